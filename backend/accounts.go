@@ -29,6 +29,9 @@ func (c *Client) Accounts(of auth.Accounts) auth.Accounts {
 	return guarded
 }
 
+// AccountsLane is the Lane of calls for users and their passwords, which no circuit guards.
+const AccountsLane = "accounts"
+
 type accounts struct {
 	of      auth.Accounts
 	timeout time.Duration
@@ -44,7 +47,7 @@ func (a *accounts) call(ctx context.Context, f func(context.Context) error) erro
 	defer cancel()
 	outcome, err := judgeAccount(bounded, f(bounded))
 	if a.observe != nil {
-		a.observe(ctx, Call{Operation: "account", Outcome: outcome, Took: time.Since(began)})
+		a.observe(ctx, Call{Operation: "account", Lane: AccountsLane, Outcome: outcome, Took: time.Since(began)})
 	}
 	return err
 }

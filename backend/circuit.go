@@ -59,8 +59,8 @@ func (c *circuit) enter(client int64) (trial bool, err error) {
 	return true, nil
 }
 
-// leave records how a call ended.
-func (c *circuit) leave(client int64, trial bool, v verdict) {
+// leave records how a call ended, and tells whether that opened the circuit.
+func (c *circuit) leave(client int64, trial bool, v verdict) (opened bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if trial {
@@ -79,9 +79,11 @@ func (c *circuit) leave(client int64, trial bool, v verdict) {
 		c.several = c.several || spread
 		if trial && c.state == stateHalfOpen || c.failed >= c.most && (c.state == stateClosed || spread) {
 			c.until = time.Now().Add(c.pause)
+			opened = c.state != stateOpen
 			c.turn(stateOpen)
 		}
 	}
+	return opened
 }
 
 // now is the state by the clock.

@@ -61,8 +61,23 @@ type Options struct {
 type Call struct {
 	Resource  string // "" for what is of no resource
 	Operation string // get, list, create, update, delete, …; account for all of Accounts
+	Lane      string // what its circuit guards, as Circuit.String; AccountsLane
 	Outcome   Outcome
 	Took      time.Duration
+	Waited    time.Duration // of Took: for a slot
+	Opened    bool          // its failure opened the circuit
+	asked     *asked
+}
+
+// Asked returns what of the call took longest; nothing for accounts, most of whose time passwords
+// take. It is for few calls: it looks at the clock.
+func (c Call) Asked() Asked {
+	if c.asked == nil {
+		return Asked{}
+	}
+	most := c.asked.most()
+	most.Took = min(most.Took, c.Took)
+	return most
 }
 
 // Outcome is how a call ended.

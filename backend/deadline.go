@@ -12,8 +12,9 @@ import (
 // that passes the deadline to its connection never does.
 type deadline struct {
 	context.Context
-	at   time.Time
-	slot slot
+	at    time.Time
+	slot  slot
+	asked asked
 
 	ended  atomic.Bool
 	mu     sync.Mutex
@@ -80,8 +81,11 @@ func (d *deadline) Err() error {
 // Value implements context.Context. Contexts that are made of this one ask it for
 // what Done belongs to.
 func (d *deadline) Value(key any) any {
-	if key == (slotKey{}) {
+	switch key {
+	case slotKey{}:
 		return &d.slot
+	case askedKey{}:
+		return &d.asked
 	}
 	if w := d.waited.Load(); w != nil {
 		return w.Value(key)

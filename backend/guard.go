@@ -17,6 +17,7 @@ type section struct{ reads, writes *lane }
 // lane guards the reads, or the writes, of one resource.
 type lane struct {
 	resource, kind string
+	name           string // as Circuit.String
 	circuit        *circuit
 	room           *shares
 	group          *group
@@ -34,6 +35,12 @@ type Circuit struct {
 	Calls    string // reads or writes
 	State    string
 }
+
+// CircuitClosed is the State of a circuit that lets all calls through.
+const CircuitClosed = stateClosed
+
+// String names what the circuit guards: writes of order.
+func (c Circuit) String() string { return c.Calls + " of " + cmp.Or(c.Resource, "no resource") }
 
 // rooms are the slots for calls, those for writes last: as many as the driver has
 // connections for. So calls wait here, where slots are shared fairly, and not in the
@@ -69,7 +76,7 @@ func (c *Client) newLane(resource, kind string, room *shares, of *group) *lane {
 			o.OnState(Circuit{resource, kind, to}, from)
 		}
 	}
-	return &lane{resource: resource, kind: kind, room: room, group: of, circuit: &circuit{most: o.CircuitFailures, pause: o.CircuitPause, changed: changed, state: stateClosed}}
+	return &lane{resource: resource, kind: kind, name: Circuit{Resource: resource, Calls: kind}.String(), room: room, group: of, circuit: &circuit{most: o.CircuitFailures, pause: o.CircuitPause, changed: changed, state: stateClosed}}
 }
 
 // State is the worst state of all circuits: closed, half-open or open.
@@ -183,32 +190,37 @@ func (c *Client) call(ctx context.Context, l *lane, client auth.Client, operatio
 	if c.o.Trace != nil {
 		traced, ended = c.o.Trace(bounded, l.resource, operation)
 	}
-	err := l.guarded(traced, &bounded.slot, began.Add(c.o.Timeout/2), f)
+	bounded.asked.since = began
+	opened, err := l.guarded(traced, bounded, began.Add(c.o.Timeout/2), f)
 	outcome, violation := c.judgeCall(bounded, err)
 	ended(outcome)
 	if c.o.Observe != nil {
-		c.o.Observe(ctx, Call{Resource: l.resource, Operation: operation, Outcome: outcome, Took: time.Since(began)})
+		c.o.Observe(ctx, Call{
+			Resource: l.resource, Operation: operation, Lane: l.name, Outcome: outcome, Took: time.Since(began), Waited: bounded.slot.waited, Opened: opened, asked: &bounded.asked,
+		})
 	}
 	return violation
 }
 
 // guarded waits for a slot, and runs f unless the circuit is open. Time spent waiting
 // does not count as a failure of the resource, and no call is made if too little time is
-// left to judge the resource by it.
-func (l *lane) guarded(ctx context.Context, at *slot, until time.Time, f func(context.Context) error) error {
+// left to judge the resource by it. opened tells that this call opened the circuit.
+func (l *lane) guarded(ctx context.Context, of *deadline, until time.Time, f func(context.Context) error) (opened bool, err error) {
+	at := &of.slot
 	if err := at.enter(ctx, until); err != nil {
-		return err
+		return false, err
 	}
 	defer at.leave()
+	of.asked.since = of.asked.since.Add(at.waited)
 	trial, err := l.circuit.enter(at.client)
 	if err != nil {
-		return err
+		return false, err
 	}
 	told := fails // if f panics
-	defer func() { l.circuit.leave(at.client, trial, told) }()
+	defer func() { opened = l.circuit.leave(at.client, trial, told) }()
 	err = f(ctx)
 	told = tells(err)
-	return err
+	return false, err
 }
 
 // busyPause is the Retry-After when no slot became free.

@@ -74,6 +74,17 @@ func newShares(slots, queue int) *shares {
 	return &shares{most: slots, free: slots, taken: map[party]int{}, waits: map[int64]int{}, maxQueue: queue, forClients: clients, forResources: resources}
 }
 
+// enterNow takes a slot if that needs no wait.
+func (s *shares) enterNow(p party) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.fits(p) {
+		return false
+	}
+	s.take(p)
+	return true
+}
+
 // enter waits for a slot until a time; the caller must leave it. It fails with ErrBusy.
 func (s *shares) enter(ctx context.Context, p party, until time.Time) error {
 	s.mu.Lock()
@@ -287,11 +298,16 @@ type slot struct {
 	party
 	held   bool
 	writes bool
+	waited time.Duration // before the call began
 }
 
 func (p *slot) enter(ctx context.Context, until time.Time) error {
+	if p.held = p.of.enterNow(p.party); p.held {
+		return nil
+	}
+	began := time.Now()
 	err := p.of.enter(ctx, p.party, until)
-	p.held = err == nil
+	p.held, p.waited = err == nil, time.Since(began)
 	return err
 }
 

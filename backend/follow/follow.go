@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -57,6 +58,7 @@ type Follower struct {
 	holder    string        // of the lease
 	wake      chan struct{} // something new is followed
 	counts    counts
+	looks     atomic.Bool // it has the lease, as far as it knows
 
 	mu    sync.Mutex
 	asked map[pair]time.Time // when it was last noted that somebody asked
@@ -74,6 +76,9 @@ type pair struct {
 func (p pair) values(more ...mapping.Value) []mapping.Value {
 	return append([]mapping.Value{mapping.IntValue(p.client.ID), mapping.TextValue(p.resource.Name)}, more...)
 }
+
+// Looks tells whether it is this one of several gateways that looks.
+func (f *Follower) Looks() bool { return f.looks.Load() }
 
 // Tells is what is told of a resource.
 func (f *Follower) Tells(r *mapping.Resource) backend.Telling { return Tells(f.o.Sheet)(r) }

@@ -50,7 +50,9 @@ func (f *Follower) run(ctx context.Context) {
 // round does what is to be done, and returns after how long there is more.
 func (f *Follower) round(ctx context.Context, r *rounds) time.Duration {
 	if time.Since(r.held) > f.o.Lease/3 {
-		if err := f.db.Write(ctx, func(c sqlrecord.Conn) error { return f.renew(ctx, c) }); err != nil {
+		err := f.db.Write(ctx, func(c sqlrecord.Conn) error { return f.renew(ctx, c) })
+		f.looks.Store(err == nil)
+		if err != nil {
 			clear(r.looks)
 			return f.rest(ctx, err)
 		}
@@ -85,6 +87,7 @@ func (f *Follower) round(ctx context.Context, r *rounds) time.Duration {
 		switch {
 		case errors.Is(err, errLost):
 			clear(r.looks)
+			f.looks.Store(false)
 			r.held = time.Time{}
 			return f.o.Lease / 3
 		case errors.Is(err, errLeft) || err == nil && done:

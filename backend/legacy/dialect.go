@@ -177,7 +177,7 @@ func (common) insert(b *statement, table string, columns []string, values []shee
 }
 
 func (common) change(ctx context.Context, c conn, s *statement) (int64, error) {
-	done, err := c.ExecContext(ctx, s.String(), s.args...)
+	done, err := c.ExecContext(ctx, s.ask(ctx), s.args...)
 	if err != nil {
 		return 0, err
 	}

@@ -93,7 +93,7 @@ func (d mysqlDialect) call(ctx context.Context, c conn, p call) (result, error) 
 		variable := outVariable(i)
 		isOut[p.from[i]] = variable
 		set := newStatement(d).add("SET ", variable, " = ").arg(p.args[p.from[i]])
-		if _, err := c.ExecContext(ctx, set.String(), set.args...); err != nil {
+		if _, err := c.ExecContext(ctx, set.ask(ctx), set.args...); err != nil {
 			return result{}, err
 		}
 	}
@@ -130,7 +130,7 @@ func (d mysqlDialect) tries(ctx context.Context, c conn, table, column string, v
 		return nil
 	}
 	set := newStatement(d).add("SET @frontdesk_value = ").arg(v)
-	if _, err := c.ExecContext(ctx, set.String(), set.args...); err != nil {
+	if _, err := c.ExecContext(ctx, set.ask(ctx), set.args...); err != nil {
 		return err
 	}
 	_, err := c.ExecContext(ctx, "BEGIN NOT ATOMIC DECLARE held TYPE OF "+table+"."+column+" DEFAULT @frontdesk_value; END")

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/stdlib"
 
+	"frontdesk/backend"
 	"frontdesk/mapping/sheet"
 )
 
@@ -36,6 +37,7 @@ func asksInBinary(dsn string) bool {
 // By database/sql each statement makes a dozen functions for its columns and puts every
 // value into an interface.
 func postgresRows(ctx context.Context, db *sql.DB, of *shape, args []any, each func([]sheet.Raw) error) error {
+	backend.Asking(ctx, of.text)
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return err

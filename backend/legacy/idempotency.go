@@ -78,7 +78,7 @@ func (t *txn) Recall(ctx context.Context, client auth.Client, key string) (*back
 // store an answer there until this one ends.
 func (t *txn) reserve(ctx context.Context, client auth.Client, key string) error {
 	b := t.answer(newStatement(t.d).add("INSERT IGNORE INTO "), client, key, "", "", 0)
-	_, err := t.conn.ExecContext(ctx, b.String(), b.args...)
+	_, err := t.conn.ExecContext(ctx, b.ask(ctx), b.args...)
 	return err
 }
 
@@ -131,7 +131,7 @@ func (t *txn) Remember(ctx context.Context, client auth.Client, key string, m ba
 	n, err := t.d.change(ctx, t.conn, t.underKey(b, client, key))
 	if err == nil && n == 0 {
 		b = t.answer(newStatement(t.d).add("INSERT INTO "), client, key, sum, text, created)
-		_, err = t.conn.ExecContext(ctx, b.String(), b.args...)
+		_, err = t.conn.ExecContext(ctx, b.ask(ctx), b.args...)
 	}
 	return t.wrap("remember an answer", err)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"frontdesk/backend"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping/sheet"
 )
@@ -41,7 +42,7 @@ func query(ctx context.Context, c conn, s *statement, each func([]sheet.Raw) err
 // queryAll runs a statement and returns its last result that has columns: a procedure may
 // return several.
 func queryAll(ctx context.Context, c conn, s *statement) (r result, err error) {
-	rows, err := c.QueryContext(ctx, s.String(), s.args...)
+	rows, err := c.QueryContext(ctx, s.ask(ctx), s.args...)
 	if err != nil {
 		return r, err
 	}
@@ -110,6 +111,7 @@ func (s *shapes) query(ctx context.Context, c conn, st *statement, each func([]s
 	} else {
 		text = st.String()
 	}
+	backend.Asking(ctx, text)
 	rows, err := c.QueryContext(ctx, text, st.args...)
 	if err != nil {
 		return err

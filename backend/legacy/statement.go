@@ -1,8 +1,10 @@
 package legacy
 
 import (
+	"context"
 	"strings"
 
+	"frontdesk/backend"
 	"frontdesk/mapping/sheet"
 )
 
@@ -74,6 +76,13 @@ func (s *statement) replaced(text, name string, v sheet.Raw) *statement {
 }
 
 func (s *statement) String() string { return string(s.text) }
+
+// ask returns the text, and notes that it is asked next.
+func (s *statement) ask(ctx context.Context) string {
+	text := s.String()
+	backend.Asking(ctx, text)
+	return text
+}
 
 // qualified quotes a table's name, with the schema that it names, or else the one given.
 func qualified(d dialect, schema, name string) string {

@@ -120,6 +120,7 @@ func (s *Store) afterwards(ctx context.Context, c *sql.Conn, after []func(contex
 // commit ends the transaction. What the database checks only now counts as an error of a
 // write.
 func (t *txn) commit(ctx context.Context, tx *sql.Tx) error {
+	backend.Asking(ctx, "COMMIT")
 	err := tx.Commit()
 	if err == nil {
 		return nil

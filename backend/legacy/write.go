@@ -166,7 +166,7 @@ func (w *write) insert(ctx context.Context, key []sheet.Raw) ([]sheet.Raw, error
 		}
 		return row, w.refused(ctx, err)
 	}
-	done, err := w.conn.ExecContext(ctx, b.String(), b.args...)
+	done, err := w.conn.ExecContext(ctx, b.ask(ctx), b.args...)
 	if err != nil {
 		return nil, w.refused(ctx, err)
 	}

@@ -209,7 +209,7 @@ func (a *adapter) ping(ctx context.Context) error {
 
 // ask requests the adapter's description. The caller releases the answer.
 func (a *adapter) ask(ctx context.Context, path string) (*answer, error) {
-	ans, err := a.call(ctx, &request{method: "GET", target: a.base + path, timeout: a.timeout}, auth.Client{})
+	ans, err := a.call(ctx, &request{method: "GET", target: a.base + path, asked: "GET " + path, timeout: a.timeout}, auth.Client{})
 	if err != nil || ans.status == http.StatusOK {
 		return ans, err
 	}
@@ -262,7 +262,7 @@ func (a *adapter) get(ctx context.Context, r *mapping.Resource, q backend.Query)
 	if q.Fields != nil {
 		target = appendFields(append(target, '?'), r, q.Fields)
 	}
-	ans, err := a.call(ctx, &request{method: "GET", target: string(target), timeout: a.timeout}, q.Client)
+	ans, err := a.call(ctx, &request{method: "GET", target: string(target), asked: "GET /v1/records/{resource}/{id}", timeout: a.timeout}, q.Client)
 	if err != nil {
 		return mapping.Record{}, nil, err
 	}
@@ -307,7 +307,7 @@ func (a *adapter) list(ctx context.Context, r *mapping.Resource, q backend.Query
 		return backend.Page{}, nil
 	}
 	target := appendQuery(append(a.recordPath(r, 0), '?'), r, q)
-	ans, err := a.call(ctx, &request{method: "GET", target: string(target), timeout: a.timeout}, q.Client)
+	ans, err := a.call(ctx, &request{method: "GET", target: string(target), asked: "GET /v1/records/{resource}", timeout: a.timeout}, q.Client)
 	if err != nil {
 		return backend.Page{}, err
 	}
@@ -357,7 +357,7 @@ func (a *adapter) describeModel(ctx context.Context, name string) ([]byte, error
 	if !a.about.DescribesModel {
 		return nil, nil
 	}
-	ans, err := a.call(ctx, &request{method: "GET", target: a.base + "/v1/model/" + name, page: true, timeout: a.timeout}, auth.Client{})
+	ans, err := a.call(ctx, &request{method: "GET", target: a.base + "/v1/model/" + name, asked: "GET /v1/model/{resource}", page: true, timeout: a.timeout}, auth.Client{})
 	if err != nil {
 		return nil, err
 	}

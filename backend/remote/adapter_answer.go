@@ -110,7 +110,7 @@ func (a *adapter) verify(ctx context.Context, c auth.Credentials) (auth.User, er
 	body = append(body, `,"password":`...)
 	body = append(mapping.AppendJSONString(body, c.Password), '}')
 	// Not to be repeated: each try counts where wrong ones are counted.
-	call := &request{method: "POST", target: a.base + "/v1/login", body: body, secret: true, timeout: a.timeout}
+	call := &request{method: "POST", target: a.base + "/v1/login", asked: "POST /v1/login", body: body, secret: true, timeout: a.timeout}
 	refused := &auth.Refused{Why: auth.CauseWrongPassword} // or nobody is called so: it only says no
 	user, err := a.user(ctx, call, http.StatusUnauthorized, refused)
 	if err == nil && user.Blocked {
@@ -127,7 +127,7 @@ func (a *adapter) findUser(ctx context.Context, username string) (auth.User, err
 	if username == "." || username == ".." {
 		return auth.User{}, auth.ErrUnknownUser
 	}
-	return a.user(ctx, &request{method: "GET", target: string(target), timeout: a.timeout}, http.StatusNotFound, auth.ErrUnknownUser)
+	return a.user(ctx, &request{method: "GET", target: string(target), asked: "GET /v1/users/{username}", timeout: a.timeout}, http.StatusNotFound, auth.ErrUnknownUser)
 }
 
 // user makes a call whose answer is a user; unknown is what status none means.

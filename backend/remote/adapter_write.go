@@ -18,7 +18,7 @@ func (a *adapter) create(ctx context.Context, client auth.Client, rec mapping.Re
 	if !a.supports(r, mapping.OpCreate) {
 		return mapping.Record{}, false, unexpected(fmt.Errorf("the adapter creates no %s", r.Name))
 	}
-	call := &request{method: "POST", target: string(a.recordPath(r, 0)), body: appendSupplied(nil, rec), write: true, timeout: a.timeout}
+	call := &request{method: "POST", target: string(a.recordPath(r, 0)), asked: "POST /v1/records/{resource}", body: appendSupplied(nil, rec), write: true, timeout: a.timeout}
 	if key != "" {
 		call.head = append(append(append(call.head, "Idempotency-Key: "...), key...), "\r\n"...)
 	}
@@ -35,7 +35,7 @@ func (a *adapter) create(ctx context.Context, client auth.Client, rec mapping.Re
 func (a *adapter) update(ctx context.Context, client auth.Client, before, patch mapping.Record, _ []sheet.Raw) (rec mapping.Record, err error) {
 	r := patch.Resource
 	call := &request{
-		method: "PATCH", target: string(a.recordPath(r, before.ID())), head: ifMatch(before),
+		method: "PATCH", target: string(a.recordPath(r, before.ID())), asked: "PATCH /v1/records/{resource}/{id}", head: ifMatch(before),
 		body: appendSupplied(nil, patch), write: true, timeout: a.timeout,
 	}
 	ans, err := a.call(ctx, call, client)
@@ -48,7 +48,7 @@ func (a *adapter) update(ctx context.Context, client auth.Client, before, patch 
 
 func (a *adapter) delete(ctx context.Context, client auth.Client, before mapping.Record) (err error) {
 	call := &request{
-		method: "DELETE", target: string(a.recordPath(before.Resource, before.ID())), head: ifMatch(before),
+		method: "DELETE", target: string(a.recordPath(before.Resource, before.ID())), asked: "DELETE /v1/records/{resource}/{id}", head: ifMatch(before),
 		write: true, timeout: a.timeout,
 	}
 	ans, err := a.call(ctx, call, client)

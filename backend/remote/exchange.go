@@ -19,6 +19,7 @@ import (
 type request struct {
 	method string
 	target string // path and query, escaped
+	asked  string // method and path without values, as backend.Asking is told
 	head   []byte // further header lines, each with its CRLF
 	body   []byte
 	// write tells that the call changes something, so that it is sent once.
@@ -124,6 +125,7 @@ func (w *wire) try(ctx context.Context, r *request, deadline time.Time, fresh bo
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	backend.Asking(ctx, r.asked)
 	c, err := w.connect(ctx, r, deadline, fresh)
 	if err != nil {
 		return nil, &broken{err: err, again: ctx.Err() == nil && !errors.Is(err, errClosed) && !errors.Is(err, backend.ErrBusy)}

@@ -122,7 +122,7 @@ func (l *logOn) request(ctx context.Context, client auth.Client) (ticket, error)
 		return ticket{}, err
 	}
 	r := &request{
-		secret: true, method: c.Method, target: l.s.base + c.Target, body: c.Body, head: appendHeaders(nil, c.Headers), timeout: l.s.timeoutOf(l.sheet.Request),
+		secret: true, method: c.Method, target: l.s.base + c.Target, asked: l.sheet.Request.Template, body: c.Body, head: appendHeaders(nil, c.Headers), timeout: l.s.timeoutOf(l.sheet.Request),
 	}
 	a, err := l.s.wire.do(ctx, r)
 	if err != nil {

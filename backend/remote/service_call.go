@@ -81,7 +81,7 @@ func (s *service) request(ctx context.Context, op *operation, v *values) (*reque
 	if err != nil {
 		return nil, err
 	}
-	r := &request{method: c.Method, target: s.base + c.Target, body: c.Body, write: op.write, alone: op.Request.Fresh, secret: op.secret, timeout: s.timeoutOf(op.Request)}
+	r := &request{method: c.Method, target: s.base + c.Target, asked: op.Request.Template, body: c.Body, write: op.write, alone: op.Request.Fresh, secret: op.secret, timeout: s.timeoutOf(op.Request)}
 	if v.page.address != "" {
 		r.target = v.page.address
 	}

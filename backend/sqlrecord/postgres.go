@@ -127,6 +127,7 @@ func (d *postgresDB) tx(ctx context.Context, begin beginning, f func(*postgresCo
 		_, _ = conn.Exec(undo, "rollback")
 		return err
 	}
+	backend.Asking(ctx, "COMMIT")
 	tag, err := conn.Exec(ctx, "commit")
 	if err != nil {
 		if !errors.As(err, new(*pgconn.PgError)) { // the outcome is unknown

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"frontdesk/backend"
 	"frontdesk/mapping"
 )
 
@@ -40,6 +41,7 @@ func (c *postgresConn) Exec(ctx context.Context, sql string, args ...mapping.Val
 	if err := c.aborted(); err != nil {
 		return 0, err
 	}
+	backend.Asking(ctx, sql)
 	tag, err := c.conn.Exec(ctx, sql, postgresArgs(nil, args)...)
 	if err != nil {
 		return 0, c.fail(err)
@@ -63,6 +65,7 @@ func (c *postgresConn) query(ctx context.Context, sql string, columns []Column, 
 	if err := c.aborted(); err != nil {
 		return err
 	}
+	backend.Asking(ctx, sql)
 	rows, err := c.conn.Query(ctx, sql, args...)
 	if err != nil {
 		return c.fail(err)

@@ -149,6 +149,7 @@ func (c *sqliteConn) Query(ctx context.Context, sql string, columns []Column, ar
 	if err := ctx.Err(); err != nil {
 		return c.fail(ctx, err)
 	}
+	backend.Asking(ctx, sql)
 	st, err := c.stmts.get(c.conn, sql)
 	if err != nil {
 		return c.fail(ctx, err)

@@ -238,6 +238,7 @@ func (w *sqliteWriter) call(one *sqliteWrite) error {
 		err = c.aborted()
 	}
 	c.inWrite, c.failed = false, nil
+	backend.Asking(one.ctx, "COMMIT")
 	return err
 }
 

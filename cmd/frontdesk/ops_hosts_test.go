@@ -14,7 +14,7 @@ import (
 	"frontdesk/cmd/frontdesk/rig"
 )
 
-var opsPaths = []string{"/", "/refusals", "/status.json", "/metrics", "/healthz", "/readyz"}
+var opsPaths = []string{"/", "/refusals", "/backends", "/status.json", "/metrics", "/healthz", "/readyz"}
 
 // TestOpsHosts: the operators' listener answers those who ask for it by a name of its own,
 // and none of its answers is for the pages of others. A name that somebody else owns may

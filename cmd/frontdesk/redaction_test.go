@@ -240,7 +240,7 @@ func leakyCallback(t *testing.T, k *rig.Kept, planted canaries, token, receiver 
 func operatorOutputs(t *testing.T, k *rig.Kept) map[string]string {
 	t.Helper()
 	outputs := map[string]string{}
-	for _, path := range []string{"/", "/refusals", "/history?client=Demo+Garage", "/status.json", "/metrics", "/readyz", "/healthz"} {
+	for _, path := range []string{"/", "/refusals", "/backends", "/history?client=Demo+Garage", "/status.json", "/metrics", "/readyz", "/healthz"} {
 		outputs[path] = k.OpsText(path)
 	}
 	require.Equal(t, 404, k.AskOps("/debug/pprof/").Status, "profiles hold everything")

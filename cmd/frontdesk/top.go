@@ -17,6 +17,7 @@ import (
 type topCommand struct {
 	opsFlags
 	Span  string        `enum:"10m,30m,2h,6h,24h" default:"10m" help:"Of how long the tables tell: 10m, 30m, 2h, 6h or 24h."`
+	All   bool          `help:"Of all gateways that share a store of sessions, in place of the one that is asked."`
 	Every time.Duration `default:"2s" help:"How often it looks again."`
 	Once  bool          `help:"Look once; so it does where the output is no terminal."`
 }
@@ -30,9 +31,11 @@ type topView struct {
 		Connections int `json:"connections"`
 	} `json:"load"`
 	Past struct {
-		Step   int              `json:"step_seconds"`
-		Points []desk.PastPoint `json:"points"`
-		Busy   []struct {
+		Gateways []desk.GatewayRow `json:"gateways"`
+		Fault    string            `json:"fault"`
+		Step     int               `json:"step_seconds"`
+		Points   []desk.PastPoint  `json:"points"`
+		Busy     []struct {
 			Kind string `json:"kind"`
 			Rows []struct {
 				Name                      string
@@ -76,7 +79,11 @@ func (c topCommand) Run(p desk.Program) error {
 func (c topCommand) look(ctx context.Context, ops *opsListener) (v topView, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	_, body, err := ops.ask(ctx, "/?"+url.Values{"span": {c.Span}}.Encode())
+	query := url.Values{"span": {c.Span}}
+	if c.All {
+		query.Set("gateways", "all")
+	}
+	_, body, err := ops.ask(ctx, "/?"+query.Encode())
 	if err == nil && json.Unmarshal(body, &v) != nil {
 		err = fmt.Errorf("%s answers something else than a frontdesk of this version", ops.base)
 	}
@@ -85,6 +92,19 @@ func (c topCommand) look(ctx context.Context, ops *opsListener) (v topView, err 
 
 func (c topCommand) write(w io.Writer, v topView) {
 	fmt.Fprintf(w, "%s\n\n", v.Verdict)
+	if v.Past.Fault != "" {
+		fmt.Fprintf(w, "%s\n", v.Past.Fault)
+	}
+	for _, g := range v.Past.Gateways {
+		fmt.Fprintf(w, "gateway    %s: %d requests", terminal.Safe(g.Name), g.Requests)
+		switch {
+		case g.Here:
+			fmt.Fprint(w, ", is asked; what is now is its own")
+		case !g.There:
+			fmt.Fprint(w, ", has ended or is silent")
+		}
+		fmt.Fprintln(w)
+	}
 	var sum, last desk.PastPoint
 	slowest := 0.0
 	for i, p := range v.Past.Points {

@@ -53,6 +53,7 @@ const fresh = "fresh"
 // request compiles a call.
 func (l *loader) request(path string, f requestFile, c callContext) *Request {
 	q := &Request{Method: cmp.Or(f.Method, c.method, "GET"), Timeout: f.Timeout, secrets: l.httpSecrets(), language: l.language(), filter: c.filter, uses: map[string]bool{}, quoted: map[string]bool{}}
+	q.Template = q.Method + " " + f.Path
 	q.Fresh = f.Connections == fresh || f.Connections == "" && l.Source.HTTP != nil && l.Source.HTTP.Connections.fresh
 	if f.Timeout < 0 {
 		l.fail(strictyaml.Child(path, "timeout"), "found %s, expected more than 0s", f.Timeout)

@@ -17,6 +17,7 @@ import (
 // concurrent use.
 type Request struct {
 	Method      string
+	Template    string // method and path as the sheet has them: GET /orders/{id}
 	ContentType string // of the body; "" for none
 	Timeout     time.Duration
 	// Fresh tells that the call has a connection of its own.

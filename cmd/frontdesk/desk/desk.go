@@ -74,7 +74,11 @@ func build(b *basis, p Program, c *config.Config, environment string) (*Desk, er
 		return nil, err
 	}
 	b.onClose(system.Close)
-	client, err := openClient(b, c.Backend, system, p.Wrap)
+	told, err := openHistory(b, c, system.Own.file)
+	if err != nil {
+		return nil, err
+	}
+	client, err := openClient(b, c.Backend, system, p.Wrap, told.History)
 	if err != nil {
 		return nil, err
 	}
@@ -100,8 +104,7 @@ func build(b *basis, p Program, c *config.Config, environment string) (*Desk, er
 	acts := newActs(b, own.Backend.Timeout, store.ledger)
 	callbacks := newCallbacks(b, own, store, accounts)
 	live := new(config.Live[snapshot]) // nothing is, before the gateway can judge it
-	told := openHistory(b, historyFile(store.file))
-	g, err := openGateway(b, own, environment, client, shared, logins, callbacks, acts, told, live)
+	g, err := openGateway(b, own, environment, client, shared, logins, callbacks, acts, told.History, live)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +126,8 @@ func build(b *basis, p Program, c *config.Config, environment string) (*Desk, er
 		counts: newCached(store.jobs.States, b.now), pending: newCached(store.pending(b.now), b.now), room: newCached(callbacks.Orchestrator.Room, b.now),
 	}
 	h.book = openBook(b, configsFolder(store.file, own.Webhooks.Folder), store.ledger)
-	h.past = &past{History: told, of: h, file: historyFile(store.file)}
+	told.of, told.others = h, newGathering(shared, own.Server.Listen)
+	h.past = told
 	h.ops, h.OpsAt, err = listenOps(h)
 	if err != nil {
 		return nil, err

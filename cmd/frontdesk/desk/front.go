@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"context"
 	"crypto/rand"
 	"time"
 
@@ -8,19 +9,24 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
+	"frontdesk/cmd/frontdesk/history"
 	"frontdesk/config"
 	"frontdesk/gateway"
 )
 
 // openClient makes the client of the administration.
-func openClient(b *basis, c config.Backend, system *System, wrap WrapDriver) (*backend.Client, error) {
+func openClient(b *basis, c config.Backend, system *System, wrap WrapDriver, told *history.History) (*backend.Client, error) {
 	driver := system.driver
 	if wrap != nil {
 		driver = wrap(driver)
 	}
 	return backend.NewClient(driver, system.model, backend.Options{
 		Timeout: c.Timeout, MaxConcurrent: c.MaxConcurrent, MaxQueue: c.MaxQueue,
-		CircuitFailures: c.Circuit.Failures, CircuitPause: c.Circuit.Pause, Observe: b.metrics.observeCall, Trace: b.tracing.call(),
+		CircuitFailures: c.Circuit.Failures, CircuitPause: c.Circuit.Pause, Trace: b.tracing.call(),
+		Observe: func(ctx context.Context, call backend.Call) {
+			b.metrics.observeCall(ctx, call)
+			told.NoteCall(call.Lane, call.Took, fateOf(call.Outcome))
+		},
 		OnState: func(c backend.Circuit, from string) {
 			b.log.Warn("circuit breaker", zap.String("resource", c.Resource), zap.String("from", from), zap.String("to", c.State), zap.String("calls", c.Calls))
 		},

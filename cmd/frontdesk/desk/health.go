@@ -1,7 +1,6 @@
 package desk
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -133,8 +132,8 @@ func (now *Health) refuses(status, reason string) {
 func (now *Health) judgeCircuits(all []backend.Circuit) {
 	now.Circuits = map[string]string{}
 	for _, c := range all {
-		if c.State != "closed" {
-			now.Circuits[c.Calls+" of "+cmp.Or(c.Resource, "no resource")] = c.State
+		if c.State != backend.CircuitClosed {
+			now.Circuits[c.String()] = c.State
 		}
 	}
 	if len(now.Circuits) > 0 {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -21,22 +20,26 @@ const UseEvery = time.Minute
 const useKept = 24 * time.Hour
 
 // Used implements gateway.Meter.
-func (m *metrics) Used(hash [32]byte, at time.Time) {
-	last := m.used.of(hash, neverUsed)
-	if now := at.Unix(); now > last.Load() {
-		last.Store(now)
+func (m *metrics) Used(hash [32]byte, at time.Time) { m.usedBy(hash, at).count.Add(1) }
+
+// usedBy notes when a hash was used last, at whatever gateway.
+func (m *metrics) usedBy(hash [32]byte, at time.Time) *eventCounter {
+	used := m.used.of(hash, neverUsed)
+	if now := at.Unix(); now > used.last.Load() {
+		used.last.Store(now)
 	}
+	return used
 }
 
-func neverUsed() *atomic.Int64 { return new(atomic.Int64) }
+func neverUsed() *eventCounter { return new(eventCounter) }
 
 // lastUse is when a hash was used last, of what is known; zero for never.
 func (m *metrics) lastUse(hash config.Digest) time.Time {
-	last := m.used.all()[hash]
-	if last == nil || last.Load() == 0 {
+	used := m.used.all()[hash]
+	if used == nil || used.last.Load() == 0 {
 		return time.Time{}
 	}
-	return time.Unix(last.Load(), 0)
+	return time.Unix(used.last.Load(), 0)
 }
 
 // useOf is the name that the use of a hash is noted under.
@@ -89,7 +92,7 @@ func (h *Desk) noteKeyUse(ctx context.Context, noted ledger.KeyUses) error {
 	for of, at := range known {
 		if hash, there := hashes[of]; there {
 			noted[of] = at
-			h.metrics.Used(hash, at)
+			h.metrics.usedBy(hash, at)
 		} else if time.Since(at) > useKept {
 			gone[of] = at
 		}

@@ -15,6 +15,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
+	"frontdesk/cmd/frontdesk/history"
 	"frontdesk/config"
 	"frontdesk/gateway"
 )
@@ -34,7 +35,8 @@ type metrics struct {
 	refused  lazyMap[refusal, eventCounter]
 	shadowed lazyMap[shadowRefusal, eventCounter]
 	aged     lazyMap[deprecatedUse, eventCounter]
-	used     lazyMap[[32]byte, atomic.Int64] // when each hash of an api_key was used last, in Unix seconds
+	used     lazyMap[[32]byte, eventCounter]                 // requests with each hash of an api_key here, and when it was used last, at whatever gateway
+	opened   lazyMap[string, atomic.Pointer[circuitOpening]] // by what a circuit guards
 }
 
 var _ gateway.Meter = (*metrics)(nil)
@@ -143,6 +145,7 @@ type backendCall struct{ resource, operation string }
 type callMeters struct {
 	seconds  prometheus.Observer
 	outcomes [len(outcomes)]atomic.Pointer[prometheus.Counter]
+	slowest  slowest
 }
 
 var outcomes = [...]backend.Outcome{
@@ -168,6 +171,22 @@ func (m *metrics) observeCall(ctx context.Context, c backend.Call) {
 		meters.outcomes[place].Store(counter)
 	}
 	(*counter).Inc()
+	meters.slowest.note(ctx, &c)
+	if c.Opened {
+		m.opened.of(c.Lane, func() *atomic.Pointer[circuitOpening] { return new(atomic.Pointer[circuitOpening]) }).Store(&circuitOpening{At: time.Now(), Operation: c.Operation, Outcome: c.Outcome, RequestID: gateway.RequestIDOf(ctx)})
+	}
+}
+
+// fateOf is how the history counts an outcome.
+func fateOf(o backend.Outcome) history.Fate {
+	switch o {
+	case backend.Busy, backend.Open:
+		return history.Refused
+	case backend.Failed, backend.TimedOut, backend.Unexpected, backend.OwnStore:
+		return history.Failed
+	default:
+		return history.Good
+	}
 }
 
 // keepKeys drops the counts of removed api_keys.

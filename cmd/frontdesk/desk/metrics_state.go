@@ -68,6 +68,9 @@ func (h *Desk) watch() {
 		m.registry.MustRegister(NewReplicaMetrics(h.system.replica))
 	}
 	m.registry.MustRegister(diskRoom(h.looks.disks))
+	if h.past.file != "" {
+		gauge("frontdesk_history_saved_timestamp_seconds", "When the history of the operators' pages was written to its file last.", func() float64 { return float64(h.past.kept.Load()) })
+	}
 	if h.drift != nil {
 		m.registry.MustRegister(GatewayDrift(h.drift.differ))
 	}

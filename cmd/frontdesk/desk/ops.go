@@ -25,6 +25,7 @@ func listenOps(h *Desk) (*http.Server, net.Listener, error) {
 	mux.HandleFunc("GET /history", ownOrigin(h.guarded(page.history)))
 	mux.HandleFunc("GET /refusals", ownOrigin(h.guarded(page.refusals)))
 	mux.HandleFunc("GET /config", ownOrigin(h.guarded(page.config)))
+	mux.HandleFunc("GET /backends", ownOrigin(h.guarded(page.backends)))
 	mux.HandleFunc("GET /status.json", ownOrigin(page.status))
 	mux.HandleFunc("GET /healthz", ownOrigin(h.healthz))
 	mux.HandleFunc("GET /readyz", ownOrigin(h.readyz))

@@ -2,14 +2,20 @@ package desk
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
 
 	"frontdesk/cmd/frontdesk/history"
+	"frontdesk/config"
 )
 
 // PastSavedEvery is how often the history is written to its file: what a kill loses at most.
@@ -18,10 +24,13 @@ const PastSavedEvery = 5 * time.Minute
 // past keeps the history of the gateway.
 type past struct {
 	*history.History
-	of    *Desk
-	file  string // "" where it ends with the process
-	saved time.Time
-	seen  pastSeen
+	of     *Desk
+	others *gathering
+	file   string       // "" where it ends with the process
+	saved  time.Time    // or tried to be
+	kept   atomic.Int64 // when it was saved last, in Unix seconds
+	turned time.Time    // when an hour of the slowest calls began
+	seen   pastSeen
 }
 
 // pastSeen is what marks are made of, as it was last seen.
@@ -31,34 +40,60 @@ type pastSeen struct {
 }
 
 // openHistory reads what an earlier process left. A history that cannot be read is told, and
-// a new one begins: nothing is served by it.
-func openHistory(b *basis, file string) *history.History {
-	h := history.New(time.Now)
-	if file == "" {
-		return h
+// a new one begins: nothing is served by it. A file that is something else is left as it is, and
+// the history then ends with the process.
+func openHistory(b *basis, c *config.Config, database string) (*past, error) {
+	if err := canKeep(c.Ops.History); err != nil {
+		return nil, fmt.Errorf("ops.history: %w", located(err))
 	}
-	if err := h.Load(file); err != nil {
-		b.log.Warn("the history begins anew", zap.Error(err))
-		return history.New(time.Now)
+	p := &past{History: history.New(time.Now), file: historyFile(c.Ops.History, database)}
+	if p.file == "" {
+		return p, nil
 	}
-	return h
+	err := p.Load(p.file)
+	if err == nil {
+		return p, nil
+	}
+	p.History = history.New(time.Now)
+	if errors.Is(err, history.ErrForeign) {
+		b.log.Warn("the history is not kept over a restart", zap.Error(err))
+		p.file = ""
+		return p, nil
+	}
+	b.log.Warn("the history begins anew", zap.Error(err))
+	return p, nil
 }
 
-// historyFile is beside the gateway's own database; "" where that is no file.
-func historyFile(database string) string {
-	if database == "" {
+// stateFolder is the variable in which systemd names the folder of StateDirectory.
+const stateFolder = "STATE_DIRECTORY"
+
+// historyFile is the file of ops.history, else one beside the gateway's own database, else in the
+// folder that systemd gives; "" for none.
+func historyFile(configured, database string) string {
+	switch folder, _, _ := strings.Cut(os.Getenv(stateFolder), ":"); {
+	case configured != "":
+		return configured
+	case database != "":
+		return database + "-history"
+	case folder != "":
+		return filepath.Join(folder, "history")
+	default:
 		return ""
 	}
-	return database + "-history"
 }
 
 // watch samples and marks until ctx ends, and saves the history now and then, and at the end.
 func (p *past) watch(ctx context.Context) {
 	p.Mark("start", "frontdesk "+Version()+" started")
-	p.saved, p.seen = time.Now(), p.look()
+	p.turned, p.seen = time.Now(), p.look()
+	p.save() // so that it is told at once if it cannot be
 	every(ctx, time.After, history.Every, func() {
 		p.Sample(p.levels(ctx))
 		p.compare(p.look())
+		if time.Since(p.turned) >= time.Hour {
+			p.turned = time.Now()
+			p.of.metrics.turnSlowest()
+		}
 		if time.Since(p.saved) >= PastSavedEvery {
 			p.save()
 		}
@@ -73,7 +108,9 @@ func (p *past) save() {
 	}
 	if err := p.Save(p.file); err != nil {
 		p.of.log.Warn("the history cannot be written", zap.String("file", p.file), zap.Error(err))
+		return
 	}
+	p.kept.Store(time.Now().Unix())
 }
 
 func (p *past) levels(ctx context.Context) (now history.Levels) {

@@ -23,7 +23,9 @@ type common struct {
 	ready func(context.Context) error
 	// identity names the store; nil where it is this process.
 	identity func(context.Context) (string, error)
-	close    func() error
+	// gathering is where gateways tell each other figures; nil where there is one gateway.
+	gathering *redis.Gathering
+	close     func() error
 }
 
 func openCommon(c *config.Config) (*common, error) {
@@ -41,7 +43,7 @@ func openCommon(c *config.Config) (*common, error) {
 	}
 	return &common{
 		sessions: newEndedSessions(redis.NewSessions(client, time.Now)), guesses: redis.NewGuessCounter(client), limits: redis.NewLimits(client, zone, slotLease(c)),
-		ready: client.Ready, identity: client.Identity,
+		ready: client.Ready, identity: client.Identity, gathering: redis.NewGathering(client),
 		close: func() error {
 			client.Close()
 			return nil

@@ -51,6 +51,8 @@ func newPages(h *Desk) *pages {
 			},
 			"bytes":    readable,
 			"states":   webhook.States,
+			"millis":   func(d time.Duration) string { return inMillis(float64(d) / float64(time.Millisecond)) },
+			"first":    firstOf,
 			"foot":     func() pageFoot { return pageFoot{Version(), hostName()} },
 			"view":     func(v *windowView, t busyTable) busyView { return busyView{v, t} },
 			"only":     func(v refusalsView, name, value string) onlyView { return onlyView{value, v.More(name, value)} },
@@ -97,7 +99,7 @@ type statusView struct {
 }
 
 func (p *pages) overview(w http.ResponseWriter, r *http.Request) {
-	p.answer(w, r, "status", statusView{p.of.report(r.Context()), p.of.past.windowOf(r.Context(), url.Values{"span": r.URL.Query()["span"]}, p.of.isOperator(r))})
+	p.answer(w, r, "status", statusView{p.of.report(r.Context()), p.of.past.windowOf(r.Context(), url.Values{"span": r.URL.Query()["span"], ofGateways: r.URL.Query()[ofGateways]}, p.of.isOperator(r))})
 }
 
 func (p *pages) history(w http.ResponseWriter, r *http.Request) {
@@ -111,6 +113,10 @@ func (p *pages) history(w http.ResponseWriter, r *http.Request) {
 
 func (p *pages) refusals(w http.ResponseWriter, r *http.Request) {
 	p.answer(w, r, "refusals", p.of.past.refusalsOf(r.URL.Query()))
+}
+
+func (p *pages) backends(w http.ResponseWriter, r *http.Request) {
+	p.answer(w, r, "backends", p.of.backendsOf(r.Context(), r.URL.Query()))
 }
 
 // answer sends a page, or what it is made of to a program that asks for JSON.

@@ -40,7 +40,7 @@ const usualSpan = "30m"
 // windowView is what the charts and tables of a page are made of.
 type windowView struct {
 	Span     string         `json:"span"`
-	Of       string         `json:"of,omitempty"` // endpoint, key, client or reason; "" for everything
+	Of       string         `json:"of,omitempty"` // endpoint, key, client, reason or backend; "" for everything
 	Name     string         `json:"name,omitempty"`
 	Since    time.Time      `json:"since"`
 	Step     int            `json:"step_seconds"`
@@ -50,6 +50,9 @@ type windowView struct {
 	Key      *PastKey       `json:"key,omitempty"`
 	Client   *PastClient    `json:"client,omitempty"`
 	Endpoint *PastEndpoint  `json:"endpoint,omitempty"`
+	Gateways []GatewayRow   `json:"gateways,omitempty"` // whose sum it is; none if it is this one alone
+	There    int            `json:"gateways_there"`     // how many there are; 0 where sessions are in memory
+	Fault    string         `json:"fault,omitempty"`    // why there is no sum
 	series   history.Series
 	levels   []history.Levels
 	now      time.Time
@@ -77,22 +80,28 @@ type busyTable struct {
 }
 
 type busyRow struct {
-	Name     string         `json:"name"`
-	Requests uint32         `json:"requests"`
-	Refused  uint32         `json:"refused"`
-	Failed   uint32         `json:"failed"`
-	P95      time.Duration  `json:"p95_ns"` // the highest of the steps
-	series   history.Series `json:"-"`
+	Name     string        `json:"name"`
+	Requests uint32        `json:"requests"`
+	Refused  uint32        `json:"refused"`
+	Failed   uint32        `json:"failed"`
+	P95      time.Duration `json:"p95_ns"` // the highest of the steps
+	series   history.Series
 }
 
 // pastKinds are the kinds of series that pages are of, by their name in an address.
 var pastKinds = []struct {
 	kind        history.Kind
 	name, title string
-}{{history.Endpoint, "endpoint", "Endpoints"}, {history.Key, "key", "Keys"}, {history.Client, "client", "Clients"}, {history.Reason, "reason", "Reasons of refusals and failures"}}
+}{{history.Endpoint, "endpoint", "Endpoints"}, {history.Key, "key", "Keys"}, {history.Client, "client", "Clients"}, {history.Reason, "reason", "Reasons of refusals and failures"}, {history.Calls, backendKind, "Calls of the backend"}}
+
+// backendKind is the kind whose table has a page of its own.
+const backendKind = "backend"
 
 // gaugeNames are those of history.Levels, in its order.
 var gaugeNames = [...]string{"connections", "backend_running", "waiting", "pool", "callbacks_due", "callbacks_failing"}
+
+// ofGateways is the parameter with which a page is of all gateways, and allGateways its value.
+const ofGateways, allGateways = "gateways", "all"
 
 // windowOf makes the view of everything, with the names of who was busiest only where they
 // may be seen, or of what an address names.
@@ -114,6 +123,10 @@ func (p *past) windowOf(ctx context.Context, query url.Values, names bool) *wind
 				of = history.Name{Method: method, Word: endpoint}
 			}
 			v.refusals += "?" + url.Values{k.name: {word}}.Encode()
+			if k.name == backendKind {
+				_, resource, _ := strings.Cut(word, " of ")
+				v.refusals = "/backends?" + url.Values{"resource": {resource}}.Encode() + "#slowest"
+			}
 			break
 		}
 	}
@@ -129,10 +142,19 @@ func (p *past) windowOf(ctx context.Context, query url.Values, names bool) *wind
 	if kind == history.All {
 		v.levels = p.Levels(span)
 		for _, k := range pastKinds {
-			if !names {
+			if !names || k.name == backendKind {
 				break
 			}
 			v.Busy = append(v.Busy, p.busiest(k.kind, k.name, k.title, span))
+		}
+		if p.others != nil {
+			v.There = int(p.others.there.Load())
+		}
+		if query.Get(ofGateways) == allGateways {
+			v.gather(ctx, p, span, names)
+		}
+		for i := range v.Busy {
+			v.Busy[i].cut()
 		}
 	}
 	switch kind {
@@ -170,15 +192,19 @@ func millis(t history.Times) map[string]float64 {
 // busyRows is how many rows a table has.
 const busyRows = 10
 
+// cut keeps the busiest rows of a table.
+func (t *busyTable) cut() {
+	for _, row := range t.Rows[min(busyRows, len(t.Rows)):] {
+		t.Rest += row.Requests
+	}
+	t.Rows = t.Rows[:min(busyRows, len(t.Rows))]
+}
+
 func (p *past) busiest(kind history.Kind, name, title string, span history.Span) busyTable {
 	all, rest := p.Busiest(kind, span)
 	t := busyTable{Kind: name, Title: title, Rows: []busyRow{}, Rest: rest.Sum().Requests}
-	for i, s := range all {
+	for _, s := range all {
 		sum := s.Sum()
-		if i >= busyRows {
-			t.Rest += sum.Requests
-			continue
-		}
 		row := busyRow{Name: s.Name.String(), Requests: sum.Requests, Refused: sum.Refused, Failed: sum.Failed, series: s}
 		for _, point := range s.Points {
 			row.P95 = max(row.P95, point.Took.Of(95))
@@ -210,6 +236,10 @@ func (v *windowView) Charts() []chart.Chart {
 	rate.Layers = []chart.Layer{{Class: "good", Name: "answered", Values: ok}, {Class: "warn", Name: "refused (4xx)", Values: refused}, {Class: "bad", Name: "failed (5xx)", Values: failed}}
 	times.Title, times.Format = "Time of 95 in 100 requests (p95)", inMillis
 	times.Layers = []chart.Layer{{Class: "whole", Name: "whole request", Values: whole}, {Class: "backend", Name: "of it the backend", Values: backend}}
+	if v.Of == backendKind {
+		rate.Title, rate.Layers[1].Name, rate.Layers[2].Name = "Calls a second", "not made: no room, or the circuit is open", "failed"
+		times.Title, times.Layers = "Time of 95 in 100 calls (p95)", []chart.Layer{{Class: "backend", Name: "whole call", Values: whole}}
+	}
 	charts := []chart.Chart{rate, times}
 	if len(v.levels) > 0 {
 		busy, calls := base, base
@@ -262,7 +292,20 @@ func (v *windowView) Times() []string {
 
 // Link is the address of the page of one series, or with no kind of everything.
 func (v *windowView) Link(kind, name, span string) string {
+	return v.link(kind, name, span, kind == "" && v.OfAll())
+}
+
+// OfAll tells whether the page is of all gateways.
+func (v *windowView) OfAll() bool { return len(v.Gateways) > 0 }
+
+// Other is the address of the same of all gateways, or of this one alone.
+func (v *windowView) Other() string { return v.link("", "", v.Span, !v.OfAll()) }
+
+func (v *windowView) link(kind, name, span string, all bool) string {
 	q := url.Values{}
+	if all {
+		q.Set(ofGateways, allGateways)
+	}
 	if kind != "" {
 		q.Set(kind, name)
 	}
@@ -279,7 +322,7 @@ func (v *windowView) Link(kind, name, span string) string {
 	return path + "?" + q.Encode()
 }
 
-// Refusals is where the refusals and failures of this page are listed.
+// Refusals is where what is on this page is listed one by one.
 func (v *windowView) Refusals() string { return v.refusals }
 
 // Known tells whether there is anything of it in the history.

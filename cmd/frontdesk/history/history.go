@@ -27,6 +27,7 @@ const (
 	Key
 	Client
 	Reason
+	Calls // of the backend, by what their circuit guards
 	kinds
 )
 
@@ -41,7 +42,7 @@ func (n Name) String() string {
 }
 
 // mostKept is how many series there are of each kind; the rest is summed.
-const mostKept = 30
+const mostKept = 25
 
 // mostNamed bounds how many names that have no series of their own are counted in a minute.
 const mostNamed = 1024
@@ -100,15 +101,51 @@ func (h *History) Note(r gateway.Answer) {
 	}
 }
 
+// NoteCall notes a call of the backend by the name of what its circuit guards. It is of the step
+// under way, so that it need not look at the clock; whoever made it is answered soon.
+func (h *History) NoteCall(name string, took time.Duration, fate Fate) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	w := &h.of(Calls, Name{Word: name}).now
+	w.count(fate)
+	w.took.add(took)
+}
+
+// Fate is how a request, or a call, ended.
+type Fate int
+
+// The fates: refused are requests with 4xx, and calls that were not made since there was no room
+// or the circuit was open.
+const (
+	Good Fate = iota
+	Refused
+	Failed
+)
+
+func (w *window) count(f Fate) {
+	w.point.Requests++
+	switch f {
+	case Refused:
+		w.point.Refused++
+	case Failed:
+		w.point.Failed++
+	}
+}
+
+func fateOf(status int) Fate {
+	switch {
+	case status >= 500:
+		return Failed
+	case status >= 400:
+		return Refused
+	default:
+		return Good
+	}
+}
+
 func (s *series) note(r *gateway.Answer) {
 	w := &s.now
-	w.point.Requests++
-	switch {
-	case r.Status >= 500:
-		w.point.Failed++
-	case r.Status >= 400:
-		w.point.Refused++
-	}
+	w.count(fateOf(r.Status))
 	w.sent += uint64(max(r.Sent, 0))
 	w.took.add(r.Took)
 	if r.Backend > 0 {

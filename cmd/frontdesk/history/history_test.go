@@ -156,8 +156,16 @@ func TestKeptOverRestart(t *testing.T) {
 
 	w.now = began
 	require.ErrorContains(t, New(func() time.Time { return w.now }).Load(file), "which is yet to come")
+	whole, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(file, whole[:len(whole)/2], 0o600))
+	err = w.Load(file)
+	require.ErrorContains(t, err, "is damaged")
+	require.NotErrorIs(t, err, ErrForeign)
 	require.NoError(t, os.WriteFile(file, []byte("no history"), 0o600))
-	require.ErrorContains(t, w.Load(file), "is no history")
+	require.ErrorIs(t, w.Load(file), ErrForeign)
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	require.NoError(t, New(func() time.Time { return w.now }).Load(file))
 }
 
 // TestBusiestAreKept: a name that comes late and is busy gets a place, and nothing is lost of
@@ -218,9 +226,13 @@ func TestBounds(t *testing.T) {
 		r.Key, r.Client, r.Endpoint, r.Reason = fmt.Sprint("key", i%10_000), fmt.Sprint("client", i%10_000), fmt.Sprint("/e", i%1000), fmt.Sprint("reason", i%100)
 		r.User, r.Address, r.Grant = r.Client, fmt.Sprint("2001:db8:1:2:3:4:5:", i), r.Endpoint
 		w.Note(r)
+		w.NoteCall(fmt.Sprint("reads of r", i%100), time.Millisecond, Failed)
 	}
 	require.LessOrEqual(t, heap()-before, uint64(8<<20))
-	require.Zero(t, testing.AllocsPerRun(1000, func() { w.Note(r) }))
+	require.Zero(t, testing.AllocsPerRun(1000, func() {
+		w.Note(r)
+		w.NoteCall("reads of r7", time.Millisecond, Good)
+	}))
 	runtime.KeepAlive(w.History)
 }
 
@@ -233,10 +245,63 @@ func TestBuckets(t *testing.T) {
 	}
 }
 
+func BenchmarkNoteCall(b *testing.B) {
+	h := New(time.Now)
+	for b.Loop() {
+		h.NoteCall("reads of order", time.Millisecond, Good)
+	}
+}
+
 func BenchmarkNote(b *testing.B) {
 	h := New(time.Now)
 	r := gateway.Answer{At: time.Now(), Took: time.Millisecond, Backend: time.Microsecond, Method: "GET", Endpoint: "/order", Key: "shop", Client: "autos", User: "jan", Address: "192.0.2.7", Grant: "GET /order", Status: 200, Sent: 400}
 	for b.Loop() {
 		h.Note(r)
+	}
+}
+
+// TestRingsAdd: what gateways tell each other of themselves, a few steps at a time, adds up to
+// what each of them has, however often it is told.
+func TestRingsAdd(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	one, other := newWalk(), newWalk()
+	rings, told := map[time.Duration][]byte{}, time.Time{}
+	for range 400 {
+		pause := time.Duration(random.IntN(30_000)) * time.Millisecond
+		one.now, other.now = one.now.Add(pause), other.now.Add(pause)
+		for _, w := range []*walk{one, other} {
+			for range random.IntN(4) {
+				w.note(gateway.Answer{Took: time.Duration(random.IntN(1e8)), Status: []int{200, 404, 503}[random.IntN(3)], Sent: random.IntN(4) << 10})
+			}
+			w.Sample(Levels{Connections: uint32(random.IntN(5)), Due: uint32(random.IntN(5))})
+		}
+		for _, span := range []Span{RingOf(Spans["10m"]), RingOf(Spans["24h"])} {
+			for _, p := range other.Places(span, told) {
+				ring := rings[span.Step]
+				if missing := p.At + len(p.Bytes) - len(ring); missing > 0 {
+					ring = append(ring, make([]byte, missing)...)
+				}
+				copy(ring[p.At:], p.Bytes)
+				rings[span.Step] = ring
+			}
+		}
+		told = other.now
+	}
+	for name, span := range Spans {
+		sum, _ := one.Of(All, Name{}, span)
+		levels := one.Levels(span)
+		theirs, _ := other.Of(All, Name{}, span)
+		require.Equal(t, theirs.Sum().Requests, sum.Join(levels, rings[span.Step]), name)
+		for i, want := range one.points(span, func(*gateway.Answer) bool { return true }) {
+			of := theirs.Points[i]
+			want.plus(of)
+			for p := range want.Took {
+				want.Took[p] = max(want.Took[p], of.Took[p])
+			}
+			require.Equal(t, want, sum.Points[i], name)
+			mine, its := one.Levels(span)[i], other.Levels(span)[i]
+			require.Equal(t, mine[Connections]+its[Connections], levels[i][Connections])
+			require.Equal(t, max(mine[Due], its[Due]), levels[i][Due], "of a table that they share")
+		}
 	}
 }

@@ -35,11 +35,20 @@ type keptSeries struct {
 }
 
 // format is that of the files. One of another format is not read: its figures would be wrong.
-const format = 1
+const format = 2
+
+// begins is how a file begins: what does not is none of ours, and not to be written over.
+const begins = "frontdesk history\n"
+
+// ErrForeign says that a file is no history, damaged or not.
+var ErrForeign = errors.New("is a file of something else than this history")
 
 // Save writes the history to a file, whole or not at all.
 func (h *History) Save(file string) error {
 	return atomicfile.Write(file, 0o600, func(w io.Writer) error {
+		if _, err := io.WriteString(w, begins); err != nil {
+			return err
+		}
 		packed, err := flate.NewWriter(w, flate.BestSpeed)
 		if err != nil {
 			return err
@@ -80,20 +89,29 @@ func (h *History) kept() kept {
 	return k
 }
 
-// Load goes on from what a file has; there may be none. It is for a history that has noted
-// nothing yet.
+// Load goes on from what a file has; there may be none, or an empty one. It is for a history that
+// has noted nothing yet, and after an error for none. It fails with ErrForeign.
 func (h *History) Load(file string) error {
-	f, err := os.Open(file) // #nosec G304 -- the operator's own file
-	if errors.Is(err, os.ErrNotExist) {
+	switch info, err := os.Stat(file); {
+	case errors.Is(err, os.ErrNotExist), err == nil && info.Mode().IsRegular() && info.Size() == 0:
 		return nil
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%s: %w", file, ErrForeign)
 	}
+	f, err := os.Open(file) // #nosec G304 -- the operator's own file
 	if err != nil {
 		return err
 	}
 	defer func() { _ = f.Close() }()
+	head := make([]byte, len(begins))
+	if _, err := io.ReadFull(f, head); err != nil || string(head) != begins {
+		return fmt.Errorf("%s: %w", file, ErrForeign)
+	}
 	var k kept
 	if err := gob.NewDecoder(flate.NewReader(io.LimitReader(f, mostFile))).Decode(&k); err != nil {
-		return fmt.Errorf("%s is no history: %w", file, err)
+		return fmt.Errorf("%s is damaged: %w", file, err)
 	}
 	if k.Format != format || len(k.Short) != shortSteps || len(k.Long) != longSteps {
 		return fmt.Errorf("%s is the history of another version", file)

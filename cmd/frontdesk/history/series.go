@@ -9,8 +9,8 @@ import (
 // Point is what happened in one step.
 type Point struct {
 	Requests uint32 // that were answered
-	Refused  uint32 // of them with 4xx
-	Failed   uint32 // of them with 5xx
+	Refused  uint32 // as Refused, the Fate
+	Failed   uint32
 	Sent     uint32 // KiB of answers
 	Took     Times  // of whole requests
 	Backend  Times  // of those that asked the backend
@@ -128,7 +128,7 @@ func (w *window) close() Point {
 	return p
 }
 
-// series are the points of one endpoint, key, client or reason, or of everything. A point is
+// series are the points of one endpoint, key, client, reason or part of the backend, or of everything. A point is
 // kept at the number of its step since 1970, modulo how many there are.
 type series struct {
 	name   Name

@@ -12,10 +12,12 @@ import (
 // TestBrowserWindow: the operators' pages in a browser: what is refused is found by clicking,
 // without the mouse too, and the page renews itself until it is told to pause.
 func TestBrowserWindow(t *testing.T) {
-	d := rig.Start(t, rig.Options{DSN: rig.Engines[0].DSN(t), Edit: strings.NewReplacer(`    allow: ["* /*"]`, `    allow: ["* /*"]
+	faults := new(rig.Faults)
+	d := rig.Start(t, rig.Options{DSN: rig.Engines[0].DSN(t), Wrap: faults.Wrap, Backend: ", circuit: {failures: 2, pause: 1h}", Edit: strings.NewReplacer(`    allow: ["* /*"]`, `    allow: ["* /*"]
     rate: {per_second: 50, burst: 100}
     concurrent: 4
     per_day: 20`)})
+
 	full, orders := d.Login(rig.FullKey, "demo"), d.Login(rig.OrdersKey, "demo")
 	for _, path := range []string{"/vehicle?page_size=3", "/order/1", "/order?nope=1", "/vehicle/99999", "/nowhere"} {
 		d.Call("GET", path, full, "")
@@ -49,4 +51,18 @@ func TestBrowserWindow(t *testing.T) {
 	p.click(`a.filter`)
 	p.await(`document.querySelectorAll("a.filter").length === 1`)
 	require.Equal(t, "Paused: go on", p.text("#live"), "also on the next page")
+
+	faults.Set(rig.Fails)
+	for range 2 {
+		d.Call("GET", "/country/528", full, "")
+	}
+	p.click(`a[href="/backends"]`)
+	p.await(`document.querySelector("h1").textContent === "Backend"`)
+	require.Contains(t, p.text("tbody tr"), "reads of country")
+	p.accessible("window-backend")
+	p.click(`a[href="/backends?resource=order#slowest"]`)
+	p.await(`document.querySelector("#slowest h2").textContent === "The slowest calls of order"`)
+	p.click("#slowest details summary")
+	require.Contains(t, p.text("#slowest details[open]"), "frontdesk why ")
+	p.shot("window-backend-order")
 }

@@ -1,0 +1,214 @@
+package desk
+
+import (
+	"bytes"
+	"compress/flate"
+	"context"
+	"encoding/json"
+	"io"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"go.uber.org/zap"
+
+	"frontdesk/auth/redis"
+	"frontdesk/cmd/frontdesk/history"
+)
+
+// Gateways that share a store of sessions tell each other there, every GatherEvery, what they did:
+// the step under way and what came since the last time; and once a minute who was busiest.
+const (
+	GatherEvery  = history.Short - time.Second // so that each step is told while the next is under way
+	tablesEvery  = time.Minute
+	gatewayAway  = 2 * time.Minute // that has told nothing for so long has ended, or hangs
+	tablesPart   = "tables"
+	mostUnpacked = 4 << 20
+)
+
+// ringParts are the rings, by what Redis keeps them under.
+var ringParts = []struct {
+	name string
+	span history.Span
+}{{"steps", history.RingOf(history.Spans["2h"])}, {"minutes", history.RingOf(history.Spans["24h"])}}
+
+func ringPart(span history.Span) string {
+	return ringParts[slices.IndexFunc(ringParts, func(r struct {
+		name string
+		span history.Span
+	}) bool {
+		return r.span.Step == span.Step
+	})].name
+}
+
+// gathering is what a gateway tells the others, and hears of them; nil where sessions are in
+// memory. Only told and fault are used by several goroutines.
+type gathering struct {
+	*redis.Gathering
+	who    string
+	told   time.Time // up to when
+	tables time.Time
+	there  atomic.Int32 // how many gateways there are
+	fails  atomic.Bool  // it could not be told last
+}
+
+// gatheredTables is who was busiest at a gateway, by span, and what changed there.
+type gatheredTables struct {
+	Busy  map[string][]busyTable `json:"busiest"`
+	Marks []history.Mark         `json:"marks"`
+}
+
+func newGathering(shared *common, listen string) *gathering {
+	if shared.gathering == nil {
+		return nil
+	}
+	return &gathering{Gathering: shared.gathering, who: hostName() + " " + listen}
+}
+
+// gather tells the other gateways what this one does until ctx ends, and once more then. It is
+// never on the way of a request.
+func (p *past) gather(ctx context.Context) {
+	g := p.others
+	if g == nil {
+		return
+	}
+	every(ctx, p.of.after, GatherEvery, func() { p.tell(ctx) })
+	g.tables = time.Time{}
+	p.tell(context.WithoutCancel(ctx))
+}
+
+func (p *past) tell(ctx context.Context) {
+	g, now := p.others, time.Now()
+	var parts []redis.Part
+	for _, ring := range ringParts {
+		for _, places := range p.Places(ring.span, g.told) {
+			parts = append(parts, redis.Part{Name: ring.name, At: places.At, Bytes: places.Bytes, Life: ring.span.Step * time.Duration(ring.span.Points)})
+		}
+	}
+	if now.Sub(g.tables) >= tablesEvery {
+		parts = append(parts, redis.Part{Name: tablesPart, At: -1, Bytes: p.packTables(), Life: gatewayAway})
+	}
+	err := g.Tell(ctx, g.who, now, parts...)
+	var there []string
+	if err == nil {
+		there, err = g.Gateways(ctx, now.Add(-gatewayAway))
+	}
+	switch failed := g.fails.Swap(err != nil); {
+	case err != nil && !failed && ctx.Err() == nil:
+		p.of.log.Warn("the other gateways cannot be told what this one does, nor be asked", zap.Error(err))
+	case err == nil && failed:
+		p.of.log.Info("the other gateways can be told again what this one does")
+	}
+	if err != nil {
+		return
+	}
+	g.there.Store(int32(len(there))) // #nosec G115 -- few
+	if g.told = now; now.Sub(g.tables) >= tablesEvery {
+		g.tables = now
+	}
+}
+
+func (p *past) packTables() []byte {
+	t := gatheredTables{Busy: map[string][]busyTable{}, Marks: p.Marks(time.Now().Add(-24 * time.Hour))}
+	for name, span := range history.Spans {
+		for _, k := range pastKinds {
+			t.Busy[name] = append(t.Busy[name], p.busiest(k.kind, k.name, k.title, span))
+		}
+	}
+	var b bytes.Buffer
+	w, _ := flate.NewWriter(&b, flate.BestSpeed) // which is a level that there is
+	_ = json.NewEncoder(w).Encode(t)             // into memory
+	_ = w.Close()
+	return b.Bytes()
+}
+
+func unpackTables(packed []byte) (t gatheredTables, err error) {
+	err = json.NewDecoder(io.LimitReader(flate.NewReader(bytes.NewReader(packed)), mostUnpacked)).Decode(&t)
+	return t, err
+}
+
+// GatewayRow is what one of several gateways did.
+type GatewayRow struct {
+	Name     string `json:"name"` // its host and address
+	Requests uint32 `json:"requests"`
+	Here     bool   `json:"here"`  // the one that is asked
+	There    bool   `json:"there"` // it has told of itself just now
+}
+
+// gather makes the view of everything one of all gateways, or says why that cannot be.
+func (v *windowView) gather(ctx context.Context, p *past, span history.Span, names bool) {
+	if p.others == nil {
+		v.Fault = "sessions.store is memory: there is one gateway only."
+		return
+	}
+	if err := v.join(ctx, p, span, names); err != nil {
+		p.of.log.Debug("the other gateways cannot be asked", zap.Error(err))
+		v.Fault = "The store of sessions does not answer, where gateways tell each other what they do: this is not the sum."
+	}
+}
+
+// join adds the other gateways to the view of everything.
+func (v *windowView) join(ctx context.Context, p *past, span history.Span, names bool) error {
+	g := p.others
+	whom, err := g.Gateways(ctx, v.Since)
+	if err != nil {
+		return err
+	}
+	there, err := g.Gateways(ctx, v.now.Add(-gatewayAway))
+	if err != nil {
+		return err
+	}
+	whom = slices.DeleteFunc(whom, func(who string) bool { return who == g.who })
+	rings, err := g.Told(ctx, ringPart(span), whom...)
+	if err != nil {
+		return err
+	}
+	v.Gateways = []GatewayRow{{Name: g.who, Requests: v.series.Sum().Requests, Here: true, There: true}}
+	for i, who := range whom {
+		row := GatewayRow{Name: who, There: slices.Contains(there, who)}
+		if row.Requests = v.series.Join(v.levels, rings[i]); row.Requests > 0 || row.There {
+			v.Gateways = append(v.Gateways, row)
+		}
+	}
+	tables, err := g.Told(ctx, tablesPart, whom...)
+	if err != nil {
+		return err
+	}
+	for i, packed := range tables {
+		t, err := unpackTables(packed)
+		if err != nil {
+			continue // it has ended, or is of a version that says it otherwise
+		}
+		for _, m := range t.Marks {
+			if m.At = m.At.In(v.now.Location()); !m.At.Before(v.Since) {
+				m.Text = whom[i] + ": " + m.Text
+				v.Marks = append(v.Marks, m)
+			}
+		}
+		if !names {
+			continue
+		}
+		for _, busy := range t.Busy[v.Span] {
+			if at := slices.IndexFunc(v.Busy, func(own busyTable) bool { return own.Kind == busy.Kind }); at >= 0 {
+				v.Busy[at].join(busy)
+			}
+		}
+	}
+	slices.SortStableFunc(v.Marks, func(a, b history.Mark) int { return a.At.Compare(b.At) })
+	return nil
+}
+
+// join adds the rows of another gateway's table.
+func (t *busyTable) join(other busyTable) {
+	for _, row := range other.Rows {
+		at := slices.IndexFunc(t.Rows, func(own busyRow) bool { return own.Name == row.Name })
+		if at < 0 {
+			t.Rows = append(t.Rows, row)
+			continue
+		}
+		own := &t.Rows[at]
+		own.Requests, own.Refused, own.Failed, own.P95 = own.Requests+row.Requests, own.Refused+row.Refused, own.Failed+row.Failed, max(own.P95, row.P95)
+	}
+	t.Rest += other.Rest
+	slices.SortStableFunc(t.Rows, func(a, b busyRow) int { return int(b.Requests) - int(a.Requests) })
+}

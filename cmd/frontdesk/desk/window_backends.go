@@ -1,0 +1,160 @@
+package desk
+
+import (
+	"cmp"
+	"context"
+	"html/template"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"frontdesk/backend"
+	"frontdesk/backend/follow"
+	"frontdesk/cmd/frontdesk/history"
+)
+
+// backendsView is the page of what is behind the gateway.
+type backendsView struct {
+	Driver    string        `json:"driver"`
+	Store     string        `json:"store"`
+	Version   string        `json:"version"`
+	State     string        `json:"state"` // as /readyz tells it
+	Replica   string        `json:"replica,omitempty"`
+	Span      string        `json:"span"`
+	Parts     []backendPart `json:"parts"` // those with calls, or whose circuit is not closed or was not
+	Quiet     int           `json:"without_calls"`
+	Load      StatusLoad    `json:"load"`
+	Queue     int           `json:"queue"` // how many calls may wait
+	Followed  []follow.Scan `json:"followed,omitempty"`
+	Looks     *bool         `json:"looks,omitempty"` // whether this gateway looks for changes, or another one
+	Resource  string        `json:"resource,omitempty"`
+	Slowest   []SlowCall    `json:"slowest"`
+	Resources []string      `json:"-"` // those with slow calls
+	view      *windowView
+	now       time.Time
+}
+
+// backendPart are the reads, or the writes, of a resource: what a circuit guards.
+type backendPart struct {
+	Name    string          `json:"name"`             // writes of order
+	Circuit string          `json:"circuit"`          // "" where there is none
+	Opened  *circuitOpening `json:"opened,omitempty"` // last
+	Calls   uint32          `json:"calls"`
+	Refused uint32          `json:"refused"` // not made: there was no room, or the circuit was open
+	Failed  uint32          `json:"failed"`
+	P50     time.Duration   `json:"p50_ns"` // the highest of the steps
+	P95     time.Duration   `json:"p95_ns"`
+	P99     time.Duration   `json:"p99_ns"`
+	row     busyRow
+}
+
+func (p *backendPart) isOpen() bool { return p.Circuit != "" && p.Circuit != backend.CircuitClosed }
+
+// Spark is its calls as a small picture.
+func (p backendPart) Spark() template.HTML { return p.row.Spark() }
+
+// slowestShown is how many slow calls the page has.
+const slowestShown = 50
+
+func (h *Desk) backendsOf(ctx context.Context, query url.Values) backendsView {
+	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
+	defer cancel()
+	is := h.client.Capabilities()
+	past := h.past.windowOf(ctx, url.Values{"span": query["span"]}, false)
+	v := backendsView{
+		Driver: is.Name, Store: is.Store, Version: is.Version, State: HealthOK, Replica: h.replicaHealth(), Span: past.Span, Parts: []backendPart{}, Load: h.load(), Queue: h.client.Queue(),
+		Resource: query.Get("resource"), Slowest: []SlowCall{}, view: past, now: past.now,
+	}
+	if h.client.Ready(ctx) != nil {
+		v.State = healthUnavailable
+	}
+	v.parts(h)
+	if f := h.system.follower; f != nil {
+		looks := f.Looks()
+		v.Looks = &looks
+		v.Followed, _ = f.Scans(ctx) // the page is the same without them
+	}
+	seen := map[string]bool{}
+	for _, c := range h.metrics.slowestCalls(func(*SlowCall) bool { return true }) {
+		seen[c.Resource] = true
+		if len(v.Slowest) < slowestShown && (v.Resource == "" || c.Resource == v.Resource) {
+			v.Slowest = append(v.Slowest, c)
+		}
+	}
+	delete(seen, "")
+	for resource := range seen {
+		v.Resources = append(v.Resources, resource)
+	}
+	slices.Sort(v.Resources)
+	return v
+}
+
+// parts are first those whose circuit is not closed, then the busiest.
+func (v *backendsView) parts(h *Desk) {
+	all, _ := h.past.Busiest(history.Calls, history.Spans[v.Span])
+	of := map[string]history.Series{}
+	for _, s := range all {
+		of[s.Name.Word] = s
+	}
+	parts := []backendPart{{Name: backend.AccountsLane}}
+	for _, c := range h.client.Circuits() {
+		parts = append(parts, backendPart{Name: c.String(), Circuit: c.State})
+	}
+	for _, p := range parts {
+		s := of[p.Name]
+		sum := s.Sum()
+		p.Calls, p.Refused, p.Failed, p.row = sum.Requests, sum.Refused, sum.Failed, busyRow{Name: p.Name, series: s}
+		if opened := h.metrics.opened.all()[p.Name]; opened != nil {
+			p.Opened = opened.Load()
+		}
+		if p.Calls == 0 && p.Opened == nil && !p.isOpen() {
+			v.Quiet++
+			continue
+		}
+		for _, point := range s.Points {
+			p.P50, p.P95, p.P99 = max(p.P50, point.Took.Of(50)), max(p.P95, point.Took.Of(95)), max(p.P99, point.Took.Of(99))
+		}
+		v.Parts = append(v.Parts, p)
+	}
+	slices.SortFunc(v.Parts, func(a, b backendPart) int {
+		return cmp.Or(cmp.Compare(oneIf(b.isOpen()), oneIf(a.isOpen())), cmp.Compare(b.Calls, a.Calls), strings.Compare(a.Name, b.Name))
+	})
+}
+
+// Link is the address of the history of a part.
+func (v backendsView) Link(p backendPart) string { return v.view.Link(backendKind, p.Name, v.Span) }
+
+// Only is the address with the slowest calls of one resource; of all for "".
+func (v backendsView) Only(resource string) string { return v.link(v.Span, resource) + "#slowest" }
+
+// In is the address with another span.
+func (v backendsView) In(span string) string { return v.link(span, v.Resource) }
+
+func (v backendsView) link(span, resource string) string {
+	q := url.Values{}
+	if span != usualSpan {
+		q.Set("span", span)
+	}
+	if resource != "" {
+		q.Set("resource", resource)
+	}
+	if len(q) == 0 {
+		return "/backends"
+	}
+	return "/backends?" + q.Encode()
+}
+
+// Words say what the span is.
+func (v backendsView) Words() string { return v.view.Words() }
+
+// Spans are those that can be chosen.
+func (v backendsView) Spans() []string { return spanNames }
+
+// Clock is a moment as the list shows it.
+func (v backendsView) Clock(t time.Time) string {
+	return t.In(v.now.Location()).Format("02 Jan 15:04:05")
+}
+
+// Ago is how long ago a moment was.
+func (v backendsView) Ago(t time.Time) string { return ago(v.now, t) }
