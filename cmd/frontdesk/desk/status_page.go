@@ -37,7 +37,7 @@ type pages struct {
 func newPages(h *Desk) *pages {
 	return &pages{
 		of: h,
-		template: template.Must(template.Must(template.New("status").Funcs(template.FuncMap{
+		template: template.Must(template.Must(template.Must(template.New("status").Funcs(template.FuncMap{
 			"style":  func() template.CSS { return template.CSS(statusCSS) },
 			"script": func() template.JS { return template.JS(windowJS) }, // #nosec G203 -- our own
 			"ago":    ago,
@@ -52,7 +52,6 @@ func newPages(h *Desk) *pages {
 			"states":   webhook.States,
 			"foot":     func() pageFoot { return pageFoot{Version(), hostName()} },
 			"view":     func(v *windowView, t busyTable) busyView { return busyView{v, t} },
-			"only":     func(v refusalsView, name, value string) onlyView { return onlyView{value, v.More(name, value)} },
 			"endpoint": func(r history.Refusal) string { return refusalMember("endpoint", &r) },
 			"cause":    func(r history.Refusal) string { return refusalMember("reason", &r) },
 			"percent": func(part, of uint32) string {
@@ -61,7 +60,7 @@ func newPages(h *Desk) *pages {
 				}
 				return strconv.FormatFloat(math.Ceil(1000*float64(part)/float64(of))/10, 'f', -1, 64) + " %"
 			},
-		}).Parse(statusHTML)).Parse(windowHTML)),
+		}).Parse(statusHTML)).Parse(windowHTML)).Parse(callbacksHTML)),
 		policy: windowPolicy(),
 	}
 }
@@ -71,9 +70,6 @@ type busyView struct {
 	View  *windowView
 	Table busyTable
 }
-
-// onlyView is a value of the list of refusals, and the address of those that have it.
-type onlyView struct{ Value, Link string }
 
 type pageFoot struct{ Version, Host string }
 
