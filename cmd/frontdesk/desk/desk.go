@@ -33,6 +33,8 @@ type Desk struct {
 	listener     net.Listener
 	ops          *http.Server // nil where there is none
 	OpsAt        net.Listener
+	commands     *http.Server // nil where there is no socket for them
+	commandsAt   net.Listener
 	store        *ownStore
 	acts         *acts
 	past         *past
@@ -57,8 +59,9 @@ func Build(p Program, c *config.Config, environment string, logs *Logs) (*Desk, 
 	h, err := build(b, p, c, environment)
 	if err != nil {
 		b.Close()
+		return nil, err
 	}
-	return h, err
+	return h, nil
 }
 
 // build opens the parts in the order in which they need each other: each is made by a function
@@ -122,11 +125,11 @@ func build(b *basis, p Program, c *config.Config, environment string) (*Desk, er
 		counts: newCached(store.jobs.States, b.now), pending: newCached(store.pending(b.now), b.now), room: newCached(callbacks.Orchestrator.Room, b.now),
 	}
 	h.past = &past{History: told, of: h, file: historyFile(store.file)}
-	h.ops, h.OpsAt, err = listenOps(h)
-	if err != nil {
+	if h.ops, h.OpsAt, err = listenOps(h); err != nil {
 		return nil, err
 	}
-	return h, nil
+	h.commands, h.commandsAt, err = listenCommands(h)
+	return h, err
 }
 
 // settingsOf are the settings that parts are built from, which need a restart: as they were
