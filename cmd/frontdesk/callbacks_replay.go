@@ -97,7 +97,7 @@ func (c callbacksReplayCommand) several(ctx context.Context, p desk.Program, s o
 		return err
 	})
 	if done > 0 {
-		fmt.Fprintf(p.Stdout, "%s due again; a running server calls within a second\n", haveBeen(done))
+		fmt.Fprintf(p.Stdout, "%s due again; a running server begins to call within a second\n", haveBeen(done))
 	}
 	if changed > 0 {
 		fmt.Fprintf(p.Stdout, "%s left as they are: the result is gone, or was fetched or called about meanwhile\n", haveBeen(changed))

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -58,6 +59,9 @@ func (f sessionFlags) socket(p desk.Program) (*socket, error) {
 		return nil, desk.Misused("%s: there is no socket to ask the gateway by: beside PostgreSQL ops.socket has to name a file for it", f.Config)
 	}
 	s := &socket{file: file}
+	if whole, err := filepath.Abs(file); err == nil { // in messages: it may be relative to the folder that frontdesk serves in
+		s.file = whole
+	}
 	s.client.Transport = &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", file)
 	}}

@@ -31,7 +31,8 @@ var windowHTML string
 type pages struct {
 	of       *Desk
 	template *template.Template
-	policy   string // Content-Security-Policy
+	policy   string        // Content-Security-Policy
+	turn     chan struct{} // of reading callback jobs
 }
 
 func newPages(h *Desk) *pages {
@@ -61,7 +62,7 @@ func newPages(h *Desk) *pages {
 				return strconv.FormatFloat(math.Ceil(1000*float64(part)/float64(of))/10, 'f', -1, 64) + " %"
 			},
 		}).Parse(statusHTML)).Parse(windowHTML)).Parse(callbacksHTML)),
-		policy: windowPolicy(),
+		policy: windowPolicy(), turn: make(chan struct{}, 1),
 	}
 }
 

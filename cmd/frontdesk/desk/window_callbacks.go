@@ -97,7 +97,7 @@ func (p *pages) job(w http.ResponseWriter, r *http.Request) {
 func (p *pages) ofJobs(w http.ResponseWriter, r *http.Request, name string, read func(context.Context) (any, error)) {
 	ctx, cancel := context.WithTimeout(r.Context(), p.of.config.Backend.Timeout)
 	defer cancel()
-	v, err := read(ctx)
+	v, err := p.inTurn(ctx, read)
 	switch {
 	case err == nil:
 		p.answer(w, r, name, v)
@@ -107,6 +107,18 @@ func (p *pages) ofJobs(w http.ResponseWriter, r *http.Request, name string, read
 		p.of.log.Warn("callback jobs cannot be read for the operators' page", zap.Error(err))
 		http.Error(w, "callback jobs cannot be read; the log says why", http.StatusServiceUnavailable)
 	}
+}
+
+// inTurn reads for one page at a time: of very many jobs it may take seconds, on a connection that
+// requests of clients need too.
+func (p *pages) inTurn(ctx context.Context, read func(context.Context) (any, error)) (any, error) {
+	select {
+	case p.turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	defer func() { <-p.turn }()
+	return read(ctx)
 }
 
 func (p *past) callbacksOf(ctx context.Context, query url.Values) (v callbacksView, err error) {

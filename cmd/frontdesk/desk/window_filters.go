@@ -57,5 +57,8 @@ func (f filters) More(name, value string) string {
 // Only is a value as the list shows it, which leads to those that have it.
 func (f filters) Only(name, value string) onlyView { return onlyView{value, f.More(name, value)} }
 
+// Minute is a moment that is told roughly.
+func (f filters) Minute(t time.Time) string { return t.In(f.zone).Format("02 Jan 15:04") }
+
 // Clock is a moment as the list shows it.
 func (f filters) Clock(t time.Time) string { return t.In(f.zone).Format("02 Jan 15:04:05") }

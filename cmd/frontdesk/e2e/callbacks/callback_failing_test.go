@@ -66,7 +66,7 @@ func TestCallbacksByReceiver(t *testing.T) {
 		require.Len(t, list(), 2)
 		shown := list("--failing")
 		require.Len(t, shown, 1)
-		require.Regexp(t, of(failing)+` *done +backup +Demo Garage +full +`+host(broken.URL)+` +\d+s +\d +\S+ \S+ \S+ +status 500 +-$`, shown[0])
+		require.Regexp(t, of(failing)+` *done +backup +Demo Garage +full +`+host(broken.URL)+` +\d+[sm] +\d +\S+ \S+ \S+ +status 500 +-$`, shown[0])
 		require.Regexp(t, of(fine)+`.* - +-$`, list("--state", "called_back")[0], "no error")
 		for _, c := range []struct {
 			flags []string
