@@ -15,6 +15,7 @@ const (
 	CauseUserBlocked Cause = "user_blocked" // of a login too
 	CauseKeyRevoked  Cause = "key_revoked"  // the api_key was removed, or rotated out
 	CauseKeyExpired  Cause = "key_expired"  // of a login too
+	CauseEnded       Cause = "ended"        // by an operator, which keeps nobody from a new login
 )
 
 // Why a login is refused.

@@ -3,12 +3,16 @@ package auth
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/patrickmn/go-cache"
 )
 
-var _ Sessions = (*Memory)(nil)
+var (
+	_ Sessions      = (*Memory)(nil)
+	_ SessionLister = (*Memory)(nil)
+)
 
 // sweepEvery is how often expired sessions are deleted. They are refused before that;
 // this only frees their memory.
@@ -19,7 +23,7 @@ const sweepEvery = time.Minute
 // those (some 80 a second, for 30 minutes, at most, and what is remembered of
 // them for as long again).
 type Memory struct {
-	cache *cache.Cache // *Session by token
+	cache *cache.Cache // *keptSession by token
 	was   *cache.Cache // remembered by token
 	clock func() time.Time
 
@@ -28,6 +32,19 @@ type Memory struct {
 
 	stop context.CancelFunc
 	done chan struct{}
+}
+
+// keptSession is a session, and when it was used last.
+type keptSession struct {
+	Session
+	used atomic.Int64 // in seconds since 1970
+}
+
+// note notes a use.
+func (k *keptSession) note(now time.Time) {
+	if second := now.Unix(); k.used.Load() != second { // else processors pass it around at each request
+		k.used.Store(second)
+	}
 }
 
 // remembered is what is stored of a session that has ended.
@@ -71,8 +88,9 @@ func (m *Memory) Put(_ context.Context, s *Session) error {
 	if ended, ok := m.ended[s.User.Username]; ok && s.Issued.Before(ended) {
 		return ErrNoSession
 	}
-	kept := *s
-	m.cache.Set(string(s.Token[:]), &kept, cache.NoExpiration) // it knows the wall clock only; ours decides
+	kept := &keptSession{Session: *s}
+	kept.note(s.Issued)
+	m.cache.Set(string(s.Token[:]), kept, cache.NoExpiration) // it knows the wall clock only; ours decides
 	return nil
 }
 
@@ -82,11 +100,12 @@ func (m *Memory) Get(_ context.Context, token TokenHash) (*Session, error) {
 	if !ok {
 		return nil, m.told(token)
 	}
-	s := found.(*Session)
-	if now := m.clock(); !s.Live(now) {
-		return nil, s.Expired(now)
+	k, now := found.(*keptSession), m.clock()
+	if !k.Live(now) {
+		return nil, k.Expired(now)
 	}
-	return s, nil
+	k.note(now)
+	return &k.Session, nil
 }
 
 // told is the error for a token without a session.
@@ -115,6 +134,21 @@ func (m *Memory) end(token string, s *Session, why Cause, at time.Time) {
 // longer.
 func (m *Memory) Count() int { return m.cache.ItemCount() }
 
+// EachSession implements SessionLister.
+func (m *Memory) EachSession(_ context.Context, f func(*Session, time.Time) error) error {
+	now := m.clock()
+	for _, item := range m.cache.Items() {
+		k := item.Object.(*keptSession)
+		if !k.Live(now) {
+			continue
+		}
+		if err := f(&k.Session, time.Unix(k.used.Load(), 0)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // EndUser implements Sessions. It walks all sessions; a new password is rare.
 func (m *Memory) EndUser(_ context.Context, username string, why Cause) error {
 	m.mu.Lock()
@@ -122,7 +156,7 @@ func (m *Memory) EndUser(_ context.Context, username string, why Cause) error {
 	now := m.clock()
 	m.ended[username] = now
 	for token, item := range m.cache.Items() {
-		if s := item.Object.(*Session); s.User.Username == username && s.Live(now) {
+		if s := &item.Object.(*keptSession).Session; s.User.Username == username && s.Live(now) {
 			m.end(token, s, why, now)
 		}
 	}
@@ -148,7 +182,7 @@ func (m *Memory) sweep(ctx context.Context) {
 func (m *Memory) endExpired() {
 	now := m.clock()
 	for token, item := range m.cache.Items() {
-		if s := item.Object.(*Session); !s.Live(now) {
+		if s := &item.Object.(*keptSession).Session; !s.Live(now) {
 			m.end(token, s, CauseExpired, s.Expires)
 		}
 	}

@@ -2,6 +2,7 @@ package auth
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"time"
 )
@@ -33,6 +34,9 @@ type Session struct {
 // Live tells whether the session is still valid at now: up to Expires, not at
 // it.
 func (s *Session) Live(now time.Time) bool { return now.Before(s.Expires) }
+
+// ID names the session to operators: it is short, stays the same, and opens nothing.
+func (s *Session) ID() string { return hex.EncodeToString(s.Token[:6]) }
 
 // Ended is what is known of the session after it has ended.
 func (s *Session) Ended(why Cause) *Ended {
@@ -78,4 +82,11 @@ type Sessions interface {
 	// EndUser ends all sessions of the user of exactly this name, also those
 	// issued before now whose Put is still to come, and remembers why.
 	EndUser(ctx context.Context, username string, why Cause) error
+}
+
+// SessionLister is implemented by stores of sessions that can tell which there are.
+type SessionLister interface {
+	// EachSession calls f with the live sessions in any order, and when each was used last:
+	// zero if the store does not note that. It ends with the first error of f.
+	EachSession(ctx context.Context, f func(s *Session, used time.Time) error) error
 }

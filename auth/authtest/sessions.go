@@ -37,6 +37,7 @@ func Sessions(t *testing.T, open Opener) {
 		{"an ended session tells why for half an hour", remembered},
 		{"a login overtaken by the end of its user is refused", overtaken},
 		{"a login after the end of its user is kept", afterEnd},
+		{"the live sessions are listed, each once", listed},
 		{"it is safe for concurrent use", concurrent},
 	}
 	for _, test := range tests {
@@ -241,4 +242,40 @@ func concurrent(t *testing.T, s auth.Sessions, clock *Clock) {
 		})
 	}
 	all.Wait()
+}
+
+// listed expects a lister to tell the sessions that open something, and a use where it notes uses.
+func listed(t *testing.T, s auth.Sessions, clock *Clock) {
+	lister, ok := s.(auth.SessionLister)
+	require.True(t, ok)
+	all := func() (found map[string]time.Time) {
+		found = map[string]time.Time{}
+		require.NoError(t, lister.EachSession(t.Context(), func(one *auth.Session, used time.Time) error {
+			require.NotContains(t, found, one.ID())
+			require.Equal(t, "webshop", one.KeyName)
+			found[one.ID()] = used
+			return nil
+		}))
+		return found
+	}
+	require.Empty(t, all())
+	first, ended, short := session(clock, "demo", 1), session(clock, "demo", 2), session(clock, "jan", 3)
+	short.Expires = clock.Now().Add(time.Minute)
+	for _, one := range []*auth.Session{first, ended, short} {
+		put(t, s, one)
+	}
+	require.Len(t, all(), 3)
+	require.NoError(t, s.End(t.Context(), ended, auth.CauseEnded))
+	clock.Advance(time.Minute)
+	found := all()
+	require.Len(t, found, 1, "one has ended, one has expired")
+	before, there := found[first.ID()]
+	require.True(t, there)
+	live(t, s, first)
+	if after := all()[first.ID()]; !before.IsZero() {
+		require.Equal(t, clock.Now().Unix(), after.Unix())
+		require.True(t, before.Before(after))
+	}
+	stop := errors.New("enough")
+	require.ErrorIs(t, lister.EachSession(t.Context(), func(*auth.Session, time.Time) error { return stop }), stop)
 }

@@ -17,7 +17,10 @@ import (
 	"frontdesk/auth"
 )
 
-var _ auth.Sessions = (*Sessions)(nil)
+var (
+	_ auth.Sessions      = (*Sessions)(nil)
+	_ auth.SessionLister = (*Sessions)(nil)
+)
 
 // Sessions keeps sessions in Redis, each under the hash of its token until it
 // expires, and for as long as auth.Remembered after that. Beside them it keeps which

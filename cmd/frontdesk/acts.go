@@ -11,7 +11,7 @@ import (
 )
 
 type actsCommands struct {
-	List actsListCommand `cmd:"" help:"List who did what, newest first: users, callbacks made again, backups and restores, by commands and by requests."`
+	List actsListCommand `cmd:"" help:"List who did what, newest first: users, sessions ended, callbacks made again, backups and restores, by commands and by requests."`
 }
 
 type actsListCommand struct {

@@ -5,13 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
+	"slices"
 	"strings"
 	"time"
 
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/cmd/frontdesk/desk"
-	"frontdesk/cmd/frontdesk/desk/ledger"
 	"frontdesk/cmd/frontdesk/terminal"
 	"frontdesk/gateway/webhook"
 	"frontdesk/gateway/webhook/jobstore"
@@ -20,7 +19,7 @@ import (
 type callbacksCommands struct {
 	List   callbacksListCommand   `cmd:"" help:"List callback jobs, newest first."`
 	Show   callbacksShowCommand   `cmd:"" help:"Show a job and every try to call its receiver."`
-	Replay callbacksReplayCommand `cmd:"" help:"Have the callback of a finished job made again, from the first try."`
+	Replay callbacksReplayCommand `cmd:"" help:"Have callbacks of finished jobs made again, from the first try."`
 }
 
 // jobs opens the jobs of an administration.
@@ -49,24 +48,54 @@ func (o openJobs) unknown(id string, err error) error {
 	return err
 }
 
+// jobFlags say which jobs.
+type jobFlags struct {
+	State   string        `enum:",accepted,running,done,failed,called_back,collected,exhausted" default:"" help:"Only jobs in this state: accepted, running, done, failed, called_back, collected, exhausted."`
+	Failing bool          `help:"Only jobs whose receiver did not take the last call: those that will be tried again, and those given up."`
+	Client  string        `placeholder:"NAME" help:"Only jobs of this client (customer)."`
+	Key     string        `complete:"key" placeholder:"NAME" help:"Only jobs of this api_key."`
+	Host    string        `aliases:"receiver" placeholder:"HOST" help:"Only jobs whose callbacks go to this host (its receiver)."`
+	Error   string        `placeholder:"ERROR" help:"Only jobs whose last call ended like this, in the words of the list: timeout, status, \"status 500\"."`
+	Older   terminal.When `placeholder:"WHEN" help:"Only jobs that are older: 2h, 3d, 2026-11-01 or 2026-11-01T12:00:00Z."`
+}
+
+// filter is what the flags say, and in words those of them that are set.
+func (f jobFlags) filter(now time.Time) (filter webhook.Filter, said string, err error) {
+	if word, _, _ := strings.Cut(f.Error, " "); f.Error != "" && !slices.ContainsFunc(webhook.Problems(), func(p string) bool { return p == f.Error || p == word }) {
+		return filter, "", desk.Misused("--error %s: expected one of %s, the status after it if there is one: \"status 500\"", terminal.Safe(f.Error), strings.Join(webhook.Problems(), ", "))
+	}
+	filter = webhook.Filter{State: webhook.State(f.State), Failing: f.Failing, Client: f.Client, Key: f.Key, Receiver: f.Host, Error: f.Error, Before: f.Older.From(now)}
+	var words []string
+	for _, flag := range [][2]string{{"state", f.State}, {"client", f.Client}, {"api_key", f.Key}, {"host", f.Host}, {"error", f.Error}} {
+		if flag[1] != "" {
+			words = append(words, flag[0]+" "+flag[1])
+		}
+	}
+	if f.Failing {
+		words = append(words, "failing")
+	}
+	if !filter.Before.IsZero() {
+		words = append(words, "created until "+terminal.Second(filter.Before))
+	}
+	return filter, strings.Join(words, ", "), nil
+}
+
 type callbacksListCommand struct {
 	administration
-	State    string        `enum:",accepted,running,done,failed,called_back,collected,exhausted" default:"" help:"Only jobs in this state: accepted, running, done, failed, called_back, collected, exhausted."`
-	Failing  bool          `help:"Only jobs whose receiver did not take the last call: those that will be tried again, and those given up."`
-	Client   string        `placeholder:"NAME" help:"Only jobs of this client (customer)."`
-	Key      string        `complete:"key" placeholder:"NAME" help:"Only jobs of this api_key."`
-	Receiver string        `placeholder:"HOST" help:"Only jobs whose callbacks go to this host."`
-	Older    terminal.When `placeholder:"WHEN" help:"Only jobs that are older: 2h, 3d, 2026-11-01 or 2026-11-01T12:00:00Z."`
-	Limit    int           `default:"50" help:"How many at most."`
+	jobFlags
+	Limit int `default:"50" help:"How many at most."`
 }
 
 // Run prints a line per job.
 func (l callbacksListCommand) Run(p desk.Program) error {
 	return l.jobs(p, func(ctx context.Context, s openJobs) error {
 		now := time.Now()
-		found, err := s.List(ctx, webhook.Filter{
-			State: webhook.State(l.State), Failing: l.Failing, Client: l.Client, Key: l.Key, Receiver: l.Receiver, Before: l.Older.From(now), Limit: l.Limit,
-		})
+		filter, _, err := l.filter(now)
+		if err != nil {
+			return err
+		}
+		filter.Limit = l.Limit
+		found, err := s.List(ctx, filter)
 		if err != nil {
 			return err
 		}
@@ -82,21 +111,10 @@ func (l callbacksListCommand) Run(p desk.Program) error {
 		fmt.Fprintln(table, "ID\tSTATE\tKIND\tCLIENT\tKEY\tRECEIVER\tAGE\tTRIES\tNEXT TRY\tERROR\tCAUSE")
 		for _, j := range found {
 			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\n", j.ID, j.State, j.Work.Kind, terminal.Safe(j.Owner.User.Client.Name), terminal.Safe(j.Owner.Key),
-				terminal.Safe(hostOf(j.Callback)), age(now.Sub(j.Created)), j.Tries, terminal.Second(j.NextTry), terminal.Safe(errorOf(tries[j.ID])), terminal.Safe(causeOf(j)))
+				terminal.Safe(j.Host()), age(now.Sub(j.Created)), j.Tries, terminal.Second(j.NextTry), terminal.Safe(cmp.Or(tries[j.ID].Problem(), "-")), terminal.Safe(cmp.Or(j.Cause(), "-")))
 		}
 		return table.Flush()
 	})
-}
-
-// errorOf is in short why a receiver did not take a call; - where it did, or none was made.
-func errorOf(t webhook.Try) string {
-	if t.Status == 0 {
-		return cmp.Or(t.Error, "-")
-	}
-	if t.Error == "" {
-		return "-"
-	}
-	return fmt.Sprintf("%s %d", t.Error, t.Status)
 }
 
 // age is how long ago something was, as people say it.
@@ -111,15 +129,6 @@ func age(d time.Duration) string {
 	default:
 		return fmt.Sprintf("%dd%dh", int(d/(24*time.Hour)), int(d%(24*time.Hour)/time.Hour))
 	}
-}
-
-// causeOf is in short why a job has no result.
-func causeOf(j webhook.Job) string {
-	if j.Failure == "" && len(j.Pauses) > 0 && j.State == webhook.Running {
-		return j.Pauses[len(j.Pauses)-1].For
-	}
-	cause, _, _ := strings.Cut(j.Failure, ": ")
-	return cmp.Or(cause, "-")
 }
 
 type callbacksShowCommand struct {
@@ -141,8 +150,8 @@ func (c callbacksShowCommand) Run(p desk.Program) error {
 		table := terminal.NewTable(p.Stdout)
 		for _, line := range [][2]string{
 			{"id", j.ID}, {"state", string(j.State)}, {"kind", j.Work.Kind}, {"client", j.Owner.User.Client.Name},
-			{"user", j.Owner.User.Username}, {"api_key", j.Owner.Key}, {"receiver", hostOf(j.Callback)},
-			{"created", terminal.Second(j.Created)}, {"finished", terminal.Second(j.Finished)}, {"next try", terminal.Second(j.NextTry)},
+			{"user", j.Owner.User.Username}, {"api_key", j.Owner.Key}, {"receiver", j.Host()},
+			{"created", terminal.Second(j.Created)}, {"finished", terminal.Second(j.Finished)}, {"next try", terminal.Second(j.NextTry)}, {"after it, about", laterTries(j)},
 			{"result", resultOf(j)}, {"failure", j.Failure},
 		} {
 			if line[1] != "" {
@@ -165,13 +174,15 @@ func (c callbacksShowCommand) Run(p desk.Program) error {
 	})
 }
 
-// hostOf keeps what may be secret in a receiver's address from the screen.
-func hostOf(callback string) string {
-	u, err := url.Parse(callback)
-	if err != nil {
-		return ""
+// laterTries are those that follow the next one, if the receiver takes none of them.
+func laterTries(j webhook.Job) string {
+	var all []string
+	for i, at := range j.Ahead(time.Now()) {
+		if i > 0 {
+			all = append(all, terminal.Minute(at))
+		}
 	}
-	return u.Host
+	return strings.Join(all, ", ")
 }
 
 func resultOf(j webhook.Job) string {
@@ -182,24 +193,4 @@ func resultOf(j webhook.Job) string {
 		return "gave way to others: it had been fetched, and they needed the room"
 	}
 	return fmt.Sprintf("%s, %d bytes, sha256 %s", j.Result.Name, j.Result.Size, j.Result.SHA256)
-}
-
-type callbacksReplayCommand struct {
-	administration
-	ID string `arg:"" help:"The job, by its id in the list, or in the Location of the 202 that promised it."`
-}
-
-// Run makes the callback due; the server that runs makes it.
-func (c callbacksReplayCommand) Run(p desk.Program) error {
-	return c.jobs(p, func(ctx context.Context, s openJobs) error {
-		if _, err := s.Get(ctx, c.ID); err != nil {
-			return s.unknown(c.ID, err)
-		}
-		err := ledger.Command(p.Ctx, s.own, p.Stderr, "callbacks replay", "job "+c.ID, func() error { return webhook.Replay(ctx, s.Store, c.ID, time.Now()) })
-		if err != nil {
-			return s.unknown(c.ID, err)
-		}
-		_, err = fmt.Fprintf(p.Stdout, "job %s is due again; a running server calls within a second\n", c.ID)
-		return err
-	})
 }

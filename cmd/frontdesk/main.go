@@ -39,6 +39,7 @@ type commands struct {
 	Why         whyCommand         `cmd:"" help:"Tell why a request was answered as it was, from the log."`
 	Log         logCommands        `cmd:"" help:"Tell from the log who asks for most, what takes long, and what was changed."`
 	User        userCommands       `cmd:"" help:"Keep the users of the built-in administration."`
+	Sessions    sessionsCommands   `cmd:"" help:"List and end sessions of a running frontdesk."`
 	Callbacks   callbacksCommands  `cmd:"" help:"Look after callback jobs."`
 	Acts        actsCommands       `cmd:"" help:"Tell who added, blocked or backed up what, and when."`
 	Migrate     migrateCommand     `cmd:"" help:"Bring the tables to this version, before an upgrade or in place of its first start."`

@@ -12,6 +12,7 @@ import (
 	"net/http/httptrace"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -175,9 +176,12 @@ func (o Outcome) Word() string {
 
 // Words are all that an outcome can be in a word.
 func Words() []string {
-	return []string{
-		wordDelivered, wordGone, ErrAddress, ErrSecret, ErrResolve, ErrConnect, ErrTLS, ErrTimeout, ErrAnswer, ErrRedirect, ErrStatus, ErrCancelled, ErrOpen, ErrBusy,
-	}
+	return slices.Concat([]string{wordDelivered, wordGone}, Problems(), []string{ErrCancelled, ErrOpen, ErrBusy})
+}
+
+// Problems are all that the Error of a Try can be, but for "".
+func Problems() []string {
+	return []string{ErrAddress, ErrSecret, ErrResolve, ErrConnect, ErrTLS, ErrTimeout, ErrAnswer, ErrRedirect, ErrStatus}
 }
 
 // Gone tells whether the receiver wants no further calls: 410.

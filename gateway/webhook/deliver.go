@@ -54,7 +54,7 @@ const keepTime = 5 * time.Second
 func (o *Orchestrator) call(found Job) {
 	j, err := o.change(o.ctx, found.ID, event{kind: calling, hold: o.CallLease}, nil)
 	if err != nil {
-		if !errors.Is(err, errNotNow) && o.ctx.Err() == nil {
+		if !errors.Is(err, ErrNotNow) && o.ctx.Err() == nil {
 			o.Log.Error("callbacks: begin a call", zap.String("job", found.ID), zap.Error(err))
 		}
 		return

@@ -4,7 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"frontdesk/auth"
@@ -125,6 +128,26 @@ type Pause struct {
 	For   string
 }
 
+// Host is the receiver's, with its port if it is written: what may be shown of an address that
+// may hold secrets. It is "" for none.
+func (j Job) Host() string {
+	u, err := url.Parse(j.Callback)
+	if err != nil {
+		return ""
+	}
+	return strings.ToLower(u.Host)
+}
+
+// Cause is in a word why a job has no result, or why its work was postponed; "" for neither.
+// What follows the word in Failure may hold values.
+func (j Job) Cause() string {
+	if j.Failure == "" && len(j.Pauses) > 0 && j.State == Running {
+		return j.Pauses[len(j.Pauses)-1].For
+	}
+	cause, _, _ := strings.Cut(j.Failure, ": ")
+	return cause
+}
+
 // pause returns the pause for a cause, if there was one.
 func (j Job) pause(cause string) (Pause, bool) {
 	i := slices.IndexFunc(j.Pauses, func(p Pause) bool { return p.For == cause })
@@ -203,9 +226,9 @@ const (
 	replayed                    // an operator wants the callback made again
 )
 
-// errNotNow says that an event cannot happen in the job's state: another process was
-// faster.
-var errNotNow = errors.New("not in this state")
+// ErrNotNow says that something cannot happen to a job in its state: another process was
+// faster, or there is nothing to call about.
+var ErrNotNow = errors.New("not in this state")
 
 // after returns the job after an event. A job changes only in this function.
 func (j Job) after(e event, now time.Time) (Job, error) {
@@ -258,7 +281,7 @@ func (j Job) after(e event, now time.Time) (Job, error) {
 			j.State = Failed
 		}
 	default:
-		return j, fmt.Errorf("job %s is %s: %w", j.ID, j.State, errNotNow)
+		return j, fmt.Errorf("job %s is %s: %w", j.ID, j.State, ErrNotNow)
 	}
 	return j, nil
 }
@@ -317,4 +340,13 @@ type Try struct {
 	Status   int    // 0 where there was no answer
 	Error    string // a class of failure, without secrets; "" for an answer
 	Duration time.Duration
+}
+
+// Problem is in short why the receiver did not take the call, such as "status 500" or
+// "timeout"; "" if it did.
+func (t Try) Problem() string {
+	if t.Error == "" || t.Status == 0 {
+		return t.Error
+	}
+	return t.Error + " " + strconv.Itoa(t.Status)
 }

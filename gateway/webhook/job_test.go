@@ -40,7 +40,7 @@ func TestTransitions(t *testing.T) {
 			}
 			after, err := before.after(e, noon)
 			if row.want[i] == "" {
-				require.ErrorIs(t, err, errNotNow, "%s, event %d", row.state, kind)
+				require.ErrorIs(t, err, ErrNotNow, "%s, event %d", row.state, kind)
 				require.Equal(t, before, after, "what cannot happen changes nothing")
 				continue
 			}
@@ -86,7 +86,7 @@ func TestAJobSleeps(t *testing.T) {
 	require.Zero(t, asleep.Claims)
 	for _, kind := range []eventKind{claimed, slept, handedBack, completed} {
 		_, err := asleep.after(event{kind: kind, term: 1}, noon.Add(time.Minute))
-		require.ErrorIs(t, err, errNotNow)
+		require.ErrorIs(t, err, ErrNotNow)
 	}
 	later, err := asleep.after(event{kind: claimed, hold: time.Minute}, noon.Add(time.Hour))
 	require.NoError(t, err)
@@ -98,7 +98,7 @@ func TestAJobSleeps(t *testing.T) {
 	require.Equal(t, 2, next.Term)
 	for _, j := range []Job{awake, running, jobIn(Accepted, "")} {
 		_, err := j.after(event{kind: woken}, noon)
-		require.ErrorIs(t, err, errNotNow, "it does not sleep")
+		require.ErrorIs(t, err, ErrNotNow, "it does not sleep")
 	}
 }
 
@@ -111,7 +111,7 @@ func TestWorkIsClaimedThreeTimes(t *testing.T) {
 		require.Equal(t, n, j.Claims)
 		require.Equal(t, now, j.Started)
 		_, err = j.after(event{kind: claimed}, now.Add(time.Minute))
-		require.ErrorIs(t, err, errNotNow, "the lease holds to its end")
+		require.ErrorIs(t, err, ErrNotNow, "the lease holds to its end")
 		now = now.Add(time.Minute + time.Nanosecond)
 	}
 	j, err := j.after(event{kind: claimed}, now)
@@ -126,7 +126,7 @@ func TestWhoeverLostAClaimChangesNothing(t *testing.T) {
 	j.Term = 2
 	for _, kind := range []eventKind{handedBack, renewed, postponed, completed, broke} {
 		_, err := j.after(event{kind: kind, term: 1}, noon)
-		require.ErrorIs(t, err, errNotNow)
+		require.ErrorIs(t, err, ErrNotNow)
 	}
 }
 
@@ -141,18 +141,18 @@ func TestALostClaimStaysLost(t *testing.T) {
 	require.NoError(t, err)
 	for _, kind := range []eventKind{handedBack, renewed, postponed, completed, broke} {
 		_, err := j.after(event{kind: kind, term: lost.Term}, now)
-		require.ErrorIs(t, err, errNotNow)
+		require.ErrorIs(t, err, ErrNotNow)
 	}
 }
 
 func TestACallIsLeased(t *testing.T) {
 	j := jobIn(Done, "")
 	_, err := j.after(event{kind: calling}, noon.Add(-time.Nanosecond))
-	require.ErrorIs(t, err, errNotNow, "not due")
+	require.ErrorIs(t, err, ErrNotNow, "not due")
 	j, err = j.after(event{kind: calling, hold: time.Minute}, noon)
 	require.NoError(t, err)
 	_, err = j.after(event{kind: calling}, noon.Add(time.Minute))
-	require.ErrorIs(t, err, errNotNow, "somebody is calling")
+	require.ErrorIs(t, err, ErrNotNow, "somebody is calling")
 	_, err = j.after(event{kind: calling}, noon.Add(time.Minute+1))
 	require.NoError(t, err, "a crash is over when the lease is")
 }
@@ -241,7 +241,7 @@ func TestPostponedWorkIsBegunAgain(t *testing.T) {
 		j, err = j.after(event{kind: postponed, term: j.Term, hold: againAfter}, now)
 		require.NoError(t, err)
 		_, err = j.after(event{kind: claimed}, now.Add(againAfter))
-		require.ErrorIs(t, err, errNotNow, "not yet")
+		require.ErrorIs(t, err, ErrNotNow, "not yet")
 		now = now.Add(againAfter + time.Millisecond)
 	}
 }
@@ -252,22 +252,22 @@ func TestWhatGivesWay(t *testing.T) {
 	j := jobIn(Collected, "")
 	require.EqualValues(t, 100, j.Taken())
 	_, err := j.after(event{kind: cleared}, noon.Add(-time.Nanosecond))
-	require.ErrorIs(t, err, errNotNow)
+	require.ErrorIs(t, err, ErrNotNow)
 	again, err := j.after(event{kind: fetched}, noon)
 	require.NoError(t, err)
 	require.Equal(t, noon, again.Linked)
 	_, err = again.after(event{kind: cleared}, noon)
-	require.ErrorIs(t, err, errNotNow)
+	require.ErrorIs(t, err, ErrNotNow)
 	older := j
 	older.Linked = time.Time{} // by a version that did not keep it
 	_, err = older.after(event{kind: cleared}, noon)
-	require.ErrorIs(t, err, errNotNow)
+	require.ErrorIs(t, err, ErrNotNow)
 
 	j, err = j.after(event{kind: cleared}, noon)
 	require.NoError(t, err)
 	require.Zero(t, j.Taken())
 	for _, kind := range []eventKind{fetched, cleared, replayed} {
 		_, err = j.after(event{kind: kind}, noon)
-		require.ErrorIs(t, err, errNotNow)
+		require.ErrorIs(t, err, ErrNotNow)
 	}
 }

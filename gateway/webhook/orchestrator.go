@@ -254,7 +254,7 @@ func (o *Orchestrator) Collect(ctx context.Context, owner Owner, id string) (Job
 	switch {
 	case err == nil:
 		return collected, nil
-	case errors.Is(err, errNotNow): // it gave way, now or before
+	case errors.Is(err, ErrNotNow): // it gave way, now or before
 		return Job{}, ErrUnknownJob
 	case errors.Is(err, ErrUnknownJob) || ctx.Err() != nil:
 		return Job{}, err

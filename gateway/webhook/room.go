@@ -221,7 +221,7 @@ func (o *Orchestrator) setAside(ctx context.Context, j Job, have, need int64) (r
 			_, err = o.change(ctx, j.ID, event{kind: grown, term: j.Term, room: room}, nil)
 		}
 	}
-	if err != nil && !errors.Is(err, ErrNoSpace) && !errors.Is(err, errNotNow) {
+	if err != nil && !errors.Is(err, ErrNoSpace) && !errors.Is(err, ErrNotNow) {
 		err = fmt.Errorf("%w: %w", ErrAgain, err)
 	}
 	return room, err
@@ -253,7 +253,7 @@ func (o *Orchestrator) clear(ctx context.Context) error {
 			}
 			_, err := o.change(ctx, j.ID, event{kind: cleared}, nil)
 			switch {
-			case errors.Is(err, errNotNow) || errors.Is(err, ErrUnknownJob): // fetched again meanwhile, or forgotten
+			case errors.Is(err, ErrNotNow) || errors.Is(err, ErrUnknownJob): // fetched again meanwhile, or forgotten
 				continue
 			case err != nil:
 				return err

@@ -37,6 +37,29 @@ func delays() []time.Duration {
 // Tries is how often a callback is tried before it is exhausted.
 func Tries() int { return len(delays()) }
 
+// Ahead returns when the callback of a job will be tried, as long as its receiver takes none of
+// the calls: the next one exactly, those after it give or take a fifth. It is empty where no
+// call is due any more.
+func (j Job) Ahead(now time.Time) (all []time.Time) {
+	if j.NextTry.IsZero() {
+		return nil
+	}
+	next := j.NextTry
+	if next.Before(now) {
+		next = now
+	}
+	for n := j.Tries; n < Tries(); n++ {
+		if n > j.Tries {
+			next = next.Add(delays()[n])
+		}
+		if !next.Before(j.Finished.Add(Retention)) {
+			break
+		}
+		all = append(all, next)
+	}
+	return all
+}
+
 // Next says what follows the outcome of a call: how long to wait for the next one, or
 // that there is none. Tries counts those made so far, including the outcome's if it was
 // Tried. A Retry-After counts if it is longer than the schedule, up to 24 hours; the

@@ -71,8 +71,20 @@ type Filter struct {
 	Client   string    // name; "" for all
 	Key      string    // name of the api_key; "" for all
 	Receiver string    // host, with its port or without; "" for all
+	Error    string    // Try.Problem of the last call, with its status or without; "" for all
 	Before   time.Time // only those created until then; zero for all
+	After    string    // ID of a job: only those that come after it in the list; "" for all
 	Limit    int       // 0 for 100
+}
+
+// Receiver counts the jobs whose callbacks go to a host.
+type Receiver struct {
+	Host    string        // with its port if that is written; "" where the address cannot be read
+	Jobs    int           // all of them
+	States  map[State]int // those that there are
+	Failing int           // jobs tried in vain that are to be tried again
+	Oldest  time.Time     // when the oldest job that is not over was created; zero where there is none
+	NextTry time.Time     // when the next call is due; zero where there is none
 }
 
 // Pending are the callbacks that are still to be made.

@@ -73,7 +73,7 @@ func (o *Orchestrator) wakeReady() {
 	}
 	for _, j := range o.Ready(o.ctx, asleep) {
 		_, err := o.change(o.ctx, j.ID, event{kind: woken}, nil)
-		if err != nil && !errors.Is(err, errNotNow) && o.ctx.Err() == nil {
+		if err != nil && !errors.Is(err, ErrNotNow) && o.ctx.Err() == nil {
 			o.Log.Error("callbacks: wake a job", zap.String("job", j.ID), zap.Error(err))
 		}
 		wake(o.work)
@@ -99,7 +99,7 @@ func (o *Orchestrator) takeWork() bool {
 	switch {
 	case errors.Is(err, ErrUnknownJob):
 		return false
-	case errors.Is(err, errNotNow): // another process was first
+	case errors.Is(err, ErrNotNow): // another process was first
 		return true
 	case err != nil:
 		if o.ctx.Err() == nil {
@@ -147,7 +147,7 @@ func (o *Orchestrator) do(j Job) {
 	defer cancel()
 	_, err = o.change(keep, j.ID, e, nil)
 	switch {
-	case errors.Is(err, errNotNow): // somebody else has the job: theirs is the result
+	case errors.Is(err, ErrNotNow): // somebody else has the job: theirs is the result
 		o.Log.Warn("callbacks: a job was taken over before it was done", zap.String("job", j.ID), zap.Int("claim", j.Term))
 		if err := o.Results.Remove(keep, resultName(j)); err != nil {
 			o.Log.Error("callbacks: remove a result that is none", zap.String("job", j.ID), zap.Error(err))
@@ -278,7 +278,7 @@ func (o *Orchestrator) hold(j Job) (context.Context, func()) {
 			case <-ticker.C:
 			}
 			_, err := o.change(ctx, j.ID, event{kind: renewed, hold: o.WorkLease, term: j.Term}, nil)
-			if errors.Is(err, errNotNow) {
+			if errors.Is(err, ErrNotNow) {
 				cancel()
 				return
 			}

@@ -44,6 +44,10 @@ var causeHelp = map[string]mapping.Help{
 		Cause: "The user is blocked (frontdesk user block).",
 		Cure:  "If that was not meant, frontdesk user unblock, and the client logs in again.",
 	},
+	"ended": {
+		Cause: "Somebody ended that session (frontdesk sessions end); frontdesk acts list --what sessions tells who.",
+		Cure:  "The client logs in again, unless its user or its api_key was ended too.",
+	},
 	"new_password": {
 		Cause: "The user was given another password after that session was opened, which ends his sessions.",
 		Cure:  "The client logs in with the new password.",

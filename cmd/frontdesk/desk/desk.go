@@ -33,6 +33,8 @@ type Desk struct {
 	listener     net.Listener
 	ops          *http.Server // nil where there is none
 	OpsAt        net.Listener
+	commands     *http.Server // nil where there is no socket for them
+	commandsAt   net.Listener
 	store        *ownStore
 	acts         *acts
 	past         *past
@@ -58,8 +60,9 @@ func Build(p Program, c *config.Config, environment string, logs *Logs) (*Desk, 
 	h, err := build(b, p, c, environment)
 	if err != nil {
 		b.Close()
+		return nil, err
 	}
-	return h, err
+	return h, nil
 }
 
 // build opens the parts in the order in which they need each other: each is made by a function
@@ -128,11 +131,11 @@ func build(b *basis, p Program, c *config.Config, environment string) (*Desk, er
 	h.book = openBook(b, configsFolder(store.file, own.Webhooks.Folder), store.ledger)
 	told.of, told.others = h, newGathering(shared, own.Server.Listen)
 	h.past = told
-	h.ops, h.OpsAt, err = listenOps(h)
-	if err != nil {
+	if h.ops, h.OpsAt, err = listenOps(h); err != nil {
 		return nil, err
 	}
-	return h, nil
+	h.commands, h.commandsAt, err = listenCommands(h)
+	return h, err
 }
 
 // settingsOf are the settings that parts are built from, which need a restart: as they were

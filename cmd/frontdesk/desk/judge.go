@@ -96,6 +96,9 @@ func (j *judge) parts() {
 		_, err := webhook.Roots(file)
 		j.failHere("webhooks.ca_file", config.RuleCAFile, err)
 	}
+	if file := j.Ops.Socket; file != "" && !j.said("ops.socket") {
+		j.failHere("ops.socket", config.RuleFolder, canBind(file))
+	}
 	j.sessions()
 	j.links()
 	j.mail()

@@ -26,6 +26,8 @@ func listenOps(h *Desk) (*http.Server, net.Listener, error) {
 	mux.HandleFunc("GET /refusals", ownOrigin(h.guarded(page.refusals)))
 	mux.HandleFunc("GET /config", ownOrigin(h.guarded(page.config)))
 	mux.HandleFunc("GET /backends", ownOrigin(h.guarded(page.backends)))
+	mux.HandleFunc("GET /callbacks", ownOrigin(h.guarded(page.callbacks)))
+	mux.HandleFunc("GET /callbacks/{id}", ownOrigin(h.guarded(page.job)))
 	mux.HandleFunc("GET /status.json", ownOrigin(page.status))
 	mux.HandleFunc("GET /healthz", ownOrigin(h.healthz))
 	mux.HandleFunc("GET /readyz", ownOrigin(h.readyz))

@@ -29,6 +29,9 @@ func (h *Desk) Serve(ctx context.Context, ready func(baseURL string)) error {
 	if h.ops != nil {
 		serving.Go(func() { failed <- h.ops.Serve(h.OpsAt) })
 	}
+	if h.commands != nil {
+		serving.Go(func() { h.serveCommands() })
+	}
 	serving.Go(func() { h.supervisor.keepAlive(alive) })
 	serving.Go(func() { h.watchDisks(alive) })
 	serving.Go(func() { h.drift.watch(alive) })
@@ -79,6 +82,9 @@ func (h *Desk) shutdown() error {
 	h.letJobsEnd(jobs)
 	if h.ops != nil && h.ops.Shutdown(stop) != nil {
 		_ = h.ops.Close() // nobody has to be told to the end how nothing is served
+	}
+	if h.commands != nil {
+		_ = h.commands.Close()
 	}
 	return err
 }

@@ -32,7 +32,8 @@ var windowHTML embed.FS
 type pages struct {
 	of       *Desk
 	template *template.Template
-	policy   string // Content-Security-Policy
+	policy   string        // Content-Security-Policy
+	turn     chan struct{} // of reading callback jobs
 }
 
 func newPages(h *Desk) *pages {
@@ -55,7 +56,6 @@ func newPages(h *Desk) *pages {
 			"first":    firstOf,
 			"foot":     func() pageFoot { return pageFoot{Version(), hostName()} },
 			"view":     func(v *windowView, t busyTable) busyView { return busyView{v, t} },
-			"only":     func(v refusalsView, name, value string) onlyView { return onlyView{value, v.More(name, value)} },
 			"endpoint": func(r history.Refusal) string { return refusalMember("endpoint", &r) },
 			"cause":    func(r history.Refusal) string { return refusalMember("reason", &r) },
 			"ties":     func(title, kind string, all []PastSeen) tiesView { return tiesView{title, kind, all} },
@@ -68,7 +68,7 @@ func newPages(h *Desk) *pages {
 				return strconv.FormatFloat(math.Ceil(1000*float64(part)/float64(of))/10, 'f', -1, 64) + " %"
 			},
 		}).Parse(statusHTML)).ParseFS(windowHTML, "window*.html")),
-		policy: windowPolicy(),
+		policy: windowPolicy(), turn: make(chan struct{}, 1),
 	}
 }
 
@@ -86,9 +86,6 @@ type tiesView struct {
 
 // Cut tells whether there may have been more.
 func (v tiesView) Cut() bool { return v.Kind != "endpoint" && len(v.All) == history.MostSeen }
-
-// onlyView is a value of the list of refusals, and the address of those that have it.
-type onlyView struct{ Value, Link string }
 
 type pageFoot struct{ Version, Host string }
 

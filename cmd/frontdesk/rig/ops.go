@@ -3,6 +3,7 @@ package rig
 import (
 	"encoding/json"
 	"io"
+	"net/http"
 
 	"github.com/stretchr/testify/require"
 )
@@ -16,10 +17,15 @@ func (d *Desk) Ready() (status int, circuit string) {
 	return a.Status, body.Circuit
 }
 
-// AskOps asks the operators' listener.
-func (d *Desk) AskOps(path string) Answer {
+// AskOps asks the operators' listener. Headers come in pairs.
+func (d *Desk) AskOps(path string, headers ...string) Answer {
 	d.T.Helper()
-	resp, err := d.HTTP.Get("http://" + d.Ops + path)
+	req, err := http.NewRequest(http.MethodGet, "http://"+d.Ops+path, nil)
+	require.NoError(d.T, err)
+	for i := 0; i+1 < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	resp, err := d.HTTP.Do(req)
 	require.NoError(d.T, err)
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
@@ -33,4 +39,12 @@ func (d *Desk) OpsText(path string) string {
 	a := d.AskOps(path)
 	require.Equal(d.T, 200, a.Status, "%s: %s", path, a.Body)
 	return string(a.Body)
+}
+
+// OpsJSON reads what a page of the operators' listener answers programs.
+func (d *Desk) OpsJSON(path string, into any) {
+	d.T.Helper()
+	a := d.AskOps(path, "Accept", "application/json")
+	require.Equal(d.T, 200, a.Status, "%s: %s", path, a.Body)
+	require.NoError(d.T, json.Unmarshal(a.Body, into), path)
 }

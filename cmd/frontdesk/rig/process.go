@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -26,7 +27,7 @@ func CommandLine(t *testing.T, dsn string, args ...string) (code int, out, errs 
 	file := filepath.Join(t.TempDir(), "frontdesk.yaml")
 	config := fmt.Sprintf(DeskConfig, "", FreeAddress(t), dsn, "", t.TempDir(), "", "")
 	require.NoError(t, os.WriteFile(file, []byte(config), 0o600))
-	return Command(t, "", append(args[:1:1], append([]string{"--config", file}, args[1:]...)...)...)
+	return Command(t, "", append(slices.Clip(args), "--config", file)...)
 }
 
 // Show is what frontdesk callbacks show prints of a job.

@@ -10,7 +10,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/url"
 	"strings"
 	"time"
 
@@ -62,12 +61,8 @@ func columns(j webhook.Job, before string) ([]mapping.Value, error) {
 		return nil, err
 	}
 	document = over(json.RawMessage(before), document)
-	host := ""
-	if u, err := url.Parse(j.Callback); err == nil {
-		host = strings.ToLower(u.Host)
-	}
 	return []mapping.Value{
-		mapping.TextValue(j.ID), mapping.IntValue(j.Owner.User.Client.ID), mapping.TextValue(host), mapping.TextValue(string(j.State)),
+		mapping.TextValue(j.ID), mapping.IntValue(j.Owner.User.Client.ID), mapping.TextValue(j.Host()), mapping.TextValue(string(j.State)),
 		moment(j.Created), moment(j.Started), moment(j.Finished), moment(j.Lease), moment(j.NextTry), mapping.TextValue(string(document)),
 		mapping.TextValue(j.Work.Kind), mapping.IntValue(j.Taken()), moment(j.Linked), moment(j.Failing),
 	}, nil

@@ -18,7 +18,7 @@ const failing = `failing_since > 0 AND next_try > 0`
 // has by their age, since it would make NextWork slower. Documents are read of those that are
 // returned, and for Key of all that match otherwise.
 func (s *Store) List(ctx context.Context, f webhook.Filter) ([]webhook.Job, error) {
-	where, args := s.conditions(f)
+	where, args := s.conditions(f, "j.state")
 	most := f.Limit
 	if most == 0 {
 		most = 100
@@ -28,15 +28,15 @@ func (s *Store) List(ctx context.Context, f webhook.Filter) ([]webhook.Job, erro
 		JOIN callback_job j ON j.id = found.id ORDER BY found.created_at DESC, found.id`, strings.Join(where, " AND "), len(args)), args...)
 }
 
-// conditions are those of a filter, with their arguments.
-func (s *Store) conditions(f webhook.Filter) (where []string, args []mapping.Value) {
+// conditions are those of a filter, with their arguments. state is how the state is called.
+func (s *Store) conditions(f webhook.Filter, state string) (where []string, args []mapping.Value) {
 	where = []string{"1 = 1"}
 	add := func(condition string, v mapping.Value) {
 		args = append(args, v)
 		where = append(where, strings.ReplaceAll(condition, "?", fmt.Sprintf("?%d", len(args))))
 	}
 	if f.State != "" {
-		add(`j.state = ?`, mapping.TextValue(string(f.State)))
+		add(state+` = ?`, mapping.TextValue(string(f.State)))
 	}
 	if f.Failing {
 		where = append(where, `(j.state = 'exhausted' OR `+failing+`)`)
@@ -51,10 +51,57 @@ func (s *Store) conditions(f webhook.Filter) (where []string, args []mapping.Val
 	if !f.Before.IsZero() {
 		add(`j.created_at <= ?`, moment(f.Before))
 	}
+	if f.Error != "" {
+		add(`EXISTS (SELECT 1 FROM callback_try t WHERE t.job_id = j.id AND ? IN (t.error, t.error || ' ' || t.status)
+			AND NOT EXISTS (SELECT 1 FROM callback_try l WHERE l.job_id = t.job_id AND (l.at > t.at OR l.at = t.at AND l.number > t.number)))`, mapping.TextValue(f.Error))
+	}
+	if f.After != "" {
+		add(`EXISTS (SELECT 1 FROM callback_job a WHERE a.id = ? AND (j.created_at < a.created_at OR j.created_at = a.created_at AND j.id > a.id))`, mapping.TextValue(f.After))
+	}
 	if f.Key != "" {
 		add(s.member("j.document", "Owner", "Key")+` = ?`, mapping.TextValue(f.Key))
 	}
 	return where, args
+}
+
+// Receivers counts the jobs of a filter by receiver, at most so many: first those that did not take
+// most calls. It returns how many jobs there are of all receivers, and ignores After and Limit of
+// the filter. Without a client, key or error in it, it reads an index and no document.
+func (s *Store) Receivers(ctx context.Context, f webhook.Filter, most int) (rows []webhook.Receiver, jobs int, err error) {
+	f.After = ""
+	where, args := s.conditions(f, "coalesce(j.state, '')") // which keeps it from the index that begins with the state
+	args = append(args, mapping.IntValue(int64(most)))
+	columns, counts := []sqlrecord.Column{words, number, number, number, number, number}, ""
+	for _, state := range webhook.States() {
+		columns = append(columns, number)
+		counts += fmt.Sprintf(", count(CASE WHEN state = '%s' THEN 1 END)", state)
+	}
+	sql := fmt.Sprintf(`SELECT host, count(*), CAST(sum(count(*)) OVER () AS BIGINT), count(CASE WHEN %[1]s THEN 1 END) AS failing,
+		coalesce(min(CASE WHEN state IN ('accepted', 'running', 'done', 'failed') THEN created_at END), 0), coalesce(min(CASE WHEN next_try > 0 THEN next_try END), 0)%[2]s
+		FROM callback_job j WHERE %[3]s GROUP BY host ORDER BY count(CASE WHEN state = 'exhausted' OR %[1]s THEN 1 END) DESC, 2 DESC, host LIMIT ?%[4]d`,
+		failing, counts, strings.Join(where, " AND "), len(args))
+	err = s.db.Read(ctx, func(c sqlrecord.Conn) error {
+		rows = nil
+		return c.Query(ctx, s.text(sql), columns, args, func(row []mapping.Value) error {
+			r := webhook.Receiver{Host: strings.Clone(row[0].Text()), Jobs: int(row[1].Int()), Failing: int(row[3].Int()), Oldest: momentOf(row[4]), NextTry: momentOf(row[5]), States: map[webhook.State]int{}}
+			for i, state := range webhook.States() {
+				if n := int(row[6+i].Int()); n > 0 {
+					r.States[state] = n
+				}
+			}
+			jobs, rows = int(row[2].Int()), append(rows, r)
+			return nil
+		})
+	})
+	return rows, jobs, err
+}
+
+// momentOf is a moment as the tables have it; zero for none.
+func momentOf(v mapping.Value) time.Time {
+	if v.Int() == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(v.Int()).UTC()
 }
 
 // member is a member of a document, as text.

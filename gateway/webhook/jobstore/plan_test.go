@@ -83,3 +83,13 @@ func TestListSortsNoDocuments(t *testing.T) {
 	require.Contains(t, db.plans[0], "SEARCH callback_job USING INDEX callback_job_due")
 	require.Contains(t, db.plans[1], "SEARCH callback_job USING INDEX callback_job_due")
 }
+
+// TestReceiversReadNoDocuments: jobs are counted by receiver from an index, in its order.
+func TestReceiversReadNoDocuments(t *testing.T) {
+	s, db := openPlanned(t)
+	for _, f := range []webhook.Filter{{}, {Failing: true}, {State: webhook.Exhausted}, {Receiver: "a.example", Before: time.Now()}} {
+		_, _, err := s.Receivers(t.Context(), f, 10)
+		require.NoError(t, err)
+		require.Contains(t, db.plans[len(db.plans)-1], "USING COVERING INDEX callback_job_host", "%+v", f)
+	}
+}

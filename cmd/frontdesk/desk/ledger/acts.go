@@ -14,7 +14,7 @@ import (
 )
 
 // Act is something that somebody did and that others may want to know of: users added,
-// blocked or given passwords, callbacks made again, backups made and restored. It has no
+// blocked or given passwords, sessions ended, callbacks made again, backups made and restored. It has no
 // secret in it.
 type Act struct {
 	ID      string

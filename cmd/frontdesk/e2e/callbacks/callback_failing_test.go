@@ -66,7 +66,7 @@ func TestCallbacksByReceiver(t *testing.T) {
 		require.Len(t, list(), 2)
 		shown := list("--failing")
 		require.Len(t, shown, 1)
-		require.Regexp(t, of(failing)+` *done +backup +Demo Garage +full +`+host(broken.URL)+` +\d+s +\d +\S+ \S+ \S+ +status 500 +-$`, shown[0])
+		require.Regexp(t, of(failing)+` *done +backup +Demo Garage +full +`+host(broken.URL)+` +\d+[sm] +\d +\S+ \S+ \S+ +status 500 +-$`, shown[0])
 		require.Regexp(t, of(fine)+`.* - +-$`, list("--state", "called_back")[0], "no error")
 		for _, c := range []struct {
 			flags []string
@@ -74,9 +74,11 @@ func TestCallbacksByReceiver(t *testing.T) {
 		}{
 			{[]string{"--client", "Demo Garage"}, []string{failing}},
 			{[]string{"--client", "Nobody"}, nil},
-			{[]string{"--receiver", host(sound.URL)}, []string{fine}},
+			{[]string{"--host", host(sound.URL)}, []string{fine}},
 			{[]string{"--receiver", "127.0.0.1", "--failing"}, []string{failing}},
-			{[]string{"--receiver", "127.0.0"}, nil},
+			{[]string{"--host", "127.0.0"}, nil},
+			{[]string{"--error", "status 500"}, []string{failing}},
+			{[]string{"--error", "timeout"}, nil},
 			{[]string{"--key", "full", "--state", "called_back"}, []string{fine}},
 			{[]string{"--key", "orders"}, nil},
 			{[]string{"--older", "1h"}, nil},
@@ -89,6 +91,27 @@ func TestCallbacksByReceiver(t *testing.T) {
 				require.Regexp(t, of(id), found[i], "%v", c.flags)
 			}
 		}
+
+		var page, filtered, job pageOfCallbacks
+		d.OpsJSON("/callbacks", &page)
+		require.Len(t, page.Jobs, 2)
+		require.Len(t, page.Receivers, 2)
+		worst := page.Receivers[0]
+		require.Equal(t, host(broken.URL), worst.Host)
+		require.Equal(t, 1, worst.Failing)
+		require.Equal(t, map[webhook.State]int{webhook.Done: 1}, worst.States)
+		require.True(t, worst.NextTry.After(clock.Now().Add(-time.Minute)))
+		d.OpsJSON("/callbacks?failing=yes&error=status+500&receiver="+host(broken.URL), &filtered)
+		require.Len(t, filtered.Jobs, 1)
+		require.Equal(t, "status 500", filtered.Jobs[0].Error)
+		d.OpsJSON("/callbacks/"+failing, &job)
+		require.NotEmpty(t, job.Calls)
+		require.Equal(t, "status 500", job.Calls[0].Error)
+		require.Len(t, job.Ahead, webhook.Tries()-len(job.Calls))
+		shownPage := d.OpsText("/callbacks") + d.OpsText("/callbacks/"+failing)
+		require.Contains(t, shownPage, "frontdesk callbacks replay "+failing+" --config FILE")
+		require.NotContains(t, shownPage, "Kanarie")
+		require.Equal(t, http.StatusForbidden, d.AskOps("/callbacks/"+failing, "X-Forwarded-For", "192.0.2.7").Status)
 
 		report := func() (r desk.StatusReport) {
 			t.Helper()
@@ -116,7 +139,9 @@ func TestCallbacksByReceiver(t *testing.T) {
 		require.NotContains(t, d.OpsText("/")+d.OpsText("/readyz"), host(broken.URL), "clients name receivers")
 
 		mended.Store(true)
-		clock.Pass(2 * time.Hour)
+		code, out, problems := rig.Command(t, "", "callbacks", "replay", "--config", config, "--host", host(broken.URL), "--yes")
+		require.Zero(t, code, problems)
+		require.Contains(t, out, "1 job is due again")
 		reaches(t, dsn, failing, webhook.CalledBack)
 		clock.Pass(11 * time.Second)
 		require.Equal(t, "All works.", report().Verdict)

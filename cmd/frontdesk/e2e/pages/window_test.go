@@ -1,12 +1,17 @@
 package pages
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/auth"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/gateway/webhook"
+	"frontdesk/gateway/webhook/jobstore"
 )
 
 // TestBrowserWindow: the operators' pages in a browser: what is refused is found by clicking,
@@ -65,4 +70,46 @@ func TestBrowserWindow(t *testing.T) {
 	p.click("#slowest details summary")
 	require.Contains(t, p.text("#slowest details[open]"), "frontdesk why ")
 	p.shot("window-backend-order")
+}
+
+// TestBrowserCallbacks: from the receivers to one job and its calls by clicking.
+func TestBrowserCallbacks(t *testing.T) {
+	dsn, now := rig.Engines[0].DSN(t), time.Now()
+	rig.OnJobs(t, dsn, func(s *jobstore.Store) {
+		for n, state := range []webhook.State{webhook.Done, webhook.Exhausted, webhook.Exhausted, webhook.CalledBack, webhook.Collected, webhook.Failed} {
+			j := webhook.Job{
+				ID: fmt.Sprintf("x3tovvqs2dvlxwyccgo5a5nv7%d", n), Callback: fmt.Sprintf("https://hooks%d.garage-jansen.example:8443/frontdesk?secret=x", n/3), State: state, Tries: 3,
+				Owner: webhook.Owner{Key: "webshop", User: auth.User{Username: "jan", Client: auth.Client{ID: 1, Name: "Garage Jansen en Zonen"}}},
+				Work:  webhook.Work{Kind: "backup"}, Created: now.Add(-time.Duration(n+1) * 10 * time.Minute), Finished: now.Add(-9 * time.Minute),
+			}
+			if state == webhook.Done || state == webhook.Failed {
+				j.NextTry, j.Failing = now.Add(time.Hour), j.Finished
+			}
+			if state == webhook.Failed {
+				j.Failure = "outcome unknown: the connection broke"
+			}
+			require.NoError(t, s.Add(t.Context(), j))
+			for try := range 3 {
+				_, err := s.Change(t.Context(), j.ID, func(j webhook.Job) (webhook.Job, *webhook.Try, error) {
+					return j, &webhook.Try{Job: j.ID, Number: try + 1, At: j.Finished.Add(time.Duration(try) * time.Second), Status: 503 * (try % 2), Error: []string{webhook.ErrTimeout, webhook.ErrStatus}[try%2], Duration: 15 * time.Second}, nil
+				})
+				require.NoError(t, err)
+			}
+		}
+	})
+	d := rig.Start(t, rig.Options{DSN: dsn})
+	p := startBrowser(t).open(t, "http://"+d.Ops)
+	p.visit("/")
+	p.click(`nav a[href="/callbacks"]`)
+	p.await(`document.querySelectorAll("tbody tr").length === 8`)
+	p.accessible("window-callbacks")
+	p.click(`a[href^="/callbacks?receiver=hooks0"][href$="state=exhausted"]`)
+	p.await(`document.querySelectorAll("a.filter").length === 2 && document.querySelectorAll("section:nth-child(2) tbody tr").length === 2`)
+	p.click(`a[href="/callbacks/x3tovvqs2dvlxwyccgo5a5nv71"]`)
+	p.await(`document.querySelector("h1").textContent === "Job x3tovvqs2dvlxwyccgo5a5nv71"`)
+	require.Contains(t, p.text("main"), "No further call.")
+	p.visit("/callbacks/x3tovvqs2dvlxwyccgo5a5nv70")
+	p.await(`document.querySelectorAll("tbody tr").length >= 3`)
+	require.Contains(t, p.text("main"), "the further ones are at about")
+	p.accessible("window-job")
 }

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/desk/ledger"
+	"frontdesk/cmd/frontdesk/terminal"
+	"frontdesk/gateway/webhook"
+)
+
+type callbacksReplayCommand struct {
+	administration
+	ID string `arg:"" optional:"" help:"The job, by its id in the list, or in the Location of the 202 that promised it. Without it, all jobs that the flags name: of these, unless --state says otherwise, those whose receiver did not take the last call."`
+	jobFlags
+	DryRun bool `help:"Count them, and call nobody."`
+	Yes    bool `help:"Do not ask. Needed where nobody is there to be asked."`
+}
+
+// Run makes callbacks due; the server that runs makes them.
+func (c callbacksReplayCommand) Run(p desk.Program) error {
+	now := time.Now()
+	filter, said, err := c.filter(now)
+	switch {
+	case err != nil:
+		return err
+	case (c.ID == "") == (said == ""):
+		return desk.Misused("expected the id of a job, or flags that say which: --failing for all whose receiver did not take the last call")
+	case c.State == string(webhook.Accepted) || c.State == string(webhook.Running):
+		return desk.Misused("--state %s: there is nothing to call about before a job is finished", c.State)
+	}
+	if c.State == "" && !c.Failing {
+		filter.Failing, said = true, said+", failing"
+	}
+	if filter.Before.IsZero() {
+		filter.Before = now // those that come meanwhile were not counted
+	}
+	return c.jobs(p, func(ctx context.Context, s openJobs) error {
+		if c.ID != "" {
+			return c.one(ctx, p, s)
+		}
+		return c.several(ctx, p, s, filter, said)
+	})
+}
+
+func (c callbacksReplayCommand) one(ctx context.Context, p desk.Program, s openJobs) error {
+	if _, err := s.Get(ctx, c.ID); err != nil {
+		return s.unknown(c.ID, err)
+	}
+	if c.DryRun {
+		_, err := fmt.Fprintf(p.Stdout, "job %s would be due again\n", c.ID)
+		return err
+	}
+	err := ledger.Command(p.Ctx, s.own, p.Stderr, "callbacks replay", "job "+c.ID, func() error { return webhook.Replay(ctx, s.Store, c.ID, time.Now()) })
+	if err != nil {
+		return s.unknown(c.ID, err)
+	}
+	_, err = fmt.Fprintf(p.Stdout, "job %s is due again; a running server calls within a second\n", c.ID)
+	return err
+}
+
+// receiversTold is how many receivers are named before jobs are replayed.
+const receiversTold = 20
+
+// several tells which jobs a filter finds, and replays them if that is wanted.
+func (c callbacksReplayCommand) several(ctx context.Context, p desk.Program, s openJobs, filter webhook.Filter, said string) error {
+	receivers, jobs, err := s.Receivers(ctx, filter, receiversTold)
+	if err != nil {
+		return err
+	}
+	if jobs == 0 {
+		_, err := fmt.Fprintf(p.Stderr, "No callback in %s is as asked for (%s): nothing was done.\n", s.in, terminal.Safe(said))
+		return err
+	}
+	writeReceivers(p.Stdout, receivers, jobs)
+	switch {
+	case c.DryRun:
+		_, err := fmt.Fprintf(p.Stdout, "%s would be called about again, from the first try\n", terminal.Several(int64(jobs), "job"))
+		return err
+	case !c.Yes:
+		if err := confirm(p, fmt.Sprintf("Call about %s again, from the first try? [y/N] ", terminal.Several(int64(jobs), "job"))); err != nil {
+			return err
+		}
+	}
+	var done, changed int
+	err = ledger.Command(p.Ctx, s.own, p.Stderr, "callbacks replay", terminal.Several(int64(jobs), "job")+": "+said, func() (err error) {
+		done, changed, err = s.replay(ctx, filter)
+		return err
+	})
+	if done > 0 {
+		fmt.Fprintf(p.Stdout, "%s due again; a running server begins to call within a second\n", haveBeen(done))
+	}
+	if changed > 0 {
+		fmt.Fprintf(p.Stdout, "%s left as they are: the result is gone, or was fetched or called about meanwhile\n", haveBeen(changed))
+	}
+	return err
+}
+
+func haveBeen(n int) string {
+	if n == 1 {
+		return "1 job is"
+	}
+	return terminal.Several(int64(n), "job") + " are"
+}
+
+func writeReceivers(out io.Writer, receivers []webhook.Receiver, jobs int) {
+	table := terminal.NewTable(out)
+	fmt.Fprintln(table, "RECEIVER\tJOBS\tSTATES")
+	for _, r := range receivers {
+		var states []string
+		for _, state := range webhook.States() {
+			if n := r.States[state]; n > 0 {
+				states = append(states, fmt.Sprintf("%d %s", n, state))
+			}
+		}
+		fmt.Fprintf(table, "%s\t%d\t%s\n", terminal.Safe(r.Host), r.Jobs, strings.Join(states, ", "))
+		jobs -= r.Jobs
+	}
+	if jobs > 0 {
+		fmt.Fprintf(table, "others\t%d\n", jobs)
+	}
+	_ = table.Flush() // what matters is told by what follows
+}
+
+// replayedAtOnce is how many jobs are read at once.
+const replayedAtOnce = 500
+
+// replay makes all callbacks of a filter due, newest first. A job that has changed meanwhile, and
+// cannot be called about any more, is left as it is.
+func (o openJobs) replay(ctx context.Context, filter webhook.Filter) (done, changed int, err error) {
+	filter.Limit = replayedAtOnce
+	for {
+		found, err := o.List(ctx, filter)
+		if err != nil || len(found) == 0 {
+			return done, changed, err
+		}
+		for _, j := range found {
+			switch err := webhook.Replay(ctx, o.Store, j.ID, time.Now()); {
+			case errors.Is(err, webhook.ErrNotNow), errors.Is(err, webhook.ErrUnknownJob):
+				changed++
+			case err != nil:
+				return done, changed, err
+			default:
+				done++
+			}
+		}
+		filter.After = found[len(found)-1].ID
+	}
+}
+
+// confirm asks whether something is to be done. Its error says that it is not.
+func confirm(p desk.Program, question string) error {
+	file, ok := p.Stdin.(*os.File)
+	if !ok || !term.IsTerminal(int(file.Fd())) {
+		return desk.Misused("nothing was done: there is no terminal to ask at, so expected --yes, or --dry-run to look only")
+	}
+	fmt.Fprint(p.Stderr, question)
+	answer, err := bufio.NewReader(p.Stdin).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
+		return errors.New("nothing was done")
+	}
+	return nil
+}

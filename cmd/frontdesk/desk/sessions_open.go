@@ -1,0 +1,133 @@
+package desk
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"go.uber.org/zap"
+
+	"frontdesk/auth"
+)
+
+// SessionFilter narrows sessions. The zero filter is every session.
+type SessionFilter struct{ ID, Key, Client, User string }
+
+// Query is the filter as the socket takes it.
+func (f SessionFilter) Query() url.Values {
+	q := url.Values{}
+	for name, value := range map[string]string{"id": f.ID, "key": f.Key, "client": f.Client, "user": f.User} {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	return q
+}
+
+func sessionFilterOf(q url.Values) SessionFilter {
+	return SessionFilter{q.Get("id"), q.Get("key"), q.Get("client"), q.Get("user")}
+}
+
+// OpenSession is a session as operators see it. It has nothing by which somebody could use it.
+type OpenSession struct {
+	ID      string     `json:"id"`
+	Key     string     `json:"key"` // name of the api_key
+	Client  string     `json:"client"`
+	User    string     `json:"user"`
+	Opened  time.Time  `json:"opened"`
+	Used    *time.Time `json:"used"` // last; nil where nobody notes it
+	Expires time.Time  `json:"expires"`
+}
+
+// OpenSessions are those of a filter, those opened last first.
+type OpenSessions struct {
+	Sessions []OpenSession `json:"sessions"`
+	Count    int           `json:"count"` // of all, also of those that are left out
+}
+
+// EndedSessions tells what became of a filter's sessions.
+type EndedSessions struct {
+	Ended int    `json:"ended"`
+	Fault string `json:"fault,omitempty"` // why it is not all
+}
+
+func (f SessionFilter) holds(s OpenSession) bool {
+	return (f.ID == "" || f.ID == s.ID) && (f.Key == "" || f.Key == s.Key) && (f.Client == "" || f.Client == s.Client) && (f.User == "" || f.User == s.User)
+}
+
+// eachSession calls f with the sessions of a filter that open something: those of api_keys and
+// users that have ended open nothing, although they are stored for a while.
+func (h *Desk) eachSession(ctx context.Context, filter SessionFilter, f func(OpenSession, *auth.Session) error) error {
+	lister, ok := h.common.sessions.Sessions.(auth.SessionLister)
+	if !ok {
+		return errors.New("the store of sessions does not tell which there are")
+	}
+	known, keys, now := h.common.sessions.known.Load(), h.policy().Keys, time.Now()
+	return lister.EachSession(ctx, func(s *auth.Session, used time.Time) error {
+		key, why := keys.Look(s.Key, now)
+		if why != "" || known.why(s) != "" {
+			return nil
+		}
+		one := OpenSession{ID: s.ID(), Key: key.Name, Client: s.User.Client.Name, User: s.User.Username, Opened: s.Issued, Used: moment(used), Expires: s.Expires}
+		if !filter.holds(one) {
+			return nil
+		}
+		return f(one, s)
+	})
+}
+
+// listSessions answers a command with the sessions of a filter.
+func (h *Desk) listSessions(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	most, _ := strconv.Atoi(q.Get("limit"))
+	most = max(most, 0) // 0 for their number alone
+	found := OpenSessions{Sessions: []OpenSession{}}
+	err := h.eachSession(r.Context(), sessionFilterOf(q), func(s OpenSession, _ *auth.Session) error {
+		found.Count++
+		if most > 0 {
+			found.Sessions = append(found.Sessions, s)
+		}
+		return nil
+	})
+	if err != nil {
+		h.log.Warn("sessions cannot be listed", zap.Error(err))
+		http.Error(w, "the store of sessions cannot be read; the log says why", http.StatusServiceUnavailable)
+		return
+	}
+	slices.SortFunc(found.Sessions, func(a, b OpenSession) int { return cmp.Or(b.Opened.Compare(a.Opened), cmp.Compare(a.ID, b.ID)) })
+	found.Sessions = found.Sessions[:min(most, len(found.Sessions))]
+	h.answerHealth(w, http.StatusOK, found)
+}
+
+// endSessions ends the sessions of a filter for a command.
+func (h *Desk) endSessions(w http.ResponseWriter, r *http.Request) {
+	filter := sessionFilterOf(r.URL.Query())
+	if filter == (SessionFilter{}) {
+		http.Error(w, "expected which sessions", http.StatusBadRequest)
+		return
+	}
+	var those []*auth.Session
+	err := h.eachSession(r.Context(), filter, func(_ OpenSession, s *auth.Session) error {
+		those = append(those, s)
+		return nil
+	})
+	var done EndedSessions
+	for _, s := range those {
+		if err != nil {
+			break
+		}
+		if err = h.common.sessions.End(r.Context(), s, auth.CauseEnded); err == nil {
+			done.Ended++
+		}
+	}
+	if err != nil {
+		h.log.Warn("sessions cannot be ended", zap.Error(err))
+		done.Fault = "the store of sessions failed; the log says why"
+	}
+	h.answerHealth(w, http.StatusOK, done)
+}

@@ -1,0 +1,125 @@
+package desk
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"go.uber.org/zap"
+
+	"frontdesk/config"
+	"frontdesk/gateway/webhook"
+)
+
+// longestSocket is how many bytes the name of a socket may have: systems know 104 or 108 with what
+// bindSocket adds.
+const longestSocket = 96
+
+// SocketOf is the file of the socket by which commands ask a running gateway: that of ops.socket,
+// or beside the gateway's own SQLite file; "" where there is neither.
+func SocketOf(c *config.Config) (string, error) {
+	database, err := DatabaseOf(c)
+	if err != nil {
+		return "", err
+	}
+	return socketFile(c.Ops, database.file()), nil
+}
+
+func socketFile(c config.Ops, database string) string {
+	if c.Socket == "" && database != "" {
+		return database + "-socket"
+	}
+	return c.Socket
+}
+
+// canBind returns why a socket cannot be made; nil if it can be.
+func canBind(file string) error {
+	if len(file) > longestSocket {
+		return fmt.Errorf("%s has %d bytes, expected at most %d in the name of a socket", file, len(file), longestSocket)
+	}
+	if info, err := os.Lstat(file); err == nil && info.Mode()&fs.ModeSocket == 0 {
+		return fmt.Errorf("%s is there and no socket, expected nothing or a socket", absolute(file))
+	}
+	return canWrite(socketLock(file))
+}
+
+// socketLock is the file that a gateway locks while it listens at a socket.
+func socketLock(file string) string { return file + ".lock" }
+
+// bindSocket listens at a socket that only this user may connect to. What a gateway left that was
+// killed is replaced; one that runs keeps its own.
+func bindSocket(file string) (l net.Listener, release func() error, err error) {
+	if err := canBind(file); err != nil {
+		return nil, nil, err
+	}
+	unlock, err := webhook.LockFile(socketLock(file))
+	if errors.Is(err, webhook.ErrLocked) {
+		return nil, nil, fmt.Errorf("%s is the socket of another frontdesk that runs: give each an ops.socket of its own", file)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	// It is made where nobody else can enter, since it gets its mode only then.
+	folder := file + ".new"
+	made := filepath.Join(folder, "s")
+	for _, left := range []string{made, folder} { // by one that was killed
+		_ = os.Remove(left)
+	}
+	err = os.Mkdir(folder, 0o700)
+	if err == nil {
+		l, err = net.Listen("unix", made)
+	}
+	if err == nil {
+		l.(*net.UnixListener).SetUnlinkOnClose(false) // which would remove what is there by then
+		err = errors.Join(os.Chmod(made, 0o600), os.Rename(made, file), os.Remove(folder))
+	}
+	if err != nil {
+		if l != nil {
+			_ = l.Close()
+		}
+		return nil, nil, errors.Join(err, unlock())
+	}
+	return l, func() error { return errors.Join(l.Close(), os.Remove(file), unlock()) }, nil
+}
+
+// listenCommands opens the socket for commands. A gateway serves without one too, unless the
+// configuration says where it is to be.
+func listenCommands(h *Desk) (*http.Server, net.Listener, error) {
+	file := socketFile(h.config.Ops, h.store.file)
+	if file == "" {
+		return nil, nil, nil
+	}
+	listener, release, err := bindSocket(file)
+	if err != nil && h.config.Ops.Socket == "" {
+		h.log.Info("frontdesk sessions cannot ask this gateway: ops.socket names another place for its socket", zap.Error(err))
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("ops.socket: %w", err)
+	}
+	h.onClose(release)
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /sessions", h.listSessions)
+	mux.HandleFunc("POST /sessions/end", h.endSessions)
+	faults, err := zap.NewStdLogAt(h.log, zap.WarnLevel)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &http.Server{Handler: mux, ReadTimeout: 5 * time.Second, WriteTimeout: SocketPatience, ErrorLog: faults}, listener, nil
+}
+
+// serveCommands answers commands until the server is closed. Without it clients are served all
+// the same.
+func (h *Desk) serveCommands() {
+	if err := h.commands.Serve(h.commandsAt); !errors.Is(err, http.ErrServerClosed) {
+		h.log.Warn("frontdesk sessions cannot ask this gateway any more", zap.Error(err))
+	}
+}
+
+// SocketPatience is how long an answer may take.
+const SocketPatience = time.Minute
