@@ -52,6 +52,7 @@ type resource struct {
 	create   *operation
 	update   *operation
 	delete   *operation
+	feed     *feed // of what has changed; nil where there is none
 }
 
 // elements are those of an array field.
@@ -187,6 +188,9 @@ func (s *service) readyResource(r *resource) (err error) {
 		if *to, err = s.readyOperation(r, scope, described); err != nil {
 			return fmt.Errorf("operation %s: %w", scope, err)
 		}
+	}
+	if r.feed, err = s.readyFeed(r); err != nil {
+		return fmt.Errorf("changes: %w", err)
 	}
 	return nil
 }
