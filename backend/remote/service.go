@@ -302,7 +302,8 @@ type values struct {
 	since    sheet.Raw
 	order    string // what the service is told of it
 	filters  []sheet.Assignment
-	operands map[string]sheet.Raw // of filters that are not equality, by placeholder
+	operands map[string]sheet.Raw   // of filters that are not equality, by placeholder
+	lists    map[string][]sheet.Raw // of filters by several values, likewise
 	fields   []sheet.Assignment
 	page     place
 }
@@ -372,6 +373,9 @@ func (v *values) named(name string) sheet.Raw {
 	}
 	return sheet.Raw{}
 }
+
+// list returns the values of a placeholder that stands for several.
+func (v *values) list(name string) []sheet.Raw { return v.lists[name] }
 
 // rows returns the elements of an array that are written.
 func (v *values) rows(array string) (rows [][]sheet.Assignment, given bool) {
