@@ -40,9 +40,8 @@ func noted(engine string) []string {
 // notedSheet reads what such a system notes, hardly ever anything else.
 func notedSheet(engine string) string {
 	text := strings.Replace(fmt.Sprintf(followedSheet, engine), "\nchanges: {by: scan, every: 10ms, pause: 1ms, page: 3}\n", "\n", 1)
-	for resource, table := range map[string]string{"contact": "f_rel", "contactcommunication": "f_com"} {
+	for _, table := range []string{"f_rel", "f_com"} {
 		text = strings.Replace(text, "    table: "+table+"\n", "    table: "+table+"\n    changes: {by: table, table: f_wijz, sequence: nr, key: sleutel, where: tabel = '"+table+"', every: 10ms, pause: 1ms, page: 3, settle: 50ms}\n", 1)
-		_ = resource
 	}
 	return text
 }
