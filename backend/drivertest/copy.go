@@ -40,7 +40,7 @@ func (c *Copy) Begin(ctx context.Context) error {
 
 // all are the records of a resource as lists have them.
 func (c *Copy) all(ctx context.Context, r *mapping.Resource) (map[int32]string, error) {
-	page, err := c.Client.List(ctx, r, backend.Query{Client: c.Of})
+	page, err := c.Client.List(ctx, r, backend.Query{Client: c.Of, Limit: 100_000})
 	records := map[int32]string{}
 	for _, rec := range page.Records {
 		records[rec.ID()] = textOf(rec)

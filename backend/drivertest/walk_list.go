@@ -110,7 +110,7 @@ func (w *Walk) query(t *try, r *mapping.Resource, who auth.Client) backend.Query
 		for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom(filters), 1, min(n, len(filters)), rapid.ID).Draw(t.T, "by") {
 			had := len(q.Filters)
 			if q.Filters = w.filter(t, r, r.Field(name), q.Filters); len(q.Filters) > had {
-				w.operator(t, &q.Filters[had])
+				w.operator(t, r, &q.Filters[had])
 			}
 		}
 	}
@@ -149,7 +149,7 @@ func (w *Walk) filter(t *try, r *mapping.Resource, f *mapping.Field, to []backen
 
 // operator makes a filter one of another kind that the field has, with that value or one
 // right beside it.
-func (w *Walk) operator(t *try, f *backend.Filter) {
+func (w *Walk) operator(t *try, r *mapping.Resource, f *backend.Filter) {
 	kinds := []mapping.Operator{mapping.Equals}
 	for _, o := range mapping.AllOperators {
 		if f.Field.FilterableBy(o) {
@@ -161,6 +161,11 @@ func (w *Walk) operator(t *try, f *backend.Filter) {
 		f.Value = mapping.IntValue(int64(rapid.IntRange(0, 1).Draw(t.T, "null")))
 	case mapping.AnyOf:
 		f.Values, f.Value = []mapping.Value{f.Value}, mapping.Value{}
+		for range rapid.IntRange(0, 2).Draw(t.T, "others") {
+			for _, other := range w.filter(t, r, f.Field, nil) {
+				f.Values = append(f.Values, other.Value)
+			}
+		}
 	case mapping.Contains:
 		letters := []rune(f.Value.Text())
 		from := rapid.IntRange(0, len(letters)).Draw(t.T, "from")

@@ -35,6 +35,8 @@ type Scan struct {
 	// the client whose last look is the longest ago; 0 where nobody follows.
 	Clients int64
 	Age     time.Duration
+	// Rate is how many records a second are read at most, as the sheet says.
+	Rate float64
 }
 
 // Scans tells of each resource how its changes are looked for.
@@ -43,7 +45,8 @@ func (f *Follower) Scans(ctx context.Context) (all []Scan, err error) {
 	for _, r := range f.o.Model.Resources {
 		if c := f.counts.of[r.Name]; c != nil {
 			at[r.Name] = len(all)
-			all = append(all, Scan{Resource: r.Name, Records: c.records.Load(), Failures: c.failures.Load()})
+			how := f.o.Sheet.Changes(r)
+			all = append(all, Scan{Resource: r.Name, Records: c.records.Load(), Failures: c.failures.Load(), Rate: float64(how.Page) / how.Pace(how.Page).Seconds()})
 		}
 	}
 	columns := []sqlrecord.Column{{Type: mapping.Text}, {Type: mapping.Int4}, {Type: mapping.Int4}}

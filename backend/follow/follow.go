@@ -1,6 +1,7 @@
-// Package follow knows which records of a system have changed that is not the gateway's and
-// does not tell it: it looks at them again and again, as the mapping sheet says
-// (changes), and compares them with what it has seen before.
+// Package follow knows which records of a system have changed that is not the gateway's: it
+// looks at them again and again, as the mapping sheet says (changes), and compares them
+// with what it has seen before; where the system has a Journal, only at those which that
+// names.
 //
 // What it has seen is in the gateway's own database, beside the IDs: for each client that
 // follows a resource, and each record of it, a version. A Follower reads through the
@@ -52,6 +53,7 @@ type Options struct {
 // Follower tells the changes of a system's records. It is safe for concurrent use.
 type Follower struct {
 	o         Options
+	journal   Journal      // nil where the Reader has none
 	db        sqlrecord.DB // for what no client waits for
 	resources map[string]*mapping.Resource
 	changes   *sqlrecord.Changes
@@ -119,6 +121,10 @@ func Open(ctx context.Context, o Options) (*Follower, error) {
 	}
 	if len(all) == 0 {
 		return nil, nil
+	}
+	var err error
+	if f.journal, err = possible(o, all); err != nil {
+		return nil, err
 	}
 	holder, err := uuid.NewRandom()
 	if err != nil {

@@ -18,7 +18,12 @@ import (
 // look is one look at all records of a pair, or at those that were modified since.
 type look struct {
 	pair
+	place
 	how       sheet.Changes
+	told      bool   // pages come from the journal of the system
+	at        string // how far that was read
+	anew      bool   // a position in it is taken before all records are read
+	read      int    // records of the last page
 	pass      int64
 	first     bool // nobody has a cursor yet
 	whole     bool // all records are read
@@ -43,8 +48,15 @@ var errPageFull = errors.New("the page is full")
 func (f *Follower) step(ctx context.Context, l *look) (done bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, f.o.Timeout)
 	defer cancel()
-	if l.sweeps {
+	l.read = 0
+	switch {
+	case l.sweeps:
 		return f.sweep(ctx, l)
+	case l.told:
+		return f.entries(ctx, l)
+	}
+	if err := f.renews(ctx, l); err != nil {
+		return false, err
 	}
 	q := backend.Query{Client: l.client, Keyset: true, After: l.after, Limit: l.how.Page, Room: func(bytes, records int) error {
 		if bytes > pageBytes && records > 1 {
@@ -59,7 +71,8 @@ func (f *Follower) step(ctx context.Context, l *look) (done bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("%w: %w", errDriver, err)
 	}
-	f.counts.read(l.resource, len(page.Records))
+	l.read = len(page.Records)
+	f.counts.read(l.resource, l.read)
 	news, err := f.news(ctx, l.pair, page.Records)
 	if err == nil {
 		err = f.note(ctx, l.pair, l, news)
@@ -78,7 +91,7 @@ func (f *Follower) step(ctx context.Context, l *look) (done bool, err error) {
 	if !page.More {
 		slices.Sort(l.seen)
 		l.sweeps, l.after = l.whole, 0
-		return !l.whole, nil
+		return !l.whole && !l.startTold(), nil // which asks for what was deleted
 	}
 	if len(page.Records) == 0 {
 		return false, fmt.Errorf("%w: a page of %s has no records, and there are more", errDriver, l.resource.Name)
@@ -111,13 +124,13 @@ func (f *Follower) sweep(ctx context.Context, l *look) (done bool, err error) {
 	for some := range slices.Chunk(missing, idsAtOnce) {
 		var gone []sighting
 		for _, id := range some {
-			_, err := f.o.Reader.Get(ctx, l.resource, backend.Query{Client: l.client, ID: id, Fields: []int{l.resource.ID}})
-			switch {
-			case errors.Is(err, backend.ErrNotFound):
-				gone = append(gone, sighting{id: id, modified: mapping.NullValue(), kind: backend.RecordDeleted})
-			case err != nil:
+			isGone, err := f.isGone(ctx, l.pair, id)
+			if err != nil {
 				l.after = min(l.after, missing[0]-1) // those that were noted are not found again
-				return false, fmt.Errorf("%w: %w", errDriver, err)
+				return false, err
+			}
+			if isGone {
+				gone = append(gone, sighting{id: id, modified: mapping.NullValue(), kind: backend.RecordDeleted})
 			}
 		}
 		if err := f.note(ctx, l.pair, l, gone); err != nil {
@@ -137,12 +150,17 @@ func (f *Follower) start(ctx context.Context, p pair) (l *look, err error) {
 		if err := f.renew(ctx, c); err != nil {
 			return err
 		}
-		return c.Query(ctx, f.text(`UPDATE followed SET pass = pass + 1 WHERE client_id = ?1 AND resource = ?2 RETURNING pass, ready_at, whole_at, since, high, `+f.o.DB.Dialect().Present),
-			numbers(6), p.values(), func(row []mapping.Value) error {
+		var err error
+		if l.place, err = f.readPlace(ctx, c, p); err != nil {
+			return err
+		}
+		return c.Query(ctx, f.text(`UPDATE followed SET pass = pass + 1 WHERE client_id = ?1 AND resource = ?2 RETURNING pass, ready_at, whole_at, since, high, `+f.o.DB.Dialect().Present+`, done_at`),
+			numbers(7), p.values(), func(row []mapping.Value) error {
 				found = true
 				l.pass, l.first, l.since, l.high, l.present = row[0].Int(), row[1].Int() == 0, row[3].Int(), row[4].Int(), row[5].Int()
 				late := l.how.Deletions > 0 && l.present-row[2].Int() >= l.how.Deletions.Milliseconds()
 				l.whole, l.highest = l.how.By == sheet.ByScan || l.first || late, l.high
+				l.begins(row[6].Int())
 				return nil
 			})
 	})
@@ -164,10 +182,19 @@ func (f *Follower) finish(ctx context.Context, l *look) error {
 		if err := f.renew(ctx, c); err != nil {
 			return err
 		}
-		n, err := c.Exec(ctx, f.text(`UPDATE followed SET next_at = `+present+` + ?4, done_at = `+present+`, since = ?5, high = ?6,
+		var now int64
+		if err := c.Query(ctx, f.text(`SELECT `+present), numbers(1), nil, func(row []mapping.Value) error {
+			now = row[0].Int()
+			return nil
+		}); err != nil {
+			return err
+		}
+		at := l.ended(now)
+		n, err := c.Exec(ctx, f.text(`UPDATE followed SET next_at = `+present+` + ?4, done_at = `+present+`, since = ?5, high = ?6, position = ?8, mark = ?9, marked_at = ?10, unsettled = ?11,
 			whole_at = CASE WHEN CAST(?7 AS BIGINT) = 1 THEN `+present+` ELSE whole_at END, ready_at = CASE WHEN ready_at = 0 THEN `+present+` ELSE ready_at END
 			WHERE client_id = ?1 AND resource = ?2 AND pass = ?3`),
-			l.values(mapping.IntValue(l.pass), mapping.IntValue(l.how.Every.Milliseconds()), mapping.IntValue(l.highest), mapping.IntValue(l.high), mapping.IntValue(whole))...)
+			l.values(mapping.IntValue(l.pass), mapping.IntValue(l.how.Every.Milliseconds()), mapping.IntValue(l.highest), mapping.IntValue(l.high), mapping.IntValue(whole),
+				mapping.TextValue(at.position), mapping.TextValue(at.mark), mapping.IntValue(at.markedAt), mapping.IntValue(at.unsettled))...)
 		switch {
 		case err != nil:
 			return err
@@ -191,7 +218,10 @@ func (f *Follower) failed(l *look, err error) {
 	f.counts.failed(l.resource)
 	if l.failures == 1 || time.Since(l.lastError) > 10*time.Minute {
 		l.lastError = time.Now()
-		f.o.Log.Error("changes cannot be looked for; it is tried again", zap.String("resource", l.resource.Name), zap.Int64("client", l.client.ID),
-			zap.Int("failures", l.failures), zap.Error(err))
+		f.o.Log.Error("changes cannot be looked for; it is tried again", append(l.fields(), zap.Int("failures", l.failures), zap.Error(err))...)
 	}
+}
+
+func (l *look) fields() []zap.Field {
+	return []zap.Field{zap.String("resource", l.resource.Name), zap.Int64("client", l.client.ID)}
 }

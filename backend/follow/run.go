@@ -96,8 +96,9 @@ func (f *Follower) round(ctx context.Context, r *rounds) time.Duration {
 		case err != nil && ctx.Err() == nil:
 			f.failed(l, err)
 		default:
-			l.failures, l.due = 0, time.Now().Add(l.how.Pause)
-			next = min(next, l.how.Pause)
+			pace := l.how.Pace(l.read)
+			l.failures, l.due = 0, time.Now().Add(pace)
+			next = min(next, pace)
 		}
 	}
 	return next

@@ -54,6 +54,15 @@ func (s *Store) IDs(ctx context.Context, refs []sheet.KeyRef) (sheet.IDs, error)
 	return ids, nil
 }
 
+// Given returns the int4 of those keys that have one, and gives none out.
+func (s *Store) Given(ctx context.Context, refs []sheet.KeyRef) (sheet.IDs, error) {
+	ids := make(sheet.IDs, len(refs))
+	if _, err := s.readIDs(ctx, refs, ids); err != nil {
+		return nil, failed("kept IDs", err)
+	}
+	return ids, nil
+}
+
 // readIDs adds those that were given out before, and returns the others.
 func (s *Store) readIDs(ctx context.Context, refs []sheet.KeyRef, ids sheet.IDs) (missing []sheet.KeyRef, err error) {
 	err = s.db.Read(ctx, func(c sqlrecord.Conn) error {

@@ -286,6 +286,9 @@ func (t *table) countsBlanks() bool {
 func TablesOf(sh *sheet.Sheet) (names []string) {
 	for _, r := range sh.Resources {
 		names = append(names, r.Table, r.Read)
+		if r.Changes.Table != nil {
+			names = append(names, r.Changes.Table.Name)
+		}
 		for _, p := range r.Places {
 			if p.Lookup != nil {
 				names = append(names, p.Lookup.Table)

@@ -231,6 +231,7 @@ func (c *resourceCheck) indexes() {
 		c.add(Warning, "sql.unindexed-key", c.at("key"), fmt.Sprintf("no index of %s serves the order by %s, in which pages are read", c.read.Name, strings.Join(c.Key.Places, ", ")), "make an index over the key")
 	}
 	c.modified(served)
+	c.noted()
 	var rest []string
 	for i := range c.Fields {
 		f := &c.Fields[i]
@@ -249,6 +250,29 @@ func (c *resourceCheck) indexes() {
 	}
 	if len(rest) > 0 {
 		c.add(Note, "sql.unindexed-filters", c.at("fields"), "no index serves filters by "+strings.Join(rest, ", "), "on a large table list under filters those that clients need")
+	}
+}
+
+// noted judges the table in which the system notes what changes.
+func (c *resourceCheck) noted() {
+	if d := c.Changes.Deleted; d != nil {
+		c.column(c.table, c.at("changes"), d.Place)
+	}
+	told := c.Changes.Table
+	if told == nil {
+		return
+	}
+	at := c.at("changes")
+	t := c.find(at, told.Name)
+	if t == nil {
+		return
+	}
+	for _, name := range append([]string{told.Sequence}, told.Key...) {
+		c.column(t, at, name)
+	}
+	begins := func(columns []string) bool { return len(columns) > 0 && strings.EqualFold(columns[0], told.Sequence) }
+	if !t.View && !begins(t.Primary) && !slices.ContainsFunc(t.Indexes, func(i legacy.Index) bool { return begins(i.Columns) }) {
+		c.add(Warning, "sql.unindexed-changes", at, fmt.Sprintf("no index of %s begins with %s: all of it is read for each look", t.Name, told.Sequence), "make one")
 	}
 }
 

@@ -136,6 +136,8 @@ func TestFindings(t *testing.T) {
 			`(such as "99990000")`, "list the value under zero"},
 		{"length", []string{"street: {from: STRAAT, length: 30, charset: latin1}", "street: {from: STRAAT, charset: latin1}"}, Warning, "sql.too-short",
 			"resources.contactaddress.fields.street", "RELADR.STRAAT takes 30 characters, and clients may send 100", "say length: 30"},
+		{"changes by a table", []string{"  vehicle:\n", "  vehicle:\n    changes: {by: table, table: WIJZ, sequence: NR, key: [A, B]}\n"}, Error, "sql.table-missing", "resources.vehicle.changes", "WIJZ", ""},
+		{"changes without an index", []string{"  vehicle:\n", "  vehicle:\n    changes: {by: table, table: ORDKOP, sequence: STAT, key: [BEDRNR, ORDNR]}\n"}, Warning, "sql.unindexed-changes", "resources.vehicle.changes", "STAT", "make one"},
 		{"changes", []string{"  vehicle:\n", "  vehicle:\n    changes: {by: version}\n"}, Warning, "sql.unindexed-changes", "resources.vehicle.changes",
 			"no index of VTG serves what was modified since a time (MUTTS)", "make an index over the client and MUTTS"},
 		{"codes", []string{"EM: 4, ", ""}, Error, "data.unknown-code", "resources.contactcommunication.fields.type", `"EM"`, "list them under codes"},

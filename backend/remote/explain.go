@@ -56,7 +56,8 @@ func (s *service) explain(m *mapping.Resource, scope mapping.Scope) []string {
 		return nil
 	}
 	op := r.operation(scope)
-	shown := sheet.Values{Shown: true, Get: func(name string) sheet.Raw { return sheet.Raw{Kind: sheet.RawText, Text: "{" + name + "}"} }}
+	placeholder := func(name string) sheet.Raw { return sheet.Raw{Kind: sheet.RawText, Text: "{" + name + "}"} }
+	shown := sheet.Values{Shown: true, Get: placeholder, List: func(name string) []sheet.Raw { return []sheet.Raw{placeholder(name)} }}
 	if scope == mapping.OpCreate || scope == mapping.OpUpdate {
 		fields := r.shownFields()
 		if scope == mapping.OpCreate {

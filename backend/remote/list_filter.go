@@ -85,8 +85,12 @@ func (l *listing) prepareFilters(ctx context.Context) (none bool, err error) {
 	}
 	for _, f := range l.q.Filters {
 		if f.Op != mapping.Equals {
-			if none := l.prepareOperator(f); none {
-				return true, nil
+			prepare := l.prepareOperator
+			if f.Op == mapping.AnyOf {
+				prepare = l.prepareAnyOf
+			}
+			if none, err := prepare(ctx, f); none || err != nil {
+				return true, err
 			}
 			continue
 		}
@@ -116,20 +120,60 @@ func (l *listing) prepareFilters(ctx context.Context) (none bool, err error) {
 }
 
 // prepareOperator is prepareFilters for a filter that is not equality.
-func (l *listing) prepareOperator(f backend.Filter) (none bool) {
+func (l *listing) prepareOperator(_ context.Context, f backend.Filter) (none bool, err error) {
 	if v, fixed := l.r.Fields[f.Field.Index].Fixed(); fixed {
-		return !f.Matches(v)
+		return !f.Matches(v), nil
 	}
 	name, raw, ok := l.r.Operand(l.r.list.Request, f.Field, f.Op, f.Value)
 	if !ok {
 		l.judged = append(l.judged, f)
-		return false
+		return false, nil
 	}
 	if l.v.operands == nil {
 		l.v.operands = map[string]sheet.Raw{}
 	}
 	l.v.operands[name] = raw
-	return false
+	return false, nil
+}
+
+// prepareAnyOf is prepareFilters for a filter by several values. Each of them is said as
+// the service has it, and one that it cannot have is left out.
+func (l *listing) prepareAnyOf(ctx context.Context, f backend.Filter) (none bool, err error) {
+	if v, fixed := l.r.Fields[f.Field.Index].Fixed(); fixed {
+		return !f.Matches(v), nil
+	}
+	name := sheet.Placeholder(f.Field, f.Op)
+	sendable := l.r.list.Request.Uses(name)
+	var all []sheet.Raw
+	for _, v := range f.Values {
+		q, one := mapping.NewRecord(l.r.Resource.Resource), backend.Filter{Field: f.Field, Value: v}
+		q.Values[f.Field.Index] = canonical(one)
+		keys, err := l.s.keys(ctx, l.r, l.q.Client, q)
+		if err != nil {
+			return false, err
+		}
+		alternatives, err := l.r.Filter(q, f.Field, l.q.Client, keys)
+		if err != nil {
+			return false, err
+		}
+		for _, what := range alternatives {
+			if sendable = sendable && len(what) == 1 && l.isSaid(name, what); sendable {
+				all = append(all, what[0].Value)
+			}
+		}
+	}
+	switch {
+	case !sendable:
+		l.judged = append(l.judged, f)
+	case len(all) == 0:
+		return true, nil
+	default:
+		if l.v.lists == nil {
+			l.v.lists = map[string][]sheet.Raw{}
+		}
+		l.v.lists[name] = all
+	}
+	return false, nil
 }
 
 // named is the key of what is remembered of the list: what the service is asked, and by
@@ -150,9 +194,9 @@ func (l *listing) named(call sheet.Call) string {
 // here: some record may have it.
 func (l *listing) request() (sheet.Call, error) {
 	for {
-		call, err := l.r.list.Request.Build(sheet.Values{Get: l.v.get})
+		call, err := l.r.list.Request.Build(sheet.Values{Get: l.v.get, List: l.v.list})
 		if count := l.s.total[l.r.list]; err == nil && count != nil && l.q.Total {
-			_, err = count.Request.Build(sheet.Values{Get: l.v.get})
+			_, err = count.Request.Build(sheet.Values{Get: l.v.get, List: l.v.list})
 		}
 		var u *sheet.Unsendable
 		if !errors.As(err, &u) || !l.judge(u.Placeholder) {
@@ -166,22 +210,14 @@ func (l *listing) request() (sheet.Call, error) {
 func (l *listing) judge(placeholder string) bool {
 	sent := len(l.judged)
 	for _, f := range l.q.Filters {
-		if l.placeholder(f) == placeholder && !l.judges(f) {
+		if sheet.Placeholder(f.Field, f.Op) == placeholder && !l.judges(f) {
 			l.judged = append(l.judged, f)
 		}
 	}
 	delete(l.v.operands, placeholder)
+	delete(l.v.lists, placeholder)
 	l.v.filters = slices.DeleteFunc(l.v.filters, func(a sheet.Assignment) bool { return a.Field != nil && "filter."+a.Field.Name == placeholder })
 	return len(l.judged) > sent
-}
-
-// placeholder is where the request has the value of a filter.
-func (l *listing) placeholder(f backend.Filter) string {
-	if f.Op == mapping.Equals {
-		return "filter." + f.Field.Name
-	}
-	name, _, _ := l.r.Operand(l.r.list.Request, f.Field, f.Op, f.Value)
-	return name
 }
 
 // judges tells whether a filter is judged here alone.
@@ -190,13 +226,15 @@ func (l *listing) judges(f backend.Filter) bool { return slices.ContainsFunc(l.j
 // sends tells whether the service is asked for a filter. Nothing and an empty text
 // look like no filter at all, unless they stand in quotes: these are judged here.
 func (l *listing) sends(f backend.Filter, what []sheet.Assignment) bool {
-	name := "filter." + f.Field.Name
-	for _, a := range what {
-		if !a.Value.IsSet() || a.Value.Kind == sheet.RawText && a.Value.Text == "" && !l.r.list.Request.Quotes(name) {
-			return false
-		}
-	}
-	return l.r.list.Request.Uses(name)
+	name := sheet.Placeholder(f.Field, f.Op)
+	return l.isSaid(name, what) && l.r.list.Request.Uses(name)
+}
+
+// isSaid tells whether values look like some where a placeholder stands.
+func (l *listing) isSaid(placeholder string, what []sheet.Assignment) bool {
+	return !slices.ContainsFunc(what, func(a sheet.Assignment) bool {
+		return !a.Value.IsSet() || a.Value.Kind == sheet.RawText && a.Value.Text == "" && !l.r.list.Request.Quotes(placeholder)
+	})
 }
 
 // mayHide tells whether the service may list records that the client may not see: those that

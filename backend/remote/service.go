@@ -52,6 +52,7 @@ type resource struct {
 	create   *operation
 	update   *operation
 	delete   *operation
+	feed     *feed // of what has changed; nil where there is none
 }
 
 // elements are those of an array field.
@@ -188,6 +189,9 @@ func (s *service) readyResource(r *resource) (err error) {
 			return fmt.Errorf("operation %s: %w", scope, err)
 		}
 	}
+	if r.feed, err = s.readyFeed(r); err != nil {
+		return fmt.Errorf("changes: %w", err)
+	}
 	return nil
 }
 
@@ -298,7 +302,8 @@ type values struct {
 	since    sheet.Raw
 	order    string // what the service is told of it
 	filters  []sheet.Assignment
-	operands map[string]sheet.Raw // of filters that are not equality, by placeholder
+	operands map[string]sheet.Raw   // of filters that are not equality, by placeholder
+	lists    map[string][]sheet.Raw // of filters by several values, likewise
 	fields   []sheet.Assignment
 	page     place
 }
@@ -368,6 +373,9 @@ func (v *values) named(name string) sheet.Raw {
 	}
 	return sheet.Raw{}
 }
+
+// list returns the values of a placeholder that stands for several.
+func (v *values) list(name string) []sheet.Raw { return v.lists[name] }
 
 // rows returns the elements of an array that are written.
 func (v *values) rows(array string) (rows [][]sheet.Assignment, given bool) {

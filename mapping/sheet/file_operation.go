@@ -69,6 +69,11 @@ type filterFile struct {
 	// Parts are the conditions, templates. One whose values are not all given is
 	// left out; one that names none, or the client alone, is always sent.
 	Parts []string `yaml:"parts" schema:"required"`
+	// Or is what stands between two conditions of which one has to hold: " || ". A filter
+	// by several values is then the part of {filter.FIELD}, once for each, in parentheses.
+	Or string `yaml:"or"`
+	// Nulls are conditions, by field: that it is null in the interface, and that it is not.
+	Nulls map[string][]string `yaml:"nulls"`
 }
 
 // sortFile is the order of a list, in the service's own words.

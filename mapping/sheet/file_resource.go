@@ -63,21 +63,69 @@ type resourceFile struct {
 // changesFile is how it is known which records have changed, for GET /changes.
 type changesFile struct {
 	// By is version when lists are asked for what was modified since, by modified_at;
-	// scan when all records are read and compared with what was read before; none.
-	By string `yaml:"by" schema:"enum=version|scan|none"`
+	// table when a table of the database says which records have changed, feed when a
+	// call of the service does; scan when all records are read and compared with what
+	// was read before; none.
+	By string `yaml:"by" schema:"enum=version|table|feed|scan|none"`
 	// Every is how long after the end of a look the next one begins; default 1m by
-	// version, 10m by scan.
+	// version, 10s by table and feed, 10m by scan.
 	Every time.Duration `yaml:"every"`
 	// Settle is how long before it shows to others a writer of the system may have
-	// taken the time of a change; default 1m. Only by version.
-	Settle time.Duration `yaml:"settle"`
+	// taken the time, or the number, of a change; default 1m, by feed 0s. Not by scan.
+	Settle *time.Duration `yaml:"settle"`
 	// Deletions is how often all records are read, too, to find those that have gone.
-	// Default: never, and deletions are not told. Only by version.
+	// Default: never, and deletions are not told unless the system says them. Not by scan.
 	Deletions time.Duration `yaml:"deletions"`
+	// Deleted is what rows have that the system marks instead of removing them. They are
+	// asked for by modified_at, so that nothing else has to be read for them. Only by
+	// version, with a database.
+	Deleted *deletedFile `yaml:"deleted"`
 	// Pause is the least time between two pages that are read; default 100ms.
 	Pause time.Duration `yaml:"pause"`
+	// Rate is how many records a second are read at most; default what pause and page allow.
+	Rate int `yaml:"rate"`
 	// Page is how many records are read at once; default 500.
 	Page int `yaml:"page"`
+	// Table is the table, or view, with a row for each change, by table.
+	Table string `yaml:"table"`
+	// Sequence is its column that grows: a whole number, or a date and time.
+	Sequence string `yaml:"sequence"`
+	// Key are the columns, or paths in an entry of the feed, that are the key of the
+	// record; default those of the resource's key.
+	Key names `yaml:"key"`
+	// Where is a condition, SQL, that the rows of the table fulfil.
+	Where string `yaml:"where"`
+	// Keeps is how long the system keeps them. Whoever has looked last longer ago reads
+	// all records again. Default: for ever.
+	Keeps time.Duration `yaml:"keeps"`
+	// Feed is the call that answers what has changed, by feed.
+	Feed *feedFile `yaml:"feed"`
+}
+
+// deletedFile is what marks rows that are no more.
+type deletedFile struct {
+	// Column of the table that is written.
+	Column string `yaml:"column" schema:"required"`
+	// Values of it that say so.
+	Values []scalarFile `yaml:"values" schema:"required"`
+}
+
+// feedFile is a call that answers what has changed after {cursor}, {limit} at most.
+type feedFile struct {
+	requestFile
+	// Result is the path of the list of entries; "" for the answer itself.
+	Result string `yaml:"result"`
+	// Next is the path of the next cursor in the answer.
+	Next string `yaml:"next"`
+	// Position is the path in an entry of the cursor after it, where the answer has no next.
+	Position string `yaml:"position"`
+	// Start is the cursor of now, in the service's own word; default none, and all
+	// that the service has is read through once.
+	Start string `yaml:"start"`
+	// Only are paths in an entry with what they must have, for a feed of several resources.
+	Only pairs `yaml:"only"`
+	// Gone recognises the answer that a cursor is too old; default status 410.
+	Gone *matchFile `yaml:"gone"`
 }
 
 // keyFile is the primary key in the system.

@@ -2,6 +2,7 @@ package sheet
 
 import (
 	"math"
+	"strings"
 	"time"
 
 	"frontdesk/mapping"
@@ -12,7 +13,48 @@ var ranges = mapping.OperatorsOf(mapping.AtLeast, mapping.Above, mapping.AtMost,
 
 // sentOperators are those whose value can be sent to an HTTP service, by a placeholder of its
 // own: {filter.order_date.gte}.
-var sentOperators = [...]mapping.Operator{mapping.AtLeast, mapping.Above, mapping.AtMost, mapping.Below, mapping.Contains}
+var sentOperators = [...]mapping.Operator{mapping.AtLeast, mapping.Above, mapping.AtMost, mapping.Below, mapping.AnyOf, mapping.IsNull, mapping.Contains}
+
+// Placeholder is where a request has what a field is filtered by.
+func Placeholder(f *mapping.Field, o mapping.Operator) string {
+	if o == mapping.Equals {
+		return "filter." + f.Name
+	}
+	return operand(f.Name, o)
+}
+
+// isList tells whether a placeholder stands for several values.
+func isList(name string) bool {
+	return strings.HasPrefix(name, "filter.") && strings.HasSuffix(name, "."+mapping.AnyOf.String())
+}
+
+// list is the placeholder of a template that stands for several values; "" for none.
+func (t template) list() string {
+	for _, p := range t.parts {
+		if isList(p.name) {
+			return p.name
+		}
+	}
+	return ""
+}
+
+// eachOf calls do for each value of a placeholder that stands for several.
+func (f *filling) eachOf(name string, do func(*filling)) {
+	if f.List == nil {
+		return
+	}
+	for _, v := range f.List(name) {
+		one := *f
+		one.Get = func(asked string) Raw {
+			if asked == name {
+				return v
+			}
+			return f.Get(asked)
+		}
+		do(&one)
+		f.err = one.err
+	}
+}
 
 // operand is the placeholder for the value of an operator.
 func operand(field string, o mapping.Operator) string { return "filter." + field + "." + o.String() }
@@ -24,8 +66,11 @@ func (d *draft) operators(path string, q *Request, c callContext) {
 			if !q.uses[operand(f.Name, o)] {
 				continue
 			}
-			if !f.FilterableBy(o) {
+			if !f.FilterableBy(o) && o != mapping.AnyOf { // which a part of one value brings with it
 				d.fail(path, "found {%s}: lists have no filter %s of a %s", operand(f.Name, o), o.Param(f.Name), f.Type)
+			}
+			if o == mapping.AnyOf || o == mapping.IsNull {
+				continue // which do not depend on the order of values
 			}
 			if f.source != fromPlace || !f.codec.sendable(o) {
 				d.fail(path, "found {%s}, which does not come in the order of the values, or as a part of them, in the system", operand(f.Name, o))
@@ -51,6 +96,8 @@ func (r *Resource) Operand(q *Request, f *mapping.Field, o mapping.Operator, v m
 	}
 	c := &r.Fields[f.Index].codec
 	switch {
+	case o == mapping.IsNull:
+		return name, boolRaw(v.Int() == 1), true
 	case o == mapping.Contains:
 		return name, textRaw(v.Text()), true
 	case v.Kind() == mapping.KindTime && (o == mapping.AtLeast || o == mapping.Below):

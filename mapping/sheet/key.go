@@ -1,8 +1,10 @@
 package sheet
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	"frontdesk/auth"
@@ -62,6 +64,43 @@ func (r *Resource) SameKey(a, b []Raw) bool {
 // FoldKey writes a joined key in a form that is the same for all keys that differ only in
 // case. Letters that some collations also take for equal, such as e and é, stay different.
 func FoldKey(key string) string { return strings.ToLower(strings.ToUpper(key)) }
+
+// Known returns the IDs of keys that have one: as the system says them, or as store has given
+// them out. Keys of another client are left out where they tell so.
+func (r *Resource) Known(ctx context.Context, store IDStore, client auth.Client, keys [][]Raw) (ids []int32, err error) {
+	var refs []KeyRef
+	for _, key := range keys {
+		switch {
+		case !r.OfClient(key, client):
+		case r.Key.Kept:
+			refs = append(refs, r.RefOf(key, client))
+		default:
+			if n, ok := r.number(key[len(key)-1]); ok && n > 0 && n <= math.MaxInt32 {
+				ids = append(ids, int32(n))
+			}
+		}
+	}
+	if len(refs) == 0 {
+		return ids, nil
+	}
+	given, err := store.Given(ctx, refs)
+	for _, ref := range refs {
+		if id, ok := given[ref]; ok {
+			ids = append(ids, id)
+		}
+	}
+	return ids, err
+}
+
+// OfClient tells whether a key may be of a record of the client: that of another's does not
+// begin with his number, where keys begin so.
+func (r *Resource) OfClient(key []Raw, client auth.Client) bool {
+	if !r.Key.ByClient || r.SystemClient != "" {
+		return true
+	}
+	id, ok := clientIn(key[0])
+	return ok && id == client.ID
+}
 
 // number reads a key that is the ID itself, from the system or from frontdesk.
 func (r *Resource) number(key Raw) (int64, bool) {

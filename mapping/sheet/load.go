@@ -160,7 +160,9 @@ func (l *loader) load() {
 		return // what the rest means depends on it
 	}
 	l.judgeWithoutRules()
-	l.sheet.changes = l.loadChanges("changes", l.file.Changes)
+	if l.sheet.changes = l.loadChanges("changes", l.file.Changes); l.sheet.changes.IsTold() || l.file.Changes.Deleted != nil {
+		l.fail("changes", "found what is of one resource, expected it there")
+	}
 	if l.Source.Frontdesk != nil {
 		for _, key := range []string{"resources", "accounts.table", "accounts.query", "accounts.verify"} {
 			if l.doc.Has(key) {

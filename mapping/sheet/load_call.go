@@ -96,6 +96,9 @@ func (l *loader) namedTemplate(path string, p pair, kind int, c callContext) tem
 			l.fail(path, "found a character that headers cannot have")
 		}
 	}
+	if list := t.list(); list != "" && (kind != queryTemplate || t.only() == "") {
+		l.fail(path, "found {%s}, which is several values: expected it alone as a query parameter, which is then there for each, or as a value in JSON", list)
+	}
 	if kind != pathTemplate {
 		l.judgeText(path, &t, c)
 	}
@@ -363,6 +366,7 @@ func (d *draft) contextOf(op mapping.Scope) callContext {
 			for _, o := range sentOperators {
 				c.natures[operand(f.Name, o)] = f.nature()
 			}
+			c.natures[operand(f.Name, mapping.IsNull)] = natureBare // true or false
 		}
 		if f.Index == d.of.ModifiedAt {
 			c.natures["modified_since"] = f.nature()

@@ -177,6 +177,12 @@ func (q *Request) note() {
 		for i := range q.filter.parts {
 			see(&q.filter.parts[i])
 		}
+		for i := range q.filter.anyOf {
+			see(&q.filter.anyOf[i])
+		}
+		for name := range q.filter.nulls {
+			named[name]++
+		}
 	}
 	q.tells = maps.Clone(q.uses)
 	for name := range named {
@@ -224,9 +230,51 @@ func (d *draft) filter(path string, f *filterFile, c callContext) *conditions {
 		t := template{parts: split(text)}
 		d.names(where, &t, c)
 		d.judgeExpression(where, t.parts, c)
+		if t.list() != "" {
+			d.fail(where, "found {%s} in a part: expected or: and the part of one value, which is then there for each", t.list())
+		}
 		e.parts = append(e.parts, t)
+		if several, ok := t.ofSeveral(); ok && f.Or != "" {
+			e.anyOf = append(e.anyOf, several)
+		}
 	}
+	d.nulls(strictyaml.Child(at, "nulls"), f, e, c)
 	return e
+}
+
+// ofSeveral is a part that names the value of one field, with the placeholder of several
+// values; false for any other.
+func (t template) ofSeveral() (several template, ok bool) {
+	several.parts = slices.Clone(t.parts)
+	named := 0
+	for i, p := range several.parts {
+		if p.name == "" {
+			continue
+		}
+		named++
+		if rest, is := strings.CutPrefix(p.name, "filter."); is && rest != "id" && !strings.Contains(rest, ".") {
+			several.parts[i].name, ok = operand(rest, mapping.AnyOf), true
+		}
+	}
+	return several, ok && named == 1
+}
+
+// nulls compiles the conditions that a field is null, and that it is not.
+func (d *draft) nulls(at string, f *filterFile, e *conditions, c callContext) {
+	e.or, e.nulls = f.Or, map[string][2]string{}
+	for _, name := range slices.Sorted(maps.Keys(f.Nulls)) {
+		path, both := strictyaml.Child(at, name), f.Nulls[name]
+		switch {
+		case !slices.Contains(c.filters, name) || name == "id":
+			d.unknown(path, "mapped field", name, c.filters[1:])
+		case len(both) != 2 || both[0] == "" || both[1] == "" || both[0] == both[1]:
+			d.fail(path, "found %s, expected two conditions: that it is null, and that it is not", count(len(both), "text"))
+		case placeholder.MatchString(both[0] + both[1]):
+			d.fail(path, "found a placeholder, where nothing is filled in: expected the service's own words")
+		default:
+			e.nulls[operand(name, mapping.IsNull)] = [2]string{both[1], both[0]}
+		}
+	}
 }
 
 // usesFilter requires {filter} in a list's calls, also in that of the total: what is counted

@@ -2,7 +2,9 @@ package sheet
 
 import (
 	"errors"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -120,8 +122,10 @@ func isExpression(parts []part) bool {
 
 // conditions are what {filter} stands for.
 type conditions struct {
-	join  string
-	parts []template
+	join, or string
+	parts    []template
+	anyOf    []template           // parts with the placeholder of several values, one after the other
+	nulls    map[string][2]string // by placeholder: that the field is not null, that it is
 }
 
 // fill joins the parts whose values are given; it is absent if there are none.
@@ -135,6 +139,21 @@ func (e *conditions) fill(f *filling) Raw {
 		if given {
 			text, _ := t.fill(f)
 			all = append(all, text)
+		}
+	}
+	for _, t := range e.anyOf {
+		var each []string
+		f.eachOf(t.list(), func(one *filling) {
+			text, _ := t.fill(one)
+			each = append(each, text)
+		})
+		if len(each) > 0 {
+			all = append(all, "("+strings.Join(each, e.or)+")")
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(e.nulls)) {
+		if is := f.get(name); is.Kind == RawBool {
+			all = append(all, e.nulls[name][is.Int])
 		}
 	}
 	if len(all) == 0 {

@@ -197,6 +197,8 @@ type IDStore interface {
 	// IDs returns the ID of every key. A key without one is given the next of its
 	// resource, which is never given to another.
 	IDs(ctx context.Context, refs []KeyRef) (IDs, error)
+	// Given is IDs without giving any out: keys without one are left out.
+	Given(ctx context.Context, refs []KeyRef) (IDs, error)
 	// Keys returns the key of every ID; those never given out, or for a record of
 	// another client, are left out.
 	Keys(ctx context.Context, client auth.Client, refs []IDRef) (Keys, error)

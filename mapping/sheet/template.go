@@ -89,6 +89,9 @@ type Values struct {
 	// Get returns the value of a placeholder, by the name between the braces;
 	// absent where there is none. It is not asked for secret.* and fields.
 	Get func(name string) Raw
+	// List returns the values of a placeholder that stands for several, none where nothing
+	// is filtered so; nil where no list is asked for.
+	List func(name string) []Raw
 	// Fields are what {fields} stands for.
 	Fields []Assignment
 	// Rows returns the elements of an array that has a template of its own; nil where
@@ -263,12 +266,13 @@ func leadsElsewhere(path string) bool {
 var slashes = strings.NewReplacer("%2F", "/", "%5C", "/")
 
 // appendForm appends name=value pairs, the first after start. A pair whose
-// placeholders are all absent is left out, unless it has text of its own.
+// placeholders are all absent is left out, unless it has text of its own. One of several
+// values is there for each of them.
 func appendForm(dst []byte, start byte, pairs []template, f *filling) []byte {
-	for _, t := range pairs {
+	add := func(t template, f *filling) {
 		text, ok := t.fill(f)
 		if !ok {
-			continue
+			return
 		}
 		if start != 0 {
 			dst = append(dst, start)
@@ -277,6 +281,13 @@ func appendForm(dst []byte, start byte, pairs []template, f *filling) []byte {
 		dst = append(dst, url.QueryEscape(t.name)...)
 		dst = append(dst, '=')
 		dst = append(dst, url.QueryEscape(text)...)
+	}
+	for _, t := range pairs {
+		if name := t.list(); name != "" {
+			f.eachOf(name, func(one *filling) { add(t, one) })
+		} else {
+			add(t, f)
+		}
 	}
 	return dst
 }

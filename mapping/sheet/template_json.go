@@ -189,6 +189,15 @@ func (n jsonNode) fill(dst []byte, f *filling) (out []byte, present bool, err er
 			return dst[:from], false, err
 		}
 		return append(dst, ']'), true, nil
+	case isList(n.value):
+		dst = append(dst, '[')
+		f.eachOf(n.value, func(one *filling) {
+			if present {
+				dst = append(dst, ',')
+			}
+			dst, present = appendRawJSON(dst, one.value(part{name: n.value})), true
+		})
+		return append(dst, ']'), present, nil
 	case n.value != "":
 		raw := f.value(part{name: n.value})
 		return appendRawJSON(dst, raw), raw.Kind != RawAbsent, nil

@@ -76,6 +76,22 @@ const (
 	PasswordHash = "$argon2id$v=19$m=8,t=1,p=1$j+trRUM9fdPr8QI720kfSw$a5BVEZsj3I/bZc4/nTNYWEDEo2rkvlrCpKNHIkscpLo"
 )
 
+// CouchDB starts PouchDB's server (npm), which speaks CouchDB's protocol: documents with texts
+// for keys, and a feed of what has changed.
+func CouchDB(t testing.TB) *System {
+	t.Helper()
+	installed(t, "node_modules/express-pouchdb")
+	program, node := installed(t, "couchdb.js"), sqltest.Tool(t, "foreign", "node")
+	s := start(t, "/", func(port string) *exec.Cmd { return exec.Command(node, program, port) })
+	_, err := s.Try(http.MethodPut, "/people", nil)
+	require.NoError(t, err)
+	for i := range 20 {
+		s.Make(t, "/people", Object{"_id": fmt.Sprintf("p%02d", i), "type": "person", "org": 1 + i%3/2, "name": Name(i)})
+	}
+	s.Make(t, "/people", Object{"_id": "s1", "type": "settings"})
+	return s
+}
+
 // PocketBase starts PocketBase (Go): lists in pages, one filter expression, ids that are
 // texts, nulls that are nothing.
 func PocketBase(t testing.TB) *System {

@@ -1,0 +1,190 @@
+package follow
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/backend/sqlrecord"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+// Journal is a Reader whose system itself says which records have changed. Positions are
+// texts of the Reader's own, never empty.
+type Journal interface {
+	// Position is where the journal of a resource ends: what is noted from now on is behind it.
+	Position(ctx context.Context, r *mapping.Resource, client auth.Client) (string, error)
+	// Entries returns what is noted behind a position, about as many as most. It fails with
+	// ErrPositionGone where the system no longer knows that. Of a resource by version the
+	// position is a time (milliseconds since 1970), and the entries are what was marked as
+	// deleted since then.
+	Entries(ctx context.Context, r *mapping.Resource, client auth.Client, after string, most int) (Entries, error)
+}
+
+// Entries are a page of a journal.
+type Entries struct {
+	Records []mapping.Record // those that the client sees, as they are now
+	Others  []int32          // the IDs of others that he may have seen before, as far as they have any
+	Next    string
+	More    bool
+}
+
+// ErrPositionGone says that a journal does not go back so far.
+var ErrPositionGone = errors.New("the system no longer knows what has changed since")
+
+// place is how far the journal of a pair was read; see the table followed.
+type place struct {
+	position, mark      string
+	markedAt, unsettled int64
+}
+
+// readPlace reads the place of a pair.
+func (f *Follower) readPlace(ctx context.Context, c sqlrecord.Conn, p pair) (at place, err error) {
+	text, number := sqlrecord.Column{Type: mapping.Text}, sqlrecord.Column{Type: mapping.Int4}
+	err = c.Query(ctx, f.text(`SELECT position, mark, marked_at, unsettled FROM followed WHERE client_id = ?1 AND resource = ?2`),
+		[]sqlrecord.Column{text, text, number, number}, p.values(), func(row []mapping.Value) error {
+			at = place{strings.Clone(row[0].Text()), strings.Clone(row[1].Text()), row[2].Int(), row[3].Int()}
+			return nil
+		})
+	return at, err
+}
+
+// begins decides, of a resource whose system has a journal, whether a look reads all records:
+// the first, or where the position is lost; and once more when all has settled that was
+// under way at that position.
+func (l *look) begins(done int64) {
+	if !l.how.IsTold() {
+		return
+	}
+	late := l.how.Keeps > 0 && l.present-done > l.how.Keeps.Milliseconds()
+	settled := l.unsettled == 1 && l.present >= l.markedAt+l.how.Settle.Milliseconds()
+	l.anew = l.first || l.position == "" || late
+	l.whole = l.whole || l.anew || settled
+	l.told, l.at = !l.whole, l.position
+}
+
+// startTold goes on with the journal after the last page of a look by version, if the system
+// marks what it deletes; false where it does not, or has been asked.
+func (l *look) startTold() bool {
+	if l.told || l.whole || l.how.Deleted == nil {
+		return false
+	}
+	l.told, l.at = true, strconv.FormatInt(max(0, l.since-l.how.Settle.Milliseconds()), 10)
+	return true
+}
+
+// renews takes the end of the journal for the position, before all records are read.
+func (f *Follower) renews(ctx context.Context, l *look) (err error) {
+	if !l.anew || l.after > 0 {
+		return nil
+	}
+	if l.at, err = f.journal.Position(ctx, l.resource, l.client); err != nil {
+		err = fmt.Errorf("%w: %w", errDriver, err)
+	}
+	return err
+}
+
+// entries reads and notes one page of the journal.
+func (f *Follower) entries(ctx context.Context, l *look) (done bool, err error) {
+	page, err := f.journal.Entries(ctx, l.resource, l.client, l.at, l.how.Page)
+	if errors.Is(err, ErrPositionGone) {
+		f.o.Log.Warn("the system no longer knows what has changed since the last look: all records are read", l.fields()...)
+		l.told, l.whole, l.anew, l.at, l.after = false, true, true, "", 0
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("%w: %w", errDriver, err)
+	}
+	if page.More && page.Next == l.at {
+		return false, fmt.Errorf("%w: the journal of %s goes on where it began", errDriver, l.resource.Name)
+	}
+	l.read = len(page.Records) + len(page.Others)
+	f.counts.read(l.resource, l.read)
+	news, err := f.news(ctx, l.pair, page.Records)
+	if err != nil {
+		return false, err
+	}
+	gone, err := f.goneOf(ctx, l.pair, page.Others)
+	if err != nil {
+		return false, err
+	}
+	if err := f.note(ctx, l.pair, l, append(news, gone...)); err != nil {
+		return false, err
+	}
+	l.at = page.Next
+	return !page.More, nil
+}
+
+// goneOf are those of some records that were seen before and are there no more.
+func (f *Follower) goneOf(ctx context.Context, p pair, ids []int32) (gone []sighting, err error) {
+	before, err := f.lastSeen(ctx, p, ids)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range ids {
+		if was, seen := before[id]; !seen || was.gone {
+			continue
+		}
+		switch isGone, err := f.isGone(ctx, p, id); {
+		case err != nil:
+			return nil, err
+		case isGone:
+			gone = append(gone, sighting{id: id, modified: mapping.NullValue(), kind: backend.RecordDeleted})
+		}
+	}
+	return gone, nil
+}
+
+// isGone tells whether a client no longer sees a record.
+func (f *Follower) isGone(ctx context.Context, p pair, id int32) (bool, error) {
+	_, err := f.o.Reader.Get(ctx, p.resource, backend.Query{Client: p.client, ID: id, Fields: []int{p.resource.ID}})
+	switch {
+	case errors.Is(err, backend.ErrNotFound):
+		return true, nil
+	case err != nil:
+		return false, fmt.Errorf("%w: %w", errDriver, err)
+	default:
+		return false, nil
+	}
+}
+
+// ended is the place of a pair after a look of it, at a moment of the database's clock. The
+// position goes on to a mark once all has settled that was under way there.
+func (l *look) ended(now int64) place {
+	at, settle := l.place, l.how.Settle.Milliseconds()
+	switch {
+	case !l.how.IsTold():
+		return place{}
+	case l.anew:
+		at = place{position: l.at, mark: l.at, markedAt: now}
+		if settle > 0 {
+			at.unsettled = 1
+		}
+	case l.whole:
+		if l.present >= at.markedAt+settle {
+			at.unsettled = 0
+		}
+	case settle == 0:
+		at = place{position: l.at}
+	case l.present >= at.markedAt+settle:
+		at = place{position: cmp.Or(at.mark, at.position), mark: l.at, markedAt: now, unsettled: at.unsettled}
+	}
+	return at
+}
+
+// possible fails where the sheet says that the system knows what its Reader cannot ask.
+func possible(o Options, all []*mapping.Resource) (Journal, error) {
+	j, ok := o.Reader.(Journal)
+	for _, r := range all {
+		if c := o.Sheet.Changes(r); !ok && (c.IsTold() || c.Deleted != nil) {
+			return nil, fmt.Errorf("changes of %s: by: %s is not possible with this driver, expected by: %s", r.Name, c.By, sheet.ByScan)
+		}
+	}
+	return j, nil
+}

@@ -1,0 +1,197 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/backend/follow"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+// A feed is a call by which a service says what has changed after a cursor of its own. A
+// position is such a cursor behind a letter, since that may be empty at the beginning.
+
+var _ follow.Journal = (*Store)(nil)
+
+// feed is a feed of the sheet, made ready.
+type feed struct {
+	*sheet.Feed
+	op *operation
+	// next is the place of the next cursor in the answer; position, keys and only are those
+	// in an entry. -1 for none.
+	next, position int
+	keys, only     []int
+}
+
+// readyFeed prepares a resource's feed; nil where it has none.
+func (s *service) readyFeed(r *resource) (*feed, error) {
+	described := r.Changes.Feed
+	if described == nil {
+		return nil, nil
+	}
+	f := &feed{Feed: described, next: -1, position: -1}
+	f.op = &operation{Operation: &sheet.Operation{Request: described.Request, NotFound: &sheet.Matcher{}}, of: r, scope: mapping.OpList, next: -1, total: -1, answer: newShape()}
+	entry, places := newShape(), map[string]int{}
+	at := func(path string) int {
+		if _, known := places[path]; !known {
+			places[path] = entry.addPlace(path)
+		}
+		return places[path]
+	}
+	for _, path := range described.Key {
+		f.keys = append(f.keys, at(path))
+	}
+	for _, only := range described.Only {
+		f.only = append(f.only, at(only[0]))
+	}
+	if described.Position != "" {
+		f.position = at(described.Position)
+	} else {
+		f.next = f.op.answer.addPlace(described.Next)
+	}
+	_, err := f.op.answer.addList(described.Result, entry)
+	return f, err
+}
+
+// fed are the entries of one answer of a feed.
+type fed struct {
+	keys [][]sheet.Raw
+	next string
+	n    int // entries, of other resources too
+}
+
+// ask asks a feed for what comes after a cursor.
+func (s *service) ask(ctx context.Context, f *feed, client auth.Client, cursor string, most int) (page fed, err error) {
+	v := &values{client: client, page: place{cursor: cursor, limit: most}}
+	a, err := s.call(ctx, f.op, v)
+	if err != nil {
+		return page, err
+	}
+	defer s.wire.conclude(a, &err)
+	if !isSuccess(a.status) && f.Gone.Match(s.failure(a)) {
+		return page, follow.ErrPositionGone
+	}
+	scan := s.scanner()
+	defer s.free(scan)
+	top, err := s.result(a, f.op, scan, sheet.Attempt{})
+	if err != nil {
+		return page, err
+	}
+	page.next = cursor
+	if f.next >= 0 {
+		page.next = strings.Clone(top.values[f.next].String())
+	}
+	for _, entry := range top.lists[0].rows {
+		if page.n++; f.position >= 0 {
+			page.next = strings.Clone(entry.values[f.position].String())
+		}
+		key := make([]sheet.Raw, len(f.keys))
+		named := f.isOf(entry)
+		for i, at := range f.keys {
+			key[i] = entry.values[at]
+			key[i].Text = strings.Clone(key[i].Text) // it is a part of the answer
+			named = named && key[i].IsSet()
+		}
+		if named {
+			page.keys = append(page.keys, key)
+		}
+	}
+	if page.next == "" && (page.n > 0 || cursor != "") {
+		return page, unexpected(fmt.Errorf("the feed of %s does not say where it ends", f.op.of.Name))
+	}
+	return page, nil
+}
+
+// isOf tells whether an entry is of the resource.
+func (f *feed) isOf(entry row) bool {
+	for i, at := range f.only {
+		if entry.values[at].String() != f.Only[i][1] {
+			return false
+		}
+	}
+	return true
+}
+
+const cursorMark = "c"
+
+// endOf is where a feed ends: where it is asked for by the service's own word, or else where
+// it has been read through.
+func (s *service) endOf(ctx context.Context, m *mapping.Resource, client auth.Client) (string, error) {
+	f := s.resources[m].feed
+	most := f.op.of.Changes.Page
+	if f.Start != "" {
+		page, err := s.ask(ctx, f, client, f.Start, most)
+		return cursorMark + page.next, err
+	}
+	for cursor := ""; ; {
+		page, err := s.ask(ctx, f, client, cursor, most)
+		if err != nil {
+			return "", err
+		}
+		if page.n == 0 || page.next == cursor {
+			return cursorMark + page.next, nil
+		}
+		cursor = page.next
+		if err := backend.Yield(ctx); err != nil {
+			return "", err
+		}
+	}
+}
+
+// entries reads the records that a page of a feed names.
+func (s *service) entries(ctx context.Context, m *mapping.Resource, client auth.Client, after string, most int) (page follow.Entries, err error) {
+	r := s.resources[m]
+	cursor, ok := strings.CutPrefix(after, cursorMark)
+	if !ok {
+		return page, follow.ErrPositionGone
+	}
+	found, err := s.ask(ctx, r.feed, client, cursor, most)
+	if err != nil {
+		return page, err
+	}
+	page.Next, page.More = cursorMark+found.next, found.n >= most && found.next != cursor
+	var unseen [][]sheet.Raw
+	seen, o := map[string]bool{}, s.owners(client)
+	for _, key := range found.keys {
+		joined := sheet.JoinKey(key)
+		if seen[joined] || !r.OfClient(key, client) {
+			continue
+		}
+		seen[joined] = true
+		ids, err := r.Known(ctx, s.o.IDStore, client, [][]sheet.Raw{key})
+		if err != nil {
+			return page, err
+		}
+		id := append(ids, 0)[0]
+		rec, err := s.read(ctx, r, o, key, id)
+		switch {
+		case errors.Is(err, backend.ErrNotFound):
+			unseen = append(unseen, key)
+		case err != nil:
+			return page, err
+		default:
+			for _, i := range r.arrays { // which lists do not have
+				rec.Values[i] = mapping.Value{}
+				delete(rec.Children, i)
+			}
+			page.Records = append(page.Records, rec)
+		}
+	}
+	page.Others, err = r.Known(ctx, s.o.IDStore, client, unseen)
+	return page, err
+}
+
+// Position implements follow.Journal. Only a service by its sheet has feeds.
+func (s *Store) Position(ctx context.Context, r *mapping.Resource, client auth.Client) (string, error) {
+	return s.speaker.(*service).endOf(ctx, r, client)
+}
+
+// Entries implements follow.Journal.
+func (s *Store) Entries(ctx context.Context, r *mapping.Resource, client auth.Client, after string, most int) (follow.Entries, error) {
+	return s.speaker.(*service).entries(ctx, r, client, after, most)
+}

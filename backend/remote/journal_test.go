@@ -1,0 +1,120 @@
+package remote
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap/zaptest"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/backend/drivertest"
+	"frontdesk/backend/follow"
+	"frontdesk/backend/remote/foreigntest"
+	"frontdesk/backend/sqlrecord"
+)
+
+// couchSheet follows the feed of a CouchDB; all is read for the first cursor alone.
+const couchSheet = `
+format: 1
+source: {http: {url: "${POCKETBASE_URL}"}}
+keep: keep.db
+client: org
+rules: backend
+accounts: {users: []}
+resources:
+  contact:
+    key: {columns: _id, id: kept}
+    version: _rev
+    operations:
+      get: {path: "/people/{key}"}
+      list:
+        method: POST
+        path: /people/_find
+        body: '{"selector": {"org": {client.id}, "type": "person"}, "limit": {limit}, "skip": {offset}}'
+        result: docs
+        paging: {style: offset, size: 7}
+    changes:
+      by: feed
+      key: id
+      every: 10ms
+      pause: 1ms
+      page: 4
+      feed: {path: /people/_changes, query: {since: "{cursor}", limit: "{limit}"}, result: results, %s}
+    fields: {kind: {from: type, codes: {person: person}}, name: name}
+`
+
+// TestChangesByFeed keeps copies of what a CouchDB has, by what it says itself has changed:
+// made, changed, moved to another tenant, deleted. The next cursor is said of the answer, or
+// of each entry, from now on, or from the beginning.
+func TestChangesByFeed(t *testing.T) {
+	s := foreigntest.CouchDB(t)
+	for name, said := range map[string]string{"of the answer": "start: now, next: last_seq", "of entries": "position: seq"} {
+		t.Run(name, func(t *testing.T) {
+			store := openText(t, fmt.Sprintf(couchSheet, said), s.URL)
+			db, err := sqlrecord.OpenSQLite(filepath.Join(t.TempDir(), "follow.db"), sqlrecord.Options{})
+			require.NoError(t, err)
+			defer db.Close()
+			f, err := follow.Open(t.Context(), follow.Options{Reader: store, DB: db, Sheet: store.Sheet, Log: zaptest.NewLogger(t)})
+			require.NoError(t, err)
+			defer f.Close()
+			store.TellBy(f)
+			c := front(t, store)
+			contact := store.Sheet.Model.Resource("contact")
+			require.Equal(t, backend.TellsAll, f.Tells(contact))
+			copies := map[auth.Client]*drivertest.Copy{}
+			for _, who := range []auth.Client{noord, zuid} {
+				copies[who] = &drivertest.Copy{Client: c, Of: who, Resources: store.Sheet.Model.Resources}
+				require.NoError(t, copies[who].Begin(t.Context()))
+			}
+			begun, err := c.Changes(t.Context(), backend.ChangesQuery{Client: noord, Begin: true, Resources: store.Sheet.Model.Resources})
+			require.NoError(t, err)
+			read := func() int64 {
+				scans, err := f.Scans(t.Context())
+				require.NoError(t, err)
+				return scans[0].Records
+			}
+			before := read()
+
+			found, err := s.Try(http.MethodPost, "/people/_find", foreigntest.Object{"selector": foreigntest.Object{"type": "person"}, "limit": 100})
+			require.NoError(t, err)
+			docs := found.(foreigntest.Object)["docs"].([]any)
+			doc := func(i int) foreigntest.Object { return docs[i].(foreigntest.Object) }
+			put := func(doc foreigntest.Object, more foreigntest.Object) {
+				t.Helper()
+				for k, v := range more {
+					doc[k] = v
+				}
+				_, err := s.Try(http.MethodPut, "/people/"+doc["_id"].(string), doc)
+				require.NoError(t, err)
+			}
+			noords := slices.IndexFunc(docs, func(d any) bool { return fmt.Sprint(d.(foreigntest.Object)["org"]) == "1" })
+			put(doc(noords), foreigntest.Object{"name": "Changed"})
+			put(doc(noords+3), foreigntest.Object{"org": 2})
+			put(doc(noords+4), foreigntest.Object{"name": "Too"})
+			gone := doc(noords + 6)
+			_, err = s.Try(http.MethodDelete, "/people/"+gone["_id"].(string)+"?rev="+url.QueryEscape(gone["_rev"].(string)), nil)
+			require.NoError(t, err)
+			for i := range 6 { // more than a page
+				s.Make(t, "/people", foreigntest.Object{"type": "person", "org": 1, "name": foreigntest.Name(i)})
+			}
+			for _, of := range copies {
+				require.NoError(t, of.Equals(t.Context(), ample))
+			}
+			kinds := map[string]int{}
+			page, err := c.Changes(t.Context(), backend.ChangesQuery{Client: noord, After: begun.Cursor, Resources: store.Sheet.Model.Resources, Limit: 100})
+			require.NoError(t, err)
+			for _, change := range page.Changes {
+				kinds[string(change.Kind)]++
+			}
+			require.Equal(t, map[string]int{"created": 6, "updated": 2, "deleted": 2}, kinds)
+			require.LessOrEqual(t, read()-before, int64(2*10), "no more than what changed, for each of two")
+			require.NoError(t, f.Close())
+		})
+	}
+}
