@@ -16,7 +16,7 @@ type postgresConn struct {
 	conn *pgx.Conn
 
 	inWrite   bool
-	failed    error       // the first failed statement of a transaction
+	failed    error     // the first failed statement of a transaction
 	postponed []request // to be sent with the next one
 }
 
