@@ -142,6 +142,15 @@ type Prober interface {
 	Exists(ctx context.Context, client auth.Client, r *mapping.Resource, id int32) (bool, error)
 }
 
+// Preparer is a Tx that does several writes faster if it knows them beforehand.
+type Preparer interface {
+	// Prepare is told which records are judged and created next, or changed: those that have
+	// an ID. It reads what that takes, and changes nothing of what follows, but that an error
+	// of a write may come later: from another call, or at the end of the transaction. It
+	// returns false if it will be as it would have been without.
+	Prepare(ctx context.Context, client auth.Client, coming []mapping.Record) (bool, error)
+}
+
 // Sharer is a Driver some of whose writes may share a transaction with others of that kind:
 // nothing of them happens beside the statements of the driver, and so a transaction that is
 // undone leaves no trace, and can be done again in parts.

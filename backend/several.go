@@ -3,6 +3,7 @@ package backend
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"frontdesk/auth"
@@ -79,10 +80,10 @@ func (c *Client) WriteSeveral(ctx context.Context, s *Several) error {
 			if err != nil {
 				undone(s.Items[from:to])
 			}
-			switch _, refused := mapping.AsViolations(err); {
+			switch {
 			case err == nil:
 				from, to = to, len(s.Items)
-			case broke < 0 || !refused && !errors.Is(err, ErrStale) && !errors.Is(err, ErrUnexpected):
+			case broke < 0 || !ofItem(err):
 				return err
 			case to-from > 1:
 				if broke == to {
@@ -99,17 +100,31 @@ func (c *Client) WriteSeveral(ctx context.Context, s *Several) error {
 	})
 }
 
+// ofItem tells whether an error is of one of the writes, and not of the administration.
+func ofItem(err error) bool {
+	_, refused := mapping.AsViolations(err)
+	return refused || errors.Is(err, ErrStale) || errors.Is(err, ErrUnexpected)
+}
+
 // writeItems does the items from, up to to, in one transaction. It returns the item
 // that failed, if it was one of them, which is then alone or to be tried alone; to if it was
-// the end of the transaction, and -1 for what is of no item.
+// the end of the transaction, and -1 for what is of no item. The transaction is prepared for
+// several items; if one fails, it is not known which, and all are done again unprepared.
 func (c *Client) writeItems(ctx context.Context, s *Several, from, to int) (broke int, err error) {
+	prepare := to-from > 1
 	for look := 1; ; look++ {
 		broke = -1
-		err = c.driver.Write(ctx, func(tx Tx) error {
+		prepared := false
+		err = c.driver.Write(ctx, func(tx Tx) (err error) {
 			broke = -1
 			undone(s.Items[from:to])
 			if err := s.recall(ctx, tx); err != nil {
 				return err
+			}
+			if preparer, ok := optional[Preparer](tx); ok && prepare {
+				if prepared, err = preparer.Prepare(ctx, s.Client, coming(s.Items[from:to])); err != nil {
+					return err
+				}
 			}
 			for i := from; i < to; i++ {
 				if err := c.writeItem(ctx, tx, s.Client, s.Items[i]); err != nil {
@@ -124,6 +139,10 @@ func (c *Client) writeItems(ctx context.Context, s *Several, from, to int) (brok
 			broke = to
 			return nil
 		})
+		if prepared && err != nil && ofItem(err) {
+			prepare = false
+			continue
+		}
 		if to-from > 1 {
 			return broke, err
 		}
@@ -131,6 +150,23 @@ func (c *Client) writeItems(ctx context.Context, s *Several, from, to int) (brok
 			return broke, err
 		}
 	}
+}
+
+// coming are the records of items that are to be done, those to be changed with their IDs.
+func coming(items []*Item) (records []mapping.Record) {
+	for _, p := range items {
+		if p.Done {
+			continue
+		}
+		rec := p.Body.Record
+		rec.Values = slices.Clone(rec.Values)
+		rec.Values[rec.Resource.ID] = mapping.Value{}
+		if p.ID != 0 {
+			rec.Values[rec.Resource.ID] = mapping.IntValue(int64(p.ID))
+		}
+		records = append(records, rec)
+	}
+	return records
 }
 
 // undone forgets what became of items whose transaction was undone.

@@ -56,6 +56,7 @@ type Follower struct {
 	journal   Journal      // nil where the Reader has none
 	db        sqlrecord.DB // for what no client waits for
 	resources map[string]*mapping.Resource
+	longest   time.Duration // between two looks at a resource
 	changes   *sqlrecord.Changes
 	holder    string        // of the lease
 	wake      chan struct{} // something new is followed
@@ -115,8 +116,9 @@ func Open(ctx context.Context, o Options) (*Follower, error) {
 	}
 	var all []*mapping.Resource
 	for _, r := range f.o.Model.Resources {
-		if o.Sheet.Changes(r).By != "" {
+		if how := o.Sheet.Changes(r); how.By != "" {
 			f.resources[r.Name], all = r, append(all, r)
+			f.longest = max(f.longest, how.Every)
 		}
 	}
 	if len(all) == 0 {

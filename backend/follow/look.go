@@ -158,7 +158,8 @@ func (f *Follower) start(ctx context.Context, p pair) (l *look, err error) {
 			numbers(7), p.values(), func(row []mapping.Value) error {
 				found = true
 				l.pass, l.first, l.since, l.high, l.present = row[0].Int(), row[1].Int() == 0, row[3].Int(), row[4].Int(), row[5].Int()
-				late := l.how.Deletions > 0 && l.present-row[2].Int() >= l.how.Deletions.Milliseconds()
+				ago := l.present - row[2].Int() // negative if the clock was set back
+				late := l.how.Deletions > 0 && (ago < 0 || ago >= l.how.Deletions.Milliseconds())
 				l.whole, l.highest = l.how.By == sheet.ByScan || l.first || late, l.high
 				l.begins(row[6].Int())
 				return nil

@@ -44,13 +44,15 @@ func (f *Follower) follow(ctx context.Context, client auth.Client, resources []*
 	}
 }
 
-// begin notes who follows what.
+// begin notes who follows what. What was ready before the clock of the database was set back
+// is ready now: the cursor that is given out next has that time.
 func (f *Follower) begin(ctx context.Context, client auth.Client, resources []*mapping.Resource) error {
 	err := f.db.Write(ctx, func(c sqlrecord.Conn) error {
 		for _, r := range resources {
 			p := pair{client, r}
 			_, err := c.Exec(ctx, f.text(`INSERT INTO followed (client_id, resource, client_name, asked_at) VALUES (?1, ?2, ?3, `+f.o.DB.Dialect().Present+`)
-				ON CONFLICT (client_id, resource) DO UPDATE SET client_name = excluded.client_name, asked_at = excluded.asked_at`), p.values(mapping.TextValue(client.Name))...)
+				ON CONFLICT (client_id, resource) DO UPDATE SET client_name = excluded.client_name, asked_at = excluded.asked_at,
+				ready_at = CASE WHEN followed.ready_at > excluded.asked_at THEN excluded.asked_at ELSE followed.ready_at END`), p.values(mapping.TextValue(client.Name))...)
 			if err != nil {
 				return err
 			}

@@ -113,11 +113,12 @@ func (f *Follower) rest(ctx context.Context, err error) time.Duration {
 }
 
 // startDue starts the looks that are due, those that somebody waits for first, and returns
-// after how long it should be called again.
+// after how long it should be called again. What is due later than any look is put off has
+// been noted before the clock of the database was set back.
 func (f *Follower) startDue(ctx context.Context, r *rounds) (again time.Duration, err error) {
 	present := f.o.DB.Dialect().Present
-	due, err := f.pairs(ctx, `next_at <= `+present+` ORDER BY CASE WHEN ready_at = 0 THEN 0 ELSE 1 END, next_at, client_id, resource LIMIT ?1`,
-		mapping.IntValue(4*mostLooks))
+	due, err := f.pairs(ctx, `next_at <= `+present+` OR next_at > `+present+` + ?2 ORDER BY CASE WHEN ready_at = 0 THEN 0 ELSE 1 END, next_at, client_id, resource LIMIT ?1`,
+		mapping.IntValue(4*mostLooks), mapping.IntValue(f.longest.Milliseconds()))
 	if err != nil {
 		return 0, err
 	}
@@ -147,11 +148,12 @@ func (f *Follower) startDue(ctx context.Context, r *rounds) (again time.Duration
 }
 
 // renew takes the lease, or keeps it, in the transaction of a connection. It fails with
-// errLost where another gateway has it.
+// errLost where another gateway has it. One that ends later than it can was taken before the
+// clock of the database was set back: it has ended, too.
 func (f *Follower) renew(ctx context.Context, c sqlrecord.Conn) error {
 	present := f.o.DB.Dialect().Present
 	n, err := c.Exec(ctx, f.text(`INSERT INTO follow_lease (one, holder, until) VALUES (1, ?1, `+present+` + ?2)
-		ON CONFLICT (one) DO UPDATE SET holder = excluded.holder, until = excluded.until WHERE follow_lease.holder = excluded.holder OR follow_lease.until <= `+present),
+		ON CONFLICT (one) DO UPDATE SET holder = excluded.holder, until = excluded.until WHERE follow_lease.holder = excluded.holder OR follow_lease.until <= `+present+` OR follow_lease.until > `+present+` + ?2`),
 		mapping.TextValue(f.holder), mapping.IntValue(f.o.Lease.Milliseconds()))
 	if err == nil && n == 0 {
 		err = errLost

@@ -11,8 +11,9 @@ import (
 )
 
 var (
-	_ backend.Tx     = (*txn)(nil)
-	_ backend.Prober = (*txn)(nil)
+	_ backend.Tx       = (*txn)(nil)
+	_ backend.Prober   = (*txn)(nil)
+	_ backend.Preparer = (*txn)(nil)
 )
 
 // txn is the administration inside a transaction. It belongs to one goroutine
@@ -39,6 +40,11 @@ func (t *txn) List(ctx context.Context, r *mapping.Resource, q backend.Query) (b
 // Exists implements backend.Prober.
 func (t *txn) Exists(ctx context.Context, client auth.Client, r *mapping.Resource, id int32) (bool, error) {
 	return t.records.Exists(ctx, client, r, id)
+}
+
+// Prepare implements backend.Preparer.
+func (t *txn) Prepare(ctx context.Context, client auth.Client, coming []mapping.Record) (bool, error) {
+	return t.records.Prepare(ctx, client, coming)
 }
 
 // Create implements backend.Tx.

@@ -173,7 +173,9 @@ func (c *Changes) now(ctx context.Context, conn Conn) (cursor, error) {
 // Page returns a page of changes; see backend.ChangeTeller.
 func (c *Changes) Page(ctx context.Context, q backend.ChangesQuery) (page backend.ChangesPage, err error) {
 	after, ok := c.seal.cursor(q.Client, q.After)
-	if !ok && !q.Begin {
+	if q.Begin {
+		after = cursor{}
+	} else if !ok {
 		return page, mapping.Fail(mapping.CursorGone)
 	}
 	told, now := gathering{wanted: q.Resources, most: q.Limit, at: after.at}, cursor{}
@@ -194,7 +196,8 @@ func (c *Changes) Page(ctx context.Context, q backend.ChangesQuery) (page backen
 	if err != nil {
 		return backend.ChangesPage{}, err
 	}
-	page.Cursor = c.seal.text(q.Client, cursor{at: told.at, issued: now.issued})
+	// A clock that was set back makes no cursor older than the one before it.
+	page.Cursor = c.seal.text(q.Client, cursor{at: told.at, issued: max(now.issued, after.issued)})
 	return page, nil
 }
 
@@ -214,7 +217,8 @@ func (c *Changes) collect(ctx context.Context, conn Conn, q backend.ChangesQuery
 		if found, now, err = c.read(ctx, conn, q.Client, told.at, most); err != nil {
 			return now, page, err
 		}
-		good := from.age(now.issued) <= c.keep && !now.at.before(from.at)
+		age := from.age(now.issued)
+		good := age <= c.keep && age > -keptLonger && !now.at.before(from.at)
 		if good && read == 0 && c.followed != nil {
 			if good, err = c.followed(ctx, conn, q, from.issued); err != nil {
 				return now, page, err

@@ -44,6 +44,9 @@ type Dialect struct {
 	reserve func(resource string) []string
 	// lastID is the query for the highest ID that an identity has issued.
 	lastID func(resource string) string
+	// nextIDs is the query for as many new IDs as its parameter says; nil where a Conn cannot
+	// postpone.
+	nextIDs func(resource string) string
 	// nullsLow says that NULL sorts below every value by default.
 	nullsLow bool
 	// rowidIndexed says that every index ends in the primary ID by default.

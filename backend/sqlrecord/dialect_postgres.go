@@ -50,6 +50,9 @@ func Postgres() *Dialect {
 			sequence := `pg_get_serial_sequence('"` + resource + `"', 'id')`
 			return "SELECT setval(" + sequence + ", $1) WHERE $1 > coalesce(pg_sequence_last_value(" + sequence + "), 0)"
 		},
+		nextIDs: func(resource string) string {
+			return `SELECT nextval(pg_get_serial_sequence('"` + resource + `"', 'id')) FROM generate_series(1, $1)`
+		},
 		// A sequence that was set back has no last value until its next use.
 		lastID: func(resource string) string {
 			return `SELECT greatest(coalesce(pg_sequence_last_value(pg_get_serial_sequence('"` + resource + `"', 'id')), 0), ` +

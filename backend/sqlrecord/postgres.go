@@ -99,7 +99,7 @@ func (d *postgresDB) write(ctx context.Context, begin beginning, f func(Conn) er
 			if err := guard(f, c); err != nil {
 				return err
 			}
-			return c.aborted()
+			return c.flush(ctx)
 		})
 	}, func(err error) bool { return collided(err) || d.demoted(err) })
 	if collided(err) {

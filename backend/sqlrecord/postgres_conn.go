@@ -16,8 +16,9 @@ type postgresConn struct {
 	db   *postgresDB
 	conn *pgx.Conn
 
-	inWrite bool
-	failed  error // the first failed statement of a transaction
+	inWrite   bool
+	failed    error     // the first failed statement of a transaction
+	postponed []request // to be sent with the next one
 }
 
 // valuePlanner is a Conn whose engine plans a statement once for all values of its
@@ -34,10 +35,21 @@ func (c *postgresConn) plannedForValues() Conn { return plannedConn{c} }
 type plannedConn struct{ *postgresConn }
 
 func (c plannedConn) Query(ctx context.Context, sql string, columns []Column, args []mapping.Value, each func([]mapping.Value) error) error {
+	if err := c.flush(ctx); err != nil {
+		return err
+	}
 	return c.query(ctx, sql, columns, postgresArgs([]any{pgx.QueryExecModeCacheDescribe}, args), each)
 }
 
 func (c *postgresConn) Exec(ctx context.Context, sql string, args ...mapping.Value) (int64, error) {
+	if len(c.postponed) > 0 {
+		rows := int64(0)
+		err := c.together(ctx, request{sql: sql, args: postgresArgs(nil, args), check: func(n int64) error {
+			rows = n
+			return nil
+		}})
+		return rows, err
+	}
 	if err := c.aborted(); err != nil {
 		return 0, err
 	}
@@ -62,6 +74,9 @@ func (c *postgresConn) Query(ctx context.Context, sql string, columns []Column, 
 }
 
 func (c *postgresConn) query(ctx context.Context, sql string, columns []Column, args []any, each func([]mapping.Value) error) error {
+	if len(c.postponed) > 0 {
+		return c.together(ctx, request{sql: sql, args: args, columns: columns, each: each})
+	}
 	if err := c.aborted(); err != nil {
 		return err
 	}
@@ -71,6 +86,20 @@ func (c *postgresConn) query(ctx context.Context, sql string, columns []Column, 
 		return c.fail(err)
 	}
 	defer rows.Close()
+	if err := c.read(rows, columns, each); err != nil {
+		if errors.Is(err, errEnough) {
+			c.spare(ctx)
+		}
+		return err
+	}
+	if err := rows.Err(); err != nil {
+		return c.fail(err)
+	}
+	return nil
+}
+
+// read calls each for the rows of a result.
+func (c *postgresConn) read(rows pgx.Rows, columns []Column, each func([]mapping.Value) error) error {
 	row := c.db.rows.Get().(*postgresRow)
 	defer c.db.rows.Put(row)
 	for rows.Next() {
@@ -78,14 +107,8 @@ func (c *postgresConn) query(ctx context.Context, sql string, columns []Column, 
 			return fmt.Errorf("read a result: %w", err)
 		}
 		if err := each(row.values); err != nil {
-			if errors.Is(err, errEnough) {
-				c.spare(ctx)
-			}
 			return err
 		}
-	}
-	if err := rows.Err(); err != nil {
-		return c.fail(err)
 	}
 	return nil
 }

@@ -21,6 +21,7 @@ type Store struct {
 	now       func() time.Time
 	dates     bool // now dates what is written, see DatedBy
 	conn      Conn // not nil inside a transaction
+	ahead     *ahead
 }
 
 var (
@@ -51,7 +52,7 @@ func (s *Store) Conn() Conn { return s.conn }
 // database has given: all its calls run there. What it writes is dated by the clock.
 func (s *Store) On(c Conn) *Store {
 	bound := *s
-	bound.conn = c
+	bound.conn, bound.ahead = c, nil
 	return &bound
 }
 
@@ -60,6 +61,9 @@ func (s *Store) Close() error { return s.db.Close() }
 
 // Exists tells whether the client sees a record of that ID.
 func (s *Store) Exists(ctx context.Context, client auth.Client, r *mapping.Resource, id int32) (found bool, err error) {
+	if _, found = s.ahead.get(r, backend.Query{Client: client, ID: id}); found {
+		return true, nil
+	}
 	t := s.tables[r]
 	err = s.read(ctx, func(c Conn) error {
 		found = false

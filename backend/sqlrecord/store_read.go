@@ -80,6 +80,9 @@ var errEnough = errors.New("no more rows are wanted")
 // List returns a page of the records that q describes. NULL sorts below every
 // value. A q.Limit of 0 or less is no limit.
 func (s *Store) List(ctx context.Context, r *mapping.Resource, q backend.Query) (backend.Page, error) {
+	if s.ahead.lacks(q) {
+		return backend.Page{Records: []mapping.Record{}}, nil
+	}
 	t := s.tables[r]
 	l := s.listing(t, q)
 	var page backend.Page

@@ -47,11 +47,15 @@ func (s *Store) insert(ctx context.Context, client auth.Client, rec mapping.Reco
 	for _, i := range t.stored {
 		args = append(args, out.Values[i])
 	}
-	id := int64(rec.ID())
+	id, drawn := int64(rec.ID()), s.ahead.id(rec.Resource)
 	var err error
-	if id == 0 {
+	switch {
+	case id == 0 && drawn != 0:
+		id = drawn
+		s.ahead.conn.Postpone(nil, t.insertAt, append(args, mapping.IntValue(id))...)
+	case id == 0:
 		id, err = s.conn.Insert(ctx, t.insert, args...)
-	} else {
+	default:
 		err = s.insertAt(ctx, t, client, append(args, mapping.IntValue(id)))
 	}
 	if err == nil && id > math.MaxInt32 { // SQLite counts on
@@ -61,6 +65,7 @@ func (s *Store) insert(ctx context.Context, client auth.Client, rec mapping.Reco
 		return out, fmt.Errorf("create %s: %w", t.r.Name, err)
 	}
 	out.Values[t.r.ID] = mapping.IntValue(id)
+	s.ahead.written(out)
 	return out, s.insertChildren(ctx, client, rec, &out)
 }
 
@@ -135,7 +140,8 @@ func (s *Store) update(ctx context.Context, client auth.Client, before, patch ma
 	}
 	w.b.WriteString(" WHERE " + t.columns[t.r.ID] + " = " + id + " AND " + w.d.unindexed(w.d.Quote(clientColumn)) + " = " + client1 +
 		" AND " + versionName + " = " + version)
-	if err := one(s.conn.Exec(ctx, w.b.String(), w.args...)); err != nil {
+	s.ahead.written(after)
+	if err := s.run(ctx, one, w.b.String(), w.args...); err != nil {
 		return after, fmt.Errorf("update %s: %w", t.r.Name, err)
 	}
 	return after, s.touchParents(ctx, before, after)
@@ -146,7 +152,7 @@ func (s *Store) update(ctx context.Context, client auth.Client, before, patch ma
 func (s *Store) Delete(ctx context.Context, client auth.Client, before mapping.Record) error {
 	t := s.tables[before.Resource]
 	return s.write(ctx, func(tx *Store) error {
-		err := one(tx.conn.Exec(ctx, t.remove, mapping.IntValue(client.ID), before.Values[t.r.ID], mapping.IntValue(before.Version)))
+		err := tx.run(ctx, one, t.remove, mapping.IntValue(client.ID), before.Values[t.r.ID], mapping.IntValue(before.Version))
 		if err != nil {
 			return fmt.Errorf("delete %s: %w", t.r.Name, inUse(err))
 		}
@@ -156,18 +162,19 @@ func (s *Store) Delete(ctx context.Context, client auth.Client, before mapping.R
 
 // one turns a write that met no record into backend.ErrStale: the record
 // has been changed or deleted since it was read.
-func one(n int64, err error) error {
-	if err == nil && n == 0 {
+func one(n int64) error {
+	if n == 0 {
 		return fmt.Errorf("%w: the record was changed meanwhile", backend.ErrStale)
 	}
-	return err
+	return nil
 }
 
 // Touch marks a record as changed although none of its fields is: modified_at
 // and the version go up. It does nothing where there is no such record.
 func (s *Store) Touch(ctx context.Context, r *mapping.Resource, id int32) error {
 	return s.write(ctx, func(tx *Store) error {
-		_, err := tx.conn.Exec(ctx, s.tables[r].touch, mapping.TimeValue(tx.now()), mapping.IntValue(int64(id)))
+		tx.ahead.touched(r, id)
+		err := tx.run(ctx, nil, s.tables[r].touch, mapping.TimeValue(tx.now()), mapping.IntValue(int64(id)))
 		if err != nil {
 			return fmt.Errorf("touch %s: %w", r.Name, err)
 		}

@@ -25,18 +25,19 @@ type copying struct {
 	names          []string // of resources
 	follower       *exec.Cmd
 	log            *rig.LockedBuffer
+	before         records // at the end of the last round
 }
 
 func newCopy(s *service) *copying {
 	dir := s.t.TempDir()
-	c := &copying{service: s, file: filepath.Join(dir, "copy.db"), password: filepath.Join(dir, "password"), names: copiedNames()}
-	require.NoError(s.t, os.WriteFile(c.password, []byte("demo\n"), 0o600))
+	c := &copying{service: s, file: filepath.Join(dir, "copy.db"), password: filepath.Join(dir, "password"), names: s.names()}
+	require.NoError(s.t, os.WriteFile(c.password, []byte(s.user.password+"\n"), 0o600))
 	return c
 }
 
 // args are those of the command, which asks this address.
 func (c *copying) args(base string, more ...string) []string {
-	return append([]string{"mirror", base, "--to", "sqlite:" + c.file, "--api-key", rig.FullKey, "--username", "demo", "--password-file", c.password,
+	return append([]string{"mirror", base, "--to", "sqlite:" + c.file, "--api-key", rig.FullKey, "--username", c.user.name, "--password-file", c.password,
 		"--resource", strings.Join(c.names, ",")}, more...)
 }
 
@@ -112,6 +113,20 @@ func (c *copying) becomesWhole() {
 	}
 }
 
+// catchesUp waits until the copy equals its source, as that gateway answers it.
+func (c *copying) catchesUp(g *gateway) {
+	c.t.Helper()
+	deadline := time.Now().Add(2 * rig.Patience)
+	for want := c.sourceOf(g); !strings.Contains(c.log.String(), "up to date: ") || !equal(want, c.records()); {
+		if time.Now().After(deadline) {
+			c.t.Logf("%s%s", c.log, g.Log)
+			require.Equal(c.t, want, c.records())
+		}
+		<-time.After(200 * time.Millisecond) // the processor is for what it follows
+	}
+	c.t.Logf("equal after %d writes", c.answered.Load())
+}
+
 func equal(a, b records) bool {
 	for name := range a {
 		if len(a[name]) != len(b[name]) {
@@ -126,44 +141,40 @@ func equal(a, b records) bool {
 	return true
 }
 
+// size is how many rounds a test has, and how many writes each of them: these in its short
+// form, which is two rounds.
+func size(short int64) (rounds int, writes int64) {
+	if sqltest.Soak() {
+		return 50, 15 * short
+	}
+	return 2, short
+}
+
 // TestMirror has 16 writers of a client, and one of another, create, change, delete and change
 // back through several gateways, which are killed, as frontdesk mirror is that keeps a copy
-// meanwhile: after each round it equals the source. Its short form is two rounds.
+// meanwhile: after each round it equals the source. The clock of one gateway jumps.
 func TestMirror(t *testing.T) {
 	t.Parallel()
-	rounds, writes := 2, int64(80)
-	if sqltest.Soak() {
-		rounds, writes = 50, 1200
-	}
 	for _, row := range []struct {
-		name     string
-		options  func(*testing.T) rig.Options
+		engine   int
 		gateways int
-	}{
-		{"sqlite", func(t *testing.T) rig.Options { return rig.Options{DSN: rig.Engines[0].DSN(t)} }, 1},
-		{"postgres", func(t *testing.T) rig.Options { return rig.Options{DSN: rig.Engines[1].DSN(t)} }, 3},
-	} {
-		t.Run(row.name, func(t *testing.T) {
+	}{{0, 1}, {1, 3}} {
+		t.Run(rig.Engines[row.engine].Name, func(t *testing.T) {
 			t.Parallel()
-			s := startService(t, row.options(t), row.gateways)
+			rounds, writes := size(80)
+			s := startService(t, builtIn(t, rig.Engines[row.engine].DSN(t)), row.gateways)
+			jump := func() {}
+			if row.gateways > 1 {
+				g := s.jumping()
+				jump = func() { s.jump(g) }
+			}
 			c := newCopy(s)
-			one := func() *gateway { return s.gateways[s.random.IntN(len(s.gateways))] }
-			c.follow(one())
-			for round := range rounds {
-				var before records
-				if round > 0 {
-					before = c.records()
-				}
-				s.round(writes,
-					func() { c.kill(); c.follow(one()) },
-					func() { s.restart(one()) },
-					func() { c.kill(); c.follow(one()) })
-				c.kill()
-				c.becomesWhole()
-				if round > 0 {
-					requireDeleted(t, before, c.records())
-				}
-				c.follow(one())
+			c.follow(s.any())
+			for range rounds {
+				c.round(writes,
+					func() { c.kill(); c.follow(s.any()); jump() },
+					func() { s.restart(s.process()); jump() },
+					func() { c.kill(); c.follow(s.any()) })
 			}
 			c.isTakenOver()
 			require.NotContains(t, c.log.String(), "cursor is gone")
@@ -171,6 +182,114 @@ func TestMirror(t *testing.T) {
 			c.beginsAgain()
 			c.readsAnew()
 			c.refusesOthers()
+		})
+	}
+}
+
+// round lets the writers write, and then brings the copy up to date and compares it.
+func (c *copying) round(writes int64, disturb ...func()) {
+	c.t.Helper()
+	before := c.before
+	c.service.round(writes, disturb...)
+	c.kill()
+	c.becomesWhole()
+	c.before = c.records()
+	if before != nil {
+		requireDeleted(c.t, before, c.before)
+	}
+	c.t.Logf("equal after %d writes", c.answered.Load())
+	c.follow(c.any())
+}
+
+// TestMirrorFailsOver is TestMirror on a PostgreSQL whose primary crashes in every second round,
+// so that its standby takes its place. To make a standby takes seconds.
+func TestMirrorFailsOver(t *testing.T) {
+	t.Parallel()
+	rounds, writes := size(30)
+	primary := sqltest.Primary(t)
+	require.NoError(t, rig.SeedDatabase(primary.DSN("postgres"), rig.SampleOrders))
+	standby := func(round int) *sqltest.Node {
+		n := primary.Standby(t, fmt.Sprint("standby", round))
+		primary.Configure(t, "synchronous_standby_names=*")
+		require.Eventually(t, func() bool {
+			return primary.Ask(t, "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'") == "1"
+		}, rig.Patience, 5*time.Millisecond)
+		return n
+	}
+	next := standby(0)
+	dsn := func() string {
+		return fmt.Sprintf("postgres://frontdesk@%s,%s/postgres?sslmode=disable&target_session_attrs=read-write", primary.Address(), next.Address())
+	}
+	a := builtIn(t, dsn())
+	a.options.Backend = ", circuit: {pause: 20ms}"
+	s := startService(t, a, 2)
+	c := newCopy(s)
+	c.follow(s.any())
+	for round := range rounds {
+		if round%2 == 0 {
+			c.round(writes)
+			continue
+		}
+		c.round(writes,
+			func() {
+				primary.Stop()
+				next.Ask(t, "SELECT pg_promote()")
+				next.Configure(t, "synchronous_standby_names=")
+			},
+			func() { c.kill(); c.follow(s.any()) })
+		if round == rounds-1 {
+			break
+		}
+		primary = next
+		next = standby(round)
+		for _, g := range s.gateways {
+			g.options.DSN = dsn()
+			s.restart(g)
+		}
+	}
+	c.kill()
+	require.NotContains(t, c.log.String(), "cursor is gone")
+	code, out, errs := c.run("--verify")
+	require.Zero(t, code, "%s%s", out, errs)
+}
+
+// TestMirrorOfOthers is TestMirror behind mapping sheets: the gateways look for what others
+// write, one of them for all, which is killed and stays away until another has taken over.
+// That is 15 seconds after its death: so long it takes. The clock of the database in which the
+// gateways note what they saw is set back and forth.
+func TestMirrorOfOthers(t *testing.T) {
+	t.Parallel()
+	for name, administration := range map[string]func(*testing.T) *administration{"mariadb": onMariaDB, "pocketbase": onPocketBase} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rounds, writes := size(24)
+			s := startService(t, administration(t), 2)
+			c, from := newCopy(s), s.gateways[0]
+			c.follow(from)
+			for round := range rounds {
+				if round%2 == 0 {
+					s.round(writes)
+					c.catchesUp(from)
+					s.setBack(time.Hour)
+					s.behind(2 * round)
+					c.catchesUp(from)
+					continue
+				}
+				s.round(writes,
+					func() { c.kill(); s.restart(s.any()) },
+					func() { s.setBack(-time.Hour); s.behind(2*round + 1) })
+				var looks *gateway
+				looks, from = s.looks()
+				s.away(looks, func() {
+					s.behind(2*round + 2)
+					c.follow(from)
+					c.catchesUp(from)
+				})
+			}
+			c.kill()
+			require.NotContains(t, c.log.String(), "cursor is gone")
+			code, out, errs := c.run("--verify")
+			require.Zero(t, code, "%s%s", out, errs)
 		})
 	}
 }
@@ -206,11 +325,11 @@ func (c *copying) mendsWhatIsPlanted() {
 	c.t.Helper()
 	code, out, errs := c.run("--verify")
 	require.Zero(c.t, code, "%s%s", out, errs)
-	require.Equal(c.t, len(copied), strings.Count(out, ", whole\n"), out)
+	require.Equal(c.t, len(c.copied), strings.Count(out, ", whole\n"), out)
 
 	want := c.records()
 	all := 0
-	for _, r := range copied {
+	for _, r := range c.copied {
 		all += len(want[r.name])
 		table := `"` + r.name + `"`
 		for _, text := range []string{
@@ -227,12 +346,12 @@ func (c *copying) mendsWhatIsPlanted() {
 	counted := c.counting()
 	code, out, errs = rig.Command(c.t, "", c.args(counted.base, "--verify")...)
 	require.Equal(c.t, 3, code, "%s%s", out, errs)
-	require.Equal(c.t, fmt.Sprintf("frontdesk: the copy differed in %d record(s), which were mended\n", 4*len(copied)), errs)
-	require.Equal(c.t, len(copied), strings.Count(out, "; mended 1 left out, 2 changed, 1 too many; 3 records read\n"), out)
+	require.Equal(c.t, fmt.Sprintf("frontdesk: the copy differed in %d record(s), which were mended\n", 4*len(c.copied)), errs)
+	require.Equal(c.t, len(c.copied), strings.Count(out, "; mended 1 left out, 2 changed, 1 too many; 3 records read\n"), out)
 	require.Equal(c.t, want, c.records())
-	require.EqualValues(c.t, 3*len(copied), counted.records.Load())
+	require.EqualValues(c.t, 3*len(c.copied), counted.records.Load())
 	require.Less(c.t, counted.records.Load(), int64(all)*5/100, "of %d records", all)
-	c.t.Logf("%d records, %d gaps mended by %d requests, which read %d records", all, 4*len(copied), counted.requests.Load(), counted.records.Load())
+	c.t.Logf("%d records, %d gaps mended by %d requests, which read %d records", all, 4*len(c.copied), counted.requests.Load(), counted.records.Load())
 
 	code, out, errs = c.run("--verify")
 	require.Zero(c.t, code, "%s%s", out, errs)
@@ -275,10 +394,10 @@ func (c *copying) readsAnew() {
 // refusesOthers tries a user of another client.
 func (c *copying) refusesOthers() {
 	c.t.Helper()
-	require.NoError(c.t, os.WriteFile(c.password, []byte("other"), 0o600))
-	code, out, errs := c.run("--username", "other")
+	require.NoError(c.t, os.WriteFile(c.password, []byte(c.other.password), 0o600))
+	code, out, errs := c.run("--username", c.other.name)
 	require.Equal(c.t, 2, code, out)
-	require.Contains(c.t, errs, "the copy has the records of Demo Garage, and this user belongs to ")
+	require.Regexp(c.t, "the copy has the records of .+, and this user belongs to ", errs)
 }
 
 // TestMirrorGoesOn kills the command in the middle of its first read. The next run goes on
@@ -286,12 +405,14 @@ func (c *copying) refusesOthers() {
 func TestMirrorGoesOn(t *testing.T) {
 	t.Parallel()
 	const slowKey = "77777777-7777-4777-8777-777777777777"
-	s := startService(t, rig.Options{DSN: rig.Engines[0].DSN(t), Keys: fmt.Sprintf(`
+	a := builtIn(t, rig.Engines[0].DSN(t))
+	a.options.Keys = fmt.Sprintf(`
   - name: slow
     key_sha256: ["%x"]
     allow: ["* /*"]
     rate: {per_second: 4, burst: 5}
-`, sha256.Sum256([]byte(slowKey)))}, 1)
+`, sha256.Sum256([]byte(slowKey)))
+	s := startService(t, a, 1)
 	c := newCopy(s)
 	c.names = []string{"contact", "order"}
 	counted := c.counting()

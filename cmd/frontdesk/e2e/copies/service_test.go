@@ -11,70 +11,76 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/rig"
 )
 
-// copied are the resources that the writers write, each with the field that names the record
-// which its list needs. There are system records, too.
-var copied = []struct{ name, parent, key string }{
-	{"contact", "", ""}, {"contactaddress", "contact", "contact_id"}, {"order", "", ""}, {"orderline", "order", "order_id"},
-	{"turnovergroup", "", ""}, {"country", "", ""},
-}
-
-func copiedNames() (names []string) {
-	for _, r := range copied {
-		names = append(names, r.name)
-	}
-	return names
-}
-
-// gateway is one that keeps its address over restarts.
+// gateway is one that keeps its address over restarts. One with a clock is a part of the test's
+// own process.
 type gateway struct {
-	options rig.Options
+	options   rig.Options
+	passwords map[string]string // of users
+	clock     *rig.Clock
 	*rig.Child
 
 	mu     sync.Mutex
 	tokens map[string]string // by user
 }
 
-// service is one or several gateways before one database.
+// service is one or several gateways before one administration.
 type service struct {
+	*administration
 	t        *testing.T
 	gateways []*gateway
 	writers  []*writer
-	group    int // of lines
-	country  int // of addresses
 	random   *rand.Rand
 	answered atomic.Int64 // writes that were done
 	wake     chan struct{}
 }
 
-func startService(t *testing.T, o rig.Options, gateways int) *service {
+func startService(t *testing.T, a *administration, gateways int) *service {
 	t.Helper()
 	seed := rand.Uint64()
 	t.Logf("random seed %d", seed)
-	s := &service{t: t, random: rand.New(rand.NewPCG(seed, seed)), wake: make(chan struct{}, 1)}
+	s := &service{administration: a, t: t, random: rand.New(rand.NewPCG(seed, seed)), wake: make(chan struct{}, 1)}
 	for range gateways {
-		g := &gateway{options: o}
-		g.options.Edit = strings.NewReplacer("127.0.0.1:0", rig.FreeAddress(t))
+		g := &gateway{options: a.options, passwords: map[string]string{a.user.name: a.user.password, a.other.name: a.other.password}}
+		g.options.Edit = strings.NewReplacer(append([]string{"127.0.0.1:0", rig.FreeAddress(t)}, a.edit...)...)
 		g.start(t)
 		s.gateways = append(s.gateways, g)
 	}
 	for n := range 17 {
-		w := &writer{service: s, number: n, gateway: s.gateways[n%gateways], user: "demo", random: rand.New(rand.NewPCG(seed, uint64(n)))}
-		if n == 16 {
-			w.user = "other"
-		}
-		s.writers = append(s.writers, w)
+		s.writers = append(s.writers, &writer{service: s, number: n, gateway: s.gateways[n%gateways], user: a.user.name, random: rand.New(rand.NewPCG(seed, uint64(n)))})
 	}
-	d := s.gateways[0]
-	token, _ := d.session("demo", "")
-	s.group = int(d.List(token, "/turnovergroup?page_size=1000")[0]["id"].(float64))
-	s.country = int(d.List(token, "/country?code=NL")[0]["id"].(float64))
+	s.writers[16].user = a.other.name
+	token, _ := s.gateways[0].session(a.user.name, "")
+	s.group = int(s.gateways[0].page(token, "/turnovergroup?page_size=1000")[0]["id"].(float64))
+	if slices.Contains(a.names(), "country") {
+		s.country = int(s.gateways[0].page(token, "/country?code=NL")[0]["id"].(float64))
+	}
 	return s
+}
+
+// jumping adds a gateway whose clock jumps, with writers of the others.
+func (s *service) jumping() *gateway {
+	s.t.Helper()
+	g := &gateway{options: s.options, passwords: s.gateways[0].passwords, clock: new(rig.Clock), tokens: map[string]string{}}
+	g.options.Now = g.clock.Now
+	g.Child = &rig.Child{Desk: *rig.Start(s.t, g.options)}
+	s.gateways = append(s.gateways, g)
+	for n := 0; n < len(s.writers); n += len(s.gateways) {
+		s.writers[n].gateway = g
+	}
+	return g
+}
+
+// jump sets the clock of a gateway to some time within two hours, one way or the other.
+func (s *service) jump(g *gateway) {
+	g.clock.Pass(time.Duration(s.random.Int64N(4*3600)-2*3600) * time.Second)
 }
 
 func (g *gateway) start(t *testing.T) {
@@ -83,12 +89,75 @@ func (g *gateway) start(t *testing.T) {
 }
 
 // restart kills the gateway and starts it again. Writers who were not answered wait for it.
-func (s *service) restart(g *gateway) {
+func (s *service) restart(g *gateway) { s.away(g, func() {}) }
+
+// away kills the gateway, and starts it again when meanwhile is done.
+func (s *service) away(g *gateway, meanwhile func()) {
 	s.t.Helper()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.Kill()
+	meanwhile()
 	g.start(s.t)
+}
+
+// any is any gateway.
+func (s *service) any() *gateway { return s.gateways[s.random.IntN(len(s.gateways))] }
+
+// looks is the gateway that looks for what others write, and another one.
+func (s *service) looks() (looks, other *gateway) {
+	s.t.Helper()
+	read := func() (all []int) {
+		for _, g := range s.gateways {
+			n := 0
+			for line := range strings.Lines(g.OpsText("/metrics")) {
+				var one float64
+				if name, value, _ := strings.Cut(line, " "); strings.HasPrefix(name, "frontdesk_changes_scan_records_total{") {
+					_, err := fmt.Sscan(value, &one)
+					require.NoError(s.t, err)
+					n += int(one)
+				}
+			}
+			all = append(all, n)
+		}
+		return all
+	}
+	before := read()
+	require.Eventually(s.t, func() bool {
+		for i, n := range read() {
+			if n > before[i] {
+				looks, other = s.gateways[i], s.gateways[(i+1)%len(s.gateways)]
+			}
+		}
+		return looks != nil
+	}, rig.Patience, 20*time.Millisecond)
+	return looks, other
+}
+
+// setBack sets the clock of the gateways' own database back, or forward: what has been noted
+// by it moves the other way.
+func (s *service) setBack(by time.Duration) {
+	s.t.Helper()
+	ms := by.Milliseconds()
+	require.NoError(s.t, sqltest.Execute(s.keep, fmt.Sprintf(`UPDATE follow_lease SET until = until + %[1]d;
+		UPDATE followed SET asked_at = asked_at + %[1]d, next_at = next_at + %[1]d, whole_at = whole_at + %[1]d, done_at = done_at + %[1]d,
+			ready_at = CASE ready_at WHEN 0 THEN 0 ELSE ready_at + %[1]d END;
+		UPDATE record_change SET at = at + %[1]d`, ms)))
+	if ms > 0 { // a look that was under way has noted when the next is due, by the new clock
+		for range 10 {
+			<-time.After(20 * time.Millisecond)
+			require.NoError(s.t, sqltest.Execute(s.keep, fmt.Sprintf(`UPDATE followed SET next_at = next_at + %d WHERE next_at < extract(epoch FROM clock_timestamp()) * 1000 + 60000`, ms)))
+		}
+	}
+}
+
+// process is any gateway that is a process of its own.
+func (s *service) process() *gateway {
+	for {
+		if g := s.gateways[s.random.IntN(len(s.gateways))]; g.clock == nil {
+			return g
+		}
+	}
 }
 
 // session returns the token that all writers of a user share, which is not the one that was
@@ -98,7 +167,7 @@ func (g *gateway) session(user, refused string) (token string, d *rig.Child) {
 	defer g.mu.Unlock()
 	if g.tokens[user] == "" || g.tokens[user] == refused {
 		delete(g.tokens, user)
-		a, err := g.Try("GET", rig.LoginPath(rig.FullKey, user, user), "", "")
+		a, err := g.Try("GET", rig.LoginPath(rig.FullKey, user, g.passwords[user]), "", "")
 		var body struct{ Token string }
 		if err == nil && a.Status == http.StatusOK && json.Unmarshal(a.Body, &body) == nil {
 			g.tokens[user] = body.Token
@@ -186,22 +255,7 @@ func (w *writer) delete(ctx context.Context, n int) (done bool) {
 
 func (w *writer) create(ctx context.Context) {
 	w.count++
-	name := fmt.Sprintf("%s %d-%d", w.user, w.number, w.count)
-	new := made{resource: "contact", field: "name", been: name}
-	body := fmt.Sprintf(`{"kind":"person","name":%q}`, name)
-	if parent := w.one(); parent.resource == "contact" && w.user == "demo" {
-		if w.random.IntN(2) == 0 {
-			new = made{resource: "contactaddress", field: "city", been: name}
-			body = fmt.Sprintf(`{"contact_id":%d,"type":"visit","street":"Kerkstraat","house_number":1,"postcode":"1234 AB","city":%q,"country_id":%d}`, parent.id, name, w.country)
-		} else {
-			new = made{resource: "order", field: "reference", been: name}
-			line := fmt.Sprintf(`{"description":"Line","quantity":2,"price":12.95,"turnover_group_id":%d}`, w.group)
-			body = fmt.Sprintf(rig.NewOrder, parent.id, fmt.Sprintf(`,"reference":%q,"orderlines":[%s,%s]`, name, line, line))
-		}
-	} else if parent.resource == "order" {
-		new = made{resource: "orderline", field: "description", been: name}
-		body = fmt.Sprintf(`{"order_id":%d,"description":%q,"quantity":1,"price":9.95,"turnover_group_id":%d}`, parent.id, name, w.group)
-	}
+	new, body := w.next(w, fmt.Sprintf("%s %d-%d", w.user, w.number, w.count))
 	if id, done := w.ask(ctx, "POST", "/"+new.resource, body); done {
 		new.id = id
 		w.made = append(w.made, new)
@@ -241,13 +295,15 @@ func (s *service) round(writes int64, disturb ...func()) {
 // records are a client's, by resource and id.
 type records map[string]map[int]map[string]any
 
-// source reads what the user demo may read, by lists alone.
-func (s *service) source() records {
+// source reads what the user may read whose records are copied, by lists alone.
+func (s *service) source() records { return s.sourceOf(s.gateways[0]) }
+
+// sourceOf is the same, of what one of the gateways answers.
+func (s *service) sourceOf(d *gateway) records {
 	s.t.Helper()
-	d := s.gateways[0]
-	token, _ := d.session("demo", "")
+	token, _ := d.session(s.user.name, "")
 	all := records{}
-	for _, r := range copied {
+	for _, r := range s.copied {
 		all[r.name] = map[int]map[string]any{}
 		take := func(path string) (last int) {
 			for _, one := range d.page(token, path) {

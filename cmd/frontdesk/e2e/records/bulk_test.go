@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/backend/legacy/legacytest"
+	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/rig"
 )
 
@@ -106,6 +108,135 @@ func TestBulkSideBySide(t *testing.T) {
 			require.Equal(t, 1, n, "S%d", i)
 		}
 	})
+}
+
+// TestBulkIsOneByOne writes random records of all kinds, wrong ones among them, many at once
+// and, in another database, one by one: each is answered alike, and the same records are there.
+func TestBulkIsOneByOne(t *testing.T) {
+	t.Parallel()
+	rounds, size := 2, 30
+	if sqltest.Soak() {
+		rounds, size = 60, 200
+	}
+	for _, engine := range rig.Engines {
+		t.Run(engine.Name, func(t *testing.T) {
+			t.Parallel()
+			var both [2]*twin
+			for i := range both {
+				d := rig.Start(t, rig.Options{DSN: engine.DSN(t)})
+				both[i] = &twin{Desk: d, token: d.Login(rig.FullKey, "demo"), made: map[string][]int{}}
+			}
+			seed := rand.Uint64()
+			t.Logf("random seed %d", seed)
+			random := rand.New(rand.NewPCG(seed, seed))
+			statuses := map[int]int{}
+			for range rounds {
+				for _, kind := range bulkKinds {
+					of, method := kind.resource, []string{"POST", "POST", "PUT"}[random.IntN(3)]
+					var drawn []drawnRecord
+					for range size {
+						drawn = append(drawn, drawnRecord{text: kind.draw(random), at: random.IntN(size), twice: random.IntN(8) == 0})
+					}
+					results := bulkResults(t, both[0].Call(method, "/"+of+"/bulk", both[0].token, records(both[0].bodies(of, method, drawn)...)))
+					for i, body := range both[1].bodies(of, method, drawn) {
+						a := both[1].Call(method, "/"+of, both[1].token, body)
+						require.Equal(t, a.Status, results[i].Status, "%s of %s: %s, and many at once: %+v", method, body, a.Body, results[i])
+						statuses[a.Status]++
+						if a.Status < 300 {
+							if method == "POST" {
+								both[0].made[of], both[1].made[of] = append(both[0].made[of], results[i].ID), append(both[1].made[of], int(a.Data(t)["id"].(float64)))
+							}
+							continue
+						}
+						require.Equal(t, both[1].told(a.Failure(t).Message), both[0].told(results[i].Errors[0].Message))
+					}
+				}
+			}
+			for of, ids := range both[0].made {
+				for i, id := range ids {
+					require.Equal(t, both[1].record(of, both[1].made[of][i]), both[0].record(of, id), "%s %d", of, id)
+				}
+			}
+			t.Logf("answers by status: %v", statuses)
+		})
+	}
+}
+
+// twin is one of two desks that are to have the same records.
+type twin struct {
+	*rig.Desk
+	token string
+	made  map[string][]int // IDs, in one order on both
+}
+
+// drawnRecord is a record that both get; $contact and the like stand for a record that was
+// made before.
+type drawnRecord struct {
+	text  string
+	at    int
+	twice bool // the record of the one before is changed again
+}
+
+var bulkKinds = []struct {
+	resource string
+	draw     func(*rand.Rand) string
+}{
+	{"contact", func(r *rand.Rand) string {
+		return fmt.Sprintf(`{"kind":%q,"name":"Name %d","payment_days":%d}`, []string{"person", "company", "nobody"}[min(2, r.IntN(12)/5)], r.IntN(50), r.IntN(90))
+	}},
+	{"article", func(r *rand.Rand) string {
+		return strings.Replace(article(fmt.Sprint("B", r.IntN(150))), `"turnover_group_id":1`, fmt.Sprintf(`"turnover_group_id":%d,"supplier_id":%s`, 1+r.IntN(2)*r.IntN(2)*998, []string{"null", "$contact", "999999"}[min(2, r.IntN(20)/9)]), 1)
+	}},
+	{"contactcommunication", func(r *rand.Rand) string {
+		return fmt.Sprintf(`{"contact_id":$contact,"type":%d,"value":"a%d@example.nl","is_prefered_email":%d}`, 3+r.IntN(2), r.IntN(9), r.IntN(2))
+	}},
+	{"vehicle", func(r *rand.Rand) string {
+		return fmt.Sprintf(`{"license_plate":%q,"brand":"Opel","model":"Astra","country_id":%s}`, fmt.Sprintf([]string{"GT-%03d-B", "gt%03db", "nonsense %d"}[min(2, r.IntN(12)/5)], r.IntN(150)), []string{"null", "1", "2"}[r.IntN(3)])
+	}},
+	{"order", func(r *rand.Rand) string {
+		return fmt.Sprintf(rig.NewOrder, 424242, fmt.Sprintf(`,"orderlines":[{"description":"Line","quantity":%d,"price":12.95,"turnover_group_id":%d}]`, r.IntN(5), 1+r.IntN(3)))
+	}},
+	{"orderline", func(r *rand.Rand) string {
+		return fmt.Sprintf(`{"order_id":$order,"description":"Line","quantity":%d,"price":1.95,"turnover_group_id":1}`, r.IntN(5))
+	}},
+}
+
+// bodies are those of drawn records for this desk.
+func (w *twin) bodies(of, method string, drawn []drawnRecord) (all []string) {
+	pick := func(resource string, at int) string {
+		if ids := w.made[resource]; len(ids) > 0 {
+			return fmt.Sprint(ids[at%len(ids)])
+		}
+		return "1"
+	}
+	for i, one := range drawn {
+		text := strings.NewReplacer("$contact", pick("contact", one.at), "424242", pick("contact", one.at), "$order", pick("order", one.at)).Replace(one.text)
+		if method == "PUT" {
+			at := one.at
+			if one.twice && i > 0 {
+				at = drawn[i-1].at
+			}
+			text = strings.Replace(text, "{", `{"id":`+pick(of, at)+",", 1)
+		}
+		all = append(all, text)
+	}
+	return all
+}
+
+// told is a message without the IDs of this desk.
+func (w *twin) told(message string) string {
+	return regexp.MustCompile(`value: \d+`).ReplaceAllString(message, "value: N")
+}
+
+// record is a record without what differs between two desks.
+func (w *twin) record(of string, id int) map[string]any {
+	rec := w.Call("GET", fmt.Sprint("/", of, "/", id), w.token, "").Data(w.T)
+	for name := range rec {
+		if name == "id" || strings.HasSuffix(name, "_id") || strings.HasSuffix(name, "_at") {
+			delete(rec, name)
+		}
+	}
+	return rec
 }
 
 // TestBulkKill kills the program with kill -9 in the middle of many records, and repeats
