@@ -54,6 +54,14 @@ func quoted(text string) string {
 	return `"` + b.String() + `"`
 }
 
+// readable writes a text with double quotes in it within single ones, where it can.
+func readable(text string) string {
+	if strings.Contains(text, "'") || strings.Contains(text, "${") || strings.ContainsFunc(text, unseen) {
+		return quoted(text)
+	}
+	return "'" + text + "'"
+}
+
 // unseen tells of characters that nobody would see, or that end a line.
 func unseen(r rune) bool { return !unicode.IsGraphic(r) || r == '\ufeff' }
 
@@ -157,8 +165,8 @@ func (d *drafter) writeNone(b *strings.Builder) {
 func (d *drafter) writeSource(b *strings.Builder) {
 	if d.http != nil {
 		fmt.Fprintf(b, "source:\n  http:\n    url: ${%s}\n", d.variable)
-		if quotes := d.http.quotesOf(); quotes != "" {
-			fmt.Fprintf(b, "    expressions: {quotes: %s}\n", quotes)
+		if of := d.http.expressions(); of != "" {
+			fmt.Fprintf(b, "    expressions: %s\n", of)
 		}
 		d.http.writeAccess(b)
 		d.summary.Doubts++

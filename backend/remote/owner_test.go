@@ -169,11 +169,17 @@ type shopDesk struct {
 func openShop(t *testing.T) *shopDesk {
 	t.Helper()
 	d := &shopDesk{shop: newShop()}
-	server := httptest.NewServer(d.shop)
-	t.Cleanup(server.Close)
-	d.store = openText(t, strings.ReplaceAll(shopSheet, "PAGED", "result: items, paging: {style: offset}, total: {result: count}"), server.URL)
+	d.store = served(t, strings.ReplaceAll(shopSheet, "PAGED", "result: items, paging: {style: offset}, total: {result: count}"), d.shop)
 	d.client, d.model = front(t, d.store), d.store.Sheet.Model
 	return d
+}
+
+// served is a service that a handler answers for, behind a sheet.
+func served(t *testing.T, text string, by http.Handler) *Store {
+	t.Helper()
+	server := httptest.NewServer(by)
+	t.Cleanup(server.Close)
+	return openText(t, text, server.URL)
 }
 
 // openText opens the service at url with a sheet.
