@@ -301,9 +301,9 @@ func TestRecordsWithoutAClientAreNobodys(t *testing.T) {
 	d.without["GET"] = true
 	_, ids := d.list(t, noord, "contact", backend.Query{})
 	require.Empty(t, ids)
-	n, found, err := d.store.Probe(context.Background(), contacts, backend.Query{Client: noord, Limit: 50})
+	probed, err := d.store.Probe(context.Background(), contacts, backend.Query{Client: noord, Limit: 50})
 	require.NoError(t, err)
-	require.Contains(t, found, Finding{Place: "org", What: "answers do not tell whose they are", Records: n})
+	require.Contains(t, probed.Findings, Finding{Place: "org", What: "answers do not tell whose they are", Records: probed.Records})
 }
 
 // TestElementsBelongToTheirRecord is of lines within an order: those that say
