@@ -19,7 +19,7 @@ func TestDraftOfJSONAPI(t *testing.T) {
 	require.NoError(t, err)
 	o := mapdraft.Options{Model: model}
 	for _, path := range []string{"groups", "customers", "articles"} {
-		s, err := mapdraft.Asked{URL: system.URL}.Sample(t.Context(), "/rest/"+path+"?page[limit]=40")
+		s, err := mapdraft.Asked{URL: system.URL}.Sample(t.Context(), "/rest/"+path+"?page[limit]=10")
 		require.NoError(t, err)
 		o.Samples = append(o.Samples, s)
 	}

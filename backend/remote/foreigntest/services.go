@@ -87,7 +87,7 @@ func JSONAPI(t testing.TB) *System {
 			"tenant": 1 + i%3/2, "kind": []string{"PRIVATE", "BUSINESS"}[i%2], "name": Name(i), "memo": "", "paymentDays": i % 4 * 7, "createdAt": "2026-11-22T08:47:21Z",
 		}, Object{}))
 	}
-	for i := range articles {
+	for i := range 15 {
 		relations := Object{"group": groups[i%2]}
 		if i%3 == 0 {
 			relations["supplier"] = customers[0]
