@@ -10,6 +10,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
+	"frontdesk/backend/mappage"
 	"frontdesk/backend/remote"
 	"frontdesk/config/strictyaml"
 	"frontdesk/mapping"
@@ -20,7 +21,7 @@ import (
 type Service interface {
 	backend.Driver
 	backend.Supporter
-	Probe(ctx context.Context, r *mapping.Resource, q backend.Query) (records int, found []remote.Finding, err error)
+	Probe(ctx context.Context, r *mapping.Resource, q backend.Query) (remote.Probed, error)
 }
 
 var _ Service = (*remote.Store)(nil)
@@ -36,7 +37,7 @@ func HTTP(ctx context.Context, s Service, client auth.Client, o Options) (*Repor
 	if o.Rows <= 0 || o.Rows > mostOfPage {
 		o.Rows = mostOfPage
 	}
-	c := &httpCheck{Options: o, Report: &Report{doc: doc, Left: leftOut(o.Sheet, o.Model)}, service: s, client: client, ids: map[string]mapping.Value{}}
+	c := &httpCheck{Options: o, Report: &Report{doc: doc, Left: leftOut(o.Sheet, o.Model), samples: map[string]map[string]mappage.Column{}}, service: s, client: client, ids: map[string]mapping.Value{}}
 	c.listed(o.Sheet)
 	c.quotedZones(o.Sheet)
 	if user := c.login(ctx, s, o); client.ID == 0 {
@@ -92,7 +93,7 @@ func (c *httpCheck) resource(ctx context.Context, r *mapping.Resource) error {
 		}
 		q.Filters = append(q.Filters, backend.Filter{Field: f, Value: v})
 	}
-	n, found, err := c.service.Probe(ctx, r, q)
+	page, err := c.service.Probe(ctx, r, q)
 	if err != nil {
 		if ctx.Err() != nil {
 			return err
@@ -100,11 +101,12 @@ func (c *httpCheck) resource(ctx context.Context, r *mapping.Resource) error {
 		c.add(Error, "http.read", path, "its list cannot be read: "+withCodes(err.Error()), "mend operations.list, or log_on")
 		return nil
 	}
-	c.Looked = append(c.Looked, fmt.Sprintf("%s: %d record(s)", r.Name, n))
-	for _, f := range found {
-		c.found(path, f, n)
+	c.Looked = append(c.Looked, fmt.Sprintf("%s: %d record(s)", r.Name, page.Records))
+	c.samples[r.Name] = samplesOf(page.Values)
+	for _, f := range page.Findings {
+		c.found(path, f, page.Records)
 	}
-	if n == 0 {
+	if page.Records == 0 {
 		c.add(Note, "http.empty", path, fmt.Sprintf("client %d has no %s, so that nothing was compared", c.client.ID, r.Name), "check with a client that has records")
 		return nil
 	}

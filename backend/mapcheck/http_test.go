@@ -79,6 +79,18 @@ func TestService(t *testing.T) {
 	require.Zero(t, report.Count(Error)+report.Count(Warning), text.String())
 	require.Contains(t, text.String(), "contact: ")
 	require.Contains(t, text.String(), "Not for clients: resources ")
+	page, err := Page(t.Context(), o, report)
+	require.NoError(t, err)
+	for _, r := range page.Resources {
+		for _, pair := range r.Pairs {
+			if r.Name == "contact" && pair.Field.Name == "name" {
+				require.Equal(t, "text", pair.Columns[0].Type)
+				require.Regexp(t, "^[Xx][x ]+", pair.Columns[0].Shape, "what it looks like, and no name")
+				return
+			}
+		}
+	}
+	t.Fatal("there is no name of a contact on the page")
 }
 
 // TestForeignServices: nothing is wrong with the sheets of services that nobody here

@@ -45,7 +45,10 @@ func (r *Report) login(ctx context.Context, driver any, o Options) auth.Client {
 		return auth.Client{}
 	}
 	r.Looked = append(r.Looked, fmt.Sprintf("the user logs in, and works for client %d", user.Client.ID))
-	if user.Email == "" {
+	switch {
+	case user.External:
+		r.add(Error, "login.external", at, "the system says that the user's login is for another application: the interface lets nobody like that log in", "mend what external reads, or log in as a user of this one")
+	case user.Email == "":
 		r.add(Warning, "login.email", at, "the user has no e-mail address, without which the interface lets nobody log in", "name the place of the e-mail address, or give the user one")
 	}
 	wrong := o.Login

@@ -23,7 +23,7 @@ rules: backend
 accounts:
   verify: {method: POST, path: /login, body: '{"user": "{username}", "password": "{password}"}'}
   find: {path: "/user/{username}"}
-  result: {id: nr, username: user, email: mail, client_id: org}
+  result: {id: nr, username: user, email: mail, client_id: org, external: other}
 resources:
   contact:
     key: {columns: id}
@@ -41,6 +41,7 @@ type door struct {
 	status      int
 	email       string
 	anyPassword bool
+	external    int
 	found       int // client of who is found by name
 	zone        *time.Location
 	rows        map[string]map[string]any
@@ -50,7 +51,7 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	sent := map[string]any{}
 	_ = json.Unmarshal(body, &sent)
-	user := map[string]any{"nr": 5, "user": "anna", "mail": d.email, "org": 1}
+	user := map[string]any{"nr": 5, "user": "anna", "mail": d.email, "org": 1, "other": d.external}
 	answer, status := any(nil), http.StatusOK
 	switch {
 	case r.URL.Path == "/login" && (sent["password"] == "right-1998" || d.anyPassword):
@@ -109,6 +110,7 @@ func TestLogin(t *testing.T) {
 		"fails":          {"right-1998", func(d *door) { d.status = 500 }, Error, "login.fails", "accounts.verify", "the service answered 500"},
 		"any password":   {"right-1998", func(d *door) { d.anyPassword = true }, Error, "login.any-password", "accounts.verify", "with a wrong password too"},
 		"no mail":        {"right-1998", func(d *door) { d.email = "" }, Warning, "login.email", "accounts.verify", "no e-mail address"},
+		"external":       {"right-1998", func(d *door) { d.external = 1 }, Error, "login.external", "accounts.verify", "for another application"},
 		"another client": {"right-1998", func(d *door) { d.found = 2 }, Error, "login.find", "accounts.find", "of another client"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -183,7 +183,26 @@ func (p *pager) column(r *sheet.Resource, name string) mappage.Column {
 			}
 		}
 	}
+	if seen, is := p.report.samples[r.Name][name]; is {
+		return seen
+	}
 	return mappage.Column{Name: name}
+}
+
+// samplesOf are the places of a service's answers, with the shape of a value of each.
+func samplesOf(values map[string]sheet.Raw) map[string]mappage.Column {
+	all := map[string]mappage.Column{}
+	for name, v := range values {
+		kind := "text"
+		switch v.Kind {
+		case sheet.RawBool:
+			kind = "boolean"
+		case sheet.RawInt, sheet.RawNumber:
+			kind = "number"
+		}
+		all[name] = mappage.Column{Name: name, Type: kind, Shape: mappage.Shape(v.String())}
+	}
+	return all
 }
 
 // notes are the findings whose path is one of those meant.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"frontdesk/backend/mappage"
 	"frontdesk/config/strictyaml"
 )
 
@@ -43,6 +44,8 @@ type Report struct {
 	Looked []string `json:"looked_at"`
 
 	doc *strictyaml.Document
+	// samples are what places of each resource look like in the answers of a service.
+	samples map[string]map[string]mappage.Column
 }
 
 // Left is what a sheet leaves out of the model.

@@ -117,6 +117,7 @@ func (c *resourceCheck) written() {
 			"mark fields that they fill readonly, and translate the errors that they raise under errors")
 	}
 	c.referrers()
+	c.beside()
 	create := c.Operations[mapping.OpCreate]
 	if create == nil || create.Procedure != "" || c.table.View {
 		return
@@ -128,7 +129,7 @@ func (c *resourceCheck) written() {
 				"map a required field to it, or set it under constants")
 		}
 	}
-	c.nullable(filled)
+	c.nullable()
 }
 
 // referrers looks for tables that no resource is of, and that keep records from being
@@ -172,7 +173,7 @@ func (c *resourceCheck) filled() map[string]bool {
 }
 
 // nullable looks for fields that clients may clear where the column may not be.
-func (c *resourceCheck) nullable(map[string]bool) {
+func (c *resourceCheck) nullable() {
 	for i := range c.Fields {
 		f := &c.Fields[i]
 		for k, place := range f.Write {

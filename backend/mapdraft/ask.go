@@ -54,7 +54,7 @@ func (a Asked) get(ctx context.Context, path string) (s Sample, err error) {
 	if err != nil {
 		return s, ErrAddress
 	}
-	request.Header.Set("Accept", "application/json")
+	request.Header.Set("Accept", "application/json, "+jsonAPIMedia)
 	if a.Token != "" {
 		request.Header.Set("Authorization", "Bearer "+a.Token)
 	}

@@ -57,6 +57,7 @@ func New(ctx context.Context, o Options) (draft *Draft, err error) {
 		if err := d.look(ctx); err != nil {
 			return nil, err
 		}
+		d.refer()
 		d.dropPrefixes()
 	}
 	d.findClient()

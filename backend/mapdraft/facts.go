@@ -14,11 +14,12 @@ import (
 // table is a table with what its names and rows tell.
 type table struct {
 	*legacy.Table
-	parts   []part
-	columns []*column
-	texts   []string // of its triggers
-	sampled int      // rows that were looked at
-	lists   []string // paths of lists within the records of a service
+	parts      []part
+	columns    []*column
+	texts      []string // of its triggers
+	sampled    int      // rows that were looked at
+	lists      []string // paths of lists within the records of a service
+	undeclared []string // columns that refer to others, as their values tell
 }
 
 // column is a column with what its name and values tell.

@@ -8,23 +8,37 @@ import (
 	"frontdesk/backend/legacy"
 )
 
-// refer notes which columns of a service's records refer to others: those whose values are
-// the ids of records that were seen. Texts that nobody else would write tell by themselves;
-// numbers, which many things are counted by, only where the name says so too.
+// refer notes which columns refer to records although nothing declares it: those whose values
+// are the ids of records that were seen. Texts that nobody else would write tell by themselves;
+// numbers, which many things are counted by, only where the name says so too. In a database,
+// whose foreign keys say most of it, the column has to be called after the table.
 func (d *drafter) refer() {
 	for _, t := range d.tables {
 		for _, c := range t.columns {
-			if slices.Contains(t.Primary, c.Name) || len(c.values) == 0 {
+			if slices.Contains(t.Primary, c.Name) || len(c.values) == 0 || refers(t, c) {
 				continue
 			}
 			for _, to := range d.tables {
-				if len(to.Primary) == 1 && c.holds(to.column(to.Primary[0])) {
+				if len(to.Primary) == 1 && (d.http != nil || c.isCalledAfter(to)) && c.holds(to.column(to.Primary[0])) {
 					t.Foreign = append(t.Foreign, legacy.ForeignKey{Columns: []string{c.Name}, Table: to.Name, References: to.Primary})
+					t.undeclared = append(t.undeclared, c.Name)
 					break
 				}
 			}
 		}
 	}
+}
+
+// isCalledAfter tells whether a column is called as a table is, with an id before or behind:
+// group_id, groupId, IDGROUP of groups.
+func (c *column) isCalledAfter(t *table) bool {
+	column, name := bare(c.Name), strings.TrimSuffix(bare(t.Name), "s")
+	for _, of := range []string{strings.TrimSuffix(column, "id"), strings.TrimPrefix(column, "id")} {
+		if of != column && strings.TrimSuffix(of, "s") == name {
+			return true
+		}
+	}
+	return false
 }
 
 // holds tells whether what a column has are the ids of a table.

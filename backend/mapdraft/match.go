@@ -78,6 +78,9 @@ func (d *drafter) matchTables() {
 			if name < 0.55 {
 				continue
 			}
+			if whole := d.wholeOf(r); name < 0.8 && whole != nil && bestForm(t.parts, forms(d.words, whole.Name, resourceNames[whole.Name]), nil) > 0.95 {
+				continue // it is called just as what these are parts of
+			}
 			m := &match{Resource: r, table: t}
 			d.matchColumns(m, nil)
 			if fields, lacking := m.found(); fields > 0 && (name >= 0.8 || !lacking) {
@@ -99,6 +102,17 @@ func (d *drafter) matchTables() {
 		d.matchColumns(m, d.matches)
 		m.why, m.doubt = d.seenOf(m)
 	}
+}
+
+// wholeOf is the resource that lists of another ask for one of, since its records are parts of
+// those; nil for none.
+func (d *drafter) wholeOf(part *mapping.Resource) *mapping.Resource {
+	for _, name := range part.ListRequires {
+		if whole := d.model.Resource(part.Field(name).Reference); whole != nil {
+			return whole
+		}
+	}
+	return nil
 }
 
 func (d *drafter) matchOf(r *mapping.Resource, t *table, score float64) *match {
@@ -290,7 +304,7 @@ func (d *drafter) compareReference(m *match, x found, known map[string]*match) f
 		case k.Columns[len(k.Columns)-1] != c.Name:
 		case target != nil && d.table(k.Table) == target.table:
 			x.score, x.why = 0.8+0.2*x.score, "foreign key to "+k.Table
-			if d.http != nil {
+			if slices.Contains(m.table.undeclared, c.Name) {
 				x.why = "its values are ids of " + k.Table
 			}
 			return x

@@ -146,6 +146,24 @@ func TestForeignKeysBeforeNames(t *testing.T) {
 	require.Regexp(t, "discount_percentage: discount # .*TODO a fraction, such as 0.15 for 15 percent", text)
 }
 
+// TestUndeclaredReferences: a column that is called after a table, and has ids of its rows, refers to it
+// where no key says so; one that has others, or is called otherwise, does not. A table that is
+// called just as a record is does not have the record's parts.
+func TestUndeclaredReferences(t *testing.T) {
+	text, _ := drafted(t, "sqlite", scripted(t, `CREATE TABLE partsgroup (id INTEGER PRIMARY KEY, partsgroup VARCHAR(20), description VARCHAR(40));
+		CREATE TABLE parts (id INTEGER PRIMARY KEY, partnumber VARCHAR(20), description VARCHAR(40), partsgroup_id INTEGER, onhand NUMERIC);
+		CREATE TABLE orders (id INTEGER PRIMARY KEY, ordnumber VARCHAR(20), partsgroup_id INTEGER);
+		CREATE TABLE orderitems (id INTEGER PRIMARY KEY, order_id INTEGER, parts_id INTEGER, description VARCHAR(40), qty NUMERIC, sellprice NUMERIC);
+		CREATE TABLE person (id INTEGER PRIMARY KEY, first_name VARCHAR(40), last_name VARCHAR(40), birthdate DATE);
+		CREATE TABLE account (accno VARCHAR(20) PRIMARY KEY, description VARCHAR(40), category CHAR(1));
+		INSERT INTO partsgroup VALUES (1, 'A', 'a'), (2, 'B', 'b'); INSERT INTO parts VALUES (1, 'N1', 'x', 1, 3), (2, 'N2', 'y', 2, 4);
+		INSERT INTO orders VALUES (7, 'O7', 31); INSERT INTO orderitems VALUES (1, 7, 2, 'x', 1, 2.5)`))
+	for _, line := range []string{"table: partsgroup # guess: name (part group)", "turnover_group_id: partsgroup_id # guess: its values are ids of partsgroup", "stock: {from: onhand,", "table: orderitems #", "order_id: order_id # guess: its values are ids of orders"} {
+		require.Contains(t, text, line)
+	}
+	require.NotContains(t, text, "contactcommunication:\n")
+}
+
 // TestForeign drafts sheets of administrations that nobody here wrote: each loads.
 func TestForeign(t *testing.T) {
 	for name, start := range map[string]func(testing.TB) *foreigntest.System{"tryton": foreigntest.Tryton, "sqlledger": foreigntest.SQLLedger, "kraft": foreigntest.Kraft} {

@@ -76,6 +76,9 @@ func (d *drafter) sampleOf(s Sample) error {
 		return err
 	}
 	records, at := longest(whole, "", 0)
+	if of := jsonAPIRecords(whole); of != nil {
+		records, at = of, "data" // and not what is included
+	}
 	t, e := d.addEndpoint(s.Path)
 	if records == nil {
 		if one, ok := whole.([]member); ok {
@@ -98,6 +101,9 @@ func (d *drafter) sampleOf(s Sample) error {
 			t.sampled++
 			d.places(t, "", of, 0)
 		}
+	}
+	if e.style != nil && e.style.name == "JSON:API" {
+		e.adoptJSONAPI(t, rest)
 	}
 	t.columns = slices.DeleteFunc(t.columns, func(c *column) bool { return e.style != nil && slices.Contains(e.style.own, c.Name) })
 	for _, c := range t.columns {

@@ -38,6 +38,8 @@ type endpoint struct {
 	filters map[string]string // columns by which it can be filtered, with their parameters
 	todo    []string
 	style   *style // nil where nothing tells it
+	// types are those of its records, of JSON:API, and of what these refer to, by their places.
+	types map[string]string
 	// expression is the parameter that takes an expression, where the style leaves it open.
 	expression string
 }
@@ -105,11 +107,15 @@ func (d *drafter) setColumn(t *table, name string) *column {
 	return c
 }
 
+// containers are steps of a path that say nothing of what is there.
+var containers = []string{"attributes", "relationships", "data", "fields", "properties"}
+
 // lastWords are those steps of a path that say what is there: customer.id is the customer's,
 // and person.birthDate a birth date.
 func lastWords(name string) string {
 	steps := strings.Split(name, ".")
 	last := steps[len(steps)-1]
+	steps = append(slices.DeleteFunc(steps[:len(steps)-1], func(step string) bool { return slices.Contains(containers, step) }), last)
 	if n := len(steps); n > 1 && slices.Contains([]string{"id", "name", "number", "code", "value", "amount", "date"}, strings.ToLower(last)) {
 		return steps[n-2] + "_" + last
 	}

@@ -33,6 +33,8 @@ type style struct {
 	own            []string  // members that are the service's own and nobody's data
 	noNull         bool      // null is nothing, as 0, "" and false are
 	errors         []entry
+	patterns       string // characters that parameters of filters take for more than a text
+	one            string // path of a record in the answers to get and writes; "" for the answer itself
 }
 
 var styles = []*style{
@@ -58,6 +60,12 @@ var styles = []*style{
 		operators: map[mapping.Operator]string{mapping.AtLeast: "=ge=", mapping.Above: "=gt=", mapping.AtMost: "=le=", mapping.Below: "=lt="},
 	},
 	{
+		name: "JSON:API", seenBy: "records with type, id and attributes", method: "PATCH", one: "data", patterns: ",<>~:*",
+		errors: []entry{
+			{`{when: {status: "409"}, reason: duplicate_value, field_from: errors.*.source.pointer}`, "of JSON:API", true},
+		},
+	},
+	{
 		name: "json-server", seenBy: "pages asked for by _page and _limit", method: "PATCH",
 		operators: map[mapping.Operator]string{mapping.AtLeast: "_gte", mapping.AtMost: "_lte"},
 		fixed:     []setting{{"_sort", "id"}}, paging: "{style: page, size: 100}", query: []setting{{"_page", "{page}"}, {"_limit", "{limit}"}},
@@ -68,18 +76,22 @@ func styled(name string) *style {
 	return styles[slices.IndexFunc(styles, func(s *style) bool { return s.name == name })]
 }
 
+// hasMembers tells whether a value is an object with members of all these names.
+func hasMembers(of any, names ...string) bool {
+	object, _ := of.([]member)
+	return object != nil && all(names, func(name string) bool {
+		return slices.ContainsFunc(object, func(m member) bool { return m.name == name })
+	})
+}
+
 // styleOf tells the style of a service by an answer.
 func styleOf(whole any, records []any, s Sample) *style {
-	has := func(of any, names ...string) bool {
-		object, _ := of.([]member)
-		return object != nil && all(names, func(name string) bool {
-			return slices.ContainsFunc(object, func(m member) bool { return m.name == name })
-		})
-	}
 	switch link := s.Header.Get("Link"); {
-	case len(records) > 0 && has(records[0], "collectionId", "collectionName"):
+	case len(records) > 0 && hasMembers(records[0], "collectionId", "collectionName"):
 		return styled("PocketBase")
-	case has(whole, "@odata.context"):
+	case jsonAPIRecords(whole) != nil:
+		return styled("JSON:API")
+	case hasMembers(whole, "@odata.context"):
 		return styled("OData")
 	case strings.Contains(link, "_page=") && strings.Contains(link, "_limit="):
 		return styled("json-server")
@@ -109,12 +121,14 @@ func (e *endpoint) adopt(s *style) {
 // expressed tells whether filters are one expression.
 func (s *style) expressed() bool { return s != nil && s.join != "" }
 
-// quotesOf is how the service writes texts within quotes; "" where none of it asks by an
-// expression.
-func (s *service) quotesOf() string {
+// expressions are how the service writes values in filters; "" where nothing is to be said.
+func (s *service) expressions() string {
 	for _, e := range s.endpoints {
-		if e.style.expressed() {
-			return e.style.quotes
+		switch {
+		case e.style.expressed():
+			return "{quotes: " + e.style.quotes + "}"
+		case e.style != nil && e.style.patterns != "":
+			return "{wildcards: " + quoted(e.style.patterns) + "}"
 		}
 	}
 	return ""
@@ -277,18 +291,27 @@ func (d *drafter) styledList(b *strings.Builder, m *match, e endpoint) {
 	}
 }
 
+// parameterOf is the parameter that a list is filtered by a member with.
+func (s *style) parameterOf(c *column) string {
+	if s.name != "JSON:API" {
+		return c.Name
+	}
+	name := strings.TrimPrefix(strings.TrimPrefix(c.Name, "attributes."), "relationships.")
+	return "filter[" + strings.TrimSuffix(name, ".data.id") + "]"
+}
+
 // asParameters are filters that are parameters, called as the members are.
 func (d *drafter) asParameters(m *match) (query []setting) {
 	s := m.endpoint.style
 	if c := m.client(d); c != nil && c.sort == sortInteger {
-		query = append(query, setting{c.Name, "{client.id}"})
+		query = append(query, setting{s.parameterOf(c), "{client.id}"})
 	}
 	if c := d.hiddenBy(m); c != nil {
-		query = append(query, setting{c.Name, "false"})
+		query = append(query, setting{s.parameterOf(c), "false"})
 	}
 	for _, of := range d.asked(m) {
 		if of.equal {
-			query = append(query, setting{of.column.Name, "{filter." + of.Name + "}"})
+			query = append(query, setting{s.parameterOf(of.column), "{filter." + of.Name + "}"})
 		}
 		if of.since && len(s.operators) > 0 {
 			query = append(query, setting{of.column.Name + s.operators[mapping.AtLeast], "{modified_since}"})

@@ -48,6 +48,9 @@ func (d *drafter) writeService(b *strings.Builder, m *match) {
 		fmt.Fprintf(b, "    order: %s%s\n", "["+scalar(key[0], false)+"]", d.remark("the list is asked for in that order", nil))
 	}
 	d.sayFields(m)
+	if of := m.linkages(); of != "" && m.only != "get, list" {
+		fmt.Fprintf(b, "    constants: {%s}%s\n", of, d.remark("what the references are to, of JSON:API", nil))
+	}
 	if c := d.hiddenBy(m); c != nil {
 		fmt.Fprintf(b, "    hidden: row[%s]%s\n", quoted(c.Name), d.remark("name, yes or no", nil))
 		c.used = "hidden"
@@ -61,13 +64,13 @@ func (d *drafter) writeService(b *strings.Builder, m *match) {
 				if o.method != "" {
 					method = "method: " + o.method + ", "
 				}
-				doing = append(doing, o.name+": {"+method+"path: "+quoted(o.path)+"}")
+				doing = append(doing, o.name+": {"+method+"path: "+quoted(o.path)+e.writing(o.name)+"}")
 			}
 		}
 	}
 	fmt.Fprintf(b, "    operations:%s\n", d.remark("its paths", e.todos(m)))
 	if e.get != "" {
-		fmt.Fprintf(b, "      get: {path: %s}\n", quoted(of.get))
+		fmt.Fprintf(b, "      get: {path: %s%s}\n", quoted(of.get), e.writing("get"))
 	}
 	if e.style != nil {
 		d.styledList(b, m, of)
@@ -79,6 +82,23 @@ func (d *drafter) writeService(b *strings.Builder, m *match) {
 	}
 	d.writeFields(b, m)
 	fmt.Fprintln(b)
+}
+
+// writing is what else an operation has to say than its path, besides the list's.
+func (e *endpoint) writing(operation string) string {
+	if e.style == nil || e.style.one == "" {
+		return ""
+	}
+	switch operation {
+	case "get":
+		return ", result: " + e.style.one
+	case "create":
+		return ", content_type: " + jsonAPIMedia + ", result: " + e.style.one + ", body: " + e.jsonAPIBody("")
+	case "update":
+		return ", content_type: " + jsonAPIMedia + ", result: " + e.style.one + ", body: " + e.jsonAPIBody("{key}")
+	default:
+		return ""
+	}
 }
 
 // todos are what has to be said of an endpoint.

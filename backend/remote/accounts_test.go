@@ -2,7 +2,6 @@ package remote
 
 import (
 	"net/http"
-	"net/http/httptest"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -57,15 +56,14 @@ func TestUsersWithinAnswers(t *testing.T) {
 		"anna": `{"items":[` + anna + `]}`, "nobody": `{"items":[]}`, "two": `{"items":[` + anna + `,{"login":"two","org":8}]}`,
 		"without": `{}`, "null": `{"items":null}`, "": `{"items":[` + anna + `]}`,
 	}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	service := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/login" {
 			_, _ = w.Write([]byte(`{"token":"x","org":9,"record":` + anna + `}`))
 			return
 		}
 		_, _ = w.Write([]byte(answers[r.FormValue("name")]))
-	}))
-	t.Cleanup(server.Close)
-	s := openText(t, `
+	})
+	s := served(t, `
 format: 1
 source: {http: {url: "${GARAGE_URL}", retries: 0}}
 rules: backend
@@ -78,7 +76,7 @@ resources:
     key: {columns: nr}
     operations: {get: {path: "/c/{key}"}}
     fields: {kind: {constant: person}, name: naam}
-`, server.URL)
+`, service)
 	user, err := s.Verify(bg(), auth.Credentials{Username: "anna", Password: "x"})
 	require.NoError(t, err)
 	require.EqualValues(t, 7, user.Client.ID)

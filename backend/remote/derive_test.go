@@ -3,7 +3,6 @@ package remote
 import (
 	"encoding/json"
 	"net/http"
-	"net/http/httptest"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -17,7 +16,7 @@ import (
 // derived by the drivers of databases alone.
 func TestWhatTheInterfaceDerivesIsSent(t *testing.T) {
 	var sent map[string]any
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	service := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		stored := map[string]any{"id": 5, "org": 1, "file": "a.txt", "about": "contact", "of": 7, "bytes": nil}
 		if r.Method != http.MethodGet {
 			sent = nil
@@ -27,9 +26,8 @@ func TestWhatTheInterfaceDerivesIsSent(t *testing.T) {
 			}
 		}
 		_ = json.NewEncoder(w).Encode(stored)
-	}))
-	t.Cleanup(server.Close)
-	s := openText(t, `
+	})
+	s := served(t, `
 format: 1
 source: {http: {url: "${GARAGE_URL}"}}
 client: org
@@ -44,7 +42,7 @@ resources:
       get: {path: "/d/{key}"}
       create: {path: /d}
       update: {path: "/d/{key}"}
-`, server.URL)
+`, service)
 	c := front(t, s)
 
 	one := auth.Client{ID: 1, Name: "one"}

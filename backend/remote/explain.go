@@ -118,6 +118,7 @@ func (r *resource) shownFields() []sheet.Assignment {
 			}
 			fields = append(fields, sheet.Assignment{Place: place, Value: sheet.Raw{Kind: sheet.RawText, Text: "{" + f.Name + "}"}, Field: f.Field})
 		}
+		fields = append(fields, f.Beside()...)
 	}
 	return fields
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -230,10 +229,8 @@ func startFiltered(t *testing.T, d *dialect) (*filtered, *Store, *backend.Client
 			})
 		}
 	}
-	server := httptest.NewServer(s)
-	t.Cleanup(server.Close)
 	config := strings.TrimSuffix(strings.TrimPrefix(d.config, "{"), "}")
-	store := openText(t, fmt.Sprintf(filteredSheet, config, d.and, d.eq, d.ge), server.URL)
+	store := served(t, fmt.Sprintf(filteredSheet, config, d.and, d.eq, d.ge), s)
 	return s, store, front(t, store)
 }
 
@@ -308,15 +305,14 @@ func TestPartsAreSentAsTheirValuesAreGiven(t *testing.T) {
 // TestEmptyIsNotAbsent: before, ?number= listed everything, where the service
 // takes an empty parameter for none.
 func TestEmptyIsNotAbsent(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	service := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		items := []map[string]any{{"id": 1, "nr": "K-1"}, {"id": 2, "nr": ""}, {"id": 3, "nr": nil}}
 		if nr := r.FormValue("nr"); nr != "" {
 			items = items[:1]
 		}
 		_ = json.NewEncoder(w).Encode(map[string]any{"items": items})
-	}))
-	t.Cleanup(server.Close)
-	store := openText(t, `
+	})
+	store := served(t, `
 format: 1
 source: {http: {url: "${GARAGE_URL}", retries: 0}}
 keep: keep.db
@@ -327,7 +323,7 @@ resources:
     key: {columns: id}
     operations: {list: {path: /contacts, query: {nr: "{filter.number}"}, result: items}}
     fields: {kind: {constant: person}, name: {constant: x}, number: nr}
-`, server.URL)
+`, service)
 	client, contact := front(t, store), store.Sheet.Model.Resource("contact")
 	for id, v := range map[int32]mapping.Value{1: mapping.TextValue("K-1"), 2: mapping.TextValue(""), 3: mapping.NullValue()} {
 		page, err := client.List(bg(), contact, backend.Query{Client: noord, Limit: 10, Total: true, Filters: []backend.Filter{{Field: contact.Field("number"), Value: v}}})

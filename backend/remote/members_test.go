@@ -3,7 +3,6 @@ package remote
 import (
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -44,12 +43,11 @@ resources:
 func TestErrorsByTheNamesOfMembers(t *testing.T) {
 	var status int
 	var answer string
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	service := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(status)
 		_, _ = fmt.Fprint(w, answer)
-	}))
-	t.Cleanup(server.Close)
-	c := front(t, openText(t, failingSheet, server.URL))
+	})
+	c := front(t, served(t, failingSheet, service))
 	many := strings.Repeat(`{"code":"no"},`, 200)
 	for name, test := range map[string]struct {
 		status       int
@@ -66,6 +64,8 @@ func TestErrorsByTheNamesOfMembers(t *testing.T) {
 		"no JSON":             {401, `{"data":{"naam":{"code":"taken"}`, ""},
 		"at the top":          {402, `{"naam":["this is taken"]}`, "name Bert"},
 		"in a text":           {403, `{"errors":["x","naam is taken"]}`, "name Bert"},
+		"a JSON pointer":      {405, `{"of":{"it":"/data/attributes/naam"}}`, "name Bert"},
+		"a pointer elsewhere": {405, `{"of":{"it":"/data/attributes/else"}}`, ""},
 		"a place by its path": {405, `{"of":{"it":"naam"}}`, "name Bert"},
 	} {
 		t.Run(name, func(t *testing.T) {

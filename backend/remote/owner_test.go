@@ -169,11 +169,17 @@ type shopDesk struct {
 func openShop(t *testing.T) *shopDesk {
 	t.Helper()
 	d := &shopDesk{shop: newShop()}
-	server := httptest.NewServer(d.shop)
-	t.Cleanup(server.Close)
-	d.store = openText(t, strings.ReplaceAll(shopSheet, "PAGED", "result: items, paging: {style: offset}, total: {result: count}"), server.URL)
+	d.store = served(t, strings.ReplaceAll(shopSheet, "PAGED", "result: items, paging: {style: offset}, total: {result: count}"), d.shop)
 	d.client, d.model = front(t, d.store), d.store.Sheet.Model
 	return d
+}
+
+// served is a service that a handler answers for, behind a sheet.
+func served(t *testing.T, text string, by http.Handler) *Store {
+	t.Helper()
+	server := httptest.NewServer(by)
+	t.Cleanup(server.Close)
+	return openText(t, text, server.URL)
 }
 
 // openText opens the service at url with a sheet.
@@ -295,9 +301,9 @@ func TestRecordsWithoutAClientAreNobodys(t *testing.T) {
 	d.without["GET"] = true
 	_, ids := d.list(t, noord, "contact", backend.Query{})
 	require.Empty(t, ids)
-	n, found, err := d.store.Probe(context.Background(), contacts, backend.Query{Client: noord, Limit: 50})
+	probed, err := d.store.Probe(context.Background(), contacts, backend.Query{Client: noord, Limit: 50})
 	require.NoError(t, err)
-	require.Contains(t, found, Finding{Place: "org", What: "answers do not tell whose they are", Records: n})
+	require.Contains(t, probed.Findings, Finding{Place: "org", What: "answers do not tell whose they are", Records: probed.Records})
 }
 
 // TestElementsBelongToTheirRecord is of lines within an order: those that say

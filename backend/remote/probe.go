@@ -26,26 +26,35 @@ const Disordered = "the list is not in its order"
 // or although they belong to another client.
 const PassedOver = "records are read past"
 
-// Probe reads a page of a resource, at most q.Limit records. It returns how many came and what
-// did not fit the sheet: places that no record had, values that could not be converted. The
-// error is that of the call itself.
-func (s *Store) Probe(ctx context.Context, r *mapping.Resource, q backend.Query) (records int, found []Finding, err error) {
+// Probed is a page of a resource as it was answered.
+type Probed struct {
+	Records int
+	// Findings are what did not fit the sheet: places that no record had, values that could
+	// not be converted.
+	Findings []Finding
+	// Values are what the first record that has one has at each place.
+	Values map[string]sheet.Raw
+}
+
+// Probe reads a page of a resource, at most q.Limit records. The error is that of the call
+// itself.
+func (s *Store) Probe(ctx context.Context, r *mapping.Resource, q backend.Query) (Probed, error) {
 	return s.probe(ctx, r, q)
 }
 
-func (s *service) probe(ctx context.Context, m *mapping.Resource, q backend.Query) (int, []Finding, error) {
+func (s *service) probe(ctx context.Context, m *mapping.Resource, q backend.Query) (Probed, error) {
 	r := s.resources[m]
 	if r == nil || r.list == nil {
-		return 0, []Finding{{What: "there is no list to look at"}}, nil
+		return Probed{Findings: []Finding{{What: "there is no list to look at"}}}, nil
 	}
 	l := &listing{s: s, r: r, q: q, v: values{client: q.Client}, owners: s.owners(q.Client), scan: s.scanner(), probing: true}
 	defer s.free(l.scan)
 	if none, err := l.prepare(ctx); none || err != nil {
-		return 0, nil, err
+		return Probed{}, err
 	}
 	c, err := l.fetch(ctx, place{})
 	if err != nil {
-		return 0, nil, err
+		return Probed{}, err
 	}
 	rows := c.rows[:min(len(c.rows), q.Limit)]
 	var found []Finding
@@ -76,7 +85,18 @@ func (s *service) probe(ctx context.Context, m *mapping.Resource, q backend.Quer
 	if past > 0 {
 		found = append(found, Finding{What: PassedOver, Records: past})
 	}
-	return len(rows), found, nil
+	return Probed{len(rows), found, r.firstOf(rows)}, nil
+}
+
+// firstOf returns what the first of rows that has something has at each place.
+func (r *resource) firstOf(rows []row) map[string]sheet.Raw {
+	first := map[string]sheet.Raw{}
+	for i, place := range r.Places {
+		if at := slices.IndexFunc(rows, func(row row) bool { return row.values[i].IsSet() }); at >= 0 && !place.Whole {
+			first[place.Name] = rows[at].values[i]
+		}
+	}
+	return first
 }
 
 // absent returns the places that none of the rows has, with the fields that need them.
@@ -120,13 +140,13 @@ func (r *resource) absent(rows []row) []Finding {
 	return found
 }
 
-func (a *adapter) probe(ctx context.Context, r *mapping.Resource, q backend.Query) (int, []Finding, error) {
+func (a *adapter) probe(ctx context.Context, r *mapping.Resource, q backend.Query) (Probed, error) {
 	if !a.supports(r, mapping.OpList) {
-		return 0, []Finding{{What: "there is no list to look at"}}, nil
+		return Probed{Findings: []Finding{{What: "there is no list to look at"}}}, nil
 	}
 	page, err := a.list(ctx, r, q)
 	if err != nil {
-		return 0, nil, err
+		return Probed{}, err
 	}
 	var found []Finding
 	for _, i := range r.ListFields() {
@@ -138,8 +158,8 @@ func (a *adapter) probe(ctx context.Context, r *mapping.Resource, q backend.Quer
 	}
 	for _, rec := range page.Records {
 		if rec.Version == 0 {
-			return len(page.Records), append(found, Finding{Place: "_version", What: "records have none: writes are not guarded by If-Match"}), nil
+			return Probed{Records: len(page.Records), Findings: append(found, Finding{Place: "_version", What: "records have none: writes are not guarded by If-Match"})}, nil
 		}
 	}
-	return len(page.Records), found, nil
+	return Probed{Records: len(page.Records), Findings: found}, nil
 }

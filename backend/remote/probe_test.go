@@ -54,10 +54,10 @@ func TestExplain(t *testing.T) {
 func TestProbe(t *testing.T) {
 	g := newGarage(t, remotetest.Options{})
 	contacts := g.model.Resource("contact")
-	n, found, err := g.store.Probe(bg(), contacts, backend.Query{Client: noord, Limit: 10})
+	probed, err := g.store.Probe(bg(), contacts, backend.Query{Client: noord, Limit: 10})
 	require.NoError(t, err)
-	require.Equal(t, 10, n)
-	require.Empty(t, found)
+	require.Equal(t, 10, probed.Records)
+	require.Empty(t, probed.Findings)
 
 	// The same service, with a sheet that has it wrong.
 	text, err := os.ReadFile("testdata/garagecloud.yaml")
@@ -68,19 +68,19 @@ func TestProbe(t *testing.T) {
 	file := t.TempDir() + "/wrong.yaml"
 	require.NoError(t, os.WriteFile(file, []byte(wrong), 0o600))
 	s := open(t, Options{Sheet: loadSheetFile(t, file, server.URL), IDStore: openIDStore(t)})
-	_, found, err = s.Probe(bg(), s.Sheet.Model.Resource("contact"), backend.Query{Client: noord, Limit: 10})
+	probed, err = s.Probe(bg(), s.Sheet.Model.Resource("contact"), backend.Query{Client: noord, Limit: 10})
 	require.NoError(t, err)
-	require.Contains(t, found, Finding{Field: "name", Place: "lastName", What: "no answer has it"})
-	require.Contains(t, found[1].What, "BUSINESS")
+	require.Contains(t, probed.Findings, Finding{Field: "name", Place: "lastName", What: "no answer has it"})
+	require.Contains(t, probed.Findings[1].What, "BUSINESS")
 }
 
 func TestProbeOfAdapter(t *testing.T) {
 	s, c := protocolFixture(t)
 	create(t, c, anna, "contact", `{"kind":"person","name":"Wit"}`)
-	n, found, err := s.Probe(bg(), c.Model().Resource("contact"), backend.Query{Client: anna, Limit: 10})
+	probed, err := s.Probe(bg(), c.Model().Resource("contact"), backend.Query{Client: anna, Limit: 10})
 	require.NoError(t, err)
-	require.Equal(t, 1, n)
-	require.Empty(t, found)
+	require.Equal(t, 1, probed.Records)
+	require.Empty(t, probed.Findings)
 	x, err := Explainer(Options{Sheet: s.Sheet})
 	require.NoError(t, err)
 	lines, err := x.Explain(c.Model().Resource("contact"), mapping.OpGet)

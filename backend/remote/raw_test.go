@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -39,15 +38,14 @@ resources:
 // JSON has, and sees what comes back.
 func TestListsAndObjectsAsTheyAre(t *testing.T) {
 	var record, sent string
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	service := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPatch {
 			text, _ := io.ReadAll(r.Body)
 			sent = string(text)
 		}
 		_, _ = fmt.Fprint(w, record)
-	}))
-	t.Cleanup(server.Close)
-	c := front(t, openText(t, rawSheet, server.URL))
+	})
+	c := front(t, served(t, rawSheet, service))
 	contact := c.Model().Resource("contact")
 	q := backend.Query{Client: anna, ID: 1}
 

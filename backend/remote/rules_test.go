@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -42,7 +41,7 @@ resources:
 func TestRulesByListsThatLeaveOutWhatTells(t *testing.T) {
 	var orders, groups atomic.Value
 	var written atomic.Int64
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	service := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.Method != http.MethodGet:
 			written.Add(1)
@@ -56,9 +55,8 @@ func TestRulesByListsThatLeaveOutWhatTells(t *testing.T) {
 		default:
 			_, _ = io.WriteString(w, `{"id":1,"name":"One"}`)
 		}
-	}))
-	t.Cleanup(server.Close)
-	s := openText(t, lookedUpSheet, server.URL)
+	})
+	s := served(t, lookedUpSheet, service)
 	c := front(t, s)
 	group := mapping.NewRecord(s.Sheet.Model.Resource("turnovergroup"))
 	group.Set("code", mapping.TextValue("X"))

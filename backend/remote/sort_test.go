@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strconv"
 	"strings"
@@ -90,9 +89,7 @@ func TestSorts(t *testing.T) {
 			for i := range 20 {
 				service.rows = append(service.rows, map[string]any{"nr": i + 1, "naam": string("CAB"[i%3]), "days": i % 2 * 14, "gone": i%5 == 3})
 			}
-			server := httptest.NewServer(service)
-			t.Cleanup(server.Close)
-			store := openText(t, strings.Replace(sortedSheet, "SORT", of.sort, 1), server.URL)
+			store := served(t, strings.Replace(sortedSheet, "SORT", of.sort, 1), service)
 			client, contact := front(t, store), store.Sheet.Model.Resource("contact")
 			by := func(name string, down bool) backend.Order {
 				return backend.Order{Field: contact.Field(name), Descending: down}

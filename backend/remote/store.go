@@ -114,7 +114,7 @@ type speaker interface {
 	findUser(ctx context.Context, username string) (auth.User, error)
 	capabilities() backend.Capabilities
 	explain(r *mapping.Resource, op mapping.Scope) []string
-	probe(ctx context.Context, r *mapping.Resource, q backend.Query) (int, []Finding, error)
+	probe(ctx context.Context, r *mapping.Resource, q backend.Query) (Probed, error)
 	// keepsKeys tells that the service keeps idempotency keys, and all else that a
 	// repetition must be judged by, itself.
 	keepsKeys() bool

@@ -3,7 +3,6 @@ package remote
 import (
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -50,7 +49,7 @@ resources:
 func TestWhatDoesNotChangeGoesBackAsItWasRead(t *testing.T) {
 	const stored = `{"nr":7,"org":1,"code":"ab-1","title":"Oil","kind":"PT2","hours":2,"group":{"id":" G1"},"price":"0012,500","cost":1.500,"gtin":" 871 "}`
 	var sent atomic.Value
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	service := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPut {
 			body, _ := io.ReadAll(r.Body)
 			sent.Store(r.URL.Path + " " + string(body))
@@ -60,8 +59,7 @@ func TestWhatDoesNotChangeGoesBackAsItWasRead(t *testing.T) {
 			answer = "[" + stored + "]"
 		}
 		_, _ = io.WriteString(w, answer)
-	}))
-	t.Cleanup(server.Close)
+	})
 	const get, list = `get: {path: "/parts/{key}"}`, `list: {path: /parts}`
 	whole := `{"code":"ab-1","title":"New","kind":"PT2","hours":2,"group":{"id":" G1"},"cost":1.500,"price":"0012,500","gtin":" 871 "}`
 	for name, test := range map[string]struct{ get, update, patch, want string }{
@@ -80,7 +78,7 @@ func TestWhatDoesNotChangeGoesBackAsItWasRead(t *testing.T) {
 			if name == "the path" {
 				text = strings.NewReplacer(`path: "/parts/{key}", path:`, "path:", "LB: labour}}", "LB: labour}, immutable: true}").Replace(text)
 			}
-			store := openText(t, text, server.URL)
+			store := served(t, text, service)
 			r := store.Sheet.Model.Resource("article")
 			_, err := front(t, store).Update(bg(), auth.Client{ID: 1}, 7, patch(t, r, test.patch), backend.Write{})
 			require.NoError(t, err)
@@ -88,6 +86,73 @@ func TestWhatDoesNotChangeGoesBackAsItWasRead(t *testing.T) {
 				test.want = "/parts/7 " + test.want
 			}
 			require.Equal(t, test.want, sent.Load())
+		})
+	}
+}
+
+const linkedSheet = `
+format: 1
+source: {http: {url: "${GARAGE_URL}", retries: 0}}
+keep: keep.db
+rules: backend
+accounts: {users: []}
+resources:
+  turnovergroup:
+    key: {columns: id, id: kept}
+    operations: {get: {path: "/groups/{key}", result: data}}
+    fields: {code: code, description: text, vat_kind: {constant: high}, ledger_account: {constant: "1"}}
+  article:
+    key: {columns: id, id: kept}
+    constants: {links.supplier.data.type: contacts}
+    operations:
+      get: {path: "/parts/{key}", result: data}
+      create: {path: /parts, result: data, body: '{"data": {"type": "parts", "of": {fields.of}, "links": {fields.links}}}'}
+      update: {path: "/parts/{key}", SEND, result: data, body: '{"data": {"id": "{key}", "of": {fields.of}, "links": {fields.links}}}'}
+    fields:
+      number: of.number
+      description: of.text
+      article_kind: {constant: part}
+      unit_type: {constant: piece}
+      turnover_group_id: {absent: true}
+      price: {constant: 1}
+      purchase_price: {constant: 1}
+      supplier_id: links.supplier.data.id
+  contact:
+    key: {columns: id, id: kept}
+    operations: {get: {path: "/contacts/{key}", result: data}}
+    fields: {kind: {constant: person}, name: name}
+`
+
+// TestReferencesWithTheirTypes: what stands beside a reference in its object goes out with it,
+// on each write of it and on no other; null is null of the object.
+func TestReferencesWithTheirTypes(t *testing.T) {
+	var sent string
+	service := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet {
+			body, _ := io.ReadAll(r.Body)
+			sent = string(body)
+		}
+		_, _ = io.WriteString(w, `{"data":{"id":"p1","name":"x","of":{"number":"N","text":"T"},"links":{"supplier":{"data":{"type":"contacts","id":"c1"}}}}}`)
+	})
+	for name, test := range map[string]struct{ send, change, want string }{
+		"another member": {"send: changed", `{"description":"U"}`, `{"data":{"id":"p1","of":{"text":"U"}}}`},
+		"null":           {"send: changed", `{"supplier_id":null}`, `{"data":{"id":"p1","links":{"supplier":{"data":null}}}}`},
+		"all":            {"send: all", `{"description":"U"}`, `{"data":{"id":"p1","of":{"text":"U","number":"N"},"links":{"supplier":{"data":{"id":"c1","type":"contacts"}}}}}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			store := served(t, strings.Replace(linkedSheet, "SEND", test.send, 1), service)
+			c, r := front(t, store), store.Sheet.Model.Resource("article")
+			made, err := c.Create(bg(), anna, body(t, r, `{"number":"N","description":"T"}`), backend.Write{})
+			require.NoError(t, err)
+			require.JSONEq(t, `{"data":{"type":"parts","of":{"number":"N","text":"T"}}}`, sent)
+			_, err = c.Update(bg(), anna, made.ID(), patch(t, r, test.change), backend.Write{})
+			require.NoError(t, err)
+			require.JSONEq(t, test.want, sent)
+			if made.Get("supplier_id").IsSet() {
+				_, err = c.Create(bg(), anna, body(t, r, `{"number":"N","description":"T","supplier_id":`+made.Get("supplier_id").String()+`}`), backend.Write{})
+				require.NoError(t, err)
+				require.JSONEq(t, `{"data":{"type":"parts","of":{"number":"N","text":"T"},"links":{"supplier":{"data":{"id":"c1","type":"contacts"}}}}}`, sent)
+			}
 		})
 	}
 }

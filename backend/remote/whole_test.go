@@ -281,7 +281,7 @@ func TestNoMoreIsReadThanThereIsRoomFor(t *testing.T) {
 func TestPlacesAreOfOneClient(t *testing.T) {
 	const all, size = 60, 10
 	org := func(i int) int { return 1 + (i/3)%2*(i/30) } // of the second half every other three are those of 2
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	service := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var items []string
 		i, _ := strconv.Atoi(r.URL.Query().Get("cursor"))
 		for ; i < all && len(items) < size; i++ {
@@ -291,9 +291,8 @@ func TestPlacesAreOfOneClient(t *testing.T) {
 		}
 		next := map[bool]string{true: strconv.Itoa(i)}[i < all]
 		_, _ = fmt.Fprintf(w, `{"items":[%s],"next":"%s"}`, strings.Join(items, ","), next)
-	}))
-	t.Cleanup(server.Close)
-	s := openText(t, `
+	})
+	s := served(t, `
 format: 1
 source: {http: {url: "${GARAGE_URL}", headers: {X-Org: "{client.id}"}}}
 rules: backend
@@ -305,7 +304,7 @@ resources:
     client: org
     operations: {list: {path: /list, query: {cursor: "{cursor}", limit: "{limit}"}, result: items, paging: {style: cursor, size: 10, next: next}}}
     fields: {code: code, name: name}
-`, server.URL)
+`, service)
 	for _, client := range []int64{1, 2} {
 		var got, want []int32
 		for i := range all {

@@ -187,6 +187,9 @@ func (r *Resource) asRead(out []Assignment, f *Field, row []Raw) (all []Assignme
 			all = append(all, Assignment{Place: place, Value: row[at], Field: f.Field})
 		}
 	}
+	if len(all) > 0 {
+		all = f.withBeside(all)
+	}
 	return append(out, all...), true
 }
 
@@ -262,7 +265,8 @@ func (r *Resource) encode(out []Assignment, f *Field, v mapping.Value, rec mappi
 		return out, fmt.Errorf("%s.%s: cannot be written without %s, which names the resource", r.Name, f.Name, f.ReferenceBy)
 	}
 	if target := r.keptTarget(f, rec); target != nil {
-		return r.encodeReference(out, f, target, v, client, keys)
+		out, err := r.encodeReference(out, f, target, v, client, keys)
+		return f.withBeside(out), err
 	}
 	raw, clock, e := f.codec.write(v)
 	if e != nil {
@@ -272,7 +276,20 @@ func (r *Resource) encode(out []Assignment, f *Field, v mapping.Value, rec mappi
 	if len(f.Write) > 1 && f.codec.clock != nil {
 		out = append(out, Assignment{Place: f.Write[1], Value: clock, Field: f.Field})
 	}
-	return out, nil
+	return f.withBeside(out), nil
+}
+
+// withBeside completes a reference, which was appended last, by the constants in its object.
+// Null is null of the whole object.
+func (f *Field) withBeside(out []Assignment) []Assignment {
+	if len(f.beside) == 0 {
+		return out
+	}
+	if last := &out[len(out)-1]; last.Value.Kind == RawNull {
+		last.Place = objectOf(last.Place)
+		return out
+	}
+	return append(out, f.beside...)
 }
 
 // encodeReference appends the key of the record that the field refers to.

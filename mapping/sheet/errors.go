@@ -283,6 +283,9 @@ func (e *errorEntry) meant(f Failure, a Attempt) meant {
 	case raw != "" && len(e.fields) == 0:
 		m.field = a.Resource.writtenAt(raw)
 	}
+	if strings.HasPrefix(raw, "/") && len(e.fields) == 0 {
+		m.field = a.Resource.pointedAt(raw)
+	}
 	if m.field == nil && raw != "" {
 		e.element(a, raw, &m)
 	}
@@ -323,6 +326,23 @@ func (r *Resource) writtenAt(place string) (found *mapping.Field) {
 		}
 	}
 	return found
+}
+
+// pointedAt is the field that a JSON pointer into the request's body means: the pointer ends
+// with the field's place or, of a reference, with an object around it.
+func (r *Resource) pointedAt(pointer string) *mapping.Field {
+	path := strings.ReplaceAll(strings.Trim(pointer, "/"), "/", ".")
+	for found := true; found; _, path, found = strings.Cut(path, ".") {
+		if f := r.writtenAt(path); f != nil {
+			return f
+		}
+		for i := range r.Fields {
+			if f := &r.Fields[i]; f.Target != nil && !f.Readonly && len(f.Write) > 0 && strings.HasPrefix(f.Write[0], path+".") {
+				return f.Field
+			}
+		}
+	}
+	return nil
 }
 
 // fieldOf is the field that the failure is about, "" if not known, and the system's name for

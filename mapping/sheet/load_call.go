@@ -263,6 +263,9 @@ func (l *loader) placeholder(path, name string, c callContext, inBody bool) {
 		l.fail(path, "found {%s}, %s: expected it in {fields} alone", name, why)
 		return
 	}
+	if strings.HasPrefix(name, "fields.") && c.fields && inBody && !l.xml {
+		return
+	}
 	if name == "fields" && c.fields && !inBody {
 		l.fail(path, "found {fields} outside of a body, expected {value.FIELD}")
 		return

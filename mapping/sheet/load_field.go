@@ -44,6 +44,9 @@ func (d *draft) fields() {
 			d.fail(d.at("fields", f.Name, "absent"), "found with other keys, expected it alone: an absent field has no others")
 		}
 	}
+	if d.http() {
+		d.besideReferences()
+	}
 	for _, s := range d.file.SoftDelete {
 		d.fixed(&d.resource.softDelete, d.at("soft_delete"), s)
 	}
@@ -54,6 +57,30 @@ func (d *draft) fields() {
 		} else {
 			d.resource.hidden = &condition{e}
 		}
+	}
+}
+
+// besideReferences takes constants for a part of a reference if both have an object of their
+// own: customer.type beside customer.id.
+func (d *draft) besideReferences() {
+	for _, f := range d.drafted {
+		if f.Reference == "" || len(f.Write) != 1 || objectOf(f.Write[0]) == "" {
+			continue
+		}
+		object := objectOf(f.Write[0])
+		others := func(of *Field) bool {
+			return of != f && slices.ContainsFunc(of.Write, func(place string) bool { return strings.HasPrefix(place, object+".") })
+		}
+		if slices.ContainsFunc(d.drafted, others) {
+			continue
+		}
+		d.resource.constants = slices.DeleteFunc(d.resource.constants, func(c fixed) bool {
+			if objectOf(c.place) != object || c.now != nil || c.parts != nil {
+				return false
+			}
+			f.beside = append(f.beside, Assignment{Place: c.place, Value: c.value, Field: f.Field})
+			return true
+		})
 	}
 }
 

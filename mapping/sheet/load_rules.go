@@ -279,7 +279,7 @@ func (d *draft) judgeBody(op mapping.Scope, key string) {
 		case how.Request.Tells(f.Field, create):
 		case f.source == fromElements && f.Children == "":
 			d.fail(path, "%s are records of their own, and the call leaves them out: expected {value.%[1]s} in its body, and each: {%[1]s: …}, or readonly: true at the field", f.Name)
-		case how.Request.body != nil && !how.Request.Uses("fields"):
+		case how.Request.body != nil && !how.Request.hasFields(f.Write):
 			lost = append(lost, f.Name)
 		}
 	}

@@ -169,7 +169,8 @@ type Field struct {
 	writable bool
 	cel      *expression
 	set      []setter
-	has      Raw // element of the list at From
+	has      Raw          // element of the list at From
+	beside   []Assignment // constants in the object of a reference, which go out with it
 }
 
 // KeyRef names a record by its key in the system.

@@ -144,6 +144,21 @@ func (q *Request) Tells(f *mapping.Field, create bool) bool {
 // text is a value like any other.
 func (q *Request) Quotes(name string) bool { return q.quoted[name] }
 
+// hasFields tells whether {fields}, or {fields.PATH} around each of the places, is in the body.
+func (q *Request) hasFields(places []string) bool {
+	return q.uses["fields"] || len(places) > 0 && !slices.ContainsFunc(places, func(place string) bool {
+		for object := place; object != ""; object = objectOf(object) {
+			if q.uses["fields."+object] {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// objectOf is the path of the object that a place is in; "" for the whole record.
+func objectOf(place string) string { return place[:max(strings.LastIndexByte(place, '.'), 0)] }
+
 // filling is a request while it is built.
 type filling struct {
 	Values

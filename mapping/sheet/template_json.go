@@ -177,10 +177,13 @@ func (n jsonNode) fill(dst []byte, f *filling) (out []byte, present bool, err er
 		return n.fillItems(append(dst, '['), f)
 	case n.value == "fields" && areFlat(f.Fields):
 		return appendMembers(dst, f.Fields), true, nil
-	case n.value == "fields":
+	case n.value == "fields" || strings.HasPrefix(n.value, "fields."):
 		t, err := newTree(f.Fields)
 		if err != nil {
 			return dst, false, err
+		}
+		if t = t.at(strings.Split(n.value, ".")[1:]); t == nil {
+			return dst, false, nil
 		}
 		return t.appendJSON(dst), true, nil
 	case f.each[n.value] != nil:

@@ -79,6 +79,16 @@ func (t *tree) find(key string) *tree {
 	return nil
 }
 
+// at is the part of the tree below a path; nil if nothing is written there.
+func (t *tree) at(path []string) *tree {
+	for _, step := range path {
+		if t = t.find(step); t == nil {
+			return nil
+		}
+	}
+	return t
+}
+
 func (t *tree) appendJSON(dst []byte) []byte {
 	switch {
 	case t.rows != nil:

@@ -80,6 +80,9 @@ func (r *Resource) Constants() []string {
 	return all
 }
 
+// Beside are the constants that go out with a reference, in the object that it is in.
+func (f *Field) Beside() []Assignment { return f.beside }
+
 // ShownConstants are what every create writes beside the fields, with words for values that
 // are known only then.
 func (r *Resource) ShownConstants() (all []Assignment) {

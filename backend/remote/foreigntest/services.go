@@ -66,6 +66,37 @@ func LoopBack(t testing.TB) *System {
 	return s
 }
 
+// JSONAPI starts jsonapi-server (npm), which keeps to JSON:API: members in attributes,
+// references with their types, pages by links. It filters a page after it has cut it off, so
+// that pages are short.
+func JSONAPI(t testing.TB) *System {
+	t.Helper()
+	installed(t, "node_modules/jsonapi-server")
+	program, node := installed(t, "jsonapi.js"), sqltest.Tool(t, "foreign", "node")
+	s := start(t, "/rest/groups", func(port string) *exec.Cmd { return exec.Command(node, program, port) })
+	made := func(kind string, attributes, relationships Object) Object {
+		data := s.Make(t, "/rest/"+kind, Object{"data": Object{"type": kind, "attributes": attributes, "relationships": relationships}})["data"].(Object)
+		return Object{"data": Object{"type": kind, "id": data["id"]}}
+	}
+	var groups, customers []Object
+	for _, code := range []string{"A", "B", "C"} {
+		groups = append(groups, made("groups", Object{"code": code, "description": "group " + code}, Object{}))
+	}
+	for i := range 12 {
+		customers = append(customers, made("customers", Object{
+			"tenant": 1 + i%3/2, "kind": []string{"PRIVATE", "BUSINESS"}[i%2], "name": Name(i), "memo": "", "paymentDays": i % 4 * 7, "createdAt": "2026-11-22T08:47:21Z",
+		}, Object{}))
+	}
+	for i := range 15 {
+		relations := Object{"group": groups[i%2]}
+		if i%3 == 0 {
+			relations["supplier"] = customers[0]
+		}
+		made("articles", Object{"tenant": 1 + i%3/2, "number": fmt.Sprintf("N%03d", i), "description": Name(i), "price": float64(i) / 4}, relations)
+	}
+	return s
+}
+
 // Superuser is PocketBase's.
 const Superuser = "root@example.com"
 
