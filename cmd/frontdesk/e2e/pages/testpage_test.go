@@ -253,6 +253,7 @@ func TestBrowserCallback(t *testing.T) {
 	p := b.open(t, d.Base)
 	p.visit("/testpage/callback")
 	p.await("document.querySelector('#request').textContent.includes('webhook-signature')")
+	require.Regexp(t, `(?m)^webhook-id: [a-z2-7]{26}$`, p.text("#request"))
 	checkShown(t, p.text("#request"), "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
 	kib, requests := p.loaded()
 	t.Logf("callback: %.0f KiB, %d requests", kib, requests)
@@ -266,5 +267,6 @@ func TestBrowserCallback(t *testing.T) {
 	p.set("#webhook-url", "http://hooks.example.com/x")
 	p.typeInto("#webhook-url", "?a=1")
 	p.await("!document.querySelector('#url-problem').hidden")
+	p.await("document.querySelector('#request').textContent.startsWith('Nothing')")
 	p.accessible("callback-refused")
 }
