@@ -27,7 +27,7 @@ func aboutCreate(r *mapping.Resource) about {
 func aboutList(r *mapping.Resource) about {
 	a := about{
 		name: "list" + plural(typeName(r.Name)), summary: "Get many: " + plural(r.Name), row: listRow, module: r.Module,
-		note:    "A parameter of a field's name is a filter: it answers the records with that value, or with `[gte]` and the like behind the name those with a higher one, and so on. Several filters must all hold. In `[in]` a comma within a value is `%2C`. `next` is the address of the page that follows.",
+		note:    "A parameter of a field's name is a filter: it answers the records with that value, or with `[gte]` and the like behind the name those with a higher one, and so on. Several filters must all hold. In `[in]` a comma within a text is `%2C`. `next` is the address of the page that follows.",
 		answers: answers{form: pageForm, resource: r}, asksBackend: true,
 		early: []mapping.Reason{
 			mapping.FieldNotInModel, mapping.PageInvalid, mapping.PageSizeInvalid, mapping.PageTooLarge, mapping.AfterCombined, mapping.Int4Invalid, mapping.TimestampInvalid, mapping.ValidationFailed,

@@ -72,6 +72,7 @@ type Options struct {
 type Gateway struct {
 	o            Options
 	catalogue    *mapping.Catalogue
+	help         map[mapping.Reason][]byte // the link to the explanation of each
 	routes       *routes
 	pipeline     []namedStage
 	descriptions descriptions
@@ -85,6 +86,7 @@ type Gateway struct {
 // New returns a gateway.
 func New(o Options) *Gateway {
 	g := &Gateway{o: o, catalogue: mapping.NewCatalogue()}
+	g.help = g.helpLinks()
 	g.routes = g.newRoutes()
 	g.pipeline = g.stages()
 	return g

@@ -119,6 +119,7 @@ func TestFilters(t *testing.T) {
 		"/country?code[in]=NL,BE,XX":                             2,
 		"/country?code%5Bin%5D=NL":                               1,
 		"/country?id[in]=528,56,1":                               2,
+		"/country?id[in]=528%2C56,1":                             2,
 		"/country?name[in]=C%C3%B4te+d%27Ivoire,Bonaire%2C+Sint": 1,
 		"/country?name[contains]=%C3%94TE+D":                     1,
 		"/country?name[contains]=%25te":                          0,

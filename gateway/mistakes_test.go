@@ -7,22 +7,15 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"frontdesk/mapping"
 )
 
-var reasonIn = regexp.MustCompile(`"reason":"(\w+)"`)
-
 // TestMistakesAreCured sends what integrators get wrong, as they were found to, and looks for
-// what cures it: in the answer alone, or else in the cause and cure of its reason, which the
-// errors page, the explorer and GET /testpage/requests show beside it. None takes more, that is
-// a question to somebody.
+// what cures it: in the answer alone, which is its body and the titles of its links.
 func TestMistakesAreCured(t *testing.T) {
 	t.Parallel()
 	h := newLongFixture(t)
 	demo := h.as("demo")
 	const order = `"contact_id":1,"kind":"workshop","order_status":"open","order_date":"2026-07-01"`
-	alone := 0
 	for _, m := range []struct {
 		what, method, target, body string
 		cure                       string
@@ -77,16 +70,27 @@ func TestMistakesAreCured(t *testing.T) {
 		}
 		a := who.ask(m.method, m.target, m.body, m.headers...)
 		require.GreaterOrEqual(t, a.status, 400, "%s: %s", m.what, a.body)
-		if strings.Contains(a.body, m.cure) {
-			alone++
-			continue
-		}
-		var helps string
-		for _, reason := range reasonIn.FindAllStringSubmatch(a.body, -1) {
-			help := mapping.HelpFor(mapping.Reason(reason[1]))
-			helps += help.Cause + " " + help.Cure + "\n"
-		}
-		assert.Contains(t, helps, m.cure, "%s is answered %s", m.what, a.body)
+		told := strings.ReplaceAll(a.head("Link"), `\"`, `"`)
+		assert.Contains(t, a.body+told, m.cure, m.what)
 	}
-	t.Logf("%d are cured by the answer alone", alone)
+}
+
+// TestHelpIsLinked tells of several errors what to do about the first of each reason, in a
+// header that a program can read.
+func TestHelpIsLinked(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	for _, e := range h.catalogue.Entries() {
+		require.Regexp(t, `^[ -~]+$`, e.Cure, e.Reason)
+	}
+	demo := h.as("demo")
+	a := demo.ask("POST", "/order", `{"colour":"red","size":1,"order_date":"soon","kind":"repair"}`)
+	var linked []string
+	for _, link := range regexp.MustCompile(`errors#(\w+)>`).FindAllStringSubmatch(a.head("Link"), -1) {
+		linked = append(linked, link[1])
+	}
+	require.Equal(t, []string{"field_not_in_model", "field_required", "timestamp_invalid"}, linked)
+	require.Contains(t, a.head("Link"), `<https://api.example.nl/webservice_v2/errors#timestamp_invalid>; rel="help"; title="Send 2026-07-01T10:00:00Z`)
+	require.Less(t, len(a.head("Link")), 3<<10)
+	require.Empty(t, demo.ask("GET", "/order/1", "").head("Link"))
 }

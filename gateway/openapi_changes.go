@@ -17,6 +17,9 @@ func (d *describer) followableNames() *openapi.Schema {
 // followableParameter describes a parameter that names such a resource, or several.
 func (d *describer) followableParameter(q *openapi.Parameter, p param) *openapi.Parameter {
 	q.Schema = d.followableNames()
+	if len(d.followable()) == 0 {
+		q.Description += " The api_key may GET none that could be named."
+	}
 	example := any(nil)
 	if names := d.followable(); len(names) > 0 {
 		example = names[0].Name

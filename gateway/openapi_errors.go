@@ -86,6 +86,7 @@ func (d *describer) addRefusals(op *Operation, all *openapi.Map[*openapi.Respons
 		if status == http.StatusOK { // a logout of who is logged out
 			ok, _ := all.Get("200")
 			ok.Reasons = r.Reasons
+			ok.Headers.Add("Link", d.header("Help"))
 			media, _ := ok.Content.Get(jsonType)
 			media.Schema = &openapi.Schema{AnyOf: []*openapi.Schema{media.Schema, openapi.Ref("Error")}}
 			refused, _ := r.Content.Get(jsonType)
@@ -155,7 +156,7 @@ func (d *describer) nameRefusals() map[refusalKey]string {
 
 // refusal is the answer with errors of one status.
 func (d *describer) refusal(status int, rows []*mapping.Entry) *openapi.Response {
-	names := []string{"NoStore"}
+	names := []string{"NoStore", "Help"}
 	switch status {
 	case http.StatusTooManyRequests:
 		names = append(names, "RetryAfter")
@@ -330,7 +331,7 @@ func (d *describer) header(name string) *openapi.Header {
 
 // headerNames are the headers by what they are called among the components.
 var headerNames = map[string]string{
-	"RequestId": "X-Request-Id", "NoStore": "Cache-Control", "Revalidate": "Cache-Control", "CacheOfRecord": "Cache-Control", "ETag": "ETag", "ETagOfRecord": "ETag", "Location": "Location",
+	"RequestId": "X-Request-Id", "NoStore": "Cache-Control", "Help": "Link", "Revalidate": "Cache-Control", "CacheOfRecord": "Cache-Control", "ETag": "ETag", "ETagOfRecord": "ETag", "Location": "Location",
 	"JobLocation": "Location", "Vary": "Vary", "ContentEncoding": "Content-Encoding", "RetryAfter": "Retry-After", "RetryAfterMaybe": "Retry-After", "IdempotentReplayed": "Idempotent-Replayed",
 	"AcceptRanges": "Accept-Ranges", "ContentRange": "Content-Range", "ContentDisposition": "Content-Disposition",
 }
@@ -354,6 +355,10 @@ func (d *describer) addHeaders() {
 	}
 	add("RequestId", "Identifies the request, in the log of the service too. A request may bring its own: 1 to 128 of A-Z a-z 0-9 . _ : -", true, &openapi.Schema{Pattern: `^[A-Za-z0-9._:-]{1,128}$`})
 	add("NoStore", "Nothing keeps the answer.", true, &openapi.Schema{Const: "no-store"})
+	const link = `<[^<>]+#[a-z0-9_]+>; rel="help"; title="([^"\\]|\\.)+"`
+	add("Help", "What to do about an error, as the title of a link to its explanation, after RFC 8288; of several errors about the first of each reason, and of three reasons at most.", false, &openapi.Schema{
+		Pattern: `^` + link + `(, ` + link + `)*$`, Examples: []any{`<https://api.example.nl/webservice_v2/errors#record_changed>; rel="help"; title="Read the record again, and send your change with the new ETag."`},
+	})
 	add("Revalidate", "The answer may be kept by its client, which asks with the ETag whether it still holds.", true, &openapi.Schema{Const: "private, no-cache"})
 	add("CacheOfRecord", "private, no-cache where the record has an ETag: it may be kept by its client, which asks with it whether it still holds.", true, &openapi.Schema{Enum: []any{"private, no-cache", "no-store"}})
 	add("ETagOfRecord", "Changes with any change of the record, and of the elements of its arrays, asked for or not. Absent where the system behind cannot tell.", false, &openapi.Schema{Pattern: `^"[!#-~]+"$`})

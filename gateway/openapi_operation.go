@@ -114,14 +114,35 @@ func (d *describer) queryParameter(op *Operation, p param) *openapi.Parameter {
 // an array, because most generators of clients repeat the parameter for each element, which
 // is refused.
 func listOf(before string, names []string) *openapi.Schema {
-	one := before + "(" + strings.Join(names, "|") + ")"
+	return listOfAny(before + "(" + strings.Join(names, "|") + ")")
+}
+
+// listOfAny is listOf for anything that a pattern fits.
+func listOfAny(one string) *openapi.Schema {
 	return &openapi.Schema{Type: openapi.Types{"string"}, Pattern: "^" + one + "(," + one + ")*$"}
+}
+
+// anyOf are the values of a filter: a text with commas between, or an array where a value
+// may hold a comma itself.
+func anyOf(s *openapi.Schema, p param) *openapi.Schema {
+	switch choices := p.Choices(); {
+	case p.HoldsComma():
+		return &openapi.Schema{Type: openapi.Types{"array"}, Items: asText(s, p.OneOf), MinItems: 1, MaxItems: mapping.MaxAnyOf}
+	case choices != nil:
+		return listOf("", choices)
+	case p.Type == mapping.Timestamp:
+		return listOfAny(strings.Trim(sentTimestamp, "^$"))
+	case p.Type == mapping.Float8:
+		return listOfAny(`-?\d+(\.\d+)?([eE][+-]?\d+)?`)
+	default:
+		return listOfAny(`-?\d+`)
+	}
 }
 
 // filterTexts say what filters let through.
 var filterTexts = [...]string{
 	mapping.Equals: "Only records with this value.", mapping.AtLeast: "Only records with this value or a higher one.", mapping.Above: "Only records with a higher value.",
-	mapping.AtMost: "Only records with this value or a lower one.", mapping.Below: "Only records with a lower value.", mapping.AnyOf: "Only records with one of these values.",
+	mapping.AtMost: "Only records with this value or a lower one.", mapping.Below: "Only records with a lower value.", mapping.AnyOf: "Only records with one of these values, with commas between.",
 	mapping.IsNull: "1: only records without a value; 0: only those with one.", mapping.Contains: "Only records with this within the text, whatever the case.",
 }
 
@@ -142,8 +163,9 @@ func describeFilter(q *openapi.Parameter, p param) {
 		q.Description = filterTexts[p.operator] + " " + q.Description
 		return
 	case mapping.AnyOf:
-		q.Schema = &openapi.Schema{Type: openapi.Types{"array"}, Items: asText(s, p.OneOf), MinItems: 1, MaxItems: mapping.MaxAnyOf}
-		q.Style, q.Explode = "form", ptr(false)
+		if q.Schema = anyOf(s, p); p.HoldsComma() {
+			q.Style, q.Explode = "form", ptr(false)
+		}
 	case mapping.IsNull:
 		q.Schema = &openapi.Schema{Type: openapi.Types{"integer"}, Enum: []any{0, 1}}
 	case mapping.Contains:

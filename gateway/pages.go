@@ -38,6 +38,9 @@ func (g *Gateway) showPage(x *Exchange, page *testpage.Page) {
 	h := &x.response.Header
 	h.Set("ETag", etag)
 	h.Set("Vary", "Accept-Encoding")
+	if page.Path == testpage.RequestsPath {
+		h.Set("Vary", "Accept, Accept-Encoding")
+	}
 	h.Set("Cache-Control", "private, no-cache")
 	if page.Immutable {
 		h.Set("Cache-Control", "public, max-age=31536000, immutable")

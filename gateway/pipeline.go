@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"time"
@@ -60,6 +61,9 @@ func (g *Gateway) endpoint(_ context.Context, x *Exchange) error {
 	}
 	var reason mapping.Reason
 	x.Endpoint, x.Operation, x.Item, reason = g.routes.lookup(x.Method, x.Path, x.rawQuery)
+	if op := x.Operation; op != nil && op.forPeople != nil && bytes.Contains(x.request.Header.Peek("Accept"), []byte("text/html")) {
+		x.Operation = op.forPeople
+	}
 	return refusal(reason, x.Method, x.Path)
 }
 

@@ -2,15 +2,14 @@ package gateway
 
 import (
 	"context"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
 
+	"frontdesk/gateway/testpage"
 	"frontdesk/mapping"
 )
-
-// refusalsPath is where a session reads what was refused to its api_key and client.
-const refusalsPath = "/testpage/requests"
 
 // How much is kept of refusals: the last ones of each caller, and so many callers. That is
 // some 15 MB where every one of them is refused all the time.
@@ -55,19 +54,17 @@ type refusedRequest struct {
 	Cure       string   `json:"cure"`
 }
 
-// refusalsRoute puts it into the endpoint table. It takes a session and no right, and like a
-// page is not among what is listed, granted or described.
+// refusalsRoute has the path of their page tell them to programs too, where a session reads
+// what was refused to its api_key and client. It takes a session and no right, and like a page
+// is not among what is listed, granted or described.
 func (g *Gateway) refusalsRoute(r *routes) {
-	if r.endpoints[refusalsPath] != nil {
-		return
-	}
-	e := &Endpoint{Path: refusalsPath, Template: refusalsPath, list: map[string]*Operation{}}
-	r.endpoints[refusalsPath] = e
-	r.on(e, "GET", &Operation{page: true, serve: g.answerRefusals})
+	e := r.endpoints[testpage.RequestsPath]
+	r.on(e, http.MethodGet, &Operation{page: true, serve: g.answerRefusals, forPeople: e.list[http.MethodGet]})
 }
 
 // answerRefusals answers with those of the session's api_key and client, the last one first.
 func (g *Gateway) answerRefusals(_ context.Context, x *Exchange) error {
+	x.response.Header.Set("Vary", "Accept")
 	x.answerJSON(g.refusals.last(refusedCaller{x.keyName, x.user().Client.ID}))
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -174,6 +175,7 @@ func (g *Gateway) answerError(x *Exchange, err error) {
 	if first.RetryAfter > 0 {
 		x.response.Header.Set("Retry-After", retryAfter(first.RetryAfter))
 	}
+	g.linkHelp(x, v)
 	problem := bytes.Contains(x.request.Header.Peek("Accept"), []byte(problemType))
 	contentType := jsonType
 	if problem {
@@ -184,7 +186,7 @@ func (g *Gateway) answerError(x *Exchange, err error) {
 		dst = append(dst, '{')
 		if problem {
 			dst = append(dst, `"type":`...)
-			dst = mapping.AppendJSONString(dst, g.o.PublicURL+testpage.ErrorsPath+"#"+string(first.Reason))
+			dst = mapping.AppendJSONString(dst, g.explains(first.Reason))
 			dst = append(dst, `,"title":`...)
 			dst = mapping.AppendJSONString(dst, http.StatusText(row.Status))
 			dst = append(dst, `,"status":`...)
@@ -214,6 +216,47 @@ func (g *Gateway) answerError(x *Exchange, err error) {
 		}
 		return append(dst, '}')
 	})
+}
+
+// explains is the address of the explanation of a reason.
+func (g *Gateway) explains(r mapping.Reason) string {
+	return g.o.PublicURL + testpage.ErrorsPath + "#" + string(r)
+}
+
+var linkHeader = []byte("Link")
+
+// mostLinks keeps the header of an answer within what proxies take of one, 4 KiB with some.
+const mostLinks = 3
+
+// linkHelp adds the header Link, which tells what to do about the violations: about each
+// reason once, and about the first ones only.
+func (g *Gateway) linkHelp(x *Exchange, v mapping.Violations) {
+	links, told := x.scratch[:0], 0
+	for i, e := range v {
+		if slices.ContainsFunc(v[:i], func(before *mapping.Error) bool { return before.Reason == e.Reason }) {
+			continue
+		}
+		if told == mostLinks {
+			break
+		}
+		if told++; told > 1 {
+			links = append(links, ", "...)
+		}
+		links = append(links, g.help[e.Reason]...)
+	}
+	x.scratch = links
+	x.response.Header.SetCanonical(linkHeader, links)
+}
+
+// helpLinks are the links of the reasons. The shape of the body is the contract's, so
+// what to do about an error is the title of a link to its explanation (RFC 8288). Cures are
+// ASCII without control characters, so Quote escapes as HTTP does.
+func (g *Gateway) helpLinks() map[mapping.Reason][]byte {
+	links := map[mapping.Reason][]byte{}
+	for _, e := range g.catalogue.Entries() {
+		links[e.Reason] = []byte("<" + g.explains(e.Reason) + `>; rel="help"; title=` + strconv.Quote(e.Cure))
+	}
+	return links
 }
 
 // appendViolation appends the members message, reason and, if there is one, field or

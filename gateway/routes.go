@@ -54,6 +54,7 @@ type Operation struct {
 	conditional  bool                 // takes If-Match
 	deprecated   *mapping.Deprecation // nil where it stays
 	page         bool                 // for people: the description leaves it out
+	forPeople    *Operation           // the page that a browser is answered with instead; nil for none
 	secretQuery  bool                 // the query may hold secrets: nothing of it is repeated
 
 	// single is the operation that writes one of the records, if this one writes several.

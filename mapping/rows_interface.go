@@ -18,12 +18,12 @@ func interfaceRows() []Entry {
 			"Compare the name with the operation in the OpenAPI description. Leave organization_name at GET /authenticate empty.",
 		}},
 		{Scope: General, Reason: EndpointUnknown, Status: 400, Message: "Invalid endpoint: <x>", Args: []Arg{{Example: "/order/.."}}, Help: Help{
-			"There is no endpoint at this path, or the api_key may not use it: both are answered alike. Paths are exact: case, a slash at the end, doubled slashes and escapes such as %2F all count.",
-			"Compare the path with the OpenAPI description of your api_key. Is the endpoint missing there, ask for it to be added to the allowlist of the key.",
+			"There is no endpoint at this path, or the api_key may not use it: both are answered alike.",
+			"Compare the path with the OpenAPI description of your api_key. Paths are exact: case, a slash at the end, doubled slashes and escapes such as %2F all count. Is the endpoint missing there, ask for it to be added to the allowlist of the key.",
 		}},
 		{Scope: General, Reason: MethodUnsupported, Status: 400, Message: "Method: <x> not supported for endpoint: <x>", Args: []Arg{{Example: "PATCH"}, {Example: "/order"}}, Help: Help{
-			"The path exists, but not with this HTTP method, or the api_key may not use that method here. HEAD, OPTIONS and PATCH are never supported.",
-			"Use a method that the OpenAPI description of your api_key lists for the path. POST goes to /order, never to /order/5.",
+			"The path exists, but not with this HTTP method, or the api_key may not use that method here.",
+			"Use a method that the OpenAPI description of your api_key lists for the path. POST goes to /order, never to /order/5; HEAD, OPTIONS and PATCH are never supported.",
 		}},
 
 		// POST (add one)
@@ -69,7 +69,7 @@ func interfaceRows() []Entry {
 		}},
 		{Scope: OpCreate, Reason: TimestampInvalid, Status: 403, Message: "Field: <x> has an invalid value: <x> for datatype: timestamp(ISO 8601)", Args: []Arg{{ArgField, "order_date"}, {ArgValue, "yesterday"}}, By: ByEither, Help: Help{
 			"The value is no ISO 8601 date, or date and time with a zone, or it names a day that does not exist.",
-			"Send 2026-07-01T10:00:00Z, 2026-07-01T12:00:00+02:00 or 2026-07-01, as a JSON string. In a query the + is written %2B, since a + there is a blank: modified_since=2026-07-01T12:00:00%2B02:00.",
+			"Send 2026-07-01T10:00:00Z, 2026-07-01T12:00:00+02:00 or 2026-07-01, with a zone where there is a time, as a JSON string. In a query the + is written %2B, since a + there is a blank: modified_since=2026-07-01T12:00:00%2B02:00.",
 		}},
 		{Scope: OpCreate, Reason: Float8Invalid, Status: 403, Message: "Field: <x> has an invalid value: <x> for datatype: float8", Args: []Arg{{ArgField, "price"}, {ArgValue, "ten"}}, By: ByEither, Help: Help{
 			"The value is not a finite JSON number. Numbers in quotation marks are text.",
@@ -104,8 +104,8 @@ func interfaceRows() []Entry {
 		// GET (single record)
 		{Scope: OpGet, Reason: FieldNotInModel, Status: 403, Message: "Field: <x> not found in model"},
 		{Scope: OpGet, Reason: PrimaryIDInvalid, Status: 403, Message: "Primary ID is invalid", Help: Help{
-			"The primary ID is not a whole number from 1 to 2147483647, or path, query and body name different ones.",
-			"Send the id that the record was answered with, in one place: /order/5 or /order?id=5.",
+			"The primary ID is none, or path, query and body name different ones.",
+			"Send the id that the record was answered with, a whole number from 1 to 2147483647, in one place: /order/5 or /order?id=5.",
 		}},
 		{Scope: OpGet, Reason: RecordNotFound, Status: 404, Message: "Field: <x> value: <x> not found", Args: []Arg{{ArgID, "id"}, {ArgIDValue, "999999"}}, By: ByAdministration, Help: Help{
 			"There is no record with this value, or it belongs to another client; both are answered alike. Results of callbacks are kept for 7 days.",
@@ -213,7 +213,7 @@ func interfaceRows() []Entry {
 		{Scope: "POST /authenticate/forgotpassword", Reason: TokenInvalid, Status: 401, Message: "Token invalid"},
 		{Scope: "GET /document/info", Reason: DocumentUnavailable, Status: 403, Message: "No external document found", Help: Help{
 			"The document exists, but nothing external belongs to it.",
-			"Read the document's own content with GET /document/<id>?fields=….",
+			"Read the document's own content with GET /document/<id>?fields=content.",
 		}},
 		{Scope: "/orderline", Reason: StatusForbidsChange, Status: 409, Message: "<x> is <x>, cannot add/update/delete", Args: []Arg{{ArgField, "order_status"}, {ArgValue, "invoiced"}}, By: ByAdministration, Help: Help{
 			"The status of the order closes it: an invoiced or cancelled order, and its lines, can no longer be added, changed or deleted.",
@@ -249,7 +249,7 @@ func interfaceRows() []Entry {
 		}},
 		{Scope: "GET /empoyee/email", Reason: UsernameMissing, Status: 406, Message: "Value username missing.", Help: Help{
 			"GET /empoyee/email was called without a username. The path is spelled as the interface spells it.",
-			"Add ?username=… to the address.",
+			"Add ?username=NAME to the address.",
 		}},
 		{Scope: "/vehicle/publishstart", Reason: PublishFieldRequired, Status: 403, Message: "Field: tax_kind value: null is required vehicle not published", By: ByEither, Help: Help{
 			"The vehicle lacks its tax_kind, without which it cannot be advertised.",

@@ -51,6 +51,7 @@ const (
 	ErrorsPath   = "/errors"
 	ExplorerPath = "/testpage/explorer"
 	CallbackPath = "/testpage/callback"
+	RequestsPath = "/testpage/requests" // answers programs too, with JSON
 )
 
 // Page is one answer to GET.
@@ -89,6 +90,7 @@ func Pages(o Options) []*Page {
 		s.page(ErrorsPath, "errors", "./"),
 		s.page(ExplorerPath, "explorer", "../"),
 		s.page(CallbackPath, "callback", "../"),
+		s.page(RequestsPath, "requests", "../"),
 	}
 	for _, a := range assets() {
 		pages = append(pages, &Page{

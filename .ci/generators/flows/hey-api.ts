@@ -10,7 +10,7 @@ export async function flow(baseUrl: string, api_key: string): Promise<Seen> {
   const list = await listOrders({ query: { fields, sort, page_size: 1 } });
   const updated = await updateOrder({ path: { id }, body: change });
   const anyOf = await attempt(async () => {
-    const { data, response } = await listOrders({ query: { "id[in]": ["1", "2"] } });
+    const { data, response } = await listOrders({ query: { "id[in]": "1,2" } });
     if (!data) throw response;
     return data.data;
   });

@@ -13,7 +13,7 @@ export async function flow(baseUrl: string, api_key: string): Promise<Seen> {
   const updated = await updateOrder(id, change);
   if (list.status !== 200 || updated.status !== 200) throw updated;
   const anyOf = await attempt(async () => {
-    const found = await listOrders({ idIn: ["1", "2"] });
+    const found = await listOrders({ idIn: "1,2" });
     if (found.status !== 200) throw found;
     return found.data.data;
   });

@@ -10,9 +10,7 @@ export async function flow(baseUrl: string, api_key: string): Promise<Seen> {
   const path = { id };
   const updated = await api.PUT("/order/{id}", { params: { path }, body: change });
   const anyOf = await attempt(async () => {
-    const { data, response } = await api.GET("/order", {
-      params: { query: { "id[in]": ["1", "2"] } }, querySerializer: { array: { style: "form", explode: false } },
-    });
+    const { data, response } = await api.GET("/order", { params: { query: { "id[in]": "1,2" } } });
     if (!data) throw response;
     return data.data;
   });

@@ -12,7 +12,7 @@ export async function flow(base: string, api_key: string): Promise<Seen> {
   const list = await api.listOrders({ queries: { fields, sort, page_size: 1 } });
   const params = { id };
   const updated = await api.updateOrder(change, { params });
-  const anyOf = await attempt(async () => (await api.listOrders({ queries: { "id[in]": ["1", "2"] } })).data);
+  const anyOf = await attempt(async () => (await api.listOrders({ queries: { "id[in]": "1,2" } })).data);
   const deleted = await api.deleteOrder(undefined, { params });
   return { listed: list.data[0]!.reference!, updated: updated.data.order_status!, anyOf, deleted: deleted.successCode };
 }

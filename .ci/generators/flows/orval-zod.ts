@@ -13,7 +13,7 @@ export async function flow(base: string, api_key: string): Promise<Seen> {
   const { page: _, ...query } = listOrdersQueryParams.parse({ fields, sort, page_size: 1 });
   const list = listOrdersResponse.parse(await call("GET", `/order?${new URLSearchParams(Object.entries(query).map(([k, v]) => [k, String(v)]))}`, { token }));
   const updated = updateOrderResponse.parse(await call("PUT", `/order/${data.id}`, { token }, change));
-  const anyOf = await attempt(async () => listOrdersResponse.parse(await call("GET", "/order?id[in]=1,2", { token })).data);
+  const anyOf = await attempt(async () => listOrdersResponse.parse(await call("GET", "/order?id[in]=1%2C2", { token })).data);
   const { successCode } = await call("DELETE", `/order/${data.id}`, { token });
   return { listed: list.data[0]!.reference!, updated: updated.data.order_status!, anyOf, deleted: successCode };
 }

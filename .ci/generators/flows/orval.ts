@@ -22,7 +22,7 @@ export async function flow(base: string, api_key: string): Promise<Seen> {
     const updated = await updateOrder(id, change, options);
     if (updated.status !== 200) throw updated;
     const anyOf = await attempt(async () => {
-      const found = await listOrders({ "id[in]": ["1", "2"] }, options);
+      const found = await listOrders({ "id[in]": "1,2" }, options);
       if (found.status !== 200) throw found;
       return found.data.data;
     });

@@ -252,7 +252,7 @@ func (c *Contract) undescribed(path string, resp *http.Response, reason string) 
 // told are the headers that a description must tell of where they are sent.
 var told = []string{
 	"X-Request-Id", "Cache-Control", "Etag", "Location", "Retry-After", "Idempotent-Replayed", "Accept-Ranges", "Content-Range", "Content-Disposition",
-	"Ratelimit", "Ratelimit-Policy",
+	"Ratelimit", "Ratelimit-Policy", "Link",
 }
 
 func (c *Contract) headers(name string, response map[string]any, sent http.Header) error {

@@ -5,9 +5,9 @@ const at = (id) => document.getElementById(id);
 const utf8 = new TextEncoder();
 let id = newID();
 
+/** An id as jobs have one: 26 letters and digits. */
 function newID() {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+  return Array.from(crypto.getRandomValues(new Uint8Array(26)), (b) => "abcdefghijklmnopqrstuvwxyz234567"[b % 32]).join("");
 }
 
 /** The rules of webhook_url, as far as they can be judged without asking anybody. */
@@ -53,7 +53,10 @@ function problem(name, text, field) {
 async function show() {
   const [url, refused] = judge(at("webhook-url").value.trim());
   problem("url-problem", refused, at("webhook-url"));
-  if (!url) return;
+  if (refused) {
+    at("request").textContent = "Nothing: this address is refused.\n";
+    return;
+  }
   const timestamp = Math.floor(Date.now() / 1000);
   const query = (url.search ? url.search + "&" : "?") + "id=" + encodeURIComponent(id);
   const lines = [

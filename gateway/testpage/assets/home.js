@@ -4,7 +4,9 @@ import { copy } from "./copy.js";
 const at = (id) => document.getElementById(id);
 const field = at("api-key");
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const described = document.querySelectorAll("[data-described]");
 let listed = ""; // the token whose operations are shown
+let known = ""; // the api_key that the service is known to know
 
 field.value = session().key;
 
@@ -25,7 +27,11 @@ function needKey() {
 }
 
 watch(({ key, token }) => {
-  at("description").href = new URL(`openapi.json?api_key=${encodeURIComponent(key)}`, root);
+  for (const link of described) {
+    const address = new URL(link.href);
+    address.searchParams.set("api_key", key);
+    link.href = address;
+  }
   if (token !== listed) list(token);
 });
 
@@ -34,9 +40,28 @@ at("key-form").addEventListener("submit", (event) => {
   event.preventDefault();
   if (needKey()) at("username").focus();
 });
-at("description").addEventListener("click", (event) => {
-  if (!needKey()) event.preventDefault();
-});
+for (const link of described) {
+  link.addEventListener("click", async (event) => {
+    if (known && known === field.value.trim()) return;
+    event.preventDefault();
+    if (needKey() && await knows()) link.click();
+  });
+}
+
+/** Tells whether the service knows the api_key, and says so where not, rather than leave the page for an error in JSON. */
+async function knows() {
+  const key = field.value.trim();
+  try {
+    await ask(`openapi.json?api_key=${encodeURIComponent(key)}`);
+  } catch (problem) {
+    complain("key-problem", problem.status === 401 ? new Error("This api_key is not known here. Was it typed in full, and is it one of this service? It may also have expired.") : problem);
+    field.setAttribute("aria-invalid", "true");
+    field.focus();
+    return false;
+  }
+  known = key;
+  return key === field.value.trim();
+}
 
 at("sign-in").addEventListener("submit", async (event) => {
   event.preventDefault();

@@ -35,6 +35,26 @@ func TestKitsPHP(t *testing.T) {
 	keepsCopy(t, "", php, rig.Repository(t, "docs", "kits", "php", "copy.php"))
 }
 
+// TestKitsCSharp compiles docs/kits/csharp and runs it.
+func TestKitsCSharp(t *testing.T) {
+	mcs, mono := sqltest.Tool(t, "mono", "mcs"), sqltest.Tool(t, "mono", "mono")
+	d := rig.Start(t, rig.Options{DSN: rig.Engines[0].DSN(t)})
+	program := filepath.Join(t.TempDir(), "Orders.exe")
+	said, err := exec.Command(mcs, "-warnaserror", "-r:System.Net.Http", "-out:"+program, rig.Repository(t, "docs", "kits", "csharp", "Orders.cs")).CombinedOutput()
+	require.NoError(t, err, "%s", said)
+	run := exec.Command(mono, program)
+	run.Env = append(os.Environ(), "BASE="+d.Base, "FRONTDESK_API_KEY="+rig.FullKey)
+	said, err = run.CombinedOutput()
+	require.NoError(t, err, "%s", said)
+	require.Regexp(t, `^open orders: \d+
+created (/webservice_v2/order/\d+), replayed: False
+created (/webservice_v2/order/\d+), replayed: True
+refused with status 403
+- Field: `, string(said))
+	require.Contains(t, string(said), "(timestamp_invalid)\n")
+	require.Contains(t, string(said), "(field_required)\n")
+}
+
 // copied are the resources that the programs of docs/kits copy.
 var copied = []string{"contact", "order"}
 

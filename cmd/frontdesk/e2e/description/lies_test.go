@@ -7,9 +7,11 @@ import (
 	"math/rand/v2"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -54,7 +56,7 @@ func TestDescriptionCannotLie(t *testing.T) {
 			d := rig.Start(t, o)
 			grants := granted(t, d, d.LoginAs(rig.FullKey, driver.username, driver.password))
 			d.Shutdown()
-			random := rand.New(rand.NewPCG(21, uint64(len(grants))))
+			random := rand.New(rand.NewPCG(20+seed(), uint64(len(grants))))
 			for i := range lists {
 				random.Shuffle(len(grants), func(a, b int) { grants[a], grants[b] = grants[b], grants[a] })
 				o.Keys += rig.KeyConfig(fmt.Sprintf("drawn%d", i), rig.ArrayKey(i), "    allow: ["+strings.Join(grants[:8], ", ")+"]\n")
@@ -134,13 +136,29 @@ func (l liar) judge() {
 					_, record = reasons["primary_id_invalid"] // bulk is read as the id of a record
 				}
 				assert.True(l, unknown || unsupported || record, "%s %s is not described, and is answered %v", method, path, reasons)
-			case method == "GET":
+			case method == "GET" && !namesNothing(own.GetOperation(method)):
 				l.read(path, own.GetOperation(method))
 			case op.RequestBody != nil && !strings.HasSuffix(path, "/bulk"):
 				l.write(method, path, own.GetOperation(method))
 			}
 		}
 	}
+}
+
+// namesNothing is an operation that wants the name of a resource that the api_key may read, of
+// which there is none: the description says so.
+func namesNothing(op *openapi3.Operation) bool {
+	p := op.Parameters.GetByInAndName("query", "resource")
+	return p != nil && strings.Contains(p.Description, "may GET none")
+}
+
+// seed is another one where FRONTDESK_SEED says so.
+func seed() uint64 {
+	n, err := strconv.ParseUint(os.Getenv("FRONTDESK_SEED"), 10, 64)
+	if err != nil {
+		return 1
+	}
+	return n
 }
 
 // address is that of an operation with what it requires.

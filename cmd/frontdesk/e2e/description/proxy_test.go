@@ -111,7 +111,7 @@ type target struct {
 var apart = []string{"authenticate", "logout", "forgotPassword", "backupOwner", "waitForChanges", "getWebhookResult", "downloadResult", "listChanges"}
 
 func newDraw(doc *openapi3.T) *drawing {
-	d := &drawing{Rand: rand.New(rand.NewPCG(1, 21))}
+	d := &drawing{Rand: rand.New(rand.NewPCG(seed(), 21))}
 	paths := doc.Paths.Map()
 	for _, path := range slices.Sorted(maps.Keys(paths)) {
 		operations := paths[path].Operations()
@@ -172,6 +172,9 @@ func (d *drawing) of(s *openapi3.Schema, name string) string {
 	switch {
 	case len(s.Enum) > 0:
 		return fmt.Sprint(s.Enum[d.IntN(len(s.Enum))])
+	case strings.HasSuffix(name, "[in]") && listed.MatchString(s.Pattern):
+		choices := strings.Split(listed.FindStringSubmatch(s.Pattern)[1], "|")
+		return choices[d.IntN(len(choices))] + "," + choices[0]
 	case name == "If-Match" || name == "If-None-Match":
 		return "*"
 	case name == "Idempotency-Key":
