@@ -41,7 +41,7 @@ func ServeConfig(p Program, file string, watch bool) error {
 // newLoader reads the configuration in a file, judging it by the endpoints of
 // its model.
 func newLoader(file string) *config.Loader {
-	return config.NewLoader(file, config.Known{Endpoints: knownEndpoints})
+	return config.NewLoader(file, config.Known{Endpoints: Endpoints})
 }
 
 // LoadConfig reads a configuration once.
@@ -94,7 +94,8 @@ func loadBy(loader *config.Loader) (*config.Config, error) {
 	return c, err
 }
 
-func knownEndpoints(c *config.Config) ([]config.Endpoint, error) {
+// Endpoints are what the allowlists of a configuration can name.
+func Endpoints(c *config.Config) ([]config.Endpoint, error) {
 	offer, err := OfferOf(c)
 	if err != nil {
 		return nil, err
