@@ -14,7 +14,6 @@ import (
 
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/config"
-	"frontdesk/gateway"
 )
 
 // completionCommand prints a script that asks this program, by completeWord, what a word on a
@@ -194,13 +193,13 @@ func keyNames(c *config.Config) (all []candidate) {
 
 // endpointEntries are all entries of allowlists that name one endpoint.
 func endpointEntries(c *config.Config) (all []candidate) {
-	offer, err := desk.OfferOf(c)
+	endpoints, err := desk.Endpoints(c)
 	if err != nil {
 		return nil
 	}
 	entries := map[string]bool{}
-	for _, grant := range gateway.Endpoints(offer) {
-		entries[grant.String()], entries["* "+grant.Path] = true, true
+	for _, e := range endpoints {
+		entries[e.Method+" "+e.Path], entries["* "+e.Path] = true, true
 	}
 	for _, entry := range slices.Sorted(maps.Keys(entries)) {
 		all = append(all, candidate{word: entry})

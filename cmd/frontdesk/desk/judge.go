@@ -33,7 +33,7 @@ func judgedBy(loader *config.Loader, elsewhere bool) (*config.Config, error) {
 
 // JudgedTexts is Judged for files that were read before.
 func JudgedTexts(texts []config.Text) (*config.Config, error) {
-	c, err := config.Read(texts, config.Known{Endpoints: knownEndpoints})
+	c, err := config.Read(texts, config.Known{Endpoints: Endpoints})
 	problems, ok := errors.AsType[strictyaml.Problems](err)
 	if err != nil && !ok {
 		return nil, err

@@ -42,7 +42,7 @@ func ServeConfig(p Program, file string, watch bool) error {
 // newLoader reads the configuration in a file, judging it by the endpoints of
 // its model.
 func newLoader(file string) *config.Loader {
-	return config.NewLoader(file, config.Known{Endpoints: knownEndpoints})
+	return config.NewLoader(file, config.Known{Endpoints: Endpoints})
 }
 
 // LoadConfig reads a configuration once.
@@ -104,7 +104,8 @@ func IncludedNow(main config.Text) []string { return config.Included(main, anyEn
 // anyEndpoint has the allowlists of a configuration not judged.
 var anyEndpoint = config.Known{Endpoints: func(*config.Config) ([]config.Endpoint, error) { return nil, nil }}
 
-func knownEndpoints(c *config.Config) ([]config.Endpoint, error) {
+// Endpoints are what the allowlists of a configuration can name.
+func Endpoints(c *config.Config) ([]config.Endpoint, error) {
 	offer, err := OfferOf(c)
 	if err != nil {
 		return nil, err
@@ -123,7 +124,7 @@ func endpointsOf(grants []gateway.Grant) []config.Endpoint {
 // Differences tells in words what becomes different from one configuration to another, by the
 // endpoints that the second has.
 func Differences(from, to *config.Config) []config.Difference {
-	endpoints, err := knownEndpoints(to)
+	endpoints, err := Endpoints(to)
 	if err != nil { // then the entries of allowlists are compared as they are written
 		endpoints = nil
 	}
