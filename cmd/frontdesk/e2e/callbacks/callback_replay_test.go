@@ -16,75 +16,75 @@ import (
 )
 
 // TestReplaySeveral: of many jobs those are made due that are named, and no other, after they were
-// counted, and with what clients call themselves in a form that does a terminal no harm.
+// counted, and with what clients call themselves in a form that does a terminal no harm. TestCallbacksByReceiver has callbacks made
+// again on PostgreSQL too.
 func TestReplaySeveral(t *testing.T) {
 	t.Parallel()
-	rig.OnEngines(t, func(t *testing.T, dsn string) {
-		const many = 520 // more than are read at once
-		begun := time.Now().Add(-time.Hour).Truncate(time.Millisecond)
-		job := func(n int, host string, state webhook.State) webhook.Job {
-			return webhook.Job{
-				ID: fmt.Sprintf("%s%d", strings.ReplaceAll(host, ".", ""), n), Callback: "https://" + host + "/hook?secret=Kanarie", State: state, Tries: 10,
-				Owner: webhook.Owner{Key: "full", User: auth.User{Username: "demo", Client: auth.Client{ID: 1, Name: "Garage \x1b[31m"}}},
-				Work:  webhook.Work{Kind: "backup"}, Created: begun, Finished: begun, Result: webhook.Result{File: "f", Name: "f.zip"},
-			}
+	dsn := rig.Engines[0].DSN(t)
+	const many = 520 // more than are read at once
+	begun := time.Now().Add(-time.Hour).Truncate(time.Millisecond)
+	job := func(n int, host string, state webhook.State) webhook.Job {
+		return webhook.Job{
+			ID: fmt.Sprintf("%s%d", strings.ReplaceAll(host, ".", ""), n), Callback: "https://" + host + "/hook?secret=Kanarie", State: state, Tries: 10,
+			Owner: webhook.Owner{Key: "full", User: auth.User{Username: "demo", Client: auth.Client{ID: 1, Name: "Garage \x1b[31m"}}},
+			Work:  webhook.Work{Kind: "backup"}, Created: begun, Finished: begun, Result: webhook.Result{File: "f", Name: "f.zip"},
 		}
-		rig.OnJobs(t, dsn, func(s *jobstore.Store) {
-			add := func(j webhook.Job, problem string, status int) {
-				require.NoError(t, s.Add(t.Context(), j))
-				_, err := s.Change(t.Context(), j.ID, func(j webhook.Job) (webhook.Job, *webhook.Try, error) {
-					return j, &webhook.Try{Job: j.ID, Number: 10, At: begun, Status: status, Error: problem}, nil
-				})
-				require.NoError(t, err)
-			}
-			for n := range many {
-				add(job(n, "down.example", webhook.Exhausted), webhook.ErrStatus, 503)
-			}
-			add(job(0, "slow.example", webhook.Exhausted), webhook.ErrTimeout, 0)
-			add(job(0, "fine.example", webhook.CalledBack), "", 204)
-			require.NoError(t, s.Add(t.Context(), job(0, "new.example", webhook.Accepted)))
-		})
-		states := func() (all map[webhook.State]int) {
-			t.Helper()
-			rig.OnJobs(t, dsn, func(s *jobstore.Store) {
-				var err error
-				all, err = s.States(t.Context())
-				require.NoError(t, err)
+	}
+	rig.OnJobs(t, dsn, func(s *jobstore.Store) {
+		add := func(j webhook.Job, problem string, status int) {
+			require.NoError(t, s.Add(t.Context(), j))
+			_, err := s.Change(t.Context(), j.ID, func(j webhook.Job) (webhook.Job, *webhook.Try, error) {
+				return j, &webhook.Try{Job: j.ID, Number: 10, At: begun, Status: status, Error: problem}, nil
 			})
-			return all
+			require.NoError(t, err)
 		}
-		run := func(want int, args ...string) string {
-			t.Helper()
-			code, out, problems := rig.CommandLine(t, dsn, append([]string{"callbacks"}, args...)...)
-			require.Equal(t, want, code, "%v: %s%s", args, out, problems)
-			require.NotContains(t, out+problems, "Kanarie")
-			require.NotContains(t, out+problems, "\x1b")
-			return out + problems
+		for n := range many {
+			add(job(n, "down.example", webhook.Exhausted), webhook.ErrStatus, 503)
 		}
-		before := states()
-		for _, wrong := range [][]string{nil, {"down0", "--failing"}, {"--state", "running"}, {"--error", "tiemout"}} {
-			run(2, append([]string{"replay"}, wrong...)...)
-		}
-		require.Contains(t, run(2, "replay", "--failing"), "nothing was done: there is no terminal to ask at")
-		require.Contains(t, run(0, "replay", "--host", "nowhere.example", "--yes"), "nothing was done")
-		told := run(0, "replay", "--failing", "--dry-run")
-		require.Regexp(t, `(?m)^down\.example +520 +520 exhausted\nslow\.example +1 +1 exhausted\n521 jobs would be called about again`, told)
-		require.Equal(t, before, states())
-
-		require.Contains(t, run(0, "replay", "--error", "timeout", "--yes"), "1 job is due again")
-		told = run(0, "replay", "--error", "status 503", "--host", "down.example", "--client", "Garage \x1b[31m", "--yes")
-		require.Contains(t, told, "520 jobs are due again")
-		after := states()
-		require.Equal(t, []int{521, 0, 1, 1}, []int{after[webhook.Done], after[webhook.Exhausted], after[webhook.CalledBack], after[webhook.Accepted]})
-		j, _ := storedJob(t, dsn, "downexample0")
-		require.Zero(t, j.Tries)
-		require.Contains(t, run(0, "replay", "--state", "called_back", "--host", "fine.example", "--yes"), "1 job is due again")
-		_, acts, _ := rig.CommandLine(t, dsn, "acts", "list", "--what", "callbacks replay")
-		require.Regexp(t, `callbacks replay +"520 jobs: client Garage \\x1b\[31m, host down\.example, error status 503, failing" .* done\n`, acts)
-		require.Regexp(t, `callbacks replay +1 job: state called_back, host fine\.example `, acts)
-		require.Contains(t, run(0, "list", "--host", "down.example", "--error", "status", "--limit", "1"), "status 503")
-		require.Contains(t, run(0, "list", "--error", "status 500"), "No callback")
+		add(job(0, "slow.example", webhook.Exhausted), webhook.ErrTimeout, 0)
+		add(job(0, "fine.example", webhook.CalledBack), "", 204)
+		require.NoError(t, s.Add(t.Context(), job(0, "new.example", webhook.Accepted)))
 	})
+	states := func() (all map[webhook.State]int) {
+		t.Helper()
+		rig.OnJobs(t, dsn, func(s *jobstore.Store) {
+			var err error
+			all, err = s.States(t.Context())
+			require.NoError(t, err)
+		})
+		return all
+	}
+	run := func(want int, args ...string) string {
+		t.Helper()
+		code, out, problems := rig.CommandLine(t, dsn, append([]string{"callbacks"}, args...)...)
+		require.Equal(t, want, code, "%v: %s%s", args, out, problems)
+		require.NotContains(t, out+problems, "Kanarie")
+		require.NotContains(t, out+problems, "\x1b")
+		return out + problems
+	}
+	before := states()
+	for _, wrong := range [][]string{nil, {"down0", "--failing"}, {"--state", "running"}, {"--error", "tiemout"}} {
+		run(2, append([]string{"replay"}, wrong...)...)
+	}
+	require.Contains(t, run(2, "replay", "--failing"), "nothing was done: there is no terminal to ask at")
+	require.Contains(t, run(0, "replay", "--host", "nowhere.example", "--yes"), "nothing was done")
+	told := run(0, "replay", "--failing", "--dry-run")
+	require.Regexp(t, `(?m)^down\.example +520 +520 exhausted\nslow\.example +1 +1 exhausted\n521 jobs would be called about again`, told)
+	require.Equal(t, before, states())
+
+	require.Contains(t, run(0, "replay", "--error", "timeout", "--yes"), "1 job is due again")
+	told = run(0, "replay", "--error", "status 503", "--host", "down.example", "--client", "Garage \x1b[31m", "--yes")
+	require.Contains(t, told, "520 jobs are due again")
+	after := states()
+	require.Equal(t, []int{521, 0, 1, 1}, []int{after[webhook.Done], after[webhook.Exhausted], after[webhook.CalledBack], after[webhook.Accepted]})
+	j, _ := storedJob(t, dsn, "downexample0")
+	require.Zero(t, j.Tries)
+	require.Contains(t, run(0, "replay", "--state", "called_back", "--host", "fine.example", "--yes"), "1 job is due again")
+	_, acts, _ := rig.CommandLine(t, dsn, "acts", "list", "--what", "callbacks replay")
+	require.Regexp(t, `callbacks replay +"520 jobs: client Garage \\x1b\[31m, host down\.example, error status 503, failing" .* done\n`, acts)
+	require.Regexp(t, `callbacks replay +1 job: state called_back, host fine\.example `, acts)
+	require.Contains(t, run(0, "list", "--host", "down.example", "--error", "status", "--limit", "1"), "status 503")
+	require.Contains(t, run(0, "list", "--error", "status 500"), "No callback")
 }
 
 // pageOfCallbacks is what a test reads of the page.
