@@ -69,6 +69,8 @@ func (w *wording) tell(c Change) {
 		w.once(name, part, add)
 	case part == "expires" && w.to[name] != nil && w.to[name].Expires.Passed(w.now):
 		add("ends, since its end has passed: %s", c.To)
+	case part == "expires" && c.To == "":
+		add("has no end of its own any more, which was %s", c.From)
 	default:
 		c.Path = part
 		add("%s", c)
