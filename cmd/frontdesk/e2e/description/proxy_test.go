@@ -116,7 +116,9 @@ func newDraw(doc *openapi3.T) *drawing {
 	for _, path := range slices.Sorted(maps.Keys(paths)) {
 		operations := paths[path].Operations()
 		for _, method := range slices.Sorted(maps.Keys(operations)) {
-			if op := operations[method]; !slices.Contains(apart, op.OperationID) {
+			// Bodies are drawn from their examples.
+			op := operations[method]
+			if drawable := op.RequestBody == nil || len(op.RequestBody.Value.Content["application/json"].Examples) > 0; drawable && !slices.Contains(apart, op.OperationID) {
 				d.operations = append(d.operations, target{method, path, op})
 			}
 		}
