@@ -4,6 +4,8 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -47,7 +49,9 @@ func TestBackendsPage(t *testing.T) {
 		d := rig.Start(t, rig.Options{DSN: dsn, Wrap: faults.Wrap, Backend: ", circuit: {failures: 3, pause: 1h}"})
 		token := d.Login(rig.FullKey, "demo")
 		const canary = "canary-7261"
-		require.Equal(t, 200, d.Call("GET", "/contact?name[contains]="+canary, token, "", "X-Request-Id", "the-list").Status)
+		for range 5 {
+			require.Equal(t, 200, d.Call("GET", "/contact?name[contains]="+canary, token, "", "X-Request-Id", "the-list").Status)
+		}
 		for range 7 {
 			require.Equal(t, 200, d.Call("GET", "/order/1", token, "").Status)
 		}
@@ -84,11 +88,12 @@ func TestBackendsPage(t *testing.T) {
 			asked[c.Operation+" "+c.Resource] = append(asked[c.Operation+" "+c.Resource], c.Asked)
 			if c.RequestID == "the-list" {
 				require.Positive(t, c.Of)
-				require.Regexp(t, `(?i)^SELECT .* FROM "?contact"? .*[?$]1`, c.Asked)
 			}
 		}
 		require.Len(t, asked["get order"], 5, "of seven")
-		require.Len(t, asked["list contact"], 1)
+		require.Len(t, asked["list contact"], 5)
+		isList := regexp.MustCompile(`(?i)^SELECT .* FROM "?contact"? .*[?$]1`)
+		require.True(t, slices.ContainsFunc(asked["list contact"], isList.MatchString), "%q: not all of them waited for a connection longer than for the list", asked["list contact"])
 		require.Len(t, asked["create contact"], 1)
 		page := string(d.AskOps("/backends?resource=contact").Body)
 		require.Contains(t, page, "The slowest calls of contact")

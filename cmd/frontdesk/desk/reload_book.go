@@ -64,12 +64,13 @@ func (k *reloader) noteRefused(trigger string, read *config.Config, err error) {
 	h := k.desk
 	current := h.live.Current().config
 	r := revisions.Revision{At: time.Now(), Trigger: trigger, Refused: true, Problems: problemsOf(err)}
-	if read == nil {
-		read = k.loader.Draft()
-	}
 	var problems strictyaml.Problems
 	whole := func(p strictyaml.Problem) bool { return p.Path == "" } // the file cannot be read at all
-	if !errors.As(err, &problems) || read == nil || slices.ContainsFunc(problems, whole) {
+	known := errors.As(err, &problems) && !slices.ContainsFunc(problems, whole)
+	if known && read == nil {
+		read = k.loader.Draft()
+	}
+	if !known || read == nil {
 		r.Unknown = "it could not be read"
 	} else {
 		r.Digest, r.Files = read.Hash(), filesOf(writtenSince(read.Files(), h.live.Current().since))

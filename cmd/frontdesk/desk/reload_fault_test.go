@@ -7,13 +7,15 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
 
+	"frontdesk/cmd/frontdesk/history"
 	"frontdesk/config"
 )
 
 // TestReloadSurvivesAFault of the program itself, here for want of a loader.
 func TestReloadSurvivesAFault(t *testing.T) {
 	c := config.Default()
-	h := &Desk{basis: &basis{now: time.Now, log: zap.NewNop()}, config: c, started: c, live: new(config.Live[snapshot])}
+	of := &basis{now: time.Now, log: zap.NewNop()}
+	h := &Desk{basis: of, config: c, started: c, live: new(config.Live[snapshot]), book: openBook(of, "", nil), past: &past{History: history.New(time.Now)}}
 	require.NoError(t, h.live.Reload(func(*snapshot) (*snapshot, error) { return &snapshot{config: c}, nil }))
 	k := &reloader{desk: h}
 	k.reload(bySignal)

@@ -22,7 +22,7 @@ func TestTiesAreTheSum(t *testing.T) {
 		w.now = w.now.Add(time.Duration(random.IntN(3000)) * time.Millisecond)
 		method := []string{"GET", "POST"}[random.IntN(2)]
 		r := gateway.Answer{
-			Status: 200, Method: method, Endpoint: fmt.Sprintf("/r%d", random.IntN(20)), Key: fmt.Sprint("key", random.IntN(5)), Client: fmt.Sprint("client", random.IntN(6)),
+			Status: 200, Method: method, Endpoint: fmt.Sprintf("/r%d", random.IntN(12)), Key: fmt.Sprint("key", random.IntN(5)), Client: fmt.Sprint("client", random.IntN(6)),
 			User: fmt.Sprint("user", random.IntN(40)), Address: fmt.Sprint("192.0.2.", random.IntN(3)),
 		}
 		if random.IntN(3) > 0 {

@@ -47,7 +47,7 @@ func (r refusal) told(t *testing.T, d *rig.Desk, id string, a rig.Answer) {
 	t.Helper()
 	require.Equal(t, 401, a.Status, "%+v", r)
 	require.Equal(t, r.body, strings.ReplaceAll(string(a.Body), id, "ID"), "%+v", r)
-	require.Equal(t, []string{"Cache-Control", "Content-Length", "Content-Type", "Date", "X-Content-Type-Options", "X-Request-Id"}, slices.Sorted(maps.Keys(a.Header)), "%+v", r)
+	require.Equal(t, []string{"Cache-Control", "Content-Length", "Content-Type", "Date", "Link", "X-Content-Type-Options", "X-Request-Id"}, slices.Sorted(maps.Keys(a.Header)), "%+v", r)
 	line := d.Accessed(id)
 	require.Equal(t, string(r.cause), line.Cause, "%+v", r)
 	require.Equal(t, r.key, line.Key, "%+v", r)

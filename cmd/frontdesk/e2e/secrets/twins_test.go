@@ -111,6 +111,9 @@ func (w *twins) try(side int, token string, a ask) (answer, error) {
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
 	host := strings.Split(w.desks[side].Base, "/")[2]
+	for i, link := range resp.Header["Link"] {
+		resp.Header["Link"][i] = strings.ReplaceAll(link, host, "desk.example")
+	}
 	return answer{resp.StatusCode, resp.Header, bytes.ReplaceAll(text, []byte(host), []byte("desk.example"))}, err
 }
 
