@@ -2,6 +2,7 @@ package history
 
 import (
 	"cmp"
+	"crypto/rand"
 	"slices"
 	"sync"
 	"time"
@@ -61,11 +62,12 @@ type History struct {
 	marks    []Mark
 	clock    func() time.Time
 	began    time.Time
+	id       string
 }
 
 // New returns a history that begins now.
 func New(clock func() time.Time) *History {
-	h := &History{all: new(series), clock: clock, began: clock()}
+	h := &History{all: new(series), clock: clock, began: clock(), id: rand.Text()[:idLength]}
 	for k := Endpoint; k < kinds; k++ {
 		h.rest[k], h.known[k], h.others[k] = new(series), map[Name]*series{}, map[Name]uint32{}
 	}
@@ -326,3 +328,9 @@ func (h *History) read(s *series, span Span) Series {
 
 // Began is since when there is a history.
 func (h *History) Began() time.Time { return h.began }
+
+const idLength = 6
+
+// ID tells this history from any other: it is drawn when it begins, and kept over a restart
+// with it.
+func (h *History) ID() string { return h.id }
