@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"time"
 
 	"frontdesk/cmd/frontdesk/history"
@@ -53,81 +54,82 @@ func ofHealth(r *StatusReport) (all []Notice) {
 }
 
 // notices are what stands out of a history.
-func notices(of *history.History, now time.Time) (all []Notice) {
+func notices(of *history.History, now time.Time) []Notice {
 	since := now.Add(-noticed)
-	all = append(all, refused(of, since, now)...)
-	all = append(all, floods(of, since)...)
-	return append(all, slow(of)...)
+	return slices.Concat(failed(of, since, now), lockedOut(of, since, now), floods(of, since), slow(of))
 }
 
 // alike are refusals of the same sort.
 type alike struct {
 	history.Refusal // the last of them
 	n               int
-	addresses       map[string]bool
+
+	clients, addresses map[string]bool
 }
 
-// group counts the refusals since a moment that want lets through, most frequent first.
-func group(of *history.History, since time.Time, want func(*history.Refusal) bool) (all []*alike) {
+// group counts the refusals since a moment that are of a sort, most frequent first. sort is
+// not ok for those that are of none.
+func group(of *history.History, since time.Time, sort func(*history.Refusal) (name [4]string, ok bool)) (all []*alike) {
 	sorts := map[[4]string]*alike{}
-	for _, r := range of.Refusals(func(r *history.Refusal) bool { return !r.At.Before(since) && want(r) }) {
-		login := ""
-		if r.Endpoint == "/authenticate" {
-			login = "login"
+	for _, r := range of.Refusals(func(r *history.Refusal) bool { _, ok := sort(r); return ok && !r.At.Before(since) }) {
+		name, _ := sort(&r)
+		a := sorts[name]
+		if a == nil {
+			a = &alike{Refusal: r, clients: map[string]bool{}, addresses: map[string]bool{}}
+			sorts[name], all = a, append(all, a)
 		}
-		sort := [4]string{r.Key, r.Client, cmp.Or(r.Cause, r.Reason), login}
-		if sorts[sort] == nil {
-			sorts[sort] = &alike{Refusal: r, addresses: map[string]bool{}}
-			all = append(all, sorts[sort])
-		}
-		sorts[sort].n++
-		sorts[sort].addresses[r.Address] = true
+		a.n++
+		a.clients[r.Client], a.addresses[r.Address] = true, true
 	}
 	slices.SortStableFunc(all, func(a, b *alike) int { return cmp.Compare(b.n, a.n) })
-	return all
+	return slices.DeleteFunc(all, func(a *alike) bool { return a.n < noticedRefused })
 }
 
 // usual are the causes of a 401 that clients recover from by themselves.
 var usual = []string{"expired", "logged_out"}
 
-// refused are customers who cannot log in, or whose sessions open nothing, and what fails.
-func refused(of *history.History, since, now time.Time) (all []Notice) {
-	locked := group(of, since, func(r *history.Refusal) bool {
-		return r.Status == http.StatusUnauthorized && !slices.Contains(usual, r.Cause) && (r.Key != "" || r.Endpoint == "/authenticate")
+func causeOf(r *history.Refusal) string { return cmp.Or(r.Cause, r.Reason) }
+
+// lockedOut are customers who cannot log in, or whose sessions open nothing.
+func lockedOut(of *history.History, since, now time.Time) (all []Notice) {
+	sorts := group(of, since, func(r *history.Refusal) ([4]string, bool) {
+		login := r.Endpoint == "/authenticate"
+		return [4]string{r.Key, r.Client, causeOf(r), strconv.FormatBool(login)}, r.Status == http.StatusUnauthorized && !slices.Contains(usual, r.Cause) && (login || r.Key != "")
 	})
-	failed := group(of, since, func(r *history.Refusal) bool { return r.Status >= http.StatusInternalServerError })
-	for i, sorts := range [][]*alike{locked, failed} {
-		n := 0
-		for _, a := range sorts {
-			if n++; a.n < noticedRefused || n > noticesMost {
-				break
-			}
-			what := "requests"
-			if a.Endpoint == "/authenticate" {
-				what = "logins"
-			}
-			from := fmt.Sprintf("%d addresses", len(a.addresses))
-			if len(a.addresses) == 1 {
-				from = a.Address
-			}
-			text := fmt.Sprintf("%d %s %s %s: %s, the last %s from %s", a.n, what, whose(a), []string{"were refused", "failed"}[i], cmp.Or(a.Cause, a.Reason), ago(now, a.At), from)
-			q := url.Values{"reason": {cmp.Or(a.Cause, a.Reason)}, "key": {a.Key}, "client": {a.Client}}
-			all = append(all, Notice{[]string{"warn", "bad"}[i], text, "/refusals?" + q.Encode(), "frontdesk why " + a.ID + " LOG"})
+	for _, a := range sorts[:min(len(sorts), noticesMost)] {
+		what, whose, from := "requests", "of nobody known", a.Address
+		if a.Endpoint == "/authenticate" {
+			what = "logins"
 		}
+		switch {
+		case a.Client != "":
+			whose = "of " + a.Client + " with the key " + a.Key
+		case a.Key != "":
+			whose = "of the key " + a.Key
+		}
+		if n := len(a.addresses); n > 1 {
+			from = fmt.Sprintf("%d addresses", n)
+		}
+		text := fmt.Sprintf("%d %s %s were refused: %s, the last %s from %s", a.n, what, whose, causeOf(&a.Refusal), ago(now, a.At), from)
+		all = append(all, Notice{"warn", text, "/refusals?" + url.Values{"reason": {causeOf(&a.Refusal)}, "key": {a.Key}, "client": {a.Client}}.Encode(), "frontdesk why " + a.ID + " LOG"})
 	}
 	return all
 }
 
-// whose says whose refusals they were.
-func whose(a *alike) string {
-	switch {
-	case a.Key == "":
-		return "of nobody known"
-	case a.Client == "":
-		return "of the key " + a.Key
-	default:
-		return "of " + a.Client + " with the key " + a.Key
+// failed is what is not the clients' fault.
+func failed(of *history.History, since, now time.Time) (all []Notice) {
+	sorts := group(of, since, func(r *history.Refusal) ([4]string, bool) {
+		return [4]string{causeOf(r)}, r.Status >= http.StatusInternalServerError
+	})
+	for _, a := range sorts[:min(len(sorts), noticesMost)] {
+		whose := fmt.Sprintf("%d clients", len(a.clients))
+		if len(a.clients) == 1 {
+			whose = cmp.Or(a.Client, "nobody known")
+		}
+		text := fmt.Sprintf("%d requests of %s failed: %s, the last %s at %s %s", a.n, whose, causeOf(&a.Refusal), ago(now, a.At), a.Method, a.Endpoint)
+		all = append(all, Notice{"bad", text, "/refusals?" + url.Values{"reason": {causeOf(&a.Refusal)}}.Encode(), "frontdesk why " + a.ID + " LOG"})
 	}
+	return all
 }
 
 // floods are keys that run into their limits, and those that ask far more than they use to.
@@ -137,14 +139,16 @@ func floods(of *history.History, since time.Time) (all []Notice) {
 	for _, key := range busiest {
 		total += key.Sum().Requests
 	}
-	limited := group(of, since, func(r *history.Refusal) bool { return r.Status == http.StatusTooManyRequests && r.Key != "" })
+	limited := group(of, since, func(r *history.Refusal) ([4]string, bool) {
+		return [4]string{r.Key, causeOf(r)}, r.Status == http.StatusTooManyRequests && r.Key != ""
+	})
 	for _, key := range busiest {
 		sum, name := key.Sum(), key.Name.Word
 		text := fmt.Sprintf("The key %s makes %d of %d requests", name, sum.Requests, total)
 		at := slices.IndexFunc(limited, func(a *alike) bool { return a.Key == name })
 		switch usually := usualRate(of, key.Name); {
 		case at >= 0 && limited[at].n >= noticedLimited:
-			text += fmt.Sprintf(", and its limit refused %s%d of them: %s", atLeast(limited[at].n), limited[at].n, cmp.Or(limited[at].Cause, limited[at].Reason))
+			text += fmt.Sprintf(", and its limit refused %s%d of them: %s", atLeast(limited[at].n), limited[at].n, causeOf(&limited[at].Refusal))
 		case usually > 0 && sum.Requests >= 1000 && 2*sum.Requests >= total && float64(sum.Requests)/noticed.Minutes() >= 5*usually:
 			text += fmt.Sprintf(", %.0f a minute; it makes %.0f usually", float64(sum.Requests)/noticed.Minutes(), usually)
 		default:

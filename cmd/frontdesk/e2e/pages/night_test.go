@@ -16,7 +16,7 @@ import (
 // or clicks. What the pages say without a browser, TestNight holds in every run.
 func TestBrowserNight(t *testing.T) {
 	if !sqltest.Soak() && os.Getenv("FRONTDESK_SCREENSHOTS") == "" {
-		t.Skip("pictures are made by make pages")
+		t.Skip("pictures: make pages makes them")
 	}
 	b, folder := startBrowser(t), t.TempDir()
 	rig.TinyDisk(t, folder, "16m")
