@@ -20,6 +20,7 @@ import (
 
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/accesslog"
+	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/history"
 	"frontdesk/cmd/frontdesk/rig"
 )
@@ -36,6 +37,8 @@ type pastJSON struct {
 	}
 	Marks []history.Mark
 	Past  *pastJSON
+
+	Notices []desk.Notice `json:"stands_out"`
 }
 
 func (p pastJSON) sum() (sum [3]int) {
@@ -245,12 +248,17 @@ func TestWindowIsForOperators(t *testing.T) {
 		o.DSN = rig.Engines[0].DSN(t)
 		d := rig.Start(t, o)
 		d.Call("GET", "/vehicle", d.Login(rig.FullKey, "demo"), "")
+		for range 3 {
+			d.Call("GET", rig.LoginPath(rig.FullKey, "demo", "wrong"), "", "")
+		}
 		var shown, hidden pastJSON
 		askJSON(t, d, "/", &shown)
+		require.Len(t, shown.Notices, 1)
 		require.NotEmpty(t, shown.Past.Busiest)
 		elsewhere := []string{"X-Forwarded-For", "192.0.2.7"} // through a proxy on this machine
 		askJSON(t, d, "/", &hidden, elsewhere...)
 		require.Empty(t, hidden.Past.Busiest)
+		require.Empty(t, hidden.Notices)
 		require.NotEmpty(t, hidden.Past.Points)
 		for _, path := range []string{"/history?key=full", "/refusals"} {
 			require.Equal(t, 200, askJSON(t, d, path, nil), path)
