@@ -18,7 +18,7 @@ export GOFLAGS := -trimpath $(GOFLAGS)
 # It says what it does, what it needs and what it leaves out: see there.
 testrun = $(GO) run ./.ci/testrun
 
-.PHONY: test test-times pages race check fmt lint bench fuzz soak siege build release deb image
+.PHONY: test test-times pages pictures race check fmt lint bench fuzz soak siege build release deb image
 
 # Everything, in its short form: on SQLite and on a real PostgreSQL, MariaDB and
 # Redis, with a real mail server, the pages in a real browser, the description
@@ -36,6 +36,10 @@ test-times:
 # dark, each checked by axe.
 pages:
 	FRONTDESK_SCREENSHOTS=$(CURDIR)/tmp/pages $(testrun) -timeout 20m -run TestBrowser ./cmd/frontdesk/e2e/pages
+
+# The pictures of README.md, which show the pages as they are.
+pictures:
+	FRONTDESK_PICTURES=$(CURDIR)/docs $(testrun) -timeout 20m -run TestBrowserPictures ./cmd/frontdesk/e2e/pages
 
 # The race detector. What vet finds, it finds in make test.
 race:
@@ -76,7 +80,7 @@ fuzz:
 
 # Long loops: many kills and restarts, many clients, a backup of 1,000,000 orders.
 soak:
-	FRONTDESK_SOAK=1 $(testrun) -p 1 -timeout 120m -run 'Kill|Concurrent|Soak|Foreign|Hostile|NobodyCanTell|AreWhole|IsTotalAndPages|ToolsAgree|OpenAPILint|TestRecipes$$|TestRelease$$|TestBrowser' ./cmd/frontdesk/... ./backend/reference ./backend/legacy ./backend/remote ./deploy/release
+	FRONTDESK_SOAK=1 $(testrun) -p 1 -timeout 120m -run 'Kill|Concurrent|Soak|Foreign|Hostile|NobodyCanTell|AreWhole|IsTotalAndPages|ToolsAgree|OpenAPILint|TestWindowIsTheLog|TestRecipes$$|TestRelease$$|TestBrowser' ./cmd/frontdesk/... ./backend/reference ./backend/legacy ./backend/remote ./deploy/release
 
 # Attacks on a frontdesk that serves, one after the other, beside a client that behaves:
 # whether the aims of docs/reliability.md are met. SIEGE=-markdown prints the table that

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 
 	"frontdesk/backend/legacy"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/config"
 )
 
 var (
@@ -177,5 +179,26 @@ func TestPagesSayWhatIsUnproven(t *testing.T) {
 	}
 	for _, engine := range []string{"postgres", "mariadb", "mysql", "sqlite"} {
 		require.Empty(t, legacy.Unproven(engine))
+	}
+}
+
+// TestPicturesShowWhatThereIs: the drawing of README.md has each driver that there is, all
+// pictures are there, and none is large. What the other pictures show, make pictures renews.
+func TestPicturesShowWhatThereIs(t *testing.T) {
+	var drawn []string
+	drawing := rig.Read(t, rig.Repository(t, "docs", "frontdesk.svg"))
+	for _, match := range regexp.MustCompile(`id="driver-(\w+)"`).FindAllStringSubmatch(drawing, -1) {
+		drawn = append(drawn, match[1])
+	}
+	driver, there := reflect.TypeFor[config.Backend]().FieldByName("Driver")
+	require.True(t, there)
+	require.Equal(t, driver.Tag.Get("schema"), "enum="+strings.Join(drawn, "|"))
+	require.Contains(t, drawing, "prefers-color-scheme:dark")
+	pictures := regexp.MustCompile(`!\[[^\]]*\]\((docs/[^)]+)\)`).FindAllStringSubmatch(rig.Read(t, rig.Repository(t, "README.md")), -1)
+	require.Len(t, pictures, 3)
+	for _, picture := range pictures {
+		info, err := os.Stat(rig.Repository(t, picture[1]))
+		require.NoError(t, err)
+		require.LessOrEqual(t, info.Size(), int64(150<<10), picture[1])
 	}
 }

@@ -142,3 +142,34 @@ func TestShapesDiffer(t *testing.T) {
 		require.False(t, looksLike(other, table), other)
 	}
 }
+
+// TestNight has everything go wrong that wakes people. Each time the first page says what it
+// is, and the command beside it tells more.
+func TestNight(t *testing.T) {
+	n := rig.StartNight(t, t.TempDir())
+	for _, step := range n.Steps() {
+		t.Run(step.Name, func(t *testing.T) { toldOfANight(t, n, step) })
+	}
+}
+
+// TestNightDiskFills is the same of a disk.
+func TestNightDiskFills(t *testing.T) {
+	folder := t.TempDir()
+	rig.TinyDisk(t, folder, "16m")
+	n := rig.StartNight(t, folder)
+	toldOfANight(t, n, n.DiskFills())
+}
+
+func toldOfANight(t *testing.T, n *rig.Night, step rig.NightStep) {
+	t.Helper()
+	step.Play()
+	notice, command := n.NightNotice(step)
+	require.Equal(t, 200, n.AskOps(notice.Page).Status, notice.Page)
+	_, out, problems := cli("", command...)
+	require.Contains(t, "\n"+out+problems, step.Tells, notice.Command)
+	_, top, problems := cli("", "top", "--ops", n.Ops)
+	require.Contains(t, top, step.Shows, problems)
+	if step.Mend != nil {
+		step.Mend()
+	}
+}

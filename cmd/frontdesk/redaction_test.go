@@ -2,17 +2,23 @@ package main
 
 import (
 	"bytes"
+	"compress/flate"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"html"
+	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime/pprof"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -136,6 +142,8 @@ func TestRedaction(t *testing.T) {
 		smtp := fmt.Sprintf("smtps://%s:%s@%s", "postman", planted.plant("mail.smtp"), rig.FreeAddress(t))
 		text := fmt.Sprintf(leakyConfig, dsn, smtp, filepath.Join(t.TempDir(), "results"), webhooktest.Port(t, receiver), authority.File(t),
 			spans.URL+"/v1/traces?key="+planted.plant("the query of tracing.endpoint"), "", planted.plant("webhook_secret"))
+		own := t.TempDir()
+		text = strings.Replace(text, `ops: {listen: "OPS"}`, fmt.Sprintf(`ops: {listen: "OPS", history: %q, socket: %q}`, filepath.Join(own, "history"), filepath.Join(own, "socket")), 1)
 		k := startLeaky(t, text)
 
 		token := planted.keep("a live token", k.Login(rig.FullKey, "demo"))
@@ -147,14 +155,14 @@ func TestRedaction(t *testing.T) {
 		// A reload that is refused, with a secret in what is wrong.
 		k.Write(strings.Replace(text, "log: {level: debug}", fmt.Sprintf("log: {level: debug, colour: %q}\nbackup: {password: %q}", planted.plant("an unknown setting"), planted.plant("an unknown section")), 1))
 		k.HangUp()
-		for output, text := range operatorOutputs(t, k) {
+		for output, text := range operatorOutputs(t, k, "/", "/config") {
 			planted.search(t, output, text)
 		}
 		// One that changes what is secret, and needs a restart.
 		k.Write(strings.Replace(text, "/v1/traces?key=", "/"+planted.plant("the path of tracing.endpoint")+"?key=", 1))
 		k.HangUp()
 		require.Contains(t, k.OpsText("/readyz"), "tracing.endpoint")
-		for output, text := range operatorOutputs(t, k) {
+		for output, text := range operatorOutputs(t, k, operatorPages(t, k)...) {
 			planted.search(t, output, text)
 		}
 		k.Write(text)
@@ -165,6 +173,10 @@ func TestRedaction(t *testing.T) {
 		planted.search(t, "the log", k.Log.String())
 		require.Contains(t, k.Log.String(), "panic: the driver broke", "a panic is logged")
 		require.Contains(t, k.Log.String(), "the table is gone", "so is a failure")
+		history := historyOf(t, filepath.Join(own, "history"))
+		planted.search(t, "the file of the history", history)
+		require.Contains(t, history, "token_invalid")
+		require.NotContains(t, history, "demo", "the name of a user")
 		require.NotEmpty(t, spans.all())
 		planted.search(t, "the spans", string(spans.raw))
 	})
@@ -237,17 +249,53 @@ func leakyCallback(t *testing.T, k *rig.Kept, planted canaries, token, receiver 
 
 // operatorOutputs are what the ops listener tells, and what a dump of the program
 // would hold of its work.
-func operatorOutputs(t *testing.T, k *rig.Kept) map[string]string {
+func operatorOutputs(t *testing.T, k *rig.Kept, pages ...string) map[string]string {
 	t.Helper()
 	outputs := map[string]string{}
-	for _, path := range []string{"/", "/refusals", "/backends", "/history?client=Demo+Garage", "/status.json", "/metrics", "/readyz", "/healthz"} {
+	for _, path := range []string{"/status.json", "/metrics", "/readyz", "/healthz"} {
 		outputs[path] = k.OpsText(path)
+	}
+	for _, path := range pages {
+		outputs[path] = k.OpsText(path)
+		outputs[path+" as JSON"] = string(k.AskOps(path, "Accept", "application/json").Body)
 	}
 	require.Equal(t, 404, k.AskOps("/debug/pprof/").Status, "profiles hold everything")
 	var dump bytes.Buffer
 	require.NoError(t, pprof.Lookup("goroutine").WriteTo(&dump, 2))
 	outputs["a dump of all goroutines"] = dump.String()
 	return outputs
+}
+
+var linked = regexp.MustCompile(`href="(/[^"]*)"`)
+
+// operatorPages are the operators' pages that can be reached by clicking, one of each sort.
+func operatorPages(t *testing.T, k *rig.Kept) []string {
+	t.Helper()
+	pages, seen := []string{"/"}, map[string]bool{}
+	for i := 0; i < len(pages); i++ {
+		for _, link := range linked.FindAllStringSubmatch(k.OpsText(pages[i]), -1) {
+			at, err := url.Parse(html.UnescapeString(link[1]))
+			require.NoError(t, err)
+			page, _, ofJob := strings.Cut(at.Path, "/callbacks/")
+			sort := fmt.Sprint(page, ofJob, slices.Sorted(maps.Keys(at.Query())))
+			if !seen[sort] {
+				seen[sort] = true
+				pages = append(pages, at.RequestURI())
+			}
+		}
+	}
+	require.Greater(t, len(pages), 15, "%q", pages)
+	return pages
+}
+
+// historyOf is what the history's file has.
+func historyOf(t *testing.T, file string) string {
+	t.Helper()
+	packed, found := strings.CutPrefix(rig.Read(t, file), "frontdesk history\n")
+	require.True(t, found)
+	plain, err := io.ReadAll(flate.NewReader(strings.NewReader(packed)))
+	require.NoError(t, err)
+	return string(plain)
 }
 
 // commandOutputs are what the commands say of the configuration, of a broken one,
@@ -275,6 +323,10 @@ func commandOutputs(t *testing.T, k *rig.Kept) map[string]string {
 	say("key", "list", "--config", k.File)
 	say("user", "list", "--config", k.File)
 	say("callbacks", "list", "--config", k.File)
+	say("sessions", "list", "--config", k.File) // by the socket
+	say("acts", "list", "--config", k.File)
+	say("config", "history", "--config", k.File)
+	say("top", "--ops", k.Ops)
 	data, err := os.ReadFile(k.File)
 	require.NoError(t, err)
 	for name, change := range map[string][2]string{

@@ -30,7 +30,8 @@ type topView struct {
 		Waiting     int `json:"backend_waiting"`
 		Connections int `json:"connections"`
 	} `json:"load"`
-	Past struct {
+	Notices []desk.Notice `json:"stands_out"`
+	Past    struct {
 		Gateways []desk.GatewayRow `json:"gateways"`
 		Fault    string            `json:"fault"`
 		Step     int               `json:"step_seconds"`
@@ -91,7 +92,11 @@ func (c topCommand) look(ctx context.Context, ops *opsListener) (v topView, err 
 }
 
 func (c topCommand) write(w io.Writer, v topView) {
-	fmt.Fprintf(w, "%s\n\n", v.Verdict)
+	fmt.Fprintf(w, "%s\n", v.Verdict)
+	for _, n := range v.Notices {
+		fmt.Fprintf(w, "%s: %s\n", terminal.Safe(n.Text), terminal.Safe(n.Command))
+	}
+	fmt.Fprintln(w)
 	if v.Past.Fault != "" {
 		fmt.Fprintf(w, "%s\n", v.Past.Fault)
 	}

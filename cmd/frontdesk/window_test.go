@@ -1,18 +1,26 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+	"github.com/valyala/fasthttp"
 
+	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/accesslog"
+	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/history"
 	"frontdesk/cmd/frontdesk/rig"
 )
@@ -29,6 +37,8 @@ type pastJSON struct {
 	}
 	Marks []history.Mark
 	Past  *pastJSON
+
+	Notices []desk.Notice `json:"stands_out"`
 }
 
 func (p pastJSON) sum() (sum [3]int) {
@@ -56,60 +66,119 @@ func askJSON(t *testing.T, d *rig.Desk, path string, into any, headers ...string
 	return resp.StatusCode
 }
 
-// TestWindowIsTheLog: every count of the operators' pages is that of the access log, also
-// after a restart.
+// loggedTally is what an access log counts, and the last of what it has.
+type loggedTally struct {
+	all      [3]int // requests, refused, failed
+	of       map[string]map[string]*[3]int
+	recent   []accesslog.Line // the last few
+	refusals []accesslog.Line // the last history.MostRefusals
+	cut      []byte           // a line that is still being written
+}
+
+// ofLogged are the names that a line counts under.
+var ofLogged = map[string]func(*accesslog.Line) string{
+	"key": func(l *accesslog.Line) string { return l.Key }, "client": func(l *accesslog.Line) string { return l.Client }, "endpoint": func(l *accesslog.Line) string { return grantOf(*l) },
+	"reason": func(l *accesslog.Line) string { return cmp.Or(l.Cause, l.Reason) },
+}
+
+// read counts lines until the one of that request.
+func (w *loggedTally) read(t *testing.T, log *rig.LockedBuffer, last string) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		text := append(w.cut, log.Reset()...)
+		end := bytes.LastIndexByte(text, '\n') + 1
+		w.cut = text[end:]
+		for line := range bytes.Lines(text[:end]) {
+			if l := (accesslog.Line{}); l.Read(line) {
+				w.count(&l)
+			}
+		}
+		return len(w.recent) > 0 && w.recent[len(w.recent)-1].RequestID == last
+	}, rig.Patience, time.Millisecond)
+}
+
+func (w *loggedTally) count(l *accesslog.Line) {
+	one := [3]int{1, btoi(l.Status >= 400 && l.Status < 500), btoi(l.Status >= 500)}
+	add := func(to *[3]int) {
+		for i := range one {
+			to[i] += one[i]
+		}
+	}
+	add(&w.all)
+	for kind, name := range ofLogged {
+		if w.of == nil {
+			w.of = map[string]map[string]*[3]int{}
+		}
+		if w.of[kind] == nil {
+			w.of[kind] = map[string]*[3]int{}
+		}
+		if w.of[kind][name(l)] == nil {
+			w.of[kind][name(l)] = new([3]int)
+		}
+		add(w.of[kind][name(l)])
+	}
+	w.recent = append(w.recent[max(0, len(w.recent)-4):], *l)
+	if l.Reason != "" {
+		w.refusals = append(w.refusals[max(0, len(w.refusals)-history.MostRefusals+1):], *l)
+	}
+}
+
+// windowAsks are requests of every sort, with the token of one of several sessions.
+var windowAsks = []struct{ method, path, body string }{
+	{"GET", "/vehicle?page_size=2", ""}, {"GET", "/order/1", ""}, {"GET", "/order?nope=1", ""}, {"GET", "/vehicle/99999", ""}, {"DELETE", "/order/1", ""}, {"POST", "/vehicle", "{"}, {"GET", "/nowhere", ""}, {"PATCH", "/order/1", "{}"},
+}
+
+// askMany asks on one connection, many at once, and has the log counted.
+func askMany(t *testing.T, d *rig.Desk, w *loggedTally, requests int, tokens []string) {
+	t.Helper()
+	random := rand.New(rand.NewPCG(5, 6))
+	conn, err := net.Dial("tcp", d.Host())
+	require.NoError(t, err)
+	defer conn.Close()
+	in := bufio.NewReader(conn)
+	var out []byte
+	var resp fasthttp.Response
+	const atOnce = 32
+	for i := 0; i < requests; i += atOnce {
+		out = out[:0]
+		for n := range atOnce {
+			a := windowAsks[random.IntN(len(windowAsks))]
+			out = fmt.Appendf(out, "%s /webservice_v2%s HTTP/1.1\r\nHost: desk\r\nToken: %s\r\nX-Request-Id: the-%08d-of-all\r\nContent-Length: %d\r\n\r\n%s", a.method, a.path, tokens[random.IntN(len(tokens))], i+n, len(a.body), a.body)
+		}
+		_, err := conn.Write(out)
+		require.NoError(t, err)
+		for range atOnce {
+			require.NoError(t, resp.Read(in))
+		}
+		w.read(t, d.Log, fmt.Sprintf("the-%08d-of-all", i+atOnce-1))
+	}
+}
+
+// TestWindowIsTheLog: every count of the operators' pages is that of the access log, over 20,000
+// requests, in the soak over 1,000,000; also after a restart.
 func TestWindowIsTheLog(t *testing.T) {
 	o := rig.Options{DSN: rig.Engines[0].DSN(t)}
 	d := rig.Start(t, o)
-	random := rand.New(rand.NewPCG(3, 4))
 	tokens := []string{d.Login(rig.FullKey, "demo"), d.Login(rig.OrdersKey, "demo"), d.Login(rig.FullKey, "other"), "wrong"}
-	asks := []struct{ method, path, body string }{
-		{"GET", "/vehicle?page_size=2", ""}, {"GET", "/order/1", ""}, {"GET", "/order?nope=1", ""}, {"GET", "/vehicle/99999", ""}, {"DELETE", "/order/1", ""}, {"POST", "/vehicle", "{"}, {"GET", "/nowhere", ""}, {"PATCH", "/order/1", "{}"},
+	requests := 20_000
+	if sqltest.Soak() {
+		requests = 1_000_000
 	}
-	for range 400 {
-		a := asks[random.IntN(len(asks))]
-		d.Call(a.method, a.path, tokens[random.IntN(len(tokens))], a.body)
-	}
-	d.Call("GET", "/order/1", tokens[0], "", "X-Request-Id", "the-last-one-of-all")
-	accessed(t, d, "the-last-one-of-all")
-
-	var lines []accesslog.Line
-	for text := range strings.Lines(d.Log.String()) {
-		if l := (accesslog.Line{}); l.Read([]byte(text)) {
-			lines = append(lines, l)
-		}
-	}
-	require.Greater(t, len(lines), 400)
-	counted := func(want func(accesslog.Line) bool) (sum [3]int) {
-		for _, l := range lines {
-			if want(l) {
-				sum[0]++
-				sum[1] += btoi(l.Status >= 400 && l.Status < 500)
-				sum[2] += btoi(l.Status >= 500)
-			}
-		}
-		return sum
-	}
-	ofLine := map[string]func(accesslog.Line) string{
-		"key": func(l accesslog.Line) string { return l.Key }, "client": func(l accesslog.Line) string { return l.Client }, "endpoint": grantOf,
-		"reason": func(l accesslog.Line) string {
-			if l.Cause != "" {
-				return l.Cause
-			}
-			return l.Reason
-		},
-	}
+	var logged loggedTally
+	askMany(t, d, &logged, requests, tokens)
+	require.Greater(t, logged.all[0], requests)
+	counted := func(kind, name string) [3]int { return *logged.of[kind][name] }
 	compare := func(d *rig.Desk) {
 		t.Helper()
 		for _, span := range []string{"30m", "2h", "24h"} {
 			var of pastJSON
 			askJSON(t, d, "/?span="+span, &of)
-			require.Equal(t, counted(func(accesslog.Line) bool { return true }), of.Past.sum(), span)
+			require.Equal(t, logged.all, of.Past.sum(), span)
 			require.Len(t, of.Past.Busiest, 4)
 			for _, table := range of.Past.Busiest {
 				require.NotEmpty(t, table.Rows, table.Kind)
 				for _, row := range table.Rows {
-					want := counted(func(l accesslog.Line) bool { return ofLine[table.Kind](l) == row.Name })
+					want := counted(table.Kind, row.Name)
 					require.Equal(t, want, [3]int{row.Requests, row.Refused, row.Failed}, "%s %s in %s", table.Kind, row.Name, span)
 					var one pastJSON
 					askJSON(t, d, "/history?"+url.Values{table.Kind: {row.Name}, "span": {span}}.Encode(), &one)
@@ -117,20 +186,20 @@ func TestWindowIsTheLog(t *testing.T) {
 				}
 			}
 		}
-		for kind, of := range ofLine {
-			for _, l := range lines[len(lines)-5:] {
+		for kind, of := range ofLogged {
+			for _, l := range logged.recent {
 				var found struct{ Refusals []history.Refusal }
-				askJSON(t, d, "/refusals?"+url.Values{kind: {of(l)}}.Encode(), &found)
+				askJSON(t, d, "/refusals?"+url.Values{kind: {of(&l)}}.Encode(), &found)
 				var ids, want []string
 				for _, r := range found.Refusals {
 					ids = append(ids, r.ID)
 				}
-				for _, other := range slices.Backward(lines) {
-					if other.Reason != "" && of(other) == of(l) {
+				for _, other := range slices.Backward(logged.refusals) {
+					if of(&other) == of(&l) {
 						want = append(want, other.RequestID)
 					}
 				}
-				require.Equal(t, want, ids, "%s %s", kind, of(l))
+				require.Equal(t, want, ids, "%s %s", kind, of(&l))
 			}
 		}
 	}
@@ -138,9 +207,9 @@ func TestWindowIsTheLog(t *testing.T) {
 
 	code, stdout, stderr := cli("", "top", "--ops", d.Ops, "--span", "2h")
 	require.Equal(t, 0, code, stderr)
-	all := counted(func(accesslog.Line) bool { return true })
+	all := logged.all
 	require.Contains(t, stdout, fmt.Sprintf("last 2h   %d requests, %d refused, %d failed, p95 at most ", all[0], all[1], all[2]))
-	full := counted(func(l accesslog.Line) bool { return l.Key == "full" })
+	full := counted("key", "full")
 	require.Regexp(t, fmt.Sprintf(`(?m)^full +%d +%d +%d +[0-9.]+ ms$`, full[0], full[1], full[2]), stdout)
 	code, stdout, _ = cli("", "top", "--ops", d.Ops, "--all")
 	require.Equal(t, 0, code)
@@ -179,12 +248,17 @@ func TestWindowIsForOperators(t *testing.T) {
 		o.DSN = rig.Engines[0].DSN(t)
 		d := rig.Start(t, o)
 		d.Call("GET", "/vehicle", d.Login(rig.FullKey, "demo"), "")
+		for range 3 {
+			d.Call("GET", rig.LoginPath(rig.FullKey, "demo", "wrong"), "", "")
+		}
 		var shown, hidden pastJSON
 		askJSON(t, d, "/", &shown)
+		require.Len(t, shown.Notices, 1)
 		require.NotEmpty(t, shown.Past.Busiest)
 		elsewhere := []string{"X-Forwarded-For", "192.0.2.7"} // through a proxy on this machine
 		askJSON(t, d, "/", &hidden, elsewhere...)
 		require.Empty(t, hidden.Past.Busiest)
+		require.Empty(t, hidden.Notices)
 		require.NotEmpty(t, hidden.Past.Points)
 		for _, path := range []string{"/history?key=full", "/refusals"} {
 			require.Equal(t, 200, askJSON(t, d, path, nil), path)

@@ -129,7 +129,7 @@ func build(b *basis, p Program, c *config.Config, environment string) (*Desk, er
 		counts: newCached(store.jobs.States, b.now), pending: newCached(store.pending(b.now), b.now), room: newCached(callbacks.Orchestrator.Room, b.now),
 	}
 	h.book = openBook(b, configsFolder(store.file, own.Webhooks.Folder), store.ledger)
-	told.of, told.others = h, newGathering(shared, own.Server.Listen)
+	told.of, told.others = h, newGathering(shared, own.Server.Listen, told.History)
 	h.past = told
 	if h.ops, h.OpsAt, err = listenOps(h); err != nil {
 		return nil, err

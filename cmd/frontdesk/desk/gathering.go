@@ -58,11 +58,13 @@ type gatheredTables struct {
 	Marks []history.Mark         `json:"marks"`
 }
 
-func newGathering(shared *common, listen string) *gathering {
+// newGathering tells of a history: its ID is in the name, since several gateways may have the
+// same host name and address, as containers do.
+func newGathering(shared *common, listen string, of *history.History) *gathering {
 	if shared.gathering == nil {
 		return nil
 	}
-	return &gathering{Gathering: shared.gathering, who: hostName() + " " + listen}
+	return &gathering{Gathering: shared.gathering, who: hostName() + " " + listen + " " + of.ID()}
 }
 
 // gather tells the other gateways what this one does until ctx ends, and once more then. It is
@@ -129,19 +131,31 @@ func unpackTables(packed []byte) (t gatheredTables, err error) {
 
 // GatewayRow is what one of several gateways did.
 type GatewayRow struct {
-	Name     string `json:"name"` // its host and address
+	Name     string `json:"name"` // its host, its address, and what tells it from others that have the same
 	Requests uint32 `json:"requests"`
+	Refused  uint32 `json:"refused"`
+	Failed   uint32 `json:"failed"`
 	Here     bool   `json:"here"`  // the one that is asked
 	There    bool   `json:"there"` // it has told of itself just now
 }
 
-// gather makes the view of everything one of all gateways, or says why that cannot be.
+func gatewayRow(name string, did history.Point) GatewayRow {
+	return GatewayRow{Name: name, Requests: did.Requests, Refused: did.Refused, Failed: did.Failed, There: true}
+}
+
+// gather makes the view one of all gateways, or says why that cannot be. The view of one name
+// gets what each gateway did of it, as far as it is among the busiest there; its charts stay
+// those of this gateway.
 func (v *windowView) gather(ctx context.Context, p *past, span history.Span, names bool) {
 	if p.others == nil {
 		v.Fault = "sessions.store is memory: there is one gateway only."
 		return
 	}
-	if err := v.join(ctx, p, span, names); err != nil {
+	join := v.join
+	if v.Of != "" {
+		join = v.joinName
+	}
+	if err := join(ctx, p, span, names); err != nil {
 		p.of.log.Debug("the other gateways cannot be asked", zap.Error(err))
 		v.Fault = "The store of sessions does not answer, where gateways tell each other what they do: this is not the sum."
 	}
@@ -163,10 +177,11 @@ func (v *windowView) join(ctx context.Context, p *past, span history.Span, names
 	if err != nil {
 		return err
 	}
-	v.Gateways = []GatewayRow{{Name: g.who, Requests: v.series.Sum().Requests, Here: true, There: true}}
+	v.Gateways = []GatewayRow{gatewayRow(g.who, v.series.Sum())}
+	v.Gateways[0].Here = true
 	for i, who := range whom {
-		row := GatewayRow{Name: who, There: slices.Contains(there, who)}
-		if row.Requests = v.series.Join(v.levels, rings[i]); row.Requests > 0 || row.There {
+		row := gatewayRow(who, v.series.Join(v.levels, rings[i]))
+		if row.There = slices.Contains(there, who); row.Requests > 0 || row.There {
 			v.Gateways = append(v.Gateways, row)
 		}
 	}
@@ -195,6 +210,37 @@ func (v *windowView) join(ctx context.Context, p *past, span history.Span, names
 		}
 	}
 	slices.SortStableFunc(v.Marks, func(a, b history.Mark) int { return a.At.Compare(b.At) })
+	return nil
+}
+
+// joinName adds what each of the other gateways that are there did of one name.
+func (v *windowView) joinName(ctx context.Context, p *past, _ history.Span, _ bool) error {
+	g := p.others
+	whom, err := g.Gateways(ctx, v.now.Add(-gatewayAway))
+	if err != nil {
+		return err
+	}
+	whom = slices.DeleteFunc(whom, func(who string) bool { return who == g.who })
+	tables, err := g.Told(ctx, tablesPart, whom...)
+	if err != nil {
+		return err
+	}
+	v.Gateways = []GatewayRow{gatewayRow(g.who, v.series.Sum())}
+	v.Gateways[0].Here = true
+	for i, packed := range tables {
+		t, err := unpackTables(packed)
+		if err != nil {
+			continue // as in join
+		}
+		for _, busy := range t.Busy[v.Span] {
+			at := slices.IndexFunc(busy.Rows, func(row busyRow) bool { return row.Name == v.Name })
+			if busy.Kind != v.Of || at < 0 {
+				continue
+			}
+			row := busy.Rows[at]
+			v.Gateways = append(v.Gateways, gatewayRow(whom[i], history.Point{Requests: row.Requests, Refused: row.Refused, Failed: row.Failed}))
+		}
+	}
 	return nil
 }
 

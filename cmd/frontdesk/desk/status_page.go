@@ -92,11 +92,17 @@ type pageFoot struct{ Version, Host string }
 // statusView is what the first page shows.
 type statusView struct {
 	StatusReport
-	Past *windowView `json:"past"`
+	Notices []Notice    `json:"stands_out,omitempty"` // for operators
+	Past    *windowView `json:"past"`
 }
 
 func (p *pages) overview(w http.ResponseWriter, r *http.Request) {
-	p.answer(w, r, "status", statusView{p.of.report(r.Context()), p.of.past.windowOf(r.Context(), url.Values{"span": r.URL.Query()["span"], ofGateways: r.URL.Query()[ofGateways]}, p.of.isOperator(r))})
+	operator, query := p.of.isOperator(r), r.URL.Query()
+	v := statusView{StatusReport: p.of.report(r.Context()), Past: p.of.past.windowOf(r.Context(), url.Values{"span": query["span"], ofGateways: query[ofGateways]}, operator)}
+	if operator {
+		v.Notices = p.of.notices(&v.StatusReport)
+	}
+	p.answer(w, r, "status", v)
 }
 
 func (p *pages) history(w http.ResponseWriter, r *http.Request) {

@@ -147,15 +147,15 @@ func (p *past) windowOf(ctx context.Context, query url.Values, names bool) *wind
 			}
 			v.Busy = append(v.Busy, p.busiest(k.kind, k.name, k.title, span))
 		}
-		if p.others != nil {
-			v.There = int(p.others.there.Load())
-		}
-		if query.Get(ofGateways) == allGateways {
-			v.gather(ctx, p, span, names)
-		}
-		for i := range v.Busy {
-			v.Busy[i].cut()
-		}
+	}
+	if p.others != nil {
+		v.There = int(p.others.there.Load())
+	}
+	if query.Get(ofGateways) == allGateways {
+		v.gather(ctx, p, span, names)
+	}
+	for i := range v.Busy {
+		v.Busy[i].cut()
 	}
 	switch kind {
 	case history.Key:
@@ -292,14 +292,23 @@ func (v *windowView) Times() []string {
 
 // Link is the address of the page of one series, or with no kind of everything.
 func (v *windowView) Link(kind, name, span string) string {
-	return v.link(kind, name, span, kind == "" && v.OfAll())
+	return v.link(kind, name, span, v.OfAll())
+}
+
+// Sum is what all gateways of a page did together.
+func (v *windowView) Sum() GatewayRow {
+	var sum GatewayRow
+	for _, row := range v.Gateways {
+		sum.Requests, sum.Refused, sum.Failed = sum.Requests+row.Requests, sum.Refused+row.Refused, sum.Failed+row.Failed
+	}
+	return sum
 }
 
 // OfAll tells whether the page is of all gateways.
 func (v *windowView) OfAll() bool { return len(v.Gateways) > 0 }
 
 // Other is the address of the same of all gateways, or of this one alone.
-func (v *windowView) Other() string { return v.link("", "", v.Span, !v.OfAll()) }
+func (v *windowView) Other() string { return v.link(v.Of, v.Name, v.Span, !v.OfAll()) }
 
 func (v *windowView) link(kind, name, span string, all bool) string {
 	q := url.Values{}

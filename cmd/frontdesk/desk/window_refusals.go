@@ -38,7 +38,7 @@ func (p *past) refusalsOf(query url.Values) refusalsView {
 	for _, m := range refusalMembers {
 		names = append(names, m.name)
 	}
-	v := refusalsView{filters: p.filtersOf("/refusals", query, names...), Last: 1000, All: []history.Refusal{}}
+	v := refusalsView{filters: p.filtersOf("/refusals", query, names...), Last: history.MostRefusals, All: []history.Refusal{}}
 	v.All = append(v.All, p.History.Refusals(func(r *history.Refusal) bool {
 		return !slices.ContainsFunc(refusalMembers, func(m refusalFacet) bool { return query.Has(m.name) && m.of(r) != query.Get(m.name) })
 	})...)

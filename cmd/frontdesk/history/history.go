@@ -2,6 +2,7 @@ package history
 
 import (
 	"cmp"
+	"crypto/rand"
 	"slices"
 	"sync"
 	"time"
@@ -44,6 +45,9 @@ func (n Name) String() string {
 // mostKept is how many series there are of each kind; the rest is summed.
 const mostKept = 25
 
+// nearby is how many series of each kind are found without a look into a map.
+const nearby = 64
+
 // mostNamed bounds how many names that have no series of their own are counted in a minute.
 const mostNamed = 1024
 
@@ -53,6 +57,7 @@ type History struct {
 	all      *series
 	rest     [kinds]*series // of names without a series; of All there is none
 	known    [kinds]map[Name]*series
+	near     [kinds][nearby]*series // some of known, so that few requests need look them up
 	others   [kinds]map[Name]uint32 // their requests in this minute
 	step     int64                  // of ten seconds since 1970, that is under way
 	tied     tied
@@ -61,11 +66,12 @@ type History struct {
 	marks    []Mark
 	clock    func() time.Time
 	began    time.Time
+	id       string
 }
 
 // New returns a history that begins now.
 func New(clock func() time.Time) *History {
-	h := &History{all: new(series), clock: clock, began: clock()}
+	h := &History{all: new(series), clock: clock, began: clock(), id: rand.Text()[:idLength]}
 	for k := Endpoint; k < kinds; k++ {
 		h.rest[k], h.known[k], h.others[k] = new(series), map[Name]*series{}, map[Name]uint32{}
 	}
@@ -153,11 +159,25 @@ func (s *series) note(r *gateway.Answer) {
 	}
 }
 
+// nearby is the place in near.
+func (n Name) nearby() int {
+	last := byte(0)
+	if n.Word != "" {
+		last = n.Word[len(n.Word)-1]
+	}
+	return (len(n.Method) + 5*len(n.Word) + int(last)) % nearby
+}
+
 // of is the series that a name counts in: its own, or that of the rest.
 func (h *History) of(k Kind, n Name) *series {
+	near := &h.near[k][n.nearby()]
+	if s := *near; s != nil && s.name == n {
+		return s
+	}
 	s := h.known[k][n]
 	switch {
 	case s != nil:
+		*near = s
 		return s
 	case len(h.known[k]) < mostKept:
 		s = &series{name: n, ties: ties{since: h.clock().Unix()}}
@@ -241,6 +261,7 @@ func (h *History) promote() {
 		}
 		h.rest[k].add(least)
 		delete(h.known[k], least.name)
+		h.near[k] = [nearby]*series{}
 		h.known[k][busiest] = &series{name: busiest, recent: float64(most), ties: ties{since: h.clock().Unix()}}
 	}
 }
@@ -326,3 +347,9 @@ func (h *History) read(s *series, span Span) Series {
 
 // Began is since when there is a history.
 func (h *History) Began() time.Time { return h.began }
+
+const idLength = 6
+
+// ID tells this history from any other: it is drawn when it begins, and kept over a restart
+// with it.
+func (h *History) ID() string { return h.id }

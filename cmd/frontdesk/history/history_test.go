@@ -133,6 +133,9 @@ func TestKeptOverRestart(t *testing.T) {
 	}
 	w.Mark("configuration", "abc in force")
 	require.NoError(t, w.Save(file))
+	info, err := os.Stat(file)
+	require.NoError(t, err)
+	require.EqualValues(t, 0o600, info.Mode())
 	before := w.History
 
 	w.now = w.now.Add(3 * time.Second)
@@ -152,6 +155,8 @@ func TestKeptOverRestart(t *testing.T) {
 	}
 	all := func(*Refusal) bool { return true }
 	require.Len(t, w.Refusals(all), 150)
+	require.Equal(t, before.ID(), w.ID())
+	require.NotEqual(t, New(w.clock).ID(), w.ID())
 	require.Equal(t, before.Marks(began)[0].Text, w.Marks(began)[0].Text)
 
 	w.now = began
@@ -166,6 +171,28 @@ func TestKeptOverRestart(t *testing.T) {
 	require.ErrorIs(t, w.Load(file), ErrForeign)
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	require.NoError(t, New(func() time.Time { return w.now }).Load(file))
+}
+
+// TestFloodLeavesOthers: one key that runs into its limit pushes nobody else's refusals out,
+// over a restart neither.
+func TestFloodLeavesOthers(t *testing.T) {
+	w := newWalk()
+	w.note(gateway.Answer{Status: 401, Reason: "credentials_invalid", RequestID: "login"})
+	for i := range 3 * MostRefusals {
+		w.now = w.now.Add(time.Millisecond)
+		w.note(gateway.Answer{Status: 429, Reason: "too_many_requests", RequestID: fmt.Sprint(i)})
+	}
+	all := w.Refusals(func(*Refusal) bool { return true })
+	require.Len(t, all, MostRefusals)
+	require.Equal(t, fmt.Sprint(3*MostRefusals-1), all[0].ID)
+	login := func(r *Refusal) bool { return r.Status == 401 }
+	require.Equal(t, "login", w.Refusals(login)[0].ID)
+	file := filepath.Join(t.TempDir(), "history")
+	require.NoError(t, w.Save(file))
+	w.History = New(w.clock)
+	require.NoError(t, w.Load(file))
+	require.Equal(t, "login", w.Refusals(login)[0].ID)
+	require.Equal(t, all, w.Refusals(func(*Refusal) bool { return true }))
 }
 
 // TestBusiestAreKept: a name that comes late and is busy gets a place, and nothing is lost of
@@ -252,11 +279,20 @@ func BenchmarkNoteCall(b *testing.B) {
 	}
 }
 
+// BenchmarkNote is what a request costs: that is served, that has no token, and whose body is wrong.
 func BenchmarkNote(b *testing.B) {
-	h := New(time.Now)
-	r := gateway.Answer{At: time.Now(), Took: time.Millisecond, Backend: time.Microsecond, Method: "GET", Endpoint: "/order", Key: "shop", Client: "autos", User: "jan", Address: "192.0.2.7", Grant: "GET /order", Status: 200, Sent: 400}
-	for b.Loop() {
-		h.Note(r)
+	served := gateway.Answer{At: time.Now(), Took: time.Millisecond, Backend: time.Microsecond, Method: "GET", Endpoint: "/order", Key: "shop", Client: "autos", User: "jan", Address: "192.0.2.7", Grant: "GET /order", Status: 200, Sent: 400}
+	refused := served
+	refused.Backend, refused.Status, refused.Reason, refused.RequestID = 0, 403, "field_not_in_model", "5f0c1f5e-8a8e-4a52-9d2f-5c0b8a7c1d11"
+	nobody := refused
+	nobody.Key, nobody.Client, nobody.User, nobody.Grant, nobody.Status, nobody.Reason, nobody.Cause = "", "", "", "", 401, "token_invalid", "none"
+	for name, r := range map[string]gateway.Answer{"served": served, "refused": refused, "nobody": nobody} {
+		b.Run(name, func(b *testing.B) {
+			h := New(time.Now)
+			for b.Loop() {
+				h.Note(r)
+			}
+		})
 	}
 }
 
@@ -291,7 +327,7 @@ func TestRingsAdd(t *testing.T) {
 		sum, _ := one.Of(All, Name{}, span)
 		levels := one.Levels(span)
 		theirs, _ := other.Of(All, Name{}, span)
-		require.Equal(t, theirs.Sum().Requests, sum.Join(levels, rings[span.Step]), name)
+		require.Equal(t, theirs.Sum(), sum.Join(levels, rings[span.Step]), name)
 		for i, want := range one.points(span, func(*gateway.Answer) bool { return true }) {
 			of := theirs.Points[i]
 			want.plus(of)

@@ -1,12 +1,14 @@
 package history
 
 import (
+	"cmp"
 	"compress/flate"
 	"encoding/gob"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"frontdesk/cmd/frontdesk/atomicfile"
@@ -23,6 +25,7 @@ type kept struct {
 	Long     []Levels
 	Ties     []keptTies
 	Tied     int64 // since when those of keys are counted, in seconds since 1970
+	ID       string
 }
 
 type keptSeries struct {
@@ -61,14 +64,12 @@ func (h *History) Save(file string) error {
 }
 
 func (h *History) kept() kept {
-	refusals := h.Refusals(func(*Refusal) bool { return true })
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.advance(stepOf(h.clock()))
-	k := kept{Format: format, Step: h.step, Marks: append([]Mark(nil), h.marks...), Ties: h.keepTies(), Tied: h.tied.since}
-	for i := range refusals {
-		k.Refusals = append(k.Refusals, refusals[len(refusals)-1-i])
-	}
+	k := kept{Format: format, Step: h.step, Marks: append([]Mark(nil), h.marks...), Ties: h.keepTies(), Tied: h.tied.since, ID: h.id}
+	k.Refusals = h.refusals.newest(2*MostRefusals, func(*Refusal) bool { return true })
+	slices.Reverse(k.Refusals)
 	short, long := Span{Short, shortSteps}, Span{Long, longSteps}
 	keep := func(of Kind, rest bool, s *series) {
 		k.Series = append(k.Series, keptSeries{of, rest, s.name, s.recent, h.read(s, short).Points, h.read(s, long).Points})
@@ -135,10 +136,9 @@ func (h *History) Load(file string) error {
 		h.gauges.long[(k.Step/int64(Long/Short)+1+int64(i))%int64(longSteps)] = l
 	}
 	for i := range k.Refusals {
-		h.refusals.ring[h.refusals.n%mostRefusals] = k.Refusals[i]
-		h.refusals.n++
+		*h.refusals.next(k.Refusals[i].Status) = k.Refusals[i]
 	}
-	h.marks = k.Marks
+	h.marks, h.id = k.Marks, cmp.Or(k.ID, h.id)
 	h.putTies(k.Ties, k.Tied)
 	h.advance(now)
 	return nil

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"net/http"
 	"slices"
 	"time"
 
@@ -22,33 +23,66 @@ type Refusal struct {
 	Took     time.Duration `json:"took_ns"`
 }
 
-// mostRefusals is how many are kept one by one.
-const mostRefusals = 1000
+// MostRefusals is how many are kept one by one.
+const MostRefusals = 1000
 
-type refusals struct {
-	ring [mostRefusals]Refusal
+// refusals are the last ones by a limit, of which one client can cause any number, and apart
+// from them the last others, which they would push out.
+type refusals struct{ byLimit, others refusalRing }
+
+type refusalRing struct {
+	ring [MostRefusals]Refusal
 	n    uint64 // that there were in all
 }
 
+// next is the place of the next one with that status.
+func (l *refusals) next(status int) *Refusal {
+	of := &l.others
+	if status == http.StatusTooManyRequests {
+		of = &l.byLimit
+	}
+	of.n++
+	return &of.ring[(of.n-1)%MostRefusals]
+}
+
 func (l *refusals) add(r *gateway.Answer) {
-	l.ring[l.n%mostRefusals] = Refusal{
+	*l.next(r.Status) = Refusal{
 		At: r.At, ID: r.RequestID, Key: r.Key, Client: r.Client, Method: r.Method, Endpoint: r.Endpoint, Status: r.Status, Reason: r.Reason, Cause: r.Cause,
 		Address: r.Address, Took: r.Took,
 	}
-	l.n++
 }
 
-// Refusals returns the last ones that want lets through, newest first.
-func (h *History) Refusals(want func(*Refusal) bool) (found []Refusal) {
+// Refusals returns the last MostRefusals that want lets through, newest first.
+func (h *History) Refusals(want func(*Refusal) bool) []Refusal {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	l := &h.refusals
-	for i := uint64(0); i < min(l.n, mostRefusals); i++ {
-		if r := &l.ring[(l.n-1-i)%mostRefusals]; want(r) {
+	return h.refusals.newest(MostRefusals, want)
+}
+
+func (l *refusals) newest(most int, want func(*Refusal) bool) (found []Refusal) {
+	for i, j := uint64(0), uint64(0); len(found) < most; {
+		r, other := l.byLimit.last(i), l.others.last(j)
+		switch {
+		case r == nil && other == nil:
+			return found
+		case r == nil || other != nil && !other.At.Before(r.At):
+			r, j = other, j+1
+		default:
+			i++
+		}
+		if want(r) {
 			found = append(found, *r)
 		}
 	}
 	return found
+}
+
+// last is the one before so many newer ones; nil where there is none.
+func (l *refusalRing) last(newer uint64) *Refusal {
+	if newer >= min(l.n, MostRefusals) {
+		return nil
+	}
+	return &l.ring[(l.n-1-newer)%MostRefusals]
 }
 
 // Mark is a moment at which something changed that requests may have felt.

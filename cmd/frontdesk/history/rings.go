@@ -53,8 +53,8 @@ func appendPlace(b []byte, number int64, p Point, l Levels) []byte {
 }
 
 // Join adds the ring of another gateway to a series and its levels, which are of the whole span.
-// It returns how many requests that adds. A percentile is that of the slowest gateway.
-func (s *Series) Join(levels []Levels, ring []byte) (requests uint32) {
+// It returns what that adds. A percentile is that of the slowest gateway.
+func (s *Series) Join(levels []Levels, ring []byte) (added Point) {
 	size := int64(s.Step / time.Second)
 	first := s.At.Unix() / size
 	for ; len(ring) >= placeSize; ring = ring[placeSize:] {
@@ -64,7 +64,7 @@ func (s *Series) Join(levels []Levels, ring []byte) (requests uint32) {
 			continue
 		}
 		p := Point{Requests: word(4), Refused: word(8), Failed: word(12), Sent: word(16)}
-		requests += p.Requests
+		added.plus(p)
 		into := &s.Points[at]
 		into.plus(p)
 		for i := range into.Took {
@@ -79,7 +79,7 @@ func (s *Series) Join(levels []Levels, ring []byte) (requests uint32) {
 			}
 		}
 	}
-	return requests
+	return added
 }
 
 // RingOf is the span whose ring has the steps of another: all that are kept of that length.

@@ -213,13 +213,14 @@ type keptTie struct {
 	Requests, Last uint32
 }
 
-// keepTies is what a file has of them: not those that are too old.
+// keepTies is what a file has of them: not those that are too old, and no users: who uses a key
+// is asked while they do, and a file would have their names for a year.
 func (h *History) keepTies() (all []keptTies) {
 	oldest := h.clock().Add(-tiesKept).Unix()
 	keep := func(k Kind, n Name, of *ties) {
 		kept := keptTies{Kind: k, Name: n, Since: of.since}
 		for _, one := range of.all {
-			if int64(one.last) >= oldest {
+			if one.with != Users && int64(one.last) >= oldest {
 				kept.All = append(kept.All, keptTie{one.with, one.name, one.requests, one.last})
 			}
 		}

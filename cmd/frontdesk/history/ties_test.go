@@ -56,7 +56,7 @@ func TestTiesAreTheSum(t *testing.T) {
 			require.Equal(t, want[seen.Name], seen, what)
 		}
 	}
-	compare := func() {
+	compare := func(users int) {
 		t.Helper()
 		for i := range 5 {
 			key := fmt.Sprint("key", i)
@@ -66,7 +66,9 @@ func TestTiesAreTheSum(t *testing.T) {
 			same(counted(of, grants), is.With[Grants], key)
 			same(counted(of, clients), is.With[Clients], key)
 			same(counted(of, addresses), is.With[Addresses], key)
-			require.Len(t, is.With[Users], MostSeen)
+			if require.Len(t, is.With[Users], users); users == 0 {
+				continue
+			}
 			last := slices.MaxFunc(is.With[Users], func(a, b Seen) int { return a.Last.Compare(b.Last) }).Name
 			for _, r := range slices.Backward(w.told) {
 				if of(&r) {
@@ -81,14 +83,14 @@ func TestTiesAreTheSum(t *testing.T) {
 		if len(endpoint.With[Clients]) > 0 { // one of the busiest
 			same(counted(func(r *gateway.Answer) bool { return r.Method == "GET" && r.Endpoint == "/r1" }, clients), endpoint.With[Clients], "GET /r1")
 		}
-		users := w.UsersOf("GET /lines")
-		require.Len(t, users, 5)
-		for key, seen := range users {
+		using := w.UsersOf("GET /lines")
+		require.Len(t, using, 5)
+		for key, seen := range using {
 			of := func(r *gateway.Answer) bool { return r.Key == key && slices.Contains(r.Needs, "GET /lines") }
 			require.EqualValues(t, counted(of, func(*gateway.Answer) []string { return []string{"n"} })["n"].Requests, seen.Requests)
 		}
 	}
-	compare()
+	compare(MostSeen)
 	since := w.Tied(Key, Name{Word: "nobody"}).Since
 	require.Equal(t, began.Unix(), since.Unix())
 
@@ -98,7 +100,7 @@ func TestTiesAreTheSum(t *testing.T) {
 	w.History = New(func() time.Time { return w.now })
 	require.NoError(t, w.Load(file))
 	require.Equal(t, since, w.Tied(Key, Name{Word: "nobody"}).Since, "it goes on counting")
-	compare()
+	compare(0) // whose names are in no file
 
 	w.now = w.now.Add(tiesKept)
 	require.NoError(t, w.Save(file))

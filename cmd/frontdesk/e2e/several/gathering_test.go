@@ -77,6 +77,9 @@ func TestSumOfGateways(t *testing.T) {
 	require.Len(t, sum.Past.Gateways, 2)
 	require.True(t, sum.Past.Gateways[0].Here)
 	require.Equal(t, uint32(7), sum.Past.Gateways[1].Requests)
+	for _, g := range sum.Past.Gateways { // host and address may be the same
+		require.Regexp(t, `^\S* \S+ [A-Z2-7]{6}$`, g.Name)
+	}
 	_, requests = firstPage(t, other, "gateways=all")
 	require.Equal(t, 3+7, requests)
 
@@ -90,6 +93,14 @@ func TestSumOfGateways(t *testing.T) {
 			require.Equal(t, 3+8, busy.Rows[0].Requests)
 		}
 	}
+
+	var ofOne struct{ Gateways []desk.GatewayRow }
+	one.OpsJSON("/history?reason=endpoint_unknown&span=24h&gateways=all", &ofOne)
+	require.Len(t, ofOne.Gateways, 2)
+	for i, requests := range []uint32{3, 8} {
+		require.Equal(t, [2]uint32{requests, requests}, [2]uint32{ofOne.Gateways[i].Requests, ofOne.Gateways[i].Refused})
+	}
+	require.Contains(t, one.OpsText("/history?reason=endpoint_unknown&gateways=all"), "The charts, and what follows, are of this gateway.")
 
 	s.redis.Kill()
 	sum, requests = firstPage(t, one, "gateways=all")
