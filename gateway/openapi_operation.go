@@ -22,7 +22,7 @@ func (d *describer) parameters(op *Operation) []*openapi.Parameter {
 		all = append(all, d.pathParameter(op, inPath))
 	}
 	for _, p := range op.params {
-		if p.Name != inPath && (p.choice == nil || len(p.choice) > 0 || p.followable) {
+		if some := p.choice == nil || len(p.choice) > 0; p.Name != inPath && (some && !p.followable || p.followable && len(d.followable()) > 0) {
 			all = append(all, d.queryParameter(op, p))
 		}
 	}
