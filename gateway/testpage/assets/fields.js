@@ -64,7 +64,16 @@ function aids(context, s, name, input) {
   if (resource && context.suggest) {
     const list = el("datalist", { id: fresh() });
     input.setAttribute("list", list.id);
-    input.addEventListener("focus", () => context.suggest(resource, list), { once: true });
+    const suggest = async (typed) => {
+      const options = await context.suggest(resource, typed);
+      if (options.length > 0 && (!typed || input.value === typed)) list.replaceChildren(...options);
+    };
+    let soon = 0;
+    input.addEventListener("focus", () => suggest(""), { once: true });
+    input.addEventListener("input", () => {
+      clearTimeout(soon);
+      if (!/^\d*$/.test(input.value)) soon = setTimeout(suggest, 200, input.value);
+    });
     return [list];
   }
   return [];
