@@ -192,7 +192,7 @@ func (l liar) first(resource string) string {
 }
 
 // wrong are the reasons that say that something is not there at all.
-var wrong = []string{"endpoint_unknown", "method_unsupported", "query_parameter_unsupported", "field_not_in_model", "int4_invalid", "timestamp_invalid", "float8_invalid", "custom_validation_failed", "internal_error"}
+var wrong = []string{"endpoint_unknown", "method_unsupported", "query_parameter_unsupported", "after_combined", "field_not_in_model", "int4_invalid", "timestamp_invalid", "float8_invalid", "custom_validation_failed", "internal_error"}
 
 func (l liar) works(what, address string) {
 	status, reasons := l.ask("GET", address, "")
@@ -204,8 +204,8 @@ func (l liar) works(what, address string) {
 // listed finds the names in the pattern of a text that lists some.
 var listed = regexp.MustCompile(`^\^(?:-\?)?\(([^)]*)\)`)
 
-// read asks an operation with each of its parameters, and with those of everything that it has
-// not.
+// read asks an operation with each of its parameters, beside what others are by default, which
+// generated clients send; and with those of everything that it has not.
 func (l liar) read(path string, own *openapi3.Operation) {
 	known := map[string]bool{"id": true, "webhook_url": true}
 	for _, p := range own.Parameters {
@@ -218,7 +218,13 @@ func (l liar) read(path string, own *openapi3.Operation) {
 			l.works(p.Name, l.address(path, own, p.Name+"="+strings.ReplaceAll(names[1], "|", ",")))
 			continue
 		}
-		l.works(p.Name, l.address(path, own, strings.ReplaceAll(strings.ReplaceAll(p.Name, "[", "%5B"), "]", "%5D")+"="+l.draw.value(p)))
+		asked := []string{strings.ReplaceAll(strings.ReplaceAll(p.Name, "[", "%5B"), "]", "%5D") + "=" + l.draw.value(p)}
+		for _, other := range own.Parameters {
+			if by := other.Value.Schema.Value.Default; by != nil && other.Value.Name != p.Name {
+				asked = append(asked, fmt.Sprintf("%s=%v", other.Value.Name, by))
+			}
+		}
+		l.works(p.Name, l.address(path, own, asked...))
 	}
 	has := fieldsOf(own)
 	for _, field := range append(l.fieldsOf(path), "colour") { // with the arrays of every key
