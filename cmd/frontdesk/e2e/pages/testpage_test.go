@@ -230,6 +230,7 @@ func TestBrowserGuide(t *testing.T) {
 	p.visit("/guide")
 	p.await("document.querySelector('#yours li')")
 	require.Contains(t, p.text("#text pre"), "export KEY="+rig.OrdersKey)
+	require.Equal(t, rig.OrdersKey, p.text("#text pre .secret"), "paper does not show it")
 	require.Contains(t, p.text("#yours"), "GET /order/{id}")
 	require.NotContains(t, p.text("#yours"), "POST /order")
 	p.typeInto("#words", "idempotency")
