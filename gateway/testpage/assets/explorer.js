@@ -89,7 +89,7 @@ function mark() {
 }
 
 function show(operation) {
-  const form = requestForm({ spec: api.spec, suggest }, operation);
+  const form = requestForm({ spec: api.spec, suggest, searched }, operation);
   open = { operation, form };
   document.body.dataset.open = "";
   at("welcome").hidden = true;
@@ -140,12 +140,18 @@ function fieldTable(schema) {
 const names = ["number", "name", "first_name", "last_name", "license_plate", "code", "description", "brand"];
 const label = (record) => names.map((f) => record[f]).filter(Boolean).slice(0, 2).join(", ");
 
+/** The parameters of the list of a resource that can be searched; undefined where there is none. */
+function searched(resource) {
+  const list = api.operations.find((o) => o.method === "GET" && o.path === `/${resource}`);
+  const parameters = list && parametersOf(api.spec, list);
+  return parameters?.some((p) => p.required) ? undefined : parameters;
+}
+
 /** Suggests records for a reference: their ids, with a text to know them by. The first ones, or those that have what was typed in a name. */
 async function suggest(resource, typed) {
-  const lists = api.operations.find((o) => o.method === "GET" && o.path === `/${resource}`);
+  const parameters = searched(resource);
   const { token } = session();
-  const parameters = lists ? parametersOf(api.spec, lists) : [];
-  if (!lists || !token || parameters.some((p) => p.required)) return [];
+  if (!parameters || !token) return [];
   const within = names.map((f) => parameters.find((p) => p.name === `${f}[contains]`)).filter((p) => p && typed.length >= p.schema.minLength).slice(0, 3);
   const searches = typed ? within.map((p) => ({ [p.name]: typed, page_size: 20 })) : [{ page_size: 100 }];
   try {

@@ -103,7 +103,7 @@ export function scalar(context, schema, o) {
   input.classList.add("mono");
   const problem = el("p", { id: `${id}-problem`, className: "problem", hidden: true });
   const description = (o.description ?? s.description ?? "").trim();
-  const kind = kindOf(s);
+  const kind = context.searched(s["x-references"]) ? "id; type a name to search" : kindOf(s);
   const hint = el("p", { id: `${id}-hint`, className: "hint" }, description, description && kind ? " " : "", kind && el("i", { textContent: kind }));
   input.setAttribute("aria-describedby", `${problem.id} ${hint.id}`);
   if (o.required) input.setAttribute("aria-required", "true");

@@ -114,6 +114,7 @@ func TestBrowserExplorer(t *testing.T) {
 
 	p.tabTo(p.field("contact_id"))
 	p.await("document.querySelectorAll('datalist option').length > 50") // its contacts are suggested
+	require.Contains(t, p.text(p.field("contact_id")+"-hint"), "type a name to search")
 	p.mayAnswer(http.StatusForbidden)
 	p.press(kb.Enter)
 	p.await("document.querySelector('.refusal .why dd')")
