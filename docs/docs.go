@@ -2,7 +2,7 @@
 // programmers of clients read. It is not a place for code.
 package docs
 
-import _ "embed"
+import "embed"
 
 // Integrators is the tutorial for those who write clients, in Markdown. What is between the
 // comments <!-- checkout --> and <!-- /checkout --> needs the source; what is in a comment
@@ -15,3 +15,14 @@ var Integrators string
 //
 //go:embed interface.md
 var Interface string
+
+// Generators is about programs to begin with and generators of clients, in Markdown, with the
+// same comments as Integrators. {{NAME}} stands for a file of Programs.
+//
+//go:embed kits/generators.md
+var Generators string
+
+// Programs are those that need no generator.
+//
+//go:embed kits/python/copy.py kits/php/copy.php kits/csharp/Orders.cs
+var Programs embed.FS

@@ -24,7 +24,8 @@ func addressParams() []param {
 	number.Check = "digits"
 	postcode := part("Postcode", "Four digits, a space and two letters.", "3811 MH").must()
 	postcode.Check = "dutch_postcode"
-	country := param{Field: mapping.Field{Name: "CountryId", Type: mapping.Int4, Description: "Primary ID of the country.", Example: "528"}, min: 1, worded: true}
+	// It has no example: the ids of countries are the administration's own.
+	country := param{Field: mapping.Field{Name: "CountryId", Type: mapping.Int4, Reference: "country", Description: "Primary ID of the country, as GET /country lists it."}, min: 1, worded: true}
 	return []param{postcode, number, part("toevoeging", "What follows the house number.", "A"), country.must()}
 }
 

@@ -266,6 +266,8 @@ func (c *collector) utility(op *Operation) *postman.Item {
 		switch {
 		case p.Primary:
 			value, needs, statuses = "{{"+p.of+"_id}}", append(needs, p.of+"_id"), []int{200, 403}
+		case p.Reference != "":
+			value, needs = "{{"+p.Reference+"_id}}", append(needs, p.Reference+"_id")
 		case p.Name == "username":
 			value, statuses = "{{username}}", []int{200, 404}
 		}

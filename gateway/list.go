@@ -21,7 +21,7 @@ const (
 // filtered by.
 func listParams(resource *mapping.Resource) []param {
 	params := []param{
-		{Field: mapping.Field{Name: "page", Type: mapping.Int4, Default: "1", Description: "Which page to answer, from 1."}, min: 1},
+		{Field: mapping.Field{Name: "page", Type: mapping.Int4, Description: "Which page to answer, from 1, which it is where it is left out. It cannot be combined with after.", Example: "1"}, min: 1},
 		pageSizeParam("How many records a page has; with arrays at most 100."),
 		fieldsParam(resource),
 		sortParam(resource),

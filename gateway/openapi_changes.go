@@ -16,26 +16,18 @@ func (d *describer) followableNames() *openapi.Schema {
 
 // followableParameter describes a parameter that names such a resource, or several.
 func (d *describer) followableParameter(q *openapi.Parameter, p param) *openapi.Parameter {
-	q.Schema = d.followableNames()
-	if len(d.followable()) == 0 {
-		q.Description += " The api_key may GET none that could be named."
-	}
-	example := any(nil)
-	if names := d.followable(); len(names) > 0 {
-		example = names[0].Name
-	}
-	if p.choice != nil {
-		var names []string
-		for _, r := range d.followable() {
-			names = append(names, r.Name)
-		}
-		q.Schema = listOf("", names)
-		if example != nil {
-			q.Schema.Examples = []any{example}
-		}
+	example := d.followable()[0].Name
+	if p.choice == nil {
+		q.Schema = d.followableNames()
+		d.exemplify(q, example)
 		return q
 	}
-	d.exemplify(q, example)
+	var names []string
+	for _, r := range d.followable() {
+		names = append(names, r.Name)
+	}
+	q.Schema = listOf("", names)
+	q.Schema.Examples = []any{example}
 	return q
 }
 

@@ -95,7 +95,8 @@ func (d *describer) document() *openapi.Document {
 }
 
 // may tells whether the description holds an operation. A download is worth
-// describing to those who can learn of an address.
+// describing to those who can learn of an address, and what has to name a resource that can
+// be followed to those who may read one.
 func (d *describer) may(op *Operation) bool {
 	switch {
 	case op.page:
@@ -103,6 +104,8 @@ func (d *describer) may(op *Operation) bool {
 	case op.about.answers.form == fileForm:
 		hook := d.g.routes.endpoints["/webhook"]
 		return hook != nil && d.key.May(hook.list["GET"].Number)
+	case len(d.followable()) == 0 && slices.ContainsFunc(op.params, func(p param) bool { return p.followable && p.Required }):
+		return false
 	default:
 		return permit(d.key, op) == ""
 	}

@@ -26,6 +26,7 @@ var (
 	checkoutOnly = regexp.MustCompile(`(?s)<!-- checkout -->.*?<!-- /checkout -->\n*`)
 	servedOnly   = regexp.MustCompile(`(?s)<!-- served:\s*(.*?)\s*-->`)
 	headingLine  = regexp.MustCompile(`(?m)^#+ `)
+	program      = regexp.MustCompile(`\{\{[\w./]+\}\}`)
 	numbered     = regexp.MustCompile(`^\d+\. `)
 )
 
@@ -35,21 +36,37 @@ const (
 	tutorialKey  = "11111111-1111-4111-8111-111111111111"
 )
 
-// guideText is the tutorial and the details as one text, with the address of this
+// guideText is the tutorial, the details, and the page of generators as one text, with the address of this
 // installation, and without what needs the source.
 func (s site) guideText() string {
-	tutorial := servedOnly.ReplaceAllString(checkoutOnly.ReplaceAllString(docs.Integrators, ""), "$1")
-	_, tutorial, _ = strings.Cut(tutorial, "\n") // the page has a title of its own
+	_, tutorial, _ := strings.Cut(served(docs.Integrators), "\n") // the page has a title of its own
 	if !s.Fill {
-		tutorial = strings.NewReplacer(tutorialKey, "your-api_key", "FRONTDESK_USER=demo", "FRONTDESK_USER=your-username", "FRONTDESK_PASSWORD=demo", "FRONTDESK_PASSWORD=your-password").Replace(tutorial)
+		tutorial = strings.NewReplacer("FRONTDESK_USER=demo", "FRONTDESK_USER=your-username", "FRONTDESK_PASSWORD=demo", "FRONTDESK_PASSWORD=your-password").Replace(tutorial)
 	}
-	details := headingLine.ReplaceAllStringFunc(docs.Interface, func(marks string) string {
-		return strings.Repeat("#", min(len(marks), 4)) + " " // one level below what they are, and none left out
+	programs := program.ReplaceAllStringFunc(below(served(docs.Generators)), func(name string) string {
+		text, err := docs.Programs.ReadFile(strings.Trim(name, "{}"))
+		must(err)
+		return strings.TrimSpace(string(text))
 	})
-	return strings.NewReplacer(
+	replaced := []string{
 		"](limits.md)", "](#limits-429-and-the-headers-before-it)", "](limits.md#logins)", "](#limits-429-and-the-headers-before-it)",
+		"](kits/generators.md#", "](#", "](kits/generators.md)", "](#generators-of-clients)",
 		tutorialBase, s.BaseURL, "](interface.md)", "](#the-interface)", "](interface.md#", "](#", "](integrators.md#", "](#",
-	).Replace(tutorial + "\n\n" + details)
+	}
+	if !s.Fill {
+		replaced = append(replaced, tutorialKey, "your-api_key")
+	}
+	return strings.NewReplacer(replaced...).Replace(tutorial + "\n\n" + below(docs.Interface) + "\n\n" + programs)
+}
+
+// served is a text without what needs the source, and with what stands in its place.
+func served(text string) string {
+	return servedOnly.ReplaceAllString(checkoutOnly.ReplaceAllString(text, ""), "$1")
+}
+
+// below has headings one level below what they are, and leaves none out.
+func below(text string) string {
+	return headingLine.ReplaceAllStringFunc(text, func(marks string) string { return strings.Repeat("#", min(len(marks), 4)) + " " })
 }
 
 // guide renders the guide, and lists its chapters.

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"encoding/base64"
 	"fmt"
+	"html/template"
 	"io"
 	"os"
 	"os/exec"
@@ -83,14 +84,17 @@ func TestErrors(t *testing.T) {
 func TestGuide(t *testing.T) {
 	html := text(pages()[testpage.GuidePath])
 	require.Contains(t, html, "export BASE=https://api.example.nl/webservice_v2\nexport KEY=your-api_key\nexport FRONTDESK_USER=your-username FRONTDESK_PASSWORD=your-password\n")
-	for _, foreign := range []string{"127.0.0.1", "bin/frontdesk", "docs/kits", "<!--", "go build", ".md", "11111111"} {
+	for _, foreign := range []string{"127.0.0.1", "bin/frontdesk", "docs/kits", "<!--", "go build", ".md", "11111111", "(more)", ".ci/", "{{"} {
 		require.False(t, strings.Contains(html, foreign), foreign)
 	}
 	for _, link := range regexp.MustCompile(`href="#([^"]+)"`).FindAllStringSubmatch(html, -1) {
 		require.True(t, strings.Contains(html, `id="`+link[1]+`"`), link[1])
 	}
-	for _, chapter := range []string{"Log in", "Keep a copy", "Create, once", "Filters", "Callbacks", "Errors that say everything"} {
+	for _, chapter := range []string{"Log in", "Keep a copy", "Create, once", "Filters", "Callbacks", "Errors that say everything", "Generators of clients", "Postman", "Python", "PHP", "C#"} {
 		require.True(t, regexp.MustCompile(`<h[234] id="[^"]+">`+chapter+`</h`).MatchString(html), chapter)
+	}
+	for _, topic := range []string{"session", "paging", "keep a copy", "idempotency", "conditional", "limits", "hey-api", "nswag", "def get(", "<?php", "newman"} {
+		require.True(t, strings.Contains(strings.ToLower(html), template.HTMLEscapeString(topic)), topic)
 	}
 }
 

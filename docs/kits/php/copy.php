@@ -4,7 +4,7 @@
 //     php copy.php copy.db                  brings the copy up to date, as from cron
 //     php copy.php copy.db --follow 5       goes on, and asks every 5 seconds
 //
-// The recipe, and what else there is to know, is chapter 9 of docs/integrators.md.
+// The recipe, and what else there is to know, is the chapter "Keep a copy" of the guide.
 declare(strict_types=1);
 
 const TRIES = 10;

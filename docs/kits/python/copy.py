@@ -4,7 +4,7 @@
     python3 copy.py copy.db                  brings the copy up to date, as from cron
     python3 copy.py copy.db --follow 5       goes on, and asks every 5 seconds
 
-The recipe, and what else there is to know, is chapter 9 of docs/integrators.md.
+The recipe, and what else there is to know, is the chapter "Keep a copy" of the guide.
 """
 import json, os, sqlite3, sys, time
 import urllib.error, urllib.parse, urllib.request

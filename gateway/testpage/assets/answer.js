@@ -52,7 +52,7 @@ export function showAnswer(answer, { locate, body, follow }) {
   const pretty = json === undefined ? answer.text : JSON.stringify(json, null, 2);
   at("answer").replaceChildren(
     el("p", { className: "outcome" }, el("span", { className: `status s${answer.status} ${good ? "good" : "refused"}`, textContent: answer.status }), ` ${answer.ms} ms, ${sized(answer.size)}`),
-    ...errors.map((error) => problemOf(error, { locate, body })),
+    ...[...Map.groupBy(errors, (error) => error.reason)].map(([reason, some]) => refusal(reason, some, { locate, body })),
     el("div", { className: "row tools" },
       json?.next && el("button", { type: "button", className: "small", id: "next-page", textContent: "Next page", onclick: () => follow(new URL(json.next, root).searchParams) }),
       answer.text === null && answer.size > 0 && el("a", { className: "button small", href: URL.createObjectURL(answer.blob), download: answer.name, textContent: `Save ${answer.name}` })),
@@ -64,18 +64,22 @@ export function showAnswer(answer, { locate, body, follow }) {
   return errors;
 }
 
-function problemOf(error, { locate, body }) {
-  const field = locate(error.field);
-  if (field) field.complain(error.message);
+/** What was refused for one reason: each message with the way to its field, then cause and cure. */
+function refusal(reason, errors, { locate, body }) {
   const why = el("dl", { className: "why" });
-  explain(error.reason).then((help) => {
+  explain(reason).then((help) => {
     if (!help) return;
     why.replaceChildren(el("div", {}, el("dt", { textContent: "Cause" }), el("dd", { textContent: help.cause })), el("div", {}, el("dt", { textContent: "Cure" }), el("dd", { textContent: help.cure })));
   });
-  return el("div", { className: "refusal" },
-    el("p", {}, el("strong", { textContent: error.message })), why,
-    el("p", { className: "row tools" },
-      field && el("button", { type: "button", className: "small", textContent: `Go to ${error.field}`, onclick: () => field.focus() }),
-      error.position && body && el("button", { type: "button", className: "small", textContent: `Go to line ${error.position.line}, column ${error.position.column}`, onclick: () => body.go(error.position) }),
-      el("a", { href: new URL(`errors#${error.reason}`, root), textContent: error.reason })));
+  return el("div", { className: "refusal" }, errors.map((error) => problemOf(error, { locate, body })), why,
+    el("p", {}, el("a", { href: new URL(`errors#${reason}`, root), textContent: reason })));
+}
+
+function problemOf(error, { locate, body }) {
+  const field = locate(error.field);
+  if (field) field.complain(error.message);
+  const go = (text, onclick) => el("button", { type: "button", className: "small", textContent: text, onclick });
+  return el("p", { className: "row tools" }, el("strong", { textContent: error.message }),
+    field && go(`Go to ${error.field}`, () => field.focus()),
+    error.position && body && go(`Go to line ${error.position.line}, column ${error.position.column}`, () => body.go(error.position)));
 }

@@ -14,6 +14,7 @@ import { announce, ask, complain, root, session, verify } from "./session.js";
 let api = null;
 let search = null;
 let open = null; // {operation, form}
+let decide = () => {}; // answers whether what was asked about is to be deleted
 const { environment, fill } = at("explorer").dataset;
 
 /** The operations in groups, or those that were found, with the fields that were meant. */
@@ -88,7 +89,7 @@ function mark() {
 }
 
 function show(operation) {
-  const form = requestForm({ spec: api.spec, suggest }, operation);
+  const form = requestForm({ spec: api.spec, suggest, searched }, operation);
   open = { operation, form };
   document.body.dataset.open = "";
   at("welcome").hidden = true;
@@ -135,20 +136,32 @@ function fieldTable(schema) {
   }));
 }
 
-/** Suggests records for a reference: their ids, with a text to know them by. */
-async function suggest(resource, datalist) {
-  const lists = api.operations.find((o) => o.method === "GET" && o.path === `/${resource}`);
-  const { token } = session();
-  if (!lists || !token || parametersOf(api.spec, lists).some((p) => p.required)) return;
-  try {
-    const { data } = await ask(`${resource}?page_size=100`, { token });
-    datalist.replaceChildren(...data.map((record) => el("option", { value: record.id, textContent: label(record) })));
-  } catch {
-    // Without suggestions the id is typed.
-  }
+// What a record is known by.
+const names = ["number", "name", "first_name", "last_name", "license_plate", "code", "description", "brand"];
+const label = (record) => names.map((f) => record[f]).filter(Boolean).slice(0, 2).join(", ");
+
+/** The parameters of the list of a resource that can be searched; undefined where there is none. */
+function searched(resource) {
+  const list = api.operations.find((o) => o.method === "GET" && o.path === `/${resource}`);
+  const parameters = list && parametersOf(api.spec, list);
+  return parameters?.some((p) => p.required) ? undefined : parameters;
 }
 
-const label = (record) => ["number", "name", "first_name", "last_name", "license_plate", "code", "description", "brand"].map((f) => record[f]).filter(Boolean).slice(0, 2).join(", ");
+/** Suggests records for a reference: their ids, with a text to know them by. The first ones, or those that have what was typed in a name. */
+async function suggest(resource, typed) {
+  const parameters = searched(resource);
+  const { token } = session();
+  if (!parameters || !token) return [];
+  const within = names.map((f) => parameters.find((p) => p.name === `${f}[contains]`)).filter((p) => p && typed.length >= p.schema.minLength).slice(0, 3);
+  const searches = typed ? within.map((p) => ({ [p.name]: typed, page_size: 20 })) : [{ page_size: 100 }];
+  try {
+    const pages = await Promise.all(searches.map((query) => ask(`${resource}?${new URLSearchParams(query)}`, { token })));
+    const found = new Map(pages.flatMap(({ data }) => data).map((record) => [record.id, record]));
+    return [...found.values()].map((record) => el("option", { value: record.id, textContent: label(record) }));
+  } catch {
+    return []; // without suggestions the id is typed
+  }
+}
 
 /** Shows the request as code, in the language that was chosen. */
 function sample() {
@@ -182,7 +195,8 @@ async function submit(event) {
       },
     });
     remember(operation, request, answer);
-    at("answer").parentElement.scrollIntoView({ block: narrow() ? "start" : "nearest" });
+    const { top } = at("answer").parentElement.getBoundingClientRect();
+    if (narrow() || top < 0 || top > innerHeight / 2) at("answer").parentElement.scrollIntoView();
     announce(errors.length > 0 ? `${answer.status}: ${errors[0].message}` : `${answer.status}, after ${answer.ms} ms`);
     if (answer.status === 401 || operation.path === "/authenticate/logout") verify();
   } catch {
@@ -197,12 +211,11 @@ async function submit(event) {
 /** Asks before something is deleted. */
 function confirmed(request) {
   const dialog = at("confirm");
+  decide(false); // the time before, of which the page may not have been told yet
   at("confirm-what").textContent = `${request.path.slice(1).replace("/", " ")}, in ${environment}`;
-  return new Promise((answer) => {
-    dialog.addEventListener("close", () => answer(dialog.returnValue === "delete"), { once: true });
-    dialog.returnValue = "";
-    dialog.showModal();
-  });
+  dialog.returnValue = "";
+  dialog.showModal();
+  return new Promise((answer) => decide = answer);
 }
 
 /** Fills in a request of the history; what only reads is sent at once. */
@@ -250,6 +263,7 @@ function listen() {
     at("operations").querySelector("a")?.click();
   });
   at("form").addEventListener("submit", submit);
+  at("confirm").addEventListener("close", ({ target }) => target.open || decide(target.returnValue === "delete"));
   let due = 0;
   at("form").addEventListener("input", () => due ||= requestAnimationFrame(() => {
     due = 0;

@@ -64,7 +64,16 @@ function aids(context, s, name, input) {
   if (resource && context.suggest) {
     const list = el("datalist", { id: fresh() });
     input.setAttribute("list", list.id);
-    input.addEventListener("focus", () => context.suggest(resource, list), { once: true });
+    const suggest = async (typed) => {
+      const options = await context.suggest(resource, typed);
+      if (options.length > 0 && (!typed || input.value === typed)) list.replaceChildren(...options);
+    };
+    let soon = 0;
+    input.addEventListener("focus", () => suggest(""), { once: true });
+    input.addEventListener("input", () => {
+      clearTimeout(soon);
+      if (!/^\d*$/.test(input.value)) soon = setTimeout(suggest, 200, input.value);
+    });
     return [list];
   }
   return [];
@@ -94,7 +103,7 @@ export function scalar(context, schema, o) {
   input.classList.add("mono");
   const problem = el("p", { id: `${id}-problem`, className: "problem", hidden: true });
   const description = (o.description ?? s.description ?? "").trim();
-  const kind = kindOf(s);
+  const kind = context.searched(s["x-references"]) ? "id; type a name to search" : kindOf(s);
   const hint = el("p", { id: `${id}-hint`, className: "hint" }, description, description && kind ? " " : "", kind && el("i", { textContent: kind }));
   input.setAttribute("aria-describedby", `${problem.id} ${hint.id}`);
   if (o.required) input.setAttribute("aria-required", "true");

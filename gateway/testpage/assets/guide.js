@@ -29,8 +29,12 @@ function search() {
 
 async function showKey({ key }) {
   if (!key) return;
-  for (const code of at("text").querySelectorAll("pre code")) {
-    for (const part of code.childNodes) part.data = part.data?.replace(/(?<=export KEY=)\S+/, key);
+  for (const { firstChild: text } of at("text").querySelectorAll("pre code")) {
+    const [example] = /(?<=export KEY=)\S+/.exec(text?.data) ?? [];
+    if (!example) continue;
+    const given = text.splitText(text.data.indexOf(example));
+    given.splitText(example.length);
+    given.replaceWith(el("span", { className: "secret", textContent: key }));
   }
   try {
     const { operations } = read(await ask(`openapi.json?api_key=${encodeURIComponent(key)}`));
