@@ -7,6 +7,8 @@ func (c Column) Sort(engine string) string {
 	has := func(word string) bool { return strings.Contains(c.Type, word) }
 	begins := func(word string) bool { return strings.HasPrefix(c.Type, word) }
 	switch t := c.Type; {
+	case t == "money" && engine == "postgres": // comes as $1,000.00, or as another country writes it
+		return ""
 	case has("bool"), t == "bit" && engine == "sqlserver":
 		return "boolean"
 	case has("int") && t != "interval" && t != "point", strings.HasSuffix(t, "serial"), t == "year":
