@@ -1,7 +1,6 @@
 package legacy
 
 import (
-	"slices"
 	"strings"
 
 	"frontdesk/backend"
@@ -136,6 +135,3 @@ func (t *table) contains(b *statement, f *sheet.Field, part string) {
 func likePattern(part string) string {
 	return "%" + strings.NewReplacer("!", "!!", "%", "!%", "_", "!_", "[", "![").Replace(part) + "%"
 }
-
-// sameFilters tells whether two lists have the same filters.
-func sameFilters(a, b []backend.Filter) bool { return slices.EqualFunc(a, b, backend.Filter.Equal) }

@@ -37,7 +37,7 @@ type acrossTries struct {
 	taken   bool   // the key, in the id store
 	answer  *backend.StoredAnswer
 	refused []string
-	none    [][]backend.Filter
+	unfit   []backend.Filter // what no record can have, each with one value
 }
 
 // Recall implements backend.Tx. In the vendor's table the key is locked until the transaction

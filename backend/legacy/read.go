@@ -143,8 +143,11 @@ func (s session) list(ctx context.Context, r *mapping.Resource, q backend.Query)
 	if op := t.Operations[mapping.OpList]; op != nil && op.Procedure != "" {
 		return s.listByProcedure(ctx, t, op, q)
 	}
-	if s.fittedNone(q) {
-		return page, nil
+	if s.tx != nil {
+		var possible bool
+		if q.Filters, possible = without(q.Filters, s.tx.tries.unfit); !possible {
+			return page, nil
+		}
 	}
 	l, err := s.listing(ctx, t, q)
 	if err != nil {
@@ -157,8 +160,8 @@ func (s session) list(ctx context.Context, r *mapping.Resource, q backend.Query)
 	if err == nil && !l.beyond {
 		rows, page.More, err = l.rows(ctx)
 	}
-	if l.lacksLetters(err) || l.fitsNone(ctx, err) {
-		return backend.Page{Records: page.Records}, l.goesOn(err)
+	if unfit := l.unfit(ctx, err); unfit != nil {
+		return l.withoutUnfit(ctx, unfit, err)
 	}
 	if err != nil {
 		return page, s.failure(err, sheet.Attempt{Resource: t.Resource, Op: mapping.OpList})

@@ -57,7 +57,7 @@ func (s *Store) collided(err error) bool {
 	if err == nil || errors.Is(err, errUnclear) {
 		return false
 	}
-	if errors.Is(err, errTaken) || errors.Is(err, errNoneFits) {
+	if errors.Is(err, errTaken) || errors.Is(err, errUnfit) {
 		return true
 	}
 	if _, ok := mapping.AsViolations(err); ok {

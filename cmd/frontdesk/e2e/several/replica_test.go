@@ -117,10 +117,10 @@ func TestReplicaLags(t *testing.T) {
 	r.standby.Ask(t, "SELECT pg_wal_replay_pause()")
 	id := r.Create(r.token, "contact", rig.NewContact)
 	require.Equal(t, 200, r.Call("GET", fmt.Sprint("/contact/", id), r.token, "").Status)
-	answered := r.lists("replica")
+	answered, behind := r.lists("replica"), r.lists("behind") // a busy standby may have been behind before
 	require.Equal(t, before+1, r.list())
 	require.Equal(t, answered, r.lists("replica"))
-	require.Equal(t, 2, r.lists("behind"))
+	require.Equal(t, behind+2, r.lists("behind"))
 	require.Equal(t, 200, r.AskOps("/readyz").Status)
 	require.NotContains(t, r.OpsText("/readyz"), `"status":"degraded"`)
 	r.standby.Ask(t, "SELECT pg_wal_replay_resume()")
