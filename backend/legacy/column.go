@@ -30,3 +30,14 @@ func (c Column) Sort(engine string) string {
 	}
 	return ""
 }
+
+// learnTypes notes the columns whose values no operator compares as they are shown.
+func (t *table) learnTypes(known *Table) {
+	t.single = map[string]bool{}
+	for _, c := range known.Columns {
+		t.single[c.Name] = c.isSingle(t.d.engine())
+		if i, ok := t.at[c.Name]; ok && t.d.engine() == "postgres" && (c.Type == "json" || c.Type == "xml") && !t.computed(i) {
+			t.exprs[i] = "CAST(" + t.exprs[i] + " AS text)"
+		}
+	}
+}

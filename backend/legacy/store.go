@@ -258,13 +258,7 @@ func (t *table) learn(known *Table) {
 	if c := known.Column(t.Client); c != nil {
 		t.clientIsText = c.Sort(t.d.engine()) == "text"
 	}
-	t.single = map[string]bool{}
-	for _, c := range known.Columns {
-		t.single[c.Name] = c.isSingle(t.d.engine())
-		if i, ok := t.at[c.Name]; ok && t.d.engine() == "postgres" && (c.Type == "json" || c.Type == "xml") && !t.computed(i) {
-			t.exprs[i] = "CAST(" + t.exprs[i] + " AS text)" // which no operator compares
-		}
-	}
+	t.learnTypes(known)
 	if !t.countsBlanks() {
 		return // and numbers compare as they are
 	}
