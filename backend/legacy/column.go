@@ -7,6 +7,8 @@ func (c Column) Sort(engine string) string {
 	has := func(word string) bool { return strings.Contains(c.Type, word) }
 	begins := func(word string) bool { return strings.HasPrefix(c.Type, word) }
 	switch t := c.Type; {
+	case t == "money" && engine == "postgres": // comes as $1,000.00, or as another country writes it
+		return ""
 	case has("bool"), t == "bit" && engine == "sqlserver":
 		return "boolean"
 	case has("int") && t != "interval" && t != "point", strings.HasSuffix(t, "serial"), t == "year":
@@ -27,4 +29,15 @@ func (c Column) Sort(engine string) string {
 		return "text"
 	}
 	return ""
+}
+
+// learnTypes notes the columns whose values no operator compares as they are shown.
+func (t *table) learnTypes(known *Table) {
+	t.single = map[string]bool{}
+	for _, c := range known.Columns {
+		t.single[c.Name] = c.isSingle(t.d.engine())
+		if i, ok := t.at[c.Name]; ok && t.d.engine() == "postgres" && (c.Type == "json" || c.Type == "xml") && !t.computed(i) {
+			t.exprs[i] = "CAST(" + t.exprs[i] + " AS text)"
+		}
+	}
 }

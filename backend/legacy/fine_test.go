@@ -43,12 +43,13 @@ func openFine(t *testing.T, engine string) *fixture {
 	dsn := engines[engine](t)
 	x := openOn(t, engine, dsn)
 	moment, double := map[string]string{"mariadb": "datetime(6)", "postgres": "timestamp(6)", "sqlite": "datetime"}[engine], "double precision"
+	single := map[string]string{"mariadb": "float", "postgres": "real", "sqlite": "real"}[engine]
 	for _, statement := range []string{
-		"CREATE TABLE w_fine (nr integer NOT NULL PRIMARY KEY, code varchar(4) NOT NULL, cost " + double + ", stock integer, made " + moment + ")",
+		"CREATE TABLE w_fine (nr integer NOT NULL PRIMARY KEY, code varchar(4) NOT NULL, cost " + double + ", stock " + single + ", made " + moment + ")",
 		"CREATE TABLE w_price (nr integer NOT NULL, adm integer NOT NULL, amount numeric(12,2))",
-		`INSERT INTO w_fine VALUES (1, 'A', 3.33333333, 5, '2026-07-01 10:00:00.123456'), (2, 'B', 3.33335, 5, '2026-07-01 10:00:00.123999'), (3, 'C', 3.33325, 6, '2026-07-01 10:00:00.124'),
-			(4, 'D', -3.33333333, 0, '2026-07-01 10:00:00.122999'), (5, 'E', -3.33335, -1, '2026-07-01 10:00:00'), (6, 'F', 0.00001, NULL, '2026-07-01 10:00:01'),
-			(7, 'G', -0.00001, NULL, NULL), (8, 'H', 0, NULL, NULL), (9, 'I', NULL, NULL, '2026-07-01 09:59:59.999999')`,
+		`INSERT INTO w_fine VALUES (1, 'A', 3.33333333, 1234.56, '2026-07-01 10:00:00.123456'), (2, 'B', 3.33335, 1234.56, '2026-07-01 10:00:00.123999'), (3, 'C', 3.33325, 6, '2026-07-01 10:00:00.124'),
+			(4, 'D', -3.33333333, 0, '2026-07-01 10:00:00.122999'), (5, 'E', -3.33335, -4321.1, '2026-07-01 10:00:00'), (6, 'F', 0.00001, 0.00005, '2026-07-01 10:00:01'),
+			(7, 'G', -0.00001, 0.1, NULL), (8, 'H', 0, 123456789, NULL), (9, 'I', NULL, NULL, '2026-07-01 09:59:59.999999')`,
 		"INSERT INTO w_price VALUES (1, 1, 30), (2, 1, 20), (3, 1, 10), (1, 2, 10), (2, 2, 20)",
 	} {
 		_, err := x.db.ExecContext(t.Context(), statement)
@@ -66,7 +67,7 @@ func openFine(t *testing.T, engine string) *fixture {
 }
 
 // TestFilterFindsWhatIsShown: before, a filter by a moment or a number as it is shown
-// found nothing where the database has more digits.
+// found nothing where the database has more digits, or counts in 32 bits.
 func TestFilterFindsWhatIsShown(t *testing.T) {
 	for _, engine := range []string{"mariadb", "postgres", "sqlite"} {
 		t.Run(engine, func(t *testing.T) {
@@ -87,6 +88,22 @@ func TestFilterFindsWhatIsShown(t *testing.T) {
 						got = append(got, found.ID())
 					}
 					require.Equal(t, want, got, "%s = %s", name, v)
+					for _, o := range []mapping.Operator{mapping.AtLeast, mapping.Above, mapping.AtMost, mapping.Below} {
+						by := backend.Filter{Field: f, Op: o, Value: v}
+						if !v.IsSet() {
+							continue
+						}
+						want, got = nil, nil
+						for _, other := range all {
+							if of := other.Values[f.Index]; of.IsSet() && by.Matches(of) {
+								want = append(want, other.ID())
+							}
+						}
+						for _, found := range x.list(backend.Query{Client: one, Filters: []backend.Filter{by}}, "article").Records {
+							got = append(got, found.ID())
+						}
+						require.Equal(t, want, got, "%s %v %s", name, o, v)
+					}
 				}
 			}
 		})

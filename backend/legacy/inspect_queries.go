@@ -7,16 +7,18 @@ func (postgres) schema() schemaQueries {
 	return schemaQueries{
 		version: `SELECT current_setting('server_version')`,
 		own:     `SELECT current_schema()::text`,
-		columns: `SELECT c.relname::text, CASE WHEN c.relkind IN ('v', 'm') THEN 1 ELSE 0 END, a.attname::text, regexp_replace(format_type(a.atttypid, NULL), '\(.*', ''),
-				CASE WHEN a.atttypmod > 4 AND t.typname IN ('bpchar', 'varchar') THEN a.atttypmod - 4 END,
-				CASE WHEN t.typname = 'numeric' AND a.atttypmod > 4 THEN ((a.atttypmod - 4) >> 16) & 65535 END,
-				CASE WHEN t.typname = 'numeric' AND a.atttypmod > 4 THEN (a.atttypmod - 4) & 2047 END,
-				CASE WHEN a.attnotnull THEN 0 ELSE 1 END, pg_get_expr(d.adbin, d.adrelid),
+		columns: `SELECT c.relname::text, CASE WHEN c.relkind IN ('v', 'm') THEN 1 ELSE 0 END, a.attname::text, regexp_replace(format_type(t.oid, NULL), '\(.*', ''),
+				CASE WHEN m.size > 4 AND t.typname IN ('bpchar', 'varchar') THEN m.size - 4 END,
+				CASE WHEN t.typname = 'numeric' AND m.size > 4 THEN ((m.size - 4) >> 16) & 65535 END,
+				CASE WHEN t.typname = 'numeric' AND m.size > 4 THEN (m.size - 4) & 2047 END,
+				CASE WHEN a.attnotnull OR o.typnotnull THEN 0 ELSE 1 END, pg_get_expr(d.adbin, d.adrelid),
 				CASE WHEN a.attidentity <> '' OR a.attgenerated <> '' OR pg_get_expr(d.adbin, d.adrelid) LIKE 'nextval(%' THEN 1 ELSE 0 END,
 				CASE WHEN t.typname = 'citext' OR to_jsonb(l)->>'collisdeterministic' = 'false' THEN 1 ELSE 0 END
 			FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 			JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-			JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
+			JOIN pg_catalog.pg_type o ON o.oid = a.atttypid
+			CROSS JOIN LATERAL (SELECT CASE o.typtype WHEN 'd' THEN o.typtypmod ELSE a.atttypmod END AS size) m
+			JOIN pg_catalog.pg_type t ON t.oid = CASE o.typtype WHEN 'd' THEN o.typbasetype ELSE o.oid END
 			LEFT JOIN pg_catalog.pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
 			LEFT JOIN pg_catalog.pg_collation l ON l.oid = a.attcollation
 			WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND ` + ours + ` ORDER BY c.relname, a.attnum`,
@@ -36,7 +38,10 @@ func (postgres) schema() schemaQueries {
 			WHERE f.contype = 'f' AND ` + ours + ` ORDER BY c.relname, f.conname, k.place`,
 		checks: `SELECT c.relname::text, k.conname::text, (SELECT string_agg(quote_ident(a.attname), ' ') FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attnum = ANY (k.conkey))
 			FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_class c ON c.oid = k.conrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-			WHERE k.contype = 'c' AND ` + ours + ` ORDER BY 1, 2`,
+			WHERE k.contype = 'c' AND ` + ours + `
+			UNION ALL SELECT c.relname::text, k.conname::text, string_agg(quote_ident(a.attname), ' ') FROM pg_catalog.pg_constraint k
+			JOIN pg_catalog.pg_attribute a ON a.atttypid = k.contypid JOIN pg_catalog.pg_class c ON c.oid = a.attrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+			WHERE k.contypid <> 0 AND k.contype = 'c' AND c.relkind IN ('r', 'p') AND ` + ours + ` GROUP BY 1, 2 ORDER BY 1, 2`,
 		triggers: `SELECT event_object_table::text, trigger_name || ' ' || action_timing || ' ' || event_manipulation, NULL FROM information_schema.triggers
 			WHERE event_object_schema = COALESCE(CAST(:schema AS text), current_schema()) ORDER BY 1, 2`,
 		routines: `SELECT p.proname::text, CASE WHEN p.prokind = 'p' THEN 0 ELSE 1 END, COALESCE(a.name, ''), format_type(COALESCE(a.all_type, a.in_type), NULL),

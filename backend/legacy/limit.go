@@ -72,13 +72,12 @@ func (c *Column) mostCharacters() int {
 }
 
 func (c *Column) takesNumber(engine string, n *big.Rat) bool {
-	name, unsigned := strings.CutSuffix(c.Type, " unsigned")
 	switch {
-	case unsigned && n.Sign() < 0:
+	case strings.HasSuffix(c.Type, " unsigned") && n.Sign() < 0:
 		return false
 	case c.bits() > 0:
 		return withinBits(n, c.bits(), c.isUnsigned(engine))
-	case name == "real", name == "float" && engine != "sqlserver":
+	case c.isSingle(engine):
 		f, _ := n.Float32()
 		return f <= maxFloat32 && f >= -maxFloat32
 	case c.Precision > 0 && c.isDecimal():
@@ -89,6 +88,12 @@ func (c *Column) takesNumber(engine string, n *big.Rat) bool {
 	default:
 		return true
 	}
+}
+
+// isSingle tells whether a column's numbers are floating-point ones of 32 bits.
+func (c *Column) isSingle(engine string) bool {
+	name := strings.TrimSuffix(c.Type, " unsigned")
+	return engine != "sqlite" && (name == "real" || name == "float" && engine != "sqlserver")
 }
 
 const maxFloat32 = 0x1p127 * (1 + (1 - 0x1p-23))

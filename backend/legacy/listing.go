@@ -61,8 +61,8 @@ func (t *table) within(b *statement, place string, of *sheet.Span) {
 	if of.OpenTo {
 		below = " < "
 	}
-	t.operand(b.expr(t.expr(place)).add(above), place, of.From)
-	t.operand(b.add(" AND ").expr(t.expr(place)).add(below), place, of.To)
+	t.against(b, place, above, of.From)
+	t.against(b.add(" AND "), place, below, of.To)
 }
 
 // compared appends that a row's values are above the bounds, or below them, the coarser value
@@ -81,7 +81,7 @@ func (t *table) compared(b *statement, bounds []sheet.Assignment, way, last stri
 		if i == len(bounds)-1 {
 			compare = last
 		}
-		t.operand(b.expr(t.expr(bound.Place)).add(compare), bound.Place, bound.Value)
+		t.against(b, bound.Place, compare, bound.Value)
 		if i > 0 {
 			b.add(")")
 		}

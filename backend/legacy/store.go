@@ -258,6 +258,7 @@ func (t *table) learn(known *Table) {
 	if c := known.Column(t.Client); c != nil {
 		t.clientIsText = c.Sort(t.d.engine()) == "text"
 	}
+	t.learnTypes(known)
 	if !t.countsBlanks() {
 		return // and numbers compare as they are
 	}

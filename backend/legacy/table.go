@@ -40,6 +40,8 @@ type table struct {
 	// places whose texts may have blanks behind them that this engine does not
 	// overlook by itself.
 	whole, padded map[string]bool
+	// single are the columns of floating-point numbers of 32 bits.
+	single map[string]bool
 	// clientIsText tells that the client's number stands in a column of texts. MariaDB and
 	// MySQL would compare those as numbers, and take 1x for 1.
 	clientIsText bool
@@ -233,7 +235,11 @@ func (t *table) equal(b *statement, place string, v sheet.Raw) *statement {
 	if v.Kind <= sheet.RawNull {
 		return b.expr(t.expr(place)).add(" IS NULL")
 	}
-	return t.operand(b.expr(t.expr(place)).add(" = "), place, v)
+	if t.isSingle(place, v) {
+		t.against(b.add("("), place, " >= ", v)
+		return t.against(b.add(" AND "), place, " <= ", v).add(")")
+	}
+	return t.against(b, place, " = ", v)
 }
 
 // operand appends a value that a place is compared with. PostgreSQL would otherwise give it

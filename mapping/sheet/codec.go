@@ -332,7 +332,9 @@ func (c *codec) parseTime(raw Raw) (ms int64, zoned bool, f fault) {
 				return 0, false, "not a number of seconds or milliseconds"
 			}
 			if c.epoch == 1000 {
-				unscaled, _ = rescale(unscaled, scale, 3)
+				if unscaled, ok = rescale(unscaled, scale, 3); !ok {
+					return 0, false, "beyond the years 1 to 9999"
+				}
 				return unscaled, true, ""
 			}
 			n, _ = rescale(unscaled, scale, 0)

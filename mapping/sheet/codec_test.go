@@ -239,6 +239,7 @@ func TestRead(t *testing.T) {
 		{codec{field: &moment, loc: amsterdam, epoch: 1000}, Raw{Kind: RawNumber, Text: "1782900000.5"}, `"2026-07-01T10:00:00.500Z"`},
 		{codec{field: &moment, loc: amsterdam, epoch: 1000}, intRaw(math.MaxInt64), "beyond the years 1 to 9999"},
 		{codec{field: &moment, loc: amsterdam, epoch: 1}, intRaw(math.MinInt64 / 1000), "beyond the years 1 to 9999"},
+		{codec{field: &moment, loc: amsterdam, epoch: 1000}, textRaw("999999999999999999"), "beyond the years 1 to 9999"}, // before, 1970
 		{codec{field: &moment, loc: amsterdam}, boolRaw(true), "not a date"},
 	} {
 		v, why := c.codec.read(c.raw, Raw{})
@@ -383,6 +384,9 @@ func FuzzReadNumber(f *testing.F) {
 				continue
 			}
 			raw, _, e := c.write(v)
+			if e != nil && i == 2 {
+				continue // rounded to cents it would be too large
+			}
 			if e != nil {
 				t.Fatal(e)
 			}

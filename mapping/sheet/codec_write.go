@@ -25,19 +25,10 @@ func (c *codec) write(v mapping.Value) (raw, clock Raw, e *mapping.Error) {
 		return raw, clock, nil
 	}
 	switch c.field.Type {
-	case mapping.Int4:
-		return c.writeInt(v), Raw{}, nil
-	case mapping.Float8:
-		return c.writeNumber(v), Raw{}, nil
-	case mapping.Timestamp:
-		shown := v.Int()
-		if c.isWall() {
-			shown = wallOf(shown, c.loc)
-		}
-		if c.format != nil && !c.format.tells(shown) {
+	case mapping.Int4, mapping.Float8, mapping.Timestamp:
+		if raw, clock = c.writePlain(v); !c.says(v, raw, clock) {
 			return Raw{}, Raw{}, c.field.Invalid(v.String())
 		}
-		raw, clock = c.writeTime(v.Int())
 		return raw, clock, nil
 	case mapping.Bytea:
 		if c.system == sysText {
@@ -48,6 +39,37 @@ func (c *codec) write(v mapping.Value) (raw, clock Raw, e *mapping.Error) {
 		raw, e = c.writeText(v)
 		return raw, Raw{}, e
 	}
+}
+
+// writePlain writes a number or a time.
+func (c *codec) writePlain(v mapping.Value) (raw, clock Raw) {
+	switch c.field.Type {
+	case mapping.Int4:
+		return c.writeInt(v), Raw{}
+	case mapping.Float8:
+		return c.writeNumber(v), Raw{}
+	default:
+		return c.writeTime(v.Int())
+	}
+}
+
+// says tells whether what is written of a value reads as one again: at either end of the
+// calendar a clock of the system may show a year that it cannot write.
+func (c *codec) says(v mapping.Value, raw, clock Raw) bool {
+	if isClock := raw.Kind == RawWall || raw.Kind == RawTime; isClock && (raw.Int < minMilli || raw.Int > maxMilli) {
+		return false
+	}
+	if c.format != nil {
+		shown := v.Int()
+		if c.isWall() {
+			shown = wallOf(shown, c.loc)
+		}
+		if !c.format.tells(shown) {
+			return false
+		}
+	}
+	_, why := c.read(raw, clock)
+	return why == ""
 }
 
 // null is what null is written as: null_as, else the first zero, else null.

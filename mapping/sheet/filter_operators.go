@@ -102,10 +102,10 @@ func (r *Resource) Operand(q *Request, f *mapping.Field, o mapping.Operator, v m
 		return name, textRaw(v.Text()), true
 	case v.Kind() == mapping.KindTime && (o == mapping.AtLeast || o == mapping.Below):
 		raw, _ = c.atLeast(v.Int(), leastWall)
-		return name, raw, c.clock == nil
+		return name, raw, c.clock == nil && c.says(v, raw, Raw{})
 	case v.Kind() == mapping.KindTime:
 		raw, _ = c.writeTime(v.Int())
-		return name, raw, c.clock == nil
+		return name, raw, c.clock == nil && c.says(v, raw, Raw{})
 	}
 	raw, _, bad := c.write(v)
 	return name, raw, bad == nil
@@ -175,30 +175,42 @@ type Bound struct {
 	Before bool
 }
 
-// The times that every system can say: what is older is as good as the first, and no record
-// has one behind the last, but "until for ever" is asked so.
+// The times that SQL Server's older type can say, and the first that others can: what is older
+// is as good as the first, and no record has one behind the last.
 var (
-	firstTime = time.Date(1753, 1, 2, 0, 0, 0, 0, time.UTC).UnixMilli()
-	lastTime  = time.Date(9999, 12, 31, 12, 0, 0, 0, time.UTC).UnixMilli()
+	firstTime        = time.Date(1, 1, 2, 0, 0, 0, 0, time.UTC).UnixMilli()
+	firstOfSQLServer = time.Date(1753, 1, 2, 0, 0, 0, 0, time.UTC).UnixMilli()
+	lastOfSQLServer  = time.Date(9999, 12, 31, 12, 0, 0, 0, time.UTC).UnixMilli()
 )
 
 // Range returns the bound of the values that an operator lets through.
 func (r *Resource) Range(f *mapping.Field, o mapping.Operator, v mapping.Value) Bound {
-	before, last := o == mapping.Below || o == mapping.AtMost, lastTime
-	if o == mapping.Above || o == mapping.AtMost {
-		last -= 24 * time.Hour.Milliseconds() // a column of days has its bound a day later
+	before, first, last := o == mapping.Below || o == mapping.AtMost, firstTime, maxMilli
+	if r.sheet.Source.SQL.Engine == "sqlserver" {
+		first, last = firstOfSQLServer, lastOfSQLServer
 	}
-	switch isTime := v.Kind() == mapping.KindTime; {
-	case isTime && v.Int() > last: // every time is before it: from the first one on
-		v, before = mapping.MilliValue(firstTime), !before
-	case isTime && v.Int() < firstTime:
-		v = mapping.MilliValue(firstTime)
-	case o == mapping.Above || o == mapping.AtMost:
+	isTime, of := v.Kind() == mapping.KindTime, &r.Fields[f.Index]
+	if o == mapping.Above || o == mapping.AtMost {
 		v = next(v)
 	}
-	b := r.Fields[f.Index].from(v)
+	if isTime && v.Int() < first {
+		v = mapping.MilliValue(first)
+	}
+	b := of.from(v)
+	if isTime && (v.Int() > last || !of.says(v, b)) { // every time is before it: from the first one on
+		b, before = of.from(mapping.MilliValue(first)), !before
+	}
 	b.Before = before
 	return b
+}
+
+// says tells whether the system can say a bound in time.
+func (f *Field) says(v mapping.Value, b Bound) bool {
+	var clock Raw
+	if len(b.At) > 1 {
+		clock = b.At[1].Value
+	}
+	return f.codec.says(v, b.At[0].Value, clock)
 }
 
 // next is the lowest value above another.

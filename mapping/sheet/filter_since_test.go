@@ -178,31 +178,57 @@ func (z zone) others(of jump, within int64) bool {
 	return false
 }
 
+// TestRangesWithinReach: before, a bound older than 1753, which one type of one database cannot
+// say, was taken for that one, and a bound on the last day for none.
+func TestRangesWithinReach(t *testing.T) {
+	moment := &Field{From: []string{"AT"}}
+	moment.Field = &mapping.Field{Type: mapping.Timestamp}
+	moment.codec = codec{field: moment.Field, loc: time.UTC, system: sysDatetime}
+	for engine, wants := range map[string][2]string{
+		"postgres": {"1000-01-01T00:00:00.000", "9999-12-31T00:00:00.001"}, "sqlserver": {"1753-01-02T00:00:00.000", "9999-12-31T00:00:00.001"},
+	} {
+		r := &Resource{Fields: []Field{*moment}, sheet: &Sheet{Source: Source{SQL: &SQL{Engine: engine}}}}
+		for i, year := range []int{1000, 9999} {
+			at := time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)
+			op := mapping.AtLeast
+			if year == 9999 {
+				at, op = at.AddDate(0, 11, 30), mapping.Above
+			}
+			b := r.Range(moment.Field, op, mapping.MilliValue(at.UnixMilli()))
+			require.Equal(t, wants[i], b.At[0].Value.String(), "%s %d", engine, year)
+			require.False(t, b.Before)
+		}
+	}
+}
+
 // TestRangeForEver: what is asked "until for ever" finds every time, and what is asked from
 // then on none, whichever years a system can say.
 func TestRangeForEver(t *testing.T) {
 	day := &Field{From: []string{"DAY"}}
 	day.Field = &mapping.Field{Type: mapping.Timestamp}
 	day.codec = codec{field: day.Field, loc: amsterdam, system: sysText, format: layoutOf(t, "yyyyMMdd")}
-	r := &Resource{Fields: []Field{*day}}
+	r := &Resource{Fields: []Field{*day}, sheet: &Sheet{Source: Source{SQL: &SQL{}}}}
 	for _, c := range []struct {
 		op     mapping.Operator
 		at     string
 		text   string
 		before bool
 	}{
-		{mapping.AtMost, "9999-12-31T23:59:59.999Z", "17530103", false},
-		{mapping.Below, "9999-12-31T23:59:59Z", "17530103", false},
-		{mapping.AtLeast, "9999-12-31T23:59:59Z", "17530103", true},
-		{mapping.Above, "9999-12-31T23:59:59.999Z", "17530103", true},
-		{mapping.AtMost, "9999-12-30T23:00:00Z", "17530103", false}, // the last day that four digits say
+		{mapping.AtMost, "9999-12-31T23:59:59.999Z", "00010103", false},
+		{mapping.Below, "9999-12-31T23:59:59Z", "00010103", false},
+		{mapping.AtLeast, "9999-12-31T23:59:59Z", "00010103", true},
+		{mapping.Above, "9999-12-31T23:59:59.999Z", "00010103", true},
+		{mapping.AtMost, "9999-12-30T23:00:00Z", "00010103", false}, // the last day that four digits say
 		{mapping.AtLeast, "9999-12-30T23:00:00Z", "99991231", false},
-		{mapping.AtLeast, "0001-01-01T00:00:00Z", "17530103", false},
+		{mapping.AtLeast, "0001-01-01T00:00:00Z", "00010103", false},
 	} {
 		at, err := time.Parse(time.RFC3339, c.at)
 		require.NoError(t, err)
 		b := r.Range(day.Field, c.op, mapping.MilliValue(at.UnixMilli()))
 		require.Equal(t, c.before, b.Before, c.at)
 		require.Equal(t, c.text, b.At[0].Value.Text, "%v %s", c.op, c.at)
+		// A service is not asked for what it cannot be told. Before, it was asked for year 0.
+		_, raw, sent := r.Operand(&Request{uses: map[string]bool{operand("", c.op): true}}, day.Field, c.op, mapping.MilliValue(at.UnixMilli()))
+		require.Equal(t, raw.Text >= "00010102" && raw.Text <= "99991231", sent, "%v %s: %s", c.op, c.at, raw)
 	}
 }

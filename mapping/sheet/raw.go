@@ -3,6 +3,7 @@ package sheet
 import (
 	"strconv"
 	"strings"
+	"time"
 )
 
 // RawKind says what a Raw holds.
@@ -53,12 +54,21 @@ func (r Raw) append(dst []byte) []byte {
 	case RawNumber, RawText, RawBytes, RawJSON:
 		return append(dst, r.Text...)
 	case RawTime:
-		return append(isoWall.append(dst, r.Int), 'Z')
+		return append(appendWall(dst, r.Int), 'Z')
 	case RawWall:
-		return isoWall.append(dst, r.Int)
+		return appendWall(dst, r.Int)
 	default:
 		return dst
 	}
+}
+
+// appendWall appends a date and time in ISO 8601. Databases have years that four digits cannot
+// say.
+func appendWall(dst []byte, ms int64) []byte {
+	if ms < minMilli || ms > maxMilli {
+		return time.UnixMilli(ms).UTC().AppendFormat(dst, "2006-01-02T15:04:05.000")
+	}
+	return isoWall.append(dst, ms)
 }
 
 func boolRaw(b bool) Raw {

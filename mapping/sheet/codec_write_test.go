@@ -1,0 +1,54 @@
+package sheet
+
+import (
+	"testing"
+	"time"
+
+	"frontdesk/mapping"
+)
+
+// TestEndsOfTheCalendar: before, a time at which a clock of the system shows year 0 or 10000 was
+// written as another one, which the database kept or refused, and the answer was 500.
+func TestEndsOfTheCalendar(t *testing.T) {
+	moment := mapping.Field{Name: "f", Type: mapping.Timestamp}
+	last, beyond, first := "9999-12-31T22:59:59.999Z", "9999-12-31T23:00:00Z", "0001-01-01T00:00:00Z"
+	newYork, err := time.LoadLocation("America/New_York")
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := func(text string) mapping.Value {
+		v, bad := moment.Parse(text, time.UTC)
+		if bad != nil {
+			t.Fatal(bad)
+		}
+		return v
+	}
+	for name, c := range map[string]codec{
+		"datetime": {system: sysDatetime}, "date": {system: sysDate}, "text": {system: sysText, isoText: true, format: isoWall},
+		"digits": {system: sysInteger, format: layoutOf(t, "yyyyMMdd")}, "two places": {system: sysDate, clock: layoutOf(t, "HHmm")},
+	} {
+		c.field = &moment
+		for _, at := range []struct {
+			zone *time.Location
+			text string
+			ok   bool
+		}{{amsterdam, last, true}, {amsterdam, beyond, false}, {newYork, beyond, true}, {newYork, first, false}, {amsterdam, "0001-01-02T00:00:00Z", true}} {
+			c.loc = at.zone
+			v := of(at.text)
+			if _, _, e := c.write(v); (e == nil) != at.ok || e != nil && e.Reason != mapping.TimestampInvalid {
+				t.Errorf("%s in %s: %s: %v", name, at.zone, at.text, e)
+			}
+			if found := c.alternatives(v); !at.ok && len(found) > 0 {
+				t.Errorf("%s in %s: %s: looked for as %v", name, at.zone, at.text, found)
+			}
+		}
+	}
+	for raw, want := range map[Raw]string{
+		{Kind: RawWall, Int: time.Date(12026, 7, 1, 10, 0, 0, 0, time.UTC).UnixMilli()}: "12026-07-01T10:00:00.000", // before, 2026
+		{Kind: RawTime, Int: time.Date(-4712, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()}:  "-4712-01-01T00:00:00.000Z",
+	} {
+		if got := raw.String(); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
