@@ -2,6 +2,7 @@ package sqlrecord
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -55,7 +56,7 @@ func (s *Store) Quietly(ctx context.Context, f func() error) error {
 	if err := quiet(1); err != nil {
 		return err
 	}
-	if err := f(); err != nil {
+	if err := errors.Join(f(), s.forgetCounts(ctx)); err != nil {
 		return err
 	}
 	return quiet(0)

@@ -84,8 +84,12 @@ func (d *postgresDB) begin(text string) beginning {
 
 const beginWrite = "begin isolation level read committed"
 
+// withoutJIT keeps PostgreSQL from compiling a statement, which takes it longer than to run one
+// that reads a few rows of a large table.
+const withoutJIT = "set local jit = off"
+
 func (d *postgresDB) Snapshot(ctx context.Context, f func(Conn) error) error {
-	return d.tx(ctx, d.begin("begin isolation level repeatable read read only"), func(c *postgresConn) error { return f(c) })
+	return d.tx(ctx, d.begin("begin isolation level repeatable read read only; "+withoutJIT), func(c *postgresConn) error { return f(c) })
 }
 
 func (d *postgresDB) Write(ctx context.Context, f func(Conn) error) error {

@@ -18,10 +18,13 @@ type Store struct {
 	db        dated
 	tables    map[*mapping.Resource]*table
 	bookmarks *bookmarks
+	counts    *counts // of PostgreSQL; else nil
 	now       func() time.Time
 	dates     bool // now dates what is written, see DatedBy
 	conn      Conn // not nil inside a transaction
-	ahead     *ahead
+	// snapshotted says that all statements of conn see one snapshot.
+	snapshotted bool
+	ahead       *ahead
 }
 
 var (
@@ -39,6 +42,9 @@ func New(db DB, model *mapping.Model, now func() time.Time) *Store {
 	for _, t := range s.tables {
 		t.link(db.Dialect(), s.tables)
 	}
+	if d := db.Dialect(); !d.steers {
+		s.counts = newCounts(d, s.tables, countShift)
+	}
 	return s
 }
 
@@ -52,7 +58,7 @@ func (s *Store) Conn() Conn { return s.conn }
 // database has given: all its calls run there. What it writes is dated by the clock.
 func (s *Store) On(c Conn) *Store {
 	bound := *s
-	bound.conn, bound.ahead = c, nil
+	bound.conn, bound.snapshotted, bound.ahead = c, false, nil
 	return &bound
 }
 
