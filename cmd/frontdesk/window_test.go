@@ -194,6 +194,10 @@ func TestWindowIsForOperators(t *testing.T) {
 			want := map[string]int{"none": 403, "token": 200}[name]
 			require.Equal(t, want, askJSON(t, d, path, nil, append(elsewhere, "Authorization", "Bearer "+token)...), path)
 			req := &http.Request{Header: http.Header{}}
+			for _, other := range []string{"X-Forwarded-Host", "X-Real-IP", "Via"} {
+				require.Equal(t, refused, askJSON(t, d, path, nil, other, "192.0.2.7"), other)
+			}
+			require.Equal(t, want, askJSON(t, d, path, nil, append(elsewhere, "Authorization", "bearer "+token)...), "schemes have no case")
 			req.SetBasicAuth("anybody", token)
 			require.Equal(t, want, askJSON(t, d, path, nil, append(elsewhere, "Authorization", req.Header.Get("Authorization"))...), path)
 		}
