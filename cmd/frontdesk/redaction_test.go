@@ -240,7 +240,7 @@ func leakyCallback(t *testing.T, k *rig.Kept, planted canaries, token, receiver 
 func operatorOutputs(t *testing.T, k *rig.Kept) map[string]string {
 	t.Helper()
 	outputs := map[string]string{}
-	for _, path := range []string{"/", "/refusals", "/backends", "/history?client=Demo+Garage", "/status.json", "/metrics", "/readyz", "/healthz"} {
+	for _, path := range []string{"/", "/refusals", "/backends", "/config", "/callbacks", "/history?key=full", "/history?client=Demo+Garage", "/status.json", "/metrics", "/readyz", "/healthz"} {
 		outputs[path] = k.OpsText(path)
 	}
 	require.Equal(t, 404, k.AskOps("/debug/pprof/").Status, "profiles hold everything")
@@ -275,6 +275,8 @@ func commandOutputs(t *testing.T, k *rig.Kept) map[string]string {
 	say("key", "list", "--config", k.File)
 	say("user", "list", "--config", k.File)
 	say("callbacks", "list", "--config", k.File)
+	say("config", "history", "--config", k.File, "--format", "json")
+	say("backup", "--all", "--config", k.File, "--out", filepath.Join(t.TempDir(), "all.zip"))
 	data, err := os.ReadFile(k.File)
 	require.NoError(t, err)
 	for name, change := range map[string][2]string{

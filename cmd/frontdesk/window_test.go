@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -177,6 +178,10 @@ func TestWindowIsForOperators(t *testing.T) {
 	const token = "a-token-of-operators-0123"
 	for name, o := range map[string]rig.Options{"none": {}, "token": {Edit: strings.NewReplacer("ops: {", `ops: {token: "`+token+`", `)}} {
 		o.DSN = rig.Engines[0].DSN(t)
+		told := history.New(time.Now)
+		told.Mark("key", "api_key ended: webshop")
+		told.Mark("configuration", "configuration refused: keys.d/webshop.yaml:3:5: expected a list")
+		require.NoError(t, told.Save(strings.TrimPrefix(o.DSN, "sqlite:")+"-history"))
 		d := rig.Start(t, o)
 		d.Call("GET", "/vehicle", d.Login(rig.FullKey, "demo"), "")
 		var shown, hidden pastJSON
@@ -186,6 +191,9 @@ func TestWindowIsForOperators(t *testing.T) {
 		askJSON(t, d, "/", &hidden, elsewhere...)
 		require.Empty(t, hidden.Past.Busiest)
 		require.NotEmpty(t, hidden.Past.Points)
+		require.Contains(t, fmt.Sprint(shown.Past.Marks), "webshop")
+		require.Len(t, hidden.Past.Marks, len(shown.Past.Marks))
+		require.NotContains(t, string(d.AskOps("/", elsewhere...).Body), "webshop")
 		for _, path := range []string{"/history?key=full", "/refusals"} {
 			require.Equal(t, 200, askJSON(t, d, path, nil), path)
 			refused := map[string]int{"none": 403, "token": 401}[name]

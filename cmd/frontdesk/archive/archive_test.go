@@ -37,7 +37,9 @@ func newInstallation(t *testing.T) installation {
 	return i
 }
 
-func (i installation) path(name string) string { return filepath.Join(i.folder, filepath.FromSlash(name)) }
+func (i installation) path(name string) string {
+	return filepath.Join(i.folder, filepath.FromSlash(name))
+}
 
 func (i installation) write(name, text string, mode os.FileMode) {
 	i.t.Helper()
