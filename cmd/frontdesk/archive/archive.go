@@ -99,7 +99,11 @@ func readManifest(z *zip.Reader) (m Manifest, err error) {
 		return m, ErrForeign
 	}
 	defer file.Close()
-	if err := json.NewDecoder(io.LimitReader(file, mostManifest)).Decode(&m); err != nil || m.Format != Format {
+	text, err := io.ReadAll(io.LimitReader(file, mostManifest)) // to its end, where its sum is compared
+	if err != nil {
+		return m, fmt.Errorf("its list of files is damaged: %w", err)
+	}
+	if err := json.Unmarshal(text, &m); err != nil || m.Format != Format {
 		return m, ErrForeign
 	}
 	if m.FormatVersion > Version {
