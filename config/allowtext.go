@@ -78,7 +78,7 @@ var errOtherLayout = errors.New("its allowlist is not written as a list of its o
 
 // find finds the list of the api_key that is in that place in the file.
 func (e *allowEditor) find(place int) error {
-	file, err := parser.ParseBytes(e.src, 0)
+	file, err := parser.ParseBytes(bytes.ReplaceAll(e.src, []byte("\r\n"), []byte("\n")), 0) // which are two lines to the parser behind a comment
 	if err != nil || len(file.Docs) == 0 {
 		return errOtherLayout
 	}

@@ -35,6 +35,13 @@ func TestEditAllow(t *testing.T) {
 		got, err := editAllow(t, c.text, c.drop, c.add)
 		require.NoError(t, err, name)
 		require.Equal(t, c.want, got, name)
+		if name == "no end of the line" || name == "lines of another kind" {
+			continue
+		}
+		crlf := strings.NewReplacer("\r\n", "\r\n", "\n", "\r\n")
+		got, err = editAllow(t, crlf.Replace(c.text), c.drop, c.add)
+		require.NoError(t, err, "%s, in lines of another kind", name)
+		require.Equal(t, crlf.Replace(c.want), got, "%s, in lines of another kind", name)
 	}
 }
 

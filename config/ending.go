@@ -85,7 +85,11 @@ func (e *editor) end(doc *strictyaml.Document, path, end string) bool {
 	case found[2] == "," || found[2] == "}":
 		return e.replace(at, len(found[1]), found[1]+", expires: "+end)
 	default: // a block: its keys stand below each other
-		return e.replace(item, 0, "expires: "+end+"\n"+strings.Repeat(" ", item.Column-1))
+		eol := "\n"
+		if strings.HasSuffix(e.lines[item.Line-1], "\r\n") {
+			eol = "\r\n"
+		}
+		return e.replace(item, 0, "expires: "+end+eol+strings.Repeat(" ", item.Column-1))
 	}
 }
 

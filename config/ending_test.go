@@ -38,6 +38,10 @@ func TestWithEnds(t *testing.T) {
 		require.NoError(t, err, c[0])
 		require.Equal(t, text(c[1]), string(after[0].Text))
 		require.Equal(t, text(c[0]), string(before[0].Text))
+		crlf := []config.Text{{Path: "frontdesk.yaml", Text: []byte(strings.ReplaceAll(text(c[0]), "\n", "\r\n"))}}
+		crlf, err = config.WithEnds(crlf, map[config.Digest]config.Expiry{digest: end})
+		require.NoError(t, err, "%s, in lines of another kind", c[0])
+		require.Equal(t, strings.ReplaceAll(text(c[1]), "\n", "\r\n"), string(crlf[0].Text))
 		read, err := config.Read(after, known)
 		require.NoError(t, err)
 		require.Len(t, read.APIKeys, 1)

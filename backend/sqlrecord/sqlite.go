@@ -42,7 +42,7 @@ func OpenSQLite(path string, o Options) (DB, error) {
 		"PRAGMA journal_mode=WAL", "PRAGMA synchronous=FULL", "PRAGMA wal_autocheckpoint=2000", "PRAGMA journal_size_limit=67108864")...)
 	if err != nil {
 		w.close()
-		return nil, fmt.Errorf("open SQLite database %s: %w", path, err)
+		return nil, fmt.Errorf("open SQLite database %s: %w", path, errors.Join(err, denied(path, err)))
 	}
 	d := &sqliteDB{
 		path: path, dialect: SQLite(), watcher: w,
@@ -68,6 +68,22 @@ func createPrivate(path string) error {
 		return err
 	}
 	return file.Close()
+}
+
+// denied tells whether a file could not be opened for want of permission, which SQLite does not
+// say; nil if it was something else.
+func denied(path string, err error) error {
+	if sqlite.ErrCode(err).ToPrimary() != sqlite.ResultCantOpen {
+		return nil
+	}
+	file, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err == nil {
+		err = file.Close()
+	}
+	if errors.Is(err, os.ErrPermission) {
+		return fmt.Errorf("it is for the user that frontdesk runs as: %w", os.ErrPermission)
+	}
+	return nil
 }
 
 func (d *sqliteDB) Dialect() *Dialect { return d.dialect }

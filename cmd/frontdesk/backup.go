@@ -10,6 +10,7 @@ import (
 
 	"frontdesk/backend"
 	"frontdesk/backend/reference"
+	"frontdesk/cmd/frontdesk/archive"
 	"frontdesk/cmd/frontdesk/atomicfile"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/terminal"
@@ -18,12 +19,21 @@ import (
 
 type backupCommand struct {
 	administration
-	Client string `required:"" placeholder:"NAME" help:"The client (customer) whose records to back up."`
-	Out    string `required:"" placeholder:"FILE.zip" help:"The file to write; one that is there is replaced when the new one is complete."`
+	Client    string `xor:"what" required:"" placeholder:"NAME" help:"The client (customer) whose records to back up."`
+	All       bool   `xor:"what" required:"" help:"The whole installation: database, results of callbacks, keys, configuration and what it names."`
+	Out       string `required:"" placeholder:"FILE.zip" help:"The file to write; one that is there is replaced when the new one is complete. With --all also a folder that is there, for a file named by the time."`
+	Keep      int    `placeholder:"N" help:"Of all backups of this installation in the folder, remove those before the newest N, once the new one is complete."`
+	NoResults bool   `help:"Leave out results of callbacks, which clients then ask for again."`
 }
 
 // Run writes the backup. A server may run beside it.
 func (b backupCommand) Run(p desk.Program) error {
+	if b.All {
+		return b.whole(p)
+	}
+	if b.Keep != 0 || b.NoResults {
+		return desk.Misused("--keep and --no-results are for --all")
+	}
 	store, err := b.open(p)
 	if err != nil {
 		return err
@@ -57,15 +67,30 @@ func (b backupCommand) Run(p desk.Program) error {
 }
 
 type restoreCommand struct {
-	administration
-	Client string `required:"" placeholder:"NAME" help:"The client (customer) to restore, which must have no records; it is added where it is new."`
-	Rename bool   `help:"The backup is of another client, whose records this one is to get."`
-	Legacy bool   `help:"Take records that the model would refuse today."`
-	File   string `arg:"" placeholder:"FILE.zip" help:"A file that frontdesk backup, or POST /backup/owner, has made."`
+	Config   string `xor:"where" required:"" placeholder:"FILE" help:"Configuration (YAML), for its backend."`
+	Client   string `xor:"what" required:"" placeholder:"NAME" help:"The client (customer) to restore, which must have no records; it is added where it is new."`
+	All      bool   `xor:"what,where" required:"" help:"The whole installation, each file where it was; nothing that is there is written over."`
+	Rename   bool   `help:"The backup is of another client, whose records this one is to get."`
+	Legacy   bool   `help:"Take records that the model would refuse today."`
+	DataOnly bool   `help:"With --all: leave out configuration, keys and what the configuration names; those that are there count."`
+	DryRun   bool   `help:"With --all: check the file, tell what would be written, and write nothing."`
+	File     string `arg:"" placeholder:"FILE.zip" help:"A file that frontdesk backup, or POST /backup/owner, has made."`
 }
 
 // Run judges the file and then restores all of it, or nothing.
 func (r restoreCommand) Run(p desk.Program) error {
+	if r.All {
+		if r.Rename || r.Legacy {
+			return desk.Misused("--rename and --legacy are for --client")
+		}
+		return r.whole(p)
+	}
+	if r.DataOnly || r.DryRun {
+		return desk.Misused("--data-only and --dry-run are for --all")
+	}
+	if a, err := archive.Open(r.File); err == nil {
+		return errors.Join(desk.Misused("%s holds a whole installation, which --all puts back", r.File), a.Close())
+	}
 	if !mapping.IsPlain(r.Client) { // it would stay in the list of acts
 		return desk.Misused("--client %q: %w", r.Client, reference.ErrName)
 	}
@@ -78,7 +103,7 @@ func (r restoreCommand) Run(p desk.Program) error {
 	if err != nil {
 		return err
 	}
-	store, err := r.open(p)
+	store, err := administration{r.Config}.open(p)
 	if err != nil {
 		return err
 	}

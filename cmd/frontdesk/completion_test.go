@@ -82,10 +82,11 @@ func TestCompletionTags(t *testing.T) {
 // value behind =.
 func TestCompletionInBash(t *testing.T) {
 	bash := sqltest.Tool(t, "bash", "bash")
+	binary := rig.Binary(t) // which is made from this folder
 	plannersFolder(t)
 	require.NoError(t, os.Mkdir("bin", 0o700))
 	program := filepath.Join("bin", "frontdesk")
-	require.NoError(t, os.Symlink(rig.Binary(t), program))
+	require.NoError(t, os.Symlink(binary, program))
 	const script = `source <("$1" completion bash)
 shift
 COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))

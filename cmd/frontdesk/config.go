@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -54,7 +55,7 @@ func (f historyFlags) store() (revisions.Store, error) {
 	if err == nil && folder == "" {
 		err = desk.Misused("a gateway with %s keeps its history in memory only: it has no database in a file, and webhooks.folder is empty; its page /config shows it", f.Config)
 	}
-	return revisions.Store(folder), err
+	return revisions.Store(absolute(folder)), err
 }
 
 // list is store with what is in it.
@@ -198,6 +199,9 @@ func (c configDiffCommand) read(name string) (*config.Config, error) {
 		n = r.N
 	}
 	texts, err := textsOf(store, all, n)
+	if _, missing := os.Stat(name); err != nil && missing == nil {
+		err = fmt.Errorf("%w; for the file of that name write ./%s", err, name)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -213,7 +217,7 @@ func textsOf(store revisions.Store, all []revisions.Revision, n int) ([]config.T
 	i := slices.IndexFunc(all, func(r revisions.Revision) bool { return r.N == n })
 	switch {
 	case i < 0:
-		return nil, desk.Misused("there is no configuration %d in the history, which has %d to %d; for a file of that name write ./%d", n, all[0].N, all[len(all)-1].N, n)
+		return nil, desk.Misused("there is no configuration %d in the history, which has %d to %d", n, all[0].N, all[len(all)-1].N)
 	case all[i].Refused:
 		return nil, desk.Misused("configuration %d was refused, and its texts are not kept; frontdesk config history tells what was wrong with it, and what it would have changed", n)
 	}

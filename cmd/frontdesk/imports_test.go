@@ -62,7 +62,7 @@ var mayImport = map[string][]string{
 	"gateway/webhook/jobstore":    {"backend", "backend/sqlrecord", "gateway/webhook", "mapping"},
 	"cmd/frontdesk": {
 		"auth", "backend", "backend/backendtest", "backend/idstore", "backend/legacy", "backend/mapcheck", "backend/mapdraft", "backend/mapfixture", "backend/mappage",
-		"backend/reference", "backend/remote", "backend/sqlrecord", "cmd/frontdesk/accesslog", "cmd/frontdesk/allowlist", "cmd/frontdesk/atomicfile", "cmd/frontdesk/desk", "cmd/frontdesk/desk/ledger", "cmd/frontdesk/keys", "cmd/frontdesk/mirror", "cmd/frontdesk/revisions", "cmd/frontdesk/rollback", "cmd/frontdesk/terminal", "config", "config/strictyaml",
+		"backend/reference", "backend/remote", "backend/sqlrecord", "cmd/frontdesk/accesslog", "cmd/frontdesk/allowlist", "cmd/frontdesk/archive", "cmd/frontdesk/atomicfile", "cmd/frontdesk/desk", "cmd/frontdesk/desk/ledger", "cmd/frontdesk/keys", "cmd/frontdesk/mirror", "cmd/frontdesk/revisions", "cmd/frontdesk/rollback", "cmd/frontdesk/terminal", "config", "config/strictyaml",
 		"gateway/openapi", "gateway/webhook", "gateway/webhook/jobstore", "mapping", "mapping/sheet",
 	},
 	"cmd/frontdesk/accesslog":               {"cmd/frontdesk/terminal", "mapping", "config/strictyaml"},
@@ -74,6 +74,7 @@ var mayImport = map[string][]string{
 		"auth", "auth/redis", "backend", "backend/follow", "backend/idstore", "backend/legacy", "backend/reference", "backend/remote", "backend/sqlrecord", "cmd/frontdesk/atomicfile", "cmd/frontdesk/chart", "cmd/frontdesk/desk/ledger", "cmd/frontdesk/history", "cmd/frontdesk/revisions", "config",
 		"config/strictyaml", "gateway", "gateway/webhook", "gateway/webhook/jobstore", "mapping", "mapping/sheet",
 	},
+	"cmd/frontdesk/archive":     {"cmd/frontdesk/atomicfile", "config", "gateway/webhook"},
 	"cmd/frontdesk/desk/ledger": {"backend/sqlrecord", "mapping"},
 	"cmd/frontdesk/revisions":   {"cmd/frontdesk/atomicfile", "config"},
 	"cmd/frontdesk/rollback":    {"cmd/frontdesk/atomicfile", "cmd/frontdesk/desk", "config"},

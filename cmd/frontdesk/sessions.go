@@ -89,8 +89,11 @@ func (s *socket) ask(ctx context.Context, method, path string, query url.Values,
 		said, _ := io.ReadAll(io.LimitReader(response.Body, 1<<10))
 		return fmt.Errorf("the frontdesk at %s answers %d: %s", s.file, response.StatusCode, terminal.Safe(strings.TrimSpace(string(said))))
 	}
-	return json.NewDecoder(response.Body).Decode(into)
+	return json.NewDecoder(io.LimitReader(response.Body, mostSaid)).Decode(into)
 }
+
+// mostSaid bounds an answer, in bytes: a socket in a folder of others may be anybody's.
+const mostSaid = 256 << 20
 
 // list returns at most so many sessions of a filter.
 func (s *socket) list(ctx context.Context, filter desk.SessionFilter, most int) (found desk.OpenSessions, err error) {
@@ -130,7 +133,7 @@ func (l sessionsListCommand) Run(p desk.Program) error {
 		if one.Used != nil {
 			used = age(now.Sub(*one.Used)) + " ago"
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", one.ID, terminal.Safe(one.Key), terminal.Safe(one.Client), terminal.Safe(one.User), age(now.Sub(one.Opened)), used, age(one.Expires.Sub(now)))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", terminal.Safe(one.ID), terminal.Safe(one.Key), terminal.Safe(one.Client), terminal.Safe(one.User), age(now.Sub(one.Opened)), used, age(one.Expires.Sub(now)))
 	}
 	if err := table.Flush(); err != nil {
 		return err

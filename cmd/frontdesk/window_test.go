@@ -246,6 +246,10 @@ func TestWindowIsForOperators(t *testing.T) {
 	const token = "a-token-of-operators-0123"
 	for name, o := range map[string]rig.Options{"none": {}, "token": {Edit: strings.NewReplacer("ops: {", `ops: {token: "`+token+`", `)}} {
 		o.DSN = rig.Engines[0].DSN(t)
+		told := history.New(time.Now)
+		told.Mark("key", "api_key ended: webshop")
+		told.Mark("configuration", "configuration refused: keys.d/webshop.yaml:3:5: expected a list")
+		require.NoError(t, told.Save(strings.TrimPrefix(o.DSN, "sqlite:")+"-history"))
 		d := rig.Start(t, o)
 		d.Call("GET", "/vehicle", d.Login(rig.FullKey, "demo"), "")
 		for range 3 {
@@ -260,6 +264,9 @@ func TestWindowIsForOperators(t *testing.T) {
 		require.Empty(t, hidden.Past.Busiest)
 		require.Empty(t, hidden.Notices)
 		require.NotEmpty(t, hidden.Past.Points)
+		require.Contains(t, fmt.Sprint(shown.Past.Marks), "webshop")
+		require.Len(t, hidden.Past.Marks, len(shown.Past.Marks))
+		require.NotContains(t, string(d.AskOps("/", elsewhere...).Body), "webshop")
 		for _, path := range []string{"/history?key=full", "/refusals"} {
 			require.Equal(t, 200, askJSON(t, d, path, nil), path)
 			refused := map[string]int{"none": 403, "token": 401}[name]
@@ -268,6 +275,10 @@ func TestWindowIsForOperators(t *testing.T) {
 			want := map[string]int{"none": 403, "token": 200}[name]
 			require.Equal(t, want, askJSON(t, d, path, nil, append(elsewhere, "Authorization", "Bearer "+token)...), path)
 			req := &http.Request{Header: http.Header{}}
+			for _, other := range []string{"X-Forwarded-Host", "X-Real-IP", "Via"} {
+				require.Equal(t, refused, askJSON(t, d, path, nil, other, "192.0.2.7"), other)
+			}
+			require.Equal(t, want, askJSON(t, d, path, nil, append(elsewhere, "Authorization", "bearer "+token)...), "schemes have no case")
 			req.SetBasicAuth("anybody", token)
 			require.Equal(t, want, askJSON(t, d, path, nil, append(elsewhere, "Authorization", req.Header.Get("Authorization"))...), path)
 		}

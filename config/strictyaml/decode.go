@@ -1,6 +1,7 @@
 package strictyaml
 
 import (
+	"bytes"
 	"encoding"
 	"errors"
 	"fmt"
@@ -106,7 +107,7 @@ func (d *decoder) parse(src []byte) (body ast.Node, ok bool) {
 		d.report(firstInvalid(src), ruleUTF8, "", "not valid UTF-8")
 		return nil, false
 	}
-	file, deep, err := parse(src)
+	file, deep, err := parse(bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n"))) // which the parser counts as two lines behind a comment
 	if deep != nil {
 		d.report(position{deep.Position.Line, deep.Position.Column}, ruleDepth, "", fmt.Sprintf("values stand in each other more than %d deep", maxDepth))
 		return nil, false

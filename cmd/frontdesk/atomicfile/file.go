@@ -72,11 +72,11 @@ func put(path string, write func(*os.File) error) (err error) {
 	if err := os.Rename(file.Name(), path); err != nil {
 		return err
 	}
-	return syncFolder(dir)
+	return SyncFolder(dir)
 }
 
-// syncFolder has a new name survive a power cut, where the system can do that.
-func syncFolder(dir string) error {
+// SyncFolder has a new name survive a power cut, where the system can do that.
+func SyncFolder(dir string) error {
 	if runtime.GOOS == "windows" { // which writes no folders to disk
 		return nil
 	}

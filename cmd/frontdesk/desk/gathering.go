@@ -196,6 +196,7 @@ func (v *windowView) join(ctx context.Context, p *past, span history.Span, names
 		}
 		for _, m := range t.Marks {
 			if m.At = m.At.In(v.now.Location()); !m.At.Before(v.Since) {
+				m = markFor(m, names)
 				m.Text = whom[i] + ": " + m.Text
 				v.Marks = append(v.Marks, m)
 			}

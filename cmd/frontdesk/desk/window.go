@@ -137,7 +137,7 @@ func (p *past) windowOf(ctx context.Context, query url.Values, names bool) *wind
 	v.Since = v.series.At.In(zone)
 	for _, m := range p.Marks(v.Since) {
 		m.At = m.At.In(zone)
-		v.Marks = append(v.Marks, m)
+		v.Marks = append(v.Marks, markFor(m, names))
 	}
 	if kind == history.All {
 		v.levels = p.Levels(span)
@@ -176,6 +176,15 @@ func (p *past) windowOf(ctx context.Context, query url.Values, names bool) *wind
 		v.Points = append(v.Points, one)
 	}
 	return v
+}
+
+// markFor is a mark as those see it who may see names, or may not.
+func markFor(m history.Mark, names bool) history.Mark {
+	if !names && m.Kind != "circuit" {
+		m.Text, _, _ = strings.Cut(m.Text, ": ")
+		m.Page = ""
+	}
+	return m
 }
 
 func millis(t history.Times) map[string]float64 {

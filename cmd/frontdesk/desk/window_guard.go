@@ -26,8 +26,7 @@ func (h *Desk) guarded(next http.HandlerFunc) http.HandlerFunc {
 }
 
 func (h *Desk) isOperator(r *http.Request) bool {
-	forwarded := r.Header.Get("Forwarded") != "" || r.Header.Get("X-Forwarded-For") != "" // a proxy on this machine asks for somebody
-	if from, err := netip.ParseAddrPort(r.RemoteAddr); err == nil && from.Addr().Unmap().IsLoopback() && !forwarded {
+	if from, err := netip.ParseAddrPort(r.RemoteAddr); err == nil && from.Addr().Unmap().IsLoopback() && !isForwarded(r.Header) {
 		return true
 	}
 	token := string(h.config.Ops.Token)
@@ -35,9 +34,20 @@ func (h *Desk) isOperator(r *http.Request) bool {
 		return false
 	}
 	_, given, _ := r.BasicAuth()
-	if bearer, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
+	if scheme, bearer, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
 		given = bearer
 	}
 	asked, wanted := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(token))
 	return subtle.ConstantTimeCompare(asked[:], wanted[:]) == 1
+}
+
+// isForwarded tells whether a proxy on this machine asks for somebody.
+func isForwarded(h http.Header) bool {
+	for name := range h {
+		switch {
+		case name == "Forwarded", name == "Via", name == "X-Real-Ip", name == "True-Client-Ip", name == "Cf-Connecting-Ip", strings.HasPrefix(name, "X-Forwarded-"):
+			return true
+		}
+	}
+	return false
 }

@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/config"
 )
 
@@ -16,6 +17,7 @@ type state struct {
 	inForce map[config.Digest]config.Expiry
 	onDisk  map[config.Digest]config.Expiry
 	file    map[config.Digest]string // that has it in what is in force
+	ahead   bool                     // onDisk is all that the files have, as a gateway would take them up
 }
 
 func stateOf(current *config.Config, disk map[string][]byte) *state {
@@ -38,14 +40,31 @@ func stateOf(current *config.Config, disk map[string][]byte) *state {
 			s.onDisk[hash] = end
 		}
 	}
+	s.lookAhead()
 	return s
 }
 
-// goneFromDisk tells whether somebody took a hash that is in force out of its file. A file that
-// cannot be read fully, or is gone with all others of its folder, was not changed for that.
+// lookAhead reads the files as a gateway would that is started now.
+func (s *state) lookAhead() {
+	next, err := desk.LoadForKeys(s.current.Files()[0])
+	if err != nil || config.Lost(s.current, next) != nil {
+		return
+	}
+	s.ahead, s.onDisk = true, map[config.Digest]config.Expiry{}
+	for i := range next.APIKeys {
+		for _, hash := range next.APIKeys[i].Hashes {
+			s.onDisk[hash.Hash] = next.APIKeys[i].EndOf(hash)
+		}
+	}
+}
+
+// goneFromDisk tells whether somebody took a hash that is in force out of its file, or its file
+// out of what is included. A file that cannot be read fully, or is gone with all others of its
+// folder, was not changed for that.
 func (s *state) goneFromDisk(hash config.Digest) bool {
-	if _, there := s.onDisk[hash]; there {
-		return false
+	_, there := s.onDisk[hash]
+	if there || s.ahead {
+		return !there
 	}
 	file := s.file[hash]
 	if whole, there := s.whole[file]; there {
