@@ -23,8 +23,8 @@ type Journal interface {
 	// behind that. As long as there is more, it is called again with the position that it has
 	// come to; the first is "".
 	Position(ctx context.Context, r *mapping.Resource, client auth.Client, after string) (at string, more bool, err error)
-	// Entries returns what is noted behind a position, about as many as most. It fails with
-	// ErrPositionGone where the system no longer knows that. Of a resource by version the
+	// Entries returns what is noted behind a position, about as many as most; behind "" from the
+	// beginning. It fails with ErrPositionGone where the system no longer knows that. Of a resource by version the
 	// position is a time (milliseconds since 1970), and the entries are what was marked as
 	// deleted since then.
 	Entries(ctx context.Context, r *mapping.Resource, client auth.Client, after string, most int) (Entries, error)
@@ -37,8 +37,10 @@ type Journal interface {
 type Entries struct {
 	Keys   [][]sheet.Raw // of records that have changed or gone, each once
 	Others []int32       // the IDs of records that have gone
-	Next   string
-	More   bool
+	// Nameless are the entries that name no record.
+	Nameless int
+	Next     string
+	More     bool
 }
 
 // ErrPositionGone says that a journal does not go back so far.

@@ -135,7 +135,7 @@ const mostTogether = 20_000
 // come together.
 func (s session) changedSince(ctx context.Context, t *table, client auth.Client, after string, most int) (page follow.Entries, err error) {
 	at, ok := parseSpot(after)
-	if !ok {
+	if !ok && after != "" {
 		return page, follow.ErrPositionGone
 	}
 	from, end := at, at
@@ -180,7 +180,7 @@ func (s session) changedSince(ctx context.Context, t *table, client auth.Client,
 			return page, errors.Join(err, errorIf(err == nil, follow.ErrPositionGone))
 		}
 	}
-	page.Next, page.Keys = end.String(), keys.all
+	page.Next, page.Keys, page.Nameless = end.String(), keys.all, keys.nameless
 	return page, nil
 }
 
@@ -193,15 +193,19 @@ func errorIf(is bool, err error) error {
 
 // keySet are keys, each once.
 type keySet struct {
-	all  [][]sheet.Raw
-	seen map[string]bool
+	all      [][]sheet.Raw
+	seen     map[string]bool
+	nameless int
 }
 
 func (k *keySet) add(key []sheet.Raw) {
 	if k.seen == nil {
 		k.seen = map[string]bool{}
 	}
-	if joined := sheet.JoinKey(key); !k.seen[joined] && !slices.ContainsFunc(key, func(part sheet.Raw) bool { return !part.IsSet() }) {
+	switch joined := sheet.JoinKey(key); {
+	case slices.ContainsFunc(key, func(part sheet.Raw) bool { return !part.IsSet() }):
+		k.nameless++
+	case !k.seen[joined]:
 		k.seen[joined] = true
 		k.all = append(k.all, key)
 	}

@@ -63,6 +63,8 @@ type fed struct {
 	keys [][]sheet.Raw
 	next string
 	n    int // entries, of other resources too
+	// nameless are those of this resource that name no record.
+	nameless int
 }
 
 // ask asks a feed for what comes after a cursor.
@@ -91,14 +93,17 @@ func (s *service) ask(ctx context.Context, f *feed, client auth.Client, cursor s
 			page.next = strings.Clone(entry.values[f.position].String())
 		}
 		key := make([]sheet.Raw, len(f.keys))
-		named := f.isOf(entry)
+		is, named := f.isOf(entry), true
 		for i, at := range f.keys {
 			key[i] = entry.values[at]
 			key[i].Text = strings.Clone(key[i].Text) // it is a part of the answer
 			named = named && key[i].IsSet()
 		}
-		if named {
+		switch {
+		case is && named:
 			page.keys = append(page.keys, key)
+		case is:
+			page.nameless++
 		}
 	}
 	if page.next == "" && (page.n > 0 || cursor != "") {
@@ -136,7 +141,7 @@ func (s *service) toEnd(ctx context.Context, m *mapping.Resource, client auth.Cl
 func (s *service) entries(ctx context.Context, m *mapping.Resource, client auth.Client, after string, most int) (page follow.Entries, err error) {
 	r := s.resources[m]
 	cursor, ok := strings.CutPrefix(after, cursorMark)
-	if !ok {
+	if !ok && after != "" {
 		return page, follow.ErrPositionGone
 	}
 	found, err := s.ask(ctx, r.feed, client, cursor, most)
@@ -146,7 +151,7 @@ func (s *service) entries(ctx context.Context, m *mapping.Resource, client auth.
 	if err != nil {
 		return page, err
 	}
-	page.Next, page.More = cursorMark+found.next, found.n > 0 && found.next != cursor
+	page.Nameless, page.Next, page.More = found.nameless, cursorMark+found.next, found.n > 0 && found.next != cursor
 	seen := map[string]bool{}
 	for _, key := range found.keys {
 		if joined := sheet.JoinKey(key); !seen[joined] && r.OfClient(key, client) {
