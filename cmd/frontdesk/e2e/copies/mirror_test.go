@@ -280,6 +280,9 @@ func TestMirrorOfOthers(t *testing.T) {
 	for name, administration := range map[string]func(*testing.T) *administration{"mariadb": onMariaDB, "pocketbase": onPocketBase} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			if name == "mariadb" && !sqltest.Soak() {
+				t.Skip("the same gateways before another driver, whose changes TestMirrorBehindASheet copies: set FRONTDESK_SOAK=1")
+			}
 			rounds, writes := size(24)
 			s := startService(t, administration(t), 2)
 			c, from := newCopy(s), s.gateways[0]
@@ -311,6 +314,7 @@ func TestMirrorOfOthers(t *testing.T) {
 			require.NotContains(t, c.log.String(), "cursor is gone")
 			code, out, errs := c.run("--verify")
 			require.Zero(t, code, "%s%s", out, errs)
+			c.refusesOthers()
 		})
 	}
 }
