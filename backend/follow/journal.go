@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"frontdesk/auth"
 	"frontdesk/backend"
@@ -18,21 +19,28 @@ import (
 // Journal is a Reader whose system itself says which records have changed. Positions are
 // texts of the Reader's own, never empty.
 type Journal interface {
-	// Position is where the journal of a resource ends: what is noted from now on is behind it.
-	Position(ctx context.Context, r *mapping.Resource, client auth.Client) (string, error)
-	// Entries returns what is noted behind a position, about as many as most. It fails with
-	// ErrPositionGone where the system no longer knows that. Of a resource by version the
+	// Position looks for where the journal of a resource ends: what is noted from now on is
+	// behind that. As long as there is more, it is called again with the position that it has
+	// come to; the first is "".
+	Position(ctx context.Context, r *mapping.Resource, client auth.Client, after string) (at string, more bool, err error)
+	// Entries returns what is noted behind a position, about as many as most; behind "" from the
+	// beginning. It fails with ErrPositionGone where the system no longer knows that. Of a resource by version the
 	// position is a time (milliseconds since 1970), and the entries are what was marked as
 	// deleted since then.
 	Entries(ctx context.Context, r *mapping.Resource, client auth.Client, after string, most int) (Entries, error)
+	// Named reads the records that entries name, as the client sees them now, and the IDs of
+	// others that he may have seen before, as far as they have any.
+	Named(ctx context.Context, r *mapping.Resource, client auth.Client, keys [][]sheet.Raw) (records []mapping.Record, others []int32, err error)
 }
 
 // Entries are a page of a journal.
 type Entries struct {
-	Records []mapping.Record // those that the client sees, as they are now
-	Others  []int32          // the IDs of others that he may have seen before, as far as they have any
-	Next    string
-	More    bool
+	Keys   [][]sheet.Raw // of records that have changed or gone, each once
+	Others []int32       // the IDs of records that have gone
+	// Nameless are the entries that name no record.
+	Nameless int
+	Next     string
+	More     bool
 }
 
 // ErrPositionGone says that a journal does not go back so far.
@@ -67,6 +75,9 @@ func (l *look) begins(done int64) {
 	l.anew = l.first || l.position == "" || late
 	l.whole = l.whole || l.anew || settled
 	l.told, l.at = !l.whole, l.position
+	if l.anew {
+		l.at = ""
+	}
 }
 
 // startTold goes on with the journal after the last page of a look by version, if the system
@@ -79,46 +90,96 @@ func (l *look) startTold() bool {
 	return true
 }
 
-// renews takes the end of the journal for the position, before all records are read.
-func (f *Follower) renews(ctx context.Context, l *look) (err error) {
-	if !l.anew || l.after > 0 {
-		return nil
+// renews takes the end of the journal for the position, before all records are read. It is
+// not done before that is found.
+func (f *Follower) renews(ctx context.Context, l *look) (done bool, err error) {
+	if !l.anew || l.placed {
+		return true, nil
 	}
-	if l.at, err = f.journal.Position(ctx, l.resource, l.client); err != nil {
-		err = fmt.Errorf("%w: %w", errDriver, err)
+	at, more, err := f.journal.Position(ctx, l.resource, l.client, l.at)
+	if err != nil {
+		if errors.Is(err, ErrPositionGone) {
+			l.at = ""
+		}
+		return false, fmt.Errorf("%w: %w", errDriver, err)
+	}
+	if l.at, l.placed = at, !more; more {
+		l.read = l.how.Page
+	}
+	return l.placed, nil
+}
+
+// entries notes a page of the journal, or as much of it as is done in a turn.
+func (f *Follower) entries(ctx context.Context, l *look) (done bool, err error) {
+	if l.page == nil {
+		switch err := f.turnPage(ctx, l); {
+		case errors.Is(err, ErrPositionGone):
+			f.o.Log.Warn("the system does not tell what has changed since the last look: all records are read", l.fields()...)
+			l.told, l.whole, l.anew, l.placed, l.at, l.after = false, true, true, false, "", 0
+			return false, nil
+		case err != nil:
+			return false, fmt.Errorf("%w: %w", errDriver, err)
+		}
+	}
+	for began := time.Now(); len(l.page.Keys)+len(l.page.Others) > 0; {
+		if time.Since(began) > turn {
+			return false, nil
+		}
+		if err := f.someEntries(ctx, l); err != nil {
+			return false, err
+		}
+	}
+	l.at, done, l.page = l.page.Next, !l.page.More, nil
+	return done, nil
+}
+
+// turnPage reads the next page.
+func (f *Follower) turnPage(ctx context.Context, l *look) error {
+	page, err := f.journal.Entries(ctx, l.resource, l.client, l.at, l.how.Page)
+	if err == nil && page.More && page.Next == l.at {
+		err = fmt.Errorf("the journal of %s goes on where it began", l.resource.Name)
+	}
+	if err == nil {
+		l.page, l.read = &page, len(page.Keys)+len(page.Others)
+		f.counts.read(l.resource, l.read)
 	}
 	return err
 }
 
-// entries reads and notes one page of the journal.
-func (f *Follower) entries(ctx context.Context, l *look) (done bool, err error) {
-	page, err := f.journal.Entries(ctx, l.resource, l.client, l.at, l.how.Page)
-	if errors.Is(err, ErrPositionGone) {
-		f.o.Log.Warn("the system no longer knows what has changed since the last look: all records are read", l.fields()...)
-		l.told, l.whole, l.anew, l.at, l.after = false, true, true, "", 0
-		return false, nil
+// readsAtOnce is how many records that are read one by one are noted together: what is noted
+// keeps the lease, and is not read again if the next one fails. turn is how long they are read
+// before others get theirs.
+const (
+	readsAtOnce = 25
+	turn        = 5 * time.Second
+)
+
+// someEntries notes the next entries of a page.
+func (f *Follower) someEntries(ctx context.Context, l *look) error {
+	keys, ids := l.page.Keys[:min(len(l.page.Keys), readsAtOnce)], l.page.Others
+	if ids = ids[:min(len(ids), readsAtOnce-len(keys))]; len(keys) > 0 {
+		records, others, err := f.journal.Named(ctx, l.resource, l.client, keys)
+		if err != nil {
+			return fmt.Errorf("%w: %w", errDriver, err)
+		}
+		news, err := f.news(ctx, l.pair, records)
+		if err == nil {
+			err = f.note(ctx, l.pair, l, news)
+		}
+		if err != nil {
+			return err
+		}
+		ids = append(others, ids...)
+	}
+	gone, err := f.goneOf(ctx, l.pair, ids)
+	if err == nil {
+		err = f.note(ctx, l.pair, l, gone)
 	}
 	if err != nil {
-		return false, fmt.Errorf("%w: %w", errDriver, err)
+		return err
 	}
-	if page.More && page.Next == l.at {
-		return false, fmt.Errorf("%w: the journal of %s goes on where it began", errDriver, l.resource.Name)
-	}
-	l.read = len(page.Records) + len(page.Others)
-	f.counts.read(l.resource, l.read)
-	news, err := f.news(ctx, l.pair, page.Records)
-	if err != nil {
-		return false, err
-	}
-	gone, err := f.goneOf(ctx, l.pair, page.Others)
-	if err != nil {
-		return false, err
-	}
-	if err := f.note(ctx, l.pair, l, append(news, gone...)); err != nil {
-		return false, err
-	}
-	l.at = page.Next
-	return !page.More, nil
+	l.page.Keys, l.page.Others = l.page.Keys[len(keys):], l.page.Others[min(len(l.page.Others), readsAtOnce-len(keys)):]
+	return nil
 }
 
 // goneOf are those of some records that were seen before and are there no more.

@@ -20,10 +20,12 @@ type look struct {
 	pair
 	place
 	how       sheet.Changes
-	told      bool   // pages come from the journal of the system
-	at        string // how far that was read
-	anew      bool   // a position in it is taken before all records are read
-	read      int    // records of the last page
+	told      bool     // pages come from the journal of the system
+	at        string   // how far that was read
+	page      *Entries // what is left of the page behind it; nil before it is read
+	anew      bool     // a position in it is taken before all records are read
+	placed    bool     // that is done
+	read      int      // records of the last page
 	pass      int64
 	first     bool // nobody has a cursor yet
 	whole     bool // all records are read
@@ -55,7 +57,7 @@ func (f *Follower) step(ctx context.Context, l *look) (done bool, err error) {
 	case l.told:
 		return f.entries(ctx, l)
 	}
-	if err := f.renews(ctx, l); err != nil {
+	if placed, err := f.renews(ctx, l); !placed {
 		return false, err
 	}
 	q := backend.Query{Client: l.client, Keyset: true, After: l.after, Limit: l.how.Page, Room: func(bytes, records int) error {
@@ -121,7 +123,7 @@ func (f *Follower) sweep(ctx context.Context, l *look) (done bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	for some := range slices.Chunk(missing, idsAtOnce) {
+	for some := range slices.Chunk(missing, readsAtOnce) {
 		var gone []sighting
 		for _, id := range some {
 			isGone, err := f.isGone(ctx, l.pair, id)

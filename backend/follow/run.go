@@ -3,10 +3,12 @@ package follow
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"go.uber.org/zap"
 
+	"frontdesk/auth"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping"
 )
@@ -26,11 +28,22 @@ type rounds struct {
 	held, forgot time.Time // when that was done last
 	ask          time.Time // when it is to be asked again what is due
 	looks        map[string]*look
+	failures     map[string]int // of looks that have given way
+}
+
+// failing is the look that has failed most often in a row; nil if none has.
+func (r *rounds) failing() (most *look) {
+	for _, l := range r.looks {
+		if l.failures > 0 && (most == nil || l.failures > most.failures) {
+			most = l
+		}
+	}
+	return most
 }
 
 // run looks for changes until ctx ends.
 func (f *Follower) run(ctx context.Context) {
-	r := rounds{looks: map[string]*look{}}
+	r := rounds{looks: map[string]*look{}, failures: map[string]int{}}
 	for {
 		pause := f.round(ctx, &r)
 		timer := time.NewTimer(pause)
@@ -58,7 +71,7 @@ func (f *Follower) round(ctx context.Context, r *rounds) time.Duration {
 		}
 		r.held = time.Now()
 	}
-	if !time.Now().Before(r.ask) && len(r.looks) < mostLooks {
+	if !time.Now().Before(r.ask) && (len(r.looks) < mostLooks || r.failing() != nil) {
 		again, err := f.startDue(ctx, r)
 		if err != nil {
 			return f.rest(ctx, err)
@@ -80,7 +93,7 @@ func (f *Follower) round(ctx context.Context, r *rounds) time.Duration {
 			next = min(next, wait)
 			continue
 		}
-		done, err := f.step(ctx, l)
+		done, err := f.holding(ctx, l)
 		if err == nil && done {
 			err = f.finish(ctx, l)
 		}
@@ -92,6 +105,7 @@ func (f *Follower) round(ctx context.Context, r *rounds) time.Duration {
 			return f.o.Lease / 3
 		case errors.Is(err, errLeft) || err == nil && done:
 			delete(r.looks, key)
+			delete(r.failures, key)
 			r.ask, next = time.Time{}, 0
 		case err != nil && ctx.Err() == nil:
 			f.failed(l, err)
@@ -124,14 +138,22 @@ func (f *Follower) startDue(ctx context.Context, r *rounds) (again time.Duration
 	}
 	for _, p := range due {
 		key := p.key()
-		if r.looks[key] != nil || len(r.looks) >= mostLooks {
+		if r.looks[key] != nil {
 			continue
+		}
+		if len(r.looks) >= mostLooks {
+			if failing := r.failing(); failing == nil {
+				break
+			} else if err := f.giveWay(ctx, r, failing); err != nil {
+				return 0, err
+			}
 		}
 		switch l, err := f.start(ctx, p); {
 		case errors.Is(err, errLeft):
 		case err != nil:
 			return 0, err
 		default:
+			l.failures = r.failures[key]
 			r.looks[key] = l
 		}
 	}
@@ -145,6 +167,32 @@ func (f *Follower) startDue(ctx context.Context, r *rounds) (again time.Duration
 		})
 	})
 	return again, err
+}
+
+// giveWay ends a look that fails, as others wait. It begins again when it would have gone on.
+func (f *Follower) giveWay(ctx context.Context, r *rounds, l *look) error {
+	r.failures[l.key()] = l.failures
+	delete(r.looks, l.key())
+	return f.db.Write(ctx, func(c sqlrecord.Conn) error {
+		_, err := c.Exec(ctx, f.text(`UPDATE followed SET next_at = `+f.o.DB.Dialect().Present+` + ?4 WHERE client_id = ?1 AND resource = ?2 AND pass = ?3`),
+			l.values(mapping.IntValue(l.pass), mapping.IntValue(backoff(l.failures).Milliseconds()))...)
+		return err
+	})
+}
+
+// holding does a step of a look. The lease is renewed meanwhile, since a system may take longer
+// for a page than it lasts.
+func (f *Follower) holding(ctx context.Context, l *look) (done bool, err error) {
+	var renewing sync.WaitGroup
+	ctx, end := context.WithCancel(ctx)
+	renewing.Go(func() {
+		for auth.Sleep(ctx, f.o.Lease/3) == nil {
+			_ = f.db.Write(ctx, func(c sqlrecord.Conn) error { return f.renew(ctx, c) }) // what is noted finds out itself
+		}
+	})
+	defer renewing.Wait()
+	defer end()
+	return f.step(ctx, l)
 }
 
 // renew takes the lease, or keeps it, in the transaction of a connection. It fails with

@@ -95,8 +95,9 @@ func (n *noting) Exists(ctx context.Context, client auth.Client, r *mapping.Reso
 	return err == nil, err
 }
 
-// noteWritten notes records for all that follow them: the client that wrote, and of a record
-// of all clients every one.
+// noteWritten notes records for those that follow them: the client that wrote, and of a record
+// of all clients every one that has seen it. Where the system knows by how it is asked whose its
+// records are, they seem to be of all.
 func (f *Follower) noteWritten(ctx context.Context, all []written) error {
 	for _, w := range all {
 		r := w.rec.Resource
@@ -105,21 +106,35 @@ func (f *Follower) noteWritten(ctx context.Context, all []written) error {
 		}
 		s := sightingOf(w.rec, w.kind)
 		s.own = true
+		if err := f.note(ctx, pair{w.client, r}, nil, []sighting{s}); err != nil {
+			return err
+		}
 		if w.rec.Owner != mapping.OfAll {
-			if err := f.note(ctx, pair{w.client, r}, nil, []sighting{s}); err != nil {
-				return err
-			}
 			continue
 		}
-		pairs, err := f.pairs(ctx, "resource = ?1", mapping.TextValue(r.Name))
+		others, err := f.pairs(ctx, "resource = ?1 AND client_id <> ?2", mapping.TextValue(r.Name), mapping.IntValue(w.client.ID))
 		if err != nil {
 			return err
 		}
-		for _, p := range pairs {
-			if err := f.note(ctx, p, nil, []sighting{s}); err != nil {
+		for _, p := range others {
+			concerns, err := f.concerns(ctx, p, s)
+			if err == nil && concerns {
+				err = f.note(ctx, p, nil, []sighting{s})
+			}
+			if err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// concerns tells whether a client has seen a record, and sees that it changed or has gone.
+func (f *Follower) concerns(ctx context.Context, p pair, s sighting) (bool, error) {
+	before, err := f.lastSeen(ctx, p, []int32{s.id})
+	if was, seen := before[s.id]; err != nil || !seen || was.gone {
+		return false, err
+	}
+	gone, err := f.isGone(ctx, p, s.id)
+	return gone == (s.kind == backend.RecordDeleted), err
 }

@@ -21,17 +21,17 @@ import (
 var _ follow.Journal = (*Store)(nil)
 
 // Position implements follow.Journal.
-func (s *Store) Position(ctx context.Context, r *mapping.Resource, _ auth.Client) (at string, err error) {
+func (s *Store) Position(ctx context.Context, r *mapping.Resource, _ auth.Client, _ string) (at string, more bool, err error) {
 	t, err := s.table(r)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	err = s.read(ctx, func(on session) error {
 		last, err := on.lastChange(ctx, t)
 		at = last.String()
 		return err
 	})
-	return at, err
+	return at, false, err
 }
 
 // Entries implements follow.Journal.
@@ -49,6 +49,19 @@ func (s *Store) Entries(ctx context.Context, r *mapping.Resource, client auth.Cl
 		return err
 	})
 	return page, err
+}
+
+// Named implements follow.Journal.
+func (s *Store) Named(ctx context.Context, r *mapping.Resource, client auth.Client, keys [][]sheet.Raw) (records []mapping.Record, others []int32, err error) {
+	t, err := s.table(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	err = s.read(ctx, func(on session) error {
+		records, others, err = on.named(ctx, t, client, keys)
+		return err
+	})
+	return records, others, err
 }
 
 // spot is a value of the column that grows: as much of it as frontdesk tells apart.
@@ -114,11 +127,15 @@ func (s session) lastChange(ctx context.Context, t *table) (spot, error) {
 	return t.spotOf(row[0])
 }
 
-// changedSince reads the records that the rows behind a spot name. Rows that are at one spot
+// mostTogether is how many rows at one spot are taken, such as those of one transaction where
+// they are numbered by its time. To read all records takes less memory and time than more.
+const mostTogether = 20_000
+
+// changedSince reads the keys that the rows behind a spot name. Rows that are at one spot
 // come together.
 func (s session) changedSince(ctx context.Context, t *table, client auth.Client, after string, most int) (page follow.Entries, err error) {
 	at, ok := parseSpot(after)
-	if !ok {
+	if !ok && after != "" {
 		return page, follow.ErrPositionGone
 	}
 	from, end := at, at
@@ -134,11 +151,16 @@ func (s session) changedSince(ctx context.Context, t *table, client auth.Client,
 	n := 0
 	read := func(b *statement) error {
 		err := query(ctx, s.conn, b, func(row []sheet.Raw) (err error) {
-			n++
+			if n++; n > most+mostTogether {
+				return follow.ErrPositionGone
+			}
 			keys.add(row[1:])
 			end, err = t.spotOf(row[0])
 			return err
 		})
+		if errors.Is(err, follow.ErrPositionGone) {
+			return err
+		}
 		return s.failure(err, sheet.Attempt{Resource: t.Resource, Op: mapping.OpList})
 	}
 	b := s.noted(newStatement(s.d), t, columns, from, spot{}).add(" ORDER BY ", sequence)
@@ -158,9 +180,8 @@ func (s session) changedSince(ctx context.Context, t *table, client auth.Client,
 			return page, errors.Join(err, errorIf(err == nil, follow.ErrPositionGone))
 		}
 	}
-	page.Next = end.String()
-	page.Records, page.Others, err = s.named(ctx, t, client, keys.all)
-	return page, err
+	page.Next, page.Keys, page.Nameless = end.String(), keys.all, keys.nameless
+	return page, nil
 }
 
 func errorIf(is bool, err error) error {
@@ -172,15 +193,19 @@ func errorIf(is bool, err error) error {
 
 // keySet are keys, each once.
 type keySet struct {
-	all  [][]sheet.Raw
-	seen map[string]bool
+	all      [][]sheet.Raw
+	seen     map[string]bool
+	nameless int
 }
 
 func (k *keySet) add(key []sheet.Raw) {
 	if k.seen == nil {
 		k.seen = map[string]bool{}
 	}
-	if joined := sheet.JoinKey(key); !k.seen[joined] && !slices.ContainsFunc(key, func(part sheet.Raw) bool { return !part.IsSet() }) {
+	switch joined := sheet.JoinKey(key); {
+	case slices.ContainsFunc(key, func(part sheet.Raw) bool { return !part.IsSet() }):
+		k.nameless++
+	case !k.seen[joined]:
 		k.seen[joined] = true
 		k.all = append(k.all, key)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
+	"frontdesk/backend/follow"
 	"frontdesk/config/strictyaml"
 	"frontdesk/mapping"
 )
@@ -31,8 +32,9 @@ type asker struct {
 	Options
 	*Report
 	client  *backend.Client
-	planner planner       // nil where nobody can be asked how lists are read
-	clients []auth.Client // whose records are asked for: of the first that has some
+	planner planner        // nil where nobody can be asked how lists are read
+	journal follow.Journal // nil where the system is not asked what has changed
+	clients []auth.Client  // whose records are asked for: of the first that has some
 	// ids are those of records that a client has, by resource.
 	ids map[int64]map[string][]int64
 }
@@ -52,6 +54,7 @@ func ask(ctx context.Context, driver backend.Driver, clients []auth.Client, o Op
 	}
 	a := &asker{Options: o, Report: report, client: client, clients: clients, ids: map[int64]map[string][]int64{}}
 	a.planner, _ = driver.(planner)
+	a.journal, _ = driver.(follow.Journal)
 	for _, c := range clients {
 		a.ids[c.ID] = map[string][]int64{}
 	}
@@ -121,7 +124,7 @@ func (a *asker) resource(ctx context.Context, r *mapping.Resource, path string) 
 		about string
 		ask   func(context.Context)
 	}{
-		{"filters", x.filters}, {"modified_since", x.since}, {"orders", x.sorts}, {"plans", x.plans}, {"references", x.references}, {"other clients", x.others}, {"writes", x.writing},
+		{"filters", x.filters}, {"modified_since", x.since}, {"orders", x.sorts}, {"plans", x.plans}, {"references", x.references}, {"other clients", x.others}, {"changes", x.changes}, {"writes", x.writing},
 	} {
 		if ctx.Err() == nil {
 			x.show("map check: %s: %s", r.Name, question.about)

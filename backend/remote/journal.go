@@ -63,6 +63,8 @@ type fed struct {
 	keys [][]sheet.Raw
 	next string
 	n    int // entries, of other resources too
+	// nameless are those of this resource that name no record.
+	nameless int
 }
 
 // ask asks a feed for what comes after a cursor.
@@ -91,14 +93,17 @@ func (s *service) ask(ctx context.Context, f *feed, client auth.Client, cursor s
 			page.next = strings.Clone(entry.values[f.position].String())
 		}
 		key := make([]sheet.Raw, len(f.keys))
-		named := f.isOf(entry)
+		is, named := f.isOf(entry), true
 		for i, at := range f.keys {
 			key[i] = entry.values[at]
 			key[i].Text = strings.Clone(key[i].Text) // it is a part of the answer
 			named = named && key[i].IsSet()
 		}
-		if named {
+		switch {
+		case is && named:
 			page.keys = append(page.keys, key)
+		case is:
+			page.nameless++
 		}
 	}
 	if page.next == "" && (page.n > 0 || cursor != "") {
@@ -119,53 +124,52 @@ func (f *feed) isOf(entry row) bool {
 
 const cursorMark = "c"
 
-// endOf is where a feed ends: where it is asked for by the service's own word, or else where
-// it has been read through.
-func (s *service) endOf(ctx context.Context, m *mapping.Resource, client auth.Client) (string, error) {
+// toEnd goes on towards where a feed ends, from a position: where the service's own word for
+// that leads, or else where it has been read through.
+func (s *service) toEnd(ctx context.Context, m *mapping.Resource, client auth.Client, from string) (at string, more bool, err error) {
 	f := s.resources[m].feed
-	most := f.op.of.Changes.Page
+	cursor := strings.TrimPrefix(from, cursorMark)
 	if f.Start != "" {
-		page, err := s.ask(ctx, f, client, f.Start, most)
-		return cursorMark + page.next, err
+		cursor = f.Start
 	}
-	for cursor := ""; ; {
-		page, err := s.ask(ctx, f, client, cursor, most)
-		if err != nil {
-			return "", err
-		}
-		if page.n == 0 || page.next == cursor {
-			return cursorMark + page.next, nil
-		}
-		cursor = page.next
-		if err := backend.Yield(ctx); err != nil {
-			return "", err
-		}
-	}
+	page, err := s.ask(ctx, f, client, cursor, f.op.of.Changes.Page)
+	return cursorMark + page.next, f.Start == "" && page.n > 0 && page.next != cursor, err
 }
 
-// entries reads the records that a page of a feed names.
+// entries reads a page of a feed. Some services answer fewer entries than they are asked for:
+// one has ended where none come.
 func (s *service) entries(ctx context.Context, m *mapping.Resource, client auth.Client, after string, most int) (page follow.Entries, err error) {
 	r := s.resources[m]
 	cursor, ok := strings.CutPrefix(after, cursorMark)
-	if !ok {
+	if !ok && after != "" {
 		return page, follow.ErrPositionGone
 	}
 	found, err := s.ask(ctx, r.feed, client, cursor, most)
+	if err == nil && found.n >= most && found.next == cursor {
+		err = unexpected(fmt.Errorf("the feed of %s answers a whole page and does not go on", r.Name))
+	}
 	if err != nil {
 		return page, err
 	}
-	page.Next, page.More = cursorMark+found.next, found.n >= most && found.next != cursor
-	var unseen [][]sheet.Raw
-	seen, o := map[string]bool{}, s.owners(client)
+	page.Nameless, page.Next, page.More = found.nameless, cursorMark+found.next, found.n > 0 && found.next != cursor
+	seen := map[string]bool{}
 	for _, key := range found.keys {
-		joined := sheet.JoinKey(key)
-		if seen[joined] || !r.OfClient(key, client) {
-			continue
+		if joined := sheet.JoinKey(key); !seen[joined] && r.OfClient(key, client) {
+			seen[joined] = true
+			page.Keys = append(page.Keys, key)
 		}
-		seen[joined] = true
+	}
+	return page, nil
+}
+
+// named reads the records of keys.
+func (s *service) named(ctx context.Context, m *mapping.Resource, client auth.Client, keys [][]sheet.Raw) (records []mapping.Record, others []int32, err error) {
+	r, o := s.resources[m], s.owners(client)
+	var unseen [][]sheet.Raw
+	for _, key := range keys {
 		ids, err := r.Known(ctx, s.o.IDStore, client, [][]sheet.Raw{key})
 		if err != nil {
-			return page, err
+			return nil, nil, err
 		}
 		id := append(ids, 0)[0]
 		rec, err := s.read(ctx, r, o, key, id)
@@ -173,25 +177,30 @@ func (s *service) entries(ctx context.Context, m *mapping.Resource, client auth.
 		case errors.Is(err, backend.ErrNotFound):
 			unseen = append(unseen, key)
 		case err != nil:
-			return page, err
+			return nil, nil, err
 		default:
 			for _, i := range r.arrays { // which lists do not have
 				rec.Values[i] = mapping.Value{}
 				delete(rec.Children, i)
 			}
-			page.Records = append(page.Records, rec)
+			records = append(records, rec)
 		}
 	}
-	page.Others, err = r.Known(ctx, s.o.IDStore, client, unseen)
-	return page, err
+	others, err = r.Known(ctx, s.o.IDStore, client, unseen)
+	return records, others, err
 }
 
 // Position implements follow.Journal. Only a service by its sheet has feeds.
-func (s *Store) Position(ctx context.Context, r *mapping.Resource, client auth.Client) (string, error) {
-	return s.speaker.(*service).endOf(ctx, r, client)
+func (s *Store) Position(ctx context.Context, r *mapping.Resource, client auth.Client, after string) (at string, more bool, err error) {
+	return s.speaker.(*service).toEnd(ctx, r, client, after)
 }
 
 // Entries implements follow.Journal.
 func (s *Store) Entries(ctx context.Context, r *mapping.Resource, client auth.Client, after string, most int) (follow.Entries, error) {
 	return s.speaker.(*service).entries(ctx, r, client, after, most)
+}
+
+// Named implements follow.Journal.
+func (s *Store) Named(ctx context.Context, r *mapping.Resource, client auth.Client, keys [][]sheet.Raw) (records []mapping.Record, others []int32, err error) {
+	return s.speaker.(*service).named(ctx, r, client, keys)
 }

@@ -3,10 +3,14 @@ package remote
 import (
 	"fmt"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
 	"net/url"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap/zaptest"
@@ -117,4 +121,84 @@ func TestChangesByFeed(t *testing.T) {
 			require.NoError(t, f.Close())
 		})
 	}
+}
+
+// between is a proxy before the CouchDB, which the test has answer something else.
+func between(t *testing.T, service *foreigntest.System, hinder func(w http.ResponseWriter, r *http.Request) (done bool)) string {
+	t.Helper()
+	to, err := url.Parse(service.URL)
+	require.NoError(t, err)
+	transport := new(http.Transport)
+	proxy := &httputil.ReverseProxy{Transport: transport, Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !hinder(w, r) {
+			proxy.ServeHTTP(w, r)
+		}
+	}))
+	t.Cleanup(func() {
+		server.Close()
+		transport.CloseIdleConnections()
+	})
+	return server.URL
+}
+
+// TestFeedOfAnAwkwardService reads a feed that answers thirty entries at most, whatever it is
+// asked for, is asked again after an hour only, and names a record that cannot be read: what
+// comes before that is told. A whole page that ends where it began would hide what comes behind.
+func TestFeedOfAnAwkwardService(t *testing.T) {
+	s := foreigntest.CouchDB(t)
+	broken, stuck := "", false
+	service := between(t, s, func(w http.ResponseWriter, r *http.Request) bool {
+		if q := r.URL.Query(); stuck {
+			q.Del("since")
+			r.URL.RawQuery = q.Encode()
+		} else if q.Has("limit") {
+			q.Set("limit", "30")
+			r.URL.RawQuery = q.Encode()
+		}
+		if broken != "" && strings.HasSuffix(r.URL.Path, broken) {
+			w.WriteHeader(http.StatusInternalServerError)
+			return true
+		}
+		return false
+	})
+	text := strings.NewReplacer("every: 10ms", "every: 1h", "page: 4", "page: 100").Replace(fmt.Sprintf(couchSheet, "next: last_seq"))
+	store := openText(t, text, service)
+	contact := store.Sheet.Model.Resource("contact")
+	_, more, err := store.Position(t.Context(), contact, noord, "")
+	require.NoError(t, err)
+	require.True(t, more, "page by page, at the pace of the sheet")
+
+	db, err := sqlrecord.OpenSQLite(filepath.Join(t.TempDir(), "follow.db"), sqlrecord.Options{})
+	require.NoError(t, err)
+	defer db.Close()
+	f, err := follow.Open(t.Context(), follow.Options{Reader: store, DB: db, Sheet: store.Sheet})
+	require.NoError(t, err)
+	defer f.Close()
+	store.TellBy(f)
+	c := front(t, store)
+	begun, err := c.Changes(t.Context(), backend.ChangesQuery{Client: noord, Begin: true, Resources: store.Sheet.Model.Resources})
+	require.NoError(t, err)
+	for i := range 60 {
+		made := s.Make(t, "/people", foreigntest.Object{"type": "person", "org": 1, "name": foreigntest.Name(i)})
+		if i == 58 {
+			broken = fmt.Sprint("/", made["id"])
+		}
+	}
+	require.NoError(t, db.Write(t.Context(), func(c sqlrecord.Conn) error { // as if the hour had passed
+		_, err := c.Exec(t.Context(), "UPDATE followed SET next_at = 0")
+		return err
+	}))
+	require.Eventually(t, func() bool {
+		page, err := c.Changes(t.Context(), backend.ChangesQuery{Client: noord, After: begun.Cursor, Resources: store.Sheet.Model.Resources, Limit: 100})
+		require.NoError(t, err)
+		return len(page.Changes) == 55
+	}, ample, 5*time.Millisecond)
+	require.NoError(t, f.Close())
+
+	stuck = true
+	page, err := store.Entries(t.Context(), contact, noord, "c0", 4)
+	require.NoError(t, err)
+	_, err = store.Entries(t.Context(), contact, noord, page.Next, 4)
+	require.ErrorContains(t, err, "the feed of contact answers a whole page and does not go on")
 }

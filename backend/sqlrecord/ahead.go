@@ -196,13 +196,14 @@ func (a *ahead) identities(d *Dialect, r *mapping.Resource, n int) request {
 
 // get returns a record that was read ahead, and is as it was.
 func (a *ahead) get(r *mapping.Resource, q backend.Query) (mapping.Record, bool) {
-	if a == nil || q.Client != a.client || q.Fields != nil {
+	if a == nil || q.Client != a.client || q.Fields != nil || q.Tagged {
 		return mapping.Record{}, false
 	}
 	rec, ok := a.locked[place{r, q.ID}]
 	if !ok && !q.ForUpdate {
 		rec, ok = a.seen[place{r, q.ID}]
 	}
+	rec.Values = slices.Clone(rec.Values)
 	return rec, ok
 }
 

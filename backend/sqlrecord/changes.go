@@ -186,12 +186,12 @@ func (c *Changes) Page(ctx context.Context, q backend.ChangesQuery) (page backen
 			return err
 		}
 		if now, page, err = c.collect(ctx, conn, q, after, &told); err == nil && q.Records && c.records != nil {
-			err = fill(ctx, q, &told, &page, c.records.On(conn).eachOf)
+			err = fill(ctx, q, &told, &page, idsAtOnce, c.records.On(conn).eachOf)
 		}
 		return err
 	})
 	if err == nil && q.Records && c.records == nil { // which may need connections of this database itself
-		err = fill(ctx, q, &told, &page, c.each)
+		err = fill(ctx, q, &told, &page, oneByOne, c.each)
 	}
 	if err != nil {
 		return backend.ChangesPage{}, err
@@ -301,14 +301,24 @@ func (g *gathering) changes() []backend.RecordChange {
 }
 
 // fill reads the records of a page, some at a time. The page ends before the first record
-// that there is no room for.
-func fill(ctx context.Context, q backend.ChangesQuery, told *gathering, page *backend.ChangesPage, eachOf EachOf) error {
+// that there is no room for, or no time: those that are elsewhere may be read one by one.
+func fill(ctx context.Context, q backend.ChangesQuery, told *gathering, page *backend.ChangesPage, atOnce int, eachOf EachOf) error {
 	var records map[recordKey]mapping.Record
-	bytes := 0
+	bytes, end := 0, time.Time{}
+	if deadline, ok := ctx.Deadline(); ok {
+		end = time.Now().Add(time.Until(deadline) / 2)
+	}
+	until := func(i int) {
+		told.at, page.Changes, page.More = told.all[i-1].at, page.Changes[:i], true
+	}
 	for i := range page.Changes {
-		if i%idsAtOnce == 0 {
+		if i%atOnce == 0 {
+			if i > 0 && !end.IsZero() && time.Now().After(end) {
+				until(i)
+				return nil
+			}
 			var err error
-			if records, err = recordsOf(ctx, q, page.Changes[i:min(i+idsAtOnce, len(page.Changes))], eachOf); err != nil {
+			if records, err = recordsOf(ctx, q, page.Changes[i:min(i+atOnce, len(page.Changes))], eachOf); err != nil {
 				return err
 			}
 		}
@@ -324,7 +334,7 @@ func fill(ctx context.Context, q backend.ChangesQuery, told *gathering, page *ba
 				if i == 0 {
 					return err
 				}
-				told.at, page.Changes, page.More = told.all[i-1].at, page.Changes[:i], true
+				until(i)
 				return nil
 			}
 		}
@@ -351,8 +361,9 @@ func recordsOf(ctx context.Context, q backend.ChangesQuery, changes []backend.Re
 	return records, nil
 }
 
-// idsAtOnce is how many records one statement finds by their IDs.
-const idsAtOnce = 128
+// idsAtOnce is how many records one statement finds by their IDs; oneByOne is as many as are
+// read before it is looked whether there is time for more.
+const idsAtOnce, oneByOne = 128, 16
 
 // eachOf calls each for those of the records that the client sees, in the fields of lists.
 func (s *Store) eachOf(ctx context.Context, client auth.Client, r *mapping.Resource, ids []int32, each func(mapping.Record)) error {

@@ -11,6 +11,9 @@ import (
 // Get returns the record q.ID, with the elements of those array fields that
 // q.Fields names.
 func (s *Store) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (rec mapping.Record, err error) {
+	if rec, known := s.ahead.get(r, q); known {
+		return rec, nil
+	}
 	t := s.tables[r]
 	read := s.read
 	sel, text := &t.one, t.get

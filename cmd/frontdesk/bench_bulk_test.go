@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -12,7 +13,7 @@ import (
 )
 
 // BenchmarkManyArticles writes a price list of 5,000 articles: one by one, one by one by
-// eight clients, and 500 at once.
+// eight clients, and 500 at once; and changes 5,000, one by one and 500 at once.
 func BenchmarkManyArticles(b *testing.B) {
 	const articles, atOnce = 5000, 500
 	for _, e := range rig.Engines {
@@ -48,8 +49,36 @@ func BenchmarkManyArticles(b *testing.B) {
 				}
 			}
 		}
+		var changed []string // their IDs
+		id := func(i int) string {
+			for after := "0"; len(changed) < articles; after = changed[len(changed)-1] {
+				found := regexp.MustCompile(`"id":(\d+)`).FindAllStringSubmatch(string(d.Call("GET", "/article?fields=id&page_size=1000&after="+after, token, "").Body), -1)
+				require.NotEmpty(b, found)
+				for _, m := range found {
+					changed = append(changed, m[1])
+				}
+			}
+			return changed[i]
+		}
+		change := func(atOnce int) {
+			for from := 0; from < articles; from += atOnce {
+				if atOnce == 1 {
+					require.Equal(b, 200, d.Call("PUT", "/article/"+id(from), token, fmt.Sprintf(`{"price":%d}`, lists)).Status)
+					continue
+				}
+				var records []string
+				for i := range atOnce {
+					records = append(records, fmt.Sprintf(`{"id":%s,"price":%d}`, id(from+i), lists))
+				}
+				for done := 0; done < atOnce; {
+					a := d.Call("PUT", "/article/bulk", token, `{"records":[`+strings.Join(records, ",")+`]}`)
+					require.Equal(b, 200, a.Status, "%.300s", a.Body)
+					done = strings.Count(string(a.Body), `"status":200`)
+				}
+			}
+		}
 		for name, write := range map[string]func(){
-			"one by one": func() { singles(1) }, "by eight": func() { singles(8) }, "bulk": bulk,
+			"one by one": func() { singles(1) }, "by eight": func() { singles(8) }, "bulk": bulk, "change one by one": func() { change(1) }, "change by bulk": func() { change(atOnce) },
 		} {
 			b.Run(e.Name+"/"+name, func(b *testing.B) {
 				for range b.N {

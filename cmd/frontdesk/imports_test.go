@@ -41,7 +41,7 @@ var mayImport = map[string][]string{
 	"backend/legacy":              {"auth", "backend", "backend/backupzip", "backend/follow", "backend/sqlrecord", "mapping", "mapping/sheet"},
 	"backend/legacy/legacytest":   {"backend/sqlrecord/sqltest"},
 	"backend/legacy/foreigntest":  {"backend/drivertest", "backend/legacy/legacytest", "backend/sqlrecord/sqltest", "mapping"},
-	"backend/mapcheck":            {"auth", "backend", "backend/legacy", "backend/mappage", "backend/remote", "config/strictyaml", "mapping", "mapping/sheet"},
+	"backend/mapcheck":            {"auth", "backend", "backend/follow", "backend/legacy", "backend/mappage", "backend/remote", "config/strictyaml", "mapping", "mapping/sheet"},
 	"backend/mapdraft":            {"backend", "backend/legacy", "backend/mappage", "config/strictyaml", "mapping", "mapping/sheet"},
 	"backend/mapfixture":          {"config/strictyaml"},
 	"backend/mappage":             {},

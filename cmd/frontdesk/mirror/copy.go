@@ -30,7 +30,7 @@ const layout = 1
 const stateTables = `
 CREATE TABLE IF NOT EXISTS _mirror (
 	layout INTEGER NOT NULL,
-	client TEXT NOT NULL,    -- whose records these are
+	client TEXT NOT NULL,    -- whose records these are: a client's name, or see nameless
 	cursor TEXT,             -- the copy has all changes up to it; NULL before the first read
 	up_to_date TEXT,         -- when it last had all there were
 	run TEXT NOT NULL        -- the run that writes: another one takes over
@@ -74,7 +74,9 @@ type store struct {
 func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
 // openStore opens the copy of a client's records, or begins one.
-func openStore(file, client string) (s *store, err error) {
+//
+// owns tells whether the user has that cursor: it is asked where clients have no names.
+func openStore(file, client string, owns func(cursor string) (bool, error)) (s *store, err error) {
 	conn, err := sqlite.OpenConn(file, sqlite.OpenReadWrite|sqlite.OpenCreate)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
@@ -94,22 +96,21 @@ func openStore(file, client string) (s *store, err error) {
 			return nil, err
 		}
 	}
-	found := false
+	found, of := false, ""
 	err = s.each("SELECT layout, client, cursor FROM _mirror", nil, func(row *sqlite.Stmt) error {
-		found, s.cursor = true, row.ColumnText(2)
-		switch {
-		case row.ColumnInt(0) != layout:
+		if found, of, s.cursor = true, row.ColumnText(1), row.ColumnText(2); row.ColumnInt(0) != layout {
 			return Wrong{fmt.Errorf("the copy was made by another version of frontdesk: delete it, or name another file")}
-		case row.ColumnText(1) != client:
-			return Wrong{fmt.Errorf("the copy has the records of %s, and this user belongs to %s: name another file", row.ColumnText(1), client)}
 		}
 		return nil
 	})
+	if err == nil && found && of != client {
+		err = s.isOf(client, of, owns)
+	}
 	switch {
 	case err != nil:
 		return nil, err
 	case found:
-		err = s.do("UPDATE _mirror SET run = ?", s.run)
+		err = s.do("UPDATE _mirror SET run = ?, client = ?", s.run, client)
 	default:
 		err = s.do("INSERT INTO _mirror (layout, client, run) VALUES (?, ?, ?)", layout, client, s.run)
 	}

@@ -81,7 +81,14 @@ func Run(ctx context.Context, o Options) (err error) {
 	if err := m.changes(ctx, told, "", &now); err != nil {
 		return err
 	}
-	if m.copy, err = openStore(o.File, whose); err != nil {
+	owns := func(cursor string) (bool, error) {
+		err := m.changes(ctx, told, cursor, new(changesPage))
+		if is(err, cursorGone) {
+			return false, nil
+		}
+		return err == nil, err
+	}
+	if m.copy, err = openStore(o.File, whose, owns); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, m.copy.close()) }()

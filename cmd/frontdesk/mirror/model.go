@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -87,7 +88,7 @@ func (m *mirror) discover(ctx context.Context) (client string, told []*resource,
 	if len(told) == 0 {
 		return "", nil, fmt.Errorf("of nothing that this api_key may GET changes are told")
 	}
-	return acces.Data.Client, told, nil
+	return cmp.Or(acces.Data.Client, nameless+m.o.Username), told, nil
 }
 
 // parentOf finds the resource whose records have those of a child as an array, and the

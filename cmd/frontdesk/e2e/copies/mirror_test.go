@@ -141,6 +141,18 @@ func equal(a, b records) bool {
 	return true
 }
 
+// hasTime tells whether another round fits into the time of the test. One that is too short for
+// all of them ends by failing, which says how many copies were equal and leaves nothing behind.
+func (s *service) hasTime(round, rounds int) bool {
+	s.t.Helper()
+	end, bounded := s.t.Deadline()
+	if !bounded || time.Until(end) > 2*rig.Patience {
+		return true
+	}
+	s.t.Errorf("there was time for %d of %d rounds, after which the copy was equal", round, rounds)
+	return false
+}
+
 // size is how many rounds a test has, and how many writes each of them: these in its short
 // form, which is two rounds.
 func size(short int64) (rounds int, writes int64) {
@@ -170,7 +182,10 @@ func TestMirror(t *testing.T) {
 			}
 			c := newCopy(s)
 			c.follow(s.any())
-			for range rounds {
+			for round := range rounds {
+				if !s.hasTime(round, rounds) {
+					break
+				}
 				c.round(writes,
 					func() { c.kill(); c.follow(s.any()); jump() },
 					func() { s.restart(s.process()); jump() },
@@ -226,6 +241,9 @@ func TestMirrorFailsOver(t *testing.T) {
 	c := newCopy(s)
 	c.follow(s.any())
 	for round := range rounds {
+		if !s.hasTime(round, rounds) {
+			break
+		}
 		if round%2 == 0 {
 			c.round(writes)
 			continue
@@ -262,11 +280,17 @@ func TestMirrorOfOthers(t *testing.T) {
 	for name, administration := range map[string]func(*testing.T) *administration{"mariadb": onMariaDB, "pocketbase": onPocketBase} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			if name == "mariadb" && !sqltest.Soak() {
+				t.Skip("the same gateways before another driver, whose changes TestMirrorBehindASheet copies: set FRONTDESK_SOAK=1")
+			}
 			rounds, writes := size(24)
 			s := startService(t, administration(t), 2)
 			c, from := newCopy(s), s.gateways[0]
 			c.follow(from)
 			for round := range rounds {
+				if !s.hasTime(round, rounds) {
+					break
+				}
 				if round%2 == 0 {
 					s.round(writes)
 					c.catchesUp(from)
@@ -290,6 +314,7 @@ func TestMirrorOfOthers(t *testing.T) {
 			require.NotContains(t, c.log.String(), "cursor is gone")
 			code, out, errs := c.run("--verify")
 			require.Zero(t, code, "%s%s", out, errs)
+			c.refusesOthers()
 		})
 	}
 }

@@ -28,7 +28,7 @@ func grants(name, key string, rules ...string) string {
 	for _, name := range granted {
 		rules = append(rules, fmt.Sprintf("%q, %q", "* /"+name, "* /"+name+"/bulk"))
 	}
-	rules = append(rules, `"GET /changes"`, `"GET /changes/digest"`)
+	rules = append(rules, `"GET /changes"`, `"POST /changes"`, `"GET /changes/digest"`)
 	return fmt.Sprintf("  - {name: %s, key_sha256: [\"%x\"], allow: [%s]}\n", name, sha256.Sum256([]byte(key)), strings.Join(rules, ", "))
 }
 
@@ -97,7 +97,7 @@ func withoutAGrant(t *testing.T, key string, follows bool, requests int, start f
 	var desks [2]*rig.Desk
 	viewer := login{"demo", "demo"}
 	w := &walk{viewer: newActor(2, granted)}
-	w.viewer.key, w.viewer.follows = key, follows
+	w.viewer.key, w.viewer.follows, w.tells = key, follows, true
 	for side := range desks {
 		desks[side] = start(side)
 		w.tokens[side] = viewer.at(desks[side], key)

@@ -6,12 +6,10 @@ import (
 	"encoding/json"
 	"io"
 	"maps"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -35,11 +33,16 @@ const (
 // walk asks the same of both twins, while others work on one of them.
 type walk struct {
 	*twins
-	viewer *actor
-	tokens [2]string
-	others []*stranger                   // one for each twin
-	ownIDs [2]map[string]map[string]bool // by resource, as each twin has them
-	hide   func() int                    // of the kind
+	viewer  *actor
+	tokens  [2]string
+	others  []*stranger                   // one for each twin
+	ownIDs  [2]map[string]map[string]bool // by resource, as each twin has them
+	hide    func() int                    // of the kind
+	foreign bool                          // the others are of another client
+	tells   bool                          // of changes
+	copies  []string                      // of these resources a copy is kept; nil for all
+	begun   [2]string                     // cursors that it began with
+	lefts   map[string]string             // resource and ID in the right twin, to the ID in the left one
 }
 
 // stranger works on one of the twins, where the viewer must not see it.
@@ -82,6 +85,7 @@ type kind struct {
 	requests      int      // that are drawn
 	bySheet       bool     // see betweenClients
 	follows       bool     // see actor
+	scans         bool     // its sheet says that changes are looked for
 	without       []string // resources that are not asked for
 	// hide changes rows that nobody sees, in one of the two, and tells how many; nil
 	// where there are none.
@@ -101,7 +105,7 @@ func (l login) at(d *rig.Desk, key string) string { return d.LoginAs(key, l.user
 // given out one's own next number tells too.
 func betweenClients(t *testing.T, k kind) {
 	var desks [2]*rig.Desk
-	w := &walk{hide: k.hide}
+	w := &walk{hide: k.hide, foreign: true}
 	for side := range desks {
 		desks[side] = k.start(side)
 		w.tokens[side] = k.viewer.at(desks[side], rig.FullKey)
@@ -116,10 +120,11 @@ func betweenClients(t *testing.T, k kind) {
 		}
 		if side == 0 {
 			w.viewer = offeredTo(1)
+			w.copies = k.copied(has)
 		}
 		w.beside(side, offeredTo(uint64(10+side)), k.other.at(desks[side], rig.FullKey), (*actor).draw)
 	}
-	w.viewer.key, w.viewer.follows = rig.FullKey, k.follows
+	w.viewer.key, w.viewer.follows, w.tells = rig.FullKey, k.follows, !k.bySheet || k.scans
 	w.twins = newTwins(t, desks)
 	w.onSight = k.bySheet
 	w.begin()
@@ -170,8 +175,12 @@ func drawn(kinds, besides int) int {
 
 // begin learns what there is at the beginning, which is the same in both.
 func (w *walk) begin() {
+	w.lefts = map[string]string{}
 	for side := range w.ownIDs {
 		w.ownIDs[side] = map[string]map[string]bool{}
+		if w.tells {
+			w.begun[side] = w.beginCopy(side, w.tokens[side])
+		}
 	}
 	// An administration may number its records as they are asked for: so both are asked
 	// for all, in the same order.
@@ -209,6 +218,7 @@ func (w *walk) alike(resource string, ids [2]map[string][]string, without map[st
 		case id == other:
 			all = append(all, id)
 		default:
+			w.lefts[resource+" "+other] = id
 			all = append(all, w.pair(id, other))
 		}
 	}
@@ -233,15 +243,8 @@ func (w *walk) backUp() {
 		if promised.status != 202 {
 			return // it has none, or the api_key must not
 		}
-		var done struct{ Data struct{ URL string } }
-		require.Eventually(w.t, func() bool {
-			said := w.send(side, token, ask{method: "GET", path: "/webhook?id=" + jobOf(promised)})
-			return said.status == 200 && json.Unmarshal(said.body, &done) == nil
-		}, rig.Patience, 10*time.Millisecond)
-		address, err := url.Parse(done.Data.URL)
-		require.NoError(w.t, err)
-		said := w.send(side, token, ask{method: "GET", path: strings.TrimPrefix(address.Path, "/webservice_v2") + "?" + address.RawQuery})
-		archive, err := zip.NewReader(bytes.NewReader(said.body), int64(len(said.body)))
+		file := w.fetched(side, promised)
+		archive, err := zip.NewReader(bytes.NewReader(file), int64(len(file)))
 		require.NoError(w.t, err)
 		for _, f := range archive.File {
 			r, err := f.Open()
@@ -351,6 +354,7 @@ func (w *walk) run(requests int) {
 		w.follow(a, said)
 	}
 	w.t.Log(statuses, "and", unseen, "changes that nobody could see,", hidden, "of rows that are hidden")
+	w.tellLater()
 	w.backUp()
 	require.Greater(w.t, unseen, requests/200)
 	require.Equal(w.t, w.viewer.follows, len(w.viewer.cursors) > 0)
@@ -407,6 +411,7 @@ func cursorOf(t *testing.T, said answer) string {
 // met notes a record that is the viewer's own, by its number in each of the twins.
 func (w *walk) met(resource, left, right string) (id string) {
 	id = w.pair(left, right)
+	w.lefts[resource+" "+right] = left
 	w.viewer.own[resource] = append(w.viewer.own[resource], id)
 	for side, id := range []string{left, right} {
 		w.owned(side, resource, id)

@@ -57,7 +57,7 @@ func dealerpak(t testing.TB, engine string, database func(testing.TB) string) ki
 		return startSheet(t, "legacy", sheet, "${DEALERPAK_DSN}", dsn)
 	}
 	return kind{
-		start: start, viewer: login{"sanne.bos", "Welkom01"}, other: login{"sanne.bos2", "Welkom01"}, requests: drawn(2, shopRequests), bySheet: true,
+		start: start, viewer: login{"sanne.bos", "Welkom01"}, other: login{"sanne.bos2", "Welkom01"}, requests: drawn(2, shopRequests), bySheet: true, scans: true,
 		without: []string{"document"}, // whose keys, and so their order, are drawn by chance
 		hide: func() (n int) {
 			for _, db := range databases {
@@ -84,7 +84,7 @@ func unreferred(table, column string) string {
 // garageCloud removes for good, in one of the twins, what was deleted.
 func garageCloud(t testing.TB) kind {
 	var services [2]*remotetest.JSON
-	return kind{viewer: login{"demo", "demo"}, other: login{"other", "other"}, requests: drawn(1, shopRequests), bySheet: true, hide: func() int { return services[1].Purge() }, start: func(side int) *rig.Desk {
+	return kind{viewer: login{"demo", "demo"}, other: login{"other", "other"}, requests: drawn(1, shopRequests), bySheet: true, scans: true, hide: func() int { return services[1].Purge() }, start: func(side int) *rig.Desk {
 		services[side] = remotetest.NewJSON(remotetest.Options{})
 		server := httptest.NewServer(services[side])
 		t.Cleanup(server.Close)
@@ -96,7 +96,7 @@ func garageCloud(t testing.TB) kind {
 // startSheet serves a system behind a sheet; values are what stands for what in its text.
 func startSheet(t testing.TB, driver, sheet string, values ...string) *rig.Desk {
 	t.Helper()
-	o, _ := rig.BySheet(t, driver, sheet, values...)
+	o, _ := rig.BySheet(t, driver, strings.Replace(sheet, "\nresources:\n", scanned, 1), values...)
 	return rig.Start(t, o)
 }
 

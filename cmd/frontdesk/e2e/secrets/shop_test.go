@@ -53,7 +53,7 @@ resources:
 func shopKind(t testing.TB, driver string, source func(side int) string, table func(name string) string, hide func() int) kind {
 	hashes := []string{"NOORD", rig.PasswordHash("noord"), "ZUID", rig.PasswordHash("zuid")}
 	sheet := regexp.MustCompile(`OF (\w+)`).ReplaceAllStringFunc(shopSheet, func(of string) string { return table(of[3:]) })
-	return kind{viewer: login{"noord", "noord"}, other: login{"zuid", "zuid"}, requests: shopRequests, bySheet: true, hide: hide, start: func(side int) *rig.Desk {
+	return kind{viewer: login{"noord", "noord"}, other: login{"zuid", "zuid"}, requests: shopRequests, bySheet: true, scans: true, hide: hide, start: func(side int) *rig.Desk {
 		return startSheet(t, driver, sheet, append(hashes, "SOURCE", source(side))...)
 	}}
 }

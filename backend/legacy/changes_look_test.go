@@ -1,0 +1,119 @@
+package legacy
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/backend/follow"
+	"frontdesk/backend/sqlrecord"
+	"frontdesk/mapping"
+)
+
+// hindered is a Store whose lists somebody hinders.
+type hindered struct {
+	*Store
+	list func(ctx context.Context, of auth.Client) error
+}
+
+func (h hindered) List(ctx context.Context, r *mapping.Resource, q backend.Query) (backend.Page, error) {
+	if err := h.list(ctx, q.Client); err != nil {
+		return backend.Page{}, err
+	}
+	return h.Store.List(ctx, r, q)
+}
+
+// hinder has a Store tell changes whose lists are hindered.
+func (x *fixture) hinder(t *testing.T, db sqlrecord.DB, list func(context.Context, auth.Client) error) {
+	t.Helper()
+	f, err := follow.Open(t.Context(), follow.Options{Reader: hindered{x.Store, list}, DB: db, Sheet: x.sheet, Lease: 200 * time.Millisecond, Log: zap.NewNop()})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, f.Close()) })
+	x.TellBy(f)
+}
+
+// begins is a client that begins, and does not wait.
+func (x *fixture) begins(t *testing.T, of auth.Client) error {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second) // too little to wait for all records
+	defer cancel()
+	_, err := x.front.Changes(ctx, beginning(of, x.model.Resources...))
+	return err
+}
+
+// TestFailingLooksGiveWay has as many looks fail as there may be at once, of clients for whom the
+// system does not work. Others are told their changes all the same.
+func TestFailingLooksGiveWay(t *testing.T) {
+	onFollowed(t, []string{"sqlite"}, func(t *testing.T, x *fixture, own func() sqlrecord.DB) {
+		failed := make(chan int64, 1000)
+		x.hinder(t, own(), func(_ context.Context, of auth.Client) error {
+			if of.ID < 100 {
+				return nil
+			}
+			failed <- of.ID
+			return backend.ErrUnexpected
+		})
+		for id := range int64(10) { // of two resources each
+			require.Error(t, x.begins(t, auth.Client{ID: 100 + id}))
+		}
+		for range 16 {
+			<-failed
+		}
+		after := x.cursor(t, one)
+		x.exec("UPDATE f_rel SET naam = 'Dri' WHERE nr = 3")
+		x.eventually(t, []string{"updated contact 3"}, func() []string { return x.changed(t, one, after) })
+	})
+}
+
+// TestSlowPageKeepsTheLease has a page take longer than the lease of the gateway that reads it.
+func TestSlowPageKeepsTheLease(t *testing.T) {
+	onFollowed(t, []string{"sqlite"}, func(t *testing.T, x *fixture, own func() sqlrecord.DB) {
+		db, reached, goOn := own(), make(chan struct{}, 1000), make(chan struct{})
+		x.hinder(t, db, func(ctx context.Context, _ auth.Client) error {
+			reached <- struct{}{}
+			select {
+			case <-goOn:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		})
+		require.Error(t, x.begins(t, one))
+		<-reached
+		until := func() (at int64) {
+			require.NoError(t, db.Read(t.Context(), func(c sqlrecord.Conn) error {
+				return c.Query(t.Context(), "SELECT until FROM follow_lease", []sqlrecord.Column{{Type: mapping.Int4}}, nil, func(row []mapping.Value) error {
+					at = row[0].Int()
+					return nil
+				})
+			}))
+			return at
+		}
+		first := until()
+		require.Eventually(t, func() bool { return until() > first+200 }, 20*time.Second, time.Millisecond, "longer than it lasts")
+		close(goOn)
+		require.NotEmpty(t, x.cursor(t, one))
+	})
+}
+
+// TestManyChangesAtOneSpot has a transaction change more than is looked up record by record, in a
+// table that has its time for a number: then all are read.
+func TestManyChangesAtOneSpot(t *testing.T) {
+	tables := append([]string{"CREATE TABLE f_wijz (nr bigint NOT NULL, tabel varchar(10) NOT NULL, sleutel varchar(20) NOT NULL)"}, followedTables...)
+	x, _, _ := onTables(t, "sqlite", strings.ReplaceAll(notedSheet("sqlite"), "settle: 50ms", "settle: 0s"), tables...)
+	x.followed(t, ownDatabase(t, "sqlite")(), x.sheet)
+	after := x.cursor(t, one)
+	x.exec("UPDATE f_rel SET naam = 'Dri' WHERE nr = 3")
+	x.exec("INSERT INTO f_wijz WITH RECURSIVE n (i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < %d) SELECT 7, 'f_rel', i FROM n", mostTogether+200)
+	x.eventually(t, []string{"updated contact 3"}, func() []string { return x.changed(t, one, after) })
+
+	x.exec("UPDATE f_rel SET naam = 'Twe' WHERE nr = 2")
+	x.exec("INSERT INTO f_wijz VALUES (8, 'f_rel', 2)")
+	x.eventually(t, []string{"updated contact 3", "updated contact 2"}, func() []string { return x.changed(t, one, after) })
+}
