@@ -106,6 +106,8 @@ func (x *asked) operators(ctx context.Context, f *mapping.Field) {
 	}
 }
 
+const quotesCure = "have the system take it for a value: say how it writes quotes (expressions: {quotes: …}, strict where it has no way to), and how the list's operation filters"
+
 const filterCure = "mend what the filter says to the system, or the conversion of the field, or leave it out of what can be filtered by"
 
 // nobodys is a value of a field that no record has; absent where none is sure.
@@ -153,9 +155,9 @@ func (x *asked) foreignValues(ctx context.Context, f *mapping.Field, o mapping.O
 	switch {
 	case ctx.Err() != nil:
 	case found > 0:
-		x.add(Error, rule, x.ofField(f), fmt.Sprintf("a filter by %s finds %d record(s) by %s", o.Param(f.Name), found, what), "have the system take it for a value: see expressions and filter of the list's operation")
+		x.add(Error, rule, x.ofField(f), fmt.Sprintf("a filter by %s finds %d record(s) by %s", o.Param(f.Name), found, what), quotesCure)
 	case failed != nil:
-		x.add(Error, rule, x.ofField(f), fmt.Sprintf("a filter by %s fails by %s: %s", o.Param(f.Name), what, x.told(failed)), "have the system take it for a value: see expressions and filter of the list's operation")
+		x.add(Error, rule, x.ofField(f), fmt.Sprintf("a filter by %s fails by %s: %s", o.Param(f.Name), what, x.told(failed)), quotesCure)
 	}
 	return found == 0 && failed == nil
 }

@@ -1,7 +1,9 @@
 package mapcheck
 
 import (
+	"os"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -99,48 +101,14 @@ func TestDraftOfRSQL(t *testing.T) {
 	withstands(t, draft, system.URL, shared...)
 }
 
-// jqlSheet is of a service that takes conditions and order as one expression.
-const jqlSheet = `
-format: 1
-source: {http: {url: "${SERVICE_URL}", expressions: {quotes: backslash}}}
-client: org
-accounts: {users: []}
-resources:
-  contact:
-    key: {columns: id}
-    operations:
-      get: {path: "/customers/{key}"}
-      list:
-        path: /customers
-        query: {jql: "{filter} ORDER BY {sort}", startAt: "{offset}", maxResults: "{limit}"}
-        filter:
-          join: " AND "
-          or: " OR "
-          nulls: {note: ["memo is EMPTY", "memo is not EMPTY"]}
-          parts:
-            - org = {client.id}
-            - kind = '{filter.kind}'
-            - name = "{filter.name}"
-            - name ~ "{filter.name.contains}"
-            - days = {filter.payment_days}
-            - days >= {filter.payment_days.gte}
-            - days < {filter.payment_days.lt}
-            - memo = "{filter.note}"
-            - modified >= "{modified_since}"
-        sort: {join: ", ", by: {id: [id ASC, id DESC], name: [name ASC, name DESC], payment_days: [days ASC, days DESC], modified_at: [modified ASC, modified DESC]}}
-        result: values
-        paging: {style: offset, size: 7}
-        total: {result: total}
-    fields:
-      kind: {from: kind, codes: {PRIVATE: person, BUSINESS: company}}
-      name: name
-      payment_days: days
-      note: {from: memo, empty: "null"}
-      modified_at: {from: modified, readonly: true}
-`
-
-// TestSheetOfJQL: Atlassian's own parser of its language reads what a sheet says, and the order
-// with it.
+// TestSheetOfJQL: Atlassian's own parser of its language reads what the example of the page on
+// sheets says, and the order with it.
 func TestSheetOfJQL(t *testing.T) {
-	withstands(t, jqlSheet, foreigntest.Expressions(t, "jql").URL)
+	page, err := os.ReadFile("../../docs/sheet.md")
+	require.NoError(t, err)
+	_, example, found := strings.Cut(string(page), "an empty expression would\nleave a hole.\n\n```yaml\n")
+	require.True(t, found)
+	example, _, _ = strings.Cut(example, "```")
+	require.Contains(t, example, "{filter} ORDER BY {sort}")
+	withstands(t, example, foreigntest.Expressions(t, "jql").URL)
 }
