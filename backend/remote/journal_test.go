@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -45,7 +48,7 @@ resources:
       every: 10ms
       pause: 1ms
       page: 4
-      feed: {path: /people/_changes, query: {since: "{cursor}", limit: "{limit}"}, result: results, %s}
+      %s
     fields: {kind: {from: type, codes: {person: person}}, name: name}
 `
 
@@ -54,7 +57,10 @@ resources:
 // of each entry, from now on, or from the beginning.
 func TestChangesByFeed(t *testing.T) {
 	s := foreigntest.CouchDB(t)
-	for name, said := range map[string]string{"of the answer": "start: now, next: last_seq", "of entries": "position: seq"} {
+	page, err := os.ReadFile("../../docs/sheet.md")
+	require.NoError(t, err)
+	example := regexp.MustCompile(`feed: \{path: .*\}`).FindString(string(page))
+	for name, said := range map[string]string{"of the answer": example, "of entries": strings.Replace(strings.Replace(example, "start: now, ", "", 1), "next: last_seq", "position: seq", 1)} {
 		t.Run(name, func(t *testing.T) {
 			store := openText(t, fmt.Sprintf(couchSheet, said), s.URL)
 			db, err := sqlrecord.OpenSQLite(filepath.Join(t.TempDir(), "follow.db"), sqlrecord.Options{})
