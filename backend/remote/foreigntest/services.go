@@ -131,7 +131,7 @@ func (s *System) fill(t testing.TB, groups, customers, articles string, as func(
 	for i, code := range []string{"A", "B", "C"} {
 		s.Make(t, groups, as(i, Object{"code": code, "text": "group " + code}))
 	}
-	for i := range 24 {
+	for i := range 14 {
 		s.Make(t, customers, as(i, Object{
 			"org": 1 + i%3/2, "kind": []string{"PRIVATE", "BUSINESS"}[i%2], "name": Name(i), "memo": "", "days": i % 4 * 7, "modified": fmt.Sprintf("2026-11-%02dT08:47:21Z", i+1),
 		}))
