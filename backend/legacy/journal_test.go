@@ -2,7 +2,10 @@ package legacy
 
 import (
 	"fmt"
+	"os"
+	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -37,11 +40,21 @@ func noted(engine string) []string {
 	return all
 }
 
-// notedSheet reads what such a system notes, hardly ever anything else.
+// changesByTable is the example of the page on sheets.
+var changesByTable = sync.OnceValue(func() string {
+	page, err := os.ReadFile("../../docs/sheet.md")
+	if err != nil {
+		panic(err)
+	}
+	return string(regexp.MustCompile(`changes: \{by: table, .*\}\n`).Find(page))
+})
+
+// notedSheet reads what such a system notes, hardly ever anything else, as the example says it.
 func notedSheet(engine string) string {
 	text := strings.Replace(fmt.Sprintf(followedSheet, engine), "\nchanges: {by: scan, every: 10ms, pause: 1ms, page: 3}\n", "\n", 1)
 	for _, table := range []string{"f_rel", "f_com"} {
-		text = strings.Replace(text, "    table: "+table+"\n", "    table: "+table+"\n    changes: {by: table, table: f_wijz, sequence: nr, key: sleutel, where: tabel = '"+table+"', every: 10ms, pause: 1ms, page: 3, settle: 50ms}\n", 1)
+		changes := strings.NewReplacer("WIJZIGING", "f_wijz", "VOLGNR", "nr", "SLEUTEL", "sleutel", "TABEL", "tabel", "'REL'", "'"+table+"'", "}", ", every: 10ms, pause: 1ms, page: 3, settle: 50ms}").Replace(changesByTable())
+		text = strings.Replace(text, "    table: "+table+"\n", "    table: "+table+"\n    "+changes, 1)
 	}
 	return text
 }

@@ -13,7 +13,7 @@ import (
 
 // spoilers are texts that no record has, and that mean something in the languages that
 // systems are asked in: what is not written as a value finds something, or fails.
-var spoilers = []string{"zq'x", `zq"x\`, "' OR ''='", "') || ('1'='1", "zq&x=1", "%", "*"}
+var spoilers = []string{"zq'x", "zq(x", `zq"x\`, "' OR ''='", "') || ('1'='1", "zq&x=1", "%", "*"}
 
 // filters asks for values that were read, for one that nobody has, and for spoilers.
 func (x *asked) filters(ctx context.Context) {
@@ -23,12 +23,14 @@ func (x *asked) filters(ctx context.Context) {
 		if !f.Filterable() || isRequired || x.isLate() || ctx.Err() != nil {
 			continue
 		}
-		x.ownValues(ctx, f)
+		if x.ownValues(ctx, f) {
+			x.operators(ctx, f)
+		}
 		if len(f.OneOf) > 0 || f.Check != "" {
 			continue // such a value is refused before anybody is asked
 		}
 		if v := nobodys(f); v.IsSet() {
-			x.foreignValues(ctx, f, "ask.filter-none", "a value that nobody has", []mapping.Value{v})
+			x.foreignValues(ctx, f, mapping.Equals, "ask.filter-none", "a value that nobody has", []mapping.Value{v})
 		}
 		if f.IsText() {
 			var values []mapping.Value
@@ -37,13 +39,17 @@ func (x *asked) filters(ctx context.Context) {
 					values = append(values, mapping.TextValue(text))
 				}
 			}
-			x.foreignValues(ctx, f, "ask.quotes", "texts with quotes, operators and wildcards", values)
+			well := x.foreignValues(ctx, f, mapping.Equals, "ask.quotes", "texts with quotes, operators and wildcards", values)
+			if well && f.FilterableBy(mapping.Contains) {
+				x.foreignValues(ctx, f, mapping.Contains, "ask.quotes", "a part with quotes and operators", values)
+			}
 		}
 	}
 }
 
-// ownValues asks for values that were read: each must find the record that it is of.
-func (x *asked) ownValues(ctx context.Context, f *mapping.Field) {
+// ownValues asks for values that were read: each must find the record that it is of. It is false
+// where something was wrong.
+func (x *asked) ownValues(ctx context.Context, f *mapping.Field) bool {
 	var tried []mapping.Value
 	missed, failed := 0, error(nil)
 	for _, rec := range x.records {
@@ -69,7 +75,38 @@ func (x *asked) ownValues(ctx context.Context, f *mapping.Field) {
 	case missed > 0 && ctx.Err() == nil:
 		x.add(Error, "ask.filter", x.ofField(f), fmt.Sprintf("%d of %d %s that were read do not find the record that they were read of", missed, len(tried), f.Name), filterCure)
 	}
+	return failed == nil && missed == 0
 }
+
+// operators asks by a value that was read in all other ways that clients can filter by it: its
+// record must be among what is found, where that is a page.
+func (x *asked) operators(ctx context.Context, f *mapping.Field) {
+	i := slices.IndexFunc(x.records, func(rec mapping.Record) bool {
+		v := rec.Values[f.Index]
+		return v.IsSet() && !v.IsEmpty() && (!f.IsText() || len(v.Text()) <= mapping.MaxSearched)
+	})
+	if i < 0 {
+		return
+	}
+	own := x.records[i]
+	v := own.Values[f.Index]
+	for _, o := range []mapping.Operator{mapping.AtLeast, mapping.AtMost, mapping.Contains, mapping.AnyOf} {
+		if !f.FilterableBy(o) || x.isLate() {
+			continue
+		}
+		page, err := x.list(ctx, backend.Query{}, backend.Filter{Field: f, Op: o, Value: v, Values: []mapping.Value{v}})
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			x.add(Error, "ask.filter", x.ofField(f), fmt.Sprintf("a filter by %s of a %s that was read fails: %s", o.Param(f.Name), f.Name, x.told(err)), filterCure)
+		case !page.More && !slices.ContainsFunc(page.Records, func(rec mapping.Record) bool { return rec.ID() == own.ID() }):
+			x.add(Error, "ask.filter", x.ofField(f), fmt.Sprintf("a filter by %s of a %s that was read does not find its record", o.Param(f.Name), f.Name), filterCure)
+		}
+	}
+}
+
+const quotesCure = "have the system take it for a value: say how it writes quotes (expressions: {quotes: …}, strict where it has no way to), and how the list's operation filters"
 
 const filterCure = "mend what the filter says to the system, or the conversion of the field, or leave it out of what can be filtered by"
 
@@ -92,19 +129,21 @@ func nobodys(f *mapping.Field) mapping.Value {
 // farOff is a moment that no record is of.
 var farOff = time.Date(2037, time.March, 7, 11, 17, 13, 0, time.UTC)
 
-// foreignValues asks for values that no record has, which must find none.
-func (x *asked) foreignValues(ctx context.Context, f *mapping.Field, rule, what string, values []mapping.Value) {
+// foreignValues asks for values that no record has, which must find none. It is false where
+// something was wrong.
+func (x *asked) foreignValues(ctx context.Context, f *mapping.Field, o mapping.Operator, rule, what string, values []mapping.Value) bool {
 	var failed error
 	found := int64(0)
 	for _, v := range values {
-		page, err := x.list(ctx, backend.Query{Total: true}, backend.Filter{Field: f, Value: v})
+		filter := backend.Filter{Field: f, Op: o, Value: v}
+		page, err := x.list(ctx, backend.Query{Total: true}, filter)
 		if err != nil {
 			failed = err
 			continue
 		}
 		strange := int64(0)
 		for _, rec := range page.Records {
-			if !sameText(rec.Values[f.Index], v) {
+			if !sameText(rec.Values[f.Index], v) && !filter.Matches(rec.Values[f.Index]) {
 				strange++
 			}
 		}
@@ -116,10 +155,11 @@ func (x *asked) foreignValues(ctx context.Context, f *mapping.Field, rule, what 
 	switch {
 	case ctx.Err() != nil:
 	case found > 0:
-		x.add(Error, rule, x.ofField(f), fmt.Sprintf("a filter by %s finds %d record(s) by %s", f.Name, found, what), "have the system take it for a value: see expressions and filter of the list's operation")
+		x.add(Error, rule, x.ofField(f), fmt.Sprintf("a filter by %s finds %d record(s) by %s", o.Param(f.Name), found, what), quotesCure)
 	case failed != nil:
-		x.add(Error, rule, x.ofField(f), fmt.Sprintf("a filter by %s fails by %s: %s", f.Name, what, x.told(failed)), "have the system take it for a value: see expressions and filter of the list's operation")
+		x.add(Error, rule, x.ofField(f), fmt.Sprintf("a filter by %s fails by %s: %s", o.Param(f.Name), what, x.told(failed)), quotesCure)
 	}
+	return found == 0 && failed == nil
 }
 
 // sameText tells whether two values are one to systems that compare texts as they like.

@@ -29,6 +29,7 @@ func (x *asked) outside() {
 	for i := range x.Fields {
 		f := &x.Fields[i]
 		set, unlisted, future, days, offDay := 0, 0, 0, 0, 0
+		x.fractions(f)
 		for _, rec := range x.records {
 			v := rec.Values[i]
 			if !v.IsSet() {
@@ -188,4 +189,28 @@ func (x *asked) others(ctx context.Context) {
 func (x *asked) isSame(ctx context.Context, got mapping.Record) bool {
 	own, err := x.client.Get(ctx, x.Resource, backend.Query{Client: x.of, ID: got.ID()})
 	return err == nil && slices.Equal(own.Values, got.Values)
+}
+
+// fewestFractions is of how many values it is believed that they are all below 1 on purpose.
+const fewestFractions = 2
+
+// fractions looks for percentages that the system has as parts of 1: 0.15 for 15.
+func (x *asked) fractions(f *mapping.Field) {
+	if f.Check != "percentage" {
+		return
+	}
+	parts := 0
+	for _, rec := range x.records {
+		switch v := rec.Values[f.Index]; {
+		case !v.IsSet() || v.Float() == 0:
+		case v.Float() < 1:
+			parts++
+		default:
+			return
+		}
+	}
+	if parts >= fewestFractions {
+		x.add(Warning, "data.fraction", x.ofField(f), fmt.Sprintf("all %d %s that are not 0 are below 1, where the interface has a percentage, 15 and not 0.15", parts, f.Name),
+			"multiply by 100: {cel: \"row.PLACE * 100.0\", set: {PLACE: \"value / 100.0\"}}, or by sql")
+	}
 }

@@ -40,14 +40,14 @@ var office = []string{
 	"CREATE TABLE llx_group (rowid int PRIMARY KEY AUTO_INCREMENT, code varchar(10) NOT NULL, label varchar(60) NOT NULL, UNIQUE (code))",
 	"CREATE TABLE llx_product (rowid int PRIMARY KEY AUTO_INCREMENT, entity int NOT NULL, ref varchar(40) NOT NULL, label varchar(255) NOT NULL, price double NOT NULL, stock double NOT NULL DEFAULT 0, fk_group int NOT NULL, fk_fourn int, UNIQUE (entity, ref), KEY (entity, rowid), FOREIGN KEY (fk_group) REFERENCES llx_group (rowid))",
 	"CREATE TABLE llx_commande (rowid int PRIMARY KEY AUTO_INCREMENT, entity int NOT NULL, fk_soc int NOT NULL, fk_statut smallint NOT NULL DEFAULT 0, date_commande date NOT NULL, tms timestamp NOT NULL DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP, KEY (entity, rowid), FOREIGN KEY (fk_soc) REFERENCES llx_societe (rowid))",
-	"CREATE TABLE llx_commandedet (rowid int PRIMARY KEY AUTO_INCREMENT, fk_commande int NOT NULL, fk_product int, label varchar(255) NOT NULL, qty double NOT NULL, subprice double NOT NULL, FOREIGN KEY (fk_commande) REFERENCES llx_commande (rowid), FOREIGN KEY (fk_product) REFERENCES llx_product (rowid))",
+	"CREATE TABLE llx_commandedet (rowid int PRIMARY KEY AUTO_INCREMENT, fk_commande int NOT NULL, fk_product int, label varchar(255) NOT NULL, qty double NOT NULL, subprice double NOT NULL, remise double, FOREIGN KEY (fk_commande) REFERENCES llx_commande (rowid), FOREIGN KEY (fk_product) REFERENCES llx_product (rowid))",
 	"CREATE VIEW v_commandedet AS SELECT d.*, c.entity FROM llx_commandedet d JOIN llx_commande c ON c.rowid = d.fk_commande",
 	"INSERT INTO llx_societe (entity, nom, zip, client, cond, cond_small, cond_big, born) VALUES (1, 'Fietsenmaker Jansen', '3811', 1, 14, 14, 14, '1984-03-14 00:00:00'), (1, 'De Wit', '3811', 3, 30, 30, 3000000000, '1990-07-01 00:00:00'), (1, 'O''Neil', '1000', 2, NULL, NULL, NULL, '1991-01-01 00:00:00'), (2, 'Zuid Bakker', '4000', 1, 7, 7, 7, NULL)",
 	"INSERT INTO llx_fourn VALUES (901, 'Groothandel'), (902, 'Import')",
 	"INSERT INTO llx_group (rowid, code, label) VALUES (100, 'A', 'group A'), (101, 'B', 'group B')",
 	"INSERT INTO llx_product (entity, ref, label, price, stock, fk_group, fk_fourn) VALUES (1, 'P1', 'Zadel', 12.75, 0.5, 100, 901), (1, 'P2', 'Bel', 0.5, 3, 101, 902), (2, 'P1', 'Stuur', 3, 1, 100, 901)",
 	"INSERT INTO llx_commande (entity, fk_soc, fk_statut, date_commande) VALUES (1, 1, 0, '2026-11-22'), (1, 2, 1, '2026-11-23'), (2, 4, 3, '2026-11-24')",
-	"INSERT INTO llx_commandedet (fk_commande, fk_product, label, qty, subprice) VALUES (1, 1, 'Zadel', 0.5, 12.75), (1, 2, 'Bel', 2, 0.5), (3, 3, 'Stuur', 1, 3)",
+	"INSERT INTO llx_commandedet (fk_commande, fk_product, label, qty, subprice, remise) VALUES (1, 1, 'Zadel', 0.5, 12.75, 15), (1, 2, 'Bel', 2, 0.5, 2.5), (3, 3, 'Stuur', 1, 3, NULL)",
 }
 
 const officeSheet = `
@@ -115,6 +115,7 @@ resources:
       description: label
       quantity: qty
       price: subprice
+      discount_percentage: remise
       turnover_group_id: {absent: true}
 `
 
@@ -165,6 +166,8 @@ var ofSQL = []mistake{
 		severity: Error, rule: "sql.type", path: "resources.article.fields.unit_type", seen: "llx_product.stock is double, and unit_type is read as text", whether: "say type"},
 	{name: "sql 7: the key for a reference", replace: []string{"turnover_group_id: fk_group", "turnover_group_id: rowid"},
 		severity: Error, rule: "data.reference", path: "resources.article.fields.turnover_group_id", seen: "2 of 2 turnover_group_id that were followed lead to no turnovergroup", whether: "name the column"},
+	{name: "sql 7: a fraction for a percentage", spoil: []string{"UPDATE llx_commandedet SET remise = remise / 100"}, mend: []string{"UPDATE llx_commandedet SET remise = remise * 100"},
+		severity: Warning, rule: "data.fraction", path: "resources.orderline.fields.discount_percentage", seen: "all 2 discount_percentage that are not 0 are below 1", whether: "multiply by 100"},
 	{name: "sql 8: users without an e-mail address", spoil: []string{"UPDATE llx_user SET email = NULL WHERE login = 'bram'"}, mend: []string{"UPDATE llx_user SET email = 'b@example.nl' WHERE login = 'bram'"},
 		severity: Warning, rule: "accounts.email", path: "accounts.columns.email", seen: "1 of 2 user(s) have no e-mail address", whether: "mend the rows"},
 	{name: "http 5: days written in UTC", replace: []string{"birth_date: {from: born, type: date}", "birth_date: {from: born, type: datetime}"},
@@ -263,7 +266,7 @@ func mistakesOfSQL(t *testing.T) {
 	for _, m := range ofSQL {
 		t.Run(m.name, func(t *testing.T) {
 			execute(t, db, m.spoil...)
-			problems, report := check(t, slices.Contains([]string{"login.refused", "data.unlisted", "data.reference", "data.invalid", "data.day-off"}, m.rule), m.replace...)
+			problems, report := check(t, slices.Contains([]string{"login.refused", "data.unlisted", "data.reference", "data.invalid", "data.day-off", "data.fraction"}, m.rule), m.replace...)
 			execute(t, db, m.mend...)
 			m.isTold(t, problems, report)
 		})

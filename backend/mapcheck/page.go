@@ -137,7 +137,7 @@ func (p *pager) resource(r *sheet.Resource) mappage.Resource {
 		out.Place += ", read as " + r.Read
 	}
 	if list := r.Operations["list"]; list != nil && list.Request != nil {
-		out.Place = list.Request.Method + " list"
+		out.Place = strings.TrimPrefix(list.Request.Template, "GET ")
 	}
 	for i := range r.Fields {
 		f := &r.Fields[i]
@@ -216,8 +216,14 @@ func (p *pager) notes(at string, meant func(path string) bool) (all []mappage.No
 			all = append(all, mappage.Note{Kind: mappage.Kind(f.Severity), Rule: f.Rule, Text: text, Cure: f.Remedy})
 		}
 	}
+	slices.SortStableFunc(all, func(a, b mappage.Note) int {
+		return slices.Index(severities, a.Kind) - slices.Index(severities, b.Kind)
+	})
 	return all
 }
+
+// severities are the kinds of findings, worst first.
+var severities = []mappage.Kind{mappage.Error, mappage.Warning, mappage.Info}
 
 // under tells whether a path of the sheet is another, or in it.
 func under(path, of string) bool {

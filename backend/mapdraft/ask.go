@@ -30,6 +30,9 @@ func (a Asked) Sample(ctx context.Context, path string) (Sample, error) {
 		s.Path, _, _ = strings.Cut(s.Path, "?")
 		return s, err
 	}
+	if s.Sorts = a.sorts(ctx, path, s.Body); s.Sorts {
+		return s, nil
+	}
 	if s.records() > 1 {
 		if one, err := a.get(ctx, path+"?_page=1&_limit=1"); err == nil && one.records() == 1 {
 			s.Header = one.Header

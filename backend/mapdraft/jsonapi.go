@@ -1,9 +1,13 @@
 package mapdraft
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
+	"fmt"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -38,7 +42,9 @@ func (e *endpoint) adoptJSONAPI(t *table, whole []member) {
 	})
 	t.lists = slices.DeleteFunc(t.lists, func(path string) bool { return !strings.HasPrefix(path, "attributes.") })
 	e.query, e.paging = nil, "{style: link, next: links.next}"
-	e.todo = []string{"does it filter by filter[...], as most of its kind do? Does it sort? sort: {by: ...}"}
+	if e.todo = []string{"does it filter by filter[...], as most of its kind do?"}; !e.sorts {
+		e.todo[0] += " Does it sort? sort: {by: ...}"
+	}
 	if size := pageSize(whole); size != "" {
 		e.query = []setting{{size, "{limit}"}}
 	}
@@ -96,4 +102,61 @@ func (m *match) linkages() string {
 		}
 	}
 	return strings.Join(all, ", ")
+}
+
+// sorts tells whether a service of JSON:API lists by id upwards and downwards as it is asked to,
+// and takes an order by a member and then by id, as pages need it.
+func (a Asked) sorts(ctx context.Context, path string, body []byte) bool {
+	whole, err := decodeJSON(body)
+	records := jsonAPIRecords(whole)
+	if err != nil || len(records) < 2 {
+		return false
+	}
+	member := firstAttribute(records[0])
+	if _, err := a.get(ctx, path+"?sort=-"+url.QueryEscape(member)+",id"); member == "" || err != nil {
+		return false
+	}
+	return a.listsBy(ctx, path+"?sort=id", 1) && a.listsBy(ctx, path+"?sort=-id", -1)
+}
+
+// listsBy tells whether an answer has its records by id, upwards or, by -1, downwards.
+func (a Asked) listsBy(ctx context.Context, path string, way int) bool {
+	s, err := a.get(ctx, path)
+	if err != nil {
+		return false
+	}
+	whole, err := decodeJSON(s.Body)
+	ids := idsOf(jsonAPIRecords(whole))
+	return err == nil && len(ids) > 1 && slices.IsSortedFunc(ids, func(a, b string) int {
+		x, noNumber := strconv.ParseInt(a, 10, 64)
+		y, nor := strconv.ParseInt(b, 10, 64)
+		if noNumber == nil && nor == nil {
+			return way * cmp.Compare(x, y)
+		}
+		return way * strings.Compare(a, b)
+	})
+}
+
+// firstAttribute is the name of the first attribute of a record that is one value.
+func firstAttribute(record any) string {
+	for _, m := range record.([]member) {
+		attributes, _ := m.value.([]member)
+		for _, a := range attributes {
+			if _, isText := a.value.(string); m.name == "attributes" && isText {
+				return a.name
+			}
+		}
+	}
+	return ""
+}
+
+func idsOf(records []any) (ids []string) {
+	for _, r := range records {
+		for _, m := range r.([]member) {
+			if m.name == "id" {
+				ids = append(ids, fmt.Sprint(m.value))
+			}
+		}
+	}
+	return ids
 }

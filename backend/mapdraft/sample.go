@@ -103,6 +103,7 @@ func (d *drafter) sampleOf(s Sample) error {
 		}
 	}
 	if e.style != nil && e.style.name == "JSON:API" {
+		e.sorts = s.Sorts
 		e.adoptJSONAPI(t, rest)
 	}
 	t.columns = slices.DeleteFunc(t.columns, func(c *column) bool { return e.style != nil && slices.Contains(e.style.own, c.Name) })
@@ -156,10 +157,7 @@ func (e *endpoint) around(rest []member, at string, n int, s Sample) {
 	var visit func(of []member, at string)
 	visit = func(of []member, at string) {
 		for _, m := range of {
-			path := joined(at, m.name)
-			if strings.Contains(m.name, ".") {
-				continue // what no path can name
-			}
+			path := joined(at, strings.ReplaceAll(m.name, ".", `\.`))
 			switch v := m.value.(type) {
 			case []member:
 				if !strings.HasPrefix(e.result+".", path+".") || e.result != path {

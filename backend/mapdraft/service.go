@@ -15,6 +15,9 @@ type Sample struct {
 	Path   string // that was asked for
 	Body   []byte // JSON
 	Header http.Header
+	// Sorts tells that the service was asked by sort=member and sort=-member, as JSON:API has
+	// it, and obeyed.
+	Sorts bool
 }
 
 // service is an HTTP service, as far as its answers or its description tell.
@@ -42,6 +45,8 @@ type endpoint struct {
 	types map[string]string
 	// expression is the parameter that takes an expression, where the style leaves it open.
 	expression string
+	// sorts tells that it was seen to sort as JSON:API has it.
+	sorts bool
 }
 
 // hear takes what is known of a service for tables and columns.

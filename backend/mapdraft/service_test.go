@@ -81,7 +81,7 @@ func TestStyles(t *testing.T) {
 
 	d = heard(t, Options{Samples: []Sample{{Path: "/odata/Products", Body: []byte(`{"@odata.context": "x", "@odata.count": 1, "value": [{"ID": 1, "Code": "N1", "Name": "x", "UnitPrice": 2.5, "ModifiedAt": "2026-11-22T08:47:21Z"}], "@odata.nextLink": "y"}`)}}})
 	for _, line := range []string{
-		`query: {"$top": "{limit}", "$skip": "{offset}", "$orderby": "{sort}", "$filter": "{filter}"}`, "quotes: doubled",
+		`total: {result: "@odata\\.count"}`, `query: {"$count": "true", "$top": "{limit}", "$skip": "{offset}", "$orderby": "{sort}", "$filter": "{filter}"}`, "quotes: doubled",
 		`"Name eq '{filter.description}'", "contains(Name,'{filter.description.contains}')",`, `"ModifiedAt ge {modified_since}", `, `id: ["ID asc", "ID desc"]`, `get: {path: "/odata/Products({key})"}`, "result: value",
 	} {
 		require.Contains(t, d.Text, line)

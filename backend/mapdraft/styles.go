@@ -28,12 +28,12 @@ type style struct {
 	sort, up, down string
 	byID           [2]string // the order of the records themselves; "" for that of the key
 	fixed          []setting // parameters of every list
-	paging         string
+	paging, total  string
 	query          []setting // by which lists are paged
 	own            []string  // members that are the service's own and nobody's data
 	noNull         bool      // null is nothing, as 0, "" and false are
 	errors         []entry
-	patterns       string // characters that parameters of filters take for more than a text
+	patterns       string // characters that filters take for more than a text
 	one            string // path of a record in the answers to get and writes; "" for the answer itself
 }
 
@@ -52,15 +52,16 @@ var styles = []*style{
 		name: "OData", seenBy: "@odata.context beside the list",
 		parameter: "$filter", quotes: "doubled", join: " and ", text: "%s eq '{%s}'", bare: "%s eq {%s}", contains: "contains(%s,'{%s}')",
 		operators: map[mapping.Operator]string{mapping.AtLeast: "ge", mapping.Above: "gt", mapping.AtMost: "le", mapping.Below: "lt"},
-		sort:      "$orderby", up: "%s asc", down: "%s desc", paging: "{style: offset, size: 100}", query: []setting{{"$top", "{limit}"}, {"$skip", "{offset}"}},
+		sort:      "$orderby", up: "%s asc", down: "%s desc", fixed: []setting{{"$count", "true"}}, total: `{result: "@odata\\.count"}`, paging: "{style: offset, size: 100}", query: []setting{{"$top", "{limit}"}, {"$skip", "{offset}"}},
 	},
 	{
 		name: "RSQL", seenBy: "the description of a parameter",
-		quotes: "backslash", join: ";", text: "%s=='{%s}'", bare: "%s=={%s}",
+		quotes: "backslash", patterns: "*", join: ";", text: "%s=='{%s}'", bare: "%s=={%s}",
 		operators: map[mapping.Operator]string{mapping.AtLeast: "=ge=", mapping.Above: "=gt=", mapping.AtMost: "=le=", mapping.Below: "=lt="},
 	},
 	{
 		name: "JSON:API", seenBy: "records with type, id and attributes", method: "PATCH", one: "data", patterns: ",<>~:*",
+		sort: "sort", up: "%s", down: "-%s", byID: [2]string{"id", "-id"}, // where it was seen to sort
 		errors: []entry{
 			{`{when: {status: "409"}, reason: duplicate_value, field_from: errors.*.source.pointer}`, "of JSON:API", true},
 		},
@@ -101,16 +102,17 @@ func styleOf(whole any, records []any, s Sample) *style {
 
 // adopt has an endpoint be asked as those of its style are.
 func (e *endpoint) adopt(s *style) {
-	if e.style = s; s == nil {
-		return
+	if s == nil {
+		return // what describes it may have told
 	}
+	e.style = s
 	if s.paging != "" {
 		e.paging = s.paging
 		e.query = slices.DeleteFunc(e.query, func(q setting) bool {
 			return slices.Contains([]string{"{limit}", "{page}", "{offset}", "{cursor}"}, q.value)
 		})
 		e.query = append(e.query, s.query...)
-		e.todo = nil
+		e.todo, e.total = nil, cmp.Or(s.total, e.total)
 	}
 	if s.method != "" && e.create == "" {
 		one := strings.TrimSuffix(e.list, "/") + "/{key}"
@@ -124,11 +126,15 @@ func (s *style) expressed() bool { return s != nil && s.join != "" }
 // expressions are how the service writes values in filters; "" where nothing is to be said.
 func (s *service) expressions() string {
 	for _, e := range s.endpoints {
-		switch {
-		case e.style.expressed():
-			return "{quotes: " + e.style.quotes + "}"
-		case e.style != nil && e.style.patterns != "":
-			return "{wildcards: " + quoted(e.style.patterns) + "}"
+		var said []string
+		if e.style.expressed() {
+			said = append(said, "quotes: "+e.style.quotes)
+		}
+		if e.style != nil && e.style.patterns != "" {
+			said = append(said, "wildcards: "+quoted(e.style.patterns))
+		}
+		if len(said) > 0 {
+			return "{" + strings.Join(said, ", ") + "}"
 		}
 	}
 	return ""
@@ -227,7 +233,7 @@ func (d *drafter) asked(m *match) (out []askedBy) {
 // sorts are the orders that a service of a known style can be told.
 func (d *drafter) sorts(m *match) string {
 	s := m.endpoint.style
-	if s == nil || s.sort == "" {
+	if s == nil || s.sort == "" || s.name == "JSON:API" && !m.endpoint.sorts {
 		return ""
 	}
 	both := func(place string) [2]string { return [2]string{fmt.Sprintf(s.up, place), fmt.Sprintf(s.down, place)} }
@@ -241,12 +247,20 @@ func (d *drafter) sorts(m *match) string {
 	said := "id: " + names(by[:])
 	for i := range m.Fields {
 		f := &m.Fields[i]
-		if of := m.said[f.Name]; of != nil && f.Sortable() && !m.unsorted[f.Name] && of.settings[0].key == "from" && !of.has("codes") {
-			by := both(of.settings[0].value)
+		if of := m.said[f.Name]; of != nil && f.Sortable() && !m.unsorted[f.Name] && of.settings[0].key == "from" && !of.has("codes") && !isLinkage(of.settings[0].value, "id") {
+			by := both(strings.TrimPrefix(of.settings[0].value, attributesOf(s)))
 			said += ", " + f.Name + ": " + names(by[:])
 		}
 	}
 	return "{by: {" + said + "}}"
+}
+
+// attributesOf is what stands before the members of a record that have names of their own.
+func attributesOf(s *style) string {
+	if s.name == "JSON:API" {
+		return "attributes."
+	}
+	return ""
 }
 
 // styledList writes how a list of a known style is asked for.

@@ -6,7 +6,9 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -49,7 +51,7 @@ resources:
       every: 10ms
       pause: 1ms
       page: 4
-      feed: {path: /people/_changes, query: {since: "{cursor}", limit: "{limit}"}, result: results, %s}
+      %s
     fields: {kind: {from: type, codes: {person: person}}, name: name}
 `
 
@@ -58,7 +60,10 @@ resources:
 // of each entry, from now on, or from the beginning.
 func TestChangesByFeed(t *testing.T) {
 	s := foreigntest.CouchDB(t)
-	for name, said := range map[string]string{"of the answer": "start: now, next: last_seq", "of entries": "position: seq"} {
+	page, err := os.ReadFile("../../docs/sheet.md")
+	require.NoError(t, err)
+	example := regexp.MustCompile(`feed: \{path: .*\}`).FindString(string(page))
+	for name, said := range map[string]string{"of the answer": example, "of entries": strings.Replace(strings.Replace(example, "start: now, ", "", 1), "next: last_seq", "position: seq", 1)} {
 		t.Run(name, func(t *testing.T) {
 			store := openText(t, fmt.Sprintf(couchSheet, said), s.URL)
 			db, err := sqlrecord.OpenSQLite(filepath.Join(t.TempDir(), "follow.db"), sqlrecord.Options{})

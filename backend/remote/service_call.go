@@ -159,18 +159,20 @@ const maxMembers = 100
 // elementsAt returns the members of the object, or the elements of the list, at a path of a
 // JSON text; none if there is neither, or if the text is not JSON.
 func elementsAt(text, path string) []sheet.Element {
-	for {
+	steps := sheet.Steps(path)
+	if path == "" {
+		steps = nil
+	}
+	for _, step := range steps {
 		elements, err := sheet.Elements(text)
-		if err != nil || path == "" {
-			return elements
-		}
-		step, rest, _ := strings.Cut(path, ".")
 		i := slices.IndexFunc(elements, func(e sheet.Element) bool { return e.Name == step })
-		if i < 0 {
+		if err != nil || i < 0 {
 			return nil
 		}
-		text, path = elements[i].Text, rest
+		text = elements[i].Text
 	}
+	elements, _ := sheet.Elements(text)
+	return elements
 }
 
 // scan takes the places of a shape out of a body, for what is needed once.

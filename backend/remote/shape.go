@@ -3,7 +3,6 @@ package remote
 import (
 	"fmt"
 	"strconv"
-	"strings"
 
 	"frontdesk/mapping/sheet"
 )
@@ -81,7 +80,7 @@ func (n *node) at(path string) *node {
 	if path == "" {
 		return n
 	}
-	for name := range strings.SplitSeq(path, ".") {
+	for _, name := range sheet.Steps(path) {
 		i, ok := n.byName[name]
 		if !ok {
 			i = len(n.kids)

@@ -337,7 +337,7 @@ func (l *loader) isPlace(path, name string) bool {
 		fault = "the name of a column or a path"
 	case strings.TrimSpace(name) != name || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' }):
 		fault = "a name without blanks around it"
-	case !l.sql() && slices.Contains(strings.Split(name, "."), ""):
+	case !l.sql() && slices.Contains(Steps(name), ""):
 		fault = "a path whose steps are divided by single dots"
 	default:
 		return true

@@ -62,6 +62,9 @@ func (d *draft) judgePlaces() {
 		if !d.doc.Has(path) {
 			path = d.at("constants")
 		}
+		if strings.Contains(place, `\.`) {
+			d.fail(path, "a name with a dot in it can be read, and not written: mark the field readonly")
+		}
 		for _, step := range strings.Split(place, ".") {
 			if wholeNumber.MatchString(step) {
 				d.fail(path, "%s is an element of a list, which cannot be written: mark the field readonly, or write it elsewhere", place)

@@ -36,7 +36,7 @@ var noon = time.Date(2026, 7, 1, 10, 0, 0, 0, time.UTC)
 
 var options = sheet.Options{
 	Env: func(name string) (string, bool) {
-		value, ok := map[string]string{"DEALER_DSN": "user:hush-hush@tcp(db)/dealer", "SECRET": "hush-hush", "EMPTY": ""}[name]
+		value, ok := map[string]string{"DEALER_DSN": "user:hush-hush@tcp(db)/dealer", "SECRET": "hush-hush", "SERVICE_URL": "https://dms.example.nl", "EMPTY": ""}[name]
 		return value, ok
 	},
 	RuleFields: func(rule string) []string {

@@ -116,8 +116,11 @@ func (l *loader) judgeExpression(path string, parts []part, c callContext) {
 		case p.name == "":
 		case of == natureTrusted:
 			p.quote = 0
+		case p.name == "filter" && p.quote == 0 && c.filter.isNeverEmpty():
+		case p.name == "filter" && p.quote == 0:
+			l.fail(path, "found text around {filter}, which may be empty: expected it alone, or a part that is always sent, such as the client's: parts: [\"org = {client.id}\", …]")
 		case p.name == "filter":
-			l.fail(path, "found text around {filter}, which is an expression itself: expected it alone, and the rest among its parts")
+			l.fail(path, "found {filter}, which is an expression itself, in quotes: expected it outside of them")
 		case p.quote != 0 && of == natureText && l.language().quotes == "":
 			l.fail(path, "{%s} stands in quotes that its value could end, expected how the service writes quotes within: source.http.expressions: {quotes: doubled}, backslash, pocketbase or strict", p.name)
 		case p.quote != 0:

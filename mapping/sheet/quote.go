@@ -128,6 +128,13 @@ type conditions struct {
 	nulls    map[string][2]string // by placeholder: that the field is not null, that it is
 }
 
+// isNeverEmpty tells whether one of the parts is always sent.
+func (e *conditions) isNeverEmpty() bool {
+	return e != nil && slices.ContainsFunc(e.parts, func(t template) bool {
+		return !slices.ContainsFunc(t.parts, func(p part) bool { return p.name != "" && p.name != "client.id" })
+	})
+}
+
 // fill joins the parts whose values are given; it is absent if there are none.
 func (e *conditions) fill(f *filling) Raw {
 	var all []string

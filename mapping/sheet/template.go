@@ -156,6 +156,19 @@ func (q *Request) hasFields(places []string) bool {
 	})
 }
 
+// Steps are the names of a path, which dots divide; one after a backslash is part of the name:
+// @odata\.count.
+func Steps(path string) []string {
+	if !strings.Contains(path, `\.`) {
+		return strings.Split(path, ".")
+	}
+	steps := strings.Split(strings.ReplaceAll(path, `\.`, "\x00"), ".")
+	for i := range steps {
+		steps[i] = strings.ReplaceAll(steps[i], "\x00", ".")
+	}
+	return steps
+}
+
 // objectOf is the path of the object that a place is in; "" for the whole record.
 func objectOf(place string) string { return place[:max(strings.LastIndexByte(place, '.'), 0)] }
 
@@ -293,9 +306,9 @@ func appendForm(dst []byte, start byte, pairs []template, f *filling) []byte {
 			dst = append(dst, start)
 		}
 		start = '&'
-		dst = append(dst, url.QueryEscape(t.name)...)
+		dst = append(dst, escapeQuery(t.name)...)
 		dst = append(dst, '=')
-		dst = append(dst, url.QueryEscape(text)...)
+		dst = append(dst, escapeQuery(text)...)
 	}
 	for _, t := range pairs {
 		if name := t.list(); name != "" {
@@ -306,6 +319,13 @@ func appendForm(dst []byte, start byte, pairs []template, f *filling) []byte {
 	}
 	return dst
 }
+
+// escapeQuery escapes a name or value of a query, or of a form. A blank is %20 there, which all
+// services take for one, and a colon a colon: services that read a query as RFC 3986 has it, such
+// as OData's, take + for a plus, and know times by their colons.
+func escapeQuery(text string) string { return readQuery.Replace(url.QueryEscape(text)) }
+
+var readQuery = strings.NewReplacer("+", "%20", "%3A", ":")
 
 // fill returns the text; ok is false if all its values are absent.
 func (t template) fill(f *filling) (text string, ok bool) {

@@ -32,7 +32,7 @@ func build(t *testing.T, q *sheet.Request, v sheet.Values) sheet.Call {
 func TestBuildList(t *testing.T) {
 	list := load(t, "testdata/cloud.yaml").Resource("contact").Operations[mapping.OpList].Request
 	got := build(t, list, values(map[string]sheet.Raw{"limit": number(50), "filter.number": text("A&B=1 #?")}))
-	if got.Method != "GET" || got.Target != "/contacts?top=50&number=A%26B%3D1+%23%3F" || got.Body != nil {
+	if got.Method != "GET" || got.Target != "/contacts?top=50&number=A%26B%3D1%20%23%3F" || got.Body != nil {
 		t.Errorf("got %+v", got)
 	}
 	if got := build(t, list, values(nil)); got.Target != "/contacts" {

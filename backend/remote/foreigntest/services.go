@@ -97,6 +97,50 @@ func JSONAPI(t testing.TB) *System {
 	return s
 }
 
+// OData starts fe-mockserver (npm), SAP's server of OData V4, with sets in memory. It reads no
+// quote within quotes.
+func OData(t testing.TB) *System {
+	t.Helper()
+	installed(t, "node_modules/@sap-ux/fe-mockserver-core")
+	program, node := installed(t, "odata.js"), sqltest.Tool(t, "foreign", "node")
+	s := start(t, "/odata/Groups", func(port string) *exec.Cmd { return exec.Command(node, program, port) })
+	s.fill(t, "/odata/Groups", "/odata/Customers", "/odata/Articles", func(i int, of Object) Object {
+		named := Object{"ID": i + 1}
+		for member, v := range of {
+			named[map[string]string{"org": "Org", "code": "Code", "text": "Text", "kind": "Kind", "name": "Name", "memo": "Memo", "days": "Days", "modified": "Modified", "number": "Number", "description": "Description", "price": "Price", "groupId": "GroupID"}[member]] = v
+		}
+		return named
+	})
+	return s
+}
+
+// Expressions starts lists in memory that are asked in a language of filters, odata, rsql or
+// jql, which a parser of npm reads, and nedb (npm) does what it says.
+func Expressions(t testing.TB, language string) *System {
+	t.Helper()
+	installed(t, "node_modules/@seald-io/nedb")
+	program, node := installed(t, "expressions.js"), sqltest.Tool(t, "foreign", "node")
+	s := start(t, "/groups", func(port string) *exec.Cmd { return exec.Command(node, program, port, language) })
+	s.fill(t, "/groups", "/customers", "/articles", func(_ int, of Object) Object { return of })
+	return s
+}
+
+// fill makes groups, customers and articles of two tenants, each as it is to be said.
+func (s *System) fill(t testing.TB, groups, customers, articles string, as func(i int, of Object) Object) {
+	t.Helper()
+	for i, code := range []string{"A", "B", "C"} {
+		s.Make(t, groups, as(i, Object{"code": code, "text": "group " + code}))
+	}
+	for i := range 14 {
+		s.Make(t, customers, as(i, Object{
+			"org": 1 + i%3/2, "kind": []string{"PRIVATE", "BUSINESS"}[i%2], "name": Name(i), "memo": "", "days": i % 4 * 7, "modified": fmt.Sprintf("2026-11-%02dT08:47:21Z", i+1),
+		}))
+	}
+	for i := range 15 {
+		s.Make(t, articles, as(i, Object{"org": 1 + i%3/2, "number": fmt.Sprintf("N%03d", i), "description": Name(i), "price": float64(i) / 4, "groupId": 1 + i%2}))
+	}
+}
+
 // Superuser is PocketBase's.
 const Superuser = "root@example.com"
 
