@@ -6,7 +6,7 @@ FUZZ    ?= 30s
 # What has goroutines of its own, and the end-to-end tests of it. The longest come first.
 RACE    ?= ./backend/remote ./gateway/webhook ./auth/... ./backend/... ./config/... ./gateway/... $(addprefix ./cmd/frontdesk/,desk e2e/bounds e2e/records e2e/callbacks e2e/foreign)
 # The longest come first, so that none is at work alone at the end.
-TESTS   ?= ./cmd/frontdesk/e2e/several ./cmd/frontdesk/e2e/secrets ./backend/legacy ./cmd/frontdesk/e2e/conformance ./cmd/frontdesk ./backend/reference ./cmd/frontdesk/e2e/reload ./cmd/frontdesk/e2e/pages ./gateway/webhook ./... ./.ci/testrun
+TESTS   ?= ./backend/legacy ./cmd/frontdesk ./cmd/frontdesk/e2e/conformance ./cmd/frontdesk/e2e/several ./cmd/frontdesk/e2e/secrets ./cmd/frontdesk/e2e/description ./cmd/frontdesk/e2e/pages ./cmd/frontdesk/e2e/callbacks ./backend/reference ./backend/remote ./cmd/frontdesk/e2e/bounds ./deploy/release ./gateway/webhook ./... ./.ci/testrun
 # Packages at once, and tests of one that run side by side: they wait for half of
 # their time.
 AT_ONCE ?= 4
