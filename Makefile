@@ -24,20 +24,21 @@ testrun = $(GO) run ./.ci/testrun
 # Redis, with a real mail server, the pages in a real browser, the description
 # before its linters, the client kits, and what is shipped: units, package, image
 # and manifests. A part that is missing is installed where that can be done without
-# asking, and else left out, with a word about how to get it.
+# asking, and else left out, with a word about how to get it. Vet is make lint's, which
+# runs all of it, once.
 test:
-	$(testrun) -p $(AT_ONCE) -parallel $(AT_ONCE) -timeout 20m $(TESTS)
+	$(testrun) -vet=off -p $(AT_ONCE) -parallel $(AT_ONCE) -timeout 20m $(TESTS)
 
 # The same, and then where the minutes went.
 test-times:
-	$(testrun) times -p $(AT_ONCE) -parallel $(AT_ONCE) -timeout 20m $(TESTS)
+	$(testrun) times -vet=off -p $(AT_ONCE) -parallel $(AT_ONCE) -timeout 20m $(TESTS)
 
 # The pages in every state, photographed into tmp/pages at 1280 and 390 pixels, light and
 # dark, each checked by axe.
 pages:
 	FRONTDESK_SCREENSHOTS=$(CURDIR)/tmp/pages $(testrun) -timeout 20m -run TestBrowser ./cmd/frontdesk/e2e/pages
 
-# The race detector. What vet finds, it finds in make test.
+# The race detector.
 race:
 	$(testrun) -race -vet=off -p $(AT_ONCE) -timeout 30m $(RACE)
 
