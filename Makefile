@@ -6,7 +6,7 @@ FUZZ    ?= 30s
 # What has goroutines of its own, and the end-to-end tests of it. The longest come first.
 RACE    ?= ./backend/remote ./gateway/webhook ./auth/... ./backend/... ./config/... ./gateway/... $(addprefix ./cmd/frontdesk/,desk e2e/bounds e2e/records e2e/callbacks e2e/foreign)
 # The longest come first, so that none is at work alone at the end.
-TESTS   ?= ./cmd/frontdesk/e2e/several ./cmd/frontdesk/e2e/secrets ./backend/legacy ./cmd/frontdesk/e2e/conformance ./cmd/frontdesk ./backend/reference ./cmd/frontdesk/e2e/reload ./cmd/frontdesk/e2e/pages ./gateway/webhook ./... ./.ci/testrun
+TESTS   ?= ./backend/legacy ./cmd/frontdesk ./cmd/frontdesk/e2e/conformance ./cmd/frontdesk/e2e/several ./cmd/frontdesk/e2e/secrets ./cmd/frontdesk/e2e/description ./cmd/frontdesk/e2e/pages ./cmd/frontdesk/e2e/callbacks ./backend/reference ./backend/remote ./cmd/frontdesk/e2e/bounds ./deploy/release ./gateway/webhook ./... ./.ci/testrun
 # Packages at once, and tests of one that run side by side: they wait for half of
 # their time.
 AT_ONCE ?= 4
@@ -24,13 +24,14 @@ testrun = $(GO) run ./.ci/testrun
 # Redis, with a real mail server, the pages in a real browser, the description
 # before its linters, the client kits, and what is shipped: units, package, image
 # and manifests. A part that is missing is installed where that can be done without
-# asking, and else left out, with a word about how to get it.
+# asking, and else left out, with a word about how to get it. Vet is make lint's, which
+# runs all of it, once.
 test:
-	$(testrun) -p $(AT_ONCE) -parallel $(AT_ONCE) -timeout 20m $(TESTS)
+	$(testrun) -vet=off -p $(AT_ONCE) -parallel $(AT_ONCE) -timeout 20m $(TESTS)
 
 # The same, and then where the minutes went.
 test-times:
-	$(testrun) times -p $(AT_ONCE) -parallel $(AT_ONCE) -timeout 20m $(TESTS)
+	$(testrun) times -vet=off -p $(AT_ONCE) -parallel $(AT_ONCE) -timeout 20m $(TESTS)
 
 # The pages in every state, photographed into tmp/pages at 1280 and 390 pixels, light and
 # dark, each checked by axe.
@@ -41,7 +42,7 @@ pages:
 pictures:
 	FRONTDESK_PICTURES=$(CURDIR)/docs $(testrun) -timeout 20m -run TestBrowserPictures ./cmd/frontdesk/e2e/pages
 
-# The race detector. What vet finds, it finds in make test.
+# The race detector.
 race:
 	$(testrun) -race -vet=off -p $(AT_ONCE) -timeout 30m $(RACE)
 

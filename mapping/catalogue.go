@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Scope says where a reason occurred: nowhere in particular (General), in one
@@ -102,17 +103,21 @@ func (e *Entry) Takes(what Takes) bool {
 // Catalogue words reasons. It is immutable and safe for concurrent use.
 type Catalogue struct {
 	entries  []Entry
+	own      int // how many of them, the first ones, are rows of the interface
 	byScope  map[Scope]map[Reason]*Entry
 	anywhere map[Reason]*Entry // the first row of a reason, whatever its scope
 
 	templates []template // aligned with entries
 }
 
-// NewCatalogue returns the catalogue of the whole interface.
-func NewCatalogue() *Catalogue {
-	entries := append(interfaceRows(), contractRows()...)
-	c := &Catalogue{entries: entries, byScope: map[Scope]map[Reason]*Entry{}, anywhere: map[Reason]*Entry{}}
-	for i := range entries {
+// NewCatalogue returns the catalogue of the whole interface, which is made once.
+func NewCatalogue() *Catalogue { return wholeCatalogue() }
+
+var wholeCatalogue = sync.OnceValue(func() *Catalogue {
+	entries := interfaceRows()
+	c := &Catalogue{own: len(entries), byScope: map[Scope]map[Reason]*Entry{}, anywhere: map[Reason]*Entry{}}
+	c.entries = append(entries, contractRows()...)
+	for i := range c.entries {
 		e := &c.entries[i]
 		e.order = i
 		if rest, ok := strings.CutPrefix(e.Message, "Field: "); ok {
@@ -131,14 +136,14 @@ func NewCatalogue() *Catalogue {
 		c.templates = append(c.templates, newTemplate(e))
 	}
 	return c
-}
+})
 
 // Entries returns every row, the interface's first, in table order.
 func (c *Catalogue) Entries() []Entry { return slices.Clone(c.entries) }
 
 // Documented tells whether an entry is a row of the interface (and not of the
 // contract that fills its silences).
-func (c *Catalogue) Documented(e Entry) bool { return e.order < len(interfaceRows()) }
+func (c *Catalogue) Documented(e Entry) bool { return e.order < c.own }
 
 // Lookup finds the row of a reason: in the first of the scopes that words it,
 // else in the general table, else the first row of that reason anywhere (a row

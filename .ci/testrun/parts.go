@@ -67,7 +67,7 @@ var parts = []part{
 	{name: "mount", what: "a full disk", programs: []string{"mount", "umount"}, debian: "mount", ready: mountable, cure: "root, and leave to mount"},
 	{name: "systemd-analyze", what: "the units before systemd", programs: []string{"systemd-analyze"}, debian: "systemd"},
 	{name: "systemd-socket-activate", what: "a socket that systemd hands over", programs: []string{"systemd-socket-activate"}, debian: "systemd"},
-	{name: "packages", what: "the Debian package, the manifests of Kubernetes and the Compose file", programs: []string{"go"}, ready: modules, cure: "the network, once"},
+	{name: "packages", what: "the Debian package, the manifests of Kubernetes and the Compose file, the licences of what is linked on other systems", programs: []string{"go"}, ready: modules, cure: "the network, once"},
 	{name: "dpkg", what: "the Debian package", programs: []string{"dpkg"}, debian: "dpkg", ready: asRoot, cure: "root"},
 	{name: "buildah", what: "the container image", programs: []string{"buildah"}, debian: "buildah", ready: rootless, cure: "root, or subordinate ids for this account: subuid(5)"},
 	// Of Debian's prometheus the tool alone is installed: the package has a service.
@@ -205,12 +205,15 @@ func modules(ctx context.Context, out io.Writer) error {
 		for _, folder := range []string{"deploy/compose/validate", "deploy/kubernetes/validate"} {
 			err = errors.Join(err, command(ctx, folder, []string{proxy}, "go", "list", "-deps", "."))
 		}
+		for _, system := range []string{"darwin", "windows"} { // some modules are linked there alone
+			err = errors.Join(err, command(ctx, "", []string{proxy, "GOOS=" + system}, "go", "list", "-deps", "./cmd/frontdesk"))
+		}
 		return err
 	}
 	if all(cached) == nil {
 		return nil
 	}
-	fmt.Fprintln(out, "Fetches Go modules: nfpm for the Debian package, and what checks the manifests.")
+	fmt.Fprintln(out, "Fetches Go modules: nfpm for the Debian package, what checks the manifests, and what is linked on other systems.")
 	return all(everywhere)
 }
 

@@ -46,11 +46,15 @@ func readAll(t *testing.T, name string) []byte {
 }
 
 // TestEverythingLinkedHasALicence asks Go for what is linked on every platform, and wants
-// the licence of each module in the notices and a true SBOM.
+// the licence of each module in the notices and a true SBOM. Some modules are linked on one
+// system alone: whether they are here, the part packages tells.
 func TestEverythingLinkedHasALicence(t *testing.T) {
 	valid := bomSchema(t)
 	for _, p := range platforms {
 		l, err := readLinked(t.Context(), p)
+		if err != nil && p != host && !slices.Contains(strings.Split(os.Getenv("FRONTDESK_REQUIRE"), ","), "packages") {
+			t.Skipf("FRONTDESK_REQUIRE does not name packages: %v", err)
+		}
 		require.NoError(t, err, p)
 		require.Greater(t, len(l.modules), 50)
 		told := string(notices(aTree, p, l))

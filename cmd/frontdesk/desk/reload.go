@@ -166,15 +166,16 @@ func (k *reloader) survive(trigger string) {
 		zap.String("config", k.desk.policy().Hash), zap.Error(err), zap.Stack("stack"))
 }
 
-// report records the outcome of a reload for /readyz, metrics, logs and the history.
+// report records the outcome of a reload for the history, logs, /readyz and metrics. These come
+// last: whoever sees that a reload is done finds it in the history.
 func (k *reloader) report(trigger string, before, after *snapshot, read *config.Config, err error) {
 	h, was := k.desk, k.desk.reloads.state()
 	switch {
 	case err != nil:
-		h.reloads.failed(err)
 		h.log.Error("configuration not reloaded: the one before stays in force", zap.String("trigger", trigger),
 			zap.String("config", h.policy().Hash), zap.Strings("problems", problemsOf(err)))
 		k.noteRefused(trigger, read, err)
+		h.reloads.failed(err)
 	case after == nil || after.policy.Hash == before.policy.Hash: // but maybe for the names of files
 		h.reloads.done(was.waiting)
 		if trigger == bySignal || was.fault != nil {
@@ -182,7 +183,6 @@ func (k *reloader) report(trigger string, before, after *snapshot, read *config.
 		}
 	default:
 		waiting := h.waiting(after.config)
-		h.reloads.done(waiting)
 		if k.debugEnds == nil {
 			k.logs.set(after.config.Log.Level)
 		}
@@ -191,6 +191,7 @@ func (k *reloader) report(trigger string, before, after *snapshot, read *config.
 		if len(waiting) > 0 {
 			h.log.Warn("configuration reloaded, but some of it needs a restart", zap.Strings("needs_restart", waiting))
 		}
+		h.reloads.done(waiting)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -30,28 +31,57 @@ import (
 // browser is a real Chromium with a fresh profile.
 type browser struct {
 	ctx context.Context
+	end func() error
 }
 
-// startBrowser starts Chromium; the test is skipped where there is none, unless
+// chromium is the one that all tests open tabs in, each with a storage of its own, once the
+// first of them wanted it.
+var chromium struct {
+	once sync.Once
+	*browser
+	err error
+}
+
+// startBrowser returns the browser; the test is skipped where there is none, unless
 // FRONTDESK_REQUIRE names chromium.
 func startBrowser(t testing.TB) *browser {
 	t.Helper()
 	program := sqltest.Tool(t, "chromium", "chromium")
+	chromium.once.Do(func() { chromium.browser, chromium.err = launch(program) })
+	require.NoError(t, chromium.err)
+	return chromium.browser
+}
+
+func launch(program string) (*browser, error) {
 	profile, err := os.MkdirTemp("", "frontdesk-chromium-")
-	require.NoError(t, err)
-	t.Cleanup(func() { os.RemoveAll(profile) })
+	if err != nil {
+		return nil, err
+	}
 	ctx, cancel := chromedp.NewExecAllocator(context.Background(),
 		chromedp.ExecPath(program), chromedp.UserDataDir(profile), chromedp.WSURLReadTimeout(60*time.Second),
 		chromedp.Flag("headless", true), chromedp.Flag("no-sandbox", true), chromedp.Flag("disable-gpu", true),
 		chromedp.Flag("disable-quic", true), chromedp.Flag("no-first-run", true), chromedp.Flag("disable-background-networking", true),
 		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true), chromedp.Flag("hide-scrollbars", true),
 	)
-	t.Cleanup(cancel)
 	ctx, stop := chromedp.NewContext(ctx)
-	t.Cleanup(stop)
-	require.NoError(t, chromedp.Do(ctx))
-	t.Cleanup(func() { require.NoError(t, chromedp.Cancel(ctx)) })
-	return &browser{ctx: ctx}
+	b := &browser{ctx: ctx, end: func() error {
+		err := chromedp.Cancel(ctx)
+		stop()
+		cancel()
+		return errors.Join(err, os.RemoveAll(profile))
+	}}
+	if err := chromedp.Do(ctx); err != nil {
+		return nil, errors.Join(err, b.end())
+	}
+	return b, nil
+}
+
+// endBrowser is called after the last test.
+func endBrowser() error {
+	if chromium.browser == nil {
+		return nil
+	}
+	return chromium.end()
 }
 
 // tab is one page of its own, with no storage from any other. It fails its test
@@ -214,11 +244,12 @@ func (p *tab) look(width int64, scheme string) {
 	require.NoError(p.t, err)
 }
 
-// shot keeps a picture of the whole page in the folder FRONTDESK_SCREENSHOTS.
+// shot keeps a picture of the whole page in the folder FRONTDESK_SCREENSHOTS; where that
+// names none, nothing is drawn.
 func (p *tab) shot(name string) {
 	dir := os.Getenv("FRONTDESK_SCREENSHOTS")
 	if dir == "" {
-		dir = p.t.TempDir()
+		return
 	}
 	whole := true
 	picture, err := chromedp.Call(p.ctx, cdppage.CaptureScreenshot, cdppage.CaptureScreenshotParams{CaptureBeyondViewport: &whole})
