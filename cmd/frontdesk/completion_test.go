@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/cmd/frontdesk/completion"
 	"frontdesk/cmd/frontdesk/rig"
 )
 
@@ -41,9 +42,9 @@ func TestCompletion(t *testing.T) {
 		{[]string{"allow", "learn", "--", "--wr"}, ""},
 		{[]string{"serve", "--config", ""}, ""},
 		{[]string{"completion", ""}, "bash zsh fish"},
-		{[]string{completeWord[:3]}, ""},
+		{[]string{completion.Word[:3]}, ""},
 	} {
-		code, stdout, stderr := cli("", append([]string{completeWord}, c.words...)...)
+		code, stdout, stderr := cli("", append([]string{completion.Word}, c.words...)...)
 		require.Equal(t, 0, code)
 		require.Empty(t, stderr)
 		var found []string
@@ -54,7 +55,7 @@ func TestCompletion(t *testing.T) {
 		require.Equal(t, c.want, strings.Join(found, " "), "%q", c.words)
 	}
 	t.Setenv("FRONTDESK_CONFIG", "none.yaml")
-	_, stdout, _ := cli("", completeWord, "key", "revoke", "")
+	_, stdout, _ := cli("", completion.Word, "key", "revoke", "")
 	require.Empty(t, stdout)
 }
 
@@ -81,11 +82,11 @@ func TestCompletionTags(t *testing.T) {
 // TestCompletionInBash has a real bash complete, where entries have blanks and a flag has its
 // value behind =.
 func TestCompletionInBash(t *testing.T) {
-	bash := sqltest.Tool(t, "bash", "bash")
+	bash, binary := sqltest.Tool(t, "bash", "bash"), rig.Binary(t)
 	plannersFolder(t)
 	require.NoError(t, os.Mkdir("bin", 0o700))
 	program := filepath.Join("bin", "frontdesk")
-	require.NoError(t, os.Symlink(rig.Binary(t), program))
+	require.NoError(t, os.Symlink(binary, program))
 	const script = `source <("$1" completion bash)
 shift
 COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))

@@ -1,4 +1,4 @@
-package main
+package rollback
 
 import (
 	"cmp"
@@ -10,20 +10,21 @@ import (
 	"time"
 
 	"frontdesk/backend/sqlrecord"
+	"frontdesk/cmd/frontdesk/accesslog"
 	"frontdesk/cmd/frontdesk/allowlist"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/desk/ledger"
 	"frontdesk/cmd/frontdesk/revisions"
-	"frontdesk/cmd/frontdesk/rollback"
 	"frontdesk/cmd/frontdesk/terminal"
 	"frontdesk/config"
 	"frontdesk/config/strictyaml"
 )
 
-type configCommands struct {
-	Diff     configDiffCommand     `cmd:"" help:"Tell what is different between two configurations, by what it means."`
-	History  configHistoryCommand  `cmd:"" help:"List the configurations that a gateway had, or refused: when, by whom, and what each changed."`
-	Rollback configRollbackCommand `cmd:"" help:"Write the files of an earlier configuration back, but for api_keys that have ended since."`
+// Commands are those about configurations that there were.
+type Commands struct {
+	Diff     diffCommand     `cmd:"" help:"Tell what is different between two configurations, by what it means."`
+	History  historyCommand  `cmd:"" help:"List the configurations that a gateway had, or refused: when, by whom, and what each changed."`
+	Rollback rollbackCommand `cmd:"" help:"Write the files of an earlier configuration back, but for api_keys that have ended since."`
 }
 
 // historyFlags say where the history of a gateway is.
@@ -80,13 +81,13 @@ func inForce(all []revisions.Revision) (r revisions.Revision, err error) {
 	return r, errors.New("no configuration was taken so far")
 }
 
-type configHistoryCommand struct {
+type historyCommand struct {
 	historyFlags
 	Format string `default:"text" enum:"text,json" help:"text, or json."`
 }
 
 // Run lists the history, newest first.
-func (c configHistoryCommand) Run(p desk.Program) error {
+func (c historyCommand) Run(p desk.Program) error {
 	_, all, err := c.list()
 	if err != nil {
 		return err
@@ -145,7 +146,7 @@ func writeDifferences(p desk.Program, all []config.Difference, indent string) {
 	}
 }
 
-type configDiffCommand struct {
+type diffCommand struct {
 	Old string `arg:"" placeholder:"OLD" help:"A file, the number of a configuration of the history, or running: what is in force."`
 	New string `arg:"" placeholder:"NEW" help:"The same."`
 	historyFlags
@@ -160,7 +161,7 @@ type diffJSON struct {
 }
 
 // Run compares two configurations.
-func (c configDiffCommand) Run(p desk.Program) error {
+func (c diffCommand) Run(p desk.Program) error {
 	before, err := c.read(c.Old)
 	if err != nil {
 		return err
@@ -181,7 +182,7 @@ func (c configDiffCommand) Run(p desk.Program) error {
 }
 
 // read reads what an argument names.
-func (c configDiffCommand) read(name string) (*config.Config, error) {
+func (c diffCommand) read(name string) (*config.Config, error) {
 	n, wrong := strconv.Atoi(name)
 	if wrong != nil && name != "running" {
 		return desk.LoadForKeys(name)
@@ -220,7 +221,7 @@ func textsOf(store revisions.Store, all []revisions.Revision, n int) ([]config.T
 	return store.Texts(n)
 }
 
-type configRollbackCommand struct {
+type rollbackCommand struct {
 	N int `arg:"" placeholder:"N" help:"The number of the configuration, as frontdesk config history lists it."`
 	historyFlags
 	DryRun bool          `help:"Show everything, and change nothing."`
@@ -230,12 +231,12 @@ type configRollbackCommand struct {
 }
 
 // Help tells what the short help has no room for.
-func (configRollbackCommand) Help() string {
+func (rollbackCommand) Help() string {
 	return "An api_key or a hash that was removed, revoked or has expired since then stays ended, also if the earlier files have it: its end is written into them, and told. Files that the earlier configuration did not have are kept beside under another name, NAME.bak. Everything else, comments too, is as it was. It is judged as frontdesk check does, with its expectations, before anything is written."
 }
 
 // Run goes back.
-func (c configRollbackCommand) Run(p desk.Program) error {
+func (c rollbackCommand) Run(p desk.Program) error {
 	if c.Config == "" {
 		return desk.Misused("expected --config FILE, which is to be written")
 	}
@@ -285,7 +286,7 @@ func (c configRollbackCommand) Run(p desk.Program) error {
 }
 
 // plan judges what is to be done.
-func (c configRollbackCommand) plan(store revisions.Store, all []revisions.Revision) (*rollback.Plan, error) {
+func (c rollbackCommand) plan(store revisions.Store, all []revisions.Revision) (*Plan, error) {
 	texts, err := textsOf(store, all, c.N)
 	if err != nil {
 		return nil, err
@@ -298,11 +299,11 @@ func (c configRollbackCommand) plan(store revisions.Store, all []revisions.Revis
 	if err != nil {
 		return nil, fmt.Errorf("%w: so nobody knows which api_keys have ended", err)
 	}
-	return rollback.Prepare(c.Config, texts, serving, time.Now())
+	return Prepare(c.Config, texts, serving, time.Now())
 }
 
 // whatif tells what would be refused of what the logs have, which ends it unless it is wanted.
-func (c configRollbackCommand) whatif(p desk.Program, plan *rollback.Plan) error {
+func (c rollbackCommand) whatif(p desk.Program, plan *Plan) error {
 	if len(c.Logs) == 0 {
 		return nil
 	}
@@ -310,7 +311,7 @@ func (c configRollbackCommand) whatif(p desk.Program, plan *rollback.Plan) error
 	if err != nil {
 		return err
 	}
-	used, err := allowlist.ReadUsed(p.Ctx, logsOf(p, c.Logs), c.Since.From(time.Now()), "")
+	used, err := allowlist.ReadUsed(p.Ctx, accesslog.Logs{Names: c.Logs, Stdin: p.Stdin, Screen: p.Stderr}, c.Since.From(time.Now()), "")
 	if err != nil {
 		return err
 	}
@@ -327,7 +328,7 @@ func (c configRollbackCommand) whatif(p desk.Program, plan *rollback.Plan) error
 
 // noting does something that the list of acts is to have. It is done, too, where the gateway's
 // database does not answer: what is broken has to be mended all the same.
-func (c configRollbackCommand) noting(p desk.Program, of *config.Config, what, whom string, do func() error) error {
+func (c rollbackCommand) noting(p desk.Program, of *config.Config, what, whom string, do func() error) error {
 	withSpare := func() error { return desk.WithSpare(desk.DatabaseFileOf(of), do) }
 	database, err := desk.DatabaseOf(of)
 	var own sqlrecord.DB
