@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 	"pgregory.net/rapid"
 
 	"frontdesk/auth"
@@ -26,14 +25,7 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-func TestMain(m *testing.M) {
-	code := sqltest.Run(m)
-	if err := goleak.Find(); err != nil && code == 0 {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { os.Exit(sqltest.FindLeaks(sqltest.Run(m))) }
 
 // foreign is a service that nobody here wrote, and how the records of its sheet are said
 // there. It is its own oracle.
