@@ -69,11 +69,8 @@ func (r *Report) Count(s Severity) (n int) {
 }
 
 // add notes a finding at a path of the sheet.
-func (r *Report) add(s Severity, rule, path, seen, remedy string, args ...any) {
+func (r *Report) add(s Severity, rule, path, seen, remedy string) {
 	at := r.doc.At(path)
-	if len(args) > 0 {
-		seen = fmt.Sprintf(seen, args...)
-	}
 	r.Findings = append(r.Findings, Finding{rule, s, at.File, at.Line, at.Column, path, seen, remedy})
 }
 

@@ -26,7 +26,7 @@ func (c *resourceCheck) fits(f *sheet.Field, column *legacy.Column) {
 	}
 	if t.System != "" && has != "" && !t.Reference && t.System != has && !slices.Contains(alike[t.System], has) {
 		c.add(Error, "sql.type", c.ofField(f), fmt.Sprintf("%s.%s is %s, and %s is read as %s", c.read.Name, column.Name, typeOf(column), f.Name, t.System),
-			remedyOfType(f, has, t))
+			remedyOfType(f, has))
 		return
 	}
 	c.narrow(f, column)
@@ -49,7 +49,7 @@ func typeOf(c *legacy.Column) string {
 	return c.Type
 }
 
-func remedyOfType(f *sheet.Field, has string, t sheet.Traits) string {
+func remedyOfType(f *sheet.Field, has string) string {
 	switch {
 	case f.Type == mapping.Timestamp && (has == "text" || has == "integer"):
 		return "say type: " + has + " and the format, such as yyyyMMdd"

@@ -2,33 +2,25 @@ package mapcheck
 
 import (
 	"database/sql"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
 	"frontdesk/backend"
 	"frontdesk/backend/legacy"
 	"frontdesk/backend/legacy/foreigntest"
 	"frontdesk/backend/legacy/legacytest"
 	"frontdesk/backend/mapdraft"
+	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/config"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
 )
 
-func TestMain(m *testing.M) {
-	code := legacytest.Run(m)
-	if err := goleak.Find(); err != nil && code == 0 {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { os.Exit(sqltest.FindLeaks(legacytest.Run(m))) }
 
 // engines are the servers that DEALERPAK runs on.
 func engines() map[string]func(t testing.TB) string {

@@ -47,7 +47,7 @@ func (d *drafter) keyOf(m *match) key {
 		d.supplied(m, &k)
 	case last.sort == sortInteger:
 		k.generated = "max+1"
-		if d.counted(m) {
+		if d.counted() {
 			k.doubt = "is the next number given out by a procedure?"
 		}
 	case slices.ContainsFunc(last.values, guid.MatchString), last.Type == "uuid", last.Type == "uniqueidentifier":
@@ -80,7 +80,7 @@ var guid = regexp.MustCompile(`(?i)^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 func (t *table) counts() bool { return !t.View && hasIdea(t.parts, "counter") }
 
 // counted tells whether there is a table of last numbers.
-func (d *drafter) counted(m *match) bool {
+func (d *drafter) counted() bool {
 	return slices.ContainsFunc(d.tables, (*table).counts)
 }
 

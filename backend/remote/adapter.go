@@ -105,7 +105,7 @@ func newAdapterPlan(r *mapping.Resource) (*adapterPlan, error) {
 		for k := range f.Target().Fields {
 			inner.addPlace(f.Target().Fields[k].Name)
 		}
-		if _, err := p.one.addList(f.Name, inner); err != nil {
+		if err := p.one.addList(f.Name, inner); err != nil {
 			return nil, err
 		}
 		p.field = append(p.field, i)
@@ -113,7 +113,7 @@ func newAdapterPlan(r *mapping.Resource) (*adapterPlan, error) {
 	p.one.addPlace("_version")
 	p.one.addPlace("_client")
 	p.page = newShape()
-	if _, err := p.page.addList("records", p.one); err != nil {
+	if err := p.page.addList("records", p.one); err != nil {
 		return nil, err
 	}
 	p.more, p.total = p.page.addPlace("more"), p.page.addPlace("total")

@@ -219,8 +219,8 @@ func (s *service) ids(ctx context.Context, r *resource, client auth.Client, rows
 }
 
 // keys returns the keys of the records that rec, and the records in it, refer to.
-func (s *service) keys(ctx context.Context, r *resource, client auth.Client, rec mapping.Record, more ...sheet.IDRef) (sheet.Keys, error) {
-	refs := more
+func (s *service) keys(ctx context.Context, r *resource, client auth.Client, rec mapping.Record) (sheet.Keys, error) {
+	var refs []sheet.IDRef
 	add := func(ref sheet.IDRef) { refs = append(refs, ref) }
 	r.NeedsIDs(rec, add)
 	for _, e := range r.elements {

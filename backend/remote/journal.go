@@ -54,7 +54,7 @@ func (s *service) readyFeed(r *resource) (*feed, error) {
 	} else {
 		f.next = f.op.answer.addPlace(described.Next)
 	}
-	_, err := f.op.answer.addList(described.Result, entry)
+	err := f.op.answer.addList(described.Result, entry)
 	return f, err
 }
 

@@ -3,7 +3,6 @@ package remote
 import (
 	"bufio"
 	"context"
-	"fmt"
 	"os"
 	"os/exec"
 	"strings"
@@ -11,7 +10,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
 	"frontdesk/auth"
 	"frontdesk/backend"
@@ -23,14 +21,7 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-func TestMain(m *testing.M) {
-	code := sqltest.Run(m)
-	if err := goleak.Find(); err != nil && code == 0 {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { os.Exit(sqltest.FindLeaks(sqltest.Run(m))) }
 
 func bg() context.Context { return context.Background() }
 

@@ -43,10 +43,10 @@ func TestJSONPlaces(t *testing.T) {
 func TestJSONLists(t *testing.T) {
 	line := newShape("n")
 	order := newShape("id")
-	_, err := order.addList("lines", line)
+	err := order.addList("lines", line)
 	require.NoError(t, err)
 	top := newShape("next")
-	_, err = top.addList("data.items", order)
+	err = top.addList("data.items", order)
 	require.NoError(t, err)
 	got, err := new(jsonScanner).scan(top, `{"data":{"items":[{"id":1,"lines":[{"n":"a"},{"n":"b"}]},{"id":2,"lines":null},{"lines":[],"id":3}]},"next":"c"}`)
 	require.NoError(t, err)
@@ -60,7 +60,7 @@ func TestJSONLists(t *testing.T) {
 	got, err = new(jsonScanner).scan(top, `{"data":{"items":{"id":7}}}`)
 	require.NoError(t, err)
 	require.Equal(t, whole(7), got.lists[0].rows[0].values[0])
-	_, err = order.addList("id", line)
+	err = order.addList("id", line)
 	require.Error(t, err)
 }
 
@@ -85,7 +85,7 @@ func FuzzJSON(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, in string) {
 		s := newShape("a", "b.c")
-		if _, err := s.addList("list", newShape("x")); err != nil {
+		if err := s.addList("list", newShape("x")); err != nil {
 			t.Fatal(err)
 		}
 		got, err := new(jsonScanner).scan(s, in)

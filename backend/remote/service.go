@@ -125,7 +125,7 @@ func (s *service) ready() error {
 		op := &operation{Operation: a.described, next: -1, total: -1, answer: facts}
 		if a.described.Result != "" {
 			op.answer = newShape()
-			if _, err := op.answer.addList(a.described.Result, facts); err != nil {
+			if err := op.answer.addList(a.described.Result, facts); err != nil {
 				problems = append(problems, fmt.Errorf("accounts: %w", err))
 			}
 		}
@@ -173,7 +173,7 @@ func (s *service) readyResource(r *resource) (err error) {
 			continue
 		}
 		// Elements have no elements: their own arrays are not read here.
-		if _, err := r.record.addList(f.Children, placesOf(child.Resource)); err != nil {
+		if err := r.record.addList(f.Children, placesOf(child.Resource)); err != nil {
 			return fmt.Errorf("field %s: %w", f.Name, err)
 		}
 		r.arrays, r.children = append(r.arrays, i), append(r.children, child)
@@ -207,7 +207,7 @@ func (s *service) readyOperation(r *resource, scope mapping.Scope, described *sh
 	if scope == mapping.OpDelete || described.Nothing {
 		return op, nil
 	}
-	if _, err := op.answer.addList(described.Result, r.record); err != nil {
+	if err := op.answer.addList(described.Result, r.record); err != nil {
 		return nil, err
 	}
 	if scope != mapping.OpList {

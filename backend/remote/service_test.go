@@ -27,7 +27,7 @@ func loadSheet(t testing.TB, file, url string) *sheet.Sheet {
 
 func loadSheetFile(t testing.TB, file, url string) *sheet.Sheet {
 	t.Helper()
-	env := map[string]string{"GARAGE_URL": url, "GARAGE_SECRET": remotetest.ClientSecret, "AUTOLIJN_URL": url, "JSONSERVER_URL": url, "LOOPBACK_URL": url, "POCKETBASE_URL": url, "SERVICE_URL": url, "SERVICE_USER": foreigntest.Superuser, "SERVICE_PASSWORD": foreigntest.Password,
+	env := map[string]string{"GARAGE_URL": url, "GARAGE_SECRET": remotetest.ClientSecret, "AUTOLIJN_URL": url, "POCKETBASE_URL": url, "SERVICE_URL": url, "SERVICE_USER": foreigntest.Superuser, "SERVICE_PASSWORD": foreigntest.Password,
 		"POCKETBASE_PASSWORD": foreigntest.Password, "FOREIGN_PASSWORD_HASH": foreigntest.PasswordHash}
 	s, err := sheet.Load(file, wholeModel(t), sheet.Options{
 		Env: func(name string) (string, bool) { v, ok := env[name]; return v, ok },

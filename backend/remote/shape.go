@@ -65,14 +65,14 @@ func (s *shape) addWhole(path string) {
 }
 
 // addList makes a path a nested list.
-func (s *shape) addList(path string, inner *shape) (int, error) {
+func (s *shape) addList(path string, inner *shape) error {
 	n := s.top.at(path)
 	if n.list >= 0 || n.place >= 0 || len(n.kids) > 0 {
-		return 0, fmt.Errorf("the list at %q is also read as something else", path)
+		return fmt.Errorf("the list at %q is also read as something else", path)
 	}
 	n.list = len(s.lists)
 	s.lists = append(s.lists, inner)
-	return n.list, nil
+	return nil
 }
 
 // at returns the node of a path, and makes it if it does not exist.

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
 	"frontdesk/auth"
 	"frontdesk/backend"
@@ -18,14 +17,7 @@ import (
 	"frontdesk/mapping"
 )
 
-func TestMain(m *testing.M) {
-	code := sqltest.Run(m)
-	if err := goleak.Find(); err != nil && code == 0 {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { os.Exit(sqltest.FindLeaks(sqltest.Run(m))) }
 
 // engines are what the whole suite runs on.
 var engines = []struct {

@@ -25,9 +25,6 @@ type listsFlags struct {
 	Demo   bool   `xor:"of" help:"The demo's configuration."`
 }
 
-// usualConfig is the configuration where none is named.
-const usualConfig = "frontdesk.yaml"
-
 // open reads the configuration as serve would.
 func (f listsFlags) open() (*allowlist.Lists, error) {
 	if f.Demo {
@@ -45,10 +42,10 @@ func (f listsFlags) file() (string, error) {
 	if f.Config != "" {
 		return f.Config, nil
 	}
-	if _, err := os.Stat(usualConfig); errors.Is(err, fs.ErrNotExist) {
-		return "", desk.Misused("there is no %s in this folder; --config FILE names another, --demo takes the demo's", usualConfig)
+	if _, err := os.Stat(desk.UsualConfig); errors.Is(err, fs.ErrNotExist) {
+		return "", desk.Misused("there is no %s in this folder; --config FILE names another, --demo takes the demo's", desk.UsualConfig)
 	}
-	return usualConfig, nil
+	return desk.UsualConfig, nil
 }
 
 // find opens the lists, and finds an api_key in them.

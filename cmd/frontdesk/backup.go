@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"time"
 
 	"frontdesk/backend"
@@ -45,7 +44,7 @@ func (b backupCommand) Run(p desk.Program) error {
 	}
 	began, show := time.Now(), terminal.NewStatus(p.Stderr)
 	var m backend.Manifest
-	err = store.acting(p, "backup", fmt.Sprintf("client %s, to %s", client.Name, absolute(b.Out)), func() error {
+	err = store.acting(p, "backup", fmt.Sprintf("client %s, to %s", client.Name, desk.Absolute(b.Out)), func() error {
 		return atomicfile.Write(b.Out, 0o600, func(w io.Writer) error {
 			written := int64(0)
 			m, err = store.Export(p.Ctx, client, writerFunc(func(data []byte) (int, error) {
@@ -110,7 +109,7 @@ func (r restoreCommand) Run(p desk.Program) error {
 	defer store.Close()
 	began, show := time.Now(), terminal.NewStatus(p.Stderr)
 	var m backend.Manifest
-	err = store.acting(p, "restore", fmt.Sprintf("client %s, from %s", r.Client, absolute(r.File)), func() (err error) {
+	err = store.acting(p, "restore", fmt.Sprintf("client %s, from %s", r.Client, desk.Absolute(r.File)), func() (err error) {
 		m, err = reference.Restore(p.Ctx, store.Store, file, info.Size(), reference.RestoreOptions{
 			Client: r.Client, Rename: r.Rename, Legacy: r.Legacy,
 			MaxLine: max(4*int64(store.bodyLimit), 64<<20), // some fields of a record may each have filled a body
@@ -131,15 +130,6 @@ func (r restoreCommand) Run(p desk.Program) error {
 	_, err = fmt.Fprintf(p.Stdout, "client %s has %d records again, as of %s (%s)\nUsers are no records: frontdesk user list shows who can log in.\n",
 		terminal.Safe(r.Client), m.Records(), m.Time.Format(time.RFC3339), time.Since(began).Round(time.Millisecond))
 	return err
-}
-
-// absolute is a file's path as others find it, who work in another folder.
-func absolute(file string) string {
-	path, err := filepath.Abs(file)
-	if err != nil {
-		return file
-	}
-	return path
 }
 
 // hint tells what to do about an error, where something can be done.

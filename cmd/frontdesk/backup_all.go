@@ -47,7 +47,7 @@ func (b backupCommand) whole(p desk.Program) error {
 		return err
 	}
 	defer own.Close()
-	err = ledger.Command(p.Ctx, own, p.Stderr, "backup", "all, to "+absolute(out), func() (err error) {
+	err = ledger.Command(p.Ctx, own, p.Stderr, "backup", "all, to "+desk.Absolute(out), func() (err error) {
 		m, err = b.write(p, out, m, h, own)
 		return err
 	})
@@ -192,7 +192,7 @@ func (r restoreCommand) note(p desk.Program, a *archive.Archive) {
 		}
 		own, err := sqlrecord.OpenSQLite(part.Path, sqlrecord.Options{Readers: 1})
 		if err == nil {
-			err = errors.Join(ledger.Command(p.Ctx, own, p.Stderr, "restore", "all, from "+absolute(r.File), func() error { return nil }), own.Close())
+			err = errors.Join(ledger.Command(p.Ctx, own, p.Stderr, "restore", "all, from "+desk.Absolute(r.File), func() error { return nil }), own.Close())
 		}
 		if err != nil {
 			fmt.Fprintf(p.Stderr, "frontdesk: the list of acts (frontdesk acts list) does not have this restore: %v\n", err)

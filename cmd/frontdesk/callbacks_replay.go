@@ -6,11 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
-
-	"golang.org/x/term"
 
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/desk/ledger"
@@ -159,8 +156,7 @@ func (o openJobs) replay(ctx context.Context, filter webhook.Filter) (done, chan
 
 // confirm asks whether something is to be done. Its error says that it is not.
 func confirm(p desk.Program, question string) error {
-	file, ok := p.Stdin.(*os.File)
-	if !ok || !term.IsTerminal(int(file.Fd())) {
+	if terminal.Keyboard(p.Stdin) == nil {
 		return desk.Misused("nothing was done: there is no terminal to ask at, so expected --yes, or --dry-run to look only")
 	}
 	fmt.Fprint(p.Stderr, question)

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/cmd/frontdesk/completion"
 	"frontdesk/cmd/frontdesk/rig"
 )
 
@@ -41,9 +42,9 @@ func TestCompletion(t *testing.T) {
 		{[]string{"allow", "learn", "--", "--wr"}, ""},
 		{[]string{"serve", "--config", ""}, ""},
 		{[]string{"completion", ""}, "bash zsh fish"},
-		{[]string{completeWord[:3]}, ""},
+		{[]string{completion.Word[:3]}, ""},
 	} {
-		code, stdout, stderr := cli("", append([]string{completeWord}, c.words...)...)
+		code, stdout, stderr := cli("", append([]string{completion.Word}, c.words...)...)
 		require.Equal(t, 0, code)
 		require.Empty(t, stderr)
 		var found []string
@@ -54,7 +55,7 @@ func TestCompletion(t *testing.T) {
 		require.Equal(t, c.want, strings.Join(found, " "), "%q", c.words)
 	}
 	t.Setenv("FRONTDESK_CONFIG", "none.yaml")
-	_, stdout, _ := cli("", completeWord, "key", "revoke", "")
+	_, stdout, _ := cli("", completion.Word, "key", "revoke", "")
 	require.Empty(t, stdout)
 }
 

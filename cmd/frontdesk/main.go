@@ -18,8 +18,11 @@ import (
 	"github.com/alecthomas/kong"
 
 	"frontdesk/cmd/frontdesk/accesslog"
+	"frontdesk/cmd/frontdesk/adopt"
+	"frontdesk/cmd/frontdesk/completion"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/mirror"
+	"frontdesk/cmd/frontdesk/rollback"
 	"frontdesk/config/strictyaml"
 )
 
@@ -30,7 +33,7 @@ type commands struct {
 	Serve       serveCommand       `cmd:"" help:"Serve the interface as the configuration says."`
 	Check       checkCommand       `cmd:"" help:"Tell everything that is wrong with a configuration, as serve would find it."`
 	Audit       auditCommand       `cmd:"" help:"Tell what a configuration allows and had better not."`
-	Config      configCommands     `cmd:"" help:"Compare configurations, list those that there were, and go back to one."`
+	Config      rollback.Commands  `cmd:"" help:"Compare configurations, list those that there were, and go back to one."`
 	Key         keyCommands        `cmd:"" help:"Make, rotate, end and list api_keys."`
 	Explain     explainCommand     `cmd:"" help:"Tell what becomes of a request, and why, without sending it."`
 	Allow       allowCommands      `cmd:"" help:"Change allowlists, learn them of what is used, and find what is not."`
@@ -47,11 +50,11 @@ type commands struct {
 	Restore     restoreCommand     `cmd:"" help:"Read a backup back into a client without records, or where nothing is."`
 	Healthcheck healthcheckCommand `cmd:"" help:"Ask a frontdesk on this machine how it does."`
 	Openapi     openapiCommand     `cmd:"" help:"Print the OpenAPI description of what an api_key may call."`
-	Map         mapCommands        `cmd:"" help:"Write, check and try the mapping sheet of an existing system."`
-	Conform     conformCommand     `cmd:"" help:"Hold a backend to every documented row and rule."`
+	Map         adopt.Map          `cmd:"" help:"Write, check and try the mapping sheet of an existing system."`
+	Conform     adopt.Conform      `cmd:"" help:"Hold a backend to every documented row and rule."`
 	Mirror      mirrorCommand      `cmd:"" help:"Keep a copy of a client's records in an SQLite file, as a client of the interface."`
 	Seed        seedCommand        `cmd:"" help:"Make a folder of sample data without serving, for benchmarks."`
-	Completion  completionCommand  `cmd:"" help:"Print a script that completes command lines, for bash, zsh or fish."`
+	Completion  completion.Command `cmd:"" help:"Print a script that completes command lines, for bash, zsh or fish."`
 	Version     versionCommand     `cmd:"" help:"Print the version, and what the program was built from."`
 }
 
@@ -88,8 +91,8 @@ func run(p desk.Program, args []string) int {
 	if len(args) == 0 {
 		args = []string{"--help"}
 	}
-	if args[0] == completeWord {
-		writeCompletions(p.Stdout, parser.Model.Node, args[1:])
+	if args[0] == completion.Word {
+		completion.Write(p.Stdout, parser.Model.Node, args[1:])
 		return 0
 	}
 	parsed, err := parser.Parse(args)

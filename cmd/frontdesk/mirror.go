@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/term"
-
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/mirror"
 	"frontdesk/cmd/frontdesk/terminal"
@@ -90,9 +88,9 @@ func (c mirrorCommand) password(p desk.Program) (string, error) {
 	if given := os.Getenv("FRONTDESK_PASSWORD"); given != "" {
 		return given, nil
 	}
-	file, ok := p.Stdin.(*os.File)
-	if !ok || !term.IsTerminal(int(file.Fd())) {
+	keyboard := terminal.Keyboard(p.Stdin)
+	if keyboard == nil {
 		return "", desk.Misused("expected --password-file, or FRONTDESK_PASSWORD in the environment")
 	}
-	return prompt(p, file, fmt.Sprintf("Password of %s: ", terminal.Safe(c.Username)))
+	return terminal.AskPassword(keyboard, p.Stderr, fmt.Sprintf("Password of %s: ", terminal.Safe(c.Username)))
 }

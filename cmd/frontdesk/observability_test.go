@@ -43,8 +43,8 @@ const onTrialKey = "55555555-5555-4555-8555-555555555555"
 // busyDesk is a desk of which all is counted that can be.
 func busyDesk(t *testing.T) *rig.Desk {
 	t.Helper()
-	spans := newSpanReceiver(t)
-	d := rig.Start(t, rig.Options{DSN: rig.Engines[0].DSN(t), Extra: spans.options() + "model: {dir: " + agingModel(t) + "}\n", Keys: fmt.Sprintf(onTrialKeys, sha256.Sum256([]byte(onTrialKey)), time.Now().AddDate(0, 2, 0).Format(time.DateOnly), sha256.Sum256([]byte("no key")))})
+	spans := rig.NewSpanReceiver(t)
+	d := rig.Start(t, rig.Options{DSN: rig.Engines[0].DSN(t), Extra: spans.Options() + "model: {dir: " + agingModel(t) + "}\n", Keys: fmt.Sprintf(onTrialKeys, sha256.Sum256([]byte(onTrialKey)), time.Now().AddDate(0, 2, 0).Format(time.DateOnly), sha256.Sum256([]byte("no key")))})
 	token := d.Login(rig.FullKey, "demo")
 	require.Equal(t, 200, d.Call("GET", "/order/1", token, "").Status)
 	require.Equal(t, 404, d.Call("GET", "/order/999999", token, "").Status)

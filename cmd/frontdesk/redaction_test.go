@@ -127,7 +127,7 @@ func startLeaky(t *testing.T, text string) *rig.Kept {
 // answer repeats what was wrong in the request.
 func TestRedaction(t *testing.T) {
 	rig.OnEngines(t, func(t *testing.T, dsn string) {
-		planted, spans, calls := canaries{}, newSpanReceiver(t), make(chan string, 64)
+		planted, spans, calls := canaries{}, rig.NewSpanReceiver(t), make(chan string, 64)
 		authority := webhooktest.NewAuthority(t)
 		receiver := authority.Serve(t, "127.0.0.1", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			calls <- r.Header.Get("webhook-signature")
@@ -177,8 +177,8 @@ func TestRedaction(t *testing.T) {
 		planted.search(t, "the file of the history", history)
 		require.Contains(t, history, "token_invalid")
 		require.NotContains(t, history, "demo", "the name of a user")
-		require.NotEmpty(t, spans.all())
-		planted.search(t, "the spans", string(spans.raw))
+		require.NotEmpty(t, spans.All())
+		planted.search(t, "the spans", string(spans.Raw))
 	})
 }
 

@@ -2,17 +2,16 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"time"
 
 	"go.uber.org/zap"
-	"golang.org/x/term"
 
 	"frontdesk/auth"
 	"frontdesk/backend/reference"
 	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/terminal"
 	"frontdesk/mapping"
 )
 
@@ -53,23 +52,11 @@ func seed(p desk.Program, folder string, records int) error {
 	if err != nil {
 		return err
 	}
-	err = reference.Seed(p.Ctx, store, reference.SeedOptions{Records: records, Progress: progress(p.Stderr)})
+	show := terminal.NewStatus(p.Stderr)
+	err = reference.Seed(p.Ctx, store, reference.SeedOptions{Records: records, Progress: func(done, total int) { show("sample data: %d of %d orders", done, total) }})
+	show("")
 	if closing := store.Close(); err == nil {
 		err = closing
 	}
 	return err
-}
-
-// progress draws how far long work is, on a terminal only.
-func progress(out io.Writer) func(done, total int) {
-	file, ok := out.(*os.File)
-	if !ok || !term.IsTerminal(int(file.Fd())) {
-		return func(int, int) {}
-	}
-	return func(done, total int) {
-		fmt.Fprintf(out, "\rsample data: %d of %d orders", done, total)
-		if done == total {
-			fmt.Fprintln(out)
-		}
-	}
 }

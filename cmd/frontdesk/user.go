@@ -5,10 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
-
-	"golang.org/x/term"
 
 	"frontdesk/auth"
 	"frontdesk/backend/reference"
@@ -153,19 +150,19 @@ func (userHashCommand) Run(p desk.Program) error {
 // readPassword asks for a password twice on a terminal, and takes one line from
 // standard input otherwise.
 func readPassword(p desk.Program) (string, error) {
-	file, ok := p.Stdin.(*os.File)
-	if !ok || !term.IsTerminal(int(file.Fd())) {
+	keyboard := terminal.Keyboard(p.Stdin)
+	if keyboard == nil {
 		line, err := bufio.NewReader(p.Stdin).ReadString('\n')
 		if err != nil && !errors.Is(err, io.EOF) {
 			return "", err
 		}
 		return judgePassword(strings.TrimRight(line, "\r\n"))
 	}
-	first, err := prompt(p, file, "Password: ")
+	first, err := terminal.AskPassword(keyboard, p.Stderr, "Password: ")
 	if err != nil {
 		return "", err
 	}
-	again, err := prompt(p, file, "The same again: ")
+	again, err := terminal.AskPassword(keyboard, p.Stderr, "The same again: ")
 	if err != nil {
 		return "", err
 	}
@@ -173,13 +170,6 @@ func readPassword(p desk.Program) (string, error) {
 		return "", errors.New("the two passwords are not the same")
 	}
 	return judgePassword(first)
-}
-
-func prompt(p desk.Program, file *os.File, text string) (string, error) {
-	fmt.Fprint(p.Stderr, text)
-	typed, err := term.ReadPassword(int(file.Fd()))
-	fmt.Fprintln(p.Stderr)
-	return string(typed), err
 }
 
 func judgePassword(password string) (string, error) {

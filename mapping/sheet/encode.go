@@ -265,7 +265,7 @@ func (r *Resource) encode(out []Assignment, f *Field, v mapping.Value, rec mappi
 		return out, fmt.Errorf("%s.%s: cannot be written without %s, which names the resource", r.Name, f.Name, f.ReferenceBy)
 	}
 	if target := r.keptTarget(f, rec); target != nil {
-		out, err := r.encodeReference(out, f, target, v, client, keys)
+		out, err := r.encodeReference(out, f, target, v, keys)
 		return f.withBeside(out), err
 	}
 	raw, clock, e := f.codec.write(v)
@@ -293,7 +293,7 @@ func (f *Field) withBeside(out []Assignment) []Assignment {
 }
 
 // encodeReference appends the key of the record that the field refers to.
-func (r *Resource) encodeReference(out []Assignment, f *Field, target *Resource, v mapping.Value, client auth.Client, keys Keys) ([]Assignment, error) {
+func (r *Resource) encodeReference(out []Assignment, f *Field, target *Resource, v mapping.Value, keys Keys) ([]Assignment, error) {
 	parts, err := r.keyParts(f, target, v, keys)
 	if err != nil {
 		return out, err

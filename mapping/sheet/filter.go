@@ -29,7 +29,7 @@ func (r *Resource) Filter(q mapping.Record, f *mapping.Field, client auth.Client
 			return nil, mapping.Fail(mapping.ParametersRequired, mapping.Literal(f.ReferenceBy))
 		}
 		if target := r.keptTarget(of, q); target != nil {
-			return r.filterKey(of, target, v, client, keys)
+			return r.filterKey(of, target, v, keys)
 		}
 	}
 	places := of.From
@@ -51,7 +51,7 @@ func (r *Resource) Filter(q mapping.Record, f *mapping.Field, client auth.Client
 }
 
 // filterKey is Filter by a kept ID.
-func (r *Resource) filterKey(f *Field, target *Resource, v mapping.Value, client auth.Client, keys Keys) ([][]Assignment, error) {
+func (r *Resource) filterKey(f *Field, target *Resource, v mapping.Value, keys Keys) ([][]Assignment, error) {
 	places := f.From
 	if f.source == fromKey {
 		places = r.Key.Places

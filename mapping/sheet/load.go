@@ -106,12 +106,10 @@ func (l *loader) suggest(path, seen string, known []string) string {
 }
 
 // oneOf reports a value that is none of the possible words.
-func (l *loader) oneOf(path, seen string, words ...string) bool {
-	if slices.Contains(words, seen) {
-		return true
+func (l *loader) oneOf(path, seen string, words ...string) {
+	if !slices.Contains(words, seen) {
+		l.fail(path, "found %s, expected %s%s", l.found(path, seen), strictyaml.OneOf(words), l.suggest(path, seen, words))
 	}
-	l.fail(path, "found %s, expected %s%s", l.found(path, seen), strictyaml.OneOf(words), l.suggest(path, seen, words))
-	return false
 }
 
 // unknown reports a name that is not among the known ones.

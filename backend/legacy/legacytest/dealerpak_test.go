@@ -12,17 +12,11 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
+
+	"frontdesk/backend/sqlrecord/sqltest"
 )
 
-func TestMain(m *testing.M) {
-	code := Run(m)
-	if err := goleak.Find(); err != nil && code == 0 {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { os.Exit(sqltest.FindLeaks(Run(m))) }
 
 // onServers runs a test on both servers. Names stand in double quotes, which
 // PostgreSQL asks for and MariaDB takes in this mode.

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"go.uber.org/goleak"
 )
 
 // cluster is the one PostgreSQL cluster of a test binary. It lives in a new
@@ -33,6 +35,16 @@ func Run(m *testing.M) int {
 	code := m.Run()
 	if shared.node != nil {
 		shared.node.remove()
+	}
+	return code
+}
+
+// FindLeaks is what Run returned, or 1 if goroutines are left:
+// func TestMain(m *testing.M) { os.Exit(sqltest.FindLeaks(sqltest.Run(m))) }.
+func FindLeaks(code int) int {
+	if err := goleak.Find(); err != nil && code == 0 {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
 	}
 	return code
 }

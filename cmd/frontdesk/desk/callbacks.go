@@ -18,7 +18,6 @@ import (
 	"frontdesk/gateway"
 	"frontdesk/gateway/webhook"
 	"frontdesk/gateway/webhook/jobstore"
-	"frontdesk/mapping"
 )
 
 // How many callback jobs and calls run at once, and after which time another process takes over
@@ -57,10 +56,11 @@ func openOwnStore(b *basis, c config.Webhooks, own *OwnDatabase) (s *ownStore, e
 
 // newCallbacks returns what the gateway needs to accept callbacks; startCallbacks adds what
 // carries them out.
-func newCallbacks(b *basis, c *config.Config, store *ownStore, accounts auth.Accounts) *gateway.Callbacks {
+func newCallbacks(s storing, accounts auth.Accounts) *gateway.Callbacks {
+	c := s.config
 	return &gateway.Callbacks{
-		Links:    webhook.NewLinks(store.jobs, b.now, b.log),
-		Results:  store.results,
+		Links:    webhook.NewLinks(s.store.jobs, s.now, s.log),
+		Results:  s.store.results,
 		Timeout:  c.Backend.Timeout,
 		Rules:    webhook.Rules{AllowHosts: c.Webhooks.AllowHosts, Ports: c.Webhooks.Ports},
 		Long:     longRunning(c.Callbacks),
@@ -121,7 +121,8 @@ func longRunning(rules []config.Rule) func(gateway.Grant) bool {
 }
 
 // startCallbacks starts the orchestrator, which does the gateway's kinds of work.
-func startCallbacks(b *basis, c config.Webhooks, model *mapping.Model, store *ownStore, g *gateway.Gateway, live *config.Live[snapshot], disks looks, callbacks *gateway.Callbacks) error {
+func startCallbacks(a answering, callbacks *gateway.Callbacks) error {
+	c, store := a.config.Webhooks, a.store
 	roots, err := webhook.Roots(c.CAFile)
 	if err != nil {
 		return fmt.Errorf("webhooks.ca_file: %w", err)
@@ -129,20 +130,20 @@ func startCallbacks(b *basis, c config.Webhooks, model *mapping.Model, store *ow
 	if store.file != "" {
 		// Nobody else serves from the file (lockFile), so whoever had a job is gone.
 		if err := store.jobs.Release(context.Background()); isFull(err) {
-			b.log.Warn("callbacks: unfinished jobs cannot be released, and are begun again only when their leases end", zap.Error(err))
+			a.log.Warn("callbacks: unfinished jobs cannot be released, and are begun again only when their leases end", zap.Error(err))
 		} else if err != nil {
 			return err
 		}
 	}
 	callbacks.Orchestrator = webhook.Start(webhook.Config{
-		Store: store.jobs, Results: store.results, Runners: g.Runners(), Ready: g.Ready,
+		Store: store.jobs, Results: store.results, Runners: a.Gateway.Runners(), Ready: a.Gateway.Ready,
 		Caller:  webhook.NewCaller(webhook.CallerConfig{Rules: callbacks.Rules, Roots: roots}),
-		Secrets: func(key string) []string { return live.Current().secrets[key] },
-		Space:   int64(c.Space), Left: disks.resultsLeft(),
-		Model: model.Steps(), Workers: callbackWorkers, Calls: callbackCalls, WorkLease: WorkLease, CallLease: CallLease,
-		Schedule: webhook.NewSchedule(rand.Float64), Clock: b.now, Random: crand.Reader, Log: b.log, Tracer: b.tracing.spans(),
-		Observe: b.metrics.calledBack(),
+		Secrets: func(key string) []string { return a.live.Current().secrets[key] },
+		Space:   int64(c.Space), Left: a.looks.resultsLeft(),
+		Model: a.system.model.Steps(), Workers: callbackWorkers, Calls: callbackCalls, WorkLease: WorkLease, CallLease: CallLease,
+		Schedule: webhook.NewSchedule(rand.Float64), Clock: a.now, Random: crand.Reader, Log: a.log, Tracer: a.tracing.spans(),
+		Observe: a.metrics.calledBack(),
 	})
-	b.onClose(callbacks.Orchestrator.Close)
+	a.onClose(callbacks.Orchestrator.Close)
 	return nil
 }

@@ -15,136 +15,169 @@ import (
 // WrapDriver lets a test put a driver of its own around the real one.
 type WrapDriver func(backend.Driver) backend.Driver
 
-// Desk is a running frontdesk: there is one only once all of its parts are open.
-type Desk struct {
+// A desk is built in stages. Each has the parts of the stage before, and is made from that one
+// alone: basis, opened, listening, storing, answering, Desk.
+
+// opened has the administration behind the gateway.
+type opened struct {
 	*basis
-	config       *config.Config // that the parts were built from; what a reload can change is in live
-	started      *config.Config // the same, as it was read at the start
-	live         *config.Live[snapshot]
-	parts        partFiles // that it was built from
-	reloads      reloads   // their number and outcome
-	system       *System
-	client       *backend.Client
-	common       *common
+	hasher *auth.Hasher
+	parts  partFiles // that it was built from
+	system *System
+	past   *past
+	client *backend.Client
+}
+
+// listening has the address that clients call. Its settings need a restart.
+type listening struct {
+	opened
+	started  *config.Config // as it was read at the start, without api_keys
+	config   *config.Config // the same with the address that the listener has, which was not known if the port was 0
+	listener net.Listener
+}
+
+// storing has what the gateway keeps, alone and with others.
+type storing struct {
+	listening
+	common *common
+	store  *ownStore
+	acts   *acts
+}
+
+// answering has the gateway itself, and what carries out callbacks.
+type answering struct {
+	storing
+	live         *config.Live[snapshot] // what a reload can change
 	logins       *logins
 	Gateway      *gateway.Gateway
 	server       *gateway.Server
 	certificates *certificates // nil without TLS
-	listener     net.Listener
-	ops          *http.Server // nil where there is none
-	OpsAt        net.Listener
-	commands     *http.Server // nil where there is no socket for them
-	commandsAt   net.Listener
-	store        *ownStore
-	acts         *acts
-	past         *past
-	book         *book
-	drift        *drift // nil where there is one gateway
 	looks        looks
-	counts       *cached[map[webhook.State]int]
-	pending      *cached[pending]
-	queues       *queues
-	room         *cached[webhook.Room] // of results
 	callbacks    *webhook.Orchestrator
-	draining     atomic.Bool // it is to stop, and takes requests only for a while yet
+}
+
+// Desk is a running frontdesk: there is one only once all of its parts are open.
+type Desk struct {
+	answering
+	reloads    reloads      // their number and outcome
+	ops        *http.Server // nil where there is none
+	OpsAt      net.Listener
+	commands   *http.Server // nil where there is no socket for them
+	commandsAt net.Listener
+	book       *book
+	drift      *drift // nil where there is one gateway
+	counts     *cached[map[webhook.State]int]
+	pending    *cached[pending]
+	queues     *queues
+	room       *cached[webhook.Room] // of results
+	draining   atomic.Bool           // it is to stop, and takes requests only for a while yet
 }
 
 // Build opens everything and listens, but serves nothing yet. Whatever was
 // opened is closed again when something fails.
-func Build(p Program, c *config.Config, environment string, logs *Logs) (*Desk, error) {
+func Build(p Program, c *config.Config, environment string, logs *Logs) (h *Desk, err error) {
 	tracing, err := openTracing(p.Ctx, c.Tracing, logs.Log)
 	if err != nil {
 		return nil, err
 	}
 	b := newBasis(p, logs, tracing)
-	h, err := build(b, p, c, environment)
+	defer func() {
+		if err != nil {
+			b.Close()
+		}
+	}()
+	o, err := openAdministration(b, p, c)
 	if err != nil {
-		b.Close()
 		return nil, err
 	}
-	return h, nil
+	l, err := listenToClients(o, c)
+	if err != nil {
+		return nil, err
+	}
+	s, err := openStores(l)
+	if err != nil {
+		return nil, err
+	}
+	a, err := openGateway(s, c, environment, newLooks(p.disk(), l.config.Mail, s.store))
+	if err != nil {
+		return nil, err
+	}
+	return openForOperators(a)
 }
 
-// build opens the parts in the order in which they need each other: each is made by a function
-// that takes those it needs. Two parts are filled in late: what is live, which the gateway asks
-// for at each request, and must have judged before; and the orchestrator of callbacks, which
-// does what the gateway tells it to run.
-func build(b *basis, p Program, c *config.Config, environment string) (*Desk, error) {
-	files := partsOf(c) // before they are used, so that a change between is found
-	hasher := auth.NewHasher()
-	system, err := OpenSystem(p.Ctx, c, hasher, b.log)
+func openAdministration(b *basis, p Program, c *config.Config) (o opened, err error) {
+	o = opened{basis: b, hasher: auth.NewHasher(), parts: partsOf(c)} // before the files are used, so that a change between is found
+	if o.system, err = OpenSystem(p.Ctx, c, o.hasher, b.log); err != nil {
+		return o, err
+	}
+	b.onClose(o.system.Close)
+	if o.past, err = openHistory(b, c, o.system.Own.file); err != nil {
+		return o, err
+	}
+	o.client, err = openClient(b, c.Backend, o.system, p.Wrap, o.past.History)
+	return o, err
+}
+
+func listenToClients(o opened, c *config.Config) (l listening, err error) {
+	listener, err := listen(o.basis, PublicSocket, c.Server.Listen)
 	if err != nil {
-		return nil, err
+		return l, err
 	}
-	b.onClose(system.Close)
-	told, err := openHistory(b, c, system.Own.file)
-	if err != nil {
-		return nil, err
+	started := *c
+	started.APIKeys, started.Expect = nil, nil
+	own := started
+	own.Server.Listen = listener.Addr().String()
+	return listening{o, &started, &own, listener}, nil
+}
+
+func openStores(l listening) (s storing, err error) {
+	s = storing{listening: l}
+	if s.common, err = openCommon(l.config); err != nil {
+		return s, err
 	}
-	client, err := openClient(b, c.Backend, system, p.Wrap, told.History)
-	if err != nil {
-		return nil, err
+	l.onClose(s.common.close)
+	if s.store, err = openOwnStore(l.basis, l.config.Webhooks, l.system.Own); err != nil {
+		return s, err
 	}
-	listener, err := listen(b, PublicSocket, c.Server.Listen)
-	if err != nil {
-		return nil, err
+	s.acts = newActs(l.basis, l.config.Backend.Timeout, s.store.ledger)
+	return s, nil
+}
+
+// openGateway fills two parts in late: what is live, which the gateway asks for at each request,
+// and has to judge before; and the orchestrator of callbacks, which does what the gateway tells
+// it to run.
+func openGateway(s storing, c *config.Config, environment string, disks looks) (a answering, err error) {
+	a = answering{storing: s, live: new(config.Live[snapshot]), looks: disks}
+	accounts := s.client.Accounts(s.system.accounts)
+	if a.logins, err = openLogins(s, accounts); err != nil {
+		return a, err
 	}
-	started, own := settingsOf(c, listener)
-	shared, err := openCommon(own)
-	if err != nil {
-		return nil, err
+	callbacks := newCallbacks(s, accounts)
+	if a.Gateway, err = newGateway(a.options(environment, callbacks)); err != nil {
+		return a, err
 	}
-	b.onClose(shared.close)
-	accounts := client.Accounts(system.accounts)
-	logins, err := openLogins(b, own, accounts, system.loginsAtOnce, hasher, shared)
-	if err != nil {
-		return nil, err
+	if err = a.live.Reload(func(*snapshot) (*snapshot, error) { return newSnapshot(c, a.Gateway, s.parts) }); err != nil {
+		return a, err
 	}
-	store, err := openOwnStore(b, own.Webhooks, system.Own)
-	if err != nil {
-		return nil, err
+	if a.server, a.certificates, err = openServer(s.basis, s.config, a.Gateway); err != nil {
+		return a, err
 	}
-	acts := newActs(b, own.Backend.Timeout, store.ledger)
-	callbacks := newCallbacks(b, own, store, accounts)
-	live := new(config.Live[snapshot]) // nothing is, before the gateway can judge it
-	g, err := openGateway(b, own, environment, client, shared, logins, callbacks, acts, told.History, live)
-	if err != nil {
-		return nil, err
+	err = startCallbacks(a, callbacks)
+	a.callbacks = callbacks.Orchestrator
+	return a, err
+}
+
+func openForOperators(a answering) (h *Desk, err error) {
+	h = &Desk{
+		answering: a, drift: newDrift(a), queues: newQueues(a.client, a.logins.queue, a.server),
+		counts: newCached(a.store.jobs.States, a.now), pending: newCached(a.store.pending(a.now), a.now), room: newCached(a.callbacks.Room, a.now),
+		book: openBook(a.basis, configsFolder(a.store.file, a.config.Webhooks.Folder), a.store.ledger),
 	}
-	if err := live.Reload(func(*snapshot) (*snapshot, error) { return newSnapshot(c, g, files) }); err != nil {
-		return nil, err
+	h.past.of, h.past.others = h, newGathering(a.common, a.config.Server.Listen, h.past.History)
+	if h.ops, h.OpsAt, err = listenOps(h); err == nil {
+		h.commands, h.commandsAt, err = listenCommands(h)
 	}
-	server, certificates, err := openServer(b, own, g)
-	if err != nil {
-		return nil, err
-	}
-	looks := newLooks(p.disk(), own.Mail, store)
-	if err := startCallbacks(b, own.Webhooks, system.model, store, g, live, looks, callbacks); err != nil {
-		return nil, err
-	}
-	h := &Desk{
-		basis: b, config: own, started: started, parts: files, live: live, system: system, client: client, common: shared, logins: logins,
-		Gateway: g, server: server, certificates: certificates, listener: listener, store: store, acts: acts, looks: looks, callbacks: callbacks.Orchestrator,
-		drift: newDrift(b, own, files, shared, store, live), queues: newQueues(client, logins.queue, server),
-		counts: newCached(store.jobs.States, b.now), pending: newCached(store.pending(b.now), b.now), room: newCached(callbacks.Orchestrator.Room, b.now),
-	}
-	h.book = openBook(b, configsFolder(store.file, own.Webhooks.Folder), store.ledger)
-	told.of, told.others = h, newGathering(shared, own.Server.Listen, told.History)
-	h.past = told
-	if h.ops, h.OpsAt, err = listenOps(h); err != nil {
-		return nil, err
-	}
-	h.commands, h.commandsAt, err = listenCommands(h)
 	return h, err
-}
-
-// settingsOf are the settings that parts are built from, which need a restart: as they were
-// read, and with the address that the listener has, which was not known if the port was 0.
-func settingsOf(c *config.Config, l net.Listener) (started, own *config.Config) {
-	read, used := *c, *c
-	read.APIKeys, read.Expect, used.APIKeys, used.Expect = nil, nil, nil, nil
-	used.Server.Listen = l.Addr().String()
-	return &read, &used
 }
 
 // Sessions are those of all gateways of the service.

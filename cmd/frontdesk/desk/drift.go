@@ -87,11 +87,11 @@ type times struct {
 }
 
 // newDrift returns nil if the database is a SQLite file, which serves one gateway only.
-func newDrift(b *basis, c *config.Config, parts partFiles, shared *common, store *ownStore, live *config.Live[snapshot]) *drift {
-	if store.file != "" {
+func newDrift(a answering) *drift {
+	if a.store.file != "" {
 		return nil
 	}
-	return &drift{basis: b, config: c, parts: parts, identity: shared.identity, ledger: store.ledger, live: live, id: uuid.NewString()}
+	return &drift{basis: a.basis, config: a.config, parts: a.parts, identity: a.common.identity, ledger: a.store.ledger, live: a.live, id: uuid.NewString()}
 }
 
 // differ returns the gateways that have differed for long enough to be reported.

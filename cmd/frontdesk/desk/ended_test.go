@@ -33,7 +33,8 @@ func (g givenAccounts) EndedSessions(ctx context.Context, _ time.Duration) ([]au
 func TestWhoCannotTellWhoseSessionsEndedSaysSo(t *testing.T) {
 	core, told := observer.New(zap.InfoLevel)
 	clock := time.Date(2026, 11, 23, 2, 13, 0, 0, time.UTC)
-	h := &Desk{basis: &basis{log: zap.New(core), now: func() time.Time { return clock }}, config: &config.Config{}, common: &common{sessions: newEndedSessions(nil)}}
+	h := new(Desk)
+	h.basis, h.config, h.common = &basis{log: zap.New(core), now: func() time.Time { return clock }}, new(config.Config), &common{sessions: newEndedSessions(nil)}
 	accounts := givenAccounts{make(chan []auth.UserEnd, 1)}
 	look := func() { h.lookForEnded(t.Context(), accounts, time.Millisecond) }
 	reasons := func() []string {
@@ -74,7 +75,8 @@ func TestFirstLookIsTriedAgain(t *testing.T) {
 	passed := make(chan time.Time)
 	close(passed)
 	waits := 0
-	h := &Desk{basis: &basis{log: zap.NewNop(), now: time.Now}, config: &config.Config{Backend: config.Backend{Timeout: time.Millisecond}}, common: &common{sessions: newEndedSessions(nil)}}
+	h := new(Desk)
+	h.basis, h.config, h.common = &basis{log: zap.NewNop(), now: time.Now}, &config.Config{Backend: config.Backend{Timeout: time.Millisecond}}, &common{sessions: newEndedSessions(nil)}
 	h.after = func(time.Duration) <-chan time.Time {
 		if waits++; waits == firstLooks-1 {
 			accounts.answers <- []auth.UserEnd{{Username: "anna"}}

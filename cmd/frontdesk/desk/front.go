@@ -35,28 +35,28 @@ func openClient(b *basis, c config.Backend, system *System, wrap WrapDriver, tol
 
 // logins are the parts by which people log in, and get new passwords.
 type logins struct {
-	hasher *auth.Hasher
 	queue  *auth.LoginQueue
 	login  *auth.Login
 	resets *auth.Resets
 }
 
-func openLogins(b *basis, c *config.Config, accounts auth.Accounts, atOnce int, hasher *auth.Hasher, shared *common) (*logins, error) {
+func openLogins(s storing, accounts auth.Accounts) (*logins, error) {
+	c := s.config
 	mailer, err := newMailer(c.Mail)
 	if err != nil {
 		return nil, err
 	}
-	l := &logins{hasher: hasher, queue: auth.NewLoginQueue(atOnce, time.Now)}
+	l := &logins{queue: auth.NewLoginQueue(s.system.loginsAtOnce, time.Now)}
 	if l.resets, err = auth.NewResets(auth.ResetsConfig{
-		Accounts: accounts, Hasher: hasher, Sessions: shared.sessions, Mailer: mailer, Base: c.Server.BaseURL(),
-		Clock: time.Now, Random: rand.Reader, Log: b.log,
+		Accounts: accounts, Hasher: s.hasher, Sessions: s.common.sessions, Mailer: mailer, Base: c.Server.BaseURL(),
+		Clock: time.Now, Random: rand.Reader, Log: s.log,
 	}); err != nil {
 		return nil, err
 	}
-	b.onClose(l.resets.Close)
+	s.onClose(l.resets.Close)
 	l.login, err = auth.NewLogin(auth.LoginConfig{
-		Verifier: accounts, Sessions: shared.sessions, Throttle: auth.NewThrottle(shared.guesses, time.Now, auth.Sleep), Queue: l.queue,
-		TTL: c.Sessions.TTL, Vendor: c.Server.Vendor, Clock: time.Now, Random: rand.Reader, Log: b.log, Observe: b.metrics.countLogin,
+		Verifier: accounts, Sessions: s.common.sessions, Throttle: auth.NewThrottle(s.common.guesses, time.Now, auth.Sleep), Queue: l.queue,
+		TTL: c.Sessions.TTL, Vendor: c.Server.Vendor, Clock: time.Now, Random: rand.Reader, Log: s.log, Observe: s.metrics.countLogin,
 	})
 	return l, err
 }
@@ -68,15 +68,16 @@ func newMailer(c config.Mail) (auth.Mailer, error) {
 	return auth.NewSMTPMailer(auth.SMTPConfig{URL: string(c.SMTP), From: c.From, Clock: time.Now, Random: rand.Reader})
 }
 
-// openGateway makes the gateway. It judges each request by what is live then.
-func openGateway(b *basis, c *config.Config, environment string, client *backend.Client, shared *common, l *logins, callbacks *gateway.Callbacks, acts *acts, told gateway.Historian, live *config.Live[snapshot]) (*gateway.Gateway, error) {
-	return newGateway(gateway.Options{
+// options are those of the gateway, which judges each request by what is live then.
+func (a answering) options(environment string, callbacks *gateway.Callbacks) gateway.Options {
+	c := a.config
+	return gateway.Options{
 		BasePath: c.Server.BasePath, PublicURL: c.Server.BaseURL(), Environment: environment, Version: Version(),
-		Location: c.Server.TimeZone.Location, Vendor: c.Server.Vendor, SessionTTL: c.Sessions.TTL, PageLimit: 2 * int(c.Server.BodyLimit), Offer: client.Offer(), Backend: client,
-		Sessions: shared.sessions, Login: l.login, Resets: l.resets, Limits: shared.limits, TrustedProxies: prefixes(c.Server.TrustedProxies),
-		Callbacks: callbacks, Policy: func() *gateway.Policy { return policyOf(live) }, Meter: b.metrics, History: told, Act: acts.note, Tracer: b.tracing.spans(),
-		Clock: time.Now, Log: b.log, Access: b.logs.access,
-	})
+		Location: c.Server.TimeZone.Location, Vendor: c.Server.Vendor, SessionTTL: c.Sessions.TTL, PageLimit: 2 * int(c.Server.BodyLimit), Offer: a.client.Offer(), Backend: a.client,
+		Sessions: a.common.sessions, Login: a.logins.login, Resets: a.logins.resets, Limits: a.common.limits, TrustedProxies: prefixes(c.Server.TrustedProxies),
+		Callbacks: callbacks, Policy: func() *gateway.Policy { return policyOf(a.live) }, Meter: a.metrics, History: a.past.History, Act: a.acts.note, Tracer: a.tracing.spans(),
+		Clock: time.Now, Log: a.log, Access: a.logs.access,
+	}
 }
 
 // openServer makes the server of the gateway, which is not started yet. It has no certificates

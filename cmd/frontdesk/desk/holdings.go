@@ -40,7 +40,7 @@ func HoldingsOf(c *config.Config) (h Holdings, err error) {
 		if noted, err := notedStore(sh); err != nil || noted != "" {
 			h.Named = append(h.Named, noteOf(sh))
 		}
-		h.Elsewhere = append(h.Elsewhere, fmt.Sprintf("the system behind %s: back it up first, and this after it, so that the IDs here are never older than its records", absolute(sh.File)))
+		h.Elsewhere = append(h.Elsewhere, fmt.Sprintf("the system behind %s: back it up first, and this after it, so that the IDs here are never older than its records", Absolute(sh.File)))
 	}
 	if h.Database, err = DatabaseOf(c); err != nil {
 		return h, err
@@ -61,7 +61,7 @@ func HoldingsOf(c *config.Config) (h Holdings, err error) {
 	h.History = historyFile(c.Ops.History, h.File)
 	for _, path := range []*string{&h.File, &h.Results, &h.Past, &h.History} {
 		if *path != "" {
-			*path = absolute(*path)
+			*path = Absolute(*path)
 		}
 	}
 	return h, errors.Join(h.lookForMissing(), h.lookForVariables())

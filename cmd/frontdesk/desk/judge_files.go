@@ -16,7 +16,7 @@ import (
 
 // canMake returns why a folder cannot be made; nil if it is there, or can be made.
 func canMake(folder string) error {
-	folder = absolute(folder)
+	folder = Absolute(folder)
 	for at := folder; ; at = filepath.Dir(at) {
 		info, err := os.Stat(at)
 		switch {
@@ -46,7 +46,7 @@ func canLock(folder string) error {
 
 // canWrite returns why a file cannot be opened for writing; nil if it can be opened or made.
 func canWrite(file string) error {
-	file = absolute(file)
+	file = Absolute(file)
 	info, err := os.Stat(file)
 	if err == nil && info.IsDir() {
 		return fmt.Errorf("%s is a folder, expected a file", file)
@@ -95,7 +95,7 @@ func mayWrite(path string) error {
 }
 
 // JudgedFor tells for whom, and from where, files and folders are judged.
-func JudgedFor() string { return fmt.Sprintf("user %s in %s", currentUser(), absolute(".")) }
+func JudgedFor() string { return fmt.Sprintf("user %s in %s", currentUser(), Absolute(".")) }
 
 // currentUser names who the program runs as: what is judged, is judged for that user.
 func currentUser() string {
@@ -112,11 +112,11 @@ func located(err error) error {
 	if !ok {
 		return err
 	}
-	return fmt.Errorf("%s: %w", absolute(failed.Path), failed.Err)
+	return fmt.Errorf("%s: %w", Absolute(failed.Path), failed.Err)
 }
 
-// absolute is a path with the folder that it is relative to.
-func absolute(path string) string {
+// Absolute is a path with the folder that it is relative to, as others find it, who work in another one.
+func Absolute(path string) string {
 	if whole, err := filepath.Abs(path); err == nil {
 		return whole
 	}

@@ -47,7 +47,7 @@ func (h *Desk) watch() {
 			func() float64 { return float64(count()) })
 	}
 	gauge("frontdesk_passwords_running", "Passwords that are being computed: two at most.", func() float64 {
-		return float64(h.logins.hasher.Running())
+		return float64(h.hasher.Running())
 	})
 	gauge("frontdesk_passwords_waiting", "Logins that wait for their turn to be verified.", func() float64 { return float64(h.logins.queue.Waiting()) })
 	if p, ok := h.system.driver.(backend.Pooler); ok {

@@ -48,6 +48,9 @@ func newLoader(file string) *config.Loader {
 // LoadConfig reads a configuration once.
 func LoadConfig(file string) (*config.Config, error) { return loadBy(newLoader(file)) }
 
+// UsualConfig is the configuration of commands that look for one in this folder if none is named.
+const UsualConfig = "frontdesk.yaml"
+
 // LoadForKeys reads a configuration for a command that ends api_keys. It does not judge what keys
 // are allowed: a mapping sheet or model that is broken, or has changed, must not keep a key from
 // being ended.

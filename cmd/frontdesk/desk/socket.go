@@ -43,7 +43,7 @@ func canBind(file string) error {
 		return fmt.Errorf("%s has %d bytes, expected at most %d in the name of a socket", file, len(file), longestSocket)
 	}
 	if info, err := os.Lstat(file); err == nil && info.Mode()&fs.ModeSocket == 0 {
-		return fmt.Errorf("%s is there and no socket, expected nothing or a socket", absolute(file))
+		return fmt.Errorf("%s is there and no socket, expected nothing or a socket", Absolute(file))
 	}
 	return canWrite(socketLock(file))
 }

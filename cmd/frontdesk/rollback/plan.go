@@ -1,5 +1,6 @@
-// Package rollback brings the files of an earlier configuration back, but for api_keys that have
-// ended since. It is for the commands: a gateway takes the files up as it takes any change.
+// Package rollback is frontdesk config: it lists and compares the configurations that a gateway had
+// (commands.go), and brings the files of an earlier one back, but for api_keys that have ended since.
+// It is for the command line: a gateway takes the files up as it takes any change.
 package rollback
 
 import (

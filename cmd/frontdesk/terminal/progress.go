@@ -14,9 +14,14 @@ import (
 const clearLine = "\r\x1b[K"
 
 // is tells whether the output is a terminal.
-func is(out io.Writer) bool {
-	file, ok := out.(*os.File)
-	return ok && term.IsTerminal(int(file.Fd()))
+func is(out io.Writer) bool { return of(out) != nil }
+
+// of returns what is read or written if it is a terminal, else nil.
+func of(stream any) *os.File {
+	if file, ok := stream.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
+		return file
+	}
+	return nil
 }
 
 // NewStatus shows one line of how far long work is, on a terminal only. An empty

@@ -1,5 +1,5 @@
 // Package records holds the real program to what it promises of records: under
-// concurrency, kill -9, stops, backups.
+// concurrency, kill -9, stops, backups; measures how fast it is, and looks at its traces.
 package records
 
 import (

@@ -1,4 +1,4 @@
-package main
+package adopt
 
 import (
 	"fmt"
@@ -16,7 +16,7 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-type mapExplainCommand struct {
+type explainCommand struct {
 	Resource string `arg:"" help:"Resource of the interface, such as contact."`
 	sheetFlags
 	Operation string `enum:",get,list,create,update,delete" default:"" placeholder:"NAME" help:"get, list, create, update or delete; all where it is left out."`
@@ -24,7 +24,7 @@ type mapExplainCommand struct {
 
 // Run shows a resource, without connecting. Variables of the environment that
 // are not set are shown by their names.
-func (c mapExplainCommand) Run(p desk.Program) error {
+func (c explainCommand) Run(p desk.Program) error {
 	file, model, zone, err := c.find()
 	if err != nil {
 		return err
@@ -63,7 +63,7 @@ func (c mapExplainCommand) Run(p desk.Program) error {
 type explainer func(*mapping.Resource, mapping.Scope) ([]string, error)
 
 // operations shows those that were asked for.
-func (c mapExplainCommand) operations(p desk.Program, s *sheet.Sheet, r *mapping.Resource, explain explainer) error {
+func (c explainCommand) operations(p desk.Program, s *sheet.Sheet, r *mapping.Resource, explain explainer) error {
 	wanted := mapping.RecordOperations()
 	if c.Operation != "" {
 		wanted = []mapping.Scope{mapping.Scope(c.Operation)}

@@ -1,4 +1,4 @@
-package main
+package adopt
 
 import (
 	"cmp"
@@ -12,8 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/term"
-
 	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/backend/legacy"
@@ -26,7 +24,7 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-type mapCheckCommand struct {
+type checkCommand struct {
 	sheetFlags
 	Rows     int    `default:"1000" help:"How many rows of each resource are looked at."`
 	Client   string `placeholder:"ID[:NAME]" help:"The client whose records an HTTP service is asked for, and that --write writes in."`
@@ -38,13 +36,13 @@ type mapCheckCommand struct {
 }
 
 // Help tells what the exit codes mean.
-func (mapCheckCommand) Help() string {
+func (checkCommand) Help() string {
 	return "It ends with 0 where nothing fails, with 1 where something does (an error in the report, or a system that cannot be reached), and with 2 where the command line or the sheet itself is wrong. " +
 		"Of a sheet that is wrong what can be compared without its faults is compared all the same."
 }
 
 // Run fails where something does not fit.
-func (c mapCheckCommand) Run(p desk.Program) error {
+func (c checkCommand) Run(p desk.Program) error {
 	if c.Rows < 1 {
 		return desk.Misused("--rows %d: expected at least 1", c.Rows)
 	}
@@ -76,7 +74,7 @@ func (c mapCheckCommand) Run(p desk.Program) error {
 }
 
 // part compares what of a sheet has no problems, and tells of these too.
-func (c mapCheckCommand) part(p desk.Program, problems strictyaml.Problems) error {
+func (c checkCommand) part(p desk.Program, problems strictyaml.Problems) error {
 	file, model, zone, err := c.find()
 	if err != nil {
 		return err
@@ -101,7 +99,7 @@ func (c mapCheckCommand) part(p desk.Program, problems strictyaml.Problems) erro
 }
 
 // compare compares a sheet with its system.
-func (c mapCheckCommand) compare(p desk.Program, s *sheet.Sheet, model *mapping.Model) (report *mapcheck.Report, err error) {
+func (c checkCommand) compare(p desk.Program, s *sheet.Sheet, model *mapping.Model) (report *mapcheck.Report, err error) {
 	o := mapcheck.Options{Sheet: s, Model: model, Rows: c.Rows, Login: auth.Credentials{Username: c.Username}, Progress: terminal.NewStatus(p.Stderr)}
 	if c.Write {
 		if o.Write, err = numbered("client", c.Client); err != nil {
@@ -120,17 +118,17 @@ func (c mapCheckCommand) compare(p desk.Program, s *sheet.Sheet, model *mapping.
 }
 
 // password is that of the user who logs in; "" where none was given.
-func (c mapCheckCommand) password(p desk.Program) (string, error) {
+func (c checkCommand) password(p desk.Program) (string, error) {
 	given := os.Getenv("FRONTDESK_PASSWORD")
-	file, ok := p.Stdin.(*os.File)
-	if c.Username == "" || given != "" || !ok || !term.IsTerminal(int(file.Fd())) {
+	keyboard := terminal.Keyboard(p.Stdin)
+	if c.Username == "" || given != "" || keyboard == nil {
 		return given, nil
 	}
-	return prompt(p, file, "Password (empty for none): ")
+	return terminal.AskPassword(keyboard, p.Stderr, "Password (empty for none): ")
 }
 
 // print prints the report, and writes its page if one is wanted.
-func (c mapCheckCommand) print(p desk.Program, s *sheet.Sheet, model *mapping.Model, report *mapcheck.Report) error {
+func (c checkCommand) print(p desk.Program, s *sheet.Sheet, model *mapping.Model, report *mapcheck.Report) error {
 	if c.HTML != "" {
 		page, err := mapcheck.Page(p.Ctx, mapcheck.Options{Sheet: s, Model: model}, report)
 		if err == nil {
@@ -148,7 +146,7 @@ func (c mapCheckCommand) print(p desk.Program, s *sheet.Sheet, model *mapping.Mo
 
 // service compares with an HTTP service. IDs that are given out for its keys on
 // the way are forgotten.
-func (c mapCheckCommand) service(ctx context.Context, s *sheet.Sheet, o mapcheck.Options) (report *mapcheck.Report, err error) {
+func (c checkCommand) service(ctx context.Context, s *sheet.Sheet, o mapcheck.Options) (report *mapcheck.Report, err error) {
 	client := auth.Client{} // that of the user
 	if c.Client != "" || c.Username == "" {
 		if client, err = numbered("client", cmp.Or(c.Client, "1")); err != nil {

@@ -1,4 +1,4 @@
-package main
+package adopt
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-type mapInitCommand struct {
+type initCommand struct {
 	Engine   string   `enum:",postgres,mariadb,mysql,sqlserver,sqlite" default:"" help:"Kind of database: postgres, mariadb, mysql, sqlserver or sqlite."`
 	DSN      string   `name:"dsn" env:"DATABASE_DSN" placeholder:"DSN" help:"Where the database is, as the engine's Go driver is told; better in the environment, where nobody sees it."`
 	Schema   string   `placeholder:"NAME" help:"Schema of the tables, where it is not the user's own."`
@@ -32,7 +32,7 @@ type mapInitCommand struct {
 }
 
 // Run drafts a sheet. The system is only read.
-func (c mapInitCommand) Run(p desk.Program) error {
+func (c initCommand) Run(p desk.Program) error {
 	for flag, file := range map[string]string{"out": c.Out, "html": c.HTML} {
 		if _, err := os.Stat(file); file != "" && !errors.Is(err, os.ErrNotExist) {
 			return desk.Misused("--%s %s: expected a file that is not there yet", flag, file)
@@ -82,7 +82,7 @@ func counted(n int, thing string) string {
 }
 
 // system says what the draft is of: a database, or a service.
-func (c mapInitCommand) system(ctx context.Context, o *mapdraft.Options) error {
+func (c initCommand) system(ctx context.Context, o *mapdraft.Options) error {
 	ofService := len(c.Sample)+len(c.Ask) > 0 || c.OpenAPI != ""
 	switch {
 	case c.Engine != "" && ofService:

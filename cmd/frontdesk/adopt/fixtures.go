@@ -1,4 +1,4 @@
-package main
+package adopt
 
 import (
 	"errors"
@@ -15,7 +15,7 @@ import (
 	"frontdesk/config/strictyaml"
 )
 
-type mapTestCommand struct {
+type testCommand struct {
 	Config   string   `required:"" placeholder:"FILE" help:"Configuration of a gateway to start for this, on this machine only; none other may serve its database meanwhile."`
 	Fixtures []string `arg:"" name:"fixture" help:"Files of requests and their documented answers (YAML)."`
 	Record   bool     `help:"Write what is answered into the files, in place of what they expect."`
@@ -23,7 +23,7 @@ type mapTestCommand struct {
 }
 
 // Run fails where an answer differs.
-func (c mapTestCommand) Run(p desk.Program) error {
+func (c testCommand) Run(p desk.Program) error {
 	fixtures, err := c.read()
 	if err != nil {
 		return err
@@ -61,7 +61,7 @@ func (c mapTestCommand) Run(p desk.Program) error {
 }
 
 // read reads all fixtures; what is wrong with them is told at once.
-func (c mapTestCommand) read() (fixtures []*mapfixture.Fixture, err error) {
+func (c testCommand) read() (fixtures []*mapfixture.Fixture, err error) {
 	var problems strictyaml.Problems
 	for _, file := range c.Fixtures {
 		f, err := mapfixture.Read(file, config.Expander(os.LookupEnv), c.Record)
@@ -77,7 +77,7 @@ func (c mapTestCommand) read() (fixtures []*mapfixture.Fixture, err error) {
 	return fixtures, problems.Err()
 }
 
-func (c mapTestCommand) write(p desk.Program, all []mapfixture.Result) error {
+func (c testCommand) write(p desk.Program, all []mapfixture.Result) error {
 	failed, fixture := 0, ""
 	for _, r := range all {
 		if r.Fixture != fixture {

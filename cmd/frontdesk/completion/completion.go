@@ -1,4 +1,6 @@
-package main
+// Package completion tells shells what a word on a command line may become: commands, flags, and
+// the api_keys and allowlists of the configuration that the line names.
+package completion
 
 import (
 	"cmp"
@@ -16,32 +18,32 @@ import (
 	"frontdesk/config"
 )
 
-// completionCommand prints a script that asks this program, by completeWord, what a word on a
+// Command prints a script that asks this program, by Word, what a word on a
 // command line may become; so the script knows nothing of the commands.
-type completionCommand struct {
+type Command struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
 }
 
-// completeWord is the first argument that such a script gives; behind it are the words of the
+// Word is the first argument that such a script gives; behind it are the words of the
 // command line, the last of them up to the cursor.
-const completeWord = "__complete"
+const Word = "__complete"
 
 // Help tells what the short help has no room for.
-func (completionCommand) Help() string {
+func (Command) Help() string {
 	return "The Debian package brings the scripts along. Elsewhere: bash: source <(frontdesk completion bash) in ~/.bashrc; zsh: frontdesk completion zsh into a file _frontdesk of a folder of $fpath; fish: frontdesk completion fish > ~/.config/fish/completions/frontdesk.fish. Besides commands and flags they complete the names of api_keys and the entries of allowlists, from --config, FRONTDESK_CONFIG, or frontdesk.yaml of this folder."
 }
 
-//go:embed completion/frontdesk.bash
+//go:embed frontdesk.bash
 var completionBash string
 
-//go:embed completion/_frontdesk
+//go:embed _frontdesk
 var completionZsh string
 
-//go:embed completion/frontdesk.fish
+//go:embed frontdesk.fish
 var completionFish string
 
 // Run prints the script.
-func (c completionCommand) Run(p desk.Program) error {
+func (c Command) Run(p desk.Program) error {
 	_, err := io.WriteString(p.Stdout, map[string]string{"bash": completionBash, "zsh": completionZsh, "fish": completionFish}[c.Shell])
 	return err
 }
@@ -59,9 +61,9 @@ type completer struct {
 // candidate is what a word may become, and what that is.
 type candidate struct{ word, help string }
 
-// writeCompletions writes the candidates, each with its help behind a tab. Where there is none,
+// Write writes the candidates, each with its help behind a tab. Where there is none,
 // the shell offers files.
-func writeCompletions(out io.Writer, root *kong.Node, words []string) {
+func Write(out io.Writer, root *kong.Node, words []string) {
 	if len(words) == 0 {
 		return
 	}
@@ -177,7 +179,7 @@ func (c *completer) values(v *kong.Value) (all []candidate) {
 	if find == nil {
 		return nil
 	}
-	read, err := desk.LoadForKeys(cmp.Or(c.given["config"], os.Getenv("FRONTDESK_CONFIG"), usualConfig))
+	read, err := desk.LoadForKeys(cmp.Or(c.given["config"], os.Getenv("FRONTDESK_CONFIG"), desk.UsualConfig))
 	if err != nil {
 		return nil
 	}

@@ -1,9 +1,8 @@
-package main
+package records
 
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -13,72 +12,11 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	otlp "go.opentelemetry.io/proto/otlp/trace/v1"
-	"google.golang.org/protobuf/proto"
 
 	"frontdesk/backend/remote/remotetest"
 	"frontdesk/cmd/frontdesk/rig"
 )
-
-// spanReceiver takes spans over OTLP/HTTP, as a collector does. It is a test's
-// own, over the protocol's official types: no collector is to be had from Debian.
-type spanReceiver struct {
-	*httptest.Server
-	mu    sync.Mutex
-	raw   []byte // all that was sent, decoded to text
-	spans []*otlp.Span
-}
-
-func newSpanReceiver(t *testing.T) *spanReceiver {
-	t.Helper()
-	r := &spanReceiver{}
-	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		body, err := io.ReadAll(req.Body)
-		var batch collector.ExportTraceServiceRequest
-		if err == nil {
-			err = proto.Unmarshal(body, &batch)
-		}
-		if err != nil || req.URL.Path != "/v1/traces" {
-			http.Error(w, "no batch of spans", http.StatusBadRequest)
-			return
-		}
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.raw = append(r.raw, batch.String()...)
-		for _, of := range batch.ResourceSpans {
-			for _, scope := range of.ScopeSpans {
-				r.spans = append(r.spans, scope.Spans...)
-			}
-		}
-		w.Header().Set("Content-Type", "application/x-protobuf")
-	}))
-	t.Cleanup(r.Close)
-	return r
-}
-
-// options have a desk send every span here.
-func (r *spanReceiver) options() string {
-	return fmt.Sprintf("tracing: {endpoint: %q, ratio: 1}\n", r.URL)
-}
-
-// all returns what was received. The desk sends the last of it when it stops.
-func (r *spanReceiver) all() []*otlp.Span {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.spans
-}
-
-// inTrace returns the spans of a trace by their names.
-func (r *spanReceiver) inTrace(id string) map[string]*otlp.Span {
-	found := map[string]*otlp.Span{}
-	for _, s := range r.all() {
-		if fmt.Sprintf("%x", s.TraceId) == id {
-			found[s.Name] = s
-		}
-	}
-	return found
-}
 
 // said is an attribute of a span as text.
 func saidBy(s *otlp.Span, key string) string {
@@ -102,9 +40,9 @@ const (
 // TestTraces follows a client's trace through the gateway, its backend, the work
 // of a callback job and the call of the receiver.
 func TestTraces(t *testing.T) {
-	spans := newSpanReceiver(t)
+	spans := rig.NewSpanReceiver(t)
 	receiver, options := rig.NewHooks(t, nil)
-	options.DSN, options.Extra = rig.Engines[0].DSN(t), options.Extra+spans.options()
+	options.DSN, options.Extra = rig.Engines[0].DSN(t), options.Extra+spans.Options()
 	d := rig.Start(t, options)
 	token := d.Login(rig.HookedKey, "demo")
 
@@ -118,7 +56,7 @@ func TestTraces(t *testing.T) {
 	d.Call("GET", "/nowhere/"+clientSpan+"?password=x", token, "")
 	d.Shutdown()
 
-	traced := spans.inTrace(clientTrace)
+	traced := spans.InTrace(clientTrace)
 	request := traced["GET /order/{id}"]
 	require.NotNil(t, request, "%v", traced)
 	require.Equal(t, otlp.Span_SPAN_KIND_SERVER, request.Kind)
@@ -140,7 +78,7 @@ func TestTraces(t *testing.T) {
 	require.Equal(t, "200", saidBy(callback, "http.response.status_code"))
 	require.Equal(t, fmt.Sprintf("%x", callback.SpanId), strings.Split(called.Header.Get("traceparent"), "-")[2])
 
-	for _, s := range spans.all() {
+	for _, s := range spans.All() {
 		for _, secret := range []string{token, "password", "fields=id", receiver.Address()} {
 			require.NotContains(t, s.String(), secret)
 		}
@@ -185,9 +123,9 @@ func TestTraceReachesTheService(t *testing.T) {
 			require.NoError(t, err)
 			sheet := filepath.Join(t.TempDir(), "garagecloud.yaml")
 			require.NoError(t, os.WriteFile(sheet, text, 0o600))
-			spans, o := newSpanReceiver(t), rig.Options{Backend: fmt.Sprintf(", driver: remote, sheet: %q", sheet)}
+			spans, o := rig.NewSpanReceiver(t), rig.Options{Backend: fmt.Sprintf(", driver: remote, sheet: %q", sheet)}
 			if traced {
-				o.Extra = spans.options()
+				o.Extra = spans.Options()
 			}
 			d := rig.Start(t, o)
 			token := d.Login(rig.FullKey, "demo")
@@ -201,10 +139,10 @@ func TestTraceReachesTheService(t *testing.T) {
 			defer mu.Unlock()
 			if !traced {
 				require.Equal(t, map[string]bool{"": true}, told)
-				require.Empty(t, spans.all())
+				require.Empty(t, spans.All())
 				return
 			}
-			call := spans.inTrace(clientTrace)["backend list"]
+			call := spans.InTrace(clientTrace)["backend list"]
 			require.NotNil(t, call)
 			require.Contains(t, told, fmt.Sprintf("00-%s-%x-01", clientTrace, call.SpanId))
 		})

@@ -1,4 +1,7 @@
-package main
+// Package adopt is for whoever puts frontdesk in front of an existing system: frontdesk map drafts,
+// checks, explains and tries its mapping sheet, and frontdesk conform holds it to the interface.
+// What the tools do is in backend/map… and backend/backendtest; here are their flags and what they print.
+package adopt
 
 import (
 	"context"
@@ -14,12 +17,12 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// mapCommands are the tools of who writes a mapping sheet.
-type mapCommands struct {
-	Init    mapInitCommand    `cmd:"" help:"Draft a first sheet out of an existing database, or of answers of an HTTP service."`
-	Check   mapCheckCommand   `cmd:"" help:"Compare a sheet with its database or service; nothing is written without --write."`
-	Explain mapExplainCommand `cmd:"" help:"Show what is read and written for a resource; nothing is connected to."`
-	Test    mapTestCommand    `cmd:"" help:"Run recorded requests and compare the answers with the documented ones."`
+// Map are the tools of who writes a mapping sheet.
+type Map struct {
+	Init    initCommand    `cmd:"" help:"Draft a first sheet out of an existing database, or of answers of an HTTP service."`
+	Check   checkCommand   `cmd:"" help:"Compare a sheet with its database or service; nothing is written without --write."`
+	Explain explainCommand `cmd:"" help:"Show what is read and written for a resource; nothing is connected to."`
+	Test    testCommand    `cmd:"" help:"Run recorded requests and compare the answers with the documented ones."`
 }
 
 // sheetFlags name a sheet: itself, or by the configuration that uses it.

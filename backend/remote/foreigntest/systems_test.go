@@ -1,21 +1,31 @@
-package remote
+// The walks before services that nobody here wrote.
+package foreigntest_test
 
 import (
 	"context"
 	"fmt"
 	"net/http"
+	"os"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"frontdesk/auth"
+	"frontdesk/backend"
 	"frontdesk/backend/drivertest"
+	"frontdesk/backend/idstore"
+	"frontdesk/backend/remote"
 	"frontdesk/backend/remote/foreigntest"
+	"frontdesk/backend/sqlrecord"
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
 )
+
+func TestMain(m *testing.M) { os.Exit(sqltest.FindLeaks(sqltest.Run(m))) }
 
 // foreign is a service that nobody here wrote, and how the records of its sheet are said
 // there. It is its own oracle.
@@ -113,9 +123,32 @@ func (f *foreign) meddle(resource string, made func(n int) foreigntest.Object) f
 	}
 }
 
+// open opens the driver before the service, with the sheet of that name.
+func (f *foreign) open(t *testing.T, file string) *remote.Store {
+	model, err := mapping.LoadModel("")
+	require.NoError(t, err)
+	url := f.URL
+	env := map[string]string{"JSONSERVER_URL": url, "LOOPBACK_URL": url, "POCKETBASE_URL": url, "POCKETBASE_PASSWORD": foreigntest.Password, "FOREIGN_PASSWORD_HASH": foreigntest.PasswordHash}
+	s, err := sheet.Load("../testdata/"+file, model, sheet.Options{
+		Env:        func(name string) (string, bool) { v, ok := env[name]; return v, ok },
+		RuleFields: func(rule string) []string { fields, _ := backend.RuleFields(rule); return fields },
+	})
+	require.NoError(t, err)
+	s.Source.HTTP.Timeout = time.Minute // which no test is to meet
+	db, err := sqlrecord.OpenSQLite(t.TempDir()+"/keep.db", sqlrecord.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	ids, err := idstore.Open(t.Context(), db, idstore.Options{Now: time.Now})
+	require.NoError(t, err)
+	store, err := remote.Open(t.Context(), remote.Options{Sheet: s, IDStore: ids})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, store.Close()) })
+	return store
+}
+
 // users logs in as one of the service's users, and finds them by their names alone.
 func (f *foreign) users(t *testing.T, file, suffix string) {
-	s := open(t, Options{Sheet: loadSheet(t, file, f.URL), IDStore: openIDStore(t)})
+	s := f.open(t, file)
 	user, err := s.Verify(t.Context(), auth.Credentials{Username: "noord" + suffix, Password: foreigntest.Password})
 	require.NoError(t, err)
 	require.EqualValues(t, 1, user.Client.ID)
@@ -132,8 +165,10 @@ func (f *foreign) users(t *testing.T, file, suffix string) {
 
 // walk walks a service behind its sheet.
 func (f *foreign) walk(t *testing.T, file string, w drivertest.Walk) {
-	s := open(t, Options{Sheet: loadSheet(t, file, f.URL), IDStore: openIDStore(t)})
-	w.Client, w.Oracle = front(t, s), f
+	s := f.open(t, file)
+	client, err := backend.NewClient(s, s.Sheet.Model, backend.Options{Timeout: time.Minute})
+	require.NoError(t, err)
+	w.Client, w.Oracle = client, f
 	w.Clients = []auth.Client{{ID: 1, Name: "noord"}, {ID: 2, Name: "zuid"}}
 	w.Refusals = []mapping.Reason{mapping.DuplicateValue, mapping.InUse, mapping.RelatedIDNotFound}
 	if w.Steps = 2; sqltest.Soak() {

@@ -1,4 +1,4 @@
-package main
+package rollback
 
 import (
 	"cmp"
@@ -11,20 +11,21 @@ import (
 	"time"
 
 	"frontdesk/backend/sqlrecord"
+	"frontdesk/cmd/frontdesk/accesslog"
 	"frontdesk/cmd/frontdesk/allowlist"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/desk/ledger"
 	"frontdesk/cmd/frontdesk/revisions"
-	"frontdesk/cmd/frontdesk/rollback"
 	"frontdesk/cmd/frontdesk/terminal"
 	"frontdesk/config"
 	"frontdesk/config/strictyaml"
 )
 
-type configCommands struct {
-	Diff     configDiffCommand     `cmd:"" help:"Tell what is different between two configurations, by what it means."`
-	History  configHistoryCommand  `cmd:"" help:"List the configurations that a gateway had, or refused: when, by whom, and what each changed."`
-	Rollback configRollbackCommand `cmd:"" help:"Write the files of an earlier configuration back, but for api_keys that have ended since."`
+// Commands are those about configurations that there were.
+type Commands struct {
+	Diff     diffCommand     `cmd:"" help:"Tell what is different between two configurations, by what it means."`
+	History  historyCommand  `cmd:"" help:"List the configurations that a gateway had, or refused: when, by whom, and what each changed."`
+	Rollback rollbackCommand `cmd:"" help:"Write the files of an earlier configuration back, but for api_keys that have ended since."`
 }
 
 // historyFlags say where the history of a gateway is.
@@ -55,7 +56,7 @@ func (f historyFlags) store() (revisions.Store, error) {
 	if err == nil && folder == "" {
 		err = desk.Misused("a gateway with %s keeps its history in memory only: it has no database in a file, and webhooks.folder is empty; its page /config shows it", f.Config)
 	}
-	return revisions.Store(absolute(folder)), err
+	return revisions.Store(desk.Absolute(folder)), err
 }
 
 // list is store with what is in it.
@@ -81,13 +82,13 @@ func inForce(all []revisions.Revision) (r revisions.Revision, err error) {
 	return r, errors.New("no configuration was taken so far")
 }
 
-type configHistoryCommand struct {
+type historyCommand struct {
 	historyFlags
 	Format string `default:"text" enum:"text,json" help:"text, or json."`
 }
 
 // Run lists the history, newest first.
-func (c configHistoryCommand) Run(p desk.Program) error {
+func (c historyCommand) Run(p desk.Program) error {
 	_, all, err := c.list()
 	if err != nil {
 		return err
@@ -146,7 +147,7 @@ func writeDifferences(p desk.Program, all []config.Difference, indent string) {
 	}
 }
 
-type configDiffCommand struct {
+type diffCommand struct {
 	Old string `arg:"" placeholder:"OLD" help:"A file, the number of a configuration of the history, or running: what is in force."`
 	New string `arg:"" placeholder:"NEW" help:"The same."`
 	historyFlags
@@ -161,7 +162,7 @@ type diffJSON struct {
 }
 
 // Run compares two configurations.
-func (c configDiffCommand) Run(p desk.Program) error {
+func (c diffCommand) Run(p desk.Program) error {
 	before, err := c.read(c.Old)
 	if err != nil {
 		return err
@@ -182,7 +183,7 @@ func (c configDiffCommand) Run(p desk.Program) error {
 }
 
 // read reads what an argument names.
-func (c configDiffCommand) read(name string) (*config.Config, error) {
+func (c diffCommand) read(name string) (*config.Config, error) {
 	n, wrong := strconv.Atoi(name)
 	if wrong != nil && name != "running" {
 		return desk.LoadForKeys(name)
@@ -224,7 +225,7 @@ func textsOf(store revisions.Store, all []revisions.Revision, n int) ([]config.T
 	return store.Texts(n)
 }
 
-type configRollbackCommand struct {
+type rollbackCommand struct {
 	N int `arg:"" placeholder:"N" help:"The number of the configuration, as frontdesk config history lists it."`
 	historyFlags
 	DryRun bool          `help:"Show everything, and change nothing."`
@@ -234,12 +235,12 @@ type configRollbackCommand struct {
 }
 
 // Help tells what the short help has no room for.
-func (configRollbackCommand) Help() string {
+func (rollbackCommand) Help() string {
 	return "An api_key or a hash that was removed, revoked or has expired since then stays ended, also if the earlier files have it: its end is written into them, and told. Files that the earlier configuration did not have are kept beside under another name, NAME.bak. Everything else, comments too, is as it was. It is judged as frontdesk check does, with its expectations, before anything is written."
 }
 
 // Run goes back.
-func (c configRollbackCommand) Run(p desk.Program) error {
+func (c rollbackCommand) Run(p desk.Program) error {
 	if c.Config == "" {
 		return desk.Misused("expected --config FILE, which is to be written")
 	}
@@ -289,7 +290,7 @@ func (c configRollbackCommand) Run(p desk.Program) error {
 }
 
 // plan judges what is to be done.
-func (c configRollbackCommand) plan(store revisions.Store, all []revisions.Revision) (*rollback.Plan, error) {
+func (c rollbackCommand) plan(store revisions.Store, all []revisions.Revision) (*Plan, error) {
 	texts, err := textsOf(store, all, c.N)
 	if err != nil {
 		return nil, err
@@ -302,11 +303,11 @@ func (c configRollbackCommand) plan(store revisions.Store, all []revisions.Revis
 	if err != nil {
 		return nil, fmt.Errorf("%w: so nobody knows which api_keys have ended", err)
 	}
-	return rollback.Prepare(c.Config, texts, serving, time.Now())
+	return Prepare(c.Config, texts, serving, time.Now())
 }
 
 // whatif tells what would be refused of what the logs have, which ends it unless it is wanted.
-func (c configRollbackCommand) whatif(p desk.Program, plan *rollback.Plan) error {
+func (c rollbackCommand) whatif(p desk.Program, plan *Plan) error {
 	if len(c.Logs) == 0 {
 		return nil
 	}
@@ -314,7 +315,7 @@ func (c configRollbackCommand) whatif(p desk.Program, plan *rollback.Plan) error
 	if err != nil {
 		return err
 	}
-	used, err := allowlist.ReadUsed(p.Ctx, logsOf(p, c.Logs), c.Since.From(time.Now()), "")
+	used, err := allowlist.ReadUsed(p.Ctx, accesslog.Logs{Names: c.Logs, Stdin: p.Stdin, Screen: p.Stderr}, c.Since.From(time.Now()), "")
 	if err != nil {
 		return err
 	}
@@ -331,7 +332,7 @@ func (c configRollbackCommand) whatif(p desk.Program, plan *rollback.Plan) error
 
 // noting does something that the list of acts is to have. It is done, too, where the gateway's
 // database does not answer: what is broken has to be mended all the same.
-func (c configRollbackCommand) noting(p desk.Program, of *config.Config, what, whom string, do func() error) error {
+func (c rollbackCommand) noting(p desk.Program, of *config.Config, what, whom string, do func() error) error {
 	withSpare := func() error { return desk.WithSpare(desk.DatabaseFileOf(of), do) }
 	database, err := desk.DatabaseOf(of)
 	var own sqlrecord.DB

@@ -1,4 +1,4 @@
-package main
+package several
 
 import (
 	"bufio"

@@ -1,4 +1,4 @@
-package main
+package adopt
 
 import (
 	"errors"
@@ -15,7 +15,8 @@ import (
 	"frontdesk/cmd/frontdesk/terminal"
 )
 
-type conformCommand struct {
+// Conform runs the conformance suite.
+type Conform struct {
 	URL    string `name:"url" xor:"where" placeholder:"BASE" help:"Base URL of a gateway that runs, such as https://api.example.nl/webservice_v2."`
 	Config string `xor:"where" placeholder:"FILE" help:"Configuration of a gateway to start for this, on this machine only; none other may serve its database meanwhile."`
 
@@ -41,7 +42,7 @@ type conformCommand struct {
 }
 
 // Run tests a gateway. It fails where any case does.
-func (c conformCommand) Run(p desk.Program) error {
+func (c Conform) Run(p desk.Program) error {
 	cases, err := backendtest.Select(c.Only)
 	if err != nil {
 		return desk.Misused("%w", err)
@@ -69,7 +70,7 @@ func (c conformCommand) Run(p desk.Program) error {
 }
 
 // complete judges the flags that depend on each other.
-func (c conformCommand) complete() error {
+func (c Conform) complete() error {
 	switch {
 	case c.URL == "" && c.Config == "":
 		return desk.Misused("expected --url BASE or --config FILE")
@@ -84,7 +85,7 @@ func (c conformCommand) complete() error {
 	return nil
 }
 
-func (c conformCommand) options(p desk.Program) (backendtest.Options, error) {
+func (c Conform) options(p desk.Program) (backendtest.Options, error) {
 	show := terminal.NewStatus(p.Stderr)
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	options := backendtest.Options{
@@ -116,7 +117,7 @@ func (c conformCommand) options(p desk.Program) (backendtest.Options, error) {
 }
 
 // runOwn tests a gateway of its own.
-func (c conformCommand) runOwn(p desk.Program, options backendtest.Options) (report *backendtest.Report, err error) {
+func (c Conform) runOwn(p desk.Program, options backendtest.Options) (report *backendtest.Report, err error) {
 	conf, err := desk.LoadConfig(c.Config)
 	if err != nil {
 		return nil, err
@@ -142,7 +143,7 @@ func (c conformCommand) runOwn(p desk.Program, options backendtest.Options) (rep
 }
 
 // write prints the table and writes the files that were asked for.
-func (c conformCommand) write(p desk.Program, report *backendtest.Report) error {
+func (c Conform) write(p desk.Program, report *backendtest.Report) error {
 	if err := report.WriteTable(p.Stdout); err != nil {
 		return err
 	}
