@@ -59,10 +59,7 @@ resources:
 // made, changed, moved to another tenant, deleted. The next cursor is said of the answer, or
 // of each entry, from now on, or from the beginning.
 func TestChangesByFeed(t *testing.T) {
-	s := foreigntest.CouchDB(t)
-	page, err := os.ReadFile("../../docs/sheet.md")
-	require.NoError(t, err)
-	example := regexp.MustCompile(`feed: \{path: .*\}`).FindString(string(page))
+	s, example := foreigntest.CouchDB(t), couchFeed(t)
 	for name, said := range map[string]string{"of the answer": example, "of entries": strings.Replace(strings.Replace(example, "start: now, ", "", 1), "next: last_seq", "position: seq", 1)} {
 		t.Run(name, func(t *testing.T) {
 			store := openText(t, fmt.Sprintf(couchSheet, said), s.URL)
@@ -147,6 +144,14 @@ func between(t *testing.T, service *foreigntest.System, hinder func(w http.Respo
 	return server.URL
 }
 
+// couchFeed is the feed of CouchDB's in the page about sheets.
+func couchFeed(t *testing.T) string {
+	t.Helper()
+	page, err := os.ReadFile("../../docs/sheet.md")
+	require.NoError(t, err)
+	return regexp.MustCompile(`feed: \{path: .*\}`).FindString(string(page))
+}
+
 // TestFeedOfAnAwkwardService reads a feed that answers thirty entries at most, whatever it is
 // asked for, is asked again after an hour only, and names a record that cannot be read: what
 // comes before that is told. A whole page that ends where it began would hide what comes behind.
@@ -167,7 +172,7 @@ func TestFeedOfAnAwkwardService(t *testing.T) {
 		}
 		return false
 	})
-	text := strings.NewReplacer("every: 10ms", "every: 1h", "page: 4", "page: 100").Replace(fmt.Sprintf(couchSheet, "next: last_seq"))
+	text := strings.NewReplacer("every: 10ms", "every: 1h", "page: 4", "page: 100", "start: now, ", "").Replace(fmt.Sprintf(couchSheet, couchFeed(t)))
 	store := openText(t, text, service)
 	contact := store.Sheet.Model.Resource("contact")
 	_, more, err := store.Position(t.Context(), contact, noord, "")
