@@ -18,17 +18,19 @@ import (
 
 type backupCommand struct {
 	administration
-	Client    string `xor:"what" required:"" placeholder:"NAME" help:"The client (customer) whose records to back up."`
-	All       bool   `xor:"what" required:"" help:"The whole installation: database, results of callbacks, keys, configuration and what it names."`
-	Out       string `required:"" placeholder:"FILE.zip" help:"The file to write; one that is there is replaced when the new one is complete. With --all also a folder that is there, for a file named by the time."`
-	Keep      int    `placeholder:"N" help:"Of all backups of this installation in the folder, remove those before the newest N, once the new one is complete."`
-	NoResults bool   `help:"Leave out results of callbacks, which clients then ask for again."`
+	Client string `xor:"what" required:"" placeholder:"NAME" help:"The client (customer) whose records to back up."`
+	All    bool   `xor:"what" required:"" help:"The whole installation: database, results of callbacks, keys, configuration and what it names."`
+	archive.Backup
 }
 
 // Run writes the backup. A server may run beside it.
 func (b backupCommand) Run(p desk.Program) error {
 	if b.All {
-		return b.whole(p)
+		c, err := b.load(p)
+		if err != nil {
+			return err
+		}
+		return b.Backup.Run(p, c)
 	}
 	if b.Keep != 0 || b.NoResults {
 		return desk.Misused("--keep and --no-results are for --all")
@@ -66,14 +68,12 @@ func (b backupCommand) Run(p desk.Program) error {
 }
 
 type restoreCommand struct {
-	Config   string `xor:"where" required:"" placeholder:"FILE" help:"Configuration (YAML), for its backend."`
-	Client   string `xor:"what" required:"" placeholder:"NAME" help:"The client (customer) to restore, which must have no records; it is added where it is new."`
-	All      bool   `xor:"what,where" required:"" help:"The whole installation, each file where it was; nothing that is there is written over."`
-	Rename   bool   `help:"The backup is of another client, whose records this one is to get."`
-	Legacy   bool   `help:"Take records that the model would refuse today."`
-	DataOnly bool   `help:"With --all: leave out configuration, keys and what the configuration names; those that are there count."`
-	DryRun   bool   `help:"With --all: check the file, tell what would be written, and write nothing."`
-	File     string `arg:"" placeholder:"FILE.zip" help:"A file that frontdesk backup, or POST /backup/owner, has made."`
+	Config string `xor:"where" required:"" placeholder:"FILE" help:"Configuration (YAML), for its backend."`
+	Client string `xor:"what" required:"" placeholder:"NAME" help:"The client (customer) to restore, which must have no records; it is added where it is new."`
+	All    bool   `xor:"what,where" required:"" help:"The whole installation, each file where it was; nothing that is there is written over."`
+	Rename bool   `help:"The backup is of another client, whose records this one is to get."`
+	Legacy bool   `help:"Take records that the model would refuse today."`
+	archive.Restore
 }
 
 // Run judges the file and then restores all of it, or nothing.
@@ -82,7 +82,7 @@ func (r restoreCommand) Run(p desk.Program) error {
 		if r.Rename || r.Legacy {
 			return desk.Misused("--rename and --legacy are for --client")
 		}
-		return r.whole(p)
+		return r.Restore.Run(p)
 	}
 	if r.DataOnly || r.DryRun {
 		return desk.Misused("--data-only and --dry-run are for --all")

@@ -81,7 +81,7 @@ var mayImport = map[string][]string{
 		"auth", "auth/redis", "backend", "backend/follow", "backend/idstore", "backend/legacy", "backend/reference", "backend/remote", "backend/sqlrecord", "cmd/frontdesk/atomicfile", "cmd/frontdesk/chart", "cmd/frontdesk/desk/ledger", "cmd/frontdesk/history", "cmd/frontdesk/revisions", "config",
 		"config/strictyaml", "gateway", "gateway/webhook", "gateway/webhook/jobstore", "mapping", "mapping/sheet",
 	},
-	"cmd/frontdesk/archive":     {"cmd/frontdesk/atomicfile", "config", "gateway/webhook"},
+	"cmd/frontdesk/archive":     {"backend/sqlrecord", "cmd/frontdesk/atomicfile", "cmd/frontdesk/desk", "cmd/frontdesk/desk/ledger", "cmd/frontdesk/terminal", "config", "gateway/webhook"},
 	"cmd/frontdesk/desk/ledger": {"backend/sqlrecord", "mapping"},
 	"cmd/frontdesk/revisions":   {"cmd/frontdesk/atomicfile", "config"},
 	"cmd/frontdesk/rollback":    {"backend/sqlrecord", "cmd/frontdesk/accesslog", "cmd/frontdesk/allowlist", "cmd/frontdesk/atomicfile", "cmd/frontdesk/desk", "cmd/frontdesk/desk/ledger", "cmd/frontdesk/revisions", "cmd/frontdesk/terminal", "config", "config/strictyaml"},

@@ -1,11 +1,11 @@
-// Package archive keeps a whole installation in one ZIP file: its configuration with keys and
-// certificates, its SQLite database, results of callbacks, and what it kept of the past. It
-// writes such a file, judges one, and puts all of it back or nothing. What an installation
-// consists of, package desk knows.
+// Package archive is frontdesk backup --all and restore --all. An archive is a ZIP file with a whole
+// installation: the configuration with its keys and certificates, the SQLite database, results of
+// callbacks, and history. It is written, checked, and restored completely or not at all. Which
+// files belong to an installation, package desk knows.
 //
-// An archive says itself where its files go, so one is as much to be trusted as a package that
-// is installed. It has the hashes of api_keys and of passwords, all records, and private keys of
-// certificates as they are: it is for its owner alone.
+// An archive says where its files go, so restoring one needs as much trust as installing a package.
+// It contains all records, hashes of api_keys and passwords, and private keys of certificates as
+// they are: nobody but its owner may read it.
 package archive
 
 import (

@@ -1,11 +1,10 @@
-package main
+package archive
 
 import (
 	"fmt"
 	"path/filepath"
 	"time"
 
-	"frontdesk/cmd/frontdesk/archive"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/terminal"
 	"frontdesk/config"
@@ -13,7 +12,7 @@ import (
 
 // tellOfKeys says which api_keys are good again although somebody ended them after the archive was
 // made, as far as a newer archive beside it knows.
-func (r restoreCommand) tellOfKeys(p desk.Program, a *archive.Archive, texts []config.Text) {
+func (r Restore) tellOfKeys(p desk.Program, a *Archive, texts []config.Text) {
 	fmt.Fprintf(p.Stdout, "api_keys are those of %s: one that was ended, or narrowed, after that is again as it was then; frontdesk key list --config %s shows them\n",
 		a.Time.Format(time.RFC3339), terminal.Safe(a.Config))
 	newer, at, err := newest(p, a)
@@ -51,12 +50,12 @@ func (r restoreCommand) tellOfKeys(p desk.Program, a *archive.Archive, texts []c
 }
 
 // newest is the configuration of the newest archive beside this one, if that is newer.
-func newest(p desk.Program, a *archive.Archive) (texts []config.Text, at time.Time, err error) {
+func newest(p desk.Program, a *Archive) (texts []config.Text, at time.Time, err error) {
 	files, err := a.Others(filepath.Dir(a.File))
 	if err != nil || len(files) == 0 {
 		return nil, at, err
 	}
-	other, err := archive.Open(files[len(files)-1])
+	other, err := Open(files[len(files)-1])
 	if err != nil {
 		return nil, at, err
 	}
