@@ -19,8 +19,8 @@ const (
 	pruneAtOnce = 1000
 )
 
-// Prune removes the changes that no valid cursor needs. The last one stays, since SQLite
-// counts on from it.
+// Prune removes the changes that neither a valid cursor nor a count needs. The last one stays,
+// since SQLite counts on from it.
 func (c *Changes) Prune(ctx context.Context) error {
 	db := Reserved(c.db)
 	d := db.Dialect()
@@ -28,7 +28,11 @@ func (c *Changes) Prune(ctx context.Context) error {
 	text := "DELETE FROM " + changeTable + " WHERE seq IN (SELECT seq FROM " + changeTable + " ORDER BY seq LIMIT " + p(2) + ") AND at < " + d.Present + " - " + p(1) +
 		" AND seq < (SELECT max(seq) FROM " + changeTable + ")"
 	if !d.steers {
-		text = "DELETE FROM " + changeTable + " WHERE ctid = ANY (ARRAY(SELECT ctid FROM " + changeTable + " WHERE at < " + d.Present + " - $1::bigint LIMIT $2))"
+		old := "at < " + d.Present + " - $1::bigint"
+		if c.records != nil {
+			old += " AND " + c.records.counts.noted
+		}
+		text = "DELETE FROM " + changeTable + " WHERE ctid = ANY (ARRAY(SELECT ctid FROM " + changeTable + " WHERE " + old + " LIMIT $2))"
 	}
 	keep := mapping.IntValue((c.keep + keptLonger).Milliseconds())
 	for {

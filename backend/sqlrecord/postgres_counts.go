@@ -39,6 +39,9 @@ type counts struct {
 	clear string
 	count map[*mapping.Resource]string
 	find  string // client, resource, offset: the total, the block of that record, and how many come before the block
+
+	forget string // has all resources counted anew
+	noted  string // the condition that a change is in the counts that are known
 }
 
 func newCounts(d *Dialect, resources map[*mapping.Resource]*table, shift int) *counts {
@@ -68,8 +71,11 @@ func newCounts(d *Dialect, resources map[*mapping.Resource]*table, shift int) *c
 			" ends AS (SELECT block, records, sum(records) OVER (ORDER BY block) AS upto FROM blocks)" +
 			" SELECT (SELECT coalesce(sum(records), 0) FROM blocks)::bigint, e.block::bigint, (e.upto - e.records)::bigint FROM " + countStateTable +
 			" LEFT JOIN LATERAL (SELECT * FROM ends WHERE upto > $3 ORDER BY block LIMIT 1) e ON true WHERE resource = $2 AND " + known,
+		noted: "tx < (SELECT coalesce(min(counted), " + strconv.Itoa(math.MaxInt64) + ") FROM " + countStateTable + " WHERE " + known + ")",
 	}
+	c.forget = "INSERT INTO " + countStateTable + " (resource, counted, counted_at) SELECT resource, 0, 0 FROM (SELECT resource FROM " + countStateTable
 	for r, t := range resources {
+		c.forget += " UNION SELECT '" + r.Name + "'"
 		// All rows that the snapshot sees are counted, so what it sees of transactions after
 		// the position is taken off: find and fold add it.
 		c.count[r] = "WITH now AS MATERIALIZED (SELECT " + head + " AS upto), there AS (SELECT client_id, $1 AS resource, " + block + " AS block, count(*) AS records FROM " + t.name +
@@ -77,6 +83,7 @@ func newCounts(d *Dialect, resources map[*mapping.Resource]*table, shift int) *c
 			" put AS (" + put + "there GROUP BY 1, 2, 3 HAVING sum(records) <> 0)" +
 			" UPDATE " + countStateTable + " SET counted = upto, counted_at = " + d.Present + " FROM now WHERE resource = $1"
 	}
+	c.forget += ") all_of_them ON CONFLICT (resource) DO UPDATE SET counted_at = 0"
 	return c
 }
 
@@ -138,12 +145,13 @@ func (s *Store) countAnew(ctx context.Context, c Conn, resource mapping.Value, t
 }
 
 // forgetCounts has the records counted anew, in the transaction that wrote some whose changes
-// are not noted.
+// are not noted, or removed changes. It waits for who counts them for the first time, whose row
+// nobody else sees. One transaction at a time does so: it has locked the row of changeLogTable.
 func (s *Store) forgetCounts(ctx context.Context) error {
 	if !s.Counts() {
 		return nil
 	}
-	_, err := s.conn.Exec(ctx, "UPDATE "+countStateTable+" SET counted_at = 0")
+	_, err := s.conn.Exec(ctx, s.counts.forget)
 	return err
 }
 
