@@ -102,7 +102,7 @@ func TestBackupAll(t *testing.T) {
 	said := w.command(0, "backup", "--all", "--config", w.file, "--out", w.backups, "--keep", "2")
 	ended.Store(true)
 	writers.Wait()
-	require.Contains(t, said, "holds the database, ")
+	require.Contains(t, said, "holds the database "+filepath.Join(w.folder, "frontdesk.db")+", ")
 	file := w.archives()[0]
 	require.Contains(t, w.command(1, "restore", "--all", file), "serves from "+w.folder)
 	require.Contains(t, w.command(1, "restore", "--all", "--dry-run", file), "move it aside first:\n  "+w.folder)

@@ -103,8 +103,10 @@ func (b Backup) tell(p desk.Program, out string, folder bool, m Manifest, began 
 		return desk.AdviseFull(err)
 	}
 	database := "no database"
-	if m.Count(Store) > 0 {
-		database = "the database"
+	for _, part := range m.Parts {
+		if part.Kind == Store { // by its path, since one in the configuration may be relative to the folder of the command
+			database = "the database " + terminal.Safe(part.Path)
+		}
 	}
 	fmt.Fprintf(p.Stdout, "%s holds %s, %s of callbacks, %s, %s that it names, and %s, as of %s (%s)\n", out, database,
 		terminal.Several(int64(m.Count(Result)), "result"), terminal.Several(int64(m.Count(Configuration)), "file")+" of the configuration with its keys",

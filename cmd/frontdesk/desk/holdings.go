@@ -98,11 +98,16 @@ func (h *Holdings) lookForVariables() error {
 		if err != nil {
 			return err
 		}
-		if strings.Contains(string(text), "${") {
+		if slices.ContainsFunc(strings.Split(string(text), "\n"), hasVariable) {
 			h.Elsewhere = append(h.Elsewhere, "what the variables in "+file+" stand for: back up what sets them, such as secrets.env beside it")
 		}
 	}
 	return nil
+}
+
+// hasVariable tells whether a line that is no comment has one.
+func hasVariable(line string) bool {
+	return strings.Contains(line, "${") && !strings.HasPrefix(strings.TrimSpace(line), "#")
 }
 
 // dumpOf is the command that dumps a PostgreSQL database. It asks for the password, or has it from
