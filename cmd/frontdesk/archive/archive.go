@@ -16,8 +16,10 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // The form of an archive. Version changes when an older frontdesk would misread a newer file.
@@ -89,6 +91,14 @@ func (m Manifest) Count(kind Kind) (n int) {
 	return n
 }
 
+// shown is a path of an archive as it may be shown: what a terminal would obey is escaped.
+func shown(path string) string {
+	if strings.ContainsFunc(path, func(r rune) bool { return !unicode.IsPrint(r) || r == unicode.ReplacementChar }) {
+		return strconv.Quote(path)
+	}
+	return path
+}
+
 // ErrForeign says that a file is no archive of an installation.
 var ErrForeign = errors.New("it is no archive that frontdesk backup --all has written")
 
@@ -107,7 +117,7 @@ func readManifest(z *zip.Reader) (m Manifest, err error) {
 		return m, ErrForeign
 	}
 	if m.FormatVersion > Version {
-		return m, fmt.Errorf("it is of a newer frontdesk (%s), with format %d; this one reads up to %d", m.Program, m.FormatVersion, Version)
+		return m, fmt.Errorf("it is of a newer frontdesk (%q), with format %d; this one reads up to %d", m.Program, m.FormatVersion, Version)
 	}
 	seen := map[string]bool{}
 	for _, p := range m.Parts {
