@@ -119,15 +119,16 @@ func readManifest(z *zip.Reader) (m Manifest, err error) {
 	if m.FormatVersion > Version {
 		return m, fmt.Errorf("it is of a newer frontdesk (%q), with format %d; this one reads up to %d", m.Program, m.FormatVersion, Version)
 	}
-	seen := map[string]bool{}
+	seen, whole := map[string]bool{}, false
 	for _, p := range m.Parts {
 		_, known := order[p.Kind]
 		if !known || !filepath.IsAbs(p.Path) || filepath.Clean(p.Path) != p.Path || seen[p.member()] || p.Mode != p.Mode.Perm() || p.Bytes < 0 {
 			return m, fmt.Errorf("its list of files is damaged at %q", p.Path)
 		}
 		seen[p.member()] = true
+		whole = whole || p.Path == m.Config && p.Kind == Configuration
 	}
-	if !seen[(Part{Path: m.Config}).member()] {
+	if !whole {
 		return m, fmt.Errorf("its list of files is damaged: it lacks %q", m.Config)
 	}
 	return m, nil

@@ -217,9 +217,10 @@ func TestDamaged(t *testing.T) {
 		i.path("keys.d/webshop.yaml"):                   i.path("data") + "/../../../x",
 		i.path("tls/key.pem"):                           i.path("frontdesk.yaml"),
 		`"kind": "named"`:                               `"kind": "other"`,
-		`"format_version": 1`:                           `"format_version": 2`,
-		`"mode": 416`:                                   `"mode": 2541`,
-		`"format": "frontdesk-archive"`:                 `"format": "frontdesk-backup"`,
+		i.path("frontdesk.yaml") + "\",\n      \"kind\": \"configuration\"": i.path("frontdesk.yaml") + "\",\n      \"kind\": \"named\"",
+		`"format_version": 1`:           `"format_version": 2`,
+		`"mode": 416`:                   `"mode": 2541`,
+		`"format": "frontdesk-archive"`: `"format": "frontdesk-backup"`,
 	} {
 		require.Error(t, tried(rewritten(t, a, [2]string{was, is})), "%s", is)
 	}
