@@ -16,8 +16,10 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // The form of an archive. Version changes when an older frontdesk would misread a newer file.
@@ -89,6 +91,14 @@ func (m Manifest) Count(kind Kind) (n int) {
 	return n
 }
 
+// shown is a path of an archive as it may be shown: what a terminal would obey is escaped.
+func shown(path string) string {
+	if strings.ContainsFunc(path, func(r rune) bool { return !unicode.IsPrint(r) || r == unicode.ReplacementChar }) {
+		return strconv.Quote(path)
+	}
+	return path
+}
+
 // ErrForeign says that a file is no archive of an installation.
 var ErrForeign = errors.New("it is no archive that frontdesk backup --all has written")
 
@@ -107,17 +117,18 @@ func readManifest(z *zip.Reader) (m Manifest, err error) {
 		return m, ErrForeign
 	}
 	if m.FormatVersion > Version {
-		return m, fmt.Errorf("it is of a newer frontdesk (%s), with format %d; this one reads up to %d", m.Program, m.FormatVersion, Version)
+		return m, fmt.Errorf("it is of a newer frontdesk (%q), with format %d; this one reads up to %d", m.Program, m.FormatVersion, Version)
 	}
-	seen := map[string]bool{}
+	seen, whole := map[string]bool{}, false
 	for _, p := range m.Parts {
 		_, known := order[p.Kind]
 		if !known || !filepath.IsAbs(p.Path) || filepath.Clean(p.Path) != p.Path || seen[p.member()] || p.Mode != p.Mode.Perm() || p.Bytes < 0 {
 			return m, fmt.Errorf("its list of files is damaged at %q", p.Path)
 		}
 		seen[p.member()] = true
+		whole = whole || p.Path == m.Config && p.Kind == Configuration
 	}
-	if !seen[(Part{Path: m.Config}).member()] {
+	if !whole {
 		return m, fmt.Errorf("its list of files is damaged: it lacks %q", m.Config)
 	}
 	return m, nil

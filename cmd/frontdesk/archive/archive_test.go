@@ -217,17 +217,44 @@ func TestDamaged(t *testing.T) {
 		i.path("keys.d/webshop.yaml"):                   i.path("data") + "/../../../x",
 		i.path("tls/key.pem"):                           i.path("frontdesk.yaml"),
 		`"kind": "named"`:                               `"kind": "other"`,
-		`"format_version": 1`:                           `"format_version": 2`,
-		`"mode": 416`:                                   `"mode": 2541`,
-		`"format": "frontdesk-archive"`:                 `"format": "frontdesk-backup"`,
+		i.path("frontdesk.yaml") + "\",\n      \"kind\": \"configuration\"": i.path("frontdesk.yaml") + "\",\n      \"kind\": \"named\"",
+		`"format_version": 1`:           `"format_version": 2`,
+		`"mode": 416`:                   `"mode": 2541`,
+		`"format": "frontdesk-archive"`: `"format": "frontdesk-backup"`,
 	} {
-		require.Error(t, tried(rewritten(t, a, was, is)), "%s", is)
+		require.Error(t, tried(rewritten(t, a, [2]string{was, is})), "%s", is)
 	}
 	require.NoDirExists(t, i.folder)
 }
 
+// TestShown: no message of an archive has what a terminal obeys.
+func TestShown(t *testing.T) {
+	i, kept := newInstallation(t), t.TempDir()
+	i.write("\x1b[2J.pem", "a certificate", 0o600)
+	i.files = append(i.files, Source{Path: i.path("\x1b[2J.pem"), Kind: Named})
+	a := i.archive(kept)
+	i.write("\x1b[2J.pem", "another", 0o600)
+	messages := []error{restore(t.Context(), a, func(string) {})}
+	for _, changed := range [][][2]string{
+		{{"[2J.pem", "[3J.pem"}},
+		{{`"program": "`, `"program": "\u001b[2J`}, {`"format_version": 1`, `"format_version": 2`}},
+	} {
+		file := filepath.Join(kept, "tried.zip")
+		require.NoError(t, os.WriteFile(file, rewritten(t, a, changed...), 0o600))
+		b, err := Open(file)
+		if err == nil {
+			err = errors.Join(b.Verify(t.Context(), func(int64) {}), b.Close())
+		}
+		messages = append(messages, err)
+	}
+	for _, err := range messages {
+		require.ErrorContains(t, err, `\x1b[`)
+		require.NotContains(t, err.Error(), "\x1b")
+	}
+}
+
 // rewritten is an archive whose list says something else.
-func rewritten(t *testing.T, a *Archive, was, is string) []byte {
+func rewritten(t *testing.T, a *Archive, changed ...[2]string) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	w := zip.NewWriter(&out)
@@ -237,8 +264,10 @@ func rewritten(t *testing.T, a *Archive, was, is string) []byte {
 		text, err := io.ReadAll(in)
 		require.NoError(t, err)
 		if f.Name == manifestName {
-			require.Contains(t, string(text), was)
-			text = bytes.Replace(text, []byte(was), []byte(is), 1)
+			for _, c := range changed {
+				require.Contains(t, string(text), c[0])
+				text = bytes.Replace(text, []byte(c[0]), []byte(c[1]), 1)
+			}
 		}
 		to, err := w.Create(f.Name)
 		require.NoError(t, err)

@@ -25,9 +25,9 @@ func owners(info fs.FileInfo) (owner, group string) {
 	return owner, group
 }
 
-// give gives a file or folder the owner and group of a part, which only root can. Those that
+// give gives a file or folder, which chown changes, the owner and group of a part, which only root can. Those that
 // this machine does not know stay root's.
-func (p Part) give(path string) error {
+func (p Part) give(chown func(uid, gid int) error) error {
 	if os.Geteuid() != 0 {
 		return nil
 	}
@@ -38,5 +38,5 @@ func (p Part) give(path string) error {
 	if g, err := user.LookupGroup(p.Group); err == nil {
 		gid, _ = strconv.Atoi(g.Gid)
 	}
-	return os.Lchown(path, uid, gid)
+	return chown(uid, gid)
 }

@@ -35,7 +35,11 @@ type staged struct {
 type InTheWay []string
 
 func (w InTheWay) Error() string {
-	return fmt.Sprintf("nothing was written, since this is there and is not as it is in the archive; move it aside first:\n  %s", strings.Join(w, "\n  "))
+	all := make([]string, len(w))
+	for i, path := range w {
+		all[i] = shown(path)
+	}
+	return fmt.Sprintf("nothing was written, since this is there and is not as it is in the archive; move it aside first:\n  %s", strings.Join(all, "\n  "))
 }
 
 // Plan looks what of the archive is to be written: the parts that are wanted and not there. A
@@ -180,7 +184,7 @@ func (p *Plan) stage(ctx context.Context, part Part) error {
 	}
 	p.ready = append(p.ready, s)
 	err = p.of.read(ctx, part, file)
-	return errors.Join(err, file.Chmod(part.Mode), part.give(s.name), file.Sync(), file.Close())
+	return errors.Join(err, file.Chmod(part.Mode), part.give(file.Chown), file.Sync(), file.Close())
 }
 
 // makeFolder makes a folder that is missing, and those above, for who reads the part.
@@ -199,20 +203,23 @@ func (p *Plan) makeFolder(folder string, part Part) error {
 		return err
 	}
 	p.made = append(p.made, folder)
-	return part.give(folder)
+	return part.give(func(uid, gid int) error { return os.Lchown(folder, uid, gid) })
 }
 
 // place gives a file its name, unless something has it.
 func (s staged) place() error {
 	if err := os.Link(s.name, s.Path); err != nil {
 		if _, there := os.Lstat(s.Path); there == nil || errors.Is(err, fs.ErrExist) {
-			return fmt.Errorf("%s has come meanwhile", s.Path)
+			return fmt.Errorf("%s has come meanwhile", shown(s.Path))
 		}
 		if err := os.Rename(s.name, s.Path); err != nil { // on a disk without links
 			return err
 		}
 	}
-	return atomicfile.SyncFolder(filepath.Dir(s.Path))
+	if err := atomicfile.SyncFolder(filepath.Dir(s.Path)); err != nil {
+		return errors.Join(err, os.Remove(s.Path))
+	}
+	return nil
 }
 
 // forget removes the other name.

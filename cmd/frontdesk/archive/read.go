@@ -59,7 +59,7 @@ func (a *Archive) Verify(ctx context.Context, progress func(done int64)) error {
 func (a *Archive) read(ctx context.Context, p Part, out io.Writer) error {
 	file, err := a.zip.Open(p.member())
 	if err != nil {
-		return fmt.Errorf("%s is damaged: it lacks %s", a.File, p.Path)
+		return fmt.Errorf("%s is damaged: it lacks %s", a.File, shown(p.Path))
 	}
 	defer file.Close()
 	sum := sha256.New()
@@ -84,7 +84,7 @@ func (a *Archive) read(ctx context.Context, p Part, out io.Writer) error {
 }
 
 func (a *Archive) damaged(p Part, err error) error {
-	return fmt.Errorf("%s is damaged at %s: %w", a.File, p.Path, err)
+	return fmt.Errorf("%s is damaged at %s: %w", a.File, shown(p.Path), err)
 }
 
 // Texts are the files of the configuration, the main one first.
