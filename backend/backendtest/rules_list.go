@@ -348,7 +348,8 @@ func (t *T) modified() (moment time.Time, listed func(since time.Time) bool) {
 	}
 }
 
-// byID makes as many records as do not stand in order by chance.
+// byID checks that a list without sort is in the order of IDs. It adds five records, so that an
+// order by chance is unlikely.
 func byID(t *T) {
 	path, _ := t.scope()
 	if !t.onlyReads(t.resource) {

@@ -1,12 +1,11 @@
-// Package follow knows which records of a system have changed that is not the gateway's: it
-// looks at them again and again, as the mapping sheet says (changes), and compares them
-// with what it has seen before; where the system has a Journal, only at those which that
-// names.
+// Package follow finds out which records of an external system have changed. It polls the
+// system as the mapping sheet says (changes), and compares each record with the version that
+// it saw before. If the system has a Journal, it reads only the records that the Journal names.
 //
-// What it has seen is in the gateway's own database, beside the IDs: for each client that
-// follows a resource, and each record of it, a version. A Follower reads through the
-// driver, so it sees what the client sees; it writes nothing into the system. One gateway
-// of several looks; all of them tell.
+// The versions are in the gateway's own database, beside the IDs: one for each client that
+// follows a resource, and each record of it. A Follower reads through the driver, so it sees
+// what the client sees; it writes nothing into the system. Of several gateways one polls, and
+// all of them answer /changes.
 package follow
 
 import (

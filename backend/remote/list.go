@@ -80,8 +80,8 @@ func (s *service) listFor(ctx context.Context, m *mapping.Resource, q backend.Qu
 // to read and count all of that.
 func (l *listing) picks() bool { return l.narrows || l.hides }
 
-// listed names the list for places that are remembered by their number. The name changes with
-// each write, because the numbers do.
+// listed is the key under which marks of the list are remembered. It changes with each write,
+// since a write may move all that follows.
 func (l *listing) listed() string {
 	how := " whole "
 	if l.picks() {
@@ -90,8 +90,8 @@ func (l *listing) listed() string {
 	return l.key + how + strconv.FormatInt(l.writes, 10)
 }
 
-// leavesMarks tells whether places in the list are worth remembering. If the driver filters, a
-// record before the place may come to match: such a list is read from the beginning.
+// leavesMarks tells whether marks of the list are remembered. If the driver filters, a
+// record before a mark may begin to match: such a list is read from the beginning.
 func (l *listing) leavesMarks() bool { return !l.narrows }
 
 // counts tells whether the driver has to count the total, because the service does not tell

@@ -105,7 +105,7 @@ func (r *Resource) shown(row []Raw, client auth.Client) (system bool, err error)
 		return false, fmt.Errorf("%s: a row of %d places, expected %d", r.Name, len(row), len(r.Places))
 	}
 	if r.clientAt >= 0 {
-		of := row[r.clientAt] // absent, null or empty: nobody's
+		of := row[r.clientAt] // absent, null or empty: the record belongs to nobody
 		switch {
 		case r.isSystem(of):
 			system = true

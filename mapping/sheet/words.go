@@ -140,8 +140,8 @@ func (r *Resource) Unfit(row []Raw) (all []Unfit) {
 	return all
 }
 
-// Forgets tells whether set would change what the row has if a client sends a field back as it
-// was read.
+// Forgets tells whether writing a field back unchanged would alter the row, because set computes
+// something else than the row has.
 func (r *Resource) Forgets(f *Field, row []Raw) bool {
 	if f.set == nil {
 		return false

@@ -19,7 +19,7 @@ type certificates struct {
 	current atomic.Pointer[certified]
 }
 
-// certified is the certificate as it was read last.
+// certified is what the files held when they were last read.
 type certified struct {
 	tls    *tls.Config
 	serial string
