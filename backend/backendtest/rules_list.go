@@ -314,7 +314,8 @@ func until(t *T) {
 	}
 }
 
-// inList is a record, the suite's own where it may make any, and a list with it.
+// inList returns a record and a list that contains it. The record is the suite's own if it may
+// create records.
 func (t *T) inList() (rec map[string]any, list string) {
 	if t.onlyReads(t.resource) {
 		rec = t.found(t.resource)

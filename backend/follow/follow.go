@@ -36,7 +36,7 @@ var migrations embed.FS
 // Options say what a Follower works with. Reader, DB and Sheet are needed.
 type Options struct {
 	Reader backend.Reader // of the system, as clients see it
-	DB     sqlrecord.DB   // the gateway's own, which stays its owner's
+	DB     sqlrecord.DB   // the gateway's own; Close leaves it open
 	Sheet  *sheet.Sheet
 	Model  *mapping.Model // that of the driver; nil for the sheet's
 	// Keep is how long a cursor is good; default 90 days.
@@ -102,9 +102,8 @@ func Tells(sh *sheet.Sheet) func(*mapping.Resource) backend.Telling {
 // keepDefault is how long cursors are good where nothing is said.
 const keepDefault = 90 * 24 * time.Hour
 
-// Open makes or migrates the tables, and begins to look. It returns nil if the sheet says
-// of no resource how its changes are known. The caller closes the Follower, before the
-// driver and the database.
+// Open makes or migrates the tables, and begins to poll. It returns nil if the sheet has
+// changes for no resource. The caller closes the Follower, before the driver and the database.
 func Open(ctx context.Context, o Options) (*Follower, error) {
 	f := &Follower{o: o, db: sqlrecord.Reserved(o.DB), resources: map[string]*mapping.Resource{}, wake: make(chan struct{}, 1), asked: map[pair]time.Time{}, done: make(chan struct{})}
 	f.o.Model = cmp.Or(o.Model, o.Sheet.Model)

@@ -21,7 +21,7 @@ type listing struct {
 	writes int64     // of the resource, when the list began
 	since  time.Time // what lies before the present place was counted
 	scan   scanner
-	owners *owners // judge whose the records are
+	owners *owners // finds out whose the records are
 	// parents are what the path says of all that is listed.
 	parents []sheet.Assignment
 	// judged are the filters that the service does not have: they are applied
@@ -187,7 +187,7 @@ func (l *listing) isDone(c chunk) bool {
 	return c.last || l.page.More && l.isSettled() && (!l.q.Total || l.total >= 0)
 }
 
-// learn remembers the place that a cursor leads to, and how many records come before it.
+// learn remembers a mark: where a cursor leads, and how many records come before it.
 func (l *listing) learn(at place) {
 	if at.cursor != "" && at.seen > 0 && l.q.After == 0 && l.leavesMarks() {
 		l.s.cursors.learn(l.listed(), mark{position: at.position, seen: at.seen, cursor: at.cursor, since: l.since})

@@ -132,7 +132,7 @@ func (r *Resource) isSystem(of Raw) bool {
 	return r.SystemClient != "" && strings.TrimRight(of.String(), " ") == r.SystemClient
 }
 
-// clientIn is the client whose number a place holds.
+// clientIn returns the number of the client that a place holds.
 func clientIn(of Raw) (id int64, ok bool) {
 	if of.Kind == RawInt {
 		return of.Int, true

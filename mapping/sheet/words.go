@@ -243,7 +243,7 @@ func (r *Resource) Words(f *Field) (place, conversion string) {
 	return place, strings.Join(words, "; ")
 }
 
-// said are the conversions of a value, in words.
+// said tells in words which conversions a value goes through.
 func (c *codec) said() []string {
 	words := []string{c.systemName()}
 	add := func(when bool, text string) {
