@@ -34,7 +34,7 @@ func (o *operation) scopes() []mapping.Scope {
 	return []mapping.Scope{mapping.Scope(o.method + " " + o.endpoint()), mapping.Scope(o.endpoint()), of}
 }
 
-// of is the record operation that it is, or that it resembles.
+// of is the record operation that this one is, or is most like: its errors are worded the same way.
 func (o *operation) of() mapping.Scope { return o.scopes()[2] }
 
 // record tells whether it is one of the operations of every resource.

@@ -45,7 +45,7 @@ func (t *T) valid(r *Resource) values {
 func (t *T) valueFor(r *Resource, f *Field, sofar values) any {
 	switch {
 	case f.Reference != "" && f.Unique && t.known(f.Reference) != nil && t.can("POST", "/"+f.Reference):
-		return t.create(t.known(f.Reference), nil) // which no other record refers to yet
+		return t.create(t.known(f.Reference), nil) // a new one: no other record refers to it yet
 	case f.Reference != "":
 		return t.reference(f.Reference)
 	case f.Validation == "resource":

@@ -126,7 +126,8 @@ func (t *T) toldResource(path string) *Resource {
 	return nil
 }
 
-// tellsWithin is how long a change may take until it is told: transactions of others end first.
+// tellsWithin is how long /changes may take to have a change: it waits for the end of other
+// transactions.
 const tellsWithin = 10 * time.Second
 
 func changesTold(t *T) {

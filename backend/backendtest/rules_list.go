@@ -314,7 +314,8 @@ func until(t *T) {
 	}
 }
 
-// inList is a record, the suite's own where it may make any, and a list with it.
+// inList returns a record and a list that contains it. The record is the suite's own if it may
+// create records.
 func (t *T) inList() (rec map[string]any, list string) {
 	if t.onlyReads(t.resource) {
 		rec = t.found(t.resource)
@@ -348,7 +349,8 @@ func (t *T) modified() (moment time.Time, listed func(since time.Time) bool) {
 	}
 }
 
-// byID makes as many records as do not stand in order by chance.
+// byID checks that a list without sort is in the order of IDs. It adds five records, so that an
+// order by chance is unlikely.
 func byID(t *T) {
 	path, _ := t.scope()
 	if !t.onlyReads(t.resource) {

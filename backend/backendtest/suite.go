@@ -80,7 +80,7 @@ type Report struct {
 	ReadOnly  bool
 	Resources []string // that were tested
 	Results   []Result
-	LeftOver  []string // records that could not be deleted again, and why
+	LeftOver  []string // records that the run made and could not delete, each with the reason
 }
 
 // Count is how many results ended in a status.

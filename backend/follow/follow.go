@@ -1,12 +1,11 @@
-// Package follow knows which records of a system have changed that is not the gateway's: it
-// looks at them again and again, as the mapping sheet says (changes), and compares them
-// with what it has seen before; where the system has a Journal, only at those which that
-// names.
+// Package follow finds out which records of an external system have changed. It polls the
+// system as the mapping sheet says (changes), and compares each record with the version that
+// it saw before. If the system has a Journal, it reads only the records that the Journal names.
 //
-// What it has seen is in the gateway's own database, beside the IDs: for each client that
-// follows a resource, and each record of it, a version. A Follower reads through the
-// driver, so it sees what the client sees; it writes nothing into the system. One gateway
-// of several looks; all of them tell.
+// The versions are in the gateway's own database, beside the IDs: one for each client that
+// follows a resource, and each record of it. A Follower reads through the driver, so it sees
+// what the client sees; it writes nothing into the system. Of several gateways one polls, and
+// all of them answer /changes.
 package follow
 
 import (
@@ -37,7 +36,7 @@ var migrations embed.FS
 // Options say what a Follower works with. Reader, DB and Sheet are needed.
 type Options struct {
 	Reader backend.Reader // of the system, as clients see it
-	DB     sqlrecord.DB   // the gateway's own, which stays its owner's
+	DB     sqlrecord.DB   // the gateway's own; Close leaves it open
 	Sheet  *sheet.Sheet
 	Model  *mapping.Model // that of the driver; nil for the sheet's
 	// Keep is how long a cursor is good; default 90 days.
@@ -103,9 +102,8 @@ func Tells(sh *sheet.Sheet) func(*mapping.Resource) backend.Telling {
 // keepDefault is how long cursors are good where nothing is said.
 const keepDefault = 90 * 24 * time.Hour
 
-// Open makes or migrates the tables, and begins to look. It returns nil if the sheet says
-// of no resource how its changes are known. The caller closes the Follower, before the
-// driver and the database.
+// Open makes or migrates the tables, and begins to poll. It returns nil if the sheet has
+// changes for no resource. The caller closes the Follower, before the driver and the database.
 func Open(ctx context.Context, o Options) (*Follower, error) {
 	f := &Follower{o: o, db: sqlrecord.Reserved(o.DB), resources: map[string]*mapping.Resource{}, wake: make(chan struct{}, 1), asked: map[pair]time.Time{}, done: make(chan struct{})}
 	f.o.Model = cmp.Or(o.Model, o.Sheet.Model)

@@ -63,9 +63,9 @@ func (f *Follower) readPlace(ctx context.Context, c sqlrecord.Conn, p pair) (at 
 	return at, err
 }
 
-// begins decides, of a resource whose system has a journal, whether a look reads all records:
-// the first, or where the position is lost; and once more when all has settled that was
-// under way at that position.
+// begins decides whether a look reads all records although the system has a journal: the first
+// look does, and one whose position is lost; and one more, when the writes that were under way
+// at that position have ended.
 func (l *look) begins(done int64) {
 	if !l.how.IsTold() {
 		return

@@ -11,7 +11,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// sighting is a record as it was seen, or that it has gone.
+// sighting is a record as it was seen, or the fact that it has gone.
 type sighting struct {
 	id       int32
 	version  int64

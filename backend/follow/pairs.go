@@ -13,12 +13,12 @@ import (
 )
 
 const (
-	// beginWait is how long a client that begins waits at most until all has been read once,
-	// and beginAgain when it should try again.
+	// beginWait is how long the first request of a client waits at most for the first read of
+	// all its records. If that takes longer, beginAgain is the Retry-After.
 	beginWait, beginAgain = 5 * time.Second, 10 * time.Second
-	// firstLook and longestLook are how soon it is looked whether that has come.
+	// firstLook and longestLook are the shortest and the longest pause while it waits.
 	firstLook, longestLook = 5 * time.Millisecond, 250 * time.Millisecond
-	// askedAgain is how long nobody notes again that somebody asked.
+	// askedAgain is how old the note of a client's last request may become before it is renewed.
 	askedAgain = time.Hour
 )
 
@@ -70,7 +70,7 @@ func (f *Follower) awaken() {
 	}
 }
 
-// touch notes that a client asks, so that what it follows is followed on.
+// touch notes that a client asks: what nobody asks for is not followed any longer.
 func (f *Follower) touch(ctx context.Context, client auth.Client, resources []*mapping.Resource) error {
 	now := time.Now()
 	var stale []pair

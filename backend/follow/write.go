@@ -95,9 +95,9 @@ func (n *noting) Exists(ctx context.Context, client auth.Client, r *mapping.Reso
 	return err == nil, err
 }
 
-// noteWritten notes records for those that follow them: the client that wrote, and of a record
-// of all clients every one that has seen it. Where the system knows by how it is asked whose its
-// records are, they seem to be of all.
+// noteWritten notes written records for the clients that follow them: the one that wrote, and,
+// if a record belongs to all clients, each that has seen it. If a system tells clients apart by
+// the request alone, its records look as if they belonged to all.
 func (f *Follower) noteWritten(ctx context.Context, all []written) error {
 	for _, w := range all {
 		r := w.rec.Resource

@@ -11,10 +11,10 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// Schema is what a database has: in the source's own schema, and in others that were asked
-// for.
+// Schema is the tables and routines of a database: those of the source's own schema, and of
+// other schemas that were asked for.
 type Schema struct {
-	Own      string  // the source's schema, where names are that name none
+	Own      string  // the source's schema, which a name without a schema is of
 	Tables   []Table // and views, by name
 	Routines []Routine
 }
@@ -44,8 +44,8 @@ type Trigger struct {
 type Column struct {
 	Name             string
 	Type             string // as the engine names it, in small letters, without sizes
-	Length           int    // the most; 0 where the type has none
-	Precision, Scale int    // of decimals, and of integers their digits where told; none of floats
+	Length           int    // the longest possible; 0 where the type has no limit
+	Precision, Scale int    // of decimals; of integers the digits, if the engine tells them; not of floats
 	Nullable         bool
 	Default          string // as the engine words it; "" for none
 	IgnoresCase      bool   // texts that differ in case alone are equal

@@ -15,8 +15,8 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// What a system says itself of what has changed: a table with a row for each change, or, of a
-// resource by version, the rows that it has marked as deleted. It is only ever read.
+// How an existing database itself records changes: a table with a row for each change, or, for a
+// resource by version, the rows that are marked as deleted. These are read, never written.
 
 var _ follow.Journal = (*Store)(nil)
 

@@ -46,7 +46,7 @@ func (w *write) newKey(ctx context.Context) ([]sheet.Raw, error) {
 	return key, err
 }
 
-// knownKey are the parts of a key that are written, and the places of the others.
+// knownKey returns the parts of a key that the write sets, and the positions of those it does not.
 func (w *write) knownKey() (key []sheet.Raw, missing []int) {
 	key = make([]sheet.Raw, len(w.t.Key.Places))
 	for i, place := range w.t.Key.Places {

@@ -33,12 +33,11 @@ type table struct {
 	bare map[*mapping.Field]bool
 	// nulls are what stands for null at a place and does not sort as null does.
 	nulls map[string][]sheet.Raw
-	// perClient tells that numbers given out as the highest plus one count for each
-	// client apart: its column is part of the primary key.
+	// perClient tells that numbers given out as the highest plus one are counted per client,
+	// because the client's column is part of the primary key.
 	perClient bool
-	// whole are the columns of PostgreSQL that are whole numbers, and padded those
-	// places whose texts may have blanks behind them that this engine does not
-	// overlook by itself.
+	// whole are PostgreSQL's columns of whole numbers. padded are the places whose texts may
+	// end in blanks that the engine does not ignore in comparisons.
 	whole, padded map[string]bool
 	// single are the columns of floating-point numbers of 32 bits.
 	single map[string]bool
@@ -124,7 +123,7 @@ func (t *table) expr(place string) string {
 	return t.d.quote(place)
 }
 
-// weigh finds the places that lists can leave out.
+// weigh finds the heavy places, of bytes alone, which lists leave out unless they are asked for.
 func (t *table) weigh() {
 	light := map[string]bool{t.Client: true, t.Version: true}
 	for _, k := range t.Key.Places {

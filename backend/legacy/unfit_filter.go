@@ -12,12 +12,12 @@ import (
 	"frontdesk/mapping"
 )
 
-// A value that is looked for may be one that its column cannot hold: then no record has it, and
-// it is no failure that the database says so.
+// A filter may have a value that its column cannot hold. Then no record matches: the database's
+// error about it is not a failure.
 
-// lacksLetters tells whether an error says that one of these texts has letters that the
-// column it is compared with cannot have. Every column can have those of ASCII, but for
-// NUL: about these the error is one of the sheet or of the database.
+// lacksLetters tells whether an error says that one of these texts has characters that the
+// column's character set lacks. Every set has ASCII (NUL aside): if the texts have nothing else,
+// the error has another cause, in the sheet or the database.
 func (s *Store) lacksLetters(err error, texts ...string) bool {
 	if err == nil {
 		return false

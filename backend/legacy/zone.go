@@ -17,7 +17,7 @@ import (
 type Shift struct {
 	Resource *sheet.Resource
 	Field    *sheet.Field
-	// Certain tells that its records are wrong; else a trigger may have its say.
+	// Certain tells that records will have wrong times; if not, a trigger may set them right.
 	Certain bool
 	Words   string // what is so
 	Cure    string // what to write in the sheet
@@ -26,8 +26,8 @@ type Shift struct {
 // moment is an instant, in seconds since 1970, and what a clock of the session shows then.
 type moment struct{ at, shown int64 }
 
-// moments are one for each month from a year ago to a year ahead, so that both halves of the
-// year are among them, whatever the zone.
+// moments asks the session's clock for one instant per month, from a year ago to a year ahead:
+// so summer and winter time are among them in every zone.
 func (s *Store) moments(ctx context.Context, now time.Time) (all []moment, err error) {
 	const month = 30 * 24 * time.Hour
 	b := newStatement(s.d).add("SELECT ")
@@ -129,7 +129,7 @@ func columnOf(schema Schema, table string, f *sheet.Field) *Column {
 // hasZone tells whether a type of columns is one of instants.
 func hasZone(kind string) bool { return kind == "timestamp with time zone" || kind == "datetimeoffset" }
 
-// isPresent tells whether a column's default is what the session's clock shows.
+// isPresent tells whether a column's default is the present time by the session's clock.
 func isPresent(value string) bool {
 	value = strings.ToLower(value)
 	if strings.Contains(value, "timezone(") || strings.Contains(value, "at time zone") || strings.Contains(value, "utc") {

@@ -46,8 +46,8 @@ func plate(n, year int) string {
 	return string(out)
 }
 
-// plateSigns is how many signs a place of a plate has. Digits go without 0,
-// which keeps out the numbers 00 and 000 that are not given out.
+// plateSigns is how many characters can stand at a position of a plate. 0 is left out,
+// because the numbers 00 and 000 are not issued.
 func plateSigns(place byte) int {
 	switch place {
 	case 'X':
@@ -59,7 +59,7 @@ func plateSigns(place byte) int {
 	}
 }
 
-// makers are the first three signs of a VIN by brand.
+// makers are the first three characters of a VIN, by brand.
 var makers = map[string]string{
 	"Audi": "WAU", "BMW": "WBA", "Citroën": "VF7", "Cupra": "VSS", "Dacia": "UU1", "Fiat": "ZFA", "Ford": "WF0",
 	"Honda": "JHM", "Hyundai": "TMA", "Kia": "U5Y", "Mazda": "JMZ", "Mercedes-Benz": "WDD", "MINI": "WMW",

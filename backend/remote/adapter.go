@@ -56,7 +56,7 @@ type adapterPlan struct {
 	page  *shape // a list of them
 	more  int
 	total int
-	field []int // that each nested list is of
+	field []int // position of the field that each nested list is of
 	owned bool  // every record names its client
 }
 

@@ -100,8 +100,8 @@ func (c *conn) watch(ctx context.Context) bool {
 	return true
 }
 
-// unwatch is false if the watched context has ended: its deadline could reach into the next
-// call.
+// unwatch ends the watch over a context. It returns false if the context has ended already: then
+// its deadline may still be set on the connection, which no other call may use.
 func (c *conn) unwatch() bool {
 	if c.stop == nil {
 		return true
@@ -111,8 +111,8 @@ func (c *conn) unwatch() bool {
 	return stopped
 }
 
-// settle ends a call, as unwatch does. A context that two calls in a row were watched by stays
-// watched: it is the server's own, and the next call will have it too.
+// settle ends a call, as unwatch does, but if two calls in a row had the same context, the watch
+// goes on: that context is the server's own, and the next call will have it too.
 func (c *conn) settle() bool {
 	same := c.watched == c.last
 	c.last = c.watched

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// cursors remembers the places where pages of lists begin, for services that page by cursor or
-// link: a page number is reached from the nearest place before it. The number of places is
+// cursors remembers marks, at which pages of lists begin, for services that page by cursor or
+// link: a page number is reached from the nearest mark before it. The number of marks is
 // bounded over all lists; the list used longest ago is forgotten first.
 type cursors struct {
 	most int

@@ -73,7 +73,7 @@ func (r *resource) haveKeys(client auth.Client, rows []row) error {
 	return nil
 }
 
-// without is the error of a record that has no key.
+// without is the error that a record of an answer has no key.
 func (r *resource) without(place string) error {
 	return unexpected(fmt.Errorf("a %s without its key, at %s", r.Name, place))
 }

@@ -21,7 +21,7 @@ type listing struct {
 	writes int64     // of the resource, when the list began
 	since  time.Time // what lies before the present place was counted
 	scan   scanner
-	owners *owners // judge whose the records are
+	owners *owners // finds out whose the records are
 	// parents are what the path says of all that is listed.
 	parents []sheet.Assignment
 	// judged are the filters that the service does not have: they are applied
@@ -80,8 +80,8 @@ func (s *service) listFor(ctx context.Context, m *mapping.Resource, q backend.Qu
 // to read and count all of that.
 func (l *listing) picks() bool { return l.narrows || l.hides }
 
-// listed names the list for places that are remembered by their number. The name changes with
-// each write, because the numbers do.
+// listed is the key under which marks of the list are remembered. It changes with each write,
+// since a write may move all that follows.
 func (l *listing) listed() string {
 	how := " whole "
 	if l.picks() {
@@ -90,8 +90,8 @@ func (l *listing) listed() string {
 	return l.key + how + strconv.FormatInt(l.writes, 10)
 }
 
-// leavesMarks tells whether places in the list are worth remembering. If the driver filters, a
-// record before the place may come to match: such a list is read from the beginning.
+// leavesMarks tells whether marks of the list are remembered. If the driver filters, a
+// record before a mark may begin to match: such a list is read from the beginning.
 func (l *listing) leavesMarks() bool { return !l.narrows }
 
 // counts tells whether the driver has to count the total, because the service does not tell
@@ -187,7 +187,7 @@ func (l *listing) isDone(c chunk) bool {
 	return c.last || l.page.More && l.isSettled() && (!l.q.Total || l.total >= 0)
 }
 
-// learn remembers the place that a cursor leads to, and how many records come before it.
+// learn remembers a mark: where a cursor leads, and how many records come before it.
 func (l *listing) learn(at place) {
 	if at.cursor != "" && at.seen > 0 && l.q.After == 0 && l.leavesMarks() {
 		l.s.cursors.learn(l.listed(), mark{position: at.position, seen: at.seen, cursor: at.cursor, since: l.since})

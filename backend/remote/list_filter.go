@@ -136,8 +136,8 @@ func (l *listing) prepareOperator(_ context.Context, f backend.Filter) (none boo
 	return false, nil
 }
 
-// prepareAnyOf is prepareFilters for a filter by several values. Each of them is said as
-// the service has it, and one that it cannot have is left out.
+// prepareAnyOf is prepareFilters for a filter by several values. Each value is converted to the
+// service's form; a value that the service cannot have is left out.
 func (l *listing) prepareAnyOf(ctx context.Context, f backend.Filter) (none bool, err error) {
 	if v, fixed := l.r.Fields[f.Field.Index].Fixed(); fixed {
 		return !f.Matches(v), nil
@@ -288,8 +288,9 @@ func (l *listing) noteFiltered(rec mapping.Record) {
 	}
 }
 
-// leavesOut fails if a rule depends on there being no such record, and no record of the list
-// has the field that was filtered by. If one record has it, others without it have null.
+// leavesOut fails if a rule needs to know that no record matches, but none of the service's
+// records has the field of the filter: the service seems not to answer the field. If one record
+// has it, it is null in those that lack it.
 func (l *listing) leavesOut() error {
 	if len(l.page.Records) > 0 {
 		return nil

@@ -17,8 +17,8 @@ type owners struct {
 	s      *service
 	client auth.Client
 	known  map[ownerRef]owner
-	keeps  bool        // the row of the record that was decoded last, for a write of it
-	row    []sheet.Raw // that row
+	keeps  bool        // whether row is wanted, for a write
+	row    []sheet.Raw // the row of the record that was decoded last
 }
 
 type ownerRef struct {
@@ -86,8 +86,8 @@ func (o *owners) note(ref ownerRef, whose owner) {
 	o.known[ref] = whose
 }
 
-// shows tells whether the client sees a record, which is marked where it is one
-// of all clients.
+// shows tells whether the client sees a record. A record that belongs to all clients is marked
+// as such.
 func (o *owners) shows(ctx context.Context, r *resource, rec mapping.Record) (bool, error) {
 	if r.Through == nil {
 		return true, nil

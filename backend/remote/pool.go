@@ -28,8 +28,8 @@ const (
 // errClosed is what calls get after Close.
 var errClosed = errors.New("remote: the driver is closed")
 
-// errUnasked says that a connection cannot be used: data has come that nobody asked for, or
-// its end.
+// errUnasked says that an idle connection cannot be used: it has received data that no request
+// asked for, or was closed.
 var errUnasked = errors.New("the service sent something before it was asked, or closed the connection")
 
 // pool keeps the connections to one address. No more than cap(slots) are open.

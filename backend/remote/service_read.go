@@ -19,7 +19,7 @@ func (s *service) get(ctx context.Context, m *mapping.Resource, q backend.Query)
 	return rec, o.row, err
 }
 
-// find is get with what is already known of the owners of records.
+// find is get by a caller that has found the owners of some records already.
 func (s *service) find(ctx context.Context, m *mapping.Resource, q backend.Query, o *owners) (mapping.Record, error) {
 	r := s.resources[m]
 	if r == nil {

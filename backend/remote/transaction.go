@@ -54,7 +54,7 @@ type transaction struct {
 	client auth.Client
 	key    string // of the request; "" for none
 	sent   string // what the service is sent of it: a hash fits anywhere
-	// taken tells that the key was taken in the gateway's own store, as the write left,
+	// taken tells that the key was reserved in the gateway's own store before the write was sent,
 	// nothingDone that no record has been written under it.
 	taken, nothingDone bool
 	replayed           bool

@@ -11,9 +11,9 @@ import (
 	"frontdesk/mapping"
 )
 
-// ahead is what a transaction knows beforehand of the writes that it was told of. It answers
-// only what lets a write pass: that a record is there, or that nobody has a value. The rest is
-// asked of the database, by then with all that was written before.
+// ahead is what a transaction has read in advance for several writes. It answers only questions
+// whose answer lets a write pass: that a record exists, or that no record has a value. Any other
+// answer is read from the database when it is needed, when it has the writes before.
 type ahead struct {
 	conn   postponer
 	client auth.Client

@@ -201,8 +201,8 @@ func (c *Changes) Page(ctx context.Context, q backend.ChangesQuery) (page backen
 	return page, nil
 }
 
-// The changes that are read at once: more than records on the page, since some are of the
-// same record or of other resources. And those read for one page at most.
+// How many changes are read at once, and for one page at most. That is more than the page has
+// records, since several changes may be of one record, and some are of other resources.
 const (
 	readAtOnce = 200
 	readAtMost = 10000
@@ -300,8 +300,8 @@ func (g *gathering) changes() []backend.RecordChange {
 	return told
 }
 
-// fill reads the records of a page, some at a time. The page ends before the first record
-// that there is no room for, or no time: those that are elsewhere may be read one by one.
+// fill reads the records of a page, some at a time. The page ends before the first record for
+// which there is no room or no time left: records of another system may be read one by one.
 func fill(ctx context.Context, q backend.ChangesQuery, told *gathering, page *backend.ChangesPage, atOnce int, eachOf EachOf) error {
 	var records map[recordKey]mapping.Record
 	bytes, end := 0, time.Time{}

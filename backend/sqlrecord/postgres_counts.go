@@ -76,8 +76,8 @@ func newCounts(d *Dialect, resources map[*mapping.Resource]*table, shift int) *c
 	c.forget = "INSERT INTO " + countStateTable + " (resource, counted, counted_at) SELECT resource, 0, 0 FROM (SELECT resource FROM " + countStateTable
 	for r, t := range resources {
 		c.forget += " UNION SELECT '" + r.Name + "'"
-		// All rows that the snapshot sees are counted, so what it sees of transactions after
-		// the position is taken off: find and fold add it.
+		// This counts all rows that the snapshot sees. Those written by transactions after the
+		// position are subtracted, because find and fold add them.
 		c.count[r] = "WITH now AS MATERIALIZED (SELECT " + head + " AS upto), there AS (SELECT client_id, $1 AS resource, " + block + " AS block, count(*) AS records FROM " + t.name +
 			" GROUP BY 1, 3 UNION ALL SELECT client_id, $1, " + block + ", kind - 2 FROM " + changeTable + ", now WHERE resource = $1 AND tx >= upto)," +
 			" put AS (" + put + "there GROUP BY 1, 2, 3 HAVING sum(records) <> 0)" +
@@ -102,8 +102,8 @@ func (s schema) countsStep() *goose.Migration {
 // Counts tells whether the store keeps counts, which Count has to bring up to date from time to time.
 func (s *Store) Counts() bool { return s.counts != nil }
 
-// Count brings the counts up to date, and counts the resources anew of which they are not known.
-// What another process is at is left to it.
+// Count brings the counts up to date, and counts those resources in full that have no counts yet,
+// unless another process is doing so.
 func (s *Store) Count(ctx context.Context) error {
 	db, known := Reserved(s.db), map[string]bool{}
 	err := db.Write(ctx, func(c Conn) error {

@@ -72,8 +72,8 @@ var (
 	errReplicaBusy   = errors.New("the replica is busy")
 )
 
-// OpenReplica opens the replica of a database that OpenPostgres has opened; the database stays
-// with its owner. A replica that does not answer counts as away.
+// OpenReplica opens the replica of a database that OpenPostgres has opened; Close leaves that
+// database open. A replica that does not answer counts as away.
 func OpenReplica(ctx context.Context, primary DB, o ReplicaOptions) (*Replica, error) {
 	p, ok := primary.(*postgresDB)
 	if !ok {

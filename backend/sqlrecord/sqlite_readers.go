@@ -15,9 +15,9 @@ import (
 type SQLiteReaders struct {
 	path       string
 	flags      sqlite.OpenFlags
-	statements []string // that each begins with
+	statements []string // run on each connection when it is opened
 	watcher    *watcher
-	free       chan *sqliteReader // those not at work
+	free       chan *sqliteReader // idle ones
 	closing    chan struct{}
 }
 

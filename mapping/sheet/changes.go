@@ -16,22 +16,22 @@ const (
 	ByScan    = "scan"
 )
 
-// Changes is how it is known which records of a resource have changed.
+// Changes says how the changes of a resource's records are found.
 type Changes struct {
 	By        string        // ByVersion, ByTable, ByFeed, ByScan, or "" for not at all
 	Every     time.Duration // from the end of a look to the next one
-	Settle    time.Duration // but ByScan: so long before the last known change is looked from
-	Deletions time.Duration // but ByScan: how often all records are read; 0 for never
+	Settle    time.Duration // not ByScan: each look begins this long before the last known change
+	Deletions time.Duration // not ByScan: how often all records are read, to find deletions; 0 for never
 	Deleted   *Deleted      // ByVersion: the rows that the system has marked; nil where none are
 	Pause     time.Duration // between two pages
-	Rate      int           // records a second at most; 0 where Pause is all there is
+	Rate      int           // records a second at most; 0 for no other bound than Pause
 	Page      int           // records
-	Keeps     time.Duration // ByTable, ByFeed: how long the system knows; 0 for ever
+	Keeps     time.Duration // ByTable, ByFeed: how long the system keeps changes; 0 for ever
 	Table     *ChangeTable
 	Feed      *Feed
 }
 
-// Deleted is what rows have at a place that are no more.
+// Deleted marks rows as deleted: they have one of the values at the place.
 type Deleted struct {
 	Place  string
 	Values []Raw

@@ -105,7 +105,7 @@ func (r *Resource) shown(row []Raw, client auth.Client) (system bool, err error)
 		return false, fmt.Errorf("%s: a row of %d places, expected %d", r.Name, len(row), len(r.Places))
 	}
 	if r.clientAt >= 0 {
-		of := row[r.clientAt] // absent, null or empty: nobody's
+		of := row[r.clientAt] // absent, null or empty: the record belongs to nobody
 		switch {
 		case r.isSystem(of):
 			system = true
@@ -132,7 +132,7 @@ func (r *Resource) isSystem(of Raw) bool {
 	return r.SystemClient != "" && strings.TrimRight(of.String(), " ") == r.SystemClient
 }
 
-// clientIn is the client whose number a place holds.
+// clientIn returns the number of the client that a place holds.
 func clientIn(of Raw) (id int64, ok bool) {
 	if of.Kind == RawInt {
 		return of.Int, true

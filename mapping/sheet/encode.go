@@ -154,7 +154,8 @@ func (r *Resource) EncodeChange(before, changed mapping.Record, row []Raw, along
 	return r.besideSiblings(out, row)
 }
 
-// besideSiblings puts whole objects, as they were read, before the changes within them.
+// besideSiblings puts each object that is changed in part before the changes, whole and as it was
+// read, so that an update does not lose its other members.
 func (r *Resource) besideSiblings(changed []Assignment, row []Raw) ([]Assignment, error) {
 	if len(row) != len(r.Places) {
 		return nil, fmt.Errorf("%s: it was not read to be changed", r.Name)

@@ -23,10 +23,10 @@ type file struct {
 	// postgres://…. It is part of the backup: IDs that were given out are in it
 	// alone.
 	Keep string `yaml:"keep"`
-	// Rules tells who keeps the business rules: gateway (default), or backend
+	// Rules tells who enforces the business rules: gateway (default), or backend
 	// when the existing system enforces its own.
 	Rules string `yaml:"rules" schema:"enum=gateway|backend"`
-	// WithoutRules are rules that are not kept because the system lacks the
+	// WithoutRules are rules that are not enforced because the system lacks the
 	// fields that they work with.
 	WithoutRules []string `yaml:"without_rules"`
 	// Client is the column, or path, that tells whose record it is, in every
@@ -72,7 +72,7 @@ type sqlFile struct {
 	// Session are statements run on every new connection, such as SET NAMES.
 	Session []string `yaml:"session"`
 	// Idempotency is a table that the vendor made for answers under idempotency
-	// keys; without one they are kept in keep.
+	// keys; without one they are in the id store (keep).
 	Idempotency string `yaml:"idempotency"`
 }
 

@@ -50,7 +50,7 @@ func (r *Resource) Filter(q mapping.Record, f *mapping.Field, client auth.Client
 	return out, nil
 }
 
-// filterKey is Filter by a kept ID.
+// filterKey is Filter by a reference whose IDs are kept (id: kept).
 func (r *Resource) filterKey(f *Field, target *Resource, v mapping.Value, keys Keys) ([][]Assignment, error) {
 	places := f.From
 	if f.source == fromKey {

@@ -137,7 +137,7 @@ func (f *Field) unfiltered() (lacks mapping.Operators) {
 	if f.source != fromPlace || !c.searched() {
 		lacks |= mapping.OperatorsOf(mapping.Contains)
 	}
-	if c.codes != nil && c.codes.unknown == "null" { // they cannot be listed
+	if c.codes != nil && c.codes.unknown == "null" { // the codes that mean null cannot be listed
 		lacks |= mapping.OperatorsOf(mapping.IsNull)
 	}
 	return lacks
@@ -167,16 +167,16 @@ func (f *Field) Trims() (left, right bool) { return f.codec.trimLeft, f.codec.tr
 
 // Bound is the system's value at which a range begins or ends.
 type Bound struct {
-	// At are places with what they have there, the coarser first.
+	// At are the places with their values at the bound. Of a date and a time the date comes first.
 	At []Assignment
-	// Open tells that the values begin behind it, and not with it.
+	// Open tells that the bound itself is not in the range.
 	Open bool
-	// Before tells that those before it are meant, and not those from it on.
+	// Before tells that the range ends at the bound; otherwise it begins there.
 	Before bool
 }
 
-// The times that SQL Server's older type can say, and the first that others can: what is older
-// is as good as the first, and no record has one behind the last.
+// The earliest times that engines can compare with, and the latest of SQL Server's datetime. An
+// earlier time is replaced by the earliest; no record has one after the latest.
 var (
 	firstTime        = time.Date(1, 1, 2, 0, 0, 0, 0, time.UTC).UnixMilli()
 	firstOfSQLServer = time.Date(1753, 1, 2, 0, 0, 0, 0, time.UTC).UnixMilli()

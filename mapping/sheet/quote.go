@@ -9,8 +9,8 @@ import (
 	"unicode"
 )
 
-// Unsendable is the error of a value for which there is no place in a request, or none in
-// which it would stay a value. The request was not sent. The error does not show the value.
+// Unsendable is the error of a value that a request cannot carry, or that would be read there as
+// something else than a value. The request was not sent. The error does not show the value.
 type Unsendable struct {
 	Placeholder string // "" where a whole header or path is wrong
 	Why         string

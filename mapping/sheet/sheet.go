@@ -19,7 +19,7 @@ type Sheet struct {
 	Source       Source
 	Location     *time.Location
 	Keep         string // file or postgres:// of the gateway's own store; "" where none is given
-	OwnRules     bool   // the system keeps the business rules itself
+	OwnRules     bool   // the system enforces the business rules itself
 	changes      Changes
 	WithoutRules []string
 	Accounts     Accounts
@@ -53,7 +53,7 @@ func (s *Sheet) Writes(r *mapping.Resource, f *mapping.Field) bool {
 	return known != nil && len(known.Fields[f.Index].Write) > 0
 }
 
-// NeedsKeep tells whether the gateway issues IDs, which must be kept.
+// NeedsKeep tells whether the gateway issues IDs, which need the id store.
 func (s *Sheet) NeedsKeep() bool {
 	for _, r := range s.Resources {
 		if r.Key.Kept {

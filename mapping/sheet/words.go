@@ -140,8 +140,8 @@ func (r *Resource) Unfit(row []Raw) (all []Unfit) {
 	return all
 }
 
-// Forgets tells whether set would change what the row has if a client sends a field back as it
-// was read.
+// Forgets tells whether writing a field back unchanged would alter the row, because set computes
+// something else than the row has.
 func (r *Resource) Forgets(f *Field, row []Raw) bool {
 	if f.set == nil {
 		return false
@@ -243,7 +243,7 @@ func (r *Resource) Words(f *Field) (place, conversion string) {
 	return place, strings.Join(words, "; ")
 }
 
-// said are the conversions of a value, in words.
+// said tells in words which conversions a value goes through.
 func (c *codec) said() []string {
 	words := []string{c.systemName()}
 	add := func(when bool, text string) {

@@ -34,7 +34,7 @@ type driver struct {
 	open func(*System, opening) error
 	// judge looks at a mapping sheet before anything is opened; nil where there is none.
 	judge func(*sheet.Sheet) error
-	// exports, until, distant and tells are what it will tell once it is open, see backend.Offer.
+	// exports, until, distant and tells are what it can do, known before it is open; see backend.Offer.
 	exports, until, distant bool
 	tells                   func(*mapping.Resource) backend.Telling
 }

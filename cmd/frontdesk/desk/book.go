@@ -127,8 +127,8 @@ func (k *book) watch(ctx context.Context) {
 	}
 }
 
-// actPatience is how long the list of acts is waited for, and actsBefore how long before a
-// configuration whoever brought it may have begun.
+// actPatience is how long to wait for the list of acts, and actsBefore how long before a
+// configuration took effect the act that brought it may have begun.
 const (
 	actPatience = 3 * time.Second
 	actsBefore  = 10 * time.Minute
@@ -138,7 +138,7 @@ func (k *book) keep(e bookEntry) {
 	who := k.who(e.n)
 	k.mu.Lock()
 	i := slices.IndexFunc(k.all, func(r revisions.Revision) bool { return r.N == e.n })
-	if i < 0 { // it has given way already
+	if i < 0 { // newer ones have displaced it
 		k.mu.Unlock()
 		return
 	}

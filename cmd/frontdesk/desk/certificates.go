@@ -19,7 +19,7 @@ type certificates struct {
 	current atomic.Pointer[certified]
 }
 
-// certified is the certificate as it was read last.
+// certified is what the files held when they were last read.
 type certified struct {
 	tls    *tls.Config
 	serial string
@@ -35,8 +35,8 @@ func openCertificates(files config.TLS) (*certificates, error) {
 	return c, err
 }
 
-// reload reads the files again and tells whether the certificate is another one.
-// Where they cannot be used, what was read before stays in use.
+// reload reads the files again and tells whether the certificate has changed. If the files cannot
+// be used, what was read before stays in use.
 func (c *certificates) reload() (renewed bool, err error) {
 	next, setting, err := readCertificates(c.files)
 	if err != nil {

@@ -1,10 +1,9 @@
-// Package desk is the running frontdesk. Its parts, in the order in which they come:
+// Package desk is the running frontdesk. Its parts, in the order in which they are used:
 //
 //   - serve.go is what "frontdesk serve" does: it reads the configuration, builds, serves.
-//   - desk.go lists the parts in the order in which they need each other (Build): backends.go
-//     opens the driver, front.go makes client, logins, gateway and server, sessions.go what
-//     gateways share, callbacks.go what the gateway stores and its callbacks; basis.go is what
-//     they all stand on.
+//   - desk.go builds them in stages (Build), each from the one before: basis.go has what all
+//     need, backends.go opens the driver, sessions.go what gateways share, callbacks.go the
+//     gateway's own store and its callbacks, front.go client, logins, gateway and server.
 //   - serving.go answers requests until the program is told to stop, and then drains.
 //   - reload*.go follow the files of the configuration: the reloader reads, judges, builds
 //     a snapshot and swaps it in. What it changed is in the audit log (reload_audit.go).

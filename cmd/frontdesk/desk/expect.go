@@ -51,7 +51,8 @@ func hasEndpoint(g *gateway.Gateway, e *config.Expectation) bool {
 	return decide(g, new(auth.Key), e).Operation != nil
 }
 
-// unmetBy says what is so instead of what was expected, and where.
+// unmetBy is the problem of an expectation that is not met: what the configuration does instead,
+// and at which line.
 func unmetBy(e *config.Expectation, key *config.Key, d gateway.Decision) strictyaml.Problem {
 	method, _, _ := strings.Cut(e.Request, " ")
 	said := fmt.Sprintf("expected %s with %s to be %s, and it is ", strictyaml.Quote(e.Request), e.Key, e.Verdict)

@@ -34,7 +34,7 @@ type Health struct {
 	Status      string             `json:"status"`
 	Version     string             `json:"version"`
 	Reasons     []string           `json:"reasons,omitempty"` // why it is not ok
-	LookAt      []string           `json:"look_at,omitempty"` // what somebody should look at, and is no reason
+	LookAt      []string           `json:"look_at,omitempty"` // what somebody should look at, though it is ok
 	Backend     string             `json:"backend"`
 	Replica     string             `json:"replica,omitempty"`  // only with backend.replica
 	Circuit     string             `json:"circuit"`            // the worst of them

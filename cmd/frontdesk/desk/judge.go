@@ -121,7 +121,7 @@ func (j *judge) sessions() {
 	j.failHere("sessions.ca_file", config.RuleCAFile, options.Judge())
 }
 
-// links judges what the links in mails begin with.
+// links judges the address that links in mails begin with.
 func (j *judge) links() {
 	if j.said("server.listen") || j.said("server.public_url") || j.said("server.base_path") {
 		return

@@ -27,7 +27,7 @@ type expiryWatch struct {
 	said map[config.Digest]said // of each hash
 }
 
-// said is the notice that was given last: of which end, and how many days ahead.
+// said is the last notice that was given: about which end, and how many days ahead.
 type said struct {
 	end  time.Time
 	days int

@@ -8,7 +8,7 @@ import (
 	"frontdesk/gateway"
 )
 
-// newKeyring lays each key's allowlist over what can be granted.
+// newKeyring finds, for each key, which of the grants its allowlist gives it.
 func newKeyring(keys []config.Key, grants []gateway.Grant) (*auth.Keyring, error) {
 	return auth.NewKeyring(NewKeys(keys, grants))
 }

@@ -36,8 +36,7 @@ const (
 
 // logWriter passes the lines of the log to a file, a pipe or a terminal. Nobody who logs waits for
 // it, even if its reader hangs. Lines that are not taken in time are kept as far as there is room,
-// then dropped and counted; one line tells so at the place where others are missing. The order of
-// lines is kept.
+// then dropped and counted; a line in their place says how many. The order of lines is kept.
 type logWriter struct {
 	out      io.Writer
 	encoder  zapcore.Encoder // of the line about lost ones
@@ -113,8 +112,8 @@ func (w *logWriter) run(delay time.Duration) {
 	}
 }
 
-// write writes the waiting lines. The part of a batch that is not taken, on a full disk for
-// example, is tried again with the next.
+// write writes the waiting lines. The part of a batch that could not be written, for example to a
+// full disk, is tried again with the next batch.
 func (w *logWriter) write() {
 	if len(w.rest) > 0 && !w.writeRest() {
 		return

@@ -39,7 +39,7 @@ func (h *Desk) notices(r *StatusReport) []Notice {
 	return all
 }
 
-// ofHealth leads on from what the verdict says.
+// ofHealth are the notices of what /readyz says.
 func ofHealth(r *StatusReport) (all []Notice) {
 	if r.Health.Config.Error != "" {
 		all = append(all, Notice{"bad", "The files of the configuration are refused; what was in force before still is", "/config", "frontdesk check --config FILE"})

@@ -32,7 +32,7 @@ type fileWatch struct {
 type interest struct {
 	names   map[string]bool // files, folders of them, and links on the way
 	folders map[string]bool // where everything counts: those of included files
-	mixed   map[string]bool // where every YAML file counts: that of the first file, where others lie that are not ours
+	mixed   map[string]bool // where only YAML files count: the folder of the first file, in which there may be others
 }
 
 func newFileWatch() (*fileWatch, error) {

@@ -113,8 +113,8 @@ func listenCommands(h *Desk) (*http.Server, net.Listener, error) {
 	return &http.Server{Handler: mux, ReadTimeout: 5 * time.Second, WriteTimeout: SocketPatience, ErrorLog: faults}, listener, nil
 }
 
-// serveCommands answers commands until the server is closed. Without it clients are served all
-// the same.
+// serveCommands answers commands until the server is closed. If it fails, clients are still
+// served.
 func (h *Desk) serveCommands() {
 	if err := h.commands.Serve(h.commandsAt); !errors.Is(err, http.ErrServerClosed) {
 		h.log.Warn("frontdesk sessions cannot ask this gateway any more", zap.Error(err))

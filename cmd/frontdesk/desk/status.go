@@ -48,7 +48,7 @@ type StatusLoad struct {
 type StatusCallbacks struct {
 	States  map[webhook.State]int `json:"states"` // nil where they cannot be counted
 	Due     int                   `json:"due"`
-	Failing int                   `json:"failing"` // were tried in vain, and will be tried again
+	Failing int                   `json:"failing"` // have failed so far, and will be tried again
 	Space   *StatusSpace          `json:"space"`   // nil where it cannot be counted
 }
 
