@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -54,6 +55,12 @@ func (w *walk) tellLater() {
 		return maps.Equal(all[0], all[1])
 	}, rig.Patience, 20*time.Millisecond, "%v", &all)
 	require.NotEmpty(w.t, all[0])
+	for _, resource := range w.copies { // ids differ, and with them the sums: not the count
+		digest := ask{method: "GET", path: "/changes/digest?ranges=1&resource=" + resource}
+		left, right := w.send(0, w.tokens[0], digest), w.send(1, w.tokens[1], digest)
+		require.Equal(w.t, 200, left.status, "%s", left.body)
+		require.Equal(w.t, counted(w.t, left), counted(w.t, right), "%s", resource)
+	}
 	for side, token := range w.tokens {
 		promised := w.send(side, token, ask{method: "POST", path: "/changes", body: fmt.Sprintf(`{"webhook_url":"https://receiver.invalid/done","after":%q%s}`, w.begun[side], w.ofCopies())})
 		require.Equal(w.t, 202, promised.status, "%s", promised.body)
@@ -70,6 +77,14 @@ func (w *walk) tellLater() {
 			require.Equal(w.t, 410, said.status, "with the cursor of another client: %s", said.body)
 		}
 	}
+}
+
+// counted is how many records a digest of one range is of.
+func counted(t testing.TB, said answer) int {
+	var digest struct{ Data []struct{ Count int } }
+	require.NoError(t, json.Unmarshal(said.body, &digest), "%s", said.body)
+	require.Len(t, digest.Data, 1, "%s", said.body)
+	return digest.Data[0].Count
 }
 
 // ofCopies is the part of a body that names the resources of the copy.

@@ -242,7 +242,11 @@ func (a *actor) list(r *mapping.Resource) ask {
 	for range a.random.IntN(3) {
 		f := &r.Fields[a.random.IntN(len(r.Fields))]
 		if f.Filterable() && !f.Primary && a.knows(r, f) && !slices.Contains(r.ListRequires, f.Name) {
-			q = append(q, f.Name+"="+a.filterValue(r, f))
+			one := f.Name + "=" + a.filterValue(r, f)
+			if a.chance(20) {
+				one = f.Name + "[in]=" + a.filterValue(r, f) + "," + a.filterValue(r, f)
+			}
+			q = append(q, one)
 		}
 	}
 	if a.chance(40) {
