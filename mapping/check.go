@@ -92,10 +92,10 @@ func (b *Body) CheckMerged(merged Record) Violations {
 }
 
 // inFieldOrder sorts violations by the field they name, those of one field, and
-// those of no field of r, keeping their order.
+// those of no field of r, keeping their order. Who may not know a field sees it as no field of r.
 func (r *Resource) inFieldOrder(v Violations) Violations {
 	place := func(e *Error) int {
-		if len(e.Args) == 0 {
+		if len(e.Args) == 0 || e.Reason == FieldNotInModel {
 			return -1
 		}
 		name, _, _ := strings.Cut(e.Args[0], "[")

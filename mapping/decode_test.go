@@ -197,3 +197,22 @@ func TestDecodeWithoutAnArray(t *testing.T) {
 	require.Contains(t, order.CreateRaises(onlyArrays{"orderlines"}), mapping.ArrayEmpty)
 	require.NotContains(t, order.UpdateRaises(onlyArrays{}), mapping.ArrayEmpty)
 }
+
+// TestHiddenFieldsAreToldAsUnknownOnes: before, fields that the sender may not know came behind
+// those that nobody knows, in whatever order both were sent.
+func TestHiddenFieldsAreToldAsUnknownOnes(t *testing.T) {
+	order := resource(t, "order")
+	for _, data := range []string{`{"orderlines":[{}],"colour":1}`, `{"colour":1,"orderlines":[{}]}`} {
+		b, err := mapping.DecodeBodyOf(order, onlyArrays{}, []byte(data), time.UTC)
+		require.NoError(t, err)
+		for _, v := range []mapping.Violations{b.CheckCreate(), b.CheckUpdate()} {
+			var unknown []string
+			for _, e := range v {
+				if e.Reason == mapping.FieldNotInModel {
+					unknown = append(unknown, e.Args[0])
+				}
+			}
+			require.Equal(t, strings.Index(data, "colour") < strings.Index(data, "orderlines"), unknown[0] == "colour", "%s: %q", data, unknown)
+		}
+	}
+}

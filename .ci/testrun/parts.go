@@ -62,7 +62,7 @@ var parts = []part{
 	{name: "openssl", what: "the tutorial for integrators", programs: []string{"openssl"}, debian: "openssl", brew: "openssl"},
 	{name: "php", what: "the check of a signature in PHP, and the kit in PHP", programs: []string{"php"}, look: pdo, debian: "php-cli php-sqlite3", brew: "php"},
 	{name: "mono", what: "the program in C#", programs: []string{"mcs", "mono"}, debian: "mono-mcs mono-runtime libmono-system-net-http4.0-cil", brew: "mono"},
-	{name: "psql", what: "the SQL that sets up the database of the Compose file", programs: []string{"psql"}, debian: "postgresql-client", brew: "libpq"},
+	{name: "psql", what: "the SQL that sets up the database of the Compose file, and dumps", programs: []string{"psql", "pg_dump"}, debian: "postgresql-client", brew: "libpq"},
 	{name: "prlimit", what: "a full disk under the database", programs: []string{"prlimit"}, debian: "util-linux"},
 	{name: "mount", what: "a full disk", programs: []string{"mount", "umount"}, debian: "mount", ready: mountable, cure: "root, and leave to mount"},
 	{name: "systemd-analyze", what: "the units before systemd", programs: []string{"systemd-analyze"}, debian: "systemd"},
