@@ -95,9 +95,12 @@ func TestCountsBesideAQuietWriter(t *testing.T) {
 				})
 			})
 		}()
-		require.Eventually(t, func() bool { // it has ended, or waits
-			n, err := number(t.Context(), c, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")
-			require.NoError(t, err)
+		require.Eventually(t, func() bool { // it has ended, or waits; a transaction sees pg_stat_activity as it was at its first look
+			var n int64
+			require.NoError(t, s.db.Read(t.Context(), func(c Conn) (err error) {
+				n, err = number(t.Context(), c, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")
+				return err
+			}))
 			return n > 0 || len(ended) > 0
 		}, 20*time.Second, time.Millisecond)
 		return nil
