@@ -83,7 +83,7 @@ func TestPostgresLocks(t *testing.T) {
 
 	_, err = s.Get(t.Context(), order.Resource, backend.Query{Client: alice, ID: order.ID()})
 	require.ErrorIs(t, err, backend.ErrCollision)
-	brief, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	brief, cancel := context.WithTimeout(t.Context(), time.Second) // enough for one wait, and not for the lock
 	defer cancel()
 	_, err = s.Update(brief, alice, order, s.record("order", "reference", "changed"))
 	require.ErrorIs(t, err, backend.ErrCollision)

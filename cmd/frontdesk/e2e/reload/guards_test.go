@@ -105,8 +105,8 @@ func TestBrokenGuardsOpenNothing(t *testing.T) {
 		require.False(t, serves(t, other), what)
 
 		k.Write(fill(wrong))
-		k.Signals <- syscall.SIGHUP
-		require.Eventually(t, func() bool { return k.Ready().Status != desk.HealthOK || len(k.Ready().Config.NeedsRestart) > 0 }, rig.Patience, time.Millisecond, what)
+		k.HangUp()
+		require.True(t, k.Ready().Status != desk.HealthOK || len(k.Ready().Config.NeedsRestart) > 0, what)
 		shut(what)
 		k.Write(fill(text))
 		k.HangUp()
