@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -157,16 +158,17 @@ func couchFeed(t *testing.T) string {
 // comes before that is told. A whole page that ends where it began would hide what comes behind.
 func TestFeedOfAnAwkwardService(t *testing.T) {
 	s := foreigntest.CouchDB(t)
-	broken, stuck := "", false
+	var broken atomic.Pointer[string] // the end of a path
+	var stuck atomic.Bool
 	service := between(t, s, func(w http.ResponseWriter, r *http.Request) bool {
-		if q := r.URL.Query(); stuck {
+		if q := r.URL.Query(); stuck.Load() {
 			q.Del("since")
 			r.URL.RawQuery = q.Encode()
 		} else if q.Has("limit") {
 			q.Set("limit", "30")
 			r.URL.RawQuery = q.Encode()
 		}
-		if broken != "" && strings.HasSuffix(r.URL.Path, broken) {
+		if end := broken.Load(); end != nil && strings.HasSuffix(r.URL.Path, *end) {
 			w.WriteHeader(http.StatusInternalServerError)
 			return true
 		}
@@ -192,7 +194,8 @@ func TestFeedOfAnAwkwardService(t *testing.T) {
 	for i := range 60 {
 		made := s.Make(t, "/people", foreigntest.Object{"type": "person", "org": 1, "name": foreigntest.Name(i)})
 		if i == 58 {
-			broken = fmt.Sprint("/", made["id"])
+			end := fmt.Sprint("/", made["id"])
+			broken.Store(&end)
 		}
 	}
 	require.NoError(t, db.Write(t.Context(), func(c sqlrecord.Conn) error { // as if the hour had passed
@@ -206,7 +209,7 @@ func TestFeedOfAnAwkwardService(t *testing.T) {
 	}, ample, 5*time.Millisecond)
 	require.NoError(t, f.Close())
 
-	stuck = true
+	stuck.Store(true)
 	page, err := store.Entries(t.Context(), contact, noord, "c0", 4)
 	require.NoError(t, err)
 	_, err = store.Entries(t.Context(), contact, noord, page.Next, 4)
