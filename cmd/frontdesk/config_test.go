@@ -261,17 +261,20 @@ func TestConfigRollbackOfEnds(t *testing.T) {
 		require.Contains(t, text, "# The office.")
 		require.Regexp(t, `key_sha256: \[\{hash: "c8f3[0-9a-f]{60}", expires: `+expires+`\}\]`, text)
 	}
-	for name, change := range map[string]func(){
-		`\d{4}-\d\d-\d\dT[\d:]+Z`: func() { // revoked by the command, and not read by the gateway yet
+	for _, c := range []struct {
+		expires string
+		change  func()
+	}{
+		{`\d{4}-\d\d-\d\dT[\d:]+Z`, func() { // revoked by the command, and not read by the gateway yet
 			code, _, stderr := cli("", "key", "revoke", "orders", "--config", g.File)
 			require.Zero(t, code, stderr)
-		},
-		`2099-12-31`: func() { g.WriteTo(g.orders, ownOrders+"    expires: 2099-12-31\n") },
+		}},
+		{`2099-12-31`, func() { g.WriteTo(g.orders, ownOrders+"    expires: 2099-12-31\n") }}, // the last: what follows begins with a key that is good
 	} {
 		g.WriteTo(g.orders, ownOrders)
-		change()
+		c.change()
 		rollback(1)
-		restored(name)
+		restored(c.expires)
 	}
 
 	code, stdout, stderr := cli("", "config", "rollback", "1", "--config", g.File, log)
