@@ -117,6 +117,7 @@ func TestBackupAll(t *testing.T) {
 
 	k := rig.StartKept(t, w.file, "", false)
 	full = k.Login(rig.FullKey, "demo")
+	k.Login(rig.HookedKey, "demo")
 	for _, id := range before {
 		require.Equal(t, 200, k.Status("GET", fmt.Sprintf("/contact/%d", id), full), "contact %d was answered before", id)
 	}
