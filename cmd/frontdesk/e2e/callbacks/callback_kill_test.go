@@ -178,7 +178,7 @@ func (k *callbackKill) untilEnded(round, moment int, ask, stop bool) {
 		asking.Go(func() { k.watch(c) })
 	}
 	before := len(k.made)
-	const clients, most = 4, 8 // jobs of each client, one of each kind that ask knows
+	const clients, most = 4, 10 // jobs of each client
 	for client := range clients {
 		if !ask {
 			break
