@@ -37,19 +37,20 @@ func watch(t *testing.T, o rig.Options) watched {
 	t.Helper()
 	var timers rig.Timers
 	o.After = timers.After
-	d := rig.Start(t, o)
-	return watched{d, &timers, new(sync.WaitGroup)}
+	w := watched{rig.Start(t, o), &timers, new(sync.WaitGroup)}
+	w.looks(t, 0) // the look at the start is over, and finds nothing
+	return w
 }
 
-// looks returns when the queues have been looked at that often.
+// looks returns when the queues have been looked at that often again.
 func (w watched) looks(t *testing.T, n int) {
 	t.Helper()
 	held := func() bool { return w.timers.Held(desk.QueuesEvery) == 1 }
-	for range n {
-		require.Eventually(t, held, rig.Patience, time.Millisecond)
-		require.Equal(t, 1, w.timers.Pass(desk.QueuesEvery))
-	}
 	require.Eventually(t, held, rig.Patience, time.Millisecond)
+	for range n {
+		require.Equal(t, 1, w.timers.Pass(desk.QueuesEvery))
+		require.Eventually(t, held, rig.Patience, time.Millisecond)
+	}
 }
 
 func (w watched) report(t *testing.T) (r desk.StatusReport) {
