@@ -14,8 +14,10 @@ import (
 )
 
 const (
-	// leaseLife is Options.Lease where nothing is said.
+	// leaseLife is the default of Options.Lease.
 	leaseLife = 15 * time.Second
+	// releaseTime bounds the giving back of the lease when the program stops.
+	releaseTime = 5 * time.Second
 	// dueEvery is how often it is asked what is due, and forgetEvery how often what nobody
 	// needs any more is removed.
 	dueEvery, forgetEvery = time.Second, time.Hour
@@ -127,8 +129,9 @@ func (f *Follower) rest(ctx context.Context, err error) time.Duration {
 }
 
 // startDue starts the looks that are due, those that somebody waits for first, and returns
-// after how long it should be called again. What is due later than any look is put off has
-// been noted before the clock of the database was set back.
+// after how long it should be called again. What is due further ahead
+// than the longest pause was noted before the clock of the database was set back, and is due
+// now.
 func (f *Follower) startDue(ctx context.Context, r *rounds) (again time.Duration, err error) {
 	present := f.o.DB.Dialect().Present
 	due, err := f.pairs(ctx, `next_at <= `+present+` OR next_at > `+present+` + ?2 ORDER BY CASE WHEN ready_at = 0 THEN 0 ELSE 1 END, next_at, client_id, resource LIMIT ?1`,
@@ -180,8 +183,8 @@ func (f *Follower) giveWay(ctx context.Context, r *rounds, l *look) error {
 	})
 }
 
-// holding does a step of a look. The lease is renewed meanwhile, since a system may take longer
-// for a page than it lasts.
+// holding does a step of a look. The lease is renewed meanwhile, since reading one
+// page may take longer than the lease lasts.
 func (f *Follower) holding(ctx context.Context, l *look) (done bool, err error) {
 	var renewing sync.WaitGroup
 	ctx, end := context.WithCancel(ctx)
@@ -211,7 +214,7 @@ func (f *Follower) renew(ctx context.Context, c sqlrecord.Conn) error {
 
 // release gives the lease back. Where that fails it ends by itself.
 func (f *Follower) release() {
-	ctx, cancel := context.WithTimeout(context.Background(), leaseLife)
+	ctx, cancel := context.WithTimeout(context.Background(), releaseTime)
 	defer cancel()
 	_ = f.db.Write(ctx, func(c sqlrecord.Conn) error {
 		_, err := c.Exec(ctx, f.text(`DELETE FROM follow_lease WHERE holder = ?1`), mapping.TextValue(f.holder))

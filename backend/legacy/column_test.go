@@ -22,7 +22,7 @@ func TestSorts(t *testing.T) {
 	}
 }
 
-// TestDomainsAndDocuments: before, what a domain of PostgreSQL refuses was 500, and so was every
+// TestDomainsAndDocuments: before, what a domain of PostgreSQL or a column of bits refuses was 500, and so was every
 // filter and sort by a column of a type that has no operators.
 func TestDomainsAndDocuments(t *testing.T) {
 	x, _, _ := onTables(t, "postgres", `
@@ -36,18 +36,18 @@ resources:
     table: w_typed
     key: {columns: nr, generated: max+1}
     client: ""
-    fields: {number: code, description: spec, ean: feed, article_kind: {constant: part}, unit_type: {constant: piece}, price: amount, turnover_group_id: {absent: true}}
+    fields: {number: code, description: spec, ean: feed, article_kind: {constant: part}, unit_type: bits, price: amount, turnover_group_id: {absent: true}}
 `,
 		"CREATE DOMAIN w_code AS varchar(5) CONSTRAINT w_no_x CHECK (value <> 'x')", "CREATE DOMAIN w_amount AS numeric(4,2) NOT NULL",
-		"CREATE TABLE w_typed (nr integer PRIMARY KEY, code w_code, spec json, feed xml, amount w_amount)",
-		`INSERT INTO w_typed VALUES (1, 'a', '{"b": 1}', '<b/>', 1), (2, 'b', '{"a": 1}', '<a/>', 2)`)
+		"CREATE TABLE w_typed (nr integer PRIMARY KEY, code w_code, spec json, feed xml, amount w_amount, bits bit(3))",
+		`INSERT INTO w_typed VALUES (1, 'a', '{"b": 1}', '<b/>', 1, '101'), (2, 'b', '{"a": 1}', '<a/>', 2, '101')`)
 	for fields, want := range map[string]string{
-		`number=abcdef`: "varchar_too_long: number, 6, 5", `number=x`: "varchar_invalid: number, x", `price=100`: "float8_invalid: price, 100",
+		`number=abcdef`: "varchar_too_long: number, 6, 5", `number=x`: "varchar_invalid: number, x", `price=100`: "float8_invalid: price, 100", `unit_type=1010`: "varchar_invalid: unit_type, 1010",
 	} {
 		name, value, _ := strings.Cut(fields, "=")
-		pairs := map[string]string{"number": "c", "description": "{}", "price": "3"}
+		pairs := map[string]string{"number": "c", "description": "{}", "price": "3", "unit_type": "101"}
 		pairs[name] = value
-		_, err := x.tryCreate(one, x.record("article", "number", pairs["number"], "description", pairs["description"], "price", pairs["price"]))
+		_, err := x.tryCreate(one, x.record("article", "number", pairs["number"], "description", pairs["description"], "price", pairs["price"], "unit_type", pairs["unit_type"]))
 		require.ErrorContains(t, err, want)
 	}
 	made := x.create(one, x.record("article", "number", "c", "description", `{"c": 1}`, "price", "99.99"))

@@ -8,7 +8,7 @@ func (postgres) schema() schemaQueries {
 		version: `SELECT current_setting('server_version')`,
 		own:     `SELECT current_schema()::text`,
 		columns: `SELECT c.relname::text, CASE WHEN c.relkind IN ('v', 'm') THEN 1 ELSE 0 END, a.attname::text, regexp_replace(format_type(t.oid, NULL), '\(.*', ''),
-				CASE WHEN m.size > 4 AND t.typname IN ('bpchar', 'varchar') THEN m.size - 4 END,
+				CASE WHEN m.size > 4 AND t.typname IN ('bpchar', 'varchar') THEN m.size - 4 WHEN m.size > 0 AND t.typname = 'bit' THEN m.size END,
 				CASE WHEN t.typname = 'numeric' AND m.size > 4 THEN ((m.size - 4) >> 16) & 65535 END,
 				CASE WHEN t.typname = 'numeric' AND m.size > 4 THEN (m.size - 4) & 2047 END,
 				CASE WHEN a.attnotnull OR o.typnotnull THEN 0 ELSE 1 END, pg_get_expr(d.adbin, d.adrelid),

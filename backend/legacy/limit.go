@@ -28,6 +28,8 @@ func (c *Column) takes(engine string, v sheet.Raw) bool {
 		}
 		n, ok := new(big.Rat).SetString(text)
 		return ok && c.takesNumber(engine, n)
+	case v.Kind == sheet.RawText && engine == "postgres" && c.Type == "bit" && c.Length > 0: // cast to it, it would be cut
+		return len(v.Text) == c.Length
 	case v.Kind == sheet.RawText:
 		return c.mostCharacters() == 0 || utf8.RuneCountInString(strings.TrimRight(v.Text, " ")) <= c.Length
 	default:

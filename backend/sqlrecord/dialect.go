@@ -105,15 +105,15 @@ func (d *Dialect) OrderBy(expr string, descending, nullable bool) string {
 	return OrderBy(expr, descending, nullable && !d.nullsLow)
 }
 
-// OrderBy returns one key of an ORDER BY, with the place of NULLs spelled out if said is
-// true.
-func OrderBy(expr string, descending, said bool) string {
+// OrderBy returns one key of an ORDER BY, with NULLS FIRST or LAST written out if
+// sayNulls is true.
+func OrderBy(expr string, descending, sayNulls bool) string {
 	switch {
-	case descending && said:
+	case descending && sayNulls:
 		return expr + " DESC NULLS LAST"
 	case descending:
 		return expr + " DESC"
-	case said:
+	case sayNulls:
 		return expr + " NULLS FIRST"
 	default:
 		return expr

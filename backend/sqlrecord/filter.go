@@ -50,7 +50,8 @@ func filledUp(values []mapping.Value) []mapping.Value {
 }
 
 // The patterns of both engines list the forms of each letter, because the engines differ
-// in what they know of letters beyond ASCII. They are what mapping.Fold takes for one.
+// in what they know of letters beyond ASCII. A letter's forms are those that mapping.Fold
+// takes for the same letter.
 
 // GlobPattern finds a part of a text with SQLite's GLOB.
 func GlobPattern(part string) string { return "*" + pattern(part, "*?[", "[", "]") + "*" }

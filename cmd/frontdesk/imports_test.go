@@ -56,6 +56,7 @@ var mayImport = map[string][]string{
 	"gateway/openapi":             {},
 	"docs":                        {},
 	"docs/bench/bareproxy":        {},
+	"docs/bench/bareread":         {},
 	"gateway/postman":             {},
 	"gateway/testpage":            {"docs", "mapping"},
 	"gateway/webhook":             {"auth", "mapping"},

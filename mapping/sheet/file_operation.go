@@ -81,8 +81,8 @@ type sortFile struct {
 	// Join is what stands between two of them; default a comma.
 	Join string `yaml:"join"`
 	// By are the fields that the service can sort by, each with what it is told for
-	// it upwards, and downwards. id is how it lists by itself, and stands behind
-	// all others.
+	// it upwards, and downwards. id is the service's own order; it always comes
+	// last.
 	By map[string][]string `yaml:"by" schema:"required"`
 }
 

@@ -16,8 +16,8 @@ import (
 	"frontdesk/backend"
 )
 
-// The status that /readyz answers. Only the last two come with 503: other problems affect other
-// instances as well, or can wait.
+// The status that /readyz answers. Unavailable and draining come with 503; degraded
+// does not, since other gateways have the same problem, or it can wait.
 const (
 	HealthOK          = "ok"
 	HealthDegraded    = "degraded"    // it serves, but somebody should look

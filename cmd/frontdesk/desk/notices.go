@@ -185,7 +185,8 @@ func usualRate(of *history.History, key history.Name) float64 {
 	return float64(day.Sum().Requests) / float64(len(before))
 }
 
-// slow is the slowest endpoint, and whether that is the backend's doing.
+// slow is the slowest endpoint, and whether that is the backend's doing. A login is slow
+// because it is delayed after failed ones, unless the backend takes the time.
 func slow(of *history.History) []Notice {
 	busiest, _ := of.Busiest(history.Endpoint, history.Spans[noticeSpan])
 	var worst history.Point
@@ -194,7 +195,7 @@ func slow(of *history.History) []Notice {
 	for _, endpoint := range busiest {
 		slowest, requests := history.Point{}, uint32(0)
 		for _, p := range endpoint.Points {
-			if inMs(p.Took) < noticeSlow {
+			if inMs(p.Took) < noticeSlow || endpoint.Name.Word == "/authenticate" && !mostlyBackend(p) {
 				continue
 			}
 			if requests += p.Requests; p.Took.Of(95) > slowest.Took.Of(95) {
@@ -212,16 +213,21 @@ func slow(of *history.History) []Notice {
 		return nil
 	}
 	text := fmt.Sprintf("%s took up to %s (p95)", name, inMillis(inMs(worst.Took)))
-	if inMs(worst.Backend) >= 0.8*inMs(worst.Took) {
+	by := "p95"
+	if mostlyBackend(worst) {
+		by = "backend"
 		text += ", the backend nearly all of it"
 	} else {
 		text += fmt.Sprintf(", the backend only %s of it", inMillis(inMs(worst.Backend)))
 	}
 	if others > 0 {
-		text += fmt.Sprintf("; so did %d others", others)
+		text += fmt.Sprintf("; so did %d more", others)
 	}
-	return []Notice{{"warn", text, "/backends#slowest", "frontdesk log top --by endpoint --sort backend LOG"}}
+	return []Notice{{"warn", text, "/backends#slowest", "frontdesk log top --by endpoint --sort " + by + " LOG"}}
 }
+
+// mostlyBackend tells whether nearly all the time was the backend's.
+func mostlyBackend(p history.Point) bool { return inMs(p.Backend) >= 0.8*inMs(p.Took) }
 
 // inMs is the 95th percentile in ms.
 func inMs(t history.Times) float64 { return ms(t, true) }

@@ -46,10 +46,14 @@ func TestNotices(t *testing.T) {
 
 	note(3000, gateway.Answer{Key: "webshop", Endpoint: "/vehicle", Status: 200})
 	require.Equal(t, []string{"The key webshop makes 3000 of 3000 requests, 300 a minute; it makes 20 usually"}, texts())
+	note(9, gateway.Answer{Key: "planner", Endpoint: "/authenticate", Status: 200, Took: 4 * time.Second, Backend: 60 * time.Millisecond})
+	require.Len(t, texts(), 1, "a login is delayed after failed ones")
 	note(2, gateway.Answer{Key: "planner", Client: "Garage", Endpoint: "/order", Status: 500, Reason: "backend_timeout", Took: 3 * time.Second, Backend: time.Second})
 	note(1, gateway.Answer{Key: "planner", Client: "Autos", Endpoint: "/order", Status: 500, Reason: "backend_timeout", Took: 3 * time.Second, Backend: time.Second})
 	require.Equal(t, "3 requests of 2 clients failed: backend_timeout, the last now at GET /order", texts()[0])
 	require.Equal(t, "GET /order took up to 3.15 s (p95), the backend only 1.05 s of it", texts()[2])
+	note(30, gateway.Answer{Key: "planner", Endpoint: "/authenticate", Status: 200, Took: 4 * time.Second, Backend: 4 * time.Second})
+	require.Equal(t, "GET /authenticate took up to 4.19 s (p95), the backend nearly all of it; so did 1 more", texts()[2])
 	for i := range 10 {
 		note(3, gateway.Answer{Status: 500, Endpoint: "/order", Reason: fmt.Sprint("reason", i)})
 	}

@@ -47,7 +47,9 @@ function get(string $path, array $query): array
             break;
         }
         $told = preg_grep('/^Retry-After: *\d+$/i', $headers);
-        sleep($told ? (int) explode(':', end($told))[1] : min(2 ** $try, 30));
+        $wait = $told ? (int) explode(':', end($told))[1] : min(2 ** $try, 30);
+        fwrite(STDERR, "$path: " . ($body ?: 'nobody answers') . "; asking again in $wait s\n");
+        sleep($wait);
     }
     fwrite(STDERR, "$path: " . ($body ?: 'nobody answers') . "\n");
     exit(1);

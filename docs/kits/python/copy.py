@@ -47,6 +47,7 @@ def get(path, **query):
             wait = int(refused.headers.get("Retry-After", wait))
         except OSError as failed:  # nobody answers, or not in time
             problem = failed
+        print(f"{path}: {problem}; asking again in {wait} s", file=sys.stderr)
         time.sleep(wait)
     sys.exit(f"{path}: {problem}")
 
