@@ -28,6 +28,7 @@ const (
 	drawnSoak  = 150_000
 	noise      = 10 // in a hundred
 	hideAfter  = 50 // requests
+	renewAfter = 10_000
 )
 
 // walk asks the same of both twins, while others work on one of them.
@@ -36,6 +37,7 @@ type walk struct {
 	viewer  *actor
 	tokens  [2]string
 	others  []*stranger                   // one for each twin
+	logIn   func(side int) (viewer, other string)
 	ownIDs  [2]map[string]map[string]bool // by resource, as each twin has them
 	hide    func() int                    // of the kind
 	foreign bool                          // the others are of another client
@@ -106,9 +108,13 @@ func (l login) at(d *rig.Desk, key string) string { return d.LoginAs(key, l.user
 func betweenClients(t *testing.T, k kind) {
 	var desks [2]*rig.Desk
 	w := &walk{hide: k.hide, foreign: true}
+	w.logIn = func(side int) (viewer, other string) {
+		return k.viewer.at(desks[side], rig.FullKey), k.other.at(desks[side], rig.FullKey)
+	}
 	for side := range desks {
 		desks[side] = k.start(side)
-		w.tokens[side] = k.viewer.at(desks[side], rig.FullKey)
+		var other string
+		w.tokens[side], other = w.logIn(side)
 		has := offered(t, desks[side], w.tokens[side])
 		for _, name := range k.without {
 			delete(has, name)
@@ -122,7 +128,7 @@ func betweenClients(t *testing.T, k kind) {
 			w.viewer = offeredTo(1)
 			w.copies = k.copied(has)
 		}
-		w.beside(side, offeredTo(uint64(10+side)), k.other.at(desks[side], rig.FullKey), (*actor).draw)
+		w.beside(side, offeredTo(uint64(10+side)), other, (*actor).draw)
 	}
 	w.viewer.key, w.viewer.follows, w.tells = rig.FullKey, k.follows, !k.bySheet || k.scans
 	w.twins = newTwins(t, desks)
@@ -271,6 +277,11 @@ func (w *walk) run(requests int) {
 		if w.viewer.chance(noise) {
 			unseen += w.elsewhere(pick(w.viewer, w.others))
 			continue
+		}
+		if w.asked%renewAfter == 0 { // a session lasts half an hour
+			for side, s := range w.others {
+				w.tokens[side], s.token = w.logIn(side)
+			}
 		}
 		if w.hide != nil && w.asked%hideAfter == 0 {
 			hidden += w.hide()
