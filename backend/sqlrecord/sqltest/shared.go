@@ -33,7 +33,8 @@ func Shared(name, folder string, create func(folder string) error) error {
 			}
 		}
 	}
-	if out, err := exec.Command("cp", "-Rp", ready, folder).CombinedOutput(); err != nil {
+	// By its path, since PATH may have go, make and git alone.
+	if out, err := exec.Command("/bin/cp", "-Rp", ready, folder).CombinedOutput(); err != nil {
 		return fmt.Errorf("copy %s: %w\n%s", ready, err, out)
 	}
 	return nil

@@ -95,13 +95,17 @@ func (a *actor) drawSecret() ask {
 // granted.
 func withoutAGrant(t *testing.T, key string, follows bool, requests int, start func(side int) *rig.Desk) {
 	var desks [2]*rig.Desk
-	viewer := login{"demo", "demo"}
+	user := login{"demo", "demo"}
 	w := &walk{viewer: newActor(2, granted)}
 	w.viewer.key, w.viewer.follows, w.tells = key, follows, true
+	w.logIn = func(side int) (viewer, other string) {
+		return user.at(desks[side], key), user.at(desks[side], rig.FullKey)
+	}
 	for side := range desks {
 		desks[side] = start(side)
-		w.tokens[side] = viewer.at(desks[side], key)
-		w.beside(side, newActor(uint64(20+side), slices.Sorted(maps.Keys(apart))), viewer.at(desks[side], rig.FullKey), (*actor).drawApart)
+		var other string
+		w.tokens[side], other = w.logIn(side)
+		w.beside(side, newActor(uint64(20+side), slices.Sorted(maps.Keys(apart))), other, (*actor).drawApart)
 	}
 	w.twins = newTwins(t, desks)
 	w.begin()

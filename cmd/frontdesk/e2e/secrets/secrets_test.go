@@ -28,6 +28,7 @@ const (
 	drawnSoak  = 150_000
 	noise      = 10 // in a hundred
 	hideAfter  = 50 // requests
+	renewAfter = 10_000
 )
 
 // walk asks the same of both twins, while others work on one of them.
@@ -36,6 +37,7 @@ type walk struct {
 	viewer  *actor
 	tokens  [2]string
 	others  []*stranger                   // one for each twin
+	logIn   func(side int) (viewer, other string)
 	ownIDs  [2]map[string]map[string]bool // by resource, as each twin has them
 	hide    func() int                    // of the kind
 	foreign bool                          // the others are of another client
@@ -106,9 +108,13 @@ func (l login) at(d *rig.Desk, key string) string { return d.LoginAs(key, l.user
 func betweenClients(t *testing.T, k kind) {
 	var desks [2]*rig.Desk
 	w := &walk{hide: k.hide, foreign: true}
+	w.logIn = func(side int) (viewer, other string) {
+		return k.viewer.at(desks[side], rig.FullKey), k.other.at(desks[side], rig.FullKey)
+	}
 	for side := range desks {
 		desks[side] = k.start(side)
-		w.tokens[side] = k.viewer.at(desks[side], rig.FullKey)
+		var other string
+		w.tokens[side], other = w.logIn(side)
 		has := offered(t, desks[side], w.tokens[side])
 		for _, name := range k.without {
 			delete(has, name)
@@ -122,7 +128,7 @@ func betweenClients(t *testing.T, k kind) {
 			w.viewer = offeredTo(1)
 			w.copies = k.copied(has)
 		}
-		w.beside(side, offeredTo(uint64(10+side)), k.other.at(desks[side], rig.FullKey), (*actor).draw)
+		w.beside(side, offeredTo(uint64(10+side)), other, (*actor).draw)
 	}
 	w.viewer.key, w.viewer.follows, w.tells = rig.FullKey, k.follows, !k.bySheet || k.scans
 	w.twins = newTwins(t, desks)
@@ -264,75 +270,6 @@ func (w *walk) backUp() {
 	}
 }
 
-// readAll reads all that there is for somebody.
-func (w *walk) readAll(a *actor, side int, token string) map[string][]string {
-	all := map[string][]string{}
-	read := func(r *mapping.Resource, query string) {
-		said := w.send(side, token, ask{method: "GET", path: "/" + r.Name + "?page_size=1000" + query})
-		all[r.Name] = append(all[r.Name], ids(said.body)...)
-		a.learn(said.body)
-	}
-	for _, r := range a.model.Resources {
-		if len(r.ListRequires) == 0 {
-			read(r, "")
-		}
-	}
-	for _, r := range a.model.Resources {
-		switch {
-		case len(r.ListRequires) == 2: // the documents of a record
-			for _, id := range all["contact"] {
-				read(r, "&resource=contact&resource_id="+id)
-			}
-		case len(r.ListRequires) == 1:
-			for _, id := range all[r.Field(r.ListRequires[0]).Reference] {
-				read(r, "&"+r.ListRequires[0]+"="+id)
-			}
-		}
-	}
-	return all
-}
-
-func (w *walk) owned(side int, resource, id string) {
-	if w.ownIDs[side][resource] == nil {
-		w.ownIDs[side][resource] = map[string]bool{}
-	}
-	w.ownIDs[side][resource][id] = true
-}
-
-// largeAnswer is how many bytes take long to learn from.
-const largeAnswer = 4 << 10
-
-// learn keeps values of records, to ask for them.
-func (a *actor) learn(body []byte) {
-	var answered struct{ Data json.RawMessage }
-	if json.Unmarshal(body, &answered) != nil {
-		return
-	}
-	var records []map[string]any
-	if json.Unmarshal(answered.Data, &records) != nil {
-		records = make([]map[string]any, 1)
-		_ = json.Unmarshal(answered.Data, &records[0])
-	}
-	for _, rec := range records {
-		for name, value := range rec {
-			if text, ok := value.(string); ok && name != "created_at" && name != "modified_at" && len(a.values[name]) < 200 && !slices.Contains(a.values[name], text) {
-				a.values[name] = append(a.values[name], text)
-			}
-		}
-	}
-}
-
-// hear tells the viewer what others have in their records, to ask for it.
-func (w *walk) hear(s *stranger) {
-	for name, all := range s.values {
-		for _, value := range all[max(0, len(all)-2):] {
-			if len(w.viewer.values[name]) < 400 && !slices.Contains(w.viewer.values[name], value) {
-				w.viewer.values[name] = append(w.viewer.values[name], value)
-			}
-		}
-	}
-}
-
 func (w *walk) run(requests int) {
 	statuses := map[int]int{}
 	unseen, hidden := 0, 0 // changes
@@ -340,6 +277,11 @@ func (w *walk) run(requests int) {
 		if w.viewer.chance(noise) {
 			unseen += w.elsewhere(pick(w.viewer, w.others))
 			continue
+		}
+		if w.asked%renewAfter == 0 { // a session lasts half an hour
+			for side, s := range w.others {
+				w.tokens[side], s.token = w.logIn(side)
+			}
 		}
 		if w.hide != nil && w.asked%hideAfter == 0 {
 			hidden += w.hide()
