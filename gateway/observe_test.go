@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"frontdesk/backend"
+	"frontdesk/gateway/testpage"
 	"frontdesk/mapping"
 )
 
@@ -91,6 +93,8 @@ func TestWhatIsCounted(t *testing.T) {
 		{"GET", "/vehicle/1", []string{"GET /vehicle/{id} 200 in 0.5", used, "shadowed trial GET /vehicle/{id}"}},
 		{"GET", login + keyAll, []string{"GET /authenticate 401 in 0", used, "refused trial credentials_invalid"}},
 		{"GET", login + "22222222-2222-4222-8222-222222222222", []string{"GET /authenticate 401 in 0", "refused  credentials_invalid"}},
+		{"GET", testpageAsset(t, ".js"), []string{"GET /testpage/{asset} 200 in 0"}},
+		{"GET", testpageAsset(t, ".css"), []string{"GET /testpage/{asset} 200 in 0"}},
 		{"MADEUP", "/madeup", []string{"  400 in 0", "refused trial endpoint_unknown"}},
 		{"MADEUP", "/order", []string{"  400 in 0", "refused trial method_unsupported"}},
 	} {
@@ -103,6 +107,15 @@ func TestWhatIsCounted(t *testing.T) {
 	demo.ask("GET", "/order/1", "")
 	require.EqualValues(t, 1, h.SlowAnswers()[Grant{"GET", "/order"}])
 	require.Zero(t, h.SlowAnswers()[Grant{"GET", "/vehicle"}])
+}
+
+// testpageAsset is the path of one of the test page's files.
+func testpageAsset(t *testing.T, ending string) string {
+	t.Helper()
+	pages := testpage.Pages(testpage.Options{})
+	i := slices.IndexFunc(pages, func(p *testpage.Page) bool { return strings.HasSuffix(p.Path, ending) })
+	require.Positive(t, i)
+	return pages[i].Path
 }
 
 // TestAccessLine names what was asked for, and repeats nothing of it.

@@ -16,17 +16,21 @@ func (g *Gateway) pageRoutes(r *routes) {
 		Environment: g.o.Environment, Live: g.o.Environment == LiveEnvironment, Fill: g.o.Examples != nil,
 	}) {
 		if r.endpoints[page.Path] == nil {
-			r.page(page.Path, served(func(x *Exchange) { g.showPage(x, page) }))
+			r.page(page, served(func(x *Exchange) { g.showPage(x, page) }))
 		}
 	}
 }
 
 // page puts a page into the endpoint table, where it can be found, but is not listed,
-// granted or described.
-func (r *routes) page(path string, show stage) {
-	e := &Endpoint{Path: path, Template: path, list: map[string]*Operation{}}
-	r.endpoints[path] = e
-	r.on(e, http.MethodGet, &Operation{open: true, serve: show})
+// granted or described. Assets are counted and logged as one.
+func (r *routes) page(page *testpage.Page, show stage) {
+	e := &Endpoint{Path: page.Path, Template: page.Path, list: map[string]*Operation{}}
+	r.endpoints[page.Path] = e
+	op := &Operation{open: true, serve: show}
+	r.on(e, http.MethodGet, op)
+	if page.Immutable {
+		op.Template = "/testpage/{asset}"
+	}
 }
 
 // showPage answers a page, in the best encoding the client takes.

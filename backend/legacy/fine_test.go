@@ -36,6 +36,17 @@ resources:
       stock: {from: stock, readonly: true}
       price: {sql: "(SELECT amount FROM w_price p WHERE p.nr = w_fine.nr AND p.adm = :client)"}
       created_at: {from: made, type: datetime}
+  contact:
+    table: w_flag
+    key: {columns: nr}
+    client: ""
+    operations: {only: [get, list]}
+    fields:
+      number: nr
+      kind: {constant: person}
+      name: {constant: x}
+      language: {constant: nl}
+      payment_days: {from: flag, type: boolean}
 `
 
 func openFine(t *testing.T, engine string) *fixture {
@@ -50,6 +61,8 @@ func openFine(t *testing.T, engine string) *fixture {
 		`INSERT INTO w_fine VALUES (1, 'A', 3.33333333, 1234.56, '2026-07-01 10:00:00.123456'), (2, 'B', 3.33335, 1234.56, '2026-07-01 10:00:00.123999'), (3, 'C', 3.33325, 6, '2026-07-01 10:00:00.124'),
 			(4, 'D', -3.33333333, 0, '2026-07-01 10:00:00.122999'), (5, 'E', -3.33335, -4321.1, '2026-07-01 10:00:00'), (6, 'F', 0.00001, 0.00005, '2026-07-01 10:00:01'),
 			(7, 'G', -0.00001, 0.1, NULL), (8, 'H', 0, 123456789, NULL), (9, 'I', NULL, NULL, '2026-07-01 09:59:59.999999')`,
+		"CREATE TABLE w_flag (nr integer NOT NULL PRIMARY KEY, flag " + map[string]string{"mariadb": "tinyint(1)", "postgres": "smallint", "sqlite": "boolean"}[engine] + ")",
+		"INSERT INTO w_flag VALUES (1, 0), (2, 1), (3, 3), (4, -1)",
 		"INSERT INTO w_price VALUES (1, 1, 30), (2, 1, 20), (3, 1, 10), (1, 2, 10), (2, 2, 20)",
 	} {
 		_, err := x.db.ExecContext(t.Context(), statement)
@@ -106,7 +119,29 @@ func TestFilterFindsWhatIsShown(t *testing.T) {
 					}
 				}
 			}
+			if engine == "mariadb" {
+				x.findsFlags()
+			}
 		})
+	}
+}
+
+// findsFlags: a boolean column of an engine that has none holds numbers, and each is found as it is
+// shown.
+func (x *fixture) findsFlags() {
+	x.t.Helper()
+	f := x.model.Resource("contact").Field("payment_days")
+	shown := map[int32]mapping.Value{}
+	for _, rec := range x.all(one, "contact") {
+		shown[rec.ID()] = rec.Values[f.Index]
+	}
+	require.Equal(x.t, map[int32]mapping.Value{1: mapping.IntValue(0), 2: mapping.IntValue(1), 3: mapping.IntValue(3), 4: mapping.IntValue(-1)}, shown)
+	for id, v := range shown {
+		for _, by := range []backend.Filter{{Field: f, Value: v}, {Field: f, Op: mapping.AnyOf, Values: []mapping.Value{v, mapping.IntValue(7)}}} {
+			found := x.list(backend.Query{Client: one, Filters: []backend.Filter{by}}, "contact").Records
+			require.Len(x.t, found, 1, "%v %s", by.Op, v)
+			require.Equal(x.t, id, found[0].ID())
+		}
 	}
 }
 

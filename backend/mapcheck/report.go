@@ -91,30 +91,27 @@ func (r *Report) WriteJSON(w io.Writer) error {
 // width is what a terminal shows in a line.
 const width = 100
 
-// WriteText writes the report for people.
+// WriteText writes the report for people, what decides last: it is what a terminal still shows.
 func (r *Report) WriteText(w io.Writer) error {
 	var b strings.Builder
-	for _, f := range r.Findings {
-		fmt.Fprintf(&b, "%s:%d:%d: %s: %s\n", f.File, f.Line, f.Column, f.Severity, f.Rule)
-		if f.Rule == "sheet" {
-			wrapped(&b, "  ", f.Path+": "+f.Seen)
-		} else {
-			wrapped(&b, "  ", f.Seen)
-		}
-		if f.Remedy != "" {
-			wrapped(&b, "  → ", f.Remedy)
-		}
-	}
-	if len(r.Findings) > 0 {
-		b.WriteByte('\n')
-	}
 	r.Left.write(&b)
 	b.WriteByte('\n')
 	for _, line := range r.Looked {
 		wrapped(&b, "", line)
 	}
 	b.WriteByte('\n')
-	for _, s := range []Severity{Error, Warning, Note} {
+	mildestFirst := []Severity{Note, Warning, Error}
+	for _, s := range mildestFirst {
+		for _, f := range r.Findings {
+			if f.Severity == s {
+				f.write(&b)
+			}
+		}
+	}
+	if len(r.Findings) > 0 {
+		b.WriteByte('\n')
+	}
+	for _, s := range mildestFirst {
 		if rules := r.rules(s); rules != "" {
 			wrapped(&b, string(s)+"s: ", rules)
 		}
@@ -122,6 +119,18 @@ func (r *Report) WriteText(w io.Writer) error {
 	fmt.Fprintf(&b, "%d error(s), %d warning(s), %d note(s)\n", r.Count(Error), r.Count(Warning), r.Count(Note))
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+func (f *Finding) write(b *strings.Builder) {
+	fmt.Fprintf(b, "%s:%d:%d: %s: %s\n", f.File, f.Line, f.Column, f.Severity, f.Rule)
+	if f.Rule == "sheet" {
+		wrapped(b, "  ", f.Path+": "+f.Seen)
+	} else {
+		wrapped(b, "  ", f.Seen)
+	}
+	if f.Remedy != "" {
+		wrapped(b, "  → ", f.Remedy)
+	}
 }
 
 // rules are those of the findings of a severity, with how many there are, the most first.

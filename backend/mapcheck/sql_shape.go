@@ -245,7 +245,7 @@ func (c *resourceCheck) indexes() {
 		} else {
 			rest = append(rest, f.Name)
 		}
-		if unique && !f.Readonly && c.Operations[mapping.OpCreate] != nil {
+		if unique && !f.Readonly && (c.Operations[mapping.OpCreate] != nil || c.Operations[mapping.OpUpdate] != nil && !f.Immutable) {
 			c.add(Warning, "sql.not-unique", c.ofField(f), fmt.Sprintf("no unique index keeps %s.%s from standing twice", c.read.Name, f.From[0]), "make one: two clients at once could both be right")
 		}
 	}

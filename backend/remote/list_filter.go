@@ -125,9 +125,12 @@ func (l *listing) prepareOperator(_ context.Context, f backend.Filter) (none boo
 		return !f.Matches(v), nil
 	}
 	name, raw, ok := l.r.Operand(l.r.list.Request, f.Field, f.Op, f.Value)
-	if !ok {
+	if _, taken := l.v.operands[name]; !ok || taken {
 		l.judged = append(l.judged, f)
 		return false, nil
+	}
+	if sheet.IsLoose(f.Field, name) {
+		l.judged = append(l.judged, f)
 	}
 	if l.v.operands == nil {
 		l.v.operands = map[string]sheet.Raw{}
@@ -210,7 +213,7 @@ func (l *listing) request() (sheet.Call, error) {
 func (l *listing) judge(placeholder string) bool {
 	sent := len(l.judged)
 	for _, f := range l.q.Filters {
-		if sheet.Placeholder(f.Field, f.Op) == placeholder && !l.judges(f) {
+		if l.placeholder(f) == placeholder && !l.judges(f) {
 			l.judged = append(l.judged, f)
 		}
 	}
@@ -218,6 +221,15 @@ func (l *listing) judge(placeholder string) bool {
 	delete(l.v.lists, placeholder)
 	l.v.filters = slices.DeleteFunc(l.v.filters, func(a sheet.Assignment) bool { return a.Field != nil && "filter."+a.Field.Name == placeholder })
 	return len(l.judged) > sent
+}
+
+// placeholder is where the request has what is filtered by.
+func (l *listing) placeholder(f backend.Filter) string {
+	if !f.Op.IsRange() {
+		return sheet.Placeholder(f.Field, f.Op)
+	}
+	name, _, _ := l.r.Operand(l.r.list.Request, f.Field, f.Op, f.Value)
+	return name
 }
 
 // judges tells whether a filter is judged here alone.

@@ -52,6 +52,7 @@ func (a actsListCommand) Run(p desk.Program) error {
 			_, err := fmt.Fprintf(p.Stderr, "There is no such act in %s.\n", in)
 			return err
 		}
+		fmt.Fprintf(p.Stderr, "The acts in %s, newest first:\n", in)
 		table := terminal.NewTable(p.Stdout)
 		fmt.Fprintln(table, "AT\tWHAT\tON\tWHO\tFROM\tOUTCOME")
 		for _, act := range found {

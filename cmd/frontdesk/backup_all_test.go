@@ -113,7 +113,10 @@ func TestBackupAll(t *testing.T) {
 	said = w.command(0, "restore", "--all", file)
 	require.Contains(t, said, "Next: frontdesk check --config "+w.file)
 	require.NotContains(t, said, "ENDED")
-	require.Contains(t, w.command(0, "acts", "list", "--config", w.file), "all, from "+file)
+	acts := w.command(0, "acts", "list", "--config", w.file)
+	require.Contains(t, acts, "all, from "+file)
+	require.Regexp(t, `backup +all, to \S+ .* cut off\n`, acts)
+	require.NotContains(t, acts, "under way", "when the backup was made")
 
 	k := rig.StartKept(t, w.file, "", false)
 	full = k.Login(rig.FullKey, "demo")

@@ -113,6 +113,10 @@ func TestConfigHistory(t *testing.T) {
 	require.Equal(t, refused.Error, refused.History[0].Problems)
 	require.Empty(t, refused.History[0].Differences, "what cannot be read is not told as a change")
 	g.stored(3)
+	g.Told("configuration not reloaded")
+	code, changes, stderr := cli(g.Log.String(), "log", "changes", "-")
+	require.Zero(t, code, stderr)
+	require.Contains(t, changes, "configuration refused, the one before stays in force: trigger SIGHUP; config "+second.Digest+"; problems "+refused.Error[0])
 
 	g.WriteTo(g.orders, ownOrders)
 	g.Write(strings.Replace(rig.Read(t, g.File), "vendor: Example", "vendor: Other", 1))

@@ -10,7 +10,7 @@ import (
 
 type logCommands struct {
 	Top     logTopCommand     `cmd:"" help:"Tell what asked for most, failed most, or took longest: by api_key, client or endpoint, or by what is deprecated."`
-	Changes logChangesCommand `cmd:"" help:"Tell what was changed, by whom, and when frontdesk was started."`
+	Changes logChangesCommand `cmd:"" help:"Tell what was changed, by whom, which configurations were refused, and when frontdesk was started."`
 }
 
 // logFlags say which lines of which logs are read.

@@ -65,6 +65,7 @@ func TestLogChanges(t *testing.T) {
 	code, out, problems := cli("", "log", "changes", "night.log")
 	require.Zero(t, code, problems)
 	require.Equal(t, `2026-11-22 00:00:01 UTC  started: base_url http://x; config df71783b058e; version 1.2
+2026-11-22 01:30:00 UTC  configuration refused, the one before stays in force: trigger SIGHUP; config df71783b058e; problems keys.d/webshop.yaml:1:1: unknown key
 2026-11-22 02:11:58 UTC  configuration changed: from df71783b058e; to 928fc90c649e; trigger file change; files keys.d/webshop.yaml by root(0) at 2026-11-22T02:11:58Z; api_keys webshop
 2026-11-22 02:11:58 UTC  api_key changed: key webshop; changes removed
 2026-11-22 06:00:00 UTC  a new kind: who jan; count 1234567; trick "a\x1b[31m"

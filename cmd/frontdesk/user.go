@@ -62,7 +62,7 @@ func (u userAddCommand) Run(p desk.Program) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(p.Stdout, "user %s added to client %s\n", u.Username, u.Client)
+	_, err = fmt.Fprintf(p.Stdout, "user %s added to client %s in %s\n", u.Username, u.Client, store.in)
 	return err
 }
 
@@ -91,7 +91,7 @@ func (u userPasswdCommand) Run(p desk.Program) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(p.Stdout, "password of %s set; sessions that are open end "+desk.BlockedEnds+"\n", terminal.Safe(u.Username))
+	_, err = fmt.Fprintf(p.Stdout, "password of %s set in %s; sessions that are open end "+desk.BlockedEnds+"\n", terminal.Safe(u.Username), store.in)
 	return err
 }
 
@@ -112,6 +112,7 @@ func (u userListCommand) Run(p desk.Program) error {
 		_, err := fmt.Fprintf(p.Stderr, "There is no user in %s yet; frontdesk user add makes one.\n", store.in)
 		return err
 	}
+	fmt.Fprintf(p.Stderr, "The users of %s:\n", store.in)
 	table := terminal.NewTable(p.Stdout)
 	fmt.Fprintln(table, "USERNAME\tCLIENT\tEMAIL\tNOTE")
 	for _, user := range users {

@@ -14,7 +14,7 @@ type userBlockCommand struct {
 
 // Run blocks a user. A frontdesk that serves sees it by itself, see watchEnded.
 func (u userBlockCommand) Run(p desk.Program) error {
-	return u.setBlocked(p, u.Username, true, "user %s is blocked: no login succeeds any more; sessions that are open end "+desk.BlockedEnds+"\n")
+	return u.setBlocked(p, u.Username, true, "user %s in %s is blocked: no login succeeds any more; sessions that are open end "+desk.BlockedEnds+"\n")
 }
 
 type userUnblockCommand struct {
@@ -24,7 +24,7 @@ type userUnblockCommand struct {
 
 // Run lets a user log in again.
 func (u userUnblockCommand) Run(p desk.Program) error {
-	return u.setBlocked(p, u.Username, false, "user %s may log in again\n")
+	return u.setBlocked(p, u.Username, false, "user %s in %s may log in again\n")
 }
 
 func (a administration) setBlocked(p desk.Program, username string, blocked bool, done string) error {
@@ -41,6 +41,6 @@ func (a administration) setBlocked(p desk.Program, username string, blocked bool
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(p.Stdout, done, terminal.Safe(username))
+	_, err = fmt.Fprintf(p.Stdout, done, terminal.Safe(username), store.in)
 	return err
 }

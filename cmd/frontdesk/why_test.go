@@ -35,6 +35,7 @@ It was judged by the configuration 928fc90c649e.
 `
 	const changed = `
 Changed in the hour before:
+2026-11-22 01:30:00 UTC  configuration refused, the one before stays in force: trigger SIGHUP; config df71783b058e; problems keys.d/webshop.yaml:1:1: unknown key
 2026-11-22 02:11:58 UTC  configuration changed: from df71783b058e; to 928fc90c649e; trigger file change; files keys.d/webshop.yaml by root(0) at 2026-11-22T02:11:58Z; api_keys webshop
 2026-11-22 02:11:58 UTC  api_key changed: key webshop; changes removed
 `

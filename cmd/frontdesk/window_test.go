@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"regexp"
 	"net/url"
 	"slices"
 	"strings"
@@ -281,6 +282,13 @@ func TestWindowIsForOperators(t *testing.T) {
 			require.Equal(t, want, askJSON(t, d, path, nil, append(elsewhere, "Authorization", "bearer "+token)...), "schemes have no case")
 			req.SetBasicAuth("anybody", token)
 			require.Equal(t, want, askJSON(t, d, path, nil, append(elsewhere, "Authorization", req.Header.Get("Authorization"))...), path)
+		}
+		for _, path := range []string{"/", "/?span=10m", "/refusals", "/backends", "/callbacks", "/config"} {
+			times := regexp.MustCompile(`\b\d\d:\d\d(:\d\d)?\b( CES?T\b)?`).FindAllString(string(d.AskOps(path).Body), -1)
+			require.Equal(t, path == "/callbacks", len(times) == 0, path)
+			for _, at := range times {
+				require.Contains(t, at, " CE", "%s: a command may tell the same moment in another zone, which it names too", path)
+			}
 		}
 		d.Shutdown()
 	}

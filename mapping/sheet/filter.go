@@ -39,8 +39,12 @@ func (r *Resource) Filter(q mapping.Record, f *mapping.Field, client auth.Client
 	if len(places) == 0 {
 		return never(), nil
 	}
+	alternatives := of.codec.alternatives(v)
+	if r.sheet.countsFlags() && of.codec.isCount(v) {
+		alternatives = append(alternatives, [2]Raw{intRaw(v.Int())})
+	}
 	var out [][]Assignment
-	for _, alternative := range of.codec.alternatives(v) {
+	for _, alternative := range alternatives {
 		one := []Assignment{{Place: places[0], Value: alternative[0], Field: of.Field, Span: of.codec.span(v, alternative[0])}}
 		if len(places) > 1 && alternative[1].Kind != RawAbsent {
 			one = append(one, Assignment{Place: places[1], Value: alternative[1], Field: of.Field})
@@ -121,6 +125,17 @@ func (c *codec) alternatives(v mapping.Value) [][2]Raw {
 		add(textRaw(v.Text()), Raw{})
 	}
 	return out
+}
+
+// countsFlags tells whether a boolean column of the database is a tinyint(1), which may hold, and
+// is read as, any number.
+func (s *Sheet) countsFlags() bool {
+	return s.Source.SQL != nil && (s.Source.SQL.Engine == "mariadb" || s.Source.SQL.Engine == "mysql")
+}
+
+// isCount tells whether a value is a number that a boolean column is read as, and never written.
+func (c *codec) isCount(v mapping.Value) bool {
+	return c.system == sysBoolean && c.codes == nil && c.field.Type == mapping.Int4 && v.IsSet() && v.Int() != 0 && v.Int() != 1
 }
 
 // nulls are the raws that read as null, except codes that are not in the list.

@@ -89,8 +89,14 @@ func (c *codec) sendable(o mapping.Operator) bool {
 }
 
 // Operand is what a service is sent for a filter that is not equality, under the name of
-// its placeholder; it is false if the request has none.
+// its placeholder; it is false if the request has none. A service may keep finer times than
+// clients see: where the request can say so, those up to a time are those before the next one.
 func (r *Resource) Operand(q *Request, f *mapping.Field, o mapping.Operator, v mapping.Value) (name string, raw Raw, ok bool) {
+	if v.Kind() == mapping.KindTime {
+		if by := map[mapping.Operator]mapping.Operator{mapping.AtMost: mapping.Below, mapping.Above: mapping.AtLeast}[o]; q.Uses(operand(f.Name, by)) {
+			o, v = by, next(v)
+		}
+	}
 	if name = operand(f.Name, o); !q.Uses(name) {
 		return name, Raw{}, false
 	}
@@ -104,11 +110,20 @@ func (r *Resource) Operand(q *Request, f *mapping.Field, o mapping.Operator, v m
 		raw, _ = c.atLeast(v.Int(), leastWall)
 		return name, raw, c.clock == nil && c.says(v, raw, Raw{})
 	case v.Kind() == mapping.KindTime:
+		if o == mapping.AtMost {
+			v = next(v) // which may be too much: see IsLoose
+		}
 		raw, _ = c.writeTime(v.Int())
 		return name, raw, c.clock == nil && c.says(v, raw, Raw{})
 	}
 	raw, _, bad := c.write(v)
 	return name, raw, bad == nil
+}
+
+// IsLoose tells whether a service that is sent an operand may list more than the filter lets
+// through: what reads as the time after it.
+func IsLoose(f *mapping.Field, name string) bool {
+	return f.Type == mapping.Timestamp && name == operand(f.Name, mapping.AtMost)
 }
 
 // unsent are the operators other than equality that the calls do not have.

@@ -38,13 +38,30 @@ type change struct {
 // String is the change with its time, as people read it.
 func (c change) String() string { return terminal.Second(c.at) + "  " + c.what }
 
-// Lines other than the audit's that report a change: a program that starts may be another
-// version, and has read settings that need a restart.
-var startLines = map[string]string{"serving": "started", "draining": "told to stop"}
+// Lines other than the audit's that report a change, or one that was meant: a program that starts
+// may be another version, and has read settings that need a restart.
+var otherLines = map[string]string{
+	"serving": "started", "draining": "told to stop",
+	"configuration not reloaded: the one before stays in force":                     "configuration refused, the one before stays in force",
+	"the reload failed by a fault of the program: the configuration in force stays": "configuration refused by a fault of the program, the one before stays in force",
+}
+
+// mayChange spares decoding most lines.
+func mayChange(line []byte) bool {
+	if bytes.Contains(line, []byte(`"logger":"audit"`)) {
+		return true
+	}
+	for message := range otherLines {
+		if bytes.Contains(line, []byte(message)) {
+			return true
+		}
+	}
+	return false
+}
 
 // changeOf reads a log line about a change; false for any other line.
 func changeOf(line []byte) (c change, ok bool) {
-	if !bytes.Contains(line, []byte(`"logger":"audit"`)) && !bytes.Contains(line, []byte(`"msg":"serving"`)) && !bytes.Contains(line, []byte(`"msg":"draining"`)) {
+	if !mayChange(line) {
 		return c, false
 	}
 	var l struct {
@@ -52,10 +69,10 @@ func changeOf(line []byte) (c change, ok bool) {
 		Message string  `json:"msg"`
 		Logger  string  `json:"logger"`
 	}
-	if json.Unmarshal(line, &l) != nil || l.Time.at.IsZero() || l.Logger != "audit" && startLines[l.Message] == "" {
+	if json.Unmarshal(line, &l) != nil || l.Time.at.IsZero() || l.Logger != "audit" && otherLines[l.Message] == "" {
 		return c, false
 	}
-	return change{l.Time.at, cmp.Or(startLines[l.Message], terminal.Safe(l.Message)) + detailsOf(line)}, true
+	return change{l.Time.at, cmp.Or(otherLines[l.Message], terminal.Safe(l.Message)) + detailsOf(line)}, true
 }
 
 // detailsOf returns the fields of a line, in its order, without those that every line has

@@ -82,7 +82,8 @@ func lockAll(a *Archive) (release func() error, err error) {
 	return release, nil
 }
 
-// note has the restore in the list of acts of what was put back.
+// note has the restore in the list of acts of what was put back, where nothing is under way any
+// more: the backup itself was when the database was copied.
 func (r Restore) note(p desk.Program, a *Archive) {
 	for _, part := range a.Parts {
 		if part.Kind != Store {
@@ -90,7 +91,11 @@ func (r Restore) note(p desk.Program, a *Archive) {
 		}
 		own, err := sqlrecord.OpenSQLite(part.Path, sqlrecord.Options{Readers: 1})
 		if err == nil {
-			err = errors.Join(ledger.Command(p.Ctx, own, p.Stderr, "restore", "all, from "+desk.Absolute(r.File), func() error { return nil }), own.Close())
+			kept, failed := ledger.Open(p.Ctx, own)
+			if failed == nil {
+				failed = kept.CutOffAll(p.Ctx, time.Now())
+			}
+			err = errors.Join(failed, ledger.Command(p.Ctx, own, p.Stderr, "restore", "all, from "+desk.Absolute(r.File), func() error { return nil }), own.Close())
 		}
 		if err != nil {
 			fmt.Fprintf(p.Stderr, "frontdesk: the list of acts (frontdesk acts list) does not have this restore: %v\n", err)

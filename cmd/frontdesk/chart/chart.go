@@ -68,7 +68,7 @@ func (c Chart) SVG() template.HTML {
 			continue
 		}
 		x := c.xOf(at)
-		text := template.HTMLEscapeString(m.At.Format("15:04:05 ") + m.Text)
+		text := template.HTMLEscapeString(m.At.Format("15:04:05 MST ") + m.Text)
 		fmt.Fprintf(&b, `<line class="mark %s" x1="%s" x2="%s" y1="0" y2="%d"><title>%s</title></line>`, m.Class, x, x, height, text)
 		if m.Link != "" { // a line that is not seen, and wide enough to be met
 			fmt.Fprintf(&links, `<a href="%s" aria-label="%s"><line class="reach" x1="%s" x2="%s" y1="0" y2="%d"><title>%s</title></line></a>`, template.HTMLEscapeString(m.Link), text, x, x, height, text)

@@ -291,9 +291,9 @@ func (r busyRow) Slowest() string { return inMillis(float64(r.P95) / float64(tim
 
 // Times are the beginning, the middle and the end of the charts.
 func (v *windowView) Times() []string {
-	form := "15:04"
+	form := "15:04 MST"
 	if v.Span == "10m" {
-		form = "15:04:05"
+		form = "15:04:05 MST"
 	}
 	half := v.now.Sub(v.Since) / 2
 	return []string{v.Since.Format(form), v.Since.Add(half).Format(form), "now"}

@@ -153,7 +153,7 @@ func (v backendsView) Spans() []string { return spanNames }
 
 // Clock is a moment as the list shows it.
 func (v backendsView) Clock(t time.Time) string {
-	return t.In(v.now.Location()).Format("02 Jan 15:04:05")
+	return t.In(v.now.Location()).Format("02 Jan 15:04:05 MST")
 }
 
 // Ago is how long ago a moment was.

@@ -58,7 +58,7 @@ func (f filters) More(name, value string) string {
 func (f filters) Only(name, value string) onlyView { return onlyView{value, f.More(name, value)} }
 
 // Minute is a moment that is told roughly.
-func (f filters) Minute(t time.Time) string { return t.In(f.zone).Format("02 Jan 15:04") }
+func (f filters) Minute(t time.Time) string { return t.In(f.zone).Format("02 Jan 15:04 MST") }
 
 // Clock is a moment as the list shows it.
-func (f filters) Clock(t time.Time) string { return t.In(f.zone).Format("02 Jan 15:04:05") }
+func (f filters) Clock(t time.Time) string { return t.In(f.zone).Format("02 Jan 15:04:05 MST") }

@@ -46,6 +46,9 @@ const (
 	recordNotFound     = "record_not_found"
 )
 
+// usualPath is that of the interface where nobody says otherwise.
+const usualPath = "/webservice_v2"
+
 const (
 	firstPause = 500 * time.Millisecond
 	// longestPause is the longest that is waited after a failure, unless the service names a
@@ -156,11 +159,28 @@ func (c *client) session(ctx context.Context, refused string) (token string, wai
 		var answer struct{ Token string }
 		c.token = ""
 		if wait, err = c.ask(ctx, "/authenticate", c.login, "", &answer); err != nil {
+			if !c.answered {
+				err = c.elsewhere(err)
+			}
 			return "", wait, err
 		}
 		c.token = answer.Token
 	}
 	return c.token, 0, nil
+}
+
+// elsewhere words the answer to a first login where no such interface is.
+func (c *client) elsewhere(err error) error {
+	var answer *refusal
+	if !errors.As(err, &answer) || answer.Status >= 500 || answer.Reason != "" && answer.Reason != endpointUnknown {
+		return err
+	}
+	hint := "look at its path"
+	if base, err := url.Parse(c.base); err == nil && base.Path != usualPath {
+		base.Path = usualPath
+		hint += ", which is mostly " + usualPath + ": " + base.String()
+	}
+	return Wrong{fmt.Errorf("at %s there is no such interface (%w); %s", terminal.Safe(c.base), answer, terminal.Safe(hint))}
 }
 
 // ask sends one request. The query of a login holds secrets, so no error has a query in it.

@@ -52,6 +52,7 @@ type mirror struct {
 	asked  int64                // records that were read
 	told   []*resource          // which are copied
 	single map[*table]bool      // whose records can be read one by one only
+	partly map[string]bool      // the paths whose list is of one parent only; nil before that was asked for
 }
 
 type changesPage struct {

@@ -19,8 +19,15 @@ type listPage struct {
 
 // read reads a resource from where the copy has come to.
 func (m *mirror) read(ctx context.Context, t *table) error {
-	err := m.readList(ctx, t)
-	if is(err, parametersRequired) { // lines, which are listed by the record that they belong to
+	if err := m.describe(ctx); err != nil {
+		return err
+	}
+	var err error
+	listed := !m.partly["/"+t.resource.Name]
+	if listed {
+		err = m.readList(ctx, t)
+	}
+	if !listed || is(err, parametersRequired) { // lines, which are listed by the record that they belong to
 		if parent, array, key := m.parentOf(t.resource); parent != nil {
 			err = m.readArrays(ctx, t, parent, array, key)
 		} else {
@@ -35,6 +42,31 @@ func (m *mirror) read(ctx context.Context, t *table) error {
 		m.o.Say("%s: %d records", t.resource.Name, n)
 	}
 	return err
+}
+
+// describe asks once which lists want a parameter, so that none is asked for without it. Of a
+// service that does not say so, each is tried.
+func (m *mirror) describe(ctx context.Context) error {
+	if m.partly != nil {
+		return nil
+	}
+	m.partly = map[string]bool{}
+	var description struct {
+		Paths map[string]struct {
+			Get struct{ Parameters []struct{ Required bool } }
+		}
+	}
+	err := m.client.get(ctx, "/openapi.json", url.Values{"api_key": {m.o.APIKey}}, &description)
+	var answer *refusal
+	if err != nil && !errors.As(err, &answer) {
+		return err
+	}
+	for path, of := range description.Paths {
+		for _, p := range of.Get.Parameters {
+			m.partly[path] = m.partly[path] || p.Required
+		}
+	}
+	return nil
 }
 
 // readList reads a resource that can be listed as a whole.

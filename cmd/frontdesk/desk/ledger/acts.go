@@ -166,6 +166,13 @@ func (l *Ledger) end(ctx context.Context, a Act, now time.Time) error {
 	return nil
 }
 
+// CutOffAll ends the leases of acts that seem to be under way: in a database that was put back,
+// nobody is at what was under way when it was copied.
+func (l *Ledger) CutOffAll(ctx context.Context, now time.Time) error {
+	_, err := l.exec(ctx, `UPDATE ledger_act SET lease_until = ?1 WHERE ended = 0 AND lease_until > ?1`, mapping.IntValue(now.UnixMilli()-1))
+	return err
+}
+
 // exec runs a statement in a transaction of its own, and returns how many rows it changed.
 func (l *Ledger) exec(ctx context.Context, sql string, args ...mapping.Value) (n int64, err error) {
 	err = l.db.Write(ctx, func(c sqlrecord.Conn) error {
