@@ -18,7 +18,7 @@ type TokenHash [32]byte
 
 // HashToken returns the hash of a token as a client sent it, and false for text
 // that was never issued as one: tokens match exactly as issued, in lower case.
-func HashToken(token string) (TokenHash, bool) {
+func HashToken[T string | []byte](token T) (TokenHash, bool) {
 	if !isUUID(token, false) {
 		return TokenHash{}, false
 	}
@@ -46,13 +46,13 @@ func newToken(random io.Reader) (string, TokenHash, error) {
 
 // sumText hashes a text of uuidLength by way of the stack: this runs on every
 // request.
-func sumText(s string) [32]byte {
+func sumText[T string | []byte](s T) [32]byte {
 	var text [uuidLength]byte
 	copy(text[:], s)
 	return sha256.Sum256(text[:])
 }
 
-func isUUID(s string, upper bool) bool {
+func isUUID[T string | []byte](s T, upper bool) bool {
 	if len(s) != uuidLength {
 		return false
 	}

@@ -145,10 +145,13 @@ func (c *Client) Queue() (most int) {
 
 // tells is what the outcome of a call says about the administration.
 func tells(err error) verdict {
+	if err == nil { // nearly always: to search it for errors takes memory
+		return answers
+	}
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, ErrOwnStore), errors.Is(err, ErrBusy), errors.As(err, new(ownAnswer)):
 		return nothing
-	case err == nil, isAnswer(err), errors.Is(err, ErrUnexpected):
+	case isAnswer(err), errors.Is(err, ErrUnexpected):
 		return answers
 	default:
 		return fails
@@ -161,12 +164,10 @@ func isAnswer(err error) bool {
 	if errors.Is(err, ErrNotFound) || isContention(err) {
 		return true
 	}
-	var replay *Replay
-	if errors.As(err, &replay) {
+	if _, ok := mapping.AsViolations(err); ok {
 		return true
 	}
-	_, ok := mapping.AsViolations(err)
-	return ok
+	return err != nil && errors.As(err, new(*Replay))
 }
 
 // ownAnswer is an answer from the gateway's own store, which says nothing about the
@@ -229,6 +230,9 @@ const busyPause = time.Second
 // judgeCall returns the outcome of a call, and the error that the client of the interface
 // gets.
 func (c *Client) judgeCall(ctx context.Context, err error) (Outcome, error) {
+	if err == nil {
+		return Answered, nil
+	}
 	unavailable := func(o Outcome, pause time.Duration) (Outcome, error) {
 		e := mapping.Fail(mapping.BackendUnavailable).Because(err)
 		e.RetryAfter = pause
@@ -238,7 +242,7 @@ func (c *Client) judgeCall(ctx context.Context, err error) (Outcome, error) {
 		return Kept, own.error
 	}
 	switch {
-	case err == nil || isAnswer(err) && !isContention(err):
+	case isAnswer(err) && !isContention(err):
 		return Answered, err
 	case errors.Is(err, ErrBusy) && isTimeout(ctx, err):
 		e := mapping.Fail(mapping.BackendTimeout).Because(err)

@@ -225,6 +225,9 @@ func (c *Client) write(
 // lookedEnough tells whether a write is not judged again after so many looks, and with
 // which error it ends.
 func lookedEnough(ctx context.Context, looks int, err error) (bool, error) {
+	if err == nil {
+		return true, nil
+	}
 	if known := (*StaleError)(nil); errors.As(err, &known) && looks > 1 {
 		return true, known.Told
 	}

@@ -167,33 +167,29 @@ type requestContext struct {
 	asked atomic.Int64 // nanoseconds
 }
 
-type (
-	requestIDKey struct{}
-	askedKey     struct{}
-)
+// requestKey is the key of a requestContext in itself and in what is made of it.
+type requestKey struct{}
 
 func (c *requestContext) Value(key any) any {
-	switch key {
-	case requestIDKey{}:
-		return c.id
-	case askedKey{}:
-		return &c.asked
-	default:
-		return c.Context.Value(key)
+	if key == (requestKey{}) {
+		return c
 	}
+	return c.Context.Value(key)
 }
 
 // NoteBackend adds to the backend time in the access line of the request that ctx belongs
 // to; it does nothing if there is none.
 func NoteBackend(ctx context.Context, took time.Duration) {
-	if asked, ok := ctx.Value(askedKey{}).(*atomic.Int64); ok {
-		asked.Add(int64(took))
+	if of, ok := ctx.Value(requestKey{}).(*requestContext); ok {
+		of.asked.Add(int64(took))
 	}
 }
 
 // RequestIDOf returns the id of the request that ctx belongs to, "" where there
 // is none: drivers hand it on to the systems behind them.
 func RequestIDOf(ctx context.Context) string {
-	id, _ := ctx.Value(requestIDKey{}).(string)
-	return id
+	if of, ok := ctx.Value(requestKey{}).(*requestContext); ok {
+		return of.id
+	}
+	return ""
 }

@@ -83,7 +83,7 @@ func (g *Gateway) identify(ctx context.Context, x *Exchange) error {
 		x.why = auth.CauseNone
 		return mapping.Fail(mapping.NotLoggedIn)
 	}
-	hash, ok := auth.HashToken(string(token))
+	hash, ok := auth.HashToken(token)
 	if !ok {
 		x.why = auth.CauseMalformed
 		return mapping.Fail(mapping.TokenInvalid)

@@ -22,7 +22,7 @@ func (g *Gateway) recognise(ctx context.Context, x *Exchange) {
 		}
 	}()
 	token, _ := x.headerOnce("Token")
-	hash, ok := auth.HashToken(string(token))
+	hash, ok := auth.HashToken(token)
 	if !ok {
 		return
 	}

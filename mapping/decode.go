@@ -208,6 +208,9 @@ func (d *decoder) field(b *Body, f *Field) error {
 }
 
 func (b *Body) keepSent(f *Field, sent string) {
+	if b.sent == nil {
+		b.sent = make([]sentValue, 0, 8)
+	}
 	b.sent = append(b.sent, sentValue{f.Index, sent})
 }
 

@@ -128,7 +128,9 @@ func (v *Violations) Add(err error) error {
 
 // AsViolations finds the violations in an error chain.
 func AsViolations(err error) (Violations, bool) {
-	switch e := err.(type) { // spares nearly every refusal the search below
+	switch e := err.(type) { // spares successes, and nearly every refusal, the search below
+	case nil:
+		return nil, false
 	case *Error:
 		return Violations{e}, true
 	case Violations:

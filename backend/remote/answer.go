@@ -29,7 +29,11 @@ func (a *answer) isPage() bool {
 	if !isSuccess(a.status) {
 		return false
 	}
-	begins := strings.ToLower(strings.TrimSpace(a.body[:min(len(a.body), 64)]))
+	begins := strings.TrimSpace(a.body[:min(len(a.body), 64)])
+	if !strings.HasPrefix(begins, "<") { // as JSON never does
+		return false
+	}
+	begins = strings.ToLower(begins)
 	rest, html := strings.CutPrefix(begins, "<html")
 	return strings.HasPrefix(begins, "<!doctype html") || html && (rest == "" || strings.ContainsAny(rest[:1], "> \t\r\n"))
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"runtime"
 	"strconv"
 	"sync"
 	"time"
@@ -231,6 +232,9 @@ func (w *wire) converse(c *conn, r *request) (a *answer, begun, again bool, err 
 	if err != nil {
 		return nil, false, false, fmt.Errorf("send: %w", err)
 	}
+	// Other calls go on meanwhile. Where there are many, the answer is there when it is this one's
+	// turn again, and nothing has to be woken for it.
+	runtime.Gosched()
 	if _, err := c.in.Peek(1); err != nil {
 		return nil, false, false, fmt.Errorf("await the answer: %w", err)
 	}

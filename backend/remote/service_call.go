@@ -76,7 +76,13 @@ func (s *service) shown(op *operation) string {
 
 // request fills in the templates of a call.
 func (s *service) request(ctx context.Context, op *operation, v *values) (*request, error) {
-	filled := sheet.Values{Get: v.get, List: v.list, Fields: s.body(op, v.fields), Rows: v.rows}
+	filled := sheet.Values{Get: v.get, Fields: s.body(op, v.fields)}
+	if v.lists != nil {
+		filled.List = v.list
+	}
+	if v.fields != nil {
+		filled.Rows = v.rows
+	}
 	c, err := op.Request.Build(filled)
 	if err != nil {
 		return nil, err

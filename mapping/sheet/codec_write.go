@@ -145,7 +145,8 @@ func (c *codec) writeNumber(v mapping.Value) Raw {
 	if c.system == sysText {
 		return c.padded(string(appendDecimal(nil, v.Int(), v.Scale(), c.point())))
 	}
-	return Raw{Kind: RawNumber, Text: string(v.AppendJSON(nil))}
+	var room [32]byte
+	return Raw{Kind: RawNumber, Text: string(v.AppendJSON(room[:0]))}
 }
 
 func (c *codec) point() byte {
@@ -182,7 +183,8 @@ func (c *codec) writeFloat(v mapping.Value) Raw {
 		}
 		return Raw{Kind: RawNumber, Text: d.Text('f')}
 	}
-	text := string(v.AppendJSON(nil))
+	var room [32]byte
+	text := string(v.AppendJSON(room[:0]))
 	if c.system == sysText {
 		return textRaw(strings.Replace(text, ".", string(c.point()), 1))
 	}
@@ -271,7 +273,7 @@ func (c *codec) writeTime(ms int64) (raw, clock Raw) {
 	case c.format != nil:
 		return layoutRaw(c.format, ms, c.system), Raw{}
 	case c.isoText:
-		return textRaw(string(append(isoWall.append(nil, ms), 'Z'))), Raw{}
+		return textRaw(isoInstant.text(ms)), Raw{}
 	default:
 		return Raw{Kind: RawTime, Int: ms}, Raw{}
 	}
@@ -286,7 +288,7 @@ func (c *codec) writeWall(wall int64) (raw, clock Raw) {
 	case c.format != nil || c.system == sysDate:
 		return c.dateRaw(wall), Raw{}
 	case c.isoText:
-		return textRaw(string(isoWall.append(nil, wall))), Raw{}
+		return textRaw(isoWall.text(wall)), Raw{}
 	default:
 		return Raw{Kind: RawWall, Int: wall}, Raw{}
 	}
@@ -309,11 +311,10 @@ func (c *codec) dateRaw(wall int64) Raw {
 }
 
 func layoutRaw(l *layout, ms int64, system systemType) Raw {
-	var buf [40]byte
-	text := l.append(buf[:0], ms)
+	text := l.text(ms)
 	if system == sysInteger {
-		n, _ := strconv.ParseInt(string(text), 10, 64)
+		n, _ := strconv.ParseInt(text, 10, 64)
 		return intRaw(n)
 	}
-	return textRaw(string(text))
+	return textRaw(text)
 }

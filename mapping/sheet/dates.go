@@ -134,8 +134,9 @@ func mustLayout(format string) *layout {
 }
 
 var (
-	isoWall = mustLayout("yyyy-MM-ddTHH:mm:ss.SSS")
-	isoDate = mustLayout("yyyy-MM-dd")
+	isoWall    = mustLayout("yyyy-MM-ddTHH:mm:ss.SSS")
+	isoInstant = mustLayout("yyyy-MM-ddTHH:mm:ss.SSSX")
+	isoDate    = mustLayout("yyyy-MM-dd")
 )
 
 // parse reads a text as milliseconds since 1970, as if it were in UTC unless it names its
@@ -274,6 +275,12 @@ func (l *layout) append(dst []byte, ms int64) []byte {
 		dst = appendDigits(dst, int64(n), p.width)
 	}
 	return dst
+}
+
+// text is what append writes.
+func (l *layout) text(ms int64) string {
+	var room [40]byte
+	return string(l.append(room[:0], ms))
 }
 
 // appendDigits writes n with at least width digits.

@@ -25,8 +25,7 @@ func (u *Unsendable) Error() string {
 
 // IsUnsendable tells whether a request could not be made because of a value.
 func IsUnsendable(err error) bool {
-	var u *Unsendable
-	return errors.As(err, &u)
+	return err != nil && errors.As(err, new(*Unsendable))
 }
 
 // language is how values are written in the expressions of a service. The zero

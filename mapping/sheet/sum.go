@@ -39,36 +39,39 @@ func (r *Resource) Sum(row []Raw) int64 {
 // of its arrays. A version in whole seconds can stay the same within a second, and that of an
 // order may not change with its lines.
 func Tag(rec mapping.Record, elements []mapping.Record) int64 {
+	var room [2048]byte
+	dst := appendTagged(room[:0], rec)
+	if len(elements) == 0 {
+		return int64(xxhash.Sum64(dst) >> 1)
+	}
 	d := xxhash.New()
-	add := func(n int, numbers ...int64) {
-		var room [16]byte
-		dst := binary.LittleEndian.AppendUint64(room[:0], uint64(n))
-		for _, n := range numbers {
-			dst = binary.LittleEndian.AppendUint64(dst, uint64(n))
-		}
-		_, _ = d.Write(dst) // a hash never fails
-	}
-	var room [64]byte
-	plain := room[:0]
-	one := func(rec mapping.Record) {
-		add(len(rec.Values), rec.Version)
-		for i, v := range rec.Values {
-			if rec.Resource.Fields[i].Type == mapping.Array {
-				continue // there or not, as they were asked for
-			}
-			if text := v.Text(); text != "" {
-				add(len(text), int64(v.Kind()))
-				_, _ = d.WriteString(text)
-				continue
-			}
-			plain = v.AppendJSON(plain[:0])
-			add(len(plain), int64(v.Kind()))
-			_, _ = d.Write(plain)
-		}
-	}
-	one(rec)
+	_, _ = d.Write(dst) // a hash never fails
 	for _, e := range elements {
-		one(e)
+		dst = appendTagged(dst[:0], e)
+		_, _ = d.Write(dst)
 	}
 	return int64(d.Sum64() >> 1)
+}
+
+// appendTagged appends the version of a record, and the length, the kind and the text of each of
+// its values.
+func appendTagged(dst []byte, rec mapping.Record) []byte {
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(len(rec.Values)))
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(rec.Version))
+	for i, v := range rec.Values {
+		if rec.Resource.Fields[i].Type == mapping.Array {
+			continue // there or not, as they were asked for
+		}
+		head := len(dst)
+		dst = binary.LittleEndian.AppendUint64(dst, 0) // the length, which is known after the text
+		dst = binary.LittleEndian.AppendUint64(dst, uint64(v.Kind()))
+		from := len(dst)
+		if text := v.Text(); text != "" {
+			dst = append(dst, text...)
+		} else {
+			dst = v.AppendJSON(dst)
+		}
+		binary.LittleEndian.PutUint64(dst[head:], uint64(len(dst)-from))
+	}
+	return dst
 }

@@ -2,7 +2,9 @@ package sheet_test
 
 import (
 	"testing"
+	"time"
 
+	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
 )
 
@@ -21,5 +23,21 @@ func TestSum(t *testing.T) {
 		if sheet.Sum(other) == sheet.Sum(row) {
 			t.Errorf("%s has the same sum", name)
 		}
+	}
+}
+
+// Tags outlive this process too.
+func TestTag(t *testing.T) {
+	r := &mapping.Resource{Fields: []mapping.Field{{Type: mapping.Int4}, {Type: mapping.Varchar}, {Type: mapping.Timestamp}, {Type: mapping.Varchar}, {Type: mapping.Array}, {Type: mapping.Bytea}}}
+	rec := mapping.Record{Resource: r, Version: 3, Values: []mapping.Value{
+		mapping.IntValue(7), mapping.TextValue("Visser"), mapping.TimeValue(time.UnixMilli(1700000000000)), {}, mapping.RecordsValue(), mapping.BytesValue([]byte("abc")),
+	}}
+	other := mapping.Record{Resource: r, Version: 4, Values: []mapping.Value{mapping.IntValue(8), mapping.TextValue(""), mapping.NullValue(), {}, {}, {}}}
+	const alone, withElements = 1960434718210406992, 4452417326054419091
+	if got := sheet.Tag(rec, nil); got != alone {
+		t.Errorf("tag %d, expected the %d of before", got, alone)
+	}
+	if got := sheet.Tag(rec, []mapping.Record{other, rec}); got != withElements {
+		t.Errorf("tag %d with elements, expected the %d of before", got, withElements)
 	}
 }

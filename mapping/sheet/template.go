@@ -348,6 +348,9 @@ func (t template) fill(f *filling) (text string, ok bool) {
 
 // AppendHeaders appends the request's headers, except the type of its body.
 func (q *Request) AppendHeaders(dst [][2]string, v Values) ([][2]string, error) {
+	if len(q.headers) == 0 {
+		return dst, nil
+	}
 	f := q.filling(v)
 	dst, err := q.appendHeaders(dst, f)
 	return dst, errors.Join(err, f.err)
