@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/alexedwards/argon2id"
 	crypt64 "github.com/go-crypt/x/base64"
 	"github.com/go-crypt/x/crypt"
 	"golang.org/x/crypto/bcrypt"
@@ -86,11 +85,7 @@ func argon2idScheme() scheme {
 		work:     func(int) time.Duration { return 23 * time.Millisecond },
 		read: func(stored string) (int, func([]byte) (bool, error), error) {
 			return 0, func(password []byte) (bool, error) {
-				match, err := argon2id.ComparePasswordAndHash(string(password), stored)
-				if err != nil {
-					return false, fmt.Errorf("auth: verify password: %w", err)
-				}
-				return match, nil
+				return matchesArgon2id(string(password), stored)
 			}, judgeCost(stored)
 		},
 		nobody: func(int) string { return noUserHash },

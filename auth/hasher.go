@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
+	"runtime/metrics"
 
 	"github.com/alexedwards/argon2id"
 )
@@ -29,6 +31,9 @@ const (
 // for those already logged in.
 const hashesAtOnce = 2
 
+// smallHeap is the live heap, in bytes, up to which memory is collected after each argon2id.
+const smallHeap = 3 * hashMemory << 10
+
 // The most expensive stored hash that is still computed. A stored hash names its own
 // cost, and one damaged row must not take all memory or panic the library.
 const (
@@ -41,12 +46,13 @@ const (
 // matches it.
 const noUserHash = "$argon2id$v=19$m=19456,t=2,p=1$bm8gdXNlciwgbm8gc2FsdA$bm8gdXNlciwgbm8gcGFzc3dvcmQgaGFzIHRoaXMga2U"
 
-// Hasher hashes and verifies passwords with argon2id, at most two at once. Further
-// callers wait until their context ends; a LoginQueue keeps the number of waiting logins
+// Hasher hashes and verifies passwords with argon2id, at most two at once, and no more
+// than there are processors. Further callers wait until their context ends; a LoginQueue keeps the number of waiting logins
 // small.
 type Hasher struct {
 	params argon2id.Params
 	slots  chan struct{}
+	spent  chan struct{}
 }
 
 // NewHasher returns a Hasher with the cost of our own hashes.
@@ -59,9 +65,14 @@ func NewHasher() *Hasher {
 			SaltLength:  saltLength,
 			KeyLength:   keyLength,
 		},
-		slots: make(chan struct{}, hashesAtOnce),
+		slots: make(chan struct{}, min(hashesAtOnce, runtime.GOMAXPROCS(0))),
+		spent: make(chan struct{}, 1),
 	}
 }
+
+// Spent has a value once passwords were computed since it was last received from: their memory
+// can be given back to the system.
+func (h *Hasher) Spent() <-chan struct{} { return h.spent }
 
 // Hash returns the password's hash as a PHC string. It fails with
 // ErrPasswordLength for a password that could never match, and with the
@@ -74,6 +85,7 @@ func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 		return "", err
 	}
 	defer h.leave()
+	defer collect()
 	encoded, err := argon2id.CreateHash(password, &h.params)
 	if err != nil {
 		return "", fmt.Errorf("auth: hash password: %w", err)
@@ -97,11 +109,30 @@ func (h *Hasher) Verify(ctx context.Context, password, encoded string) (bool, er
 		return false, err
 	}
 	defer h.leave()
-	match, err := argon2id.ComparePasswordAndHash(password[:min(len(password), MaxPassword)], encoded)
+	match, err := matchesArgon2id(password[:min(len(password), MaxPassword)], encoded)
+	return match && possible, err
+}
+
+// matchesArgon2id tells whether encoded, whose cost was judged, is a hash of password. The caller
+// has a slot.
+func matchesArgon2id(password, encoded string) (bool, error) {
+	defer collect()
+	match, err := argon2id.ComparePasswordAndHash(password, encoded)
 	if err != nil {
 		return false, fmt.Errorf("auth: verify password: %w", err)
 	}
-	return match && possible, nil
+	return match, nil
+}
+
+// collect makes the memory of a hash free for the next one. Left alone, the collector would let
+// several such blocks pile up beside a small heap; a large heap hardly grows by them, and costs more
+// to collect than a hash.
+func collect() {
+	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(live)
+	if live[0].Value.Uint64() <= smallHeap {
+		runtime.GC()
+	}
 }
 
 func judgeCost(encoded string) error {
@@ -130,7 +161,13 @@ func (h *Hasher) enter(ctx context.Context) error {
 	}
 }
 
-func (h *Hasher) leave() { <-h.slots }
+func (h *Hasher) leave() {
+	<-h.slots
+	select {
+	case h.spent <- struct{}{}:
+	default:
+	}
+}
 
 // Running tells how many passwords are being computed.
 func (h *Hasher) Running() int { return len(h.slots) }

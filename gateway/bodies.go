@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"context"
-	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -18,7 +17,8 @@ type bodyMemory struct {
 	mu      sync.Mutex
 	most    int
 	free    int
-	lowest  int           // free, since memory was last released
+	lowest  int           // free, since it was last told that memory is spent
+	spent   chan struct{} // told of that
 	taken   map[int64]int // by client
 	waiting []*bodyClaim  // those that came first in front
 }
@@ -31,7 +31,7 @@ type bodyClaim struct {
 }
 
 func newBodyMemory(most int) *bodyMemory {
-	return &bodyMemory{most: most, free: most, lowest: most, taken: map[int64]int{}}
+	return &bodyMemory{most: most, free: most, lowest: most, spent: make(chan struct{}, 1), taken: map[int64]int{}}
 }
 
 // take takes room for a body of a client. waited tells whether it had to wait; ok is
@@ -119,6 +119,13 @@ func (m *bodyMemory) give(client int64, size int) {
 		close(c.granted)
 		return true
 	})
+	if m.free-m.lowest >= worthReleasing {
+		m.lowest = m.free
+		select {
+		case m.spent <- struct{}{}:
+		default:
+		}
+	}
 }
 
 // load tells how much is taken, and how many bodies wait.
@@ -128,37 +135,5 @@ func (m *bodyMemory) load() (taken, waiting int) {
 	return m.most - m.free, len(m.waiting)
 }
 
-const (
-	// releasePause is how often memory is given back to the system, if at all.
-	releasePause = 10 * time.Second
-	// worthReleasing is how much must have been given back for that.
-	worthReleasing = 16 << 20
-)
-
-// spent tells whether so much was returned that it should go back to the system. The
-// runtime alone would keep it for minutes when nothing else happens.
-func (m *bodyMemory) spent() bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.free-m.lowest < worthReleasing {
-		return false
-	}
-	m.lowest = m.free
-	return true
-}
-
-// release gives memory back to the system until ctx ends.
-func (m *bodyMemory) release(ctx context.Context) {
-	tick := time.NewTicker(releasePause)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-			if m.spent() {
-				debug.FreeOSMemory()
-			}
-		case <-ctx.Done():
-			return
-		}
-	}
-}
+// worthReleasing is how much room must have been returned for memory to go back to the system.
+const worthReleasing = 16 << 20

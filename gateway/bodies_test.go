@@ -92,8 +92,9 @@ func TestBodyMemoryReleases(t *testing.T) {
 	m := newBodyMemory(64 << 20)
 	_, ok := m.take(context.Background(), 1, worthReleasing, 0)
 	require.True(t, ok)
-	require.False(t, m.spent())
+	require.Empty(t, m.spent)
 	m.give(1, worthReleasing)
-	require.True(t, m.spent())
-	require.False(t, m.spent())
+	<-m.spent
+	m.give(1, 0)
+	require.Empty(t, m.spent)
 }

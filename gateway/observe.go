@@ -184,3 +184,7 @@ func (s *Server) Bodies() (taken, most, waiting int) {
 	taken, waiting = s.bodies.load()
 	return taken, s.bodies.most, waiting
 }
+
+// Spent has a value once large bodies and answers returned so much room since it was last
+// received from that their memory should be given back to the system.
+func (s *Server) Spent() <-chan struct{} { return s.bodies.spent }

@@ -72,11 +72,6 @@ func (s *Server) Serve(l net.Listener) error {
 	if stopped {
 		return clients.Close()
 	}
-	serving, served := context.WithCancel(context.Background())
-	var releasing sync.WaitGroup
-	releasing.Go(func() { s.bodies.release(serving) })
-	defer releasing.Wait()
-	defer served()
 	return s.app.Listener(clients)
 }
 

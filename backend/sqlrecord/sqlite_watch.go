@@ -12,6 +12,10 @@ import (
 // would cost more than reading a record.
 const watchEvery = 20 * time.Millisecond
 
+// idleLooks is after how many looks at which no connection was at work the watcher sleeps: less
+// than a second, or what the program itself asks once a second would keep it awake.
+const idleLooks = 5
+
 // watcher interrupts the statements of connections whose context has ended. It
 // sleeps while no connection is at work.
 type watcher struct {
@@ -72,7 +76,7 @@ func (w *watcher) run() {
 	}
 }
 
-// watch looks until nothing has been at work for a second. It is false when
+// watch looks until nothing has been at work for idleLooks. It is false when
 // the watcher was stopped.
 func (w *watcher) watch() bool {
 	tick := time.NewTicker(watchEvery)
@@ -86,7 +90,7 @@ func (w *watcher) watch() bool {
 		if w.look() {
 			idle = 0
 		}
-		if idle < int(time.Second/watchEvery) {
+		if idle < idleLooks {
 			continue
 		}
 		w.asleep.Store(true)

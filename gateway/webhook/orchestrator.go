@@ -161,15 +161,13 @@ func (o *Orchestrator) Close() error {
 // able is the highest Needs that this process can meet.
 func (o *Orchestrator) able() Needs { return Needs{Format: Format, Model: o.Model} }
 
-// watch wakes the others at every tick, and cleans up once an hour.
+// watch wakes the others at every tick, of the workers one, and cleans up once an hour.
 func (o *Orchestrator) watch() {
 	var cleaned time.Time
 	told := false
 	for {
 		told = told || o.tellBeyond()
-		for range o.Workers {
-			wake(o.work)
-		}
+		wake(o.work)
 		wake(o.calls)
 		wake(o.sleepers)
 		if now := o.Clock(); now.Sub(cleaned) >= time.Hour {

@@ -108,6 +108,7 @@ func (o *Orchestrator) takeWork() bool {
 		return false
 	}
 	defer o.working.leave(next.Owner.User.Client.ID)
+	wake(o.work) // for another worker: there may be more
 	o.discardEarlier(next)
 	if next.State == Running { // and not given up
 		o.do(next)

@@ -41,6 +41,7 @@ func (h *Desk) Serve(ctx context.Context, ready func(baseURL string)) error {
 	serving.Go(func() { h.book.watch(alive) })
 	serving.Go(func() { h.past.gather(alive) })
 	serving.Go(func() { h.watchQueues(alive) })
+	serving.Go(func() { h.giveBack(alive) })
 	serving.Go(func() { every(alive, time.After, time.Hour, newExpiryWatch(h.keys, time.Now, h.log).look) })
 	h.tell(h.supervisor.ready(h.status()))
 	h.log.Info("serving", zap.String("base_url", h.config.Server.BaseURL()), zap.String("config", h.policy().Hash), zap.Stringer("database", database),
