@@ -36,7 +36,7 @@ type walk struct {
 	*twins
 	viewer  *actor
 	tokens  [2]string
-	others  []*stranger                   // one for each twin
+	others  []*stranger // one for each twin
 	logIn   func(side int) (viewer, other string)
 	ownIDs  [2]map[string]map[string]bool // by resource, as each twin has them
 	hide    func() int                    // of the kind
