@@ -134,7 +134,8 @@ func TestCallbacksByReceiver(t *testing.T) {
 		require.Equal(t, desk.HealthOK, r.Health.Status, "an upgrade waits for it, and a client names receivers")
 		require.Empty(t, r.Health.Reasons)
 		require.Equal(t, 1, r.Callbacks.Failing)
-		require.Regexp(t, `^It works\. Look at this: callbacks of 1 job\(s\) were tried in vain, the first since \S+Z, most of them those of client Demo Garage: frontdesk callbacks list --failing\.$`, r.Verdict)
+		// The next try may be due just then.
+		require.Regexp(t, `^It works\. Look at this: callbacks of 1 job\(s\) were tried in vain, the first since \S+Z, most of them those of client Demo Garage: frontdesk callbacks list --failing(; callbacks of client Demo Garage alone are due [^;]*)?\.$`, r.Verdict)
 		require.Regexp(t, `"look_at":\["callbacks of 1 job`, d.OpsText("/readyz"))
 		require.NotContains(t, d.OpsText("/")+d.OpsText("/readyz"), host(broken.URL), "clients name receivers")
 
