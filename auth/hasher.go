@@ -46,9 +46,9 @@ const (
 // matches it.
 const noUserHash = "$argon2id$v=19$m=19456,t=2,p=1$bm8gdXNlciwgbm8gc2FsdA$bm8gdXNlciwgbm8gcGFzc3dvcmQgaGFzIHRoaXMga2U"
 
-// Hasher hashes and verifies passwords with argon2id, at most two at once, and no more
-// than there are processors. Further callers wait until their context ends; a LoginQueue keeps the number of waiting logins
-// small.
+// Hasher hashes and verifies passwords with argon2id, at most two at once, and no more than there
+// are processors. Further callers wait until their context ends; a LoginQueue keeps the number of
+// waiting logins small.
 type Hasher struct {
 	params argon2id.Params
 	slots  chan struct{}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/redis/rueidis"
@@ -40,14 +41,24 @@ func (s *Sessions) remember(ctx context.Context, why auth.Cause, ended ...*auth.
 	s.soon(ctx, commands)
 }
 
-// soon is what the server answers within rememberTimeout.
-func (s *Sessions) soon(ctx context.Context, commands []rueidis.Completed) []rueidis.RedisResult {
+// soon is what the server answers within rememberTimeout. The commands can be repeated: they are
+// where a connection was lost, which after a failover shows only when it is used.
+func (s *Sessions) soon(ctx context.Context, commands []rueidis.Completed) (answers []rueidis.RedisResult) {
 	if len(commands) == 0 {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, rememberTimeout)
 	defer cancel()
-	return s.client.DoMulti(ctx, commands...)
+	for i := range commands {
+		commands[i] = commands[i].Pin()
+	}
+	lost := func(answer rueidis.RedisResult) bool { return answer.NonRedisError() != nil }
+	for range askAtMost {
+		if answers = s.client.DoMulti(ctx, commands...); ctx.Err() != nil || !slices.ContainsFunc(answers, lost) {
+			break
+		}
+	}
+	return answers
 }
 
 // lookAt returns the sessions of tokens, nil for those that the server does not return

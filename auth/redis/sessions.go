@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -144,15 +145,13 @@ func (s *Sessions) Get(ctx context.Context, token auth.TokenHash) (*auth.Session
 	return found, nil
 }
 
-// End implements auth.Sessions.
+// End implements auth.Sessions. It is remembered first why, so that nobody finds neither the
+// session nor that.
 func (s *Sessions) End(ctx context.Context, ended *auth.Session, why auth.Cause) error {
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
-	if err := s.delete(ctx, sessionName(ended.Token)); err != nil {
-		return err
-	}
 	s.remember(ctx, why, ended)
-	return nil
+	return s.delete(ctx, sessionName(ended.Token))
 }
 
 func (s *Sessions) delete(ctx context.Context, name string) error {
@@ -173,19 +172,16 @@ func (s *Sessions) EndUser(ctx context.Context, username string, why auth.Cause)
 	if err != nil {
 		return failed(cmp.Or(unmarked, err))
 	}
-	var ended []*auth.Session
-	for i, one := range s.lookAt(ctx, tokens) {
+	found := s.lookAt(ctx, tokens)
+	s.remember(ctx, why, slices.DeleteFunc(slices.Clone(found), func(one *auth.Session) bool { return one == nil || !one.Live(now) })...)
+	for i, one := range found {
 		if one != nil && !one.Live(now) {
 			continue // whoever reads it sees that it has expired
 		}
 		if err := s.delete(ctx, sessionPrefix+tokens[i]); err != nil {
 			return cmp.Or(failed(unmarked), err)
 		}
-		if one != nil {
-			ended = append(ended, one)
-		}
 	}
-	s.remember(ctx, why, ended...)
 	return failed(unmarked)
 }
 

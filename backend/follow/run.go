@@ -129,9 +129,8 @@ func (f *Follower) rest(ctx context.Context, err error) time.Duration {
 }
 
 // startDue starts the looks that are due, those that somebody waits for first, and returns
-// after how long it should be called again. What is due further ahead
-// than the longest pause was noted before the clock of the database was set back, and is due
-// now.
+// after how long it should be called again. What is due further ahead than the longest pause was
+// noted before the clock of the database was set back, and is due now.
 func (f *Follower) startDue(ctx context.Context, r *rounds) (again time.Duration, err error) {
 	present := f.o.DB.Dialect().Present
 	due, err := f.pairs(ctx, `next_at <= `+present+` OR next_at > `+present+` + ?2 ORDER BY CASE WHEN ready_at = 0 THEN 0 ELSE 1 END, next_at, client_id, resource LIMIT ?1`,
@@ -183,8 +182,8 @@ func (f *Follower) giveWay(ctx context.Context, r *rounds, l *look) error {
 	})
 }
 
-// holding does a step of a look. The lease is renewed meanwhile, since reading one
-// page may take longer than the lease lasts.
+// holding does a step of a look. The lease is renewed meanwhile, since reading one page may take
+// longer than the lease lasts.
 func (f *Follower) holding(ctx context.Context, l *look) (done bool, err error) {
 	var renewing sync.WaitGroup
 	ctx, end := context.WithCancel(ctx)
