@@ -12,6 +12,7 @@ import (
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/mirror"
 	"frontdesk/cmd/frontdesk/terminal"
+	"frontdesk/config"
 )
 
 type mirrorCommand struct {
@@ -61,7 +62,7 @@ func (c mirrorCommand) Run(p desk.Program) error {
 	say, show := terminal.NewProgress(p.Stdout, p.Stderr)
 	defer show("", 0, 0)
 	err = mirror.Run(p.Ctx, mirror.Options{
-		Base: strings.TrimSuffix(c.URL, "/"), APIKey: c.APIKey, Username: c.Username, Password: password,
+		Base: strings.TrimSuffix(c.URL, "/"), UsualPath: config.Default().Server.BasePath, APIKey: c.APIKey, Username: c.Username, Password: password,
 		File: file, Resources: c.Resource, Follow: follow, Verify: c.Verify,
 		HTTP: &http.Client{Transport: transport, Timeout: 2 * time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 		Now:  time.Now, After: time.After, Say: say, Show: show,

@@ -46,9 +46,6 @@ const (
 	recordNotFound     = "record_not_found"
 )
 
-// usualPath is that of the interface where nobody says otherwise.
-const usualPath = "/webservice_v2"
-
 const (
 	firstPause = 500 * time.Millisecond
 	// longestPause is the longest that is waited after a failure, unless the service names a
@@ -64,6 +61,7 @@ const (
 // wants to be left alone, and comes back after failures. It is safe for concurrent use.
 type client struct {
 	base  string
+	usual string // path of the interface, where nobody says otherwise
 	login url.Values
 	http  *http.Client
 	after func(time.Duration) <-chan time.Time
@@ -176,9 +174,9 @@ func (c *client) elsewhere(err error) error {
 		return err
 	}
 	hint := "look at its path"
-	if base, err := url.Parse(c.base); err == nil && base.Path != usualPath {
-		base.Path = usualPath
-		hint += ", which is mostly " + usualPath + ": " + base.String()
+	if base, err := url.Parse(c.base); err == nil && base.Path != c.usual {
+		base.Path = c.usual
+		hint += ", which is mostly " + c.usual + ": " + base.String()
 	}
 	return Wrong{fmt.Errorf("at %s there is no such interface (%w); %s", terminal.Safe(c.base), answer, terminal.Safe(hint))}
 }

@@ -15,6 +15,7 @@ import (
 // Options say what is copied where.
 type Options struct {
 	Base                       string // without a slash at the end
+	UsualPath                  string // of the interface, where nobody says otherwise
 	APIKey, Username, Password string
 	File                       string        // the SQLite database
 	Resources                  []string      // none for all that can be copied
@@ -68,7 +69,7 @@ type changesPage struct {
 // Run brings the copy up to date, or follows, or compares.
 func Run(ctx context.Context, o Options) (err error) {
 	m := &mirror{o: o, single: map[*table]bool{}, client: &client{
-		base: o.Base, http: o.HTTP, after: o.After, say: o.Say, patience: patience,
+		base: o.Base, usual: o.UsualPath, http: o.HTTP, after: o.After, say: o.Say, patience: patience,
 		login: url.Values{"api_key": {o.APIKey}, "organization_name": {""}, "username": {o.Username}, "password": {o.Password}},
 	}}
 	if o.Follow > 0 {
