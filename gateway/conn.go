@@ -38,6 +38,70 @@ type conn struct {
 	// and when it must have left; zero where none is.
 	patience time.Duration
 	until    time.Time
+
+	// The deadlines that are set; zero for none.
+	reads, writes time.Time
+	// A request has begun whose deadline for reading is not set yet: most come in one piece,
+	// and nothing more is read of them.
+	unset       bool
+	readTimeout time.Duration
+}
+
+// latest is how much later than it says a time-out may end a connection that rests or takes
+// no answer: so a connection in constant use has its deadlines set a few times a second and
+// not for each request.
+const latest = 100 * time.Millisecond
+
+// restWithin bounds how long the connection may rest; 0 is no bound.
+func (c *conn) restWithin(timeout time.Duration) error {
+	c.unset = false
+	if at, ok := moved(c.reads, timeout); ok {
+		return c.SetReadDeadline(at)
+	}
+	return nil
+}
+
+// writeWithin bounds how long an answer may take to be written; 0 is no bound.
+func (c *conn) writeWithin(timeout time.Duration) error {
+	if at, ok := moved(c.writes, timeout); ok {
+		return c.SetWriteDeadline(at)
+	}
+	return nil
+}
+
+// moved tells whether a deadline that is set is not what a time-out from now on may be, and
+// what to set then.
+func moved(set time.Time, timeout time.Duration) (at time.Time, ok bool) {
+	if timeout == 0 {
+		return at, !set.IsZero()
+	}
+	slack := min(timeout/8, latest)
+	earliest := time.Now().Add(timeout)
+	if set.Before(earliest) || set.After(earliest.Add(slack)) {
+		return earliest.Add(slack), true
+	}
+	return set, false
+}
+
+// readRest bounds the reading of the rest of a request, if that was not done yet.
+func (c *conn) readRest() error {
+	if !c.unset {
+		return nil
+	}
+	c.unset = false
+	return c.SetReadDeadline(after(c.readTimeout))
+}
+
+// SetReadDeadline implements net.Conn.
+func (c *conn) SetReadDeadline(at time.Time) error {
+	c.reads = at
+	return c.Conn.SetReadDeadline(at)
+}
+
+// SetWriteDeadline implements net.Conn.
+func (c *conn) SetWriteDeadline(at time.Time) error {
+	c.writes = at
+	return c.Conn.SetWriteDeadline(at)
 }
 
 // Read sends pending answers before it waits for more.
@@ -46,6 +110,9 @@ func (c *conn) Read(p []byte) (int, error) {
 		if err := c.out.Flush(); err != nil {
 			return 0, err
 		}
+	}
+	if err := c.readRest(); err != nil {
+		return 0, err
 	}
 	n, err := c.Conn.Read(p)
 	if err == nil || err == io.EOF && n > 0 { // over TLS both can come at once; the next read says the end again

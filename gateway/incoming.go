@@ -58,6 +58,11 @@ func (b *incoming) begin() {
 	b.waits = req.MayContinue() && req.Header.IsHTTP11()
 }
 
+// isComing tells whether there is more of the body than has come with the header.
+func (b *incoming) isComing() bool {
+	return b.stream != nil && (b.length == chunked || b.length > b.talk.in.Buffered())
+}
+
 // limit is how many bytes the body may have.
 func (b *incoming) limit() int { return b.talk.server.o.BodyLimit }
 

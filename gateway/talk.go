@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"net"
 	"runtime"
 	"time"
 
@@ -42,7 +43,7 @@ func (s *Server) converse(c *conn) {
 		t = &talk{server: s, in: bufio.NewReaderSize(nil, HeaderLimit), out: bufio.NewWriterSize(nil, outputSize), room: answerRoom{bodies: s.bodies}}
 		t.body.talk = t
 	}
-	t.conn, c.out = c, t.out
+	t.conn, c.out, c.readTimeout = c, t.out, s.o.ReadTimeout
 	t.in.Reset(c)
 	t.out.Reset(c)
 	if t.awaits(s.o.ReadTimeout) {
@@ -63,7 +64,7 @@ func (t *talk) awaits(timeout time.Duration) bool {
 		runtime.Gosched() // it need not wait for its client, and would have others wait for it
 		return true
 	}
-	if t.out.Flush() != nil || !t.rest() || t.SetReadDeadline(after(timeout)) != nil {
+	if t.out.Flush() != nil || !t.rest() || t.restWithin(timeout) != nil {
 		return false
 	}
 	_, err := t.in.Peek(1)
@@ -80,9 +81,7 @@ func after(timeout time.Duration) time.Time {
 
 // answer answers one request, and tells whether another can follow on the connection.
 func (t *talk) answer() (more bool) {
-	if t.SetReadDeadline(after(t.server.o.ReadTimeout)) != nil {
-		return false
-	}
+	t.unset = true
 	t.body.reset()
 	t.resp.Header.SetNoDefaultContentType(true)
 	switch reason, err := t.readHeader(); {
@@ -92,6 +91,9 @@ func (t *talk) answer() (more bool) {
 		t.server.gateway.Refuse(&t.req, &t.resp, t.peer, reason)
 	default:
 		t.body.begin()
+		if t.body.isComing() && t.readRest() != nil {
+			return false
+		}
 		t.server.gateway.answer(t.server.running, &t.req, &t.resp, t.peer, &t.body)
 	}
 	return t.send()
@@ -176,12 +178,27 @@ func (t *talk) write(last bool) error {
 	}
 	t.resp.SkipBody = t.req.Header.IsHead()
 	timeout := t.server.o.WriteTimeout
-	if err := t.SetWriteDeadline(after(timeout)); err != nil {
+	if err := t.writeWithin(timeout); err != nil {
 		return err
 	}
 	if t.resp.IsBodyStream() { // the result of a callback
 		t.beginDownload(timeout)
 		defer t.endDownload()
+	} else if tcp, ok := t.conn.Conn.(*net.TCPConn); ok && !t.resp.SkipBody && t.resp.StatusCode() == fasthttp.StatusOK && len(t.resp.Body()) > outputSize {
+		return t.writeAtOnce(tcp)
 	}
 	return t.resp.Write(t.out)
+}
+
+// writeAtOnce sends an answer that the buffer has no room for, header and body together: in
+// two parts the client would be woken twice.
+func (t *talk) writeAtOnce(to *net.TCPConn) error {
+	if err := t.out.Flush(); err != nil {
+		return err
+	}
+	body := t.resp.Body()
+	t.resp.Header.SetContentLength(len(body))
+	parts := net.Buffers{t.resp.Header.Header(), body}
+	_, err := parts.WriteTo(to)
+	return err
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/cockroachdb/apd/v3"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"frontdesk/mapping"
 )
@@ -158,6 +159,35 @@ func FuzzPlate(f *testing.F) {
 		}
 		if strings.Trim(plate, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-") != "" || mapping.BarePlate(plate) != mapping.BarePlate(s) {
 			t.Fatalf("%q became %q", s, plate)
+		}
+	})
+}
+
+// FuzzJSONString compares what is written of a text with what the library writes.
+func FuzzJSONString(f *testing.F) {
+	for _, seed := range []string{"", "Jansen", "eight by eight, and seven", "a\"b", `a\b`, "\x00", "\x1f234567", "1234567\x7f", "Müller", "12345678é", "1234567\xff", "123456789\n"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		want, _ := jsontext.AppendQuote(nil, s) // its error tells of bytes that are no UTF-8
+		if got := mapping.AppendJSONString(nil, s); string(got) != string(want) {
+			t.Fatalf("%q became %s, not %s", s, got, want)
+		}
+	})
+}
+
+// FuzzTime compares what is written of a moment with what package time writes.
+func FuzzTime(f *testing.F) {
+	for _, seed := range []int64{0, -1, 1, 999, 1_782_900_000_123, -62_135_596_800_000, 253_402_300_799_999} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, ms int64) {
+		at := time.UnixMilli(ms % 253_402_300_800_000).UTC() // as far as a year has four digits
+		if at.Year() < 1 {
+			return
+		}
+		if got, want := mapping.TimeValue(at).String(), at.Format("2006-01-02T15:04:05.000Z"); got != want {
+			t.Fatalf("%d became %s, not %s", ms, got, want)
 		}
 	})
 }

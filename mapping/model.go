@@ -322,6 +322,7 @@ func (l *loader) fieldType(r *Resource, at string, ff fieldFile, f *Field) {
 
 // link resolves what a resource says of its own and other resources' fields.
 func (l *loader) link(r *Resource) {
+	r.nameMembers()
 	for i := range r.Fields {
 		f := &r.Fields[i]
 		at := fmt.Sprintf("fields[%d]", i-1)

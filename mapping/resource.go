@@ -147,8 +147,9 @@ type Resource struct {
 	doc       *strictyaml.Document // that it was read from
 	byName    map[string]*Field
 	referrers []Referrer
-	plain     []int // fields answered when no selection is made, in a list
-	all       []int // the same for one record
+	plain     []int    // fields answered when no selection is made, in a list
+	all       []int    // the same for one record
+	members   []string // how each field begins in an answer: "name":
 	going     map[Scope]*Deprecation
 	aging     bool // see HasDeprecated
 }
@@ -324,16 +325,14 @@ func (rec Record) Merge(patch Record) Record {
 // AppendJSON appends the record as a JSON object holding the given fields, in
 // the given order.
 func (rec Record) AppendJSON(dst []byte, fields []int) []byte {
+	arrays := rec.Resource.HasArrays()
 	dst = append(dst, '{')
 	for n, i := range fields {
 		if n > 0 {
 			dst = append(dst, ',')
 		}
-		f := &rec.Resource.Fields[i]
-		dst = append(dst, '"')
-		dst = append(dst, f.Name...)
-		dst = append(dst, '"', ':')
-		if f.Type != Array {
+		dst = append(dst, rec.Resource.members[i]...)
+		if !arrays || rec.Resource.Fields[i].Type != Array {
 			dst = rec.Values[i].AppendJSON(dst)
 			continue
 		}
@@ -342,7 +341,7 @@ func (rec Record) AppendJSON(dst []byte, fields []int) []byte {
 			if k > 0 {
 				dst = append(dst, ',')
 			}
-			dst = child.AppendJSON(dst, f.target.plain)
+			dst = child.AppendJSON(dst, child.Resource.plain)
 		}
 		dst = append(dst, ']')
 	}
@@ -359,5 +358,13 @@ func NewForm(name string, fields ...Field) *Resource {
 			r.ID = i
 		}
 	}
+	r.nameMembers()
 	return r
+}
+
+func (r *Resource) nameMembers() {
+	r.members = make([]string, len(r.Fields))
+	for i := range r.Fields {
+		r.members[i] = `"` + r.Fields[i].Name + `":`
+	}
 }

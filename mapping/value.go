@@ -179,15 +179,34 @@ func (v Value) AppendJSON(dst []byte) []byte {
 // AppendJSONString appends s as a JSON string; bytes that are no UTF-8 become
 // U+FFFD.
 func AppendJSONString(dst []byte, s string) []byte {
-	for i := range len(s) {
-		if c := s[i]; c < 0x20 || c >= 0x80 || c == '"' || c == '\\' {
-			out, _ := jsontext.AppendQuote(dst, s) // its error tells of the replaced bytes
-			return out
-		}
+	if !isPlainASCII(s) {
+		out, _ := jsontext.AppendQuote(dst, s) // its error tells of the replaced bytes
+		return out
 	}
 	dst = append(dst, '"')
 	dst = append(dst, s...)
 	return append(dst, '"')
+}
+
+// isPlainASCII tells whether every byte of s stands for itself in a JSON string. It looks at
+// eight at a time.
+func isPlainASCII(s string) bool {
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	for ; len(s) >= 8; s = s[8:] {
+		w := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+			uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+		quote, slash := w^('"'*ones), w^('\\'*ones)
+		// Each term has a top bit where a byte is a quote, a backslash, under 0x20 or beyond ASCII.
+		if ((quote-ones)&^quote|(slash-ones)&^slash|(w-0x20*ones)&^w|w)&tops != 0 {
+			return false
+		}
+	}
+	for i := range len(s) {
+		if c := s[i]; c < 0x20 || c >= 0x80 || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
 }
 
 func appendDecimal(dst []byte, unscaled int64, scale int) []byte {
@@ -221,27 +240,21 @@ func appendTime(dst []byte, ms int64) []byte {
 	t := time.UnixMilli(ms).UTC()
 	year, month, day := t.Date()
 	hour, minute, second := t.Clock()
-	dst = appendDigits(dst, year, 4)
-	dst = append(dst, '-')
-	dst = appendDigits(dst, int(month), 2)
-	dst = append(dst, '-')
-	dst = appendDigits(dst, day, 2)
-	dst = append(dst, 'T')
-	dst = appendDigits(dst, hour, 2)
-	dst = append(dst, ':')
-	dst = appendDigits(dst, minute, 2)
-	dst = append(dst, ':')
-	dst = appendDigits(dst, second, 2)
-	dst = append(dst, '.')
-	dst = appendDigits(dst, t.Nanosecond()/1e6, 3)
-	return append(dst, 'Z')
-}
-
-func appendDigits(dst []byte, n, width int) []byte {
-	for p := pow10[width-1]; p > 0; p /= 10 {
-		dst = append(dst, byte('0'+n/p%10))
-	}
+	milli := t.Nanosecond() / 1e6
+	dst = append(dst, "0000-00-00T00:00:00.000Z"...)
+	at := dst[len(dst)-24:]
+	twoDigits(at, 0, year/100)
+	twoDigits(at, 2, year%100)
+	twoDigits(at, 5, int(month))
+	twoDigits(at, 8, day)
+	twoDigits(at, 11, hour)
+	twoDigits(at, 14, minute)
+	twoDigits(at, 17, second)
+	twoDigits(at, 20, milli/10)
+	at[22] = byte('0' + milli%10)
 	return dst
 }
 
-var pow10 = [...]int{1, 10, 100, 1000}
+func twoDigits(to []byte, at, n int) {
+	to[at], to[at+1] = byte('0'+n/10%10), byte('0'+n%10)
+}

@@ -28,7 +28,7 @@ type sqliteConn struct {
 	ends    []int           // where in scratch each text column ends
 
 	mu      sync.Mutex
-	over    <-chan struct{} // of the context at work; nil when there is none
+	over    context.Context // the one at work; nil when there is none
 	stop    chan struct{}   // closed to interrupt
 	stopped bool
 }
@@ -71,14 +71,14 @@ func executeAlone(conn *sqlite.Conn, text string) (err error) {
 	return err
 }
 
-// begin has the watcher interrupt the connection when ctx ends.
+// begin has the watcher interrupt the connection when ctx ends. A context with a deadline
+// is not asked for its channel: a call's begins to run a timer then.
 func (c *sqliteConn) begin(ctx context.Context) {
-	over := ctx.Done()
-	if over == nil {
+	if _, ends := ctx.Deadline(); !ends && ctx.Done() == nil {
 		return
 	}
 	c.mu.Lock()
-	c.over = over
+	c.over = ctx
 	c.mu.Unlock()
 	c.watcher.nudge()
 }
@@ -103,13 +103,9 @@ func (c *sqliteConn) interruptIfOver() bool {
 	if c.over == nil {
 		return false
 	}
-	select {
-	case <-c.over:
-		if !c.stopped {
-			c.stopped = true
-			close(c.stop)
-		}
-	default:
+	if c.over.Err() != nil && !c.stopped {
+		c.stopped = true
+		close(c.stop)
 	}
 	return true
 }

@@ -59,10 +59,14 @@ func (d *SQLiteReaders) checkOut(ctx context.Context) (*sqliteReader, error) {
 	}
 	select {
 	case r = <-d.free:
-	case <-d.closing:
-		return nil, ErrClosed
-	case <-ctx.Done():
-		return nil, fmt.Errorf("%w: wait for a connection: %w", backend.ErrBusy, context.Cause(ctx))
+	default: // only who waits asks for the context's channel
+		select {
+		case r = <-d.free:
+		case <-d.closing:
+			return nil, ErrClosed
+		case <-ctx.Done():
+			return nil, fmt.Errorf("%w: wait for a connection: %w", backend.ErrBusy, context.Cause(ctx))
+		}
 	}
 	if r.sqliteConn != nil {
 		return r, nil

@@ -36,35 +36,47 @@ func bind(st *sqlite.Stmt, args []mapping.Value) (large bool) {
 }
 
 // scan reads the current row. All of its text becomes one string, which the
-// values share.
+// values share. Whether a value is null is asked only of those that read as 0 or nothing.
 func (c *sqliteConn) scan(st *sqlite.Stmt, columns []Column, row []mapping.Value) {
 	c.ends = c.ends[:0]
 	text := c.scratch[:0]
 	for i, col := range columns {
-		if st.ColumnType(i) == sqlite.TypeNull {
-			row[i] = mapping.NullValue()
-			continue
-		}
 		if col.Any {
+			if st.ColumnType(i) == sqlite.TypeNull {
+				row[i] = mapping.NullValue()
+				continue
+			}
 			col = storedAs(st.ColumnType(i))
 		}
+		var empty bool
 		switch col.Type {
 		case mapping.Varchar, mapping.Text:
+			from := len(text)
 			text = appendColumn(text, st, i)
-			c.ends = append(c.ends, len(text))
-			row[i] = mapping.TextValue("")
+			empty, row[i] = len(text) == from, mapping.TextValue("")
 		case mapping.Bytea:
-			row[i] = mapping.BytesValue(appendColumn(nil, st, i))
-		case mapping.Timestamp:
-			row[i] = mapping.MilliValue(st.ColumnInt64(i))
+			read := appendColumn(nil, st, i)
+			empty, row[i] = len(read) == 0, mapping.BytesValue(read)
 		case mapping.Float8:
 			if col.Scale < 0 {
-				row[i] = mapping.FloatValue(st.ColumnFloat(i))
-			} else {
-				row[i] = mapping.DecimalValue(st.ColumnInt64(i), col.Scale)
+				f := st.ColumnFloat(i)
+				empty, row[i] = f == 0, mapping.FloatValue(f)
+				break
 			}
+			n := st.ColumnInt64(i)
+			empty, row[i] = n == 0, mapping.DecimalValue(n, col.Scale)
+		case mapping.Timestamp:
+			n := st.ColumnInt64(i)
+			empty, row[i] = n == 0, mapping.MilliValue(n)
 		default:
-			row[i] = mapping.IntValue(st.ColumnInt64(i))
+			n := st.ColumnInt64(i)
+			empty, row[i] = n == 0, mapping.IntValue(n)
+		}
+		switch {
+		case empty && st.ColumnType(i) == sqlite.TypeNull:
+			row[i] = mapping.NullValue()
+		case row[i].Kind() == mapping.KindText:
+			c.ends = append(c.ends, len(text))
 		}
 	}
 	shareText(row, text, c.ends)

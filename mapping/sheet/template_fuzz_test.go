@@ -14,6 +14,9 @@ func FuzzJSONBody(f *testing.F) {
 	f.Add(`{"a": {fields}, "b": "x {v}", "c": {v}, "d": [{v}, "{w}"], "e": "\"{v}"}`, `"},{`)
 	f.Add(`[{v}{w}]`, "\\")
 	f.Add(`"{v}"`, "\x00\xff")
+	for _, number := range []string{"0", "-0", "12", "-12.50", "007", "1.", ".5", "+1", "1.5e3", "-", "0.00"} {
+		f.Add(`{fields}`, number)
+	}
 	f.Fuzz(func(t *testing.T, text, value string) {
 		n, err := parseJSON(text)
 		if err != nil {

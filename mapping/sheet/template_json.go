@@ -282,6 +282,9 @@ func appendRawJSON(dst []byte, r Raw) []byte {
 // appendJSONNumber appends a decimal, which may have a form that JSON lacks: +1, .5, 5., 007.
 // What is no number is text.
 func appendJSONNumber(dst []byte, s string) []byte {
+	if isPlainNumber(s) {
+		return append(dst, s...)
+	}
 	if !IsDecimal(s) {
 		return mapping.AppendJSONString(dst, s)
 	}
@@ -302,6 +305,29 @@ func appendJSONNumber(dst []byte, s string) []byte {
 		dst = append(append(dst, '.'), fraction...)
 	}
 	return append(dst, exponent...)
+}
+
+// isPlainNumber tells whether s is a number as JSON has it, without an exponent: most are.
+func isPlainNumber(s string) bool {
+	s = strings.TrimPrefix(s, "-")
+	whole := digits(s)
+	if whole == 0 || whole > 1 && s[0] == '0' || len(s) >= longestNumber {
+		return false
+	}
+	if whole == len(s) {
+		return true
+	}
+	fraction := s[whole+1:]
+	return s[whole] == '.' && fraction != "" && digits(fraction) == len(fraction)
+}
+
+// digits returns how many digits s begins with.
+func digits(s string) int {
+	n := 0
+	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
+		n++
+	}
+	return n
 }
 
 // appendMembers appends fields that are flat as an object.
