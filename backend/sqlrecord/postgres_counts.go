@@ -118,14 +118,14 @@ func (s *Store) Count(ctx context.Context) error {
 		})
 	})
 	for r, text := range s.counts.count {
-		if err != nil {
-			return fmt.Errorf("count records: %w", err)
-		}
-		if !known[r.Name] {
+		if err == nil && !known[r.Name] {
 			err = db.Write(ctx, func(c Conn) error { return s.countAnew(ctx, c, mapping.TextValue(r.Name), text) })
 		}
 	}
-	return err
+	if err != nil {
+		return fmt.Errorf("count records: %w", err)
+	}
+	return nil
 }
 
 func (s *Store) countAnew(ctx context.Context, c Conn, resource mapping.Value, text string) error {
