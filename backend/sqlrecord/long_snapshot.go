@@ -10,11 +10,6 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// longSnapshotter is a DB that can open connections beside its shared ones.
-type longSnapshotter interface {
-	longSnapshot(ctx context.Context, f func(Conn) error) error
-}
-
 // LongSnapshot is Snapshot for work that takes long. It uses a connection of its own, so
 // that other calls need not wait for one. Close interrupts it.
 //
@@ -22,10 +17,7 @@ type longSnapshotter interface {
 // written meanwhile, and shrinks to its limit of 64 MiB with the first checkpoint
 // afterwards. PostgreSQL cannot vacuum the row versions that the snapshot sees.
 func LongSnapshot(ctx context.Context, db DB, f func(Conn) error) error {
-	if a, ok := db.(longSnapshotter); ok {
-		return a.longSnapshot(ctx, f)
-	}
-	return db.Snapshot(ctx, f)
+	return db.(engine).longSnapshot(ctx, f)
 }
 
 // longWork counts the jobs on connections beside a database's shared ones.

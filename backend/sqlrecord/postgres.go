@@ -31,10 +31,7 @@ type postgresDB struct {
 	closed   chan struct{}
 }
 
-var (
-	_ DB       = (*postgresDB)(nil)
-	_ migrator = (*postgresDB)(nil)
-)
+var _ engine = (*postgresDB)(nil)
 
 // newPostgres makes a pool for a database that need not answer yet.
 func newPostgres(ctx context.Context, config *pgxpool.Config, o Options) (*postgresDB, error) {

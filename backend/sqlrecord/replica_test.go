@@ -224,7 +224,7 @@ func TestReplicaOfAnEarlierPrimary(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
 	p.create(t, alice, "contact", "name", "only the old primary has it")
-	p.db = db.(dated)
+	p.db = db.(engine)
 	r := p.open(t, p.standby.DSN("postgres"), 0)
 	require.ErrorContains(t, r.Fault(), "it does not follow the primary: it is on timeline 00000001, and the primary on 00000002")
 
@@ -310,7 +310,7 @@ func TestReplicaNeedsNoRights(t *testing.T) {
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
 	_, ok := p.ask(t, backend.Query{Limit: 1}) // the standby has the role, too
 	require.True(t, ok)
-	p.db = db.(dated)
+	p.db = db.(engine)
 	p.replica = p.open(t, plain(p.standby), patience)
 	require.NoError(t, p.replica.Fault())
 	_, ok = p.ask(t, backend.Query{Limit: 1})

@@ -15,11 +15,6 @@ import (
 	"frontdesk/mapping"
 )
 
-var (
-	_ migrator = (*sqliteDB)(nil)
-	_ looker   = (*sqliteDB)(nil)
-)
-
 // migrated looks without writing anything, so that a start needs no room on its disk.
 func (d *sqliteDB) migrated(ctx context.Context, m Migrations) (done bool, err error) {
 	if columns, err := d.columnNames(ctx, m.Table); err != nil || len(columns) == 0 {
