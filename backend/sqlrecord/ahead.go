@@ -15,7 +15,7 @@ import (
 // whose answer lets a write pass: that a record exists, or that no record has a value. Any other
 // answer is read from the database when it is needed, when it has the writes before.
 type ahead struct {
-	conn   postponer
+	conn   *postgresConn
 	client auth.Client
 	locked map[place]mapping.Record        // those to be changed, locked
 	seen   map[place]mapping.Record        // those referred to
@@ -48,7 +48,7 @@ type lookouts struct {
 // without, but a write may fail only later, at the end of the transaction at the latest. It
 // returns false if it does nothing, where that would save none.
 func (s *Store) Prepare(ctx context.Context, client auth.Client, coming []mapping.Record) (bool, error) {
-	conn, ok := s.conn.(postponer)
+	conn, ok := s.conn.(*postgresConn)
 	if !ok || len(coming) < 2 {
 		return false, nil
 	}
@@ -75,7 +75,7 @@ func (s *Store) Prepare(ctx context.Context, client auth.Client, coming []mappin
 	a.wanted = nil
 	// What is to be changed is locked before anything is read that it is judged by.
 	for _, all := range [][]request{first, second} {
-		if err := conn.queryAll(ctx, all); err != nil {
+		if err := conn.together(ctx, all...); err != nil {
 			return true, fmt.Errorf("read ahead: %w", err)
 		}
 	}
@@ -255,7 +255,7 @@ func (a *ahead) touched(r *mapping.Resource, id int32) {
 // run runs a statement that changes records; in a prepared transaction it is postponed.
 func (s *Store) run(ctx context.Context, check func(rows int64) error, text string, args ...mapping.Value) error {
 	if s.ahead != nil {
-		s.ahead.conn.Postpone(check, text, args...)
+		s.ahead.conn.postpone(check, text, args...)
 		return nil
 	}
 	n, err := s.conn.Exec(ctx, text, args...)

@@ -113,7 +113,7 @@ func (s schema) changeTrigger(r *mapping.Resource) string { return s.name(r.Name
 
 // changesStep begins to tell the changes of records whose tables were made before.
 func (s schema) changesStep(db DB) *goose.Migration {
-	if _, ok := db.(onlineMigrator); ok {
+	if _, ok := db.(*postgresDB); ok {
 		return goose.NewGoMigration(changesVersion, &goose.GoFunc{RunDB: s.tellOnline}, nil)
 	}
 	return goose.NewGoMigration(changesVersion, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {

@@ -24,13 +24,6 @@ type Migrations struct {
 	anyOrder bool // a step may be taken after a step with a higher number
 }
 
-// onlineMigrator is a DB that serves other processes while it is migrated.
-type onlineMigrator interface {
-	// online takes the step to a version of the model without delaying readers and writers
-	// for long. It leaves what exists alone, so that an interrupted step can be resumed.
-	online(ctx context.Context, db *sql.DB, s schema, version int) error
-}
-
 // Migrate creates the tables of the model's records, or brings them to the model's
 // version. Every distinct "since" number of the model is one migration. It depends on the
 // first only: a vendor's migration may have been taken before one of ours with a lower
@@ -54,7 +47,7 @@ func Migrate(ctx context.Context, db DB, model *mapping.Model) error {
 // step migrates to a version of the model: in one transaction, or online, while others use
 // the database.
 func (s schema) step(db DB, version int) *goose.GoFunc {
-	if o, ok := db.(onlineMigrator); ok {
+	if o, ok := db.(*postgresDB); ok {
 		return &goose.GoFunc{RunDB: func(ctx context.Context, db *sql.DB) error { return o.online(ctx, db, s, version) }}
 	}
 	return &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {

@@ -92,6 +92,8 @@ func (d *postgresDB) columnNames(ctx context.Context, table string) (names []str
 	return names, err
 }
 
+// online takes the step to a version of the model without delaying readers and writers
+// for long. It leaves what exists alone, so that an interrupted step can be resumed.
 func (d *postgresDB) online(ctx context.Context, db *sql.DB, s schema, version int) error {
 	step := &onlineStep{schema: s, db: db, log: d.log}
 	if err := step.newTables(ctx, version); err != nil {
