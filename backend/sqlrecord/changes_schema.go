@@ -55,14 +55,7 @@ func (s schema) changeTables() []string {
 
 // NotesMigration makes the tables that Note writes into, as the migration of that number.
 func NotesMigration(d *Dialect, number int64) *goose.Migration {
-	return goose.NewGoMigration(number, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
-		for _, text := range (schema{d: d}).changeTables() {
-			if err := run(ctx, tx, text); err != nil {
-				return err
-			}
-		}
-		return nil
-	}}, nil)
+	return goose.NewGoMigration(number, inOne(schema{d: d}.changeTables()...), nil)
 }
 
 func (s schema) bytes() string { return s.d.ColumnType(&mapping.Field{Type: mapping.Bytea}) }
@@ -116,26 +109,17 @@ func (s schema) changesStep(db DB) *goose.Migration {
 	if _, ok := db.(*postgresDB); ok {
 		return goose.NewGoMigration(changesVersion, &goose.GoFunc{RunDB: s.tellOnline}, nil)
 	}
-	return goose.NewGoMigration(changesVersion, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
-		texts := s.changeTables()
-		for _, r := range s.model.Resources {
-			texts = append(texts, s.changeTriggers(r)...)
-		}
-		for _, text := range texts {
-			if err := run(ctx, tx, text); err != nil {
-				return err
-			}
-		}
-		return nil
-	}}, nil)
+	texts := s.changeTables()
+	for _, r := range s.model.Resources {
+		texts = append(texts, s.changeTriggers(r)...)
+	}
+	return goose.NewGoMigration(changesVersion, inOne(texts...), nil)
 }
 
 // tellOnline makes each trigger by itself, since it waits for the writers of its table.
 func (s schema) tellOnline(ctx context.Context, db *sql.DB) error {
-	for _, text := range s.changeTables() {
-		if err := run(ctx, db, text); err != nil {
-			return err
-		}
+	if err := run(ctx, db, s.changeTables()...); err != nil {
+		return err
 	}
 	for _, r := range s.model.Resources {
 		var there bool
@@ -146,10 +130,8 @@ func (s schema) tellOnline(ctx context.Context, db *sql.DB) error {
 		if there {
 			continue
 		}
-		for _, text := range s.changeTriggers(r) {
-			if err := run(ctx, db, text); err != nil {
-				return err
-			}
+		if err := run(ctx, db, s.changeTriggers(r)...); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -50,22 +50,22 @@ func (s schema) step(db DB, version int) *goose.GoFunc {
 	if o, ok := db.(*postgresDB); ok {
 		return &goose.GoFunc{RunDB: func(ctx context.Context, db *sql.DB) error { return o.online(ctx, db, s, version) }}
 	}
-	return &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
-		for _, text := range s.statements(version) {
-			if err := run(ctx, tx, text); err != nil {
-				return err
-			}
-		}
-		return nil
-	}}
+	return inOne(s.statements(version)...)
 }
 
-// run runs a statement of a migration.
+// inOne runs statements of a migration in one transaction.
+func inOne(texts ...string) *goose.GoFunc {
+	return &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error { return run(ctx, tx, texts...) }}
+}
+
+// run runs statements of a migration.
 func run(ctx context.Context, on interface {
 	ExecContext(ctx context.Context, text string, args ...any) (sql.Result, error)
-}, text string) error {
-	if _, err := on.ExecContext(ctx, text); err != nil {
-		return fmt.Errorf("%w in: %s", err, text)
+}, texts ...string) error {
+	for _, text := range texts {
+		if _, err := on.ExecContext(ctx, text); err != nil {
+			return fmt.Errorf("%w in: %s", err, text)
+		}
 	}
 	return nil
 }

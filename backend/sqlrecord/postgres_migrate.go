@@ -162,10 +162,8 @@ func (o *onlineStep) newTables(ctx context.Context, version int) error {
 	if err != nil {
 		return err
 	}
-	for _, text := range texts {
-		if err := run(ctx, tx, text); err != nil {
-			return errors.Join(err, tx.Rollback())
-		}
+	if err := run(ctx, tx, texts...); err != nil {
+		return errors.Join(err, tx.Rollback())
 	}
 	return tx.Commit()
 }

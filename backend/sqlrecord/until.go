@@ -2,7 +2,6 @@ package sqlrecord
 
 import (
 	"context"
-	"database/sql"
 	"math"
 	"time"
 
@@ -19,12 +18,10 @@ const (
 )
 
 func (s schema) untilStep() *goose.Migration {
-	return goose.NewGoMigration(untilVersion, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
-		if err := run(ctx, tx, "CREATE TABLE "+untilTable+" (at "+s.d.BigInt+" NOT NULL)"+s.d.TableOptions); err != nil {
-			return err
-		}
-		return run(ctx, tx, "INSERT INTO "+untilTable+" (at) VALUES (0)")
-	}}, nil)
+	return goose.NewGoMigration(untilVersion, inOne(
+		"CREATE TABLE "+untilTable+" (at "+s.d.BigInt+" NOT NULL)"+s.d.TableOptions,
+		"INSERT INTO "+untilTable+" (at) VALUES (0)",
+	), nil)
 }
 
 // Write runs f in a transaction, with the store bound to it. All that it creates and
