@@ -92,7 +92,7 @@ func (s *Store) inRange(r *mapping.Resource, q backend.DigestQuery, descending b
 	t, d := s.tables[r], s.db.Dialect()
 	id, p := t.columns[r.ID], d.Placeholder
 	args = []mapping.Value{mapping.IntValue(q.Client.ID), mapping.IntValue(int64(q.From)), mapping.IntValue(int64(q.To))}
-	if d.plansOnce && !r.SystemRecords {
+	if !d.sqlite && !r.SystemRecords {
 		columns := "(" + d.Quote(clientColumn) + ", " + id + ")"
 		return " WHERE " + columns + " >= ($1, $2) AND " + columns + " <= ($1, $3) ORDER BY " + d.OrderBy(d.Quote(clientColumn), descending, false) + ", " +
 			d.OrderBy(id, descending, false), args

@@ -36,7 +36,7 @@ const (
 func (s schema) changeTables() []string {
 	log := "CREATE TABLE IF NOT EXISTS " + changeLogTable + " (quiet " + s.d.BigInt + " NOT NULL, secret " + s.bytes() + ", place " + s.textKey() + ")" + s.d.TableOptions
 	row := "INSERT INTO " + changeLogTable + " (quiet) SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM " + changeLogTable + ")"
-	if s.d.steers {
+	if s.d.sqlite {
 		return []string{
 			"CREATE TABLE IF NOT EXISTS " + changeTable + " (seq INTEGER PRIMARY KEY, client_id INTEGER NOT NULL, resource TEXT NOT NULL, " +
 				"id INTEGER NOT NULL, kind INTEGER NOT NULL, at INTEGER NOT NULL) STRICT",
@@ -58,7 +58,7 @@ func NotesMigration(d *Dialect, number int64) *goose.Migration {
 	return goose.NewGoMigration(number, inOne(schema{d: d}.changeTables()...), nil)
 }
 
-func (s schema) bytes() string { return s.d.ColumnType(&mapping.Field{Type: mapping.Bytea}) }
+func (s schema) bytes() string { return s.d.columnType(&mapping.Field{Type: mapping.Bytea}) }
 
 // notQuiet is the condition that the changes of the current transaction are noted.
 const notQuiet = "coalesce((SELECT quiet FROM " + changeLogTable + "), 0) = 0"
@@ -85,7 +85,7 @@ var changeFunction = fmt.Sprintf(`CREATE OR REPLACE FUNCTION record_changed() RE
 // new version is part of one that has it.
 func (s schema) changeTriggers(r *mapping.Resource) []string {
 	table := s.d.Quote(r.Name)
-	if !s.d.steers {
+	if !s.d.sqlite {
 		return []string{"CREATE TRIGGER " + s.changeTrigger(r) + " AFTER INSERT OR DELETE OR UPDATE OF " + versionColumn + " ON " + table +
 			" FOR EACH ROW EXECUTE FUNCTION record_changed()"}
 	}

@@ -77,7 +77,7 @@ type listWriter struct {
 
 func newListWriter(d *Dialect, t *table, q backend.Query) *listWriter {
 	byID := len(q.Sort) == 0 || q.Sort[0].Field.Primary
-	return &listWriter{d: d, t: t, q: q, ranged: d.plansOnce && byID && !selective(q) && !t.r.SystemRecords}
+	return &listWriter{d: d, t: t, q: q, ranged: !d.sqlite && byID && !selective(q) && !t.r.SystemRecords}
 }
 
 // selective tells whether a list leaves records out.
@@ -184,7 +184,7 @@ func (w *listWriter) page() {
 		w.b.WriteString(w.arg(mapping.IntValue(int64(w.q.Limit) + 1)))
 	}
 	if w.q.Offset > 0 {
-		if w.q.Limit <= 0 && w.d.steers {
+		if w.q.Limit <= 0 && w.d.sqlite {
 			w.b.WriteString(" LIMIT -1") // SQLite knows no OFFSET without it
 		}
 		w.b.WriteString(" OFFSET ")

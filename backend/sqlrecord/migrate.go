@@ -35,7 +35,7 @@ func Migrate(ctx context.Context, db DB, model *mapping.Model) error {
 		m.Go = append(m.Go, goose.NewGoMigration(int64(version), s.step(db, version), nil))
 	}
 	m.Go = append(m.Go, s.changesStep(db), s.untilStep())
-	if !s.d.steers {
+	if !s.d.sqlite {
 		m.Go = append(m.Go, s.countsStep())
 	}
 	if err := MigrateWith(ctx, db, m); err != nil {

@@ -42,7 +42,7 @@ func New(db DB, model *mapping.Model, now func() time.Time) *Store {
 	for _, t := range s.tables {
 		t.link(db.Dialect(), s.tables)
 	}
-	if d := db.Dialect(); !d.steers {
+	if d := db.Dialect(); !d.sqlite {
 		s.counts = newCounts(d, s.tables, countShift)
 	}
 	return s
