@@ -67,8 +67,6 @@ type engine interface {
 	// migrating runs f with a database/sql handle on the same database, while no other
 	// process migrates it.
 	migrating(ctx context.Context, f func(db *sql.DB, d goose.Dialect, o ...goose.ProviderOption) error) error
-	// columnNames returns the names of a table's columns; none if the table does not exist.
-	columnNames(ctx context.Context, table string) ([]string, error)
 	// writeDated is Write in a transaction that has a moment.
 	writeDated(ctx context.Context, now func() time.Time, f func(Conn, time.Time) error) error
 	// until returns a moment that no change is dated before which the next read

@@ -45,6 +45,8 @@ type Dialect struct {
 	reserve func(resource string) []string
 	// lastID is the query for the highest ID that an identity has issued.
 	lastID func(resource string) string
+	// columnNames is the query for the names of the columns of the table that is its parameter.
+	columnNames string
 	// nextIDs is the query for as many new IDs as its parameter says; nil where a Conn cannot
 	// postpone.
 	nextIDs func(resource string) string

@@ -49,6 +49,7 @@ func Postgres() *Dialect {
 			sequence := `pg_get_serial_sequence('"` + resource + `"', 'id')`
 			return "SELECT setval(" + sequence + ", $1) WHERE $1 > coalesce(pg_sequence_last_value(" + sequence + "), 0)"
 		},
+		columnNames: `SELECT attname::text FROM pg_attribute WHERE attrelid = to_regclass('"' || $1 || '"') AND attnum > 0 AND NOT attisdropped`,
 		nextIDs: func(resource string) string {
 			return `SELECT nextval(pg_get_serial_sequence('"` + resource + `"', 'id')) FROM generate_series(1, $1)`
 		},

@@ -107,7 +107,7 @@ func (m Migrations) provider(db *sql.DB, d goose.Dialect, o ...goose.ProviderOpt
 // database had already passed when it was added to the model.
 func (s schema) check(ctx context.Context, db DB) error {
 	for _, r := range s.model.Resources {
-		have, err := db.(engine).columnNames(ctx, r.Name)
+		have, err := columnNames(ctx, db, r.Name)
 		if err != nil {
 			return fmt.Errorf("check the table of %s: %w", r.Name, err)
 		}
@@ -127,6 +127,17 @@ func (s schema) check(ctx context.Context, db DB) error {
 		}
 	}
 	return nil
+}
+
+// columnNames returns the names of a table's columns; none if the table does not exist.
+func columnNames(ctx context.Context, db DB, table string) (names []string, err error) {
+	err = db.Read(ctx, func(c Conn) error {
+		return c.Query(ctx, db.Dialect().columnNames, []Column{{Type: mapping.Text}}, []mapping.Value{mapping.TextValue(table)}, func(row []mapping.Value) error {
+			names = append(names, row[0].Text())
+			return nil
+		})
+	})
+	return names, err
 }
 
 // next returns a version that no database of this model has passed.
