@@ -131,10 +131,7 @@ func (r *Reader) Repeated(ctx context.Context, table string, columns []string, w
 	list, set := "", ""
 	for i, c := range columns {
 		list += comma(i) + d.quote(c)
-		if i > 0 {
-			set += " AND "
-		}
-		set += d.quote(c) + " IS NOT NULL"
+		set += between(i, " AND ") + d.quote(c) + " IS NOT NULL"
 	}
 	b := newStatement(d).add("SELECT ", list, " FROM ", qualified(d, r.store.source.Schema, table), " WHERE ", set)
 	if where != "" {
