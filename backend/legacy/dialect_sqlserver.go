@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/golang-sql/civil"
 	mssql "github.com/microsoft/go-mssqldb"
@@ -72,7 +73,7 @@ func (sqlserver) lockRange() (hint, clause string) { return " WITH (UPDLOCK, HOL
 func (sqlserver) arg(v sheet.Raw) any {
 	switch v.Kind {
 	case sheet.RawNumber, sheet.RawText:
-		if isASCII(v.Text) {
+		if !strings.ContainsFunc(v.Text, func(r rune) bool { return r > unicode.MaxASCII }) {
 			return mssql.VarChar(v.Text)
 		}
 		return v.Text
@@ -83,15 +84,6 @@ func (sqlserver) arg(v sheet.Raw) any {
 	default:
 		return common{}.arg(v)
 	}
-}
-
-func isASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] >= 0x80 {
-			return false
-		}
-	}
-	return true
 }
 
 func (sqlserver) raw(kind string, v any) sheet.Raw {

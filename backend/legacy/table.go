@@ -49,12 +49,8 @@ type table struct {
 }
 
 func newTable(d dialect, schema string, r *sheet.Resource) (*table, error) {
-	from := r.Read
-	if from == "" {
-		from = r.Table
-	}
 	t := &table{
-		Resource: r, d: d, name: qualified(d, schema, r.Table), from: qualified(d, schema, from),
+		Resource: r, d: d, name: qualified(d, schema, r.Table), from: qualified(d, schema, r.Read),
 		at: map[string]int{}, filled: map[string]bool{}, bare: map[*mapping.Field]bool{}, nulls: map[string][]sheet.Raw{}, heavy: make([]bool, len(r.Places)),
 	}
 	for _, k := range r.Key.Places {
