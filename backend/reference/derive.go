@@ -117,7 +117,7 @@ func (t *txn) holdOrder(ctx context.Context, client auth.Client, rec mapping.Rec
 		return 0, false, nil
 	}
 	q := backend.Query{Client: client, ID: int32(rec.Get("order_id").Int()), ForUpdate: true, Fields: []int{t.derived.order.ID}}
-	if _, err := t.records.Get(ctx, t.derived.order, q); err != nil {
+	if _, err := t.Get(ctx, t.derived.order, q); err != nil {
 		return 0, false, fmt.Errorf("hold order %d of a line: %w", q.ID, gone(err))
 	}
 	return q.ID, true, nil

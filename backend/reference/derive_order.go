@@ -100,7 +100,7 @@ func (t *txn) taxed(ctx context.Context, client auth.Client, line mapping.Record
 	id := int32(group.Int())
 	kind, known := t.vatKinds[id]
 	if !known {
-		rec, err := t.records.Get(ctx, t.derived.turnovergroup, backend.Query{Client: client, ID: id})
+		rec, err := t.Get(ctx, t.derived.turnovergroup, backend.Query{Client: client, ID: id})
 		if err != nil {
 			return one, fmt.Errorf("read turnover group %d: %w", id, gone(err))
 		}
@@ -132,7 +132,7 @@ func (t *txn) totalOrder(ctx context.Context, client auth.Client, id int32) erro
 // invoiced, and never a closed order.
 func (t *txn) addUp(ctx context.Context, client auth.Client, id int32) (excl, incl mapping.Value, err error) {
 	r := t.derived.orderline
-	page, err := t.records.List(ctx, r, backend.Query{
+	page, err := t.List(ctx, r, backend.Query{
 		Client:  client,
 		Fields:  []int{r.ID, r.Field("price").Index, r.Field("total").Index, r.Field("turnover_group_id").Index},
 		Filters: []backend.Filter{{Field: r.Field("order_id"), Value: mapping.IntValue(int64(id))}},

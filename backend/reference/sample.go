@@ -98,7 +98,7 @@ func (s *Store) plant(ctx context.Context, all []batch, done int, progress func(
 			if err := t.alignIDs(ctx); err != nil {
 				return err
 			}
-			if err := t.records.Quietly(ctx, func() error { return b.make(ctx, t, &at) }); err != nil {
+			if err := t.Quietly(ctx, func() error { return b.make(ctx, t, &at) }); err != nil {
 				return err
 			}
 			_, err := t.exec(ctx, `UPDATE sample_data SET done = ?1`, mapping.IntValue(int64(done+i+1)))

@@ -161,8 +161,8 @@ func (s *Store) Write(ctx context.Context, f func(backend.Tx) error) error {
 func (s *Store) inTx(ctx context.Context, f func(*txn) error) error {
 	return s.records.Write(ctx, func(records *sqlrecord.Store) error {
 		return f(&txn{
-			internalTables: s.internalTables(records.Conn()), store: s, derived: s.derived,
-			records: records, now: s.now, vatKinds: map[int32]string{},
+			internalTables: s.internalTables(records.Conn()), Store: records, derived: s.derived,
+			now: s.now, vatKinds: map[int32]string{},
 		})
 	})
 }
@@ -170,7 +170,7 @@ func (s *Store) inTx(ctx context.Context, f func(*txn) error) error {
 // inOwnTx is inTx for writes that touch no records.
 func (s *Store) inOwnTx(ctx context.Context, f func(*txn) error) error {
 	return s.reserved.Write(ctx, func(c sqlrecord.Conn) error {
-		return f(&txn{internalTables: s.internalTables(c), store: s, now: s.now})
+		return f(&txn{internalTables: s.internalTables(c), now: s.now})
 	})
 }
 
