@@ -73,7 +73,7 @@ type Store struct {
 	changes  *sqlrecord.Changes
 	hasher   *auth.Hasher
 	now      func() time.Time
-	purger   *purger
+	endPurge func()
 	spare    func() bool
 	replica  *sqlrecord.Replica // nil where there is none
 }
@@ -103,7 +103,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := s.openReplica(ctx, o); err != nil {
 		return nil, errors.Join(err, s.db.Close())
 	}
-	s.purger = startPurger(s, o.Purge, o.Log)
+	s.endPurge = startPurger(s, o.Purge, o.Log)
 	return s, nil
 }
 
@@ -205,6 +205,6 @@ func (s *Store) Shares(*mapping.Resource, mapping.Scope) bool { return true }
 
 // Close implements backend.Driver.
 func (s *Store) Close() error {
-	s.purger.close()
+	s.endPurge()
 	return errors.Join(s.closeReplica(), s.db.Close())
 }
