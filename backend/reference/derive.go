@@ -90,7 +90,7 @@ func (t *txn) beforeCreate(ctx context.Context, client auth.Client, rec mapping.
 	case t.derived.order:
 		err = t.newOrder(ctx, client, rec)
 	case t.derived.orderline:
-		err = t.priceLine(rec, rec)
+		err = t.priceLine(rec, rec, "")
 	}
 	if err != nil {
 		return err
@@ -104,7 +104,7 @@ func (t *txn) beforeUpdate(ctx context.Context, client auth.Client, before, patc
 	case t.derived.order:
 		return t.invoice(ctx, client, before, patch)
 	case t.derived.orderline:
-		return t.priceLine(before.Merge(patch), patch)
+		return t.priceLine(before.Merge(patch), patch, "")
 	}
 	return nil
 }

@@ -20,9 +20,8 @@ const (
 func (t *txn) newOrder(ctx context.Context, client auth.Client, rec mapping.Record) error {
 	var all []taxed
 	for n, line := range rec.Children[t.derived.orderlines] {
-		path := fmt.Sprintf("orderlines[%d]", n)
-		if err := t.priceLine(line, line); err != nil {
-			return inElement(err, path)
+		if err := t.priceLine(line, line, fmt.Sprintf("orderlines[%d]", n)); err != nil {
+			return err
 		}
 		one, err := t.taxed(ctx, client, line)
 		if err != nil {
@@ -61,11 +60,11 @@ func (t *txn) invoice(ctx context.Context, client auth.Client, before, patch map
 	return nil
 }
 
-// priceLine sets the total of a line as after will be, in patch.
-func (t *txn) priceLine(after, patch mapping.Record) error {
+// priceLine sets the total of a line as after will be, in patch. path is that of an element.
+func (t *txn) priceLine(after, patch mapping.Record, path string) error {
 	total, ok := lineTotal(after.Get("quantity"), after.Get("price"), after.Get("discount_percentage"))
 	if !ok {
-		return tooLarge(after, "")
+		return tooLarge(after, path)
 	}
 	patch.Set("total", total)
 	return nil
@@ -79,15 +78,6 @@ func tooLarge(line mapping.Record, path string) error {
 		return err.In(path)
 	}
 	return err
-}
-
-// inElement names the field of a violation as a part of an array element.
-func inElement(err error, path string) error {
-	found, ok := mapping.AsViolations(err)
-	if !ok {
-		return err
-	}
-	return found[0].In(path)
 }
 
 // taxed is the share of a line in its order's totals.
