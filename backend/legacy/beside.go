@@ -131,10 +131,7 @@ func (w *write) besideDelete(row *sheet.Lookup, key []sheet.Raw) *statement {
 func (w *write) besideKey(b *statement, row *sheet.Lookup, key []sheet.Raw) *statement {
 	b.add(" WHERE ")
 	for i, m := range row.Match {
-		if i > 0 {
-			b.add(" AND ")
-		}
-		w.t.operand(b.add(w.d.quote(m[0]), " = "), m[1], w.keyAt(m[1], key))
+		w.t.operand(b.add(between(i, " AND "), w.d.quote(m[0]), " = "), m[1], w.keyAt(m[1], key))
 	}
 	return b
 }

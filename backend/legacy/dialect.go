@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -94,6 +95,26 @@ type call struct {
 	// one that is also an argument, from is its place among them, else -1.
 	out  []string
 	from []int
+}
+
+// arguments appends the arguments of a call, with a variable in place of each out parameter.
+func (p call) arguments(b *statement, variable func(i int) string) *statement {
+	for at, v := range p.args {
+		b.add(comma(at))
+		if i := slices.Index(p.from, at); i >= 0 {
+			b.add(variable(i))
+		} else {
+			b.arg(v)
+		}
+	}
+	n := len(p.args)
+	for i, at := range p.from {
+		if at < 0 {
+			b.add(comma(n), variable(i))
+			n++
+		}
+	}
+	return b
 }
 
 // fault is an error in the terms of an engine.

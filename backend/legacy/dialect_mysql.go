@@ -85,35 +85,16 @@ func (mysqlDialect) insert(b *statement, table string, columns []string, values 
 
 // call passes out parameters as variables of the session, which are read afterwards.
 func (d mysqlDialect) call(ctx context.Context, c conn, p call) (result, error) {
-	isOut := map[int]string{}
-	for i := range p.out {
-		if p.from[i] < 0 {
+	for i, at := range p.from {
+		if at < 0 {
 			continue
 		}
-		variable := outVariable(i)
-		isOut[p.from[i]] = variable
-		set := newStatement(d).add("SET ", variable, " = ").arg(p.args[p.from[i]])
+		set := newStatement(d).add("SET ", outVariable(i), " = ").arg(p.args[at])
 		if _, err := c.ExecContext(ctx, set.ask(ctx), set.args...); err != nil {
 			return result{}, err
 		}
 	}
-	s, n := newStatement(d).add("CALL ", p.name, "("), 0
-	for i, v := range p.args {
-		s.add(comma(n))
-		if variable, ok := isOut[i]; ok {
-			s.add(variable)
-		} else {
-			s.arg(v)
-		}
-		n++
-	}
-	for i := range p.out {
-		if p.from[i] < 0 {
-			s.add(comma(n), outVariable(i))
-			n++
-		}
-	}
-	answer, err := queryAll(ctx, c, s.add(")"))
+	answer, err := queryAll(ctx, c, p.arguments(newStatement(d).add("CALL ", p.name, "("), outVariable).add(")"))
 	if err != nil || len(p.out) == 0 {
 		return answer, err
 	}

@@ -149,14 +149,6 @@ func (p call) verb() string {
 	return "CALL "
 }
 
-// comma is what stands before the n-th element of a list, counted from 0.
-func comma(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return ", "
-}
-
 func (d postgres) tryLock(ctx context.Context, c conn, name string) (bool, func(context.Context, conn) error, error) {
 	sum := sha256.Sum256([]byte(name))
 	s := newStatement(d).add("SELECT pg_try_advisory_xact_lock(CAST(").arg(intRaw(int64(binary.BigEndian.Uint64(sum[:])))).add(" AS bigint))")

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/golang-sql/civil"
 	mssql "github.com/microsoft/go-mssqldb"
@@ -72,7 +73,7 @@ func (sqlserver) lockRange() (hint, clause string) { return " WITH (UPDLOCK, HOL
 func (sqlserver) arg(v sheet.Raw) any {
 	switch v.Kind {
 	case sheet.RawNumber, sheet.RawText:
-		if isASCII(v.Text) {
+		if !strings.ContainsFunc(v.Text, func(r rune) bool { return r > unicode.MaxASCII }) {
 			return mssql.VarChar(v.Text)
 		}
 		return v.Text
@@ -83,15 +84,6 @@ func (sqlserver) arg(v sheet.Raw) any {
 	default:
 		return common{}.arg(v)
 	}
-}
-
-func isASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] >= 0x80 {
-			return false
-		}
-	}
-	return true
 }
 
 func (sqlserver) raw(kind string, v any) sheet.Raw {
@@ -145,36 +137,15 @@ func (d sqlserver) call(ctx context.Context, c conn, p call) (result, error) {
 // callText passes out parameters as variables and selects them last. They are texts: numbers
 // and texts come through unchanged, other types in their usual form.
 func (d sqlserver) callText(p call) *statement {
-	s, isOut := newStatement(d).add("SET NOCOUNT ON; "), map[int]string{}
-	for i := range p.out {
+	s := newStatement(d).add("SET NOCOUNT ON; ")
+	for i, at := range p.from {
 		s.add("DECLARE ", sqlserverVariable(i), " nvarchar(4000)")
-		if p.from[i] >= 0 {
-			isOut[p.from[i]] = sqlserverVariable(i)
-			s.add(" = ").arg(p.args[p.from[i]])
+		if at >= 0 {
+			s.add(" = ").arg(p.args[at])
 		}
 		s.add("; ")
 	}
-	s.add("EXEC ", p.name)
-	n := 0
-	argument := func() *statement {
-		n++
-		if n == 1 {
-			return s.add(" ")
-		}
-		return s.add(", ")
-	}
-	for i, v := range p.args {
-		if variable, ok := isOut[i]; ok {
-			argument().add(variable, " OUTPUT")
-		} else {
-			argument().arg(v)
-		}
-	}
-	for i := range p.out {
-		if p.from[i] < 0 {
-			argument().add(sqlserverVariable(i), " OUTPUT")
-		}
-	}
+	p.arguments(s.add("EXEC ", p.name, " "), func(i int) string { return sqlserverVariable(i) + " OUTPUT" })
 	for i, name := range p.out {
 		s.add([]string{"; SELECT ", ", "}[min(i, 1)], sqlserverVariable(i), " AS ", d.quote(name))
 	}

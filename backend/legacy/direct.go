@@ -2,7 +2,6 @@ package legacy
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"time"
 
@@ -67,11 +66,6 @@ func (s session) rows(ctx context.Context, b *statement, each func([]sheet.Raw) 
 		}
 		return err
 	})
-}
-
-// anyColumns are that many columns, read as SQLite stores them.
-func anyColumns(n int) []sqlrecord.Column {
-	return slices.Repeat([]sqlrecord.Column{{Any: true}}, n)
 }
 
 func sqliteArgs(args []any) []mapping.Value {

@@ -50,11 +50,7 @@ type explainer struct {
 
 // key stands for the key of a record.
 func (x *explainer) key() []sheet.Raw {
-	key := make([]sheet.Raw, len(x.t.keys))
-	for i := range key {
-		key[i] = intRaw(1)
-	}
-	return key
+	return slices.Repeat([]sheet.Raw{intRaw(1)}, len(x.t.keys))
 }
 
 func (x *explainer) get(how *sheet.Operation) []string {
@@ -68,14 +64,11 @@ func (x *explainer) list(how *sheet.Operation) ([]string, error) {
 	if how.Procedure != "" {
 		return []string{x.callText(how)}, nil
 	}
-	b := newStatement(x.d)
-	q := backend.Query{Client: x.client, Limit: 100}
-	x.t.selected(b, x.client, false)
-	if _, err := x.t.match(b, q, nil, nil); err != nil {
+	l := &listing{session: x.session, t: x.t, q: backend.Query{Client: x.client, Limit: 100}}
+	b, _, err := l.text(newStatement(x.d), 0, l.q.Limit+1)
+	if err != nil {
 		return nil, err
 	}
-	x.t.sorted(b, q)
-	x.d.page(b, q.Limit+1, 0)
 	return []string{b.String()}, nil
 }
 
@@ -167,11 +160,7 @@ func (x *explainer) update(how *sheet.Operation) []string {
 }
 
 func (x *explainer) version(w *write) sheet.Raw {
-	row := make([]sheet.Raw, len(x.t.Places))
-	for i := range row {
-		row[i] = intRaw(1)
-	}
-	return w.version(row)
+	return w.version(slices.Repeat([]sheet.Raw{intRaw(1)}, len(x.t.Places)))
 }
 
 func (x *explainer) remove(how *sheet.Operation) []string {

@@ -83,17 +83,12 @@ func (t *table) oneOf(b *statement, f *mapping.Field, alternatives [][]sheet.Ass
 		b.add("1 = 0")
 	}
 	for i, all := range alternatives {
-		if i > 0 {
-			b.add(" OR ")
-		}
+		b.add(between(i, " OR "))
 		if len(all) == 0 {
 			b.add("1 = 1") // holds for every record
 		}
 		for k, a := range all {
-			if k > 0 {
-				b.add(" AND ")
-			}
-			t.is(b, f, a)
+			t.is(b.add(between(k, " AND ")), f, a)
 		}
 	}
 	b.add(")")

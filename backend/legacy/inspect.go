@@ -151,8 +151,8 @@ func named[T any](all []T, name string, of func(*T) string) *T {
 	return found
 }
 
-// schemaQueries are the queries about a schema. Each takes :schema, null for the default one,
-// and returns the columns that the functions below read.
+// schemaQueries are the queries about a schema, "" where the engine cannot tell. Each takes
+// :schema, null for the default one, and returns the columns that the functions below read.
 type schemaQueries struct {
 	version  string
 	own      string // the schema of names that name none
@@ -162,6 +162,11 @@ type schemaQueries struct {
 	checks   string // table, name, a text that its columns stand in
 	triggers string // table, words, text or null
 	routines string // name, is function, parameter, type, mode
+
+	charset  string // in which the database keeps texts
+	programs string // table, text of a trigger
+	bodies   string // procedure or function, its text
+	explain  string // what is put before a statement to get its plan
 }
 
 // Inspect reads what the database has: in the source's schema, and of the tables that a sheet

@@ -50,6 +50,13 @@ func (postgres) schema() schemaQueries {
 			LEFT JOIN LATERAL ROWS FROM (unnest(p.proargnames), unnest(p.proallargtypes), unnest(p.proargtypes::oid[]), unnest(p.proargmodes))
 				WITH ORDINALITY AS a(name, all_type, in_type, mode, place) ON true
 			WHERE p.prokind IN ('f', 'p') AND ` + ours + ` ORDER BY p.proname, p.oid, a.place`,
+		charset: `SELECT current_setting('server_encoding')`,
+		programs: `SELECT c.relname::text, p.prosrc FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid
+			JOIN pg_catalog.pg_proc p ON p.oid = t.tgfoid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+			WHERE NOT t.tgisinternal AND ` + ours + ` ORDER BY 1, t.tgname`,
+		bodies: `SELECT p.proname::text, p.prosrc FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
+			WHERE ` + ours + ` AND p.prokind IN ('f', 'p')`,
+		explain: "EXPLAIN (FORMAT JSON) ",
 	}
 }
 
@@ -81,6 +88,10 @@ func (d mysqlDialect) schema() schemaQueries {
 			FROM information_schema.ROUTINES r LEFT JOIN information_schema.PARAMETERS p
 				ON p.SPECIFIC_SCHEMA = r.ROUTINE_SCHEMA AND p.SPECIFIC_NAME = r.SPECIFIC_NAME AND p.ORDINAL_POSITION > 0
 			WHERE r.ROUTINE_SCHEMA = ` + ours + ` ORDER BY r.ROUTINE_NAME, p.ORDINAL_POSITION`,
+		charset:  `SELECT @@character_set_database`,
+		programs: `SELECT EVENT_OBJECT_TABLE, ACTION_STATEMENT FROM information_schema.TRIGGERS WHERE EVENT_OBJECT_SCHEMA = ` + ours + ` ORDER BY 1, TRIGGER_NAME`,
+		bodies:   `SELECT ROUTINE_NAME, ROUTINE_DEFINITION FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = ` + ours,
+		explain:  "EXPLAIN FORMAT=JSON ",
 	}
 }
 
@@ -112,6 +123,10 @@ func (sqlserver) schema() schemaQueries {
 			FROM INFORMATION_SCHEMA.ROUTINES r LEFT JOIN INFORMATION_SCHEMA.PARAMETERS p
 				ON p.SPECIFIC_SCHEMA = r.SPECIFIC_SCHEMA AND p.SPECIFIC_NAME = r.SPECIFIC_NAME AND p.ORDINAL_POSITION > 0
 			WHERE r.ROUTINE_SCHEMA = ` + ours + ` ORDER BY r.ROUTINE_NAME, p.ORDINAL_POSITION`,
+		charset: `SELECT CAST(DATABASEPROPERTYEX(DB_NAME(), 'Collation') AS nvarchar(128))`,
+		programs: `SELECT OBJECT_NAME(t.parent_id), OBJECT_DEFINITION(t.object_id) FROM sys.triggers t JOIN sys.objects o ON o.object_id = t.parent_id
+			WHERE SCHEMA_NAME(o.schema_id) = ` + ours + ` ORDER BY 1, t.name`,
+		bodies: `SELECT ROUTINE_NAME, OBJECT_DEFINITION(OBJECT_ID(QUOTENAME(ROUTINE_SCHEMA) + '.' + QUOTENAME(ROUTINE_NAME))) FROM INFORMATION_SCHEMA.ROUTINES WHERE ROUTINE_SCHEMA = ` + ours,
 	}
 }
 
@@ -131,5 +146,8 @@ func (sqlite) schema() schemaQueries {
 		foreign:  `SELECT m.name, 'foreign key ' || f.id, f."from", f."table", f."to", f.on_delete IN ('NO ACTION', 'RESTRICT'), 'main' FROM ` + tables + ` JOIN pragma_foreign_key_list(m.name) f ORDER BY m.name, f.id, f.seq`,
 		checks:   `SELECT name, NULL, sql FROM sqlite_schema WHERE type = 'table' AND COALESCE(:schema, 'main') = 'main'`,
 		triggers: `SELECT tbl_name, name, NULL FROM sqlite_schema WHERE type = 'trigger' AND COALESCE(:schema, 'main') = 'main' ORDER BY 1, 2`,
+		charset:  `SELECT encoding FROM pragma_encoding`,
+		programs: `SELECT tbl_name, sql FROM sqlite_schema WHERE type = 'trigger' AND COALESCE(:schema, 'main') = 'main' ORDER BY 1, name`,
+		explain:  "EXPLAIN QUERY PLAN ",
 	}
 }

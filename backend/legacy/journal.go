@@ -1,6 +1,7 @@
 package legacy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -177,18 +178,11 @@ func (s session) changedSince(ctx context.Context, t *table, client auth.Client,
 	if n == 0 && at.kind != sheet.RawAbsent { // it may have begun anew
 		last, err := s.lastChange(ctx, t)
 		if err != nil || last.kind == at.kind && last.n < at.n {
-			return page, errors.Join(err, errorIf(err == nil, follow.ErrPositionGone))
+			return page, cmp.Or(err, follow.ErrPositionGone)
 		}
 	}
 	page.Next, page.Keys, page.Nameless = end.String(), keys.all, keys.nameless
 	return page, nil
-}
-
-func errorIf(is bool, err error) error {
-	if is {
-		return err
-	}
-	return nil
 }
 
 // keySet are keys, each once.

@@ -139,10 +139,7 @@ func (t *table) sorted(b *statement, q backend.Query) {
 func (t *table) nulled(b *statement, place string, nulls []sheet.Raw) {
 	b.add("CASE WHEN ")
 	for i, v := range nulls {
-		if i > 0 {
-			b.add(" OR ")
-		}
-		t.is(b, nil, sheet.Assignment{Place: place, Value: v})
+		t.is(b.add(between(i, " OR ")), nil, sheet.Assignment{Place: place, Value: v})
 	}
 	b.add(" THEN NULL ELSE ").expr(t.expr(place)).add(" END")
 }

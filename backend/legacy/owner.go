@@ -58,10 +58,7 @@ func (t *table) belongs(b *statement, of string, client auth.Client, system bool
 	p.scope(b, client, system)
 	b.add(") owner WHERE ")
 	for i, ref := range refs {
-		if i > 0 {
-			b.add(" AND ")
-		}
-		b.add("owner.k", strconv.Itoa(i), " = ", of, ".", t.d.quote(ref))
+		b.add(between(i, " AND "), "owner.k", strconv.Itoa(i), " = ", of, ".", t.d.quote(ref))
 	}
 	b.add(")")
 }
@@ -89,10 +86,7 @@ func (t *table) owner() string {
 // refersTo appends the condition that a row of outer refers to one of the parent's.
 func (t *table) refersTo(b *statement, parent, outer string) {
 	for i, k := range t.parent.keys {
-		if i > 0 {
-			b.add(" AND ")
-		}
-		b.add(parent, ".", k, " = ", outer, ".", t.d.quote(t.Through.From[i]))
+		b.add(between(i, " AND "), parent, ".", k, " = ", outer, ".", t.d.quote(t.Through.From[i]))
 	}
 }
 

@@ -28,7 +28,7 @@ func (s *Store) Plan(ctx context.Context, r *mapping.Resource, q backend.Query) 
 	if err != nil {
 		return nil, err
 	}
-	ask := explaining(s.d.engine())
+	ask := s.d.schema().explain
 	if op := t.Operations[mapping.OpList]; ask == "" || op != nil && op.Procedure != "" {
 		return nil, nil
 	}
@@ -48,14 +48,6 @@ func (s *Store) Plan(ctx context.Context, r *mapping.Resource, q backend.Query) 
 		return nil, fmt.Errorf("ask for the plan of a list of %s: %w", r.Name, err)
 	}
 	return plan, nil
-}
-
-// explaining is what is put before a statement to get its plan; "" if the engine has no such
-// thing.
-func explaining(engine string) string {
-	return map[string]string{
-		"postgres": "EXPLAIN (FORMAT JSON) ", "mysql": "EXPLAIN FORMAT=JSON ", "mariadb": "EXPLAIN FORMAT=JSON ", "sqlite": "EXPLAIN QUERY PLAN ",
-	}[engine]
 }
 
 // read reads a row of the plan.

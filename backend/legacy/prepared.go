@@ -7,7 +7,8 @@ import (
 )
 
 // prepared keeps prepared statements, for engines whose driver would prepare each statement
-// anew and so go to the server twice for every call. It is safe for concurrent use.
+// anew and so go to the server twice for every call. The pool closes them with its connections.
+// It is safe for concurrent use.
 type prepared struct {
 	db    *sql.DB
 	mu    sync.RWMutex
@@ -82,14 +83,4 @@ func (t preparedTx) QueryContext(ctx context.Context, query string, args ...any)
 		return t.Tx.StmtContext(ctx, stmt).QueryContext(ctx, args...)
 	}
 	return t.Tx.QueryContext(ctx, query, args...)
-}
-
-// close closes the kept statements, with the pool.
-func (p *prepared) close() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, stmt := range p.known {
-		_ = stmt.Close()
-	}
-	clear(p.known)
 }

@@ -1,6 +1,7 @@
 package legacy
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -36,7 +37,7 @@ func (s session) get(ctx context.Context, r *mapping.Resource, q backend.Query) 
 	}
 	key, ok, err := s.keyOf(ctx, t, q.Client, q.ID)
 	if err != nil || !ok {
-		return held, orNotFound(err)
+		return held, cmp.Or(err, backend.ErrNotFound)
 	}
 	held, err = s.byKey(ctx, t, q.Client, key, q.ForUpdate)
 	if err != nil {
@@ -67,13 +68,6 @@ func (s session) tag(ctx context.Context, t *table, client auth.Client, rec *map
 	}
 	rec.Tag = sheet.Tag(*rec, all)
 	return nil
-}
-
-func orNotFound(err error) error {
-	if err == nil {
-		return backend.ErrNotFound
-	}
-	return err
 }
 
 // byKey returns the record with a key, and locks it if the query says so.

@@ -131,10 +131,7 @@ func (r *Reader) Repeated(ctx context.Context, table string, columns []string, w
 	list, set := "", ""
 	for i, c := range columns {
 		list += comma(i) + d.quote(c)
-		if i > 0 {
-			set += " AND "
-		}
-		set += d.quote(c) + " IS NOT NULL"
+		set += between(i, " AND ") + d.quote(c) + " IS NOT NULL"
 	}
 	b := newStatement(d).add("SELECT ", list, " FROM ", qualified(d, r.store.source.Schema, table), " WHERE ", set)
 	if where != "" {
@@ -170,7 +167,7 @@ func (r *Reader) Beyond(ctx context.Context, table, column, where string, client
 // Programs returns the text of every trigger, by table, if the engine shows it.
 func (r *Reader) Programs(ctx context.Context) (map[string][]string, error) {
 	programs := map[string][]string{}
-	b := newStatement(r.store.d).replaced(programQuery(r.store.d.engine()), ":schema", schemaRaw(r.store.source.Schema))
+	b := newStatement(r.store.d).replaced(r.store.d.schema().programs, ":schema", schemaRaw(r.store.source.Schema))
 	err := query(ctx, r.store.db, b, func(row []sheet.Raw) error {
 		programs[row[0].String()] = append(programs[row[0].String()], row[1].String())
 		return nil
@@ -180,54 +177,16 @@ func (r *Reader) Programs(ctx context.Context) (map[string][]string, error) {
 
 // Charset returns the name of the charset that the database keeps texts in.
 func (r *Reader) Charset(ctx context.Context) (string, error) {
-	row, err := queryOne(ctx, r.store.db, newStatement(r.store.d).add(charsetQuery(r.store.d.engine())))
+	row, err := queryOne(ctx, r.store.db, newStatement(r.store.d).add(r.store.d.schema().charset))
 	if err != nil || len(row) != 1 {
 		return "", err
 	}
 	return row[0].String(), nil
 }
 
-func programQuery(engine string) string {
-	switch engine {
-	case "postgres":
-		return `SELECT c.relname::text, p.prosrc FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid
-			JOIN pg_catalog.pg_proc p ON p.oid = t.tgfoid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-			WHERE NOT t.tgisinternal AND n.nspname = COALESCE(CAST(:schema AS text), current_schema()) ORDER BY 1, t.tgname`
-	case "mysql", "mariadb":
-		return `SELECT EVENT_OBJECT_TABLE, ACTION_STATEMENT FROM information_schema.TRIGGERS WHERE EVENT_OBJECT_SCHEMA = COALESCE(:schema, DATABASE()) ORDER BY 1, TRIGGER_NAME`
-	case "sqlserver":
-		return `SELECT OBJECT_NAME(t.parent_id), OBJECT_DEFINITION(t.object_id) FROM sys.triggers t JOIN sys.objects o ON o.object_id = t.parent_id
-			WHERE SCHEMA_NAME(o.schema_id) = COALESCE(:schema, SCHEMA_NAME()) ORDER BY 1, t.name`
-	default:
-		return `SELECT tbl_name, sql FROM sqlite_schema WHERE type = 'trigger' AND COALESCE(:schema, 'main') = 'main' ORDER BY 1, name`
-	}
-}
-
-func charsetQuery(engine string) string {
-	switch engine {
-	case "postgres":
-		return `SELECT current_setting('server_encoding')`
-	case "mysql", "mariadb":
-		return `SELECT @@character_set_database`
-	case "sqlserver":
-		return `SELECT CAST(DATABASEPROPERTYEX(DB_NAME(), 'Collation') AS nvarchar(128))`
-	default:
-		return `SELECT encoding FROM pragma_encoding`
-	}
-}
-
 // Routines returns the text of every procedure and function, by name, if the engine shows it.
 func (r *Reader) Routines(ctx context.Context) (map[string]string, error) {
-	engine := r.store.d.engine()
-	if engine == "mariadb" {
-		engine = "mysql"
-	}
-	text := map[string]string{
-		"postgres": `SELECT p.proname::text, p.prosrc FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
-			WHERE n.nspname = COALESCE(CAST(:schema AS text), current_schema()) AND p.prokind IN ('f', 'p')`,
-		"mysql":     `SELECT ROUTINE_NAME, ROUTINE_DEFINITION FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = COALESCE(:schema, DATABASE())`,
-		"sqlserver": `SELECT ROUTINE_NAME, OBJECT_DEFINITION(OBJECT_ID(QUOTENAME(ROUTINE_SCHEMA) + '.' + QUOTENAME(ROUTINE_NAME))) FROM INFORMATION_SCHEMA.ROUTINES WHERE ROUTINE_SCHEMA = COALESCE(:schema, SCHEMA_NAME())`,
-	}[engine]
+	text := r.store.d.schema().bodies
 	if text == "" {
 		return nil, nil
 	}

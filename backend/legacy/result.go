@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 
@@ -167,7 +168,7 @@ func shapeOf(d dialect, rows *sql.Rows) (*shape, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &shape{d: d, names: make([]string, len(types)), kinds: make([]string, len(types)), columns: anyColumns(len(types))}
+	s := &shape{d: d, names: make([]string, len(types)), kinds: make([]string, len(types)), columns: slices.Repeat([]sqlrecord.Column{{Any: true}}, len(types))}
 	for i, t := range types {
 		s.names[i], s.kinds[i] = t.Name(), t.DatabaseTypeName()
 	}

@@ -45,10 +45,7 @@ func (s *statement) arg(v sheet.Raw) *statement {
 // list appends the values as parameters, with commas between.
 func (s *statement) list(values []sheet.Raw) *statement {
 	for i, v := range values {
-		if i > 0 {
-			s.add(", ")
-		}
-		s.arg(v)
+		s.add(comma(i)).arg(v)
 	}
 	return s
 }
@@ -74,6 +71,17 @@ func (s *statement) replaced(text, name string, v sheet.Raw) *statement {
 	}
 	return s
 }
+
+// between is the word that stands before the n-th of several parts, counted from 0.
+func between(n int, word string) string {
+	if n == 0 {
+		return ""
+	}
+	return word
+}
+
+// comma is what stands before the n-th element of a list, counted from 0.
+func comma(n int) string { return between(n, ", ") }
 
 func (s *statement) String() string { return string(s.text) }
 

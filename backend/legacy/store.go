@@ -163,10 +163,7 @@ func (s *Store) possible(t *table) error {
 
 // connect opens the pool and reads what only the database knows.
 func (s *Store) connect(ctx context.Context, o Options) error {
-	wait := o.LockWait
-	if wait <= 0 {
-		wait = DefaultLockWait
-	}
+	wait := cmp.Or(max(o.LockWait, 0), DefaultLockWait)
 	c, err := s.d.connector(string(s.source.DSN), append(s.d.session(wait), s.source.Session...))
 	if err != nil {
 		return err
@@ -384,9 +381,6 @@ func (s *Store) Shares(r *mapping.Resource, op mapping.Scope) bool {
 
 // Close implements backend.Driver.
 func (s *Store) Close() error {
-	if s.kept != nil {
-		s.kept.close()
-	}
 	if s.direct != nil {
 		return errors.Join(s.direct.Close(), s.pools.close())
 	}

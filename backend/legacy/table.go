@@ -49,12 +49,8 @@ type table struct {
 }
 
 func newTable(d dialect, schema string, r *sheet.Resource) (*table, error) {
-	from := r.Read
-	if from == "" {
-		from = r.Table
-	}
 	t := &table{
-		Resource: r, d: d, name: qualified(d, schema, r.Table), from: qualified(d, schema, from),
+		Resource: r, d: d, name: qualified(d, schema, r.Table), from: qualified(d, schema, r.Read),
 		at: map[string]int{}, filled: map[string]bool{}, bare: map[*mapping.Field]bool{}, nulls: map[string][]sheet.Raw{}, heavy: make([]bool, len(r.Places)),
 	}
 	for _, k := range r.Key.Places {
@@ -101,10 +97,7 @@ func (t *table) place(schema string, p sheet.Place) string {
 	}
 	b := newStatement(t.d).add("(SELECT lookup.", t.d.quote(p.Lookup.Take), " FROM ", qualified(t.d, schema, p.Lookup.Table), " lookup WHERE ")
 	for i, m := range p.Lookup.Match {
-		if i > 0 {
-			b.add(" AND ")
-		}
-		b.add("lookup.", t.d.quote(m[0]), " = ", t.from, ".", t.d.quote(m[1]))
+		b.add(between(i, " AND "), "lookup.", t.d.quote(m[0]), " = ", t.from, ".", t.d.quote(m[1]))
 	}
 	return b.add(")").String()
 }
@@ -190,9 +183,7 @@ func (t *table) notDeleted(b *statement) {
 	}
 	b.add(" AND (")
 	for i, a := range gone {
-		if i > 0 {
-			b.add(" OR ")
-		}
+		b.add(between(i, " OR "))
 		column := t.d.quote(a.Place)
 		if a.Value.IsSet() {
 			b.add(column, " <> ").arg(a.Value).add(" OR ", column, " IS NULL")
@@ -207,11 +198,7 @@ func (t *table) notDeleted(b *statement) {
 func (t *table) writeKey(b *statement, client auth.Client, key []sheet.Raw) {
 	b.add(" WHERE ")
 	for i, k := range t.keys {
-		if i > 0 {
-			b.add(" AND ")
-		}
-		b.add(k, " = ")
-		t.operand(b, t.Key.Places[i], key[i])
+		t.operand(b.add(between(i, " AND "), k, " = "), t.Key.Places[i], key[i])
 	}
 	if t.Client != "" {
 		b.add(" AND ", t.d.quote(t.Client), " = ")

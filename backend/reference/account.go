@@ -103,7 +103,7 @@ func (t *txn) addUser(ctx context.Context, n NewUser, hash string) (auth.User, e
 	case added == 0:
 		return auth.User{}, ErrUsernameTaken
 	}
-	user, _, err := t.findUser(ctx, n.Username)
+	user, _, err := t.findUser(ctx, byName, auth.ErrUnknownUser, mapping.TextValue(n.Username))
 	return user, err
 }
 
@@ -192,7 +192,7 @@ func (s *Store) readUser(ctx context.Context, username string) (user auth.User, 
 		return user, "", auth.ErrUnknownUser
 	}
 	err = s.reserved.Read(ctx, func(conn sqlrecord.Conn) error {
-		user, hash, err = s.internalTables(conn).findUser(ctx, username)
+		user, hash, err = s.internalTables(conn).findUser(ctx, byName, auth.ErrUnknownUser, mapping.TextValue(username))
 		return err
 	})
 	return user, hash, err
@@ -232,14 +232,15 @@ func moment(v mapping.Value) time.Time {
 	return time.UnixMilli(v.Int()).UTC()
 }
 
-// findUser compares names to the byte: upper and lower case differ.
-func (h internalTables) findUser(ctx context.Context, username string) (user auth.User, hash string, err error) {
+// byName compares names to the byte: upper and lower case differ.
+const byName = `WHERE u.username = ?1`
+
+// findUser returns the user that a condition finds, and fails with unknown if there is none.
+func (h internalTables) findUser(ctx context.Context, which string, unknown error, args ...mapping.Value) (user auth.User, hash string, err error) {
 	found := false
-	err = h.users(ctx, `WHERE u.username = ?1`, []mapping.Value{mapping.TextValue(username)}, func(u auth.User, encoded string) {
-		user, hash, found = u, encoded, true
-	})
+	err = h.users(ctx, which, args, func(u auth.User, encoded string) { user, hash, found = u, encoded, true })
 	if err == nil && !found {
-		err = auth.ErrUnknownUser
+		err = unknown
 	}
 	return user, hash, err
 }

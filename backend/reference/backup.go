@@ -13,15 +13,6 @@ import (
 	"frontdesk/mapping"
 )
 
-// The format of a backup, which restore reads.
-const (
-	backupFormat  = backupzip.Format
-	backupVersion = backupzip.Version
-	manifestName  = backupzip.ManifestName
-	partSuffix    = backupzip.PartSuffix
-	versionMember = backupzip.VersionMember
-)
-
 // largeLine is the size from which the space of a line is not kept for the next.
 const largeLine = 1 << 20
 

@@ -46,7 +46,7 @@ func (x *fixture) many(orders int) auth.Client {
 			change(rec, n)
 			batch = append(batch, rec)
 		}
-		return t.records.Put(bg(), s.mine, batch)
+		return t.Put(bg(), s.mine, batch)
 	}
 	const each = 5000
 	for from := 2; from <= orders; from += each {

@@ -18,6 +18,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
+	"frontdesk/backend/backupzip"
 	"frontdesk/backend/drivertest"
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/mapping"
@@ -52,8 +53,8 @@ func contents(t testing.TB, file []byte) (map[string]string, backend.Manifest) {
 		files[f.Name] = string(text)
 	}
 	var m backend.Manifest
-	require.NoError(t, json.Unmarshal([]byte(files[manifestName]), &m, json.RejectUnknownMembers(true)))
-	delete(files, manifestName)
+	require.NoError(t, json.Unmarshal([]byte(files[backupzip.ManifestName]), &m, json.RejectUnknownMembers(true)))
+	delete(files, backupzip.ManifestName)
 	return files, m
 }
 

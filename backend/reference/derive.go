@@ -90,7 +90,7 @@ func (t *txn) beforeCreate(ctx context.Context, client auth.Client, rec mapping.
 	case t.derived.order:
 		err = t.newOrder(ctx, client, rec)
 	case t.derived.orderline:
-		err = t.priceLine(rec, rec)
+		err = t.priceLine(rec, rec, "")
 	}
 	if err != nil {
 		return err
@@ -104,7 +104,7 @@ func (t *txn) beforeUpdate(ctx context.Context, client auth.Client, before, patc
 	case t.derived.order:
 		return t.invoice(ctx, client, before, patch)
 	case t.derived.orderline:
-		return t.priceLine(before.Merge(patch), patch)
+		return t.priceLine(before.Merge(patch), patch, "")
 	}
 	return nil
 }
@@ -117,7 +117,7 @@ func (t *txn) holdOrder(ctx context.Context, client auth.Client, rec mapping.Rec
 		return 0, false, nil
 	}
 	q := backend.Query{Client: client, ID: int32(rec.Get("order_id").Int()), ForUpdate: true, Fields: []int{t.derived.order.ID}}
-	if _, err := t.records.Get(ctx, t.derived.order, q); err != nil {
+	if _, err := t.Get(ctx, t.derived.order, q); err != nil {
 		return 0, false, fmt.Errorf("hold order %d of a line: %w", q.ID, gone(err))
 	}
 	return q.ID, true, nil

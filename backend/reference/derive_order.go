@@ -20,9 +20,8 @@ const (
 func (t *txn) newOrder(ctx context.Context, client auth.Client, rec mapping.Record) error {
 	var all []taxed
 	for n, line := range rec.Children[t.derived.orderlines] {
-		path := fmt.Sprintf("orderlines[%d]", n)
-		if err := t.priceLine(line, line); err != nil {
-			return inElement(err, path)
+		if err := t.priceLine(line, line, fmt.Sprintf("orderlines[%d]", n)); err != nil {
+			return err
 		}
 		one, err := t.taxed(ctx, client, line)
 		if err != nil {
@@ -61,11 +60,11 @@ func (t *txn) invoice(ctx context.Context, client auth.Client, before, patch map
 	return nil
 }
 
-// priceLine sets the total of a line as after will be, in patch.
-func (t *txn) priceLine(after, patch mapping.Record) error {
+// priceLine sets the total of a line as after will be, in patch. path is that of an element.
+func (t *txn) priceLine(after, patch mapping.Record, path string) error {
 	total, ok := lineTotal(after.Get("quantity"), after.Get("price"), after.Get("discount_percentage"))
 	if !ok {
-		return tooLarge(after, "")
+		return tooLarge(after, path)
 	}
 	patch.Set("total", total)
 	return nil
@@ -81,15 +80,6 @@ func tooLarge(line mapping.Record, path string) error {
 	return err
 }
 
-// inElement names the field of a violation as a part of an array element.
-func inElement(err error, path string) error {
-	found, ok := mapping.AsViolations(err)
-	if !ok {
-		return err
-	}
-	return found[0].In(path)
-}
-
 // taxed is the share of a line in its order's totals.
 func (t *txn) taxed(ctx context.Context, client auth.Client, line mapping.Record) (taxed, error) {
 	one := taxed{total: line.Get("total")}
@@ -100,7 +90,7 @@ func (t *txn) taxed(ctx context.Context, client auth.Client, line mapping.Record
 	id := int32(group.Int())
 	kind, known := t.vatKinds[id]
 	if !known {
-		rec, err := t.records.Get(ctx, t.derived.turnovergroup, backend.Query{Client: client, ID: id})
+		rec, err := t.Get(ctx, t.derived.turnovergroup, backend.Query{Client: client, ID: id})
 		if err != nil {
 			return one, fmt.Errorf("read turnover group %d: %w", id, gone(err))
 		}
@@ -132,7 +122,7 @@ func (t *txn) totalOrder(ctx context.Context, client auth.Client, id int32) erro
 // invoiced, and never a closed order.
 func (t *txn) addUp(ctx context.Context, client auth.Client, id int32) (excl, incl mapping.Value, err error) {
 	r := t.derived.orderline
-	page, err := t.records.List(ctx, r, backend.Query{
+	page, err := t.List(ctx, r, backend.Query{
 		Client:  client,
 		Fields:  []int{r.ID, r.Field("price").Index, r.Field("total").Index, r.Field("turnover_group_id").Index},
 		Filters: []backend.Filter{{Field: r.Field("order_id"), Value: mapping.IntValue(int64(id))}},

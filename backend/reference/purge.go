@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"go.uber.org/zap"
@@ -21,18 +22,13 @@ const (
 	countEvery = 30 * time.Second
 )
 
-// purger removes expired answers, password resets and changes in the background, and keeps the
-// counts of records up to date where the store has any.
-type purger struct {
-	stop context.CancelFunc
-	done chan struct{}
-}
-
-func startPurger(s *Store, ticks <-chan time.Time, log *zap.Logger) *purger {
+// startPurger removes expired answers, password resets and changes in the background, and keeps
+// the counts of records up to date where the store has any, until the function that it returns
+// ends it.
+func startPurger(s *Store, ticks <-chan time.Time, log *zap.Logger) (end func()) {
 	ctx, stop := context.WithCancel(context.Background())
-	p := &purger{stop: stop, done: make(chan struct{})}
-	go func() {
-		defer close(p.done)
+	var purging sync.WaitGroup
+	purging.Go(func() {
 		if ticks == nil {
 			ticker := time.NewTicker(purgeEvery)
 			defer ticker.Stop()
@@ -58,13 +54,11 @@ func startPurger(s *Store, ticks <-chan time.Time, log *zap.Logger) *purger {
 				return
 			}
 		}
-	}()
-	return p
-}
-
-func (p *purger) close() {
-	p.stop()
-	<-p.done
+	})
+	return func() {
+		stop()
+		purging.Wait()
+	}
 }
 
 // purge removes expired rows.

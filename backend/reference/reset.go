@@ -33,13 +33,7 @@ func (s *Store) KeepReset(ctx context.Context, tokenHash [32]byte, username stri
 func (s *Store) FindReset(ctx context.Context, tokenHash [32]byte, now time.Time) (user auth.User, err error) {
 	const whose = `WHERE u.id = (SELECT user_id FROM password_reset WHERE token_hash = ?1 AND expires_at > ?2)`
 	err = s.reserved.Read(ctx, func(conn sqlrecord.Conn) error {
-		found := false
-		err := s.internalTables(conn).users(ctx, whose, []mapping.Value{mapping.BytesValue(tokenHash[:]), mapping.IntValue(now.UnixMilli())}, func(u auth.User, _ string) {
-			user, found = u, true
-		})
-		if err == nil && !found {
-			err = auth.ErrUnknownReset
-		}
+		user, _, err = s.internalTables(conn).findUser(ctx, whose, auth.ErrUnknownReset, mapping.BytesValue(tokenHash[:]), mapping.IntValue(now.UnixMilli()))
 		return err
 	})
 	return user, err

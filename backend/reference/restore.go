@@ -225,7 +225,7 @@ func (r *restorer) takeIDs(ctx context.Context) error {
 		if last == 0 {
 			continue
 		}
-		if err := r.records.ReserveIDs(ctx, r.client, resource, last); err != nil {
+		if err := r.ReserveIDs(ctx, r.client, resource, last); err != nil {
 			return err
 		}
 	}
@@ -235,7 +235,7 @@ func (r *restorer) takeIDs(ctx context.Context) error {
 // mustBeFree walks along the IDs that are taken and those of the part.
 func (r *restorer) mustBeFree(ctx context.Context, p *backupPart) error {
 	n := 0
-	return r.records.EachID(ctx, p.resource, p.ids[0], p.ids[len(p.ids)-1], func(id int32) error {
+	return r.EachID(ctx, p.resource, p.ids[0], p.ids[len(p.ids)-1], func(id int32) error {
 		for n < len(p.ids) && p.ids[n] < id {
 			n++
 		}
@@ -274,7 +274,7 @@ func (r *restorer) part(ctx context.Context, p *backupPart) error {
 const restoreBatch = 100
 
 func (r *restorer) flush(ctx context.Context, p *backupPart) error {
-	err := r.records.Put(ctx, r.client, r.batch)
+	err := r.Put(ctx, r.client, r.batch)
 	if errors.Is(err, backend.ErrStale) || errors.Is(err, backend.ErrUnexpected) {
 		return refuse("%s, lines %d to %d: the database does not take them: %v", p.name(), r.first, r.first+int64(len(r.batch))-1, err)
 	}

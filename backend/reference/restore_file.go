@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"frontdesk/backend"
+	"frontdesk/backend/backupzip"
 	"frontdesk/mapping"
 )
 
@@ -39,7 +40,7 @@ const (
 	maxDeflate = 1032
 )
 
-func (p *backupPart) name() string { return p.Resource + partSuffix }
+func (p *backupPart) name() string { return p.Resource + backupzip.PartSuffix }
 
 // refuse refuses the backup because of a line, counted from 1; 0 for the part as
 // a whole.
@@ -66,30 +67,30 @@ func openBackup(file io.ReaderAt, size int64, model *mapping.Model, o RestoreOpt
 		entries[f.Name] = f
 	}
 	b := &backupFile{parts: map[*mapping.Resource]*backupPart{}}
-	if err := b.readManifest(entries[manifestName]); err != nil {
+	if err := b.readManifest(entries[backupzip.ManifestName]); err != nil {
 		return nil, err
 	}
 	if err := b.judgeManifest(o); err != nil {
 		return nil, err
 	}
-	delete(entries, manifestName)
+	delete(entries, backupzip.ManifestName)
 	for _, part := range b.manifest.Parts {
-		p, err := newPart(part, model, entries[part.Resource+partSuffix])
+		p, err := newPart(part, model, entries[part.Resource+backupzip.PartSuffix])
 		if err != nil {
 			return nil, err
 		}
 		if b.parts[p.resource] != nil {
-			return nil, refuse("%s: %s is listed twice", manifestName, part.Resource)
+			return nil, refuse("%s: %s is listed twice", backupzip.ManifestName, part.Resource)
 		}
 		b.parts[p.resource] = p
 		delete(entries, p.name())
 	}
 	for name := range entries {
-		return nil, refuse("it has a file %q that %s does not tell of", name, manifestName)
+		return nil, refuse("it has a file %q that %s does not tell of", name, backupzip.ManifestName)
 	}
 	for name := range b.manifest.LastIDs {
 		if model.Resource(name) == nil {
-			return nil, refuse("%s: the model has no resource %s", manifestName, name)
+			return nil, refuse("%s: the model has no resource %s", backupzip.ManifestName, name)
 		}
 	}
 	return b, nil
@@ -97,35 +98,35 @@ func openBackup(file io.ReaderAt, size int64, model *mapping.Model, o RestoreOpt
 
 func (b *backupFile) readManifest(entry *zip.File) error {
 	if entry == nil {
-		return refuse("it is no backup of frontdesk: it has no %s", manifestName)
+		return refuse("it is no backup of frontdesk: it has no %s", backupzip.ManifestName)
 	}
 	if entry.UncompressedSize64 > maxManifest {
-		return refuse("%s: %d bytes, expected at most %d", manifestName, entry.UncompressedSize64, maxManifest)
+		return refuse("%s: %d bytes, expected at most %d", backupzip.ManifestName, entry.UncompressedSize64, maxManifest)
 	}
 	in, err := entry.Open()
 	if err != nil {
-		return refuse("%s: %v", manifestName, err)
+		return refuse("%s: %v", backupzip.ManifestName, err)
 	}
 	defer in.Close()
 	text, err := io.ReadAll(io.LimitReader(in, maxManifest+1))
 	if err != nil {
-		return refuse("%s is damaged: %v", manifestName, err)
+		return refuse("%s is damaged: %v", backupzip.ManifestName, err)
 	}
 	var kind struct {
 		Format  string `json:"format"`
 		Version int    `json:"format_version"`
 	}
 	if err := json.Unmarshal(text, &kind); err != nil {
-		return refuse("%s: %v", manifestName, err)
+		return refuse("%s: %v", backupzip.ManifestName, err)
 	}
-	if kind.Format != backupFormat {
-		return refuse("it is no backup of frontdesk: %s says format %q, expected %q", manifestName, kind.Format, backupFormat)
+	if kind.Format != backupzip.Format {
+		return refuse("it is no backup of frontdesk: %s says format %q, expected %q", backupzip.ManifestName, kind.Format, backupzip.Format)
 	}
-	if kind.Version != backupVersion {
-		return refuse("%s says format_version %d, this program reads %d", manifestName, kind.Version, backupVersion)
+	if kind.Version != backupzip.Version {
+		return refuse("%s says format_version %d, this program reads %d", backupzip.ManifestName, kind.Version, backupzip.Version)
 	}
 	if err := json.Unmarshal(text, &b.manifest, json.RejectUnknownMembers(true)); err != nil {
-		return refuse("%s: %v", manifestName, err)
+		return refuse("%s: %v", backupzip.ManifestName, err)
 	}
 	return nil
 }
@@ -139,12 +140,12 @@ func (b *backupFile) judgeManifest(o RestoreOptions) error {
 	}
 	for name, value := range b.manifest.Counters {
 		if name == "" || value < 1 {
-			return refuse("%s: counter %q is %d", manifestName, name, value)
+			return refuse("%s: counter %q is %d", backupzip.ManifestName, name, value)
 		}
 	}
 	for name, last := range b.manifest.LastIDs {
 		if last < 1 {
-			return refuse("%s: the last id of %s is %d", manifestName, name, last)
+			return refuse("%s: the last id of %s is %d", backupzip.ManifestName, name, last)
 		}
 	}
 	return nil
@@ -157,11 +158,11 @@ func newPart(part backend.Part, model *mapping.Model, entry *zip.File) (*backupP
 	case p.resource == nil:
 		return nil, p.refuse(0, "the model has no resource %s", part.Resource)
 	case entry == nil:
-		return nil, p.refuse(0, "it is missing, although %s tells of it", manifestName)
+		return nil, p.refuse(0, "it is missing, although %s tells of it", backupzip.ManifestName)
 	case part.Count < 1 || part.Bytes < part.Count:
-		return nil, p.refuse(0, "%s tells of %d records in %d bytes", manifestName, part.Count, part.Bytes)
+		return nil, p.refuse(0, "%s tells of %d records in %d bytes", backupzip.ManifestName, part.Count, part.Bytes)
 	case entry.UncompressedSize64 != uint64(part.Bytes):
-		return nil, p.refuse(0, "it says to have %d bytes, %s says %d", entry.UncompressedSize64, manifestName, part.Bytes)
+		return nil, p.refuse(0, "it says to have %d bytes, %s says %d", entry.UncompressedSize64, backupzip.ManifestName, part.Bytes)
 	case entry.UncompressedSize64/maxDeflate > entry.CompressedSize64:
 		return nil, p.refuse(0, "%d bytes cannot come out of %d", entry.UncompressedSize64, entry.CompressedSize64)
 	}
@@ -202,9 +203,9 @@ func (p *backupPart) lines(ctx context.Context, maxLine int64, each func(n int64
 	}
 	switch {
 	case n != p.Count:
-		return p.refuse(0, "%d records, %s says %d", n, manifestName, p.Count)
+		return p.refuse(0, "%d records, %s says %d", n, backupzip.ManifestName, p.Count)
 	case hex.EncodeToString(sum.Sum(nil)) != strings.ToLower(p.SHA256):
-		return p.refuse(0, "its content is not what %s has the sha256 of", manifestName)
+		return p.refuse(0, "its content is not what %s has the sha256 of", backupzip.ManifestName)
 	}
 	return nil
 }

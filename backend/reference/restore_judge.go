@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"frontdesk/auth"
+	"frontdesk/backend/backupzip"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping"
 )
@@ -139,11 +140,11 @@ func (j *judge) arrange() {
 // decode reads a line, which must be written to the byte as Export writes it:
 // so no value is changed by being read, and no field is missing.
 func (j *judge) decode(p *backupPart, n int64, line []byte) (mapping.Record, error) {
-	at := bytes.LastIndex(line, []byte(versionMember))
+	at := bytes.LastIndex(line, []byte(backupzip.VersionMember))
 	if at < 0 || line[len(line)-1] != '}' {
 		return mapping.Record{}, p.refuse(n, "it is no record of a backup: it does not end in row_version")
 	}
-	version, err := strconv.ParseInt(string(line[at+len(versionMember):len(line)-1]), 10, 64)
+	version, err := strconv.ParseInt(string(line[at+len(backupzip.VersionMember):len(line)-1]), 10, 64)
 	if err != nil || version < 1 {
 		return mapping.Record{}, p.refuse(n, "row_version is no number from 1")
 	}

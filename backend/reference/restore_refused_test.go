@@ -17,6 +17,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
+	"frontdesk/backend/backupzip"
 	"frontdesk/mapping"
 )
 
@@ -38,14 +39,14 @@ func takeApart(t testing.TB, file []byte) *forged {
 // right: only a look at the records can tell.
 func (f *forged) edit(resource, old, new string) *forged {
 	f.t.Helper()
-	name := resource + partSuffix
+	name := resource + backupzip.PartSuffix
 	require.Contains(f.t, f.files[name], old)
 	f.files[name] = strings.Replace(f.files[name], old, new, 1)
 	return f.weigh(resource)
 }
 
 func (f *forged) weigh(resource string) *forged {
-	text := f.files[resource+partSuffix]
+	text := f.files[resource+backupzip.PartSuffix]
 	sum := sha256.Sum256([]byte(text))
 	f.manifest.Parts[partOf(f.manifest, resource)] = backend.Part{
 		Resource: resource, Count: int64(strings.Count(text, "\n")), Bytes: int64(len(text)), SHA256: hex.EncodeToString(sum[:]),
@@ -68,7 +69,7 @@ func (f *forged) zip() []byte {
 	}
 	text, err := json.Marshal(f.manifest)
 	require.NoError(f.t, err)
-	put(manifestName, string(text))
+	put(backupzip.ManifestName, string(text))
 	for _, name := range f.names {
 		put(name, "")
 	}
@@ -139,7 +140,7 @@ var damages = []struct {
 	{"flag", func(f *forged) { f.edit("vehicle", `"is_blocked":0`, `"is_blocked":2`) }, "vehicle.ndjson, line 1: is_blocked and is_archived"},
 	{"system record", func(f *forged) { f.edit("vehicle", `"is_system":0`, `"is_system":1`) }, "vehicle.ndjson, line 1: it is a system record"},
 	{"no moment", func(f *forged) {
-		f.edit("vehicle", createdAt.FindString(f.files["vehicle"+partSuffix]), `"created_at":null`)
+		f.edit("vehicle", createdAt.FindString(f.files["vehicle"+backupzip.PartSuffix]), `"created_at":null`)
 	}, "vehicle.ndjson, line 1: it lacks created_at"},
 	{"id", func(f *forged) { f.edit("vehicle", `{"id":1,`, `{"id":0,`) }, "vehicle.ndjson, line 1: its id is 0"},
 	{"same id", func(f *forged) { f.edit("turnovergroup", `{"id":2,`, `{"id":1,`) }, "turnovergroup.ndjson, line 2: its id 1 does not come after"},
@@ -251,7 +252,7 @@ func TestBombsAreRefused(t *testing.T) {
 		require.NoError(t, err)
 		_, err = entry.Write([]byte{3, 0, 0})
 		require.NoError(t, err)
-		entry, err = w.Create(manifestName)
+		entry, err = w.Create(backupzip.ManifestName)
 		require.NoError(t, err)
 		f.manifest.Parts = []backend.Part{{Resource: "order", Count: 1, Bytes: int64(declared), SHA256: strings.Repeat("0", 64)}}
 		text, err := json.Marshal(f.manifest)

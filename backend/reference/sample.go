@@ -52,14 +52,11 @@ func Seed(ctx context.Context, s *Store, o SeedOptions) error {
 	if o.Records < 0 {
 		return fmt.Errorf("%w: the number of orders must be at least 1, not %d", ErrSampleData, o.Records)
 	}
-	if o.Records == 0 {
-		found, err := s.sampleOrders(ctx)
-		if err != nil {
-			return err
-		}
-		o.Records = cmp.Or(found, DefaultOrders)
+	orders, begun, done, err := s.sampleState(ctx, o.Records)
+	if err != nil {
+		return err
 	}
-	demo, err := newWorld(s.model, o.Records, false, map[string]int32{})
+	demo, err := newWorld(s.model, orders, false, map[string]int32{})
 	if err != nil {
 		return err
 	}
@@ -67,11 +64,7 @@ func Seed(ctx context.Context, s *Store, o SeedOptions) error {
 	if err != nil {
 		return err
 	}
-	begun, done, err := s.sampleState(ctx, o.Records)
-	if err != nil {
-		return err
-	}
-	clients, err := s.sampleUsers(ctx, o.Records, begun)
+	clients, err := s.sampleUsers(ctx, orders, begun)
 	if err != nil {
 		return err
 	}
@@ -98,7 +91,7 @@ func (s *Store) plant(ctx context.Context, all []batch, done int, progress func(
 			if err := t.alignIDs(ctx); err != nil {
 				return err
 			}
-			if err := t.records.Quietly(ctx, func() error { return b.make(ctx, t, &at) }); err != nil {
+			if err := t.Quietly(ctx, func() error { return b.make(ctx, t, &at) }); err != nil {
 				return err
 			}
 			_, err := t.exec(ctx, `UPDATE sample_data SET done = ?1`, mapping.IntValue(int64(done+i+1)))
@@ -114,20 +107,10 @@ func (s *Store) plant(ctx context.Context, all []batch, done int, progress func(
 	return nil
 }
 
-// sampleOrders is the number of orders that sample data was begun with here, 0
-// where it was not.
-func (s *Store) sampleOrders(ctx context.Context) (orders int, err error) {
-	err = s.db.Read(ctx, func(conn sqlrecord.Conn) error {
-		n, _, err := s.internalTables(conn).one(ctx, `SELECT orders FROM sample_data`)
-		orders = int(n)
-		return err
-	})
-	return orders, err
-}
-
-// sampleState tells whether sample data was begun here, and how many of its
-// batches are made.
-func (s *Store) sampleState(ctx context.Context, orders int) (begun bool, done int, err error) {
+// sampleState tells of how many orders the sample data here is, or is to be, whether it was begun,
+// and how many of its batches are made. 0 orders are wanted where it may be of any number.
+func (s *Store) sampleState(ctx context.Context, wanted int) (orders int, begun bool, done int, err error) {
+	orders = cmp.Or(wanted, DefaultOrders)
 	err = s.db.Read(ctx, func(conn sqlrecord.Conn) error {
 		h := s.internalTables(conn)
 		var state []int64
@@ -141,6 +124,9 @@ func (s *Store) sampleState(ctx context.Context, orders int) (begun bool, done i
 		if state == nil {
 			return h.mustBeEmpty(ctx, s.model)
 		}
+		if wanted == 0 {
+			orders = int(state[1])
+		}
 		if state[0] != sampleVersion || state[1] != int64(orders) {
 			return fmt.Errorf("%w: the database holds the sample data of %d orders (version %d), not of %d (version %d)",
 				ErrSampleData, state[1], state[0], orders, sampleVersion)
@@ -148,7 +134,7 @@ func (s *Store) sampleState(ctx context.Context, orders int) (begun bool, done i
 		begun, done = true, int(state[2])
 		return nil
 	})
-	return begun, done, err
+	return orders, begun, done, err
 }
 
 // mustBeEmpty refuses a database that holds anything but system records.

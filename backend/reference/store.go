@@ -73,7 +73,7 @@ type Store struct {
 	changes  *sqlrecord.Changes
 	hasher   *auth.Hasher
 	now      func() time.Time
-	purger   *purger
+	endPurge func()
 	spare    func() bool
 	replica  *sqlrecord.Replica // nil where there is none
 }
@@ -103,7 +103,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := s.openReplica(ctx, o); err != nil {
 		return nil, errors.Join(err, s.db.Close())
 	}
-	s.purger = startPurger(s, o.Purge, o.Log)
+	s.endPurge = startPurger(s, o.Purge, o.Log)
 	return s, nil
 }
 
@@ -161,8 +161,8 @@ func (s *Store) Write(ctx context.Context, f func(backend.Tx) error) error {
 func (s *Store) inTx(ctx context.Context, f func(*txn) error) error {
 	return s.records.Write(ctx, func(records *sqlrecord.Store) error {
 		return f(&txn{
-			internalTables: s.internalTables(records.Conn()), store: s, derived: s.derived,
-			records: records, now: s.now, vatKinds: map[int32]string{},
+			internalTables: s.internalTables(records.Conn()), Store: records, derived: s.derived,
+			now: s.now, vatKinds: map[int32]string{},
 		})
 	})
 }
@@ -170,7 +170,7 @@ func (s *Store) inTx(ctx context.Context, f func(*txn) error) error {
 // inOwnTx is inTx for writes that touch no records.
 func (s *Store) inOwnTx(ctx context.Context, f func(*txn) error) error {
 	return s.reserved.Write(ctx, func(c sqlrecord.Conn) error {
-		return f(&txn{internalTables: s.internalTables(c), store: s, now: s.now})
+		return f(&txn{internalTables: s.internalTables(c), now: s.now})
 	})
 }
 
@@ -205,6 +205,6 @@ func (s *Store) Shares(*mapping.Resource, mapping.Scope) bool { return true }
 
 // Close implements backend.Driver.
 func (s *Store) Close() error {
-	s.purger.close()
+	s.endPurge()
 	return errors.Join(s.closeReplica(), s.db.Close())
 }

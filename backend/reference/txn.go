@@ -20,31 +20,10 @@ var (
 // and ends with the function that was given it.
 type txn struct {
 	internalTables
-	store    *Store
-	derived  *derived
-	records  *sqlrecord.Store
-	now      func() time.Time
-	vatKinds map[int32]string // of turnover groups that were read so far
-}
-
-// Get implements backend.Reader.
-func (t *txn) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (mapping.Record, error) {
-	return t.records.Get(ctx, r, q)
-}
-
-// List implements backend.Reader.
-func (t *txn) List(ctx context.Context, r *mapping.Resource, q backend.Query) (backend.Page, error) {
-	return t.records.List(ctx, r, q)
-}
-
-// Exists implements backend.Prober.
-func (t *txn) Exists(ctx context.Context, client auth.Client, r *mapping.Resource, id int32) (bool, error) {
-	return t.records.Exists(ctx, client, r, id)
-}
-
-// Prepare implements backend.Preparer.
-func (t *txn) Prepare(ctx context.Context, client auth.Client, coming []mapping.Record) (bool, error) {
-	return t.records.Prepare(ctx, client, coming)
+	*sqlrecord.Store // of the records; nil where none are touched
+	derived          *derived
+	now              func() time.Time
+	vatKinds         map[int32]string // of turnover groups that were read so far
 }
 
 // Create implements backend.Tx.
@@ -57,7 +36,7 @@ func (t *txn) Create(ctx context.Context, client auth.Client, rec mapping.Record
 	if err := t.beforeCreate(ctx, client, rec); err != nil {
 		return mapping.Record{}, err
 	}
-	stored, err := t.records.Create(ctx, client, rec)
+	stored, err := t.Store.Create(ctx, client, rec)
 	if err != nil || !isLine {
 		return stored, err
 	}
@@ -74,7 +53,7 @@ func (t *txn) Update(ctx context.Context, client auth.Client, before, patch mapp
 	if err := t.beforeUpdate(ctx, client, before, patch); err != nil {
 		return mapping.Record{}, err
 	}
-	stored, err := t.records.Update(ctx, client, before, patch)
+	stored, err := t.Store.Update(ctx, client, before, patch)
 	if err != nil {
 		return stored, err
 	}
@@ -93,7 +72,7 @@ func (t *txn) Delete(ctx context.Context, client auth.Client, before mapping.Rec
 	if err != nil {
 		return err
 	}
-	if err := t.records.Delete(ctx, client, before); err != nil || !isLine {
+	if err := t.Store.Delete(ctx, client, before); err != nil || !isLine {
 		return err
 	}
 	return t.totalOrder(ctx, client, order)

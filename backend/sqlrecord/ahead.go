@@ -15,26 +15,20 @@ import (
 // whose answer lets a write pass: that a record exists, or that no record has a value. Any other
 // answer is read from the database when it is needed, when it has the writes before.
 type ahead struct {
-	conn   postponer
+	conn   *postgresConn
 	client auth.Client
-	locked map[place]mapping.Record        // those to be changed, locked
-	seen   map[place]mapping.Record        // those referred to
+	locked map[recordKey]mapping.Record    // those to be changed, locked
+	seen   map[recordKey]mapping.Record    // those referred to
 	free   map[claim]bool                  // values that no record has
 	ids    map[*mapping.Resource][]int64   // for new records
 	wanted map[*mapping.Resource]*lookouts // while it is prepared
 }
 
-// place is where a record is, and claim a value that only one record may have.
-type (
-	place struct {
-		resource *mapping.Resource
-		id       int32
-	}
-	claim struct {
-		field      *mapping.Field
-		value, per mapping.Value // per is absent unless the field is unique per another
-	}
-)
+// claim is a value that only one record may have.
+type claim struct {
+	field      *mapping.Field
+	value, per mapping.Value // per is absent unless the field is unique per another
+}
 
 // lookouts are what is to be read of a resource.
 type lookouts struct {
@@ -48,12 +42,12 @@ type lookouts struct {
 // without, but a write may fail only later, at the end of the transaction at the latest. It
 // returns false if it does nothing, where that would save none.
 func (s *Store) Prepare(ctx context.Context, client auth.Client, coming []mapping.Record) (bool, error) {
-	conn, ok := s.conn.(postponer)
+	conn, ok := s.conn.(*postgresConn)
 	if !ok || len(coming) < 2 {
 		return false, nil
 	}
 	a := &ahead{
-		conn: conn, client: client, locked: map[place]mapping.Record{}, seen: map[place]mapping.Record{}, free: map[claim]bool{},
+		conn: conn, client: client, locked: map[recordKey]mapping.Record{}, seen: map[recordKey]mapping.Record{}, free: map[claim]bool{},
 		ids: map[*mapping.Resource][]int64{}, wanted: map[*mapping.Resource]*lookouts{},
 	}
 	for _, rec := range coming {
@@ -75,7 +69,7 @@ func (s *Store) Prepare(ctx context.Context, client auth.Client, coming []mappin
 	a.wanted = nil
 	// What is to be changed is locked before anything is read that it is judged by.
 	for _, all := range [][]request{first, second} {
-		if err := conn.queryAll(ctx, all); err != nil {
+		if err := conn.together(ctx, all...); err != nil {
 			return true, fmt.Errorf("read ahead: %w", err)
 		}
 	}
@@ -137,7 +131,7 @@ func claimOf(rec mapping.Record, f *mapping.Field) (claim, bool) {
 }
 
 // records read records by their IDs. Contents are not read ahead: they may be large.
-func (a *ahead) records(d *Dialect, t *table, ids map[int64]bool, lock string, into map[place]mapping.Record) []request {
+func (a *ahead) records(d *Dialect, t *table, ids map[int64]bool, lock string, into map[recordKey]mapping.Record) []request {
 	if len(ids) == 0 || len(t.r.ListFields()) < len(t.r.RecordFields()) {
 		return nil
 	}
@@ -153,7 +147,7 @@ func (a *ahead) records(d *Dialect, t *table, ids map[int64]bool, lock string, i
 		args: postgresArgs(nil, args), columns: t.one.columns,
 		each: func(row []mapping.Value) error {
 			rec := t.one.record(t.r, row)
-			into[place{t.r, rec.ID()}] = rec
+			into[recordKey{t.r, rec.ID()}] = rec
 			return nil
 		},
 	}}
@@ -199,9 +193,9 @@ func (a *ahead) get(r *mapping.Resource, q backend.Query) (mapping.Record, bool)
 	if a == nil || q.Client != a.client || q.Fields != nil || q.Tagged {
 		return mapping.Record{}, false
 	}
-	rec, ok := a.locked[place{r, q.ID}]
+	rec, ok := a.locked[recordKey{r, q.ID}]
 	if !ok && !q.ForUpdate {
-		rec, ok = a.seen[place{r, q.ID}]
+		rec, ok = a.seen[recordKey{r, q.ID}]
 	}
 	rec.Values = slices.Clone(rec.Values)
 	return rec, ok
@@ -247,15 +241,15 @@ func (a *ahead) written(rec mapping.Record) {
 // touched notes that a record is no longer as it was read.
 func (a *ahead) touched(r *mapping.Resource, id int32) {
 	if a != nil {
-		delete(a.locked, place{r, id})
-		delete(a.seen, place{r, id})
+		delete(a.locked, recordKey{r, id})
+		delete(a.seen, recordKey{r, id})
 	}
 }
 
 // run runs a statement that changes records; in a prepared transaction it is postponed.
 func (s *Store) run(ctx context.Context, check func(rows int64) error, text string, args ...mapping.Value) error {
 	if s.ahead != nil {
-		s.ahead.conn.Postpone(check, text, args...)
+		s.ahead.conn.postpone(check, text, args...)
 		return nil
 	}
 	n, err := s.conn.Exec(ctx, text, args...)

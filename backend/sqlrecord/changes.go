@@ -90,7 +90,7 @@ func changesText(d *Dialect) string {
 		return "SELECT * FROM (SELECT " + tx(d) + ", seq, resource, id, kind, at FROM " + changeTable + " WHERE client_id = " + client +
 			" AND " + where + " ORDER BY " + order + " LIMIT " + p(4) + ") of_client"
 	}
-	if d.steers {
+	if d.sqlite {
 		where, order := "seq > ?3 AND ?2 = 0", "seq"
 		return "SELECT (SELECT coalesce(max(seq), 0) FROM " + changeTable + "), " + d.Present + ", c.* FROM (SELECT 1) one LEFT JOIN (" +
 			part("?1", where, order) + " UNION ALL " + part("0", where, order) + " ORDER BY seq LIMIT ?4) c"
@@ -103,7 +103,7 @@ func changesText(d *Dialect) string {
 // anyText is the statement for the head, and for whether there are changes after a position: a
 // poll that finds nothing needs no more.
 func anyText(d *Dialect) string {
-	if d.steers {
+	if d.sqlite {
 		last := "coalesce((SELECT max(seq) FROM " + changeTable + " WHERE client_id = "
 		return "SELECT coalesce(max(seq), 0), " + d.Present + ", ?2 = 0 AND (" + last + "?1), 0) > ?3 OR " + last + "0), 0) > ?3) FROM " + changeTable
 	}
@@ -115,7 +115,7 @@ func anyText(d *Dialect) string {
 
 // tx is the column of a change's transaction.
 func tx(d *Dialect) string {
-	if d.steers {
+	if d.sqlite {
 		return "0 AS tx"
 	}
 	return "tx"
@@ -123,7 +123,7 @@ func tx(d *Dialect) string {
 
 // head is the position that the number in a row of changesText stands for.
 func (c *Changes) head(n int64) spot {
-	if c.db.Dialect().steers {
+	if c.db.Dialect().sqlite {
 		return spot{seq: n}
 	}
 	return spot{tx: n}

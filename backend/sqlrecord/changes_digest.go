@@ -59,28 +59,18 @@ type recordStates struct {
 }
 
 func (s recordStates) Greatest(ctx context.Context, c Conn, q backend.DigestQuery) (int64, error) {
-	return s.records.On(c).greatestID(ctx, s.r, q)
+	t := s.records.tables[s.r]
+	q.To = math.MaxInt32
+	where, args := s.inRange(t, q, true)
+	return number(ctx, c, "SELECT "+t.columns[s.r.ID]+" FROM "+t.name+where+" LIMIT 1", args...)
 }
 
 func (s recordStates) Each(ctx context.Context, c Conn, q backend.DigestQuery, each func(id, modified mapping.Value)) error {
-	return s.records.On(c).eachState(ctx, s.r, q, each)
-}
-
-// greatestID returns the greatest ID that the client sees; 0 if it sees none.
-func (s *Store) greatestID(ctx context.Context, r *mapping.Resource, q backend.DigestQuery) (int64, error) {
-	q.To = math.MaxInt32
-	text, args := s.inRange(r, q, true)
-	t := s.tables[r]
-	return number(ctx, s.conn, "SELECT "+t.columns[r.ID]+" FROM "+t.name+text+" LIMIT 1", args...)
-}
-
-// eachState calls each for the ID and modified_at of each record, in the order of IDs.
-func (s *Store) eachState(ctx context.Context, r *mapping.Resource, q backend.DigestQuery, each func(id, modified mapping.Value)) error {
-	t := s.tables[r]
+	t := s.records.tables[s.r]
 	q.To = cmp.Or(q.To, math.MaxInt32)
-	where, args := s.inRange(r, q, false)
-	text := "SELECT " + t.columns[r.ID] + ", " + t.columns[r.ModifiedAt] + " FROM " + t.name + where
-	return s.conn.Query(ctx, text, []Column{{Type: mapping.Int4}, {Type: mapping.Timestamp}}, args, func(row []mapping.Value) error {
+	where, args := s.inRange(t, q, false)
+	text := "SELECT " + t.columns[s.r.ID] + ", " + t.columns[s.r.ModifiedAt] + " FROM " + t.name + where
+	return c.Query(ctx, text, []Column{{Type: mapping.Int4}, {Type: mapping.Timestamp}}, args, func(row []mapping.Value) error {
 		each(row[0], row[1])
 		return nil
 	})
@@ -88,11 +78,11 @@ func (s *Store) eachState(ctx context.Context, r *mapping.Resource, q backend.Di
 
 // inRange is the end of a statement for the records of a range, by ID. As in listWriter,
 // PostgreSQL is left no other index than that of the client's IDs.
-func (s *Store) inRange(r *mapping.Resource, q backend.DigestQuery, descending bool) (text string, args []mapping.Value) {
-	t, d := s.tables[r], s.db.Dialect()
-	id, p := t.columns[r.ID], d.Placeholder
+func (s recordStates) inRange(t *table, q backend.DigestQuery, descending bool) (text string, args []mapping.Value) {
+	d := s.records.db.Dialect()
+	id, p := t.columns[s.r.ID], d.Placeholder
 	args = []mapping.Value{mapping.IntValue(q.Client.ID), mapping.IntValue(int64(q.From)), mapping.IntValue(int64(q.To))}
-	if d.plansOnce && !r.SystemRecords {
+	if !d.sqlite && !s.r.SystemRecords {
 		columns := "(" + d.Quote(clientColumn) + ", " + id + ")"
 		return " WHERE " + columns + " >= ($1, $2) AND " + columns + " <= ($1, $3) ORDER BY " + d.OrderBy(d.Quote(clientColumn), descending, false) + ", " +
 			d.OrderBy(id, descending, false), args

@@ -27,7 +27,7 @@ func (c *Changes) Prune(ctx context.Context) error {
 	p := d.Placeholder
 	text := "DELETE FROM " + changeTable + " WHERE seq IN (SELECT seq FROM " + changeTable + " ORDER BY seq LIMIT " + p(2) + ") AND at < " + d.Present + " - " + p(1) +
 		" AND seq < (SELECT max(seq) FROM " + changeTable + ")"
-	if !d.steers {
+	if !d.sqlite {
 		old := "at < " + d.Present + " - $1::bigint"
 		if c.records != nil {
 			old += " AND " + c.records.counts.noted
@@ -71,7 +71,7 @@ func (s *Store) Quietly(ctx context.Context, f func() error) error {
 // are told up to there.
 func (c *Changes) State(ctx context.Context) (kept int64, lag time.Duration, err error) {
 	text := "SELECT coalesce(max(seq) - min(seq) + 1, 0), 0 FROM " + changeTable
-	if !c.db.Dialect().steers {
+	if !c.db.Dialect().sqlite {
 		text = `SELECT greatest(reltuples, 0)::bigint, (SELECT coalesce(max(extract(epoch FROM clock_timestamp() - xact_start) * 1000), 0)::bigint
 			FROM pg_stat_activity WHERE backend_xid IS NOT NULL) FROM pg_class WHERE oid = to_regclass('` + changeTable + `')`
 	}

@@ -36,7 +36,7 @@ const (
 func (s schema) changeTables() []string {
 	log := "CREATE TABLE IF NOT EXISTS " + changeLogTable + " (quiet " + s.d.BigInt + " NOT NULL, secret " + s.bytes() + ", place " + s.textKey() + ")" + s.d.TableOptions
 	row := "INSERT INTO " + changeLogTable + " (quiet) SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM " + changeLogTable + ")"
-	if s.d.steers {
+	if s.d.sqlite {
 		return []string{
 			"CREATE TABLE IF NOT EXISTS " + changeTable + " (seq INTEGER PRIMARY KEY, client_id INTEGER NOT NULL, resource TEXT NOT NULL, " +
 				"id INTEGER NOT NULL, kind INTEGER NOT NULL, at INTEGER NOT NULL) STRICT",
@@ -55,17 +55,10 @@ func (s schema) changeTables() []string {
 
 // NotesMigration makes the tables that Note writes into, as the migration of that number.
 func NotesMigration(d *Dialect, number int64) *goose.Migration {
-	return goose.NewGoMigration(number, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
-		for _, text := range (schema{d: d}).changeTables() {
-			if err := run(ctx, tx, text); err != nil {
-				return err
-			}
-		}
-		return nil
-	}}, nil)
+	return goose.NewGoMigration(number, inOne(schema{d: d}.changeTables()...), nil)
 }
 
-func (s schema) bytes() string { return s.d.ColumnType(&mapping.Field{Type: mapping.Bytea}) }
+func (s schema) bytes() string { return s.d.columnType(&mapping.Field{Type: mapping.Bytea}) }
 
 // notQuiet is the condition that the changes of the current transaction are noted.
 const notQuiet = "coalesce((SELECT quiet FROM " + changeLogTable + "), 0) = 0"
@@ -92,7 +85,7 @@ var changeFunction = fmt.Sprintf(`CREATE OR REPLACE FUNCTION record_changed() RE
 // new version is part of one that has it.
 func (s schema) changeTriggers(r *mapping.Resource) []string {
 	table := s.d.Quote(r.Name)
-	if !s.d.steers {
+	if !s.d.sqlite {
 		return []string{"CREATE TRIGGER " + s.changeTrigger(r) + " AFTER INSERT OR DELETE OR UPDATE OF " + versionColumn + " ON " + table +
 			" FOR EACH ROW EXECUTE FUNCTION record_changed()"}
 	}
@@ -113,29 +106,20 @@ func (s schema) changeTrigger(r *mapping.Resource) string { return s.name(r.Name
 
 // changesStep begins to tell the changes of records whose tables were made before.
 func (s schema) changesStep(db DB) *goose.Migration {
-	if _, ok := db.(onlineMigrator); ok {
+	if _, ok := db.(*postgresDB); ok {
 		return goose.NewGoMigration(changesVersion, &goose.GoFunc{RunDB: s.tellOnline}, nil)
 	}
-	return goose.NewGoMigration(changesVersion, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
-		texts := s.changeTables()
-		for _, r := range s.model.Resources {
-			texts = append(texts, s.changeTriggers(r)...)
-		}
-		for _, text := range texts {
-			if err := run(ctx, tx, text); err != nil {
-				return err
-			}
-		}
-		return nil
-	}}, nil)
+	texts := s.changeTables()
+	for _, r := range s.model.Resources {
+		texts = append(texts, s.changeTriggers(r)...)
+	}
+	return goose.NewGoMigration(changesVersion, inOne(texts...), nil)
 }
 
 // tellOnline makes each trigger by itself, since it waits for the writers of its table.
 func (s schema) tellOnline(ctx context.Context, db *sql.DB) error {
-	for _, text := range s.changeTables() {
-		if err := run(ctx, db, text); err != nil {
-			return err
-		}
+	if err := run(ctx, db, s.changeTables()...); err != nil {
+		return err
 	}
 	for _, r := range s.model.Resources {
 		var there bool
@@ -146,10 +130,8 @@ func (s schema) tellOnline(ctx context.Context, db *sql.DB) error {
 		if there {
 			continue
 		}
-		for _, text := range s.changeTriggers(r) {
-			if err := run(ctx, db, text); err != nil {
-				return err
-			}
+		if err := run(ctx, db, s.changeTriggers(r)...); err != nil {
+			return err
 		}
 	}
 	return nil

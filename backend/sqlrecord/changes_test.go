@@ -54,7 +54,7 @@ func (s *fixture) forget(t testing.TB) {
 		for _, r := range s.model.Resources {
 			for _, text := range of.changeTriggers(r) {
 				name := strings.Split(text[strings.Index(text, `"`)+1:], `"`)[0]
-				if of.d.steers {
+				if of.d.sqlite {
 					exec(`DROP TRIGGER "` + name + `"`)
 				} else {
 					exec(`DROP TRIGGER "` + name + `" ON "` + r.Name + `"`)
@@ -139,7 +139,7 @@ func TestChangesReadLittle(t *testing.T) {
 	onStores(t, func(t *testing.T, s *fixture) {
 		var plan []string
 		explain, column := "EXPLAIN QUERY PLAN ", []Column{{Type: mapping.Int4}, {Type: mapping.Int4}, {Type: mapping.Int4}, {Type: mapping.Text}}
-		if !s.db.Dialect().steers {
+		if !s.db.Dialect().sqlite {
 			explain, column = "EXPLAIN ", []Column{{Type: mapping.Text}}
 		}
 		c := s.changes(t)
@@ -151,7 +151,7 @@ func TestChangesReadLittle(t *testing.T) {
 			})
 		}))
 		whole := strings.Join(plan, "\n")
-		if s.db.Dialect().steers {
+		if s.db.Dialect().sqlite {
 			require.Equal(t, 2, strings.Count(whole, "record_change_client_idx (client_id=? AND rowid>?)"), whole)
 			return
 		}

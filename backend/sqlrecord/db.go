@@ -10,6 +10,7 @@ package sqlrecord
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -17,8 +18,10 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/pressly/goose/v3"
 	"go.uber.org/zap"
 
+	"frontdesk/backend"
 	"frontdesk/mapping"
 )
 
@@ -48,6 +51,27 @@ type DB interface {
 	Ping(ctx context.Context) error
 	// Close ends all work and waits for it; calls after it fail with ErrClosed.
 	Close() error
+}
+
+// engine is what this package needs of a DB besides. Every DB is one.
+type engine interface {
+	DB
+	backend.Pooler
+	// longSnapshot is Snapshot on a connection beside the shared ones.
+	longSnapshot(ctx context.Context, f func(Conn) error) error
+	// migrated tells whether nothing is left to migrate. It is asked first, because migrating
+	// may be impossible: the disk is full, or a pooler gives the connection to another client
+	// after each transaction, which loses locks and settings of the session. It fails if a
+	// migration is left that must not run through this connection.
+	migrated(ctx context.Context, m Migrations) (done bool, err error)
+	// migrating runs f with a database/sql handle on the same database, while no other
+	// process migrates it.
+	migrating(ctx context.Context, f func(db *sql.DB, d goose.Dialect, o ...goose.ProviderOption) error) error
+	// writeDated is Write in a transaction that has a moment.
+	writeDated(ctx context.Context, now func() time.Time, f func(Conn, time.Time) error) error
+	// until returns a moment that no change is dated before which the next read
+	// does not see; 0 where the database cannot tell.
+	until(ctx context.Context, now func() time.Time) (ms int64, err error)
 }
 
 // Conn runs statements. It belongs to one goroutine, and only inside the

@@ -27,7 +27,8 @@ type Dialect struct {
 	TableOptions string
 
 	placeholder byte
-	columnType  func(f *mapping.Field) string
+	// columnType is the type that a field is stored as.
+	columnType func(f *mapping.Field) string
 	// upper folds ASCII letters, the same in every engine.
 	upper func(expr string) string
 	// like is the operator that finds a pattern in a text, and pattern makes one of a part
@@ -44,21 +45,17 @@ type Dialect struct {
 	reserve func(resource string) []string
 	// lastID is the query for the highest ID that an identity has issued.
 	lastID func(resource string) string
+	// columnNames is the query for the names of the columns of the table that is its parameter.
+	columnNames string
 	// nextIDs is the query for as many new IDs as its parameter says; nil where a Conn cannot
 	// postpone.
 	nextIDs func(resource string) string
-	// nullsLow says that NULL sorts below every value by default.
-	nullsLow bool
-	// rowidIndexed says that every index ends in the primary ID by default.
-	rowidIndexed bool
-	// foreignKeysInline says that a table may refer to a table created after it.
-	foreignKeysInline bool
-	// steers says that the planner works without statistics, so the statement has to tell
-	// it which of two indexes narrows more.
-	steers bool
-	// plansOnce says that the engine may plan a statement once for all values of its
-	// parameters, even if different values find very different numbers of rows.
-	plansOnce bool
+	// sqlite tells the engine where one of the two needs something of its own. In SQLite NULL
+	// sorts below every value, every index ends in the primary ID, a table may refer to a table
+	// created after it, and the planner works without statistics, so the statement has to tell
+	// it which of two indexes narrows more. PostgreSQL may plan a statement once for all values
+	// of its parameters, even if different values find very different numbers of rows.
+	sqlite bool
 }
 
 // Quote writes an identifier. Identifiers come from the model, which allows
@@ -86,9 +83,6 @@ func (d *Dialect) placeholders(first, last int) string {
 // contain no other question mark.
 func (d *Dialect) Text(sql string) string { return strings.ReplaceAll(sql, "?", string(d.placeholder)) }
 
-// ColumnType returns the type that a field is stored as.
-func (d *Dialect) ColumnType(f *mapping.Field) string { return d.columnType(f) }
-
 // Compared returns the expression that decides whether values of a field are equal: expr
 // itself, or its form without dashes for fields that ignore them.
 func (d *Dialect) Compared(f *mapping.Field, expr string) string {
@@ -102,7 +96,7 @@ func (d *Dialect) Compared(f *mapping.Field, expr string) string {
 // be NULL, the place of NULLs is not spelled out: PostgreSQL would then not see that an
 // index has this very order.
 func (d *Dialect) OrderBy(expr string, descending, nullable bool) string {
-	return OrderBy(expr, descending, nullable && !d.nullsLow)
+	return OrderBy(expr, descending, nullable && !d.sqlite)
 }
 
 // OrderBy returns one key of an ORDER BY, with NULLS FIRST or LAST written out if
@@ -122,7 +116,7 @@ func OrderBy(expr string, descending, sayNulls bool) string {
 
 // unindexed keeps the planner from choosing an index because of this column.
 func (d *Dialect) unindexed(column string) string {
-	if d.steers {
+	if d.sqlite {
 		return "+" + column
 	}
 	return column

@@ -39,10 +39,8 @@ func SQLite() *Dialect {
 				"INSERT INTO sqlite_sequence (name, seq) SELECT '" + resource + "', ?1 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = '" + resource + "')",
 			}
 		},
-		lastID:            func(resource string) string { return "SELECT seq FROM sqlite_sequence WHERE name = '" + resource + "'" },
-		nullsLow:          true,
-		rowidIndexed:      true,
-		foreignKeysInline: true,
-		steers:            true,
+		lastID:      func(resource string) string { return "SELECT seq FROM sqlite_sequence WHERE name = '" + resource + "'" },
+		columnNames: "SELECT name FROM pragma_table_info(?1)",
+		sqlite:      true,
 	}
 }

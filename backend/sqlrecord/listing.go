@@ -77,7 +77,7 @@ type listWriter struct {
 
 func newListWriter(d *Dialect, t *table, q backend.Query) *listWriter {
 	byID := len(q.Sort) == 0 || q.Sort[0].Field.Primary
-	return &listWriter{d: d, t: t, q: q, ranged: d.plansOnce && byID && !selective(q) && !t.r.SystemRecords}
+	return &listWriter{d: d, t: t, q: q, ranged: !d.sqlite && byID && !selective(q) && !t.r.SystemRecords}
 }
 
 // selective tells whether a list leaves records out.
@@ -86,6 +86,12 @@ func selective(q backend.Query) bool { return len(q.Filters) > 0 || q.ModifiedSi
 func (w *listWriter) arg(v mapping.Value) string {
 	w.args = append(w.args, v)
 	return w.d.Placeholder(len(w.args))
+}
+
+func (w *listWriter) add(text ...string) {
+	for _, s := range text {
+		w.b.WriteString(s)
+	}
 }
 
 func (w *listWriter) where() {
@@ -104,16 +110,10 @@ func (w *listWriter) where() {
 		w.filter(f)
 	}
 	if w.q.ModifiedSince.IsSet() {
-		w.b.WriteString(" AND ")
-		w.b.WriteString(w.t.columns[w.t.r.ModifiedAt])
-		w.b.WriteString(" >= ")
-		w.b.WriteString(w.arg(w.q.ModifiedSince))
+		w.add(" AND ", w.t.columns[w.t.r.ModifiedAt], " >= ", w.arg(w.q.ModifiedSince))
 	}
 	if w.q.After > 0 {
-		w.b.WriteString(" AND ")
-		w.b.WriteString(w.t.columns[w.t.r.ID])
-		w.b.WriteString(" > ")
-		w.b.WriteString(w.arg(mapping.IntValue(int64(w.q.After))))
+		w.add(" AND ", w.t.columns[w.t.r.ID], " > ", w.arg(mapping.IntValue(int64(w.q.After))))
 	}
 }
 
@@ -163,8 +163,7 @@ func (w *listWriter) client() string {
 func (w *listWriter) order() {
 	w.b.WriteString(" ORDER BY ")
 	if w.ranged {
-		w.b.WriteString(w.d.OrderBy(w.d.Quote(clientColumn), w.descending(), false))
-		w.b.WriteString(", ")
+		w.add(w.d.OrderBy(w.d.Quote(clientColumn), w.descending(), false), ", ")
 	}
 	for _, o := range w.q.Sort {
 		i := o.Field.Index
@@ -180,14 +179,12 @@ func (w *listWriter) order() {
 
 func (w *listWriter) page() {
 	if w.q.Limit > 0 {
-		w.b.WriteString(" LIMIT ")
-		w.b.WriteString(w.arg(mapping.IntValue(int64(w.q.Limit) + 1)))
+		w.add(" LIMIT ", w.arg(mapping.IntValue(int64(w.q.Limit)+1)))
 	}
 	if w.q.Offset > 0 {
-		if w.q.Limit <= 0 && w.d.steers {
+		if w.q.Limit <= 0 && w.d.sqlite {
 			w.b.WriteString(" LIMIT -1") // SQLite knows no OFFSET without it
 		}
-		w.b.WriteString(" OFFSET ")
-		w.b.WriteString(w.arg(mapping.IntValue(int64(w.q.Offset))))
+		w.add(" OFFSET ", w.arg(mapping.IntValue(int64(w.q.Offset))))
 	}
 }

@@ -10,11 +10,6 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// longSnapshotter is a DB that can open connections beside its shared ones.
-type longSnapshotter interface {
-	longSnapshot(ctx context.Context, f func(Conn) error) error
-}
-
 // LongSnapshot is Snapshot for work that takes long. It uses a connection of its own, so
 // that other calls need not wait for one. Close interrupts it.
 //
@@ -22,16 +17,14 @@ type longSnapshotter interface {
 // written meanwhile, and shrinks to its limit of 64 MiB with the first checkpoint
 // afterwards. PostgreSQL cannot vacuum the row versions that the snapshot sees.
 func LongSnapshot(ctx context.Context, db DB, f func(Conn) error) error {
-	if a, ok := db.(longSnapshotter); ok {
-		return a.longSnapshot(ctx, f)
-	}
-	return db.Snapshot(ctx, f)
+	return db.(engine).longSnapshot(ctx, f)
 }
 
 // longWork counts the jobs on connections beside a database's shared ones.
 type longWork struct {
 	mu     sync.Mutex
-	closed chan struct{} // nil until the first work, or the end
+	over   context.Context // ends with the database; nil until the first work
+	cancel context.CancelFunc
 	ended  bool
 	work   sync.WaitGroup
 }
@@ -44,23 +37,15 @@ func (a *longWork) enter(ctx context.Context) (context.Context, func(), error) {
 	if a.ended {
 		return nil, nil, ErrClosed
 	}
-	if a.closed == nil {
-		a.closed = make(chan struct{})
+	if a.over == nil {
+		a.over, a.cancel = context.WithCancel(context.Background())
 	}
 	a.work.Add(1)
 	ctx, cancel := context.WithCancelCause(ctx)
-	closed, left := a.closed, make(chan struct{})
-	go func() {
-		defer close(left)
-		select {
-		case <-closed:
-			cancel(ErrClosed)
-		case <-ctx.Done():
-		}
-	}()
+	stop := context.AfterFunc(a.over, func() { cancel(ErrClosed) })
 	return ctx, func() {
+		stop()
 		cancel(nil)
-		<-left
 		a.work.Done()
 	}, nil
 }
@@ -68,8 +53,8 @@ func (a *longWork) enter(ctx context.Context) (context.Context, func(), error) {
 // end admits no more work, interrupts the running work and waits for it.
 func (a *longWork) end() {
 	a.mu.Lock()
-	if !a.ended && a.closed != nil {
-		close(a.closed)
+	if a.cancel != nil {
+		a.cancel()
 	}
 	a.ended = true
 	a.mu.Unlock()

@@ -24,31 +24,6 @@ type Migrations struct {
 	anyOrder bool // a step may be taken after a step with a higher number
 }
 
-// migrator is a DB that creates its own tables.
-type migrator interface {
-	// migrating runs f with a database/sql handle on the same database, while no other
-	// process migrates it.
-	migrating(ctx context.Context, f func(db *sql.DB, d goose.Dialect, o ...goose.ProviderOption) error) error
-	// columns returns the names of a table's columns; none if the table does not exist.
-	columnNames(ctx context.Context, table string) ([]string, error)
-}
-
-// onlineMigrator is a DB that serves other processes while it is migrated.
-type onlineMigrator interface {
-	// online takes the step to a version of the model without delaying readers and writers
-	// for long. It leaves what exists alone, so that an interrupted step can be resumed.
-	online(ctx context.Context, db *sql.DB, s schema, version int) error
-}
-
-// looker is a DB that is checked before it is migrated, because migrating may be
-// impossible: the disk is full, or a pooler gives the connection to another client after
-// each transaction, which loses locks and settings of the session.
-type looker interface {
-	// migrated tells whether nothing is left to migrate. It fails if a migration is left
-	// that must not run through this connection.
-	migrated(ctx context.Context, m Migrations) (done bool, err error)
-}
-
 // Migrate creates the tables of the model's records, or brings them to the model's
 // version. Every distinct "since" number of the model is one migration. It depends on the
 // first only: a vendor's migration may have been taken before one of ours with a lower
@@ -60,7 +35,7 @@ func Migrate(ctx context.Context, db DB, model *mapping.Model) error {
 		m.Go = append(m.Go, goose.NewGoMigration(int64(version), s.step(db, version), nil))
 	}
 	m.Go = append(m.Go, s.changesStep(db), s.untilStep())
-	if !s.d.steers {
+	if !s.d.sqlite {
 		m.Go = append(m.Go, s.countsStep())
 	}
 	if err := MigrateWith(ctx, db, m); err != nil {
@@ -72,25 +47,25 @@ func Migrate(ctx context.Context, db DB, model *mapping.Model) error {
 // step migrates to a version of the model: in one transaction, or online, while others use
 // the database.
 func (s schema) step(db DB, version int) *goose.GoFunc {
-	if o, ok := db.(onlineMigrator); ok {
+	if o, ok := db.(*postgresDB); ok {
 		return &goose.GoFunc{RunDB: func(ctx context.Context, db *sql.DB) error { return o.online(ctx, db, s, version) }}
 	}
-	return &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
-		for _, text := range s.statements(version) {
-			if err := run(ctx, tx, text); err != nil {
-				return err
-			}
-		}
-		return nil
-	}}
+	return inOne(s.statements(version)...)
 }
 
-// run runs a statement of a migration.
+// inOne runs statements of a migration in one transaction.
+func inOne(texts ...string) *goose.GoFunc {
+	return &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error { return run(ctx, tx, texts...) }}
+}
+
+// run runs statements of a migration.
 func run(ctx context.Context, on interface {
 	ExecContext(ctx context.Context, text string, args ...any) (sql.Result, error)
-}, text string) error {
-	if _, err := on.ExecContext(ctx, text); err != nil {
-		return fmt.Errorf("%w in: %s", err, text)
+}, texts ...string) error {
+	for _, text := range texts {
+		if _, err := on.ExecContext(ctx, text); err != nil {
+			return fmt.Errorf("%w in: %s", err, text)
+		}
 	}
 	return nil
 }
@@ -98,10 +73,7 @@ func run(ctx context.Context, on interface {
 // MigrateWith takes the migrations that the database has not had yet. If several processes
 // call it at once, one does the work and the others wait.
 func MigrateWith(ctx context.Context, db DB, m Migrations) error {
-	mg, ok := db.(migrator)
-	if !ok {
-		return fmt.Errorf("migrate %s: the tables of this database are not ours", m.Table)
-	}
+	e := db.(engine)
 	if m.Files != nil {
 		files, err := fs.Sub(m.Files, "migrations/"+db.Dialect().Name)
 		if err != nil {
@@ -109,12 +81,10 @@ func MigrateWith(ctx context.Context, db DB, m Migrations) error {
 		}
 		m.Files = files
 	}
-	if l, ok := db.(looker); ok {
-		if done, err := l.migrated(ctx, m); done || err != nil {
-			return err
-		}
+	if done, err := e.migrated(ctx, m); done || err != nil {
+		return err
 	}
-	err := mg.migrating(ctx, func(db *sql.DB, d goose.Dialect, o ...goose.ProviderOption) error {
+	err := e.migrating(ctx, func(db *sql.DB, d goose.Dialect, o ...goose.ProviderOption) error {
 		p, err := m.provider(db, d, o...)
 		if err != nil {
 			return err
@@ -137,7 +107,7 @@ func (m Migrations) provider(db *sql.DB, d goose.Dialect, o ...goose.ProviderOpt
 // database had already passed when it was added to the model.
 func (s schema) check(ctx context.Context, db DB) error {
 	for _, r := range s.model.Resources {
-		have, err := db.(migrator).columnNames(ctx, r.Name)
+		have, err := columnNames(ctx, db, r.Name)
 		if err != nil {
 			return fmt.Errorf("check the table of %s: %w", r.Name, err)
 		}
@@ -157,6 +127,17 @@ func (s schema) check(ctx context.Context, db DB) error {
 		}
 	}
 	return nil
+}
+
+// columnNames returns the names of a table's columns; none if the table does not exist.
+func columnNames(ctx context.Context, db DB, table string) (names []string, err error) {
+	err = db.Read(ctx, func(c Conn) error {
+		return c.Query(ctx, db.Dialect().columnNames, []Column{{Type: mapping.Text}}, []mapping.Value{mapping.TextValue(table)}, func(row []mapping.Value) error {
+			names = append(names, row[0].Text())
+			return nil
+		})
+	})
+	return names, err
 }
 
 // next returns a version that no database of this model has passed.

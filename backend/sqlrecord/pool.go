@@ -2,11 +2,6 @@ package sqlrecord
 
 import "frontdesk/backend"
 
-var (
-	_ backend.Pooler = (*postgresDB)(nil)
-	_ backend.Pooler = (*sqliteDB)(nil)
-)
-
 // Pool implements backend.Pooler. It includes the connections of Reserved and Jobs.
 func (d *postgresDB) Pool() (all backend.Pool) {
 	all.Calls = int(d.pool.Stat().MaxConns())
@@ -26,9 +21,4 @@ func (d *sqliteDB) Pool() backend.Pool {
 }
 
 // PoolOf tells how many connections to a database are at work.
-func PoolOf(db DB) backend.Pool {
-	if p, ok := db.(backend.Pooler); ok {
-		return p.Pool()
-	}
-	return backend.Pool{}
-}
+func PoolOf(db DB) backend.Pool { return db.(engine).Pool() }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -27,14 +28,10 @@ type postgresDB struct {
 	rows     sync.Pool // of *postgresRow
 	long     longWork
 	log      *zap.Logger
-	once     sync.Once
-	closed   chan struct{}
+	closed   atomic.Bool
 }
 
-var (
-	_ DB       = (*postgresDB)(nil)
-	_ migrator = (*postgresDB)(nil)
-)
+var _ engine = (*postgresDB)(nil)
 
 // newPostgres makes a pool for a database that need not answer yet.
 func newPostgres(ctx context.Context, config *pgxpool.Config, o Options) (*postgresDB, error) {
@@ -45,7 +42,7 @@ func newPostgres(ctx context.Context, config *pgxpool.Config, o Options) (*postg
 	if o.Log == nil {
 		o.Log = zap.NewNop()
 	}
-	d := &postgresDB{pool: pool, dialect: Postgres(), log: o.Log, closed: make(chan struct{})}
+	d := &postgresDB{pool: pool, dialect: Postgres(), log: o.Log}
 	d.rows.New = func() any { return new(postgresRow) }
 	return d, nil
 }
@@ -146,19 +143,15 @@ func (d *postgresDB) tx(ctx context.Context, begin beginning, f func(*postgresCo
 }
 
 func (d *postgresDB) acquire(ctx context.Context) (*pgxpool.Conn, error) {
-	select {
-	case <-d.closed:
+	if d.closed.Load() {
 		return nil, ErrClosed
-	default:
 	}
 	conn, err := d.pool.Acquire(ctx)
 	if err == nil {
 		return conn, nil
 	}
-	select {
-	case <-d.closed:
+	if d.closed.Load() {
 		return nil, ErrClosed
-	default:
 	}
 	if ctx.Err() != nil && d.isBusy() {
 		err = fmt.Errorf("%w: %w", backend.ErrBusy, err)
@@ -188,7 +181,7 @@ func (d *postgresDB) Ping(ctx context.Context) error {
 
 func (d *postgresDB) Close() error {
 	for _, p := range d.parts() {
-		p.end()
+		p.closed.Store(true)
 	}
 	for _, p := range d.parts() {
 		p.long.end()
@@ -196,9 +189,6 @@ func (d *postgresDB) Close() error {
 	}
 	return nil
 }
-
-// end closes the pool: no further connections are given out.
-func (d *postgresDB) end() { d.once.Do(func() { close(d.closed) }) }
 
 // collided tells whether PostgreSQL ended a transaction because of another one, so that a
 // second attempt may succeed: serialization failure, deadlock, or a lock that was not

@@ -21,17 +21,8 @@ type postgresConn struct {
 	postponed []request // to be sent with the next one
 }
 
-// valuePlanner is a Conn whose engine plans a statement once for all values of its
-// parameters, and can be asked for a plan for given values.
-type valuePlanner interface {
-	plannedForValues() Conn
-}
-
-// plannedForValues returns a connection whose statements are planned for their given
-// values, because different values find very different numbers of records. It costs a plan
-// each time.
-func (c *postgresConn) plannedForValues() Conn { return plannedConn{c} }
-
+// plannedConn is a connection whose queries are planned for their given values, because
+// different values find very different numbers of records. It costs a plan each time.
 type plannedConn struct{ *postgresConn }
 
 func (c plannedConn) Query(ctx context.Context, sql string, columns []Column, args []mapping.Value, each func([]mapping.Value) error) error {

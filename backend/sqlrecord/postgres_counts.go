@@ -2,7 +2,6 @@ package sqlrecord
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"math"
 	"strconv"
@@ -89,14 +88,11 @@ func newCounts(d *Dialect, resources map[*mapping.Resource]*table, shift int) *c
 
 // countsStep makes the tables.
 func (s schema) countsStep() *goose.Migration {
-	return goose.NewGoMigration(countsVersion, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
-		err := run(ctx, tx, "CREATE TABLE "+countTable+" (client_id bigint NOT NULL, resource "+s.textKey()+" NOT NULL, block integer NOT NULL, "+
-			"records bigint NOT NULL, PRIMARY KEY (client_id, resource, block) INCLUDE (records))")
-		if err != nil {
-			return err
-		}
-		return run(ctx, tx, "CREATE TABLE "+countStateTable+" (resource "+s.textKey()+" PRIMARY KEY, counted bigint NOT NULL, counted_at bigint NOT NULL)")
-	}}, nil)
+	return goose.NewGoMigration(countsVersion, inOne(
+		"CREATE TABLE "+countTable+" (client_id bigint NOT NULL, resource "+s.textKey()+" NOT NULL, block integer NOT NULL, "+
+			"records bigint NOT NULL, PRIMARY KEY (client_id, resource, block) INCLUDE (records))",
+		"CREATE TABLE "+countStateTable+" (resource "+s.textKey()+" PRIMARY KEY, counted bigint NOT NULL, counted_at bigint NOT NULL)",
+	), nil)
 }
 
 // Counts tells whether the store keeps counts, which Count has to bring up to date from time to time.
@@ -118,14 +114,14 @@ func (s *Store) Count(ctx context.Context) error {
 		})
 	})
 	for r, text := range s.counts.count {
-		if err != nil {
-			return fmt.Errorf("count records: %w", err)
-		}
-		if !known[r.Name] {
+		if err == nil && !known[r.Name] {
 			err = db.Write(ctx, func(c Conn) error { return s.countAnew(ctx, c, mapping.TextValue(r.Name), text) })
 		}
 	}
-	return err
+	if err != nil {
+		return fmt.Errorf("count records: %w", err)
+	}
+	return nil
 }
 
 func (s *Store) countAnew(ctx context.Context, c Conn, resource mapping.Value, text string) error {

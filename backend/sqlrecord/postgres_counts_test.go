@@ -140,3 +140,13 @@ func TestCountsKeepTheirChanges(t *testing.T) {
 		return kept == 0
 	}, 20*time.Second, time.Millisecond)
 }
+
+// TestCountsSayWhatFailed: of whichever resource it is, also of the last.
+func TestCountsSayWhatFailed(t *testing.T) {
+	t.Parallel()
+	s := newFixture(t, openPostgres(t))
+	s.exec(t, "ALTER TABLE contact RENAME TO gone")
+	contact := s.model.Resource("contact")
+	s.counts.count = map[*mapping.Resource]string{contact: s.counts.count[contact]}
+	require.ErrorContains(t, s.Count(t.Context()), "count records: ")
+}

@@ -80,18 +80,8 @@ func oldestTransaction(ctx context.Context, db *sql.DB) string {
 	return fmt.Sprintf("pid %d %q, for %s", pid, name, time.Duration(seconds)*time.Second)
 }
 
-func (d *postgresDB) columnNames(ctx context.Context, table string) (names []string, err error) {
-	const text = "SELECT attname::text FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped"
-	err = d.Read(ctx, func(c Conn) error {
-		return c.Query(ctx, text, []Column{{Type: mapping.Text}}, []mapping.Value{mapping.TextValue(d.dialect.Quote(table))},
-			func(row []mapping.Value) error {
-				names = append(names, row[0].Text())
-				return nil
-			})
-	})
-	return names, err
-}
-
+// online takes the step to a version of the model without delaying readers and writers
+// for long. It leaves what exists alone, so that an interrupted step can be resumed.
 func (d *postgresDB) online(ctx context.Context, db *sql.DB, s schema, version int) error {
 	step := &onlineStep{schema: s, db: db, log: d.log}
 	if err := step.newTables(ctx, version); err != nil {
@@ -102,7 +92,7 @@ func (d *postgresDB) online(ctx context.Context, db *sql.DB, s schema, version i
 		if r.Since == version || len(fields) == 0 {
 			continue
 		}
-		have, err := d.columnNames(ctx, r.Name)
+		have, err := columnNames(ctx, d, r.Name)
 		if err != nil {
 			return err
 		}
@@ -160,10 +150,8 @@ func (o *onlineStep) newTables(ctx context.Context, version int) error {
 	if err != nil {
 		return err
 	}
-	for _, text := range texts {
-		if err := run(ctx, tx, text); err != nil {
-			return errors.Join(err, tx.Rollback())
-		}
+	if err := run(ctx, tx, texts...); err != nil {
+		return errors.Join(err, tx.Rollback())
 	}
 	return tx.Commit()
 }

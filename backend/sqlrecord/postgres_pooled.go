@@ -10,8 +10,6 @@ import (
 	"github.com/pressly/goose/v3"
 )
 
-var _ looker = (*postgresDB)(nil)
-
 var errPooled = errors.New("a pooler must not come between, and default_query_exec_mode says that there is one: " +
 	"run frontdesk migrate with a DSN that leads to PostgreSQL itself, without that parameter")
 

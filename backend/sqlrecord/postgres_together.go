@@ -23,24 +23,10 @@ type request struct {
 	check   func(rows int64) error      // judges how many rows were changed; nil for any
 }
 
-// postponer is a Conn that can send several statements at once.
-type postponer interface {
-	Conn
-	// Postpone runs a statement before the next one, or before the commit: that fails if it
-	// does, or if check finds fault with how many rows it changed. A nil check finds none.
-	Postpone(check func(rows int64) error, sql string, args ...mapping.Value)
-	// queryAll runs queries at once.
-	queryAll(ctx context.Context, all []request) error
-}
-
-var _ postponer = (*postgresConn)(nil)
-
-func (c *postgresConn) Postpone(check func(rows int64) error, sql string, args ...mapping.Value) {
+// postpone runs a statement before the next one, or before the commit: that fails if it
+// does, or if check finds fault with how many rows it changed. A nil check finds none.
+func (c *postgresConn) postpone(check func(rows int64) error, sql string, args ...mapping.Value) {
 	c.postponed = append(c.postponed, request{sql: sql, args: postgresArgs(nil, args), check: check})
-}
-
-func (c *postgresConn) queryAll(ctx context.Context, all []request) error {
-	return c.together(ctx, all...)
 }
 
 // flush runs what was postponed.

@@ -151,7 +151,7 @@ func ownValue(oid uint32, raw []byte, col Column) (mapping.Value, bool) {
 		if µs == math.MaxInt64 || µs == math.MinInt64 {
 			return mapping.Value{}, false // infinity
 		}
-		return mapping.MilliValue(postgresEpoch + floorDiv(µs, 1000)), true
+		return mapping.MilliValue(postgresEpoch + time.UnixMicro(µs).UnixMilli()), true
 	case oid == pgtype.NumericOID && col.Type == mapping.Float8 && col.Scale >= 0:
 		return ownDecimal(raw, col.Scale)
 	case oid == pgtype.Float8OID && col.Type == mapping.Float8 && col.Scale < 0:
@@ -160,13 +160,6 @@ func ownValue(oid uint32, raw []byte, col Column) (mapping.Value, bool) {
 		return mapping.BytesValue(raw), true
 	}
 	return mapping.Value{}, false
-}
-
-func floorDiv(a, b int64) int64 {
-	if a < 0 {
-		return -((-a + b - 1) / b)
-	}
-	return a / b
 }
 
 // ownDecimal reads a numeric's binary form: how many digits to the base of

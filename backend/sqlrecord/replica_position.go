@@ -149,7 +149,7 @@ func (r *Replica) database(ctx context.Context) (identity, error) {
 // listOn is List on a connection that is not yet in a transaction.
 func (s *Store) listOn(ctx context.Context, conn *pgxpool.Conn, r *mapping.Resource, q backend.Query) (page backend.Page, err error) {
 	bound := s.On(&postgresConn{db: s.db.(*postgresDB), conn: conn.Conn()})
-	if !q.Total && !s.counts.isDeep(q) {
+	if !q.Total && !s.counts.isDeep(q) && !r.HasArray(q.Fields) {
 		return bound.List(ctx, r, q)
 	}
 	bound.snapshotted = true

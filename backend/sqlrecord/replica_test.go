@@ -75,6 +75,36 @@ func TestReplicaAnswersAsThePrimary(t *testing.T) {
 	require.Equal(t, map[ReplicaOutcome]int64{ReplicaAnswered: 100, ReplicaBehind: 0, ReplicaBusy: 0, ReplicaAway: 0}, p.replica.Lists())
 }
 
+// TestReplicaShowsOneMoment: a list with elements shows them as they were when it shows the
+// records, although the standby replays a change of both meanwhile.
+func TestReplicaShowsOneMoment(t *testing.T) {
+	t.Parallel()
+	p := newPair(t, patience)
+	order := p.newOrder(t, alice, 1)
+	r := order.Resource
+	lines := r.Field("orderlines").Index
+	changed := false
+	page, ok := p.replica.List(t.Context(), r, backend.Query{
+		Client: alice, Limit: 10, Fields: []int{r.ID, lines}, Room: func(int, int) error {
+			if changed {
+				return nil
+			}
+			changed = true
+			_, err := p.Update(t.Context(), alice, order.Children[lines][0], p.record("orderline", "description", "changed meanwhile"))
+			require.NoError(t, err)
+			written := p.primary.Ask(t, "SELECT pg_current_wal_flush_lsn()")
+			require.Eventually(t, func() bool {
+				return p.standby.Ask(t, "SELECT pg_last_wal_replay_lsn() >= '"+written+"'") == "t"
+			}, patience, time.Millisecond)
+			return nil
+		},
+	})
+	require.True(t, ok)
+	require.True(t, changed)
+	require.Equal(t, int64(1), page.Records[0].Version)
+	require.Equal(t, mapping.TextValue("line 0"), page.Records[0].Children[lines][0].Get("description"))
+}
+
 // TestReplicaIsBehind: then it answers nothing, and waits in vain only once.
 func TestReplicaIsBehind(t *testing.T) {
 	t.Parallel()
@@ -194,7 +224,7 @@ func TestReplicaOfAnEarlierPrimary(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
 	p.create(t, alice, "contact", "name", "only the old primary has it")
-	p.db = db.(dated)
+	p.db = db.(engine)
 	r := p.open(t, p.standby.DSN("postgres"), 0)
 	require.ErrorContains(t, r.Fault(), "it does not follow the primary: it is on timeline 00000001, and the primary on 00000002")
 
@@ -280,7 +310,7 @@ func TestReplicaNeedsNoRights(t *testing.T) {
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
 	_, ok := p.ask(t, backend.Query{Limit: 1}) // the standby has the role, too
 	require.True(t, ok)
-	p.db = db.(dated)
+	p.db = db.(engine)
 	p.replica = p.open(t, plain(p.standby), patience)
 	require.NoError(t, p.replica.Fault())
 	_, ok = p.ask(t, backend.Query{Limit: 1})

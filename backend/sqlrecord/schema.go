@@ -43,7 +43,7 @@ func (s schema) statements(version int) []string {
 		}
 		fields := s.fieldsOf(r, version)
 		for _, f := range fields {
-			all = append(all, "ALTER TABLE "+s.d.Quote(r.Name)+" ADD COLUMN "+s.column(f)+s.references(f, s.d.foreignKeysInline))
+			all = append(all, "ALTER TABLE "+s.d.Quote(r.Name)+" ADD COLUMN "+s.column(f)+s.references(f, s.d.sqlite))
 		}
 		for _, i := range s.indexesOf(r, fields) {
 			all = append(all, i.create(""))
@@ -78,12 +78,12 @@ func (s schema) newTables(version int, resources []*mapping.Resource) []string {
 		for _, i := range append(s.listIndexes(r), s.indexesOf(r, fields)...) {
 			indexes = append(indexes, i.create(""))
 		}
-		if s.d.steers {
+		if s.d.sqlite {
 			triggers = append(triggers, s.deleteTrigger(r))
 		}
 		triggers = append(triggers, s.changeTriggers(r)...)
 		for _, f := range fields {
-			if !s.d.foreignKeysInline && f.Reference != "" {
+			if !s.d.sqlite && f.Reference != "" {
 				keys = append(keys, s.addKey(r, f))
 			}
 		}
@@ -137,7 +137,7 @@ func (s schema) createTable(r *mapping.Resource, fields []*mapping.Field) string
 	var lines []string
 	for _, f := range fields {
 		if !f.Primary {
-			lines = append(lines, s.column(f)+s.references(f, s.d.foreignKeysInline))
+			lines = append(lines, s.column(f)+s.references(f, s.d.sqlite))
 			continue
 		}
 		lines = append(lines,
@@ -151,7 +151,7 @@ func (s schema) createTable(r *mapping.Resource, fields []*mapping.Field) string
 // column defines a field's column. What is required is the business of the
 // rules: an administration may hold older records that lack it.
 func (s schema) column(f *mapping.Field) string {
-	return s.d.Quote(f.Name) + " " + s.d.ColumnType(f)
+	return s.d.Quote(f.Name) + " " + s.d.columnType(f)
 }
 
 func (s schema) references(f *mapping.Field, wanted bool) string {
@@ -172,7 +172,7 @@ func (s schema) listIndexes(r *mapping.Resource) []index {
 
 // withID ends an index in the primary ID where the engine does not do so.
 func (s schema) withID(columns ...string) string {
-	if !s.d.rowidIndexed {
+	if !s.d.sqlite {
 		columns = append(columns, "id")
 	}
 	return s.d.quoteAll(columns)
@@ -261,7 +261,7 @@ func (s schema) epochs() string {
 		s.d.BigInt + " NOT NULL, PRIMARY KEY (resource, " + clientColumn + "))" + s.d.TableOptions
 }
 
-func (s schema) textKey() string { return s.d.ColumnType(&mapping.Field{Type: mapping.Text}) }
+func (s schema) textKey() string { return s.d.columnType(&mapping.Field{Type: mapping.Text}) }
 
 func (s schema) deleteTrigger(r *mapping.Resource) string {
 	return "CREATE TRIGGER " + s.name(r.Name, "deleted") + " AFTER DELETE ON " + s.d.Quote(r.Name) + " BEGIN " +

@@ -28,7 +28,7 @@ type sqliteDB struct {
 	err     error // of Close
 }
 
-var _ DB = (*sqliteDB)(nil)
+var _ engine = (*sqliteDB)(nil)
 
 // OpenSQLite opens the SQLite database in that file, and makes it where there
 // is none. What was written is on disk when Write returns. Several processes may

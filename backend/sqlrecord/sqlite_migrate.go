@@ -11,18 +11,11 @@ import (
 	driver "modernc.org/sqlite"
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
-
-	"frontdesk/mapping"
-)
-
-var (
-	_ migrator = (*sqliteDB)(nil)
-	_ looker   = (*sqliteDB)(nil)
 )
 
 // migrated looks without writing anything, so that a start needs no room on its disk.
 func (d *sqliteDB) migrated(ctx context.Context, m Migrations) (done bool, err error) {
-	if columns, err := d.columnNames(ctx, m.Table); err != nil || len(columns) == 0 {
+	if columns, err := columnNames(ctx, d, m.Table); err != nil || len(columns) == 0 {
 		return false, nil // migrating will say so better
 	}
 	db, err := d.open(url.Values{"mode": {"ro"}, "_pragma": {busyTimeout}})
@@ -70,15 +63,4 @@ func (d *sqliteDB) migrating(ctx context.Context, f func(*sql.DB, goose.Dialect,
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	return f(db, goose.DialectSQLite3)
-}
-
-func (d *sqliteDB) columnNames(ctx context.Context, table string) (names []string, err error) {
-	err = d.Read(ctx, func(c Conn) error {
-		return c.Query(ctx, "SELECT name FROM pragma_table_info(?1)", []Column{{Type: mapping.Text}},
-			[]mapping.Value{mapping.TextValue(table)}, func(row []mapping.Value) error {
-				names = append(names, row[0].Text())
-				return nil
-			})
-	})
-	return names, err
 }

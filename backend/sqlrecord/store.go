@@ -15,7 +15,7 @@ import (
 //
 // It is safe for concurrent use, unless On has bound it to a connection.
 type Store struct {
-	db        dated
+	db        engine
 	tables    map[*mapping.Resource]*table
 	bookmarks *bookmarks
 	counts    *counts // of PostgreSQL; else nil
@@ -35,14 +35,14 @@ var (
 // New returns the store of a model's records in db, whose tables Migrate has
 // made. It owns db from now on.
 func New(db DB, model *mapping.Model, now func() time.Time) *Store {
-	s := &Store{db: db.(dated), tables: map[*mapping.Resource]*table{}, bookmarks: newBookmarks(), now: now}
+	s := &Store{db: db.(engine), tables: map[*mapping.Resource]*table{}, bookmarks: newBookmarks(), now: now}
 	for _, r := range model.Resources {
 		s.tables[r] = newTable(db.Dialect(), r)
 	}
 	for _, t := range s.tables {
 		t.link(db.Dialect(), s.tables)
 	}
-	if d := db.Dialect(); !d.steers {
+	if d := db.Dialect(); !d.sqlite {
 		s.counts = newCounts(d, s.tables, countShift)
 	}
 	return s

@@ -110,8 +110,8 @@ func (s *Store) List(ctx context.Context, r *mapping.Resource, q backend.Query) 
 				return err
 			}
 		}
-		if v, ok := c.(valuePlanner); ok && l.varied {
-			c = v.plannedForValues()
+		if pg, ok := c.(*postgresConn); ok && l.varied {
+			c = plannedConn{pg}
 		}
 		err := c.Query(ctx, l.text, l.sel.columns, l.args, func(row []mapping.Value) error {
 			rec := l.sel.fill(records.record(), row)

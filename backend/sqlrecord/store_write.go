@@ -52,7 +52,7 @@ func (s *Store) insert(ctx context.Context, client auth.Client, rec mapping.Reco
 	switch {
 	case id == 0 && drawn != 0:
 		id = drawn
-		s.ahead.conn.Postpone(nil, t.insertAt, append(args, mapping.IntValue(id))...)
+		s.ahead.conn.postpone(nil, t.insertAt, append(args, mapping.IntValue(id))...)
 	case id == 0:
 		id, err = s.conn.Insert(ctx, t.insert, args...)
 	default:

@@ -2,7 +2,6 @@ package sqlrecord
 
 import (
 	"context"
-	"database/sql"
 	"math"
 	"time"
 
@@ -11,31 +10,18 @@ import (
 	"frontdesk/mapping"
 )
 
-// dated is a DB that says when a transaction changes what it changes, and so can
-// tell until when all changes can be seen. It keeps a moment in untilTable that no
-// transaction which begins later is dated before, whatever the clocks say by then.
-type dated interface {
-	DB
-	// writeDated is Write in a transaction that has a moment.
-	writeDated(ctx context.Context, now func() time.Time, f func(Conn, time.Time) error) error
-	// until returns a moment that no change is dated before which the next read
-	// does not see; 0 where the database cannot tell.
-	until(ctx context.Context, now func() time.Time) (ms int64, err error)
-}
-
-// untilTable has one row, made by a migration whose number no model comes to.
+// untilTable has one row, made by a migration whose number no model comes to: a moment that
+// no transaction which begins later is dated before, whatever the clocks say by then.
 const (
 	untilTable   = "record_until"
 	untilVersion = math.MaxInt32
 )
 
 func (s schema) untilStep() *goose.Migration {
-	return goose.NewGoMigration(untilVersion, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
-		if err := run(ctx, tx, "CREATE TABLE "+untilTable+" (at "+s.d.BigInt+" NOT NULL)"+s.d.TableOptions); err != nil {
-			return err
-		}
-		return run(ctx, tx, "INSERT INTO "+untilTable+" (at) VALUES (0)")
-	}}, nil)
+	return goose.NewGoMigration(untilVersion, inOne(
+		"CREATE TABLE "+untilTable+" (at "+s.d.BigInt+" NOT NULL)"+s.d.TableOptions,
+		"INSERT INTO "+untilTable+" (at) VALUES (0)",
+	), nil)
 }
 
 // Write runs f in a transaction, with the store bound to it. All that it creates and

@@ -31,7 +31,8 @@ type operationFile struct {
 	// client's number, or a text in single quotes
 	// that is passed as it is.
 	Arguments []string `yaml:"arguments"`
-	// Out are the columns that the procedure's out parameters are.
+	// Out are the columns that the procedure's out parameters are. With MariaDB
+	// and MySQL they are for create, update and delete.
 	Out []string `yaml:"out"`
 
 	requestFile

@@ -91,6 +91,9 @@ func (d *draft) procedure(path string, op mapping.Scope, of *operationFile, out 
 	case of.Out != nil:
 		d.fail(strictyaml.Child(path, "out"), "found with after, whose answer is not read: the record is read again. Expected arguments alone")
 	}
+	if of.Out != nil && (op == mapping.OpGet || op == mapping.OpList) && (d.engine() == "mysql" || d.engine() == "mariadb") {
+		d.fail(strictyaml.Child(path, "out"), "found at %s, whose statements may go to different connections, while the variables of out parameters belong to one: expected the columns in the result row of the procedure", op)
+	}
 	if of.Procedure == "" && d.resource.Table == "" && (d.resource.Read == "" || op != mapping.OpGet && op != mapping.OpList) {
 		d.once(d.at("table"), "missing, and %s is no procedure: expected the table", op)
 	}
