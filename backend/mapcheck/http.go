@@ -37,7 +37,7 @@ func HTTP(ctx context.Context, s Service, client auth.Client, o Options) (*Repor
 	if o.Rows <= 0 || o.Rows > mostOfPage {
 		o.Rows = mostOfPage
 	}
-	c := &httpCheck{Options: o, Report: &Report{doc: doc, Left: leftOut(o.Sheet, o.Model), samples: map[string]map[string]mappage.Column{}}, service: s, client: client, ids: map[string]mapping.Value{}}
+	c := &httpCheck{Options: o, Report: &Report{doc: doc, Left: leftOut(o, s), samples: map[string]map[string]mappage.Column{}}, service: s, client: client, ids: map[string]mapping.Value{}}
 	c.listed(o.Sheet)
 	c.quotedZones(o.Sheet)
 	if user := c.login(ctx, s, o); client.ID == 0 {
@@ -115,8 +115,9 @@ func (c *httpCheck) resource(ctx context.Context, r *mapping.Resource) error {
 
 // found words what a probe found.
 func (c *httpCheck) found(path string, f remote.Finding, n int) {
+	known := c.Sheet.Resource(strings.TrimPrefix(path, "resources.")) // nil of an adapter
 	switch {
-	case f.Field == "" && f.Place != "" && f.Place == c.Sheet.Resource(strings.TrimPrefix(path, "resources.")).Client:
+	case f.Field == "" && f.Place != "" && known != nil && f.Place == known.Client:
 		severity := Warning
 		if f.Records == n {
 			severity = Error
