@@ -81,14 +81,13 @@ func (c *httpCheck) resource(ctx context.Context, r *mapping.Resource) error {
 	q := backend.Query{Client: c.client, Limit: c.Rows}
 	for _, name := range r.ListRequires {
 		f := r.Field(name)
-		v, ok := c.ids[f.Reference]
-		if !ok && f.ReferenceBy != "" {
-			v, ok = c.ids["contact"]
-		} else if !ok && f.Check == "resource" {
+		of := referredTo(f)
+		v, ok := c.ids[of]
+		if f.Check == "resource" {
 			v, ok = mapping.TextValue("contact"), true
 		}
 		if !ok {
-			c.Looked = append(c.Looked, fmt.Sprintf("%s: not looked at, there is no %s to ask for", r.Name, f.Reference))
+			c.Looked = append(c.Looked, fmt.Sprintf("%s: not looked at, there is no %s to ask for", r.Name, of))
 			return nil
 		}
 		q.Filters = append(q.Filters, backend.Filter{Field: f, Value: v})

@@ -206,4 +206,5 @@ func TestAnswersNameNobody(t *testing.T) {
 	require.Len(t, found, 1, "%+v", report.Findings)
 	require.Regexp(t, `of status 200: "\{[^a-wyz]*`, found[0].Seen)
 	require.NotRegexp(t, `200: ".*[a-wyz]`, found[0].Seen)
+	require.Contains(t, report.Looked, "document: not looked at, there is no contact to ask for")
 }
