@@ -191,15 +191,15 @@ func (d *description) offer(model *mapping.Model) error {
 	return nil
 }
 
-func (a *adapter) capabilities() backend.Capabilities {
+func (a *adapter) Capabilities() backend.Capabilities {
 	return backend.Capabilities{Name: "remote", Store: a.about.Name, Version: a.about.Version, OwnRules: a.about.OwnRules, Distant: true}
 }
 
-func (a *adapter) supports(r *mapping.Resource, op mapping.Scope) bool {
+func (a *adapter) Supports(r *mapping.Resource, op mapping.Scope) bool {
 	return a.about.operations[r][op]
 }
 
-func (a *adapter) ping(ctx context.Context) error {
+func (a *adapter) Ping(ctx context.Context) error {
 	ans, err := a.ask(ctx, "/v1/health")
 	if err == nil {
 		a.wire.release(ans)
@@ -255,7 +255,7 @@ func (a *adapter) recordPath(r *mapping.Resource, id int32) []byte {
 }
 
 func (a *adapter) get(ctx context.Context, r *mapping.Resource, q backend.Query) (rec mapping.Record, _ []sheet.Raw, err error) {
-	if !a.supports(r, mapping.OpGet) {
+	if !a.Supports(r, mapping.OpGet) {
 		return mapping.Record{}, nil, backend.ErrNotFound
 	}
 	target := a.recordPath(r, q.ID)
@@ -302,8 +302,8 @@ func (a *adapter) record(r *mapping.Resource, ans *answer, status int, op mappin
 	return rec, err
 }
 
-func (a *adapter) list(ctx context.Context, r *mapping.Resource, q backend.Query) (page backend.Page, err error) {
-	if !a.supports(r, mapping.OpList) {
+func (a *adapter) List(ctx context.Context, r *mapping.Resource, q backend.Query) (page backend.Page, err error) {
+	if !a.Supports(r, mapping.OpList) {
 		return backend.Page{}, nil
 	}
 	target := appendQuery(append(a.recordPath(r, 0), '?'), r, q)
@@ -353,7 +353,7 @@ func (p *adapterPlan) pageOf(r *mapping.Resource, top row, q backend.Query) (bac
 	return page, nil
 }
 
-func (a *adapter) describeModel(ctx context.Context, name string) ([]byte, error) {
+func (a *adapter) DescribeModel(ctx context.Context, name string) ([]byte, error) {
 	if !a.about.DescribesModel {
 		return nil, nil
 	}
@@ -374,8 +374,9 @@ func (a *adapter) describeModel(ctx context.Context, name string) ([]byte, error
 
 func (a *adapter) pool() *pool { return a.wire.pool }
 
-func (a *adapter) close() {
+func (a *adapter) Close() error {
 	if a.wire != nil { // else it can only Explain
 		a.wire.pool.close()
 	}
+	return nil
 }

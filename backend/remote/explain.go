@@ -39,7 +39,7 @@ func Explainer(o Options) (*Store, error) {
 }
 
 func (a *adapter) explain(r *mapping.Resource, op mapping.Scope) []string {
-	if !a.supports(r, op) {
+	if !a.Supports(r, op) {
 		return nil
 	}
 	address := a.o.Sheet.Source.Frontdesk.URL + "/v1/records/" + r.Name

@@ -50,7 +50,7 @@ type listing struct {
 }
 
 // list reads a page of records, in as many calls as that takes.
-func (s *service) list(ctx context.Context, m *mapping.Resource, q backend.Query) (backend.Page, error) {
+func (s *service) List(ctx context.Context, m *mapping.Resource, q backend.Query) (backend.Page, error) {
 	page, err := s.listFor(ctx, m, q, s.owners(q.Client))
 	if err == nil && m.HasArray(q.Fields) {
 		err = s.addArrays(ctx, m, q, &page)

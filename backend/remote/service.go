@@ -236,7 +236,7 @@ func (op *operation) countsBy(t *sheet.Total) {
 // tellsTotal tells whether the answer has the number of all records.
 func (op *operation) tellsTotal() bool { return op.total >= 0 || op.totalHeader != "" }
 
-func (s *service) capabilities() backend.Capabilities {
+func (s *service) Capabilities() backend.Capabilities {
 	return backend.Capabilities{Name: "remote", Store: "http", OwnRules: s.o.Sheet.OwnRules, Distant: true, Parallel: s.o.Sheet.Source.HTTP.Parallel}
 }
 
@@ -257,18 +257,18 @@ func (r *resource) operation(op mapping.Scope) *operation {
 	}
 }
 
-func (s *service) supports(r *mapping.Resource, op mapping.Scope) bool {
+func (s *service) Supports(r *mapping.Resource, op mapping.Scope) bool {
 	known := s.resources[r]
 	return known != nil && known.operation(op) != nil
 }
 
 func (s *service) keepsKeys() bool { return false }
 
-func (s *service) describeModel(context.Context, string) ([]byte, error) { return nil, nil }
+func (s *service) DescribeModel(context.Context, string) ([]byte, error) { return nil, nil }
 
 // ping sends a request that changes nothing. Any answer will do, except one that says that the
 // service does not work.
-func (s *service) ping(ctx context.Context) error {
+func (s *service) Ping(ctx context.Context) error {
 	if s.logOn != nil { // a token that is still good says nothing of the service
 		if _, err := s.logOn.get(ctx, auth.Client{}); err != nil {
 			return err
@@ -287,7 +287,10 @@ func (s *service) ping(ctx context.Context) error {
 
 func (s *service) pool() *pool { return s.wire.pool }
 
-func (s *service) close() { s.wire.pool.close() }
+func (s *service) Close() error {
+	s.wire.pool.close()
+	return nil
+}
 
 // values are what the placeholders of one call stand for.
 type values struct {

@@ -151,7 +151,7 @@ func (s *service) withChildren(ctx context.Context, r *resource, q backend.Query
 		if f.Field.Type != mapping.Array || f.Children != "" || s.resources[f.Field.Target()] == nil {
 			continue
 		}
-		page, err := s.list(ctx, f.Field.Target(), elementsOf(q.Client, f.Field, rec))
+		page, err := s.List(ctx, f.Field.Target(), elementsOf(q.Client, f.Field, rec))
 		if err != nil {
 			return rec, fmt.Errorf("%s: %w", f.Name, err)
 		}
