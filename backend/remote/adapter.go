@@ -41,14 +41,11 @@ type description struct {
 	TellsClient    bool                           `json:"tells_client"`
 	Filters        []string                       `json:"filters"` // beside equality
 	Resources      map[string]resourceDescription `json:"resources"`
-	operations     map[*mapping.Resource]operations
 }
 
 type resourceDescription struct {
 	Operations []mapping.Scope `json:"operations"`
 }
-
-type operations map[mapping.Scope]bool
 
 // adapterPlan is where the fields of a resource are in its records.
 type adapterPlan struct {
@@ -137,7 +134,7 @@ func (a *adapter) describe(ctx context.Context) error {
 		return fmt.Errorf("it speaks protocol %d; this gateway speaks %d", d.Protocol, protocolVersion)
 	}
 	a.model = d.narrow(a.model)
-	if err := d.offer(a.model); err != nil {
+	if err := d.judge(a.model); err != nil {
 		return err
 	}
 	a.about = d
@@ -173,19 +170,16 @@ func (d *description) unfiltered() (lacks mapping.Operators) {
 	return lacks
 }
 
-// offer finds the operations of the model's resources.
-func (d *description) offer(model *mapping.Model) error {
-	d.operations = map[*mapping.Resource]operations{}
+// judge judges what is said of the model's resources.
+func (d *description) judge(model *mapping.Model) error {
 	for _, r := range model.Resources {
-		d.operations[r] = operations{}
 		for _, op := range d.Resources[r.Name].Operations {
 			if !slices.Contains(mapping.RecordOperations(), op) {
 				return fmt.Errorf("resource %s: unknown operation %.20q", r.Name, op)
 			}
-			d.operations[r][op] = true
 		}
 	}
-	if len(d.operations) == 0 {
+	if len(model.Resources) == 0 {
 		return errors.New("it offers no resource of the model")
 	}
 	return nil
@@ -196,7 +190,7 @@ func (a *adapter) Capabilities() backend.Capabilities {
 }
 
 func (a *adapter) Supports(r *mapping.Resource, op mapping.Scope) bool {
-	return a.about.operations[r][op]
+	return slices.Contains(a.about.Resources[r.Name].Operations, op)
 }
 
 func (a *adapter) Ping(ctx context.Context) error {

@@ -98,7 +98,7 @@ func (s *service) ready() error {
 	marks := 0
 	for r, described := range s.o.Sheet.Resources {
 		at := slices.IndexFunc(described.Places, func(p sheet.Place) bool { return described.Version != "" && p.Name == described.Version })
-		s.resources[r] = &resource{Resource: described, record: placesOf(described), version: at}
+		s.resources[r] = &resource{Resource: described, record: placesOf(described.Places), version: at}
 	}
 	var problems []error
 	for _, r := range s.resources {
@@ -118,10 +118,7 @@ func (s *service) ready() error {
 		if a.described == nil {
 			continue
 		}
-		facts := newShape()
-		for _, p := range accounts.Facts.Places {
-			facts.addPlace(p.Name)
-		}
+		facts := placesOf(accounts.Facts.Places)
 		op := &operation{Operation: a.described, next: -1, total: -1, answer: facts}
 		if a.described.Result != "" {
 			op.answer = newShape()
@@ -145,9 +142,9 @@ func (r *resource) wrote() {
 	}
 }
 
-func placesOf(r *sheet.Resource) *shape {
+func placesOf(places []sheet.Place) *shape {
 	s := newShape()
-	for _, p := range r.Places {
+	for _, p := range places {
 		if p.Whole {
 			s.addWhole(p.Name)
 		} else {
@@ -173,14 +170,12 @@ func (s *service) readyResource(r *resource) (err error) {
 			continue
 		}
 		// Elements have no elements: their own arrays are not read here.
-		if err := r.record.addList(f.Children, placesOf(child.Resource)); err != nil {
+		if err := r.record.addList(f.Children, placesOf(child.Places)); err != nil {
 			return fmt.Errorf("field %s: %w", f.Name, err)
 		}
 		r.arrays, r.children = append(r.arrays, i), append(r.children, child)
 	}
-	for scope, to := range map[mapping.Scope]**operation{
-		mapping.OpGet: &r.get, mapping.OpList: &r.list, mapping.OpCreate: &r.create, mapping.OpUpdate: &r.update, mapping.OpDelete: &r.delete,
-	} {
+	for scope, to := range r.slots() {
 		described := r.Operations[scope]
 		if described == nil {
 			continue
@@ -240,26 +235,16 @@ func (s *service) Capabilities() backend.Capabilities {
 	return backend.Capabilities{Name: "remote", Store: "http", OwnRules: s.o.Sheet.OwnRules, Distant: true, Parallel: s.o.Sheet.Source.HTTP.Parallel}
 }
 
-func (r *resource) operation(op mapping.Scope) *operation {
-	switch op {
-	case mapping.OpGet:
-		return r.get
-	case mapping.OpList:
-		return r.list
-	case mapping.OpCreate:
-		return r.create
-	case mapping.OpUpdate:
-		return r.update
-	case mapping.OpDelete:
-		return r.delete
-	default:
-		return nil
+// slots are where the resource has each operation, which the sheet need not have.
+func (r *resource) slots() map[mapping.Scope]**operation {
+	return map[mapping.Scope]**operation{
+		mapping.OpGet: &r.get, mapping.OpList: &r.list, mapping.OpCreate: &r.create, mapping.OpUpdate: &r.update, mapping.OpDelete: &r.delete,
 	}
 }
 
 func (s *service) Supports(r *mapping.Resource, op mapping.Scope) bool {
 	known := s.resources[r]
-	return known != nil && known.operation(op) != nil
+	return known != nil && known.Operations[op] != nil
 }
 
 func (s *service) keepsKeys() bool { return false }
