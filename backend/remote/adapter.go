@@ -224,10 +224,7 @@ func (a *adapter) call(ctx context.Context, r *request, client auth.Client) (*an
 		head = strconv.AppendInt(head, client.ID, 10)
 		head = append(head, "\r\n"...)
 	}
-	if id := a.o.RequestID(ctx); isHeader(id) && id != "" {
-		head = append(append(append(head, "X-Request-Id: "...), id...), "\r\n"...)
-	}
-	head = a.o.traceHeaders(ctx, head)
+	head = a.o.aboutHeaders(ctx, head)
 	timeout := r.timeout
 	if d, ok := ctx.Deadline(); ok {
 		timeout = min(timeout, d.Sub(a.o.Now()))

@@ -36,20 +36,23 @@ type Options struct {
 	Random func() float64
 }
 
-// traceHeaders tells the service which trace a call belongs to.
-func (o *Options) traceHeaders(ctx context.Context, head []byte) []byte {
+// aboutHeaders tells the service which request and which trace a call belongs to.
+func (o *Options) aboutHeaders(ctx context.Context, head []byte) []byte {
+	add := func(name, value string) bool {
+		if value == "" || !isHeader(value) {
+			return false
+		}
+		head = appendHeaders(head, [][2]string{{name, value}})
+		return true
+	}
+	add("X-Request-Id", o.RequestID(ctx))
 	if o.Trace == nil {
 		return head
 	}
-	parent, state := o.Trace(ctx)
-	if parent == "" || !isHeader(parent) {
-		return head
+	if parent, state := o.Trace(ctx); add("traceparent", parent) {
+		add("tracestate", state)
 	}
-	head = appendHeaders(head, [][2]string{{"traceparent", parent}})
-	if state == "" || !isHeader(state) {
-		return head
-	}
-	return appendHeaders(head, [][2]string{{"tracestate", state}})
+	return head
 }
 
 func (o Options) withDefaults() Options {
