@@ -36,9 +36,10 @@ type Options struct {
 	// it; it must be positive.
 	Timeout time.Duration
 	// MaxConcurrent is how many calls may be under way at once; it is also limited by the
-	// driver's connections (Pooler). MaxQueue is how many more may wait; a further one is
-	// refused at once. Default 256 and 1024.
-	MaxConcurrent, MaxQueue int
+	// driver's connections (Pooler). MaxQueue is how many more may wait, 0 for none; a further
+	// one is refused at once. Default 256, and 1024 where MaxQueue is nil.
+	MaxConcurrent int
+	MaxQueue      *int
 	// CircuitFailures is how many failures in a row open the circuit of a resource's
 	// reads, or writes, for all clients or for one. After CircuitPause a trial call is
 	// let through. Default 10 and 5 s.
@@ -98,7 +99,7 @@ const (
 
 func (o Options) withDefaults() Options {
 	o.MaxConcurrent = cmp.Or(o.MaxConcurrent, 256)
-	o.MaxQueue = cmp.Or(o.MaxQueue, 1024)
+	o.MaxQueue = cmp.Or(o.MaxQueue, new(1024))
 	o.CircuitFailures = cmp.Or(o.CircuitFailures, 10)
 	o.CircuitPause = cmp.Or(o.CircuitPause, 5*time.Second)
 	if o.Now == nil {

@@ -174,7 +174,7 @@ func TestCircuitCloses(t *testing.T) {
 // neither room nor a place to wait is refused at once.
 func TestBulkhead(t *testing.T) {
 	release := make(chan struct{})
-	g := guard(t, backend.Options{MaxConcurrent: 4, MaxQueue: 1}, func(_ context.Context, r *mapping.Resource) error {
+	g := guard(t, backend.Options{MaxConcurrent: 4, MaxQueue: new(1)}, func(_ context.Context, r *mapping.Resource) error {
 		if r.Name == "order" {
 			<-release
 		}
@@ -198,10 +198,29 @@ func TestBulkhead(t *testing.T) {
 	require.Equal(t, "closed", g.State(), "being refused is no failure of the backend")
 }
 
+// TestNobodyWaits: with a queue of 0 a call without a slot is refused at once.
+func TestNobodyWaits(t *testing.T) {
+	release, arrived := make(chan struct{}), make(chan struct{})
+	g := guard(t, backend.Options{MaxConcurrent: 1, MaxQueue: new(0), Timeout: time.Minute}, func(context.Context, *mapping.Resource) error {
+		close(arrived)
+		<-release
+		return nil
+	})
+	require.Zero(t, g.Queue())
+	var hanging sync.WaitGroup
+	hanging.Go(func() { _ = g.get("order") })
+	<-arrived
+	e := g.requireReason(g.get("order"), mapping.BackendUnavailable)
+	require.Equal(t, time.Second, e.RetryAfter)
+	require.Equal(t, 1, g.outcomes("order")[backend.Busy])
+	close(release)
+	hanging.Wait()
+}
+
 // Waiting for room counts against the deadline.
 func TestBulkheadWaitsNoLongerThanTheDeadline(t *testing.T) {
 	release := make(chan struct{})
-	g := guard(t, backend.Options{MaxConcurrent: 1, MaxQueue: 8, Timeout: 50 * time.Millisecond, CircuitFailures: 1},
+	g := guard(t, backend.Options{MaxConcurrent: 1, MaxQueue: new(8), Timeout: 50 * time.Millisecond, CircuitFailures: 1},
 		func(context.Context, *mapping.Resource) error { <-release; return nil })
 	var hanging sync.WaitGroup
 	hanging.Go(func() { _ = g.get("order") })

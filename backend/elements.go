@@ -50,10 +50,6 @@ func share(records []mapping.Record, f *mapping.Field, elements []mapping.Record
 		of[id] = append(of[id], e)
 	}
 	for i := range records {
-		rec := &records[i]
-		if rec.Children == nil {
-			rec.Children = map[int][]mapping.Record{}
-		}
-		rec.Children[f.Index], rec.Values[f.Index] = of[int64(rec.ID())], mapping.RecordsValue()
+		records[i].SetElements(f.Index, of[int64(records[i].ID())])
 	}
 }

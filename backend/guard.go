@@ -51,7 +51,7 @@ func rooms(d Driver, o Options) []*shares {
 		pool = p.Pool()
 	}
 	room := func(most int) *shares {
-		return newShares(min(o.MaxConcurrent, cmp.Or(most, o.MaxConcurrent)), o.MaxQueue)
+		return newShares(min(o.MaxConcurrent, cmp.Or(most, o.MaxConcurrent)), *o.MaxQueue)
 	}
 	if pool.Writes == 0 {
 		return []*shares{room(pool.Calls)}

@@ -245,7 +245,7 @@ func TestWaitingLeavesTimeForTheCall(t *testing.T) {
 // TestQueueIsShared: who fills the line gives way to those who have less in it.
 func TestQueueIsShared(t *testing.T) {
 	t.Parallel()
-	c := newCrowd(t, backend.Options{MaxConcurrent: 1, MaxQueue: 4}, backend.Pool{})
+	c := newCrowd(t, backend.Options{MaxConcurrent: 1, MaxQueue: new(4)}, backend.Pool{})
 	c.call('A', "order", 5)
 	at := c.comes("A order")
 	refused := func(by func()) {
@@ -287,7 +287,7 @@ func TestQueueIsShared(t *testing.T) {
 // lines are of a client at a resource.
 func TestQueueIsSharedByClients(t *testing.T) {
 	t.Parallel()
-	c := newCrowd(t, backend.Options{MaxConcurrent: 1, MaxQueue: 8}, backend.Pool{})
+	c := newCrowd(t, backend.Options{MaxConcurrent: 1, MaxQueue: new(8)}, backend.Pool{})
 	c.call('A', "order", 1)
 	at := c.comes("A order")
 	for resource, n := range map[string]int{"order": 1, "contact": 1, "document": 1, "vehicle": 2} {

@@ -241,6 +241,14 @@ func (rec Record) ID() int32 { return int32(rec.Values[rec.Resource.ID].num) }
 // Flag tells whether a 0/1 field at that position is 1.
 func (rec Record) Flag(index int) bool { return rec.Values[index].num == 1 }
 
+// SetElements gives the record the elements of its array field at that position.
+func (rec *Record) SetElements(index int, elements []Record) {
+	if rec.Children == nil {
+		rec.Children = map[int][]Record{}
+	}
+	rec.Values[index], rec.Children[index] = RecordsValue(), elements
+}
+
 // Bytes is how much its texts and contents are.
 func (rec Record) Bytes() (n int) {
 	for i := range rec.Values {

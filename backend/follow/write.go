@@ -2,7 +2,6 @@ package follow
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"go.uber.org/zap"
@@ -81,18 +80,6 @@ func (n *noting) Delete(ctx context.Context, client auth.Client, before mapping.
 		n.add(client, before, backend.RecordDeleted)
 	}
 	return err
-}
-
-// Exists implements backend.Prober, as far as the transaction does.
-func (n *noting) Exists(ctx context.Context, client auth.Client, r *mapping.Resource, id int32) (bool, error) {
-	if p, ok := n.Tx.(backend.Prober); ok {
-		return p.Exists(ctx, client, r, id)
-	}
-	_, err := n.Get(ctx, r, backend.Query{Client: client, ID: id, Fields: []int{r.ID}})
-	if errors.Is(err, backend.ErrNotFound) {
-		return false, nil
-	}
-	return err == nil, err
 }
 
 // noteWritten notes written records for the clients that follow them: the one that wrote, and,

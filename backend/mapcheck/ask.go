@@ -149,10 +149,7 @@ func required(r *mapping.Resource, ids map[string][]int64) (tries [][]backend.Fi
 	for _, name := range r.ListRequires {
 		f := r.Field(name)
 		var values []mapping.Value
-		of := f.Reference
-		if f.ReferenceBy != "" {
-			of = "contact"
-		}
+		of := referredTo(f)
 		for _, id := range ids[of][:min(len(ids[of]), mostParents)] {
 			values = append(values, mapping.IntValue(id))
 		}
@@ -168,6 +165,15 @@ func required(r *mapping.Resource, ids map[string][]int64) (tries [][]backend.Fi
 		tries = longer
 	}
 	return tries
+}
+
+// referredTo is the resource whose records are asked for by a field: contacts, where records of
+// several can be.
+func referredTo(f *mapping.Field) string {
+	if f.ReferenceBy != "" {
+		return "contact"
+	}
+	return f.Reference
 }
 
 // list asks for a page of the client's list.

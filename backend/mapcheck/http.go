@@ -37,7 +37,7 @@ func HTTP(ctx context.Context, s Service, client auth.Client, o Options) (*Repor
 	if o.Rows <= 0 || o.Rows > mostOfPage {
 		o.Rows = mostOfPage
 	}
-	c := &httpCheck{Options: o, Report: &Report{doc: doc, Left: leftOut(o.Sheet, o.Model), samples: map[string]map[string]mappage.Column{}}, service: s, client: client, ids: map[string]mapping.Value{}}
+	c := &httpCheck{Options: o, Report: &Report{doc: doc, Left: leftOut(o, s), samples: map[string]map[string]mappage.Column{}}, service: s, client: client, ids: map[string]mapping.Value{}}
 	c.listed(o.Sheet)
 	c.quotedZones(o.Sheet)
 	if user := c.login(ctx, s, o); client.ID == 0 {
@@ -81,14 +81,13 @@ func (c *httpCheck) resource(ctx context.Context, r *mapping.Resource) error {
 	q := backend.Query{Client: c.client, Limit: c.Rows}
 	for _, name := range r.ListRequires {
 		f := r.Field(name)
-		v, ok := c.ids[f.Reference]
-		if !ok && f.ReferenceBy != "" {
-			v, ok = c.ids["contact"]
-		} else if !ok && f.Check == "resource" {
+		of := referredTo(f)
+		v, ok := c.ids[of]
+		if f.Check == "resource" {
 			v, ok = mapping.TextValue("contact"), true
 		}
 		if !ok {
-			c.Looked = append(c.Looked, fmt.Sprintf("%s: not looked at, there is no %s to ask for", r.Name, f.Reference))
+			c.Looked = append(c.Looked, fmt.Sprintf("%s: not looked at, there is no %s to ask for", r.Name, of))
 			return nil
 		}
 		q.Filters = append(q.Filters, backend.Filter{Field: f, Value: v})
@@ -115,8 +114,9 @@ func (c *httpCheck) resource(ctx context.Context, r *mapping.Resource) error {
 
 // found words what a probe found.
 func (c *httpCheck) found(path string, f remote.Finding, n int) {
+	known := c.Sheet.Resource(strings.TrimPrefix(path, "resources.")) // nil of an adapter
 	switch {
-	case f.Field == "" && f.Place != "" && f.Place == c.Sheet.Resource(strings.TrimPrefix(path, "resources.")).Client:
+	case f.Field == "" && f.Place != "" && known != nil && f.Place == known.Client:
 		severity := Warning
 		if f.Records == n {
 			severity = Error

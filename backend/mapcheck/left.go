@@ -11,17 +11,19 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// leftOut is what clients of the whole model will not find.
-func leftOut(s *sheet.Sheet, whole *mapping.Model) Left {
+// leftOut is what clients of the whole model will not find before a system.
+func leftOut(o Options, system backend.Supporter) Left {
+	s, whole := o.Sheet, o.Model
 	l := Left{Operations: map[string][]string{}, Fields: map[string][]string{}, Rules: s.WithoutRules}
+	offer := backend.Offer{Model: s.Model, Supports: system.Supports, Writes: system.Writes, Exports: true}
 	for _, r := range whole.Resources {
-		known := s.Resource(r.Name)
+		known := s.Model.Resource(r.Name)
 		if known == nil {
 			l.Resources = append(l.Resources, r.Name)
 			continue
 		}
 		for _, op := range mapping.RecordOperations() {
-			if known.Operations[op] == nil {
+			if !offer.Has(known, op) {
 				l.Operations[r.Name] = append(l.Operations[r.Name], string(op))
 			}
 		}
@@ -31,20 +33,26 @@ func leftOut(s *sheet.Sheet, whole *mapping.Model) Left {
 			}
 		}
 	}
-	l.Rows = lostRows(s, whole)
+	l.Rows = lostRows(s, whole, offer)
 	return l
 }
 
 // lostRows are the rows of the interface's tables that cannot occur.
-func lostRows(s *sheet.Sheet, whole *mapping.Model) []string {
+func lostRows(s *sheet.Sheet, whole *mapping.Model, offer backend.Offer) []string {
 	var lost []string
 	catalogue := mapping.NewCatalogue()
-	field := func(is func(*mapping.Field) bool) func(*sheet.Resource) bool {
-		return func(r *sheet.Resource) bool {
-			return slices.ContainsFunc(r.Fields, func(f sheet.Field) bool { return is(f.Field) })
+	field := func(is func(*mapping.Field) bool) func(*mapping.Resource) bool {
+		return func(r *mapping.Resource) bool {
+			return slices.ContainsFunc(r.Fields, func(f mapping.Field) bool { return is(&f) })
 		}
 	}
-	occurs := map[mapping.Reason]func(*sheet.Resource) bool{ // on resources that are so
+	mapped := func(name string) func(*mapping.Resource) bool {
+		return func(r *mapping.Resource) bool {
+			f, known := r.Field(name), s.Resource(r.Name)
+			return f != nil && (known == nil || !known.Fields[f.Index].Traits().Fixed)
+		}
+	}
+	occurs := map[mapping.Reason]func(*mapping.Resource) bool{ // on resources that are so
 		mapping.ArrayEmpty:     field(func(f *mapping.Field) bool { return f.Type == mapping.Array }),
 		mapping.ByteaInvalid:   field(func(f *mapping.Field) bool { return f.Type == mapping.Bytea }),
 		mapping.DateNotAfter:   field(func(f *mapping.Field) bool { return f.After != "" }),
@@ -54,40 +62,27 @@ func lostRows(s *sheet.Sheet, whole *mapping.Model) []string {
 		mapping.ArchivedRecord: mapped("is_archived"),
 	}
 	can := func(e mapping.Entry) bool {
-		for _, r := range s.Resources {
-			if r.Operations[e.Scope] != nil && occurs[e.Reason](r) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(s.Model.Resources, func(r *mapping.Resource) bool { return offer.Has(r, e.Scope) && occurs[e.Reason](r) })
 	}
 	for _, e := range catalogue.Entries() {
 		inRecords := slices.Contains([]mapping.Scope{mapping.OpCreate, mapping.OpUpdate, mapping.OpDelete}, e.Scope)
 		switch {
 		case !catalogue.Documented(e):
-		case occurs[e.Reason] != nil && inRecords && !can(e), ofMissing(s, whole, e.Scope):
+		case occurs[e.Reason] != nil && inRecords && !can(e), ofMissing(offer, whole, e.Scope):
 			lost = append(lost, string(e.Scope)+": "+e.Message)
 		}
 	}
 	return lost
 }
 
-// ofMissing tells whether a scope is of a resource that the sheet does not have, or of
+// ofMissing tells whether a scope is of a resource that the system does not have, or of
 // an endpoint that works with what it does not have.
-func ofMissing(s *sheet.Sheet, whole *mapping.Model, scope mapping.Scope) bool {
+func ofMissing(offer backend.Offer, whole *mapping.Model, scope mapping.Scope) bool {
 	_, path, ok := strings.Cut(string(scope), "/")
 	if ok && whole.Resource(path) != nil {
-		return s.Resource(path) == nil
+		return offer.Model.Resource(path) == nil
 	}
-	offer := backend.Offer{Model: s.Model, Supports: s.Supports, Writes: s.Writes, Exports: true}
 	return ok && !offer.Carries("/"+path)
-}
-
-func mapped(name string) func(*sheet.Resource) bool {
-	return func(r *sheet.Resource) bool {
-		f := r.Field(name)
-		return f != nil && !r.Fields[f.Index].Traits().Fixed
-	}
 }
 
 func (l Left) write(b *strings.Builder) {

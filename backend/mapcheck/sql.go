@@ -68,7 +68,7 @@ func SQL(ctx context.Context, o Options) (report *Report, err error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &sqlCheck{Options: o, Report: &Report{doc: doc, Left: leftOut(o.Sheet, o.Model)}, reader: reader, schema: schema}
+	c := &sqlCheck{Options: o, Report: &Report{doc: doc, Left: leftOut(o, o.Sheet)}, reader: reader, schema: schema}
 	if unproven != "" {
 		c.add(Note, "sql.unproven", "source.sql.engine", unproven, "try all of it on a copy first, and run frontdesk conform")
 	}

@@ -43,6 +43,15 @@ func (draft *Draft) Page() mappage.Page {
 
 // usersNotes say who may log in.
 func (d *drafter) usersNotes() []mappage.Note {
+	if d.http != nil && d.http.login != nil && d.noAccounts == "" {
+		all := []mappage.Note{{Kind: mappage.Info, Text: "Who may log in: " + d.http.login.why}}
+		for _, f := range d.http.login.facts {
+			for _, todo := range f.todo {
+				all = append(all, mappage.Note{Kind: mappage.Todo, Text: f.name + ": " + todo})
+			}
+		}
+		return all
+	}
 	if d.users == nil || d.noAccounts != "" {
 		return []mappage.Note{{Kind: mappage.Todo, Text: "Who may log in?"}}
 	}

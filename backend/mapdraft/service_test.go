@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/backend/mappage"
 	"frontdesk/mapping"
 )
 
@@ -73,6 +74,10 @@ func TestStyles(t *testing.T) {
 		require.Contains(t, d.Text, line)
 	}
 	require.NotContains(t, d.Text, "employee:", "who logs in is nobody's record")
+	notes := d.Page().Notes
+	require.Contains(t, notes, mappage.Note{Kind: mappage.Info, Text: "Who may log in: users, whose records have emailVisibility: PocketBase logs them in"})
+	require.Contains(t, notes, mappage.Note{Kind: mappage.Todo, Text: "client_name: client_name is what the client, not the user, is called"})
+	require.NotContains(t, notes, mappage.Note{Kind: mappage.Todo, Text: "Who may log in?"})
 
 	link := http.Header{"Link": {`</parts?_page=2&_limit=1>; rel="next"`}, "X-Total-Count": {"45"}}
 	d = heard(t, Options{Samples: []Sample{{Path: "/parts", Header: link, Body: []byte(`[{"id": 1, "nr": "N1", "title": "x", "price": 2}]`)}}})
@@ -90,6 +95,19 @@ func TestStyles(t *testing.T) {
 	d = heard(t, Options{OpenAPI: []byte(strings.Replace(described, "- {name: last_name, in: query, ", "- {name: q, in: query, description: an RSQL expression, ", 1))})
 	for _, line := range []string{"quotes: backslash", `q: "{filter}"`, `join: ";"`, `"lastName=='{filter.name}'",`} {
 		require.Contains(t, d.Text, line)
+	}
+}
+
+// TestAlwaysTheSame: of a service whose parts are of different kinds there is one draft.
+func TestAlwaysTheSame(t *testing.T) {
+	samples := []Sample{
+		{Path: "/odata/Products", Body: []byte(`{"@odata.context": "x", "value": [{"ID": 1, "Code": "N1", "Name": "x", "UnitPrice": 2.5}]}`)},
+		{Path: "/api/collections/contacts/records", Body: []byte(`{"items": [{"id": "bbbbbbbbbbbbbbb", "name": "Jansen", "customer": true, "collectionId": "x", "collectionName": "y"}]}`)},
+	}
+	first := heard(t, Options{Samples: samples}).Text
+	require.Contains(t, first, "expressions: {quotes: pocketbase}", "that of the first path")
+	for range 20 {
+		require.Equal(t, first, heard(t, Options{Samples: samples}).Text)
 	}
 }
 

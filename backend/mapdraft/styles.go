@@ -125,7 +125,7 @@ func (s *style) expressed() bool { return s != nil && s.join != "" }
 
 // expressions are how the service writes values in filters; "" where nothing is to be said.
 func (s *service) expressions() string {
-	for _, e := range s.endpoints {
+	for _, e := range slices.SortedFunc(maps.Values(s.endpoints), func(a, b *endpoint) int { return cmp.Compare(a.list, b.list) }) {
 		var said []string
 		if e.style.expressed() {
 			said = append(said, "quotes: "+e.style.quotes)
@@ -349,7 +349,7 @@ func (m *match) unask(keys []string, why string) bool {
 		m.unsorted[keys[4]] = true
 		return true
 	}
-	for name := range m.said {
+	for _, name := range slices.Sorted(maps.Keys(m.said)) {
 		switch {
 		case (strings.Contains(why, "{filter."+name+".")) && !m.unranged[name]:
 			m.unranged[name] = true

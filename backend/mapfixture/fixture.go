@@ -2,7 +2,6 @@ package mapfixture
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -15,9 +14,10 @@ import (
 
 // Fixture is a file of cases, in their order.
 type Fixture struct {
-	File  string `yaml:"-"`
-	Login Login  `yaml:"login"`
-	Cases []Case `yaml:"cases"`
+	File   string `yaml:"-"`
+	Source []byte `yaml:"-"` // the file as it was read
+	Login  Login  `yaml:"login"`
+	Cases  []Case `yaml:"cases"`
 
 	head string // the comments that the file begins with
 	// written is the login as the file has it, with variables not expanded.
@@ -63,7 +63,7 @@ func Read(path string, expand func(string) (string, error), record bool) (*Fixtu
 	if err != nil {
 		return nil, fmt.Errorf("fixture: %w", err)
 	}
-	f := &Fixture{File: path}
+	f := &Fixture{File: path, Source: src}
 	doc, problems := strictyaml.Decode(path, src, f)
 	fail := func(at, format string, args ...any) {
 		if !doc.Broken(at) {
@@ -126,9 +126,9 @@ func (c *Case) judge(at string, fail func(at, format string, args ...any), recor
 	}
 }
 
-// Write writes the fixture to its file, with what its answers are now. Comments
+// Text is the fixture for its file, with what its answers are now. Comments
 // at its beginning stay, others are lost. JSON texts are YAML's in double quotes.
-func (f *Fixture) Write() error {
+func (f *Fixture) Text() []byte {
 	var b strings.Builder
 	b.WriteString(f.head)
 	if f.written.Username != "" {
@@ -149,14 +149,7 @@ func (f *Fixture) Write() error {
 			}
 		}
 	}
-	next := f.File + ".new"
-	if err := os.WriteFile(next, []byte(b.String()), 0o600); err != nil {
-		return fmt.Errorf("record: %w", err)
-	}
-	if err := os.Rename(next, f.File); err != nil {
-		return errors.Join(fmt.Errorf("record: %w", err), os.Remove(next))
-	}
-	return nil
+	return []byte(b.String())
 }
 
 func writeHeaders(b *strings.Builder, headers map[string]string) {

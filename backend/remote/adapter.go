@@ -41,14 +41,11 @@ type description struct {
 	TellsClient    bool                           `json:"tells_client"`
 	Filters        []string                       `json:"filters"` // beside equality
 	Resources      map[string]resourceDescription `json:"resources"`
-	operations     map[*mapping.Resource]operations
 }
 
 type resourceDescription struct {
 	Operations []mapping.Scope `json:"operations"`
 }
-
-type operations map[mapping.Scope]bool
 
 // adapterPlan is where the fields of a resource are in its records.
 type adapterPlan struct {
@@ -137,7 +134,7 @@ func (a *adapter) describe(ctx context.Context) error {
 		return fmt.Errorf("it speaks protocol %d; this gateway speaks %d", d.Protocol, protocolVersion)
 	}
 	a.model = d.narrow(a.model)
-	if err := d.offer(a.model); err != nil {
+	if err := d.judge(a.model); err != nil {
 		return err
 	}
 	a.about = d
@@ -173,33 +170,30 @@ func (d *description) unfiltered() (lacks mapping.Operators) {
 	return lacks
 }
 
-// offer finds the operations of the model's resources.
-func (d *description) offer(model *mapping.Model) error {
-	d.operations = map[*mapping.Resource]operations{}
+// judge judges what is said of the model's resources.
+func (d *description) judge(model *mapping.Model) error {
 	for _, r := range model.Resources {
-		d.operations[r] = operations{}
 		for _, op := range d.Resources[r.Name].Operations {
 			if !slices.Contains(mapping.RecordOperations(), op) {
 				return fmt.Errorf("resource %s: unknown operation %.20q", r.Name, op)
 			}
-			d.operations[r][op] = true
 		}
 	}
-	if len(d.operations) == 0 {
+	if len(model.Resources) == 0 {
 		return errors.New("it offers no resource of the model")
 	}
 	return nil
 }
 
-func (a *adapter) capabilities() backend.Capabilities {
+func (a *adapter) Capabilities() backend.Capabilities {
 	return backend.Capabilities{Name: "remote", Store: a.about.Name, Version: a.about.Version, OwnRules: a.about.OwnRules, Distant: true}
 }
 
-func (a *adapter) supports(r *mapping.Resource, op mapping.Scope) bool {
-	return a.about.operations[r][op]
+func (a *adapter) Supports(r *mapping.Resource, op mapping.Scope) bool {
+	return slices.Contains(a.about.Resources[r.Name].Operations, op)
 }
 
-func (a *adapter) ping(ctx context.Context) error {
+func (a *adapter) Ping(ctx context.Context) error {
 	ans, err := a.ask(ctx, "/v1/health")
 	if err == nil {
 		a.wire.release(ans)
@@ -230,10 +224,7 @@ func (a *adapter) call(ctx context.Context, r *request, client auth.Client) (*an
 		head = strconv.AppendInt(head, client.ID, 10)
 		head = append(head, "\r\n"...)
 	}
-	if id := a.o.RequestID(ctx); isHeader(id) && id != "" {
-		head = append(append(append(head, "X-Request-Id: "...), id...), "\r\n"...)
-	}
-	head = a.o.traceHeaders(ctx, head)
+	head = a.o.aboutHeaders(ctx, head)
 	timeout := r.timeout
 	if d, ok := ctx.Deadline(); ok {
 		timeout = min(timeout, d.Sub(a.o.Now()))
@@ -255,7 +246,7 @@ func (a *adapter) recordPath(r *mapping.Resource, id int32) []byte {
 }
 
 func (a *adapter) get(ctx context.Context, r *mapping.Resource, q backend.Query) (rec mapping.Record, _ []sheet.Raw, err error) {
-	if !a.supports(r, mapping.OpGet) {
+	if !a.Supports(r, mapping.OpGet) {
 		return mapping.Record{}, nil, backend.ErrNotFound
 	}
 	target := a.recordPath(r, q.ID)
@@ -302,8 +293,8 @@ func (a *adapter) record(r *mapping.Resource, ans *answer, status int, op mappin
 	return rec, err
 }
 
-func (a *adapter) list(ctx context.Context, r *mapping.Resource, q backend.Query) (page backend.Page, err error) {
-	if !a.supports(r, mapping.OpList) {
+func (a *adapter) List(ctx context.Context, r *mapping.Resource, q backend.Query) (page backend.Page, err error) {
+	if !a.Supports(r, mapping.OpList) {
 		return backend.Page{}, nil
 	}
 	target := appendQuery(append(a.recordPath(r, 0), '?'), r, q)
@@ -353,7 +344,7 @@ func (p *adapterPlan) pageOf(r *mapping.Resource, top row, q backend.Query) (bac
 	return page, nil
 }
 
-func (a *adapter) describeModel(ctx context.Context, name string) ([]byte, error) {
+func (a *adapter) DescribeModel(ctx context.Context, name string) ([]byte, error) {
 	if !a.about.DescribesModel {
 		return nil, nil
 	}
@@ -374,8 +365,9 @@ func (a *adapter) describeModel(ctx context.Context, name string) ([]byte, error
 
 func (a *adapter) pool() *pool { return a.wire.pool }
 
-func (a *adapter) close() {
+func (a *adapter) Close() error {
 	if a.wire != nil { // else it can only Explain
 		a.wire.pool.close()
 	}
+	return nil
 }

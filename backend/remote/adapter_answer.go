@@ -120,13 +120,10 @@ func (a *adapter) verify(ctx context.Context, c auth.Credentials) (auth.User, er
 }
 
 func (a *adapter) findUser(ctx context.Context, username string) (auth.User, error) {
-	if username == "" || !utf8.ValidString(username) {
+	if username == "" || username == "." || username == ".." || !utf8.ValidString(username) {
 		return auth.User{}, auth.ErrUnknownUser
 	}
 	target := appendEscaped([]byte(a.base+"/v1/users/"), username)
-	if username == "." || username == ".." {
-		return auth.User{}, auth.ErrUnknownUser
-	}
 	return a.user(ctx, &request{method: "GET", target: string(target), asked: "GET /v1/users/{username}", timeout: a.timeout}, http.StatusNotFound, auth.ErrUnknownUser)
 }
 

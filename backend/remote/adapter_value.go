@@ -24,9 +24,6 @@ func (p *adapterPlan) record(r *mapping.Resource, from row, client auth.Client) 
 		if !l.there {
 			continue
 		}
-		if rec.Children == nil {
-			rec.Children = map[int][]mapping.Record{}
-		}
 		children := make([]mapping.Record, len(l.rows))
 		for k, row := range l.rows {
 			children[k] = mapping.NewRecord(r.Fields[i].Target())
@@ -35,7 +32,7 @@ func (p *adapterPlan) record(r *mapping.Resource, from row, client auth.Client) 
 				return rec, err
 			}
 		}
-		rec.Values[i], rec.Children[i] = mapping.RecordsValue(), children
+		rec.SetElements(i, children)
 	}
 	version := from.values[len(r.Fields)]
 	if version.Kind > sheet.RawNull && version.Kind != sheet.RawInt {

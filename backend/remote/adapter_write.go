@@ -15,7 +15,7 @@ import (
 // create stores a record, under an idempotency key where it is not "".
 func (a *adapter) create(ctx context.Context, client auth.Client, rec mapping.Record, key string) (stored mapping.Record, replayed bool, err error) {
 	r := rec.Resource
-	if !a.supports(r, mapping.OpCreate) {
+	if !a.Supports(r, mapping.OpCreate) {
 		return mapping.Record{}, false, unexpected(fmt.Errorf("the adapter creates no %s", r.Name))
 	}
 	call := &request{method: "POST", target: string(a.recordPath(r, 0)), asked: "POST /v1/records/{resource}", body: appendSupplied(nil, rec), write: true, timeout: a.timeout}

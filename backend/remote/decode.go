@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"frontdesk/auth"
+	"frontdesk/backend"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
 )
@@ -30,10 +31,11 @@ func (r *resource) supplyAll(to row, from []sheet.Assignment) {
 
 // supplyKey fills in those parts of the key that were asked for and that an answer can leave
 // out: the client, and the parent record, such as the order in the path of its lines. The
-// record's own part must be in the answer, which otherwise could be any record.
-func (r *resource) supplyKey(to row, parts []sheet.Raw) {
+// record's own part must be in the answer, which otherwise could be any record. The client's
+// number is filled in only if the call named that part; q is nil after a write.
+func (r *resource) supplyKey(to row, parts []sheet.Raw, q *sheet.Request) {
 	for i, place := range r.Key.Places {
-		if r.supplied[i] && i < len(parts) {
+		if r.supplied[i] && i < len(parts) && (q == nil || place != r.Client || q.Uses("key") || q.Uses("key."+strconv.Itoa(i+1))) {
 			r.supply(to, place, parts[i])
 		}
 	}
@@ -78,16 +80,6 @@ func (r *resource) without(place string) error {
 	return unexpected(fmt.Errorf("a %s without its key, at %s", r.Name, place))
 }
 
-// supplyAsked does what supplyKey does for the key that a call asked for. It supplies the
-// client's number only if the call named that part.
-func (r *resource) supplyAsked(to row, parts []sheet.Raw, q *sheet.Request) {
-	for i, place := range r.Key.Places {
-		if r.supplied[i] && i < len(parts) && (place != r.Client || q.Uses("key") || q.Uses("key."+strconv.Itoa(i+1))) {
-			r.supply(to, place, parts[i])
-		}
-	}
-}
-
 // supplyParent gives elements of an array the client of their record, unless they name one.
 func (r *resource) supplyParent(list int, parent row, client auth.Client) {
 	child := r.children[list]
@@ -120,39 +112,44 @@ func (r *resource) supplyParent(list int, parent row, client auth.Client) {
 // decode makes records of rows, and asks for all their IDs at once. shown says of each row
 // whether it is a record that the client sees.
 func (s *service) decode(ctx context.Context, r *resource, o *owners, rows []row) (records []mapping.Record, shown []bool, err error) {
-	client := o.client
-	ids, err := s.ids(ctx, r, client, rows)
+	ids, err := s.ids(ctx, r, o.client, rows)
 	if err != nil {
 		return nil, nil, err
 	}
 	records, shown = make([]mapping.Record, len(rows)), make([]bool, len(rows))
 	for i, row := range rows {
-		rec, ok, err := r.Decode(row.values, client, ids)
+		records[i], shown[i], err = o.decode(ctx, r, row, ids)
+		if err == nil && shown[i] {
+			err = r.decodeArrays(ctx, &records[i], row, o, ids)
+		}
 		if err != nil {
-			return nil, nil, unexpected(err)
-		}
-		if !ok {
-			continue
-		}
-		if shown[i], err = o.shows(ctx, r, rec); err != nil {
 			return nil, nil, err
 		}
-		if !shown[i] {
-			continue
-		}
-		rec.Version = r.versionOf(row.values)
-		if err := r.decodeArrays(ctx, &rec, row, o, ids); err != nil {
-			return nil, nil, err
-		}
-		if r.Through != nil {
-			rec.Owner = client.ID
-		}
-		records[i] = rec
-		if o.keeps { // after those that it belongs to, which shows has read
+		if shown[i] && o.keeps { // after those that it belongs to, which shows has read
 			o.row = slices.Clone(row.values)
 		}
 	}
 	return records, shown, nil
+}
+
+// decode makes a record of a row, without its arrays. shown says whether it is one that the
+// client sees.
+func (o *owners) decode(ctx context.Context, r *resource, from row, ids sheet.IDs) (rec mapping.Record, shown bool, err error) {
+	rec, shown, err = r.Decode(from.values, o.client, ids)
+	if err != nil {
+		return rec, false, unexpected(err)
+	}
+	if shown {
+		shown, err = o.shows(ctx, r, rec)
+	}
+	if err != nil || !shown {
+		return mapping.Record{}, false, err
+	}
+	rec.Version = r.versionOf(from.values)
+	if r.Through != nil {
+		rec.Owner = o.client.ID
+	}
+	return rec, true, nil
 }
 
 func (r *resource) decodeArrays(ctx context.Context, to *mapping.Record, from row, o *owners, ids sheet.IDs) error {
@@ -163,30 +160,17 @@ func (r *resource) decodeArrays(ctx context.Context, to *mapping.Record, from ro
 		if !from.lists[n].there {
 			continue
 		}
-		child := r.children[n]
 		children := []mapping.Record{}
 		for _, row := range from.lists[n].rows {
-			rec, ok, err := child.Decode(row.values, o.client, ids)
+			rec, shown, err := o.decode(ctx, r.children[n], row, ids)
 			if err != nil {
-				return unexpected(fmt.Errorf("%s: %w", r.Fields[i].Name, err))
+				return fmt.Errorf("%s: %w", r.Fields[i].Name, err)
 			}
-			if ok {
-				if ok, err = o.shows(ctx, child, rec); err != nil {
-					return err
-				}
-			}
-			if ok {
-				rec.Version = child.versionOf(row.values)
-				if child.Through != nil {
-					rec.Owner = o.client.ID
-				}
+			if shown {
 				children = append(children, rec)
 			}
 		}
-		if to.Children == nil {
-			to.Children = map[int][]mapping.Record{}
-		}
-		to.Values[i], to.Children[i] = mapping.RecordsValue(), children
+		to.SetElements(i, children)
 	}
 	return nil
 }
@@ -238,7 +222,8 @@ func (s *service) keys(ctx context.Context, r *resource, client auth.Client, rec
 	return keys, nil
 }
 
-// keyOf returns the key of the record of that ID; nil where there is none.
+// keyOf returns the key of the record of that ID. It fails with backend.ErrNotFound where there
+// is none.
 func (s *service) keyOf(ctx context.Context, r *resource, client auth.Client, id int32) ([]sheet.Raw, error) {
 	if !r.Key.Kept {
 		return []sheet.Raw{{Kind: sheet.RawInt, Int: int64(id)}}, nil
@@ -249,7 +234,7 @@ func (s *service) keyOf(ctx context.Context, r *resource, client auth.Client, id
 		return nil, fmt.Errorf("key of a %s: %w", r.Name, err)
 	}
 	if keys[ref] == "" {
-		return nil, nil
+		return nil, backend.ErrNotFound
 	}
 	return sheet.SplitKey(keys[ref]), nil
 }

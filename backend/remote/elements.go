@@ -52,7 +52,7 @@ func (s *service) elements(ctx context.Context, q backend.Query) backend.ReadEle
 		}
 		for _, q := range asked {
 			q.Limit = len(of) * mapping.MaxElements
-			page, err := s.list(ctx, f.Target(), q)
+			page, err := s.List(ctx, f.Target(), q)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", f.Name, err)
 			}

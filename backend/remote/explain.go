@@ -23,23 +23,20 @@ func (s *Store) Explain(r *mapping.Resource, op mapping.Scope) ([]string, error)
 // Explainer returns a Store that can only Explain. It assumes that a service that speaks the
 // protocol has every operation, since it does not ask.
 func Explainer(o Options) (*Store, error) {
-	o = o.withDefaults()
-	c := &core{Options: o, catalogue: mapping.NewCatalogue()}
+	c := newCore(o)
 	if o.Sheet.Source.Frontdesk == nil {
 		sp, err := openService(c)
 		return &Store{core: c, speaker: sp}, err
 	}
-	a := &adapter{o: c, about: description{operations: map[*mapping.Resource]operations{}}}
+	a := &adapter{o: c, about: description{Resources: map[string]resourceDescription{}}}
 	for _, r := range o.Sheet.Model.Resources {
-		a.about.operations[r] = operations{
-			mapping.OpGet: true, mapping.OpList: true, mapping.OpCreate: true, mapping.OpUpdate: true, mapping.OpDelete: true,
-		}
+		a.about.Resources[r.Name] = resourceDescription{mapping.RecordOperations()}
 	}
 	return &Store{core: c, speaker: a}, nil
 }
 
 func (a *adapter) explain(r *mapping.Resource, op mapping.Scope) []string {
-	if !a.supports(r, op) {
+	if !a.Supports(r, op) {
 		return nil
 	}
 	address := a.o.Sheet.Source.Frontdesk.URL + "/v1/records/" + r.Name
@@ -52,10 +49,14 @@ func (a *adapter) explain(r *mapping.Resource, op mapping.Scope) []string {
 
 func (s *service) explain(m *mapping.Resource, scope mapping.Scope) []string {
 	r := s.resources[m]
-	if r == nil || r.operation(scope) == nil {
+	if r == nil {
 		return nil
 	}
-	op := r.operation(scope)
+	at := r.slots()[scope]
+	if at == nil || *at == nil {
+		return nil
+	}
+	op := *at
 	placeholder := func(name string) sheet.Raw { return sheet.Raw{Kind: sheet.RawText, Text: "{" + name + "}"} }
 	shown := sheet.Values{Shown: true, Get: placeholder, List: func(name string) []sheet.Raw { return []sheet.Raw{placeholder(name)} }}
 	if scope == mapping.OpCreate || scope == mapping.OpUpdate {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"time"
 
 	"frontdesk/auth"
 	"frontdesk/backend"
@@ -64,16 +63,12 @@ func (t *transaction) hold(ctx context.Context, r heldRecord) (*held, error) {
 	return h, err
 }
 
-// letGoTimeout bounds how long a write waits for the id store to release what it held. What is
-// not released by then expires.
-const letGoTimeout = 2 * time.Second
-
 // letGo releases all that the write holds, even if its client has gone.
 func (t *transaction) letGo(ctx context.Context) {
 	if len(t.held) == 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), letGoTimeout)
+	ctx, cancel := settling(ctx)
 	defer cancel()
 	for r, h := range t.held {
 		h.release(ctx)

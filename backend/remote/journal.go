@@ -124,27 +124,29 @@ func (f *feed) isOf(entry row) bool {
 
 const cursorMark = "c"
 
-// toEnd goes on towards where a feed ends, from a position: where the service's own word for
-// that leads, or else where it has been read through.
-func (s *service) toEnd(ctx context.Context, m *mapping.Resource, client auth.Client, from string) (at string, more bool, err error) {
-	f := s.resources[m].feed
-	cursor := strings.TrimPrefix(from, cursorMark)
+// Position implements follow.Journal: where the service's own word for the end leads, or else
+// where the feed has been read through. Only a service by its sheet has feeds.
+func (s *Store) Position(ctx context.Context, m *mapping.Resource, client auth.Client, after string) (at string, more bool, err error) {
+	of := s.speaker.(*service)
+	f := of.resources[m].feed
+	cursor := strings.TrimPrefix(after, cursorMark)
 	if f.Start != "" {
 		cursor = f.Start
 	}
-	page, err := s.ask(ctx, f, client, cursor, f.op.of.Changes.Page)
+	page, err := of.ask(ctx, f, client, cursor, f.op.of.Changes.Page)
 	return cursorMark + page.next, f.Start == "" && page.n > 0 && page.next != cursor, err
 }
 
-// entries reads a page of a feed. Some services answer fewer entries than they are asked for:
-// one has ended where none come.
-func (s *service) entries(ctx context.Context, m *mapping.Resource, client auth.Client, after string, most int) (page follow.Entries, err error) {
-	r := s.resources[m]
+// Entries implements follow.Journal: a page of a feed. Some services answer fewer entries than
+// they are asked for: one has ended where none come.
+func (s *Store) Entries(ctx context.Context, m *mapping.Resource, client auth.Client, after string, most int) (page follow.Entries, err error) {
+	of := s.speaker.(*service)
+	r := of.resources[m]
 	cursor, ok := strings.CutPrefix(after, cursorMark)
 	if !ok && after != "" {
 		return page, follow.ErrPositionGone
 	}
-	found, err := s.ask(ctx, r.feed, client, cursor, most)
+	found, err := of.ask(ctx, r.feed, client, cursor, most)
 	if err == nil && found.n >= most && found.next == cursor {
 		err = unexpected(fmt.Errorf("the feed of %s answers a whole page and does not go on", r.Name))
 	}
@@ -162,17 +164,18 @@ func (s *service) entries(ctx context.Context, m *mapping.Resource, client auth.
 	return page, nil
 }
 
-// named reads the records of keys.
-func (s *service) named(ctx context.Context, m *mapping.Resource, client auth.Client, keys [][]sheet.Raw) (records []mapping.Record, others []int32, err error) {
-	r, o := s.resources[m], s.owners(client)
+// Named implements follow.Journal.
+func (s *Store) Named(ctx context.Context, m *mapping.Resource, client auth.Client, keys [][]sheet.Raw) (records []mapping.Record, others []int32, err error) {
+	of := s.speaker.(*service)
+	r, o := of.resources[m], of.owners(client)
 	var unseen [][]sheet.Raw
 	for _, key := range keys {
-		ids, err := r.Known(ctx, s.o.IDStore, client, [][]sheet.Raw{key})
+		ids, err := r.Known(ctx, s.IDStore, client, [][]sheet.Raw{key})
 		if err != nil {
 			return nil, nil, err
 		}
 		id := append(ids, 0)[0]
-		rec, err := s.read(ctx, r, o, key, id)
+		rec, err := of.read(ctx, r, o, key, id)
 		switch {
 		case errors.Is(err, backend.ErrNotFound):
 			unseen = append(unseen, key)
@@ -186,21 +189,6 @@ func (s *service) named(ctx context.Context, m *mapping.Resource, client auth.Cl
 			records = append(records, rec)
 		}
 	}
-	others, err = r.Known(ctx, s.o.IDStore, client, unseen)
+	others, err = r.Known(ctx, s.IDStore, client, unseen)
 	return records, others, err
-}
-
-// Position implements follow.Journal. Only a service by its sheet has feeds.
-func (s *Store) Position(ctx context.Context, r *mapping.Resource, client auth.Client, after string) (at string, more bool, err error) {
-	return s.speaker.(*service).toEnd(ctx, r, client, after)
-}
-
-// Entries implements follow.Journal.
-func (s *Store) Entries(ctx context.Context, r *mapping.Resource, client auth.Client, after string, most int) (follow.Entries, error) {
-	return s.speaker.(*service).entries(ctx, r, client, after, most)
-}
-
-// Named implements follow.Journal.
-func (s *Store) Named(ctx context.Context, r *mapping.Resource, client auth.Client, keys [][]sheet.Raw) (records []mapping.Record, others []int32, err error) {
-	return s.speaker.(*service).named(ctx, r, client, keys)
 }

@@ -50,7 +50,7 @@ type listing struct {
 }
 
 // list reads a page of records, in as many calls as that takes.
-func (s *service) list(ctx context.Context, m *mapping.Resource, q backend.Query) (backend.Page, error) {
+func (s *service) List(ctx context.Context, m *mapping.Resource, q backend.Query) (backend.Page, error) {
 	page, err := s.listFor(ctx, m, q, s.owners(q.Client))
 	if err == nil && m.HasArray(q.Fields) {
 		err = s.addArrays(ctx, m, q, &page)
@@ -110,11 +110,11 @@ func (l *listing) run(ctx context.Context) error {
 		return err
 	}
 	if l.q.After > 0 && l.r.Key.Kept { // an ID that was never given out is behind all
-		key, err := l.s.keyOf(ctx, l.r, l.q.Client, l.q.After)
-		if err != nil {
+		_, err := l.s.keyOf(ctx, l.r, l.q.Client, l.q.After)
+		if l.beyond = errors.Is(err, backend.ErrNotFound); err != nil && !l.beyond {
 			return err
 		}
-		if l.beyond = key == nil; l.beyond && (!l.q.Total || l.total >= 0) {
+		if l.beyond && (!l.q.Total || l.total >= 0) {
 			l.end()
 			return nil
 		}

@@ -1,11 +1,8 @@
 package remote
 
 import (
-	"bufio"
 	"context"
 	"os"
-	"os/exec"
-	"strings"
 	"testing"
 	"time"
 
@@ -14,6 +11,7 @@ import (
 	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/backend/idstore"
+	"frontdesk/backend/remote/remotetest"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/config"
@@ -31,20 +29,7 @@ const ample = time.Minute
 // startAdapter runs the reference adapter, in Python, and returns its address.
 func startAdapter(t testing.TB, args ...string) string {
 	t.Helper()
-	cmd := exec.Command(sqltest.Tool(t, "python3", "python3"), append([]string{"testdata/adapter/adapter.py"}, args...)...)
-	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, cmd.Start())
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	})
-	line, err := bufio.NewReader(out).ReadString('\n')
-	require.NoError(t, err)
-	address, ok := strings.CutPrefix(strings.TrimSpace(line), "ready: ")
-	require.True(t, ok, line)
-	return address
+	return remotetest.StartAdapter(t, "testdata/adapter/adapter.py", args...)
 }
 
 func wholeModel(t testing.TB) *mapping.Model {

@@ -71,21 +71,13 @@ func (p *pool) take(ctx context.Context, fresh bool) (*conn, error) {
 			return nil, fmt.Errorf("%w: wait for a connection to %s: %w", backend.ErrBusy, p.address, ctx.Err())
 		}
 	}
-	for {
-		c, err := p.kept(fresh)
-		if err != nil {
-			<-p.slots
-			return nil, err
-		}
-		if c == nil {
-			break
-		}
-		if c.alive() {
-			return c, nil
-		}
-		p.drop(c)
+	c, err := p.usable(fresh)
+	if c != nil {
+		return c, nil
 	}
-	c, err := p.dial(ctx)
+	if err == nil {
+		c, err = p.dial(ctx)
+	}
 	if err == nil && !c.alive() {
 		p.drop(c)
 		err = fmt.Errorf("connect to %s: %w", p.address, errUnasked)
@@ -104,14 +96,19 @@ func (p *pool) ready() *conn {
 	default:
 		return nil
 	}
+	c, _ := p.usable(false)
+	if c == nil {
+		<-p.slots
+	}
+	return c
+}
+
+// usable returns an idle connection that is alive; nil for none, as kept does.
+func (p *pool) usable(fresh bool) (*conn, error) {
 	for {
-		c, err := p.kept(false)
-		if c == nil || err != nil {
-			<-p.slots
-			return nil
-		}
-		if c.alive() {
-			return c
+		c, err := p.kept(fresh)
+		if c == nil || c.alive() {
+			return c, err
 		}
 		p.drop(c)
 	}

@@ -36,13 +36,7 @@ type Probed struct {
 	Values map[string]sheet.Raw
 }
 
-// Probe reads a page of a resource, at most q.Limit records. The error is that of the call
-// itself.
-func (s *Store) Probe(ctx context.Context, r *mapping.Resource, q backend.Query) (Probed, error) {
-	return s.probe(ctx, r, q)
-}
-
-func (s *service) probe(ctx context.Context, m *mapping.Resource, q backend.Query) (Probed, error) {
+func (s *service) Probe(ctx context.Context, m *mapping.Resource, q backend.Query) (Probed, error) {
 	r := s.resources[m]
 	if r == nil || r.list == nil {
 		return Probed{Findings: []Finding{{What: "there is no list to look at"}}}, nil
@@ -140,11 +134,11 @@ func (r *resource) absent(rows []row) []Finding {
 	return found
 }
 
-func (a *adapter) probe(ctx context.Context, r *mapping.Resource, q backend.Query) (Probed, error) {
-	if !a.supports(r, mapping.OpList) {
+func (a *adapter) Probe(ctx context.Context, r *mapping.Resource, q backend.Query) (Probed, error) {
+	if !a.Supports(r, mapping.OpList) {
 		return Probed{Findings: []Finding{{What: "there is no list to look at"}}}, nil
 	}
-	page, err := a.list(ctx, r, q)
+	page, err := a.List(ctx, r, q)
 	if err != nil {
 		return Probed{}, err
 	}

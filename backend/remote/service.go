@@ -98,7 +98,7 @@ func (s *service) ready() error {
 	marks := 0
 	for r, described := range s.o.Sheet.Resources {
 		at := slices.IndexFunc(described.Places, func(p sheet.Place) bool { return described.Version != "" && p.Name == described.Version })
-		s.resources[r] = &resource{Resource: described, record: placesOf(described), version: at}
+		s.resources[r] = &resource{Resource: described, record: placesOf(described.Places), version: at}
 	}
 	var problems []error
 	for _, r := range s.resources {
@@ -118,10 +118,7 @@ func (s *service) ready() error {
 		if a.described == nil {
 			continue
 		}
-		facts := newShape()
-		for _, p := range accounts.Facts.Places {
-			facts.addPlace(p.Name)
-		}
+		facts := placesOf(accounts.Facts.Places)
 		op := &operation{Operation: a.described, next: -1, total: -1, answer: facts}
 		if a.described.Result != "" {
 			op.answer = newShape()
@@ -145,9 +142,9 @@ func (r *resource) wrote() {
 	}
 }
 
-func placesOf(r *sheet.Resource) *shape {
+func placesOf(places []sheet.Place) *shape {
 	s := newShape()
-	for _, p := range r.Places {
+	for _, p := range places {
 		if p.Whole {
 			s.addWhole(p.Name)
 		} else {
@@ -173,14 +170,12 @@ func (s *service) readyResource(r *resource) (err error) {
 			continue
 		}
 		// Elements have no elements: their own arrays are not read here.
-		if err := r.record.addList(f.Children, placesOf(child.Resource)); err != nil {
+		if err := r.record.addList(f.Children, placesOf(child.Places)); err != nil {
 			return fmt.Errorf("field %s: %w", f.Name, err)
 		}
 		r.arrays, r.children = append(r.arrays, i), append(r.children, child)
 	}
-	for scope, to := range map[mapping.Scope]**operation{
-		mapping.OpGet: &r.get, mapping.OpList: &r.list, mapping.OpCreate: &r.create, mapping.OpUpdate: &r.update, mapping.OpDelete: &r.delete,
-	} {
+	for scope, to := range r.slots() {
 		described := r.Operations[scope]
 		if described == nil {
 			continue
@@ -236,39 +231,29 @@ func (op *operation) countsBy(t *sheet.Total) {
 // tellsTotal tells whether the answer has the number of all records.
 func (op *operation) tellsTotal() bool { return op.total >= 0 || op.totalHeader != "" }
 
-func (s *service) capabilities() backend.Capabilities {
+func (s *service) Capabilities() backend.Capabilities {
 	return backend.Capabilities{Name: "remote", Store: "http", OwnRules: s.o.Sheet.OwnRules, Distant: true, Parallel: s.o.Sheet.Source.HTTP.Parallel}
 }
 
-func (r *resource) operation(op mapping.Scope) *operation {
-	switch op {
-	case mapping.OpGet:
-		return r.get
-	case mapping.OpList:
-		return r.list
-	case mapping.OpCreate:
-		return r.create
-	case mapping.OpUpdate:
-		return r.update
-	case mapping.OpDelete:
-		return r.delete
-	default:
-		return nil
+// slots are where the resource has each operation, which the sheet need not have.
+func (r *resource) slots() map[mapping.Scope]**operation {
+	return map[mapping.Scope]**operation{
+		mapping.OpGet: &r.get, mapping.OpList: &r.list, mapping.OpCreate: &r.create, mapping.OpUpdate: &r.update, mapping.OpDelete: &r.delete,
 	}
 }
 
-func (s *service) supports(r *mapping.Resource, op mapping.Scope) bool {
+func (s *service) Supports(r *mapping.Resource, op mapping.Scope) bool {
 	known := s.resources[r]
-	return known != nil && known.operation(op) != nil
+	return known != nil && known.Operations[op] != nil
 }
 
 func (s *service) keepsKeys() bool { return false }
 
-func (s *service) describeModel(context.Context, string) ([]byte, error) { return nil, nil }
+func (s *service) DescribeModel(context.Context, string) ([]byte, error) { return nil, nil }
 
 // ping sends a request that changes nothing. Any answer will do, except one that says that the
 // service does not work.
-func (s *service) ping(ctx context.Context) error {
+func (s *service) Ping(ctx context.Context) error {
 	if s.logOn != nil { // a token that is still good says nothing of the service
 		if _, err := s.logOn.get(ctx, auth.Client{}); err != nil {
 			return err
@@ -287,7 +272,10 @@ func (s *service) ping(ctx context.Context) error {
 
 func (s *service) pool() *pool { return s.wire.pool }
 
-func (s *service) close() { s.wire.pool.close() }
+func (s *service) Close() error {
+	s.wire.pool.close()
+	return nil
+}
 
 // values are what the placeholders of one call stand for.
 type values struct {

@@ -106,10 +106,7 @@ func (s *service) request(ctx context.Context, op *operation, v *values) (*reque
 		}
 		r.head = appendHeaders(r.head, built)
 	}
-	if id := s.o.RequestID(ctx); id != "" && isHeader(id) {
-		r.head = appendHeaders(r.head, [][2]string{{"X-Request-Id", id}})
-	}
-	r.head = s.o.traceHeaders(ctx, r.head)
+	r.head = s.o.aboutHeaders(ctx, r.head)
 	return r, nil
 }
 

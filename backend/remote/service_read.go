@@ -26,8 +26,8 @@ func (s *service) find(ctx context.Context, m *mapping.Resource, q backend.Query
 		return mapping.Record{}, backend.ErrNotFound
 	}
 	key, err := s.keyOf(ctx, r, q.Client, q.ID)
-	if err != nil || key == nil {
-		return mapping.Record{}, orNotFound(err)
+	if err != nil {
+		return mapping.Record{}, err
 	}
 	var rec mapping.Record
 	if r.get == nil {
@@ -72,7 +72,7 @@ func (s *service) read(ctx context.Context, r *resource, o *owners, key []sheet.
 		return mapping.Record{}, err
 	}
 	if rows := top.lists[0].rows; len(rows) == 1 {
-		r.supplyAsked(rows[0], key, r.get.Request)
+		r.supplyKey(rows[0], key, r.get.Request)
 		if err = r.isOf(rows[0], o.client, key); err == nil {
 			s.wire.trust(a) // to tell whose it is may take other calls
 			rec, err = s.one(ctx, r, o, top)
@@ -151,14 +151,11 @@ func (s *service) withChildren(ctx context.Context, r *resource, q backend.Query
 		if f.Field.Type != mapping.Array || f.Children != "" || s.resources[f.Field.Target()] == nil {
 			continue
 		}
-		page, err := s.list(ctx, f.Field.Target(), elementsOf(q.Client, f.Field, rec))
+		page, err := s.List(ctx, f.Field.Target(), elementsOf(q.Client, f.Field, rec))
 		if err != nil {
 			return rec, fmt.Errorf("%s: %w", f.Name, err)
 		}
-		if rec.Children == nil {
-			rec.Children = map[int][]mapping.Record{}
-		}
-		rec.Values[i], rec.Children[i] = mapping.RecordsValue(), page.Records
+		rec.SetElements(i, page.Records)
 	}
 	return rec, nil
 }

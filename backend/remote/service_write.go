@@ -119,8 +119,8 @@ func (s *service) update(ctx context.Context, client auth.Client, before, patch 
 		return mapping.Record{}, unexpected(fmt.Errorf("the sheet has no update of %s", patch.Resource.Name))
 	}
 	key, err := s.keyOf(ctx, r, client, before.ID())
-	if err != nil || key == nil {
-		return mapping.Record{}, orNotFound(err)
+	if err != nil {
+		return mapping.Record{}, err
 	}
 	after, changed := before.Merge(patch), r.Complete(before, patch)
 	if changed.IsBlank() {
@@ -152,13 +152,6 @@ func (s *service) update(ctx context.Context, client auth.Client, before, patch 
 func (r *resource) goesAlong(f *sheet.Field, patch mapping.Record) bool {
 	name := "value." + f.Name
 	return r.update.SendAll || r.update.Request.IsInPath(name) || !patch.Values[f.Index].IsAbsent() && r.update.Request.Uses(name)
-}
-
-func orNotFound(err error) error {
-	if err != nil {
-		return err
-	}
-	return backend.ErrNotFound
 }
 
 // write makes the call of a write. sent is the record as it is to be; key is what it has now,
@@ -215,7 +208,7 @@ func (r *resource) judgeWritten(op *operation, v *values, found row, key []sheet
 	if op.Nothing {
 		r.supplyUntold(op, v, found, key)
 	}
-	r.supplyKey(found, key)
+	r.supplyKey(found, key, nil)
 	if key == nil && len(op.Key) == 0 || !(op.ReadBack || op.Nothing) {
 		r.supplyAll(found, v.fields)
 	}
@@ -287,8 +280,8 @@ func (s *service) delete(ctx context.Context, client auth.Client, before mapping
 		return unexpected(fmt.Errorf("the sheet has no delete of %s", before.Resource.Name))
 	}
 	key, err := s.keyOf(ctx, r, client, before.ID())
-	if err != nil || key == nil {
-		return orNotFound(err)
+	if err != nil {
+		return err
 	}
 	v := &values{client: client, key: key, id: before.ID(), version: before.Version, fields: r.SoftDelete()}
 	defer r.wrote()

@@ -36,20 +36,23 @@ type Options struct {
 	Random func() float64
 }
 
-// traceHeaders tells the service which trace a call belongs to.
-func (o *Options) traceHeaders(ctx context.Context, head []byte) []byte {
+// aboutHeaders tells the service which request and which trace a call belongs to.
+func (o *Options) aboutHeaders(ctx context.Context, head []byte) []byte {
+	add := func(name, value string) bool {
+		if value == "" || !isHeader(value) {
+			return false
+		}
+		head = appendHeaders(head, [][2]string{{name, value}})
+		return true
+	}
+	add("X-Request-Id", o.RequestID(ctx))
 	if o.Trace == nil {
 		return head
 	}
-	parent, state := o.Trace(ctx)
-	if parent == "" || !isHeader(parent) {
-		return head
+	if parent, state := o.Trace(ctx); add("traceparent", parent) {
+		add("tracestate", state)
 	}
-	head = appendHeaders(head, [][2]string{{"traceparent", parent}})
-	if state == "" || !isHeader(state) {
-		return head
-	}
-	return appendHeaders(head, [][2]string{{"tracestate", state}})
+	return head
 }
 
 func (o Options) withDefaults() Options {
@@ -101,25 +104,33 @@ type speaker interface {
 	// get returns a record, and where q.ForUpdate holds it what the service has of it, for
 	// update.
 	get(ctx context.Context, r *mapping.Resource, q backend.Query) (rec mapping.Record, row []sheet.Raw, err error)
-	list(ctx context.Context, r *mapping.Resource, q backend.Query) (backend.Page, error)
+	// List returns a page of records.
+	List(ctx context.Context, r *mapping.Resource, q backend.Query) (backend.Page, error)
 	// create stores a record. key is that of the request where the service keeps
 	// such keys itself, and replayed then tells that it had done this before.
 	create(ctx context.Context, client auth.Client, rec mapping.Record, key string) (stored mapping.Record, replayed bool, err error)
 	update(ctx context.Context, client auth.Client, before, patch mapping.Record, row []sheet.Raw) (mapping.Record, error)
 	delete(ctx context.Context, client auth.Client, before mapping.Record) error
-	supports(r *mapping.Resource, op mapping.Scope) bool
-	ping(ctx context.Context) error
-	describeModel(ctx context.Context, name string) ([]byte, error)
+	// Supports tells which operations the service has.
+	Supports(r *mapping.Resource, op mapping.Scope) bool
+	// Ping asks whether the service answers.
+	Ping(ctx context.Context) error
+	// DescribeModel returns the service's own description of a resource; nil if it has none.
+	DescribeModel(ctx context.Context, name string) ([]byte, error)
 	verify(ctx context.Context, c auth.Credentials) (auth.User, error)
 	findUser(ctx context.Context, username string) (auth.User, error)
-	capabilities() backend.Capabilities
+	// Capabilities tells what the service is.
+	Capabilities() backend.Capabilities
 	explain(r *mapping.Resource, op mapping.Scope) []string
-	probe(ctx context.Context, r *mapping.Resource, q backend.Query) (Probed, error)
+	// Probe reads a page of a resource, at most q.Limit records. The error is that of the call
+	// itself.
+	Probe(ctx context.Context, r *mapping.Resource, q backend.Query) (Probed, error)
 	// keepsKeys tells that the service keeps idempotency keys, and all else that a
 	// repetition must be judged by, itself.
 	keepsKeys() bool
 	pool() *pool
-	close()
+	// Close ends all calls and connections.
+	Close() error
 }
 
 var (
@@ -143,8 +154,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	}
 	if a, ok := sp.(*adapter); ok {
 		if err := a.open(ctx); err != nil {
-			sp.close()
-			return nil, err
+			return nil, errors.Join(err, sp.Close())
 		}
 		narrowed := *o.Sheet
 		narrowed.Model = a.model
@@ -152,8 +162,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	}
 	s := &Store{Elsewhere: auth.Elsewhere{Where: o.Sheet.Accounts.ForgotPassword}, core: c, speaker: sp}
 	if err := s.checkIDStore(); err != nil {
-		sp.close()
-		return nil, err
+		return nil, errors.Join(err, sp.Close())
 	}
 	return s, nil
 }
@@ -162,7 +171,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 func Judge(sh *sheet.Sheet) error {
 	sp, err := newSpeaker(newCore(Options{Sheet: sh}))
 	if err == nil {
-		sp.close()
+		err = sp.Close()
 	}
 	return err
 }
@@ -214,7 +223,7 @@ func (s *Store) checkIDStore() error {
 		return nil
 	}
 	for _, r := range s.Sheet.Model.Resources {
-		if s.supports(r, mapping.OpCreate) {
+		if s.Supports(r, mapping.OpCreate) {
 			return errors.New("answers under an Idempotency-Key must be kept, which needs keep: FILE")
 		}
 	}
@@ -225,31 +234,6 @@ func (s *Store) checkIDStore() error {
 func (s *Store) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (mapping.Record, error) {
 	rec, _, err := s.get(ctx, r, q)
 	return rec, err
-}
-
-// List returns a page of records.
-func (s *Store) List(ctx context.Context, r *mapping.Resource, q backend.Query) (backend.Page, error) {
-	return s.list(ctx, r, q)
-}
-
-// Supports tells which operations the service has.
-func (s *Store) Supports(r *mapping.Resource, op mapping.Scope) bool { return s.supports(r, op) }
-
-// Ping asks whether the service answers.
-func (s *Store) Ping(ctx context.Context) error { return s.ping(ctx) }
-
-// DescribeModel returns the service's own description of a resource; nil if it has none.
-func (s *Store) DescribeModel(ctx context.Context, name string) ([]byte, error) {
-	return s.describeModel(ctx, name)
-}
-
-// Capabilities tells what the service is.
-func (s *Store) Capabilities() backend.Capabilities { return s.capabilities() }
-
-// Close ends all calls and connections.
-func (s *Store) Close() error {
-	s.close()
-	return nil
 }
 
 // scanners are kept for the next answer. Those of XML are not worth it.

@@ -39,11 +39,12 @@ func (s *Store) write(ctx context.Context, f func(backend.Tx) error) error {
 	return err
 }
 
-// settleTimeout bounds the work on an idempotency key once the write has ended.
+// settleTimeout bounds what is done in the id store once the write has ended. What is not
+// released by then expires.
 const settleTimeout = 2 * time.Second
 
-// settling is the context in which a key is released or completed, even if its client has
-// gone.
+// settling is the context in which a key is released or completed, and what was held released,
+// even if its client has gone.
 func settling(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 }

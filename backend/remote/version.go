@@ -34,7 +34,7 @@ func (s *service) tag(ctx context.Context, r *resource, client auth.Client, rec 
 		}
 		elements, whole := rec.Children[i]
 		if child := s.resources[f.Field.Target()]; !whole && f.Children == "" && child != nil && child.list != nil {
-			page, err := s.list(ctx, f.Field.Target(), elementsOf(client, f.Field, *rec))
+			page, err := s.List(ctx, f.Field.Target(), elementsOf(client, f.Field, *rec))
 			if err != nil {
 				rec.Tag = mapping.Untold
 				return fmt.Errorf("%s: %w", f.Name, err)

@@ -238,7 +238,9 @@ func TestMapTest(t *testing.T) {
 	dir := dealerpak(t)
 	t.Setenv("PIET", "Sleutelbos-1998")
 	fixture := filepath.Join(dir, "contacts.yaml")
-	require.NoError(t, os.WriteFile(fixture, []byte(`# What clients of branch 1 read.
+	shared := filepath.Join(dir, "shared.yaml")
+	require.NoError(t, os.Symlink(shared, fixture))
+	require.NoError(t, os.WriteFile(shared, []byte(`# What clients of branch 1 read.
 login: {username: piet.dekker, password: "${PIET}"}
 cases:
   - name: a contact by its number
@@ -254,10 +256,14 @@ cases:
     request: {path: /contact/999999}
     answer: {status: 404}
 `), 0o600))
+	require.NoError(t, os.Chmod(shared, 0o644))
 	config := filepath.Join(dir, "frontdesk.yaml")
 	code, out, stderr := cli("", "map", "test", "--config", config, fixture, "--record")
-	text, err := os.ReadFile(fixture)
+	text, err := os.ReadFile(shared)
 	require.Zero(t, code, "%s%s%s", out, stderr, text)
+	info, err := os.Lstat(shared)
+	require.NoError(t, err)
+	require.Equal(t, "-rw-r--r--", info.Mode().String(), "as it was")
 	require.Contains(t, out, "  saved  a contact by its number\n")
 	require.NoError(t, err)
 	require.Contains(t, string(text), "# What clients of branch 1 read.\n")

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path/filepath"
 	"time"
 
 	"frontdesk/backend/mapfixture"
@@ -47,8 +48,8 @@ func (c testCommand) Run(p desk.Program) error {
 				return err
 			}
 			if c.Record {
-				if err := f.Write(); err != nil {
-					return err
+				if err := save(f); err != nil {
+					return fmt.Errorf("record: %w", err)
 				}
 			}
 		}
@@ -75,6 +76,15 @@ func (c testCommand) read() (fixtures []*mapfixture.Fixture, err error) {
 		fixtures = append(fixtures, f)
 	}
 	return fixtures, problems.Err()
+}
+
+// save writes a fixture with its answers into its file, also behind a link.
+func save(f *mapfixture.Fixture) error {
+	file, err := filepath.EvalSymlinks(f.File)
+	if err != nil {
+		return err
+	}
+	return atomicfile.Replace(file, f.Source, f.Text())
 }
 
 func (c testCommand) write(p desk.Program, all []mapfixture.Result) error {

@@ -1,11 +1,8 @@
 package conformance
 
 import (
-	"bufio"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -14,7 +11,6 @@ import (
 	"frontdesk/backend/backendtest"
 	"frontdesk/backend/remote/foreigntest"
 	"frontdesk/backend/remote/remotetest"
-	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/rig"
 )
 
@@ -52,20 +48,7 @@ func startAutoLijn(t testing.TB) {
 
 // startAdapter runs the reference adapter of the backend protocol, in Python.
 func startAdapter(t testing.TB) {
-	cmd := exec.Command(sqltest.Tool(t, "python3", "python3"), rig.RemoteSheets(t, "adapter/adapter.py"))
-	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, cmd.Start())
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	})
-	line, err := bufio.NewReader(out).ReadString('\n')
-	require.NoError(t, err)
-	address, ok := strings.CutPrefix(strings.TrimSpace(line), "ready: ")
-	require.True(t, ok, line)
-	t.Setenv("ADAPTER_URL", address)
+	t.Setenv("ADAPTER_URL", remotetest.StartAdapter(t, rig.RemoteSheets(t, "adapter/adapter.py")))
 }
 
 // TestConformRemote holds what stands before other people's services to the
