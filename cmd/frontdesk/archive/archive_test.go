@@ -278,6 +278,18 @@ func rewritten(t *testing.T, a *Archive, changed ...[2]string) []byte {
 	return out.Bytes()
 }
 
+// requireFiles wants a folder to have these files and no others.
+func requireFiles(t *testing.T, folder string, want ...string) {
+	t.Helper()
+	entries, err := os.ReadDir(folder)
+	require.NoError(t, err)
+	var names []string
+	for _, entry := range entries {
+		names = append(names, entry.Name())
+	}
+	require.ElementsMatch(t, want, names)
+}
+
 // TestWrite: an archive is whole or not there, only one is written at a time, what one that was
 // killed left goes away, and the newest are kept of one installation alone.
 func TestWrite(t *testing.T) {
@@ -286,6 +298,7 @@ func TestWrite(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(kept, workFolder, "copy"), []byte("of one that was killed"), 0o600))
 	a := i.archive(kept)
 	require.NoDirExists(t, filepath.Join(kept, workFolder))
+	requireFiles(t, kept, filepath.Base(a.File), workLock)
 	info, err := os.Stat(a.File)
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode())
@@ -294,6 +307,7 @@ func TestWrite(t *testing.T) {
 	m := a.Manifest
 	m.Parts, m.Time = nil, m.Time.Add(time.Hour)
 	fails := append(i.files, Source{Path: i.path("data/frontdesk.db"), Kind: Store, Copy: func(context.Context, string) error {
+		requireFiles(t, kept, filepath.Base(a.File), workFolder, workLock) // what a kill leaves now is what the next one removes
 		_, err := Write(t.Context(), filepath.Join(kept, "second.zip"), m, i.files, func(int64) {})
 		require.ErrorContains(t, err, "another backup is being written to "+kept)
 		return cut

@@ -52,8 +52,15 @@ func Write(ctx context.Context, path string, m Manifest, files []Source, progres
 	}
 	m.Format, m.FormatVersion = Format, Version
 	w := writer{ctx: ctx, work: work, m: m, progress: progress}
-	err = atomicfile.Write(path, 0o600, func(out io.Writer) error { return w.all(out, files) })
-	return w.m, err
+	// In the work folder, so that a backup that is killed leaves nothing that the next one does not remove.
+	made := filepath.Join(work, "archive")
+	if err := atomicfile.Write(made, 0o600, func(out io.Writer) error { return w.all(out, files) }); err != nil {
+		return w.m, err
+	}
+	if err := os.Rename(made, path); err != nil {
+		return w.m, err
+	}
+	return w.m, atomicfile.SyncFolder(filepath.Dir(path))
 }
 
 // writer writes one archive.
