@@ -334,3 +334,24 @@ func TestWrite(t *testing.T) {
 	require.Len(t, left, 2)
 	require.FileExists(t, foreign)
 }
+
+// TestLockIsForAll who may write the folder: root writes one archive by hand, and the user of the
+// service that of each night.
+func TestLockIsForAll(t *testing.T) {
+	i, kept := newInstallation(t), t.TempDir()
+	require.NoError(t, os.Chmod(kept, 0o770))
+	uid, gid := os.Getuid(), os.Getgid()
+	if uid == 0 {
+		uid, gid = 65533, 65532
+		require.NoError(t, os.Chown(kept, uid, gid))
+	}
+	for range 2 {
+		i.archive(kept)
+		info, err := os.Stat(filepath.Join(kept, workLock))
+		require.NoError(t, err)
+		owner := info.Sys().(*syscall.Stat_t)
+		require.EqualValues(t, uid, owner.Uid)
+		require.EqualValues(t, gid, owner.Gid)
+		require.Equal(t, os.FileMode(0o660), info.Mode())
+	}
+}

@@ -26,11 +26,11 @@ func Replace(path string, old, text []byte) error {
 		mode := fs.FileMode(0o640)
 		if info, err := os.Stat(path); err == nil {
 			mode = info.Mode().Perm()
-			if err := giveTo(file, info); err != nil {
+			if err := GiveTo(file, info); err != nil {
 				return fmt.Errorf("%s would get another owner: %w", path, err)
 			}
 		} else if info, err := os.Stat(filepath.Dir(path)); err == nil {
-			_ = giveTo(file, info) // whoever may read the folder's other files
+			_ = GiveTo(file, info) // whoever may read the folder's other files
 		}
 		if _, err := file.Write(text); err != nil {
 			return err
