@@ -355,3 +355,27 @@ func TestLockIsForAll(t *testing.T) {
 		require.Equal(t, os.FileMode(0o660), info.Mode())
 	}
 }
+
+// TestListIsBounded: an archive whose list would be longer than what is read again is not made.
+func TestListIsBounded(t *testing.T) {
+	i := newInstallation(t)
+	write := func(most int) (string, error) {
+		w, out := writer{ctx: t.Context(), work: t.TempDir(), m: Manifest{Config: i.path("frontdesk.yaml")}, mostList: most, progress: func(int64) {}}, new(bytes.Buffer)
+		if err := w.all(out, i.files); err != nil {
+			return "", err
+		}
+		z, err := zip.NewReader(bytes.NewReader(out.Bytes()), int64(out.Len()))
+		require.NoError(t, err)
+		list, err := z.Open(manifestName)
+		require.NoError(t, err)
+		text, err := io.ReadAll(list)
+		require.NoError(t, err)
+		return string(text), nil
+	}
+	list, err := write(mostManifest)
+	require.NoError(t, err)
+	_, err = write(len(list))
+	require.NoError(t, err)
+	_, err = write(len(list) - 1)
+	require.EqualError(t, err, "an archive cannot hold as many as 6 files; --no-results leaves out those of callbacks")
+}

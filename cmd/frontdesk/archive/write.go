@@ -51,7 +51,7 @@ func Write(ctx context.Context, path string, m Manifest, files []Source, progres
 		return m, err
 	}
 	m.Format, m.FormatVersion = Format, Version
-	w := writer{ctx: ctx, work: work, m: m, progress: progress}
+	w := writer{ctx: ctx, work: work, m: m, mostList: mostManifest, progress: progress}
 	// In the work folder, so that a backup that is killed leaves nothing that the next one does not remove.
 	made := filepath.Join(work, "archive")
 	if err := atomicfile.Write(made, 0o600, func(out io.Writer) error { return w.all(out, files) }); err != nil {
@@ -91,6 +91,7 @@ type writer struct {
 	ctx      context.Context
 	work     string
 	m        Manifest
+	mostList int // bytes
 	zip      *zip.Writer
 	done     int64
 	progress func(done int64)
@@ -108,9 +109,12 @@ func (w *writer) all(out io.Writer, files []Source) error {
 	if err != nil {
 		return err
 	}
+	if text = append(text, '\n'); len(text) > w.mostList { // which nobody could restore
+		return fmt.Errorf("an archive cannot hold as many as %d files; --no-results leaves out those of callbacks", len(w.m.Parts))
+	}
 	member, err := w.zip.CreateHeader(&zip.FileHeader{Name: manifestName, Method: zip.Deflate, Modified: w.m.Time})
 	if err == nil {
-		_, err = member.Write(append(text, '\n'))
+		_, err = member.Write(text)
 	}
 	return errors.Join(err, w.zip.Close())
 }
