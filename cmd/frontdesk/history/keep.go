@@ -46,6 +46,10 @@ const begins = "frontdesk history\n"
 // ErrForeign says that a file is no history, damaged or not.
 var ErrForeign = errors.New("is a file of something else than this history")
 
+// ErrYetToCome says that a file was written when the clock was ahead. The history goes on with all of
+// it that is not of steps that are yet to come.
+var ErrYetToCome = errors.New("which is yet to come")
+
 // Save writes the history to a file, whole or not at all.
 func (h *History) Save(file string) error {
 	return atomicfile.Write(file, 0o600, func(w io.Writer) error {
@@ -91,7 +95,7 @@ func (h *History) kept() kept {
 }
 
 // Load goes on from what a file has; there may be none, or an empty one. It is for a history that
-// has noted nothing yet, and after an error for none. It fails with ErrForeign.
+// has noted nothing yet, and after an error for none, except ErrYetToCome. It fails with ErrForeign.
 func (h *History) Load(file string) error {
 	switch info, err := os.Stat(file); {
 	case errors.Is(err, os.ErrNotExist), err == nil && info.Mode().IsRegular() && info.Size() == 0:
@@ -120,9 +124,6 @@ func (h *History) Load(file string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	now := h.step
-	if k.Step > now {
-		return fmt.Errorf("%s was written at %s, which is yet to come", file, time.Unix(k.Step*int64(Short/time.Second), 0).UTC().Format(time.DateTime))
-	}
 	h.step = k.Step
 	for i := range k.Series {
 		if err := h.put(&k.Series[i]); err != nil {
@@ -140,6 +141,10 @@ func (h *History) Load(file string) error {
 	}
 	h.marks, h.id = k.Marks, cmp.Or(k.ID, h.id)
 	h.putTies(k.Ties, k.Tied)
+	if k.Step > now {
+		h.goBack(now)
+		return fmt.Errorf("%s was written at %s, %w", file, time.Unix(k.Step*int64(Short/time.Second), 0).UTC().Format(time.DateTime), ErrYetToCome)
+	}
 	h.advance(now)
 	return nil
 }
