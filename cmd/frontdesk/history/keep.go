@@ -25,6 +25,7 @@ type kept struct {
 	Long     []Levels
 	Ties     []keptTies
 	Tied     int64 // since when those of keys are counted, in seconds since 1970
+	TiedFull int64 // when one of them was last not counted
 	ID       string
 }
 
@@ -71,7 +72,7 @@ func (h *History) kept() kept {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.advance(stepOf(h.clock()))
-	k := kept{Format: format, Step: h.step, Marks: append([]Mark(nil), h.marks...), Ties: h.keepTies(), Tied: h.tied.since, ID: h.id}
+	k := kept{Format: format, Step: h.step, Marks: append([]Mark(nil), h.marks...), Ties: h.keepTies(), Tied: h.tied.since, TiedFull: h.tied.full, ID: h.id}
 	k.Refusals = h.refusals.newest(2*MostRefusals, func(*Refusal) bool { return true })
 	slices.Reverse(k.Refusals)
 	short, long := Span{Short, shortSteps}, Span{Long, longSteps}
@@ -140,7 +141,7 @@ func (h *History) Load(file string) error {
 		*h.refusals.next(k.Refusals[i].Status) = k.Refusals[i]
 	}
 	h.marks, h.id = k.Marks, cmp.Or(k.ID, h.id)
-	h.putTies(k.Ties, k.Tied)
+	h.putTies(&k)
 	if k.Step > now {
 		h.goBack(now)
 		return fmt.Errorf("%s was written at %s, %w", file, time.Unix(k.Step*int64(Short/time.Second), 0).UTC().Format(time.DateTime), ErrYetToCome)
