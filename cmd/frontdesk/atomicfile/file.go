@@ -22,6 +22,7 @@ func Write(path string, mode fs.FileMode, write func(io.Writer) error) error {
 // file that is new is for its owner and the group of its folder to read. It fails if somebody
 // else has changed the file.
 func Replace(path string, old, text []byte) error {
+	defer lock(filepath.Dir(path))() // or two might find the same old one
 	return put(path, func(file *os.File) error {
 		mode := fs.FileMode(0o640)
 		if info, err := os.Stat(path); err == nil {
