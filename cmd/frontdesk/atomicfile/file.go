@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"syscall"
 )
 
 // Write puts what write writes into the file at path, with that mode.
@@ -50,10 +51,18 @@ func Replace(path string, old, text []byte) error {
 	})
 }
 
+// ErrUnsure says that a file has its new text, although the error says that this may not be on disk.
+var ErrUnsure = errors.New("the file is written, but a power cut may undo that")
+
 // put makes the file under a hidden name, which no pattern of an include matches, and renames
 // it.
 func put(path string, write func(*os.File) error) (err error) {
 	dir := filepath.Dir(path)
+	folder, err := os.Open(dir) // before anything is changed
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
 	file, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*") // mode 0600
 	if err != nil {
 		return err
@@ -73,21 +82,28 @@ func put(path string, write func(*os.File) error) (err error) {
 	if err := os.Rename(file.Name(), path); err != nil {
 		return err
 	}
-	return SyncFolder(dir)
+	if err := syncFolder(folder); err != nil {
+		return fmt.Errorf("%w: %w", ErrUnsure, err)
+	}
+	return nil
 }
 
 // SyncFolder has a new name survive a power cut, where the system can do that.
 func SyncFolder(dir string) error {
-	if runtime.GOOS == "windows" { // which writes no folders to disk
-		return nil
-	}
 	folder, err := os.Open(dir)
 	if err != nil {
 		return err
 	}
-	err = folder.Sync()
-	if errors.Is(err, errors.ErrUnsupported) {
-		err = nil
+	return errors.Join(syncFolder(folder), folder.Close())
+}
+
+func syncFolder(folder *os.File) error {
+	if runtime.GOOS == "windows" { // which writes no folders to disk
+		return nil
 	}
-	return errors.Join(err, folder.Close())
+	err := folder.Sync()
+	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EINVAL) { // as some disks of a network say it
+		return nil
+	}
+	return err
 }
