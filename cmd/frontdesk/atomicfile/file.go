@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
+	"strings"
 	"syscall"
 )
 
@@ -63,7 +65,7 @@ func put(path string, write func(*os.File) error) (err error) {
 		return err
 	}
 	defer folder.Close()
-	file, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*") // mode 0600
+	file, err := os.CreateTemp(dir, unfinished(path)+"*") // mode 0600
 	if err != nil {
 		return err
 	}
@@ -86,6 +88,23 @@ func put(path string, write func(*os.File) error) (err error) {
 		return fmt.Errorf("%w: %w", ErrUnsure, err)
 	}
 	return nil
+}
+
+// unfinished is how the names begin under which a file is made.
+func unfinished(path string) string { return "." + filepath.Base(path) + "." }
+
+// RemoveUnfinished removes what a process left that was killed while it wrote a file. Nobody may be
+// writing it.
+func RemoveUnfinished(path string) error {
+	dir := filepath.Dir(path)
+	entries, err := os.ReadDir(dir)
+	for _, entry := range entries {
+		number, found := strings.CutPrefix(entry.Name(), unfinished(path))
+		if _, notOurs := strconv.ParseUint(number, 10, 32); found && notOurs == nil && entry.Type().IsRegular() {
+			err = errors.Join(err, os.Remove(filepath.Join(dir, entry.Name())))
+		}
+	}
+	return err
 }
 
 // SyncFolder has a new name survive a power cut, where the system can do that.

@@ -141,7 +141,12 @@ func TestKeptOverRestart(t *testing.T) {
 	w.now = w.now.Add(3 * time.Second)
 	w.History = New(func() time.Time { return w.now })
 	require.NoError(t, w.Load(filepath.Join(t.TempDir(), "none")))
+	unfinished, other := filepath.Join(filepath.Dir(file), ".history.77"), filepath.Join(filepath.Dir(file), ".history.old")
+	require.NoError(t, os.WriteFile(unfinished, []byte("of a process that was killed"), 0o600))
+	require.NoError(t, os.WriteFile(other, []byte("somebody's"), 0o600))
 	require.NoError(t, w.Load(file))
+	require.NoFileExists(t, unfinished)
+	require.FileExists(t, other)
 	w.note(gateway.Answer{Took: time.Millisecond, Method: "GET", Endpoint: "/vehicle", Status: 200, Sent: 1024})
 	for name, span := range Spans {
 		is, _ := w.Of(All, Name{}, span)

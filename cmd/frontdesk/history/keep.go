@@ -115,6 +115,7 @@ func (h *History) Load(file string) error {
 	if _, err := io.ReadFull(f, head); err != nil || string(head) != begins {
 		return fmt.Errorf("%s: %w", file, ErrForeign)
 	}
+	_ = atomicfile.RemoveUnfinished(file) // of a process that was killed; who cannot remove it cannot save either, and tells that
 	var k kept
 	if err := gob.NewDecoder(flate.NewReader(io.LimitReader(f, mostFile))).Decode(&k); err != nil {
 		return fmt.Errorf("%s is damaged: %w", file, err)
