@@ -325,14 +325,43 @@ func TestWrite(t *testing.T) {
 		_, err := Write(t.Context(), filepath.Join(kept, m.NameAt()), m, i.files, func(int64) {})
 		require.NoError(t, err)
 	}
-	removed, err := m.Prune(kept, 2)
+	removed, left, err := m.Prune(kept, 2)
 	require.NoError(t, err)
 	require.Len(t, removed, 2)
 	require.Equal(t, a.File, removed[0])
-	left, err := m.Others(kept)
+	require.Empty(t, left, "of others nothing is told")
+	same, err := m.Others(kept)
 	require.NoError(t, err)
-	require.Len(t, left, 2)
+	require.Len(t, same, 2)
 	require.FileExists(t, foreign)
+}
+
+// TestPrune: archives that the clock made when it was ahead do not count, and what is left for good
+// is told.
+func TestPrune(t *testing.T) {
+	i, kept := newInstallation(t), t.TempDir()
+	m := Manifest{Config: i.path("frontdesk.yaml")}
+	write := func(host string, at time.Time) {
+		t.Helper()
+		m.Host, m.Time, m.Parts = host, at, nil
+		_, err := Write(t.Context(), filepath.Join(kept, m.NameAt()), m, i.files, func(int64) {})
+		require.NoError(t, err)
+	}
+	night := time.Date(2026, 11, 24, 2, 0, 0, 0, time.UTC)
+	write("web", night.AddDate(1, 0, 0))
+	write("web", night.AddDate(1, 0, 1))
+	write("another", night.Add(-time.Hour))
+	for range 4 {
+		night = night.AddDate(0, 0, 1)
+		write("web", night)
+		_, left, err := m.Prune(kept, 3)
+		require.NoError(t, err)
+		require.Equal(t, map[string]int{"of other hosts": 1, "of a time that is yet to come": 2}, left)
+	}
+	same, err := m.Others(kept)
+	require.NoError(t, err)
+	require.Len(t, same, 3+2)
+	require.Equal(t, "frontdesk-20261126T020000Z.zip", filepath.Base(same[0]))
 }
 
 // TestLockIsForAll who may write the folder: root writes one archive by hand, and the user of the
