@@ -27,7 +27,7 @@ const (
 	Format       = "frontdesk-archive"
 	Version      = 1
 	manifestName = "manifest.json"
-	mostManifest = 64 << 20
+	mostManifest = 256 << 20 // some 800,000 files
 )
 
 // Kind is what a file is for.
@@ -109,7 +109,7 @@ func readManifest(z *zip.Reader) (m Manifest, err error) {
 		return m, ErrForeign
 	}
 	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, mostManifest)) // to its end, where its sum is compared
+	text, err := io.ReadAll(io.LimitReader(file, mostManifest+1)) // to its end, where its sum is compared
 	if err != nil {
 		return m, fmt.Errorf("its list of files is damaged: %w", err)
 	}

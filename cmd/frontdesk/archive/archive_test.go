@@ -278,6 +278,18 @@ func rewritten(t *testing.T, a *Archive, changed ...[2]string) []byte {
 	return out.Bytes()
 }
 
+// requireFiles wants a folder to have these files and no others.
+func requireFiles(t *testing.T, folder string, want ...string) {
+	t.Helper()
+	entries, err := os.ReadDir(folder)
+	require.NoError(t, err)
+	var names []string
+	for _, entry := range entries {
+		names = append(names, entry.Name())
+	}
+	require.ElementsMatch(t, want, names)
+}
+
 // TestWrite: an archive is whole or not there, only one is written at a time, what one that was
 // killed left goes away, and the newest are kept of one installation alone.
 func TestWrite(t *testing.T) {
@@ -286,6 +298,7 @@ func TestWrite(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(kept, workFolder, "copy"), []byte("of one that was killed"), 0o600))
 	a := i.archive(kept)
 	require.NoDirExists(t, filepath.Join(kept, workFolder))
+	requireFiles(t, kept, filepath.Base(a.File), workLock)
 	info, err := os.Stat(a.File)
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode())
@@ -294,6 +307,7 @@ func TestWrite(t *testing.T) {
 	m := a.Manifest
 	m.Parts, m.Time = nil, m.Time.Add(time.Hour)
 	fails := append(i.files, Source{Path: i.path("data/frontdesk.db"), Kind: Store, Copy: func(context.Context, string) error {
+		requireFiles(t, kept, filepath.Base(a.File), workFolder, workLock) // what a kill leaves now is what the next one removes
 		_, err := Write(t.Context(), filepath.Join(kept, "second.zip"), m, i.files, func(int64) {})
 		require.ErrorContains(t, err, "another backup is being written to "+kept)
 		return cut
@@ -311,12 +325,86 @@ func TestWrite(t *testing.T) {
 		_, err := Write(t.Context(), filepath.Join(kept, m.NameAt()), m, i.files, func(int64) {})
 		require.NoError(t, err)
 	}
-	removed, err := m.Prune(kept, 2)
+	removed, left, err := m.Prune(kept, 2)
 	require.NoError(t, err)
 	require.Len(t, removed, 2)
 	require.Equal(t, a.File, removed[0])
-	left, err := m.Others(kept)
+	require.Empty(t, left, "of others nothing is told")
+	same, err := m.Others(kept)
 	require.NoError(t, err)
-	require.Len(t, left, 2)
+	require.Len(t, same, 2)
 	require.FileExists(t, foreign)
+}
+
+// TestPrune: archives that the clock made when it was ahead do not count, and what is left for good
+// is told.
+func TestPrune(t *testing.T) {
+	i, kept := newInstallation(t), t.TempDir()
+	m := Manifest{Config: i.path("frontdesk.yaml")}
+	write := func(host string, at time.Time) {
+		t.Helper()
+		m.Host, m.Time, m.Parts = host, at, nil
+		_, err := Write(t.Context(), filepath.Join(kept, m.NameAt()), m, i.files, func(int64) {})
+		require.NoError(t, err)
+	}
+	night := time.Date(2026, 11, 24, 2, 0, 0, 0, time.UTC)
+	write("web", night.AddDate(1, 0, 0))
+	write("web", night.AddDate(1, 0, 1))
+	write("another", night.Add(-time.Hour))
+	for range 4 {
+		night = night.AddDate(0, 0, 1)
+		write("web", night)
+		_, left, err := m.Prune(kept, 3)
+		require.NoError(t, err)
+		require.Equal(t, map[string]int{"of other hosts": 1, "of a time that is yet to come": 2}, left)
+	}
+	same, err := m.Others(kept)
+	require.NoError(t, err)
+	require.Len(t, same, 3+2)
+	require.Equal(t, "frontdesk-20261126T020000Z.zip", filepath.Base(same[0]))
+}
+
+// TestLockIsForAll who may write the folder: root writes one archive by hand, and the user of the
+// service that of each night.
+func TestLockIsForAll(t *testing.T) {
+	i, kept := newInstallation(t), t.TempDir()
+	require.NoError(t, os.Chmod(kept, 0o770))
+	uid, gid := os.Getuid(), os.Getgid()
+	if uid == 0 {
+		uid, gid = 65533, 65532
+		require.NoError(t, os.Chown(kept, uid, gid))
+	}
+	for range 2 {
+		i.archive(kept)
+		info, err := os.Stat(filepath.Join(kept, workLock))
+		require.NoError(t, err)
+		owner := info.Sys().(*syscall.Stat_t)
+		require.EqualValues(t, uid, owner.Uid)
+		require.EqualValues(t, gid, owner.Gid)
+		require.Equal(t, os.FileMode(0o660), info.Mode())
+	}
+}
+
+// TestListIsBounded: an archive whose list would be longer than what is read again is not made.
+func TestListIsBounded(t *testing.T) {
+	i := newInstallation(t)
+	write := func(most int) (string, error) {
+		w, out := writer{ctx: t.Context(), work: t.TempDir(), m: Manifest{Config: i.path("frontdesk.yaml")}, mostList: most, progress: func(int64) {}}, new(bytes.Buffer)
+		if err := w.all(out, i.files); err != nil {
+			return "", err
+		}
+		z, err := zip.NewReader(bytes.NewReader(out.Bytes()), int64(out.Len()))
+		require.NoError(t, err)
+		list, err := z.Open(manifestName)
+		require.NoError(t, err)
+		text, err := io.ReadAll(list)
+		require.NoError(t, err)
+		return string(text), nil
+	}
+	list, err := write(mostManifest)
+	require.NoError(t, err)
+	_, err = write(len(list))
+	require.NoError(t, err)
+	_, err = write(len(list) - 1)
+	require.EqualError(t, err, "an archive cannot hold as many as 6 files; --no-results leaves out those of callbacks")
 }

@@ -3,8 +3,10 @@ package archive
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -118,9 +120,12 @@ func (b Backup) tell(p desk.Program, out string, folder bool, m Manifest, began 
 	if b.Keep == 0 {
 		return nil
 	}
-	removed, err := m.Prune(b.Out, b.Keep)
+	removed, left, err := m.Prune(b.Out, b.Keep)
 	for _, file := range removed {
 		fmt.Fprintf(p.Stdout, "%s was removed: --keep %d\n", file, b.Keep)
+	}
+	for _, what := range slices.Sorted(maps.Keys(left)) {
+		fmt.Fprintf(p.Stdout, "--keep %d left %s %s\n", b.Keep, terminal.Several(int64(left[what]), "archive"), what)
 	}
 	return err
 }

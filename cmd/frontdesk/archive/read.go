@@ -130,36 +130,52 @@ func (m Manifest) NameAt() string { return m.Time.UTC().Format("frontdesk-200601
 // Others are the archives of the same installation in a folder, oldest first. What is no such
 // archive, or of another installation, is not told of.
 func (m Manifest) Others(folder string) (files []string, err error) {
+	files, _, err = m.others(folder)
+	return files, err
+}
+
+// others also tells how many archives may be of this installation, and are not known to be.
+func (m Manifest) others(folder string) (files []string, left map[string]int, err error) {
+	left = map[string]int{}
 	names, err := os.ReadDir(folder)
 	for _, name := range names {
 		if !nameForm.MatchString(name.Name()) || !name.Type().IsRegular() {
 			continue
 		}
 		file := filepath.Join(folder, name.Name())
-		if a, err := Open(file); err == nil {
-			if a.Config == m.Config && a.Host == m.Host {
-				files = append(files, file)
-			}
-			_ = a.Close()
+		a, err := Open(file)
+		if os.IsPermission(err) {
+			left["that this user may not read"]++
 		}
-	}
-	return files, err // os.ReadDir sorts, and names sort as times do
-}
-
-// Prune removes the oldest archives of the same installation in a folder, but for the newest n.
-func (m Manifest) Prune(folder string, n int) (removed []string, err error) {
-	files, err := m.Others(folder)
-	if err != nil {
-		return nil, err
-	}
-	for _, file := range files[:max(0, len(files)-n)] {
-		if filepath.Base(file) == m.NameAt() { // which is new, whatever clocks say
+		if err != nil {
 			continue
 		}
+		if a.Config == m.Config && a.Host == m.Host {
+			files = append(files, file)
+		} else if a.Config == m.Config {
+			left["of other hosts"]++
+		}
+		_ = a.Close()
+	}
+	return files, left, err // os.ReadDir sorts, and names sort as times do
+}
+
+// Prune removes the oldest archives of the same installation in a folder, but for the newest n. It
+// tells how many it left although they may be of this installation, by what they are.
+func (m Manifest) Prune(folder string, n int) (removed []string, left map[string]int, err error) {
+	files, left, err := m.others(folder)
+	if err != nil {
+		return nil, nil, err
+	}
+	for len(files) > 0 && filepath.Base(files[len(files)-1]) > m.NameAt() { // else those of a clock that was ahead stay for the new ones
+		files = files[:len(files)-1]
+		left["of a time that is yet to come"]++
+	}
+	for _, file := range files[:max(0, len(files)-n)] {
 		if err := os.Remove(file); err != nil {
-			return removed, err
+			return removed, left, err
 		}
 		removed = append(removed, file)
 	}
-	return removed, nil
+	return removed, left, nil
 }

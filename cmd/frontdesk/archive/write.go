@@ -38,7 +38,7 @@ const (
 // Write makes the archive at a path, of what m says and the files, in their order. One that is
 // there is replaced when the new one is on disk.
 func Write(ctx context.Context, path string, m Manifest, files []Source, progress func(done int64)) (_ Manifest, err error) {
-	unlock, err := webhook.LockFile(filepath.Join(filepath.Dir(path), workLock))
+	unlock, err := lock(filepath.Join(filepath.Dir(path), workLock))
 	if errors.Is(err, webhook.ErrLocked) {
 		err = fmt.Errorf("another backup is being written to %s", filepath.Dir(path))
 	}
@@ -51,9 +51,39 @@ func Write(ctx context.Context, path string, m Manifest, files []Source, progres
 		return m, err
 	}
 	m.Format, m.FormatVersion = Format, Version
-	w := writer{ctx: ctx, work: work, m: m, progress: progress}
-	err = atomicfile.Write(path, 0o600, func(out io.Writer) error { return w.all(out, files) })
-	return w.m, err
+	w := writer{ctx: ctx, work: work, m: m, mostList: mostManifest, progress: progress}
+	// In the work folder, so that a backup that is killed leaves nothing that the next one does not remove.
+	made := filepath.Join(work, "archive")
+	if err := atomicfile.Write(made, 0o600, func(out io.Writer) error { return w.all(out, files) }); err != nil {
+		return w.m, err
+	}
+	if err := os.Rename(made, path); err != nil {
+		return w.m, err
+	}
+	return w.m, atomicfile.SyncFolder(filepath.Dir(path))
+}
+
+// lock locks a file, which is made for whoever may write its folder: root may be the first, by hand,
+// and the user of the service the next one.
+func lock(path string) (release func() error, err error) {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) // #nosec G304 -- beside the operator's own file
+	if err == nil {
+		err = errors.Join(forWritersOf(filepath.Dir(path), file), file.Close())
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	return webhook.LockFile(path)
+}
+
+func forWritersOf(folder string, file *os.File) error {
+	info, err := os.Stat(folder)
+	if err != nil {
+		return err
+	}
+	_ = atomicfile.GiveTo(file, info) // which only root can
+	group := info.Mode().Perm() & 0o020
+	return file.Chmod(0o600 | group | group<<1)
 }
 
 // writer writes one archive.
@@ -61,6 +91,7 @@ type writer struct {
 	ctx      context.Context
 	work     string
 	m        Manifest
+	mostList int // bytes
 	zip      *zip.Writer
 	done     int64
 	progress func(done int64)
@@ -78,9 +109,12 @@ func (w *writer) all(out io.Writer, files []Source) error {
 	if err != nil {
 		return err
 	}
+	if text = append(text, '\n'); len(text) > w.mostList { // which nobody could restore
+		return fmt.Errorf("an archive cannot hold as many as %d files; --no-results leaves out those of callbacks", len(w.m.Parts))
+	}
 	member, err := w.zip.CreateHeader(&zip.FileHeader{Name: manifestName, Method: zip.Deflate, Modified: w.m.Time})
 	if err == nil {
-		_, err = member.Write(append(text, '\n'))
+		_, err = member.Write(text)
 	}
 	return errors.Join(err, w.zip.Close())
 }

@@ -11,6 +11,9 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
 )
 
 // Write puts what write writes into the file at path, with that mode.
@@ -22,15 +25,16 @@ func Write(path string, mode fs.FileMode, write func(io.Writer) error) error {
 // file that is new is for its owner and the group of its folder to read. It fails if somebody
 // else has changed the file.
 func Replace(path string, old, text []byte) error {
+	defer lock(filepath.Dir(path))() // or two might find the same old one
 	return put(path, func(file *os.File) error {
 		mode := fs.FileMode(0o640)
 		if info, err := os.Stat(path); err == nil {
 			mode = info.Mode().Perm()
-			if err := giveTo(file, info); err != nil {
+			if err := GiveTo(file, info); err != nil {
 				return fmt.Errorf("%s would get another owner: %w", path, err)
 			}
 		} else if info, err := os.Stat(filepath.Dir(path)); err == nil {
-			_ = giveTo(file, info) // whoever may read the folder's other files
+			_ = GiveTo(file, info) // whoever may read the folder's other files
 		}
 		if _, err := file.Write(text); err != nil {
 			return err
@@ -49,11 +53,19 @@ func Replace(path string, old, text []byte) error {
 	})
 }
 
+// ErrUnsure says that a file has its new text, although the error says that this may not be on disk.
+var ErrUnsure = errors.New("the file is written, but a power cut may undo that")
+
 // put makes the file under a hidden name, which no pattern of an include matches, and renames
 // it.
 func put(path string, write func(*os.File) error) (err error) {
 	dir := filepath.Dir(path)
-	file, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*") // mode 0600
+	folder, err := os.Open(dir) // before anything is changed
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	file, err := os.CreateTemp(dir, unfinished(path)+"*") // mode 0600
 	if err != nil {
 		return err
 	}
@@ -72,21 +84,45 @@ func put(path string, write func(*os.File) error) (err error) {
 	if err := os.Rename(file.Name(), path); err != nil {
 		return err
 	}
-	return SyncFolder(dir)
+	if err := syncFolder(folder); err != nil {
+		return fmt.Errorf("%w: %w", ErrUnsure, err)
+	}
+	return nil
+}
+
+// unfinished is how the names begin under which a file is made.
+func unfinished(path string) string { return "." + filepath.Base(path) + "." }
+
+// RemoveUnfinished removes what a process left that was killed while it wrote a file. Nobody may be
+// writing it.
+func RemoveUnfinished(path string) error {
+	dir := filepath.Dir(path)
+	entries, err := os.ReadDir(dir)
+	for _, entry := range entries {
+		number, found := strings.CutPrefix(entry.Name(), unfinished(path))
+		if _, notOurs := strconv.ParseUint(number, 10, 32); found && notOurs == nil && entry.Type().IsRegular() {
+			err = errors.Join(err, os.Remove(filepath.Join(dir, entry.Name())))
+		}
+	}
+	return err
 }
 
 // SyncFolder has a new name survive a power cut, where the system can do that.
 func SyncFolder(dir string) error {
-	if runtime.GOOS == "windows" { // which writes no folders to disk
-		return nil
-	}
 	folder, err := os.Open(dir)
 	if err != nil {
 		return err
 	}
-	err = folder.Sync()
-	if errors.Is(err, errors.ErrUnsupported) {
-		err = nil
+	return errors.Join(syncFolder(folder), folder.Close())
+}
+
+func syncFolder(folder *os.File) error {
+	if runtime.GOOS == "windows" { // which writes no folders to disk
+		return nil
 	}
-	return errors.Join(err, folder.Close())
+	err := folder.Sync()
+	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EINVAL) { // as some disks of a network say it
+		return nil
+	}
+	return err
 }

@@ -2,6 +2,7 @@ package atomicfile
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -39,6 +40,31 @@ func TestReplace(t *testing.T) {
 	requireFile(t, path, "second", 0o604)
 	require.ErrorContains(t, Replace(path, []byte("first"), []byte("third")), "webshop.yaml was changed by somebody else meanwhile")
 	requireFile(t, path, "second", 0o604)
+}
+
+// TestReplaceAtOnce: of several that replace the same text, one does, and all others are told.
+func TestReplaceAtOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "webshop.yaml")
+	require.NoError(t, os.WriteFile(path, []byte("0"), 0o600))
+	for round := range 20 {
+		old, at, done := fmt.Append(nil, round), make(chan struct{}), make(chan error)
+		for range 8 {
+			go func() {
+				<-at
+				done <- Replace(path, old, fmt.Append(nil, round+1))
+			}()
+		}
+		close(at)
+		placed := 0
+		for range 8 {
+			if err := <-done; err == nil {
+				placed++
+			} else {
+				require.ErrorContains(t, err, "was changed by somebody else meanwhile")
+			}
+		}
+		require.Equal(t, 1, placed, "round %d", round)
+	}
 }
 
 // requireFile requires the file to be as it is said, and nothing else to be left in its folder.

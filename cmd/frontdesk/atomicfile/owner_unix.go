@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// giveTo gives a file the owner and group of another, where they differ.
-func giveTo(file *os.File, like fs.FileInfo) error {
+// GiveTo gives a file the owner and group of another, where they differ.
+func GiveTo(file *os.File, like fs.FileInfo) error {
 	want, ok := like.Sys().(*syscall.Stat_t)
 	if !ok {
 		return nil

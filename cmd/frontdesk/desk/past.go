@@ -51,6 +51,10 @@ func openHistory(b *basis, c *config.Config, database string) (*past, error) {
 		return p, nil
 	}
 	err := p.Load(p.file)
+	if errors.Is(err, history.ErrYetToCome) {
+		b.log.Warn("the history goes on without the figures of a time that is yet to come", zap.Error(err))
+		return p, nil
+	}
 	if err == nil {
 		return p, nil
 	}

@@ -60,6 +60,7 @@ type History struct {
 	near     [kinds][nearby]*series // some of known, so that few requests need look them up
 	others   [kinds]map[Name]uint32 // their requests in this minute
 	step     int64                  // of ten seconds since 1970, that is under way
+	behind   int64                  // the step that the clock was set back to; 0 where it was not
 	tied     tied
 	refusals refusals
 	gauges   gauges
@@ -190,13 +191,25 @@ func (h *History) of(k Kind, n Name) *series {
 	return h.rest[k]
 }
 
+const perMinute = int64(Long / Short)
+
 // advance closes the steps before one. A clock that was set back goes on in the step that it
-// was in.
+// was in for a minute, and is then believed.
 func (h *History) advance(step int64) {
-	if step <= h.step {
+	switch {
+	case step < h.step && (h.behind == 0 || step < h.behind):
+		h.behind = step
+		return
+	case step < h.step && step-h.behind >= perMinute:
+		h.goBack(step)
+		return
+	case step < h.step:
 		return
 	}
-	const perMinute = int64(Long / Short)
+	h.behind = 0
+	if step == h.step {
+		return
+	}
 	h.each(func(s *series) {
 		minute := h.step / perMinute
 		s.minute.merge(&s.now)
@@ -221,6 +234,26 @@ func (h *History) advance(step int64) {
 	h.step = step
 	if changed {
 		h.promote()
+	}
+}
+
+// goBack goes on in a step before, since the clock was ahead. What is counted in the steps between
+// is dropped, but for what is under way.
+func (h *History) goBack(step int64) {
+	h.each(func(s *series) {
+		drop(s.short[:], step, h.step)
+		drop(s.long[:], step/perMinute, h.step/perMinute)
+	})
+	drop(h.gauges.short[:], step, h.step)
+	drop(h.gauges.long[:], step/perMinute, h.step/perMinute)
+	h.step, h.behind = step, 0
+}
+
+// drop empties the places of the steps after one, up to another.
+func drop[T any](ring []T, after, to int64) {
+	n := int64(len(ring))
+	for at := after + 1; at <= min(to, after+n); at++ {
+		ring[at%n] = *new(T)
 	}
 }
 

@@ -141,7 +141,12 @@ func TestKeptOverRestart(t *testing.T) {
 	w.now = w.now.Add(3 * time.Second)
 	w.History = New(func() time.Time { return w.now })
 	require.NoError(t, w.Load(filepath.Join(t.TempDir(), "none")))
+	unfinished, other := filepath.Join(filepath.Dir(file), ".history.77"), filepath.Join(filepath.Dir(file), ".history.old")
+	require.NoError(t, os.WriteFile(unfinished, []byte("of a process that was killed"), 0o600))
+	require.NoError(t, os.WriteFile(other, []byte("somebody's"), 0o600))
 	require.NoError(t, w.Load(file))
+	require.NoFileExists(t, unfinished)
+	require.FileExists(t, other)
 	w.note(gateway.Answer{Took: time.Millisecond, Method: "GET", Endpoint: "/vehicle", Status: 200, Sent: 1024})
 	for name, span := range Spans {
 		is, _ := w.Of(All, Name{}, span)
@@ -233,6 +238,64 @@ func TestClockThatJumps(t *testing.T) {
 		s, _ := w.Of(All, Name{}, span)
 		require.Zero(t, s.Sum())
 	}
+}
+
+// TestClockThatWasAhead: once a clock is right again, steps go on from where it is, and what was
+// counted in no step is kept over a restart.
+func TestClockThatWasAhead(t *testing.T) {
+	w := newWalk()
+	each := func(steps int) {
+		for range steps {
+			w.note(gateway.Answer{Status: 200, Key: "webshop", Grant: "GET /order"})
+			w.Sample(Levels{Connections: 7})
+			w.now = w.now.Add(Short)
+		}
+	}
+	isRight := func() {
+		t.Helper()
+		w.note(gateway.Answer{Status: 200})
+		for _, span := range []Span{Spans["10m"], Spans["2h"]} {
+			s, _ := w.Of(All, Name{}, span)
+			require.Equal(t, w.now.Unix()/10, s.At.Unix()/10+int64(span.Points)-1, "the last step is that of the clock")
+			last, levels := s.Points[span.Points-20:], w.Levels(span)[span.Points-20:]
+			for i := range last {
+				require.EqualValues(t, 1, last[i].Requests, "%d", i)
+			}
+			require.EqualValues(t, 7, levels[18][Connections])
+			require.Zero(t, s.Points[0], "of what is yet to come, nothing is shown as past")
+		}
+		s, _ := w.Of(All, Name{}, Spans["24h"])
+		require.EqualValues(t, 6, s.Points[len(s.Points)-2].Requests)
+		w.Sample(Levels{Connections: 7})
+		w.now = w.now.Add(Short)
+	}
+	each(10)
+	w.now = w.now.Add(24 * time.Hour)
+	each(6)
+	file := filepath.Join(t.TempDir(), "history")
+	require.NoError(t, w.Save(file))
+
+	w.now = began.Add(3 * time.Minute)
+	each(30)
+	isRight()
+
+	w.now = began.Add(3 * time.Minute)
+	w.History = New(w.clock)
+	require.ErrorIs(t, w.Load(file), ErrYetToCome)
+	require.EqualValues(t, 16, w.Tied(Key, Name{Word: "webshop"}).With[Grants][0].Requests)
+	each(30)
+	isRight()
+	require.NoError(t, w.Save(file))
+	w.History = New(w.clock)
+	require.NoError(t, w.Load(file))
+	isRight()
+
+	behind := w.now
+	w.now = began.Add(-time.Hour) // for a moment
+	each(3)
+	w.now = behind.Add(Short)
+	s, _ := w.Of(All, Name{}, Spans["2h"])
+	require.EqualValues(t, 1, s.Points[len(s.Points)-10].Requests, "nothing is lost by a moment")
 }
 
 // TestBounds: 10,000 keys and clients take no more than was said, and a request allocates

@@ -25,6 +25,7 @@ type kept struct {
 	Long     []Levels
 	Ties     []keptTies
 	Tied     int64 // since when those of keys are counted, in seconds since 1970
+	TiedFull int64 // when one of them was last not counted
 	ID       string
 }
 
@@ -45,6 +46,10 @@ const begins = "frontdesk history\n"
 
 // ErrForeign says that a file is no history, damaged or not.
 var ErrForeign = errors.New("is a file of something else than this history")
+
+// ErrYetToCome says that a file was written when the clock was ahead. The history goes on with all of
+// it that is not of steps that are yet to come.
+var ErrYetToCome = errors.New("which is yet to come")
 
 // Save writes the history to a file, whole or not at all.
 func (h *History) Save(file string) error {
@@ -67,7 +72,7 @@ func (h *History) kept() kept {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.advance(stepOf(h.clock()))
-	k := kept{Format: format, Step: h.step, Marks: append([]Mark(nil), h.marks...), Ties: h.keepTies(), Tied: h.tied.since, ID: h.id}
+	k := kept{Format: format, Step: h.step, Marks: append([]Mark(nil), h.marks...), Ties: h.keepTies(), Tied: h.tied.since, TiedFull: h.tied.full, ID: h.id}
 	k.Refusals = h.refusals.newest(2*MostRefusals, func(*Refusal) bool { return true })
 	slices.Reverse(k.Refusals)
 	short, long := Span{Short, shortSteps}, Span{Long, longSteps}
@@ -91,7 +96,7 @@ func (h *History) kept() kept {
 }
 
 // Load goes on from what a file has; there may be none, or an empty one. It is for a history that
-// has noted nothing yet, and after an error for none. It fails with ErrForeign.
+// has noted nothing yet, and after an error for none, except ErrYetToCome. It fails with ErrForeign.
 func (h *History) Load(file string) error {
 	switch info, err := os.Stat(file); {
 	case errors.Is(err, os.ErrNotExist), err == nil && info.Mode().IsRegular() && info.Size() == 0:
@@ -110,6 +115,7 @@ func (h *History) Load(file string) error {
 	if _, err := io.ReadFull(f, head); err != nil || string(head) != begins {
 		return fmt.Errorf("%s: %w", file, ErrForeign)
 	}
+	_ = atomicfile.RemoveUnfinished(file) // of a process that was killed; who cannot remove it cannot save either, and tells that
 	var k kept
 	if err := gob.NewDecoder(flate.NewReader(io.LimitReader(f, mostFile))).Decode(&k); err != nil {
 		return fmt.Errorf("%s is damaged: %w", file, err)
@@ -120,9 +126,6 @@ func (h *History) Load(file string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	now := h.step
-	if k.Step > now {
-		return fmt.Errorf("%s was written at %s, which is yet to come", file, time.Unix(k.Step*int64(Short/time.Second), 0).UTC().Format(time.DateTime))
-	}
 	h.step = k.Step
 	for i := range k.Series {
 		if err := h.put(&k.Series[i]); err != nil {
@@ -139,7 +142,11 @@ func (h *History) Load(file string) error {
 		*h.refusals.next(k.Refusals[i].Status) = k.Refusals[i]
 	}
 	h.marks, h.id = k.Marks, cmp.Or(k.ID, h.id)
-	h.putTies(k.Ties, k.Tied)
+	h.putTies(&k)
+	if k.Step > now {
+		h.goBack(now)
+		return fmt.Errorf("%s was written at %s, %w", file, time.Unix(k.Step*int64(Short/time.Second), 0).UTC().Format(time.DateTime), ErrYetToCome)
+	}
 	h.advance(now)
 	return nil
 }

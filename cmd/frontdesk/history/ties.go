@@ -93,7 +93,7 @@ type tied struct {
 	keys  map[string]*ties
 	n     int   // ties
 	since int64 // seconds since 1970
-	full  bool
+	full  int64 // when something was last not counted, likewise; 0 for never
 }
 
 // noteTies counts what the names of an answer were seen with.
@@ -103,7 +103,7 @@ func (h *History) noteTies(r *gateway.Answer, client, endpoint *series) {
 		of := h.tied.keys[r.Key]
 		switch {
 		case of == nil && len(h.tied.keys) >= mostTied:
-			h.tied.full = true
+			h.tied.full = at
 		case of == nil:
 			of = &ties{since: at}
 			h.tied.keys[r.Key] = of
@@ -132,7 +132,9 @@ func (h *History) noteTies(r *gateway.Answer, client, endpoint *series) {
 func (k *tied) note(of *ties, at int64, with With, name string) {
 	added, full := of.note(at, with, name, mostTies-k.n)
 	k.n += added
-	k.full = k.full || full
+	if full {
+		k.full = at
+	}
 }
 
 // tie counts what the name of a series was seen with.
@@ -143,7 +145,7 @@ func (s *series) tie(at int64, with With, name string) {
 // Tied is what a name was seen with.
 type Tied struct {
 	Since time.Time // that it is counted
-	Whole bool      // whether all grants are counted
+	Whole bool      // whether all grants have been counted since then
 	With  [withs][]Seen
 }
 
@@ -163,7 +165,7 @@ func (h *History) Tied(k Kind, n Name) Tied {
 	var of *ties
 	if k == Key {
 		of = h.tied.keys[n.Word]
-		t.Whole = !h.tied.full
+		t.Whole = h.tied.full < t.Since.Unix()
 	} else if s := h.known[k][n]; s != nil {
 		of = &s.ties
 		t.Since = time.Unix(of.since, 0)
@@ -240,11 +242,11 @@ func (h *History) keepTies() (all []keptTies) {
 }
 
 // putTies goes on from what a file has; the series are there.
-func (h *History) putTies(all []keptTies, since int64) {
-	if since > 0 { // else the file is of a version that did not count them
-		h.tied.since = since
+func (h *History) putTies(k *kept) {
+	if k.Tied > 0 { // else the file is of a version that did not count them
+		h.tied.since, h.tied.full = k.Tied, k.TiedFull
 	}
-	for _, kept := range all {
+	for _, kept := range k.Ties {
 		of, most := &ties{since: kept.Since}, min(mostOfSeries, len(kept.All))
 		switch s := h.known[Client][kept.Name]; {
 		case kept.Kind == Key && len(h.tied.keys) < mostTied:

@@ -120,6 +120,13 @@ func TestTiesAreBounded(t *testing.T) {
 	w.note(gateway.Answer{Status: 200, Key: "another", Grant: "GET /order"})
 	require.False(t, w.Tied(Key, Name{Word: "key1"}).Whole)
 	require.Empty(t, w.Tied(Key, Name{Word: "another"}).With[Grants])
+	file := filepath.Join(t.TempDir(), "history")
+	require.NoError(t, w.Save(file))
+	w.History = New(w.clock)
+	require.NoError(t, w.Load(file))
+	require.False(t, w.Tied(Key, Name{Word: "key1"}).Whole, "after a restart neither")
+	w.now = w.now.Add(tiesKept + time.Second)
+	require.True(t, w.Tied(Key, Name{Word: "key1"}).Whole, "what was not counted then is too long ago")
 
 	w = newWalk()
 	for i := range 1000 {

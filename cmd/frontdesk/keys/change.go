@@ -89,14 +89,15 @@ func (k *Change) Apply(p desk.Program, dryRun bool) error {
 		_, err = fmt.Fprintln(p.Stderr, note)
 		return err
 	}
-	if err := desk.WithSpare(desk.DatabaseFileOf(k.before), func() error { return atomicfile.Replace(file, src, text) }); err != nil {
-		return fmt.Errorf("%w; nothing was changed", err)
+	unsure := desk.WithSpare(desk.DatabaseFileOf(k.before), func() error { return atomicfile.Replace(file, src, text) })
+	if unsure != nil && !errors.Is(unsure, atomicfile.ErrUnsure) {
+		return fmt.Errorf("%w; nothing was changed", unsure)
 	}
 	if len(k.beside) > 0 {
-		return fmt.Errorf("%s changed, but a frontdesk that serves goes on with the configuration before, until this is mended as well:\n%s", k.file, k.beside)
+		return errors.Join(fmt.Errorf("%s changed, but a frontdesk that serves goes on with the configuration before, until this is mended as well:\n%s", k.file, k.beside), unsure)
 	}
 	_, err = fmt.Fprintf(p.Stdout, "%s%s%s changed. A frontdesk that serves takes it up by itself, or on SIGHUP: /readyz has no config.error then.\n", k.first, k.closing, k.file)
-	return err
+	return errors.Join(err, unsure)
 }
 
 // text is the file anew, and after the configuration with it: it was loaded, and has the

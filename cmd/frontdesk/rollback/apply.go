@@ -16,7 +16,11 @@ import (
 func (p *Plan) Apply() error {
 	for i, f := range p.Files {
 		if err := f.apply(); err != nil {
-			for _, done := range slices.Backward(p.Files[:i]) {
+			changed := p.Files[:i]
+			if errors.Is(err, atomicfile.ErrUnsure) {
+				changed = p.Files[:i+1]
+			}
+			for _, done := range slices.Backward(changed) {
 				if failed := done.undo(); failed != nil {
 					err = errors.Join(err, fmt.Errorf("and %s could not be put back: %w", done.Path, failed))
 				}
