@@ -148,7 +148,7 @@ func (s *service) decode(ctx context.Context, r *resource, o *owners, rows []row
 			rec.Owner = client.ID
 		}
 		records[i] = rec
-		if o.keeps { // after those that it belongs to, which shows has read
+		if o.about == (ownerRef{rec.Resource, int64(rec.ID())}) { // and no other of its list, nor one that it belongs to
 			o.row = slices.Clone(row.values)
 		}
 	}
