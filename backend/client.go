@@ -167,17 +167,20 @@ func (c *Client) Ready(ctx context.Context) error {
 	return p.Ping(ctx)
 }
 
-// notFound words a missing record.
-func notFound(id int32) error { return mapping.Fail(mapping.RecordNotFound, mapping.Literal("id"), id) }
+// told words ErrNotFound, and leaves any other error as it is. A write may find that the record is
+// gone too, though it was there when it was read: over HTTP nothing holds it.
+func told(id int32, err error) error {
+	if errors.Is(err, ErrNotFound) {
+		return mapping.Fail(mapping.RecordNotFound, mapping.Literal("id"), id)
+	}
+	return err
+}
 
 // Get returns one record.
 func (c *Client) Get(ctx context.Context, r *mapping.Resource, q Query) (rec mapping.Record, err error) {
 	err = c.call(ctx, c.sections[r].reads, q.Client, "get", func(ctx context.Context) error {
 		rec, err = c.driver.Get(ctx, r, q)
-		if errors.Is(err, ErrNotFound) {
-			return notFound(q.ID)
-		}
-		return err
+		return told(q.ID, err)
 	})
 	return rec, err
 }

@@ -120,7 +120,8 @@ func (c *Client) publish(ctx context.Context, client auth.Client, id int32, stat
 				return change.Before, nil
 			}
 		}
-		return tx.Update(ctx, client, change.Before, c.derive(change))
+		stored, err := tx.Update(ctx, client, change.Before, c.derive(change))
+		return stored, told(id, err)
 	})
 }
 

@@ -136,14 +136,16 @@ func (c *Client) updateIn(ctx context.Context, tx Tx, client auth.Client, id int
 	patch := body.Record.Clone()
 	patch.Values[r.ID] = mapping.Value{}
 	if patch.IsBlank() {
-		return tx.Get(ctx, r, Query{Client: client, ID: id, Tagged: true})
+		same, err := tx.Get(ctx, r, Query{Client: client, ID: id, Tagged: true})
+		return same, told(id, err)
 	}
 	patch.FillFlags()
 	change := &Change{Op: mapping.OpUpdate, Client: client, Resource: r, Body: body, Before: before, After: before.Merge(patch), Patch: patch}
 	if err := judge(ctx, tx, change, steps...); err != nil {
 		return mapping.Record{}, err
 	}
-	return tx.Update(ctx, client, before, c.derive(change))
+	stored, err := tx.Update(ctx, client, before, c.derive(change))
+	return stored, told(id, err)
 }
 
 // held reads the record that a write is about, locks it if it will be written, and judges
@@ -152,10 +154,8 @@ func (c *Client) held(ctx context.Context, tx Reader, client auth.Client, r *map
 	_, writes := tx.(Tx)
 	before, err := tx.Get(ctx, r, Query{Client: client, ID: id, ForUpdate: writes, Tagged: w.Precondition != nil})
 	switch {
-	case errors.Is(err, ErrNotFound):
-		return before, notFound(id)
 	case err != nil:
-		return before, err
+		return before, told(id, err)
 	case w.Precondition != nil && !w.Precondition(before):
 		return before, mapping.Fail(mapping.PreconditionChanged)
 	default:
@@ -178,7 +178,7 @@ func (c *Client) Delete(ctx context.Context, client auth.Client, r *mapping.Reso
 		if err := judge(ctx, tx, change, steps...); err != nil {
 			return before, err
 		}
-		return before, tx.Delete(ctx, client, before)
+		return before, told(id, tx.Delete(ctx, client, before))
 	})
 	return err
 }

@@ -237,3 +237,60 @@ func TestBulkAbreast(t *testing.T) {
 	}
 	require.Equal(t, "true", c.ask("PUT", "/article/bulk", recordsOf(records...), "Idempotency-Key", "k").head("Idempotent-Replayed"))
 }
+
+// vanishing is an administration that others remove a record of between a look at it and its
+// write.
+type vanishing struct {
+	backend.Driver
+	gone *int32
+}
+
+func (v vanishing) Write(ctx context.Context, do func(backend.Tx) error) error {
+	return v.Driver.Write(ctx, func(tx backend.Tx) error { return do(vanishingTx{tx, v.gone}) })
+}
+
+type vanishingTx struct {
+	backend.Tx
+	gone *int32
+}
+
+func (t vanishingTx) Update(ctx context.Context, client auth.Client, before, patch mapping.Record) (mapping.Record, error) {
+	if before.ID() == *t.gone {
+		return mapping.Record{}, backend.ErrNotFound
+	}
+	return t.Tx.Update(ctx, client, before, patch)
+}
+
+func (t vanishingTx) Delete(ctx context.Context, client auth.Client, before mapping.Record) error {
+	if before.ID() == *t.gone {
+		return backend.ErrNotFound
+	}
+	return t.Tx.Delete(ctx, client, before)
+}
+
+// TestWritesOfWhatIsGone: before, a record that was gone by its write was an internal error, and
+// the records behind it were not tried.
+func TestWritesOfWhatIsGone(t *testing.T) {
+	t.Parallel()
+	gone := new(int32)
+	h := newFixture(t, func(h *fixture, o *Options) {
+		client, err := backend.NewClient(vanishing{h.store, gone}, o.Offer.Model, backend.Options{Timeout: time.Minute})
+		require.NoError(t, err)
+		o.Backend = client
+	})
+	c := h.as("demo")
+	made := c.many(t, "POST", "/article/bulk", recordsOf(newArticle("G-1"), newArticle("G-2"), newArticle("G-3")))
+	*gone = made[1].ID
+	var records []string
+	for i, one := range made {
+		records = append(records, fmt.Sprintf(`{"id":%d,"number":"GONE-%d"}`, one.ID, i))
+	}
+	results := c.many(t, "PUT", "/article/bulk", recordsOf(records...))
+	require.Equal(t, []int{200, 404, 200}, statusesOf(results))
+	want := fault{404, fmt.Sprintf("Field: id value: %d not found", *gone), mapping.RecordNotFound, "id"}
+	require.Equal(t, []bulkError{{want.message, string(want.reason), want.field}}, results[1].Errors)
+	path := fmt.Sprint("/article/", *gone)
+	refused(t, c.ask("PUT", path, `{"number":"X"}`, "Idempotency-Key", "gone"), want)
+	refused(t, c.ask("DELETE", path, ""), want)
+	require.Equal(t, 200, c.ask("DELETE", fmt.Sprint("/article/", made[0].ID), "").status)
+}

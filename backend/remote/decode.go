@@ -125,7 +125,7 @@ func (s *service) decode(ctx context.Context, r *resource, o *owners, rows []row
 		if err != nil {
 			return nil, nil, err
 		}
-		if shown[i] && o.keeps { // after those that it belongs to, which shows has read
+		if shown[i] && o.about == (ownerRef{records[i].Resource, int64(records[i].ID())}) { // and no other of its list, nor one that it belongs to
 			o.row = slices.Clone(row.values)
 		}
 	}

@@ -98,6 +98,8 @@ func (l *listing) prepareFilters(ctx context.Context) (none bool, err error) {
 		switch {
 		case err != nil:
 			return false, err
+		case l.r.Fields[f.Field.Index].IsOpen(f.Value):
+			l.judged = append(l.judged, f)
 		case len(alternatives) == 0:
 			return true, nil
 		case len(alternatives) == 1 && len(alternatives[0]) == 0:
@@ -159,6 +161,7 @@ func (l *listing) prepareAnyOf(ctx context.Context, f backend.Filter) (none bool
 		if err != nil {
 			return false, err
 		}
+		sendable = sendable && !l.r.Fields[f.Field.Index].IsOpen(v)
 		for _, what := range alternatives {
 			if sendable = sendable && len(what) == 1 && l.isSaid(name, what); sendable {
 				all = append(all, what[0].Value)

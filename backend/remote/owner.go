@@ -17,10 +17,11 @@ type owners struct {
 	s      *service
 	client auth.Client
 	known  map[ownerRef]owner
-	keeps  bool        // whether row is wanted, for a write
-	row    []sheet.Raw // the row of the record that was decoded last
+	about  ownerRef    // the record that a write changes; none for a read
+	row    []sheet.Raw // its row
 }
 
+// ownerRef names a record.
 type ownerRef struct {
 	resource *mapping.Resource
 	id       int64

@@ -376,3 +376,44 @@ resources:
 		})
 	}
 }
+
+// TestClientInATextOverHTTP is TestClientInAColumnOfTexts of a service: before, what stood for 1
+// as a number was client 1's as well.
+func TestClientInATextOverHTTP(t *testing.T) {
+	orgs := []string{`"1"`, `1`, `"1 "`, `"01"`, `"+1"`, `" 1"`, `"1.0"`, `"1x"`, `1.0`, `"-1"`, `true`, `null`, `""`}
+	var all []string
+	for i, org := range orgs {
+		all = append(all, fmt.Sprintf(`{"nr":%d,"org":%s,"name":"N"}`, i+1, org))
+	}
+	service := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer := "[" + strings.Join(all, ",") + "]"
+		if id, err := strconv.Atoi(path.Base(r.URL.Path)); err == nil {
+			answer = all[id-1]
+		}
+		_, _ = fmt.Fprint(w, answer)
+	})
+	s := served(t, `
+format: 1
+source: {http: {url: "${GARAGE_URL}"}}
+keep: keep.db
+rules: backend
+accounts: {users: []}
+resources:
+  contact:
+    key: {columns: nr}
+    client: org
+    operations: {get: {path: "/c/{key}"}, list: {path: /c}, update: {path: "/c/{key}"}}
+    fields: {kind: {constant: person}, name: name}
+`, service)
+	c, r := front(t, s), s.Sheet.Model.Resource("contact")
+	page, err := c.List(bg(), r, backend.Query{Client: anna, Limit: 50, Total: true})
+	require.NoError(t, err)
+	require.Len(t, page.Records, 3)
+	for i, rec := range page.Records {
+		require.EqualValues(t, i+1, rec.ID())
+	}
+	for id := range orgs {
+		_, err := c.Update(bg(), anna, int32(id+1), patch(t, r, `{"name":"M"}`), backend.Write{})
+		require.Equal(t, id >= 3, mapping.Is(err, mapping.RecordNotFound), "%s: %v", orgs[id], err)
+	}
+}

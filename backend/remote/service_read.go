@@ -14,7 +14,9 @@ import (
 
 func (s *service) get(ctx context.Context, m *mapping.Resource, q backend.Query) (mapping.Record, []sheet.Raw, error) {
 	o := s.owners(q.Client)
-	o.keeps = q.ForUpdate
+	if q.ForUpdate {
+		o.about = ownerRef{m, int64(q.ID)}
+	}
 	rec, err := s.find(ctx, m, q, o)
 	return rec, o.row, err
 }

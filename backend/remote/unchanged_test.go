@@ -48,6 +48,8 @@ resources:
 // the first was sent, texts came back trimmed and numbers in another form.
 func TestWhatDoesNotChangeGoesBackAsItWasRead(t *testing.T) {
 	const stored = `{"nr":7,"org":1,"code":"ab-1","title":"Oil","kind":"PT2","hours":2,"group":{"id":" G1"},"price":"0012,500","cost":1.500,"gtin":" 871 "}`
+	const before = `{"nr":6,"org":1,"code":"aa","title":"Bolt","kind":"LB","hours":0,"group":{"id":"G2"},"price":"6","cost":6,"gtin":"6"}`
+	const behind = `{"nr":8,"org":1,"code":"zz","title":"Tyre","kind":"PT","hours":0,"group":{"id":"G3"},"price":"8","cost":8,"gtin":"8"}`
 	var sent atomic.Value
 	service := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPut {
@@ -56,7 +58,7 @@ func TestWhatDoesNotChangeGoesBackAsItWasRead(t *testing.T) {
 		}
 		answer := stored
 		if r.Method == http.MethodGet && r.URL.Path == "/parts" {
-			answer = "[" + stored + "]"
+			answer = "[" + before + "," + stored + "," + behind + "]" // before, what goes back was the last one's
 		}
 		_, _ = io.WriteString(w, answer)
 	})
@@ -87,6 +89,73 @@ func TestWhatDoesNotChangeGoesBackAsItWasRead(t *testing.T) {
 			}
 			require.Equal(t, test.want, sent.Load())
 		})
+	}
+}
+
+const ownSheet = `
+format: 1
+source: {http: {url: "${GARAGE_URL}", retries: 0}}
+keep: keep.db
+rules: backend
+accounts: {users: []}
+resources:
+  contact:
+    key: {columns: nr}
+    client: org
+    operations:
+      list: {path: /contacts}
+      update: {path: "/contacts/{key}", send: siblings}
+    fields:
+      kind: {constant: person}
+      name: name
+      payment_days: credit.days
+      is_customer: {from: roles, has: customer}
+      is_supplier: {from: roles, has: supplier}
+      is_blocked: {cel: "int(row.flags) % 2", set: {flags: "(value == null ? 0 : value) + (has(row.flags) ? int(row.flags) / 2 * 2 : 0)"}}
+  order:
+    key: {columns: nr}
+    client: {through: contact_id}
+    operations:
+      list: {path: /orders}
+      update: {path: "/orders/{key}", send: all}
+    fields: {contact_id: contact, kind: {constant: sales}, order_status: {constant: open}, order_date: {constant: "2026-01-01T00:00:00Z"}, description: text}
+`
+
+// TestAWriteGoesByItsOwnRecord: of a service without get, whose lists have others before the
+// record and behind it. Before, all that an update takes from the record was taken from the last
+// that was read, which may be the one that another belongs to.
+func TestAWriteGoesByItsOwnRecord(t *testing.T) {
+	lists := map[string][]string{
+		"contacts": {
+			`{"nr":1,"org":1,"name":"A","credit":{"days":1,"limit":10},"roles":["a"],"flags":10}`,
+			`{"nr":2,"org":1,"name":"B","credit":{"days":2,"limit":20},"roles":["b","customer"],"flags":20}`,
+			`{"nr":3,"org":1,"name":"C","credit":{"days":3,"limit":30},"roles":["c"],"flags":30}`,
+		},
+		"orders": {`{"nr":1,"contact":1,"text":"one"}`, `{"nr":2,"contact":2,"text":"two"}`, `{"nr":3,"contact":3,"text":"three"}`, `{"nr":4,"contact":9,"text":"of nobody"}`},
+	}
+	var sent string
+	service := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		list := lists[strings.Split(r.URL.Path, "/")[1]]
+		if r.Method == http.MethodGet {
+			_, _ = io.WriteString(w, "["+strings.Join(list, ",")+"]")
+			return
+		}
+		body, _ := io.ReadAll(r.Body)
+		sent = r.URL.Path + " " + string(body)
+		_, _ = io.WriteString(w, list[1])
+	})
+	store := served(t, ownSheet, service)
+	c := front(t, store)
+	for _, test := range []struct{ resource, change, want string }{
+		{"contact", `{"payment_days":9}`, `/contacts/2 {"credit":{"days":9,"limit":20}}`},
+		{"contact", `{"is_supplier":1}`, `/contacts/2 {"roles":["b","customer","supplier"]}`},
+		{"contact", `{"is_customer":0}`, `/contacts/2 {"roles":["b"]}`},
+		{"contact", `{"is_blocked":1}`, `/contacts/2 {"flags":21}`},
+		{"order", `{"description":"new"}`, `/orders/2 {"contact":2,"text":"new"}`},
+	} {
+		_, err := c.Update(bg(), anna, 2, patch(t, store.Sheet.Model.Resource(test.resource), test.change), backend.Write{})
+		require.NoError(t, err, test.change)
+		require.Equal(t, test.want, sent)
 	}
 }
 

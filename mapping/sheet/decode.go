@@ -132,13 +132,15 @@ func (r *Resource) isSystem(of Raw) bool {
 	return r.SystemClient != "" && strings.TrimRight(of.String(), " ") == r.SystemClient
 }
 
-// clientIn returns the number of the client that a place holds.
+// clientIn returns the number of the client that a place holds: of a text its digits and nothing
+// else, as 01 may be another's.
 func clientIn(of Raw) (id int64, ok bool) {
 	if of.Kind == RawInt {
 		return of.Int, true
 	}
-	id, err := strconv.ParseInt(strings.Trim(of.String(), " "), 10, 64)
-	return id, err == nil
+	text := strings.TrimRight(of.String(), " ")
+	id, err := strconv.ParseInt(text, 10, 64)
+	return id, err == nil && strconv.FormatInt(id, 10) == text
 }
 
 // longestShown is how many characters of a system's value an error shows.

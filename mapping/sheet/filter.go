@@ -33,11 +33,11 @@ func (r *Resource) Filter(q mapping.Record, f *mapping.Field, client auth.Client
 		}
 	}
 	places := of.From
-	if of.source == fromKey {
+	switch of.source {
+	case fromKey:
 		places = r.Key.Places
-	}
-	if len(places) == 0 {
-		return never(), nil
+	case fromCEL:
+		places = []string{""} // computed of any, but a service can be asked for it
 	}
 	alternatives := of.codec.alternatives(v)
 	if r.sheet.countsFlags() && of.codec.isCount(v) {
@@ -52,6 +52,13 @@ func (r *Resource) Filter(q mapping.Record, f *mapping.Field, client auth.Client
 		out = append(out, one)
 	}
 	return out, nil
+}
+
+// IsOpen tells whether codes that the sheet does not list may stand for a value, so that a
+// service cannot be asked for it.
+func (f *Field) IsOpen(v mapping.Value) bool {
+	of := f.codec.codes
+	return of != nil && (of.unknown == "value" && v == of.value || of.unknown == "null" && !v.IsSet())
 }
 
 // filterKey is Filter by a reference whose IDs are kept (id: kept).

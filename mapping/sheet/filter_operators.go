@@ -103,7 +103,7 @@ func (r *Resource) Operand(q *Request, f *mapping.Field, o mapping.Operator, v m
 	c := &r.Fields[f.Index].codec
 	switch {
 	case o == mapping.IsNull:
-		return name, boolRaw(v.Int() == 1), true
+		return name, boolRaw(v.Int() == 1), !r.Fields[f.Index].IsOpen(mapping.NullValue())
 	case o == mapping.Contains:
 		return name, textRaw(v.Text()), true
 	case v.Kind() == mapping.KindTime && (o == mapping.AtLeast || o == mapping.Below):
