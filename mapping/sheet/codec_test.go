@@ -164,6 +164,40 @@ func TestReadUndoesWrite(t *testing.T) {
 	}
 }
 
+// TestNoTwoTextsForOneNumber: before, 012 was stored as 12 is, and a search for another record
+// with that number did not find it.
+func TestNoTwoTextsForOneNumber(t *testing.T) {
+	text := mapping.Field{Name: "f", Type: mapping.Varchar, Length: 50}
+	for name, c := range map[string]codec{
+		"zeros": {padZero: true, width: 8}, "zeros trimmed": {padZero: true, width: 8, trimRight: true}, "integer": {system: sysInteger}, "decimal": {system: sysDecimal}, "zeros of a decimal": {padZero: true, width: 8, system: sysDecimal},
+	} {
+		c.field = &text
+		if c.system == 0 {
+			c.system = sysText
+		}
+		for _, s := range []string{"12", "0"} {
+			if _, _, e := c.write(mapping.TextValue(s)); e != nil || len(c.alternatives(mapping.TextValue(s))) != 1 {
+				t.Errorf("%s: %s: %v", name, s, e)
+			}
+		}
+		for _, s := range []string{"012", "00", "", "007"} {
+			if raw, _, e := c.write(mapping.TextValue(s)); e == nil || e.Reason != mapping.VarcharInvalid {
+				t.Errorf("%s: %q is stored as %v %v", name, s, raw, e)
+			}
+		}
+		for _, s := range []string{"+7", "1e3", "-012"} {
+			raw, _, e := c.write(mapping.TextValue(s))
+			if back, why := c.read(raw, Raw{}); e == nil && (why != "" || back.Text() != s) {
+				t.Errorf("%s: %q is stored as %v", name, s, raw)
+			}
+		}
+	}
+	c := codec{field: &text, system: sysText, padZero: true, width: 4, zero: []string{"0000"}}
+	if raw, _, e := c.write(mapping.TextValue("")); e != nil || raw != textRaw("0000") {
+		t.Errorf("what means null: %v %v", raw, e)
+	}
+}
+
 func TestAbsentNullAndEmptyAreThree(t *testing.T) {
 	f := mapping.Field{Name: "f", Type: mapping.Varchar, Length: 50}
 	c := codec{field: &f, system: sysText}

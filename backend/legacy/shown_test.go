@@ -1,0 +1,96 @@
+package legacy
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/backend"
+	"frontdesk/mapping"
+)
+
+// shownCase is a table whose values have more than one form for what clients see. In its
+// statements TYPE is that of the engine.
+type shownCase struct {
+	name   string
+	types  map[string]string // by engine
+	tables []string
+	sheet  string // the resources
+	judge  func(t *testing.T, x *fixture)
+}
+
+var shownCases = []shownCase{
+	{"one number for two texts", nil, []string{
+		"CREATE TABLE v_art (nr integer NOT NULL PRIMARY KEY, code varchar(8) NOT NULL, num integer)",
+		"INSERT INTO v_art VALUES (1, '00000012', NULL)",
+		"CREATE TABLE v_rel (nr integer NOT NULL PRIMARY KEY, num integer NOT NULL)",
+		"INSERT INTO v_rel VALUES (1, 12)",
+	}, `
+  article:
+    table: v_art
+    key: {columns: nr, generated: max+1}
+    client: ""
+    fields: {number: {from: code, pad: zero, width: 8}, description: {constant: x}, article_kind: {constant: part}, unit_type: {constant: piece}, turnover_group_id: {absent: true}, price: {constant: 1}}
+  contact:
+    table: v_rel
+    key: {columns: nr, generated: max+1}
+    client: ""
+    fields: {number: {from: num, type: integer}, kind: {constant: person}, name: {constant: x}}
+`, func(t *testing.T, x *fixture) {
+		for resource, reason := range map[string]mapping.Reason{"article": mapping.DuplicateValue, "contact": mapping.DuplicateValue} {
+			_, err := x.tryCreate(one, x.record(resource, "number", "12"))
+			require.True(t, mapping.Is(err, reason), "%s: %v", resource, err)
+			_, err = x.tryCreate(one, x.record(resource, "number", "012"))
+			require.True(t, mapping.Is(err, mapping.VarcharInvalid), "%s: %v", resource, err)
+			require.Len(t, x.all(one, resource), 1)
+			made := x.create(one, x.record(resource, "number", "13"))
+			_, err = x.tryUpdate(one, made.ID(), x.record(resource, "number", "0012"))
+			require.True(t, mapping.Is(err, mapping.VarcharInvalid), "%s: %v", resource, err)
+			require.Equal(t, "13", x.get(one, resource, made.ID()).Get("number").Text())
+		}
+	}},
+}
+
+// by lists the records of a filter.
+func (x *fixture) by(resource, field string, o mapping.Operator, v mapping.Value) []int32 {
+	x.t.Helper()
+	f := x.model.Resource(resource).Field(field)
+	by := backend.Filter{Field: f, Op: o, Value: v}
+	if o == mapping.AnyOf {
+		by = backend.Filter{Field: f, Op: o, Values: []mapping.Value{v}}
+	}
+	page := x.list(backend.Query{Client: one, Total: true, Filters: []backend.Filter{by}}, resource)
+	require.EqualValues(x.t, len(page.Records), page.Total)
+	return ids(page.Records)
+}
+
+// TestWhatIsShownIsFound: before, each of these was shown as one thing and looked for, or stored,
+// as another.
+func TestWhatIsShownIsFound(t *testing.T) {
+	for _, engine := range []string{"mariadb", "postgres", "sqlite"} {
+		t.Run(engine, func(t *testing.T) {
+			dsn := engines[engine](t)
+			base := openOn(t, engine, dsn)
+			defer func() { require.NoError(t, base.Close()) }()
+			for _, c := range shownCases {
+				t.Run(c.name, func(t *testing.T) {
+					for _, statement := range c.tables {
+						makeTables(t, base, strings.ReplaceAll(statement, "TYPE", c.types[engine]))
+					}
+					x, _, _ := onMade(t, engine, dsn, fmt.Sprintf(shownSheet, engine)+c.sheet)
+					c.judge(t, x)
+				})
+			}
+		})
+	}
+}
+
+const shownSheet = `
+format: 1
+source: {sql: {engine: %s, dsn: "${DEALERPAK_DSN}"}}
+time_zone: Europe/Amsterdam
+accounts: {users: []}
+without_rules: []
+resources:`
