@@ -51,6 +51,32 @@ var shownCases = []shownCase{
 			require.Equal(t, "13", x.get(one, resource, made.ID()).Get("number").Text())
 		}
 	}},
+	{"a number in a boolean", map[string]string{"mariadb": "tinyint(1)", "postgres": "boolean", "sqlite": "boolean"}, []string{
+		"CREATE TABLE v_flag (nr integer NOT NULL PRIMARY KEY, naam varchar(8) NOT NULL, dagen TYPE)",
+		"INSERT INTO v_flag VALUES (1, 'one', NULL)",
+	}, `
+  contact:
+    table: v_flag
+    key: {columns: nr, generated: max+1}
+    client: ""
+    fields: {kind: {constant: person}, name: naam, payment_days: {from: dagen, type: boolean}}
+`, func(t *testing.T, x *fixture) {
+		for _, days := range []string{"30", "-1"} {
+			_, err := x.tryCreate(one, x.record("contact", "name", "two", "payment_days", days))
+			require.True(t, mapping.Is(err, mapping.Int4Invalid), "%v", err)
+			_, err = x.tryUpdate(one, 1, x.record("contact", "payment_days", days))
+			require.True(t, mapping.Is(err, mapping.Int4Invalid), "%v", err)
+		}
+		require.Len(t, x.all(one, "contact"), 1)
+		x.update(one, 1, x.record("contact", "payment_days", "1"))
+		if x.engine == "postgres" {
+			return // it takes no other
+		}
+		_, err := x.db.ExecContext(t.Context(), "UPDATE v_flag SET dagen = 3")
+		require.NoError(t, err)
+		x.update(one, 1, x.record("contact", "name", "three"))
+		require.Equal(t, "3", x.row("SELECT dagen + 0 FROM v_flag"))
+	}},
 }
 
 // by lists the records of a filter.

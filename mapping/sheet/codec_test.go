@@ -198,6 +198,16 @@ func TestNoTwoTextsForOneNumber(t *testing.T) {
 	}
 }
 
+// TestBooleanTakesNoOtherNumber: before, 30 was stored as true.
+func TestBooleanTakesNoOtherNumber(t *testing.T) {
+	c := codec{field: &mapping.Field{Name: "f", Type: mapping.Int4}, system: sysBoolean}
+	for n, fits := range map[int64]bool{0: true, 1: true, 2: false, -1: false, 30: false} {
+		if raw, _, e := c.write(mapping.IntValue(n)); (e == nil) != fits || e != nil && e.Reason != mapping.Int4Invalid {
+			t.Errorf("%d is stored as %v %v", n, raw, e)
+		}
+	}
+}
+
 func TestAbsentNullAndEmptyAreThree(t *testing.T) {
 	f := mapping.Field{Name: "f", Type: mapping.Varchar, Length: 50}
 	c := codec{field: &f, system: sysText}

@@ -26,7 +26,7 @@ func (c *codec) write(v mapping.Value) (raw, clock Raw, e *mapping.Error) {
 	}
 	switch c.field.Type {
 	case mapping.Int4, mapping.Float8, mapping.Timestamp:
-		if raw, clock = c.writePlain(v); !c.says(v, raw, clock) {
+		if raw, clock = c.writePlain(v); !c.says(v, raw, clock) || c.isCount(v) {
 			return Raw{}, Raw{}, c.field.Invalid(v.String())
 		}
 		return raw, clock, nil
