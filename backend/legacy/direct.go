@@ -96,10 +96,7 @@ func sqliteArgs(args []any) []mapping.Value {
 func sqliteRaw(kind string, v mapping.Value) sheet.Raw {
 	switch v.Kind() {
 	case mapping.KindInt:
-		if kind == "BOOLEAN" {
-			return boolRaw(v.Int() != 0)
-		}
-		return intRaw(v.Int())
+		return sqliteInt(kind, v.Int())
 	case mapping.KindFloat:
 		return floatRaw(v.Float(), 64)
 	case mapping.KindText:

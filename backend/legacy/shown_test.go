@@ -77,6 +77,24 @@ var shownCases = []shownCase{
 		x.update(one, 1, x.record("contact", "name", "three"))
 		require.Equal(t, "3", x.row("SELECT dagen + 0 FROM v_flag"))
 	}},
+	{"yes as -1", nil, []string{
+		"CREATE TABLE v_yes (nr integer NOT NULL PRIMARY KEY, naam varchar(8) NOT NULL, geblok integer)",
+		"INSERT INTO v_yes VALUES (1, 'one', -1), (2, 'two', 0), (3, 'three', 2)",
+	}, `
+  contact:
+    table: v_yes
+    key: {columns: nr, generated: max+1}
+    client: ""
+    fields: {kind: {constant: person}, name: naam, is_blocked: geblok}
+`, func(t *testing.T, x *fixture) {
+		for _, id := range []int32{1, 3} {
+			_, err := x.tryUpdate(one, id, x.record("contact", "name", "new"))
+			require.True(t, mapping.Is(err, mapping.BlockedRecord), "%v", err)
+			x.update(one, id, x.record("contact", "is_blocked", "0"))
+			x.update(one, id, x.record("contact", "name", "new"))
+		}
+		x.update(one, 2, x.record("contact", "name", "new"))
+	}},
 }
 
 // by lists the records of a filter.

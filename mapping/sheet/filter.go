@@ -127,10 +127,10 @@ func (c *codec) alternatives(v mapping.Value) [][2]Raw {
 	return out
 }
 
-// countsFlags tells whether a boolean column of the database is a tinyint(1), which may hold, and
-// is read as, any number.
+// countsFlags tells whether a boolean column of the database is a tinyint(1), or one of SQLite,
+// which may hold, and is read as, any number.
 func (s *Sheet) countsFlags() bool {
-	return s.Source.SQL != nil && (s.Source.SQL.Engine == "mariadb" || s.Source.SQL.Engine == "mysql")
+	return s.Source.SQL != nil && slices.Contains([]string{"mariadb", "mysql", "sqlite"}, s.Source.SQL.Engine)
 }
 
 // isCount tells whether a value is a number that a boolean column is read as, and never written.
