@@ -80,6 +80,8 @@ func sqliteArgs(args []any) []mapping.Value {
 		switch v := v.(type) {
 		case int64:
 			values[i] = mapping.IntValue(v)
+		case float64:
+			values[i] = mapping.FloatValue(v)
 		case string:
 			values[i] = mapping.TextValue(v)
 		case []byte:

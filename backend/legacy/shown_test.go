@@ -95,6 +95,19 @@ var shownCases = []shownCase{
 		}
 		x.update(one, 2, x.record("contact", "name", "new"))
 	}},
+	{"a computed number", nil, []string{
+		"CREATE TABLE v_sum (nr integer NOT NULL PRIMARY KEY, aantal integer NOT NULL, prijs numeric(12,2) NOT NULL)",
+		"INSERT INTO v_sum VALUES (1, 2, 2.5), (2, 1, 0.5), (3, 3, 4), (4, -1, 1234567.89), (5, 0, 7)",
+		"CREATE VIEW v_sums AS SELECT nr, aantal, prijs, aantal * prijs AS som FROM v_sum",
+	}, `
+  article:
+    table: v_sum
+    read: v_sums
+    key: {columns: nr, generated: max+1}
+    client: ""
+    operations: {only: [get, list]}
+    fields: {number: {constant: x}, description: {constant: x}, article_kind: {constant: part}, unit_type: {constant: piece}, turnover_group_id: {absent: true}, price: som, purchase_price: {sql: aantal * prijs}, stock: {sql: aantal + 1, type: integer, readonly: true}}
+`, func(_ *testing.T, x *fixture) { x.findsShown("article", "price", "purchase_price", "stock") }},
 }
 
 // by lists the records of a filter.
