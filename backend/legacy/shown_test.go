@@ -108,6 +108,25 @@ var shownCases = []shownCase{
     operations: {only: [get, list]}
     fields: {number: {constant: x}, description: {constant: x}, article_kind: {constant: part}, unit_type: {constant: piece}, turnover_group_id: {absent: true}, price: som, purchase_price: {sql: aantal * prijs}, stock: {sql: aantal + 1, type: integer, readonly: true}}
 `, func(_ *testing.T, x *fixture) { x.findsShown("article", "price", "purchase_price", "stock") }},
+	{"a zero with decimals", nil, []string{
+		"CREATE TABLE v_nul (nr integer NOT NULL PRIMARY KEY, code varchar(8) NOT NULL, inkpr numeric(12,2), af integer NOT NULL)",
+		"INSERT INTO v_nul VALUES (1, 'a', NULL, 0), (2, 'b', 0.00, -5), (3, 'c', 1, 3), (4, 'd', -1, -1)",
+	}, `
+  article:
+    table: v_nul
+    key: {columns: nr, generated: max+1}
+    client: ""
+    fields: {number: code, description: {constant: x}, article_kind: {constant: part}, unit_type: {constant: piece}, turnover_group_id: {absent: true}, price: {constant: 1}, purchase_price: {from: inkpr, zero: 0}}
+`, func(t *testing.T, x *fixture) {
+		null := func() []int32 { return x.by("article", "purchase_price", mapping.IsNull, mapping.IntValue(1)) }
+		require.False(t, x.get(one, "article", 2).Get("purchase_price").IsSet())
+		require.Equal(t, []int32{1, 2}, null())
+		require.Equal(t, []int32{3, 4}, x.by("article", "purchase_price", mapping.IsNull, mapping.IntValue(0)))
+		x.findsShown("article", "purchase_price")
+		x.update(one, 3, x.record("article", "purchase_price", "null"))
+		require.False(t, x.get(one, "article", 3).Get("purchase_price").IsSet())
+		require.Equal(t, []int32{1, 2, 3}, null())
+	}},
 }
 
 // by lists the records of a filter.

@@ -255,8 +255,9 @@ func (c *codec) isZero(raw Raw) bool {
 	} else {
 		text = string(raw.append(buf[:0]))
 	}
+	isNumber := c.system != sysText && (raw.Kind == RawNumber || c.field.Type == mapping.Float8)
 	for _, z := range c.zero {
-		if text == z || z != "" && len(text) > len(z) && c.field.Type == mapping.Timestamp && text[:len(z)] == z && (text[len(z)] == ' ' || text[len(z)] == 'T') {
+		if text == z || isNumber && sameNumber(text, z) || z != "" && len(text) > len(z) && c.field.Type == mapping.Timestamp && text[:len(z)] == z && (text[len(z)] == ' ' || text[len(z)] == 'T') {
 			return true
 		}
 	}

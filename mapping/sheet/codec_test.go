@@ -260,6 +260,11 @@ func TestRead(t *testing.T) {
 		{codec{field: &money}, Raw{Kind: RawNumber, Text: "123456789012345678901.5"}, "a number too large"},
 		{codec{field: &money}, Raw{Kind: RawNumber, Text: strings.Repeat("9", 500)}, "not a number"},
 		{codec{field: &money}, textRaw("NaN"), "not a number"},
+		{codec{field: &money, system: sysDecimal, zero: []string{"0"}}, Raw{Kind: RawNumber, Text: "0.00"}, "null"},
+		{codec{field: &money, system: sysDecimal, zero: []string{"0"}}, Raw{Kind: RawNumber, Text: "-0." + strings.Repeat("0", 30)}, "null"},
+		{codec{field: &money, system: sysDecimal, zero: []string{"0", "-1"}}, Raw{Kind: RawNumber, Text: "-1.0"}, "null"},
+		{codec{field: &money, system: sysDecimal, zero: []string{"0"}}, Raw{Kind: RawNumber, Text: "0.01"}, "0.01"},
+		{codec{field: &money, system: sysText, zero: []string{"0"}}, textRaw("0.00"), "0"}, // a text is found by its letters
 		{codec{field: &text}, intRaw(7), `"7"`},
 		{codec{field: &text, charset: charsetOf("latin1")}, Raw{Kind: RawBytes, Text: "Jos\xe9"}, `"José"`},
 		{codec{field: &text, charset: charsetOf("cp1252")}, textRaw("\x80 5"), `"€ 5"`},
