@@ -127,6 +127,24 @@ var shownCases = []shownCase{
 		require.False(t, x.get(one, "article", 3).Get("purchase_price").IsSet())
 		require.Equal(t, []int32{1, 2, 3}, null())
 	}},
+	{"a day", nil, []string{
+		"CREATE TABLE v_dag (nr integer NOT NULL PRIMARY KEY, d date, e date)",
+		"INSERT INTO v_dag VALUES (1, '2026-07-01', '2026-07-01'), (2, '2026-07-02', '2026-07-02'), (3, '2026-06-30', '2026-06-30'), (4, NULL, NULL)",
+	}, `
+  order:
+    table: v_dag
+    key: {columns: nr, generated: max+1}
+    client: ""
+    fields: {contact_id: {absent: true}, kind: {constant: sales}, order_status: {constant: open}, order_date: {from: d, required: false}, delivery_date: {from: e, type: date}}
+`, func(t *testing.T, x *fixture) {
+		x.findsShown("order", "order_date", "delivery_date")
+		made := x.create(one, x.record("order", "order_date", "2026-07-03T00:00:00+02:00", "delivery_date", "2026-07-04T00:00:00+02:00"))
+		x.findsShown("order", "order_date", "delivery_date")
+		require.Equal(t, "2026-07-03T22:00:00.000Z", x.get(one, "order", made.ID()).Get("delivery_date").String())
+		if x.engine == "sqlite" {
+			require.Equal(t, "text 2026-07-04", x.row(fmt.Sprintf("SELECT typeof(e) || ' ' || e FROM v_dag WHERE nr = %d", made.ID())), "as others write a day")
+		}
+	}},
 }
 
 // by lists the records of a filter.

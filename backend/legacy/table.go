@@ -39,8 +39,9 @@ type table struct {
 	// whole are PostgreSQL's columns of whole numbers. padded are the places whose texts may
 	// end in blanks that the engine does not ignore in comparisons.
 	whole, padded map[string]bool
-	// single are the columns of floating-point numbers of 32 bits.
-	single map[string]bool
+	// single are the columns of floating-point numbers of 32 bits, and days are PostgreSQL's
+	// columns of days.
+	single, days map[string]bool
 	// clientIsText tells that the client's number stands in a column of texts. MariaDB and
 	// MySQL would compare those as numbers, and take 1x for 1.
 	clientIsText bool
@@ -242,7 +243,8 @@ func (t *table) equal(b *statement, place string, v sheet.Raw) *statement {
 }
 
 // operand appends a value that a place is compared with. PostgreSQL would otherwise give it
-// the column's type, and refuse 40000 for a SMALLINT instead of finding nothing.
+// the column's type, refuse 40000 for a SMALLINT instead of finding nothing, and make a day of
+// a time.
 func (t *table) operand(b *statement, place string, v sheet.Raw) *statement {
 	switch {
 	case t.clientIsText && place == t.Client && v.Kind == sheet.RawInt:
@@ -251,10 +253,15 @@ func (t *table) operand(b *statement, place string, v sheet.Raw) *statement {
 		return b.add("CAST(").arg(v).add(" AS bigint)")
 	case t.whole[place] && v.Kind == sheet.RawNumber:
 		return b.add("CAST(").arg(v).add(" AS numeric)")
+	case t.days[place] && v.Kind == sheet.RawWall && v.Int%dayLength != 0:
+		return b.add("CAST(").arg(v).add(" AS timestamp)")
 	default:
 		return b.arg(v)
 	}
 }
+
+// dayLength is that of a day in milliseconds.
+const dayLength = 86_400_000
 
 // errKeyForm says that a kept key no longer fits the sheet.
 var errKeyForm = fmt.Errorf("%w: a kept key has another number of parts than the sheet's", backend.ErrUnexpected)

@@ -43,6 +43,9 @@ func (r *Resource) Filter(q mapping.Record, f *mapping.Field, client auth.Client
 	if r.sheet.countsFlags() && of.codec.isCount(v) {
 		alternatives = append(alternatives, [2]Raw{intRaw(v.Int())})
 	}
+	if r.sheet.isSQLite() && len(alternatives) > 0 && of.codec.isDay(v) { // as it stands where a time of day was written with it
+		alternatives = append(alternatives, [2]Raw{{Kind: RawWall, Int: wallOf(v.Int(), of.codec.loc)}, alternatives[0][1]})
+	}
 	var out [][]Assignment
 	for _, alternative := range alternatives {
 		one := []Assignment{{Place: places[0], Value: alternative[0], Field: of.Field, Span: of.codec.span(v, alternative[0])}}
@@ -131,6 +134,13 @@ func (c *codec) alternatives(v mapping.Value) [][2]Raw {
 // which may hold, and is read as, any number.
 func (s *Sheet) countsFlags() bool {
 	return s.Source.SQL != nil && slices.Contains([]string{"mariadb", "mysql", "sqlite"}, s.Source.SQL.Engine)
+}
+
+func (s *Sheet) isSQLite() bool { return s.Source.SQL != nil && s.Source.SQL.Engine == "sqlite" }
+
+// isDay tells whether a value is one that is written as a day alone.
+func (c *codec) isDay(v mapping.Value) bool {
+	return v.Kind() == mapping.KindTime && c.system == sysDate && c.format == nil && c.isoText
 }
 
 // isCount tells whether a value is a number that a boolean column is read as, and never written.
