@@ -145,6 +145,24 @@ var shownCases = []shownCase{
 			require.Equal(t, "text 2026-07-04", x.row(fmt.Sprintf("SELECT typeof(e) || ' ' || e FROM v_dag WHERE nr = %d", made.ID())), "as others write a day")
 		}
 	}},
+	{"blanks on both sides", nil, []string{
+		"CREATE TABLE v_trim (nr integer NOT NULL PRIMARY KEY, code varchar(8), vast char(8))",
+		"INSERT INTO v_trim VALUES (1, '  12', '      12'), (2, '12  ', '12'), (3, ' 12 ', ' 12'), (4, '13', '13'), (5, NULL, NULL)",
+	}, `
+  article:
+    table: v_trim
+    key: {columns: nr, generated: max+1}
+    client: ""
+    fields: {number: {from: code, trim: both}, description: {from: vast, trim: both}, article_kind: {constant: part}, unit_type: {constant: piece}, turnover_group_id: {absent: true}, price: {constant: 1}}
+`, func(t *testing.T, x *fixture) {
+		for _, field := range []string{"number", "description"} {
+			require.Equal(t, []int32{1, 2, 3}, x.by("article", field, mapping.Equals, mapping.TextValue("12")), field)
+			require.Equal(t, []int32{1, 2, 3}, x.by("article", field, mapping.AnyOf, mapping.TextValue("12")), field)
+			require.Equal(t, []int32{1, 2, 3}, x.by("article", field, mapping.Equals, mapping.TextValue(" 12 ")), field)
+		}
+		_, err := x.tryCreate(one, x.record("article", "number", "12", "description", "x"))
+		require.True(t, mapping.Is(err, mapping.DuplicateValue), "%v", err)
+	}},
 }
 
 // by lists the records of a filter.

@@ -37,8 +37,9 @@ type table struct {
 	// because the client's column is part of the primary key.
 	perClient bool
 	// whole are PostgreSQL's columns of whole numbers. padded are the places whose texts may
-	// end in blanks that the engine does not ignore in comparisons.
-	whole, padded map[string]bool
+	// end in blanks that the engine does not ignore in comparisons, and led those whose texts
+	// may begin with blanks that do not count.
+	whole, padded, led map[string]bool
 	// single are the columns of floating-point numbers of 32 bits, and days are PostgreSQL's
 	// columns of days.
 	single, days map[string]bool
@@ -56,7 +57,7 @@ func newTable(d dialect, schema string, r *sheet.Resource) (*table, error) {
 	}
 	t := &table{
 		Resource: r, d: d, name: qualified(d, schema, r.Table), from: qualified(d, schema, from),
-		at: map[string]int{}, filled: map[string]bool{}, bare: map[*mapping.Field]bool{}, nulls: map[string][]sheet.Raw{}, heavy: make([]bool, len(r.Places)),
+		at: map[string]int{}, filled: map[string]bool{}, bare: map[*mapping.Field]bool{}, nulls: map[string][]sheet.Raw{}, led: map[string]bool{}, heavy: make([]bool, len(r.Places)),
 	}
 	for _, k := range r.Key.Places {
 		t.keys = append(t.keys, d.quote(k))
@@ -77,6 +78,8 @@ func newTable(d dialect, schema string, r *sheet.Resource) (*table, error) {
 		f := &r.Fields[i]
 		if len(f.From) > 0 {
 			t.nulls[f.From[0]] = f.Nulls()
+			left, _ := f.Trims()
+			t.led[f.From[0]] = t.led[f.From[0]] || left
 		}
 		switch {
 		case f.Type == mapping.Array && f.Children != "":
