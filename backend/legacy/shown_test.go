@@ -163,6 +163,23 @@ var shownCases = []shownCase{
 		_, err := x.tryCreate(one, x.record("article", "number", "12", "description", "x"))
 		require.True(t, mapping.Is(err, mapping.DuplicateValue), "%v", err)
 	}},
+	{"a price in a text", nil, []string{
+		"CREATE TABLE v_prs (nr integer NOT NULL PRIMARY KEY, prijs varchar(12) NOT NULL)",
+		"INSERT INTO v_prs VALUES (1, '12,50'), (2, '12,5'), (3, '12,5000'), (4, '12'), (5, '-0,05'), (6, '0'), (7, '1000'), (8, '12,0')",
+	}, `
+  article:
+    table: v_prs
+    key: {columns: nr, generated: max+1}
+    client: ""
+    fields: {number: {constant: x}, description: {constant: x}, article_kind: {constant: part}, unit_type: {constant: piece}, turnover_group_id: {absent: true}, price: {from: prijs, decimal_comma: true}}
+`, func(t *testing.T, x *fixture) {
+		f := x.model.Resource("article").Field("price")
+		for _, want := range [][]int32{{1, 2, 3}, {4, 8}, {5}, {6}, {7}} {
+			v := x.get(one, "article", want[0]).Values[f.Index]
+			require.Equal(t, want, x.by("article", "price", mapping.Equals, v), v.String())
+			require.Equal(t, want, x.by("article", "price", mapping.AnyOf, v), v.String())
+		}
+	}},
 }
 
 // by lists the records of a filter.
