@@ -47,7 +47,7 @@ func (t *table) is(b *statement, f *mapping.Field, a sheet.Assignment) {
 		b.add("UPPER(REPLACE(").expr(t.expr(a.Place)).add(", '-', '')) = ").arg(textRaw(mapping.BarePlate(a.Value.Text)))
 	case t.led[a.Place]:
 		b.add("LTRIM(RTRIM(").expr(t.expr(a.Place)).add(")) = ").arg(textRaw(strings.Trim(a.Value.Text, " ")))
-	case t.padded[a.Place]:
+	case t.padded[a.Place], a.Value.Text == "" && f != nil && isReference(f):
 		b.add("RTRIM(").expr(t.expr(a.Place)).add(") = ").arg(textRaw(strings.TrimRight(a.Value.Text, " ")))
 	default:
 		t.equal(b, a.Place, a.Value)

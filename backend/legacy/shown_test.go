@@ -180,6 +180,49 @@ var shownCases = []shownCase{
 			require.Equal(t, want, x.by("article", "price", mapping.AnyOf, v), v.String())
 		}
 	}},
+	{"a blank reference", nil, []string{
+		"CREATE TABLE v_klant (code varchar(8) NOT NULL PRIMARY KEY, naam varchar(8) NOT NULL)",
+		"INSERT INTO v_klant VALUES ('A', 'one'), ('B', 'two')",
+		"CREATE TABLE v_plek (b varchar(4) NOT NULL, n integer NOT NULL, naam varchar(8) NOT NULL, PRIMARY KEY (b, n))",
+		"INSERT INTO v_plek VALUES ('X', 1, 'one')",
+		"CREATE TABLE v_bon (nr integer NOT NULL PRIMARY KEY, klant varchar(8), mb varchar(4), mn integer)",
+		"INSERT INTO v_bon VALUES (1, NULL, NULL, NULL), (2, '', 'X', NULL), (3, '  ', '', 1), (4, 'A', 'X', 1), (5, 'B', NULL, 1)",
+	}, `
+  contact:
+    table: v_klant
+    key: {columns: code, id: kept, generated: supplied}
+    client: ""
+    operations: {only: [get, list]}
+    fields: {kind: {constant: person}, name: naam}
+  employee:
+    table: v_plek
+    key: {columns: [b, n], generated: supplied}
+    client: ""
+    operations: {only: [get, list]}
+    fields: {username: {absent: true}, last_name: naam}
+  order:
+    table: v_bon
+    key: {columns: nr, generated: max+1}
+    client: ""
+    operations: {only: [get, list]}
+    fields: {contact_id: klant, employee_id: [mb, mn], kind: {constant: sales}, order_status: {constant: open}, order_date: {constant: "2026-01-01T00:00:00Z"}}
+`, func(t *testing.T, x *fixture) {
+		for field, want := range map[string][]int32{"contact_id": {1, 2, 3}, "employee_id": {1, 2, 3, 5}} {
+			f := x.model.Resource("order").Field(field)
+			var null, set []int32
+			for _, rec := range x.all(one, "order") {
+				if v := rec.Values[f.Index]; v.IsSet() {
+					set = append(set, rec.ID())
+				} else {
+					null = append(null, rec.ID())
+				}
+			}
+			require.Equal(t, want, null, field)
+			require.Equal(t, null, x.by("order", field, mapping.IsNull, mapping.IntValue(1)), field)
+			require.Equal(t, set, x.by("order", field, mapping.IsNull, mapping.IntValue(0)), field)
+			require.Equal(t, null, x.by("order", field, mapping.Equals, mapping.NullValue()), field)
+		}
+	}},
 }
 
 // by lists the records of a filter.
@@ -220,6 +263,7 @@ const shownSheet = `
 format: 1
 source: {sql: {engine: %s, dsn: "${DEALERPAK_DSN}"}}
 time_zone: Europe/Amsterdam
+keep: keep.db
 accounts: {users: []}
 without_rules: []
 resources:`

@@ -40,9 +40,9 @@ type table struct {
 	// end in blanks that the engine does not ignore in comparisons, and led those whose texts
 	// may begin with blanks that do not count.
 	whole, padded, led map[string]bool
-	// single are the columns of floating-point numbers of 32 bits, and days are PostgreSQL's
-	// columns of days.
-	single, days map[string]bool
+	// single are the columns of floating-point numbers of 32 bits, days are PostgreSQL's
+	// columns of days, and texts are columns of texts.
+	single, days, texts map[string]bool
 	// clientIsText tells that the client's number stands in a column of texts. MariaDB and
 	// MySQL would compare those as numbers, and take 1x for 1.
 	clientIsText bool

@@ -67,9 +67,14 @@ func (r *Resource) filterKey(f *Field, target *Resource, v mapping.Value, keys K
 		places = r.Key.Places
 	}
 	if !v.IsSet() {
+		if r.sheet.Source.SQL == nil {
+			places = places[len(places)-1:]
+		}
 		var out [][]Assignment
-		for _, raw := range f.codec.alternatives(v) {
-			out = append(out, []Assignment{{Place: places[len(places)-1], Value: raw[0], Field: f.Field}})
+		for _, place := range places { // it refers to none where any of them is null
+			for _, raw := range f.codec.alternatives(v) {
+				out = append(out, []Assignment{{Place: place, Value: raw[0], Field: f.Field}})
+			}
 		}
 		return out, nil
 	}
