@@ -223,6 +223,19 @@ var shownCases = []shownCase{
 			require.Equal(t, null, x.by("order", field, mapping.Equals, mapping.NullValue()), field)
 		}
 	}},
+	{"a zero among negative numbers", nil, []string{
+		"CREATE TABLE v_neg (nr integer NOT NULL PRIMARY KEY, dagen integer NOT NULL, ref integer NOT NULL)",
+		"INSERT INTO v_neg VALUES (1, 3, 0), (2, -5, 0), (3, 0, 0), (4, 1, 0)",
+	}, `
+  contact:
+    table: v_neg
+    key: {columns: nr, generated: max+1}
+    client: ""
+    fields: {kind: {constant: person}, name: {constant: x}, payment_days: {from: dagen, zero: 0}}
+`, func(t *testing.T, x *fixture) {
+		by := []backend.Order{{Field: x.model.Resource("contact").Field("payment_days")}}
+		require.Equal(t, []int32{3, 2, 4, 1}, ids(x.list(backend.Query{Client: one, Sort: by}, "contact").Records))
+	}},
 }
 
 // by lists the records of a filter.
