@@ -12,7 +12,7 @@ import (
 )
 
 // shownCase is a table whose values have more than one form for what clients see. In its
-// statements TYPE is that of the engine.
+// statements, and its sheet, TYPE is that of the engine.
 type shownCase struct {
 	name   string
 	types  map[string]string // by engine
@@ -236,6 +236,20 @@ var shownCases = []shownCase{
 		by := []backend.Order{{Field: x.model.Resource("contact").Field("payment_days")}}
 		require.Equal(t, []int32{3, 2, 4, 1}, ids(x.list(backend.Query{Client: one, Sort: by}, "contact").Records))
 	}},
+	{"the client in an array", map[string]string{"mariadb": ":client", "postgres": "ANY (ARRAY[:client::integer])", "sqlite": ":client"}, []string{
+		"CREATE TABLE v_arr (nr integer NOT NULL PRIMARY KEY, adm integer NOT NULL)",
+		"INSERT INTO v_arr VALUES (1, 1), (2, 2)",
+	}, `
+  contact:
+    table: v_arr
+    key: {columns: nr, generated: max+1}
+    client: ""
+    where: adm = TYPE
+    fields: {kind: {constant: person}, name: {constant: x}}
+`, func(t *testing.T, x *fixture) {
+		require.Equal(t, []int32{1}, ids(x.all(one, "contact")))
+		require.Equal(t, []int32{2}, ids(x.all(two, "contact")))
+	}},
 }
 
 // by lists the records of a filter.
@@ -264,7 +278,7 @@ func TestWhatIsShownIsFound(t *testing.T) {
 					for _, statement := range c.tables {
 						makeTables(t, base, strings.ReplaceAll(statement, "TYPE", c.types[engine]))
 					}
-					x, _, _ := onMade(t, engine, dsn, fmt.Sprintf(shownSheet, engine)+c.sheet)
+					x, _, _ := onMade(t, engine, dsn, fmt.Sprintf(shownSheet, engine)+strings.ReplaceAll(c.sheet, "TYPE", c.types[engine]))
 					c.judge(t, x)
 				})
 			}
