@@ -171,6 +171,9 @@ func (c *codec) readInt(raw Raw) (mapping.Value, fault) {
 		if s == "" && c.emptyNull {
 			return mapping.NullValue(), ""
 		}
+		if c.system == sysBoolean && (s == "true" || s == "false") { // of XML, which has texts alone
+			return mapping.IntValue(boolRaw(s == "true").Int), ""
+		}
 		unscaled, scale, ok := parseDecimal(s, '.')
 		if !ok {
 			d, long := parseLong(s, '.')

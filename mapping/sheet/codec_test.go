@@ -242,6 +242,9 @@ func TestRead(t *testing.T) {
 	}{
 		{codec{field: &whole}, boolRaw(true), "1"},
 		{codec{field: &whole}, boolRaw(false), "0"},
+		{codec{field: &whole, system: sysBoolean}, textRaw("true"), "1"},
+		{codec{field: &whole, system: sysBoolean}, textRaw(" false"), "0"},
+		{codec{field: &whole, system: sysInteger}, textRaw("true"), "not a whole number"},
 		{codec{field: &whole}, textRaw(" 42 "), "42"},
 		{codec{field: &whole}, Raw{Kind: RawNumber, Text: "42.00"}, "42"},
 		{codec{field: &whole}, Raw{Kind: RawNumber, Text: "4.2e1"}, "42"},
