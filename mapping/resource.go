@@ -238,8 +238,9 @@ func (rec Record) Set(name string, v Value) { rec.Values[rec.Resource.byName[nam
 // ID returns the primary ID, 0 where it is absent.
 func (rec Record) ID() int32 { return int32(rec.Values[rec.Resource.ID].num) }
 
-// Flag tells whether a 0/1 field at that position is 1.
-func (rec Record) Flag(index int) bool { return rec.Values[index].num == 1 }
+// Flag tells whether a 0/1 field at that position is 1, or what an administration has for it: -1,
+// or a count.
+func (rec Record) Flag(index int) bool { return rec.Values[index].num != 0 }
 
 // SetElements gives the record the elements of its array field at that position.
 func (rec *Record) SetElements(index int, elements []Record) {

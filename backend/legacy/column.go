@@ -33,9 +33,11 @@ func (c Column) Sort(engine string) string {
 
 // learnTypes notes the columns whose values no operator compares as they are shown.
 func (t *table) learnTypes(known *Table) {
-	t.single = map[string]bool{}
+	t.single, t.days, t.texts = map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, c := range known.Columns {
 		t.single[c.Name] = c.isSingle(t.d.engine())
+		t.texts[c.Name] = c.Sort(t.d.engine()) == "text"
+		t.days[c.Name] = c.Type == "date" && t.d.engine() == "postgres"
 		if i, ok := t.at[c.Name]; ok && t.d.engine() == "postgres" && (c.Type == "json" || c.Type == "xml") && !t.computed(i) {
 			t.exprs[i] = "CAST(" + t.exprs[i] + " AS text)"
 		}

@@ -66,12 +66,34 @@ func (sqlite) contains(b *statement, text func(), part string) {
 	b.add(" GLOB ").arg(textRaw(sqlrecord.GlobPattern(part)))
 }
 
+// arg makes numbers of decimals: beside a column SQLite does so itself, but not beside what is
+// computed, where a text is above every number.
+func (sqlite) arg(v sheet.Raw) any {
+	if v.Kind == sheet.RawNumber {
+		if n, err := strconv.ParseInt(v.Text, 10, 64); err == nil {
+			return n
+		}
+		if x, err := strconv.ParseFloat(v.Text, 64); err == nil {
+			return x
+		}
+	}
+	return common{}.arg(v)
+}
+
 // raw goes by the value, since types of SQLite's columns do not bind.
 func (sqlite) raw(kind string, v any) sheet.Raw {
-	if n, ok := v.(int64); ok && kind == "BOOLEAN" {
-		return boolRaw(n != 0)
+	if n, ok := v.(int64); ok {
+		return sqliteInt(kind, n)
 	}
 	return plainRaw(v)
+}
+
+// sqliteInt is a whole number, which a BOOLEAN column may hold, too.
+func sqliteInt(kind string, n int64) sheet.Raw {
+	if kind == "BOOLEAN" && (n == 0 || n == 1) {
+		return boolRaw(n == 1)
+	}
+	return intRaw(n)
 }
 
 func (sqlite) shown(b *statement, at sheet.Raw) bool {

@@ -74,6 +74,8 @@ func sqliteArgs(args []any) []mapping.Value {
 		switch v := v.(type) {
 		case int64:
 			values[i] = mapping.IntValue(v)
+		case float64:
+			values[i] = mapping.FloatValue(v)
 		case string:
 			values[i] = mapping.TextValue(v)
 		case []byte:
@@ -90,10 +92,7 @@ func sqliteArgs(args []any) []mapping.Value {
 func sqliteRaw(kind string, v mapping.Value) sheet.Raw {
 	switch v.Kind() {
 	case mapping.KindInt:
-		if kind == "BOOLEAN" {
-			return boolRaw(v.Int() != 0)
-		}
-		return intRaw(v.Int())
+		return sqliteInt(kind, v.Int())
 	case mapping.KindFloat:
 		return floatRaw(v.Float(), 64)
 	case mapping.KindText:

@@ -51,9 +51,24 @@ func (t *table) alternatives(q backend.Query, f backend.Filter, keys sheet.Keys)
 			return nil, err
 		}
 		all = append(all, some...)
+		if !v.IsSet() {
+			all = append(all, t.blanks(f.Field)...)
+		}
 	}
 	return all, nil
 }
+
+// blanks are the empty texts by which a reference refers to no record.
+func (t *table) blanks(f *mapping.Field) (all [][]sheet.Assignment) {
+	for _, place := range t.Fields[f.Index].From {
+		if isReference(f) && t.texts[place] {
+			all = append(all, []sheet.Assignment{{Place: place, Value: textRaw(""), Field: f}})
+		}
+	}
+	return all
+}
+
+func isReference(f *mapping.Field) bool { return f.Reference != "" || f.ReferenceBy != "" }
 
 // values are those that a filter compares with; null for the operator null.
 func values(f backend.Filter) []mapping.Value {

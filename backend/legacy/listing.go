@@ -45,7 +45,9 @@ func (t *table) is(b *statement, f *mapping.Field, a sheet.Assignment) {
 		t.equal(b, a.Place, a.Value)
 	case t.bare[f]:
 		b.add("UPPER(REPLACE(").expr(t.expr(a.Place)).add(", '-', '')) = ").arg(textRaw(mapping.BarePlate(a.Value.Text)))
-	case t.padded[a.Place]:
+	case t.led[a.Place]:
+		b.add("LTRIM(RTRIM(").expr(t.expr(a.Place)).add(")) = ").arg(textRaw(strings.Trim(a.Value.Text, " ")))
+	case t.padded[a.Place], a.Value.Text == "" && f != nil && isReference(f):
 		b.add("RTRIM(").expr(t.expr(a.Place)).add(") = ").arg(textRaw(strings.TrimRight(a.Value.Text, " ")))
 	default:
 		t.equal(b, a.Place, a.Value)

@@ -338,3 +338,61 @@ func TestClientInAColumnOfTexts(t *testing.T) {
 		})
 	}
 }
+
+const boundClientSheet = `
+format: 1
+source: {sql: {engine: %s, dsn: "${DEALERPAK_DSN}"}}
+without_rules: [order_status]
+accounts: {users: []}
+resources:
+  order:
+    table: b_ord
+    key: {columns: id, generated: max+1}
+    client: ""
+    where: "b_ord.id IN (SELECT ord FROM b_wie WHERE adm = :client)"
+    fields:
+      contact_id: {absent: true}
+      kind: {constant: sales}
+      order_status: st
+      order_date: {from: dat, format: yyyyMMdd}
+      orderlines: {}
+    operations: {only: [get, list, delete]}
+  orderline:
+    table: b_lijn
+    key: {columns: id, generated: max+1}
+    client: {through: order_id}
+    list_requires: []
+    fields:
+      order_id: ord
+      description: oms
+      quantity: aantal
+      price: prijs
+      turnover_group_id: {absent: true}
+`
+
+// TestChildrenOfWhatAConditionBinds: before, every answer with a line of such an order was an
+// internal error.
+func TestChildrenOfWhatAConditionBinds(t *testing.T) {
+	for _, engine := range []string{"mariadb", "postgres", "sqlite"} {
+		t.Run(engine, func(t *testing.T) {
+			x, _, _ := onTables(t, engine, fmt.Sprintf(boundClientSheet, engine),
+				"CREATE TABLE b_ord (id integer NOT NULL PRIMARY KEY, st varchar(10) NOT NULL, dat varchar(8) NOT NULL)",
+				"CREATE TABLE b_wie (ord integer NOT NULL PRIMARY KEY, adm integer NOT NULL)",
+				"CREATE TABLE b_lijn (id integer NOT NULL PRIMARY KEY, ord integer NOT NULL, oms varchar(40) NOT NULL, aantal integer NOT NULL, prijs integer NOT NULL)",
+				"INSERT INTO b_ord VALUES (10, 'open', '20260101'), (20, 'open', '20260101'), (30, 'open', '20260101')",
+				"INSERT INTO b_wie VALUES (10, 1), (20, 2), (30, 1)",
+				"INSERT INTO b_lijn VALUES (1, 10, 'one', 1, 100), (2, 20, 'two', 1, 100)")
+			require.Equal(t, []int32{10, 30}, ids(x.all(one, "order")))
+			require.Equal(t, []int32{1}, ids(x.all(one, "orderline")))
+			require.Equal(t, []int32{2}, ids(x.all(two, "orderline")))
+			require.Equal(t, one.ID, x.get(one, "orderline", 1).Owner)
+			x.isNobodys(t, "orderline", 2)
+			line := x.create(one, x.line(10))
+			x.update(one, line.ID(), x.record("orderline", "description", "changed"))
+			require.NoError(t, x.tryDelete(one, "orderline", line.ID()))
+			require.True(t, mapping.Is(x.tryDelete(one, "order", 10), mapping.InUse))
+			require.NoError(t, x.tryDelete(one, "order", 30))
+			require.True(t, mapping.Is(x.tryDelete(one, "order", 20), mapping.RecordNotFound))
+		})
+	}
+}

@@ -91,6 +91,9 @@ func (t *table) alike(f *mapping.Field, a, b mapping.Value) bool {
 	if !t.countsBlanks() || from.TrimsRight() || c != nil && c.Type == "character" {
 		x, y = strings.TrimRight(x, " "), strings.TrimRight(y, " ")
 	}
+	if left, _ := from.Trims(); left {
+		x, y = strings.TrimLeft(x, " "), strings.TrimLeft(y, " ")
+	}
 	return x == y || c != nil && c.IgnoresCase && strings.EqualFold(x, y)
 }
 

@@ -327,6 +327,9 @@ func (s session) decode(ctx context.Context, t *table, client auth.Client, rows 
 		}
 		if ok {
 			rec.Version = t.versionOf(row)
+			if rec.Owner == 0 && t.parent != nil {
+				rec.Owner = client.ID // the statement, or owned, has asked the records that it belongs to
+			}
 			records = append(records, rec)
 		}
 	}

@@ -3,6 +3,7 @@ package legacy
 import (
 	"math"
 	"strconv"
+	"time"
 
 	"github.com/cockroachdb/apd/v3"
 
@@ -41,6 +42,9 @@ func singleFrom(decimal string, open bool) sheet.Raw {
 
 // against appends how a place compares with a value.
 func (t *table) against(b *statement, place, operator string, v sheet.Raw) *statement {
+	if fromOn := operator == " >= " || operator == " < "; fromOn && v.Kind == sheet.RawWall && v.Int%dayLength == 0 && t.d.engine() == "sqlite" {
+		v = textRaw(timeOf(v).Format(time.DateOnly)) // SQLite compares texts, and a day alone is below all times of it
+	}
 	if !t.isSingle(place, v) {
 		return t.operand(b.expr(t.expr(place)).add(operator), place, v)
 	}

@@ -248,7 +248,7 @@ func (s *Store) learnTables(ctx context.Context) error {
 func (t *table) learn(known *Table) {
 	for place, nulls := range t.nulls {
 		c := known.Column(place)
-		if len(nulls) == 1 && c != nil && !c.Nullable && strings.Trim(nulls[0].String(), "0-: ") == "" {
+		if len(nulls) == 1 && c != nil && !c.Nullable && strings.Trim(nulls[0].String(), "0-: ") == "" && !t.isBelowZero(c) {
 			delete(t.nulls, place) // it is below every value, and there is no other
 		}
 	}
@@ -272,6 +272,13 @@ func (t *table) learn(known *Table) {
 			t.padded[place] = t.padded[place] || t.Fields[i].TrimsRight() && (c == nil || c.Type != "character")
 		}
 	}
+}
+
+// isBelowZero tells whether a column may hold numbers below zero.
+func (t *table) isBelowZero(c *Column) bool {
+	return !strings.Contains(c.Type, "unsigned") && slices.ContainsFunc(t.Fields, func(f sheet.Field) bool {
+		return (f.Type == mapping.Int4 || f.Type == mapping.Float8) && !isReference(f.Field) && !f.Primary && slices.Contains(f.From, c.Name)
+	})
 }
 
 // countsBlanks tells whether the engine takes texts for different if they differ only in

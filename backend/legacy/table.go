@@ -37,10 +37,12 @@ type table struct {
 	// because the client's column is part of the primary key.
 	perClient bool
 	// whole are PostgreSQL's columns of whole numbers. padded are the places whose texts may
-	// end in blanks that the engine does not ignore in comparisons.
-	whole, padded map[string]bool
-	// single are the columns of floating-point numbers of 32 bits.
-	single map[string]bool
+	// end in blanks that the engine does not ignore in comparisons, and led those whose texts
+	// may begin with blanks that do not count.
+	whole, padded, led map[string]bool
+	// single are the columns of floating-point numbers of 32 bits, days are PostgreSQL's
+	// columns of days, and texts are columns of texts.
+	single, days, texts map[string]bool
 	// clientIsText tells that the client's number stands in a column of texts. MariaDB and
 	// MySQL would compare those as numbers, and take 1x for 1.
 	clientIsText bool
@@ -51,7 +53,7 @@ type table struct {
 func newTable(d dialect, schema string, r *sheet.Resource) (*table, error) {
 	t := &table{
 		Resource: r, d: d, name: qualified(d, schema, r.Table), from: qualified(d, schema, r.Read),
-		at: map[string]int{}, filled: map[string]bool{}, bare: map[*mapping.Field]bool{}, nulls: map[string][]sheet.Raw{}, heavy: make([]bool, len(r.Places)),
+		at: map[string]int{}, filled: map[string]bool{}, bare: map[*mapping.Field]bool{}, nulls: map[string][]sheet.Raw{}, led: map[string]bool{}, heavy: make([]bool, len(r.Places)),
 	}
 	for _, k := range r.Key.Places {
 		t.keys = append(t.keys, d.quote(k))
@@ -72,6 +74,8 @@ func newTable(d dialect, schema string, r *sheet.Resource) (*table, error) {
 		f := &r.Fields[i]
 		if len(f.From) > 0 {
 			t.nulls[f.From[0]] = f.Nulls()
+			left, _ := f.Trims()
+			t.led[f.From[0]] = t.led[f.From[0]] || left
 		}
 		switch {
 		case f.Type == mapping.Array && f.Children != "":
@@ -229,7 +233,8 @@ func (t *table) equal(b *statement, place string, v sheet.Raw) *statement {
 }
 
 // operand appends a value that a place is compared with. PostgreSQL would otherwise give it
-// the column's type, and refuse 40000 for a SMALLINT instead of finding nothing.
+// the column's type, refuse 40000 for a SMALLINT instead of finding nothing, and make a day of
+// a time.
 func (t *table) operand(b *statement, place string, v sheet.Raw) *statement {
 	switch {
 	case t.clientIsText && place == t.Client && v.Kind == sheet.RawInt:
@@ -238,10 +243,15 @@ func (t *table) operand(b *statement, place string, v sheet.Raw) *statement {
 		return b.add("CAST(").arg(v).add(" AS bigint)")
 	case t.whole[place] && v.Kind == sheet.RawNumber:
 		return b.add("CAST(").arg(v).add(" AS numeric)")
+	case t.days[place] && v.Kind == sheet.RawWall && v.Int%dayLength != 0:
+		return b.add("CAST(").arg(v).add(" AS timestamp)")
 	default:
 		return b.arg(v)
 	}
 }
+
+// dayLength is that of a day in milliseconds.
+const dayLength = 86_400_000
 
 // errKeyForm says that a kept key no longer fits the sheet.
 var errKeyForm = fmt.Errorf("%w: a kept key has another number of parts than the sheet's", backend.ErrUnexpected)

@@ -171,6 +171,9 @@ func (c *codec) readInt(raw Raw) (mapping.Value, fault) {
 		if s == "" && c.emptyNull {
 			return mapping.NullValue(), ""
 		}
+		if c.system == sysBoolean && (s == "true" || s == "false") { // of XML, which has texts alone
+			return mapping.IntValue(boolRaw(s == "true").Int), ""
+		}
 		unscaled, scale, ok := parseDecimal(s, '.')
 		if !ok {
 			d, long := parseLong(s, '.')
@@ -255,8 +258,9 @@ func (c *codec) isZero(raw Raw) bool {
 	} else {
 		text = string(raw.append(buf[:0]))
 	}
+	isNumber := c.system != sysText && (raw.Kind == RawNumber || c.field.Type == mapping.Float8)
 	for _, z := range c.zero {
-		if text == z || z != "" && len(text) > len(z) && c.field.Type == mapping.Timestamp && text[:len(z)] == z && (text[len(z)] == ' ' || text[len(z)] == 'T') {
+		if text == z || isNumber && sameNumber(text, z) || z != "" && len(text) > len(z) && c.field.Type == mapping.Timestamp && text[:len(z)] == z && (text[len(z)] == ' ' || text[len(z)] == 'T') {
 			return true
 		}
 	}

@@ -164,6 +164,50 @@ func TestReadUndoesWrite(t *testing.T) {
 	}
 }
 
+// TestNoTwoTextsForOneNumber: before, 012 was stored as 12 is, and a search for another record
+// with that number did not find it.
+func TestNoTwoTextsForOneNumber(t *testing.T) {
+	text := mapping.Field{Name: "f", Type: mapping.Varchar, Length: 50}
+	for name, c := range map[string]codec{
+		"zeros": {padZero: true, width: 8}, "zeros trimmed": {padZero: true, width: 8, trimRight: true}, "integer": {system: sysInteger}, "decimal": {system: sysDecimal}, "zeros of a decimal": {padZero: true, width: 8, system: sysDecimal},
+	} {
+		c.field = &text
+		if c.system == 0 {
+			c.system = sysText
+		}
+		for _, s := range []string{"12", "0"} {
+			if _, _, e := c.write(mapping.TextValue(s)); e != nil || len(c.alternatives(mapping.TextValue(s))) != 1 {
+				t.Errorf("%s: %s: %v", name, s, e)
+			}
+		}
+		for _, s := range []string{"012", "00", "", "007"} {
+			if raw, _, e := c.write(mapping.TextValue(s)); e == nil || e.Reason != mapping.VarcharInvalid {
+				t.Errorf("%s: %q is stored as %v %v", name, s, raw, e)
+			}
+		}
+		for _, s := range []string{"+7", "1e3", "-012"} {
+			raw, _, e := c.write(mapping.TextValue(s))
+			if back, why := c.read(raw, Raw{}); e == nil && (why != "" || back.Text() != s) {
+				t.Errorf("%s: %q is stored as %v", name, s, raw)
+			}
+		}
+	}
+	c := codec{field: &text, system: sysText, padZero: true, width: 4, zero: []string{"0000"}}
+	if raw, _, e := c.write(mapping.TextValue("")); e != nil || raw != textRaw("0000") {
+		t.Errorf("what means null: %v %v", raw, e)
+	}
+}
+
+// TestBooleanTakesNoOtherNumber: before, 30 was stored as true.
+func TestBooleanTakesNoOtherNumber(t *testing.T) {
+	c := codec{field: &mapping.Field{Name: "f", Type: mapping.Int4}, system: sysBoolean}
+	for n, fits := range map[int64]bool{0: true, 1: true, 2: false, -1: false, 30: false} {
+		if raw, _, e := c.write(mapping.IntValue(n)); (e == nil) != fits || e != nil && e.Reason != mapping.Int4Invalid {
+			t.Errorf("%d is stored as %v %v", n, raw, e)
+		}
+	}
+}
+
 func TestAbsentNullAndEmptyAreThree(t *testing.T) {
 	f := mapping.Field{Name: "f", Type: mapping.Varchar, Length: 50}
 	c := codec{field: &f, system: sysText}
@@ -198,6 +242,9 @@ func TestRead(t *testing.T) {
 	}{
 		{codec{field: &whole}, boolRaw(true), "1"},
 		{codec{field: &whole}, boolRaw(false), "0"},
+		{codec{field: &whole, system: sysBoolean}, textRaw("true"), "1"},
+		{codec{field: &whole, system: sysBoolean}, textRaw(" false"), "0"},
+		{codec{field: &whole, system: sysInteger}, textRaw("true"), "not a whole number"},
 		{codec{field: &whole}, textRaw(" 42 "), "42"},
 		{codec{field: &whole}, Raw{Kind: RawNumber, Text: "42.00"}, "42"},
 		{codec{field: &whole}, Raw{Kind: RawNumber, Text: "4.2e1"}, "42"},
@@ -216,6 +263,11 @@ func TestRead(t *testing.T) {
 		{codec{field: &money}, Raw{Kind: RawNumber, Text: "123456789012345678901.5"}, "a number too large"},
 		{codec{field: &money}, Raw{Kind: RawNumber, Text: strings.Repeat("9", 500)}, "not a number"},
 		{codec{field: &money}, textRaw("NaN"), "not a number"},
+		{codec{field: &money, system: sysDecimal, zero: []string{"0"}}, Raw{Kind: RawNumber, Text: "0.00"}, "null"},
+		{codec{field: &money, system: sysDecimal, zero: []string{"0"}}, Raw{Kind: RawNumber, Text: "-0." + strings.Repeat("0", 30)}, "null"},
+		{codec{field: &money, system: sysDecimal, zero: []string{"0", "-1"}}, Raw{Kind: RawNumber, Text: "-1.0"}, "null"},
+		{codec{field: &money, system: sysDecimal, zero: []string{"0"}}, Raw{Kind: RawNumber, Text: "0.01"}, "0.01"},
+		{codec{field: &money, system: sysText, zero: []string{"0"}}, textRaw("0.00"), "0"}, // a text is found by its letters
 		{codec{field: &text}, intRaw(7), `"7"`},
 		{codec{field: &text, charset: charsetOf("latin1")}, Raw{Kind: RawBytes, Text: "Jos\xe9"}, `"José"`},
 		{codec{field: &text, charset: charsetOf("cp1252")}, textRaw("\x80 5"), `"€ 5"`},

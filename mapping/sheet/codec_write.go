@@ -26,7 +26,7 @@ func (c *codec) write(v mapping.Value) (raw, clock Raw, e *mapping.Error) {
 	}
 	switch c.field.Type {
 	case mapping.Int4, mapping.Float8, mapping.Timestamp:
-		if raw, clock = c.writePlain(v); !c.says(v, raw, clock) {
+		if raw, clock = c.writePlain(v); !c.says(v, raw, clock) || c.isCount(v) {
 			return Raw{}, Raw{}, c.field.Invalid(v.String())
 		}
 		return raw, clock, nil
@@ -201,32 +201,44 @@ func (c *codec) writeText(v mapping.Value) (Raw, *mapping.Error) {
 	case c.dashless:
 		s = mapping.BarePlate(s)
 	}
-	if c.charset != nil && !c.charset.fits(s) {
+	raw, ok := c.textRaw(s)
+	if c.charset != nil && !c.charset.fits(s) || !ok {
 		return Raw{}, mapping.Fail(mapping.VarcharInvalid, mapping.Literal(c.field.Name), v.Text())
 	}
+	return raw, nil
+}
+
+// textRaw is a text as the system stores it; false for one that it cannot store, or would store
+// as another: as a number, 012 is the 12 that another record has.
+func (c *codec) textRaw(s string) (raw Raw, ok bool) {
+	stored := s
 	switch {
 	case c.padZero:
-		s = c.zeros(s)
+		stored = c.zeros(s)
 	case c.padRight:
-		s = c.blanks(s)
+		stored = c.blanks(s)
 	}
 	switch c.system {
 	case sysInteger:
-		n, err := strconv.ParseInt(s, 10, 64)
+		n, err := strconv.ParseInt(stored, 10, 64)
 		if err != nil {
-			return Raw{}, mapping.Fail(mapping.VarcharInvalid, mapping.Literal(c.field.Name), v.Text())
+			return Raw{}, false
 		}
-		return intRaw(n), nil
+		raw = intRaw(n)
 	case sysDecimal:
-		if !IsDecimal(s) {
-			return Raw{}, mapping.Fail(mapping.VarcharInvalid, mapping.Literal(c.field.Name), v.Text())
+		if !IsDecimal(stored) || strings.ContainsAny(stored, "eE") {
+			return Raw{}, false
 		}
-		return Raw{Kind: RawNumber, Text: s}, nil
+		raw = Raw{Kind: RawNumber, Text: string(appendJSONNumber(nil, stored))}
 	case sysBytes:
-		return Raw{Kind: RawBytes, Text: s}, nil
+		return Raw{Kind: RawBytes, Text: stored}, true
 	default:
-		return textRaw(s), nil
+		if raw = textRaw(stored); !c.padZero {
+			return raw, true
+		}
 	}
+	back, why := c.read(raw, Raw{})
+	return raw, why == "" && (!back.IsSet() || back.Text() == c.trim(s))
 }
 
 // padded is a number as text.

@@ -64,6 +64,21 @@ func parseLong(s string, point byte) (*apd.Decimal, bool) {
 	return d, err == nil && d.Form == apd.Finite && d.Exponent > -longestNumber && d.Exponent < longestNumber
 }
 
+// sameNumber tells whether two texts are one number: 0 and 0.00.
+func sameNumber(a, b string) bool {
+	x, scaleX, isX := parseDecimal(a, '.')
+	y, scaleY, isY := parseDecimal(b, '.')
+	if isX && isY {
+		scale := max(scaleX, scaleY)
+		x, isX = rescale(x, scaleX, scale)
+		y, isY = rescale(y, scaleY, scale)
+		return isX && isY && x == y
+	}
+	longX, isX := parseLong(a, '.')
+	longY, isY := parseLong(b, '.')
+	return isX && isY && longX.Cmp(longY) == 0
+}
+
 // IsDecimal tells whether s is a number: digits, perhaps with a sign, a point and an exponent,
 // of bounded length.
 func IsDecimal(s string) bool {

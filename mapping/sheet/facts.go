@@ -74,9 +74,9 @@ func (u *UserFacts) set(fact int, v mapping.Value) {
 	case factClientName:
 		u.ClientName = v.Text()
 	case factExternal:
-		u.External = v.Int() == 1
+		u.External = v.Int() != 0
 	case factBlocked:
-		u.Blocked = v.Int() == 1
+		u.Blocked = v.Int() != 0
 	}
 }
 

@@ -58,6 +58,26 @@ func TestFactsOfATable(t *testing.T) {
 	}
 }
 
+// TestYesOfAnotherNumber: before, a user was blocked by 1 alone, and not by the -1 of other programs.
+func TestYesOfAnotherNumber(t *testing.T) {
+	a := parse(t, `
+format: 1
+source: {sql: {engine: sqlite, dsn: "x.db"}}
+accounts: {table: G, columns: {username: LOGIN, password: WW, client_id: {constant: 1}, client_name: {constant: x}, blocked: GEBLOK, external: EXTERN}, hash: [bcrypt], forgot_password: https://example.nl}
+resources:
+  country: {table: L, key: {columns: ID}, client: "", fields: {code: CODE, name: NAAM}}
+`).Accounts
+	for n, yes := range map[int64]bool{-1: true, 0: false, 1: true, 2: true} {
+		u, err := a.Facts.User(factsRow(a.Facts, map[string]sheet.Raw{"LOGIN": text("x"), "GEBLOK": number(n), "EXTERN": number(n)}), "x")
+		if err != nil || u.Blocked != yes || u.External != yes {
+			t.Errorf("%d: blocked %v, external %v, %v", n, u.Blocked, u.External, err)
+		}
+	}
+	if u, err := a.Facts.User(factsRow(a.Facts, map[string]sheet.Raw{"LOGIN": text("x")}), "x"); err != nil || u.Blocked || u.External {
+		t.Error("null is no yes", err)
+	}
+}
+
 func TestFactsOfAnAnswer(t *testing.T) {
 	a := load(t, "testdata/cloud.yaml").Accounts
 	in := factsRow(a.Facts, map[string]sheet.Raw{"user.login": text("jansen"), "user.tenant": text("7"), "user.active": {Kind: sheet.RawBool, Int: 1}})

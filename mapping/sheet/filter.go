@@ -43,6 +43,12 @@ func (r *Resource) Filter(q mapping.Record, f *mapping.Field, client auth.Client
 	if r.sheet.countsFlags() && of.codec.isCount(v) {
 		alternatives = append(alternatives, [2]Raw{intRaw(v.Int())})
 	}
+	if r.sheet.isSQLite() && len(alternatives) > 0 && of.codec.isDay(v) { // as it stands where a time of day was written with it
+		alternatives = append(alternatives, [2]Raw{{Kind: RawWall, Int: wallOf(v.Int(), of.codec.loc)}, alternatives[0][1]})
+	}
+	if r.sheet.Source.SQL != nil && of.codec.isWritten(v) {
+		alternatives = of.codec.written(v)
+	}
 	var out [][]Assignment
 	for _, alternative := range alternatives {
 		one := []Assignment{{Place: places[0], Value: alternative[0], Field: of.Field, Span: of.codec.span(v, alternative[0])}}
@@ -68,9 +74,14 @@ func (r *Resource) filterKey(f *Field, target *Resource, v mapping.Value, keys K
 		places = r.Key.Places
 	}
 	if !v.IsSet() {
+		if r.sheet.Source.SQL == nil {
+			places = places[len(places)-1:]
+		}
 		var out [][]Assignment
-		for _, raw := range f.codec.alternatives(v) {
-			out = append(out, []Assignment{{Place: places[len(places)-1], Value: raw[0], Field: f.Field}})
+		for _, place := range places { // it refers to none where any of them is null
+			for _, raw := range f.codec.alternatives(v) {
+				out = append(out, []Assignment{{Place: place, Value: raw[0], Field: f.Field}})
+			}
 		}
 		return out, nil
 	}
@@ -134,10 +145,37 @@ func (c *codec) alternatives(v mapping.Value) [][2]Raw {
 	return out
 }
 
-// countsFlags tells whether a boolean column of the database is a tinyint(1), which may hold, and
-// is read as, any number.
+// countsFlags tells whether a boolean column of the database is a tinyint(1), or one of SQLite,
+// which may hold, and is read as, any number.
 func (s *Sheet) countsFlags() bool {
-	return s.Source.SQL != nil && (s.Source.SQL.Engine == "mariadb" || s.Source.SQL.Engine == "mysql")
+	return s.Source.SQL != nil && slices.Contains([]string{"mariadb", "mysql", "sqlite"}, s.Source.SQL.Engine)
+}
+
+func (s *Sheet) isSQLite() bool { return s.Source.SQL != nil && s.Source.SQL.Engine == "sqlite" }
+
+// isDay tells whether a value is one that is written as a day alone.
+func (c *codec) isDay(v mapping.Value) bool {
+	return v.Kind() == mapping.KindTime && c.system == sysDate && c.format == nil && c.isoText
+}
+
+// isWritten tells whether a value is a number that a text may write with more decimals or fewer.
+func (c *codec) isWritten(v mapping.Value) bool {
+	return v.Kind() == mapping.KindDecimal && c.system == sysText && c.decimals == 0 && !c.padZero && c.codes == nil
+}
+
+// written are the texts of a number: 12,5, 12,50 and so on to all its decimals.
+func (c *codec) written(v mapping.Value) (all [][2]Raw) {
+	n, scale := v.Int(), v.Scale()
+	for {
+		raw := textRaw(string(appendDecimal(nil, n, scale, c.point())))
+		if back, why := c.read(raw, Raw{}); why == "" && back == v { // and no zero, which means null
+			all = append(all, [2]Raw{raw})
+		}
+		if scale == 0 || n%10 != 0 {
+			return all
+		}
+		n, scale = n/10, scale-1
+	}
 }
 
 // isCount tells whether a value is a number that a boolean column is read as, and never written.

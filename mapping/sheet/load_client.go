@@ -248,7 +248,7 @@ func findParameter(text, name string) (at int, quoted bool) {
 			}
 		case c == '\'' || c == '"' || c == '`':
 			quote = c
-		case c == '[':
+		case c == '[' && (i == 0 || !wordAt(text, i-1)): // behind a word it is of an array: ARRAY[:client]
 			quote = ']'
 		case here:
 			return i, quoted
