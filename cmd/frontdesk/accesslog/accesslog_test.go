@@ -1,6 +1,7 @@
 package accesslog
 
 import (
+	"context"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -165,4 +166,20 @@ func TestDeprecatedIsCounted(t *testing.T) {
 	var out strings.Builder
 	l.tell(&out, "")
 	require.Contains(t, out.String(), "It used what is deprecated: DELETE /order/{id}, order.reference.\n")
+}
+
+// TestStoppedIsNotUnreadable: whoever stops a command has given it no wrong log, whether it was in
+// the middle of one or between two.
+func TestStoppedIsNotUnreadable(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	for _, lines := range []int{1, 4096} {
+		logs := Logs{Names: []string{"-"}, Stdin: &endless{lines: lines}, Screen: io.Discard}
+		_, err := logs.Requests(ctx, time.Time{}, func(*Line, bool) {})
+		require.ErrorIs(t, err, context.Canceled)
+		require.NotErrorAs(t, err, new(Unreadable))
+	}
+	logs := Logs{Names: []string{"-", filepath.Join(t.TempDir(), "none")}, Stdin: &endless{lines: 1}, Screen: io.Discard}
+	_, err := logs.Requests(t.Context(), time.Time{}, func(*Line, bool) {})
+	require.ErrorAs(t, err, new(Unreadable))
 }

@@ -26,11 +26,13 @@ type Unreadable struct{ error }
 // read hands every line of the logs to take, in the order of the files, as readLines does.
 func (l Logs) read(ctx context.Context, take func(line []byte)) error {
 	for _, name := range l.Names {
-		if err := l.readOne(ctx, name, take); err != nil {
+		if err := l.readOne(ctx, name, take); ctx.Err() != nil { // stopped: nothing is wrong with the log
+			return ctx.Err()
+		} else if err != nil {
 			return Unreadable{err}
 		}
 	}
-	return ctx.Err()
+	return nil
 }
 
 func (l Logs) readOne(ctx context.Context, name string, take func(line []byte)) error {
