@@ -183,3 +183,18 @@ func TestStoppedIsNotUnreadable(t *testing.T) {
 	_, err := logs.Requests(t.Context(), time.Time{}, func(*Line, bool) {})
 	require.ErrorAs(t, err, new(Unreadable))
 }
+
+// TestTooLongLine is judged by its own bytes, or not at all: what comes after it is read into the
+// same memory.
+func TestTooLongLine(t *testing.T) {
+	var text strings.Builder
+	text.WriteString(strings.Repeat("x", longestLine)) // which goes on with what looks like a line for people
+	text.WriteString("2026-11-22\tinfo\trequest\t{}\n")
+	text.WriteString(accesslogtest.Request("2026-11-22T02:00:00.000Z", "id", "key", "Garage Jansen", "/order", 200))
+	var taken []string
+	require.NoError(t, readLines(t.Context(), strings.NewReader(text.String()), func(line []byte) {
+		taken = append(taken, string(line))
+	}))
+	require.Len(t, taken, 2)
+	require.Empty(t, taken[0])
+}

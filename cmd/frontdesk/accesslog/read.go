@@ -78,12 +78,12 @@ func readLines(ctx context.Context, in io.Reader, take func(line []byte)) error 
 		if err != nil && err != io.EOF {
 			return fmt.Errorf("line %d: %w", n, err)
 		}
-		if line = bytes.TrimSpace(line); isForPeople(line) {
-			return fmt.Errorf("line %d: this log is in the console format, which is for people; the tools read log.format: json", n)
-		}
-		if tooLong {
+		switch line = bytes.TrimSpace(line); {
+		case tooLong: // the buffer has what came after it
 			take(nil)
-		} else if len(line) > 0 {
+		case isForPeople(line):
+			return fmt.Errorf("line %d: this log is in the console format, which is for people; the tools read log.format: json", n)
+		case len(line) > 0:
 			take(line)
 		}
 		if err == io.EOF {
