@@ -130,8 +130,10 @@ func (p *past) windowOf(ctx context.Context, query url.Values, names bool) *wind
 			break
 		}
 	}
-	v.series, v.known = p.Of(kind, of, span)
-	if !v.known {
+	if kind == history.All {
+		v.series, v.levels = p.Window(span)
+		v.known = true
+	} else if v.series, v.known = p.Of(kind, of, span); !v.known {
 		v.series = history.Series{At: v.now.Add(-span.Step * time.Duration(span.Points)), Step: span.Step, Points: make([]history.Point, span.Points)}
 	}
 	v.Since = v.series.At.In(zone)
@@ -140,7 +142,6 @@ func (p *past) windowOf(ctx context.Context, query url.Values, names bool) *wind
 		v.Marks = append(v.Marks, markFor(m, names))
 	}
 	if kind == history.All {
-		v.levels = p.Levels(span)
 		for _, k := range pastKinds {
 			if !names || k.name == backendKind {
 				break
