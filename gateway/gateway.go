@@ -94,9 +94,15 @@ func New(o Options) *Gateway {
 	return g
 }
 
-// Grants returns what an allowlist can grant; auth.Key.Allowed is aligned with
+// Grants returns what an allowlist can grant, by Operation.Number; auth.Key.Allowed is aligned with
 // it.
-func (g *Gateway) Grants() []Grant { return g.routes.grants() }
+func (g *Gateway) Grants() []Grant {
+	grants := make([]Grant, len(g.routes.numbered))
+	for number, op := range g.routes.numbered {
+		grants[number], _ = op.Grant()
+	}
+	return grants
+}
 
 // Endpoints returns all that an allowlist can name where the administration
 // offers this.

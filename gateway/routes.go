@@ -91,9 +91,6 @@ const openToAll = -1
 
 func (op *Operation) free() bool { return op.Number == openToAll }
 
-// operations returns all operations of the endpoint.
-func (e *Endpoint) operations() []*Operation { return e.all }
-
 // operation returns the operation of a method; nil if there is none. GET of a resource is
 // one record or a list, depending on whether an id is given.
 func (e *Endpoint) operation(method, item string, rawQuery []byte) *Operation {
@@ -236,15 +233,6 @@ type Grant struct{ Method, Path string }
 
 // String is the entry of an allowlist that grants only this: GET /order.
 func (g Grant) String() string { return g.Method + " " + g.Path }
-
-// Grants returns everything that an allowlist can grant, by Operation.Number.
-func (r *routes) grants() []Grant {
-	grants := make([]Grant, len(r.numbered))
-	for number, op := range r.numbered {
-		grants[number], _ = op.Grant()
-	}
-	return grants
-}
 
 // newRoutes builds the table of all endpoints.
 func (g *Gateway) newRoutes() *routes {
