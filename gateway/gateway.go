@@ -235,14 +235,8 @@ func (g *Gateway) belowBase(path string) (string, bool) {
 
 // requestID keeps a client's own request id if it has a harmless form.
 func requestID(given []byte) string {
-	if len(given) == 0 || len(given) > 128 {
+	if len(given) == 0 || len(given) > 128 || len(bytes.Trim(given, lettersAndDigits+"._:-")) > 0 {
 		return newRequestID()
-	}
-	for _, c := range given {
-		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
-		if !letter && c != '.' && c != '_' && c != ':' && c != '-' {
-			return newRequestID()
-		}
 	}
 	return string(given)
 }

@@ -146,18 +146,10 @@ func (r *routes) find(path string) (*Endpoint, string) {
 
 // isPart tells whether s can be a part of a path without escaping.
 func isPart(s string) bool {
-	if s == "" || s == "." || s == ".." {
-		return false
-	}
-	for i := range len(s) {
-		c := s[i]
-		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.' || c == '~' {
-			continue
-		}
-		return false
-	}
-	return true
+	return s != "" && s != "." && s != ".." && strings.Trim(s, lettersAndDigits+"-_.~") == ""
 }
+
+const lettersAndDigits = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
 // add puts an endpoint into the table.
 func (r *routes) add(path string, resource *mapping.Resource) *Endpoint {
