@@ -164,9 +164,7 @@ const busyRetry = 2 * time.Second
 
 // overloaded is the answer to a request for which there is no room.
 func overloaded() error {
-	e := mapping.Fail(mapping.Overloaded)
-	e.RetryAfter = busyRetry
-	return e
+	return mapping.Fail(mapping.Overloaded).After(busyRetry)
 }
 
 // busy is the complete answer to a connection that is refused by overload. It belongs to
