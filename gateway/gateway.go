@@ -110,10 +110,8 @@ func Endpoints(offer backend.Offer) []Grant {
 	none := func(Grant) bool { return false }
 	g := &Gateway{o: Options{Offer: offer, Resets: new(auth.Resets), Callbacks: &Callbacks{Long: none}}}
 	var all []Grant
-	for _, e := range g.newRoutes().ordered {
-		for _, op := range e.all {
-			all = append(all, Grant{Method: op.Method, Path: e.Path})
-		}
+	for op := range g.newRoutes().operations {
+		all = append(all, Grant{Method: op.Method, Path: op.Endpoint.Path})
 	}
 	return all
 }

@@ -78,10 +78,8 @@ const slowAnswer = 500 * time.Millisecond
 // candidates for callbacks in the configuration.
 func (g *Gateway) SlowAnswers() map[Grant]int64 {
 	slow := map[Grant]int64{}
-	for _, e := range g.routes.ordered {
-		for _, op := range e.all {
-			slow[Grant{Method: op.Method, Path: e.Path}] += op.slow.Load()
-		}
+	for op := range g.routes.operations {
+		slow[Grant{Method: op.Method, Path: op.Endpoint.Path}] += op.slow.Load()
 	}
 	return slow
 }
@@ -125,6 +123,17 @@ type routes struct {
 	numbered   []*Operation                   // the first of each Number
 	children   map[*mapping.Field]childRights // of every array field
 	followable []followable                   // what /changes answers
+}
+
+// operations are those of all endpoints.
+func (r *routes) operations(yield func(*Operation) bool) {
+	for _, e := range r.ordered {
+		for _, op := range e.all {
+			if !yield(op) {
+				return
+			}
+		}
+	}
 }
 
 // find looks up a path exactly as it was sent. A path with one more part than an endpoint
@@ -244,16 +253,14 @@ func (g *Gateway) newRoutes() *routes {
 	if g.o.Callbacks == nil {
 		return r
 	}
-	for _, e := range r.ordered {
-		for _, op := range e.all {
-			switch long := !op.free() && g.o.Callbacks.Long(Grant{Method: op.Method, Path: e.Path}); {
-			case op.single != nil:
-				if op.mayCall, op.mustCall = true, long || g.o.Offer.Distant; op.mustCall {
-					op.about = op.about.accepted()
-				}
-			case long:
-				g.makeLong(op)
+	for op := range r.operations {
+		switch long := !op.free() && g.o.Callbacks.Long(Grant{Method: op.Method, Path: op.Endpoint.Path}); {
+		case op.single != nil:
+			if op.mayCall, op.mustCall = true, long || g.o.Offer.Distant; op.mustCall {
+				op.about = op.about.accepted()
 			}
+		case long:
+			g.makeLong(op)
 		}
 	}
 	g.callbackRoutes(r)
