@@ -294,7 +294,7 @@ func (o *Orchestrator) change(ctx context.Context, id string, e event, t *Try) (
 
 // clean removes old jobs, and files without a job.
 func (o *Orchestrator) clean(now time.Time) {
-	_, err := o.Store.Forget(o.ctx, now.Add(-Retention))
+	err := o.Store.Forget(o.ctx, now.Add(-Retention))
 	if err == nil {
 		err = o.account()
 	}
