@@ -1,6 +1,9 @@
 package auth
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // MemorySize returns how many sessions and how many marks of ended users are
 // kept, dead ones included, and how many sessions are remembered.
@@ -75,4 +78,15 @@ func QueueShares(q *LoginQueue) (all []string) {
 		}
 	}
 	return all
+}
+
+// Find returns the key that this api_key text belongs to at now; nil when it
+// does not have the form of a UUID, is unknown or has expired. The text is
+// hashed as given: upper and lower case differ.
+func (r *Keyring) Find(apiKey string, now time.Time) *Key {
+	hash, ok := HashKey(apiKey)
+	if !ok {
+		return nil
+	}
+	return r.ByHash(hash, now)
 }

@@ -46,17 +46,6 @@ func NewKeyring(keys []Key) (*Keyring, error) {
 	return ring, nil
 }
 
-// Find returns the key that this api_key text belongs to at now; nil when it
-// does not have the form of a UUID, is unknown or has expired. The text is
-// hashed as given: upper and lower case differ.
-func (r *Keyring) Find(apiKey string, now time.Time) *Key {
-	hash, ok := HashKey(apiKey)
-	if !ok {
-		return nil
-	}
-	return r.ByHash(hash, now)
-}
-
 // ByHash returns the key of a live session's hash at now. It is nil if that key was
 // removed, rotated out or has expired, which ends its sessions at once. It allocates
 // nothing.

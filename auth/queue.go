@@ -34,9 +34,7 @@ const (
 var errLoginsBusy = errors.New("auth: too many logins at once")
 
 func loginsBusy() error {
-	e := mapping.Fail(mapping.TooManyRequests).Because(errLoginsBusy)
-	e.RetryAfter = loginRetry
-	return e
+	return mapping.Fail(mapping.TooManyRequests).Because(errLoginsBusy).After(loginRetry)
 }
 
 // LoginQueue bounds how many logins are verified at once, and decides who is next. A

@@ -105,9 +105,7 @@ func (r *Resets) Request(ctx context.Context, username string) error {
 	case r.requests <- username:
 		return nil
 	default:
-		e := mapping.Fail(mapping.TooManyRequests)
-		e.RetryAfter = resetRetryAfter
-		return e
+		return mapping.Fail(mapping.TooManyRequests).After(resetRetryAfter)
 	}
 }
 

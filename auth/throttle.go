@@ -191,7 +191,5 @@ func slowness(ofUser, ofAddress int) time.Duration {
 }
 
 func tooManyGuesses(wait time.Duration) error {
-	e := mapping.Fail(mapping.TooManyRequests)
-	e.RetryAfter = wait
-	return e
+	return mapping.Fail(mapping.TooManyRequests).After(wait)
 }

@@ -234,9 +234,7 @@ func (c *Client) judgeCall(ctx context.Context, err error) (Outcome, error) {
 		return Answered, nil
 	}
 	unavailable := func(o Outcome, pause time.Duration) (Outcome, error) {
-		e := mapping.Fail(mapping.BackendUnavailable).Because(err)
-		e.RetryAfter = pause
-		return o, e
+		return o, mapping.Fail(mapping.BackendUnavailable).Because(err).After(pause)
 	}
 	if own := (ownAnswer{}); errors.As(err, &own) {
 		return Kept, own.error
@@ -245,9 +243,7 @@ func (c *Client) judgeCall(ctx context.Context, err error) (Outcome, error) {
 	case isAnswer(err) && !isContention(err):
 		return Answered, err
 	case errors.Is(err, ErrBusy) && isTimeout(ctx, err):
-		e := mapping.Fail(mapping.BackendTimeout).Because(err)
-		e.RetryAfter = busyPause
-		return Busy, e
+		return Busy, mapping.Fail(mapping.BackendTimeout).Because(err).After(busyPause)
 	case errors.Is(err, ErrBusy) && !errors.Is(err, context.Canceled), isContention(err):
 		return unavailable(Busy, busyPause)
 	case errors.Is(err, errOpen):

@@ -204,11 +204,9 @@ func (g *Gateway) ArraysWithout(key *auth.Key, op *Operation) []ArrayNeed {
 // ArraysWithheld are the arrays that an api_key cannot use although it may call the
 // operations that have them.
 func (g *Gateway) ArraysWithheld(key *auth.Key) (all []ArrayNeed) {
-	for _, e := range g.routes.ordered {
-		for _, op := range e.all {
-			if op.isFor(key) {
-				all = append(all, g.ArraysWithout(key, op)...)
-			}
+	for op := range g.routes.operations {
+		if op.isFor(key) {
+			all = append(all, g.ArraysWithout(key, op)...)
 		}
 	}
 	return all

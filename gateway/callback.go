@@ -139,9 +139,7 @@ func (g *Gateway) bounded(ctx context.Context, ask func(context.Context) error) 
 		return err
 	}
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, backend.ErrCollision) {
-		busy := mapping.Fail(mapping.Overloaded).Because(err)
-		busy.RetryAfter = busyRetry
-		return busy
+		return mapping.Fail(mapping.Overloaded).Because(err).After(busyRetry)
 	}
 	return err
 }
@@ -155,15 +153,11 @@ func (g *Gateway) promise(ctx context.Context, x *Exchange, w webhook.Work) erro
 	id, err := g.o.Callbacks.Orchestrator.Accept(ctx, x.owner(), x.callback, w)
 	if errors.Is(err, webhook.ErrNoSpace) {
 		x.cause = "space"
-		busy := mapping.Fail(mapping.Overloaded)
-		busy.RetryAfter = roomRetry
-		return busy
+		return mapping.Fail(mapping.Overloaded).After(roomRetry)
 	}
 	if errors.Is(err, webhook.ErrTooMany) {
 		x.cause = "waits"
-		refused := mapping.Fail(mapping.TooManyRequests)
-		refused.RetryAfter = waitRetry
-		return refused
+		return mapping.Fail(mapping.TooManyRequests).After(waitRetry)
 	}
 	if err != nil {
 		return err

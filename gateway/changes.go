@@ -190,13 +190,8 @@ func (g *Gateway) changes(ctx context.Context, x *Exchange) error {
 }
 
 // paramsBut are the parameters but one.
-func (x *Exchange) paramsBut(name string) (rest []Param) {
-	for _, p := range x.Params {
-		if p.Name != name {
-			rest = append(rest, p)
-		}
-	}
-	return rest
+func (x *Exchange) paramsBut(name string) []Param {
+	return slices.DeleteFunc(slices.Clone(x.Params), func(p Param) bool { return p.Name == name })
 }
 
 func (x *Exchange) answerChanges(page backend.ChangesPage, records bool, next string) {

@@ -65,11 +65,9 @@ type collector struct {
 // left tells what is not in the collection.
 func (c *collector) left() string {
 	var names []string
-	for _, e := range c.g.routes.ordered {
-		for _, op := range e.all {
-			if c.may(op) && !c.done[op] {
-				names = append(names, op.Method+" "+op.Template)
-			}
+	for op := range c.g.routes.operations {
+		if c.may(op) && !c.done[op] {
+			names = append(names, op.Method+" "+op.Template)
 		}
 	}
 	if len(names) == 0 {

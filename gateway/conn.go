@@ -119,8 +119,7 @@ func (c *conn) Read(p []byte) (int, error) {
 		return n, nil
 	}
 	c.failed = true
-	var unverified *tls.CertificateVerificationError
-	if errors.As(err, &unverified) {
+	if unverified, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		// There is no request to log: nobody would know why the client is kept out.
 		c.from.log.Warn("connection refused: the client's certificate does not hold", zap.String("address", c.peer.Address), zap.Error(unverified.Err))
 	}

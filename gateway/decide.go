@@ -56,7 +56,7 @@ func permit(key *auth.Key, op *Operation) mapping.Reason {
 	if op.free() || op.isFor(key) {
 		return ""
 	}
-	for _, other := range op.Endpoint.operations() {
+	for _, other := range op.Endpoint.all {
 		if other.isFor(key) {
 			return mapping.MethodUnsupported
 		}

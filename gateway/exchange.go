@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"net/url"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -116,12 +117,7 @@ func (x *Exchange) Param(name string) string {
 
 // HasParam tells whether a query parameter was given, be it empty.
 func (x *Exchange) HasParam(name string) bool {
-	for i := range x.Params {
-		if x.Params[i].Name == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(x.Params, func(p Param) bool { return p.Name == name })
 }
 
 // headerOnce returns a header that can have one value, and whether it was sent at all,

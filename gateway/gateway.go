@@ -94,9 +94,15 @@ func New(o Options) *Gateway {
 	return g
 }
 
-// Grants returns what an allowlist can grant; auth.Key.Allowed is aligned with
+// Grants returns what an allowlist can grant, by Operation.Number; auth.Key.Allowed is aligned with
 // it.
-func (g *Gateway) Grants() []Grant { return g.routes.grants() }
+func (g *Gateway) Grants() []Grant {
+	grants := make([]Grant, len(g.routes.numbered))
+	for number, op := range g.routes.numbered {
+		grants[number], _ = op.Grant()
+	}
+	return grants
+}
 
 // Endpoints returns all that an allowlist can name where the administration
 // offers this.
@@ -104,10 +110,8 @@ func Endpoints(offer backend.Offer) []Grant {
 	none := func(Grant) bool { return false }
 	g := &Gateway{o: Options{Offer: offer, Resets: new(auth.Resets), Callbacks: &Callbacks{Long: none}}}
 	var all []Grant
-	for _, e := range g.newRoutes().ordered {
-		for _, op := range e.all {
-			all = append(all, Grant{Method: op.Method, Path: e.Path})
-		}
+	for op := range g.newRoutes().operations {
+		all = append(all, Grant{Method: op.Method, Path: op.Endpoint.Path})
 	}
 	return all
 }
@@ -158,9 +162,7 @@ const busyRetry = 2 * time.Second
 
 // overloaded is the answer to a request for which there is no room.
 func overloaded() error {
-	e := mapping.Fail(mapping.Overloaded)
-	e.RetryAfter = busyRetry
-	return e
+	return mapping.Fail(mapping.Overloaded).After(busyRetry)
 }
 
 // busy is the complete answer to a connection that is refused by overload. It belongs to
@@ -229,14 +231,8 @@ func (g *Gateway) belowBase(path string) (string, bool) {
 
 // requestID keeps a client's own request id if it has a harmless form.
 func requestID(given []byte) string {
-	if len(given) == 0 || len(given) > 128 {
+	if len(given) == 0 || len(given) > 128 || len(bytes.Trim(given, lettersAndDigits+"._:-")) > 0 {
 		return newRequestID()
-	}
-	for _, c := range given {
-		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
-		if !letter && c != '.' && c != '_' && c != ':' && c != '-' {
-			return newRequestID()
-		}
 	}
 	return string(given)
 }

@@ -26,9 +26,7 @@ func (g *Gateway) limits(ctx context.Context, x *Exchange) error {
 		return nil
 	}
 	x.cause = x.standing.Refused.String()
-	e := mapping.Fail(mapping.TooManyRequests)
-	e.RetryAfter = x.standing.Wait
-	return e
+	return mapping.Fail(mapping.TooManyRequests).After(x.standing.Wait)
 }
 
 // charge counts that a request costs as much as several: only now, when its body was read,

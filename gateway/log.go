@@ -13,17 +13,13 @@ func (g *Gateway) logAccess(x *Exchange) {
 	if !x.policy.AccessLog {
 		return
 	}
-	endpoint := ""
-	if x.Operation != nil {
-		endpoint = x.Operation.Template
-	}
 	g.o.Access.Info("request",
 		zap.String("request_id", x.RequestID),
 		zap.String("key", x.keyName),
 		zap.String("sha256", x.keyHash.Short()),
 		zap.String("client", x.client),
 		zap.String("method", x.knownMethod()),
-		zap.String("endpoint", endpoint),
+		zap.String("endpoint", x.endpoint()),
 		zap.Strings("query", x.knownParams()),
 		zap.Int("status", x.response.StatusCode()),
 		zap.String("reason", string(x.reason)),
@@ -72,19 +68,23 @@ func (x *Exchange) knownParams() []string {
 
 // logFailure logs the cause that the client is not told.
 func (g *Gateway) logFailure(x *Exchange, err error) {
-	endpoint := ""
-	if x.Operation != nil {
-		endpoint = x.Operation.Template
-	}
 	g.o.Log.Error("request failed",
 		zap.String("request_id", x.RequestID),
 		zap.String("key", x.keyName),
 		zap.String("client", x.client),
 		zap.String("method", x.knownMethod()),
-		zap.String("endpoint", endpoint),
+		zap.String("endpoint", x.endpoint()),
 		zap.String("trace", x.traceID()),
 		zap.Error(err),
 	)
+}
+
+// endpoint is the template of the request's operation; "" where there is none.
+func (x *Exchange) endpoint() string {
+	if x.Operation == nil {
+		return ""
+	}
+	return x.Operation.Template
 }
 
 // knownMethod is the request's method if it is one of HTTP's. Clients can invent methods,

@@ -120,11 +120,8 @@ func (g *Gateway) answerOf(x *Exchange, took time.Duration) Answer {
 	a := Answer{
 		At: x.started.Add(x.arriving + took), Took: took, Backend: x.asked, RequestID: x.RequestID, Method: x.knownMethod(), Key: x.keyName, Client: x.client,
 		Status: x.response.StatusCode(), Sent: max(x.answered(), 0), Reason: string(x.reason), Cause: cmp.Or(x.cause, string(x.why)), Address: x.Address,
+		Endpoint: x.endpoint(), User: x.user().Username,
 	}
-	if x.Operation != nil {
-		a.Endpoint = x.Operation.Template
-	}
-	a.User = x.user().Username
 	a.Grant, a.Needs = x.granted()
 	return a
 }

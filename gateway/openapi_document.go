@@ -74,12 +74,10 @@ Questions are answered by the <vendor> servicedesk.`
 func (d *describer) document() *openapi.Document {
 	d.addErrors()
 	modules := openapi.Map[[]string]{}
-	for _, e := range d.g.routes.ordered {
-		for _, op := range e.all {
-			if d.may(op) {
-				d.addOperation(op)
-				modules = withModule(modules, op)
-			}
+	for op := range d.g.routes.operations {
+		if d.may(op) {
+			d.addOperation(op)
+			modules = withModule(modules, op)
 		}
 	}
 	for _, m := range modules {

@@ -137,17 +137,15 @@ func (d *describer) nameRefusals() map[refusalKey]string {
 	}
 	all := d.g.newDescriber(&auth.Key{Name: d.key.Name, Allowed: every, Bounds: d.key.Bounds})
 	names := map[refusalKey]string{}
-	for _, e := range d.g.routes.ordered {
-		for _, op := range e.all {
-			if op.page {
-				continue
-			}
-			all.judge(op)
-			for status, rows := range all.rowsByStatus(op) {
-				key := refusalKey{status, all.refusal(status, rows).Description, all.limited}
-				if _, named := names[key]; !named {
-					names[key] = refusalName(op, status)
-				}
+	for op := range d.g.routes.operations {
+		if op.page {
+			continue
+		}
+		all.judge(op)
+		for status, rows := range all.rowsByStatus(op) {
+			key := refusalKey{status, all.refusal(status, rows).Description, all.limited}
+			if _, named := names[key]; !named {
+				names[key] = refusalName(op, status)
 			}
 		}
 	}

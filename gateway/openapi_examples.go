@@ -38,10 +38,8 @@ func (g *Gateway) UnknownExamples() []string {
 		return nil
 	}
 	unknown := maps.Clone(g.o.Examples(""))
-	for _, e := range g.routes.ordered {
-		for _, op := range e.all {
-			delete(unknown, op.about.name)
-		}
+	for op := range g.routes.operations {
+		delete(unknown, op.about.name)
 	}
 	return slices.Sorted(maps.Keys(unknown))
 }

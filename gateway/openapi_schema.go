@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -229,12 +230,7 @@ func (d *describer) updateSchema(r *mapping.Resource) *openapi.Schema {
 
 // fixedByRule tells whether a business rule forbids PUT to change a field.
 func fixedByRule(r *mapping.Resource, f *mapping.Field) bool {
-	for _, rule := range r.Rules {
-		if rule == "license_plate" && f.Name == "license_plate" {
-			return true
-		}
-	}
-	return false
+	return f.Name == "license_plate" && slices.Contains(r.Rules, "license_plate")
 }
 
 // sent is the schema of a field in requests.

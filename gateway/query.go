@@ -3,6 +3,7 @@ package gateway
 import (
 	"bytes"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"frontdesk/mapping"
@@ -146,17 +147,8 @@ func required(x *Exchange, names ...string) mapping.Violations {
 
 // parseID parses a primary ID: an int4 above 0 in plain digits.
 func parseID(s string) (int32, bool) {
-	if s == "" || len(s) > 10 || s[0] == '0' {
-		return 0, false
-	}
-	n := int64(0)
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return 0, false
-		}
-		n = n*10 + int64(s[i]-'0')
-	}
-	return int32(n), n <= 1<<31-1
+	n, err := strconv.ParseUint(s, 10, 31)
+	return int32(n), err == nil && s[0] != '0' // #nosec G115 -- of 31 bits
 }
 
 func isBlank(b []byte) bool { return len(bytes.TrimSpace(b)) == 0 }

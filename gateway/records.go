@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -247,11 +248,7 @@ func checkIdempotencyKey(x *Exchange) error {
 	if !sent {
 		return nil
 	}
-	bad := len(key) == 0 || len(key) > maxIdempotencyKey
-	for _, c := range key {
-		bad = bad || c < 0x21 || c > 0x7e
-	}
-	if bad {
+	if len(key) == 0 || len(key) > maxIdempotencyKey || bytes.ContainsFunc(key, func(r rune) bool { return r < '!' || r > '~' }) {
 		return mapping.Fail(mapping.IdempotencyInvalid)
 	}
 	x.idempotencyKey = string(key)

@@ -78,10 +78,8 @@ const slowAnswer = 500 * time.Millisecond
 // candidates for callbacks in the configuration.
 func (g *Gateway) SlowAnswers() map[Grant]int64 {
 	slow := map[Grant]int64{}
-	for _, e := range g.routes.ordered {
-		for _, op := range e.all {
-			slow[Grant{Method: op.Method, Path: e.Path}] += op.slow.Load()
-		}
+	for op := range g.routes.operations {
+		slow[Grant{Method: op.Method, Path: op.Endpoint.Path}] += op.slow.Load()
 	}
 	return slow
 }
@@ -90,9 +88,6 @@ func (g *Gateway) SlowAnswers() map[Grant]int64 {
 const openToAll = -1
 
 func (op *Operation) free() bool { return op.Number == openToAll }
-
-// operations returns all operations of the endpoint.
-func (e *Endpoint) operations() []*Operation { return e.all }
 
 // operation returns the operation of a method; nil if there is none. GET of a resource is
 // one record or a list, depending on whether an id is given.
@@ -130,6 +125,17 @@ type routes struct {
 	followable []followable                   // what /changes answers
 }
 
+// operations are those of all endpoints.
+func (r *routes) operations(yield func(*Operation) bool) {
+	for _, e := range r.ordered {
+		for _, op := range e.all {
+			if !yield(op) {
+				return
+			}
+		}
+	}
+}
+
 // find looks up a path exactly as it was sent. A path with one more part than an endpoint
 // with items is an item of that endpoint.
 func (r *routes) find(path string) (*Endpoint, string) {
@@ -149,18 +155,10 @@ func (r *routes) find(path string) (*Endpoint, string) {
 
 // isPart tells whether s can be a part of a path without escaping.
 func isPart(s string) bool {
-	if s == "" || s == "." || s == ".." {
-		return false
-	}
-	for i := range len(s) {
-		c := s[i]
-		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.' || c == '~' {
-			continue
-		}
-		return false
-	}
-	return true
+	return s != "" && s != "." && s != ".." && strings.Trim(s, lettersAndDigits+"-_.~") == ""
 }
+
+const lettersAndDigits = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
 // add puts an endpoint into the table.
 func (r *routes) add(path string, resource *mapping.Resource) *Endpoint {
@@ -237,15 +235,6 @@ type Grant struct{ Method, Path string }
 // String is the entry of an allowlist that grants only this: GET /order.
 func (g Grant) String() string { return g.Method + " " + g.Path }
 
-// Grants returns everything that an allowlist can grant, by Operation.Number.
-func (r *routes) grants() []Grant {
-	grants := make([]Grant, len(r.numbered))
-	for number, op := range r.numbered {
-		grants[number], _ = op.Grant()
-	}
-	return grants
-}
-
 // newRoutes builds the table of all endpoints.
 func (g *Gateway) newRoutes() *routes {
 	r := &routes{endpoints: map[string]*Endpoint{}}
@@ -264,16 +253,14 @@ func (g *Gateway) newRoutes() *routes {
 	if g.o.Callbacks == nil {
 		return r
 	}
-	for _, e := range r.ordered {
-		for _, op := range e.all {
-			switch long := !op.free() && g.o.Callbacks.Long(Grant{Method: op.Method, Path: e.Path}); {
-			case op.single != nil:
-				if op.mayCall, op.mustCall = true, long || g.o.Offer.Distant; op.mustCall {
-					op.about = op.about.accepted()
-				}
-			case long:
-				g.makeLong(op)
+	for op := range r.operations {
+		switch long := !op.free() && g.o.Callbacks.Long(Grant{Method: op.Method, Path: op.Endpoint.Path}); {
+		case op.single != nil:
+			if op.mayCall, op.mustCall = true, long || g.o.Offer.Distant; op.mustCall {
+				op.about = op.about.accepted()
 			}
+		case long:
+			g.makeLong(op)
 		}
 	}
 	g.callbackRoutes(r)

@@ -65,6 +65,12 @@ func (e *Error) Because(cause error) *Error {
 	return e
 }
 
+// After says when the client should try again.
+func (e *Error) After(wait time.Duration) *Error {
+	e.RetryAfter = wait
+	return e
+}
+
 // At names the array element that a row's own field is of; "" for none.
 func (e *Error) At(path string) *Error {
 	e.Path = path

@@ -61,7 +61,5 @@ func failed(err error) error {
 	if refusal == nil {
 		return fmt.Errorf("redis: %w", err)
 	}
-	busy := mapping.Fail(mapping.Overloaded).Because(fmt.Errorf("redis: %w", refusal))
-	busy.RetryAfter = refusalRetry
-	return busy
+	return mapping.Fail(mapping.Overloaded).Because(fmt.Errorf("redis: %w", refusal)).After(refusalRetry)
 }

@@ -26,7 +26,7 @@ type actsListCommand struct {
 // actJSON is an act for programs.
 type actJSON struct {
 	At      time.Time      `json:"at"`
-	Ended   *time.Time     `json:"ended,omitempty"`
+	Ended   time.Time      `json:"ended,omitzero"`
 	What    string         `json:"what"`
 	Whom    string         `json:"whom"`
 	Who     string         `json:"who"`
@@ -65,10 +65,7 @@ func (a actsListCommand) Run(p desk.Program) error {
 func actsJSON(found []ledger.Act) []actJSON {
 	all := make([]actJSON, len(found))
 	for i, a := range found {
-		all[i] = actJSON{At: a.At, What: a.What, Whom: a.Whom, Who: a.Who, From: a.Origin, Outcome: a.Outcome}
-		if !a.Ended.IsZero() {
-			all[i].Ended = &a.Ended
-		}
+		all[i] = actJSON{At: a.At, Ended: a.Ended, What: a.What, Whom: a.Whom, Who: a.Who, From: a.Origin, Outcome: a.Outcome}
 	}
 	return all
 }

@@ -21,7 +21,10 @@ type allowChange struct {
 	Anyway bool          `help:"Change it also where requests of the log would be newly refused."`
 }
 
-const allowChangeHelp = "Only the lines of these entries change in the file that has the key; all else, comments too, stays as it is written. Nothing is written if check would find a problem in the result, such as an expectation that is not met, or if requests of the logs would be newly refused."
+// Help implements kong.HelpProvider for the two commands.
+func (allowChange) Help() string {
+	return "Only the lines of these entries change in the file that has the key; all else, comments too, stays as it is written. Nothing is written if check would find a problem in the result, such as an expectation that is not met, or if requests of the logs would be newly refused."
+}
 
 func (c allowChange) run(p desk.Program, add, remove []string) error {
 	file, err := listsFlags{Config: c.Config}.file()
@@ -67,9 +70,6 @@ type allowAddCommand struct {
 	Entries []string `arg:"" name:"entry" complete:"entry" help:"A method and an endpoint, such as \"GET /vehicle\"; in quotation marks."`
 }
 
-// Help tells what the short help has no room for.
-func (allowAddCommand) Help() string { return allowChangeHelp }
-
 // Run adds entries to an allowlist.
 func (c allowAddCommand) Run(p desk.Program) error { return c.run(p, c.Entries, nil) }
 
@@ -77,9 +77,6 @@ type allowRemoveCommand struct {
 	allowChange
 	Entries []string `arg:"" name:"entry" complete:"granted" help:"An entry as the allowlist has it, such as \"GET /vehicle\"; in quotation marks."`
 }
-
-// Help tells what the short help has no room for.
-func (allowRemoveCommand) Help() string { return allowChangeHelp }
 
 // Run removes entries from an allowlist.
 func (c allowRemoveCommand) Run(p desk.Program) error { return c.run(p, nil, c.Entries) }

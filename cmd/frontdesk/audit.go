@@ -17,7 +17,6 @@ type auditCommand struct {
 	Logs   []string      `arg:"" optional:"" name:"log" help:"Access logs (JSON lines), rotated ones too, plain or gzip: they tell which grants nobody uses."`
 }
 
-// Help tells what the short help has no room for.
 func (auditCommand) Help() string {
 	return "It looks for what is allowed but unwise: keys without an end, wildcards that write, limits that are missing, listeners open to the world. Nothing is started, and no backend is asked. docs/configuration.md says what each rule means."
 }

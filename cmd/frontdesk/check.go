@@ -21,7 +21,6 @@ type checkCommand struct {
 	Format    string `default:"text" enum:"text,json,sarif" help:"text, json, or sarif for code hosting sites and editors."`
 }
 
-// Help tells what the short help has no room for.
 func (checkCommand) Help() string {
 	return "It reads the configuration with the files it includes, the model and the mapping sheet as serve does, looks at the certificates, authorities and folders that it names, and holds the allowlists to what expect says of them. Nothing is started or made, and no backend is asked. The exit code is 0 where all is well and 2 where it is not."
 }

@@ -20,7 +20,6 @@ type explainCommand struct {
 	Format    string   `default:"text" enum:"text,json" help:"text, or json."`
 }
 
-// Help tells what the short help has no room for.
 func (explainCommand) Help() string {
 	return "It takes the request through the very stages that serving takes it through, up to the backend, which is not asked. Nothing is counted against the api_key's limits."
 }

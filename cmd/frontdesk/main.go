@@ -126,8 +126,7 @@ func run(p desk.Program, args []string) int {
 
 // codeOf is the exit code of a failure.
 func codeOf(err error) int {
-	var differed mirror.Differed
-	if errors.As(err, &differed) {
+	if _, ok := errors.AsType[mirror.Differed](err); ok {
 		return 3
 	}
 	return 1

@@ -16,7 +16,6 @@ type whatifCommand struct {
 	logFlags
 }
 
-// Help tells what the short help has no room for.
 func (whatifCommand) Help() string {
 	return "It judges the requests of access logs by the endpoints and allowlists of a new configuration. Exit code: 0 where nothing is newly refused, 1 where something is, 2 where the command, the configuration or a log is wrong. Limits, addresses and certificates are not judged."
 }

@@ -17,7 +17,6 @@ type whyCommand struct {
 	Args   []string      `arg:"" name:"request-id|log" help:"The request id of the answer, unless --client or --key is given; then logs (JSON lines), rotated ones too, plain or gzip, - for standard input."`
 }
 
-// Help tells what the short help has no room for.
 func (whyCommand) Help() string {
 	return "It tells what was asked, what was answered, why, and what to do about it, and what was changed in the hour before. The log is read once, and of any size. Exit code: 1 where the log has no such request."
 }

@@ -77,9 +77,7 @@ func (f *Files) Open(_ context.Context, name string) (Reader, error) {
 
 // Remove implements Results. Unfinished files of a crash were removed when the folder was
 // opened.
-func (f *Files) Remove(_ context.Context, name string) error { return f.remove(name) }
-
-func (f *Files) remove(name string) error {
+func (f *Files) Remove(_ context.Context, name string) error {
 	err := os.Remove(filepath.Join(f.folder, filepath.Base(name)))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
@@ -135,9 +133,6 @@ func (r *resultFile) Keep() error {
 		return fmt.Errorf("sync the result: %w", full(err))
 	}
 	if err := r.file.Close(); err != nil {
-		return err
-	}
-	if err := r.files.remove(r.name); err != nil {
 		return err
 	}
 	place := filepath.Join(r.files.folder, r.name)

@@ -266,11 +266,6 @@ func (o *Orchestrator) Collect(ctx context.Context, owner Owner, id string) (Job
 var ErrNotReady = errors.New("webhook: not ready")
 
 // Replay starts the callback of a finished job again, from the first try.
-func (o *Orchestrator) Replay(ctx context.Context, id string) error {
-	return Replay(ctx, o.Store, id, o.Clock())
-}
-
-// Replay is Orchestrator.Replay for the store of a running gateway.
 func Replay(ctx context.Context, s Store, id string, now time.Time) error {
 	_, err := s.Change(ctx, id, func(j Job) (Job, *Try, error) {
 		j, err := j.after(event{kind: replayed}, now)
@@ -299,7 +294,7 @@ func (o *Orchestrator) change(ctx context.Context, id string, e event, t *Try) (
 
 // clean removes old jobs, and files without a job.
 func (o *Orchestrator) clean(now time.Time) {
-	_, err := o.Store.Forget(o.ctx, now.Add(-Retention))
+	err := o.Store.Forget(o.ctx, now.Add(-Retention))
 	if err == nil {
 		err = o.account()
 	}

@@ -51,7 +51,7 @@ func TestTheWholeScheduleToExhausted(t *testing.T) {
 		}
 		_, err = p.Collect(t.Context(), owner(1), id)
 		require.NoError(t, err, "the result is still there")
-		require.NoError(t, p.Replay(t.Context(), id))
+		require.NoError(t, webhook.Replay(t.Context(), p.Store, id, p.Clock()))
 		p.look()
 		require.Equal(t, webhook.Done, store.untilTries(t, id, 1).State)
 	})

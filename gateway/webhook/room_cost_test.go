@@ -92,9 +92,9 @@ func (stuck) Beyond(ctx context.Context, _ webhook.Needs) (int, error) {
 	return 0, ctx.Err()
 }
 
-func (stuck) Forget(ctx context.Context, _ time.Time) ([]webhook.Job, error) {
+func (stuck) Forget(ctx context.Context, _ time.Time) error {
 	<-ctx.Done()
-	return nil, ctx.Err()
+	return ctx.Err()
 }
 
 func (stuck) DueCalls(ctx context.Context, _ time.Time, _ int, _ []int64) ([]webhook.Job, error) {

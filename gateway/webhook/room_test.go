@@ -200,7 +200,7 @@ func TestFetchedResultsGiveWay(t *testing.T) {
 		for n, id := range ids {
 			if n >= 1 && n <= 3 { // the longest ago
 				require.ErrorIs(t, collect(id), webhook.ErrUnknownJob, n)
-				require.ErrorContains(t, p.Replay(t.Context(), id), "not in this state")
+				require.ErrorContains(t, webhook.Replay(t.Context(), p.Store, id, p.Clock()), "not in this state")
 			} else {
 				require.NoError(t, collect(id), n)
 			}

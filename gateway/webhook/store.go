@@ -55,9 +55,8 @@ type Store interface {
 	List(ctx context.Context, f Filter) ([]Job, error)
 	// Journal returns the tries of a job in order.
 	Journal(ctx context.Context, id string) ([]Try, error)
-	// Forget removes the jobs that were finished before, with their journals,
-	// and returns them.
-	Forget(ctx context.Context, before time.Time) ([]Job, error)
+	// Forget removes the jobs that were finished before, with their journals.
+	Forget(ctx context.Context, before time.Time) error
 	// SigningKeys returns the keys that sign downloads, newest first, after it has made
 	// one if the newest is older than since. It removes those that were replaced before
 	// old. If it cannot make one, it returns the existing ones with the error.

@@ -1,6 +1,7 @@
 package accesslog
 
 import (
+	"context"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -165,4 +166,35 @@ func TestDeprecatedIsCounted(t *testing.T) {
 	var out strings.Builder
 	l.tell(&out, "")
 	require.Contains(t, out.String(), "It used what is deprecated: DELETE /order/{id}, order.reference.\n")
+}
+
+// TestStoppedIsNotUnreadable: whoever stops a command has given it no wrong log, whether it was in
+// the middle of one or between two.
+func TestStoppedIsNotUnreadable(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	for _, lines := range []int{1, 4096} {
+		logs := Logs{Names: []string{"-"}, Stdin: &endless{lines: lines}, Screen: io.Discard}
+		_, err := logs.Requests(ctx, time.Time{}, func(*Line, bool) {})
+		require.ErrorIs(t, err, context.Canceled)
+		require.NotErrorAs(t, err, new(Unreadable))
+	}
+	logs := Logs{Names: []string{"-", filepath.Join(t.TempDir(), "none")}, Stdin: &endless{lines: 1}, Screen: io.Discard}
+	_, err := logs.Requests(t.Context(), time.Time{}, func(*Line, bool) {})
+	require.ErrorAs(t, err, new(Unreadable))
+}
+
+// TestTooLongLine is judged by its own bytes, or not at all: what comes after it is read into the
+// same memory.
+func TestTooLongLine(t *testing.T) {
+	var text strings.Builder
+	text.WriteString(strings.Repeat("x", longestLine)) // which goes on with what looks like a line for people
+	text.WriteString("2026-11-22\tinfo\trequest\t{}\n")
+	text.WriteString(accesslogtest.Request("2026-11-22T02:00:00.000Z", "id", "key", "Garage Jansen", "/order", 200))
+	var taken []string
+	require.NoError(t, readLines(t.Context(), strings.NewReader(text.String()), func(line []byte) {
+		taken = append(taken, string(line))
+	}))
+	require.Len(t, taken, 2)
+	require.Empty(t, taken[0])
 }

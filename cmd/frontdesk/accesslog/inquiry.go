@@ -37,14 +37,8 @@ type Inquiry struct {
 
 // failedLine is the log line of a failed request; the client does not see its content.
 type failedLine struct {
-	Time      logTime `json:"ts"`
-	Message   string  `json:"msg"`
-	RequestID string  `json:"request_id"`
-	Key       string  `json:"key"`
-	Client    string  `json:"client"`
-	Method    string  `json:"method"`
-	Endpoint  string  `json:"endpoint"`
-	Error     string  `json:"error"`
+	Line
+	Error string `json:"error"`
 }
 
 // How much is kept: more names only make for worse guesses.

@@ -26,11 +26,13 @@ type Unreadable struct{ error }
 // read hands every line of the logs to take, in the order of the files, as readLines does.
 func (l Logs) read(ctx context.Context, take func(line []byte)) error {
 	for _, name := range l.Names {
-		if err := l.readOne(ctx, name, take); err != nil {
+		if err := l.readOne(ctx, name, take); ctx.Err() != nil { // stopped: nothing is wrong with the log
+			return ctx.Err()
+		} else if err != nil {
 			return Unreadable{err}
 		}
 	}
-	return ctx.Err()
+	return nil
 }
 
 func (l Logs) readOne(ctx context.Context, name string, take func(line []byte)) error {
@@ -76,12 +78,12 @@ func readLines(ctx context.Context, in io.Reader, take func(line []byte)) error 
 		if err != nil && err != io.EOF {
 			return fmt.Errorf("line %d: %w", n, err)
 		}
-		if line = bytes.TrimSpace(line); isForPeople(line) {
-			return fmt.Errorf("line %d: this log is in the console format, which is for people; the tools read log.format: json", n)
-		}
-		if tooLong {
+		switch line = bytes.TrimSpace(line); {
+		case tooLong: // the buffer has what came after it
 			take(nil)
-		} else if len(line) > 0 {
+		case isForPeople(line):
+			return fmt.Errorf("line %d: this log is in the console format, which is for people; the tools read log.format: json", n)
+		case len(line) > 0:
 			take(line)
 		}
 		if err == io.EOF {

@@ -34,38 +34,27 @@ func (s Summary) String() string {
 
 // Requests hands every line of the access logs to each, in the order of the files, and
 // tells whether it is before since. The line is only lent.
-func (l Logs) Requests(ctx context.Context, since time.Time, each func(line *Line, older bool)) (Summary, error) {
-	r := requestReader{since: since, each: each}
-	err := l.read(ctx, r.take)
-	return r.summary, err
-}
-
-type requestReader struct {
-	since   time.Time
-	each    func(line *Line, older bool)
-	summary Summary
-	line    Line
-}
-
-// take reads one line. What is no line of the access log, or of what could not be read as
-// a request, is counted.
-func (r *requestReader) take(line []byte) {
-	if !r.line.Read(line) || r.line.Method == "" {
-		r.summary.Other++
-		return
-	}
-	at := r.line.Time.at
-	if at.Before(r.since) {
-		r.summary.Older++
-		r.each(&r.line, true)
-		return
-	}
-	if r.summary.Oldest.IsZero() || at.Before(r.summary.Oldest) {
-		r.summary.Oldest = at
-	}
-	if at.After(r.summary.Newest) {
-		r.summary.Newest = at
-	}
-	r.summary.Lines++
-	r.each(&r.line, false)
+func (l Logs) Requests(ctx context.Context, since time.Time, each func(line *Line, older bool)) (s Summary, err error) {
+	var line Line
+	err = l.read(ctx, func(text []byte) {
+		if !line.Read(text) || line.Method == "" { // of something else, or of what could not be read as a request
+			s.Other++
+			return
+		}
+		at := line.Time.at
+		if at.Before(since) {
+			s.Older++
+			each(&line, true)
+			return
+		}
+		if s.Oldest.IsZero() || at.Before(s.Oldest) {
+			s.Oldest = at
+		}
+		if at.After(s.Newest) {
+			s.Newest = at
+		}
+		s.Lines++
+		each(&line, false)
+	})
+	return s, err
 }

@@ -196,8 +196,7 @@ func (l *Line) backendShare() string {
 
 // print writes a request of which the log has only the failure.
 func (f failedLine) print(out io.Writer) {
-	l := Line{Time: f.Time, RequestID: f.RequestID, Key: f.Key, Client: f.Client, Method: f.Method, Endpoint: f.Endpoint}
 	fmt.Fprintf(out, "At %s %s asked %s (request %s), and it failed. The log has no line of the request itself (log.access).\n",
-		terminal.Second(f.Time.at), l.asker(), terminal.Safe(l.words()), terminal.Safe(f.RequestID))
+		terminal.Second(f.Time.at), f.asker(), terminal.Safe(f.words()), terminal.Safe(f.RequestID))
 	fmt.Fprintf(out, "Error: %s\n", terminal.Safe(f.Error))
 }

@@ -53,8 +53,7 @@ func (c checkCommand) Run(p desk.Program) error {
 		return desk.Misused("--html %s: expected a file that is not there yet", c.HTML)
 	}
 	s, model, err := c.load()
-	var problems strictyaml.Problems
-	if errors.As(err, &problems) && model != nil {
+	if problems, ok := errors.AsType[strictyaml.Problems](err); ok && model != nil {
 		return c.part(p, problems)
 	}
 	if err != nil {

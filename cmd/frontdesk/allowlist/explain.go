@@ -89,11 +89,6 @@ type placedRule struct {
 	Why  string `json:"why,omitempty"`
 }
 
-const (
-	verdictAllowed = "allowed"
-	verdictRefused = "refused"
-)
-
 // Explain says how a request of an api_key would be decided.
 func (l *Lists) Explain(key *Key, a Asked) Explained {
 	if !desk.HasEnded(*key.Key, a.At) {
@@ -109,11 +104,11 @@ func (l *Lists) Explain(key *Key, a Asked) Explained {
 func (l *Lists) explain(key *Key, a gateway.Asked) Explained {
 	e := l.gateway.Explain(a)
 	r := Explained{
-		Key: key.Name, Method: a.Method, Path: e.Path, Query: e.Params, Verdict: verdictAllowed, Unread: e.Unread,
+		Key: key.Name, Method: a.Method, Path: e.Path, Query: e.Params, Verdict: config.VerdictAllowed, Unread: e.Unread,
 		Shadow: e.Shadow != "", Lacks: e.Lacks, Facts: key.facts(a.At), Status: e.Status, Answer: e.Answer,
 	}
 	if e.Stopped != "" {
-		r.Verdict = verdictRefused
+		r.Verdict = config.VerdictRefused
 	}
 	r.DecidedBy = decidedBy(e)
 	if e.Operation == nil {

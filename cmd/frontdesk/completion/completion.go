@@ -28,7 +28,6 @@ type Command struct {
 // command line, the last of them up to the cursor.
 const Word = "__complete"
 
-// Help tells what the short help has no room for.
 func (Command) Help() string {
 	return "The Debian package brings the scripts along. Elsewhere: bash: source <(frontdesk completion bash) in ~/.bashrc; zsh: frontdesk completion zsh into a file _frontdesk of a folder of $fpath; fish: frontdesk completion fish > ~/.config/fish/completions/frontdesk.fish. Besides commands and flags they complete the names of api_keys and the entries of allowlists, from --config, FRONTDESK_CONFIG, or frontdesk.yaml of this folder."
 }

@@ -26,20 +26,8 @@ const (
 	mostUnpacked = 4 << 20
 )
 
-// ringParts are the rings, by what Redis keeps them under.
-var ringParts = []struct {
-	name string
-	span history.Span
-}{{"steps", history.RingOf(history.Spans["2h"])}, {"minutes", history.RingOf(history.Spans["24h"])}}
-
-func ringPart(span history.Span) string {
-	return ringParts[slices.IndexFunc(ringParts, func(r struct {
-		name string
-		span history.Span
-	}) bool {
-		return r.span.Step == span.Step
-	})].name
-}
+// ringParts are what Redis keeps the rings under.
+var ringParts = map[history.Span]string{history.RingOf(history.Spans["2h"]): "steps", history.RingOf(history.Spans["24h"]): "minutes"}
 
 // gathering is what a gateway tells the others, and hears of them; nil where sessions are in
 // memory. Only told and fault are used by several goroutines.
@@ -82,9 +70,9 @@ func (p *past) gather(ctx context.Context) {
 func (p *past) tell(ctx context.Context) {
 	g, now := p.others, time.Now()
 	var parts []redis.Part
-	for _, ring := range ringParts {
-		for _, places := range p.Places(ring.span, g.told) {
-			parts = append(parts, redis.Part{Name: ring.name, At: places.At, Bytes: places.Bytes, Life: ring.span.Step * time.Duration(ring.span.Points)})
+	for span, name := range ringParts {
+		for _, places := range p.Places(span, g.told) {
+			parts = append(parts, redis.Part{Name: name, At: places.At, Bytes: places.Bytes, Life: span.Step * time.Duration(span.Points)})
 		}
 	}
 	if now.Sub(g.tables) >= tablesEvery {
@@ -173,7 +161,7 @@ func (v *windowView) join(ctx context.Context, p *past, span history.Span, names
 		return err
 	}
 	whom = slices.DeleteFunc(whom, func(who string) bool { return who == g.who })
-	rings, err := g.Told(ctx, ringPart(span), whom...)
+	rings, err := g.Told(ctx, ringParts[history.RingOf(span)], whom...)
 	if err != nil {
 		return err
 	}

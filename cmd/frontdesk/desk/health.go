@@ -230,15 +230,9 @@ func (h *Desk) sessionsHealth(ctx context.Context) (word string, cause error) {
 
 func (h *Desk) configHealth() ConfigHealth {
 	current, state := h.live.Current(), h.reloads.state()
-	now := ConfigHealth{Hash: current.policy.Hash, Loaded: current.since, Pending: state.pending, NeedsRestart: state.needsRestart()}
-	if !state.last.IsZero() {
-		now.LastReload = &state.last
-	}
+	now := ConfigHealth{Hash: current.policy.Hash, Loaded: current.since, Pending: state.pending, NeedsRestart: state.needsRestart(), LastReload: moment(state.last), HangsSince: moment(state.hangs(h.now()))}
 	if state.fault != nil {
 		now.Error = summary(state.fault)
-	}
-	if since := state.hangs(h.now()); !since.IsZero() {
-		now.HangsSince = &since
 	}
 	if state.restart != nil {
 		now.RestartError = state.restart.Error()

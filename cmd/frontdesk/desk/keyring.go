@@ -8,12 +8,8 @@ import (
 	"frontdesk/gateway"
 )
 
-// newKeyring finds, for each key, which of the grants its allowlist gives it.
-func newKeyring(keys []config.Key, grants []gateway.Grant) (*auth.Keyring, error) {
-	return auth.NewKeyring(NewKeys(keys, grants))
-}
-
-// NewKeys are the api_keys of a configuration, judged by these grants.
+// NewKeys are the api_keys of a configuration. It finds, for each, which of the grants its allowlist
+// gives it.
 func NewKeys(keys []config.Key, grants []gateway.Grant) []auth.Key {
 	all := make([]auth.Key, len(keys))
 	covered := make(map[config.Rule][]int) // by rule: keys have most of them in common

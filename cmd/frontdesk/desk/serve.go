@@ -91,8 +91,7 @@ func LoadBeside(p Program, file string, others func(strictyaml.Problem) bool) (*
 // loadBy reads a configuration for a command that was told to.
 func loadBy(loader *config.Loader) (*config.Config, error) {
 	c, err := loader.Load()
-	var problems strictyaml.Problems
-	if err != nil && !errors.As(err, &problems) {
+	if _, ok := errors.AsType[strictyaml.Problems](err); err != nil && !ok {
 		err = Misused("%w", err)
 	}
 	return c, err

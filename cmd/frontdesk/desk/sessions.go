@@ -61,9 +61,8 @@ func slotLease(c *config.Config) time.Duration {
 // whyNoWrites returns why a store of sessions that answers takes no writes; "" for any other
 // error.
 func whyNoWrites(err error) string {
-	var refusal *redis.WriteRefusal
-	if !errors.As(err, &refusal) {
-		return ""
+	if refusal, ok := errors.AsType[*redis.WriteRefusal](err); ok {
+		return refusal.Why
 	}
-	return refusal.Why
+	return ""
 }

@@ -3,6 +3,7 @@ package desk
 import (
 	"time"
 
+	"frontdesk/auth"
 	"frontdesk/config"
 	"frontdesk/config/strictyaml"
 	"frontdesk/gateway"
@@ -23,7 +24,7 @@ func newSnapshot(c *config.Config, g *gateway.Gateway, built partFiles) (*snapsh
 	if err := append(judgeSecrets(c), judgeExpectations(c, g, built)...).Err(); err != nil {
 		return nil, err
 	}
-	keyring, err := newKeyring(c.APIKeys, g.Grants())
+	keyring, err := auth.NewKeyring(NewKeys(c.APIKeys, g.Grants()))
 	if err != nil {
 		return nil, err
 	}

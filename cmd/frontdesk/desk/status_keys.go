@@ -34,10 +34,7 @@ func keyStatus(keys []config.Key, now time.Time, lastUse func(config.Digest) tim
 		}
 		for _, hash := range key.Hashes {
 			end := key.EndOf(hash)
-			of := StatusKey{Name: key.Name, SHA256: hash.Hash.Short(), Until: end.Time}
-			if last := lastUse(hash.Hash); !last.IsZero() {
-				of.LastUsed = &last
-			}
+			of := StatusKey{Name: key.Name, SHA256: hash.Hash.Short(), Until: end.Time, LastUsed: moment(lastUse(hash.Hash))}
 			switch {
 			case end.Passed(now):
 			case !end.IsZero() && EndsSoon(end.Time, now):

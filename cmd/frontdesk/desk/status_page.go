@@ -43,6 +43,8 @@ func newPages(h *Desk) *pages {
 			"style":  func() template.CSS { return template.CSS(statusCSS) },
 			"script": func() template.JS { return template.JS(windowJS) }, // #nosec G203 -- our own
 			"ago":    ago,
+			"spans":  func() []string { return spanNames },
+			"words":  func(span string) string { return spanWords[span] },
 			"ahead":  func() int { return noticeAhead },
 			"clock": func(t time.Time) string {
 				return t.In(h.config.Server.TimeZone.Location).Format("2006-01-02 15:04:05 MST")

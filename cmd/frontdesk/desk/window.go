@@ -53,11 +53,11 @@ type windowView struct {
 	Gateways []GatewayRow   `json:"gateways,omitempty"` // whose sum it is; none if it is this one alone
 	There    int            `json:"gateways_there"`     // how many there are; 0 where sessions are in memory
 	Fault    string         `json:"fault,omitempty"`    // why there is no sum
+	Known    bool           `json:"-"`                  // whether there is anything of it in the history
+	Refusals string         `json:"-"`                  // where what is on this page is listed one by one
 	series   history.Series
 	levels   []history.Levels
 	now      time.Time
-	known    bool
-	refusals string // where they are listed
 }
 
 // PastPoint is what happened in one step, for programs.
@@ -113,7 +113,7 @@ func (p *past) windowOf(ctx context.Context, query url.Values, names bool) *wind
 		span = history.Spans[name]
 	}
 	zone := p.of.config.Server.TimeZone.Location
-	v := &windowView{Span: name, Step: int(span.Step / time.Second), now: time.Now().In(zone), refusals: "/refusals"}
+	v := &windowView{Span: name, Step: int(span.Step / time.Second), now: time.Now().In(zone), Refusals: "/refusals"}
 	kind, of := history.All, history.Name{}
 	for _, k := range pastKinds {
 		if word := query.Get(k.name); word != "" {
@@ -122,16 +122,18 @@ func (p *past) windowOf(ctx context.Context, query url.Values, names bool) *wind
 			if method, endpoint, both := strings.Cut(word, " "); both && kind == history.Endpoint {
 				of = history.Name{Method: method, Word: endpoint}
 			}
-			v.refusals += "?" + url.Values{k.name: {word}}.Encode()
+			v.Refusals += "?" + url.Values{k.name: {word}}.Encode()
 			if k.name == backendKind {
 				_, resource, _ := strings.Cut(word, " of ")
-				v.refusals = "/backends?" + url.Values{"resource": {resource}}.Encode() + "#slowest"
+				v.Refusals = "/backends?" + url.Values{"resource": {resource}}.Encode() + "#slowest"
 			}
 			break
 		}
 	}
-	v.series, v.known = p.Of(kind, of, span)
-	if !v.known {
+	if kind == history.All {
+		v.series, v.levels = p.Window(span)
+		v.Known = true
+	} else if v.series, v.Known = p.Of(kind, of, span); !v.Known {
 		v.series = history.Series{At: v.now.Add(-span.Step * time.Duration(span.Points)), Step: span.Step, Points: make([]history.Point, span.Points)}
 	}
 	v.Since = v.series.At.In(zone)
@@ -140,7 +142,6 @@ func (p *past) windowOf(ctx context.Context, query url.Values, names bool) *wind
 		v.Marks = append(v.Marks, markFor(m, names))
 	}
 	if kind == history.All {
-		v.levels = p.Levels(span)
 		for _, k := range pastKinds {
 			if !names || k.name == backendKind {
 				break
@@ -339,18 +340,6 @@ func (v *windowView) link(kind, name, span string, all bool) string {
 	}
 	return path + "?" + q.Encode()
 }
-
-// Refusals is where what is on this page is listed one by one.
-func (v *windowView) Refusals() string { return v.refusals }
-
-// Known tells whether there is anything of it in the history.
-func (v *windowView) Known() bool { return v.known }
-
-// Words say what the span is.
-func (v *windowView) Words() string { return spanWords[v.Span] }
-
-// Spans are those that can be chosen.
-func (v *windowView) Spans() []string { return spanNames }
 
 // Spark is a row's requests as a small picture.
 func (r busyRow) Spark() template.HTML {

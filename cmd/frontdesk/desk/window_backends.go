@@ -31,8 +31,8 @@ type backendsView struct {
 	Resource  string        `json:"resource,omitempty"`
 	Slowest   []SlowCall    `json:"slowest"`
 	Resources []string      `json:"-"` // those with slow calls
+	Now       time.Time     `json:"-"`
 	view      *windowView
-	now       time.Time
 }
 
 // backendPart are the reads, or the writes, of a resource: what a circuit guards.
@@ -64,7 +64,7 @@ func (h *Desk) backendsOf(ctx context.Context, query url.Values) backendsView {
 	past := h.past.windowOf(ctx, url.Values{"span": query["span"]}, false)
 	v := backendsView{
 		Driver: is.Name, Store: is.Store, Version: is.Version, State: HealthOK, Replica: h.replicaHealth(), Span: past.Span, Parts: []backendPart{}, Load: h.load(), Queue: h.client.Queue(),
-		Resource: query.Get("resource"), Slowest: []SlowCall{}, view: past, now: past.now,
+		Resource: query.Get("resource"), Slowest: []SlowCall{}, view: past, Now: past.now,
 	}
 	if h.client.Ready(ctx) != nil {
 		v.State = healthUnavailable
@@ -145,16 +145,7 @@ func (v backendsView) link(span, resource string) string {
 	return "/backends?" + q.Encode()
 }
 
-// Words say what the span is.
-func (v backendsView) Words() string { return v.view.Words() }
-
-// Spans are those that can be chosen.
-func (v backendsView) Spans() []string { return spanNames }
-
 // Clock is a moment as the list shows it.
 func (v backendsView) Clock(t time.Time) string {
-	return t.In(v.now.Location()).Format("02 Jan 15:04:05 MST")
+	return t.In(v.Now.Location()).Format("02 Jan 15:04:05 MST")
 }
-
-// Ago is how long ago a moment was.
-func (v backendsView) Ago(t time.Time) string { return ago(v.now, t) }

@@ -92,14 +92,7 @@ func (h *Desk) pastKey(ctx context.Context, name string) *PastKey {
 	key := &keys[i]
 	k.Mode, k.Configured, k.Networks = cmp.Or(key.Mode, config.ModeEnforce), true, len(key.Addresses.Allow)+len(key.Addresses.Deny)
 	for _, hash := range key.Hashes {
-		one := PastKeyHash{SHA256: hash.Hash.Short()}
-		if last := h.metrics.lastUse(hash.Hash); !last.IsZero() {
-			one.LastUsed = &last
-		}
-		if end := key.EndOf(hash); !end.IsZero() {
-			one.Expires = &end.Time
-		}
-		k.Hashes = append(k.Hashes, one)
+		k.Hashes = append(k.Hashes, PastKeyHash{hash.Hash.Short(), moment(h.metrics.lastUse(hash.Hash)), moment(key.EndOf(hash).Time)})
 	}
 	k.Allow, k.Beyond = entriesOf(key, h.Gateway.Grants(), k.Grants)
 	k.Limits = h.limitsOf(ctx, key)

@@ -43,8 +43,8 @@ func (g *gauges) advance(from, to int64) {
 	}
 }
 
-// Levels returns the gauges of a span, oldest first.
-func (h *History) Levels(span Span) []Levels {
+// Window returns the series of everything and the gauges of a span, oldest first, both of one moment.
+func (h *History) Window(span Span) (Series, []Levels) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.advance(stepOf(h.clock()))
@@ -57,7 +57,7 @@ func (h *History) Levels(span Span) []Levels {
 	for i := range found {
 		found[i] = all[(now-int64(n)+1+int64(i))%int64(len(all))]
 	}
-	return found
+	return h.read(h.all, span), found
 }
 
 // Every is how often Sample should be called.

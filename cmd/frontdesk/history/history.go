@@ -66,18 +66,18 @@ type History struct {
 	gauges   gauges
 	marks    []Mark
 	clock    func() time.Time
-	began    time.Time
 	id       string
 }
 
 // New returns a history that begins now.
 func New(clock func() time.Time) *History {
-	h := &History{all: new(series), clock: clock, began: clock(), id: rand.Text()[:idLength]}
+	h := &History{all: new(series), clock: clock, id: rand.Text()[:idLength]}
 	for k := Endpoint; k < kinds; k++ {
 		h.rest[k], h.known[k], h.others[k] = new(series), map[Name]*series{}, map[Name]uint32{}
 	}
-	h.step = stepOf(h.began)
-	h.tied = tied{keys: map[string]*ties{}, since: h.began.Unix()}
+	began := clock()
+	h.step = stepOf(began)
+	h.tied = tied{keys: map[string]*ties{}, since: began.Unix()}
 	return h
 }
 
@@ -377,9 +377,6 @@ func (h *History) read(s *series, span Span) Series {
 	r.Points[n-1] = open.close().with(r.Points[n-1])
 	return r
 }
-
-// Began is since when there is a history.
-func (h *History) Began() time.Time { return h.began }
 
 const idLength = 6
 

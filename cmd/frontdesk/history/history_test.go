@@ -149,9 +149,10 @@ func TestKeptOverRestart(t *testing.T) {
 	require.FileExists(t, other)
 	w.note(gateway.Answer{Took: time.Millisecond, Method: "GET", Endpoint: "/vehicle", Status: 200, Sent: 1024})
 	for name, span := range Spans {
-		is, _ := w.Of(All, Name{}, span)
+		_, were := before.Window(span)
+		is, are := w.Window(span)
 		require.Equal(t, w.points(span, func(*gateway.Answer) bool { return true }), is.Points, name)
-		require.Equal(t, before.Levels(span), w.Levels(span), name)
+		require.Equal(t, were, are, name)
 		for k := Endpoint; k < kinds; k++ {
 			_, was := before.Busiest(k, span)
 			_, is := w.Busiest(k, span)
@@ -387,9 +388,9 @@ func TestRingsAdd(t *testing.T) {
 		told = other.now
 	}
 	for name, span := range Spans {
-		sum, _ := one.Of(All, Name{}, span)
-		levels := one.Levels(span)
-		theirs, _ := other.Of(All, Name{}, span)
+		sum, levels := one.Window(span)
+		_, own := one.Window(span)
+		theirs, others := other.Window(span)
 		require.Equal(t, theirs.Sum(), sum.Join(levels, rings[span.Step]), name)
 		for i, want := range one.points(span, func(*gateway.Answer) bool { return true }) {
 			of := theirs.Points[i]
@@ -398,9 +399,30 @@ func TestRingsAdd(t *testing.T) {
 				want.Took[p] = max(want.Took[p], of.Took[p])
 			}
 			require.Equal(t, want, sum.Points[i], name)
-			mine, its := one.Levels(span)[i], other.Levels(span)[i]
+			mine, its := own[i], others[i]
 			require.Equal(t, mine[Connections]+its[Connections], levels[i][Connections])
 			require.Equal(t, max(mine[Due], its[Due]), levels[i][Due], "of a table that they share")
 		}
 	}
+}
+
+// TestPlacesAreOfOneMoment: a step that begins while the places are made moves no figure into
+// another one's place.
+func TestPlacesAreOfOneMoment(t *testing.T) {
+	now, pause := began, time.Duration(0)
+	h := New(func() time.Time {
+		now = now.Add(pause)
+		return now
+	})
+	h.Note(gateway.Answer{At: now, Status: 200})
+	h.Sample(Levels{Connections: 7})
+	pause = Short // between any two looks at the clock
+	span := RingOf(Spans["10m"])
+	all := h.Places(span, time.Time{})
+	require.Len(t, all, 1)
+	sum := Series{At: began.Truncate(Short), Step: span.Step, Points: make([]Point, 2)}
+	levels := make([]Levels, 2)
+	require.EqualValues(t, 1, sum.Join(levels, all[0].Bytes).Requests)
+	require.Equal(t, []Levels{{Connections: 7}, {}}, levels)
+	require.EqualValues(t, 1, sum.Points[0].Requests)
 }

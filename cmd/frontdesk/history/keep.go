@@ -158,7 +158,7 @@ func (h *History) put(k *keptSeries) error {
 	if k.Kind < All || k.Kind >= kinds || len(k.Short) != shortSteps || len(k.Long) != longSteps {
 		return errors.New("a series of it is damaged")
 	}
-	s := &series{name: k.Name, recent: k.Recent}
+	s := &series{name: k.Name, recent: k.Recent, ties: ties{since: h.clock().Unix()}} // unless the file has when
 	for i, p := range k.Short {
 		s.short[(h.step+1+int64(i))%int64(shortSteps)] = p
 	}

@@ -88,13 +88,10 @@ func (l *refusalRing) last(newer uint64) *Refusal {
 // Mark is a moment at which something changed that requests may have felt.
 type Mark struct {
 	At   time.Time `json:"at"`
-	Kind string    `json:"kind"` // one of MarkKinds
+	Kind string    `json:"kind"` // start, configuration, circuit or key
 	Text string    `json:"text"`
 	Page string    `json:"page,omitempty"` // that tells more
 }
-
-// MarkKinds are what marks are of.
-var MarkKinds = []string{"start", "configuration", "circuit", "key", "certificate"}
 
 // mostMarks is how many are kept.
 const mostMarks = 200

@@ -21,8 +21,8 @@ type Places struct {
 // Places returns what the steps of a span's ring have from a moment on, and nothing of those in
 // which nothing happened.
 func (h *History) Places(span Span, from time.Time) (all []Places) {
-	levels, size := h.Levels(span), int64(span.Step/time.Second)
-	series, _ := h.Of(All, Name{}, span)
+	series, levels := h.Window(span)
+	size := int64(span.Step / time.Second)
 	first, count := series.At.Unix()/size, len(series.Points)
 	next := -1
 	for i, p := range series.Points {

@@ -136,3 +136,18 @@ func TestTiesAreBounded(t *testing.T) {
 	of := w.Tied(Client, Name{Word: "client"})
 	require.LessOrEqual(t, len(of.With[Grants])+len(of.With[Addresses]), mostOfSeries)
 }
+
+// TestTiesBeginWithTheirSeries: of a name that a file has no ties of, for nobody known asked for it,
+// they are counted since the file was read.
+func TestTiesBeginWithTheirSeries(t *testing.T) {
+	w := newWalk()
+	w.note(gateway.Answer{Status: 401, Method: "GET", Endpoint: "/order"})
+	w.note(gateway.Answer{Status: 200, Method: "GET", Endpoint: "/vehicle", Client: "client"})
+	file := filepath.Join(t.TempDir(), "history")
+	require.NoError(t, w.Save(file))
+	w.now = w.now.Add(time.Hour)
+	w.History = New(func() time.Time { return w.now })
+	require.NoError(t, w.Load(file))
+	require.Equal(t, w.now.Unix(), w.Tied(Endpoint, Name{"GET", "/order"}).Since.Unix())
+	require.Equal(t, began.Unix(), w.Tied(Endpoint, Name{"GET", "/vehicle"}).Since.Unix(), "it goes on counting")
+}

@@ -234,7 +234,6 @@ type rollbackCommand struct {
 	Logs   []string      `arg:"" optional:"" name:"log" help:"Access logs, to tell what would be refused of what was asked, as frontdesk whatif does."`
 }
 
-// Help tells what the short help has no room for.
 func (rollbackCommand) Help() string {
 	return "An api_key or a hash that was removed, revoked or has expired since then stays ended, also if the earlier files have it: its end is written into them, and told. Files that the earlier configuration did not have are kept beside under another name, NAME.bak. Everything else, comments too, is as it was. It is judged as frontdesk check does, with its expectations, before anything is written."
 }

@@ -30,14 +30,19 @@ func NewStatus(out io.Writer) func(format string, args ...any) {
 	if !is(out) {
 		return func(string, ...any) {}
 	}
+	return status(out)
+}
+
+func status(screen io.Writer) func(format string, args ...any) {
 	var last time.Time
 	return func(format string, args ...any) {
 		switch {
 		case format == "" && !last.IsZero():
-			fmt.Fprintln(out)
+			last = time.Time{}
+			fmt.Fprintln(screen)
 		case format != "" && time.Since(last) > 100*time.Millisecond:
 			last = time.Now()
-			fmt.Fprintf(out, clearLine+format, args...)
+			fmt.Fprintf(screen, clearLine+format, args...)
 		}
 	}
 }

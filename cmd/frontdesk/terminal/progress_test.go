@@ -23,3 +23,18 @@ func TestProgress(t *testing.T) {
 	require.Equal(t, "order: 2 records\n\"\\x1b[2J\"\n", out.String())
 	require.Empty(t, screen.String())
 }
+
+// TestStatus ends its line once, however often it is told to: a restore says so after each part.
+func TestStatus(t *testing.T) {
+	var screen bytes.Buffer
+	show := status(&screen)
+	show("")
+	require.Empty(t, screen.String())
+	show("%d MiB checked", 1)
+	show("")
+	show("")
+	require.Equal(t, clearLine+"1 MiB checked\n", screen.String())
+	show("%d MiB written", 2)
+	show("")
+	require.Equal(t, clearLine+"1 MiB checked\n"+clearLine+"2 MiB written\n", screen.String())
+}

@@ -140,12 +140,6 @@ func (s *Store) admit(ctx context.Context, c sqlrecord.Conn, j webhook.Job) erro
 	return err
 }
 
-// jobs returns the jobs whose documents a statement finds.
-func (s *Store) jobs(ctx context.Context, c sqlrecord.Conn, sql string, args ...mapping.Value) (found []webhook.Job, err error) {
-	err = s.documents(ctx, c, sql, args, func(j webhook.Job, _ string) { found = append(found, j) })
-	return found, err
-}
-
 // documents calls each with the jobs whose documents a statement finds.
 func (s *Store) documents(ctx context.Context, c sqlrecord.Conn, sql string, args []mapping.Value, each func(j webhook.Job, document string)) error {
 	return c.Query(ctx, s.text(sql), []sqlrecord.Column{words}, args, func(row []mapping.Value) error {
@@ -165,11 +159,10 @@ func parse(document string) (j webhook.Job, err error) {
 	return j, err
 }
 
-// read is jobs on a connection of its own.
+// read returns the jobs whose documents a statement finds.
 func (s *Store) read(ctx context.Context, sql string, args ...mapping.Value) (found []webhook.Job, err error) {
 	err = s.db.Read(ctx, func(c sqlrecord.Conn) error {
-		found, err = s.jobs(ctx, c, sql, args...)
-		return err
+		return s.documents(ctx, c, sql, args, func(j webhook.Job, _ string) { found = append(found, j) })
 	})
 	return found, err
 }
@@ -293,12 +286,9 @@ func (s *Store) held(ctx context.Context, c sqlrecord.Conn, id string) (j webhoo
 }
 
 // Forget implements webhook.Store.
-func (s *Store) Forget(ctx context.Context, before time.Time) (gone []webhook.Job, err error) {
-	err = s.db.Write(ctx, func(c sqlrecord.Conn) error {
+func (s *Store) Forget(ctx context.Context, before time.Time) error {
+	return s.db.Write(ctx, func(c sqlrecord.Conn) error {
 		const old = `finished_at > 0 AND finished_at < ?1`
-		if gone, err = s.jobs(ctx, c, `SELECT document FROM callback_job WHERE `+old, moment(before)); err != nil || len(gone) == 0 {
-			return err
-		}
 		for _, sql := range []string{
 			`DELETE FROM callback_try WHERE job_id IN (SELECT id FROM callback_job WHERE ` + old + `)`,
 			`DELETE FROM callback_job WHERE ` + old,
@@ -309,7 +299,6 @@ func (s *Store) Forget(ctx context.Context, before time.Time) (gone []webhook.Jo
 		}
 		return nil
 	})
-	return gone, err
 }
 
 // Release lets go of all jobs that somebody had: for a process that knows that

@@ -44,8 +44,6 @@ func (l *Ledger) Meet(ctx context.Context, id, document string) (others []Gatewa
 
 // Leave forgets a gateway that stops.
 func (l *Ledger) Leave(ctx context.Context, id string) error {
-	return l.db.Write(ctx, func(c sqlrecord.Conn) error {
-		_, err := c.Exec(ctx, l.text(`DELETE FROM ledger_gateway WHERE id = ?1`), mapping.TextValue(id))
-		return err
-	})
+	_, err := l.exec(ctx, `DELETE FROM ledger_gateway WHERE id = ?1`, mapping.TextValue(id))
+	return err
 }

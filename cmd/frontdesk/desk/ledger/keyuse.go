@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -76,12 +77,7 @@ func (l *Ledger) ForgetKeyUses(ctx context.Context, uses KeyUses) error {
 // inOrder are the hashes in the order that every gateway takes their rows in: none waits for
 // one that waits for it.
 func inOrder(uses KeyUses) []HashOfKey {
-	all := make([]HashOfKey, 0, len(uses))
-	for of := range uses {
-		all = append(all, of)
-	}
-	slices.SortFunc(all, func(a, b HashOfKey) int {
+	return slices.SortedFunc(maps.Keys(uses), func(a, b HashOfKey) int {
 		return strings.Compare(a.Key+" "+a.SHA256, b.Key+" "+b.SHA256)
 	})
-	return all
 }
