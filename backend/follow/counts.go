@@ -51,7 +51,7 @@ func (f *Follower) Scans(ctx context.Context) (all []Scan, err error) {
 	}
 	columns := []sqlrecord.Column{{Type: mapping.Text}, {Type: mapping.Int4}, {Type: mapping.Int4}}
 	err = f.db.Read(ctx, func(c sqlrecord.Conn) error {
-		return c.Query(ctx, f.text(`SELECT resource, count(*), coalesce(max(`+f.o.DB.Dialect().Present+` - done_at), 0) FROM followed WHERE done_at > 0 GROUP BY resource`), columns, nil,
+		return c.Query(ctx, `SELECT resource, count(*), coalesce(max(`+f.o.DB.Dialect().Present+` - done_at), 0) FROM followed WHERE done_at > 0 GROUP BY resource`, columns, nil,
 			func(row []mapping.Value) error {
 				if i, ok := at[row[0].Text()]; ok {
 					all[i].Clients, all[i].Age = row[1].Int(), time.Duration(row[2].Int())*time.Millisecond

@@ -14,6 +14,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -221,17 +222,17 @@ func (s states) args(q backend.DigestQuery) []mapping.Value {
 
 // Greatest implements sqlrecord.States.
 func (s states) Greatest(ctx context.Context, c sqlrecord.Conn, q backend.DigestQuery) (last int64, err error) {
-	err = c.Query(ctx, s.f.text(`SELECT coalesce(max(id), 0)`+ofRange), numbers(1), s.args(q), func(row []mapping.Value) error {
+	row, err := sqlrecord.One(ctx, c, `SELECT coalesce(max(id), 0)`+ofRange, numbers(1), s.args(q)...)
+	if err == nil {
 		last = row[0].Int()
-		return nil
-	})
+	}
 	return last, err
 }
 
 // Each implements sqlrecord.States.
 func (s states) Each(ctx context.Context, c sqlrecord.Conn, q backend.DigestQuery, each func(id, modified mapping.Value)) error {
 	to := cmp.Or(int64(q.To), anyID)
-	return c.Query(ctx, s.f.text(`SELECT id, modified`+ofRange+` AND id <= ?4 ORDER BY id`), numbers(2), append(s.args(q), mapping.IntValue(to)), func(row []mapping.Value) error {
+	return c.Query(ctx, `SELECT id, modified`+ofRange+` AND id <= ?4 ORDER BY id`, numbers(2), append(s.args(q), mapping.IntValue(to)), func(row []mapping.Value) error {
 		each(row[0], momentOf(row[1]))
 		return nil
 	})
@@ -248,17 +249,8 @@ func momentOf(v mapping.Value) mapping.Value {
 	return mapping.TimeValue(time.UnixMilli(v.Int()))
 }
 
-// text writes a statement, which has SQLite's placeholders, for the engine.
-func (f *Follower) text(sql string) string { return f.o.DB.Dialect().Text(sql) }
-
 // numbers are so many result columns.
-func numbers(n int) []sqlrecord.Column {
-	columns := make([]sqlrecord.Column, n)
-	for i := range columns {
-		columns[i].Type = mapping.Int4
-	}
-	return columns
-}
+func numbers(n int) []sqlrecord.Column { return slices.Repeat([]sqlrecord.Column{sqlrecord.Number}, n) }
 
 // key names a pair.
 func (p pair) key() string { return strconv.FormatInt(p.client.ID, 10) + " " + p.resource.Name }

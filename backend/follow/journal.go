@@ -54,9 +54,9 @@ type place struct {
 
 // readPlace reads the place of a pair.
 func (f *Follower) readPlace(ctx context.Context, c sqlrecord.Conn, p pair) (at place, err error) {
-	text, number := sqlrecord.Column{Type: mapping.Text}, sqlrecord.Column{Type: mapping.Int4}
-	err = c.Query(ctx, f.text(`SELECT position, mark, marked_at, unsettled FROM followed WHERE client_id = ?1 AND resource = ?2`),
-		[]sqlrecord.Column{text, text, number, number}, p.values(), func(row []mapping.Value) error {
+	columns := []sqlrecord.Column{sqlrecord.Words, sqlrecord.Words, sqlrecord.Number, sqlrecord.Number}
+	err = c.Query(ctx, `SELECT position, mark, marked_at, unsettled FROM followed WHERE client_id = ?1 AND resource = ?2`,
+		columns, p.values(), func(row []mapping.Value) error {
 			at = place{strings.Clone(row[0].Text()), strings.Clone(row[1].Text()), row[2].Int(), row[3].Int()}
 			return nil
 		})

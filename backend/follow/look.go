@@ -111,7 +111,7 @@ func (f *Follower) sweep(ctx context.Context, l *look) (done bool, err error) {
 	var missing []int32
 	n := 0
 	err = f.db.Read(ctx, func(c sqlrecord.Conn) error {
-		return c.Query(ctx, f.text(`SELECT id FROM followed_record WHERE client_id = ?1 AND resource = ?2 AND id > ?3 AND gone = 0 AND pass < ?4 ORDER BY id LIMIT ?5`), numbers(1),
+		return c.Query(ctx, `SELECT id FROM followed_record WHERE client_id = ?1 AND resource = ?2 AND id > ?3 AND gone = 0 AND pass < ?4 ORDER BY id LIMIT ?5`, numbers(1),
 			l.values(mapping.IntValue(int64(l.after)), mapping.IntValue(l.pass), mapping.IntValue(sweepAtOnce)), func(row []mapping.Value) error {
 				n, l.after = n+1, int32(row[0].Int())
 				if _, there := slices.BinarySearch(l.seen, l.after); !there {
@@ -156,7 +156,7 @@ func (f *Follower) start(ctx context.Context, p pair) (l *look, err error) {
 		if l.place, err = f.readPlace(ctx, c, p); err != nil {
 			return err
 		}
-		return c.Query(ctx, f.text(`UPDATE followed SET pass = pass + 1 WHERE client_id = ?1 AND resource = ?2 RETURNING pass, ready_at, whole_at, since, high, `+f.o.DB.Dialect().Present+`, done_at`),
+		return c.Query(ctx, `UPDATE followed SET pass = pass + 1 WHERE client_id = ?1 AND resource = ?2 RETURNING pass, ready_at, whole_at, since, high, `+f.o.DB.Dialect().Present+`, done_at`,
 			numbers(7), p.values(), func(row []mapping.Value) error {
 				found = true
 				l.pass, l.first, l.since, l.high, l.present = row[0].Int(), row[1].Int() == 0, row[3].Int(), row[4].Int(), row[5].Int()
@@ -185,17 +185,14 @@ func (f *Follower) finish(ctx context.Context, l *look) error {
 		if err := f.renew(ctx, c); err != nil {
 			return err
 		}
-		var now int64
-		if err := c.Query(ctx, f.text(`SELECT `+present), numbers(1), nil, func(row []mapping.Value) error {
-			now = row[0].Int()
-			return nil
-		}); err != nil {
+		now, err := sqlrecord.One(ctx, c, `SELECT `+present, numbers(1))
+		if err != nil {
 			return err
 		}
-		at := l.ended(now)
-		n, err := c.Exec(ctx, f.text(`UPDATE followed SET next_at = `+present+` + ?4, done_at = `+present+`, since = ?5, high = ?6, position = ?8, mark = ?9, marked_at = ?10, unsettled = ?11,
+		at := l.ended(now[0].Int())
+		n, err := c.Exec(ctx, `UPDATE followed SET next_at = `+present+` + ?4, done_at = `+present+`, since = ?5, high = ?6, position = ?8, mark = ?9, marked_at = ?10, unsettled = ?11,
 			whole_at = CASE WHEN CAST(?7 AS BIGINT) = 1 THEN `+present+` ELSE whole_at END, ready_at = CASE WHEN ready_at = 0 THEN `+present+` ELSE ready_at END
-			WHERE client_id = ?1 AND resource = ?2 AND pass = ?3`),
+			WHERE client_id = ?1 AND resource = ?2 AND pass = ?3`,
 			l.values(mapping.IntValue(l.pass), mapping.IntValue(l.how.Every.Milliseconds()), mapping.IntValue(l.highest), mapping.IntValue(l.high), mapping.IntValue(whole),
 				mapping.TextValue(at.position), mapping.TextValue(at.mark), mapping.IntValue(at.markedAt), mapping.IntValue(at.unsettled))...)
 		switch {
@@ -204,7 +201,7 @@ func (f *Follower) finish(ctx context.Context, l *look) error {
 		case n == 0:
 			return errLeft
 		}
-		_, err = c.Exec(ctx, f.text(`DELETE FROM followed_record WHERE client_id = ?1 AND resource = ?2 AND gone = 1 AND pass < ?3`), l.values(mapping.IntValue(l.pass))...)
+		_, err = c.Exec(ctx, `DELETE FROM followed_record WHERE client_id = ?1 AND resource = ?2 AND gone = 1 AND pass < ?3`, l.values(mapping.IntValue(l.pass))...)
 		return err
 	})
 }

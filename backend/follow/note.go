@@ -58,21 +58,17 @@ func (f *Follower) note(ctx context.Context, p pair, in *look, all []sighting) e
 				return err
 			}
 		}
-		pass, followed := int64(0), false
-		err := c.Query(ctx, f.text(`SELECT pass FROM followed WHERE client_id = ?1 AND resource = ?2`), numbers(1), p.values(), func(row []mapping.Value) error {
-			pass, followed = row[0].Int(), true
-			return nil
-		})
+		row, err := sqlrecord.One(ctx, c, `SELECT pass FROM followed WHERE client_id = ?1 AND resource = ?2`, numbers(1), p.values()...)
 		switch {
 		case err != nil:
 			return err
-		case !followed && in == nil:
+		case row == nil && in == nil:
 			return nil
-		case !followed || in != nil && pass != in.pass:
+		case row == nil || in != nil && row[0].Int() != in.pass:
 			return errLeft
 		}
 		for _, s := range all {
-			changed, err := f.store(ctx, c, p, pass, s)
+			changed, err := f.store(ctx, c, p, row[0].Int(), s)
 			if err == nil && changed && (in == nil || !in.first) {
 				err = sqlrecord.Note(ctx, c, f.o.DB.Dialect(), p.client.ID, p.resource, s.id, s.kind)
 			}
@@ -98,9 +94,9 @@ func (f *Follower) store(ctx context.Context, c sqlrecord.Conn, p pair, pass int
 		gone = 1
 		differs = `followed_record.gone = 0 AND (followed_record.pass < excluded.pass OR CAST(?8 AS BIGINT) = 1)`
 	}
-	n, err := c.Exec(ctx, f.text(`INSERT INTO followed_record (client_id, resource, id, version, modified, gone, pass) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+	n, err := c.Exec(ctx, `INSERT INTO followed_record (client_id, resource, id, version, modified, gone, pass) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
 		ON CONFLICT (client_id, resource, id) DO UPDATE SET version = excluded.version, modified = excluded.modified, gone = excluded.gone, pass = excluded.pass
-		WHERE `+differs), p.values(mapping.IntValue(int64(s.id)), mapping.IntValue(version), s.modified, mapping.IntValue(gone), mapping.IntValue(pass), mapping.IntValue(late))...)
+		WHERE `+differs, p.values(mapping.IntValue(int64(s.id)), mapping.IntValue(version), s.modified, mapping.IntValue(gone), mapping.IntValue(pass), mapping.IntValue(late))...)
 	return n > 0, err
 }
 
@@ -130,7 +126,7 @@ func (f *Follower) lastSeen(ctx context.Context, p pair, ids []int32) (map[int32
 				places.WriteString(f.o.DB.Dialect().Placeholder(len(args) + 1))
 				args = append(args, mapping.IntValue(int64(some[min(i, len(some)-1)])))
 			}
-			err := c.Query(ctx, f.text(`SELECT id, version, modified, gone FROM followed_record WHERE client_id = ?1 AND resource = ?2 AND id IN (`)+places.String()+`)`,
+			err := c.Query(ctx, `SELECT id, version, modified, gone FROM followed_record WHERE client_id = ?1 AND resource = ?2 AND id IN (`+places.String()+`)`,
 				numbers(4), args, func(row []mapping.Value) error {
 					found[int32(row[0].Int())] = known{row[1].Int(), row[2], row[3].Int() == 1}
 					return nil

@@ -50,9 +50,9 @@ func (f *Follower) begin(ctx context.Context, client auth.Client, resources []*m
 	err := f.db.Write(ctx, func(c sqlrecord.Conn) error {
 		for _, r := range resources {
 			p := pair{client, r}
-			_, err := c.Exec(ctx, f.text(`INSERT INTO followed (client_id, resource, client_name, asked_at) VALUES (?1, ?2, ?3, `+f.o.DB.Dialect().Present+`)
+			_, err := c.Exec(ctx, `INSERT INTO followed (client_id, resource, client_name, asked_at) VALUES (?1, ?2, ?3, `+f.o.DB.Dialect().Present+`)
 				ON CONFLICT (client_id, resource) DO UPDATE SET client_name = excluded.client_name, asked_at = excluded.asked_at,
-				ready_at = CASE WHEN followed.ready_at > excluded.asked_at THEN excluded.asked_at ELSE followed.ready_at END`), p.values(mapping.TextValue(client.Name))...)
+				ready_at = CASE WHEN followed.ready_at > excluded.asked_at THEN excluded.asked_at ELSE followed.ready_at END`, p.values(mapping.TextValue(client.Name))...)
 			if err != nil {
 				return err
 			}
@@ -87,7 +87,7 @@ func (f *Follower) touch(ctx context.Context, client auth.Client, resources []*m
 	}
 	return own(f.db.Write(ctx, func(c sqlrecord.Conn) error {
 		for _, p := range stale {
-			if _, err := c.Exec(ctx, f.text(`UPDATE followed SET asked_at = `+f.o.DB.Dialect().Present+` WHERE client_id = ?1 AND resource = ?2`), p.values()...); err != nil {
+			if _, err := c.Exec(ctx, `UPDATE followed SET asked_at = `+f.o.DB.Dialect().Present+` WHERE client_id = ?1 AND resource = ?2`, p.values()...); err != nil {
 				return err
 			}
 		}
@@ -111,7 +111,7 @@ func (f *Follower) followedSince(ctx context.Context, c sqlrecord.Conn, q backen
 
 func (f *Follower) readySince(ctx context.Context, c sqlrecord.Conn, client auth.Client, resources []*mapping.Resource, at int64) (bool, error) {
 	var ready []string
-	err := c.Query(ctx, f.text(`SELECT resource FROM followed WHERE client_id = ?1 AND ready_at > 0 AND ready_at <= ?2`), []sqlrecord.Column{{Type: mapping.Text}},
+	err := c.Query(ctx, `SELECT resource FROM followed WHERE client_id = ?1 AND ready_at > 0 AND ready_at <= ?2`, []sqlrecord.Column{{Type: mapping.Text}},
 		[]mapping.Value{mapping.IntValue(client.ID), mapping.IntValue(at)}, func(row []mapping.Value) error {
 			ready = append(ready, row[0].Text())
 			return nil
@@ -125,7 +125,7 @@ func (f *Follower) pairs(ctx context.Context, where string, args ...mapping.Valu
 	columns := []sqlrecord.Column{{Type: mapping.Int4}, {Type: mapping.Text}, {Type: mapping.Text}}
 	err = f.db.Read(ctx, func(c sqlrecord.Conn) error {
 		all = nil
-		return c.Query(ctx, f.text(`SELECT client_id, client_name, resource FROM followed WHERE `+where), columns, args, func(row []mapping.Value) error {
+		return c.Query(ctx, `SELECT client_id, client_name, resource FROM followed WHERE `+where, columns, args, func(row []mapping.Value) error {
 			if r := f.resources[row[2].Text()]; r != nil {
 				all = append(all, pair{auth.Client{ID: row[0].Int(), Name: row[1].Text()}, r})
 			}
@@ -142,16 +142,10 @@ const forgetAtOnce = 1000
 func (f *Follower) forget(ctx context.Context) error {
 	d := f.o.DB.Dialect()
 	late := mapping.IntValue((f.o.Keep + askedAgain).Milliseconds())
-	err := f.db.Write(ctx, func(c sqlrecord.Conn) error {
-		_, err := c.Exec(ctx, f.text(`DELETE FROM followed WHERE asked_at < `+d.Present+` - ?1`), late)
-		return err
-	})
+	_, err := sqlrecord.Change(ctx, f.db, `DELETE FROM followed WHERE asked_at < `+d.Present+` - ?1`, late)
 	for n := int64(forgetAtOnce); err == nil && n == forgetAtOnce; {
-		err = f.db.Write(ctx, func(c sqlrecord.Conn) (err error) {
-			n, err = c.Exec(ctx, f.text(`DELETE FROM followed_record WHERE (client_id, resource, id) IN (SELECT client_id, resource, id FROM followed_record r
-				WHERE NOT EXISTS (SELECT 1 FROM followed f WHERE f.client_id = r.client_id AND f.resource = r.resource) LIMIT ?1)`), mapping.IntValue(forgetAtOnce))
-			return err
-		})
+		n, err = sqlrecord.Change(ctx, f.db, `DELETE FROM followed_record WHERE (client_id, resource, id) IN (SELECT client_id, resource, id FROM followed_record r
+			WHERE NOT EXISTS (SELECT 1 FROM followed f WHERE f.client_id = r.client_id AND f.resource = r.resource) LIMIT ?1)`, mapping.IntValue(forgetAtOnce))
 	}
 	if err == nil {
 		err = f.changes.Prune(ctx)

@@ -161,7 +161,7 @@ func (f *Follower) startDue(ctx context.Context, r *rounds) (again time.Duration
 	}
 	err = f.db.Read(ctx, func(c sqlrecord.Conn) error {
 		again = dueEvery
-		return c.Query(ctx, f.text(`SELECT min(next_at) - `+present+` FROM followed WHERE next_at > `+present), numbers(1), nil, func(row []mapping.Value) error {
+		return c.Query(ctx, `SELECT min(next_at) - `+present+` FROM followed WHERE next_at > `+present, numbers(1), nil, func(row []mapping.Value) error {
 			if row[0].IsSet() {
 				again = min(again, max(time.Millisecond, time.Duration(row[0].Int())*time.Millisecond))
 			}
@@ -175,11 +175,9 @@ func (f *Follower) startDue(ctx context.Context, r *rounds) (again time.Duration
 func (f *Follower) giveWay(ctx context.Context, r *rounds, l *look) error {
 	r.failures[l.key()] = l.failures
 	delete(r.looks, l.key())
-	return f.db.Write(ctx, func(c sqlrecord.Conn) error {
-		_, err := c.Exec(ctx, f.text(`UPDATE followed SET next_at = `+f.o.DB.Dialect().Present+` + ?4 WHERE client_id = ?1 AND resource = ?2 AND pass = ?3`),
-			l.values(mapping.IntValue(l.pass), mapping.IntValue(backoff(l.failures).Milliseconds()))...)
-		return err
-	})
+	_, err := sqlrecord.Change(ctx, f.db, `UPDATE followed SET next_at = `+f.o.DB.Dialect().Present+` + ?4 WHERE client_id = ?1 AND resource = ?2 AND pass = ?3`,
+		l.values(mapping.IntValue(l.pass), mapping.IntValue(backoff(l.failures).Milliseconds()))...)
+	return err
 }
 
 // holding does a step of a look. The lease is renewed meanwhile, since reading one page may take
@@ -202,8 +200,8 @@ func (f *Follower) holding(ctx context.Context, l *look) (done bool, err error) 
 // clock of the database was set back: it has ended, too.
 func (f *Follower) renew(ctx context.Context, c sqlrecord.Conn) error {
 	present := f.o.DB.Dialect().Present
-	n, err := c.Exec(ctx, f.text(`INSERT INTO follow_lease (one, holder, until) VALUES (1, ?1, `+present+` + ?2)
-		ON CONFLICT (one) DO UPDATE SET holder = excluded.holder, until = excluded.until WHERE follow_lease.holder = excluded.holder OR follow_lease.until <= `+present+` OR follow_lease.until > `+present+` + ?2`),
+	n, err := c.Exec(ctx, `INSERT INTO follow_lease (one, holder, until) VALUES (1, ?1, `+present+` + ?2)
+		ON CONFLICT (one) DO UPDATE SET holder = excluded.holder, until = excluded.until WHERE follow_lease.holder = excluded.holder OR follow_lease.until <= `+present+` OR follow_lease.until > `+present+` + ?2`,
 		mapping.TextValue(f.holder), mapping.IntValue(f.o.Lease.Milliseconds()))
 	if err == nil && n == 0 {
 		err = errLost
@@ -215,8 +213,5 @@ func (f *Follower) renew(ctx context.Context, c sqlrecord.Conn) error {
 func (f *Follower) release() {
 	ctx, cancel := context.WithTimeout(context.Background(), releaseTime)
 	defer cancel()
-	_ = f.db.Write(ctx, func(c sqlrecord.Conn) error {
-		_, err := c.Exec(ctx, f.text(`DELETE FROM follow_lease WHERE holder = ?1`), mapping.TextValue(f.holder))
-		return err
-	})
+	_, _ = sqlrecord.Change(ctx, f.db, `DELETE FROM follow_lease WHERE holder = ?1`, mapping.TextValue(f.holder))
 }

@@ -61,7 +61,7 @@ func (s *Store) foldKeys(ctx context.Context, resource string) error {
 func (s *Store) foldSome(ctx context.Context, c sqlrecord.Conn, resource string, from int64) (last int64, gone []int64, more bool, err error) {
 	var rows [][]mapping.Value
 	name := mapping.TextValue(resource)
-	err = c.Query(ctx, s.text(`SELECT id, client_id, key FROM kept_id WHERE resource = ?1 AND id > ?2 AND folded IS NULL ORDER BY id LIMIT ?3`),
+	err = c.Query(ctx, `SELECT id, client_id, key FROM kept_id WHERE resource = ?1 AND id > ?2 AND folded IS NULL ORDER BY id LIMIT ?3`,
 		[]sqlrecord.Column{number, number, words}, []mapping.Value{name, mapping.IntValue(from), mapping.IntValue(foldAtOnce)}, func(row []mapping.Value) error {
 			rows = append(rows, slices.Clone(row))
 			return nil
@@ -70,8 +70,8 @@ func (s *Store) foldSome(ctx context.Context, c sqlrecord.Conn, resource string,
 		return from, nil, false, err
 	}
 	for _, row := range rows {
-		n, err := c.Exec(ctx, s.text(`UPDATE kept_id SET folded = ?3 WHERE resource = ?1 AND id = ?2 AND NOT EXISTS
-			(SELECT 1 FROM kept_id other WHERE other.resource = ?1 AND other.client_id = ?4 AND other.folded = ?3 AND other.id <> ?2)`),
+		n, err := c.Exec(ctx, `UPDATE kept_id SET folded = ?3 WHERE resource = ?1 AND id = ?2 AND NOT EXISTS
+			(SELECT 1 FROM kept_id other WHERE other.resource = ?1 AND other.client_id = ?4 AND other.folded = ?3 AND other.id <> ?2)`,
 			name, row[0], mapping.TextValue(sheet.FoldKey(row[2].Text())), row[1])
 		if err != nil {
 			return from, nil, false, err

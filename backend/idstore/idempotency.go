@@ -20,7 +20,7 @@ const purgeAtOnce = 100
 func (s *Store) Recall(ctx context.Context, client auth.Client, key string) (memo *backend.StoredAnswer, err error) {
 	var row []mapping.Value
 	err = s.db.Read(ctx, func(c sqlrecord.Conn) (err error) {
-		row, err = s.row(ctx, c, `SELECT sum, answer FROM kept_answer WHERE client_id = ?1 AND key = ?2 AND expires_at > ?3`,
+		row, err = sqlrecord.One(ctx, c, `SELECT sum, answer FROM kept_answer WHERE client_id = ?1 AND key = ?2 AND expires_at > ?3`,
 			[]sqlrecord.Column{octets, octets}, mapping.IntValue(client.ID), mapping.TextValue(key), mapping.IntValue(s.now().UnixMilli()))
 		return err
 	})
@@ -47,11 +47,11 @@ func (s *Store) Begin(ctx context.Context, client auth.Client, key string) error
 	id, name := mapping.IntValue(client.ID), mapping.TextValue(key)
 	var begun int64
 	err := s.db.Write(ctx, func(c sqlrecord.Conn) error {
-		_, err := c.Exec(ctx, s.text(`DELETE FROM kept_answer WHERE (client_id, key) IN
-			(SELECT client_id, key FROM kept_answer WHERE expires_at <= ?1 ORDER BY expires_at LIMIT ?2) OR client_id = ?3 AND key = ?4 AND expires_at <= ?1`),
+		_, err := c.Exec(ctx, `DELETE FROM kept_answer WHERE (client_id, key) IN
+			(SELECT client_id, key FROM kept_answer WHERE expires_at <= ?1 ORDER BY expires_at LIMIT ?2) OR client_id = ?3 AND key = ?4 AND expires_at <= ?1`,
 			expired, mapping.IntValue(purgeAtOnce), id, name)
 		if err == nil {
-			begun, err = c.Exec(ctx, s.text(`INSERT INTO kept_answer (client_id, key, expires_at) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING`), id, name, expires)
+			begun, err = c.Exec(ctx, `INSERT INTO kept_answer (client_id, key, expires_at) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING`, id, name, expires)
 		}
 		return err
 	})
@@ -80,11 +80,7 @@ func (s *Store) Abandon(ctx context.Context, client auth.Client, key string) err
 }
 
 func (s *Store) end(ctx context.Context, sql string, args ...mapping.Value) error {
-	err := s.db.Write(ctx, func(c sqlrecord.Conn) error {
-		_, err := c.Exec(ctx, s.text(sql), args...)
-		return err
-	})
-	if err != nil {
+	if _, err := sqlrecord.Change(ctx, s.db, sql, args...); err != nil {
 		return failed("end under an idempotency key", err)
 	}
 	return nil

@@ -26,7 +26,7 @@ func (s *Store) expect(ctx context.Context, id string) error {
 		sql = `SELECT relname::text FROM pg_class WHERE oid = to_regclass('kept_store')`
 	}
 	err := s.db.Read(ctx, func(c sqlrecord.Conn) error {
-		row, err := s.row(ctx, c, sql, []sqlrecord.Column{words})
+		row, err := sqlrecord.One(ctx, c, sql, []sqlrecord.Column{words})
 		if err != nil || row == nil {
 			return err
 		}
@@ -44,7 +44,7 @@ func (s *Store) expect(ctx context.Context, id string) error {
 }
 
 func (s *Store) readIdentity(ctx context.Context, c sqlrecord.Conn) error {
-	row, err := s.row(ctx, c, `SELECT id FROM kept_store`, []sqlrecord.Column{words})
+	row, err := sqlrecord.One(ctx, c, `SELECT id FROM kept_store`, []sqlrecord.Column{words})
 	if err == nil && row != nil {
 		s.id = row[0].Text()
 	}
@@ -58,7 +58,7 @@ func (s *Store) identify(ctx context.Context) error {
 		return err
 	}
 	err = s.db.Write(ctx, func(c sqlrecord.Conn) error {
-		if _, err := c.Exec(ctx, s.text(`INSERT INTO kept_store (one, id) VALUES (1, ?1) ON CONFLICT DO NOTHING`), mapping.TextValue(id.String())); err != nil {
+		if _, err := c.Exec(ctx, `INSERT INTO kept_store (one, id) VALUES (1, ?1) ON CONFLICT DO NOTHING`, mapping.TextValue(id.String())); err != nil {
 			return err
 		}
 		return s.readIdentity(ctx, c)

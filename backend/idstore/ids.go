@@ -90,7 +90,7 @@ func (s *Store) readID(ctx context.Context, c sqlrecord.Conn, ref sheet.KeyRef) 
 		sql = `SELECT id FROM kept_id WHERE resource = ?1 AND client_id = ?2 AND folded = ?3`
 		ref.Key = sheet.FoldKey(ref.Key)
 	}
-	row, err := s.row(ctx, c, sql, []sqlrecord.Column{number}, values(ref)...)
+	row, err := sqlrecord.One(ctx, c, sql, []sqlrecord.Column{number}, values(ref)...)
 	if err != nil || row == nil {
 		return 0, err
 	}
@@ -118,7 +118,7 @@ func (s *Store) giveOut(ctx context.Context, refs []sheet.KeyRef, ids sheet.IDs)
 			given[ref] = n
 		}
 		for resource, id := range last {
-			if _, err := c.Exec(ctx, s.text(`UPDATE kept_last_id SET id = ?2 WHERE resource = ?1`), mapping.TextValue(resource), mapping.IntValue(id)); err != nil {
+			if _, err := c.Exec(ctx, `UPDATE kept_last_id SET id = ?2 WHERE resource = ?1`, mapping.TextValue(resource), mapping.IntValue(id)); err != nil {
 				return err
 			}
 		}
@@ -138,7 +138,7 @@ func (s *Store) giveOut(ctx context.Context, refs []sheet.KeyRef, ids sheet.IDs)
 // counter this transaction has locked.
 func (s *Store) giveOne(ctx context.Context, c sqlrecord.Conn, ref sheet.KeyRef, last map[string]int64) (int32, error) {
 	if _, locked := last[ref.Resource]; !locked {
-		row, err := s.row(ctx, c, `INSERT INTO kept_last_id (resource, id) VALUES (?1, 0) ON CONFLICT (resource) DO UPDATE SET id = kept_last_id.id RETURNING id`,
+		row, err := sqlrecord.One(ctx, c, `INSERT INTO kept_last_id (resource, id) VALUES (?1, 0) ON CONFLICT (resource) DO UPDATE SET id = kept_last_id.id RETURNING id`,
 			[]sqlrecord.Column{number}, mapping.TextValue(ref.Resource))
 		if err != nil {
 			return 0, err
@@ -157,7 +157,7 @@ func (s *Store) giveOne(ctx context.Context, c sqlrecord.Conn, ref sheet.KeyRef,
 		folded = mapping.TextValue(sheet.FoldKey(ref.Key))
 	}
 	// The key may be there, not folded: from a gateway whose sheet does not ignore case yet.
-	row, err := s.row(ctx, c, `INSERT INTO kept_id (resource, client_id, key, id, folded) VALUES (?1, ?2, ?3, ?4, ?5)
+	row, err := sqlrecord.One(ctx, c, `INSERT INTO kept_id (resource, client_id, key, id, folded) VALUES (?1, ?2, ?3, ?4, ?5)
 		ON CONFLICT (resource, client_id, key) DO UPDATE SET folded = excluded.folded RETURNING id`,
 		[]sqlrecord.Column{number}, append(values(ref), mapping.IntValue(id), folded)...)
 	if err != nil {
@@ -202,7 +202,7 @@ func (s *Store) Keys(ctx context.Context, client auth.Client, refs []sheet.IDRef
 			if s.folds(ref.Resource) {
 				sql += ` AND folded IS NOT NULL`
 			}
-			row, err := s.row(ctx, c, sql, []sqlrecord.Column{number, words},
+			row, err := sqlrecord.One(ctx, c, sql, []sqlrecord.Column{number, words},
 				mapping.TextValue(ref.Resource), mapping.IntValue(int64(ref.ID)))
 			if err != nil {
 				return err

@@ -19,7 +19,6 @@ import (
 
 	"frontdesk/backend"
 	"frontdesk/backend/sqlrecord"
-	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
 )
 
@@ -92,23 +91,7 @@ func failed(what string, err error) error {
 }
 
 // How result columns are read.
-var (
-	number = sqlrecord.Column{Type: mapping.Int4}
-	words  = sqlrecord.Column{Type: mapping.Text}
-	octets = sqlrecord.Column{Type: mapping.Bytea}
-)
-
-// text writes a statement, which has SQLite's placeholders, for the engine.
-func (s *Store) text(sql string) string { return s.db.Dialect().Text(sql) }
-
-// row runs a query for one row at most; nil where there is none.
-func (s *Store) row(ctx context.Context, c sqlrecord.Conn, sql string, columns []sqlrecord.Column, args ...mapping.Value) (row []mapping.Value, err error) {
-	err = c.Query(ctx, s.text(sql), columns, args, func(r []mapping.Value) error {
-		row = append([]mapping.Value(nil), r...)
-		return nil
-	})
-	return row, err
-}
+var number, words, octets = sqlrecord.Number, sqlrecord.Words, sqlrecord.Octets
 
 // cache remembers what never changes. It forgets by generations: when the young
 // one is full it becomes the old one, and the old one goes.

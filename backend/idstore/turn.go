@@ -57,20 +57,13 @@ func (s *Store) tryTake(ctx context.Context, name []mapping.Value) (taken bool, 
 	if deadline, ok := ctx.Deadline(); ok {
 		left = time.Until(deadline)
 	}
-	err = s.db.Write(ctx, func(c sqlrecord.Conn) error {
-		n, err := c.Exec(ctx, `INSERT INTO kept_turn (resource, client_id, id, holder, until) VALUES ($1, $2, $3, $4, clock_timestamp() + $5 * interval '1 microsecond')
-			ON CONFLICT (resource, client_id, id) DO UPDATE SET holder = excluded.holder, until = excluded.until WHERE kept_turn.until <= clock_timestamp()`,
-			append(name[:len(name):len(name)], mapping.IntValue(left.Microseconds()))...)
-		taken = n == 1
-		return err
-	})
-	return taken, err
+	n, err := sqlrecord.Change(ctx, s.db, `INSERT INTO kept_turn (resource, client_id, id, holder, until) VALUES ($1, $2, $3, $4, clock_timestamp() + $5 * interval '1 microsecond')
+		ON CONFLICT (resource, client_id, id) DO UPDATE SET holder = excluded.holder, until = excluded.until WHERE kept_turn.until <= clock_timestamp()`,
+		append(name[:len(name):len(name)], mapping.IntValue(left.Microseconds()))...)
+	return n == 1, err
 }
 
 // release ends a turn. Where that fails the turn ends with its deadline.
 func (s *Store) release(ctx context.Context, name []mapping.Value) {
-	_ = s.db.Write(ctx, func(c sqlrecord.Conn) error {
-		_, err := c.Exec(ctx, `DELETE FROM kept_turn WHERE resource = $1 AND client_id = $2 AND id = $3 AND holder = $4`, name...)
-		return err
-	})
+	_, _ = sqlrecord.Change(ctx, s.db, `DELETE FROM kept_turn WHERE resource = $1 AND client_id = $2 AND id = $3 AND holder = $4`, name...)
 }

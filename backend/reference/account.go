@@ -59,7 +59,7 @@ func (t *txn) addClient(ctx context.Context, name string) (auth.Client, error) {
 			return auth.Client{}, err
 		}
 		// Another process may add it meanwhile; the client exists afterwards in any case.
-		_, err = t.exec(ctx, `INSERT INTO client (name, created_at) VALUES (?1, ?2) ON CONFLICT (name) DO NOTHING`,
+		_, err = t.conn.Exec(ctx, `INSERT INTO client (name, created_at) VALUES (?1, ?2) ON CONFLICT (name) DO NOTHING`,
 			mapping.TextValue(name), mapping.IntValue(t.now().UnixMilli()))
 		if err == nil {
 			id, _, err = t.one(ctx, find, mapping.TextValue(name))
@@ -93,7 +93,7 @@ func (t *txn) addUser(ctx context.Context, n NewUser, hash string) (auth.User, e
 	if err != nil {
 		return auth.User{}, err
 	}
-	added, err := t.exec(ctx, `INSERT INTO app_user (client_id, username, email, password_hash, is_external, is_blocked, created_at)
+	added, err := t.conn.Exec(ctx, `INSERT INTO app_user (client_id, username, email, password_hash, is_external, is_blocked, created_at)
 		VALUES (?1, ?2, ?3, ?4, ?5, 0, ?6) ON CONFLICT (username) DO NOTHING`,
 		mapping.IntValue(client.ID), mapping.TextValue(n.Username), mapping.TextValue(n.Email), mapping.TextValue(hash),
 		mapping.IntValue(int64(flag(n.External))), mapping.IntValue(t.now().UnixMilli()))
@@ -134,7 +134,7 @@ func (t *txn) endSessions(ctx context.Context, change string, who mapping.Value,
 }
 
 func (t *txn) changeUser(ctx context.Context, change string, args ...mapping.Value) error {
-	n, err := t.exec(ctx, `UPDATE app_user SET `+change, args...)
+	n, err := t.conn.Exec(ctx, `UPDATE app_user SET `+change, args...)
 	if err != nil {
 		return fmt.Errorf("change user: %w", err)
 	}
@@ -214,7 +214,7 @@ func (s *Store) EndedSessions(ctx context.Context, within time.Duration) (all []
 	err = s.reserved.Read(ctx, func(conn sqlrecord.Conn) error {
 		all = nil
 		columns := []sqlrecord.Column{words, number, number, words}
-		return s.internalTables(conn).query(ctx, find, columns, []mapping.Value{mapping.IntValue(within.Milliseconds())}, func(row []mapping.Value) error {
+		return conn.Query(ctx, find, columns, []mapping.Value{mapping.IntValue(within.Milliseconds())}, func(row []mapping.Value) error {
 			all = append(all, auth.UserEnd{
 				Username: row[0].Text(), Blocked: row[1].Int() == 1, End: moment(row[2]), Why: auth.Cause(row[3].Text()),
 			})
@@ -247,7 +247,7 @@ func (h internalTables) findUser(ctx context.Context, which string, unknown erro
 
 func (h internalTables) users(ctx context.Context, which string, args []mapping.Value, each func(auth.User, string)) error {
 	columns := []sqlrecord.Column{number, words, words, words, number, number, number, words, number}
-	err := h.query(ctx, `SELECT u.id, u.username, u.email, u.password_hash, u.is_external, u.is_blocked, c.id, c.name, u.sessions_end
+	err := h.conn.Query(ctx, `SELECT u.id, u.username, u.email, u.password_hash, u.is_external, u.is_blocked, c.id, c.name, u.sessions_end
 		FROM app_user u JOIN client c ON c.id = u.client_id `+which, columns, args, func(row []mapping.Value) error {
 		each(auth.User{
 			ID: row[0].Int(), Username: row[1].Text(), Email: row[2].Text(),

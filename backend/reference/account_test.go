@@ -108,7 +108,7 @@ func TestEndedSessions(t *testing.T) {
 		}
 		ahead := at.Add(time.Hour)
 		require.NoError(t, x.inOwnTx(bg(), func(t *txn) error {
-			_, err := t.exec(bg(), `UPDATE app_user SET sessions_end = ?1 WHERE username = 'jan'`, mapping.IntValue(ahead.UnixMilli()))
+			_, err := t.conn.Exec(bg(), `UPDATE app_user SET sessions_end = ?1 WHERE username = 'jan'`, mapping.IntValue(ahead.UnixMilli()))
 			return err
 		}))
 		require.NoError(t, x.SetPassword(bg(), "jan", "hash"))
@@ -141,7 +141,7 @@ func TestResets(t *testing.T) {
 			require.NoError(t, x.KeepReset(bg(), [32]byte{byte(i)}, name, later))
 		}
 		require.NoError(t, x.inOwnTx(bg(), func(t *txn) error {
-			_, err := t.exec(bg(), `CREATE UNIQUE INDEX for_the_test ON app_user (password_hash)`)
+			_, err := t.conn.Exec(bg(), `CREATE UNIQUE INDEX for_the_test ON app_user (password_hash)`)
 			return err
 		}))
 		_, taken, err := x.readUser(bg(), "piet")

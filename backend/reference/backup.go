@@ -64,7 +64,7 @@ type exporter struct {
 }
 
 func (e *exporter) run(ctx context.Context, model *mapping.Model) error {
-	err := e.query(ctx, `SELECT name, value FROM counter WHERE client_id = ?1`, []sqlrecord.Column{words, number},
+	err := e.conn.Query(ctx, `SELECT name, value FROM counter WHERE client_id = ?1`, []sqlrecord.Column{words, number},
 		[]mapping.Value{mapping.IntValue(e.client.ID)}, func(row []mapping.Value) error {
 			e.out.Manifest.Counters[row[0].Text()] = row[1].Int()
 			return nil

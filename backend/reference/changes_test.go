@@ -202,7 +202,7 @@ func TestChangesAreKept(t *testing.T) {
 		require.NoError(t, x.purge(bg()))
 		require.Equal(t, before, count(), "nothing is old")
 		require.NoError(t, x.inOwnTx(bg(), func(tx *txn) error {
-			_, err := tx.exec(bg(), "UPDATE record_change SET at = at - ?1", mapping.IntValue((keepChanges + 25*time.Hour).Milliseconds()))
+			_, err := tx.conn.Exec(bg(), "UPDATE record_change SET at = at - ?1", mapping.IntValue((keepChanges + 25*time.Hour).Milliseconds()))
 			return err
 		}))
 		last := x.create(s.mine, x.group("final"))

@@ -109,7 +109,7 @@ func (t *txn) totalOrder(ctx context.Context, client auth.Client, id int32) erro
 	if err != nil {
 		return err
 	}
-	_, err = t.exec(ctx, `UPDATE `+t.dialect.Quote(t.derived.order.Name)+` SET total_excl = ?2, total_incl = ?3 WHERE id = ?1`,
+	_, err = t.conn.Exec(ctx, `UPDATE `+t.dialect.Quote(t.derived.order.Name)+` SET total_excl = ?2, total_incl = ?3 WHERE id = ?1`,
 		mapping.IntValue(int64(id)), excl, incl)
 	if err != nil {
 		return fmt.Errorf("total order %d: %w", id, err)

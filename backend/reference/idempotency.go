@@ -19,7 +19,7 @@ func (t *txn) Recall(ctx context.Context, client auth.Client, key string) (*back
 		return nil, err
 	}
 	var stored *backend.StoredAnswer
-	err := t.query(ctx, `SELECT sum, answer FROM idempotency WHERE client_id = ?1 AND key = ?2 AND created_at > ?3`,
+	err := t.conn.Query(ctx, `SELECT sum, answer FROM idempotency WHERE client_id = ?1 AND key = ?2 AND created_at > ?3`,
 		[]sqlrecord.Column{octets, octets},
 		[]mapping.Value{mapping.IntValue(client.ID), mapping.TextValue(key), mapping.IntValue(t.storedFrom())},
 		func(row []mapping.Value) error {
@@ -56,7 +56,7 @@ func (t *txn) lockKey(ctx context.Context, client auth.Client, key string) error
 // Remember implements backend.Tx. It overwrites an answer that is too old to be recalled.
 // A longer lifetime is stored as a later time of storing.
 func (t *txn) Remember(ctx context.Context, client auth.Client, key string, m backend.StoredAnswer) error {
-	_, err := t.exec(ctx, `INSERT INTO idempotency (client_id, key, sum, answer, created_at) VALUES (?1, ?2, ?3, ?4, ?5)
+	_, err := t.conn.Exec(ctx, `INSERT INTO idempotency (client_id, key, sum, answer, created_at) VALUES (?1, ?2, ?3, ?4, ?5)
 		ON CONFLICT (client_id, key) DO UPDATE SET sum = excluded.sum, answer = excluded.answer, created_at = excluded.created_at`,
 		mapping.IntValue(client.ID), mapping.TextValue(key), mapping.BytesValue(m.Sum[:]), mapping.BytesValue(m.Answer), mapping.IntValue(t.now().Add(max(0, m.Life-backend.StoredAnswerLife)).UnixMilli()))
 	if err != nil {

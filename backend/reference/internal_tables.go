@@ -10,7 +10,7 @@ import (
 )
 
 // internalTables are the tables that hold no records (users, resets, counters, stored
-// answers), on one connection. Statements are written with SQLite's placeholders.
+// answers), on one connection.
 type internalTables struct {
 	conn    sqlrecord.Conn
 	dialect *sqlrecord.Dialect
@@ -21,25 +21,13 @@ func (s *Store) internalTables(conn sqlrecord.Conn) internalTables {
 }
 
 // How columns of internal tables are read.
-var (
-	number = sqlrecord.Column{Type: mapping.Int4}
-	words  = sqlrecord.Column{Type: mapping.Text}
-	octets = sqlrecord.Column{Type: mapping.Bytea}
-)
+var number, words, octets = sqlrecord.Number, sqlrecord.Words, sqlrecord.Octets
 
 func (h internalTables) postgres() bool { return h.dialect.Name == sqlrecord.Postgres().Name }
 
-func (h internalTables) exec(ctx context.Context, sql string, args ...mapping.Value) (int64, error) {
-	return h.conn.Exec(ctx, h.dialect.Text(sql), args...)
-}
-
-func (h internalTables) query(ctx context.Context, sql string, columns []sqlrecord.Column, args []mapping.Value, each func([]mapping.Value) error) error {
-	return h.conn.Query(ctx, h.dialect.Text(sql), columns, args, each)
-}
-
 // one returns the only number of the only row; false if there is no row.
 func (h internalTables) one(ctx context.Context, sql string, args ...mapping.Value) (n int64, found bool, err error) {
-	err = h.query(ctx, sql, []sqlrecord.Column{number}, args, func(row []mapping.Value) error {
+	err = h.conn.Query(ctx, sql, []sqlrecord.Column{number}, args, func(row []mapping.Value) error {
 		n, found = row[0].Int(), true
 		return nil
 	})

@@ -68,7 +68,7 @@ func (s *Store) purge(ctx context.Context) error {
 
 func (s *Store) purgeInternal(ctx context.Context) error {
 	return s.inOwnTx(ctx, func(t *txn) error {
-		if _, err := t.exec(ctx, `DELETE FROM idempotency WHERE created_at <= ?1`, mapping.IntValue(t.storedFrom())); err != nil {
+		if _, err := t.conn.Exec(ctx, `DELETE FROM idempotency WHERE created_at <= ?1`, mapping.IntValue(t.storedFrom())); err != nil {
 			return fmt.Errorf("purge answers: %w", err)
 		}
 		return t.purgeResets(ctx)
@@ -76,7 +76,7 @@ func (s *Store) purgeInternal(ctx context.Context) error {
 }
 
 func (t *txn) purgeResets(ctx context.Context) error {
-	if _, err := t.exec(ctx, `DELETE FROM password_reset WHERE expires_at <= ?1`, mapping.IntValue(t.now().UnixMilli())); err != nil {
+	if _, err := t.conn.Exec(ctx, `DELETE FROM password_reset WHERE expires_at <= ?1`, mapping.IntValue(t.now().UnixMilli())); err != nil {
 		return fmt.Errorf("purge password resets: %w", err)
 	}
 	return nil

@@ -17,7 +17,7 @@ func (s *Store) KeepReset(ctx context.Context, tokenHash [32]byte, username stri
 		if err := t.purgeResets(ctx); err != nil {
 			return err
 		}
-		n, err := t.exec(ctx, `INSERT INTO password_reset (token_hash, user_id, expires_at) SELECT ?1, id, ?3 FROM app_user WHERE username = ?2`,
+		n, err := t.conn.Exec(ctx, `INSERT INTO password_reset (token_hash, user_id, expires_at) SELECT ?1, id, ?3 FROM app_user WHERE username = ?2`,
 			mapping.BytesValue(tokenHash[:]), mapping.TextValue(username), mapping.IntValue(expires.UnixMilli()))
 		if err != nil {
 			return fmt.Errorf("keep password reset: %w", err)
@@ -51,7 +51,7 @@ func (s *Store) Redeem(ctx context.Context, tokenHash [32]byte, encodedHash stri
 		if !found {
 			return auth.ErrUnknownReset
 		}
-		if _, err := t.exec(ctx, `DELETE FROM password_reset WHERE user_id = ?1`, mapping.IntValue(user)); err != nil {
+		if _, err := t.conn.Exec(ctx, `DELETE FROM password_reset WHERE user_id = ?1`, mapping.IntValue(user)); err != nil {
 			return fmt.Errorf("drop other password resets: %w", err)
 		}
 		return t.endSessions(ctx, `password_hash = ?3 WHERE id = ?1`, mapping.IntValue(user), auth.CauseNewPassword, mapping.TextValue(encodedHash))

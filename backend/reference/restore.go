@@ -129,7 +129,7 @@ func (s *Store) analyze(ctx context.Context) error {
 	}
 	return s.datedBy(s.now).inTx(ctx, func(t *txn) error {
 		for _, r := range s.model.Resources {
-			if _, err := t.exec(ctx, "ANALYZE "+t.dialect.Quote(r.Name)); err != nil {
+			if _, err := t.conn.Exec(ctx, "ANALYZE "+t.dialect.Quote(r.Name)); err != nil {
 				return fmt.Errorf("all records are stored, but PostgreSQL did not look at them: analyze %s: %w", r.Name, err)
 			}
 		}
@@ -202,7 +202,7 @@ func (r *restorer) run(ctx context.Context) error {
 		}
 	}
 	for _, f := range r.forward {
-		_, err := r.exec(ctx, `UPDATE `+r.dialect.Quote(f.holder.Name)+` SET `+r.dialect.Quote(f.field.Name)+` = ?2 WHERE id = ?1`,
+		_, err := r.conn.Exec(ctx, `UPDATE `+r.dialect.Quote(f.holder.Name)+` SET `+r.dialect.Quote(f.field.Name)+` = ?2 WHERE id = ?1`,
 			mapping.IntValue(int64(f.id)), f.to)
 		if err != nil {
 			return fmt.Errorf("set %s of %s %d: %w", f.field.Name, f.holder.Name, f.id, err)
@@ -308,7 +308,7 @@ func (r *restorer) stored(p *backupPart, id int32, target *mapping.Resource, to 
 func (r *restorer) setCounters(ctx context.Context) error {
 	for _, counters := range []map[string]int64{r.backup.manifest.Counters, r.highest} {
 		for name, value := range counters {
-			_, err := r.exec(ctx, `INSERT INTO counter (client_id, name, value) VALUES (?1, ?2, ?3) ON CONFLICT (client_id, name)
+			_, err := r.conn.Exec(ctx, `INSERT INTO counter (client_id, name, value) VALUES (?1, ?2, ?3) ON CONFLICT (client_id, name)
 				DO UPDATE SET value = CASE WHEN excluded.value > counter.value THEN excluded.value ELSE counter.value END`,
 				mapping.IntValue(r.client.ID), mapping.TextValue(name), mapping.IntValue(value))
 			if err != nil {

@@ -94,7 +94,7 @@ func (s *Store) plant(ctx context.Context, all []batch, done int, progress func(
 			if err := t.Quietly(ctx, func() error { return b.make(ctx, t, &at) }); err != nil {
 				return err
 			}
-			_, err := t.exec(ctx, `UPDATE sample_data SET done = ?1`, mapping.IntValue(int64(done+i+1)))
+			_, err := t.conn.Exec(ctx, `UPDATE sample_data SET done = ?1`, mapping.IntValue(int64(done+i+1)))
 			return err
 		})
 		if err != nil {
@@ -114,7 +114,7 @@ func (s *Store) sampleState(ctx context.Context, wanted int) (orders int, begun 
 	err = s.db.Read(ctx, func(conn sqlrecord.Conn) error {
 		h := s.internalTables(conn)
 		var state []int64
-		err := h.query(ctx, `SELECT version, orders, done FROM sample_data`, []sqlrecord.Column{number, number, number}, nil, func(row []mapping.Value) error {
+		err := h.conn.Query(ctx, `SELECT version, orders, done FROM sample_data`, []sqlrecord.Column{number, number, number}, nil, func(row []mapping.Value) error {
 			state = []int64{row[0].Int(), row[1].Int(), row[2].Int()}
 			return nil
 		})
@@ -188,7 +188,7 @@ func (s *Store) sampleUsers(ctx context.Context, orders int, begun bool) (client
 				return err
 			}
 		}
-		_, err := t.exec(ctx, `INSERT INTO sample_data (id, version, orders, done) VALUES (1, ?1, ?2, 0)`,
+		_, err := t.conn.Exec(ctx, `INSERT INTO sample_data (id, version, orders, done) VALUES (1, ?1, ?2, 0)`,
 			mapping.IntValue(sampleVersion), mapping.IntValue(int64(orders)))
 		return err
 	})

@@ -265,7 +265,7 @@ func idsOf(page backend.Page) (all []int32) {
 func (x *fixture) set(t testing.TB, ms int64) {
 	t.Helper()
 	require.NoError(t, x.inTx(bg(), func(tx *txn) error {
-		_, err := tx.exec(bg(), "UPDATE record_until SET at = "+strconv.FormatInt(ms, 10))
+		_, err := tx.conn.Exec(bg(), "UPDATE record_until SET at = "+strconv.FormatInt(ms, 10))
 		return err
 	}))
 }

@@ -62,7 +62,7 @@ func (c *Changes) open(ctx context.Context, resources []*mapping.Resource, keep 
 // Note writes a change, in the transaction of a connection.
 func Note(ctx context.Context, c Conn, d *Dialect, client int64, r *mapping.Resource, id int32, kind backend.ChangeKind) error {
 	text := "INSERT INTO " + changeTable + " (client_id, resource, id, kind, at) VALUES (?1, ?2, ?3, ?4, " + d.Present + ")"
-	_, err := c.Exec(ctx, d.Text(text), mapping.IntValue(client), mapping.TextValue(r.Name), mapping.IntValue(int64(id)), mapping.IntValue(numberOf(kind)))
+	_, err := c.Exec(ctx, text, mapping.IntValue(client), mapping.TextValue(r.Name), mapping.IntValue(int64(id)), mapping.IntValue(numberOf(kind)))
 	return err
 }
 

@@ -75,8 +75,9 @@ type engine interface {
 }
 
 // Conn runs statements. It belongs to one goroutine, and only inside the
-// function that was given it. Placeholders are ?1, ?2, … in SQLite and $1, $2,
-// … in PostgreSQL; Dialect.Placeholder writes them.
+// function that was given it. Placeholders are ?1, ?2, … with both engines, so that a
+// statement must have no other question mark; PostgreSQL's own $1, $2, … , which
+// Dialect.Placeholder writes, are taken as they are.
 //
 // After a statement inside Write has failed, all further ones fail, with every engine.
 type Conn interface {

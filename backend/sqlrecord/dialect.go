@@ -79,10 +79,6 @@ func (d *Dialect) placeholders(first, last int) string {
 	return b.String()
 }
 
-// Text converts a statement with SQLite's placeholders to the engine's. The statement must
-// contain no other question mark.
-func (d *Dialect) Text(sql string) string { return strings.ReplaceAll(sql, "?", string(d.placeholder)) }
-
 // Compared returns the expression that decides whether values of a field are equal: expr
 // itself, or its form without dashes for fields that ignore them.
 func (d *Dialect) Compared(f *mapping.Field, expr string) string {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -32,7 +33,12 @@ func (c plannedConn) Query(ctx context.Context, sql string, columns []Column, ar
 	return c.query(ctx, sql, columns, postgresArgs([]any{pgx.QueryExecModeCacheDescribe}, args), each)
 }
 
+// own writes a statement as PostgreSQL reads it. One that is written so already stays the same
+// string.
+func own(sql string) string { return strings.ReplaceAll(sql, "?", "$") }
+
 func (c *postgresConn) Exec(ctx context.Context, sql string, args ...mapping.Value) (int64, error) {
+	sql = own(sql)
 	if len(c.postponed) > 0 {
 		rows := int64(0)
 		err := c.together(ctx, request{sql: sql, args: postgresArgs(nil, args), check: func(n int64) error {
@@ -65,6 +71,7 @@ func (c *postgresConn) Query(ctx context.Context, sql string, columns []Column, 
 }
 
 func (c *postgresConn) query(ctx context.Context, sql string, columns []Column, args []any, each func([]mapping.Value) error) error {
+	sql = own(sql)
 	if len(c.postponed) > 0 {
 		return c.together(ctx, request{sql: sql, args: args, columns: columns, each: each})
 	}

@@ -53,11 +53,10 @@ const untilKept = time.Second
 func (d *postgresDB) until(ctx context.Context, _ func() time.Time) (ms int64, err error) {
 	const text = `SELECT at, ` + presentMillis + `, coalesce(` + oldestWriter + `, at)
 		FROM ` + untilTable + ` WHERE NOT pg_is_in_recovery()`
-	three := []Column{{Type: mapping.Int4}, {Type: mapping.Int4}, {Type: mapping.Int4}}
 	err = d.read(ctx, func(c Conn) error {
 		var at, present int64
 		look := func() error {
-			return c.Query(ctx, text, three, nil, func(row []mapping.Value) error {
+			return c.Query(ctx, text, threeInts, nil, func(row []mapping.Value) error {
 				at, present = row[0].Int(), row[1].Int()
 				ms = min(at, row[2].Int())
 				return nil

@@ -36,22 +36,16 @@ func Open(ctx context.Context, db sqlrecord.DB) (*Store, error) {
 	return &Store{db: db}, nil
 }
 
-// How result columns are read, and arguments written.
-var (
-	number = sqlrecord.Column{Type: mapping.Int4}
-	words  = sqlrecord.Column{Type: mapping.Text}
-	octets = sqlrecord.Column{Type: mapping.Bytea}
-)
+// How result columns are read.
+var number, words, octets = sqlrecord.Number, sqlrecord.Words, sqlrecord.Octets
 
+// moment is a moment as an argument.
 func moment(t time.Time) mapping.Value {
 	if t.IsZero() {
 		return mapping.IntValue(0)
 	}
 	return mapping.IntValue(t.UnixMilli())
 }
-
-// text writes a statement, which has SQLite's placeholders, for the engine.
-func (s *Store) text(sql string) string { return s.db.Dialect().Text(sql) }
 
 // columns are a job's values in the order of the table. What its document had
 // before that is not known here, as a newer version wrote it, stays in it.
@@ -99,15 +93,15 @@ func (s *Store) Add(ctx context.Context, j webhook.Job) error {
 		if err := s.admit(ctx, c, j); err != nil {
 			return err
 		}
-		_, err := c.Exec(ctx, s.text(`INSERT INTO callback_job
+		_, err := c.Exec(ctx, `INSERT INTO callback_job
 			(id, client_id, host, state, created_at, started_at, finished_at, lease_until, next_try, document, kind, room, linked_at, failing_since)
-			VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)`), values...)
+			VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)`, values...)
 		if err == nil && !j.Needs.Any() {
-			_, err = c.Exec(ctx, s.text(`INSERT INTO callback_needs (job_id, format, model) VALUES (?1, ?2, ?3)`),
+			_, err = c.Exec(ctx, `INSERT INTO callback_needs (job_id, format, model) VALUES (?1, ?2, ?3)`,
 				values[0], mapping.IntValue(int64(j.Needs.Format)), mapping.IntValue(int64(j.Needs.Model)))
 		}
 		if err == nil && j.SeparateData > 0 {
-			_, err = c.Exec(ctx, s.text(`INSERT INTO callback_work (job_id, data) VALUES (?1, ?2)`), values[0], mapping.BytesValue(data))
+			_, err = c.Exec(ctx, `INSERT INTO callback_work (job_id, data) VALUES (?1, ?2)`, values[0], mapping.BytesValue(data))
 		}
 		return err
 	})
@@ -128,13 +122,9 @@ func (s *Store) admit(ctx context.Context, c sqlrecord.Conn, j webhook.Job) erro
 			return err
 		}
 	}
-	var n int64
-	err := c.Query(ctx, s.text(`SELECT count(*) FROM callback_job WHERE state IN ('accepted', 'running') AND kind = ?1 AND `+s.member("document", "Owner", "Key")+` = ?2`),
-		[]sqlrecord.Column{number}, []mapping.Value{mapping.TextValue(j.Work.Kind), mapping.TextValue(j.Owner.Key)}, func(row []mapping.Value) error {
-			n = row[0].Int()
-			return nil
-		})
-	if err == nil && n >= int64(j.Work.Most) {
+	row, err := sqlrecord.One(ctx, c, `SELECT count(*) FROM callback_job WHERE state IN ('accepted', 'running') AND kind = ?1 AND `+s.member("document", "Owner", "Key")+` = ?2`,
+		[]sqlrecord.Column{number}, mapping.TextValue(j.Work.Kind), mapping.TextValue(j.Owner.Key))
+	if err == nil && row[0].Int() >= int64(j.Work.Most) {
 		err = webhook.ErrTooMany
 	}
 	return err
@@ -142,7 +132,7 @@ func (s *Store) admit(ctx context.Context, c sqlrecord.Conn, j webhook.Job) erro
 
 // documents calls each with the jobs whose documents a statement finds.
 func (s *Store) documents(ctx context.Context, c sqlrecord.Conn, sql string, args []mapping.Value, each func(j webhook.Job, document string)) error {
-	return c.Query(ctx, s.text(sql), []sqlrecord.Column{words}, args, func(row []mapping.Value) error {
+	return c.Query(ctx, sql, []sqlrecord.Column{words}, args, func(row []mapping.Value) error {
 		j, err := parse(row[0].Text())
 		if err == nil {
 			each(j, row[0].Text())
@@ -221,15 +211,15 @@ func (s *Store) Change(ctx context.Context, id string, f func(webhook.Job) (webh
 		if err != nil {
 			return err
 		}
-		_, err = c.Exec(ctx, s.text(`UPDATE callback_job SET client_id = ?2, host = ?3, state = ?4, created_at = ?5, started_at = ?6,
-			finished_at = ?7, lease_until = ?8, next_try = ?9, document = ?10, kind = ?11, room = ?12, linked_at = ?13, failing_since = ?14 WHERE id = ?1`), values...)
+		_, err = c.Exec(ctx, `UPDATE callback_job SET client_id = ?2, host = ?3, state = ?4, created_at = ?5, started_at = ?6,
+			finished_at = ?7, lease_until = ?8, next_try = ?9, document = ?10, kind = ?11, room = ?12, linked_at = ?13, failing_since = ?14 WHERE id = ?1`, values...)
 		if err == nil && before.SeparateData > 0 && changed.SeparateData == 0 {
-			_, err = c.Exec(ctx, s.text(`DELETE FROM callback_work WHERE job_id = ?1`), values[0])
+			_, err = c.Exec(ctx, `DELETE FROM callback_work WHERE job_id = ?1`, values[0])
 		}
 		if err != nil || try == nil {
 			return err
 		}
-		_, err = c.Exec(ctx, s.text(`INSERT INTO callback_try VALUES (?1, ?2, ?3, ?4, ?5, ?6)`),
+		_, err = c.Exec(ctx, `INSERT INTO callback_try VALUES (?1, ?2, ?3, ?4, ?5, ?6)`,
 			mapping.TextValue(try.Job), moment(try.At), mapping.IntValue(int64(try.Number)), mapping.IntValue(int64(try.Status)),
 			mapping.TextValue(try.Error), mapping.IntValue(try.Duration.Milliseconds()))
 		return err
@@ -239,9 +229,9 @@ func (s *Store) Change(ctx context.Context, id string, f func(webhook.Job) (webh
 
 // Room implements webhook.Store.
 func (s *Store) Room(ctx context.Context, linkedBefore time.Time) (all []webhook.Taken, err error) {
-	sql := s.text(fmt.Sprintf(`SELECT client_id, kind, stage, count(*), CAST(sum(room) AS BIGINT), min(id) FROM (
+	sql := fmt.Sprintf(`SELECT client_id, kind, stage, count(*), CAST(sum(room) AS BIGINT), min(id) FROM (
 		SELECT client_id, kind, room, id, CASE WHEN state IN ('accepted', 'running') THEN %d WHEN %s THEN %d ELSE %d END AS stage
-		FROM callback_job WHERE room > 0) taken GROUP BY client_id, kind, stage`, webhook.Reserved, spent, webhook.Spent, webhook.Kept))
+		FROM callback_job WHERE room > 0) taken GROUP BY client_id, kind, stage`, webhook.Reserved, spent, webhook.Spent, webhook.Kept)
 	err = s.db.Read(ctx, func(c sqlrecord.Conn) error {
 		return c.Query(ctx, sql, []sqlrecord.Column{number, words, number, number, number, words}, []mapping.Value{moment(linkedBefore)}, func(row []mapping.Value) error {
 			all = append(all, webhook.Taken{
@@ -293,7 +283,7 @@ func (s *Store) Forget(ctx context.Context, before time.Time) error {
 			`DELETE FROM callback_try WHERE job_id IN (SELECT id FROM callback_job WHERE ` + old + `)`,
 			`DELETE FROM callback_job WHERE ` + old,
 		} {
-			if _, err := c.Exec(ctx, s.text(sql), moment(before)); err != nil {
+			if _, err := c.Exec(ctx, sql, moment(before)); err != nil {
 				return err
 			}
 		}
@@ -316,7 +306,7 @@ func (s *Store) Release(ctx context.Context) error {
 			return err
 		}
 		for _, values := range free {
-			if _, err := c.Exec(ctx, s.text(`UPDATE callback_job SET lease_until = 0, document = ?2 WHERE id = ?1`), values[0], values[9]); err != nil {
+			if _, err := c.Exec(ctx, `UPDATE callback_job SET lease_until = 0, document = ?2 WHERE id = ?1`, values[0], values[9]); err != nil {
 				return err
 			}
 		}
@@ -333,12 +323,12 @@ func (s *Store) SigningKeys(ctx context.Context, since, old time.Time, fresh web
 		if len(keys) > 0 && keys[0].Made.After(since) {
 			return nil
 		}
-		_, err := c.Exec(ctx, s.text(`INSERT INTO signing_key VALUES (?1, ?2, ?3)`),
+		_, err := c.Exec(ctx, `INSERT INTO signing_key VALUES (?1, ?2, ?3)`,
 			mapping.TextValue(fresh.ID), mapping.BytesValue(fresh.Secret), moment(fresh.Made))
 		if err != nil {
 			return err
 		}
-		if _, err := c.Exec(ctx, s.text(`DELETE FROM signing_key WHERE made_at < (SELECT max(made_at) FROM signing_key WHERE made_at < ?1)`), moment(old)); err != nil {
+		if _, err := c.Exec(ctx, `DELETE FROM signing_key WHERE made_at < (SELECT max(made_at) FROM signing_key WHERE made_at < ?1)`, moment(old)); err != nil {
 			return err
 		}
 		renewed, err := s.signingKeys(ctx, c)

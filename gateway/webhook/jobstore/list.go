@@ -82,7 +82,7 @@ func (s *Store) Receivers(ctx context.Context, f webhook.Filter, most int) (rows
 		failing, counts, strings.Join(where, " AND "), len(args))
 	err = s.db.Read(ctx, func(c sqlrecord.Conn) error {
 		rows = nil
-		return c.Query(ctx, s.text(sql), columns, args, func(row []mapping.Value) error {
+		return c.Query(ctx, sql, columns, args, func(row []mapping.Value) error {
 			r := webhook.Receiver{Host: strings.Clone(row[0].Text()), Jobs: int(row[1].Int()), Failing: int(row[3].Int()), Oldest: momentOf(row[4]), NextTry: momentOf(row[5]), States: map[webhook.State]int{}}
 			for i, state := range webhook.States() {
 				if n := int(row[6+i].Int()); n > 0 {
@@ -136,7 +136,7 @@ func (s *Store) Journal(ctx context.Context, id string) (tries []webhook.Try, er
 }
 
 func (s *Store) journal(ctx context.Context, c sqlrecord.Conn, id, order string, each func(webhook.Try)) error {
-	sql := s.text(`SELECT at, number, status, error, duration FROM callback_try WHERE job_id = ?1 ` + order)
+	sql := `SELECT at, number, status, error, duration FROM callback_try WHERE job_id = ?1 ` + order
 	return c.Query(ctx, sql, []sqlrecord.Column{number, number, number, words, number}, []mapping.Value{mapping.TextValue(id)}, func(row []mapping.Value) error {
 		each(webhook.Try{
 			Job: id, At: time.UnixMilli(row[0].Int()).UTC(), Number: int(row[1].Int()), Status: int(row[2].Int()),
@@ -167,7 +167,7 @@ func (s *Store) Pending(ctx context.Context, now time.Time) (p webhook.Pending, 
 	// The plus keeps it from going through all jobs in the order of clients.
 	const byClient = `SELECT +client_id, count(*), min(%s), min(id) FROM callback_job WHERE %s GROUP BY 1 ORDER BY 2 DESC, 1`
 	ofClients := func(c sqlrecord.Conn, since, where string, args ...mapping.Value) (all []webhook.OfClient, err error) {
-		err = c.Query(ctx, s.text(fmt.Sprintf(byClient, since, where)), []sqlrecord.Column{number, number, number, words}, args, func(row []mapping.Value) error {
+		err = c.Query(ctx, fmt.Sprintf(byClient, since, where), []sqlrecord.Column{number, number, number, words}, args, func(row []mapping.Value) error {
 			all = append(all, webhook.OfClient{
 				Client: row[0].Int(), Jobs: int(row[1].Int()), Since: time.UnixMilli(row[2].Int()).UTC(), Job: strings.Clone(row[3].Text()),
 			})

@@ -43,10 +43,8 @@ func (r *Results) Names(ctx context.Context) (names []string, err error) {
 
 // Remove implements webhook.Results.
 func (r *Results) Remove(ctx context.Context, name string) error {
-	return r.store.db.Write(ctx, func(c sqlrecord.Conn) error {
-		_, err := c.Exec(ctx, `DELETE FROM callback_result WHERE name = $1`, mapping.TextValue(name))
-		return err
-	})
+	_, err := sqlrecord.Change(ctx, r.store.db, `DELETE FROM callback_result WHERE name = $1`, mapping.TextValue(name))
+	return err
 }
 
 // Create implements webhook.Results.
@@ -142,15 +140,12 @@ const partTime = 10 * time.Second
 func (r *Results) Open(ctx context.Context, name string) (webhook.Reader, error) {
 	bounded, cancel := context.WithTimeout(ctx, partTime)
 	defer cancel()
-	found := false
-	err := r.store.db.Read(bounded, func(c sqlrecord.Conn) error {
-		sql := `SELECT 1 FROM callback_result WHERE name = $1`
-		return c.Query(bounded, sql, []sqlrecord.Column{number}, []mapping.Value{mapping.TextValue(name)}, func([]mapping.Value) error {
-			found = true
-			return nil
-		})
+	var found []mapping.Value
+	err := r.store.db.Read(bounded, func(c sqlrecord.Conn) (err error) {
+		found, err = sqlrecord.One(bounded, c, `SELECT 1 FROM callback_result WHERE name = $1`, []sqlrecord.Column{number}, mapping.TextValue(name))
+		return err
 	})
-	if err == nil && !found {
+	if err == nil && found == nil {
 		err = fmt.Errorf("there is no result %s", name)
 	}
 	return &reader{ctx: ctx, store: r.store, name: name, number: -1}, err

@@ -18,13 +18,13 @@ func (s *Store) NextWork(ctx context.Context, now time.Time, able webhook.Needs,
 	others, args := otherThan(without, []mapping.Value{
 		moment(now), mapping.IntValue(int64(able.Format)), mapping.IntValue(int64(able.Model)), moment(now.Add(-webhook.Left)),
 	})
-	sql := s.text(`SELECT j.document, w.data FROM callback_job j LEFT JOIN callback_work w ON w.job_id = j.id WHERE j.id = (
+	sql := `SELECT j.document, w.data FROM callback_job j LEFT JOIN callback_work w ON w.job_id = j.id WHERE j.id = (
 		SELECT id FROM callback_job WHERE ` + waiting + ` AND client_id = (
 			SELECT client_id FROM (SELECT client_id, min(created_at) AS oldest FROM callback_job WHERE ` + waiting + others + ` GROUP BY client_id) w
 			ORDER BY (SELECT count(*) FROM callback_job r WHERE r.client_id = w.client_id AND r.state = 'running' AND r.lease_until >= ?1),
 				(SELECT max(s.started_at) FROM callback_job s WHERE s.client_id = w.client_id), oldest, client_id
 			LIMIT 1)
-		ORDER BY created_at, id LIMIT 1)`)
+		ORDER BY created_at, id LIMIT 1)`
 	err = s.db.Read(ctx, func(c sqlrecord.Conn) error {
 		return c.Query(ctx, sql, []sqlrecord.Column{words, octets}, args, func(row []mapping.Value) error {
 			var err error
@@ -59,13 +59,13 @@ func otherThan(clients []int64, args []mapping.Value) (string, []mapping.Value) 
 // Beyond implements webhook.Store.
 func (s *Store) Beyond(ctx context.Context, able webhook.Needs) (n int, err error) {
 	err = s.db.Read(ctx, func(c sqlrecord.Conn) error {
-		sql := s.text(`SELECT count(*) FROM callback_needs n JOIN callback_job j ON j.id = n.job_id
-			WHERE (n.format > ?1 OR n.model > ?2) AND j.state IN ('accepted', 'running')`)
-		args := []mapping.Value{mapping.IntValue(int64(able.Format)), mapping.IntValue(int64(able.Model))}
-		return c.Query(ctx, sql, []sqlrecord.Column{number}, args, func(row []mapping.Value) error {
+		row, err := sqlrecord.One(ctx, c, `SELECT count(*) FROM callback_needs n JOIN callback_job j ON j.id = n.job_id
+			WHERE (n.format > ?1 OR n.model > ?2) AND j.state IN ('accepted', 'running')`,
+			[]sqlrecord.Column{number}, mapping.IntValue(int64(able.Format)), mapping.IntValue(int64(able.Model)))
+		if err == nil {
 			n = int(row[0].Int())
-			return nil
-		})
+		}
+		return err
 	})
 	return n, err
 }

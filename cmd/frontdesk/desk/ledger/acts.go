@@ -131,8 +131,8 @@ func (l *Ledger) begin(ctx context.Context, a Act, now time.Time) error {
 }
 
 func (l *Ledger) add(ctx context.Context, c sqlrecord.Conn, a Act, ended, leased, outcome, told mapping.Value) error {
-	_, err := c.Exec(ctx, l.text(`INSERT INTO ledger_act (id, at, ended, lease_until, what, whom, who, origin, outcome, told)
-		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)`),
+	_, err := c.Exec(ctx, `INSERT INTO ledger_act (id, at, ended, lease_until, what, whom, who, origin, outcome, told)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)`,
 		mapping.TextValue(a.ID), mapping.IntValue(a.At.UnixMilli()), ended, leased, said(a.What), said(a.Whom), said(a.Who), said(a.Origin), outcome, told)
 	if err != nil {
 		return fmt.Errorf("keep an act: %w", err)
@@ -150,12 +150,12 @@ func said(text string) mapping.Value {
 }
 
 func (l *Ledger) renew(ctx context.Context, id string, now time.Time) error {
-	_, err := l.exec(ctx, `UPDATE ledger_act SET lease_until = ?2 WHERE id = ?1 AND ended = 0`, mapping.TextValue(id), mapping.IntValue(now.Add(lease).UnixMilli()))
+	_, err := sqlrecord.Change(ctx, l.db, `UPDATE ledger_act SET lease_until = ?2 WHERE id = ?1 AND ended = 0`, mapping.TextValue(id), mapping.IntValue(now.Add(lease).UnixMilli()))
 	return err
 }
 
 func (l *Ledger) end(ctx context.Context, a Act, now time.Time) error {
-	n, err := l.exec(ctx, `UPDATE ledger_act SET ended = ?2, outcome = ?3 WHERE id = ?1`,
+	n, err := sqlrecord.Change(ctx, l.db, `UPDATE ledger_act SET ended = ?2, outcome = ?3 WHERE id = ?1`,
 		mapping.TextValue(a.ID), mapping.IntValue(now.UnixMilli()), mapping.TextValue(string(a.Outcome)))
 	if err == nil && n == 0 {
 		err = errors.New("somebody has removed its row")
@@ -169,17 +169,8 @@ func (l *Ledger) end(ctx context.Context, a Act, now time.Time) error {
 // CutOffAll ends the leases of acts that seem to be under way: in a database that was put back,
 // nobody is at what was under way when it was copied.
 func (l *Ledger) CutOffAll(ctx context.Context, now time.Time) error {
-	_, err := l.exec(ctx, `UPDATE ledger_act SET lease_until = ?1 WHERE ended = 0 AND lease_until > ?1`, mapping.IntValue(now.UnixMilli()-1))
+	_, err := sqlrecord.Change(ctx, l.db, `UPDATE ledger_act SET lease_until = ?1 WHERE ended = 0 AND lease_until > ?1`, mapping.IntValue(now.UnixMilli()-1))
 	return err
-}
-
-// exec runs a statement in a transaction of its own, and returns how many rows it changed.
-func (l *Ledger) exec(ctx context.Context, sql string, args ...mapping.Value) (n int64, err error) {
-	err = l.db.Write(ctx, func(c sqlrecord.Conn) error {
-		n, err = c.Exec(ctx, l.db.Dialect().Text(sql), args...)
-		return err
-	})
-	return n, err
 }
 
 // takenAtOnce is how many acts one look takes.
@@ -201,7 +192,7 @@ func (l *Ledger) Take(ctx context.Context, now time.Time) (taken []Act, err erro
 			if a.Outcome == CutOff { // unless it has said in the meantime that it goes on, or how it ended
 				sql, args = `UPDATE ledger_act SET told = 1 WHERE id = ?1 AND told = 0 AND ended = 0 AND lease_until < ?2`, append(args, mapping.IntValue(now.UnixMilli()))
 			}
-			n, err := c.Exec(ctx, l.text(sql), args...)
+			n, err := c.Exec(ctx, sql, args...)
 			if err != nil {
 				return err
 			}
@@ -266,7 +257,7 @@ func (l *Ledger) ForgetActs(ctx context.Context, before time.Time, most int) (mo
 func (l *Ledger) forget(ctx context.Context, which string, args ...mapping.Value) (more bool, err error) {
 	sql := fmt.Sprintf(`DELETE FROM ledger_act WHERE id IN (SELECT id FROM ledger_act WHERE %s ORDER BY at LIMIT %d)`, which, forgottenAtOnce)
 	for range forgottenTimes {
-		if n, err := l.exec(ctx, sql, args...); err != nil || n < forgottenAtOnce {
+		if n, err := sqlrecord.Change(ctx, l.db, sql, args...); err != nil || n < forgottenAtOnce {
 			return false, err
 		}
 	}
@@ -277,7 +268,7 @@ func (l *Ledger) forget(ctx context.Context, which string, args ...mapping.Value
 func (l *Ledger) crowds(ctx context.Context, most int) (found []Act, err error) {
 	err = l.db.Read(ctx, func(c sqlrecord.Conn) error {
 		found = nil
-		return c.Query(ctx, l.text(`SELECT what, at FROM (SELECT what, at, row_number() OVER (PARTITION BY what ORDER BY at DESC) AS nth FROM ledger_act) AS counted WHERE nth = ?1`),
+		return c.Query(ctx, `SELECT what, at FROM (SELECT what, at, row_number() OVER (PARTITION BY what ORDER BY at DESC) AS nth FROM ledger_act) AS counted WHERE nth = ?1`,
 			[]sqlrecord.Column{words, number}, []mapping.Value{mapping.IntValue(int64(most) + 1)}, func(row []mapping.Value) error {
 				found = append(found, Act{What: strings.Clone(row[0].Text()), At: time.UnixMilli(row[1].Int())})
 				return nil
@@ -290,7 +281,7 @@ func (l *Ledger) crowds(ctx context.Context, most int) (found []Act, err error) 
 func (l *Ledger) acts(ctx context.Context, now time.Time, condition string, args ...mapping.Value) (found []Act, err error) {
 	err = l.db.Read(ctx, func(c sqlrecord.Conn) error {
 		found = nil
-		sql := l.db.Dialect().Text(`SELECT id, at, ended, lease_until, what, whom, who, origin, outcome FROM ledger_act ` + condition)
+		sql := `SELECT id, at, ended, lease_until, what, whom, who, origin, outcome FROM ledger_act ` + condition
 		columns := []sqlrecord.Column{words, number, number, number, words, words, words, words, words}
 		return c.Query(ctx, sql, columns, args, func(row []mapping.Value) error {
 			text := func(i int) string { return strings.Clone(row[i].Text()) }

@@ -26,14 +26,14 @@ func (l *Ledger) Meet(ctx context.Context, id, document string) (others []Gatewa
 	old := fmt.Sprintf(`DELETE FROM ledger_gateway WHERE seen_at < %s - %d`, present, GatewayLife.Milliseconds())
 	err = l.db.Write(ctx, func(c sqlrecord.Conn) error {
 		others = nil
-		if _, err := c.Exec(ctx, l.text(`INSERT INTO ledger_gateway (id, seen_at, document) VALUES (?1, `+present+`, ?2)
-			ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, document = excluded.document`), own, mapping.TextValue(document)); err != nil {
+		if _, err := c.Exec(ctx, `INSERT INTO ledger_gateway (id, seen_at, document) VALUES (?1, `+present+`, ?2)
+			ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, document = excluded.document`, own, mapping.TextValue(document)); err != nil {
 			return err
 		}
 		if _, err := c.Exec(ctx, old); err != nil {
 			return err
 		}
-		return c.Query(ctx, l.text(`SELECT id, seen_at, document FROM ledger_gateway WHERE id <> ?1 ORDER BY id`), []sqlrecord.Column{words, number, words}, []mapping.Value{own},
+		return c.Query(ctx, `SELECT id, seen_at, document FROM ledger_gateway WHERE id <> ?1 ORDER BY id`, []sqlrecord.Column{words, number, words}, []mapping.Value{own},
 			func(row []mapping.Value) error {
 				others = append(others, Gateway{ID: row[0].Text(), Seen: time.UnixMilli(row[1].Int()), Document: row[2].Text()})
 				return nil
@@ -44,6 +44,6 @@ func (l *Ledger) Meet(ctx context.Context, id, document string) (others []Gatewa
 
 // Leave forgets a gateway that stops.
 func (l *Ledger) Leave(ctx context.Context, id string) error {
-	_, err := l.exec(ctx, `DELETE FROM ledger_gateway WHERE id = ?1`, mapping.TextValue(id))
+	_, err := sqlrecord.Change(ctx, l.db, `DELETE FROM ledger_gateway WHERE id = ?1`, mapping.TextValue(id))
 	return err
 }

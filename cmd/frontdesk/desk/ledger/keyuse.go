@@ -50,8 +50,8 @@ func (l *Ledger) NoteKeyUses(ctx context.Context, uses KeyUses) error {
 				rows = append(rows, fmt.Sprintf("(?%d, ?%d, ?%d)", n+1, n+2, n+3))
 				args = append(args, mapping.TextValue(of.Key), mapping.TextValue(of.SHA256), mapping.IntValue(uses[of].UnixMilli()))
 			}
-			if _, err := c.Exec(ctx, l.text(`INSERT INTO ledger_key_use (key_name, sha256, used_at) VALUES `+strings.Join(rows, ", ")+`
-				ON CONFLICT (key_name, sha256) DO UPDATE SET used_at = excluded.used_at WHERE excluded.used_at > ledger_key_use.used_at`), args...); err != nil {
+			if _, err := c.Exec(ctx, `INSERT INTO ledger_key_use (key_name, sha256, used_at) VALUES `+strings.Join(rows, ", ")+`
+				ON CONFLICT (key_name, sha256) DO UPDATE SET used_at = excluded.used_at WHERE excluded.used_at > ledger_key_use.used_at`, args...); err != nil {
 				return err
 			}
 		}
@@ -66,7 +66,7 @@ func (l *Ledger) ForgetKeyUses(ctx context.Context, uses KeyUses) error {
 	}
 	return l.db.Write(ctx, func(c sqlrecord.Conn) error {
 		for _, of := range inOrder(uses) {
-			if _, err := c.Exec(ctx, l.text(`DELETE FROM ledger_key_use WHERE key_name = ?1 AND sha256 = ?2`), mapping.TextValue(of.Key), mapping.TextValue(of.SHA256)); err != nil {
+			if _, err := c.Exec(ctx, `DELETE FROM ledger_key_use WHERE key_name = ?1 AND sha256 = ?2`, mapping.TextValue(of.Key), mapping.TextValue(of.SHA256)); err != nil {
 				return err
 			}
 		}

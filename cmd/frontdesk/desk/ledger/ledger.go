@@ -9,7 +9,6 @@ import (
 	"fmt"
 
 	"frontdesk/backend/sqlrecord"
-	"frontdesk/mapping"
 )
 
 //go:embed migrations
@@ -31,9 +30,4 @@ func Open(ctx context.Context, db sqlrecord.DB) (*Ledger, error) {
 func Of(db sqlrecord.DB) *Ledger { return &Ledger{db: db} }
 
 // How result columns are read.
-var (
-	number = sqlrecord.Column{Type: mapping.Int4}
-	words  = sqlrecord.Column{Type: mapping.Text}
-)
-
-func (l *Ledger) text(sql string) string { return l.db.Dialect().Text(sql) }
+var number, words = sqlrecord.Number, sqlrecord.Words

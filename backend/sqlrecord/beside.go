@@ -1,0 +1,33 @@
+package sqlrecord
+
+import (
+	"context"
+	"slices"
+
+	"frontdesk/mapping"
+)
+
+// Columns of the tables that others have beside the records'. One and Change are for these, too.
+var (
+	Number = Column{Type: mapping.Int4}
+	Words  = Column{Type: mapping.Text}
+	Octets = Column{Type: mapping.Bytea}
+)
+
+// One runs a query for one row at most; nil where there is none.
+func One(ctx context.Context, c Conn, sql string, columns []Column, args ...mapping.Value) (row []mapping.Value, err error) {
+	err = c.Query(ctx, sql, columns, args, func(r []mapping.Value) error {
+		row = slices.Clone(r)
+		return nil
+	})
+	return row, err
+}
+
+// Change runs a statement in a transaction of its own, and returns how many rows it changed.
+func Change(ctx context.Context, db DB, sql string, args ...mapping.Value) (n int64, err error) {
+	err = db.Write(ctx, func(c Conn) error {
+		n, err = c.Exec(ctx, sql, args...)
+		return err
+	})
+	return n, err
+}
