@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"frontdesk/auth"
-	"frontdesk/mapping"
 )
 
 // Accounts adds to the calls of an administration's accounts a deadline, the translation
@@ -57,14 +56,8 @@ func judgeAccount(ctx context.Context, err error) (Outcome, error) {
 	switch {
 	case err == nil, errors.Is(err, auth.ErrCredentials), errors.Is(err, auth.ErrUnknownUser), errors.Is(err, auth.ErrUnknownReset):
 		return Answered, err
-	case errors.Is(err, ErrUnexpected):
-		return Unexpected, mapping.Fail(mapping.InternalError).Because(err)
-	case isTimeout(ctx, err):
-		return TimedOut, mapping.Fail(mapping.BackendTimeout).Because(err)
-	case errors.Is(err, context.Canceled):
-		return Cancelled, mapping.Fail(mapping.BackendUnavailable).Because(err)
 	default:
-		return Failed, mapping.Fail(mapping.BackendUnavailable).Because(err)
+		return judgeFailure(ctx, err)
 	}
 }
 

@@ -127,10 +127,7 @@ func relatedIDs(ctx context.Context, tx Reader, c *Change) error {
 // refers tells whether the change makes the field refer to another record. An array
 // element refers to its new parent, which is not stored yet.
 func (c *Change) refers(f *mapping.Field) bool {
-	if f.ReferenceBy != "" && c.sets(c.Resource.Field(f.ReferenceBy).Index) {
-		return true
-	}
-	return c.sets(f.Index)
+	return c.sets(f.Index) || f.ReferenceBy != "" && c.sets(c.Resource.Field(f.ReferenceBy).Index)
 }
 
 // exists tells whether the client sees a record. With hold it also keeps the record from
@@ -181,22 +178,12 @@ func inUse(ctx context.Context, tx Reader, c *Change) error {
 		if err != nil {
 			return fmt.Errorf("look for use at %s: %w", ref.Resource.Name, err)
 		}
-		if len(page.Records) > 0 && !alreadyAt(found, ref.Resource.Name) {
+		told := slices.ContainsFunc(found, func(e *mapping.Error) bool { return e.Args[1] == ref.Resource.Name }) // by another field
+		if len(page.Records) > 0 && !told {
 			found = append(found, c.fail(mapping.InUse, "id", mapping.Literal(ref.Resource.Name)))
 		}
 	}
 	return found.Err()
-}
-
-// alreadyAt tells whether another field of that resource was already found to use the
-// record.
-func alreadyAt(found mapping.Violations, resource string) bool {
-	for _, e := range found {
-		if e.Args[1] == resource {
-			return true
-		}
-	}
-	return false
 }
 
 // uniqueness looks for other records with a value that must be the only one.

@@ -250,13 +250,21 @@ func (c *Client) judgeCall(ctx context.Context, err error) (Outcome, error) {
 		return unavailable(Open, c.o.CircuitPause)
 	case errors.Is(err, ErrOwnStore) && !errors.Is(err, context.Canceled):
 		return unavailable(OwnStore, 0)
+	default:
+		return judgeFailure(ctx, err)
+	}
+}
+
+// judgeFailure is judgeCall for what is no answer, and no reason to try again soon.
+func judgeFailure(ctx context.Context, err error) (Outcome, error) {
+	switch {
 	case errors.Is(err, ErrUnexpected):
 		return Unexpected, mapping.Fail(mapping.InternalError).Because(err)
 	case isTimeout(ctx, err):
 		return TimedOut, mapping.Fail(mapping.BackendTimeout).Because(err)
 	case errors.Is(err, context.Canceled):
-		return unavailable(Cancelled, 0)
+		return Cancelled, mapping.Fail(mapping.BackendUnavailable).Because(err)
 	default:
-		return unavailable(Failed, 0)
+		return Failed, mapping.Fail(mapping.BackendUnavailable).Because(err)
 	}
 }

@@ -51,24 +51,18 @@ type need struct {
 
 // needs are those of the interface's endpoints, by path.
 func needs() map[string][]need {
-	get, list, update := mapping.OpGet, mapping.OpList, mapping.OpUpdate
-	of := func(resource string, operations []mapping.Scope, fields ...string) need {
-		return need{resource: resource, fields: fields, operations: operations}
-	}
-	sets := func(field string, n need) need {
-		n.writes = field
-		return n
-	}
+	const get, list, update = mapping.OpGet, mapping.OpList, mapping.OpUpdate
+	type of = []mapping.Scope
 	return map[string][]need{
 		"/vehicle/publishstart": {
-			sets("publish_status", of("vehicle", []mapping.Scope{get, update}, "publish_status", "tax_kind")),
-			of("vehicleadvertisementsite", []mapping.Scope{list}, "vehicle_id"),
+			{"vehicle", []string{"publish_status", "tax_kind"}, of{get, update}, "publish_status"},
+			{"vehicleadvertisementsite", []string{"vehicle_id"}, of{list}, ""},
 		},
-		"/vehicle/publishstop":  {sets("publish_status", of("vehicle", []mapping.Scope{get, update}, "publish_status"))},
-		"/updatelicenseplate":   {sets("license_plate", of("vehicle", []mapping.Scope{get, update}, "license_plate", "country_id"))},
-		"/empoyee/email":        {of("employee", []mapping.Scope{list}, "username", "email")},
-		"/document/info":        {of("document", []mapping.Scope{get}, "name", "mime_type", "size", "sha256", "external_url")},
-		"/contact/checkaddress": {of("country", []mapping.Scope{get}, "code")},
+		"/vehicle/publishstop":  {{"vehicle", []string{"publish_status"}, of{get, update}, "publish_status"}},
+		"/updatelicenseplate":   {{"vehicle", []string{"license_plate", "country_id"}, of{get, update}, "license_plate"}},
+		"/empoyee/email":        {{"employee", []string{"username", "email"}, of{list}, ""}},
+		"/document/info":        {{"document", []string{"name", "mime_type", "size", "sha256", "external_url"}, of{get}, ""}},
+		"/contact/checkaddress": {{"country", []string{"code"}, of{get}, ""}},
 	}
 }
 

@@ -132,7 +132,7 @@ func (c *Client) writeItems(ctx context.Context, s *Several, from, to int) (brok
 					return err
 				}
 			}
-			if err := s.remember(ctx, tx); err != nil {
+			if err := remember(ctx, tx, s.Client, s.Idempotency, s.Answer); err != nil {
 				broke = -1
 				return err
 			}
@@ -209,13 +209,6 @@ func (s *Several) recall(ctx context.Context, tx Tx) error {
 	return err
 }
 
-func (s *Several) remember(ctx context.Context, tx Tx) error {
-	if s.Idempotency == nil {
-		return nil
-	}
-	return tx.Remember(ctx, s.Client, s.Idempotency.Key, StoredAnswer{Sum: s.Idempotency.Sum, Answer: s.Answer(), Life: s.Idempotency.Life})
-}
-
 // underKey runs what only concerns what is stored under a key.
 func (c *Client) underKey(ctx context.Context, client auth.Client, r *mapping.Resource, request *Idempotency, f func(context.Context, Tx) error) error {
 	atomic := c.driver.Capabilities().Atomic
@@ -245,6 +238,6 @@ func (c *Client) Recall(ctx context.Context, client auth.Client, r *mapping.Reso
 // Keep stores the answer to a request about a resource whose work is done.
 func (c *Client) Keep(ctx context.Context, client auth.Client, r *mapping.Resource, request *Idempotency, answer []byte) error {
 	return c.underKey(ctx, client, r, request, func(ctx context.Context, tx Tx) error {
-		return tx.Remember(ctx, client, request.Key, StoredAnswer{Sum: request.Sum, Answer: answer, Life: request.Life})
+		return remember(ctx, tx, client, request, func() []byte { return answer })
 	})
 }

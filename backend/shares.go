@@ -74,33 +74,25 @@ func newShares(slots, queue int) *shares {
 	return &shares{most: slots, free: slots, taken: map[party]int{}, waits: map[int64]int{}, maxQueue: queue, forClients: clients, forResources: resources}
 }
 
-// enterNow takes a slot if that needs no wait.
-func (s *shares) enterNow(p party) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.fits(p) {
-		return false
-	}
-	s.take(p)
-	return true
-}
-
-// enter waits for a slot until a time; the caller must leave it. It fails with ErrBusy.
-func (s *shares) enter(ctx context.Context, p party, until time.Time) error {
+// enter takes a slot, and waits for it until a time; the caller must leave it. It fails with
+// ErrBusy.
+func (s *shares) enter(ctx context.Context, p party, until time.Time) (waited time.Duration, err error) {
 	s.mu.Lock()
 	if s.fits(p) { // nobody else who waits does
 		s.take(p)
 		s.mu.Unlock()
-		return nil
+		return 0, nil
 	}
+	began := time.Now() // no clock is read where nobody waits
 	c := s.queue(p)
 	s.mu.Unlock()
 	if c == nil {
-		return ErrBusy
+		return time.Since(began), ErrBusy
 	}
 	waits := within(ctx, until)
 	defer waits.end()
-	return s.await(waits, p, c)
+	err = s.await(waits, p, c)
+	return time.Since(began), err
 }
 
 // await waits for the end of a claim.
@@ -301,13 +293,9 @@ type slot struct {
 	waited time.Duration // before the call began
 }
 
-func (p *slot) enter(ctx context.Context, until time.Time) error {
-	if p.held = p.of.enterNow(p.party); p.held {
-		return nil
-	}
-	began := time.Now()
-	err := p.of.enter(ctx, p.party, until)
-	p.held, p.waited = err == nil, time.Since(began)
+func (p *slot) enter(ctx context.Context, until time.Time) (err error) {
+	p.waited, err = p.of.enter(ctx, p.party, until)
+	p.held = err == nil
 	return err
 }
 

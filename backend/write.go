@@ -212,7 +212,7 @@ func (c *Client) write(
 						return err
 					}
 				}
-				return remember(ctx, tx, client, w.Idempotency, rec)
+				return remember(ctx, tx, client, w.Idempotency, func() []byte { return w.Idempotency.Answer(rec) })
 			})
 			if settled, err := lookedEnough(ctx, look, err); settled {
 				return err
@@ -261,9 +261,10 @@ func recall(ctx context.Context, tx Tx, client auth.Client, request *Idempotency
 	}
 }
 
-func remember(ctx context.Context, tx Tx, client auth.Client, request *Idempotency, rec mapping.Record) error {
+// remember stores the answer to a request under its key, if it has one.
+func remember(ctx context.Context, tx Tx, client auth.Client, request *Idempotency, answer func() []byte) error {
 	if request == nil {
 		return nil
 	}
-	return tx.Remember(ctx, client, request.Key, StoredAnswer{Sum: request.Sum, Answer: request.Answer(rec), Life: request.Life})
+	return tx.Remember(ctx, client, request.Key, StoredAnswer{Sum: request.Sum, Answer: answer(), Life: request.Life})
 }

@@ -9,22 +9,8 @@ import (
 	"frontdesk/mapping"
 )
 
-// counts are of this gateway, since it was started.
-type counts struct {
-	of map[string]*count
-}
-
+// count is of this gateway, since it was started.
 type count struct{ records, failures atomic.Int64 }
-
-func (c *counts) init(all []*mapping.Resource) {
-	c.of = map[string]*count{}
-	for _, r := range all {
-		c.of[r.Name] = new(count)
-	}
-}
-
-func (c *counts) read(r *mapping.Resource, n int) { c.of[r.Name].records.Add(int64(n)) }
-func (c *counts) failed(r *mapping.Resource)      { c.of[r.Name].failures.Add(1) }
 
 // Scan is how changes of a resource are looked for.
 type Scan struct {
@@ -43,7 +29,7 @@ type Scan struct {
 func (f *Follower) Scans(ctx context.Context) (all []Scan, err error) {
 	at := map[string]int{}
 	for _, r := range f.o.Model.Resources {
-		if c := f.counts.of[r.Name]; c != nil {
+		if c := f.counts[r.Name]; c != nil {
 			at[r.Name] = len(all)
 			how := f.o.Sheet.Changes(r)
 			all = append(all, Scan{Resource: r.Name, Records: c.records.Load(), Failures: c.failures.Load(), Rate: float64(how.Page) / how.Pace(how.Page).Seconds()})

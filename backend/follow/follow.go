@@ -58,16 +58,16 @@ type Follower struct {
 	resources map[string]*mapping.Resource
 	longest   time.Duration // between two looks at a resource
 	changes   *sqlrecord.Changes
-	holder    string        // of the lease
-	wake      chan struct{} // something new is followed
-	counts    counts
-	looks     atomic.Bool // it has the lease, as far as it knows
+	holder    string            // of the lease
+	wake      chan struct{}     // something new is followed
+	counts    map[string]*count // by resource
+	looks     atomic.Bool       // it has the lease, as far as it knows
 
 	mu    sync.Mutex
 	asked map[pair]time.Time // when it was last noted that somebody asked
 
-	stop context.CancelFunc
-	done chan struct{}
+	stop    context.CancelFunc
+	running sync.WaitGroup
 }
 
 // pair is what is followed: the records of a resource that a client sees.
@@ -106,7 +106,7 @@ const keepDefault = 90 * 24 * time.Hour
 // Open makes or migrates the tables, and begins to poll. It returns nil if the sheet has
 // changes for no resource. The caller closes the Follower, before the driver and the database.
 func Open(ctx context.Context, o Options) (*Follower, error) {
-	f := &Follower{o: o, db: sqlrecord.Reserved(o.DB), resources: map[string]*mapping.Resource{}, wake: make(chan struct{}, 1), asked: map[pair]time.Time{}, done: make(chan struct{})}
+	f := &Follower{o: o, db: sqlrecord.Reserved(o.DB), resources: map[string]*mapping.Resource{}, wake: make(chan struct{}, 1), asked: map[pair]time.Time{}, counts: map[string]*count{}}
 	f.o.Model = cmp.Or(o.Model, o.Sheet.Model)
 	f.o.Keep, f.o.Timeout = cmp.Or(o.Keep, keepDefault), cmp.Or(o.Timeout, 30*time.Second)
 	f.o.Lease = cmp.Or(o.Lease, leaseLife)
@@ -116,7 +116,7 @@ func Open(ctx context.Context, o Options) (*Follower, error) {
 	var all []*mapping.Resource
 	for _, r := range f.o.Model.Resources {
 		if how := o.Sheet.Changes(r); how.By != "" {
-			f.resources[r.Name], all = r, append(all, r)
+			f.resources[r.Name], f.counts[r.Name], all = r, new(count), append(all, r)
 			f.longest = max(f.longest, how.Every)
 		}
 	}
@@ -139,13 +139,9 @@ func Open(ctx context.Context, o Options) (*Follower, error) {
 	if f.changes, err = sqlrecord.OpenNotes(ctx, o.DB, all, f.o.Keep, f.eachOf, f.followedSince); err != nil {
 		return nil, err
 	}
-	f.counts.init(all)
 	var run context.Context
 	run, f.stop = context.WithCancel(context.WithoutCancel(ctx))
-	go func() {
-		defer close(f.done)
-		f.run(run)
-	}()
+	f.running.Go(func() { f.run(run) })
 	return f, nil
 }
 
@@ -153,7 +149,7 @@ func Open(ctx context.Context, o Options) (*Follower, error) {
 func (f *Follower) Close() error {
 	if f != nil {
 		f.stop()
-		<-f.done
+		f.running.Wait()
 	}
 	return nil
 }

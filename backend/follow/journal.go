@@ -141,7 +141,7 @@ func (f *Follower) turnPage(ctx context.Context, l *look) error {
 	}
 	if err == nil {
 		l.page, l.read = &page, len(page.Keys)+len(page.Others)
-		f.counts.read(l.resource, l.read)
+		f.counts[l.resource.Name].records.Add(int64(l.read))
 	}
 	return err
 }

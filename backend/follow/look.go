@@ -74,7 +74,7 @@ func (f *Follower) step(ctx context.Context, l *look) (done bool, err error) {
 		return false, fmt.Errorf("%w: %w", errDriver, err)
 	}
 	l.read = len(page.Records)
-	f.counts.read(l.resource, l.read)
+	f.counts[l.resource.Name].records.Add(int64(l.read))
 	news, err := f.news(ctx, l.pair, page.Records)
 	if err == nil {
 		err = f.note(ctx, l.pair, l, news)
@@ -215,7 +215,7 @@ func backoff(failures int) time.Duration {
 func (f *Follower) failed(l *look, err error) {
 	l.failures++
 	l.due = time.Now().Add(backoff(l.failures))
-	f.counts.failed(l.resource)
+	f.counts[l.resource.Name].failures.Add(1)
 	if l.failures == 1 || time.Since(l.lastError) > 10*time.Minute {
 		l.lastError = time.Now()
 		f.o.Log.Error("changes cannot be looked for; it is tried again", append(l.fields(), zap.Int("failures", l.failures), zap.Error(err))...)

@@ -81,8 +81,7 @@ func inOrder(m *mapping.Model) []*mapping.Resource {
 }
 
 func (a *asker) supports(r *mapping.Resource, op mapping.Scope) bool {
-	offer := a.client.Offer()
-	return offer.Supports == nil || offer.Supports(r, op)
+	return a.client.Offer().Has(r, op)
 }
 
 // asked is a resource, with records of one client that its list has.

@@ -124,7 +124,7 @@ func (x *asked) references(ctx context.Context) {
 				continue
 			}
 			followed[v.Int()] = true
-			if _, err := x.client.Get(ctx, target, backend.Query{Client: x.of, ID: int32(v.Int())}); isNotFound(err) {
+			if _, err := x.client.Get(ctx, target, backend.Query{Client: x.of, ID: int32(v.Int())}); mapping.Is(err, mapping.RecordNotFound) {
 				lost++
 			}
 		}
@@ -137,11 +137,6 @@ func (x *asked) references(ctx context.Context) {
 		}
 		x.add(severity, "data.reference", x.ofField(f), fmt.Sprintf("%d of %d %s that were followed lead to no %s", lost, len(followed), f.Name, f.Reference), cure)
 	}
-}
-
-func isNotFound(err error) bool {
-	violations, ok := mapping.AsViolations(err)
-	return ok && slices.ContainsFunc(violations, func(v *mapping.Error) bool { return v.Reason == mapping.RecordNotFound })
 }
 
 // others asks as another client for what the first has: nothing of it may come.

@@ -89,11 +89,10 @@ func (l Left) write(b *strings.Builder) {
 	if len(l.Resources) > 0 {
 		wrapped(b, "Not for clients: ", "resources "+strings.Join(l.Resources, ", "))
 	}
-	for _, name := range slices.Sorted(maps.Keys(l.Operations)) {
-		wrapped(b, "Not for clients: ", fmt.Sprintf("%s of %s", strings.Join(l.Operations[name], ", "), name))
-	}
-	for _, name := range slices.Sorted(maps.Keys(l.Fields)) {
-		wrapped(b, "Not for clients: ", fmt.Sprintf("%s of %s", strings.Join(l.Fields[name], ", "), name))
+	for _, left := range []map[string][]string{l.Operations, l.Fields} {
+		for _, name := range slices.Sorted(maps.Keys(left)) {
+			wrapped(b, "Not for clients: ", fmt.Sprintf("%s of %s", strings.Join(left[name], ", "), name))
+		}
 	}
 	if len(l.Rules) > 0 {
 		wrapped(b, "Not kept: ", "rules "+strings.Join(l.Rules, ", "))

@@ -222,13 +222,7 @@ func (c *resourceCheck) zones(ctx context.Context) error {
 	return err
 }
 
-func (c *resourceCheck) at(keys ...string) string {
-	path := c.path
-	for _, k := range keys {
-		path = strictyaml.Child(path, k)
-	}
-	return path
-}
+func (c *resourceCheck) at(keys ...string) string { return strictyaml.Child(c.path, keys...) }
 
 // ofField is where the sheet says something of a field.
 func (c *resourceCheck) ofField(f *sheet.Field, keys ...string) string {

@@ -66,16 +66,7 @@ func (c *resourceCheck) keys() {
 	if table.View {
 		return
 	}
-	covers := func(columns []string) bool {
-		for _, name := range columns {
-			if !slices.Contains(c.Key.Places, name) && name != c.Client {
-				return false
-			}
-		}
-		return len(columns) > 0
-	}
-	unique := covers(table.Primary) || slices.ContainsFunc(table.Indexes, func(i legacy.Index) bool { return i.Unique && covers(i.Columns) })
-	if !unique {
+	if !alone(table, append(slices.Clone(c.Key.Places), c.Client)) {
 		c.add(Error, "sql.key", c.at("key"), fmt.Sprintf("no primary key or unique index of %s keeps %s from standing twice; its primary key is (%s)",
 			table.Name, strings.Join(c.Key.Places, ", "), strings.Join(table.Primary, ", ")), "name the columns of the primary key, or make a unique index")
 	}
@@ -101,8 +92,7 @@ func (c *resourceCheck) keys() {
 
 // written looks at what writes meet: columns that nothing fills, triggers, views.
 func (c *resourceCheck) written() {
-	writes := c.Operations[mapping.OpCreate] != nil || c.Operations[mapping.OpUpdate] != nil || c.Operations[mapping.OpDelete] != nil
-	if !writes {
+	if !legacy.Changes(c.Resource) {
 		return
 	}
 	if c.table.View {

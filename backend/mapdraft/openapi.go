@@ -3,6 +3,7 @@ package mapdraft
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -43,14 +44,7 @@ func dict(v any) map[string]any { m, _ := v.(map[string]any); return m }
 func str(v any) string          { s, _ := v.(string); return s }
 func items(v any) []any         { l, _ := v.([]any); return l }
 
-func keys(m map[string]any) []string {
-	all := make([]string, 0, len(m))
-	for k := range m {
-		all = append(all, k)
-	}
-	slices.Sort(all)
-	return all
-}
+func keys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
 
 // resolve follows a $ref, and puts allOf together; of anyOf and oneOf the first counts.
 func (s spec) resolve(v any, depth int) map[string]any {

@@ -1,6 +1,7 @@
 package mapdraft
 
 import (
+	"cmp"
 	"embed"
 	"slices"
 	"strings"
@@ -42,12 +43,7 @@ var weights = map[string]float64{
 	"percentage": 0.3, "address": 0.8, "quantity": 0.9, "european": 0.9, "group": 0.6,
 }
 
-func weight(idea string) float64 {
-	if w, ok := weights[idea]; ok {
-		return w
-	}
-	return 1
-}
+func weight(idea string) float64 { return cmp.Or(weights[idea], 1) }
 
 // words is the dictionary the other way about: the ideas of every word.
 type words map[string][]string

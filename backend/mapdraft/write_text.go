@@ -74,21 +74,17 @@ func comment(text string) string {
 }
 
 // list writes one text, or a list of them.
-func list(texts []string) string {
-	all := make([]string, len(texts))
-	for i, t := range texts {
-		all[i] = quoted(t)
-	}
-	if len(all) == 1 {
-		return all[0]
-	}
-	return "[" + strings.Join(all, ", ") + "]"
+func list(texts []string) string { return oneOrMore(texts, quoted) }
+
+// names writes one name of a column, or a list of them.
+func names(columns []string) string {
+	return oneOrMore(columns, func(c string) string { return scalar(c, false) })
 }
 
-func names(columns []string) string {
-	all := make([]string, len(columns))
-	for i, c := range columns {
-		all[i] = scalar(c, false)
+func oneOrMore(texts []string, write func(string) string) string {
+	all := make([]string, len(texts))
+	for i, t := range texts {
+		all[i] = write(t)
 	}
 	if len(all) == 1 {
 		return all[0]
