@@ -135,6 +135,8 @@ func (f *Follower) entries(ctx context.Context, l *look) (done bool, err error) 
 
 // turnPage reads the next page.
 func (f *Follower) turnPage(ctx context.Context, l *look) error {
+	ctx, cancel := context.WithTimeout(ctx, f.o.Timeout)
+	defer cancel()
 	page, err := f.journal.Entries(ctx, l.resource, l.client, l.at, l.how.Page)
 	if err == nil && page.More && page.Next == l.at {
 		err = fmt.Errorf("the journal of %s goes on where it began", l.resource.Name)
@@ -146,18 +148,25 @@ func (f *Follower) turnPage(ctx context.Context, l *look) error {
 	return err
 }
 
-// readsAtOnce is how many records that are read one by one are noted together: what is noted
-// keeps the lease, and is not read again if the next one fails. turn is how long they are read
+// readsAtOnce is how many records that are read one by one are noted together at most: what is
+// noted keeps the lease, and is not read again if the next one fails. turn is how long they are read
 // before others get theirs.
 const (
 	readsAtOnce = 25
 	turn        = 5 * time.Second
 )
 
-// someEntries notes the next entries of a page.
+// someEntries notes the next entries of a page. What it reads is newer than all that was noted
+// before, be it in this look; what others note meanwhile is newer still, and has entries of its own.
 func (f *Follower) someEntries(ctx context.Context, l *look) error {
-	keys, ids := l.page.Keys[:min(len(l.page.Keys), readsAtOnce)], l.page.Others
-	if ids = ids[:min(len(ids), readsAtOnce-len(keys))]; len(keys) > 0 {
+	ctx, cancel := context.WithTimeout(ctx, f.o.Timeout)
+	defer cancel()
+	if err := f.nextPass(ctx, l); err != nil {
+		return err
+	}
+	began, most := time.Now(), l.singly.now
+	keys, ids := l.page.Keys[:min(len(l.page.Keys), most)], l.page.Others
+	if ids = ids[:min(len(ids), most-len(keys))]; len(keys) > 0 {
 		records, others, err := f.journal.Named(ctx, l.resource, l.client, keys)
 		if err != nil {
 			return fmt.Errorf("%w: %w", errDriver, err)
@@ -178,8 +187,25 @@ func (f *Follower) someEntries(ctx context.Context, l *look) error {
 	if err != nil {
 		return err
 	}
-	l.page.Keys, l.page.Others = l.page.Keys[len(keys):], l.page.Others[min(len(l.page.Others), readsAtOnce-len(keys)):]
+	l.singly.took(time.Since(began), f.o.Timeout)
+	l.page.Keys, l.page.Others = l.page.Keys[len(keys):], l.page.Others[min(len(l.page.Others), most-len(keys)):]
 	return nil
+}
+
+// nextPass has what was noted so far be older than what a look reads from now on.
+func (f *Follower) nextPass(ctx context.Context, l *look) error {
+	err := f.db.Write(ctx, func(c sqlrecord.Conn) error {
+		n, err := c.Exec(ctx, f.text(`UPDATE followed SET pass = ?4 WHERE client_id = ?1 AND resource = ?2 AND pass = ?3`),
+			l.values(mapping.IntValue(l.pass), mapping.IntValue(l.pass+1))...)
+		if err == nil && n == 0 {
+			err = errLeft
+		}
+		return err
+	})
+	if err == nil {
+		l.pass++
+	}
+	return err
 }
 
 // goneOf are those of some records that were seen before and are there no more.

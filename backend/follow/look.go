@@ -26,9 +26,9 @@ type look struct {
 	anew      bool     // a position in it is taken before all records are read
 	placed    bool     // that is done
 	read      int      // records of the last page
-	pass      int64
-	first     bool // nobody has a cursor yet
-	whole     bool // all records are read
+	pass      int64    // the number of the look, or of a part of it
+	first     bool     // nobody has a cursor yet
+	whole     bool     // all records are read
 	since     int64
 	highest   int64 // modified_at that was seen before it began, and the highest by now
 	high      int64
@@ -36,6 +36,8 @@ type look struct {
 	after     int32   // the last record that was read
 	seen      []int32 // where the whole is read: 4 bytes for each record
 	sweeps    bool    // all are read, and those that were not seen are looked for
+	listed    portion // records of a list, and those that are read one by one
+	singly    portion
 	due       time.Time
 	failures  int
 	lastError time.Time
@@ -48,19 +50,25 @@ var errPageFull = errors.New("the page is full")
 
 // step reads and notes one page.
 func (f *Follower) step(ctx context.Context, l *look) (done bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, f.o.Timeout)
-	defer cancel()
 	l.read = 0
 	switch {
 	case l.sweeps:
 		return f.sweep(ctx, l)
 	case l.told:
 		return f.entries(ctx, l)
+	default:
+		return f.list(ctx, l)
 	}
+}
+
+// list reads and notes a page of a list.
+func (f *Follower) list(ctx context.Context, l *look) (done bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, f.o.Timeout)
+	defer cancel()
 	if placed, err := f.renews(ctx, l); !placed {
 		return false, err
 	}
-	q := backend.Query{Client: l.client, Keyset: true, After: l.after, Limit: l.how.Page, Room: func(bytes, records int) error {
+	q := backend.Query{Client: l.client, Keyset: true, After: l.after, Limit: l.listed.now, Room: func(bytes, records int) error {
 		if bytes > pageBytes && records > 1 {
 			return errPageFull
 		}
@@ -69,10 +77,12 @@ func (f *Follower) step(ctx context.Context, l *look) (done bool, err error) {
 	if !l.whole && l.since > 0 {
 		q.ModifiedSince = mapping.TimeValue(time.UnixMilli(l.since).Add(-l.how.Settle))
 	}
+	began := time.Now()
 	page, err := f.o.Reader.List(ctx, l.resource, q)
 	if err != nil {
 		return false, fmt.Errorf("%w: %w", errDriver, err)
 	}
+	l.listed.took(time.Since(began), f.o.Timeout)
 	l.read = len(page.Records)
 	f.counts.read(l.resource, l.read)
 	news, err := f.news(ctx, l.pair, page.Records)
@@ -123,29 +133,48 @@ func (f *Follower) sweep(ctx context.Context, l *look) (done bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	for some := range slices.Chunk(missing, readsAtOnce) {
-		var gone []sighting
-		for _, id := range some {
-			isGone, err := f.isGone(ctx, l.pair, id)
-			if err != nil {
-				l.after = min(l.after, missing[0]-1) // those that were noted are not found again
-				return false, err
-			}
-			if isGone {
-				gone = append(gone, sighting{id: id, modified: mapping.NullValue(), kind: backend.RecordDeleted})
-			}
-		}
-		if err := f.note(ctx, l.pair, l, gone); err != nil {
-			l.after = min(l.after, missing[0]-1)
+	for began := time.Now(); len(missing) > 0; {
+		some := missing[:min(len(missing), l.singly.now)]
+		if err = f.someMissing(ctx, l, some); err != nil {
+			l.after = missing[0] - 1 // those that were noted are not found again
 			return false, err
+		}
+		if missing = missing[len(some):]; len(missing) > 0 && time.Since(began) > turn {
+			l.after = missing[0] - 1
+			return false, nil
 		}
 	}
 	return n < sweepAtOnce, nil
 }
 
+// someMissing notes those that have gone of the records that a look has not seen.
+func (f *Follower) someMissing(ctx context.Context, l *look, ids []int32) error {
+	ctx, cancel := context.WithTimeout(ctx, f.o.Timeout)
+	defer cancel()
+	began := time.Now()
+	gone, err := f.goneOf(ctx, l.pair, ids)
+	if err != nil {
+		return err
+	}
+	l.singly.took(time.Since(began), f.o.Timeout)
+	return f.note(ctx, l.pair, l, gone)
+}
+
+// portion is how many records are read at once, and how many at most: as many as there is ample
+// time for.
+type portion struct{ now, most int }
+
+// took says how long reading them took, of the time there is.
+func (p *portion) took(time, of time.Duration) {
+	if time < of/4 {
+		p.now = min(2*p.now, p.most)
+	}
+}
+
 // start begins a look.
 func (f *Follower) start(ctx context.Context, p pair) (l *look, err error) {
-	l = &look{pair: p, how: f.o.Sheet.Changes(p.resource)}
+	l = &look{pair: p, how: f.o.Sheet.Changes(p.resource), singly: portion{1, readsAtOnce}}
+	l.listed = portion{l.how.Page, l.how.Page}
 	found := false
 	err = f.db.Write(ctx, func(c sqlrecord.Conn) error {
 		found = false
@@ -217,6 +246,7 @@ func backoff(failures int) time.Duration {
 // failed notes that a step of a look has failed, and rests.
 func (f *Follower) failed(l *look, err error) {
 	l.failures++
+	l.listed.now, l.singly.now = 1, 1 // what can be read is noted, before what cannot
 	l.due = time.Now().Add(backoff(l.failures))
 	f.counts.failed(l.resource)
 	if l.failures == 1 || time.Since(l.lastError) > 10*time.Minute {
