@@ -66,13 +66,12 @@ func (f *Follower) readPlace(ctx context.Context, c sqlrecord.Conn, p pair) (at 
 // begins decides whether a look reads all records although the system has a journal: the first
 // look does, and one whose position is lost; and one more, when the writes that were under way
 // at that position have ended.
-func (l *look) begins(done int64) {
+func (l *look) begins() {
 	if !l.how.IsTold() {
 		return
 	}
-	late := l.how.Keeps > 0 && l.present-done > l.how.Keeps.Milliseconds()
 	settled := l.unsettled == 1 && l.present >= l.markedAt+l.how.Settle.Milliseconds()
-	l.anew = l.first || l.position == "" || late
+	l.anew = l.first || l.position == "" || l.late()
 	l.whole = l.whole || l.anew || settled
 	l.told, l.at = !l.whole, l.position
 	if l.anew {
@@ -96,6 +95,7 @@ func (f *Follower) renews(ctx context.Context, l *look) (done bool, err error) {
 	if !l.anew || l.placed {
 		return true, nil
 	}
+	l.turned = time.Now()
 	at, more, err := f.journal.Position(ctx, l.resource, l.client, l.at)
 	if err != nil {
 		if errors.Is(err, ErrPositionGone) {
@@ -109,13 +109,16 @@ func (f *Follower) renews(ctx context.Context, l *look) (done bool, err error) {
 	return l.placed, nil
 }
 
+// late tells whether the system may have forgotten what has changed since it was asked last.
+func (l *look) late() bool { return l.how.Keeps > 0 && time.Since(l.turned) > l.how.Keeps }
+
 // entries notes a page of the journal, or as much of it as is done in a turn.
 func (f *Follower) entries(ctx context.Context, l *look) (done bool, err error) {
-	if l.page == nil {
+	if l.page == nil || l.late() {
 		switch err := f.turnPage(ctx, l); {
 		case errors.Is(err, ErrPositionGone):
 			f.o.Log.Warn("the system does not tell what has changed since the last look: all records are read", l.fields()...)
-			l.told, l.whole, l.anew, l.placed, l.at, l.after = false, true, true, false, "", 0
+			l.told, l.whole, l.anew, l.placed, l.at, l.page, l.after = false, true, true, false, "", nil, 0
 			return false, nil
 		case err != nil:
 			return false, fmt.Errorf("%w: %w", errDriver, err)
@@ -135,14 +138,18 @@ func (f *Follower) entries(ctx context.Context, l *look) (done bool, err error) 
 
 // turnPage reads the next page.
 func (f *Follower) turnPage(ctx context.Context, l *look) error {
+	if l.late() {
+		return ErrPositionGone
+	}
 	ctx, cancel := context.WithTimeout(ctx, f.o.Timeout)
 	defer cancel()
+	asked := time.Now()
 	page, err := f.journal.Entries(ctx, l.resource, l.client, l.at, l.how.Page)
 	if err == nil && page.More && page.Next == l.at {
 		err = fmt.Errorf("the journal of %s goes on where it began", l.resource.Name)
 	}
 	if err == nil {
-		l.page, l.read = &page, len(page.Keys)+len(page.Others)
+		l.page, l.turned, l.read = &page, asked, len(page.Keys)+len(page.Others)
 		f.counts.read(l.resource, l.read)
 	}
 	return err

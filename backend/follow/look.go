@@ -20,15 +20,16 @@ type look struct {
 	pair
 	place
 	how       sheet.Changes
-	told      bool     // pages come from the journal of the system
-	at        string   // how far that was read
-	page      *Entries // what is left of the page behind it; nil before it is read
-	anew      bool     // a position in it is taken before all records are read
-	placed    bool     // that is done
-	read      int      // records of the last page
-	pass      int64    // the number of the look, or of a part of it
-	first     bool     // nobody has a cursor yet
-	whole     bool     // all records are read
+	told      bool      // pages come from the journal of the system
+	at        string    // how far that was read
+	page      *Entries  // what is left of the page behind it; nil before it is read
+	turned    time.Time // when the system was known to have all behind that last
+	anew      bool      // a position in it is taken before all records are read
+	placed    bool      // that is done
+	read      int       // records of the last page
+	pass      int64     // the number of the look, or of a part of it
+	first     bool      // nobody has a cursor yet
+	whole     bool      // all records are read
 	since     int64
 	highest   int64 // modified_at that was seen before it began, and the highest by now
 	high      int64
@@ -133,6 +134,9 @@ func (f *Follower) sweep(ctx context.Context, l *look) (done bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	if most := l.how.Page; len(missing) > most { // the others come after a pause
+		missing, l.after, n = missing[:most], missing[most-1], sweepAtOnce
+	}
 	for began := time.Now(); len(missing) > 0; {
 		some := missing[:min(len(missing), l.singly.now)]
 		if err = f.someMissing(ctx, l, some); err != nil {
@@ -157,6 +161,7 @@ func (f *Follower) someMissing(ctx context.Context, l *look, ids []int32) error 
 		return err
 	}
 	l.singly.took(time.Since(began), f.o.Timeout)
+	l.read += len(ids)
 	return f.note(ctx, l.pair, l, gone)
 }
 
@@ -171,7 +176,8 @@ func (p *portion) took(time, of time.Duration) {
 	}
 }
 
-// start begins a look.
+// start begins a look. The first one is newer than what may be left of an earlier time that the
+// pair was followed.
 func (f *Follower) start(ctx context.Context, p pair) (l *look, err error) {
 	l = &look{pair: p, how: f.o.Sheet.Changes(p.resource), singly: portion{1, readsAtOnce}}
 	l.listed = portion{l.how.Page, l.how.Page}
@@ -185,14 +191,16 @@ func (f *Follower) start(ctx context.Context, p pair) (l *look, err error) {
 		if l.place, err = f.readPlace(ctx, c, p); err != nil {
 			return err
 		}
-		return c.Query(ctx, f.text(`UPDATE followed SET pass = pass + 1 WHERE client_id = ?1 AND resource = ?2 RETURNING pass, ready_at, whole_at, since, high, `+f.o.DB.Dialect().Present+`, done_at`),
+		return c.Query(ctx, f.text(`UPDATE followed SET pass = 1 + CASE WHEN pass > 0 THEN pass ELSE coalesce((SELECT max(r.pass) FROM followed_record r WHERE r.client_id = ?1 AND r.resource = ?2), 0) END
+			WHERE client_id = ?1 AND resource = ?2 RETURNING pass, ready_at, whole_at, since, high, `+f.o.DB.Dialect().Present+`, done_at`),
 			numbers(7), p.values(), func(row []mapping.Value) error {
 				found = true
 				l.pass, l.first, l.since, l.high, l.present = row[0].Int(), row[1].Int() == 0, row[3].Int(), row[4].Int(), row[5].Int()
 				ago := l.present - row[2].Int() // negative if the clock was set back
 				late := l.how.Deletions > 0 && (ago < 0 || ago >= l.how.Deletions.Milliseconds())
 				l.whole, l.highest = l.how.By == sheet.ByScan || l.first || late, l.high
-				l.begins(row[6].Int())
+				l.turned = time.Now().Add(-time.Duration(l.present-row[6].Int()) * time.Millisecond)
+				l.begins()
 				return nil
 			})
 	})
@@ -209,7 +217,10 @@ func (f *Follower) finish(ctx context.Context, l *look) error {
 	if l.whole {
 		whole = 1
 	}
-	present := f.o.DB.Dialect().Present
+	present, ago := f.o.DB.Dialect().Present, int64(0)
+	if l.how.IsTold() {
+		ago = time.Since(l.turned).Milliseconds()
+	}
 	return f.db.Write(ctx, func(c sqlrecord.Conn) error {
 		if err := f.renew(ctx, c); err != nil {
 			return err
@@ -222,11 +233,11 @@ func (f *Follower) finish(ctx context.Context, l *look) error {
 			return err
 		}
 		at := l.ended(now)
-		n, err := c.Exec(ctx, f.text(`UPDATE followed SET next_at = `+present+` + ?4, done_at = `+present+`, since = ?5, high = ?6, position = ?8, mark = ?9, marked_at = ?10, unsettled = ?11,
+		n, err := c.Exec(ctx, f.text(`UPDATE followed SET next_at = `+present+` + ?4, done_at = `+present+` - ?12, since = ?5, high = ?6, position = ?8, mark = ?9, marked_at = ?10, unsettled = ?11,
 			whole_at = CASE WHEN CAST(?7 AS BIGINT) = 1 THEN `+present+` ELSE whole_at END, ready_at = CASE WHEN ready_at = 0 THEN `+present+` ELSE ready_at END
 			WHERE client_id = ?1 AND resource = ?2 AND pass = ?3`),
 			l.values(mapping.IntValue(l.pass), mapping.IntValue(l.how.Every.Milliseconds()), mapping.IntValue(l.highest), mapping.IntValue(l.high), mapping.IntValue(whole),
-				mapping.TextValue(at.position), mapping.TextValue(at.mark), mapping.IntValue(at.markedAt), mapping.IntValue(at.unsettled))...)
+				mapping.TextValue(at.position), mapping.TextValue(at.mark), mapping.IntValue(at.markedAt), mapping.IntValue(at.unsettled), mapping.IntValue(ago))...)
 		switch {
 		case err != nil:
 			return err
@@ -243,8 +254,12 @@ func backoff(failures int) time.Duration {
 	return min(time.Minute, time.Second<<min(failures, 6))
 }
 
-// failed notes that a step of a look has failed, and rests.
-func (f *Follower) failed(l *look, err error) {
+// failed notes that a step of a look has failed, and rests. The client may have another name by
+// now, by which it succeeds.
+func (f *Follower) failed(ctx context.Context, l *look, err error) {
+	if now, err := f.pairs(ctx, "client_id = ?1 AND resource = ?2", l.values()...); err == nil && len(now) > 0 {
+		l.client = now[0].client
+	}
 	l.failures++
 	l.listed.now, l.singly.now = 1, 1 // what can be read is noted, before what cannot
 	l.due = time.Now().Add(backoff(l.failures))

@@ -2,7 +2,9 @@ package legacy
 
 import (
 	"context"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -13,6 +15,7 @@ import (
 	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/backend/follow"
+	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
 )
@@ -55,9 +58,7 @@ func TestToldTwiceInOneLook(t *testing.T) {
 			after := x.cursor(t, one)
 			x.exec("%s", c.first)
 			x.eventually(t, c.want, func() []string { return x.changed(t, one, after) })
-			digest, err := x.front.Digest(t.Context(), x.model.Resource("contact"), backend.DigestQuery{Client: one, From: 1, Ranges: 1})
-			require.NoError(t, err)
-			require.Equal(t, c.count, digest.Ranges[0].Count)
+			require.Equal(t, c.count, x.counted(t, one, "contact"))
 		})
 	}
 }
@@ -132,4 +133,148 @@ func TestSlowSystemIsFollowed(t *testing.T) {
 			x.eventually(t, make([]string, 40), count(backend.RecordDeleted))
 		})
 	}
+}
+
+// counted is how many records a client sees, as far as they have been seen.
+func (x *fixture) counted(t *testing.T, of auth.Client, resource string) int {
+	t.Helper()
+	digest, err := x.front.Digest(t.Context(), x.model.Resource(resource), backend.DigestQuery{Client: of, From: 1, Ranges: 1})
+	require.NoError(t, err)
+	return digest.Ranges[0].Count
+}
+
+// prepared runs statements in the database of what is followed, before anybody looks.
+func (x *fixture) prepared(t *testing.T, statements ...string) sqlrecord.DB {
+	t.Helper()
+	db := ownDatabase(t, "sqlite")()
+	f, err := follow.Open(t.Context(), follow.Options{Reader: x.Store, DB: db, Sheet: x.sheet, Log: zaptest.NewLogger(t)})
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+	for _, statement := range statements {
+		require.NoError(t, db.Write(t.Context(), func(c sqlrecord.Conn) error {
+			_, err := c.Exec(t.Context(), statement)
+			return err
+		}))
+	}
+	return db
+}
+
+// TestFollowedNoMore has more resources than are looked up at once that were followed, and are
+// not any more by the sheet of today: the others are.
+func TestFollowedNoMore(t *testing.T) {
+	onFollowed(t, []string{"sqlite"}, func(t *testing.T, x *fixture, _ func() sqlrecord.DB) {
+		x.followed(t, x.prepared(t, `INSERT INTO followed (client_id, resource, client_name, asked_at) WITH RECURSIVE n (i) AS (SELECT 1001 UNION ALL SELECT i + 1 FROM n WHERE i < 1100)
+			SELECT i, 'vehicle', '', 1000 * unixepoch() FROM n`), x.sheet)
+		after := x.cursor(t, one)
+		x.exec("UPDATE f_rel SET naam = 'Dri' WHERE nr = 3")
+		x.eventually(t, []string{"updated contact 3"}, func() []string { return x.changed(t, one, after) })
+	})
+}
+
+// TestFollowedAgain has a client begin again while what he followed is forgotten by halves: what
+// is left tells nothing of what comes.
+func TestFollowedAgain(t *testing.T) {
+	onFollowed(t, []string{"sqlite"}, func(t *testing.T, x *fixture, _ func() sqlrecord.DB) {
+		x.followed(t, x.prepared(t,
+			`INSERT INTO followed (client_id, resource, client_name, asked_at) VALUES (1, 'contact', 'one', 1000 * unixepoch())`,
+			`INSERT INTO followed_record (client_id, resource, id, version, gone, pass) VALUES (1, 'contact', 3, 1, 0, 1000), (1, 'contact', 5, 1, 1, 1000), (1, 'contact', 77, 1, 0, 1000), (1, 'contact', 78, 1, 0, 1000)`), x.sheet)
+		after := x.cursor(t, one)
+		require.Equal(t, 4, x.counted(t, one, "contact"))
+		x.exec("DELETE FROM f_rel WHERE nr = 3")
+		x.eventually(t, []string{"deleted contact 3"}, func() []string { return x.changed(t, one, after) })
+	})
+}
+
+// TestRenamedClient has a client get another name, by which alone the system answers him: he goes
+// on asking, and what changes is told.
+func TestRenamedClient(t *testing.T) {
+	onFollowed(t, []string{"sqlite"}, func(t *testing.T, x *fixture, own func() sqlrecord.DB) {
+		var name atomic.Value
+		name.Store("one")
+		failed := make(chan struct{}, 1000)
+		x.hinder(t, own(), func(_ context.Context, of auth.Client) error {
+			if of.Name != name.Load() {
+				failed <- struct{}{}
+				return backend.ErrUnexpected
+			}
+			return nil
+		})
+		after := x.cursor(t, one)
+		name.Store("uno")
+		<-failed
+		x.exec("UPDATE f_rel SET naam = 'Dri' WHERE nr = 3")
+		x.eventually(t, []string{"updated contact 3"}, func() []string { return x.changed(t, auth.Client{ID: one.ID, Name: "uno"}, after) })
+	})
+}
+
+// stuck is a Store one record of which cannot be read while it is.
+type stuck struct {
+	*Store
+	is     *atomic.Bool
+	failed chan struct{}
+}
+
+func (s stuck) Named(ctx context.Context, r *mapping.Resource, of auth.Client, keys [][]sheet.Raw) ([]mapping.Record, []int32, error) {
+	if s.is.Load() {
+		s.failed <- struct{}{}
+		return nil, nil, backend.ErrUnexpected
+	}
+	return s.Store.Named(ctx, r, of, keys)
+}
+
+// TestStuckLongerThanKept has a look fail for longer than the system keeps what it says: all
+// records are read then.
+func TestStuckLongerThanKept(t *testing.T) {
+	x, _, _ := onTables(t, "sqlite", notedSheet("sqlite"), noted("sqlite")...)
+	for _, r := range x.sheet.Resources {
+		r.Changes.Settle, r.Changes.Keeps = 0, time.Second
+	}
+	reader := stuck{x.Store, new(atomic.Bool), make(chan struct{}, 100)}
+	x.follows(t, follow.Options{Reader: reader, DB: ownDatabase(t, "sqlite")()})
+	after := x.cursor(t, one)
+	reader.is.Store(true)
+	x.exec("UPDATE f_rel SET naam = 'Dri' WHERE nr = 3")
+	<-reader.failed // and it is tried again in two seconds
+	x.exec("UPDATE f_rel SET naam = 'Twe' WHERE nr = 2")
+	x.exec("DELETE FROM f_wijz")
+	reader.is.Store(false)
+	x.eventually(t, []string{"updated contact 2", "updated contact 3"}, func() []string {
+		told := x.changed(t, one, after)
+		slices.Sort(told)
+		return told
+	})
+}
+
+// timed is a Store that notes when records are read by their keys.
+type timed struct {
+	*Store
+	mu  *sync.Mutex
+	all *[]time.Time
+}
+
+func (s timed) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (mapping.Record, error) {
+	s.mu.Lock()
+	*s.all = append(*s.all, time.Now())
+	s.mu.Unlock()
+	return s.Store.Get(ctx, r, q)
+}
+
+// TestMissingAtTheirRate has records that are missing looked for no faster than the sheet allows.
+func TestMissingAtTheirRate(t *testing.T) {
+	onFollowed(t, []string{"sqlite"}, func(t *testing.T, x *fixture, own func() sqlrecord.DB) {
+		contact := x.sheet.Resource("contact")
+		contact.Changes.Rate = 30 // three, and then a pause
+		var all []time.Time
+		reader := timed{x.Store, new(sync.Mutex), &all}
+		x.follows(t, follow.Options{Reader: reader, DB: own()})
+		x.exec("INSERT INTO f_rel (nr, adm, naam) WITH RECURSIVE n (i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 109) SELECT i, 1, 'n' FROM n")
+		after := x.cursor(t, one)
+		x.exec("DELETE FROM f_rel WHERE nr >= 100")
+		x.eventually(t, make([]string, 10), func() []string { return make([]string, len(x.changed(t, one, after))) })
+		reader.mu.Lock()
+		defer reader.mu.Unlock()
+		for i := 3; i < len(all); i++ {
+			require.GreaterOrEqual(t, all[i].Sub(all[i-3]), contact.Changes.Pace(3))
+		}
+	})
 }
