@@ -43,8 +43,11 @@ func (r *rounds) failing() (most *look) {
 	return most
 }
 
-// run looks for changes until ctx ends.
+// run looks for changes, and tells what is shared, until ctx ends.
 func (f *Follower) run(ctx context.Context) {
+	var telling sync.WaitGroup
+	defer telling.Wait()
+	telling.Go(func() { f.tellShared(ctx) })
 	r := rounds{looks: map[string]*look{}, failures: map[string]int{}}
 	for {
 		pause := f.round(ctx, &r)

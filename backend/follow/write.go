@@ -1,6 +1,7 @@
 package follow
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -95,9 +96,17 @@ func (n *noting) Exists(ctx context.Context, client auth.Client, r *mapping.Reso
 	return err == nil, err
 }
 
-// noteWritten notes written records for the clients that follow them: the one that wrote, and,
-// if a record belongs to all clients, each that has seen it. If a system tells clients apart by
-// the request alone, its records look as if they belonged to all.
+// shared is what a client has written that belongs to all of them.
+type shared struct {
+	pair
+	sighting
+}
+
+// sharedAtMost is how many of them wait at most until the other clients are told.
+const sharedAtMost = 1000
+
+// noteWritten notes written records for the client that wrote, and, if a record belongs to all
+// clients, has each be told later that has seen it: that takes a read for each.
 func (f *Follower) noteWritten(ctx context.Context, all []written) error {
 	for _, w := range all {
 		r := w.rec.Resource
@@ -112,21 +121,46 @@ func (f *Follower) noteWritten(ctx context.Context, all []written) error {
 		if w.rec.Owner != mapping.OfAll {
 			continue
 		}
-		others, err := f.pairs(ctx, "resource = ?1 AND client_id <> ?2", mapping.TextValue(r.Name), mapping.IntValue(w.client.ID))
-		if err != nil {
-			return err
-		}
-		for _, p := range others {
-			concerns, err := f.concerns(ctx, p, s)
-			if err == nil && concerns {
-				err = f.note(ctx, p, nil, []sighting{s})
-			}
-			if err != nil {
-				return err
-			}
+		select {
+		case f.shared <- shared{pair{w.client, r}, s}:
+		default:
+			return errBehind
 		}
 	}
 	return nil
+}
+
+// errBehind says that more is written than other clients can be told one by one.
+var errBehind = errors.New("too many records that belong to all clients wait until these are told")
+
+// tellShared tells the other clients of what belongs to all of them, until ctx ends.
+func (f *Follower) tellShared(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case s := <-f.shared:
+			if err := f.noteShared(ctx, s); err != nil && ctx.Err() == nil {
+				f.o.Log.Warn("other clients could not be told of a change of the gateway's own, and are told after the next look", zap.Error(err))
+			}
+		}
+	}
+}
+
+// noteShared notes a record for each other client that has seen it. If a system tells clients
+// apart by the request alone, its records look as if they belonged to all.
+func (f *Follower) noteShared(ctx context.Context, s shared) error {
+	others, err := f.pairs(ctx, "resource = ?1 AND client_id <> ?2", mapping.TextValue(s.resource.Name), mapping.IntValue(s.client.ID))
+	for _, p := range others {
+		ctx, cancel := context.WithTimeout(ctx, noteWait)
+		concerns, failed := f.concerns(ctx, p, s.sighting)
+		if failed == nil && concerns {
+			failed = f.note(ctx, p, nil, []sighting{s.sighting})
+		}
+		cancel()
+		err = cmp.Or(err, failed) // which need not fail for the next client
+	}
+	return err
 }
 
 // concerns tells whether a client has seen a record, and sees that it changed or has gone.

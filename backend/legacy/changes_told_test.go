@@ -2,6 +2,7 @@ package legacy
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -185,6 +186,30 @@ func TestFollowedAgain(t *testing.T) {
 	})
 }
 
+// TestOwnChangesInDisorder has a record changed and then deleted by the gateway itself, and noted
+// the other way round.
+func TestOwnChangesInDisorder(t *testing.T) {
+	onFollowed(t, []string{"sqlite"}, func(t *testing.T, x *fixture, own func() sqlrecord.DB) {
+		for _, r := range x.sheet.Resources {
+			r.Changes.Every = time.Hour
+		}
+		x.followed(t, own(), x.sheet)
+		after, before := x.cursor(t, one), x.get(one, "contact", 3)
+		change := func(tx backend.Tx) error {
+			_, err := tx.Update(t.Context(), one, before, x.record("contact", "name", "Dri"))
+			return err
+		}
+		require.NoError(t, x.Telling(t.Context(), change, func(do func(backend.Tx) error) error {
+			if err := x.inTx(t.Context(), func(tx *txn) error { return do(tx) }); err != nil {
+				return err
+			}
+			return x.tryDelete(one, "contact", 3)
+		}))
+		require.Equal(t, []string{"deleted contact 3"}, x.changed(t, one, after))
+		require.Equal(t, 3, x.counted(t, one, "contact"))
+	})
+}
+
 // TestRenamedClient has a client get another name, by which alone the system answers him: he goes
 // on asking, and what changes is told.
 func TestRenamedClient(t *testing.T) {
@@ -277,4 +302,24 @@ func TestMissingAtTheirRate(t *testing.T) {
 			require.GreaterOrEqual(t, all[i].Sub(all[i-3]), contact.Changes.Pace(3))
 		}
 	})
+}
+
+// TestOwnChangesOfAllAreNotAwaited has a record that all clients see written, while many follow it
+// and the system is slow: the answer does not wait until each of them is told.
+func TestOwnChangesOfAllAreNotAwaited(t *testing.T) {
+	text := strings.Replace(fmt.Sprintf(followedSheet, "sqlite"), "\nclient: adm\n", "\n", 1)
+	x, _, _ := onTables(t, "sqlite", text, followedTables...)
+	for _, r := range x.sheet.Resources {
+		r.Changes.Every = time.Hour
+	}
+	x.follows(t, follow.Options{Reader: slow{x.Store, 50 * time.Millisecond}, DB: x.prepared(t,
+		`INSERT INTO followed (client_id, resource, client_name, asked_at, ready_at, next_at) WITH RECURSIVE n (i) AS (SELECT 1001 UNION ALL SELECT i + 1 FROM n WHERE i < 1060)
+			SELECT i, 'contact', '', 1000 * unixepoch(), 1, 1000 * unixepoch() + 1800000 FROM n`,
+		`INSERT INTO followed_record (client_id, resource, id, version, gone, pass) SELECT client_id, resource, 3, 1, 0, 0 FROM followed`)})
+	after, theirs := x.cursor(t, one), x.cursor(t, two)
+	began := time.Now()
+	x.update(one, 3, x.record("contact", "name", "Dri"))
+	require.Less(t, time.Since(began), time.Second)
+	require.Equal(t, []string{"updated contact 3"}, x.changed(t, one, after))
+	x.eventually(t, []string{"updated contact 3"}, func() []string { return x.changed(t, two, theirs) })
 }
