@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"go.uber.org/zap"
@@ -153,9 +154,9 @@ func (f *Follower) noteShared(ctx context.Context, s shared) error {
 	others, err := f.pairs(ctx, "resource = ?1 AND client_id <> ?2", mapping.TextValue(s.resource.Name), mapping.IntValue(s.client.ID))
 	for _, p := range others {
 		ctx, cancel := context.WithTimeout(ctx, noteWait)
-		concerns, failed := f.concerns(ctx, p, s.sighting)
-		if failed == nil && concerns {
-			failed = f.note(ctx, p, nil, []sighting{s.sighting})
+		seen, failed := f.concerns(ctx, p, s.sighting)
+		if failed == nil {
+			failed = f.note(ctx, p, nil, seen)
 		}
 		cancel()
 		err = cmp.Or(err, failed) // which need not fail for the next client
@@ -163,12 +164,23 @@ func (f *Follower) noteShared(ctx context.Context, s shared) error {
 	return err
 }
 
-// concerns tells whether a client has seen a record, and sees that it changed or has gone.
-func (f *Follower) concerns(ctx context.Context, p pair, s sighting) (bool, error) {
+// concerns returns a record as a client sees it by now, if he has seen it before, and sees that it
+// changed or has gone: by the time that he is told it may have been written again.
+func (f *Follower) concerns(ctx context.Context, p pair, s sighting) (all []sighting, err error) {
 	before, err := f.lastSeen(ctx, p, []int32{s.id})
 	if was, seen := before[s.id]; err != nil || !seen || was.gone {
-		return false, err
+		return nil, err
 	}
-	gone, err := f.isGone(ctx, p, s.id)
-	return gone == (s.kind == backend.RecordDeleted), err
+	rec, err := f.o.Reader.Get(ctx, p.resource, backend.Query{Client: p.client, ID: s.id, Fields: p.resource.ListFields()})
+	switch gone := errors.Is(err, backend.ErrNotFound); {
+	case gone && s.kind == backend.RecordDeleted:
+		return []sighting{s}, nil
+	case err != nil && !gone:
+		return nil, fmt.Errorf("%w: %w", errDriver, err)
+	case gone || s.kind == backend.RecordDeleted:
+		return nil, nil // the next look finds it
+	}
+	now := sightingOf(rec, backend.RecordUpdated)
+	now.own = true
+	return []sighting{now}, nil
 }
