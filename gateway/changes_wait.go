@@ -85,8 +85,12 @@ func (x *Exchange) wait() (q backend.ChangesQuery, seconds int64, v mapping.Viol
 // waitForChanges promises to call, unless the cursor is gone.
 func (g *Gateway) waitForChanges(ctx context.Context, x *Exchange) error {
 	q, seconds, _ := x.wait()
-	if _, err := g.o.Backend.Changes(ctx, q); err != nil {
+	page, err := g.o.Backend.Changes(ctx, q)
+	if err != nil {
 		return err
+	}
+	if len(page.Changes) == 0 && !page.More { // a fresh cursor for the same place
+		q.After = page.Cursor
 	}
 	data, err := json.Marshal(storedWait{
 		After: q.After, Resource: x.Body.Record.Get("resource").Text(), Until: g.o.Clock().Add(time.Duration(seconds) * time.Second),
@@ -102,6 +106,9 @@ func (g *Gateway) runChanges(ctx context.Context, j webhook.Job, w io.Writer) (w
 	var stored storedWait
 	if err := json.Unmarshal(j.Work.Data, &stored); err != nil {
 		return webhook.Content{}, err
+	}
+	if seen := g.waits.of(j); seen != "" {
+		stored.After = seen
 	}
 	from, found := g.look(ctx, j, stored)
 	if !found && g.o.Clock().Before(stored.Until) {
@@ -186,32 +193,38 @@ func (g *Gateway) look(ctx context.Context, j webhook.Job, stored storedWait) (f
 	}
 }
 
-// waits remembers how far was looked for each request that waits.
+// waits remembers how far was looked for each request that waits: the cursor that it began with
+// may be gone before it ends.
 type waits struct {
 	mu   sync.Mutex
 	seen map[string]string // cursors, by job
 }
 
-// Ready returns the jobs that sleep no longer, of those that sleep.
+// of returns the cursor for a job; "" where it was not looked for.
+func (w *waits) of(j webhook.Job) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.seen[j.ID]
+}
+
+// Ready returns the jobs that sleep no longer, of those that sleep. It is called by one at a time.
 func (g *Gateway) Ready(ctx context.Context, asleep []webhook.Job) (ready []webhook.Job) {
-	g.waits.mu.Lock()
-	defer g.waits.mu.Unlock()
-	before := g.waits.seen
-	g.waits.seen = map[string]string{}
+	seen := map[string]string{}
 	for _, j := range asleep {
 		var stored storedWait
 		if j.Work.Kind != changesWork || json.Unmarshal(j.Work.Data, &stored) != nil {
 			continue
 		}
-		if from := before[j.ID]; from != "" {
+		if from := g.waits.of(j); from != "" {
 			stored.After = from
 		}
 		from, found := g.look(ctx, j, stored)
-		if found {
+		if seen[j.ID] = from; found {
 			ready = append(ready, j)
-			continue
 		}
-		g.waits.seen[j.ID] = from
 	}
+	g.waits.mu.Lock()
+	defer g.waits.mu.Unlock()
+	g.waits.seen = seen
 	return ready
 }

@@ -60,6 +60,7 @@ type Follower struct {
 	changes   *sqlrecord.Changes
 	holder    string            // of the lease
 	wake      chan struct{}     // something new is followed
+	shared    chan shared       // what other clients are to be told of
 	counts    map[string]*count // by resource
 	looks     atomic.Bool       // it has the lease, as far as it knows
 
@@ -106,7 +107,7 @@ const keepDefault = 90 * 24 * time.Hour
 // Open makes or migrates the tables, and begins to poll. It returns nil if the sheet has
 // changes for no resource. The caller closes the Follower, before the driver and the database.
 func Open(ctx context.Context, o Options) (*Follower, error) {
-	f := &Follower{o: o, db: sqlrecord.Reserved(o.DB), resources: map[string]*mapping.Resource{}, wake: make(chan struct{}, 1), asked: map[pair]time.Time{}, counts: map[string]*count{}}
+	f := &Follower{o: o, db: sqlrecord.Reserved(o.DB), resources: map[string]*mapping.Resource{}, wake: make(chan struct{}, 1), shared: make(chan shared, sharedAtMost), asked: map[pair]time.Time{}, counts: map[string]*count{}}
 	f.o.Model = cmp.Or(o.Model, o.Sheet.Model)
 	f.o.Keep, f.o.Timeout = cmp.Or(o.Keep, keepDefault), cmp.Or(o.Timeout, 30*time.Second)
 	f.o.Lease = cmp.Or(o.Lease, leaseLife)

@@ -66,13 +66,12 @@ func (f *Follower) readPlace(ctx context.Context, c sqlrecord.Conn, p pair) (at 
 // begins decides whether a look reads all records although the system has a journal: the first
 // look does, and one whose position is lost; and one more, when the writes that were under way
 // at that position have ended.
-func (l *look) begins(done int64) {
+func (l *look) begins() {
 	if !l.how.IsTold() {
 		return
 	}
-	late := l.how.Keeps > 0 && l.present-done > l.how.Keeps.Milliseconds()
 	settled := l.unsettled == 1 && l.present >= l.markedAt+l.how.Settle.Milliseconds()
-	l.anew = l.first || l.position == "" || late
+	l.anew = l.first || l.position == "" || l.late()
 	l.whole = l.whole || l.anew || settled
 	l.told, l.at = !l.whole, l.position
 	if l.anew {
@@ -96,6 +95,7 @@ func (f *Follower) renews(ctx context.Context, l *look) (done bool, err error) {
 	if !l.anew || l.placed {
 		return true, nil
 	}
+	l.turned = time.Now()
 	at, more, err := f.journal.Position(ctx, l.resource, l.client, l.at)
 	if err != nil {
 		if errors.Is(err, ErrPositionGone) {
@@ -109,13 +109,16 @@ func (f *Follower) renews(ctx context.Context, l *look) (done bool, err error) {
 	return l.placed, nil
 }
 
+// late tells whether the system may have forgotten what has changed since it was asked last.
+func (l *look) late() bool { return l.how.Keeps > 0 && time.Since(l.turned) > l.how.Keeps }
+
 // entries notes a page of the journal, or as much of it as is done in a turn.
 func (f *Follower) entries(ctx context.Context, l *look) (done bool, err error) {
-	if l.page == nil {
+	if l.page == nil || l.late() {
 		switch err := f.turnPage(ctx, l); {
 		case errors.Is(err, ErrPositionGone):
 			f.o.Log.Warn("the system does not tell what has changed since the last look: all records are read", l.fields()...)
-			l.told, l.whole, l.anew, l.placed, l.at, l.after = false, true, true, false, "", 0
+			l.told, l.whole, l.anew, l.placed, l.at, l.page, l.after = false, true, true, false, "", nil, 0
 			return false, nil
 		case err != nil:
 			return false, fmt.Errorf("%w: %w", errDriver, err)
@@ -135,29 +138,42 @@ func (f *Follower) entries(ctx context.Context, l *look) (done bool, err error) 
 
 // turnPage reads the next page.
 func (f *Follower) turnPage(ctx context.Context, l *look) error {
+	if l.late() {
+		return ErrPositionGone
+	}
+	ctx, cancel := context.WithTimeout(ctx, f.o.Timeout)
+	defer cancel()
+	asked := time.Now()
 	page, err := f.journal.Entries(ctx, l.resource, l.client, l.at, l.how.Page)
 	if err == nil && page.More && page.Next == l.at {
 		err = fmt.Errorf("the journal of %s goes on where it began", l.resource.Name)
 	}
 	if err == nil {
-		l.page, l.read = &page, len(page.Keys)+len(page.Others)
+		l.page, l.turned, l.read = &page, asked, len(page.Keys)+len(page.Others)
 		f.counts[l.resource.Name].records.Add(int64(l.read))
 	}
 	return err
 }
 
-// readsAtOnce is how many records that are read one by one are noted together: what is noted
-// keeps the lease, and is not read again if the next one fails. turn is how long they are read
+// readsAtOnce is how many records that are read one by one are noted together at most: what is
+// noted keeps the lease, and is not read again if the next one fails. turn is how long they are read
 // before others get theirs.
 const (
 	readsAtOnce = 25
 	turn        = 5 * time.Second
 )
 
-// someEntries notes the next entries of a page.
+// someEntries notes the next entries of a page. What it reads is newer than all that was noted
+// before, be it in this look; what others note meanwhile is newer still, and has entries of its own.
 func (f *Follower) someEntries(ctx context.Context, l *look) error {
-	keys, ids := l.page.Keys[:min(len(l.page.Keys), readsAtOnce)], l.page.Others
-	if ids = ids[:min(len(ids), readsAtOnce-len(keys))]; len(keys) > 0 {
+	ctx, cancel := context.WithTimeout(ctx, f.o.Timeout)
+	defer cancel()
+	if err := f.nextPass(ctx, l); err != nil {
+		return err
+	}
+	began, most := time.Now(), l.singly.now
+	keys, ids := l.page.Keys[:min(len(l.page.Keys), most)], l.page.Others
+	if ids = ids[:min(len(ids), most-len(keys))]; len(keys) > 0 {
 		records, others, err := f.journal.Named(ctx, l.resource, l.client, keys)
 		if err != nil {
 			return fmt.Errorf("%w: %w", errDriver, err)
@@ -178,8 +194,25 @@ func (f *Follower) someEntries(ctx context.Context, l *look) error {
 	if err != nil {
 		return err
 	}
-	l.page.Keys, l.page.Others = l.page.Keys[len(keys):], l.page.Others[min(len(l.page.Others), readsAtOnce-len(keys)):]
+	l.singly.took(time.Since(began), f.o.Timeout)
+	l.page.Keys, l.page.Others = l.page.Keys[len(keys):], l.page.Others[min(len(l.page.Others), most-len(keys)):]
 	return nil
+}
+
+// nextPass has what was noted so far be older than what a look reads from now on.
+func (f *Follower) nextPass(ctx context.Context, l *look) error {
+	err := f.db.Write(ctx, func(c sqlrecord.Conn) error {
+		n, err := c.Exec(ctx, `UPDATE followed SET pass = ?4 WHERE client_id = ?1 AND resource = ?2 AND pass = ?3`,
+			l.values(mapping.IntValue(l.pass), mapping.IntValue(l.pass+1))...)
+		if err == nil && n == 0 {
+			err = errLeft
+		}
+		return err
+	})
+	if err == nil {
+		l.pass++
+	}
+	return err
 }
 
 // goneOf are those of some records that were seen before and are there no more.

@@ -83,20 +83,22 @@ func (f *Follower) note(ctx context.Context, p pair, in *look, all []sighting) e
 // store stores what was seen. What changed while a look is under way, that look may have
 // seen as it was before: then it does not tell that the record has gone, or is there again.
 func (f *Follower) store(ctx context.Context, c sqlrecord.Conn, p pair, pass int64, s sighting) (changed bool, err error) {
-	late := int64(0)
-	if s.own {
-		late = 1
+	newer := `followed_record.pass < excluded.pass`
+	switch {
+	case s.own && s.kind == backend.RecordUpdated:
+		newer = `FALSE` // it may be noted after a deletion that came after it
+	case s.own:
+		newer = `TRUE`
 	}
 	gone, version := int64(0), s.version
 	differs := `followed_record.gone = 0 AND (followed_record.version <> excluded.version OR followed_record.modified IS DISTINCT FROM excluded.modified)
-		OR followed_record.gone = 1 AND (followed_record.pass < excluded.pass OR CAST(?8 AS BIGINT) = 1)`
+		OR followed_record.gone = 1 AND ` + newer
 	if s.kind == backend.RecordDeleted {
-		gone = 1
-		differs = `followed_record.gone = 0 AND (followed_record.pass < excluded.pass OR CAST(?8 AS BIGINT) = 1)`
+		gone, differs = 1, `followed_record.gone = 0 AND `+newer
 	}
 	n, err := c.Exec(ctx, `INSERT INTO followed_record (client_id, resource, id, version, modified, gone, pass) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
 		ON CONFLICT (client_id, resource, id) DO UPDATE SET version = excluded.version, modified = excluded.modified, gone = excluded.gone, pass = excluded.pass
-		WHERE `+differs, p.values(mapping.IntValue(int64(s.id)), mapping.IntValue(version), s.modified, mapping.IntValue(gone), mapping.IntValue(pass), mapping.IntValue(late))...)
+		WHERE `+differs, p.values(mapping.IntValue(int64(s.id)), mapping.IntValue(version), s.modified, mapping.IntValue(gone), mapping.IntValue(pass))...)
 	return n > 0, err
 }
 

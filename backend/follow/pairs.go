@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"frontdesk/auth"
@@ -70,7 +72,8 @@ func (f *Follower) awaken() {
 	}
 }
 
-// touch notes that a client asks: what nobody asks for is not followed any longer.
+// touch notes that a client asks, and by which name: what nobody asks for is not followed any
+// longer.
 func (f *Follower) touch(ctx context.Context, client auth.Client, resources []*mapping.Resource) error {
 	now := time.Now()
 	var stale []pair
@@ -87,7 +90,7 @@ func (f *Follower) touch(ctx context.Context, client auth.Client, resources []*m
 	}
 	return own(f.db.Write(ctx, func(c sqlrecord.Conn) error {
 		for _, p := range stale {
-			if _, err := c.Exec(ctx, `UPDATE followed SET asked_at = `+f.o.DB.Dialect().Present+` WHERE client_id = ?1 AND resource = ?2`, p.values()...); err != nil {
+			if _, err := c.Exec(ctx, `UPDATE followed SET client_name = ?3, asked_at = `+f.o.DB.Dialect().Present+` WHERE client_id = ?1 AND resource = ?2`, p.values(mapping.TextValue(client.Name))...); err != nil {
 				return err
 			}
 		}
@@ -119,16 +122,20 @@ func (f *Follower) readySince(ctx context.Context, c sqlrecord.Conn, client auth
 	return !slices.ContainsFunc(resources, func(r *mapping.Resource) bool { return !slices.Contains(ready, r.Name) }), err
 }
 
-// pairs returns those that fulfil a condition, which takes arguments, of the resources of
-// the sheet.
+// pairs returns those that fulfil a condition, which takes arguments, of the resources that the
+// sheet follows. Others may be left of an earlier sheet.
 func (f *Follower) pairs(ctx context.Context, where string, args ...mapping.Value) (all []pair, err error) {
+	var among []string
+	for name := range f.resources {
+		args = append(args, mapping.TextValue(name))
+		among = append(among, "?"+strconv.Itoa(len(args)))
+	}
+	where = "resource IN (" + strings.Join(among, ", ") + ") AND " + where
 	columns := []sqlrecord.Column{{Type: mapping.Int4}, {Type: mapping.Text}, {Type: mapping.Text}}
 	err = f.db.Read(ctx, func(c sqlrecord.Conn) error {
 		all = nil
 		return c.Query(ctx, `SELECT client_id, client_name, resource FROM followed WHERE `+where, columns, args, func(row []mapping.Value) error {
-			if r := f.resources[row[2].Text()]; r != nil {
-				all = append(all, pair{auth.Client{ID: row[0].Int(), Name: row[1].Text()}, r})
-			}
+			all = append(all, pair{auth.Client{ID: row[0].Int(), Name: row[1].Text()}, f.resources[row[2].Text()]})
 			return nil
 		})
 	})

@@ -43,8 +43,11 @@ func (r *rounds) failing() (most *look) {
 	return most
 }
 
-// run looks for changes until ctx ends.
+// run looks for changes, and tells what is shared, until ctx ends.
 func (f *Follower) run(ctx context.Context) {
+	var telling sync.WaitGroup
+	defer telling.Wait()
+	telling.Go(func() { f.tellShared(ctx) })
 	r := rounds{looks: map[string]*look{}, failures: map[string]int{}}
 	for {
 		pause := f.round(ctx, &r)
@@ -110,7 +113,7 @@ func (f *Follower) round(ctx context.Context, r *rounds) time.Duration {
 			delete(r.failures, key)
 			r.ask, next = time.Time{}, 0
 		case err != nil && ctx.Err() == nil:
-			f.failed(l, err)
+			f.failed(ctx, l, err)
 		default:
 			pace := l.how.Pace(l.read)
 			l.failures, l.due = 0, time.Now().Add(pace)
@@ -133,7 +136,7 @@ func (f *Follower) rest(ctx context.Context, err error) time.Duration {
 // noted before the clock of the database was set back, and is due now.
 func (f *Follower) startDue(ctx context.Context, r *rounds) (again time.Duration, err error) {
 	present := f.o.DB.Dialect().Present
-	due, err := f.pairs(ctx, `next_at <= `+present+` OR next_at > `+present+` + ?2 ORDER BY CASE WHEN ready_at = 0 THEN 0 ELSE 1 END, next_at, client_id, resource LIMIT ?1`,
+	due, err := f.pairs(ctx, `(next_at <= `+present+` OR next_at > `+present+` + ?2) ORDER BY CASE WHEN ready_at = 0 THEN 0 ELSE 1 END, next_at, client_id, resource LIMIT ?1`,
 		mapping.IntValue(4*mostLooks), mapping.IntValue(f.longest.Milliseconds()))
 	if err != nil {
 		return 0, err

@@ -1,7 +1,10 @@
 package follow
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
 	"go.uber.org/zap"
@@ -82,9 +85,17 @@ func (n *noting) Delete(ctx context.Context, client auth.Client, before mapping.
 	return err
 }
 
-// noteWritten notes written records for the clients that follow them: the one that wrote, and,
-// if a record belongs to all clients, each that has seen it. If a system tells clients apart by
-// the request alone, its records look as if they belonged to all.
+// shared is what a client has written that belongs to all of them.
+type shared struct {
+	pair
+	sighting
+}
+
+// sharedAtMost is how many of them wait at most until the other clients are told.
+const sharedAtMost = 1000
+
+// noteWritten notes written records for the client that wrote, and, if a record belongs to all
+// clients, has each be told later that has seen it: that takes a read for each.
 func (f *Follower) noteWritten(ctx context.Context, all []written) error {
 	for _, w := range all {
 		r := w.rec.Resource
@@ -99,29 +110,65 @@ func (f *Follower) noteWritten(ctx context.Context, all []written) error {
 		if w.rec.Owner != mapping.OfAll {
 			continue
 		}
-		others, err := f.pairs(ctx, "resource = ?1 AND client_id <> ?2", mapping.TextValue(r.Name), mapping.IntValue(w.client.ID))
-		if err != nil {
-			return err
-		}
-		for _, p := range others {
-			concerns, err := f.concerns(ctx, p, s)
-			if err == nil && concerns {
-				err = f.note(ctx, p, nil, []sighting{s})
-			}
-			if err != nil {
-				return err
-			}
+		select {
+		case f.shared <- shared{pair{w.client, r}, s}:
+		default:
+			return errBehind
 		}
 	}
 	return nil
 }
 
-// concerns tells whether a client has seen a record, and sees that it changed or has gone.
-func (f *Follower) concerns(ctx context.Context, p pair, s sighting) (bool, error) {
+// errBehind says that more is written than other clients can be told one by one.
+var errBehind = errors.New("too many records that belong to all clients wait until these are told")
+
+// tellShared tells the other clients of what belongs to all of them, until ctx ends.
+func (f *Follower) tellShared(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case s := <-f.shared:
+			if err := f.noteShared(ctx, s); err != nil && ctx.Err() == nil {
+				f.o.Log.Warn("other clients could not be told of a change of the gateway's own, and are told after the next look", zap.Error(err))
+			}
+		}
+	}
+}
+
+// noteShared notes a record for each other client that has seen it. If a system tells clients
+// apart by the request alone, its records look as if they belonged to all.
+func (f *Follower) noteShared(ctx context.Context, s shared) error {
+	others, err := f.pairs(ctx, "resource = ?1 AND client_id <> ?2", mapping.TextValue(s.resource.Name), mapping.IntValue(s.client.ID))
+	for _, p := range others {
+		ctx, cancel := context.WithTimeout(ctx, noteWait)
+		seen, failed := f.concerns(ctx, p, s.sighting)
+		if failed == nil {
+			failed = f.note(ctx, p, nil, seen)
+		}
+		cancel()
+		err = cmp.Or(err, failed) // which need not fail for the next client
+	}
+	return err
+}
+
+// concerns returns a record as a client sees it by now, if he has seen it before, and sees that it
+// changed or has gone: by the time that he is told it may have been written again.
+func (f *Follower) concerns(ctx context.Context, p pair, s sighting) (all []sighting, err error) {
 	before, err := f.lastSeen(ctx, p, []int32{s.id})
 	if was, seen := before[s.id]; err != nil || !seen || was.gone {
-		return false, err
+		return nil, err
 	}
-	gone, err := f.isGone(ctx, p, s.id)
-	return gone == (s.kind == backend.RecordDeleted), err
+	rec, err := f.o.Reader.Get(ctx, p.resource, backend.Query{Client: p.client, ID: s.id, Fields: p.resource.ListFields()})
+	switch gone := errors.Is(err, backend.ErrNotFound); {
+	case gone && s.kind == backend.RecordDeleted:
+		return []sighting{s}, nil
+	case err != nil && !gone:
+		return nil, fmt.Errorf("%w: %w", errDriver, err)
+	case gone || s.kind == backend.RecordDeleted:
+		return nil, nil // the next look finds it
+	}
+	now := sightingOf(rec, backend.RecordUpdated)
+	now.own = true
+	return []sighting{now}, nil
 }

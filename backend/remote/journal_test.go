@@ -205,7 +205,7 @@ func TestFeedOfAnAwkwardService(t *testing.T) {
 	require.Eventually(t, func() bool {
 		page, err := c.Changes(t.Context(), backend.ChangesQuery{Client: noord, After: begun.Cursor, Resources: store.Sheet.Model.Resources, Limit: 100})
 		require.NoError(t, err)
-		return len(page.Changes) == 55
+		return len(page.Changes) == 58
 	}, ample, 5*time.Millisecond)
 	require.NoError(t, f.Close())
 

@@ -301,7 +301,8 @@ func (g *gathering) changes() []backend.RecordChange {
 }
 
 // fill reads the records of a page, some at a time. The page ends before the first record for
-// which there is no room or no time left: records of another system may be read one by one.
+// which there is no room or no time left, and, where they are read one by one as those of another
+// system are, before the first that cannot be read.
 func fill(ctx context.Context, q backend.ChangesQuery, told *gathering, page *backend.ChangesPage, atOnce int, eachOf EachOf) error {
 	var records map[recordKey]mapping.Record
 	bytes, end := 0, time.Time{}
@@ -319,6 +320,10 @@ func fill(ctx context.Context, q backend.ChangesQuery, told *gathering, page *ba
 			}
 			var err error
 			if records, err = recordsOf(ctx, q, page.Changes[i:min(i+atOnce, len(page.Changes))], eachOf); err != nil {
+				if i > 0 && atOnce == oneByOne { // the next page fails, if it still cannot be read
+					until(i)
+					return nil
+				}
 				return err
 			}
 		}
@@ -361,9 +366,9 @@ func recordsOf(ctx context.Context, q backend.ChangesQuery, changes []backend.Re
 	return records, nil
 }
 
-// idsAtOnce is how many records one statement finds by their IDs; oneByOne is as many as are
-// read before it is looked whether there is time for more.
-const idsAtOnce, oneByOne = 128, 16
+// idsAtOnce is how many records one statement finds by their IDs. Those of another system are read
+// oneByOne: each may take a call of its own.
+const idsAtOnce, oneByOne = 128, 1
 
 // eachOf calls each for those of the records that the client sees, in the fields of lists.
 func (s *Store) eachOf(ctx context.Context, client auth.Client, r *mapping.Resource, ids []int32, each func(mapping.Record)) error {

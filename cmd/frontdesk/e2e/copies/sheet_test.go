@@ -18,21 +18,11 @@ import (
 // read and compared. What others write and delete there arrives in the copy, and what somebody
 // changed in the copy is mended.
 func TestMirrorBehindASheet(t *testing.T) {
-	files, err := legacytest.Files()
-	require.NoError(t, err)
-	database := legacytest.SQLite(t)
-	sheet := strings.Replace(rig.Read(t, filepath.Join(files, "sqlite.yaml")), "\nresources:\n", "\nchanges: {by: scan, every: 10ms, pause: 1ms}\nresources:\n", 1)
-	o, _ := rig.BySheet(t, "legacy", sheet, "${DEALERPAK_DSN}", database)
-	d := rig.Start(t, o)
+	d, database := behindASheet(t, "\nresources:\n", "\nchanges: {by: scan, every: 10ms, pause: 1ms}\nresources:\n")
 	token := d.LoginAs(rig.FullKey, "sanne.bos", "Welkom01")
 
-	password := filepath.Join(t.TempDir(), "password")
-	require.NoError(t, os.WriteFile(password, []byte("Welkom01\n"), 0o600))
 	c := &copying{service: &service{t: t}, file: filepath.Join(t.TempDir(), "copy.db"), names: []string{"contact", "vehicle"}}
-	mirror := func(more ...string) (code int, out, errs string) {
-		return rig.Command(t, "", append([]string{"mirror", d.Base, "--to", "sqlite:" + c.file, "--api-key", rig.FullKey, "--username", "sanne.bos", "--password-file", password,
-			"--resource", strings.Join(c.names, ",")}, more...)...)
-	}
+	mirror := mirroring(t, d, c)
 	source := func() records {
 		all := records{}
 		for _, name := range c.names {
@@ -69,4 +59,48 @@ func TestMirrorBehindASheet(t *testing.T) {
 	require.True(t, equal(source(), c.records()), "mended: %s", out)
 	code, out, errs = mirror("--verify")
 	require.Zero(t, code, "%s%s", out, errs)
+}
+
+// behindASheet starts the program before a vendor's database, by a sheet in which something is
+// replaced.
+func behindASheet(t *testing.T, old, replaced string) (d *rig.Desk, database string) {
+	t.Helper()
+	files, err := legacytest.Files()
+	require.NoError(t, err)
+	database = legacytest.SQLite(t)
+	sheet := strings.Replace(rig.Read(t, filepath.Join(files, "sqlite.yaml")), old, replaced, 1)
+	require.Contains(t, sheet, replaced)
+	o, _ := rig.BySheet(t, "legacy", sheet, "${DEALERPAK_DSN}", database)
+	return rig.Start(t, o), database
+}
+
+// mirroring runs the command for a copy.
+func mirroring(t *testing.T, d *rig.Desk, c *copying) func(more ...string) (code int, out, errs string) {
+	t.Helper()
+	password := filepath.Join(t.TempDir(), "password")
+	require.NoError(t, os.WriteFile(password, []byte("Welkom01\n"), 0o600))
+	return func(more ...string) (code int, out, errs string) {
+		return rig.Command(t, "", append([]string{"mirror", d.Base, "--to", "sqlite:" + c.file, "--api-key", rig.FullKey, "--username", "sanne.bos", "--password-file", password,
+			"--resource", strings.Join(c.names, ",")}, more...)...)
+	}
+}
+
+// TestVerifyWithoutDeletions has a record deleted where deletions are not told: the digest still
+// counts it, and a copy without it is whole all the same.
+func TestVerifyWithoutDeletions(t *testing.T) {
+	d, database := behindASheet(t, "\n  contact:\n", "\n  contact:\n    changes: {by: version, every: 10ms, pause: 1ms}\n")
+	token := d.LoginAs(rig.FullKey, "sanne.bos", "Welkom01")
+	c := &copying{service: &service{t: t}, file: filepath.Join(t.TempDir(), "copy.db"), names: []string{"contact"}}
+	code, out, errs := mirroring(t, d, c)()
+	require.Zero(t, code, "%s%s", out, errs)
+	gone := d.Create(token, "contact", `{"kind":"person","name":"Gone"}`)
+	(&rig.Practice{Desk: d, T: t, DSN: database}).Alter("DELETE FROM REL WHERE RELNR = %d", gone)
+
+	c.file = filepath.Join(t.TempDir(), "new.db")
+	mirror := mirroring(t, d, c)
+	for range 2 {
+		code, out, errs = mirror("--verify")
+		require.Zero(t, code, "%s%s", out, errs)
+	}
+	require.NotContains(t, c.records()["contact"], gone)
 }
