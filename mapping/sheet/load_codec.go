@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cockroachdb/apd/v3"
+
 	"frontdesk/config/strictyaml"
 	"frontdesk/mapping"
 )
@@ -320,9 +322,10 @@ func (cs *codes) values() []string {
 	return all
 }
 
-// inOrder tells whether the codes come in the order of their values.
+// inOrder tells whether the codes come in the order of their values. Those that the list does
+// not know are anywhere among them, unless it fails for them.
 func (cs *codes) inOrder() bool {
-	if cs.unknown == "keep" || cs.unknown == "value" {
+	if cs.unknown != "" && cs.unknown != "fail" {
 		return false
 	}
 	type coded struct {
@@ -339,8 +342,13 @@ func (cs *codes) inOrder() bool {
 		}
 	}
 	slices.SortFunc(all, func(a, b coded) int {
-		if a.raw.Kind == RawInt && b.raw.Kind == RawInt {
-			return int(max(-1, min(1, a.raw.Int-b.raw.Int)))
+		switch {
+		case a.raw.Kind == RawInt && b.raw.Kind == RawInt:
+			return cmp.Compare(a.raw.Int, b.raw.Int)
+		case a.raw.Kind == RawNumber && b.raw.Kind == RawNumber:
+			x, _, _ := apd.NewFromString(a.raw.Text) // typed took them for numbers
+			y, _, _ := apd.NewFromString(b.raw.Text)
+			return x.Cmp(y)
 		}
 		return strings.Compare(a.raw.String(), b.raw.String())
 	})
