@@ -20,6 +20,9 @@ func TestCodeOrder(t *testing.T) {
 		`{from: C, type: decimal, codes: {"-9": company, "-10": person}}`:  {nil, {"-9"}, {"-10"}},
 		`{from: C, type: decimal, codes: {"1e1": person, "9.5": company}}`: nil,
 		`{from: C, codes: {A: company, B: person}, unknown: "null"}`:       {nil, {"A"}, {"B"}},
+		`{from: C, codes: {A: company, B: company, C: person}}`:            {nil, {"A", "B"}, {"C"}}, // by name, say, among all companies
+		`{from: C, codes: {A: company, B: person}, zero: Z}`:               {{"Z"}, {"A"}, {"B"}},
+		`{from: C, codes: {A: company, B: person}, zero: B}`:               nil, // the list comes first
 	} {
 		s, err := sheet.Parse("a.yaml", []byte(`
 format: 1

@@ -322,8 +322,9 @@ func (cs *codes) values() []string {
 	return all
 }
 
-// inOrder tells whether the codes come in the order of their values. Those that the list does
-// not know are anywhere among them, unless it fails for them.
+// inOrder tells whether the codes come in the order of their values, each of which has one code:
+// records with the same value are in another order. Those that the list does not know are
+// anywhere among them, unless it fails for them.
 func (cs *codes) inOrder() bool {
 	if cs.unknown != "" && cs.unknown != "fail" {
 		return false
@@ -354,7 +355,7 @@ func (cs *codes) inOrder() bool {
 	})
 	for i := 1; i < len(all); i++ {
 		before, after := all[i-1].v, all[i].v
-		if before.Kind() == mapping.KindText && before.Text() > after.Text() || before.Kind() != mapping.KindText && before.Int() > after.Int() {
+		if before.Kind() == mapping.KindText && before.Text() >= after.Text() || before.Kind() != mapping.KindText && before.Int() >= after.Int() {
 			return false
 		}
 	}
