@@ -36,20 +36,18 @@ const TextLength = 65535
 // MaxScale is the largest number of decimals a float8 field may keep exactly.
 const MaxScale = 6
 
+// unreadable are the reasons for refusing a value that does not have a datatype.
+var unreadable = [...]Reason{
+	0: VarcharInvalid, Varchar: VarcharInvalid, Text: VarcharInvalid, Timestamp: TimestampInvalid,
+	Float8: Float8Invalid, Int4: Int4Invalid, Bytea: ByteaInvalid, Array: VarcharInvalid,
+}
+
+// Unreadable is the reason for refusing a value that does not have the field's datatype.
+func (f *Field) Unreadable() Reason { return unreadable[f.Type] }
+
 // Invalid returns the violation "not a value of this datatype".
 func (f *Field) Invalid(sent string) *Error {
-	switch f.Type {
-	case Timestamp:
-		return Fail(TimestampInvalid, Literal(f.Name), sent)
-	case Float8:
-		return Fail(Float8Invalid, Literal(f.Name), sent)
-	case Int4:
-		return Fail(Int4Invalid, Literal(f.Name), sent)
-	case Bytea:
-		return Fail(ByteaInvalid, Literal(f.Name), sent)
-	default:
-		return Fail(VarcharInvalid, Literal(f.Name), sent)
-	}
+	return Fail(f.Unreadable(), Literal(f.Name), sent)
 }
 
 // Parse reads a value of this field's datatype from text, as a query parameter

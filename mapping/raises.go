@@ -83,9 +83,6 @@ func (f *Field) raises() []Reason {
 	return all
 }
 
-// Unreadable is the reason for refusing a value that does not have the field's datatype.
-func (f *Field) Unreadable() Reason { return f.Invalid("").Reason }
-
 func unrepeated(all []Reason) []Reason {
 	var once []Reason
 	for _, r := range all {
