@@ -206,9 +206,7 @@ func (l *loader) read(file string, src []byte) {
 		}
 		r.byName[f.Name] = f
 	}
-	r.ID = 0
-	r.IsSystem, r.IsBlocked, r.IsArchived = r.byName[isSystem].Index, r.byName[isBlocked].Index, r.byName[isArchived].Index
-	r.CreatedAt, r.ModifiedAt = r.byName["created_at"].Index, r.byName["modified_at"].Index
+	r.index()
 	l.model.byName[r.Name] = r
 	l.model.Resources = append(l.model.Resources, r)
 }

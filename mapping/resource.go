@@ -354,12 +354,6 @@ func (rec Record) AppendJSON(dst []byte, fields []int) []byte {
 // NewForm returns what the body of an endpoint that is no resource is read as.
 func NewForm(name string, fields ...Field) *Resource {
 	r := &Resource{Name: name, Fields: fields, ID: -1, model: &Model{}, byName: map[string]*Field{}}
-	for i := range r.Fields {
-		r.Fields[i].Index = i
-		r.byName[r.Fields[i].Name] = &r.Fields[i]
-		if r.Fields[i].Primary {
-			r.ID = i
-		}
-	}
+	r.index()
 	return r
 }

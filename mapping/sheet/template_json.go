@@ -39,8 +39,7 @@ func parseJSON(text string) (jsonNode, error) {
 	d := jsontext.NewDecoder(strings.NewReader(quotePlaceholders(text)))
 	node, err := readJSON(d)
 	if err != nil {
-		var syntax *jsontext.SyntacticError
-		if errors.As(err, &syntax) {
+		if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 			err = syntax.Err
 		}
 		return node, fmt.Errorf("it is no JSON: %w", err)

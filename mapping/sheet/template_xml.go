@@ -35,8 +35,7 @@ func parseXML(text string) (xmlBody, error) {
 			break
 		}
 		if err != nil {
-			var syntax *xml.SyntaxError
-			if errors.As(err, &syntax) {
+			if syntax, ok := errors.AsType[*xml.SyntaxError](err); ok {
 				return nil, fmt.Errorf("it is no XML: %s", syntax.Msg)
 			}
 			return nil, fmt.Errorf("it is no XML: %w", err)
