@@ -115,8 +115,13 @@ func parseFloat8(s string, scale int) (Value, bool) {
 	if !isJSONNumber(s) || len(s) > 400 {
 		return Value{}, false
 	}
-	if n, ok := shortDecimal(s, scale); ok {
-		return DecimalValue(n, scale), true
+	if n, has, ok := ParseDecimal(s, '.'); ok && len(s) <= 15 && has <= scale { // as most are
+		for range scale - has {
+			n *= 10 // 15 digits and MaxScale more fit
+		}
+		if n > -1e15 && n < 1e15 {
+			return DecimalValue(n, scale), true
+		}
 	}
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil || math.IsInf(f, 0) {
@@ -136,36 +141,41 @@ func parseFloat8(s string, scale int) (Value, bool) {
 	return v, ok && max(v.num, -v.num) < 1e15 // rounding may reach the bound
 }
 
-// shortDecimal parses a JSON number of few digits that needs no rounding, as most do not;
-// false means that it cannot tell.
-func shortDecimal(s string, scale int) (int64, bool) {
-	if scale < 0 || len(s) > 15 {
-		return 0, false
+// MaxDigits is how many digits always fit in an int64.
+const MaxDigits = 18
+
+// ParseDecimal reads -12.50 as -1250 with two decimals. It is false for other forms, and for
+// numbers that have more than MaxDigits digits or an exponent.
+func ParseDecimal(s string, point byte) (unscaled int64, scale int, ok bool) {
+	negative := false
+	if s != "" && (s[0] == '-' || s[0] == '+') {
+		negative = s[0] == '-'
+		s = s[1:]
 	}
-	n, missing, fraction := int64(0), scale, false
+	digits, pointAt := 0, -1
 	for i := range len(s) {
 		switch c := s[i]; {
 		case c >= '0' && c <= '9':
-			n = n*10 + int64(c-'0')
-			if fraction {
-				missing--
+			unscaled = unscaled*10 + int64(c-'0')
+			if digits++; digits > MaxDigits {
+				return 0, 0, false
 			}
-		case c == '.':
-			fraction = true
-		case c != '-':
-			return 0, false
+		case c == point && pointAt < 0:
+			pointAt = i
+		default:
+			return 0, 0, false
 		}
 	}
-	if missing < 0 {
-		return 0, false
+	if digits == 0 {
+		return 0, 0, false
 	}
-	for range missing {
-		n *= 10 // 15 digits and MaxScale more fit
+	if pointAt >= 0 {
+		scale = len(s) - pointAt - 1
 	}
-	if s[0] == '-' {
-		n = -n
+	if negative {
+		unscaled = -unscaled
 	}
-	return n, n > -1e15 && n < 1e15
+	return unscaled, scale, true
 }
 
 // maxDecimal bounds what a decimal of each scale may hold, so that it and its

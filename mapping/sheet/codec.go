@@ -171,7 +171,7 @@ func (c *codec) readInt(raw Raw) (mapping.Value, fault) {
 		if s == "" && c.emptyNull {
 			return mapping.NullValue(), ""
 		}
-		unscaled, scale, ok := parseDecimal(s, '.')
+		unscaled, scale, ok := mapping.ParseDecimal(s, '.')
 		if !ok {
 			d, long := parseLong(s, '.')
 			if !long {
@@ -211,7 +211,7 @@ func (c *codec) readNumber(raw Raw) (mapping.Value, fault) {
 		if c.comma && raw.Kind != RawNumber {
 			point = ','
 		}
-		if unscaled, scale, short := parseDecimal(s, point); short {
+		if unscaled, scale, short := mapping.ParseDecimal(s, point); short {
 			v, ok = number(c.field, unscaled, scale+c.decimals)
 			break
 		}
@@ -327,7 +327,7 @@ func (c *codec) parseTime(raw Raw) (ms int64, zoned bool, f fault) {
 	case c.epoch > 0:
 		n := raw.Int
 		if raw.Kind != RawInt {
-			unscaled, scale, ok := parseDecimal(text, '.')
+			unscaled, scale, ok := mapping.ParseDecimal(text, '.')
 			if !ok {
 				return 0, false, "not a number of seconds or milliseconds"
 			}
