@@ -84,37 +84,6 @@ func rescale(unscaled int64, from, to int) (int64, bool) {
 	return unscaled, true
 }
 
-// appendDecimal appends unscaled × 10^-scale with exactly scale decimals.
-func appendDecimal(dst []byte, unscaled int64, scale int, point byte) []byte {
-	if unscaled < 0 {
-		dst = append(dst, '-')
-	}
-	width := 1
-	magnitude := uint64(unscaled)
-	if unscaled < 0 {
-		magnitude = -magnitude
-	}
-	for n := magnitude; n >= 10; n /= 10 {
-		width++
-	}
-	width = max(width, scale+1)
-	at := len(dst)
-	for range width {
-		dst = append(dst, '0')
-	}
-	for i := at + width - 1; magnitude > 0; i-- {
-		dst[i] = byte('0' + magnitude%10)
-		magnitude /= 10
-	}
-	if scale == 0 {
-		return dst
-	}
-	dst = append(dst, 0)
-	copy(dst[len(dst)-scale:], dst[len(dst)-scale-1:len(dst)-1])
-	dst[len(dst)-scale-1] = point
-	return dst
-}
-
 // number makes a float8 value of a decimal, as exact as the field keeps it.
 func number(f *mapping.Field, unscaled int64, scale int) (mapping.Value, bool) {
 	if f.Scale < 0 {
