@@ -104,29 +104,15 @@ func (c *codec) read(raw, clock Raw) (mapping.Value, fault) {
 
 // text is the raw as text, in UTF-8 and trimmed.
 func (c *codec) text(raw Raw) (string, fault) {
-	s := raw.Text
-	switch raw.Kind {
-	case RawText, RawNumber:
-		if !utf8.ValidString(s) {
-			return c.decoded(s)
+	s := raw.String()
+	if raw.Kind == RawBytes && c.charset != nil || !utf8.ValidString(s) {
+		if c.charset == nil {
+			return "", "not valid UTF-8, its charset is needed"
 		}
-	case RawBytes:
-		if c.charset != nil || !utf8.ValidString(s) {
-			return c.decoded(s)
+		var ok bool
+		if s, ok = c.charset.decode(s); !ok {
+			return "", "not valid in its charset"
 		}
-	default:
-		s = raw.String()
-	}
-	return c.trim(s), ""
-}
-
-func (c *codec) decoded(s string) (string, fault) {
-	if c.charset == nil {
-		return "", "not valid UTF-8, its charset is needed"
-	}
-	s, ok := c.charset.decode(s)
-	if !ok {
-		return "", "not valid in its charset"
 	}
 	return c.trim(s), ""
 }
