@@ -107,20 +107,6 @@ func (b xmlBody) wrap(inner xmlBody) (wrapped xmlBody, found bool) {
 	return wrapped, found
 }
 
-// names adds the placeholders in the body.
-func (b xmlBody) names(add func(string)) {
-	for _, n := range b {
-		for _, t := range append([]template{n.text}, n.attrs...) {
-			for _, p := range t.parts {
-				if p.name != "" {
-					add(p.name)
-				}
-			}
-		}
-		xmlBody(n.children).names(add)
-	}
-}
-
 // texts implements body.
 func (b xmlBody) texts(see func(*template)) {
 	for i := range b {
