@@ -69,7 +69,7 @@ func (i include) find(entry string, seen map[string]bool) (files []include, rule
 	if err != nil {
 		return nil, ruleIncludePattern, fmt.Sprintf("found %s, expected a pattern such as keys.d/*.yaml", strictyaml.Quote(i.written))
 	}
-	if failed := (*fs.PathError)(nil); errors.As(readable(pattern), &failed) {
+	if failed, ok := errors.AsType[*fs.PathError](readable(pattern)); ok {
 		return nil, ruleIncludeUnreadable, fmt.Sprintf("found %s, and a folder of it cannot be read: %s", strictyaml.Quote(i.written), failed.Err)
 	}
 	for _, path := range paths {

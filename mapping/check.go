@@ -121,12 +121,7 @@ func withoutIllTyped(v Violations) Violations {
 		return v
 	}
 	return slices.DeleteFunc(v, func(e *Error) bool {
-		switch e.Reason {
-		case TimestampInvalid, Float8Invalid, Int4Invalid, VarcharInvalid, ByteaInvalid:
-			return refused[e.Args[0]]
-		default:
-			return false
-		}
+		return slices.Contains(unreadable[:], e.Reason) && refused[e.Args[0]]
 	})
 }
 

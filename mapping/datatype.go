@@ -36,20 +36,18 @@ const TextLength = 65535
 // MaxScale is the largest number of decimals a float8 field may keep exactly.
 const MaxScale = 6
 
+// unreadable are the reasons for refusing a value that does not have a datatype.
+var unreadable = [...]Reason{
+	0: VarcharInvalid, Varchar: VarcharInvalid, Text: VarcharInvalid, Timestamp: TimestampInvalid,
+	Float8: Float8Invalid, Int4: Int4Invalid, Bytea: ByteaInvalid, Array: VarcharInvalid,
+}
+
+// Unreadable is the reason for refusing a value that does not have the field's datatype.
+func (f *Field) Unreadable() Reason { return unreadable[f.Type] }
+
 // Invalid returns the violation "not a value of this datatype".
 func (f *Field) Invalid(sent string) *Error {
-	switch f.Type {
-	case Timestamp:
-		return Fail(TimestampInvalid, Literal(f.Name), sent)
-	case Float8:
-		return Fail(Float8Invalid, Literal(f.Name), sent)
-	case Int4:
-		return Fail(Int4Invalid, Literal(f.Name), sent)
-	case Bytea:
-		return Fail(ByteaInvalid, Literal(f.Name), sent)
-	default:
-		return Fail(VarcharInvalid, Literal(f.Name), sent)
-	}
+	return Fail(f.Unreadable(), Literal(f.Name), sent)
 }
 
 // Parse reads a value of this field's datatype from text, as a query parameter
@@ -117,8 +115,13 @@ func parseFloat8(s string, scale int) (Value, bool) {
 	if !isJSONNumber(s) || len(s) > 400 {
 		return Value{}, false
 	}
-	if n, ok := shortDecimal(s, scale); ok {
-		return DecimalValue(n, scale), true
+	if n, has, ok := ParseDecimal(s, '.'); ok && len(s) <= 15 && has <= scale { // as most are
+		for range scale - has {
+			n *= 10 // 15 digits and MaxScale more fit
+		}
+		if n > -1e15 && n < 1e15 {
+			return DecimalValue(n, scale), true
+		}
 	}
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil || math.IsInf(f, 0) {
@@ -138,36 +141,41 @@ func parseFloat8(s string, scale int) (Value, bool) {
 	return v, ok && max(v.num, -v.num) < 1e15 // rounding may reach the bound
 }
 
-// shortDecimal parses a JSON number of few digits that needs no rounding, as most do not;
-// false means that it cannot tell.
-func shortDecimal(s string, scale int) (int64, bool) {
-	if scale < 0 || len(s) > 15 {
-		return 0, false
+// MaxDigits is how many digits always fit in an int64.
+const MaxDigits = 18
+
+// ParseDecimal reads -12.50 as -1250 with two decimals. It is false for other forms, and for
+// numbers that have more than MaxDigits digits or an exponent.
+func ParseDecimal(s string, point byte) (unscaled int64, scale int, ok bool) {
+	negative := false
+	if s != "" && (s[0] == '-' || s[0] == '+') {
+		negative = s[0] == '-'
+		s = s[1:]
 	}
-	n, missing, fraction := int64(0), scale, false
+	digits, pointAt := 0, -1
 	for i := range len(s) {
 		switch c := s[i]; {
 		case c >= '0' && c <= '9':
-			n = n*10 + int64(c-'0')
-			if fraction {
-				missing--
+			unscaled = unscaled*10 + int64(c-'0')
+			if digits++; digits > MaxDigits {
+				return 0, 0, false
 			}
-		case c == '.':
-			fraction = true
-		case c != '-':
-			return 0, false
+		case c == point && pointAt < 0:
+			pointAt = i
+		default:
+			return 0, 0, false
 		}
 	}
-	if missing < 0 {
-		return 0, false
+	if digits == 0 {
+		return 0, 0, false
 	}
-	for range missing {
-		n *= 10 // 15 digits and MaxScale more fit
+	if pointAt >= 0 {
+		scale = len(s) - pointAt - 1
 	}
-	if s[0] == '-' {
-		n = -n
+	if negative {
+		unscaled = -unscaled
 	}
-	return n, n > -1e15 && n < 1e15
+	return unscaled, scale, true
 }
 
 // maxDecimal bounds what a decimal of each scale may hold, so that it and its

@@ -65,19 +65,25 @@ func DecodeBodyOf(r *Resource, arrays Arrays, data []byte, loc *time.Location) (
 	}
 	d := r.model.newDecoder(arrays, data, loc)
 	defer r.model.free(d)
-	if d.json.PeekKind() != '{' {
-		return nil, notJSON(data, 0, nil)
+	return readWhole(d.json, data, func() (*Body, error) { return d.object(r) })
+}
+
+// readWhole reads the one JSON object that data is. The error is BodyNotJSON or BodyTooLarge.
+func readWhole[T any](d *jsontext.Decoder, data []byte, read func() (T, error)) (T, error) {
+	var none T
+	if d.PeekKind() != '{' {
+		return none, notJSON(data, 0, nil)
 	}
-	body, err := d.object(r)
-	if errors.Is(err, errTooMany) {
-		return nil, Fail(BodyTooLarge)
+	body, err := read()
+	end := d.InputOffset()
+	switch {
+	case errors.Is(err, errTooMany):
+		return none, Fail(BodyTooLarge)
+	case err != nil:
+		return none, notJSON(data, end, err)
 	}
-	if err != nil {
-		return nil, notJSON(data, d.json.InputOffset(), err)
-	}
-	end := d.json.InputOffset()
-	if _, err := d.json.ReadToken(); !errors.Is(err, io.EOF) {
-		return nil, notJSON(data, end, nil)
+	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
+		return none, notJSON(data, end, nil)
 	}
 	return body, nil
 }
@@ -351,40 +357,32 @@ func beyondDepth(raw jsontext.Value, most int) int {
 // was sent. The error is BodyNotJSON.
 func CutMember(data []byte, name string) (rest []byte, value Value, err error) {
 	d := jsontext.NewDecoder(bytes.NewBuffer(data))
-	if d.PeekKind() != '{' {
-		return nil, Value{}, notJSON(data, 0, nil)
-	}
-	if _, err := d.ReadToken(); err != nil {
-		return nil, Value{}, notJSON(data, 0, err)
-	}
-	rest = append(rest, '{')
-	for d.PeekKind() != '}' {
-		member, err := d.ReadValue()
-		if err != nil {
-			return nil, Value{}, notJSON(data, d.InputOffset(), err)
-		}
-		member = member.Clone()
-		raw, err := d.ReadValue()
-		if err != nil {
-			return nil, Value{}, notJSON(data, d.InputOffset(), err)
-		}
-		if unquote(member) != name {
+	rest, err = readWhole(d, data, func() ([]byte, error) {
+		_, _ = d.ReadToken() // the { that is there
+		rest := []byte{'{'}
+		for d.PeekKind() != '}' {
+			member, err := d.ReadValue()
+			if err != nil {
+				return nil, err
+			}
+			member = member.Clone()
+			raw, err := d.ReadValue()
+			if err != nil {
+				return nil, err
+			}
+			if unquote(member) == name {
+				value = memberValue(raw)
+				continue
+			}
 			if len(rest) > 1 {
 				rest = append(rest, ',')
 			}
 			rest = append(append(append(rest, member...), ':'), raw...)
-			continue
 		}
-		value = memberValue(raw)
-	}
-	if _, err := d.ReadToken(); err != nil {
-		return nil, Value{}, notJSON(data, d.InputOffset(), err)
-	}
-	end := d.InputOffset()
-	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
-		return nil, Value{}, notJSON(data, end, nil)
-	}
-	return append(rest, '}'), value, nil
+		_, err := d.ReadToken()
+		return append(rest, '}'), err
+	})
+	return rest, value, err
 }
 
 // memberValue is a member's value as CutMember returns it.

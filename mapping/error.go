@@ -3,6 +3,7 @@ package mapping
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -142,12 +143,10 @@ func AsViolations(err error) (Violations, bool) {
 	case Violations:
 		return e, true
 	}
-	var v Violations
-	if errors.As(err, &v) {
+	if v, ok := errors.AsType[Violations](err); ok {
 		return v, true
 	}
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return Violations{e}, true
 	}
 	return nil, false
@@ -156,12 +155,7 @@ func AsViolations(err error) (Violations, bool) {
 // Is tells whether err holds a violation of this reason.
 func Is(err error, r Reason) bool {
 	v, _ := AsViolations(err)
-	for _, e := range v {
-		if e.Reason == r {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(v, func(e *Error) bool { return e.Reason == r })
 }
 
 func shorten(s string) string {

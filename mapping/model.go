@@ -52,42 +52,16 @@ func (m *Model) Resource(name string) *Resource { return m.byName[name] }
 
 // resourceFile is the form of resources/<name>.yaml.
 type resourceFile struct {
-	Name          string      `yaml:"name"`
-	Description   string      `yaml:"description"`
-	Module        string      `yaml:"module"`
-	ListRequires  []string    `yaml:"list_requires"`
-	Rules         []string    `yaml:"rules"`
-	SystemRecords bool        `yaml:"system_records"`
-	Since         int         `yaml:"since"`
-	Fields        []fieldFile `yaml:"fields"`
-
+	Resource
+	Fields     []fieldFile              `yaml:"fields"`
 	Deprecated *deprecationFile         `yaml:"deprecated"`
 	Operations map[string]operationFile `yaml:"operations"`
 }
 
 type fieldFile struct {
-	Name         string   `yaml:"name"`
-	Type         string   `yaml:"type"`
-	Scale        *int     `yaml:"scale"`
-	Description  string   `yaml:"description"`
-	Example      string   `yaml:"example"`
-	Required     bool     `yaml:"required"`
-	Readonly     bool     `yaml:"readonly"`
-	Unique       bool     `yaml:"unique"`
-	UniquePer    string   `yaml:"unique_per"`
-	UniqueWhen   []string `yaml:"unique_when"`
-	Default      string   `yaml:"default"`
-	IgnoreDashes bool     `yaml:"ignore_dashes"`
-	Immutable    bool     `yaml:"immutable"`
-	OneOf        []string `yaml:"one_of"`
-	Check        string   `yaml:"check"`
-	After        string   `yaml:"after"`
-	Reference    string   `yaml:"reference"`
-	ReferenceBy  string   `yaml:"reference_by"`
-	ArrayKey     string   `yaml:"array_key"`
-	Numbering    string   `yaml:"numbering"`
-	Since        int      `yaml:"since"`
-
+	Field
+	Type       string           `yaml:"type"`
+	Scale      *int             `yaml:"scale"`
 	Deprecated *deprecationFile `yaml:"deprecated"`
 }
 
@@ -206,11 +180,8 @@ func (l *loader) read(file string, src []byte) {
 		l.problems = append(l.problems, problems...)
 		return
 	}
-	r := &Resource{
-		Name: rf.Name, Description: rf.Description, Module: rf.Module, ListRequires: rf.ListRequires,
-		Rules: rf.Rules, SystemRecords: rf.SystemRecords, Since: max(1, rf.Since),
-		model: l.model, doc: doc, byName: map[string]*Field{},
-	}
+	r := new(rf.Resource) // not a part of rf, which may go
+	r.Since, r.model, r.doc, r.byName = max(1, r.Since), l.model, doc, map[string]*Field{}
 	if base := filepath.Base(file); !identifier.MatchString(r.Name) || r.Name+".yaml" != base {
 		l.problem(r, "name", "expected the file's own name, %s, saw %q", strings.TrimSuffix(base, ".yaml"), r.Name)
 		return
@@ -235,9 +206,7 @@ func (l *loader) read(file string, src []byte) {
 		}
 		r.byName[f.Name] = f
 	}
-	r.ID = 0
-	r.IsSystem, r.IsBlocked, r.IsArchived = r.byName[isSystem].Index, r.byName[isBlocked].Index, r.byName[isArchived].Index
-	r.CreatedAt, r.ModifiedAt = r.byName["created_at"].Index, r.byName["modified_at"].Index
+	r.index()
 	l.model.byName[r.Name] = r
 	l.model.Resources = append(l.model.Resources, r)
 }
@@ -263,13 +232,8 @@ func commonFields() []Field {
 }
 
 func (l *loader) field(r *Resource, at string, ff fieldFile) Field {
-	f := Field{
-		Name: ff.Name, Description: ff.Description, Example: ff.Example, Required: ff.Required, Readonly: ff.Readonly,
-		Unique: ff.Unique || ff.UniquePer != "", UniquePer: ff.UniquePer, UniqueWhen: ff.UniqueWhen, IgnoreDashes: ff.IgnoreDashes,
-		Immutable: ff.Immutable, Default: ff.Default, OneOf: ff.OneOf, Check: ff.Check, After: ff.After,
-		Reference: ff.Reference, ReferenceBy: ff.ReferenceBy, ArrayKey: ff.ArrayKey,
-		Numbering: ff.Numbering, Since: ff.Since, Scale: -1,
-	}
+	f := ff.Field
+	f.Unique, f.Scale = f.Unique || f.UniquePer != "", -1
 	if !identifier.MatchString(f.Name) {
 		l.problem(r, at+".name", "expected letters, digits and underscores, saw %q", f.Name)
 	}

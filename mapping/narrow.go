@@ -106,7 +106,7 @@ func (r *Resource) narrow(n Narrowing, remains func(string) bool) *Resource {
 	kept := func(name string) bool {
 		_, ok := n.Fields[name]
 		f := r.byName[name]
-		return f != nil && (ok || f.Primary || r.isCommon(f))
+		return f != nil && (ok || f.Primary || f.Index >= r.IsSystem) // the common fields come last
 	}
 	for i := range r.Fields {
 		f := r.Fields[i] // a copy
@@ -134,14 +134,6 @@ func (r *Resource) narrow(n Narrowing, remains func(string) bool) *Resource {
 	}
 	c.index()
 	return c
-}
-
-func (r *Resource) isCommon(f *Field) bool {
-	switch f.Index {
-	case r.IsSystem, r.IsBlocked, r.IsArchived, r.CreatedAt, r.ModifiedAt:
-		return true
-	}
-	return false
 }
 
 func (f *Field) narrow(n FieldNarrowing) {
@@ -181,6 +173,9 @@ func (r *Resource) index() {
 		if f.Primary {
 			r.ID = i
 		}
+	}
+	if r.byName[isSystem] == nil {
+		return // a form has none of those that every resource has
 	}
 	r.IsSystem, r.IsBlocked, r.IsArchived = r.byName[isSystem].Index, r.byName[isBlocked].Index, r.byName[isArchived].Index
 	r.CreatedAt, r.ModifiedAt = r.byName["created_at"].Index, r.byName["modified_at"].Index

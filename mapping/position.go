@@ -17,12 +17,9 @@ type Position struct{ Line, Column int }
 func notJSON(data []byte, read int64, cause error) *Error {
 	rest := data[min(int(read), len(data)):]
 	at := len(data) - len(bytes.TrimLeft(rest, " \t\r\n"))
-	var syntax *jsontext.SyntacticError
-	var deep errTooDeep
-	switch {
-	case errors.As(cause, &deep):
+	if deep, ok := errors.AsType[errTooDeep](cause); ok {
 		at = int(deep)
-	case errors.As(cause, &syntax):
+	} else if syntax, ok := errors.AsType[*jsontext.SyntacticError](cause); ok {
 		at = int(syntax.ByteOffset)
 	}
 	e := Fail(BodyNotJSON).Because(cause)

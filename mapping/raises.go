@@ -4,47 +4,35 @@ import "slices"
 
 // CreateRaises are the reasons that reading a body as a new record of r, and
 // CheckCreate, can find where the model has these arrays.
-func (r *Resource) CreateRaises(arrays Arrays) []Reason {
-	all := []Reason{EmptyBody, BodyNotJSON, FieldNotInModel}
-	for i := range r.Fields {
-		f := &r.Fields[i]
-		switch {
-		case f.Primary:
-			all = append(all, PrimaryIDSupplied)
-		case !f.In(arrays):
-		case f.Readonly:
-			all = append(all, FieldReadonly)
-		default:
-			all = append(all, f.raises()...)
-			if f.Required {
-				all = append(all, FieldRequired)
-			}
-			if f.after != nil {
-				all = append(all, DateNotAfter)
-			}
-			if f.Type == Array {
-				all = append(all, slices.DeleteFunc(f.target.CreateRaises(arrays), func(reason Reason) bool { return reason == EmptyBody })...)
-			}
-		}
-	}
-	return unrepeated(all)
-}
+func (r *Resource) CreateRaises(arrays Arrays) []Reason { return r.bodyRaises(arrays, true) }
 
 // UpdateRaises are the reasons that reading a body as an update of a record of
 // r, and CheckUpdate, can find where the model has these arrays. CheckMerged adds
 // some of its own.
-func (r *Resource) UpdateRaises(arrays Arrays) []Reason {
+func (r *Resource) UpdateRaises(arrays Arrays) []Reason { return r.bodyRaises(arrays, false) }
+
+func (r *Resource) bodyRaises(arrays Arrays, create bool) []Reason {
 	all := []Reason{EmptyBody, BodyNotJSON, FieldNotInModel}
 	for i := range r.Fields {
 		f := &r.Fields[i]
 		switch {
+		case f.Primary && create:
+			all = append(all, PrimaryIDSupplied)
 		case f.Primary, !f.In(arrays):
 		case f.Readonly:
 			all = append(all, FieldReadonly)
 		default:
 			all = append(all, f.raises()...)
-			if f.Required {
+			if f.Required && create {
+				all = append(all, FieldRequired)
+			} else if f.Required {
 				all = append(all, FieldEmpty)
+			}
+			if f.after != nil && create {
+				all = append(all, DateNotAfter)
+			}
+			if f.Type == Array && create {
+				all = append(all, slices.DeleteFunc(f.target.CreateRaises(arrays), func(reason Reason) bool { return reason == EmptyBody })...)
 			}
 		}
 	}
@@ -82,9 +70,6 @@ func (f *Field) raises() []Reason {
 	}
 	return all
 }
-
-// Unreadable is the reason for refusing a value that does not have the field's datatype.
-func (f *Field) Unreadable() Reason { return f.Invalid("").Reason }
 
 func unrepeated(all []Reason) []Reason {
 	var once []Reason

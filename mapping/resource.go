@@ -11,48 +11,50 @@ import (
 )
 
 // Field is one field of a resource. Fields are made by a Model and never
-// change afterwards.
+// change afterwards. What has a key is in the resource's file as it is here.
 type Field struct {
-	Index       int // position in the record, and in every answer
-	Name        string
+	Index       int    // position in the record, and in every answer
+	Name        string `yaml:"name"`
 	Type        Datatype
-	Length      int // varchar and text: the most characters
-	Scale       int // float8: decimals kept exactly; -1 for plain floating point
-	Description string
-	Example     string
+	Length      int    // varchar and text: the most characters
+	Scale       int    // float8: decimals kept exactly; -1 for plain floating point
+	Description string `yaml:"description"`
+	Example     string `yaml:"example"`
 
 	Primary   bool // the primary ID
-	Required  bool // must have a value
-	Readonly  bool // kept by the backend, refused in requests
-	Unique    bool // no two records of a client share a value
-	Immutable bool // cannot be changed after create
+	Required  bool `yaml:"required"`  // must have a value
+	Readonly  bool `yaml:"readonly"`  // kept by the backend, refused in requests
+	Unique    bool `yaml:"unique"`    // no two records of a client share a value
+	Immutable bool `yaml:"immutable"` // cannot be changed after create
 
 	// UniquePer narrows Unique to the records that share this field's value.
-	UniquePer string
+	UniquePer string `yaml:"unique_per"`
 	// UniqueWhen narrows Unique to these values, as their JSON text without
 	// quotes: any other may repeat.
-	UniqueWhen []string
+	UniqueWhen []string `yaml:"unique_when"`
 	// Default is what a new record has where none is supplied, as JSON text
 	// without quotes; "" for null.
-	Default string
+	Default string `yaml:"default"`
 	// IgnoreDashes compares values without dashes and without regard to case.
-	IgnoreDashes bool
+	IgnoreDashes bool `yaml:"ignore_dashes"`
 	// OneOf lists the allowed values, as their JSON text without quotes.
-	OneOf []string
+	OneOf []string `yaml:"one_of"`
 	// Check names a custom validation.
-	Check string
+	Check string `yaml:"check"`
 	// After names the timestamp field that this one must be later than.
-	After string
+	After string `yaml:"after"`
 	// Reference is the resource whose id this field holds; ReferenceBy is the
 	// field that names that resource, where it differs by record.
-	Reference, ReferenceBy string
+	Reference   string `yaml:"reference"`
+	ReferenceBy string `yaml:"reference_by"`
 	// ArrayOf is the resource of an array's elements, ArrayKey the field of
 	// those elements that refers back to this record.
-	ArrayOf, ArrayKey string
+	ArrayOf  string
+	ArrayKey string `yaml:"array_key"`
 	// Numbering is the format by which the backend numbers new records.
-	Numbering string
+	Numbering string `yaml:"numbering"`
 	// Since is the model version that brought the field.
-	Since int
+	Since int `yaml:"since"`
 	// Deprecated says that the field is going away; nil where it stays.
 	Deprecated *Deprecation
 	// Unfilterable and Unsortable tell what the system behind cannot do.
@@ -123,20 +125,20 @@ type Referrer struct {
 
 // Resource is one kind of record. Like its fields it is immutable.
 type Resource struct {
-	Name        string
-	Description string
-	Module      string // what GET /authenticate/modules groups it under
+	Name        string `yaml:"name"`
+	Description string `yaml:"description"`
+	Module      string `yaml:"module"` // what GET /authenticate/modules groups it under
 	Fields      []Field
 	// ListRequires are the query parameters without which a list is refused.
-	ListRequires []string
+	ListRequires []string `yaml:"list_requires"`
 	// Rules name the business rules that hold beyond the fields' own.
-	Rules []string
+	Rules []string `yaml:"rules"`
 	// SystemRecords tells that the backend brings records of its own, which
 	// every client sees and none can change.
-	SystemRecords bool
+	SystemRecords bool `yaml:"system_records"`
 	// Undated tells that the system behind cannot list records by when they changed.
 	Undated bool
-	Since   int
+	Since   int `yaml:"since"`
 	// Deprecated says that all of the resource is going away; nil where it stays.
 	Deprecated *Deprecation
 
@@ -360,13 +362,7 @@ func (rec Record) AppendJSON(dst []byte, fields []int) []byte {
 // NewForm returns what the body of an endpoint that is no resource is read as.
 func NewForm(name string, fields ...Field) *Resource {
 	r := &Resource{Name: name, Fields: fields, ID: -1, model: &Model{}, byName: map[string]*Field{}}
-	for i := range r.Fields {
-		r.Fields[i].Index = i
-		r.byName[r.Fields[i].Name] = &r.Fields[i]
-		if r.Fields[i].Primary {
-			r.ID = i
-		}
-	}
+	r.index()
 	r.nameMembers()
 	return r
 }

@@ -2,8 +2,6 @@ package mapping
 
 import (
 	"bytes"
-	"errors"
-	"io"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -31,21 +29,7 @@ func DecodeSeveral(data []byte, beside string) (*Several, error) {
 		return nil, Fail(EmptyBody)
 	}
 	r := severalReader{jsontext.NewDecoder(bytes.NewBuffer(data)), data}
-	if r.json.PeekKind() != '{' {
-		return nil, notJSON(data, 0, nil)
-	}
-	s, err := r.object(beside)
-	if errors.Is(err, errTooMany) {
-		return nil, Fail(BodyTooLarge)
-	}
-	if err != nil {
-		return nil, notJSON(data, r.json.InputOffset(), err)
-	}
-	end := r.json.InputOffset()
-	if _, err := r.json.ReadToken(); !errors.Is(err, io.EOF) {
-		return nil, notJSON(data, end, nil)
-	}
-	return s, nil
+	return readWhole(r.json, data, func() (*Several, error) { return r.object(beside) })
 }
 
 type severalReader struct {

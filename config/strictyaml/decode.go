@@ -48,7 +48,6 @@ func Expand(f func(text string) (string, error)) Option {
 // section is decoded over them. A value with a problem leaves the earlier contents of into
 // there; an item of a list with a problem becomes its zero value, so that later items keep
 // their index. The Document is never nil; if src is not YAML at all, it has no positions.
-// YAML at all, it knows no places.
 func Decode(file string, src []byte, into any, options ...Option) (*Document, Problems) {
 	d := &decoder{doc: &Document{
 		file: file, places: map[string]position{}, items: map[string][]position{}, broken: map[string]bool{}, written: map[string]string{},

@@ -167,6 +167,7 @@ func TestProblems(t *testing.T) {
 		{"paths", "keys:\n  - allow: [a, {}]\nnested: {a.b: [x]}", "2:16: keys[0].allow[1]: found a mapping, expected text [wrong-kind]\n3:16: nested[\"a.b\"][0]: found x, expected a whole number [wrong-value]"},
 		{"columns count characters", "labels: {é: ü, ï: []}", "1:19: labels[\"ï\"]: found a list, expected text [wrong-kind]"},
 		{"alias without anchor", "inner: {allow: &reading []}\nkeys: *readin", "2:7: keys: alias has no anchor above it, did you mean *reading? [alias-unknown]"},
+		{"alias as near to two anchors", "inner: {allow: &a2 []}\nmaybe: {allow: &a1 []}\nkeys: *a3", "3:7: keys: alias has no anchor above it, did you mean *a1? [alias-unknown]"},
 		{"text taken for an alias", "inner: {allow: [* /order]}", "1:17: inner.allow[0]: alias has no anchor above it, expected quotes around text that begins with * [alias-unknown]"},
 		{"alias of its own value", "inner: &x\n  name: *x", "2:9: inner.name: alias has no anchor above it, expected quotes around text that begins with * [alias-unknown]"},
 		{"problem behind an alias", "inner: &x {name: a}\nkeys:\n  - *x\n  - allow: [*x]", "4:13: keys[1].allow[0]: found a mapping, expected text [wrong-kind]"},

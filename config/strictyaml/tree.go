@@ -1,6 +1,8 @@
 package strictyaml
 
 import (
+	"slices"
+
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
 )
@@ -116,6 +118,7 @@ func (b *builder) resolve(n *ast.AliasNode, path string) *node {
 		for anchor := range b.anchors {
 			known = append(known, "*"+anchor)
 		}
+		slices.Sort(known) // so that of anchors as near it names the same one each time
 		hint := Suggest("*"+name(n.Value), known)
 		if hint == "" {
 			hint = ", expected quotes around text that begins with *"

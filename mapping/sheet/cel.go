@@ -56,25 +56,13 @@ func compileRow(text string, place func(name string) int, wants ...*cel.Type) (*
 }
 
 func compileOver(env *cel.Env, text string, place func(name string) int, wants []*cel.Type) (*expression, error) {
-	checked, program, err := compile(env, text, wants)
-	if err != nil {
-		return nil, err
-	}
-	e := &expression{program: program}
-	for _, steps := range rowPaths(checked.NativeRep().Expr()) {
-		e.reads = append(e.reads, rowPath{steps, place(strings.Join(steps, "."))})
-	}
-	return e, nil
-}
-
-func compile(env *cel.Env, text string, wants []*cel.Type) (*cel.Ast, cel.Program, error) {
 	checked, issues := env.Compile(text)
 	if issues.Err() != nil {
 		messages := make([]string, 0, 1)
 		for _, e := range issues.Errors() {
 			messages = append(messages, fmt.Sprintf("%s at character %d", e.Message, e.Location.Column()+1))
 		}
-		return nil, nil, fmt.Errorf("%s", strings.Join(messages, "; "))
+		return nil, fmt.Errorf("%s", strings.Join(messages, "; "))
 	}
 	out := checked.OutputType()
 	fits := false
@@ -86,18 +74,25 @@ func compile(env *cel.Env, text string, wants []*cel.Type) (*cel.Ast, cel.Progra
 		for i, want := range wants {
 			names[i] = want.String()
 		}
-		return nil, nil, fmt.Errorf("it gives %s, expected %s", out, strings.Join(names, " or "))
+		return nil, fmt.Errorf("it gives %s, expected %s", out, strings.Join(names, " or "))
 	}
 	program, err := env.Program(checked, cel.EvalOptions(cel.OptOptimize), cel.CostLimit(maxCost))
-	return checked, program, err
+	if err != nil {
+		return nil, err
+	}
+	e := &expression{program: program}
+	for _, steps := range rowPaths(ast.NavigateAST(checked.NativeRep())) {
+		e.reads = append(e.reads, rowPath{steps, place(strings.Join(steps, "."))})
+	}
+	return e, nil
 }
 
 // rowPaths finds what an expression reads of row.
-func rowPaths(root ast.Expr) [][]string {
+func rowPaths(root ast.NavigableExpr) [][]string {
 	var paths [][]string
 	seen := map[string]bool{}
-	var walk func(e ast.Expr)
-	walk = func(e ast.Expr) {
+	var walk func(e ast.NavigableExpr)
+	walk = func(e ast.NavigableExpr) {
 		if steps := pathOf(e); len(steps) > 0 {
 			if joined := strings.Join(steps, "\x00"); !seen[joined] {
 				seen[joined] = true
@@ -105,7 +100,7 @@ func rowPaths(root ast.Expr) [][]string {
 			}
 			return
 		}
-		for _, child := range children(e) {
+		for _, child := range e.Children() {
 			walk(child)
 		}
 	}
@@ -115,15 +110,11 @@ func rowPaths(root ast.Expr) [][]string {
 
 // pathOf returns the steps of row.a.b or row["a.b"]; none for any other expression.
 func pathOf(e ast.Expr) []string {
+	var of ast.Expr
+	var step string
 	switch e.Kind() {
 	case ast.SelectKind:
-		of := e.AsSelect().Operand()
-		if isRow(of) {
-			return []string{e.AsSelect().FieldName()}
-		}
-		if steps := pathOf(of); steps != nil {
-			return append(steps, e.AsSelect().FieldName())
-		}
+		of, step = e.AsSelect().Operand(), e.AsSelect().FieldName()
 	case ast.CallKind:
 		call := e.AsCall()
 		if call.FunctionName() != "_[_]" || len(call.Args()) != 2 || call.Args()[1].Kind() != ast.LiteralKind {
@@ -133,43 +124,20 @@ func pathOf(e ast.Expr) []string {
 		if !ok {
 			return nil
 		}
-		if isRow(call.Args()[0]) {
-			return []string{key}
-		}
-		if steps := pathOf(call.Args()[0]); steps != nil {
-			return append(steps, key)
-		}
+		of, step = call.Args()[0], key
+	default:
+		return nil
+	}
+	if isRow(of) {
+		return []string{step}
+	}
+	if steps := pathOf(of); steps != nil {
+		return append(steps, step)
 	}
 	return nil
 }
 
 func isRow(e ast.Expr) bool { return e.Kind() == ast.IdentKind && e.AsIdent() == "row" }
-
-func children(e ast.Expr) []ast.Expr {
-	switch e.Kind() {
-	case ast.SelectKind:
-		return []ast.Expr{e.AsSelect().Operand()}
-	case ast.CallKind:
-		all := append([]ast.Expr{}, e.AsCall().Args()...)
-		if e.AsCall().IsMemberFunction() {
-			all = append(all, e.AsCall().Target())
-		}
-		return all
-	case ast.ListKind:
-		return e.AsList().Elements()
-	case ast.MapKind:
-		var all []ast.Expr
-		for _, entry := range e.AsMap().Entries() {
-			all = append(all, entry.AsMapEntry().Key(), entry.AsMapEntry().Value())
-		}
-		return all
-	case ast.ComprehensionKind:
-		c := e.AsComprehension()
-		return []ast.Expr{c.IterRange(), c.AccuInit(), c.LoopCondition(), c.LoopStep(), c.Result()}
-	default:
-		return nil
-	}
-}
 
 // eval computes the expression over a row aligned with Places.
 func (e *expression) eval(row []Raw) (ref.Val, error) {

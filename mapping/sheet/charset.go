@@ -27,15 +27,6 @@ func charsetOf(name string) *charset {
 
 // fits tells whether every character of s is in the charset.
 func (c *charset) fits(s string) bool {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return c.fitsBeyondASCII(s[i:])
-		}
-	}
-	return true
-}
-
-func (c *charset) fitsBeyondASCII(s string) bool {
 	for _, r := range s {
 		if r < utf8.RuneSelf {
 			continue
@@ -52,22 +43,20 @@ func (c *charset) fitsBeyondASCII(s string) bool {
 
 // decode reads bytes of the charset.
 func (c *charset) decode(s string) (string, bool) {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			if c.table == nil {
-				return "", false
-			}
-			return c.decodeFrom(s, i), true
-		}
+	from := 0
+	for from < len(s) && s[from] < utf8.RuneSelf {
+		from++
 	}
-	return s, true
-}
-
-func (c *charset) decodeFrom(s string, from int) string {
+	switch {
+	case from == len(s):
+		return s, true
+	case c.table == nil:
+		return "", false
+	}
 	out := make([]byte, from, len(s)+len(s)/4+4)
 	copy(out, s)
 	for i := from; i < len(s); i++ {
 		out = utf8.AppendRune(out, c.table.DecodeByte(s[i]))
 	}
-	return string(out)
+	return string(out), true
 }

@@ -13,7 +13,16 @@ import (
 // It returns none if the system's order is already that of the values.
 func (f *Field) CodeOrder() (ranks [][]Raw, unknown int) {
 	cs := f.codec.codes
-	if f.source != fromPlace || cs == nil || cs.unknown == "keep" || cs.inOrder() {
+	if f.source != fromPlace || cs == nil || cs.unknown == "keep" {
+		return nil, 0
+	}
+	var zero []Raw
+	for _, z := range f.codec.zero {
+		if _, known := cs.read[z]; !known {
+			zero = append(zero, f.codec.typed(z))
+		}
+	}
+	if zero == nil && cs.inOrder() {
 		return nil, 0
 	}
 	values := []mapping.Value{mapping.NullValue()}
@@ -31,6 +40,7 @@ func (f *Field) CodeOrder() (ranks [][]Raw, unknown int) {
 	for _, v := range values {
 		ranks = append(ranks, cs.write[v])
 	}
+	ranks[0] = slices.Concat(ranks[0], zero)
 	return ranks, max(0, slices.Index(values, cs.value))
 }
 

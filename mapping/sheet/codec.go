@@ -104,29 +104,15 @@ func (c *codec) read(raw, clock Raw) (mapping.Value, fault) {
 
 // text is the raw as text, in UTF-8 and trimmed.
 func (c *codec) text(raw Raw) (string, fault) {
-	s := raw.Text
-	switch raw.Kind {
-	case RawText, RawNumber:
-		if !utf8.ValidString(s) {
-			return c.decoded(s)
+	s := raw.String()
+	if raw.Kind == RawBytes && c.charset != nil || !utf8.ValidString(s) {
+		if c.charset == nil {
+			return "", "not valid UTF-8, its charset is needed"
 		}
-	case RawBytes:
-		if c.charset != nil || !utf8.ValidString(s) {
-			return c.decoded(s)
+		var ok bool
+		if s, ok = c.charset.decode(s); !ok {
+			return "", "not valid in its charset"
 		}
-	default:
-		s = raw.String()
-	}
-	return c.trim(s), ""
-}
-
-func (c *codec) decoded(s string) (string, fault) {
-	if c.charset == nil {
-		return "", "not valid UTF-8, its charset is needed"
-	}
-	s, ok := c.charset.decode(s)
-	if !ok {
-		return "", "not valid in its charset"
 	}
 	return c.trim(s), ""
 }
@@ -174,7 +160,7 @@ func (c *codec) readInt(raw Raw) (mapping.Value, fault) {
 		if c.system == sysBoolean && (s == "true" || s == "false") { // of XML, which has texts alone
 			return mapping.IntValue(boolRaw(s == "true").Int), ""
 		}
-		unscaled, scale, ok := parseDecimal(s, '.')
+		unscaled, scale, ok := mapping.ParseDecimal(s, '.')
 		if !ok {
 			d, long := parseLong(s, '.')
 			if !long {
@@ -214,7 +200,7 @@ func (c *codec) readNumber(raw Raw) (mapping.Value, fault) {
 		if c.comma && raw.Kind != RawNumber {
 			point = ','
 		}
-		if unscaled, scale, short := parseDecimal(s, point); short {
+		if unscaled, scale, short := mapping.ParseDecimal(s, point); short {
 			v, ok = number(c.field, unscaled, scale+c.decimals)
 			break
 		}
@@ -331,7 +317,7 @@ func (c *codec) parseTime(raw Raw) (ms int64, zoned bool, f fault) {
 	case c.epoch > 0:
 		n := raw.Int
 		if raw.Kind != RawInt {
-			unscaled, scale, ok := parseDecimal(text, '.')
+			unscaled, scale, ok := mapping.ParseDecimal(text, '.')
 			if !ok {
 				return 0, false, "not a number of seconds or milliseconds"
 			}

@@ -143,7 +143,7 @@ func (c *codec) writeNumber(v mapping.Value) Raw {
 		return c.digits(n)
 	}
 	if c.system == sysText {
-		return c.padded(string(appendDecimal(nil, v.Int(), v.Scale(), c.point())))
+		return c.padded(strings.Replace(v.Decimal().Text('f'), ".", string(c.point()), 1))
 	}
 	var room [32]byte
 	return Raw{Kind: RawNumber, Text: string(v.AppendJSON(room[:0]))}

@@ -12,44 +12,7 @@ import (
 // longestNumber is the longest text that is read as a number.
 const longestNumber = 400
 
-// maxDigits is how many digits always fit in an int64.
-const maxDigits = 18
-
-// parseDecimal reads -12.50 as -1250 with two decimals. It is false for other forms, and for
-// numbers that are too long or have an exponent: those are for parseLong.
-func parseDecimal(s string, point byte) (unscaled int64, scale int, ok bool) {
-	negative := false
-	if s != "" && (s[0] == '-' || s[0] == '+') {
-		negative = s[0] == '-'
-		s = s[1:]
-	}
-	digits, pointAt := 0, -1
-	for i := range len(s) {
-		switch c := s[i]; {
-		case c >= '0' && c <= '9':
-			unscaled = unscaled*10 + int64(c-'0')
-			if digits++; digits > maxDigits {
-				return 0, 0, false
-			}
-		case c == point && pointAt < 0:
-			pointAt = i
-		default:
-			return 0, 0, false
-		}
-	}
-	if digits == 0 {
-		return 0, 0, false
-	}
-	if pointAt >= 0 {
-		scale = len(s) - pointAt - 1
-	}
-	if negative {
-		unscaled = -unscaled
-	}
-	return unscaled, scale, true
-}
-
-// parseLong reads the numbers that parseDecimal does not.
+// parseLong reads the numbers that mapping.ParseDecimal does not.
 func parseLong(s string, point byte) (*apd.Decimal, bool) {
 	if point != '.' {
 		if strings.Contains(s, ".") {
@@ -117,7 +80,7 @@ func rescale(unscaled int64, from, to int) (int64, bool) {
 		}
 		unscaled *= 10
 	}
-	if from-to > maxDigits {
+	if from-to > mapping.MaxDigits {
 		return 0, true
 	}
 	if from > to {
@@ -134,37 +97,6 @@ func rescale(unscaled int64, from, to int) (int64, bool) {
 		return whole, true
 	}
 	return unscaled, true
-}
-
-// appendDecimal appends unscaled × 10^-scale with exactly scale decimals.
-func appendDecimal(dst []byte, unscaled int64, scale int, point byte) []byte {
-	if unscaled < 0 {
-		dst = append(dst, '-')
-	}
-	width := 1
-	magnitude := uint64(unscaled)
-	if unscaled < 0 {
-		magnitude = -magnitude
-	}
-	for n := magnitude; n >= 10; n /= 10 {
-		width++
-	}
-	width = max(width, scale+1)
-	at := len(dst)
-	for range width {
-		dst = append(dst, '0')
-	}
-	for i := at + width - 1; magnitude > 0; i-- {
-		dst[i] = byte('0' + magnitude%10)
-		magnitude /= 10
-	}
-	if scale == 0 {
-		return dst
-	}
-	dst = append(dst, 0)
-	copy(dst[len(dst)-scale:], dst[len(dst)-scale-1:len(dst)-1])
-	dst[len(dst)-scale-1] = point
-	return dst
 }
 
 // number makes a float8 value of a decimal, as exact as the field keeps it.

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cockroachdb/apd/v3"
+
 	"frontdesk/auth"
 	"frontdesk/mapping"
 )
@@ -211,7 +213,7 @@ func (c *codec) span(v mapping.Value, raw Raw) *Span {
 			return nil
 		}
 		half := func(n int64) Raw { // which is rounded away from zero
-			return Raw{Kind: RawNumber, Text: string(appendDecimal(nil, n, c.field.Scale+1, '.'))}
+			return Raw{Kind: RawNumber, Text: apd.New(n, -int32(c.field.Scale+1)).Text('f')}
 		}
 		return &Span{From: half(n - 5), To: half(n + 5), OpenFrom: n <= 0, OpenTo: n >= 0}
 	}

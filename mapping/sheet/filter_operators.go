@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cockroachdb/apd/v3"
+
 	"frontdesk/mapping"
 )
 
@@ -269,7 +271,7 @@ func (c *codec) fromDecimal(v mapping.Value) (raw Raw, open bool) {
 	scale := v.Scale() + 1
 	half, open := v.Int()*10-5, v.Int() <= 0
 	if c.decimals == 0 && c.system == sysDecimal {
-		return Raw{Kind: RawNumber, Text: string(appendDecimal(nil, half, scale, '.'))}, open
+		return Raw{Kind: RawNumber, Text: apd.New(half, -int32(scale)).Text('f')}, open
 	}
 	// Whole numbers, with decimals implied or not: the first that is not before it.
 	for ; scale < c.decimals; scale++ {

@@ -27,11 +27,6 @@ func (l *loader) loadBody(path, text string, f requestFile, q *Request, c callCo
 		q.uses[name] = true
 	}
 	var err error
-	defer func() {
-		if q.body != nil {
-			q.body.texts(func(t *template) { l.judgeText(at, t, c) })
-		}
-	}()
 	switch {
 	case strings.HasSuffix(media, "json"):
 		var n jsonNode
@@ -48,6 +43,9 @@ func (l *loader) loadBody(path, text string, f requestFile, q *Request, c callCo
 	if err != nil {
 		l.fail(at, "%s", l.detail(at, err))
 	}
+	if q.body != nil {
+		q.body.texts(func(t *template) { l.judgeText(at, t, c) })
+	}
 }
 
 // xmlBody compiles an XML body, with the envelope around it.
@@ -56,7 +54,7 @@ func (l *loader) xmlBody(text string, use func(string)) (body, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.names(use)
+	b.texts(func(t *template) { t.names(use) })
 	if l.Source.HTTP == nil || l.Source.HTTP.Envelope == "" {
 		return b, nil
 	}
@@ -67,11 +65,11 @@ func (l *loader) xmlBody(text string, use func(string)) (body, error) {
 		return b, nil
 	}
 	known := callContext{known: []string{"token", "client.id", "client.name", "body"}}
-	envelope.names(func(name string) {
-		if !l.judged[at] {
-			l.placeholder(at, name, known, true)
-		}
-	})
+	if !l.judged[at] {
+		envelope.texts(func(t *template) {
+			t.names(func(name string) { l.placeholder(at, name, known, true) })
+		})
+	}
 	wrapped, found := envelope.wrap(b)
 	if !found {
 		l.once(at, "found no {body}, expected it where the bodies of operations go")
@@ -104,11 +102,7 @@ func parseForm(text string, use func(string)) (body, error) {
 			return nil, errors.New("expected name=value, several with & between them")
 		}
 		t := template{name: name, parts: split(value)}
-		for _, part := range t.parts {
-			if part.name != "" {
-				use(part.name)
-			}
-		}
+		t.names(use)
 		b = append(b, t)
 	}
 	return b, nil

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cockroachdb/apd/v3"
+
 	"frontdesk/config/strictyaml"
 	"frontdesk/mapping"
 )
@@ -321,9 +323,11 @@ func (cs *codes) values() []string {
 	return all
 }
 
-// inOrder tells whether the codes come in the order of their values.
+// inOrder tells whether the codes come in the order of their values, each of which has one code:
+// records with the same value are in another order. Those that the list does not know are
+// anywhere among them, unless it fails for them.
 func (cs *codes) inOrder() bool {
-	if cs.unknown == "keep" || cs.unknown == "value" {
+	if cs.unknown != "" && cs.unknown != "fail" {
 		return false
 	}
 	type coded struct {
@@ -340,14 +344,19 @@ func (cs *codes) inOrder() bool {
 		}
 	}
 	slices.SortFunc(all, func(a, b coded) int {
-		if a.raw.Kind == RawInt && b.raw.Kind == RawInt {
-			return int(max(-1, min(1, a.raw.Int-b.raw.Int)))
+		switch {
+		case a.raw.Kind == RawInt && b.raw.Kind == RawInt:
+			return cmp.Compare(a.raw.Int, b.raw.Int)
+		case a.raw.Kind == RawNumber && b.raw.Kind == RawNumber:
+			x, _, _ := apd.NewFromString(a.raw.Text) // typed took them for numbers
+			y, _, _ := apd.NewFromString(b.raw.Text)
+			return x.Cmp(y)
 		}
 		return strings.Compare(a.raw.String(), b.raw.String())
 	})
 	for i := 1; i < len(all); i++ {
 		before, after := all[i-1].v, all[i].v
-		if before.Kind() == mapping.KindText && before.Text() > after.Text() || before.Kind() != mapping.KindText && before.Int() > after.Int() {
+		if before.Kind() == mapping.KindText && before.Text() >= after.Text() || before.Kind() != mapping.KindText && before.Int() >= after.Int() {
 			return false
 		}
 	}

@@ -17,9 +17,9 @@ import (
 func LoadPart(path string, model *mapping.Model, o Options) (s *Sheet, without []string, err error) {
 	o.without = map[string]bool{}
 	for {
-		var problems strictyaml.Problems
 		s, err = Load(path, model, o)
-		if !errors.As(err, &problems) {
+		problems, ok := errors.AsType[strictyaml.Problems](err)
+		if !ok {
 			return s, slices.Sorted(maps.Keys(o.without)), err
 		}
 		fields, others := map[string]bool{}, map[string]bool{}

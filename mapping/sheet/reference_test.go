@@ -1,6 +1,7 @@
 package sheet_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -288,5 +289,15 @@ func TestEveryRaisableReasonIsWorded(t *testing.T) {
 		if n := count(entry.Message, "<x>"); n != len(e.Args) {
 			t.Errorf("%s: %q with %q", reason, entry.Message, e.Args)
 		}
+	}
+}
+
+// TestExpressionReadsInAStruct: what a struct of an expression is made of is read, too.
+func TestExpressionReadsInAStruct(t *testing.T) {
+	src := strings.Replace(withDocuments, "{from: DAT, type: datetime}", "{cel: \"google.protobuf.Timestamp{seconds: row.SEC}\"}", 1)
+	order := parse(t, src).Resource("order")
+	rec, _ := decode(t, order, map[string]sheet.Raw{"ID": number(1), "BEDR": number(7), "SEC": number(86400)}, nil)
+	if got := rec.Get("order_date").Time(); !got.Equal(time.Unix(86400, 0)) {
+		t.Errorf("order_date is %s", got)
 	}
 }

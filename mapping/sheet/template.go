@@ -63,6 +63,15 @@ func (t template) only() string {
 	return ""
 }
 
+// names adds the placeholders in the template.
+func (t *template) names(add func(string)) {
+	for _, p := range t.parts {
+		if p.name != "" {
+			add(p.name)
+		}
+	}
+}
+
 var placeholder = regexp.MustCompile(`\{([A-Za-z][A-Za-z0-9_.-]*)\}`)
 
 // split separates a text into literals and placeholders.

@@ -39,8 +39,7 @@ func parseJSON(text string) (jsonNode, error) {
 	d := jsontext.NewDecoder(strings.NewReader(quotePlaceholders(text)))
 	node, err := readJSON(d)
 	if err != nil {
-		var syntax *jsontext.SyntacticError
-		if errors.As(err, &syntax) {
+		if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 			err = syntax.Err
 		}
 		return node, fmt.Errorf("it is no JSON: %w", err)
@@ -135,11 +134,7 @@ func (n jsonNode) names(add func(string)) {
 	if n.value != "" {
 		add(n.value)
 	}
-	for _, p := range n.text.parts {
-		if p.name != "" {
-			add(p.name)
-		}
-	}
+	n.text.names(add)
 	for _, m := range n.members {
 		m.value.names(add)
 	}
@@ -172,9 +167,19 @@ func (n jsonNode) append(dst []byte, f *filling) ([]byte, error) {
 func (n jsonNode) fill(dst []byte, f *filling) (out []byte, present bool, err error) {
 	switch {
 	case n.object:
-		return n.fillMembers(append(dst, '{'), f)
+		return fillParts(append(dst, '{'), '}', len(n.members), func(dst []byte, i int) ([]byte, bool, error) {
+			m := &n.members[i]
+			return m.value.fill(append(append(dst, m.key...), ':'), f)
+		})
 	case n.array:
-		return n.fillItems(append(dst, '['), f)
+		return fillParts(append(dst, '['), ']', len(n.items), func(dst []byte, i int) ([]byte, bool, error) {
+			if f.each[n.items[i].value] == nil {
+				return n.items[i].fill(dst, f)
+			}
+			from := len(dst) // elements of the record's array are items themselves
+			dst, _, err := f.fillEach(dst, n.items[i].value)
+			return dst, len(dst) > from, err
+		})
 	case n.value == "fields" && areFlat(f.Fields):
 		return appendMembers(dst, f.Fields), true, nil
 	case n.value == "fields" || strings.HasPrefix(n.value, "fields."):
@@ -218,47 +223,21 @@ func (n jsonNode) fill(dst []byte, f *filling) (out []byte, present bool, err er
 	}
 }
 
-// fillMembers appends the members of an object but for absent ones.
-func (n jsonNode) fillMembers(dst []byte, f *filling) (out []byte, present bool, err error) {
-	for first, i := true, 0; i < len(n.members); i++ {
+// fillParts appends so many members or items but for absent ones, and what ends them.
+func fillParts(dst []byte, end byte, n int, fill func(dst []byte, i int) ([]byte, bool, error)) (out []byte, present bool, err error) {
+	for first, i := true, 0; i < n; i++ {
 		before := len(dst)
 		if !first {
 			dst = append(dst, ',')
 		}
-		dst = append(append(dst, n.members[i].key...), ':')
-		if dst, present, err = n.members[i].value.fill(dst, f); err != nil {
+		if dst, present, err = fill(dst, i); err != nil {
 			return dst, false, err
 		}
 		if first = first && !present; !present {
 			dst = dst[:before]
 		}
 	}
-	return append(dst, '}'), true, nil
-}
-
-// fillItems appends the items of an array but for absent ones. Elements of the record's
-// arrays are items themselves.
-func (n jsonNode) fillItems(dst []byte, f *filling) (out []byte, present bool, err error) {
-	for first, i := true, 0; i < len(n.items); i++ {
-		before := len(dst)
-		if !first {
-			dst = append(dst, ',')
-		}
-		from := len(dst)
-		if f.each[n.items[i].value] != nil {
-			dst, _, err = f.fillEach(dst, n.items[i].value)
-			present = len(dst) > from
-		} else {
-			dst, present, err = n.items[i].fill(dst, f)
-		}
-		if err != nil {
-			return dst, false, err
-		}
-		if first = first && !present; !present {
-			dst = dst[:before]
-		}
-	}
-	return append(dst, ']'), true, nil
+	return append(dst, end), true, nil
 }
 
 // appendRawJSON appends a value of the system as JSON.

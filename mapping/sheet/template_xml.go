@@ -35,8 +35,7 @@ func parseXML(text string) (xmlBody, error) {
 			break
 		}
 		if err != nil {
-			var syntax *xml.SyntaxError
-			if errors.As(err, &syntax) {
+			if syntax, ok := errors.AsType[*xml.SyntaxError](err); ok {
 				return nil, fmt.Errorf("it is no XML: %s", syntax.Msg)
 			}
 			return nil, fmt.Errorf("it is no XML: %w", err)
@@ -106,20 +105,6 @@ func (b xmlBody) wrap(inner xmlBody) (wrapped xmlBody, found bool) {
 		wrapped = append(wrapped, n)
 	}
 	return wrapped, found
-}
-
-// names adds the placeholders in the body.
-func (b xmlBody) names(add func(string)) {
-	for _, n := range b {
-		for _, t := range append([]template{n.text}, n.attrs...) {
-			for _, p := range t.parts {
-				if p.name != "" {
-					add(p.name)
-				}
-			}
-		}
-		xmlBody(n.children).names(add)
-	}
 }
 
 // texts implements body.
