@@ -29,8 +29,8 @@ func parseLong(s string, point byte) (*apd.Decimal, bool) {
 
 // sameNumber tells whether two texts are one number: 0 and 0.00.
 func sameNumber(a, b string) bool {
-	x, scaleX, isX := parseDecimal(a, '.')
-	y, scaleY, isY := parseDecimal(b, '.')
+	x, scaleX, isX := mapping.ParseDecimal(a, '.')
+	y, scaleY, isY := mapping.ParseDecimal(b, '.')
 	if isX && isY {
 		scale := max(scaleX, scaleY)
 		x, isX = rescale(x, scaleX, scale)

@@ -2,6 +2,7 @@ package sheet
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/cockroachdb/apd/v3"
@@ -169,7 +170,7 @@ func (c *codec) isWritten(v mapping.Value) bool {
 func (c *codec) written(v mapping.Value) (all [][2]Raw) {
 	n, scale := v.Int(), v.Scale()
 	for {
-		raw := textRaw(string(appendDecimal(nil, n, scale, c.point())))
+		raw := textRaw(strings.Replace(apd.New(n, -int32(scale)).Text('f'), ".", string(c.point()), 1))
 		if back, why := c.read(raw, Raw{}); why == "" && back == v { // and no zero, which means null
 			all = append(all, [2]Raw{raw})
 		}

@@ -256,9 +256,9 @@ func TestClockThatWasAhead(t *testing.T) {
 		t.Helper()
 		w.note(gateway.Answer{Status: 200})
 		for _, span := range []Span{Spans["10m"], Spans["2h"]} {
-			s, _ := w.Of(All, Name{}, span)
+			s, at := w.Window(span)
 			require.Equal(t, w.now.Unix()/10, s.At.Unix()/10+int64(span.Points)-1, "the last step is that of the clock")
-			last, levels := s.Points[span.Points-20:], w.Levels(span)[span.Points-20:]
+			last, levels := s.Points[span.Points-20:], at[span.Points-20:]
 			for i := range last {
 				require.EqualValues(t, 1, last[i].Requests, "%d", i)
 			}
