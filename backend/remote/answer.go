@@ -15,6 +15,7 @@ import (
 // answer is what a service answered.
 type answer struct {
 	status int
+	target string // of the call that it answers
 	body   string
 	header fasthttp.ResponseHeader
 	// conn is what it came over, which waits for the answer to be believed; again
@@ -69,7 +70,7 @@ func (w *wire) release(a *answer) {
 
 func (w *wire) free(a *answer) {
 	a.header.Reset()
-	a.body, a.status = "", 0
+	a.body, a.status, a.target = "", 0, ""
 	w.answers.Put(a)
 }
 

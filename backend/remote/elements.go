@@ -51,8 +51,11 @@ func (s *service) elements(ctx context.Context, q backend.Query) backend.ReadEle
 			}
 		}
 		for _, q := range asked {
-			q.Limit = len(of) * mapping.MaxElements
+			q.Limit = maxRows
 			page, err := s.List(ctx, f.Target(), q)
+			if err == nil && page.More {
+				err = unexpected(fmt.Errorf("more than %d elements", maxRows))
+			}
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", f.Name, err)
 			}

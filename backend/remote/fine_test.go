@@ -3,6 +3,8 @@ package remote
 import (
 	"fmt"
 	"net/http"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -37,7 +39,10 @@ func listFineTimes(w http.ResponseWriter, r *http.Request) {
 	var items []string
 	for i, made := range fineTimes {
 		at, _ := time.Parse(time.RFC3339Nano, made)
-		holds := true
+		holds := r.URL.Query().Get("eq") == "" || r.URL.Query().Get("eq") == made
+		if in := r.URL.Query()["in"]; len(in) > 0 {
+			holds = holds && slices.Contains(in, made)
+		}
 		for o, lets := range map[string]func(int) bool{"gte": func(n int) bool { return n >= 0 }, "gt": func(n int) bool { return n > 0 }, "lte": func(n int) bool { return n <= 0 }, "lt": func(n int) bool { return n < 0 }} {
 			if bound, err := time.Parse(time.RFC3339Nano, r.URL.Query().Get(o)); err == nil {
 				holds = holds && lets(at.Compare(bound))
@@ -50,11 +55,11 @@ func listFineTimes(w http.ResponseWriter, r *http.Request) {
 	_, _ = fmt.Fprintf(w, `{"items":[%s]}`, strings.Join(items, ","))
 }
 
-// TestRangesFindWhatIsShown: before, [lte] missed what a service keeps finer than clients see,
-// though both show the same time.
+// TestRangesFindWhatIsShown: before, [lte], = and [in] missed what a service keeps finer than
+// clients see, though both show the same time.
 func TestRangesFindWhatIsShown(t *testing.T) {
-	for _, names := range [][]string{{"gte", "gt", "lte", "lt"}, {"gt", "lte"}, {"gte", "lt"}, {"gte", "lte"}} {
-		var has []string
+	for _, names := range [][]string{{"gte", "gt", "lte", "lt"}, {"gt", "lte"}, {"gte", "lt"}, {"gte", "lte"}, {"in"}} {
+		has := []string{`eq: "{filter.created_at}"`}
 		for _, name := range names {
 			has = append(has, name+`: "{filter.created_at.`+name+`}"`)
 		}
@@ -78,6 +83,9 @@ func TestRangesFindWhatIsShown(t *testing.T) {
 				filters = append(filters, backend.Filter{Field: f, Op: o, Value: v})
 			}
 		}
+		for _, v := range all {
+			filters = append(filters, backend.Filter{Field: f, Value: v}, backend.Filter{Field: f, Op: mapping.AnyOf, Values: []mapping.Value{v, all[0]}})
+		}
 		for _, one := range filters {
 			for _, other := range filters { // both may be sent as the same
 				var want []mapping.Value
@@ -90,4 +98,52 @@ func TestRangesFindWhatIsShown(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestPartsOfSeconds has a service with fractions of a second since 1970. Before, what changed
+// after the time of modified_since, in the same second, was missed, and = found nothing.
+func TestPartsOfSeconds(t *testing.T) {
+	times := []string{"1690000000", "1690000000.25", "1690000000.5", "1690000001"}
+	service := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var items []string
+		for i, made := range times {
+			at, _ := strconv.ParseFloat(made, 64)
+			holds := true
+			for o, lets := range map[string]func(by float64) bool{"eq": func(by float64) bool { return at == by }, "gte": func(by float64) bool { return at >= by }, "lt": func(by float64) bool { return at < by }, "since": func(by float64) bool { return at >= by }} {
+				if by, err := strconv.ParseFloat(r.URL.Query().Get(o), 64); err == nil {
+					holds = holds && lets(by)
+				}
+			}
+			if holds {
+				items = append(items, fmt.Sprintf(`{"nr":%d,"code":"%02d","made":%s,"changed":%[3]s}`, i+1, i, made))
+			}
+		}
+		_, _ = fmt.Fprintf(w, `{"items":[%s]}`, strings.Join(items, ","))
+	})
+	query := `since: "{modified_since}", eq: "{filter.created_at}", gte: "{filter.created_at.gte}", lt: "{filter.created_at.lt}"`
+	s := served(t, strings.NewReplacer("OPERATORS", query, "type: timestamp}", "format: epoch_seconds}, modified_at: {from: changed, format: epoch_seconds}").Replace(fineSheet), service)
+	r := s.Sheet.Model.Resource("country")
+	f := r.Field("created_at")
+	list := func(q backend.Query) (ids []int32) {
+		q.Client, q.Limit = auth.Client{ID: 1}, 10
+		page, err := s.List(bg(), r, q)
+		require.NoError(t, err)
+		for _, rec := range page.Records {
+			ids = append(ids, rec.ID())
+		}
+		return ids
+	}
+	at := func(ms int64) mapping.Value { return mapping.MilliValue(1_690_000_000_000 + ms) }
+	by := func(o mapping.Operator, ms int64) []int32 {
+		return list(backend.Query{Filters: []backend.Filter{{Field: f, Op: o, Value: at(ms)}}})
+	}
+	require.Equal(t, []int32{1}, by(mapping.Equals, 0))
+	require.Equal(t, []int32{3}, by(mapping.Equals, 500))
+	require.Empty(t, by(mapping.Equals, 300))
+	require.Equal(t, []int32{3, 4}, by(mapping.AtLeast, 300))
+	require.Equal(t, []int32{2, 3, 4}, by(mapping.Above, 0))
+	require.Equal(t, []int32{1, 2}, by(mapping.AtMost, 300))
+	require.Equal(t, []int32{1, 2}, by(mapping.Below, 500))
+	require.Subset(t, list(backend.Query{ModifiedSince: at(300)}), []int32{3, 4})
+	require.Equal(t, []int32{4}, list(backend.Query{ModifiedSince: at(1000)}))
 }

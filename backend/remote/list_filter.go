@@ -100,6 +100,8 @@ func (l *listing) prepareFilters(ctx context.Context) (none bool, err error) {
 			return false, err
 		case l.r.Fields[f.Field.Index].IsOpen(f.Value):
 			l.judged = append(l.judged, f)
+		case l.r.Fields[f.Field.Index].IsFiner(f.Value):
+			l.between(f)
 		case len(alternatives) == 0:
 			return true, nil
 		case len(alternatives) == 1 && len(alternatives[0]) == 0:
@@ -121,6 +123,26 @@ func (l *listing) prepareFilters(ctx context.Context) (none bool, err error) {
 	return false, nil
 }
 
+// between looks for a time that a service may keep finer than clients see: from it up to the next
+// one, as far as the request can say so.
+func (l *listing) between(f backend.Filter) {
+	l.judged = append(l.judged, f)
+	for o, v := range map[mapping.Operator]mapping.Value{mapping.AtLeast: f.Value, mapping.Below: mapping.MilliValue(f.Value.Int() + 1)} {
+		name, raw, ok := l.r.Operand(l.r.list.Request, f.Field, o, v)
+		if _, taken := l.v.operands[name]; ok && !taken {
+			l.ask(name, raw)
+		}
+	}
+}
+
+// ask sends the service an operand under the name of its placeholder.
+func (l *listing) ask(name string, raw sheet.Raw) {
+	if l.v.operands == nil {
+		l.v.operands = map[string]sheet.Raw{}
+	}
+	l.v.operands[name] = raw
+}
+
 // prepareOperator is prepareFilters for a filter that is not equality.
 func (l *listing) prepareOperator(_ context.Context, f backend.Filter) (none bool, err error) {
 	if v, fixed := l.r.Fields[f.Field.Index].Fixed(); fixed {
@@ -134,10 +156,7 @@ func (l *listing) prepareOperator(_ context.Context, f backend.Filter) (none boo
 	if sheet.IsLoose(f.Field, name) {
 		l.judged = append(l.judged, f)
 	}
-	if l.v.operands == nil {
-		l.v.operands = map[string]sheet.Raw{}
-	}
-	l.v.operands[name] = raw
+	l.ask(name, raw)
 	return false, nil
 }
 
@@ -161,7 +180,7 @@ func (l *listing) prepareAnyOf(ctx context.Context, f backend.Filter) (none bool
 		if err != nil {
 			return false, err
 		}
-		sendable = sendable && !l.r.Fields[f.Field.Index].IsOpen(v)
+		sendable = sendable && !l.r.Fields[f.Field.Index].IsOpen(v) && !l.r.Fields[f.Field.Index].IsFiner(v)
 		for _, what := range alternatives {
 			if sendable = sendable && len(what) == 1 && l.isSaid(name, what); sendable {
 				all = append(all, what[0].Value)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -194,22 +195,50 @@ func (s *service) link(a *answer, top row, op *operation) (string, error) {
 		return "", errors.New("the address of the next page is of another service")
 	}
 	target := u.RequestURI()
+	if strings.HasPrefix(next, "?") { // of the path that was asked for
+		path, _, _ := strings.Cut(a.target, "?")
+		target = path + "?" + u.RawQuery
+	}
 	if !strings.HasPrefix(target, "/") || !isHeader(target) {
 		return "", errors.New("the address of the next page is incomplete")
 	}
 	return target, nil
 }
 
-// nextLink returns the address with rel=next of a Link header (RFC 8288).
+// nextLink returns the address with rel=next of a Link header (RFC 8288): addresses in <>, each with
+// its parameters, which may be in quotes. Either may have commas.
 func nextLink(header string) string {
-	for part := range strings.SplitSeq(header, ",") {
-		address, params, _ := strings.Cut(strings.TrimSpace(part), ">")
-		for p := range strings.SplitSeq(params, ";") {
-			name, value, _ := strings.Cut(strings.TrimSpace(p), "=")
-			if strings.EqualFold(name, "rel") && strings.EqualFold(strings.Trim(value, `"`), "next") {
-				return strings.TrimPrefix(address, "<")
+	for {
+		_, rest, found := strings.Cut(header, "<")
+		address, rest, ends := strings.Cut(rest, ">")
+		if !found || !ends {
+			return ""
+		}
+		var params []string
+		params, header = linkParams(rest)
+		for _, p := range params {
+			name, value, _ := strings.Cut(p, "=")
+			if strings.EqualFold(strings.TrimSpace(name), "rel") && slices.ContainsFunc(strings.Fields(strings.Trim(strings.TrimSpace(value), `"`)), func(rel string) bool { return strings.EqualFold(rel, "next") }) {
+				return address
 			}
 		}
 	}
-	return ""
+}
+
+// linkParams cuts the parameters of a link from the links behind it.
+func linkParams(text string) (params []string, behind string) {
+	quoted, from := false, 0
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == ';', c == ',':
+			if params = append(params, text[from:i]); c == ',' {
+				return params, text[i:]
+			}
+			from = i + 1
+		}
+	}
+	return append(params, text[from:]), ""
 }

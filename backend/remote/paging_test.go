@@ -245,3 +245,46 @@ func TestALongListLetsOthersIn(t *testing.T) {
 	require.Len(t, page.Records, 1)
 	others.Wait()
 }
+
+// TestNextPagesByLink: before, a header was cut at each comma, and a query alone was looked for at
+// the root, so that a second page was an internal error.
+func TestNextPagesByLink(t *testing.T) {
+	for name, link := range map[string]string{
+		"a comma":           `<http://HOST/v1/list?fields=id,code&page=2>; rel="next"`,
+		"others before":     `<http://HOST/v1/list?page=1,1>; rel="first", <http://HOST/v1/list?fields=id,code&page=2>;rel=next`,
+		"no path":           `<?fields=id,code&page=2>; rel="next"`,
+		"a path":            `</v1/list?page=2>; title="a, b; rel=x"; rel="next"`,
+		"several relations": `<?page=2>; rel="last next"`,
+		"without blanks":    `<?page=9>;rel="prev",<?page=2>;rel="next"`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				switch {
+				case r.URL.Path != "/v1/list":
+					w.WriteHeader(http.StatusNotFound)
+				case r.FormValue("page") == "2":
+					_, _ = fmt.Fprint(w, `{"items":[{"id":2,"code":"B","name":"N"}]}`)
+				default:
+					w.Header().Set("Link", strings.ReplaceAll(link, "HOST", r.Host))
+					_, _ = fmt.Fprint(w, `{"items":[{"id":1,"code":"A","name":"N"}]}`)
+				}
+			}))
+			t.Cleanup(server.Close)
+			s := openText(t, `
+format: 1
+source: {http: {url: "${GARAGE_URL}/v1"}}
+rules: backend
+keep: keep.db
+accounts: {users: []}
+resources:
+  country:
+    key: {columns: id}
+    operations: {list: {path: /list, query: {limit: "{limit}"}, result: items, paging: {style: link, size: 1, next: header}}}
+    fields: {code: code, name: name}
+`, server.URL)
+			page, err := s.List(bg(), s.Sheet.Model.Resource("country"), backend.Query{Client: anna, Limit: 10})
+			require.NoError(t, err)
+			require.Len(t, page.Records, 2)
+		})
+	}
+}

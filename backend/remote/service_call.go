@@ -37,6 +37,7 @@ func (s *service) call(ctx context.Context, op *operation, v *values) (*answer, 
 		if err != nil {
 			return nil, fmt.Errorf("%s %s: %w", r.method, s.shown(op), err)
 		}
+		a.target = r.target
 		if renewed || s.logOn == nil || !s.mayBeFault(a) || !s.source.LogOn.RenewOn.Match(s.failure(a)) {
 			return a, nil
 		}

@@ -202,7 +202,7 @@ func (c *cabinet) fill(t *rapid.T) {
 	for n := range rapid.IntRange(3, 6).Draw(t, "contacts") {
 		c.drawer["contacts"] = append(c.drawer["contacts"], asKept([]byte(fmt.Sprintf(`{"nr":%d,"org":%s,"kind":%s,"name":%s,"lang":%s,"vat":%s,"born":%s,"credit":{"days":%s,"limit":%d},"roles":%s,"flags":%d,"memo":%s,"made":%s}`,
 			n+1, pick("1", "1", "1", "2", "3", "null"), pick(`"P"`, `"C"`, `"CO"`, `"X"`), pick(`"A"`, `"a b"`, `"O'Neil & Co"`, `"é"`), pick(`"D"`, `"E"`, `"F"`, `"-"`, `null`), pick(`"NL1"`, `"nl2"`, `null`), pick(`"1980-02-29"`, `"2000-01-01"`, `null`),
-			pick("0", "14", "30", "null"), n, pick(`[]`, `["customer"]`, `["agent","customer"]`, `["agent"]`), rapid.IntRange(0, 7).Draw(t, "flags"), pick(`""`, `"x"`, `null`), pick(`"2026-07-01T10:00:00Z"`, `"2026-07-01T10:00:00.123Z"`, `null`)))))
+			pick("0", "14", "30", "null"), n, pick(`[]`, `["customer"]`, `["agent","customer"]`, `["agent"]`), rapid.IntRange(0, 7).Draw(t, "flags"), pick(`""`, `"x"`, `null`), pick(`"2026-07-01T10:00:00Z"`, `"2026-07-01T10:00:00.123456Z"`, `"2026-07-01T10:00:00.123Z"`, `null`)))))
 	}
 	nr := func() int { return rapid.IntRange(0, 7).Draw(t, "of") }
 	for n := range rapid.IntRange(2, 5).Draw(t, "articles") {
@@ -291,7 +291,7 @@ func TestServicesOfManyRecords(t *testing.T) {
 		for _, send := range []string{"send: changed", "send: all", "send: siblings"} {
 			t.Run(way+", "+send, func(t *testing.T) {
 				list := map[string]string{"get": `nr: "{filter.id}"`, "list": `every: "1"`, "pages": `from: "{offset}", most: "{limit}"`}[way]
-				text := strings.NewReplacer("GET", get, "LIST", list, "SEND", send, "WHOLE", strings.ReplaceAll(send, "siblings", "changed"), "MADE", `made!gte: "{filter.created_at.gte}"`).Replace(walkedSheet)
+				text := strings.NewReplacer("GET", get, "LIST", list, "SEND", send, "WHOLE", strings.ReplaceAll(send, "siblings", "changed"), "MADE", `made!gte: "{filter.created_at.gte}", made!lt: "{filter.created_at.lt}"`).Replace(walkedSheet)
 				if way == "pages" {
 					text = strings.ReplaceAll(text, `"}}
       update`, `"}, paging: {style: offset, size: 2}}

@@ -235,7 +235,11 @@ func (r *Resource) Since(v mapping.Value) (bounds []Assignment, ok bool) {
 	if f.source != fromPlace || !f.codec.ordered() {
 		return nil, false
 	}
-	raw, clock := f.codec.since(v.Int())
+	ms := v.Int()
+	if r.sheet.Source.HTTP != nil && f.codec.epoch > 0 {
+		ms -= mod(ms, f.codec.epoch) // a service may have parts of a second: one too many does no harm
+	}
+	raw, clock := f.codec.since(ms)
 	bounds = []Assignment{{Place: f.From[0], Value: raw, Field: f.Field}}
 	if f.codec.clock != nil {
 		bounds = append(bounds, Assignment{Place: f.From[1], Value: clock, Field: f.Field})

@@ -2,6 +2,7 @@ package sheet
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -103,6 +104,9 @@ func (r *Resource) Operand(q *Request, f *mapping.Field, o mapping.Operator, v m
 		return name, Raw{}, false
 	}
 	c := &r.Fields[f.Index].codec
+	if c.epoch > 0 && o.IsRange() && mod(v.Int(), c.epoch) != 0 {
+		return name, Raw{}, false // within a second, of which the service may have parts
+	}
 	switch {
 	case o == mapping.IsNull:
 		return name, boolRaw(v.Int() == 1), !r.Fields[f.Index].IsOpen(mapping.NullValue())
@@ -120,6 +124,16 @@ func (r *Resource) Operand(q *Request, f *mapping.Field, o mapping.Operator, v m
 	}
 	raw, _, bad := c.write(v)
 	return name, raw, bad == nil
+}
+
+// IsFiner tells whether a service may keep a time finer than clients see and filter by it, and not
+// find what is shown as v if it is asked for v.
+func (f *Field) IsFiner(v mapping.Value) bool {
+	c := &f.codec
+	if v.Kind() != mapping.KindTime || f.isFixed() || c.codes != nil || c.clock != nil || c.system == sysDate {
+		return false
+	}
+	return c.format == nil || slices.ContainsFunc(c.format.parts, func(p layoutPart) bool { return p.unit == 'S' && p.width > 3 })
 }
 
 // IsLoose tells whether a service that is sent an operand may list more than the filter lets
