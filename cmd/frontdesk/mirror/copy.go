@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"strings"
 	"time"
 
@@ -57,6 +58,13 @@ func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`
 //
 // owns tells whether the user has that cursor: it is asked where clients have no names.
 func openStore(file, client string, owns func(cursor string) (bool, error)) (s *store, err error) {
+	made, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o600) // #nosec G304 -- SQLite would let all read a new one
+	if err == nil {
+		err = made.Close()
+	}
+	if err != nil {
+		return nil, err
+	}
 	conn, err := sqlite.OpenConn(file, sqlite.OpenReadWrite|sqlite.OpenCreate)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
