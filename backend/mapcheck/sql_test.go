@@ -276,6 +276,6 @@ func TestForeignSQL(t *testing.T) {
 		require.Zero(t, report.Count(Error), report.Findings)
 		nobodys := report.has("data.nobody", "resources.order.client")
 		require.Len(t, nobodys, 1, report.Findings)
-		require.Equal(t, "30 of 66 row(s) belong to no client", nobodys[0].Seen, "those of customers 1x, 1.0 and 2x, and of none")
+		require.Equal(t, "36 of 66 row(s) belong to no client", nobodys[0].Seen, "those of customers 1x, 1.0, 01 and 2x, and of none")
 	})
 }
