@@ -258,7 +258,11 @@ func TestWindowIsForOperators(t *testing.T) {
 		}
 		var shown, hidden pastJSON
 		askJSON(t, d, "/", &shown)
+		shown.Notices = slices.DeleteFunc(shown.Notices, func(n desk.Notice) bool {
+			return strings.Contains(n.Text, " took up to ") // on a machine with much else to do
+		})
 		require.Len(t, shown.Notices, 1)
+		require.Contains(t, shown.Notices[0].Text, "with the key full were refused: wrong_password")
 		require.NotEmpty(t, shown.Past.Busiest)
 		elsewhere := []string{"X-Forwarded-For", "192.0.2.7"} // through a proxy on this machine
 		askJSON(t, d, "/", &hidden, elsewhere...)
