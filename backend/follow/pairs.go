@@ -3,6 +3,7 @@ package follow
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -126,7 +127,7 @@ func (f *Follower) readySince(ctx context.Context, c sqlrecord.Conn, client auth
 // sheet follows. Others may be left of an earlier sheet.
 func (f *Follower) pairs(ctx context.Context, where string, args ...mapping.Value) (all []pair, err error) {
 	var among []string
-	for name := range f.resources {
+	for _, name := range slices.Sorted(maps.Keys(f.resources)) { // so that there is one statement
 		args = append(args, mapping.TextValue(name))
 		among = append(among, "?"+strconv.Itoa(len(args)))
 	}
