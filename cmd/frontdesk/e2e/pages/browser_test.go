@@ -230,7 +230,16 @@ func (p *tab) typeInto(selector, text string) {
 
 func (p *tab) click(selector string) {
 	p.t.Helper()
-	p.do("click "+selector, chromedp.Click(chromedp.CSS(selector)))
+	click := chromedp.Click(chromedp.CSS(selector))
+	p.do("click "+selector, func(ctx context.Context, target *chromedp.Target) (chromedp.Void, error) {
+		for {
+			done, err := click(ctx, target)
+			// A page that shows what is new by itself may have drawn it anew in between.
+			if err == nil || !strings.Contains(err.Error(), "Could not find node") {
+				return done, err
+			}
+		}
+	})
 }
 
 // look sets the width of the window, in pixels, and light or dark.
