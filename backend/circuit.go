@@ -3,6 +3,7 @@ package backend
 import (
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -42,11 +43,16 @@ type circuit struct {
 	several bool   // others are among them
 	until   time.Time
 	trying  bool // half-open: the call that is let through is under way
+
+	calm atomic.Bool // closed, and the last call did not fail: another success changes nothing
 }
 
 // enter asks for permission to make a call, and tells whether it is the trial call. The
 // caller must report the end of the call to leave. It fails with errOpen.
 func (c *circuit) enter(client int64) (trial bool, err error) {
+	if c.calm.Load() {
+		return false, nil
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
@@ -61,6 +67,9 @@ func (c *circuit) enter(client int64) (trial bool, err error) {
 
 // leave records how a call ended, and tells whether that opened the circuit.
 func (c *circuit) leave(client int64, trial bool, v verdict) (opened bool) {
+	if v == answers && c.calm.Load() {
+		return false
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if trial {
@@ -83,6 +92,7 @@ func (c *circuit) leave(client int64, trial bool, v verdict) (opened bool) {
 			c.turn(stateOpen)
 		}
 	}
+	c.calm.Store(c.state == stateClosed && c.failed == 0)
 	return opened
 }
 

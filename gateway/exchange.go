@@ -86,22 +86,23 @@ type Param struct {
 	sent []byte // the value as it was sent
 }
 
+// newExchange returns an Exchange that is empty but for what every request has: release empties
+// those that are used again.
 func (g *Gateway) newExchange(req *fasthttp.Request, resp *fasthttp.Response, from Peer) *Exchange {
 	x, reused := g.exchanges.Get().(*Exchange)
 	if !reused {
 		x = new(Exchange)
 	}
-	*x = Exchange{
-		request: req, response: resp, peer: from, Address: g.clientAddress(from.Address, &req.Header),
-		policy: g.o.Policy(), routes: g.routes, started: g.o.Clock(), Params: x.Params[:0], scratch: x.scratch,
-	}
+	x.request, x.response, x.peer, x.Address = req, resp, from, g.clientAddress(from.Address, &req.Header)
+	x.policy, x.routes, x.started = g.o.Policy(), g.routes, g.o.Clock()
 	return x
 }
 
 func (g *Gateway) release(x *Exchange) {
-	params := x.Params
+	params, scratch := x.Params, x.scratch
 	clear(params)
-	*x = Exchange{Params: params[:0], scratch: x.scratch}
+	*x = Exchange{}
+	x.Params, x.scratch = params[:0], scratch
 	g.exchanges.Put(x)
 }
 

@@ -47,17 +47,22 @@ func appendRecord(dst []byte, rec mapping.Record, fields []int) []byte {
 // answerRecord answers with one record.
 func (x *Exchange) answerRecord(status int, rec mapping.Record, fields []int, etag string) {
 	if etag != "" {
-		x.response.Header.Set("ETag", etag)
-		x.response.Header.Set("Cache-Control", "private, no-cache")
+		x.tag([]byte(etag))
 	}
 	x.holdsFields(rec.Resource, fields)
 	x.answer(status, jsonType, func(dst []byte) []byte { return appendRecord(dst, rec, fields) })
 }
 
+// tag gives an answer its entity tag, by which the client may ask for it again.
+func (x *Exchange) tag(etag []byte) {
+	h := &x.response.Header
+	h.SetCanonical([]byte("Etag"), etag)
+	h.SetCanonical([]byte("Cache-Control"), []byte("private, no-cache"))
+}
+
 // notModified says that the client already has this version of the record.
 func (x *Exchange) notModified(etag string) {
-	x.response.Header.Set("ETag", etag)
-	x.response.Header.Set("Cache-Control", "private, no-cache")
+	x.tag([]byte(etag))
 	x.response.SetStatusCode(http.StatusNotModified)
 }
 
@@ -151,8 +156,7 @@ func (x *Exchange) answerReplay(kept []byte) {
 		x.response.Header.SetBytesV("Location", location)
 	}
 	if len(etag) > 0 {
-		x.response.Header.SetBytesV("ETag", etag)
-		x.response.Header.Set("Cache-Control", "private, no-cache")
+		x.tag(etag)
 	}
 	x.response.Header.Set("Idempotent-Replayed", "true")
 	x.answer(status, jsonType, func(dst []byte) []byte { return append(dst, body...) })

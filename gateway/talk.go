@@ -135,6 +135,9 @@ func ambiguous(h *fasthttp.RequestHeader) error {
 		if bytes.IndexByte(name, ' ') >= 0 {
 			return errBlank
 		}
+		if len(name) < len("Content-Length") {
+			continue
+		}
 		length = length || bytes.EqualFold(name, []byte("Content-Length"))
 		coded = coded || bytes.EqualFold(name, []byte("Transfer-Encoding"))
 	}

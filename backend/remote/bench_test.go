@@ -2,6 +2,7 @@ package remote
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"net"
 	"os"
@@ -92,6 +93,11 @@ func trivialAdapter(t testing.TB) *Store {
 // trivialService is the same as a service with a sheet, whose fields are all
 // named as the interface names them.
 func trivialService(t testing.TB) *Store {
+	return serviceAt(t, trivial(t, map[string]string{"GET": httpAnswer(200, orderRecord()), "POST": httpAnswer(201, `{"id":12345}`)}), "")
+}
+
+// serviceAt is a service with such a sheet; headers are those of its source.
+func serviceAt(t testing.TB, url, headers string) *Store {
 	fields := ""
 	for _, f := range strings.Fields("number contact_id vehicle_id employee_id kind order_status order_date delivery_date mileage reference " +
 		"description invoice_number total_excl total_incl is_blocked is_archived created_at modified_at") {
@@ -99,7 +105,7 @@ func trivialService(t testing.TB) *Store {
 	}
 	file := t.TempDir() + "/trivial.yaml"
 	require.NoError(t, os.WriteFile(file, []byte(`format: 1
-source: {http: {url: "${GARAGE_URL}"}}
+source: {http: {url: "${GARAGE_URL}", headers: {`+headers+`}}}
 rules: backend
 accounts: {verify: {path: /login}, result: {client_id: client}}
 resources:
@@ -109,10 +115,14 @@ resources:
     operations: {get: {path: "/order/{key}"}, create: {path: /order}}
     fields:
 `+fields), 0o600))
-	return open(t, Options{IDStore: openIDStore(t), Sheet: loadSheetFile(t, file, trivial(t, map[string]string{
-		"GET": httpAnswer(200, orderRecord()), "POST": httpAnswer(201, `{"id":12345}`),
-	}))})
+	return open(t, Options{IDStore: openIDStore(t), Sheet: loadSheetFile(t, file, url), RequestID: func(ctx context.Context) string {
+		id, _ := ctx.Value(askedAs{}).(string)
+		return id
+	}})
 }
+
+// askedAs is the key of a request's id in its context.
+type askedAs struct{}
 
 func BenchmarkGet(b *testing.B) {
 	b.Run("protocol", func(b *testing.B) { benchmarkGet(b, trivialAdapter(b)) })
@@ -214,12 +224,14 @@ func BenchmarkSheet(b *testing.B) {
 		var dst []byte
 		b.ReportAllocs()
 		for b.Loop() {
-			v := &values{client: anna, key: []sheet.Raw{{Kind: sheet.RawInt, Int: 12345}}, id: 12345}
+			v := s.newValues()
+			v.client, v.key, v.id = anna, []sheet.Raw{{Kind: sheet.RawInt, Int: 12345}}, 12345
 			q, err := s.request(bg(), r.get, v)
 			if err != nil {
 				b.Fatal(err)
 			}
-			dst = s.wire.appendRequest(dst[:0], q)
+			dst = s.wire.appendRequest(dst[:0], &q)
+			s.freeValues(v)
 		}
 	})
 	b.Run("scan", func(b *testing.B) {

@@ -118,18 +118,27 @@ func (s *service) decode(ctx context.Context, r *resource, o *owners, rows []row
 	}
 	records, shown = make([]mapping.Record, len(rows)), make([]bool, len(rows))
 	for i, row := range rows {
-		records[i], shown[i], err = o.decode(ctx, r, row, ids)
-		if err == nil && shown[i] {
-			err = r.decodeArrays(ctx, &records[i], row, o, ids)
-		}
-		if err != nil {
+		if records[i], shown[i], err = o.whole(ctx, r, row, ids); err != nil {
 			return nil, nil, err
-		}
-		if shown[i] && o.about == (ownerRef{records[i].Resource, int64(records[i].ID())}) { // and no other of its list, nor one that it belongs to
-			o.row = slices.Clone(row.values)
 		}
 	}
 	return records, shown, nil
+}
+
+// whole makes a record of a row, with its arrays. shown says whether it is one that the client
+// sees.
+func (o *owners) whole(ctx context.Context, r *resource, from row, ids sheet.IDs) (rec mapping.Record, shown bool, err error) {
+	rec, shown, err = o.decode(ctx, r, from, ids)
+	if err == nil && shown {
+		err = r.decodeArrays(ctx, &rec, from, o, ids)
+	}
+	if err != nil {
+		return mapping.Record{}, false, err
+	}
+	if shown && o.about == (ownerRef{rec.Resource, int64(rec.ID())}) { // and no other of its list, nor one that it belongs to
+		o.row = slices.Clone(from.values)
+	}
+	return rec, shown, nil
 }
 
 // decode makes a record of a row, without its arrays. shown says whether it is one that the

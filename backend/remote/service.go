@@ -29,6 +29,7 @@ type service struct {
 	verifying *operation
 	finding   *operation
 	cursors   *cursors
+	pooled    sync.Pool // *values
 }
 
 // resource is a resource of the sheet, with its operations made ready.
@@ -294,6 +295,30 @@ type values struct {
 	lists    map[string][]sheet.Raw // of filters by several values, likewise
 	fields   []sheet.Assignment
 	page     place
+
+	// Those of a pooled one; nil else.
+	bound func(string) sheet.Raw // get
+	head  []byte                 // room for the lines of the head
+}
+
+// newValues returns values for calls one after the other, which the caller frees after the last:
+// no call keeps anything of them.
+func (s *service) newValues() *values {
+	v, _ := s.pooled.Get().(*values)
+	if v == nil {
+		v = &values{head: make([]byte, 0, 256)}
+		v.bound = v.get
+	}
+	return v
+}
+
+func (s *service) freeValues(v *values) {
+	bound, head := v.bound, v.head[:0]
+	*v = values{}
+	v.bound, v.head = bound, head
+	if cap(head) <= keptBuffer {
+		s.pooled.Put(v)
+	}
 }
 
 // get returns the value of a placeholder.

@@ -33,7 +33,7 @@ func (s *service) call(ctx context.Context, op *operation, v *values) (*answer, 
 		if err != nil {
 			return nil, unexpected(err)
 		}
-		a, err := s.wire.do(ctx, r)
+		a, err := s.wire.do(ctx, &r)
 		if err != nil {
 			return nil, fmt.Errorf("%s %s: %w", r.method, s.shown(op), err)
 		}
@@ -76,8 +76,12 @@ func (s *service) shown(op *operation) string {
 }
 
 // request fills in the templates of a call.
-func (s *service) request(ctx context.Context, op *operation, v *values) (*request, error) {
-	filled := sheet.Values{Get: v.get, Fields: s.body(op, v.fields)}
+func (s *service) request(ctx context.Context, op *operation, v *values) (request, error) {
+	filled := sheet.Values{Get: v.bound, Fields: s.body(op, v.fields)}
+	head := v.head
+	if v.bound == nil {
+		filled.Get, head = v.get, make([]byte, 0, 256)
+	}
 	if v.lists != nil {
 		filled.List = v.list
 	}
@@ -86,16 +90,16 @@ func (s *service) request(ctx context.Context, op *operation, v *values) (*reque
 	}
 	c, err := op.Request.Build(filled)
 	if err != nil {
-		return nil, err
+		return request{}, err
 	}
-	r := &request{method: c.Method, target: s.base + c.Target, asked: op.Request.Template, body: c.Body, write: op.write, alone: op.Request.Fresh, secret: op.secret, timeout: s.timeoutOf(op.Request)}
+	r := request{method: c.Method, target: s.base + c.Target, asked: op.Request.Template, body: c.Body, write: op.write, alone: op.Request.Fresh, secret: op.secret, timeout: s.timeoutOf(op.Request)}
 	if v.page.address != "" {
 		r.target = v.page.address
 	}
-	r.head = appendHeaders(make([]byte, 0, 256), c.Headers)
-	shared := []*sheet.Request{s.source.Headers}
+	r.head = appendHeaders(head[:0], c.Headers)
+	shared := [2]*sheet.Request{s.source.Headers}
 	if s.logOn != nil {
-		shared = append(shared, s.source.LogOn.Headers)
+		shared[1] = s.source.LogOn.Headers
 	}
 	for _, h := range shared {
 		if h == nil {
@@ -103,11 +107,14 @@ func (s *service) request(ctx context.Context, op *operation, v *values) (*reque
 		}
 		built, err := h.AppendHeaders(nil, filled)
 		if err != nil {
-			return nil, err
+			return request{}, err
 		}
 		r.head = appendHeaders(r.head, built)
 	}
 	r.head = s.o.aboutHeaders(ctx, r.head)
+	if v.bound != nil {
+		v.head = r.head
+	}
 	return r, nil
 }
 

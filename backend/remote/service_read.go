@@ -57,7 +57,9 @@ func (s *service) find(ctx context.Context, m *mapping.Resource, q backend.Query
 
 // read asks for the record of a key.
 func (s *service) read(ctx context.Context, r *resource, o *owners, key []sheet.Raw, id int32) (rec mapping.Record, err error) {
-	v := &values{client: o.client, key: key, id: id}
+	v := s.newValues()
+	defer s.freeValues(v)
+	v.client, v.key, v.id = o.client, key, id
 	a, err := s.call(ctx, r.get, v)
 	if sheet.IsUnsendable(err) {
 		err = backend.ErrNotFound // no record has such a key
@@ -118,15 +120,15 @@ func (s *service) one(ctx context.Context, r *resource, o *owners, top row) (map
 	case len(rows) > 1:
 		return mapping.Record{}, unexpected(fmt.Errorf("the answer has %d records in place of one", len(rows)))
 	}
-	records, shown, err := s.decode(ctx, r, o, rows)
-	switch {
-	case err != nil:
+	ids, err := s.ids(ctx, r, o.client, rows)
+	if err != nil {
 		return mapping.Record{}, err
-	case !shown[0]:
-		return mapping.Record{}, backend.ErrNotFound
-	default:
-		return records[0], nil
 	}
+	rec, shown, err := o.whole(ctx, r, rows[0], ids)
+	if err == nil && !shown {
+		err = backend.ErrNotFound
+	}
+	return rec, err
 }
 
 // search finds a record in the list, if the service has no other way to read it.

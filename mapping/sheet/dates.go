@@ -216,12 +216,24 @@ func (p layoutPart) cutZone(s string) (ms int64, rest string, ok bool) {
 
 // civil is a date and time as milliseconds since 1970, as if in UTC.
 func civil(year, month, day, hour, minute, second, milli int) (ms int64, ok bool) {
-	if year < 1 || month < 1 || month > 12 || day < 1 || day > 31 || hour > 23 || minute > 59 || second > 59 {
+	if year < 1 || month < 1 || month > 12 || day < 1 || hour > 23 || minute > 59 || second > 59 {
 		return 0, false
 	}
-	t := time.Date(year, time.Month(month), day, hour, minute, second, milli*1e6, time.UTC)
-	return t.UnixMilli(), t.Day() == day
+	leap := year%4 == 0 && (year%100 != 0 || year%400 == 0)
+	if last := lastDays[month-1]; day > last && !(leap && month == 2 && day == 29) {
+		return 0, false
+	}
+	// Years that begin in March have their leap day at the end.
+	month -= 3
+	if month < 0 {
+		month, year = month+12, year-1
+	}
+	const until1970 = 719_468 // days since the March of year 0
+	days := 365*year + year/4 - year/100 + year/400 + (153*month+2)/5 + day - 1 - until1970
+	return int64(days)*86_400_000 + int64(hour)*3_600_000 + int64(minute)*60_000 + int64(second)*1000 + int64(milli), true
 }
+
+var lastDays = [...]int{31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}
 
 // firstShort is the first of the hundred years that two digits can mean, as in POSIX: 69
 // is 1969, and 68 is 2068.
@@ -303,9 +315,13 @@ func parseISO(s string) (ms int64, zoned, ok bool) {
 	if len(s) < 10 {
 		return 0, false, false
 	}
-	day, ok := isoDate.parse(s[:10])
-	if !ok || len(s) == 10 {
-		return day, false, ok
+	year, month, date := natural(s[:4]), natural(s[5:7]), natural(s[8:10])
+	day, ok := civil(year, month, date, 0, 0, 0, 0)
+	if !ok || s[4] != '-' || s[7] != '-' {
+		return 0, false, false
+	}
+	if len(s) == 10 {
+		return day, false, true
 	}
 	if s[10] != 'T' && s[10] != 't' && s[10] != ' ' {
 		return 0, false, false
@@ -327,28 +343,34 @@ func parseISO(s string) (ms int64, zoned, ok bool) {
 	return ms - shift, true, ok
 }
 
+// natural reads a number that has nothing but digits; it is -1 if s is none.
+func natural(s string) (n int) {
+	for i := range len(s) {
+		c := s[i] - '0'
+		if c > 9 {
+			return -1
+		}
+		n = n*10 + int(c)
+	}
+	return n
+}
+
 // parseClock reads HH:mm, HH:mm:ss or with a fraction, and returns what follows.
 func parseClock(s string) (ms int64, rest string, ok bool) {
-	two := func(at int) int64 {
-		if at+2 > len(s) || s[at] < '0' || s[at] > '9' || s[at+1] < '0' || s[at+1] > '9' {
-			ok = false
-			return 0
-		}
-		return int64(s[at]-'0')*10 + int64(s[at+1]-'0')
-	}
-	ok = true
-	hour := two(0)
 	if len(s) < 5 || s[2] != ':' {
 		return 0, "", false
 	}
-	minute, second, end := two(3), int64(0), 5
+	hour, minute, second, end := natural(s[:2]), natural(s[3:5]), 0, 5
 	if len(s) > 5 && s[5] == ':' {
-		second, end = two(6), 8
+		if len(s) < 8 {
+			return 0, "", false
+		}
+		second, end = natural(s[6:8]), 8
 	}
-	if !ok || hour > 23 || minute > 59 || second > 59 {
+	if hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59 {
 		return 0, "", false
 	}
-	ms = hour*3_600_000 + minute*60_000 + second*1000
+	ms = int64(hour)*3_600_000 + int64(minute)*60_000 + int64(second)*1000
 	if end == 8 && len(s) > 8 && (s[8] == '.' || s[8] == ',') {
 		unit := int64(100)
 		for end = 9; end < len(s) && s[end] >= '0' && s[end] <= '9'; end++ {

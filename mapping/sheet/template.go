@@ -6,7 +6,9 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"frontdesk/config"
@@ -191,8 +193,21 @@ type filling struct {
 	err      error // the first value that cannot be sent
 }
 
+// fillings are used again: nothing of one is kept once its request is built.
+var fillings = sync.Pool{New: func() any { return new(filling) }}
+
 func (q *Request) filling(v Values) *filling {
-	return &filling{Values: v, secrets: q.secrets, filter: q.filter, language: q.language, each: q.each}
+	f := fillings.Get().(*filling)
+	f.Values, f.secrets, f.filter, f.language, f.each = v, q.secrets, q.filter, q.language, q.each
+	return f
+}
+
+// end gives a filling back, and returns why a value could not be sent.
+func (f *filling) end() error {
+	err := f.err
+	*f = filling{}
+	fillings.Put(f)
+	return err
 }
 
 // value returns what is written for a placeholder.
@@ -239,7 +254,7 @@ func (f *filling) get(name string) Raw {
 // such as one with a line break in a header; the error does not show the value.
 func (q *Request) Build(v Values) (c Call, err error) {
 	f := q.filling(v)
-	defer func() { err = errors.Join(err, f.err) }()
+	defer func() { err = errors.Join(err, f.end()) }()
 	c.Method = q.Method
 	if c.Target, err = q.target(f); err != nil {
 		return c, err
@@ -277,7 +292,12 @@ func (q *Request) target(f *filling) (string, error) {
 			dst = append(dst, p.literal...)
 			continue
 		}
-		text := f.value(p).String()
+		raw := f.value(p)
+		if raw.Kind == RawInt {
+			dst = strconv.AppendInt(dst, raw.Int, 10)
+			continue
+		}
+		text := raw.String()
 		if text == "" || strings.ContainsFunc(text, breaksOut) {
 			return "", &Unsendable{p.name, "it is no part of a path"}
 		}
@@ -362,7 +382,7 @@ func (q *Request) AppendHeaders(dst [][2]string, v Values) ([][2]string, error) 
 	}
 	f := q.filling(v)
 	dst, err := q.appendHeaders(dst, f)
-	return dst, errors.Join(err, f.err)
+	return dst, errors.Join(err, f.end())
 }
 
 func (q *Request) appendHeaders(dst [][2]string, f *filling) ([][2]string, error) {
