@@ -236,6 +236,7 @@ type Query struct {
 
 	// List only.
 	Filters       []Filter
+	Unversioned   bool          // no use is made of Record.Version: it may be left out where it has to be computed
 	Decides       bool          // that there is none decides something: fail where that cannot be told
 	None          bool          // a filter has a value that no record can have; only a Driver that tells Until is asked then
 	ModifiedSince mapping.Value // inclusive; absent for no bound

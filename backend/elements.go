@@ -38,7 +38,7 @@ func ElementsOf(q Query, f *mapping.Field, of []mapping.Record) Query {
 			filter.Values = append(filter.Values, mapping.IntValue(int64(rec.ID())))
 		}
 	}
-	return Query{Client: q.Client, Filters: []Filter{filter}, Room: q.Room}
+	return Query{Client: q.Client, Filters: []Filter{filter}, Room: q.Room, Unversioned: q.Unversioned}
 }
 
 // share gives each record those elements of an array field that refer to it.

@@ -169,7 +169,7 @@ func (g *Gateway) get(ctx context.Context, x *Exchange) error {
 }
 
 func (g *Gateway) list(ctx context.Context, x *Exchange) error {
-	x.Query.Client, x.Query.Room = x.user().Client, g.pageRoom(x)
+	x.Query.Client, x.Query.Room, x.Query.Unversioned = x.user().Client, g.pageRoom(x), true // a list has no entity tags
 	page, err := g.o.Backend.List(ctx, x.Endpoint.Resource, x.Query)
 	if err != nil {
 		return err

@@ -80,7 +80,7 @@ func (e *exporter) listed(ctx context.Context, t *table, op *sheet.Operation) er
 }
 
 func (e *exporter) write(ctx context.Context, t *table, rows [][]sheet.Raw) error {
-	records, err := e.decode(ctx, t, e.client, rows)
+	records, err := e.decode(ctx, t, backend.Query{Client: e.client}, rows)
 	if err != nil {
 		return err
 	}

@@ -60,6 +60,20 @@ func TestEveryFilterFindsWhatIsShown(t *testing.T) {
 	})
 }
 
+func TestListWithoutVersions(t *testing.T) {
+	x := openOn(t, "sqlite", engines["sqlite"](t))
+	for _, r := range x.model.Resources {
+		all, bare := x.all(one, r.Name), x.list(backend.Query{Client: one, Unversioned: true}, r.Name).Records
+		require.Len(t, bare, len(all))
+		for i, rec := range bare {
+			require.NotZero(t, all[i].Version)
+			require.Zero(t, rec.Version)
+			rec.Version = all[i].Version
+			require.Equal(t, all[i], rec)
+		}
+	}
+}
+
 func TestEverySortIsTotalAndPages(t *testing.T) {
 	onEngines(t, func(t *testing.T, x *fixture) {
 		for _, r := range x.model.Resources {

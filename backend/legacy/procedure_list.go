@@ -39,7 +39,7 @@ func (s session) listByProcedure(ctx context.Context, t *table, op *sheet.Operat
 	if err != nil {
 		return page, err
 	}
-	records, err := s.decode(ctx, t, q.Client, rows)
+	records, err := s.decode(ctx, t, q, rows)
 	if err != nil {
 		return page, err
 	}

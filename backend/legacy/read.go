@@ -113,7 +113,7 @@ func (s session) byKeyText(t *table, client auth.Client, key []sheet.Raw, hold b
 
 // one makes the record of a row, and remembers it if the record is locked.
 func (s session) one(ctx context.Context, t *table, client auth.Client, row []sheet.Raw, hold bool) (held heldRecord, err error) {
-	records, err := s.decode(ctx, t, client, [][]sheet.Raw{row})
+	records, err := s.decode(ctx, t, backend.Query{Client: client}, [][]sheet.Raw{row})
 	if err != nil {
 		return held, err
 	}
@@ -160,7 +160,7 @@ func (s session) list(ctx context.Context, r *mapping.Resource, q backend.Query)
 	if err != nil {
 		return page, s.failure(err, sheet.Attempt{Resource: t.Resource, Op: mapping.OpList})
 	}
-	page.Records, err = s.decode(ctx, t, q.Client, rows)
+	page.Records, err = s.decode(ctx, t, q, rows)
 	return page, err
 }
 
@@ -297,12 +297,12 @@ func (t *table) wantsHeavy(fields []int) bool {
 	return false
 }
 
-// decode makes records of rows, and drops those that the sheet hides.
-func (s session) decode(ctx context.Context, t *table, client auth.Client, rows [][]sheet.Raw) ([]mapping.Record, error) {
+// decode makes records of the rows of a query, and drops those that the sheet hides.
+func (s session) decode(ctx context.Context, t *table, q backend.Query, rows [][]sheet.Raw) ([]mapping.Record, error) {
 	var refs []sheet.KeyRef
 	seen := map[sheet.KeyRef]bool{}
 	for _, row := range rows {
-		err := t.Refs(row, client, func(ref sheet.KeyRef) {
+		err := t.Refs(row, q.Client, func(ref sheet.KeyRef) {
 			if !seen[ref] {
 				seen[ref] = true
 				refs = append(refs, ref)
@@ -321,14 +321,16 @@ func (s session) decode(ctx context.Context, t *table, client auth.Client, rows 
 	}
 	records := make([]mapping.Record, 0, len(rows))
 	for _, row := range rows {
-		rec, ok, err := t.Decode(row, client, ids)
+		rec, ok, err := t.Decode(row, q.Client, ids)
 		if err != nil {
 			return nil, fmt.Errorf("%w: %s: %w", backend.ErrUnexpected, t.Name, err)
 		}
 		if ok {
-			rec.Version = t.versionOf(row)
+			if !q.Unversioned {
+				rec.Version = t.versionOf(row)
+			}
 			if rec.Owner == 0 && t.parent != nil {
-				rec.Owner = client.ID // the statement, or owned, has asked the records that it belongs to
+				rec.Owner = q.Client.ID // the statement, or owned, has asked the records that it belongs to
 			}
 			records = append(records, rec)
 		}

@@ -154,7 +154,9 @@ func (o *owners) decode(ctx context.Context, r *resource, from row, ids sheet.ID
 	if err != nil || !shown {
 		return mapping.Record{}, false, err
 	}
-	rec.Version = r.versionOf(from.values)
+	if !o.unversioned {
+		rec.Version = r.versionOf(from.values)
+	}
 	if r.Through != nil {
 		rec.Owner = o.client.ID
 	}

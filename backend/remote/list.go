@@ -51,7 +51,9 @@ type listing struct {
 
 // list reads a page of records, in as many calls as that takes.
 func (s *service) List(ctx context.Context, m *mapping.Resource, q backend.Query) (backend.Page, error) {
-	page, err := s.listFor(ctx, m, q, s.owners(q.Client))
+	o := s.owners(q.Client)
+	o.unversioned = q.Unversioned
+	page, err := s.listFor(ctx, m, q, o)
 	if err == nil && m.HasArray(q.Fields) {
 		err = s.addArrays(ctx, m, q, &page)
 	}

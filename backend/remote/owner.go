@@ -19,6 +19,8 @@ type owners struct {
 	known  map[ownerRef]owner
 	about  ownerRef    // the record that a write changes; none for a read
 	row    []sheet.Raw // its row
+
+	unversioned bool // as the query
 }
 
 // ownerRef names a record.

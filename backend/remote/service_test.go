@@ -82,6 +82,14 @@ func TestGarageReads(t *testing.T) {
 			require.Equal(t, string(rec.AppendJSON(nil, fields)), string(got.AppendJSON(nil, fields)))
 			require.Equal(t, rec.Version, got.Version)
 		}
+		bare, err := g.client.List(bg(), r, backend.Query{Client: noord, Limit: 20, Unversioned: true})
+		require.NoError(t, err, r.Name)
+		require.Len(t, bare.Records, len(page.Records))
+		for i, rec := range bare.Records {
+			require.Zero(t, rec.Version)
+			rec.Version = page.Records[i].Version
+			require.Equal(t, page.Records[i], rec)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"zombiezen.com/go/sqlite"
 
@@ -17,12 +18,12 @@ type SQLiteReaders struct {
 	flags      sqlite.OpenFlags
 	statements []string // run on each connection when it is opened
 	watcher    *watcher
-	free       chan *sqliteReader // idle ones
+	free       chan struct{} // one for each that may be taken
 	closing    chan struct{}
-}
 
-// sqliteReader is a reading connection, opened when it is first needed.
-type sqliteReader struct{ *sqliteConn }
+	mu   sync.Mutex
+	idle []*sqliteConn // open ones; the last was used last and is taken first, so that few fill their caches
+}
 
 // OpenSQLiteReaders reads the file of somebody else's program, which uri names; at most
 // so many statements at once. Each connection begins with the statements.
@@ -31,9 +32,9 @@ func OpenSQLiteReaders(uri string, most int, statements ...string) *SQLiteReader
 }
 
 func newSQLiteReaders(path string, flags sqlite.OpenFlags, w *watcher, most int, statements []string) *SQLiteReaders {
-	r := &SQLiteReaders{path: path, flags: flags, statements: statements, watcher: w, free: make(chan *sqliteReader, most), closing: make(chan struct{})}
+	r := &SQLiteReaders{path: path, flags: flags, statements: statements, watcher: w, free: make(chan struct{}, most), closing: make(chan struct{})}
 	for range most {
-		r.free <- &sqliteReader{}
+		r.free <- struct{}{}
 	}
 	return r
 }
@@ -46,51 +47,65 @@ func (d *SQLiteReaders) Read(ctx context.Context, f func(Conn) error) error {
 	}
 	r.begin(ctx)
 	defer d.checkIn(r)
-	return f(r.sqliteConn)
+	return f(r)
 }
 
-// checkOut waits for a free reader and opens it where it was not yet.
-func (d *SQLiteReaders) checkOut(ctx context.Context) (*sqliteReader, error) {
-	var r *sqliteReader
+// checkOut waits for a free reader and opens one where none is idle.
+func (d *SQLiteReaders) checkOut(ctx context.Context) (*sqliteConn, error) {
 	select {
 	case <-d.closing:
 		return nil, ErrClosed
 	default:
 	}
 	select {
-	case r = <-d.free:
+	case <-d.free:
 	default: // only who waits asks for the context's channel
 		select {
-		case r = <-d.free:
+		case <-d.free:
 		case <-d.closing:
 			return nil, ErrClosed
 		case <-ctx.Done():
 			return nil, fmt.Errorf("%w: wait for a connection: %w", backend.ErrBusy, context.Cause(ctx))
 		}
 	}
-	if r.sqliteConn != nil {
+	if r := d.takeIdle(); r != nil {
 		return r, nil
 	}
-	conn, err := openSQLiteConn(d.path, d.flags, d.watcher, d.statements...)
+	r, err := openSQLiteConn(d.path, d.flags, d.watcher, d.statements...)
 	if err != nil {
-		d.free <- r
+		d.free <- struct{}{}
 		return nil, fmt.Errorf("open SQLite database %s for reading: %w", d.path, err)
 	}
-	r.sqliteConn = conn
 	return r, nil
 }
 
-// checkIn gives a reader back. One that cannot leave its snapshot is replaced:
+// takeIdle takes the open reader that was used last; nil where there is none.
+func (d *SQLiteReaders) takeIdle() *sqliteConn {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	last := len(d.idle) - 1
+	if last < 0 {
+		return nil
+	}
+	r := d.idle[last]
+	d.idle = d.idle[:last]
+	return r
+}
+
+// checkIn gives a reader back. One that cannot leave its snapshot is closed:
 // it would answer from the past.
-func (d *SQLiteReaders) checkIn(r *sqliteReader) {
+func (d *SQLiteReaders) checkIn(r *sqliteConn) {
 	r.end()
 	r.rollback()
-	if !r.conn.AutocommitEnabled() {
-		d.watcher.remove(r.sqliteConn)
+	if r.conn.AutocommitEnabled() {
+		d.mu.Lock()
+		d.idle = append(d.idle, r)
+		d.mu.Unlock()
+	} else {
+		d.watcher.remove(r)
 		_ = r.close()
-		r.sqliteConn = nil
 	}
-	d.free <- r
+	d.free <- struct{}{}
 }
 
 // Close waits for the readers and closes them; calls after it fail with ErrClosed.
@@ -101,11 +116,12 @@ func (d *SQLiteReaders) Close() error {
 }
 
 func (d *SQLiteReaders) end() error {
-	var errs []error
 	for range cap(d.free) {
-		if r := <-d.free; r.sqliteConn != nil {
-			errs = append(errs, r.close())
-		}
+		<-d.free
+	}
+	var errs []error
+	for r := d.takeIdle(); r != nil; r = d.takeIdle() {
+		errs = append(errs, r.close())
 	}
 	return errors.Join(errs...)
 }
