@@ -36,6 +36,7 @@ resources:
       stock: {from: stock, readonly: true}
       price: {sql: "(SELECT amount FROM w_price p WHERE p.nr = w_fine.nr AND p.adm = :client)"}
       created_at: {from: made, type: datetime}
+      modified_at: {from: iso, format: iso8601}
   contact:
     table: w_flag
     key: {columns: nr}
@@ -56,11 +57,12 @@ func openFine(t *testing.T, engine string) *fixture {
 	moment, double := map[string]string{"mariadb": "datetime(6)", "postgres": "timestamp(6)", "sqlite": "datetime"}[engine], "double precision"
 	single := map[string]string{"mariadb": "float", "postgres": "real", "sqlite": "real"}[engine]
 	for _, statement := range []string{
-		"CREATE TABLE w_fine (nr integer NOT NULL PRIMARY KEY, code varchar(4) NOT NULL, cost " + double + ", stock " + single + ", made " + moment + ")",
+		"CREATE TABLE w_fine (nr integer NOT NULL PRIMARY KEY, code varchar(4) NOT NULL, cost " + double + ", stock " + single + ", made " + moment + ", iso " + moment + ")",
 		"CREATE TABLE w_price (nr integer NOT NULL, adm integer NOT NULL, amount numeric(12,2))",
-		`INSERT INTO w_fine VALUES (1, 'A', 3.33333333, 1234.56, '2026-07-01 10:00:00.123456'), (2, 'B', 3.33335, 1234.56, '2026-07-01 10:00:00.123999'), (3, 'C', 3.33325, 6, '2026-07-01 10:00:00.124'),
+		`INSERT INTO w_fine (nr, code, cost, stock, made) VALUES (1, 'A', 3.33333333, 1234.56, '2026-07-01 10:00:00.123456'), (2, 'B', 3.33335, 1234.56, '2026-07-01 10:00:00.123999'), (3, 'C', 3.33325, 6, '2026-07-01 10:00:00.124'),
 			(4, 'D', -3.33333333, 0, '2026-07-01 10:00:00.122999'), (5, 'E', -3.33335, -4321.1, '2026-07-01 10:00:00'), (6, 'F', 0.00001, 0.00005, '2026-07-01 10:00:01'),
 			(7, 'G', -0.00001, 0.1, NULL), (8, 'H', 0, 123456789, NULL), (9, 'I', NULL, NULL, '2026-07-01 09:59:59.999999')`,
+		"UPDATE w_fine SET iso = " + map[string]string{"mariadb": "made", "postgres": "made", "sqlite": "REPLACE(made, ' ', 'T')"}[engine],
 		"CREATE TABLE w_flag (nr integer NOT NULL PRIMARY KEY, flag " + map[string]string{"mariadb": "tinyint(1)", "postgres": "smallint", "sqlite": "boolean"}[engine] + ")",
 		"INSERT INTO w_flag VALUES (1, 0), (2, 1), (3, 3), (4, -1)",
 		"INSERT INTO w_price VALUES (1, 1, 30), (2, 1, 20), (3, 1, 10), (1, 2, 10), (2, 2, 20)",
@@ -86,7 +88,9 @@ func TestFilterFindsWhatIsShown(t *testing.T) {
 		t.Run(engine, func(t *testing.T) {
 			x := openFine(t, engine)
 			require.Len(t, x.all(one, "article"), 9)
-			x.findsShown("article", "purchase_price", "stock", "created_at")
+			x.findsShown("article", "purchase_price", "stock", "created_at", "modified_at")
+			since := x.get(one, "article", 5).Get("modified_at") // of a whole second
+			require.Equal(t, []int32{1, 2, 3, 4, 5, 6}, ids(x.list(backend.Query{Client: one, ModifiedSince: since}, "article").Records))
 			if engine != "postgres" {
 				x.findsFlags()
 			}

@@ -50,6 +50,7 @@ type Column struct {
 	Default          string // as the engine words it; "" for none
 	IgnoresCase      bool   // texts that differ in case alone are equal
 	Generated        bool   // identity, auto-increment or computed: never written
+	CountsBlanks     bool   // texts that differ in blanks behind alone are not equal
 }
 
 // Index is an index, in the order that it is looked up by.
@@ -156,7 +157,7 @@ func named[T any](all []T, name string, of func(*T) string) *T {
 type schemaQueries struct {
 	version  string
 	own      string // the schema of names that name none
-	columns  string // table, is view, column, type, length, precision, scale, nullable, default, generated, ignores case
+	columns  string // table, is view, column, type, length, precision, scale, nullable, default, generated, ignores case, counts blanks
 	indexes  string // table, index, column, is unique, is primary
 	foreign  string // table, name, column, referenced table, referenced column, whether its rows cannot be deleted, referenced schema
 	checks   string // table, name, a text that its columns stand in
@@ -250,7 +251,7 @@ func (i *inspector) column(row []sheet.Raw) {
 	}
 	c := Column{
 		Name: row[2].String(), Type: strings.ToLower(row[3].String()), Length: count(row[4]), Precision: count(row[5]), Scale: count(row[6]),
-		Nullable: truth(row[7]), Default: defaultOf(row[8]), Generated: truth(row[9]), IgnoresCase: truth(row[10]),
+		Nullable: truth(row[7]), Default: defaultOf(row[8]), Generated: truth(row[9]), IgnoresCase: truth(row[10]), CountsBlanks: truth(row[11]),
 	}
 	if !row[6].IsSet() { // a float: of its digits nobody knows how many are behind the point
 		c.Precision = 0

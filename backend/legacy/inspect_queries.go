@@ -13,7 +13,7 @@ func (postgres) schema() schemaQueries {
 				CASE WHEN t.typname = 'numeric' AND m.size > 4 THEN (m.size - 4) & 2047 END,
 				CASE WHEN a.attnotnull OR o.typnotnull THEN 0 ELSE 1 END, pg_get_expr(d.adbin, d.adrelid),
 				CASE WHEN a.attidentity <> '' OR a.attgenerated <> '' OR pg_get_expr(d.adbin, d.adrelid) LIKE 'nextval(%' THEN 1 ELSE 0 END,
-				CASE WHEN t.typname = 'citext' OR to_jsonb(l)->>'collisdeterministic' = 'false' THEN 1 ELSE 0 END
+				CASE WHEN t.typname = 'citext' OR to_jsonb(l)->>'collisdeterministic' = 'false' THEN 1 ELSE 0 END, CASE WHEN t.typname = 'bpchar' THEN 0 ELSE 1 END
 			FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 			JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
 			JOIN pg_catalog.pg_type o ON o.oid = a.atttypid
@@ -72,7 +72,7 @@ func (d mysqlDialect) schema() schemaQueries {
 		columns: `SELECT c.TABLE_NAME, t.TABLE_TYPE LIKE '%VIEW', c.COLUMN_NAME,
 				CASE WHEN c.COLUMN_TYPE LIKE '%unsigned%' THEN CONCAT(c.DATA_TYPE, ' unsigned') ELSE c.DATA_TYPE END, c.CHARACTER_MAXIMUM_LENGTH, c.NUMERIC_PRECISION, c.NUMERIC_SCALE,
 				c.IS_NULLABLE, c.COLUMN_DEFAULT, c.EXTRA LIKE '%auto_increment%' OR c.EXTRA LIKE '%GENERATED%' AND c.EXTRA NOT LIKE '%DEFAULT_GENERATED%',
-				RIGHT(c.COLLATION_NAME, 3) = '_ci'
+				RIGHT(c.COLLATION_NAME, 3) = '_ci', COALESCE(c.COLLATION_NAME LIKE '%nopad%' OR c.COLLATION_NAME LIKE '%0900%', 1)
 			FROM information_schema.COLUMNS c JOIN information_schema.TABLES t ON t.TABLE_SCHEMA = c.TABLE_SCHEMA AND t.TABLE_NAME = c.TABLE_NAME
 			WHERE c.TABLE_SCHEMA = ` + ours + ` ORDER BY c.TABLE_NAME, c.ORDINAL_POSITION`,
 		indexes: `SELECT TABLE_NAME, INDEX_NAME, COLUMN_NAME, 1 - NON_UNIQUE, INDEX_NAME = 'PRIMARY' FROM information_schema.STATISTICS
@@ -102,7 +102,7 @@ func (sqlserver) schema() schemaQueries {
 		own:     `SELECT SCHEMA_NAME()`,
 		columns: `SELECT c.TABLE_NAME, CASE WHEN t.TABLE_TYPE = 'VIEW' THEN 1 ELSE 0 END, c.COLUMN_NAME, c.DATA_TYPE, c.CHARACTER_MAXIMUM_LENGTH, c.NUMERIC_PRECISION, c.NUMERIC_SCALE,
 				c.IS_NULLABLE, c.COLUMN_DEFAULT, CASE WHEN s.is_identity = 1 OR s.is_computed = 1 OR c.DATA_TYPE = 'timestamp' THEN 1 ELSE 0 END,
-				CASE WHEN c.COLLATION_NAME LIKE '%[_]CI[_]%' THEN 1 ELSE 0 END
+				CASE WHEN c.COLLATION_NAME LIKE '%[_]CI[_]%' THEN 1 ELSE 0 END, 0
 			FROM INFORMATION_SCHEMA.COLUMNS c JOIN INFORMATION_SCHEMA.TABLES t ON t.TABLE_SCHEMA = c.TABLE_SCHEMA AND t.TABLE_NAME = c.TABLE_NAME
 			JOIN sys.columns s ON s.object_id = OBJECT_ID(QUOTENAME(c.TABLE_SCHEMA) + '.' + QUOTENAME(c.TABLE_NAME)) AND s.name = c.COLUMN_NAME
 			WHERE c.TABLE_SCHEMA = ` + ours + ` ORDER BY c.TABLE_NAME, c.ORDINAL_POSITION`,
@@ -138,7 +138,8 @@ func (sqlite) schema() schemaQueries {
 		own:     `SELECT 'main'`,
 		columns: `SELECT m.name, m.type = 'view', c.name, c.type, NULL, NULL, NULL, c."notnull" = 0 AND c.pk = 0, c.dflt_value,
 				c.hidden > 1 OR c.pk = 1 AND upper(c.type) = 'INTEGER' AND (SELECT COUNT(*) FROM pragma_table_info(m.name) WHERE pk > 0) = 1,
-				EXISTS (SELECT 1 FROM pragma_index_list(m.name) i JOIN pragma_index_xinfo(i.name) x WHERE x.name = c.name AND x.coll = 'NOCASE')
+				EXISTS (SELECT 1 FROM pragma_index_list(m.name) i JOIN pragma_index_xinfo(i.name) x WHERE x.name = c.name AND x.coll = 'NOCASE'),
+				NOT EXISTS (SELECT 1 FROM pragma_index_list(m.name) i JOIN pragma_index_xinfo(i.name) x WHERE x.name = c.name AND x.coll = 'RTRIM')
 			FROM ` + tables + ` JOIN pragma_table_xinfo(m.name) c ORDER BY m.name, c.cid`,
 		indexes: `SELECT m.name, '', c.name, 1, 1, c.pk FROM ` + tables + ` JOIN pragma_table_info(m.name) c WHERE c.pk > 0
 			UNION ALL SELECT m.name, i.name, x.name, i."unique" AND NOT i.partial, 0, x.seqno FROM ` + tables + ` JOIN pragma_index_list(m.name) i JOIN pragma_index_info(i.name) x WHERE i.origin <> 'pk'

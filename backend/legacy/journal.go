@@ -148,7 +148,7 @@ func (s session) changedSince(ctx context.Context, t *table, client auth.Client,
 	for _, k := range t.Changes.Table.Key {
 		columns = append(columns, s.d.quote(k))
 	}
-	var keys keySet
+	keys := keySet{of: t}
 	n := 0
 	read := func(b *statement) error {
 		err := query(ctx, s.conn, b, func(row []sheet.Raw) (err error) {
@@ -187,6 +187,7 @@ func (s session) changedSince(ctx context.Context, t *table, client auth.Client,
 
 // keySet are keys, each once.
 type keySet struct {
+	of       *table
 	all      [][]sheet.Raw
 	seen     map[string]bool
 	nameless int
@@ -196,7 +197,7 @@ func (k *keySet) add(key []sheet.Raw) {
 	if k.seen == nil {
 		k.seen = map[string]bool{}
 	}
-	switch joined := sheet.JoinKey(key); {
+	switch joined := k.of.JoinKey(key); {
 	case slices.ContainsFunc(key, func(part sheet.Raw) bool { return !part.IsSet() }):
 		k.nameless++
 	case !k.seen[joined]:
@@ -264,7 +265,7 @@ func (s session) deletedSince(ctx context.Context, t *table, client auth.Client,
 		return page, s.failure(err, sheet.Attempt{Resource: t.Resource, Op: mapping.OpList})
 	}
 	if page.Next, page.More = after, len(keys) == most; page.More {
-		page.Next = since + " " + sheet.JoinKey(keys[len(keys)-1])
+		page.Next = since + " " + t.JoinKey(keys[len(keys)-1])
 	}
 	page.Others, err = t.Known(ctx, s.idStore, client, keys)
 	return page, err

@@ -39,7 +39,7 @@ func (t *table) match(b *statement, q backend.Query, keys sheet.Keys, after []sh
 // is appends that a place has the value of a filter.
 func (t *table) is(b *statement, f *mapping.Field, a sheet.Assignment) {
 	switch {
-	case a.Span != nil:
+	case a.Span != nil && !(a.Value.Kind == sheet.RawText && t.texts[a.Place]): // a text may name its zone
 		t.within(b, a.Place, a.Span)
 	case a.Value.Kind != sheet.RawText:
 		t.equal(b, a.Place, a.Value)

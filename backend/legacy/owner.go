@@ -128,13 +128,13 @@ func (s session) owned(ctx context.Context, t *table, attempt sheet.Attempt, cli
 		for i, place := range t.Through.From {
 			key[i] = row[t.at[place]]
 		}
-		found, ok := known[sheet.JoinKey(key)]
+		found, ok := known[t.parent.JoinKey(key)]
 		if !ok {
 			var err error
 			if found, err = s.ownerOf(ctx, t.parent, client, key); err != nil {
 				return nil, s.failure(err, attempt)
 			}
-			known[sheet.JoinKey(key)] = found
+			known[t.parent.JoinKey(key)] = found
 		}
 		if found == nil {
 			continue

@@ -88,7 +88,7 @@ func (t *table) alike(f *mapping.Field, a, b mapping.Value) bool {
 	if f.IgnoreDashes {
 		x, y = mapping.BarePlate(x), mapping.BarePlate(y)
 	}
-	if !t.countsBlanks() || from.TrimsRight() || c != nil && c.Type == "character" {
+	if !t.countsBlanks(c) || from.TrimsRight() {
 		x, y = strings.TrimRight(x, " "), strings.TrimRight(y, " ")
 	}
 	if left, _ := from.Trims(); left {

@@ -136,7 +136,7 @@ var errTaken = errors.New("another transaction has taken a value that was made f
 func (w *write) taken(err error) error {
 	engines := func(part sheet.Raw) bool { return part.Kind == sheet.RawAbsent } // which makes another each time
 	if w.attempt.Op != mapping.OpCreate || len(w.key) > 0 && !slices.ContainsFunc(w.key, engines) {
-		row := fmt.Sprint(w.t.Name, w.attempt.ID, sheet.JoinKey(w.key))
+		row := fmt.Sprint(w.t.Name, w.attempt.ID, w.t.JoinKey(w.key))
 		if slices.Contains(w.tx.tries.refused, row) {
 			return nil
 		}

@@ -256,9 +256,7 @@ func (t *table) learn(known *Table) {
 		t.clientIsText = c.Sort(t.d.engine()) == "text"
 	}
 	t.learnTypes(known)
-	if !t.countsBlanks() {
-		return // and numbers compare as they are
-	}
+	t.CountBlanks(func(place string) bool { return t.countsBlanks(known.Column(place)) })
 	t.whole, t.padded = map[string]bool{}, map[string]bool{}
 	if t.d.engine() == "postgres" {
 		for _, c := range known.Columns {
@@ -268,8 +266,7 @@ func (t *table) learn(known *Table) {
 	}
 	for i := range t.Fields {
 		for _, place := range t.Fields[i].From {
-			c := known.Column(place)
-			t.padded[place] = t.padded[place] || t.Fields[i].TrimsRight() && (c == nil || c.Type != "character")
+			t.padded[place] = t.padded[place] || t.Fields[i].TrimsRight() && t.countsBlanks(known.Column(place))
 		}
 	}
 }
@@ -281,10 +278,14 @@ func (t *table) isBelowZero(c *Column) bool {
 	})
 }
 
-// countsBlanks tells whether the engine takes texts for different if they differ only in
-// trailing blanks.
-func (t *table) countsBlanks() bool {
-	return t.d.engine() == "postgres" || t.d.engine() == "sqlite"
+// countsBlanks tells whether texts of a column differ if they differ only in trailing blanks; nil
+// is none, such as an expression.
+func (t *table) countsBlanks(c *Column) bool {
+	if c == nil {
+		return t.d.engine() == "postgres" || t.d.engine() == "sqlite"
+	}
+	sort := c.Sort(t.d.engine())
+	return c.CountsBlanks && sort != "integer" && sort != "decimal" // which RTRIM does not take
 }
 
 // TablesOf are the tables and views that a sheet names.

@@ -182,7 +182,7 @@ func (r *Resource) decodeID(row []Raw, client auth.Client, ids IDs) (mapping.Val
 	key := r.key(room[:0], row)
 	id, ok := r.given(key, client, ids)
 	if !ok {
-		return mapping.Value{}, fmt.Errorf("%s: no ID was given out for key %s", r.Name, strictyaml.Quote(JoinKey(key)))
+		return mapping.Value{}, fmt.Errorf("%s: no ID was given out for key %s", r.Name, strictyaml.Quote(r.JoinKey(key)))
 	}
 	return mapping.IntValue(int64(id)), nil
 }
@@ -194,7 +194,7 @@ func (r *Resource) given(parts []Raw, client auth.Client, ids IDs) (int32, bool)
 		whose = client.ID
 	}
 	var room [keyRoom]byte
-	id, ok := ids[KeyRef{Resource: r.Name, Client: whose, Key: string(appendKey(room[:0], parts))}] // which makes no string of it
+	id, ok := ids[KeyRef{Resource: r.Name, Client: whose, Key: string(appendKey(room[:0], parts, r.Key.blanks))}] // which makes no string of it
 	return id, ok
 }
 
@@ -223,7 +223,7 @@ func (r *Resource) key(parts, row []Raw) []Raw {
 
 // RefOf names a record by its key's parts.
 func (r *Resource) RefOf(parts []Raw, client auth.Client) KeyRef {
-	ref := KeyRef{Resource: r.Name, Key: JoinKey(parts)}
+	ref := KeyRef{Resource: r.Name, Key: r.JoinKey(parts)}
 	if r.Client != "" {
 		ref.Client = client.ID
 	}
@@ -244,6 +244,9 @@ func (r *Resource) reference(parts []Raw, f *Field, target *Resource, row []Raw,
 		if part.Kind == RawText && strings.Trim(part.Text, " ") == "" {
 			return nil, false
 		}
+		if part.Kind == RawText && (r.blanks != nil && !r.blanks[at] || f.codec.trimRight) {
+			part.Text = strings.TrimRight(part.Text, " ")
+		}
 		parts = append(parts, part)
 	}
 	return parts, true
@@ -260,7 +263,7 @@ func (r *Resource) decodeReference(f *Field, target *Resource, row []Raw, client
 	}
 	id, ok := target.given(key, client, ids)
 	if !ok {
-		return mapping.Value{}, fmt.Errorf("%s.%s: no ID was given out for key %s of %s", r.Name, f.Name, strictyaml.Quote(JoinKey(key)), target.Name)
+		return mapping.Value{}, fmt.Errorf("%s.%s: no ID was given out for key %s of %s", r.Name, f.Name, strictyaml.Quote(target.JoinKey(key)), target.Name)
 	}
 	return mapping.IntValue(int64(id)), nil
 }

@@ -208,6 +208,12 @@ func (c *codec) span(v mapping.Value, raw Raw) *Span {
 		next := raw
 		next.Int++
 		return &Span{From: raw, To: next, OpenTo: true}
+	case raw.Kind == RawText && c.isoText && (c.system == sysDatetime || c.system == sysTimestamp):
+		next, _ := c.writeTime(v.Int() + 1)
+		if c.isWall() {
+			next, _ = c.writeWall(wallOf(v.Int(), c.loc) + 1)
+		}
+		return &Span{From: c.firstText(raw), To: c.firstText(next), OpenTo: true}
 	case raw.Kind == RawNumber && v.Kind() == mapping.KindDecimal && c.decimals == 0:
 		n, ok := rescale(v.Int(), v.Scale(), c.field.Scale+1)
 		if !ok {
@@ -219,6 +225,15 @@ func (c *codec) span(v mapping.Value, raw Raw) *Span {
 		return &Span{From: half(n - 5), To: half(n + 5), OpenFrom: n <= 0, OpenTo: n >= 0}
 	}
 	return nil
+}
+
+// firstText is the first of the texts by which a column of times may say one: SQLite compares them
+// as texts, and those of whole seconds may have no fraction.
+func (c *codec) firstText(raw Raw) Raw {
+	if raw.Kind == RawText && c.isoText && c.system == sysDatetime {
+		raw.Text = strings.TrimSuffix(raw.Text, ".000")
+	}
+	return raw
 }
 
 // same tells whether a value that was written reads as v does: case may differ
@@ -240,6 +255,9 @@ func (r *Resource) Since(v mapping.Value) (bounds []Assignment, ok bool) {
 		ms -= mod(ms, f.codec.epoch) // a service may have parts of a second: one too many does no harm
 	}
 	raw, clock := f.codec.since(ms)
+	if r.sheet.Source.SQL != nil {
+		raw = f.codec.firstText(raw)
+	}
 	bounds = []Assignment{{Place: f.From[0], Value: raw, Field: f.Field}}
 	if f.codec.clock != nil {
 		bounds = append(bounds, Assignment{Place: f.From[1], Value: clock, Field: f.Field})

@@ -267,7 +267,7 @@ func (f *Field) from(v mapping.Value) Bound {
 	case v.Kind() == mapping.KindTime:
 		raw, clock := c.atLeast(v.Int(), leastWall)
 		if c.clock == nil {
-			return Bound{At: []Assignment{at(0, raw)}}
+			return Bound{At: []Assignment{at(0, c.firstText(raw))}}
 		}
 		return Bound{At: []Assignment{at(0, raw), at(1, clock)}}
 	case v.Kind() == mapping.KindDecimal:

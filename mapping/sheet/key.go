@@ -57,8 +57,28 @@ func (r *Resource) IsOf(row, key []Raw) bool {
 
 // SameKey tells whether two kept keys, or parts of them, are the same to the system.
 func (r *Resource) SameKey(a, b []Raw) bool {
-	one, other := JoinKey(a), JoinKey(b)
+	one, other := r.JoinKey(a), r.JoinKey(b)
 	return one == other || r.Key.IgnoresCase && FoldKey(one) == FoldKey(other)
+}
+
+// JoinKey writes the parts of a key of the resource as one text, with their trailing blanks where
+// those count.
+func (r *Resource) JoinKey(parts []Raw) string {
+	var room [keyRoom]byte
+	return string(appendKey(room[:0], parts, r.Key.blanks))
+}
+
+// CountBlanks tells the places of the key, and of references, at which the system takes texts for
+// different that differ in trailing blanks alone. Only a driver knows, and says so before the
+// first record.
+func (r *Resource) CountBlanks(counts func(place string) bool) {
+	r.blanks, r.Key.blanks = make([]bool, len(r.Places)), make([]bool, len(r.keyAt))
+	for i, p := range r.Places {
+		r.blanks[i] = counts(p.Name)
+	}
+	for i, at := range r.keyAt {
+		r.Key.blanks[i] = r.blanks[at]
+	}
 }
 
 // FoldKey writes a joined key in a form that is the same for all keys that differ only in

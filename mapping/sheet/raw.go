@@ -86,13 +86,14 @@ func intRaw(n int64) Raw { return Raw{Kind: RawInt, Int: n} }
 // blanks, so that a key always has the same form.
 func JoinKey(parts []Raw) string {
 	var room [keyRoom]byte
-	return string(appendKey(room[:0], parts))
+	return string(appendKey(room[:0], parts, nil))
 }
 
 // keyRoom is the length of most keys, which are joined without allocating a buffer.
 const keyRoom = 64
 
-func appendKey(dst []byte, parts []Raw) []byte {
+// appendKey is JoinKey; counts are the parts whose trailing blanks count.
+func appendKey(dst []byte, parts []Raw, counts []bool) []byte {
 	for i, part := range parts {
 		if i > 0 {
 			dst = append(dst, '|')
@@ -101,7 +102,10 @@ func appendKey(dst []byte, parts []Raw) []byte {
 			dst = strconv.AppendInt(dst, part.Int, 10)
 			continue
 		}
-		text := strings.TrimRight(part.String(), " ")
+		text := part.String()
+		if counts == nil || !counts[i] {
+			text = strings.TrimRight(text, " ")
+		}
 		for k := range len(text) {
 			if text[k] == '|' || text[k] == '\\' {
 				dst = append(dst, '\\')

@@ -99,8 +99,9 @@ type Resource struct {
 	sheet      *Sheet
 	places     map[string]int // positions in Places
 	keyAt      []int
-	clientAt   int  // -1 for none
-	shared     bool // the resource itself says whose its records are
+	blanks     []bool // aligned with Places: see CountBlanks; nil for none
+	clientAt   int    // -1 for none
+	shared     bool   // the resource itself says whose its records are
 	hidden     *condition
 	constants  []fixed
 	softDelete []fixed
@@ -147,6 +148,8 @@ type Key struct {
 	Sequence                string
 	// ByClient tells that the first place is that of the client's number.
 	ByClient bool
+
+	blanks []bool // aligned with Places: see CountBlanks; nil for none
 }
 
 // Field is how one field is found and converted.
