@@ -53,23 +53,28 @@ func (f *Field) Invalid(sent string) *Error {
 // Parse reads a value of this field's datatype from text, as a query parameter
 // carries it; loc is where a date without a zone begins.
 func (f *Field) Parse(s string, loc *time.Location) (Value, *Error) {
-	v, ok := Value{}, false
-	switch f.Type {
-	case Varchar, Text:
-		v, ok = parseText(s)
-	case Int4:
-		v, ok = parseInt4(s)
-	case Float8:
-		v, ok = parseFloat8(s, f.Scale)
-	case Timestamp:
-		v, ok = parseTimestamp(s, loc)
-	case Bytea:
-		v, ok = parseBytea(s)
-	}
+	v, ok := f.parse(s, loc)
 	if !ok {
 		return Value{}, f.Invalid(s)
 	}
 	return v, nil
+}
+
+func (f *Field) parse(s string, loc *time.Location) (Value, bool) {
+	switch f.Type {
+	case Varchar, Text:
+		return parseText(s)
+	case Int4:
+		return parseInt4(s)
+	case Float8:
+		return parseFloat8(s, f.Scale)
+	case Timestamp:
+		return parseTimestamp(s, loc)
+	case Bytea:
+		return parseBytea(s)
+	default:
+		return Value{}, false
+	}
 }
 
 // Keeps tells whether a value that Parse made of a text has all of it, neither rounded

@@ -63,7 +63,15 @@ func DecodeBodyOf(r *Resource, arrays Arrays, data []byte, loc *time.Location) (
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, Fail(EmptyBody)
 	}
-	d := r.model.newDecoder(arrays, data, loc)
+	text := string(data)
+	if b, ok := decodePlain(r, arrays, text, loc); ok {
+		return b, nil
+	}
+	return decodeAny(r, arrays, data, text, loc)
+}
+
+func decodeAny(r *Resource, arrays Arrays, data []byte, text string, loc *time.Location) (*Body, error) {
+	d := r.model.newDecoder(arrays, data, text, loc)
 	defer r.model.free(d)
 	return readWhole(d.json, data, func() (*Body, error) { return d.object(r) })
 }
@@ -86,6 +94,10 @@ func readWhole[T any](d *jsontext.Decoder, data []byte, read func() (T, error)) 
 		return none, notJSON(data, end, nil)
 	}
 	return body, nil
+}
+
+func newBody(r *Resource) *Body {
+	return &Body{Record: NewRecord(r), supplied: make([]bool, len(r.Fields))}
 }
 
 // BodyOf returns a body that supplies the fields present in rec.
@@ -122,12 +134,12 @@ type decoder struct {
 	arrays Arrays
 }
 
-func (m *Model) newDecoder(arrays Arrays, data []byte, loc *time.Location) *decoder {
+func (m *Model) newDecoder(arrays Arrays, data []byte, text string, loc *time.Location) *decoder {
 	d, _ := m.decoders.Get().(*decoder)
 	if d == nil {
 		d = &decoder{json: new(jsontext.Decoder)}
 	}
-	d.text, d.loc, d.in, d.arrays = string(data), loc, *bytes.NewBuffer(data), arrays
+	d.text, d.loc, d.in, d.arrays = text, loc, *bytes.NewBuffer(data), arrays
 	d.json.Reset(&d.in)
 	return d
 }
@@ -143,7 +155,7 @@ func (d *decoder) object(r *Resource) (*Body, error) {
 	if _, err := d.json.ReadToken(); err != nil {
 		return nil, err
 	}
-	b := &Body{Record: NewRecord(r), supplied: make([]bool, len(r.Fields))}
+	b := newBody(r)
 	for d.json.PeekKind() != '}' {
 		raw, err := d.json.ReadValue()
 		if err != nil {
@@ -196,21 +208,25 @@ func (d *decoder) field(b *Body, f *Field) error {
 	if f.Type == Array { // not an array: judged like an empty one
 		return nil
 	}
-	v, ok := d.parseJSON(f, raw)
+	text := d.plain(raw)
+	v, ok := f.parseJSON(raw.Kind(), text, d.loc)
 	if !ok {
 		sent := sentText(raw)
 		b.Violations = append(b.Violations, f.Invalid(sent))
 		b.keepSent(f, sent)
 		return nil
 	}
+	b.set(f, v, text)
+	return nil
+}
+
+// set takes a value, and keeps what was sent for it if that may be more than the value has.
+func (b *Body) set(f *Field, v Value, sent string) {
 	switch v.kind {
-	case KindTime:
-		b.keepSent(f, d.unquote(raw))
-	case KindDecimal, KindFloat:
-		b.keepSent(f, d.part(raw))
+	case KindTime, KindDecimal, KindFloat:
+		b.keepSent(f, sent)
 	}
 	b.Record.Values[f.Index] = v
-	return nil
 }
 
 func (b *Body) keepSent(f *Field, sent string) {
@@ -225,7 +241,6 @@ func (d *decoder) array(b *Body, f *Field) error {
 		return err
 	}
 	b.supplied[f.Index] = true
-	b.Record.Values[f.Index] = RecordsValue()
 	var lines []*Body
 	var records []Record
 	for d.json.PeekKind() != ']' {
@@ -251,48 +266,47 @@ func (d *decoder) array(b *Body, f *Field) error {
 	if _, err := d.json.ReadToken(); err != nil {
 		return err
 	}
-	if b.Record.Children == nil {
-		b.Record.Children, b.lines = map[int][]Record{}, map[int][]*Body{}
-	}
-	b.Record.Children[f.Index], b.lines[f.Index] = records, lines
+	b.setLines(f, lines, records)
 	return nil
 }
 
-// parseJSON reads a value of the field's datatype. null is a value of each.
-func (d *decoder) parseJSON(f *Field, raw jsontext.Value) (Value, bool) {
-	kind := raw.Kind()
-	if kind == 'n' {
+func (b *Body) setLines(f *Field, lines []*Body, records []Record) {
+	if b.Record.Children == nil {
+		b.Record.Children, b.lines = map[int][]Record{}, map[int][]*Body{}
+	}
+	b.Record.Values[f.Index] = RecordsValue()
+	b.Record.Children[f.Index], b.lines[f.Index] = records, lines
+}
+
+// parseJSON reads a value of the field's datatype. null is a value of each. The text of a
+// string is without quotes.
+func (f *Field) parseJSON(kind jsontext.Kind, text string, loc *time.Location) (Value, bool) {
+	wanted := jsontext.Kind('"')
+	if f.Type == Int4 || f.Type == Float8 {
+		wanted = '0'
+	}
+	switch kind {
+	case 'n':
 		return NullValue(), true
+	case wanted:
+		return f.parse(text, loc)
+	default:
+		return Value{}, false
 	}
-	switch f.Type {
-	case Int4:
-		if kind == '0' {
-			return parseInt4(d.part(raw))
-		}
-	case Float8:
-		if kind == '0' {
-			return parseFloat8(d.part(raw), f.Scale)
-		}
-	case Varchar, Text:
-		if kind == '"' {
-			return parseText(d.unquote(raw))
-		}
-	case Timestamp:
-		if kind == '"' {
-			return parseTimestamp(d.unquote(raw), d.loc)
-		}
-	case Bytea:
-		if kind == '"' {
-			return parseBytea(d.unquote(raw))
-		}
-	}
-	return Value{}, false
 }
 
 // part returns the value that was just read as a part of the body's text.
 func (d *decoder) part(raw jsontext.Value) string {
 	end := int(d.json.InputOffset())
 	return d.text[end-len(raw) : end]
+}
+
+// plain returns the value that was just read, a string without its quotes.
+func (d *decoder) plain(raw jsontext.Value) string {
+	if raw.Kind() == '"' {
+		return d.unquote(raw)
+	}
+	return d.part(raw)
 }
 
 // unquote returns the string that was just read.

@@ -2,6 +2,7 @@ package mapping_test
 
 import (
 	"encoding/json"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -52,6 +53,37 @@ func FuzzDecodeBody(f *testing.F) {
 			t.Fatalf("%q was written as %s: %v", body, written, again.Violations)
 		}
 		sameRecord(t, b.Record, again.Record)
+	})
+}
+
+// FuzzDecodePlain reads any body. What is read as a plain one is read the same as any other.
+func FuzzDecodePlain(f *testing.F) {
+	for _, seed := range plainBodies {
+		f.Add([]byte(seed), false)
+	}
+	for _, seed := range otherBodies {
+		f.Add([]byte(seed), true)
+	}
+	order, loc := resource(f, "order"), amsterdam(f)
+	f.Fuzz(func(t *testing.T, body []byte, without bool) {
+		var arrays mapping.Arrays
+		if without {
+			arrays = onlyArrays{}
+		}
+		got, ok := mapping.DecodePlain(order, arrays, body, loc)
+		if !ok {
+			return
+		}
+		want, err := mapping.DecodeAny(order, arrays, body, loc)
+		if err != nil {
+			t.Fatalf("%q was read, but: %v", body, err)
+		}
+		if !reflect.DeepEqual(want, got) {
+			t.Fatalf("%q was read as %+v, not as %+v", body, got, want)
+		}
+		if len(got.Violations) > 0 || !json.Valid(body) {
+			t.Fatalf("%q was read: %v", body, got.Violations)
+		}
 	})
 }
 
