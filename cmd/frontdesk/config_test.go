@@ -305,6 +305,14 @@ func TestConfigRollbackOfEnds(t *testing.T) {
 	require.False(t, g.mayLogIn(rig.OrdersKey))
 	require.True(t, g.mayLogIn(rig.FullKey))
 
+	g.stored(5)
+	for n, secret := range []string{"that somebody else knows by now", "that was made thereafter"} {
+		g.WriteTo(g.orders, ownOrders+"    webhook_secret: [\"a secret "+secret+"\"]\n")
+		g.HangUp()
+		g.stored(6 + n)
+	}
+	require.Contains(t, rollback(6), "Comes back as configuration 6 had it: api_keys.orders.webhook_secret. What was exchanged since because others know it, exchange again.\n")
+
 	code, _, stderr = cli("", "config", "rollback", "1", "--config", g.orders, "--history", g.now().Folder)
 	require.Equal(t, 2, code)
 	require.Contains(t, stderr, "the history is that of "+g.File)

@@ -32,7 +32,7 @@ type mirrorCommand struct {
 func (mirrorCommand) Help() string {
 	return "It keeps a copy of a client's records: a table for each resource, with a column for each field. It reads everything once, then what has changed. It may be stopped at any moment; the same command goes on from there. " +
 		"Contents of documents are not copied; lines are in the table of their own resource. Programs may read the copy meanwhile. " +
-		"It ends with 0 where the copy is up to date (with --verify: and was whole), with 1 where something failed, with 2 where the command line is wrong, and with 3 where --verify found a difference and mended it."
+		"It ends with 0 where the copy is up to date (with --verify: and was whole) or --follow was stopped, with 1 where something failed, with 2 where the command line is wrong, and with 3 where --verify found a difference and mended it."
 }
 
 // Run copies.
@@ -72,6 +72,9 @@ func (c mirrorCommand) Run(p desk.Program) error {
 	case errors.As(err, &wrong):
 		return desk.Misused("%w", err)
 	case p.Ctx.Err() != nil && errors.Is(err, p.Ctx.Err()):
+		if c.Follow {
+			return nil // to be stopped is how it ends
+		}
 		return errors.New("stopped; the same command goes on from here")
 	}
 	return err

@@ -1,8 +1,13 @@
 package main
 
 import (
+	"context"
 	"crypto/sha256"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
 )
 
@@ -46,4 +52,39 @@ func TestMirrorAsksForWhatThereIs(t *testing.T) {
 		}
 	}
 	require.Greater(t, asked, 8)
+}
+
+// TestMirrorIsStoppedWithinARequest: to be stopped is how --follow ends, whatever it does just
+// then. A copy that was to be up to date is not.
+func TestMirrorIsStoppedWithinARequest(t *testing.T) {
+	d := rig.Start(t, rig.Options{DSN: rig.Engines[0].DSN(t)})
+	to, err := url.Parse(strings.TrimSuffix(d.Base, "/webservice_v2"))
+	require.NoError(t, err)
+	password := filepath.Join(t.TempDir(), "password")
+	require.NoError(t, os.WriteFile(password, []byte("demo"), 0o600))
+	for _, row := range []struct {
+		more   []string
+		code   int
+		stderr string
+	}{
+		{[]string{"--follow"}, 0, ""},
+		{nil, 1, "frontdesk: stopped; the same command goes on from here\n"},
+	} {
+		ctx, stop := context.WithCancel(t.Context())
+		proxy := httputil.NewSingleHostReverseProxy(to)
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Query().Has("after") {
+				stop()
+				<-r.Context().Done()
+				return
+			}
+			proxy.ServeHTTP(w, r)
+		}))
+		var out, problems rig.LockedBuffer
+		code := run(desk.Program{Ctx: ctx, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &problems}, append([]string{"mirror", server.URL + "/webservice_v2", "--resource", "order",
+			"--to", "sqlite:" + filepath.Join(t.TempDir(), "copy.db"), "--api-key", rig.FullKey, "--username", "demo", "--password-file", password}, row.more...))
+		server.Close()
+		require.Equal(t, row.code, code, out.String())
+		require.Equal(t, row.stderr, problems.String())
+	}
 }

@@ -55,6 +55,8 @@ type Manifest struct {
 	Config        string    `json:"config"` // the main file
 	Parts         []Part    `json:"parts"`
 	Lacks         []string  `json:"lacks"` // what belongs to the installation and is not in it
+
+	remains []string // folders of backups that were killed, which whoever wrote this one may not remove
 }
 
 // Part is one file.

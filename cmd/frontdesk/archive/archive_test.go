@@ -157,6 +157,11 @@ func TestNothingIsWrittenOver(t *testing.T) {
 		refused(name)
 	}
 	begin()
+	require.NoError(t, restore(t.Context(), a, func(string) {}))
+	i.write("data/frontdesk.db", "as the last act of a restore leaves it", 0o640)
+	i.write("data/frontdesk.db-wal", "of the same", 0o640)
+	require.ErrorContains(t, restore(t.Context(), a, func(string) {}), "frontdesk.db-wal\nall else is there as it is in the archive: if that was put back before")
+	begin()
 	require.NoError(t, os.MkdirAll(i.path("frontdesk.yaml"), 0o700))
 	refused("frontdesk.yaml")
 	begin()
@@ -306,8 +311,10 @@ func TestWrite(t *testing.T) {
 	cut := errors.New("cut off")
 	m := a.Manifest
 	m.Parts, m.Time = nil, m.Time.Add(time.Hour)
-	fails := append(i.files, Source{Path: i.path("data/frontdesk.db"), Kind: Store, Copy: func(context.Context, string) error {
-		requireFiles(t, kept, filepath.Base(a.File), workFolder, workLock) // what a kill leaves now is what the next one removes
+	fails := append(i.files, Source{Path: i.path("data/frontdesk.db"), Kind: Store, Copy: func(_ context.Context, to string) error {
+		work := filepath.Base(filepath.Dir(to))
+		require.True(t, strings.HasPrefix(work, workFolder), work)
+		requireFiles(t, kept, filepath.Base(a.File), work, workLock) // what a kill leaves now is what the next one removes
 		_, err := Write(t.Context(), filepath.Join(kept, "second.zip"), m, i.files, func(int64) {})
 		require.ErrorContains(t, err, "another backup is being written to "+kept)
 		return cut

@@ -117,6 +117,9 @@ func (b Backup) tell(p desk.Program, out string, folder bool, m Manifest, began 
 	for _, lacks := range m.Lacks {
 		fmt.Fprintf(p.Stdout, "Not in it: %s\n", lacks)
 	}
+	for _, work := range m.remains {
+		fmt.Fprintf(p.Stderr, "frontdesk: %s is left of a backup that was killed, and this user may not remove it; as root: rm -r %[1]s\n", terminal.Safe(work))
+	}
 	if b.Keep == 0 {
 		return nil
 	}

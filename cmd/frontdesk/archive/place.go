@@ -76,10 +76,18 @@ func (a *Archive) Plan(ctx context.Context, wanted func(Part) bool, others []str
 	}
 	if len(way) > 0 {
 		slices.Sort(way)
+		if len(p.put) == 0 && !slices.ContainsFunc(way, func(path string) bool { return !a.ofStore(path) }) {
+			return nil, fmt.Errorf("%w\nall else is there as it is in the archive: if that was put back before, and was killed at its end or has been served from since, there is nothing left to do", way)
+		}
 		return nil, way
 	}
 	slices.SortStableFunc(p.put, func(x, y Part) int { return a.rank(x) - a.rank(y) })
 	return p, ctx.Err()
+}
+
+// ofStore tells whether a file is a database of the archive, or one that SQLite has beside it.
+func (a *Archive) ofStore(path string) bool {
+	return slices.ContainsFunc(a.Parts, func(p Part) bool { return p.Kind == Store && strings.HasPrefix(path, p.Path) })
 }
 
 // rank is the place of a part in the order in which they are put back.

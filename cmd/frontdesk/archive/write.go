@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"frontdesk/cmd/frontdesk/atomicfile"
 	"frontdesk/gateway/webhook"
@@ -29,7 +30,8 @@ type Source struct {
 	Each func() ([]string, error)
 }
 
-// workFolder is where an archive is made, beside its place, and workLock is locked meanwhile.
+// workFolder begins the name of the folder where an archive is made, beside its place, and workLock is
+// locked meanwhile.
 const (
 	workFolder = ".frontdesk-backup"
 	workLock   = workFolder + ".lock"
@@ -45,11 +47,14 @@ func Write(ctx context.Context, path string, m Manifest, files []Source, progres
 	if err != nil {
 		return m, err
 	}
-	work := filepath.Join(filepath.Dir(path), workFolder)
-	defer func() { err = errors.Join(err, os.RemoveAll(work), unlock()) }()
-	if err := errors.Join(os.RemoveAll(work), os.Mkdir(work, 0o700)); err != nil { // of one that was killed
-		return m, err
+	if m.remains, err = removeWork(filepath.Dir(path)); err != nil { // of backups that were killed
+		return m, errors.Join(err, unlock())
 	}
+	work, err := os.MkdirTemp(filepath.Dir(path), workFolder+"-")
+	if err != nil {
+		return m, errors.Join(err, unlock())
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(work), unlock()) }()
 	m.Format, m.FormatVersion = Format, Version
 	w := writer{ctx: ctx, work: work, m: m, mostList: mostManifest, progress: progress}
 	// In the work folder, so that a backup that is killed leaves nothing that the next one does not remove.
@@ -61,6 +66,20 @@ func Write(ctx context.Context, path string, m Manifest, files []Source, progres
 		return w.m, err
 	}
 	return w.m, atomicfile.SyncFolder(filepath.Dir(path))
+}
+
+// removeWork removes the folders in which archives were made. Those that remain are of another user.
+func removeWork(folder string) (remains []string, err error) {
+	entries, err := os.ReadDir(folder)
+	for _, entry := range entries {
+		if !entry.IsDir() || !strings.HasPrefix(entry.Name(), workFolder) {
+			continue
+		}
+		if work := filepath.Join(folder, entry.Name()); os.RemoveAll(work) != nil {
+			remains = append(remains, work)
+		}
+	}
+	return remains, err
 }
 
 // lock locks a file, which is made for whoever may write its folder: root may be the first, by hand,

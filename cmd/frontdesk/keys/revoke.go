@@ -12,7 +12,7 @@ import (
 	"frontdesk/config/strictyaml"
 )
 
-// Revoke gives an api_key its end: now, or a day, or a moment. It stays in the configuration
+// Revoke gives an api_key its end: now, or a day, or a moment, and never a later one than it has. It stays in the configuration
 // with all it was allowed, so that it can be told later what it was.
 func Revoke(file, name, end string) (*Change, error) {
 	at := end
@@ -39,6 +39,9 @@ func Revoke(file, name, end string) (*Change, error) {
 	expires, err := readExpiry("--at", at, c.Server.TimeZone.Location)
 	if err != nil {
 		return nil, err
+	}
+	if !key.Expires.IsZero() && expires.After(key.Expires.Time) {
+		return nil, fmt.Errorf("%s ends before %s already: on %s (expires, at %s). To revoke gives no later end; write it there by hand", name, at, key.Expires, key.At())
 	}
 	closing := fmt.Sprintf("%s ends with %s.\n", name, at)
 	if end == "now" {

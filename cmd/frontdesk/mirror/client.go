@@ -94,8 +94,11 @@ func (c *client) get(ctx context.Context, path string, query url.Values, into an
 		case errors.As(err, &answer) && answer.Status == http.StatusUnauthorized && token != "" && refused == "":
 			refused = token
 			continue
-		case errors.As(err, &answer) && answer.Status != http.StatusTooManyRequests && answer.Status < 500:
-			return err
+		case errors.As(err, &answer) && answer.Status < 500:
+			c.succeeded() // it is there, and decides
+			if answer.Status != http.StatusTooManyRequests {
+				return err
+			}
 		}
 		if err := c.pause(ctx, err, wait, try); err != nil {
 			return err
@@ -104,22 +107,24 @@ func (c *client) get(ctx context.Context, path string, query url.Values, into an
 	}
 }
 
-// pause waits after a failure: as long as the service says, else longer with each try.
+// pause waits after a failure, or where the api_key has asked for too much: as long as the
+// service says, else longer with each try.
 func (c *client) pause(ctx context.Context, failure error, wait time.Duration, try int) error {
-	c.mu.Lock()
-	begins := c.failing.IsZero()
-	if begins {
-		c.failing = time.Now()
-	}
-	since, answered := c.failing, c.answered
-	c.mu.Unlock()
 	var answer *refusal
 	status := 0
 	if errors.As(failure, &answer) {
 		status = answer.Status
 	}
+	limited := status == http.StatusTooManyRequests // what the api_key may ask for comes back
+	c.mu.Lock()
+	begins := !limited && c.failing.IsZero()
+	if begins {
+		c.failing = time.Now()
+	}
+	since, answered := c.failing, c.answered
+	c.mu.Unlock()
 	switch {
-	case status == http.StatusTooManyRequests: // what the api_key may ask for comes back
+	case limited:
 	case !answered && status != http.StatusServiceUnavailable:
 		return failure
 	case c.patience > 0 && time.Since(since) > c.patience:
@@ -132,7 +137,7 @@ func (c *client) pause(ctx context.Context, failure error, wait time.Duration, t
 	switch {
 	case wait > longestPause:
 		c.say("%v; trying again in %s", failure, wait)
-	case begins && status != http.StatusTooManyRequests:
+	case begins:
 		c.say("%v; trying again", failure)
 	}
 	select {

@@ -44,6 +44,9 @@ CREATE TABLE IF NOT EXISTS _mirror_resource (
 // ErrTakenOver says that another run writes the copy.
 var ErrTakenOver = errors.New("another frontdesk mirror has taken over this copy")
 
+// busyWait is how long another run may keep the copy locked.
+const busyWait = 30 * time.Second
+
 // store is the copy. It belongs to one goroutine.
 type store struct {
 	conn   *sqlite.Conn
@@ -56,7 +59,7 @@ func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`
 
 // openStore opens the copy of a client's records, or begins one.
 //
-// owns tells whether the user has that cursor: it is asked where clients have no names.
+// owns tells whether the user has that cursor: it is asked where the client is called otherwise.
 func openStore(file, client string, owns func(cursor string) (bool, error)) (s *store, err error) {
 	made, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o600) // #nosec G304 -- SQLite would let all read a new one
 	if err == nil {
@@ -74,35 +77,53 @@ func openStore(file, client string, owns func(cursor string) (bool, error)) (s *
 			err = errors.Join(fmt.Errorf("%s: %w", file, err), conn.Close())
 		}
 	}()
-	conn.SetBusyTimeout(30 * time.Second)
+	conn.SetBusyTimeout(busyWait)
 	s = &store{conn: conn, run: rand.Text()}
-	if err := sqlitex.ExecuteScript(conn, stateTables, nil); err != nil {
-		return nil, err
-	}
 	for _, pragma := range []string{"PRAGMA journal_mode=WAL", "PRAGMA synchronous=NORMAL", "PRAGMA trusted_schema=OFF"} {
-		if err := sqlitex.ExecuteTransient(conn, pragma, nil); err != nil {
+		err := sqlitex.ExecuteTransient(conn, pragma, nil)
+		for began := time.Now(); sqlite.ErrCode(err).ToPrimary() == sqlite.ResultBusy && time.Since(began) < busyWait; {
+			time.Sleep(10 * time.Millisecond) // SQLite waits for no other run that turns to WAL
+			err = sqlitex.ExecuteTransient(conn, pragma, nil)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
-	found, of := false, ""
+	of, err := s.take(client)
+	if err == nil && of != client {
+		if err = s.isOf(client, of, owns); err == nil {
+			err = s.do("UPDATE _mirror SET run = ?, client = ?", s.run, client)
+		}
+	}
+	return s, err
+}
+
+// take has this run write the copy, if it is of that client: of is whose it is.
+func (s *store) take(client string) (of string, err error) {
+	end, err := sqlitex.ImmediateTransaction(s.conn) // of two runs that begin a copy, one finds that of the other
+	if err != nil {
+		return "", err
+	}
+	defer end(&err)
+	if err := sqlitex.ExecuteScript(s.conn, stateTables, nil); err != nil {
+		return "", err
+	}
+	found := false
 	err = s.each("SELECT layout, client, cursor FROM _mirror", nil, func(row *sqlite.Stmt) error {
 		if found, of, s.cursor = true, row.ColumnText(1), row.ColumnText(2); row.ColumnInt(0) != layout {
 			return Wrong{fmt.Errorf("the copy was made by another version of frontdesk: delete it, or name another file")}
 		}
 		return nil
 	})
-	if err == nil && found && of != client {
-		err = s.isOf(client, of, owns)
-	}
 	switch {
 	case err != nil:
-		return nil, err
-	case found:
-		err = s.do("UPDATE _mirror SET run = ?, client = ?", s.run, client)
-	default:
-		err = s.do("INSERT INTO _mirror (layout, client, run) VALUES (?, ?, ?)", layout, client, s.run)
+		return "", err
+	case !found:
+		return client, s.do("INSERT INTO _mirror (layout, client, run) VALUES (?, ?, ?)", layout, client, s.run)
+	case of == client:
+		return of, s.do("UPDATE _mirror SET run = ?", s.run)
 	}
-	return s, err
+	return of, nil
 }
 
 func (s *store) close() error { return s.conn.Close() }

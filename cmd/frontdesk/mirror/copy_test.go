@@ -1,9 +1,12 @@
 package mirror
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -27,5 +30,64 @@ func TestCopyIsPrivate(t *testing.T) {
 		}
 		require.NoError(t, s.close())
 		require.NoError(t, os.Chmod(file, 0o640))
+	}
+}
+
+// TestOneRunTakesANewCopy: of several that begin it at once, the last goes on.
+func TestOneRunTakesANewCopy(t *testing.T) {
+	nobody := func(string) (bool, error) { return false, nil }
+	for round := range 20 {
+		file := filepath.Join(t.TempDir(), "copy.db")
+		stores, errs := make([]*store, 4), make([]error, 4)
+		var opening sync.WaitGroup
+		for i := range stores {
+			opening.Go(func() { stores[i], errs[i] = openStore(file, "Garage Jansen", nobody) })
+		}
+		opening.Wait()
+		require.NoError(t, errors.Join(errs...), "round %d", round)
+		goOn := 0
+		for _, s := range stores {
+			if err := s.begin("c1_x"); err == nil {
+				goOn++
+			} else {
+				require.ErrorIs(t, err, ErrTakenOver)
+			}
+			require.NoError(t, s.close())
+		}
+		require.Equal(t, 1, goOn, "round %d", round)
+	}
+}
+
+// TestCopyOfARenamedClient: a client may be called otherwise than before, with a name or without
+// one. Its cursor tells that it is the same.
+func TestCopyOfARenamedClient(t *testing.T) {
+	for _, row := range []struct {
+		before, now string
+		owns, taken bool
+	}{
+		{"Garage Jansen", "Garage Janssen", true, true},
+		{"Garage Jansen", "Garage Bakker", false, false},
+		{"Garage Jansen", nameless + "sanne", true, true},
+		{nameless + "sanne", nameless + "kees", true, true},
+		{nameless + "sanne", nameless + "kees", false, false},
+	} {
+		file := filepath.Join(t.TempDir(), "copy.db")
+		s, err := openStore(file, row.before, nil)
+		require.NoError(t, err)
+		require.NoError(t, s.begin("c1_x"))
+		require.NoError(t, s.close())
+		s, err = openStore(file, row.now, func(cursor string) (bool, error) {
+			require.Equal(t, "c1_x", cursor)
+			return row.owns, nil
+		})
+		if !row.taken {
+			require.EqualError(t, err, fmt.Sprintf("%s: the copy has the records of %s, and this user belongs to %s: name another file", file, row.before, row.now))
+			continue
+		}
+		require.NoError(t, err)
+		require.NoError(t, s.close())
+		s, err = openStore(file, row.now, nil) // nothing is asked: it is known by its new name
+		require.NoError(t, err)
+		require.NoError(t, s.close())
 	}
 }

@@ -120,7 +120,7 @@ func Run(ctx context.Context, o Options) (err error) {
 		select {
 		case <-o.After(o.Follow):
 		case <-ctx.Done():
-			return nil // to stop is how it ends
+			return ctx.Err()
 		}
 	}
 	if o.Verify {

@@ -235,7 +235,7 @@ type rollbackCommand struct {
 }
 
 func (rollbackCommand) Help() string {
-	return "An api_key or a hash that was removed, revoked or has expired since then stays ended, also if the earlier files have it: its end is written into them, and told. Files that the earlier configuration did not have are kept beside under another name, NAME.bak. Everything else, comments too, is as it was. It is judged as frontdesk check does, with its expectations, before anything is written."
+	return "An api_key or a hash that was removed, revoked or has expired since then stays ended, also if the earlier files have it: its end is written into them, and told. Other secrets and client certificates of that time come back, and are named first. Files that the earlier configuration did not have are kept beside under another name, NAME.bak. Everything else, comments too, is as it was. It is judged as frontdesk check does, with its expectations, before anything is written."
 }
 
 // Run goes back.
@@ -258,6 +258,9 @@ func (c rollbackCommand) Run(p desk.Program) error {
 	}
 	for _, e := range plan.Ended {
 		fmt.Fprintf(p.Stdout, "Stays ended: hash %s… of %s, %s, since it %s.\n", e.SHA256, e.Key, e.End, terminal.Safe(e.Why))
+	}
+	if len(plan.Again) > 0 {
+		fmt.Fprintf(p.Stdout, "Comes back as configuration %d had it: %s. What was exchanged since because others know it, exchange again.\n", c.N, terminal.Safe(strings.Join(plan.Again, ", ")))
 	}
 	for _, path := range plan.Broken {
 		fmt.Fprintf(p.Stdout, "%s cannot be read as it is: if somebody ended an api_key in it that is still in force, end it again afterwards.\n", terminal.Safe(path))

@@ -192,3 +192,57 @@ func firstLine(err error) string {
 	}
 	return strings.SplitN(err.Error(), "\n", 2)[0]
 }
+
+// TestGoesOnWhereItWasKilled: killed between two files, the same rollback writes the others.
+func TestGoesOnWhereItWasKilled(t *testing.T) {
+	folder := t.TempDir()
+	main := "server: {listen: \"127.0.0.1:0\"}\nops: {listen: \"\"}\nbackend: {dsn: \"sqlite:" + filepath.Join(folder, "x.db") + "\"}\nmail: {folder: \"" + folder + "\"}\n" +
+		"include: [\"keys.d/*.yaml\"]\n"
+	text := func(name, text string) config.Text {
+		return config.Text{Path: filepath.Join(folder, name), Text: []byte(text)}
+	}
+	key := func(name, hash, more string) string {
+		return "api_keys:\n  - name: " + name + "\n    key_sha256: [\"" + strings.Repeat(hash, 32) + "\"]\n    allow: [\"GET /order\"]\n" + more
+	}
+	target := []config.Text{text("frontdesk.yaml", main), text("keys.d/a.yaml", key("a", "aa", "")), text("keys.d/b.yaml", key("b", "bb", ""))}
+	inForce := []config.Text{text("frontdesk.yaml", main+"log: {level: debug}\n"), text("keys.d/a.yaml", key("a", "aa", "    expires: 2020-01-01\n")),
+		text("keys.d/b.yaml", key("b", "bb", "    concurrent: 5\n")), text("keys.d/c.yaml", key("c", "cc", ""))}
+	files := func() map[string]string {
+		t.Helper()
+		all := map[string]string{}
+		require.NoError(t, filepath.WalkDir(folder, func(path string, d os.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			all[path] = string(text)
+			return err
+		}))
+		return all
+	}
+	now := time.Now()
+	var whole map[string]string
+	for done := 4; done >= 0; done-- {
+		require.NoError(t, os.RemoveAll(filepath.Join(folder, "keys.d")))
+		require.NoError(t, os.Mkdir(filepath.Join(folder, "keys.d"), 0o700))
+		for _, text := range inForce {
+			require.NoError(t, os.WriteFile(text.Path, text.Text, 0o600))
+		}
+		plan, err := Prepare(inForce[0].Path, target, inForce, now)
+		require.NoError(t, err)
+		require.Len(t, plan.Files, 4)
+		for _, f := range plan.Files[:done] {
+			require.NoError(t, f.apply())
+		}
+		if whole == nil {
+			whole = files()
+			require.Contains(t, whole[target[1].Path], "expires: 2020-01-01")
+			continue
+		}
+		plan, err = Prepare(inForce[0].Path, target, inForce, now.Add(time.Hour))
+		require.NoError(t, err, "after %d files", done)
+		require.Len(t, plan.Files, 4-done)
+		require.NoError(t, plan.Apply())
+		require.Equal(t, whole, files(), "after %d files", done)
+	}
+}
