@@ -68,8 +68,17 @@ func (c *codec) says(v mapping.Value, raw, clock Raw) bool {
 			return false
 		}
 	}
+	if c.writesISO() && v.Int() >= minMilli && v.Int() <= maxMilli {
+		return true // without a look
+	}
 	_, why := c.read(raw, clock)
 	return why == ""
+}
+
+// writesISO tells whether times are written as isoInstant has them, which reads every year that
+// it writes with four digits.
+func (c *codec) writesISO() bool {
+	return c.field.Type == mapping.Timestamp && c.codes == nil && c.epoch == 0 && c.format == nil && c.isoText && !c.isWall()
 }
 
 // null is what null is written as: null_as, else the first zero, else null.

@@ -52,3 +52,28 @@ func TestEndsOfTheCalendar(t *testing.T) {
 		}
 	}
 }
+
+// TestISOReadsBack: of a time that is written in ISO 8601 says need not look.
+func TestISOReadsBack(t *testing.T) {
+	c := codec{field: &mapping.Field{Name: "f", Type: mapping.Timestamp}, loc: amsterdam, system: sysText, isoText: true}
+	if !c.writesISO() {
+		t.Fatal("not in ISO 8601")
+	}
+	for _, off := range []int64{0, 1, 59_999, 3_599_999, dayLength - 1, dayLength, 31*dayLength + 1, 366 * dayLength} {
+		for ms := minMilli + off; ms <= maxMilli; ms += 97*dayLength + 1_234_567 {
+			for _, ms := range [...]int64{ms, minMilli + maxMilli - ms} {
+				v := mapping.MilliValue(ms)
+				raw, clock := c.writePlain(v)
+				if got, why := c.read(raw, clock); got != v || why != "" || !c.says(v, raw, clock) {
+					t.Fatalf("%s is written as %s, and reads as %s: %s", v, raw, got, why)
+				}
+			}
+		}
+	}
+	for _, ms := range []int64{minMilli - 1, maxMilli + 1} {
+		v := mapping.MilliValue(ms)
+		if raw, clock := c.writePlain(v); c.says(v, raw, clock) {
+			t.Errorf("%d is written as %s", ms, raw)
+		}
+	}
+}
