@@ -223,10 +223,13 @@ type slab struct {
 }
 
 func newSlab(r *mapping.Resource, limit int) slab {
-	if limit <= 0 {
-		limit = 16
+	const most = 17 // in a piece
+	records := most
+	if limit > 0 {
+		records = limit + 1 // whether there are more is seen by one more
 	}
-	return slab{r: r, piece: min(limit, 16)}
+	pieces := (records + most - 1) / most
+	return slab{r: r, piece: (records + pieces - 1) / pieces}
 }
 
 func (s *slab) record() mapping.Record {
