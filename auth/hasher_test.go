@@ -3,6 +3,7 @@ package auth_test
 import (
 	"context"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -86,6 +87,20 @@ func TestHasherWaitsForRoomAsLongAsTheContext(t *testing.T) {
 	require.NoError(t, <-admitted)
 }
 
+// used is the processor time that f takes: what it takes by the clock depends on what else
+// the machine does.
+func used(t *testing.T, f func()) time.Duration {
+	t.Helper()
+	now := func() time.Duration {
+		var all syscall.Rusage
+		require.NoError(t, syscall.Getrusage(syscall.RUSAGE_SELF, &all))
+		return time.Duration(all.Utime.Nano() + all.Stime.Nano())
+	}
+	before := now()
+	f()
+	return now() - before
+}
+
 // An unknown user has to cost what a known one costs. Only a missing hash
 // computation is looked for (a factor of thousands), as no clock here is exact.
 func TestHasherSpendsTheSameOnNoUser(t *testing.T) {
@@ -95,10 +110,10 @@ func TestHasherSpendsTheSameOnNoUser(t *testing.T) {
 	spent := func(password, encoded string) time.Duration {
 		best := time.Hour
 		for range 3 {
-			began := time.Now()
-			_, err := h.Verify(t.Context(), password, encoded)
-			require.NoError(t, err)
-			best = min(best, time.Since(began))
+			best = min(best, used(t, func() {
+				_, err := h.Verify(t.Context(), password, encoded)
+				require.NoError(t, err)
+			}))
 		}
 		return best
 	}

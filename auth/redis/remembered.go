@@ -47,7 +47,7 @@ func (s *Sessions) soon(ctx context.Context, commands []rueidis.Completed) (answ
 	if len(commands) == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, rememberTimeout)
+	ctx, cancel := context.WithTimeout(ctx, s.remembering)
 	defer cancel()
 	for i := range commands {
 		commands[i] = commands[i].Pin()

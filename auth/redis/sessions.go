@@ -33,6 +33,8 @@ var (
 type Sessions struct {
 	client *Client
 	clock  func() time.Time
+	// remembering is rememberTimeout, where no test needs longer.
+	remembering time.Duration
 	// decoded are sessions as they were read last, by the first bits of their hash. The
 	// server is asked every time; if it answers the same again, the answer need not be
 	// decoded again.
@@ -51,7 +53,7 @@ type decoded struct {
 // NewSessions returns the sessions in the server of a client, which the caller
 // closes.
 func NewSessions(client *Client, clock func() time.Time) *Sessions {
-	return &Sessions{client: client, clock: clock}
+	return &Sessions{client: client, clock: clock, remembering: rememberTimeout}
 }
 
 // kept is a session as it lies in the server, under the hash of its token.

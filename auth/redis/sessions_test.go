@@ -36,7 +36,7 @@ func open(t *testing.T, o redis.Options) *redis.Client {
 func TestSessions(t *testing.T) {
 	t.Parallel()
 	authtest.Sessions(t, func(t *testing.T, clock func() time.Time) auth.Sessions {
-		return redis.NewSessions(open(t, redis.Options{URL: redistest.Start(t).URL()}), clock)
+		return redis.NewSessions(open(t, redis.Options{URL: redistest.Start(t).URL()}), clock).Patient()
 	})
 }
 
@@ -117,7 +117,7 @@ func TestSessionsAreShared(t *testing.T) {
 func TestEndThose(t *testing.T) {
 	t.Parallel()
 	server, clock := redistest.Start(t), authtest.NewClock()
-	sessions := redis.NewSessions(open(t, redis.Options{URL: server.URL()}), clock.Now)
+	sessions := redis.NewSessions(open(t, redis.Options{URL: server.URL()}), clock.Now).Patient()
 	before := session(clock)
 	require.NoError(t, sessions.Put(t.Context(), before))
 	clock.Advance(time.Minute)
@@ -208,7 +208,7 @@ func TestOpenHidesThePassword(t *testing.T) {
 func TestTokensAreKeptHashed(t *testing.T) {
 	t.Parallel()
 	server, clock := redistest.Start(t), authtest.NewClock()
-	sessions := redis.NewSessions(open(t, redis.Options{URL: server.URL()}), clock.Now)
+	sessions := redis.NewSessions(open(t, redis.Options{URL: server.URL()}), clock.Now).Patient()
 	const token = "aaaaaaaa-1111-4111-8111-111111111111"
 	s := session(clock)
 	var ok bool

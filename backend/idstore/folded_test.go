@@ -133,7 +133,7 @@ func TestKeysFoldedAtOnce(t *testing.T) {
 			waits := false
 			err := watch.QueryRow(t.Context(), "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')").Scan(&waits)
 			return err == nil && waits
-		}, 10*time.Second, time.Millisecond)
+		}, time.Minute, time.Millisecond)
 		require.NoError(t, tx.Commit(t.Context()))
 		require.NoError(t, <-done)
 	}

@@ -38,13 +38,19 @@ func (x *fixture) hinder(t *testing.T, db sqlrecord.DB, list func(context.Contex
 	x.TellBy(f)
 }
 
-// begins is a client that begins, and does not wait.
-func (x *fixture) begins(t *testing.T, of auth.Client) error {
+// begins is a client that begins, and waits no longer than looked does, for a look at his records.
+func (x *fixture) begins(t *testing.T, of auth.Client, looked func()) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second) // too little to wait for all records
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	_, err := x.front.Changes(ctx, beginning(of, x.model.Resources...))
-	return err
+	ended := make(chan error, 1)
+	go func() {
+		_, err := x.front.Changes(ctx, beginning(of, x.model.Resources...))
+		ended <- err
+	}()
+	looked()
+	cancel()
+	require.Error(t, <-ended)
 }
 
 // TestFailingLooksGiveWay has as many looks fail as there may be at once, of clients for whom the
@@ -60,7 +66,10 @@ func TestFailingLooksGiveWay(t *testing.T) {
 			return backend.ErrUnexpected
 		})
 		for id := range int64(10) { // of two resources each
-			require.Error(t, x.begins(t, auth.Client{ID: 100 + id}))
+			x.begins(t, auth.Client{ID: 100 + id}, func() {
+				for <-failed != 100+id {
+				}
+			})
 		}
 		for range 16 {
 			<-failed
@@ -84,8 +93,7 @@ func TestSlowPageKeepsTheLease(t *testing.T) {
 				return ctx.Err()
 			}
 		})
-		require.Error(t, x.begins(t, one))
-		<-reached
+		x.begins(t, one, func() { <-reached })
 		until := func() (at int64) {
 			require.NoError(t, db.Read(t.Context(), func(c sqlrecord.Conn) error {
 				return c.Query(t.Context(), "SELECT until FROM follow_lease", []sqlrecord.Column{{Type: mapping.Int4}}, nil, func(row []mapping.Value) error {
@@ -96,7 +104,7 @@ func TestSlowPageKeepsTheLease(t *testing.T) {
 			return at
 		}
 		first := until()
-		require.Eventually(t, func() bool { return until() > first+200 }, 20*time.Second, time.Millisecond, "longer than it lasts")
+		require.Eventually(t, func() bool { return until() > first+200 }, patience, time.Millisecond, "longer than it lasts")
 		close(goOn)
 		require.NotEmpty(t, x.cursor(t, one))
 	})

@@ -130,7 +130,7 @@ func (x *fixture) eventually(t *testing.T, want []string, f func() []string) {
 		if slices.Equal(want, got) {
 			return
 		}
-		if time.Since(began) > 20*time.Second {
+		if time.Since(began) > patience {
 			require.Equal(t, want, got)
 		}
 		require.NoError(t, auth.Sleep(t.Context(), 2*time.Millisecond))
@@ -172,8 +172,8 @@ func TestChangesByScan(t *testing.T) {
 		x.exec("UPDATE f_rel SET adm = 1 WHERE nr = 2")
 		eventually("updated contact 3", "deleted contact 5", "created contact 9", "created contact 2")
 		x.exec("DELETE FROM f_com WHERE code = 'zz'")
-		require.NoError(t, ones.Equals(t.Context(), 20*time.Second))
-		require.NoError(t, twos.Equals(t.Context(), 20*time.Second))
+		require.NoError(t, ones.Equals(t.Context(), patience))
+		require.NoError(t, twos.Equals(t.Context(), patience))
 		_, err := x.front.Changes(t.Context(), backend.ChangesQuery{Client: one, After: theirs, Resources: x.model.Resources, Limit: 1})
 		require.True(t, mapping.Is(err, mapping.CursorGone), "%v", err)
 	})
@@ -213,7 +213,7 @@ func TestChangesOfOwnAreNoNews(t *testing.T) {
 			return all[0].Records
 		}
 		from := scans() // of 5 records at most each time: 20 are of looks that began afterwards
-		require.Eventually(t, func() bool { return scans() >= from+20 }, 20*time.Second, time.Millisecond)
+		require.Eventually(t, func() bool { return scans() >= from+20 }, patience, time.Millisecond)
 		require.Equal(t, []string{fmt.Sprint("created contact ", made.ID()), "updated contact 3"}, x.changed(t, one, after))
 	})
 }
@@ -332,7 +332,7 @@ func TestCopiesBesideWriters(t *testing.T) {
 		}
 		require.NoError(t, <-followed)
 		for _, c := range copies {
-			require.NoError(t, c.Equals(t.Context(), 30*time.Second))
+			require.NoError(t, c.Equals(t.Context(), patience))
 		}
 		for _, c := range copies {
 			for _, r := range c.Resources {

@@ -165,8 +165,8 @@ func TestCollisionsEnd(t *testing.T) {
 // somebody had open on his screen closed orders to everybody.
 func TestRowThatTheVendorHolds(t *testing.T) {
 	for engine, waits := range map[string]struct{ lock, all time.Duration }{
-		"postgres": {300 * time.Millisecond, time.Second},
-		"mariadb":  {time.Second, 2500 * time.Millisecond}, // it waits for whole seconds
+		"postgres": {300 * time.Millisecond, 4 * time.Second},
+		"mariadb":  {time.Second, 4500 * time.Millisecond}, // it waits for whole seconds
 	} {
 		t.Run(engine, func(t *testing.T) {
 			x := open(t, engine)

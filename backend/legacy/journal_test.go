@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/backend"
+	"frontdesk/backend/sqlrecord"
 )
 
 // noted are the tables of followedTables in a system that notes itself what changes, by
@@ -90,15 +91,15 @@ func TestChangesByTable(t *testing.T) {
 				x.exec("INSERT INTO f_com VALUES ('n%d', 1, 1, 'n')", i)
 			}
 			x.exec("DELETE FROM f_com WHERE code = 'zz'")
-			require.NoError(t, ones.Equals(t.Context(), 20*time.Second))
-			require.NoError(t, twos.Equals(t.Context(), 20*time.Second))
+			require.NoError(t, ones.Equals(t.Context(), patience))
+			require.NoError(t, twos.Equals(t.Context(), patience))
 			for _, c := range x.changed(t, two, x.cursor(t, two)) {
 				t.Error("told of what another client has: ", c)
 			}
 
 			x.exec("DELETE FROM f_wijz") // which leaves no hole
 			x.exec("UPDATE f_rel SET naam = 'Drie' WHERE nr = 3")
-			require.NoError(t, ones.Equals(t.Context(), 20*time.Second))
+			require.NoError(t, ones.Equals(t.Context(), patience))
 		})
 	}
 }
@@ -143,12 +144,19 @@ func TestChangesThatSettle(t *testing.T) {
 	require.NoError(t, err)
 	x.exec("UPDATE f_rel SET naam = 'Twe' WHERE nr = 2") // whose number is higher
 	for _, r := range x.sheet.Resources {
-		r.Changes.Settle = time.Second
+		r.Changes.Settle = time.Hour
 	}
-	x.followed(t, ownDatabase(t, "sqlite")(), x.sheet) // in PostgreSQL they would wait for the open transaction
+	db := ownDatabase(t, "sqlite")() // in PostgreSQL they would wait for the open transaction
+	x.followed(t, db, x.sheet)
 	after := x.cursor(t, one)
 	require.NoError(t, early.Commit())
-	x.eventually(t, []string{"updated contact 1"}, func() []string { return x.changed(t, one, after) })
+	x.eventually(t, []string{"updated contact 1"}, func() []string {
+		require.NoError(t, db.Write(t.Context(), func(c sqlrecord.Conn) error { // as if the hour had passed
+			_, err := c.Exec(t.Context(), "UPDATE followed SET marked_at = 0 WHERE unsettled = 1")
+			return err
+		}))
+		return x.changed(t, one, after)
+	})
 
 	late, err := x.db.BeginTx(t.Context(), nil)
 	require.NoError(t, err)

@@ -23,6 +23,9 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(legacytest.Run(m)) }
 
+// patience is how long a test waits for what has to happen, on whatever machine.
+const patience = time.Minute
+
 // clock is a time that tests set.
 type clock struct {
 	mu  sync.Mutex

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -37,7 +36,7 @@ func TestCallsLeaveConnections(t *testing.T) {
 				require.NoError(t, <-ended)
 			}
 		}()
-		patient, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		patient, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()
 		require.NoError(t, x.Ping(patient))
 		_, err := x.Verify(patient, auth.Credentials{Username: "sanne.bos", Password: "Welkom01"})

@@ -375,7 +375,7 @@ func TestKeysOfAView(t *testing.T) {
 				done <- err
 			}()
 			waits := map[string]string{"mariadb": "SELECT MAX", "postgres": "INSERT"}[engine] // for the other one
-			require.Eventually(t, func() bool { return r.hasRun(waits) }, 10*time.Second, time.Millisecond)
+			require.Eventually(t, func() bool { return r.hasRun(waits) }, patience, time.Millisecond)
 			require.NoError(t, other.Commit())
 			require.NoError(t, <-done)
 			require.Len(t, x.all(one, "contact"), 3)

@@ -97,7 +97,7 @@ func TestConcurrentFollower(t *testing.T) {
 			require.Eventually(t, func() bool {
 				f.catchUp(t, fronts[0])
 				return maps.Equal(want, f.copied)
-			}, 20*time.Second, 10*time.Millisecond, "round %d", round)
+			}, time.Minute, 10*time.Millisecond, "round %d", round)
 			require.Positive(t, f.seen)
 		}
 	})

@@ -52,7 +52,7 @@ func (x *fixture) changesAfter(q backend.ChangesQuery, ends string) (told []stri
 		}
 		q.After = page.Cursor
 		return len(told) > 0 && told[len(told)-1] == ends && !page.More
-	}, 20*time.Second, time.Millisecond, "%v", told)
+	}, time.Minute, time.Millisecond, "%v", told)
 	return told, q.After
 }
 

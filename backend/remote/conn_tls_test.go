@@ -74,7 +74,7 @@ func TestQuietTLS(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c, far, under := secured(t)
 			// The ticket may come before the first look or after it: both are well.
-			require.Eventually(t, func() bool { require.True(t, c.alive()); return c.quiet.records.isWhole() }, 10*time.Second, time.Millisecond)
+			require.Eventually(t, func() bool { require.True(t, c.alive()); return c.quiet.records.isWhole() }, ample, time.Millisecond)
 			test.send(t, c, far, under)
 			if test.alive {
 				_, err := far.Write([]byte("answer"))
@@ -84,7 +84,7 @@ func TestQuietTLS(t *testing.T) {
 				require.NoError(t, err)
 				require.Equal(t, "answer", string(b))
 			}
-			require.Eventually(t, func() bool { return c.alive() == test.alive }, 10*time.Second, time.Millisecond, "once it has come")
+			require.Eventually(t, func() bool { return c.alive() == test.alive }, ample, time.Millisecond, "once it has come")
 		})
 	}
 }

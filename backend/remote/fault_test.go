@@ -92,7 +92,10 @@ func requireUnavailable(t testing.TB, err error, reasons ...mapping.Reason) {
 }
 
 func TestFaultsAreDocumentedAnswers(t *testing.T) {
-	f := newFaulty(t, backend.Options{Timeout: 400 * time.Millisecond, CircuitFailures: 1000})
+	f := newFaulty(t, backend.Options{Timeout: ample, CircuitFailures: 1000})
+	patient := f.client
+	brief, err := backend.NewClient(f.store, f.store.Sheet.Model, backend.Options{Timeout: 400 * time.Millisecond, CircuitFailures: 1000})
+	require.NoError(t, err)
 	unavailable, timeout, internal := mapping.BackendUnavailable, mapping.BackendTimeout, mapping.InternalError
 	never := make(chan struct{})
 	for _, test := range []struct {
@@ -124,11 +127,15 @@ func TestFaultsAreDocumentedAnswers(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			require.NoError(t, f.get(bg())) // over a connection that will be kept
 			require.NoError(t, f.Set(test.fault))
+			if test.reason == timeout {
+				f.client = brief
+			}
 			before, requests := f.upstream.writes.Load(), f.Stats().Requests
 			requireUnavailable(t, f.create(t), test.reason)
 			require.LessOrEqual(t, f.upstream.writes.Load()-before, test.writes)
 			require.LessOrEqual(t, f.Stats().Requests-requests, 1, "a write is sent once")
 			requireUnavailable(t, f.get(bg()), test.reason)
+			f.client = patient
 			require.NoError(t, f.Set(remotetest.Fault{}))
 			require.NoError(t, f.get(bg()))
 			require.NoError(t, f.create(t))
@@ -234,7 +241,7 @@ func TestCircuitOfOneResource(t *testing.T) {
 	require.NoError(t, f.Set(remotetest.Fault{}))
 	_, err := f.client.Get(bg(), f.store.Sheet.Model.Resource("contact"), backend.Query{Client: anna, ID: 1})
 	require.NoError(t, err)
-	require.Eventually(t, func() bool { return f.get(bg()) == nil }, 5*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return f.get(bg()) == nil }, ample, 10*time.Millisecond)
 	require.Equal(t, "closed", f.client.State())
 }
 

@@ -175,11 +175,13 @@ func TestIDStoreThatHangs(t *testing.T) {
 func TestOwnWaitsCloseNoCircuit(t *testing.T) {
 	k, lock := sharedIDStore(t)
 	var writes atomic.Int32
-	c, s := watchedGarage(t, k, 300*time.Millisecond, func(write bool) {
+	c, s := watchedGarage(t, k, ample, func(write bool) {
 		if write {
 			writes.Add(1)
 		}
 	})
+	brief, err := backend.NewClient(s, s.Sheet.Model, backend.Options{Timeout: time.Second, CircuitFailures: 1})
+	require.NoError(t, err)
 	contacts := s.Sheet.Model.Resource("contact")
 	rec, err := c.Create(bg(), noord, body(t, contacts, `{"kind":"person","name":"Held"}`), backend.Write{})
 	require.NoError(t, err)
@@ -187,21 +189,21 @@ func TestOwnWaitsCloseNoCircuit(t *testing.T) {
 		_, err := tx.Get(bg(), contacts, backend.Query{Client: noord, ID: rec.ID(), ForUpdate: true})
 		require.NoError(t, err)
 		for range 3 {
-			_, err = c.Update(bg(), noord, rec.ID(), patch(t, contacts, `{"name":"Later"}`), backend.Write{})
+			_, err = brief.Update(bg(), noord, rec.ID(), patch(t, contacts, `{"name":"Later"}`), backend.Write{})
 			require.ErrorIs(t, err, backend.ErrCollision)
 			found, _ := mapping.AsViolations(err)
 			require.Positive(t, found[0].RetryAfter)
 		}
 		return nil
 	}))
-	require.Equal(t, "closed", c.State())
+	require.Equal(t, "closed", brief.State())
 
 	for _, table := range []string{"kept_answer", "kept_turn"} {
 		free := lock(table)
-		_, err = c.Update(bg(), noord, rec.ID(), patch(t, contacts, `{"name":"Later"}`), keyed("k"))
+		_, err = brief.Update(bg(), noord, rec.ID(), patch(t, contacts, `{"name":"Later"}`), keyed("k"))
 		require.ErrorIs(t, err, backend.ErrOwnStore, table)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.Equal(t, "closed", c.State())
+		require.Equal(t, "closed", brief.State())
 		free()
 	}
 	require.EqualValues(t, 1, writes.Load())

@@ -27,6 +27,7 @@ func faultyGarage(t *testing.T, o backend.Options) (*garage, *remotetest.FaultPr
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, proxy.Close()) })
 	sh := loadSheet(t, "garagecloud.yaml", proxy.URL())
+	sh.Source.HTTP.MaxAnswer = 1 << 20
 	g.store = open(t, Options{Sheet: sh, IDStore: openIDStore(t)})
 	g.client, err = backend.NewClient(g.store, sh.Model, o)
 	require.NoError(t, err)
@@ -35,7 +36,10 @@ func faultyGarage(t *testing.T, o backend.Options) (*garage, *remotetest.FaultPr
 }
 
 func TestGarageBehindFaults(t *testing.T) {
-	g, proxy := faultyGarage(t, backend.Options{Timeout: 400 * time.Millisecond, CircuitFailures: 1000})
+	g, proxy := faultyGarage(t, backend.Options{Timeout: ample, CircuitFailures: 1000})
+	patient := g.client
+	brief, err := backend.NewClient(g.store, g.model, backend.Options{Timeout: 400 * time.Millisecond, CircuitFailures: 1000})
+	require.NoError(t, err)
 	contacts := g.model.Resource("contact")
 	posts := func() int { return g.Calls("POST /v3/{collection}") }
 	never := make(chan struct{})
@@ -49,6 +53,9 @@ func TestGarageBehindFaults(t *testing.T) {
 		known := g.first(t, "contact")
 		before := posts()
 		require.NoError(t, proxy.Set(f))
+		if f.Kind == remotetest.HalfOpen || f.Kind == remotetest.SlowBody {
+			g.client = brief
+		}
 		_, err := g.client.Create(bg(), noord, body(t, contacts, `{"kind":"person","name":"Once"}`), backend.Write{})
 		requireUnavailable(t, err, mapping.BackendUnavailable, mapping.BackendTimeout, mapping.InternalError)
 		require.LessOrEqual(t, posts()-before, 1)
@@ -56,6 +63,7 @@ func TestGarageBehindFaults(t *testing.T) {
 		requireUnavailable(t, err, mapping.BackendUnavailable, mapping.BackendTimeout, mapping.InternalError)
 		_, err = g.client.Get(bg(), contacts, backend.Query{Client: noord, ID: known.ID()})
 		requireUnavailable(t, err, mapping.BackendUnavailable, mapping.BackendTimeout, mapping.InternalError)
+		g.client = patient
 	}
 }
 
@@ -114,7 +122,7 @@ func TestTLS(t *testing.T) {
 		_, err = s.Get(bg(), s.Sheet.Model.Resource("order"), backend.Query{Client: anna, ID: 12345})
 		require.NoError(t, err)
 	}
-	ctx, cancel := context.WithTimeout(bg(), time.Second)
+	ctx, cancel := context.WithTimeout(bg(), ample)
 	defer cancel()
 	_, err = s.Get(ctx, s.Sheet.Model.Resource("order"), backend.Query{Client: anna, ID: 12345})
 	require.NoError(t, err)

@@ -3,6 +3,7 @@ package sqlrecord
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -60,13 +61,15 @@ func TestPageEndsInTime(t *testing.T) {
 
 // TestPageOfASlowSystem: a page ends in time also where the first few records take all of it.
 func TestPageOfASlowSystem(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-	defer cancel()
-	_, page, err := filling(t, ctx, func(int32) error { return auth.Sleep(ctx, 100*time.Millisecond) })
-	require.NoError(t, err)
-	require.NotEmpty(t, page.Changes)
-	require.Less(t, len(page.Changes), 10)
-	require.True(t, page.More)
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, page, err := filling(t, ctx, func(int32) error { return auth.Sleep(ctx, 100*time.Millisecond) })
+		require.NoError(t, err)
+		require.NotEmpty(t, page.Changes)
+		require.Less(t, len(page.Changes), 10)
+		require.True(t, page.More)
+	})
 }
 
 // TestPageEndsBeforeWhatCannotBeRead: what comes before a record that cannot be read is told. A

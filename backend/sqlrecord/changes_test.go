@@ -38,7 +38,7 @@ func contacts(t testing.TB, c *Changes, after string, last mapping.Record) (ids 
 			ids = append(ids, change.ID)
 		}
 		return len(ids) > 0 && ids[len(ids)-1] == last.ID()
-	}, 20*time.Second, time.Millisecond)
+	}, patience, time.Millisecond)
 	return ids
 }
 

@@ -102,7 +102,7 @@ func TestCountsBesideAQuietWriter(t *testing.T) {
 				return err
 			}))
 			return n > 0 || len(ended) > 0
-		}, 20*time.Second, time.Millisecond)
+		}, patience, time.Millisecond)
 		return nil
 	}))
 	require.NoError(t, <-ended)
@@ -138,7 +138,7 @@ func TestCountsKeepTheirChanges(t *testing.T) {
 			return err
 		}))
 		return kept == 0
-	}, 20*time.Second, time.Millisecond)
+	}, patience, time.Millisecond)
 }
 
 // TestCountsSayWhatFailed: of whichever resource it is, also of the last.

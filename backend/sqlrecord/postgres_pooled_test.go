@@ -53,7 +53,7 @@ func TestLocksBehindAPooler(t *testing.T) {
 
 			release := lockThing(t, direct)
 			for _, use := range usesOfThing(t, db.(*postgresDB)) {
-				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+				ctx, cancel := context.WithTimeout(t.Context(), patience)
 				require.ErrorIs(t, use(ctx), backend.ErrCollision)
 				cancel()
 			}

@@ -83,9 +83,9 @@ func TestPostgresLocks(t *testing.T) {
 
 	_, err = s.Get(t.Context(), order.Resource, backend.Query{Client: alice, ID: order.ID()})
 	require.ErrorIs(t, err, backend.ErrCollision)
-	brief, cancel := context.WithTimeout(t.Context(), time.Second) // enough for one wait, and not for the lock
+	patient, cancel := context.WithTimeout(t.Context(), patience) // the lock is held for longer
 	defer cancel()
-	_, err = s.Update(brief, alice, order, s.record("order", "reference", "changed"))
+	_, err = s.Update(patient, alice, order, s.record("order", "reference", "changed"))
 	require.ErrorIs(t, err, backend.ErrCollision)
 
 	read := make(chan error, 1)

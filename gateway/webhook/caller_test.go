@@ -323,7 +323,7 @@ func TestCallOfASilentPeer(t *testing.T) {
 	defer silent.Close()
 	r.URL = "https://" + silent.Addr().String()
 	cfg.Rules.Ports = []uint16{r.port(t)}
-	cfg.ConnectTimeout = 100 * time.Millisecond
+	cfg.ConnectTimeout = 500 * time.Millisecond // which is ample for the connection itself
 	require.Equal(t, webhook.ErrTLS, r.call(t, cfg).Err)
 }
 

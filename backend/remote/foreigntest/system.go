@@ -7,10 +7,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
+	"strconv"
 	"testing"
 	"time"
 
@@ -47,10 +47,9 @@ func installed(t testing.TB, name string) string {
 // it answers at path.
 func start(t testing.TB, path string, command func(port string) *exec.Cmd) *System {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	free, err := sqltest.FreePort()
 	require.NoError(t, err)
-	_, port, _ := net.SplitHostPort(listener.Addr().String())
-	require.NoError(t, listener.Close())
+	port := strconv.Itoa(free)
 	cmd := command(port)
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
@@ -60,7 +59,7 @@ func start(t testing.TB, path string, command func(port string) *exec.Cmd) *Syst
 		_ = cmd.Wait()
 		close(ended)
 	}()
-	s := &System{URL: "http://127.0.0.1:" + port, http: &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 8}}}
+	s := &System{URL: "http://127.0.0.1:" + port, http: &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 8}}}
 	t.Cleanup(func() {
 		s.http.CloseIdleConnections()
 		_ = cmd.Process.Kill()
