@@ -65,7 +65,7 @@ resources:
       article_kind: {constant: part}
       unit_type: {constant: piece}
       turnover_group_id: {absent: true}
-      price: {from: price}
+      price: {from: price, scale: 2}
       purchase_price: {from: cost, type: text, decimal_comma: true}
       supplier_id: {from: supplier.nr, zero: "0"}
   order:
@@ -207,7 +207,7 @@ func (c *cabinet) fill(t *rapid.T) {
 	nr := func() int { return rapid.IntRange(0, 7).Draw(t, "of") }
 	for n := range rapid.IntRange(2, 5).Draw(t, "articles") {
 		c.drawer["articles"] = append(c.drawer["articles"], asKept([]byte(fmt.Sprintf(`{"nr":"K%d","org":%s,"code":%s,"text":%s,"price":%s,"cost":%s,"supplier":{"nr":%d},"more":%d}`,
-			n, pick("1", "1", "2", "3"), pick(`"7"`, `"A-1"`, `"a/b"`), pick(`"x"`, `"y"`), pick("1.500", "0", "12.35"), pick(`"012,50"`, `"1"`), nr(), n))))
+			n, pick("1", "1", "2", "3"), pick(`"7"`, `"A-1"`, `"a/b"`), pick(`"x"`, `"y"`), pick("1.500", "0", "12.35", "12.349"), pick(`"012,50"`, `"1"`), nr(), n))))
 	}
 	for n := range rapid.IntRange(2, 5).Draw(t, "orders") {
 		c.drawer["orders"] = append(c.drawer["orders"], asKept([]byte(fmt.Sprintf(`{"nr":%d,"contact":%d,"text":%s}`, n+1, nr(), pick(`"one"`, `"two"`, `null`)))))
