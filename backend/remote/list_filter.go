@@ -123,8 +123,8 @@ func (l *listing) prepareFilters(ctx context.Context) (none bool, err error) {
 	return false, nil
 }
 
-// between looks for a time or a decimal that a service may keep finer than clients see: from a time
-// up to the next one, and about a decimal, as far as the request can say so.
+// between looks for what a service may keep otherwise than clients see: from a time up to the next
+// one, and about a decimal, as far as the request can say so.
 func (l *listing) between(f backend.Filter) {
 	l.judged = append(l.judged, f)
 	bounds := map[mapping.Operator]mapping.Value{mapping.AtLeast: f.Value, mapping.AtMost: f.Value}
@@ -306,7 +306,7 @@ func (l *listing) missed(rec mapping.Record) *mapping.Field {
 		if v.IsAbsent() {
 			v = mapping.NullValue()
 		}
-		if !f.Matches(v) && (!isAlike(f, v) || l.judges(f)) {
+		if !f.Matches(v) && (!isAlike(f, v) || l.judges(f) && !l.r.Fields[f.Field.Index].IsFiner(f.Value)) {
 			return f.Field
 		}
 	}

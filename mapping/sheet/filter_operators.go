@@ -140,12 +140,16 @@ func (c *codec) rounds() bool {
 	return c.field.Type == mapping.Float8 && c.field.Scale >= 0 && c.codes == nil && (c.decimals > c.field.Scale || c.decimals == 0 && c.system != sysInteger)
 }
 
-// IsFiner tells whether a service may keep a time or a decimal finer than clients see and filter by
-// it, and not find what is shown as v if it is asked for v.
+// IsFiner tells whether a service may keep what is shown as v otherwise, and not find it if it is asked
+// for v: a time or a decimal finer than clients see, a text with blanks or not in the case that is written.
 func (f *Field) IsFiner(v mapping.Value) bool {
 	c := &f.codec
 	if v.IsSet() && !f.isFixed() && c.rounds() {
 		return true
+	}
+	if v.Kind() == mapping.KindText && f.source == fromPlace && c.codes == nil {
+		raw, _ := c.writeText(v)
+		return c.trimLeft || c.trimRight || (c.upper || c.lower) && raw.Text != v.Text()
 	}
 	if v.Kind() != mapping.KindTime || f.isFixed() || c.codes != nil || c.clock != nil || c.system == sysDate {
 		return false
