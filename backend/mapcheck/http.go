@@ -102,6 +102,7 @@ func (c *httpCheck) resource(ctx context.Context, r *mapping.Resource) error {
 	}
 	c.Looked = append(c.Looked, fmt.Sprintf("%s: %d record(s)", r.Name, page.Records))
 	c.samples[r.Name] = samplesOf(page.Values)
+	c.keyNumbers(c.Sheet.Resources[r], path, page.Values)
 	for _, f := range page.Findings {
 		c.found(path, f, page.Records)
 	}
@@ -110,6 +111,18 @@ func (c *httpCheck) resource(ctx context.Context, r *mapping.Resource) error {
 		return nil
 	}
 	return c.paging(ctx, r, q, path)
+}
+
+// keyNumbers tells of kept keys that are numbers, and would go back as texts.
+func (c *httpCheck) keyNumbers(r *sheet.Resource, path string, values map[string]sheet.Raw) {
+	if r == nil || !r.Key.Kept {
+		return
+	}
+	for _, place := range r.Key.Places {
+		if kind := values[place].Kind; (kind == sheet.RawInt || kind == sheet.RawNumber) && !slices.Contains(r.Key.Numbers, place) {
+			c.add(Note, "http.key-number", strictyaml.Child(path, "key"), place+" is a number, which JSON is sent as a text", "say numbers: "+place+", unless the service takes texts too")
+		}
+	}
 }
 
 // found words what a probe found.

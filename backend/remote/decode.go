@@ -247,5 +247,5 @@ func (s *service) keyOf(ctx context.Context, r *resource, client auth.Client, id
 	if keys[ref] == "" {
 		return nil, backend.ErrNotFound
 	}
-	return sheet.SplitKey(keys[ref]), nil
+	return r.SplitKey(keys[ref]), nil
 }

@@ -147,3 +147,79 @@ func TestPartsOfSeconds(t *testing.T) {
 	require.Subset(t, list(backend.Query{ModifiedSince: at(300)}), []int32{3, 4})
 	require.Equal(t, []int32{4}, list(backend.Query{ModifiedSince: at(1000)}))
 }
+
+// TestDecimalsFindWhatIsShown has a service that keeps more decimals than clients see. Before, it
+// was asked for what it does not have, and =, [in] and bounds missed what clients see, or found what
+// they see otherwise.
+func TestDecimalsFindWhatIsShown(t *testing.T) {
+	prices := []string{"9.99", "9.994", "9.995", "9.999", "10", "10.004", "10.005", "0.004", "0", "-0.004", "-0.005", "-9.995", "-9.994", "-10.005", "-10"}
+	service := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var items []string
+		for i, text := range prices {
+			price, _ := strconv.ParseFloat(text, 64)
+			holds := true
+			for o, lets := range map[string]func(by float64) bool{"eq": func(by float64) bool { return price == by }, "gte": func(by float64) bool { return price >= by }, "gt": func(by float64) bool { return price > by }, "lte": func(by float64) bool { return price <= by }, "lt": func(by float64) bool { return price < by }} {
+				if by, err := strconv.ParseFloat(r.URL.Query().Get(o), 64); err == nil {
+					holds = holds && lets(by)
+				}
+			}
+			if in := r.URL.Query()["in"]; len(in) > 0 {
+				holds = holds && slices.Contains(in, text)
+			}
+			if holds {
+				items = append(items, fmt.Sprintf(`{"nr":%d,"price":%s}`, i+1, text))
+			}
+		}
+		_, _ = fmt.Fprintf(w, `[%s]`, strings.Join(items, ","))
+	})
+	for _, bounds := range []string{"", `, gte: "{filter.price.gte}", gt: "{filter.price.gt}", lte: "{filter.price.lte}", lt: "{filter.price.lt}"`} {
+		s := served(t, strings.Replace(decimalSheet, "BOUNDS", bounds, 1), service)
+		r := s.Sheet.Model.Resource("article")
+		f := r.Field("price")
+		list := func(filters ...backend.Filter) (ids []int32) {
+			page, err := s.List(bg(), r, backend.Query{Client: auth.Client{ID: 1}, Limit: 100, Total: true, Filters: filters})
+			require.NoError(t, err)
+			require.EqualValues(t, len(page.Records), page.Total)
+			for _, rec := range page.Records {
+				ids = append(ids, rec.ID())
+			}
+			return ids
+		}
+		page, err := s.List(bg(), r, backend.Query{Client: auth.Client{ID: 1}, Limit: 100})
+		require.NoError(t, err)
+		require.Len(t, page.Records, len(prices))
+		operators := []mapping.Operator{mapping.Equals, mapping.AnyOf}
+		if bounds != "" {
+			operators = append(operators, mapping.AtLeast, mapping.Above, mapping.AtMost, mapping.Below)
+		}
+		for _, o := range operators {
+			for _, rec := range page.Records {
+				by := backend.Filter{Field: f, Op: o, Value: rec.Values[f.Index]}
+				if o == mapping.AnyOf {
+					by.Value, by.Values = mapping.Value{}, []mapping.Value{by.Value}
+				}
+				var want []int32
+				for _, other := range page.Records {
+					if by.Matches(other.Values[f.Index]) {
+						want = append(want, other.ID())
+					}
+				}
+				require.Equal(t, want, list(by), "%q: %v %s", bounds, o, rec.Values[f.Index])
+			}
+		}
+	}
+}
+
+const decimalSheet = `
+format: 1
+source: {http: {url: "${GARAGE_URL}"}}
+rules: backend
+keep: keep.db
+accounts: {users: []}
+resources:
+  article:
+    key: {columns: nr}
+    client: ""
+    operations: {list: {path: /list, query: {eq: "{filter.price}", in: "{filter.price.in}"BOUNDS}, paging: {style: none}}}
+    fields: {number: {constant: x}, description: {constant: x}, article_kind: {constant: part}, unit_type: {constant: piece}, turnover_group_id: {absent: true}, price: {from: price, scale: 2}}
+`

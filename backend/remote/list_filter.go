@@ -123,11 +123,15 @@ func (l *listing) prepareFilters(ctx context.Context) (none bool, err error) {
 	return false, nil
 }
 
-// between looks for a time that a service may keep finer than clients see: from it up to the next
-// one, as far as the request can say so.
+// between looks for what a service may keep otherwise than clients see: from a time up to the next
+// one, and about a decimal, as far as the request can say so.
 func (l *listing) between(f backend.Filter) {
 	l.judged = append(l.judged, f)
-	for o, v := range map[mapping.Operator]mapping.Value{mapping.AtLeast: f.Value, mapping.Below: mapping.MilliValue(f.Value.Int() + 1)} {
+	bounds := map[mapping.Operator]mapping.Value{mapping.AtLeast: f.Value, mapping.AtMost: f.Value}
+	if f.Value.Kind() == mapping.KindTime {
+		bounds = map[mapping.Operator]mapping.Value{mapping.AtLeast: f.Value, mapping.Below: mapping.MilliValue(f.Value.Int() + 1)}
+	}
+	for o, v := range bounds {
 		name, raw, ok := l.r.Operand(l.r.list.Request, f.Field, o, v)
 		if _, taken := l.v.operands[name]; ok && !taken {
 			l.ask(name, raw)
@@ -153,7 +157,7 @@ func (l *listing) prepareOperator(_ context.Context, f backend.Filter) (none boo
 		l.judged = append(l.judged, f)
 		return false, nil
 	}
-	if sheet.IsLoose(f.Field, name) {
+	if l.r.Fields[f.Field.Index].IsLoose(f.Op, name) {
 		l.judged = append(l.judged, f)
 	}
 	l.ask(name, raw)
@@ -302,7 +306,7 @@ func (l *listing) missed(rec mapping.Record) *mapping.Field {
 		if v.IsAbsent() {
 			v = mapping.NullValue()
 		}
-		if !f.Matches(v) && (!isAlike(f, v) || l.judges(f)) {
+		if !f.Matches(v) && (!isAlike(f, v) || l.judges(f) && !l.r.Fields[f.Field.Index].IsFiner(f.Value)) {
 			return f.Field
 		}
 	}

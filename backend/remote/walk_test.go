@@ -38,7 +38,7 @@ resources:
     client: org
     operations:
       GET/contacts/{key}"}
-      list: {path: /contacts, query: {LIST, kind: "{filter.kind}", kind.in: "{filter.kind.in}", name: "{filter.name}", name.in: "{filter.name.in}", lang: "{filter.language}", lang.in: "{filter.language.in}",
+      list: {path: /contacts, query: {LIST, kind: "{filter.kind}", kind.in: "{filter.kind.in}", name: "{filter.name}", name.in: "{filter.name.in}", lang: "{filter.language}", lang.in: "{filter.language.in}", vat: "{filter.vat_number}", vat.in: "{filter.vat_number.in}", town: "{filter.first_name}", town.in: "{filter.first_name.in}",
         born: "{filter.birth_date}", credit.days: "{filter.payment_days}", credit.days.in: "{filter.payment_days.in}", odd: "{filter.is_supplier}", odd.in: "{filter.is_supplier.in}", memo: "{filter.note}", made: "{filter.created_at}", MADE}}
       update: {path: "/contacts/{key}", SEND}
     fields:
@@ -46,6 +46,7 @@ resources:
       name: name
       language: {from: lang, codes: {D: nl, E: en}, unknown: "null", null_as: "-"}
       vat_number: {from: vat, case: upper}
+      first_name: {from: town, trim: both}
       birth_date: {from: born, type: date}
       payment_days: credit.days
       is_customer: {from: roles, has: customer}
@@ -65,7 +66,7 @@ resources:
       article_kind: {constant: part}
       unit_type: {constant: piece}
       turnover_group_id: {absent: true}
-      price: {from: price}
+      price: {from: price, scale: 2}
       purchase_price: {from: cost, type: text, decimal_comma: true}
       supplier_id: {from: supplier.nr, zero: "0"}
   order:
@@ -80,7 +81,7 @@ resources:
 
 // walkedPlaces are the places of the sheet's fields.
 var walkedPlaces = map[string]string{
-	"contact.kind": "kind", "contact.name": "name", "contact.language": "lang", "contact.vat_number": "vat", "contact.birth_date": "born", "contact.payment_days": "credit.days", "contact.is_customer": "roles",
+	"contact.kind": "kind", "contact.name": "name", "contact.language": "lang", "contact.vat_number": "vat", "contact.first_name": "town", "contact.birth_date": "born", "contact.payment_days": "credit.days", "contact.is_customer": "roles",
 	"contact.is_supplier": "flags", "contact.note": "memo", "contact.created_at": "made", "article.number": "code", "article.description": "text", "article.price": "price", "article.purchase_price": "cost",
 	"article.supplier_id": "supplier.nr", "order.contact_id": "contact", "order.description": "text",
 }
@@ -200,14 +201,14 @@ func (c *cabinet) fill(t *rapid.T) {
 	c.drawer = map[string][]fields{}
 	pick := func(of ...string) string { return rapid.SampledFrom(of).Draw(t, "value") }
 	for n := range rapid.IntRange(3, 6).Draw(t, "contacts") {
-		c.drawer["contacts"] = append(c.drawer["contacts"], asKept([]byte(fmt.Sprintf(`{"nr":%d,"org":%s,"kind":%s,"name":%s,"lang":%s,"vat":%s,"born":%s,"credit":{"days":%s,"limit":%d},"roles":%s,"flags":%d,"memo":%s,"made":%s}`,
-			n+1, pick("1", "1", "1", "2", "3", "null"), pick(`"P"`, `"C"`, `"CO"`, `"X"`), pick(`"A"`, `"a b"`, `"O'Neil & Co"`, `"é"`), pick(`"D"`, `"E"`, `"F"`, `"-"`, `null`), pick(`"NL1"`, `"nl2"`, `null`), pick(`"1980-02-29"`, `"2000-01-01"`, `null`),
+		c.drawer["contacts"] = append(c.drawer["contacts"], asKept([]byte(fmt.Sprintf(`{"nr":%d,"org":%s,"kind":%s,"name":%s,"lang":%s,"vat":%s,"town":%s,"born":%s,"credit":{"days":%s,"limit":%d},"roles":%s,"flags":%d,"memo":%s,"made":%s}`,
+			n+1, pick("1", "1", "1", "2", "3", "null"), pick(`"P"`, `"C"`, `"CO"`, `"X"`), pick(`"A"`, `"a b"`, `"O'Neil & Co"`, `"é"`), pick(`"D"`, `"E"`, `"F"`, `"-"`, `null`), pick(`"NL1"`, `"nl2"`, `null`), pick(`"X"`, `" X "`, `"Y "`, `null`), pick(`"1980-02-29"`, `"2000-01-01"`, `null`),
 			pick("0", "14", "30", "null"), n, pick(`[]`, `["customer"]`, `["agent","customer"]`, `["agent"]`), rapid.IntRange(0, 7).Draw(t, "flags"), pick(`""`, `"x"`, `null`), pick(`"2026-07-01T10:00:00Z"`, `"2026-07-01T10:00:00.123456Z"`, `"2026-07-01T10:00:00.123Z"`, `null`)))))
 	}
 	nr := func() int { return rapid.IntRange(0, 7).Draw(t, "of") }
 	for n := range rapid.IntRange(2, 5).Draw(t, "articles") {
 		c.drawer["articles"] = append(c.drawer["articles"], asKept([]byte(fmt.Sprintf(`{"nr":"K%d","org":%s,"code":%s,"text":%s,"price":%s,"cost":%s,"supplier":{"nr":%d},"more":%d}`,
-			n, pick("1", "1", "2", "3"), pick(`"7"`, `"A-1"`, `"a/b"`), pick(`"x"`, `"y"`), pick("1.500", "0", "12.35"), pick(`"012,50"`, `"1"`), nr(), n))))
+			n, pick("1", "1", "2", "3"), pick(`"7"`, `"A-1"`, `"a/b"`), pick(`"x"`, `"y"`), pick("1.500", "0", "12.35", "12.349"), pick(`"012,50"`, `"1"`), nr(), n))))
 	}
 	for n := range rapid.IntRange(2, 5).Draw(t, "orders") {
 		c.drawer["orders"] = append(c.drawer["orders"], asKept([]byte(fmt.Sprintf(`{"nr":%d,"contact":%d,"text":%s}`, n+1, nr(), pick(`"one"`, `"two"`, `null`)))))
@@ -271,7 +272,7 @@ func findsWhatItShows(t require.TestingT, c *backend.Client, who auth.Client, r 
 // changes draws a change of one field.
 func changes(t *rapid.T, resource string) (field, text string) {
 	values := map[string][]string{
-		"contact.kind": {`"person"`, `"company"`}, "contact.name": {`"B"`, `"A"`}, "contact.language": {`"nl"`, `"en"`, "null"}, "contact.vat_number": {`"NL9"`, "null"}, "contact.birth_date": {`"1999-12-31"`, "null"},
+		"contact.kind": {`"person"`, `"company"`}, "contact.name": {`"B"`, `"A"`}, "contact.language": {`"nl"`, `"en"`, "null"}, "contact.vat_number": {`"NL9"`, "null"}, "contact.first_name": {`"Z"`, "null"}, "contact.birth_date": {`"1999-12-31"`, "null"},
 		"contact.payment_days": {"7", "14", "null"}, "contact.is_customer": {"0", "1"}, "contact.is_supplier": {"0", "1"}, "contact.note": {`"new"`, "null"},
 		"article.number": {`"N"`}, "article.description": {`"new"`}, "article.price": {"9.99", "1.5"}, "article.purchase_price": {"3", "12.5"}, "article.supplier_id": {"null"}, "order.description": {`"new"`, "null"},
 	}

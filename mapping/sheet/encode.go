@@ -322,7 +322,7 @@ func (r *Resource) keyParts(f *Field, target *Resource, v mapping.Value, keys Ke
 	if key == "" {
 		return nil, mapping.Fail(mapping.RelatedIDNotFound, mapping.Literal(f.Name), v.String())
 	}
-	parts := SplitKey(key)
+	parts := target.SplitKey(key)
 	if surplus := len(parts) - len(f.Write); surplus > 0 { // the client's own number
 		parts = parts[surplus:]
 	}

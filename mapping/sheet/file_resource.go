@@ -141,6 +141,9 @@ type keyFile struct {
 	// AB01 and ab01 are one, exact where they are two; default what an SQL database
 	// says, else exact.
 	Case string `yaml:"case" schema:"enum=exact|ignore"`
+	// Numbers are those of the columns that an HTTP service has as numbers, so that
+	// it is sent them without quotes.
+	Numbers names `yaml:"numbers"`
 	// Generated tells where the key of a new record comes from: identity,
 	// sequence:NAME, max+1, uuid, answer (an operation's; default with HTTP), or
 	// supplied (by the fields).

@@ -92,7 +92,7 @@ func (r *Resource) filterKey(f *Field, target *Resource, v mapping.Value, keys K
 	if key == "" {
 		return never(), nil
 	}
-	parts := SplitKey(key)
+	parts := target.SplitKey(key)
 	if surplus := len(parts) - len(places); surplus > 0 {
 		parts = parts[surplus:]
 	}

@@ -93,7 +93,8 @@ func (c *codec) sendable(o mapping.Operator) bool {
 
 // Operand is what a service is sent for a filter that is not equality, under the name of
 // its placeholder; it is false if the request has none. A service may keep finer times than
-// clients see: where the request can say so, those up to a time are those before the next one.
+// clients see: where the request can say so, those up to a time are those before the next one. Of
+// decimals it is asked from one unit below, or up to one above, and IsLoose.
 func (r *Resource) Operand(q *Request, f *mapping.Field, o mapping.Operator, v mapping.Value) (name string, raw Raw, ok bool) {
 	if v.Kind() == mapping.KindTime {
 		if by := map[mapping.Operator]mapping.Operator{mapping.AtMost: mapping.Below, mapping.Above: mapping.AtLeast}[o]; q.Uses(operand(f.Name, by)) {
@@ -122,14 +123,34 @@ func (r *Resource) Operand(q *Request, f *mapping.Field, o mapping.Operator, v m
 		raw, _ = c.writeTime(v.Int())
 		return name, raw, c.clock == nil && c.says(v, raw, Raw{})
 	}
+	if c.rounds() {
+		switch o {
+		case mapping.AtLeast:
+			v = mapping.DecimalValue(v.Int()-1, v.Scale())
+		case mapping.AtMost:
+			v = next(v)
+		}
+	}
 	raw, _, bad := c.write(v)
 	return name, raw, bad == nil
 }
 
-// IsFiner tells whether a service may keep a time finer than clients see and filter by it, and not
-// find what is shown as v if it is asked for v.
+// rounds tells whether the system may keep decimals beyond those of the field.
+func (c *codec) rounds() bool {
+	return c.field.Type == mapping.Float8 && c.field.Scale >= 0 && c.codes == nil && (c.decimals > c.field.Scale || c.decimals == 0 && c.system != sysInteger)
+}
+
+// IsFiner tells whether a service may keep what is shown as v otherwise, and not find it if it is asked
+// for v: a time or a decimal finer than clients see, a text with blanks or not in the case that is written.
 func (f *Field) IsFiner(v mapping.Value) bool {
 	c := &f.codec
+	if v.IsSet() && !f.isFixed() && c.rounds() {
+		return true
+	}
+	if v.Kind() == mapping.KindText && f.source == fromPlace && c.codes == nil {
+		raw, _ := c.writeText(v)
+		return c.trimLeft || c.trimRight || (c.upper || c.lower) && raw.Text != v.Text()
+	}
 	if v.Kind() != mapping.KindTime || f.isFixed() || c.codes != nil || c.clock != nil || c.system == sysDate {
 		return false
 	}
@@ -137,9 +158,9 @@ func (f *Field) IsFiner(v mapping.Value) bool {
 }
 
 // IsLoose tells whether a service that is sent an operand may list more than the filter lets
-// through: what reads as the time after it.
-func IsLoose(f *mapping.Field, name string) bool {
-	return f.Type == mapping.Timestamp && name == operand(f.Name, mapping.AtMost)
+// through: what reads as the time after it, or as another number once it is rounded.
+func (f *Field) IsLoose(o mapping.Operator, name string) bool {
+	return o.IsRange() && f.codec.rounds() || f.Type == mapping.Timestamp && name == operand(f.Name, mapping.AtMost)
 }
 
 // unsent are the operators other than equality that the calls do not have.

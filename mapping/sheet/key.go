@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"frontdesk/auth"
@@ -53,6 +54,17 @@ func (r *Resource) IsOf(row, key []Raw) bool {
 	asked, ok := r.number(key[0])
 	came, read := r.number(row[r.keyAt[0]])
 	return ok && read && asked == came
+}
+
+// SplitKey separates the parts of a kept key, as the system has them.
+func (r *Resource) SplitKey(key string) []Raw {
+	parts := SplitKey(key)
+	for i, place := range r.Key.Places {
+		if i < len(parts) && slices.Contains(r.Key.Numbers, place) && isPlainNumber(parts[i].Text) {
+			parts[i].Kind = RawNumber
+		}
+	}
+	return parts
 }
 
 // SameKey tells whether two kept keys, or parts of them, are the same to the system.

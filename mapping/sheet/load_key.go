@@ -59,6 +59,15 @@ func (d *draft) keyID() {
 	if f.Case != "" && !r.Key.Kept {
 		d.fail(d.at("key", "case"), "found with a key that is the ID itself, a number: expected none, or id: kept")
 	}
+	for _, name := range f.Numbers {
+		switch path := d.at("key", "numbers"); {
+		case !d.http() || !r.Key.Kept:
+			d.fail(path, "found without a kept key of an HTTP service, expected none: a database says what its columns are, and an ID is a number")
+		case !slices.Contains(f.Columns, name):
+			d.unknown(path, "column of the key", name, f.Columns)
+		}
+	}
+	r.Key.Numbers = f.Numbers
 	r.Key.IgnoresCase, r.Key.CaseCounts = f.Case == "ignore", f.Case == "exact"
 	if r.Key.Kept && d.Keep == "" {
 		d.fail(d.at("key"), "the IDs of %s are given out and must be kept, expected keep: FILE at the top of the sheet", d.of.Name)

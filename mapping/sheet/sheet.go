@@ -144,8 +144,10 @@ type Key struct {
 	// IgnoresCase tells that kept keys which differ in case alone are one. A driver that
 	// knows it says so itself, unless CaseCounts.
 	IgnoresCase, CaseCounts bool
-	Generated               string // identity, max+1, uuid, answer, supplied or sequence
-	Sequence                string
+	// Numbers are those of the places that a service has as numbers.
+	Numbers   []string
+	Generated string // identity, max+1, uuid, answer, supplied or sequence
+	Sequence  string
 	// ByClient tells that the first place is that of the client's number.
 	ByClient bool
 
