@@ -175,7 +175,7 @@ func TestIDStoreThatHangs(t *testing.T) {
 func TestOwnWaitsCloseNoCircuit(t *testing.T) {
 	k, lock := sharedIDStore(t)
 	var writes atomic.Int32
-	c, s := watchedGarage(t, k, 300*time.Millisecond, func(write bool) {
+	c, s := watchedGarage(t, k, time.Minute, func(write bool) {
 		if write {
 			writes.Add(1)
 		}
@@ -183,11 +183,21 @@ func TestOwnWaitsCloseNoCircuit(t *testing.T) {
 	contacts := s.Sheet.Model.Resource("contact")
 	rec, err := c.Create(bg(), noord, body(t, contacts, `{"kind":"person","name":"Held"}`), backend.Write{})
 	require.NoError(t, err)
+	brief := func(w backend.Write) error { // long enough to come to where it waits, also on a busy machine
+		ctx, cancel := context.WithTimeout(bg(), 2*time.Second)
+		defer cancel()
+		_, err := c.Update(ctx, noord, rec.ID(), patch(t, contacts, `{"name":"Later"}`), w)
+		return err
+	}
 	require.NoError(t, s.Write(bg(), func(tx backend.Tx) error {
 		_, err := tx.Get(bg(), contacts, backend.Query{Client: noord, ID: rec.ID(), ForUpdate: true})
 		require.NoError(t, err)
-		for range 3 {
-			_, err = c.Update(bg(), noord, rec.ID(), patch(t, contacts, `{"name":"Later"}`), backend.Write{})
+		waited := make(chan error, 3)
+		for range cap(waited) {
+			go func() { waited <- brief(backend.Write{}) }()
+		}
+		for range cap(waited) {
+			err := <-waited
 			require.ErrorIs(t, err, backend.ErrCollision)
 			found, _ := mapping.AsViolations(err)
 			require.Positive(t, found[0].RetryAfter)
@@ -198,7 +208,7 @@ func TestOwnWaitsCloseNoCircuit(t *testing.T) {
 
 	for _, table := range []string{"kept_answer", "kept_turn"} {
 		free := lock(table)
-		_, err = c.Update(bg(), noord, rec.ID(), patch(t, contacts, `{"name":"Later"}`), keyed("k"))
+		err = brief(keyed("k"))
 		require.ErrorIs(t, err, backend.ErrOwnStore, table)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.Equal(t, "closed", c.State())
