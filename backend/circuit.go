@@ -35,6 +35,7 @@ type circuit struct {
 	most    int // failures in a row
 	pause   time.Duration
 	changed func(from, to string) // told under the lock
+	clock   func() time.Time
 
 	mu      sync.Mutex
 	state   string // as of its last look at the clock
@@ -87,7 +88,7 @@ func (c *circuit) leave(client int64, trial bool, v verdict) (opened bool) {
 		spread := !c.several && client != c.first
 		c.several = c.several || spread
 		if trial && c.state == stateHalfOpen || c.failed >= c.most && (c.state == stateClosed || spread) {
-			c.until = time.Now().Add(c.pause)
+			c.until = c.clock().Add(c.pause)
 			opened = c.state != stateOpen
 			c.turn(stateOpen)
 		}
@@ -98,7 +99,7 @@ func (c *circuit) leave(client int64, trial bool, v verdict) (opened bool) {
 
 // now is the state by the clock.
 func (c *circuit) now() string {
-	if c.state == stateOpen && time.Now().After(c.until) {
+	if c.state == stateOpen && c.clock().After(c.until) {
 		c.turn(stateHalfOpen)
 	}
 	return c.state

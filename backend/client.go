@@ -45,7 +45,7 @@ type Options struct {
 	// let through. Default 10 and 5 s.
 	CircuitFailures int
 	CircuitPause    time.Duration
-	// Now is the clock that derived fields are set by; nil for time.Now.
+	// Now is the clock that derived fields are set by, and the pauses of circuits; nil for time.Now.
 	Now func() time.Time
 	// OnState is called with every change of a circuit breaker; may be nil. It must
 	// return at once.

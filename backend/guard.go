@@ -76,7 +76,7 @@ func (c *Client) newLane(resource, kind string, room *shares, of *group) *lane {
 			o.OnState(Circuit{resource, kind, to}, from)
 		}
 	}
-	return &lane{resource: resource, kind: kind, name: Circuit{Resource: resource, Calls: kind}.String(), room: room, group: of, circuit: &circuit{most: o.CircuitFailures, pause: o.CircuitPause, changed: changed, state: stateClosed}}
+	return &lane{resource: resource, kind: kind, name: Circuit{Resource: resource, Calls: kind}.String(), room: room, group: of, circuit: &circuit{most: o.CircuitFailures, pause: o.CircuitPause, changed: changed, clock: o.Now, state: stateClosed}}
 }
 
 // State is the worst state of all circuits: closed, half-open or open.

@@ -22,7 +22,7 @@ func openClient(b *basis, c config.Backend, system *System, wrap WrapDriver, tol
 	}
 	return backend.NewClient(driver, system.model, backend.Options{
 		Timeout: c.Timeout, MaxConcurrent: c.MaxConcurrent, MaxQueue: &c.MaxQueue,
-		CircuitFailures: c.Circuit.Failures, CircuitPause: c.Circuit.Pause, Trace: b.tracing.call(),
+		CircuitFailures: c.Circuit.Failures, CircuitPause: c.Circuit.Pause, Now: b.now, Trace: b.tracing.call(),
 		Observe: func(ctx context.Context, call backend.Call) {
 			b.metrics.observeCall(ctx, call)
 			told.NoteCall(call.Lane, call.Took, fateOf(call.Outcome))

@@ -317,7 +317,7 @@ func (d *Desk) FollowBackup(token, location string) {
 	require.Eventually(d.T, func() bool {
 		a = d.Call("GET", at, token, "")
 		return a.Status == 200
-	}, 30*time.Second, 50*time.Millisecond)
+	}, Patience, 50*time.Millisecond)
 	download := a.Data(d.T)["url"].(string)
 	resp, err := d.HTTP.Get(download)
 	require.NoError(d.T, err)

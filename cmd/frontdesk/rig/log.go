@@ -80,6 +80,17 @@ func (d *Desk) Logged(requestID string) (line string) {
 	return line
 }
 
+// Failures returns the log without the access lines.
+func (d *Desk) Failures() string {
+	var told strings.Builder
+	for line := range strings.Lines(d.Log.String()) {
+		if !strings.Contains(line, `"request",`) {
+			told.WriteString(line)
+		}
+	}
+	return told.String()
+}
+
 // RequireLimited checks that a request was refused, and by which limit.
 func (d *Desk) RequireLimited(a Answer, cause string, longest int) {
 	d.T.Helper()

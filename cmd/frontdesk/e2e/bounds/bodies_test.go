@@ -268,7 +268,7 @@ func TestDownloadWithoutReading(t *testing.T) {
 func TestDownloadBySlowClients(t *testing.T) {
 	t.Parallel()
 	hooks, options := rig.NewHooks(t, nil)
-	options.Server = "  write_timeout: 2s"
+	options.Server = "  write_timeout: 4s"
 	options.Extra += "callbacks: [\"GET /document\"]\n"
 	d := rig.OnSQLite(t, options)
 	token := d.Login(rig.HookedKey, "demo")
@@ -296,7 +296,7 @@ func TestDownloadBySlowClients(t *testing.T) {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	taken := int64(0)
-	for began := time.Now(); time.Since(began) < 5*time.Second; <-tick.C {
+	for began := time.Now(); time.Since(began) < 9*time.Second; <-tick.C {
 		n, err := io.CopyN(io.Discard, slow.Body, 16<<10)
 		require.NoError(t, err)
 		taken += n

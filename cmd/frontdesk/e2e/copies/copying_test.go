@@ -114,7 +114,7 @@ func (c *copying) becomesWhole() {
 // catchesUp waits until the copy equals its source, as that gateway answers it.
 func (c *copying) catchesUp(g *gateway) {
 	c.t.Helper()
-	deadline := time.Now().Add(2 * rig.Patience)
+	deadline := time.Now().Add(4 * rig.Patience)
 	for want := c.sourceOf(g); !strings.Contains(c.log.String(), "up to date: ") || !equal(want, c.records()); {
 		if time.Now().After(deadline) {
 			c.t.Logf("%s%s", c.log, g.Log)

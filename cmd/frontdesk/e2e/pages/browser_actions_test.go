@@ -44,7 +44,7 @@ func (p *tab) signOut(d *rig.Desk) {
 	token := p.text("[data-token]")
 	p.click("[data-sign-out]")
 	p.await("document.querySelector('#announcer').textContent === 'Signed out.'")
-	require.Eventually(p.t, func() bool { return d.Call("GET", "/authenticate", token, "").Status == 401 }, 10*time.Second, 20*time.Millisecond)
+	require.Eventually(p.t, func() bool { return d.Call("GET", "/authenticate", token, "").Status == 401 }, rig.Patience, 20*time.Millisecond)
 }
 
 // checkShown verifies a request as the callback helper writes it.

@@ -57,15 +57,15 @@ func TestChangesBehindASheet(t *testing.T) {
 
 	behind := &rig.Practice{Desk: d, T: t, DSN: database}
 	behind.Alter("UPDATE REL SET NAAM = 'De Vries', MUTNR = MUTNR + 1 WHERE RELNR = %d", made)
-	require.Eventually(t, func() bool { told = ask(after); return told.Data[0].Record["name"] == "De Vries" }, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { told = ask(after); return told.Data[0].Record["name"] == "De Vries" }, rig.Patience, time.Millisecond)
 	behind.Alter("DELETE FROM REL WHERE RELNR = %d", made)
-	require.Eventually(t, func() bool { told = ask(after); return told.Data[0].Kind == "deleted" }, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { told = ask(after); return told.Data[0].Kind == "deleted" }, rig.Patience, time.Millisecond)
 
 	gone := d.Call("GET", "/changes?resource=order&after="+url.QueryEscape(told.Cursor), token, "")
 	require.Equal(t, 410, gone.Status, "nobody has followed orders since the cursor: %s", gone.Body)
 	require.Eventually(t, func() bool { // of vehicles everything is read once before their first cursor
 		return d.Call("GET", "/changes?resource=vehicle", token, "").Status == 200
-	}, 20*time.Second, time.Millisecond)
+	}, rig.Patience, time.Millisecond)
 
 	metrics := d.OpsText("/metrics")
 	require.Contains(t, metrics, "frontdesk_changes_scan_clients{resource=\"contact\"} 1")

@@ -46,7 +46,7 @@ func changesFrom(p *rig.Practice, query string, n int) (page changesPage) {
 	require.Eventually(p.T, func() bool {
 		page = changes(p, "/changes?"+query)
 		return len(page.Data) >= n
-	}, 20*time.Second, time.Millisecond)
+	}, rig.Patience, time.Millisecond)
 	require.Len(p.T, page.Data, n)
 	return page
 }
@@ -64,7 +64,7 @@ func beginning(p *rig.Practice) string {
 				return n > 0 && page.Data[n-1].ID == last
 			}
 		}
-	}, 20*time.Second, time.Millisecond)
+	}, rig.Patience, time.Millisecond)
 	begin := changes(p, "/changes")
 	require.Empty(p.T, begin.Data)
 	require.False(p.T, begin.More)

@@ -78,7 +78,8 @@ func TestContractForgotPassword(t *testing.T) {
 // TestContractFailures keeps the cause of a failure from the client, and finds
 // it in the log under the request's id.
 func TestContractFailures(t *testing.T) {
-	onPractice(t, func(t *testing.T, p *rig.Practice) {
+	rig.OnEngines(t, func(t *testing.T, dsn string) {
+		p := rig.NewPractice(t, dsn, ", circuit: {pause: 1m}") // longer than a test looks at it
 		p.Faults.Set(rig.Fails)
 		a := p.Call("GET", "/contact/1", p.Token, "", "X-Request-Id", "broken-one")
 		require.Equal(t, 500, a.Status)

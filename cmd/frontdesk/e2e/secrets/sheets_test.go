@@ -89,15 +89,25 @@ func garageCloud(t testing.TB) kind {
 		server := httptest.NewServer(services[side])
 		t.Cleanup(server.Close)
 		return startSheet(t, "remote", rig.Read(t, rig.RemoteSheets(t, "garagecloud.yaml")), "${GARAGE_URL}", server.URL, "${GARAGE_SECRET}", remotetest.ClientSecret,
-			"size: 200", "size: 20") // so that lists have several pages
+			"size: 200", "size: 20", // so that lists have several pages
+			"timeout: 5s", "timeout: 60s")
 	}}
 }
 
-// startSheet serves a system behind a sheet; values are what stands for what in its text.
+// startSheet serves a system behind a sheet; values are what stands for what in its text. No
+// disk or processor that is slow for a while ends a call, and what ended one is told.
 func startSheet(t testing.TB, driver, sheet string, values ...string) *rig.Desk {
 	t.Helper()
 	o, _ := rig.BySheet(t, driver, strings.Replace(sheet, "\nresources:\n", scanned, 1), values...)
-	return rig.Start(t, o)
+	o.Backend += ", timeout: 60s"
+	d := rig.Start(t, o)
+	t.Cleanup(func() {
+		if t.Failed() {
+			d.Shutdown() // which writes the rest of its log
+			t.Logf("%s", d.Failures())
+		}
+	})
+	return d
 }
 
 func openSQL(t testing.TB, driver, dsn string) *sql.DB {

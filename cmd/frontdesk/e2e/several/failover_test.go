@@ -78,7 +78,7 @@ func (f *failover) write(writer int) {
 func (f *failover) reaches(more int64) {
 	f.T.Helper()
 	from := f.answered.Load()
-	require.Eventually(f.T, func() bool { return f.answered.Load() >= from+more }, rig.Patience, 5*time.Millisecond)
+	require.Eventually(f.T, func() bool { return f.answered.Load() >= from+more }, 4*rig.Patience, 5*time.Millisecond)
 }
 
 // TestFailover: the primary crashes while clients write and callbacks are under
@@ -145,7 +145,7 @@ func TestParametersOfPostgres(t *testing.T) {
 	require.NoError(t, err)
 	defer silent.Close()
 	dsn := rig.Engines[1].DSN(t)
-	d := rig.Start(t, rig.Options{DSN: strings.Replace(dsn, "@", "@"+silent.Addr().String()+",", 1) + "&connect_timeout=1&pool_max_conns=7&statement_timeout=100ms"})
+	d := rig.Start(t, rig.Options{DSN: strings.Replace(dsn, "@", "@"+silent.Addr().String()+",", 1) + "&connect_timeout=1&pool_max_conns=7&statement_timeout=2s"})
 	require.Contains(t, d.OpsText("/metrics"), "\nfrontdesk_backend_pool_limit 7\n")
 	token := d.Login(rig.FullKey, "demo")
 	conn, err := pgx.Connect(t.Context(), dsn)
