@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strconv"
 	"sync"
@@ -20,19 +21,22 @@ import (
 
 // benchData is one seeded database for all benchmarks of a run.
 var benchData struct {
-	once sync.Once
-	dsn  string
-	err  error
+	once   sync.Once
+	folder string
+	err    error
 }
 
 func benchDSN(b *testing.B) string {
 	benchData.once.Do(func() {
-		benchData.dsn = "sqlite:" + filepath.Join(b.TempDir(), "..", "..", desk.DatabaseFile)
-		benchData.err = rig.SeedDatabase(benchData.dsn, rig.BenchRecords)
+		if benchData.folder, benchData.err = os.MkdirTemp("", "frontdesk-bench-"); benchData.err == nil {
+			benchData.err = rig.SeedDatabase("sqlite:"+filepath.Join(benchData.folder, desk.DatabaseFile), rig.BenchRecords)
+		}
 	})
 	require.NoError(b, benchData.err)
-	return benchData.dsn
+	return "sqlite:" + filepath.Join(benchData.folder, desk.DatabaseFile)
 }
+
+func removeBenchData() error { return os.RemoveAll(benchData.folder) } // none of no name
 
 // BenchmarkHTTP sends real requests over loopback connections, 32 at once. The
 // client's own work is in the figures.
