@@ -87,8 +87,8 @@ func TestHasherWaitsForRoomAsLongAsTheContext(t *testing.T) {
 	require.NoError(t, <-admitted)
 }
 
-// used is the processor time that f takes: what it takes by the clock depends on what else
-// the machine does.
+// used is the processor time of the process while f runs, so no test that asks for it is parallel:
+// what f takes by the clock depends on what else the machine does.
 func used(t *testing.T, f func()) time.Duration {
 	t.Helper()
 	now := func() time.Duration {

@@ -45,7 +45,7 @@ type circuit struct {
 	until   time.Time
 	trying  bool // half-open: the call that is let through is under way
 
-	calm atomic.Bool // closed, and the last call did not fail: another success changes nothing
+	calm atomic.Bool // closed, without a failure since the last success: another success changes nothing
 }
 
 // enter asks for permission to make a call, and tells whether it is the trial call. The

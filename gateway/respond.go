@@ -53,7 +53,7 @@ func (x *Exchange) answerRecord(status int, rec mapping.Record, fields []int, et
 	x.answer(status, jsonType, func(dst []byte) []byte { return appendRecord(dst, rec, fields) })
 }
 
-// tag gives an answer its entity tag, by which the client may ask for it again.
+// tag gives an answer its entity tag, by which the client may ask whether it has changed.
 func (x *Exchange) tag(etag []byte) {
 	h := &x.response.Header
 	h.SetCanonical([]byte("Etag"), etag)

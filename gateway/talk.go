@@ -135,7 +135,7 @@ func ambiguous(h *fasthttp.RequestHeader) error {
 		if bytes.IndexByte(name, ' ') >= 0 {
 			return errBlank
 		}
-		if len(name) < len("Content-Length") {
+		if len(name) < len("Content-Length") { // shorter than both, as most are
 			continue
 		}
 		length = length || bytes.EqualFold(name, []byte("Content-Length"))

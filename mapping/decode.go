@@ -70,6 +70,7 @@ func DecodeBodyOf(r *Resource, arrays Arrays, data []byte, loc *time.Location) (
 	return decodeAny(r, arrays, data, text, loc)
 }
 
+// decodeAny reads any body; text is data once more, as the string that values are parts of.
 func decodeAny(r *Resource, arrays Arrays, data []byte, text string, loc *time.Location) (*Body, error) {
 	d := r.model.newDecoder(arrays, data, text, loc)
 	defer r.model.free(d)
@@ -208,7 +209,7 @@ func (d *decoder) field(b *Body, f *Field) error {
 	if f.Type == Array { // not an array: judged like an empty one
 		return nil
 	}
-	text := d.plain(raw)
+	text := d.textOf(raw)
 	v, ok := f.parseJSON(raw.Kind(), text, d.loc)
 	if !ok {
 		sent := sentText(raw)
@@ -301,8 +302,8 @@ func (d *decoder) part(raw jsontext.Value) string {
 	return d.text[end-len(raw) : end]
 }
 
-// plain returns the value that was just read, a string without its quotes.
-func (d *decoder) plain(raw jsontext.Value) string {
+// textOf returns the value that was just read as text, a string without its quotes.
+func (d *decoder) textOf(raw jsontext.Value) string {
 	if raw.Kind() == '"' {
 		return d.unquote(raw)
 	}

@@ -41,7 +41,7 @@ func (s *Sessions) remember(ctx context.Context, why auth.Cause, ended ...*auth.
 	s.soon(ctx, commands)
 }
 
-// soon is what the server answers within rememberTimeout. The commands can be repeated: they are
+// soon is what the server answers within s.remembering. The commands can be repeated: they are
 // where a connection was lost, which after a failover shows only when it is used.
 func (s *Sessions) soon(ctx context.Context, commands []rueidis.Completed) (answers []rueidis.RedisResult) {
 	if len(commands) == 0 {

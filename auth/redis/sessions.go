@@ -33,7 +33,8 @@ var (
 type Sessions struct {
 	client *Client
 	clock  func() time.Time
-	// remembering is rememberTimeout, where no test needs longer.
+	// remembering is how long a call waits for what is told of ended sessions: rememberTimeout,
+	// and longer in tests.
 	remembering time.Duration
 	// decoded are sessions as they were read last, by the first bits of their hash. The
 	// server is asked every time; if it answers the same again, the answer need not be

@@ -120,7 +120,7 @@ func (c *httpCheck) keyNumbers(r *sheet.Resource, path string, values map[string
 	}
 	for _, place := range r.Key.Places {
 		if kind := values[place].Kind; (kind == sheet.RawInt || kind == sheet.RawNumber) && !slices.Contains(r.Key.Numbers, place) {
-			c.add(Note, "http.key-number", strictyaml.Child(path, "key"), place+" is a number, which JSON is sent as a text", "say numbers: "+place+", unless the service takes texts too")
+			c.add(Note, "http.key-number", strictyaml.Child(path, "key"), place+" is a number, and is sent as a text in JSON", "say numbers: "+place+", unless the service takes texts too")
 		}
 	}
 }

@@ -100,7 +100,7 @@ func (l *listing) prepareFilters(ctx context.Context) (none bool, err error) {
 			return false, err
 		case l.r.Fields[f.Field.Index].IsOpen(f.Value):
 			l.judged = append(l.judged, f)
-		case l.r.Fields[f.Field.Index].IsFiner(f.Value):
+		case l.r.Fields[f.Field.Index].MayDiffer(f.Value):
 			l.between(f)
 		case len(alternatives) == 0:
 			return true, nil
@@ -123,8 +123,9 @@ func (l *listing) prepareFilters(ctx context.Context) (none bool, err error) {
 	return false, nil
 }
 
-// between looks for what a service may keep otherwise than clients see: from a time up to the next
-// one, and about a decimal, as far as the request can say so.
+// between asks for what a service may keep otherwise than clients see: a time up to the next one, a
+// decimal with one unit on either side, as far as the request has placeholders for it. What comes is
+// judged; a text is not asked for.
 func (l *listing) between(f backend.Filter) {
 	l.judged = append(l.judged, f)
 	bounds := map[mapping.Operator]mapping.Value{mapping.AtLeast: f.Value, mapping.AtMost: f.Value}
@@ -184,7 +185,7 @@ func (l *listing) prepareAnyOf(ctx context.Context, f backend.Filter) (none bool
 		if err != nil {
 			return false, err
 		}
-		sendable = sendable && !l.r.Fields[f.Field.Index].IsOpen(v) && !l.r.Fields[f.Field.Index].IsFiner(v)
+		sendable = sendable && !l.r.Fields[f.Field.Index].IsOpen(v) && !l.r.Fields[f.Field.Index].MayDiffer(v)
 		for _, what := range alternatives {
 			if sendable = sendable && len(what) == 1 && l.isSaid(name, what); sendable {
 				all = append(all, what[0].Value)
@@ -306,7 +307,7 @@ func (l *listing) missed(rec mapping.Record) *mapping.Field {
 		if v.IsAbsent() {
 			v = mapping.NullValue()
 		}
-		if !f.Matches(v) && (!isAlike(f, v) || l.judges(f) && !l.r.Fields[f.Field.Index].IsFiner(f.Value)) {
+		if !f.Matches(v) && (!isAlike(f, v) || l.judges(f) && !l.r.Fields[f.Field.Index].MayDiffer(f.Value)) {
 			return f.Field
 		}
 	}

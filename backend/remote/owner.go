@@ -20,7 +20,7 @@ type owners struct {
 	about  ownerRef    // the record that a write changes; none for a read
 	row    []sheet.Raw // its row
 
-	unversioned bool // as the query
+	unversioned bool // the query has no use for versions
 }
 
 // ownerRef names a record.

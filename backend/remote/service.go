@@ -296,9 +296,9 @@ type values struct {
 	fields   []sheet.Assignment
 	page     place
 
-	// Those of a pooled one; nil else.
-	bound func(string) sheet.Raw // get
-	head  []byte                 // room for the lines of the head
+	// Of those from newValues alone: made once, so that no call allocates them.
+	getter func(string) sheet.Raw // get
+	head   []byte                 // room for the lines of the head
 }
 
 // newValues returns values for calls one after the other, which the caller frees after the last:
@@ -307,15 +307,16 @@ func (s *service) newValues() *values {
 	v, _ := s.pooled.Get().(*values)
 	if v == nil {
 		v = &values{head: make([]byte, 0, 256)}
-		v.bound = v.get
+		v.getter = v.get
 	}
 	return v
 }
 
+// freeValues empties values for another call.
 func (s *service) freeValues(v *values) {
-	bound, head := v.bound, v.head[:0]
+	getter, head := v.getter, v.head[:0]
 	*v = values{}
-	v.bound, v.head = bound, head
+	v.getter, v.head = getter, head
 	if cap(head) <= keptBuffer {
 		s.pooled.Put(v)
 	}

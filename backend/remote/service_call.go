@@ -77,11 +77,11 @@ func (s *service) shown(op *operation) string {
 
 // request fills in the templates of a call.
 func (s *service) request(ctx context.Context, op *operation, v *values) (request, error) {
-	filled := sheet.Values{Get: v.bound, Fields: s.body(op, v.fields)}
-	head := v.head
-	if v.bound == nil {
-		filled.Get, head = v.get, make([]byte, 0, 256)
+	get, head := v.getter, v.head
+	if get == nil {
+		get, head = v.get, make([]byte, 0, 256)
 	}
+	filled := sheet.Values{Get: get, Fields: s.body(op, v.fields)}
 	if v.lists != nil {
 		filled.List = v.list
 	}
@@ -112,7 +112,7 @@ func (s *service) request(ctx context.Context, op *operation, v *values) (reques
 		r.head = appendHeaders(r.head, built)
 	}
 	r.head = s.o.aboutHeaders(ctx, r.head)
-	if v.bound != nil {
+	if v.getter != nil {
 		v.head = r.head
 	}
 	return r, nil

@@ -24,5 +24,8 @@ func TestReadersUsedLastAreUsedFirst(t *testing.T) {
 		require.NoError(t, db.Read(t.Context(), within))
 	}
 	require.Len(t, db.watcher.conns, 3)
+	require.Len(t, db.readers.idle, 2)
+	last := db.readers.idle[1]
+	require.NoError(t, db.Read(t.Context(), func(c Conn) error { require.Same(t, last, c); return nil }))
 	require.Zero(t, db.Pool().InUse)
 }

@@ -69,14 +69,14 @@ func (c *codec) says(v mapping.Value, raw, clock Raw) bool {
 		}
 	}
 	if c.writesISO() && v.Int() >= minMilli && v.Int() <= maxMilli {
-		return true // without a look
+		return true // it need not be read back
 	}
 	_, why := c.read(raw, clock)
 	return why == ""
 }
 
-// writesISO tells whether times are written as isoInstant has them, which reads every year that
-// it writes with four digits.
+// writesISO tells whether times are written as isoInstant has them: those of years with four
+// digits read back as they were.
 func (c *codec) writesISO() bool {
 	return c.field.Type == mapping.Timestamp && c.codes == nil && c.epoch == 0 && c.format == nil && c.isoText && !c.isWall()
 }

@@ -94,7 +94,7 @@ func (c *codec) sendable(o mapping.Operator) bool {
 // Operand is what a service is sent for a filter that is not equality, under the name of
 // its placeholder; it is false if the request has none. A service may keep finer times than
 // clients see: where the request can say so, those up to a time are those before the next one. Of
-// decimals it is asked from one unit below, or up to one above, and IsLoose.
+// decimals that it may keep finer it is asked from one unit below, or up to one above: see IsLoose.
 func (r *Resource) Operand(q *Request, f *mapping.Field, o mapping.Operator, v mapping.Value) (name string, raw Raw, ok bool) {
 	if v.Kind() == mapping.KindTime {
 		if by := map[mapping.Operator]mapping.Operator{mapping.AtMost: mapping.Below, mapping.Above: mapping.AtLeast}[o]; q.Uses(operand(f.Name, by)) {
@@ -140,9 +140,9 @@ func (c *codec) rounds() bool {
 	return c.field.Type == mapping.Float8 && c.field.Scale >= 0 && c.codes == nil && (c.decimals > c.field.Scale || c.decimals == 0 && c.system != sysInteger)
 }
 
-// IsFiner tells whether a service may keep what is shown as v otherwise, and not find it if it is asked
+// MayDiffer tells whether a service may keep what is shown as v otherwise, and not find it if it is asked
 // for v: a time or a decimal finer than clients see, a text with blanks or not in the case that is written.
-func (f *Field) IsFiner(v mapping.Value) bool {
+func (f *Field) MayDiffer(v mapping.Value) bool {
 	c := &f.codec
 	if v.IsSet() && !f.isFixed() && c.rounds() {
 		return true

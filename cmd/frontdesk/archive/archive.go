@@ -56,7 +56,7 @@ type Manifest struct {
 	Parts         []Part    `json:"parts"`
 	Lacks         []string  `json:"lacks"` // what belongs to the installation and is not in it
 
-	remains []string // folders of backups that were killed, which whoever wrote this one may not remove
+	remains []string // folders of killed backups that Write could not remove; not written
 }
 
 // Part is one file.

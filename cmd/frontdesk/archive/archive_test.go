@@ -160,7 +160,7 @@ func TestNothingIsWrittenOver(t *testing.T) {
 	require.NoError(t, restore(t.Context(), a, func(string) {}))
 	i.write("data/frontdesk.db", "as the last act of a restore leaves it", 0o640)
 	i.write("data/frontdesk.db-wal", "of the same", 0o640)
-	require.ErrorContains(t, restore(t.Context(), a, func(string) {}), "frontdesk.db-wal\nall else is there as it is in the archive: if that was put back before")
+	require.ErrorContains(t, restore(t.Context(), a, func(string) {}), "frontdesk.db-wal\neverything else is as in the archive: if this archive was put back before")
 	begin()
 	require.NoError(t, os.MkdirAll(i.path("frontdesk.yaml"), 0o700))
 	refused("frontdesk.yaml")

@@ -66,7 +66,9 @@ func (a *Archive) Plan(ctx context.Context, wanted func(Part) bool, others []str
 			way = append(way, part.Path)
 		}
 		if part.Kind == Store {
-			others = append(others, part.Path+"-wal", part.Path+"-shm", part.Path+"-journal") // which SQLite would take for those of the copy
+			for _, end := range besideDatabase {
+				others = append(others, part.Path+end)
+			}
 		}
 	}
 	for _, file := range others {
@@ -77,7 +79,7 @@ func (a *Archive) Plan(ctx context.Context, wanted func(Part) bool, others []str
 	if len(way) > 0 {
 		slices.Sort(way)
 		if len(p.put) == 0 && !slices.ContainsFunc(way, func(path string) bool { return !a.ofStore(path) }) {
-			return nil, fmt.Errorf("%w\nall else is there as it is in the archive: if that was put back before, and was killed at its end or has been served from since, there is nothing left to do", way)
+			return nil, fmt.Errorf("%w\neverything else is as in the archive: if this archive was put back before, and the command was killed at its end or a gateway has run since, nothing is left to do", way)
 		}
 		return nil, way
 	}
@@ -85,9 +87,16 @@ func (a *Archive) Plan(ctx context.Context, wanted func(Part) bool, others []str
 	return p, ctx.Err()
 }
 
+// besideDatabase ends the names of the files that SQLite has beside a database, and would take for
+// those of a copy, too.
+var besideDatabase = []string{"-wal", "-shm", "-journal"}
+
 // ofStore tells whether a file is a database of the archive, or one that SQLite has beside it.
 func (a *Archive) ofStore(path string) bool {
-	return slices.ContainsFunc(a.Parts, func(p Part) bool { return p.Kind == Store && strings.HasPrefix(path, p.Path) })
+	return slices.ContainsFunc(a.Parts, func(p Part) bool {
+		end, is := strings.CutPrefix(path, p.Path)
+		return p.Kind == Store && is && (end == "" || slices.Contains(besideDatabase, end))
+	})
 }
 
 // rank is the place of a part in the order in which they are put back.

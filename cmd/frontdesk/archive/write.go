@@ -47,14 +47,15 @@ func Write(ctx context.Context, path string, m Manifest, files []Source, progres
 	if err != nil {
 		return m, err
 	}
-	if m.remains, err = removeWork(filepath.Dir(path)); err != nil { // of backups that were killed
-		return m, errors.Join(err, unlock())
+	defer func() { err = errors.Join(err, unlock()) }()
+	if m.remains, err = removeWork(filepath.Dir(path)); err != nil {
+		return m, err
 	}
 	work, err := os.MkdirTemp(filepath.Dir(path), workFolder+"-")
 	if err != nil {
-		return m, errors.Join(err, unlock())
+		return m, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(work), unlock()) }()
+	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
 	m.Format, m.FormatVersion = Format, Version
 	w := writer{ctx: ctx, work: work, m: m, mostList: mostManifest, progress: progress}
 	// In the work folder, so that a backup that is killed leaves nothing that the next one does not remove.
@@ -68,7 +69,7 @@ func Write(ctx context.Context, path string, m Manifest, files []Source, progres
 	return w.m, atomicfile.SyncFolder(filepath.Dir(path))
 }
 
-// removeWork removes the folders in which archives were made. Those that remain are of another user.
+// removeWork removes what killed backups left, and returns the folders that it could not remove.
 func removeWork(folder string) (remains []string, err error) {
 	entries, err := os.ReadDir(folder)
 	for _, entry := range entries {

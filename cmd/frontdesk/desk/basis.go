@@ -17,7 +17,7 @@ type basis struct {
 	log        *zap.Logger
 	logs       *Logs
 	after      func(time.Duration) <-chan time.Time
-	now        func() time.Time // of callbacks and circuits
+	now        func() time.Time // of callbacks, circuits and derived fields
 	metrics    *metrics
 	tracing    *tracing // nil if tracing is off
 	releases   []func() error

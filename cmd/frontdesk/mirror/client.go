@@ -95,7 +95,7 @@ func (c *client) get(ctx context.Context, path string, query url.Values, into an
 			refused = token
 			continue
 		case errors.As(err, &answer) && answer.Status < 500:
-			c.succeeded() // it is there, and decides
+			c.succeeded() // no failure of the service
 			if answer.Status != http.StatusTooManyRequests {
 				return err
 			}

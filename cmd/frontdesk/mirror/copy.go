@@ -98,7 +98,8 @@ func openStore(file, client string, owns func(cursor string) (bool, error)) (s *
 	return s, err
 }
 
-// take has this run write the copy, if it is of that client: of is whose it is.
+// take begins the copy, or has this run write the one that is there if it is of client. It returns whose
+// it is; one of another client stays as it is.
 func (s *store) take(client string) (of string, err error) {
 	end, err := sqlitex.ImmediateTransaction(s.conn) // of two runs that begin a copy, one finds that of the other
 	if err != nil {

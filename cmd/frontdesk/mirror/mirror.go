@@ -66,7 +66,8 @@ type changesPage struct {
 	More   bool
 }
 
-// Run brings the copy up to date, or follows, or compares.
+// Run brings the copy up to date, or follows, or compares. It returns the error of ctx if that ends it, also
+// while it follows.
 func Run(ctx context.Context, o Options) (err error) {
 	m := &mirror{o: o, single: map[*table]bool{}, client: &client{
 		base: o.Base, usual: o.UsualPath, http: o.HTTP, after: o.After, say: o.Say, patience: patience,

@@ -80,8 +80,8 @@ func (d *Desk) Logged(requestID string) (line string) {
 	return line
 }
 
-// Failures returns the log without the access lines.
-func (d *Desk) Failures() string {
+// LogWithoutAccess returns the log without its access lines.
+func (d *Desk) LogWithoutAccess() string {
 	var told strings.Builder
 	for line := range strings.Lines(d.Log.String()) {
 		if !strings.Contains(line, `"request",`) {

@@ -259,8 +259,8 @@ func (c rollbackCommand) Run(p desk.Program) error {
 	for _, e := range plan.Ended {
 		fmt.Fprintf(p.Stdout, "Stays ended: hash %s… of %s, %s, since it %s.\n", e.SHA256, e.Key, e.End, terminal.Safe(e.Why))
 	}
-	if len(plan.Again) > 0 {
-		fmt.Fprintf(p.Stdout, "Comes back as configuration %d had it: %s. What was exchanged since because others know it, exchange again.\n", c.N, terminal.Safe(strings.Join(plan.Again, ", ")))
+	if len(plan.Returning) > 0 {
+		fmt.Fprintf(p.Stdout, "Comes back as configuration %d had it: %s. What was exchanged since because others know it, exchange again.\n", c.N, terminal.Safe(strings.Join(plan.Returning, ", ")))
 	}
 	for _, path := range plan.Broken {
 		fmt.Fprintf(p.Stdout, "%s cannot be read as it is: if somebody ended an api_key in it that is still in force, end it again afterwards.\n", terminal.Safe(path))

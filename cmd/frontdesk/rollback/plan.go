@@ -23,7 +23,7 @@ type Plan struct {
 	Config      *config.Config      // that is to be in force
 	Differences []config.Difference // from what is in force
 	Ended       []Ended             // what ends earlier than the earlier configuration had it
-	Again       []string            // secrets and certificates that are not in force now: what they are of
+	Returning   []string            // where secrets and certificates stand that come back and are not in force now
 	Broken      []string            // files that may say of the end of an api_key what could not be read
 	Files       []File
 }
@@ -77,12 +77,12 @@ func Prepare(main string, texts, inForce []config.Text, now time.Time) (*Plan, e
 	if err := config.Lost(current, p.Config); err != nil { // which a gateway would refuse
 		return nil, err
 	}
-	p.Differences, p.Again = desk.Differences(current, p.Config), again(current, p.Config)
+	p.Differences, p.Returning = desk.Differences(current, p.Config), returning(current, p.Config)
 	return p, p.files(texts, disk)
 }
 
-// again names the secrets and certificates that a configuration has and the one in force has not.
-func again(current, target *config.Config) (paths []string) {
+// returning names the secrets and certificates that a configuration has and the one in force has not.
+func returning(current, target *config.Config) (paths []string) {
 	for _, c := range config.Changes(current, target) {
 		secret := c.To == config.Secret("").String() || c.To != "" && strings.HasSuffix(c.Path, ".client_certificates")
 		if secret && !slices.Contains(paths, c.Path) {

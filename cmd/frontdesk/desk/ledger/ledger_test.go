@@ -97,7 +97,7 @@ func TestMeet(t *testing.T) {
 	}
 	age(ledger.GatewayLife - 10*time.Second)
 	require.Len(t, meet("b", "2"), 1)
-	age(10 * time.Second)
+	age(11 * time.Second)
 	require.Empty(t, meet("b", "2"))
 }
 

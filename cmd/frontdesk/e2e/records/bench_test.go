@@ -36,7 +36,7 @@ func benchDSN(b *testing.B) string {
 	return "sqlite:" + filepath.Join(benchData.folder, desk.DatabaseFile)
 }
 
-func removeBenchData() error { return os.RemoveAll(benchData.folder) } // none of no name
+func removeBenchData() error { return os.RemoveAll(benchData.folder) } // of "" it removes nothing
 
 // BenchmarkHTTP sends real requests over loopback connections, 32 at once. The
 // client's own work is in the figures.

@@ -104,7 +104,7 @@ func startSheet(t testing.TB, driver, sheet string, values ...string) *rig.Desk 
 	t.Cleanup(func() {
 		if t.Failed() {
 			d.Shutdown() // which writes the rest of its log
-			t.Logf("%s", d.Failures())
+			t.Logf("%s", d.LogWithoutAccess())
 		}
 	})
 	return d
