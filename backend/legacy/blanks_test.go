@@ -113,6 +113,21 @@ func (x *fixture) judgeBlanks(keys map[string]string) {
 	}
 }
 
+// TestPartsOfKeysWithBlanks: each part of a key is compared as its own column is. Before, all were as the first.
+func TestPartsOfKeysWithBlanks(t *testing.T) {
+	text := strings.Replace(fmt.Sprintf(blankSheet, "postgres"), "key: {columns: [b, code]", "key: {columns: [b, code, soort]", 1)
+	text = strings.Replace(text, "name: naam", "name: code, first_name: soort", 1)
+	text = text[:strings.Index(text, "  order:")]
+	x, _, _ := onTables(t, "postgres", text,
+		"CREATE TABLE l_klant (b integer NOT NULL, code varchar(6) NOT NULL, soort char(4) NOT NULL, naam varchar(8), PRIMARY KEY (b, code, soort))",
+		"INSERT INTO l_klant VALUES (1, 'A1', 'x')")
+	id := x.all(one, "contact")[0].ID()
+	_, err := x.tryUpdate(one, id, x.record("contact", "name", "A1 "))
+	require.ErrorContains(t, err, "name", "another key")
+	_, err = x.tryUpdate(one, id, x.record("contact", "first_name", "x"))
+	require.NoError(t, err, "the same key, which the column pads")
+}
+
 // TestPaddedReferences: a sheet can say that a reference is padded and the key is not.
 func TestPaddedReferences(t *testing.T) {
 	for engine := range engines {

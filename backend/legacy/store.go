@@ -256,7 +256,10 @@ func (t *table) learn(known *Table) {
 		t.clientIsText = c.Sort(t.d.engine()) == "text"
 	}
 	t.learnTypes(known)
-	t.CountBlanks(func(place string) bool { return t.countsBlanks(known.Column(place)) })
+	t.CountBlanks(func(place string) bool {
+		c := known.Column(place) // a reference that is no column, as by lookup, may be padded
+		return (c != nil || slices.Contains(t.Key.Places, place)) && t.countsBlanks(c)
+	})
 	t.whole, t.padded = map[string]bool{}, map[string]bool{}
 	if t.d.engine() == "postgres" {
 		for _, c := range known.Columns {

@@ -279,7 +279,7 @@ func (w *write) keepsKey(key []sheet.Raw) error {
 	var found mapping.Violations
 	for i, place := range w.t.Key.Places {
 		for _, a := range w.values {
-			if a.Place == place && a.Field != nil && !w.t.SameKey([]sheet.Raw{a.Value}, key[i:i+1]) {
+			if a.Place == place && a.Field != nil && !w.t.SamePart(i, a.Value, key[i]) {
 				found = append(found, mapping.Fail(mapping.CannotUpdate, mapping.Literal(a.Field.Name)))
 			}
 		}

@@ -100,7 +100,7 @@ func (l *listing) prepareFilters(ctx context.Context) (none bool, err error) {
 			return false, err
 		case l.r.Fields[f.Field.Index].IsOpen(f.Value):
 			l.judged = append(l.judged, f)
-		case l.r.Fields[f.Field.Index].MayDiffer(f.Value):
+		case l.r.Fields[f.Field.Index].MayDiffer(f.Value) && !l.r.list.Request.IsInPath("filter."+f.Field.Name):
 			l.between(f)
 		case len(alternatives) == 0:
 			return true, nil
@@ -300,14 +300,19 @@ func canonical(f backend.Filter) mapping.Value {
 
 // missed is the field of a filter that the record does not match, nil where it matches
 // all, those too that the service was asked for: some leave out of account what they do
-// not know, and list all. Of texts these may compare as they like.
+// not know, and list all. Of texts these may compare as they like; what is judged here is
+// compared as the sheet shows it.
 func (l *listing) missed(rec mapping.Record) *mapping.Field {
 	for _, f := range l.q.Filters {
 		v := rec.Values[f.Field.Index]
 		if v.IsAbsent() {
 			v = mapping.NullValue()
 		}
-		if !f.Matches(v) && (!isAlike(f, v) || l.judges(f) && !l.r.Fields[f.Field.Index].MayDiffer(f.Value)) {
+		alike := isAlike
+		if l.judges(f) {
+			alike = l.r.Fields[f.Field.Index].ShowsAlike
+		}
+		if !f.Matches(v) && !(f.Op == mapping.Equals && alike(f.Value, v)) {
 			return f.Field
 		}
 	}
@@ -343,7 +348,7 @@ func (l *listing) leavesOut() error {
 }
 
 // isAlike tells whether a service may take a text for equal to the one that is filtered by.
-func isAlike(f backend.Filter, v mapping.Value) bool {
-	return f.Op == mapping.Equals && v.Kind() == mapping.KindText && f.Value.Kind() == mapping.KindText &&
-		strings.EqualFold(strings.TrimSpace(v.Text()), strings.TrimSpace(f.Value.Text()))
+func isAlike(asked, v mapping.Value) bool {
+	return v.Kind() == mapping.KindText && asked.Kind() == mapping.KindText &&
+		strings.EqualFold(strings.TrimSpace(v.Text()), strings.TrimSpace(asked.Text()))
 }

@@ -244,7 +244,7 @@ func (r *Resource) reference(parts []Raw, f *Field, target *Resource, row []Raw,
 		if part.Kind == RawText && strings.Trim(part.Text, " ") == "" {
 			return nil, false
 		}
-		if part.Kind == RawText && (r.blanks != nil && !r.blanks[at] || f.codec.trimRight) {
+		if padded := r.blanks == nil && target.Key.blanks != nil || r.blanks != nil && !r.blanks[at]; part.Kind == RawText && (padded || f.codec.trimRight) {
 			part.Text = strings.TrimRight(part.Text, " ")
 		}
 		parts = append(parts, part)

@@ -157,6 +157,21 @@ func (f *Field) MayDiffer(v mapping.Value) bool {
 	return c.format == nil || slices.ContainsFunc(c.format.parts, func(p layoutPart) bool { return p.unit == 'S' && p.width > 3 })
 }
 
+// ShowsAlike tells whether a text that is asked for would be shown as v.
+func (f *Field) ShowsAlike(asked, v mapping.Value) bool {
+	if v.Kind() != mapping.KindText || asked.Kind() != mapping.KindText {
+		return false
+	}
+	text, c := asked.Text(), &f.codec
+	if c.trimLeft {
+		text = strings.TrimLeft(text, " ")
+	}
+	if c.trimRight {
+		text = strings.TrimRight(text, " ")
+	}
+	return text == v.Text() || (c.upper || c.lower) && strings.EqualFold(text, v.Text())
+}
+
 // IsLoose tells whether a service that is sent an operand may list more than the filter lets
 // through: what reads as the time after it, or as another number once it is rounded.
 func (f *Field) IsLoose(o mapping.Operator, name string) bool {

@@ -67,9 +67,20 @@ func (r *Resource) SplitKey(key string) []Raw {
 	return parts
 }
 
-// SameKey tells whether two kept keys, or parts of them, are the same to the system.
-func (r *Resource) SameKey(a, b []Raw) bool {
-	one, other := r.JoinKey(a), r.JoinKey(b)
+// SameKey tells whether two kept keys are the same to the system.
+func (r *Resource) SameKey(a, b []Raw) bool { return r.same(a, b, r.Key.blanks) }
+
+// SamePart tells whether two values of a part of a kept key are the same to the system.
+func (r *Resource) SamePart(i int, a, b Raw) bool {
+	var counts []bool
+	if r.Key.blanks != nil {
+		counts = r.Key.blanks[i : i+1]
+	}
+	return r.same([]Raw{a}, []Raw{b}, counts)
+}
+
+func (r *Resource) same(a, b []Raw, counts []bool) bool {
+	one, other := string(appendKey(nil, a, counts)), string(appendKey(nil, b, counts))
 	return one == other || r.Key.IgnoresCase && FoldKey(one) == FoldKey(other)
 }
 

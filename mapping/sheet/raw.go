@@ -92,7 +92,7 @@ func JoinKey(parts []Raw) string {
 // keyRoom is the length of most keys, which are joined without allocating a buffer.
 const keyRoom = 64
 
-// appendKey is JoinKey; counts are the parts whose trailing blanks count.
+// appendKey is JoinKey; counts are the parts whose trailing blanks count, those that it does not have do not.
 func appendKey(dst []byte, parts []Raw, counts []bool) []byte {
 	for i, part := range parts {
 		if i > 0 {
@@ -103,7 +103,7 @@ func appendKey(dst []byte, parts []Raw, counts []bool) []byte {
 			continue
 		}
 		text := part.String()
-		if counts == nil || !counts[i] {
+		if i >= len(counts) || !counts[i] {
 			text = strings.TrimRight(text, " ")
 		}
 		for k := range len(text) {

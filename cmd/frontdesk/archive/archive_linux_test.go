@@ -30,6 +30,9 @@ func TestLeftByAnother(t *testing.T) {
 	left := filepath.Join(kept, workFolder+"-1")
 	require.NoError(t, os.Mkdir(left, 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(left, "copy"), []byte("of one that was killed"), 0o600))
+	for _, name := range []string{workFolder + "s", workFolder + "-old", workFolder + "-"} { // which somebody keeps his own archives in
+		require.NoError(t, os.Mkdir(filepath.Join(kept, name), 0o755))
+	}
 
 	m := Manifest{Config: i.path("frontdesk.yaml")}
 	runtime.LockOSThread()
@@ -39,10 +42,11 @@ func TestLeftByAnother(t *testing.T) {
 	require.NoError(t, syscall.Setfsuid(0))
 	require.NoError(t, err)
 	require.Equal(t, []string{left}, written.remains)
-	requireFiles(t, kept, "night.zip", filepath.Base(left), workLock)
+	others := []string{workFolder + "s", workFolder + "-old", workFolder + "-", workLock}
+	requireFiles(t, kept, append(others, "night.zip", filepath.Base(left))...)
 
 	written, err = Write(t.Context(), filepath.Join(kept, "day.zip"), m, i.files, func(int64) {})
 	require.NoError(t, err)
 	require.Empty(t, written.remains)
-	requireFiles(t, kept, "night.zip", "day.zip", workLock)
+	requireFiles(t, kept, append(others, "night.zip", "day.zip")...)
 }

@@ -72,8 +72,11 @@ func Write(ctx context.Context, path string, m Manifest, files []Source, progres
 // removeWork removes what killed backups left, and returns the folders that it could not remove.
 func removeWork(folder string) (remains []string, err error) {
 	entries, err := os.ReadDir(folder)
+	if errors.Is(err, fs.ErrPermission) { // it may be written for all that
+		err = nil
+	}
 	for _, entry := range entries {
-		if !entry.IsDir() || !strings.HasPrefix(entry.Name(), workFolder) {
+		if !entry.IsDir() || !isWork(entry.Name()) {
 			continue
 		}
 		if work := filepath.Join(folder, entry.Name()); os.RemoveAll(work) != nil {
@@ -81,6 +84,13 @@ func removeWork(folder string) (remains []string, err error) {
 		}
 	}
 	return remains, err
+}
+
+// isWork tells a folder that an archive was made in, here or by an earlier version.
+func isWork(name string) bool {
+	end, of := strings.CutPrefix(name, workFolder)
+	number, is := strings.CutPrefix(end, "-")
+	return of && (end == "" || is && number != "" && strings.Trim(number, "0123456789") == "")
 }
 
 // lock locks a file, which is made for whoever may write its folder: root may be the first, by hand,
