@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"frontdesk/cmd/frontdesk/desk"
 )
 
 // installation is a folder with files of all kinds.
@@ -414,4 +416,12 @@ func TestListIsBounded(t *testing.T) {
 	require.NoError(t, err)
 	_, err = write(len(list) - 1)
 	require.EqualError(t, err, "an archive cannot hold as many as 6 files; --no-results leaves out those of callbacks")
+}
+
+// TestRemainsAreNamed: what it says to remove as root is what is left, and nothing else, if it is pasted into a shell.
+func TestRemainsAreNamed(t *testing.T) {
+	var told strings.Builder
+	m := Manifest{remains: []string{"/back ups; x/.frontdesk-backup-1"}}
+	require.NoError(t, Backup{}.tell(desk.Program{Stdout: io.Discard, Stderr: &told}, "a.zip", false, m, time.Now(), nil))
+	require.Contains(t, told.String(), "as root: rm -r '/back ups; x/.frontdesk-backup-1'\n")
 }

@@ -118,7 +118,7 @@ func (b Backup) tell(p desk.Program, out string, folder bool, m Manifest, began 
 		fmt.Fprintf(p.Stdout, "Not in it: %s\n", lacks)
 	}
 	for _, work := range m.remains {
-		fmt.Fprintf(p.Stderr, "frontdesk: %s is left of a backup that was killed, and this user may not remove it; as root: rm -r %[1]s\n", terminal.Safe(work))
+		fmt.Fprintf(p.Stderr, "frontdesk: %s is left of a backup that was killed, and this user may not remove it; as root: rm -r %s\n", terminal.Safe(work), terminal.Safe(desk.Quoted(work)))
 	}
 	if b.Keep == 0 {
 		return nil

@@ -117,7 +117,7 @@ func dumpOf(dsn string) string {
 	if err != nil {
 		return "pg_dump dumps it"
 	}
-	return fmt.Sprintf("pg_dump --format=custom --file=frontdesk.dump --host=%s --port=%d --username=%s %s", quoted(c.Host), c.Port, quoted(c.User), quoted(c.Database))
+	return fmt.Sprintf("pg_dump --format=custom --file=frontdesk.dump --host=%s --port=%d --username=%s %s", Quoted(c.Host), c.Port, Quoted(c.User), Quoted(c.Database))
 }
 
 // FilesIn are the files in a folder that are whole; none where there is no such folder.

@@ -220,16 +220,16 @@ func (v callbacksView) Flags() string {
 		case "failing":
 			flags += " --failing"
 		case "receiver":
-			flags += " --host=" + quoted(set.Value)
+			flags += " --host=" + Quoted(set.Value)
 		default:
-			flags += " --" + set.Name + "=" + quoted(set.Value)
+			flags += " --" + set.Name + "=" + Quoted(set.Value)
 		}
 	}
 	return flags
 }
 
-// quoted is a value as a shell takes it.
-func quoted(value string) string {
+// Quoted is a value as a shell takes it.
+func Quoted(value string) string {
 	if plain.MatchString(value) {
 		return value
 	}
