@@ -165,17 +165,13 @@ func (t *table) afterKey(q backend.Query, keys sheet.Keys) (key []sheet.Raw, ok 
 	if q.After <= 0 {
 		return nil, true, nil
 	}
-	return t.keyOf(q.Client.ID, q.After, keys)
+	return t.keyOf(q.After, keys)
 }
 
 // keyOf returns the parts of an ID's key, from the id store if that has it.
-func (t *table) keyOf(client int64, id int32, keys sheet.Keys) (key []sheet.Raw, ok bool, err error) {
+func (t *table) keyOf(id int32, keys sheet.Keys) (key []sheet.Raw, ok bool, err error) {
 	if !t.Key.Kept {
-		key = []sheet.Raw{intRaw(int64(id))}
-		if t.Key.ByClient && len(t.keys) == 2 {
-			key = []sheet.Raw{intRaw(client), key[0]}
-		}
-		return key, true, nil
+		return []sheet.Raw{t.NumberKey(int64(id))}, true, nil
 	}
 	text := keys[sheet.IDRef{Resource: t.Name, ID: id}]
 	if text == "" {
