@@ -112,6 +112,25 @@ var shownCases = []shownCase{
 		_, err = x.front.List(t.Context(), x.model.Resource("contact"), backend.Query{Client: one})
 		require.ErrorContains(t, err, `has "42": not an ID as pad and width write it`)
 	}},
+	{"a text in another case", nil, []string{
+		"CREATE TABLE v_hoofd (nr integer NOT NULL PRIMARY KEY, code varchar(8) NOT NULL)",
+		"INSERT INTO v_hoofd VALUES (1, 'AB'), (2, 'ab'), (3, 'Ab'), (4, 'cd'), (5, 'CD')",
+	}, `
+  article:
+    table: v_hoofd
+    key: {columns: nr, generated: max+1}
+    client: ""
+    operations: {only: [get, list]}
+    fields: {number: {from: code, case: upper}, description: {constant: x}, article_kind: {constant: part}, unit_type: {constant: piece}, turnover_group_id: {absent: true}}
+`, func(t *testing.T, x *fixture) {
+		for _, rec := range x.all(one, "article") {
+			shown := rec.Get("number")
+			found := x.by("article", "number", mapping.Equals, shown)
+			require.Contains(t, found, rec.ID(), "%s is not found by what it shows", shown)
+			require.Contains(t, found, map[byte]int32{'A': 1, 'C': 5}[strings.ToUpper(shown.Text())[0]], "what is written of %s", shown)
+			require.Equal(t, found, x.by("article", "number", mapping.AnyOf, shown))
+		}
+	}},
 	{"a number in a boolean", map[string]string{"mariadb": "tinyint(1)", "postgres": "boolean", "sqlite": "boolean"}, []string{
 		"CREATE TABLE v_flag (nr integer NOT NULL PRIMARY KEY, naam varchar(8) NOT NULL, dagen TYPE)",
 		"INSERT INTO v_flag VALUES (1, 'one', NULL)",
