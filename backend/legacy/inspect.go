@@ -194,6 +194,9 @@ func (s *Store) Inspect(ctx context.Context, tables ...string) (Schema, error) {
 			return Schema{}, err
 		}
 	}
+	if s.d.engine() == "sqlite" {
+		return i.schema, i.collations(ctx)
+	}
 	return i.schema, nil
 }
 

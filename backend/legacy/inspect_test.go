@@ -1,6 +1,7 @@
 package legacy
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -57,4 +58,23 @@ func TestInspect(t *testing.T) {
 		}
 		t.Fatal("SP_NIEUWE_ORDER is not among the routines")
 	})
+}
+
+// TestCollationsOfSQLite: how texts of a column compare is what the engine finds equal. Before, a column without an index and
+// one of a view had no collation, and one with an index that has another had that.
+func TestCollationsOfSQLite(t *testing.T) {
+	x := open(t, "sqlite")
+	makeTables(t, x,
+		"CREATE TABLE v_soort (a varchar(8), b varchar(8) COLLATE NOCASE, c varchar(8) COLLATE RTRIM, d COLLATE RTRIM, e varchar(8) COLLATE RTRIM PRIMARY KEY)",
+		"CREATE INDEX v_soort_a ON v_soort (a COLLATE NOCASE)", "CREATE INDEX v_soort_b ON v_soort (b COLLATE BINARY)", "INSERT INTO v_soort VALUES ('a', 'a', 'a', 'a', 'a')",
+		"CREATE VIEW v_soorten AS SELECT a, b, c, d, e, c || '' AS f FROM v_soort")
+	for _, name := range []string{"v_soort", "v_soorten"} {
+		for _, c := range x.table1(t, name).Columns {
+			equal := func(text string) bool {
+				return x.row(fmt.Sprintf("SELECT COUNT(*) FROM %s WHERE %s = '%s'", name, c.Name, text)) == "1"
+			}
+			require.Equal(t, equal("A"), c.IgnoresCase, "case in %s.%s", name, c.Name)
+			require.Equal(t, !equal("a "), c.CountsBlanks, "blanks in %s.%s", name, c.Name)
+		}
+	}
 }

@@ -194,6 +194,7 @@ type keySet struct {
 }
 
 func (k *keySet) add(key []sheet.Raw) {
+	key = k.of.Padded(key)
 	if k.seen == nil {
 		k.seen = map[string]bool{}
 	}

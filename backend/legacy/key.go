@@ -43,6 +43,9 @@ func (w *write) newKey(ctx context.Context) ([]sheet.Raw, error) {
 	default:
 		err = fmt.Errorf("%w: nothing gives %s of a new row of %s", backend.ErrUnexpected, w.t.Key.Places[i], w.t.Name)
 	}
+	if key[i].Kind == sheet.RawInt {
+		key[i] = w.t.NumberKey(key[i].Int)
+	}
 	return key, err
 }
 

@@ -39,7 +39,9 @@ func (t *table) match(b *statement, q backend.Query, keys sheet.Keys, after []sh
 // is appends that a place has the value of a filter.
 func (t *table) is(b *statement, f *mapping.Field, a sheet.Assignment) {
 	switch {
-	case a.Span != nil && !(a.Value.Kind == sheet.RawText && t.texts[a.Place]): // a text may name its zone
+	case a.Span != nil && a.Value.Kind == sheet.RawText && t.texts[a.Place]: // a text within the span may name its zone
+		b.expr(t.expr(a.Place)).add(" IN (").list(fractions(a.Value.Text)).add(")")
+	case a.Span != nil:
 		t.within(b, a.Place, a.Span)
 	case a.Value.Kind != sheet.RawText:
 		t.equal(b, a.Place, a.Value)
@@ -52,6 +54,19 @@ func (t *table) is(b *statement, f *mapping.Field, a sheet.Assignment) {
 	default:
 		t.equal(b, a.Place, a.Value)
 	}
+}
+
+// fractions are the texts of a time in ISO 8601: with its milliseconds, and without the zeros at
+// their end.
+func fractions(text string) (all []sheet.Raw) {
+	wall := strings.TrimSuffix(text, "Z")
+	zone := text[len(wall):]
+	all = append(all, textRaw(text))
+	for strings.HasSuffix(wall, "0") && strings.Contains(wall, ".") {
+		wall = strings.TrimSuffix(strings.TrimSuffix(wall, "0"), ".")
+		all = append(all, textRaw(wall+zone))
+	}
+	return all
 }
 
 // within appends that a place has a value within a span.
@@ -165,17 +180,13 @@ func (t *table) afterKey(q backend.Query, keys sheet.Keys) (key []sheet.Raw, ok 
 	if q.After <= 0 {
 		return nil, true, nil
 	}
-	return t.keyOf(q.Client.ID, q.After, keys)
+	return t.keyOf(q.After, keys)
 }
 
 // keyOf returns the parts of an ID's key, from the id store if that has it.
-func (t *table) keyOf(client int64, id int32, keys sheet.Keys) (key []sheet.Raw, ok bool, err error) {
+func (t *table) keyOf(id int32, keys sheet.Keys) (key []sheet.Raw, ok bool, err error) {
 	if !t.Key.Kept {
-		key = []sheet.Raw{intRaw(int64(id))}
-		if t.Key.ByClient && len(t.keys) == 2 {
-			key = []sheet.Raw{intRaw(client), key[0]}
-		}
-		return key, true, nil
+		return []sheet.Raw{t.NumberKey(int64(id))}, true, nil
 	}
 	text := keys[sheet.IDRef{Resource: t.Name, ID: id}]
 	if text == "" {

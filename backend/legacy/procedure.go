@@ -58,6 +58,7 @@ func (w *write) createByProcedure(ctx context.Context, op *sheet.Operation) ([]s
 			return nil, fmt.Errorf("%w: %s gave no %s", backend.ErrUnexpected, op.Procedure, place)
 		}
 	}
+	key = w.t.Padded(key)
 	rest := slices.DeleteFunc(slices.Clone(w.values), func(a sheet.Assignment) bool { return slices.Contains(op.Arguments, a.Place) })
 	added, err := w.complete(ctx, key, rest)
 	if err != nil || added {

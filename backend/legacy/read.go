@@ -361,7 +361,7 @@ func (s session) keyOf(ctx context.Context, t *table, client auth.Client, id int
 			return nil, false, err
 		}
 	}
-	return t.keyOf(client.ID, id, keys)
+	return t.keyOf(id, keys)
 }
 
 func (s session) keys(ctx context.Context, client auth.Client, refs []sheet.IDRef) (sheet.Keys, error) {

@@ -51,6 +51,86 @@ var shownCases = []shownCase{
 			require.Equal(t, "13", x.get(one, resource, made.ID()).Get("number").Text())
 		}
 	}},
+	{"an ID in a text", nil, []string{
+		"CREATE TABLE v_pad (nr varchar(6) NOT NULL PRIMARY KEY, naam varchar(8) NOT NULL)",
+		"INSERT INTO v_pad VALUES ('0007', 'a'), ('0042', 'b'), ('0100', 'c')",
+		"CREATE TABLE v_padbon (nr char(4) NOT NULL PRIMARY KEY, klant integer, auto varchar(4))",
+		"INSERT INTO v_padbon VALUES ('0001', 42, '0003'), ('0002', 7, NULL), ('0003', NULL, '0003')",
+		"CREATE TABLE v_padauto (nr varchar(4) NOT NULL PRIMARY KEY)",
+		"INSERT INTO v_padauto VALUES ('0003')",
+		"CREATE TABLE v_padplek (b integer NOT NULL, n varchar(4) NOT NULL, PRIMARY KEY (b, n))",
+		"INSERT INTO v_padplek VALUES (1, '0041')",
+	}, `
+  contact:
+    table: v_pad
+    key: {columns: nr, pad: zero, width: 4, generated: max+1}
+    client: ""
+    fields: {kind: {constant: person}, name: naam}
+  vehicle:
+    table: v_padauto
+    key: {columns: nr, pad: zero, width: 4}
+    client: ""
+    operations: {only: [get, list]}
+    fields: {remark: {constant: x}}
+  order:
+    table: v_padbon
+    key: {columns: nr, pad: zero, width: 4, generated: max+1}
+    client: ""
+    fields: {contact_id: {from: klant, required: false}, vehicle_id: {from: auto, pad: zero, width: 4}, kind: {constant: sales}, order_status: {constant: open}, order_date: {constant: "2026-01-01T00:00:00Z"}}
+  turnovergroup:
+    table: v_padplek
+    key: {columns: [b, n], pad: zero, width: 4, generated: max+1}
+    client: ""
+    fields: {code: {from: n, readonly: true, required: false}, description: {constant: x}, vat_kind: {constant: high}, ledger_account: {constant: x}}
+    constants: {b: 1}
+`, func(t *testing.T, x *fixture) {
+		require.Equal(t, []int32{7, 42, 100}, ids(x.all(one, "contact")))
+		require.Equal(t, []int32{100}, ids(x.list(backend.Query{Client: one, Keyset: true, After: 42, Limit: 5}, "contact").Records))
+		require.Equal(t, []int32{42}, x.by("contact", "id", mapping.AnyOf, mapping.IntValue(42)))
+		require.Equal(t, "b", x.get(one, "contact", 42).Get("name").Text())
+		require.Equal(t, "d", x.update(one, 42, x.record("contact", "name", "d")).Get("name").Text())
+		made := x.create(one, x.record("contact", "name", "e"))
+		require.EqualValues(t, 101, made.ID())
+		require.Equal(t, "0101", x.row("SELECT nr FROM v_pad WHERE naam = 'e'"))
+
+		require.Equal(t, []int32{1}, x.by("order", "contact_id", mapping.Equals, mapping.IntValue(42)))
+		require.Equal(t, []int32{1, 3}, x.by("order", "vehicle_id", mapping.Equals, mapping.IntValue(3)))
+		order := x.create(one, x.record("order", "contact_id", "101", "vehicle_id", "3"))
+		require.Equal(t, "0004 101 0003", x.row("SELECT CONCAT(nr, ' ', klant, ' ', auto) FROM v_padbon WHERE klant = 101"))
+		require.EqualValues(t, 101, x.get(one, "order", order.ID()).Get("contact_id").Int())
+		_, err := x.tryCreate(one, x.record("order", "contact_id", "43"))
+		require.True(t, mapping.Is(err, mapping.RelatedIDNotFound), "%v", err)
+		err = x.tryDelete(one, "contact", 101)
+		require.True(t, mapping.Is(err, mapping.InUse), "%v", err)
+		require.NoError(t, x.tryDelete(one, "contact", 100))
+		require.Equal(t, []int32{7, 42, 101}, ids(x.all(one, "contact")))
+
+		require.Equal(t, "0042", x.create(one, mapping.NewRecord(x.model.Resource("turnovergroup"))).Get("code").Text())
+
+		_, err = x.db.ExecContext(t.Context(), "INSERT INTO v_pad VALUES ('42', 'x')")
+		require.NoError(t, err)
+		_, err = x.front.List(t.Context(), x.model.Resource("contact"), backend.Query{Client: one})
+		require.ErrorContains(t, err, `has "42": not an ID as pad and width write it`)
+	}},
+	{"a text in another case", nil, []string{
+		"CREATE TABLE v_hoofd (nr integer NOT NULL PRIMARY KEY, code varchar(8) NOT NULL)",
+		"INSERT INTO v_hoofd VALUES (1, 'AB'), (2, 'ab'), (3, 'Ab'), (4, 'cd'), (5, 'CD')",
+	}, `
+  article:
+    table: v_hoofd
+    key: {columns: nr, generated: max+1}
+    client: ""
+    operations: {only: [get, list]}
+    fields: {number: {from: code, case: upper}, description: {constant: x}, article_kind: {constant: part}, unit_type: {constant: piece}, turnover_group_id: {absent: true}}
+`, func(t *testing.T, x *fixture) {
+		for _, rec := range x.all(one, "article") {
+			shown := rec.Get("number")
+			found := x.by("article", "number", mapping.Equals, shown)
+			require.Contains(t, found, rec.ID(), "%s is not found by what it shows", shown)
+			require.Contains(t, found, map[byte]int32{'A': 1, 'C': 5}[strings.ToUpper(shown.Text())[0]], "what is written of %s", shown)
+			require.Equal(t, found, x.by("article", "number", mapping.AnyOf, shown))
+		}
+	}},
 	{"a number in a boolean", map[string]string{"mariadb": "tinyint(1)", "postgres": "boolean", "sqlite": "boolean"}, []string{
 		"CREATE TABLE v_flag (nr integer NOT NULL PRIMARY KEY, naam varchar(8) NOT NULL, dagen TYPE)",
 		"INSERT INTO v_flag VALUES (1, 'one', NULL)",
@@ -292,5 +372,5 @@ source: {sql: {engine: %s, dsn: "${DEALERPAK_DSN}"}}
 time_zone: Europe/Amsterdam
 keep: keep.db
 accounts: {users: []}
-without_rules: []
+without_rules: [license_plate, published]
 resources:`

@@ -162,11 +162,11 @@ func (t *table) selected(b *statement, client auth.Client, heavy bool) {
 		b.add(comma(i))
 		switch {
 		case t.heavy[i] && !heavy:
-			b.add("NULL")
+			b.column("NULL")
 		case t.computed(i): // PostgreSQL would call CAST(id AS text) id, and ORDER BY id could be either
-			b.expr(e).add(" AS ", t.d.quote("_"+strconv.Itoa(i)))
+			b.column(e).add(" AS ", t.d.quote("_"+strconv.Itoa(i)))
 		default:
-			b.expr(e)
+			b.column(e)
 		}
 	}
 	b.add(" FROM ", t.from)

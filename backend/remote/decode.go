@@ -237,7 +237,7 @@ func (s *service) keys(ctx context.Context, r *resource, client auth.Client, rec
 // is none.
 func (s *service) keyOf(ctx context.Context, r *resource, client auth.Client, id int32) ([]sheet.Raw, error) {
 	if !r.Key.Kept {
-		return []sheet.Raw{{Kind: sheet.RawInt, Int: int64(id)}}, nil
+		return []sheet.Raw{r.NumberKey(int64(id))}, nil
 	}
 	ref := sheet.IDRef{Resource: r.Name, ID: id}
 	keys, err := s.o.IDStore.Keys(ctx, client, []sheet.IDRef{ref})

@@ -156,6 +156,7 @@ func (s *Store) Entries(ctx context.Context, m *mapping.Resource, client auth.Cl
 	page.Nameless, page.Next, page.More = found.nameless, cursorMark+found.next, found.n > 0 && found.next != cursor
 	seen := map[string]bool{}
 	for _, key := range found.keys {
+		key = r.Padded(key)
 		if joined := sheet.JoinKey(key); !seen[joined] && r.OfClient(key, client) {
 			seen[joined] = true
 			page.Keys = append(page.Keys, key)

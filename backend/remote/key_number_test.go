@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/backend"
+	"frontdesk/mapping"
 )
 
 const numberedSheet = `
@@ -69,4 +70,60 @@ func TestNumbersOfKeptKeys(t *testing.T) {
 			}
 		}
 	}
+}
+
+const paddedSheet = `
+format: 1
+source: {http: {url: "${GARAGE_URL}", retries: 0}}
+rules: backend
+accounts: {users: []}
+resources:
+  contact:
+    key: {columns: nr, pad: zero, width: 4}
+    client: ""
+    operations:
+      get: {path: "/contacts/{key}"}
+      create: {path: /contacts, read_back: true}
+      update: {path: "/contacts/{key}", body: '{"nr": {key}, "set": {fields}}'}
+    fields: {kind: {constant: person}, name: name}
+  order:
+    key: {columns: nr}
+    client: ""
+    operations: {list: {path: /orders, query: {of: "{filter.contact_id}"}}}
+    fields: {contact_id: {from: contact, pad: zero, width: 4}, kind: {constant: parts}, order_status: {constant: open}, order_date: {constant: "2026-01-01T00:00:00Z"}}
+`
+
+// TestIDsInTexts has a service whose IDs are texts with zeros before the number, but for the answer to a
+// create. Before, it was asked for /contacts/42.
+func TestIDsInTexts(t *testing.T) {
+	var asked []string
+	service := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text, _ := io.ReadAll(r.Body)
+		asked = append(asked, r.Method+" "+r.URL.RequestURI()+" "+string(text))
+		switch {
+		case r.Method == http.MethodPost:
+			_, _ = io.WriteString(w, `{"nr":42}`)
+		case strings.HasPrefix(r.URL.Path, "/orders"):
+			_, _ = io.WriteString(w, `[{"nr":1,"contact":"0042"}]`)
+		case r.URL.Path == "/contacts/0042":
+			_, _ = io.WriteString(w, `{"nr":"0042","name":"A"}`)
+		default:
+			w.WriteHeader(http.StatusNotFound)
+		}
+	})
+	s := served(t, paddedSheet, service)
+	c, contacts, orders := front(t, s), s.Sheet.Model.Resource("contact"), s.Sheet.Model.Resource("order")
+	made, err := c.Create(bg(), noord, body(t, contacts, `{"name":"A"}`), backend.Write{})
+	require.NoError(t, err)
+	require.EqualValues(t, 42, made.ID())
+	require.Equal(t, []string{`POST /contacts {"name":"A"}`, "GET /contacts/0042 "}, asked)
+	page, err := c.List(bg(), orders, backend.Query{Client: noord, Limit: 10, Filters: []backend.Filter{{Field: orders.Field("contact_id"), Value: mapping.IntValue(42)}}})
+	require.NoError(t, err)
+	require.Len(t, page.Records, 1)
+	require.EqualValues(t, 42, page.Records[0].Get("contact_id").Int())
+	require.Equal(t, "GET /orders?of=0042 ", asked[len(asked)-1])
+	asked = nil
+	_, err = c.Update(bg(), noord, 42, patch(t, contacts, `{"name":"B"}`), backend.Write{})
+	require.NoError(t, err)
+	require.Equal(t, []string{"GET /contacts/0042 ", `PUT /contacts/0042 {"nr":"0042","set":{"name":"B"}}`}, asked)
 }

@@ -3,6 +3,7 @@ package remote
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -52,13 +53,43 @@ func TestTrimmedTexts(t *testing.T) {
 		{"/articles/{filter.number}", "trim: right", "AB", []int32{1}},
 	} {
 		s := served(t, strings.NewReplacer("PATH", test.path, "TRIM", test.trim).Replace(trimmedSheet), service)
-		articles := s.Sheet.Model.Resource("article")
-		page, err := front(t, s).List(bg(), articles, backend.Query{Client: noord, Limit: 10, Filters: []backend.Filter{{Field: articles.Field("number"), Value: mapping.TextValue(test.asked)}}})
-		require.NoError(t, err, "%+v", test)
-		var found []int32
-		for _, rec := range page.Records {
-			found = append(found, rec.ID())
+		require.Equal(t, test.found, numbered(t, s, mapping.Equals, test.asked), "%+v", test)
+		if !strings.Contains(test.path, "{") {
+			require.Equal(t, test.found, numbered(t, s, mapping.AnyOf, test.asked), "%+v", test)
 		}
-		require.Equal(t, test.found, found, "%+v", test)
+	}
+}
+
+// numbered lists the articles whose number is one of some texts.
+func numbered(t *testing.T, s *Store, o mapping.Operator, asked string) (found []int32) {
+	t.Helper()
+	articles := s.Sheet.Model.Resource("article")
+	by := backend.Filter{Field: articles.Field("number"), Op: o, Value: mapping.TextValue(asked)}
+	if o == mapping.AnyOf {
+		by = backend.Filter{Field: by.Field, Op: o, Values: []mapping.Value{mapping.TextValue("none"), by.Value}}
+	}
+	page, err := front(t, s).List(bg(), articles, backend.Query{Client: noord, Limit: 10, Filters: []backend.Filter{by}})
+	require.NoError(t, err)
+	for _, rec := range page.Records {
+		found = append(found, rec.ID())
+	}
+	return found
+}
+
+// TestServiceWithoutCase: a service may compare texts without case, whether it is asked for one or for several. Before, what it found
+// of several was dropped where the case was another.
+func TestServiceWithoutCase(t *testing.T) {
+	service := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		rows := []map[string]any{}
+		for i, code := range []string{"AB", "ab", "CD"} {
+			if slices.ContainsFunc(r.URL.Query()["code"], func(asked string) bool { return strings.EqualFold(asked, code) }) {
+				rows = append(rows, map[string]any{"nr": i + 1, "code": code})
+			}
+		}
+		_ = json.NewEncoder(w).Encode(rows)
+	})
+	for o, placeholder := range map[mapping.Operator]string{mapping.Equals: "{filter.number}", mapping.AnyOf: "{filter.number.in}"} {
+		text := strings.NewReplacer(`path: "PATH"`, `path: /articles, query: {code: "`+placeholder+`"}`, ", TRIM", "").Replace(trimmedSheet)
+		require.Equal(t, []int32{1, 2}, numbered(t, served(t, text, service), o, "Ab"), "%s", o)
 	}
 }

@@ -16,13 +16,11 @@ func (f *Field) CodeOrder() (ranks [][]Raw, unknown int) {
 	if f.source != fromPlace || cs == nil || cs.unknown == "keep" {
 		return nil, 0
 	}
-	var zero []Raw
-	for _, z := range f.codec.zero {
-		if _, known := cs.read[z]; !known {
-			zero = append(zero, f.codec.typed(z))
-		}
+	nulls := f.codec.unlistedZeros()
+	if _, known := cs.read[""]; !known && f.codec.emptyNull && f.codec.system == sysText && cs.unknown != "value" {
+		nulls = append(nulls, textRaw(""))
 	}
-	if zero == nil && cs.inOrder() {
+	if nulls == nil && cs.inOrder() {
 		return nil, 0
 	}
 	values := []mapping.Value{mapping.NullValue()}
@@ -40,8 +38,25 @@ func (f *Field) CodeOrder() (ranks [][]Raw, unknown int) {
 	for _, v := range values {
 		ranks = append(ranks, cs.write[v])
 	}
-	ranks[0] = slices.Concat(ranks[0], zero)
+	ranks[0] = slices.Concat(ranks[0], nulls)
 	return ranks, max(0, slices.Index(values, cs.value))
+}
+
+// isInOrder tells whether a service that sorts by what it has sorts by the field's values. Nulls,
+// of which an empty text may be one, come as it has them.
+func (f *Field) isInOrder() bool {
+	cs := f.codec.codes
+	return cs == nil || cs.unknown == "keep" || f.codec.unlistedZeros() == nil && cs.inOrder()
+}
+
+// unlistedZeros are the values that zero says are null, but for those that the list of codes has.
+func (c *codec) unlistedZeros() (all []Raw) {
+	for _, z := range c.zero {
+		if _, known := c.codes.read[z]; !known {
+			all = append(all, c.typed(z))
+		}
+	}
+	return all
 }
 
 // Nulls are the values that mean null at the field's place, beside null itself.

@@ -23,6 +23,8 @@ func TestCodeOrder(t *testing.T) {
 		`{from: C, codes: {A: company, B: company, C: person}}`:            {nil, {"A", "B"}, {"C"}}, // by name, say, among all companies
 		`{from: C, codes: {A: company, B: person}, zero: Z}`:               {{"Z"}, {"A"}, {"B"}},
 		`{from: C, codes: {A: company, B: person}, zero: B}`:               nil, // the list comes first
+		`{from: C, codes: {A: company, B: person}, empty: "null"}`:         {{""}, {"A"}, {"B"}},
+		`{from: C, codes: {A: company, "": person}, empty: "null"}`:        {nil, {"A"}, {""}}, // the list comes first
 	} {
 		s, err := sheet.Parse("a.yaml", []byte(`
 format: 1

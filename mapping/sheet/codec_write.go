@@ -201,13 +201,8 @@ func (c *codec) writeFloat(v mapping.Value) Raw {
 }
 
 func (c *codec) writeText(v mapping.Value) (Raw, *mapping.Error) {
-	s := v.Text()
-	switch {
-	case c.upper:
-		s = strings.ToUpper(s)
-	case c.lower:
-		s = strings.ToLower(s)
-	case c.dashless:
+	s := c.cased(v.Text())
+	if c.dashless && !c.upper && !c.lower {
 		s = mapping.BarePlate(s)
 	}
 	raw, ok := c.textRaw(s)
@@ -215,6 +210,17 @@ func (c *codec) writeText(v mapping.Value) (Raw, *mapping.Error) {
 		return Raw{}, mapping.Fail(mapping.VarcharInvalid, mapping.Literal(c.field.Name), v.Text())
 	}
 	return raw, nil
+}
+
+// cased is a text in the case that it is written in.
+func (c *codec) cased(s string) string {
+	switch {
+	case c.upper:
+		return strings.ToUpper(s)
+	case c.lower:
+		return strings.ToLower(s)
+	}
+	return s
 }
 
 // textRaw is a text as the system stores it; false for one that it cannot store, or would store

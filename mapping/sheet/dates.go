@@ -389,14 +389,17 @@ func parseZone(s string) (ms int64, ok bool) {
 	if len(s) < 3 || s[0] != '+' && s[0] != '-' {
 		return 0, false
 	}
-	digits := strings.Replace(s[1:], ":", "", 1)
-	if len(digits) == 2 {
-		digits += "00"
-	}
-	if len(digits) != 4 {
+	clock := s[1:]
+	switch len(clock) {
+	case 2:
+		clock += ":00"
+	case 4:
+		clock = clock[:2] + ":" + clock[2:]
+	case 5:
+	default:
 		return 0, false
 	}
-	ms, _, ok = parseClock(digits[:2] + ":" + digits[2:])
+	ms, _, ok = parseClock(clock)
 	if s[0] == '-' {
 		ms = -ms
 	}

@@ -169,10 +169,7 @@ func (r *Resource) decodeID(row []Raw, client auth.Client, ids IDs) (mapping.Val
 		return mapping.Value{}, err
 	}
 	if !r.Key.Kept {
-		v, why := f.codec.read(row[r.keyAt[0]], Raw{})
-		if why == "" && v.Int() < 1 {
-			why = "not an ID, which is a whole number from 1"
-		}
+		v, why := r.idIn(row[r.keyAt[0]])
 		if why != "" {
 			return v, r.unfit(f, row[r.keyAt[0]], why)
 		}
@@ -187,6 +184,18 @@ func (r *Resource) decodeID(row []Raw, client auth.Client, ids IDs) (mapping.Val
 	return mapping.IntValue(int64(id)), nil
 }
 
+// idIn is the ID in a key that is the ID itself.
+func (r *Resource) idIn(key Raw) (v mapping.Value, why fault) {
+	switch v, why = r.Fields[r.ID].codec.read(key, Raw{}); {
+	case why != "":
+	case v.Int() < 1:
+		why = "not an ID, which is a whole number from 1"
+	case r.Key.width > 0 && key.Kind == RawText && strings.TrimRight(key.Text, " ") != r.NumberKey(v.Int()).Text:
+		why = "not an ID as pad and width write it, and would not be found by it" // another row may have that
+	}
+	return v, why
+}
+
 // given returns the ID of a key's parts.
 func (r *Resource) given(parts []Raw, client auth.Client, ids IDs) (int32, bool) {
 	whose := int64(0)
@@ -199,13 +208,7 @@ func (r *Resource) given(parts []Raw, client auth.Client, ids IDs) (int32, bool)
 }
 
 // KeyOf returns the key's parts of a row aligned with Places.
-func (r *Resource) KeyOf(row []Raw) []Raw {
-	parts := make([]Raw, len(r.keyAt))
-	for i, at := range r.keyAt {
-		parts[i] = row[at]
-	}
-	return parts
-}
+func (r *Resource) KeyOf(row []Raw) []Raw { return r.Padded(r.key(make([]Raw, 0, len(r.keyAt)), row)) }
 
 // KeyRef names the record of a row.
 func (r *Resource) KeyRef(row []Raw, client auth.Client) KeyRef {

@@ -141,6 +141,11 @@ type keyFile struct {
 	// AB01 and ab01 are one, exact where they are two; default what an SQL database
 	// says, else exact.
 	Case string `yaml:"case" schema:"enum=exact|ignore"`
+	// Pad fills an ID, or a number that is made for a key, up to width: zero (zeros before),
+	// where the system has it as a text.
+	Pad string `yaml:"pad" schema:"enum=zero"`
+	// Width is what pad fills up to.
+	Width int `yaml:"width"`
 	// Numbers are those of the columns that an HTTP service has as numbers, so that
 	// it is sent them without quotes.
 	Numbers names `yaml:"numbers"`

@@ -52,6 +52,9 @@ func (r *Resource) Filter(q mapping.Record, f *mapping.Field, client auth.Client
 	if r.sheet.Source.SQL != nil && of.codec.isWritten(v) {
 		alternatives = of.codec.written(v)
 	}
+	if r.sheet.Source.SQL != nil && len(alternatives) > 0 && of.codec.isRecased(v) { // others may have written it so
+		alternatives = append(alternatives, [2]Raw{textRaw(v.Text())})
+	}
 	var out [][]Assignment
 	for _, alternative := range alternatives {
 		one := []Assignment{{Place: places[0], Value: alternative[0], Field: of.Field, Span: of.codec.span(v, alternative[0])}}
@@ -159,6 +162,11 @@ func (s *Sheet) isSQLite() bool { return s.Source.SQL != nil && s.Source.SQL.Eng
 // isDay tells whether a value is one that is written as a day alone.
 func (c *codec) isDay(v mapping.Value) bool {
 	return v.Kind() == mapping.KindTime && c.system == sysDate && c.format == nil && c.isoText
+}
+
+// isRecased tells whether a value is a text that would be written in another case.
+func (c *codec) isRecased(v mapping.Value) bool {
+	return v.Kind() == mapping.KindText && c.codes == nil && (c.upper || c.lower) && c.cased(v.Text()) != v.Text()
 }
 
 // isWritten tells whether a value is a number that a text may write with more decimals or fewer.

@@ -56,6 +56,21 @@ func (r *Resource) IsOf(row, key []Raw) bool {
 	return ok && read && asked == came
 }
 
+// NumberKey is a key, or the part of one, that is a number, as the system has it.
+func (r *Resource) NumberKey(n int64) Raw { return r.Fields[r.ID].codec.digits(n) }
+
+// Padded is a key as the system writes it, where it is the ID itself and was told as another form
+// of the number.
+func (r *Resource) Padded(key []Raw) []Raw {
+	if r.Key.Kept || r.Key.width == 0 || !key[0].IsSet() {
+		return key
+	}
+	if n, ok := r.number(key[0]); ok {
+		key = []Raw{r.NumberKey(n)}
+	}
+	return key
+}
+
 // SplitKey separates the parts of a kept key, as the system has them.
 func (r *Resource) SplitKey(key string) []Raw {
 	parts := SplitKey(key)

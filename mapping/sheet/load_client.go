@@ -132,6 +132,8 @@ func (d *draft) through(name string) bool {
 		return fail("%s is to tell whose the records are, and cannot be read: expected get among the operations of %[1]s", f.Reference)
 	case d.sql() && target.resource.Read == "":
 		return fail("%s is to tell whose the records are, and has no table: expected its table, or the client's column here", f.Reference)
+	case d.sql() && !target.resource.Key.Kept && target.resource.Key.width > 0 && target.resource.Key.width != through.codec.width:
+		return fail("%s is not written as the key of %s is, with which the database compares it: expected the same pad and width", name, f.Reference)
 	case d.sql() && target.resource.Table == d.resource.Table:
 		return fail("%s is of the same table, expected the client's column here too", f.Reference)
 	}

@@ -68,10 +68,26 @@ func (d *draft) keyID() {
 		}
 	}
 	r.Key.Numbers = f.Numbers
+	d.keyPadded()
 	r.Key.IgnoresCase, r.Key.CaseCounts = f.Case == "ignore", f.Case == "exact"
 	if r.Key.Kept && d.Keep == "" {
 		d.fail(d.at("key"), "the IDs of %s are given out and must be kept, expected keep: FILE at the top of the sheet", d.of.Name)
 	}
+}
+
+// keyPadded compiles how a number is written into a key that is a text.
+func (d *draft) keyPadded() {
+	r, f := d.resource, d.file.Key
+	if (f.Pad != "") != (f.Width > 0) {
+		d.fail(d.at("key"), "found one of pad and width, expected both or none")
+	}
+	if f.Pad == "" {
+		return
+	}
+	if r.Key.Kept && (!d.sql() || f.Generated != "max+1" && !strings.HasPrefix(f.Generated, "sequence:")) {
+		d.fail(d.at("key", "pad"), "found with a kept key, whose texts are sent as they came: expected none, or generated: max+1 or sequence:NAME in a database, which make a number")
+	}
+	r.Key.width = f.Width
 }
 
 func (d *draft) keyGenerated() {

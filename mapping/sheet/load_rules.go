@@ -193,6 +193,9 @@ func (d *draft) bind() {
 		case f.Primary:
 			out.source = fromKey
 			out.codec = codec{field: f, system: sysInteger, loc: d.sheet.Location}
+			if r.Key.width > 0 {
+				out.codec.system, out.codec.padZero, out.codec.width = sysText, true, r.Key.width
+			}
 		case i == r.IsSystem, i == r.IsBlocked, i == r.IsArchived:
 			out.source, out.constant = fromConstant, mapping.IntValue(0)
 		}

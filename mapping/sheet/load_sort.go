@@ -76,11 +76,10 @@ func (d *draft) both(path string, said []string) (both [2]string) {
 
 // judgeSorted requires that the service's order is the order of the values that clients see.
 func (d *draft) judgeSorted(path string, f *Field) {
-	ranks, _ := f.CodeOrder()
 	switch {
 	case f.source != fromPlace && f.source != fromReference:
 		d.fail(path, "%s is none of the service's own values, which it could sort by: expected a field with from", f.Name)
-	case ranks != nil:
+	case f.source == fromPlace && !f.isInOrder():
 		d.fail(path, "the codes of %s are in another order than what they stand for, and the service would sort by the codes: expected no sort by it", f.Name)
 	case f.source == fromPlace && !f.sortable():
 		d.fail(path, "what the service has of %s is in another order than what clients see, and it would sort by its own: expected no sort by it", f.Name)

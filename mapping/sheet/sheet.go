@@ -152,6 +152,7 @@ type Key struct {
 	ByClient bool
 
 	blanks []bool // aligned with Places: see CountBlanks; nil for none
+	width  int    // of a number in a key that is a text, with zeros before it; 0 where it is none
 }
 
 // Field is how one field is found and converted.

@@ -132,8 +132,8 @@ func (r *Resource) Unfit(row []Raw) (all []Unfit) {
 				all = append(all, Unfit{f, Raw{}, err.Error()})
 			}
 		case fromKey:
-			if v, why := f.codec.read(row[r.keyAt[0]], Raw{}); !r.Key.Kept && (why != "" || v.Int() < 1) {
-				all = append(all, Unfit{f, row[r.keyAt[0]], "not an ID, which is a whole number from 1"})
+			if _, why := r.idIn(row[r.keyAt[0]]); !r.Key.Kept && why != "" {
+				all = append(all, Unfit{f, row[r.keyAt[0]], string(why)})
 			}
 		}
 	}
@@ -201,6 +201,9 @@ func (r *Resource) Words(f *Field) (place, conversion string) {
 		place = strings.Join(r.Key.Places, ", ")
 		if r.Key.Kept {
 			return place, "an ID is given out for the key, and kept"
+		}
+		if r.Key.width > 0 {
+			return place, fmt.Sprintf("the ID itself, filled up with zeros to %d", r.Key.width)
 		}
 		return place, "the ID itself"
 	case fromElements:
