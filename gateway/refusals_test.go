@@ -56,6 +56,30 @@ func TestRefusalsAreTold(t *testing.T) {
 	require.Equal(t, "DELETE", all[keptRefusals-1].Method)
 }
 
+// TestRefusalsOfWhatIsNotGranted: before, an endpoint that the api_key may not use was told by
+// its name here, where its answer is that of one that there is not.
+func TestRefusalsOfWhatIsNotGranted(t *testing.T) {
+	t.Parallel()
+	const few = "22222222-2222-4222-8222-222222222222"
+	h := newFixture(t)
+	h.setKeys(keyOf(few, "few", Grant{"GET", "/order"}))
+	v := visitor{h, h.session(few, "demo")}
+	last := func(method, target string) refusedRequest {
+		v.ask(method, target, "")
+		all, _ := v.refusals(t)
+		all[0].RequestID, all[0].At = "", ""
+		return all[0]
+	}
+	for _, ask := range [][2]string{{"GET", "/vehicle?color=red"}, {"GET", "/vehicle/1"}, {"DELETE", "/vehicle/1"}, {"PUT", "/vehicle/publishstart?id=1"}, {"POST", "/vehicle"}} {
+		require.Equal(t, last(ask[0], "/nowhere"), last(ask[0], ask[1]), ask)
+	}
+	for _, method := range []string{"POST", "DELETE"} {
+		was := last("PATCH", "/order")
+		was.Method = method
+		require.Equal(t, was, last(method, "/order"), method)
+	}
+}
+
 // TestRefusalsAreBounded whoever is refused: the caller that was refused the longest ago makes
 // room.
 func TestRefusalsAreBounded(t *testing.T) {

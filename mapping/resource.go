@@ -321,6 +321,17 @@ func (rec Record) IsBlank() bool {
 	return !slices.ContainsFunc(rec.Values, func(v Value) bool { return !v.IsAbsent() })
 }
 
+// Changes is a patch without the values that the record already has; arrays stay.
+func (rec Record) Changes(patch Record) Record {
+	patch = patch.Clone()
+	for i, v := range patch.Values {
+		if v == rec.Values[i] && rec.Resource.Fields[i].Type != Array {
+			patch.Values[i] = Value{}
+		}
+	}
+	return patch
+}
+
 // Merge returns the record as it will be once the patch is applied to it.
 // Neither operand is changed.
 func (rec Record) Merge(patch Record) Record {

@@ -19,11 +19,16 @@ import (
 // recorder notes the text of every statement that reaches an engine's driver.
 type recorder struct {
 	driver.Connector
+	before func(text string) // is told each before it is run; nil for nobody
+
 	mu    sync.Mutex
 	texts []string
 }
 
 func (r *recorder) note(text string) {
+	if r.before != nil {
+		r.before(text)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.texts = append(r.texts, text)

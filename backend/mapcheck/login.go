@@ -23,6 +23,9 @@ func (r *Report) login(ctx context.Context, driver any, o Options) auth.Client {
 	if o.Login.Username == "" || o.Login.Password == "" {
 		r.Looked = append(r.Looked, "nobody logged in: give --username, and the password by FRONTDESK_PASSWORD")
 	}
+	if a := o.Sheet.Accounts; a.Verify != nil && a.Facts != nil && a.Facts.UsernamePlace() == "" {
+		r.add(Warning, "login.unnamed", "accounts.result", "nothing says which user an answer to a log-in is about: an answer about another one would let that one in", "name the place of the username")
+	}
 	if o.Login.Username == "" || !is || !saysUsers(o.Sheet) {
 		return auth.Client{}
 	}

@@ -77,14 +77,15 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(answer)
 }
 
-// behindTheDoor is what is said of the service; the user logs in with a password.
-func behindTheDoor(t *testing.T, password string, write bool, spoil func(*door)) *Report {
+// behindTheDoor is what is said of the service, with words of its sheet replaced; the user logs
+// in with a password.
+func behindTheDoor(t *testing.T, password string, write bool, spoil func(*door), replace ...string) *Report {
 	t.Helper()
 	d := &door{email: "a@example.nl", found: 1, zone: amsterdam(t), rows: map[string]map[string]any{"/c/1": {"id": 1, "org": 1, "name": "A", "made": "2026-01-01 10:00:00"}}}
 	spoil(d)
 	server := httptest.NewServer(d)
 	t.Cleanup(server.Close)
-	store, o, problems := inFront(t, loginSheet, map[string]string{"URL": server.URL})
+	store, o, problems := inFront(t, loginSheet, map[string]string{"URL": server.URL}, replace...)
 	require.Empty(t, problems)
 	o.Login = auth.Credentials{Username: "anna", Password: password}
 	if write {
@@ -126,6 +127,10 @@ func TestLogin(t *testing.T) {
 	require.Contains(t, words(t, report), "\ncontact: 1 record(s)\n", "those of the user's client")
 	report = behindTheDoor(t, "wrong-1998", false, func(*door) {})
 	require.Contains(t, words(t, report), "nothing else was looked at: it is not known for which client\n")
+	report = behindTheDoor(t, "right-1998", false, func(*door) {}, "username: user, ", "")
+	found := report.has("login.unnamed", "accounts.result")
+	require.Len(t, found, 1, words(t, report))
+	require.Equal(t, Warning, found[0].Severity)
 }
 
 // TestClock: a record that was made just now tells whether its times are taken for those of the

@@ -33,10 +33,14 @@ func (a *adapter) create(ctx context.Context, client auth.Client, rec mapping.Re
 }
 
 func (a *adapter) update(ctx context.Context, client auth.Client, before, patch mapping.Record, _ []sheet.Raw) (rec mapping.Record, err error) {
-	r := patch.Resource
+	r, changes := patch.Resource, before.Changes(patch) // the system may have several values for one of the interface
+	if changes.IsBlank() {
+		rec, _, err = a.get(ctx, r, backend.Query{Client: client, ID: before.ID()})
+		return rec, err
+	}
 	call := &request{
 		method: "PATCH", target: string(a.recordPath(r, before.ID())), asked: "PATCH /v1/records/{resource}/{id}", head: ifMatch(before),
-		body: appendSupplied(nil, patch), write: true, timeout: a.timeout,
+		body: appendSupplied(nil, changes), write: true, timeout: a.timeout,
 	}
 	ans, err := a.call(ctx, call, client)
 	if err != nil {

@@ -3,6 +3,7 @@ package remote
 import (
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -223,5 +224,42 @@ func TestReferencesWithTheirTypes(t *testing.T) {
 				require.JSONEq(t, `{"data":{"type":"parts","of":{"number":"N","text":"T"},"links":{"supplier":{"data":{"id":"c1","type":"contacts"}}}}}`, sent)
 			}
 		})
+	}
+}
+
+// TestAdaptersAreSentWhatChanges: before, an adapter was sent all that a client sent back as
+// it had read it, and wrote another of the codes that it shows as one.
+func TestAdaptersAreSentWhatChanges(t *testing.T) {
+	const stored = `{"id":7,"kind":"company","name":"Wit","payment_days":14,"birth_date":"1980-02-29T00:00:00.000Z","note":null,"_version":3}`
+	sent := make(chan string, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer := stored
+		switch {
+		case r.URL.Path == "/v1/model":
+			answer = strings.Replace(adapterModel, `"order":`, `"contact":{"operations":["get","update"]},"order":`, 1)
+		case r.Method == http.MethodPatch:
+			body, _ := io.ReadAll(r.Body)
+			sent <- string(body)
+		}
+		_, _ = io.WriteString(w, answer)
+	}))
+	t.Cleanup(server.Close)
+	store := open(t, Options{Sheet: adapterSheet(t, server.URL)})
+	c, contact := front(t, store), store.Sheet.Model.Resource("contact")
+	for change, want := range map[string]string{
+		`{"kind":"company","name":"Wit","payment_days":14,"birth_date":"1980-02-29T01:00:00+01:00","note":null}`: "",
+		`{"kind":"company","name":"Zwart","note":null}`:                                                          `{"name":"Zwart"}`,
+		`{"kind":"company","payment_days":null,"note":"a"}`:                                                      `{"payment_days":null,"note":"a"}`,
+		`{"kind":"person","name":"Wit","birth_date":"1980-03-01"}`:                                               `{"kind":"person","birth_date":"1980-03-01T00:00:00.000Z"}`,
+	} {
+		rec, err := c.Update(bg(), anna, 7, patch(t, contact, change), backend.Write{})
+		require.NoError(t, err, change)
+		require.EqualValues(t, 7, rec.ID())
+		got := ""
+		select {
+		case got = <-sent:
+		default:
+		}
+		require.Equal(t, want, got, change)
 	}
 }

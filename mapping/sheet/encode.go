@@ -99,12 +99,7 @@ func (r *Resource) keptTarget(f *Field, rec mapping.Record) *Resource {
 // places. If another field names a field's resource, both stay. Drivers call it before
 // NeedsIDs and Encode of an update; an empty result changes nothing.
 func (r *Resource) Complete(before, patch mapping.Record) mapping.Record {
-	patch = patch.Clone()
-	for i, v := range patch.Values {
-		if v == before.Values[i] && r.Fields[i].Type != mapping.Array {
-			patch.Values[i] = mapping.Value{}
-		}
-	}
+	patch = before.Changes(patch)
 	for _, i := range r.referred {
 		by := r.Field(r.Fields[i].ReferenceBy).Index
 		if patch.Values[i].IsAbsent() == patch.Values[by].IsAbsent() {

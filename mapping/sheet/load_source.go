@@ -216,7 +216,11 @@ func (l *loader) loadAccounts() {
 	l.loadUsers()
 	if f.Table != "" || f.Query != "" {
 		a.Hash = l.loadHashes()
-		a.Facts = l.loadFacts("accounts.columns", f.Columns, a.Hash, "password", "client_id")
+		needed := []string{"password", "client_id"}
+		if f.Table != "" { // which a user is looked up in by it
+			needed = append(needed, "username")
+		}
+		a.Facts = l.loadFacts("accounts.columns", f.Columns, a.Hash, needed...)
 	}
 	if f.Verify != nil {
 		a.Verify = l.userCall("accounts.verify", f.Verify, callContext{method: "POST", known: []string{"username", "password", "token"}})

@@ -23,6 +23,7 @@ type actor struct {
 	hidden    map[string][]string // numbers of records that it must not see
 	old       map[string][]string // those of them that were there before all new ones
 	values    map[string][]string // by field, of records of everybody
+	tags      map[string]string   // by path, those that were told last; «n»
 	jobs      []string            // that are others'
 	cursors   []string            // of changes, «n» for what they are in each of the twins
 	follows   bool                // changes are told at once: nobody else writes into the same database server
@@ -44,7 +45,7 @@ func ownModel() *mapping.Model {
 
 func newActor(seed uint64, names []string) *actor {
 	model := ownModel()
-	a := &actor{name: seed, random: rand.New(rand.NewPCG(seed, 15)), model: model, own: map[string][]string{}, hidden: map[string][]string{}, old: map[string][]string{}, values: map[string][]string{}}
+	a := &actor{name: seed, random: rand.New(rand.NewPCG(seed, 15)), model: model, own: map[string][]string{}, hidden: map[string][]string{}, old: map[string][]string{}, values: map[string][]string{}, tags: map[string]string{}}
 	for _, name := range names {
 		a.resources = append(a.resources, model.Resource(name))
 	}
@@ -115,9 +116,8 @@ func (a *actor) drawApart() ask {
 // draw is the next request.
 func (a *actor) draw() ask {
 	r := pick(a, a.resources)
-	switch { // behind a sheet nothing is told of changes
-	case a.bySheet:
-	case a.chance(5):
+	switch {
+	case !a.bySheet && a.chance(5): // behind a sheet changes are not told at once
 		return a.copied(r)
 	case a.chance(3):
 		return a.many(r)
@@ -130,9 +130,11 @@ func (a *actor) draw() ask {
 	case n < 70:
 		return ask{method: "POST", path: "/" + r.Name, body: a.body(r, false), headers: a.once(), makes: true}
 	case n < 84:
-		return ask{method: "PUT", path: "/" + r.Name + "/" + a.id(r.Name), body: a.body(r, true), headers: a.condition()}
+		path := "/" + r.Name + "/" + a.id(r.Name)
+		return ask{method: "PUT", path: path, body: a.body(r, true), headers: a.condition(path)}
 	case n < 92:
-		return ask{method: "DELETE", path: "/" + r.Name + "/" + a.id(r.Name), headers: a.condition()}
+		path := "/" + r.Name + "/" + a.id(r.Name)
+		return ask{method: "DELETE", path: path, headers: a.condition(path)}
 	default:
 		return a.utility(r)
 	}
@@ -186,19 +188,23 @@ func (a *actor) copied(r *mapping.Resource) ask {
 
 func (a *actor) get(r *mapping.Resource) ask {
 	path := "/" + r.Name + "/" + a.id(r.Name)
+	headers := a.condition(path)
 	if a.chance(40) {
-		path += "?fields=" + a.fields(r, true)
+		path += "?fields=" + a.fields(r)
 	}
-	return ask{method: "GET", path: path, headers: a.condition()}
+	return ask{method: "GET", path: path, headers: headers}
 }
 
 // condition is a header that asks for the state of a record.
-func (a *actor) condition() []string {
-	switch a.random.IntN(12) {
-	case 0:
+func (a *actor) condition(path string) []string {
+	tag := a.tags[path]
+	switch n := a.random.IntN(12); {
+	case n == 0:
 		return []string{"If-Match", `"x"`}
-	case 1:
+	case n == 1:
 		return []string{"If-None-Match", `*`}
+	case n < 5 && tag != "":
+		return []string{pick(a, []string{"If-Match", "If-None-Match"}), tag}
 	default:
 		return nil
 	}
@@ -212,12 +218,11 @@ func (a *actor) once() []string {
 	return []string{"Idempotency-Key", fmt.Sprint("key-", a.random.IntN(40))}
 }
 
-// fields are some that exist, with those of arrays where there can be some, and one
-// that does not.
-func (a *actor) fields(r *mapping.Resource, arrays bool) string {
+// fields are some that exist, arrays among them, and one that does not.
+func (a *actor) fields(r *mapping.Resource) string {
 	names := []string{"id"}
 	for i := range r.Fields {
-		if f := &r.Fields[i]; a.chance(30) && (arrays || f.Type != mapping.Array) && a.knows(r, f) {
+		if f := &r.Fields[i]; a.chance(30) && a.knows(r, f) {
 			names = append(names, f.Name)
 		}
 	}
@@ -242,11 +247,7 @@ func (a *actor) list(r *mapping.Resource) ask {
 	for range a.random.IntN(3) {
 		f := &r.Fields[a.random.IntN(len(r.Fields))]
 		if f.Filterable() && !f.Primary && a.knows(r, f) && !slices.Contains(r.ListRequires, f.Name) {
-			one := f.Name + "=" + a.filterValue(r, f)
-			if a.chance(20) {
-				one = f.Name + "[in]=" + a.filterValue(r, f) + "," + a.filterValue(r, f)
-			}
-			q = append(q, one)
+			q = append(q, a.filter(r, f))
 		}
 	}
 	if a.chance(40) {
@@ -272,9 +273,30 @@ func (a *actor) list(r *mapping.Resource) ask {
 		q = append(q, "modified_since="+pick(a, []string{"2020-01-01T00:00:00Z", "2037-01-01T00:00:00Z"}))
 	}
 	if a.chance(25) {
-		q = append(q, "fields="+a.fields(r, false))
+		q = append(q, "fields="+a.fields(r))
 	}
 	return ask{method: "GET", path: "/" + r.Name + "?" + strings.Join(q, "&")}
+}
+
+// filter is a condition of a list of any kind that the field takes, as it stands in an address.
+func (a *actor) filter(r *mapping.Resource, f *mapping.Field) string {
+	o := mapping.Equals
+	if other := pick(a, mapping.AllOperators[:]); a.chance(60) && f.FilterableBy(other) {
+		o = other
+	}
+	value := a.filterValue(r, f)
+	switch o {
+	case mapping.AnyOf:
+		value += "," + a.filterValue(r, f)
+	case mapping.IsNull:
+		value = pick(a, []string{"0", "1"})
+	case mapping.Contains:
+		whole, _ := url.QueryUnescape(value)
+		letters := []rune(whole)
+		from := a.random.IntN(len(letters) + 1)
+		value = url.QueryEscape(string(letters[from:min(from+5, len(letters))]))
+	}
+	return o.Param(f.Name) + "=" + value
 }
 
 // filterValue is what a list may be asked for, as it stands in an address.
@@ -361,14 +383,20 @@ func varied(f *mapping.Field, n int) string {
 	}
 }
 
+// descriptions are the ways to what an api_key may use.
+var descriptions = []string{"/openapi.json?api_key=", "/openapi.json?version=3.0&api_key=", "/postman.json?api_key="}
+
 // utility is what else can be asked.
 func (a *actor) utility(r *mapping.Resource) ask {
 	all := a.model.Resources
 	if a.key == rig.FullKey && a.chance(2) { // it takes long
-		return ask{method: "GET", path: "/openapi.json?api_key=" + a.key}
+		return ask{method: "GET", path: pick(a, descriptions) + a.key}
 	}
 	if a.key != rig.FullKey && a.key != "" && a.chance(30) {
 		return a.drawSecret()
+	}
+	if !a.bySheet && a.chance(5) { // before a sheet the twins may be told at first that changes are not known yet
+		return ask{method: "GET", path: "/testpage/requests"}
 	}
 	switch a.random.IntN(10) {
 	case 0:

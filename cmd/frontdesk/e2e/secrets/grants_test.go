@@ -80,12 +80,15 @@ func (a *actor) drawSecret() ask {
 		{method: "GET", path: "/secret"}, {method: "GET", path: "/secret/1"}, {method: "DELETE", path: "/secret/1"},
 		{method: "POST", path: "/secret", body: `{"order_id":1,"word":"x"}`}, {method: "PUT", path: "/secret/1", body: `{"word":"x"}`},
 		{method: "GET", path: "/order/" + a.id("order") + "?fields=id,secrets"}, {method: "GET", path: "/order?fields=secrets"},
-		{method: "GET", path: "/order?secrets=1"}, {method: "GET", path: "/order?sort=secrets"},
+		{method: "GET", path: "/order?secrets=1"}, {method: "GET", path: "/order?secrets[null]=1"}, {method: "GET", path: "/order?sort=secrets"}, {method: "GET", path: "/secret?word[contains]=xyz"},
 		{method: "POST", path: "/order", body: with}, {method: "PUT", path: "/order/" + a.id("order"), body: `{"secrets":[]}`},
 		{method: "GET", path: "/model/order"}, {method: "GET", path: "/authenticate/modules"}, {method: "GET", path: "/authenticate/acces"},
+		{method: "GET", path: "/testpage/requests"},
 	}
 	if a.key == narrower { // the other one may know which resources there are
-		asks = append(asks, ask{method: "GET", path: "/openapi.json?api_key=" + a.key})
+		for _, path := range descriptions {
+			asks = append(asks, ask{method: "GET", path: path + a.key})
+		}
 	}
 	a.secrets++
 	return asks[a.secrets%len(asks)] // each of them, by turns

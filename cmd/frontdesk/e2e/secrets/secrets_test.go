@@ -308,11 +308,15 @@ func (w *walk) follow(a ask, said [2]answer) {
 	if strings.HasPrefix(a.path, "/changes?") && said[0].status == 200 {
 		w.viewer.cursors = append(w.viewer.cursors, w.pair(cursorOf(w.t, said[0]), cursorOf(w.t, said[1])))
 	}
+	if left, right := said[0].header.Get("Etag"), said[1].header.Get("Etag"); left != "" && a.method != "POST" {
+		path, _, _ := strings.Cut(a.path, "?")
+		w.viewer.tags[path] = w.pair(left, right)
+	}
 	if name, many := strings.CutSuffix(a.path, "/bulk"); many && a.method == "POST" && said[0].status == 200 {
 		left, right := ids(said[0].body), ids(said[1].body)
 		for i := range left {
 			if !w.knownOwn(name[1:], left[i]) { // a repetition tells again
-				w.met(name[1:], left[i], right[i])
+				w.metElements(name[1:], w.met(name[1:], left[i], right[i]), a.body)
 			}
 		}
 		return
@@ -324,19 +328,21 @@ func (w *walk) follow(a ask, said [2]answer) {
 	if len(made[0]) == 0 {
 		return
 	}
-	r := w.viewer.model.Resource(a.path[1:])
-	id := w.met(r.Name, made[0][0], made[1][0])
+	w.metElements(a.path[1:], w.met(a.path[1:], made[0][0], made[1][0]), a.body)
+}
+
+// metElements notes the elements that a new record was made with.
+func (w *walk) metElements(resource, id, body string) {
+	r := w.viewer.model.Resource(resource)
 	for i := range r.Fields {
 		f := &r.Fields[i]
-		if f.Type != mapping.Array || !strings.Contains(a.body, strconv.Quote(f.Name)) {
+		if f.Type != mapping.Array || !strings.Contains(body, strconv.Quote(f.Name)) {
 			continue
 		}
 		with := w.both(w.tokens, ask{method: "GET", path: "/" + r.Name + "/" + id + "?fields=id," + f.Name, makes: true})
-		for side := range made {
-			made[side] = ids(with[side].body)
-		}
-		for n := range made[0][1:] { // behind the record itself
-			w.met(f.Target().Name, made[0][n+1], made[1][n+1])
+		left, right := ids(with[0].body), ids(with[1].body)
+		for n := 1; n < len(left); n++ { // behind the record itself
+			w.met(f.Target().Name, left[n], right[n])
 		}
 	}
 }
