@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -128,6 +129,15 @@ func (s *store) take(client string) (of string, err error) {
 }
 
 func (s *store) close() error { return s.conn.Close() }
+
+// withClose adds to the error of a run what went wrong when the copy was closed. To be stopped is no failure,
+// and hides none.
+func withClose(ctx context.Context, err, closing error) error {
+	if closing != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return closing
+	}
+	return errors.Join(err, closing)
+}
 
 // do runs a statement.
 func (s *store) do(text string, args ...any) error {

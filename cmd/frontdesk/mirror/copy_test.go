@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -90,4 +91,23 @@ func TestCopyOfARenamedClient(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, s.close())
 	}
+}
+
+// TestStopHidesNoCopyLeftOpen: to be stopped is how --follow ends, and no error. That the copy cannot be closed
+// then is one.
+func TestStopHidesNoCopyLeftOpen(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	s, err := openStore(filepath.Join(t.TempDir(), "copy.db"), "Garage Jansen", nil)
+	require.NoError(t, err)
+	_, _, err = s.conn.PrepareTransient("SELECT 1") // SQLite closes nothing that has a statement left
+	require.NoError(t, err)
+	err = withClose(ctx, fmt.Errorf("GET /changes: %w", ctx.Err()), s.close())
+	require.NotErrorIs(t, err, context.Canceled)
+	require.EqualError(t, err, "sqlite: close: database is locked")
+
+	require.ErrorIs(t, withClose(ctx, ctx.Err(), nil), context.Canceled)
+	failed, open := errors.New("failed"), errors.New("left open")
+	require.EqualError(t, withClose(ctx, failed, open), "failed\nleft open")
+	require.EqualError(t, withClose(t.Context(), nil, open), "left open")
 }
