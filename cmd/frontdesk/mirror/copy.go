@@ -61,7 +61,7 @@ func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`
 // openStore opens the copy of a client's records, or begins one.
 //
 // owns tells whether the user has that cursor: it is asked where the client is called otherwise.
-func openStore(file, client string, owns func(cursor string) (bool, error)) (s *store, err error) {
+func openStore(ctx context.Context, file, client string, owns func(cursor string) (bool, error)) (s *store, err error) {
 	made, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o600) // #nosec G304 -- SQLite would let all read a new one
 	if err == nil {
 		err = made.Close()
@@ -75,21 +75,26 @@ func openStore(file, client string, owns func(cursor string) (bool, error)) (s *
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(fmt.Errorf("%s: %w", file, err), conn.Close())
+			err = withClose(ctx, fmt.Errorf("%s: %w", file, err), conn.Close())
 		}
 	}()
-	conn.SetBusyTimeout(busyWait)
+	conn.SetBusyTimeout(0) // SQLite waits for no other run that turns to WAL, and looks at no ctx
 	s = &store{conn: conn, run: rand.Text()}
 	for _, pragma := range []string{"PRAGMA journal_mode=WAL", "PRAGMA synchronous=NORMAL", "PRAGMA trusted_schema=OFF"} {
 		err := sqlitex.ExecuteTransient(conn, pragma, nil)
 		for began := time.Now(); sqlite.ErrCode(err).ToPrimary() == sqlite.ResultBusy && time.Since(began) < busyWait; {
-			time.Sleep(10 * time.Millisecond) // SQLite waits for no other run that turns to WAL
+			select {
+			case <-time.After(10 * time.Millisecond):
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
 			err = sqlitex.ExecuteTransient(conn, pragma, nil)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
+	conn.SetBusyTimeout(busyWait)
 	of, err := s.take(client)
 	if err == nil && of != client {
 		if err = s.isOf(client, of, owns); err == nil {

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
 )
 
 // TestCopyIsPrivate: a copy has all records of a client, and is for its owner alone from the first
@@ -22,7 +24,7 @@ func TestCopyIsPrivate(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "copy.db")
 	nobody := func(string) (bool, error) { return false, nil }
 	for _, mode := range []os.FileMode{0o600, 0o640} {
-		s, err := openStore(file, "Garage Jansen", nobody)
+		s, err := openStore(t.Context(), file, "Garage Jansen", nobody)
 		require.NoError(t, err)
 		for _, name := range []string{file, file + "-wal", file + "-shm"} {
 			info, err := os.Stat(name)
@@ -42,7 +44,7 @@ func TestOneRunTakesANewCopy(t *testing.T) {
 		stores, errs := make([]*store, 4), make([]error, 4)
 		var opening sync.WaitGroup
 		for i := range stores {
-			opening.Go(func() { stores[i], errs[i] = openStore(file, "Garage Jansen", nobody) })
+			opening.Go(func() { stores[i], errs[i] = openStore(t.Context(), file, "Garage Jansen", nobody) })
 		}
 		opening.Wait()
 		require.NoError(t, errors.Join(errs...), "round %d", round)
@@ -73,11 +75,11 @@ func TestCopyOfARenamedClient(t *testing.T) {
 		{nameless + "sanne", nameless + "kees", false, false},
 	} {
 		file := filepath.Join(t.TempDir(), "copy.db")
-		s, err := openStore(file, row.before, nil)
+		s, err := openStore(t.Context(), file, row.before, nil)
 		require.NoError(t, err)
 		require.NoError(t, s.begin("c1_x"))
 		require.NoError(t, s.close())
-		s, err = openStore(file, row.now, func(cursor string) (bool, error) {
+		s, err = openStore(t.Context(), file, row.now, func(cursor string) (bool, error) {
 			require.Equal(t, "c1_x", cursor)
 			return row.owns, nil
 		})
@@ -87,7 +89,7 @@ func TestCopyOfARenamedClient(t *testing.T) {
 		}
 		require.NoError(t, err)
 		require.NoError(t, s.close())
-		s, err = openStore(file, row.now, nil) // nothing is asked: it is known by its new name
+		s, err = openStore(t.Context(), file, row.now, nil) // nothing is asked: it is known by its new name
 		require.NoError(t, err)
 		require.NoError(t, s.close())
 	}
@@ -98,7 +100,7 @@ func TestCopyOfARenamedClient(t *testing.T) {
 func TestStopHidesNoCopyLeftOpen(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	s, err := openStore(filepath.Join(t.TempDir(), "copy.db"), "Garage Jansen", nil)
+	s, err := openStore(t.Context(), filepath.Join(t.TempDir(), "copy.db"), "Garage Jansen", nil)
 	require.NoError(t, err)
 	_, _, err = s.conn.PrepareTransient("SELECT 1") // SQLite closes nothing that has a statement left
 	require.NoError(t, err)
@@ -110,4 +112,18 @@ func TestStopHidesNoCopyLeftOpen(t *testing.T) {
 	failed, open := errors.New("failed"), errors.New("left open")
 	require.EqualError(t, withClose(ctx, failed, open), "failed\nleft open")
 	require.EqualError(t, withClose(t.Context(), nil, open), "left open")
+}
+
+// TestStoppedWhileTheCopyIsLocked: a run that is stopped does not wait for another one that turns the copy to
+// WAL.
+func TestStoppedWhileTheCopyIsLocked(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "copy.db")
+	other, err := sqlite.OpenConn(file, sqlite.OpenReadWrite|sqlite.OpenCreate)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, other.Close()) }()
+	require.NoError(t, sqlitex.ExecuteTransient(other, "BEGIN EXCLUSIVE", nil))
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	_, err = openStore(ctx, file, "Garage Jansen", nil)
+	require.ErrorIs(t, err, context.Canceled)
 }

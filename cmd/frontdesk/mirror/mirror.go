@@ -91,7 +91,7 @@ func Run(ctx context.Context, o Options) (err error) {
 		}
 		return err == nil, err
 	}
-	if m.copy, err = openStore(o.File, whose, owns); err != nil {
+	if m.copy, err = openStore(ctx, o.File, whose, owns); err != nil {
 		return err
 	}
 	defer func() { err = withClose(ctx, err, m.copy.close()) }()
