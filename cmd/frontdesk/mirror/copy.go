@@ -95,18 +95,21 @@ func openStore(ctx context.Context, file, client string, owns func(cursor string
 		}
 	}
 	conn.SetBusyTimeout(busyWait)
-	of, err := s.take(client)
-	if err == nil && of != client {
-		if err = s.isOf(client, of, owns); err == nil {
-			err = s.do("UPDATE _mirror SET run = ?, client = ?", s.run, client)
+	for known := client; ; {
+		of, err := s.take(client, known)
+		if err != nil || of == client {
+			return s, err
 		}
+		if err := s.isOf(client, of, owns); err != nil {
+			return nil, err
+		}
+		known = of // others may have gone on with the copy while that was asked: it is looked at again
 	}
-	return s, err
 }
 
-// take begins the copy, or has this run write the one that is there if it is of client. It returns whose
-// it is; one of another client stays as it is.
-func (s *store) take(client string) (of string, err error) {
+// take begins the copy, or has this run write the one that is there if it is of client, or of known, as that
+// was called before. It returns whose it is; one of another client stays as it is.
+func (s *store) take(client, known string) (of string, err error) {
 	end, err := sqlitex.ImmediateTransaction(s.conn) // of two runs that begin a copy, one finds that of the other
 	if err != nil {
 		return "", err
@@ -127,8 +130,8 @@ func (s *store) take(client string) (of string, err error) {
 		return "", err
 	case !found:
 		return client, s.do("INSERT INTO _mirror (layout, client, run) VALUES (?, ?, ?)", layout, client, s.run)
-	case of == client:
-		return of, s.do("UPDATE _mirror SET run = ?", s.run)
+	case of == client, of == known:
+		return client, s.do("UPDATE _mirror SET run = ?, client = ?", s.run, client)
 	}
 	return of, nil
 }

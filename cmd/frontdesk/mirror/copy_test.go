@@ -127,3 +127,42 @@ func TestStoppedWhileTheCopyIsLocked(t *testing.T) {
 	_, err = openStore(ctx, file, "Garage Jansen", nil)
 	require.ErrorIs(t, err, context.Canceled)
 }
+
+// TestRenamedCopyIsTakenAsItIs: while it is asked whether a copy is this client's, other runs go on with it.
+// What they have made of it by then is taken, if it is still of the client that was asked about.
+func TestRenamedCopyIsTakenAsItIs(t *testing.T) {
+	for _, row := range []struct {
+		called string // by then
+		asked  []string
+		taken  bool
+	}{
+		{"Garage Jansen", []string{"c1_x"}, true},
+		{"Garage Janssen", []string{"c1_x"}, true},
+		{"Garage Bakker", []string{"c1_x", "c2_x"}, false},
+	} {
+		file := filepath.Join(t.TempDir(), "copy.db")
+		other, err := openStore(t.Context(), file, "Garage Jansen", nil)
+		require.NoError(t, err)
+		require.NoError(t, other.begin("c1_x"))
+		var asked []string
+		s, err := openStore(t.Context(), file, "Garage Janssen", func(cursor string) (bool, error) {
+			if asked = append(asked, cursor); len(asked) == 1 {
+				require.NoError(t, other.begin("c2_x"))
+				require.NoError(t, other.do("UPDATE _mirror SET client = ?", row.called))
+			}
+			return cursor == "c1_x", nil
+		})
+		require.Equal(t, row.asked, asked)
+		if !row.taken {
+			require.ErrorContains(t, err, "the copy has the records of Garage Bakker")
+			require.NoError(t, other.begin("c3_x"), "it stays who writes it")
+			require.NoError(t, other.close())
+			continue
+		}
+		require.NoError(t, err)
+		require.Equal(t, "c2_x", s.cursor)
+		require.ErrorIs(t, other.begin("c3_x"), ErrTakenOver)
+		require.NoError(t, s.close())
+		require.NoError(t, other.close())
+	}
+}
