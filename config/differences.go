@@ -13,6 +13,7 @@ type Change struct {
 	Path     string // server.listen; what belongs to an api_key has its name: api_keys.webshop.allow
 	From, To string // "" where there was nothing, or is nothing any more
 	Restart  bool   // it is not used before the program is started anew
+	Secret   bool   // From and To stand for secrets
 }
 
 // String is for people: server.listen: 127.0.0.1:8080 → 0.0.0.0:8080.
@@ -36,7 +37,9 @@ func Changes(from, to *Config) []Change {
 	d.structs("", reflect.ValueOf(from).Elem(), reflect.ValueOf(to).Elem())
 	for i := range d.found {
 		d.found[i].Restart = !reloadable(d.found[i].Path)
-		d.found[i].From, d.found[i].To = from.hide.Hide(d.found[i].From), to.hide.Hide(d.found[i].To)
+		if !d.found[i].Secret { // which shows nothing in any case
+			d.found[i].From, d.found[i].To = from.hide.Hide(d.found[i].From), to.hide.Hide(d.found[i].To)
+		}
 	}
 	return d.found
 }
@@ -57,8 +60,8 @@ func reloadable(path string) bool {
 // differ collects changes.
 type differ struct{ found []Change }
 
-func (d *differ) add(path, from, to string) {
-	d.found = append(d.found, Change{Path: path, From: from, To: to})
+func (d *differ) add(path, from, to string, of reflect.Type) {
+	d.found = append(d.found, Change{Path: path, From: from, To: to, Secret: of == reflect.TypeFor[Secret]()})
 }
 
 // structs compares the fields that a file can have.
@@ -84,7 +87,7 @@ func (d *differ) values(path string, from, to reflect.Value) {
 	case from.Kind() == reflect.Struct && !isLeaf:
 		d.structs(path, from, to)
 	case identity(from) != identity(to):
-		d.add(path, shown(from), shown(to))
+		d.add(path, shown(from), shown(to), from.Type())
 	}
 }
 
@@ -101,7 +104,7 @@ func (d *differ) keys(path string, from, to []Key) {
 		delete(before, key.Name)
 		if old == nil {
 			old = &Key{Name: key.Name}
-			d.add(at, "", "api_key")
+			d.add(at, "", "api_key", reflect.TypeFor[Key]())
 		}
 		if reflect.DeepEqual(old, key) { // as most are, and quickly: they share what they hold
 			continue
@@ -110,7 +113,7 @@ func (d *differ) keys(path string, from, to []Key) {
 	}
 	for i := range from {
 		if before[from[i].Name] != nil {
-			d.add(path+"."+from[i].Name, "api_key", "")
+			d.add(path+"."+from[i].Name, "api_key", "", reflect.TypeFor[Key]())
 		}
 	}
 }
@@ -123,12 +126,12 @@ func (d *differ) lists(path string, from, to reflect.Value) {
 	before, after := identities(from), identities(to)
 	for i := range from.Len() {
 		if v := from.Index(i); !after[identity(v)] {
-			d.add(path, shown(v), "")
+			d.add(path, shown(v), "", v.Type())
 		}
 	}
 	for i := range to.Len() {
 		if v := to.Index(i); !before[identity(v)] {
-			d.add(path, "", shown(v))
+			d.add(path, "", shown(v), v.Type())
 		}
 	}
 }

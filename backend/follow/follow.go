@@ -46,6 +46,8 @@ type Options struct {
 	Timeout time.Duration
 	// Lease is how long a gateway that is silent keeps the others from looking; default 15 s.
 	Lease time.Duration
+	// Now counts how long ago something was; default [time.Now].
+	Now func() time.Time
 	// Log is told of looks that fail; nil for nobody.
 	Log *zap.Logger
 }
@@ -111,6 +113,9 @@ func Open(ctx context.Context, o Options) (*Follower, error) {
 	f.o.Model = cmp.Or(o.Model, o.Sheet.Model)
 	f.o.Keep, f.o.Timeout = cmp.Or(o.Keep, keepDefault), cmp.Or(o.Timeout, 30*time.Second)
 	f.o.Lease = cmp.Or(o.Lease, leaseLife)
+	if f.o.Now == nil {
+		f.o.Now = time.Now
+	}
 	if f.o.Log == nil {
 		f.o.Log = zap.NewNop()
 	}

@@ -85,7 +85,7 @@ func (l *look) startTold() bool {
 	if l.told || l.whole || l.how.Deleted == nil {
 		return false
 	}
-	l.told, l.at = true, strconv.FormatInt(max(0, l.since-l.how.Settle.Milliseconds()), 10)
+	l.told, l.at = true, strconv.FormatInt(max(0, l.from()), 10)
 	return true
 }
 

@@ -39,6 +39,8 @@ type look struct {
 	sweeps    bool    // all are read, and those that were not seen are looked for
 	listed    portion // records of a list, and those that are read one by one
 	singly    portion
+	settling  *settling // nil where it is not known how the system compares
+	final     int64     // what it has read for good when it ends; see settling
 	due       time.Time
 	failures  int
 	lastError time.Time
@@ -76,7 +78,7 @@ func (f *Follower) list(ctx context.Context, l *look) (done bool, err error) {
 		return nil
 	}}
 	if !l.whole && l.since > 0 {
-		q.ModifiedSince = mapping.TimeValue(time.UnixMilli(l.since).Add(-l.how.Settle))
+		q.ModifiedSince = mapping.TimeValue(time.UnixMilli(l.from()))
 	}
 	began := time.Now()
 	page, err := f.o.Reader.List(ctx, l.resource, q)

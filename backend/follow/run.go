@@ -31,6 +31,7 @@ type rounds struct {
 	ask          time.Time // when it is to be asked again what is due
 	looks        map[string]*look
 	failures     map[string]int // of looks that have given way
+	settling     map[string]*settling
 }
 
 // failing is the look that has failed most often in a row; nil if none has.
@@ -48,7 +49,7 @@ func (f *Follower) run(ctx context.Context) {
 	var telling sync.WaitGroup
 	defer telling.Wait()
 	telling.Go(func() { f.tellShared(ctx) })
-	r := rounds{looks: map[string]*look{}, failures: map[string]int{}}
+	r := rounds{looks: map[string]*look{}, failures: map[string]int{}, settling: map[string]*settling{}}
 	for {
 		pause := f.round(ctx, &r)
 		timer := time.NewTimer(pause)
@@ -100,7 +101,9 @@ func (f *Follower) round(ctx context.Context, r *rounds) time.Duration {
 		}
 		done, err := f.holding(ctx, l)
 		if err == nil && done {
-			err = f.finish(ctx, l)
+			if err = f.finish(ctx, l); err == nil && l.settling != nil {
+				l.settling.upTo = max(l.settling.upTo, l.final)
+			}
 		}
 		switch {
 		case errors.Is(err, errLost):
@@ -111,6 +114,9 @@ func (f *Follower) round(ctx context.Context, r *rounds) time.Duration {
 		case errors.Is(err, errLeft) || err == nil && done:
 			delete(r.looks, key)
 			delete(r.failures, key)
+			if err != nil {
+				delete(r.settling, key)
+			}
 			r.ask, next = time.Time{}, 0
 		case err != nil && ctx.Err() == nil:
 			f.failed(ctx, l, err)
@@ -160,6 +166,7 @@ func (f *Follower) startDue(ctx context.Context, r *rounds) (again time.Duration
 		default:
 			l.failures = r.failures[key]
 			r.looks[key] = l
+			r.settle(f, l)
 		}
 	}
 	err = f.db.Read(ctx, func(c sqlrecord.Conn) error {

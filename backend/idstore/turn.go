@@ -22,7 +22,8 @@ const (
 )
 
 // Take waits until it is this caller's turn to judge and change a record, which no other
-// gateway that shares the store then has until release is called. client is 0 where all
+// gateway that shares the store then has until release is called. It fails with
+// backend.ErrCollision where another one has it when ctx ends. client is 0 where all
 // clients share the record. A turn never lasts beyond the deadline of ctx: so a gateway
 // that dies keeps nobody for longer, and what is done in the turn must be done under ctx.
 //
@@ -38,16 +39,21 @@ func (s *Store) Take(ctx context.Context, resource string, client int64, id int3
 		return nil, err
 	}
 	name := []mapping.Value{mapping.TextValue(resource), mapping.IntValue(client), mapping.IntValue(int64(id)), mapping.TextValue(holder.String())}
+	waits := false
 	for look := firstLook; ; look = min(2*look, longestLook) {
 		taken, err := s.tryTake(ctx, name)
-		if err != nil {
-			return nil, failed("take the turn to write a "+resource, err)
-		}
 		if taken {
 			return func(ctx context.Context) { s.release(ctx, name) }, nil
 		}
-		if err := auth.Sleep(ctx, look/2+rand.N(look)); err != nil {
-			return nil, fmt.Errorf("%w: another gateway writes %s %d: %w", backend.ErrCollision, resource, id, err)
+		if err == nil {
+			waits, err = true, auth.Sleep(ctx, look/2+rand.N(look))
+		}
+		switch {
+		case err == nil:
+		case waits && ctx.Err() != nil: // be it within a look
+			return nil, fmt.Errorf("%w: another gateway writes %s %d: %w", backend.ErrCollision, resource, id, ctx.Err())
+		default:
+			return nil, failed("take the turn to write a "+resource, err)
 		}
 	}
 }

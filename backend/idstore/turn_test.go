@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/backend"
 	"frontdesk/backend/idstore"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/backend/sqlrecord/sqltest"
@@ -116,6 +117,56 @@ func TestTurnOfAKilledGateway(t *testing.T) {
 		return err
 	}))
 	require.NoError(t, <-waiting)
+}
+
+// ending is a context whose deadline passes when the test says so.
+type ending struct {
+	context.Context
+	done chan struct{}
+}
+
+func (e ending) Done() <-chan struct{} { return e.done }
+
+func (e ending) Err() error {
+	select {
+	case <-e.done:
+		return context.DeadlineExceeded
+	default:
+		return nil
+	}
+}
+
+// TestDeadlineWithinALook: a turn that another gateway has is one, too, where the deadline passes while the store
+// is asked once more. That is answered with Retry-After, and a store that fails is not.
+func TestDeadlineWithinALook(t *testing.T) {
+	dsn := sqltest.Postgres(t)
+	one, db := openShared(t, dsn)
+	two, _ := openShared(t, dsn)
+	release, err := one.Take(t.Context(), "order", 1, 7)
+	require.NoError(t, err)
+	defer release(t.Context())
+	require.NoError(t, sqltest.Execute(dsn, `CREATE SEQUENCE looks`, // of which the second lasts
+		`CREATE FUNCTION look() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF nextval('looks') > 1 THEN PERFORM pg_sleep(60); END IF; RETURN NEW; END $$`,
+		`CREATE TRIGGER look BEFORE INSERT ON kept_turn FOR EACH ROW EXECUTE FUNCTION look()`))
+
+	ctx, waiting := ending{t.Context(), make(chan struct{})}, make(chan error, 1)
+	go func() {
+		_, err := two.Take(ctx, "order", 1, 7)
+		waiting <- err
+	}()
+	for looks := int64(0); looks < 2; {
+		require.NoError(t, db.Read(t.Context(), func(c sqlrecord.Conn) error {
+			return c.Query(t.Context(), "SELECT last_value FROM looks", []sqlrecord.Column{{Type: mapping.Int4}}, nil, func(row []mapping.Value) error {
+				looks = row[0].Int()
+				return nil
+			})
+		}))
+	}
+	close(ctx.done)
+	err = <-waiting
+	require.ErrorIs(t, err, backend.ErrCollision)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.NotErrorIs(t, err, backend.ErrOwnStore)
 }
 
 // victimsTime is the deadline of who is killed.

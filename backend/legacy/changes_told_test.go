@@ -75,30 +75,43 @@ func (x *fixture) follows(t *testing.T, o follow.Options) *follow.Follower {
 	return f
 }
 
-// slow is a Store that takes its time for each record that is read by its key.
+// slow is a Store that reads only so many records in the time that there is for them.
 type slow struct {
 	*Store
-	each time.Duration
+	most int
+
+	mu   sync.Mutex
+	read map[time.Time]int // by when it has to be done
 }
 
-func (s slow) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (mapping.Record, error) {
-	if err := auth.Sleep(ctx, s.each); err != nil {
+func (s *slow) reads(ctx context.Context, records int) error {
+	until, bounded := ctx.Deadline()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.read[until] += records; bounded && s.read[until] > s.most {
+		return context.DeadlineExceeded
+	}
+	return nil
+}
+
+func (s *slow) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (mapping.Record, error) {
+	if err := s.reads(ctx, 1); err != nil {
 		return mapping.Record{}, err
 	}
 	return s.Store.Get(ctx, r, q)
 }
 
-func (s slow) Named(ctx context.Context, r *mapping.Resource, of auth.Client, keys [][]sheet.Raw) (records []mapping.Record, others []int32, err error) {
-	if err := auth.Sleep(ctx, time.Duration(len(keys))*s.each); err != nil {
+func (s *slow) Named(ctx context.Context, r *mapping.Resource, of auth.Client, keys [][]sheet.Raw) (records []mapping.Record, others []int32, err error) {
+	if err := s.reads(ctx, len(keys)); err != nil {
 		return nil, nil, err
 	}
 	return s.Store.Named(ctx, r, of, keys)
 }
 
-func (s slow) List(ctx context.Context, r *mapping.Resource, q backend.Query) (backend.Page, error) {
+func (s *slow) List(ctx context.Context, r *mapping.Resource, q backend.Query) (backend.Page, error) {
 	page, err := s.Store.List(ctx, r, q)
 	if err == nil {
-		err = auth.Sleep(ctx, time.Duration(len(page.Records))*s.each)
+		err = s.reads(ctx, len(page.Records))
 	}
 	return page, err
 }
@@ -113,7 +126,7 @@ func TestSlowSystemIsFollowed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			x, _, _ := onTables(t, "sqlite", text, noted("sqlite")...)
-			x.follows(t, follow.Options{Reader: slow{x.Store, 20 * time.Millisecond}, DB: ownDatabase(t, "sqlite")(), Timeout: 400 * time.Millisecond})
+			x.follows(t, follow.Options{Reader: &slow{Store: x.Store, most: 20, read: map[time.Time]int{}}, DB: ownDatabase(t, "sqlite")()})
 			after := x.cursor(t, one)
 			count := func(kind backend.ChangeKind) func() []string {
 				return func() []string {

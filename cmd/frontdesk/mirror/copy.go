@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -60,7 +61,7 @@ func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`
 // openStore opens the copy of a client's records, or begins one.
 //
 // owns tells whether the user has that cursor: it is asked where the client is called otherwise.
-func openStore(file, client string, owns func(cursor string) (bool, error)) (s *store, err error) {
+func openStore(ctx context.Context, file, client string, owns func(cursor string) (bool, error)) (s *store, err error) {
 	made, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o600) // #nosec G304 -- SQLite would let all read a new one
 	if err == nil {
 		err = made.Close()
@@ -74,33 +75,41 @@ func openStore(file, client string, owns func(cursor string) (bool, error)) (s *
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(fmt.Errorf("%s: %w", file, err), conn.Close())
+			err = withClose(ctx, fmt.Errorf("%s: %w", file, err), conn.Close())
 		}
 	}()
-	conn.SetBusyTimeout(busyWait)
+	conn.SetBusyTimeout(0) // SQLite waits for no other run that turns to WAL, and looks at no ctx
 	s = &store{conn: conn, run: rand.Text()}
 	for _, pragma := range []string{"PRAGMA journal_mode=WAL", "PRAGMA synchronous=NORMAL", "PRAGMA trusted_schema=OFF"} {
 		err := sqlitex.ExecuteTransient(conn, pragma, nil)
 		for began := time.Now(); sqlite.ErrCode(err).ToPrimary() == sqlite.ResultBusy && time.Since(began) < busyWait; {
-			time.Sleep(10 * time.Millisecond) // SQLite waits for no other run that turns to WAL
+			select {
+			case <-time.After(10 * time.Millisecond):
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
 			err = sqlitex.ExecuteTransient(conn, pragma, nil)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	of, err := s.take(client)
-	if err == nil && of != client {
-		if err = s.isOf(client, of, owns); err == nil {
-			err = s.do("UPDATE _mirror SET run = ?, client = ?", s.run, client)
+	conn.SetBusyTimeout(busyWait)
+	for known := client; ; {
+		of, err := s.take(client, known)
+		if err != nil || of == client {
+			return s, err
 		}
+		if err := s.isOf(client, of, owns); err != nil {
+			return nil, err
+		}
+		known = of // others may have gone on with the copy while that was asked: it is looked at again
 	}
-	return s, err
 }
 
-// take begins the copy, or has this run write the one that is there if it is of client. It returns whose
-// it is; one of another client stays as it is.
-func (s *store) take(client string) (of string, err error) {
+// take begins the copy, or has this run write the one that is there if it is of client, or of known, as that
+// was called before. It returns whose it is; one of another client stays as it is.
+func (s *store) take(client, known string) (of string, err error) {
 	end, err := sqlitex.ImmediateTransaction(s.conn) // of two runs that begin a copy, one finds that of the other
 	if err != nil {
 		return "", err
@@ -121,13 +130,22 @@ func (s *store) take(client string) (of string, err error) {
 		return "", err
 	case !found:
 		return client, s.do("INSERT INTO _mirror (layout, client, run) VALUES (?, ?, ?)", layout, client, s.run)
-	case of == client:
-		return of, s.do("UPDATE _mirror SET run = ?", s.run)
+	case of == client, of == known:
+		return client, s.do("UPDATE _mirror SET run = ?, client = ?", s.run, client)
 	}
 	return of, nil
 }
 
 func (s *store) close() error { return s.conn.Close() }
+
+// withClose adds to the error of a run what went wrong when the copy was closed. To be stopped is no failure,
+// and hides none.
+func withClose(ctx context.Context, err, closing error) error {
+	if closing != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return closing
+	}
+	return errors.Join(err, closing)
+}
 
 // do runs a statement.
 func (s *store) do(text string, args ...any) error {

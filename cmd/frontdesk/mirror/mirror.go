@@ -67,7 +67,7 @@ type changesPage struct {
 }
 
 // Run brings the copy up to date, or follows, or compares. It returns the error of ctx if that ends it, also
-// while it follows.
+// while it follows, unless the copy cannot be closed then.
 func Run(ctx context.Context, o Options) (err error) {
 	m := &mirror{o: o, single: map[*table]bool{}, client: &client{
 		base: o.Base, usual: o.UsualPath, http: o.HTTP, after: o.After, say: o.Say, patience: patience,
@@ -91,10 +91,10 @@ func Run(ctx context.Context, o Options) (err error) {
 		}
 		return err == nil, err
 	}
-	if m.copy, err = openStore(o.File, whose, owns); err != nil {
+	if m.copy, err = openStore(ctx, o.File, whose, owns); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, m.copy.close()) }()
+	defer func() { err = withClose(ctx, err, m.copy.close()) }()
 	if err := m.copy.prepare(told, o.Say); err != nil {
 		return err
 	}

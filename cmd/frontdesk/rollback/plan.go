@@ -84,8 +84,8 @@ func Prepare(main string, texts, inForce []config.Text, now time.Time) (*Plan, e
 // returning names the secrets and certificates that a configuration has and the one in force has not.
 func returning(current, target *config.Config) (paths []string) {
 	for _, c := range config.Changes(current, target) {
-		secret := c.To == config.Secret("").String() || c.To != "" && strings.HasSuffix(c.Path, ".client_certificates")
-		if secret && !slices.Contains(paths, c.Path) {
+		secret := c.Secret || strings.HasSuffix(c.Path, ".client_certificates")
+		if secret && c.To != "" && !slices.Contains(paths, c.Path) {
 			paths = append(paths, c.Path)
 		}
 	}

@@ -246,3 +246,27 @@ func TestGoesOnWhereItWasKilled(t *testing.T) {
 		require.Equal(t, whole, files(), "after %d files", done)
 	}
 }
+
+// TestReturningSecrets: what comes back is known to be a secret by what it is, and not by how it is shown: a variable
+// may hold a part of that, and a setting the same.
+func TestReturningSecrets(t *testing.T) {
+	t.Setenv("FRONTDESK_TEST_NAME", "secret")
+	folder := t.TempDir()
+	text := func(vendor, secrets string) []config.Text {
+		return []config.Text{{Path: filepath.Join(folder, "frontdesk.yaml"), Text: []byte("server: {listen: \"127.0.0.1:0\", vendor: \"" + vendor + "\"}\nops: {listen: \"\"}\nbackend: {dsn: \"sqlite:" +
+			filepath.Join(folder, "x.db") + "\"}\nmail: {folder: \"" + folder + "\"}\napi_keys:\n  - name: shop\n    key_sha256: [\"" + strings.Repeat("aa", 32) + "\"]\n    allow: [\"GET /order\"]\n    webhook_secret: " + secrets + "\n")}}
+	}
+	for _, row := range []struct {
+		earlier, current []config.Text
+		returning        []string
+	}{
+		{text("${FRONTDESK_TEST_NAME}", `["one of them", both]`), text("${FRONTDESK_TEST_NAME}", "[both, another]"), []string{"api_keys.shop.webhook_secret"}},
+		{text("${FRONTDESK_TEST_NAME}", "[both]"), text("${FRONTDESK_TEST_NAME}", "[both, another]"), nil},
+		{text("[secret]", "[both]"), text("Example", "[both]"), nil},
+	} {
+		require.NoError(t, os.WriteFile(row.current[0].Path, row.current[0].Text, 0o600))
+		plan, err := Prepare(row.current[0].Path, row.earlier, row.current, time.Now())
+		require.NoError(t, err)
+		require.Equal(t, row.returning, plan.Returning)
+	}
+}

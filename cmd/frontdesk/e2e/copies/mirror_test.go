@@ -191,7 +191,7 @@ func requireDeleted(t *testing.T, before, after records) {
 // isTakenOver lets a second command at the same copy end the first.
 func (c *copying) isTakenOver() {
 	c.t.Helper()
-	require.Eventually(c.t, func() bool { return strings.Contains(c.log.String(), "up to date: ") }, rig.Patience, 5*time.Millisecond)
+	require.Eventually(c.t, func() bool { return strings.Contains(c.log.String(), "up to date: ") }, 4*rig.Patience, 5*time.Millisecond)
 	code, out, errs := c.run()
 	require.Zero(c.t, code, "%s%s", out, errs)
 	require.Error(c.t, c.follower.Wait())

@@ -130,7 +130,7 @@ func (s *service) looks() (looks, other *gateway) {
 			}
 		}
 		return looks != nil
-	}, rig.Patience, 20*time.Millisecond)
+	}, 4*rig.Patience, 20*time.Millisecond)
 	return looks, other
 }
 
