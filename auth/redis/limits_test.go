@@ -24,7 +24,7 @@ func TestLimitsAreShared(t *testing.T) {
 	t.Parallel()
 	url := redistest.StartCluster(t)
 	one, other := redis.NewLimits(open(t, redis.Options{URL: url}), time.UTC, time.Minute), redis.NewLimits(open(t, redis.Options{URL: url}), time.UTC, time.Minute)
-	key, now := &auth.Key{Name: "shop", Bounds: auth.Bounds{Concurrent: 1, PerDay: 3}}, time.Now()
+	key, now := &auth.Key{Name: "shop", Bounds: auth.Bounds{Concurrent: 1, PerDay: 3}}, time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 	s, err := one.Take(t.Context(), key, 1, now)
 	require.NoError(t, err)
 	refused, err := other.Take(t.Context(), key, 1, now)

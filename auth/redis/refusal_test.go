@@ -184,9 +184,9 @@ func TestReadyOfAFrozenServer(t *testing.T) {
 	select {
 	case err := <-ended:
 		require.Error(t, err)
-	case <-time.After(10 * redis.Timeout):
+	case <-time.After(time.Minute):
 		t.Error("it still waits")
 	}
 	thaw()
-	require.Eventually(t, func() bool { return client.Ready(t.Context()) == nil }, 10*redis.Timeout, time.Millisecond, "it does not come back")
+	require.Eventually(t, func() bool { return client.Ready(t.Context()) == nil }, time.Minute, time.Millisecond, "it does not come back")
 }

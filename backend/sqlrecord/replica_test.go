@@ -14,7 +14,7 @@ import (
 )
 
 // patience is how long a test waits for what has to happen.
-const patience = 30 * time.Second
+const patience = time.Minute
 
 // pair is a primary with a standby that answers lists.
 type pair struct {

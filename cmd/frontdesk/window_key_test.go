@@ -30,7 +30,7 @@ type keyJSON struct {
 // TestKeyPageIsTheLog: what the page of a key says of its allowlist, its limits and those who
 // use it is what the access log says; also after a restart, and what learn makes of the log.
 func TestKeyPageIsTheLog(t *testing.T) {
-	o := rig.Options{DSN: rig.Engines[0].DSN(t), Edit: strings.NewReplacer(`    allow: ["GET /order", "GET /orderline", "GET /model/*"]`, `    allow: ["GET /order", "GET /orderline", "GET /model/*", "* /contact"]
+	o := rig.Options{DSN: rig.Engines[0].DSN(t), Server: "  time_zone: " + rig.NoonZone(), Edit: strings.NewReplacer(`    allow: ["GET /order", "GET /orderline", "GET /model/*"]`, `    allow: ["GET /order", "GET /orderline", "GET /model/*", "* /contact"]
     rate: {per_second: 0.0001, burst: 600}
     concurrent: 7
     per_day: 500`), Keys: fmt.Sprintf(`

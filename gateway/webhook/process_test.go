@@ -180,6 +180,7 @@ func (r *receivers) caller(t *testing.T) webhook.CallerConfig {
 		Rules:    webhook.Rules{AllowHosts: []string{receiverName}, Ports: r.ports},
 		Roots:    r.authority.Roots(),
 		Resolver: resolver(t, func(int) string { return "127.0.0.1" }),
+		Timeout:  time.Minute, ConnectTimeout: time.Minute,
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/net/dns/dnsmessage"
@@ -64,6 +65,7 @@ func (r *receiver) config(t *testing.T) webhook.CallerConfig {
 		Rules:    webhook.Rules{AllowHosts: []string{receiverName}, Ports: []uint16{r.port(t)}},
 		Roots:    r.authority.Roots(),
 		Resolver: resolver(t, func(int) string { return "127.0.0.1" }),
+		Timeout:  time.Minute, ConnectTimeout: time.Minute, // which no call is to meet, unless its test says so
 	}
 }
 

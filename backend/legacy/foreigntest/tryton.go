@@ -42,30 +42,18 @@ func (tools trytonTools) provide(dsn string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := os.Stat(kept); err == nil {
-		return run(exec.Command(tools.psql, "-q", "-v", "ON_ERROR_STOP=1", "-o", os.DevNull, "-f", kept, dsn))
-	}
-	if err := tools.install(dsn); err != nil {
+	filled := false
+	err = sqltest.Once(kept, func(file string) error {
+		filled = true
+		if err := tools.install(dsn); err != nil {
+			return err
+		}
+		return run(exec.Command(tools.dump, "--no-owner", "-f", file, dsn))
+	})
+	if err != nil || filled {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(kept), 0o700); err != nil {
-		return err
-	}
-	made := filepath.Join(tools.dir, "made.sql")
-	if err := run(exec.Command(tools.dump, "--no-owner", "-f", made, dsn)); err != nil {
-		return err
-	}
-	text, err := os.ReadFile(made)
-	if err != nil {
-		return err
-	}
-	// Whole or not at all: another test may be doing the same.
-	whole, err := os.CreateTemp(filepath.Dir(kept), "made")
-	if err != nil {
-		return err
-	}
-	_, err = whole.Write(text)
-	return errors.Join(err, whole.Close(), os.Rename(whole.Name(), kept))
+	return run(exec.Command(tools.psql, "-q", "-v", "ON_ERROR_STOP=1", "-o", os.DevNull, "-f", kept, dsn))
 }
 
 // keptAt is the file for the database of this Tryton, filled by this program.

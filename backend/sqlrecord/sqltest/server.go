@@ -2,15 +2,11 @@ package sqltest
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
-	"net"
 	"os"
 	"os/exec"
 	"strings"
-	"sync/atomic"
 )
 
 // Server is a server program that a test runs. It ends with this process, however
@@ -69,27 +65,3 @@ func (s *Server) Stop(signal os.Signal) {
 
 // Process is the server's, for tests that do more to it than stopping.
 func (s *Server) Process() *os.Process { return s.cmd.Process }
-
-// ports are those that FreePort looks at, one after the other from anywhere among
-// them: tests side by side must not be given the same one before they listen.
-var ports = func() *atomic.Uint32 {
-	from := new(atomic.Uint32)
-	from.Store(rand.Uint32N(portCount))
-	return from
-}()
-
-const portCount = 20000
-
-// FreePort is a port of this machine that nothing listens on, another one each time.
-// It is below those that the system gives out by itself: a client that tries to reach a
-// server while it is stopped could be given the server's own port, and keep it from
-// starting again.
-func FreePort() (int, error) {
-	for range 100 {
-		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 12000+ports.Add(1)%portCount))
-		if err == nil {
-			return l.Addr().(*net.TCPAddr).Port, l.Close()
-		}
-	}
-	return 0, errors.New("there is no free port")
-}

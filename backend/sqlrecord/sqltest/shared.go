@@ -1,41 +1,63 @@
 package sqltest
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"syscall"
 )
 
 // Shared makes a folder, which must not be there yet, as create does. Of the test binaries
 // that testrun runs together only the first has create make one of that name, where testrun
-// names a folder for it in FRONTDESK_SHARED; the others copy what was made, which for a
-// database server is a tenth of the work.
+// names a folder for it in FRONTDESK_SHARED; the others wait for it and copy what was made,
+// which for a database server is a tenth of the work.
 func Shared(name, folder string, create func(folder string) error) error {
 	root := os.Getenv("FRONTDESK_SHARED")
 	if root == "" {
 		return create(folder)
 	}
 	ready := filepath.Join(root, name)
-	if _, err := os.Stat(ready); err != nil {
-		scratch, err := os.MkdirTemp(root, name+"-")
-		if err != nil {
-			return err
-		}
-		defer os.RemoveAll(scratch)
-		made := filepath.Join(scratch, name)
-		if err := create(made); err != nil {
-			return err
-		}
-		if err := os.Rename(made, ready); err != nil { // another one may have been faster
-			if _, missing := os.Stat(ready); missing != nil {
-				return err
-			}
-		}
+	if err := Once(ready, create); err != nil {
+		return err
 	}
 	// By its path, since PATH may have go, make and git alone.
 	if out, err := exec.Command("/bin/cp", "-Rp", ready, folder).CombinedOutput(); err != nil {
 		return fmt.Errorf("copy %s: %w\n%s", ready, err, out)
 	}
 	return nil
+}
+
+// Once has create make a file or folder where there is none, whole or not at all: it makes
+// it elsewhere. Of several processes one does, and the others wait for it.
+func Once(path string, create func(path string) error) error {
+	folder := filepath.Dir(path)
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return err
+	}
+	lock, err := os.OpenFile(path+".lock", os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	defer lock.Close() // which ends the lock, as the end of the process does
+	for err = syscall.EINTR; errors.Is(err, syscall.EINTR); {
+		err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX)
+	}
+	if err != nil {
+		return fmt.Errorf("lock %s: %w", lock.Name(), err)
+	}
+	if _, err := os.Stat(path); err == nil {
+		return nil
+	}
+	scratch, err := os.MkdirTemp(folder, filepath.Base(path)+"-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(scratch)
+	made := filepath.Join(scratch, filepath.Base(path))
+	if err := create(made); err != nil {
+		return err
+	}
+	return os.Rename(made, path)
 }

@@ -146,11 +146,23 @@ func Start(t testing.TB, o Options) *Desk {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "frontdesk.yaml")
 	d := &Desk{T: t, Ops: FreeAddress(t), Mail: filepath.Join(dir, "mail"), Log: new(LockedBuffer), Stopped: make(chan struct{})}
-	require.NoError(t, os.WriteFile(file, o.config(d, dir), 0o600))
+	require.NoError(t, os.WriteFile(file, o.unhurried().config(d, dir), 0o600))
 
-	d.HTTP = &http.Client{Transport: d.heldToContract(t, file, &http.Transport{MaxIdleConnsPerHost: 64}), Timeout: 60 * time.Second}
+	d.HTTP = &http.Client{Transport: d.heldToContract(t, file, &http.Transport{MaxIdleConnsPerHost: 64}), Timeout: 2 * Patience}
 	d.Serve(desk.Program{Wrap: o.Wrap, Now: o.Now, Disk: o.Disk, After: o.After}, file, true)
 	return d
+}
+
+// unhurried has no call and no request end for want of time, on whatever machine, unless the
+// options say when.
+func (o Options) unhurried() Options {
+	if !strings.Contains(o.Backend, "timeout:") {
+		o.Backend += fmt.Sprintf(", timeout: %s", Patience)
+	}
+	if !strings.Contains(o.Server, "read_timeout:") {
+		o.Server = strings.TrimPrefix(fmt.Sprintf("%s\n  read_timeout: %s", strings.TrimRight(o.Server, "\n"), Patience), "\n")
+	}
+	return o
 }
 
 // config is the configuration of a desk that keeps its files in dir.
@@ -253,7 +265,7 @@ func (d *Desk) Shutdown() {
 	d.Stop()
 	select {
 	case <-d.Stopped:
-	case <-time.After(60 * time.Second):
+	case <-time.After(2 * Patience):
 		d.T.Error("frontdesk did not stop")
 		return
 	}
@@ -384,4 +396,4 @@ func (d *Desk) Create(token, resource, body string) int {
 }
 
 // Patience is how long a test waits for what must happen soon.
-const Patience = 30 * time.Second
+const Patience = time.Minute

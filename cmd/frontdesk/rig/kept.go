@@ -74,7 +74,7 @@ func StartTimed(t testing.TB, file, text string, after func(time.Duration) <-cha
 func (k *Kept) serve(t testing.TB, text string, watch bool, after func(time.Duration) <-chan time.Time) {
 	t.Helper()
 	k.Desk = Desk{T: t, Ops: FreeAddress(t), Log: new(LockedBuffer), Stopped: make(chan struct{})}
-	k.HTTP = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}, Timeout: 60 * time.Second}
+	k.HTTP = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}, Timeout: 2 * Patience}
 	if text != "" {
 		k.Write(text)
 	}

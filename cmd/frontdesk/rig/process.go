@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"zombiezen.com/go/sqlite"
@@ -95,7 +94,7 @@ func StartChild(t testing.TB, o Options) *Child {
 	file := filepath.Join(dir, "frontdesk.yaml")
 	c := &Child{Desk: Desk{T: t, Ops: FreeAddress(t), Mail: filepath.Join(dir, "mail"), Log: new(LockedBuffer)}, Ended: make(chan struct{})}
 	require.NoError(t, os.WriteFile(file, o.config(&c.Desk, dir), 0o600))
-	c.HTTP = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}, Timeout: 60 * time.Second}
+	c.HTTP = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}, Timeout: 2 * Patience}
 	c.Process = exec.Command(Binary(t), "serve", "--config", file)
 	if o.Descriptors > 0 {
 		c.Process = exec.Command("/bin/sh", "-c", `ulimit -n "$1"; shift; exec "$@"`, "sh", strconv.Itoa(o.Descriptors), Binary(t), "serve", "--config", file)

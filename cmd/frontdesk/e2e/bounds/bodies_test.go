@@ -243,7 +243,7 @@ func TestBodiesCutShort(t *testing.T) {
 	require.Equal(t, 201, w.Answer("POST").Status)
 
 	// The end never comes, and the client stays.
-	impatient := rig.OnSQLite(t, rig.Options{Server: "  read_timeout: 1s"})
+	impatient := rig.OnSQLite(t, rig.Options{Server: "  read_timeout: 5s"})
 	w = impatient.Socket().Send(strings.Replace(chunked, token, impatient.Login(rig.FullKey, "demo"), 1) + whole + "0\r\n\r")
 	require.Equal(t, "Invalid request", w.Answer("POST").Failure(t).Message)
 }
@@ -264,11 +264,12 @@ func TestDownloadWithoutReading(t *testing.T) {
 
 // TestDownloadBySlowClients: whoever has the address of a result has time for it as
 // long as he takes something of it within each write_timeout, and no more than that
-// where he takes nothing. It takes two such times of waiting.
+// where he takes nothing. It takes such a time, which has to be longer than a busy machine
+// keeps anybody from reading on.
 func TestDownloadBySlowClients(t *testing.T) {
 	t.Parallel()
 	hooks, options := rig.NewHooks(t, nil)
-	options.Server = "  write_timeout: 4s"
+	options.Server = "  write_timeout: 10s"
 	options.Extra += "callbacks: [\"GET /document\"]\n"
 	d := rig.OnSQLite(t, options)
 	token := d.Login(rig.HookedKey, "demo")
@@ -296,15 +297,16 @@ func TestDownloadBySlowClients(t *testing.T) {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	taken := int64(0)
-	for began := time.Now(); time.Since(began) < 9*time.Second; <-tick.C {
+	for open() { // until the one who began with him, and takes nothing, has no connection any more
 		n, err := io.CopyN(io.Discard, slow.Body, 16<<10)
 		require.NoError(t, err)
 		taken += n
+		<-tick.C
 	}
 	rest, err := io.Copy(io.Discard, slow.Body)
 	require.NoError(t, err)
 	require.Equal(t, slow.ContentLength, taken+rest)
-	require.Eventually(t, func() bool { return !open() }, rig.Patience, 10*time.Millisecond, "who takes nothing has no connection any more")
+	require.Greater(t, rest, int64(4<<20), "more than is under way by itself")
 	_, err = io.Copy(io.Discard, asleep.Body)
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 }

@@ -65,20 +65,20 @@ func TestLimitsPanic(t *testing.T) {
 func TestLimitsDeadline(t *testing.T) {
 	t.Parallel()
 	var f rig.Faults
-	d := rig.OnSQLite(t, rig.Options{Wrap: f.Wrap, Backend: ", timeout: 2s"})
+	d := rig.OnSQLite(t, rig.Options{Wrap: f.Wrap, Backend: ", timeout: 8s"})
 	token := d.Login(rig.FullKey, "demo")
 	f.Set(func(ctx context.Context) error {
 		<-ctx.Done()
 		return fmt.Errorf("a secret that waited: %w", ctx.Err())
 	})
-	for _, r := range []rig.Rival{
+	for _, a := range d.SideBySide(token, []rig.Rival{
 		{Method: "GET", Path: "/contact/1"},
 		{Method: "GET", Path: "/contact"},
 		{Method: "POST", Path: "/contact", Body: rig.NewContact},
 		{Method: "PUT", Path: "/contact/1", Body: `{"note":"x"}`},
 		{Method: "DELETE", Path: "/contact/1"},
-	} {
-		d.RequireFailure(d.Call(r.Method, r.Path, token, r.Body), "backend_timeout", "a secret that waited")
+	}) {
+		d.RequireFailure(a, "backend_timeout", "a secret that waited")
 	}
 	f.None()
 	require.Equal(t, 200, d.Call("GET", "/contact/1", token, "").Status)
@@ -168,7 +168,7 @@ func TestLimitsLostTable(t *testing.T) {
 func TestLimitsLockedFile(t *testing.T) {
 	t.Parallel()
 	dsn := rig.Engines[0].DSN(t)
-	d := rig.Start(t, rig.Options{DSN: dsn, Backend: ", timeout: 5s"})
+	d := rig.Start(t, rig.Options{DSN: dsn, Backend: ", timeout: 10s"})
 	token := d.Login(rig.FullKey, "demo")
 	conn, err := sqlite.OpenConn(strings.TrimPrefix(dsn, "sqlite:"), sqlite.OpenReadWrite)
 	require.NoError(t, err)

@@ -15,7 +15,7 @@ import (
 
 func TestLimitsSlowClients(t *testing.T) {
 	t.Parallel()
-	d := rig.OnSQLite(t, rig.Options{Server: "  read_timeout: 2s"})
+	d := rig.OnSQLite(t, rig.Options{Server: "  read_timeout: 5s"})
 	token := d.Login(rig.FullKey, "demo")
 	head := "POST /webservice_v2/contact HTTP/1.1\r\nHost: desk\r\ntoken: " + token + "\r\n"
 	starts := []string{

@@ -27,11 +27,11 @@ type held struct {
 	mu    sync.Mutex
 }
 
-// hold takes a lock beside a desk that has eight connections.
-func hold(t *testing.T, statement string) (h *held, token string) {
+// hold takes a lock beside a desk that has eight connections and gives calls that long.
+func hold(t *testing.T, timeout, statement string) (h *held, token string) {
 	t.Helper()
 	dsn := rig.Engines[1].DSN(t)
-	h = &held{Desk: rig.Start(t, rig.Options{DSN: dsn + "&pool_max_conns=8", Backend: ", timeout: 4s"})}
+	h = &held{Desk: rig.Start(t, rig.Options{DSN: dsn + "&pool_max_conns=8", Backend: ", timeout: " + timeout})}
 	token = h.Login(rig.FullKey, "demo")
 	h.take(dsn, statement)
 	return h, token
@@ -85,7 +85,7 @@ func (h *held) await(most int) {
 // login, not even the balancer that asks whether the gateway is ready.
 func TestLockOfAClientsRow(t *testing.T) {
 	t.Parallel()
-	h, token := hold(t, `UPDATE counter SET value = value WHERE client_id = (SELECT client_id FROM app_user WHERE username = 'demo')`)
+	h, token := hold(t, "1m", `UPDATE counter SET value = value WHERE client_id = (SELECT client_id FROM app_user WHERE username = 'demo')`)
 	h.run(48, "POST", "/contact", token, rig.NewContact)
 	other := h.Login(rig.FullKey, "other")
 	for range 10 {
@@ -105,7 +105,7 @@ func TestLockOfAClientsRow(t *testing.T) {
 // took every connection, and then opened its circuit.
 func TestLockOfATable(t *testing.T) {
 	t.Parallel()
-	h, token := hold(t, `LOCK TABLE "order" IN ACCESS EXCLUSIVE MODE`)
+	h, token := hold(t, "10s", `LOCK TABLE "order" IN ACCESS EXCLUSIVE MODE`)
 	other := h.Login(rig.FullKey, "other")
 	h.run(40, "GET", "/order", token, "")
 	h.run(40, "GET", "/order", other, "")
@@ -189,7 +189,7 @@ func startHooked(t *testing.T) (h *held, hooks *rig.Hooks, dsn string) {
 	t.Helper()
 	dsn = rig.Engines[1].DSN(t)
 	hooks, o := rig.NewHooks(t, nil)
-	o.DSN, o.Backend = dsn+"&pool_max_conns=8&lock_timeout=0", ", timeout: 5s"
+	o.DSN, o.Backend = dsn+"&pool_max_conns=8&lock_timeout=0", ", timeout: 10s"
 	return &held{Desk: rig.Start(t, o)}, hooks, dsn
 }
 

@@ -119,7 +119,7 @@ func startHour(t *testing.T) *hour {
 	ctx, stop := context.WithTimeout(context.Background(), 10*time.Minute)
 	shell := exec.CommandContext(ctx, bash, "--norc", "--noprofile")
 	shell.Dir, shell.WaitDelay = h.dir, 10*time.Second
-	shell.Env = append(os.Environ(), "LC_ALL=C.UTF-8", "npm_config_offline=true", "GOPROXY=off", "GOFLAGS=",
+	shell.Env = append(os.Environ(), "LC_ALL=C.UTF-8", "npm_config_offline=true", "GOPROXY=off", "GOFLAGS=-trimpath",
 		"BASE=http://"+h.address+"/webservice_v2", "KEY="+desk.DemoFullKey, "FRONTDESK_USER=demo", "FRONTDESK_PASSWORD=demo")
 	var err error
 	h.in, err = shell.StdinPipe()

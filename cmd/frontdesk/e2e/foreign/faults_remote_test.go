@@ -69,6 +69,9 @@ func startSick(t *testing.T, backend string) *sickDesk {
 	const connections = "    connections: 32\n"
 	require.Contains(t, string(text), connections)
 	text = bytes.Replace(text, []byte(connections), []byte(connections+"    max_answer: 256KiB\n"), 1)
+	const brief = "    timeout: 5s\n"
+	require.Contains(t, string(text), brief)
+	text = bytes.Replace(text, []byte(brief), []byte("    timeout: 1m\n"), 1)
 	sheet := filepath.Join(t.TempDir(), "garagecloud.yaml")
 	require.NoError(t, os.WriteFile(sheet, text, 0o600))
 	s.Desk = rig.Start(t, rig.Options{Backend: fmt.Sprintf(", driver: remote, sheet: %q%s", sheet, backend), Now: s.clock.Now})
@@ -123,29 +126,27 @@ func (s *sickDesk) circuitOf(calls, resource string) string {
 	return found[1]
 }
 
+// ailment is what the service does, and what clients are told then.
+type ailment struct {
+	name    string
+	fault   remotetest.Fault
+	reason  string
+	creates int32 // orders that the service may have made
+}
+
+const unavailable, timeout, internal = "backend_unavailable", "backend_timeout", "internal_error"
+
 // TestSickService answers as documented whatever the service does, tells nothing
 // of it, sends no write twice, and serves all else meanwhile.
 func TestSickService(t *testing.T) {
-	s := startSick(t, ", timeout: 4s, circuit: {failures: 10000, pause: 1s}")
-	const unavailable, timeout, internal = "backend_unavailable", "backend_timeout", "internal_error"
-	never := make(chan struct{})
-	defer close(never) // the proxy itself would wait for it
+	s := startSick(t, ", timeout: 1m, circuit: {failures: 10000, pause: 1s}")
 	page := `<html>` + upstreamSecret + `</html>`
-	order := fmt.Sprintf("/order/%d", s.orders)
-	for _, test := range []struct {
-		name    string
-		fault   remotetest.Fault
-		reason  string
-		creates int32 // orders that the service may have made
-	}{
+	s.ails(t, []ailment{
 		{"reset before", remotetest.Fault{Kind: remotetest.ResetBefore}, unavailable, 0},
 		{"reset after", remotetest.Fault{Kind: remotetest.ResetAfter}, unavailable, 1},
 		{"reset in the head", remotetest.Fault{Kind: remotetest.ResetMidAnswer, Bytes: 20}, unavailable, 1},
 		{"reset in the body", remotetest.Fault{Kind: remotetest.ResetMidAnswer, Bytes: 300}, unavailable, 1},
 		{"truncated", remotetest.Fault{Kind: remotetest.Truncate, Bytes: 1}, unavailable, 1},
-		{"half open", remotetest.Fault{Kind: remotetest.HalfOpen}, timeout, 0},
-		{"late", remotetest.Fault{Gate: never}, timeout, 0},
-		{"slow body", remotetest.Fault{Kind: remotetest.SlowBody, Gate: never}, timeout, 1},
 		{"endless body", remotetest.Fault{Kind: remotetest.EndlessBody, Body: `{"id":"` + upstreamSecret}, unavailable, 0},
 		{"500", remotetest.Fault{Kind: remotetest.Storm, Status: 500, Type: "text/html", Body: page}, unavailable, 0},
 		{"502", remotetest.Fault{Kind: remotetest.Storm, Status: 502, Type: "text/html", Body: page}, unavailable, 0},
@@ -154,7 +155,27 @@ func TestSickService(t *testing.T) {
 		{"403", remotetest.Fault{Kind: remotetest.Storm, Status: 403, Body: `{"error":{"code":"` + upstreamSecret + `"}}`}, internal, 0},
 		{"200 of a page", remotetest.Fault{Kind: remotetest.Storm, Status: 200, Type: "text/html", Body: page}, unavailable, 0},
 		{"no HTTP", remotetest.Fault{Kind: remotetest.TLSGarbage}, unavailable, 0},
-	} {
+	})
+	require.Eventually(t, func() bool { return strings.Contains(s.Log.String(), upstreamSecret) }, rig.Patience, 20*time.Millisecond, "it is in the log")
+}
+
+// TestSickServiceThatIsSlow is TestSickService of what a time-out ends: each takes that long, and
+// nothing else is to take it.
+func TestSickServiceThatIsSlow(t *testing.T) {
+	s := startSick(t, ", timeout: 6s, circuit: {failures: 10000, pause: 1s}")
+	never := make(chan struct{})
+	defer close(never) // the proxy itself would wait for it
+	s.ails(t, []ailment{
+		{"half open", remotetest.Fault{Kind: remotetest.HalfOpen}, timeout, 0},
+		{"late", remotetest.Fault{Gate: never}, timeout, 0},
+		{"slow body", remotetest.Fault{Kind: remotetest.SlowBody, Gate: never}, timeout, 1},
+	})
+}
+
+// ails has the service do one after the other.
+func (s *sickDesk) ails(t *testing.T, ailments []ailment) {
+	order := fmt.Sprintf("/order/%d", s.orders)
+	for _, test := range ailments {
 		t.Run(test.name, func(t *testing.T) {
 			s.sick(test.fault)
 			asks := []rig.Rival{
@@ -186,14 +207,13 @@ func TestSickService(t *testing.T) {
 			require.Nil(t, a.Data(t)["mileage"])
 		})
 	}
-	require.Eventually(t, func() bool { return strings.Contains(s.Log.String(), upstreamSecret) }, rig.Patience, 20*time.Millisecond, "it is in the log")
 }
 
 // TestSickServiceTakesItsWritesOnce sends a write under an Idempotency-Key that
 // the service does and does not answer: the key stays taken, and nothing is done
 // again.
 func TestSickServiceTakesItsWritesOnce(t *testing.T) {
-	s := startSick(t, ", timeout: 10s")
+	s := startSick(t, ", timeout: 1m")
 	s.sick(remotetest.Fault{Kind: remotetest.ResetAfter})
 	s.refused(s.Call("POST", "/order", s.token, s.newOrder(), "Idempotency-Key", "k"), "backend_unavailable")
 	require.EqualValues(t, 1, s.created.Load())
@@ -212,7 +232,7 @@ func TestSickServiceTakesItsWritesOnce(t *testing.T) {
 // TestSickServiceOpensItsCircuit opens the circuits of orders and of nothing else,
 // sees that the service is left alone, and that it closes once the service works.
 func TestSickServiceOpensItsCircuit(t *testing.T) {
-	s := startSick(t, ", timeout: 10s, circuit: {failures: 3, pause: 1m}")
+	s := startSick(t, ", timeout: 1m, circuit: {failures: 3, pause: 1m}")
 	order := fmt.Sprintf("/order/%d", s.orders)
 	require.Equal(t, "0", s.circuitOf("reads", "order"))
 	s.sick(remotetest.Fault{Kind: remotetest.Storm, Status: 500, Body: upstreamSecret})
@@ -264,7 +284,7 @@ func TestSickServiceOpensItsCircuit(t *testing.T) {
 
 // TestSickServiceTakesNoMemory reads answers without end, and keeps nothing.
 func TestSickServiceTakesNoMemory(t *testing.T) {
-	s := startSick(t, ", timeout: 20s, circuit: {failures: 10000, pause: 1s}")
+	s := startSick(t, ", timeout: 1m, circuit: {failures: 10000, pause: 1s}")
 	s.sick(remotetest.Fault{Kind: remotetest.EndlessBody, Body: `{"items":[`})
 	heap := func() int64 {
 		var m runtime.MemStats
@@ -286,7 +306,7 @@ func TestSickServiceTakesNoMemory(t *testing.T) {
 // /readyz says so. Logins are 500, never 401.
 func TestAbsentService(t *testing.T) {
 	for _, kind := range []remotetest.FaultKind{remotetest.Refuse, remotetest.ResetOnAccept} {
-		s := startSick(t, ", timeout: 10s, circuit: {failures: 10000, pause: 1s}")
+		s := startSick(t, ", timeout: 1m, circuit: {failures: 10000, pause: 1s}")
 		require.NoError(t, s.Set(remotetest.Fault{Kind: kind}))
 		for _, path := range []string{"/order", "/contact", "/country"} {
 			s.refused(s.Call("GET", path, s.token, ""), "backend_unavailable")

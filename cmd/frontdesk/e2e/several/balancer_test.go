@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -21,20 +22,11 @@ import (
 	"frontdesk/cmd/frontdesk/rig"
 )
 
-// balancerSees is more than the load balancer takes to send requests to a gateway
-// again.
+// balancerSees is more than the load balancer takes to see what has become of a gateway.
 const balancerSees = 2 * time.Second
 
-// startBalancer starts HAProxy before three gateways, with the configuration that
-// is shipped, and returns its address.
-func startBalancer(t testing.TB, instances []*instance) string {
-	t.Helper()
-	address, _ := startHAProxy(t, instances)
-	return address
-}
-
-// startHAProxy is startBalancer with more of its environment, NAME=value; operators
-// is the address of its own page.
+// startHAProxy starts HAProxy before three gateways, with the configuration that is
+// shipped and more of its environment, NAME=value; operators is the address of its own page.
 func startHAProxy(t testing.TB, instances []*instance, env ...string) (address, operators string) {
 	t.Helper()
 	program := sqltest.Tool(t, "haproxy", "haproxy")
@@ -50,6 +42,12 @@ func startHAProxy(t testing.TB, instances []*instance, env ...string) (address, 
 	require.NoError(t, err)
 	t.Cleanup(func() { server.Stop(syscall.SIGTERM) })
 	return address, operators
+}
+
+// balances tells whether HAProxy sends requests to all three gateways.
+func balances(operators string) bool {
+	_, table := soakGet("http://"+operators+"/;csv", "")
+	return len(regexp.MustCompile(`(?m)^gateways,frontdesk\d,(?:[^,]*,){15}UP,`).FindAll(table, -1)) == 3
 }
 
 // TestBalancerRepeatsNothing: what was sent to a gateway may have been done, so it

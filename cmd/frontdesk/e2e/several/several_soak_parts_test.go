@@ -114,7 +114,7 @@ func (i *instance) configHash() string {
 
 // soakGet is one request on a connection of its own; status 0 where none answered.
 func soakGet(address, token string) (status int, body []byte) {
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 20 * time.Second}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}
 	req, err := http.NewRequest("GET", address, nil)
 	if err != nil {
 		return 0, nil
@@ -211,7 +211,7 @@ type soakClient struct {
 }
 
 func (c *soakClient) work(ctx context.Context) {
-	c.client = http.Client{Transport: &http.Transport{}, Timeout: 30 * time.Second}
+	c.client = http.Client{Transport: &http.Transport{}, Timeout: 2 * time.Minute}
 	defer c.client.CloseIdleConnections()
 	for ctx.Err() == nil {
 		if !sqltest.Soak() {

@@ -49,6 +49,7 @@ type soak struct {
 	*ledger
 	t         *testing.T
 	balanced  string // base URL
+	operators string // HAProxy's page
 	instances []*instance
 	redis     *redistest.Redis
 	cuts      []*cutter // on the way to PostgreSQL and to Redis
@@ -136,7 +137,8 @@ func startSoak(t *testing.T, program string) *soak {
 		i.start()
 		s.instances = append(s.instances, i)
 	}
-	s.balanced = "http://" + startBalancer(t, s.instances) + "/webservice_v2"
+	address, operators := startHAProxy(t, s.instances)
+	s.balanced, s.operators = "http://"+address+"/webservice_v2", operators
 	s.recovered()
 	return s
 }
@@ -145,7 +147,7 @@ const soakConfig = `
 server: {listen: "%s", vendor: Example, drain_delay: 3s, trusted_proxies: ["127.0.0.1"]}
 ops: {listen: "%s"}
 log: {level: warn, access: false}
-backend: {dsn: "%s", circuit: {failures: 10, pause: 500ms}}
+backend: {dsn: "%s", timeout: 30s, circuit: {failures: 10, pause: 500ms}}
 sessions: {store: "redis://%s"}
 webhooks: {allow_hosts: ["127.0.0.1"], ports: [%d], ca_file: %q}
 callbacks: ["POST /order"]
@@ -222,12 +224,14 @@ func (s *soak) outage() (over func()) {
 	}
 }
 
-// recovered returns when every gateway serves everything that the clients use.
+// recovered returns when every gateway serves everything that the clients use, and HAProxy
+// sends them there.
 func (s *soak) recovered() {
 	s.t.Helper()
 	for _, i := range s.instances {
 		require.Eventually(s.t, i.serves, 2*time.Minute, 100*time.Millisecond, "a gateway did not come back:\n%s", i.log)
 	}
+	require.Eventually(s.t, func() bool { return balances(s.operators) }, 2*time.Minute, 100*time.Millisecond, "HAProxy does not see all gateways")
 }
 
 // revoke takes an api_key out of every gateway's configuration. Once each tells

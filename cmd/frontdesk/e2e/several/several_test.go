@@ -23,6 +23,7 @@ func startSeveral(t *testing.T, n int) (*redistest.Redis, *rig.Hooks, []*rig.Des
 	server := redistest.Start(t)
 	h, options := rig.NewHooks(t, nil)
 	options.DSN = rig.Engines[1].DSN(t)
+	options.Server = "  time_zone: " + rig.NoonZone()
 	options.Extra = regexp.MustCompile(`, folder: "[^"]*"`).ReplaceAllString(options.Extra, "") +
 		fmt.Sprintf("sessions: {store: %q}\n", server.URL())
 	options.Keys += fmt.Sprintf(`  - name: quota
