@@ -66,7 +66,7 @@ func (c *resourceCheck) keys() {
 	if table.View {
 		return
 	}
-	if !alone(table, append(slices.Clone(c.Key.Places), c.Client)) {
+	if !table.Identifies(append(slices.Clone(c.Key.Places), c.Client)) {
 		c.add(Error, "sql.key", c.at("key"), fmt.Sprintf("no primary key or unique index of %s keeps %s from standing twice; its primary key is (%s)",
 			table.Name, strings.Join(c.Key.Places, ", "), strings.Join(table.Primary, ", ")), "name the columns of the primary key, or make a unique index")
 	}
