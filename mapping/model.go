@@ -50,6 +50,14 @@ func (m *Model) Steps() int {
 // Resource returns the resource of that name, or nil.
 func (m *Model) Resource(name string) *Resource { return m.byName[name] }
 
+// Names are those of the resources, in their order.
+func (m *Model) Names() (all []string) {
+	for _, r := range m.Resources {
+		all = append(all, r.Name)
+	}
+	return all
+}
+
 // resourceFile is the form of resources/<name>.yaml.
 type resourceFile struct {
 	Resource

@@ -40,11 +40,7 @@ func (c explainCommand) Run(p desk.Program) error {
 	}
 	r := s.Model.Resource(c.Resource)
 	if r == nil {
-		var known []string
-		for _, r := range s.Model.Resources {
-			known = append(known, r.Name)
-		}
-		return desk.Misused("the sheet has no resource %s%s", c.Resource, strictyaml.Suggest(c.Resource, known))
+		return desk.Misused("the sheet has no resource %s%s", c.Resource, strictyaml.Suggest(c.Resource, s.Model.Names()))
 	}
 	explain, err := explainerOf(s)
 	if err != nil {
