@@ -303,8 +303,7 @@ func (c *resourceCheck) columns() bool {
 			computed[p.Name] = p.Lookup
 		}
 	}
-	for i := range c.Fields {
-		f := &c.Fields[i]
+	for _, f := range mapping.Each(c.Fields) {
 		if f.Primary || f.Type == mapping.Array {
 			continue
 		}
@@ -351,8 +350,7 @@ func (c *sqlCheck) charset(ctx context.Context) error {
 	var open []string
 	for _, r := range c.Sheet.Model.Resources {
 		known := c.Sheet.Resources[r]
-		for i := range known.Fields {
-			f := &known.Fields[i]
+		for _, f := range mapping.Each(known.Fields) {
 			t := f.Traits()
 			if writes(known) && f.IsText() && len(f.Write) > 0 && f.Check == "" && t.Codes == nil && !t.Narrow {
 				open = append(open, r.Name+"."+f.Name)

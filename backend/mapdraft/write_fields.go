@@ -13,8 +13,7 @@ func (d *drafter) writeFields(b *strings.Builder, m *match) {
 	if m.endpoint == nil {
 		d.sayFields(m)
 	}
-	for i := range m.Fields {
-		f := &m.Fields[i]
+	for _, f := range mapping.Each(m.Fields) {
 		out, refused := m.said[f.Name], comment(m.refused[f.Name])
 		switch {
 		case out != nil:

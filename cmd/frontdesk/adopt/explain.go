@@ -108,8 +108,7 @@ type forgetful struct{ legacy.IDStore }
 // fieldRows tell of every field where it comes from, and how.
 func fieldRows(r *sheet.Resource) [][3]string {
 	rows := [][3]string{{"FIELD", "PLACE", "CONVERSION"}}
-	for i := range r.Fields {
-		f := &r.Fields[i]
+	for _, f := range mapping.Each(r.Fields) {
 		place, conversion := r.Words(f)
 		switch {
 		case f.Readonly && len(f.Write) > 0:
