@@ -44,8 +44,7 @@ func fieldsRaise(r *mapping.Resource, op mapping.Scope, arrays mapping.Arrays) [
 	if op == mapping.OpUpdate {
 		all = append(all, r.MergedRaises()...)
 	}
-	for i := range r.Fields {
-		f := &r.Fields[i]
+	for _, f := range mapping.Each(r.Fields) {
 		if f.Readonly || f.Primary || !f.In(arrays) {
 			continue
 		}

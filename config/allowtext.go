@@ -27,7 +27,7 @@ func (c *Config) EditAllow(src []byte, key *Key, drop func(Rule) bool, add []Rul
 			place++
 		}
 	}
-	e := allowEditor{src: src, lines: lineStarts(src)}
+	e := allowEditor{textEditor: newTextEditor(src)}
 	if err := e.find(place); err != nil {
 		return nil, err
 	}
@@ -51,15 +51,20 @@ func (c *Config) EditAllow(src []byte, key *Key, drop func(Rule) bool, add []Rul
 	return e.inLines(add)
 }
 
+// textEditor changes a text in several places.
+type textEditor struct {
+	src   []byte
+	lines []int // where each line begins
+	edits []textEdit
+}
+
 // allowEditor edits one allowlist in a text.
 type allowEditor struct {
-	src     []byte
-	lines   []int // where each line begins
-	colon   int   // behind that of allow
+	textEditor
+	colon   int // behind that of allow
 	name    *ast.MappingValueNode
 	list    *ast.SequenceNode // nil where the key has none
 	entries []allowEntry
-	edits   []textEdit
 }
 
 // allowEntry is an entry of the list, and where its text is.
@@ -68,7 +73,7 @@ type allowEntry struct {
 	gone     bool
 }
 
-// textEdit puts another text in place of a part of the file.
+// textEdit puts another text in place of a part.
 type textEdit struct {
 	from, to int
 	text     string
@@ -235,11 +240,11 @@ func quotedRules(rules []Rule) (all []string) {
 	return all
 }
 
-func (e *allowEditor) edit(from, to int, text string) {
+func (e *textEditor) edit(from, to int, text string) {
 	e.edits = append(e.edits, textEdit{from, to, text})
 }
 
-func (e *allowEditor) edited() []byte {
+func (e *textEditor) edited() []byte {
 	slices.SortStableFunc(e.edits, func(a, b textEdit) int { return cmp.Compare(a.from, b.from) })
 	var out bytes.Buffer
 	at := 0
@@ -253,7 +258,7 @@ func (e *allowEditor) edited() []byte {
 }
 
 // eol is how the lines of the file end.
-func (e *allowEditor) eol() string {
+func (e *textEditor) eol() string {
 	if bytes.Contains(e.src, []byte("\r\n")) {
 		return "\r\n"
 	}
@@ -261,7 +266,7 @@ func (e *allowEditor) eol() string {
 }
 
 // lineOf is the line that has an offset, with its end.
-func (e *allowEditor) lineOf(offset int) (start, end int) {
+func (e *textEditor) lineOf(offset int) (start, end int) {
 	i, found := slices.BinarySearch(e.lines, offset)
 	if !found {
 		i--
@@ -272,25 +277,28 @@ func (e *allowEditor) lineOf(offset int) (start, end int) {
 	return e.lines[i], len(e.src)
 }
 
-// offset is where a token is; columns are counted in characters.
-func (e *allowEditor) offset(t *token.Token) int {
-	if t.Position.Line > len(e.lines) {
+// offset is where a token is.
+func (e *allowEditor) offset(t *token.Token) int { return e.at(t.Position.Line, t.Position.Column) }
+
+// at is where a line has a column, both counted from 1; columns are characters.
+func (e *textEditor) at(line, column int) int {
+	if line > len(e.lines) {
 		return len(e.src)
 	}
-	at := e.lines[t.Position.Line-1]
-	for range t.Position.Column - 1 {
+	at := e.lines[line-1]
+	for range column - 1 {
 		_, size := utf8.DecodeRune(e.src[at:])
 		at += size
 	}
 	return at
 }
 
-func lineStarts(src []byte) []int {
-	starts := []int{0}
+func newTextEditor(src []byte) textEditor {
+	lines := []int{0}
 	for i, b := range src {
 		if b == '\n' && i+1 < len(src) {
-			starts = append(starts, i+1)
+			lines = append(lines, i+1)
 		}
 	}
-	return starts
+	return textEditor{src: src, lines: lines}
 }

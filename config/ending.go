@@ -1,7 +1,6 @@
 package config
 
 import (
-	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -28,7 +27,7 @@ func WithEnds(texts []Text, ends map[Digest]Expiry) ([]Text, error) {
 func (t *Text) end(ends map[Digest]Expiry) error {
 	var file includedFile
 	doc, _ := strictyaml.Decode(t.Path, t.Text, &file) // the other sections of the main file are no problem here
-	e := editor{lines: strings.SplitAfter(string(t.Text), "\n")}
+	e := newTextEditor(t.Text)
 	for i, key := range file.APIKeys {
 		for j, hash := range key.Hashes {
 			end, ok := ends[hash.Hash]
@@ -41,22 +40,8 @@ func (t *Text) end(ends map[Digest]Expiry) error {
 			}
 		}
 	}
-	if len(e.edits) > 0 {
-		t.Text = []byte(e.text())
-	}
+	t.Text = e.edited()
 	return nil
-}
-
-// edit puts text in the place of what is between two columns of a line, both numbers from 0.
-type edit struct {
-	line, from, to int
-	text           string
-}
-
-// editor changes a text in several places.
-type editor struct {
-	lines []string
-	edits []edit
 }
 
 var (
@@ -65,58 +50,33 @@ var (
 )
 
 // end gives the hash at path an end, in whichever form it is written: alone, or as a mapping.
-func (e *editor) end(doc *strictyaml.Document, path, end string) bool {
+func (e *textEditor) end(doc *strictyaml.Document, path, end string) bool {
+	place := func(path string) int { return e.at(doc.At(path).Line, doc.At(path).Column) }
 	if doc.Has(path + ".expires") {
-		at := doc.At(path + ".expires")
-		written := momentForm.FindString(e.from(at))
-		return written != "" && e.replace(at, len(written), end)
+		from := place(path + ".expires")
+		written := len(momentForm.Find(e.src[from:]))
+		e.edit(from, from+written, end)
+		return written > 0
 	}
-	item, at := doc.At(path), doc.At(path)
+	item, hash := place(path), place(path)
 	mapping := doc.Has(path + ".hash")
 	if mapping {
-		at = doc.At(path + ".hash")
+		hash = place(path + ".hash")
 	}
-	found := hashForm.FindStringSubmatch(e.from(at))
-	switch {
-	case found == nil:
+	found := hashForm.FindSubmatch(e.src[hash:])
+	if found == nil {
 		return false
+	}
+	behind := hash + len(found[1])
+	switch next := string(found[2]); {
 	case !mapping:
-		return e.replace(at, len(found[1]), "{hash: "+found[1]+", expires: "+end+"}")
-	case found[2] == "," || found[2] == "}":
-		return e.replace(at, len(found[1]), found[1]+", expires: "+end)
+		e.edit(hash, behind, "{hash: "+string(found[1])+", expires: "+end+"}")
+	case next == "," || next == "}":
+		e.edit(behind, behind, ", expires: "+end)
 	default: // a block: its keys stand below each other
-		eol := "\n"
-		if strings.HasSuffix(e.lines[item.Line-1], "\r\n") {
-			eol = "\r\n"
-		}
-		return e.replace(item, 0, "expires: "+end+eol+strings.Repeat(" ", item.Column-1))
+		e.edit(item, item, "expires: "+end+e.eol()+strings.Repeat(" ", doc.At(path).Column-1))
 	}
-}
-
-// from is the rest of the line from there.
-func (e *editor) from(at strictyaml.Problem) string {
-	if at.Line > len(e.lines) {
-		return ""
-	}
-	line := []rune(e.lines[at.Line-1])
-	return string(line[min(at.Column-1, len(line)):])
-}
-
-// replace puts text in the place of so many bytes there.
-func (e *editor) replace(at strictyaml.Problem, length int, text string) bool {
-	from := len(e.lines[at.Line-1]) - len(e.from(at))
-	e.edits = append(e.edits, edit{at.Line - 1, from, from + length, text})
 	return true
-}
-
-// text is the whole, changed from the end on, so that each place is still where it was.
-func (e *editor) text() string {
-	slices.SortFunc(e.edits, func(a, b edit) int { return cmp.Or(b.line-a.line, b.from-a.from) })
-	for _, one := range e.edits {
-		line := e.lines[one.line]
-		e.lines[one.line] = line[:one.from] + one.text + line[one.to:]
-	}
-	return strings.Join(e.lines, "")
 }
 
 // EndsIn returns the hashes that a file has on its own, with their ends. listed tells whether it

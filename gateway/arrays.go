@@ -159,8 +159,7 @@ func (s *sentArrays) Has(f *mapping.Field) bool {
 func (x *Exchange) modelVersion(model *mapping.Model) string {
 	version := model.Version
 	for _, resource := range model.Resources {
-		for i := range resource.Fields {
-			f := &resource.Fields[i]
+		for _, f := range mapping.Each(resource.Fields) {
 			if f.Type == mapping.Array && !x.knows(f, arrayRead) {
 				version += " without reading " + resource.Name + "." + f.Name
 			}
@@ -192,8 +191,7 @@ func (g *Gateway) ArraysWithout(key *auth.Key, op *Operation) []ArrayNeed {
 		return nil
 	}
 	var without []ArrayNeed
-	for i := range r.Fields {
-		f := &r.Fields[i]
+	for _, f := range mapping.Each(r.Fields) {
 		if f.Type == mapping.Array && !(use == arraySend && f.Readonly) && !g.routes.mayUse(key, f, use) {
 			without = append(without, ArrayNeed{Field: f.Name, Operation: Grant{op.Method, op.Endpoint.Path}, Grant: Grant{op.Method, "/" + f.ArrayOf}})
 		}

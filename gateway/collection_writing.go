@@ -45,8 +45,7 @@ func madeVariable(r *mapping.Resource) string { return "made_" + r.Name + "_id" 
 
 // makes tells whether the folder can make a record: whatever it must refer to is made before.
 func (c *collector) makes(r *mapping.Resource, made map[*mapping.Resource]bool) bool {
-	for i := range r.Fields {
-		f := &r.Fields[i]
+	for _, f := range mapping.Each(r.Fields) {
 		if f.Required && f.Reference != "" && !made[f.Target()] || f.Required && f.ReferenceBy != "" && !made[c.referred(r, f)] {
 			return false
 		}
@@ -65,8 +64,7 @@ func (c *collector) referred(r *mapping.Resource, f *mapping.Field) *mapping.Res
 func (c *collector) create(op *Operation, made map[*mapping.Resource]bool) *postman.Item {
 	r := op.Endpoint.Resource
 	var members, fresh, needs []string
-	for i := range r.Fields {
-		f := &r.Fields[i]
+	for _, f := range mapping.Each(r.Fields) {
 		if !f.Required || f.Readonly || f.Primary || f.Type == mapping.Array {
 			continue
 		}

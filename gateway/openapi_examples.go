@@ -92,8 +92,7 @@ func (d *describer) sendable(r *mapping.Resource, body json.RawMessage) bool {
 
 func newExample(r *mapping.Resource, parent *mapping.Field) openapi.Map[any] {
 	example := openapi.Map[any]{}
-	for i := range r.Fields {
-		f := &r.Fields[i]
+	for _, f := range mapping.Each(r.Fields) {
 		switch {
 		case f.Readonly || f.Primary || f == parent || f.Type == mapping.Array:
 		case f.Example != "":
@@ -107,8 +106,7 @@ func newExample(r *mapping.Resource, parent *mapping.Field) openapi.Map[any] {
 // compared with others.
 func updateExample(r *mapping.Resource) openapi.Map[any] {
 	example := openapi.Map[any]{}
-	for i := range r.Fields {
-		f := &r.Fields[i]
+	for _, f := range mapping.Each(r.Fields) {
 		if f.Readonly || f.Primary || f.Immutable || f.Unique || f.Reference != "" || f.ReferenceBy != "" || f.After != "" || f.Example == "" || fixedByRule(r, f) {
 			continue
 		}
@@ -121,8 +119,7 @@ func updateExample(r *mapping.Resource) openapi.Map[any] {
 // of the record that it names.
 func (d *describer) formExamples(op *Operation) openapi.Map[openapi.Example] {
 	example := openapi.Map[any]{}
-	for i := range op.form.Fields {
-		f := &op.form.Fields[i]
+	for _, f := range mapping.Each(op.form.Fields) {
 		switch {
 		case f.Primary:
 			id := d.idExample(op, nil)

@@ -199,8 +199,7 @@ func (d *describer) flagsOf(f *mapping.Field) bool {
 func (d *describer) createSchema(r *mapping.Resource, parent *mapping.Field, name string) *openapi.Schema {
 	return d.component(name, func() *openapi.Schema {
 		s := &openapi.Schema{Type: openapi.Types{"object"}, Description: "A new " + r.Name + ".", Additional: ptr(false)}
-		for i := range r.Fields {
-			f := &r.Fields[i]
+		for _, f := range mapping.Each(r.Fields) {
 			if f.Readonly || f.Primary || f == parent || !f.In(d.arrays(arraySend)) {
 				continue
 			}
@@ -217,8 +216,7 @@ func (d *describer) createSchema(r *mapping.Resource, parent *mapping.Field, nam
 func (d *describer) updateSchema(r *mapping.Resource) *openapi.Schema {
 	return d.component(typeName(r.Name)+"Update", func() *openapi.Schema {
 		s := &openapi.Schema{Type: openapi.Types{"object"}, Description: "The fields of " + r.Name + " to change.", Additional: ptr(false)}
-		for i := range r.Fields {
-			f := &r.Fields[i]
+		for _, f := range mapping.Each(r.Fields) {
 			if f.Readonly || f.Primary || f.Immutable || f.Type == mapping.Array || fixedByRule(r, f) {
 				continue
 			}
@@ -264,8 +262,7 @@ func (d *describer) sent(r *mapping.Resource, f *mapping.Field, create bool) *op
 func (d *describer) formSchema(form *mapping.Resource, name string) *openapi.Schema {
 	return d.component(name, func() *openapi.Schema {
 		s := &openapi.Schema{Type: openapi.Types{"object"}, Additional: ptr(false)}
-		for i := range form.Fields {
-			f := &form.Fields[i]
+		for _, f := range mapping.Each(form.Fields) {
 			field := typed(f)
 			field.Description = f.Description
 			d.restricted(field, f)

@@ -172,8 +172,7 @@ func (x *Exchange) describeFields(resource *mapping.Resource) (fields []fieldAns
 		return nil, true
 	}
 	whole = true
-	for i := range resource.Fields {
-		f := &resource.Fields[i]
+	for _, f := range mapping.Each(resource.Fields) {
 		array := f.Type == mapping.Array
 		whole = whole && (!array || x.knows(f, arrayRead) && x.knows(f, arraySend))
 		if !array || x.knows(f, arrayKnown) {

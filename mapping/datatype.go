@@ -226,9 +226,13 @@ const (
 	dateShape    = "0000-00-00"
 	minutesShape = "0000-00-00T00:00"
 	secondsShape = "0000-00-00T00:00:00"
+	ownShape     = "0000-00-00T00:00:00.000Z" // of answers, and of most that is sent
 )
 
 func parseTimestamp(s string, loc *time.Location) (Value, bool) {
+	if len(s) == len(ownShape) && hasShape(s, ownShape) {
+		return parseOwnTimestamp(s)
+	}
 	if len(s) == len(dateShape) && hasShape(s, dateShape) {
 		t, err := time.ParseInLocation("2006-01-02", s, loc)
 		return timeInRange(t, err)
@@ -267,6 +271,23 @@ func parseTimestamp(s string, loc *time.Location) (Value, bool) {
 	}
 	t, err := time.Parse(layout, s)
 	return timeInRange(t, err)
+}
+
+func parseOwnTimestamp(s string) (Value, bool) {
+	number := func(from, to int) int {
+		n := 0
+		for _, c := range []byte(s[from:to]) {
+			n = n*10 + int(c-'0')
+		}
+		return n
+	}
+	year, month, day := number(0, 4), number(5, 7), number(8, 10)
+	hour, minute, second := number(11, 13), number(14, 16), number(17, 19)
+	if year < 1 || month < 1 || month > 12 || day < 1 || day > 31 || hour > 23 || minute > 59 || second > 59 {
+		return Value{}, false
+	}
+	t := time.Date(year, time.Month(month), day, hour, minute, second, 0, time.UTC)
+	return MilliValue(t.UnixMilli() + int64(number(20, 23))), t.Day() == day
 }
 
 func hasShape(s, shape string) bool {

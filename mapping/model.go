@@ -50,6 +50,14 @@ func (m *Model) Steps() int {
 // Resource returns the resource of that name, or nil.
 func (m *Model) Resource(name string) *Resource { return m.byName[name] }
 
+// Names are those of the resources, in their order.
+func (m *Model) Names() (all []string) {
+	for _, r := range m.Resources {
+		all = append(all, r.Name)
+	}
+	return all
+}
+
 // resourceFile is the form of resources/<name>.yaml.
 type resourceFile struct {
 	Resource
@@ -193,8 +201,7 @@ func (l *loader) read(file string, src []byte) {
 	r.Deprecated = l.deprecation(r, "deprecated", rf.Deprecated)
 	l.operations(r, rf.Operations)
 	r.Fields = append(own, commonFields()...)
-	for i := range r.Fields {
-		f := &r.Fields[i]
+	for i, f := range Each(r.Fields) {
 		f.Index = i
 		f.Since = max(f.Since, r.Since)
 		if earlier := r.byName[f.Name]; earlier != nil {
@@ -287,8 +294,7 @@ func (l *loader) fieldType(r *Resource, at string, ff fieldFile, f *Field) {
 // link resolves what a resource says of its own and other resources' fields.
 func (l *loader) link(r *Resource) {
 	r.nameMembers()
-	for i := range r.Fields {
-		f := &r.Fields[i]
+	for i, f := range Each(r.Fields) {
 		at := fmt.Sprintf("fields[%d]", i-1)
 		if name := cmp.Or(f.Reference, f.ArrayOf); name != "" {
 			if f.target = l.model.byName[name]; f.target == nil {
@@ -326,8 +332,7 @@ func (l *loader) link(r *Resource) {
 
 // refer tells every resource which fields refer to it.
 func (l *loader) refer(r *Resource) {
-	for i := range r.Fields {
-		f := &r.Fields[i]
+	for _, f := range Each(r.Fields) {
 		switch {
 		case f.SameRow:
 		case f.Reference != "":

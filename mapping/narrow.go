@@ -166,8 +166,7 @@ func (f *Field) narrow(n FieldNarrowing) {
 // index gives the fields their positions.
 func (r *Resource) index() {
 	clear(r.byName)
-	for i := range r.Fields {
-		f := &r.Fields[i]
+	for i, f := range Each(r.Fields) {
 		f.Index = i
 		r.byName[f.Name] = f
 		if f.Primary {

@@ -13,8 +13,7 @@ func (r *Resource) UpdateRaises(arrays Arrays) []Reason { return r.bodyRaises(ar
 
 func (r *Resource) bodyRaises(arrays Arrays, create bool) []Reason {
 	all := []Reason{EmptyBody, BodyNotJSON, FieldNotInModel}
-	for i := range r.Fields {
-		f := &r.Fields[i]
+	for _, f := range Each(r.Fields) {
 		switch {
 		case f.Primary && create:
 			all = append(all, PrimaryIDSupplied)

@@ -2,6 +2,7 @@ package mapping
 
 import (
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -67,6 +68,17 @@ type Field struct {
 
 	target *Resource // of Reference or ArrayOf
 	after  *Field
+}
+
+// Each goes through fields, of a resource or of a sheet, with their positions.
+func Each[F any](fields []F) iter.Seq2[int, *F] {
+	return func(yield func(int, *F) bool) {
+		for i := range fields {
+			if !yield(i, &fields[i]) {
+				return
+			}
+		}
+	}
 }
 
 // AnyLength is the Length of a text that other rules judge.

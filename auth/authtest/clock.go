@@ -13,7 +13,10 @@ type Clock struct {
 
 // NewClock returns a clock that shows the present, so that stores which also
 // look at their own clock agree.
-func NewClock() *Clock { return &Clock{now: time.Now()} }
+func NewClock() *Clock { return ClockAt(time.Now()) }
+
+// ClockAt returns a clock that shows that time.
+func ClockAt(now time.Time) *Clock { return &Clock{now: now} }
 
 // Now returns what the clock shows.
 func (c *Clock) Now() time.Time {

@@ -8,7 +8,31 @@ import (
 	"unicode/utf8"
 )
 
-// The structure that CI servers read as JUnit.
+// JUnitSuite is a suite of cases, in the structure that CI servers read as JUnit.
+type JUnitSuite struct {
+	XMLName  xml.Name    `xml:"testsuite"`
+	Name     string      `xml:"name,attr"`
+	Tests    int         `xml:"tests,attr"`
+	Failures int         `xml:"failures,attr"`
+	Cases    []JUnitCase `xml:"testcase"`
+}
+
+// JUnitCase is a case of one.
+type JUnitCase struct {
+	Class   string        `xml:"classname,attr"`
+	Name    string        `xml:"name,attr"`
+	Time    string        `xml:"time,attr"`
+	Failure *JUnitMessage `xml:"failure"`
+	Skipped *JUnitMessage `xml:"skipped"`
+}
+
+// JUnitMessage says why a case failed, or was skipped.
+type JUnitMessage struct {
+	Message string `xml:"message,attr"`
+	Type    string `xml:"type,attr,omitempty"`
+	Text    string `xml:",chardata"`
+}
+
 type junitSuites struct {
 	XMLName  xml.Name     `xml:"testsuites"`
 	Name     string       `xml:"name,attr"`
@@ -16,29 +40,12 @@ type junitSuites struct {
 	Failures int          `xml:"failures,attr"`
 	Skipped  int          `xml:"skipped,attr"`
 	Time     string       `xml:"time,attr"`
-	Suites   []junitSuite `xml:"testsuite"`
+	Suites   []junitGroup `xml:"testsuite"`
 }
 
-type junitSuite struct {
-	Name     string      `xml:"name,attr"`
-	Tests    int         `xml:"tests,attr"`
-	Failures int         `xml:"failures,attr"`
-	Skipped  int         `xml:"skipped,attr"`
-	Cases    []junitCase `xml:"testcase"`
-}
-
-type junitCase struct {
-	Class   string        `xml:"classname,attr"`
-	Name    string        `xml:"name,attr"`
-	Time    string        `xml:"time,attr"`
-	Failure *junitMessage `xml:"failure"`
-	Skipped *junitMessage `xml:"skipped"`
-}
-
-type junitMessage struct {
-	Message string `xml:"message,attr"`
-	Type    string `xml:"type,attr,omitempty"`
-	Text    string `xml:",chardata"`
+type junitGroup struct {
+	JUnitSuite
+	Skipped int `xml:"skipped,attr"`
 }
 
 // WriteJUnit writes the report as JUnit XML: a suite for each group of cases;
@@ -53,27 +60,32 @@ func (r *Report) WriteJUnit(w io.Writer) error {
 		if !there {
 			i = len(all.Suites)
 			place[group] = i
-			all.Suites = append(all.Suites, junitSuite{Name: group})
+			all.Suites = append(all.Suites, junitGroup{JUnitSuite: JUnitSuite{Name: group}})
 		}
 		suite := &all.Suites[i]
-		one := junitCase{Class: "frontdesk.conform." + group, Name: result.Name(), Time: fmt.Sprintf("%.3f", result.Took.Seconds())}
+		one := JUnitCase{Class: "frontdesk.conform." + group, Name: result.Name(), Time: fmt.Sprintf("%.3f", result.Took.Seconds())}
 		switch result.Status {
 		case Failed:
-			one.Failure = &junitMessage{Message: result.Reason, Type: "conformance", Text: result.detail()}
+			one.Failure = &JUnitMessage{Message: result.Reason, Type: "conformance", Text: result.detail()}
 			suite.Failures++
 		case Known, Impossible, Needs:
-			one.Skipped = &junitMessage{Message: string(result.Status) + ": " + result.Reason}
+			one.Skipped = &JUnitMessage{Message: string(result.Status) + ": " + result.Reason}
 			suite.Skipped++
 		}
 		suite.Tests++
 		suite.Cases = append(suite.Cases, one)
 	}
+	return WriteJUnit(w, all)
+}
+
+// WriteJUnit writes a JUnitSuite as XML, or several.
+func WriteJUnit(w io.Writer, suites any) error {
 	if _, err := io.WriteString(w, xml.Header); err != nil {
 		return err
 	}
 	encoder := xml.NewEncoder(w)
 	encoder.Indent("", "  ")
-	if err := encoder.Encode(all); err != nil {
+	if err := encoder.Encode(suites); err != nil {
 		return err
 	}
 	_, err := io.WriteString(w, "\n")

@@ -27,13 +27,7 @@ func copiesCases() []Case {
 
 // operators asks by one field of each datatype: what a list compares depends on that.
 func operators(t *T) {
-	var rec map[string]any
-	if t.onlyReads(t.resource) {
-		rec = t.found(t.resource)
-	} else {
-		rec = t.get(t.resource, t.create(t.resource, t.full(t.resource))).data()
-	}
-	path := t.listOf(t.resource, rec) + t.resource.newestFirst()
+	rec, path := t.inList(t.whole)
 	asked := map[string]bool{}
 	for _, f := range t.resource.Fields {
 		v := rec[f.Name]

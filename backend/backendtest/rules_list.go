@@ -256,14 +256,10 @@ func (t *T) places(f *Field) map[float64]int {
 var reserved = []string{"id", "page", "page_size", "fields", "sort", "modified_since", "total", "after"}
 
 func filters(t *T) {
-	var rec map[string]any
-	if t.onlyReads(t.resource) {
-		rec = t.found(t.resource)
-	} else {
-		rec = t.get(t.resource, t.create(t.resource, t.full(t.resource))).data()
+	rec, path := t.inList(t.whole)
+	if !t.onlyReads(t.resource) {
 		t.create(t.resource, t.sameParent(rec)) // which the filters have to leave out
 	}
-	path := t.listOf(t.resource, rec) + t.resource.newestFirst()
 	filtered := false
 	for _, f := range t.resource.Fields {
 		v := rec[f.Name]
@@ -294,7 +290,7 @@ func modifiedSince(t *T) {
 
 // until makes a record after a list has said until when it has all.
 func until(t *T) {
-	rec, list := t.inList()
+	rec, list := t.inList(t.fresh)
 	if !t.tellsSince(list) {
 		t.impossible("the administration does not tell what was changed since when, and modified_since is refused")
 	}
@@ -316,11 +312,11 @@ func until(t *T) {
 
 // inList returns a record and a list that contains it. The record is the suite's own if it may
 // create records.
-func (t *T) inList() (rec map[string]any, list string) {
+func (t *T) inList(create func() int) (rec map[string]any, list string) {
 	if t.onlyReads(t.resource) {
 		rec = t.found(t.resource)
 	} else {
-		rec = t.get(t.resource, t.fresh()).data()
+		rec = t.get(t.resource, create()).data()
 	}
 	return rec, t.listOf(t.resource, rec) + t.resource.newestFirst()
 }
@@ -328,7 +324,7 @@ func (t *T) inList() (rec map[string]any, list string) {
 // modified is when a record was, and tells whether lists since a moment have it.
 // Where that is not kept, modified_since must not be there.
 func (t *T) modified() (moment time.Time, listed func(since time.Time) bool) {
-	rec, list := t.inList()
+	rec, list := t.inList(t.fresh)
 	path := list + "&modified_since="
 	at, kept := rec["modified_at"].(string)
 	if !kept && t.onlyReads(t.resource) && t.tellsSince(list) {

@@ -68,6 +68,9 @@ func recordCases() []Case {
 // fresh is the id of a new record of the case's resource.
 func (t *T) fresh() int { return t.create(t.resource, nil) }
 
+// whole is that of one with all its fields.
+func (t *T) whole() int { return t.create(t.resource, t.full(t.resource)) }
+
 func fieldOrder(t *T) {
 	var want, listed []string
 	for _, f := range t.resource.Fields {
@@ -154,7 +157,7 @@ func formats(t *T) {
 	if t.onlyReads(t.resource) {
 		a = t.get(t.resource, t.record(t.resource))
 	} else {
-		a = t.get(t.resource, t.create(t.resource, t.full(t.resource)))
+		a = t.get(t.resource, t.whole())
 	}
 	for _, f := range t.resource.Fields {
 		raw := a.raw(f.Name)
@@ -180,7 +183,7 @@ func putMerges(t *T) {
 	if f == nil {
 		t.impossible("no free text to change")
 	}
-	id := t.create(t.resource, t.full(t.resource))
+	id := t.whole()
 	want := t.get(t.resource, id).data()
 	t.equal("the record after PUT {}", want, t.put(t.resource, id, values{}).data())
 	want[f.Name] = t.alphabet(t.resource, f).within("Ünï ") + t.unique(10)
@@ -197,7 +200,7 @@ func putMerges(t *T) {
 // emptied empties every field that suits, one after the other, and fails with
 // all of those that are answered as something else.
 func (t *T) emptied(empty any, suits func(f *Field) bool) {
-	id, asked := t.create(t.resource, t.full(t.resource)), false
+	id, asked := t.whole(), false
 	var other []string
 	for _, f := range t.resource.Fields {
 		if !f.writable() || f.Required || f.Array || tied[t.resource.Name] || !suits(f) {

@@ -100,8 +100,7 @@ func (i *Injection) resource(t *testing.T, r *mapping.Resource, who auth.Client)
 		seen := slices.DeleteFunc(rows, func(row Row) bool { return !row.sees(who) })
 		require.Len(t, all, len(seen), "%s of %s", r.Name, who.Name)
 	}
-	for k := range r.Fields {
-		f := &r.Fields[k]
+	for _, f := range mapping.Each(r.Fields) {
 		if f.Filterable() && !slices.ContainsFunc(base, func(b backend.Filter) bool { return b.Field == f }) {
 			asked += i.filters(t, r, who, f, base, all)
 		}

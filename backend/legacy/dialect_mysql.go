@@ -127,14 +127,11 @@ func (d mysqlDialect) tryLock(ctx context.Context, c conn, name string) (bool, f
 		return b.add("CONCAT('frontdesk:', LEFT(SHA2(CONCAT_WS(' ', DATABASE(), ").arg(textRaw(name)).add("), 256), 32))")
 	}
 	row, err := queryOne(ctx, c, lock(newStatement(d).add("SELECT GET_LOCK(")).add(", 0)"))
-	if err != nil {
-		return false, nil, fmt.Errorf("take a lock: %w", err)
-	}
 	release := func(ctx context.Context, c conn) error {
 		_, err := queryOne(ctx, c, lock(newStatement(d).add("SELECT RELEASE_LOCK(")).add(")"))
 		return err
 	}
-	return len(row) == 1 && row[0].Int == 1, release, nil
+	return len(row) == 1 && row[0].Int == 1, release, err
 }
 
 func (mysqlDialect) fault(err error) (f fault, ok bool) {

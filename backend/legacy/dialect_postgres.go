@@ -7,7 +7,6 @@ import (
 	"database/sql/driver"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -153,10 +152,7 @@ func (d postgres) tryLock(ctx context.Context, c conn, name string) (bool, func(
 	sum := sha256.Sum256([]byte(name))
 	s := newStatement(d).add("SELECT pg_try_advisory_xact_lock(CAST(").arg(intRaw(int64(binary.BigEndian.Uint64(sum[:])))).add(" AS bigint))")
 	row, err := queryOne(ctx, c, s)
-	if err != nil {
-		return false, nil, fmt.Errorf("take a lock: %w", err)
-	}
-	return len(row) == 1 && row[0].Int == 1, nil, nil
+	return len(row) == 1 && row[0].Int == 1, nil, err
 }
 
 func (postgres) fault(err error) (f fault, ok bool) {

@@ -7,7 +7,6 @@ import (
 	"database/sql/driver"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -163,10 +162,7 @@ func (d sqlserver) tryLock(ctx context.Context, c conn, name string) (bool, func
 		arg(textRaw("frontdesk:" + hex.EncodeToString(sum[:16]))).
 		add(", @LockMode = 'Exclusive', @LockOwner = 'Transaction', @LockTimeout = 0; SELECT @taken")
 	row, err := queryOne(ctx, c, s)
-	if err != nil {
-		return false, nil, fmt.Errorf("take a lock: %w", err)
-	}
-	return len(row) == 1 && row[0].Int >= 0, nil, nil
+	return len(row) == 1 && row[0].Int >= 0, nil, err
 }
 
 func (sqlserver) fault(err error) (f fault, ok bool) {

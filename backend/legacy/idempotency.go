@@ -49,7 +49,7 @@ func (t *txn) Recall(ctx context.Context, client auth.Client, key string) (*back
 	taken, release, err := t.d.tryLock(ctx, t.conn, fmt.Sprintf("%s %d %s", t.answers, client.ID, key))
 	switch {
 	case err != nil:
-		return nil, t.wrap("recall an answer", err)
+		return nil, t.wrap("recall an answer", fmt.Errorf("take a lock: %w", err))
 	case !taken:
 		return nil, mapping.Fail(mapping.IdempotencyInUse)
 	case release != nil:

@@ -112,6 +112,15 @@ func (t *Table) Column(name string) *Column {
 	return named(t.Columns, name, func(c *Column) string { return c.Name })
 }
 
+// Identifies tells whether columns are unique without any other. What a view has is not known,
+// and taken for unique.
+func (t *Table) Identifies(columns []string) bool {
+	within := func(of []string) bool {
+		return len(of) > 0 && !slices.ContainsFunc(of, func(name string) bool { return !slices.Contains(columns, name) })
+	}
+	return t.View || within(t.Primary) || slices.ContainsFunc(t.Indexes, func(i Index) bool { return i.Unique && within(i.Columns) })
+}
+
 // isCalled tells whether a name, with its schema or without, is the table's.
 func (t *Table) isCalled(name string) bool {
 	return strings.EqualFold(name, t.Name) || strings.EqualFold(name, t.Schema+"."+t.Name)

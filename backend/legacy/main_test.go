@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"os"
 	"path/filepath"
-	"sync"
 	"testing"
 	"time"
 
@@ -12,6 +11,7 @@ import (
 	"go.uber.org/goleak"
 
 	"frontdesk/auth"
+	"frontdesk/auth/authtest"
 	"frontdesk/backend"
 	"frontdesk/backend/drivertest"
 	"frontdesk/backend/idstore"
@@ -27,26 +27,13 @@ func TestMain(m *testing.M) { os.Exit(legacytest.Run(m)) }
 const patience = time.Minute
 
 // clock is a time that tests set.
-type clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
+type clock struct{ *authtest.Clock }
 
 func newClock() *clock {
-	return &clock{now: time.Date(2026, time.November, 20, 9, 0, 0, 0, time.UTC)}
+	return &clock{authtest.ClockAt(time.Date(2026, time.November, 20, 9, 0, 0, 0, time.UTC))}
 }
 
-func (c *clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *clock) advance(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
-}
+func (c *clock) advance(d time.Duration) { c.Advance(d) }
 
 // fixture is DEALERPAK behind the driver and the rules.
 type fixture struct {

@@ -211,11 +211,5 @@ func Changes(r *sheet.Resource) bool {
 
 // countsPerClient tells whether keys are unique only among the rows of one client.
 func (t *table) countsPerClient(known *Table) bool {
-	within := func(columns []string) bool {
-		return len(columns) > 0 && !slices.ContainsFunc(columns, func(c string) bool { return !slices.Contains(t.Key.Places, c) })
-	}
-	if known.View || within(known.Primary) || slices.ContainsFunc(known.Indexes, func(i Index) bool { return i.Unique && within(i.Columns) }) {
-		return false
-	}
-	return t.Client != "" && slices.Contains(known.Primary, t.Client)
+	return t.Client != "" && slices.Contains(known.Primary, t.Client) && !known.Identifies(t.Key.Places)
 }

@@ -70,8 +70,7 @@ func newTable(d dialect, schema string, r *sheet.Resource) (*table, error) {
 		t.exprs = append(t.exprs, t.place(schema, p))
 	}
 	t.weigh()
-	for i := range r.Fields {
-		f := &r.Fields[i]
+	for i, f := range mapping.Each(r.Fields) {
 		if len(f.From) > 0 {
 			t.nulls[f.From[0]] = f.Nulls()
 			left, _ := f.Trims()
@@ -127,8 +126,7 @@ func (t *table) weigh() {
 		light[k] = true
 	}
 	var heavy []string
-	for i := range t.Fields {
-		f := &t.Fields[i]
+	for _, f := range mapping.Each(t.Fields) {
 		for _, place := range f.From {
 			if f.Type == mapping.Bytea {
 				heavy = append(heavy, place)

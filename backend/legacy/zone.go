@@ -75,8 +75,7 @@ func (s *Store) shifts(ctx context.Context, schema Schema, of []*sheet.Resource,
 		return nil, err
 	}
 	for _, r := range of {
-		for i := range r.Fields {
-			f := &r.Fields[i]
+		for _, f := range mapping.Each(r.Fields) {
 			zone := f.Zone()
 			if zone == nil {
 				continue

@@ -17,8 +17,7 @@ var spoilers = []string{"zq'x", "zq(x", `zq"x\`, "' OR ''='", "') || ('1'='1", "
 
 // filters asks for values that were read, for one that nobody has, and for spoilers.
 func (x *asked) filters(ctx context.Context) {
-	for i := range x.Fields {
-		f := &x.Fields[i]
+	for _, f := range mapping.Each(x.Fields) {
 		isRequired := slices.ContainsFunc(x.base, func(b backend.Filter) bool { return b.Field == f })
 		if !f.Filterable() || isRequired || x.isLate() || ctx.Err() != nil {
 			continue
@@ -208,8 +207,7 @@ func (x *asked) since(ctx context.Context) {
 
 // sorts asks for each order, both ways.
 func (x *asked) sorts(ctx context.Context) {
-	for i := range x.Fields {
-		f := &x.Fields[i]
+	for _, f := range mapping.Each(x.Fields) {
 		if !f.Sortable() || f.Primary || x.isLate() || ctx.Err() != nil {
 			continue
 		}

@@ -36,8 +36,7 @@ func (x *asked) plans(ctx context.Context) {
 		return
 	}
 	var whole, sorted []string
-	for i := range x.Fields {
-		f := &x.Fields[i]
+	for _, f := range mapping.Each(x.Fields) {
 		if f.Primary || x.isFixed(f) || x.isLate() || ctx.Err() != nil {
 			continue
 		}

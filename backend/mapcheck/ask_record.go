@@ -26,8 +26,7 @@ func (x *asked) outside() {
 	}
 	refused := x.refusedValues()
 	late := time.Now().Add(time.Hour / 2)
-	for i := range x.Fields {
-		f := &x.Fields[i]
+	for i, f := range mapping.Each(x.Fields) {
 		set, unlisted, future, days, offDay := 0, 0, 0, 0, 0
 		x.fractions(f)
 		for _, rec := range x.records {
@@ -110,8 +109,7 @@ const mostReferred = 20
 
 // references follows them: each must lead to a record that the client sees.
 func (x *asked) references(ctx context.Context) {
-	for i := range x.Fields {
-		f := &x.Fields[i]
+	for i, f := range mapping.Each(x.Fields) {
 		target := f.Target()
 		if f.Reference == "" || target == nil || !x.supports(target, mapping.OpGet) {
 			continue

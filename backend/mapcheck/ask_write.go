@@ -187,8 +187,7 @@ func (x *asked) arrived(sent, got mapping.Record, in string) {
 
 // change changes a record that was made, field by field.
 func (x *asked) change(ctx context.Context, made mapping.Record) {
-	for i := range x.Fields {
-		f := &x.Fields[i]
+	for i, f := range mapping.Each(x.Fields) {
 		v := x.otherValue(f, made.Values[i])
 		if !x.sends(f) || f.Immutable || f.Unique || i == x.IsBlocked || i == x.IsArchived || !v.IsSet() || ctx.Err() != nil {
 			continue

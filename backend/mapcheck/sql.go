@@ -286,7 +286,7 @@ func (c *resourceCheck) columns() bool {
 		c.column(c.table, c.at("client"), c.Client) // every write names it
 	}
 	if p := c.Parent(); p != nil {
-		if known := c.schema.Table(p.Table); known != nil && p.Client != "" && !alone(known, p.Key.Places) && slices.Contains(known.Primary, p.Client) {
+		if known := c.schema.Table(p.Table); known != nil && p.Client != "" && !known.Identifies(p.Key.Places) && slices.Contains(known.Primary, p.Client) {
 			c.add(Error, "sql.through", c.at("client"), fmt.Sprintf("%s of %s is unique for each client only, and does not tell whose a record is", strings.Join(p.Key.Places, ", "), p.Table),
 				"name the client's column, or make the key unique by itself")
 		}
@@ -303,8 +303,7 @@ func (c *resourceCheck) columns() bool {
 			computed[p.Name] = p.Lookup
 		}
 	}
-	for i := range c.Fields {
-		f := &c.Fields[i]
+	for _, f := range mapping.Each(c.Fields) {
 		if f.Primary || f.Type == mapping.Array {
 			continue
 		}
@@ -325,14 +324,6 @@ func (c *resourceCheck) columns() bool {
 		}
 	}
 	return c.Count(Error) == before
-}
-
-// alone tells whether columns are unique without any other.
-func alone(t *legacy.Table, columns []string) bool {
-	within := func(of []string) bool {
-		return len(of) > 0 && !slices.ContainsFunc(of, func(name string) bool { return !slices.Contains(columns, name) })
-	}
-	return t.View || within(t.Primary) || slices.ContainsFunc(t.Indexes, func(i legacy.Index) bool { return i.Unique && within(i.Columns) })
 }
 
 func (c *resourceCheck) lookup(f *sheet.Field, l *sheet.Lookup) {
@@ -359,8 +350,7 @@ func (c *sqlCheck) charset(ctx context.Context) error {
 	var open []string
 	for _, r := range c.Sheet.Model.Resources {
 		known := c.Sheet.Resources[r]
-		for i := range known.Fields {
-			f := &known.Fields[i]
+		for _, f := range mapping.Each(known.Fields) {
 			t := f.Traits()
 			if writes(known) && f.IsText() && len(f.Write) > 0 && f.Check == "" && t.Codes == nil && !t.Narrow {
 				open = append(open, r.Name+"."+f.Name)

@@ -30,8 +30,7 @@ func (c *resourceCheck) beyond(ctx context.Context) error {
 			return err
 		}
 	}
-	for i := range c.Fields {
-		f := &c.Fields[i]
+	for _, f := range mapping.Each(c.Fields) {
 		t := f.Traits()
 		if f.Type != mapping.Int4 || !t.Placed || t.Codes != nil || f.Primary || len(f.From) != 1 {
 			continue

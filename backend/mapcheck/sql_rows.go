@@ -42,8 +42,7 @@ func (c *resourceCheck) rows(ctx context.Context) error {
 			}
 			t.unfit[u.Field].n++
 		}
-		for i := range c.Fields {
-			f := &c.Fields[i]
+		for _, f := range mapping.Each(c.Fields) {
 			if (f.Required || c.dates(f)) && c.IsNull(f, row) {
 				t.null[f]++
 			}
@@ -136,8 +135,7 @@ type fieldFault struct {
 }
 
 func (c *resourceCheck) tell(all rowFaults, rows int) {
-	for i := range c.Fields {
-		f := &c.Fields[i]
+	for _, f := range mapping.Each(c.Fields) {
 		if u := all.unfit[f]; u != nil && f.Traits().Codes == nil {
 			c.add(Error, "data.unfit", c.ofField(f), fmt.Sprintf("%d of %d row(s) have a %s that does not convert: %s (such as %s)", u.n, rows, f.Name, u.why, masked(u.example)),
 				"mend the conversion, list the value under zero, or mend the rows")
@@ -163,8 +161,7 @@ func (c *resourceCheck) tell(all rowFaults, rows int) {
 
 // values looks at all values of coded and unique columns.
 func (c *resourceCheck) values(ctx context.Context) error {
-	for i := range c.Fields {
-		f := &c.Fields[i]
+	for _, f := range mapping.Each(c.Fields) {
 		t := f.Traits()
 		if len(f.From) == 0 || c.read.Column(f.From[0]) == nil {
 			continue

@@ -66,7 +66,7 @@ func (c *resourceCheck) keys() {
 	if table.View {
 		return
 	}
-	if !alone(table, append(slices.Clone(c.Key.Places), c.Client)) {
+	if !table.Identifies(append(slices.Clone(c.Key.Places), c.Client)) {
 		c.add(Error, "sql.key", c.at("key"), fmt.Sprintf("no primary key or unique index of %s keeps %s from standing twice; its primary key is (%s)",
 			table.Name, strings.Join(c.Key.Places, ", "), strings.Join(table.Primary, ", ")), "name the columns of the primary key, or make a unique index")
 	}
@@ -164,8 +164,7 @@ func (c *resourceCheck) filled() map[string]bool {
 
 // nullable looks for fields that clients may clear where the column may not be.
 func (c *resourceCheck) nullable() {
-	for i := range c.Fields {
-		f := &c.Fields[i]
+	for _, f := range mapping.Each(c.Fields) {
 		for k, place := range f.Write {
 			column := c.table.Column(place)
 			if column == nil || k > 0 || column.Nullable || f.Required || f.Readonly || f.Traits().Null || f.WritesNull() {
@@ -178,8 +177,7 @@ func (c *resourceCheck) nullable() {
 				"say what null is written as (null_as), or required: true")
 		}
 	}
-	for i := range c.Fields {
-		f := &c.Fields[i]
+	for _, f := range mapping.Each(c.Fields) {
 		if !f.Required || len(f.From) == 0 || f.Primary {
 			continue
 		}
@@ -224,8 +222,7 @@ func (c *resourceCheck) indexes() {
 	c.modified(served)
 	c.noted()
 	var rest []string
-	for i := range c.Fields {
-		f := &c.Fields[i]
+	for _, f := range mapping.Each(c.Fields) {
 		if !f.Filterable() || len(f.From) == 0 || f.Primary || c.read.Column(f.From[0]) == nil || served(f.From[0]) || f.From[0] == c.Client {
 			continue
 		}

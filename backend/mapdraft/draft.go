@@ -156,8 +156,7 @@ func (d *drafter) whose(m *match) string {
 // parentOf is the required reference to a record that has a client, over several
 // steps if need be; that to the record which it is an element of comes first.
 func (d *drafter) parentOf(m *match, under []*match) (found *mapping.Field) {
-	for i := range m.Fields {
-		f := &m.Fields[i]
+	for _, f := range mapping.Each(m.Fields) {
 		to := d.matches[f.Reference]
 		if !f.Required || to == nil || m.fields[f.Name] == nil || slices.Contains(append(under, m), to) || slices.Contains(to.table.Primary, d.client) {
 			continue

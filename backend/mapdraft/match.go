@@ -125,8 +125,7 @@ func (d *drafter) matchOf(r *mapping.Resource, t *table, score float64) *match {
 func (d *drafter) matchReferred(taken map[*table]bool) {
 	for _, name := range slices.Sorted(maps.Keys(d.matches)) {
 		m := d.matches[name]
-		for i := range m.Fields {
-			f := &m.Fields[i]
+		for _, f := range mapping.Each(m.Fields) {
 			to := d.model.Resource(f.Reference)
 			_, weak, _ := strings.Cut(resourceNames[f.Reference], "|")
 			if to == nil || d.matches[to.Name] != nil || weak == "" {
@@ -149,8 +148,7 @@ func (d *drafter) matchReferred(taken map[*table]bool) {
 // heavy, and whether most of these are lacking.
 func (m *match) found() (share float64, lacking bool) {
 	of, sum, needed := 0.0, 0.0, 0
-	for i := range m.Fields {
-		f := &m.Fields[i]
+	for _, f := range mapping.Each(m.Fields) {
 		if !own(m.Resource, f) || f.Type == mapping.Array {
 			continue
 		}
@@ -173,8 +171,7 @@ func (d *drafter) matchColumns(m *match, known map[string]*match) {
 	m.fields = map[string]*found{}
 	context := m.context(d)
 	var all []found
-	for i := range m.Fields {
-		f := &m.Fields[i]
+	for _, f := range mapping.Each(m.Fields) {
 		if f.Primary || f.Type == mapping.Array || f.Name == "is_system" {
 			continue
 		}
@@ -211,8 +208,7 @@ func (d *drafter) matchNaturalKey(m *match, used map[*column]bool) {
 	if m.endpoint != nil && len(last.parts) == 1 && last.has("id") {
 		return // which no person knows it by
 	}
-	for i := range m.Fields {
-		f := &m.Fields[i]
+	for _, f := range mapping.Each(m.Fields) {
 		if (f.Name == "code" || f.Name == "number") && f.Unique && m.fields[f.Name] == nil && last.sort == sortText && !used[last] && !refers(m.table, last) {
 			m.fields[f.Name] = &found{Field: f, column: last, score: 0.7, why: "natural key"}
 		}

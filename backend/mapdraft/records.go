@@ -267,8 +267,7 @@ func (d *drafter) derived(m *match) []*mapped {
 			out = append(out, &mapped{name: "sha256", why: "computed of the content", settings: []setting{{"sql", quoted(text)}}})
 		}
 	}
-	for i := range m.Fields {
-		f := &m.Fields[i]
+	for _, f := range mapping.Each(m.Fields) {
 		if f.Type == mapping.Array && d.matches[f.ArrayOf] != nil {
 			of := &mapped{name: f.Name, why: "records of " + f.ArrayOf}
 			if d.http != nil {

@@ -210,8 +210,7 @@ type askedBy struct {
 // asked are the fields that a service of a known style can be asked by.
 func (d *drafter) asked(m *match) (out []askedBy) {
 	s := m.endpoint.style
-	for i := range m.Fields {
-		f := &m.Fields[i]
+	for _, f := range mapping.Each(m.Fields) {
 		said := m.said[f.Name]
 		if said == nil || m.unasked[f.Name] || len(said.settings) == 0 || said.settings[0].key != "from" || said.has("time_from") || !f.InLists() {
 			continue
@@ -245,8 +244,7 @@ func (d *drafter) sorts(m *match) string {
 		by = both(m.table.Primary[0])
 	}
 	said := "id: " + names(by[:])
-	for i := range m.Fields {
-		f := &m.Fields[i]
+	for _, f := range mapping.Each(m.Fields) {
 		if of := m.said[f.Name]; of != nil && f.Sortable() && !m.unsorted[f.Name] && of.settings[0].key == "from" && !of.has("codes") && !isLinkage(of.settings[0].value, "id") {
 			by := both(strings.TrimPrefix(of.settings[0].value, attributesOf(s)))
 			said += ", " + f.Name + ": " + names(by[:])

@@ -35,8 +35,7 @@ func (d *drafter) write() string {
 	if d.client != "" {
 		fmt.Fprintf(&b, "client: %s%s\n", scalar(d.client, false), d.remark("whose record it is: "+d.clientWhy, d.clientTodo))
 	} else {
-		fmt.Fprintf(&b, "# TODO client: nothing tells whose record it is: all clients see all of them\n")
-		d.summary.Doubts++
+		d.doubt(&b, "# TODO client: nothing tells whose record it is: all clients see all of them\n")
 	}
 	if d.ownRules {
 		fmt.Fprintf(&b, "rules: backend%s\n", d.remark("the service cannot be asked for all that rules depend on", []string{"does it keep them itself?"}))
@@ -62,13 +61,12 @@ func (d *drafter) write() string {
 
 // writeNone writes the one resource that a sheet has to have, where none was found.
 func (d *drafter) writeNone(b *strings.Builder) {
-	d.summary.Doubts++
 	if d.http != nil {
-		fmt.Fprintf(b, "  contact: # TODO nothing was found that is like a resource: where is this one?\n    key: {columns: TODO}\n"+
+		d.doubt(b, "  contact: # TODO nothing was found that is like a resource: where is this one?\n    key: {columns: TODO}\n"+
 			"    operations: {list: {path: /TODO}}\n    fields: {name: TODO}\n\n")
 		return
 	}
-	fmt.Fprintf(b, "  contact: # TODO no table was found that is like a resource: where is this one?\n    table: TODO\n    key: {columns: TODO}\n"+
+	d.doubt(b, "  contact: # TODO no table was found that is like a resource: where is this one?\n    table: TODO\n    key: {columns: TODO}\n"+
 		"    operations: {only: [get, list]}\n    fields: {name: TODO}\n\n")
 }
 
@@ -87,6 +85,12 @@ func (d *drafter) writeSource(b *strings.Builder) {
 	if d.source.Schema != "" {
 		fmt.Fprintf(b, "    schema: %s\n", scalar(d.source.Schema, false))
 	}
+}
+
+// doubt writes what somebody has to look at.
+func (d *drafter) doubt(b *strings.Builder, format string, args ...any) {
+	d.summary.Doubts++
+	fmt.Fprintf(b, format, args...)
 }
 
 // remark is the comment behind a guess: what speaks for it, and what somebody has to say.
@@ -114,8 +118,7 @@ func (d *drafter) writeAccounts(b *strings.Builder) {
 		} else if a != nil {
 			todo = a.table.Name + ": " + d.noAccounts
 		}
-		fmt.Fprintf(b, "  users: [] # TODO %s\n", comment(todo))
-		d.summary.Doubts++
+		d.doubt(b, "  users: [] # TODO %s\n", comment(todo))
 		return
 	}
 	fmt.Fprintf(b, "  table: %s%s\n  columns:\n", scalar(a.table.Name, false), d.remark(a.why, a.todo))
@@ -157,8 +160,7 @@ func (d *drafter) writeErrors(b *strings.Builder) {
 			some = true
 			fmt.Fprintf(b, "  - %s%s\n", e.text, d.remark(e.why, nil))
 		} else {
-			fmt.Fprintf(b, "  # - %s # TODO what does a client read? %s\n", comment(e.text), comment(e.why))
-			d.summary.Doubts++
+			d.doubt(b, "  # - %s # TODO what does a client read? %s\n", comment(e.text), comment(e.why))
 		}
 	}
 	if !some {
@@ -211,8 +213,7 @@ func (d *drafter) writeResource(b *strings.Builder, m *match) {
 func (d *drafter) writeDeletion(b *strings.Builder, m *match) {
 	del := d.deletionOf(m)
 	if m.nobodys {
-		fmt.Fprintf(b, "    where: \"0 = :client\" # TODO whose are they? A column, or a condition with :client here. Until then nobody sees them\n")
-		d.summary.Doubts++
+		d.doubt(b, "    where: \"0 = :client\" # TODO whose are they? A column, or a condition with :client here. Until then nobody sees them\n")
 	}
 	if del == nil || m.readOnly(d) {
 		return
@@ -266,12 +267,10 @@ func (d *drafter) withoutRules() (without []string) {
 // writeRest lists what was not used.
 func (d *drafter) writeRest(b *strings.Builder) {
 	if len(d.unread) > 0 {
-		fmt.Fprintf(b, "# TODO cannot be read: %s.\n", comment(strings.Join(d.unread, ", ")))
-		d.summary.Doubts++
+		d.doubt(b, "# TODO cannot be read: %s.\n", comment(strings.Join(d.unread, ", ")))
 	}
 	for _, why := range d.dropped {
-		fmt.Fprintf(b, "# TODO %s\n", comment(why))
-		d.summary.Doubts++
+		d.doubt(b, "# TODO %s\n", comment(why))
 	}
 	for _, r := range d.model.Resources {
 		if d.matches[r.Name] == nil {

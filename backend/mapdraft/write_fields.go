@@ -13,8 +13,7 @@ func (d *drafter) writeFields(b *strings.Builder, m *match) {
 	if m.endpoint == nil {
 		d.sayFields(m)
 	}
-	for i := range m.Fields {
-		f := &m.Fields[i]
+	for _, f := range mapping.Each(m.Fields) {
 		out, refused := m.said[f.Name], comment(m.refused[f.Name])
 		switch {
 		case out != nil:
@@ -26,16 +25,13 @@ func (d *drafter) writeFields(b *strings.Builder, m *match) {
 			}
 			fmt.Fprintf(b, "      %s: %s%s\n", f.Name, out.value(), d.remark(out.why, out.todo))
 		case refused != "" && f.Required:
-			fmt.Fprintf(b, "      %s: {absent: true} # TODO %s\n", f.Name, refused)
-			d.summary.Doubts++
+			d.doubt(b, "      %s: {absent: true} # TODO %s\n", f.Name, refused)
 		case refused != "":
-			fmt.Fprintf(b, "      # TODO %s\n", refused)
-			d.summary.Doubts++
+			d.doubt(b, "      # TODO %s\n", refused)
 		case f.Name == "is_system" && m.SystemRecords && m.client(d) == nil:
 			fmt.Fprintf(b, "      is_system: {constant: 1}%s\n", d.remark("records of all clients", nil))
 		case f.Required && !f.Primary:
-			fmt.Fprintf(b, "      %s: {absent: true} # TODO %s\n", f.Name, d.notFound(m, f))
-			d.summary.Doubts++
+			d.doubt(b, "      %s: {absent: true} # TODO %s\n", f.Name, d.notFound(m, f))
 		}
 	}
 }

@@ -36,8 +36,7 @@ func (d *drafter) writeService(b *strings.Builder, m *match) {
 	key := t.Primary
 	fmt.Fprintf(b, "  %s:%s\n", m.Name, d.remark(e.list+": "+m.why, m.doubt))
 	if len(key) == 0 {
-		fmt.Fprintf(b, "    key: {columns: id, id: kept} # TODO what identifies a record?\n")
-		d.summary.Doubts++
+		d.doubt(b, "    key: {columns: id, id: kept} # TODO what identifies a record?\n")
 	} else {
 		d.writePlaces(b, m, key)
 	}

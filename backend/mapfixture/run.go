@@ -3,7 +3,6 @@ package mapfixture
 import (
 	"context"
 	"encoding/json"
-	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
@@ -214,48 +213,4 @@ func at(body []byte, path string) (string, bool) {
 		return v.String(), true
 	}
 	return "", false
-}
-
-// The structure that CI servers read as JUnit.
-type junitSuite struct {
-	XMLName  xml.Name    `xml:"testsuite"`
-	Name     string      `xml:"name,attr"`
-	Tests    int         `xml:"tests,attr"`
-	Failures int         `xml:"failures,attr"`
-	Cases    []junitCase `xml:"testcase"`
-}
-
-type junitCase struct {
-	Class   string        `xml:"classname,attr"`
-	Name    string        `xml:"name,attr"`
-	Time    string        `xml:"time,attr"`
-	Failure *junitFailure `xml:"failure"`
-}
-
-type junitFailure struct {
-	Message string `xml:"message,attr"`
-	Text    string `xml:",chardata"`
-}
-
-// WriteJUnit writes results as JUnit XML.
-func WriteJUnit(w io.Writer, results []Result) error {
-	s := junitSuite{Name: "frontdesk map test", Tests: len(results)}
-	for _, r := range results {
-		c := junitCase{Class: r.Fixture, Name: r.Case, Time: fmt.Sprintf("%.3f", r.Took.Seconds())}
-		if !r.Passed() {
-			s.Failures++
-			c.Failure = &junitFailure{"the answer differs", strings.Join(r.Differences, "\n")}
-		}
-		s.Cases = append(s.Cases, c)
-	}
-	if _, err := io.WriteString(w, xml.Header); err != nil {
-		return err
-	}
-	e := xml.NewEncoder(w)
-	e.Indent("", "  ")
-	if err := e.Encode(s); err != nil {
-		return err
-	}
-	_, err := io.WriteString(w, "\n")
-	return err
 }

@@ -12,6 +12,7 @@ import (
 	"go.uber.org/goleak"
 
 	"frontdesk/auth"
+	"frontdesk/auth/authtest"
 	"frontdesk/backend"
 	"frontdesk/backend/drivertest"
 	"frontdesk/backend/sqlrecord/sqltest"
@@ -21,26 +22,13 @@ import (
 func TestMain(m *testing.M) { os.Exit(sqltest.Run(m)) }
 
 // clock is a time that tests set.
-type clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
+type clock struct{ *authtest.Clock }
 
 func newClock() *clock {
-	return &clock{now: time.Date(2026, time.November, 20, 9, 0, 0, 0, time.UTC)}
+	return &clock{authtest.ClockAt(time.Date(2026, time.November, 20, 9, 0, 0, 0, time.UTC))}
 }
 
-func (c *clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *clock) advance(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
-}
+func (c *clock) advance(d time.Duration) { c.Advance(d) }
 
 // fixture is one administration under test.
 type fixture struct {

@@ -4,9 +4,7 @@ import "fmt"
 
 func (w *world) turnoverGroup(n int) draft {
 	d := w.draft("turnovergroup")
-	for _, field := range []string{"code", "description", "vat_kind", "ledger_account", "ledger_account_eu", "ledger_account_export"} {
-		d.text(field, w.groups.get(n, field))
-	}
+	d.texts(w.groups, n, "code", "description", "vat_kind", "ledger_account", "ledger_account_eu", "ledger_account_export")
 	return d
 }
 
@@ -26,15 +24,13 @@ func (w *world) article(n int) draft {
 		number = fmt.Sprintf("%s-%04d", w.parts.get(row, "number"), extra+1)
 		description = w.parts.get(row, "description") + ", " + version
 	}
-	kind := w.parts.get(row, "article_kind")
 	d.text("number", number)
 	d.text("description", description)
-	d.text("article_kind", kind)
-	d.text("unit_type", w.parts.get(row, "unit_type"))
+	d.texts(w.parts, row, "article_kind", "unit_type")
 	d.ref("turnover_group_id", w.groupIDs[w.parts.get(row, "turnover_group")])
 	d.parsed("purchase_price", w.parts.get(row, "purchase_price"))
 	d.parsed("price", w.parts.get(row, "price"))
-	if kind == "part" {
+	if w.parts.get(row, "article_kind") == "part" {
 		d.ref("supplier_id", w.companyOf(dice, "supplier"))
 		d.text("ean", ean(n+1))
 		d.euros("stock", dice.IntN(40))
@@ -61,9 +57,7 @@ func (w *world) partID(number string) (row int, id int32) {
 
 func (w *world) flatRate(n int) draft {
 	d := w.draft("flatrate")
-	for _, field := range []string{"number", "description", "brand", "model"} {
-		d.text(field, w.rates.get(n, field))
-	}
+	d.texts(w.rates, n, "number", "description", "brand", "model")
 	var lines []draft
 	for i := range w.rateLines.rows {
 		if w.rateLines.get(i, "flatrate") == w.rates.get(n, "number") {
@@ -79,8 +73,7 @@ func (w *world) flatRateLine(i int) draft {
 	row, article := w.partID(w.rateLines.get(i, "article"))
 	d.ref("article_id", article)
 	d.text("article_number", w.parts.get(row, "number"))
-	d.text("article_kind", w.parts.get(row, "article_kind"))
-	d.text("unit_type", w.parts.get(row, "unit_type"))
+	d.texts(w.parts, row, "article_kind", "unit_type")
 	d.parsed("quantity", w.rateLines.get(i, "quantity"))
 	d.ref("turnover_group_id", w.groupIDs[w.parts.get(row, "turnover_group")])
 	d.number("is_manual_input", 0)

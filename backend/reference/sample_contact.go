@@ -153,13 +153,11 @@ func (w *world) postalAddresses(n int) []draft {
 		d.ref("contact_id", w.id("contact", n))
 		d.text("type", kind)
 		row := pick(dice, w.addresses)
-		d.text("street", w.addresses.get(row, "street"))
+		d.texts(w.addresses, row, "street", "postcode", "city")
 		d.number("house_number", w.houseNumber(dice, row))
 		if chance(dice, 10) {
 			d.text("house_number_addition", []string{"A", "B", "bis", "2hoog"}[dice.IntN(4)])
 		}
-		d.text("postcode", w.addresses.get(row, "postcode"))
-		d.text("city", w.addresses.get(row, "city"))
 		d.ref("country_id", netherlands)
 		return d
 	}

@@ -14,33 +14,27 @@ const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mNoAAAAg
 func (w *world) document(n int) draft {
 	dice := w.dice("document", n)
 	d := w.draft("document")
+	describe := func(kind, suffix, mimeType, resource string, of int) (name string) {
+		name = fmt.Sprintf("%s-%06d%s", kind, n+1, suffix)
+		d.text("name", name)
+		d.text("kind", kind)
+		d.text("mime_type", mimeType)
+		d.text("resource", resource)
+		d.ref("resource_id", w.id(resource, of))
+		return name
+	}
 	switch n % 3 {
 	case 0:
-		of := dice.IntN(w.vehicles)
-		d.text("name", fmt.Sprintf("photo-%06d.png", n+1))
-		d.text("kind", "photo")
-		d.text("mime_type", "image/png")
-		d.text("resource", "vehicle")
-		d.ref("resource_id", w.id("vehicle", of))
+		describe("photo", ".png", "image/png", "vehicle", dice.IntN(w.vehicles))
 		d.parsed("content", pixel)
 	case 1:
 		of := dice.IntN(w.orders)
 		order := w.order(of)
-		d.text("name", fmt.Sprintf("quotation-%06d.txt", n+1))
-		d.text("kind", "quotation")
-		d.text("mime_type", "text/plain")
-		d.text("resource", "order")
-		d.ref("resource_id", w.id("order", of))
+		describe("quotation", ".txt", "text/plain", "order", of)
 		text := fmt.Sprintf("Quotation of %s for a %s order.\n", order.Get("order_date").Time().Format("2 January 2006"), order.Get("kind").Text())
 		d.put("content", mapping.BytesValue([]byte(text)))
 	default:
-		of := dice.IntN(w.orders)
-		name := fmt.Sprintf("invoice-%06d.pdf", n+1)
-		d.text("name", name)
-		d.text("kind", "invoice")
-		d.text("mime_type", "application/pdf")
-		d.text("resource", "order")
-		d.ref("resource_id", w.id("order", of))
+		name := describe("invoice", ".pdf", "application/pdf", "order", dice.IntN(w.orders))
 		d.text("external_url", "https://files.example.nl/"+name)
 	}
 	return d

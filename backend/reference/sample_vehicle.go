@@ -70,9 +70,7 @@ func (w *world) vehicle(n int) draft {
 	d.text("vin", vinOf(n, brand, model, c.admitted.Year()))
 	d.text("brand", brand)
 	d.text("model", model)
-	for _, field := range []string{"version", "body_kind", "fuel_kind", "transmission_kind"} {
-		d.text(field, w.cars.get(c.row, field))
-	}
+	d.texts(w.cars, c.row, "version", "body_kind", "fuel_kind", "transmission_kind")
 	d.text("color", w.colors.get(pick(dice, w.colors), "color"))
 	d.time("first_admission_date", c.admitted)
 	d.time("apk_expiry_date", nextInspection(c.admitted))

@@ -132,6 +132,13 @@ func (d draft) text(field, s string) {
 	}
 }
 
+// texts sets fields to what a table has in the columns of their names.
+func (d draft) texts(t table, row int, fields ...string) {
+	for _, field := range fields {
+		d.text(field, t.get(row, field))
+	}
+}
+
 func (d draft) number(field string, n int) { d.put(field, mapping.IntValue(int64(n))) }
 
 func (d draft) ref(field string, id int32) { d.put(field, mapping.IntValue(int64(id))) }

@@ -91,8 +91,7 @@ func (a *adapter) open(ctx context.Context) error {
 
 func newAdapterPlan(r *mapping.Resource) (*adapterPlan, error) {
 	p := &adapterPlan{one: newShape()}
-	for i := range r.Fields {
-		f := &r.Fields[i]
+	for i, f := range mapping.Each(r.Fields) {
 		if f.Type != mapping.Array {
 			p.one.addPlace(f.Name)
 			continue

@@ -73,8 +73,7 @@ func fill(rec mapping.Record, values []sheet.Raw) error {
 	return nil
 }
 
-// plainValue reads a value in the form that the interface writes. Other valid forms are left
-// to parsed, which is slower.
+// plainValue reads a value in the form that the interface writes, or in another that it reads.
 func plainValue(f *mapping.Field, raw sheet.Raw) (mapping.Value, bool) {
 	switch raw.Kind {
 	case sheet.RawNull:
@@ -92,12 +91,7 @@ func plainValue(f *mapping.Field, raw sheet.Raw) (mapping.Value, bool) {
 		switch f.Type {
 		case mapping.Varchar, mapping.Text:
 			return mapping.TextValue(raw.Text), strings.IndexByte(raw.Text, 0) < 0
-		case mapping.Timestamp:
-			if ms, ok := instant(raw.Text); ok {
-				return mapping.MilliValue(ms), true
-			}
-			return parsed(f, raw.Text)
-		case mapping.Bytea:
+		case mapping.Timestamp, mapping.Bytea:
 			return parsed(f, raw.Text)
 		}
 	}
@@ -130,56 +124,12 @@ func integerValue(f *mapping.Field, n int64) (mapping.Value, bool) {
 
 var power10 = [...]int64{1, 10, 100, 1_000, 10_000, 100_000, 1_000_000}
 
-// decimalValue reads a short decimal that has no more decimals than its field keeps.
+// decimalValue reads a short decimal that has no more decimals than its field keeps. That it is
+// a number of JSON is known.
 func decimalValue(s string, scale int) (mapping.Value, bool) {
-	point := strings.IndexByte(s, '.')
-	decimals := len(s) - point - 1
-	if scale < 0 || point < 0 || decimals > scale || len(s) > 12 {
+	n, decimals, ok := mapping.ParseDecimal(s, '.')
+	if !ok || decimals > scale || len(s) > 12 {
 		return mapping.Value{}, false
 	}
-	n := int64(0)
-	for i := range len(s) {
-		switch d := s[i] - '0'; {
-		case d <= 9:
-			n = n*10 + int64(d)
-		case i == point, i == 0 && s[i] == '-':
-		default:
-			return mapping.Value{}, false
-		}
-	}
-	if s[0] == '-' {
-		n = -n
-	}
 	return mapping.DecimalValue(n*power10[scale-decimals], scale), true
-}
-
-// instant reads a timestamp of the form 2026-07-01T10:00:00.000Z, and nothing
-// else.
-func instant(s string) (int64, bool) {
-	const form = "0000-00-00T00:00:00.000Z"
-	if len(s) != len(form) {
-		return 0, false
-	}
-	for i := range len(form) {
-		if form[i] == '0' && s[i]-'0' > 9 || form[i] != '0' && s[i] != form[i] {
-			return 0, false
-		}
-	}
-	number := func(from, to int) int {
-		n := 0
-		for _, c := range []byte(s[from:to]) {
-			n = n*10 + int(c-'0')
-		}
-		return n
-	}
-	year, month, day := number(0, 4), number(5, 7), number(8, 10)
-	hour, minute, second := number(11, 13), number(14, 16), number(17, 19)
-	if year < 1 || month < 1 || month > 12 || day < 1 || day > 31 || hour > 23 || minute > 59 || second > 59 {
-		return 0, false
-	}
-	t := time.Date(year, time.Month(month), day, hour, minute, second, 0, time.UTC)
-	if t.Day() != day {
-		return 0, false
-	}
-	return t.UnixMilli() + int64(number(20, 23)), true
 }

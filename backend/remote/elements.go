@@ -51,7 +51,7 @@ func (s *service) elements(ctx context.Context, q backend.Query) backend.ReadEle
 			}
 		}
 		for _, q := range asked {
-			q.Limit = maxRows
+			q.Limit = maxRows // all of them: what bodies are bounded by is no bound of a service
 			page, err := s.List(ctx, f.Target(), q)
 			if err == nil && page.More {
 				err = unexpected(fmt.Errorf("more than %d elements", maxRows))

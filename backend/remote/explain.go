@@ -111,8 +111,7 @@ func (s *service) logOnHeaders() *sheet.Request {
 // shownFields are all fields that can be written, with their names as values.
 func (r *resource) shownFields() []sheet.Assignment {
 	var fields []sheet.Assignment
-	for i := range r.Fields {
-		f := &r.Fields[i]
+	for _, f := range mapping.Each(r.Fields) {
 		for _, place := range f.Write {
 			if place == r.Client || slices.ContainsFunc(fields, func(a sheet.Assignment) bool { return a.Place == place }) {
 				continue
@@ -151,8 +150,7 @@ func (r *resource) shownAnswer(op *operation) []string {
 	if op.scope != mapping.OpGet {
 		return lines
 	}
-	for i := range r.Fields {
-		f := &r.Fields[i]
+	for _, f := range mapping.Each(r.Fields) {
 		switch {
 		case f.Children != "":
 			lines = append(lines, "  "+f.Name+" ← "+f.Children)

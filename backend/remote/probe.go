@@ -114,8 +114,7 @@ func (r *resource) absent(rows []row) []Finding {
 	if nobodys > 0 {
 		found = append(found, Finding{Place: r.Client, What: "answers do not tell whose they are", Records: nobodys})
 	}
-	for i := range r.Fields {
-		f := &r.Fields[i]
+	for _, f := range mapping.Each(r.Fields) {
 		for _, place := range f.From {
 			if missing(place) {
 				found = append(found, Finding{Field: f.Name, Place: place, What: "no answer has it"})

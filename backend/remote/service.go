@@ -157,8 +157,7 @@ func placesOf(places []sheet.Place) *shape {
 
 func (s *service) readyResource(r *resource) (err error) {
 	r.supplied = suppliedParts(r.Resource)
-	for i := range r.Fields {
-		f := &r.Fields[i]
+	for i, f := range mapping.Each(r.Fields) {
 		create := r.Operations[mapping.OpCreate]
 		if f.Field.Type != mapping.Array || f.Children == "" && (create == nil || create.Request == nil || !create.Request.HasEach(f.Name)) {
 			continue

@@ -155,16 +155,11 @@ func (s *service) withChildren(ctx context.Context, r *resource, q backend.Query
 		if f.Field.Type != mapping.Array || f.Children != "" || s.resources[f.Field.Target()] == nil {
 			continue
 		}
-		asked := backend.ElementsOf(q, f.Field, []mapping.Record{rec})
-		asked.Limit = maxRows // all of them: what bodies are bounded by is no bound of a service
-		page, err := s.List(ctx, f.Field.Target(), asked)
-		if err == nil && page.More {
-			err = unexpected(fmt.Errorf("more than %d elements", maxRows))
-		}
+		elements, err := s.elements(ctx, q)(f.Field, []mapping.Record{rec})
 		if err != nil {
-			return rec, fmt.Errorf("%s: %w", f.Name, err)
+			return rec, err
 		}
-		rec.SetElements(i, page.Records)
+		rec.SetElements(i, elements)
 	}
 	return rec, nil
 }

@@ -254,10 +254,7 @@ func (l *loader) loadResources() {
 	if len(l.file.Resources) == 0 {
 		l.fail("resources", "missing, expected the resources that the system has, such as contact")
 	}
-	known := make([]string, len(l.model.Resources))
-	for i, r := range l.model.Resources {
-		known[i] = r.Name
-	}
+	known := l.model.Names()
 	for _, name := range slices.Sorted(maps.Keys(l.file.Resources)) {
 		path := strictyaml.Child("resources", name)
 		r := l.model.Resource(name)

@@ -185,8 +185,7 @@ func (d *draft) judgeShared() {
 		return
 	}
 	var owned []string
-	for i := range d.of.Fields {
-		f := &d.of.Fields[i]
+	for _, f := range mapping.Each(d.of.Fields) {
 		if !f.Required && !slices.Contains(d.of.ListRequires, f.Name) {
 			continue
 		}

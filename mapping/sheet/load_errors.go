@@ -112,11 +112,7 @@ func (l *loader) resourceNames() []string {
 	if l.sheet.Model == nil {
 		return nil
 	}
-	var names []string
-	for _, r := range l.sheet.Model.Resources {
-		names = append(names, r.Name)
-	}
-	return names
+	return l.sheet.Model.Names()
 }
 
 func (l *loader) unknownReason(path, reason string, known map[mapping.Reason]*mapping.Entry) {
@@ -169,10 +165,7 @@ var atForm = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 
 // judgeAt requires a resource, or a word that is not almost one: that would be a misspelling.
 func (l *loader) judgeAt(path, name string) {
-	known := make([]string, len(l.model.Resources))
-	for i, r := range l.model.Resources {
-		known[i] = r.Name
-	}
+	known := l.model.Names()
 	hint := l.suggest(path, name, known)
 	switch {
 	case slices.Contains(known, name):

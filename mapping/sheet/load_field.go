@@ -36,8 +36,7 @@ func (d *draft) fields() {
 		d.fixed(&d.resource.constants, d.at("constants"), c, "client.id", "client.name")
 		d.writes(c.Key, "constants", d.at("constants", c.Key))
 	}
-	for i := range d.of.Fields {
-		f := &d.of.Fields[i]
+	for _, f := range mapping.Each(d.of.Fields) {
 		if ff, ok := d.file.Fields[f.Name]; ok && !f.Primary && !ff.Absent {
 			d.field(f, ff)
 		} else if ok && ff.Absent && ff.fieldSettings.given() {

@@ -233,14 +233,12 @@ func (d *draft) judge() {
 		}
 	}
 	if d.has(mapping.OpCreate) {
-		for i := range d.of.Fields {
-			f := &d.of.Fields[i]
+		for _, f := range mapping.Each(d.of.Fields) {
 			if _, given := d.file.Fields[f.Name]; f.Required && !f.Primary && !given {
 				d.fail(d.at("fields"), "%s is required of a new %s and not mapped, expected its place, a constant, or %s: {absent: true} where it is meant to be left out", f.Name, d.of.Name, f.Name)
 			}
 		}
-		for i := range d.resource.Fields {
-			f := &d.resource.Fields[i]
+		for _, f := range mapping.Each(d.resource.Fields) {
 			if f.Required && !f.Primary && f.source != fromElements && !f.writable && f.stamp == stampNever {
 				d.fail(d.at("fields", f.Name), "%s is required of a new %s, but nowhere written: expected from, set or a constant", f.Name, d.of.Name)
 			}
@@ -272,8 +270,7 @@ func (d *draft) judgeBody(op mapping.Scope, key string) {
 	}
 	path, create := d.at("operations", key), op == mapping.OpCreate
 	var lost []string
-	for i := range d.resource.Fields {
-		f := &d.resource.Fields[i]
+	for _, f := range mapping.Each(d.resource.Fields) {
 		sent := !f.Readonly && !f.Primary && (f.writable || f.source == fromElements) && (create || !f.Immutable && f.Type != mapping.Array)
 		switch {
 		case !sent:
@@ -307,8 +304,7 @@ func (l *loader) judgeRules() {
 		cures = "expected %s among filters, or rules: backend"
 	}
 	for _, d := range l.drafts {
-		for i := range d.resource.Fields {
-			f := &d.resource.Fields[i]
+		for _, f := range mapping.Each(d.resource.Fields) {
 			writes := d.has(mapping.OpCreate) || d.has(mapping.OpUpdate)
 			if f.Unique && writes && f.writable && (f.Unfilterable || !d.has(mapping.OpList)) {
 				d.fail(d.at("fields", f.Name), "the gateway has to look up whether another record has the same %s, and the system cannot do that: "+cures, f.Name, f.Name)

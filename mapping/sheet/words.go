@@ -112,8 +112,7 @@ type Unfit struct {
 // Unfit returns what of a row aligned with Places does not convert, whosever row
 // it is.
 func (r *Resource) Unfit(row []Raw) (all []Unfit) {
-	for i := range r.Fields {
-		f := &r.Fields[i]
+	for _, f := range mapping.Each(r.Fields) {
 		switch f.source {
 		case fromPlace:
 			clock := Raw{}

@@ -8,13 +8,13 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"frontdesk/auth/authtest"
 	"frontdesk/backend/remote/remotetest"
 )
 
@@ -23,26 +23,13 @@ var update = flag.Bool("update", false, "write the recorded calls in testdata an
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // clock is a time that tests set.
-type clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
+type clock struct{ *authtest.Clock }
 
 func newClock() *clock {
-	return &clock{now: time.Date(2026, time.July, 1, 8, 0, 0, 0, time.UTC)}
+	return &clock{authtest.ClockAt(time.Date(2026, time.July, 1, 8, 0, 0, 0, time.UTC))}
 }
 
-func (c *clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *clock) advance(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
-}
+func (c *clock) advance(d time.Duration) { c.Advance(d) }
 
 // serve runs a handler for the test, with a client that leaves nothing behind.
 func serve(t *testing.T, h http.Handler) (url string, client *http.Client) {

@@ -40,11 +40,7 @@ func (c explainCommand) Run(p desk.Program) error {
 	}
 	r := s.Model.Resource(c.Resource)
 	if r == nil {
-		var known []string
-		for _, r := range s.Model.Resources {
-			known = append(known, r.Name)
-		}
-		return desk.Misused("the sheet has no resource %s%s", c.Resource, strictyaml.Suggest(c.Resource, known))
+		return desk.Misused("the sheet has no resource %s%s", c.Resource, strictyaml.Suggest(c.Resource, s.Model.Names()))
 	}
 	explain, err := explainerOf(s)
 	if err != nil {
@@ -112,8 +108,7 @@ type forgetful struct{ legacy.IDStore }
 // fieldRows tell of every field where it comes from, and how.
 func fieldRows(r *sheet.Resource) [][3]string {
 	rows := [][3]string{{"FIELD", "PLACE", "CONVERSION"}}
-	for i := range r.Fields {
-		f := &r.Fields[i]
+	for _, f := range mapping.Each(r.Fields) {
 		place, conversion := r.Words(f)
 		switch {
 		case f.Readonly && len(f.Write) > 0:

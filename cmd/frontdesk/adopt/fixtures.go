@@ -7,8 +7,10 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
+	"frontdesk/backend/backendtest"
 	"frontdesk/backend/mapfixture"
 	"frontdesk/cmd/frontdesk/atomicfile"
 	"frontdesk/cmd/frontdesk/desk"
@@ -108,7 +110,7 @@ func (c testCommand) write(p desk.Program, all []mapfixture.Result) error {
 	}
 	fmt.Fprintf(p.Stdout, "%d passed, %d failed\n", len(all)-failed, failed)
 	if c.JUnit != "" {
-		if err := atomicfile.Write(c.JUnit, 0o600, func(w io.Writer) error { return mapfixture.WriteJUnit(w, all) }); err != nil {
+		if err := atomicfile.Write(c.JUnit, 0o600, func(w io.Writer) error { return backendtest.WriteJUnit(w, suiteOf(all)) }); err != nil {
 			return fmt.Errorf("write the results: %w", err)
 		}
 	}
@@ -116,4 +118,18 @@ func (c testCommand) write(p desk.Program, all []mapfixture.Result) error {
 		return fmt.Errorf("%d answer(s) differ", failed)
 	}
 	return nil
+}
+
+// suiteOf is the results for JUnit.
+func suiteOf(all []mapfixture.Result) backendtest.JUnitSuite {
+	s := backendtest.JUnitSuite{Name: "frontdesk map test", Tests: len(all)}
+	for _, r := range all {
+		c := backendtest.JUnitCase{Class: r.Fixture, Name: r.Case, Time: fmt.Sprintf("%.3f", r.Took.Seconds())}
+		if !r.Passed() {
+			s.Failures++
+			c.Failure = &backendtest.JUnitMessage{Message: "the answer differs", Text: strings.Join(r.Differences, "\n")}
+		}
+		s.Cases = append(s.Cases, c)
+	}
+	return s
 }
