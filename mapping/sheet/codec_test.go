@@ -287,6 +287,7 @@ func TestRead(t *testing.T) {
 		{codec{field: &moment, loc: amsterdam, zero: []string{"0000-00-00"}}, textRaw("0000-00-00 00:00:00"), "null"},
 		{codec{field: &moment, loc: amsterdam, format: layoutOf(t, "yyyyMMdd"), zero: []string{"0"}}, intRaw(0), "null"},
 		{codec{field: &moment, loc: amsterdam, format: layoutOf(t, "yyyyMMdd")}, intRaw(20260701), `"2026-06-30T22:00:00.000Z"`},
+		{codec{field: &moment, loc: amsterdam, format: layoutOf(t, "yyyyMMdd")}, intRaw(120260701), "does not have the format"},
 		{codec{field: &moment, loc: amsterdam, format: layoutOf(t, "yyyyMMdd")}, textRaw("20260732"), "does not have the format"},
 		{codec{field: &moment, loc: amsterdam, epoch: 1000}, Raw{Kind: RawNumber, Text: "1782900000.5"}, `"2026-07-01T10:00:00.500Z"`},
 		{codec{field: &moment, loc: amsterdam, epoch: 1000}, intRaw(math.MaxInt64), "beyond the years 1 to 9999"},

@@ -2,6 +2,7 @@ package sheet
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -297,15 +298,12 @@ func (l *layout) text(ms int64) string {
 
 // appendDigits writes n with at least width digits.
 func appendDigits(dst []byte, n int64, width int) []byte {
-	at := len(dst)
-	for range width {
+	var room [20]byte
+	digits := strconv.AppendInt(room[:0], n, 10)
+	for range width - len(digits) {
 		dst = append(dst, '0')
 	}
-	for i := at + width - 1; i >= at; i-- {
-		dst[i] = byte('0' + n%10)
-		n /= 10
-	}
-	return dst
+	return append(dst, digits...)
 }
 
 // parseISO reads the forms of ISO 8601 that systems and databases write: a date,
