@@ -83,8 +83,9 @@ func (g *Gateway) noteRefusal(x *Exchange, err error) {
 		RequestID: x.RequestID, At: x.started.UTC().Format("2006-01-02T15:04:05.000Z"), Method: x.knownMethod(), Parameters: x.knownParams(), Fields: []string{},
 		Status: row.Status, Reason: string(row.Reason), Message: row.Message, Cause: row.Cause, Cure: row.Cure,
 	}
-	if one.Reason != string(mapping.EndpointUnknown) && one.Reason != string(mapping.MethodUnsupported) {
-		one.Endpoint = x.endpoint() // what the api_key may not use is told like what there is not
+	// An endpoint that the api_key may not use is told as one that there is not: without its name.
+	if row.Reason != mapping.EndpointUnknown && row.Reason != mapping.MethodUnsupported {
+		one.Endpoint = x.endpoint()
 	}
 	for _, violation := range v {
 		field := g.catalogue.Lookup(violation.Reason, x.scopes()...).FieldOf(violation)

@@ -70,7 +70,8 @@ type Field struct {
 	after  *Field
 }
 
-// Each goes through fields, of a resource or of a sheet, with their positions.
+// Each goes through fields, of a resource or of a sheet, with their positions. Loops that each
+// request runs index the slice themselves.
 func Each[F any](fields []F) iter.Seq2[int, *F] {
 	return func(yield func(int, *F) bool) {
 		for i := range fields {

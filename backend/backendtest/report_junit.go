@@ -17,7 +17,7 @@ type JUnitSuite struct {
 	Cases    []JUnitCase `xml:"testcase"`
 }
 
-// JUnitCase is a case of one.
+// JUnitCase is a case of a suite.
 type JUnitCase struct {
 	Class   string        `xml:"classname,attr"`
 	Name    string        `xml:"name,attr"`
@@ -43,6 +43,7 @@ type junitSuites struct {
 	Suites   []junitGroup `xml:"testsuite"`
 }
 
+// junitGroup is a suite that counts what was skipped, too.
 type junitGroup struct {
 	JUnitSuite
 	Skipped int `xml:"skipped,attr"`

@@ -310,8 +310,8 @@ func until(t *T) {
 	}
 }
 
-// inList returns a record and a list that contains it. The record is the suite's own if it may
-// create records.
+// inList returns a record and a list that contains it: one that create makes, where the suite
+// may create records, else one that is there.
 func (t *T) inList(create func() int) (rec map[string]any, list string) {
 	if t.onlyReads(t.resource) {
 		rec = t.found(t.resource)

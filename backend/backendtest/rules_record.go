@@ -68,7 +68,7 @@ func recordCases() []Case {
 // fresh is the id of a new record of the case's resource.
 func (t *T) fresh() int { return t.create(t.resource, nil) }
 
-// whole is that of one with all its fields.
+// whole is the id of a new record with all its fields.
 func (t *T) whole() int { return t.create(t.resource, t.full(t.resource)) }
 
 func fieldOrder(t *T) {

@@ -46,7 +46,7 @@ type Options struct {
 	Timeout time.Duration
 	// Lease is how long a gateway that is silent keeps the others from looking; default 15 s.
 	Lease time.Duration
-	// Now counts how long ago something was; default [time.Now].
+	// Now is the clock by which it is told what has settled; default [time.Now].
 	Now func() time.Time
 	// Log is told of looks that fail; nil for nobody.
 	Log *zap.Logger

@@ -39,7 +39,7 @@ type look struct {
 	sweeps    bool    // all are read, and those that were not seen are looked for
 	listed    portion // records of a list, and those that are read one by one
 	singly    portion
-	settling  *settling // nil where it is not known how the system compares
+	settling  *settling // nil unless it is by version, of a database
 	final     int64     // what it has read for good when it ends; see settling
 	due       time.Time
 	failures  int

@@ -114,7 +114,7 @@ func (f *Follower) round(ctx context.Context, r *rounds) time.Duration {
 		case errors.Is(err, errLeft) || err == nil && done:
 			delete(r.looks, key)
 			delete(r.failures, key)
-			if err != nil {
+			if err != nil { // nobody follows it any more
 				delete(r.settling, key)
 			}
 			r.ask, next = time.Time{}, 0

@@ -6,13 +6,13 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// settling is how far the changes of a pair have settled: nothing can show any more that has
-// this modified_at, or a lower one. A look need not read that again, be it a mass of records that
+// settling is up to which modified_at the changes of a client's resource are final: all up to
+// there have shown, and were read. A look need not read them again, be it a mass of records that
 // were changed at one moment.
 //
-// A change shows within Settle, as the sheet promises of all writers and their clocks. So it
-// counts how long ago a modified_at was seen, by the clock of this process, which nobody sets.
-// What another gateway knows of it is not asked: it begins anew.
+// A change shows within Settle, as the sheet promises of all writers and their clocks. How long
+// ago a modified_at was first seen is told by the monotonic clock of this process, since the
+// system's own may be set. A gateway that takes over begins anew.
 type settling struct {
 	highest int64     // modified_at that had been seen when the last look began
 	since   time.Time // when that was found first
@@ -25,16 +25,17 @@ func (s *settling) begins(highest int64, now time.Time, settle time.Duration) (f
 	if s.highest != highest {
 		s.highest, s.since = highest, now
 	}
-	if now.Sub(s.since) <= settle+coarsest(highest) {
+	if now.Sub(s.since) <= settle+margin(highest) {
 		return 0
 	}
 	return highest
 }
 
-// coarsest is longer than a column may count by that has this modified_at: for so long another change may have the same.
-// One that has whole minutes may have days alone, and a day 25 hours. The others count by a minute at most, and
-// the rest of the hour is for transactions that take longer than the sheet says.
-func coarsest(at int64) time.Duration {
+// margin is added to Settle: another change may get the same modified_at for as long as the unit
+// lasts that the column counts by. That is a day where it is a whole minute, and so may be a date: 25 hours
+// at most. Else it is a minute at most, and the rest of the hour is for what takes longer to show
+// than the sheet says.
+func margin(at int64) time.Duration {
 	if at%time.Minute.Milliseconds() != 0 {
 		return time.Hour
 	}

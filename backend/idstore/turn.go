@@ -39,22 +39,22 @@ func (s *Store) Take(ctx context.Context, resource string, client int64, id int3
 		return nil, err
 	}
 	name := []mapping.Value{mapping.TextValue(resource), mapping.IntValue(client), mapping.IntValue(int64(id)), mapping.TextValue(holder.String())}
-	waits := false
+	held := false // by another gateway
 	for look := firstLook; ; look = min(2*look, longestLook) {
 		taken, err := s.tryTake(ctx, name)
 		if taken {
 			return func(ctx context.Context) { s.release(ctx, name) }, nil
 		}
 		if err == nil {
-			waits, err = true, auth.Sleep(ctx, look/2+rand.N(look))
+			held, err = true, auth.Sleep(ctx, look/2+rand.N(look))
 		}
-		switch {
-		case err == nil:
-		case waits && ctx.Err() != nil: // be it within a look
+		if err == nil {
+			continue
+		}
+		if held && ctx.Err() != nil { // the deadline may pass within a look as well as between two
 			return nil, fmt.Errorf("%w: another gateway writes %s %d: %w", backend.ErrCollision, resource, id, ctx.Err())
-		default:
-			return nil, failed("take the turn to write a "+resource, err)
 		}
+		return nil, failed("take the turn to write a "+resource, err)
 	}
 }
 

@@ -34,7 +34,7 @@ func (c *counter) List(ctx context.Context, r *mapping.Resource, q backend.Query
 	return page, err
 }
 
-// since are the lists from one on.
+// since are the sizes of the lists from the nth on.
 func (c *counter) since(n int) []int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// codedFields are ways to read one column of codes, in which none may be null, an empty text or a code.
+// codedFields are ways to read columns whose rows have null, an empty text or a code.
 var codedFields = map[string]string{
 	"language":       `{from: taal, codes: {D: de, N: nl}, empty: "null", readonly: true}`,
 	"first_name":     `{from: taal, codes: {D: x, N: a}, empty: "null", readonly: true}`,

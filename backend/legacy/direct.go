@@ -112,12 +112,14 @@ func sqliteText(kind, s string) sheet.Raw {
 	return textRaw(s)
 }
 
-// sqliteTimes are the forms of text that programs in Go write and read times in. The first three
-// name a zone, as a Z behind any of the others does.
+// sqliteTimes are the forms of text that programs in Go write and read times in. The first
+// zonedTimes name a zone, as a Z behind any of the others does.
 var sqliteTimes = [...]string{
 	"2006-01-02 15:04:05.999999999 -0700 MST", "2006-01-02 15:04:05.999999999-07:00", "2006-01-02T15:04:05.999999999-07:00",
 	"2006-01-02 15:04:05.999999999", "2006-01-02T15:04:05.999999999", "2006-01-02 15:04", "2006-01-02T15:04", time.DateOnly,
 }
+
+const zonedTimes = 3
 
 // sqliteTime is a text in a column of times: a moment where it names its zone. It tries only the
 // forms that the text can have: a failed try costs as much as the rest of the row.
@@ -134,11 +136,11 @@ func sqliteTime(s string) sheet.Raw {
 			of = strings.TrimSpace(of)
 		}
 		form := layout[len(time.DateOnly):]
-		if trimmed == s && (len(text) == len(time.DateOnly)) != (form == "") || len(form) > 0 && clock != "" && form[0] != clock[0] || i < 3 && !strings.ContainsAny(clock, "+-") {
+		if trimmed == s && (len(text) == len(time.DateOnly)) != (form == "") || len(form) > 0 && clock != "" && form[0] != clock[0] || i < zonedTimes && !strings.ContainsAny(clock, "+-") {
 			continue
 		}
 		if t, err := time.Parse(layout, of); err == nil {
-			if i < 3 || len(text) < len(s) {
+			if i < zonedTimes || len(text) < len(s) {
 				return instantRaw(t)
 			}
 			return wallRaw(t)

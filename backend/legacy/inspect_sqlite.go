@@ -17,8 +17,8 @@ func (i *inspector) collations(ctx context.Context) error {
 			row, err := queryOne(ctx, i.s.db, newStatement(d).add("SELECT x = 'A', x = 'a ' FROM (SELECT ", d.quote(c.Name), " AS x FROM ", qualified(d, t.Schema, t.Name), " WHERE 0 UNION ALL SELECT 'a')"))
 			switch {
 			case ctx.Err() != nil:
-				return err
-			case err == nil: // else it has a collation that only the program knows which made it
+				return ctx.Err()
+			case err == nil: // else it most likely has a collation that only its own program defines: then it compares byte by byte
 				c.IgnoresCase, c.CountsBlanks = truth(row[0]), !truth(row[1])
 			}
 		}

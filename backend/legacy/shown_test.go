@@ -110,7 +110,7 @@ var shownCases = []shownCase{
 		_, err = x.db.ExecContext(t.Context(), "INSERT INTO v_pad VALUES ('42', 'x')")
 		require.NoError(t, err)
 		_, err = x.front.List(t.Context(), x.model.Resource("contact"), backend.Query{Client: one})
-		require.ErrorContains(t, err, `has "42": not an ID as pad and width write it`)
+		require.ErrorContains(t, err, `has "42": not written as pad and width say`)
 	}},
 	{"a text in another case", nil, []string{
 		"CREATE TABLE v_hoofd (nr integer NOT NULL PRIMARY KEY, code varchar(8) NOT NULL)",

@@ -15,7 +15,7 @@ type statement struct {
 	text   []byte
 	args   []any
 	client sheet.Raw // the client's number, in expressions of the sheet
-	// columns are where those of the result begin that a resource is read from.
+	// columns are where in text the columns of the result begin that a resource is read from.
 	columns []int
 	room    struct { // of most statements, so that they take no more than this one
 		text [1024]byte

@@ -33,8 +33,9 @@ func (a *adapter) create(ctx context.Context, client auth.Client, rec mapping.Re
 }
 
 func (a *adapter) update(ctx context.Context, client auth.Client, before, patch mapping.Record, _ []sheet.Raw) (rec mapping.Record, err error) {
-	r, changes := patch.Resource, before.Changes(patch) // the system may have several values for one of the interface
-	if changes.IsBlank() {
+	// What goes back as it was read stays out: the system may have several values for it.
+	r, changes := patch.Resource, before.Changes(patch)
+	if changes.IsBlank() { // nothing to send: it is answered as it is now
 		rec, _, err = a.get(ctx, r, backend.Query{Client: client, ID: before.ID()})
 		return rec, err
 	}

@@ -312,8 +312,8 @@ func (l *listing) missed(rec mapping.Record) *mapping.Field {
 		if l.judges(f) {
 			alike = l.r.Fields[f.Field.Index].ShowsAlike
 		}
-		isOne := f.Op == mapping.Equals || f.Op == mapping.AnyOf
-		if !f.Matches(v) && !(isOne && slices.ContainsFunc(f.Operands(), func(asked mapping.Value) bool { return alike(asked, v) })) {
+		byEquality := f.Op == mapping.Equals || f.Op == mapping.AnyOf
+		if !f.Matches(v) && !(byEquality && slices.ContainsFunc(f.Operands(), func(asked mapping.Value) bool { return alike(asked, v) })) {
 			return f.Field
 		}
 	}

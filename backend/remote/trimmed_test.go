@@ -60,7 +60,7 @@ func TestTrimmedTexts(t *testing.T) {
 	}
 }
 
-// numbered lists the articles whose number is one of some texts.
+// numbered lists the articles by a filter of their number; AnyOf asks for another number, too.
 func numbered(t *testing.T, s *Store, o mapping.Operator, asked string) (found []int32) {
 	t.Helper()
 	articles := s.Sheet.Model.Resource("article")

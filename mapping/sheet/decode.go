@@ -191,7 +191,7 @@ func (r *Resource) idIn(key Raw) (v mapping.Value, why fault) {
 	case v.Int() < 1:
 		why = "not an ID, which is a whole number from 1"
 	case r.Key.width > 0 && key.Kind == RawText && strings.TrimRight(key.Text, " ") != r.NumberKey(v.Int()).Text:
-		why = "not an ID as pad and width write it, and would not be found by it" // another row may have that
+		why = "not written as pad and width say, so that it would not be found by its ID" // and a row that is written so may be there as well
 	}
 	return v, why
 }

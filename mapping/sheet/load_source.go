@@ -217,7 +217,7 @@ func (l *loader) loadAccounts() {
 	if f.Table != "" || f.Query != "" {
 		a.Hash = l.loadHashes()
 		needed := []string{"password", "client_id"}
-		if f.Table != "" { // which a user is looked up in by it
+		if f.Table != "" { // it is searched by it; a query has :username
 			needed = append(needed, "username")
 		}
 		a.Facts = l.loadFacts("accounts.columns", f.Columns, a.Hash, needed...)

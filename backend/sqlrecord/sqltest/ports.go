@@ -21,7 +21,7 @@ type ports struct {
 	unused []int // of the block that was taken last
 }
 
-const blockSize = 100
+const blockSize, blockCount = 100, 200
 
 var errNoPort = errors.New("there is no free port")
 
@@ -67,7 +67,7 @@ func listen(port int) (net.Listener, error) {
 // freePorts are below those that the system gives out by itself: a client that tries to
 // reach a server while it is stopped could be given the server's own port, and keep it from
 // starting again.
-var freePorts = &ports{first: 12000, blocks: 200, next: rand.IntN(200)}
+var freePorts = &ports{first: 12000, blocks: blockCount, next: rand.IntN(blockCount)}
 
 // FreePort is a port of this machine that nothing listens on, another one each time.
 func FreePort() (int, error) { return freePorts.take() }

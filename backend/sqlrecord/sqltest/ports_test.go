@@ -26,7 +26,10 @@ func TestPortsOfTwoProcesses(t *testing.T) {
 
 // TestPortsEnd: where all blocks are taken, none is made up.
 func TestPortsEnd(t *testing.T) {
-	p := &ports{first: 9000}
-	_, err := p.take()
+	one, other := &ports{first: 8400, blocks: 1}, &ports{first: 8400, blocks: 1}
+	_, err := one.take()
+	require.NoError(t, err)
+	_, err = other.take()
 	require.ErrorIs(t, err, errNoPort)
+	require.NoError(t, one.taken[0].Close())
 }

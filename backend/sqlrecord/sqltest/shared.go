@@ -29,8 +29,8 @@ func Shared(name, folder string, create func(folder string) error) error {
 	return nil
 }
 
-// Once has create make a file or folder where there is none, whole or not at all: it makes
-// it elsewhere. Of several processes one does, and the others wait for it.
+// Once calls create with a path beside, and moves what it made to path, unless that is there.
+// Of several processes one does so, and the others wait for it.
 func Once(path string, create func(path string) error) error {
 	folder := filepath.Dir(path)
 	if err := os.MkdirAll(folder, 0o700); err != nil {

@@ -78,7 +78,7 @@ func openStore(ctx context.Context, file, client string, owns func(cursor string
 			err = withClose(ctx, fmt.Errorf("%s: %w", file, err), conn.Close())
 		}
 	}()
-	conn.SetBusyTimeout(0) // SQLite waits for no other run that turns to WAL, and looks at no ctx
+	conn.SetBusyTimeout(0) // SQLite's own wait does not see ctx, and does not cover a turn to WAL: the loop below waits
 	s = &store{conn: conn, run: rand.Text()}
 	for _, pragma := range []string{"PRAGMA journal_mode=WAL", "PRAGMA synchronous=NORMAL", "PRAGMA trusted_schema=OFF"} {
 		err := sqlitex.ExecuteTransient(conn, pragma, nil)
@@ -95,21 +95,21 @@ func openStore(ctx context.Context, file, client string, owns func(cursor string
 		}
 	}
 	conn.SetBusyTimeout(busyWait)
-	for known := client; ; {
-		of, err := s.take(client, known)
+	for claimed := client; ; {
+		of, err := s.take(client, claimed)
 		if err != nil || of == client {
 			return s, err
 		}
 		if err := s.isOf(client, of, owns); err != nil {
 			return nil, err
 		}
-		known = of // others may have gone on with the copy while that was asked: it is looked at again
+		claimed = of // others may have gone on with the copy while that was asked: it is looked at again
 	}
 }
 
-// take begins the copy, or has this run write the one that is there if it is of client, or of known, as that
-// was called before. It returns whose it is; one of another client stays as it is.
-func (s *store) take(client, known string) (of string, err error) {
+// take begins the copy, or takes over one whose client is called client, or claimed, as owns says that this one was
+// called before. It returns whose the copy is; that of anybody else stays as it is.
+func (s *store) take(client, claimed string) (of string, err error) {
 	end, err := sqlitex.ImmediateTransaction(s.conn) // of two runs that begin a copy, one finds that of the other
 	if err != nil {
 		return "", err
@@ -130,7 +130,7 @@ func (s *store) take(client, known string) (of string, err error) {
 		return "", err
 	case !found:
 		return client, s.do("INSERT INTO _mirror (layout, client, run) VALUES (?, ?, ?)", layout, client, s.run)
-	case of == client, of == known:
+	case of == client, of == claimed:
 		return client, s.do("UPDATE _mirror SET run = ?, client = ?", s.run, client)
 	}
 	return of, nil
@@ -138,8 +138,8 @@ func (s *store) take(client, known string) (of string, err error) {
 
 func (s *store) close() error { return s.conn.Close() }
 
-// withClose adds to the error of a run what went wrong when the copy was closed. To be stopped is no failure,
-// and hides none.
+// withClose adds to the error of a run what went wrong when the copy was closed. Of a run that was only stopped
+// that is told alone.
 func withClose(ctx context.Context, err, closing error) error {
 	if closing != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return closing

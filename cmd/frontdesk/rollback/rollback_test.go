@@ -247,8 +247,8 @@ func TestGoesOnWhereItWasKilled(t *testing.T) {
 	}
 }
 
-// TestReturningSecrets: what comes back is known to be a secret by what it is, and not by how it is shown: a variable
-// may hold a part of that, and a setting the same.
+// TestReturningSecrets: what comes back is known to be a secret by what it is, and not by how it is shown: a setting
+// or a variable may hold the very word that secrets are shown as.
 func TestReturningSecrets(t *testing.T) {
 	t.Setenv("FRONTDESK_TEST_NAME", "secret")
 	folder := t.TempDir()

@@ -264,8 +264,8 @@ func TestDownloadWithoutReading(t *testing.T) {
 
 // TestDownloadBySlowClients: whoever has the address of a result has time for it as
 // long as he takes something of it within each write_timeout, and no more than that
-// where he takes nothing. It takes such a time, which has to be longer than a busy machine
-// keeps anybody from reading on.
+// where he takes nothing. It lasts one write_timeout, which is longer than a busy machine keeps
+// the slow client from reading on.
 func TestDownloadBySlowClients(t *testing.T) {
 	t.Parallel()
 	hooks, options := rig.NewHooks(t, nil)
@@ -306,7 +306,7 @@ func TestDownloadBySlowClients(t *testing.T) {
 	rest, err := io.Copy(io.Discard, slow.Body)
 	require.NoError(t, err)
 	require.Equal(t, slow.ContentLength, taken+rest)
-	require.Greater(t, rest, int64(4<<20), "more than is under way by itself")
+	require.Greater(t, rest, int64(4<<20), "it was still far from its end")
 	_, err = io.Copy(io.Discard, asleep.Body)
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 }

@@ -159,8 +159,8 @@ func TestSickService(t *testing.T) {
 	require.Eventually(t, func() bool { return strings.Contains(s.Log.String(), upstreamSecret) }, rig.Patience, 20*time.Millisecond, "it is in the log")
 }
 
-// TestSickServiceThatIsSlow is TestSickService of what a time-out ends: each takes that long, and
-// nothing else is to take it.
+// TestSickServiceThatIsSlow is TestSickService of the faults that the time-out alone ends. So it is
+// short here, and long there.
 func TestSickServiceThatIsSlow(t *testing.T) {
 	s := startSick(t, ", timeout: 6s, circuit: {failures: 10000, pause: 1s}")
 	never := make(chan struct{})

@@ -23,7 +23,7 @@ type actor struct {
 	hidden    map[string][]string // numbers of records that it must not see
 	old       map[string][]string // those of them that were there before all new ones
 	values    map[string][]string // by field, of records of everybody
-	tags      map[string]string   // by path, those that were told last; «n»
+	tags      map[string]string   // ETag that was told last for each path, «n» for what it is in each of the twins
 	jobs      []string            // that are others'
 	cursors   []string            // of changes, «n» for what they are in each of the twins
 	follows   bool                // changes are told at once: nobody else writes into the same database server

@@ -139,8 +139,8 @@ func TestPrimaryIsDemoted(t *testing.T) {
 	require.Equal(t, 200, d.Call("GET", fmt.Sprint("/contact/", id), token, "").Status)
 }
 
-// TestParametersOfPostgres: those that docs/scale.md tells of do what it says. Two time-outs
-// end, at once, which take ten seconds: nothing else is to meet them.
+// TestParametersOfPostgres: those that docs/scale.md tells of do what it says. Its two parts run
+// side by side, and each waits for a time-out of ten seconds, which nothing else is to meet.
 func TestParametersOfPostgres(t *testing.T) {
 	t.Parallel()
 	t.Run("connect_timeout", func(t *testing.T) {
