@@ -48,10 +48,6 @@ type dialect interface {
 	arg(v sheet.Raw) any
 	raw(kind string, v any) sheet.Raw
 
-	// untyped is the text of a statement that has values come as they are stored, whatever the
-	// declared types of its columns.
-	untyped(s *statement, kinds []string) string
-
 	// shown appends what a clock of the session shows at a moment, in seconds since
 	// 1970; it is false where that cannot be asked.
 	shown(b *statement, at sheet.Raw) bool
@@ -194,8 +190,6 @@ func (common) arg(v sheet.Raw) any {
 		return nil
 	}
 }
-
-func (common) untyped(s *statement, _ []string) string { return s.String() }
 
 func (common) insert(b *statement, table string, columns []string, values []sheet.Raw, keys []string) bool {
 	b.add("INSERT INTO ", table, " (", strings.Join(columns, ", "), ") VALUES (").list(values)

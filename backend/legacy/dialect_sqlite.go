@@ -82,31 +82,10 @@ func (sqlite) arg(v sheet.Raw) any {
 
 // raw goes by the value, since types of SQLite's columns do not bind.
 func (sqlite) raw(kind string, v any) sheet.Raw {
-	switch v := v.(type) {
-	case int64:
-		return sqliteInt(kind, v)
-	case string:
-		return sqliteText(kind, v)
-	default:
-		return plainRaw(v)
+	if n, ok := v.(int64); ok {
+		return sqliteInt(kind, n)
 	}
-}
-
-// untyped hides the declared types of columns of times: the driver would make times of their
-// texts, and forget the zones that they name. + changes nothing else.
-func (sqlite) untyped(s *statement, kinds []string) string {
-	text := s.String()
-	for i := len(s.columns) - 1; i >= 0; i-- {
-		if at := s.columns[i]; isSQLiteTime(kinds[i]) {
-			text = text[:at] + "+" + text[at:]
-		}
-	}
-	return text
-}
-
-// isSQLiteTime tells whether a declared type is that of a time.
-func isSQLiteTime(kind string) bool {
-	return kind == "DATE" || kind == "DATETIME" || kind == "TIMESTAMP"
+	return plainRaw(v)
 }
 
 // sqliteInt is a whole number, which a BOOLEAN column may hold, too.

@@ -87,8 +87,8 @@ func sqliteArgs(args []any) []mapping.Value {
 	return values
 }
 
-// sqliteRaw is a value as it is read in transactions, through database/sql, since sums over both
-// are compared.
+// sqliteRaw is a value as the driver of transactions reads it, since sums over both are
+// compared.
 func sqliteRaw(kind string, v mapping.Value) sheet.Raw {
 	switch v.Kind() {
 	case mapping.KindInt:
@@ -96,7 +96,10 @@ func sqliteRaw(kind string, v mapping.Value) sheet.Raw {
 	case mapping.KindFloat:
 		return floatRaw(v.Float(), 64)
 	case mapping.KindText:
-		return sqliteText(kind, v.Text())
+		if kind == "DATE" || kind == "DATETIME" || kind == "TIMESTAMP" {
+			return sqliteTime(v.Text())
+		}
+		return textRaw(v.Text())
 	case mapping.KindBytes:
 		return sheet.Raw{Kind: sheet.RawBytes, Text: v.Text()}
 	default:
@@ -104,25 +107,15 @@ func sqliteRaw(kind string, v mapping.Value) sheet.Raw {
 	}
 }
 
-// sqliteText is a text, or the time that it says in a column of times.
-func sqliteText(kind, s string) sheet.Raw {
-	if isSQLiteTime(kind) {
-		return sqliteTime(s)
-	}
-	return textRaw(s)
-}
-
-// sqliteTimes are the forms of text that programs in Go write and read times in. The first
-// zonedTimes name a zone, as a Z behind any of the others does.
+// sqliteTimes are the forms of text that the driver of transactions takes for a time, in its
+// order.
 var sqliteTimes = [...]string{
 	"2006-01-02 15:04:05.999999999 -0700 MST", "2006-01-02 15:04:05.999999999-07:00", "2006-01-02T15:04:05.999999999-07:00",
 	"2006-01-02 15:04:05.999999999", "2006-01-02T15:04:05.999999999", "2006-01-02 15:04", "2006-01-02T15:04", time.DateOnly,
 }
 
-const zonedTimes = 3
-
-// sqliteTime is a text in a column of times: a moment where it names its zone. It tries only the
-// forms that the text can have: a failed try costs as much as the rest of the row.
+// sqliteTime is a text in a column of times. It tries only the forms that the text can have: a
+// failed try costs as much as the rest of the row.
 func sqliteTime(s string) sheet.Raw {
 	trimmed, text := strings.TrimSpace(s), strings.TrimSuffix(s, "Z")
 	if len(trimmed) < len(time.DateOnly) || trimmed[4] != '-' || trimmed[7] != '-' {
@@ -136,13 +129,10 @@ func sqliteTime(s string) sheet.Raw {
 			of = strings.TrimSpace(of)
 		}
 		form := layout[len(time.DateOnly):]
-		if trimmed == s && (len(text) == len(time.DateOnly)) != (form == "") || len(form) > 0 && clock != "" && form[0] != clock[0] || i < zonedTimes && !strings.ContainsAny(clock, "+-") {
+		if trimmed == s && (len(text) == len(time.DateOnly)) != (form == "") || len(form) > 0 && clock != "" && form[0] != clock[0] || i < 3 && !strings.ContainsAny(clock, "+-") {
 			continue
 		}
 		if t, err := time.Parse(layout, of); err == nil {
-			if i < zonedTimes || len(text) < len(s) {
-				return instantRaw(t)
-			}
 			return wallRaw(t)
 		}
 	}

@@ -39,9 +39,7 @@ func (t *table) match(b *statement, q backend.Query, keys sheet.Keys, after []sh
 // is appends that a place has the value of a filter.
 func (t *table) is(b *statement, f *mapping.Field, a sheet.Assignment) {
 	switch {
-	case a.Span != nil && a.Value.Kind == sheet.RawText && t.texts[a.Place]: // a text within the span may name its zone
-		b.expr(t.expr(a.Place)).add(" IN (").list(fractions(a.Value.Text)).add(")")
-	case a.Span != nil:
+	case a.Span != nil && !(a.Value.Kind == sheet.RawText && t.texts[a.Place]): // a text may name its zone
 		t.within(b, a.Place, a.Span)
 	case a.Value.Kind != sheet.RawText:
 		t.equal(b, a.Place, a.Value)
@@ -54,19 +52,6 @@ func (t *table) is(b *statement, f *mapping.Field, a sheet.Assignment) {
 	default:
 		t.equal(b, a.Place, a.Value)
 	}
-}
-
-// fractions are the texts of a time in ISO 8601: with its milliseconds, and without the zeros at
-// their end.
-func fractions(text string) (all []sheet.Raw) {
-	wall := strings.TrimSuffix(text, "Z")
-	zone := text[len(wall):]
-	all = append(all, textRaw(text))
-	for strings.HasSuffix(wall, "0") && strings.Contains(wall, ".") {
-		wall = strings.TrimSuffix(strings.TrimSuffix(wall, "0"), ".")
-		all = append(all, textRaw(wall+zone))
-	}
-	return all
 }
 
 // within appends that a place has a value within a span.

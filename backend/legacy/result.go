@@ -95,13 +95,13 @@ func (s *shapes) get(st *statement) *shape {
 	return s.known[string(st.text)] // which makes no string of it
 }
 
-func (s *shapes) keep(text string, of *shape) {
+func (s *shapes) keep(of *shape) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.known == nil || len(s.known) >= mostShapes {
 		s.known = map[string]*shape{}
 	}
-	s.known[text] = of
+	s.known[of.text] = of
 }
 
 // query runs a statement and gives every row to each, which may keep it.
@@ -126,25 +126,15 @@ func (s *shapes) query(ctx context.Context, c conn, st *statement, each func([]s
 		if of, err = shapeOf(st.d, rows); err != nil {
 			return err
 		}
-		of.text = st.d.untyped(st, of.kinds)
-		s.keep(text, of)
-		if of.text != text { // these rows are not as they are stored
-			if err := rows.Close(); err != nil {
-				return err
-			}
-			again, err := c.QueryContext(ctx, of.text, st.args...)
-			if err != nil {
-				return err
-			}
-			rows = again
-		}
+		of.text = text
+		s.keep(of)
 	}
 	return of.scan(rows, each)
 }
 
 // shape is the text of a statement, and what the columns of its result are.
 type shape struct {
-	text         string // what is asked, which need not be the statement's: see dialect.untyped
+	text         string
 	names, kinds []string
 	columns      []sqlrecord.Column // for SQLite's direct readers
 	d            dialect

@@ -15,9 +15,7 @@ type statement struct {
 	text   []byte
 	args   []any
 	client sheet.Raw // the client's number, in expressions of the sheet
-	// columns are where in text the columns of the result begin that a resource is read from.
-	columns []int
-	room    struct { // of most statements, so that they take no more than this one
+	room   struct {  // of most statements, so that they take no more than this one
 		text [1024]byte
 		args [8]any
 	}
@@ -42,12 +40,6 @@ func (s *statement) arg(v sheet.Raw) *statement {
 	s.args = append(s.args, s.d.arg(v))
 	s.text = s.d.placeholder(s.text, len(s.args))
 	return s
-}
-
-// column appends a column of the result.
-func (s *statement) column(text string) *statement {
-	s.columns = append(s.columns, len(s.text))
-	return s.expr(text)
 }
 
 // list appends the values as parameters, with commas between.

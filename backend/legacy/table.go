@@ -160,11 +160,11 @@ func (t *table) selected(b *statement, client auth.Client, heavy bool) {
 		b.add(comma(i))
 		switch {
 		case t.heavy[i] && !heavy:
-			b.column("NULL")
+			b.add("NULL")
 		case t.computed(i): // PostgreSQL would call CAST(id AS text) id, and ORDER BY id could be either
-			b.column(e).add(" AS ", t.d.quote("_"+strconv.Itoa(i)))
+			b.expr(e).add(" AS ", t.d.quote("_"+strconv.Itoa(i)))
 		default:
-			b.column(e)
+			b.expr(e)
 		}
 	}
 	b.add(" FROM ", t.from)
