@@ -42,7 +42,7 @@ func (s *Store) Take(ctx context.Context, resource string, client int64, id int3
 	held := false // by another gateway
 	for look := firstLook; ; look = min(2*look, longestLook) {
 		taken, err := s.tryTake(ctx, name)
-		if taken {
+		if err == nil && taken {
 			return func(ctx context.Context) { s.release(ctx, name) }, nil
 		}
 		if err == nil {

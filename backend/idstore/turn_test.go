@@ -119,6 +119,17 @@ func TestTurnOfAKilledGateway(t *testing.T) {
 	require.NoError(t, <-waiting)
 }
 
+// TestTurnThatIsNotCommitted: a turn whose row is lost with its transaction is none.
+func TestTurnThatIsNotCommitted(t *testing.T) {
+	dsn := sqltest.Postgres(t)
+	s, _ := openShared(t, dsn)
+	require.NoError(t, sqltest.Execute(dsn,
+		`CREATE FUNCTION lose() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'lost'; END $$`,
+		`CREATE CONSTRAINT TRIGGER lose AFTER INSERT ON kept_turn DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION lose()`))
+	_, err := s.Take(t.Context(), "order", 1, 7)
+	require.ErrorIs(t, err, backend.ErrOwnStore)
+}
+
 // ending is a context whose deadline passes when the test says so.
 type ending struct {
 	context.Context

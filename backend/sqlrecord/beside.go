@@ -29,5 +29,8 @@ func Change(ctx context.Context, db DB, sql string, args ...mapping.Value) (n in
 		n, err = c.Exec(ctx, sql, args...)
 		return err
 	})
-	return n, err
+	if err != nil { // the commit may have failed, which undoes them
+		return 0, err
+	}
+	return n, nil
 }
