@@ -37,6 +37,9 @@ func (a *adapter) update(ctx context.Context, client auth.Client, before, patch 
 	r, changes := patch.Resource, before.Changes(patch)
 	if changes.IsBlank() { // nothing to send: it is answered as it is now
 		rec, _, err = a.get(ctx, r, backend.Query{Client: client, ID: before.ID()})
+		if err == nil && before.Version != 0 && rec.Version != before.Version {
+			err = fmt.Errorf("%w: it has changed since it was read", backend.ErrStale)
+		}
 		return rec, err
 	}
 	call := &request{

@@ -263,3 +263,31 @@ func TestAdaptersAreSentWhatChanges(t *testing.T) {
 		require.Equal(t, want, got, change)
 	}
 }
+
+// TestUnchangedForAdaptersMeanwhile: what a client sends back as it was read is a change where the
+// record is another one by then.
+func TestUnchangedForAdaptersMeanwhile(t *testing.T) {
+	sent, reads := make(chan string, 1), 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer := `{"id":7,"kind":"company","name":"Zwart","_version":4}`
+		switch {
+		case r.URL.Path == "/v1/model":
+			answer = strings.Replace(adapterModel, `"order":`, `"contact":{"operations":["get","update"]},"order":`, 1)
+		case r.Method == http.MethodPatch:
+			body, _ := io.ReadAll(r.Body)
+			sent <- string(body)
+			answer = `{"id":7,"kind":"company","name":"Wit","_version":5}`
+		case reads == 0:
+			reads++
+			answer = `{"id":7,"kind":"company","name":"Wit","_version":3}`
+		}
+		_, _ = io.WriteString(w, answer)
+	}))
+	t.Cleanup(server.Close)
+	store := open(t, Options{Sheet: adapterSheet(t, server.URL)})
+	c, contact := front(t, store), store.Sheet.Model.Resource("contact")
+	rec, err := c.Update(bg(), anna, 7, patch(t, contact, `{"name":"Wit"}`), backend.Write{})
+	require.NoError(t, err)
+	require.Equal(t, "Wit", rec.Get("name").Text())
+	require.Equal(t, `{"name":"Wit"}`, <-sent)
+}
