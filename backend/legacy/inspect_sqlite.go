@@ -15,11 +15,14 @@ func (i *inspector) collations(ctx context.Context) error {
 				continue
 			}
 			row, err := queryOne(ctx, i.s.db, newStatement(d).add("SELECT x = 'A', x = 'a ' FROM (SELECT ", d.quote(c.Name), " AS x FROM ", qualified(d, t.Schema, t.Name), " WHERE 0 UNION ALL SELECT 'a')"))
-			switch {
-			case ctx.Err() != nil:
-				return ctx.Err()
-			case err == nil: // else it most likely has a collation that only its own program defines: then it compares byte by byte
+			if err == nil {
 				c.IgnoresCase, c.CountsBlanks = truth(row[0]), !truth(row[1])
+				continue
+			}
+			// Its collation may be one that only its own program defines, or the view may be broken. Then it
+			// counts as one that compares byte by byte.
+			if f, ok := d.fault(err); ctx.Err() != nil || ok && (f.class == faultCollision || f.class == faultDown) {
+				return err
 			}
 		}
 	}
