@@ -22,6 +22,7 @@ var codedFields = map[string]string{
 	"initials":       `{from: taal, codes: {D: de, N: nl}, zero: "", readonly: true}`,
 	"vat_number":     `{from: taal, codes: {D: de, N: nl}, unknown: "null", empty: "null", readonly: true}`,
 	"company_number": `{from: taal, codes: {D: de, N: nl}, unknown: {value: m}, empty: "null", readonly: true}`,
+	"note":           `{from: cijfer, codes: {0: de, 1: nl}, empty: "null", readonly: true}`,
 	"number":         `{from: wijd, codes: {D: de, N: nl}, trim: right, empty: "null", readonly: true}`,
 }
 
@@ -35,11 +36,11 @@ func TestDrawnWalksOfCodes(t *testing.T) {
 	for _, engine := range []string{"mariadb", "postgres", "sqlite"} {
 		t.Run(engine, func(t *testing.T) {
 			draw := rand.New(rand.NewPCG(3, 13))
-			statements := []string{"CREATE TABLE v_taal (nr integer NOT NULL PRIMARY KEY, taal varchar(4), wijd varchar(4))"}
+			statements := []string{"CREATE TABLE v_taal (nr integer NOT NULL PRIMARY KEY, taal varchar(4), wijd varchar(4), cijfer integer)"}
 			for n := range 40 {
 				code := []string{"NULL", "''", "'D'", "'N'"}[draw.IntN(4)]
 				wide := strings.Replace(code, "''", "'"+strings.Repeat(" ", draw.IntN(3))+"'", 1)
-				statements = append(statements, fmt.Sprintf("INSERT INTO v_taal VALUES (%d, %s, %s)", n+1, code, wide))
+				statements = append(statements, fmt.Sprintf("INSERT INTO v_taal VALUES (%d, %s, %s, %s)", n+1, code, wide, []string{"NULL", "0", "1"}[draw.IntN(3)]))
 			}
 			x, _, _ := onTables(t, engine, fmt.Sprintf(shownSheet, engine)+`
   contact:

@@ -121,7 +121,7 @@ func (t *table) sorted(b *statement, q backend.Query) {
 			break
 		}
 		f := &t.Fields[o.Field.Index]
-		if ranks, unknown := f.CodeOrder(); ranks != nil {
+		if ranks, unknown := f.CodeOrder(!t.isNoText(f.From)); ranks != nil {
 			b.add(comma(n))
 			t.ranked(b, f, ranks, unknown)
 			b.add(t.d.order("", o.Descending, false))
@@ -144,6 +144,15 @@ func (t *table) nulled(b *statement, place string, nulls []sheet.Raw) {
 		t.is(b.add(between(i, " OR ")), nil, sheet.Assignment{Place: place, Value: v})
 	}
 	b.add(" THEN NULL ELSE ").expr(t.expr(place)).add(" END")
+}
+
+// isNoText tells whether the one place of a field is a column that holds no texts.
+func (t *table) isNoText(from []string) bool {
+	if len(from) != 1 {
+		return false
+	}
+	text, known := t.texts[from[0]]
+	return known && !text
 }
 
 // ranked appends the rank of a field's code in the order of what the codes stand for.

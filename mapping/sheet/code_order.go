@@ -11,13 +11,13 @@ import (
 // CodeOrder returns the codes of the field's list in the order of what they stand for, equal
 // ones together, null first; and the position among them of codes that the list does not know.
 // It returns none if the system's order is already that of the values.
-func (f *Field) CodeOrder() (ranks [][]Raw, unknown int) {
+func (f *Field) CodeOrder(texts bool) (ranks [][]Raw, unknown int) {
 	cs := f.codec.codes
 	if f.source != fromPlace || cs == nil || cs.unknown == "keep" {
 		return nil, 0
 	}
 	nulls := f.codec.unlistedZeros()
-	if _, known := cs.read[""]; !known && f.codec.emptyNull && f.codec.system == sysText && cs.unknown != "value" {
+	if _, known := cs.read[""]; texts && !known && f.codec.emptyNull && f.codec.system == sysText && cs.unknown != "value" {
 		nulls = append(nulls, textRaw(""))
 	}
 	if nulls == nil && cs.inOrder() {

@@ -43,7 +43,7 @@ resources:
 			t.Fatal(err)
 		}
 		kind := s.Model.Resource("contact").Field("kind")
-		ranks, unknown := s.Resource("contact").Fields[kind.Index].CodeOrder()
+		ranks, unknown := s.Resource("contact").Fields[kind.Index].CodeOrder(true)
 		var got [][]string
 		for _, codes := range ranks {
 			var texts []string
