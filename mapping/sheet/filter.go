@@ -53,7 +53,9 @@ func (r *Resource) Filter(q mapping.Record, f *mapping.Field, client auth.Client
 		alternatives = of.codec.written(v)
 	}
 	if r.sheet.Source.SQL != nil && len(alternatives) > 0 && of.codec.isRecased(v) { // others may have written it so
-		alternatives = append(alternatives, [2]Raw{textRaw(v.Text())})
+		if raw, ok := of.codec.textRaw(v.Text()); ok {
+			alternatives = append(alternatives, [2]Raw{raw})
+		}
 	}
 	var out [][]Assignment
 	for _, alternative := range alternatives {
