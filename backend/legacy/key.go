@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -43,8 +44,11 @@ func (w *write) newKey(ctx context.Context) ([]sheet.Raw, error) {
 	default:
 		err = fmt.Errorf("%w: nothing gives %s of a new row of %s", backend.ErrUnexpected, w.t.Key.Places[i], w.t.Name)
 	}
-	if key[i].Kind == sheet.RawInt {
-		key[i] = w.t.NumberKey(key[i].Int)
+	if err == nil && key[i].Kind == sheet.RawInt {
+		var fits bool
+		if key[i], fits = w.t.NumberKey(key[i].Int); !fits {
+			err = fmt.Errorf("%w: %s is the next key of %s, and longer than the sheet's width", backend.ErrUnexpected, key[i], w.t.Name)
+		}
 	}
 	return key, err
 }
@@ -107,7 +111,7 @@ func (w *write) number(ctx context.Context, b *statement) (sheet.Raw, error) {
 	if row[0].Kind == sheet.RawInt {
 		return row[0], nil
 	}
-	n, err := strconv.ParseInt(row[0].String(), 10, 64)
+	n, err := strconv.ParseInt(strings.TrimRight(row[0].String(), " "), 10, 64)
 	if err != nil {
 		return sheet.Raw{}, fmt.Errorf("%w: the key of %s is no number", backend.ErrUnexpected, w.t.Name)
 	}

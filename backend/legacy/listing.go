@@ -180,7 +180,8 @@ func (t *table) afterKey(q backend.Query, keys sheet.Keys) (key []sheet.Raw, ok 
 // keyOf returns the parts of an ID's key, from the id store if that has it.
 func (t *table) keyOf(id int32, keys sheet.Keys) (key []sheet.Raw, ok bool, err error) {
 	if !t.Key.Kept {
-		return []sheet.Raw{t.NumberKey(int64(id))}, true, nil
+		number, ok := t.NumberKey(int64(id))
+		return []sheet.Raw{number}, ok, nil
 	}
 	text := keys[sheet.IDRef{Resource: t.Name, ID: id}]
 	if text == "" {

@@ -54,7 +54,7 @@ var shownCases = []shownCase{
 	{"an ID in a text", nil, []string{
 		"CREATE TABLE v_pad (nr varchar(6) NOT NULL PRIMARY KEY, naam varchar(8) NOT NULL)",
 		"INSERT INTO v_pad VALUES ('0007', 'a'), ('0042', 'b'), ('0100', 'c')",
-		"CREATE TABLE v_padbon (nr char(4) NOT NULL PRIMARY KEY, klant integer, auto varchar(4))",
+		"CREATE TABLE v_padbon (nr char(6) NOT NULL PRIMARY KEY, klant integer, auto varchar(4))",
 		"INSERT INTO v_padbon VALUES ('0001', 42, '0003'), ('0002', 7, NULL), ('0003', NULL, '0003')",
 		"CREATE TABLE v_padauto (nr varchar(4) NOT NULL PRIMARY KEY)",
 		"INSERT INTO v_padauto VALUES ('0003')",
@@ -96,7 +96,7 @@ var shownCases = []shownCase{
 		require.Equal(t, []int32{1}, x.by("order", "contact_id", mapping.Equals, mapping.IntValue(42)))
 		require.Equal(t, []int32{1, 3}, x.by("order", "vehicle_id", mapping.Equals, mapping.IntValue(3)))
 		order := x.create(one, x.record("order", "contact_id", "101", "vehicle_id", "3"))
-		require.Equal(t, "0004 101 0003", x.row("SELECT CONCAT(nr, ' ', klant, ' ', auto) FROM v_padbon WHERE klant = 101"))
+		require.Equal(t, "0004 101 0003", x.row("SELECT CONCAT(RTRIM(nr), ' ', klant, ' ', auto) FROM v_padbon WHERE klant = 101"))
 		require.EqualValues(t, 101, x.get(one, "order", order.ID()).Get("contact_id").Int())
 		_, err := x.tryCreate(one, x.record("order", "contact_id", "43"))
 		require.True(t, mapping.Is(err, mapping.RelatedIDNotFound), "%v", err)
@@ -111,17 +111,32 @@ var shownCases = []shownCase{
 		require.NoError(t, err)
 		_, err = x.front.List(t.Context(), x.model.Resource("contact"), backend.Query{Client: one})
 		require.ErrorContains(t, err, `has "42": not written as pad and width say`)
+
+		// Numbers end where the texts do.
+		_, err = x.db.ExecContext(t.Context(), "UPDATE v_pad SET nr = '9999' WHERE nr = '42'")
+		require.NoError(t, err)
+		_, err = x.tryCreate(one, x.record("contact", "name", "f"))
+		require.ErrorIs(t, err, backend.ErrUnexpected)
+		for _, last := range []int32{9999, 10000} {
+			require.Empty(t, x.list(backend.Query{Client: one, Keyset: true, After: last, Limit: 5}, "contact").Records, last)
+		}
+		_, err = x.front.Get(t.Context(), x.model.Resource("contact"), backend.Query{Client: one, ID: 10000})
+		require.True(t, mapping.Is(err, mapping.RecordNotFound), "%v", err)
+		_, err = x.db.ExecContext(t.Context(), "INSERT INTO v_pad VALUES ('10000', 'x')")
+		require.NoError(t, err)
+		_, err = x.front.List(t.Context(), x.model.Resource("contact"), backend.Query{Client: one})
+		require.ErrorContains(t, err, `has "10000": not written as pad and width say`)
 	}},
 	{"a text in another case", nil, []string{
-		"CREATE TABLE v_hoofd (nr integer NOT NULL PRIMARY KEY, code varchar(8) NOT NULL)",
-		"INSERT INTO v_hoofd VALUES (1, 'AB'), (2, 'ab'), (3, 'Ab'), (4, 'cd'), (5, 'CD')",
+		"CREATE TABLE v_hoofd (nr integer NOT NULL PRIMARY KEY, code varchar(8) NOT NULL, lang varchar(8) NOT NULL DEFAULT '0000ab01')",
+		"INSERT INTO v_hoofd (nr, code) VALUES (1, 'AB'), (2, 'ab'), (3, 'Ab'), (4, 'cd'), (5, 'CD')",
 	}, `
   article:
     table: v_hoofd
     key: {columns: nr, generated: max+1}
     client: ""
     operations: {only: [get, list]}
-    fields: {number: {from: code, case: upper}, description: {constant: x}, article_kind: {constant: part}, unit_type: {constant: piece}, turnover_group_id: {absent: true}}
+    fields: {number: {from: code, case: upper}, description: {from: lang, case: upper, pad: zero, width: 8}, article_kind: {constant: part}, unit_type: {constant: piece}, turnover_group_id: {absent: true}}
 `, func(t *testing.T, x *fixture) {
 		for _, rec := range x.all(one, "article") {
 			shown := rec.Get("number")
@@ -129,6 +144,7 @@ var shownCases = []shownCase{
 			require.Contains(t, found, rec.ID(), "%s is not found by what it shows", shown)
 			require.Contains(t, found, map[byte]int32{'A': 1, 'C': 5}[strings.ToUpper(shown.Text())[0]], "what is written of %s", shown)
 			require.Equal(t, found, x.by("article", "number", mapping.AnyOf, shown))
+			require.Contains(t, x.by("article", "description", mapping.Equals, rec.Get("description")), rec.ID())
 		}
 	}},
 	{"a number in a boolean", map[string]string{"mariadb": "tinyint(1)", "postgres": "boolean", "sqlite": "boolean"}, []string{

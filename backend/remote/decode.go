@@ -237,7 +237,11 @@ func (s *service) keys(ctx context.Context, r *resource, client auth.Client, rec
 // is none.
 func (s *service) keyOf(ctx context.Context, r *resource, client auth.Client, id int32) ([]sheet.Raw, error) {
 	if !r.Key.Kept {
-		return []sheet.Raw{r.NumberKey(int64(id))}, nil
+		key, ok := r.NumberKey(int64(id))
+		if !ok {
+			return nil, backend.ErrNotFound
+		}
+		return []sheet.Raw{key}, nil
 	}
 	ref := sheet.IDRef{Resource: r.Name, ID: id}
 	keys, err := s.o.IDStore.Keys(ctx, client, []sheet.IDRef{ref})

@@ -190,10 +190,16 @@ func (r *Resource) idIn(key Raw) (v mapping.Value, why fault) {
 	case why != "":
 	case v.Int() < 1:
 		why = "not an ID, which is a whole number from 1"
-	case r.Key.width > 0 && key.Kind == RawText && strings.TrimRight(key.Text, " ") != r.NumberKey(v.Int()).Text:
+	case r.Key.width > 0 && key.Kind == RawText && !r.isPadded(strings.TrimRight(key.Text, " "), v.Int()):
 		why = "not written as pad and width say, so that it would not be found by its ID" // and a row that is written so may be there as well
 	}
 	return v, why
+}
+
+// isPadded tells whether a text is a number as pad and width write it.
+func (r *Resource) isPadded(text string, n int64) bool {
+	key, ok := r.NumberKey(n)
+	return ok && text == key.Text
 }
 
 // given returns the ID of a key's parts.

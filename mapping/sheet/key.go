@@ -56,8 +56,12 @@ func (r *Resource) IsOf(row, key []Raw) bool {
 	return ok && read && asked == came
 }
 
-// NumberKey is a key, or the part of one, that is a number, as the system has it.
-func (r *Resource) NumberKey(n int64) Raw { return r.Fields[r.ID].codec.digits(n) }
+// NumberKey is a key, or the part of one, that is a number, as the system has it. It is false where
+// the number is longer than such texts are.
+func (r *Resource) NumberKey(n int64) (key Raw, ok bool) {
+	key = r.Fields[r.ID].codec.digits(n)
+	return key, r.Key.width == 0 || len(key.Text) <= r.Key.width
+}
 
 // Padded is a key as the system writes it, where it is the ID itself and was told as another form
 // of the number.
@@ -66,7 +70,9 @@ func (r *Resource) Padded(key []Raw) []Raw {
 		return key
 	}
 	if n, ok := r.number(key[0]); ok {
-		key = []Raw{r.NumberKey(n)}
+		if padded, ok := r.NumberKey(n); ok {
+			key = []Raw{padded}
+		}
 	}
 	return key
 }
