@@ -168,7 +168,7 @@ func TestLimitsLostTable(t *testing.T) {
 func TestLimitsLockedFile(t *testing.T) {
 	t.Parallel()
 	dsn := rig.Engines[0].DSN(t)
-	d := rig.Start(t, rig.Options{DSN: dsn, Backend: ", timeout: 10s"})
+	d := rig.Start(t, rig.Options{DSN: dsn, Backend: ", timeout: 6s"}) // a write waits for the lock for 10 s itself
 	token := d.Login(rig.FullKey, "demo")
 	conn, err := sqlite.OpenConn(strings.TrimPrefix(dsn, "sqlite:"), sqlite.OpenReadWrite)
 	require.NoError(t, err)

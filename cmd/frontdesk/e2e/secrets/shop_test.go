@@ -103,7 +103,7 @@ func shopOverHTTP(t testing.TB) kind {
 		shops[side] = newShop()
 		server := httptest.NewServer(shops[side])
 		t.Cleanup(server.Close)
-		return fmt.Sprintf("{http: {url: %q}}", server.URL)
+		return fmt.Sprintf("{http: {url: %q, timeout: 60s}}", server.URL)
 	}, func(name string) string {
 		filter := map[string]string{"ord": `, contact: "{filter.contact_id}"`, "line": `, ord: "{filter.order_id}"`}[name]
 		return fmt.Sprintf(`key: {columns: id, generated: answer}
