@@ -227,24 +227,35 @@ func TestReferencesWithTheirTypes(t *testing.T) {
 	}
 }
 
-// TestAdaptersAreSentWhatChanges: before, an adapter was sent all that a client sent back as
-// it had read it, and wrote another of the codes that it shows as one.
-func TestAdaptersAreSentWhatChanges(t *testing.T) {
-	const stored = `{"id":7,"kind":"company","name":"Wit","payment_days":14,"birth_date":"1980-02-29T00:00:00.000Z","note":null,"_version":3}`
-	sent := make(chan string, 1)
+// contactAdapter opens an adapter whose contacts can be changed. It is asked by get, and by patch
+// with the body that it is sent.
+func contactAdapter(t *testing.T, get func() string, patch func(body string) string) *Store {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		answer := stored
+		answer := ""
 		switch {
 		case r.URL.Path == "/v1/model":
 			answer = strings.Replace(adapterModel, `"order":`, `"contact":{"operations":["get","update"]},"order":`, 1)
 		case r.Method == http.MethodPatch:
 			body, _ := io.ReadAll(r.Body)
-			sent <- string(body)
+			answer = patch(string(body))
+		default:
+			answer = get()
 		}
 		_, _ = io.WriteString(w, answer)
 	}))
 	t.Cleanup(server.Close)
-	store := open(t, Options{Sheet: adapterSheet(t, server.URL)})
+	return open(t, Options{Sheet: adapterSheet(t, server.URL)})
+}
+
+// TestAdaptersAreSentWhatChanges: before, an adapter was sent all that a client sent back as
+// it had read it, and wrote another of the codes that it shows as one.
+func TestAdaptersAreSentWhatChanges(t *testing.T) {
+	const stored = `{"id":7,"kind":"company","name":"Wit","payment_days":14,"birth_date":"1980-02-29T00:00:00.000Z","note":null,"_version":3}`
+	sent := make(chan string, 1)
+	store := contactAdapter(t, func() string { return stored }, func(body string) string {
+		sent <- body
+		return stored
+	})
 	c, contact := front(t, store), store.Sheet.Model.Resource("contact")
 	for change, want := range map[string]string{
 		`{"kind":"company","name":"Wit","payment_days":14,"birth_date":"1980-02-29T01:00:00+01:00","note":null}`: "",
@@ -267,24 +278,19 @@ func TestAdaptersAreSentWhatChanges(t *testing.T) {
 // TestUnchangedForAdaptersMeanwhile: what a client sends back as it was read is a change where the
 // record is another one by then.
 func TestUnchangedForAdaptersMeanwhile(t *testing.T) {
-	sent, reads := make(chan string, 1), 0
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		answer := `{"id":7,"kind":"company","name":"Zwart","_version":4}`
-		switch {
-		case r.URL.Path == "/v1/model":
-			answer = strings.Replace(adapterModel, `"order":`, `"contact":{"operations":["get","update"]},"order":`, 1)
-		case r.Method == http.MethodPatch:
-			body, _ := io.ReadAll(r.Body)
-			sent <- string(body)
-			answer = `{"id":7,"kind":"company","name":"Wit","_version":5}`
-		case reads == 0:
-			reads++
-			answer = `{"id":7,"kind":"company","name":"Wit","_version":3}`
+	sent, versions := make(chan string, 1), make(chan string, 1)
+	versions <- `{"id":7,"kind":"company","name":"Wit","_version":3}`
+	store := contactAdapter(t, func() string {
+		select {
+		case first := <-versions:
+			return first
+		default:
+			return `{"id":7,"kind":"company","name":"Zwart","_version":4}`
 		}
-		_, _ = io.WriteString(w, answer)
-	}))
-	t.Cleanup(server.Close)
-	store := open(t, Options{Sheet: adapterSheet(t, server.URL)})
+	}, func(body string) string {
+		sent <- body
+		return `{"id":7,"kind":"company","name":"Wit","_version":5}`
+	})
 	c, contact := front(t, store), store.Sheet.Model.Resource("contact")
 	rec, err := c.Update(bg(), anna, 7, patch(t, contact, `{"name":"Wit"}`), backend.Write{})
 	require.NoError(t, err)
