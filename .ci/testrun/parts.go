@@ -58,7 +58,7 @@ var parts = []part{
 	{name: "npm", what: "the linters of the description and the client kits", programs: []string{"node", "npm"}, debian: "nodejs npm", brew: "node", ready: kits, cure: "the network, once"},
 	{name: "foreign", what: "services that nobody here wrote, behind a mapping sheet", programs: []string{"node", "npm", "go"}, debian: "nodejs npm", brew: "node", ready: foreign, cure: "the network, once"},
 	{name: "curl", what: "the commands of the pages for integrators", programs: []string{"curl"}, debian: "curl", brew: "curl"},
-	{name: "bash", what: "the tutorial for integrators, the health check of the Compose file and completion", programs: []string{"bash"}, debian: "bash", brew: "bash"},
+	{name: "bash", what: "the tutorial for integrators and the health check of the Compose file", programs: []string{"bash"}, debian: "bash", brew: "bash"},
 	{name: "openssl", what: "the tutorial for integrators", programs: []string{"openssl"}, debian: "openssl", brew: "openssl"},
 	{name: "php", what: "the check of a signature in PHP, and the kit in PHP", programs: []string{"php"}, look: pdo, debian: "php-cli php-sqlite3", brew: "php"},
 	{name: "mono", what: "the program in C#", programs: []string{"mcs", "mono"}, debian: "mono-mcs mono-runtime libmono-system-net-http4.0-cil", brew: "mono"},

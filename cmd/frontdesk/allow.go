@@ -81,7 +81,7 @@ func (f logFlags) readUsed(p desk.Program, key string) (*allowlist.Used, error) 
 
 type allowLearnCommand struct {
 	listsFlags
-	Key    string `required:"" placeholder:"NAME" complete:"key" help:"Name of the api_key."`
+	Key    string `required:"" placeholder:"NAME" help:"Name of the api_key."`
 	Format string `default:"diff" enum:"diff,yaml,json" help:"diff: what to change; yaml: the whole list, to paste; json."`
 	Write  bool   `help:"Make the drafted list that of the key, in the configuration, as allow add and remove do. The rest of the file stays as it is."`
 	DryRun bool   `help:"With --write: show the change, and change nothing."`
@@ -129,8 +129,8 @@ func (c allowLearnCommand) Run(p desk.Program) error {
 
 type allowUnusedCommand struct {
 	listsFlags
-	Key    string `default:"all" complete:"key" placeholder:"NAME" help:"Name of the api_key, or all."`
-	Format string `default:"text" enum:"text,json" help:"text, or json."`
+	Key  string `default:"all" placeholder:"NAME" help:"Name of the api_key, or all."`
+	JSON bool   `name:"json" help:"Print JSON, for programs."`
 	logFlags
 }
 
@@ -156,7 +156,7 @@ func (c allowUnusedCommand) Run(p desk.Program) error {
 		return fmt.Errorf("nothing can be said: %s", used.Read)
 	}
 	unused := lists.Unused(keys, used)
-	if c.Format == "json" {
+	if c.JSON {
 		return terminal.WriteJSON(p.Stdout, unused)
 	}
 	unused.Write(p.Stdout)

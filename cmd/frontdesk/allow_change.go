@@ -13,7 +13,7 @@ import (
 
 // allowChange says which allowlist is changed, and how.
 type allowChange struct {
-	Key    string        `arg:"" complete:"key" help:"The key, by its name in the configuration."`
+	Key    string        `arg:"" help:"The key, by its name in the configuration."`
 	Config string        `placeholder:"FILE" help:"Configuration (YAML); frontdesk.yaml of this folder where none is named."`
 	DryRun bool          `help:"Show the change, and what it would refuse, and change nothing."`
 	Logs   []string      `name:"log" placeholder:"LOG" sep:"none" help:"Judge the requests of this access log by the new list first; - for standard input. Once for each log."`
@@ -67,7 +67,7 @@ func whatifOf(p desk.Program, file string, used *allowlist.Used, anyway bool) fu
 
 type allowAddCommand struct {
 	allowChange
-	Entries []string `arg:"" name:"entry" complete:"entry" help:"A method and an endpoint, such as \"GET /vehicle\"; in quotation marks."`
+	Entries []string `arg:"" name:"entry" help:"A method and an endpoint, such as \"GET /vehicle\"; in quotation marks."`
 }
 
 // Run adds entries to an allowlist.
@@ -75,7 +75,7 @@ func (c allowAddCommand) Run(p desk.Program) error { return c.run(p, c.Entries, 
 
 type allowRemoveCommand struct {
 	allowChange
-	Entries []string `arg:"" name:"entry" complete:"granted" help:"An entry as the allowlist has it, such as \"GET /vehicle\"; in quotation marks."`
+	Entries []string `arg:"" name:"entry" help:"An entry as the allowlist has it, such as \"GET /vehicle\"; in quotation marks."`
 }
 
 // Run removes entries from an allowlist.

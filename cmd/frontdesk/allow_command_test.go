@@ -182,7 +182,7 @@ unchanged: 6 requests; not judged: 1 for what nobody was offered, 1 without a se
 
 	trial := strings.Replace(webshop, "    expires", "    mode: shadow\n    until: "+time.Now().AddDate(0, 0, 10).Format(time.DateOnly)+"\n    expires", 1)
 	toolsFolderWith(t, "new.yaml", strings.Replace(trial, "GET /contact", "DELETE /order", 1))
-	code, out, problems = cli("", "whatif", "--config", "new.yaml", "--format", "json", "access.log", "access.log.1.gz")
+	code, out, problems = cli("", "whatif", "--config", "new.yaml", "--json", "access.log", "access.log.1.gz")
 	require.Equal(t, 1, code, "the key of orders is gone")
 	require.Equal(t, "frontdesk: 2 requests would be newly refused\n", problems)
 	type verdict struct {
@@ -262,7 +262,7 @@ func TestExplainCommand(t *testing.T) {
 	require.Contains(t, out, `"message":"Field: colour not found in model"`)
 	_, out, _ = cli("", "explain", "--key", "webshop", "--no-session", "GET /vehicle")
 	require.Contains(t, out, "the request has no token: GET /authenticate gives one\n")
-	_, out, _ = cli("", "explain", "--key", "webshop", "GET /authenticate?username=geheim1&password=geheim2&api_key=geheim3&geheim4=1", "--format", "json")
+	_, out, _ = cli("", "explain", "--key", "webshop", "GET /authenticate?username=geheim1&password=geheim2&api_key=geheim3&geheim4=1", "--json")
 	require.NotContains(t, out, "geheim")
 	require.True(t, json.Valid([]byte(out)), out)
 }

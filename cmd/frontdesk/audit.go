@@ -11,7 +11,7 @@ import (
 
 type auditCommand struct {
 	Config string        `required:"" placeholder:"FILE" help:"Configuration (YAML)."`
-	Format string        `default:"text" enum:"text,json" help:"text, or json."`
+	JSON   bool          `name:"json" help:"Print JSON, for programs."`
 	FailOn string        `default:"error" enum:"error,warning,note,never" help:"The least severity that makes the exit code 1: error, warning, note or never."`
 	Since  terminal.When `placeholder:"WHEN" help:"Read only what is newer in the logs: 14d, 36h, 2026-11-01 or 2026-11-01T12:00:00Z."`
 	Logs   []string      `arg:"" optional:"" name:"log" help:"Access logs (JSON lines), rotated ones too, plain or gzip: they tell which grants nobody uses."`
@@ -35,7 +35,7 @@ func (c auditCommand) Run(p desk.Program) error {
 		}
 		audit.Unused(used)
 	}
-	if c.Format == "json" {
+	if c.JSON {
 		err = audit.WriteJSON(p.Stdout)
 	} else {
 		err = audit.Write(p.Stdout)

@@ -89,7 +89,7 @@ func TestAuditFails(t *testing.T) {
   - {name: webshop, key_sha256: ["` + shopHash + `"], per_day: 10, allow: ["GET /order"]}
 `})
 	for failOn, want := range map[string]int{"error": 0, "warning": 1, "note": 1, "never": 0} {
-		code, stdout, _ := cli("", "audit", "--config", "frontdesk.yaml", "--fail-on", failOn, "--format", "json")
+		code, stdout, _ := cli("", "audit", "--config", "frontdesk.yaml", "--fail-on", failOn, "--json")
 		require.Equal(t, want, code, failOn)
 		var report struct {
 			Findings                []struct{ Rule, Key string }

@@ -53,7 +53,7 @@ type jobFlags struct {
 	State   string        `enum:",accepted,running,done,failed,called_back,collected,exhausted" default:"" help:"Only jobs in this state: accepted, running, done, failed, called_back, collected, exhausted."`
 	Failing bool          `help:"Only jobs whose receiver did not take the last call: those that will be tried again, and those given up."`
 	Client  string        `placeholder:"NAME" help:"Only jobs of this client (customer)."`
-	Key     string        `complete:"key" placeholder:"NAME" help:"Only jobs of this api_key."`
+	Key     string        `placeholder:"NAME" help:"Only jobs of this api_key."`
 	Host    string        `aliases:"receiver" placeholder:"HOST" help:"Only jobs whose callbacks go to this host (its receiver)."`
 	Error   string        `placeholder:"ERROR" help:"Only jobs whose last call ended like this, in the words of the list: timeout, status, \"status 500\"."`
 	Older   terminal.When `placeholder:"WHEN" help:"Only jobs that are older: 2h, 3d, 2026-11-01 or 2026-11-01T12:00:00Z."`

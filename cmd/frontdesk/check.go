@@ -18,7 +18,7 @@ type checkCommand struct {
 	Config    string `placeholder:"FILE" xor:"of" required:"" help:"Configuration (YAML)."`
 	Schema    bool   `xor:"of" required:"" help:"Print the JSON Schema of configurations instead, for editors."`
 	Elsewhere bool   `help:"Leave out what the configuration names on this machine: another one will serve."`
-	Format    string `default:"text" enum:"text,json,sarif" help:"text, json, or sarif for code hosting sites and editors."`
+	JSON      bool   `name:"json" help:"Print JSON, for programs."`
 }
 
 func (checkCommand) Help() string {
@@ -36,12 +36,9 @@ func (c checkCommand) Run(p desk.Program) error {
 	if err != nil && !ok {
 		problems = strictyaml.Problems{{File: c.Config, Line: 1, Column: 1, Message: err.Error(), Rule: config.RuleFileUnreadable}}
 	}
-	switch c.Format {
-	case "json":
+	if c.JSON {
 		err = terminal.WriteJSON(p.Stdout, checkReportOf(read, problems))
-	case "sarif":
-		err = terminal.WriteJSON(p.Stdout, sarifOf(problems))
-	default:
+	} else {
 		err = c.write(p.Stdout, read, problems)
 	}
 	if err == nil && len(problems) > 0 {

@@ -58,7 +58,7 @@ expect:
 	_, stdout, _ = cli("", "check", "--config", "new.yaml")
 	require.Regexp(t, `^new.yaml is right: no api_keys, in 1 file; no expectations to meet. `, stdout)
 
-	code, stdout, _ = cli("", "check", "--config", "frontdesk.yaml", "--format", "json")
+	code, stdout, _ = cli("", "check", "--config", "frontdesk.yaml", "--json")
 	require.Zero(t, code)
 	var report map[string]any
 	require.NoError(t, json.Unmarshal([]byte(stdout), &report))
@@ -97,37 +97,6 @@ func TestCheckOfWhatIsNotExpected(t *testing.T) {
 	require.Contains(t, lines[1], `[webhook-secret]`)
 	require.Equal(t, `my keys/webshop.yaml:9:5: expect[0]: expected "PUT /vehicle" with webshop to be allowed, and it is refused: no entry of the allowlist of my keys/webshop.yaml:2 covers PUT /vehicle [expect-unmet]`, lines[2])
 	require.Equal(t, `my keys/webshop.yaml:10:5: expect[1]: expected "GET /vehicles" with webshop to be allowed, and it is refused with every api_key: there is no such endpoint, or no GET of it [expect-unmet]`, lines[3])
-}
-
-// TestCheckAsSARIF holds the report to what the standard demands and code hosting
-// sites read.
-func TestCheckAsSARIF(t *testing.T) {
-	writeFiles(t, wrongFiles())
-	code, stdout, _ := cli("", "check", "--config", "frontdesk.yaml", "--format", "sarif")
-	require.Equal(t, 2, code)
-	var log sarifLog
-	decoder := json.NewDecoder(strings.NewReader(stdout))
-	decoder.DisallowUnknownFields()
-	require.NoError(t, decoder.Decode(&log))
-	require.Equal(t, "2.1.0", log.Version)
-	require.Len(t, log.Runs, 1)
-	rules := log.Runs[0].Tool.Driver.Rules
-	require.Len(t, rules, len(config.Rules()))
-	for _, rule := range rules {
-		require.NotEmpty(t, rule.ID)
-		require.NotEmpty(t, rule.Short.Text)
-		require.NotEmpty(t, rule.Help.Text)
-	}
-	require.Len(t, log.Runs[0].Results, 5)
-	for _, result := range log.Runs[0].Results {
-		require.Equal(t, result.RuleID, rules[result.RuleIndex].ID)
-		require.Equal(t, "error", result.Level)
-		require.NotEmpty(t, result.Message.Text)
-		require.Len(t, result.Locations, 1)
-		require.Positive(t, result.Locations[0].Physical.Region.Line)
-		require.Positive(t, result.Locations[0].Physical.Region.Column)
-		require.Contains(t, []string{"frontdesk.yaml", "my%20keys/webshop.yaml"}, result.Locations[0].Physical.Artifact.URI)
-	}
 }
 
 // TestCheckFindsWhatServeFinds: they refuse the same, in the same words.
@@ -182,13 +151,12 @@ func TestCheckTellsAllBeside(t *testing.T) {
 				require.NoError(t, os.WriteFile("frontdesk.yaml", []byte(test.config), 0o600))
 			}
 			var report checkReport
-			var log sarifLog
-			for format, into := range map[string]any{"text": nil, "json": &report, "sarif": &log} {
-				code, out, stderr := cli("", "check", "--config", "frontdesk.yaml", "--format", format)
+			for _, asJSON := range []bool{false, true} {
+				code, out, stderr := cli("", "check", "--config", "frontdesk.yaml", fmt.Sprintf("--json=%t", asJSON))
 				require.Equal(t, 2, code)
 				require.Equal(t, "frontdesk: frontdesk.yaml has "+terminal.SeveralOrNo(len(test.rules), "problem")+"\n", stderr, "%s", out)
-				if into != nil {
-					require.NoError(t, json.Unmarshal([]byte(out), into))
+				if asJSON {
+					require.NoError(t, json.Unmarshal([]byte(out), &report))
 					continue
 				}
 				var rules []string
@@ -199,16 +167,12 @@ func TestCheckTellsAllBeside(t *testing.T) {
 				}
 				require.ElementsMatch(t, test.rules, rules, "%s", out)
 			}
-			var inJSON, inSARIF []string
+			var inJSON []string
 			for _, p := range report.Problems {
 				inJSON = append(inJSON, p.Rule)
 				require.Positive(t, min(p.Line, p.Column), "%+v", p)
 			}
-			for _, r := range log.Runs[0].Results {
-				inSARIF = append(inSARIF, log.Runs[0].Tool.Driver.Rules[r.RuleIndex].ID)
-			}
 			require.ElementsMatch(t, test.rules, inJSON)
-			require.ElementsMatch(t, test.rules, inSARIF)
 			require.False(t, report.OK)
 		})
 	}

@@ -13,11 +13,11 @@ import (
 
 type explainCommand struct {
 	listsFlags
-	Key       string   `required:"" complete:"key" placeholder:"NAME" help:"Name of the api_key that asks."`
+	Key       string   `required:"" placeholder:"NAME" help:"Name of the api_key that asks."`
 	Request   []string `arg:"" help:"A method and a path, as in 'DELETE /order/5?x=1', below the base path or with it; an absolute URL will do."`
 	Body      string   `placeholder:"FILE" help:"What the request sends; - for standard input. Without it the body is not judged."`
 	NoSession bool     `help:"As if the request came without a token."`
-	Format    string   `default:"text" enum:"text,json" help:"text, or json."`
+	JSON      bool     `name:"json" help:"Print JSON, for programs."`
 }
 
 func (explainCommand) Help() string {
@@ -39,7 +39,7 @@ func (c explainCommand) Run(p desk.Program) error {
 	}
 	asked.At, asked.NoToken = time.Now(), c.NoSession
 	explained := lists.Explain(key, asked)
-	if c.Format == "json" {
+	if c.JSON {
 		return terminal.WriteJSON(p.Stdout, explained)
 	}
 	explained.Write(p.Stdout)

@@ -64,7 +64,7 @@ var mayImport = map[string][]string{
 	"gateway/webhook/jobstore":    {"backend", "backend/sqlrecord", "gateway/webhook", "mapping"},
 	"cmd/frontdesk": {
 		"auth", "backend", "backend/reference", "backend/sqlrecord", "cmd/frontdesk/accesslog", "cmd/frontdesk/adopt", "cmd/frontdesk/allowlist", "cmd/frontdesk/archive", "cmd/frontdesk/atomicfile",
-		"cmd/frontdesk/completion", "cmd/frontdesk/desk", "cmd/frontdesk/desk/ledger", "cmd/frontdesk/keys", "cmd/frontdesk/mirror", "cmd/frontdesk/rollback",
+		"cmd/frontdesk/desk", "cmd/frontdesk/desk/ledger", "cmd/frontdesk/keys", "cmd/frontdesk/mirror", "cmd/frontdesk/rollback",
 		"cmd/frontdesk/terminal", "config", "config/strictyaml", "gateway/openapi", "gateway/webhook", "gateway/webhook/jobstore", "mapping",
 	},
 	"cmd/frontdesk/accesslog": {"cmd/frontdesk/terminal", "mapping", "config/strictyaml"},
@@ -73,7 +73,6 @@ var mayImport = map[string][]string{
 		"backend/remote", "backend/sqlrecord", "cmd/frontdesk/atomicfile", "cmd/frontdesk/desk", "cmd/frontdesk/terminal", "config", "config/strictyaml", "mapping",
 		"mapping/sheet",
 	},
-	"cmd/frontdesk/completion":              {"cmd/frontdesk/desk", "config"},
 	"cmd/frontdesk/accesslog/accesslogtest": {},
 	"cmd/frontdesk/allowlist": {
 		"auth", "cmd/frontdesk/accesslog", "cmd/frontdesk/desk", "cmd/frontdesk/terminal", "config", "config/strictyaml", "gateway", "mapping",

@@ -24,7 +24,7 @@ type keyFile struct {
 type keyNewCommand struct {
 	Name    string   `arg:"" help:"What the key is called in the configuration and in logs."`
 	Config  string   `placeholder:"FILE" help:"Configuration (YAML) to add the key to: in a file of its own if the configuration includes a folder, such as keys.d/*.yaml; else the command prints what to write, and where. Without it nothing is written."`
-	Allow   []string `complete:"entry" placeholder:"ENTRY" sep:"none" help:"What the key may do, such as \"GET /order\"; once for each entry. Nothing is allowed without."`
+	Allow   []string `placeholder:"ENTRY" sep:"none" help:"What the key may do, such as \"GET /order\"; once for each entry. Nothing is allowed without."`
 	Expires string   `placeholder:"DATE" help:"The last day of the key, such as 2027-12-31. Without it the key does not end by itself."`
 	DryRun  bool     `help:"Show the change, and change nothing."`
 }
@@ -47,7 +47,7 @@ func (k keyNewCommand) Run(p desk.Program) error {
 }
 
 type keyRotateCommand struct {
-	Name string `arg:"" complete:"key" help:"The key, by its name in the configuration."`
+	Name string `arg:"" help:"The key, by its name in the configuration."`
 	keyFile
 	Overlap string `default:"14d" placeholder:"TIME" help:"How long the api_key that is in use goes on working, in whole days (default: 14d); 0d ends it today, at the end of the day."`
 }
@@ -69,7 +69,7 @@ func (k keyRotateCommand) Run(p desk.Program) error {
 }
 
 type keyRevokeCommand struct {
-	Name string `arg:"" complete:"key" help:"The key, by its name in the configuration."`
+	Name string `arg:"" help:"The key, by its name in the configuration."`
 	keyFile
 	At string `default:"now" placeholder:"WHEN" help:"now (the default), or its last day such as 2027-01-31, or a time such as 2027-01-31T12:00:00Z."`
 }

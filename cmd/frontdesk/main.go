@@ -19,7 +19,6 @@ import (
 
 	"frontdesk/cmd/frontdesk/accesslog"
 	"frontdesk/cmd/frontdesk/adopt"
-	"frontdesk/cmd/frontdesk/completion"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/mirror"
 	"frontdesk/cmd/frontdesk/rollback"
@@ -54,7 +53,6 @@ type commands struct {
 	Conform     adopt.Conform      `cmd:"" help:"Hold a backend to every documented row and rule."`
 	Mirror      mirrorCommand      `cmd:"" help:"Keep a copy of a client's records in an SQLite file, as a client of the interface."`
 	Seed        seedCommand        `cmd:"" help:"Make a folder of sample data without serving, for benchmarks."`
-	Completion  completion.Command `cmd:"" help:"Print a script that completes command lines, for bash, zsh or fish."`
 	Version     versionCommand     `cmd:"" help:"Print the version, and what the program was built from."`
 }
 
@@ -90,10 +88,6 @@ func run(p desk.Program, args []string) int {
 	}
 	if len(args) == 0 {
 		args = []string{"--help"}
-	}
-	if args[0] == completion.Word {
-		completion.Write(p.Stdout, parser.Model.Node, args[1:])
-		return 0
 	}
 	parsed, err := parser.Parse(args)
 	if exit >= 0 { // help was asked for

@@ -82,7 +82,7 @@ func TestMapCheck(t *testing.T) {
 	require.NoFileExists(t, filepath.Join(dir, "keep.db"))
 
 	dir = dealerpak(t, "description: {from: OMS, length: 30", "description: {from: OMSCHR, length: 30")
-	code, out, stderr = cli("", "map", "check", "--sheet", filepath.Join(dir, "sheet.yaml"), "--format", "json")
+	code, out, stderr = cli("", "map", "check", "--sheet", filepath.Join(dir, "sheet.yaml"), "--json")
 	require.Equal(t, 1, code)
 	require.Contains(t, stderr, "frontdesk: the sheet does not fit: ")
 	var report mapcheck.Report
@@ -94,7 +94,7 @@ func TestMapCheck(t *testing.T) {
 	require.Equal(t, 2, code)
 	require.Empty(t, out)
 	require.Contains(t, stderr, "sheet.yaml:3:1: fromat: unknown key, did you mean format? [unknown-key]\n")
-	code, out, _ = cli("", "map", "check", "--sheet", filepath.Join(dir, "sheet.yaml"), "--format", "json")
+	code, out, _ = cli("", "map", "check", "--sheet", filepath.Join(dir, "sheet.yaml"), "--json")
 	require.Equal(t, 2, code)
 	require.Contains(t, out, `"rule": "sheet"`)
 	code, _, stderr = cli("", "map", "check", "--sheet", filepath.Join(dir, "none.yaml"))
@@ -116,7 +116,7 @@ func TestMapCheckUnfinished(t *testing.T) {
 	require.Contains(t, out, "ART has no column OMSCHR")
 	require.Regexp(t, `\ncontact: \d+ row\(s\) of V_RELATIE_ACTIEF\n`, out)
 	require.Contains(t, out, "\nleft out, since it has problems or depends on what has: resources.contact.fields.birth_date,\nresources.turnovergroup.fields.vat_kind\n")
-	code, out, _ = cli("", "map", "check", "--sheet", file, "--format", "json")
+	code, out, _ = cli("", "map", "check", "--sheet", file, "--json")
 	require.Equal(t, 2, code)
 	var report mapcheck.Report
 	require.NoError(t, json.Unmarshal([]byte(out), &report))

@@ -10,7 +10,7 @@ import (
 type openapiCommand struct {
 	Config  string `placeholder:"FILE" xor:"of" required:"" help:"Configuration (YAML)."`
 	Demo    bool   `xor:"of" required:"" help:"Describe the demo."`
-	Key     string `required:"" complete:"key" placeholder:"NAME" help:"Name of the api_key whose interface is described."`
+	Key     string `required:"" placeholder:"NAME" help:"Name of the api_key whose interface is described."`
 	Version string `default:"3.1" enum:"3.1,3.0" help:"Of OpenAPI: 3.1, or 3.0 for what does not read that yet."`
 }
 

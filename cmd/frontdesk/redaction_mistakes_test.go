@@ -48,7 +48,7 @@ func TestRedactionOfMistakes(t *testing.T) {
 		t.Run(strings.ReplaceAll(name, "/", "∕"), func(t *testing.T) {
 			require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 			for _, args := range [][]string{
-				{"check"}, {"check", "--format", "json"}, {"audit"}, {"key", "list"}, {"key", "new", "webshop"}, {"explain", "--key", "none", "GET /order"},
+				{"check"}, {"check", "--json"}, {"audit"}, {"key", "list"}, {"key", "new", "webshop"}, {"explain", "--key", "none", "GET /order"},
 				{"user", "list"}, {"user", "block", "jan"}, {"callbacks", "list"}, {"migrate"}, {"backup", "--client", "x", "--out", filepath.Join(folder, "x.zip")}, {"serve"},
 			} {
 				code, stdout, stderr := cli("secret-password\n", append(args, "--config", file)...)

@@ -310,12 +310,10 @@ func commandOutputs(t *testing.T, k *rig.Kept) map[string]string {
 	}
 	log := filepath.Join(t.TempDir(), "frontdesk.log")
 	require.NoError(t, os.WriteFile(log, []byte(k.Log.String()), 0o600))
-	for _, format := range []string{"text", "json", "sarif"} {
-		say("check", "--config", k.File, "--format", format)
-	}
-	for _, format := range []string{"text", "json"} {
-		say("audit", "--config", k.File, "--format", format, log)
-		say("explain", "--config", k.File, "--key", "full", "--format", format, "DELETE /order/5?x=1")
+	for _, format := range []string{"--json=false", "--json"} {
+		say("check", "--config", k.File, format)
+		say("audit", "--config", k.File, format, log)
+		say("explain", "--config", k.File, "--key", "full", format, "DELETE /order/5?x=1")
 	}
 	say("whatif", "--config", k.File, log)
 	say("allow", "learn", "--config", k.File, "--key", "full", log)
@@ -338,7 +336,7 @@ func commandOutputs(t *testing.T, k *rig.Kept) map[string]string {
 	} {
 		broken := filepath.Join(t.TempDir(), "broken.yaml")
 		require.NoError(t, os.WriteFile(broken, []byte(strings.Replace(string(data), change[0], change[1], 1)), 0o600))
-		_, stdout, stderr := cli("", "check", "--config", broken, "--format", "text")
+		_, stdout, stderr := cli("", "check", "--config", broken)
 		outputs["check of "+name] = stdout + stderr
 		_, stdout, stderr = cli("", "serve", "--config", broken)
 		outputs["serve with "+name] = stdout + stderr

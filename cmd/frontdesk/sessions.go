@@ -105,8 +105,8 @@ func (s *socket) list(ctx context.Context, filter desk.SessionFilter, most int) 
 
 type sessionsListCommand struct {
 	sessionFlags
-	Limit  int    `default:"50" help:"How many at most."`
-	Format string `default:"text" enum:"text,json" help:"text, or json."`
+	Limit int  `default:"50" help:"How many at most."`
+	JSON  bool `name:"json" help:"Print JSON, for programs."`
 }
 
 // Run prints a line per session.
@@ -119,7 +119,7 @@ func (l sessionsListCommand) Run(p desk.Program) error {
 	switch {
 	case err != nil:
 		return err
-	case l.Format == "json":
+	case l.JSON:
 		return terminal.WriteJSON(p.Stdout, found)
 	case found.Count == 0:
 		_, err := fmt.Fprintln(p.Stderr, "No session is as asked for.")

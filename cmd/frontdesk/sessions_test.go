@@ -44,7 +44,7 @@ func TestSessions(t *testing.T) {
 	}
 	status := func(who string) int { t.Helper(); return d.Call("GET", "/order/1", tokens[who], "").Status }
 	status("demo")
-	out, _ := sessionsOf(t, d, 0, "list", "--format", "json")
+	out, _ := sessionsOf(t, d, 0, "list", "--json")
 	for _, token := range tokens {
 		require.NotContains(t, out, token)
 	}

@@ -11,8 +11,8 @@ import (
 type whatifCommand struct {
 	Config string          `required:"" placeholder:"NEW" help:"The new configuration (YAML)."`
 	At     terminal.Moment `placeholder:"WHEN" help:"Judge as of then: 2026-12-31, or a time as RFC 3339 has it. Now, where it is left out."`
-	Key    string          `complete:"key" placeholder:"NAME" help:"Only this api_key's requests."`
-	Format string          `default:"text" enum:"text,json" help:"text, or json."`
+	Key    string          `placeholder:"NAME" help:"Only this api_key's requests."`
+	JSON   bool            `name:"json" help:"Print JSON, for programs."`
 	logFlags
 }
 
@@ -39,7 +39,7 @@ func (c whatifCommand) Run(p desk.Program) error {
 	}
 	w := lists.WhatIf(used, at)
 	w.Config = c.Config
-	if c.Format == "json" {
+	if c.JSON {
 		err = terminal.WriteJSON(p.Stdout, w)
 	} else {
 		err = w.Write(p.Stdout)

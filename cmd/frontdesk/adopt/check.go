@@ -31,7 +31,7 @@ type checkCommand struct {
 	Username string `placeholder:"NAME" help:"A user who logs in, and whose client's records are asked for. The password is that of the environment's FRONTDESK_PASSWORD, or is asked for on a terminal; without one the user is only looked for."`
 	Other    string `placeholder:"ID[:NAME]" help:"Another client, to see that an HTTP service shows it nothing of the first one's."`
 	Write    bool   `help:"Write too, in the client that --client names: records back as they were read, and one of each resource that is made, changed and deleted."`
-	Format   string `enum:"text,json" default:"text" help:"text or json."`
+	JSON     bool   `name:"json" help:"Print JSON, for programs."`
 	HTML     string `name:"html" placeholder:"FILE" help:"Write the sheet with what was found as a page to look at, too. A file that is there stays."`
 }
 
@@ -89,7 +89,7 @@ func (c checkCommand) part(p desk.Program, problems strictyaml.Problems) error {
 	case report != nil:
 		report.Lacks(problems, without)
 		return errors.Join(c.print(p, s, model, report), wrong)
-	case c.Format == "json":
+	case c.JSON:
 		return errors.Join(mapcheck.Unreadable(problems).WriteJSON(p.Stdout), wrong)
 	case err != nil:
 		return fmt.Errorf("%w\nthe rest of it could not be compared: %w", problems, err)
@@ -137,7 +137,7 @@ func (c checkCommand) print(p desk.Program, s *sheet.Sheet, model *mapping.Model
 			return err
 		}
 	}
-	if c.Format == "json" {
+	if c.JSON {
 		return report.WriteJSON(p.Stdout)
 	}
 	return report.WriteText(p.Stdout)

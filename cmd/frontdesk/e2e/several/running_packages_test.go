@@ -72,9 +72,6 @@ func TestDebianPackage(t *testing.T) {
 	doc := filepath.Join(root, "usr/share/doc/frontdesk")
 	assert.Contains(t, rig.Read(t, filepath.Join(doc, "copyright")), "modernc.org/sqlite v")
 	assert.Contains(t, rig.Read(t, filepath.Join(root, "usr/share/man/man1/frontdesk.1")), ".SS frontdesk key new\n")
-	for _, script := range []string{"bash-completion/completions/frontdesk", "zsh/vendor-completions/_frontdesk", "fish/vendor_completions.d/frontdesk.fish"} {
-		assert.Contains(t, rig.Read(t, filepath.Join(root, "usr/share", script)), " __complete ")
-	}
 	for _, page := range []string{"CHANGELOG.md", "docs/kits/go/main.go", "deploy/grafana/frontdesk.json", "deploy/kubernetes/README.md"} {
 		assert.FileExists(t, filepath.Join(doc, page))
 	}
