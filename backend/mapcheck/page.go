@@ -152,7 +152,6 @@ func (p *pager) resource(r *sheet.Resource) mappage.Resource {
 		for _, name := range f.From {
 			pair.Columns = append(pair.Columns, p.column(r, name))
 		}
-		_, pair.How = r.Words(f)
 		own := at + ".fields." + f.Name
 		pair.Notes = p.notes(own, func(path string) bool { return under(path, own) })
 		out.Pairs = append(out.Pairs, pair)

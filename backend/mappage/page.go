@@ -59,7 +59,6 @@ type Resource struct {
 type Pair struct {
 	Columns []Column
 	Field   Field
-	How     string // conversions
 	Why     string // what speaks for it
 	Notes   []Note
 }

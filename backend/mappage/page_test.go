@@ -22,7 +22,7 @@ func TestPageIsSelfContained(t *testing.T) {
 			Title: evil, About: evil, Facts: []mappage.Fact{{Number: 1, Of: evil, Kind: mappage.Kind(evil)}}, Notes: notes, Missing: []string{evil}, Unused: []mappage.Unused{{Name: evil, Columns: []string{evil}}},
 			Resources: []mappage.Resource{{
 				Name: evil, Place: evil, Why: evil, Notes: notes, Columns: []mappage.Column{column}, Fields: []mappage.Field{{Name: evil, Type: evil, Required: true}},
-				Pairs: []mappage.Pair{{Columns: []mappage.Column{column}, Field: mappage.Field{Name: evil, Type: evil}, How: evil, Why: evil, Notes: notes}},
+				Pairs: []mappage.Pair{{Columns: []mappage.Column{column}, Field: mappage.Field{Name: evil, Type: evil}, Why: evil, Notes: notes}},
 			}},
 		}
 		var b strings.Builder

@@ -11,45 +11,7 @@ import (
 
 	"frontdesk/backend"
 	"frontdesk/backend/remote/remotetest"
-	"frontdesk/mapping"
-	"frontdesk/mapping/sheet"
 )
-
-func TestExplain(t *testing.T) {
-	g := newGarage(t, remotetest.Options{})
-	explain := func(sh *sheet.Sheet, resource string, op mapping.Scope) []string {
-		x, err := Explainer(Options{Sheet: sh})
-		require.NoError(t, err)
-		lines, err := x.Explain(sh.Model.Resource(resource), op)
-		require.NoError(t, err)
-		return lines
-	}
-	require.Equal(t, []string{
-		"PATCH " + g.store.Sheet.Source.HTTP.URL + "/v3/turnover-groups/{key}",
-		`If-Match: "v{version}"`,
-		"Content-Type: application/json",
-		"X-Tenant: {client.name}",
-		"Authorization: Bearer {token}",
-		`{"code":"{code}","label":"{description}","vatRate":"{vat_kind}","ledger":{"domestic":"{ledger_account}","eu":"{ledger_account_eu}","export":"{ledger_account_export}"},"blocked":"{is_blocked}","archived":"{is_archived}"}`,
-		"the record is at the answer itself",
-	}, explain(g.store.Sheet, "turnovergroup", mapping.OpUpdate))
-	lines := strings.Join(explain(g.store.Sheet, "orderline", mapping.OpGet), "\n")
-	require.Contains(t, lines, "/v3/orders/{key.1}/lines/{key.2}")
-	require.Contains(t, lines, "article_id ← article.id")
-	_, err := g.store.Explain(g.model.Resource("country"), mapping.OpDelete)
-	require.ErrorContains(t, err, "there is no delete of country")
-	a := newAutolijn(t, remotetest.Options{})
-	for _, r := range a.model.Resources {
-		for _, op := range []mapping.Scope{mapping.OpGet, mapping.OpList, mapping.OpCreate, mapping.OpUpdate, mapping.OpDelete} {
-			if !a.store.Supports(r, op) {
-				continue
-			}
-			lines := strings.Join(explain(a.store.Sheet, r.Name, op), "\n")
-			require.NotContains(t, lines, "geheim")
-			require.NotContains(t, lines, "cannot be shown")
-		}
-	}
-}
 
 func TestProbe(t *testing.T) {
 	g := newGarage(t, remotetest.Options{})
@@ -81,9 +43,4 @@ func TestProbeOfAdapter(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 1, probed.Records)
 	require.Empty(t, probed.Findings)
-	x, err := Explainer(Options{Sheet: s.Sheet})
-	require.NoError(t, err)
-	lines, err := x.Explain(c.Model().Resource("contact"), mapping.OpGet)
-	require.NoError(t, err)
-	require.Contains(t, lines[0], "/v1/records/contact/{id}")
 }

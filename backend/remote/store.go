@@ -121,7 +121,6 @@ type speaker interface {
 	findUser(ctx context.Context, username string) (auth.User, error)
 	// Capabilities tells what the service is.
 	Capabilities() backend.Capabilities
-	explain(r *mapping.Resource, op mapping.Scope) []string
 	// Probe reads a page of a resource, at most q.Limit records. The error is that of the call
 	// itself.
 	Probe(ctx context.Context, r *mapping.Resource, q backend.Query) (Probed, error)

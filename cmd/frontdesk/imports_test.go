@@ -42,8 +42,7 @@ var mayImport = map[string][]string{
 	"backend/legacy/legacytest":   {"backend/sqlrecord/sqltest"},
 	"backend/legacy/foreigntest":  {"backend/drivertest", "backend/legacy/legacytest", "backend/sqlrecord/sqltest", "mapping"},
 	"backend/mapcheck":            {"auth", "backend", "backend/follow", "backend/legacy", "backend/mappage", "backend/remote", "config/strictyaml", "mapping", "mapping/sheet"},
-	"backend/mapdraft":            {"backend", "backend/legacy", "backend/mappage", "config/strictyaml", "mapping", "mapping/sheet"},
-	"backend/mapfixture":          {"config/strictyaml"},
+	"backend/mapdraft":            {"backend", "backend/legacy", "config/strictyaml", "mapping", "mapping/sheet"},
 	"backend/mappage":             {},
 	"backend/reference":           {"backend", "backend/backupzip", "backend/sqlrecord", "auth", "config/strictyaml", "mapping"},
 	"backend/reference/data":      {},
@@ -69,7 +68,7 @@ var mayImport = map[string][]string{
 	},
 	"cmd/frontdesk/accesslog": {"cmd/frontdesk/terminal", "mapping", "config/strictyaml"},
 	"cmd/frontdesk/adopt": {
-		"auth", "backend", "backend/backendtest", "backend/idstore", "backend/legacy", "backend/mapcheck", "backend/mapdraft", "backend/mapfixture", "backend/mappage",
+		"auth", "backend", "backend/backendtest", "backend/idstore", "backend/legacy", "backend/mapcheck", "backend/mapdraft", "backend/mappage",
 		"backend/remote", "backend/sqlrecord", "cmd/frontdesk/atomicfile", "cmd/frontdesk/desk", "cmd/frontdesk/terminal", "config", "config/strictyaml", "mapping",
 		"mapping/sheet",
 	},

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"encoding/xml"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -18,7 +17,6 @@ import (
 	"frontdesk/backend/legacy/legacytest"
 	"frontdesk/backend/mapcheck"
 	"frontdesk/backend/remote/remotetest"
-	"frontdesk/cmd/frontdesk/terminal"
 )
 
 // dealerpak is the folder of a SQLite database with DEALERPAK, its sheet, with
@@ -198,143 +196,6 @@ func TestMapCheckService(t *testing.T) {
 	code, _, stderr = cli("", "map", "check", "--sheet", wrong, "--client", "x")
 	require.Equal(t, 2, code)
 	require.Contains(t, stderr, "--client x: expected a number")
-}
-
-// TestMapExplain shows operations without a database or a service.
-func TestMapExplain(t *testing.T) {
-	t.Setenv("DEALERPAK_DSN", "") // so that it is put back
-	require.NoError(t, os.Unsetenv("DEALERPAK_DSN"))
-	files, err := legacytest.Files()
-	require.NoError(t, err)
-	for _, engine := range []string{"mariadb", "postgres", "sqlite"} {
-		sheet := filepath.Join(files, engine+".yaml")
-		for _, r := range []string{"contact", "order", "orderline", "vehicle", "document", "country"} {
-			code, out, stderr := cli("", "map", "explain", r, "--sheet", sheet)
-			require.Zero(t, code, stderr)
-			require.Contains(t, out, "get of "+r+":\n  SELECT ")
-			for line := range strings.Lines(out) {
-				require.LessOrEqual(t, len([]rune(line)), terminal.Width+1, line)
-			}
-		}
-		code, out, stderr := cli("", "map", "explain", "order", "--operation", "create", "--sheet", sheet)
-		require.Zero(t, code, stderr)
-		require.NotContains(t, out, "delete of")
-		require.Contains(t, out, "order_status")
-		require.Regexp(t, `\nprice +PRIJS +integer; divided by 100; required\n`, firstOf(cli("", "map", "explain", "orderline", "--sheet", sheet)))
-		code, _, stderr = cli("", "map", "explain", "country", "--operation", "delete", "--sheet", sheet)
-		require.Equal(t, 2, code)
-		require.Equal(t, "frontdesk: the sheet has no delete of country\n", stderr)
-	}
-	code, out, stderr := cli("", "map", "explain", "orderline", "--operation", "get", "--sheet", "../../backend/remote/testdata/garagecloud.yaml")
-	require.Zero(t, code, stderr)
-	require.Contains(t, out, "  GET http://garage-url/v3/orders/{key.1}/lines/{key.2}\n")
-}
-
-func firstOf(_ int, out, _ string) string { return out }
-
-// TestMapTest records the answers of a gateway in front of DEALERPAK, finds them
-// again, and shows one that differs.
-func TestMapTest(t *testing.T) {
-	dir := dealerpak(t)
-	t.Setenv("PIET", "Sleutelbos-1998")
-	fixture := filepath.Join(dir, "contacts.yaml")
-	shared := filepath.Join(dir, "shared.yaml")
-	require.NoError(t, os.Symlink(shared, fixture))
-	require.NoError(t, os.WriteFile(shared, []byte(`# What clients of branch 1 read.
-login: {username: piet.dekker, password: "${PIET}"}
-cases:
-  - name: a contact by its number
-    request: {path: /contact/1001}
-    answer: {status: 200}
-  - name: an employee is made
-    request: {method: POST, path: /employee, body: '{"number": "FX", "username": "f.ixture", "last_name": "Fixture"}'}
-    answer: {status: 200}
-    keep: {employee: data.id}
-  - name: and found
-    request: {path: "/employee/{employee}"}
-  - name: no contact
-    request: {path: /contact/999999}
-    answer: {status: 404}
-`), 0o600))
-	require.NoError(t, os.Chmod(shared, 0o644))
-	config := filepath.Join(dir, "frontdesk.yaml")
-	code, out, stderr := cli("", "map", "test", "--config", config, fixture, "--record")
-	text, err := os.ReadFile(shared)
-	require.NoError(t, err)
-	require.Zero(t, code, "%s%s%s", out, stderr, text)
-	info, err := os.Lstat(shared)
-	require.NoError(t, err)
-	require.Equal(t, "-rw-r--r--", info.Mode().String(), "as it was")
-	require.Contains(t, out, "  saved  a contact by its number\n")
-	require.Contains(t, string(text), "# What clients of branch 1 read.\n")
-	require.Contains(t, string(text), `password: "${PIET}"`)
-	require.NotContains(t, string(text), "Sleutelbos")
-	require.Contains(t, string(text), "\"name\": \"Veluwe Automaterialen B.V.\",\n")
-	require.Contains(t, string(text), "\"id\": \"<id>\",\n")
-
-	// The employee is there by now, so that making it again is refused.
-	code, out, stderr = cli("", "map", "test", "--config", config, fixture)
-	require.Equal(t, 1, code, "%s%s", out, stderr)
-	require.Contains(t, out, "  ok     a contact by its number\n")
-	require.Contains(t, out, "  FAILED an employee is made\n         - status: 201\n         + status: 409\n")
-
-	wrong := strings.Replace(string(text), "Veluwe Automaterialen B.V.", "Veluwe", 1)
-	wrong = wrong[:strings.Index(wrong, `  - name: "an employee is made"`)]
-	require.NoError(t, os.WriteFile(fixture, []byte(wrong), 0o600))
-	junit := filepath.Join(dir, "junit.xml")
-	code, out, stderr = cli("", "map", "test", "--config", config, fixture, "--junit", junit)
-	require.Equal(t, 1, code, "%s%s", out, stderr)
-	require.Contains(t, out, "         - data.name: \"Veluwe\"\n         + data.name: \"Veluwe Automaterialen B.V.\"\n0 passed, 1 failed\n")
-	data, err := os.ReadFile(junit)
-	require.NoError(t, err)
-	var read struct {
-		Tests    int `xml:"tests,attr"`
-		Failures int `xml:"failures,attr"`
-	}
-	require.NoError(t, xml.Unmarshal(data, &read))
-	require.Equal(t, []int{1, 1}, []int{read.Tests, read.Failures})
-
-	require.NoError(t, os.WriteFile(fixture, []byte("cases:\n  - nam: x\n    request: {method: GTE, path: contact}\n"), 0o600))
-	code, out, stderr = cli("", "map", "test", "--config", config, fixture)
-	require.Equal(t, 2, code)
-	require.Empty(t, out)
-	require.Contains(t, stderr, "contacts.yaml:2:5: cases[0].nam: unknown key, did you mean name? [unknown-key]\n")
-	require.Contains(t, stderr, `cases[0].request.method: found "GTE", expected one of GET, POST, PUT, PATCH, DELETE, HEAD, did you mean GET?`)
-	require.Contains(t, stderr, `cases[0].request.path: found "contact", expected a path such as /contact/17`)
-}
-
-// TestMapDraftServes puts a gateway in front of a draft as it was drafted: every
-// resource is read, and records are made by a procedure and by an INSERT.
-func TestMapDraftServes(t *testing.T) {
-	dir := t.TempDir()
-	t.Setenv("DATABASE_DSN", legacytest.Postgres(t))
-	t.Setenv("PIET", "Sleutelbos-1998")
-	config, fixture := filepath.Join(dir, "frontdesk.yaml"), filepath.Join(dir, "all.yaml")
-	require.NoError(t, os.WriteFile(config, []byte("backend: {driver: legacy, sheet: "+filepath.Join(dir, "draft.yaml")+"}\nmail: {folder: "+dir+"}\n"), 0o600))
-	code, _, stderr := cli("", "map", "init", "--engine", "postgres", "--out", filepath.Join(dir, "draft.yaml"))
-	require.Zero(t, code, stderr)
-	text := "login: {username: piet.dekker, password: \"${PIET}\"}\ncases:\n"
-	for _, path := range []string{
-		"contact", "vehicle", "order", "article", "employee", "country", "turnovergroup", "contactaddress?contact_id=1001",
-		"contactcommunication?contact_id=1001", "orderline?order_id=1", "vehicleroleline?vehicle_id=1", "document?resource=order&resource_id=1",
-	} {
-		text += "  - {name: '" + path + "', request: {path: '/" + path + "'}, answer: {status: 200}}\n"
-	}
-	text += `  - name: a contact
-    request: {method: POST, path: /contact, body: '{"kind": "person", "name": "Proef", "birth_date": "1970-01-02"}'}
-    answer: {status: 201, body: '{"data": {"id": "<id>", "number": "<any>", "kind": "person", "name": "Proef", "first_name": null, "infix": null, "initials": null, "company_number": null, "vat_number": null, "language": "nl", "birth_date": "1970-01-01T23:00:00.000Z", "payment_days": 14, "is_customer": 1, "is_supplier": 0, "note": null, "is_system": 0, "is_blocked": 0, "is_archived": 0, "created_at": "<timestamp>", "modified_at": "<timestamp>"}}'}
-    keep: {contact: data.id}
-  - name: its order
-    request: {method: POST, path: /order, body: '{"contact_id": {contact}, "kind": "workshop", "order_status": "open", "order_date": "2026-07-01T10:00:00.000Z"}'}
-    answer: {status: 201}
-  - name: the contact goes
-    request: {method: DELETE, path: "/contact/{contact}"}
-    answer: {status: 406}
-`
-	require.NoError(t, os.WriteFile(fixture, []byte(text), 0o600))
-	code, out, stderr := cli("", "map", "test", "--config", config, fixture)
-	require.Zero(t, code, "%s%s", out, stderr)
-	require.Contains(t, out, "15 passed, 0 failed\n")
 }
 
 // TestDaysOfAnotherZone: days of another zone than clients' are refused before anything

@@ -50,18 +50,6 @@ func (f fixed) of(client auth.Client, now time.Time) (Assignment, error) {
 	return Assignment{Place: f.place, Value: textRaw(text.String())}, nil
 }
 
-// shown is the text as the sheet has it.
-func (f fixed) shown() string {
-	var b strings.Builder
-	for _, p := range f.parts {
-		b.WriteString(p.literal)
-		if p.name != "" {
-			b.WriteString("{" + p.name + "}")
-		}
-	}
-	return b.String()
-}
-
 // NeedsIDs adds the IDs that Encode and Filter will ask Keys for: those in rec of records with
 // kept keys.
 func (r *Resource) NeedsIDs(rec mapping.Record, add func(IDRef)) {

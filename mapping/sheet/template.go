@@ -108,8 +108,6 @@ type Values struct {
 	// Rows returns the elements of an array that has a template of its own; nil where
 	// no body has any.
 	Rows func(array string) (rows [][]Assignment, given bool)
-	// Shown tells that the values are names for people to read, not to be judged.
-	Shown bool
 }
 
 // Call is a request of an HTTP service, all escaped. Target is appended to the address of the
@@ -213,7 +211,7 @@ func (f *filling) end() error {
 // value returns what is written for a placeholder.
 func (f *filling) value(p part) Raw {
 	raw := f.get(p.name)
-	if f.Shown || raw.Kind == RawAbsent {
+	if raw.Kind == RawAbsent {
 		return raw
 	}
 	fail := func(why string) Raw {

@@ -6,8 +6,6 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"strings"
-	"unicode"
 
 	"frontdesk/config/strictyaml"
 	"frontdesk/mapping"
@@ -76,28 +74,6 @@ func (r *Resource) Constants() []string {
 	var all []string
 	for _, c := range r.constants {
 		all = append(all, c.place)
-	}
-	return all
-}
-
-// Beside are the constants that go out with a reference, in the object that it is in.
-func (f *Field) Beside() []Assignment { return f.beside }
-
-// ShownConstants are what every create writes beside the fields, with words for values that
-// are known only then.
-func (r *Resource) ShownConstants() (all []Assignment) {
-	if r.Client != "" {
-		all = append(all, Assignment{Place: r.Client, Value: textRaw("{client.id}")})
-	}
-	for _, c := range r.constants {
-		one := Assignment{Place: c.place, Value: c.value}
-		switch {
-		case c.now != nil:
-			one.Value = textRaw("{now}")
-		case c.parts != nil:
-			one.Value = textRaw(c.shown())
-		}
-		all = append(all, one)
 	}
 	return all
 }
@@ -188,152 +164,6 @@ func Outline(path string) (*strictyaml.Document, error) {
 	return doc, nil
 }
 
-// Words says for people where a field comes from, and how it is converted.
-func (r *Resource) Words(f *Field) (place, conversion string) {
-	c := &f.codec
-	switch f.source {
-	case fromNothing:
-		return "", "always null"
-	case fromConstant:
-		return "", "always " + wordOf(f.constant)
-	case fromKey:
-		place = strings.Join(r.Key.Places, ", ")
-		if r.Key.Kept {
-			return place, "an ID is given out for the key, and kept"
-		}
-		if r.Key.width > 0 {
-			return place, fmt.Sprintf("the ID itself, filled up with zeros to %d", r.Key.width)
-		}
-		return place, "the ID itself"
-	case fromElements:
-		if f.Children == "" {
-			return "", "records of " + f.ArrayOf
-		}
-		return f.Children, "elements within the record"
-	case fromReference:
-		return strings.Join(f.From, ", "), "the kept ID of the " + f.Reference + " with that key"
-	case fromReferred:
-		return strings.Join(f.From, ", "), "the ID of the record of the resource that " + f.ReferenceBy + " names"
-	case fromList:
-		return f.From[0], "1 where the list has " + strictyaml.Quote(f.has.String()) + ", else 0"
-	case fromCEL:
-		if len(f.Write) > 0 {
-			return strings.Join(f.Write, ", "), "computed (cel), and written by set"
-		}
-		return "", "computed (cel)"
-	}
-	place = strings.Join(f.From, ", ")
-	if len(f.Write) > 0 && !slices.Equal(f.Write, f.From) {
-		place += ", written to " + strings.Join(f.Write, ", ")
-	}
-	words := c.said()
-	if f.Reference != "" {
-		words[0] += ", the ID of a record of " + f.Reference
-	}
-	if len(f.Write) == 0 {
-		words = append(words, "read only")
-	}
-	switch f.stamp {
-	case stampCreate:
-		words = append(words, "set to the present time on create")
-	case stampChange:
-		words = append(words, "set to the present time on every change")
-	}
-	if f.onCreate.IsSet() {
-		words = append(words, wordOf(f.onCreate)+" where none is given on create")
-	}
-	return place, strings.Join(words, "; ")
-}
-
-// said tells in words which conversions a value goes through.
-func (c *codec) said() []string {
-	words := []string{c.systemName()}
-	add := func(when bool, text string) {
-		if when {
-			words = append(words, text)
-		}
-	}
-	if c.codes != nil {
-		words = append(words, c.codes.said())
-	}
-	switch {
-	case c.epoch == 1000:
-		add(true, "seconds since 1970")
-	case c.epoch == 1:
-		add(true, "milliseconds since 1970")
-	case c.format != nil:
-		add(true, "as "+c.format.said())
-	}
-	add(c.clock != nil, "with the time of day of the second")
-	add(c.isWall(), "in "+c.loc.String())
-	add(c.field.Type == mapping.Timestamp && c.isoText && c.format == nil && !c.isWall(), "in "+c.loc.String()+" where it names no zone")
-	if c.decimals > 0 {
-		add(true, fmt.Sprintf("divided by 1%s", strings.Repeat("0", c.decimals)))
-	}
-	add(c.comma, "decimal comma")
-	if len(c.zero) > 0 {
-		zeros := slices.Clone(c.zero)
-		if i := slices.Index(zeros, ""); i >= 0 {
-			zeros[i] = "an empty text"
-		}
-		add(true, strings.Join(zeros, " and ")+[]string{" is null", " are null"}[min(len(zeros)-1, 1)])
-	}
-	add(c.trimLeft, "blanks around taken off")
-	add(c.trimRight && !c.trimLeft, "blanks behind taken off")
-	add(c.emptyNull, "empty is null")
-	if c.nullAs.Kind != RawAbsent {
-		add(true, "null written as "+strictyaml.Quote(c.nullAs.String()))
-	}
-	add(c.padRight, fmt.Sprintf("filled up with blanks to %d", c.width))
-	add(c.padZero, fmt.Sprintf("filled up with zeros to %d", c.width))
-	add(c.upper, "written in capitals")
-	add(c.lower, "written in small letters")
-	add(c.dashless, "kept without dashes")
-	if c.charset != nil {
-		add(true, "only letters of "+c.charset.said())
-	}
-	return words
-}
-
-func (cs *codes) said() string {
-	var all []string
-	for _, code := range slices.Sorted(maps.Keys(cs.read)) {
-		all = append(all, strictyaml.Quote(code)+" is "+wordOf(cs.read[code]))
-	}
-	switch cs.unknown {
-	case "null":
-		all = append(all, "any other is null")
-	case "value":
-		all = append(all, "any other is "+wordOf(cs.value))
-	case "keep":
-		all = append(all, "any other is kept")
-	}
-	return strings.Join(all, ", ")
-}
-
-func (c *charset) said() string {
-	if c.table == nil {
-		return "ASCII"
-	}
-	return c.table.String()
-}
-
-// said is the format as sheets write it.
-func (l *layout) said() string {
-	var b strings.Builder
-	for _, p := range l.parts {
-		switch {
-		case p.unit != 0:
-			b.WriteString(strings.Repeat(string(p.unit), p.width))
-		case p.literal != "T" && strings.ContainsFunc(p.literal, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }):
-			b.WriteString("'" + p.literal + "'")
-		default:
-			b.WriteString(p.literal)
-		}
-	}
-	return b.String()
-}
-
 // quotesZone tells whether a quoted Z follows a time of day directly.
 func (l *layout) quotesZone() bool {
 	if l == nil {
@@ -345,13 +175,6 @@ func (l *layout) quotesZone() bool {
 		}
 	}
 	return false
-}
-
-func wordOf(v mapping.Value) string {
-	if !v.IsSet() {
-		return "null"
-	}
-	return v.String()
 }
 
 // WritesNull tells whether a null of the field is written as something else.

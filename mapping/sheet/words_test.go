@@ -3,7 +3,6 @@ package sheet
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -55,33 +54,6 @@ func wordsOf(t *testing.T) *Sheet {
 	s, err := Parse("sheet.yaml", []byte(wordsSheet), model, Options{})
 	require.NoError(t, err)
 	return s
-}
-
-func TestWords(t *testing.T) {
-	s := wordsOf(t)
-	for name, want := range map[string][2]string{
-		"contact.id":           {"BEDRNR, RELNR, VOLG", "an ID is given out for the key, and kept"},
-		"contact.kind":         {"SRT", `text; "B" is company, "P" is person, any other is null`},
-		"contact.name":         {"NAAM", "text; blanks behind taken off; only letters of ISO 8859-1"},
-		"contact.birth_date":   {"GEBDAT", "text; as yyyyMMdd; in Europe/Amsterdam; 00000000 and 19560000 are null"},
-		"contact.payment_days": {"BETTRM", `integer; null written as "14"`},
-		"contact.note":         {"NOTA", "text; an empty text and - are null"},
-		"contact.infix":        {"TUSV", "text; an empty text is null"},
-		"contact.is_blocked":   {"", "always 0"},
-		"contact.is_archived":  {"sql.is_archived", "integer; read only"},
-		"contact.created_at":   {"AANDAT, AANTIJD", "text; as yyyyMMdd; with the time of day of the second; in America/New_York; set to the present time on create"},
-		"contact.modified_at":  {"WIJZ", "datetime; in UTC"},
-		"article.modified_at":  {"STAND", "timestamp"},
-		"article.created_at":   {"AAN", "text; as dd.MM.yyyy HH'h'mmX"},
-		"article.id":           {"ARTID", "the ID itself"},
-		"article.price":        {"VKPR", "integer; divided by 100"},
-		"article.supplier_id":  {"BEDRNR, LEVNR, LVOLG", "the kept ID of the contact with that key"},
-	} {
-		resource, field, _ := strings.Cut(name, ".")
-		r := s.Resource(resource)
-		place, conversion := r.Words(&r.Fields[r.Field(field).Index])
-		require.Equal(t, want, [2]string{place, conversion}, name)
-	}
 }
 
 func TestTraits(t *testing.T) {

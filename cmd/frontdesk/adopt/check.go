@@ -16,6 +16,7 @@ import (
 	"frontdesk/backend"
 	"frontdesk/backend/legacy"
 	"frontdesk/backend/mapcheck"
+	"frontdesk/backend/mappage"
 	"frontdesk/backend/remote"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/terminal"
@@ -202,4 +203,14 @@ func openDatabase(ctx context.Context, s *sheet.Sheet) (backend.Driver, error) {
 		return nil, errors.Join(err, release())
 	}
 	return database{store, release}, nil
+}
+
+// writePage writes a page to look at, for whoever made it alone.
+func writePage(file string, page mappage.Page) (err error) {
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	return page.Write(f)
 }

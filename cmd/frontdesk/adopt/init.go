@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"frontdesk/backend/mapdraft"
-	"frontdesk/backend/mappage"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/terminal"
 	"frontdesk/config"
@@ -28,15 +27,12 @@ type initCommand struct {
 	Variable string   `name:"dsn-variable" placeholder:"NAME" help:"Variable of the environment that the draft takes the DSN, or the service's address, from (default: DATABASE_DSN, SERVICE_URL)."`
 	ModelDir string   `name:"model-dir" placeholder:"DIR" help:"Folder of resource files over the built-in ones."`
 	Out      string   `placeholder:"FILE" help:"Where to write the draft; standard output where it is left out. A file that is there stays."`
-	HTML     string   `name:"html" placeholder:"FILE" help:"Write what maps to what as a page to look at. A file that is there stays."`
 }
 
 // Run drafts a sheet. The system is only read.
 func (c initCommand) Run(p desk.Program) error {
-	for flag, file := range map[string]string{"out": c.Out, "html": c.HTML} {
-		if _, err := os.Stat(file); file != "" && !errors.Is(err, os.ErrNotExist) {
-			return desk.Misused("--%s %s: expected a file that is not there yet", flag, file)
-		}
+	if _, err := os.Stat(c.Out); c.Out != "" && !errors.Is(err, os.ErrNotExist) {
+		return desk.Misused("--out %s: expected a file that is not there yet", c.Out)
 	}
 	model, err := mapping.LoadModel(c.ModelDir)
 	if err != nil {
@@ -56,11 +52,6 @@ func (c initCommand) Run(p desk.Program) error {
 		}
 	} else if err := os.WriteFile(c.Out, []byte(draft.Text), 0o600); err != nil {
 		return err
-	}
-	if c.HTML != "" {
-		if err := writePage(c.HTML, draft.Page()); err != nil {
-			return err
-		}
 	}
 	s := draft.Summary
 	fmt.Fprintf(p.Stderr, "Of %s: %s with %s; %s, %s marked TODO.\n", counted(s.Tables, map[bool]string{true: "path", false: "table"}[c.Engine == ""]),
@@ -130,14 +121,4 @@ func (c initCommand) system(ctx context.Context, o *mapdraft.Options) error {
 		o.Samples = append(o.Samples, s)
 	}
 	return nil
-}
-
-// writePage writes a page to look at, for whoever made it alone.
-func writePage(file string, page mappage.Page) (err error) {
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	return page.Write(f)
 }

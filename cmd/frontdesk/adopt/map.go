@@ -1,5 +1,5 @@
-// Package adopt is for whoever puts frontdesk in front of an existing system: frontdesk map drafts,
-// checks, explains and tries its mapping sheet, and frontdesk conform holds it to the interface.
+// Package adopt is for whoever puts frontdesk in front of an existing system: frontdesk map drafts
+// and checks its mapping sheet, and frontdesk conform holds it to the interface.
 // What the tools do is in backend/map… and backend/backendtest; here are their flags and what they print.
 package adopt
 
@@ -19,10 +19,8 @@ import (
 
 // Map are the tools of who writes a mapping sheet.
 type Map struct {
-	Init    initCommand    `cmd:"" help:"Draft a first sheet out of an existing database, or of answers of an HTTP service."`
-	Check   checkCommand   `cmd:"" help:"Compare a sheet with its database or service; nothing is written without --write."`
-	Explain explainCommand `cmd:"" help:"Show what is read and written for a resource; nothing is connected to."`
-	Test    testCommand    `cmd:"" help:"Run recorded requests and compare the answers with the documented ones."`
+	Init  initCommand  `cmd:"" help:"Draft a first sheet out of an existing database, or of answers of an HTTP service."`
+	Check checkCommand `cmd:"" help:"Compare a sheet with its database or service; nothing is written without --write."`
 }
 
 // sheetFlags name a sheet: itself, or by the configuration that uses it.
