@@ -9,7 +9,6 @@ import (
 
 	"frontdesk/backend"
 	"frontdesk/backend/reference"
-	"frontdesk/cmd/frontdesk/archive"
 	"frontdesk/cmd/frontdesk/atomicfile"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/terminal"
@@ -18,23 +17,12 @@ import (
 
 type backupCommand struct {
 	administration
-	Client string `xor:"what" required:"" placeholder:"NAME" help:"The client (customer) whose records to back up."`
-	All    bool   `xor:"what" required:"" help:"The whole installation: database, results of callbacks, keys, configuration and what it names."`
-	archive.Backup
+	Client string `required:"" placeholder:"NAME" help:"The client (customer) whose records to back up."`
+	Out    string `required:"" placeholder:"FILE.zip" help:"The file to write; one that is there is replaced when the new one is complete."`
 }
 
 // Run writes the backup. A server may run beside it.
 func (b backupCommand) Run(p desk.Program) error {
-	if b.All {
-		c, err := b.load(p)
-		if err != nil {
-			return err
-		}
-		return b.Backup.Run(p, c)
-	}
-	if b.Keep != 0 || b.NoResults {
-		return desk.Misused("--keep and --no-results are for --all")
-	}
 	store, err := b.open(p)
 	if err != nil {
 		return err
@@ -68,28 +56,15 @@ func (b backupCommand) Run(p desk.Program) error {
 }
 
 type restoreCommand struct {
-	Config string `xor:"where" required:"" placeholder:"FILE" help:"Configuration (YAML), for its backend."`
-	Client string `xor:"what" required:"" placeholder:"NAME" help:"The client (customer) to restore, which must have no records; it is added where it is new."`
-	All    bool   `xor:"what,where" required:"" help:"The whole installation, each file where it was; nothing that is there is written over."`
+	administration
+	Client string `required:"" placeholder:"NAME" help:"The client (customer) to restore, which must have no records; it is added where it is new."`
+	File   string `arg:"" placeholder:"FILE.zip" help:"A file that frontdesk backup, or POST /backup/owner, has made."`
 	Rename bool   `help:"The backup is of another client, whose records this one is to get."`
 	Legacy bool   `help:"Take records that the model would refuse today."`
-	archive.Restore
 }
 
 // Run judges the file and then restores all of it, or nothing.
 func (r restoreCommand) Run(p desk.Program) error {
-	if r.All {
-		if r.Rename || r.Legacy {
-			return desk.Misused("--rename and --legacy are for --client")
-		}
-		return r.Restore.Run(p)
-	}
-	if r.DataOnly || r.DryRun {
-		return desk.Misused("--data-only and --dry-run are for --all")
-	}
-	if a, err := archive.Open(r.File); err == nil {
-		return errors.Join(desk.Misused("%s holds a whole installation, which --all puts back", r.File), a.Close())
-	}
 	if !mapping.IsPlain(r.Client) { // it would stay in the list of acts
 		return desk.Misused("--client %q: %w", r.Client, reference.ErrName)
 	}
@@ -102,7 +77,7 @@ func (r restoreCommand) Run(p desk.Program) error {
 	if err != nil {
 		return err
 	}
-	store, err := administration{r.Config}.open(p)
+	store, err := r.open(p)
 	if err != nil {
 		return err
 	}

@@ -62,7 +62,7 @@ var mayImport = map[string][]string{
 	"gateway/webhook/webhooktest": {},
 	"gateway/webhook/jobstore":    {"backend", "backend/sqlrecord", "gateway/webhook", "mapping"},
 	"cmd/frontdesk": {
-		"auth", "backend", "backend/reference", "backend/sqlrecord", "cmd/frontdesk/accesslog", "cmd/frontdesk/adopt", "cmd/frontdesk/allowlist", "cmd/frontdesk/archive", "cmd/frontdesk/atomicfile",
+		"auth", "backend", "backend/reference", "backend/sqlrecord", "cmd/frontdesk/accesslog", "cmd/frontdesk/adopt", "cmd/frontdesk/allowlist", "cmd/frontdesk/atomicfile",
 		"cmd/frontdesk/desk", "cmd/frontdesk/desk/ledger", "cmd/frontdesk/keys", "cmd/frontdesk/mirror", "cmd/frontdesk/rollback",
 		"cmd/frontdesk/terminal", "config", "config/strictyaml", "gateway/openapi", "gateway/webhook", "gateway/webhook/jobstore", "mapping",
 	},
@@ -80,7 +80,6 @@ var mayImport = map[string][]string{
 		"auth", "auth/redis", "backend", "backend/follow", "backend/idstore", "backend/legacy", "backend/reference", "backend/remote", "backend/sqlrecord", "cmd/frontdesk/atomicfile", "cmd/frontdesk/chart", "cmd/frontdesk/desk/ledger", "cmd/frontdesk/history", "cmd/frontdesk/revisions", "config",
 		"config/strictyaml", "gateway", "gateway/webhook", "gateway/webhook/jobstore", "mapping", "mapping/sheet",
 	},
-	"cmd/frontdesk/archive":     {"backend/sqlrecord", "cmd/frontdesk/atomicfile", "cmd/frontdesk/desk", "cmd/frontdesk/desk/ledger", "cmd/frontdesk/terminal", "config", "gateway/webhook"},
 	"cmd/frontdesk/desk/ledger": {"backend/sqlrecord", "mapping"},
 	"cmd/frontdesk/revisions":   {"cmd/frontdesk/atomicfile", "config"},
 	"cmd/frontdesk/rollback":    {"backend/sqlrecord", "cmd/frontdesk/accesslog", "cmd/frontdesk/allowlist", "cmd/frontdesk/atomicfile", "cmd/frontdesk/desk", "cmd/frontdesk/desk/ledger", "cmd/frontdesk/revisions", "cmd/frontdesk/terminal", "config", "config/strictyaml"},

@@ -45,8 +45,8 @@ type commands struct {
 	Callbacks   callbacksCommands  `cmd:"" help:"Look after callback jobs."`
 	Acts        actsCommands       `cmd:"" help:"Tell who added, blocked or backed up what, and when."`
 	Migrate     migrateCommand     `cmd:"" help:"Bring the tables to this version, before an upgrade or in place of its first start."`
-	Backup      backupCommand      `cmd:"" help:"Write all records of a client, or the whole installation, into a ZIP file."`
-	Restore     restoreCommand     `cmd:"" help:"Read a backup back into a client without records, or where nothing is."`
+	Backup      backupCommand      `cmd:"" help:"Write all records of a client into a ZIP file."`
+	Restore     restoreCommand     `cmd:"" help:"Read a backup back into a client without records."`
 	Healthcheck healthcheckCommand `cmd:"" help:"Ask a frontdesk on this machine how it does."`
 	Openapi     openapiCommand     `cmd:"" help:"Print the OpenAPI description of what an api_key may call."`
 	Map         adopt.Map          `cmd:"" help:"Write, check and try the mapping sheet of an existing system."`

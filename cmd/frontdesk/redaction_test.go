@@ -325,7 +325,6 @@ func commandOutputs(t *testing.T, k *rig.Kept) map[string]string {
 	say("acts", "list", "--config", k.File)
 	say("config", "history", "--config", k.File, "--format", "json")
 	say("top", "--ops", k.Ops)
-	say("backup", "--all", "--config", k.File, "--out", filepath.Join(t.TempDir(), "all.zip"))
 	data, err := os.ReadFile(k.File)
 	require.NoError(t, err)
 	for name, change := range map[string][2]string{

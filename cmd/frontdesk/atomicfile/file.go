@@ -107,15 +107,7 @@ func RemoveUnfinished(path string) error {
 	return err
 }
 
-// SyncFolder has a new name survive a power cut, where the system can do that.
-func SyncFolder(dir string) error {
-	folder, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(syncFolder(folder), folder.Close())
-}
-
+// syncFolder has a new name survive a power cut, where the system can do that.
 func syncFolder(folder *os.File) error {
 	if runtime.GOOS == "windows" { // which writes no folders to disk
 		return nil

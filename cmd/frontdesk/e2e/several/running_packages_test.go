@@ -54,7 +54,6 @@ func TestDebianPackage(t *testing.T) {
 	config := filepath.Join(root, "etc/frontdesk/frontdesk.yaml")
 	for file, mode := range map[string]os.FileMode{
 		config: 0o640, filepath.Join(root, "etc/frontdesk/keys.d"): 0o750, filepath.Join(root, "var/lib/frontdesk"): 0o700,
-		filepath.Join(root, "var/backups/frontdesk"): 0o700, filepath.Join(root, "usr/lib/systemd/system/frontdesk-backup.timer"): 0o644,
 		filepath.Join(root, "usr/bin/frontdesk"): 0o755, filepath.Join(root, "usr/lib/systemd/system/frontdesk.service"): 0o644,
 		filepath.Join(root, "usr/lib/systemd/system/frontdesk.socket"): 0o644, filepath.Join(root, "usr/share/doc/frontdesk/docs/operators.md"): 0o644,
 	} {
