@@ -74,7 +74,7 @@ func (t *T) learnAlphabets(r *Resource, refused failure, sent values) bool {
 // offers fails them, and lists that as an exception.
 func limitCases() []Case {
 	return []Case{
-		each(rule("record.unicode", "Text is kept in Unicode, whatever the language", "Keep text in Unicode (utf8mb4, nvarchar); where the system cannot, say charset in the sheet, so that what does not fit is refused in place of being altered.", keepsUnicode)),
+		each(rule("record.unicode", "Text is kept in Unicode, whatever the language", "Keep text in Unicode (utf8mb4); where the system cannot, say charset in the sheet, so that what does not fit is refused in place of being altered.", keepsUnicode)),
 		each(rule("record.milliseconds", "Timestamps are kept to the millisecond", "Give the column a precision of milliseconds.", func(t *T) {
 			t.keeps("timestamp", func(f *Field, v any) any { return asAnswered(f, v) })
 		})),

@@ -59,7 +59,7 @@ func recordCases() []Case {
 			t.refusal(t.call("DELETE", path(t.resource, id), ""), scopes, mapping.RecordNotFound, "id", status(id))
 			t.refusal(t.call("GET", path(t.resource, id), ""), scopes, mapping.RecordNotFound, "id", status(id))
 		})),
-		each(rule("record.length_in_characters", "Length is counted in characters, not in bytes", "Count characters: in MySQL a column in utf8mb4, in SQL Server nvarchar, in Oracle VARCHAR2(n CHAR).", lengthInCharacters)),
+		each(rule("record.length_in_characters", "Length is counted in characters, not in bytes", "Count characters: in MySQL a column in utf8mb4, in Oracle VARCHAR2(n CHAR).", lengthInCharacters)),
 		each(rule("record.unique", "A unique value is refused a second time: 409 Field: <x> value: <x> has a duplicate illegal value", hintOf(mapping.DuplicateValue), uniqueOnEach)),
 		each(rule("record.references", "Every reference must be to a record that is there: 404 Field: <x> value: <x> ID not found", hintOf(mapping.RelatedIDNotFound), referencesOnEach)),
 	}

@@ -69,9 +69,9 @@ func (w *write) writeBeside(ctx context.Context, key []sheet.Raw) error {
 		if len(values) == 0 {
 			continue
 		}
-		n, err := w.d.change(ctx, w.conn, w.besideUpdate(row, values, key))
+		n, err := change(ctx, w.conn, w.besideUpdate(row, values, key))
 		if err == nil && n == 0 && slices.ContainsFunc(values, func(a sheet.Assignment) bool { return a.Value.IsSet() }) {
-			_, err = w.d.change(ctx, w.conn, w.besideInsert(row, values, key))
+			_, err = change(ctx, w.conn, w.besideInsert(row, values, key))
 		}
 		if err != nil {
 			return w.failure(err, w.attempt)
@@ -84,7 +84,7 @@ func (w *write) writeBeside(ctx context.Context, key []sheet.Raw) error {
 // they may refer to the row.
 func (w *write) deleteBeside(ctx context.Context, key []sheet.Raw) error {
 	for _, row := range w.t.besides(isDeleted) {
-		if _, err := w.d.change(ctx, w.conn, w.besideDelete(row, key)); err != nil {
+		if _, err := change(ctx, w.conn, w.besideDelete(row, key)); err != nil {
 			return w.failure(err, w.attempt)
 		}
 	}

@@ -9,7 +9,7 @@ func (c Column) Sort(engine string) string {
 	switch t := c.Type; {
 	case t == "money" && engine == "postgres": // comes as $1,000.00, or as another country writes it
 		return ""
-	case has("bool"), t == "bit" && engine == "sqlserver":
+	case has("bool"):
 		return "boolean"
 	case has("int") && t != "interval" && t != "point", strings.HasSuffix(t, "serial"), t == "year":
 		return "integer"
@@ -17,15 +17,13 @@ func (c Column) Sort(engine string) string {
 		return "decimal"
 	case t == "date":
 		return "date"
-	case t == "timestamp with time zone", t == "timestamptz", t == "datetimeoffset":
+	case t == "timestamp with time zone", t == "timestamptz":
 		return "timestamp"
-	case t == "timestamp" && engine == "sqlserver": // a row version
-		return ""
 	case begins("timestamp"), has("datetime"):
 		return "datetime"
 	case has("blob"), has("binary"), t == "bytea", t == "image":
 		return "bytes"
-	case has("char"), has("text"), has("clob"), t == "uuid", t == "uniqueidentifier", t == "enum", t == "set":
+	case has("char"), has("text"), has("clob"), t == "uuid", t == "enum", t == "set":
 		return "text"
 	}
 	return ""

@@ -10,13 +10,12 @@ import (
 	"frontdesk/backend"
 )
 
-// TestSorts: before, a check took the bits of PostgreSQL for yes and no, and a row version
-// of SQL Server for a moment.
+// TestSorts: before, a check took the bits of PostgreSQL for yes and no.
 func TestSorts(t *testing.T) {
 	for _, c := range []struct{ engine, column, sort string }{
-		{"sqlserver", "bit", "boolean"}, {"postgres", "bit", ""}, {"sqlserver", "timestamp", ""}, {"postgres", "timestamp", "datetime"},
-		{"postgres", "timestamp with time zone", "timestamp"}, {"mysql", "tinyint", "integer"}, {"postgres", "point", ""}, {"postgres", "money", ""}, {"sqlserver", "money", "decimal"}, {"mysql", "set", "text"},
-		{"sqlserver", "uniqueidentifier", "text"}, {"postgres", "double precision", "decimal"}, {"mysql", "longblob", "bytes"}, {"sqlite", "", ""},
+		{"postgres", "bit", ""}, {"postgres", "timestamp", "datetime"},
+		{"postgres", "timestamp with time zone", "timestamp"}, {"mysql", "tinyint", "integer"}, {"postgres", "point", ""}, {"postgres", "money", ""}, {"mysql", "set", "text"},
+		{"postgres", "double precision", "decimal"}, {"mysql", "longblob", "bytes"}, {"sqlite", "", ""},
 	} {
 		require.Equal(t, c.sort, Column{Type: c.column}.Sort(c.engine), "%s of %s", c.column, c.engine)
 	}

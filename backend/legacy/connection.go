@@ -53,12 +53,8 @@ func (s session) again(ctx context.Context, f func(session) error) error {
 }
 
 // readAtOnce is read in one snapshot of the database, for work that takes several statements.
-// SQL Server has snapshots only if the database allows them; otherwise it is plain read.
 func (s *Store) readAtOnce(ctx context.Context, f func(session) error) error {
 	return s.read(ctx, func(on session) error {
-		if s.d.engine() == "sqlserver" {
-			return f(on)
-		}
 		tx, err := s.db.BeginTx(ctx, s.d.snapshot())
 		if err != nil {
 			return fmt.Errorf("begin: %w", err)

@@ -30,13 +30,10 @@ type dialect interface {
 	placeholder(text []byte, n int) []byte
 	// page limits a result that is ordered; a limit of 0 or less is none.
 	page(b *statement, limit, offset int)
-	// lockHint stands behind the name of a table whose rows are to be held,
-	// lockClause at the end of such a statement.
-	lockHint() string
-	lockClause() string
-	// lockRange is like lockHint and lockClause, for a statement that looks for
+	// lockClause ends a statement whose rows are to be held, lockRange one that looks for
 	// the highest number: no other may come in between.
-	lockRange() (hint, clause string)
+	lockClause() string
+	lockRange() string
 	// order is an expression to sort by, with null below every value, where it may be null.
 	order(expr string, descending, nullable bool) string
 
@@ -55,8 +52,6 @@ type dialect interface {
 	// insert writes the statement that adds a row. It is false where the key's
 	// columns are not its result, but what LastInsertId tells.
 	insert(b *statement, table string, columns []string, values []sheet.Raw, keys []string) (answers bool)
-	// change runs an UPDATE or a DELETE and tells how many rows it found.
-	change(ctx context.Context, c conn, s *statement) (int64, error)
 	// nextOf writes the statement that takes the next number of a sequence.
 	nextOf(b *statement, quoted string)
 	// call runs a procedure, in a transaction where it has out parameters.
@@ -84,6 +79,15 @@ type dialect interface {
 type conn interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+}
+
+// change runs an UPDATE or a DELETE and tells how many rows it found.
+func change(ctx context.Context, c conn, s *statement) (int64, error) {
+	done, err := c.ExecContext(ctx, s.ask(ctx), s.args...)
+	if err != nil {
+		return 0, err
+	}
+	return done.RowsAffected()
 }
 
 // call is a procedure, or a function, to be called.
@@ -162,9 +166,8 @@ func (common) page(b *statement, limit, offset int) {
 	}
 }
 
-func (common) lockHint() string                 { return "" }
-func (common) lockClause() string               { return " FOR UPDATE" }
-func (common) lockRange() (hint, clause string) { return "", "" } // SERIALIZABLE finds out, or there is one writer
+func (common) lockClause() string { return " FOR UPDATE" }
+func (common) lockRange() string  { return "" } // SERIALIZABLE finds out, or there is one writer
 
 func (common) order(expr string, descending, _ bool) string {
 	return sqlrecord.OrderBy(expr, descending, false)
@@ -197,14 +200,6 @@ func (common) insert(b *statement, table string, columns []string, values []shee
 	return true
 }
 
-func (common) change(ctx context.Context, c conn, s *statement) (int64, error) {
-	done, err := c.ExecContext(ctx, s.ask(ctx), s.args...)
-	if err != nil {
-		return 0, err
-	}
-	return done.RowsAffected()
-}
-
 func (common) nextOf(b *statement, quoted string) { b.add("SELECT NEXT VALUE FOR ", quoted) }
 
 func (common) tries(context.Context, conn, string, string, sheet.Raw) error { return nil }
@@ -222,8 +217,6 @@ func dialectOf(engine string) (dialect, error) {
 		return postgres{}, nil
 	case "mysql", "mariadb":
 		return mysqlDialect{name: engine}, nil
-	case "sqlserver":
-		return sqlserver{}, nil
 	case "sqlite":
 		return sqlite{}, nil
 	default:

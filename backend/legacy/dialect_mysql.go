@@ -52,7 +52,7 @@ func (mysqlDialect) quote(name string) string {
 	return "`" + strings.ReplaceAll(name, "`", "``") + "`"
 }
 
-func (mysqlDialect) lockRange() (hint, clause string) { return "", " FOR UPDATE" }
+func (mysqlDialect) lockRange() string { return " FOR UPDATE" }
 
 func (mysqlDialect) raw(kind string, v any) sheet.Raw {
 	b, ok := v.([]byte)

@@ -1,5 +1,5 @@
 // Package legacy is the driver for an existing SQL database: PostgreSQL,
-// MySQL, MariaDB, SQL Server or SQLite, as a mapping sheet (mapping/sheet)
+// MySQL, MariaDB or SQLite, as a mapping sheet (mapping/sheet)
 // describes it. The database belongs to a vendor, whose own programs work in it
 // at the same time.
 //
@@ -17,9 +17,9 @@
 // Every write is one transaction at SERIALIZABLE, on every engine: a vendor's
 // table often lacks the unique index or the foreign key that a rule would need,
 // and then only that level keeps two clients from both being right. Records to
-// be changed are locked when they are read (FOR UPDATE, UPDLOCK). A transaction
+// be changed are locked when they are read (FOR UPDATE). A transaction
 // that the engine ends because of another one (SQLSTATE 40001 and 40P01, MySQL's
-// 1213 and 1205, SQL Server's 1205 and 1222, SQLite's busy) is undone and run
+// 1213 and 1205, SQLite's busy) is undone and run
 // again, a bounded number of times and never once a commit was asked for without
 // an answer. The vendor's own programs may run at any level: their locks and the
 // database's constraints hold for us like for them. Reads run outside of
@@ -27,7 +27,7 @@
 //
 // # Times
 //
-// A column with a zone (timestamptz, datetimeoffset) is an instant. All others
+// A column with a zone (timestamptz) is an instant. All others
 // are what a clock on the wall showed in the field's time_zone. MySQL's TIMESTAMP
 // is one of these: it comes in the time zone of the session, which is the server's
 // unless the sheet's session says otherwise, and must be the field's: see judgeZones.

@@ -12,13 +12,10 @@ var quotedName = regexp.MustCompile("(?i)" + strings.Join([]string{
 	"constraint `([^`]+)`",                    // MySQL 1451, 1452
 	`^Column '([^']+)' cannot be null`,        // MySQL 1048
 	`^Field '([^']+)' doesn't have a default`, // MySQL 1364
-	`constraint ['"]([^'"]+)['"]`,             // SQL Server 2627, 547
-	`unique index '([^']+)'`,                  // SQL Server 2601
-	`into column '([^']+)'`,                   // SQL Server 515
 	`constraint failed: ([^:()]+?)(?: \(|$)`,  // SQLite: UNIQUE constraint failed: VTG.BEDRNR, VTG.KENT (2067)
 }, "|"))
 
-// constraintInWords finds the constraint that a message of MySQL, SQL Server or SQLite names;
+// constraintInWords finds the constraint that a message of MySQL or SQLite names;
 // "" if it names none. Only this file reads messages, because these engines report the name
 // nowhere else, and only after the error's number has said what kind of message it is.
 func constraintInWords(message string) string {
@@ -41,12 +38,10 @@ func constraintInWords(message string) string {
 // quotedColumns find the column that a value did not fit, and its table if named, in an
 // engine's message.
 var quotedColumns = []*regexp.Regexp{
-	regexp.MustCompile(`^.* for column '(?P<column>[^']+)' at row \d+$`),                                                                 // MySQL 1264, 1265, 1406
-	regexp.MustCompile("^.* for column (?:(?:`(?P<schema>[^`]+)`\\.)?`(?P<table>[^`]+)`\\.)?`(?P<column>[^`]+)` at row \\d+$"),           // MariaDB 1292, 1366
-	regexp.MustCompile(`^String or binary data would be truncated in table '(?:[^']+\.)?(?P<table>[^'.]+)', column '(?P<column>[^']+)'`), // SQL Server 2628
-	regexp.MustCompile(`^Cannot insert the value NULL into column '(?P<column>[^']+)', table '(?:[^']+\.)?(?P<table>[^'.]+)'`),           // SQL Server 515
-	regexp.MustCompile(`^constraint failed: cannot store \w+ value in \w+ column (?P<table>[^.]+)\.(?P<column>.+) \(3091\)$`),            // SQLite, of a strict table
-	regexp.MustCompile(`^constraint failed: NOT NULL constraint failed: (?P<table>[^.]+)\.(?P<column>.+) \(1299\)$`),                     // SQLite
+	regexp.MustCompile(`^.* for column '(?P<column>[^']+)' at row \d+$`),                                                       // MySQL 1264, 1265, 1406
+	regexp.MustCompile("^.* for column (?:(?:`(?P<schema>[^`]+)`\\.)?`(?P<table>[^`]+)`\\.)?`(?P<column>[^`]+)` at row \\d+$"), // MariaDB 1292, 1366
+	regexp.MustCompile(`^constraint failed: cannot store \w+ value in \w+ column (?P<table>[^.]+)\.(?P<column>.+) \(3091\)$`),  // SQLite, of a strict table
+	regexp.MustCompile(`^constraint failed: NOT NULL constraint failed: (?P<table>[^.]+)\.(?P<column>.+) \(1299\)$`),           // SQLite
 }
 
 // columnInWords finds the column that a message about a value names, and the table, with its

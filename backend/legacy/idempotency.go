@@ -128,7 +128,7 @@ func (t *txn) Remember(ctx context.Context, client auth.Client, key string, m ba
 	sum, text, created := hex.EncodeToString(m.Sum[:]), string(m.Answer), t.now().Add(max(0, m.Life-backend.StoredAnswerLife)).UnixMilli()
 	b := newStatement(t.d).add("UPDATE ", t.answers, " SET ", t.d.quote(answerSum), " = ").arg(textRaw(sum)).
 		add(", ", t.d.quote(answerText), " = ").arg(textRaw(text)).add(", ", t.d.quote(answerCreated), " = ").arg(intRaw(created))
-	n, err := t.d.change(ctx, t.conn, t.underKey(b, client, key))
+	n, err := change(ctx, t.conn, t.underKey(b, client, key))
 	if err == nil && n == 0 {
 		b = t.answer(newStatement(t.d).add("INSERT INTO "), client, key, sum, text, created)
 		_, err = t.conn.ExecContext(ctx, b.ask(ctx), b.args...)

@@ -384,5 +384,5 @@ func count(v sheet.Raw) int {
 	if err != nil {
 		return 0 // none, or more than counts, as of a LONGTEXT
 	}
-	return int(max(0, n)) // -1 is SQL Server's MAX
+	return int(max(0, n))
 }

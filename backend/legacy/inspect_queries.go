@@ -95,41 +95,6 @@ func (d mysqlDialect) schema() schemaQueries {
 	}
 }
 
-func (sqlserver) schema() schemaQueries {
-	const ours = `COALESCE(:schema, SCHEMA_NAME())`
-	return schemaQueries{
-		version: `SELECT CAST(SERVERPROPERTY('ProductVersion') AS nvarchar(128))`,
-		own:     `SELECT SCHEMA_NAME()`,
-		columns: `SELECT c.TABLE_NAME, CASE WHEN t.TABLE_TYPE = 'VIEW' THEN 1 ELSE 0 END, c.COLUMN_NAME, c.DATA_TYPE, c.CHARACTER_MAXIMUM_LENGTH, c.NUMERIC_PRECISION, c.NUMERIC_SCALE,
-				c.IS_NULLABLE, c.COLUMN_DEFAULT, CASE WHEN s.is_identity = 1 OR s.is_computed = 1 OR c.DATA_TYPE = 'timestamp' THEN 1 ELSE 0 END,
-				CASE WHEN c.COLLATION_NAME LIKE '%[_]CI[_]%' THEN 1 ELSE 0 END, 0
-			FROM INFORMATION_SCHEMA.COLUMNS c JOIN INFORMATION_SCHEMA.TABLES t ON t.TABLE_SCHEMA = c.TABLE_SCHEMA AND t.TABLE_NAME = c.TABLE_NAME
-			JOIN sys.columns s ON s.object_id = OBJECT_ID(QUOTENAME(c.TABLE_SCHEMA) + '.' + QUOTENAME(c.TABLE_NAME)) AND s.name = c.COLUMN_NAME
-			WHERE c.TABLE_SCHEMA = ` + ours + ` ORDER BY c.TABLE_NAME, c.ORDINAL_POSITION`,
-		indexes: `SELECT o.name, i.name, c.name, CASE WHEN i.is_unique = 1 AND i.has_filter = 0 THEN 1 ELSE 0 END, CASE WHEN i.is_primary_key = 1 THEN 1 ELSE 0 END
-			FROM sys.indexes i JOIN sys.objects o ON o.object_id = i.object_id
-			JOIN sys.index_columns x ON x.object_id = i.object_id AND x.index_id = i.index_id AND x.is_included_column = 0
-			JOIN sys.columns c ON c.object_id = x.object_id AND c.column_id = x.column_id
-			WHERE o.type = 'U' AND SCHEMA_NAME(o.schema_id) = ` + ours + ` ORDER BY o.name, i.name, x.key_ordinal`,
-		foreign: `SELECT OBJECT_NAME(k.parent_object_id), f.name, COL_NAME(k.parent_object_id, k.parent_column_id), OBJECT_NAME(k.referenced_object_id), COL_NAME(k.referenced_object_id, k.referenced_column_id),
-				CASE WHEN f.delete_referential_action = 0 THEN 1 ELSE 0 END, OBJECT_SCHEMA_NAME(k.referenced_object_id)
-			FROM sys.foreign_keys f JOIN sys.foreign_key_columns k ON k.constraint_object_id = f.object_id
-			WHERE SCHEMA_NAME(f.schema_id) = ` + ours + ` ORDER BY 1, 2, k.constraint_column_id`,
-		checks: `SELECT OBJECT_NAME(parent_object_id), name, definition FROM sys.check_constraints WHERE SCHEMA_NAME(schema_id) = ` + ours + ` ORDER BY 1, 2`,
-		triggers: `SELECT OBJECT_NAME(t.parent_id), t.name + CASE WHEN t.is_instead_of_trigger = 1 THEN ' INSTEAD OF ' ELSE ' AFTER ' END + e.type_desc, NULL
-			FROM sys.triggers t JOIN sys.trigger_events e ON e.object_id = t.object_id JOIN sys.objects o ON o.object_id = t.parent_id
-			WHERE SCHEMA_NAME(o.schema_id) = ` + ours + ` ORDER BY 1, 2`,
-		routines: `SELECT r.ROUTINE_NAME, CASE WHEN r.ROUTINE_TYPE = 'FUNCTION' THEN 1 ELSE 0 END, p.PARAMETER_NAME, p.DATA_TYPE, p.PARAMETER_MODE
-			FROM INFORMATION_SCHEMA.ROUTINES r LEFT JOIN INFORMATION_SCHEMA.PARAMETERS p
-				ON p.SPECIFIC_SCHEMA = r.SPECIFIC_SCHEMA AND p.SPECIFIC_NAME = r.SPECIFIC_NAME AND p.ORDINAL_POSITION > 0
-			WHERE r.ROUTINE_SCHEMA = ` + ours + ` ORDER BY r.ROUTINE_NAME, p.ORDINAL_POSITION`,
-		charset: `SELECT CAST(DATABASEPROPERTYEX(DB_NAME(), 'Collation') AS nvarchar(128))`,
-		programs: `SELECT OBJECT_NAME(t.parent_id), OBJECT_DEFINITION(t.object_id) FROM sys.triggers t JOIN sys.objects o ON o.object_id = t.parent_id
-			WHERE SCHEMA_NAME(o.schema_id) = ` + ours + ` ORDER BY 1, t.name`,
-		bodies: `SELECT ROUTINE_NAME, OBJECT_DEFINITION(OBJECT_ID(QUOTENAME(ROUTINE_SCHEMA) + '.' + QUOTENAME(ROUTINE_NAME))) FROM INFORMATION_SCHEMA.ROUTINES WHERE ROUTINE_SCHEMA = ` + ours,
-	}
-}
-
 // SQLite tells the size of a type with it, and knows no precision.
 func (sqlite) schema() schemaQueries {
 	const tables = `(SELECT name, type FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\_%' ESCAPE '\' AND COALESCE(:schema, 'main') = 'main') m`

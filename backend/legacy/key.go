@@ -75,8 +75,7 @@ func (w *write) next(ctx context.Context, key []sheet.Raw, at int) (sheet.Raw, e
 }
 
 func (w *write) nextText(key []sheet.Raw, at int) *statement {
-	hint, clause := w.d.lockRange()
-	b := newStatement(w.d).add("SELECT MAX(", w.t.keys[at], ") FROM ", w.t.name, hint)
+	b := newStatement(w.d).add("SELECT MAX(", w.t.keys[at], ") FROM ", w.t.name)
 	first := true
 	for i, k := range w.t.keys {
 		if i == at {
@@ -89,7 +88,7 @@ func (w *write) nextText(key []sheet.Raw, at int) *statement {
 		b.add([]string{" AND ", " WHERE "}[b2i(first)], w.d.quote(w.t.Client), " = ")
 		w.t.operand(b, w.t.Client, intRaw(w.client.ID))
 	}
-	return b.add(clause)
+	return b.add(w.d.lockRange())
 }
 
 func b2i(b bool) int {

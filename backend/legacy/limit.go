@@ -57,7 +57,7 @@ func (c *Column) Span(engine string) (least, most int64, known bool) {
 
 // isUnsigned tells whether an integer column holds no negative numbers.
 func (c *Column) isUnsigned(engine string) bool {
-	return strings.HasSuffix(c.Type, " unsigned") || engine == "sqlserver" && c.Type == "tinyint"
+	return strings.HasSuffix(c.Type, " unsigned")
 }
 
 func (c *Column) isDecimal() bool {
@@ -95,7 +95,7 @@ func (c *Column) takesNumber(engine string, n *big.Rat) bool {
 // isSingle tells whether a column's numbers are floating-point ones of 32 bits.
 func (c *Column) isSingle(engine string) bool {
 	name := strings.TrimSuffix(c.Type, " unsigned")
-	return engine != "sqlite" && (name == "real" || name == "float" && engine != "sqlserver")
+	return engine != "sqlite" && (name == "real" || name == "float")
 }
 
 const maxFloat32 = 0x1p127 * (1 + (1 - 0x1p-23))

@@ -98,7 +98,7 @@ func (t *table) sorted(b *statement, q backend.Query) {
 	used := map[string]bool{}
 	by := func(place string, descending bool) {
 		if used[place] {
-			return // SQL Server refuses it twice
+			return
 		}
 		used[place] = true
 		b.add(comma(n))

@@ -22,7 +22,7 @@ type Plan struct {
 }
 
 // Plan asks the planner how a list would be read. It is nil where the planner cannot be asked:
-// of SQL Server, where a procedure lists, and where nothing can fulfil the conditions.
+// where a procedure lists, and where nothing can fulfil the conditions.
 func (s *Store) Plan(ctx context.Context, r *mapping.Resource, q backend.Query) (plan *Plan, err error) {
 	t, err := s.table(r)
 	if err != nil {

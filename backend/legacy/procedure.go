@@ -74,7 +74,7 @@ func (w *write) complete(ctx context.Context, key []sheet.Raw, rest []sheet.Assi
 		return true, w.untold(rest)
 	}
 	if b := w.setText(rest, key, sheet.Raw{}); b != nil {
-		n, err := w.d.change(ctx, w.conn, b)
+		n, err := change(ctx, w.conn, b)
 		return n > 0, w.refused(ctx, err)
 	}
 	b := newStatement(w.d).add("SELECT 1 FROM ", w.t.name)

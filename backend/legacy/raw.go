@@ -1,7 +1,6 @@
 package legacy
 
 import (
-	"encoding/hex"
 	"math"
 	"strconv"
 	"strings"
@@ -93,15 +92,6 @@ func textTimeRaw(s string) sheet.Raw {
 		return textRaw(s)
 	}
 	return wallRaw(t)
-}
-
-// guidRaw is a GUID from SQL Server's order of bytes.
-func guidRaw(b []byte) sheet.Raw {
-	if len(b) != 16 {
-		return bytesRaw(b)
-	}
-	h := hex.EncodeToString([]byte{b[3], b[2], b[1], b[0], b[5], b[4], b[7], b[6], b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]})
-	return textRaw(strings.ToUpper(h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]))
 }
 
 // bitsRaw is a BIT(n) of MySQL.

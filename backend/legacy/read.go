@@ -76,7 +76,7 @@ func (s session) byKey(ctx context.Context, t *table, client auth.Client, key []
 		return s.getByProcedure(ctx, t, op, client, key)
 	}
 	if hold && t.Read != t.Table { // a view can not always be locked
-		lock := newStatement(s.d).add("SELECT 1 FROM ", t.name, s.d.lockHint())
+		lock := newStatement(s.d).add("SELECT 1 FROM ", t.name)
 		t.writeKey(lock, client, key)
 		if _, err := queryOne(ctx, s.conn, lock.add(s.d.lockClause())); err != nil {
 			return held, s.failure(err, sheet.Attempt{Resource: t.Resource, Op: mapping.OpGet})
@@ -100,9 +100,6 @@ func (s session) byKey(ctx context.Context, t *table, client auth.Client, key []
 func (s session) byKeyText(t *table, client auth.Client, key []sheet.Raw, hold bool) *statement {
 	b := newStatement(s.d)
 	t.selected(b, client, true)
-	if hold {
-		b.add(s.d.lockHint())
-	}
 	t.visible(b, client)
 	t.keyed(b, key)
 	if hold {

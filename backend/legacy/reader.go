@@ -86,20 +86,12 @@ func (r *Reader) Rows(ctx context.Context, table string, of []Expression, where 
 
 // some runs a statement for its first rows.
 func (r *Reader) some(ctx context.Context, b *statement, limit int) (rows [][]sheet.Raw, err error) {
-	r.first(b, limit)
+	r.store.d.page(b, limit, 0)
 	err = query(ctx, r.store.db, b, func(row []sheet.Raw) error {
 		rows = append(rows, row)
 		return nil
 	})
 	return rows, err
-}
-
-// first limits a statement without an order to its first rows.
-func (r *Reader) first(b *statement, limit int) {
-	if r.store.d.engine() == "sqlserver" {
-		b.add(" ORDER BY (SELECT NULL)") // OFFSET stands behind an order only
-	}
-	r.store.d.page(b, limit, 0)
 }
 
 // Distinct returns the values that a column has, at most limit of them, among the
@@ -110,7 +102,7 @@ func (r *Reader) Distinct(ctx context.Context, table, column string, limit, rows
 	b := newStatement(d).add("SELECT DISTINCT ", name, " FROM ")
 	if rows > 0 {
 		b.add("(SELECT ", name, " FROM ", qualified(d, r.store.source.Schema, table))
-		r.first(b, rows)
+		r.store.d.page(b, rows, 0)
 		b.add(") few")
 	} else {
 		b.add(qualified(d, r.store.source.Schema, table))

@@ -54,8 +54,6 @@ func RefusalOf(engine string, key ForeignKey) sheet.Failure {
 	switch engine {
 	case "postgres":
 		return sheet.Failure{SQLState: "23503", Code: "23503", Constraint: key.Name}
-	case "sqlserver":
-		return sheet.Failure{Code: "547", Constraint: key.Name}
 	case "sqlite":
 		return sheet.Failure{Code: "787"} // it does not say which
 	default:

@@ -326,7 +326,7 @@ func (w *write) setText(values []sheet.Assignment, key []sheet.Raw, version shee
 
 // change runs a statement that must find its row.
 func (w *write) change(ctx context.Context, b *statement) error {
-	n, err := w.d.change(ctx, w.conn, b)
+	n, err := change(ctx, w.conn, b)
 	if err != nil {
 		return w.refused(ctx, err)
 	}

@@ -126,7 +126,7 @@ func columnOf(schema Schema, table string, f *sheet.Field) *Column {
 }
 
 // hasZone tells whether a type of columns is one of instants.
-func hasZone(kind string) bool { return kind == "timestamp with time zone" || kind == "datetimeoffset" }
+func hasZone(kind string) bool { return kind == "timestamp with time zone" }
 
 // isPresent tells whether a column's default is the present time by the session's clock.
 func isPresent(value string) bool {

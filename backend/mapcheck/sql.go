@@ -55,11 +55,7 @@ func SQL(ctx context.Context, o Options) (report *Report, err error) {
 	if err != nil {
 		return nil, err
 	}
-	unproven := legacy.Unproven(o.Sheet.Source.SQL.Engine)
 	reader, err := legacy.OpenReader(ctx, o.Sheet.Source.SQL)
-	if err != nil && unproven != "" {
-		err = fmt.Errorf("%w (%s)", err, unproven)
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -69,9 +65,6 @@ func SQL(ctx context.Context, o Options) (report *Report, err error) {
 		return nil, err
 	}
 	c := &sqlCheck{Options: o, Report: &Report{doc: doc, Left: leftOut(o, o.Sheet)}, reader: reader, schema: schema}
-	if unproven != "" {
-		c.add(Note, "sql.unproven", "source.sql.engine", unproven, "try all of it on a copy first, and run frontdesk conform")
-	}
 	c.listed(o.Sheet)
 	c.quotedZones(o.Sheet)
 	if err := c.findClients(ctx); err != nil {

@@ -50,7 +50,7 @@ func (d *drafter) keyOf(m *match) key {
 		if d.counted() {
 			k.doubt = "is the next number given out by a procedure?"
 		}
-	case slices.ContainsFunc(last.values, guid.MatchString), last.Type == "uuid", last.Type == "uniqueidentifier":
+	case slices.ContainsFunc(last.values, guid.MatchString), last.Type == "uuid":
 		k.generated = "uuid"
 	default:
 		k.generated = "supplied"
@@ -84,13 +84,9 @@ func (d *drafter) counted() bool {
 	return slices.ContainsFunc(d.tables, (*table).counts)
 }
 
-// versionOf is the column that changes with every change: one that counts, or
-// the engine's own row version.
+// versionOf is the column that counts every change.
 func (d *drafter) versionOf(m *match) *column {
 	for _, c := range m.table.columns {
-		if c.Type == "rowversion" || d.source.Engine == "sqlserver" && c.Type == "timestamp" {
-			return c
-		}
 		// One that no trigger counts up is the business of the vendor's programs.
 		if c.kept && c.sort == sortInteger && !c.Nullable && m.uses(c) == nil && c.has("changed", "version") &&
 			(c.has("number") || len(c.parts) == 1 || c.parts[0].text == "row") {
@@ -126,7 +122,7 @@ func (d *drafter) deletionOf(m *match) *deletion {
 			}
 			name := d.quote(c.Name)
 			if flag := d.yesNo(c); flag != nil && c.sort == sortBoolean && !c.always(flag[0].from) {
-				return &deletion{c, "true", name + " <> " + d.truth()}
+				return &deletion{c, "true", name + " <> TRUE"}
 			}
 			if flag := d.yesNo(c); flag != nil && !c.always(flag[0].from) {
 				return &deletion{c, scalar(flag[0].from, c.sort == sortInteger), name + " <> " + d.sqlLiteral(flag[0].from, c)}
@@ -152,14 +148,6 @@ func (c *column) always(value string) bool {
 	return rows > 0 && len(c.values) == rows && !slices.ContainsFunc(c.values, func(v string) bool { return v != value })
 }
 
-// truth is how the engine says yes of its booleans.
-func (d *drafter) truth() string {
-	if d.source.Engine == "sqlserver" {
-		return "1"
-	}
-	return "TRUE"
-}
-
 func (d *drafter) sqlLiteral(text string, c *column) string {
 	if c.sort == sortInteger || c.sort == sortBoolean && d.source.Engine != "postgres" {
 		return text
@@ -175,8 +163,6 @@ func (d *drafter) quote(name string) string {
 	switch d.source.Engine {
 	case "mysql", "mariadb":
 		return "`" + name + "`"
-	case "sqlserver":
-		return "[" + name + "]"
 	}
 	return `"` + name + `"`
 }
@@ -259,7 +245,6 @@ func (d *drafter) derived(m *match) []*mapped {
 		name := d.quote(content.column.Name)
 		text := map[string]string{
 			"mysql": "LOWER(SHA2(" + name + ", 256))", "mariadb": "LOWER(SHA2(" + name + ", 256))", "postgres": "encode(sha256(" + name + "), 'hex')",
-			"sqlserver": "LOWER(CONVERT(varchar(64), HASHBYTES('SHA2_256', " + name + "), 2))",
 		}[d.source.Engine]
 		if text == "" {
 			out = append(out, &mapped{name: "sha256", why: d.source.Engine + " computes none", settings: []setting{{"constant", "null"}}})

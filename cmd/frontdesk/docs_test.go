@@ -15,7 +15,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"frontdesk/backend/legacy"
 	"frontdesk/cmd/frontdesk/rig"
 	"frontdesk/config"
 )
@@ -165,21 +164,6 @@ func TestRecipesNameWhatThereIs(t *testing.T) {
 		require.True(t, slices.ContainsFunc(files, is.MatchString), "there is no %s", name)
 	}
 	require.Greater(t, named, 30)
-}
-
-// TestPagesSayWhatIsUnproven: who reads of SQL Server anywhere reads that no server has seen the
-// dialect, in the words of map check.
-func TestPagesSayWhatIsUnproven(t *testing.T) {
-	said := legacy.Unproven("sqlserver")
-	require.NotEmpty(t, said)
-	for _, page := range []string{"README.md", "CHANGELOG.md", "docs/sheet.md", "docs/map-tools.md", "docs/vendors.md"} {
-		text, err := os.ReadFile(filepath.Join(rig.Repository(t), page))
-		require.NoError(t, err)
-		require.Contains(t, strings.ToLower(strings.Join(strings.Fields(string(text)), " ")), strings.ToLower(said), page)
-	}
-	for _, engine := range []string{"postgres", "mariadb", "mysql", "sqlite"} {
-		require.Empty(t, legacy.Unproven(engine))
-	}
 }
 
 // TestPicturesShowWhatThereIs: the drawing of README.md has each driver that there is, all

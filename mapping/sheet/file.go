@@ -60,7 +60,7 @@ type sourceFile struct {
 // sqlFile is an existing SQL database.
 type sqlFile struct {
 	// Engine is the kind of database.
-	Engine string `yaml:"engine" schema:"required,enum=postgres|mariadb|mysql|sqlserver|sqlite"`
+	Engine string `yaml:"engine" schema:"required,enum=postgres|mariadb|mysql|sqlite"`
 	// DSN is how the engine's Go driver is told where the database is.
 	DSN config.Secret `yaml:"dsn"`
 	// DSNFile is a file that holds the DSN, in place of dsn.

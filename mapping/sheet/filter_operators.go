@@ -242,30 +242,22 @@ type Bound struct {
 	Before bool
 }
 
-// The earliest times that engines can compare with, and the latest of SQL Server's datetime. An
-// earlier time is replaced by the earliest; no record has one after the latest.
-var (
-	firstTime        = time.Date(1, 1, 2, 0, 0, 0, 0, time.UTC).UnixMilli()
-	firstOfSQLServer = time.Date(1753, 1, 2, 0, 0, 0, 0, time.UTC).UnixMilli()
-	lastOfSQLServer  = time.Date(9999, 12, 31, 12, 0, 0, 0, time.UTC).UnixMilli()
-)
+// firstTime is the earliest time that engines can compare with. An earlier one is replaced by it.
+var firstTime = time.Date(1, 1, 2, 0, 0, 0, 0, time.UTC).UnixMilli()
 
 // Range returns the bound of the values that an operator lets through.
 func (r *Resource) Range(f *mapping.Field, o mapping.Operator, v mapping.Value) Bound {
-	before, first, last := o == mapping.Below || o == mapping.AtMost, firstTime, maxMilli
-	if r.sheet.Source.SQL.Engine == "sqlserver" {
-		first, last = firstOfSQLServer, lastOfSQLServer
-	}
+	before := o == mapping.Below || o == mapping.AtMost
 	isTime, of := v.Kind() == mapping.KindTime, &r.Fields[f.Index]
 	if o == mapping.Above || o == mapping.AtMost {
 		v = next(v)
 	}
-	if isTime && v.Int() < first {
-		v = mapping.MilliValue(first)
+	if isTime && v.Int() < firstTime {
+		v = mapping.MilliValue(firstTime)
 	}
 	b := of.from(v)
-	if isTime && (v.Int() > last || !of.says(v, b)) { // every time is before it: from the first one on
-		b, before = of.from(mapping.MilliValue(first)), !before
+	if isTime && (v.Int() > maxMilli || !of.says(v, b)) { // every time is before it: from the first one on
+		b, before = of.from(mapping.MilliValue(firstTime)), !before
 	}
 	b.Before = before
 	return b

@@ -17,7 +17,7 @@ type Source struct {
 
 // SQL is an existing SQL database.
 type SQL struct {
-	Engine      string // postgres, mariadb, mysql, sqlserver or sqlite
+	Engine      string // postgres, mariadb, mysql or sqlite
 	DSN         config.Secret
 	Schema      string
 	Connections int

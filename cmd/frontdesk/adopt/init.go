@@ -18,7 +18,7 @@ import (
 )
 
 type initCommand struct {
-	Engine   string   `enum:",postgres,mariadb,mysql,sqlserver,sqlite" default:"" help:"Kind of database: postgres, mariadb, mysql, sqlserver or sqlite."`
+	Engine   string   `enum:",postgres,mariadb,mysql,sqlite" default:"" help:"Kind of database: postgres, mariadb, mysql or sqlite."`
 	DSN      string   `name:"dsn" env:"DATABASE_DSN" placeholder:"DSN" help:"Where the database is, as the engine's Go driver is told; better in the environment, where nobody sees it."`
 	Schema   string   `placeholder:"NAME" help:"Schema of the tables, where it is not the user's own."`
 	Sample   []string `sep:"none" placeholder:"[PATH=]FILE" help:"An answer of an HTTP service, saved from it: JSON, a list of records. PATH is what was asked for, /contacts for contacts.json where it is left out. May be repeated."`

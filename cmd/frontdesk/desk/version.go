@@ -22,7 +22,7 @@ type BuildFacts struct {
 // what speaks HTTP, and what keeps the records.
 var ToldModules = []string{
 	"github.com/gofiber/fiber/v2", "github.com/valyala/fasthttp", "modernc.org/sqlite", "zombiezen.com/go/sqlite",
-	"github.com/jackc/pgx/v5", "github.com/go-sql-driver/mysql", "github.com/microsoft/go-mssqldb",
+	"github.com/jackc/pgx/v5", "github.com/go-sql-driver/mysql",
 }
 
 // built is what deploy/version printed: version, commit, and when that was made. The
