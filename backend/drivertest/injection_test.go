@@ -23,7 +23,6 @@ var askedBy = map[string]string{
 	"backend/legacy/testdata/northwind/northwind.yaml": "backend/legacy TestHostileFilters",
 	"backend/legacy/testdata/sqlledger/sqlledger.yaml": "backend/legacy TestForeignSQLLedger",
 	"backend/legacy/testdata/tryton/tryton.yaml":       "backend/legacy TestForeignTryton",
-	"backend/remote/testdata/adapter.yaml":             "backend/remote TestHostileFilters",
 	"backend/remote/testdata/autolijn.yaml":            "backend/remote TestHostileFilters",
 	"backend/remote/testdata/garagecloud.yaml":         "backend/remote TestHostileFilters",
 	"backend/remote/testdata/jsonserver.yaml":          "backend/remote/foreigntest TestForeignJSONServer",

@@ -12,6 +12,7 @@ var quotedName = regexp.MustCompile("(?i)" + strings.Join([]string{
 	"constraint `([^`]+)`",                    // MySQL 1451, 1452
 	`^Column '([^']+)' cannot be null`,        // MySQL 1048
 	`^Field '([^']+)' doesn't have a default`, // MySQL 1364
+	`constraint '([^']+)' is violated`,        // MySQL 3819
 	`constraint failed: ([^:()]+?)(?: \(|$)`,  // SQLite: UNIQUE constraint failed: VTG.BEDRNR, VTG.KENT (2067)
 }, "|"))
 

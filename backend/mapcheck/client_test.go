@@ -148,7 +148,7 @@ func checkedService(t *testing.T, text, url string) *Report {
 	require.NoError(t, err)
 	s, err := sheet.Load(path, model, sheet.Options{Env: func(string) (string, bool) { return url, true }})
 	require.NoError(t, err)
-	store, err := remote.Open(t.Context(), remote.Options{Sheet: s, Now: time.Now})
+	store, err := remote.Open(remote.Options{Sheet: s, Now: time.Now})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
 	report, err := HTTP(t.Context(), store, auth.Client{ID: 1, Name: "one"}, Options{Sheet: s, Model: model})

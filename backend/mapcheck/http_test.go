@@ -1,18 +1,11 @@
 package mapcheck
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"io"
-	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -69,7 +62,7 @@ func inFront(t *testing.T, text string, env map[string]string, replace ...string
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
 	k, err := idstore.Open(t.Context(), db, idstore.Options{Now: time.Now})
 	require.NoError(t, err)
-	store, err := remote.Open(t.Context(), remote.Options{Sheet: s, IDStore: k})
+	store, err := remote.Open(remote.Options{Sheet: s, IDStore: k})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
 	return store, Options{Sheet: store.Sheet, Model: model}, nil
@@ -119,54 +112,6 @@ func TestForeignServices(t *testing.T) {
 			require.Equal(t, len(unset), report.Count(Error)+report.Count(Warning), text.String())
 			require.Contains(t, text.String(), "article: ")
 		})
-	}
-}
-
-// versions are those of the adapter's records.
-var versions = regexp.MustCompile(`,"_version":\d+`)
-
-// TestAdapter: behind a sheet that names an adapter and no more there is what the adapter
-// offers. This one tells no versions, and deletes no contacts.
-func TestAdapter(t *testing.T) {
-	to, err := url.Parse(remotetest.StartAdapter(t, "../remote/testdata/adapter/adapter.py"))
-	require.NoError(t, err)
-	proxy := httputil.NewSingleHostReverseProxy(to)
-	proxy.ModifyResponse = func(resp *http.Response) error {
-		text, err := io.ReadAll(resp.Body)
-		text = versions.ReplaceAll(text, nil)
-		if resp.Request.URL.Path == "/v1/model" {
-			text = bytes.Replace(text, []byte(`"contact":{"operations":["get","list","create","update","delete"]}`), []byte(`"contact":{"operations":["get","list","create","update"]}`), 1)
-		}
-		resp.Body = io.NopCloser(bytes.NewReader(text))
-		resp.ContentLength = int64(len(text))
-		resp.Header.Set("Content-Length", strconv.Itoa(len(text)))
-		return err
-	}
-	server := httptest.NewServer(proxy)
-	t.Cleanup(server.Close)
-	store, o := behind(t, "adapter", map[string]string{"ADAPTER_URL": server.URL})
-	anna := auth.Client{ID: 1, Name: "Garage Anna"}
-	front, err := backend.NewClient(store, o.Sheet.Model, backend.Options{Timeout: time.Minute})
-	require.NoError(t, err)
-	body, err := mapping.DecodeBody(o.Sheet.Model.Resource("contact"), []byte(`{"kind":"person","name":"Wit"}`), time.UTC)
-	require.NoError(t, err)
-	_, err = front.Create(t.Context(), anna, body, backend.Write{})
-	require.NoError(t, err)
-
-	report, err := HTTP(t.Context(), store, anna, o)
-	require.NoError(t, err)
-	unversioned := report.has("http.version-missing", "resources.contact.version")
-	require.Len(t, unversioned, 1, "%+v", report.Findings)
-	require.Equal(t, "_version: records have none: writes are not guarded by If-Match", unversioned[0].Seen)
-	left := report.Left
-	require.Contains(t, left.Resources, "vehicle")
-	require.NotContains(t, left.Resources, "contact")
-	require.Len(t, left.Resources, len(o.Model.Resources)-4)
-	require.Equal(t, map[string][]string{"contact": {"delete"}}, left.Operations)
-	require.Empty(t, left.Fields)
-	require.Contains(t, left.Rows, "DELETE /vehicle: Vehicle with id: <x> has publish status: published delete not allowed")
-	for _, row := range left.Rows {
-		require.NotContains(t, row, "/orderline")
 	}
 }
 

@@ -63,10 +63,10 @@ func (r *Report) login(ctx context.Context, driver any, o Options) auth.Client {
 	return user.Client
 }
 
-// saysUsers tells whether a sheet says how users are found, or its service knows.
+// saysUsers tells whether a sheet says how users are found.
 func saysUsers(s *sheet.Sheet) bool {
 	a := s.Accounts
-	return s.Source.Frontdesk != nil || len(a.Users) > 0 || a.Table != "" || a.Query != "" || a.Verify != nil
+	return len(a.Users) > 0 || a.Table != "" || a.Query != "" || a.Verify != nil
 }
 
 // foundByName looks for the user by name alone, as for a forgotten password.

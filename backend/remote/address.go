@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"net/url"
 	"os"
 )
@@ -52,4 +53,23 @@ func authorities(file string) (*x509.CertPool, error) {
 		return nil, fmt.Errorf("ca_file %s holds no certificate", file)
 	}
 	return pool, nil
+}
+
+// isHeader tells whether a text can be the value of a header.
+func isHeader(s string) bool {
+	for i := range len(s) {
+		if s[i] < 0x21 || s[i] > 0x7e {
+			return false
+		}
+	}
+	return true
+}
+
+// failure makes an error of an unsuccessful answer. Its text is for the log.
+func failure(ans *answer) error {
+	err := fmt.Errorf("the service answered %d: %.300q", ans.status, ans.body)
+	if ans.status >= http.StatusInternalServerError {
+		return err
+	}
+	return unexpected(err)
 }

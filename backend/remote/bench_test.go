@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -72,7 +71,7 @@ func httpAnswer(status int, body string) string {
 	return fmt.Sprintf("HTTP/1.1 %d OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", status, len(body), body)
 }
 
-// orderRecord is an order of 1 KB, as the protocol has it.
+// orderRecord is an order of 1 KB.
 func orderRecord() string {
 	s := `{"id":12345,"number":"O012345","contact_id":4711,"vehicle_id":815,"employee_id":7,"kind":"workshop","order_status":"open",` +
 		`"order_date":"2026-11-20T10:00:00.000Z","delivery_date":"2026-11-21T08:09:10.000Z","mileage":123456,"reference":"REF-0000012345",` +
@@ -81,41 +80,15 @@ func orderRecord() string {
 	return fmt.Sprintf(s, strings.Repeat("x", 1024-len(s)+2))
 }
 
-const adapterModel = `{"protocol":1,"name":"trivial","version":"1","own_rules":true,"idempotency":true,
-	"resources":{"order":{"operations":["get","list","create"]}}}`
-
-func trivialAdapter(t testing.TB) *Store {
-	return open(t, Options{Sheet: adapterSheet(t, trivial(t, map[string]string{
-		"GET /v1/model": httpAnswer(200, adapterModel), "GET": httpAnswer(200, orderRecord()), "POST": httpAnswer(201, orderRecord()),
-	}))})
-}
-
-// trivialService is the same as a service with a sheet, whose fields are all
-// named as the interface names them.
+// trivialService is a service with a sheet whose fields are all named as the interface names
+// them.
 func trivialService(t testing.TB) *Store {
 	return serviceAt(t, trivial(t, map[string]string{"GET": httpAnswer(200, orderRecord()), "POST": httpAnswer(201, `{"id":12345}`)}), "")
 }
 
 // serviceAt is a service with such a sheet; headers are those of its source.
 func serviceAt(t testing.TB, url, headers string) *Store {
-	fields := ""
-	for _, f := range strings.Fields("number contact_id vehicle_id employee_id kind order_status order_date delivery_date mileage reference " +
-		"description invoice_number total_excl total_incl is_blocked is_archived created_at modified_at") {
-		fields += "      " + f + ": " + f + "\n"
-	}
-	file := t.TempDir() + "/trivial.yaml"
-	require.NoError(t, os.WriteFile(file, []byte(`format: 1
-source: {http: {url: "${GARAGE_URL}", headers: {`+headers+`}}}
-rules: backend
-accounts: {verify: {path: /login}, result: {client_id: client}}
-resources:
-  order:
-    key: {columns: id, generated: answer}
-    version: _version
-    operations: {get: {path: "/order/{key}"}, create: {path: /order}}
-    fields:
-`+fields), 0o600))
-	return open(t, Options{IDStore: openIDStore(t), Sheet: loadSheetFile(t, file, url), RequestID: func(ctx context.Context) string {
+	return open(t, Options{IDStore: openIDStore(t), Sheet: plainSheet(t, url, headers), RequestID: func(ctx context.Context) string {
 		id, _ := ctx.Value(askedAs{}).(string)
 		return id
 	}})
@@ -125,11 +98,7 @@ resources:
 type askedAs struct{}
 
 func BenchmarkGet(b *testing.B) {
-	b.Run("protocol", func(b *testing.B) { benchmarkGet(b, trivialAdapter(b)) })
-	b.Run("sheet", func(b *testing.B) { benchmarkGet(b, trivialService(b)) })
-}
-
-func benchmarkGet(b *testing.B, s *Store) {
+	s := trivialService(b)
 	c := front(b, s)
 	r := s.Sheet.Model.Resource("order")
 	var out []byte
@@ -144,11 +113,7 @@ func benchmarkGet(b *testing.B, s *Store) {
 }
 
 func BenchmarkCreate(b *testing.B) {
-	b.Run("protocol", func(b *testing.B) { benchmarkCreate(b, trivialAdapter(b)) })
-	b.Run("sheet", func(b *testing.B) { benchmarkCreate(b, trivialService(b)) })
-}
-
-func benchmarkCreate(b *testing.B, s *Store) {
+	s := trivialService(b)
 	c := front(b, s)
 	r := s.Sheet.Model.Resource("order")
 	text := body(b, r, `{"contact_id":4711,"vehicle_id":815,"kind":"workshop","order_status":"open","order_date":"2026-11-20T10:00:00Z","reference":"REF","description":"`+strings.Repeat("x", 600)+`"}`)
@@ -160,64 +125,11 @@ func benchmarkCreate(b *testing.B, s *Store) {
 	}
 }
 
-// BenchmarkRecord is what reading a record of 1 KB costs, beside the network;
-// passed is the least that passing its bytes on could: to check and copy them.
-func BenchmarkRecord(b *testing.B) {
-	m := wholeModel(b)
-	r := m.Resource("order")
-	plan, err := newAdapterPlan(r)
-	require.NoError(b, err)
-	text := orderRecord()
-	b.Run("decoded", func(b *testing.B) {
-		var j jsonScanner
-		var out []byte
-		b.ReportAllocs()
-		for b.Loop() {
-			row, err := j.scan(plan.one, text)
-			if err != nil {
-				b.Fatal(err)
-			}
-			rec, err := plan.record(r, row, anna)
-			if err != nil {
-				b.Fatal(err)
-			}
-			out = rec.AppendJSON(out[:0], r.RecordFields())
-			j.reset()
-		}
-	})
-	b.Run("scanned", func(b *testing.B) {
-		var j jsonScanner
-		for b.Loop() {
-			if _, err := j.scan(plan.one, text); err != nil {
-				b.Fatal(err)
-			}
-			j.reset()
-		}
-	})
-	b.Run("passed", func(b *testing.B) {
-		var j jsonScanner
-		var out []byte
-		for b.Loop() {
-			row, err := j.scan(plan.one, text)
-			if err != nil {
-				b.Fatal(err)
-			}
-			for i := range r.Fields {
-				if _, ok := plainValue(&r.Fields[i], row.values[i]); !ok && row.values[i].Kind != 0 {
-					b.Fatal(i)
-				}
-			}
-			out = append(out[:0], text...)
-			j.reset()
-		}
-	})
-}
-
 // BenchmarkSheet is what a sheet costs beside the network: wording a request, and
 // reading a record of 1 KB.
 func BenchmarkSheet(b *testing.B) {
 	store := trivialService(b)
-	s := store.speaker.(*service)
+	s := store.service
 	r := s.resources[store.Sheet.Model.Resource("order")]
 	text := orderRecord()
 	b.Run("request", func(b *testing.B) {

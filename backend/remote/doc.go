@@ -1,16 +1,13 @@
 // Package remote is the driver for an administration that is an HTTP service.
 //
-// There are two kinds. A service that exists is spoken to as its mapping sheet
-// says (package mapping/sheet): which call each operation is, where values are in
-// its answers, how it pages and how its errors are recognised. A service that was
-// written for frontdesk speaks the frontdesk backend protocol
-// (docs/backend-protocol.md), and needs no sheet beyond its address.
+// The service is spoken to as its mapping sheet says (package mapping/sheet): which call each
+// operation is, where values are in its answers, how it pages and how its errors are
+// recognised.
 //
 // How a call goes: Store (store.go) finds the operation and the IDs, a service
-// (service*.go) or an adapter (adapter*.go) words the request, exchange.go sends
-// it, with the token of the log-on (logon.go), over one of a bounded number of
-// connections (pool.go, conn.go), and scan_json.go or scan_xml.go take the places
-// of the sheet out of the answer in one pass.
+// (service*.go) words the request, exchange.go sends it, with the token of the log-on
+// (logon.go), over one of a bounded number of connections (pool.go, conn.go), and
+// scan_json.go or scan_xml.go take the places of the sheet out of the answer in one pass.
 //
 // What may be trusted is little: an answer is bounded in size, depth and time, and
 // whatever is not foreseen is a plain error, whose text is for the log. A write is

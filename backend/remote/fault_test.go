@@ -18,7 +18,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// counted is an adapter that counts what it has done.
+// counted is a service that counts what it has done.
 type counted struct {
 	*httptest.Server
 	reads, writes atomic.Int64
@@ -29,9 +29,7 @@ func newCounted(t testing.TB) *counted {
 	u.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		switch {
-		case r.URL.Path == "/v1/model":
-			_, _ = w.Write([]byte(strings.ReplaceAll(adapterModel, `"order":`, `"contact":{"operations":["get"]},"order":`)))
-		case strings.HasPrefix(r.URL.Path, "/v1/records/contact/"):
+		case strings.HasPrefix(r.URL.Path, "/contact/"):
 			_, _ = w.Write([]byte(`{"id":1,"kind":"person","name":"Wit","_version":1}`))
 		case r.Method == http.MethodPost:
 			u.writes.Add(1)
@@ -46,7 +44,7 @@ func newCounted(t testing.TB) *counted {
 	return u
 }
 
-// faulty is an adapter with a proxy before it that fails on demand.
+// faulty is a service with a proxy before it that fails on demand.
 type faulty struct {
 	*remotetest.FaultProxy
 	upstream *counted
@@ -61,9 +59,7 @@ func newFaulty(t testing.TB, o backend.Options) *faulty {
 	f.FaultProxy, err = remotetest.NewFaultProxy(f.upstream.Listener.Addr().String())
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, f.FaultProxy.Close()) })
-	s := adapterSheet(t, f.URL())
-	s.Source.Frontdesk.MaxAnswer = 1 << 20
-	f.store = open(t, Options{Sheet: s})
+	f.store = serviceAt(t, f.URL(), "")
 	f.client, err = backend.NewClient(f.store, f.store.Sheet.Model, o)
 	require.NoError(t, err)
 	f.orders = f.client.Model().Resource("order")
@@ -270,15 +266,11 @@ func TestAnswersThatLie(t *testing.T) {
 					}
 					buffer := make([]byte, 4096)
 					_, _ = c.Read(buffer)
-					if strings.Contains(string(buffer), "/v1/model") {
-						_, _ = c.Write([]byte(strings.Replace(httpAnswer(200, adapterModel), "\r\n", "\r\nConnection: close\r\n", 1)))
-					} else {
-						_, _ = c.Write([]byte(answer))
-					}
+					_, _ = c.Write([]byte(answer))
 					_ = c.Close()
 				}
 			}()
-			s := open(t, Options{Sheet: adapterSheet(t, "http://"+listener.Addr().String())})
+			s := serviceAt(t, "http://"+listener.Addr().String(), "")
 			_, err = s.Get(bg(), s.Sheet.Model.Resource("order"), backend.Query{Client: anna, ID: 1})
 			require.Error(t, err)
 		})

@@ -125,28 +125,26 @@ func (f *feed) isOf(entry row) bool {
 const cursorMark = "c"
 
 // Position implements follow.Journal: where the service's own word for the end leads, or else
-// where the feed has been read through. Only a service by its sheet has feeds.
+// where the feed has been read through.
 func (s *Store) Position(ctx context.Context, m *mapping.Resource, client auth.Client, after string) (at string, more bool, err error) {
-	of := s.speaker.(*service)
-	f := of.resources[m].feed
+	f := s.resources[m].feed
 	cursor := strings.TrimPrefix(after, cursorMark)
 	if f.Start != "" {
 		cursor = f.Start
 	}
-	page, err := of.ask(ctx, f, client, cursor, f.op.of.Changes.Page)
+	page, err := s.ask(ctx, f, client, cursor, f.op.of.Changes.Page)
 	return cursorMark + page.next, f.Start == "" && page.n > 0 && page.next != cursor, err
 }
 
 // Entries implements follow.Journal: a page of a feed. Some services answer fewer entries than
 // they are asked for: one has ended where none come.
 func (s *Store) Entries(ctx context.Context, m *mapping.Resource, client auth.Client, after string, most int) (page follow.Entries, err error) {
-	of := s.speaker.(*service)
-	r := of.resources[m]
+	r := s.resources[m]
 	cursor, ok := strings.CutPrefix(after, cursorMark)
 	if !ok && after != "" {
 		return page, follow.ErrPositionGone
 	}
-	found, err := of.ask(ctx, r.feed, client, cursor, most)
+	found, err := s.ask(ctx, r.feed, client, cursor, most)
 	if err == nil && found.n >= most && found.next == cursor {
 		err = unexpected(fmt.Errorf("the feed of %s answers a whole page and does not go on", r.Name))
 	}
@@ -167,8 +165,7 @@ func (s *Store) Entries(ctx context.Context, m *mapping.Resource, client auth.Cl
 
 // Named implements follow.Journal.
 func (s *Store) Named(ctx context.Context, m *mapping.Resource, client auth.Client, keys [][]sheet.Raw) (records []mapping.Record, others []int32, err error) {
-	of := s.speaker.(*service)
-	r, o := of.resources[m], of.owners(client)
+	r, o := s.resources[m], s.owners(client)
 	var unseen [][]sheet.Raw
 	for _, key := range keys {
 		ids, err := r.Known(ctx, s.IDStore, client, [][]sheet.Raw{key})
@@ -176,7 +173,7 @@ func (s *Store) Named(ctx context.Context, m *mapping.Resource, client auth.Clie
 			return nil, nil, err
 		}
 		id := append(ids, 0)[0]
-		rec, err := of.read(ctx, r, o, key, id)
+		rec, err := s.read(ctx, r, o, key, id)
 		switch {
 		case errors.Is(err, backend.ErrNotFound):
 			unseen = append(unseen, key)

@@ -3,6 +3,7 @@ package remote
 import (
 	"context"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,10 +12,8 @@ import (
 	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/backend/idstore"
-	"frontdesk/backend/remote/remotetest"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/backend/sqlrecord/sqltest"
-	"frontdesk/config"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
 )
@@ -26,12 +25,6 @@ func bg() context.Context { return context.Background() }
 // ample is a time-out that no test is to meet, on whatever machine.
 const ample = time.Minute
 
-// startAdapter runs the reference adapter, in Python, and returns its address.
-func startAdapter(t testing.TB, args ...string) string {
-	t.Helper()
-	return remotetest.StartAdapter(t, "testdata/adapter/adapter.py", args...)
-}
-
 func wholeModel(t testing.TB) *mapping.Model {
 	t.Helper()
 	m, err := mapping.LoadModel("")
@@ -39,16 +32,45 @@ func wholeModel(t testing.TB) *mapping.Model {
 	return m
 }
 
-// adapterSheet is what a sheet says that names an adapter and no more.
-func adapterSheet(t testing.TB, url string) *sheet.Sheet {
-	return &sheet.Sheet{Model: wholeModel(t), Location: time.UTC, Source: sheet.Source{Frontdesk: &sheet.Frontdesk{
-		URL: url, Token: config.Secret("adapter-token"), Timeout: ample, Connections: 8, MaxAnswer: 16 << 20,
-	}}}
+var (
+	anna = auth.Client{ID: 1, Name: "Garage Anna"}
+	bert = auth.Client{ID: 2, Name: "Bert Auto's"}
+)
+
+// plainSheet is the sheet of a service whose fields are all named as the interface names them;
+// headers are those of its source.
+func plainSheet(t testing.TB, url, headers string) *sheet.Sheet {
+	t.Helper()
+	fields := ""
+	for _, f := range strings.Fields("number contact_id vehicle_id employee_id kind order_status order_date delivery_date mileage reference " +
+		"description invoice_number total_excl total_incl is_blocked is_archived created_at modified_at") {
+		fields += "      " + f + ": " + f + "\n"
+	}
+	file := t.TempDir() + "/plain.yaml"
+	require.NoError(t, os.WriteFile(file, []byte(`format: 1
+source: {http: {url: "${GARAGE_URL}", connections: 8, max_answer: 1MiB, headers: {`+headers+`}}}
+rules: backend
+accounts: {verify: {path: /login}, result: {client_id: client}}
+resources:
+  contact:
+    key: {columns: id, generated: answer}
+    version: _version
+    operations: {get: {path: "/contact/{key}"}}
+    fields: {kind: kind, name: name}
+  order:
+    key: {columns: id, generated: answer}
+    version: _version
+    operations: {get: {path: "/order/{key}"}, create: {path: /order}}
+    fields:
+`+fields), 0o600))
+	sh := loadSheetFile(t, file, url)
+	sh.Source.HTTP.Timeout = ample
+	return sh
 }
 
 func open(t testing.TB, o Options) *Store {
 	t.Helper()
-	s, err := Open(bg(), o)
+	s, err := Open(o)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	return s

@@ -200,7 +200,7 @@ func TestCursorsKeepNoAnswers(t *testing.T) {
 		require.Len(t, page.Records, 1)
 		page.Records = nil
 		require.Less(t, int64(heap())-int64(before), int64(chunks*size/4), style)
-		require.Greater(t, s.speaker.(*service).cursors.count, chunks/2)
+		require.Greater(t, s.cursors.count, chunks/2)
 		server.Close()
 	}
 }

@@ -36,6 +36,8 @@ type Probed struct {
 	Values map[string]sheet.Raw
 }
 
+// Probe reads a page of a resource, at most q.Limit records. The error is that of the call
+// itself.
 func (s *service) Probe(ctx context.Context, m *mapping.Resource, q backend.Query) (Probed, error) {
 	r := s.resources[m]
 	if r == nil || r.list == nil {
@@ -131,28 +133,4 @@ func (r *resource) absent(rows []row) []Finding {
 		}
 	}
 	return found
-}
-
-func (a *adapter) Probe(ctx context.Context, r *mapping.Resource, q backend.Query) (Probed, error) {
-	if !a.Supports(r, mapping.OpList) {
-		return Probed{Findings: []Finding{{What: "there is no list to look at"}}}, nil
-	}
-	page, err := a.List(ctx, r, q)
-	if err != nil {
-		return Probed{}, err
-	}
-	var found []Finding
-	for _, i := range r.ListFields() {
-		absent := func(rec mapping.Record) bool { return rec.Values[i].IsAbsent() }
-		if len(page.Records) > 0 && !slices.ContainsFunc(page.Records, func(rec mapping.Record) bool { return !absent(rec) }) {
-			f := &r.Fields[i]
-			found = append(found, Finding{Field: f.Name, Place: f.Name, What: "no record has it"})
-		}
-	}
-	for _, rec := range page.Records {
-		if rec.Version == 0 {
-			return Probed{Records: len(page.Records), Findings: append(found, Finding{Place: "_version", What: "records have none: writes are not guarded by If-Match"})}, nil
-		}
-	}
-	return Probed{Records: len(page.Records), Findings: found}, nil
 }

@@ -35,12 +35,3 @@ func TestProbe(t *testing.T) {
 	require.Contains(t, probed.Findings, Finding{Field: "name", Place: "lastName", What: "no answer has it"})
 	require.Contains(t, probed.Findings[1].What, "BUSINESS")
 }
-
-func TestProbeOfAdapter(t *testing.T) {
-	s, c := protocolFixture(t)
-	create(t, c, anna, "contact", `{"kind":"person","name":"Wit"}`)
-	probed, err := s.Probe(bg(), c.Model().Resource("contact"), backend.Query{Client: anna, Limit: 10})
-	require.NoError(t, err)
-	require.Equal(t, 1, probed.Records)
-	require.Empty(t, probed.Findings)
-}

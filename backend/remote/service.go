@@ -231,6 +231,7 @@ func (op *operation) countsBy(t *sheet.Total) {
 // tellsTotal tells whether the answer has the number of all records.
 func (op *operation) tellsTotal() bool { return op.total >= 0 || op.totalHeader != "" }
 
+// Capabilities tells what the service is.
 func (s *service) Capabilities() backend.Capabilities {
 	return backend.Capabilities{Name: "remote", Store: "http", OwnRules: s.o.Sheet.OwnRules, Distant: true, Parallel: s.o.Sheet.Source.HTTP.Parallel}
 }
@@ -242,16 +243,16 @@ func (r *resource) slots() map[mapping.Scope]**operation {
 	}
 }
 
+// Supports tells which operations the service has.
 func (s *service) Supports(r *mapping.Resource, op mapping.Scope) bool {
 	known := s.resources[r]
 	return known != nil && known.Operations[op] != nil
 }
 
-func (s *service) keepsKeys() bool { return false }
+// Writes tells which fields can be sent to the service.
+func (s *service) Writes(r *mapping.Resource, f *mapping.Field) bool { return s.o.Sheet.Writes(r, f) }
 
-func (s *service) DescribeModel(context.Context, string) ([]byte, error) { return nil, nil }
-
-// ping sends a request that changes nothing. Any answer will do, except one that says that the
+// Ping sends a request that changes nothing. Any answer will do, except one that says that the
 // service does not work.
 func (s *service) Ping(ctx context.Context) error {
 	if s.logOn != nil { // a token that is still good says nothing of the service

@@ -140,6 +140,9 @@ func (s *service) body(op *operation, fields []sheet.Assignment) []sheet.Assignm
 	})
 }
 
+// maxErrorBody is the longest body in which the sheet's errors are looked for.
+const maxErrorBody = 1 << 20
+
 // failure is an answer in the form that the sheet's matchers read.
 func (s *service) failure(a *answer) sheet.Failure {
 	body := a.body

@@ -14,26 +14,26 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-func (s *service) create(ctx context.Context, client auth.Client, rec mapping.Record, key string) (mapping.Record, bool, error) {
+func (s *service) create(ctx context.Context, client auth.Client, rec mapping.Record, key string) (mapping.Record, error) {
 	r := s.resources[rec.Resource]
 	if r == nil || r.create == nil {
-		return mapping.Record{}, false, unexpected(fmt.Errorf("the sheet has no create of %s", rec.Resource.Name))
+		return mapping.Record{}, unexpected(fmt.Errorf("the sheet has no create of %s", rec.Resource.Name))
 	}
 	keys, err := s.keys(ctx, r, client, rec)
 	if err != nil {
-		return mapping.Record{}, false, err
+		return mapping.Record{}, err
 	}
 	o := s.owners(client)
 	if err := s.takes(ctx, r, rec, o); err != nil {
-		return mapping.Record{}, false, err
+		return mapping.Record{}, err
 	}
 	v := &values{client: client, once: key}
 	if v.fields, err = r.Encode(rec, nil, client, keys, true); err != nil {
-		return mapping.Record{}, false, unsaid(err)
+		return mapping.Record{}, unsaid(err)
 	}
 	if r.Key.Generated == "uuid" {
 		if err := r.makeKey(v); err != nil {
-			return mapping.Record{}, false, err
+			return mapping.Record{}, err
 		}
 	}
 	for _, e := range r.elements {
@@ -45,14 +45,13 @@ func (s *service) create(ctx context.Context, client auth.Client, rec mapping.Re
 		for k, child := range rec.Children[e.field] {
 			element, err := e.of.Encode(child, nil, client, keys, true)
 			if err != nil {
-				return mapping.Record{}, false, ofElement(unsaid(err), f.Name, k)
+				return mapping.Record{}, ofElement(unsaid(err), f.Name, k)
 			}
 			array.Rows = append(array.Rows, element)
 		}
 		v.fields = append(v.fields, array)
 	}
-	stored, err := s.write(ctx, r, r.create, v, o, rec, nil)
-	return stored, false, err
+	return s.write(ctx, r, r.create, v, o, rec, nil)
 }
 
 // unsaid is the error of a write that cannot be put into a request. The cause is the client's

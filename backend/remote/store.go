@@ -87,7 +87,7 @@ type Store struct {
 	auth.Elsewhere // its users change their passwords there
 	follow.Teller
 	*core
-	speaker
+	*service
 }
 
 // core is what the parts of a Store share.
@@ -98,97 +98,47 @@ type core struct {
 	holds     holds
 }
 
-// speaker makes the calls of a Store: a service by its sheet, or an adapter by the frontdesk
-// protocol.
-type speaker interface {
-	// get returns a record, and where q.ForUpdate holds it what the service has of it, for
-	// update.
-	get(ctx context.Context, r *mapping.Resource, q backend.Query) (rec mapping.Record, row []sheet.Raw, err error)
-	// List returns a page of records.
-	List(ctx context.Context, r *mapping.Resource, q backend.Query) (backend.Page, error)
-	// create stores a record. key is that of the request where the service keeps
-	// such keys itself, and replayed then tells that it had done this before.
-	create(ctx context.Context, client auth.Client, rec mapping.Record, key string) (stored mapping.Record, replayed bool, err error)
-	update(ctx context.Context, client auth.Client, before, patch mapping.Record, row []sheet.Raw) (mapping.Record, error)
-	delete(ctx context.Context, client auth.Client, before mapping.Record) error
-	// Supports tells which operations the service has.
-	Supports(r *mapping.Resource, op mapping.Scope) bool
-	// Ping asks whether the service answers.
-	Ping(ctx context.Context) error
-	// DescribeModel returns the service's own description of a resource; nil if it has none.
-	DescribeModel(ctx context.Context, name string) ([]byte, error)
-	verify(ctx context.Context, c auth.Credentials) (auth.User, error)
-	findUser(ctx context.Context, username string) (auth.User, error)
-	// Capabilities tells what the service is.
-	Capabilities() backend.Capabilities
-	// Probe reads a page of a resource, at most q.Limit records. The error is that of the call
-	// itself.
-	Probe(ctx context.Context, r *mapping.Resource, q backend.Query) (Probed, error)
-	// keepsKeys tells that the service keeps idempotency keys, and all else that a
-	// repetition must be judged by, itself.
-	keepsKeys() bool
-	pool() *pool
-	// Close ends all calls and connections.
-	Close() error
-}
-
 var (
-	_ backend.Driver         = (*Store)(nil)
-	_ backend.Pinger         = (*Store)(nil)
-	_ backend.Pooler         = (*Store)(nil)
-	_ backend.Supporter      = (*Store)(nil)
-	_ backend.ModelDescriber = (*Store)(nil)
-	_ auth.Accounts          = (*Store)(nil)
-	_ backend.ChangeTeller   = (*Store)(nil)
-	_ backend.Tx             = (*transaction)(nil)
+	_ backend.Driver       = (*Store)(nil)
+	_ backend.Pinger       = (*Store)(nil)
+	_ backend.Pooler       = (*Store)(nil)
+	_ backend.Supporter    = (*Store)(nil)
+	_ auth.Accounts        = (*Store)(nil)
+	_ backend.ChangeTeller = (*Store)(nil)
+	_ backend.Tx           = (*transaction)(nil)
 )
 
-// Open makes a Store of the sheet's service. A service that speaks the protocol must answer,
-// because it is asked what it offers; any other service may be down.
-func Open(ctx context.Context, o Options) (*Store, error) {
-	c := newCore(o)
-	sp, err := newSpeaker(c)
+// Open makes a Store of the sheet's service, which may be down.
+func Open(o Options) (*Store, error) {
+	s, err := newStore(o)
 	if err != nil {
 		return nil, err
 	}
-	if a, ok := sp.(*adapter); ok {
-		if err := a.open(ctx); err != nil {
-			return nil, errors.Join(err, sp.Close())
-		}
-		narrowed := *o.Sheet
-		narrowed.Model = a.model
-		c.Sheet = &narrowed
-	}
-	s := &Store{Elsewhere: auth.Elsewhere{Where: o.Sheet.Accounts.ForgotPassword}, core: c, speaker: sp}
 	if err := s.checkIDStore(); err != nil {
-		return nil, errors.Join(err, sp.Close())
+		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
 }
 
-// Judge returns the problems of a sheet that Open would find without asking the service.
+// Judge returns the problems of a sheet that Open would find.
 func Judge(sh *sheet.Sheet) error {
-	sp, err := newSpeaker(newCore(Options{Sheet: sh}))
+	s, err := newStore(Options{Sheet: sh})
 	if err == nil {
-		err = sp.Close()
+		err = s.Close()
 	}
 	return err
 }
 
-func newCore(o Options) *core {
-	return &core{Options: o.withDefaults(), catalogue: mapping.NewCatalogue()}
-}
-
-// newSpeaker makes the speaker of the sheet's service, without asking the service anything.
-func newSpeaker(c *core) (speaker, error) {
-	switch source := c.Sheet.Source; {
-	case source.Frontdesk != nil:
-		return newAdapter(c)
-	case source.HTTP != nil:
-		return openService(c)
-	default:
-		return nil, errors.New("driver remote needs a sheet with source.http or source.frontdesk")
+func newStore(o Options) (*Store, error) {
+	if o.Sheet.Source.HTTP == nil {
+		return nil, errors.New("driver remote needs a sheet with source.http")
 	}
+	c := &core{Options: o.withDefaults(), catalogue: mapping.NewCatalogue()}
+	s, err := openService(c)
+	if err != nil {
+		return nil, err
+	}
+	return &Store{Elsewhere: auth.Elsewhere{Where: o.Sheet.Accounts.ForgotPassword}, core: c, service: s}, nil
 }
 
 // mostLogins is how many connections are reserved for logins at most, one in four.
@@ -200,13 +150,13 @@ func (s *Store) LoginsAtOnce() int {
 	if len(s.Sheet.Accounts.Users) > 0 {
 		return 0
 	}
-	return min(max(1, cap(s.pool().slots)/4), mostLogins)
+	return min(max(1, cap(s.wire.pool.slots)/4), mostLogins)
 }
 
 // Pool implements backend.Pooler. One connection is reserved for asking whether the service
 // answers.
 func (s *Store) Pool() backend.Pool {
-	slots := s.pool().slots
+	slots := s.wire.pool.slots
 	return backend.Pool{InUse: len(slots), Most: cap(slots), Calls: max(1, cap(slots)-s.LoginsAtOnce()-1)}
 }
 
@@ -217,9 +167,6 @@ func (s *Store) checkIDStore() error {
 	}
 	if s.Sheet.NeedsKeep() {
 		return errors.New("the sheet has keys that IDs are given out for (key.id: kept), which needs keep: FILE")
-	}
-	if s.keepsKeys() {
-		return nil
 	}
 	for _, r := range s.Sheet.Model.Resources {
 		if s.Supports(r, mapping.OpCreate) {

@@ -58,7 +58,6 @@ type transaction struct {
 	// taken tells that the key was reserved in the gateway's own store before the write was sent,
 	// nothingDone that no record has been written under it.
 	taken, nothingDone bool
-	replayed           bool
 	held               map[heldRecord]*held
 }
 
@@ -79,8 +78,7 @@ func (t *transaction) Get(ctx context.Context, r *mapping.Resource, q backend.Qu
 // Create stores a record.
 func (t *transaction) Create(ctx context.Context, client auth.Client, rec mapping.Record) (mapping.Record, error) {
 	w := &leaving{Context: ctx, write: t}
-	stored, replayed, err := t.create(w, client, rec, t.sent)
-	t.replayed = replayed
+	stored, err := t.create(w, client, rec, t.sent)
 	return stored, t.wrote(w, err)
 }
 
@@ -164,14 +162,10 @@ func noteLeft(ctx context.Context, begun bool) {
 	}
 }
 
-// Recall returns the answer that was given under the key before. If the service keeps keys
-// itself, it answers when the write is sent again.
+// Recall returns the answer that was given under the key before.
 func (t *transaction) Recall(ctx context.Context, client auth.Client, key string) (*backend.StoredAnswer, error) {
 	sum := sha256.Sum256([]byte(key))
 	t.client, t.key, t.sent = client, key, hex.EncodeToString(sum[:])
-	if t.keepsKeys() {
-		return nil, nil
-	}
 	if t.taken {
 		return nil, nil
 	}
@@ -181,7 +175,7 @@ func (t *transaction) Recall(ctx context.Context, client auth.Client, key string
 // takeKey takes the key of the request, if it has one, once. A write whose time is up by then
 // is not sent.
 func (t *transaction) takeKey(ctx context.Context) (took bool, err error) {
-	if t.taken || t.key == "" || t.keepsKeys() {
+	if t.taken || t.key == "" {
 		return false, nil
 	}
 	err = t.IDStore.Begin(ctx, t.client, t.key)
@@ -191,23 +185,14 @@ func (t *transaction) takeKey(ctx context.Context) (took bool, err error) {
 
 // Remember stores the answer under the key.
 func (t *transaction) Remember(ctx context.Context, client auth.Client, key string, m backend.StoredAnswer) error {
-	switch {
-	case t.keepsKeys() && t.replayed:
-		// The record is the one that the service made the first time, so that the
-		// answer made of it is the first answer.
-		return &backend.Replay{Answer: m.Answer}
-	case t.keepsKeys():
-		return nil
-	default:
-		if _, err := t.takeKey(ctx); err != nil { // nothing was sent
-			return err
-		}
-		// The record is there: the client hears of it, even if storing the answer fails.
-		ctx, cancel := settling(ctx)
-		defer cancel()
-		if err := t.IDStore.Finish(ctx, client, key, m); err != nil {
-			t.Log.Error("the answer under an idempotency key was not kept; the key stays in use", zap.Error(err))
-		}
-		return nil
+	if _, err := t.takeKey(ctx); err != nil { // nothing was sent
+		return err
 	}
+	// The record is there: the client hears of it, even if storing the answer fails.
+	ctx, cancel := settling(ctx)
+	defer cancel()
+	if err := t.IDStore.Finish(ctx, client, key, m); err != nil {
+		t.Log.Error("the answer under an idempotency key was not kept; the key stays in use", zap.Error(err))
+	}
+	return nil
 }

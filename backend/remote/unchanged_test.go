@@ -3,7 +3,6 @@ package remote
 import (
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -225,75 +224,4 @@ func TestReferencesWithTheirTypes(t *testing.T) {
 			}
 		})
 	}
-}
-
-// contactAdapter opens an adapter whose contacts can be changed. It is asked by get, and by patch
-// with the body that it is sent.
-func contactAdapter(t *testing.T, get func() string, patch func(body string) string) *Store {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		answer := ""
-		switch {
-		case r.URL.Path == "/v1/model":
-			answer = strings.Replace(adapterModel, `"order":`, `"contact":{"operations":["get","update"]},"order":`, 1)
-		case r.Method == http.MethodPatch:
-			body, _ := io.ReadAll(r.Body)
-			answer = patch(string(body))
-		default:
-			answer = get()
-		}
-		_, _ = io.WriteString(w, answer)
-	}))
-	t.Cleanup(server.Close)
-	return open(t, Options{Sheet: adapterSheet(t, server.URL)})
-}
-
-// TestAdaptersAreSentWhatChanges: before, an adapter was sent all that a client sent back as
-// it had read it, and wrote another of the codes that it shows as one.
-func TestAdaptersAreSentWhatChanges(t *testing.T) {
-	const stored = `{"id":7,"kind":"company","name":"Wit","payment_days":14,"birth_date":"1980-02-29T00:00:00.000Z","note":null,"_version":3}`
-	sent := make(chan string, 1)
-	store := contactAdapter(t, func() string { return stored }, func(body string) string {
-		sent <- body
-		return stored
-	})
-	c, contact := front(t, store), store.Sheet.Model.Resource("contact")
-	for change, want := range map[string]string{
-		`{"kind":"company","name":"Wit","payment_days":14,"birth_date":"1980-02-29T01:00:00+01:00","note":null}`: "",
-		`{"kind":"company","name":"Zwart","note":null}`:                                                          `{"name":"Zwart"}`,
-		`{"kind":"company","payment_days":null,"note":"a"}`:                                                      `{"payment_days":null,"note":"a"}`,
-		`{"kind":"person","name":"Wit","birth_date":"1980-03-01"}`:                                               `{"kind":"person","birth_date":"1980-03-01T00:00:00.000Z"}`,
-	} {
-		rec, err := c.Update(bg(), anna, 7, patch(t, contact, change), backend.Write{})
-		require.NoError(t, err, change)
-		require.EqualValues(t, 7, rec.ID())
-		got := ""
-		select {
-		case got = <-sent:
-		default:
-		}
-		require.Equal(t, want, got, change)
-	}
-}
-
-// TestUnchangedForAdaptersMeanwhile: what a client sends back as it was read is a change where the
-// record is another one by then.
-func TestUnchangedForAdaptersMeanwhile(t *testing.T) {
-	sent, versions := make(chan string, 1), make(chan string, 1)
-	versions <- `{"id":7,"kind":"company","name":"Wit","_version":3}`
-	store := contactAdapter(t, func() string {
-		select {
-		case first := <-versions:
-			return first
-		default:
-			return `{"id":7,"kind":"company","name":"Zwart","_version":4}`
-		}
-	}, func(body string) string {
-		sent <- body
-		return `{"id":7,"kind":"company","name":"Wit","_version":5}`
-	})
-	c, contact := front(t, store), store.Sheet.Model.Resource("contact")
-	rec, err := c.Update(bg(), anna, 7, patch(t, contact, `{"name":"Wit"}`), backend.Write{})
-	require.NoError(t, err)
-	require.Equal(t, "Wit", rec.Get("name").Text())
-	require.Equal(t, `{"name":"Wit"}`, <-sent)
 }

@@ -111,7 +111,6 @@ func machine(t *testing.T, sheet string) string {
 		"models/kept/document.yaml":      without(resource("document"), "name: size\n    type: int4", "name: size\n    type: float8"),
 		"models/table/counter.yaml":      without(country, "name: country", "name: counter"),
 		"loopback.yaml":                  loopback,
-		"token.yaml":                     "format: 1\nsource: {frontdesk: {url: \"http://127.0.0.1:1\", token: \"hush\\nhush\"}}\n",
 		"wrong/country.yaml":             "name: country\ndescription: Countries.\nfields:\n  - {name: code, typ: int4}\n",
 		"wrong.yaml":                     "format: 1\nbogus: 1\n" + without(sheet, "format: 1\n", ""),
 		"lost.yaml":                      without(sheet, "keep: ", "keep: gone/"),

@@ -22,7 +22,7 @@ type file struct {
 // pages are the files and folders of the tree that go along with the program: what there
 // is to read, and all that it leads to.
 var pages = []string{
-	"README.md", "CHANGELOG.md", "docs", "backend/remote/testdata/adapter",
+	"README.md", "CHANGELOG.md", "docs",
 	"deploy/compose", "deploy/grafana", "deploy/kubernetes", "deploy/prometheus", "deploy/systemd",
 }
 

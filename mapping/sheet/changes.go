@@ -76,9 +76,6 @@ func (s *Sheet) Changes(r *mapping.Resource) Changes {
 	if known := s.byName[r.Name]; known != nil {
 		return known.Changes
 	}
-	if s.Source.Frontdesk != nil {
-		return s.changes
-	}
 	return Changes{}
 }
 

@@ -52,9 +52,6 @@ type sourceFile struct {
 	SQL *sqlFile `yaml:"sql"`
 	// HTTP is an existing HTTP service with JSON or XML.
 	HTTP *httpFile `yaml:"http"`
-	// Frontdesk is a service that speaks the frontdesk backend protocol. It
-	// describes its resources itself, so that resources may be left out.
-	Frontdesk *frontdeskFile `yaml:"frontdesk"`
 }
 
 // sqlFile is an existing SQL database.
@@ -139,24 +136,6 @@ type logOnFile struct {
 	// RenewOn recognises an answer that says the token has expired; default
 	// status 401.
 	RenewOn matchFile `yaml:"renew_on"`
-}
-
-// frontdeskFile is a service that speaks the frontdesk backend protocol.
-type frontdeskFile struct {
-	// URL is the address of the service.
-	URL string `yaml:"url" schema:"required"`
-	// Token is sent as Authorization: Bearer.
-	Token config.Secret `yaml:"token"`
-	// TokenFile is a file that holds the token, in place of token.
-	TokenFile string `yaml:"token_file"`
-	// CAFile holds further authorities to trust, PEM.
-	CAFile string `yaml:"ca_file"`
-	// Timeout is of one call; default 5s, never more than backend.timeout.
-	Timeout time.Duration `yaml:"timeout"`
-	// Connections is how many are open at most; default 64.
-	Connections int `yaml:"connections"`
-	// MaxAnswer is the largest answer read; default 16MiB.
-	MaxAnswer config.Size `yaml:"max_answer"`
 }
 
 // errorFile translates an error of the system.

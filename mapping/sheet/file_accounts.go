@@ -3,7 +3,7 @@ package sheet
 import "frontdesk/config"
 
 // accountsFile tells who may log in: exactly one of users, table, query and
-// verify; with source.frontdesk users, or none for those of the service.
+// verify.
 type accountsFile struct {
 	// Users are a fixed list, in the sheet.
 	Users []userFile `yaml:"users"`
@@ -26,7 +26,7 @@ type accountsFile struct {
 	Result accountColumnsFile `yaml:"result"`
 	// UsernameCase tells whether the username of an answer must be the one asked
 	// for letter by letter: exact (default), or ignore where ANNA is anna to the
-	// service. With verify and source.frontdesk only.
+	// service. With verify only.
 	UsernameCase string `yaml:"username_case" schema:"enum=exact|ignore"`
 	// Refused recognises the answer to wrong credentials; default status 401.
 	Refused matchFile `yaml:"refused"`

@@ -161,18 +161,6 @@ func (l *loader) load() {
 	if l.sheet.changes = l.loadChanges("changes", l.file.Changes); l.sheet.changes.IsTold() || l.file.Changes.Deleted != nil {
 		l.fail("changes", "found what is of one resource, expected it there")
 	}
-	if l.Source.Frontdesk != nil {
-		for _, key := range []string{"resources", "accounts.table", "accounts.query", "accounts.verify"} {
-			if l.doc.Has(key) {
-				l.fail(key, "found with source.frontdesk, which describes its resources and knows its users itself: expected none")
-			}
-		}
-		l.loadUsers()
-		l.loadUsernameCase()
-		l.sheet.Model = l.model
-		l.sheet.Errors = l.loadErrors()
-		return
-	}
 	l.loadResources()
 	if !l.o.without["accounts"] {
 		l.loadAccounts()

@@ -19,14 +19,8 @@ import (
 // loadSource compiles where the records are; it is false if the sheet does not name exactly
 // one system.
 func (l *loader) loadSource() bool {
-	kinds := 0
-	for _, given := range []bool{l.Source.SQL != nil, l.Source.HTTP != nil, l.Source.Frontdesk != nil} {
-		if given {
-			kinds++
-		}
-	}
-	if kinds != 1 {
-		l.fail("source", "found %d systems, expected one of sql, http and frontdesk", kinds)
+	if (l.Source.SQL != nil) == (l.Source.HTTP != nil) {
+		l.fail("source", "found %d systems, expected one of sql and http", map[bool]int{true: 2}[l.Source.SQL != nil])
 		return false
 	}
 	if l.Source.SQL != nil {
@@ -34,15 +28,6 @@ func (l *loader) loadSource() bool {
 	}
 	if l.Source.HTTP != nil {
 		l.sheet.Source.HTTP = l.loadHTTP(l.Source.HTTP)
-	}
-	if f := l.Source.Frontdesk; f != nil {
-		l.sheet.Source.Frontdesk = &Frontdesk{
-			URL:   l.address("source.frontdesk.url", f.URL),
-			Token: l.secret("source.frontdesk", "token", f.Token, f.TokenFile, false), CAFile: l.certificates("source.frontdesk.ca_file", f.CAFile),
-			Timeout:     l.duration("source.frontdesk.timeout", f.Timeout, 5*time.Second),
-			Connections: l.count("source.frontdesk.connections", f.Connections, 64),
-			MaxAnswer:   cmp.Or(f.MaxAnswer, 16*config.MiB),
-		}
 	}
 	return true
 }
@@ -193,7 +178,6 @@ func (l *loader) loadAccounts() {
 	}
 	slices.Sort(kinds)
 	switch {
-	case l.Source.Frontdesk != nil && len(kinds) == 0:
 	case len(kinds) == 0:
 		l.fail("accounts", "missing, expected one of users, table, query and verify")
 	case len(kinds) > 1:
@@ -253,8 +237,8 @@ func (l *loader) loadUsernameCase() {
 		return
 	}
 	l.sheet.Accounts.FoldNames = f.UsernameCase == "ignore"
-	if f.Verify == nil && (l.Source.Frontdesk == nil || len(f.Users) > 0) {
-		l.fail(path, "found where frontdesk looks names up itself, expected it with verify, or with source.frontdesk without users")
+	if f.Verify == nil {
+		l.fail(path, "found where frontdesk looks names up itself, expected it with verify")
 	}
 }
 

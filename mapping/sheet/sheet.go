@@ -12,9 +12,7 @@ import (
 type Sheet struct {
 	File string
 	// Model is the model narrowed to the resources and fields that are mapped.
-	// All *mapping.Resource and *mapping.Field below are of this model. With
-	// Source.Frontdesk and no resources it is the whole model, and Resources is
-	// empty.
+	// All *mapping.Resource and *mapping.Field below are of this model.
 	Model        *mapping.Model
 	Source       Source
 	Location     *time.Location
@@ -33,22 +31,14 @@ type Sheet struct {
 // Resource returns how the system has the resource of that name, or nil.
 func (s *Sheet) Resource(name string) *Resource { return s.byName[name] }
 
-// Supports tells whether the system has an operation of a resource. A service that speaks the
-// protocol is assumed to have all until it is asked.
+// Supports tells whether the system has an operation of a resource.
 func (s *Sheet) Supports(r *mapping.Resource, op mapping.Scope) bool {
-	if s.Source.Frontdesk != nil {
-		return true
-	}
 	known := s.Resources[r]
 	return known != nil && known.Operations[op] != nil
 }
 
-// Writes tells whether the system has a place for a field, even if clients cannot write it. A
-// service that speaks the protocol answers that itself.
+// Writes tells whether the system has a place for a field, even if clients cannot write it.
 func (s *Sheet) Writes(r *mapping.Resource, f *mapping.Field) bool {
-	if s.Source.Frontdesk != nil {
-		return true
-	}
 	known := s.Resources[r]
 	return known != nil && len(known.Fields[f.Index].Write) > 0
 }

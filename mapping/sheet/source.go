@@ -10,9 +10,8 @@ import (
 
 // Source is the existing system; exactly one is set.
 type Source struct {
-	SQL       *SQL
-	HTTP      *HTTP
-	Frontdesk *Frontdesk
+	SQL  *SQL
+	HTTP *HTTP
 }
 
 // SQL is an existing SQL database.
@@ -54,18 +53,7 @@ type LogOn struct {
 	RenewOn        *Matcher
 }
 
-// Frontdesk is a service that speaks the frontdesk backend protocol.
-type Frontdesk struct {
-	URL         string // without a slash at its end
-	Token       config.Secret
-	CAFile      string
-	Timeout     time.Duration
-	Connections int
-	MaxAnswer   config.Size
-}
-
-// Accounts says who may log in: by exactly one of Users, Table, Query and Verify, or by none
-// of them if the service is asked (Source.Frontdesk).
+// Accounts says who may log in: by exactly one of Users, Table, Query and Verify.
 type Accounts struct {
 	Users          []User
 	Table, Query   string

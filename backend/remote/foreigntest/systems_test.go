@@ -140,7 +140,7 @@ func (f *foreign) open(t *testing.T, file string) *remote.Store {
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
 	ids, err := idstore.Open(t.Context(), db, idstore.Options{Now: time.Now})
 	require.NoError(t, err)
-	store, err := remote.Open(t.Context(), remote.Options{Sheet: s, IDStore: ids})
+	store, err := remote.Open(remote.Options{Sheet: s, IDStore: ids})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
 	return store

@@ -163,14 +163,13 @@ func (c checkCommand) service(ctx context.Context, s *sheet.Sheet, o mapcheck.Op
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, release()) }()
-	store, err := remote.Open(ctx, remote.Options{
+	store, err := remote.Open(remote.Options{
 		Sheet: s, IDStore: kept, Hasher: auth.NewHasher(), RequestID: func(context.Context) string { return "" }, Now: time.Now, Random: mathrand.Float64,
 	})
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	o.Sheet = store.Sheet // with the model narrowed to what an adapter offers
 	return mapcheck.HTTP(ctx, store, client, o)
 }
 

@@ -190,14 +190,14 @@ func (s *System) openLegacy(o opening, sh *sheet.Sheet, kept *idstore.Store) err
 }
 
 func (s *System) openRemote(o opening, sh *sheet.Sheet, kept *idstore.Store) error {
-	store, err := remote.Open(o.ctx, remote.Options{
+	store, err := remote.Open(remote.Options{
 		Sheet: sh, IDStore: kept, Hasher: o.hasher, RequestID: gateway.RequestIDOf, Trace: traceHeaders, Log: o.log, Now: time.Now, Random: mathrand.Float64,
 	})
 	if err != nil {
 		return fmt.Errorf("open the service of %s: %w", sh.File, err)
 	}
 	s.onClose(store.Close)
-	s.driver, s.accounts, s.model = store, store, store.Sheet.Model
+	s.driver, s.accounts = store, store
 	s.loginsAtOnce = cmp.Or(store.LoginsAtOnce(), s.loginsAtOnce)
 	return s.openFollower(o, sh, &store.Teller)
 }

@@ -25,7 +25,6 @@ type service struct {
 var services = []service{
 	{name: "garagecloud", title: "Garage Cloud (JSON)", start: startGarageCloud, login: "demo", other: "other", resources: 11},
 	{name: "autolijn", title: "AutoLijn (SOAP)", start: startAutoLijn, login: "demo", other: "other", resources: 11},
-	{name: "adapter", title: "The reference adapter of the backend protocol", start: startAdapter, login: "anna", other: "bert", resources: 4},
 }
 
 func startGarageCloud(t testing.TB) {
@@ -44,11 +43,6 @@ func startAutoLijn(t testing.TB) {
 	server := httptest.NewServer(remotetest.NewSOAP(remotetest.Options{}))
 	t.Cleanup(server.Close)
 	t.Setenv("AUTOLIJN_URL", server.URL)
-}
-
-// startAdapter runs the reference adapter of the backend protocol, in Python.
-func startAdapter(t testing.TB) {
-	t.Setenv("ADAPTER_URL", remotetest.StartAdapter(t, rig.RemoteSheets(t, "adapter/adapter.py")))
 }
 
 // TestConformRemote holds what stands before other people's services to the
