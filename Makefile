@@ -6,7 +6,10 @@ FUZZ    ?= 30s
 # What has goroutines of its own, and the end-to-end tests of it. The longest come first.
 RACE    ?= ./backend/remote ./gateway/webhook ./auth/... ./backend/... ./config/... ./gateway/... $(addprefix ./cmd/frontdesk/,desk e2e/bounds e2e/records e2e/callbacks e2e/foreign)
 # The longest come first, so that none is at work alone at the end.
-TESTS   ?= ./backend/legacy ./cmd/frontdesk ./cmd/frontdesk/e2e/conformance ./cmd/frontdesk/e2e/several ./cmd/frontdesk/e2e/secrets ./cmd/frontdesk/e2e/description ./cmd/frontdesk/e2e/pages ./cmd/frontdesk/e2e/callbacks ./backend/reference ./backend/remote ./cmd/frontdesk/e2e/bounds ./deploy/release ./gateway/webhook ./... ./.ci/testrun
+TESTS   ?= ./backend/legacy ./cmd/frontdesk ./cmd/frontdesk/e2e/conformance ./cmd/frontdesk/e2e/several ./cmd/frontdesk/e2e/secrets ./cmd/frontdesk/e2e/pages ./cmd/frontdesk/e2e/callbacks ./backend/reference ./...
+# The packages below these folders with tests that want more than that.
+IN      ?= auth backend cmd gateway
+FOREIGN ?= $(addprefix ./,$(sort $(dir $(shell grep -rl --include='*_test.go' '^func TestForeign' $(IN)))))
 # Packages at once, and tests of one that run side by side: they wait for half of
 # their time.
 AT_ONCE ?= 4
@@ -15,36 +18,34 @@ AT_ONCE ?= 4
 # in the compiler's cache.
 export GOFLAGS := -trimpath $(GOFLAGS)
 
-# It says what it does, what it needs and what it leaves out: see there.
-testrun = $(GO) run ./.ci/testrun
+run     = -p $(AT_ONCE) -parallel $(AT_ONCE) -timeout 20m
 
-.PHONY: test test-times pages pictures race check fmt lint bench fuzz soak siege build release deb image
+.PHONY: test foreign pages pictures race check fmt lint bench fuzz soak siege build release deb image
 
-# Everything, in its short form: on SQLite and on a real PostgreSQL, MariaDB and
-# Redis, with a real mail server, the pages in a real browser, the description
-# before its linters, the client kits, and what is shipped: units, package, image
-# and manifests. A part that is missing is installed where that can be done without
-# asking, and else left out, with a word about how to get it. Vet is make lint's, which
-# runs all of it, once.
+# What everybody runs: PostgreSQL, MariaDB, Redis, Chromium and Node are all that it wants.
+# What of them is missing is installed where that can be done without asking, and else left
+# out, with a word about how to get it.
 test:
-	$(testrun) -vet=off -p $(AT_ONCE) -parallel $(AT_ONCE) -timeout 20m $(TESTS)
+	.ci/test $(run) -skip '^TestForeign' $(TESTS)
 
-# The same, and then where the minutes went.
-test-times:
-	$(testrun) times -vet=off -p $(AT_ONCE) -parallel $(AT_ONCE) -timeout 20m $(TESTS)
+# Before and behind what nobody here wrote: administrations, services, poolers, balancers, mail
+# servers, linters and generators, client kits in five languages, and what is shipped before the
+# systems that it is for.
+foreign:
+	.ci/test foreign $(run) -run '^TestForeign' $(FOREIGN)
 
 # The pages in every state, photographed into tmp/pages at 1280 and 390 pixels, light and
 # dark, each checked by axe.
 pages:
-	FRONTDESK_SCREENSHOTS=$(CURDIR)/tmp/pages $(testrun) -timeout 20m -run TestBrowser ./cmd/frontdesk/e2e/pages
+	FRONTDESK_SCREENSHOTS=$(CURDIR)/tmp/pages .ci/test -timeout 20m -run TestBrowser ./cmd/frontdesk/e2e/pages
 
 # The pictures of README.md, which show the pages as they are.
 pictures:
-	FRONTDESK_PICTURES=$(CURDIR)/docs $(testrun) -timeout 20m -run TestBrowserPictures ./cmd/frontdesk/e2e/pages
+	FRONTDESK_PICTURES=$(CURDIR)/docs .ci/test -timeout 20m -run TestBrowserPictures ./cmd/frontdesk/e2e/pages
 
 # The race detector.
 race:
-	$(testrun) -race -vet=off -p $(AT_ONCE) -timeout 30m $(RACE)
+	.ci/test -race $(run) -skip '^TestForeign' $(RACE)
 
 # What .ci/run adds to the tests.
 check: fmt lint
@@ -53,7 +54,7 @@ fmt:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "gofmt would change:"; echo "$$unformatted"; exit 1; }
 
 lint:
-	$(GO) vet $(TESTS)
+	$(GO) vet ./...
 	.ci/lint
 
 build:
@@ -81,7 +82,7 @@ fuzz:
 
 # Long loops: many kills and restarts, many clients, a backup of 1,000,000 orders.
 soak:
-	FRONTDESK_SOAK=1 $(testrun) -p 1 -timeout 120m -run 'Kill|Mirror|Concurrent|Soak|Foreign|Hostile|NobodyCanTell|AreWhole|IsTotalAndPages|ToolsAgree|OpenAPILint|TestWindowIsTheLog|TestRecipes$$|TestRelease$$|TestBrowser' ./cmd/frontdesk/... ./backend/reference ./backend/legacy ./backend/remote ./deploy/release
+	FRONTDESK_SOAK=1 .ci/test foreign -p 1 -timeout 120m -run 'Kill|Mirror|Concurrent|Soak|Foreign|Hostile|NobodyCanTell|AreWhole|IsTotalAndPages|ToolsAgree|TestWindowIsTheLog|TestRecipes$$|TestRelease$$|TestBrowser' ./cmd/frontdesk/... ./backend/reference ./backend/legacy ./backend/remote ./deploy/release
 
 # Attacks on a frontdesk that serves, one after the other, beside a client that behaves:
 # whether the aims of docs/reliability.md are met. SIEGE=-markdown prints the table that

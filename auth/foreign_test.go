@@ -26,12 +26,12 @@ var everyForm = []auth.ForeignHash{
 	{Algorithm: auth.SHA256, Base64: true}, {Algorithm: auth.SHA1, Base64: true}, {Algorithm: auth.MD5, Base64: true},
 }
 
-// TestForeignVectors are hashes published with their passwords: by argon2's
+// TestSchemesVectors are hashes published with their passwords: by argon2's
 // reference implementation, by Openwall's crypt_blowfish and phpass, by hashcat's
 // and John the Ripper's examples; of SHA-crypt the passwords and salts of Ulrich
 // Drepper's specification, as OpenSSL and glibc hash them; of digests those of
 // FIPS 180 and RFC 1321 ("abc", split into salt and password).
-func TestForeignVectors(t *testing.T) {
+func TestSchemesVectors(t *testing.T) {
 	tests := []struct{ name, password, stored, salt string }{
 		{"argon2id", "password", "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc", ""},
 		{"bcrypt 2a", "U*U", "$2a$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW", ""},
@@ -87,7 +87,7 @@ func swap(s string) string {
 	return string(b)
 }
 
-func TestForeignOrderOfSaltAndPassword(t *testing.T) {
+func TestSchemesOrderOfSaltAndPassword(t *testing.T) {
 	const abc = "900150983cd24fb0d6963f7d28e17f72"
 	tests := []struct {
 		name           string
@@ -112,8 +112,8 @@ func TestForeignOrderOfSaltAndPassword(t *testing.T) {
 	}
 }
 
-// TestForeignRefusesHashesItCannotAfford would take hours otherwise.
-func TestForeignRefusesHashesItCannotAfford(t *testing.T) {
+// TestSchemesRefuseHashesItCannotAfford would take hours otherwise.
+func TestSchemesRefuseHashesItCannotAfford(t *testing.T) {
 	rest := func(n int) string { return strings.Repeat("a", n) }
 	tests := []struct{ name, stored string }{
 		{"plain text", "geheim"},
@@ -154,7 +154,7 @@ func TestForeignRefusesHashesItCannotAfford(t *testing.T) {
 	require.ErrorContains(t, err, "auth: no column SALT with the salt of the password hash")
 }
 
-func TestForeignKnowsLockedAccounts(t *testing.T) {
+func TestSchemesKnowLockedAccounts(t *testing.T) {
 	f := foreign(t, auth.ForeignHash{Algorithm: auth.SHA512Crypt}, auth.ForeignHash{Algorithm: auth.PHPass})
 	for _, stored := range []string{"", "   ", "!", "!!", "*", "*LK*", "*0", "!$1$28772684$iEwNOgGugqO9.bIz5sk8k/"} {
 		got, err := f.Verify(t.Context(), "hashcat", stored, nil)
@@ -163,7 +163,7 @@ func TestForeignKnowsLockedAccounts(t *testing.T) {
 	}
 }
 
-func TestForeignReadsOnlyWhatIsConfigured(t *testing.T) {
+func TestSchemesReadOnlyWhatIsConfigured(t *testing.T) {
 	_, err := foreign(t, auth.ForeignHash{Algorithm: auth.Bcrypt, Cost: 5}).Verify(t.Context(), "hashcat", "$1$28772684$iEwNOgGugqO9.bIz5sk8k/", nil)
 	require.ErrorIs(t, err, auth.ErrStoredHash)
 	require.ErrorContains(t, err, "auth: stored password hash has the form of none that are configured")
@@ -198,7 +198,7 @@ func TestNewForeignHashesRefuses(t *testing.T) {
 	}
 }
 
-func TestForeignSharesThePlacesOfTheHasher(t *testing.T) {
+func TestSchemesShareThePlacesOfTheHasher(t *testing.T) {
 	h := auth.NewHasher()
 	f, err := auth.NewForeignHashes(h, []auth.ForeignHash{{Algorithm: auth.MD5}})
 	require.NoError(t, err)
@@ -216,7 +216,7 @@ func TestForeignSharesThePlacesOfTheHasher(t *testing.T) {
 
 // Unknown users and those with a cheap hash cost what one with the dearest does.
 // As with our own hashes, only work left out is looked for.
-func TestForeignSpendsTheSameOnEveryone(t *testing.T) {
+func TestSchemesSpendTheSameOnEveryone(t *testing.T) {
 	const secret = "$2a$08$" + "CCCCCCCCCCCCCCCCCCCCC." + "E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW"
 	f := foreign(t, auth.ForeignHash{Algorithm: auth.MD5}, auth.ForeignHash{Algorithm: auth.Bcrypt, Cost: 8}, auth.ForeignHash{Algorithm: auth.PHPass, Cost: 7})
 	spent := func(password, stored string) time.Duration {
@@ -241,7 +241,7 @@ func TestForeignSpendsTheSameOnEveryone(t *testing.T) {
 
 // Who has a hash that cannot be used is no user for whoever asks, and one whose
 // hash is dearer than usual raises what unknown users cost.
-func TestForeignTellsNoUserByTime(t *testing.T) {
+func TestSchemesTellNoUserByTime(t *testing.T) {
 	f := foreign(t, auth.ForeignHash{Algorithm: auth.Bcrypt, Cost: 4})
 	spent := func(stored string) (took time.Duration, err error) {
 		took = used(t, func() {

@@ -47,9 +47,9 @@ func (f *foreign) Delete(context.Context, auth.Client, mapping.Record) error {
 
 func (f *foreign) Write(_ context.Context, do func(backend.Tx) error) error { return do(f) }
 
-// TestForeignAnswers: whatever driver it comes from, and by whatever door, a record
+// TestAnswersOfDrivers: whatever driver it comes from, and by whatever door, a record
 // that was not asked for is an internal error, and nothing is changed.
-func TestForeignAnswers(t *testing.T) {
+func TestAnswersOfDrivers(t *testing.T) {
 	model, err := mapping.LoadModel("")
 	require.NoError(t, err)
 	mine := auth.Client{ID: 1}
@@ -140,9 +140,9 @@ func (o others) FindUser(context.Context, string) (auth.User, error) {
 	return o.Verify(context.Background(), auth.Credentials{})
 }
 
-// TestForeignUsers: an answer about another user than was asked lets nobody in, and
+// TestUsersOfDrivers: an answer about another user than was asked lets nobody in, and
 // sends nobody's mail to another.
-func TestForeignUsers(t *testing.T) {
+func TestUsersOfDrivers(t *testing.T) {
 	model, err := mapping.LoadModel("")
 	require.NoError(t, err)
 	c, err := backend.NewClient(newScripted(model, nil), model, backend.Options{Timeout: time.Minute})

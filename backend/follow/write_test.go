@@ -48,9 +48,9 @@ func (m *mistaken) Write(ctx context.Context, do func(backend.Tx) error) error {
 	return m.Telling(ctx, do, func(f func(backend.Tx) error) error { return f(m) })
 }
 
-// TestForeignReference: what a record refers to is believed no more where changes are told than
+// TestReferenceToAnother: what a record refers to is believed no more where changes are told than
 // elsewhere.
-func TestForeignReference(t *testing.T) {
+func TestReferenceToAnother(t *testing.T) {
 	text, err := os.ReadFile("../remote/testdata/pocketbase.yaml")
 	require.NoError(t, err)
 	path := filepath.Join(t.TempDir(), "sheet.yaml")

@@ -49,9 +49,9 @@ func TestAnotherClientsRecordsDoNotExist(t *testing.T) {
 	})
 }
 
-// TestForeignReferencesAreRefused tries to refer to records of another client
+// TestReferencesToOthersAreRefused tries to refer to records of another client
 // from every field that refers to any.
-func TestForeignReferencesAreRefused(t *testing.T) {
+func TestReferencesToOthersAreRefused(t *testing.T) {
 	onEngines(t, func(t *testing.T, x *fixture) {
 		for name, records := range newRecords(x) {
 			for i := range records[0].Resource.Fields {

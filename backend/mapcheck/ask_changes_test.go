@@ -27,7 +27,7 @@ resources:
     fields: {name: naam, kind: {constant: person}}
 `
 
-// TestChangesAreAsked: of a table of changes, and of a feed, it is told what cannot be read, what
+// TestChangesAreAsked: of a table of changes it is told what cannot be read, what
 // names no record, and what leads to none.
 func TestChangesAreAsked(t *testing.T) {
 	dsn := filepath.Join(t.TempDir(), "noted.db")
@@ -56,6 +56,10 @@ func TestChangesAreAsked(t *testing.T) {
 		})
 	}
 
+}
+
+// TestForeignFeedIsAsked is TestChangesAreAsked of a feed.
+func TestForeignFeedIsAsked(t *testing.T) {
 	system := foreigntest.CouchDB(t)
 	const feed = "feed: {path: /people/_changes, query: {since: \"{cursor}\", limit: \"{limit}\"}, result: results, next: last_seq}"
 	sheet := fmt.Sprintf(`

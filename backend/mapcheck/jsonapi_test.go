@@ -11,9 +11,9 @@ import (
 	"frontdesk/mapping"
 )
 
-// TestDraftOfJSONAPI: of a service that keeps to JSON:API, and that nobody here wrote, the draft
+// TestForeignDraftOfJSONAPI: of a service that keeps to JSON:API, and that nobody here wrote, the draft
 // reads, filters and writes, with references and errors, as it is.
-func TestDraftOfJSONAPI(t *testing.T) {
+func TestForeignDraftOfJSONAPI(t *testing.T) {
 	system := foreigntest.JSONAPI(t)
 	model, err := mapping.LoadModel("")
 	require.NoError(t, err)

@@ -68,10 +68,10 @@ func withstands(t *testing.T, text, url string, replace ...string) {
 // shared are the edits for what all clients see.
 var shared = []string{`client: "" #`, `shared: true #`}
 
-// TestDraftOfOData: SAP's server, and a parser of the language's grammar, are asked by filters,
+// TestForeignDraftOfOData: SAP's server, and a parser of the language's grammar, are asked by filters,
 // orders, pages and counts as the draft says it. The server reads no quotes within quotes, which
 // the check finds; the parser makes a regular expression of what contains is asked for.
-func TestDraftOfOData(t *testing.T) {
+func TestForeignDraftOfOData(t *testing.T) {
 	system := foreigntest.OData(t)
 	report := drafted(t, draftOf(t, system, "", "/odata/Customers"), system.URL)
 	require.NotEmpty(t, report.has("ask.quotes", "resources.contact.fields.name"), words(t, report))
@@ -100,18 +100,18 @@ paths:
   /articles: {get: *list}
 `
 
-// TestDraftOfRSQL: the parser of the language for JavaScript reads what the draft says. RSQL has
+// TestForeignDraftOfRSQL: the parser of the language for JavaScript reads what the draft says. RSQL has
 // no words for orders, so the sheet is told them by hand.
-func TestDraftOfRSQL(t *testing.T) {
+func TestForeignDraftOfRSQL(t *testing.T) {
 	system := foreigntest.Expressions(t, "rsql")
 	draft := draftOf(t, system, rsqlDescription, "/groups", "/customers", "/articles")
 	require.Contains(t, draft, `expressions: {quotes: backslash, wildcards: "*"}`)
 	withstands(t, draft, system.URL, shared...)
 }
 
-// TestSheetOfJQL: Atlassian's own parser of its language reads what the example of the page on
+// TestForeignSheetOfJQL: Atlassian's own parser of its language reads what the example of the page on
 // sheets says, and the order with it.
-func TestSheetOfJQL(t *testing.T) {
+func TestForeignSheetOfJQL(t *testing.T) {
 	page, err := os.ReadFile("../../docs/sheet.md")
 	require.NoError(t, err)
 	_, example, found := strings.Cut(string(page), "an empty expression would\nleave a hole.\n\n```yaml\n")

@@ -129,9 +129,9 @@ func TestAccountsByTheirUsers(t *testing.T) {
 	require.Contains(t, text, "  hash: [bcrypt] # guess: none was seen; TODO how are passwords hashed?")
 }
 
-// TestForeignKeysBeforeNames: a column that refers elsewhere is no reference, whatever its
+// TestDeclaredKeysBeforeNames: a column that refers elsewhere is no reference, whatever its
 // name is, and the primary key is none.
-func TestForeignKeysBeforeNames(t *testing.T) {
+func TestDeclaredKeysBeforeNames(t *testing.T) {
 	text, _ := drafted(t, "sqlite", scripted(t, `CREATE TABLE suppliers (supplier_id INTEGER PRIMARY KEY, company_name VARCHAR(40));
 		CREATE TABLE customers (customer_id CHAR(5) PRIMARY KEY, company_name VARCHAR(40) NOT NULL, region VARCHAR(15), postal_code VARCHAR(10), phone VARCHAR(24));
 		CREATE TABLE products (product_id INTEGER PRIMARY KEY, product_name VARCHAR(40) NOT NULL, supplier_id INTEGER REFERENCES suppliers (supplier_id), unit_price REAL, units_in_stock SMALLINT);

@@ -19,9 +19,9 @@ import (
 	"frontdesk/backend/sqlrecord"
 )
 
-// TestChangesOfAService keeps copies of what PocketBase has: articles by reading all of them,
+// TestForeignChangesOfAService keeps copies of what PocketBase has: articles by reading all of them,
 // relations by when they were changed, beside what is changed there and through the gateway.
-func TestChangesOfAService(t *testing.T) {
+func TestForeignChangesOfAService(t *testing.T) {
 	s := foreigntest.PocketBase(t)
 	text, err := os.ReadFile("testdata/pocketbase.yaml")
 	require.NoError(t, err)

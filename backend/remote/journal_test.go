@@ -56,10 +56,10 @@ resources:
     fields: {kind: {from: type, codes: {person: person}}, name: name}
 `
 
-// TestChangesByFeed keeps copies of what a CouchDB has, by what it says itself has changed:
+// TestForeignChangesByFeed keeps copies of what a CouchDB has, by what it says itself has changed:
 // made, changed, moved to another tenant, deleted. The next cursor is said of the answer, or
 // of each entry, from now on, or from the beginning.
-func TestChangesByFeed(t *testing.T) {
+func TestForeignChangesByFeed(t *testing.T) {
 	s, example := foreigntest.CouchDB(t), couchFeed(t)
 	for name, said := range map[string]string{"of the answer": example, "of entries": strings.Replace(strings.Replace(example, "start: now, ", "", 1), "next: last_seq", "position: seq", 1)} {
 		t.Run(name, func(t *testing.T) {
@@ -153,10 +153,10 @@ func couchFeed(t *testing.T) string {
 	return regexp.MustCompile(`feed: \{path: .*\}`).FindString(string(page))
 }
 
-// TestFeedOfAnAwkwardService reads a feed that answers thirty entries at most, whatever it is
+// TestForeignFeedOfAnAwkwardService reads a feed that answers thirty entries at most, whatever it is
 // asked for, is asked again after an hour only, and names a record that cannot be read: what
 // comes before that is told. A whole page that ends where it began would hide what comes behind.
-func TestFeedOfAnAwkwardService(t *testing.T) {
+func TestForeignFeedOfAnAwkwardService(t *testing.T) {
 	s := foreigntest.CouchDB(t)
 	var broken atomic.Pointer[string] // the end of a path
 	var stuck atomic.Bool

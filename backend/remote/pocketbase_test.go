@@ -115,7 +115,7 @@ func asJSON(t *testing.T, v any) string {
 	return string(text)
 }
 
-func TestPocketBaseByItsSheet(t *testing.T) {
+func TestForeignPocketBaseByItsSheet(t *testing.T) {
 	s := people(t)
 	store := openText(t, peopleSheet, s.URL)
 	c := front(t, store)

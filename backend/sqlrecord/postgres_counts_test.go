@@ -43,10 +43,10 @@ func TestCountsOfADump(t *testing.T) {
 	s.create(t, alice, "contact", "name", "not yet counted")
 	require.NoError(t, db.Close())
 
-	dump, err := exec.Command(sqltest.Tool(t, "psql", "pg_dump"), "--no-owner", dsn).Output() // #nosec G204
+	dump, err := exec.Command(sqltest.Tool(t, "postgres", "pg_dump"), "--no-owner", dsn).Output() // #nosec G204
 	require.NoError(t, err)
 	elsewhere := sqltest.Unrelated(t).DSN("postgres")
-	read := exec.Command(sqltest.Tool(t, "psql", "psql"), "--quiet", "--set=ON_ERROR_STOP=1", "--dbname="+elsewhere) // #nosec G204
+	read := exec.Command(sqltest.Tool(t, "postgres", "psql"), "--quiet", "--set=ON_ERROR_STOP=1", "--dbname="+elsewhere) // #nosec G204
 	read.Stdin = bytes.NewReader(dump)
 	said, err := read.CombinedOutput()
 	require.NoError(t, err, "%s", said)

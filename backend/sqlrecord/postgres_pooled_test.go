@@ -13,9 +13,9 @@ import (
 	"frontdesk/backend/sqlrecord/sqltest"
 )
 
-// TestLocksBehindAPooler: a pooler refuses the setting that bounds the wait for a lock, or
+// TestForeignPoolerLocks: a pooler refuses the setting that bounds the wait for a lock, or
 // forgets it. Earlier versions then waited for as long as the lock was held.
-func TestLocksBehindAPooler(t *testing.T) {
+func TestForeignPoolerLocks(t *testing.T) {
 	t.Parallel()
 	for name, way := range map[string]struct {
 		through func(t *testing.T, direct string) string

@@ -265,7 +265,6 @@ func TestCLIDemo(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, resp.Body.Close())
 		require.Equal(t, 200, resp.StatusCode)
-		pasteDemo(t, d)
 		ops := regexp.MustCompile(`(http://\S+)/ for how`).FindStringSubmatch(text)
 		require.NotNil(t, ops, text)
 		resp, err = http.Get(ops[1] + "/config")
@@ -296,13 +295,11 @@ func TestCLIDemo(t *testing.T) {
 	require.NotContains(t, string(log), "password=")
 }
 
-// pasteDemo pastes the lines of the welcome into a shell, where there is curl.
-func pasteDemo(t *testing.T, d demo) {
-	t.Helper()
-	if _, err := exec.LookPath("curl"); err != nil && !sqltest.Required("curl") {
-		t.Log("curl is not installed: the lines to paste were not tried")
-		return
-	}
+// TestForeignPastedDemo pastes the lines of the demo's welcome into a shell.
+func TestForeignPastedDemo(t *testing.T) {
+	sqltest.Tool(t, "curl", "curl")
+	d := startDemo(t, filepath.Join(t.TempDir(), "demo"))
+	defer d.stop()
 	var script []string
 	for _, line := range d.welcome {
 		if strings.HasPrefix(line, "TOKEN=") || strings.HasPrefix(line, "curl ") {

@@ -178,10 +178,10 @@ func panelsHaveData(t *testing.T, expressions []string, before, after string) []
 	return text
 }
 
-// TestPromtool has Prometheus' own tool judge the metrics, the rules with their
+// TestForeignPromtool has Prometheus' own tool judge the metrics, the rules with their
 // tests, and every expression of the dashboard, each of which finds something in the metrics
 // of a desk.
-func TestPromtool(t *testing.T) {
+func TestForeignPromtool(t *testing.T) {
 	program := sqltest.Tool(t, "promtool", "promtool")
 	promtool := func(input string, args ...string) {
 		t.Helper()

@@ -37,10 +37,7 @@ func start(t testing.TB, args func(port string) []string, ready string) *Redis {
 	t.Helper()
 	program, err := findProgram()
 	if err != nil {
-		if sqltest.Required("redis") {
-			t.Fatal(err)
-		}
-		t.Skip("Redis is not installed: ", err)
+		sqltest.Missing(t, "redis", err)
 	}
 	port, err := sqltest.FreePort()
 	if err != nil {

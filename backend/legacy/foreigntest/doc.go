@@ -49,17 +49,15 @@ func files(system string) string {
 
 // folder is what a package has under /usr/share, be it installed or only unpacked; inside is
 // something that it has there.
-func folder(t testing.TB, part, inside string, required bool) string {
+func folder(t testing.TB, part, inside string) string {
 	t.Helper()
+	sqltest.Takes(t, part)
 	for _, under := range []string{"/usr/share", "/usr/local/share"} {
 		if _, err := os.Stat(filepath.Join(under, part, inside)); err == nil {
 			return filepath.Join(under, part)
 		}
 	}
-	if required {
-		t.Fatalf("FRONTDESK_REQUIRE names %s, which is not to be found", part)
-	}
-	t.Skipf("%s is not installed", part)
+	sqltest.Missing(t, part, "it is not installed")
 	return ""
 }
 

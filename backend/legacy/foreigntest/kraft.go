@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/backend/legacy/legacytest"
-	"frontdesk/backend/sqlrecord/sqltest"
 )
 
 // Kraft makes a Kraft: an office whose documents are its customers', of whom some have
@@ -19,7 +18,7 @@ import (
 // "not-a-secret-1".
 func Kraft(t testing.TB) *System {
 	t.Helper()
-	home := folder(t, "kraft", "dbinit/mysql", sqltest.Required("kraft"))
+	home := folder(t, "kraft", "dbinit/mysql")
 	s := &System{DSN: legacytest.EmptyMariaDB(t, "utf8"), Sheet: filepath.Join(files("kraft"), "kraft.yaml"), rows: kraftRows}
 	// Moments are shown in UTC; the days of the office begin in its own zone, SYSTEM.
 	db, err := sql.Open("mysql", s.DSN+"?multiStatements=true&interpolateParams=true&time_zone=%27%2B00%3A00%27")

@@ -13,13 +13,11 @@ import (
 // names. Nobody works in it.
 func Northwind(t testing.TB) *System {
 	t.Helper()
+	sqltest.Takes(t, "foreign")
 	file := func(name string) string {
 		text, err := os.ReadFile(sqltest.Repository(".ci", "foreign", "node_modules", "northwind", name))
-		switch {
-		case err != nil && sqltest.Required("foreign"):
-			t.Fatal("what .ci/install-foreign installs is missing: ", err)
-		case err != nil:
-			t.Skip("Northwind is not installed")
+		if err != nil {
+			sqltest.Missing(t, "foreign", "what .ci/install-foreign installs is not there")
 		}
 		return string(text)
 	}

@@ -21,7 +21,7 @@ import (
 func SQLLedger(t testing.TB) *System {
 	t.Helper()
 	perl := sqltest.Tool(t, "sql-ledger", "perl")
-	home := folder(t, "sql-ledger", "SL", sqltest.Required("sql-ledger"))
+	home := folder(t, "sql-ledger", "SL")
 	worker := func(dsn string) (*office, func() error, error) {
 		to, err := pgx.ParseConfig(dsn)
 		if err != nil {

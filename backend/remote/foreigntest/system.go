@@ -33,12 +33,10 @@ type Object = map[string]any
 // that was not done.
 func installed(t testing.TB, name string) string {
 	t.Helper()
+	sqltest.Takes(t, "foreign")
 	path := sqltest.Repository(".ci", "foreign", name)
 	if _, err := os.Stat(path); err != nil {
-		if sqltest.Required("foreign") {
-			t.Fatal("what .ci/install-foreign installs is missing: ", err)
-		}
-		t.Skip("the services that nobody here wrote are not installed")
+		sqltest.Missing(t, "foreign", "what .ci/install-foreign installs is not there")
 	}
 	return path
 }

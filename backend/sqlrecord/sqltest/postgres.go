@@ -95,7 +95,7 @@ func ready(t testing.TB) {
 // skipped, unless it is demanded.
 func installed(t testing.TB, err error) {
 	t.Helper()
-	if errors.Is(err, errNotInstalled) && !Required("postgres") {
+	if errors.Is(err, errNotInstalled) && !Required(t, "postgres") {
 		t.Skip("PostgreSQL is not installed: ", err)
 	}
 	if err != nil {

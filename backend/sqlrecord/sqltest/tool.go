@@ -9,26 +9,46 @@ import (
 	"testing"
 )
 
-// Required tells whether the environment demands that tests with this part run,
-// rather than be skipped where it is not to be had: FRONTDESK_REQUIRE lists parts of
-// the table in .ci/testrun, separated by commas.
-func Required(part string) bool {
+// Takes says that a test needs a part of the table in .ci/parts. make test has the first
+// five; a test of another is named TestForeign…, and make foreign runs it.
+func Takes(t testing.TB, part string) {
+	t.Helper()
+	if strings.HasPrefix(t.Name(), "Test") && !strings.HasPrefix(t.Name(), "TestForeign") &&
+		!slices.Contains([]string{"postgres", "mariadb", "redis", "chromium", "node"}, part) {
+		t.Fatalf("make test does not have %s: name this test TestForeign…", part)
+	}
+}
+
+// Required tells whether the environment demands that a test with this part runs,
+// rather than be skipped where it is not to be had: FRONTDESK_REQUIRE lists parts,
+// separated by commas.
+func Required(t testing.TB, part string) bool {
+	t.Helper()
+	Takes(t, part)
 	return slices.Contains(strings.Split(os.Getenv("FRONTDESK_REQUIRE"), ","), part)
+}
+
+// Missing ends a test for want of a part: it is skipped, or fails where the part is
+// required.
+func Missing(t testing.TB, part string, why any) {
+	t.Helper()
+	if Required(t, part) {
+		t.Fatalf("FRONTDESK_REQUIRE names %s: %v", part, why)
+	}
+	t.Skipf("there is no %s: %v", part, why)
 }
 
 // Tool is the path of a program that a test needs, and that comes with a part. Where
 // it is missing the test is skipped, or fails where the part is required.
 func Tool(t testing.TB, part, program string) string {
 	t.Helper()
+	Takes(t, part)
 	for _, name := range []string{program, "/usr/sbin/" + program} { // which is not in everybody's PATH
 		if path, err := exec.LookPath(name); err == nil {
 			return path
 		}
 	}
-	if Required(part) {
-		t.Fatalf("FRONTDESK_REQUIRE names %s: %s is not to be found", part, program)
-	}
-	t.Skipf("%s is not installed", program)
+	Missing(t, part, program+" is not installed")
 	return ""
 }
 

@@ -1,41 +1,37 @@
 package rig
 
 import (
-	"bytes"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"sync"
 	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"frontdesk/backend/sqlrecord/sqltest"
+	"golang.org/x/sys/unix"
 )
 
 // TinyDisk mounts a disk of its own on a folder until the test ends; size is as mount
 // has it. Where that is not allowed the test is skipped.
 func TinyDisk(t testing.TB, folder, size string) {
 	t.Helper()
-	Mount(t, folder, "-t", "tmpfs", "-o", "size="+size, "tmpfs")
+	mount(t, "tmpfs", folder, "tmpfs", 0, "size="+size)
 }
 
-// Mount mounts on a folder what mount is told to, until it is unmounted or the test ends.
-// Where that is not allowed the test is skipped.
-func Mount(t testing.TB, folder string, what ...string) (unmount func()) {
+// Bind has a folder show another one, until it is unmounted or the test ends. Where that
+// is not allowed the test is skipped.
+func Bind(t testing.TB, folder, other string) (unmount func()) {
 	t.Helper()
-	mount, umount := sqltest.Tool(t, "mount", "mount"), sqltest.Tool(t, "mount", "umount")
-	out, err := exec.Command(mount, append(what, folder)...).CombinedOutput()
-	if err != nil && !sqltest.Required("mount") {
-		t.Skipf("a disk of its own cannot be mounted here: %v: %s", err, bytes.TrimSpace(out))
+	return mount(t, other, folder, "", unix.MS_BIND, "")
+}
+
+func mount(t testing.TB, source, folder, system string, flags uintptr, data string) (unmount func()) {
+	t.Helper()
+	if err := unix.Mount(source, folder, system, flags, data); err != nil {
+		t.Skipf("nothing can be mounted here: %v", err)
 	}
-	require.NoError(t, err, "%s", out)
-	unmount = sync.OnceFunc(func() {
-		out, err := exec.Command(umount, folder).CombinedOutput()
-		require.NoError(t, err, "%s", out)
-	})
+	unmount = sync.OnceFunc(func() { require.NoError(t, unix.Unmount(folder, 0)) })
 	t.Cleanup(unmount)
 	return unmount
 }

@@ -61,7 +61,7 @@ func PasswordHash(password string) string {
 // modules: FRONTDESK_REQUIRE names packages.
 func PackageTools(t *testing.T) {
 	t.Helper()
-	if !sqltest.Required("packages") {
+	if !sqltest.Required(t, "packages") {
 		t.Skip("FRONTDESK_REQUIRE does not name packages: no tools are fetched for them")
 	}
 }

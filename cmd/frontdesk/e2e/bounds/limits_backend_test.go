@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/url"
-	"os/exec"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -12,11 +11,11 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 
 	"frontdesk/backend"
-	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/rig"
 )
 
@@ -183,20 +182,18 @@ func TestLimitsLockedFile(t *testing.T) {
 // same happens to whoever wants to write on a full disk.
 func TestLimitsFullDisk(t *testing.T) {
 	t.Parallel()
-	prlimit := sqltest.Tool(t, "prlimit", "prlimit")
 	dsn := rig.Engines[0].DSN(t)
 	c := rig.StartChild(t, rig.Options{DSN: dsn})
 	token := c.Login(rig.FullKey, "demo")
-	limit := func(size string) {
-		out, err := exec.Command(prlimit, "--pid", fmt.Sprint(c.Process.Process.Pid), "--fsize="+size+":unlimited").CombinedOutput()
-		require.NoError(t, err, "%s", out)
+	limit := func(size uint64) {
+		require.NoError(t, unix.Prlimit(c.Process.Process.Pid, unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: size, Max: unix.RLIM_INFINITY}, nil))
 	}
 	first := c.Create(token, "contact", rig.NewContact)
-	limit("4096")
+	limit(4096)
 	a := c.Call("POST", "/contact", token, rig.NewContact, "Idempotency-Key", "full")
 	c.RequireFailure(a, "backend_unavailable", "disk")
 	require.Equal(t, 200, c.Call("GET", "/contact/1", token, "").Status, "reading needs no room")
-	limit("unlimited")
+	limit(unix.RLIM_INFINITY)
 	again := c.Call("POST", "/contact", token, rig.NewContact, "Idempotency-Key", "full")
 	require.Equal(t, 201, again.Status, "%s", again.Body)
 	require.Equal(t, first+1, again.ID(t))

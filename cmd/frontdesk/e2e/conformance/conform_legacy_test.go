@@ -205,9 +205,9 @@ func linesOf(report *backendtest.Report, status backendtest.Status) (lines []rep
 	return lines
 }
 
-// TestConformForeignSQL holds what stands before administrations that nobody here wrote
+// TestForeignSQLConforms holds what stands before administrations that nobody here wrote
 // to the suite: nothing fails but what their exceptions explain.
-func TestConformForeignSQL(t *testing.T) {
+func TestForeignSQLConforms(t *testing.T) {
 	login := func(name, password string) backendtest.Login {
 		return backendtest.Login{Username: name, Password: password}
 	}

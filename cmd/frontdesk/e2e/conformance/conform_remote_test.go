@@ -67,10 +67,10 @@ func TestConformRemote(t *testing.T) {
 	}
 }
 
-// TestConformForeign holds what stands before services that nobody here wrote to the
+// TestForeignServicesConform holds what stands before services that nobody here wrote to the
 // suite: nothing fails but what their exceptions explain. PocketBase is held to it at the end
 // of its journey.
-func TestConformForeign(t *testing.T) {
+func TestForeignServicesConform(t *testing.T) {
 	for name, start := range map[string]func(testing.TB) *foreigntest.System{
 		"jsonserver": foreigntest.JSONServer, "loopback": foreigntest.LoopBack,
 	} {

@@ -34,9 +34,9 @@ type journey struct {
 	more        string // of the configuration
 }
 
-// TestJourneys goes all of the way. Every line of a sheet that the draft does not have says
+// TestForeignJourneys goes all of the way. Every line of a sheet that the draft does not have says
 // why somebody had to write it.
-func TestJourneys(t *testing.T) {
+func TestForeignJourneys(t *testing.T) {
 	t.Run("pocketbase", func(t *testing.T) {
 		s := foreigntest.Shop(t)
 		login := func(name string) backendtest.Login {

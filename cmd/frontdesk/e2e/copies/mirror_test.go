@@ -125,11 +125,11 @@ func TestMirrorFailsOver(t *testing.T) {
 	require.Zero(t, code, "%s%s", out, errs)
 }
 
-// TestMirrorOfOthers is TestMirror behind mapping sheets: the gateways look for what others
+// TestForeignMirrorOfOthers is TestMirror behind mapping sheets: the gateways look for what others
 // write, one of them for all, which is killed and stays away until another has taken over.
 // That is 15 seconds after its death: so long it takes. The clock of the database in which the
 // gateways note what they saw is set back and forth.
-func TestMirrorOfOthers(t *testing.T) {
+func TestForeignMirrorOfOthers(t *testing.T) {
 	t.Parallel()
 	for name, administration := range map[string]func(*testing.T) *administration{"mariadb": onMariaDB, "pocketbase": onPocketBase} {
 		t.Run(name, func(t *testing.T) {

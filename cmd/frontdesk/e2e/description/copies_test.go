@@ -19,24 +19,23 @@ import (
 	"frontdesk/cmd/frontdesk/rig"
 )
 
-// TestKitsPython runs docs/kits/python.
-func TestKitsPython(t *testing.T) {
+// TestForeignKitsPython runs docs/kits/python.
+func TestForeignKitsPython(t *testing.T) {
 	python := sqltest.Tool(t, "python3", "python3")
 	keepsCopy(t, "", python, rig.Repository(t, "docs", "kits", "python", "copy.py"))
 }
 
-// TestKitsPHP runs docs/kits/php.
-func TestKitsPHP(t *testing.T) {
+// TestForeignKitsPHP runs docs/kits/php.
+func TestForeignKitsPHP(t *testing.T) {
 	php := sqltest.Tool(t, "php", "php")
 	if modules, err := exec.Command(php, "-m").Output(); err != nil || !strings.Contains(string(modules), "pdo_sqlite") {
-		require.False(t, sqltest.Required("php"), "FRONTDESK_REQUIRE names php, which has no pdo_sqlite: %v", err)
-		t.Skip("php has no pdo_sqlite: the PHP kit is not tried")
+		sqltest.Missing(t, "php", "it has no pdo_sqlite")
 	}
 	keepsCopy(t, "", php, rig.Repository(t, "docs", "kits", "php", "copy.php"))
 }
 
-// TestKitsCSharp compiles docs/kits/csharp and runs it.
-func TestKitsCSharp(t *testing.T) {
+// TestForeignKitsCSharp compiles docs/kits/csharp and runs it.
+func TestForeignKitsCSharp(t *testing.T) {
 	mcs, mono := sqltest.Tool(t, "mono", "mcs"), sqltest.Tool(t, "mono", "mono")
 	d := rig.Start(t, rig.Options{DSN: rig.Engines[0].DSN(t)})
 	program := filepath.Join(t.TempDir(), "Orders.exe")

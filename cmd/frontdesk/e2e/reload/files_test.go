@@ -179,7 +179,7 @@ func TestReloadNoticesEveryChange(t *testing.T) {
 	t.Run("mounts", func(t *testing.T) {
 		s.in(t)
 		s.write("top/site/mounted/orders.yaml", s.orders())
-		unmount := rig.Mount(t, s.at("top/site/keys.d"), "--bind", s.at("top/site/mounted"))
+		unmount := rig.Bind(t, s.at("top/site/keys.d"), s.at("top/site/mounted"))
 		s.noticed(desk.CompareEvery)
 		s.calm()
 		s.write("top/site/keys.d/orders.yaml", s.orders())

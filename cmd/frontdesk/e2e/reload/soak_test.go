@@ -237,7 +237,7 @@ func (s *soak) ways() []way {
 		all = append(all, way{"a mount, and its end", func() {
 			full, other, allowed := s.full, s.other, s.allowed
 			var unmount func()
-			s.to(s.next, func() { unmount = rig.Mount(s.t, s.at("top/site/keys.d"), "--bind", s.at(s.staged())) })
+			s.to(s.next, func() { unmount = rig.Bind(s.t, s.at("top/site/keys.d"), s.at(s.staged())) })
 			s.taken("a mount")
 			s.to(func() { s.full, s.other, s.allowed = full, other, allowed }, unmount)
 		}})

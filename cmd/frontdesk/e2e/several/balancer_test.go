@@ -50,9 +50,9 @@ func balances(operators string) bool {
 	return len(regexp.MustCompile(`(?m)^gateways,frontdesk\d,(?:[^,]*,){15}UP,`).FindAll(table, -1)) == 3
 }
 
-// TestBalancerRepeatsNothing: what was sent to a gateway may have been done, so it
+// TestForeignBalancerRepeatsNothing: what was sent to a gateway may have been done, so it
 // is never sent to another one, and the client is told in frontdesk's own way.
-func TestBalancerRepeatsNothing(t *testing.T) {
+func TestForeignBalancerRepeatsNothing(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int64
 	ready := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})

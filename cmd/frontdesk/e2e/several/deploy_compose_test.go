@@ -68,10 +68,10 @@ func loadCompose(t *testing.T) composed {
 	return c
 }
 
-// TestCompose starts the programs of the compose file with the options, the
+// TestForeignCompose starts the programs of the compose file with the options, the
 // configuration and the environment that it has for them, as far as that can be
 // done without containers, and does what its README says.
-func TestCompose(t *testing.T) {
+func TestForeignCompose(t *testing.T) {
 	c := loadCompose(t)
 	instances := startComposed(t, c)
 	dir := t.TempDir()
@@ -145,7 +145,7 @@ func startComposed(t *testing.T, c composed) (instances []*instance) {
 	password := database.Environment["POSTGRES_PASSWORD"]
 	host, port, err := net.SplitHostPort(sqltest.Guarded(t, password, strings.Fields(database.Environment["POSTGRES_INITDB_ARGS"]), settings...).Address())
 	require.NoError(t, err)
-	psql := exec.Command(sqltest.Tool(t, "psql", "psql"), "-X", "-v", "ON_ERROR_STOP=1", "-h", host, "-p", port, "-U", "postgres",
+	psql := exec.Command(sqltest.Tool(t, "postgres", "psql"), "-X", "-v", "ON_ERROR_STOP=1", "-h", host, "-p", port, "-U", "postgres",
 		"-f", rig.Repository(t, "deploy", "compose", "postgres", "frontdesk.sql"))
 	psql.Env = append(os.Environ(), "PGPASSWORD="+password, "FRONTDESK_PASSWORD="+database.Environment["FRONTDESK_PASSWORD"])
 	output, err := psql.CombinedOutput()
@@ -197,9 +197,9 @@ func firstKey(t *testing.T, instances []*instance) string {
 	return regexp.MustCompile(`(?m)^api_key: (\S+)$`).FindStringSubmatch(printed)[1]
 }
 
-// TestComposeFits: what the compose file, HAProxy and frontdesk's configuration say
+// TestForeignComposeFits: what the compose file, HAProxy and frontdesk's configuration say
 // of each other is the same.
-func TestComposeFits(t *testing.T) {
+func TestForeignComposeFits(t *testing.T) {
 	c := loadCompose(t)
 	for name, value := range c.Services["frontdesk1"].Environment {
 		t.Setenv(name, value)

@@ -35,9 +35,9 @@ func leftBehind(t *testing.T, dsn string) {
 	}
 }
 
-// TestBehindAPooler: gateways of one service work behind a PgBouncer that gives a
+// TestForeignPooler: gateways of one service work behind a PgBouncer that gives a
 // connection away after each transaction.
-func TestBehindAPooler(t *testing.T) {
+func TestForeignPooler(t *testing.T) {
 	t.Parallel()
 	direct := rig.Engines[1].DSN(t)
 	rig.OnJobs(t, direct, func(*jobstore.Store) {}) // makes its tables, as frontdesk migrate does

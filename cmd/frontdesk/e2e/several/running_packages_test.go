@@ -19,11 +19,11 @@ import (
 	"frontdesk/config"
 )
 
-// TestDebianPackage builds the package, installs it into a folder of its own,
+// TestForeignDebianPackage builds the package, installs it into a folder of its own,
 // where it creates user and folders, runs what it brought, removes and purges it.
-func TestDebianPackage(t *testing.T) {
+func TestForeignDebianPackage(t *testing.T) {
 	rig.PackageTools(t)
-	if os.Geteuid() != 0 && !sqltest.Required("dpkg") {
+	if os.Geteuid() != 0 && !sqltest.Required(t, "dpkg") {
 		t.Skip("dpkg gives files to other accounts, which takes root: no package is installed")
 	}
 	dpkg := sqltest.Tool(t, "dpkg", "dpkg")
@@ -124,10 +124,10 @@ func TestDebianConfiguration(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestImage builds the container image, where FRONTDESK_REQUIRE names buildah,
+// TestForeignImage builds the container image, where FRONTDESK_REQUIRE names buildah,
 // and runs the program in it, with nothing around it.
-func TestImage(t *testing.T) {
-	if !sqltest.Required("buildah") {
+func TestForeignImage(t *testing.T) {
+	if !sqltest.Required(t, "buildah") {
 		t.Skip("FRONTDESK_REQUIRE does not name buildah: no image is built")
 	}
 	buildah := sqltest.Tool(t, "buildah", "buildah")

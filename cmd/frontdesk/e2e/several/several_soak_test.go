@@ -57,9 +57,9 @@ type soak struct {
 	agreed    int // how often one gateway went on with what another one began
 }
 
-// TestSoakSeveral kills, stops, restarts and cuts off every part of a service of
+// TestForeignSoakSeveral kills, stops, restarts and cuts off every part of a service of
 // three gateways while clients work with it, and holds it to all it answered.
-func TestSoakSeveral(t *testing.T) {
+func TestForeignSoakSeveral(t *testing.T) {
 	length := soakShort
 	if sqltest.Soak() {
 		length = soakLong
