@@ -1,11 +1,14 @@
 package config
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"frontdesk/config/strictyaml"
 )
@@ -98,13 +101,63 @@ func EndsIn(t Text, zone *time.Location) (ends map[Digest]Expiry, listed, broken
 	return ends, listed, broken
 }
 
-// EndOf is when one of the key's hashes ends: at its own end, or at that of the key.
-func (k *Key) EndOf(h KeyHash) Expiry { return h.Expires.Soonest(k.Expires) }
+// textEditor changes a text in several places.
+type textEditor struct {
+	src   []byte
+	lines []int // where each line begins
+	edits []textEdit
+}
 
-// Soonest is the earlier of two ends.
-func (e Expiry) Soonest(other Expiry) Expiry {
-	if e.IsZero() || !other.IsZero() && other.Before(e.Time) {
-		return other
+// textEdit puts another text in place of a part.
+type textEdit struct {
+	from, to int
+	text     string
+}
+
+func (e *textEditor) edit(from, to int, text string) {
+	e.edits = append(e.edits, textEdit{from, to, text})
+}
+
+func (e *textEditor) edited() []byte {
+	slices.SortStableFunc(e.edits, func(a, b textEdit) int { return cmp.Compare(a.from, b.from) })
+	var out bytes.Buffer
+	at := 0
+	for _, edit := range e.edits {
+		out.Write(e.src[at:edit.from])
+		out.WriteString(edit.text)
+		at = edit.to
 	}
-	return e
+	out.Write(e.src[at:])
+	return out.Bytes()
+}
+
+// eol is how the lines of the file end.
+func (e *textEditor) eol() string {
+	if bytes.Contains(e.src, []byte("\r\n")) {
+		return "\r\n"
+	}
+	return "\n"
+}
+
+// at is where a line has a column, both counted from 1; columns are characters.
+func (e *textEditor) at(line, column int) int {
+	if line > len(e.lines) {
+		return len(e.src)
+	}
+	at := e.lines[line-1]
+	for range column - 1 {
+		_, size := utf8.DecodeRune(e.src[at:])
+		at += size
+	}
+	return at
+}
+
+func newTextEditor(src []byte) textEditor {
+	lines := []int{0}
+	for i, b := range src {
+		if b == '\n' && i+1 < len(src) {
+			lines = append(lines, i+1)
+		}
+	}
+	return textEditor{src: src, lines: lines}
 }

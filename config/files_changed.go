@@ -20,7 +20,7 @@ func (l *Loader) changed(reread bool) bool {
 	if !l.reached { // what is included was not looked at, since the main file cannot be used
 		return false
 	}
-	files, _ := included(l.main)
+	files, _ := l.included(l.main)
 	if !slices.EqualFunc(files, l.asked, func(a, b include) bool { return a.path == b.path }) {
 		return true
 	}

@@ -32,11 +32,11 @@ func (i include) problem(rule, format string, args ...any) strictyaml.Problem {
 
 // included finds the files that the main file includes: those of each entry in
 // the order of their names, each file once.
-func included(main *source) (files []include, problems strictyaml.Problems) {
+func (l *Loader) included(main *source) (files []include, problems strictyaml.Problems) {
 	seen := map[string]bool{filepath.Clean(main.path): true}
 	for i, entry := range main.base.Include {
 		one := include{main: main.path, index: i, at: main.includes[i], written: main.included[i]}
-		found, rule, fault := one.find(entry, seen)
+		found, rule, fault := one.find(entry, l.known.Written, seen)
 		if fault != "" {
 			problems = append(problems, one.problem(rule, "%s", fault))
 		}
@@ -46,7 +46,7 @@ func included(main *source) (files []include, problems strictyaml.Problems) {
 }
 
 // find returns the files of one entry; fault says what is wrong with it.
-func (i include) find(entry string, seen map[string]bool) (files []include, rule, fault string) {
+func (i include) find(entry string, written map[string][]byte, seen map[string]bool) (files []include, rule, fault string) {
 	switch {
 	case entry == "":
 		return nil, "", "" // an entry that could not be read: said elsewhere
@@ -72,6 +72,12 @@ func (i include) find(entry string, seen map[string]bool) (files []include, rule
 	if failed, ok := errors.AsType[*fs.PathError](readable(pattern)); ok {
 		return nil, ruleIncludeUnreadable, fmt.Sprintf("found %s, and a folder of it cannot be read: %s", strictyaml.Quote(i.written), failed.Err)
 	}
+	for path := range written {
+		if matches(pattern, path) && !slices.Contains(paths, path) {
+			paths = append(paths, path)
+		}
+	}
+	slices.Sort(paths)
 	for _, path := range paths {
 		if seen[path] || leftover(pattern, path) {
 			continue

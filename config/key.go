@@ -176,6 +176,17 @@ func (e *Expiry) resolve(zone *time.Location) {
 // Passed reports whether the moment has come.
 func (e Expiry) Passed(now time.Time) bool { return !e.IsZero() && !now.Before(e.Time) }
 
+// EndOf is when one of the key's hashes ends: at its own end, or at that of the key.
+func (k *Key) EndOf(h KeyHash) Expiry { return h.Expires.Soonest(k.Expires) }
+
+// Soonest is the earlier of two ends.
+func (e Expiry) Soonest(other Expiry) Expiry {
+	if e.IsZero() || !other.IsZero() && other.Before(e.Time) {
+		return other
+	}
+	return e
+}
+
 // Rate bounds how often a key may be used.
 type Rate struct {
 	PerSecond float64 `yaml:"per_second" schema:"required"` // in the long run

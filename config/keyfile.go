@@ -1,7 +1,6 @@
 package config
 
 import (
-	"bytes"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -11,31 +10,23 @@ import (
 	"strings"
 	"time"
 
-	"github.com/goccy/go-yaml/lexer"
-	"github.com/goccy/go-yaml/token"
-
 	"frontdesk/config/strictyaml"
 )
 
-// KeyFile is an included file that has one api_key and nothing else. A program may write
-// such a file anew. The key is as it is written: ${NAME} stands for itself.
+// KeyFile is an included file that has one api_key and nothing else, which the program writes
+// anew as a whole. The key is as it is written: ${NAME} stands for itself.
 type KeyFile struct {
 	head string // comments at the beginning
 	Key  Key
 }
 
-// ReadKeyFile reads such a file. The error says why a file is none.
+// ReadKeyFile reads such a file. The error says why a file is none. Of its comments only those
+// at the beginning are kept.
 func ReadKeyFile(src []byte, zone *time.Location) (*KeyFile, error) {
 	var file includedFile
 	_, problems := strictyaml.Decode("", src, &file)
 	if len(problems) > 0 || len(file.APIKeys) != 1 || len(file.Expect) > 0 {
 		return nil, errors.New("it is more, or less, than one api_key with all of it written out")
-	}
-	head := headOf.Find(src)
-	for _, t := range lexer.Tokenize(string(src[len(head):])) {
-		if t.Type == token.CommentType {
-			return nil, fmt.Errorf("its comment in line %d would be lost", t.Position.Line+bytes.Count(head, []byte("\n")))
-		}
 	}
 	key := file.APIKeys[0]
 	key.Expires.resolve(zone)
@@ -43,7 +34,7 @@ func ReadKeyFile(src []byte, zone *time.Location) (*KeyFile, error) {
 	for i := range key.Hashes {
 		key.Hashes[i].Expires.resolve(zone)
 	}
-	return &KeyFile{string(head), key}, nil
+	return &KeyFile{string(headOf.Find(src)), key}, nil
 }
 
 // headOf matches lines that are empty or comments, from the beginning.

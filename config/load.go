@@ -18,6 +18,9 @@ type Known struct {
 	Env func(name string) (value string, ok bool)
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
+	// Written are files as they are to be, by path: they are read in place of what is on disk,
+	// and need not be there yet.
+	Written map[string][]byte
 }
 
 // Unreadable is the error of a file or a folder that a setting names, and that cannot

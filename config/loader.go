@@ -151,7 +151,7 @@ func (l *Loader) finish(main *source, now time.Time) (*Config, error) {
 	if main.doc != nil {
 		main.judge(judged, now)
 	}
-	paths, problems := included(main)
+	paths, problems := l.included(main)
 	l.folders = watched(l.path, main.base.Include)
 	parts, unreadable := l.readParts(paths, judged, now)
 	c, err := combine(main, parts, wrong, slices.Concat(problems, unreadable))

@@ -51,6 +51,10 @@ type includedFile struct {
 // read reads a file, unless it is unchanged since it was last read and found valid.
 func (l *Loader) read(path string, main bool, before *source, now time.Time) (*source, error) {
 	at, err := look(path, now)
+	if text, ok := l.known.Written[path]; ok {
+		l.looked.note(path, at)
+		return decodeSource(path, text, main, l.known.Env), nil
+	}
 	var s *source
 	if err == nil {
 		s, err = l.readAs(path, main, before, &at)

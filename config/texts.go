@@ -56,7 +56,7 @@ func Read(texts []Text, known Known) (*Config, error) {
 // Included are the files that a main file would include now.
 func Included(main Text, known Known) []string {
 	l := NewLoader(main.Path, known)
-	files, _ := included(decodeSource(main.Path, main.Text, true, l.known.Env))
+	files, _ := l.included(decodeSource(main.Path, main.Text, true, l.known.Env))
 	paths := make([]string, len(files))
 	for i, f := range files {
 		paths[i] = f.path

@@ -13,8 +13,6 @@ import (
 )
 
 type allowCommands struct {
-	Add    allowAddCommand    `cmd:"" help:"Let an api_key do more, by entries of its allowlist in the configuration."`
-	Remove allowRemoveCommand `cmd:"" help:"Take entries out of the allowlist of an api_key in the configuration."`
 	Learn  allowLearnCommand  `cmd:"" help:"Draft the least allowlist that lets an api_key do what it did."`
 	Unused allowUnusedCommand `cmd:"" help:"Show what allowlists grant and nobody used."`
 }
@@ -83,8 +81,6 @@ type allowLearnCommand struct {
 	listsFlags
 	Key    string `required:"" placeholder:"NAME" help:"Name of the api_key."`
 	Format string `default:"diff" enum:"diff,yaml,json" help:"diff: what to change; yaml: the whole list, to paste; json."`
-	Write  bool   `help:"Make the drafted list that of the key, in the configuration, as allow add and remove do. The rest of the file stays as it is."`
-	DryRun bool   `help:"With --write: show the change, and change nothing."`
 	logFlags
 }
 
@@ -95,9 +91,6 @@ func (allowLearnCommand) Help() string {
 
 // Run drafts the list.
 func (c allowLearnCommand) Run(p desk.Program) error {
-	if c.Write && c.Demo || c.DryRun && !c.Write {
-		return desk.Misused("--write is for a configuration in a file, and --dry-run goes with --write")
-	}
 	lists, key, err := c.find(c.Key)
 	if err != nil {
 		return err
@@ -112,9 +105,6 @@ func (c allowLearnCommand) Run(p desk.Program) error {
 	}
 	if notice := used.Notice(); notice != "" {
 		fmt.Fprintln(p.Stderr, "frontdesk: "+notice)
-	}
-	if c.Write {
-		return c.write(p, draft, used)
 	}
 	switch c.Format {
 	case "json":

@@ -18,7 +18,6 @@ type keyCommands struct {
 // keyFile is the configuration that a command changes.
 type keyFile struct {
 	Config string `required:"" placeholder:"FILE" help:"Configuration (YAML). If it includes a file that has this key and nothing else, as key new makes it, that file is written anew; else the command prints what to write, and where."`
-	DryRun bool   `help:"Show the change, and change nothing."`
 }
 
 type keyNewCommand struct {
@@ -26,7 +25,6 @@ type keyNewCommand struct {
 	Config  string   `placeholder:"FILE" help:"Configuration (YAML) to add the key to: in a file of its own if the configuration includes a folder, such as keys.d/*.yaml; else the command prints what to write, and where. Without it nothing is written."`
 	Allow   []string `placeholder:"ENTRY" sep:"none" help:"What the key may do, such as \"GET /order\"; once for each entry. Nothing is allowed without."`
 	Expires string   `placeholder:"DATE" help:"The last day of the key, such as 2027-12-31. Without it the key does not end by itself."`
-	DryRun  bool     `help:"Show the change, and change nothing."`
 }
 
 // Run prints a new key. It is kept nowhere.
@@ -43,7 +41,7 @@ func (k keyNewCommand) Run(p desk.Program) error {
 	if err != nil {
 		return err
 	}
-	return change.Apply(p, k.DryRun)
+	return change.Apply(p)
 }
 
 type keyRotateCommand struct {
@@ -65,7 +63,7 @@ func (k keyRotateCommand) Run(p desk.Program) error {
 	if err != nil {
 		return err
 	}
-	return change.Apply(p, k.DryRun)
+	return change.Apply(p)
 }
 
 type keyRevokeCommand struct {
@@ -80,7 +78,7 @@ func (k keyRevokeCommand) Run(p desk.Program) error {
 	if err != nil {
 		return err
 	}
-	return change.Apply(p, k.DryRun)
+	return change.Apply(p)
 }
 
 type keyListCommand struct {

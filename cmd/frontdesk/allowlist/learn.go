@@ -39,16 +39,6 @@ const (
 	EntryAdded   = "add"
 )
 
-// Rules are the entries that a draft does that with.
-func (d Draft) Rules(change string) (rules []string) {
-	for _, e := range d.Entries {
-		if e.Change == change {
-			rules = append(rules, e.Rule)
-		}
-	}
-	return rules
-}
-
 // Learn drafts the list of an api_key from its use. It fails if the key was not used.
 func (l *Lists) Learn(key *Key, used *Used) (Draft, error) {
 	g := l.grantUsesOf(used)[key.Name]

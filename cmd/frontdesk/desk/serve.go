@@ -48,21 +48,27 @@ func newLoader(file string) *config.Loader {
 // LoadConfig reads a configuration once.
 func LoadConfig(file string) (*config.Config, error) { return loadBy(newLoader(file)) }
 
+// LoadWith is LoadConfig with some of its files, by path, as they are to be written.
+func LoadWith(file string, written map[string][]byte) (*config.Config, error) {
+	return loadBy(config.NewLoader(file, config.Known{Endpoints: Endpoints, Written: written}))
+}
+
 // UsualConfig is the configuration of commands that look for one in this folder if none is named.
 const UsualConfig = "frontdesk.yaml"
 
 // LoadForKeys reads a configuration for a command that ends api_keys. It does not judge what keys
 // are allowed: a mapping sheet or model that is broken, or has changed, must not keep a key from
 // being ended.
-func LoadForKeys(file string) (*config.Config, error) { return loadBy(loaderForKeys(file)) }
-
-func loaderForKeys(file string) *config.Loader {
-	return config.NewLoader(file, anyEndpoint)
+func LoadForKeys(file string) (*config.Config, error) {
+	return loadBy(config.NewLoader(file, anyEndpoint))
 }
 
-// DraftForKeys is LoadForKeys that also returns, with the problems of a configuration, its draft.
-func DraftForKeys(file string) (*config.Config, strictyaml.Problems, error) {
-	return draftBy(loaderForKeys(file))
+// DraftForKeys is LoadForKeys, with some files as they are to be written, that also returns, with
+// the problems of a configuration, its draft.
+func DraftForKeys(file string, written map[string][]byte) (*config.Config, strictyaml.Problems, error) {
+	known := anyEndpoint
+	known.Written = written
+	return draftBy(config.NewLoader(file, known))
 }
 
 func draftBy(loader *config.Loader) (*config.Config, strictyaml.Problems, error) {

@@ -71,10 +71,18 @@ func (n *New) Into(file string) (*Change, error) {
 		return nil, err
 	}
 	return &Change{
-		config: file, before: c, load: desk.LoadConfig, file: fileForNew(file, c, n.key.Name), name: n.key.Name,
+		before: c, load: loadWith(file), file: fileForNew(file, c, n.key.Name), name: n.key.Name,
 		byHand: n.byHand(c), first: n.made.handOver(), closing: n.hint(),
 		change: func(key *config.Key) { *key = n.key },
 	}, nil
+}
+
+// loadWith loads a configuration as serve does.
+func loadWith(file string) func(map[string][]byte) error {
+	return func(written map[string][]byte) error {
+		_, err := desk.LoadWith(file, written)
+		return err
+	}
 }
 
 // byHand tells what to add. Where api_keys begin is told if the main file has some.

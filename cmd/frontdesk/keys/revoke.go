@@ -2,9 +2,7 @@ package keys
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"frontdesk/cmd/frontdesk/desk"
@@ -22,7 +20,7 @@ func Revoke(file, name, end string) (*Change, error) {
 	if _, err := readExpiry("--at", at, time.UTC); err != nil {
 		return nil, err
 	}
-	c, beside, err := desk.DraftForKeys(file)
+	c, beside, err := desk.DraftForKeys(file, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -48,25 +46,22 @@ func Revoke(file, name, end string) (*Change, error) {
 		closing = fmt.Sprintf("%s is refused, and its open sessions with it, from the moment the configuration is read again.\n", name)
 	}
 	return &Change{
-		config: file, before: c, beside: beside, load: loadBeside(beside), file: key.At().File, name: name, closing: closing,
+		before: c, beside: beside, load: loadBeside(file, beside), file: key.At().File, name: name, closing: closing,
 		byHand: fmt.Sprintf("give %s (%s) this line, in place of an expires that it may have:\n\n    expires: %s\n", name, key.At(), at),
 		change: func(key *config.Key) { key.Expires = expires },
 	}, nil
 }
 
-// loadBeside loads a copy of the configuration, which may have the same problems.
-func loadBeside(before strictyaml.Problems) func(string) (*config.Config, error) {
-	return func(file string) (*config.Config, error) {
-		c, now, err := desk.DraftForKeys(file)
+// loadBeside loads a configuration that may have the same problems as before.
+func loadBeside(file string, before strictyaml.Problems) func(map[string][]byte) error {
+	return func(written map[string][]byte) error {
+		_, now, err := desk.DraftForKeys(file, written)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		known := func(p strictyaml.Problem) bool {
-			return slices.ContainsFunc(before, func(b strictyaml.Problem) bool {
-				original, err := filepath.Abs(b.File)
-				return err == nil && b.Path == p.Path && strings.HasSuffix(p.File, original)
-			})
+			return slices.ContainsFunc(before, func(b strictyaml.Problem) bool { return b.File == p.File && b.Path == p.Path })
 		}
-		return c, slices.DeleteFunc(now, known).Err()
+		return slices.DeleteFunc(now, known).Err()
 	}
 }

@@ -1,6 +1,7 @@
 package keys
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,8 +13,8 @@ import (
 
 // Rotate gives an api_key a second hash. The old one keeps working for so many days.
 func Rotate(file, name string, days int) (*Change, error) {
-	c, err := desk.LoadForKeys(file)
-	if err != nil {
+	c, beside, err := desk.DraftForKeys(file, nil)
+	if err = errors.Join(err, beside.Err()); err != nil {
 		return nil, err
 	}
 	key, err := existing(c, name)
@@ -30,7 +31,7 @@ func Rotate(file, name string, days int) (*Change, error) {
 		return nil, err
 	}
 	return &Change{
-		config: file, before: c, load: desk.LoadForKeys, file: key.At().File, name: name, byHand: rotateByHand(*key, made, end),
+		before: c, load: loadBeside(file, nil), file: key.At().File, name: name, byHand: rotateByHand(*key, made, end),
 		first: made.handOver(), closing: closingOf(*key, end),
 		change: func(key *config.Key) {
 			key.Hashes = slices.Clone(key.Hashes)

@@ -43,7 +43,7 @@ func (f historyFlags) store() (revisions.Store, error) {
 	if f.Config == "" {
 		return "", desk.Misused("expected --config FILE, or --history FOLDER")
 	}
-	c, problems, err := desk.DraftForKeys(f.Config)
+	c, problems, err := desk.DraftForKeys(f.Config, nil)
 	if err != nil {
 		return "", err
 	}
