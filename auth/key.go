@@ -13,7 +13,6 @@ type Key struct {
 	Hashes  []KeyHash // several while the key is rotated
 	Expires time.Time // zero = never
 	Allowed []bool    // by the gateway's operation number; what is not in it is denied
-	Shadow  time.Time // until then what Allowed denies is only noted; zero = it is denied
 	Bounds  Bounds
 
 	Addresses    Addresses
@@ -50,10 +49,6 @@ func (k *Key) By(hash [32]byte) *KeyHash {
 func (k *Key) May(operation int) bool {
 	return operation >= 0 && operation < len(k.Allowed) && k.Allowed[operation]
 }
-
-// InShadow tells whether the allowlist is in shadow mode at now: what it denies is served
-// all the same, and noted.
-func (k *Key) InShadow(now time.Time) bool { return now.Before(k.Shadow) }
 
 // Addresses restrict from where a key may be used: from Allow, or from everywhere if
 // Allow is empty, but never from Deny.

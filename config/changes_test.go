@@ -95,20 +95,6 @@ func TestChanges(t *testing.T) {
 	require.Empty(t, changed(t, from, strings.Replace(from, `["GET /order", "GET /vehicle"]`, `["GET /vehicle", "GET /order"]`, 1)), "the order of an allowlist means nothing")
 }
 
-// TestChangesOfExpectations: they remember where they stand, which is no change.
-func TestChangesOfExpectations(t *testing.T) {
-	from := fmt.Sprintf(changesFrom, strings.Repeat("a", 64), strings.Repeat("b", 64)) + `
-expect:
-  - {key: webshop, request: "GET /order", verdict: allowed}
-  - {key: webshop, request: "DELETE /order/5", verdict: refused}
-`
-	require.Empty(t, changed(t, from, "# one line more\n"+from))
-	require.Equal(t, []string{
-		"expect: - {key: webshop, request: GET /order, verdict: allowed}",
-		"expect: + {key: workshop, request: GET /order, verdict: allowed}",
-	}, changed(t, from, strings.Replace(from, `{key: webshop, request: "GET`, `{key: workshop, request: "GET`, 1)))
-}
-
 // BenchmarkChanges compares 10,000 keys of 100 entries, one of which changed.
 func BenchmarkChanges(b *testing.B) {
 	many := func() *config.Config {

@@ -25,10 +25,8 @@ type Config struct {
 	// Callbacks are the endpoints that answer by callback although they need not.
 	Callbacks []Rule `yaml:"callbacks"`
 	APIKeys   []Key  `yaml:"api_keys"`
-	// Expect are tests of the allowlists, run before the configuration is used.
-	Expect []Expectation `yaml:"expect"`
-	// Include names further files, relative to this one, with api_keys and expect
-	// of their own: a path, or a pattern as in keys.d/*.yaml.
+	// Include names further files, relative to this one, with api_keys of their own: a path,
+	// or a pattern as in keys.d/*.yaml.
 	Include []string `yaml:"include"`
 
 	files   []string

@@ -50,7 +50,7 @@ func Changes(from, to *Config) []Change {
 func reloadable(path string) bool {
 	section, _, _ := strings.Cut(path, ".")
 	switch section {
-	case "api_keys", "expect", "include":
+	case "api_keys", "include":
 		return true
 	default:
 		return path == "log.level" || path == "log.access"

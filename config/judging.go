@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// judging is the part of the whole configuration by which the keys and expectations of
-// one file are judged.
+// judging is the part of the whole configuration by which the keys of one file are judged.
 type judging struct {
 	endpoints []Endpoint
 	basePath  string

@@ -14,9 +14,7 @@ type Key struct {
 	Name          string    `yaml:"name" schema:"required"` // unique
 	Hashes        []KeyHash `yaml:"key_sha256" schema:"required"`
 	Expires       Expiry    `yaml:"expires"`
-	Allow         []Rule    `yaml:"allow"`                             // empty allows nothing
-	Mode          string    `yaml:"mode" schema:"enum=enforce|shadow"` // enforce, or shadow: until Until the allowlist only notes what it would refuse
-	Until         Expiry    `yaml:"until"`                             // of mode shadow, which has to end
+	Allow         []Rule    `yaml:"allow"` // empty allows nothing
 	WebhookSecret []Secret  `yaml:"webhook_secret"`
 
 	Rate       *Rate `yaml:"rate"`        // of the key; nil for no limit

@@ -25,12 +25,11 @@ type KeyFile struct {
 func ReadKeyFile(src []byte, zone *time.Location) (*KeyFile, error) {
 	var file includedFile
 	_, problems := strictyaml.Decode("", src, &file)
-	if len(problems) > 0 || len(file.APIKeys) != 1 || len(file.Expect) > 0 {
+	if len(problems) > 0 || len(file.APIKeys) != 1 {
 		return nil, errors.New("it is more, or less, than one api_key with all of it written out")
 	}
 	key := file.APIKeys[0]
 	key.Expires.resolve(zone)
-	key.Until.resolve(zone)
 	for i := range key.Hashes {
 		key.Hashes[i].Expires.resolve(zone)
 	}

@@ -26,8 +26,6 @@ api_keys:
     allow:
       - "GET /order"
       - "* /vehicle"
-    mode: shadow
-    until: 2026-12-31
     webhook_secret:
       - "${HOOK_SECRET}"
       - "tab\tand é \\ and $$ # $${no comment}: \"quoted\""
@@ -64,7 +62,7 @@ func TestKeyFileLayouts(t *testing.T) {
 	for text, want := range map[string]string{
 		`{api_keys: [{"name": 'a', key_sha256: ["` + firstHash + `"]}]}`:                                 "api_keys:\n  - name: a" + hash + "    allow: []\n",
 		"# one\r\napi_keys:\r\n- allow: []\r\n  key_sha256: [" + firstHash + "]\r\n  name: \"null\"\r\n": "# one\r\napi_keys:\n  - name: \"null\"" + hash + "    allow: []\n",
-		"expect: []\napi_keys: [{name: \"${NAME}\", key_sha256: [&h \"" + firstHash + "\"]}]":            "api_keys:\n  - name: \"${NAME}\"" + hash + "    allow: []\n",
+		"api_keys: [{name: \"${NAME}\", key_sha256: [&h \"" + firstHash + "\"]}]":                        "api_keys:\n  - name: \"${NAME}\"" + hash + "    allow: []\n",
 		"api_keys:\n- name: 1e3\n  key_sha256: [{hash: " + strings.Repeat("1", 64) + "}]\n  allow: [GET /order]\n  addresses: {deny: [10.0.0.0/8]}\n": "api_keys:\n  - name: \"1e3\"\n    key_sha256:\n      - \"" +
 			strings.Repeat("1", 64) + "\"\n    allow:\n      - \"GET /order\"\n    addresses: {allow: [], deny: [\"10.0.0.0/8\"]}\n",
 	} {
@@ -88,10 +86,9 @@ func TestNoKeyFile(t *testing.T) {
 		"api_keys:\n" + key + key:            more,
 		"log: {}\napi_keys:\n" + key:         more,
 		"api_keys:\n" + key + "    alow: []": more,
-		"api_keys:\n" + key + "expect: [{key: a, request: GET /order, verdict: allowed}]\n": more,
-		"api_keys:\n  - name: a\n    key_sha256: [\"${HASH}\"]\n":                           more,
-		"api_keys:\n" + key + "    expires: ${END}\n":                                       more,
-		"api_keys:\n" + key + "---\napi_keys:\n" + key:                                      more,
+		"api_keys:\n  - name: a\n    key_sha256: [\"${HASH}\"]\n": more,
+		"api_keys:\n" + key + "    expires: ${END}\n":             more,
+		"api_keys:\n" + key + "---\napi_keys:\n" + key:            more,
 	} {
 		_, err := config.ReadKeyFile([]byte(text), time.UTC)
 		require.EqualError(t, err, want, "%s", text)

@@ -92,8 +92,7 @@ func (l *Loader) load() (*Config, error) {
 
 // Draft is the invalid configuration of the last Load, for callers that look for further
 // problems in it; no gateway may serve it. Settings that could not be read have their
-// default, and only those expectations are left that have no problem themselves and whose
-// keys have none.
+// default.
 func (l *Loader) Draft() *Config {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -183,7 +182,6 @@ func combine(main *source, parts []*source, wrong error, others strictyaml.Probl
 		problems[i].Message = hide.Hide(problems[i].Message)
 	}
 	problems.Sort()
-	c.Expect = m.judgeable(problems)
 	return c, problems
 }
 

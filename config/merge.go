@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"frontdesk/config/strictyaml"
 )
@@ -18,7 +17,6 @@ type merger struct {
 	*Config
 	names    map[string]where
 	hashes   map[Digest]where
-	asked    map[[2]string]*Expectation // key and request
 	problems strictyaml.Problems
 }
 
@@ -32,11 +30,11 @@ type where struct {
 func merge(main *source, parts []*source) *merger {
 	c := *main.base
 	files := append([]*source{main}, parts...)
-	keys, expectations := 0, 0
+	keys := 0
 	for _, s := range files {
-		keys, expectations = keys+len(s.keys), expectations+len(s.expect)
+		keys += len(s.keys)
 	}
-	m := &merger{Config: &c, names: make(map[string]where, keys), hashes: make(map[Digest]where, keys), asked: make(map[[2]string]*Expectation, expectations)}
+	m := &merger{Config: &c, names: make(map[string]where, keys), hashes: make(map[Digest]where, keys)}
 	if keys > 0 {
 		c.APIKeys = make([]Key, 0, keys)
 	}
@@ -47,25 +45,7 @@ func merge(main *source, parts []*source) *merger {
 			c.keyless = append(c.keyless, s.path)
 		}
 	}
-	for _, s := range files {
-		m.expectations(s)
-	}
 	return m
-}
-
-// judgeable are the expectations that can be tested: they have no problem themselves, and
-// their keys have none.
-func (m *merger) judgeable(problems strictyaml.Problems) []Expectation {
-	type item struct{ file, path string } // api_keys[3]
-	wrong := map[item]bool{}
-	for _, p := range problems {
-		path, _, _ := strings.Cut(p.Path, ".")
-		wrong[item{p.File, path}] = true
-	}
-	return slices.DeleteFunc(slices.Clone(m.Expect), func(e Expectation) bool {
-		key, known := m.names[e.Key]
-		return !known || wrong[item{e.at.File, e.at.Path}] || wrong[item{key.source.path, keyPath(key.key)}]
-	})
 }
 
 func (m *merger) keys(s *source) {
@@ -115,30 +95,6 @@ func (w where) at(in *source, path string) string {
 		at = key.hashAt[w.hash]
 	}
 	return fmt.Sprintf("%s:%d", w.source.path, at.line)
-}
-
-// expectations requires each expectation to name an existing key, and to be the only one
-// for its request.
-func (m *merger) expectations(s *source) {
-	m.Expect = append(m.Expect, s.expect...)
-	for i := range s.expect {
-		e := &s.expect[i]
-		if e.Key == "" || e.Request == "" {
-			continue // said already
-		}
-		if _, known := m.names[e.Key]; !known {
-			names := slices.Collect(maps.Keys(m.names))
-			slices.Sort(names)
-			m.fail(s, e.keyAt, e.at.Path+".key", ruleExpectKey, "found %s, and no api_key of that name%s", strictyaml.Quote(cmp.Or(e.keyWritten, e.Key)), strictyaml.Suggest(e.Key, names))
-			continue
-		}
-		asked := [2]string{e.Key, e.Request}
-		if first, twice := m.asked[asked]; twice {
-			m.fail(s, spotOf(e.at), e.at.Path, ruleExpectTwice, "found this request with this key again, first at %s:%d", first.at.File, first.at.Line)
-			continue
-		}
-		m.asked[asked] = e
-	}
 }
 
 func (m *merger) fail(s *source, at spot, path, rule, format string, args ...any) {

@@ -76,11 +76,11 @@ func TestDocumentedConfiguration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(c.APIKeys) != 1 || len(c.Expect) != 2 {
-		t.Errorf("the example has %d keys and %d expectations", len(c.APIKeys), len(c.Expect))
+	if len(c.APIKeys) != 1 {
+		t.Errorf("the example has %d keys", len(c.APIKeys))
 	}
 	defaults := config.Default()
-	c.APIKeys, c.Expect, c.Include = nil, nil, nil
+	c.APIKeys, c.Include = nil, nil
 	if diff := cmp.Diff(defaults, c, comparable, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("the example differs from the defaults (-default +example):\n%s", diff)
 	}

@@ -7,7 +7,7 @@ import (
 	"frontdesk/config/schema"
 )
 
-//go:embed config.go key.go expect.go
+//go:embed config.go key.go
 var structs embed.FS
 
 // SchemaID is where the JSON Schema of configurations says that it is.

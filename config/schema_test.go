@@ -36,7 +36,7 @@ func TestConfigurationsFitTheSchema(t *testing.T) {
 
 func TestBadConfigurationsDoNotFitTheSchema(t *testing.T) {
 	s := schematest.Compile(t, config.SchemaID, config.Schema())
-	for _, name := range []string{"allow_method", "allow_list", "expect", "key_name_missing", "log_level", "mistyped"} {
+	for _, name := range []string{"allow_method", "allow_list", "key_name_missing", "log_level", "mistyped"} {
 		if s.Validate(schematest.Instance(t, "testdata/"+name+".bad.yaml")) == nil {
 			t.Errorf("%s fits the schema", name)
 		}

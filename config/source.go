@@ -23,12 +23,11 @@ type source struct {
 	variables map[string]string // of the environment, that it refers to
 
 	doc      *strictyaml.Document
-	base     *Config  // of the main file, without keys and expectations; nil for the included
+	base     *Config  // of the main file, without keys; nil for the included
 	includes []spot   // of base.Include
 	included []string // the same as it is written
 	keys     []Key
 	keyless  bool // it says api_keys: []
-	expect   []Expectation
 	problems strictyaml.Problems
 }
 
@@ -42,10 +41,9 @@ var errFolder = errors.New("is a directory")
 // maxFile bounds a file, in bytes: some 20,000 keys with 100 entries each.
 const maxFile = 64 * MiB
 
-// included files have keys and expectations, and nothing else.
+// included files have keys, and nothing else.
 type includedFile struct {
-	APIKeys []Key         `yaml:"api_keys"`
-	Expect  []Expectation `yaml:"expect"`
+	APIKeys []Key `yaml:"api_keys"`
 }
 
 // read reads a file, unless it is unchanged since it was last read and found valid.
@@ -129,12 +127,12 @@ func decodeSource(path string, src []byte, main bool, env func(string) (string, 
 		into = s.base
 	}
 	s.doc, s.problems = strictyaml.Decode(s.path, src, into, strictyaml.Expand(expander(remembering)))
-	s.keys, s.expect = file.APIKeys, file.Expect
+	s.keys = file.APIKeys
 	lines := s.doc.Lines("api_keys")
 	s.keyless = lines != nil && len(lines) == 0
 	if main {
-		s.keys, s.expect = s.base.APIKeys, s.base.Expect
-		s.base.APIKeys, s.base.Expect = nil, nil
+		s.keys = s.base.APIKeys
+		s.base.APIKeys = nil
 		s.base.blank = len(bytes.TrimSpace(src)) == 0
 		s.base.places = map[string]spot{}
 		for _, path := range located {
@@ -151,11 +149,6 @@ func decodeSource(path string, src []byte, main bool, env func(string) (string, 
 	}
 	for i := range s.keys {
 		s.keys[i].locate(s.doc, fmt.Sprintf("api_keys[%d]", i), s.path)
-	}
-	for i := range s.expect {
-		s.expect[i].at = s.doc.At(fmt.Sprintf("expect[%d]", i))
-		s.expect[i].keyAt = spotOf(s.doc.At(s.expect[i].at.Path + ".key"))
-		s.expect[i].keyWritten, _ = s.doc.Written(s.expect[i].at.Path + ".key")
 	}
 	return s
 }
@@ -175,7 +168,6 @@ func (s *source) judge(j judging, now time.Time) {
 		v.validate()
 	}
 	c.keys(s.keys)
-	c.expectations(s.expect)
 	s.problems, s.doc = c.problems, nil
 }
 

@@ -4,26 +4,12 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
-	"time"
-
-	"frontdesk/config/strictyaml"
 )
 
 var keyName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
 
 // IsKeyName tells whether an api_key may have that name.
 func IsKeyName(name string) bool { return keyName.MatchString(name) }
-
-// The modes of an allowlist.
-const (
-	ModeEnforce = "enforce"
-	ModeShadow  = "shadow"
-)
-
-// longestShadow bounds how long an allowlist can stay in shadow mode. An allowlist in an
-// endless trial would never be put in force.
-const longestShadow = 90 * 24 * time.Hour
 
 // keys checks the api_keys of a file and resolves their dates in the time zone. That
 // names and hashes are unique is checked when all files are read.
@@ -34,7 +20,6 @@ func (c *checker) keys(keys []Key) {
 		c.name(key, path+".name")
 		c.hashes(key.Hashes, path+".key_sha256")
 		c.allow(key.Allow, path+".allow")
-		c.mode(key, path)
 		c.rate(key.Rate, path+".rate")
 		c.rate(key.ClientRate, path+".client_rate")
 		if key.Concurrent < 0 {
@@ -90,21 +75,6 @@ func (c *checker) allow(rules []Rule, path string) {
 			at := fmt.Sprintf("%s[%d]", path, i)
 			c.fail(at, ruleAllowUnknown, "found %s, %s", c.found(at, rule.String()), fault)
 		}
-	}
-}
-
-// mode requires shadow mode to end, and soon. An end that has passed is no problem: the
-// allowlist is then in force, and a later reload must not fail because of it.
-func (c *checker) mode(key *Key, path string) {
-	key.Until.resolve(c.zone)
-	at := path + ".until"
-	switch {
-	case key.Mode != ModeShadow && c.doc.Has(at):
-		c.fail(at, ruleShadow, "found an end of mode shadow, which the key is not in, expected mode: shadow too, or neither")
-	case key.Mode == ModeShadow && key.Until.IsZero():
-		c.fail(at, ruleShadow, "missing, expected the last day of mode shadow, such as %s", c.now.AddDate(0, 0, 14).Format(time.DateOnly))
-	case key.Until.Sub(c.now) > longestShadow+24*time.Hour: // the day counts to its end
-		c.fail(at, ruleShadowFar, "found %s, expected at most 90 days ahead: until %s", key.Until.AddDate(0, 0, -1).Format(time.DateOnly), c.now.Add(longestShadow).Format(time.DateOnly))
 	}
 }
 
@@ -164,51 +134,4 @@ func (c *checker) secrets(list []Secret, path string) {
 			c.fail(at, RuleWebhookSecret, "found the same secret again")
 		}
 	}
-}
-
-// requestForm also accepts paths that are not an endpoint: one can expect that they are
-// refused.
-var requestForm = regexp.MustCompile(`^[A-Z]+ /[^\s#]*$`)
-
-// The verdicts that can be expected.
-const (
-	VerdictAllowed = "allowed"
-	VerdictRefused = "refused"
-)
-
-// expectations checks the form of what is expected.
-func (c *checker) expectations(list []Expectation) {
-	for i, e := range list {
-		path := fmt.Sprintf("expect[%d]", i)
-		if !c.doc.Has(path + ".key") {
-			c.fail(path+".key", ruleExpectKey, "missing, expected the name of an api_key")
-		}
-		c.request(e.Request, path+".request")
-		if !c.doc.Has(path + ".verdict") {
-			c.fail(path+".verdict", strictyaml.RuleWord, "missing, expected %s or %s", VerdictAllowed, VerdictRefused)
-		}
-	}
-}
-
-func (c *checker) request(text, path string) {
-	if !c.doc.Has(path) {
-		c.fail(path, ruleExpectRequest, "missing, expected a method and a path below the base path, such as DELETE /order/5")
-		return
-	}
-	if !requestForm.MatchString(text) {
-		c.fail(path, ruleExpectRequest, "found %s, expected a method and a path below the base path, such as DELETE /order/5", c.found(path, text))
-		return
-	}
-	if below, ok := cutBasePath(text, c.basePath); ok {
-		c.fail(path, ruleExpectRequest, "found %s, did you mean %s? (paths are below server.base_path)", c.found(path, text), strictyaml.Quote(below))
-	}
-}
-
-// cutBasePath finds a request whose path includes the base path, and removes it.
-func cutBasePath(request, basePath string) (below string, ok bool) {
-	method, path, _ := strings.Cut(request, " ")
-	if below, ok = strings.CutPrefix(path, basePath); ok && strings.HasPrefix(below, "/") {
-		return method + " " + below, true
-	}
-	return "", false
 }

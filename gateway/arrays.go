@@ -108,7 +108,7 @@ func (d *describer) arrayName() string {
 }
 
 // readsOrSends tells whether a request may use an array field that it named, and notes
-// for the log which right that needs. In shadow mode it always may.
+// for the log which right that needs.
 func (x *Exchange) readsOrSends(f *mapping.Field, use arrayUse) bool {
 	if x.promised {
 		return !slices.Contains(x.without, f.Name)
@@ -126,13 +126,7 @@ func (x *Exchange) readsOrSends(f *mapping.Field, use arrayUse) bool {
 	if !slices.Contains(x.lacks, right.grant) {
 		x.lacks = append(x.lacks, right.grant)
 	}
-	if !x.Key.InShadow(x.started) {
-		return false
-	}
-	if x.shadow == "" {
-		x.shadow = mapping.FieldNotInModel
-	}
-	return true
+	return false
 }
 
 // knows tells whether the caller may learn that the array field exists.
@@ -140,7 +134,7 @@ func (x *Exchange) knows(f *mapping.Field, use arrayUse) bool {
 	if x.promised {
 		return !slices.Contains(x.without, f.Name)
 	}
-	return x.Key.InShadow(x.started) || x.routes.mayUse(x.Key, f, use)
+	return x.routes.mayUse(x.Key, f, use)
 }
 
 // sentArrays are the arrays that a body may have.

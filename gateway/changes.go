@@ -126,7 +126,7 @@ func (x *Exchange) followable() []*mapping.Resource {
 	if key == nil {
 		return nil
 	}
-	return x.routes.followableWith(func(right childRight) bool { return key.InShadow(x.started) || right.of(key) })
+	return x.routes.followableWith(func(right childRight) bool { return right.of(key) })
 }
 
 // followableAmong are those of the named resources that the caller may follow, and a violation for

@@ -154,11 +154,7 @@ func (g *Gateway) judgeAgain(ctx context.Context, x *Exchange, owner webhook.Own
 	case user.Blocked || user.External || user.Client.ID != owner.User.Client.ID:
 		return mapping.Fail(mapping.TokenInvalid)
 	}
-	reason := permit(key, g.routes.endpoints[changesPath].list[http.MethodPost])
-	if key.InShadow(x.started) {
-		return nil
-	}
-	return refusal(reason, http.MethodPost, changesPath)
+	return refusal(permit(key, g.routes.endpoints[changesPath].list[http.MethodPost]), http.MethodPost, changesPath)
 }
 
 // look tells whether a request that waits is to be answered: there are changes, or there is

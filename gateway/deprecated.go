@@ -104,7 +104,7 @@ func (x *Exchange) deprecatedOperations(r *mapping.Resource) (all []deprecatedOp
 		return nil
 	}
 	for _, op := range e.all {
-		if op.deprecated != r.Deprecated && (op.isFor(x.Key) || x.Key.InShadow(x.started)) {
+		if op.deprecated != r.Deprecated && op.isFor(x.Key) {
 			all = append(all, deprecatedOperation{op.Method + " " + op.Template, *answerDeprecation(op.deprecated)})
 		}
 	}

@@ -12,9 +12,9 @@
 //     (routes.go). Nothing is decoded or cleaned: what is judged is what is routed.
 //  2. session: the token header is looked up by its hash, and its api_key must be
 //     one that this caller may use.
-//  3. allowlist: may the session's api_key use this operation? In shadow mode a no is
-//     only noted. Rights to arrays of records are judged where the request names an
-//     array, in 5 and 6 (arrays.go).
+//  3. allowlist: may the session's api_key use this operation? Rights to
+//     arrays of records are judged where the request names an array, in 5 and 6
+//     (arrays.go).
 //  4. limits: the api_key's rates, its concurrent requests and its daily count.
 //  5. query: repeated, unsupported, missing, then ill-valued parameters.
 //  6. body: it is read only now, and waits while its client's share of the memory is

@@ -36,8 +36,7 @@ type Exchange struct {
 	policy  *Policy // that was in force when the request came
 	Session *auth.Session
 	Key     *auth.Key
-	keyHash *auth.KeyHash  // by which of its hashes an api_key was used; nil where none was
-	shadow  mapping.Reason // why the allowlist would have refused, had it not been asked only to say so
+	keyHash *auth.KeyHash // by which of its hashes an api_key was used; nil where none was
 
 	standing auth.Standing // of the key with its limits, where counted
 	counted  bool

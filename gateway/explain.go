@@ -27,16 +27,15 @@ type Asked struct {
 // Explanation is what becomes of a request before the backend is asked.
 type Explanation struct {
 	Decision
-	Path    string         // that was judged: below the base path, or all of it where it is not below
-	Below   bool           // the path is below the base path
-	Params  []string       // the query parameters that the operation takes, by name
-	Session bool           // a session's api_key was judged: the operation is not open to everybody
-	Shadow  mapping.Reason // why the allowlist, which is on trial, would have refused
-	Stopped string         // the stage that ended it; "" where the backend would be asked
-	Unread  bool           // the operation takes a body, and none was given
-	Lacks   []string       // what its arrays need and the allowlist does not grant: POST /orderline
-	Status  int            // of the answer; 0 where the backend would be asked
-	Answer  []byte         // what the client gets, with ExplainedID
+	Path    string   // that was judged: below the base path, or all of it where it is not below
+	Below   bool     // the path is below the base path
+	Params  []string // the query parameters that the operation takes, by name
+	Session bool     // a session's api_key was judged: the operation is not open to everybody
+	Stopped string   // the stage that ended it; "" where the backend would be asked
+	Unread  bool     // the operation takes a body, and none was given
+	Lacks   []string // what its arrays need and the allowlist does not grant: POST /orderline
+	Status  int      // of the answer; 0 where the backend would be asked
+	Answer  []byte   // what the client gets, with ExplainedID
 }
 
 // Explain takes a request through the stages of serving, with a session of the key, as
@@ -67,7 +66,7 @@ func (g *Gateway) Explain(a Asked) Explanation {
 			break
 		}
 	}
-	e.Operation, e.Path, e.Below, e.Shadow, e.Session = x.Operation, x.Path, x.below, x.shadow, x.Session != nil
+	e.Operation, e.Path, e.Below, e.Session = x.Operation, x.Path, x.below, x.Session != nil
 	if e.Stopped == StageEndpoint || e.Stopped == StageAllowlist {
 		e.Reason = x.reason
 	}

@@ -13,16 +13,11 @@ func TestExplain(t *testing.T) {
 	g.o.Location, g.o.Log = time.UTC, zap.NewNop()
 	now := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 	key := keyFor(g, Grant{"GET", "/order"}, Grant{"POST", "/order"})
-	trial := *key
-	trial.Shadow = now.Add(time.Hour)
-	over := *key
-	over.Shadow = now
 
 	for name, c := range map[string]struct {
 		asked   Asked
 		stopped string
 		status  int
-		shadow  bool
 		unread  bool
 		answer  string
 	}{
@@ -31,8 +26,6 @@ func TestExplain(t *testing.T) {
 		"not below":              {asked: Asked{Method: "GET", Target: "/order", Key: key}, stopped: "endpoint", status: 400, answer: "Invalid endpoint: /order"},
 		"not granted":            {asked: Asked{Method: "DELETE", Target: "/webservice_v2/order/5?x=1", Key: key}, stopped: "allowlist", status: 400, answer: "Method: DELETE not supported for endpoint: /order/5"},
 		"hidden":                 {asked: Asked{Method: "GET", Target: "/webservice_v2/vehicle", Key: key}, stopped: "allowlist", status: 400, answer: "Invalid endpoint: /vehicle"},
-		"on trial":               {asked: Asked{Method: "GET", Target: "/webservice_v2/vehicle", Key: &trial}, shadow: true},
-		"trial is over":          {asked: Asked{Method: "GET", Target: "/webservice_v2/vehicle", Key: &over}, stopped: "allowlist", status: 400, answer: "Invalid endpoint: /vehicle"},
 		"query":                  {asked: Asked{Method: "GET", Target: "/webservice_v2/order?page=0", Key: key}, stopped: "query", status: 400, answer: "Parameter invalid page value must be greater than 0"},
 		"no body given":          {asked: Asked{Method: "POST", Target: "/webservice_v2/order", Key: key}, unread: true},
 		"empty body":             {asked: Asked{Method: "POST", Target: "/webservice_v2/order", Key: key, Body: []byte{}}, stopped: "body", status: 400, answer: "Empty body"},
@@ -46,7 +39,6 @@ func TestExplain(t *testing.T) {
 			e := g.Explain(c.asked)
 			require.Equal(t, c.stopped, e.Stopped, "%s", e.Answer)
 			require.Equal(t, c.status, e.Status)
-			require.Equal(t, c.shadow, e.Shadow != "")
 			require.Equal(t, c.unread, e.Unread)
 			require.Equal(t, c.stopped == "endpoint" || c.stopped == "allowlist", e.Reason != "")
 			if c.answer == "" {

@@ -28,7 +28,6 @@ func (g *Gateway) logAccess(x *Exchange) {
 		zap.Int("bytes", x.answered()),
 		zap.String("address", x.Address),
 		zap.String("config", x.policy.Hash),
-		zap.String("shadow", string(x.shadow)),
 		zap.Strings("needs", x.needs),
 		listed("lacks", x.lacks),
 		listed("deprecated", x.deprecatedNames()),

@@ -21,9 +21,6 @@ type Meter interface {
 	// Refused counts a request that got an error, by the api_key's name ("" where
 	// none is known) and the reason of the first error.
 	Refused(key, reason string)
-	// Shadowed counts a request that was served in shadow mode although the allowlist
-	// denies it.
-	Shadowed(key, method, endpoint string)
 	// Deprecated counts a request of an api_key that has to do with something that is
 	// going away: it names it, or else its answer holds it.
 	Deprecated(key, what string, named bool)
@@ -107,9 +104,6 @@ func (g *Gateway) observe(x *Exchange) {
 	if x.reason != "" {
 		g.o.Meter.Refused(x.refusedBecause())
 	}
-	if x.shadow != "" {
-		g.o.Meter.Shadowed(x.keyName, method, endpoint)
-	}
 	for _, u := range x.deprecated {
 		g.o.Meter.Deprecated(x.keyName, u.what, u.named)
 	}
@@ -126,14 +120,13 @@ func (g *Gateway) answerOf(x *Exchange, took time.Duration) Answer {
 	return a
 }
 
-// granted is what a request took of its api_key's allowlist, in shadow mode also what that
-// does not have.
+// granted is what a request took of its api_key's allowlist.
 func (x *Exchange) granted() (grant string, needs []string) {
 	switch {
 	case x.Session == nil || x.Key == nil || x.Operation == nil || x.Operation.free():
 		return "", nil
-	case x.shadow != "" || x.lacks == nil:
-		if x.shadow == "" && (x.reason == mapping.EndpointUnknown || x.reason == mapping.MethodUnsupported) {
+	case x.lacks == nil:
+		if x.reason == mapping.EndpointUnknown || x.reason == mapping.MethodUnsupported {
 			return "", nil
 		}
 		return x.Operation.grant, x.needs

@@ -45,10 +45,6 @@ func (m *meter) Deprecated(key, what string, named bool) {
 	m.tell("deprecated %s %s %t", key, what, named)
 }
 
-func (m *meter) Shadowed(key, method, endpoint string) {
-	m.tell("shadowed %s %s %s", key, method, endpoint)
-}
-
 func (m *meter) Used(hash [32]byte, _ time.Time) { m.tell("used %x", hash[:4]) }
 
 type timerFunc func(float64)
@@ -78,9 +74,7 @@ func TestWhatIsCounted(t *testing.T) {
 		require.NoError(t, err)
 		o.Backend = client
 	})
-	trial := keyOf(keyAll, "trial", Grant{"GET", "/order"})
-	trial.Shadow = h.clock.Now().Add(time.Hour)
-	h.setKeys(trial)
+	h.setKeys(keyOf(keyAll, "shop", Grant{"GET", "/order"}))
 	demo := h.as("demo")
 	const login = "/authenticate?organization_name=&username=nobody&password=x&api_key="
 	used := fmt.Sprintf("used %x", sha256.Sum256([]byte(keyAll)))[:len("used ")+8]
@@ -89,14 +83,14 @@ func TestWhatIsCounted(t *testing.T) {
 		want           []string
 	}{
 		{"GET", "/order/1", []string{"GET /order/{id} 200 in 0.5", used}},
-		{"GET", "/order/99", []string{"GET /order/{id} 404 in 0.5", used, "refused trial record_not_found"}},
-		{"GET", "/vehicle/1", []string{"GET /vehicle/{id} 200 in 0.5", used, "shadowed trial GET /vehicle/{id}"}},
-		{"GET", login + keyAll, []string{"GET /authenticate 401 in 0", used, "refused trial credentials_invalid"}},
+		{"GET", "/order/99", []string{"GET /order/{id} 404 in 0.5", used, "refused shop record_not_found"}},
+		{"GET", "/vehicle/1", []string{"GET /vehicle/{id} 400 in 0", used, "refused shop endpoint_unknown"}},
+		{"GET", login + keyAll, []string{"GET /authenticate 401 in 0", used, "refused shop credentials_invalid"}},
 		{"GET", login + "22222222-2222-4222-8222-222222222222", []string{"GET /authenticate 401 in 0", "refused  credentials_invalid"}},
 		{"GET", testpageAsset(t, ".js"), []string{"GET /testpage/{asset} 200 in 0"}},
 		{"GET", testpageAsset(t, ".css"), []string{"GET /testpage/{asset} 200 in 0"}},
-		{"MADEUP", "/madeup", []string{"  400 in 0", "refused trial endpoint_unknown"}},
-		{"MADEUP", "/order", []string{"  400 in 0", "refused trial method_unsupported"}},
+		{"MADEUP", "/madeup", []string{"  400 in 0", "refused shop endpoint_unknown"}},
+		{"MADEUP", "/order", []string{"  400 in 0", "refused shop method_unsupported"}},
 	} {
 		m.told = nil
 		demo.ask(c.method, c.target, "")
@@ -129,7 +123,7 @@ func TestAccessLine(t *testing.T) {
 	require.Equal(t, map[string]any{
 		"request_id": askedID, "key": "all", "sha256": fmt.Sprintf("%x", sha256.Sum256([]byte(keyAll)))[:8], "client": "Demo Garage", "method": "GET", "endpoint": "/order", "query": []any{"kind", "page"},
 		"status": int64(400), "reason": "query_parameter_unsupported", "duration": time.Duration(0), "backend": time.Duration(0), "bytes": int64(len(a.body)), "address": "192.0.2.1",
-		"config": "c0ffee", "shadow": "", "needs": []any{}, "cause": "", "trace": "",
+		"config": "c0ffee", "needs": []any{}, "cause": "", "trace": "",
 	}, lines[0].ContextMap())
 	require.Equal(t, "OTHER", lines[1].ContextMap()["method"])
 	for _, line := range lines {

@@ -120,15 +120,11 @@ func (x *Exchange) ended(was *auth.Ended) {
 	x.keyName, x.client, x.why, x.past = was.KeyName, was.Client, was.Why, true
 }
 
-// allowlist hides what the api_key may not use; in shadow mode it only notes it.
+// allowlist hides what the api_key may not use.
 func (g *Gateway) allowlist(_ context.Context, x *Exchange) error {
 	x.noteSingle()
 	reason := permit(x.Key, x.Operation)
-	switch {
-	case reason == "":
-	case x.Key.InShadow(x.started):
-		x.shadow, reason = reason, ""
-	case x.Endpoint.hidesFrom(x.Key):
+	if reason != "" && x.Endpoint.hidesFrom(x.Key) {
 		x.Endpoint, x.Operation, x.Item, reason = x.Endpoint.hidden(x.Key, x.Method, x.Path, x.rawQuery)
 	}
 	if op := x.Operation; reason == "" && op.deprecated != nil {

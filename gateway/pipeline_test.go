@@ -13,7 +13,6 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"frontdesk/auth"
-	"frontdesk/mapping"
 )
 
 // TestOrderOfChecks: of all that is wrong with a request, it is the first check of
@@ -178,36 +177,6 @@ func TestTokenEndsAfterHalfAnHour(t *testing.T) {
 	require.Equal(t, 200, demo.ask("GET", "/order/1", "").status)
 	h.clock.Advance(1)
 	refused(t, demo.ask("GET", "/order/1", ""), fault{401, "Not authorized", "token_invalid", ""})
-}
-
-// TestTrialOfAnAllowlist serves what it would refuse, and says so in the log.
-func TestTrialOfAnAllowlist(t *testing.T) {
-	t.Parallel()
-	h := newFixture(t)
-	trial := keyOf(keyAll, "trial", Grant{"GET", "/order"})
-	trial.Shadow = h.clock.Now().Add(time.Hour)
-	h.setKeys(trial)
-	demo := h.as("demo")
-	for _, c := range []struct {
-		method, target string
-		status         int
-		shadow         mapping.Reason
-	}{
-		{"GET", "/order/1", 200, ""},
-		{"DELETE", "/order/99", 404, mapping.MethodUnsupported},
-		{"GET", "/vehicle/1", 200, mapping.EndpointUnknown},
-		{"GET", "/order/1?fields=orderlines", 200, mapping.FieldNotInModel},
-	} {
-		require.Equal(t, c.status, demo.ask(c.method, c.target, "").status, c.target)
-		lines := h.lines.FilterMessage("request").TakeAll()
-		require.Len(t, lines, 1)
-		require.EqualValues(t, c.shadow, lines[0].ContextMap()["shadow"], c.target)
-		h.lines.TakeAll()
-	}
-	h.clock.Advance(time.Hour - 1)
-	require.Equal(t, 200, h.as("demo").ask("GET", "/vehicle/1", "").status)
-	h.clock.Advance(1)
-	refused(t, h.as("demo").ask("GET", "/vehicle/1", ""), fault{400, "Invalid endpoint: /vehicle/1", "endpoint_unknown", ""})
 }
 
 // TestLimitsOfAKey are told with every answer that counted, and a request that was

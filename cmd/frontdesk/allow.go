@@ -86,7 +86,7 @@ type allowLearnCommand struct {
 
 // Help tells what the short help has no room for.
 func (allowLearnCommand) Help() string {
-	return "What was served counts as used, also by a key in shadow mode; what was refused is listed, and not granted. Entries that were used in full stay as they are; one that grants more than was used gives way to what was used of it."
+	return "What was served counts as used; what was refused is listed, and not granted. Entries that were used in full stay as they are; one that grants more than was used gives way to what was used of it."
 }
 
 // Run drafts the list.

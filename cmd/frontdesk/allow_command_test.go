@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -45,31 +44,31 @@ func toolsFolder(t *testing.T, keys ...string) {
 }
 
 // logLine is a line of the access log as the gateway writes it.
-func logLine(at, key, method, endpoint string, status int, reason, shadow string) string {
-	return fmt.Sprintf(`{"level":"info","ts":%q,"msg":"request","request_id":"x","key":%q,"client":"Demo","method":%q,"endpoint":%q,"query":[],"status":%d,"reason":%q,"duration":0.001,"bytes":10,"address":"127.0.0.1","config":"","shadow":%q}`+"\n",
-		at, key, method, endpoint, status, reason, shadow)
+func logLine(at, key, method, endpoint string, status int, reason string) string {
+	return fmt.Sprintf(`{"level":"info","ts":%q,"msg":"request","request_id":"x","key":%q,"client":"Demo","method":%q,"endpoint":%q,"query":[],"status":%d,"reason":%q,"duration":0.001,"bytes":10,"address":"127.0.0.1","config":""}`+"\n",
+		at, key, method, endpoint, status, reason)
 }
 
 // writeLogs writes a log of the week before and a packed one, with other lines
 // between those of the access log.
 func writeLogs(t *testing.T) {
 	t.Helper()
-	recent := logLine("2026-11-10T10:00:00.000Z", "webshop", "GET", "/order", 200, "", "") +
-		logLine("2026-11-10T11:00:00.000Z", "webshop", "GET", "/order/{id}", 404, "record_not_found", "") +
+	recent := logLine("2026-11-10T10:00:00.000Z", "webshop", "GET", "/order", 200, "") +
+		logLine("2026-11-10T11:00:00.000Z", "webshop", "GET", "/order/{id}", 404, "record_not_found") +
 		`{"level":"info","ts":"2026-11-10T11:00:00.000Z","msg":"config loaded"}` + "\n" +
 		"panic: something that another program wrote\n" +
-		logLine("2026-11-11T10:00:00.000Z", "webshop", "GET", "/vehicle", 200, "", "") +
-		logLine("2026-11-12T10:00:00.000Z", "webshop", "POST", "/contact", 201, "", "endpoint_unknown") +
-		logLine("2026-11-12T10:30:00.000Z", "webshop", "DELETE", "/order/{id}", 400, "method_unsupported", "") +
-		logLine("2026-11-12T11:00:00.000Z", "webshop", "GET", "/authenticate/acces", 200, "", "") +
-		logLine("2026-11-12T11:30:00.000Z", "", "GET", "", 400, "endpoint_unknown", "") +
-		logLine("2026-11-12T11:40:00.000Z", "", "GET", "/order", 401, "token_invalid", "") +
-		logLine("2026-11-12T12:00:00.000Z", "orders", "GET", "/order", 200, "", "")
+		logLine("2026-11-11T10:00:00.000Z", "webshop", "GET", "/vehicle", 200, "") +
+		logLine("2026-11-12T10:00:00.000Z", "webshop", "POST", "/contact", 201, "") +
+		logLine("2026-11-12T10:30:00.000Z", "webshop", "DELETE", "/order/{id}", 400, "method_unsupported") +
+		logLine("2026-11-12T11:00:00.000Z", "webshop", "GET", "/authenticate/acces", 200, "") +
+		logLine("2026-11-12T11:30:00.000Z", "", "GET", "", 400, "endpoint_unknown") +
+		logLine("2026-11-12T11:40:00.000Z", "", "GET", "/order", 401, "token_invalid") +
+		logLine("2026-11-12T12:00:00.000Z", "orders", "GET", "/order", 200, "")
 	require.NoError(t, os.WriteFile("access.log", []byte(recent), 0o600))
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
-	fmt.Fprint(w, logLine("2026-10-01T10:00:00.000Z", "webshop", "GET", "/contact/{id}", 200, "", ""))
-	fmt.Fprint(w, logLine("2026-11-09T10:00:00.000+0100", "webshop", "GET", "/old/{id}", 200, "", ""))
+	fmt.Fprint(w, logLine("2026-10-01T10:00:00.000Z", "webshop", "GET", "/contact/{id}", 200, ""))
+	fmt.Fprint(w, logLine("2026-11-09T10:00:00.000+0100", "webshop", "GET", "/old/{id}", 200, ""))
 	require.NoError(t, w.Close())
 	require.NoError(t, os.WriteFile("access.log.1.gz", packed.Bytes(), 0o600))
 }
@@ -175,16 +174,13 @@ newly refused: 1 request
 
 newly allowed: 0 requests
 
-refused once shadow mode ends: 0 requests
-
 unchanged: 6 requests; not judged: 1 for what nobody was offered, 1 without a session
 `, out)
 
-	trial := strings.Replace(webshop, "    expires", "    mode: shadow\n    until: "+time.Now().AddDate(0, 0, 10).Format(time.DateOnly)+"\n    expires", 1)
-	toolsFolderWith(t, "new.yaml", strings.Replace(trial, "GET /contact", "DELETE /order", 1))
+	toolsFolderWith(t, "new.yaml", strings.Replace(webshop, "GET /contact", "DELETE /order", 1))
 	code, out, problems = cli("", "whatif", "--config", "new.yaml", "--json", "access.log", "access.log.1.gz")
 	require.Equal(t, 1, code, "the key of orders is gone")
-	require.Equal(t, "frontdesk: 2 requests would be newly refused\n", problems)
+	require.Equal(t, "frontdesk: 4 requests would be newly refused\n", problems)
 	type verdict struct {
 		Key, Method, Endpoint, Why string
 		Requests                   int
@@ -192,7 +188,6 @@ unchanged: 6 requests; not judged: 1 for what nobody was offered, 1 without a se
 	var w struct {
 		Refused []verdict `json:"newly_refused"`
 		Allowed []verdict `json:"newly_allowed"`
-		Trial   []verdict `json:"only_in_shadow_mode"`
 	}
 	require.NoError(t, json.Unmarshal([]byte(out), &w))
 	words := func(list []verdict) (all []string) {
@@ -203,10 +198,11 @@ unchanged: 6 requests; not judged: 1 for what nobody was offered, 1 without a se
 	}
 	require.Equal(t, []string{
 		"orders GET /order: there is no such api_key: its sessions end (1)",
+		"webshop POST /contact: not in its allowlist (1)",
+		"webshop GET /contact/{id}: not in its allowlist (1)",
 		"webshop GET /old/{id}: there is no such operation (1)",
 	}, words(w.Refused))
 	require.Equal(t, []string{"webshop DELETE /order/{id}: granted now (1)"}, words(w.Allowed))
-	require.Len(t, w.Trial, 2)
 
 	code, out, _ = cli("", "whatif", "--config", "new.yaml", "--at", "2100-01-02", "--key", "webshop", "access.log")
 	require.Equal(t, 1, code)
@@ -234,7 +230,6 @@ func TestExplainCommand(t *testing.T) {
   operation  DELETE /order/{id}
   nearest    frontdesk.yaml:10  GET /order (the same endpoint, another method)
   to grant   add to its allow:  - "DELETE /order"
-  key        enforced
   key        expires 2099-12-31
   key        requests: at most 50 a second, 100 at once
   answer     as sent, but for request_id, which is a placeholder:
@@ -296,7 +291,7 @@ func TestAccessLogThatCannotBeRead(t *testing.T) {
 	}
 	broken := write("broken.gz", "\x1f\x8bnothing")
 	console := write("console.log", "\n2026-11-10T10:00:00.000Z\tinfo\trequest\t{\"request_id\": \"x\"}\n")
-	long := write("long.log", strings.Repeat("x", 3<<20)+"\n"+logLine("2026-11-10T10:00:00.000Z", "webshop", "GET", "/order", 200, "", ""))
+	long := write("long.log", strings.Repeat("x", 3<<20)+"\n"+logLine("2026-11-10T10:00:00.000Z", "webshop", "GET", "/order", 200, ""))
 	for log, want := range map[string]string{
 		"none.log": "access log: open none.log: no such file or directory\n",
 		broken:     "access log broken.gz: unexpected EOF\n",

@@ -56,11 +56,10 @@ type checkReport struct {
 
 // checkCounts is what there is in a configuration that is right.
 type checkCounts struct {
-	Config       string   `json:"config"` // its hash
-	Files        []string `json:"files"`
-	APIKeys      int      `json:"api_keys"`
-	Entries      int      `json:"allow_entries"`
-	Expectations int      `json:"expectations"`
+	Config  string   `json:"config"` // its hash
+	Files   []string `json:"files"`
+	APIKeys int      `json:"api_keys"`
+	Entries int      `json:"allow_entries"`
 }
 
 type problemJSON struct {
@@ -84,7 +83,7 @@ func checkReportOf(c *config.Config, problems strictyaml.Problems) checkReport {
 }
 
 func countsOf(c *config.Config) *checkCounts {
-	counts := &checkCounts{Config: c.Hash(), Files: c.Files(), APIKeys: len(c.APIKeys), Expectations: len(c.Expect)}
+	counts := &checkCounts{Config: c.Hash(), Files: c.Files(), APIKeys: len(c.APIKeys)}
 	for i := range c.APIKeys {
 		counts.Entries += len(c.APIKeys[i].Allow)
 	}
@@ -104,13 +103,6 @@ func keysOf(counts *checkCounts) string {
 	}
 }
 
-func expectationsOf(counts *checkCounts) string {
-	if counts.Expectations == 0 {
-		return "no expectations to meet"
-	}
-	return terminal.SeveralOrNo(counts.Expectations, "expectation") + " met"
-}
-
 // write tells people what a check found, and what could be wiser.
 func (c checkCommand) write(w io.Writer, read *config.Config, problems strictyaml.Problems) error {
 	if len(problems) > 0 {
@@ -123,8 +115,8 @@ func (c checkCommand) write(w io.Writer, read *config.Config, problems strictyam
 	}
 	var b strings.Builder
 	counts := countsOf(read)
-	fmt.Fprintf(&b, "%s is right: %s, in %s; %s. Its hash is %s.\n", c.Config,
-		keysOf(counts), terminal.SeveralOrNo(len(counts.Files), "file"), expectationsOf(counts), counts.Config)
+	fmt.Fprintf(&b, "%s is right: %s, in %s. Its hash is %s.\n", c.Config,
+		keysOf(counts), terminal.SeveralOrNo(len(counts.Files), "file"), counts.Config)
 	if !c.Elsewhere {
 		fmt.Fprintf(&b, "Folders and files were judged for %s.\n", desk.JudgedFor())
 	}

@@ -29,7 +29,7 @@ func TestKeyCommands(t *testing.T) {
 	require.Zero(t, code, stderr)
 	require.Regexp(t, `(?m)^stock +2099-01-31 .* \(ends `, stdout)
 
-	require.NoError(t, os.WriteFile(file, []byte(strings.ReplaceAll(text, "include:", "expect: [] #")+"\napi_keys:"+rig.KeptKey("")), 0o600))
+	require.NoError(t, os.WriteFile(file, []byte(strings.ReplaceAll(text, "include:", "#")+"\napi_keys:"+rig.KeptKey("")), 0o600))
 	code, stdout, stderr = cli("", "key", "rotate", "full", "--config", file)
 	require.Equal(t, 1, code)
 	require.Contains(t, stdout, "api_key: ", "it is known once the file was changed by hand")

@@ -15,7 +15,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
@@ -25,12 +24,10 @@ import (
 	"frontdesk/cmd/frontdesk/rig"
 )
 
-// onTrialKeys are an api_key on trial, and one that has ended.
-const onTrialKeys = `  - name: trial
+// moreKeys are an api_key that is used, and one that has ended.
+const moreKeys = `  - name: used
     key_sha256: ["%x"]
     allow: ["GET /order"]
-    mode: shadow
-    until: %s
     expires: 2099-12-31
   - name: ended
     key_sha256: ["%x"]
@@ -38,20 +35,20 @@ const onTrialKeys = `  - name: trial
     expires: 2020-01-31
 `
 
-const onTrialKey = "55555555-5555-4555-8555-555555555555"
+const usedKey = "55555555-5555-4555-8555-555555555555"
 
 // busyDesk is a desk of which all is counted that can be.
 func busyDesk(t *testing.T) *rig.Desk {
 	t.Helper()
 	spans := rig.NewSpanReceiver(t)
-	d := rig.Start(t, rig.Options{DSN: rig.Engines[0].DSN(t), Extra: spans.Options() + "model: {dir: " + agingModel(t) + "}\n", Keys: fmt.Sprintf(onTrialKeys, sha256.Sum256([]byte(onTrialKey)), time.Now().AddDate(0, 2, 0).Format(time.DateOnly), sha256.Sum256([]byte("no key")))})
+	d := rig.Start(t, rig.Options{DSN: rig.Engines[0].DSN(t), Extra: spans.Options() + "model: {dir: " + agingModel(t) + "}\n", Keys: fmt.Sprintf(moreKeys, sha256.Sum256([]byte(usedKey)), sha256.Sum256([]byte("no key")))})
 	token := d.Login(rig.FullKey, "demo")
 	require.Equal(t, 200, d.Call("GET", "/order/1", token, "").Status)
 	require.Equal(t, 404, d.Call("GET", "/order/999999", token, "").Status)
 	require.Equal(t, 400, d.Call("GET", "/nowhere/made-up-by-a-client", token, "").Status)
 	require.Equal(t, 400, d.Call("BREW", "/order", token, "").Status)
 	require.Equal(t, 200, d.Call("PUT", "/article/bulk", token, `{"records":[{"id":999999}]}`).Status)
-	require.Equal(t, 200, d.Call("GET", "/vehicle/1", d.Login(onTrialKey, "demo"), "").Status)
+	require.Equal(t, 200, d.Call("GET", "/order/1", d.Login(usedKey, "demo"), "").Status)
 	require.Equal(t, "@1796083200", d.Call("GET", "/country/528", token, "").Header.Get("Deprecation"))
 	return d
 }
@@ -77,22 +74,21 @@ var (
 func TestMetrics(t *testing.T) {
 	text := busyDesk(t).OpsText("/metrics")
 	for _, line := range []string{
-		`frontdesk_request_duration_seconds_count{endpoint="/order/{id}",method="GET",status="200"} 1`,
+		`frontdesk_request_duration_seconds_count{endpoint="/order/{id}",method="GET",status="200"} 2`,
 		`frontdesk_request_duration_seconds_count{endpoint="/order/{id}",method="GET",status="404"} 1`,
 		`frontdesk_request_duration_seconds_count{endpoint="",method="",status="400"} 2`,
 		`frontdesk_refusals_total{key="full",reason="record_not_found"} 1`,
-		`frontdesk_shadow_refusals_total{endpoint="/vehicle/{id}",key="trial",method="GET"} 1`,
 		`frontdesk_deprecated_total{how="named",key="full",what="GET /country/{id}"} 1`,
 		`frontdesk_logins_total{outcome="done"} 2`,
 		`frontdesk_sessions 2`,
 		`frontdesk_callbacks{state="exhausted"} 0`,
-		`frontdesk_backend_calls_total{operation="get",outcome="answered",resource="order"} 2`,
+		`frontdesk_backend_calls_total{operation="get",outcome="answered",resource="order"} 3`,
 		`frontdesk_key_expires_timestamp_seconds{key="ended"} 1.5805116e+09`,
 		fmt.Sprintf(`frontdesk_key_hash_expires_timestamp_seconds{key="ended",sha256="%.4x"} 1.5805116e+09`, sha256.Sum256([]byte("no key"))),
 	} {
 		require.Contains(t, text, line+"\n")
 	}
-	require.Regexp(t, fmt.Sprintf(`(?m)^frontdesk_key_hash_last_used_timestamp_seconds\{key="trial",sha256="%.4x"\} 1\.\d+e\+09$`, sha256.Sum256([]byte(onTrialKey))), text)
+	require.Regexp(t, fmt.Sprintf(`(?m)^frontdesk_key_hash_last_used_timestamp_seconds\{key="used",sha256="%.4x"\} 1\.\d+e\+09$`, sha256.Sum256([]byte(usedKey))), text)
 	require.NotContains(t, text, "made-up")
 	require.NotContains(t, text, "BREW")
 
@@ -233,7 +229,7 @@ func TestStatusPage(t *testing.T) {
 	require.Contains(t, answered.Header.Get("Content-Security-Policy"), "; script-src 'sha256-")
 	require.Equal(t, 1, strings.Count(page, "<script"), "the one that renews the page")
 	require.NotContains(t, page, "ZgotmplZ", "the template refused a value")
-	for _, words := range []string{"All works.", "trial, ends in", ">ended</span>", "record_not_found", "GET /vehicle/{id}", "frontdesk explain"} {
+	for _, words := range []string{"All works.", ">ended</span>", "record_not_found", "frontdesk explain"} {
 		require.Contains(t, page, words)
 	}
 	text := d.OpsText("/status.json")
@@ -245,7 +241,6 @@ func TestStatusPage(t *testing.T) {
 	require.Contains(t, page, " on "+host+" · ")
 	require.Equal(t, 2, *report.Load.Sessions)
 	require.Equal(t, "ended", report.Keys.Expired[0].Name)
-	require.Equal(t, "trial", report.Keys.OnTrial[0].Name)
 	require.Empty(t, report.Keys.Expiring)
 	require.Contains(t, report.Refusals, desk.StatusRefusal{Key: "full", Reason: "record_not_found", Count: 1, Last: report.Refusals[0].Last})
 	require.Equal(t, 404, d.AskOps("/anything").Status)

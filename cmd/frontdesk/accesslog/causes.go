@@ -117,11 +117,6 @@ func (l *Line) help() mapping.Help {
 		example += "/1" + more
 	}
 	switch help := mapping.HelpFor(mapping.Reason(l.Reason)); {
-	case l.Shadow != "":
-		return mapping.Help{
-			Cause: "It was served only because the allowlist of " + l.Key + " is on trial, which does not grant it.",
-			Cure:  fmt.Sprintf("Add %q to allow of the key before mode: shadow ends, unless it is to be refused.", grant),
-		}
 	case l.Status < 400:
 		return mapping.Help{Cause: "Nothing was wrong with it."}
 	case l.Cause != "":

@@ -20,7 +20,6 @@ type Line struct {
 	Status    int     `json:"status"`
 	Reason    string  `json:"reason"`
 	Cause     string  `json:"cause"`
-	Shadow    string  `json:"shadow"`
 	Duration  float64 `json:"duration"` // seconds
 	Backend   float64 `json:"backend"`  // of them, the administration; untold in the log of a version that does not tell
 	Address   string  `json:"address"`
@@ -55,7 +54,7 @@ func (l *Line) Read(line []byte) bool {
 	if json.Unmarshal(line, l) != nil || l.Message != "request" || l.Time.at.IsZero() {
 		return false
 	}
-	for _, text := range [...]*string{&l.RequestID, &l.Key, &l.Client, &l.Method, &l.Endpoint, &l.Reason, &l.Cause, &l.Shadow, &l.Address, &l.Config} {
+	for _, text := range [...]*string{&l.RequestID, &l.Key, &l.Client, &l.Method, &l.Endpoint, &l.Reason, &l.Cause, &l.Address, &l.Config} {
 		*text = terminal.Safe(*text)
 	}
 	return true

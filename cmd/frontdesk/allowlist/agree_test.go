@@ -97,8 +97,7 @@ func newAgreement(t *testing.T, random *rand.Rand) *agreement {
 	return a
 }
 
-// writeConfig writes a configuration with random allowlists, some of them on trial,
-// and returns the api_keys.
+// writeConfig writes a configuration with random allowlists, and returns the api_keys.
 func (a *agreement) writeConfig(file string) (keys []string) {
 	database := filepath.Join(filepath.Dir(file), desk.DatabaseFile)
 	data, err := rig.SampleFile()
@@ -112,14 +111,6 @@ func (a *agreement) writeConfig(file string) (keys []string) {
 		key := uuid.NewString()
 		keys = append(keys, key)
 		fmt.Fprintf(&text, "  - name: key-%d\n    key_sha256: [%x]\n", i, sha256.Sum256([]byte(key)))
-		trial := false
-		switch i % 4 {
-		case 1:
-			trial = true
-			fmt.Fprintf(&text, "    mode: shadow\n    until: %s\n", time.Now().AddDate(0, 0, 30).Format(time.DateOnly))
-		case 2:
-			text.WriteString("    mode: shadow\n    until: 2026-01-01\n") // is over
-		}
 		rules := map[string]bool{}
 		entries := a.random.IntN(25)
 		if i%5 == 4 { // what is laid out for many must not judge otherwise than what is for few
@@ -133,9 +124,6 @@ func (a *agreement) writeConfig(file string) (keys []string) {
 			rules["* /*"] = true
 		}
 		a.rules = append(a.rules, slices.Collect(maps.Keys(rules)))
-		if trial {
-			a.rules[i] = []string{"* /*"}
-		}
 		text.WriteString("    allow:\n")
 		for rule := range rules {
 			fmt.Fprintf(&text, "      - %q\n", rule)
@@ -199,9 +187,8 @@ func (a *agreement) request(n int) {
 	require.Equal(a.t, a.naive.judge(a.rules[k], method, target) != "", hidden, what)
 	require.False(a.t, hidden && called > 0, what)
 	require.Equal(a.t, u.Then == wasRefused || u.Then == wasElsewhere, hidden || u.Then == wasRefused && line.Reason == "field_not_in_model" && line.Lacks != nil, what)
-	if u.Then <= wasTrial {
-		is, _ := a.lists.judgeUse(u, time.Now())
-		require.Equal(a.t, map[outcome]becomes{wasAllowed: isAllowed, wasRefused: isRefused, wasTrial: isTrial}[u.Then], is, what)
+	if u.Then <= wasRefused {
+		require.Equal(a.t, u.Then == wasRefused, a.lists.judgeUse(u, time.Now()) != "", what)
 	}
 	a.all.add(&line)
 	a.outcomes[fmt.Sprint(said.Stopped, " ", u.Then, " ", called > 0)]++
@@ -256,8 +243,6 @@ func expectedOutcome(e gateway.Explanation) outcome {
 		return wasElsewhere
 	case e.Stopped == gateway.StageAllowlist:
 		return wasRefused
-	case e.Shadow != "":
-		return wasTrial
 	case e.Lacks != nil:
 		return wasRefused
 	case e.Session, e.Operation.Template == "/authenticate" && e.Stopped == "": // which tells whether the session lives
@@ -303,11 +288,10 @@ func (a *agreement) summary() {
 	for way, n := range a.outcomes {
 		a.t.Logf("%6d  %s", n, way)
 	}
-	for _, way := range []string{"endpoint 3 false", "allowlist 1 false", "query 0 false", "query 2 false", "body 0 false", "record 0 false", " 0 true", " 2 true", " 4 false"} {
+	for _, way := range []string{"endpoint 2 false", "allowlist 1 false", "query 0 false", "body 0 false", "record 0 false", " 0 true", " 3 false"} {
 		require.Positive(a.t, a.outcomes[way], way)
 	}
 	w := a.lists.WhatIf(&Used{during: a.all}, time.Now())
 	require.Empty(a.t, w.Refused)
 	require.Empty(a.t, w.Allowed)
-	require.NotEmpty(a.t, w.Trial)
 }

@@ -43,7 +43,6 @@ type Audit struct {
 	now      time.Time
 	lists    *Lists
 	written  map[config.Rule][]string // by looked-at rule: what it lets a key change
-	expected map[string]bool          // keys that an expectation is about
 	findings []finding
 	period   string // that the logs cover; "" without logs
 	short    string // why the logs say little; "" if they say enough
@@ -51,10 +50,7 @@ type Audit struct {
 
 // Audit looks for settings that are allowed but unwise.
 func (l *Lists) Audit(now time.Time) *Audit {
-	a := &Audit{now: now, lists: l, written: map[config.Rule][]string{}, expected: map[string]bool{}}
-	for i := range l.config.Expect {
-		a.expected[l.config.Expect[i].Key] = true
-	}
+	a := &Audit{now: now, lists: l, written: map[config.Rule][]string{}}
 	a.listeners()
 	a.certificate()
 	if len(l.keys) == 0 {

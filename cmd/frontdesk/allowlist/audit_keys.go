@@ -8,7 +8,6 @@ import (
 
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/config"
-	"frontdesk/gateway"
 )
 
 // auditKey looks at one api_key.
@@ -17,12 +16,7 @@ func (a *Audit) key(key *Key) {
 	a.hashesOf(key)
 	a.allowlist(key)
 	a.arrays(key)
-	a.trial(key)
 	a.limits(key)
-	if !a.expected[key.Name] {
-		a.add(Note, "no-expectation", key, key.At(), "no expect entry holds its allowlist to anything",
-			fmt.Sprintf("say what it must and must not do: expect: [{key: %s, request: DELETE /order/5, verdict: refused}]", key.Name))
-	}
 }
 
 func (a *Audit) ends(key *Key) {
@@ -118,16 +112,6 @@ func shortList(list []string, n int) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(list[:n], ", "), len(list)-n)
 }
 
-func (a *Audit) trial(key *Key) {
-	switch {
-	case key.Mode != config.ModeShadow:
-	case key.Until.Passed(a.now):
-		a.add(Warning, "shadow-overdue", key, key.At(), "mode: shadow ended on "+key.Until.String()+"; the allowlist is in force since", "take mode and until out")
-	default:
-		a.add(Note, "shadow", key, key.At(), "its allowlist only notes what it would refuse, until "+key.Until.String(), "look at what it noted (frontdesk whatif), then take mode and until out")
-	}
-}
-
 // What a limit is held to: a rate above which a client is hardly held back, and a
 // burst that stands for a minute of it.
 const (
@@ -165,9 +149,7 @@ func (a *Audit) Unused(used *Used) {
 			continue
 		}
 		for j, rule := range key.Allow {
-			used, not := l.covered(rule, uses.used)
-			untold := slices.ContainsFunc(not, func(grant gateway.Grant) bool { return uses.untold[grant] != nil })
-			if len(used) == 0 && !untold {
+			if used, _ := l.covered(rule, uses.used); len(used) == 0 {
 				a.add(Warning, "grant-unused", key, key.AllowAt(j), fmt.Sprintf("%s was not used in %s", rule, read), "take it out if nobody needs it: frontdesk allow unused --key "+key.Name)
 			}
 		}

@@ -64,7 +64,6 @@ type Explained struct {
 	Grant     string          `json:"grant,omitempty"`     // the rule that grants just this operation
 	Verdict   string          `json:"verdict"`             // allowed or refused
 	DecidedBy string          `json:"decided_by"`
-	Shadow    bool            `json:"shadow,omitempty"` // the allowlist refuses, but is on trial
 	GrantedBy []placedRule    `json:"granted_by,omitempty"`
 	Nearest   []placedRule    `json:"nearest,omitempty"`
 	Lacks     []string        `json:"lacks,omitempty"`   // the rules that would grant the arrays that the request names
@@ -104,11 +103,11 @@ func (l *Lists) Explain(key *Key, a Asked) Explained {
 func (l *Lists) explain(key *Key, a gateway.Asked) Explained {
 	e := l.gateway.Explain(a)
 	r := Explained{
-		Key: key.Name, Method: a.Method, Path: e.Path, Query: e.Params, Verdict: config.VerdictAllowed, Unread: e.Unread,
-		Shadow: e.Shadow != "", Lacks: e.Lacks, Facts: key.facts(a.At), Status: e.Status, Answer: e.Answer,
+		Key: key.Name, Method: a.Method, Path: e.Path, Query: e.Params, Verdict: "allowed", Unread: e.Unread,
+		Lacks: e.Lacks, Facts: key.facts(a.At), Status: e.Status, Answer: e.Answer,
 	}
 	if e.Stopped != "" {
-		r.Verdict = config.VerdictRefused
+		r.Verdict = "refused"
 	}
 	r.DecidedBy = decidedBy(e)
 	if e.Operation == nil {
@@ -148,14 +147,12 @@ func decidedBy(e gateway.Explanation) string {
 		return "the session"
 	case e.Stopped == gateway.StageAllowlist:
 		return "the allowlist"
-	case len(e.Lacks) > 0 && e.Shadow == "" && e.Stopped != "":
+	case len(e.Lacks) > 0 && e.Stopped != "":
 		return "the allowlist, of an array that the request names"
 	case e.Stopped == gateway.StageQuery:
 		return "the query parameters"
 	case e.Stopped != "":
 		return "the body"
-	case e.Shadow != "":
-		return "shadow mode: the allowlist would refuse it"
 	}
 	if _, governed := e.Operation.Grant(); !governed {
 		return "the interface: it is open to every api_key"

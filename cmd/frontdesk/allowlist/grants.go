@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"frontdesk/auth"
 	"frontdesk/config"
 	"frontdesk/gateway"
 )
@@ -16,7 +15,6 @@ type grantUses struct {
 	before  map[gateway.Grant]*counted // served before it
 	refused map[gateway.Grant]*counted // in the time asked for
 	gone    map[string]*counted        // served, of operations that the configuration does not have
-	untold  map[gateway.Grant]*counted // served, and needing it if they had arrays, which the log does not tell
 }
 
 // grantUsesOf sorts the requests of each api_key by the grants they used. What
@@ -26,7 +24,6 @@ func (l *Lists) grantUsesOf(all *Used) map[string]*grantUses {
 	for i := range l.keys {
 		byKey[l.keys[i].Name] = &grantUses{
 			used: map[gateway.Grant]*counted{}, before: map[gateway.Grant]*counted{}, refused: map[gateway.Grant]*counted{}, gone: map[string]*counted{},
-			untold: map[gateway.Grant]*counted{},
 		}
 	}
 	for u, n := range all.during {
@@ -64,11 +61,6 @@ func (l *Lists) sumArrays(g *grantUses, u use, n *counted) {
 			sum(g.refused, need, n)
 		} else {
 			sum(g.used, need, n)
-		}
-	}
-	if u.Untold {
-		for _, need := range l.gateway.ArraysWithout(new(auth.Key), l.gateway.Logged(u.Method, u.Endpoint)) {
-			sum(g.untold, need.Grant, n)
 		}
 	}
 }

@@ -17,7 +17,6 @@ type Draft struct {
 	called    string
 	Entries   []draftEntry      `json:"entries"`
 	Refused   []draftEntry      `json:"refused,omitempty"` // was refused, and is not granted
-	Untold    []draftEntry      `json:"untold,omitempty"`  // may be needed for arrays, which the log does not tell of
 	Gone      []draftEntry      `json:"gone,omitempty"`    // was served, and is no endpoint of this configuration
 	Elsewhere int64             `json:"no_endpoint"`       // requests for operations that no client is offered
 	Read      accesslog.Summary `json:"read"`
@@ -35,8 +34,8 @@ type draftEntry struct {
 // What a draft does with an entry.
 const (
 	entryKept    = "keep"
-	EntryDropped = "drop"
-	EntryAdded   = "add"
+	entryDropped = "drop"
+	entryAdded   = "add"
 )
 
 // Learn drafts the list of an api_key from its use. It fails if the key was not used.
@@ -65,9 +64,9 @@ func (l *Lists) draft(key *Key, g *grantUses) Draft {
 				kept[grant] = true
 			}
 		case len(yes) > 0:
-			e.Change, e.Why = EntryDropped, fmt.Sprintf("used in part: %d of the %d that it grants", len(yes), len(yes)+len(no))
+			e.Change, e.Why = entryDropped, fmt.Sprintf("used in part: %d of the %d that it grants", len(yes), len(yes)+len(no))
 		default:
-			e.Change, e.Why = EntryDropped, "not used"
+			e.Change, e.Why = entryDropped, "not used"
 			if earlier := total(no, g.before); earlier.Requests > 0 {
 				e.counted, e.Why = earlier, "not used since "+terminal.Minute(earlier.Last)
 			}
@@ -76,16 +75,11 @@ func (l *Lists) draft(key *Key, g *grantUses) Draft {
 	}
 	for _, grant := range slices.SortedFunc(maps.Keys(g.used), byEndpoint) {
 		if !kept[grant] {
-			d.Entries = append(d.Entries, draftEntry{Change: EntryAdded, Rule: grant.String(), Why: g.used[grant].String(), counted: *g.used[grant]})
+			d.Entries = append(d.Entries, draftEntry{Change: entryAdded, Rule: grant.String(), Why: g.used[grant].String(), counted: *g.used[grant]})
 		}
 	}
 	for _, grant := range slices.SortedFunc(maps.Keys(g.refused), byEndpoint) {
 		d.Refused = append(d.Refused, draftEntry{Rule: grant.String(), Why: g.refused[grant].String(), counted: *g.refused[grant]})
-	}
-	for _, grant := range slices.SortedFunc(maps.Keys(g.untold), byEndpoint) {
-		if g.used[grant] == nil {
-			d.Untold = append(d.Untold, draftEntry{Rule: grant.String(), Why: g.untold[grant].String(), counted: *g.untold[grant]})
-		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(g.gone)) {
 		d.Gone = append(d.Gone, draftEntry{Rule: name, Why: g.gone[name].String(), counted: *g.gone[name]})
@@ -113,7 +107,7 @@ func (d Draft) WriteDiff(out io.Writer) {
 	fmt.Fprintln(out, " allow:")
 	width := d.width()
 	for _, e := range d.Entries {
-		sign := map[string]string{entryKept: " ", EntryDropped: "-", EntryAdded: "+"}[e.Change]
+		sign := map[string]string{entryKept: " ", entryDropped: "-", entryAdded: "+"}[e.Change]
 		fmt.Fprintf(out, "%s  - %-*s # %s\n", sign, width, `"`+e.Rule+`"`, e.Why)
 	}
 	d.writeRest(out)
@@ -124,7 +118,7 @@ func (d Draft) WriteList(out io.Writer) {
 	fmt.Fprintf(out, "# %s, learned of %s\nallow:\n", d.Key, d.Read)
 	width := d.width()
 	for _, e := range d.Entries {
-		if e.Change != EntryDropped {
+		if e.Change != entryDropped {
 			fmt.Fprintf(out, "  - %-*s # %s\n", width, `"`+e.Rule+`"`, e.Why)
 		}
 	}
@@ -145,7 +139,6 @@ func (d Draft) writeRest(out io.Writer) {
 		entries []draftEntry
 	}{
 		{"was refused, and is not included:", d.Refused},
-		{"is needed too where these had arrays, which a log of that age does not tell:", d.Untold},
 		{"was served, and is no endpoint of this configuration:", d.Gone},
 	} {
 		if len(rest.entries) > 0 {

@@ -102,7 +102,7 @@ func (k *Key) called() string {
 
 // facts are the settings other than the allowlist that decide about the key's requests.
 func (k *Key) facts(now time.Time) []string {
-	facts := []string{k.modeFact(now)}
+	facts := []string{}
 	if !k.Expires.IsZero() {
 		word := "expires"
 		if k.Expires.Passed(now) {
@@ -136,17 +136,6 @@ func (k *Key) facts(now time.Time) []string {
 		facts = append(facts, fmt.Sprintf("only with one of %d client certificates", n))
 	}
 	return facts
-}
-
-func (k *Key) modeFact(now time.Time) string {
-	switch {
-	case k.auth.InShadow(now):
-		return "shadow mode until " + k.Until.String() + ": what the allowlist refuses is served, and noted"
-	case k.Mode == config.ModeShadow:
-		return "enforced: its shadow mode ended " + k.Until.String()
-	default:
-		return "enforced"
-	}
 }
 
 func networks(list []config.Network) string {

@@ -59,9 +59,6 @@ func (l *Lists) unusedOf(key *Key, g *grantUses) unusedOfKey {
 			e.Last = terminal.Minute(earlier.Last)
 		}
 		e.what = e.words(no)
-		if slices.ContainsFunc(no, func(grant gateway.Grant) bool { return g.untold[grant] != nil }) {
-			e.what += "; arrays may need it, which a log of that age does not tell"
-		}
 		u.Entries = append(u.Entries, e)
 	}
 	return u

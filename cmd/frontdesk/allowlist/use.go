@@ -2,7 +2,6 @@ package allowlist
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"time"
 
@@ -21,7 +20,6 @@ type use struct {
 	Direct   bool // it was answered at once, not by callback
 
 	Needs, Lacks string // for arrays, with a comma between
-	Untold       bool   // the log does not tell whether it had arrays, and it may have
 }
 
 // outcome is the outcome of a request before its query was checked.
@@ -30,7 +28,6 @@ type outcome int
 const (
 	wasAllowed   outcome = iota
 	wasRefused           // by the allowlist
-	wasTrial             // served, although an allowlist on trial would have refused it
 	wasElsewhere         // a path or a method that no client is offered
 	wasNobody            // without a living session: there is no key to judge
 )
@@ -45,10 +42,7 @@ func useOf(l *accesslog.Line) use {
 	}
 	u := use{Key: l.Key, Method: l.Method, Endpoint: l.Endpoint, Direct: l.Status >= 200 && l.Status < 300 && l.Status != 202}
 	u.Needs, u.Lacks = strings.Join(l.Needs, ","), strings.Join(l.Lacks, ",")
-	u.Untold = l.Needs == nil && l.Status/100 == 2 && (l.Method == "POST" || slices.Contains(l.Query, "fields"))
 	switch {
-	case l.Shadow != "":
-		u.Then = wasTrial
 	case l.Lacks != nil:
 		u.Then = wasRefused
 	case l.Reason == string(mapping.EndpointUnknown) || l.Reason == string(mapping.MethodUnsupported):

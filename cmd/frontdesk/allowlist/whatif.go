@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"frontdesk/cmd/frontdesk/accesslog"
@@ -18,11 +17,9 @@ type WhatIf struct {
 	Config  string            `json:"config"`
 	Refused []verdict         `json:"newly_refused"`
 	Allowed []verdict         `json:"newly_allowed"`
-	Trial   []verdict         `json:"only_in_shadow_mode"` // served until shadow mode ends
-	Untold  []verdict         `json:"refused_with_arrays"` // refused only with arrays, which the log does not record
-	Same    int64             `json:"unchanged"`           // requests
-	Nobody  int64             `json:"without_session"`     // requests: there was no key to judge
-	Outside int64             `json:"no_endpoint"`         // requests for operations that no client was offered
+	Same    int64             `json:"unchanged"`       // requests
+	Nobody  int64             `json:"without_session"` // requests: there was no key to judge
+	Outside int64             `json:"no_endpoint"`     // requests for operations that no client was offered
 	Read    accesslog.Summary `json:"read"`
 }
 
@@ -35,24 +32,15 @@ type verdict struct {
 	counted
 }
 
-// becomes is the decision of a configuration about a request.
-type becomes int
-
-const (
-	isAllowed becomes = iota
-	isRefused
-	isTrial // served, noted as one that the allowlist will refuse
-)
-
-// judgeUse judges requests by a configuration at a time, by the decision that
-// serving takes.
-func (l *Lists) judgeUse(u use, at time.Time) (becomes, string) {
+// judgeUse judges requests by a configuration at a time, by the decision that serving takes. It
+// says why they are refused; "" where they are allowed.
+func (l *Lists) judgeUse(u use, at time.Time) (refused string) {
 	key := l.byName[u.Key]
 	switch {
 	case key == nil:
-		return isRefused, "there is no such api_key: its sessions end"
+		return "there is no such api_key: its sessions end"
 	case desk.HasEnded(*key.Key, at):
-		return isRefused, "the api_key has expired: its sessions end"
+		return "the api_key has expired: its sessions end"
 	}
 	d := l.gateway.DecideLogged(key.auth, u.Method, u.Endpoint, listed(u.Needs))
 	denied := "not in its allowlist"
@@ -61,33 +49,18 @@ func (l *Lists) judgeUse(u use, at time.Time) (becomes, string) {
 	}
 	switch {
 	case d.Operation == nil:
-		return isRefused, "there is no such operation"
-	case d.Reason != "" && key.auth.InShadow(at):
-		return isTrial, denied + "; served until " + key.Until.String()
+		return "there is no such operation"
 	case d.Reason != "":
-		return isRefused, denied
+		return denied
 	case u.Direct && d.Operation.ByCallback():
-		return isRefused, "answers by callback, and requires webhook_url"
+		return "answers by callback, and requires webhook_url"
 	}
-	return isAllowed, ""
-}
-
-// untold says what an api_key's requests are refused for if they had arrays; "" where
-// they had none, or may have them.
-func (l *Lists) untold(u use) string {
-	if !u.Untold {
-		return ""
-	}
-	var parts []string
-	for _, need := range l.gateway.ArraysWithout(l.byName[u.Key].auth, l.gateway.Logged(u.Method, u.Endpoint)) {
-		parts = append(parts, need.Field+" need "+need.Grant.String())
-	}
-	return strings.Join(parts, ", ")
+	return ""
 }
 
 // WhatIf judges requests again, as of then.
 func (l *Lists) WhatIf(used *Used, at time.Time) *WhatIf {
-	w := &WhatIf{Read: used.Read, Refused: []verdict{}, Allowed: []verdict{}, Trial: []verdict{}, Untold: []verdict{}}
+	w := &WhatIf{Read: used.Read, Refused: []verdict{}, Allowed: []verdict{}}
 	merged := map[verdict]*counted{} // by all but how many: answers of an operation differ in what else they were
 	lists := map[verdict]*[]verdict{}
 	for u, n := range used.during {
@@ -99,25 +72,16 @@ func (l *Lists) WhatIf(used *Used, at time.Time) *WhatIf {
 			w.Outside += n.Requests
 			continue
 		}
-		now, why := l.judgeUse(u, at)
-		v := verdict{Key: u.Key, Method: u.Method, Endpoint: u.Endpoint, Why: why}
+		v := verdict{Key: u.Key, Method: u.Method, Endpoint: u.Endpoint, Why: l.judgeUse(u, at)}
 		switch served := u.Then != wasRefused; {
-		case served && now == isRefused:
+		case served && v.Why != "":
 			lists[v] = &w.Refused
-		case !served && now == isAllowed:
+		case !served && v.Why == "":
 			v.Why = "granted now"
 			lists[v] = &w.Allowed
-		case now == isTrial:
-			lists[v] = &w.Trial
 		default:
-			if now == isAllowed {
-				v.Why = l.untold(u)
-			}
-			if now != isAllowed || v.Why == "" {
-				w.Same += n.Requests
-				continue
-			}
-			lists[v] = &w.Untold
+			w.Same += n.Requests
+			continue
 		}
 		sum(merged, v, n)
 	}
@@ -126,7 +90,7 @@ func (l *Lists) WhatIf(used *Used, at time.Time) *WhatIf {
 		v.counted = *n
 		*list = append(*list, v)
 	}
-	for _, list := range []*[]verdict{&w.Refused, &w.Allowed, &w.Trial, &w.Untold} {
+	for _, list := range []*[]verdict{&w.Refused, &w.Allowed} {
 		slices.SortFunc(*list, func(a, b verdict) int {
 			return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Endpoint, b.Endpoint), cmp.Compare(a.Method, b.Method), cmp.Compare(a.Why, b.Why))
 		})
@@ -154,18 +118,9 @@ func sumOf(list []verdict) (n int64) {
 func (w *WhatIf) Write(out io.Writer) error {
 	fmt.Fprintf(out, "%s judged against %s\n", w.Config, w.Read)
 	for _, part := range []struct {
-		title  string
-		list   []verdict
-		always bool
-	}{
-		{"newly refused", w.Refused, true},
-		{"newly allowed", w.Allowed, true},
-		{"refused once shadow mode ends", w.Trial, true},
-		{"refused where they had arrays, which a log of that age does not tell", w.Untold, false},
-	} {
-		if len(part.list) == 0 && !part.always {
-			continue
-		}
+		title string
+		list  []verdict
+	}{{"newly refused", w.Refused}, {"newly allowed", w.Allowed}} {
 		fmt.Fprintf(out, "\n%s: %s\n", part.title, counted{Requests: sumOf(part.list)}.requests())
 		if len(part.list) == 0 {
 			continue

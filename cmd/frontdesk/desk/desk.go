@@ -124,7 +124,7 @@ func listenToClients(o opened, c *config.Config) (l listening, err error) {
 		return l, err
 	}
 	started := *c
-	started.APIKeys, started.Expect = nil, nil
+	started.APIKeys = nil
 	own := started
 	own.Server.Listen = listener.Addr().String()
 	return listening{o, &started, &own, listener}, nil
@@ -156,7 +156,7 @@ func openGateway(s storing, c *config.Config, environment string, disks looks) (
 	if a.Gateway, err = newGateway(a.options(environment, callbacks)); err != nil {
 		return a, err
 	}
-	if err = a.live.Reload(func(*snapshot) (*snapshot, error) { return newSnapshot(c, a.Gateway, s.parts) }); err != nil {
+	if err = a.live.Reload(func(*snapshot) (*snapshot, error) { return newSnapshot(c, a.Gateway) }); err != nil {
 		return a, err
 	}
 	if a.server, a.certificates, err = openServer(s.basis, s.config, a.Gateway); err != nil {

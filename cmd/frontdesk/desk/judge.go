@@ -16,8 +16,7 @@ import (
 )
 
 // Judged reads a configuration, and finds everything that would keep it from being served:
-// mistakes in the text, files and folders that cannot be used, and expectations that the
-// allowlists do not meet. It makes, locks and connects to nothing. With elsewhere it leaves out
+// mistakes in the text, and files and folders that cannot be used. It makes, locks and connects to nothing. With elsewhere it leaves out
 // the files and folders of this machine, since another one will serve.
 func Judged(file string, elsewhere bool) (*config.Config, error) {
 	return judgedBy(newLoader(file), elsewhere)
@@ -45,7 +44,7 @@ func JudgedTexts(texts []config.Text) (*config.Config, error) {
 func judgedFully(c *config.Config, problems strictyaml.Problems, elsewhere bool) (*config.Config, error) {
 	j := judge{Config: c, problems: problems, elsewhere: elsewhere}
 	j.parts()
-	j.problems = append(j.problems, judgePromises(c)...)
+	j.problems = append(j.problems, judgeSecrets(c)...)
 	if len(j.problems) == 0 {
 		return c, nil
 	}
@@ -223,21 +222,6 @@ func (j *judge) database(setting, file string) bool {
 	err := cmp.Or(canWrite(file), canWrite(file+"-wal"), canWrite(file+"-shm"), canWrite(lockOf(file)))
 	j.failHere(setting, config.RuleFolder, err)
 	return err == nil
-}
-
-// judgePromises judges what is expected of the allowlists, and the secrets that sign callbacks. If
-// the model cannot be read, which the loader has reported, there are no endpoints to judge by.
-func judgePromises(c *config.Config) strictyaml.Problems {
-	problems := judgeSecrets(c)
-	offer, err := OfferOf(c)
-	if err != nil {
-		return problems
-	}
-	g, err := DescribingGateway(c, offer, ProductionEnvironment)
-	if err != nil {
-		return append(problems, c.Problem("", config.RuleFileUnreadable, "%s", err))
-	}
-	return append(problems, JudgeExpectations(c, g)...)
 }
 
 // judgeSecrets finds secrets that no callback can be signed with.

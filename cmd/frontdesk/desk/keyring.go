@@ -28,9 +28,6 @@ func NewKeys(keys []config.Key, grants []gateway.Grant) []auth.Key {
 				key.Allowed[n] = true
 			}
 		}
-		if k.Mode == config.ModeShadow {
-			key.Shadow = k.Until.Time
-		}
 		key.Bounds = auth.Bounds{Rate: rateOf(k.Rate), ClientRate: rateOf(k.ClientRate), Concurrent: k.Concurrent, PerDay: k.PerDay}
 		key.Addresses = auth.Addresses{Allow: prefixes(k.Addresses.Allow), Deny: prefixes(k.Addresses.Deny)}
 		for _, digest := range k.Certificates {

@@ -33,7 +33,6 @@ type metrics struct {
 	logins   *prometheus.CounterVec
 	called   lazyMap[backendCall, callMeters]
 	refused  lazyMap[refusal, eventCounter]
-	shadowed lazyMap[shadowRefusal, eventCounter]
 	aged     lazyMap[deprecatedUse, eventCounter]
 	used     lazyMap[[32]byte, eventCounter]                 // requests with each hash of an api_key here, and when it was used last, at whatever gateway
 	opened   lazyMap[string, atomic.Pointer[circuitOpening]] // by what a circuit guards
@@ -43,10 +42,6 @@ var _ gateway.Meter = (*metrics)(nil)
 
 // refusal is the key by which refused requests are counted.
 type refusal struct{ key, reason string }
-
-// shadowRefusal is the key by which requests are counted that an allowlist in shadow mode would
-// have refused.
-type shadowRefusal struct{ key, method, endpoint string }
 
 // deprecatedUse is the key by which requests are counted that have to do with something that
 // is going away.
@@ -124,11 +119,6 @@ func (m *metrics) Refused(key, reason string) {
 	m.refused.of(refusal{key, reason}, func() *eventCounter { return new(eventCounter) }).add()
 }
 
-// Shadowed implements gateway.Meter.
-func (m *metrics) Shadowed(key, method, endpoint string) {
-	m.shadowed.of(shadowRefusal{key, method, endpoint}, func() *eventCounter { return new(eventCounter) }).add()
-}
-
 // Deprecated implements gateway.Meter.
 func (m *metrics) Deprecated(key, what string, named bool) {
 	m.aged.of(deprecatedUse{key, what, named}, func() *eventCounter { return new(eventCounter) }).add()
@@ -192,7 +182,6 @@ func fateOf(o backend.Outcome) history.Fate {
 // keepKeys drops the counts of removed api_keys.
 func (m *metrics) keepKeys(known func(name string) bool) {
 	m.refused.forget(func(r refusal) bool { return r.key != "" && !known(r.key) })
-	m.shadowed.forget(func(s shadowRefusal) bool { return !known(s.key) })
 	m.aged.forget(func(u deprecatedUse) bool { return !known(u.key) })
 }
 
@@ -200,8 +189,6 @@ func (m *metrics) keepKeys(known func(name string) bool) {
 func keyCounters(m *metrics, live *config.Live[snapshot]) prometheus.Collector {
 	refusals := newMetric("frontdesk_refusals_total",
 		"Requests that were answered with an error, by the name of the api_key (empty where none is known) and the reason.", "key", "reason")
-	shadowed := newMetric("frontdesk_shadow_refusals_total",
-		"Requests that were served because the allowlist of their api_key is on trial, and that it would have refused.", "key", "endpoint", "method")
 	deprecated := newMetric("frontdesk_deprecated_total",
 		"Requests that have to do with something that the model marks as deprecated, by how: named (by the request) or answered (only part of the answer).", "key", "what", "how")
 	seen := new(atomic.Pointer[snapshot]) // whose api_keys are those that are counted by
@@ -216,9 +203,6 @@ func keyCounters(m *metrics, live *config.Live[snapshot]) prometheus.Collector {
 		for r, n := range m.refused.all() {
 			v.set(refusals, float64(n.count.Load()), r.key, r.reason)
 		}
-		for s, n := range m.shadowed.all() {
-			v.set(shadowed, float64(n.count.Load()), s.key, s.endpoint, s.method)
-		}
 		for u, n := range m.aged.all() {
 			how := "answered"
 			if u.named {
@@ -226,7 +210,7 @@ func keyCounters(m *metrics, live *config.Live[snapshot]) prometheus.Collector {
 			}
 			v.set(deprecated, float64(n.count.Load()), u.key, u.what, how)
 		}
-	}, refusals, shadowed, deprecated)
+	}, refusals, deprecated)
 }
 
 // lazyMap keeps one thing for each of a bounded number of keys. Finding one takes

@@ -19,7 +19,6 @@ func TestCountingAllocatesNothing(t *testing.T) {
 		timer.Observe(.001)
 		m.observeCall(t.Context(), countedCall)
 		m.Refused("webshop", "rate")
-		m.Shadowed("webshop", "DELETE", "/order/{id}")
 		m.Deprecated("webshop", "DELETE /order/{id}", true)
 		m.Used([32]byte{1}, time.Now())
 	}
@@ -33,11 +32,9 @@ func TestCountsOfKeysThatAreGone(t *testing.T) {
 	for _, key := range []string{"", "webshop", "gone"} {
 		m.Refused(key, "rate")
 	}
-	m.Shadowed("gone", "GET", "/order")
 	m.keepKeys(func(name string) bool { return name == "webshop" })
 	require.Len(t, m.refused.all(), 2)
 	require.NotContains(t, m.refused.all(), refusal{"gone", "rate"})
-	require.Empty(t, m.shadowed.all())
 }
 
 func BenchmarkCount(b *testing.B) {

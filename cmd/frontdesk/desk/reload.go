@@ -143,7 +143,7 @@ func (k *reloader) reload(trigger string) {
 		if err := config.Lost(current.config, c); err != nil {
 			return nil, err
 		}
-		after, err = newSnapshot(c, h.Gateway, h.parts)
+		after, err = newSnapshot(c, h.Gateway)
 		return after, err
 	})
 	k.refused = err
@@ -199,7 +199,7 @@ func (k *reloader) report(trigger string, before, after *snapshot, read *config.
 // parts were built from.
 func (h *Desk) waiting(c *config.Config) (all []string) {
 	parts := *c
-	parts.APIKeys, parts.Expect = nil, nil
+	parts.APIKeys = nil
 	for _, change := range config.Changes(h.started, &parts) {
 		if change.Restart {
 			all = append(all, change.String())

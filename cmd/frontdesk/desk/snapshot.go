@@ -5,7 +5,6 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/config"
-	"frontdesk/config/strictyaml"
 	"frontdesk/gateway"
 )
 
@@ -18,10 +17,9 @@ type snapshot struct {
 	since   time.Time           // when it was made
 }
 
-// newSnapshot makes the snapshot of a configuration for a gateway that was built from these files.
-// It fails if an expectation of the configuration is not met.
-func newSnapshot(c *config.Config, g *gateway.Gateway, built partFiles) (*snapshot, error) {
-	if err := append(judgeSecrets(c), judgeExpectations(c, g, built)...).Err(); err != nil {
+// newSnapshot makes the snapshot of a configuration for a gateway.
+func newSnapshot(c *config.Config, g *gateway.Gateway) (*snapshot, error) {
+	if err := judgeSecrets(c).Err(); err != nil {
 		return nil, err
 	}
 	keyring, err := auth.NewKeyring(NewKeys(c.APIKeys, g.Grants()))
@@ -38,32 +36,6 @@ func newSnapshot(c *config.Config, g *gateway.Gateway, built partFiles) (*snapsh
 		config: c, secrets: secrets, since: time.Now(),
 		policy: gateway.Policy{Keys: keyring, Hash: c.Hash(), AccessLog: c.Log.Access},
 	}, nil
-}
-
-// judgeExpectations compares the allowlists, as they are served, with the expectations. An
-// expectation of an endpoint that only the model or the sheet on disk has is judged by these,
-// since it waits for a restart.
-func judgeExpectations(c *config.Config, g *gateway.Gateway, built partFiles) strictyaml.Problems {
-	unmet := JudgeExpectations(c, g)
-	if len(unmet) == 0 || partsOf(c) == built {
-		return unmet
-	}
-	now, later := *c, *c
-	now.Expect, later.Expect = nil, nil
-	for i := range c.Expect {
-		if hasEndpoint(g, &c.Expect[i]) {
-			now.Expect = append(now.Expect, c.Expect[i])
-		} else {
-			later.Expect = append(later.Expect, c.Expect[i])
-		}
-	}
-	unmet = JudgeExpectations(&now, g)
-	if offer, err := OfferOf(c); err == nil { // else lookAtParts says what is wrong
-		if next, err := DescribingGateway(c, offer, ProductionEnvironment); err == nil {
-			unmet = append(unmet, JudgeExpectations(&later, next)...)
-		}
-	}
-	return unmet
 }
 
 // policyOf is the policy that a request is judged by from its beginning to its end.

@@ -26,9 +26,8 @@ type StatusReport struct {
 	Load      StatusLoad       `json:"load"`
 	Callbacks StatusCallbacks  `json:"callbacks"`
 	Keys      StatusKeys       `json:"keys"`
-	Refusals  []StatusRefusal  `json:"refusals"`         // most frequent first, since the start
-	Shadow    []StatusRefusal  `json:"shadow,omitempty"` // what allowlists on trial would have refused
-	Slow      []StatusEndpoint `json:"slow,omitempty"`   // answers over 500 ms, since the start
+	Refusals  []StatusRefusal  `json:"refusals"`       // most frequent first, since the start
+	Slow      []StatusEndpoint `json:"slow,omitempty"` // answers over 500 ms, since the start
 }
 
 // StatusLoad is how busy the parts are.
@@ -88,10 +87,7 @@ func (h *Desk) report(ctx context.Context) StatusReport {
 	for refused, n := range h.metrics.refused.all() {
 		r.Refusals = append(r.Refusals, n.status(refused.key, refused.reason))
 	}
-	for refused, n := range h.metrics.shadowed.all() {
-		r.Shadow = append(r.Shadow, n.status(refused.key, refused.method+" "+refused.endpoint))
-	}
-	r.Refusals, r.Shadow = mostFrequent(r.Refusals), mostFrequent(r.Shadow)
+	r.Refusals = mostFrequent(r.Refusals)
 	for grant, n := range h.Gateway.SlowAnswers() {
 		if n > 0 {
 			r.Slow = append(r.Slow, StatusEndpoint{grant.String(), n})

@@ -14,7 +14,6 @@ type StatusKeys struct {
 	Expiring []StatusKey `json:"expiring"` // hashes that end within noticeAhead days, also where their key goes on
 	Expired  []StatusKey `json:"expired"`  // keys
 	Rotated  []StatusKey `json:"rotated"`  // the other hashes of keys that have several
-	OnTrial  []StatusKey `json:"on_trial"` // keys with mode: shadow
 }
 
 // StatusKey is one of them, and until when it is what it is.
@@ -27,7 +26,7 @@ type StatusKey struct {
 
 // keyStatus finds the api_keys that somebody has to do something about.
 func keyStatus(keys []config.Key, now time.Time, lastUse func(config.Digest) time.Time) StatusKeys {
-	s := StatusKeys{Count: len(keys), Expiring: []StatusKey{}, Expired: []StatusKey{}, Rotated: []StatusKey{}, OnTrial: []StatusKey{}}
+	s := StatusKeys{Count: len(keys), Expiring: []StatusKey{}, Expired: []StatusKey{}, Rotated: []StatusKey{}}
 	for _, key := range keys {
 		if HasEnded(key, now) {
 			s.Expired = append(s.Expired, StatusKey{Name: key.Name, Until: endOf(key)})
@@ -43,11 +42,8 @@ func keyStatus(keys []config.Key, now time.Time, lastUse func(config.Digest) tim
 				s.Rotated = append(s.Rotated, of)
 			}
 		}
-		if key.Mode == config.ModeShadow && now.Before(key.Until.Time) {
-			s.OnTrial = append(s.OnTrial, StatusKey{Name: key.Name, Until: key.Until.Time})
-		}
 	}
-	for _, list := range [][]StatusKey{s.Expiring, s.Expired, s.Rotated, s.OnTrial} {
+	for _, list := range [][]StatusKey{s.Expiring, s.Expired, s.Rotated} {
 		slices.SortFunc(list, func(a, b StatusKey) int {
 			return cmp.Or(a.Until.Compare(b.Until), cmp.Compare(a.Name, b.Name), cmp.Compare(a.SHA256, b.SHA256))
 		})

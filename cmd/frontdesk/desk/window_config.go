@@ -13,20 +13,19 @@ import (
 
 // configView is the page of the configuration: what is in force, what waits, and what there was.
 type configView struct {
-	Now          time.Time            `json:"now"`
-	Digest       string               `json:"digest"`
-	N            int                  `json:"n,omitempty"` // of the history; 0 where it is not in it
-	Since        time.Time            `json:"since"`
-	Files        []configFile         `json:"files"`
-	Keys         int                  `json:"api_keys"`
-	Expectations int                  `json:"expectations"`
-	Settings     []string             `json:"settings"` // other than the defaults, without secrets
-	Waiting      []string             `json:"needs_restart"`
-	Error        []string             `json:"error"`             // why the files as they are were refused
-	Pending      string               `json:"pending,omitempty"` // what only SIGHUP takes up
-	Restart      string               `json:"restart_error,omitempty"`
-	Folder       string               `json:"folder,omitempty"` // of the history
-	History      []revisions.Revision `json:"history"`          // newest first
+	Now      time.Time            `json:"now"`
+	Digest   string               `json:"digest"`
+	N        int                  `json:"n,omitempty"` // of the history; 0 where it is not in it
+	Since    time.Time            `json:"since"`
+	Files    []configFile         `json:"files"`
+	Keys     int                  `json:"api_keys"`
+	Settings []string             `json:"settings"` // other than the defaults, without secrets
+	Waiting  []string             `json:"needs_restart"`
+	Error    []string             `json:"error"`             // why the files as they are were refused
+	Pending  string               `json:"pending,omitempty"` // what only SIGHUP takes up
+	Restart  string               `json:"restart_error,omitempty"`
+	Folder   string               `json:"folder,omitempty"` // of the history
+	History  []revisions.Revision `json:"history"`          // newest first
 }
 
 // configFile is a file that was read.
@@ -49,7 +48,7 @@ func (p *pages) config(w http.ResponseWriter, r *http.Request) {
 func (h *Desk) configuration() configView {
 	current, state := h.live.Current(), h.reloads.state()
 	v := configView{
-		Now: time.Now(), Digest: current.policy.Hash, Since: current.since, Keys: len(current.config.APIKeys), Expectations: len(current.config.Expect),
+		Now: time.Now(), Digest: current.policy.Hash, Since: current.since, Keys: len(current.config.APIKeys),
 		Files: []configFile{}, Settings: []string{}, Waiting: append([]string{}, state.needsRestart()...), Error: []string{}, Pending: state.pending,
 		Folder: string(h.book.store), History: h.book.revisions(),
 	}
@@ -65,7 +64,7 @@ func (h *Desk) configuration() configView {
 		v.Files = append(v.Files, f)
 	}
 	parts := *current.config
-	parts.APIKeys, parts.Expect = nil, nil
+	parts.APIKeys = nil
 	for _, change := range config.Changes(config.Default(), &parts) {
 		v.Settings = append(v.Settings, change.Path+": "+cmp.Or(change.To, "none"))
 	}

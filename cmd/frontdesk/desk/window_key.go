@@ -16,7 +16,6 @@ import (
 // PastKey is what is configured of an api_key, and what was done with it, for its page.
 type PastKey struct {
 	Name       string        `json:"name"`
-	Mode       string        `json:"mode"`
 	Hashes     []PastKeyHash `json:"hashes"`
 	Limits     []PastLimit   `json:"limits"`
 	Since      time.Time     `json:"counted_since"`
@@ -90,7 +89,7 @@ func (h *Desk) pastKey(ctx context.Context, name string) *PastKey {
 		return k
 	}
 	key := &keys[i]
-	k.Mode, k.Configured, k.Networks = cmp.Or(key.Mode, config.ModeEnforce), true, len(key.Addresses.Allow)+len(key.Addresses.Deny)
+	k.Configured, k.Networks = true, len(key.Addresses.Allow)+len(key.Addresses.Deny)
 	for _, hash := range key.Hashes {
 		k.Hashes = append(k.Hashes, PastKeyHash{hash.Hash.Short(), moment(h.metrics.lastUse(hash.Hash)), moment(key.EndOf(hash).Time)})
 	}

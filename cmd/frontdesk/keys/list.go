@@ -26,11 +26,11 @@ func List(p desk.Program, c *config.Config) error {
 	}
 	now := time.Now()
 	table := terminal.NewTable(p.Stdout)
-	fmt.Fprintln(table, "NAME\tENDS\tIN\tSHA-256\tLAST USED\tMODE\tENTRIES\tWHERE")
+	fmt.Fprintln(table, "NAME\tENDS\tIN\tSHA-256\tLAST USED\tENTRIES\tWHERE")
 	for i := range c.APIKeys {
 		key := &c.APIKeys[i]
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\n", key.Name, cmp.Or(key.Expires.String(), "never"), timeLeft(key.Expires, now),
-			hashesOf(*key, now), usesOf(*key, uses), modeOf(*key, now), len(key.Allow), key.At())
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%d\t%s\n", key.Name, cmp.Or(key.Expires.String(), "never"), timeLeft(key.Expires, now),
+			hashesOf(*key, now), usesOf(*key, uses), len(key.Allow), key.At())
 	}
 	return table.Flush()
 }
@@ -88,17 +88,6 @@ func usesOf(key config.Key, uses ledger.KeyUses) string {
 		all = append(all, text)
 	}
 	return strings.Join(all, ", ")
-}
-
-func modeOf(key config.Key, now time.Time) string {
-	switch {
-	case key.Mode != config.ModeShadow:
-		return config.ModeEnforce
-	case key.Until.Passed(now):
-		return config.ModeEnforce + " (shadow ended)"
-	default:
-		return config.ModeShadow + " until " + key.Until.String()
-	}
 }
 
 // timeLeft is how long there is until the end, in days that are whole.

@@ -61,6 +61,5 @@ func Night(day string) string {
 		Request(at("03:00:00"), "r-allowlist", "planner", "Garage Smit", "/order/{id}", 400, "reason", "method_unsupported", "method", "DELETE") +
 		Request(at("03:00:01"), "r-nowhere", "planner", "Garage Smit", "", 400, "reason", "endpoint_unknown") +
 		Request(at("03:00:02"), "r-arrays", "planner", "Garage Smit", "/order", 403, "reason", "field_not_in_model", "lacks", []string{"POST /orderline"}) +
-		Request(at("03:00:03"), "r-trial", "planner", "Garage Smit", "/vehicle", 200, "shadow", "endpoint_unknown") +
 		strings.ReplaceAll(Request(at("03:00:04"), "r-old", "planner", "Garage Smit", "/vehicle", 400, "reason", "page_invalid", "cause", "made_up"), `,"backend":0.0085`, "")
 }

@@ -51,7 +51,6 @@ func TestReload(t *testing.T) {
 	for _, wrong := range []struct{ text, problem string }{
 		{config("", rig.KeptKey(`"GET /contact", "GET /nothing"`)), "/nothing"},
 		{"server: [", "frontdesk.yaml:1:"},
-		{config(`expect: [{key: full, request: "GET /order", verdict: allowed}]`, rig.KeptKey(`"GET /contact"`)), "GET /order"},
 		{config(`include: [gone.yaml]`, rig.KeptKey(`"GET /contact"`)), "gone.yaml"},
 		{"\n", "nothing is written in it"},
 	} {
@@ -65,14 +64,13 @@ func TestReload(t *testing.T) {
 		require.Zero(t, k.Metric("frontdesk_config_last_reload_success"))
 		k.RequireLogged(`"level":"error"`, "configuration not reloaded", wrong.problem)
 	}
-	require.EqualValues(t, 5, k.Metric("frontdesk_config_reload_failures_total"))
+	require.EqualValues(t, 4, k.Metric("frontdesk_config_reload_failures_total"))
 	require.NoError(t, os.Remove(k.File))
 	k.HangUp()
 	require.Equal(t, 200, k.Status("GET", "/contact", token), "the file is gone")
 
 	// What needs a restart is named and waits; the rest holds.
-	expected := `expect: [{key: full, request: "GET /order", verdict: allowed}]`
-	k.Write(strings.Replace(config("log: {level: warn, access: false}\n"+expected, rig.KeptKey(`"GET /order"`)), "vendor: Example", "vendor: Other", 1))
+	k.Write(strings.Replace(config("log: {level: warn, access: false}", rig.KeptKey(`"GET /order"`)), "vendor: Example", "vendor: Other", 1))
 	k.HangUp()
 	require.Equal(t, 200, k.Status("GET", "/order", token))
 	now := k.Ready()
@@ -81,8 +79,7 @@ func TestReload(t *testing.T) {
 	require.EqualValues(t, 1, k.Metric("frontdesk_config_needs_restart"))
 	require.EqualValues(t, 1, k.Metric("frontdesk_config_last_reload_success"))
 	k.RequireLogged(`"level":"warn"`, `"needs_restart":["server.vendor: Example → Other"]`)
-	k.RequireLogged(`"logger":"audit"`, `"changes":["server.vendor: Example → Other","log.level: info → warn","log.access: true → false",`+
-		`"expect: + {key: full, request: GET /order, verdict: allowed}"]`)
+	k.RequireLogged(`"logger":"audit"`, `"changes":["server.vendor: Example → Other","log.level: info → warn","log.access: true → false"]`)
 	k.Shutdown()
 	require.NotContains(t, k.Log.String(), `"config":"`+now.Config.Hash, "access lines are off")
 }
