@@ -118,7 +118,7 @@ known.yaml:4:3: [1].reason: missing, expected why the failure is accepted
 known.yaml:5:13: [1].resource: post.empty_body chooses its resource itself, leave this out
 known.yaml:8:3: [2].extra: unknown key, expected case, resource or reason [unknown-key]
 known.yaml:9:9: [3].case: etag.strong is excepted twice
-known.yaml:11:3: [4].case: missing, expected the ID of a case; frontdesk conform --list shows them all
+known.yaml:11:3: [4].case: missing, expected the ID of a case; frontdesk-kit conform --list shows them all
 `))
 }
 

@@ -32,7 +32,7 @@ func ReadExceptions(file string, src []byte) ([]Exception, strictyaml.Problems) 
 		path := fmt.Sprintf("[%d]", i)
 		switch c := caseNamed(e.Case); {
 		case e.Case == "":
-			report(path+".case", "missing, expected the ID of a case; frontdesk conform --list shows them all")
+			report(path+".case", "missing, expected the ID of a case; frontdesk-kit conform --list shows them all")
 		case c == nil:
 			report(path+".case", "no case is called %s%s", e.Case, suggestCase(e.Case))
 		case e.Resource != "" && !c.Each:

@@ -52,7 +52,7 @@ type junitGroup struct {
 // WriteJUnit writes the report as JUnit XML: a suite for each group of cases;
 // what is impossible, needs more or is known to fail counts as skipped.
 func (r *Report) WriteJUnit(w io.Writer) error {
-	all := junitSuites{Name: "frontdesk conform", Tests: len(r.Results), Failures: r.Count(Failed), Time: fmt.Sprintf("%.3f", r.Took.Seconds())}
+	all := junitSuites{Name: "frontdesk-kit conform", Tests: len(r.Results), Failures: r.Count(Failed), Time: fmt.Sprintf("%.3f", r.Took.Seconds())}
 	all.Skipped = r.Count(Known) + r.Count(Impossible) + r.Count(Needs)
 	place := map[string]int{}
 	for _, result := range r.Results {

@@ -19,8 +19,7 @@ import (
 
 // mayImport says which of our packages each imports, and no other: its own
 // subpackages follow the same line. Drivers never import each other, and nobody but cmd
-// imports cmd; what works on several drivers (backend/map…) is imported by cmd alone, but for
-// the page that two of them fill in.
+// imports cmd; what works on several drivers (backend/adopt) is imported by frontdesk-kit alone.
 var mayImport = map[string][]string{
 	"config/strictyaml":           {},
 	"config/schema":               {},
@@ -41,9 +40,9 @@ var mayImport = map[string][]string{
 	"backend/legacy":              {"auth", "backend", "backend/backupzip", "backend/follow", "backend/sqlrecord", "mapping", "mapping/sheet"},
 	"backend/legacy/legacytest":   {"backend/sqlrecord/sqltest"},
 	"backend/legacy/foreigntest":  {"backend/drivertest", "backend/legacy/legacytest", "backend/sqlrecord/sqltest", "mapping"},
-	"backend/mapcheck":            {"auth", "backend", "backend/follow", "backend/legacy", "backend/mappage", "backend/remote", "config/strictyaml", "mapping", "mapping/sheet"},
-	"backend/mapdraft":            {"backend", "backend/legacy", "config/strictyaml", "mapping", "mapping/sheet"},
-	"backend/mappage":             {},
+	"backend/adopt/check":         {"auth", "backend", "backend/follow", "backend/legacy", "backend/adopt/page", "backend/remote", "config/strictyaml", "mapping", "mapping/sheet"},
+	"backend/adopt/draft":         {"backend", "backend/legacy", "config/strictyaml", "mapping", "mapping/sheet"},
+	"backend/adopt/page":          {},
 	"backend/reference":           {"backend", "backend/backupzip", "backend/sqlrecord", "auth", "config/strictyaml", "mapping"},
 	"backend/reference/data":      {},
 	"backend/remote":              {"auth", "backend", "backend/follow", "mapping", "mapping/sheet"},
@@ -62,16 +61,16 @@ var mayImport = map[string][]string{
 	"gateway/webhook/webhooktest": {},
 	"gateway/webhook/jobstore":    {"backend", "backend/sqlrecord", "gateway/webhook", "mapping"},
 	"cmd/frontdesk": {
-		"auth", "backend", "backend/reference", "backend/sqlrecord", "cmd/frontdesk/accesslog", "cmd/frontdesk/adopt", "cmd/frontdesk/allowlist", "cmd/frontdesk/atomicfile",
+		"auth", "backend", "backend/reference", "backend/sqlrecord", "cmd/frontdesk/accesslog", "cmd/frontdesk/commandline", "cmd/frontdesk/allowlist", "cmd/frontdesk/atomicfile",
 		"cmd/frontdesk/desk", "cmd/frontdesk/desk/ledger", "cmd/frontdesk/keys", "cmd/frontdesk/mirror", "cmd/frontdesk/rollback",
 		"cmd/frontdesk/terminal", "config", "config/strictyaml", "gateway/openapi", "gateway/webhook", "gateway/webhook/jobstore", "mapping",
 	},
 	"cmd/frontdesk/accesslog": {"cmd/frontdesk/terminal", "mapping", "config/strictyaml"},
-	"cmd/frontdesk/adopt": {
-		"auth", "backend", "backend/backendtest", "backend/idstore", "backend/legacy", "backend/mapcheck", "backend/mapdraft", "backend/mappage",
-		"backend/remote", "backend/sqlrecord", "cmd/frontdesk/atomicfile", "cmd/frontdesk/desk", "cmd/frontdesk/terminal", "config", "config/strictyaml", "mapping",
-		"mapping/sheet",
+	"cmd/frontdesk-kit": {
+		"auth", "backend", "backend/adopt/check", "backend/adopt/draft", "backend/adopt/page", "backend/backendtest", "backend/idstore", "backend/legacy", "backend/remote", "backend/sqlrecord",
+		"cmd/frontdesk/atomicfile", "cmd/frontdesk/commandline", "cmd/frontdesk/desk", "cmd/frontdesk/terminal", "config", "config/strictyaml", "mapping", "mapping/sheet",
 	},
+	"cmd/frontdesk/commandline":             {"cmd/frontdesk/desk", "config/strictyaml"},
 	"cmd/frontdesk/accesslog/accesslogtest": {},
 	"cmd/frontdesk/allowlist": {
 		"auth", "cmd/frontdesk/accesslog", "cmd/frontdesk/desk", "cmd/frontdesk/terminal", "config", "config/strictyaml", "gateway", "mapping",
@@ -95,7 +94,6 @@ var mayImport = map[string][]string{
 	},
 	"cmd/frontdesk/e2e/bounds":      {}, // tests only
 	"cmd/frontdesk/e2e/callbacks":   {}, // tests only
-	"cmd/frontdesk/e2e/conformance": {}, // tests only
 	"cmd/frontdesk/e2e/copies":      {}, // tests only
 	"cmd/frontdesk/e2e/description": {}, // tests only
 	"cmd/frontdesk/e2e/foreign":     {}, // tests only
@@ -142,6 +140,9 @@ func TestImports(t *testing.T) {
 		}
 	}
 	require.Len(t, mayImport, seen, "mayImport names a package that is gone")
+	for name := range house.below("cmd/frontdesk") {
+		require.False(t, strings.HasPrefix(name, "backend/adopt/") || strings.HasPrefix(name, "cmd/frontdesk-kit") || strings.HasSuffix(name, "test"), "frontdesk links %s, which is for frontdesk-kit or for tests", name)
+	}
 
 	page := rig.Repository(t, "docs", "development.md")
 	before, rest, begins := strings.Cut(rig.Read(t, page), "```mermaid\n")

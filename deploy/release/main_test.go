@@ -225,7 +225,7 @@ func TestRelease(t *testing.T) {
 		}
 		program := files[p.program()]
 		require.Equal(t, os.FileMode(0o755), program.mode)
-		for _, part := range []string{".TH FRONTDESK 1 ", ".SS frontdesk key new\n", ".SS frontdesk map init\n", ".SS frontdesk version\n", `\-\-config=FILE`} {
+		for _, part := range []string{".TH FRONTDESK 1 ", ".SS frontdesk key new\n", ".SS frontdesk version\n", `\-\-config=FILE`} {
 			require.Contains(t, string(files["frontdesk.1"].data), part)
 		}
 		if p == host {

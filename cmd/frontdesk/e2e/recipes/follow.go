@@ -38,9 +38,9 @@ const notFollowed = "A schema change of the built-in administration"
 // thirds of the time.
 const unoptimized = "'-gcflags=frontdesk/...=-N -l -dwarf=false'"
 
-// Build builds the program with what all recipes add, as it is shipped but for its speed.
+// Build builds a program, frontdesk or frontdesk-kit, with what all recipes add, as it is shipped but for its speed.
 // The compiler is told which files to take in place of others, and the tree stays as it is.
-func Build(t testing.TB) (program string) {
+func Build(t testing.TB, name string) (program string) {
 	t.Helper()
 	dir := t.TempDir()
 	replace, texts := map[string]string{}, followed(t)
@@ -51,9 +51,9 @@ func Build(t testing.TB) (program string) {
 	}
 	overlay, err := json.Marshal(map[string]any{"Replace": replace})
 	require.NoError(t, err)
-	file, program := filepath.Join(dir, "overlay.json"), filepath.Join(dir, "frontdesk")
+	file, program := filepath.Join(dir, "overlay.json"), filepath.Join(dir, name)
 	require.NoError(t, os.WriteFile(file, overlay, 0o600))
-	build := exec.Command(rig.Repository(t, "deploy", "build"), program)
+	build := exec.Command(rig.Repository(t, "deploy", "build"), program, name)
 	build.Env = append(os.Environ(), "GOFLAGS="+os.Getenv("GOFLAGS")+" "+unoptimized+" -overlay="+file)
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", out)

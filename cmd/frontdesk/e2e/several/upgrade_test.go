@@ -23,7 +23,7 @@ import (
 // since not one request may come too late.
 func TestRollingUpgrade(t *testing.T) {
 	previous, this := previousProgram(t), rig.Binary(t)
-	next := recipes.Build(t) // with a schema change of each kind that docs/upgrading.md allows, and work that this version does not know
+	next := recipes.Build(t, "frontdesk") // with a schema change of each kind that docs/upgrading.md allows, and work that this version does not know
 	s := startSoak(t, previous)
 	stop := s.work()
 	begun := time.Now()

@@ -1,0 +1,247 @@
+package check
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/backend/follow"
+	"frontdesk/config/strictyaml"
+	"frontdesk/mapping"
+)
+
+const (
+	askTimeout = 30 * time.Second // of one question
+	patience   = time.Minute      // with the questions about one resource
+	askedPage  = 100              // records of a list that is asked for
+	mostPages  = 10               // that a record is looked for in
+	mostTries  = 3                // values of a field that are asked for
+)
+
+// asker asks what clients of the gateway will ask, and holds the answers to the records
+// that it was answered before.
+type asker struct {
+	Options
+	*Report
+	client  *backend.Client
+	planner planner        // nil where nobody can be asked how lists are read
+	journal follow.Journal // nil where the system is not asked what has changed
+	clients []auth.Client  // whose records are asked for: of the first that has some
+	// ids are those of records that a client has, by resource.
+	ids map[int64]map[string][]int64
+}
+
+// unreadable are the findings after which a resource is not asked for: each question would
+// fail by it.
+var unreadable = []string{"http.read", "http.key-missing", "sql.table-missing", "sql.column-missing", "sql.statement", "data.unfit", "data.unknown-code"}
+
+// ask asks of every resource that can be read.
+func ask(ctx context.Context, driver backend.Driver, clients []auth.Client, o Options, report *Report) error {
+	client, err := backend.NewClient(driver, o.Sheet.Model, backend.Options{Timeout: askTimeout, CircuitFailures: math.MaxInt32})
+	if err != nil {
+		return err
+	}
+	if len(clients) == 0 {
+		clients = []auth.Client{{ID: 1}}
+	}
+	a := &asker{Options: o, Report: report, client: client, clients: clients, ids: map[int64]map[string][]int64{}}
+	a.planner, _ = driver.(planner)
+	a.journal, _ = driver.(follow.Journal)
+	for _, c := range clients {
+		a.ids[c.ID] = map[string][]int64{}
+	}
+	for _, r := range inOrder(o.Sheet.Model) {
+		path := strictyaml.Child("resources", r.Name)
+		failed := slices.ContainsFunc(report.Findings, func(f Finding) bool {
+			return f.Severity == Error && slices.Contains(unreadable, f.Rule) && (f.Path == path || strings.HasPrefix(f.Path, path+"."))
+		})
+		if !failed && a.supports(r, mapping.OpList) {
+			a.resource(ctx, r, path)
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// inOrder are the resources, those that lists are narrowed by first.
+func inOrder(m *mapping.Model) []*mapping.Resource {
+	all := slices.Clone(m.Resources)
+	slices.SortStableFunc(all, func(a, b *mapping.Resource) int { return len(a.ListRequires) - len(b.ListRequires) })
+	return all
+}
+
+func (a *asker) supports(r *mapping.Resource, op mapping.Scope) bool {
+	return a.client.Offer().Has(r, op)
+}
+
+// asked is a resource, with records of one client that its list has.
+type asked struct {
+	*asker
+	*mapping.Resource
+	path    string
+	of      auth.Client
+	base    []backend.Filter // that its lists require
+	records []mapping.Record
+	until   time.Time
+}
+
+func (a *asker) resource(ctx context.Context, r *mapping.Resource, path string) {
+	x := &asked{asker: a, Resource: r, path: path, until: time.Now().Add(patience)}
+	for _, x.of = range a.clients {
+		for _, x.base = range required(r, a.ids[x.of.ID]) {
+			if err := x.read(ctx); err != nil {
+				x.add(Error, "ask.list", path, "its list cannot be read: "+x.told(err), "mend it as the message says")
+				return
+			}
+			if len(x.records) > 0 {
+				break
+			}
+		}
+		if len(x.records) > 0 {
+			break
+		}
+	}
+	if len(x.records) == 0 {
+		x.Looked = append(x.Looked, r.Name+": nothing was asked, since no client that was asked for has one")
+		return
+	}
+	for _, rec := range x.records {
+		a.ids[x.of.ID][r.Name] = append(a.ids[x.of.ID][r.Name], int64(rec.ID()))
+	}
+	x.outside()
+	for _, question := range []struct {
+		about string
+		ask   func(context.Context)
+	}{
+		{"filters", x.filters}, {"modified_since", x.since}, {"orders", x.sorts}, {"plans", x.plans}, {"references", x.references}, {"other clients", x.others}, {"changes", x.changes}, {"writes", x.writing},
+	} {
+		if ctx.Err() == nil {
+			x.show("map check: %s: %s", r.Name, question.about)
+			question.ask(ctx)
+		}
+	}
+	if x.isLate() {
+		x.Looked = append(x.Looked, fmt.Sprintf("%s: not all was asked, it took longer than %s", r.Name, patience))
+	}
+}
+
+// isLate tells that there was no more time for questions.
+func (x *asked) isLate() bool { return time.Now().After(x.until) }
+
+// mostParents is with how many records a list is tried that requires one.
+const mostParents = 10
+
+// required are the filters that a list requires, with the IDs that are known of what they
+// refer to: a set of them for each try.
+func required(r *mapping.Resource, ids map[string][]int64) (tries [][]backend.Filter) {
+	tries = [][]backend.Filter{nil}
+	for _, name := range r.ListRequires {
+		f := r.Field(name)
+		var values []mapping.Value
+		of := referredTo(f)
+		for _, id := range ids[of][:min(len(ids[of]), mostParents)] {
+			values = append(values, mapping.IntValue(id))
+		}
+		if f.Check == "resource" {
+			values = []mapping.Value{mapping.TextValue("contact")}
+		}
+		var longer [][]backend.Filter
+		for _, v := range values {
+			for _, try := range tries {
+				longer = append(longer, append(slices.Clone(try), backend.Filter{Field: f, Value: v}))
+			}
+		}
+		tries = longer
+	}
+	return tries
+}
+
+// referredTo is the resource whose records are asked for by a field: contacts, where records of
+// several can be.
+func referredTo(f *mapping.Field) string {
+	if f.ReferenceBy != "" {
+		return "contact"
+	}
+	return f.Reference
+}
+
+// list asks for a page of the client's list.
+func (x *asked) list(ctx context.Context, q backend.Query, more ...backend.Filter) (backend.Page, error) {
+	if q.Client.ID == 0 {
+		q.Client = x.of
+	}
+	q.Filters = append(slices.Clone(x.base), more...)
+	q.Limit = cmp.Or(q.Limit, askedPage)
+	return x.client.List(ctx, x.Resource, q)
+}
+
+// read reads the records that the questions are about.
+func (x *asked) read(ctx context.Context) error {
+	x.records = nil
+	for {
+		page, err := x.list(ctx, backend.Query{Offset: len(x.records)})
+		if err != nil {
+			return err
+		}
+		x.records = append(x.records, page.Records...)
+		if !page.More || len(page.Records) == 0 || len(x.records) >= x.Rows {
+			return nil
+		}
+	}
+}
+
+// finds tells whether a list has a record. It is unclear where that is too long to tell.
+func (x *asked) finds(ctx context.Context, id int32, q backend.Query, more ...backend.Filter) (found, unclear bool, err error) {
+	for range mostPages {
+		page, err := x.list(ctx, q, more...)
+		if err != nil {
+			return false, false, err
+		}
+		if slices.ContainsFunc(page.Records, func(rec mapping.Record) bool { return rec.ID() == id }) {
+			return true, false, nil
+		}
+		if !page.More {
+			return false, false, nil
+		}
+		q.Offset += len(page.Records)
+	}
+	return false, true, nil
+}
+
+// ofField is where the sheet says something of a field.
+func (x *asked) ofField(f *mapping.Field) string { return ofField(x.Name, f.Name) }
+
+// ofField is where the sheet says something of a field.
+func ofField(resource, field string) string {
+	return strictyaml.Child("resources", resource, "fields", field)
+}
+
+// told words what a client would be refused with, without a value.
+func (x *asked) told(err error) string {
+	violations, ok := mapping.AsViolations(err)
+	if !ok {
+		return hidden(err)
+	}
+	reasons := map[string]bool{}
+	for _, v := range violations {
+		said := string(v.Reason)
+		if len(v.Args) > 0 && x.Field(v.Args[0]) != nil {
+			said += " of " + v.Args[0]
+		}
+		if cause := errors.Unwrap(v); cause != nil {
+			said += ": " + hidden(cause)
+		}
+		reasons[said] = true
+	}
+	return strings.Join(slices.Sorted(maps.Keys(reasons)), "; ")
+}

@@ -1,0 +1,226 @@
+package check
+
+import (
+	"context"
+	"crypto/rand"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/backend/idstore"
+	"frontdesk/backend/legacy"
+	"frontdesk/backend/legacy/foreigntest"
+	"frontdesk/backend/legacy/legacytest"
+	services "frontdesk/backend/remote/foreigntest"
+	"frontdesk/backend/sqlrecord"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+// opener opens databases as the gateway does, with IDs of their own.
+func opener(t *testing.T) func(context.Context, *sheet.Sheet) (backend.Driver, error) {
+	return func(ctx context.Context, s *sheet.Sheet) (backend.Driver, error) {
+		db, err := sqlrecord.OpenSQLite(filepath.Join(t.TempDir(), "keep.db"), sqlrecord.Options{})
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, db.Close()) })
+		k, err := idstore.Open(ctx, db, idstore.Options{Now: time.Now, IgnoreCase: s.KeysWithoutCase()})
+		require.NoError(t, err)
+		return legacy.Open(ctx, legacy.Options{Sheet: s, IDStore: k, Now: time.Now, Random: rand.Reader, Hasher: auth.NewHasher()})
+	}
+}
+
+// askedOf is what a check says of a database that is asked what clients ask.
+func askedOf(t *testing.T, path, dsn string) *Report {
+	t.Helper()
+	o := loaded(t, path, dsn)
+	o.Open = opener(t)
+	report, err := SQL(t.Context(), o)
+	require.NoError(t, err)
+	return report
+}
+
+func words(t *testing.T, r *Report) string {
+	t.Helper()
+	var text strings.Builder
+	require.NoError(t, r.WriteText(&text))
+	return text.String()
+}
+
+// TestAsked: what is right answers every question rightly.
+func TestAsked(t *testing.T) {
+	for engine, start := range engines() {
+		t.Run(engine, func(t *testing.T) {
+			report := askedOf(t, finished(t, engine), start(t))
+			require.Zero(t, report.Count(Error), words(t, report))
+		})
+	}
+}
+
+// TestForeignAsked is TestAsked of three administrations that nobody here wrote. It takes long:
+// they are begun and asked some thousand questions.
+func TestForeignAsked(t *testing.T) {
+	for name, start := range map[string]func(testing.TB) *foreigntest.System{"tryton": foreigntest.Tryton, "sqlledger": foreigntest.SQLLedger, "kraft": foreigntest.Kraft} {
+		t.Run(name, func(t *testing.T) {
+			s := start(t)
+			report := askedOf(t, s.Sheet, s.DSN)
+			require.Zero(t, report.Count(Error), words(t, report))
+		})
+	}
+}
+
+// pocketbase is what a check says of PocketBase behind its sheet, with words of that
+// replaced, asked for two clients.
+func pocketbase(t *testing.T, url string, replace ...string) *Report {
+	t.Helper()
+	store, o := behind(t, "pocketbase", map[string]string{"POCKETBASE_URL": url, "POCKETBASE_PASSWORD": services.Password}, replace...)
+	o.Other = auth.Client{ID: 2, Name: "zuid"}
+	report, err := HTTP(t.Context(), store, auth.Client{ID: 1, Name: "noord"}, o)
+	require.NoError(t, err)
+	return report
+}
+
+// TestForeignAskedOfPocketBase: each of these sheets passed the check, and clients found nothing
+// by what they searched for, missed what had changed, or saw and changed what another
+// client has.
+func TestForeignAskedOfPocketBase(t *testing.T) {
+	url := services.PocketBase(t).URL
+	right := []string{"key: &key {columns: id, id: kept, generated: answer}\n    client: \"\"", "key: &key {columns: id, id: kept, generated: answer}\n    client: \"\"\n    shared: true"}
+	report := pocketbase(t, url, right...)
+	require.Zero(t, report.Count(Error)+report.Count(Warning), words(t, report))
+	for name, test := range map[string]struct {
+		replace    []string
+		severity   Severity
+		rule, path string
+		seen       string
+	}{
+		"another place": {[]string{"name = '{filter.name}'", "memo = '{filter.name}'"}, Error, "ask.filter", "resources.contact.fields.name", "3 of 3 name that were read do not find the record"},
+		"quotes":        {[]string{"quotes: pocketbase", "quotes: doubled"}, Error, "ask.quotes", "resources.contact.fields.name", "a filter by name fails by texts with quotes"},
+		"T for a blank": {[]string{"created_at: &created {from: created, format: \"yyyy-MM-dd HH:mm:ss.SSS'Z'\", readonly: true}\n      modified_at: &modified {from: updated, format: \"yyyy-MM-dd HH:mm:ss.SSS'Z'\", readonly: true}",
+			"created_at: &created {from: created, format: \"yyyy-MM-dd HH:mm:ss.SSS'Z'\", readonly: true}\n      modified_at: &modified {from: updated, type: timestamp, readonly: true}"}, Error, "ask.since", "resources.contact.fields.modified_at", "3 of 3 records are not found"},
+		"no client": {[]string{"hidden: row.gone\n    operations:\n      get: {path: \"/api/collections/parts", "hidden: row.gone\n    client: \"\"\n    operations:\n      get: {path: \"/api/collections/parts",
+			`"org = {client.id}", "gone = false", `, `"gone = false", `}, Warning, "ask.isolation", "resources.article.client", "client 2 is shown records of client 1"},
+		"not shared": {nil, Warning, "ask.isolation", "resources.turnovergroup.client", "its list has 3 of 3, and get answers 3"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			report := pocketbase(t, url, test.replace...)
+			found := report.has(test.rule, test.path)
+			require.Len(t, found, 1, words(t, report))
+			require.Equal(t, test.severity, found[0].Severity)
+			require.Contains(t, found[0].Seen, test.seen)
+			for _, name := range []string{"Oil filter", "O'Neil", "N000"} {
+				require.NotContains(t, words(t, report), name, "a report is sent on")
+			}
+		})
+	}
+}
+
+const outsideSheet = `
+format: 1
+source: {sql: {engine: mariadb, dsn: "${DSN}"}}
+time_zone: Europe/Amsterdam
+client: adm
+rules: backend
+accounts: {users: []}
+resources:
+  contact:
+    table: w_contact
+    read: w_contacts
+    key: {columns: id, generated: max+1}
+    fields: {kind: {constant: person}, name: name, is_customer: klant, birth_date: {from: born, type: datetime}, modified_at: {from: changed, type: datetime, readonly: true}}
+  article:
+    table: w_article
+    key: {columns: id, generated: max+1}
+    fields:
+      number: nr
+      description: {constant: x}
+      article_kind: {constant: part}
+      unit_type: {constant: piece}
+      turnover_group_id: {absent: true}
+      price: {from: price, scale: 0}
+      supplier_id: supplier
+`
+
+// TestOutsideTheModel: what rows have that the interface does not know is counted by field;
+// a mended view, mended rows and another column are right.
+func TestOutsideTheModel(t *testing.T) {
+	dsn := legacytest.MariaDB(t)
+	db := opened(t, dsn)
+	run := func(statements ...string) { execute(t, db, statements...) }
+	run("CREATE TABLE w_contact (id int PRIMARY KEY, adm int NOT NULL, name varchar(100) NOT NULL, klant tinyint NOT NULL, born datetime, changed datetime NOT NULL, KEY (adm, id))",
+		"CREATE TABLE w_article (id int PRIMARY KEY, adm int NOT NULL, nr varchar(40) NOT NULL, supplier int, price double NOT NULL, KEY (adm, id))",
+		"CREATE TABLE w_two (n int)", "INSERT INTO w_two VALUES (1), (2)",
+		"CREATE VIEW w_contacts AS SELECT c.* FROM w_contact c JOIN w_two ON c.id > 1 OR n = 1",
+		"INSERT INTO w_contact VALUES (1, 1, 'A', 2, '1984-03-13 23:00:00', '2036-01-01 00:00:00'), (2, 1, 'B', 1, '1990-07-01 22:00:00', '2020-01-01 00:00:00'), (3, 1, 'C', 0, '1991-01-01 23:00:00', '2020-01-01 00:00:00')",
+		"INSERT INTO w_article VALUES (1, 1, 'N1', 77, 12.75), (2, 1, 'N2', 78, 0.5), (3, 1, 'N3', 3, 3)")
+	path := filepath.Join(t.TempDir(), "outside.yaml")
+	require.NoError(t, os.WriteFile(path, []byte(outsideSheet), 0o600))
+	report := askedOf(t, path, dsn)
+	for _, want := range []struct {
+		rule, path string
+		severity   Severity
+		seen       string
+	}{
+		{"ask.twice", "resources.contact", Error, "2 of 5 record(s) of the list came before with the same ID"},
+		{"data.unlisted", "resources.contact.fields.is_customer", Warning, "1 of 5 record(s) have another is_customer than the interface knows (0|1)"},
+		{"data.future", "resources.contact.fields.modified_at", Warning, "1 of 5 record(s) have a modified_at that is still to come"},
+		{"data.day-off", "resources.contact.fields.birth_date", Warning, "all 5 birth_date are an hour or two beside midnight in Europe/Amsterdam: days of another zone"},
+		{"data.reference", "resources.article.fields.supplier_id", Warning, "2 of 3 supplier_id that were followed lead to no contact"},
+		{"data.scale", "resources.article.fields.price", Warning, "2 of 3 row(s) have a price with more than the 0 decimals that are kept"},
+	} {
+		found := report.has(want.rule, want.path)
+		require.Len(t, found, 1, "%s: %s", want.rule, words(t, report))
+		require.Equal(t, want.severity, found[0].Severity, want.rule)
+		require.Equal(t, want.seen, found[0].Seen)
+	}
+	run("UPDATE w_contact SET klant = 1, born = '1984-03-14', changed = '2020-01-01'", "DROP VIEW w_contacts", "CREATE VIEW w_contacts AS SELECT * FROM w_contact", "UPDATE w_article SET supplier = id, price = 3")
+	report = askedOf(t, path, dsn)
+	for _, rule := range []string{"ask.", "data.unlisted", "data.future", "data.day-off", "data.reference", "data.scale"} {
+		require.NotContains(t, words(t, report), rule)
+	}
+	run("UPDATE w_article SET supplier = id + 90")
+	found := askedOf(t, path, dsn).has("data.reference", "resources.article.fields.supplier_id")
+	require.Len(t, found, 1)
+	require.Equal(t, Error, found[0].Severity, "the column is of something else")
+}
+
+// heedless is a database that leaves something of what it is asked for out of account.
+type heedless struct {
+	backend.Driver
+	forget func(*backend.Query)
+}
+
+func (h heedless) List(ctx context.Context, r *mapping.Resource, q backend.Query) (backend.Page, error) {
+	h.forget(&q)
+	return h.Driver.List(ctx, r, q)
+}
+
+// TestHeedless has each question answered wrongly.
+func TestHeedless(t *testing.T) {
+	dsn := legacytest.MariaDB(t)
+	for rule, test := range map[string]struct {
+		path   string
+		forget func(*backend.Query)
+	}{
+		"ask.sort":        {"resources.contact.fields.payment_days", func(q *backend.Query) { q.Sort = nil }},
+		"ask.filter-none": {"resources.contact.fields.name", func(q *backend.Query) { q.Filters = nil }},
+		"ask.since":       {"resources.contact.fields.modified_at", func(q *backend.Query) { q.ModifiedSince = mapping.Value{} }},
+	} {
+		t.Run(rule, func(t *testing.T) {
+			o := loaded(t, finished(t, "mariadb"), dsn)
+			open := opener(t)
+			o.Open = func(ctx context.Context, s *sheet.Sheet) (backend.Driver, error) {
+				driver, err := open(ctx, s)
+				return heedless{driver, test.forget}, err
+			}
+			report, err := SQL(t.Context(), o)
+			require.NoError(t, err)
+			require.NotEmpty(t, report.has(rule, test.path), words(t, report))
+		})
+	}
+}

@@ -1,0 +1,127 @@
+package check
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/backend/legacy/legacytest"
+	services "frontdesk/backend/remote/foreigntest"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+// TestWrittenToPocketBase: PocketBase takes members that it does not have, and says that
+// they are written.
+func TestWrittenToPocketBase(t *testing.T) {
+	system := services.PocketBase(t)
+	check := func(replace ...string) *Report {
+		store, o := behind(t, "pocketbase", map[string]string{"POCKETBASE_URL": system.URL, "POCKETBASE_PASSWORD": services.Password}, replace...)
+		o.Write = noord()
+		report, err := HTTP(t.Context(), store, noord(), o)
+		require.NoError(t, err)
+		return report
+	}
+	report := check()
+	require.Zero(t, report.Count(Error)+report.Count(Warning), words(t, report))
+	report = check("      note: {from: memo", "      first_name: nick\n      note: {from: memo")
+	found := report.has("write.lost", "resources.contact.fields.first_name")
+	require.Len(t, found, 1, words(t, report))
+	require.Equal(t, "first_name that is sent for a change is not what is there afterwards", found[0].Seen)
+	require.Contains(t, words(t, check()), "\ncontact: 10 record(s)\n", "what was made is removed again")
+}
+
+const writtenSheet = `
+format: 1
+source: {sql: {engine: mariadb, dsn: "${DSN}"}}
+client: adm
+rules: backend
+accounts: {users: []}
+resources:
+  contact:
+    table: w_contact
+    key: {columns: id, generated: max+1}
+    fields: {kind: {constant: person}, name: name, first_name: first, note: memo}
+`
+
+// meddling is a database that makes something else of updates.
+type meddling struct {
+	backend.Driver
+	with func(patch mapping.Record)
+}
+
+func (d meddling) Write(ctx context.Context, f func(backend.Tx) error) error {
+	return d.Driver.Write(ctx, func(tx backend.Tx) error { return f(meddlingTx{tx, d.with}) })
+}
+
+type meddlingTx struct {
+	backend.Tx
+	with func(patch mapping.Record)
+}
+
+func (tx meddlingTx) Update(ctx context.Context, client auth.Client, before, patch mapping.Record) (mapping.Record, error) {
+	patch = patch.Clone()
+	tx.with(patch)
+	return tx.Tx.Update(ctx, client, before, patch)
+}
+
+// TestWrittenToADatabase: what a trigger makes of what is sent, what cannot be written at
+// all, and what is lost beside, is told of; nothing is left, and no other client is touched.
+func TestWrittenToADatabase(t *testing.T) {
+	dsn := legacytest.MariaDB(t)
+	db := opened(t, dsn)
+	run := func(statements ...string) { execute(t, db, statements...) }
+	run("CREATE TABLE w_contact (id int PRIMARY KEY, adm int NOT NULL, name varchar(100) NOT NULL, first varchar(50), memo text, KEY (adm, id))",
+		"INSERT INTO w_contact VALUES (1, 1, 'a', 'x', 'm'), (2, 1, 'b', 'y', 'n'), (3, 7, 'c', 'z', 'o')")
+	path := filepath.Join(t.TempDir(), "written.yaml")
+	require.NoError(t, os.WriteFile(path, []byte(writtenSheet), 0o600))
+	check := func(spoil func(backend.Driver) backend.Driver) *Report {
+		o := loaded(t, path, dsn)
+		o.Write = auth.Client{ID: 1}
+		open := opener(t)
+		o.Open = func(ctx context.Context, s *sheet.Sheet) (backend.Driver, error) {
+			driver, err := open(ctx, s)
+			return spoil(driver), err
+		}
+		report, err := SQL(t.Context(), o)
+		require.NoError(t, err)
+		return report
+	}
+	asIs := func(d backend.Driver) backend.Driver { return d }
+	sum := func() (text string) {
+		require.NoError(t, db.QueryRow("SELECT GROUP_CONCAT(CONCAT_WS(',', id, adm, name, first, memo) ORDER BY id SEPARATOR ';') FROM w_contact").Scan(&text))
+		return text
+	}
+	report := check(asIs)
+	require.Zero(t, report.Count(Error), words(t, report))
+	require.NotContains(t, words(t, report), "was refused")
+	require.Equal(t, "1,1,a,x,m;2,1,b,y,n;3,7,c,z,o", sum())
+
+	empties := func(wherever func(mapping.Record) bool) func(backend.Driver) backend.Driver {
+		return func(d backend.Driver) backend.Driver {
+			return meddling{d, func(patch mapping.Record) {
+				if wherever(patch) {
+					patch.Set("note", mapping.NullValue())
+				}
+			}}
+		}
+	}
+	report = check(empties(func(patch mapping.Record) bool { return !patch.Get("note").IsSet() && patch.Get("name").IsSet() }))
+	require.Len(t, report.has("write.beside", "resources.contact.fields.name"), 1, words(t, report))
+	require.Empty(t, report.has("write.back", "resources.contact"), words(t, report))
+	report = check(empties(func(patch mapping.Record) bool { return patch.Get("note").IsSet() && patch.Get("name").IsSet() }))
+	require.Len(t, report.has("write.back", "resources.contact"), 1, words(t, report))
+
+	run("UPDATE w_contact SET memo = 'm'", "CREATE TRIGGER w_first BEFORE INSERT ON w_contact FOR EACH ROW SET NEW.first = 'set'")
+	report = check(asIs)
+	require.Len(t, report.has("write.lost", "resources.contact.fields.first_name"), 1, words(t, report))
+	run("DROP TRIGGER w_first", "CREATE TRIGGER w_none BEFORE INSERT ON w_contact FOR EACH ROW SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'not today'")
+	report = check(asIs)
+	require.Len(t, report.has("write.create", "resources.contact"), 1, words(t, report))
+	require.Equal(t, "1,1,a,x,m;2,1,b,y,m;3,7,c,z,m", sum())
+}

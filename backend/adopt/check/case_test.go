@@ -1,0 +1,80 @@
+package check
+
+import (
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/backend/adopt/draft"
+	"frontdesk/backend/legacy/legacytest"
+	"frontdesk/config"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+// groupSheet has records by a text; %s is what the sheet says of their case.
+const groupSheet = `
+format: 1
+source: {sql: {engine: mariadb, dsn: "${DSN}"}}
+keep: keep.db
+accounts: {users: []}
+resources:
+  turnovergroup:
+    table: omzetgroep
+    key: {columns: code%s, id: kept, generated: supplied}
+    client: ""
+    fields: {code: code, description: omschrijving, vat_kind: {constant: high}, ledger_account: {constant: "8000"}}
+`
+
+// TestCaseOfKeys: what the sheet says of case is held to what the database says, which
+// is drafted.
+func TestCaseOfKeys(t *testing.T) {
+	dsn := legacytest.MariaDB(t)
+	db, err := sql.Open("mysql", dsn)
+	require.NoError(t, err)
+	defer db.Close()
+	model, err := mapping.LoadModel("")
+	require.NoError(t, err)
+	for _, test := range []struct {
+		collation, says string
+		want            []Severity
+	}{
+		{"utf8mb4_general_ci", "", nil}, // known to the driver
+		{"utf8mb4_general_ci", ", case: exact", []Severity{Warning}},
+		{"utf8mb4_general_ci", ", case: ignore", nil},
+		{"utf8mb4_bin", "", nil},
+		{"utf8mb4_bin", ", case: ignore", []Severity{Error}},
+	} {
+		t.Run(test.collation+test.says, func(t *testing.T) {
+			for _, statement := range []string{
+				"DROP TABLE IF EXISTS omzetgroep",
+				"CREATE TABLE omzetgroep (code varchar(20) COLLATE " + test.collation + " NOT NULL PRIMARY KEY, omschrijving varchar(100) NOT NULL)",
+				"INSERT INTO omzetgroep VALUES ('AB01', 'first')",
+			} {
+				_, err := db.ExecContext(t.Context(), statement)
+				require.NoError(t, err)
+			}
+			path := filepath.Join(t.TempDir(), "sheet.yaml")
+			require.NoError(t, os.WriteFile(path, fmt.Appendf(nil, groupSheet, test.says), 0o600))
+			var got []Severity
+			for _, f := range checked(t, path, dsn).has("sql.key-case", "resources.turnovergroup.key") {
+				got = append(got, f.Severity)
+			}
+			require.Equal(t, test.want, got)
+		})
+	}
+	draft := func(engine, dsn string) string {
+		d, err := draft.New(t.Context(), draft.Options{Source: sheet.SQL{Engine: engine, DSN: config.Secret(dsn)}, Model: model})
+		require.NoError(t, err)
+		return d.Text
+	}
+	const drafted = "key: {columns: [BEDRNR, OGRP], case: ignore, generated: supplied}"
+	require.True(t, strings.Contains(draft("mariadb", dsn), drafted))
+	onPostgres := draft("postgres", legacytest.Postgres(t))
+	require.True(t, strings.Contains(onPostgres, strings.Replace(drafted, " case: ignore,", "", 1)))
+}

@@ -1,0 +1,140 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"frontdesk/auth"
+	"frontdesk/mapping/sheet"
+)
+
+// directory knows users.
+type directory interface {
+	auth.Verifier
+	FindUser(ctx context.Context, username string) (auth.User, error)
+}
+
+// login logs in as clients do, and once with a wrong password. Without a password the user is
+// only looked for. It returns the client that the user works for; nobody where there is none.
+// The user's name and password are in no finding.
+func (r *Report) login(ctx context.Context, driver any, o Options) auth.Client {
+	users, is := driver.(directory)
+	if o.Login.Username == "" || o.Login.Password == "" {
+		r.Looked = append(r.Looked, "nobody logged in: give --username, and the password by FRONTDESK_PASSWORD")
+	}
+	if a := o.Sheet.Accounts; a.Verify != nil && a.Facts != nil && a.Facts.UsernamePlace() == "" {
+		r.add(Warning, "login.unnamed", "accounts.result", "nothing says which user an answer to a log-in is about: an answer about another one would let that one in", "name the place of the username")
+	}
+	if o.Login.Username == "" || !is || !saysUsers(o.Sheet) {
+		return auth.Client{}
+	}
+	o.show("map check: logging in")
+	at := r.ofAccounts()
+	if o.Login.Password == "" {
+		user, err := users.FindUser(ctx, o.Login.Username)
+		if err != nil {
+			r.add(Error, "login.find", r.ofAccounts("find"), "the user cannot be found by name: "+hidden(err), "mend it as the message says, or name another user")
+		}
+		return user.Client
+	}
+	user, err := users.Verify(ctx, o.Login)
+	if refused := (*auth.Refused)(nil); errors.As(err, &refused) {
+		r.add(Error, "login.refused", at, "the user cannot log in: "+refusals[refused.Why], cureOf[refused.Why])
+		return auth.Client{}
+	}
+	if err != nil {
+		r.add(Error, "login.fails", at, "a log-in fails: "+hidden(err), "mend it as the message says: nobody can log in")
+		return auth.Client{}
+	}
+	r.Looked = append(r.Looked, fmt.Sprintf("the user logs in, and works for client %d", user.Client.ID))
+	switch {
+	case user.External:
+		r.add(Error, "login.external", at, "the system says that the user's login is for another application: the interface lets nobody like that log in", "mend what external reads, or log in as a user of this one")
+	case user.Email == "":
+		r.add(Warning, "login.email", at, "the user has no e-mail address, without which the interface lets nobody log in", "name the place of the e-mail address, or give the user one")
+	}
+	wrong := o.Login
+	wrong.Password += "-zq"
+	if _, err := users.Verify(ctx, wrong); err == nil {
+		r.add(Error, "login.any-password", at, "the user logs in with a wrong password too", "say by what the system's answer to wrong credentials is known (refused), or name the column of the hash")
+	}
+	r.foundByName(ctx, users, user, o)
+	return user.Client
+}
+
+// saysUsers tells whether a sheet says how users are found.
+func saysUsers(s *sheet.Sheet) bool {
+	a := s.Accounts
+	return len(a.Users) > 0 || a.Table != "" || a.Query != "" || a.Verify != nil
+}
+
+// foundByName looks for the user by name alone, as for a forgotten password.
+func (r *Report) foundByName(ctx context.Context, users directory, user auth.User, o Options) {
+	if a := o.Sheet.Accounts; a.Verify != nil && a.Find == nil {
+		r.add(Note, "login.find", "accounts", "users cannot be found by name: forgotten passwords are answered with 200, and nobody gets mail", "say how under find")
+		return
+	}
+	by, err := users.FindUser(ctx, o.Login.Username)
+	switch {
+	case errors.Is(err, auth.ErrUnknownUser):
+		r.add(Error, "login.find", r.ofAccounts("find"), "the user who logs in is not found by name", "mend it: forgotten passwords are answered with 200, and nobody gets mail")
+	case err != nil:
+		r.add(Error, "login.find", r.ofAccounts("find"), "the user who logs in cannot be found by name: "+hidden(err), "mend it as the message says")
+	case by.ID != user.ID || by.Client.ID != user.Client.ID:
+		r.add(Error, "login.find", r.ofAccounts("find"), "found by name the user is another one, or of another client, than logs in", "have both read the same places")
+	}
+}
+
+var refusals = map[auth.Cause]string{
+	auth.CauseUnknownUser:   "there is no such user",
+	auth.CauseWrongPassword: "user or password is wrong, as far as the system says",
+	auth.CauseUserBlocked:   "the system says that the user is blocked",
+	auth.CauseUserUnusable:  "there is such a user, and what the system has of it cannot be read",
+}
+
+var cureOf = map[auth.Cause]string{
+	auth.CauseUnknownUser:   "name the column of the username; its case counts",
+	auth.CauseWrongPassword: "compare hash, or what verify sends, with how the system checks passwords",
+	auth.CauseUserBlocked:   "log in as a user who is not, or mend the codes of blocked",
+	auth.CauseUserUnusable:  "name the column of the stored hash, list its form under hash, and see that client_id is there",
+}
+
+// ofAccounts is where the sheet says how users are found: at one of these keys, where it has it.
+func (r *Report) ofAccounts(keys ...string) string {
+	for _, key := range append(keys, "verify", "table", "query", "users") {
+		if path := "accounts." + key; r.doc.Has(path) {
+			return path
+		}
+	}
+	return "accounts"
+}
+
+// listed looks at the users that the sheet lists.
+func (r *Report) listed(s *sheet.Sheet) {
+	mailless := 0
+	for _, u := range s.Accounts.Users {
+		if u.Email == "" && !u.Blocked && !u.External {
+			mailless++
+		}
+	}
+	if mailless > 0 {
+		r.add(Warning, "accounts.email", "accounts.users", fmt.Sprintf("%d of %d user(s) have no e-mail address, without which the interface lets nobody log in", mailless, len(s.Accounts.Users)), "say their email")
+	}
+}
+
+// quotedZones looks for formats that take what says UTC for a letter.
+func (r *Report) quotedZones(s *sheet.Sheet) {
+	for _, of := range s.Model.Resources {
+		known := s.Resources[of]
+		if known == nil {
+			continue
+		}
+		for i := range known.Fields {
+			if f := &known.Fields[i]; f.Traits().Quoted {
+				r.add(Error, "data.quoted-zone", ofField(of.Name, f.Name), fmt.Sprintf("the Z in the format of %s is a letter, and its times are taken for those of %s, which are UTC's", f.Name, f.Zone()),
+					"write the Z without quotes, where it says UTC")
+			}
+		}
+	}
+}

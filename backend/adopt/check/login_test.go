@@ -1,0 +1,152 @@
+package check
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/auth"
+)
+
+const loginSheet = `
+format: 1
+source: {http: {url: "${URL}", retries: 0}}
+time_zone: Europe/Amsterdam
+rules: backend
+accounts:
+  verify: {method: POST, path: /login, body: '{"user": "{username}", "password": "{password}"}'}
+  find: {path: "/user/{username}"}
+  result: {id: nr, username: user, email: mail, client_id: org, external: other}
+resources:
+  contact:
+    key: {columns: id}
+    client: org
+    operations:
+      list: {path: /c}
+      get: {path: "/c/{key}"}
+      create: {path: /c}
+      delete: {path: "/c/{key}"}
+    fields: {kind: {constant: person}, name: name, created_at: {from: made, format: "yyyy-MM-dd HH:mm:ss", readonly: true}}
+`
+
+// door is a service whose log-ins a test can spoil, and whose clock says what its zone shows.
+type door struct {
+	status      int
+	email       string
+	anyPassword bool
+	external    int
+	found       int // client of who is found by name
+	zone        *time.Location
+	rows        map[string]map[string]any
+}
+
+func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	sent := map[string]any{}
+	_ = json.Unmarshal(body, &sent)
+	user := map[string]any{"nr": 5, "user": "anna", "mail": d.email, "org": 1, "other": d.external}
+	answer, status := any(nil), http.StatusOK
+	switch {
+	case r.URL.Path == "/login" && (sent["password"] == "right-1998" || d.anyPassword):
+		answer, status = user, cmp.Or(d.status, status)
+	case r.URL.Path == "/login":
+		status = http.StatusUnauthorized
+	case r.URL.Path == "/user/anna":
+		user["org"], answer = d.found, user
+	case r.URL.Path == "/c" && r.Method == http.MethodPost:
+		sent["id"], sent["org"], sent["made"] = 2, 1, time.Now().In(d.zone).Format("2006-01-02 15:04:05")
+		d.rows["/c/2"], answer = sent, sent
+	case r.URL.Path == "/c":
+		answer = []any{d.rows["/c/1"]}
+	case r.Method == http.MethodDelete:
+		delete(d.rows, r.URL.Path)
+	case d.rows[r.URL.Path] == nil:
+		status = http.StatusNotFound
+	default:
+		answer = d.rows[r.URL.Path]
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(answer)
+}
+
+// behindTheDoor is what is said of the service, with words of its sheet replaced; the user logs
+// in with a password.
+func behindTheDoor(t *testing.T, password string, write bool, spoil func(*door), replace ...string) *Report {
+	t.Helper()
+	d := &door{email: "a@example.nl", found: 1, zone: amsterdam(t), rows: map[string]map[string]any{"/c/1": {"id": 1, "org": 1, "name": "A", "made": "2026-01-01 10:00:00"}}}
+	spoil(d)
+	server := httptest.NewServer(d)
+	t.Cleanup(server.Close)
+	store, o, problems := inFront(t, loginSheet, map[string]string{"URL": server.URL}, replace...)
+	require.Empty(t, problems)
+	o.Login = auth.Credentials{Username: "anna", Password: password}
+	if write {
+		o.Write = auth.Client{ID: 1}
+	}
+	report, err := HTTP(t.Context(), store, auth.Client{}, o)
+	require.NoError(t, err)
+	require.NotContains(t, words(t, report), "right-1998")
+	return report
+}
+
+// TestLogin: a user who is to log in is let in, with the right password alone, and is the one
+// who is found by name. Before, the first real login was the test.
+func TestLogin(t *testing.T) {
+	for name, test := range map[string]struct {
+		password   string
+		spoil      func(*door)
+		severity   Severity
+		rule, path string
+		seen       string
+	}{
+		"refused":        {"wrong-1998", func(*door) {}, Error, "login.refused", "accounts.verify", "user or password is wrong, as far as the system says"},
+		"fails":          {"right-1998", func(d *door) { d.status = 500 }, Error, "login.fails", "accounts.verify", "the service answered 500"},
+		"any password":   {"right-1998", func(d *door) { d.anyPassword = true }, Error, "login.any-password", "accounts.verify", "with a wrong password too"},
+		"no mail":        {"right-1998", func(d *door) { d.email = "" }, Warning, "login.email", "accounts.verify", "no e-mail address"},
+		"external":       {"right-1998", func(d *door) { d.external = 1 }, Error, "login.external", "accounts.verify", "for another application"},
+		"another client": {"right-1998", func(d *door) { d.found = 2 }, Error, "login.find", "accounts.find", "of another client"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			report := behindTheDoor(t, test.password, false, test.spoil)
+			found := report.has(test.rule, test.path)
+			require.Len(t, found, 1, words(t, report))
+			require.Equal(t, test.severity, found[0].Severity)
+			require.Contains(t, found[0].Seen, test.seen)
+		})
+	}
+	report := behindTheDoor(t, "right-1998", false, func(*door) {})
+	require.Zero(t, report.Count(Error)+report.Count(Warning), words(t, report))
+	require.Contains(t, words(t, report), "\ncontact: 1 record(s)\n", "those of the user's client")
+	report = behindTheDoor(t, "wrong-1998", false, func(*door) {})
+	require.Contains(t, words(t, report), "nothing else was looked at: it is not known for which client\n")
+	report = behindTheDoor(t, "right-1998", false, func(*door) {}, "username: user, ", "")
+	found := report.has("login.unnamed", "accounts.result")
+	require.Len(t, found, 1, words(t, report))
+	require.Equal(t, Warning, found[0].Severity)
+}
+
+// TestClock: a record that was made just now tells whether its times are taken for those of the
+// right zone. Before, only somebody who looked at a clock could see it.
+func TestClock(t *testing.T) {
+	report := behindTheDoor(t, "right-1998", true, func(*door) {})
+	require.Zero(t, report.Count(Error)+report.Count(Warning), words(t, report))
+	report = behindTheDoor(t, "right-1998", true, func(d *door) { d.zone = time.UTC })
+	_, offset := time.Now().In(amsterdam(t)).Zone()
+	found := report.has("write.clock", "resources.contact.fields.created_at")
+	require.Len(t, found, 1, words(t, report))
+	require.Equal(t, fmt.Sprintf("the created_at of a record that was made just now is %d minutes beside the present", offset/60), found[0].Seen)
+}
+
+func amsterdam(t *testing.T) *time.Location {
+	zone, err := time.LoadLocation("Europe/Amsterdam")
+	require.NoError(t, err)
+	return zone
+}

@@ -1,0 +1,349 @@
+package check
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/crypto/bcrypt"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/backend/legacy/legacytest"
+	services "frontdesk/backend/remote/foreigntest"
+	"frontdesk/config/strictyaml"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+// mistake is one that was made with a foreign system when sheets were tried, and what tells of
+// it now: a rule of the check, or the sheet itself, which then does not load (rule sheet).
+type mistake struct {
+	name          string
+	replace       []string // in the right sheet
+	spoil, mend   []string // statements, where the mistake is in the rows
+	severity      Severity
+	rule, path    string
+	seen, whether string // what is said, and what is to be done
+}
+
+// office has the tables of a Dolibarr that its sheets were tried with, of two companies.
+var office = []string{
+	"CREATE TABLE llx_user (rowid int PRIMARY KEY AUTO_INCREMENT, entity int NOT NULL, login varchar(50) NOT NULL, lastname varchar(50) NOT NULL, job varchar(50), pass varchar(128), pass_crypted varchar(128), email varchar(254), UNIQUE (login, entity), KEY (entity, rowid))",
+	"CREATE TABLE llx_adherent (rowid int PRIMARY KEY AUTO_INCREMENT, entity int NOT NULL, login varchar(50) NOT NULL, pass varchar(128), email varchar(254))",
+	"CREATE TABLE llx_societe (rowid int PRIMARY KEY AUTO_INCREMENT, entity int NOT NULL, nom varchar(100) NOT NULL, zip varchar(20) NOT NULL, client tinyint NOT NULL DEFAULT 0, fournisseur tinyint NOT NULL DEFAULT 0, cond int, cond_small smallint, cond_big bigint, born datetime, tms timestamp NOT NULL DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP, KEY (entity, rowid))",
+	"CREATE TABLE llx_fourn (rowid int PRIMARY KEY, nom varchar(100))",
+	"CREATE TABLE llx_group (rowid int PRIMARY KEY AUTO_INCREMENT, code varchar(10) NOT NULL, label varchar(60) NOT NULL, UNIQUE (code))",
+	"CREATE TABLE llx_product (rowid int PRIMARY KEY AUTO_INCREMENT, entity int NOT NULL, ref varchar(40) NOT NULL, label varchar(255) NOT NULL, price double NOT NULL, stock double NOT NULL DEFAULT 0, fk_group int NOT NULL, fk_fourn int, UNIQUE (entity, ref), KEY (entity, rowid), FOREIGN KEY (fk_group) REFERENCES llx_group (rowid))",
+	"CREATE TABLE llx_commande (rowid int PRIMARY KEY AUTO_INCREMENT, entity int NOT NULL, fk_soc int NOT NULL, fk_statut smallint NOT NULL DEFAULT 0, date_commande date NOT NULL, tms timestamp NOT NULL DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP, KEY (entity, rowid), FOREIGN KEY (fk_soc) REFERENCES llx_societe (rowid))",
+	"CREATE TABLE llx_commandedet (rowid int PRIMARY KEY AUTO_INCREMENT, fk_commande int NOT NULL, fk_product int, label varchar(255) NOT NULL, qty double NOT NULL, subprice double NOT NULL, remise double, FOREIGN KEY (fk_commande) REFERENCES llx_commande (rowid), FOREIGN KEY (fk_product) REFERENCES llx_product (rowid))",
+	"CREATE VIEW v_commandedet AS SELECT d.*, c.entity FROM llx_commandedet d JOIN llx_commande c ON c.rowid = d.fk_commande",
+	"INSERT INTO llx_societe (entity, nom, zip, client, cond, cond_small, cond_big, born) VALUES (1, 'Fietsenmaker Jansen', '3811', 1, 14, 14, 14, '1984-03-14 00:00:00'), (1, 'De Wit', '3811', 3, 30, 30, 3000000000, '1990-07-01 00:00:00'), (1, 'O''Neil', '1000', 2, NULL, NULL, NULL, '1991-01-01 00:00:00'), (2, 'Zuid Bakker', '4000', 1, 7, 7, 7, NULL)",
+	"INSERT INTO llx_fourn VALUES (901, 'Groothandel'), (902, 'Import')",
+	"INSERT INTO llx_group (rowid, code, label) VALUES (100, 'A', 'group A'), (101, 'B', 'group B')",
+	"INSERT INTO llx_product (entity, ref, label, price, stock, fk_group, fk_fourn) VALUES (1, 'P1', 'Zadel', 12.75, 0.5, 100, 901), (1, 'P2', 'Bel', 0.5, 3, 101, 902), (2, 'P1', 'Stuur', 3, 1, 100, 901)",
+	"INSERT INTO llx_commande (entity, fk_soc, fk_statut, date_commande) VALUES (1, 1, 0, '2026-11-22'), (1, 2, 1, '2026-11-23'), (2, 4, 3, '2026-11-24')",
+	"INSERT INTO llx_commandedet (fk_commande, fk_product, label, qty, subprice, remise) VALUES (1, 1, 'Zadel', 0.5, 12.75, 15), (1, 2, 'Bel', 2, 0.5, 2.5), (3, 3, 'Stuur', 1, 3, NULL)",
+}
+
+const officeSheet = `
+format: 1
+source: {sql: {engine: mariadb, dsn: "${DSN}", session: ["SET time_zone = '+00:00'"]}}
+time_zone: Europe/Amsterdam
+keep: keep.db
+client: entity
+rules: backend
+accounts:
+  table: llx_user
+  columns: {id: rowid, username: login, password: pass_crypted, email: email, client_id: entity, client_name: login}
+  hash: [bcrypt]
+resources:
+  contact:
+    table: llx_societe
+    key: {columns: rowid, generated: identity}
+    constants: {zip: ""}
+    fields:
+      kind: {constant: person}
+      name: nom
+      is_customer: {cel: "row.client == 1 || row.client == 3 ? 1 : 0", set: {client: "(value == 1 ? 1 : 0) + (has(row.client) && row.client >= 2 ? 2 : 0)"}}
+      is_supplier: {from: fournisseur, null_as: 0}
+      payment_days: cond
+      birth_date: {from: born, type: date}
+      modified_at: {from: tms, type: datetime, time_zone: UTC, readonly: true}
+  turnovergroup:
+    table: llx_group
+    key: {columns: rowid, generated: identity}
+    client: ""
+    shared: true
+    fields: {code: code, description: label, vat_kind: {constant: high}, ledger_account: {constant: "8000"}}
+  employee:
+    table: llx_user
+    key: {columns: rowid, generated: identity}
+    operations: {only: [get, list]}
+    fields: {username: login, last_name: lastname, email: email}
+  article:
+    table: llx_product
+    key: {columns: rowid, generated: identity}
+    fields:
+      number: ref
+      description: label
+      article_kind: {constant: part}
+      unit_type: {constant: piece}
+      turnover_group_id: fk_group
+      price: {from: price, scale: 4}
+  order:
+    table: llx_commande
+    key: {columns: rowid, generated: identity}
+    fields:
+      contact_id: fk_soc
+      kind: {constant: sales}
+      order_status: {from: fk_statut, type: integer, codes: {0: concept, 1: open, 3: invoiced}}
+      order_date: {from: date_commande, type: date}
+      orderlines: {}
+      modified_at: {from: tms, type: datetime, time_zone: UTC, readonly: true}
+  orderline:
+    table: llx_commandedet
+    key: {columns: rowid, generated: identity}
+    client: {through: order_id}
+    fields:
+      order_id: fk_commande
+      article_id: fk_product
+      description: label
+      quantity: qty
+      price: subprice
+      discount_percentage: remise
+      turnover_group_id: {absent: true}
+`
+
+// ofSQL are the mistakes that a database was tried with, by the numbers of what was found:
+// foreign-sql N, foreign-http N where a service was tried with the same.
+var ofSQL = []mistake{
+	{name: "sql 1: whole numbers of floats", replace: []string{"price: subprice", "price: {from: subprice, scale: 0}"},
+		severity: Warning, rule: "data.scale", path: "resources.orderline.fields.price", seen: "2 of 3 row(s) have a price with more than the 0 decimals", whether: "scale"},
+	{name: "sql 2: lines without a client", replace: []string{"client: {through: order_id}", `client: ""`},
+		rule: "sheet", path: "resources.orderline.client", seen: "orderline has no client, but order_id refers to order", whether: "expected client: {through: order_id}"},
+	{name: "sql 3: a client in the view alone", replace: []string{"    client: {through: order_id}", "    read: v_commandedet"},
+		severity: Error, rule: "sql.column-missing", path: "resources.orderline.client", seen: "llx_commandedet has no column entity", whether: "name a column"},
+	{name: "sql 4: set that loses", replace: []string{"(value == 1 ? 1 : 0) + (has(row.client) && row.client >= 2 ? 2 : 0)", "value == 1 ? 1 : 0"},
+		severity: Warning, rule: "data.set", path: "resources.contact.fields.is_customer", seen: "of 2 of 4 row(s) set writes something else", whether: "by row"},
+	{name: "sql 5a: days of another zone", replace: []string{"time_zone: Europe/Amsterdam", "time_zone: UTC"},
+		rule: "sheet", path: "resources.order.fields.order_date", seen: "found days of UTC", whether: "expected time_zone: Europe/Amsterdam"},
+	{name: "sql 5b: a session of another zone", replace: []string{"payment_days: cond\n      birth_date: {from: born, type: date}\n      modified_at: {from: tms, type: datetime, time_zone: UTC", "payment_days: cond\n      birth_date: {from: born, type: date}\n      modified_at: {from: tms, type: datetime"},
+		severity: Error, rule: "sql.zone", path: "resources.contact.fields.modified_at", seen: "llx_societe.tms is shown in the zone of the session", whether: "say time_zone: UTC"},
+	{name: "sql 6a: a key that nothing gives", replace: []string{"table: llx_product\n    key: {columns: rowid, generated: identity}", "table: llx_product\n    key: {columns: ref, id: kept, generated: supplied}", "number: ref", "number: {from: ref, readonly: true}"},
+		rule: "sheet", path: "resources.article.key", seen: "nothing gives ref of a new article", whether: "expected a field that clients must send"},
+	{name: "sql 6b: a flag that is 2", spoil: []string{"UPDATE llx_societe SET fournisseur = 2 WHERE rowid = 1"}, mend: []string{"UPDATE llx_societe SET fournisseur = 0"},
+		severity: Warning, rule: "data.unlisted", path: "resources.contact.fields.is_supplier", seen: "1 of 3 record(s) have another is_supplier than the interface knows (0|1)", whether: "codes"},
+	{name: "sql 6c: a reference to another table", replace: []string{"turnover_group_id: fk_group", "turnover_group_id: fk_group\n      supplier_id: fk_fourn"},
+		severity: Error, rule: "data.reference", path: "resources.article.fields.supplier_id", seen: "2 of 2 supplier_id that were followed lead to no contact", whether: "name the column"},
+	{name: "sql 6d: a column of small integers", replace: []string{"payment_days: cond", "payment_days: cond_small"},
+		severity: Note, rule: "sql.too-narrow", path: "resources.contact.fields.payment_days", seen: "llx_societe.cond_small is smallint: it takes -32768 to 32767", whether: "wider"},
+	{name: "a column of larger integers", replace: []string{"payment_days: cond", "payment_days: cond_big"},
+		severity: Error, rule: "data.beyond", path: "resources.contact.fields.payment_days", seen: "1 row(s) of llx_societe have a cond_big beyond the whole numbers of the interface", whether: "leave the field out"},
+	{name: "sql 6e: foreign keys of other tables", spoil: []string{"CREATE TABLE llx_socpeople (rowid int PRIMARY KEY, fk_soc int, CONSTRAINT fk_people FOREIGN KEY (fk_soc) REFERENCES llx_societe (rowid))"}, mend: []string{"DROP TABLE llx_socpeople"},
+		severity: Warning, rule: "sql.in-use", path: "resources.contact.table", seen: "fk_people of llx_socpeople refers to llx_societe", whether: "say under errors"},
+	{name: "sql 6g: one login of two users", spoil: []string{"INSERT INTO llx_user (entity, login, lastname, pass_crypted, email) SELECT 2, login, lastname, pass_crypted, email FROM llx_user WHERE login = 'anna'"}, mend: []string{"DELETE FROM llx_user WHERE login = 'anna' AND entity = 2"},
+		severity: Warning, rule: "accounts.twice", path: "accounts.columns.username", seen: "1 login name(s) are those of several users", whether: "accounts.query"},
+	{name: "sql 7: a table of users without rows", replace: []string{"table: llx_user\n  columns: {id: rowid, username: login, password: pass_crypted", "table: llx_adherent\n  columns: {id: rowid, username: login, password: pass"},
+		severity: Warning, rule: "accounts.none", path: "accounts.table", seen: "llx_adherent has no rows: nobody can log in", whether: "name the table"},
+	{name: "sql 7: a column without the hashes", replace: []string{"password: pass_crypted", "password: pass"},
+		severity: Error, rule: "accounts.hash", path: "accounts.columns.password", seen: "2 of 2 user(s) have no password of a form that hash lists", whether: "name the column of the hashes"},
+	{name: "sql 7: another column with a login", replace: []string{"password: pass_crypted", "password: lastname"},
+		severity: Error, rule: "login.refused", path: "accounts.table", seen: "there is such a user, and what the system has of it cannot be read", whether: "hash"},
+	{name: "sql 7: no codes", replace: []string{"codes: {0: concept, 1: open, 3: invoiced}", "codes: {}"},
+		rule: "sheet", path: "resources.order.fields.order_status.codes", seen: "found an empty code list"},
+	{name: "sql 7: no client_id", replace: []string{"client_id: entity, ", ""},
+		rule: "sheet", path: "accounts.columns", seen: "client_id is missing", whether: "expected"},
+	{name: "sql 7: a number that is a postcode", replace: []string{"    constants: {zip: \"\"}\n", "", "      name: nom\n", "      name: nom\n      number: {from: zip, readonly: true}\n"},
+		severity: Warning, rule: "data.duplicate", path: "resources.contact.fields.number", seen: "1 value(s) of number stand in more than one row of a client", whether: "mend the rows"},
+	{name: "sql 7: an e-mail address that is none", replace: []string{"    operations: {only: [get, list]}\n", "", "fields: {username: login, last_name: lastname, email: email}", "fields: {username: login, last_name: lastname, email: job}"},
+		severity: Warning, rule: "data.invalid", path: "resources.employee.fields.email", seen: "1 of 1 record(s) have in email what clients are refused", whether: "name another column"},
+	{name: "sql 7: a number for a unit", replace: []string{"unit_type: {constant: piece}", "unit_type: stock"},
+		severity: Error, rule: "sql.type", path: "resources.article.fields.unit_type", seen: "llx_product.stock is double, and unit_type is read as text", whether: "say type"},
+	{name: "sql 7: the key for a reference", replace: []string{"turnover_group_id: fk_group", "turnover_group_id: rowid"},
+		severity: Error, rule: "data.reference", path: "resources.article.fields.turnover_group_id", seen: "2 of 2 turnover_group_id that were followed lead to no turnovergroup", whether: "name the column"},
+	{name: "sql 7: a fraction for a percentage", spoil: []string{"UPDATE llx_commandedet SET remise = remise / 100"}, mend: []string{"UPDATE llx_commandedet SET remise = remise * 100"},
+		severity: Warning, rule: "data.fraction", path: "resources.orderline.fields.discount_percentage", seen: "all 2 discount_percentage that are not 0 are below 1", whether: "multiply by 100"},
+	{name: "sql 8: users without an e-mail address", spoil: []string{"UPDATE llx_user SET email = NULL WHERE login = 'bram'"}, mend: []string{"UPDATE llx_user SET email = 'b@example.nl' WHERE login = 'bram'"},
+		severity: Warning, rule: "accounts.email", path: "accounts.columns.email", seen: "1 of 2 user(s) have no e-mail address", whether: "mend the rows"},
+	{name: "http 5: days written in UTC", replace: []string{"birth_date: {from: born, type: date}", "birth_date: {from: born, type: datetime}"},
+		spoil:    []string{"UPDATE llx_societe SET born = CASE rowid WHEN 1 THEN '1984-03-13 23:00:00' WHEN 2 THEN '1990-06-30 22:00:00' WHEN 3 THEN '1990-12-31 23:00:00' END"},
+		mend:     []string{"UPDATE llx_societe SET born = DATE(DATE_ADD(born, INTERVAL 3 HOUR))"},
+		severity: Warning, rule: "data.day-off", path: "resources.contact.fields.birth_date", seen: "all 3 birth_date are an hour or two beside midnight in Europe/Amsterdam", whether: "time_zone"},
+}
+
+// sheetOf is a sheet with words of it replaced, judged as the gateway does that has clients'
+// dates in Amsterdam; of one with problems these.
+func sheetOf(t *testing.T, text, dsn string, replace ...string) (Options, strictyaml.Problems) {
+	t.Helper()
+	for i := 0; i < len(replace); i += 2 {
+		require.Contains(t, text, replace[i])
+	}
+	path := filepath.Join(t.TempDir(), "sheet.yaml")
+	require.NoError(t, os.WriteFile(path, []byte(strings.NewReplacer(replace...).Replace(text)), 0o600))
+	model, err := mapping.LoadModel("")
+	require.NoError(t, err)
+	s, err := sheet.Load(path, model, sheet.Options{
+		Env:  func(string) (string, bool) { return dsn, true },
+		Zone: amsterdam(t), RuleFields: func(rule string) []string { fields, _ := backend.RuleFields(rule); return fields },
+	})
+	problems := strictyaml.Problems(nil)
+	if !errors.As(err, &problems) {
+		require.NoError(t, err)
+	}
+	return Options{Sheet: s, Model: model}, problems
+}
+
+// isTold holds what is said to the mistake: once, at its place, with what to do.
+func (m mistake) isTold(t *testing.T, problems strictyaml.Problems, report *Report) {
+	t.Helper()
+	if m.rule == "sheet" {
+		require.NotEmpty(t, problems)
+		for _, p := range problems {
+			if strings.HasPrefix(p.Path, m.path) && strings.Contains(p.Message, m.seen) && strings.Contains(p.Message, m.whether) {
+				require.Greater(t, p.Line, 1)
+				return
+			}
+		}
+		require.Fail(t, "not told", "%v", problems)
+	}
+	require.Empty(t, problems)
+	found := report.has(m.rule, m.path)
+	require.Len(t, found, 1, words(t, report))
+	require.Equal(t, m.severity, found[0].Severity)
+	require.Contains(t, found[0].Seen, m.seen)
+	require.Contains(t, found[0].Remedy, m.whether)
+	require.Greater(t, found[0].Line, 1)
+}
+
+// TestMistakesOfTheFindings: before, map check said 0 errors of a sheet with any of these, and
+// clients lost money, days, changes or each other's records by it. Each is told of at its place
+// with its cure now, the sheet without it has no errors, and nothing of a customer is said.
+func TestMistakesOfTheFindings(t *testing.T) {
+	t.Run("sql", mistakesOfSQL)
+	t.Run("http", mistakesOfHTTP)
+}
+
+func mistakesOfSQL(t *testing.T) {
+	dsn := legacytest.EmptyMariaDB(t, "utf8mb4")
+	db := opened(t, dsn)
+	execute(t, db, office...)
+	hash, err := bcrypt.GenerateFromPassword([]byte("tafel-Berg-1"), bcrypt.MinCost)
+	require.NoError(t, err)
+	_, err = db.Exec("INSERT INTO llx_user (entity, login, lastname, job, pass_crypted, email) VALUES (1, 'anna', 'Visser', 'Chef', ?, 'a@example.nl'), (2, 'bram', 'Smit', 'Hulp', ?, 'b@example.nl')", hash, hash)
+	require.NoError(t, err)
+	check := func(t *testing.T, asks bool, replace ...string) (strictyaml.Problems, *Report) {
+		o, problems := sheetOf(t, officeSheet, dsn, replace...)
+		if len(problems) > 0 {
+			return problems, nil
+		}
+		if asks {
+			o.Open, o.Login = opener(t), auth.Credentials{Username: "anna", Password: "tafel-Berg-1"}
+		}
+		report, err := SQL(t.Context(), o)
+		require.NoError(t, err)
+		for _, secret := range []string{"Jansen", "De Wit", "Neil", "Bakker", "Visser", "Chef", "anna", "tafel", "3811"} {
+			require.NotContains(t, words(t, report), secret, "a report is sent on")
+		}
+		return nil, report
+	}
+	right := func(t *testing.T) {
+		problems, report := check(t, true)
+		require.Empty(t, problems)
+		require.Zero(t, report.Count(Error), words(t, report))
+		require.Contains(t, words(t, report), "the user logs in, and works for client 1\n")
+		for _, m := range ofSQL {
+			if m.rule != "sheet" {
+				require.Empty(t, report.has(m.rule, m.path), words(t, report))
+			}
+		}
+	}
+	right(t)
+	for _, m := range ofSQL {
+		t.Run(m.name, func(t *testing.T) {
+			execute(t, db, m.spoil...)
+			problems, report := check(t, slices.Contains([]string{"login.refused", "data.unlisted", "data.reference", "data.invalid", "data.day-off", "data.fraction"}, m.rule), m.replace...)
+			execute(t, db, m.mend...)
+			m.isTold(t, problems, report)
+		})
+	}
+	right(t)
+}
+
+const sharedGroups = "key: &key {columns: id, id: kept, generated: answer}\n    client: \"\"\n    shared: true"
+
+// ofHTTP are the mistakes that PocketBase was tried with.
+var ofHTTP = []mistake{
+	{name: "http 1: a list of others' and hidden records", replace: []string{`"org = {client.id}", "gone = false", `, ""},
+		severity: Note, rule: "http.passed-over", path: "resources.article.operations.list", seen: "are hidden, or another client's, and are read past", whether: "by a condition"},
+	{name: "http 2: a client that no answer has", replace: []string{"contact:\n    key: *key\n", "contact:\n    key: *key\n    client: expand.org.nr\n"},
+		severity: Error, rule: "http.client-missing", path: "resources.contact.client", seen: "expand.org.nr is missing", whether: "name the path"},
+	{name: "http 3: a body that leaves out what is sent", replace: []string{"create: {path: /api/collections/contacts/records}", `create: {path: /api/collections/contacts/records, body: '{"org": {client.id}, "type": "{value.kind}", "name": "{value.name}", "days": {value.payment_days}, "customer": {value.is_customer}}'}`},
+		rule: "sheet", path: "resources.contact.operations.create", seen: "the call leaves out what clients may send: note", whether: "Expected {value.FIELD}"},
+	{name: "http 4a: a filter with holes", replace: []string{`perPage: "{limit}", filter: "{filter}"}
+        sort: {by: {id: ["@rowid", "-@rowid"], kind`, `perPage: "{limit}", filter: "(name='{filter.name}' && days={filter.payment_days})"}
+        sort: {by: {id: ["@rowid", "-@rowid"], kind`},
+		rule: "sheet", path: "resources.contact.operations.list.query.filter", seen: "may have no value, and would leave a hole in the expression", whether: "expected {filter}"},
+	{name: "http 4b: a filter that can be broken out of", replace: []string{"expressions: {quotes: pocketbase}", "retries: 1", `perPage: "{limit}", filter: "{filter}"}
+        sort: {by: {id: ["@rowid", "-@rowid"], kind`, `perPage: "{limit}", filter: "('{filter.name}'='' || name='{filter.name}')"}
+        sort: {by: {id: ["@rowid", "-@rowid"], kind`},
+		rule: "sheet", path: "resources.contact.operations.list.query.filter", seen: "stands in quotes that its value could end", whether: "expected how the service writes quotes"},
+	{name: "http 4c: quotes of another language", replace: []string{"quotes: pocketbase", "quotes: doubled"},
+		severity: Error, rule: "ask.quotes", path: "resources.contact.fields.name", seen: "a filter by name fails by texts with quotes", whether: "take it for a value"},
+	{name: "http 4d: a filter of another member", replace: []string{"name = '{filter.name}'", "memo = '{filter.name}'"},
+		severity: Error, rule: "ask.filter", path: "resources.contact.fields.name", seen: "3 of 3 name that were read do not find the record", whether: "mend what the filter says"},
+	{name: "http 4e: a filter that nobody sends", replace: []string{"contact:\n    key: *key\n", "contact:\n    key: *key\n    filters: [note]\n"},
+		rule: "sheet", path: "resources.contact.filters[0]", seen: "the list's query does not have {filter.note}", whether: "note"},
+	{name: "http 5a: times of UTC that are read in another zone", replace: []string{"time_zone: UTC", "time_zone: Europe/Amsterdam"},
+		severity: Error, rule: "data.quoted-zone", path: "resources.contact.fields.created_at", seen: "its times are taken for those of Europe/Amsterdam", whether: "without quotes"},
+	{name: "http 5b: times that are compared as texts", replace: []string{"modified_at: &modified {from: updated, format: \"yyyy-MM-dd HH:mm:ss.SSS'Z'\", readonly: true}", "modified_at: &modified {from: updated, type: timestamp, readonly: true}"},
+		severity: Error, rule: "ask.since", path: "resources.contact.fields.modified_at", seen: "3 of 3 records are not found", whether: "clients that keep a copy miss changes"},
+	{name: "http 7: a key that no answer has", replace: []string{"{columns: id, id: kept", "{columns: nummer, id: kept"},
+		severity: Error, rule: "http.key-missing", path: "resources.contact.key", seen: "nummer is in none of", whether: "name the path"},
+	{name: "http 9: a placeholder where none is filled in", replace: []string{"contact:\n    key: *key\n", "contact:\n    key: *key\n    constants: {source: \"{client.nam}\"}\n"},
+		rule: "sheet", path: "resources.contact.constants.source", seen: "{client.nam}", whether: "did you mean {client.name}?"},
+	{name: "http 11: an answer to a log-in that has the user elsewhere", replace: []string{"    result: record\n", ""},
+		severity: Error, rule: "login.fails", path: "accounts.verify", seen: "a log-in fails", whether: "nobody can log in"},
+	{name: "http 11: nobody can be found", replace: []string{"    query: {filter: \"email = '{username}'\"}\n    result: items\n", "    query: {filter: \"email = '{username}x'\"}\n    result: items\n"},
+		severity: Error, rule: "login.find", path: "accounts.find", seen: "is not found by name", whether: "nobody gets mail"},
+	{name: "http 12: what is shared without being meant to", replace: []string{"\n    shared: true", ""},
+		severity: Warning, rule: "ask.isolation", path: "resources.turnovergroup.client", seen: "its list has 3 of 3, and get answers 3", whether: "shared: true"},
+	{name: "http 12: a field for a message without one", replace: []string{"    at: article\n    on: [turnovergroup]", "    at: article\n    field: code\n    on: [turnovergroup]"},
+		rule: "sheet", path: "errors", seen: "neither field nor field_from", whether: "expected"},
+}
+
+func mistakesOfHTTP(t *testing.T) {
+	url := services.PocketBase(t).URL
+	text, err := os.ReadFile("../../remote/testdata/pocketbase.yaml")
+	require.NoError(t, err)
+	base := strings.Replace(string(text), "key: &key {columns: id, id: kept, generated: answer}\n    client: \"\"", sharedGroups, 1)
+	require.NotEqual(t, string(text), base)
+	env := map[string]string{"POCKETBASE_URL": url, "POCKETBASE_PASSWORD": services.Password}
+	check := func(t *testing.T, replace ...string) (strictyaml.Problems, *Report) {
+		store, o, problems := inFront(t, base, env, replace...)
+		if len(problems) > 0 {
+			return problems, nil
+		}
+		o.Other, o.Login = auth.Client{ID: 2, Name: "zuid"}, auth.Credentials{Username: "noord@example.com", Password: services.Password}
+		report, err := HTTP(t.Context(), store, auth.Client{ID: 1, Name: "noord"}, o)
+		require.NoError(t, err)
+		for _, secret := range []string{"Oil filter", "O'Neil", "N000", "noord@", services.Password} {
+			require.NotContains(t, words(t, report), secret, "a report is sent on")
+		}
+		return nil, report
+	}
+	problems, report := check(t)
+	require.Empty(t, problems)
+	require.Zero(t, report.Count(Error)+report.Count(Warning), words(t, report))
+	require.Contains(t, words(t, report), "the user logs in, and works for client 1\n")
+	for _, m := range ofHTTP {
+		t.Run(m.name, func(t *testing.T) {
+			problems, report := check(t, m.replace...)
+			m.isTold(t, problems, report)
+		})
+	}
+}

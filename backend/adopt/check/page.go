@@ -1,0 +1,245 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"frontdesk/backend/adopt/page"
+	"frontdesk/backend/legacy"
+	"frontdesk/mapping/sheet"
+)
+
+// Page is a report to look at: the sheet with what was found where it is. Of a database it
+// has the columns of each table, those that are not used as well.
+func Page(ctx context.Context, o Options, r *Report) (out page.Page, err error) {
+	p := pager{report: r, o: o, columns: map[string][]page.Column{}}
+	if source := o.Sheet.Source.SQL; source != nil {
+		reader, err := legacy.OpenReader(ctx, source)
+		if err != nil {
+			return out, err
+		}
+		err = errors.Join(p.look(ctx, reader), reader.Close())
+		if err != nil {
+			return out, err
+		}
+	}
+	out = page.Page{
+		Title: "Mapping sheet " + filepath.Base(o.Sheet.File), About: "Compared with the system that it describes.", Missing: r.Left.Resources,
+		Facts: []page.Fact{
+			{Number: len(o.Sheet.Model.Resources), Of: "resources"}, {Number: r.Count(Error), Of: "errors", Kind: page.Error},
+			{Number: r.Count(Warning), Of: "warnings", Kind: page.Warning}, {Number: r.Count(Note), Of: "notes"},
+		},
+	}
+	for _, of := range o.Sheet.Model.Resources {
+		if known := o.Sheet.Resources[of]; known != nil {
+			out.Resources = append(out.Resources, p.resource(known))
+		}
+	}
+	out.Notes = p.notes("", func(path string) bool {
+		return !slices.ContainsFunc(out.Resources, func(r page.Resource) bool { return under(path, "resources."+r.Name) })
+	})
+	out.Unused = p.unused()
+	return out, nil
+}
+
+// pager makes a page of a report.
+type pager struct {
+	report  *Report
+	o       Options
+	columns map[string][]page.Column // of each table
+	tables  []string
+}
+
+// sampled is how many rows are looked at for one that has a value in a column.
+const sampled = 50
+
+// look reads the columns of each table, and the shape of a value of each.
+func (p *pager) look(ctx context.Context, reader *legacy.Reader) error {
+	schema, err := reader.Inspect(ctx)
+	if err != nil {
+		return err
+	}
+	for _, t := range schema.Tables {
+		of := make([]legacy.Expression, len(t.Columns))
+		all := make([]page.Column, len(t.Columns))
+		for i, c := range t.Columns {
+			all[i] = page.Column{Name: c.Name, Type: c.Type}
+			if sort := c.Sort(p.o.Sheet.Source.SQL.Engine); sort != "bytes" && sort != "" {
+				of[i].Column = c.Name
+			}
+		}
+		if p.reads(t.Name) {
+			rows, err := reader.Rows(ctx, t.Name, of, "", 0, sampled)
+			if err != nil {
+				return fmt.Errorf("read %s: %w", t.Name, err)
+			}
+			shapes(all, rows)
+		}
+		p.columns[strings.ToLower(t.Name)] = all
+		if !t.View {
+			p.tables = append(p.tables, t.Name)
+		}
+	}
+	return nil
+}
+
+func shapes(columns []page.Column, rows [][]sheet.Raw) {
+	for i := range columns {
+		for _, row := range rows {
+			if columns[i].Shape == "" && row[i].IsSet() {
+				columns[i].Shape = page.Shape(strings.TrimRight(row[i].String(), " "))
+			}
+		}
+	}
+}
+
+// reads tells whether the sheet names a table.
+func (p *pager) reads(table string) bool {
+	return slices.ContainsFunc(legacy.TablesOf(p.o.Sheet), func(name string) bool { return strings.EqualFold(name, table) })
+}
+
+// usedBy are the columns that a resource reads or writes.
+func usedBy(r *sheet.Resource) map[string]bool {
+	used := map[string]bool{r.Client: true, r.Version: true}
+	note := func(names ...string) {
+		for _, name := range names {
+			used[name] = true
+		}
+	}
+	note(r.Key.Places...)
+	note(r.Constants()...)
+	for _, a := range r.SoftDelete() {
+		note(a.Place)
+	}
+	for _, p := range r.Places {
+		if p.Lookup != nil {
+			for _, match := range p.Lookup.Match {
+				note(match[1])
+			}
+		}
+	}
+	for i := range r.Fields {
+		note(r.Fields[i].From...)
+		note(r.Fields[i].Write...)
+	}
+	return used
+}
+
+// resource is a resource to look at.
+func (p *pager) resource(r *sheet.Resource) page.Resource {
+	at := "resources." + r.Name
+	out := page.Resource{Name: r.Name, Place: r.Table}
+	if r.Read != r.Table && r.Read != "" {
+		out.Place += ", read as " + r.Read
+	}
+	if list := r.Operations["list"]; list != nil && list.Request != nil {
+		out.Place = strings.TrimPrefix(list.Request.Template, "GET ")
+	}
+	for i := range r.Fields {
+		f := &r.Fields[i]
+		if f.Primary {
+			continue
+		}
+		if !p.report.doc.Has(at + ".fields." + f.Name) { // one that every resource has
+			out.Fields = append(out.Fields, page.Field{Name: f.Name, Type: f.Type.String()})
+			continue
+		}
+		pair := page.Pair{Field: page.Field{Name: f.Name, Type: f.Type.String(), Required: f.Required}}
+		for _, name := range f.From {
+			pair.Columns = append(pair.Columns, p.column(r, name))
+		}
+		own := at + ".fields." + f.Name
+		pair.Notes = p.notes(own, func(path string) bool { return under(path, own) })
+		out.Pairs = append(out.Pairs, pair)
+	}
+	whole := p.o.Model.Resource(r.Name)
+	for _, name := range p.report.Left.Fields[r.Name] {
+		f := whole.Field(name)
+		out.Fields = append(out.Fields, page.Field{Name: name, Type: f.Type.String(), Required: f.Required})
+	}
+	used := usedBy(r)
+	for _, c := range p.columns[strings.ToLower(r.Table)] {
+		if !used[c.Name] {
+			out.Columns = append(out.Columns, c)
+		}
+	}
+	out.Notes = p.notes(at, func(path string) bool {
+		return under(path, at) && !slices.ContainsFunc(out.Pairs, func(pair page.Pair) bool { return under(path, at+".fields."+pair.Field.Name) })
+	})
+	return out
+}
+
+// column is what is known of a column, or of a path in answers.
+func (p *pager) column(r *sheet.Resource, name string) page.Column {
+	for _, table := range []string{r.Read, r.Table} {
+		for _, c := range p.columns[strings.ToLower(table)] {
+			if c.Name == name {
+				return c
+			}
+		}
+	}
+	if seen, is := p.report.samples[r.Name][name]; is {
+		return seen
+	}
+	return page.Column{Name: name}
+}
+
+// samplesOf are the places of a service's answers, with the shape of a value of each.
+func samplesOf(values map[string]sheet.Raw) map[string]page.Column {
+	all := map[string]page.Column{}
+	for name, v := range values {
+		kind := "text"
+		switch v.Kind {
+		case sheet.RawBool:
+			kind = "boolean"
+		case sheet.RawInt, sheet.RawNumber:
+			kind = "number"
+		}
+		all[name] = page.Column{Name: name, Type: kind, Shape: page.Shape(v.String())}
+	}
+	return all
+}
+
+// notes are the findings whose path is one of those meant.
+func (p *pager) notes(at string, meant func(path string) bool) (all []page.Note) {
+	for _, f := range p.report.Findings {
+		if meant(f.Path) {
+			text := f.Seen
+			if f.Path != at && f.Path != "" && at != "" {
+				text = strings.TrimPrefix(f.Path, at+".") + ": " + text
+			}
+			all = append(all, page.Note{Kind: page.Kind(f.Severity), Rule: f.Rule, Text: text, Cure: f.Remedy})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b page.Note) int {
+		return slices.Index(severities, a.Kind) - slices.Index(severities, b.Kind)
+	})
+	return all
+}
+
+// severities are the kinds of findings, worst first.
+var severities = []page.Kind{page.Error, page.Warning, page.Info}
+
+// under tells whether a path of the sheet is another, or in it.
+func under(path, of string) bool {
+	return path == of || strings.HasPrefix(path, of+".") || strings.HasPrefix(path, of+"[")
+}
+
+// unused are the tables that the sheet does not name.
+func (p *pager) unused() (all []page.Unused) {
+	for _, name := range p.tables {
+		if p.reads(name) || strings.EqualFold(name, p.o.Sheet.Accounts.Table) {
+			continue
+		}
+		of := page.Unused{Name: name}
+		for _, c := range p.columns[strings.ToLower(name)] {
+			of.Columns = append(of.Columns, c.Name)
+		}
+		all = append(all, of)
+	}
+	return all
+}

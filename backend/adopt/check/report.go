@@ -1,0 +1,189 @@
+package check
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"frontdesk/backend/adopt/page"
+	"frontdesk/config/strictyaml"
+)
+
+// Severity is how bad a finding is.
+type Severity string
+
+// The severities, worst first.
+const (
+	Error   Severity = "error"
+	Warning Severity = "warning"
+	Note    Severity = "note"
+)
+
+// Finding is one thing that does not fit, or is to be known.
+type Finding struct {
+	Rule     string   `json:"rule"`
+	Severity Severity `json:"severity"`
+	File     string   `json:"file"`
+	Line     int      `json:"line"`
+	Column   int      `json:"column"`
+	Path     string   `json:"path"`
+	Seen     string   `json:"seen"`
+	Remedy   string   `json:"remedy,omitempty"`
+}
+
+// Report is what a check found.
+type Report struct {
+	Findings []Finding `json:"findings"`
+	// Left are what the sheet leaves out.
+	Left Left `json:"left_out"`
+	// Looked tells how much was looked at.
+	Looked []string `json:"looked_at"`
+
+	doc *strictyaml.Document
+	// samples are what places of each resource look like in the answers of a service.
+	samples map[string]map[string]page.Column
+}
+
+// Left is what a sheet leaves out of the model.
+type Left struct {
+	Resources  []string            `json:"resources"`
+	Operations map[string][]string `json:"operations"`
+	Fields     map[string][]string `json:"fields"`
+	Rules      []string            `json:"rules"`
+	// Rows are the documented errors that cannot occur therefore.
+	Rows []string `json:"rows"`
+}
+
+// Count returns how many findings have a severity.
+func (r *Report) Count(s Severity) (n int) {
+	for _, f := range r.Findings {
+		if f.Severity == s {
+			n++
+		}
+	}
+	return n
+}
+
+// add notes a finding at a path of the sheet.
+func (r *Report) add(s Severity, rule, path, seen, remedy string) {
+	at := r.doc.At(path)
+	r.Findings = append(r.Findings, Finding{rule, s, at.File, at.Line, at.Column, path, seen, remedy})
+}
+
+// sort orders the findings by place, errors first.
+func (r *Report) sort() {
+	slices.SortStableFunc(r.Findings, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Column, b.Column), cmp.Compare(a.Rule, b.Rule))
+	})
+}
+
+// WriteJSON writes the report as JSON.
+func (r *Report) WriteJSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(r)
+}
+
+// width is what a terminal shows in a line.
+const width = 100
+
+// WriteText writes the report for people, what decides last: it is what a terminal still shows.
+func (r *Report) WriteText(w io.Writer) error {
+	var b strings.Builder
+	r.Left.write(&b)
+	b.WriteByte('\n')
+	for _, line := range r.Looked {
+		wrapped(&b, "", line)
+	}
+	b.WriteByte('\n')
+	mildestFirst := []Severity{Note, Warning, Error}
+	for _, s := range mildestFirst {
+		for _, f := range r.Findings {
+			if f.Severity == s {
+				f.write(&b)
+			}
+		}
+	}
+	if len(r.Findings) > 0 {
+		b.WriteByte('\n')
+	}
+	for _, s := range mildestFirst {
+		if rules := r.rules(s); rules != "" {
+			wrapped(&b, string(s)+"s: ", rules)
+		}
+	}
+	fmt.Fprintf(&b, "%d error(s), %d warning(s), %d note(s)\n", r.Count(Error), r.Count(Warning), r.Count(Note))
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (f *Finding) write(b *strings.Builder) {
+	fmt.Fprintf(b, "%s:%d:%d: %s: %s\n", f.File, f.Line, f.Column, f.Severity, f.Rule)
+	if f.Rule == "sheet" {
+		wrapped(b, "  ", f.Path+": "+f.Seen)
+	} else {
+		wrapped(b, "  ", f.Seen)
+	}
+	if f.Remedy != "" {
+		wrapped(b, "  → ", f.Remedy)
+	}
+}
+
+// rules are those of the findings of a severity, with how many there are, the most first.
+func (r *Report) rules(s Severity) string {
+	n := map[string]int{}
+	for _, f := range r.Findings {
+		if f.Severity == s {
+			n[f.Rule]++
+		}
+	}
+	var all []string
+	for _, rule := range slices.SortedFunc(maps.Keys(n), func(a, b string) int { return cmp.Or(cmp.Compare(n[b], n[a]), cmp.Compare(a, b)) }) {
+		all = append(all, fmt.Sprintf("%d %s", n[rule], rule))
+	}
+	return strings.Join(all, ", ")
+}
+
+// wrapped writes a text in lines that begin with indent, the later ones with as
+// many blanks.
+func wrapped(b *strings.Builder, indent, text string) {
+	blank := strings.Repeat(" ", len([]rune(indent)))
+	line, length := indent, len([]rune(indent))
+	start := true
+	for _, word := range strings.Fields(text) {
+		n := len([]rune(word))
+		if !start && length+1+n > width {
+			b.WriteString(line + "\n")
+			line, length, start = blank, len(blank), true
+		}
+		if !start {
+			line, length = line+" ", length+1
+		}
+		line, length, start = line+word, length+n, false
+	}
+	b.WriteString(line + "\n")
+}
+
+// Unreadable is the report of a sheet that has problems itself, so that nothing
+// was compared.
+func Unreadable(problems strictyaml.Problems) *Report {
+	r := &Report{}
+	r.Lacks(problems, nil)
+	return r
+}
+
+// Lacks puts the problems of the sheet before what was found of the rest; without are the parts
+// that nobody looked at.
+func (r *Report) Lacks(problems strictyaml.Problems, without []string) {
+	for _, p := range problems {
+		r.Findings = append(r.Findings, Finding{"sheet", Error, p.File, p.Line, p.Column, p.Path, p.Message, ""})
+	}
+	if len(without) > 0 {
+		r.sort()
+		r.Looked = append(r.Looked, "left out, since it has problems or depends on what has: "+strings.Join(without, ", "))
+	}
+}

@@ -1,0 +1,100 @@
+package draft
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"frontdesk/backend"
+	"frontdesk/config/strictyaml"
+	"frontdesk/mapping/sheet"
+)
+
+// settle writes the draft so that it loads: what a sheet's reader refuses is left out, with
+// a TODO that says why, until nothing is refused.
+func (d *drafter) settle() error {
+	for range rounds {
+		d.text = d.write()
+		refused := refusals(d)
+		if len(refused) == 0 {
+			return nil
+		}
+		if !slices.ContainsFunc(refused, d.leaveOut) {
+			return fmt.Errorf("the draft does not load: %w", refused)
+		}
+	}
+	return errors.New("the draft does not load")
+}
+
+// rounds is more than there are parts that can be left out one by one.
+const rounds = 1000
+
+// refusals are what is wrong with the draft as a sheet. What it takes from the environment
+// is taken to be there.
+func refusals(d *drafter) strictyaml.Problems {
+	_, err := sheet.Parse("draft.yaml", []byte(d.text), d.model, sheet.Options{
+		Env:        func(string) (string, bool) { return "https://service.example", true },
+		RuleFields: func(rule string) []string { fields, _ := backend.RuleFields(rule); return fields },
+	})
+	var problems strictyaml.Problems
+	errors.As(err, &problems)
+	return problems
+}
+
+// leaveOut takes what a problem is about out of the draft, as little as helps. It is false
+// where there is nothing to be taken out.
+func (d *drafter) leaveOut(p strictyaml.Problem) bool {
+	keys := strings.Split(p.Path, ".")
+	top, _, _ := strings.Cut(keys[0], "[")
+	switch {
+	case d.http != nil && !d.ownRules && strings.Contains(p.Message, "rules: backend"):
+		d.ownRules = true
+	case top == "client":
+		d.client = ""
+	case top == "accounts" && d.noAccounts == "":
+		d.noAccounts = p.Message
+	case top == "errors" && !d.withoutErrors:
+		d.withoutErrors = true
+	case top == "codes" && !d.unshared:
+		d.unshared = true // so that the field is named that has them
+	case top == "resources" && len(keys) > 1 && d.matches[keys[1]] != nil:
+		d.leaveOutOf(d.matches[keys[1]], keys[2:], p.Message)
+	default:
+		return false
+	}
+	return true
+}
+
+// leaveOutOf is leaveOut for what is of a resource: a field, or what writes records, or in
+// the end the whole of it.
+func (d *drafter) leaveOutOf(m *match, keys []string, why string) {
+	what := ""
+	if len(keys) > 0 {
+		what = keys[0]
+	}
+	switch {
+	case what == "operations" && m.unask(keys, why):
+	case what == "fields" && len(keys) > 1 && m.said[keys[1]] != nil && m.refused[keys[1]] == "":
+		m.refuse(keys[1], why)
+	case what == "client" && !m.nobodys && d.http == nil:
+		m.nobodys = true
+	case what != "client" && m.only == "":
+		m.only, m.onlyWhy = "get, list, update, delete", why
+	case what != "client" && m.only != "get, list":
+		m.only, m.onlyWhy = "get, list", why
+	default:
+		d.dropped = append(d.dropped, m.Name+": "+why)
+		delete(d.matches, m.Name)
+	}
+}
+
+// refuse leaves a field out, and keeps how it would have been.
+func (m *match) refuse(field, why string) {
+	of := m.said[field]
+	if len(of.todo) > 0 {
+		why = strings.Join(of.todo, "; ")
+	}
+	m.refused[field] = field + ": " + of.value() + " # " + why
+	delete(m.fields, field)
+}

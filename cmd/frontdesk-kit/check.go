@@ -1,0 +1,215 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	mathrand "math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/backend/adopt/check"
+	"frontdesk/backend/adopt/page"
+	"frontdesk/backend/legacy"
+	"frontdesk/backend/remote"
+	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/terminal"
+	"frontdesk/config/strictyaml"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+type checkCommand struct {
+	sheetFlags
+	Rows     int    `default:"1000" help:"How many rows of each resource are looked at."`
+	Client   string `placeholder:"ID[:NAME]" help:"The client whose records an HTTP service is asked for, and that --write writes in."`
+	Username string `placeholder:"NAME" help:"A user who logs in, and whose client's records are asked for. The password is that of the environment's FRONTDESK_PASSWORD, or is asked for on a terminal; without one the user is only looked for."`
+	Other    string `placeholder:"ID[:NAME]" help:"Another client, to see that an HTTP service shows it nothing of the first one's."`
+	Write    bool   `help:"Write too, in the client that --client names: records back as they were read, and one of each resource that is made, changed and deleted."`
+	JSON     bool   `name:"json" help:"Print JSON, for programs."`
+	HTML     string `name:"html" placeholder:"FILE" help:"Write the sheet with what was found as a page to look at, too. A file that is there stays."`
+}
+
+// Help tells what the exit codes mean.
+func (checkCommand) Help() string {
+	return "It ends with 0 where nothing fails, with 1 where something does (an error in the report, or a system that cannot be reached), and with 2 where the command line or the sheet itself is wrong. " +
+		"Of a sheet that is wrong what can be compared without its faults is compared all the same."
+}
+
+// Run fails where something does not fit.
+func (c checkCommand) Run(p desk.Program) error {
+	if c.Rows < 1 {
+		return desk.Misused("--rows %d: expected at least 1", c.Rows)
+	}
+	if c.Write && c.Client == "" {
+		return desk.Misused("--write: expected --client too, the client whose records may be written")
+	}
+	if _, err := os.Stat(c.HTML); c.HTML != "" && !errors.Is(err, os.ErrNotExist) {
+		return desk.Misused("--html %s: expected a file that is not there yet", c.HTML)
+	}
+	s, model, err := c.load()
+	if problems, ok := errors.AsType[strictyaml.Problems](err); ok && model != nil {
+		return c.part(p, problems)
+	}
+	if err != nil {
+		return err
+	}
+	report, err := c.compare(p, s, model)
+	if err != nil {
+		return err
+	}
+	if err := c.print(p, s, model, report); err != nil {
+		return err
+	}
+	if n := report.Count(check.Error); n > 0 {
+		return fmt.Errorf("the sheet does not fit: %d error(s)", n)
+	}
+	return nil
+}
+
+// part compares what of a sheet has no problems, and tells of these too.
+func (c checkCommand) part(p desk.Program, problems strictyaml.Problems) error {
+	file, model, zone, err := c.find()
+	if err != nil {
+		return err
+	}
+	c.Write = false
+	s, without, err := sheet.LoadPart(file, model, sheet.Options{RuleFields: desk.RuleFields, Zone: zone})
+	var report *check.Report
+	if err == nil && s != nil {
+		report, err = c.compare(p, s, model)
+	}
+	wrong := desk.Misused("the sheet has %d problem(s)", len(problems))
+	switch {
+	case report != nil:
+		report.Lacks(problems, without)
+		return errors.Join(c.print(p, s, model, report), wrong)
+	case c.JSON:
+		return errors.Join(check.Unreadable(problems).WriteJSON(p.Stdout), wrong)
+	case err != nil:
+		return fmt.Errorf("%w\nthe rest of it could not be compared: %w", problems, err)
+	}
+	return problems
+}
+
+// compare compares a sheet with its system.
+func (c checkCommand) compare(p desk.Program, s *sheet.Sheet, model *mapping.Model) (report *check.Report, err error) {
+	o := check.Options{Sheet: s, Model: model, Rows: c.Rows, Login: auth.Credentials{Username: c.Username}, Progress: terminal.NewStatus(p.Stderr)}
+	if c.Write {
+		if o.Write, err = numbered("client", c.Client); err != nil {
+			return nil, err
+		}
+	}
+	if o.Login.Password, err = c.password(p); err != nil {
+		return nil, err
+	}
+	defer o.Progress("")
+	if s.Source.SQL == nil {
+		return c.service(p.Ctx, s, o)
+	}
+	o.Open = openDatabase
+	return check.SQL(p.Ctx, o)
+}
+
+// password is that of the user who logs in; "" where none was given.
+func (c checkCommand) password(p desk.Program) (string, error) {
+	given := os.Getenv("FRONTDESK_PASSWORD")
+	keyboard := terminal.Keyboard(p.Stdin)
+	if c.Username == "" || given != "" || keyboard == nil {
+		return given, nil
+	}
+	return terminal.AskPassword(keyboard, p.Stderr, "Password (empty for none): ")
+}
+
+// print prints the report, and writes its page if one is wanted.
+func (c checkCommand) print(p desk.Program, s *sheet.Sheet, model *mapping.Model, report *check.Report) error {
+	if c.HTML != "" {
+		page, err := check.Page(p.Ctx, check.Options{Sheet: s, Model: model}, report)
+		if err == nil {
+			err = writePage(c.HTML, page)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if c.JSON {
+		return report.WriteJSON(p.Stdout)
+	}
+	return report.WriteText(p.Stdout)
+}
+
+// service compares with an HTTP service. IDs that are given out for its keys on
+// the way are forgotten.
+func (c checkCommand) service(ctx context.Context, s *sheet.Sheet, o check.Options) (report *check.Report, err error) {
+	client := auth.Client{} // that of the user
+	if c.Client != "" || c.Username == "" {
+		if client, err = numbered("client", cmp.Or(c.Client, "1")); err != nil {
+			return nil, err
+		}
+	}
+	if c.Other != "" {
+		if o.Other, err = numbered("other", c.Other); err != nil {
+			return nil, err
+		}
+	}
+	kept, release, err := openScratch(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	store, err := remote.Open(remote.Options{
+		Sheet: s, IDStore: kept, Hasher: auth.NewHasher(), RequestID: func(context.Context) string { return "" }, Now: time.Now, Random: mathrand.Float64,
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	return check.HTTP(ctx, store, client, o)
+}
+
+// numbered is a client as a flag names it.
+func numbered(flag, value string) (auth.Client, error) {
+	number, name, _ := strings.Cut(value, ":")
+	id, err := strconv.ParseInt(number, 10, 64)
+	if err != nil {
+		return auth.Client{}, desk.Misused("--%s %s: expected a number, or number and name such as 7:garage-noord", flag, value)
+	}
+	return auth.Client{ID: id, Name: name}, nil
+}
+
+// database is one that a sheet is served by, with IDs that are forgotten.
+type database struct {
+	*legacy.Store
+	release func() error
+}
+
+func (d database) Close() error { return errors.Join(d.Store.Close(), d.release()) }
+
+// openDatabase opens the database of a sheet as the gateway does.
+func openDatabase(ctx context.Context, s *sheet.Sheet) (backend.Driver, error) {
+	kept, release, err := openScratch(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	store, err := legacy.Open(ctx, legacy.Options{Sheet: s, IDStore: kept, Now: time.Now, Random: rand.Reader, Hasher: auth.NewHasher()})
+	if err != nil {
+		return nil, errors.Join(err, release())
+	}
+	return database{store, release}, nil
+}
+
+// writePage writes a page to look at, for whoever made it alone.
+func writePage(file string, page page.Page) (err error) {
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	return page.Write(f)
+}

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"encoding/xml"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/backend/backendtest"
+	"frontdesk/cmd/frontdesk/rig"
+)
+
+// conformConfig is a configuration for conform --config, and its folder.
+func conformConfig(t *testing.T) (file, dir string) {
+	dir = t.TempDir()
+	file = filepath.Join(dir, "frontdesk.yaml")
+	config := fmt.Sprintf("backend: {dsn: %q}\nmail: {folder: %q}\n", rig.Engines[0].DSN(t), filepath.Join(dir, "mail"))
+	require.NoError(t, os.WriteFile(file, []byte(config), 0o600))
+	return file, dir
+}
+
+// TestConformCommand starts the gateway of a configuration and tests it, with
+// one exception that is not needed: that fails, and is in every report.
+func TestConformCommand(t *testing.T) {
+	file, dir := conformConfig(t)
+	exceptions, junit, page := filepath.Join(dir, "known.yaml"), filepath.Join(dir, "junit.xml"), filepath.Join(dir, "report.html")
+	require.NoError(t, os.WriteFile(exceptions, []byte("- {case: post.empty_body, reason: not so here}\n"), 0o600))
+	t.Setenv("FRONTDESK_USERNAME", "demo")
+	t.Setenv("FRONTDESK_PASSWORD", "demo")
+	code, out, stderr := cli("", "conform", "--config", file, "--only", "post.*", "--exceptions", exceptions, "--junit", junit, "--html", page)
+	require.Equal(t, 1, code, "%s%s", out, stderr)
+	require.Equal(t, "frontdesk-kit: the backend does not conform: 1 failed\n", stderr)
+	require.Contains(t, out, "FAILED post.empty_body: the case passes, although an exception says that it fails\n")
+	require.Regexp(t, `: 19 passed, 1 failed, 0 known to fail, 0 impossible, 0 need more; 16 resources, [\d.]+m?s\n$`, out)
+
+	data, err := os.ReadFile(junit)
+	require.NoError(t, err)
+	var read struct {
+		Tests    int `xml:"tests,attr"`
+		Failures int `xml:"failures,attr"`
+	}
+	require.NoError(t, xml.Unmarshal(data, &read))
+	require.Equal(t, []int{20, 1}, []int{read.Tests, read.Failures})
+	data, err = os.ReadFile(page)
+	require.NoError(t, err)
+	require.Contains(t, string(data), "a failure: not so here")
+
+	require.NoError(t, os.WriteFile(exceptions, []byte("- {case: post.empty_bodi, reason: x}\n"), 0o600))
+	code, out, stderr = cli("", "conform", "--config", file, "--exceptions", exceptions)
+	require.Equal(t, 2, code)
+	require.Empty(t, out)
+	require.Contains(t, stderr, "known.yaml:1:10: [0].case: no case is called post.empty_bodi, did you mean post.empty_body?\n")
+}
+
+func TestConformCommandLine(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"":                                     "expected --url BASE or --config FILE",
+		"--url http://localhost/x":             "--url: expected --api-key too, or FRONTDESK_API_KEY in the environment",
+		"--url http://localhost/x --api-key k": "expected --username and --password, or FRONTDESK_USERNAME and FRONTDESK_PASSWORD in the environment",
+		"--url localhost --api-key k --username u --password p": "--url: expected an address such as https://api.example.nl/webservice_v2",
+		"--only etag.strnog":                                             "no case is called etag.strnog, did you mean etag.strong?",
+		"--config none.yaml --username u --password p":                   "configuration: open none.yaml: no such file or directory",
+		"--config none.yaml --username u --password p --exceptions none": "--exceptions: open none: no such file or directory",
+	} {
+		code, out, stderr := cli("", append([]string{"conform"}, strings.Fields(line)...)...)
+		require.Equal(t, 2, code, line)
+		require.Empty(t, out)
+		require.Equal(t, "frontdesk-kit: "+want+"\n", stderr, line)
+	}
+	code, out, stderr := cli("", "conform", "--list", "--only", "etag.*")
+	require.Zero(t, code, stderr)
+	require.Contains(t, out, "etag.if_match         If-Match that holds")
+	require.True(t, strings.HasSuffix(out, "\n4 cases\n"))
+	code, _, stderr = cli("", "conform", "--url", "http://"+rig.FreeAddress(t), "--api-key", "k", "--username", "u", "--password", "secret-word")
+	require.Equal(t, 1, code)
+	require.Regexp(t, `^frontdesk-kit: no answer: dial tcp .*connection refused\n$`, stderr)
+}
+
+// TestConformNarrow gives the suite less: an api_key for some of the endpoints,
+// a model of a vendor's own, nothing but GET.
+func TestConformNarrow(t *testing.T) {
+	t.Parallel()
+	d := rig.Start(t, rig.Options{DSN: rig.Engines[0].DSN(t), Keys: rig.KeyConfig("few", rig.TinyKey, "    allow: [\"* /contact\", \"* /contactcommunication\", \"GET /model/*\"]\n")})
+	o := rig.ConformOptions(d.Base)
+	o.APIKey = rig.TinyKey
+	few := rig.Conform(t, o)
+	require.Empty(t, rig.Ended(few, backendtest.Failed), "%s", rig.Failures(few))
+	require.Empty(t, few.LeftOver)
+	require.Equal(t, []string{"contact", "contactcommunication"}, few.Resources)
+	require.Greater(t, few.Count(backendtest.Passed), 130)
+	require.Contains(t, rig.Needs(few), "an api_key that may call /vehicle")
+
+	o.APIKey = rig.OrdersKey
+	orders := rig.Conform(t, o)
+	require.Empty(t, rig.Ended(orders, backendtest.Failed), "%s", rig.Failures(orders))
+	require.Contains(t, rig.Ended(orders, backendtest.Passed), "list.paging [order orderline]")
+
+	o.APIKey, o.ReadOnly = rig.FullKey, true
+	p := &rig.Practice{T: t, Desk: d, Count: new(int)}
+	before := p.Counts()
+	reading := rig.Conform(t, o)
+	require.Empty(t, rig.Ended(reading, backendtest.Failed), "%s", rig.Failures(reading))
+	require.Greater(t, reading.Count(backendtest.Passed), 200)
+	require.Equal(t, before, p.Counts(), "it only read")
+}
+
+// TestConformVendorModel tests an empty administration with a model that has a
+// resource more, and other countries.
+func TestConformVendorModel(t *testing.T) {
+	t.Parallel()
+	file, dir := conformConfig(t)
+	config := fmt.Sprintf("backend: {dsn: %q}\nmail: {folder: %q}\nmodel: {dir: %q}\n",
+		rig.Engines[0].Empty(t), filepath.Join(dir, "mail"), rig.Repository(t, "mapping", "testdata", "vendor"))
+	require.NoError(t, os.WriteFile(file, []byte(config), 0o600))
+	code, _, stderr := rig.Command(t, "", "migrate", "--config", file)
+	require.Zero(t, code, stderr)
+	code, _, stderr = rig.Command(t, "a long enough word\n", "user", "add", "--config", file, "--client", "Vendor", "--email", "v@example.nl", "vendor")
+	require.Zero(t, code, stderr)
+	code, out, stderr := cli("", "conform", "--config", file, "--username", "vendor", "--password", "a long enough word")
+	require.Zero(t, code, "%s%s", out, stderr)
+	require.Regexp(t, `17 resources, `, out)
+	require.Regexp(t, `(?m)^impossible +contact\.checkaddress +the backend has no countries of its own$`, out)
+	require.Regexp(t, `(?m)^passed +record.created +all resources`, out)
+}
+
+// TestConformInAWrongFolder: a gateway of the built-in administration is not started where there is
+// no database, and none is made.
+func TestConformInAWrongFolder(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "frontdesk.yaml")
+	require.NoError(t, os.WriteFile(file, []byte("backend: {dsn: sqlite:records.db}\n"), 0o600))
+	t.Chdir(t.TempDir())
+	code, _, stderr := cli("", "conform", "--config", file, "--username", "jan", "--password", "a good password")
+	require.Equal(t, 1, code)
+	require.Contains(t, stderr, "there is no database ")
+	require.NoFileExists(t, "records.db")
+}

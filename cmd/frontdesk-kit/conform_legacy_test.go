@@ -1,0 +1,230 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	_ "github.com/go-sql-driver/mysql"
+	_ "github.com/jackc/pgx/v5/stdlib"
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/backend/backendtest"
+	"frontdesk/backend/legacy/foreigntest"
+	"frontdesk/backend/legacy/legacytest"
+	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/rig"
+)
+
+var update = flag.Bool("update", false, "write what docs/conformance.md says of systems anew")
+
+// TestConformLegacy holds DEALERPAK to the whole suite, as frontdesk-kit conform
+// --config does: nothing fails but what its exceptions explain, and what it was
+// not asked is what docs/conformance.md says, with the reasons.
+func TestConformLegacy(t *testing.T) {
+	t.Run("mariadb", func(t *testing.T) {
+		dsn := legacytest.MariaDB(t)
+		addUsers(t, "mysql", dsn+"?sql_mode=%27ANSI_QUOTES%27")
+		conformDealerpak(t, "mariadb", "MariaDB", dsn)
+	})
+	t.Run("postgres", func(t *testing.T) {
+		dsn := legacytest.Postgres(t)
+		addUsers(t, "pgx", dsn)
+		conformDealerpak(t, "postgres", "PostgreSQL", dsn)
+	})
+}
+
+// addUsers adds what DEALERPAK has no users of: one without an e-mail address,
+// and one whose address is none.
+func addUsers(t *testing.T, driver, dsn string) {
+	t.Helper()
+	db, err := sql.Open(driver, dsn)
+	require.NoError(t, err)
+	defer db.Close()
+	for login, mail := range map[string]string{"geen.post": "NULL", "foute.post": "'piet.dekker@'"} {
+		_, err := db.Exec(`INSERT INTO "GEBRUIKER" ("LOGIN", "BEDRNR", "DLRNR", "NAAM", "EMAIL", "WWSRT", "WW", "ZOUT")
+			SELECT '` + login + `', "BEDRNR", "DLRNR", "NAAM", ` + mail + `, "WWSRT", "WW", "ZOUT" FROM "GEBRUIKER" WHERE "LOGIN" = 'sanne.bos'`)
+		require.NoError(t, err)
+	}
+}
+
+func conformDealerpak(t *testing.T, engine, name, dsn string) {
+	t.Setenv("DEALERPAK_DSN", dsn)
+	files, err := legacytest.Files()
+	require.NoError(t, err)
+	login := func(name string) backendtest.Login { return backendtest.Login{Username: name, Password: "Welkom01"} }
+	report := conformSystem(t, "legacy", filepath.Join(files, engine+".yaml"), backendtest.Options{
+		Login: login("sanne.bos"), Other: login("sanne.bos2"), External: login("anja.mulder"), NoEmail: login("geen.post"), BadEmail: login("foute.post"),
+		Exceptions: readExceptions(t, filepath.Join(files, engine+".exceptions.yaml")),
+	})
+	require.Len(t, report.Resources, 12)
+	require.Empty(t, rig.Ended(report, backendtest.Needs), "every login is given")
+	for _, left := range report.LeftOver {
+		require.Regexp(t, `cannot add/update/delete$|in use at: order(line)?$`, left, "only what a closed order holds may stay")
+	}
+	documented(t, "dealerpak-"+engine, "DEALERPAK on "+name, report)
+}
+
+// TestLegacyPublishedVehicle is the row that no request to DEALERPAK can lead up
+// to, as it publishes by itself: a vehicle that it did publish stays.
+func TestLegacyPublishedVehicle(t *testing.T) {
+	for engine, start := range map[string]func(testing.TB) string{"mariadb": legacytest.MariaDB, "postgres": legacytest.Postgres} {
+		t.Run(engine, func(t *testing.T) {
+			t.Setenv("DEALERPAK_DSN", start(t))
+			files, err := legacytest.Files()
+			require.NoError(t, err)
+			text, err := os.ReadFile(filepath.Join(files, engine+".yaml"))
+			require.NoError(t, err)
+			sheet := filepath.Join(t.TempDir(), "sheet.yaml")
+			require.NoError(t, os.WriteFile(sheet, text, 0o600))
+			d := rig.Start(t, rig.Options{Backend: fmt.Sprintf(", driver: legacy, sheet: %q", sheet)})
+			var session struct{ Token string }
+			require.NoError(t, json.Unmarshal(d.Call("GET", rig.LoginPath(rig.FullKey, "sanne.bos", "Welkom01"), "", "").Body, &session))
+			published := d.List(session.Token, "/vehicle?publish_status=published&page_size=1000")
+			require.NotEmpty(t, published)
+			id := fmt.Sprint(published[0]["id"])
+			a := d.Call("DELETE", "/vehicle/"+id, session.Token, "")
+			require.Equal(t, 403, a.Status)
+			require.Equal(t, "Vehicle with id: "+id+" has publish status: published delete not allowed", a.Failure(t).Message)
+			require.Equal(t, 200, d.Call("GET", "/vehicle/"+id, session.Token, "").Status)
+		})
+	}
+}
+
+// readExceptions reads the cases that are known to fail.
+func readExceptions(t *testing.T, file string) []backendtest.Exception {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	exceptions, problems := backendtest.ReadExceptions(file, text)
+	require.NoError(t, problems.Err())
+	return exceptions
+}
+
+// conformSystem holds what stands behind a mapping sheet to the suite, in a
+// folder of its own, and fails the test where any case does. more is of the configuration.
+func conformSystem(t *testing.T, driver, sheet string, o backendtest.Options, more ...string) *backendtest.Report {
+	t.Helper()
+	dir := t.TempDir()
+	text, err := os.ReadFile(sheet)
+	require.NoError(t, err)
+	text = bytes.Replace(text, []byte("hash: [bcrypt, "), []byte("hash: ["), 1) // nobody here has it, and every login would take as long
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "sheet.yaml"), text, 0o600))
+	file := filepath.Join(dir, "frontdesk.yaml")
+	require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, "backend: {driver: %s, sheet: %q}\nmail: {folder: %q}\n%s",
+		driver, filepath.Join(dir, "sheet.yaml"), filepath.Join(dir, "mail"), strings.Join(more, "\n")), 0o600))
+	conf, err := desk.LoadConfig(file)
+	require.NoError(t, err)
+	o.Shared, err = sharedResources(conf)
+	require.NoError(t, err)
+	var report *backendtest.Report
+	require.NoError(t, withGateway(desk.Program{Ctx: context.Background()}, conf, func(baseURL, key string) (err error) {
+		o.BaseURL, o.APIKey, o.AllowsAll = baseURL, key, true
+		report, err = backendtest.Run(context.Background(), o)
+		return err
+	}))
+	require.Empty(t, rig.Ended(report, backendtest.Failed), "%s", rig.Failures(report))
+	return report
+}
+
+// documented holds the section of docs/conformance.md about a system to what the
+// suite found, or writes it with -update.
+func documented(t *testing.T, id, title string, report *backendtest.Report) {
+	t.Helper()
+	file := rig.Repository(t, "docs", "conformance.md")
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	begin, end := "<!-- "+id+" -->\n", "<!-- end of "+id+" -->\n"
+	section := regexp.MustCompile("(?s)" + regexp.QuoteMeta(begin) + ".*?" + regexp.QuoteMeta(end))
+	want := begin + sectionOf(title, report) + end
+	require.True(t, section.Match(text), "docs/conformance.md has no section %s", begin)
+	if *update {
+		text = section.ReplaceAllLiteral(text, []byte(want))
+		require.NoError(t, os.WriteFile(file, text, 0o644))
+		return
+	}
+	require.Equal(t, want, string(section.Find(text)), "go test -run %s -update writes it anew", t.Name())
+}
+
+// sectionOf tells of a run what failed as expected, and what could not be asked.
+func sectionOf(title string, report *backendtest.Report) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "### %s\n\n%d passed, none failed, %d are known to fail, %d cannot occur, on %d resources: %s.\n",
+		title, report.Count(backendtest.Passed), report.Count(backendtest.Known), report.Count(backendtest.Impossible), len(report.Resources), strings.Join(report.Resources, ", "))
+	for _, part := range []struct {
+		status backendtest.Status
+		title  string
+	}{{backendtest.Known, "Known to fail, as an exception says"}, {backendtest.Impossible, "Cannot occur"}} {
+		fmt.Fprintf(&b, "\n%s:\n\n| Case | On | Row | Reason |\n|---|---|---|---|\n", part.title)
+		for _, l := range linesOf(report, part.status) {
+			on := strings.Join(l.on, ", ")
+			if len(l.on) == len(report.Resources) {
+				on = "all"
+			}
+			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", l.Case.ID, cmp.Or(on, "–"), inTable(l.Case.Row), inTable(l.Reason))
+		}
+	}
+	return b.String()
+}
+
+// inTable is a text as a cell of a table has it.
+func inTable(text string) string {
+	return strings.NewReplacer("|", "\\|", "<", "&lt;", "\n", " ").Replace(text)
+}
+
+// reportLine is a case with the resources that it ended on for one reason.
+type reportLine struct {
+	backendtest.Result
+	on []string
+}
+
+func linesOf(report *backendtest.Report, status backendtest.Status) (lines []reportLine) {
+	for _, r := range report.Results {
+		if r.Status != status {
+			continue
+		}
+		i := slices.IndexFunc(lines, func(l reportLine) bool { return l.Case.ID == r.Case.ID && l.Reason == r.Reason })
+		if i < 0 {
+			lines = append(lines, reportLine{Result: r})
+			i = len(lines) - 1
+		}
+		if r.Resource != "" {
+			lines[i].on = append(lines[i].on, r.Resource)
+		}
+	}
+	return lines
+}
+
+// TestForeignSQLConforms holds what stands before administrations that nobody here wrote
+// to the suite: nothing fails but what their exceptions explain.
+func TestForeignSQLConforms(t *testing.T) {
+	login := func(name, password string) backendtest.Login {
+		return backendtest.Login{Username: name, Password: password}
+	}
+	for name, of := range map[string]struct {
+		start func(testing.TB) *foreigntest.System
+		o     backendtest.Options
+		zone  string
+	}{
+		"tryton":    {foreigntest.Tryton, backendtest.Options{Login: login("wit", "tafel-Berg-wit"), Other: login("Wit", "tafel-Berg-Wit")}, "UTC"},
+		"sqlledger": {foreigntest.SQLLedger, backendtest.Options{Login: login("north", "not-a-secret-1"), Other: login("south", "not-a-secret-1")}, "Europe/Amsterdam"},
+		"kraft":     {foreigntest.Kraft, backendtest.Options{Login: login("smit", "not-a-secret-1"), Other: login("jansen", "not-a-secret-1")}, "Europe/Amsterdam"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := of.start(t)
+			t.Setenv(strings.ToUpper(name)+"_DSN", s.DSN)
+			of.o.Exceptions = readExceptions(t, filepath.Join(filepath.Dir(s.Sheet), "exceptions.yaml"))
+			conformSystem(t, "legacy", s.Sheet, of.o, "server: {time_zone: "+of.zone+"}")
+		})
+	}
+}

@@ -1,0 +1,38 @@
+// Command frontdesk-kit is for whoever puts frontdesk in front of an existing system: map drafts
+// and checks its mapping sheet, and conform holds a gateway to the interface. What the tools do
+// is in backend/adopt and backend/backendtest; here are their flags and what they print. Nothing
+// of it is needed to serve: that is frontdesk.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"frontdesk/cmd/frontdesk/commandline"
+	"frontdesk/cmd/frontdesk/desk"
+)
+
+// commands is the command line, in the order of help.
+type commands struct {
+	Map     mapCommands      `cmd:"" help:"Draft and check the mapping sheet of an existing system."`
+	Conform conformCommand   `cmd:"" help:"Hold a gateway to every documented row and rule."`
+	Version kong.VersionFlag `help:"Print the version."`
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // whoever presses Ctrl-C again does not want to wait
+	os.Exit(run(desk.Program{Ctx: ctx, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}, os.Args[1:]))
+}
+
+// run runs one command line and returns its exit code.
+func run(p desk.Program, args []string) int {
+	return commandline.Grammar{
+		Name: "frontdesk-kit", About: "Tools for whoever puts frontdesk in front of an existing system.",
+		Commands: &commands{}, Vars: kong.Vars{"version": desk.Version()},
+	}.Run(p, args)
+}

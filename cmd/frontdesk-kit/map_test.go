@@ -1,0 +1,221 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/backend/adopt/check"
+	"frontdesk/backend/legacy/legacytest"
+	"frontdesk/backend/remote/remotetest"
+	"frontdesk/cmd/frontdesk/rig"
+)
+
+// dealerpak is the folder of a SQLite database with DEALERPAK, its sheet, with
+// words of it replaced, and a configuration that serves it.
+func dealerpak(t *testing.T, replace ...string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	t.Setenv("DEALERPAK_DSN", legacytest.SQLite(t))
+	files, err := legacytest.Files()
+	require.NoError(t, err)
+	text, err := os.ReadFile(filepath.Join(files, "sqlite.yaml"))
+	require.NoError(t, err)
+	for i := 0; i < len(replace); i += 2 {
+		require.Contains(t, string(text), replace[i])
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "sheet.yaml"), []byte(strings.NewReplacer(replace...).Replace(string(text))), 0o600))
+	config := fmt.Sprintf("backend: {driver: legacy, sheet: %q}\nmail: {folder: %q}\n", filepath.Join(dir, "sheet.yaml"), filepath.Join(dir, "mail"))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "frontdesk.yaml"), []byte(config), 0o600))
+	return dir
+}
+
+// TestMapInit drafts a sheet, which map check then reads.
+func TestMapInit(t *testing.T) {
+	dir := dealerpak(t)
+	draft := filepath.Join(dir, "draft.yaml")
+	t.Setenv("DATABASE_DSN", os.Getenv("DEALERPAK_DSN"))
+	code, out, stderr := cli("", "map", "init", "--engine", "sqlite", "--out", draft)
+	require.Zero(t, code, stderr)
+	require.Empty(t, out)
+	require.Regexp(t, `^Of \d+ tables: 12 resources with \d+ fields; \d+ guesses, \d+ lines marked TODO.\nNot found: advertisementsite, flatrate, flatrateline, vehicleadvertisementsite.\n$`, stderr)
+	text, err := os.ReadFile(draft)
+	require.NoError(t, err)
+	require.NotContains(t, string(text), os.Getenv("DATABASE_DSN"))
+	require.Contains(t, string(text), "dsn: ${DATABASE_DSN}")
+	require.Contains(t, string(text), "price: {from: VKPR, type: integer, decimals: 2} # guess: name (sales price)")
+
+	code, _, stderr = cli("", "map", "init", "--engine", "sqlite", "--out", draft)
+	require.Equal(t, 2, code)
+	require.Equal(t, "frontdesk-kit: --out "+draft+": expected a file that is not there yet\n", stderr)
+
+	code, out, stderr = cli("", "map", "check", "--sheet", draft)
+	require.Contains(t, []int{0, 1}, code, stderr)
+	require.Regexp(t, `\ncontact: \d+ row\(s\) of V_RELATIE_ACTIEF\n`, out)
+
+	code, out, _ = cli("", "map", "init", "--engine", "sqlite")
+	require.Zero(t, code)
+	require.Equal(t, string(text), out)
+	code, _, stderr = cli("", "map", "init", "--engine", "sqlite", "--dsn", filepath.Join(dir, "none.db"))
+	require.Equal(t, 1, code)
+	require.Contains(t, stderr, "open the database")
+}
+
+// TestMapCheck compares the finished sheet, one that is wrong, and one that is no
+// sheet at all.
+func TestMapCheck(t *testing.T) {
+	dir := dealerpak(t)
+	code, out, stderr := cli("", "map", "check", "--config", filepath.Join(dir, "frontdesk.yaml"))
+	require.Zero(t, code, "%s%s", out, stderr)
+	require.Contains(t, out, "Not for clients: resources advertisementsite, flatrate, flatrateline, vehicleadvertisementsite\n")
+	require.Regexp(t, `\n0 error\(s\), \d+ warning\(s\), \d+ note\(s\)\n$`, out)
+	require.NoFileExists(t, filepath.Join(dir, "keep.db"))
+
+	dir = dealerpak(t, "description: {from: OMS, length: 30", "description: {from: OMSCHR, length: 30")
+	code, out, stderr = cli("", "map", "check", "--sheet", filepath.Join(dir, "sheet.yaml"), "--json")
+	require.Equal(t, 1, code)
+	require.Contains(t, stderr, "frontdesk-kit: the sheet does not fit: ")
+	var report check.Report
+	require.NoError(t, json.Unmarshal([]byte(out), &report))
+	require.Positive(t, report.Count(check.Error))
+
+	dir = dealerpak(t, "format: 1", "fromat: 1")
+	code, out, stderr = cli("", "map", "check", "--sheet", filepath.Join(dir, "sheet.yaml"))
+	require.Equal(t, 2, code)
+	require.Empty(t, out)
+	require.Contains(t, stderr, "sheet.yaml:3:1: fromat: unknown key, did you mean format? [unknown-key]\n")
+	code, out, _ = cli("", "map", "check", "--sheet", filepath.Join(dir, "sheet.yaml"), "--json")
+	require.Equal(t, 2, code)
+	require.Contains(t, out, `"rule": "sheet"`)
+	code, _, stderr = cli("", "map", "check", "--sheet", filepath.Join(dir, "none.yaml"))
+	require.Equal(t, 2, code)
+	require.Contains(t, stderr, "none.yaml: no such file or directory\n")
+}
+
+// TestMapCheckUnfinished: a sheet with problems is checked as far as it goes. Before, nothing
+// was said of the rest.
+func TestMapCheckUnfinished(t *testing.T) {
+	dir := dealerpak(t, "birth_date: {from: GEBDAT, type: text, format: yyyyMMdd", "birth_date: {from: GEBDAT, type: text, format: jjjjMMdd",
+		"codes: {H: high, L: low, N: zero, M: margin, V: exempt}", "codes: {}", "description: {from: OMS, length: 60}\n      article_kind", "description: {from: OMSCHR, length: 60}\n      article_kind")
+	file := filepath.Join(dir, "sheet.yaml")
+	code, out, stderr := cli("", "map", "check", "--sheet", file)
+	require.Equal(t, 2, code, out)
+	require.Equal(t, "frontdesk-kit: the sheet has 2 problem(s)\n", stderr)
+	require.Contains(t, out, ": error: sheet\n  resources.contact.fields.birth_date.format: ")
+	require.Contains(t, out, ": error: sheet\n  resources.turnovergroup.fields.vat_kind.codes: ")
+	require.Contains(t, out, "ART has no column OMSCHR")
+	require.Regexp(t, `\ncontact: \d+ row\(s\) of V_RELATIE_ACTIEF\n`, out)
+	require.Contains(t, out, "\nleft out, since it has problems or depends on what has: resources.contact.fields.birth_date,\nresources.turnovergroup.fields.vat_kind\n")
+	code, out, _ = cli("", "map", "check", "--sheet", file, "--json")
+	require.Equal(t, 2, code)
+	var report check.Report
+	require.NoError(t, json.Unmarshal([]byte(out), &report))
+	require.Equal(t, "resources.turnovergroup.fields.vat_kind.codes", report.Findings[slices.IndexFunc(report.Findings, func(f check.Finding) bool { return f.Rule == "sheet" })].Path)
+
+	t.Setenv("DEALERPAK_DSN", filepath.Join(dir, "none", "none.db"))
+	code, out, stderr = cli("", "map", "check", "--sheet", file)
+	require.Equal(t, 2, code)
+	require.Empty(t, out)
+	require.Contains(t, stderr, "resources.contact.fields.birth_date.format: ")
+	require.Contains(t, stderr, "the rest of it could not be compared: open the database")
+}
+
+// TestMapCheckLogsIn: who is to log in logs in as clients do. The password is no argument, and
+// neither it nor the name is printed.
+func TestMapCheckLogsIn(t *testing.T) {
+	file := filepath.Join(dealerpak(t), "sheet.yaml")
+	check := func(password string, args ...string) (int, string) {
+		t.Setenv("FRONTDESK_PASSWORD", password)
+		code, out, stderr := cli("", append([]string{"map", "check", "--sheet", file}, args...)...)
+		for _, secret := range []string{"Sleutelbos", "piet", "falsch"} {
+			require.NotContains(t, out+stderr, secret)
+		}
+		return code, out
+	}
+	code, out := check("Sleutelbos-1998", "--username", "piet.dekker")
+	require.Zero(t, code, out)
+	require.Contains(t, out, "\nthe user logs in, and works for client 1\n")
+	code, out = check("falsch-1998", "--username", "piet.dekker")
+	require.Equal(t, 1, code, out)
+	require.Contains(t, out, ": error: login.refused\n  the user cannot log in: user or password is wrong")
+	code, out = check("", "--username", "piet.dekker")
+	require.Zero(t, code, out)
+	require.Contains(t, out, "\nnobody logged in: give --username, and the password by FRONTDESK_PASSWORD\n")
+}
+
+// TestMapCheckService compares with Garage Cloud, and asks it for nothing but
+// reads.
+func TestMapCheckService(t *testing.T) {
+	var mutex sync.Mutex
+	asked := map[string]bool{}
+	garage := remotetest.NewJSON(remotetest.Options{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mutex.Lock()
+		asked[r.Method+" "+strings.Split(r.URL.Path, "/")[1]] = true
+		mutex.Unlock()
+		garage.ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	t.Setenv("GARAGE_URL", server.URL)
+	t.Setenv("GARAGE_SECRET", remotetest.ClientSecret)
+	const file = "../../backend/remote/testdata/garagecloud.yaml"
+	code, out, stderr := cli("", "map", "check", "--sheet", file, "--client", "1:garage-noord")
+	require.Zero(t, code, "%s%s", out, stderr)
+	require.Contains(t, out, "contact: ")
+	require.Equal(t, map[string]bool{"POST oauth": true, "GET v3": true}, asked)
+
+	code, out, stderr = cli("", "map", "check", "--sheet", file, "--client", "1:garage-noord", "--other", "2:garage-zuid")
+	require.Zero(t, code, "%s%s", out, stderr)
+	require.Equal(t, map[string]bool{"POST oauth": true, "GET v3": true}, asked, "the other client is read as, too")
+	code, _, stderr = cli("", "map", "check", "--sheet", file, "--write")
+	require.Equal(t, 2, code)
+	require.Contains(t, stderr, "--client")
+	code, out, _ = cli("", "map", "check", "--sheet", file, "--client", "1:garage-noord", "--write")
+	require.Contains(t, []int{0, 1}, code, out)
+	require.True(t, asked["POST v3"], "%v", asked)
+	require.NotContains(t, out, "write.left", "what was made is removed again")
+	require.Contains(t, out, "order: order_status was written in a new record and not changed in it")
+
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	wrong := filepath.Join(t.TempDir(), "wrong.yaml")
+	require.NoError(t, os.WriteFile(wrong, []byte(strings.NewReplacer("name: lastNameOrCompany", "name: lastName", "BUSINESS: company", "FIRM: company").Replace(string(text))), 0o600))
+	code, out, stderr = cli("", "map", "check", "--sheet", wrong, "--client", "1:garage-noord")
+	require.Equal(t, 1, code, "%s%s", out, stderr)
+	require.Contains(t, out, "warning: http.path-missing\n  lastName is in none of ")
+	require.Contains(t, out, "error: data.unfit\n")
+	require.Contains(t, out, `"BUSINESS": not in the code list`)
+	code, _, stderr = cli("", "map", "check", "--sheet", wrong, "--client", "x")
+	require.Equal(t, 2, code)
+	require.Contains(t, stderr, "--client x: expected a number")
+}
+
+// TestDaysOfAnotherZone: days of another zone than clients' are refused before anything
+// is connected to, by every command of both programs that knows both. A date that is written
+// would become the day before it.
+func TestDaysOfAnotherZone(t *testing.T) {
+	dir := dealerpak(t, "time_zone: Europe/Amsterdam", "time_zone: UTC")
+	t.Setenv("DEALERPAK_DSN", filepath.Join(dir, "none", "none.db"))
+	config := filepath.Join(dir, "frontdesk.yaml")
+	refused := func(code int, out, stderr string) {
+		require.NotZero(t, code)
+		require.Contains(t, out+stderr, "resources.contact.fields.birth_date: found days of UTC, where clients' dates are days of Europe/Amsterdam (server.time_zone): one that is written would shift, expected time_zone: Europe/Amsterdam")
+	}
+	refused(cli("", "map", "check", "--config", config))
+	refused(rig.Command(t, "", "check", "--config", config))
+	refused(rig.Command(t, "", "serve", "--config", config))
+	text, err := os.ReadFile(config)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(config, append(text, "server: {time_zone: UTC, vendor: Example}\n"...), 0o600))
+	code, _, stderr := rig.Command(t, "", "check", "--config", config)
+	require.Zero(t, code, stderr)
+}
