@@ -40,7 +40,7 @@ type Config struct {
 // located are the settings whose place At and Problem know.
 var located = []string{
 	"server.listen", "server.public_url", "server.tls", "server.tls.cert_file", "server.tls.key_file", "server.tls.client_ca_file", "server.trusted_proxies",
-	"ops.listen", "ops.history", "ops.socket", "backend.dsn", "backend.replica", "backend.sheet", "model.dir", "sessions.store", "sessions.ca_file", "mail.smtp", "mail.from", "mail.folder",
+	"ops.listen", "ops.history", "ops.socket", "backend.dsn", "backend.sheet", "model.dir", "sessions.store", "sessions.ca_file", "mail.smtp", "mail.from", "mail.folder",
 	"webhooks.allow_hosts", "webhooks.folder", "webhooks.ca_file", "api_keys",
 }
 
@@ -168,12 +168,8 @@ type Tracing struct {
 type Backend struct {
 	Driver  string        `yaml:"driver" schema:"enum=reference|legacy|remote"` // reference, legacy or remote
 	DSN     Secret        `yaml:"dsn"`                                          // reference: sqlite:FILE, postgres://… or postgresql://…
-	Readers int           `yaml:"readers"`                                      // reference: calls that read at once, on SQLite; all connections, on PostgreSQL; 0 lets the driver choose
-	Replica Secret        `yaml:"replica"`                                      // reference on PostgreSQL: a standby that answers lists, postgres://…; empty for none
 	Sheet   string        `yaml:"sheet"`                                        // legacy and remote: file of the mapping sheet
 	Timeout time.Duration `yaml:"timeout"`                                      // of one call, its wait for room included, which takes half of it at most
-
-	ReplicaWait time.Duration `yaml:"replica_wait"` // for the replica to come up to date, before the primary answers a list
 
 	MaxConcurrent int     `yaml:"max_concurrent"` // calls under way at once, as far as there are connections for them; clients and resources share them
 	MaxQueue      int     `yaml:"max_queue"`      // calls that wait for room; one more is refused, of whoever has most of them
@@ -247,7 +243,7 @@ func Default() *Config {
 		Ops: Ops{Listen: "127.0.0.1:9090"},
 		Log: Log{Level: "info", Access: true, Format: "json"},
 		Backend: Backend{
-			Driver: "reference", DSN: "sqlite:frontdesk.db", Timeout: 10 * time.Second, ReplicaWait: 50 * time.Millisecond,
+			Driver: "reference", DSN: "sqlite:frontdesk.db", Timeout: 10 * time.Second,
 			MaxConcurrent: 256, MaxQueue: 1024, Circuit: Circuit{Failures: 10, Pause: 5 * time.Second},
 		},
 		Changes:  KeptChanges{Keep: 90 * 24 * time.Hour},

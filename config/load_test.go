@@ -22,7 +22,7 @@ var update = flag.Bool("update", false, "write the golden files in testdata anew
 var known = config.Known{
 	Endpoints: func(*config.Config) ([]config.Endpoint, error) { return endpoints, nil },
 	Env: func(name string) (string, bool) {
-		value, ok := map[string]string{"SECRET": "hush-hush", "EMPTY": "", "READERS": "4"}[name]
+		value, ok := map[string]string{"SECRET": "hush-hush", "EMPTY": "", "CALLS": "32"}[name]
 		return value, ok
 	},
 	Now: func() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) },
@@ -130,7 +130,7 @@ func TestLoadFull(t *testing.T) {
 		},
 		Log: config.Log{Level: "debug", Format: "console"},
 		Backend: config.Backend{
-			Driver: "reference", DSN: "postgres://frontdesk:hush-hush@db/frontdesk", Timeout: 5 * time.Second, Readers: 4, Replica: "postgresql://frontdesk:hush-hush@standby/frontdesk",
+			Driver: "reference", DSN: "postgres://frontdesk:hush-hush@db/frontdesk", Timeout: 5 * time.Second,
 			MaxConcurrent: 32, MaxQueue: 0, Circuit: config.Circuit{Failures: 3, Pause: time.Minute},
 		},
 		Model:     config.Model{Dir: "resources"},

@@ -23,7 +23,6 @@ const (
 	ruleRange             = "range"
 	ruleRepeated          = "repeated"
 	RuleDSN               = "dsn"
-	RuleReplica           = "replica"
 	ruleSheetMissing      = "sheet-missing"
 	ruleSheetUnused       = "sheet-unused"
 	ruleSheetInstead      = "sheet-instead"

@@ -114,9 +114,7 @@ func (v *validator) backend() {
 	default:
 		v.plainPassword("backend.dsn", RuleDSN, string(b.DSN))
 	}
-	v.replica()
 	v.positive("backend.timeout", b.Timeout)
-	v.notNegative("backend.readers", b.Readers)
 	v.atLeastOne("backend.max_concurrent", b.MaxConcurrent)
 	v.atLeastOne("backend.circuit.failures", b.Circuit.Failures)
 	v.positive("backend.circuit.pause", b.Circuit.Pause)
@@ -131,39 +129,10 @@ func (v *validator) sheet() {
 	if v.Backend.Sheet == "" {
 		v.fail("backend.sheet", ruleSheetMissing, "missing, expected the file of the mapping sheet, which driver %s works with", v.Backend.Driver)
 	}
-	for _, path := range [...]string{"backend.dsn", "backend.readers", "backend.replica", "backend.replica_wait"} {
-		if v.doc.Has(path) {
-			v.fail(path, ruleSheetInstead, "driver %s does not use it: the mapping sheet says where the records are", v.Backend.Driver)
-		}
+	if v.doc.Has("backend.dsn") {
+		v.fail("backend.dsn", ruleSheetInstead, "driver %s does not use it: the mapping sheet says where the records are", v.Backend.Driver)
 	}
 }
-
-// replica judges the database that lists are answered from. A backend behind a mapping
-// sheet cannot have one; sheet reports that.
-func (v *validator) replica() {
-	b := v.Backend
-	if b.BySheet() {
-		return
-	}
-	switch {
-	case b.Replica == "":
-	case !IsPostgres(string(b.Replica)):
-		v.fail("backend.replica", RuleReplica, "expected postgres://user:password@host/database")
-	case !IsPostgres(string(b.DSN)):
-		v.fail("backend.replica", RuleReplica, "only a PostgreSQL database has a replica, expected backend.dsn to be one")
-	case b.Replica == b.DSN:
-		v.fail("backend.replica", RuleReplica, "found what backend.dsn has, expected another server")
-	default:
-		v.plainPassword("backend.replica", RuleReplica, string(b.Replica))
-	}
-	if b.ReplicaWait < 0 || b.ReplicaWait > maxReplicaWait {
-		v.fail("backend.replica_wait", ruleRange, "found %s, expected from 0s (look once) to %s", short(b.ReplicaWait), short(maxReplicaWait))
-	}
-}
-
-// maxReplicaWait bounds the wait for a replica: the primary could have answered long
-// before.
-const maxReplicaWait = time.Second
 
 // notNegative judges a number that follows from something else where it is 0.
 func (v *validator) notNegative(path string, n int) {

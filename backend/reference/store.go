@@ -47,12 +47,6 @@ type Options struct {
 	LockWait time.Duration
 	// Log gets the errors of background work; nil for no log.
 	Log *zap.Logger
-	// Replica is a postgres:// URL of a standby that answers lists where it is up to
-	// date; empty for none.
-	Replica string
-	// ReplicaWait is how long a list waits for that, ReplicaPause how often a
-	// replica is looked at that is away.
-	ReplicaWait, ReplicaPause time.Duration
 	// KeepChanges is how long cursors of changes are good; 0 for 90 days.
 	KeepChanges time.Duration
 	// Spare frees a part of the space that is reserved for changes of users on a full disk, and
@@ -75,7 +69,6 @@ type Store struct {
 	now      func() time.Time
 	endPurge func()
 	spare    func() bool
-	replica  *sqlrecord.Replica // nil where there is none
 }
 
 // Open opens an administration, makes or migrates its tables, and starts to
@@ -99,9 +92,6 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	}
 	if o.Log == nil {
 		o.Log = zap.NewNop()
-	}
-	if err := s.openReplica(ctx, o); err != nil {
-		return nil, errors.Join(err, s.db.Close())
 	}
 	s.endPurge = startPurger(s, o.Purge, o.Log)
 	return s, nil
@@ -144,11 +134,6 @@ func (s *Store) List(ctx context.Context, r *mapping.Resource, q backend.Query) 
 func (s *Store) list(ctx context.Context, r *mapping.Resource, q backend.Query) (backend.Page, error) {
 	if q.None {
 		return backend.Page{Records: []mapping.Record{}}, nil
-	}
-	if s.replica != nil {
-		if page, ok := s.replica.List(ctx, r, q); ok {
-			return page, nil
-		}
 	}
 	return s.records.List(ctx, r, q)
 }
@@ -206,5 +191,5 @@ func (s *Store) Shares(*mapping.Resource, mapping.Scope) bool { return true }
 // Close implements backend.Driver.
 func (s *Store) Close() error {
 	s.endPurge()
-	return errors.Join(s.closeReplica(), s.db.Close())
+	return s.db.Close()
 }

@@ -70,6 +70,9 @@ type fixture struct {
 	clock *clock
 }
 
+// patience is how long a test waits for what has to happen.
+const patience = time.Minute
+
 // inTx runs f with the store bound to one transaction.
 func (s *fixture) inTx(ctx context.Context, f func(tx *Store) error) error {
 	return s.Write(ctx, f)

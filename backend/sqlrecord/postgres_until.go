@@ -46,6 +46,9 @@ func (d *postgresDB) writeDated(ctx context.Context, _ func() time.Time, f func(
 // untilKept is the age at which the time in untilTable is replaced, which is a write.
 const untilKept = time.Second
 
+// untilTimeout bounds the wait to write that moment anew.
+const untilTimeout = time.Second
+
 // until tells the moment in the table, or where a transaction under way began before
 // it, of the first such. What is told must be on disk, and seen by every transaction
 // that takes its lock after the look at the locks: so it is set in a transaction of
@@ -66,7 +69,7 @@ func (d *postgresDB) until(ctx context.Context, _ func() time.Time) (ms int64, e
 			return err
 		}
 		// Where nothing can be written, what was told last still holds.
-		bounded, cancel := context.WithTimeout(ctx, lookTimeout)
+		bounded, cancel := context.WithTimeout(ctx, untilTimeout)
 		defer cancel()
 		_, err := c.Exec(bounded, "UPDATE "+untilTable+" SET at = $1 WHERE at < $1", mapping.IntValue(present))
 		if err != nil {

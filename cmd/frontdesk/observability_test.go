@@ -98,7 +98,6 @@ func TestMetrics(t *testing.T) {
 	}
 	descs := make(chan *prometheus.Desc, 64)
 	desk.NewReloadMetrics(nil).Describe(descs) // that of the certificate is there only with TLS
-	desk.NewReplicaMetrics(nil).Describe(descs)
 	desk.UntilLag(nil).Describe(descs)
 	desk.SessionStore(nil).Describe(descs)
 	desk.GatewayDrift(nil).Describe(descs)

@@ -64,8 +64,6 @@ type System struct {
 	// own is where the gateway keeps tables of its own: callback jobs, and beside
 	// a system that is not ours also IDs and answers.
 	Own *OwnDatabase
-	// replica answers lists; nil where there is none.
-	replica *sqlrecord.Replica
 	// untilLag returns how far the until of lists stays behind writes that are under way; nil if
 	// no write outlives a list.
 	untilLag func(context.Context) (time.Duration, error)
@@ -117,8 +115,8 @@ func (s *System) openReference(o opening) error {
 	var store *reference.Store
 	err := WithSpare(file, func() (err error) {
 		store, err = reference.Open(o.ctx, reference.Options{
-			DSN: string(c.Backend.DSN), Model: s.model, Hasher: o.hasher, Now: time.Now, Readers: c.Backend.Readers, LockWait: lockWait(c), Log: o.log,
-			KeepChanges: c.Changes.Keep, Replica: string(c.Backend.Replica), ReplicaWait: c.Backend.ReplicaWait, ReplicaPause: c.Backend.Circuit.Pause,
+			DSN: string(c.Backend.DSN), Model: s.model, Hasher: o.hasher, Now: time.Now, LockWait: lockWait(c), Log: o.log,
+			KeepChanges: c.Changes.Keep,
 		})
 		return err
 	})
@@ -130,7 +128,7 @@ func (s *System) openReference(o opening) error {
 	if file == "" {
 		s.untilLag = store.UntilLag
 	}
-	s.driver, s.accounts, s.Own, s.replica = store, store, &OwnDatabase{store.Database(), file}, store.Replica()
+	s.driver, s.accounts, s.Own = store, store, &OwnDatabase{store.Database(), file}
 	return nil
 }
 

@@ -36,7 +36,6 @@ type Health struct {
 	Reasons     []string           `json:"reasons,omitempty"` // why it is not ok
 	LookAt      []string           `json:"look_at,omitempty"` // what somebody should look at, though it is ok
 	Backend     string             `json:"backend"`
-	Replica     string             `json:"replica,omitempty"`  // only with backend.replica
 	Circuit     string             `json:"circuit"`            // the worst of them
 	Circuits    map[string]string  `json:"circuits,omitempty"` // those that are not closed, as "writes of order"
 	Jobs        string             `json:"jobs"`
@@ -191,9 +190,6 @@ func (now *Health) judgeConfig(keys int) {
 }
 
 func (h *Desk) judgeBackend(now *Health, asked answers) {
-	if now.Replica = h.replicaHealth(); now.Replica == healthUnavailable {
-		now.degraded("the replica is not used, and the primary answers all lists; the log says why")
-	}
 	if err := asked.backend; err != nil {
 		h.log.Warn("not ready", zap.Error(err))
 		now.Backend = healthUnavailable

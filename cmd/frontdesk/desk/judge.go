@@ -181,19 +181,16 @@ func (j *judge) records() (file string, ok bool) {
 	if file = DatabaseFileOf(j.Config); file != "" {
 		return file, j.database("backend.dsn", file)
 	}
-	if j.Backend.Replica != "" && !j.said("backend.replica") {
-		j.postgres("backend.replica", config.RuleReplica, string(j.Backend.Replica))
-	}
-	return "", j.postgres("backend.dsn", config.RuleDSN, string(j.Backend.DSN))
+	return "", j.postgres("backend.dsn", string(j.Backend.DSN))
 }
 
 // postgres judges a DSN, and the files that it names.
-func (j *judge) postgres(setting, rule, dsn string) bool {
+func (j *judge) postgres(setting, dsn string) bool {
 	err := sqlrecord.JudgePostgres(dsn)
 	if _, ofFile := errors.AsType[*fs.PathError](err); ofFile {
 		j.failHere(setting, config.RuleCAFile, err)
 	} else {
-		j.fail(setting, rule, err)
+		j.fail(setting, config.RuleDSN, err)
 	}
 	return err == nil
 }
@@ -207,7 +204,7 @@ func (j *judge) besideSystem() (file string, ok bool) {
 	}
 	j.fail("backend.sheet", config.RuleModelOrSheet, drivers()[j.Backend.Driver].judge(sh))
 	if config.IsPostgres(sh.Keep) {
-		return "", j.postgres("backend.sheet", config.RuleDSN, sh.Keep)
+		return "", j.postgres("backend.sheet", sh.Keep)
 	}
 	if file, err = ownFile(sh); err != nil {
 		j.failHere("backend.sheet", config.RuleFolder, err)

@@ -64,9 +64,6 @@ func (h *Desk) watch() {
 	if h.system.follower != nil {
 		m.registry.MustRegister(ChangesScans(h.system.follower.Scans))
 	}
-	if h.system.replica != nil {
-		m.registry.MustRegister(NewReplicaMetrics(h.system.replica))
-	}
 	m.registry.MustRegister(diskRoom(h.looks.disks))
 	if h.past.file != "" {
 		gauge("frontdesk_history_saved_timestamp_seconds", "When the history of the operators' pages was written to its file last.", func() float64 { return float64(h.past.kept.Load()) })

@@ -20,7 +20,6 @@ type backendsView struct {
 	Store     string        `json:"store"`
 	Version   string        `json:"version"`
 	State     string        `json:"state"` // as /readyz tells it
-	Replica   string        `json:"replica,omitempty"`
 	Span      string        `json:"span"`
 	Parts     []backendPart `json:"parts"` // those with calls, or whose circuit is not closed or was not
 	Quiet     int           `json:"without_calls"`
@@ -63,7 +62,7 @@ func (h *Desk) backendsOf(ctx context.Context, query url.Values) backendsView {
 	is := h.client.Capabilities()
 	past := h.past.windowOf(ctx, url.Values{"span": query["span"]}, false)
 	v := backendsView{
-		Driver: is.Name, Store: is.Store, Version: is.Version, State: HealthOK, Replica: h.replicaHealth(), Span: past.Span, Parts: []backendPart{}, Load: h.load(), Queue: h.client.Queue(),
+		Driver: is.Name, Store: is.Store, Version: is.Version, State: HealthOK, Span: past.Span, Parts: []backendPart{}, Load: h.load(), Queue: h.client.Queue(),
 		Resource: query.Get("resource"), Slowest: []SlowCall{}, view: past, Now: past.now,
 	}
 	if h.client.Ready(ctx) != nil {

@@ -108,7 +108,7 @@ var attacks = []attack{
 		name: "foreign lock on the jobs", how: "somebody else has locked the table of callback jobs in PostgreSQL, and 40 connections ask for backups",
 		blow: "ask", ground: func(s *siege) {
 			s.onPostgres()
-			s.options.Backend = ", readers: 8" // two of which are for logins and jobs
+			s.options.DSN += "&pool_max_conns=8" // two of which are for logins and jobs
 		},
 		aim: func(s *siege) {
 			s.lock(`LOCK TABLE callback_job IN ACCESS EXCLUSIVE MODE`)
