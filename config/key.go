@@ -175,14 +175,11 @@ func (e *Expiry) resolve(zone *time.Location) {
 func (e Expiry) Passed(now time.Time) bool { return !e.IsZero() && !now.Before(e.Time) }
 
 // EndOf is when one of the key's hashes ends: at its own end, or at that of the key.
-func (k *Key) EndOf(h KeyHash) Expiry { return h.Expires.Soonest(k.Expires) }
-
-// Soonest is the earlier of two ends.
-func (e Expiry) Soonest(other Expiry) Expiry {
-	if e.IsZero() || !other.IsZero() && other.Before(e.Time) {
-		return other
+func (k *Key) EndOf(h KeyHash) Expiry {
+	if h.Expires.IsZero() || !k.Expires.IsZero() && k.Expires.Before(h.Expires.Time) {
+		return k.Expires
 	}
-	return e
+	return h.Expires
 }
 
 // Rate bounds how often a key may be used.

@@ -4,10 +4,28 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 )
 
-// Difference is a Change in words, for people and programs. It can be shown, as a Change can.
+// Setting is a line of what a configuration says: a setting, or an entry of a list. Like a Change
+// it can be shown: it hides secrets and values of variables, and has only as much of a hash as
+// identifies it.
+type Setting struct {
+	Path   string `json:"path"`
+	Value  string `json:"value"`
+	Secret bool   `json:"secret,omitempty"` // Value stands for a secret
+}
+
+// Settings are all that the configuration says, defaults included, in the order of the file.
+func (c *Config) Settings() []Setting {
+	changes := Changes(&Config{}, c)
+	all := make([]Setting, len(changes))
+	for i, change := range changes {
+		all[i] = Setting{change.Path, change.To, change.Secret}
+	}
+	return all
+}
+
+// Difference is what becomes different, in words for people.
 type Difference struct {
 	Key     string `json:"key,omitempty"` // the api_key that it is about; "" for none
 	Text    string `json:"text"`
@@ -17,22 +35,25 @@ type Difference struct {
 // listedAtMost is how many endpoints of a change are named.
 const listedAtMost = 12
 
-// Differences tells in words what becomes different from one configuration to another, at a
-// moment, given the endpoints that there are: which api_keys come and go, which endpoints each
-// gains and loses, and all else as Changes has it. Without endpoints it tells of entries of
-// allowlists instead.
-func Differences(from, to *Config, endpoints []Endpoint, now time.Time) []Difference {
-	d := wording{endpoints: endpoints, now: now, from: keysByName(from), to: keysByName(to), told: map[string]bool{}}
-	for _, change := range Changes(from, to) {
-		d.tell(change)
+// Differences tells in words what becomes different from one configuration to another, given the
+// endpoints that there are: which api_keys come and go, which endpoints each gains and loses, and
+// all else by setting. secret are the settings that cannot be compared, since both have a secret.
+func Differences(from, to []Setting, endpoints []Endpoint) (all []Difference, secret []string) {
+	w := wording{endpoints: endpoints, from: byPath(from), to: byPath(to)}
+	told := map[string]bool{}
+	for _, s := range slices.Concat(to, from) {
+		if !told[s.Path] {
+			told[s.Path] = true
+			w.tell(s.Path)
+		}
 	}
-	return d.all
+	return w.all, w.secret
 }
 
-func keysByName(c *Config) map[string]*Key {
-	all := make(map[string]*Key, len(c.APIKeys))
-	for i := range c.APIKeys {
-		all[c.APIKeys[i].Name] = &c.APIKeys[i]
+func byPath(settings []Setting) map[string][]Setting {
+	all := map[string][]Setting{}
+	for _, s := range settings {
+		all[s.Path] = append(all[s.Path], s)
 	}
 	return all
 }
@@ -40,96 +61,74 @@ func keysByName(c *Config) map[string]*Key {
 // wording collects differences.
 type wording struct {
 	endpoints []Endpoint
-	now       time.Time
-	from, to  map[string]*Key
-	told      map[string]bool // the lists of api_keys that were told of
+	from, to  map[string][]Setting
 	all       []Difference
+	secret    []string
 }
 
-func (w *wording) tell(c Change) {
-	name, isKey := strings.CutPrefix(c.Path, "api_keys.")
+// tell tells what becomes different in one setting.
+func (w *wording) tell(path string) {
+	before, after := w.from[path], w.to[path]
+	name, isKey := strings.CutPrefix(path, "api_keys.")
 	name, part, _ := strings.Cut(name, ".")
+	restart := !reloadable(path)
 	add := func(format string, args ...any) {
-		d := Difference{Text: fmt.Sprintf(format, args...), Restart: c.Restart}
+		d := Difference{Text: fmt.Sprintf(format, args...), Restart: restart}
 		if isKey {
 			d.Key = name
 		}
 		w.all = append(w.all, d)
 	}
 	switch {
-	case !isKey:
-		add("%s", c)
-	case part == "" && c.From == "":
+	case isKey && part == "" && len(before) == 0:
 		add("is new")
-	case part == "":
+	case isKey && part == "" && len(after) == 0:
 		add("is removed: its api_keys are refused, its sessions end")
-	case part == "allow" && w.endpoints == nil:
-		add("%s", strings.NewReplacer("+", "gains", "-", "loses").Replace(strings.TrimPrefix(c.String(), c.Path+": "))) // methods and paths have neither sign
-	case part == "allow" || part == "key_sha256":
-		w.once(name, part, add)
-	case part == "expires" && w.to[name] != nil && w.to[name].Expires.Passed(w.now):
-		add("ends, since its end has passed: %s", c.To)
-	case part == "expires" && c.To == "":
-		add("has no end of its own any more, which was %s", c.From)
-	default:
-		c.Path = part
-		add("%s", c)
-	}
-}
-
-// once tells of a list of an api_key at its first change.
-func (w *wording) once(name, part string, add func(string, ...any)) {
-	if w.told[name+"."+part] {
-		return
-	}
-	w.told[name+"."+part] = true
-	before, after := w.from[name], w.to[name]
-	if before == nil {
-		before = &Key{}
-	}
-	if part == "allow" {
+	case isKey && part != "" && w.to["api_keys."+name] == nil: // which its removal tells
+	case isKey && part == "allow":
 		w.tellAllow(before, after, add)
-	} else {
-		w.tellHashes(before, after, add)
-	}
-}
-
-// tellHashes tells which hashes come and go, and whose ends change.
-func (w *wording) tellHashes(before, after *Key, add func(string, ...any)) {
-	was := make(map[Digest]Expiry, len(before.Hashes))
-	for _, h := range before.Hashes {
-		was[h.Hash] = h.Expires
-	}
-	for _, h := range after.Hashes {
-		old, there := was[h.Hash]
-		delete(was, h.Hash)
-		switch {
-		case !there:
-			add("hash %s… is new", h.Hash.Short())
-		case !old.Equal(h.Expires.Time):
-			add("hash %s…%s", h.Hash.Short(), w.until(h.Expires))
-		}
-	}
-	for _, h := range before.Hashes {
-		if _, left := was[h.Hash]; left {
-			add("hash %s… is removed", h.Hash.Short())
-		}
-	}
-}
-
-func (w *wording) until(end Expiry) string {
-	switch {
-	case end.IsZero():
-		return " has no end any more"
-	case end.Passed(w.now):
-		return " has ended, " + end.Format(time.RFC3339)
+	case len(before) > 0 && len(after) > 0 && before[0].Secret:
+		w.secret = append(w.secret, path)
 	default:
-		return " ends " + end.Format(time.RFC3339)
+		if isKey {
+			path = part
+		}
+		for _, change := range changesOf(path, without(before, after), without(after, before)) {
+			add("%s", change)
+		}
 	}
+}
+
+// without are the settings that others do not have.
+func without(settings, others []Setting) (left []string) {
+	for _, s := range settings {
+		if !slices.Contains(others, s) {
+			left = append(left, s.Value)
+		}
+	}
+	return left
+}
+
+// changesOf are the changes by which values have gone and others have come.
+func changesOf(path string, gone, come []string) (all []Change) {
+	if len(gone) == 1 && len(come) == 1 {
+		return []Change{{Path: path, From: gone[0], To: come[0]}}
+	}
+	for _, value := range gone {
+		all = append(all, Change{Path: path, From: value})
+	}
+	for _, value := range come {
+		all = append(all, Change{Path: path, To: value})
+	}
+	return all
 }
 
 // tellAllow tells what an allowlist allows more, and less.
-func (w *wording) tellAllow(before, after *Key, add func(string, ...any)) {
+func (w *wording) tellAllow(before, after []Setting, add func(string, ...any)) {
+	if slices.Equal(before, after) {
+		return
+	}
+	was, is := rulesOf(before), rulesOf(after)
 	var gained, lost []string
 	told := make(map[Endpoint]bool, len(w.endpoints))
 	for _, e := range w.endpoints {
@@ -137,11 +136,10 @@ func (w *wording) tellAllow(before, after *Key, add func(string, ...any)) {
 			continue
 		}
 		told[e] = true
-		was, is := before.allows(e), after.allows(e)
-		switch {
-		case is && !was:
+		switch had, has := allows(was, e), allows(is, e); {
+		case has && !had:
 			gained = append(gained, e.Method+" "+e.Path)
-		case was && !is:
+		case had && !has:
 			lost = append(lost, e.Method+" "+e.Path)
 		}
 	}
@@ -156,8 +154,18 @@ func (w *wording) tellAllow(before, after *Key, add func(string, ...any)) {
 	}
 }
 
-func (k *Key) allows(e Endpoint) bool {
-	return slices.ContainsFunc(k.Allow, func(r Rule) bool { return r.Matches(e.Method, e.Path) })
+// rulesOf are the entries of an allowlist. An entry that holds a variable is none here.
+func rulesOf(settings []Setting) (rules []Rule) {
+	for _, s := range settings {
+		if rule, err := ParseRule(s.Value); err == nil {
+			rules = append(rules, rule)
+		}
+	}
+	return rules
+}
+
+func allows(rules []Rule, e Endpoint) bool {
+	return slices.ContainsFunc(rules, func(r Rule) bool { return r.Matches(e.Method, e.Path) })
 }
 
 func listed(names []string) string {

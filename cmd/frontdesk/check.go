@@ -18,6 +18,7 @@ type checkCommand struct {
 	Config    string `placeholder:"FILE" xor:"of" required:"" help:"Configuration (YAML)."`
 	Schema    bool   `xor:"of" required:"" help:"Print the JSON Schema of configurations instead, for editors."`
 	Elsewhere bool   `help:"Leave out what the configuration names on this machine: another one will serve."`
+	Against   string `placeholder:"URL" help:"Tell what the configuration would change of that of a running gateway, by its operators' listener: http://127.0.0.1:9090."`
 	JSON      bool   `name:"json" help:"Print JSON, for programs."`
 }
 
@@ -36,10 +37,16 @@ func (c checkCommand) Run(p desk.Program) error {
 	if err != nil && !ok {
 		problems = strictyaml.Problems{{File: c.Config, Line: 1, Column: 1, Message: err.Error(), Rule: config.RuleFileUnreadable}}
 	}
+	var change *changeReport
+	if c.Against != "" && len(problems) == 0 {
+		if change, err = changeOf(p.Ctx, c.Against, read); err != nil {
+			return err
+		}
+	}
 	if c.JSON {
-		err = terminal.WriteJSON(p.Stdout, checkReportOf(read, problems))
-	} else {
-		err = c.write(p.Stdout, read, problems)
+		err = terminal.WriteJSON(p.Stdout, checkReportOf(read, problems, change))
+	} else if err = c.write(p.Stdout, read, problems); change != nil {
+		change.write(p.Stdout)
 	}
 	if err == nil && len(problems) > 0 {
 		err = desk.Misused("%s has %s", c.Config, terminal.SeveralOrNo(len(problems), "problem"))
@@ -52,6 +59,7 @@ type checkReport struct {
 	OK       bool          `json:"ok"`
 	Problems []problemJSON `json:"problems"`
 	*checkCounts
+	Against *changeReport `json:"against,omitempty"`
 }
 
 // checkCounts is what there is in a configuration that is right.
@@ -71,8 +79,8 @@ type problemJSON struct {
 	Message string `json:"message"`
 }
 
-func checkReportOf(c *config.Config, problems strictyaml.Problems) checkReport {
-	r := checkReport{OK: len(problems) == 0, Problems: make([]problemJSON, len(problems))}
+func checkReportOf(c *config.Config, problems strictyaml.Problems, change *changeReport) checkReport {
+	r := checkReport{OK: len(problems) == 0, Problems: make([]problemJSON, len(problems)), Against: change}
 	for i, p := range problems {
 		r.Problems[i] = problemJSON{p.Rule, p.File, p.Line, p.Column, p.Path, p.Message}
 	}

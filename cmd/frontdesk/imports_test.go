@@ -62,7 +62,7 @@ var mayImport = map[string][]string{
 	"gateway/webhook/jobstore":    {"backend", "backend/sqlrecord", "gateway/webhook", "mapping"},
 	"cmd/frontdesk": {
 		"auth", "backend", "backend/reference", "backend/sqlrecord", "cmd/frontdesk/accesslog", "cmd/frontdesk/commandline", "cmd/frontdesk/allowlist", "cmd/frontdesk/atomicfile",
-		"cmd/frontdesk/desk", "cmd/frontdesk/desk/ledger", "cmd/frontdesk/keys", "cmd/frontdesk/mirror", "cmd/frontdesk/rollback",
+		"cmd/frontdesk/desk", "cmd/frontdesk/desk/ledger", "cmd/frontdesk/keys", "cmd/frontdesk/mirror",
 		"cmd/frontdesk/terminal", "config", "config/strictyaml", "gateway/openapi", "gateway/webhook", "gateway/webhook/jobstore", "mapping",
 	},
 	"cmd/frontdesk/accesslog": {"cmd/frontdesk/terminal", "mapping", "config/strictyaml"},
@@ -76,12 +76,10 @@ var mayImport = map[string][]string{
 		"auth", "cmd/frontdesk/accesslog", "cmd/frontdesk/desk", "cmd/frontdesk/terminal", "config", "config/strictyaml", "gateway", "mapping",
 	},
 	"cmd/frontdesk/desk": {
-		"auth", "auth/redis", "backend", "backend/follow", "backend/idstore", "backend/legacy", "backend/reference", "backend/remote", "backend/sqlrecord", "cmd/frontdesk/atomicfile", "cmd/frontdesk/chart", "cmd/frontdesk/desk/ledger", "cmd/frontdesk/history", "cmd/frontdesk/revisions", "config",
+		"auth", "auth/redis", "backend", "backend/follow", "backend/idstore", "backend/legacy", "backend/reference", "backend/remote", "backend/sqlrecord", "cmd/frontdesk/atomicfile", "cmd/frontdesk/chart", "cmd/frontdesk/desk/ledger", "cmd/frontdesk/history", "config",
 		"config/strictyaml", "gateway", "gateway/webhook", "gateway/webhook/jobstore", "mapping", "mapping/sheet",
 	},
 	"cmd/frontdesk/desk/ledger": {"backend/sqlrecord", "mapping"},
-	"cmd/frontdesk/revisions":   {"cmd/frontdesk/atomicfile", "config"},
-	"cmd/frontdesk/rollback":    {"backend/sqlrecord", "cmd/frontdesk/accesslog", "cmd/frontdesk/allowlist", "cmd/frontdesk/atomicfile", "cmd/frontdesk/desk", "cmd/frontdesk/desk/ledger", "cmd/frontdesk/revisions", "cmd/frontdesk/terminal", "config", "config/strictyaml"},
 	"cmd/frontdesk/terminal":    {"mapping"},
 	"cmd/frontdesk/mirror":      {"cmd/frontdesk/terminal"},
 	"cmd/frontdesk/atomicfile":  {},

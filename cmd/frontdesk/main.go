@@ -18,7 +18,6 @@ import (
 	"frontdesk/cmd/frontdesk/commandline"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/mirror"
-	"frontdesk/cmd/frontdesk/rollback"
 )
 
 // commands is the command line, in the order of help: serving, the configuration and
@@ -28,7 +27,6 @@ type commands struct {
 	Serve       serveCommand       `cmd:"" help:"Serve the interface as the configuration says."`
 	Check       checkCommand       `cmd:"" help:"Tell everything that is wrong with a configuration, as serve would find it."`
 	Audit       auditCommand       `cmd:"" help:"Tell what a configuration allows and had better not."`
-	Config      rollback.Commands  `cmd:"" help:"Compare configurations, list those that there were, and go back to one."`
 	Key         keyCommands        `cmd:"" help:"Make, rotate, end and list api_keys."`
 	Explain     explainCommand     `cmd:"" help:"Tell what becomes of a request, and why, without sending it."`
 	Allow       allowCommands      `cmd:"" help:"Change allowlists, learn them of what is used, and find what is not."`

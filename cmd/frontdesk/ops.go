@@ -44,13 +44,18 @@ func (f opsFlags) open(p desk.Program) (*opsListener, error) {
 	case o.address == "":
 		return nil, desk.Misused("expected --config FILE, or --ops HOST:PORT")
 	}
+	return o, o.locate()
+}
+
+// locate finds out the address of the listener's pages.
+func (o *opsListener) locate() error {
 	host, port, err := net.SplitHostPort(o.address)
 	if err != nil {
-		return nil, desk.Misused("%s: expected a host and a port, such as 127.0.0.1:9090", o.address)
+		return desk.Misused("%s: expected a host and a port, such as 127.0.0.1:9090", o.address)
 	}
 	o.base = "http://" + net.JoinHostPort(askedAt(host), port)
-	o.client.Transport = &http.Transport{DisableKeepAlives: true} // and no proxy: it is this machine that is asked
-	return o, nil
+	o.client.Transport = &http.Transport{DisableKeepAlives: true} // and no proxy: it is an operator's machine that is asked
+	return nil
 }
 
 // askedAt is the host to ask: loopback for a listener on every address.
@@ -82,7 +87,7 @@ func (o *opsListener) ask(ctx context.Context, path string) (status int, body []
 		return 0, nil, fmt.Errorf("no frontdesk answers at %s: does it run, and with this address under ops.listen? %w", o.address, err)
 	}
 	defer response.Body.Close()
-	const enough = 4 << 20
+	const enough = 64 << 20 // a configuration of many thousand api_keys
 	body, err = io.ReadAll(io.LimitReader(response.Body, enough))
 	return response.StatusCode, body, err
 }

@@ -323,7 +323,7 @@ func commandOutputs(t *testing.T, k *rig.Kept) map[string]string {
 	say("callbacks", "list", "--config", k.File)
 	say("sessions", "list", "--config", k.File) // by the socket
 	say("acts", "list", "--config", k.File)
-	say("config", "history", "--config", k.File, "--format", "json")
+	say("check", "--config", k.File, "--against", k.Ops)
 	say("top", "--ops", k.Ops)
 	data, err := os.ReadFile(k.File)
 	require.NoError(t, err)

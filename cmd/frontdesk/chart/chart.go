@@ -23,7 +23,6 @@ type Mark struct {
 	Class string
 	At    time.Time
 	Text  string
-	Link  string // to what tells more; "" for none
 }
 
 // Chart is a picture of layers over the same steps.
@@ -61,7 +60,6 @@ func (c Chart) SVG() template.HTML {
 			c.line(&b, l, most)
 		}
 	}
-	var links strings.Builder
 	for _, m := range c.Marks {
 		at := float64(m.At.Sub(c.From)) / float64(c.Step)
 		if at < 0 || at > float64(c.steps()) {
@@ -70,14 +68,8 @@ func (c Chart) SVG() template.HTML {
 		x := c.xOf(at)
 		text := template.HTMLEscapeString(m.At.Format("15:04:05 MST ") + m.Text)
 		fmt.Fprintf(&b, `<line class="mark %s" x1="%s" x2="%s" y1="0" y2="%d"><title>%s</title></line>`, m.Class, x, x, height, text)
-		if m.Link != "" { // a line that is not seen, and wide enough to be met
-			fmt.Fprintf(&links, `<a href="%s" aria-label="%s"><line class="reach" x1="%s" x2="%s" y1="0" y2="%d"><title>%s</title></line></a>`, template.HTMLEscapeString(m.Link), text, x, x, height, text)
-		}
 	}
 	b.WriteString("</svg>")
-	if links.Len() > 0 { // over the picture, since what is in a picture cannot be operated
-		fmt.Fprintf(&b, `<svg class="over" viewBox="0 0 %d %d" preserveAspectRatio="none">%s</svg>`, width, height, links.String())
-	}
 	return template.HTML(b.String()) // #nosec G203 -- all texts in it are escaped
 }
 

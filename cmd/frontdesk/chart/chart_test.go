@@ -16,7 +16,7 @@ func TestSVG(t *testing.T) {
 	c := Chart{
 		Title: "Requests", From: from, Step: time.Minute, Stack: true, Format: short,
 		Layers: []Layer{{"good", "answered", []float64{0, 10, 30}}, {"bad", `"failed" & <more>`, []float64{0, 0, 7}}, {"none", "nothing", []float64{0, 0, 0}}},
-		Marks:  []Mark{{"configuration", from.Add(90 * time.Second), "<abc> in force", "/config#c1"}, {"start", from.Add(-time.Minute), "before", ""}},
+		Marks:  []Mark{{"configuration", from.Add(90 * time.Second), "<abc> in force"}, {"start", from.Add(-time.Minute), "before"}},
 	}
 	picture := string(c.SVG())
 	require.Equal(t, "50", c.Most())
@@ -24,7 +24,6 @@ func TestSVG(t *testing.T) {
 	require.Contains(t, picture, `<path class="area good" d="M0 140V140H240V114H480V62H720V140H480V140H240V140H0Z">`)
 	require.Contains(t, picture, `V43.8H720V62`, "on top of the other")
 	require.Contains(t, picture, `x1="360" x2="360" y1="0" y2="140"><title>10:01:30 UTC &lt;abc&gt; in force</title>`)
-	require.Contains(t, picture, `</svg><svg class="over" viewBox="0 0 720 140" preserveAspectRatio="none"><a href="/config#c1" aria-label="10:01:30 UTC &lt;abc&gt; in force">`)
 	require.NotContains(t, picture, "before")
 	require.NotContains(t, picture, `class="area none"`)
 	requireWellFormed(t, picture)

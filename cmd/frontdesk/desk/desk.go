@@ -64,7 +64,6 @@ type Desk struct {
 	OpsAt      net.Listener
 	commands   *http.Server // nil where there is no socket for them
 	commandsAt net.Listener
-	book       *book
 	drift      *drift // nil where there is one gateway
 	counts     *cached[map[webhook.State]int]
 	pending    *cached[pending]
@@ -171,7 +170,6 @@ func openForOperators(a answering) (h *Desk, err error) {
 	h = &Desk{
 		answering: a, drift: newDrift(a), queues: newQueues(a.client, a.logins.queue, a.server),
 		counts: newCached(a.store.jobs.States, a.now), pending: newCached(a.store.pending(a.now), a.now), room: newCached(a.callbacks.Room, a.now),
-		book: openBook(a.basis, configsFolder(a.store.file, a.config.Webhooks.Folder), a.store.ledger),
 	}
 	h.past.of, h.past.others = h, newGathering(a.common, a.config.Server.Listen, h.past.History)
 	if h.ops, h.OpsAt, err = listenOps(h); err == nil {

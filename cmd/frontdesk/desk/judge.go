@@ -30,16 +30,6 @@ func judgedBy(loader *config.Loader, elsewhere bool) (*config.Config, error) {
 	return judgedFully(c, problems, elsewhere)
 }
 
-// JudgedTexts is Judged for files that were read before.
-func JudgedTexts(texts []config.Text) (*config.Config, error) {
-	c, err := config.Read(texts, config.Known{Endpoints: Endpoints})
-	problems, ok := errors.AsType[strictyaml.Problems](err)
-	if err != nil && !ok {
-		return nil, err
-	}
-	return judgedFully(c, problems, false)
-}
-
 // judgedFully goes on with a configuration that was read, or its draft.
 func judgedFully(c *config.Config, problems strictyaml.Problems, elsewhere bool) (*config.Config, error) {
 	j := judge{Config: c, problems: problems, elsewhere: elsewhere}

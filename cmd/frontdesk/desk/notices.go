@@ -42,7 +42,7 @@ func (h *Desk) notices(r *StatusReport) []Notice {
 // ofHealth are the notices of what /readyz says.
 func ofHealth(r *StatusReport) (all []Notice) {
 	if r.Health.Config.Error != "" {
-		all = append(all, Notice{"bad", "The files of the configuration are refused; what was in force before still is", "/config", "frontdesk check --config FILE"})
+		all = append(all, Notice{"bad", "The files of the configuration are refused; what was in force before still is", "/", "frontdesk check --config FILE"})
 	}
 	if slices.ContainsFunc(r.Health.Disks, func(d Disk) bool { return d.state() != "" }) {
 		all = append(all, Notice{"bad", "A disk is full or does not answer: writes fail, reads do not", "/refusals?status=500", "frontdesk healthcheck --config FILE"})

@@ -24,7 +24,7 @@ func listenOps(h *Desk) (*http.Server, net.Listener, error) {
 	mux.HandleFunc("GET /{$}", page.overview)
 	mux.HandleFunc("GET /history", ownOrigin(h.guarded(page.history)))
 	mux.HandleFunc("GET /refusals", ownOrigin(h.guarded(page.refusals)))
-	mux.HandleFunc("GET /config", ownOrigin(h.guarded(page.config)))
+	mux.HandleFunc("GET /config", ownOrigin(h.guarded(h.tellConfig)))
 	mux.HandleFunc("GET /backends", ownOrigin(h.guarded(page.backends)))
 	mux.HandleFunc("GET /callbacks", ownOrigin(h.guarded(page.callbacks)))
 	mux.HandleFunc("GET /callbacks/{id}", ownOrigin(h.guarded(page.job)))

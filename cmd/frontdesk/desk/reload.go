@@ -49,7 +49,6 @@ type reloader struct {
 // startReloader follows the configuration until ctx ends or the desk closes.
 func (h *Desk) startReloader(ctx context.Context, p Program, loader *config.Loader, logs *Logs, watch bool) error {
 	k := &reloader{desk: h, loader: loader, logs: logs, parts: h.parts, keyPair: h.keyPairDigest()}
-	k.noteStart()
 	loader.Serving()
 	signals, release := p.operatorSignals()
 	k.signals = signals
@@ -129,14 +128,12 @@ func (k *reloader) reload(trigger string) {
 	defer k.survive(trigger)
 	k.renewCertificates(trigger)
 	var before, after *snapshot
-	var read *config.Config
 	err := h.live.Reload(func(current *snapshot) (*snapshot, error) {
 		before = current
 		c, err := k.loader.Load()
 		if err != nil {
 			return nil, err
 		}
-		read = c
 		if c.Hash() == current.config.Hash() && slices.Equal(c.Files(), current.config.Files()) {
 			return nil, nil
 		}
@@ -149,7 +146,7 @@ func (k *reloader) reload(trigger string) {
 	k.refused = err
 	k.follow()
 	k.lookAtParts(true)
-	k.report(trigger, before, after, read, err)
+	k.report(trigger, before, after, err)
 }
 
 // survive keeps a panic in a reload from ending the program with all its requests: the
@@ -161,20 +158,21 @@ func (k *reloader) survive(trigger string) {
 	}
 	err := fmt.Errorf("panic: %v", p)
 	k.desk.reloads.failed(err)
-	k.noteRefused(trigger, nil, err)
+	k.desk.past.Mark("configuration", "configuration refused: "+summary(err))
 	k.desk.log.Error("the reload failed by a fault of the program: the configuration in force stays", zap.String("trigger", trigger),
 		zap.String("config", k.desk.policy().Hash), zap.Error(err), zap.Stack("stack"))
 }
 
-// report records the outcome of a reload for the history, logs, /readyz and metrics. These come
-// last: whoever sees that a reload is done finds it in the history.
-func (k *reloader) report(trigger string, before, after *snapshot, read *config.Config, err error) {
+// report records the outcome of a reload for the charts, logs, /readyz and metrics.
+func (k *reloader) report(trigger string, before, after *snapshot, err error) {
 	h, was := k.desk, k.desk.reloads.state()
 	switch {
 	case err != nil:
 		h.log.Error("configuration not reloaded: the one before stays in force", zap.String("trigger", trigger),
 			zap.String("config", h.policy().Hash), zap.Strings("problems", problemsOf(err)))
-		k.noteRefused(trigger, read, err)
+		if !sameText(was.fault, err) {
+			h.past.Mark("configuration", "configuration refused: "+summary(err))
+		}
 		h.reloads.failed(err)
 	case after == nil || after.policy.Hash == before.policy.Hash: // but maybe for the names of files
 		h.reloads.done(was.waiting)
@@ -187,7 +185,7 @@ func (k *reloader) report(trigger string, before, after *snapshot, read *config.
 			k.logs.set(after.config.Log.Level)
 		}
 		k.audit(trigger, before, after, waiting)
-		k.noteTaken(trigger, before, after)
+		h.past.Mark("configuration", fmt.Sprintf("configuration %s in force", after.policy.Hash))
 		if len(waiting) > 0 {
 			h.log.Warn("configuration reloaded, but some of it needs a restart", zap.Strings("needs_restart", waiting))
 		}

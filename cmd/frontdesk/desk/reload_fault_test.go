@@ -15,7 +15,7 @@ import (
 func TestReloadSurvivesAFault(t *testing.T) {
 	c := config.Default()
 	of := &basis{now: time.Now, log: zap.NewNop()}
-	h := &Desk{book: openBook(of, "", nil)}
+	h := new(Desk)
 	h.basis, h.config, h.started, h.live, h.past = of, c, c, new(config.Live[snapshot]), &past{History: history.New(time.Now)}
 	require.NoError(t, h.live.Reload(func(*snapshot) (*snapshot, error) { return &snapshot{config: c}, nil }))
 	k := &reloader{desk: h}

@@ -7,7 +7,6 @@ import (
 	"os/signal"
 	"slices"
 	"syscall"
-	"time"
 
 	"frontdesk/config"
 	"frontdesk/config/strictyaml"
@@ -103,12 +102,6 @@ func loadBy(loader *config.Loader) (*config.Config, error) {
 	return c, err
 }
 
-// ReadForKeys is LoadForKeys for files that were read before.
-func ReadForKeys(texts []config.Text) (*config.Config, error) { return config.Read(texts, anyEndpoint) }
-
-// IncludedNow are the files that a main file would include as they are now.
-func IncludedNow(main config.Text) []string { return config.Included(main, anyEndpoint) }
-
 // anyEndpoint has the allowlists of a configuration not judged.
 var anyEndpoint = config.Known{Endpoints: func(*config.Config) ([]config.Endpoint, error) { return nil, nil }}
 
@@ -127,14 +120,4 @@ func endpointsOf(grants []gateway.Grant) []config.Endpoint {
 		endpoints[i] = config.Endpoint(grant)
 	}
 	return endpoints
-}
-
-// Differences tells in words what becomes different from one configuration to another, by the
-// endpoints that the second has.
-func Differences(from, to *config.Config) []config.Difference {
-	endpoints, err := Endpoints(to)
-	if err != nil { // then the entries of allowlists are compared as they are written
-		endpoints = nil
-	}
-	return config.Differences(from, to, endpoints, time.Now())
 }

@@ -38,7 +38,6 @@ func (h *Desk) Serve(ctx context.Context, ready func(baseURL string)) error {
 	serving.Go(func() { h.watchKeyUse(alive) })
 	serving.Go(func() { h.acts.watch(alive) })
 	serving.Go(func() { h.past.watch(alive) })
-	serving.Go(func() { h.book.watch(alive) })
 	serving.Go(func() { h.past.gather(alive) })
 	serving.Go(func() { h.watchQueues(alive) })
 	serving.Go(func() { h.giveBack(alive) })

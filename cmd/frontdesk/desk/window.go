@@ -183,7 +183,6 @@ func (p *past) windowOf(ctx context.Context, query url.Values, names bool) *wind
 func markFor(m history.Mark, names bool) history.Mark {
 	if !names && m.Kind != "circuit" {
 		m.Text, _, _ = strings.Cut(m.Text, ": ")
-		m.Page = ""
 	}
 	return m
 }
@@ -238,7 +237,7 @@ func (v *windowView) Charts() []chart.Chart {
 	}
 	var marks []chart.Mark
 	for _, m := range v.Marks {
-		marks = append(marks, chart.Mark{Class: m.Kind, At: m.At, Text: m.Text, Link: m.Page})
+		marks = append(marks, chart.Mark{Class: m.Kind, At: m.At, Text: m.Text})
 	}
 	base := chart.Chart{From: v.Since, Step: v.series.Step, Marks: marks}
 	rate, times := base, base

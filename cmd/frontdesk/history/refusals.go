@@ -90,23 +90,19 @@ type Mark struct {
 	At   time.Time `json:"at"`
 	Kind string    `json:"kind"` // start, configuration, circuit or key
 	Text string    `json:"text"`
-	Page string    `json:"page,omitempty"` // that tells more
 }
 
 // mostMarks is how many are kept.
 const mostMarks = 200
 
 // Mark notes that something changed now.
-func (h *History) Mark(kind, text string) { h.MarkOf(kind, text, "") }
-
-// MarkOf is Mark with the address of the page that tells more.
-func (h *History) MarkOf(kind, text, page string) {
+func (h *History) Mark(kind, text string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.marks) == mostMarks {
 		h.marks = slices.Delete(h.marks, 0, 1)
 	}
-	h.marks = append(h.marks, Mark{h.clock(), kind, text, page})
+	h.marks = append(h.marks, Mark{h.clock(), kind, text})
 }
 
 // Marks returns those since a moment, oldest first.

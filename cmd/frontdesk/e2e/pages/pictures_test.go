@@ -75,7 +75,7 @@ func anHour(now time.Time) *history.History {
 		left := now.Sub(at)
 		slow := left > 6*time.Minute && left < 14*time.Minute
 		if left > 14*time.Minute && left <= 14*time.Minute+10*time.Second {
-			h.MarkOf("configuration", "changed: webshop gains GET /orderline", "/config")
+			h.Mark("configuration", "changed: webshop gains GET /orderline")
 		}
 		for range int(90 + 40*math.Sin(float64(at.Unix())/900) + 12*random.NormFloat64()) {
 			a := gateway.Answer{At: at, RequestID: uuid.NewString(), Method: "GET", Endpoint: endpoints[min(random.IntN(7), 4)], Key: "webshop", Client: clients[random.IntN(3)], Status: 200, Sent: 2000, Address: "192.0.2.7"}
