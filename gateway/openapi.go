@@ -98,16 +98,11 @@ func (d *descriptions) of(ring *auth.Keyring, of describedKey, build func() ([]b
 // answerDescription answers with the description of what the key may call.
 func (g *Gateway) answerDescription(_ context.Context, x *Exchange) error {
 	version := versions[x.Param("version")]
-	return g.answerForKey(x, version, func(key *auth.Key) ([]byte, error) { return g.Describe(key, version) })
-}
-
-// answerForKey answers with what is made of the given key, which is kept.
-func (g *Gateway) answerForKey(x *Exchange, form string, build func(*auth.Key) ([]byte, error)) error {
 	key, _ := x.givenKey(x.Param("api_key"))
 	if key == nil {
 		return mapping.Fail(mapping.CredentialsInvalid)
 	}
-	d, err := g.descriptions.of(x.policy.Keys, describedKey{key, form}, func() ([]byte, error) { return build(key) })
+	d, err := g.descriptions.of(x.policy.Keys, describedKey{key, version}, func() ([]byte, error) { return g.Describe(key, version) })
 	if err != nil {
 		return fmt.Errorf("describe the interface to %s: %w", key.Name, err)
 	}

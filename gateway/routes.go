@@ -246,7 +246,6 @@ func (g *Gateway) newRoutes() *routes {
 	g.utilityRoutes(r)
 	g.pageRoutes(r)
 	g.descriptionRoute(r)
-	g.collectionRoute(r)
 	g.refusalsRoute(r)
 	r.children = r.childRightsOf(g.o.Offer.Model)
 	r.followable = r.findFollowable(g.o.Offer)

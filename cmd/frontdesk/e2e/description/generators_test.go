@@ -157,35 +157,3 @@ func (b *table) hold(t *testing.T, page string, write bool) {
 		require.Contains(t, b.written, row, "go test -run TestForeignGenerators -update writes the table anew")
 	}
 }
-
-// TestCollectionRuns has newman run the collection: whole, which must change nothing, and with
-// leave to write.
-func TestCollectionRuns(t *testing.T) {
-	node, folder := foreign(t)
-	allow := `"* /contact", "* /order", "* /orderline", "PUT /order/bulk", "* /turnovergroup", "GET /util/environment", "GET /model/*"`
-	if sqltest.Soak() {
-		allow = `"* /*"`
-	}
-	d, file := described(t, allow, "/postman.json")
-	token := d.Login(rig.FullKey, "demo")
-	count := func() string {
-		return string(d.Call("GET", "/order?total=1&page_size=1&fields=id&sort=-modified_at", token, "").Body)
-	}
-	before := count()
-	newman := func(more ...string) string {
-		args := append([]string{filepath.Join(folder, "node_modules/newman/bin/newman.js"), "run", file, "--color", "off", "--reporter-cli-no-banner",
-			"--env-var", "api_key=" + rig.ArrayKey(0), "--env-var", "username=demo", "--env-var", "password=demo"}, more...)
-		said, err := exec.Command(node, args...).CombinedOutput()
-		require.NoError(t, err, "%s", said)
-		return string(said)
-	}
-	if sqltest.Soak() {
-		require.NotContains(t, newman(), "POST ")
-		require.Equal(t, before, count(), "a run of the whole collection changes nothing")
-	}
-	said := newman("--env-var", "write=yes")
-	for _, met := range []string{"POST " + d.Base + "/order [201", "PUT " + d.Base + "/order/bulk [200", "DELETE " + d.Base + "/order/"} {
-		require.Contains(t, said, met)
-	}
-	require.Equal(t, before, count(), "what it makes it deletes")
-}

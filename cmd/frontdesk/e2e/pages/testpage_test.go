@@ -73,7 +73,7 @@ func TestBrowserFirstHour(t *testing.T) {
 	require.Equal(t, d.Base+"/", p.eval("location.href"), "without a key the link leads nowhere")
 	p.typeInto("#api-key", "99999999-1111-4111-8111-111111111111")
 	p.mayAnswer(http.StatusUnauthorized)
-	p.click("[data-described][href*='postman']")
+	p.click("[data-described][href*='version=3.0']")
 	p.await("document.querySelector('#key-problem').textContent.includes('not known here')")
 	require.Equal(t, d.Base+"/", p.eval("location.href"), "a key that nobody knows leads to no JSON")
 	p.accessible("home-unknown-key")

@@ -384,7 +384,7 @@ func varied(f *mapping.Field, n int) string {
 }
 
 // descriptions are the ways to what an api_key may use.
-var descriptions = []string{"/openapi.json?api_key=", "/openapi.json?version=3.0&api_key=", "/postman.json?api_key="}
+var descriptions = []string{"/openapi.json?api_key=", "/openapi.json?version=3.0&api_key="}
 
 // utility is what else can be asked.
 func (a *actor) utility(r *mapping.Resource) ask {
