@@ -102,7 +102,6 @@ var mayImport = map[string][]string{
 	"cmd/frontdesk/e2e/secrets":     {}, // tests only
 	"cmd/frontdesk/e2e/several":     {}, // tests only
 	"cmd/frontdesk/e2e/siege":       {}, // tests only
-	"deploy/release":                {},
 }
 
 // TestImports keeps the direction of dependencies, tests left aside, and the picture of

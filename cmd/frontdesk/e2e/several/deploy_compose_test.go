@@ -41,9 +41,26 @@ type composed struct {
 		Networks    map[string]*struct {
 			Address string `json:"ipv4_address"`
 		}
-		Grace string `json:"stop_grace_period"`
+		Grace    string   `json:"stop_grace_period"`
+		ReadOnly bool     `json:"read_only"`
+		Drop     []string `json:"cap_drop"`
+		Add      []string `json:"cap_add"`
+		Security []string `json:"security_opt"`
+		Restart  string
+		Ports    []struct {
+			Host   string `json:"host_ip"`
+			Target int
+		}
+		Deploy struct {
+			Resources struct{ Limits struct{ Memory string } }
+		}
+		Volumes []struct {
+			Type, Source string
+			ReadOnly     bool `json:"read_only"`
+		}
 	}
-	Configs map[string]struct{ Content string }
+	Networks map[string]struct{ Internal bool }
+	Configs  map[string]struct{ Content string }
 }
 
 const (
@@ -51,17 +68,16 @@ const (
 	composeAddress  = "172.30.80.10"
 )
 
-// loadCompose holds the compose file to the specification, and to what it needs to
-// work, before it returns it.
+// loadCompose holds the compose file to the specification before it returns it.
 func loadCompose(t *testing.T) composed {
 	t.Helper()
 	rig.PackageTools(t)
-	validate := exec.Command("go", "run", ".", "..")
-	validate.Dir = rig.Repository(t, "deploy", "compose", "validate")
-	validate.Env = append(os.Environ(), "POSTGRES_PASSWORD=p"+composePassword, "FRONTDESK_PASSWORD=f"+composePassword, "REDIS_PASSWORD=r"+composePassword)
+	load := exec.Command("go", "run", ".")
+	load.Dir = rig.Repository(t, "deploy", "compose", "validate")
+	load.Env = append(os.Environ(), "POSTGRES_PASSWORD=p"+composePassword, "FRONTDESK_PASSWORD=f"+composePassword, "REDIS_PASSWORD=r"+composePassword)
 	var problems rig.LockedBuffer
-	validate.Stderr = &problems
-	output, err := validate.Output()
+	load.Stderr = &problems
+	output, err := load.Output()
 	require.NoError(t, err, "%s", &problems)
 	var c composed
 	require.NoError(t, json.Unmarshal(output, &c))
@@ -195,6 +211,36 @@ func firstKey(t *testing.T, instances []*instance) string {
 		require.Eventually(t, func() bool { return i.configHash() != before }, time.Minute, 20*time.Millisecond)
 	}
 	return regexp.MustCompile(`(?m)^api_key: (\S+)$`).FindStringSubmatch(printed)[1]
+}
+
+// TestForeignComposeIsClosed: no service may do more than it has to, or is reached from
+// further than it should be.
+func TestForeignComposeIsClosed(t *testing.T) {
+	c := loadCompose(t)
+	for name, s := range c.Services {
+		assert.Greater(t, len(s.Healthcheck.Test), 1, name)
+		assert.True(t, s.ReadOnly, name)
+		assert.Equal(t, []string{"ALL"}, s.Drop, name)
+		assert.Empty(t, s.Add, name)
+		assert.Contains(t, s.Security, "no-new-privileges:true", name)
+		assert.Equal(t, "unless-stopped", s.Restart, name)
+		assert.NotEmpty(t, s.Grace, name)
+		assert.NotEmpty(t, s.Deploy.Resources.Limits.Memory, name)
+		for _, v := range s.Volumes {
+			if v.Type == "bind" {
+				assert.DirExists(t, v.Source, "changes of a single file that is mounted are not seen")
+				assert.True(t, v.ReadOnly, "%s may write %s", name, v.Source)
+			}
+		}
+		for _, port := range s.Ports {
+			assert.True(t, name == "haproxy" && (port.Target == 8443 || port.Host == "127.0.0.1"), "port %d of %s is published", port.Target, name)
+		}
+		assert.NotEmpty(t, s.Networks, name)
+		for network := range s.Networks {
+			assert.False(t, name == "haproxy" && c.Networks[network].Internal, "it can reach what holds data")
+			assert.False(t, (name == "postgres" || name == "redis") && !c.Networks[network].Internal, "%s can be reached over %s", name, network)
+		}
+	}
 }
 
 // TestForeignComposeFits: what the compose file, HAProxy and frontdesk's configuration say

@@ -70,7 +70,6 @@ func TestForeignDebianPackage(t *testing.T) {
 	assert.Contains(t, made[0], "frontdesk_"+version+"_", "the package and the program are of one version")
 	doc := filepath.Join(root, "usr/share/doc/frontdesk")
 	assert.Contains(t, rig.Read(t, filepath.Join(doc, "copyright")), "modernc.org/sqlite v")
-	assert.Contains(t, rig.Read(t, filepath.Join(root, "usr/share/man/man1/frontdesk.1")), ".SS frontdesk key new\n")
 	for _, page := range []string{"CHANGELOG.md", "docs/kits/go/main.go", "deploy/grafana/frontdesk.json", "deploy/kubernetes/README.md"} {
 		assert.FileExists(t, filepath.Join(doc, page))
 	}
@@ -88,9 +87,8 @@ func TestForeignDebianPackage(t *testing.T) {
 	assert.Contains(t, purged, "var/lib/frontdesk were left")
 }
 
-// TestKubernetes renders the manifests of one gateway and of several, decodes them
-// strictly into Kubernetes' own types, and loads the configuration in them by the
-// loader of serve.
+// TestKubernetes loads the configurations of one gateway and of several by the loader of
+// serve, and compares the time that they take to stop with what the manifests allow.
 func TestKubernetes(t *testing.T) {
 	base := rig.Read(t, rig.Repository(t, "deploy", "kubernetes", "base", "frontdesk.yaml"))
 	grace := regexp.MustCompile(`terminationGracePeriodSeconds: (\d+)`).FindStringSubmatch(base)
@@ -107,14 +105,6 @@ func TestKubernetes(t *testing.T) {
 		assert.Greater(t, time.Duration(seconds)*time.Second, c.Server.DrainDelay+c.Server.ShutdownTimeout+5*time.Second)
 		assert.Equal(t, folder == "one", c.Sessions.Store == config.MemoryStore)
 		assert.Equal(t, folder == "one", c.Webhooks.Folder != "")
-	}
-	rig.PackageTools(t)
-	for count, folders := range map[string][]string{"7": {"../one"}, "14": {"../several", "../trial"}} {
-		validate := exec.Command("go", append([]string{"run", "."}, folders...)...)
-		validate.Dir = rig.Repository(t, "deploy", "kubernetes", "validate")
-		output, err := validate.CombinedOutput()
-		require.NoError(t, err, "%s", output)
-		assert.Contains(t, string(output), count+" manifests are what Kubernetes expects")
 	}
 }
 
