@@ -173,10 +173,8 @@ type schemaQueries struct {
 	triggers string // table, words, text or null
 	routines string // name, is function, parameter, type, mode
 
-	charset  string // in which the database keeps texts
-	programs string // table, text of a trigger
-	bodies   string // procedure or function, its text
-	explain  string // what is put before a statement to get its plan
+	charset string // in which the database keeps texts
+	explain string // what is put before a statement to get its plan
 }
 
 // Inspect reads what the database has: in the source's schema, and of the tables that a sheet

@@ -51,11 +51,6 @@ func (postgres) schema() schemaQueries {
 				WITH ORDINALITY AS a(name, all_type, in_type, mode, place) ON true
 			WHERE p.prokind IN ('f', 'p') AND ` + ours + ` ORDER BY p.proname, p.oid, a.place`,
 		charset: `SELECT current_setting('server_encoding')`,
-		programs: `SELECT c.relname::text, p.prosrc FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid
-			JOIN pg_catalog.pg_proc p ON p.oid = t.tgfoid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-			WHERE NOT t.tgisinternal AND ` + ours + ` ORDER BY 1, t.tgname`,
-		bodies: `SELECT p.proname::text, p.prosrc FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
-			WHERE ` + ours + ` AND p.prokind IN ('f', 'p')`,
 		explain: "EXPLAIN (FORMAT JSON) ",
 	}
 }
@@ -88,10 +83,8 @@ func (d mysqlDialect) schema() schemaQueries {
 			FROM information_schema.ROUTINES r LEFT JOIN information_schema.PARAMETERS p
 				ON p.SPECIFIC_SCHEMA = r.ROUTINE_SCHEMA AND p.SPECIFIC_NAME = r.SPECIFIC_NAME AND p.ORDINAL_POSITION > 0
 			WHERE r.ROUTINE_SCHEMA = ` + ours + ` ORDER BY r.ROUTINE_NAME, p.ORDINAL_POSITION`,
-		charset:  `SELECT @@character_set_database`,
-		programs: `SELECT EVENT_OBJECT_TABLE, ACTION_STATEMENT FROM information_schema.TRIGGERS WHERE EVENT_OBJECT_SCHEMA = ` + ours + ` ORDER BY 1, TRIGGER_NAME`,
-		bodies:   `SELECT ROUTINE_NAME, ROUTINE_DEFINITION FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = ` + ours,
-		explain:  "EXPLAIN FORMAT=JSON ",
+		charset: `SELECT @@character_set_database`,
+		explain: "EXPLAIN FORMAT=JSON ",
 	}
 }
 
@@ -112,7 +105,6 @@ func (sqlite) schema() schemaQueries {
 		checks:   `SELECT name, NULL, sql FROM sqlite_schema WHERE type = 'table' AND COALESCE(:schema, 'main') = 'main'`,
 		triggers: `SELECT tbl_name, name, NULL FROM sqlite_schema WHERE type = 'trigger' AND COALESCE(:schema, 'main') = 'main' ORDER BY 1, 2`,
 		charset:  `SELECT encoding FROM pragma_encoding`,
-		programs: `SELECT tbl_name, sql FROM sqlite_schema WHERE type = 'trigger' AND COALESCE(:schema, 'main') = 'main' ORDER BY 1, name`,
 		explain:  "EXPLAIN QUERY PLAN ",
 	}
 }

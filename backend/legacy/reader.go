@@ -156,17 +156,6 @@ func (r *Reader) Beyond(ctx context.Context, table, column, where string, client
 	return row[0].Int, nil
 }
 
-// Programs returns the text of every trigger, by table, if the engine shows it.
-func (r *Reader) Programs(ctx context.Context) (map[string][]string, error) {
-	programs := map[string][]string{}
-	b := newStatement(r.store.d).replaced(r.store.d.schema().programs, ":schema", schemaRaw(r.store.source.Schema))
-	err := query(ctx, r.store.db, b, func(row []sheet.Raw) error {
-		programs[row[0].String()] = append(programs[row[0].String()], row[1].String())
-		return nil
-	})
-	return programs, err
-}
-
 // Charset returns the name of the charset that the database keeps texts in.
 func (r *Reader) Charset(ctx context.Context) (string, error) {
 	row, err := queryOne(ctx, r.store.db, newStatement(r.store.d).add(r.store.d.schema().charset))
@@ -174,20 +163,6 @@ func (r *Reader) Charset(ctx context.Context) (string, error) {
 		return "", err
 	}
 	return row[0].String(), nil
-}
-
-// Routines returns the text of every procedure and function, by name, if the engine shows it.
-func (r *Reader) Routines(ctx context.Context) (map[string]string, error) {
-	text := r.store.d.schema().bodies
-	if text == "" {
-		return nil, nil
-	}
-	routines := map[string]string{}
-	err := query(ctx, r.store.db, newStatement(r.store.d).replaced(text, ":schema", schemaRaw(r.store.source.Schema)), func(row []sheet.Raw) error {
-		routines[row[0].String()] = row[1].String()
-		return nil
-	})
-	return routines, err
 }
 
 // Sample returns at most limit rows of a resource, aligned with its Places: the first ones,

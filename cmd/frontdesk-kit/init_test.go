@@ -1,9 +1,6 @@
 package main
 
 import (
-	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"testing"
@@ -11,66 +8,51 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestMapInitService drafts sheets of an HTTP service: of a saved answer, of a description, and
-// by asking it with a token.
-func TestMapInitService(t *testing.T) {
-	dir := t.TempDir()
-	const answer = `{"items": [{"id": 1, "name": "Jansen", "type": "BUSINESS"}, {"id": 2, "name": "Bakker", "type": "PRIVATE"}], "total": 2}`
-	sample := filepath.Join(dir, "contacts.json")
-	require.NoError(t, os.WriteFile(sample, []byte(answer), 0o600))
+// TestMapInit drafts sheets of a database and of a description, which map check then reads as far
+// as it can.
+func TestMapInit(t *testing.T) {
+	dir := dealerpak(t)
+	draft := filepath.Join(dir, "draft.yaml")
+	t.Setenv("DATABASE_DSN", os.Getenv("DEALERPAK_DSN"))
+	code, out, stderr := cli("", "map", "init", "--engine", "sqlite", "--out", draft)
+	require.Zero(t, code, stderr)
+	require.Empty(t, out)
+	require.Regexp(t, `^Of \d+ tables: 0 resources with 0 fields; \d+ lines marked TODO.\nNot found: advertisementsite, `, stderr)
+	text, err := os.ReadFile(draft)
+	require.NoError(t, err)
+	require.NotContains(t, string(text), os.Getenv("DATABASE_DSN"))
+	require.Contains(t, string(text), "dsn: ${DATABASE_DSN}")
+	code, _, stderr = cli("", "map", "init", "--engine", "sqlite", "--out", draft)
+	require.Equal(t, 2, code)
+	require.Equal(t, "frontdesk-kit: --out "+draft+": expected a file that is not there yet\n", stderr)
+	code, out, _ = cli("", "map", "check", "--sheet", draft)
+	require.Equal(t, 1, code)
+	require.Contains(t, out, "error: sql.table-missing\n")
+
 	described := filepath.Join(dir, "openapi.json")
 	require.NoError(t, os.WriteFile(described, []byte(`{"swagger": "2.0", "basePath": "/v2", "paths": {"/contacts": {"get": {"responses": {"200": {"schema": {"type": "array", "items": {"$ref": "#/definitions/Contact"}}}}}}},
 		"definitions": {"Contact": {"type": "object", "properties": {"id": {"type": "integer"}, "name": {"type": "string"}}}}}`), 0o600))
-	var asked []string
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		asked = append(asked, r.Method+" "+r.URL.RequestURI()+" "+r.Header.Get("Authorization"))
-		switch r.URL.Path {
-		case "/contacts":
-			w.Header().Set("X-Total-Count", "2")
-			_, _ = fmt.Fprint(w, answer)
-		case "/moved":
-			http.Redirect(w, r, "/contacts", http.StatusFound)
-		default:
-			http.NotFound(w, r)
-		}
-	}))
-	defer server.Close()
-	t.Setenv("SERVICE_URL", server.URL)
-	t.Setenv("SERVICE_TOKEN", "let-me-in")
-	for name, args := range map[string][]string{
-		"sample": {"--sample", "/contacts=" + sample}, "named": {"--sample", sample}, "openapi": {"--openapi", described}, "both": {"--openapi", described, "--sample", "/v2/contacts=" + sample}, "asked": {"--ask", "/contacts?limit=2"},
-	} {
-		draft := filepath.Join(dir, name+".yaml")
-		code, _, stderr := cli("", append([]string{"map", "init", "--out", draft}, args...)...)
-		require.Zero(t, code, stderr)
-		require.Regexp(t, `^Of 1 path: 1 resource with \d+ fields?; \d+ guesses, \d+ lines marked TODO.\nNot found: `, stderr)
-		text, err := os.ReadFile(draft)
-		require.NoError(t, err)
-		require.NotContains(t, string(text), "Jansen")
-		require.NotContains(t, string(text), "let-me-in")
-	}
-	require.Equal(t, []string{"GET /contacts?limit=2 Bearer let-me-in"}, asked)
+	code, out, stderr = cli("", "map", "init", "--openapi", described)
+	require.Zero(t, code, stderr)
+	require.Contains(t, stderr, "Of 1 path: 1 resource with 1 field; ")
+	require.Contains(t, out, `list: {path: "/v2/contacts"}`)
 
 	for message, args := range map[string][]string{
-		"expected --engine of a database, or --sample":              {},
-		"--engine: expected a database, or --sample":                {"--engine", "sqlite", "--dsn", "x.db", "--sample", sample},
-		"--engine sqlite: expected DATABASE_DSN in the environment": {"--engine", "sqlite"},
-		"--sample: open " + sample + ".none":                        {"--sample", sample + ".none"},
-		"--openapi: open ":                                          {"--openapi", described + ".none"},
-		"--ask contacts: expected a path that begins with /":        {"--ask", "contacts"},
-		"ask for /none: the service answers 404 Not Found":          {"--ask", "/none"},
-		"ask for /moved: the service answers 302 Found":             {"--ask", "/moved"},
-		"read /openapi: expected a list of records, or one":         {"--sample", filepath.Join(dir, "empty.json")},
+		"expected either --engine of a database, or --openapi":    {},
+		"expected either --engine of a database, or --openapi of": {"--engine", "sqlite", "--openapi", described},
+		"--openapi: open ":     {"--openapi", described + ".none"},
+		"expected paths in it": {"--openapi", filepath.Join(dir, "frontdesk.yaml")},
+		"open the database":    {"--engine", "sqlite", "--dsn", filepath.Join(dir, "none.db")},
 	} {
-		if message == "read /openapi: expected a list of records, or one" {
-			require.NoError(t, os.WriteFile(args[1], []byte("[]"), 0o600))
-			message = "read /empty: expected a list of records, or one"
-		}
 		code, out, stderr := cli("", append([]string{"map", "init"}, args...)...)
 		require.NotZero(t, code, message)
 		require.Empty(t, out)
 		require.Contains(t, stderr, message)
 	}
+	t.Setenv("DATABASE_DSN", "")
+	code, _, stderr = cli("", "map", "init", "--engine", "sqlite")
+	require.Equal(t, 2, code)
+	require.Contains(t, stderr, "--engine sqlite: expected DATABASE_DSN in the environment")
 }
 
 // TestMapPage writes the page of a check of DEALERPAK: all columns and fields are

@@ -16,7 +16,7 @@ import (
 
 // mapCommands are the tools of who writes a mapping sheet.
 type mapCommands struct {
-	Init  initCommand  `cmd:"" help:"Draft a first sheet out of an existing database, or of answers of an HTTP service."`
+	Init  initCommand  `cmd:"" help:"Draft a first sheet out of the schema of a database, or the OpenAPI description of an HTTP service."`
 	Check checkCommand `cmd:"" help:"Compare a sheet with its database or service; nothing is written without --write."`
 }
 

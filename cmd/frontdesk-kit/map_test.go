@@ -39,37 +39,6 @@ func dealerpak(t *testing.T, replace ...string) (dir string) {
 	return dir
 }
 
-// TestMapInit drafts a sheet, which map check then reads.
-func TestMapInit(t *testing.T) {
-	dir := dealerpak(t)
-	draft := filepath.Join(dir, "draft.yaml")
-	t.Setenv("DATABASE_DSN", os.Getenv("DEALERPAK_DSN"))
-	code, out, stderr := cli("", "map", "init", "--engine", "sqlite", "--out", draft)
-	require.Zero(t, code, stderr)
-	require.Empty(t, out)
-	require.Regexp(t, `^Of \d+ tables: 12 resources with \d+ fields; \d+ guesses, \d+ lines marked TODO.\nNot found: advertisementsite, flatrate, flatrateline, vehicleadvertisementsite.\n$`, stderr)
-	text, err := os.ReadFile(draft)
-	require.NoError(t, err)
-	require.NotContains(t, string(text), os.Getenv("DATABASE_DSN"))
-	require.Contains(t, string(text), "dsn: ${DATABASE_DSN}")
-	require.Contains(t, string(text), "price: {from: VKPR, type: integer, decimals: 2} # guess: name (sales price)")
-
-	code, _, stderr = cli("", "map", "init", "--engine", "sqlite", "--out", draft)
-	require.Equal(t, 2, code)
-	require.Equal(t, "frontdesk-kit: --out "+draft+": expected a file that is not there yet\n", stderr)
-
-	code, out, stderr = cli("", "map", "check", "--sheet", draft)
-	require.Contains(t, []int{0, 1}, code, stderr)
-	require.Regexp(t, `\ncontact: \d+ row\(s\) of V_RELATIE_ACTIEF\n`, out)
-
-	code, out, _ = cli("", "map", "init", "--engine", "sqlite")
-	require.Zero(t, code)
-	require.Equal(t, string(text), out)
-	code, _, stderr = cli("", "map", "init", "--engine", "sqlite", "--dsn", filepath.Join(dir, "none.db"))
-	require.Equal(t, 1, code)
-	require.Contains(t, stderr, "open the database")
-}
-
 // TestMapCheck compares the finished sheet, one that is wrong, and one that is no
 // sheet at all.
 func TestMapCheck(t *testing.T) {

@@ -5,16 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"frontdesk/backend/adopt/draft"
 	"frontdesk/backend/legacy/legacytest"
-	"frontdesk/config"
-	"frontdesk/mapping"
-	"frontdesk/mapping/sheet"
 )
 
 // groupSheet has records by a text; %s is what the sheet says of their case.
@@ -31,15 +26,12 @@ resources:
     fields: {code: code, description: omschrijving, vat_kind: {constant: high}, ledger_account: {constant: "8000"}}
 `
 
-// TestCaseOfKeys: what the sheet says of case is held to what the database says, which
-// is drafted.
+// TestCaseOfKeys: what the sheet says of case is held to what the database says.
 func TestCaseOfKeys(t *testing.T) {
 	dsn := legacytest.MariaDB(t)
 	db, err := sql.Open("mysql", dsn)
 	require.NoError(t, err)
 	defer db.Close()
-	model, err := mapping.LoadModel("")
-	require.NoError(t, err)
 	for _, test := range []struct {
 		collation, says string
 		want            []Severity
@@ -68,13 +60,4 @@ func TestCaseOfKeys(t *testing.T) {
 			require.Equal(t, test.want, got)
 		})
 	}
-	draft := func(engine, dsn string) string {
-		d, err := draft.New(t.Context(), draft.Options{Source: sheet.SQL{Engine: engine, DSN: config.Secret(dsn)}, Model: model})
-		require.NoError(t, err)
-		return d.Text
-	}
-	const drafted = "key: {columns: [BEDRNR, OGRP], case: ignore, generated: supplied}"
-	require.True(t, strings.Contains(draft("mariadb", dsn), drafted))
-	onPostgres := draft("postgres", legacytest.Postgres(t))
-	require.True(t, strings.Contains(onPostgres, strings.Replace(drafted, " case: ignore,", "", 1)))
 }

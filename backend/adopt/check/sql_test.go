@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/backend"
-	"frontdesk/backend/adopt/draft"
 	"frontdesk/backend/legacy"
 	"frontdesk/backend/legacy/foreigntest"
 	"frontdesk/backend/legacy/legacytest"
@@ -220,26 +219,6 @@ func TestReadOnly(t *testing.T) {
 			rows, err := r.Rows(t.Context(), "BEDR", []legacy.Expression{{}}, "", 0, 10)
 			require.NoError(t, err)
 			require.Len(t, rows, 5)
-		})
-	}
-}
-
-// TestDraft compares a draft with the database that it is of: it may be wrong
-// about what things mean, but not about what there is.
-func TestDraft(t *testing.T) {
-	model, err := mapping.LoadModel("")
-	require.NoError(t, err)
-	for engine, start := range engines() {
-		t.Run(engine, func(t *testing.T) {
-			dsn := start(t)
-			path := filepath.Join(t.TempDir(), "draft.yaml")
-			d, err := draft.New(t.Context(), draft.Options{Source: sheet.SQL{Engine: engine, DSN: config.Secret(dsn)}, Model: model})
-			require.NoError(t, err)
-			require.NoError(t, os.WriteFile(path, []byte(d.Text), 0o600))
-			report := checked(t, path, dsn)
-			var words strings.Builder
-			require.NoError(t, report.WriteText(&words))
-			require.Zero(t, report.Count(Error), words.String())
 		})
 	}
 }

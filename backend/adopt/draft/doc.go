@@ -1,15 +1,10 @@
-// Package draft drafts a first mapping sheet (frontdesk-kit map init): for an existing SQL
-// database, out of names, types, keys and a sample of rows; for an HTTP service, out of
-// answers and its OpenAPI description. It guesses, and says of every guess what it goes by:
-// somebody who knows the system reads the draft, mends it and has it checked
-// (backend/adopt/check). A draft always loads: what a sheet's reader refuses is left out with a
-// question (settle.go).
+// Package draft drafts a first mapping sheet (frontdesk-kit map init) out of the schema of an SQL
+// database, or out of the OpenAPI description of an HTTP service. It takes what is certain: tables
+// and paths, columns and members that are called as the interface calls them, keys, foreign keys
+// and types. What is uncertain is a comment for whoever knows the system. It does not guess: no
+// word is translated, and no value is looked at but to see whether a column has the interface's
+// own words.
 //
-// Foreign keys go first. Names are taken apart into the business words they are made of, in
-// six languages and as such systems shorten them (words): ORDRGL is an order's line, INKPR a
-// purchase price. Tables are matched with resources and columns with fields by the words they
-// share (match.go), and conversions are read off types and values (convert.go). What a service
-// lists is taken for a table, and the paths in its answers for columns (service.go). No word
-// is one system's own: what a table is called there and nowhere else has no place in the
-// dictionary.
+// A draft always loads: what a sheet's reader refuses is left out with a question (settle.go). And
+// it is closed: records that nothing tells the client of are shown to nobody.
 package draft

@@ -1,391 +1,231 @@
 package draft
 
 import (
-	"cmp"
+	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
-	"frontdesk/backend/legacy"
 	"frontdesk/mapping"
 )
 
-// match is a resource with the table that it was found in.
+// match is a resource with the table that is called like it.
 type match struct {
 	*mapping.Resource
 	table  *table
-	score  float64
-	why    string
-	doubt  []string
-	fields map[string]*found
+	fields map[string]*mapped
+	closed bool // nothing tells whose the records are, so nobody sees them
+	client string
+	parent string // the field whose record tells the client
 
-	said map[string]*mapped // as the sheet says them
-	// What the draft does not load with: fields as they would have been, and operations.
-	refused map[string]string
-	nobodys bool // it is not known whose the rows are, and so nobody sees them
-	only    string
-	onlyWhy string
-
-	endpoint *endpoint // of a service
-	// What a service is not asked by, since the draft would not load: fields, more of them
-	// than equality, and orders.
-	unasked, unranged, unsorted map[string]bool
+	// What the draft does not load with: fields, and operations.
+	refused       map[string]string
+	only, onlyWhy string
+	unfiltered    bool
 }
 
-// found is a field with the column that it was found in.
-type found struct {
-	*mapping.Field
-	column *column
-	score  float64
-	why    string
+// setting is a key of the sheet.
+type setting struct{ key, value string }
+
+// mapped is a field as the sheet says it.
+type mapped struct {
+	from     []string
+	settings []setting
+	doubt    string // why it is a comment; "" for a field that is certain
+	note     string
 }
 
-func (d *drafter) table(name string) *table {
-	for _, t := range d.tables {
-		if t.Name == name {
-			return t
-		}
-	}
-	return nil
-}
-
-// bestForm is how like a name is to that form which it is most like.
-func bestForm(name []part, forms [][]string, context []string) (best float64) {
-	for _, form := range forms {
-		best = max(best, likeness(name, form, context))
-	}
-	return best
-}
-
-// matchTables gives every resource the table that is most like it, by name and
-// by how many of its fields are found there.
-func (d *drafter) matchTables() {
-	type candidate struct {
-		r     *mapping.Resource
-		t     *table
-		score float64
-	}
-	var all []candidate
-	for _, r := range d.model.Resources {
-		strong, _, _ := strings.Cut(resourceNames[r.Name], "|")
-		named := forms(d.words, r.Name, strong)
+// called is the table that is called as a resource is; nil for none.
+func (d *drafter) called(r *mapping.Resource) *table {
+	for _, views := range []bool{false, true} {
 		for _, t := range d.tables {
-			if t.View {
-				continue
+			if t.view == views && folded(t.name) == folded(r.Name) {
+				return t
 			}
-			name := bestForm(t.parts, named, nil)
-			if name < 0.55 {
-				continue
-			}
-			if whole := d.wholeOf(r); name < 0.8 && whole != nil && bestForm(t.parts, forms(d.words, whole.Name, resourceNames[whole.Name]), nil) > 0.95 {
-				continue // it is called just as what these are parts of
-			}
-			m := &match{Resource: r, table: t}
-			d.matchColumns(m, nil)
-			if fields, lacking := m.found(); fields > 0 && (name >= 0.8 || !lacking) {
-				all = append(all, candidate{r, t, 0.6*name + 0.4*fields})
-			}
-		}
-	}
-	slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(b.score, a.score) })
-	taken := map[*table]bool{}
-	for _, c := range all {
-		if d.matches[c.r.Name] != nil || taken[c.t] || c.score < 0.45 {
-			continue
-		}
-		taken[c.t] = true
-		d.matches[c.r.Name] = d.matchOf(c.r, c.t, c.score)
-	}
-	d.matchReferred(taken)
-	for _, m := range d.matches {
-		d.matchColumns(m, d.matches)
-		m.why, m.doubt = d.seenOf(m)
-	}
-}
-
-// wholeOf is the resource that lists of another ask for one of, since its records are parts of
-// those; nil for none.
-func (d *drafter) wholeOf(part *mapping.Resource) *mapping.Resource {
-	for _, name := range part.ListRequires {
-		if whole := d.model.Resource(part.Field(name).Reference); whole != nil {
-			return whole
 		}
 	}
 	return nil
 }
 
-func (d *drafter) matchOf(r *mapping.Resource, t *table, score float64) *match {
-	return &match{Resource: r, table: t, score: score, refused: map[string]string{}, endpoint: d.endpointOf(t),
-		unasked: map[string]bool{}, unranged: map[string]bool{}, unsorted: map[string]bool{}}
+// calledAs is the column that is called as a field is; nil for none.
+func (t *table) calledAs(f *mapping.Field) *column {
+	for _, c := range t.columns {
+		if folded(c.name) == folded(f.Name) {
+			return c
+		}
+	}
+	return nil
 }
 
-// matchReferred gives a resource without a table one that the records of another refer to by
-// a foreign key, and whose name alone would not tell: groups, where articles are of one.
-func (d *drafter) matchReferred(taken map[*table]bool) {
-	for _, name := range slices.Sorted(maps.Keys(d.matches)) {
-		m := d.matches[name]
-		for _, f := range mapping.Each(m.Fields) {
-			to := d.model.Resource(f.Reference)
-			_, weak, _ := strings.Cut(resourceNames[f.Reference], "|")
-			if to == nil || d.matches[to.Name] != nil || weak == "" {
+// matchTables gives each resource the table that is called like it, and each field its column.
+func (d *drafter) matchTables() {
+	for _, r := range d.model.Resources {
+		if t := d.called(r); t != nil && len(t.primary) > 0 {
+			d.matches[r.Name] = &match{Resource: r, table: t, refused: map[string]string{}}
+		}
+	}
+	for _, m := range d.matches {
+		m.fields = map[string]*mapped{}
+		for i := range m.Fields {
+			f := &m.Fields[i]
+			if f.Primary || f.Type == mapping.Array {
 				continue
 			}
-			for _, k := range m.table.Foreign {
-				t := d.table(k.Table)
-				if t == nil || taken[t] || t.View || bestForm(t.parts, forms(d.words, "", weak), nil) < 0.9 {
-					continue
-				}
-				taken[t] = true
-				d.matches[to.Name] = d.matchOf(to, t, 0.5)
-				break
+			if of := d.mapField(m, f); of != nil {
+				m.fields[f.Name] = of
 			}
 		}
 	}
 }
 
-// found is how many of the fields were found, from 0 to 1, those that are required twice as
-// heavy, and whether most of these are lacking.
-func (m *match) found() (share float64, lacking bool) {
-	of, sum, needed := 0.0, 0.0, 0
-	for _, f := range mapping.Each(m.Fields) {
-		if !own(m.Resource, f) || f.Type == mapping.Array {
-			continue
-		}
-		w := 0.5
-		x := m.fields[f.Name]
-		if f.Required {
-			w = 1
-			needed += map[bool]int{true: 1, false: -1}[x == nil]
-		}
-		if of += w; x != nil {
-			sum += w * x.score
-		}
+// mapField says how a field is found; nil where no column is its.
+func (d *drafter) mapField(m *match, f *mapping.Field) *mapped {
+	if f.Reference != "" {
+		return d.mapReference(m, f)
 	}
-	return sum / math.Max(1, of), needed > 0
+	c := m.table.calledAs(f)
+	if c == nil {
+		return nil
+	}
+	out := &mapped{from: []string{c.name}}
+	d.convert(f, c, out)
+	if len(f.OneOf) > 0 {
+		out.judgeWords(f, c)
+	}
+	switch {
+	case c.generated || f.Readonly && !written(f):
+		out.set("readonly", "true")
+	case slices.Contains(m.table.primary, c.name) && f.Numbering == "":
+		out.set("immutable", "true")
+	}
+	return out
 }
 
-// matchColumns gives every field the column that is most like it. References
-// are found by foreign keys where the resources' tables are known.
-func (d *drafter) matchColumns(m *match, known map[string]*match) {
-	m.fields = map[string]*found{}
-	context := m.context(d)
-	var all []found
-	for _, f := range mapping.Each(m.Fields) {
-		if f.Primary || f.Type == mapping.Array || f.Name == "is_system" {
-			continue
-		}
-		for _, c := range m.table.columns {
-			x := d.compare(m, f, c, context, known)
-			x.score *= 1 - 0.03*float64(strings.Count(c.Name, ".")) // what is deep within an answer is often another's
-			if m.table.sampled > 0 && len(c.values) == 0 && c.sort != sortBytes {
-				x.score *= 0.95 // one that nobody uses
-			}
-			if x.score > 0.5 {
-				all = append(all, x)
-			}
-		}
-	}
-	slices.SortStableFunc(all, func(a, b found) int { return cmp.Compare(b.score, a.score) })
-	used := map[*column]bool{}
-	for _, x := range all {
-		if m.fields[x.Name] != nil || used[x.column] {
-			continue
-		}
-		used[x.column] = true
-		m.fields[x.Name] = &x
-	}
-	d.matchNaturalKey(m, used)
+func (m *mapped) set(key, value string) { m.settings = append(m.settings, setting{key, value}) }
+
+// written tells of the readonly fields that frontdesk itself writes: the state of publishing, and
+// what follows from a document's content.
+func written(f *mapping.Field) bool {
+	return slices.Contains([]string{"publish_status", "published_at", "size", "sha256"}, f.Name)
 }
 
-// matchNaturalKey gives a code or number that nothing was like the last column
-// of a natural key, by which people know the records.
-func (d *drafter) matchNaturalKey(m *match, used map[*column]bool) {
-	if len(m.table.Primary) == 0 {
+// convert says how a value is converted, by the types on both sides.
+func (d *drafter) convert(f *mapping.Field, c *column, out *mapped) {
+	moment := c.sort == "date" || c.sort == "datetime" || c.sort == "timestamp"
+	number := c.sort == "integer" || c.sort == "decimal"
+	switch {
+	case f.Type == mapping.Timestamp && moment:
+		out.set("type", c.sort)
+	case f.Type == mapping.Bytea && c.sort == "bytes", f.Type == mapping.Int4 && c.sort == "integer", f.Type == mapping.Float8 && c.sort == "decimal":
+	case f.Type == mapping.Int4 && c.sort == "boolean" && slices.Equal(f.OneOf, []string{"0", "1"}), f.Type == mapping.Float8 && c.sort == "integer":
+		out.set("type", c.sort)
+	case f.IsText() && c.sort == "text":
+		if c.padded {
+			out.set("trim", "right")
+		}
+		if c.length > 0 && c.length < f.Length && !f.Readonly {
+			out.set("length", fmt.Sprint(c.length))
+		}
+	case f.IsText() && number:
+		out.set("type", c.sort)
+	default:
+		out.doubt = fmt.Sprintf("%s is %s, and the interface has %s: how is it converted?", c.name, kindOf(c), f.Type)
+	}
+	if f.Type == mapping.Float8 && c.sort == "integer" {
+		out.note = "TODO is it in whole units, or in hundredths (decimals: 2)?"
+	}
+}
+
+func kindOf(c *column) string {
+	if c.sort == "" {
+		return "of a type that sheets have no word for"
+	}
+	return c.sort
+}
+
+// judgeWords makes a field uncertain whose column has other values than the interface knows.
+func (m *mapped) judgeWords(f *mapping.Field, c *column) {
+	if c.sort == "boolean" {
 		return
 	}
-	last := m.table.column(m.table.Primary[len(m.table.Primary)-1])
-	if m.endpoint != nil && len(last.parts) == 1 && last.has("id") {
-		return // which no person knows it by
-	}
-	for _, f := range mapping.Each(m.Fields) {
-		if (f.Name == "code" || f.Name == "number") && f.Unique && m.fields[f.Name] == nil && last.sort == sortText && !used[last] && !refers(m.table, last) {
-			m.fields[f.Name] = &found{Field: f, column: last, score: 0.7, why: "natural key"}
-		}
-	}
-}
-
-// context are the ideas that the table is about.
-func (m *match) context(d *drafter) []string {
-	var ideas []string
-	for _, p := range m.table.parts {
-		ideas = append(ideas, p.ideas...)
-	}
-	if own := ideasOf(d.words.split(m.Name)); own != nil {
-		ideas = append(ideas, own...)
-	}
-	if m.Name == "contact" {
-		ideas = append(ideas, "customer") // whatever the table is called
-	}
-	return ideas
-}
-
-// ofKey tells whether a column is part of a table's primary key.
-func (d *drafter) ofKey(t *table, c *column) bool { return slices.Contains(t.Primary, c.Name) }
-
-// compare judges how well a column fits a field.
-func (d *drafter) compare(m *match, f *mapping.Field, c *column, context []string, known map[string]*match) found {
-	x := found{Field: f, column: c}
-	if c.Name == d.client || c.sort == sortOther {
-		return x
-	}
-	if f.Reference != "" {
-		return d.compareReference(m, x, known)
-	}
-	x.score = bestForm(c.parts, d.fieldForms(m.Resource, f), context) * d.fits(f, c)
-	if f.Unique && d.unique(c) {
-		if f.Name == "number" && c.has("reference") && len(c.parts) == 1 {
-			x.score = max(x.score, 0.95) // ref, by which people know it
-		}
-		x.score, x.why = min(1, x.score*1.08), "unique"
-	}
-	x.score *= c.speaksFor(f, m.client(d) == nil)
-	if f.Type == mapping.Varchar && c.Length > 0 && c.Length == f.Length {
-		x.score = min(1, x.score*1.02)
-	}
-	if d.ofKey(m.table, c) && f.Numbering == "" {
-		x.score *= 0.8
-	}
-	if refers(m.table, c) && f.ReferenceBy == "" && f.Numbering == "" && len(f.OneOf) == 0 && f.Name != "code" {
-		x.score *= 0.6 // it holds the key of another table
-	}
-	return x
-}
-
-// speaksFor tells by the values of a column whether it may be a field: what several records
-// share identifies none of them, unless they are of several clients, and an address for mail
-// has an @.
-func (c *column) speaksFor(f *mapping.Field, alone bool) float64 {
-	set := slices.DeleteFunc(slices.Clone(c.values), func(v string) bool { return v == "" })
+	others := len(slices.DeleteFunc(slices.Clone(c.words), func(v string) bool { return slices.Contains(f.OneOf, v) }))
 	switch {
-	case len(set) == 0:
-		return 1
-	case f.Name == "email" && !slices.ContainsFunc(set, func(v string) bool { return strings.Contains(v, "@") }):
-		return 0
-	case alone && f.Unique && f.Name == "number" && len(slices.Compact(slices.Sorted(slices.Values(set)))) < len(set):
-		return 0
+	case others > 0:
+		m.doubt = fmt.Sprintf("%d of its %d values are none of %s: which codes stand for them?", others, len(c.words), strings.Join(f.OneOf, ", "))
+	case len(c.words) == 0 && c.sort != "integer":
+		m.doubt = "its values are not known: which codes stand for " + strings.Join(f.OneOf, ", ") + "?"
 	}
-	return 1
 }
 
-// refers tells whether a column is the last of a foreign key.
-func refers(t *table, c *column) bool {
-	return slices.ContainsFunc(t.Foreign, func(f legacy.ForeignKey) bool { return f.Columns[len(f.Columns)-1] == c.Name })
-}
-
-// compareReference goes by foreign keys, and by names where there are none: a column that
-// refers to another table than the resource's is not the reference, whatever it is called.
-func (d *drafter) compareReference(m *match, x found, known map[string]*match) found {
-	f, c := x.Field, x.column
-	x.score = bestForm(c.parts, d.fieldForms(m.Resource, f), nil)
-	for _, form := range forms(d.words, f.Reference, resourceNames[f.Reference]) {
-		for _, suffix := range []string{"number", "id", "code"} {
-			x.score = max(x.score, likeness(c.parts, append(slices.Clone(form), suffix), nil), 0.9*likeness(c.parts, form, nil))
-		}
-	}
-	target := known[f.Reference]
-	elsewhere := false
-	for _, k := range m.table.Foreign {
-		switch {
-		case k.Columns[len(k.Columns)-1] != c.Name:
-		case target != nil && d.table(k.Table) == target.table:
-			x.score, x.why = 0.8+0.2*x.score, "foreign key to "+k.Table
-			if slices.Contains(m.table.undeclared, c.Name) {
-				x.why = "its values are ids of " + k.Table
+// mapReference goes by foreign keys, and by the name where the column has none.
+func (d *drafter) mapReference(m *match, f *mapping.Field) *mapped {
+	to := d.matches[f.Reference]
+	named := m.table.calledAs(f)
+	var keys [][]string
+	for _, k := range m.table.foreign {
+		leads := to != nil && folded(k.Table) == folded(to.table.name)
+		if named != nil && slices.Contains(k.Columns, named.name) {
+			if leads && slices.Equal(k.References, to.table.primary) {
+				return &mapped{from: k.Columns, note: "foreign key to " + k.Table}
 			}
-			return x
-		default:
-			elsewhere = true
+			return &mapped{from: k.Columns, doubt: named.name + " refers to " + k.Table + ", which is no " + f.Reference + " here"}
+		}
+		if leads && slices.Equal(k.References, to.table.primary) {
+			keys = append(keys, k.Columns)
 		}
 	}
-	alone := len(m.table.Primary) == 1 && m.table.Primary[0] == c.Name
-	if alone || target != nil && (elsewhere || !target.hasKeyOf(c)) {
-		x.score = 0
-	}
-	x.score *= 0.8
-	return x
-}
-
-// hasKeyOf tells whether a column may hold the key of a resource's table.
-func (m *match) hasKeyOf(c *column) bool {
-	if len(m.table.Primary) == 0 {
-		return true
-	}
-	last := m.table.column(m.table.Primary[len(m.table.Primary)-1])
-	return last.sort == c.sort || last.sort == sortDecimal || c.sort == sortDecimal || len(c.values) == 0 && len(last.values) == 0
-}
-
-// dates tells whether the engine itself keeps moments in the column.
-func (c *column) dates() bool {
-	return c.sort == sortDate || c.sort == sortDatetime || c.sort == sortTimestamp
-}
-
-// fits tells how well the type of a column suits a field: 1 well, 0 not at all.
-func (d *drafter) fits(f *mapping.Field, c *column) float64 {
-	flag := slices.Equal(f.OneOf, []string{"0", "1"})
 	switch {
-	case c.sort == sortBytes || f.Type == mapping.Bytea:
-		if c.sort == sortBytes && f.Type == mapping.Bytea {
-			return 1
+	case named != nil && (to == nil || len(to.table.primary) != 1):
+		return &mapped{from: []string{named.name}, doubt: "no " + f.Reference + " was found that it could refer to"}
+	case named != nil:
+		return &mapped{from: []string{named.name}}
+	case len(keys) == 1 && m.refersOnce(f.Reference):
+		return &mapped{from: keys[0], note: "the only foreign key to " + to.table.name}
+	case len(keys) > 0:
+		return &mapped{from: keys[0], doubt: fmt.Sprintf("%d foreign keys lead to %s: which is it?", len(keys), to.table.name)}
+	}
+	return nil
+}
+
+// refersOnce tells whether one field alone refers to a resource.
+func (m *match) refersOnce(to string) bool {
+	n := 0
+	for _, f := range mapping.Each(m.Fields) {
+		if f.Reference == to {
+			n++
 		}
-		return 0
-	case f.Type == mapping.Timestamp:
-		if c.dates() || dateFormat(c).name != "" {
-			return 1
+	}
+	return n == 1
+}
+
+// findClients finds what tells whose the records are: a column that is called client or client_id,
+// or a required reference to a record that has a client. All others are closed.
+func (d *drafter) findClients() {
+	for _, m := range d.matches {
+		for _, c := range m.table.columns {
+			if name := folded(c.name); name == "client" || name == "clientid" {
+				m.client = c.name
+			}
 		}
-		return 0
-	case c.dates():
-		return 0
-	case flag:
-		switch {
-		case d.yesNo(c) != nil, c.sort == sortBoolean:
-			return 1
-		case len(c.few) > 0 && c.has("status"):
-			return 1
+		m.closed = m.client == ""
+	}
+	for range d.matches { // as far as references lead
+		for _, name := range slices.Sorted(maps.Keys(d.matches)) {
+			if m := d.matches[name]; m.closed && m.refused["client"] == "" {
+				m.parent = d.parentOf(m)
+				m.closed = m.parent == ""
+			}
 		}
-		return 0.3
-	case len(f.OneOf) > 0:
-		if c.few == nil && len(c.values) > 0 {
-			return 0.4
-		}
-		return 1
-	case f.Type == mapping.Int4:
-		if c.sort == sortInteger || c.sort == sortDecimal && c.Scale == 0 {
-			return 1
-		}
-		if c.sort == sortText && all(c.values, isNumeral) {
-			return 0.8
-		}
-		return 0.2
-	case f.Type == mapping.Float8:
-		if c.sort == sortInteger || c.sort == sortDecimal || c.sort == sortText && len(c.values) > 0 && all(c.values, isDecimal) {
-			return 1
-		}
-		return 0.3
-	case c.sort == sortText:
-		return 1
-	case c.sort == sortBoolean, c.sort == sortInteger && len(c.few) > 0 && d.yesNo(c) != nil:
-		return 0.4 // yes or no, and no name or number
-	default:
-		return 0.85
 	}
 }
 
-// isDecimal tells of digits with a point or a comma among them.
-func isDecimal(s string) bool {
-	return s == "" || isNumeral(strings.TrimPrefix(strings.Replace(strings.Replace(s, ",", "", 1), ".", "", 1), "-")) && strings.ContainsAny(s, ",.")
-}
-
-func all(values []string, is func(string) bool) bool {
-	return !slices.ContainsFunc(values, func(s string) bool { return !is(s) })
+// parentOf is a required reference to a record whose client is known; "" for none.
+func (d *drafter) parentOf(m *match) string {
+	for _, f := range mapping.Each(m.Fields) {
+		of, to := m.fields[f.Name], d.matches[f.Reference]
+		if f.Required && of != nil && of.doubt == "" && m.refused[f.Name] == "" && to != nil && to != m && !to.closed {
+			return f.Name
+		}
+	}
+	return ""
 }

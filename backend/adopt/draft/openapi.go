@@ -10,6 +10,9 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
+// mostMembers bounds what is taken of one record.
+const mostMembers = 500
+
 // spec is an OpenAPI description, 2 or 3, as far as it was read.
 type spec struct {
 	whole  map[string]any
@@ -36,7 +39,7 @@ func (d *drafter) describe(text []byte) error {
 	for _, at := range keys(paths) {
 		d.recordOf(s, at, dict(paths[at]))
 	}
-	d.http.access = s.access()
+	d.access = s.access()
 	return nil
 }
 
@@ -108,12 +111,7 @@ func (s spec) listed(schema map[string]any) (record map[string]any, at string) {
 		return s.resolve(of, 0), ""
 	}
 	properties := dict(schema["properties"])
-	names := keys(properties)
-	slices.SortStableFunc(names, func(a, b string) int {
-		usual := []string{"items", "data", "results", "value", "records", "content"}
-		return strings.Compare(fmt.Sprint(!is(a, usual)), fmt.Sprint(!is(b, usual)))
-	})
-	for _, name := range names {
+	for _, name := range keys(properties) {
 		of := s.resolve(properties[name], 0)
 		if record := s.resolve(of["items"], 0); of["items"] != nil && record["properties"] != nil {
 			return record, name
@@ -129,123 +127,27 @@ func (s spec) isList(at string, item map[string]any) bool {
 	schema := s.answer(get)
 	record, _ := s.listed(schema)
 	own := dict(schema["properties"])["id"] != nil
-	return get != nil && record["properties"] != nil && !own && !strings.HasSuffix(at, "}")
+	return get != nil && record["properties"] != nil && !own && !strings.Contains(at, "{")
 }
 
 // listOf takes a path for a list.
 func (d *drafter) listOf(s spec, at string, item map[string]any) {
 	get := dict(item["get"])
-	schema := s.answer(get)
-	record, result := s.listed(schema)
-	t, e := d.addEndpoint(s.prefix + at)
-	e.result = result
-	d.properties(t, s, "", record, nil)
-	t.Primary = t.guessKey()
-	if steps := strings.Split(at, "/"); len(steps) > 3 && strings.HasPrefix(steps[len(steps)-2], "{") {
-		e.parent = strings.Trim(steps[len(steps)-2], "{}")
-		d.belongs(t, e.parent, steps[len(steps)-3])
-	}
+	record, result := s.listed(s.answer(get))
+	t := &table{name: at[strings.LastIndexByte(strings.TrimSuffix(at, "/"), '/')+1:], endpoint: &endpoint{list: s.prefix + at, result: result}}
+	t.name = strings.Trim(t.name, "/")
+	d.tables = append(d.tables, t)
+	t.properties(s, "", record, nil)
 	if item["post"] != nil {
-		e.create = e.list
+		t.endpoint.create = t.endpoint.list
 	}
-	e.parameters(s, t, append(slices.Clone(items(item["parameters"])), items(get["parameters"])...))
-	e.told(s, schema)
-}
-
-// belongs makes the record that those of a list belong to a part of their key: a member of
-// the answers, or else the parameter of the path.
-func (d *drafter) belongs(t *table, parameter, parent string) {
-	c := t.place(parameter)
-	if c == nil || slices.Contains(t.Primary, c.Name) {
-		name := parameter
-		if c != nil {
-			name = strings.TrimSuffix(parent, "s") + "_" + parameter
-		}
-		c = d.setColumn(t, name)
-		c.sort = sortInteger
-	}
-	t.Primary = append([]string{c.Name}, t.Primary...)
-}
-
-// parameters reads by what a list is paged and filtered.
-func (e *endpoint) parameters(s spec, t *table, all []any) {
-	var style, limit string
-	for _, p := range all {
-		of := s.resolve(p, 0)
-		name := str(of["name"])
-		if str(of["in"]) != "query" || name == "" {
-			continue
-		}
-		if told := strings.ToUpper(str(of["description"])); strings.Contains(told, "RSQL") || strings.Contains(told, "FIQL") {
-			e.style, e.expression = styled("RSQL"), name
-			continue
-		}
-		switch c := t.place(name); {
-		case is(name, changes):
-			e.query = append(e.query, setting{name, "{modified_since}"})
-		case c != nil:
-			e.filters[c.Name] = name
-		case is(name, limits):
-			e.query, limit = append(e.query, setting{name, "{limit}"}), name
-		case is(name, pages):
-			e.query, style = append(e.query, setting{name, "{page}"}), "page"
-		case is(name, offsets):
-			e.query, style = append(e.query, setting{name, "{offset}"}), "offset"
-		case is(name, cursors):
-			e.query, style = append(e.query, setting{name, "{cursor}"}), "cursor"
+	for _, p := range append(slices.Clone(items(item["parameters"])), items(get["parameters"])...) {
+		if of := s.resolve(p, 0); str(of["in"]) == "query" && str(of["name"]) != "" {
+			t.endpoint.parameters = append(t.endpoint.parameters, str(of["name"]))
 		}
 	}
-	switch {
-	case style == "":
-	case style == "cursor":
-		e.paging = "cursor"
-	default:
-		e.paging = "{style: " + style + "}"
-		if limit == "" {
-			e.todo = append(e.todo, "how many records has a page? size: 100 is taken")
-		}
-	}
-}
-
-// place is the column that a parameter is called after.
-func (t *table) place(name string) *column {
-	for _, c := range t.columns {
-		if bare(c.Name) == bare(name) {
-			return c
-		}
-	}
-	return nil
-}
-
-// told reads what an answer says beside its list.
-func (e *endpoint) told(s spec, schema map[string]any) {
-	next := ""
-	var visit func(of map[string]any, at string, depth int)
-	visit = func(of map[string]any, at string, depth int) {
-		properties := dict(of["properties"])
-		for _, name := range keys(properties) {
-			path, p := joined(at, name), s.resolve(properties[name], 0)
-			switch kind := str(p["type"]); {
-			case path == e.result || depth > 2:
-			case p["properties"] != nil:
-				visit(p, path, depth+1)
-			case kind == "integer" && is(name, totals):
-				e.total = "{result: " + scalar(path, false) + "}"
-			case is(name, cursors) || is(name, nexts):
-				next = path
-			}
-		}
-	}
-	visit(schema, "", 0)
-	switch {
-	case e.paging == "cursor" && next != "":
-		e.paging = "{style: cursor, next: " + scalar(next, false) + "}"
-	case e.paging == "cursor":
-		e.paging = ""
-		e.query = slices.DeleteFunc(e.query, func(q setting) bool { return q.value == "{cursor}" })
-		e.todo = append(e.todo, "where in the answer is the next cursor?")
-	case e.paging == "" && next != "":
-		e.paging = "{style: link, next: " + scalar(next, false) + "}"
+	if t.column("id") != nil {
+		t.primary = []string{"id"}
 	}
 }
 
@@ -255,14 +157,18 @@ func (d *drafter) recordOf(s spec, at string, item map[string]any) {
 	if !strings.HasPrefix(last, "{") || !strings.HasSuffix(last, "}") {
 		return
 	}
-	for t, e := range d.http.endpoints {
+	for _, t := range d.tables {
+		e := t.endpoint
 		if strings.TrimSuffix(e.list, "/") != s.prefix+list {
 			continue
 		}
 		path := strings.TrimSuffix(e.list, "/") + "/{key}"
 		if get := dict(item["get"]); get != nil {
 			e.get = path
-			d.properties(t, s, "", s.answer(get), nil)
+			t.properties(s, "", s.answer(get), nil)
+		}
+		if key := t.column(strings.Trim(last, "{}")); key != nil && t.primary == nil {
+			t.primary = []string{key.name}
 		}
 		for _, method := range []string{"patch", "put"} {
 			if e.update == "" && item[method] != nil {
@@ -277,21 +183,20 @@ func (d *drafter) recordOf(s spec, at string, item map[string]any) {
 
 // properties takes those of a schema for columns; within are the schemas that it is in, since
 // one may be within itself.
-func (d *drafter) properties(t *table, s spec, at string, schema map[string]any, within []string) {
+func (t *table) properties(s spec, at string, schema map[string]any, within []string) {
 	properties := dict(schema["properties"])
 	for _, name := range keys(properties) {
 		p := s.resolve(properties[name], 0)
-		path, own := joined(at, name), str(dict(properties[name])["$ref"])
+		path, own := strings.TrimPrefix(at+"."+name, "."), str(dict(properties[name])["$ref"])
 		switch {
-		case strings.Contains(name, ".") || len(t.columns) > 500 || len(within) > 3 || own != "" && slices.Contains(within, own):
+		case strings.Contains(name, ".") || len(t.columns) > mostMembers || len(within) > 3 || own != "" && slices.Contains(within, own):
 		case p["properties"] != nil:
-			d.properties(t, s, path, p, append(slices.Clone(within), own))
-		case p["items"] != nil:
-			if s.resolve(p["items"], 0)["properties"] != nil {
-				t.within(path)
-			}
-		default:
-			d.setColumn(t, path).described(p)
+			t.properties(s, path, p, append(slices.Clone(within), own))
+		case p["items"] != nil: // a list within the record
+		case t.column(path) == nil:
+			c := &column{name: path}
+			c.described(p)
+			t.columns = append(t.columns, c)
 		}
 	}
 }
@@ -301,38 +206,38 @@ func (c *column) described(p map[string]any) {
 	kind := str(p["type"])
 	for _, one := range items(p["type"]) { // of 3.1: [string, "null"]
 		if str(one) == "null" {
-			c.Nullable = true
+			c.nullable = true
 		} else {
 			kind = str(one)
 		}
 	}
 	if p["nullable"] == true {
-		c.Nullable = true
+		c.nullable = true
 	}
 	switch format := str(p["format"]); {
 	case kind == "integer":
-		c.sort = sortInteger
+		c.sort = "integer"
 	case kind == "number":
-		c.sort = sortDecimal
+		c.sort = "decimal"
 	case kind == "boolean":
-		c.sort = sortBoolean
+		c.sort = "boolean"
 	case format == "date":
-		c.sort = sortDate
+		c.sort = "date"
 	case format == "date-time":
-		c.sort = sortTimestamp
+		c.sort = "timestamp"
 	case kind == "string":
-		c.sort = sortText
+		c.sort = "text"
 	}
 	if n, ok := p["maxLength"].(uint64); ok && n < 100_000 {
-		c.Length = int(n)
+		c.length = int(n)
 	}
 	if p["readOnly"] == true {
-		c.kept = true
+		c.generated = true
 	}
-	if of := items(p["enum"]); of != nil && c.few == nil {
+	if of := items(p["enum"]); of != nil {
 		for _, v := range of {
 			if v != nil {
-				c.few = append(c.few, fmt.Sprint(v))
+				c.words = append(c.words, fmt.Sprint(v))
 			}
 		}
 	}
@@ -350,7 +255,7 @@ func (s spec) access() string {
 		case kind == "http" && strings.EqualFold(str(of["scheme"]), "bearer"), kind == "oauth2":
 			return `{Authorization: "Bearer {secret.token}"}`
 		case kind == "apiKey" && str(of["in"]) == "header":
-			return "{" + scalar(str(of["name"]), false) + `: "{secret.token}"}`
+			return "{" + scalar(str(of["name"])) + `: "{secret.token}"}`
 		}
 	}
 	return ""

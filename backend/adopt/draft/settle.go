@@ -48,16 +48,8 @@ func (d *drafter) leaveOut(p strictyaml.Problem) bool {
 	keys := strings.Split(p.Path, ".")
 	top, _, _ := strings.Cut(keys[0], "[")
 	switch {
-	case d.http != nil && !d.ownRules && strings.Contains(p.Message, "rules: backend"):
+	case d.ofService && !d.ownRules && strings.Contains(p.Message, "rules: backend"):
 		d.ownRules = true
-	case top == "client":
-		d.client = ""
-	case top == "accounts" && d.noAccounts == "":
-		d.noAccounts = p.Message
-	case top == "errors" && !d.withoutErrors:
-		d.withoutErrors = true
-	case top == "codes" && !d.unshared:
-		d.unshared = true // so that the field is named that has them
 	case top == "resources" && len(keys) > 1 && d.matches[keys[1]] != nil:
 		d.leaveOutOf(d.matches[keys[1]], keys[2:], p.Message)
 	default:
@@ -66,19 +58,20 @@ func (d *drafter) leaveOut(p strictyaml.Problem) bool {
 	return true
 }
 
-// leaveOutOf is leaveOut for what is of a resource: a field, or what writes records, or in
-// the end the whole of it.
+// leaveOutOf is leaveOut for what is of a resource: a field, its client, or what writes records, or
+// in the end the whole of it.
 func (d *drafter) leaveOutOf(m *match, keys []string, why string) {
 	what := ""
 	if len(keys) > 0 {
 		what = keys[0]
 	}
 	switch {
-	case what == "operations" && m.unask(keys, why):
-	case what == "fields" && len(keys) > 1 && m.said[keys[1]] != nil && m.refused[keys[1]] == "":
-		m.refuse(keys[1], why)
-	case what == "client" && !m.nobodys && d.http == nil:
-		m.nobodys = true
+	case what == "operations" && slices.Contains(keys, "list") && !m.unfiltered:
+		m.unfiltered = true
+	case what == "fields" && len(keys) > 1 && m.fields[keys[1]] != nil && m.refused[keys[1]] == "":
+		m.refused[keys[1]] = why
+	case what == "client" && m.refused["client"] == "":
+		m.refused["client"] = why
 	case what != "client" && m.only == "":
 		m.only, m.onlyWhy = "get, list, update, delete", why
 	case what != "client" && m.only != "get, list":
@@ -87,14 +80,4 @@ func (d *drafter) leaveOutOf(m *match, keys []string, why string) {
 		d.dropped = append(d.dropped, m.Name+": "+why)
 		delete(d.matches, m.Name)
 	}
-}
-
-// refuse leaves a field out, and keeps how it would have been.
-func (m *match) refuse(field, why string) {
-	of := m.said[field]
-	if len(of.todo) > 0 {
-		why = strings.Join(of.todo, "; ")
-	}
-	m.refused[field] = field + ": " + of.value() + " # " + why
-	delete(m.fields, field)
 }

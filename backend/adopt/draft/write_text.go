@@ -8,28 +8,14 @@ import (
 
 // How names and values of the system are written in YAML.
 
-// codeList writes a code list.
-func codeList(list []code, blank bool) string {
-	var all []string
-	for _, k := range list {
-		all = append(all, scalar(k.from, true)+": "+scalar(k.to, true))
-	}
-	if blank {
-		all = append(all, `"": null`)
-	}
-	return "{" + strings.Join(all, ", ") + "}"
-}
-
-// scalar writes a text as YAML, in quotes where it would be something else;
-// numbers as they are where they are meant.
-func scalar(text string, number bool) string {
-	if number && text != "" && isNumeral(text) && (text == "0" || text[0] != '0') {
-		return text
-	}
-	word := text != "" && strings.IndexFunc(text, func(r rune) bool { return !isLetter(r) && !isDigit(r) && r != '_' && r != '-' && r != '.' && r != '+' }) < 0 && (isLetter(rune(text[0])) || text[0] == '_')
+// scalar writes a text as YAML, in quotes where it would be something else.
+func scalar(text string) string {
+	word := text != "" && strings.IndexFunc(text, func(r rune) bool {
+		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_-.+", r))
+	}) < 0 && !strings.ContainsRune("0123456789-.+", rune(text[0]))
 	switch strings.ToLower(text) {
-	case "null", "true", "false", "yes", "no", "y", "n", "on", "off", "~":
-		word = word && len(text) == 1 // which are texts in YAML 1.2
+	case "null", "true", "false", "yes", "no", "on", "off":
+		word = false
 	}
 	if word {
 		return text
@@ -52,14 +38,6 @@ func quoted(text string) string {
 	return `"` + b.String() + `"`
 }
 
-// readable writes a text with double quotes in it within single ones, where it can.
-func readable(text string) string {
-	if strings.Contains(text, "'") || strings.Contains(text, "${") || strings.ContainsFunc(text, unseen) {
-		return quoted(text)
-	}
-	return "'" + text + "'"
-}
-
 // unseen tells of characters that nobody would see, or that end a line.
 func unseen(r rune) bool { return !unicode.IsGraphic(r) || r == '\ufeff' }
 
@@ -73,21 +51,14 @@ func comment(text string) string {
 	}, text)
 }
 
-// list writes one text, or a list of them.
-func list(texts []string) string { return oneOrMore(texts, quoted) }
-
 // names writes one name of a column, or a list of them.
 func names(columns []string) string {
-	return oneOrMore(columns, func(c string) string { return scalar(c, false) })
-}
-
-func oneOrMore(texts []string, write func(string) string) string {
-	all := make([]string, len(texts))
-	for i, t := range texts {
-		all[i] = write(t)
+	if len(columns) == 1 {
+		return scalar(columns[0])
 	}
-	if len(all) == 1 {
-		return all[0]
+	all := make([]string, len(columns))
+	for i, c := range columns {
+		all[i] = scalar(c)
 	}
 	return "[" + strings.Join(all, ", ") + "]"
 }
