@@ -50,26 +50,13 @@ func (k *Key) May(operation int) bool {
 	return operation >= 0 && operation < len(k.Allowed) && k.Allowed[operation]
 }
 
-// Addresses restrict from where a key may be used: from Allow, or from everywhere if
-// Allow is empty, but never from Deny.
-type Addresses struct {
-	Allow, Deny []netip.Prefix
-}
+// Addresses are those from which a key may be used: everywhere if there are none.
+type Addresses []netip.Prefix
 
-// Any tells whether the key may be used from everywhere, so that the address does not
-// matter.
-func (a Addresses) Any() bool { return len(a.Allow) == 0 && len(a.Deny) == 0 }
-
-// Hold tells whether the key may be used from that address. An invalid address counts as
-// denied.
+// Hold tells whether the key may be used from that address. An invalid address is in no list.
 func (a Addresses) Hold(address netip.Addr) bool {
 	address = address.Unmap().WithZone("")
-	if a.Any() {
-		return true
-	}
-	within := func(p netip.Prefix) bool { return p.Contains(address) }
-	return address.IsValid() && !slices.ContainsFunc(a.Deny, within) &&
-		(len(a.Allow) == 0 || slices.ContainsFunc(a.Allow, within))
+	return len(a) == 0 || slices.ContainsFunc(a, func(p netip.Prefix) bool { return p.Contains(address) })
 }
 
 // unmapped copies networks, with IPv4 written as IPv6 turned into IPv4: it would never

@@ -11,7 +11,7 @@ import (
 )
 
 func TestKeyAddresses(t *testing.T) {
-	networks := func(texts ...string) (all []netip.Prefix) {
+	networks := func(texts ...string) (all auth.Addresses) {
 		for _, text := range texts {
 			all = append(all, netip.MustParsePrefix(text))
 		}
@@ -23,16 +23,13 @@ func TestKeyAddresses(t *testing.T) {
 		denied    []string
 	}{
 		"no lists":    {auth.Addresses{}, []string{"192.0.2.1", "2001:db8::1", "::ffff:192.0.2.1"}, nil},
-		"allowed":     {auth.Addresses{Allow: networks("192.0.2.0/24", "2001:db8::/32")}, []string{"192.0.2.255", "::ffff:192.0.2.1", "2001:db8::1"}, []string{"192.0.3.0", "2001:db9::1", "::192.0.2.1"}},
-		"denied":      {auth.Addresses{Deny: networks("192.0.2.0/24")}, []string{"192.0.3.0", "2001:db8::1"}, []string{"192.0.2.1", "::ffff:192.0.2.1"}},
-		"both":        {auth.Addresses{Allow: networks("192.0.2.0/24"), Deny: networks("192.0.2.7/32")}, []string{"192.0.2.6"}, []string{"192.0.2.7", "::ffff:192.0.2.7", "192.0.3.7"}},
-		"mapped":      {auth.Addresses{Deny: networks("::ffff:192.0.2.0/120")}, []string{"192.0.3.1"}, []string{"192.0.2.1", "::ffff:192.0.2.1"}},
-		"all of IPv4": {auth.Addresses{Allow: networks("0.0.0.0/0")}, []string{"192.0.2.1", "::ffff:192.0.2.1"}, []string{"2001:db8::1"}},
-		"a zone":      {auth.Addresses{Allow: networks("fe80::/64")}, []string{"fe80::1", "fe80::1%eth0"}, []string{"fe81::1%eth0"}},
+		"allowed":     {networks("192.0.2.0/24", "2001:db8::/32"), []string{"192.0.2.255", "::ffff:192.0.2.1", "2001:db8::1"}, []string{"192.0.3.0", "2001:db9::1", "::192.0.2.1"}},
+		"mapped":      {networks("::ffff:192.0.2.0/120"), []string{"192.0.2.1", "::ffff:192.0.2.1"}, []string{"192.0.3.1"}},
+		"all of IPv4": {networks("0.0.0.0/0"), []string{"192.0.2.1", "::ffff:192.0.2.1"}, []string{"2001:db8::1"}},
+		"a zone":      {networks("fe80::/64"), []string{"fe80::1", "fe80::1%eth0"}, []string{"fe81::1%eth0"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			key := ring(t, auth.Key{Name: "a", Hashes: []auth.KeyHash{{Hash: sum(keyA)}}, Addresses: c.addresses}).Find(keyA, time.Now())
-			require.Equal(t, c.denied == nil, key.Addresses.Any())
 			for _, text := range c.hold {
 				require.True(t, key.Addresses.Hold(netip.MustParseAddr(text)), text)
 			}

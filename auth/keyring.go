@@ -88,7 +88,7 @@ func copyKey(k Key) *Key {
 		k.Hashes[i].short = hex.EncodeToString(k.Hashes[i].Hash[:4])
 	}
 	k.Allowed = slices.Clone(k.Allowed)
-	k.Addresses = Addresses{Allow: unmapped(k.Addresses.Allow), Deny: unmapped(k.Addresses.Deny)}
+	k.Addresses = unmapped(k.Addresses)
 	k.Certificates = slices.Clone(k.Certificates)
 	return &k
 }

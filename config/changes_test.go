@@ -64,7 +64,7 @@ api_keys:
     allow: ["POST /order", "GET /order"]
     rate: {per_second: 5, burst: 10}
     webhook_secret: ["two", "three"]
-    addresses: {allow: [10.0.0.0/8]}
+    addresses: [10.0.0.0/8]
 `
 
 func TestChanges(t *testing.T) {
@@ -88,7 +88,7 @@ func TestChanges(t *testing.T) {
 		"api_keys.webshop.webhook_secret: - [secret]",
 		"api_keys.webshop.webhook_secret: + [secret]",
 		"api_keys.webshop.rate: + {per_second: 5, burst: 10}",
-		"api_keys.webshop.addresses.allow: + 10.0.0.0/8",
+		"api_keys.webshop.addresses: + 10.0.0.0/8",
 		"api_keys.workshop: - api_key",
 	}, changed(t, from, to))
 	require.Empty(t, changed(t, from, from))

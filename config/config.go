@@ -82,31 +82,15 @@ type Server struct {
 	// production, or any other name for one to try things on.
 	Environment string `yaml:"environment"`
 	BodyLimit   Size   `yaml:"body_limit"` // of a request
-	// BodyMemory is what all large bodies and answers under way may take; at least twice
-	// body_limit.
-	BodyMemory  Size        `yaml:"body_memory"`
-	Connections Connections `yaml:"connections"`
-	TimeZone    Zone        `yaml:"time_zone"` // of dates without a time
-	TLS         TLS         `yaml:"tls"`
+	TimeZone    Zone   `yaml:"time_zone"`  // of dates without a time
+	TLS         TLS    `yaml:"tls"`
 	// TrustedProxies are the load balancers whose X-Forwarded-For is believed.
 	TrustedProxies []Network `yaml:"trusted_proxies"`
 
 	ReadTimeout     time.Duration `yaml:"read_timeout"`     // for a whole request to arrive
-	WriteTimeout    time.Duration `yaml:"write_timeout"`    // for a whole answer to leave
-	IdleTimeout     time.Duration `yaml:"idle_timeout"`     // between requests of one connection
 	DrainDelay      time.Duration `yaml:"drain_delay"`      // from /readyz saying "draining" to the listener's end, for load balancers to notice
 	ShutdownTimeout time.Duration `yaml:"shutdown_timeout"` // for running requests and callback jobs to end
 }
-
-// Connections bound those of clients that are open; one more is answered 503.
-type Connections struct {
-	Max        int `yaml:"max"`         // in all; 0 for 4096, or three quarters of the descriptors the process may have
-	PerAddress int `yaml:"per_address"` // from one address that is not in trusted_proxies; 0 for a quarter of max
-}
-
-// BodyBudget is the memory for all bodies under way, also if body_limit was raised and
-// body_memory is not set.
-func (s Server) BodyBudget() Size { return max(s.BodyMemory, 2*s.BodyLimit) }
 
 // TLS names the PEM files of the server's certificate; both or neither.
 type TLS struct {
@@ -155,7 +139,6 @@ type Ops struct {
 type Log struct {
 	Level  string `yaml:"level" schema:"enum=debug|info|warn|error"` // debug, info, warn or error
 	Access bool   `yaml:"access"`                                    // a line per request
-	Format string `yaml:"format" schema:"enum=json|console"`         // json or console
 }
 
 // Tracing says where spans are sent.
@@ -171,19 +154,11 @@ type Backend struct {
 	Sheet   string        `yaml:"sheet"`                                        // legacy and remote: file of the mapping sheet
 	Timeout time.Duration `yaml:"timeout"`                                      // of one call, its wait for room included, which takes half of it at most
 
-	MaxConcurrent int     `yaml:"max_concurrent"` // calls under way at once, as far as there are connections for them; clients and resources share them
-	MaxQueue      int     `yaml:"max_queue"`      // calls that wait for room; one more is refused, of whoever has most of them
-	Circuit       Circuit `yaml:"circuit"`
+	MaxConcurrent int `yaml:"max_concurrent"` // calls under way at once, as far as there are connections for them; clients and resources share them
 }
 
 // BySheet tells that the driver finds the records by a mapping sheet, and not where dsn says.
 func (b Backend) BySheet() bool { return b.Driver == "legacy" || b.Driver == "remote" }
-
-// Circuit is the circuit breaker of the reads, and of the writes, of each resource.
-type Circuit struct {
-	Failures int           `yaml:"failures"` // in a row that open it
-	Pause    time.Duration `yaml:"pause"`    // until a call is let through to see
-}
 
 // Model is the resource model.
 type Model struct {
@@ -215,7 +190,6 @@ type Webhooks struct {
 	AllowHosts []string `yaml:"allow_hosts"` // names or addresses that need not be public
 	Ports      []uint16 `yaml:"ports"`
 	Folder     string   `yaml:"folder"`  // of results; empty: beside the database
-	Space      Size     `yaml:"space"`   // that results may take
 	CAFile     string   `yaml:"ca_file"` // PEM file of further authorities to trust; empty for none
 }
 
@@ -233,24 +207,21 @@ func Default() *Config {
 			Vendor:          "frontdesk",
 			Environment:     "production",
 			BodyLimit:       16 * MiB,
-			BodyMemory:      64 * MiB,
 			TimeZone:        amsterdam(),
 			ReadTimeout:     10 * time.Second,
-			WriteTimeout:    30 * time.Second,
-			IdleTimeout:     75 * time.Second,
 			ShutdownTimeout: 15 * time.Second,
 		},
 		Ops: Ops{Listen: "127.0.0.1:9090"},
-		Log: Log{Level: "info", Access: true, Format: "json"},
+		Log: Log{Level: "info", Access: true},
 		Backend: Backend{
 			Driver: "reference", DSN: "sqlite:frontdesk.db", Timeout: 10 * time.Second,
-			MaxConcurrent: 256, MaxQueue: 1024, Circuit: Circuit{Failures: 10, Pause: 5 * time.Second},
+			MaxConcurrent: 256,
 		},
 		Changes:  KeptChanges{Keep: 90 * 24 * time.Hour},
 		Tracing:  Tracing{Ratio: 0.01},
 		Sessions: Sessions{Store: MemoryStore, TTL: MaxSessionTTL},
 		Mail:     Mail{From: defaultSender, Folder: "mail"},
-		Webhooks: Webhooks{Ports: []uint16{443}, Space: 10 * GiB},
+		Webhooks: Webhooks{Ports: []uint16{443}},
 	}
 }
 

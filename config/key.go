@@ -22,7 +22,7 @@ type Key struct {
 	Concurrent int   `yaml:"concurrent"`  // requests at once; 0 for no limit
 	PerDay     int64 `yaml:"per_day"`     // requests from midnight to midnight in server.time_zone; 0 for no limit
 
-	Addresses    Addresses `yaml:"addresses"`
+	Addresses    []Network `yaml:"addresses"`           // from which it may be used; empty: from everywhere
 	Certificates []Digest  `yaml:"client_certificates"` // SHA-256 of those whose holders may use the key; empty: it needs none
 
 	at      Place
@@ -67,13 +67,6 @@ type Place struct {
 
 // String is what editors jump to: keys.d/webshop.yaml:12.
 func (p Place) String() string { return fmt.Sprintf("%s:%d", p.File, p.Line) }
-
-// Addresses say from where a key may be used: from those in allow, or from everywhere if
-// allow is empty, but never from those in deny.
-type Addresses struct {
-	Allow []Network `yaml:"allow"`
-	Deny  []Network `yaml:"deny"`
-}
 
 // KeyHash recognises a key without holding it. Several serve one Key while it is
 // rotated; each may expire by itself.

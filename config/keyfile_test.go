@@ -33,7 +33,9 @@ api_keys:
     client_rate: {per_second: 12345678.25, burst: 1}
     concurrent: 3
     per_day: 1000000
-    addresses: {allow: ["10.0.0.0/8", "192.0.2.7/32"], deny: ["10.1.0.0/16"]}
+    addresses:
+      - "10.0.0.0/8"
+      - "192.0.2.7/32"
     client_certificates:
       - "` + firstHash + `"
 `
@@ -63,8 +65,8 @@ func TestKeyFileLayouts(t *testing.T) {
 		`{api_keys: [{"name": 'a', key_sha256: ["` + firstHash + `"]}]}`:                                 "api_keys:\n  - name: a" + hash + "    allow: []\n",
 		"# one\r\napi_keys:\r\n- allow: []\r\n  key_sha256: [" + firstHash + "]\r\n  name: \"null\"\r\n": "# one\r\napi_keys:\n  - name: \"null\"" + hash + "    allow: []\n",
 		"api_keys: [{name: \"${NAME}\", key_sha256: [&h \"" + firstHash + "\"]}]":                        "api_keys:\n  - name: \"${NAME}\"" + hash + "    allow: []\n",
-		"api_keys:\n- name: 1e3\n  key_sha256: [{hash: " + strings.Repeat("1", 64) + "}]\n  allow: [GET /order]\n  addresses: {deny: [10.0.0.0/8]}\n": "api_keys:\n  - name: \"1e3\"\n    key_sha256:\n      - \"" +
-			strings.Repeat("1", 64) + "\"\n    allow:\n      - \"GET /order\"\n    addresses: {allow: [], deny: [\"10.0.0.0/8\"]}\n",
+		"api_keys:\n- name: 1e3\n  key_sha256: [{hash: " + strings.Repeat("1", 64) + "}]\n  allow: [GET /order]\n  addresses: [10.0.0.0/8]\n": "api_keys:\n  - name: \"1e3\"\n    key_sha256:\n      - \"" +
+			strings.Repeat("1", 64) + "\"\n    allow:\n      - \"GET /order\"\n    addresses:\n      - \"10.0.0.0/8\"\n",
 	} {
 		file, err := config.ReadKeyFile([]byte(text), time.UTC)
 		require.NoError(t, err, text)

@@ -124,20 +124,19 @@ func TestLoadFull(t *testing.T) {
 	want := &config.Config{
 		Server: config.Server{
 			Listen: "0.0.0.0:443", BasePath: "/api/v2", Vendor: "Example", Environment: "acceptance", BodyLimit: 512 * config.KiB, TimeZone: london,
-			BodyMemory: 8 * config.MiB, Connections: config.Connections{Max: 500, PerAddress: 50},
 			TLS:         config.TLS{CertFile: "cert.pem", KeyFile: "key.pem"},
-			ReadTimeout: time.Second, WriteTimeout: 2 * time.Second, IdleTimeout: 3 * time.Second, DrainDelay: 4 * time.Second, ShutdownTimeout: 90 * time.Second,
+			ReadTimeout: time.Second, DrainDelay: 4 * time.Second, ShutdownTimeout: 90 * time.Second,
 		},
-		Log: config.Log{Level: "debug", Format: "console"},
+		Log: config.Log{Level: "debug"},
 		Backend: config.Backend{
 			Driver: "reference", DSN: "postgres://frontdesk:hush-hush@db/frontdesk", Timeout: 5 * time.Second,
-			MaxConcurrent: 32, MaxQueue: 0, Circuit: config.Circuit{Failures: 3, Pause: time.Minute},
+			MaxConcurrent: 32,
 		},
 		Model:     config.Model{Dir: "resources"},
 		Sessions:  config.Sessions{Store: "memory", TTL: 5 * time.Minute},
 		Mail:      config.Mail{SMTP: "smtp://user:hush-hush@mail.example.nl:587", From: "Example <noreply@example.nl>"},
 		Changes:   config.KeptChanges{Keep: 720 * time.Hour},
-		Webhooks:  config.Webhooks{AllowHosts: []string{"intranet", "10.0.0.1", "::1"}, Ports: []uint16{443, 8443}, Space: 10 * config.GiB, CAFile: "ca.pem"},
+		Webhooks:  config.Webhooks{AllowHosts: []string{"intranet", "10.0.0.1", "::1"}, Ports: []uint16{443, 8443}, CAFile: "ca.pem"},
 		Callbacks: []config.Rule{},
 		Tracing:   config.Tracing{Ratio: 0.01},
 		APIKeys: []config.Key{

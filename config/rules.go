@@ -12,7 +12,6 @@ const (
 	ruleVendor            = "vendor"
 	ruleEnvironment       = "environment"
 	ruleBodyLimit         = "body-limit"
-	ruleBodyMemory        = "body-memory"
 	RuleTLSFiles          = "tls-files"
 	RuleCAFile            = "ca-file"
 	RuleFolder            = "folder"
@@ -47,6 +46,5 @@ const (
 	ruleRate              = "rate"
 	ruleLimit             = "limit"
 	RuleWebhookSecret     = "webhook-secret"
-	ruleAddressDenied     = "address-denied"
 	ruleCertificate       = "certificate-without-ca"
 )

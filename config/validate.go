@@ -67,11 +67,6 @@ func (v *validator) server() {
 	if s.BodyLimit < Byte || s.BodyLimit > GiB {
 		v.fail("server.body_limit", ruleBodyLimit, "found %d bytes, expected from 1B to 1GiB", s.BodyLimit)
 	}
-	if v.doc.Has("server.body_memory") && s.BodyMemory < 2*s.BodyLimit {
-		v.fail("server.body_memory", ruleBodyMemory, "found %d bytes, expected at least twice server.body_limit, which is %d bytes", s.BodyMemory, s.BodyLimit)
-	}
-	v.notNegative("server.connections.max", s.Connections.Max)
-	v.notNegative("server.connections.per_address", s.Connections.PerAddress)
 	if (s.TLS.CertFile == "") != (s.TLS.KeyFile == "") {
 		v.fail("server.tls", ruleTLSPair, "found one of cert_file and key_file, expected both or none")
 	}
@@ -84,8 +79,6 @@ func (v *validator) server() {
 		}
 	}
 	v.positive("server.read_timeout", s.ReadTimeout)
-	v.positive("server.write_timeout", s.WriteTimeout)
-	v.positive("server.idle_timeout", s.IdleTimeout)
 	v.positive("server.shutdown_timeout", s.ShutdownTimeout)
 	if s.DrainDelay < 0 {
 		v.fail("server.drain_delay", ruleRange, "found %s, expected 0s or more", short(s.DrainDelay))
@@ -116,11 +109,6 @@ func (v *validator) backend() {
 	}
 	v.positive("backend.timeout", b.Timeout)
 	v.atLeastOne("backend.max_concurrent", b.MaxConcurrent)
-	v.atLeastOne("backend.circuit.failures", b.Circuit.Failures)
-	v.positive("backend.circuit.pause", b.Circuit.Pause)
-	if b.MaxQueue < 0 {
-		v.fail("backend.max_queue", ruleRange, "found %d, expected 0 (nobody waits) or more", b.MaxQueue)
-	}
 }
 
 // sheet refuses settings of a backend behind a mapping sheet that the sheet itself
@@ -261,9 +249,6 @@ func (v *validator) callbacks() {
 }
 
 func (v *validator) webhooks() {
-	if v.Webhooks.Space < MiB {
-		v.fail("webhooks.space", ruleRange, "expected at least 1MiB")
-	}
 	v.hosts("webhooks.allow_hosts", ruleWebhookHost, v.Webhooks.AllowHosts)
 	for i, port := range v.Webhooks.Ports {
 		path := fmt.Sprintf("webhooks.ports[%d]", i)

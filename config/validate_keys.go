@@ -94,22 +94,10 @@ func (c *checker) rate(r *Rate, path string) {
 	}
 }
 
-func (c *checker) addresses(a Addresses, path string) {
-	for _, list := range []struct {
-		networks []Network
-		path     string
-	}{{a.Allow, path + ".allow"}, {a.Deny, path + ".deny"}} {
-		for i, network := range list.networks {
-			if network.IsValid() && slices.Contains(list.networks[:i], network) {
-				c.fail(fmt.Sprintf("%s[%d]", list.path, i), ruleRepeated, "found %s again", network)
-			}
-		}
-	}
-	for i, network := range a.Allow {
-		for j, denied := range a.Deny {
-			if network.IsValid() && denied.IsValid() && denied.Bits() <= network.Bits() && denied.Contains(network.Addr()) {
-				c.fail(fmt.Sprintf("%s.allow[%d]", path, i), ruleAddressDenied, "found %s, which %s in %s.deny[%d] denies, and what is denied is not allowed", network, denied, path, j)
-			}
+func (c *checker) addresses(list []Network, path string) {
+	for i, network := range list {
+		if network.IsValid() && slices.Contains(list[:i], network) {
+			c.fail(fmt.Sprintf("%s[%d]", path, i), ruleRepeated, "found %s again", network)
 		}
 	}
 }

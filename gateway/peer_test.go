@@ -60,9 +60,9 @@ func TestPolicyKey(t *testing.T) {
 	hash := func(n byte) auth.KeyHash { return auth.KeyHash{Hash: [32]byte{n}} }
 	keys, err := auth.NewKeyring([]auth.Key{
 		{Name: "free", Hashes: []auth.KeyHash{hash(1)}},
-		{Name: "near", Hashes: []auth.KeyHash{hash(2)}, Addresses: auth.Addresses{Allow: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}}},
+		{Name: "near", Hashes: []auth.KeyHash{hash(2)}, Addresses: auth.Addresses{netip.MustParsePrefix("192.0.2.0/24")}},
 		{Name: "proved", Hashes: []auth.KeyHash{hash(3)}, Certificates: [][32]byte{{7}, {8}}},
-		{Name: "ended", Hashes: []auth.KeyHash{hash(4)}, Expires: now, Addresses: auth.Addresses{Allow: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}}},
+		{Name: "ended", Hashes: []auth.KeyHash{hash(4)}, Expires: now, Addresses: auth.Addresses{netip.MustParsePrefix("192.0.2.0/24")}},
 	})
 	require.NoError(t, err)
 	p := &Policy{Keys: keys}

@@ -42,7 +42,7 @@ func (p *Policy) key(hash [32]byte, from caller) (key *auth.Key, why auth.Cause)
 
 // within reads the address only if the key restricts addresses.
 func (c caller) within(a auth.Addresses) bool {
-	if a.Any() {
+	if len(a) == 0 {
 		return true
 	}
 	address, err := netip.ParseAddr(c.address)

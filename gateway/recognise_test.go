@@ -44,7 +44,7 @@ func TestUnknownPathHasItsKey(t *testing.T) {
 	})
 	const elsewhere, ended = "22222222-2222-4222-8222-222222222222", "33333333-3333-4333-8333-333333333333"
 	far := keyOf(elsewhere, "far", h.Grants()...)
-	far.Addresses.Allow = []netip.Prefix{netip.MustParsePrefix("198.51.100.0/24")}
+	far.Addresses = []netip.Prefix{netip.MustParsePrefix("198.51.100.0/24")}
 	past := keyOf(ended, "past", h.Grants()...)
 	past.Hashes[0].Expires = h.clock.Now().Add(-time.Second)
 	h.setKeys(keyOf(keyAll, "all", h.Grants()...), far, past)

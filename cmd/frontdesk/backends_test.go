@@ -46,7 +46,7 @@ func TestBackendsPage(t *testing.T) {
 	rig.OnEngines(t, func(t *testing.T, dsn string) {
 		t.Parallel()
 		faults := new(rig.Faults)
-		d := rig.Start(t, rig.Options{DSN: dsn, Wrap: faults.Wrap, Backend: ", circuit: {failures: 3, pause: 1h}"})
+		d := rig.Start(t, rig.Options{DSN: dsn, Wrap: faults.Wrap, Bound: rig.Circuit(3, time.Hour)})
 		token := d.Login(rig.FullKey, "demo")
 		const canary = "canary-7261"
 		for range 5 {

@@ -8,7 +8,6 @@ import (
 	"frontdesk/auth"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/desk/ledger"
-	"frontdesk/config"
 	"frontdesk/gateway/webhook/jobstore"
 )
 
@@ -23,7 +22,7 @@ func (m migrateCommand) Run(p desk.Program) (err error) {
 	if err != nil {
 		return err
 	}
-	logs, err := desk.NewLogs(config.Log{Level: "info", Format: "console"}, p.Stderr, desk.LogDelay)
+	logs, err := desk.NewPlainLogs(p.Stderr)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 
 // ErrNoSpace says that the results of callbacks have no space left, in all or in one
 // client's share.
-var ErrNoSpace = errors.New("webhook: the results take all the space they may (webhooks.space)")
+var ErrNoSpace = errors.New("webhook: the results take all the space they may")
 
 // Results stores the results of jobs, by the name of the claim that wrote them. It is
 // safe for concurrent use.

@@ -103,8 +103,8 @@ var causeHelp = map[string]mapping.Help{
 		Cure:  "The client waits for the next day. If it needs more, raise per_day of the key.",
 	},
 	"space": {
-		Cause: "The results of the client's callbacks take all the room that it may have (webhooks.space).",
-		Cure:  "The client fetches its results. If it needs more, raise webhooks.space.",
+		Cause: "The results of the client's callbacks take all the room that it may have.",
+		Cure:  "The client fetches its results, and room is free again.",
 	},
 }
 

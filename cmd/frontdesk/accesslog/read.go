@@ -81,8 +81,6 @@ func readLines(ctx context.Context, in io.Reader, take func(line []byte)) error 
 		switch line = bytes.TrimSpace(line); {
 		case tooLong: // the buffer has what came after it
 			take(nil)
-		case isForPeople(line):
-			return fmt.Errorf("line %d: this log is in the console format, which is for people; the tools read log.format: json", n)
 		case len(line) > 0:
 			take(line)
 		}
@@ -93,9 +91,4 @@ func readLines(ctx context.Context, in io.Reader, take func(line []byte)) error 
 			return ctx.Err()
 		}
 	}
-}
-
-// isForPeople tells a line of the access log in the console format.
-func isForPeople(line []byte) bool {
-	return len(line) > 0 && line[0] != '{' && bytes.Contains(line, []byte("\trequest\t{"))
 }

@@ -126,11 +126,8 @@ func (k *Key) facts(now time.Time) []string {
 	if len(limits) > 0 {
 		facts = append(facts, "requests: at most "+strings.Join(limits, "; "))
 	}
-	if len(k.Addresses.Allow) > 0 {
-		facts = append(facts, fmt.Sprintf("only from %s", networks(k.Addresses.Allow)))
-	}
-	if len(k.Addresses.Deny) > 0 {
-		facts = append(facts, fmt.Sprintf("never from %s", networks(k.Addresses.Deny)))
+	if len(k.Addresses) > 0 {
+		facts = append(facts, fmt.Sprintf("only from %s", networks(k.Addresses)))
 	}
 	if n := len(k.Certificates); n > 0 {
 		facts = append(facts, fmt.Sprintf("only with one of %d client certificates", n))

@@ -34,7 +34,7 @@ func (a asleep) Write(lines []byte) (int, error) {
 func asleepActs(t *testing.T, patience time.Duration) *acts {
 	t.Helper()
 	reader := asleep{writing: make(chan struct{}, 1), over: make(chan struct{})}
-	logs, err := NewLogs(config.Log{Level: "info", Format: "json"}, reader, time.Millisecond)
+	logs, err := NewLogs(config.Log{Level: "info"}, reader, time.Millisecond)
 	require.NoError(t, err)
 	logs.lines.patience = patience
 	t.Cleanup(func() {

@@ -20,11 +20,15 @@ type basis struct {
 	now        func() time.Time // of callbacks, circuits and derived fields
 	metrics    *metrics
 	tracing    *tracing // nil if tracing is off
+	bounds     Bounds
 	releases   []func() error
 }
 
 func newBasis(p Program, logs *Logs, tracing *tracing) *basis {
-	b := &basis{supervisor: p.Supervisor, log: logs.Log, logs: logs, after: p.timer(), now: p.clock(), metrics: newMetrics(), tracing: tracing}
+	b := &basis{supervisor: p.Supervisor, log: logs.Log, logs: logs, after: p.timer(), now: p.clock(), metrics: newMetrics(), tracing: tracing, bounds: defaultBounds()}
+	if p.Bound != nil {
+		p.Bound(&b.bounds)
+	}
 	b.onClose(tracing.close)
 	return b
 }

@@ -139,7 +139,7 @@ func startCallbacks(a answering, callbacks *gateway.Callbacks) error {
 		Store: store.jobs, Results: store.results, Runners: a.Gateway.Runners(), Ready: a.Gateway.Ready,
 		Caller:  webhook.NewCaller(webhook.CallerConfig{Rules: callbacks.Rules, Roots: roots}),
 		Secrets: func(key string) []string { return a.live.Current().secrets[key] },
-		Space:   int64(c.Space), Left: a.looks.resultsLeft(),
+		Space:   a.bounds.ResultSpace, Left: a.looks.resultsLeft(),
 		Model: a.system.model.Steps(), Workers: callbackWorkers, Calls: callbackCalls, WorkLease: WorkLease, CallLease: CallLease,
 		Schedule: webhook.NewSchedule(rand.Float64), Clock: a.now, Random: crand.Reader, Log: a.log, Tracer: a.tracing.spans(),
 		Observe: a.metrics.calledBack(),

@@ -114,7 +114,7 @@ func (l looks) resultsLeft() func() int64 {
 	return func() int64 {
 		disk := look.now().disk
 		if disk.Size == 0 {
-			return math.MaxInt64 / 2 // webhooks.space alone bounds them
+			return math.MaxInt64 / 2 // Bounds.ResultSpace alone bounds them
 		}
 		return max(disk.Free-disk.low(), 0)
 	}

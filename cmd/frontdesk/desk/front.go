@@ -21,8 +21,8 @@ func openClient(b *basis, c config.Backend, system *System, wrap WrapDriver, tol
 		driver = wrap(driver)
 	}
 	return backend.NewClient(driver, system.model, backend.Options{
-		Timeout: c.Timeout, MaxConcurrent: c.MaxConcurrent, MaxQueue: &c.MaxQueue,
-		CircuitFailures: c.Circuit.Failures, CircuitPause: c.Circuit.Pause, Now: b.now, Trace: b.tracing.call(),
+		Timeout: c.Timeout, MaxConcurrent: c.MaxConcurrent, MaxQueue: &b.bounds.Queue,
+		CircuitFailures: b.bounds.CircuitFailures, CircuitPause: b.bounds.CircuitPause, Now: b.now, Trace: b.tracing.call(),
 		Observe: func(ctx context.Context, call backend.Call) {
 			b.metrics.observeCall(ctx, call)
 			told.NoteCall(call.Lane, call.Took, fateOf(call.Outcome))
@@ -84,8 +84,8 @@ func (a answering) options(environment string, callbacks *gateway.Callbacks) gat
 // without TLS.
 func openServer(b *basis, c *config.Config, g *gateway.Gateway) (s *gateway.Server, own *certificates, err error) {
 	options := gateway.ServerOptions{
-		BodyLimit: int(c.Server.BodyLimit), BodyMemory: int(c.Server.BodyBudget()), ReadTimeout: c.Server.ReadTimeout,
-		WriteTimeout: c.Server.WriteTimeout, IdleTimeout: c.Server.IdleTimeout, Connections: bounds(c.Server.Connections, descriptors(), b.log),
+		BodyLimit: int(c.Server.BodyLimit), BodyMemory: max(b.bounds.BodyMemory, 2*int(c.Server.BodyLimit)), ReadTimeout: c.Server.ReadTimeout,
+		WriteTimeout: b.bounds.WriteTimeout, IdleTimeout: idleTimeout, Connections: connectionBounds(b.bounds, descriptors()),
 	}
 	if c.Server.TLS.Enabled() {
 		if own, err = openCertificates(c.Server.TLS); err != nil {

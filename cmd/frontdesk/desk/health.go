@@ -151,7 +151,7 @@ func (h *Desk) judgeCallbacks(now *Health, asked answers) {
 	}
 	now.LookAt = asked.pending.lookAt
 	if space := asked.crowded; space != nil {
-		now.degraded("results of callbacks that were not fetched take %s of %s (webhooks.space), most of it those of client %s: who has its share is refused further ones with 503",
+		now.degraded("results of callbacks that were not fetched take %s of %s, most of it those of client %s: who has its share is refused further ones with 503",
 			readable(space.Used-space.Spent), readable(space.Limit), space.Client)
 	}
 }

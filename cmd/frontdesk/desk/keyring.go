@@ -29,7 +29,7 @@ func NewKeys(keys []config.Key, grants []gateway.Grant) []auth.Key {
 			}
 		}
 		key.Bounds = auth.Bounds{Rate: rateOf(k.Rate), ClientRate: rateOf(k.ClientRate), Concurrent: k.Concurrent, PerDay: k.PerDay}
-		key.Addresses = auth.Addresses{Allow: prefixes(k.Addresses.Allow), Deny: prefixes(k.Addresses.Deny)}
+		key.Addresses = prefixes(k.Addresses)
 		for _, digest := range k.Certificates {
 			key.Certificates = append(key.Certificates, digest)
 		}

@@ -26,16 +26,22 @@ const LogDelay = time.Second
 // NewLogs writes structured lines. They are buffered: one write takes many lines, at most delay
 // late. A slow reader holds nobody up: see logWriter.
 func NewLogs(c config.Log, out io.Writer, delay time.Duration) (*Logs, error) {
-	level, err := zap.ParseAtomicLevel(c.Level)
+	return newLogs(c.Level, zapcore.NewJSONEncoder, out, delay)
+}
+
+// NewPlainLogs writes lines for people.
+func NewPlainLogs(out io.Writer) (*Logs, error) {
+	return newLogs("info", zapcore.NewConsoleEncoder, out, LogDelay)
+}
+
+func newLogs(least string, encode func(zapcore.EncoderConfig) zapcore.Encoder, out io.Writer, delay time.Duration) (*Logs, error) {
+	level, err := zap.ParseAtomicLevel(least)
 	if err != nil {
 		return nil, err
 	}
 	encoding := zap.NewProductionEncoderConfig()
 	encoding.EncodeTime = zapcore.ISO8601TimeEncoder
-	encoder := zapcore.NewJSONEncoder(encoding)
-	if c.Format == "console" {
-		encoder = zapcore.NewConsoleEncoder(encoding)
-	}
+	encoder := encode(encoding)
 	w := newLogWriter(out, encoder, delay)
 	return &Logs{
 		Log:    zap.New(zapcore.NewCore(encoder, logStream{w, appLog}, level)),

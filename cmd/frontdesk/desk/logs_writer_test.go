@@ -24,7 +24,7 @@ func pipedLogs(t testing.TB) (logs *Logs, read, write *os.File) {
 	t.Helper()
 	read, write, err := os.Pipe()
 	require.NoError(t, err)
-	logs, err = NewLogs(config.Log{Level: "info", Format: "json"}, write, time.Millisecond)
+	logs, err = NewLogs(config.Log{Level: "info"}, write, time.Millisecond)
 	require.NoError(t, err)
 	logs.lines.patience = time.Minute
 	t.Cleanup(func() {
@@ -158,7 +158,7 @@ func (f *fullDisk) Write(p []byte) (int, error) {
 // its order and once.
 func TestLogDiskFull(t *testing.T) {
 	disk := &fullDisk{room: 1234}
-	logs, err := NewLogs(config.Log{Level: "info", Format: "json"}, disk, time.Hour)
+	logs, err := NewLogs(config.Log{Level: "info"}, disk, time.Hour)
 	require.NoError(t, err)
 	for n := range 100 {
 		logs.Log.Info("app", zap.Int("n", n))
@@ -184,7 +184,7 @@ func BenchmarkLogLine(b *testing.B) {
 	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 	require.NoError(b, err)
 	defer null.Close()
-	logs, err := NewLogs(config.Log{Level: "info", Format: "json"}, null, LogDelay)
+	logs, err := NewLogs(config.Log{Level: "info"}, null, LogDelay)
 	require.NoError(b, err)
 	defer logs.Stop()
 	ids := make([]string, 64)

@@ -34,7 +34,7 @@ func (h *Desk) watch() {
 		taken, _, _ := h.server.Bodies()
 		return float64(taken)
 	})
-	gauge("frontdesk_body_memory_limit_bytes", "Memory that bodies and answers may take (server.body_memory).", func() float64 {
+	gauge("frontdesk_body_memory_limit_bytes", "Memory that bodies and answers may take.", func() float64 {
 		_, most, _ := h.server.Bodies()
 		return float64(most)
 	})
@@ -188,7 +188,7 @@ func (s scraped) Collect(out chan<- prometheus.Metric) {
 // callbackRoom exports the use of the space of results.
 func callbackRoom(of *cached[webhook.Room]) prometheus.Collector {
 	used := newMetric("frontdesk_callback_space_used_bytes", "Space that the results of callbacks take, what is set aside included.")
-	limit := newMetric("frontdesk_callback_space_limit_bytes", "Space that the results of callbacks may take (webhooks.space, or less where their disk has less).")
+	limit := newMetric("frontdesk_callback_space_limit_bytes", "Space that the results of callbacks may take (10 GiB, or less where their disk has less).")
 	stage := newMetric("frontdesk_callback_space_bytes",
 		"The same by stage: reserved (for jobs that are not finished), kept (not fetched, or by an address that is valid), spent (fetched; gives way when room is needed).", "stage")
 	largest := newMetric("frontdesk_callback_space_largest_bytes", "What the client takes that takes most, what is spent aside.")

@@ -23,6 +23,8 @@ type Program struct {
 	Disk LookAtDisk // in place of what the system tells of disks; nil for this
 
 	LogDelay time.Duration // in place of LogDelay; 0 for this
+
+	Bound func(*Bounds) // changes the bounds; nil leaves them
 }
 
 // timer is what waits.

@@ -69,7 +69,7 @@ func newQueues(client *backend.Client, logins *auth.LoginQueue, server *gateway.
 			taken, most, _ := server.Bodies()
 			return taken, most
 		}, words: func(worst, most, now int) string {
-			return fmt.Sprintf("the memory for bodies and answers fills: up to %s of %s was taken, and %s is now (server.body_memory)", readable(int64(worst)), readable(int64(most)), readable(int64(now)))
+			return fmt.Sprintf("the memory for bodies and answers fills: up to %s of %s was taken, and %s is now", readable(int64(worst)), readable(int64(most)), readable(int64(now)))
 		}},
 		{full: allTaken, words: of("all places for calls of the administration were taken for long: up to %d of %d, and %d are now"), load: func() (int, int) { return client.Busiest() }},
 	}

@@ -89,7 +89,7 @@ func (h *Desk) pastKey(ctx context.Context, name string) *PastKey {
 		return k
 	}
 	key := &keys[i]
-	k.Configured, k.Networks = true, len(key.Addresses.Allow)+len(key.Addresses.Deny)
+	k.Configured, k.Networks = true, len(key.Addresses)
 	for _, hash := range key.Hashes {
 		k.Hashes = append(k.Hashes, PastKeyHash{hash.Hash.Short(), moment(h.metrics.lastUse(hash.Hash)), moment(key.EndOf(hash).Time)})
 	}

@@ -124,6 +124,7 @@ type Options struct {
 	Disk desk.LookAtDisk   // in place of the system's, likewise
 
 	After func(time.Duration) <-chan time.Time // in place of time.After, likewise
+	Bound func(*desk.Bounds)                   // changes what no configuration sets, likewise
 
 	Descriptors int      // that a child may have open; 0 for the usual number
 	Stderr      *os.File // that a child writes its log to; nil for Desk.Log
@@ -149,7 +150,7 @@ func Start(t testing.TB, o Options) *Desk {
 	require.NoError(t, os.WriteFile(file, o.unhurried().config(d, dir), 0o600))
 
 	d.HTTP = &http.Client{Transport: d.heldToContract(t, file, &http.Transport{MaxIdleConnsPerHost: 64}), Timeout: 2 * Patience}
-	d.Serve(desk.Program{Wrap: o.Wrap, Now: o.Now, Disk: o.Disk, After: o.After}, file, true)
+	d.Serve(desk.Program{Wrap: o.Wrap, Now: o.Now, Disk: o.Disk, After: o.After, Bound: o.Bound}, file, true)
 	return d
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/backend/backendtest"
+	"frontdesk/cmd/frontdesk/desk"
 )
 
 // Needs are the reasons of the cases that need something.
@@ -164,10 +165,16 @@ const MostConnections = 150
 
 // NewPractice starts a desk; backend is more of its section backend, a comma in
 // front.
-func NewPractice(t *testing.T, dsn, backend string) *Practice {
+func NewPractice(t *testing.T, dsn string, bound func(*desk.Bounds)) *Practice {
 	p := &Practice{T: t, Faults: new(Faults), DSN: dsn, Count: new(int), Backup: new(string)}
 	p.Desk = Start(t, Options{
-		DSN: dsn, Wrap: p.Faults.Wrap, Backend: backend, Server: fmt.Sprintf("  body_limit: 256KiB\n  connections: {per_address: %d}", MostConnections),
+		DSN: dsn, Wrap: p.Faults.Wrap, Server: "  body_limit: 256KiB",
+		Bound: func(b *desk.Bounds) {
+			b.PerAddress = MostConnections
+			if bound != nil {
+				bound(b)
+			}
+		},
 		Keys: KeyConfig("slow", SlowKey, "    allow: [\"* /*\"]\n    rate: {per_second: 0.001, burst: 1}\n") +
 			KeyConfig("follower", ChangesKey, "    allow: [GET /changes, GET /changes/digest, GET /contact]\n"),
 	})

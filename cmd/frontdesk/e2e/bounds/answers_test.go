@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
 )
 
@@ -25,11 +26,11 @@ func TestPagesEndBySize(t *testing.T) {
 		t.Run(engine.Name, func(t *testing.T) {
 			t.Parallel()
 			dsn := engine.DSN(t)
-			start := func(memory string) *rig.Practice {
-				d := rig.Start(t, rig.Options{DSN: dsn, Server: "  body_limit: 1MiB\n  body_memory: " + memory})
+			start := func(memory int) *rig.Practice {
+				d := rig.Start(t, rig.Options{DSN: dsn, Server: "  body_limit: 1MiB", Bound: bodyMemory(memory)})
 				return &rig.Practice{T: t, Desk: d, Token: d.Login(rig.FullKey, "demo")}
 			}
-			p := start("8MiB")
+			p := start(8)
 			var made []int
 			for n := range 9 {
 				content := base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{byte(n)}, long))
@@ -52,7 +53,7 @@ func TestPagesEndBySize(t *testing.T) {
 			require.Len(t, p.Page(query).Data, 9)
 
 			p.Shutdown() // a file of SQLite has one gateway
-			p = start("2MiB")
+			p = start(2)
 			pages = p.Pages(query + ",content&after=0")
 			require.Equal(t, made, rig.Ids(pages...))
 			require.Len(t, pages, 9, "one: a client alone has half of the memory")
@@ -70,7 +71,7 @@ func TestUnreadAnswers(t *testing.T) {
 	for _, engine := range rig.Engines {
 		t.Run(engine.Name, func(t *testing.T) {
 			t.Parallel()
-			d := rig.Start(t, rig.Options{DSN: engine.DSN(t), Server: "  body_limit: 8MiB\n  body_memory: 16MiB"})
+			d := rig.Start(t, rig.Options{DSN: engine.DSN(t), Server: "  body_limit: 8MiB", Bound: bodyMemory(16)})
 			p := &rig.Practice{T: t, Desk: d, Token: d.Login(rig.FullKey, "demo")}
 			content := base64.StdEncoding.EncodeToString(make([]byte, 5<<20))
 			body := fmt.Sprintf(`{"name":"unread","resource":"contact","resource_id":1,"content":%q}`, content)
@@ -103,4 +104,9 @@ func TestUnreadAnswers(t *testing.T) {
 			require.Contains(t, p.OpsText("/metrics"), "frontdesk_body_memory_used_bytes 0\n", "all of it was given back")
 		})
 	}
+}
+
+// bodyMemory has so many MiB for large bodies and answers.
+func bodyMemory(mib int) func(*desk.Bounds) {
+	return func(b *desk.Bounds) { b.BodyMemory = mib << 20 }
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
 )
 
@@ -30,7 +31,7 @@ func padded(size int) string {
 // came of it, and leaves the rest to others.
 func TestBodiesInChunks(t *testing.T) {
 	t.Parallel()
-	d := rig.OnSQLite(t, rig.Options{Server: "  body_limit: 1MiB\n  body_memory: 2MiB"})
+	d := rig.OnSQLite(t, rig.Options{Server: "  body_limit: 1MiB", Bound: bodyMemory(2)})
 	token, other := d.Login(rig.FullKey, "demo"), d.Login(rig.FullKey, "other")
 	inChunks := func(token string) string {
 		return fmt.Sprintf("POST /webservice_v2/contact HTTP/1.1\r\nHost: desk\r\ntoken: %s\r\nTransfer-Encoding: chunked\r\n\r\n5000\r\n%s", token, padded(0x5000))
@@ -104,7 +105,7 @@ func TestBodiesMemory(t *testing.T) {
 // after the other, and none is refused.
 func TestBodiesWait(t *testing.T) {
 	t.Parallel()
-	d := rig.OnSQLite(t, rig.Options{Server: "  body_limit: 1MiB\n  body_memory: 2MiB"})
+	d := rig.OnSQLite(t, rig.Options{Server: "  body_limit: 1MiB", Bound: bodyMemory(2)})
 	token := d.Login(rig.FullKey, "demo")
 	var all []*rig.Socket
 	for range 20 {
@@ -252,7 +253,7 @@ func TestBodiesCutShort(t *testing.T) {
 // has no longer to read the answer than others have.
 func TestDownloadWithoutReading(t *testing.T) {
 	t.Parallel()
-	d := rig.OnSQLite(t, rig.Options{Server: "  write_timeout: 300ms"})
+	d := rig.OnSQLite(t, rig.Options{Bound: func(b *desk.Bounds) { b.WriteTimeout = 300 * time.Millisecond }})
 	w := d.Socket()
 	ask := []byte(strings.Repeat("GET /webservice_v2/webhook/download?x HTTP/1.1\r\nHost: desk\r\n\r\n", 1000))
 	var err error
@@ -263,13 +264,13 @@ func TestDownloadWithoutReading(t *testing.T) {
 }
 
 // TestDownloadBySlowClients: whoever has the address of a result has time for it as
-// long as he takes something of it within each write_timeout, and no more than that
-// where he takes nothing. It lasts one write_timeout, which is longer than a busy machine keeps
+// long as he takes something of it within each time for an answer, and no more than that
+// where he takes nothing. It lasts one of these, which is longer than a busy machine keeps
 // the slow client from reading on.
 func TestDownloadBySlowClients(t *testing.T) {
 	t.Parallel()
 	hooks, options := rig.NewHooks(t, nil)
-	options.Server = "  write_timeout: 10s"
+	options.Bound = func(b *desk.Bounds) { b.WriteTimeout = 10 * time.Second }
 	options.Extra += "callbacks: [\"GET /document\"]\n"
 	d := rig.OnSQLite(t, options)
 	token := d.Login(rig.HookedKey, "demo")

@@ -91,7 +91,7 @@ func TestCauses(t *testing.T) {
 	require.NoError(t, users.SetBlocked(t.Context(), "piet", true))
 	require.NoError(t, users.SetPassword(t.Context(), "kees", "a hash"))
 	k.Looked()
-	k.Write(rig.KeptConfig(t, dsn, "", always+rig.KeyConfig("ending", endingKey, "    expires: 2026-01-02\n")+bound(t, "addresses: {deny: [127.0.0.0/8]}")))
+	k.Write(rig.KeptConfig(t, dsn, "", always+rig.KeyConfig("ending", endingKey, "    expires: 2026-01-02\n")+bound(t, "addresses: [192.0.2.0/24]")))
 	k.HangUp()
 
 	const demo, other = reference.DemoClient, reference.OtherClient

@@ -129,7 +129,7 @@ func TestRevokeOnAFullDisk(t *testing.T) {
 // room, of which others took what it left.
 func TestChangesOnADiskThatStaysFull(t *testing.T) {
 	t.Parallel()
-	d, _, folder := fullDesk(t, rig.Options{Backend: ", circuit: {failures: 1000000}"})
+	d, _, folder := fullDesk(t, rig.Options{Bound: rig.Circuit(1000000, 0)})
 	config := filepath.Join(folder, "frontdesk.yaml")
 	require.NoError(t, os.WriteFile(config, []byte(rig.KeysApart(t, config, rig.Read(t, configOf(d)))), 0o600))
 	token := d.Login(rig.FullKey, "demo")

@@ -88,7 +88,7 @@ func TestLimitsBreaker(t *testing.T) {
 	t.Parallel()
 	var f rig.Faults
 	var clock rig.Clock
-	d := rig.OnSQLite(t, rig.Options{Wrap: f.Wrap, Now: clock.Now, Backend: ", circuit: {pause: 1m}"})
+	d := rig.OnSQLite(t, rig.Options{Wrap: f.Wrap, Now: clock.Now, Bound: rig.Circuit(0, time.Minute)})
 	token := d.Login(rig.FullKey, "demo")
 	calls := 0
 	broken := func(context.Context) error {

@@ -78,7 +78,7 @@ func TestQueuesAreTold(t *testing.T) {
 	w := watch(t, rig.Options{
 		DSN:     rig.Engines[0].DSN(t),
 		Wrap:    func(driver backend.Driver) backend.Driver { return slow{driver.(rig.FullDriver), open} },
-		Backend: ", max_concurrent: 2, max_queue: 2, timeout: 60s",
+		Backend: ", max_concurrent: 2, timeout: 60s", Bound: func(b *desk.Bounds) { b.Queue = 2 },
 	})
 	w.ask(t, w.Login(rig.FullKey, "demo"), "/contact/1", 3)
 	require.Eventually(t, func() bool { return w.report(t).Load.Waiting >= 1 }, rig.Patience, time.Millisecond)

@@ -20,6 +20,7 @@ import (
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 
+	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
 	"frontdesk/gateway/webhook"
 	"frontdesk/gateway/webhook/jobstore"
@@ -31,11 +32,11 @@ import (
 func TestCallbackFullSpace(t *testing.T) {
 	t.Parallel()
 	for name, full := range map[string]struct {
-		bound string
+		bound func(*desk.Bounds)
 		mount bool
 	}{
-		"webhooks.space": {"space: 1MiB, ", false},
-		"a full disk":    {"", true},
+		"all their space": {func(b *desk.Bounds) { b.ResultSpace = 1 << 20 }, false},
+		"a full disk":     {nil, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h, options := rig.NewHooks(t, nil)
@@ -44,7 +45,7 @@ func TestCallbackFullSpace(t *testing.T) {
 			if full.mount {
 				rig.TinyDisk(t, folder, "1m")
 			}
-			options.Extra = strings.Replace(options.Extra, "folder:", full.bound+"folder:", 1)
+			options.Bound = full.bound
 			options.Extra = regexp.MustCompile(`folder: "[^"]*"`).ReplaceAllLiteralString(options.Extra, fmt.Sprintf("folder: %q", folder))
 			options.Extra += "callbacks: [\"GET /order\"]\n"
 			d := rig.Start(t, options)

@@ -20,6 +20,7 @@ import (
 	"go.uber.org/goleak"
 
 	"frontdesk/backend/remote/remotetest"
+	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
 )
 
@@ -38,7 +39,7 @@ type sickDesk struct {
 	clock    rig.Clock    // of circuits
 }
 
-func startSick(t *testing.T, backend string) *sickDesk {
+func startSick(t *testing.T, backend string, bound func(*desk.Bounds)) *sickDesk {
 	leaks := goleak.IgnoreCurrent()
 	s := &sickDesk{}
 	garage := remotetest.NewJSON(remotetest.Options{})
@@ -74,7 +75,7 @@ func startSick(t *testing.T, backend string) *sickDesk {
 	text = bytes.Replace(text, []byte(brief), []byte("    timeout: 1m\n"), 1)
 	sheet := filepath.Join(t.TempDir(), "garagecloud.yaml")
 	require.NoError(t, os.WriteFile(sheet, text, 0o600))
-	s.Desk = rig.Start(t, rig.Options{Backend: fmt.Sprintf(", driver: remote, sheet: %q%s", sheet, backend), Now: s.clock.Now})
+	s.Desk = rig.Start(t, rig.Options{Backend: fmt.Sprintf(", driver: remote, sheet: %q%s", sheet, backend), Bound: bound, Now: s.clock.Now})
 	s.token = s.Login(rig.FullKey, "demo")
 	s.contacts = s.Create(s.token, "contact", `{"kind":"person","name":"Wit"}`)
 	s.orders = s.Create(s.token, "order", s.newOrder())
@@ -139,7 +140,7 @@ const unavailable, timeout, internal = "backend_unavailable", "backend_timeout",
 // TestSickService answers as documented whatever the service does, tells nothing
 // of it, sends no write twice, and serves all else meanwhile.
 func TestSickService(t *testing.T) {
-	s := startSick(t, ", timeout: 1m, circuit: {failures: 10000, pause: 1s}")
+	s := startSick(t, ", timeout: 1m", rig.Circuit(10000, time.Second))
 	page := `<html>` + upstreamSecret + `</html>`
 	s.ails(t, []ailment{
 		{"reset before", remotetest.Fault{Kind: remotetest.ResetBefore}, unavailable, 0},
@@ -162,7 +163,7 @@ func TestSickService(t *testing.T) {
 // TestSickServiceThatIsSlow is TestSickService of the faults that the time-out alone ends. So it is
 // short here, and long there.
 func TestSickServiceThatIsSlow(t *testing.T) {
-	s := startSick(t, ", timeout: 6s, circuit: {failures: 10000, pause: 1s}")
+	s := startSick(t, ", timeout: 6s", rig.Circuit(10000, time.Second))
 	never := make(chan struct{})
 	defer close(never) // the proxy itself would wait for it
 	s.ails(t, []ailment{
@@ -213,7 +214,7 @@ func (s *sickDesk) ails(t *testing.T, ailments []ailment) {
 // the service does and does not answer: the key stays taken, and nothing is done
 // again.
 func TestSickServiceTakesItsWritesOnce(t *testing.T) {
-	s := startSick(t, ", timeout: 1m")
+	s := startSick(t, ", timeout: 1m", nil)
 	s.sick(remotetest.Fault{Kind: remotetest.ResetAfter})
 	s.refused(s.Call("POST", "/order", s.token, s.newOrder(), "Idempotency-Key", "k"), "backend_unavailable")
 	require.EqualValues(t, 1, s.created.Load())
@@ -232,7 +233,7 @@ func TestSickServiceTakesItsWritesOnce(t *testing.T) {
 // TestSickServiceOpensItsCircuit opens the circuits of orders and of nothing else,
 // sees that the service is left alone, and that it closes once the service works.
 func TestSickServiceOpensItsCircuit(t *testing.T) {
-	s := startSick(t, ", timeout: 1m, circuit: {failures: 3, pause: 1m}")
+	s := startSick(t, ", timeout: 1m", rig.Circuit(3, time.Minute))
 	order := fmt.Sprintf("/order/%d", s.orders)
 	require.Equal(t, "0", s.circuitOf("reads", "order"))
 	s.sick(remotetest.Fault{Kind: remotetest.Storm, Status: 500, Body: upstreamSecret})
@@ -284,7 +285,7 @@ func TestSickServiceOpensItsCircuit(t *testing.T) {
 
 // TestSickServiceTakesNoMemory reads answers without end, and keeps nothing.
 func TestSickServiceTakesNoMemory(t *testing.T) {
-	s := startSick(t, ", timeout: 1m, circuit: {failures: 10000, pause: 1s}")
+	s := startSick(t, ", timeout: 1m", rig.Circuit(10000, time.Second))
 	s.sick(remotetest.Fault{Kind: remotetest.EndlessBody, Body: `{"items":[`})
 	heap := func() int64 {
 		var m runtime.MemStats
@@ -306,7 +307,7 @@ func TestSickServiceTakesNoMemory(t *testing.T) {
 // /readyz says so. Logins are 500, never 401.
 func TestAbsentService(t *testing.T) {
 	for _, kind := range []remotetest.FaultKind{remotetest.Refuse, remotetest.ResetOnAccept} {
-		s := startSick(t, ", timeout: 1m, circuit: {failures: 10000, pause: 1s}")
+		s := startSick(t, ", timeout: 1m", rig.Circuit(10000, time.Second))
 		require.NoError(t, s.Set(remotetest.Fault{Kind: kind}))
 		for _, path := range []string{"/order", "/contact", "/country"} {
 			s.refused(s.Call("GET", path, s.token, ""), "backend_unavailable")

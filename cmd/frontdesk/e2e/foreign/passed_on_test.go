@@ -140,7 +140,7 @@ func TestServiceHearsNoCredentials(t *testing.T) {
 // hang, are refused, and whose clients leave in the middle: what the first times took
 // is all that it ever takes, and every place is given back.
 func TestCircuitLeaksNothing(t *testing.T) {
-	s := startSick(t, ", timeout: 1m, max_concurrent: 4, circuit: {failures: 2, pause: 20ms}")
+	s := startSick(t, ", timeout: 1m, max_concurrent: 4", rig.Circuit(2, 20*time.Millisecond))
 	order := fmt.Sprintf("/order/%d", s.orders)
 	round := func(n int) {
 		never := make(chan struct{})

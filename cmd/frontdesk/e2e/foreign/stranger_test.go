@@ -20,6 +20,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -203,7 +204,7 @@ func (s *stranger) desk(t *testing.T) *rig.Desk {
 	require.NoError(t, os.WriteFile(sheet, []byte(s.form.sheet), 0o600))
 	return rig.Start(t, rig.Options{
 		Server:  "  trusted_proxies: [127.0.0.1]", // so that guesses can come from many addresses, and are not slowed
-		Backend: fmt.Sprintf(", driver: remote, sheet: %q, circuit: {failures: 100000, pause: 1s}", sheet),
+		Backend: fmt.Sprintf(", driver: remote, sheet: %q", sheet), Bound: rig.Circuit(100000, time.Second),
 	})
 }
 

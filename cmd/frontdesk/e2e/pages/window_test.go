@@ -18,7 +18,7 @@ import (
 // without the mouse too, and the page renews itself until it is told to pause.
 func TestBrowserWindow(t *testing.T) {
 	faults := new(rig.Faults)
-	d := rig.Start(t, rig.Options{DSN: rig.Engines[0].DSN(t), Wrap: faults.Wrap, Backend: ", circuit: {failures: 2, pause: 1h}", Edit: strings.NewReplacer(`    allow: ["* /*"]`, `    allow: ["* /*"]
+	d := rig.Start(t, rig.Options{DSN: rig.Engines[0].DSN(t), Wrap: faults.Wrap, Bound: rig.Circuit(2, time.Hour), Edit: strings.NewReplacer(`    allow: ["* /*"]`, `    allow: ["* /*"]
     rate: {per_second: 50, burst: 100}
     concurrent: 4
     per_day: 20`)})

@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
 )
 
@@ -179,7 +180,7 @@ func TestActsCutOff(t *testing.T) {
 	t.Parallel()
 	var clock rig.Clock
 	dsn := rig.Engines[1].DSN(t) + "&lock_timeout=0" // where a lock holds up one user, as long as the test has it, and not the list
-	options := rig.Options{DSN: dsn, Now: clock.Now, Extra: "webhooks: {space: 1GiB}"}
+	options := rig.Options{DSN: dsn, Now: clock.Now, Bound: func(b *desk.Bounds) { b.ResultSpace = 1 << 30 }}
 	gateways := []*rig.Desk{rig.Start(t, options), rig.Start(t, options)}
 	config := filepath.Join(filepath.Dir(gateways[0].Mail), "frontdesk.yaml")
 	conn, err := pgx.Connect(t.Context(), dsn)

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -79,7 +80,7 @@ func TestContractForgotPassword(t *testing.T) {
 // it in the log under the request's id.
 func TestContractFailures(t *testing.T) {
 	rig.OnEngines(t, func(t *testing.T, dsn string) {
-		p := rig.NewPractice(t, dsn, ", circuit: {pause: 1m}") // longer than a test looks at it
+		p := rig.NewPractice(t, dsn, rig.Circuit(0, time.Minute)) // longer than a test looks at it
 		p.Faults.Set(rig.Fails)
 		a := p.Call("GET", "/contact/1", p.Token, "", "X-Request-Id", "broken-one")
 		require.Equal(t, 500, a.Status)

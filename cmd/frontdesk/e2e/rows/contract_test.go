@@ -77,5 +77,5 @@ func TestContract(t *testing.T) {
 
 // onPractice runs a test on a desk of every engine.
 func onPractice(t *testing.T, test func(t *testing.T, p *rig.Practice)) {
-	rig.OnEngines(t, func(t *testing.T, dsn string) { test(t, rig.NewPractice(t, dsn, "")) })
+	rig.OnEngines(t, func(t *testing.T, dsn string) { test(t, rig.NewPractice(t, dsn, nil)) })
 }

@@ -32,7 +32,7 @@ type setting struct {
 }
 
 func newSetting(t *testing.T, dsn string) *setting {
-	s := &setting{Practice: rig.NewPractice(t, dsn, ", circuit: {failures: 1000}"), slow: new(string)}
+	s := &setting{Practice: rig.NewPractice(t, dsn, rig.Circuit(1000, 0)), slow: new(string)}
 	var err error
 	s.model, err = mapping.LoadModel("")
 	require.NoError(t, err)

@@ -33,7 +33,7 @@ func startFailover(t *testing.T, clock *rig.Clock) (primary, standby *sqltest.No
 	}, rig.Patience, 5*time.Millisecond)
 	h, options := rig.NewHooks(t, nil)
 	options.DSN = fmt.Sprintf("postgres://frontdesk@%s,%s/postgres?sslmode=disable&target_session_attrs=read-write", primary.Address(), standby.Address())
-	options.Backend, options.Now = ", circuit: {pause: 20ms}", clock.Now
+	options.Bound, options.Now = rig.Circuit(0, 20*time.Millisecond), clock.Now
 	return primary, standby, h, rig.Start(t, options)
 }
 

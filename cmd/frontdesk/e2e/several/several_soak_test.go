@@ -147,7 +147,7 @@ const soakConfig = `
 server: {listen: "%s", vendor: Example, drain_delay: 3s, trusted_proxies: ["127.0.0.1"]}
 ops: {listen: "%s"}
 log: {level: warn, access: false}
-backend: {dsn: "%s", timeout: 30s, circuit: {failures: 10, pause: 500ms}}
+backend: {dsn: "%s", timeout: 30s}
 sessions: {store: "redis://%s"}
 webhooks: {allow_hosts: ["127.0.0.1"], ports: [%d], ca_file: %q}
 callbacks: ["POST /order"]

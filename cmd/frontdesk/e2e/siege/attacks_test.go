@@ -179,11 +179,11 @@ func (s *siege) aimAtLists() {
 
 // littleSpace is room for some backups, more of them where the customer asks for longer.
 func (s *siege) littleSpace() {
-	space := "1MiB"
+	space := int64(1 << 20)
 	if *long {
-		space = "8MiB"
+		space = 8 << 20
 	}
-	s.options.Extra = strings.Replace(s.options.Extra, "webhooks: {", "webhooks: {space: "+space+", ", 1)
+	s.options.Bound = func(b *desk.Bounds) { b.ResultSpace = space }
 }
 
 // fillSpace has the attacker collect backups until one is refused, or does not come to its
