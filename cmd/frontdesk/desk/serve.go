@@ -55,15 +55,10 @@ func LoadWith(file string, written map[string][]byte) (*config.Config, error) {
 // UsualConfig is the configuration of commands that look for one in this folder if none is named.
 const UsualConfig = "frontdesk.yaml"
 
-// LoadForKeys reads a configuration for a command that ends api_keys. It does not judge what keys
-// are allowed: a mapping sheet or model that is broken, or has changed, must not keep a key from
-// being ended.
-func LoadForKeys(file string) (*config.Config, error) {
-	return loadBy(config.NewLoader(file, anyEndpoint))
-}
-
-// DraftForKeys is LoadForKeys, with some files as they are to be written, that also returns, with
-// the problems of a configuration, its draft.
+// DraftForKeys reads a configuration for a command that ends api_keys, with some files as they are
+// to be written. It does not judge what keys are allowed: a mapping sheet or model that is broken,
+// or has changed, must not keep a key from being ended. With the problems of a configuration it
+// also returns its draft.
 func DraftForKeys(file string, written map[string][]byte) (*config.Config, strictyaml.Problems, error) {
 	known := anyEndpoint
 	known.Written = written
