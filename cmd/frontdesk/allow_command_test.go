@@ -127,7 +127,7 @@ func TestForgedLines(t *testing.T) {
 	line := `{"ts":"2026-11-10T10:00:00.000Z","msg":"request","key":"webshop","method":"GET","endpoint":%q,"status":200}` + "\n"
 	require.NoError(t, os.WriteFile("access.log", []byte(fmt.Sprintf(line, "/order")+
 		strings.ReplaceAll(fmt.Sprintf(line, "/x\n  - \"* /*\" # \x1b[31m"), `\x1b`, `\u001b`)), 0o600))
-	for _, command := range []string{"allow learn --key webshop", "allow learn --key webshop --format yaml", "allow unused", "whatif", "log top --by endpoint"} {
+	for _, command := range []string{"allow learn --key webshop", "allow learn --key webshop --format yaml", "allow unused", "whatif"} {
 		_, out, problems := cli("", append(strings.Fields(command), "access.log")...)
 		require.NotContains(t, out+problems, "\x1b", command)
 		require.NotContains(t, out+problems, "\n  - \"* /*\"", command)

@@ -31,9 +31,7 @@ type commands struct {
 	Explain     explainCommand     `cmd:"" help:"Tell what becomes of a request, and why, without sending it."`
 	Allow       allowCommands      `cmd:"" help:"Change allowlists, learn them of what is used, and find what is not."`
 	Whatif      whatifCommand      `cmd:"" help:"Tell what a new configuration would refuse of what was asked before."`
-	Top         topCommand         `cmd:"" help:"Watch a running frontdesk: rate, refusals, failures, times, who is busiest."`
 	Why         whyCommand         `cmd:"" help:"Tell why a request was answered as it was, from the log."`
-	Log         logCommands        `cmd:"" help:"Tell from the log who asks for most, what takes long, and what was changed."`
 	User        userCommands       `cmd:"" help:"Keep the users of the built-in administration."`
 	Sessions    sessionsCommands   `cmd:"" help:"List and end sessions of a running frontdesk."`
 	Callbacks   callbacksCommands  `cmd:"" help:"Look after callback jobs."`

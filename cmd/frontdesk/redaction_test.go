@@ -324,7 +324,6 @@ func commandOutputs(t *testing.T, k *rig.Kept) map[string]string {
 	say("sessions", "list", "--config", k.File) // by the socket
 	say("acts", "list", "--config", k.File)
 	say("check", "--config", k.File, "--against", k.Ops)
-	say("top", "--ops", k.Ops)
 	data, err := os.ReadFile(k.File)
 	require.NoError(t, err)
 	for name, change := range map[string][2]string{

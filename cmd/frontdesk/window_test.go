@@ -206,19 +206,7 @@ func TestWindowIsTheLog(t *testing.T) {
 	}
 	compare(d)
 
-	code, stdout, stderr := cli("", "top", "--ops", d.Ops, "--span", "2h")
-	require.Equal(t, 0, code, stderr)
-	all := logged.all
-	require.Contains(t, stdout, fmt.Sprintf("last 2h   %d requests, %d refused, %d failed, p95 at most ", all[0], all[1], all[2]))
-	full := counted("key", "full")
-	require.Regexp(t, fmt.Sprintf(`(?m)^full +%d +%d +%d +[0-9.]+ ms$`, full[0], full[1], full[2]), stdout)
-	code, stdout, _ = cli("", "top", "--ops", d.Ops, "--all")
-	require.Equal(t, 0, code)
-	require.Contains(t, stdout, "sessions.store is memory: there is one gateway only.")
 	d.Shutdown()
-	code, _, stderr = cli("", "top", "--ops", d.Ops)
-	require.Equal(t, 1, code)
-	require.Contains(t, stderr, "no frontdesk answers at "+d.Ops)
 	again := rig.Start(t, o)
 	compare(again)
 	var of pastJSON

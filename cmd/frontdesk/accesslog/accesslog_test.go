@@ -7,10 +7,8 @@ import (
 	"go/parser"
 	"go/token"
 	"io"
-	"math/rand/v2"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -93,7 +91,7 @@ func (e *endless) Read(b []byte) (int, error) {
 func TestLogsOfAnySize(t *testing.T) {
 	held := func(lines int) uint64 {
 		q := Inquiry{Client: "Garage Jansen", Limit: 3}
-		all := new(load)
+		requests := 0
 		var l Line
 		var before, after runtime.MemStats
 		runtime.GC()
@@ -102,12 +100,12 @@ func TestLogsOfAnySize(t *testing.T) {
 		require.NoError(t, readLines(t.Context(), read, func(text []byte) {
 			q.take(text)
 			if l.Read(text) {
-				all.add(&l)
+				requests++
 			}
 		}))
 		runtime.GC()
 		runtime.ReadMemStats(&after)
-		require.EqualValues(t, lines, all.requests)
+		require.Equal(t, lines, requests)
 		require.Len(t, q.told, 3)
 		runtime.KeepAlive(&q)
 		return max(after.HeapAlloc, before.HeapAlloc) - before.HeapAlloc
@@ -116,51 +114,10 @@ func TestLogsOfAnySize(t *testing.T) {
 	require.Less(t, long, short+4<<20, "of 4,000 requests %d bytes are held", short)
 }
 
-// TestSpread: a share of many times is told as what sorting them all says, up to a fiftieth
-// more.
-func TestSpread(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
-	for range 20 {
-		var s spread
-		all := make([]float64, 1+random.IntN(3000))
-		for i := range all {
-			all[i] = random.ExpFloat64() * []float64{1e-5, 0.003, 4}[random.IntN(3)]
-			s.add(all[i])
-		}
-		slices.Sort(all)
-		for _, share := range []float64{0.01, 0.5, 0.95, 0.99, 1} {
-			exact := all[min(len(all)-1, max(0, int(share*float64(len(all))+0.999999)-1))]
-			if exact <= shortest {
-				require.Zero(t, s.at(share))
-				continue
-			}
-			require.GreaterOrEqual(t, s.at(share), exact*0.999999)
-			require.LessOrEqual(t, s.at(share), exact*spreadStep*1.000001)
-		}
-	}
-	require.Zero(t, new(spread).at(0.5))
-}
-
-// TestDeprecatedIsCounted by what a request named, and by api_key.
-func TestDeprecatedIsCounted(t *testing.T) {
+// TestWhyTellsOfDeprecated: what a request named that is going away.
+func TestWhyTellsOfDeprecated(t *testing.T) {
 	const request = `{"level":"info","ts":"2026-11-22T02:13:07.000+0100","msg":"request","request_id":"r","key":"%s","client":"Demo Garage","method":"DELETE","endpoint":"/order/{id}","status":200,"duration":0.001,"backend":0.001%s}` + "\n"
-	old := `,"deprecated":["DELETE /order/{id}","order.reference"]`
-	count := func(lines ...string) (string, error) {
-		logs := Logs{Names: []string{"-"}, Stdin: strings.NewReader(strings.Join(lines, "")), Screen: io.Discard}
-		loads, err := logs.Count(t.Context(), byDeprecated, func(time.Time) bool { return true })
-		if err != nil {
-			return "", err
-		}
-		var out strings.Builder
-		require.NoError(t, loads.Write(&out, "requests", 20))
-		return out.String(), nil
-	}
-	told, err := count(fmt.Sprintf(request, "webshop", old), fmt.Sprintf(request, "planner", ""), fmt.Sprintf(request, "webshop", old))
-	require.NoError(t, err)
-	require.Regexp(t, `(?s)^2 requests .*DELETE /order/\{id\} by webshop +2 .*order.reference by webshop +2 .*all 2 +2 `, told)
-	_, err = count(fmt.Sprintf(request, "planner", ""))
-	require.EqualError(t, err, "no request of that time named anything that is deprecated")
-
+	const old = `,"deprecated":["DELETE /order/{id}","order.reference"]`
 	var l Line
 	require.True(t, l.Read([]byte(fmt.Sprintf(request, "webshop", old))))
 	var out strings.Builder

@@ -22,7 +22,7 @@ var causeHelp = map[string]mapping.Help{
 	},
 	"unknown": {
 		Cause: "No session is known of that token: it was never given out, or ended more than half an hour before, or the gateway kept its sessions in memory and was restarted.",
-		Cure:  "The client logs in again. If it happens to many at once, look for a restart (frontdesk log changes) and at sessions.store.",
+		Cure:  "The client logs in again. If it happens to many at once, look for a restart and at sessions.store.",
 	},
 	"logged_out": {
 		Cause: "Somebody had logged out of that session (GET /authenticate/logout).",
@@ -34,7 +34,7 @@ var causeHelp = map[string]mapping.Help{
 	},
 	"key_revoked": {
 		Cause: "The api_key of the session, or the hash that it was opened by, is no longer in the configuration.",
-		Cure:  "If that was not meant, put it back; frontdesk log changes tells when it went. Else hand out the new api_key, and the client logs in with it.",
+		Cure:  "If that was not meant, put it back; the audit lines of the log tell when it went. Else hand out the new api_key, and the client logs in with it.",
 	},
 	"key_expired": {
 		Cause: "The api_key of the session, or the hash that it was opened by, has ended (expires): its last day has passed, or frontdesk key revoke ended it.",
@@ -68,7 +68,7 @@ var causeHelp = map[string]mapping.Help{
 	},
 	"key_unknown": {
 		Cause: "No api_key of the configuration is the one that was sent.",
-		Cure:  "Have the client look at the api_key that it is set up with, and at which installation it asks; frontdesk log changes tells of api_keys that were taken out.",
+		Cure:  "Have the client look at the api_key that it is set up with, and at which installation it asks; the audit lines of the log tell of api_keys that were taken out.",
 	},
 	"key_malformed": {
 		Cause: "What was sent as api_key has not the form of one.",
@@ -88,7 +88,7 @@ var causeHelp = map[string]mapping.Help{
 	// Of limits.
 	"rate": {
 		Cause: "The api_key had used up its rate.",
-		Cure:  "The client waits as long as Retry-After says. If it needs more, raise rate of the key; frontdesk log top --by client shows who of its clients asks.",
+		Cure:  "The client waits as long as Retry-After says. If it needs more, raise rate of the key; its page on the operators' listener shows who of its clients asks.",
 	},
 	"client_rate": {
 		Cause: "This client had used up its share of the api_key's rate (client_rate).",
@@ -96,7 +96,7 @@ var causeHelp = map[string]mapping.Help{
 	},
 	"concurrent": {
 		Cause: "As many requests of the api_key were under way as there may be at once (concurrent).",
-		Cure:  "The client sends fewer at once. If they take long, find out why: frontdesk log top --by endpoint --sort p95.",
+		Cure:  "The client sends fewer at once. If they take long, find out why: the first page of the operators' listener shows which are slow.",
 	},
 	"per_day": {
 		Cause: "The api_key had used up its requests of the day (per_day).",

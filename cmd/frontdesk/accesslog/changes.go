@@ -3,31 +3,13 @@ package accesslog
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
 	"frontdesk/cmd/frontdesk/terminal"
 )
-
-// WriteChanges writes what was changed, in the order of the logs, at moments that hold.
-func (l Logs) WriteChanges(ctx context.Context, holds func(time.Time) bool, out io.Writer) error {
-	found := 0
-	err := l.read(ctx, func(text []byte) {
-		if c, ok := changeOf(text); ok && holds(c.at) {
-			found++
-			fmt.Fprintln(out, c)
-		}
-	})
-	if err == nil && found == 0 {
-		err = errors.New("there is no line of a change in that time")
-	}
-	return err
-}
 
 // change is a log line about a change.
 type change struct {

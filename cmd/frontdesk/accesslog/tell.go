@@ -200,3 +200,17 @@ func (f failedLine) print(out io.Writer) {
 		terminal.Second(f.Time.at), f.asker(), terminal.Safe(f.words()), terminal.Safe(f.RequestID))
 	fmt.Fprintf(out, "Error: %s\n", terminal.Safe(f.Error))
 }
+
+// lasting is a time in two or three digits, as people compare them.
+func lasting(seconds float64) string {
+	switch ms := seconds * 1000; {
+	case ms == 0:
+		return "0"
+	case ms < 10:
+		return fmt.Sprintf("%.2g ms", ms)
+	case ms < 1000:
+		return fmt.Sprintf("%.0f ms", ms)
+	default:
+		return fmt.Sprintf("%.3g s", seconds)
+	}
+}

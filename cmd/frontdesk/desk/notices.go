@@ -154,7 +154,7 @@ func floods(of *history.History, since time.Time) (all []Notice) {
 		default:
 			continue
 		}
-		all = append(all, Notice{"warn", text, "/history?" + url.Values{"key": {name}}.Encode(), "frontdesk log top --by key LOG"})
+		all = append(all, Notice{"warn", text, "/history?" + url.Values{"key": {name}}.Encode(), "frontdesk why --key " + Quoted(name) + " LOG"})
 	}
 	return all[:min(len(all), noticesMost)]
 }
@@ -213,9 +213,7 @@ func slow(of *history.History) []Notice {
 		return nil
 	}
 	text := fmt.Sprintf("%s took up to %s (p95)", name, inMillis(inMs(worst.Took)))
-	by := "p95"
 	if mostlyBackend(worst) {
-		by = "backend"
 		text += ", the backend nearly all of it"
 	} else {
 		text += fmt.Sprintf(", the backend only %s of it", inMillis(inMs(worst.Backend)))
@@ -223,7 +221,7 @@ func slow(of *history.History) []Notice {
 	if others > 0 {
 		text += fmt.Sprintf("; so did %d more", others)
 	}
-	return []Notice{{"warn", text, "/backends#slowest", "frontdesk log top --by endpoint --sort " + by + " LOG"}}
+	return []Notice{{"warn", text, "/backends#slowest", ""}}
 }
 
 // mostlyBackend tells whether nearly all the time was the backend's.
