@@ -137,11 +137,11 @@ func conformSystem(t *testing.T, driver, sheet string, o backendtest.Options, mo
 	return report
 }
 
-// documented holds the section of docs/conformance.md about a system to what the
-// suite found, or writes it with -update.
+// documented holds what the suite found of a system to docs/conformance.md, which has what is known to
+// fail, and to a file of testdata, which has what cannot occur; or writes both with -update.
 func documented(t *testing.T, id, title string, report *backendtest.Report) {
 	t.Helper()
-	file := rig.Repository(t, "docs", "conformance.md")
+	file, cannot := rig.Repository(t, "docs", "conformance.md"), filepath.Join("testdata", id+".txt")
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
 	begin, end := "<!-- "+id+" -->\n", "<!-- end of "+id+" -->\n"
@@ -151,28 +151,38 @@ func documented(t *testing.T, id, title string, report *backendtest.Report) {
 	if *update {
 		text = section.ReplaceAllLiteral(text, []byte(want))
 		require.NoError(t, os.WriteFile(file, text, 0o644))
+		require.NoError(t, os.WriteFile(cannot, []byte(impossibleOf(report)), 0o644))
 		return
 	}
 	require.Equal(t, want, string(section.Find(text)), "go test -run %s -update writes it anew", t.Name())
+	require.Equal(t, rig.Read(t, cannot), impossibleOf(report))
 }
 
-// sectionOf tells of a run what failed as expected, and what could not be asked.
+// impossibleOf is a line for each case that could not be asked, with the resources and the reason.
+func impossibleOf(report *backendtest.Report) string {
+	var b strings.Builder
+	for _, l := range linesOf(report, backendtest.Impossible) {
+		fmt.Fprintf(&b, "%s [%s]: %s\n", l.Case.ID, onOf(l, report), strings.ReplaceAll(l.Reason, "\n", " "))
+	}
+	return b.String()
+}
+
+// onOf names the resources of a line.
+func onOf(l reportLine, report *backendtest.Report) string {
+	if len(l.on) == len(report.Resources) {
+		return "all"
+	}
+	return cmp.Or(strings.Join(l.on, ", "), "–")
+}
+
+// sectionOf tells of a run what failed as expected.
 func sectionOf(title string, report *backendtest.Report) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### %s\n\n%d passed, none failed, %d are known to fail, %d cannot occur, on %d resources: %s.\n",
 		title, report.Count(backendtest.Passed), report.Count(backendtest.Known), report.Count(backendtest.Impossible), len(report.Resources), strings.Join(report.Resources, ", "))
-	for _, part := range []struct {
-		status backendtest.Status
-		title  string
-	}{{backendtest.Known, "Known to fail, as an exception says"}, {backendtest.Impossible, "Cannot occur"}} {
-		fmt.Fprintf(&b, "\n%s:\n\n| Case | On | Row | Reason |\n|---|---|---|---|\n", part.title)
-		for _, l := range linesOf(report, part.status) {
-			on := strings.Join(l.on, ", ")
-			if len(l.on) == len(report.Resources) {
-				on = "all"
-			}
-			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", l.Case.ID, cmp.Or(on, "–"), inTable(l.Case.Row), inTable(l.Reason))
-		}
+	b.WriteString("\n| Known to fail | On | Row | Reason |\n|---|---|---|---|\n")
+	for _, l := range linesOf(report, backendtest.Known) {
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", l.Case.ID, onOf(l, report), inTable(l.Case.Row), inTable(l.Reason))
 	}
 	return b.String()
 }
