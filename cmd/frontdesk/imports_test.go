@@ -61,7 +61,7 @@ var mayImport = map[string][]string{
 	"gateway/webhook/jobstore":    {"backend", "backend/sqlrecord", "gateway/webhook", "mapping"},
 	"cmd/frontdesk": {
 		"auth", "backend", "backend/reference", "backend/sqlrecord", "cmd/frontdesk/accesslog", "cmd/frontdesk/commandline", "cmd/frontdesk/allowlist", "cmd/frontdesk/atomicfile",
-		"cmd/frontdesk/desk", "cmd/frontdesk/desk/ledger", "cmd/frontdesk/keys", "cmd/frontdesk/mirror",
+		"cmd/frontdesk/desk", "cmd/frontdesk/desk/ledger", "cmd/frontdesk/keys",
 		"cmd/frontdesk/terminal", "config", "config/strictyaml", "gateway/openapi", "gateway/webhook", "gateway/webhook/jobstore", "mapping",
 	},
 	"cmd/frontdesk/accesslog": {"cmd/frontdesk/terminal", "mapping", "config/strictyaml"},
@@ -80,7 +80,6 @@ var mayImport = map[string][]string{
 	},
 	"cmd/frontdesk/desk/ledger": {"backend/sqlrecord", "mapping"},
 	"cmd/frontdesk/terminal":    {"mapping"},
-	"cmd/frontdesk/mirror":      {"cmd/frontdesk/terminal"},
 	"cmd/frontdesk/atomicfile":  {},
 	"cmd/frontdesk/chart":       {},
 	"cmd/frontdesk/history":     {"cmd/frontdesk/atomicfile", "gateway"},

@@ -17,7 +17,6 @@ import (
 	"frontdesk/cmd/frontdesk/accesslog"
 	"frontdesk/cmd/frontdesk/commandline"
 	"frontdesk/cmd/frontdesk/desk"
-	"frontdesk/cmd/frontdesk/mirror"
 )
 
 // commands is the command line, in the order of help: serving, the configuration and
@@ -41,7 +40,6 @@ type commands struct {
 	Restore     restoreCommand     `cmd:"" help:"Read a backup back into a client without records."`
 	Healthcheck healthcheckCommand `cmd:"" help:"Ask a frontdesk on this machine how it does."`
 	Openapi     openapiCommand     `cmd:"" help:"Print the OpenAPI description of what an api_key may call."`
-	Mirror      mirrorCommand      `cmd:"" help:"Keep a copy of a client's records in an SQLite file, as a client of the interface."`
 	Seed        seedCommand        `cmd:"" help:"Make a folder of sample data without serving, for benchmarks."`
 	Version     versionCommand     `cmd:"" help:"Print the version, and what the program was built from."`
 }
@@ -67,9 +65,6 @@ func run(p desk.Program, args []string) int {
 
 // codeOf is the exit code of what only some commands fail with.
 func codeOf(err error) int {
-	if _, ok := errors.AsType[mirror.Differed](err); ok {
-		return 3
-	}
 	if _, ok := errors.AsType[accesslog.Unreadable](err); ok {
 		return 2
 	}

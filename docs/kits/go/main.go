@@ -1,6 +1,6 @@
 // Command orders shows the generated client at work: it logs in, lists, creates
 // once, updates what nobody else has changed, reads every error of an answer,
-// and walks a list to its end. "orders copy FILE" keeps a copy, see copy.go.
+// and walks a list to its end. What keeps a copy is in copier.
 package main
 
 import (
@@ -22,11 +22,7 @@ func main() {
 		key:      uuid.MustParse(cmp.Or(os.Getenv("FRONTDESK_API_KEY"), "11111111-1111-4111-8111-111111111111")),
 		username: cmp.Or(os.Getenv("FRONTDESK_USERNAME"), "demo"), password: cmp.Or(os.Getenv("FRONTDESK_PASSWORD"), "demo"),
 	}
-	do := run
-	if len(os.Args) > 2 && os.Args[1] == "copy" {
-		do = keepCopy
-	}
-	if err := do(context.Background(), s); err != nil {
+	if err := run(context.Background(), s); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

@@ -74,7 +74,7 @@ func TestForeignKitsGo(t *testing.T) {
 	}
 	h := startHour(t)
 	h.perform(h.kit("go"))
-	keepsCopy(t, filepath.Join(h.dir, "docs", "kits", "go"), "./orders", "copy")
+	keepsCopy(t, filepath.Join(h.dir, "docs", "kits", "go"), "./copy")
 }
 
 // tutorialFile is where an integrator begins.
