@@ -16,9 +16,9 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// TestWrittenToPocketBase: PocketBase takes members that it does not have, and says that
+// TestForeignWrittenToPocketBase: PocketBase takes members that it does not have, and says that
 // they are written.
-func TestWrittenToPocketBase(t *testing.T) {
+func TestForeignWrittenToPocketBase(t *testing.T) {
 	system := services.PocketBase(t)
 	check := func(replace ...string) *Report {
 		store, o := behind(t, "pocketbase", map[string]string{"POCKETBASE_URL": system.URL, "POCKETBASE_PASSWORD": services.Password}, replace...)

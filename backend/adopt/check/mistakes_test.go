@@ -225,7 +225,6 @@ func (m mistake) isTold(t *testing.T, problems strictyaml.Problems, report *Repo
 // with its cure now, the sheet without it has no errors, and nothing of a customer is said.
 func TestMistakesOfTheFindings(t *testing.T) {
 	t.Run("sql", mistakesOfSQL)
-	t.Run("http", mistakesOfHTTP)
 }
 
 func mistakesOfSQL(t *testing.T) {
@@ -316,7 +315,8 @@ var ofHTTP = []mistake{
 		rule: "sheet", path: "errors", seen: "neither field nor field_from", whether: "expected"},
 }
 
-func mistakesOfHTTP(t *testing.T) {
+// TestForeignMistakesOfTheFindings is TestMistakesOfTheFindings for a service, PocketBase.
+func TestForeignMistakesOfTheFindings(t *testing.T) {
 	url := services.PocketBase(t).URL
 	text, err := os.ReadFile("../../remote/testdata/pocketbase.yaml")
 	require.NoError(t, err)
