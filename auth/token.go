@@ -16,23 +16,13 @@ const uuidLength = 36
 // stored.
 type TokenHash [32]byte
 
-// HashToken returns the hash of a token as a client sent it, and false for text
-// that was never issued as one: tokens match exactly as issued, in lower case.
-func HashToken[T string | []byte](token T) (TokenHash, bool) {
-	if !isUUID(token, false) {
-		return TokenHash{}, false
-	}
-	return sumText(token), true
-}
+// HashToken returns the hash of a token as a client sent it, in capitals or not, and false
+// for text that is no UUID.
+func HashToken[T string | []byte](token T) (TokenHash, bool) { return hashUUID(token) }
 
-// HashKey returns the SHA-256 of an api_key exactly as given, and false for text
-// that does not have the form of a UUID (in either case).
-func HashKey(apiKey string) ([32]byte, bool) {
-	if !isUUID(apiKey, true) {
-		return [32]byte{}, false
-	}
-	return sumText(apiKey), true
-}
+// HashKey returns the SHA-256 of an api_key in small letters, and false for text that is
+// no UUID.
+func HashKey(apiKey string) ([32]byte, bool) { return hashUUID(apiKey) }
 
 // newToken returns a fresh token, 122 random bits as a UUID of version 4.
 func newToken(random io.Reader) (string, TokenHash, error) {
@@ -41,32 +31,32 @@ func newToken(random io.Reader) (string, TokenHash, error) {
 		return "", TokenHash{}, fmt.Errorf("auth: make token: %w", err)
 	}
 	token := id.String()
-	return token, sumText(token), nil
+	hash, _ := hashUUID(token)
+	return token, hash, nil
 }
 
-// sumText hashes a text of uuidLength by way of the stack: this runs on every
-// request.
-func sumText[T string | []byte](s T) [32]byte {
+// hashUUID returns the SHA-256 of a UUID's 36 characters in small letters, and false for
+// any other text. It works on the stack: this runs on every request.
+func hashUUID[T string | []byte](s T) (sum [32]byte, ok bool) {
 	var text [uuidLength]byte
-	copy(text[:], s)
-	return sha256.Sum256(text[:])
-}
-
-func isUUID[T string | []byte](s T, upper bool) bool {
 	if len(s) != uuidLength {
-		return false
+		return sum, false
 	}
-	for i := range len(s) {
+	for i := range text {
 		c := s[i]
+		if c >= 'A' && c <= 'F' {
+			c += 'a' - 'A'
+		}
 		switch {
 		case i == 8 || i == 13 || i == 18 || i == 23:
 			if c != '-' {
-				return false
+				return sum, false
 			}
-		case c >= '0' && c <= '9', c >= 'a' && c <= 'f', upper && c >= 'A' && c <= 'F':
+		case c >= '0' && c <= '9', c >= 'a' && c <= 'f':
 		default:
-			return false
+			return sum, false
 		}
+		text[i] = c
 	}
-	return true
+	return sha256.Sum256(text[:]), true
 }

@@ -16,7 +16,7 @@ func TestHashToken(t *testing.T) {
 		token, key bool
 	}{
 		{"as issued", token, true, true},
-		{"upper case", "5F0C6A52-4A51-4D1E-9C3B-0F6F6A1B2C3D", false, true},
+		{"upper case", "5F0C6A52-4A51-4D1E-9C3B-0F6F6A1B2C3D", true, true},
 		{"empty", "", false, false},
 		{"undashed", "5f0c6a524a514d1e9c3b0f6f6a1b2c3d", false, false},
 		{"urn", "urn:uuid:" + token, false, false},
@@ -32,12 +32,12 @@ func TestHashToken(t *testing.T) {
 			hash, ok := auth.HashToken(test.text)
 			require.Equal(t, test.token, ok)
 			if ok {
-				require.Equal(t, auth.TokenHash(sha256.Sum256([]byte(test.text))), hash)
+				require.Equal(t, auth.TokenHash(sha256.Sum256([]byte(token))), hash)
 			}
 			key, ok := auth.HashKey(test.text)
 			require.Equal(t, test.key, ok)
 			if ok {
-				require.Equal(t, sha256.Sum256([]byte(test.text)), key)
+				require.Equal(t, sha256.Sum256([]byte(token)), key)
 			}
 		})
 	}

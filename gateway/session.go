@@ -101,7 +101,7 @@ func aboutLogin() about {
 
 func asksForToken(x *Exchange) bool {
 	given := x.HasParam("api_key") || x.HasParam("username") || x.HasParam("password")
-	_, token := x.headerOnce("Token")
+	_, token := x.headerSent("Token")
 	return !given && token
 }
 
@@ -110,7 +110,7 @@ func (g *Gateway) authenticate(ctx context.Context, x *Exchange) error {
 		if err := g.identify(ctx, x); err != nil {
 			return err
 		}
-		x.answerToken(x.header("Token"))
+		x.answerToken(strings.ToLower(x.header("Token")))
 		return nil
 	}
 	key, hash := x.givenKey(x.Param("api_key"))
