@@ -23,8 +23,8 @@ const (
 	changesWork = "changes"
 	// maxWait is the longest wait, and that of a request which does not say, in seconds.
 	maxWait = 86400
-	// waitsPerKey is how many requests of an api_key may wait at once.
-	waitsPerKey = 20
+	// waitsPerClient is how many requests of a client of an api_key may wait at once.
+	waitsPerClient = 20
 	// exampleCursor is none that is good for anybody.
 	exampleCursor = "c1_ZXhhbXBsZQ"
 	// waitRetry is when a client may ask again that has as many.
@@ -57,11 +57,35 @@ func (g *Gateway) waitRoute(r *routes) {
 		about: about{
 			name: "waitForChanges", summary: "Be called as soon as something has changed", module: changesModule,
 			note: "The callback comes as soon as there is something after the cursor, or without anything when the wait is over. The result is the answer of GET /changes at that moment, for what the api_key and the user may see then. " +
-				"An api_key has at most " + strconv.Itoa(waitsPerKey) + " such requests waiting.",
+				"A client of an api_key has at most " + strconv.Itoa(waitsPerClient) + " such requests waiting.",
 			early: []mapping.Reason{mapping.ValidationFailed}, late: []mapping.Reason{mapping.CursorGone, mapping.TooManyRequests}, asksBackend: true,
 			answers: answers{form: acceptForm},
 		},
 	})
+	g.carried(r, changesPath, "DELETE", &Operation{
+		scopes: []mapping.Scope{mapping.OpDelete}, serve: g.endWait,
+		params: []param{named("id", "Of the request that waits, from the Location of its 202.", "").must()},
+		about: about{
+			name: "endWaitForChanges", summary: "Wait for changes no longer", module: changesModule,
+			note: "The request is given up without a callback, and another may wait in its place.",
+			late: []mapping.Reason{mapping.RecordNotFound}, asksBackend: true,
+			answers: answers{form: doneForm},
+		},
+	})
+}
+
+// endWait gives up a request that waits.
+func (g *Gateway) endWait(ctx context.Context, x *Exchange) error {
+	id := x.Param("id")
+	err := g.o.Callbacks.Orchestrator.Withdraw(ctx, x.owner(), changesWork, id)
+	if errors.Is(err, webhook.ErrUnknownJob) {
+		return mapping.Fail(mapping.RecordNotFound, mapping.Literal("id"), id)
+	}
+	if err != nil {
+		return err
+	}
+	x.answerDone()
+	return nil
 }
 
 // wait reads the body of a request that waits for changes.
@@ -98,7 +122,7 @@ func (g *Gateway) waitForChanges(ctx context.Context, x *Exchange) error {
 	if err != nil {
 		return err
 	}
-	return g.accept(ctx, x, webhook.Work{Kind: changesWork, Data: data, Format: webhook.SleepFormat, Most: waitsPerKey})
+	return g.accept(ctx, x, webhook.Work{Kind: changesWork, Data: data, Format: webhook.SleepFormat, Most: waitsPerClient})
 }
 
 // runChanges answers a request that waits if there is something, or if its time is over.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"code.dny.dev/ssrf"
@@ -55,12 +56,26 @@ func ParseCallback(raw string, rules Rules) (*url.URL, error) {
 		return nil, mapping.Fail(mapping.VarcharTooLong, mapping.Literal(addressField), n, AddressLength)
 	}
 	u, err := url.Parse(raw)
-	if err != nil || strings.Contains(raw, "#") || u.Scheme != "https" || u.Hostname() == "" || u.User != nil || hasID(u.RawQuery) {
-		return nil, invalid(raw, "https")
+	if err != nil {
+		return nil, invalid(raw, "https").Cured("webhook_url is a whole address: https://shop.example/ready.")
 	}
+	path, _, _ := strings.Cut(raw, "?")
 	port, ok := rules.port(u.Port())
-	if !ok {
-		return nil, invalid(raw, "https")
+	for _, wrong := range []struct {
+		is   bool
+		cure string
+	}{
+		{u.Scheme != "https", "webhook_url begins with https://."},
+		{u.Hostname() == "", "webhook_url names a host: https://shop.example/ready."},
+		{u.User != nil, "webhook_url has no user and password: calls are signed instead."},
+		{strings.Contains(raw, "#"), "webhook_url has no fragment: take out # and what follows."},
+		{strings.TrimSpace(raw) != raw || strings.ContainsFunc(path, unicode.IsSpace), "webhook_url has no blanks in its path and around it: a blank is written %20."},
+		{hasID(u.RawQuery), "webhook_url has no parameter id of its own: it is added to each call."},
+		{!ok, "webhook_url has a port that is not allowed. Allowed are: " + rules.portWords() + "."},
+	} {
+		if wrong.is {
+			return nil, invalid(raw, "https").Cured(wrong.cure)
+		}
 	}
 	h, ok := parseHost(u.Hostname())
 	if !ok || !rules.exempt(h) && !h.public() {
@@ -74,8 +89,19 @@ func ParseCallback(raw string, rules Rules) (*url.URL, error) {
 	return u, nil
 }
 
-func invalid(raw, validation string) error {
+func invalid(raw, validation string) *mapping.Error {
 	return mapping.Fail(mapping.ValidationFailed, mapping.Literal(addressField), raw, mapping.Literal(validation))
+}
+
+// portWords are the ports that a callback may have.
+func (r Rules) portWords() string {
+	ports := []string{strconv.Itoa(defaultPort)}
+	for _, p := range r.Ports {
+		if p != defaultPort {
+			ports = append(ports, strconv.Itoa(int(p)))
+		}
+	}
+	return strings.Join(ports, ", ")
 }
 
 // hasID tells whether a query has a parameter named id. Receivers differ on

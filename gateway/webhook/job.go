@@ -44,7 +44,7 @@ type Work struct {
 	Data []byte // what that one needs to know, JSON; nil once it is done
 
 	Format int `json:"-"` // that the kind came with; 0 for 1
-	Most   int `json:"-"` // how many unfinished jobs of the kind an api_key may have; 0 for no bound
+	Most   int `json:"-"` // how many unfinished jobs of the kind a client of an api_key may have; 0 for no bound
 }
 
 // smallData is how much of a work's data is kept within the job, in bytes. Whatever looks at
@@ -224,6 +224,7 @@ const (
 	cleared                     // the result gave way to others
 	accounted                   // what an older version left out of what it takes is made up for
 	replayed                    // an operator wants the callback made again
+	withdrawn                   // the client wants no result, and no callback
 )
 
 // ErrNotNow says that something cannot happen to a job in its state: another process was
@@ -280,11 +281,17 @@ func (j Job) after(e event, now time.Time) (Job, error) {
 		if j.Failure != "" {
 			j.State = Failed
 		}
+	case e.kind == withdrawn && (j.State == Accepted || j.State == Running):
+		j = j.finish(Exhausted, Result{}, withdrawal, now)
+		j.NextTry = time.Time{}
 	default:
 		return j, fmt.Errorf("job %s is %s: %w", j.ID, j.State, ErrNotNow)
 	}
 	return j, nil
 }
+
+// withdrawal is the failure of a job that its client withdrew.
+const withdrawal = "withdrawn by its client"
 
 // account is a job of a version without space accounting: it gets the reservation that it
 // lacks, and if its result was handed out, the time of that is now at the latest.

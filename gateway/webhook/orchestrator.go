@@ -239,7 +239,7 @@ func (o *Orchestrator) Collect(ctx context.Context, owner Owner, id string) (Job
 	switch {
 	case err != nil:
 		return Job{}, err
-	case j.Owner.User.Client.ID != owner.User.Client.ID:
+	case j.Owner.User.Client.ID != owner.User.Client.ID, j.Failure == withdrawal:
 		return Job{}, ErrUnknownJob
 	case j.State == Accepted || j.State == Running:
 		return j, ErrNotReady
@@ -260,6 +260,22 @@ func (o *Orchestrator) Collect(ctx context.Context, owner Owner, id string) (Job
 	// On a full disk existing results can still be fetched.
 	o.Log.Warn("callbacks: that a result was fetched could not be kept", zap.String("job", id), zap.Error(err))
 	return j, nil
+}
+
+// Withdraw ends a job of a kind that is not finished, without a callback. ErrUnknownJob if
+// there is none that the owner asked for.
+func (o *Orchestrator) Withdraw(ctx context.Context, owner Owner, kind, id string) error {
+	j, err := o.Store.Get(ctx, id)
+	if err != nil {
+		return err
+	}
+	if j.Work.Kind != kind || j.Owner.Key != owner.Key || j.Owner.User.Client.ID != owner.User.Client.ID {
+		return ErrUnknownJob
+	}
+	if _, err = o.change(ctx, id, event{kind: withdrawn}, nil); errors.Is(err, ErrNotNow) {
+		return ErrUnknownJob
+	}
+	return err
 }
 
 // ErrNotReady says that the work is not finished yet.

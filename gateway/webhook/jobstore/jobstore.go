@@ -111,7 +111,7 @@ func (s *Store) Add(ctx context.Context, j webhook.Job) error {
 	return err
 }
 
-// admit counts the unfinished jobs of the api_key. On PostgreSQL one transaction at a time
+// admit counts the unfinished jobs of the client and api_key. On PostgreSQL one transaction at a time
 // does so.
 func (s *Store) admit(ctx context.Context, c sqlrecord.Conn, j webhook.Job) error {
 	if j.Work.Most == 0 {
@@ -122,8 +122,8 @@ func (s *Store) admit(ctx context.Context, c sqlrecord.Conn, j webhook.Job) erro
 			return err
 		}
 	}
-	row, err := sqlrecord.One(ctx, c, `SELECT count(*) FROM callback_job WHERE state IN ('accepted', 'running') AND kind = ?1 AND `+s.member("document", "Owner", "Key")+` = ?2`,
-		[]sqlrecord.Column{number}, mapping.TextValue(j.Work.Kind), mapping.TextValue(j.Owner.Key))
+	row, err := sqlrecord.One(ctx, c, `SELECT count(*) FROM callback_job WHERE state IN ('accepted', 'running') AND kind = ?1 AND client_id = ?2 AND `+s.member("document", "Owner", "Key")+` = ?3`,
+		[]sqlrecord.Column{number}, mapping.TextValue(j.Work.Kind), mapping.IntValue(j.Owner.User.Client.ID), mapping.TextValue(j.Owner.Key))
 	if err == nil && row[0].Int() >= int64(j.Work.Most) {
 		err = webhook.ErrTooMany
 	}
