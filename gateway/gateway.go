@@ -5,10 +5,12 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/netip"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -76,6 +78,7 @@ type Gateway struct {
 	catalogue    *mapping.Catalogue
 	help         map[mapping.Reason][]byte // the link to the explanation of each
 	routes       *routes
+	paths        []string // of all endpoints, to find the one that was meant
 	pipeline     []namedStage
 	descriptions descriptions
 	refusals     refusals
@@ -90,6 +93,7 @@ func New(o Options) *Gateway {
 	g := &Gateway{o: o, catalogue: mapping.NewCatalogue()}
 	g.help = g.helpLinks()
 	g.routes = g.newRoutes()
+	g.paths = slices.Sorted(maps.Keys(g.routes.endpoints))
 	g.pipeline = g.stages()
 	return g
 }

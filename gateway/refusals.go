@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -81,7 +82,7 @@ func (g *Gateway) noteRefusal(x *Exchange, err error) {
 	row := g.catalogue.Lookup(v[0].Reason, x.scopes()...)
 	one := refusedRequest{
 		RequestID: x.RequestID, At: x.started.UTC().Format("2006-01-02T15:04:05.000Z"), Method: x.knownMethod(), Parameters: x.knownParams(), Fields: []string{},
-		Status: row.Status, Reason: string(row.Reason), Message: row.Message, Cause: row.Cause, Cure: row.Cure,
+		Status: row.Status, Reason: string(row.Reason), Message: row.Message, Cause: row.Cause, Cure: cmp.Or(g.cure(x, v[0]), row.Cure),
 	}
 	// An endpoint that the api_key may not use is told as one that there is not: without its name.
 	if row.Reason != mapping.EndpointUnknown && row.Reason != mapping.MethodUnsupported {

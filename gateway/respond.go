@@ -246,7 +246,7 @@ func (g *Gateway) linkHelp(x *Exchange, v mapping.Violations) {
 		if told++; told > 1 {
 			links = append(links, ", "...)
 		}
-		links = append(links, g.help[e.Reason]...)
+		links = g.appendHelp(links, x, e)
 	}
 	x.scratch = links
 	x.response.Header.SetCanonical(linkHeader, links)

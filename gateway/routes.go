@@ -153,9 +153,9 @@ func (r *routes) find(path string) (*Endpoint, string) {
 	return e, path[slash+1:]
 }
 
-// isPart tells whether s can be a part of a path without escaping.
+// isPart tells whether s can be a part of a path: without escapes, a semicolon and an asterisk.
 func isPart(s string) bool {
-	return s != "" && s != "." && s != ".." && strings.Trim(s, lettersAndDigits+"-_.~") == ""
+	return s != "" && s != "." && s != ".." && strings.Trim(s, lettersAndDigits+"-_.~!$&'()+,=:@") == ""
 }
 
 const lettersAndDigits = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"

@@ -23,6 +23,10 @@ type Error struct {
 	// Position is where a body is not JSON; the zero Position for any other error.
 	Position Position
 
+	// Cure, where it is not empty, says what to do about it in place of what the catalogue
+	// says of the reason: ASCII without control characters.
+	Cure string
+
 	// RetryAfter, where it is not zero, tells the client when to come back.
 	RetryAfter time.Duration
 
@@ -63,6 +67,12 @@ func Fail(r Reason, args ...any) *Error {
 // Because attaches the cause of an error: logged, never shown.
 func (e *Error) Because(cause error) *Error {
 	e.cause = cause
+	return e
+}
+
+// Cured says what to do about the error.
+func (e *Error) Cured(cure string) *Error {
+	e.Cure = cure
 	return e
 }
 

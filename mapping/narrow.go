@@ -151,6 +151,9 @@ func (f *Field) narrow(n FieldNarrowing) {
 	}
 	if n.Length > 0 && n.Length < f.Length {
 		f.Length = n.Length
+		if example := []rune(f.Example); f.IsText() && len(example) > f.Length {
+			f.Example = string(example[:f.Length])
+		}
 	}
 	if n.Scale != nil && f.Scale > *n.Scale {
 		f.Scale = *n.Scale

@@ -15,7 +15,7 @@ func interfaceRows() []Entry {
 		}},
 		{Scope: General, Reason: QueryUnsupported, Status: 400, Message: "Invalid request, query parameter is not supported: <x>", Args: []Arg{{Example: "colour"}}, Help: Help{
 			"This operation has no query parameter of that name. Names are case-sensitive, and nothing unknown is ignored, so that a mistyped filter cannot answer everything.",
-			"Compare the name with the operation in the OpenAPI description. Leave organization_name at GET /authenticate empty.",
+			"Compare the name with the operation in the OpenAPI description.",
 		}},
 		{Scope: General, Reason: EndpointUnknown, Status: 400, Message: "Invalid endpoint: <x>", Args: []Arg{{Example: "/order/.."}}, Help: Help{
 			"There is no endpoint at this path, or the api_key may not use it: both are answered alike.",
@@ -93,8 +93,7 @@ func interfaceRows() []Entry {
 		}},
 		{Scope: OpCreate, Reason: ValidationFailed, Status: 403, Message: "Field: <x> has an invalid value: <x> for validation: <x>", Args: []Arg{{ArgField, "kind"}, {ArgValue, "robot"}, {ArgValidation, "person|company"}}, By: ByEither, Help: Help{
 			"The value has the right type, but breaks a rule of the field, which the message names after \"validation:\". Choices are written a|b|c; https and public address are rules for webhook_url.",
-			"Send a value that the rule allows: of a|b|c one of these. " + validationWords["license_plate"] + " " + validationWords["vin"] + " " + validationWords["ean"] +
-				" webhook_url begins with https:// and names a public host, without a user, a fragment and a parameter id of its own; its port is 443, unless the service allows others.",
+			"Send a value that the rule allows: of a|b|c one of these. The header Link of the answer says what the rule asks for.",
 		}},
 		{Scope: OpCreate, Reason: DateNotAfter, Status: 403, Message: "Field: <x> value: <x> date must be after Field: <x> value: <x>", Args: []Arg{{ArgField, "delivery_date"}, {ArgValue, "2026-06-30"}, {ArgAfter, "order_date"}, {ArgAfterValue, "2026-07-01"}}, By: ByEither, Help: Help{
 			"Two dates of the record are in the wrong order: the first named must be later than the second.",
@@ -185,7 +184,7 @@ func interfaceRows() []Entry {
 		}},
 		{Scope: "GET /authenticate", Reason: TokenInvalid, Status: 401, Message: "Not authorized", Help: Help{
 			"The token is not, or no longer, valid: it is older than sessions live here (30 minutes at most), was logged out, or its api_key was withdrawn. At GET /authenticate/logout the status is 200, since the session is over in either case.",
-			"Call GET /authenticate again and repeat the request once with the new token.",
+			"Call GET /authenticate again and repeat the request once with the new token. The header takes what that answers, not the api_key.",
 		}},
 		{Scope: "GET /authenticate", Reason: ExternalUser, Status: 403, Message: "An external user cannot login, contact the <vendor> servicedesk", Args: []Arg{{Example: "<vendor>"}}, By: ByAccount, Help: Help{
 			"The login is right, but belongs to an external user, who may not log in here.",

@@ -25,16 +25,25 @@ var validations = map[string]validation{
 	"resource":      func(b *Body, v Value) bool { return b.Record.Resource.model.Resource(v.text) != nil },
 }
 
-// validationWords say what custom validations ask for, where their names do not.
+// validationWords say what validations ask for: those that a field may name with check, and
+// those of the gateway's own parameters.
 var validationWords = map[string]string{
 	"license_plate": "A Dutch license plate is six letters and digits in three groups that fit a side code, such as GT-123-B, 12-ABC-3, AB-12-34 or 12-34-AB; dashes, blanks and case do not matter. " +
 		"Plates of another country take its country_id.",
-	"vin":       "A VIN has 17 characters: capitals without I, O and Q, and digits.",
-	"ean":       "An EAN has 8, 12, 13 or 14 digits, of which the last one is the check digit.",
-	"https_url": "An address begins with https://, and has no user.",
+	"vin":                 "A VIN has 17 characters: capitals without I, O and Q, and digits.",
+	"ean":                 "An EAN has 8, 12, 13 or 14 digits, of which the last one is the check digit.",
+	"email":               "An e-mail address is alone, without a name, and its domain has a dot: info@example.nl.",
+	"percentage":          "A percentage is a number from 0 to 100.",
+	"postcode":            "A Dutch postcode is four digits, a blank and two letters: 1234 AB.",
+	"https_url":           "An address begins with https://, and has no user.",
+	"resource":            "The name of a resource, such as order or vehicle.",
+	"country":             "The ID of a country, as GET /country lists them.",
+	"public address":      "Name a host that is reachable from the internet: not localhost, not a private address, not a name without a dot.",
+	"3 to 255 characters": "A part that is looked for has 3 to 255 characters.",
+	"at most 100 values":  "Ask for at most 100 values at once.",
 }
 
-// ValidationWords say what a custom validation asks for; "" where its name does.
+// ValidationWords say what a validation asks for; "" where its name does.
 func ValidationWords(check string) string { return validationWords[check] }
 
 var (

@@ -50,7 +50,7 @@ var mayImport = map[string][]string{
 	"backend/remote/remotetest":   {"backend/sqlrecord/sqltest"},
 	"backend/sqlrecord":           {"backend", "auth", "mapping"},
 	"backend/sqlrecord/sqltest":   {},
-	"gateway":                     {"auth", "backend", "gateway/openapi", "gateway/testpage", "gateway/webhook", "mapping"},
+	"gateway":                     {"auth", "backend", "config/strictyaml", "gateway/openapi", "gateway/testpage", "gateway/webhook", "mapping"},
 	"gateway/openapi":             {},
 	"docs":                        {},
 	"docs/bench/bareproxy":        {},

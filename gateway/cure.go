@@ -1,0 +1,236 @@
+package gateway
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"strings"
+
+	"frontdesk/auth"
+	"frontdesk/config/strictyaml"
+	"frontdesk/mapping"
+)
+
+// cure is what to do about a violation of this very request; "" where the catalogue says all
+// there is to say of its reason. It is ASCII without control characters, and repeats nothing
+// of the request but plain names.
+func (g *Gateway) cure(x *Exchange, e *mapping.Error) string {
+	if e.Cure != "" {
+		return e.Cure
+	}
+	if meant := misspelt[x.Path]; meant != "" && g.routes.endpoints[meant] != nil {
+		return "The endpoint is spelled " + meant + "."
+	}
+	switch e.Reason {
+	case mapping.EndpointUnknown:
+		return g.cureOfPath(x)
+	case mapping.QueryUnsupported:
+		return x.cureOfParameter(e.Args[0])
+	case mapping.ParametersRequired:
+		return x.cureOfMissing(e.Args)
+	case mapping.PrimaryIDInvalid:
+		if r := x.Endpoint.Resource; r != nil && strings.Contains(x.Item, ",") {
+			return "Several records: GET " + x.Endpoint.Path + "?id[in]=1,2."
+		}
+	case mapping.FieldNotInModel:
+		return x.cureOfField(e.Args[0])
+	case mapping.ValidationFailed:
+		return x.cureOfRule(e.Args[0], e.Args[1], e.Args[2])
+	case mapping.TokenInvalid, mapping.NotLoggedIn:
+		return x.cureOfToken()
+	case mapping.PreconditionChanged:
+		return x.cureOfMatch()
+	case mapping.BodyNotJSON:
+		return g.cureOfArray(x)
+	}
+	return ""
+}
+
+// misspelt are endpoints as one would write them, and as the interface does.
+var misspelt = map[string]string{"/employee/email": "/empoyee/email", "/authenticate/access": "/authenticate/acces"}
+
+// cureOfPath finds the endpoint that was meant. It judges by what there is, not by what an
+// api_key may use.
+func (g *Gateway) cureOfPath(x *Exchange) string {
+	found := func(path string) bool { e, _ := g.routes.find(path); return e != nil }
+	if !x.below {
+		path := x.Path
+		if _, rest, ok := strings.Cut(strings.TrimPrefix(path, "/"), "/"); ok && !found(path) { // below another base path
+			path = "/" + rest
+		}
+		if found(path) {
+			return "The path begins with " + g.o.BasePath + ": " + g.o.BasePath + path + "."
+		}
+		return "The path begins with " + g.o.BasePath + ", such as " + g.o.BasePath + "/authenticate."
+	}
+	if found(x.Path) {
+		return "" // which this api_key may not use
+	}
+	if near := strictyaml.Closest(x.Path, g.paths, 2); near != "" {
+		return "Did you mean " + near + "? Paths are exact: case and a slash at the end count."
+	}
+	return ""
+}
+
+// paramAliases are names that others give to parameters.
+var paramAliases = map[string]string{
+	"limit": "page_size", "size": "page_size", "per_page": "page_size", "pagesize": "page_size", "top": "page_size", "count": "total",
+	"offset": "page", "skip": "page", "cursor": "after", "since": "modified_since", "updated_since": "modified_since", "updated_after": "modified_since",
+	"order": "sort", "order_by": "sort", "orderby": "sort", "sort_by": "sort", "select": "fields", "apikey": "api_key", "key": "api_key", "user": "username",
+}
+
+// operatorAliases are operators as others write them behind a name.
+var operatorAliases = []struct{ end, meant string }{
+	{"[]", "[in]"}, {"[ge]", "[gte]"}, {"[le]", "[lte]"}, {"[like]", "[contains]"}, {"__gte", "[gte]"}, {"__gt", "[gt]"}, {"__lte", "[lte]"}, {"__lt", "[lt]"},
+	{"__in", "[in]"}, {"__contains", "[contains]"}, {"__isnull", "[null]"}, {">", "[gte]"}, {"<", "[lte]"},
+}
+
+// cureOfParameter finds the parameter that was meant.
+func (x *Exchange) cureOfParameter(name string) string {
+	takes := x.Operation.takes
+	switch {
+	case takes == nil:
+		return "This operation takes no parameters in its query."
+	case name == "organization_name":
+		return "Leave organization_name empty, or out."
+	case !isPlainName(name):
+		return ""
+	}
+	for _, a := range operatorAliases {
+		if field, ok := strings.CutSuffix(name, a.end); ok && takes(field+a.meant) {
+			return "Did you mean " + field + a.meant + "?"
+		}
+	}
+	if field, _ := mapping.CutOperator(name); field == "id" && takes("after") {
+		return "IDs have no ranges: after=5 continues a list behind the record with ID 5, id[in]=1,2 names some."
+	}
+	if meant := paramAliases[strings.ToLower(name)]; meant != "" && takes(meant) {
+		return "Did you mean " + meant + "?"
+	}
+	var known []string
+	for i := range x.Operation.params {
+		if p := &x.Operation.params[i]; takes(p.Name) {
+			known = append(known, p.Name)
+		}
+	}
+	if near := strictyaml.Nearest(name, known); near != "" {
+		return "Did you mean " + near + "? Names are exact."
+	}
+	return ""
+}
+
+// cureOfMissing tells that a parameter which was given in another way is needed as it is.
+func (x *Exchange) cureOfMissing(names []string) string {
+	for _, p := range x.Params {
+		if field, o := mapping.CutOperator(p.Name); o != mapping.Equals && slices.Contains(names, field) {
+			return field + " must be one value: " + field + "=5."
+		}
+	}
+	return ""
+}
+
+// cureOfField finds the field that was meant, among those that the api_key may know.
+func (x *Exchange) cureOfField(name string) string {
+	r := x.Operation.form
+	if r == nil {
+		r = x.Endpoint.Resource
+	}
+	if r == nil || !isPlainName(name) {
+		return ""
+	}
+	var known []string
+	for i := range r.Fields {
+		if f := &r.Fields[i]; f.Type != mapping.Array {
+			known = append(known, f.Name)
+		}
+	}
+	if near := strictyaml.Closest(name, known, 3); near != "" {
+		return "Did you mean " + near + "? GET /model/" + r.Name + " lists all fields."
+	}
+	return ""
+}
+
+// cureOfRule says what the rule of a field asks for.
+func (x *Exchange) cureOfRule(field, value, rule string) string {
+	choices := strings.Split(rule, "|")
+	among := func(s string) bool { return slices.Contains(choices, s) }
+	values := strings.Split(value, ",")
+	switch {
+	case len(choices) > 1 && len(values) > 1 && !slices.ContainsFunc(values, func(s string) bool { return !among(s) }) && x.takes(field+"[in]"):
+		return "Several values: " + field + "[in]=" + value + "."
+	case len(choices) > 1:
+		return "Send one of these: " + strings.Join(choices, ", ") + "."
+	case rule == "resource" && x.Key != nil && strings.HasPrefix(x.Path, changesPath):
+		var names []string
+		for _, r := range x.followable() {
+			names = append(names, r.Name)
+		}
+		return "Send one of these: " + strings.Join(names, ", ") + "."
+	default:
+		return mapping.ValidationWords(rule)
+	}
+}
+
+func (x *Exchange) takes(name string) bool {
+	return x.Operation.takes != nil && x.Operation.takes(name)
+}
+
+// cureOfToken tells what a header holds instead of a token.
+func (x *Exchange) cureOfToken() string {
+	token, sent := x.headerSent("Token")
+	const form = "The header token takes the 36 characters that GET /authenticate answered"
+	switch {
+	case len(token) > 7 && bytes.EqualFold(token[:7], []byte("bearer ")):
+		return form + ", without Bearer."
+	case sent && len(token) > 0 && x.why == auth.CauseMalformed:
+		return form + ", and nothing else."
+	case !sent && len(x.request.Header.Peek("Authorization")) > 0:
+		return form + ". A header Authorization is not read."
+	default:
+		return ""
+	}
+}
+
+// cureOfMatch tells that no record ever has the tags of If-Match.
+func (x *Exchange) cureOfMatch() string {
+	if x.Operation.single != nil {
+		return "Leave If-Match out: no ETag is that of several records."
+	}
+	for tag := range strings.SplitSeq(x.header("If-Match"), ",") {
+		if tag = strings.TrimSpace(tag); strings.HasPrefix(tag, `"`) {
+			return ""
+		}
+	}
+	return "Send the ETag as it was answered, with its quotation marks and without W/ before them. A proxy that compresses may have changed it."
+}
+
+// cureOfArray tells where an array of records goes.
+func (g *Gateway) cureOfArray(x *Exchange) string {
+	if !bytes.HasPrefix(bytes.TrimSpace(x.request.Body()), []byte("[")) {
+		return ""
+	}
+	const several = `{"records": [...]}`
+	switch bulk := g.routes.endpoints[x.Endpoint.Path+bulkPart]; {
+	case x.Operation.single != nil:
+		return "Send an object: " + several + "."
+	case bulk != nil && bulk.list[x.Method] != nil:
+		return "Send one record as an object. Several go to " + bulk.Path + " as " + several + "."
+	default:
+		return "Send an object, not an array."
+	}
+}
+
+// isPlainName tells whether a text may be the name of a parameter, and may be repeated.
+func isPlainName(s string) bool {
+	return s != "" && len(s) <= 40 && strings.Trim(s, lettersAndDigits+"_-.[]<>") == ""
+}
+
+// appendHelp appends the link that tells what to do about a violation. Cures are ASCII
+// without control characters, so Quote escapes as HTTP does.
+func (g *Gateway) appendHelp(dst []byte, x *Exchange, e *mapping.Error) []byte {
+	cure := g.cure(x, e)
+	if cure == "" {
+		return append(dst, g.help[e.Reason]...)
+	}
+	return strconv.AppendQuoteToASCII(append(append(append(dst, '<'), g.explains(e.Reason)...), `>; rel="help"; title=`...), cure)
+}
