@@ -27,6 +27,8 @@ type Change struct {
 	Siblings []mapping.Record
 	// PlateMayChange lets the license plate of a vehicle be changed.
 	PlateMayChange bool
+
+	held map[*mapping.Field]mapping.Record // what hold has read
 }
 
 // sets tells whether the change gives the field a new value.
@@ -89,16 +91,35 @@ func recordState(_ context.Context, _ Reader, c *Change) error {
 		if v.IsAbsent() || allowed {
 			continue
 		}
-		var found mapping.Violations
-		if blocked {
-			found = append(found, mapping.Fail(mapping.BlockedRecord))
-		}
-		if archived {
-			found = append(found, mapping.Fail(mapping.ArchivedRecord))
-		}
-		return found.Err()
+		return closedBy(blocked, archived)
 	}
 	return nil
+}
+
+// closedBy is the refusal of a change because of the flags of a record.
+func closedBy(blocked, archived bool) error {
+	var found mapping.Violations
+	if blocked {
+		found = append(found, mapping.Fail(mapping.BlockedRecord))
+	}
+	if archived {
+		found = append(found, mapping.Fail(mapping.ArchivedRecord))
+	}
+	return found.Err()
+}
+
+// ownerState refuses to add, change or delete an element of an array field while the record
+// that it is part of is blocked or archived.
+func ownerState(ctx context.Context, tx Reader, c *Change) error {
+	f := c.Resource.Owner()
+	if f == nil || c.Op == mapping.OpUpdate && c.sets(f.Index) { // which is refused
+		return nil
+	}
+	owner, ok, err := hold(ctx, tx, c, f.Name)
+	if !ok {
+		return err
+	}
+	return closedBy(owner.Flag(owner.Resource.IsBlocked), owner.Flag(owner.Resource.IsArchived))
 }
 
 // relatedIDs looks up every record that the change newly refers to.

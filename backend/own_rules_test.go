@@ -84,7 +84,7 @@ func TestOwnRulesAreAboutOtherRecords(t *testing.T) {
 		"lines of an order":   {resource: "order", stored: order, change: `{"orderlines":[` + `{"description":"x","quantity":1,"price":1,"turnover_group_id":1}]}`, want: "cannot_update: orderlines"},
 		"another order":       {resource: "orderline", stored: line, change: `{"order_id":2}`, want: "cannot_update: order_id"},
 		"another plate":       {resource: "vehicle", stored: vehicle, change: `{"license_plate":"ZZ-999-Z"}`, want: "license_plate_change"},
-		"the plate as it is":  {resource: "vehicle", stored: vehicle, change: `{"license_plate":"ab123c"}`},
+		"the plate as it is":  {resource: "vehicle", stored: vehicle, change: `{"license_plate":"ab123c","model":"z"}`},
 		"no e-mail address":   {resource: "contactcommunication", stored: `{"contact_id":1,"type":4,"value":"a@example.nl"}`, change: `{"value":"x"}`, want: "custom_validation_failed: value, x, email"},
 		"an advertised car":   {resource: "vehicle", stored: `{"license_plate":"AB-123-C","publish_status":"published"}`, delete: true, want: "vehicle_published: 1"},
 		"a line of the order": {resource: "orderline", stored: line, change: `{"quantity":2}`},

@@ -21,6 +21,9 @@ func Raises(r *mapping.Resource, op mapping.Scope, arrays mapping.Arrays) []mapp
 	case mapping.OpDelete:
 		all = append(all, mapping.PreconditionChanged, mapping.SystemRecord)
 	}
+	if r.Owner() != nil && op != mapping.OpGet && op != mapping.OpList {
+		all = append(all, mapping.BlockedRecord, mapping.ArchivedRecord)
+	}
 	if op == mapping.OpCreate || op == mapping.OpUpdate {
 		all = append(all, fieldsRaise(r, op, arrays)...)
 	}

@@ -117,8 +117,19 @@ func hold(ctx context.Context, tx Reader, c *Change, field string) (mapping.Reco
 	if !c.After.Values[f.Index].IsSet() {
 		return mapping.Record{}, false, nil
 	}
+	rec, ok := c.held[f]
+	if ok {
+		return rec, true, nil
+	}
 	rec, err := related(ctx, tx, c, f, true)
-	return rec, err == nil, err
+	if err != nil {
+		return rec, false, err
+	}
+	if c.held == nil {
+		c.held = map[*mapping.Field]mapping.Record{}
+	}
+	c.held[f] = rec
+	return rec, true, nil
 }
 
 // related reads the record that a field refers to. Its existence was judged before: if it

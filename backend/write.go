@@ -65,7 +65,7 @@ func newCreate(client auth.Client, body *mapping.Body) *Change {
 }
 
 func (c *Client) judgeCreate(ctx context.Context, tx Reader, change *Change) error {
-	steps := []step{relatedIDs, c.resourceRules, uniqueness}
+	steps := []step{relatedIDs, ownerState, c.resourceRules, uniqueness}
 	if c.driver.Capabilities().OwnRules {
 		steps = []step{c.ownRecordRules}
 	}
@@ -108,8 +108,8 @@ func take(ctx context.Context, tx Reader, change *Change, rules []step) error {
 	return found.Err()
 }
 
-// Update changes a record by a body that CheckUpdate has accepted. A body without fields
-// changes nothing.
+// Update changes a record by a body that CheckUpdate has accepted. If no value of the record
+// becomes another, nothing is written.
 func (c *Client) Update(ctx context.Context, client auth.Client, id int32, body *mapping.Body, w Write) (mapping.Record, error) {
 	return c.update(ctx, client, id, body, w, c.updateSteps())
 }
@@ -118,7 +118,7 @@ func (c *Client) updateSteps() []step {
 	if c.driver.Capabilities().OwnRules {
 		return []step{recordState, cannotUpdate, mergedRecord, c.ownRecordRules}
 	}
-	return []step{recordState, relatedIDs, cannotUpdate, mergedRecord, c.resourceRules, uniqueness}
+	return []step{recordState, ownerState, relatedIDs, cannotUpdate, mergedRecord, c.resourceRules, uniqueness}
 }
 
 func (c *Client) update(ctx context.Context, client auth.Client, id int32, body *mapping.Body, w Write, steps []step) (mapping.Record, error) {
@@ -133,16 +133,22 @@ func (c *Client) updateIn(ctx context.Context, tx Tx, client auth.Client, id int
 	if err != nil {
 		return mapping.Record{}, err
 	}
+	asItIs := func() (mapping.Record, error) {
+		same, err := tx.Get(ctx, r, Query{Client: client, ID: id, Tagged: true})
+		return same, told(id, err)
+	}
 	patch := body.Record.Clone()
 	patch.Values[r.ID] = mapping.Value{}
 	if patch.IsBlank() {
-		same, err := tx.Get(ctx, r, Query{Client: client, ID: id, Tagged: true})
-		return same, told(id, err)
+		return asItIs()
 	}
 	patch.FillFlags()
 	change := &Change{Op: mapping.OpUpdate, Client: client, Resource: r, Body: body, Before: before, After: before.Merge(patch), Patch: patch}
 	if err := judge(ctx, tx, change, steps...); err != nil {
 		return mapping.Record{}, err
+	}
+	if before.Changes(change.Patch).IsBlank() {
+		return asItIs()
 	}
 	stored, err := tx.Update(ctx, client, before, c.derive(change))
 	return stored, told(id, err)
@@ -171,7 +177,7 @@ func (c *Client) Delete(ctx context.Context, client auth.Client, r *mapping.Reso
 			return before, err
 		}
 		change := &Change{Op: mapping.OpDelete, Client: client, Resource: r, Before: before, After: before, Patch: mapping.NewRecord(r)}
-		steps := []step{recordState, c.resourceRules, inUse}
+		steps := []step{recordState, ownerState, c.resourceRules, inUse}
 		if c.driver.Capabilities().OwnRules {
 			steps = []step{recordState, c.ownRecordRules}
 		}

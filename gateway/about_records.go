@@ -36,6 +36,9 @@ func aboutList(r *mapping.Resource) about {
 	for i := range r.Fields {
 		if f := &r.Fields[i]; f.Filterable() {
 			a.early = append(a.early, f.Unreadable())
+			if f.Type == mapping.Varchar {
+				a.early = append(a.early, mapping.VarcharTooLong)
+			}
 		}
 	}
 	return a
@@ -85,5 +88,6 @@ func aboutBulk(r *mapping.Resource, method string) about {
 			"So 200 does not say that all were written. Each counts as a request against the limits of the api_key; what exceeds a rate is owed by the requests that follow.",
 		answers: answers{form: dataForm, name: "ManyAnswer", data: []bulkResult{}}, asksBackend: true,
 		early: []mapping.Reason{mapping.EmptyBody, mapping.BodyNotJSON, mapping.FieldNotInModel, mapping.FieldRequired, mapping.ArrayEmpty},
+		late:  []mapping.Reason{mapping.PreconditionChanged},
 	}
 }

@@ -66,25 +66,14 @@ func (g *Gateway) checkSeveral(x *Exchange) mapping.Violations {
 	if called := !x.several.Beside.IsAbsent(); called || x.Operation.mustCall && !x.promised {
 		v = append(v, x.callbackFrom(g, x.several.Beside)...)
 	}
-	if len(v) == 0 && !x.promised {
-		g.noteNeeds(x)
-	}
 	return v
 }
 
-// noteNeeds notes which rights the arrays in the records need, and what they use that is
-// going away.
-func (g *Gateway) noteNeeds(x *Exchange) {
-	if r := x.Endpoint.Resource; !r.HasArrays() && !r.HasDeprecated() {
-		return
-	}
-	for _, data := range x.several.Records {
-		_ = g.decode(x, data) // its errors are told when its turn comes
-	}
-}
-
-// bulk writes several records, or promises to.
+// bulk writes several records, or promises to. No entity tag is that of several records.
 func (g *Gateway) bulk(ctx context.Context, x *Exchange) error {
+	if match, sent := x.headerSent("If-Match"); sent && !etagMatches(string(match), "", false) {
+		return mapping.Fail(mapping.PreconditionChanged)
+	}
 	if err := g.charge(ctx, x, len(x.several.Records)-1); err != nil {
 		return err
 	}

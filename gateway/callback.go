@@ -242,7 +242,8 @@ func (g *Gateway) downloaded(ctx context.Context, x *Exchange) (webhook.Result, 
 // storedRequest is a long-running request as it waits for its turn.
 type storedRequest struct {
 	Method, Path, Query string
-	IfMatch, OnceKey    string
+	IfMatch             *string // nil: none was sent
+	OnceKey             string
 	Body                []byte
 	Without             []string // arrays that none of several records may have
 }
@@ -275,9 +276,11 @@ func (g *Gateway) makeLong(op *Operation) {
 
 // acceptRequest promises to do the request in the background.
 func (g *Gateway) acceptRequest(ctx context.Context, x *Exchange) error {
-	data, err := json.Marshal(storedRequest{
-		Method: x.Method, Path: x.Path, Query: encodeParams(x.Params), IfMatch: x.header("If-Match"), OnceKey: x.idempotencyKey, Body: x.storedBody, Without: x.without,
-	})
+	stored := storedRequest{Method: x.Method, Path: x.Path, Query: encodeParams(x.Params), OnceKey: x.idempotencyKey, Body: x.storedBody, Without: x.without}
+	if match, sent := x.headerSent("If-Match"); sent {
+		stored.IfMatch = new(string(match))
+	}
+	data, err := json.Marshal(stored)
 	if err != nil {
 		return err
 	}

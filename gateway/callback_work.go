@@ -103,8 +103,8 @@ func (g *Gateway) answerStored(ctx context.Context, j webhook.Job, stored *store
 func (g *Gateway) storedExchange(j webhook.Job, stored *storedRequest, req *fasthttp.Request, resp *fasthttp.Response) *Exchange {
 	req.Header.SetMethod(stored.Method)
 	req.SetBody(stored.Body)
-	if stored.IfMatch != "" {
-		req.Header.Set("If-Match", stored.IfMatch)
+	if stored.IfMatch != nil {
+		req.Header.Set("If-Match", *stored.IfMatch)
 	}
 	x := g.newExchange(req, resp, Peer{})
 	x.RequestID, x.Method, x.Path, x.below, x.rawQuery = "callback-"+j.ID, stored.Method, stored.Path, true, []byte(stored.Query)

@@ -120,10 +120,10 @@ func (x *Exchange) HasParam(name string) bool {
 	return slices.ContainsFunc(x.Params, func(p Param) bool { return p.Name == name })
 }
 
-// headerOnce returns a header that can have one value, and whether it was sent at all,
-// even empty. If it was sent more than once, the value is HTTP's comma-separated list,
-// which is neither a valid token nor a valid key.
-func (x *Exchange) headerOnce(name string) (value []byte, sent bool) {
+// headerSent returns a header, and whether it was sent at all, even empty. If it was sent
+// more than once, the value is HTTP's comma-separated list, which is neither a valid token
+// nor a valid key.
+func (x *Exchange) headerSent(name string) (value []byte, sent bool) {
 	all := x.request.Header.PeekAll(name)
 	switch len(all) {
 	case 0:
@@ -135,8 +135,11 @@ func (x *Exchange) headerOnce(name string) (value []byte, sent bool) {
 	}
 }
 
-// header returns a request header as a string of its own.
-func (x *Exchange) header(name string) string { return string(x.request.Header.Peek(name)) }
+// header returns a request header as a string of its own; several lines of it are one list.
+func (x *Exchange) header(name string) string {
+	value, _ := x.headerSent(name)
+	return string(value)
+}
 
 // scopes are the scopes of the catalogue in which an error of this exchange is looked up.
 func (x *Exchange) scopes() []mapping.Scope {

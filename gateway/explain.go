@@ -66,12 +66,22 @@ func (g *Gateway) Explain(a Asked) Explanation {
 			break
 		}
 	}
+	if e.Stopped == "" && x.several != nil {
+		g.noteNeeds(x)
+	}
 	e.Operation, e.Path, e.Below, e.Session = x.Operation, x.Path, x.below, x.Session != nil
 	if e.Stopped == StageEndpoint || e.Stopped == StageAllowlist {
 		e.Reason = x.reason
 	}
 	e.Params, e.Lacks = x.knownParams(), x.lacks
 	return e
+}
+
+// noteNeeds notes which rights the arrays in several records need.
+func (g *Gateway) noteNeeds(x *Exchange) {
+	for _, data := range x.several.Records {
+		_ = g.decode(x, data) // its errors are those of its record
+	}
 }
 
 // judging are the stages that look only at the request, in the order of serving; the

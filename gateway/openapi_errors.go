@@ -26,6 +26,9 @@ func (d *describer) reasons(op *Operation) []mapping.Reason {
 			all = append(all, mapping.TooManyRequests)
 		}
 	}
+	if op.form != nil && op.Method != http.MethodGet {
+		all = append(all, mapping.EncodingUnsupported)
+	}
 	if len(op.requires) > 0 && op.about.answers.form != fileForm {
 		all = append(all, mapping.ParametersRequired)
 	}

@@ -78,7 +78,7 @@ func (g *Gateway) session(ctx context.Context, x *Exchange) error {
 // identify puts the session of the token header, and its api_key, into x. If there is
 // none, it notes for the log why, and whose session it was.
 func (g *Gateway) identify(ctx context.Context, x *Exchange) error {
-	token, _ := x.headerOnce("Token")
+	token, _ := x.headerSent("Token")
 	if len(token) == 0 {
 		x.why = auth.CauseNone
 		return mapping.Fail(mapping.NotLoggedIn)
@@ -162,6 +162,9 @@ func (g *Gateway) query(ctx context.Context, x *Exchange) error {
 	return g.inOrder(x, v)
 }
 
+// byteOrderMark is what some programs write before a text in UTF-8.
+var byteOrderMark = []byte("\ufeff")
+
 // body reads the body of an operation that takes one.
 func (g *Gateway) body(ctx context.Context, x *Exchange) error {
 	if err := checkIdempotencyKey(x); err != nil {
@@ -173,7 +176,7 @@ func (g *Gateway) body(ctx context.Context, x *Exchange) error {
 	if x.Operation.form == nil {
 		return nil
 	}
-	data := x.request.Body()
+	data := bytes.TrimPrefix(x.request.Body(), byteOrderMark)
 	if x.Operation.single != nil {
 		return x.decodeSeveral(data)
 	}
@@ -212,6 +215,10 @@ func (g *Gateway) receive(ctx context.Context, x *Exchange) error {
 		return x.incoming.skip(limit)
 	case x.Operation.open:
 		limit = min(limit, smallBody)
+	}
+	if coding, sent := x.headerSent("Content-Encoding"); sent && !bytes.EqualFold(bytes.TrimSpace(coding), []byte("identity")) {
+		x.response.Header.Set("Accept-Encoding", "identity")
+		return mapping.Fail(mapping.EncodingUnsupported, string(coding))
 	}
 	return x.incoming.receive(ctx, x.user().Client.ID, limit)
 }

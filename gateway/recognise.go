@@ -21,7 +21,7 @@ func (g *Gateway) recognise(ctx context.Context, x *Exchange) {
 			g.logFailure(x, panicked(p))
 		}
 	}()
-	token, _ := x.headerOnce("Token")
+	token, _ := x.headerSent("Token")
 	hash, ok := auth.HashToken(token)
 	if !ok {
 		return

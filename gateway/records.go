@@ -227,12 +227,14 @@ func (g *Gateway) delete(ctx context.Context, x *Exchange) error {
 	})
 }
 
-// precondition is the condition of If-Match on the stored record.
+// precondition is the condition of If-Match on the stored record. An empty list holds for
+// none.
 func (g *Gateway) precondition(x *Exchange) backend.Write {
-	match := x.header("If-Match")
-	if match == "" {
+	value, sent := x.headerSent("If-Match")
+	if !sent {
 		return backend.Write{}
 	}
+	match := string(value)
 	return backend.Write{Precondition: func(rec mapping.Record) bool { return unchanged(match, g.etag(rec)) }}
 }
 
@@ -244,7 +246,7 @@ func checkIdempotencyKey(x *Exchange) error {
 	if !x.Operation.idempotent {
 		return nil
 	}
-	key, sent := x.headerOnce("Idempotency-Key")
+	key, sent := x.headerSent("Idempotency-Key")
 	if !sent {
 		return nil
 	}

@@ -28,7 +28,7 @@ func (b *Body) checkNew(parent *Field) Violations {
 			v = append(v, Fail(FieldReadonly, Literal(f.Name)))
 		case f.Type == Array && b.supplied[i]:
 			v = append(v, b.checkArray(f)...)
-		case f.Required && !f.Primary && f != parent && (!b.supplied[i] || value.kind == KindNull || value.IsEmpty() && value.kind == KindText):
+		case f.Required && !f.Primary && f != parent && (!b.supplied[i] || !value.IsAbsent() && value.IsEmpty()):
 			v = append(v, Fail(FieldRequired, Literal(f.Name)))
 		case value.IsSet():
 			v = append(v, b.checkValue(f, value)...)
@@ -149,19 +149,29 @@ func (b *Body) checkArray(f *Field) Violations {
 // checkValue judges length and custom validation of a value that is set.
 func (b *Body) checkValue(f *Field, value Value) Violations {
 	var v Violations
-	if f.IsText() {
-		if n := utf8.RuneCountInString(value.text); n > f.Length {
-			reason := VarcharTooLong
-			if f.Type == Text {
-				reason = TextTooLong
-			}
-			v = append(v, Fail(reason, Literal(f.Name), n, f.Length))
-		}
+	if e := f.tooLong(value); e != nil {
+		v = append(v, e)
 	}
 	if !f.valid(b, value) {
 		v = append(v, Fail(ValidationFailed, Literal(f.Name), b.Sent(f.Index), Literal(f.Validation())))
 	}
 	return v
+}
+
+// tooLong is the violation of a text with more characters than the field holds.
+func (f *Field) tooLong(value Value) *Error {
+	if !f.IsText() {
+		return nil
+	}
+	n := utf8.RuneCountInString(value.text)
+	if n <= f.Length {
+		return nil
+	}
+	reason := VarcharTooLong
+	if f.Type == Text {
+		reason = TextTooLong
+	}
+	return Fail(reason, Literal(f.Name), n, f.Length)
 }
 
 // valid applies the field's list of values and its named validation.

@@ -11,11 +11,13 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// The bounds of a body. A body that is nested deeper is not JSON; an array with more
-// elements is too large; and no more violations than this are reported.
+// The bounds of a body. A body that is nested deeper is not JSON; one that has an array with
+// more elements, or an object with more members, is too large; and no more violations than
+// this are reported.
 const (
 	MaxDepth      = 32
 	MaxElements   = 1000
+	MaxMembers    = 1000
 	MaxViolations = 1000
 )
 
@@ -80,6 +82,9 @@ func decodeAny(r *Resource, arrays Arrays, data []byte, text string, loc *time.L
 // readWhole reads the one JSON object that data is. The error is BodyNotJSON or BodyTooLarge.
 func readWhole[T any](d *jsontext.Decoder, data []byte, read func() (T, error)) (T, error) {
 	var none T
+	if len(data) > leastCrowded && isCrowded(data) {
+		return none, Fail(BodyTooLarge)
+	}
 	if d.PeekKind() != '{' {
 		return none, notJSON(data, 0, nil)
 	}
@@ -223,8 +228,8 @@ func (d *decoder) field(b *Body, f *Field) error {
 
 // set takes a value, and keeps what was sent for it if that may be more than the value has.
 func (b *Body) set(f *Field, v Value, sent string) {
-	switch v.kind {
-	case KindTime, KindDecimal, KindFloat:
+	switch {
+	case v.kind == KindTime, v.kind == KindDecimal, v.kind == KindFloat, v.kind == KindInt && sent == "-0":
 		b.keepSent(f, sent)
 	}
 	b.Record.Values[f.Index] = v
@@ -279,9 +284,13 @@ func (b *Body) setLines(f *Field, lines []*Body, records []Record) {
 	b.Record.Children[f.Index], b.lines[f.Index] = records, lines
 }
 
-// parseJSON reads a value of the field's datatype. null is a value of each. The text of a
+// parseJSON reads a value of the field's datatype. null is a value of each, and so is an
+// empty text where a text or any value at all is asked for: it is no value. The text of a
 // string is without quotes.
 func (f *Field) parseJSON(kind jsontext.Kind, text string, loc *time.Location) (Value, bool) {
+	if kind == '"' && text == "" && (f.IsText() || f.Required) {
+		return NullValue(), true
+	}
 	wanted := jsontext.Kind('"')
 	if f.Type == Int4 || f.Type == Float8 {
 		wanted = '0'
@@ -365,6 +374,40 @@ func beyondDepth(raw jsontext.Value, most int) int {
 		}
 	}
 	return -1
+}
+
+// leastCrowded is a length below which no object has more than MaxMembers members.
+const leastCrowded = MaxMembers * len(`"":0,`)
+
+// isCrowded tells whether an object has more than MaxMembers members. It is asked before the
+// body is read, since a reader of JSON keeps the names of an object to find one given twice.
+func isCrowded(data []byte) bool {
+	var commas [MaxDepth + 1]int // of the object at each depth; -1 in an array
+	depth, quoted := 0, false
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			if depth++; depth > MaxDepth {
+				return false // it is refused for its depth
+			}
+			commas[depth] = 0
+			if c == '[' {
+				commas[depth] = -1
+			}
+		case c == '}' || c == ']':
+			depth = max(depth-1, 0)
+		case c == ',' && commas[depth] >= 0:
+			if commas[depth]++; commas[depth] >= MaxMembers {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // CutMember removes a member from a JSON object, and returns the rest of the object and

@@ -123,13 +123,13 @@ func TestDecodeOrder(t *testing.T) {
 	lines := rec.Children[order.Field("orderlines").Index]
 	require.Len(t, lines, 2)
 	assert.Equal(t, mapping.DecimalValue(15000, 4), lines[0].Get("quantity"))
-	assert.Equal(t, mapping.TextValue(""), lines[1].Get("description"))
+	assert.Equal(t, mapping.NullValue(), lines[1].Get("description"))
 
 	assert.Equal(t, `{"reference":"PO-1","mileage":null,"orderlines":[`+
 		`{"id":null,"order_id":null,"sort_order":null,"article_id":null,"article_number":null,"description":"Oil filter","quantity":1.5,`+
 		`"unit_type":null,"price":12.95,"discount_percentage":null,"turnover_group_id":null,"employee_id":null,"total":null,`+
 		`"is_system":null,"is_blocked":null,"is_archived":null,"created_at":null,"modified_at":null},`+
-		`{"id":null,"order_id":null,"sort_order":null,"article_id":null,"article_number":null,"description":"","quantity":2,`+
+		`{"id":null,"order_id":null,"sort_order":null,"article_id":null,"article_number":null,"description":null,"quantity":2,`+
 		`"unit_type":null,"price":null,"discount_percentage":null,"turnover_group_id":null,"employee_id":null,"total":null,`+
 		`"is_system":null,"is_blocked":null,"is_archived":null,"created_at":null,"modified_at":null}]}`,
 		string(rec.AppendJSON(nil, []int{order.Field("reference").Index, order.Field("mileage").Index, order.Field("orderlines").Index})))

@@ -142,6 +142,9 @@ func (f *Field) ParseOperand(o Operator, s string, loc *time.Location) (v Value,
 	if v, bad = f.Parse(s, loc); bad != nil {
 		return v, false, bad
 	}
+	if bad = f.tooLong(v); bad != nil {
+		return v, false, bad
+	}
 	if choices := f.Choices(); len(choices) > 0 && !slices.Contains(choices, v.String()) {
 		return v, false, invalid(strings.Join(choices, "|"))
 	}

@@ -304,6 +304,8 @@ func (l *loader) link(r *Resource) {
 		if f.ArrayOf != "" && f.target != nil {
 			if key := f.target.byName[f.ArrayKey]; key == nil || key.Reference != r.Name {
 				l.problem(r, at+".array_key", "expected the field of %s that refers to %s, saw %q", f.ArrayOf, r.Name, f.ArrayKey)
+			} else {
+				f.target.owner = key
 			}
 		}
 		if f.After != "" {

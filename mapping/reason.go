@@ -17,6 +17,7 @@ const (
 	MethodUnsupported   Reason = "method_unsupported"
 	RequestMalformed    Reason = "request_malformed"
 	HeaderTooLarge      Reason = "header_too_large"
+	EncodingUnsupported Reason = "content_encoding_unsupported"
 	BodyTooLarge        Reason = "body_too_large"
 	ResultTooLarge      Reason = "result_too_large"
 	Overloaded          Reason = "overloaded"

@@ -162,6 +162,7 @@ type Resource struct {
 	doc       *strictyaml.Document // that it was read from
 	byName    map[string]*Field
 	referrers []Referrer
+	owner     *Field
 	plain     []int    // fields answered when no selection is made, in a list
 	all       []int    // the same for one record
 	members   []string // how each field begins in an answer: "name":
@@ -189,6 +190,10 @@ func (r *Resource) FieldProblem(f *Field, part, format string, args ...any) stri
 // Referrers returns the fields of all resources that refer to this one, in
 // model order. Array fields do not count: they are the other side of one.
 func (r *Resource) Referrers() []Referrer { return r.referrers }
+
+// Owner returns the field that names the record whose array field a record of the resource
+// is an element of; nil if it is none.
+func (r *Resource) Owner() *Field { return r.owner }
 
 // ListFields returns the positions that a list answers by default.
 func (r *Resource) ListFields() []int { return r.plain }

@@ -18,8 +18,8 @@ func contractRows() []Entry {
 			"Check all three, and that special characters in the query are percent-encoded (& as %26, + as %2B). Do not retry the same ones: wrong passwords are counted.",
 		}},
 		{Scope: General, Reason: TooManyRequests, Status: 429, Message: "Too many requests", Help: Help{
-			"The api_key sends more requests than was agreed for it, or too many wrong passwords were tried for this username from this address, or 20 of its requests for changes wait already.",
-			"Wait as long as the header Retry-After says. Spread work evenly, ask for larger pages instead of more of them, do not retry a wrong password, and wait for changes once for all that you follow.",
+			"The api_key sends more requests than was agreed for it, or too many wrong passwords were tried for this username from this address, or 20 requests for changes of its client wait already.",
+			"Wait as long as the header Retry-After says. Spread work evenly, ask for larger pages instead of more of them, do not retry a wrong password, and wait for changes once for all that you follow: DELETE /changes?id= gives up a request that waits.",
 		}},
 		{Scope: General, Reason: RequestMalformed, Status: 400, Message: "Invalid request", Help: Help{
 			"What arrived could not be read as an HTTP request, for instance because it gave the length of its body twice.",
@@ -29,8 +29,12 @@ func contractRows() []Entry {
 			"Request line and headers together are over 16 KiB.",
 			"Shorten the query, and leave out cookies and headers that this interface does not know.",
 		}},
+		{Scope: General, Reason: EncodingUnsupported, Status: 415, Message: "Content-Encoding: <x> not supported", Args: []Arg{{Example: "gzip"}}, Help: Help{
+			"The header Content-Encoding says that the body is compressed.",
+			"Send the body as it is, without Content-Encoding. Answers are compressed where the request has Accept-Encoding.",
+		}},
 		{Scope: General, Reason: BodyTooLarge, Status: 413, Message: "Body is too large", Help: Help{
-			"The body is over the limit of this installation (16 MiB where nothing else was agreed), has more than 1,000 elements in its arrays, or more than 500 records.",
+			"The body is over the limit of this installation (16 MiB where nothing else was agreed), has more than 1,000 elements in an array or members in an object, or more than 500 records.",
 			"Send less at once: split arrays over several requests, and large documents into their own records.",
 		}},
 		{Scope: "GET /webhook", Reason: ResultTooLarge, Status: 500, Message: "Internal server error", Help: Help{

@@ -60,8 +60,11 @@ func contractBounds(t *testing.T, p *rig.Practice) {
 		{What: "1,000 elements", Ask: lines(1000), Status: 201},
 		{What: "one more", Ask: lines(1001), Status: 413, Message: `Body is too large`},
 	}, fmt.Sprint("MANY-", p.Next()))
-	many := p.Answers(rig.Wire{What: "very many unknown fields", Ask: `POST /order {` + unknownFields(3000) + `}`, Status: 403})
+	many := p.Answers(rig.Wire{What: "very many unknown fields", Ask: `POST /order {` + unknownFields(1000) + `}`, Status: 403})
 	require.LessOrEqual(t, len(many.Failure(t).Errors), 1010)
+	for _, beyond := range []string{`POST /order {` + unknownFields(1001) + `}`, `POST /order/bulk {"records":[{},{` + unknownFields(1001) + `}]}`, `POST /order {"x":[{"y":{` + unknownFields(1001) + `}}]}`} {
+		p.Answers(rig.Wire{What: "one more", Ask: beyond, Status: 413, Message: `Body is too large`})
+	}
 
 	secret := "Secret&1Word"
 	a := p.Desk.Call("GET", "/authenticate?api_key="+rig.FullKey+"&username=demo&password=a&"+strings.TrimPrefix(secret, "Secret&"), "", "")

@@ -219,7 +219,7 @@ func contractFilters(t *testing.T, p *rig.Practice) {
 			`Field: kind has an invalid value:  for validation: person|company`}},
 		{Ask: `GET /employee?hourly_rate=NaN`, Status: 403, Message: `Field: hourly_rate has an invalid value: NaN for datatype: float8`},
 		{Ask: `GET /contact?payment_days=null`, Status: 403, Message: `Field: payment_days has an invalid value: null for datatype: int4`},
-		{Ask: `GET /contact?name=` + letters(200), Status: 200, Body: `{"data":[],"page":1,"page_size":100,"next":null}`},
+		{Ask: `GET /contact?name=` + letters(100), Status: 200, Body: `{"data":[],"page":1,"page_size":100,"next":null}`},
 		{Ask: `GET /order?orderlines=1`, Status: 400, Message: `Invalid request, query parameter is not supported: orderlines`},
 		{Ask: `GET /orderline?order_id=999999`, Status: 200, Body: `{"data":[],"page":1,"page_size":100,"next":null}`},
 		{What: "total is the reserved parameter, not the field", Ask: `GET /orderline?order_id=1&total=7`, Status: 403, Message: `Field: total has an invalid value: 7 for validation: 0|1`},
@@ -240,7 +240,7 @@ func contractModifiedSince(t *testing.T, p *rig.Practice) {
 	require.Equal(t, []int{5, id}, rig.Ids(p.Page("/contact?modified_since="+at)), "an update of nothing is none")
 	require.Equal(t, []int{5, id}, rig.Ids(p.Pages("/contact?page_size=1&modified_since="+at)...))
 	p.Put("/contact/7", `{"note":"touched"}`)
-	until := p.Page("/contact?name=" + letters(200) + "&modified_since=" + at).Until
+	until := p.Page("/contact?name=" + letters(100) + "&modified_since=" + at).Until
 	require.Regexp(t, `^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`, until, "whatever the filter finds")
 	later := p.Contact()
 	require.Contains(t, rig.Ids(p.Page("/contact?modified_since="+until)), later)

@@ -137,7 +137,7 @@ func contractNotJSON(t *testing.T, p *rig.Practice) {
 		{Ask: `POST /contact {"name":"A"}x`, Status: 400, Message: no},
 		{What: "invalid UTF-8 in a value", Ask: "POST /contact {\"name\":\"\xff\"}", Status: 400, Message: no},
 		{What: "invalid UTF-8 in a name", Ask: "POST /contact {\"\xc3\":1}", Status: 400, Message: no},
-		{What: "byte order mark", Ask: "POST /contact \ufeff{}", Status: 400, Message: no},
+		{What: "byte order mark at the end", Ask: "POST /contact {}\ufeff", Status: 400, Message: no},
 		{Ask: `POST /contact {"name":NaN}`, Status: 400, Message: no},
 		{Ask: `POST /contact {"name":01}`, Status: 400, Message: no},
 		{What: "33 deep", Ask: `POST /contact ` + nested(33), Status: 400, Message: no},

@@ -98,6 +98,23 @@ func contractPlaceholders(t *testing.T, p *rig.Practice) {
 	})
 }
 
+// contractEncodings is how a body is encoded.
+func contractEncodings(t *testing.T, p *rig.Practice) {
+	const body = `{"name":"A","kind":"person"}`
+	for _, coding := range []string{"gzip", "deflate", "identity, gzip", ""} {
+		a := p.Answers(rig.Wire{Ask: "POST /contact " + body, Headers: []string{"Content-Encoding", coding}, Status: 415, Message: "Content-Encoding: " + coding + " not supported"})
+		require.Equal(t, "identity", a.Header.Get("Accept-Encoding"))
+	}
+	require.Equal(t, 201, p.Call("POST", "/contact", p.Token, body, "Content-Encoding", "Identity").Status)
+	const mark = "\ufeff"
+	require.Equal(t, 201, p.Call("POST", "/contact", p.Token, mark+body).Status)
+	require.Equal(t, 200, p.Call("POST", "/contact/bulk", p.Token, mark+`{"records":[`+body+`]}`).Status)
+	p.Holds(t, []rig.Wire{
+		{What: "nothing else", Ask: "POST /contact " + mark, Status: 400, Message: "Empty body"},
+		{What: "two of them", Ask: "POST /contact " + mark + mark + body, Status: 400, Message: "Body is not valid JSON"},
+	})
+}
+
 // contractETag is about what a client may know of a record already.
 func contractETag(t *testing.T, p *rig.Practice) {
 	id := p.Contact()
@@ -126,12 +143,21 @@ func contractETag(t *testing.T, p *rig.Practice) {
 	require.NotEqual(t, etag, next)
 	require.Equal(t, next, p.Call("GET", path, p.Token, "").Header.Get("ETag"))
 	require.Equal(t, 200, p.Call("GET", path, p.Token, "", "If-None-Match", etag).Status)
-	for _, stale := range []string{etag, "W/" + next, `"x"`} {
+	for _, stale := range []string{etag, "W/" + next, `"x"`, "", " ", ","} {
 		for _, ask := range []string{"PUT " + path + ` {"name":"C"}`, "PUT " + path + " {}", "DELETE " + path} {
 			p.Answers(rig.Wire{Ask: ask, Headers: []string{"If-Match", stale}, Status: 412, Message: `Record has been changed`})
 		}
 	}
 	require.Equal(t, "B", p.Get(path)["name"])
+	for _, lines := range [][]string{{`"x"`, next}, {"", next}} { // several lines are one list
+		p.Answers(rig.Wire{Ask: "PUT " + path + ` {}`, Headers: []string{"If-Match", lines[0], "If-Match", lines[1]}, Status: 200})
+	}
+	p.Answers(rig.Wire{Ask: "PUT " + path + ` {}`, Headers: []string{"If-Match", "", "If-Match", `"x"`}, Status: 412})
+	several := fmt.Sprintf(`PUT /contact/bulk {"records":[{"id":%d,"name":"B"}]}`, id)
+	for _, none := range []string{`"x"`, next, ""} { // no tag is that of several records
+		p.Answers(rig.Wire{Ask: several, Headers: []string{"If-Match", none}, Status: 412, Message: `Record has been changed`})
+	}
+	p.Answers(rig.Wire{Ask: several, Headers: []string{"If-Match", "*"}, Status: 200})
 	p.Answers(rig.Wire{Ask: "PUT " + path + ` {"name":"C"}`, Headers: []string{"If-Match", "*"}, Status: 200})
 	p.Answers(rig.Wire{Ask: "DELETE /contact/999999", Headers: []string{"If-Match", "*"}, Status: 404})
 	p.Answers(rig.Wire{Ask: "DELETE " + path, Headers: []string{"If-Match", p.Call("GET", path, p.Token, "").Header.Get("ETag")}, Status: 200, Body: `{"successCode":200}`})
