@@ -67,8 +67,8 @@ func (g *Gateway) waitRoute(r *routes) {
 		params: []param{named("id", "Of the request that waits, from the Location of its 202.", "").must()},
 		about: about{
 			name: "endWaitForChanges", summary: "Wait for changes no longer", module: changesModule,
-			note: "The request is given up without a callback, and another may wait in its place.",
-			late: []mapping.Reason{mapping.RecordNotFound}, asksBackend: true,
+			note:    "The request is given up without a callback, and another may wait in its place.",
+			late:    []mapping.Reason{mapping.RecordNotFound},
 			answers: answers{form: doneForm},
 		},
 	})

@@ -63,6 +63,14 @@ func generalCases() []Case {
 		row(mapping.General, mapping.HeaderTooLarge, func(t *T) {
 			t.everywhere(func(r request) request { r.headers = []string{"X-Long", letters(17 << 10)}; return r })
 		}),
+		row(mapping.General, mapping.EncodingUnsupported, func(t *T) {
+			for _, r := range t.rights("POST", "PUT") {
+				if r.headers = []string{"Content-Encoding", "gzip"}; r.text() == "" {
+					r.body = "{}"
+				}
+				t.refused(t.ask(r), "gzip")
+			}
+		}),
 		notFromOutside(mapping.General, mapping.BodyTooLarge, "server.body_limit is the operator's to choose"),
 		notFromOutside(mapping.General, mapping.Overloaded, "it would take a crowd"),
 		notFromOutside("GET /webhook", mapping.ResultTooLarge, "it would take all the room for results"),

@@ -229,7 +229,7 @@ func notFound(t *T) {
 	case "/empoyee/email":
 		field, absent = "username", "conform-nobody"
 		r.query = "username=" + absent
-	case "/webhook", "/webhook/download":
+	case "/webhook", "/webhook/download", "/changes":
 		absent = absentJob
 	default:
 		for _, named := range t.named(r, absent) {

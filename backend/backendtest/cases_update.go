@@ -98,15 +98,27 @@ func (t *T) stateRefuses(flag, otherFlag string) {
 // stateHolds puts the record of a right request into a state.
 func (t *T) stateHolds(flag, otherFlag string) {
 	r, about := t.right(), t.op.resource
-	if t.op.form {
+	switch {
+	case t.op.form:
 		about = t.on("vehicle")
-	} else {
+	case t.op.method != "PUT": // an element of the record
+		parent := about.field(about.requires[0])
+		if about = t.known(parent.Reference); t.op.method == "DELETE" {
+			line := t.create(t.op.resource, nil)
+			parentID, _ := t.get(t.op.resource, line).data()[parent.Name].(float64)
+			r.path, r.id = path(t.op.resource, line), int(parentID)
+		} else {
+			r.id = t.create(about, nil)
+			r = r.with(values{parent.Name: r.id})
+		}
+	default:
 		r.id = t.create(about, nil)
 		r.path = path(about, r.id)
 		r = r.with(values{otherFlag: 0})
 	}
 	t.put(about, r.id, values{flag: 1})
 	t.refused(t.ask(r))
+	t.put(about, r.id, values{flag: 0}) // others are elements of it
 }
 
 // fieldLacking looks for a record that lacks a required field, which old data may and no request

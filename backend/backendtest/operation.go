@@ -237,6 +237,7 @@ var endpoints = map[string]func(*T, request) request{
 		return r.with(values{"webhook_url": "https://receiver.invalid/done", "after": now.Cursor, "wait": 0})
 	},
 	"POST /backup/owner":    func(_ *T, r request) request { return r.with(values{"webhook_url": "https://receiver.invalid/done"}) },
+	"DELETE /changes":       func(_ *T, r request) request { return r.and("id=" + absentJob) },
 	"GET /webhook":          func(_ *T, r request) request { return r.and("id=" + absentJob) },
 	"GET /webhook/download": func(_ *T, r request) request { r.token = ""; return r.and("id=" + absentJob) },
 }

@@ -66,6 +66,12 @@ func (s *setting) right() request {
 	r, err := s.desk.Right(s.op.Method, s.op.Path)
 	require.NoError(s.T, err)
 	switch s.op.Name {
+	case "endWaitForChanges":
+		cursor := changes(s.Practice, "/changes").Cursor
+		a := s.Call("POST", "/changes", s.Token, `{"webhook_url":"https://receiver.invalid/done","after":"`+cursor+`"}`)
+		require.Equal(s.T, 202, a.Status, "%s", a.Body)
+		_, id, _ := strings.Cut(a.Header.Get("Location"), "?id=")
+		r.Path = "/changes?id=" + id
 	case "getWebhookResult":
 		r.Path = "/webhook?id=" + s.backedUp()
 	case "downloadResult":
@@ -168,6 +174,7 @@ var ownWays = map[string]func(*setting) []rig.Answer{
 	"backupOwner internal_error":       lacking("callback_job"),
 	"getWebhookResult internal_error":  lacking("callback_job"),
 	"downloadResult internal_error":    lacking("callback_job"),
+	"endWaitForChanges internal_error": lacking("callback_job"),
 	"getWebhookResult result_too_large": func(s *setting) []rig.Answer {
 		r, id := s.right(), s.startBackup()
 		r.Path = "/webhook?id=" + id
