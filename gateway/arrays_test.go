@@ -11,26 +11,6 @@ import (
 	"frontdesk/mapping"
 )
 
-// TestArraysByGrant: reading an array takes the right to GET its elements, sending
-// one the right to POST them, and hearing of it either.
-func TestArraysByGrant(t *testing.T) {
-	g := tableOnly(t)
-	lines := g.o.Offer.Model.Resource("order").Field("orderlines")
-	for _, c := range []struct {
-		grants []Grant
-		want   [3]bool // to read, send and know
-	}{
-		{nil, [3]bool{}},
-		{[]Grant{{"GET", "/order"}, {"POST", "/order"}, {"PUT", "/orderline"}, {"DELETE", "/orderline"}, {"GET", "/flatrateline"}}, [3]bool{}},
-		{[]Grant{{"GET", "/orderline"}}, [3]bool{true, false, true}},
-		{[]Grant{{"POST", "/orderline"}}, [3]bool{false, true, true}},
-	} {
-		key := keyFor(g, c.grants...)
-		require.Equal(t, c.want, [3]bool{g.routes.mayUse(key, lines, arrayRead), g.routes.mayUse(key, lines, arraySend), g.routes.mayUse(key, lines, arrayKnown)}, "%v", c.grants)
-	}
-	require.False(t, g.routes.mayUse(keyFor(g, Grant{"GET", "/orderline"}), new(mapping.Field), arrayRead), "a field of another model")
-}
-
 // TestArraysThatAreTheOnlyWay: where nobody is offered the elements by themselves,
 // the array goes with the record that has it.
 func TestArraysThatAreTheOnlyWay(t *testing.T) {

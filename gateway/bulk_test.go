@@ -41,49 +41,6 @@ func statusesOf(results []bulkResult) (all []int) {
 	return all
 }
 
-// TestBulkEachByItself: a record is done or refused as it would be alone, in the same
-// words, in order, and a later one meets what an earlier one has left.
-func TestBulkEachByItself(t *testing.T) {
-	t.Parallel()
-	h := newFixture(t)
-	c := h.as("demo")
-	wrong := []string{
-		`{}`, `5`, `[]`, `"a"`, `null`, `{"colour":1,"id":5,"number":7}`, strings.Replace(newArticle("B-9"), `"turnover_group_id":1`, `"turnover_group_id":999999`, 1),
-		newArticle("B-1"),
-	}
-	results := c.many(t, "POST", "/article/bulk", recordsOf(append([]string{newArticle("B-1")}, append(wrong, newArticle("B-2"))...)...))
-	require.Len(t, results, len(wrong)+2)
-	for i, body := range wrong {
-		alone := decode[struct {
-			ErrorCode              int
-			Message, Reason, Field string
-			Errors                 []bulkError
-		}](t, c.ask("POST", "/article", body))
-		want := bulkResult{Index: i + 1, Status: alone.ErrorCode, Errors: alone.Errors}
-		if want.Errors == nil {
-			want.Errors = []bulkError{{alone.Message, alone.Reason, alone.Field}}
-		}
-		require.Equal(t, want, results[i+1], body)
-	}
-	for i, number := range map[int]string{0: "B-1", len(wrong) + 1: "B-2"} {
-		require.Equal(t, 201, results[i].Status)
-		got := decode[struct{ Data struct{ Number string } }](t, c.ask("GET", fmt.Sprint("/article/", results[i].ID), ""))
-		require.Equal(t, number, got.Data.Number)
-	}
-
-	one, two := results[0].ID, results[len(wrong)+1].ID
-	put := func(id int32, number string) string { return fmt.Sprintf(`{"id":%d,"number":%q}`, id, number) }
-	results = c.many(t, "PUT", "/article/bulk", recordsOf(
-		put(one, "B-2"), put(one, "B-3"), put(two, "B-1"), put(one, "B-2"), `{"number":"B-4"}`, put(-1, "B-5"), put(999999, "B-6"), fmt.Sprintf(`{"id":%d}`, one)))
-	require.Equal(t, []int{409, 200, 200, 200, 403, 400, 404, 200}, statusesOf(results))
-	require.Equal(t, []bulkError{{"Field: number Value: B-2 has a duplicate illegal value", "duplicate_value", "number"}}, results[0].Errors)
-	require.Equal(t, []bulkError{{"No Primary ID provided", "primary_id_missing", ""}}, results[4].Errors)
-	require.Equal(t, []bulkError{{"Primary ID is not an valid ID", "primary_id_invalid", ""}}, results[5].Errors)
-	require.Equal(t, []bulkError{{"Field: id value: 999999 not found", "record_not_found", "id"}}, results[6].Errors)
-	require.Equal(t, one, results[7].ID)
-	require.Equal(t, []int{404}, statusesOf(h.as("other").many(t, "PUT", "/article/bulk", recordsOf(put(one, "B-7")))), "another client's")
-}
-
 // TestBulkBody: what is wrong with the body as a whole is answered as such, and nothing is
 // written.
 func TestBulkBody(t *testing.T) {

@@ -269,10 +269,3 @@ func refused(t testing.TB, a answered, faults ...fault) {
 
 // position is where a body is not JSON, which refusedAt judges.
 var position = regexp.MustCompile(`,"position":\{"line":\d+,"column":\d+\}`)
-
-// refusedAt holds an answer to a body that is not JSON, and to where that shows.
-func refusedAt(t testing.TB, a answered, line, column int) {
-	t.Helper()
-	require.Equal(t, fmt.Sprintf(`{"errorCode":400,"message":"Body is not valid JSON","reason":"body_not_json","position":{"line":%d,"column":%d},"request_id":%q}`, line, column, askedID), a.body)
-	require.Equal(t, 400, a.status)
-}

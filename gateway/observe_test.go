@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
+	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/gateway/testpage"
 	"frontdesk/mapping"
@@ -134,6 +136,13 @@ func TestAccessLine(t *testing.T) {
 	require.Len(t, h.lines.FilterMessage("request").All(), 2, "the configuration wants no lines")
 }
 
+// brokenSessions fail.
+type brokenSessions struct{ auth.Sessions }
+
+func (brokenSessions) Get(context.Context, auth.TokenHash) (*auth.Session, error) {
+	return nil, errors.New("out of order")
+}
+
 // TestSpanOfARequest belongs to the client's trace, and says what the access line says.
 func TestSpanOfARequest(t *testing.T) {
 	t.Parallel()
@@ -141,7 +150,7 @@ func TestSpanOfARequest(t *testing.T) {
 	provider := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans))
 	h := newFixture(t, func(_ *fixture, o *Options) {
 		o.Tracer = provider.Tracer("test")
-		o.Sessions = brokenSessions{o.Sessions, true}
+		o.Sessions = brokenSessions{o.Sessions}
 	})
 	const trace = "4bf92f3577b34da6a3ce929d0e0e4736"
 	parent := []string{"Traceparent", "00-" + trace + "-00f067aa0ba902b7-01"}

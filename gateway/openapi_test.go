@@ -91,48 +91,6 @@ func each(v any, visit func(map[string]any)) {
 	}
 }
 
-// TestDescriptionIsOfTheKey: it says exactly what the key may call, and nothing of
-// the rest, arrays included.
-func TestDescriptionIsOfTheKey(t *testing.T) {
-	t.Parallel()
-	const few = "22222222-2222-4222-8222-222222222222"
-	h := newFixture(t)
-	open := []string{
-		"GET /authenticate", "GET /authenticate/acces", "GET /authenticate/component", "GET /authenticate/fingerprint",
-		"GET /authenticate/logout", "GET /authenticate/modules", "POST /authenticate/forgotpassword",
-	}
-	h.setKeys(keyOf(keyAll, "all", h.Grants()...), keyOf(few, "few", Grant{"GET", "/order"}, Grant{"PUT", "/order"}, Grant{"GET", "/model/*"}))
-	d := h.description(t, few)
-	require.Equal(t, append([]string{"GET /authenticate"}, append(slices.Clone(open[1:6]), "GET /model/{name}", "GET /order", "GET /order/{id}", "POST /authenticate/forgotpassword", "PUT /order/{id}")...), d.operations())
-	require.NotContains(t, d.text, "orderlines")
-	require.NotContains(t, d.text, "has publish status")
-	require.Regexp(t, `^3\.1\.`, d.root["openapi"])
-	require.Equal(t, "https://api.example.nl/webservice_v2", d.root["servers"].([]any)[0].(map[string]any)["url"])
-	token := d.at("components", "securitySchemes", "token")
-	require.Equal(t, []any{"apiKey", "token", "header"}, []any{token["type"], token["name"], token["in"]})
-	require.Equal(t, []any{}, d.at("paths", "/authenticate", "get")["security"], "the login needs no token")
-
-	want := slices.Clone(open)
-	for op := range h.routes.operations {
-		if !op.free() {
-			want = append(want, op.Method+" "+op.Template)
-		}
-	}
-	slices.Sort(want)
-	require.Equal(t, want, h.description(t, keyAll).operations())
-	require.Contains(t, h.description(t, keyAll).text, "orderlines")
-	for target, want := range map[string]fault{
-		"/openapi.json?version=3.0":                   {400, "These parameter(s): api_key are required", "parameters_required", ""},
-		"/openapi.json?api_key=" + few + "&version=2": {403, "Field: version has an invalid value: 2 for validation: 3.1|3.0", "custom_validation_failed", "version"},
-		"/openapi.json":                               {400, "These parameter(s): api_key are required", "parameters_required", ""},
-		"/openapi.json?api_key=":                      {400, "These parameter(s): api_key are required", "parameters_required", ""},
-		"/openapi.json?api_key=x":                     {401, "Not authorized", "credentials_invalid", ""},
-		"/openapi.json?api_key=" + few + "&x":         {400, "Invalid request, query parameter is not supported: x", "query_parameter_unsupported", ""},
-	} {
-		refused(t, visitor{h: h}.ask("GET", target, ""), want)
-	}
-}
-
 // TestDescriptionHoldsTogether: every reference leads somewhere, every operation has
 // a name of its own, and what a path has in braces is a parameter.
 func TestDescriptionHoldsTogether(t *testing.T) {

@@ -44,6 +44,7 @@ func TestContractForgotPassword(t *testing.T) {
 		require.Equal(t, 200, form.Status)
 		require.Contains(t, string(form.Body), `value="`+reset+`"`)
 		require.Equal(t, "no-referrer", form.Header.Get("Referrer-Policy"))
+		require.Contains(t, form.Header.Get("Content-Security-Policy"), "default-src 'none'")
 		require.Contains(t, string(p.Call("GET", "/authenticate/resetpassword?reset=%22%3E%3Cscript%3E", "", "").Body), "&lt;script&gt;")
 		require.Equal(t, 200, p.Call("GET", "/authenticate/resetpassword", "", "").Status)
 
