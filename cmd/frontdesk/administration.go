@@ -13,7 +13,6 @@ import (
 	"frontdesk/backend/reference"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/cmd/frontdesk/desk"
-	"frontdesk/cmd/frontdesk/desk/ledger"
 	"frontdesk/cmd/frontdesk/terminal"
 	"frontdesk/config"
 	"frontdesk/config/strictyaml"
@@ -85,17 +84,12 @@ func (o *opened) unknown(name string, err error) error {
 	}
 }
 
-// acting does something that the list of acts is to have.
-func (o *opened) acting(p desk.Program, what, whom string, do func() error) error {
-	return ledger.Command(p.Ctx, o.Database(), p.Stderr, what, whom, do)
-}
-
 // onUser is acting on a user, who has to be there: what else was typed in the place of a name
-// stays out of the list.
+// stays out of the log.
 func (o *opened) onUser(p desk.Program, what, username string, do func() error) error {
 	_, err := o.FindUser(p.Ctx, username)
 	if err == nil {
-		err = o.acting(p, what, "user "+username, do)
+		err = acting(p.Stderr, what, "user "+username, do)
 	}
 	if err != nil {
 		return o.unknown(username, err)

@@ -34,7 +34,8 @@ func (b backupCommand) Run(p desk.Program) error {
 	}
 	began, show := time.Now(), terminal.NewStatus(p.Stderr)
 	var m backend.Manifest
-	err = store.acting(p, "backup", fmt.Sprintf("client %s, to %s", client.Name, desk.Absolute(b.Out)), func() error {
+	err = acting(p.Stderr, "backup", fmt.Sprintf("client %s, to %s", client.Name, desk.Absolute(b.Out)), func() error {
+		defer show("")
 		return atomicfile.Write(b.Out, 0o600, func(w io.Writer) error {
 			written := int64(0)
 			m, err = store.Export(p.Ctx, client, writerFunc(func(data []byte) (int, error) {
@@ -46,7 +47,6 @@ func (b backupCommand) Run(p desk.Program) error {
 			return err
 		})
 	})
-	show("")
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ type restoreCommand struct {
 
 // Run judges the file and then restores all of it, or nothing.
 func (r restoreCommand) Run(p desk.Program) error {
-	if !mapping.IsPlain(r.Client) { // it would stay in the list of acts
+	if !mapping.IsPlain(r.Client) { // it would stay in the log
 		return desk.Misused("--client %q: %w", r.Client, reference.ErrName)
 	}
 	file, err := os.Open(r.File)
@@ -84,7 +84,8 @@ func (r restoreCommand) Run(p desk.Program) error {
 	defer store.Close()
 	began, show := time.Now(), terminal.NewStatus(p.Stderr)
 	var m backend.Manifest
-	err = store.acting(p, "restore", fmt.Sprintf("client %s, from %s", r.Client, desk.Absolute(r.File)), func() (err error) {
+	err = acting(p.Stderr, "restore", fmt.Sprintf("client %s, from %s", r.Client, desk.Absolute(r.File)), func() (err error) {
+		defer show("")
 		m, err = reference.Restore(p.Ctx, store.Store, file, info.Size(), reference.RestoreOptions{
 			Client: r.Client, Rename: r.Rename, Legacy: r.Legacy,
 			MaxLine: max(4*int64(store.bodyLimit), 64<<20), // some fields of a record may each have filled a body
@@ -98,7 +99,6 @@ func (r restoreCommand) Run(p desk.Program) error {
 		})
 		return err
 	})
-	show("")
 	if err != nil {
 		return hint(fmt.Errorf("%s: %w", r.File, err))
 	}

@@ -29,15 +29,14 @@ func (a administration) jobs(p desk.Program, f func(context.Context, openJobs) e
 		if err != nil {
 			return err
 		}
-		return f(p.Ctx, openJobs{jobs, own, in})
+		return f(p.Ctx, openJobs{jobs, in})
 	})
 }
 
 // openJobs are the jobs of a database.
 type openJobs struct {
 	*jobstore.Store
-	own sqlrecord.DB
-	in  desk.Database
+	in desk.Database
 }
 
 // unknown words an error for who named a job that is not there.

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"frontdesk/cmd/frontdesk/desk"
-	"frontdesk/cmd/frontdesk/desk/ledger"
 	"frontdesk/cmd/frontdesk/terminal"
 	"frontdesk/gateway/webhook"
 )
@@ -57,7 +56,7 @@ func (c callbacksReplayCommand) one(ctx context.Context, p desk.Program, s openJ
 		_, err := fmt.Fprintf(p.Stdout, "job %s would be due again\n", c.ID)
 		return err
 	}
-	err := ledger.Command(p.Ctx, s.own, p.Stderr, "callbacks replay", "job "+c.ID, func() error { return webhook.Replay(ctx, s.Store, c.ID, time.Now()) })
+	err := acting(p.Stderr, "callbacks replay", "job "+c.ID, func() error { return webhook.Replay(ctx, s.Store, c.ID, time.Now()) })
 	if err != nil {
 		return s.unknown(c.ID, err)
 	}
@@ -89,7 +88,7 @@ func (c callbacksReplayCommand) several(ctx context.Context, p desk.Program, s o
 		}
 	}
 	var done, changed int
-	err = ledger.Command(p.Ctx, s.own, p.Stderr, "callbacks replay", terminal.Several(int64(jobs), "job")+": "+said, func() (err error) {
+	err = acting(p.Stderr, "callbacks replay", terminal.Several(int64(jobs), "job")+": "+said, func() (err error) {
 		done, changed, err = s.replay(ctx, filter)
 		return err
 	})

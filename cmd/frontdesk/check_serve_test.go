@@ -42,7 +42,7 @@ var ofTheMachine = regexp.MustCompile(`(?m)^.* \[(folder|tls-files|ca-file)\]\n`
 // TestCheckIsServe: serve starts with every configuration that check calls right, and
 // refuses the others in the same words. Check changes nothing.
 func TestCheckIsServe(t *testing.T) {
-	for name, value := range map[string]string{"SECRET": "hush-hush", "EMPTY": "", "READERS": "4", "HUSHED": "empty.pem"} {
+	for name, value := range map[string]string{"SECRET": "hush-hush", "EMPTY": "", "CALLS": "32", "HUSHED": "empty.pem"} {
 		t.Setenv(name, value)
 	}
 	t.Setenv("DEALERPAK_DSN", legacytest.SQLite(t))

@@ -145,7 +145,7 @@ func TestCLIKeysAndUsers(t *testing.T) {
 		require.Regexp(t, `^user jan added to client Garage in `+database+`\n$`, stdout)
 		code, _, stderr = user("first secret\n", add...)
 		require.Equal(t, 1, code)
-		require.Equal(t, "frontdesk: there is a user jan already; frontdesk user passwd sets its password\n", stderr)
+		require.Contains(t, stderr, "}\nfrontdesk: there is a user jan already; frontdesk user passwd sets its password\n")
 		code, _, _ = user("other secret\n", "add", "piet", "--client", "Garage", "--email", "piet@example.nl", "--external")
 		require.Zero(t, code)
 
@@ -171,8 +171,6 @@ func TestCLIKeysAndUsers(t *testing.T) {
 		code, stdout, _ = user("", "unblock", "piet")
 		require.Zero(t, code)
 		require.Regexp(t, `^user piet in `+database+` may log in again\n$`, stdout)
-		_, _, stderr = cli("", "acts", "list", "--config", file)
-		require.Regexp(t, `^The acts in `+database+`, newest first:\n$`, stderr)
 		code, stdout, stderr = user("", "list")
 		require.Zero(t, code)
 		require.Regexp(t, `^The users of `+database+`:\n$`, stderr)

@@ -34,7 +34,6 @@ type commands struct {
 	User        userCommands       `cmd:"" help:"Keep the users of the built-in administration."`
 	Sessions    sessionsCommands   `cmd:"" help:"List and end sessions of a running frontdesk."`
 	Callbacks   callbacksCommands  `cmd:"" help:"Look after callback jobs."`
-	Acts        actsCommands       `cmd:"" help:"Tell who added, blocked or backed up what, and when."`
 	Migrate     migrateCommand     `cmd:"" help:"Bring the tables to this version, before an upgrade or in place of its first start."`
 	Backup      backupCommand      `cmd:"" help:"Write all records of a client into a ZIP file."`
 	Restore     restoreCommand     `cmd:"" help:"Read a backup back into a client without records."`

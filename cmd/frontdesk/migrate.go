@@ -7,7 +7,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/cmd/frontdesk/desk"
-	"frontdesk/cmd/frontdesk/desk/ledger"
+	"frontdesk/cmd/frontdesk/desk/neighbours"
 	"frontdesk/gateway/webhook/jobstore"
 )
 
@@ -40,7 +40,7 @@ func (m migrateCommand) Run(p desk.Program) (err error) {
 	if _, err := jobstore.Open(p.Ctx, s.Own.Db); err != nil {
 		return err
 	}
-	if _, err := ledger.Open(p.Ctx, s.Own.Db); err != nil {
+	if _, err := neighbours.Open(p.Ctx, s.Own.Db); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(p.Stdout, "the tables of %s are those of this version (%s)\n", in, time.Since(begun).Round(time.Millisecond))

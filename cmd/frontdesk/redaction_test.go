@@ -322,7 +322,6 @@ func commandOutputs(t *testing.T, k *rig.Kept) map[string]string {
 	say("user", "list", "--config", k.File)
 	say("callbacks", "list", "--config", k.File)
 	say("sessions", "list", "--config", k.File) // by the socket
-	say("acts", "list", "--config", k.File)
 	say("check", "--config", k.File, "--against", k.Ops)
 	data, err := os.ReadFile(k.File)
 	require.NoError(t, err)

@@ -16,9 +16,7 @@ import (
 	"syscall"
 	"time"
 
-	"frontdesk/backend/sqlrecord"
 	"frontdesk/cmd/frontdesk/desk"
-	"frontdesk/cmd/frontdesk/desk/ledger"
 	"frontdesk/cmd/frontdesk/terminal"
 )
 
@@ -177,17 +175,15 @@ func (e sessionsEndCommand) Run(p desk.Program) error {
 		_, err := fmt.Fprintf(p.Stdout, "there is no session of %s\n", terminal.Safe(said))
 		return err
 	}
-	return e.own(p, func(own sqlrecord.DB, _ desk.Database) error {
-		var done desk.EndedSessions
-		err := ledger.Command(p.Ctx, own, p.Stderr, "sessions end", terminal.Several(int64(found.Count), "session")+": "+said, func() error {
-			if err := s.ask(p.Ctx, http.MethodPost, "/sessions/end", filter.Query(), &done); err != nil || done.Fault == "" {
-				return err
-			}
-			return errors.New(done.Fault)
-		})
-		if done.Ended > 0 {
-			fmt.Fprintf(p.Stdout, "%s ended\n", terminal.Several(int64(done.Ended), "session"))
+	var done desk.EndedSessions
+	err = acting(p.Stderr, "sessions end", terminal.Several(int64(found.Count), "session")+": "+said, func() error {
+		if err := s.ask(p.Ctx, http.MethodPost, "/sessions/end", filter.Query(), &done); err != nil || done.Fault == "" {
+			return err
 		}
-		return err
+		return errors.New(done.Fault)
 	})
+	if done.Ended > 0 {
+		fmt.Fprintf(p.Stdout, "%s ended\n", terminal.Several(int64(done.Ended), "session"))
+	}
+	return err
 }

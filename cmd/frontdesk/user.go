@@ -50,7 +50,7 @@ func (u userAddCommand) Run(p desk.Program) error {
 	if err != nil {
 		return err
 	}
-	err = store.acting(p, "user add", fmt.Sprintf("user %s of client %s", u.Username, u.Client), func() error {
+	err = acting(p.Stderr, "user add", fmt.Sprintf("user %s of client %s", u.Username, u.Client), func() error {
 		_, err := store.AddUser(p.Ctx, reference.NewUser{
 			Username: u.Username, Password: password, Email: u.Email, Client: u.Client, External: u.External,
 		})

@@ -45,7 +45,7 @@ var causeHelp = map[string]mapping.Help{
 		Cure:  "If that was not meant, frontdesk user unblock, and the client logs in again.",
 	},
 	"ended": {
-		Cause: "Somebody ended that session (frontdesk sessions end); frontdesk acts list --what sessions tells who.",
+		Cause: "Somebody ended that session (frontdesk sessions end); that command has written who did, as a line of the audit log.",
 		Cure:  "The client logs in again, unless its user or its api_key was ended too.",
 	},
 	"new_password": {

@@ -13,7 +13,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend/sqlrecord"
-	"frontdesk/cmd/frontdesk/desk/ledger"
+	"frontdesk/cmd/frontdesk/desk/neighbours"
 	"frontdesk/config"
 	"frontdesk/gateway"
 	"frontdesk/gateway/webhook"
@@ -33,7 +33,7 @@ const (
 type ownStore struct {
 	file          string // of SQLite; "" for PostgreSQL
 	jobs          *jobstore.Store
-	ledger        *ledger.Ledger
+	neighbours    *neighbours.Tables
 	results       webhook.Results
 	resultsFolder string // "" where they are in the database
 }
@@ -47,7 +47,7 @@ func openOwnStore(b *basis, c config.Webhooks, own *OwnDatabase) (s *ownStore, e
 	if s.jobs, err = jobstore.Open(context.Background(), sqlrecord.Jobs(own.Db)); err != nil {
 		return nil, err
 	}
-	if s.ledger, err = ledger.Open(context.Background(), sqlrecord.Jobs(own.Db)); err != nil {
+	if s.neighbours, err = neighbours.Open(context.Background(), sqlrecord.Jobs(own.Db)); err != nil {
 		return nil, err
 	}
 	s.results, err = openResults(b, s.resultsFolder, s.jobs)

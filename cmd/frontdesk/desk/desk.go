@@ -138,7 +138,7 @@ func openStores(l listening) (s storing, err error) {
 	if s.store, err = openOwnStore(l.basis, l.config.Webhooks, l.system.Own); err != nil {
 		return s, err
 	}
-	s.acts = newActs(l.basis, l.config.Backend.Timeout, s.store.ledger)
+	s.acts = &acts{basis: l.basis}
 	return s, nil
 }
 

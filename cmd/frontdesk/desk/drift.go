@@ -13,7 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 
-	"frontdesk/cmd/frontdesk/desk/ledger"
+	"frontdesk/cmd/frontdesk/desk/neighbours"
 	"frontdesk/config"
 )
 
@@ -66,7 +66,7 @@ type drift struct {
 	config       *config.Config
 	parts        partFiles
 	identity     func(context.Context) (string, error) // of the store of sessions; nil where it is this process
-	ledger       *ledger.Ledger
+	neighbours   *neighbours.Tables
 	live         *config.Live[snapshot]
 	id           string
 	of           *snapshot // whose api_keys these are digests of
@@ -91,7 +91,7 @@ func newDrift(a answering) *drift {
 	if a.store.file != "" {
 		return nil
 	}
-	return &drift{basis: a.basis, config: a.config, parts: a.parts, identity: a.common.identity, ledger: a.store.ledger, live: a.live, id: uuid.NewString()}
+	return &drift{basis: a.basis, config: a.config, parts: a.parts, identity: a.common.identity, neighbours: a.store.neighbours, live: a.live, id: uuid.NewString()}
 }
 
 // differ returns the gateways that have differed for long enough to be reported.
@@ -110,7 +110,7 @@ func (d *drift) watch(ctx context.Context) {
 	every(ctx, d.after, DriftEvery, func() { d.meet(ctx) })
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), healthTimeout)
 	defer cancel()
-	if err := d.ledger.Leave(bounded, d.id); err != nil {
+	if err := d.neighbours.Leave(bounded, d.id); err != nil {
 		d.log.Warn("the other gateways cannot be told that this one stops", zap.Error(err))
 	}
 }
@@ -120,16 +120,16 @@ func (d *drift) meet(ctx context.Context) {
 	defer cancel()
 	own := d.setup(bounded)
 	document, err := json.Marshal(own)
-	var others []ledger.Gateway
+	var others []neighbours.Gateway
 	if err == nil {
-		others, err = d.ledger.Meet(bounded, d.id, string(document))
+		others, err = d.neighbours.Meet(bounded, d.id, string(document))
 	}
 	if err != nil {
 		if !d.failing && ctx.Err() == nil {
 			d.log.Warn("gateways cannot tell each other how they are set up", zap.Error(err))
 		}
 		d.failing = true
-		if d.now().Sub(d.met) > ledger.GatewayLife { // they may agree now, or be gone
+		if d.now().Sub(d.met) > neighbours.GatewayLife { // they may agree now, or be gone
 			d.differing = nil
 			d.told.Store(nil)
 		}
@@ -141,7 +141,7 @@ func (d *drift) meet(ctx context.Context) {
 }
 
 // compare counts how often the others have differed, and returns those that are to be reported.
-func (d *drift) compare(own setup, others []ledger.Gateway) (told []GatewayDiffers) {
+func (d *drift) compare(own setup, others []neighbours.Gateway) (told []GatewayDiffers) {
 	before := d.differing
 	d.differing = map[differing]times{}
 	for _, other := range others {

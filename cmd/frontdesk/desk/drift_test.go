@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"frontdesk/cmd/frontdesk/desk/ledger"
+	"frontdesk/cmd/frontdesk/desk/neighbours"
 	"frontdesk/config"
 )
 
@@ -31,7 +31,7 @@ func (m *meeting) round(alive bool, here, there map[string]string) []string {
 	document, err := json.Marshal(setup{Host: "web2", Listen: "10.0.0.2:8080", Parts: there})
 	require.NoError(m.t, err)
 	var said []string
-	for _, g := range m.of.compare(setup{Parts: here}, []ledger.Gateway{{ID: "other", Seen: m.seen, Document: string(document)}, {ID: "newer", Seen: m.seen, Document: "[]"}}) {
+	for _, g := range m.of.compare(setup{Parts: here}, []neighbours.Gateway{{ID: "other", Seen: m.seen, Document: string(document)}, {ID: "newer", Seen: m.seen, Document: "[]"}}) {
 		said = append(said, g.String())
 	}
 	return said

@@ -8,7 +8,7 @@ import (
 
 	"go.uber.org/zap"
 
-	"frontdesk/cmd/frontdesk/desk/ledger"
+	"frontdesk/cmd/frontdesk/desk/neighbours"
 	"frontdesk/config"
 )
 
@@ -43,14 +43,14 @@ func (m *metrics) lastUse(hash config.Digest) time.Time {
 }
 
 // useOf is the name that the use of a hash is noted under.
-func useOf(k *config.Key, h config.KeyHash) ledger.HashOfKey {
-	return ledger.HashOfKey{Key: k.Name, SHA256: h.Hash.Short()}
+func useOf(k *config.Key, h config.KeyHash) neighbours.HashOfKey {
+	return neighbours.HashOfKey{Key: k.Name, SHA256: h.Hash.Short()}
 }
 
 // watchKeyUse stores when api_keys were used last, until ctx ends, and once more then. Each of
 // several gateways tells the latest use that any of them knows.
 func (h *Desk) watchKeyUse(ctx context.Context) {
-	noted, failing := ledger.KeyUses{}, false
+	noted, failing := neighbours.KeyUses{}, false
 	note := func() {
 		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), healthTimeout)
 		defer cancel()
@@ -66,8 +66,8 @@ func (h *Desk) watchKeyUse(ctx context.Context) {
 
 // noteKeyUse writes the uses that the database does not have yet, and reads those of other
 // gateways.
-func (h *Desk) noteKeyUse(ctx context.Context, noted ledger.KeyUses) error {
-	hashes, fresh := map[ledger.HashOfKey]config.Digest{}, ledger.KeyUses{}
+func (h *Desk) noteKeyUse(ctx context.Context, noted neighbours.KeyUses) error {
+	hashes, fresh := map[neighbours.HashOfKey]config.Digest{}, neighbours.KeyUses{}
 	configured, keys := map[[32]byte]bool{}, h.keys()
 	for i := range keys {
 		for _, hash := range keys[i].Hashes {
@@ -80,15 +80,15 @@ func (h *Desk) noteKeyUse(ctx context.Context, noted ledger.KeyUses) error {
 	}
 	h.metrics.used.forget(func(hash [32]byte) bool { return !configured[hash] })
 	h.metrics.used.add(neverUsed, slices.Collect(maps.Keys(configured))...)
-	if err := h.store.ledger.NoteKeyUses(ctx, fresh); err != nil {
+	if err := h.store.neighbours.NoteKeyUses(ctx, fresh); err != nil {
 		return err
 	}
-	known, err := h.store.ledger.KeyUses(ctx)
+	known, err := h.store.neighbours.KeyUses(ctx)
 	if err != nil {
 		return err
 	}
 	clear(noted)
-	gone := ledger.KeyUses{}
+	gone := neighbours.KeyUses{}
 	for of, at := range known {
 		if hash, there := hashes[of]; there {
 			noted[of] = at
@@ -97,5 +97,5 @@ func (h *Desk) noteKeyUse(ctx context.Context, noted ledger.KeyUses) error {
 			gone[of] = at
 		}
 	}
-	return h.store.ledger.ForgetKeyUses(ctx, gone)
+	return h.store.neighbours.ForgetKeyUses(ctx, gone)
 }

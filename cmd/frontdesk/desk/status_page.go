@@ -95,6 +95,7 @@ type pageFoot struct{ Version, Host string }
 type statusView struct {
 	StatusReport
 	Notices []Notice    `json:"stands_out,omitempty"` // for operators
+	Acts    []act       `json:"acts,omitempty"`       // for operators, newest first
 	Past    *windowView `json:"past"`
 }
 
@@ -102,7 +103,7 @@ func (p *pages) overview(w http.ResponseWriter, r *http.Request) {
 	operator, query := p.of.isOperator(r), r.URL.Query()
 	v := statusView{StatusReport: p.of.report(r.Context()), Past: p.of.past.windowOf(r.Context(), url.Values{"span": query["span"], ofGateways: query[ofGateways]}, operator)}
 	if operator {
-		v.Notices = p.of.notices(&v.StatusReport)
+		v.Notices, v.Acts = p.of.notices(&v.StatusReport), p.of.acts.newestFirst()
 	}
 	p.answer(w, r, "status", v)
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"frontdesk/cmd/frontdesk/desk"
-	"frontdesk/cmd/frontdesk/desk/ledger"
+	"frontdesk/cmd/frontdesk/desk/neighbours"
 	"frontdesk/cmd/frontdesk/terminal"
 	"frontdesk/config"
 )
@@ -57,7 +57,7 @@ const useWait = 5 * time.Second
 
 // lastUses asks the gateway's own database when hashes of keys were used last. Nothing is made
 // where there is none.
-func lastUses(p desk.Program, c *config.Config) (ledger.KeyUses, error) {
+func lastUses(p desk.Program, c *config.Config) (neighbours.KeyUses, error) {
 	database, err := desk.DatabaseOf(c)
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func lastUses(p desk.Program, c *config.Config) (ledger.KeyUses, error) {
 		return nil, err
 	}
 	defer db.Close()
-	uses, err := ledger.Of(db).KeyUses(ctx)
+	uses, err := neighbours.Of(db).KeyUses(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", database, err)
 	}
@@ -78,11 +78,11 @@ func lastUses(p desk.Program, c *config.Config) (ledger.KeyUses, error) {
 }
 
 // usesOf tells when each hash of a key was used last, in the order of hashesOf.
-func usesOf(key config.Key, uses ledger.KeyUses) string {
+func usesOf(key config.Key, uses neighbours.KeyUses) string {
 	var all []string
 	for _, h := range key.Hashes {
 		text := "-"
-		if at, known := uses[ledger.HashOfKey{Key: key.Name, SHA256: h.Hash.Short()}]; known {
+		if at, known := uses[neighbours.HashOfKey{Key: key.Name, SHA256: h.Hash.Short()}]; known {
 			text = terminal.Minute(at)
 		}
 		all = append(all, text)

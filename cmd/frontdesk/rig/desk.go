@@ -23,7 +23,7 @@ import (
 	"frontdesk/backend/reference"
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/desk"
-	"frontdesk/cmd/frontdesk/desk/ledger"
+	"frontdesk/cmd/frontdesk/desk/neighbours"
 	"frontdesk/gateway/webhook/jobstore"
 	"frontdesk/mapping"
 )
@@ -287,7 +287,7 @@ func SeedDatabase(dsn string, records int) error {
 		_, err = jobstore.Open(context.Background(), store.Database()) // whose tables a desk would have to make
 	}
 	if err == nil {
-		_, err = ledger.Open(context.Background(), store.Database()) // likewise
+		_, err = neighbours.Open(context.Background(), store.Database()) // likewise
 	}
 	return errors.Join(err, store.Close())
 }

@@ -23,11 +23,16 @@ func Safe(text string) string {
 }
 
 // WriteJSON writes JSON that is safe for a terminal: what cannot be seen is escaped.
-func WriteJSON(out io.Writer, value any) error {
+func WriteJSON(out io.Writer, value any) error { return writeJSON(out, value, "  ") }
+
+// WriteJSONLine is WriteJSON in one line.
+func WriteJSONLine(out io.Writer, value any) error { return writeJSON(out, value, "") }
+
+func writeJSON(out io.Writer, value any, indent string) error {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
+	encoder.SetIndent("", indent)
 	if err := encoder.Encode(value); err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 
 	"frontdesk/auth/redis/redistest"
 	"frontdesk/cmd/frontdesk/desk"
-	tables "frontdesk/cmd/frontdesk/desk/ledger"
+	tables "frontdesk/cmd/frontdesk/desk/neighbours"
 	"frontdesk/cmd/frontdesk/rig"
 )
 
@@ -138,7 +138,7 @@ func TestDrift(t *testing.T) {
 		other.Shutdown()
 		rounds(one, struct{}{})
 		require.Empty(t, told(one), "%s: who stops takes leave", c.part)
-		require.EqualValues(t, 1, s.sql("UPDATE ledger_gateway SET seen_at = seen_at"))
+		require.EqualValues(t, 1, s.sql("UPDATE neighbour_gateway SET seen_at = seen_at"))
 	}
 	require.NotContains(t, one.Log.String(), `"level":"warn"`)
 }
@@ -149,17 +149,17 @@ func TestDriftOfThoseWhoAreGone(t *testing.T) {
 	t.Parallel()
 	s := &service{t: t, dsn: rig.Engines[1].DSN(t), redis: redistest.Start(t)}
 	one := s.start()
-	const older = "UPDATE ledger_gateway SET seen_at = seen_at - $1 WHERE document NOT LIKE '%' || $2 || '%'"
+	const older = "UPDATE neighbour_gateway SET seen_at = seen_at - $1 WHERE document NOT LIKE '%' || $2 || '%'"
 	own := strings.TrimPrefix(strings.TrimSuffix(one.Base, "/webservice_v2"), "http://")
 
 	child := rig.StartChild(t, rig.Options{DSN: s.dsn})
-	require.Eventually(t, func() bool { return s.sql("UPDATE ledger_gateway SET seen_at = seen_at") == 2 }, rig.Patience, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return s.sql("UPDATE neighbour_gateway SET seen_at = seen_at") == 2 }, rig.Patience, 10*time.Millisecond)
 	child.Kill()
 	rounds(one, make([]struct{}, 2*enough)...)
 	require.Empty(t, told(one), "it differs in its sessions and keys, and said so once")
 	require.EqualValues(t, 1, s.sql(older, tables.GatewayLife.Milliseconds(), own), "it could not take leave")
 	rounds(one, struct{}{})
-	require.EqualValues(t, 1, s.sql("UPDATE ledger_gateway SET seen_at = seen_at"), "it is forgotten")
+	require.EqualValues(t, 1, s.sql("UPDATE neighbour_gateway SET seen_at = seen_at"), "it is forgotten")
 
 	other := s.start("vendor: Example", "vendor: Another")
 	require.Equal(t, []string{"vendor"}, differ(one, other, enough))
@@ -173,7 +173,7 @@ func TestDriftOfThoseWhoAreGone(t *testing.T) {
 	other = s.start()
 	for range enough { // as a program of another version says it
 		rounds(other, struct{}{})
-		require.EqualValues(t, 1, s.sql(`UPDATE ledger_gateway SET document = regexp_replace(document, '"version":"[^"]*"', '"version":"v9"') WHERE document NOT LIKE '%' || $1 || '%'`, own))
+		require.EqualValues(t, 1, s.sql(`UPDATE neighbour_gateway SET document = regexp_replace(document, '"version":"[^"]*"', '"version":"v9"') WHERE document NOT LIKE '%' || $1 || '%'`, own))
 		rounds(one, struct{}{})
 	}
 	require.Equal(t, []string{"version"}, told(one))
@@ -190,13 +190,13 @@ func TestDriftThatCannotBeKnown(t *testing.T) {
 	one := s.start()
 	other := s.start("vendor: Example", "vendor: Another")
 	require.Equal(t, []string{"vendor"}, differ(one, other, enough))
-	s.sql("ALTER TABLE ledger_gateway RENAME TO away")
+	s.sql("ALTER TABLE neighbour_gateway RENAME TO away")
 	rounds(one, struct{}{})
 	require.Equal(t, []string{"vendor"}, told(one), "for a moment")
 	one.Clock.Pass(tables.GatewayLife)
 	rounds(one, struct{}{})
 	require.Empty(t, told(one))
-	s.sql("ALTER TABLE away RENAME TO ledger_gateway")
+	s.sql("ALTER TABLE away RENAME TO neighbour_gateway")
 	require.Equal(t, []string{"vendor"}, differ(one, other, enough), "anew")
 }
 

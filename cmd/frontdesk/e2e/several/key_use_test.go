@@ -69,7 +69,7 @@ func TestLastUseOfEachHash(t *testing.T) {
 
 	// What another one noted later stays.
 	later := time.Now().Add(time.Hour).Unix()
-	const set = "UPDATE ledger_key_use SET used_at = $1 WHERE sha256 = $2"
+	const set = "UPDATE neighbour_key_use SET used_at = $1 WHERE sha256 = $2"
 	require.EqualValues(t, 1, s.sql(set, later*1000, short(rig.FullKey)))
 	require.Equal(t, later, lastUse(one, short(rig.FullKey)))
 	one.Call("GET", "/contact/1", token, "")
@@ -78,12 +78,12 @@ func TestLastUseOfEachHash(t *testing.T) {
 	require.EqualValues(t, 1, s.sql(set+" AND used_at = $1", later*1000, short(rig.FullKey)))
 
 	// A stop notes what was not noted yet, and a start knows it.
-	s.sql("DELETE FROM ledger_key_use")
+	s.sql("DELETE FROM neighbour_key_use")
 	one.Shutdown()
-	require.EqualValues(t, 0, s.sql("UPDATE ledger_key_use SET used_at = used_at"), "what was noted is not noted again")
+	require.EqualValues(t, 0, s.sql("UPDATE neighbour_key_use SET used_at = used_at"), "what was noted is not noted again")
 	other.Login(late, "demo")
 	other.Shutdown()
-	require.EqualValues(t, 1, s.sql("UPDATE ledger_key_use SET used_at = used_at"))
+	require.EqualValues(t, 1, s.sql("UPDATE neighbour_key_use SET used_at = used_at"))
 	one = start()
 	require.GreaterOrEqual(t, lastUse(one, short(late)), began)
 	require.Zero(t, lastUse(one, short(fresh)))
@@ -96,9 +96,9 @@ func TestLastUseOfEachHash(t *testing.T) {
 	one.Write(s.text(digest(rig.FullKey), digest(fresh)))
 	one.HangUp()
 	require.Zero(t, lastUse(one, short(late)))
-	require.EqualValues(t, 1, s.sql("UPDATE ledger_key_use SET used_at = used_at - 86400000"))
+	require.EqualValues(t, 1, s.sql("UPDATE neighbour_key_use SET used_at = used_at - 86400000"))
 	lastUse(one, short(late))
-	require.Zero(t, s.sql("UPDATE ledger_key_use SET used_at = used_at"))
+	require.Zero(t, s.sql("UPDATE neighbour_key_use SET used_at = used_at"))
 }
 
 // TestKeyListWithoutDatabase: the list does without, and says so.

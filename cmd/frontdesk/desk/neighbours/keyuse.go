@@ -1,4 +1,4 @@
-package ledger
+package neighbours
 
 import (
 	"context"
@@ -22,10 +22,10 @@ type HashOfKey struct {
 type KeyUses map[HashOfKey]time.Time
 
 // KeyUses returns all that is known, of whatever gateway.
-func (l *Ledger) KeyUses(ctx context.Context) (all KeyUses, err error) {
-	err = l.db.Read(ctx, func(c sqlrecord.Conn) error {
+func (t *Tables) KeyUses(ctx context.Context) (all KeyUses, err error) {
+	err = t.db.Read(ctx, func(c sqlrecord.Conn) error {
 		all = KeyUses{}
-		return c.Query(ctx, `SELECT key_name, sha256, used_at FROM ledger_key_use`, []sqlrecord.Column{words, words, number}, nil, func(row []mapping.Value) error {
+		return c.Query(ctx, `SELECT key_name, sha256, used_at FROM neighbour_key_use`, []sqlrecord.Column{words, words, number}, nil, func(row []mapping.Value) error {
 			all[HashOfKey{row[0].Text(), row[1].Text()}] = time.UnixMilli(row[2].Int())
 			return nil
 		})
@@ -37,11 +37,11 @@ func (l *Ledger) KeyUses(ctx context.Context) (all KeyUses, err error) {
 const usesAtOnce = 100
 
 // NoteKeyUses keeps the latest use of each key, whichever gateway reports it.
-func (l *Ledger) NoteKeyUses(ctx context.Context, uses KeyUses) error {
+func (t *Tables) NoteKeyUses(ctx context.Context, uses KeyUses) error {
 	if len(uses) == 0 {
 		return nil
 	}
-	return l.db.Write(ctx, func(c sqlrecord.Conn) error {
+	return t.db.Write(ctx, func(c sqlrecord.Conn) error {
 		for some := range slices.Chunk(inOrder(uses), usesAtOnce) {
 			var rows []string
 			var args []mapping.Value
@@ -50,8 +50,8 @@ func (l *Ledger) NoteKeyUses(ctx context.Context, uses KeyUses) error {
 				rows = append(rows, fmt.Sprintf("(?%d, ?%d, ?%d)", n+1, n+2, n+3))
 				args = append(args, mapping.TextValue(of.Key), mapping.TextValue(of.SHA256), mapping.IntValue(uses[of].UnixMilli()))
 			}
-			if _, err := c.Exec(ctx, `INSERT INTO ledger_key_use (key_name, sha256, used_at) VALUES `+strings.Join(rows, ", ")+`
-				ON CONFLICT (key_name, sha256) DO UPDATE SET used_at = excluded.used_at WHERE excluded.used_at > ledger_key_use.used_at`, args...); err != nil {
+			if _, err := c.Exec(ctx, `INSERT INTO neighbour_key_use (key_name, sha256, used_at) VALUES `+strings.Join(rows, ", ")+`
+				ON CONFLICT (key_name, sha256) DO UPDATE SET used_at = excluded.used_at WHERE excluded.used_at > neighbour_key_use.used_at`, args...); err != nil {
 				return err
 			}
 		}
@@ -60,13 +60,13 @@ func (l *Ledger) NoteKeyUses(ctx context.Context, uses KeyUses) error {
 }
 
 // ForgetKeyUses drops what is known of some.
-func (l *Ledger) ForgetKeyUses(ctx context.Context, uses KeyUses) error {
+func (t *Tables) ForgetKeyUses(ctx context.Context, uses KeyUses) error {
 	if len(uses) == 0 {
 		return nil
 	}
-	return l.db.Write(ctx, func(c sqlrecord.Conn) error {
+	return t.db.Write(ctx, func(c sqlrecord.Conn) error {
 		for _, of := range inOrder(uses) {
-			if _, err := c.Exec(ctx, `DELETE FROM ledger_key_use WHERE key_name = ?1 AND sha256 = ?2`, mapping.TextValue(of.Key), mapping.TextValue(of.SHA256)); err != nil {
+			if _, err := c.Exec(ctx, `DELETE FROM neighbour_key_use WHERE key_name = ?1 AND sha256 = ?2`, mapping.TextValue(of.Key), mapping.TextValue(of.SHA256)); err != nil {
 				return err
 			}
 		}

@@ -1,4 +1,4 @@
-package ledger
+package neighbours
 
 import (
 	"context"
@@ -21,19 +21,19 @@ type Gateway struct {
 
 // Meet tells the others of a gateway, and returns what they told. Those that have told nothing for
 // GatewayLife are gone, and forgotten.
-func (l *Ledger) Meet(ctx context.Context, id, document string) (others []Gateway, err error) {
-	own, present := mapping.TextValue(id), l.db.Dialect().Present
-	old := fmt.Sprintf(`DELETE FROM ledger_gateway WHERE seen_at < %s - %d`, present, GatewayLife.Milliseconds())
-	err = l.db.Write(ctx, func(c sqlrecord.Conn) error {
+func (t *Tables) Meet(ctx context.Context, id, document string) (others []Gateway, err error) {
+	own, present := mapping.TextValue(id), t.db.Dialect().Present
+	old := fmt.Sprintf(`DELETE FROM neighbour_gateway WHERE seen_at < %s - %d`, present, GatewayLife.Milliseconds())
+	err = t.db.Write(ctx, func(c sqlrecord.Conn) error {
 		others = nil
-		if _, err := c.Exec(ctx, `INSERT INTO ledger_gateway (id, seen_at, document) VALUES (?1, `+present+`, ?2)
+		if _, err := c.Exec(ctx, `INSERT INTO neighbour_gateway (id, seen_at, document) VALUES (?1, `+present+`, ?2)
 			ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, document = excluded.document`, own, mapping.TextValue(document)); err != nil {
 			return err
 		}
 		if _, err := c.Exec(ctx, old); err != nil {
 			return err
 		}
-		return c.Query(ctx, `SELECT id, seen_at, document FROM ledger_gateway WHERE id <> ?1 ORDER BY id`, []sqlrecord.Column{words, number, words}, []mapping.Value{own},
+		return c.Query(ctx, `SELECT id, seen_at, document FROM neighbour_gateway WHERE id <> ?1 ORDER BY id`, []sqlrecord.Column{words, number, words}, []mapping.Value{own},
 			func(row []mapping.Value) error {
 				others = append(others, Gateway{ID: row[0].Text(), Seen: time.UnixMilli(row[1].Int()), Document: row[2].Text()})
 				return nil
@@ -43,7 +43,7 @@ func (l *Ledger) Meet(ctx context.Context, id, document string) (others []Gatewa
 }
 
 // Leave forgets a gateway that stops.
-func (l *Ledger) Leave(ctx context.Context, id string) error {
-	_, err := sqlrecord.Change(ctx, l.db, `DELETE FROM ledger_gateway WHERE id = ?1`, mapping.TextValue(id))
+func (t *Tables) Leave(ctx context.Context, id string) error {
+	_, err := sqlrecord.Change(ctx, t.db, `DELETE FROM neighbour_gateway WHERE id = ?1`, mapping.TextValue(id))
 	return err
 }

@@ -1,0 +1,101 @@
+package neighbours_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/backend/sqlrecord"
+	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/cmd/frontdesk/desk/neighbours"
+)
+
+func TestMain(m *testing.M) { os.Exit(sqltest.Run(m)) }
+
+func open(t *testing.T, db sqlrecord.DB, err error) (*neighbours.Tables, sqlrecord.DB) {
+	t.Helper()
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	l, err := neighbours.Open(t.Context(), db)
+	require.NoError(t, err)
+	return l, db
+}
+
+func onPostgres(t *testing.T) (*neighbours.Tables, sqlrecord.DB) {
+	db, err := sqlrecord.OpenPostgres(t.Context(), sqltest.Postgres(t), sqlrecord.Options{})
+	return open(t, db, err)
+}
+
+func onSQLite(t *testing.T) (*neighbours.Tables, sqlrecord.DB) {
+	db, err := sqlrecord.OpenSQLite(filepath.Join(t.TempDir(), "own.db"), sqlrecord.Options{})
+	return open(t, db, err)
+}
+
+// TestKeyUses: the latest use stays, whoever notes it and in whatever order.
+func TestKeyUses(t *testing.T) {
+	for name, on := range map[string]func(*testing.T) (*neighbours.Tables, sqlrecord.DB){"sqlite": onSQLite, "postgres": onPostgres} {
+		t.Run(name, func(t *testing.T) {
+			l, db := on(t)
+			now := time.UnixMilli(1_800_000_000_000)
+			note := func(uses neighbours.KeyUses) { t.Helper(); require.NoError(t, l.NoteKeyUses(t.Context(), uses)) }
+			shop, old := neighbours.HashOfKey{Key: "webshop", SHA256: "11111111"}, neighbours.HashOfKey{Key: "webshop", SHA256: "22222222"}
+			note(neighbours.KeyUses{})
+			note(neighbours.KeyUses{shop: now, old: now})
+			note(neighbours.KeyUses{shop: now.Add(time.Second), old: now.Add(-time.Second)})
+			known, err := neighbours.Of(db).KeyUses(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, neighbours.KeyUses{shop: now.Add(time.Second), old: now}, known)
+
+			many := neighbours.KeyUses{}
+			for n := range 250 {
+				many[neighbours.HashOfKey{Key: fmt.Sprint("many", n), SHA256: "33333333"}] = now
+			}
+			note(many)
+			require.NoError(t, l.ForgetKeyUses(t.Context(), neighbours.KeyUses{shop: now}))
+			known, err = l.KeyUses(t.Context())
+			require.NoError(t, err)
+			require.Len(t, known, 251)
+			require.NotContains(t, known, shop)
+		})
+	}
+}
+
+// TestMeet: gateways hear of each other until they take leave, or have said nothing for too long
+// by the clock of the database.
+func TestMeet(t *testing.T) {
+	l, db := onPostgres(t)
+	meet := func(id, document string) (others []string) {
+		t.Helper()
+		found, err := l.Meet(t.Context(), id, document)
+		require.NoError(t, err)
+		for _, other := range found {
+			require.NotZero(t, other.Seen)
+			others = append(others, other.ID+" "+other.Document)
+		}
+		return others
+	}
+	require.Empty(t, meet("a", "1"))
+	require.Equal(t, []string{"a 1"}, meet("b", "2"))
+	require.Equal(t, []string{"b 2"}, meet("a", "3"))
+	require.Equal(t, []string{"a 3"}, meet("b", "2"))
+	require.NoError(t, l.Leave(t.Context(), "a"))
+	require.Empty(t, meet("b", "2"))
+
+	meet("a", "1")
+	age := func(by time.Duration) {
+		t.Helper()
+		require.NoError(t, db.Write(t.Context(), func(c sqlrecord.Conn) error {
+			_, err := c.Exec(context.Background(), fmt.Sprintf("UPDATE neighbour_gateway SET seen_at = seen_at - %d WHERE id = 'a'", by.Milliseconds()))
+			return err
+		}))
+	}
+	age(neighbours.GatewayLife - 10*time.Second)
+	require.Len(t, meet("b", "2"), 1)
+	age(11 * time.Second)
+	require.Empty(t, meet("b", "2"))
+}
