@@ -33,7 +33,7 @@ type Config struct {
 	keyless []string // of files, those that say api_keys: []
 	hash    string
 	hide    *Redactor       // of what the files' variables hold
-	blank   bool            // nothing at all is written in the file itself
+	blank   bool            // nothing but comments is written in the file itself
 	places  map[string]spot // of located
 }
 

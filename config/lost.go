@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,8 +14,9 @@ import (
 // exists and has none any more was cut short, or its disk was full. If a pattern matched
 // files with keys and now matches none of them, its folder is gone, was replaced or is
 // hidden by a mount; only if it had several files and others of them stay, one was
-// deleted on purpose. Also on purpose are api_keys: [] in a file that did not have it
-// before, and an entry that was removed from include. Keys that moved to another file are
+// deleted on purpose. If include is gone and the files that it named are still there, the
+// file was cut short before its end. Also on purpose are api_keys: [] in a file that did not have it
+// before, include: [], and an entry that was removed from include. Keys that moved to another file are
 // not lost. The error is [strictyaml.Problems].
 func Lost(before, after *Config) error {
 	l := loss{before: before, after: after, there: make(map[string]bool, len(after.APIKeys)), had: keysByFile(before), has: keysByFile(after)}
@@ -25,6 +27,9 @@ func Lost(before, after *Config) error {
 		if names := l.had[file]; l.gone(names) && len(l.has[file]) == 0 && !slices.Contains(after.keyless, file) {
 			l.fail(file, "api_keys", "found no api_key, and %s in force from here: bring the file back, or write api_keys: [] to end what it had", inForce(names))
 		}
+	}
+	if after.Include == nil {
+		l.unnamed()
 	}
 	for i, entry := range after.Include {
 		if hasMeta(entry) {
@@ -81,6 +86,24 @@ func (l *loss) pattern(entry int) {
 			"found no api_key in any file that %s matches, and %s in force from there: bring the files back, or take the entry out, or write api_keys: [] into one of them, to end what they had",
 			strictyaml.Quote(l.after.Include[entry]), inForce(names))
 	}
+}
+
+// unnamed judges a configuration that says nothing of include any more.
+func (l *loss) unnamed() {
+	var names, files []string
+	for _, file := range l.before.files[1:] {
+		if keys := l.had[file]; l.gone(keys) && isFile(file) {
+			names, files = append(names, keys...), append(files, file)
+		}
+	}
+	if len(names) > 0 {
+		l.fail(l.after.files[0], "include", "found no include, and %s in force from %s, which is still there: bring the line back, or write include: [] to end what it had", inForce(names), files[0])
+	}
+}
+
+func isFile(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // saysSo tells whether a file has api_keys: [] and did not have it before.

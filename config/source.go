@@ -133,7 +133,7 @@ func decodeSource(path string, src []byte, main bool, env func(string) (string, 
 	if main {
 		s.keys = s.base.APIKeys
 		s.base.APIKeys = nil
-		s.base.blank = len(bytes.TrimSpace(src)) == 0
+		s.base.blank = isBlank(src)
 		s.base.places = map[string]spot{}
 		for _, path := range located {
 			s.base.places[path] = spotOf(s.doc.At(path))
@@ -206,4 +206,14 @@ func (l *Loader) readParts(paths []include, j judging, now time.Time) (parts []*
 		l.parts[part.path] = part
 	}
 	return slices.DeleteFunc(parts, func(s *source) bool { return s == nil }), unreadable
+}
+
+// isBlank tells whether a file has nothing but comments.
+func isBlank(src []byte) bool {
+	for line := range bytes.Lines(src) {
+		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
+			return false
+		}
+	}
+	return true
 }
