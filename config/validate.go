@@ -122,13 +122,6 @@ func (v *validator) sheet() {
 	}
 }
 
-// notNegative judges a number that follows from something else where it is 0.
-func (v *validator) notNegative(path string, n int) {
-	if n < 0 {
-		v.fail(path, ruleRange, "found %d, expected 0 (automatic) or more", n)
-	}
-}
-
 func (v *validator) atLeastOne(path string, n int) {
 	if n < 1 {
 		v.fail(path, ruleRange, "found %d, expected 1 or more", n)

@@ -32,10 +32,7 @@ func wholeModel(t testing.TB) *mapping.Model {
 	return m
 }
 
-var (
-	anna = auth.Client{ID: 1, Name: "Garage Anna"}
-	bert = auth.Client{ID: 2, Name: "Bert Auto's"}
-)
+var anna = auth.Client{ID: 1, Name: "Garage Anna"}
 
 // plainSheet is the sheet of a service whose fields are all named as the interface names them;
 // headers are those of its source.

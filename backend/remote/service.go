@@ -271,8 +271,6 @@ func (s *service) Ping(ctx context.Context) error {
 	return nil
 }
 
-func (s *service) pool() *pool { return s.wire.pool }
-
 func (s *service) Close() error {
 	s.wire.pool.close()
 	return nil
