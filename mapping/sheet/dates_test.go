@@ -90,11 +90,3 @@ func FuzzISO(f *testing.F) {
 		}
 	})
 }
-
-func BenchmarkISO(b *testing.B) {
-	for b.Loop() {
-		if _, _, ok := parseISO("2026-11-20T10:00:00.000Z"); !ok {
-			b.Fatal()
-		}
-	}
-}

@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/backend"
-	"frontdesk/mapping/sheet"
 )
 
 // trivial is an upstream that answers every request on a connection with what
@@ -110,64 +109,4 @@ func BenchmarkGet(b *testing.B) {
 		}
 		out = rec.AppendJSON(out[:0], r.RecordFields())
 	}
-}
-
-func BenchmarkCreate(b *testing.B) {
-	s := trivialService(b)
-	c := front(b, s)
-	r := s.Sheet.Model.Resource("order")
-	text := body(b, r, `{"contact_id":4711,"vehicle_id":815,"kind":"workshop","order_status":"open","order_date":"2026-11-20T10:00:00Z","reference":"REF","description":"`+strings.Repeat("x", 600)+`"}`)
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := c.Create(bg(), anna, text, backend.Write{}); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-// BenchmarkSheet is what a sheet costs beside the network: wording a request, and
-// reading a record of 1 KB.
-func BenchmarkSheet(b *testing.B) {
-	store := trivialService(b)
-	s := store.service
-	r := s.resources[store.Sheet.Model.Resource("order")]
-	text := orderRecord()
-	b.Run("request", func(b *testing.B) {
-		var dst []byte
-		b.ReportAllocs()
-		for b.Loop() {
-			v := s.newValues()
-			v.client, v.key, v.id = anna, []sheet.Raw{{Kind: sheet.RawInt, Int: 12345}}, 12345
-			q, err := s.request(bg(), r.get, v)
-			if err != nil {
-				b.Fatal(err)
-			}
-			dst = s.wire.appendRequest(dst[:0], &q)
-			s.freeValues(v)
-		}
-	})
-	b.Run("scan", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			scan := s.scanner()
-			if _, err := scan.scan(r.get.answer, text); err != nil {
-				b.Fatal(err)
-			}
-			s.free(scan)
-		}
-	})
-	b.Run("record", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			scan := s.scanner()
-			top, err := scan.scan(r.get.answer, text)
-			if err != nil {
-				b.Fatal(err)
-			}
-			if _, err := s.one(bg(), r, s.owners(anna), top); err != nil {
-				b.Fatal(err)
-			}
-			s.free(scan)
-		}
-	})
 }
