@@ -2,8 +2,6 @@ package legacy
 
 import (
 	"crypto/rand"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -13,8 +11,6 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"frontdesk/auth"
-	"frontdesk/backend/legacy/legacytest"
-	"frontdesk/mapping"
 )
 
 func TestLogin(t *testing.T) {
@@ -36,6 +32,7 @@ func TestLogin(t *testing.T) {
 			{"no SQL", "' OR '1' = '1", "Welkom01", auth.CauseUnknownUser},
 			{"NUL", "sanne.bos\x00", "Welkom01", auth.CauseUnknownUser},
 			{"no UTF-8", "sanne.bos\xff", "Welkom01", auth.CauseUnknownUser},
+			{"letters that the database lacks", "sanne.bos✓", "Welkom01", auth.CauseUnknownUser},
 			{"empty", "", "", auth.CauseUnknownUser},
 		} {
 			t.Run(c.name, func(t *testing.T) {
@@ -85,50 +82,30 @@ func TestLoginTellsNoUser(t *testing.T) {
 // TestSharedLoginName: before, the first row was logged in by, and the other user never
 // could; and whose client that was is chance.
 func TestSharedLoginName(t *testing.T) {
-	for _, engine := range []string{"mariadb", "postgres", "sqlite"} {
-		t.Run(engine, func(t *testing.T) {
-			dsn := engines[engine](t)
-			base := openOn(t, engine, dsn)
-			for _, statement := range []string{
-				"CREATE TABLE w_users AS SELECT * FROM " + base.quoted("GEBRUIKER"),
-				"UPDATE w_users SET " + base.quoted("LOGIN") + " = 'sanne.bos' WHERE " + base.quoted("LOGIN") + " = 'sanne.bos2'", // of another branch
-				"INSERT INTO w_users SELECT * FROM w_users WHERE " + base.quoted("LOGIN") + " = 'piet.dekker'",                    // the same user twice
-			} {
-				_, err := base.db.ExecContext(t.Context(), statement)
-				require.NoError(t, err)
-			}
-			require.NoError(t, base.Close())
-			dir, err := legacytest.Files()
+	eachEngine(t, func(t *testing.T, engine string) {
+		dsn := engines[engine](t)
+		base := openOn(t, engine, dsn)
+		for _, statement := range []string{
+			"CREATE TABLE w_users AS SELECT * FROM " + base.quoted("GEBRUIKER"),
+			"UPDATE w_users SET " + base.quoted("LOGIN") + " = 'sanne.bos' WHERE " + base.quoted("LOGIN") + " = 'sanne.bos2'", // of another branch
+			"INSERT INTO w_users SELECT * FROM w_users WHERE " + base.quoted("LOGIN") + " = 'piet.dekker'",                    // the same user twice
+		} {
+			_, err := base.db.ExecContext(t.Context(), statement)
 			require.NoError(t, err)
-			text, err := os.ReadFile(filepath.Join(dir, engine+".yaml"))
-			require.NoError(t, err)
-			file := filepath.Join(t.TempDir(), "sheet.yaml")
-			require.NoError(t, os.WriteFile(file, []byte(strings.Replace(string(text), "table: GEBRUIKER", "table: w_users", 1)), 0o600))
-			model, err := mapping.LoadModel("")
-			require.NoError(t, err)
-			c := newClock()
-			logged, told := observer.New(zap.WarnLevel)
-			sh := loadSheetFile(t, file, model, dsn, c.Now)
-			s, err := Open(t.Context(), Options{Sheet: sh, IDStore: openIDStore(t, c.Now), Now: c.Now, Random: rand.Reader, Hasher: auth.NewHasher(), Log: zap.New(logged)})
-			require.NoError(t, err)
-			defer func() { require.NoError(t, s.Close()) }()
-			require.NotZero(t, told.FilterMessage("several users have one login name: none of them can log in").Len())
-			_, err = s.Verify(t.Context(), auth.Credentials{Username: "sanne.bos", Password: "Welkom01"})
-			require.ErrorIs(t, err, auth.ErrCredentials)
-			require.Equal(t, 1, told.FilterMessage("a user cannot log in").Len())
-			_, err = s.Verify(t.Context(), auth.Credentials{Username: "piet.dekker", Password: "Sleutelbos-1998"})
-			require.NoError(t, err)
-		})
-	}
-}
-
-// TestNamesOfLettersThatTheDatabaseLacks: before, MariaDB's refusal to compare them was a
-// failure of the backend.
-func TestNamesOfLettersThatTheDatabaseLacks(t *testing.T) {
-	onEngines(t, func(t *testing.T, x *fixture) {
-		for _, name := range []string{"✓", "sanne.bos✓", "日本"} {
-			_, err := x.FindUser(t.Context(), name)
-			require.ErrorIs(t, err, auth.ErrUnknownUser, name)
 		}
+		require.NoError(t, base.Close())
+		text := strings.Replace(dealerpakText(t, engine), "table: GEBRUIKER", "table: w_users", 1)
+		c := newClock()
+		logged, told := observer.New(zap.WarnLevel)
+		sh := loadText(t, dsn, text, c.Now)
+		s, err := Open(t.Context(), Options{Sheet: sh, IDStore: openIDStore(t, c.Now), Now: c.Now, Random: rand.Reader, Hasher: auth.NewHasher(), Log: zap.New(logged)})
+		require.NoError(t, err)
+		defer func() { require.NoError(t, s.Close()) }()
+		require.NotZero(t, told.FilterMessage("several users have one login name: none of them can log in").Len())
+		_, err = s.Verify(t.Context(), auth.Credentials{Username: "sanne.bos", Password: "Welkom01"})
+		require.ErrorIs(t, err, auth.ErrCredentials)
+		require.Equal(t, 1, told.FilterMessage("a user cannot log in").Len())
+		_, err = s.Verify(t.Context(), auth.Credentials{Username: "piet.dekker", Password: "Sleutelbos-1998"})
+		require.NoError(t, err)
 	})
 }

@@ -3,8 +3,6 @@ package legacy
 import (
 	"crypto/rand"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -50,86 +48,82 @@ resources:
 // TestRowsBeside writes values that stand in rows of other tables, which are the record's
 // own: before, such a field could only be read.
 func TestRowsBeside(t *testing.T) {
-	for _, engine := range []string{"mariadb", "postgres", "sqlite"} {
-		t.Run(engine, func(t *testing.T) {
-			x, _, _ := onTables(t, engine, fmt.Sprintf(besideSheet, engine), besideTables...)
-			id := map[string]int32{}
-			for _, rec := range x.all(one, "contact") {
-				id[rec.Get("name").Text()] = rec.ID()
-			}
-			count := func(table string) string { return x.row("SELECT COUNT(*) FROM " + table) }
-			other := func() string { return x.row("SELECT memo FROM b_meer WHERE adm = 2") }
+	eachEngine(t, func(t *testing.T, engine string) {
+		x, _, _ := onTables(t, engine, fmt.Sprintf(besideSheet, engine), besideTables...)
+		id := map[string]int32{}
+		for _, rec := range x.all(one, "contact") {
+			id[rec.Get("name").Text()] = rec.ID()
+		}
+		count := func(table string) string { return x.row("SELECT COUNT(*) FROM " + table) }
+		other := func() string { return x.row("SELECT memo FROM b_meer WHERE adm = 2") }
 
-			changed := x.update(one, id["Twee"], x.record("contact", "note", "new"))
-			require.Equal(t, "new", changed.Get("note").Text())
-			require.Equal(t, "eigen", x.row("SELECT vrij FROM b_meer WHERE adm = 1 AND rel = 2"), "what the sheet does not name stays")
-			require.Equal(t, "3", x.row("SELECT gram FROM b_meer WHERE adm = 1 AND rel = 2"))
-			x.update(one, id["Een"], x.record("contact", "note", "null", "infix", "null", "name", "Eén"))
-			require.Equal(t, "2", count("b_meer"), "no row of nulls is made")
-			changed = x.update(one, id["Een"], x.record("contact", "infix", "van", "payment_days", "14"))
-			require.Equal(t, []string{"van", "14", ""}, []string{changed.Get("infix").Text(), changed.Get("payment_days").String(), changed.Get("note").Text()})
-			require.Equal(t, "5", x.row("SELECT vast FROM b_plus WHERE adm = 1 AND rel = 1"))
-			require.False(t, x.update(one, id["Een"], x.record("contact", "infix", "null")).Get("infix").IsSet())
-			require.Equal(t, "3", count("b_meer"), "the row stays")
-			require.Equal(t, "zuid", other(), "of the same number of another client")
+		changed := x.update(one, id["Twee"], x.record("contact", "note", "new"))
+		require.Equal(t, "new", changed.Get("note").Text())
+		require.Equal(t, "eigen", x.row("SELECT vrij FROM b_meer WHERE adm = 1 AND rel = 2"), "what the sheet does not name stays")
+		require.Equal(t, "3", x.row("SELECT gram FROM b_meer WHERE adm = 1 AND rel = 2"))
+		x.update(one, id["Een"], x.record("contact", "note", "null", "infix", "null", "name", "Eén"))
+		require.Equal(t, "2", count("b_meer"), "no row of nulls is made")
+		changed = x.update(one, id["Een"], x.record("contact", "infix", "van", "payment_days", "14"))
+		require.Equal(t, []string{"van", "14", ""}, []string{changed.Get("infix").Text(), changed.Get("payment_days").String(), changed.Get("note").Text()})
+		require.Equal(t, "5", x.row("SELECT vast FROM b_plus WHERE adm = 1 AND rel = 1"))
+		require.False(t, x.update(one, id["Een"], x.record("contact", "infix", "null")).Get("infix").IsSet())
+		require.Equal(t, "3", count("b_meer"), "the row stays")
+		require.Equal(t, "zuid", other(), "of the same number of another client")
 
-			made := x.create(one, x.record("contact", "kind", "person", "name", "Nieuw", "note", "made", "payment_days", "30"))
-			require.Equal(t, []string{"made", "30"}, []string{made.Get("note").Text(), made.Get("payment_days").String()})
-			require.Equal(t, "one (1)", x.row("SELECT org FROM b_rel WHERE naam = 'Nieuw'"), "the client in constants")
-			plain := x.create(one, x.record("contact", "kind", "company", "name", "Kaal"))
-			require.Equal(t, "4", count("b_meer"))
+		made := x.create(one, x.record("contact", "kind", "person", "name", "Nieuw", "note", "made", "payment_days", "30"))
+		require.Equal(t, []string{"made", "30"}, []string{made.Get("note").Text(), made.Get("payment_days").String()})
+		require.Equal(t, "one (1)", x.row("SELECT org FROM b_rel WHERE naam = 'Nieuw'"), "the client in constants")
+		plain := x.create(one, x.record("contact", "kind", "company", "name", "Kaal"))
+		require.Equal(t, "4", count("b_meer"))
 
-			_, err := x.tryUpdate(one, made.ID(), x.record("contact", "name", "Lost", "note", "longer than it can be"))
-			if engine != "sqlite" { // whose columns have no length
-				requireTold(t, err, mapping.TextTooLong, []string{"note", "21", "10"})
-				require.Equal(t, "Nieuw", x.get(one, "contact", made.ID()).Get("name").Text(), "in one transaction")
-			}
-			require.NoError(t, x.tryDelete(one, "contact", made.ID()))
-			require.NoError(t, x.tryDelete(one, "contact", plain.ID()))
-			require.Equal(t, "3", count("b_meer"), "it went with the record")
-			require.Equal(t, "2", count("b_plus"), "which the sheet does not say of this one")
-			require.Equal(t, "zuid", other())
-			_, err = x.tryUpdate(two, id["Een"], x.record("contact", "note", "stolen"))
-			require.True(t, mapping.Is(err, mapping.RecordNotFound), "%v", err)
+		_, err := x.tryUpdate(one, made.ID(), x.record("contact", "name", "Lost", "note", "longer than it can be"))
+		if engine != "sqlite" { // whose columns have no length
+			requireTold(t, err, mapping.TextTooLong, []string{"note", "21", "10"})
+			require.Equal(t, "Nieuw", x.get(one, "contact", made.ID()).Get("name").Text(), "in one transaction")
+		}
+		require.NoError(t, x.tryDelete(one, "contact", made.ID()))
+		require.NoError(t, x.tryDelete(one, "contact", plain.ID()))
+		require.Equal(t, "3", count("b_meer"), "it went with the record")
+		require.Equal(t, "2", count("b_plus"), "which the sheet does not say of this one")
+		require.Equal(t, "zuid", other())
+		_, err = x.tryUpdate(two, id["Een"], x.record("contact", "note", "stolen"))
+		require.True(t, mapping.Is(err, mapping.RecordNotFound), "%v", err)
 
-			_, err = x.tryCreate(auth.Client{ID: 1}, x.record("contact", "kind", "company", "name", "Nobody"))
-			require.True(t, mapping.Is(err, mapping.InternalError), "a constant of the client's name, without one: %v", err)
-		})
-	}
+		_, err = x.tryCreate(auth.Client{ID: 1}, x.record("contact", "kind", "company", "name", "Nobody"))
+		require.True(t, mapping.Is(err, mapping.InternalError), "a constant of the client's name, without one: %v", err)
+	})
 }
 
 // TestComputedInSQLAndWritten filters by, sorts by and writes a field of two columns.
 func TestComputedInSQLAndWritten(t *testing.T) {
-	for _, engine := range []string{"mariadb", "postgres", "sqlite"} {
-		t.Run(engine, func(t *testing.T) {
-			x, _, _ := onTables(t, engine, fmt.Sprintf(besideSheet, engine), besideTables...)
-			kind := x.model.Resource("contact").Field("kind")
-			of := func(value string) (names []string) {
-				q := backend.Query{Client: one, Total: true, Filters: []backend.Filter{{Field: kind, Value: mapping.TextValue(value)}}, Sort: []backend.Order{{Field: kind}}}
-				page := x.list(q, "contact")
-				require.EqualValues(t, len(page.Records), page.Total)
-				for _, rec := range page.Records {
-					require.Equal(t, value, rec.Get("kind").Text())
-					names = append(names, rec.Get("name").Text())
-				}
-				return names
+	eachEngine(t, func(t *testing.T, engine string) {
+		x, _, _ := onTables(t, engine, fmt.Sprintf(besideSheet, engine), besideTables...)
+		kind := x.model.Resource("contact").Field("kind")
+		of := func(value string) (names []string) {
+			q := backend.Query{Client: one, Total: true, Filters: []backend.Filter{{Field: kind, Value: mapping.TextValue(value)}}, Sort: []backend.Order{{Field: kind}}}
+			page := x.list(q, "contact")
+			require.EqualValues(t, len(page.Records), page.Total)
+			for _, rec := range page.Records {
+				require.Equal(t, value, rec.Get("kind").Text())
+				names = append(names, rec.Get("name").Text())
 			}
-			require.Equal(t, []string{"Een"}, of("person"))
-			require.Equal(t, []string{"Twee", "Drie"}, of("company"))
-			for _, rec := range x.all(one, "contact") {
-				x.update(one, rec.ID(), x.record("contact", "kind", rec.Get("kind").Text(), "name", rec.Get("name").Text()))
-			}
-			require.Equal(t, "2", x.row("SELECT soort FROM b_rel WHERE naam = 'Drie'"), "what does not change is not written")
-			for _, rec := range x.all(one, "contact") {
-				x.update(one, rec.ID(), x.record("contact", "kind", map[string]string{"person": "company", "company": "person"}[rec.Get("kind").Text()]))
-			}
-			require.Equal(t, []string{"Twee", "Drie"}, of("person"))
-			require.Equal(t, []string{"Een"}, of("company"))
-			require.Equal(t, "101", x.row("SELECT SUM(soort + zak) FROM b_rel WHERE naam = 'Een'"))
-			x.create(one, x.record("contact", "kind", "person", "name", "Vier"))
-			require.Equal(t, []string{"Twee", "Drie", "Vier"}, of("person"))
-		})
-	}
+			return names
+		}
+		require.Equal(t, []string{"Een"}, of("person"))
+		require.Equal(t, []string{"Twee", "Drie"}, of("company"))
+		for _, rec := range x.all(one, "contact") {
+			x.update(one, rec.ID(), x.record("contact", "kind", rec.Get("kind").Text(), "name", rec.Get("name").Text()))
+		}
+		require.Equal(t, "2", x.row("SELECT soort FROM b_rel WHERE naam = 'Drie'"), "what does not change is not written")
+		for _, rec := range x.all(one, "contact") {
+			x.update(one, rec.ID(), x.record("contact", "kind", map[string]string{"person": "company", "company": "person"}[rec.Get("kind").Text()]))
+		}
+		require.Equal(t, []string{"Twee", "Drie"}, of("person"))
+		require.Equal(t, []string{"Een"}, of("company"))
+		require.Equal(t, "101", x.row("SELECT SUM(soort + zak) FROM b_rel WHERE naam = 'Een'"))
+		x.create(one, x.record("contact", "kind", "person", "name", "Vier"))
+		require.Equal(t, []string{"Twee", "Drie", "Vier"}, of("person"))
+	})
 }
 
 // TestRowsBesideOfEveryClient: a number that each client counts apart does not find the
@@ -139,14 +133,10 @@ func TestRowsBesideOfEveryClient(t *testing.T) {
 	base := openOn(t, "sqlite", dsn)
 	makeTables(t, base, besideTables...)
 	require.NoError(t, base.Close())
-	model, err := mapping.LoadModel("")
-	require.NoError(t, err)
 	open := func(match string) error {
 		text := strings.NewReplacer("columns: [adm, nr]", "columns: nr", "match: {adm: adm, rel: nr}", match).Replace(fmt.Sprintf(besideSheet, "sqlite"))
-		file := filepath.Join(t.TempDir(), "beside.yaml")
-		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 		c := newClock()
-		s, err := Open(t.Context(), Options{Sheet: loadSheetFile(t, file, model, dsn, c.Now), IDStore: openIDStore(t, c.Now), Now: c.Now, Random: rand.Reader})
+		s, err := Open(t.Context(), Options{Sheet: loadText(t, dsn, text, c.Now), IDStore: openIDStore(t, c.Now), Now: c.Now, Random: rand.Reader})
 		if err == nil {
 			require.NoError(t, s.Close())
 		}

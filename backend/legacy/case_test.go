@@ -2,8 +2,6 @@ package legacy
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -37,35 +35,22 @@ resources:
 // spelled opens a database where group AB01 has an article that says ab01.
 func spelled(t *testing.T, engine, how string) *fixture {
 	t.Helper()
-	dsn := engines[engine](t)
-	base := openOn(t, engine, dsn)
-	run := func(statement string) {
-		_, err := base.db.ExecContext(t.Context(), statement)
-		require.NoError(t, err, statement)
-	}
+	var statements []string
 	text := "varchar(8)"
 	switch engine {
 	case "postgres":
-		run("CREATE COLLATION without_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false)")
+		statements = append(statements, "CREATE COLLATION without_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false)")
 		text += " COLLATE without_case"
 	case "sqlite":
 		text += " COLLATE NOCASE"
 	case "mariadb":
 		text += " COLLATE utf8mb4_general_ci"
 	}
-	run("CREATE TABLE c_groep (nr " + text + " NOT NULL PRIMARY KEY, oms varchar(20) NOT NULL)")
-	run("CREATE TABLE c_art (nr integer NOT NULL PRIMARY KEY, oms varchar(20) NOT NULL, groep " + text + " NOT NULL REFERENCES c_groep (nr))")
-	run("INSERT INTO c_groep VALUES ('AB01', 'group'), ('CD02', 'other')")
-	run("INSERT INTO c_art VALUES (1, 'one', 'ab01'), (2, 'two', 'AB01'), (3, 'three', 'Ab01')")
-	require.NoError(t, base.Close())
-	file := filepath.Join(t.TempDir(), "spelled.yaml")
-	require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, spelledSheet, engine, how), 0o600))
-	model, err := mapping.LoadModel("")
-	require.NoError(t, err)
-	c := newClock()
-	x := openSheet(t, engine, dsn, loadSheetFile(t, file, model, dsn, c.Now), c)
-	t.Cleanup(func() { require.NoError(t, x.Close()) })
-	return x
+	return openTables(t, engine, fmt.Sprintf(spelledSheet, engine, how), append(statements,
+		"CREATE TABLE c_groep (nr "+text+" NOT NULL PRIMARY KEY, oms varchar(20) NOT NULL)",
+		"CREATE TABLE c_art (nr integer NOT NULL PRIMARY KEY, oms varchar(20) NOT NULL, groep "+text+" NOT NULL REFERENCES c_groep (nr))",
+		"INSERT INTO c_groep VALUES ('AB01', 'group'), ('CD02', 'other')",
+		"INSERT INTO c_art VALUES (1, 'one', 'ab01'), (2, 'two', 'AB01'), (3, 'three', 'Ab01')")...)
 }
 
 // TestKeysWithoutCase: what the database takes for one key has one ID, however it is

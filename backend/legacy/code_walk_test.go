@@ -33,27 +33,25 @@ func TestDrawnWalksOfCodes(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(codedFields)) {
 		fields += ", " + name + ": " + codedFields[name]
 	}
-	for _, engine := range []string{"mariadb", "postgres", "sqlite"} {
-		t.Run(engine, func(t *testing.T) {
-			draw := rand.New(rand.NewPCG(3, 13))
-			statements := []string{"CREATE TABLE v_taal (nr integer NOT NULL PRIMARY KEY, taal varchar(4), wijd varchar(4), cijfer integer)"}
-			for n := range 40 {
-				code := []string{"NULL", "''", "'D'", "'N'"}[draw.IntN(4)]
-				wide := strings.Replace(code, "''", "'"+strings.Repeat(" ", draw.IntN(3))+"'", 1)
-				statements = append(statements, fmt.Sprintf("INSERT INTO v_taal VALUES (%d, %s, %s, %s)", n+1, code, wide, []string{"NULL", "0", "1"}[draw.IntN(3)]))
-			}
-			x, _, _ := onTables(t, engine, fmt.Sprintf(shownSheet, engine)+`
+	eachEngine(t, func(t *testing.T, engine string) {
+		draw := rand.New(rand.NewPCG(3, 13))
+		statements := []string{"CREATE TABLE v_taal (nr integer NOT NULL PRIMARY KEY, taal varchar(4), wijd varchar(4), cijfer integer)"}
+		for n := range 40 {
+			code := []string{"NULL", "''", "'D'", "'N'"}[draw.IntN(4)]
+			wide := strings.Replace(code, "''", "'"+strings.Repeat(" ", draw.IntN(3))+"'", 1)
+			statements = append(statements, fmt.Sprintf("INSERT INTO v_taal VALUES (%d, %s, %s, %s)", n+1, code, wide, []string{"NULL", "0", "1"}[draw.IntN(3)]))
+		}
+		x, _, _ := onTables(t, engine, fmt.Sprintf(shownSheet, engine)+`
   contact:
     table: v_taal
     key: {columns: nr, generated: max+1}
     client: ""
     operations: {only: [get, list]}
     fields: {`+fields+"}\n", statements...)
-			for name := range codedFields {
-				x.walksInOrder(x.model.Resource("contact").Field(name))
-			}
-		})
-	}
+		for name := range codedFields {
+			x.walksInOrder(x.model.Resource("contact").Field(name))
+		}
+	})
 }
 
 // walksInOrder reads all contacts page by page, up and down by a field, and compares them with what the field shows.

@@ -133,18 +133,3 @@ func TestPostgresRowsByPooler(t *testing.T) {
 		require.Equal(t, binary, asksInBinary("postgres://localhost/x?default_query_exec_mode="+mode), mode)
 	}
 }
-
-// TestGetAllocates: before, a get of a SQLite file made 174 allocations and one of
-// PostgreSQL 115: what each column is was asked anew, and every value was put into an interface.
-func TestGetAllocates(t *testing.T) {
-	for _, engine := range []string{"sqlite", "postgres"} {
-		x := open(t, engine)
-		r := x.model.Resource("vehicle")
-		q := backend.Query{Client: one, ID: x.all(one, "vehicle")[0].ID()}
-		get := func() {
-			_, err := x.Get(t.Context(), r, q)
-			require.NoError(t, err)
-		}
-		require.LessOrEqual(t, testing.AllocsPerRun(100, get), 40.0, engine)
-	}
-}

@@ -1,8 +1,6 @@
 package legacy
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -52,50 +50,33 @@ resources:
 
 func openFine(t *testing.T, engine string) *fixture {
 	t.Helper()
-	dsn := engines[engine](t)
-	x := openOn(t, engine, dsn)
 	moment, double := map[string]string{"mariadb": "datetime(6)", "postgres": "timestamp(6)", "sqlite": "datetime"}[engine], "double precision"
 	single := map[string]string{"mariadb": "float", "postgres": "real", "sqlite": "real"}[engine]
-	for _, statement := range []string{
-		"CREATE TABLE w_fine (nr integer NOT NULL PRIMARY KEY, code varchar(4) NOT NULL, cost " + double + ", stock " + single + ", made " + moment + ", iso " + moment + ")",
+	return openTables(t, engine, strings.Replace(fineSheet, "ENGINE", engine, 1),
+		"CREATE TABLE w_fine (nr integer NOT NULL PRIMARY KEY, code varchar(4) NOT NULL, cost "+double+", stock "+single+", made "+moment+", iso "+moment+")",
 		"CREATE TABLE w_price (nr integer NOT NULL, adm integer NOT NULL, amount numeric(12,2))",
 		`INSERT INTO w_fine (nr, code, cost, stock, made) VALUES (1, 'A', 3.33333333, 1234.56, '2026-07-01 10:00:00.123456'), (2, 'B', 3.33335, 1234.56, '2026-07-01 10:00:00.123999'), (3, 'C', 3.33325, 6, '2026-07-01 10:00:00.124'),
 			(4, 'D', -3.33333333, 0, '2026-07-01 10:00:00.122999'), (5, 'E', -3.33335, -4321.1, '2026-07-01 10:00:00'), (6, 'F', 0.00001, 0.00005, '2026-07-01 10:00:01'),
 			(7, 'G', -0.00001, 0.1, NULL), (8, 'H', 0, 123456789, NULL), (9, 'I', NULL, NULL, '2026-07-01 09:59:59.999999')`,
-		"UPDATE w_fine SET iso = " + map[string]string{"mariadb": "made", "postgres": "made", "sqlite": "REPLACE(made, ' ', 'T')"}[engine],
-		"CREATE TABLE w_flag (nr integer NOT NULL PRIMARY KEY, flag " + map[string]string{"mariadb": "tinyint(1)", "postgres": "smallint", "sqlite": "boolean"}[engine] + ")",
+		"UPDATE w_fine SET iso = "+map[string]string{"mariadb": "made", "postgres": "made", "sqlite": "REPLACE(made, ' ', 'T')"}[engine],
+		"CREATE TABLE w_flag (nr integer NOT NULL PRIMARY KEY, flag "+map[string]string{"mariadb": "tinyint(1)", "postgres": "smallint", "sqlite": "boolean"}[engine]+")",
 		"INSERT INTO w_flag VALUES (1, 0), (2, 1), (3, 3), (4, -1)",
-		"INSERT INTO w_price VALUES (1, 1, 30), (2, 1, 20), (3, 1, 10), (1, 2, 10), (2, 2, 20)",
-	} {
-		_, err := x.db.ExecContext(t.Context(), statement)
-		require.NoError(t, err, statement)
-	}
-	require.NoError(t, x.Close())
-	file := filepath.Join(t.TempDir(), "fine.yaml")
-	require.NoError(t, os.WriteFile(file, []byte(strings.Replace(fineSheet, "ENGINE", engine, 1)), 0o600))
-	model, err := mapping.LoadModel("")
-	require.NoError(t, err)
-	c := newClock()
-	x = openSheet(t, engine, dsn, loadSheetFile(t, file, model, dsn, c.Now), c)
-	t.Cleanup(func() { require.NoError(t, x.Close()) })
-	return x
+		"INSERT INTO w_price VALUES (1, 1, 30), (2, 1, 20), (3, 1, 10), (1, 2, 10), (2, 2, 20)")
 }
 
 // TestFilterFindsWhatIsShown: before, a filter by a moment or a number as it is shown
 // found nothing where the database has more digits, or counts in 32 bits.
 func TestFilterFindsWhatIsShown(t *testing.T) {
-	for _, engine := range []string{"mariadb", "postgres", "sqlite"} {
-		t.Run(engine, func(t *testing.T) {
-			x := openFine(t, engine)
-			require.Len(t, x.all(one, "article"), 9)
-			x.findsShown("article", "purchase_price", "stock", "created_at", "modified_at")
-			since := x.get(one, "article", 5).Get("modified_at") // of a whole second
-			require.Equal(t, []int32{1, 2, 3, 4, 5, 6}, ids(x.list(backend.Query{Client: one, ModifiedSince: since}, "article").Records))
-			if engine != "postgres" {
-				x.findsFlags()
-			}
-		})
-	}
+	eachEngine(t, func(t *testing.T, engine string) {
+		x := openFine(t, engine)
+		require.Len(t, x.all(one, "article"), 9)
+		x.findsShown("article", "purchase_price", "stock", "created_at", "modified_at")
+		since := x.get(one, "article", 5).Get("modified_at") // of a whole second
+		require.Equal(t, []int32{1, 2, 3, 4, 5, 6}, ids(x.list(backend.Query{Client: one, ModifiedSince: since}, "article").Records))
+		if engine != "postgres" {
+			x.findsFlags()
+		}
+	})
 }
 
 // findsShown filters by each value that is shown of some fields: by itself, and by the ranges that
@@ -150,22 +131,20 @@ func (x *fixture) findsFlags() {
 // TestClientInComputedField: before, SQL of the sheet that asks for the client could be
 // read, and failed where it was sorted or filtered by.
 func TestClientInComputedField(t *testing.T) {
-	for _, engine := range []string{"mariadb", "postgres", "sqlite"} {
-		t.Run(engine, func(t *testing.T) {
-			x := openFine(t, engine)
-			price := x.model.Resource("article").Field("price")
-			ids := func(q backend.Query) (ids []int32) {
-				for _, rec := range x.list(q, "article").Records {
-					ids = append(ids, rec.ID())
-				}
-				return ids
+	eachEngine(t, func(t *testing.T, engine string) {
+		x := openFine(t, engine)
+		price := x.model.Resource("article").Field("price")
+		ids := func(q backend.Query) (ids []int32) {
+			for _, rec := range x.list(q, "article").Records {
+				ids = append(ids, rec.ID())
 			}
-			by := []backend.Order{{Field: price, Descending: true}}
-			require.Equal(t, []int32{1, 2, 3}, ids(backend.Query{Client: one, Sort: by, Limit: 3}))
-			require.Equal(t, []int32{2, 1}, ids(backend.Query{Client: two, Sort: by, Limit: 2}))
-			ten := []backend.Filter{{Field: price, Value: mapping.DecimalValue(100000, 4)}}
-			require.Equal(t, []int32{3}, ids(backend.Query{Client: one, Filters: ten}))
-			require.Equal(t, []int32{1}, ids(backend.Query{Client: two, Filters: ten}))
-		})
-	}
+			return ids
+		}
+		by := []backend.Order{{Field: price, Descending: true}}
+		require.Equal(t, []int32{1, 2, 3}, ids(backend.Query{Client: one, Sort: by, Limit: 3}))
+		require.Equal(t, []int32{2, 1}, ids(backend.Query{Client: two, Sort: by, Limit: 2}))
+		ten := []backend.Filter{{Field: price, Value: mapping.DecimalValue(100000, 4)}}
+		require.Equal(t, []int32{3}, ids(backend.Query{Client: one, Filters: ten}))
+		require.Equal(t, []int32{1}, ids(backend.Query{Client: two, Filters: ten}))
+	})
 }

@@ -63,45 +63,43 @@ func notedSheet(engine string) string {
 // TestChangesByTable has what others change told by the table that the system itself writes:
 // made, changed, removed, marked, moved to another client. Records of other clients get no ID.
 func TestChangesByTable(t *testing.T) {
-	for _, engine := range []string{"mariadb", "postgres", "sqlite"} {
-		t.Run(engine, func(t *testing.T) {
-			x, _, _ := onTables(t, engine, notedSheet(engine), noted(engine)...)
-			f := x.followed(t, ownDatabase(t, engine)(), x.sheet)
-			require.Equal(t, backend.TellsAll, f.Tells(x.model.Resource("contact")))
-			ones, twos := x.copyOf(t, one), x.copyOf(t, two)
-			after := x.cursor(t, one)
-			eventually := func(want ...string) {
-				t.Helper()
-				x.eventually(t, want, func() []string { return x.changed(t, one, after, x.model.Resource("contact")) })
-			}
-			x.exec("UPDATE f_rel SET naam = 'Dri' WHERE nr = 3")
-			eventually("updated contact 3")
-			x.exec("UPDATE f_rel SET weg = 1 WHERE nr = 5")
-			eventually("updated contact 3", "deleted contact 5")
-			x.exec("UPDATE f_rel SET adm = 2 WHERE nr = 2")
-			eventually("updated contact 3", "deleted contact 5", "deleted contact 2")
-			x.exec("INSERT INTO f_rel (nr, adm, naam) VALUES (9, 1, 'Negen')")
-			eventually("updated contact 3", "deleted contact 5", "deleted contact 2", "created contact 9")
-			x.exec("DELETE FROM f_rel WHERE nr = 9")
-			eventually("updated contact 3", "deleted contact 5", "deleted contact 2", "deleted contact 9")
-			x.exec("UPDATE f_rel SET adm = 1 WHERE nr = 2")
-			eventually("updated contact 3", "deleted contact 5", "deleted contact 9", "created contact 2")
-			x.exec("UPDATE f_rel SET naam = 'Zuider' WHERE nr = 4")
-			for i := range 10 { // several pages
-				x.exec("INSERT INTO f_com VALUES ('n%d', 1, 1, 'n')", i)
-			}
-			x.exec("DELETE FROM f_com WHERE code = 'zz'")
-			require.NoError(t, ones.Equals(t.Context(), patience))
-			require.NoError(t, twos.Equals(t.Context(), patience))
-			for _, c := range x.changed(t, two, x.cursor(t, two)) {
-				t.Error("told of what another client has: ", c)
-			}
+	eachEngine(t, func(t *testing.T, engine string) {
+		x, _, _ := onTables(t, engine, notedSheet(engine), noted(engine)...)
+		f := x.followed(t, ownDatabase(t, engine)(), x.sheet)
+		require.Equal(t, backend.TellsAll, f.Tells(x.model.Resource("contact")))
+		ones, twos := x.copyOf(t, one), x.copyOf(t, two)
+		after := x.cursor(t, one)
+		eventually := func(want ...string) {
+			t.Helper()
+			x.eventually(t, want, func() []string { return x.changed(t, one, after, x.model.Resource("contact")) })
+		}
+		x.exec("UPDATE f_rel SET naam = 'Dri' WHERE nr = 3")
+		eventually("updated contact 3")
+		x.exec("UPDATE f_rel SET weg = 1 WHERE nr = 5")
+		eventually("updated contact 3", "deleted contact 5")
+		x.exec("UPDATE f_rel SET adm = 2 WHERE nr = 2")
+		eventually("updated contact 3", "deleted contact 5", "deleted contact 2")
+		x.exec("INSERT INTO f_rel (nr, adm, naam) VALUES (9, 1, 'Negen')")
+		eventually("updated contact 3", "deleted contact 5", "deleted contact 2", "created contact 9")
+		x.exec("DELETE FROM f_rel WHERE nr = 9")
+		eventually("updated contact 3", "deleted contact 5", "deleted contact 2", "deleted contact 9")
+		x.exec("UPDATE f_rel SET adm = 1 WHERE nr = 2")
+		eventually("updated contact 3", "deleted contact 5", "deleted contact 9", "created contact 2")
+		x.exec("UPDATE f_rel SET naam = 'Zuider' WHERE nr = 4")
+		for i := range 10 { // several pages
+			x.exec("INSERT INTO f_com VALUES ('n%d', 1, 1, 'n')", i)
+		}
+		x.exec("DELETE FROM f_com WHERE code = 'zz'")
+		require.NoError(t, ones.Equals(t.Context(), patience))
+		require.NoError(t, twos.Equals(t.Context(), patience))
+		for _, c := range x.changed(t, two, x.cursor(t, two)) {
+			t.Error("told of what another client has: ", c)
+		}
 
-			x.exec("DELETE FROM f_wijz") // which leaves no hole
-			x.exec("UPDATE f_rel SET naam = 'Drie' WHERE nr = 3")
-			require.NoError(t, ones.Equals(t.Context(), patience))
-		})
-	}
+		x.exec("DELETE FROM f_wijz") // which leaves no hole
+		x.exec("UPDATE f_rel SET naam = 'Drie' WHERE nr = 3")
+		require.NoError(t, ones.Equals(t.Context(), patience))
+	})
 }
 
 // TestChangesByTableReadLittle: after the first look, and the one when all has settled, only
@@ -171,23 +169,21 @@ func TestChangesThatSettle(t *testing.T) {
 // TestDeletedByVersion has rows that the system marks told as deleted without a look at all
 // records.
 func TestDeletedByVersion(t *testing.T) {
-	for _, engine := range []string{"mariadb", "postgres", "sqlite"} {
-		t.Run(engine, func(t *testing.T) {
-			text := strings.Replace(fmt.Sprintf(followedSheet, engine), "    table: f_rel\n",
-				"    table: f_rel\n    changes: {by: version, every: 10ms, pause: 1ms, page: 2, deleted: {column: weg, values: [1, 2]}}\n", 1)
-			x, _, _ := onTables(t, engine, text, followedTables...)
-			f := x.followed(t, ownDatabase(t, engine)(), x.sheet)
-			contact := x.model.Resource("contact")
-			require.Equal(t, backend.TellsAll, f.Tells(contact))
-			after, theirs := x.cursor(t, one), x.cursor(t, two)
-			now := time.Now().UnixMilli()
-			x.exec("UPDATE f_rel SET naam = 'Dri', gew = %d WHERE nr = 3", now)
-			x.eventually(t, []string{"updated contact 3"}, func() []string { return x.changed(t, one, after, contact) })
-			x.exec("UPDATE f_rel SET weg = nr %% 2 + 1, gew = %d WHERE nr IN (1, 2, 5)", now)
-			x.eventually(t, []string{"updated contact 3", "deleted contact 1", "deleted contact 2", "deleted contact 5"}, func() []string { return x.changed(t, one, after, contact) })
-			x.exec("UPDATE f_rel SET weg = 0, gew = %d WHERE nr = 2", now+1)
-			x.eventually(t, []string{"updated contact 3", "deleted contact 1", "deleted contact 5", "created contact 2"}, func() []string { return x.changed(t, one, after, contact) })
-			require.Empty(t, x.changed(t, two, theirs, contact))
-		})
-	}
+	eachEngine(t, func(t *testing.T, engine string) {
+		text := strings.Replace(fmt.Sprintf(followedSheet, engine), "    table: f_rel\n",
+			"    table: f_rel\n    changes: {by: version, every: 10ms, pause: 1ms, page: 2, deleted: {column: weg, values: [1, 2]}}\n", 1)
+		x, _, _ := onTables(t, engine, text, followedTables...)
+		f := x.followed(t, ownDatabase(t, engine)(), x.sheet)
+		contact := x.model.Resource("contact")
+		require.Equal(t, backend.TellsAll, f.Tells(contact))
+		after, theirs := x.cursor(t, one), x.cursor(t, two)
+		now := time.Now().UnixMilli()
+		x.exec("UPDATE f_rel SET naam = 'Dri', gew = %d WHERE nr = 3", now)
+		x.eventually(t, []string{"updated contact 3"}, func() []string { return x.changed(t, one, after, contact) })
+		x.exec("UPDATE f_rel SET weg = nr %% 2 + 1, gew = %d WHERE nr IN (1, 2, 5)", now)
+		x.eventually(t, []string{"updated contact 3", "deleted contact 1", "deleted contact 2", "deleted contact 5"}, func() []string { return x.changed(t, one, after, contact) })
+		x.exec("UPDATE f_rel SET weg = 0, gew = %d WHERE nr = 2", now+1)
+		x.eventually(t, []string{"updated contact 3", "deleted contact 1", "deleted contact 5", "created contact 2"}, func() []string { return x.changed(t, one, after, contact) })
+		require.Empty(t, x.changed(t, two, theirs, contact))
+	})
 }

@@ -60,8 +60,13 @@ var engines = map[string]func(testing.TB) string{
 
 // onEngines runs f against each engine.
 func onEngines(t *testing.T, f func(t *testing.T, x *fixture)) {
+	eachEngine(t, func(t *testing.T, engine string) { f(t, open(t, engine)) })
+}
+
+// eachEngine runs f for each engine.
+func eachEngine(t *testing.T, f func(t *testing.T, engine string)) {
 	for _, engine := range []string{"mariadb", "postgres", "sqlite"} {
-		t.Run(engine, func(t *testing.T) { f(t, open(t, engine)) })
+		t.Run(engine, func(t *testing.T) { f(t, engine) })
 	}
 }
 
@@ -75,15 +80,33 @@ func onServers(t *testing.T, f func(t *testing.T, x *fixture)) {
 // loadSheet loads DEALERPAK's sheet for an engine.
 func loadSheet(t testing.TB, engine, dsn string, now func() time.Time) *sheet.Sheet {
 	t.Helper()
-	model, err := mapping.LoadModel("")
-	require.NoError(t, err)
 	dir, err := legacytest.Files()
 	require.NoError(t, err)
-	return loadSheetFile(t, filepath.Join(dir, engine+".yaml"), model, dsn, now)
+	return loadSheetFile(t, filepath.Join(dir, engine+".yaml"), dsn, now)
 }
 
-func loadSheetFile(t testing.TB, file string, model *mapping.Model, dsn string, now func() time.Time) *sheet.Sheet {
+// dealerpakText is DEALERPAK's sheet for an engine.
+func dealerpakText(t testing.TB, engine string) string {
 	t.Helper()
+	dir, err := legacytest.Files()
+	require.NoError(t, err)
+	text, err := os.ReadFile(filepath.Join(dir, engine+".yaml"))
+	require.NoError(t, err)
+	return string(text)
+}
+
+// loadText loads a sheet that a test has written.
+func loadText(t testing.TB, dsn, text string, now func() time.Time) *sheet.Sheet {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "sheet.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+	return loadSheetFile(t, file, dsn, now)
+}
+
+func loadSheetFile(t testing.TB, file, dsn string, now func() time.Time) *sheet.Sheet {
+	t.Helper()
+	model, err := mapping.LoadModel("")
+	require.NoError(t, err)
 	s, err := sheet.Load(file, model, sheet.Options{
 		Env: func(name string) (string, bool) { return dsn, name == "DEALERPAK_DSN" },
 		RuleFields: func(rule string) []string {
@@ -122,6 +145,15 @@ func openSheet(t testing.TB, engine, dsn string, s *sheet.Sheet, c *clock) *fixt
 	x.Single = drivertest.Single{Driver: x.Store}
 	x.front, err = backend.NewClient(x.Store, s.Model, backend.Options{Timeout: 30 * time.Second, Now: x.clock.Now})
 	require.NoError(t, err)
+	return x
+}
+
+// openText opens a database with a sheet that a test has written, and closes it with the test.
+func openText(t testing.TB, engine, dsn, text string) *fixture {
+	t.Helper()
+	c := newClock()
+	x := openSheet(t, engine, dsn, loadText(t, dsn, text, c.Now), c)
+	t.Cleanup(func() { require.NoError(t, x.Close()) })
 	return x
 }
 

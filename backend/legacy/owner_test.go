@@ -5,8 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -89,18 +87,11 @@ func openShop(t *testing.T, engine, rules, whose string, more ...string) *fixtur
 func shop(t *testing.T, engine, rules, whose string, more ...string) (*fixture, Options) {
 	t.Helper()
 	dsn := engines[engine](t)
-	file := filepath.Join(t.TempDir(), "shop.yaml")
-	require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, shopSheet, engine, rules, whose), 0o600))
-	model, err := mapping.LoadModel("")
-	require.NoError(t, err)
 	c := newClock()
 	base := openOn(t, engine, dsn)
-	for _, statement := range append(strings.Split(shopTables, ";"), more...) {
-		_, err := base.db.ExecContext(t.Context(), statement)
-		require.NoError(t, err, statement)
-	}
+	makeTables(t, base, append(strings.Split(shopTables, ";"), more...)...)
 	require.NoError(t, base.Close())
-	sh := loadSheetFile(t, file, model, dsn, c.Now)
+	sh := loadText(t, dsn, fmt.Sprintf(shopSheet, engine, rules, whose), c.Now)
 	return &fixture{t: t, engine: engine, dsn: dsn, clock: c, model: sh.Model}, Options{Sheet: sh, IDStore: openIDStore(t, c.Now), Now: c.Now, Random: rand.Reader}
 }
 
@@ -236,18 +227,6 @@ func (x *fixture) refusesLines(t *testing.T, order int32) {
 	require.True(t, mapping.Is(err, mapping.RelatedIDNotFound), "%v", err)
 }
 
-// TestClientInWhere binds a child table by its condition.
-func TestClientInWhere(t *testing.T) {
-	for _, engine := range []string{"mariadb", "postgres", "sqlite"} {
-		t.Run(engine, func(t *testing.T) {
-			const where = `where: "ord IN (SELECT o.id FROM s_ord o JOIN s_rel r ON r.reg = o.reg AND r.nr = o.nr WHERE r.adm = :client)"`
-			x := openShop(t, engine, "gateway", where)
-			require.Equal(t, []int32{1, 4}, ids(x.all(one, "orderline")))
-			require.Equal(t, []int32{2}, ids(x.all(two, "orderline")))
-		})
-	}
-}
-
 // TestProceduresDoNotTellWhoseARowIs reads lines by procedures that know no clients.
 func TestProceduresDoNotTellWhoseARowIs(t *testing.T) {
 	x := openShop(t, "postgres", "backend", `client: {through: order_id}
@@ -267,29 +246,25 @@ func TestProceduresDoNotTellWhoseARowIs(t *testing.T) {
 // TestNumbersOfEachClientTellNoOwner is of orders that every client numbers from 1:
 // the number alone is one of several orders.
 func TestNumbersOfEachClientTellNoOwner(t *testing.T) {
-	for _, engine := range []string{"mariadb", "postgres", "sqlite"} {
-		t.Run(engine, func(t *testing.T) {
-			_, o := shop(t, engine, "backend", "client: {through: order_id}",
-				"DROP TABLE s_rel", "CREATE TABLE s_rel (adm integer NOT NULL, reg varchar(4) NOT NULL, nr integer NOT NULL, naam varchar(40), weg varchar(1), PRIMARY KEY (adm, reg, nr))")
-			_, err := Open(t.Context(), o)
-			require.ErrorContains(t, err, "resource order: client through contact_id: the key of contact, [reg nr], is unique for each client only")
-		})
-	}
+	eachEngine(t, func(t *testing.T, engine string) {
+		_, o := shop(t, engine, "backend", "client: {through: order_id}",
+			"DROP TABLE s_rel", "CREATE TABLE s_rel (adm integer NOT NULL, reg varchar(4) NOT NULL, nr integer NOT NULL, naam varchar(40), weg varchar(1), PRIMARY KEY (adm, reg, nr))")
+		_, err := Open(t.Context(), o)
+		require.ErrorContains(t, err, "resource order: client through contact_id: the key of contact, [reg nr], is unique for each client only")
+	})
 }
 
 // TestClientOfTheViewAlone: before, such a sheet started, and every write failed.
 func TestClientOfTheViewAlone(t *testing.T) {
-	for _, engine := range []string{"mariadb", "postgres", "sqlite"} {
-		t.Run(engine, func(t *testing.T) {
-			const view = "CREATE VIEW s_lijnen AS SELECT l.id, l.ord, l.oms, l.aantal, l.prijs, r.adm FROM s_lijn l JOIN s_ord o ON o.id = l.ord JOIN s_rel r ON r.reg = o.reg AND r.nr = o.nr"
-			_, o := shop(t, engine, "gateway", "read: s_lijnen\n    client: adm", view)
-			_, err := Open(t.Context(), o)
-			require.ErrorContains(t, err, "resource orderline: client: every write names adm, and s_lijn has no such column")
+	eachEngine(t, func(t *testing.T, engine string) {
+		const view = "CREATE VIEW s_lijnen AS SELECT l.id, l.ord, l.oms, l.aantal, l.prijs, r.adm FROM s_lijn l JOIN s_ord o ON o.id = l.ord JOIN s_rel r ON r.reg = o.reg AND r.nr = o.nr"
+		_, o := shop(t, engine, "gateway", "read: s_lijnen\n    client: adm", view)
+		_, err := Open(t.Context(), o)
+		require.ErrorContains(t, err, "resource orderline: client: every write names adm, and s_lijn has no such column")
 
-			x := openShop(t, engine, "gateway", "read: s_lijnen\n    client: adm\n    operations: {only: [get, list]}", view)
-			require.Equal(t, []int32{1, 4}, ids(x.all(one, "orderline")))
-		})
-	}
+		x := openShop(t, engine, "gateway", "read: s_lijnen\n    client: adm\n    operations: {only: [get, list]}", view)
+		require.Equal(t, []int32{1, 4}, ids(x.all(one, "orderline")))
+	})
 }
 
 const textClientSheet = `
@@ -314,29 +289,27 @@ resources:
 // TestClientInAColumnOfTexts: before, MariaDB took 1x and 1.0 for 1, so that these rows
 // were in the page and the total until they were read, and then were left out.
 func TestClientInAColumnOfTexts(t *testing.T) {
-	for _, engine := range []string{"mariadb", "postgres", "sqlite"} {
-		t.Run(engine, func(t *testing.T) {
-			x, _, _ := onTables(t, engine, fmt.Sprintf(textClientSheet, engine),
-				"CREATE TABLE o_rel (id integer NOT NULL PRIMARY KEY, klant varchar(10), naam varchar(40) NOT NULL)",
-				"CREATE TABLE o_tel (id integer NOT NULL PRIMARY KEY, rel integer NOT NULL, nr varchar(40) NOT NULL)",
-				"INSERT INTO o_rel VALUES (1, '1', 'a'), (2, '1x', 'b'), (3, '1.0', 'c'), (4, '1', 'd'), (5, '01', 'e'), (6, NULL, 'f'), (7, '', 'g'), (8, '1', 'h')",
-				"INSERT INTO o_tel SELECT id, id, naam FROM o_rel")
-			for _, resource := range []string{"contact", "contactcommunication"} {
-				page, err := x.front.List(t.Context(), x.model.Resource(resource), backend.Query{Client: one, Limit: 2, Total: true})
-				require.NoError(t, err)
-				require.Len(t, page.Records, 2, resource)
-				require.True(t, page.More)
-				require.EqualValues(t, 3, page.Total)
-				require.EqualValues(t, 4, page.Records[1].ID())
-				for _, id := range []int32{2, 3, 5, 6, 7} {
-					require.True(t, mapping.Is(x.tryDelete(one, resource, id), mapping.RecordNotFound))
-				}
+	eachEngine(t, func(t *testing.T, engine string) {
+		x, _, _ := onTables(t, engine, fmt.Sprintf(textClientSheet, engine),
+			"CREATE TABLE o_rel (id integer NOT NULL PRIMARY KEY, klant varchar(10), naam varchar(40) NOT NULL)",
+			"CREATE TABLE o_tel (id integer NOT NULL PRIMARY KEY, rel integer NOT NULL, nr varchar(40) NOT NULL)",
+			"INSERT INTO o_rel VALUES (1, '1', 'a'), (2, '1x', 'b'), (3, '1.0', 'c'), (4, '1', 'd'), (5, '01', 'e'), (6, NULL, 'f'), (7, '', 'g'), (8, '1', 'h')",
+			"INSERT INTO o_tel SELECT id, id, naam FROM o_rel")
+		for _, resource := range []string{"contact", "contactcommunication"} {
+			page, err := x.front.List(t.Context(), x.model.Resource(resource), backend.Query{Client: one, Limit: 2, Total: true})
+			require.NoError(t, err)
+			require.Len(t, page.Records, 2, resource)
+			require.True(t, page.More)
+			require.EqualValues(t, 3, page.Total)
+			require.EqualValues(t, 4, page.Records[1].ID())
+			for _, id := range []int32{2, 3, 5, 6, 7} {
+				require.True(t, mapping.Is(x.tryDelete(one, resource, id), mapping.RecordNotFound))
 			}
-			made := x.create(one, x.record("contact", "name", "new"))
-			x.update(one, made.ID(), x.record("contact", "name", "newer"))
-			require.NoError(t, x.tryDelete(one, "contact", made.ID()))
-		})
-	}
+		}
+		made := x.create(one, x.record("contact", "name", "new"))
+		x.update(one, made.ID(), x.record("contact", "name", "newer"))
+		require.NoError(t, x.tryDelete(one, "contact", made.ID()))
+	})
 }
 
 const boundClientSheet = `
@@ -373,26 +346,24 @@ resources:
 // TestChildrenOfWhatAConditionBinds: before, every answer with a line of such an order was an
 // internal error.
 func TestChildrenOfWhatAConditionBinds(t *testing.T) {
-	for _, engine := range []string{"mariadb", "postgres", "sqlite"} {
-		t.Run(engine, func(t *testing.T) {
-			x, _, _ := onTables(t, engine, fmt.Sprintf(boundClientSheet, engine),
-				"CREATE TABLE b_ord (id integer NOT NULL PRIMARY KEY, st varchar(10) NOT NULL, dat varchar(8) NOT NULL)",
-				"CREATE TABLE b_wie (ord integer NOT NULL PRIMARY KEY, adm integer NOT NULL)",
-				"CREATE TABLE b_lijn (id integer NOT NULL PRIMARY KEY, ord integer NOT NULL, oms varchar(40) NOT NULL, aantal integer NOT NULL, prijs integer NOT NULL)",
-				"INSERT INTO b_ord VALUES (10, 'open', '20260101'), (20, 'open', '20260101'), (30, 'open', '20260101')",
-				"INSERT INTO b_wie VALUES (10, 1), (20, 2), (30, 1)",
-				"INSERT INTO b_lijn VALUES (1, 10, 'one', 1, 100), (2, 20, 'two', 1, 100)")
-			require.Equal(t, []int32{10, 30}, ids(x.all(one, "order")))
-			require.Equal(t, []int32{1}, ids(x.all(one, "orderline")))
-			require.Equal(t, []int32{2}, ids(x.all(two, "orderline")))
-			require.Equal(t, one.ID, x.get(one, "orderline", 1).Owner)
-			x.isNobodys(t, "orderline", 2)
-			line := x.create(one, x.line(10))
-			x.update(one, line.ID(), x.record("orderline", "description", "changed"))
-			require.NoError(t, x.tryDelete(one, "orderline", line.ID()))
-			require.True(t, mapping.Is(x.tryDelete(one, "order", 10), mapping.InUse))
-			require.NoError(t, x.tryDelete(one, "order", 30))
-			require.True(t, mapping.Is(x.tryDelete(one, "order", 20), mapping.RecordNotFound))
-		})
-	}
+	eachEngine(t, func(t *testing.T, engine string) {
+		x, _, _ := onTables(t, engine, fmt.Sprintf(boundClientSheet, engine),
+			"CREATE TABLE b_ord (id integer NOT NULL PRIMARY KEY, st varchar(10) NOT NULL, dat varchar(8) NOT NULL)",
+			"CREATE TABLE b_wie (ord integer NOT NULL PRIMARY KEY, adm integer NOT NULL)",
+			"CREATE TABLE b_lijn (id integer NOT NULL PRIMARY KEY, ord integer NOT NULL, oms varchar(40) NOT NULL, aantal integer NOT NULL, prijs integer NOT NULL)",
+			"INSERT INTO b_ord VALUES (10, 'open', '20260101'), (20, 'open', '20260101'), (30, 'open', '20260101')",
+			"INSERT INTO b_wie VALUES (10, 1), (20, 2), (30, 1)",
+			"INSERT INTO b_lijn VALUES (1, 10, 'one', 1, 100), (2, 20, 'two', 1, 100)")
+		require.Equal(t, []int32{10, 30}, ids(x.all(one, "order")))
+		require.Equal(t, []int32{1}, ids(x.all(one, "orderline")))
+		require.Equal(t, []int32{2}, ids(x.all(two, "orderline")))
+		require.Equal(t, one.ID, x.get(one, "orderline", 1).Owner)
+		x.isNobodys(t, "orderline", 2)
+		line := x.create(one, x.line(10))
+		x.update(one, line.ID(), x.record("orderline", "description", "changed"))
+		require.NoError(t, x.tryDelete(one, "orderline", line.ID()))
+		require.True(t, mapping.Is(x.tryDelete(one, "order", 10), mapping.InUse))
+		require.NoError(t, x.tryDelete(one, "order", 30))
+		require.True(t, mapping.Is(x.tryDelete(one, "order", 20), mapping.RecordNotFound))
+	})
 }

@@ -100,20 +100,6 @@ func TestDeletedRowsStay(t *testing.T) {
 	})
 }
 
-func TestValuesThatDoNotFitAreNeverCutOff(t *testing.T) {
-	onServers(t, func(t *testing.T, x *fixture) {
-		if x.engine == "mariadb" { // whose tables are in latin1
-			_, err := x.tryCreate(one, x.record("turnovergroup", "code", "0998", "description", "日本", "vat_kind", "low", "ledger_account", "1"))
-			require.True(t, mapping.Is(err, mapping.VarcharInvalid), "%v", err)
-		}
-		line := newRecords(x)["orderline"][0]
-		line.Set("sort_order", mapping.IntValue(100_000)) // a SMALLINT
-		_, err := x.tryCreate(one, line)
-		require.True(t, mapping.Is(err, mapping.Int4Invalid), "%v", err)
-		require.ErrorContains(t, err, "sort_order")
-	})
-}
-
 func TestStoredValues(t *testing.T) {
 	onServers(t, func(t *testing.T, x *fixture) {
 		records := newRecords(x)
@@ -146,23 +132,6 @@ func trimmed(s string) string {
 		s = s[:len(s)-1]
 	}
 	return s
-}
-
-func TestPublishing(t *testing.T) {
-	onEngines(t, func(t *testing.T, x *fixture) {
-		vehicle := x.create(one, newRecords(x)["vehicle"][0])
-		publish := func(status string) mapping.Record {
-			before, patch := x.get(one, "vehicle", vehicle.ID()), x.record("vehicle", "publish_status", status)
-			backend.Derive(before, patch, x.clock.Now(), x.Writes) // as the Client does, which asks for sites that DEALERPAK has not
-			stored, err := x.Update(t.Context(), one, before, patch)
-			require.NoError(t, err)
-			return stored
-		}
-		published := publish("published")
-		require.Equal(t, "published", published.Get("publish_status").Text())
-		require.Equal(t, "2026-11-20T09:00:00.000Z", published.Get("published_at").String())
-		require.False(t, publish("not_published").Get("published_at").IsSet())
-	})
 }
 
 func TestAChangeByAnotherIsNoticed(t *testing.T) {

@@ -3,8 +3,6 @@ package legacy
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -83,11 +81,23 @@ func (o *outcomes) add(_ context.Context, call backend.Call) {
 // onTables opens tables that statements make, with a sheet of their own.
 func onTables(t *testing.T, engine, text string, statements ...string) (x *fixture, r *recorder, calls *outcomes) {
 	t.Helper()
-	dsn := engines[engine](t)
+	return onMade(t, engine, madeTables(t, engine, statements...), text)
+}
+
+// openTables is onTables, with nothing between the Store and its engine.
+func openTables(t *testing.T, engine, text string, statements ...string) *fixture {
+	t.Helper()
+	return openText(t, engine, madeTables(t, engine, statements...), text)
+}
+
+// madeTables makes tables in a database of their own.
+func madeTables(t *testing.T, engine string, statements ...string) (dsn string) {
+	t.Helper()
+	dsn = engines[engine](t)
 	base := openOn(t, engine, dsn)
 	makeTables(t, base, statements...)
 	require.NoError(t, base.Close())
-	return onMade(t, engine, dsn, text)
+	return dsn
 }
 
 func makeTables(t *testing.T, base *fixture, statements ...string) {
@@ -106,14 +116,8 @@ func makeTables(t *testing.T, base *fixture, statements ...string) {
 // onMade opens tables that are there, with a sheet of their own.
 func onMade(t *testing.T, engine, dsn, text string) (x *fixture, r *recorder, calls *outcomes) {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "tables.yaml")
-	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
-	model, err := mapping.LoadModel("")
-	require.NoError(t, err)
-	c := newClock()
-	x = openSheet(t, engine, dsn, loadSheetFile(t, file, model, dsn, c.Now), c)
-	t.Cleanup(func() { require.NoError(t, x.Close()) })
-	calls = &outcomes{}
+	x, calls = openText(t, engine, dsn, text), &outcomes{}
+	var err error
 	x.front, err = backend.NewClient(x.Store, x.model, backend.Options{Timeout: 30 * time.Second, Observe: calls.add})
 	require.NoError(t, err)
 	return x, x.recorded(), calls
@@ -153,51 +157,47 @@ func requireTold(t *testing.T, err error, reason mapping.Reason, args ...[]strin
 
 // TestValuesThatTheColumnCannotHold: before, each was Internal server error.
 func TestValuesThatTheColumnCannotHold(t *testing.T) {
-	for _, engine := range []string{"mariadb", "postgres", "sqlite"} {
-		t.Run(engine, func(t *testing.T) {
-			x, _, calls := strict(t, engine, "gateway", "")
-			_, err := x.tryCreate(one, x.record("contact", "name", "New", "payment_days", "40000"))
-			requireTold(t, err, mapping.Int4Invalid, []string{"payment_days", "40000"})
-			_, err = x.tryUpdate(one, 1, x.record("contact", "payment_days", "-32769"))
-			requireTold(t, err, mapping.Int4Invalid, []string{"payment_days", "-32769"})
-			x.update(one, 1, x.record("contact", "payment_days", "-32768"))
-			_, err = x.tryUpdate(one, 1, x.record("contact", "note", "abcdef"))
-			requireTold(t, err, mapping.TextTooLong, []string{"note", "6", "5"})
-			if engine != "sqlite" { // whose columns hold any number
-				_, err = x.tryUpdate(one, 1, x.record("contact", "note", "abcdef", "company_number", "123456789", "payment_days", "70000"))
-				found, _ := mapping.AsViolations(err)
-				require.Len(t, found, 3, "%v", err)
-				line := x.record("orderline", "order_id", "1", "description", "nut", "quantity", "999.995", "price", "1")
-				_, err = x.tryCreate(one, line)
-				requireTold(t, err, mapping.Float8Invalid, []string{"quantity", "999.995"})
-				line.Set("quantity", x.record("orderline", "quantity", "999.9949").Get("quantity"))
-				x.create(one, line)
-			}
-			x.update(one, 1, x.record("contact", "note", "ëëëëë"))
-			require.NotContains(t, calls.all, backend.Failed)
-			require.NotContains(t, calls.all, backend.Unexpected)
-		})
-	}
+	eachEngine(t, func(t *testing.T, engine string) {
+		x, _, calls := strict(t, engine, "gateway", "")
+		_, err := x.tryCreate(one, x.record("contact", "name", "New", "payment_days", "40000"))
+		requireTold(t, err, mapping.Int4Invalid, []string{"payment_days", "40000"})
+		_, err = x.tryUpdate(one, 1, x.record("contact", "payment_days", "-32769"))
+		requireTold(t, err, mapping.Int4Invalid, []string{"payment_days", "-32769"})
+		x.update(one, 1, x.record("contact", "payment_days", "-32768"))
+		_, err = x.tryUpdate(one, 1, x.record("contact", "note", "abcdef"))
+		requireTold(t, err, mapping.TextTooLong, []string{"note", "6", "5"})
+		if engine != "sqlite" { // whose columns hold any number
+			_, err = x.tryUpdate(one, 1, x.record("contact", "note", "abcdef", "company_number", "123456789", "payment_days", "70000"))
+			found, _ := mapping.AsViolations(err)
+			require.Len(t, found, 3, "%v", err)
+			line := x.record("orderline", "order_id", "1", "description", "nut", "quantity", "999.995", "price", "1")
+			_, err = x.tryCreate(one, line)
+			requireTold(t, err, mapping.Float8Invalid, []string{"quantity", "999.995"})
+			line.Set("quantity", x.record("orderline", "quantity", "999.9949").Get("quantity"))
+			x.create(one, line)
+		}
+		x.update(one, 1, x.record("contact", "note", "ëëëëë"))
+		require.NotContains(t, calls.all, backend.Failed)
+		require.NotContains(t, calls.all, backend.Unexpected)
+	})
 }
 
 // TestKeysThatOnlyTheDatabaseKnows: before, they were judged again five times, and then
 // the backend was said to be unavailable.
 func TestKeysThatOnlyTheDatabaseKnows(t *testing.T) {
-	for _, engine := range []string{"mariadb", "postgres", "sqlite"} {
-		t.Run(engine, func(t *testing.T) {
-			x, r, calls := strict(t, engine, "gateway", "")
-			_, err := x.tryCreate(one, x.record("contact", "name", "New", "company_number", "11"))
-			requireTold(t, err, mapping.DuplicateValue, []string{"company_number", "11"})
-			require.LessOrEqual(t, r.written("INSERT"), 2)
-			_, err = x.tryUpdate(one, 1, x.record("contact", "company_number", "22"))
-			requireTold(t, err, mapping.DuplicateValue, []string{"company_number", "22"})
-			require.LessOrEqual(t, r.written("UPDATE"), 2)
-			_, err = x.tryCreate(one, x.record("orderline", "order_id", "1", "description", "bolt", "quantity", "1", "price", "1"))
-			requireTold(t, err, mapping.DuplicateValue, []string{"order_id", "1"}, []string{"description", "bolt"})
-			x.create(two, x.record("contact", "name", "New", "company_number", "11"))
-			require.NotContains(t, calls.all, backend.Busy)
-		})
-	}
+	eachEngine(t, func(t *testing.T, engine string) {
+		x, r, calls := strict(t, engine, "gateway", "")
+		_, err := x.tryCreate(one, x.record("contact", "name", "New", "company_number", "11"))
+		requireTold(t, err, mapping.DuplicateValue, []string{"company_number", "11"})
+		require.LessOrEqual(t, r.written("INSERT"), 2)
+		_, err = x.tryUpdate(one, 1, x.record("contact", "company_number", "22"))
+		requireTold(t, err, mapping.DuplicateValue, []string{"company_number", "22"})
+		require.LessOrEqual(t, r.written("UPDATE"), 2)
+		_, err = x.tryCreate(one, x.record("orderline", "order_id", "1", "description", "bolt", "quantity", "1", "price", "1"))
+		requireTold(t, err, mapping.DuplicateValue, []string{"order_id", "1"}, []string{"description", "bolt"})
+		x.create(two, x.record("contact", "name", "New", "company_number", "11"))
+		require.NotContains(t, calls.all, backend.Busy)
+	})
 }
 
 // TestUseByTablesThatTheSheetDoesNotName: before, it was judged again five times, and
@@ -235,16 +235,14 @@ func TestUseByTablesThatTheSheetDoesNotName(t *testing.T) {
 
 // TestConditionsOfTheDatabase: nobody foresaw them, and judging again does not help.
 func TestConditionsOfTheDatabase(t *testing.T) {
-	for _, engine := range []string{"mariadb", "postgres", "sqlite"} {
-		t.Run(engine, func(t *testing.T) {
-			x, r, calls := strict(t, engine, "gateway", "")
-			_, err := x.tryCreate(one, x.record("contact", "name", "same", "company_number", "same"))
-			require.True(t, mapping.Is(err, mapping.InternalError), "%v", err)
-			require.ErrorContains(t, err, "ck_r_naam")
-			require.Equal(t, 1, r.written("INSERT"))
-			require.Equal(t, []backend.Outcome{backend.Unexpected}, calls.all)
-		})
-	}
+	eachEngine(t, func(t *testing.T, engine string) {
+		x, r, calls := strict(t, engine, "gateway", "")
+		_, err := x.tryCreate(one, x.record("contact", "name", "same", "company_number", "same"))
+		require.True(t, mapping.Is(err, mapping.InternalError), "%v", err)
+		require.ErrorContains(t, err, "ck_r_naam")
+		require.Equal(t, 1, r.written("INSERT"))
+		require.Equal(t, []backend.Outcome{backend.Unexpected}, calls.all)
+	})
 }
 
 // TestIndexesOfAPart are those of PostgreSQL over some rows, and over expressions: of
@@ -301,28 +299,26 @@ var programs = map[string][]string{
 // TestWhatProgramsRefuse: before, the only field that was sent was said to be wrong, or
 // the one whose column is named as another table's is.
 func TestWhatProgramsRefuse(t *testing.T) {
-	for _, engine := range []string{"mariadb", "postgres", "sqlite"} {
-		t.Run(engine, func(t *testing.T) {
-			x, r, calls := strict(t, engine, "gateway", "", programs[engine]...)
-			unexpected := func(err error, verb string) {
-				t.Helper()
-				require.True(t, mapping.Is(err, mapping.InternalError), "%v", err)
-				require.Equal(t, 1, r.written(verb))
-			}
-			_, err := x.tryUpdate(one, 1, x.record("contact", "name", "log"))
-			unexpected(err, "UPDATE")
-			_, err = x.tryUpdate(one, 1, x.record("contact", "note", "sum"))
-			unexpected(err, "UPDATE")
-			_, err = x.tryCreate(one, x.record("order", "contact_id", "3"))
-			unexpected(err, "INSERT")
-			require.Equal(t, []backend.Outcome{backend.Unexpected, backend.Unexpected, backend.Unexpected}, calls.all)
-			if engine == "postgres" { // where a program can name the column
-				_, err := x.tryUpdate(one, 1, x.record("contact", "name", "Else", "note", "say"))
-				requireTold(t, err, mapping.VarcharInvalid, []string{"note", "say"})
-			}
-			x.update(one, 1, x.record("contact", "note", "fine"))
-		})
-	}
+	eachEngine(t, func(t *testing.T, engine string) {
+		x, r, calls := strict(t, engine, "gateway", "", programs[engine]...)
+		unexpected := func(err error, verb string) {
+			t.Helper()
+			require.True(t, mapping.Is(err, mapping.InternalError), "%v", err)
+			require.Equal(t, 1, r.written(verb))
+		}
+		_, err := x.tryUpdate(one, 1, x.record("contact", "name", "log"))
+		unexpected(err, "UPDATE")
+		_, err = x.tryUpdate(one, 1, x.record("contact", "note", "sum"))
+		unexpected(err, "UPDATE")
+		_, err = x.tryCreate(one, x.record("order", "contact_id", "3"))
+		unexpected(err, "INSERT")
+		require.Equal(t, []backend.Outcome{backend.Unexpected, backend.Unexpected, backend.Unexpected}, calls.all)
+		if engine == "postgres" { // where a program can name the column
+			_, err := x.tryUpdate(one, 1, x.record("contact", "name", "Else", "note", "say"))
+			requireTold(t, err, mapping.VarcharInvalid, []string{"note", "say"})
+		}
+		x.update(one, 1, x.record("contact", "note", "fine"))
+	})
 }
 
 const viewSheet = `

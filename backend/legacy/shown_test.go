@@ -364,22 +364,20 @@ func (x *fixture) by(resource, field string, o mapping.Operator, v mapping.Value
 // TestWhatIsShownIsFound: before, each of these was shown as one thing and looked for, or stored,
 // as another.
 func TestWhatIsShownIsFound(t *testing.T) {
-	for _, engine := range []string{"mariadb", "postgres", "sqlite"} {
-		t.Run(engine, func(t *testing.T) {
-			dsn := engines[engine](t)
-			base := openOn(t, engine, dsn)
-			defer func() { require.NoError(t, base.Close()) }()
-			for _, c := range shownCases {
-				t.Run(c.name, func(t *testing.T) {
-					for _, statement := range c.tables {
-						makeTables(t, base, strings.ReplaceAll(statement, "TYPE", c.types[engine]))
-					}
-					x, _, _ := onMade(t, engine, dsn, fmt.Sprintf(shownSheet, engine)+strings.ReplaceAll(c.sheet, "TYPE", c.types[engine]))
-					c.judge(t, x)
-				})
-			}
-		})
-	}
+	eachEngine(t, func(t *testing.T, engine string) {
+		dsn := engines[engine](t)
+		base := openOn(t, engine, dsn)
+		defer func() { require.NoError(t, base.Close()) }()
+		for _, c := range shownCases {
+			t.Run(c.name, func(t *testing.T) {
+				for _, statement := range c.tables {
+					makeTables(t, base, strings.ReplaceAll(statement, "TYPE", c.types[engine]))
+				}
+				x, _, _ := onMade(t, engine, dsn, fmt.Sprintf(shownSheet, engine)+strings.ReplaceAll(c.sheet, "TYPE", c.types[engine]))
+				c.judge(t, x)
+			})
+		}
+	})
 }
 
 const shownSheet = `

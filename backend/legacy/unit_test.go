@@ -56,19 +56,6 @@ func TestRaws(t *testing.T) {
 	require.Equal(t, bytesRaw([]byte{0}), mysqlDialect{}.raw("LONGBLOB", []byte{0}))
 }
 
-func TestColumnInWords(t *testing.T) {
-	for message, want := range map[string][2]string{
-		"Out of range value for column 'DAGEN' at row 1":                                {"", "DAGEN"},
-		"Incorrect string value: '\\xF0' for column `dealer`.`REL`.`NAAM` at row 1":     {"dealer.REL", "NAAM"},
-		"Incorrect date value: 'x' for column ``.``.`dag` at row 1":                     {},
-		"constraint failed: cannot store TEXT value in INTEGER column REL.DAGEN (3091)": {"REL", "DAGEN"},
-		"Truncated incorrect DOUBLE value: 'for column 'x' at row 1 or so'":             {},
-	} {
-		table, column := columnInWords(message)
-		require.Equal(t, want, [2]string{table, column}, message)
-	}
-}
-
 func TestChecksInAStatement(t *testing.T) {
 	table := Table{Columns: []Column{{Name: "naam"}, {Name: "kvk nr"}, {Name: "dagen"}}}
 	found := map[string][]string{}

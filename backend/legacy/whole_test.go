@@ -3,8 +3,6 @@ package legacy
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -74,16 +72,11 @@ func openStock(t *testing.T, engine, order string) *stock {
 	add("M000", "D9", "C", 1, true)
 	add("Z999", "D9", "C", 1, false)
 	require.NoError(t, s.Close())
-	file, says := filepath.Join(t.TempDir(), "stock.yaml"), ""
+	says := ""
 	if order != "" {
 		says = "order: [" + order + "]"
 	}
-	require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, stockSheet, engine, says), 0o600))
-	model, err := mapping.LoadModel("")
-	require.NoError(t, err)
-	c := newClock()
-	s.fixture = openSheet(t, engine, dsn, loadSheetFile(t, file, model, dsn, c.Now), c)
-	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	s.fixture = openText(t, engine, dsn, fmt.Sprintf(stockSheet, engine, says))
 	return s
 }
 
@@ -171,15 +164,13 @@ func TestFilterByLettersThatNoColumnHolds(t *testing.T) {
 // TestUseByWhatComesAfterTheHidden: before, the one row that was looked at was a hidden
 // one, and a group in use could be deleted.
 func TestUseByWhatComesAfterTheHidden(t *testing.T) {
-	for _, engine := range []string{"mariadb", "postgres", "sqlite"} {
-		t.Run(engine, func(t *testing.T) {
-			x := openStock(t, engine, "")
-			ids := map[string]int32{}
-			for _, rec := range x.all(one, "turnovergroup") {
-				ids[rec.Get("code").Text()] = rec.ID()
-			}
-			err := x.tryDelete(one, "turnovergroup", ids["C"])
-			require.True(t, mapping.Is(err, mapping.InUse), "%v", err)
-		})
-	}
+	eachEngine(t, func(t *testing.T, engine string) {
+		x := openStock(t, engine, "")
+		ids := map[string]int32{}
+		for _, rec := range x.all(one, "turnovergroup") {
+			ids[rec.Get("code").Text()] = rec.ID()
+		}
+		err := x.tryDelete(one, "turnovergroup", ids["C"])
+		require.True(t, mapping.Is(err, mapping.InUse), "%v", err)
+	})
 }

@@ -4,8 +4,6 @@ import (
 	"crypto/rand"
 	"database/sql"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -33,11 +31,8 @@ resources:
 // openZoned opens the table zoned, made by statements, in place of DEALERPAK's.
 func openZoned(t *testing.T, engine, dsn, session, settings string) (*Store, error) {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "sheet.yaml")
-	require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, zonedSheet, engine, session, settings), 0o600))
-	model, err := mapping.LoadModel("")
-	require.NoError(t, err)
-	return Open(t.Context(), Options{Sheet: loadSheetFile(t, file, model, dsn, time.Now), Now: time.Now, Random: rand.Reader})
+	sh := loadText(t, dsn, fmt.Sprintf(zonedSheet, engine, session, settings), time.Now)
+	return Open(t.Context(), Options{Sheet: sh, Now: time.Now, Random: rand.Reader})
 }
 
 // TestSessionOfAnotherZone: what a database shows or writes by the clock of its session
