@@ -64,9 +64,6 @@ func TestUsersWithinAnswers(t *testing.T) {
 		_, _ = w.Write([]byte(answers[r.FormValue("name")]))
 	})
 	s := served(t, `
-format: 1
-source: {http: {url: "${GARAGE_URL}", retries: 0}}
-rules: backend
 accounts:
   verify: {path: /login, body: '{"login": "{username}", "password": "{password}"}', result: record}
   find: {path: /users, query: {name: "{username}"}, result: items}

@@ -36,24 +36,6 @@ func newAutolijn(t testing.TB, o remotetest.Options) *autolijn {
 	return a
 }
 
-func TestAutolijnReads(t *testing.T) {
-	a := newAutolijn(t, remotetest.Options{})
-	for _, r := range a.model.Resources {
-		if len(r.ListRequires) > 0 {
-			continue
-		}
-		page, err := a.client.List(bg(), r, backend.Query{Client: lijnNoord, Limit: 20, Total: true})
-		require.NoError(t, err, r.Name)
-		require.NotEmpty(t, page.Records, r.Name)
-		for _, rec := range page.Records {
-			got, err := a.client.Get(bg(), r, backend.Query{Client: lijnNoord, ID: rec.ID()})
-			require.NoError(t, err, r.Name)
-			fields := r.ListFields()
-			require.Equal(t, string(rec.AppendJSON(nil, fields)), string(got.AppendJSON(nil, fields)))
-		}
-	}
-}
-
 func TestAutolijnWrites(t *testing.T) {
 	a := newAutolijn(t, remotetest.Options{})
 	contact := create(t, a.client, lijnNoord, "contact", `{"kind":"person","name":"Jän & <Zn>","birth_date":"1980-02-29","is_customer":1}`)
@@ -108,32 +90,4 @@ func TestAutolijnLogsOn(t *testing.T) {
 	_, err = a.store.Verify(bg(), auth.Credentials{Username: "other", Password: "<x>&"})
 	require.ErrorIs(t, err, auth.ErrCredentials)
 	require.NotContains(t, fmt.Sprint(err), "<x>")
-}
-
-func TestAutolijnDeepPages(t *testing.T) {
-	a := newAutolijn(t, remotetest.Options{Orders: 450})
-	orders := a.model.Resource("order")
-	list := func(q backend.Query) backend.Page {
-		t.Helper()
-		q.Client = lijnNoord
-		page, err := a.client.List(bg(), orders, q)
-		require.NoError(t, err)
-		return page
-	}
-	for _, offset := range []int{0, 95, 399, 445, 449, 450, 700} {
-		page := list(backend.Query{Limit: 7, Offset: offset, Total: true})
-		require.EqualValues(t, 450, page.Total)
-		require.Len(t, page.Records, max(0, min(7, 450-offset)), offset)
-		require.Equal(t, offset+7 < 450, page.More, offset)
-		for i, rec := range page.Records {
-			require.EqualValues(t, offset+i+1, rec.ID())
-		}
-	}
-	page := list(backend.Query{Limit: 100, After: 300})
-	require.EqualValues(t, 301, page.Records[0].ID())
-	require.Len(t, page.Records, 100)
-	require.True(t, page.More)
-	page = list(backend.Query{Limit: 100, After: 400})
-	require.Len(t, page.Records, 50)
-	require.False(t, page.More)
 }

@@ -1,7 +1,6 @@
 package remote
 
 import (
-	"os"
 	"strings"
 	"testing"
 
@@ -11,11 +10,7 @@ import (
 )
 
 // guidSheet has records by GUIDs, which the service writes in two cases.
-const guidSheet = `format: 1
-source: {http: {url: "${GARAGE_URL}"}}
-rules: backend
-keep: keep.db
-accounts: {verify: {path: /login}, result: {client_id: client}}
+const guidSheet = `
 resources:
   contact:
     key: {columns: id, id: kept, case: ignore}
@@ -31,9 +26,7 @@ resources:
 func TestGUIDsInTwoCases(t *testing.T) {
 	const lower = "6f9619ff-8b86-d011-b42d-00c04fc964ff"
 	upper := strings.ToUpper(lower)
-	file := t.TempDir() + "/guid.yaml"
-	require.NoError(t, os.WriteFile(file, []byte(guidSheet), 0o600))
-	sh := loadSheetFile(t, file, trivial(t, map[string]string{
+	sh := loadText(t, guidSheet, trivial(t, map[string]string{
 		"GET /order":            httpAnswer(200, `{"list":[{"id":"A","contact":"`+upper+`","date":"2026-11-20T10:00:00Z"}]}`),
 		"GET /contact":          httpAnswer(200, `{"list":[{"id":"`+lower+`","name":"Jansen"}]}`),
 		"GET /contact/" + upper: httpAnswer(200, `{"id":"`+lower+`","name":"Jansen"}`),

@@ -64,17 +64,3 @@ func updatedAtOnce(t *testing.T, n int, gateways ...*backend.Client) []int {
 	wg.Wait()
 	return []int{int(done.Load()), int(changed.Load())}
 }
-
-// What the service says of a line is told of the line that the client sent.
-func TestErrorsOfElements(t *testing.T) {
-	g := newGarage(t, remotetest.Options{})
-	contact := create(t, g.client, noord, "contact", `{"kind":"person","name":"Wit"}`)
-	group := create(t, g.client, noord, "turnovergroup", `{"code":"STAYS","description":"x","vat_kind":"high","ledger_account":"1"}`)
-	other := create(t, g.client, noord, "turnovergroup", `{"code":"GONE2","description":"x","vat_kind":"high","ledger_account":"1"}`)
-	require.NoError(t, g.client.Delete(bg(), noord, other.Resource, other.ID(), backend.Write{})) // its key is still known
-	const line = `{"description":"x","quantity":1,"price":1,"turnover_group_id":%d}`
-	_, err := g.client.Create(bg(), noord, body(t, g.model.Resource("order"), fmt.Sprintf(
-		`{"contact_id":%d,"kind":"workshop","order_status":"open","order_date":"2026-11-20","orderlines":[`+line+`,`+line+`]}`,
-		contact.ID(), group.ID(), other.ID())), backend.Write{})
-	require.Equal(t, fmt.Sprintf("Field: orderlines[1].turnover_group_id value: %d ID not found", other.ID()), wording(t, err, mapping.OpCreate))
-}

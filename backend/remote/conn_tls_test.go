@@ -1,7 +1,6 @@
 package remote
 
 import (
-	"bytes"
 	"crypto/tls"
 	"net"
 	"net/http/httptest"
@@ -86,19 +85,5 @@ func TestQuietTLS(t *testing.T) {
 			}
 			require.Eventually(t, func() bool { return c.alive() == test.alive }, ample, time.Millisecond, "once it has come")
 		})
-	}
-}
-
-// TestRecords: the records of TLS are followed however their bytes come.
-func TestRecords(t *testing.T) {
-	stream := append([]byte{0x17, 3, 3, 0, 3, 1, 2, 3, 0x16, 3, 3, 1, 4}, bytes.Repeat([]byte{9}, 260)...)
-	whole := map[int]bool{0: true, 8: true, len(stream): true}
-	for step := 1; step <= len(stream); step++ {
-		var r records
-		for at := 0; at < len(stream); at += step {
-			require.Equal(t, whole[at], r.isWhole(), "%d bytes at a time, after %d", step, at)
-			r.follow(stream[at:min(at+step, len(stream))])
-		}
-		require.True(t, r.isWhole())
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -81,11 +80,7 @@ func (s *shelf) delete(positions []int) {
 	}
 }
 
-const shelfSheet = `format: 1
-source: {http: {url: "${GARAGE_URL}"}}
-rules: backend
-keep: keep.db
-accounts: {verify: {path: /login}, result: {client_id: client}}
+const shelfSheet = `
 resources:
   country:
     key: {columns: key, id: %s
@@ -96,9 +91,7 @@ resources:
 
 func (s *shelf) open(t *testing.T, id, list string, ids IDStore) *Store {
 	t.Helper()
-	file := t.TempDir() + "/shelf.yaml"
-	require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, shelfSheet, shelfKeys[id], list), 0o600))
-	return open(t, Options{Sheet: loadSheetFile(t, file, s.URL), IDStore: ids})
+	return open(t, Options{Sheet: loadText(t, fmt.Sprintf(shelfSheet, shelfKeys[id], list), s.URL), IDStore: ids})
 }
 
 var shelfStyles = map[string]string{
@@ -216,25 +209,4 @@ func TestAfterWhatWasListedOtherwise(t *testing.T) {
 			require.Equal(t, []string{"C3", "C5"}, codes)
 		})
 	}
-}
-
-// TestAfterThoseThatBeganAChunk: what was listed before a record is known as well where
-// the page was looked for from the middle of the list.
-func TestAfterThoseThatBeganAChunk(t *testing.T) {
-	s := newShelf(t)
-	s.fill(20, false)
-	store := s.open(t, "kept", shelfStyles["offset"], openIDStore(t))
-	r := store.Sheet.Model.Resource("country")
-	q := backend.Query{Client: auth.Client{ID: 1}, Keyset: true, Limit: 1}
-	next := func() string {
-		page, err := store.List(bg(), r, q)
-		require.NoError(t, err)
-		q.After = page.Records[0].ID()
-		return page.Records[0].Get("code").Text()
-	}
-	for range 9 { // of chunks of seven
-		next()
-	}
-	s.delete([]int{7, 7})
-	require.Equal(t, fmt.Sprint("C", s.keys[7]), next())
 }

@@ -28,12 +28,7 @@ func TestWhatTheInterfaceDerivesIsSent(t *testing.T) {
 		_ = json.NewEncoder(w).Encode(stored)
 	})
 	s := served(t, `
-format: 1
-source: {http: {url: "${GARAGE_URL}"}}
 client: org
-rules: backend
-keep: keep.db
-accounts: {users: []}
 resources:
   document:
     key: {columns: id}

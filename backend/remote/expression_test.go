@@ -182,12 +182,8 @@ func (s *filtered) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 const filteredSheet = `
-format: 1
 source: {http: {url: "${GARAGE_URL}", retries: 0, expressions: {%s}}}
-keep: keep.db
-rules: backend
 client: org
-accounts: {users: []}
 resources:
   contact:
     key: {columns: id}
@@ -313,11 +309,6 @@ func TestEmptyIsNotAbsent(t *testing.T) {
 		_ = json.NewEncoder(w).Encode(map[string]any{"items": items})
 	})
 	store := served(t, `
-format: 1
-source: {http: {url: "${GARAGE_URL}", retries: 0}}
-keep: keep.db
-rules: backend
-accounts: {users: []}
 resources:
   contact:
     key: {columns: id}

@@ -17,11 +17,6 @@ import (
 )
 
 const fineSheet = `
-format: 1
-source: {http: {url: "${GARAGE_URL}"}}
-rules: backend
-keep: keep.db
-accounts: {users: []}
 resources:
   country:
     key: {columns: nr}
@@ -211,11 +206,6 @@ func TestDecimalsFindWhatIsShown(t *testing.T) {
 }
 
 const decimalSheet = `
-format: 1
-source: {http: {url: "${GARAGE_URL}"}}
-rules: backend
-keep: keep.db
-accounts: {users: []}
 resources:
   article:
     key: {columns: nr}

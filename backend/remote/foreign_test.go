@@ -1,7 +1,6 @@
 package remote
 
 import (
-	"os"
 	"strings"
 	"testing"
 
@@ -41,11 +40,7 @@ func TestAnswersWithoutTheirBody(t *testing.T) {
 
 // linesSheet is a service with lines within their orders; the order is in the path
 // of calls about its lines, and in none of their answers.
-const linesSheet = `format: 1
-source: {http: {url: "${GARAGE_URL}"}}
-rules: backend
-keep: keep.db
-accounts: {verify: {path: /login}, result: {client_id: client}}
+const linesSheet = `
 resources:
   order:
     key: {columns: id, id: kept}
@@ -83,10 +78,9 @@ func TestRecordsWithoutKey(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			list := func(one string) string { return httpAnswer(200, `{"list":[`+one+`]}`) }
-			ids, file := openIDStore(t), t.TempDir()+"/lines.yaml"
-			require.NoError(t, os.WriteFile(file, []byte(linesSheet), 0o600))
+			ids := openIDStore(t)
 			speak := func(answers map[string]string) (*backend.Client, *mapping.Resource) {
-				store := open(t, Options{IDStore: ids, Sheet: loadSheetFile(t, file, trivial(t, answers))})
+				store := open(t, Options{IDStore: ids, Sheet: loadText(t, linesSheet, trivial(t, answers))})
 				return front(t, store), store.Sheet.Model.Resource("order")
 			}
 			well := order(`"id":"A",`, good) // by which the IDs are given out

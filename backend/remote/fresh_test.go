@@ -24,11 +24,8 @@ import (
 
 // parrotSheet has calls whose answers carry nothing that tells whose they are: a list
 // of records that have the same key whatever was asked, and a create without an answer.
-const parrotSheet = `format: 1
+const parrotSheet = `
 source: {http: {url: "${GARAGE_URL}", ca_file: %q%s}}
-rules: backend
-keep: keep.db
-accounts: {verify: {path: /login}, result: {client_id: client}}
 errors: [{when: {status: "409"}, reason: duplicate_value, field: code}]
 resources:
   turnovergroup:
@@ -126,9 +123,7 @@ func TestFreshConnections(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := newParrot(t, test.secure)
 			p.old = test.old
-			file := t.TempDir() + "/parrot.yaml"
-			require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, parrotSheet, p.ca, test.service, test.list, test.create), 0o600))
-			store := open(t, Options{Sheet: loadSheetFile(t, file, p.url), IDStore: openIDStore(t)})
+			store := openText(t, fmt.Sprintf(parrotSheet, p.ca, test.service, test.list, test.create), p.url)
 			c := front(t, store)
 			r := c.Model().Resource("turnovergroup")
 			wrong := 0

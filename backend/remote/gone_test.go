@@ -25,11 +25,6 @@ func TestWritesOfWhatIsGone(t *testing.T) {
 		_, _ = io.WriteString(w, `{"nr":5,"name":"N"}`)
 	})
 	s := served(t, `
-format: 1
-source: {http: {url: "${GARAGE_URL}"}}
-keep: keep.db
-rules: backend
-accounts: {users: []}
 resources:
   contact:
     key: {columns: nr}
@@ -63,11 +58,6 @@ func TestElementsComeWhole(t *testing.T) {
 		_, _ = io.WriteString(w, "["+strings.Join(items, ",")+"]")
 	})
 	s := served(t, `
-format: 1
-source: {http: {url: "${GARAGE_URL}"}}
-keep: keep.db
-rules: backend
-accounts: {users: []}
 resources:
   order:
     key: {columns: nr}

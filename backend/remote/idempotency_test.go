@@ -4,7 +4,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -144,23 +143,18 @@ func TestLookAfterAWriteThatLogsOnAgain(t *testing.T) {
 		}
 	}))
 	t.Cleanup(server.Close)
-	file := t.TempDir() + "/again.yaml"
-	require.NoError(t, os.WriteFile(file, []byte(`format: 1
+	s := openText(t, `
 source:
   http:
     url: "${GARAGE_URL}"
     log_on: {request: {path: /token, method: POST}, token: token, lifetime: 1h, headers: {Authorization: "Bearer {token}"}, renew_on: {status: "401"}}
-rules: backend
-keep: keep.db
-accounts: {verify: {path: /login}, result: {client_id: client}}
 resources:
   turnovergroup:
     key: {columns: key, id: kept, generated: answer}
     client: ""
     operations: {get: {path: "/groups/{key}"}, create: {path: /groups, key: [key]}}
     fields: {code: code, description: name, vat_kind: {constant: high}, ledger_account: {constant: "8000"}}
-`), 0o600))
-	s := open(t, Options{Sheet: loadSheetFile(t, file, server.URL), IDStore: openIDStore(t)})
+`, server.URL)
 	front, err := backend.NewClient(s, s.Sheet.Model, backend.Options{Timeout: ample, CircuitFailures: 1000})
 	require.NoError(t, err)
 	create := func() error {

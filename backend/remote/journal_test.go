@@ -28,12 +28,8 @@ import (
 
 // couchSheet follows the feed of a CouchDB; all is read for the first cursor alone.
 const couchSheet = `
-format: 1
 source: {http: {url: "${POCKETBASE_URL}"}}
-keep: keep.db
 client: org
-rules: backend
-accounts: {users: []}
 resources:
   contact:
     key: {columns: _id, id: kept}

@@ -13,11 +13,6 @@ import (
 )
 
 const numberedSheet = `
-format: 1
-source: {http: {url: "${GARAGE_URL}", retries: 0}}
-keep: keep.db
-rules: backend
-accounts: {users: []}
 resources:
   contact:
     key: {columns: nr, id: kept, NUMBERS}
@@ -73,10 +68,6 @@ func TestNumbersOfKeptKeys(t *testing.T) {
 }
 
 const paddedSheet = `
-format: 1
-source: {http: {url: "${GARAGE_URL}", retries: 0}}
-rules: backend
-accounts: {users: []}
 resources:
   contact:
     key: {columns: nr, pad: zero, width: 4}

@@ -13,11 +13,6 @@ import (
 )
 
 const failingSheet = `
-format: 1
-source: {http: {url: "${GARAGE_URL}", retries: 0}}
-keep: keep.db
-rules: backend
-accounts: {users: []}
 errors:
   - {when: {status: "400", code: taken, code_at: errors.*.code}, reason: duplicate_value, field_from: errors.*.at, fields: {NM: name}}
   - {when: {status: "401", code: taken, code_at: data.*.code}, reason: duplicate_value, field_from: data.*, value: data.*.was}

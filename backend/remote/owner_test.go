@@ -121,11 +121,6 @@ func (s *shop) forget() {
 }
 
 const shopSheet = `
-format: 1
-source: {http: {url: "${GARAGE_URL}", retries: 0}}
-keep: keep.db
-rules: backend
-accounts: {users: []}
 resources:
   contact:
     key: {columns: nr}
@@ -185,9 +180,21 @@ func served(t *testing.T, text string, by http.Handler) *Store {
 // openText opens the service at url with a sheet.
 func openText(t *testing.T, text, url string) *Store {
 	t.Helper()
+	return open(t, Options{Sheet: loadText(t, text, url), IDStore: openIDStore(t)})
+}
+
+// loadText loads a sheet that a test has written for the service at url. What most say alike it
+// need not say.
+func loadText(t *testing.T, text, url string) *sheet.Sheet {
+	t.Helper()
+	for _, line := range []string{"format: 1", `source: {http: {url: "${GARAGE_URL}", retries: 0}}`, "keep: keep.db", "rules: backend", "accounts: {users: []}"} {
+		if key, _, _ := strings.Cut(line, " "); !strings.Contains("\n"+text, "\n"+key) {
+			text = line + "\n" + text
+		}
+	}
 	file := filepath.Join(t.TempDir(), "sheet.yaml")
 	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
-	return open(t, Options{Sheet: loadSheetFile(t, file, url), IDStore: openIDStore(t)})
+	return loadSheetFile(t, file, url)
 }
 
 func (d *shopDesk) list(t *testing.T, who auth.Client, resource string, q backend.Query) (page backend.Page, ids []int32) {
@@ -323,12 +330,7 @@ func TestElementsBelongToTheirRecord(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	const text = `
-format: 1
-source: {http: {url: "${GARAGE_URL}", retries: 0}}
-keep: keep.db
 client: tenant
-rules: backend
-accounts: {users: []}
 resources:
   order:
     key: {columns: KEY}
@@ -393,11 +395,6 @@ func TestClientInATextOverHTTP(t *testing.T) {
 		_, _ = fmt.Fprint(w, answer)
 	})
 	s := served(t, `
-format: 1
-source: {http: {url: "${GARAGE_URL}"}}
-keep: keep.db
-rules: backend
-accounts: {users: []}
 resources:
   contact:
     key: {columns: nr}

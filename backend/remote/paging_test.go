@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"runtime"
 	"strconv"
 	"strings"
@@ -29,9 +28,12 @@ func pagedService(t *testing.T, style string, cap int) *httptest.Server {
 		limit, _ := strconv.Atoi(q.Get("limit"))
 		limit = min(limit, cap)
 		from, _ := strconv.Atoi(q.Get("offset"))
-		if style == "page" {
+		switch style {
+		case "page":
 			page, _ := strconv.Atoi(q.Get("page"))
 			from = page * limit
+		case "cursor":
+			from, _ = strconv.Atoi(q.Get("cursor"))
 		}
 		to := n
 		if style != "none" {
@@ -43,6 +45,9 @@ func pagedService(t *testing.T, style string, cap int) *httptest.Server {
 		}
 		w.Header().Set("X-Total-Count", strconv.Itoa(n))
 		next := "null"
+		if style == "cursor" && to < n {
+			next = fmt.Sprintf(`"%d"`, to)
+		}
 		if style == "link" && to < n {
 			w.Header().Set("Link", fmt.Sprintf(`<http://%s/list?limit=%d&offset=%d>; rel="next", </list>; rel="first"`, r.Host, limit, to))
 		}
@@ -54,18 +59,13 @@ func pagedService(t *testing.T, style string, cap int) *httptest.Server {
 
 func pagedStore(t *testing.T, url, list string) *Store {
 	t.Helper()
-	file := t.TempDir() + "/paged.yaml"
-	require.NoError(t, os.WriteFile(file, []byte(`format: 1
-source: {http: {url: "${GARAGE_URL}"}}
-rules: backend
-accounts: {verify: {path: /login}, result: {client_id: client}}
+	return openText(t, `
 resources:
   country:
     key: {columns: id, generated: supplied}
     operations: {list: {path: /list, result: items, `+list+`}}
     fields: {code: code, name: name}
-`), 0o600))
-	return open(t, Options{Sheet: loadSheetFile(t, file, url)})
+`, url)
 }
 
 func TestPagingStyles(t *testing.T) {
@@ -73,6 +73,7 @@ func TestPagingStyles(t *testing.T) {
 		"offset": `query: {limit: "{limit}", offset: "{offset}"}, paging: {style: offset, size: 20}`,
 		"page":   `query: {limit: "{limit}", page: "{page}"}, paging: {style: page, size: 20, first: 0}, total: {result: total}`,
 		"link":   `query: {limit: "{limit}"}, paging: {style: link, size: 20, next: header}`,
+		"cursor": `query: {limit: "{limit}", cursor: "{cursor}"}, paging: {style: cursor, size: 20, next: next}`,
 		"none":   `paging: {style: none}`,
 		"header": `query: {limit: "{limit}", offset: "{offset}"}, paging: {style: offset, size: 20}, total: {header: x-total-count}`,
 		"count":  `query: {limit: "{limit}", offset: "{offset}"}, paging: {style: offset, size: 20}, total: {path: /list, query: {limit: "1"}, header: X-Total-Count}`,
@@ -271,11 +272,7 @@ func TestNextPagesByLink(t *testing.T) {
 			}))
 			t.Cleanup(server.Close)
 			s := openText(t, `
-format: 1
 source: {http: {url: "${GARAGE_URL}/v1"}}
-rules: backend
-keep: keep.db
-accounts: {users: []}
 resources:
   country:
     key: {columns: id}

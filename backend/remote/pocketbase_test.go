@@ -19,7 +19,6 @@ import (
 // tenant by name, a list of roles, an object that a PATCH replaces whole, and orders that
 // go out with their lines in one batch.
 const peopleSheet = `
-format: 1
 source:
   http:
     url: ${POCKETBASE_URL}
@@ -31,10 +30,7 @@ source:
         body: '{"identity": "{secret.user}", "password": "{secret.password}"}'
       token: token
       headers: {Authorization: "{token}"}
-keep: keep.db
 client: nr
-rules: backend
-accounts: {users: []}
 errors:
   - {when: {status: "400", code: validation_not_unique, code_at: data.*.code}, reason: duplicate_value, field_from: data.*}
   - {when: {status: "400", code: validation_not_unique, code_at: data.requests.0.response.data.*.code}, reason: duplicate_value, field_from: data.requests.0.response.data.*}

@@ -14,11 +14,6 @@ import (
 )
 
 const rawSheet = `
-format: 1
-source: {http: {url: "${GARAGE_URL}", retries: 0}}
-keep: keep.db
-rules: backend
-accounts: {users: []}
 resources:
   contact:
     key: {columns: nr}

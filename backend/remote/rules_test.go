@@ -17,11 +17,8 @@ import (
 )
 
 const lookedUpSheet = `
-format: 1
-source: {http: {url: "${GARAGE_URL}"}}
-keep: keep.db
 without_rules: [order_status]
-accounts: {users: []}
+rules: gateway
 resources:
   contact:
     key: {columns: id}
@@ -103,11 +100,8 @@ func TestRulesByListsThatLeaveOutWhatTells(t *testing.T) {
 }
 
 const computedSheet = `
-format: 1
-source: {http: {url: "${GARAGE_URL}"}}
-keep: keep.db
 without_rules: [order_status]
-accounts: {users: []}
+rules: gateway
 resources:
   contact:
     key: {columns: id}

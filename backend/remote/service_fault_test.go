@@ -45,27 +45,6 @@ func TestLogOnThatFails(t *testing.T) {
 	require.Error(t, g.store.Ping(bg()))
 }
 
-// A key whose write got no answer stays taken: nobody knows what became of it.
-func TestKeyOfLostWriteStaysTaken(t *testing.T) {
-	g, proxy := faultyGarage(t, backend.Options{Timeout: ample})
-	contacts := g.model.Resource("contact")
-	require.NotEmpty(t, g.first(t, "contact"))
-	keyed := func(key string) error {
-		_, err := g.client.Create(bg(), noord, body(t, contacts, `{"kind":"person","name":"Lost"}`), backend.Write{Idempotency: &backend.Idempotency{
-			Key: key, Sum: [32]byte{1}, Answer: func(mapping.Record) []byte { return []byte("x") },
-		}})
-		return err
-	}
-	proxy.Next(remotetest.Fault{Kind: remotetest.ResetAfter})
-	requireUnavailable(t, keyed("lost"), mapping.BackendUnavailable)
-	require.True(t, mapping.Is(keyed("lost"), mapping.IdempotencyInUse))
-	require.Equal(t, 1, g.Calls("POST /v3/{collection}"))
-	require.NoError(t, proxy.Set(remotetest.Fault{Kind: remotetest.Refuse}))
-	requireUnavailable(t, keyed("unsent"), mapping.BackendUnavailable)
-	require.NoError(t, proxy.Set(remotetest.Fault{}))
-	require.NoError(t, keyed("unsent"), "what was never sent was not done")
-}
-
 func TestTLS(t *testing.T) {
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write([]byte(orderRecord()))

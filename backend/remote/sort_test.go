@@ -59,10 +59,6 @@ func (s *sorting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // sortedSheet is of a service that is told an order, which goes where SORT stands.
 const sortedSheet = `
-format: 1
-source: {http: {url: "${GARAGE_URL}", retries: 0}}
-rules: backend
-accounts: {users: []}
 resources:
   contact:
     key: {columns: nr}

@@ -14,11 +14,6 @@ import (
 )
 
 const wholeSheet = `
-format: 1
-source: {http: {url: "${GARAGE_URL}", retries: 0}}
-keep: keep.db
-rules: backend
-accounts: {users: []}
 resources:
   turnovergroup:
     key: {columns: id, id: kept}
@@ -93,11 +88,6 @@ func TestWhatDoesNotChangeGoesBackAsItWasRead(t *testing.T) {
 }
 
 const ownSheet = `
-format: 1
-source: {http: {url: "${GARAGE_URL}", retries: 0}}
-keep: keep.db
-rules: backend
-accounts: {users: []}
 resources:
   contact:
     key: {columns: nr}
@@ -160,11 +150,6 @@ func TestAWriteGoesByItsOwnRecord(t *testing.T) {
 }
 
 const linkedSheet = `
-format: 1
-source: {http: {url: "${GARAGE_URL}", retries: 0}}
-keep: keep.db
-rules: backend
-accounts: {users: []}
 resources:
   turnovergroup:
     key: {columns: id, id: kept}

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -161,20 +160,14 @@ func mixedStore(t *testing.T, url, list, says string) *Store {
 	if strings.Contains(says, "key:") {
 		key = "# key: below"
 	}
-	file := t.TempDir() + "/mixed.yaml"
-	require.NoError(t, os.WriteFile(file, []byte(`format: 1
-source: {http: {url: "${GARAGE_URL}"}}
-rules: backend
-keep: keep.db
-accounts: {verify: {path: /login}, result: {client_id: client}}
+	return openText(t, `
 resources:
   country:
     `+key+`
     `+says+`
     operations: {list: {path: /list, result: items, `+list+`}}
     fields: {code: code, name: name}
-`), 0o600))
-	return open(t, Options{Sheet: loadSheetFile(t, file, url), IDStore: openIDStore(t)})
+`, url)
 }
 
 // TestAfterWhatWasNeverGivenOut is behind all: an empty page, and no failure.
@@ -293,10 +286,7 @@ func TestPlacesAreOfOneClient(t *testing.T) {
 		_, _ = fmt.Fprintf(w, `{"items":[%s],"next":"%s"}`, strings.Join(items, ","), next)
 	})
 	s := served(t, `
-format: 1
 source: {http: {url: "${GARAGE_URL}", headers: {X-Org: "{client.id}"}}}
-rules: backend
-keep: keep.db
 accounts: {verify: {path: /login}, result: {client_id: client}}
 resources:
   country:

@@ -8,7 +8,7 @@ type FaultKind uint8
 // The faults. Where not said otherwise they strike when the head of a request has
 // arrived, on connections that are kept alive too.
 const (
-	// Healthy passes everything on; with Delay or Gate, late.
+	// Healthy passes everything on; with Gate, late.
 	Healthy FaultKind = iota
 	// Refuse takes no connections: those who dial get ECONNREFUSED. The ones
 	// that are open are reset.
@@ -30,7 +30,7 @@ const (
 	// HalfOpen swallows what comes and never answers.
 	HalfOpen
 	// SlowBody sends the head of the answer at once and its body byte by byte,
-	// Delay apart or one for each value of Gate.
+	// one for each value of Gate.
 	SlowBody
 	// EndlessBody answers 200 with Body and then white space without end, and
 	// passes nothing on.
@@ -47,9 +47,6 @@ type Fault struct {
 	// Path, where it is not "", narrows it to requests whose path begins so; not
 	// for Refuse and ResetOnAccept, which strike connections.
 	Path string
-	// Delay is waited before a request is looked at; with SlowBody before each
-	// byte of the body.
-	Delay time.Duration
 	// Gate, where it is not nil, holds a request until a value can be received
 	// from it or it is closed; with SlowBody each byte of the body.
 	Gate <-chan struct{}

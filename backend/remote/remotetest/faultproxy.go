@@ -42,7 +42,6 @@ type FaultStats struct {
 	Accepted int // connections, ever
 	Open     int // connections now
 	Requests int // requests begun: their head has arrived
-	Passed   int // requests that the target has answered
 }
 
 // NewFaultProxy starts a proxy before target (host:port), on a port of its own
@@ -59,10 +58,6 @@ func NewFaultProxy(target string) (*FaultProxy, error) {
 	p.forward = &httputil.ReverseProxy{
 		Rewrite:   func(r *httputil.ProxyRequest) { r.Out.URL.Scheme, r.Out.URL.Host = "http", target },
 		Transport: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 16},
-		ModifyResponse: func(*http.Response) error {
-			p.note(func(s *FaultStats) { s.Passed++ })
-			return nil
-		},
 		// The target is not there. Whoever asked notices as if there were no proxy.
 		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
 		ErrorLog:     nobody,
@@ -159,14 +154,8 @@ func (p *FaultProxy) Close() error {
 	return errors.Join(err, p.Wait(context.Background(), func(s FaultStats) bool { return s.Open == 0 }))
 }
 
-// note changes the statistics.
+// note changes the statistics, under the mutex.
 func (p *FaultProxy) note(f func(*FaultStats)) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.noteLocked(f)
-}
-
-func (p *FaultProxy) noteLocked(f func(*FaultStats)) {
 	f(&p.stats)
 	close(p.changed)
 	p.changed = make(chan struct{})
@@ -212,12 +201,12 @@ type client struct {
 func (p *FaultProxy) admit(conn net.Conn) *client {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.noteLocked(func(s *FaultStats) { s.Accepted++ })
+	p.note(func(s *FaultStats) { s.Accepted++ })
 	if p.closed || p.fault.Kind == ResetOnAccept || p.fault.Kind == Refuse {
 		reset(conn)
 		return nil
 	}
-	p.noteLocked(func(s *FaultStats) { s.Open++ })
+	p.note(func(s *FaultStats) { s.Open++ })
 	c := &client{conn, p}
 	p.clients[c] = true
 	return c
@@ -229,7 +218,7 @@ func (c *client) Close() error {
 	defer c.proxy.mu.Unlock()
 	if c.proxy.clients[c] {
 		delete(c.proxy.clients, c)
-		c.proxy.noteLocked(func(s *FaultStats) { s.Open-- })
+		c.proxy.note(func(s *FaultStats) { s.Open-- })
 	}
 	return c.Conn.Close()
 }
@@ -238,7 +227,7 @@ func (c *client) Close() error {
 func (p *FaultProxy) begin(path string) Fault {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.noteLocked(func(s *FaultStats) { s.Requests++ })
+	p.note(func(s *FaultStats) { s.Requests++ })
 	for i, f := range p.queue {
 		if strings.HasPrefix(path, f.Path) {
 			p.queue = slices.Delete(p.queue, i, i+1)

@@ -41,14 +41,8 @@ func (p *FaultProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.strike(f, conn.(*client).Conn, answer)
 }
 
-// wait spends the delay of a fault and waits at its gate. It is false when the
-// proxy is closed.
+// wait waits at the gate of a fault. It is false when the proxy is closed.
 func (p *FaultProxy) wait(f Fault) bool {
-	select {
-	case <-time.After(f.Delay):
-	case <-p.ctx.Done():
-		return false
-	}
 	if f.Gate != nil {
 		select {
 		case <-f.Gate:
