@@ -378,23 +378,3 @@ func TestCallsAtOneHostAreBounded(t *testing.T) {
 	close(release)
 	calls.Wait()
 }
-
-// Many calls at once, over connections that are not kept.
-func TestCallsInParallel(t *testing.T) {
-	r := answering(t, 204)
-	cfg := r.config(t)
-	cfg.PerHost = 8
-	c := webhook.NewCaller(cfg)
-	request := webhook.Request{URL: r.callback(t, cfg.Rules), ID: "a1b2"}
-	var calls sync.WaitGroup
-	for range cfg.PerHost {
-		calls.Go(func() {
-			for range 10 {
-				if o := c.Call(t.Context(), request); !o.Delivered() {
-					t.Errorf("%+v", o)
-				}
-			}
-		})
-	}
-	calls.Wait()
-}

@@ -114,7 +114,7 @@ type Job struct {
 	Started      time.Time // of the work, the last time it was begun
 	Finished     time.Time // of the work
 	Claims       int       // how often the work was begun, but for what was postponed or handed back
-	Term         int       // which claim it is, of all there were; a version before has none
+	Term         int       // which claim it is, of all there were
 	Lease        time.Time // whoever works on it, or calls, has it until then; while it is accepted, when it wakes
 	Tries        int       // calls made
 	NextTry      time.Time // when the callback is due; zero where it is not
@@ -196,7 +196,7 @@ type event struct {
 	hold    time.Duration // claimed, renewed, postponed, slept, calling: how long the lease is
 	lease   time.Time     // called: the one it was begun with
 	term    int           // handedBack, renewed, grown, postponed, slept, completed, broke: by which claim
-	room    int64         // grown, accounted: to how many bytes
+	room    int64         // grown: to how many bytes
 	result  Result        // completed
 	failure string        // broke
 	noRoom  bool          // broke: because of that
@@ -222,7 +222,6 @@ const (
 	called                      // the call was answered, or not
 	fetched                     // the client asked for the result, and got an address of it
 	cleared                     // the result gave way to others
-	accounted                   // what an older version left out of what it takes is made up for
 	replayed                    // an operator wants the callback made again
 	withdrawn                   // the client wants no result, and no callback
 )
@@ -274,8 +273,6 @@ func (j Job) after(e event, now time.Time) (Job, error) {
 		j.State, j.NextTry, j.Linked, j.Failing = Collected, time.Time{}, now, time.Time{}
 	case e.kind == cleared && j.spent(now):
 		j.Result.File = ""
-	case e.kind == accounted:
-		return j.account(e.room, now), nil
 	case e.kind == replayed && !j.gone() && j.State != Accepted && j.State != Running:
 		j.State, j.Tries, j.NextTry, j.Lease, j.Failing = Done, 0, now, time.Time{}, time.Time{}
 		if j.Failure != "" {
@@ -292,18 +289,6 @@ func (j Job) after(e event, now time.Time) (Job, error) {
 
 // withdrawal is the failure of a job that its client withdrew.
 const withdrawal = "withdrawn by its client"
-
-// account is a job of a version without space accounting: it gets the reservation that it
-// lacks, and if its result was handed out, the time of that is now at the latest.
-func (j Job) account(room int64, now time.Time) Job {
-	switch {
-	case j.State == Accepted || j.State == Running:
-		j.Room = cmp.Or(j.Room, room)
-	case j.State == Collected && j.Linked.IsZero():
-		j.Linked = now
-	}
-	return j
-}
 
 // answered is a job whose call has ended. There is no further try after the result is
 // deleted, even if a receiver asks to wait longer or its circuit stays open. The next try

@@ -2,7 +2,6 @@ package webhook_test
 
 import (
 	"bytes"
-	"context"
 	"io"
 	"runtime"
 	"testing"
@@ -105,26 +104,4 @@ func TestWaitingDataTakeRoom(t *testing.T) {
 	require.NoError(t, promise(1))
 	store.until(t, func() bool { return taken(t, p)[0].Bytes == space/2+space/16 })
 	require.ErrorIs(t, promise(1), webhook.ErrNoSpace)
-}
-
-// TestDataThatAnOlderVersionKept within the job is known to the work, and gone after it.
-func TestDataThatAnOlderVersionKept(t *testing.T) {
-	onEngines(t, func(t *testing.T, e engine) {
-		rs, c, store := newReceivers(t), newClock(), e.open(t)
-		data := bytes.Repeat([]byte("x"), 100<<10)
-		require.NoError(t, store.Add(t.Context(), webhook.Job{
-			ID: "older", Owner: owner(1), Callback: rs.add(t, status(200)).String(), State: webhook.Accepted,
-			Work: webhook.Work{Kind: "length", Data: data}, Created: c.Now(),
-		}))
-		known := make(chan int, 1)
-		start(t, c, store, rs.caller(t), func(cfg *webhook.Config) {
-			cfg.Runners["length"] = func(_ context.Context, j webhook.Job, _ io.Writer) (webhook.Content, error) {
-				known <- len(j.Work.Data)
-				return webhook.Content{}, nil
-			}
-		})
-		require.Equal(t, len(data), <-known)
-		store.untilState(t, "older", webhook.CalledBack)
-		require.Empty(t, store.job(t, "older").Work.Data)
-	})
 }

@@ -312,38 +312,11 @@ func (o *Orchestrator) change(ctx context.Context, id string, e event, t *Try) (
 func (o *Orchestrator) clean(now time.Time) {
 	err := o.Store.Forget(o.ctx, now.Add(-Retention))
 	if err == nil {
-		err = o.account()
-	}
-	if err == nil {
 		err = o.sweep()
 	}
 	if err != nil && o.ctx.Err() == nil {
 		o.Log.Error("callbacks: clean up", zap.Error(err))
 	}
-}
-
-// accountAtOnce is how many jobs are accounted for in one clean-up; the others wait for
-// the next.
-const accountAtOnce = 1000
-
-// account corrects how much space jobs take that a gateway of an older version, without
-// space accounting, has accepted, done or handed out during a rolling upgrade.
-func (o *Orchestrator) account() error {
-	jobs, err := o.Store.Unaccounted(o.ctx, accountAtOnce)
-	if err != nil || len(jobs) == 0 {
-		return err
-	}
-	r, err := o.Room(o.ctx)
-	if err != nil {
-		return err
-	}
-	for _, j := range jobs {
-		_, err = o.change(o.ctx, j.ID, event{kind: accounted, room: r.expected(j.Owner.User.Client.ID, j.Work.Kind)}, nil)
-		if err != nil && !errors.Is(err, ErrUnknownJob) { // forgotten meanwhile
-			return err
-		}
-	}
-	return nil
 }
 
 // sweep removes files without a job: of jobs that were forgotten, here or by another

@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -88,84 +87,6 @@ func TestALeaseBeginsWhenItIsGranted(t *testing.T) {
 	p.look()
 	require.Equal(t, time.Minute, <-leases, "of the call")
 	store.untilState(t, id, webhook.CalledBack)
-}
-
-func TestWhatOneCallLeadsTo(t *testing.T) {
-	var private, blocks atomic.Int32
-	elsewhere := newReceivers(t).add(t, func(http.ResponseWriter, *http.Request) { private.Add(1) })
-	for _, row := range []struct {
-		name   string
-		answer http.HandlerFunc
-		state  webhook.State
-		err    string
-		next   time.Duration // 0 for none
-	}{
-		{"delivered", status(204), webhook.CalledBack, "", 0},
-		{"gone", status(410), webhook.CalledBack, webhook.ErrStatus, 0},
-		{"asks to wait", status(503, "Retry-After", "3600"), webhook.Done, webhook.ErrStatus, time.Hour},
-		{"asks to wait less", status(503, "Retry-After", "1"), webhook.Done, webhook.ErrStatus, 5 * time.Second},
-		{"redirects inside", status(302, "Location", elsewhere.String()), webhook.Done, webhook.ErrRedirect, 5 * time.Second},
-		{"redirects to metadata", status(307, "Location", "http://169.254.169.254/"), webhook.Done, webhook.ErrRedirect, 5 * time.Second},
-		{"never stops", endless(&blocks), webhook.CalledBack, "", 0},
-		{"hangs up", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, webhook.Done, webhook.ErrAnswer, 5 * time.Second},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			rs, c, store := newReceivers(t), newClock(), sqliteEngine(t).open(t)
-			to := rs.add(t, row.answer)
-			p := start(t, c, store, rs.caller(t))
-			id := p.accept(t, to, "echo")
-			j := store.untilTries(t, id, 1)
-			require.Equal(t, row.state, j.State)
-			var next time.Duration
-			if !j.NextTry.IsZero() {
-				next = j.NextTry.Sub(c.Now())
-			}
-			require.Equal(t, row.next, next)
-			tries, err := store.Journal(t.Context(), id)
-			require.NoError(t, err)
-			require.Len(t, tries, 1)
-			require.Equal(t, row.err, tries[0].Error)
-			require.Zero(t, private.Load())
-			require.Less(t, blocks.Load(), int32(4096), "an answer is not read to its end")
-		})
-	}
-}
-
-// endless counts the blocks of 4 KiB that it could send.
-func endless(sent *atomic.Int32) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) {
-		for block := make([]byte, 4096); ; sent.Add(1) {
-			if _, err := w.Write(block); err != nil {
-				return
-			}
-		}
-	}
-}
-
-func TestAHangingReceiverDelaysNoOther(t *testing.T) {
-	rs, c, store := newReceivers(t), newClock(), sqliteEngine(t).open(t)
-	var hanging atomic.Int32
-	full := make(chan struct{})
-	slow := rs.add(t, func(_ http.ResponseWriter, r *http.Request) {
-		if hanging.Add(1) == 4 {
-			close(full)
-		}
-		<-r.Context().Done()
-	})
-	quick := rs.add(t, status(200))
-	p := start(t, c, store, rs.caller(t))
-	var stuck []string
-	for range 30 {
-		stuck = append(stuck, p.accept(t, slow, "echo"))
-	}
-	<-full
-	for range 5 {
-		store.untilState(t, p.accept(t, quick, "echo"), webhook.CalledBack)
-	}
-	require.EqualValues(t, 4, hanging.Load(), "a host has its calls, and no more")
-	for _, id := range stuck {
-		require.Zero(t, store.job(t, id).Tries)
-	}
 }
 
 // Every client has its share of the calls under way: what one client's receivers
@@ -319,38 +240,6 @@ func entries(t *testing.T, folder string) (names []string) {
 		}
 	}
 	return names
-}
-
-func TestCollect(t *testing.T) {
-	rs, c, store := newReceivers(t), newClock(), sqliteEngine(t).open(t)
-	to := rs.add(t, status(404))
-	running, finish := make(chan struct{}), make(chan struct{})
-	p := start(t, c, store, rs.caller(t), func(cfg *webhook.Config) {
-		cfg.Runners["waits"] = func(context.Context, webhook.Job, io.Writer) (webhook.Content, error) {
-			close(running)
-			<-finish
-			return webhook.Content{}, nil
-		}
-	})
-	id := p.accept(t, to, "waits")
-	<-running
-	_, err := p.Collect(t.Context(), owner(1), id)
-	require.ErrorIs(t, err, webhook.ErrNotReady)
-	for _, stranger := range []struct {
-		client int64
-		id     string
-	}{{2, id}, {1, "none"}} {
-		_, err = p.Collect(t.Context(), owner(stranger.client), stranger.id)
-		require.ErrorIs(t, err, webhook.ErrUnknownJob)
-	}
-	close(finish)
-	store.untilTries(t, id, 1)
-	j, err := p.Collect(t.Context(), owner(1), id)
-	require.NoError(t, err)
-	require.Equal(t, webhook.Collected, j.State)
-	c.Advance(time.Hour)
-	p.look()
-	require.Equal(t, 1, store.job(t, id).Tries, "what was fetched is not called about")
 }
 
 func TestResultsAreKeptForSevenDays(t *testing.T) {

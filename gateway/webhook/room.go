@@ -264,7 +264,7 @@ func (o *Orchestrator) clear(ctx context.Context) error {
 			bytes -= j.Result.Size
 			o.Log.Info("callbacks: a result that was fetched gives way", zap.String("job", j.ID), zap.Int64("bytes", j.Result.Size))
 		}
-		if bytes == before { // an older gateway changed them, and the store would list them again
+		if bytes == before { // none of them went, and the store would list them again
 			return nil
 		}
 	}

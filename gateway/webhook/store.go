@@ -48,9 +48,6 @@ type Store interface {
 	// Spent returns the jobs whose results are Spent, those that were handed out the
 	// longest ago first.
 	Spent(ctx context.Context, linkedBefore time.Time, most int) ([]Job, error)
-	// Unaccounted returns jobs that a version without space accounting has changed: Room
-	// and Spent do not know what they take. Change corrects that.
-	Unaccounted(ctx context.Context, most int) ([]Job, error)
 	// List returns the jobs, newest first.
 	List(ctx context.Context, f Filter) ([]Job, error)
 	// Journal returns the tries of a job in order.

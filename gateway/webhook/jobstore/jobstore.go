@@ -252,16 +252,6 @@ func (s *Store) Spent(ctx context.Context, linkedBefore time.Time, most int) ([]
 		moment(linkedBefore), mapping.IntValue(int64(most)))
 }
 
-// Unaccounted implements webhook.Store.
-func (s *Store) Unaccounted(ctx context.Context, most int) ([]webhook.Job, error) {
-	size := `json_extract(document, '$.Result.Size')`
-	if s.db.Dialect().Name == sqlrecord.Postgres().Name {
-		size = `(document::json #>> '{Result,Size}')::bigint`
-	}
-	return s.read(ctx, `SELECT document FROM callback_job WHERE kind = '' OR state = 'failed' AND room > 0 OR state = 'collected' AND linked_at = 0
-		OR (state IN ('done', 'called_back', 'exhausted') OR state = 'collected' AND room > 0) AND room <> `+size+` ORDER BY id LIMIT ?1`, mapping.IntValue(int64(most)))
-}
-
 // held returns a job that nobody else changes until the transaction ends.
 func (s *Store) held(ctx context.Context, c sqlrecord.Conn, id string) (j webhook.Job, document string, err error) {
 	if !sqlrecord.CanHold(id) {

@@ -1,7 +1,6 @@
 package callbacks
 
 import (
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"testing"
@@ -61,43 +60,4 @@ func TestCallbackBulk(t *testing.T) {
 		require.Equal(t, []int{200}, statuses)
 		require.Equal(t, "Changed", d.Call("GET", fmt.Sprint("/contact/", first.Data[0].ID), token, "").Data(t)["name"])
 	})
-}
-
-// TestCallbackBulkArrays: what a record may have is judged when the work is accepted.
-func TestCallbackBulkArrays(t *testing.T) {
-	t.Parallel()
-	h, options := rig.NewHooks(t, nil)
-	options.DSN = rig.Engines[0].DSN(t)
-	const key = "56565656-5656-4656-8656-565656565656"
-	options.Keys += fmt.Sprintf("  - name: plain\n    key_sha256: [%q]\n    allow: [\"POST /order\", \"POST /order/bulk\", \"GET /webhook\"]\n", fmt.Sprintf("%x", sha256.Sum256([]byte(key))))
-	d := rig.Start(t, options)
-	token := d.Login(key, "demo")
-	id := d.Call("POST", "/order/bulk", token, fmt.Sprintf(`{"records":[%s},%s],"webhook_url":%q}`, rig.BareOrder, rig.OrderWithLine, h.Address())).Promise(t)
-	<-h.Calls // unsigned, since the key has no secret
-	statuses, r := resultOf(t, d, token, id)
-	require.Equal(t, []int{201, 403}, statuses)
-	require.Equal(t, "field_not_in_model", r.Data[1].Errors[0].Reason)
-}
-
-// TestCallbackBulkCutOff kills the program while a service has many records sent to it, one
-// of which it does not answer: none is sent twice, and all others are done.
-func TestCallbackBulkCutOff(t *testing.T) {
-	t.Parallel()
-	b := newBookDesk(t, "")
-	c := rig.StartChild(t, b.options)
-	anna := c.Login(rig.HookedKey, "anna")
-	const records = `{"records":[{"kind":"person","name":"A"},{"kind":"x","name":"B"},{"kind":"person","name":"Held"},{"kind":"person","name":"C"}]`
-	c.Call("POST", "/contact/bulk", anna, records+"}").Refused(t, 403, "Field: webhook_url is required and not supplied in request", "a service is too slow")
-	id := c.Call("POST", "/contact/bulk", anna, records+fmt.Sprintf(`,"webhook_url":%q}`, b.hooks.Address())).Promise(t)
-	<-b.book.held
-	c.Kill()
-
-	c = rig.StartChild(t, b.options)
-	b.called(id)
-	statuses, r := resultOf(t, &c.Desk, c.Login(rig.HookedKey, "anna"), id)
-	require.Equal(t, []int{201, 403, 409, 201}, statuses)
-	require.Equal(t, "idempotency_key_in_use", r.Data[2].Errors[0].Reason)
-	for _, name := range []string{"A", "Held", "C"} {
-		require.Equal(t, 1, b.book.writes("POST "+name), name)
-	}
 }

@@ -1,17 +1,13 @@
 package callbacks
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"io"
-	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,9 +18,6 @@ import (
 
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
-	"frontdesk/gateway/webhook"
-	"frontdesk/gateway/webhook/jobstore"
-	"frontdesk/gateway/webhook/webhooktest"
 )
 
 // TestCallbackFullSpace fills what results may take, and a disk that is too small for it:
@@ -85,76 +78,8 @@ func TestCallbackFullSpace(t *testing.T) {
 	}
 }
 
-// TestCallbackResultsExpire moves the end of a job's work into the past while
-// nobody serves it.
-func TestCallbackResultsExpire(t *testing.T) {
-	t.Parallel()
-	rig.OnEngines(t, func(t *testing.T, dsn string) {
-		h, options := rig.NewHooks(t, nil)
-		options.DSN = dsn
-		d := rig.Start(t, options)
-		token := d.Login(rig.HookedKey, "demo")
-		id := d.Call("POST", "/backup/owner", token, h.Body()).Promise(t)
-		require.Equal(t, id, h.Next(t))
-		d.Collect(token, id)
-		for _, row := range []struct {
-			older  time.Duration
-			status int
-		}{{webhook.Retention - time.Hour, 200}, {2 * time.Hour, 404}} {
-			d.Shutdown()
-			rig.OnJobs(t, dsn, func(s *jobstore.Store) {
-				_, err := s.Change(t.Context(), id, func(j webhook.Job) (webhook.Job, *webhook.Try, error) {
-					j.Created, j.Started, j.Finished = j.Created.Add(-row.older), j.Started.Add(-row.older), j.Finished.Add(-row.older)
-					return j, nil, nil
-				})
-				require.NoError(t, err)
-			})
-			d = rig.Start(t, options)
-			token = d.Login(rig.HookedKey, "demo")
-			a := d.Call("GET", "/webhook?id="+id, token, "")
-			require.Equal(t, row.status, a.Status, "%s", a.Body)
-			if row.status == 404 {
-				a.Refused(t, 404, "Field: id value: "+id+" not found", "too old")
-				require.Eventually(t, func() bool {
-					left, err := filepath.Glob(filepath.Join(resultsFolder(options), id+"*"))
-					return err == nil && len(left) == 0
-				}, rig.Patience, 10*time.Millisecond, "the file goes too")
-			}
-		}
-	})
-}
-
 func resultsFolder(o rig.Options) string {
 	return regexp.MustCompile(`folder: "([^"]*)"`).FindStringSubmatch(o.Extra)[1]
-}
-
-// TestCallbackDownloadAfterRestart takes a download up again that a restart cut
-// off, by the address that was handed out before.
-func TestCallbackDownloadAfterRestart(t *testing.T) {
-	t.Parallel()
-	rig.OnEngines(t, func(t *testing.T, dsn string) {
-		h, options := rig.NewHooks(t, nil)
-		options.DSN = dsn
-		d := rig.Start(t, options)
-		token := d.Login(rig.HookedKey, "demo")
-		id := d.Call("POST", "/backup/owner", token, h.Body()).Promise(t)
-		require.Equal(t, id, h.Next(t))
-		address := strings.TrimPrefix(d.Collect(token, id), d.Base)
-		whole := d.Download(address)
-		require.Equal(t, 200, whole.Status)
-		etag, half := whole.Header.Get("ETag"), len(whole.Body)/2
-		begun := d.Download(address, "Range", fmt.Sprintf("bytes=0-%d", half-1))
-		require.Equal(t, 206, begun.Status)
-		d.Shutdown()
-
-		again := rig.Start(t, options)
-		rest := again.Download(address, "Range", fmt.Sprintf("bytes=%d-", half), "If-Range", etag)
-		require.Equal(t, 206, rest.Status, "%s", rest.Body)
-		require.True(t, bytes.Equal(whole.Body, append(begun.Body, rest.Body...)), "byte for byte")
-		require.Equal(t, whole.Body, again.Download(address).Body)
-		again.Ranges(address, whole)
-		again.RequireBackup(again.Login(rig.HookedKey, "demo"), whole.Body)
-	})
 }
 
 // TestCallbackFolderHasOneOwner starts a second frontdesk on the folder of one
@@ -173,96 +98,6 @@ func TestCallbackFolderHasOneOwner(t *testing.T) {
 	require.Equal(t, 200, d.Call("GET", "/contact/1", d.Login(rig.FullKey, "demo"), "").Status, "the first goes on")
 	d.Shutdown()
 	rig.Start(t, options)
-}
-
-// badReceivers are what a client's server may do wrong, and what the journal
-// says of the first try.
-var badReceivers = map[string]struct {
-	serve http.HandlerFunc
-	tried string // status and reason
-}{
-	"hangs":              {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, `0 +\S+ +timeout`},
-	"answers 500":        {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, `500 +\S+ +status`},
-	"redirects inside":   {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(302) }, `302 +\S+ +redirect`},
-	"never ends":         {neverEnds, `200 +\S+ *`},
-	"hangs up":           {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, `0 +\S+ +answer`},
-	"hangs up half-way":  {hangsUpHalfWay, `200 +\S+ *`},
-	"fails and hangs up": {func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(503); hangsUpHalfWay(w, r) }, `503 +\S+ +status`},
-}
-
-func neverEnds(w http.ResponseWriter, _ *http.Request) {
-	for block := make([]byte, 4096); ; {
-		if _, err := w.Write(block); err != nil {
-			return
-		}
-	}
-}
-
-func hangsUpHalfWay(w http.ResponseWriter, _ *http.Request) {
-	_, _ = io.WriteString(w, "half")
-	_ = http.NewResponseController(w).Flush()
-	panic(http.ErrAbortHandler)
-}
-
-// TestCallbackReceivers has one client with every receiver that there should not
-// be, and another whose receiver works. That a hanging receiver delays nobody else's
-// callbacks, TestAClientsHangingReceiversDelayNoOtherClient of gateway/webhook shows.
-func TestCallbackReceivers(t *testing.T) {
-	t.Parallel()
-	h, options := rig.NewHooks(t, nil)
-	options.DSN = rig.Engines[0].DSN(t)
-	var inside atomic.Int32
-	private := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { inside.Add(1) })
-	authority := webhooktest.NewAuthority(t)
-	target := authority.Serve(t, "127.0.0.1", private)
-	addresses, ports := map[string]string{}, []string{fmt.Sprint(webhooktest.Port(t, h.Server))}
-	for name, bad := range badReceivers {
-		s := authority.Serve(t, "127.0.0.1", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Location", target.URL)
-			bad.serve(w, r)
-		}))
-		addresses[name] = s.URL + "/bad"
-		ports = append(ports, fmt.Sprint(webhooktest.Port(t, s)))
-	}
-	trust := regexp.MustCompile(`ca_file: "([^"]*)"`).FindStringSubmatch(options.Extra)[1]
-	join(t, trust, authority.File(t))
-	options.Extra = regexp.MustCompile(`ports: \[[^]]*\]`).ReplaceAllString(options.Extra, "ports: ["+strings.Join(ports, ", ")+"]")
-	d := rig.Start(t, options)
-	bad, good := d.Login(rig.HookedKey, "demo"), d.Login(rig.HookedKey, "other")
-	promised := map[string]string{}
-	for range 2 { // more than a host has places for, where it hangs
-		for name, address := range addresses {
-			promised[name] = d.Call("POST", "/backup/owner", bad, fmt.Sprintf(`{"webhook_url":%q}`, address)).Promise(t)
-		}
-	}
-	for range 5 {
-		id := d.Call("POST", "/backup/owner", good, h.Body()).Promise(t)
-		require.Equal(t, id, h.Next(t))
-		d.Collect(good, id)
-	}
-	rig.OnJobs(t, options.DSN, func(jobs *jobstore.Store) {
-		for name, id := range promised {
-			require.Eventually(t, func() bool {
-				tries, err := jobs.Journal(t.Context(), id)
-				return err == nil && len(tries) > 0
-			}, 2*rig.Patience, 10*time.Millisecond, name)
-		}
-	})
-	for name, receiver := range badReceivers {
-		require.Regexp(t, `(?m)^1 +\S+ \S+ \S+ +`+receiver.tried+`$`, d.Show(promised[name]), name)
-	}
-	require.Zero(t, inside.Load(), "nobody followed")
-	require.Empty(t, h.Calls)
-}
-
-// join appends a file to another.
-func join(t *testing.T, file, more string) {
-	t.Helper()
-	data, err := os.ReadFile(more)
-	require.NoError(t, err)
-	before, err := os.ReadFile(file)
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(file, append(before, data...), 0o600))
 }
 
 // TestSlowAnswersAreCounted has writes wait for a lock that the test holds.

@@ -16,37 +16,13 @@ import (
 	"frontdesk/gateway/webhook/jobstore"
 )
 
-// refusedAddresses are webhook_urls, and the validation that each fails.
+// refusedAddresses are webhook_urls, and the validation that each fails; TestParseCallbackRefuses
+// has all kinds of them.
 var refusedAddresses = map[string]string{
-	"http://example.com/":            "https",
-	"ftp://example.com/":             "https",
-	"example.com/hook":               "https",
-	"https://":                       "https",
-	"https:///hook":                  "https",
-	"https://user@example.com/":      "https",
-	"https://user:hush@example.com/": "https",
-	"https://example.com/#part":      "https",
-	"https://example.com/#":          "https",
-	"https://example.com/?id=1":      "https",
-	"https://example.com/?a=1&%69d=": "https",
-	"https://example.com:8443/":      "https",
-	"https://example.com:0/":         "https",
-	"https://10.0.0.1/":              "public address",
-	"https://127.0.0.2/":             "public address",
-	"https://169.254.169.254/":       "public address",
-	"https://192.168.1.1/":           "public address",
-	"https://100.64.0.1/":            "public address",
-	"https://0.0.0.0/":               "public address",
-	"https://2130706433/":            "public address",
-	"https://[::1]/":                 "public address",
-	"https://[::ffff:127.0.0.1]/":    "public address",
-	"https://[fe80::1]/":             "public address",
-	"https://[64:ff9b::7f00:1]/":     "public address",
-	"https://localhost/":             "public address",
-	"https://LOCALHOST./":            "public address",
-	"https://intranet/":              "public address",
-	"https://hooks.internal/":        "public address",
-	"https://hooks.local./":          "public address",
+	"http://example.com/":       "https",
+	"https://example.com/?id=1": "https",
+	"https://10.0.0.1/":         "public address",
+	"https://localhost/":        "public address",
 }
 
 func TestCallbackAddresses(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
@@ -16,7 +15,6 @@ import (
 	"frontdesk/backend/reference"
 	"frontdesk/cmd/frontdesk/rig"
 	"frontdesk/gateway/webhook"
-	"frontdesk/gateway/webhook/jobstore"
 )
 
 // cutOff loses its process, as it were, right after a commit: the work is
@@ -77,41 +75,6 @@ func TestCallbackChangesHappenOnce(t *testing.T) {
 			second.Shutdown()
 		}
 	})
-}
-
-// TestCallbackKillAfterCommit kills the program with kill -9 at that moment,
-// which locks of PostgreSQL hold on to.
-func TestCallbackKillAfterCommit(t *testing.T) {
-	t.Parallel()
-	dsn := rig.Engines[1].DSN(t)
-	for _, change := range onceChanges {
-		h, options := rig.NewHooks(t, nil)
-		options.DSN = dsn
-		options.Extra += "callbacks: [\"PUT /contact\", \"DELETE /contact\"]\n"
-		c := rig.StartChild(t, options)
-		token := c.Login(rig.HookedKey, "demo")
-		contact := c.Create(token, "contact", rig.NewContact)
-		etag := c.Call("GET", fmt.Sprintf("/contact/%d", contact), token, "").Header.Get("ETag")
-
-		record := lockRow(t, dsn, "contact", contact)
-		id := c.AskChange(h, token, change.method, change.body, contact, etag)
-		reaches(t, dsn, id, webhook.Running)
-		job := lockRow(t, dsn, "callback_job", id) // so that its result stays unknown
-		record()
-		require.Eventually(t, func() bool {
-			a := c.Call("GET", fmt.Sprintf("/contact/%d", contact), token, "")
-			return a.Status == 404 || a.Data(t)["name"] == "Changed"
-		}, rig.Patience, 10*time.Millisecond, "the change is stored")
-		c.Kill()
-		job()
-		j, _ := storedJob(t, dsn, id)
-		require.Equal(t, webhook.Running, j.State)
-		rig.OnJobs(t, dsn, func(s *jobstore.Store) { require.NoError(t, s.Release(t.Context())) }) // or its lease would have to end
-
-		again := rig.StartChild(t, options)
-		again.RequireOnce(h, again.Login(rig.HookedKey, "demo"), id, contact, change.method, change.gone)
-		again.Kill()
-	}
 }
 
 // lockRow locks a row of a table until it is released.

@@ -251,31 +251,6 @@ func TestCallbackUnderAStuckKey(t *testing.T) {
 	require.Equal(t, 3, strings.Count(list, "outcome unknown"), "%s", list)
 }
 
-// TestCallbackStopWaitsForJobs stops the program while two jobs are at work, which
-// the service answers in time.
-func TestCallbackStopWaitsForJobs(t *testing.T) {
-	t.Parallel()
-	b := newBookDesk(t, "")
-	c := rig.StartChild(t, b.options)
-	anna := c.Login(rig.HookedKey, "anna")
-	ids := []string{b.ask(&c.Desk, anna, "Held", ""), b.ask(&c.Desk, anna, "Held", "mine")}
-	for range ids {
-		<-b.book.held
-	}
-	require.NoError(t, c.Process.Process.Signal(syscall.SIGTERM))
-	require.Eventually(t, func() bool { return strings.Contains(c.Log.String(), "waiting for jobs under way to end") }, rig.Patience, 20*time.Millisecond)
-	b.book.letGo()
-	<-c.Ended
-	require.Zero(t, c.Code, "%s", c.Log)
-
-	c = rig.StartChild(t, b.options)
-	b.called(ids...)
-	for _, id := range ids {
-		b.done(&c.Desk, c.Login(rig.HookedKey, "anna"), id, 201)
-	}
-	require.Equal(t, 2, b.book.writes("POST Held"))
-}
-
 // TestCallbackCutOff ends the program while jobs are at work that the service
 // never answers: nothing is sent twice, and nobody waits for it.
 func TestCallbackCutOff(t *testing.T) {

@@ -2,7 +2,6 @@ package callbacks
 
 import (
 	"bytes"
-	"context"
 	"database/sql"
 	"io"
 	"maps"
@@ -27,23 +26,18 @@ import (
 
 // system is what is behind frontdesk while that is killed and stopped.
 type system struct {
-	options         rig.Options // but for webhooks
-	jobs            string      // the database that they are in
-	username, other string      // who asks, and somebody of another client
-	password        func(username string) string
-	backups         bool
+	options  rig.Options // but for webhooks
+	jobs     string      // the database that they are in
+	username string      // who asks
+	password func(username string) string
+	backups  bool
 	// again tells that a job which was cut off is done again, once. Else nobody knows
 	// whether it was done, and it is not sent again.
 	again bool
-	// rollsBack tells that what the program breaks off in order is known not to be done.
-	rollsBack bool
 	// effects tells how often the system did what it was asked for, by the reference of an
 	// order or the name that a contact got, and by what else tells of it. nil where the
 	// interface tells it.
 	effects func() map[string]int
-	// hold has the system take in the orders of username, and not answer, until it is
-	// released; nil for the built-in administration.
-	hold func() (release func())
 }
 
 // systems are all that jobs are kept for: the built-in administration, an HTTP service and
@@ -62,7 +56,7 @@ var systems = []struct {
 func samePassword(username string) string { return username }
 
 func builtIn(dsn string) system {
-	return system{options: rig.Options{DSN: dsn}, jobs: dsn, username: "demo", other: "other", password: samePassword, backups: true, again: true}
+	return system{options: rig.Options{DSN: dsn}, jobs: dsn, username: "demo", password: samePassword, backups: true, again: true}
 }
 
 // bySheet are the options of a desk behind a sheet, and the database of what it keeps.
@@ -80,8 +74,7 @@ var marked = regexp.MustCompile(`\b[CF]\d+-\d+-\d+\b`)
 // garageCloud counts the writes that come in, whatever becomes of them.
 func garageCloud(t *testing.T) system {
 	var mu sync.Mutex
-	came, held := map[string]int{}, make(chan struct{})
-	close(held)
+	came := map[string]int{}
 	service := remotetest.NewJSON(remotetest.Options{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -94,28 +87,18 @@ func garageCloud(t *testing.T) system {
 		if what != "" {
 			came[what]++
 		}
-		answer := held
 		mu.Unlock()
-		if strings.HasPrefix(what, "F") && r.Header.Get("X-Tenant") == "garage-noord" {
-			defer func() { <-answer }()
-		}
 		service.ServeHTTP(w, r)
 	}))
 	t.Cleanup(server.Close)
 	options, keep := bySheet(t, "remote", rig.RemoteSheets(t, "garagecloud.yaml"),
 		"${GARAGE_URL}", server.URL, "${GARAGE_SECRET}", remotetest.ClientSecret, "timeout: 5s", "timeout: 60s")
 	return system{
-		options: options, jobs: keep, username: "demo", other: "other", password: samePassword,
+		options: options, jobs: keep, username: "demo", password: samePassword,
 		effects: func() map[string]int {
 			mu.Lock()
 			defer mu.Unlock()
 			return maps.Clone(came)
-		},
-		hold: func() func() {
-			mu.Lock()
-			defer mu.Unlock()
-			held = make(chan struct{})
-			return sync.OnceFunc(func() { close(held) })
 		},
 	}
 }
@@ -135,7 +118,7 @@ func dealerpak(t *testing.T, engine, dsn string, values ...string) system {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
 	return system{
-		options: options, jobs: keep, username: "sanne.bos", other: "sanne.bos2", password: func(string) string { return "Welkom01" }, backups: true, rollsBack: true,
+		options: options, jobs: keep, username: "sanne.bos", password: func(string) string { return "Welkom01" }, backups: true,
 		effects: func() map[string]int {
 			done := map[string]int{}
 			for _, query := range []string{
@@ -156,13 +139,6 @@ func dealerpak(t *testing.T, engine, dsn string, values ...string) system {
 				require.NoError(t, rows.Err())
 			}
 			return done
-		},
-		hold: func() func() { // who numbers the orders
-			tx, err := db.BeginTx(context.Background(), nil)
-			require.NoError(t, err)
-			_, err = tx.Exec(`UPDATE "NUMMERS" SET "LAATST" = "LAATST" WHERE "SRT" = 'ORD' AND "BEDRNR" = (SELECT "BEDRNR" FROM "GEBRUIKER" WHERE "LOGIN" = 'sanne.bos')`)
-			require.NoError(t, err)
-			return sync.OnceFunc(func() { require.NoError(t, tx.Rollback()) })
 		},
 	}
 }
