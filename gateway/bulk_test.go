@@ -181,40 +181,6 @@ func TestBulkCosts(t *testing.T) {
 	require.Equal(t, 429, c.ask("POST", "/article", "{}").status)
 }
 
-// TestBulkOnce: under an Idempotency-Key the whole is done once, and a repetition is
-// answered as the first time.
-func TestBulkOnce(t *testing.T) {
-	t.Parallel()
-	h := newFixture(t)
-	c := h.as("demo")
-	body := recordsOf(newArticle("O-1"), `{}`, newArticle("O-1"), newArticle("O-2"))
-	first := c.ask("POST", "/article/bulk", body, "Idempotency-Key", "a")
-	require.Equal(t, []int{201, 403, 409, 201}, statusesOf(decode[bulkAnswer](t, first).Data))
-	require.Empty(t, first.head("Idempotent-Replayed"))
-	again := c.ask("POST", "/article/bulk", body, "Idempotency-Key", "a")
-	require.Equal(t, []any{200, first.body, "true"}, []any{again.status, again.body, again.head("Idempotent-Replayed")})
-	refused(t, c.ask("POST", "/article/bulk", recordsOf(newArticle("O-3")), "Idempotency-Key", "a"),
-		fault{422, "Idempotency-Key was used with another body", mapping.IdempotencyReused, ""})
-	refused(t, c.ask("PUT", "/article/bulk", body, "Idempotency-Key", "a"), fault{422, "Idempotency-Key was used with another body", mapping.IdempotencyReused, ""})
-	refused(t, c.ask("POST", "/article/bulk", body, "Idempotency-Key", ""), fault{400, "Idempotency-Key must be 1 to 255 visible ASCII characters", mapping.IdempotencyInvalid, ""})
-	id := decode[bulkAnswer](t, first).Data[0].ID
-	change := recordsOf(fmt.Sprintf(`{"id":%d,"price":1}`, id))
-	require.Equal(t, []int{200}, statusesOf(c.many(t, "PUT", "/article/bulk", change, "Idempotency-Key", "b")))
-	require.Equal(t, 200, c.ask("PUT", fmt.Sprint("/article/", id), `{"price":2}`).status)
-	require.Equal(t, []int{200}, statusesOf(c.many(t, "PUT", "/article/bulk", change, "Idempotency-Key", "b")))
-	require.Contains(t, c.ask("GET", fmt.Sprint("/article/", id), "").body, `"price":2`)
-}
-
-// TestBulkIsCounted: records by what became of them.
-func TestBulkIsCounted(t *testing.T) {
-	t.Parallel()
-	m := new(meter)
-	c := newFixture(t, func(_ *fixture, o *Options) { o.Meter = m }).as("demo")
-	c.many(t, "POST", "/article/bulk", recordsOf(newArticle("M-1"), newArticle("M-2"), `{}`))
-	require.Contains(t, m.told, "wrote POST /article/bulk 201 2")
-	require.Contains(t, m.told, "wrote POST /article/bulk 403 1")
-}
-
 // TestBulkIsExplained as far as the request goes.
 func TestBulkIsExplained(t *testing.T) {
 	t.Parallel()

@@ -78,21 +78,6 @@ func TestKeyLimitRate(t *testing.T) {
 	require.Equal(t, 401, d.Call("GET", "/contact/1", "55555555-5555-4555-8555-555555555555", "").Status)
 }
 
-func TestKeyLimitPerClient(t *testing.T) {
-	t.Parallel()
-	d := rig.OnSQLite(t, rig.Options{Keys: bound(t, "rate: {per_second: 1000000, burst: 1000000}", "client_rate: {per_second: 0.001, burst: 2}")})
-	for _, user := range []string{"demo", "other"} {
-		for n, token := range []string{d.Login(boundKey, user), d.Login(boundKey, user)} { // one bucket for both
-			a := d.Call("GET", "/contact", token, "")
-			require.Equal(t, 200, a.Status)
-			requireRoom(t, a, `"rate";q=1000000;w=1, "client_rate";q=2;w=2000`, fmt.Sprintf(`"rate";r=*(;t=1)?, "client_rate";r=%d;t=*`, 1-n))
-			if n == 1 {
-				d.RequireLimited(d.Call("GET", "/contact", token, ""), "client_rate", 1000)
-			}
-		}
-	}
-}
-
 func TestKeyLimitPerDay(t *testing.T) {
 	t.Parallel()
 	d := rig.OnSQLite(t, rig.Options{Keys: bound(t, "per_day: 2")})

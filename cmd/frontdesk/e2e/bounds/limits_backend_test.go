@@ -11,7 +11,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sys/unix"
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 
@@ -176,29 +175,6 @@ func TestLimitsLockedFile(t *testing.T) {
 	require.Equal(t, 200, d.Call("GET", "/contact/1", token, "").Status)
 	require.NoError(t, conn.Close())
 	require.Equal(t, 201, d.Call("POST", "/contact", token, rig.NewContact).Status)
-}
-
-// TestLimitsFullDisk gives the program no more room than its files have. The
-// same happens to whoever wants to write on a full disk.
-func TestLimitsFullDisk(t *testing.T) {
-	t.Parallel()
-	dsn := rig.Engines[0].DSN(t)
-	c := rig.StartChild(t, rig.Options{DSN: dsn})
-	token := c.Login(rig.FullKey, "demo")
-	limit := func(size uint64) {
-		require.NoError(t, unix.Prlimit(c.Process.Process.Pid, unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: size, Max: unix.RLIM_INFINITY}, nil))
-	}
-	first := c.Create(token, "contact", rig.NewContact)
-	limit(4096)
-	a := c.Call("POST", "/contact", token, rig.NewContact, "Idempotency-Key", "full")
-	c.RequireFailure(a, "backend_unavailable", "disk")
-	require.Equal(t, 200, c.Call("GET", "/contact/1", token, "").Status, "reading needs no room")
-	limit(unix.RLIM_INFINITY)
-	again := c.Call("POST", "/contact", token, rig.NewContact, "Idempotency-Key", "full")
-	require.Equal(t, 201, again.Status, "%s", again.Body)
-	require.Equal(t, first+1, again.ID(t))
-	c.Kill()
-	require.Equal(t, []string{"ok"}, rig.AskSQLite(t, strings.TrimPrefix(dsn, "sqlite:"), "PRAGMA integrity_check"))
 }
 
 // TestLimitsPostgresGone cuts every connection to the database and lets none in.

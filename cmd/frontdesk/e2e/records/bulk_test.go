@@ -338,23 +338,3 @@ func there(c *rig.Child, token, resource, field, prefix string) (n int) {
 		}
 	}
 }
-
-// TestBulkLegacy: a vendor's database gets each record by itself, in order.
-func TestBulkLegacy(t *testing.T) {
-	t.Parallel()
-	d := rig.Start(t, behindSheet(t))
-	token := d.LoginAs(rig.FullKey, "sanne.bos", "Welkom01")
-	body := records(`{"kind":"person","name":"One"}`, `{"kind":"nothing","name":"Two"}`, `{"kind":"person","name":"Three"}`)
-	first := d.Call("POST", "/contact/bulk", token, body, "Idempotency-Key", "a")
-	results := bulkResults(t, first)
-	require.Equal(t, []int{201, 403, 201}, []int{results[0].Status, results[1].Status, results[2].Status})
-	require.Equal(t, "Three", d.Call("GET", fmt.Sprint("/contact/", results[2].ID), token, "").Data(t)["name"])
-	again := d.Call("POST", "/contact/bulk", token, body, "Idempotency-Key", "a")
-	require.Equal(t, string(first.Body), string(again.Body))
-	require.Equal(t, "true", again.Header.Get("Idempotent-Replayed"))
-	require.Equal(t, 422, d.Call("POST", "/contact/bulk", token, records(`{}`), "Idempotency-Key", "a").Status)
-	change := records(fmt.Sprintf(`{"id":%d,"name":"Changed"}`, results[0].ID), `{"id":999999,"name":"x"}`)
-	changed := bulkResults(t, d.Call("PUT", "/contact/bulk", token, change, "Idempotency-Key", "b"))
-	require.Equal(t, []int{200, 404}, []int{changed[0].Status, changed[1].Status})
-	require.Equal(t, "Changed", d.Call("GET", fmt.Sprint("/contact/", results[0].ID), token, "").Data(t)["name"])
-}

@@ -56,49 +56,6 @@ func TestStopSignal(t *testing.T) {
 	})
 }
 
-// TestStopWaits stops while the administration itself is at work.
-func TestStopWaits(t *testing.T) {
-	t.Parallel()
-	dsn := rig.Engines[0].DSN(t)
-	var f rig.Faults
-	d := rig.Start(t, rig.Options{DSN: dsn, Wrap: f.Wrap})
-	token := d.Login(rig.FullKey, "demo")
-	const many = 8
-	entered, release := make(chan struct{}, many), make(chan struct{})
-	f.Set(func(context.Context) error {
-		entered <- struct{}{}
-		<-release
-		return nil
-	})
-	answers := make(chan rig.Answer, many)
-	for range many {
-		go func() {
-			a, err := d.Try("GET", "/contact/1", token, "")
-			if err != nil {
-				d.T.Error(err)
-			}
-			answers <- a
-		}()
-	}
-	for range many {
-		<-entered
-	}
-	d.Stop()
-	d.RequireRefusing()
-	select {
-	case <-d.Stopped:
-		t.Fatal("the desk stopped with requests under way")
-	default:
-	}
-	close(release)
-	for range many {
-		require.Equal(t, 200, (<-answers).Status)
-	}
-	<-d.Stopped
-	require.Zero(t, d.Code, "%s", d.Log)
-	rig.RequireAtRest(t, dsn)
-}
-
 // TestStopGivesUp stops while the administration hangs: after shutdown_timeout
 // the program ends all the same, and says that it was not in order.
 func TestStopGivesUp(t *testing.T) {

@@ -105,71 +105,6 @@ func TestReloadDebug(t *testing.T) {
 	seen(off, 2)
 }
 
-// TestReloadOnChange changes files in all the ways that files are changed.
-func TestReloadOnChange(t *testing.T) {
-	dir := t.TempDir()
-	text := rig.KeptConfig(t, rig.Engines[0].DSN(t), "include: [keys.d/*.yaml]", rig.KeptKey(`"GET /order"`))
-	k := rig.StartKept(t, filepath.Join(dir, "frontdesk.yaml"), text, true)
-	token := k.Login(rig.FullKey, "demo")
-
-	k.Write(strings.Replace(text, "GET /order", "GET /contact", 1))
-	k.Settled("replaced")
-	require.Equal(t, 200, k.Status("GET", "/contact", token))
-
-	require.NoError(t, os.WriteFile(k.File, []byte(strings.ReplaceAll(text, "OPS", k.Ops)), 0o600))
-	k.Settled("written in place")
-	require.Equal(t, 200, k.Status("GET", "/order", token))
-	good := k.Ready().Config.Hash
-
-	require.NoError(t, os.Remove(k.File))
-	k.Settled("removed")
-	require.Equal(t, 200, k.Status("GET", "/order", token))
-	require.Equal(t, good, k.Ready().Config.Hash)
-	k.Write(text)
-	require.Eventually(t, func() bool {
-		k.Timers.Pass(desk.SettleTime)
-		return k.Ready().Config.Error == ""
-	}, rig.Patience, 5*time.Millisecond, "back again")
-
-	keys := filepath.Join(dir, "keys.d")
-	require.NoError(t, os.Mkdir(keys, 0o700))
-	k.WriteTo(filepath.Join(keys, "none.yaml"), "api_keys: []\n")
-	k.Settled("a folder that was not there")
-	k.WriteTo(filepath.Join(keys, "orders.yaml"), "api_keys:"+rig.KeptOrders)
-	k.Settled("included")
-	require.Equal(t, 200, k.Status("GET", "/order", k.Login(rig.OrdersKey, "demo")))
-	require.NoError(t, os.Remove(filepath.Join(keys, "orders.yaml")))
-	k.Settled("no longer included")
-	require.Equal(t, 401, k.Status("GET", rig.LoginPath(rig.OrdersKey, "demo", "demo"), ""))
-	k.RequireLogged(`"logger":"audit"`, `"trigger":"file change"`)
-}
-
-// TestReloadConfigMap swaps the link by which Kubernetes replaces a whole folder.
-func TestReloadConfigMap(t *testing.T) {
-	dir := t.TempDir()
-	ops := rig.FreeAddress(t)
-	text := strings.ReplaceAll(rig.KeptConfig(t, rig.Engines[0].DSN(t), "", rig.KeptKey(`"GET /order"`)), "OPS", ops)
-	mount := func(name, text string) {
-		t.Helper()
-		require.NoError(t, os.Mkdir(filepath.Join(dir, name), 0o700))
-		require.NoError(t, os.WriteFile(filepath.Join(dir, name, "frontdesk.yaml"), []byte(text), 0o600))
-		require.NoError(t, os.Symlink(name, filepath.Join(dir, "..data_tmp")))
-		require.NoError(t, os.Rename(filepath.Join(dir, "..data_tmp"), filepath.Join(dir, "..data")))
-	}
-	mount("..1", text)
-	file := filepath.Join(dir, "frontdesk.yaml")
-	require.NoError(t, os.Symlink(filepath.Join("..data", "frontdesk.yaml"), file))
-	k := rig.StartKept(t, file, "", true)
-	k.Ops = ops
-	token := k.Login(rig.FullKey, "demo")
-	for i, allowed := range []string{"/contact", "/country", "/order"} {
-		mount(fmt.Sprint("..", i+2), strings.Replace(text, "GET /order", "GET "+allowed, 1))
-		require.NoError(t, os.RemoveAll(filepath.Join(dir, fmt.Sprint("..", i+1))))
-		k.Settled("swapped to " + allowed)
-		require.Equal(t, 200, k.Status("GET", allowed, token))
-	}
-}
-
 // TestReloadBurst has many changes at once end in one reload.
 func TestReloadBurst(t *testing.T) {
 	text := rig.KeptConfig(t, rig.Engines[0].DSN(t), "", rig.KeptKey(`"GET /order"`))
@@ -192,25 +127,4 @@ func TestReloadBurst(t *testing.T) {
 		k.Timers.Pass(desk.SettleLimit)
 		return k.Ready().Config.Hash != before
 	}, rig.Patience, 5*time.Millisecond)
-}
-
-// TestReloadKeepsLimits gives nobody new requests for an edit.
-func TestReloadKeepsLimits(t *testing.T) {
-	limited := func(bounds string) string { return rig.KeptKey(`"GET /order"`) + "    " + bounds + "\n" }
-	text := rig.KeptConfig(t, rig.Engines[0].DSN(t), "", "")
-	k := rig.StartKept(t, filepath.Join(t.TempDir(), "frontdesk.yaml"), text+limited("rate: {per_second: 0.001, burst: 2}"), false)
-	token := k.Login(rig.FullKey, "demo")
-	for range 2 {
-		require.Equal(t, 200, k.Status("GET", "/order", token))
-	}
-	require.Equal(t, 429, k.Status("GET", "/order", token))
-	k.Write(text + "# an edit\n" + limited("rate: {per_second: 0.001, burst: 2}"))
-	k.HangUp()
-	require.Equal(t, 429, k.Status("GET", "/order", token))
-	k.Write(text + limited("rate: {per_second: 0.001, burst: 1}"))
-	k.HangUp()
-	require.Equal(t, 429, k.Status("GET", "/order", token))
-	k.Write(text + limited("expires: 2099-01-01"))
-	k.HangUp()
-	require.Equal(t, 200, k.Status("GET", "/order", token), "a bound that is gone holds no more")
 }
