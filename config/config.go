@@ -40,7 +40,7 @@ type Config struct {
 // located are the settings whose place At and Problem know.
 var located = []string{
 	"server.listen", "server.public_url", "server.tls", "server.tls.cert_file", "server.tls.key_file", "server.tls.client_ca_file", "server.trusted_proxies",
-	"ops.listen", "ops.history", "ops.socket", "backend.dsn", "backend.sheet", "model.dir", "sessions.store", "sessions.ca_file", "mail.smtp", "mail.from", "mail.folder",
+	"ops.listen", "ops.socket", "backend.dsn", "backend.sheet", "model.dir", "sessions.store", "sessions.ca_file", "mail.smtp", "mail.from", "mail.folder",
 	"webhooks.allow_hosts", "webhooks.folder", "webhooks.ca_file", "api_keys",
 }
 
@@ -128,11 +128,10 @@ func (s Server) BaseURL() string {
 
 // Ops is the listener for health, readiness and metrics.
 type Ops struct {
-	Listen  string   `yaml:"listen"`  // host:port; empty turns it off
-	Hosts   []string `yaml:"hosts"`   // names that it may be asked by, beside that of listen, localhost and addresses
-	History string   `yaml:"history"` // file in which what the pages tell of the past is kept over a restart; empty: beside a SQLite database, else history in the folder that systemd gives, else nowhere
-	Socket  string   `yaml:"socket"`  // file of the socket by which frontdesk sessions asks the running gateway, for its own user alone; empty: beside the gateway's own SQLite file, on PostgreSQL none
-	Token   Secret   `yaml:"token"`   // who has it sees from elsewhere what this machine sees: refusals one by one, keys and clients; empty: nobody
+	Listen string   `yaml:"listen"` // host:port; empty turns it off
+	Hosts  []string `yaml:"hosts"`  // names that it may be asked by, beside that of listen, localhost and addresses
+	Socket string   `yaml:"socket"` // file of the socket by which frontdesk sessions asks the running gateway, for its own user alone; empty: beside the gateway's own SQLite file, on PostgreSQL none
+	Token  Secret   `yaml:"token"`  // who has it sees from elsewhere what this machine sees: refusals one by one, keys and clients; empty: nobody
 }
 
 // Log says what is logged, and how.

@@ -143,7 +143,12 @@ func TestRedaction(t *testing.T) {
 		text := fmt.Sprintf(leakyConfig, dsn, smtp, filepath.Join(t.TempDir(), "results"), webhooktest.Port(t, receiver), authority.File(t),
 			spans.URL+"/v1/traces?key="+planted.plant("the query of tracing.endpoint"), "", planted.plant("webhook_secret"))
 		own := t.TempDir()
-		text = strings.Replace(text, `ops: {listen: "OPS"}`, fmt.Sprintf(`ops: {listen: "OPS", history: %q, socket: %q}`, filepath.Join(own, "history"), filepath.Join(own, "socket")), 1)
+		t.Setenv("STATE_DIRECTORY", own)
+		kept := filepath.Join(own, "history")
+		if file, ok := strings.CutPrefix(dsn, "sqlite:"); ok {
+			kept = file + "-history"
+		}
+		text = strings.Replace(text, `ops: {listen: "OPS"}`, fmt.Sprintf(`ops: {listen: "OPS", socket: %q}`, filepath.Join(own, "socket")), 1)
 		k := startLeaky(t, text)
 
 		token := planted.keep("a live token", k.Login(rig.FullKey, "demo"))
@@ -173,7 +178,7 @@ func TestRedaction(t *testing.T) {
 		planted.search(t, "the log", k.Log.String())
 		require.Contains(t, k.Log.String(), "panic: the driver broke", "a panic is logged")
 		require.Contains(t, k.Log.String(), "the table is gone", "so is a failure")
-		history := historyOf(t, filepath.Join(own, "history"))
+		history := historyOf(t, kept)
 		planted.search(t, "the file of the history", history)
 		require.Contains(t, history, "token_invalid")
 		require.NotContains(t, history, "demo", "the name of a user")

@@ -110,9 +110,7 @@ func openAdministration(b *basis, p Program, c *config.Config) (o opened, err er
 		return o, err
 	}
 	b.onClose(o.system.Close)
-	if o.past, err = openHistory(b, c, o.system.Own.file); err != nil {
-		return o, err
-	}
+	o.past = openHistory(b, o.system.Own.file)
 	o.client, err = openClient(b, c.Backend, o.system, p.Wrap, o.past.History)
 	return o, err
 }

@@ -91,9 +91,6 @@ func (j *judge) parts() {
 	j.sessions()
 	j.links()
 	j.mail()
-	if !j.said("ops.history") {
-		j.failHere("ops.history", config.RuleFolder, canKeep(j.Ops.History))
-	}
 	j.storage()
 }
 

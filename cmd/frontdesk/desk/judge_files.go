@@ -1,7 +1,6 @@
 package desk
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -70,15 +69,6 @@ func canWrite(file string) error {
 		return fmt.Errorf("%s is no folder", folder)
 	}
 	return mayWrite(folder)
-}
-
-// canKeep returns why a history cannot be kept in the file that is configured, which each time is
-// replaced by a new one; nil if none is configured.
-func canKeep(file string) error {
-	if file == "" {
-		return nil
-	}
-	return cmp.Or(canWrite(file), canWrite(filepath.Join(filepath.Dir(file), "."+filepath.Base(file))))
 }
 
 func isLink(path string) bool {

@@ -15,7 +15,6 @@ import (
 	"go.uber.org/zap"
 
 	"frontdesk/cmd/frontdesk/history"
-	"frontdesk/config"
 )
 
 // PastSavedEvery is how often the history is written to its file: what a kill loses at most.
@@ -42,41 +41,36 @@ type pastSeen struct {
 // openHistory reads what an earlier process left. A history that cannot be read is told, and
 // a new one begins: nothing is served by it. A file that is something else is left as it is, and
 // the history then ends with the process.
-func openHistory(b *basis, c *config.Config, database string) (*past, error) {
-	if err := canKeep(c.Ops.History); err != nil {
-		return nil, fmt.Errorf("ops.history: %w", located(err))
-	}
-	p := &past{History: history.New(time.Now), file: historyFile(c.Ops.History, database)}
+func openHistory(b *basis, database string) *past {
+	p := &past{History: history.New(time.Now), file: historyFile(database)}
 	if p.file == "" {
-		return p, nil
+		return p
 	}
 	err := p.Load(p.file)
 	if errors.Is(err, history.ErrYetToCome) {
 		b.log.Warn("the history goes on without the figures of a time that is yet to come", zap.Error(err))
-		return p, nil
+		return p
 	}
 	if err == nil {
-		return p, nil
+		return p
 	}
 	p.History = history.New(time.Now)
 	if errors.Is(err, history.ErrForeign) {
 		b.log.Warn("the history is not kept over a restart", zap.Error(err))
 		p.file = ""
-		return p, nil
+		return p
 	}
 	b.log.Warn("the history begins anew", zap.Error(err))
-	return p, nil
+	return p
 }
 
 // stateFolder is the variable in which systemd names the folder of StateDirectory.
 const stateFolder = "STATE_DIRECTORY"
 
-// historyFile is the file of ops.history, else one beside the gateway's own database, else in the
-// folder that systemd gives; "" for none.
-func historyFile(configured, database string) string {
+// historyFile is beside the gateway's own database, else in the folder that systemd gives; "" for
+// none.
+func historyFile(database string) string {
 	switch folder, _, _ := strings.Cut(os.Getenv(stateFolder), ":"); {
-	case configured != "":
-		return configured
 	case database != "":
 		return database + "-history"
 	case folder != "":
