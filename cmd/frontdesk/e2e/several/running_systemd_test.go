@@ -22,9 +22,9 @@ import (
 	"frontdesk/cmd/frontdesk/rig"
 )
 
-// TestUnits has systemd read the units, and judge how much of the machine the
+// TestForeignUnits has systemd read the units, and judge how much of the machine the
 // service can reach: 0 is nothing, 10 everything.
-func TestUnits(t *testing.T) {
+func TestForeignUnits(t *testing.T) {
 	analyze := sqltest.Tool(t, "systemd-analyze", "systemd-analyze")
 	dir := t.TempDir()
 	var files []string
@@ -72,9 +72,9 @@ func (n notifications) until(t *testing.T, state string) string {
 	}
 }
 
-// TestSocketActivation starts the real program by a request that is there before
+// TestForeignSocketActivation starts the real program by a request that is there before
 // it, and reads what it tells systemd.
-func TestSocketActivation(t *testing.T) {
+func TestForeignSocketActivation(t *testing.T) {
 	activate := sqltest.Tool(t, "systemd-socket-activate", "systemd-socket-activate")
 	dir := t.TempDir()
 	file := filepath.Join(dir, "frontdesk.yaml")

@@ -16,12 +16,12 @@ import (
 	"frontdesk/cmd/frontdesk/rig"
 )
 
-// TestRollingUpgrade takes a service of three gateways from the version before this
+// TestForeignRollingUpgrade takes a service of three gateways from the version before this
 // one to this one, on to one with a new schema, and one gateway back, one gateway
 // after the other while clients work with them: nothing fails at all, nothing is
 // lost or double, and what one version began the other goes on with. It is alone,
 // since not one request may come too late.
-func TestRollingUpgrade(t *testing.T) {
+func TestForeignRollingUpgrade(t *testing.T) {
 	previous, this := previousProgram(t), rig.Binary(t)
 	next := recipes.Build(t, "frontdesk") // with a schema change of each kind that docs/upgrading.md allows, and work that this version does not know
 	s := startSoak(t, previous)
