@@ -151,8 +151,10 @@ func toldOfANight(t *testing.T, n *rig.Night, step rig.NightStep) {
 	notice, command := n.NightNotice(step)
 	require.Equal(t, 200, n.AskOps(notice.Page).Status, notice.Page)
 	if notice.Command != "" {
-		_, out, problems := cli("", command...)
-		require.Contains(t, out+problems, step.Tells, notice.Command)
+		require.Eventually(t, func() bool { // lines of the log are written behind their answers
+			_, out, problems := cli("", command...)
+			return strings.Contains(out+problems, step.Tells)
+		}, rig.Patience, 10*time.Millisecond, notice.Command)
 	}
 	if step.Mend != nil {
 		step.Mend()

@@ -74,7 +74,7 @@ func StartNight(t testing.TB, folder string) *Night {
 func (n *Night) Steps() []NightStep {
 	return []NightStep{
 		{Name: "login", Play: n.locksOut, Shows: "4 logins of Demo Garage with the key webshop were refused: wrong_password, the last ", Tells: "The password is not that of the user."},
-		{Name: "flood", Play: n.floods, Shows: "The key planner makes 61 of ", Tells: " requests served"},
+		{Name: "flood", Play: n.floods, Shows: "The key planner makes 61 of ", Tells: "asked for "},
 		{Name: "slow", Play: n.slows, Mend: n.Faults.None, Shows: "GET /order took up to "},
 		{
 			Name: "deploy", Play: func() { n.deploys(strings.Replace(n.text, "GET /vehicle", "GET /vehicel", 1)) }, Mend: func() { n.deploys(n.text) },
