@@ -16,6 +16,10 @@ import (
 // askedBy are the tests that ask by hostile texts what stands behind each sheet of the tree, by
 // the sheet's file; "" where nothing does.
 var askedBy = map[string]string{
+	"backend/adopt/check/testdata/jsonapi.yaml":        "backend/adopt/check TestForeignJSONAPI",
+	"backend/adopt/check/testdata/odata.yaml":          "backend/adopt/check TestForeignOData",
+	"backend/adopt/check/testdata/odata_grammar.yaml":  "backend/adopt/check TestForeignOData",
+	"backend/adopt/check/testdata/rsql.yaml":           "backend/adopt/check TestForeignRSQL",
 	"backend/legacy/testdata/dealerpak/mariadb.yaml":   "backend/legacy TestHostileFilters",
 	"backend/legacy/testdata/dealerpak/postgres.yaml":  "backend/legacy TestHostileFilters",
 	"backend/legacy/testdata/dealerpak/sqlite.yaml":    "backend/legacy TestHostileFilters",
@@ -32,7 +36,6 @@ var askedBy = map[string]string{
 	"mapping/sheet/testdata/cloud.yaml":                "",
 	"mapping/sheet/testdata/dealer.yaml":               "",
 	"mapping/sheet/testdata/lijn.yaml":                 "",
-	"mapping/sheet/testdata/plain.yaml":                "",
 }
 
 // TestEverySheetMeetsHostileTexts: a sheet that comes into the tree is asked so too, or it is

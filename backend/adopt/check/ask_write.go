@@ -11,14 +11,11 @@ import (
 	"frontdesk/mapping"
 )
 
-// writing writes as the client that was given for it: records back as they were read, and
-// one that is made, changed field by field, and removed again.
+// writing writes as the client that was given for it: a record that
+// is made, changed field by field, and removed again.
 func (x *asked) writing(ctx context.Context) {
 	if x.Write.ID == 0 || x.of.ID != x.Write.ID {
 		return
-	}
-	if x.supports(x.Resource, mapping.OpUpdate) {
-		x.back(ctx)
 	}
 	if !x.supports(x.Resource, mapping.OpCreate) {
 		return
@@ -80,33 +77,6 @@ func (x *asked) only(rec mapping.Record, wanted func(*mapping.Field) bool) mappi
 		}
 	}
 	return out
-}
-
-// back writes records as they were read: nothing may be another afterwards.
-func (x *asked) back(ctx context.Context) {
-	for _, listed := range x.records[:min(len(x.records), mostTries)] {
-		before, err := x.get(ctx, listed.ID())
-		if err != nil || before.Owner == mapping.OfAll {
-			continue
-		}
-		body := mapping.BodyOf(x.only(before, func(f *mapping.Field) bool { return !f.Immutable }))
-		if len(body.CheckUpdate()) > 0 {
-			continue // clients cannot send it: data.long and others tell
-		}
-		if _, err := x.client.Update(ctx, x.of, before.ID(), body, backend.Write{}); err != nil {
-			x.refused(err, "write.back", "a record as it was read")
-			return
-		}
-		after, err := x.get(ctx, before.ID())
-		if err != nil {
-			x.refused(err, "write.back", "a record that was written back")
-			return
-		}
-		if other := x.differ(before, after, nil); len(other) > 0 {
-			x.add(Error, "write.back", x.path, "a record that was written back as it was read has another "+strings.Join(other, ", ")+" now", "mend what these fields are written as")
-			return
-		}
-	}
 }
 
 // differ are the fields that two records differ in, of those that clients send and that are

@@ -113,9 +113,6 @@ func TestWrittenToADatabase(t *testing.T) {
 	}
 	report = check(empties(func(patch mapping.Record) bool { return !patch.Get("note").IsSet() && patch.Get("name").IsSet() }))
 	require.Len(t, report.has("write.beside", "resources.contact.fields.name"), 1, words(t, report))
-	require.Empty(t, report.has("write.back", "resources.contact"), words(t, report))
-	report = check(empties(func(patch mapping.Record) bool { return patch.Get("note").IsSet() && patch.Get("name").IsSet() }))
-	require.Len(t, report.has("write.back", "resources.contact"), 1, words(t, report))
 
 	run("UPDATE w_contact SET memo = 'm'", "CREATE TRIGGER w_first BEFORE INSERT ON w_contact FOR EACH ROW SET NEW.first = 'set'")
 	report = check(asIs)

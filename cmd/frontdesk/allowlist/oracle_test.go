@@ -44,7 +44,7 @@ func newNaive(t testing.TB, base string) naive {
 		"/authenticate/forgotpassword": {"POST"},
 
 		"/backup/owner":         {"POST"},
-		"/changes":              {"GET", "POST"},
+		"/changes":              {"GET", "POST", "DELETE"},
 		"/changes/digest":       {"GET"},
 		"/webhook":              {"GET"},
 		"/util/environment":     {"GET"},

@@ -262,7 +262,8 @@ func (p *Practice) Alter(statement string, args ...any) {
 func alter(dsn, statement string) error {
 	driver, source := "sqlite", strings.TrimPrefix(dsn, "sqlite:")+"?_pragma=busy_timeout(10000)"
 	if strings.HasPrefix(dsn, "postgres") {
-		driver, source = "pgx", dsn
+		driver = "pgx"
+		source, _, _ = strings.Cut(dsn, "&pool_max_conns") // which is the pool's own
 	}
 	db, err := sql.Open(driver, source)
 	if err != nil {

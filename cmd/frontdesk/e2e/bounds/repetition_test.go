@@ -61,7 +61,7 @@ func TestRepetitionCostsNothing(t *testing.T) {
 	lines := strings.Repeat(rig.LineOfOrder+",", mapping.MaxElements) + rig.LineOfOrder
 	d.Call("POST", "/order", token, rig.BareOrder+`,"orderlines":[`+lines+"]}").Refused(t, 413, "Body is too large", "lines without an end")
 	var members strings.Builder
-	for n := range 10 * mapping.MaxViolations {
+	for n := range mapping.MaxMembers - 1 {
 		fmt.Fprintf(&members, `"m%d":1,`, n)
 	}
 	for _, wrong := range []rig.Answer{

@@ -65,18 +65,14 @@ func (a ask) is(what string) bool { return a.method+" "+a.path == what }
 type strangerForm struct {
 	name, sheet string
 	secure      bool // over TLS
-	told        bool // its records tell whose they are, by the backend protocol
 	kind        string
 	record      func(id int, c strangerContact, without string) string
 	page        func(records []string) string
 	user        func(name string, client int) string
 }
 
-const strangerModel = `{"protocol":1,"name":"stranger","version":"1","own_rules":true,"idempotency":true,"tells_client":true,
-	"resources":{"contact":{"operations":["get","list","create","update","delete"]},"order":{"operations":["list"]},"orderline":{"operations":["list"]}}}`
-
-// strangerSheet is the stranger as an HTTP service; its paths are those of the
-// protocol, so that one router serves all forms.
+// strangerSheet is the stranger as an HTTP service; all forms have the same paths, so that one
+// router serves them.
 const strangerSheet = `format: 1
 source: {http: {url: "http://STRANGER", connections: 2, format: %s, headers: {Frontdesk-Client: "{client.id}"}}}
 rules: backend
@@ -126,10 +122,6 @@ func jsonUser(name string, client int) string {
 func strangerForms() []strangerForm {
 	jsonPage := func(records []string) string { return `{"more":false,"records":[` + strings.Join(records, ",") + "]}" }
 	return []strangerForm{{
-		name: "protocol", sheet: "format: 1\nsource: {frontdesk: {url: \"http://STRANGER\", connections: 2}}\n", told: true, kind: "application/json",
-		record: func(id int, c strangerContact, without string) string { return jsonMembers(id, c, "_client", without) },
-		page:   jsonPage, user: jsonUser,
-	}, {
 		name: "json", kind: "application/json",
 		sheet:  fmt.Sprintf(strangerSheet, "json", `{"username":"{username}","password":"{password}"}`, `""`, "records", ""),
 		record: func(id int, c strangerContact, without string) string { return jsonMembers(id, c, "owner", without) },
@@ -267,8 +259,6 @@ func (s *stranger) route(a ask) (status int, body string) {
 	id, _ := strconv.Atoi(strings.TrimPrefix(a.path, "/v1/records/contact/"))
 	contact, found := s.contacts[id]
 	switch {
-	case a.path == "/v1/model":
-		return 200, strangerModel
 	case a.path == "/v1/login":
 		name := s.between(a.body, "username")
 		if client, known := s.users[name]; known && s.between(a.body, "password") == name {
