@@ -182,7 +182,8 @@ var listsAnswered = regexp.MustCompile(`(?m)^frontdesk_backend_calls_total\{oper
 
 // connect opens a connection to the desk's PostgreSQL, as somebody else.
 func (s *siege) connect() *pgx.Conn {
-	conn, err := pgx.Connect(s.t.Context(), s.options.DSN)
+	dsn, _, _ := strings.Cut(s.options.DSN, "&pool_max_conns") // which is the pool's own
+	conn, err := pgx.Connect(s.t.Context(), dsn)
 	require.NoError(s.t, err)
 	s.t.Cleanup(func() { _ = conn.Close(context.Background()) })
 	return conn
