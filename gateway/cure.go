@@ -35,7 +35,9 @@ func (g *Gateway) cure(x *Exchange, e *mapping.Error) string {
 	case mapping.FieldNotInModel:
 		return x.cureOfField(e.Args[0])
 	case mapping.ValidationFailed:
-		return x.cureOfRule(e.Args[0], e.Args[1], e.Args[2])
+		if len(e.Args) == 3 { // a driver may tell less
+			return x.cureOfRule(e.Args[0], e.Args[1], e.Args[2])
+		}
 	case mapping.TokenInvalid, mapping.NotLoggedIn:
 		return x.cureOfToken()
 	case mapping.PreconditionChanged:
