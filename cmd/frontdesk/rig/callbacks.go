@@ -99,6 +99,11 @@ func NewHooks(t *testing.T, judge http.HandlerFunc) (h *Hooks, options Options) 
 	return h, options
 }
 
+// ResultsIn has results of callbacks kept in a folder, in options of NewHooks.
+func (o *Options) ResultsIn(folder string) {
+	o.Extra = regexp.MustCompile(`folder: "[^"]*"`).ReplaceAllLiteralString(o.Extra, fmt.Sprintf("folder: %q", folder))
+}
+
 // Address is a webhook_url with a query of its own.
 func (h *Hooks) Address() string { return h.URL + "/hook?b=2&a=%2F1" }
 

@@ -90,6 +90,7 @@ type Child struct {
 // StartChild starts frontdesk serve on a database that is there.
 func StartChild(t testing.TB, o Options) *Child {
 	t.Helper()
+	require.Nil(t, o.Bound, "a process of its own has the bounds of the program")
 	dir := t.TempDir()
 	file := filepath.Join(dir, "frontdesk.yaml")
 	c := &Child{Desk: Desk{T: t, Ops: FreeAddress(t), Mail: filepath.Join(dir, "mail"), Log: new(LockedBuffer)}, Ended: make(chan struct{})}

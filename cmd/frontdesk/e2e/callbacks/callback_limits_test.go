@@ -39,7 +39,7 @@ func TestCallbackFullSpace(t *testing.T) {
 				rig.TinyDisk(t, folder, "1m")
 			}
 			options.Bound = full.bound
-			options.Extra = regexp.MustCompile(`folder: "[^"]*"`).ReplaceAllLiteralString(options.Extra, fmt.Sprintf("folder: %q", folder))
+			options.ResultsIn(folder)
 			options.Extra += "callbacks: [\"GET /order\"]\n"
 			d := rig.Start(t, options)
 			token := d.Login(rig.HookedKey, "demo")

@@ -177,13 +177,15 @@ func (s *siege) aimAtLists() {
 	s.ask(40, rawGet(fmt.Sprintf("/order?sort=-reference,description,-order_date,kind,number,mileage&page_size=1000&page=%d&total=1", pages()-1), s.to.Token))
 }
 
-// littleSpace is room for some backups, more of them where the customer asks for longer.
+// littleSpace has the results on a disk of their own, with room for some backups, more of
+// them where the customer asks for longer.
 func (s *siege) littleSpace() {
-	space := int64(1 << 20)
+	folder, size := s.t.TempDir(), "1m"
 	if *long {
-		space = 8 << 20
+		size = "8m"
 	}
-	s.options.Bound = func(b *desk.Bounds) { b.ResultSpace = space }
+	rig.TinyDisk(s.t, folder, size)
+	s.options.ResultsIn(folder)
 }
 
 // fillSpace has the attacker collect backups until one is refused, or does not come to its
