@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"frontdesk/auth"
 	"frontdesk/gateway/openapi"
 	"frontdesk/mapping"
 )
@@ -111,48 +110,12 @@ func (d *describer) shared(op *Operation, status int, r *openapi.Response) *open
 	}
 	name, known := d.refusals[refusalKey{status, r.Description, d.limited}]
 	if !known { // of an array that this key has not
-		name = refusalName(op, status)
+		name = upperFirst(op.about.name) + statusName(status)
 	}
 	if _, there := d.doc.Components.Responses.Get(name); !there {
 		d.doc.Components.Responses.Add(name, r)
 	}
 	return &openapi.Response{Ref: "#/components/responses/" + name}
-}
-
-// refusalKey tells refusals apart.
-type refusalKey struct {
-	status      int
-	description string
-	limited     bool
-}
-
-func refusalName(op *Operation, status int) string {
-	return upperFirst(op.about.name) + strings.ReplaceAll(http.StatusText(status), " ", "")
-}
-
-// nameRefusals names the refusals after the first operation of the whole interface that has
-// them, whatever the key may call: clients that are generated name types after them, which a
-// wider allowlist must not rename.
-func (d *describer) nameRefusals() map[refusalKey]string {
-	every := make([]bool, len(d.g.routes.numbered))
-	for i := range every {
-		every[i] = true
-	}
-	all := d.g.newDescriber(&auth.Key{Name: d.key.Name, Allowed: every, Bounds: d.key.Bounds})
-	names := map[refusalKey]string{}
-	for op := range d.g.routes.operations {
-		if op.page {
-			continue
-		}
-		all.judge(op)
-		for status, rows := range all.rowsByStatus(op) {
-			key := refusalKey{status, all.refusal(status, rows).Description, all.limited}
-			if _, named := names[key]; !named {
-				names[key] = refusalName(op, status)
-			}
-		}
-	}
-	return names
 }
 
 // refusal is the answer with errors of one status.

@@ -268,7 +268,12 @@ func (d *describer) withReceiver(of *openapi.Schema, name string) *openapi.Schem
 	})
 }
 
-func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+func upperFirst(s string) string {
+	if s == "" {
+		return ""
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
 
 // responses are the successful answer and all others.
 func (d *describer) responses(op *Operation) openapi.Map[*openapi.Response] {
@@ -293,7 +298,7 @@ func (d *describer) responses(op *Operation) openapi.Map[*openapi.Response] {
 	case wholeForm:
 		ok = d.json("What was asked for.", d.component(a.name, func() *openapi.Schema { return d.dataSchema(reflect.TypeOf(a.data)) }), "NoStore")
 	case tokenForm:
-		ok = d.json("The session.", d.component("Token", tokenSchema), "NoStore")
+		ok = d.json("The session.", d.component("Session", tokenSchema), "NoStore")
 	case dataForm, collectForm:
 		ok = d.json("What was asked for.", d.dataAnswer(a), "NoStore")
 	case acceptForm:

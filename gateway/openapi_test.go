@@ -279,6 +279,38 @@ func TestDescriptionNamesStay(t *testing.T) {
 	}
 }
 
+// TestDescriptionNamesAreNeutral: no component is called like a security scheme, whatever the
+// case, since generators make types of both; and what several operations answer is not named
+// for one of them.
+func TestDescriptionNamesAreNeutral(t *testing.T) {
+	t.Parallel()
+	d := newFixture(t).description(t, keyAll)
+	taken := map[string]bool{}
+	for name := range d.at("components", "securitySchemes") {
+		taken[strings.ToLower(name)] = true
+	}
+	for kind := range d.at("components") {
+		for name := range d.at("components", kind) {
+			require.False(t, kind != "securitySchemes" && taken[strings.ToLower(name)], "%s %s", kind, name)
+		}
+	}
+	users := map[string][]string{}
+	for _, op := range d.operations() {
+		method, path, _ := strings.Cut(op, " ")
+		o := d.at("paths", path, strings.ToLower(method))
+		for _, r := range o["responses"].(map[string]any) {
+			if ref, is := r.(map[string]any)["$ref"].(string); is {
+				users[ref] = append(users[ref], upperFirst(o["operationId"].(string)))
+			}
+		}
+	}
+	for ref, of := range users {
+		for _, id := range of {
+			require.False(t, len(of) > 1 && strings.HasPrefix(ref, "#/components/responses/"+id), "%s is what %v answer", ref, of)
+		}
+	}
+}
+
 // TestDescriptionTellsHowLongSessionsLive as this gateway has it, and not as most do.
 func TestDescriptionTellsHowLongSessionsLive(t *testing.T) {
 	text := newFixture(t, func(_ *fixture, o *Options) { o.SessionTTL = 10 * time.Minute }).description(t, keyAll).text
