@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"time"
 
 	"golang.org/x/term"
@@ -44,64 +43,6 @@ func status(screen io.Writer) func(format string, args ...any) {
 			last = time.Now()
 			fmt.Fprintf(screen, clearLine+format, args...)
 		}
-	}
-}
-
-// barWidth is how many characters a bar has.
-const barWidth = 24
-
-// NewProgress tells of long work. say prints a line. show shows below the lines how far the
-// work is, on a terminal only: with a bar if it is known how much there is in all (total is
-// not 0). An empty one takes that away.
-func NewProgress(out, screen io.Writer) (say func(format string, args ...any), show func(what string, done, total int64)) {
-	shown := false
-	var last time.Time
-	clear := func() {
-		if shown {
-			fmt.Fprint(screen, clearLine)
-			shown = false
-		}
-	}
-	say = func(format string, args ...any) {
-		clear()
-		fmt.Fprintln(out, Safe(fmt.Sprintf(format, args...)))
-	}
-	show = func(what string, done, total int64) {
-		switch {
-		case what == "":
-			clear()
-		case is(screen) && time.Since(last) > 100*time.Millisecond:
-			last, shown = time.Now(), true
-			fmt.Fprint(screen, clearLine+progress(Safe(what), done, total))
-		}
-	}
-	return say, show
-}
-
-func progress(what string, done, total int64) string {
-	switch {
-	case total > 0:
-		full := int(min(done, total) * barWidth / total)
-		return fmt.Sprintf("%s [%s%s] %s of %s", what, strings.Repeat("#", full), strings.Repeat(".", barWidth-full), Count(done), Count(total))
-	case done > 0:
-		return what + ": " + Count(done)
-	}
-	return what
-}
-
-// NewScreen shows texts one in place of the other on a terminal. Elsewhere it writes the
-// first, and returns false: there is no place for another.
-func NewScreen(out io.Writer) func(text string) (again bool) {
-	if !is(out) {
-		return func(text string) bool {
-			fmt.Fprint(out, text)
-			return false
-		}
-	}
-	return func(text string) bool {
-		const home, restOfLine, restOfScreen = "\x1b[H", "\x1b[K", "\x1b[J"
-		fmt.Fprint(out, home+strings.ReplaceAll(text, "\n", restOfLine+"\r\n")+restOfScreen)
-		return true
 	}
 }
 

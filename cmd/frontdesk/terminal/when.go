@@ -79,16 +79,6 @@ func (w When) From(now time.Time) time.Time {
 	return on(day - 1)
 }
 
-// Between tests whether moments are neither before since nor after until; a bound that was
-// not given does not count.
-func Between(since, until When, now time.Time) func(time.Time) bool {
-	begin, end := since.From(now), until.From(now)
-	if until.byClock && end.Before(begin) { // which is yet to come
-		end = end.AddDate(0, 0, 1)
-	}
-	return func(at time.Time) bool { return !at.Before(begin) && (end.IsZero() || !at.After(end)) }
-}
-
 // WholeDays reads 14d.
 func WholeDays(text string) (days int, ok bool) {
 	number, ok := strings.CutSuffix(text, "d")

@@ -28,30 +28,6 @@ func TestWhen(t *testing.T) {
 	}
 }
 
-// TestBetween: what the clock says at both ends is of one night, also while it lasts.
-func TestBetween(t *testing.T) {
-	for _, tt := range []struct {
-		now, since, until, in, out string
-	}{
-		{"02:30", "02:00", "03:00", "02:29", "01:59"},
-		{"02:30", "02:00", "02:10", "02:05", "02:11"},
-		{"00:05", "23:50", "00:10", "00:01", "23:49"},
-	} {
-		at := func(clock string) time.Time {
-			at, err := time.Parse("2006-01-02 15:04", "2026-11-21 "+clock)
-			require.NoError(t, err)
-			return at
-		}
-		out := at(tt.out)
-		if out.After(at(tt.now)) {
-			out = out.AddDate(0, 0, -1)
-		}
-		holds := Between(whenOf(t, tt.since), whenOf(t, tt.until), at(tt.now))
-		require.True(t, holds(at(tt.in)), "%+v", tt)
-		require.False(t, holds(out), "%+v", tt)
-	}
-}
-
 // TestWhenInTheTimeOfTheClock: what the clock said is of today, or of yesterday.
 func TestWhenInTheTimeOfTheClock(t *testing.T) {
 	now := time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
