@@ -54,6 +54,11 @@ type Options struct {
 	// Callbacks are what long-running operations need; nil where there are none.
 	Callbacks *Callbacks
 
+	// Away tells why what is behind the gateway cannot be asked yet, so that every request for an
+	// endpoint is answered as unavailable; nil where it can be. Backend, Sessions, Limits, Login and
+	// Callbacks' stores are then not used.
+	Away func() error
+
 	// TrustedProxies are those whose X-Forwarded-For says where a request comes
 	// from; nil for none.
 	TrustedProxies []netip.Prefix

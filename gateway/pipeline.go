@@ -32,6 +32,9 @@ type namedStage struct {
 
 // stages are the steps of every request, in the order of the contract.
 func (g *Gateway) stages() []namedStage {
+	if g.o.Away != nil {
+		return []namedStage{{StageEndpoint, g.endpoint}, {StageSession, g.away}}
+	}
 	return []namedStage{
 		{StageEndpoint, g.endpoint},
 		{StageSession, g.session},
@@ -65,6 +68,14 @@ func (g *Gateway) endpoint(_ context.Context, x *Exchange) error {
 		x.Operation = op.forPeople
 	}
 	return refusal(reason, x.Method, x.Path)
+}
+
+// awayRetry is when a client should try again while the gateway waits for what is behind it.
+const awayRetry = 5 * time.Second
+
+// away answers while nothing behind the gateway can be asked: not even whether a token is valid.
+func (g *Gateway) away(context.Context, *Exchange) error {
+	return mapping.Fail(mapping.BackendUnavailable).Because(g.o.Away()).After(awayRetry)
 }
 
 // session finds the session of the request's token.

@@ -13,7 +13,7 @@ const recogniseWithin = 250 * time.Millisecond
 // recognise finds the session of a request for an endpoint that does not exist, only for
 // the log and the metrics: the answer is decided by then, and is the same for everybody.
 func (g *Gateway) recognise(ctx context.Context, x *Exchange) {
-	if x.Operation != nil {
+	if x.Operation != nil || g.o.Away != nil {
 		return
 	}
 	defer func() {

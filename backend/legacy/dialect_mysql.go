@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping/sheet"
 )
 
@@ -168,4 +169,15 @@ func (mysqlDialect) fault(err error) (f fault, ok bool) {
 	}
 	f.Constraint = constraintInWords(f.Message)
 	return f, true
+}
+
+// Away tells whether Open failed because a server could not be reached, or let nobody in as it is
+// now: see sqlrecord.Away.
+func Away(err error) bool {
+	f, _ := mysqlDialect{}.fault(err)
+	switch f.Code {
+	case "1044", "1045", "1049", "1129", "1130", "1698": // no right, user, password or database; host not allowed in
+		return true
+	}
+	return f.class == faultDown || errors.Is(err, mysql.ErrInvalidConn) || sqlrecord.Away(err)
 }

@@ -175,8 +175,14 @@ func bySheet(open func(*System, opening, *sheet.Sheet, *idstore.Store) error) fu
 	}
 }
 
+// connectPatience is how long a vendor's database may take to answer at the start. Nothing is
+// migrated in it.
+const connectPatience = 30 * time.Second
+
 func (s *System) openLegacy(o opening, sh *sheet.Sheet, kept *idstore.Store) error {
-	store, err := legacy.Open(o.ctx, legacy.Options{
+	ctx, cancel := context.WithTimeout(o.ctx, connectPatience)
+	defer cancel()
+	store, err := legacy.Open(ctx, legacy.Options{
 		Sheet: sh, IDStore: kept, Now: time.Now, Random: rand.Reader, Hasher: o.hasher, LockWait: lockWait(o.config), Log: o.log,
 	})
 	if err != nil {

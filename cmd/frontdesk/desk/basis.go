@@ -2,10 +2,8 @@ package desk
 
 import (
 	"errors"
-	"fmt"
 	"net"
 	"slices"
-	"syscall"
 	"time"
 
 	"go.uber.org/zap"
@@ -25,10 +23,7 @@ type basis struct {
 }
 
 func newBasis(p Program, logs *Logs, tracing *tracing) *basis {
-	b := &basis{supervisor: p.Supervisor, log: logs.Log, logs: logs, after: p.timer(), now: p.clock(), metrics: newMetrics(), tracing: tracing, bounds: defaultBounds()}
-	if p.Bound != nil {
-		p.Bound(&b.bounds)
-	}
+	b := &basis{supervisor: p.Supervisor, log: logs.Log, logs: logs, after: p.timer(), now: p.clock(), metrics: newMetrics(), tracing: tracing, bounds: p.bounds()}
 	b.onClose(tracing.close)
 	return b
 }
@@ -43,20 +38,4 @@ func (b *basis) Close() {
 			b.log.Error("a part could not be closed", zap.Error(err))
 		}
 	}
-}
-
-// listen opens the listener of an address, or takes the one that systemd handed over by that name.
-// Its error says plainly that another program has the address, which is the usual cause.
-func listen(b *basis, name, address string) (l net.Listener, err error) {
-	if l = b.supervisor.activated(name); l == nil {
-		l, err = net.Listen("tcp", address)
-	}
-	if errors.Is(err, syscall.EADDRINUSE) {
-		err = fmt.Errorf("cannot serve on %s: %w by another program", address, syscall.EADDRINUSE)
-	}
-	if err != nil {
-		return nil, err
-	}
-	b.onClose(l.Close)
-	return l, nil
 }

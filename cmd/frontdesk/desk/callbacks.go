@@ -39,15 +39,15 @@ type ownStore struct {
 }
 
 // openOwnStore makes the tables in the gateway's own database.
-func openOwnStore(b *basis, c config.Webhooks, own *OwnDatabase) (s *ownStore, err error) {
+func openOwnStore(ctx context.Context, b *basis, c config.Webhooks, own *OwnDatabase) (s *ownStore, err error) {
 	s = &ownStore{file: own.file, resultsFolder: resultsFolder(c, own.file)}
 	if err := lockFile(b, own.file); err != nil {
 		return nil, err
 	}
-	if s.jobs, err = jobstore.Open(context.Background(), sqlrecord.Jobs(own.Db)); err != nil {
+	if s.jobs, err = jobstore.Open(ctx, sqlrecord.Jobs(own.Db)); err != nil {
 		return nil, err
 	}
-	if s.neighbours, err = neighbours.Open(context.Background(), sqlrecord.Jobs(own.Db)); err != nil {
+	if s.neighbours, err = neighbours.Open(ctx, sqlrecord.Jobs(own.Db)); err != nil {
 		return nil, err
 	}
 	s.results, err = openResults(b, s.resultsFolder, s.jobs)

@@ -1,6 +1,8 @@
 package desk
 
 import (
+	"context"
+	"errors"
 	"net"
 	"net/http"
 	"sync/atomic"
@@ -74,7 +76,22 @@ type Desk struct {
 
 // Build opens everything and listens, but serves nothing yet. Whatever was
 // opened is closed again when something fails.
-func Build(p Program, c *config.Config, environment string, logs *Logs) (h *Desk, err error) {
+func Build(p Program, c *config.Config, environment string, logs *Logs) (*Desk, error) {
+	var at doors
+	err := at.open(p.Supervisor, c)
+	if err != nil {
+		return nil, errors.Join(err, at.close())
+	}
+	h, err := build(p, c, environment, logs, at)
+	if err != nil {
+		return nil, errors.Join(err, at.close())
+	}
+	h.onClose(at.close)
+	return h, nil
+}
+
+// build is Build with doors that are open, and stay the caller's.
+func build(p Program, c *config.Config, environment string, logs *Logs, at doors) (h *Desk, err error) {
 	tracing, err := openTracing(p.Ctx, c.Tracing, logs.Log)
 	if err != nil {
 		return nil, err
@@ -89,19 +106,15 @@ func Build(p Program, c *config.Config, environment string, logs *Logs) (h *Desk
 	if err != nil {
 		return nil, err
 	}
-	l, err := listenToClients(o, c)
+	s, err := openStores(p.Ctx, listenTo(o, c, at))
 	if err != nil {
 		return nil, err
 	}
-	s, err := openStores(l)
+	a, err := openGateway(s, c, environment, newLooks(p.disk(), s.config.Mail, s.store))
 	if err != nil {
 		return nil, err
 	}
-	a, err := openGateway(s, c, environment, newLooks(p.disk(), l.config.Mail, s.store))
-	if err != nil {
-		return nil, err
-	}
-	return openForOperators(a)
+	return openForOperators(a, at.ops.Listener)
 }
 
 func openAdministration(b *basis, p Program, c *config.Config) (o opened, err error) {
@@ -115,25 +128,21 @@ func openAdministration(b *basis, p Program, c *config.Config) (o opened, err er
 	return o, err
 }
 
-func listenToClients(o opened, c *config.Config) (l listening, err error) {
-	listener, err := listen(o.basis, PublicSocket, c.Server.Listen)
-	if err != nil {
-		return l, err
-	}
+func listenTo(o opened, c *config.Config, at doors) listening {
 	started := *c
 	started.APIKeys = nil
 	own := started
-	own.Server.Listen = listener.Addr().String()
-	return listening{o, &started, &own, listener}, nil
+	own.Server.Listen = at.public.Addr().String()
+	return listening{o, &started, &own, at.public.Listener}
 }
 
-func openStores(l listening) (s storing, err error) {
+func openStores(ctx context.Context, l listening) (s storing, err error) {
 	s = storing{listening: l}
 	if s.common, err = openCommon(l.config); err != nil {
 		return s, err
 	}
 	l.onClose(s.common.close)
-	if s.store, err = openOwnStore(l.basis, l.config.Webhooks, l.system.Own); err != nil {
+	if s.store, err = openOwnStore(ctx, l.basis, l.config.Webhooks, l.system.Own); err != nil {
 		return s, err
 	}
 	s.acts = &acts{basis: l.basis}
@@ -156,7 +165,7 @@ func openGateway(s storing, c *config.Config, environment string, disks looks) (
 	if err = a.live.Reload(func(*snapshot) (*snapshot, error) { return newSnapshot(c, a.Gateway) }); err != nil {
 		return a, err
 	}
-	if a.server, a.certificates, err = openServer(s.basis, s.config, a.Gateway); err != nil {
+	if a.server, a.certificates, err = openServer(s.bounds, s.config, a.Gateway); err != nil {
 		return a, err
 	}
 	err = startCallbacks(a, callbacks)
@@ -164,13 +173,13 @@ func openGateway(s storing, c *config.Config, environment string, disks looks) (
 	return a, err
 }
 
-func openForOperators(a answering) (h *Desk, err error) {
+func openForOperators(a answering, ops net.Listener) (h *Desk, err error) {
 	h = &Desk{
 		answering: a, drift: newDrift(a), queues: newQueues(a.client, a.logins.queue, a.server),
 		counts: newCached(a.store.jobs.States, a.now), pending: newCached(a.store.pending(a.now), a.now), room: newCached(a.callbacks.Room, a.now),
 	}
 	h.past.of, h.past.others = h, newGathering(a.common, a.config.Server.Listen, h.past.History)
-	if h.ops, h.OpsAt, err = listenOps(h); err == nil {
+	if h.ops, h.OpsAt, err = listenOps(h, ops); err == nil {
 		h.commands, h.commandsAt, err = listenCommands(h)
 	}
 	return h, err

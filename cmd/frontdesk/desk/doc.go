@@ -1,6 +1,8 @@
 // Package desk is the running frontdesk. Its parts, in the order in which they are used:
 //
-//   - serve.go is what "frontdesk serve" does: it reads the configuration, builds, serves.
+//   - serve.go is what "frontdesk serve" does: it reads the configuration, builds, serves. start.go
+//     builds again and again while what it needs is away, and standin.go answers at the listeners
+//     (doors.go) meanwhile.
 //   - desk.go builds them in stages (Build), each from the one before: basis.go has what all
 //     need, backends.go opens the driver, sessions.go what gateways share, callbacks.go the
 //     gateway's own store and its callbacks, front.go client, logins, gateway and server.

@@ -256,30 +256,36 @@ func (h *Desk) status() string {
 	return text
 }
 
+// probes answer load balancers and supervisors.
+type probes struct {
+	log    *zap.Logger
+	health func(context.Context) Health
+}
+
 // healthz tells that the program runs.
-func (h *Desk) healthz(w http.ResponseWriter, _ *http.Request) {
-	h.answerHealth(w, http.StatusOK, map[string]string{"status": HealthOK})
+func (a probes) healthz(w http.ResponseWriter, _ *http.Request) {
+	answerHealth(a.log, w, http.StatusOK, map[string]string{"status": HealthOK})
 }
 
 // readyz tells whether the program is to be sent requests, and why not.
-func (h *Desk) readyz(w http.ResponseWriter, r *http.Request) {
-	status, now := h.readiness(r.Context())
-	h.answerHealth(w, status, now)
+func (a probes) readyz(w http.ResponseWriter, r *http.Request) {
+	status, now := a.readiness(r.Context())
+	answerHealth(a.log, w, status, now)
 }
 
-func (h *Desk) readiness(ctx context.Context) (status int, now Health) {
-	now = h.health(ctx)
+func (a probes) readiness(ctx context.Context) (status int, now Health) {
+	now = a.health(ctx)
 	if now.Status == healthUnavailable || now.Status == HealthDraining {
 		return http.StatusServiceUnavailable, now
 	}
 	return http.StatusOK, now
 }
 
-func (h *Desk) answerHealth(w http.ResponseWriter, status int, answer any) {
+func answerHealth(log *zap.Logger, w http.ResponseWriter, status int, answer any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
 	if err := json.NewEncoder(w).Encode(answer); err != nil {
-		h.log.Debug("health answer not sent", zap.Error(err))
+		log.Debug("health answer not sent", zap.Error(err))
 	}
 }

@@ -18,11 +18,15 @@ import (
 // DescribingGateway returns a gateway with the endpoints that this configuration would serve, and
 // nothing behind them.
 func DescribingGateway(c *config.Config, offer backend.Offer, environment string) (*gateway.Gateway, error) {
-	return newGateway(gateway.Options{
+	return newGateway(describing(c, offer, environment))
+}
+
+func describing(c *config.Config, offer backend.Offer, environment string) gateway.Options {
+	return gateway.Options{
 		BasePath: c.Server.BasePath, PublicURL: c.Server.BaseURL(), Vendor: c.Server.Vendor, Version: Version(), SessionTTL: c.Sessions.TTL,
 		Offer: offer, Environment: environment, Resets: new(auth.Resets), Location: c.Server.TimeZone.Location, Clock: time.Now, Log: zap.NewNop(),
 		Callbacks: &gateway.Callbacks{Rules: webhook.Rules{AllowHosts: c.Webhooks.AllowHosts, Ports: c.Webhooks.Ports}, Long: longRunning(c.Callbacks)},
-	})
+	}
 }
 
 // OfferOf is what the backend of a configuration has of the interface, as far as

@@ -30,12 +30,12 @@ func ownHost(names []string, next, strangers http.Handler) http.Handler {
 
 // strangers answers who asks by a name that is none of the listener's own: load balancers,
 // some of which send the name of their group, learn in a word how it does, and nobody more.
-func (h *Desk) strangers() http.Handler {
+func (a probes) strangers() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", h.healthz)
+	mux.HandleFunc("GET /healthz", a.healthz)
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
-		status, now := h.readiness(r.Context())
-		h.answerHealth(w, status, map[string]string{"status": now.Status})
+		status, now := a.readiness(r.Context())
+		answerHealth(a.log, w, status, map[string]string{"status": now.Status})
 	})
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, fmt.Sprintf("asked for %q, which is no name of this listener: ops.hosts names further ones", hostOf(r.Host)), http.StatusMisdirectedRequest)

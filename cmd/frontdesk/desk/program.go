@@ -43,6 +43,15 @@ func (p Program) clock() func() time.Time {
 	return time.Now
 }
 
+// bounds are those of the program, as a test may have changed them.
+func (p Program) bounds() Bounds {
+	b := defaultBounds()
+	if p.Bound != nil {
+		p.Bound(&b)
+	}
+	return b
+}
+
 // disk is what tells of disks.
 func (p Program) disk() LookAtDisk {
 	if p.Disk != nil {

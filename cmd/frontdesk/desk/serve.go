@@ -27,8 +27,11 @@ func ServeConfig(p Program, file string, watch bool) error {
 		return err
 	}
 	defer logs.Stop()
-	h, err := Build(p, c, c.Server.Environment, logs)
-	if err != nil {
+	signals, release := p.operatorSignals() // which would end the program, while nobody takes them
+	defer release()
+	p.Signals = signals
+	h, err := (&start{p: p, loader: loader, watch: watch, logs: logs, config: c}).desk()
+	if h == nil {
 		return err
 	}
 	defer h.Close()

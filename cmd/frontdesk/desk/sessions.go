@@ -39,7 +39,7 @@ func openCommon(c *config.Config) (*common, error) {
 	}
 	client, err := redis.Open(redis.Options{URL: string(c.Sessions.Store), CAFile: c.Sessions.CAFile})
 	if err != nil {
-		return nil, fmt.Errorf("sessions.store: %w", err)
+		return nil, away{fmt.Errorf("sessions.store: %w", err)} // its settings were judged before
 	}
 	return &common{
 		sessions: newEndedSessions(redis.NewSessions(client, time.Now)), guesses: redis.NewGuessCounter(client), limits: redis.NewLimits(client, zone, slotLease(c)),

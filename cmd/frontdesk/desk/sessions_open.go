@@ -101,7 +101,7 @@ func (h *Desk) listSessions(w http.ResponseWriter, r *http.Request) {
 	}
 	slices.SortFunc(found.Sessions, func(a, b OpenSession) int { return cmp.Or(b.Opened.Compare(a.Opened), cmp.Compare(a.ID, b.ID)) })
 	found.Sessions = found.Sessions[:min(most, len(found.Sessions))]
-	h.answerHealth(w, http.StatusOK, found)
+	answerHealth(h.log, w, http.StatusOK, found)
 }
 
 // endSessions ends the sessions of a filter for a command.
@@ -129,5 +129,5 @@ func (h *Desk) endSessions(w http.ResponseWriter, r *http.Request) {
 		h.log.Warn("sessions cannot be ended", zap.Error(err))
 		done.Fault = "the store of sessions failed; the log says why"
 	}
-	h.answerHealth(w, http.StatusOK, done)
+	answerHealth(h.log, w, http.StatusOK, done)
 }

@@ -130,7 +130,7 @@ func (p *pages) answer(w http.ResponseWriter, r *http.Request, name string, v an
 	h := w.Header()
 	h.Set("Vary", "Accept")
 	if strings.HasPrefix(r.Header.Get("Accept"), "application/json") {
-		p.of.answerHealth(w, http.StatusOK, v)
+		answerHealth(p.of.log, w, http.StatusOK, v)
 		return
 	}
 	var page bytes.Buffer
@@ -150,7 +150,7 @@ func (p *pages) answer(w http.ResponseWriter, r *http.Request, name string, v an
 
 // status answers the facts of the first page alone, for programs.
 func (p *pages) status(w http.ResponseWriter, r *http.Request) {
-	p.of.answerHealth(w, http.StatusOK, p.of.report(r.Context()))
+	answerHealth(p.of.log, w, http.StatusOK, p.of.report(r.Context()))
 }
 
 // ago says how long ago, or how far ahead, a moment is, in the one unit that

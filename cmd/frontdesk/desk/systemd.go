@@ -77,6 +77,12 @@ func (s *Supervisor) ready(status string) error {
 	return s.notify(daemon.SdNotifyReady, "STATUS="+status)
 }
 
+// waiting tells why the program does not serve yet, and that it will tell of itself again within
+// that time, which systemd then adds to TimeoutStartSec.
+func (s *Supervisor) waiting(status string, within time.Duration) error {
+	return s.notify("STATUS="+status, fmt.Sprintf("EXTEND_TIMEOUT_USEC=%d", within.Microseconds()))
+}
+
 // reloading tells that the configuration is read again; ready ends it, whether
 // the new one is used or not.
 func (s *Supervisor) reloading() error {

@@ -144,14 +144,25 @@ func BySheet(t testing.TB, driver, sheet string, values ...string) (o Options, f
 // cleanly.
 func Start(t testing.TB, o Options) *Desk {
 	t.Helper()
+	d, ready := Begin(t, o)
+	ready()
+	return d
+}
+
+// Begin is Start that does not wait until the desk is ready, as ready does.
+func Begin(t testing.TB, o Options) (d *Desk, ready func()) {
+	t.Helper()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "frontdesk.yaml")
-	d := &Desk{T: t, Ops: FreeAddress(t), Mail: filepath.Join(dir, "mail"), Log: new(LockedBuffer), Stopped: make(chan struct{})}
+	d = &Desk{T: t, Ops: FreeAddress(t), Mail: filepath.Join(dir, "mail"), Log: new(LockedBuffer), Stopped: make(chan struct{})}
 	require.NoError(t, os.WriteFile(file, o.unhurried().config(d, dir), 0o600))
 
 	d.HTTP = &http.Client{Transport: d.heldToContract(t, file, &http.Transport{MaxIdleConnsPerHost: 64}), Timeout: 2 * Patience}
-	d.Serve(desk.Program{Wrap: o.Wrap, Now: o.Now, Disk: o.Disk, After: o.After, Bound: o.Bound}, file, true)
-	return d
+	return d, d.start(desk.Program{Wrap: o.Wrap, Now: o.Now, Disk: o.Disk, After: o.After, Bound: o.Bound}, serving(file, true))
+}
+
+func serving(file string, watch bool) func(desk.Program) error {
+	return func(p desk.Program) error { return desk.ServeConfig(p, file, watch) }
 }
 
 // unhurried has no call and no request end for want of time, on whatever machine, unless the
@@ -180,11 +191,11 @@ func (o Options) config(d *Desk, dir string) []byte {
 // what p has, until the test ends. It returns when that is ready.
 func (d *Desk) Serve(p desk.Program, file string, watch bool) {
 	d.T.Helper()
-	d.start(p, func(p desk.Program) error { return desk.ServeConfig(p, file, watch) })
+	d.start(p, serving(file, watch))()
 }
 
-// start runs what serves until the test ends. It returns when that is ready.
-func (d *Desk) start(p desk.Program, serve func(desk.Program) error) {
+// start runs what serves until the test ends; ready waits for it.
+func (d *Desk) start(p desk.Program, serve func(desk.Program) error) (ready func()) {
 	d.T.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	d.Stop = stop
@@ -199,15 +210,18 @@ func (d *Desk) start(p desk.Program, serve func(desk.Program) error) {
 		write.Close()
 	}()
 	d.T.Cleanup(d.Shutdown)
-	for scanner := bufio.NewScanner(read); scanner.Scan(); {
-		if base, ok := strings.CutPrefix(scanner.Text(), "ready: "); ok {
-			d.Base = strings.TrimSuffix(base, "/")
-			go io.Copy(io.Discard, read)
-			return
+	return func() {
+		d.T.Helper()
+		for scanner := bufio.NewScanner(read); scanner.Scan(); {
+			if base, ok := strings.CutPrefix(scanner.Text(), "ready: "); ok {
+				d.Base = strings.TrimSuffix(base, "/")
+				go io.Copy(io.Discard, read)
+				return
+			}
 		}
+		<-d.Stopped
+		d.T.Fatalf("frontdesk did not start (exit code %d):\n%s", d.Code, d.Log)
 	}
-	<-d.Stopped
-	d.T.Fatalf("frontdesk did not start (exit code %d):\n%s", d.Code, d.Log)
 }
 
 // heldToContract has every answer that the desk's client gets held to the

@@ -1,0 +1,34 @@
+package sqlrecord
+
+import (
+	"database/sql/driver"
+	"errors"
+	"io"
+	"net"
+	"slices"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// awayClasses are the classes of errors of a PostgreSQL server that lets nobody in for now:
+// connections, resources, shutting down or starting up.
+var awayClasses = []string{"08", "53", "57"}
+
+// Away tells whether an error means that a server could not be reached, or let nobody in as it is
+// now, for want of a database or a password too: somebody may be making them. The same call may
+// work later.
+func Away(err error) bool {
+	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
+		return true
+	}
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return slices.Contains(awayClasses, pg.Code[:min(2, len(pg.Code))]) || pg.Code == "25006" // a standby, which may be promoted
+	}
+	if op, ok := errors.AsType[*net.OpError](err); ok {
+		return op.Op != "listen"
+	}
+	if timed, ok := errors.AsType[net.Error](err); ok && timed.Timeout() {
+		return true
+	}
+	return slices.ContainsFunc([]error{io.EOF, io.ErrUnexpectedEOF, driver.ErrBadConn}, func(of error) bool { return errors.Is(err, of) })
+}

@@ -1,0 +1,184 @@
+package desk
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"go.uber.org/zap"
+
+	"frontdesk/backend/legacy"
+	"frontdesk/config"
+)
+
+// What a start needs of others may be away: a database, a store of sessions. The start tries again
+// after a pause, from firstPause to longestPause, until it is there.
+const (
+	firstPause   = time.Second
+	longestPause = 10 * time.Second
+	// startPatience is how long a start may take before clients and operators get an answer.
+	startPatience = time.Second
+	// nextTry is when systemd hears of the start again, at the latest.
+	nextTry = 2 * time.Minute
+)
+
+// away marks the error of what may be there later.
+type away struct{ error }
+
+func (a away) Unwrap() error { return a.error }
+
+// isAway tells whether what failed may work later, without any change of the files.
+func isAway(err error) bool {
+	_, ok := errors.AsType[away](err)
+	return ok || legacy.Away(err)
+}
+
+// start is that of a gateway, until there is one.
+type start struct {
+	p       Program
+	loader  *config.Loader
+	watch   bool // has the files read again when they change, and not only on SIGHUP
+	logs    *Logs
+	config  *config.Config
+	refused error // why the files are not used as they are now
+	doors   doors
+	standIn *standIn // nil until it is needed
+	told    string   // why it waits
+}
+
+// desk builds the desk, however long that takes; without one, and without an error, it was stopped.
+func (s *start) desk() (h *Desk, err error) {
+	defer func() {
+		s.standIn.stop()
+		if err == nil && h != nil {
+			h.onClose(s.doors.close)
+			return
+		}
+		_ = s.doors.close() // nothing came in by them
+	}()
+	if err := s.doors.open(s.p.Supervisor, s.config); err != nil {
+		return nil, err
+	}
+	for pause := firstPause; ; pause = min(2*pause, longestPause) {
+		h, err = s.build()
+		switch {
+		case err == nil:
+			return h, nil
+		case s.p.Ctx.Err() != nil:
+			return nil, nil
+		case !isAway(err):
+			return nil, err
+		}
+		if err := s.waits(inOneSentence(err)); err != nil {
+			return nil, err
+		}
+		if err := s.wait(pause/2 + time.Duration(rand.Float64()*float64(pause/2))); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// build tries to build the desk. If that takes long, clients and operators are answered meanwhile.
+func (s *start) build() (h *Desk, err error) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		h, err = build(s.p, s.config, s.config.Server.Environment, s.logs, s.doors)
+	}()
+	if s.standIn == nil {
+		select {
+		case <-done:
+		case <-s.p.timer()(startPatience):
+			if err := s.tell("the start is under way"); err != nil {
+				s.logs.Log.Warn("nobody is answered while the start is under way", zap.Error(err))
+			}
+		}
+	}
+	<-done
+	return h, err
+}
+
+// wait ends after the pause, when the program is to stop, or on SIGHUP. Then the configuration is
+// that of the files, if these can be used.
+func (s *start) wait(pause time.Duration) error {
+	again := s.watch
+	for waiting := s.p.timer()(pause); ; {
+		select {
+		case <-s.p.Ctx.Done():
+			return nil
+		case <-waiting:
+		case signal := <-s.p.Signals:
+			if signal != syscall.SIGHUP {
+				continue
+			}
+			again = true
+		}
+		break
+	}
+	if !again || !s.loader.Changed() {
+		return nil
+	}
+	c, err := judgedBy(s.loader, false)
+	if s.refused = err; err != nil {
+		s.logs.Log.Error("the start goes on with the configuration from before", zap.Strings("problems", problemsOf(err)))
+		return nil
+	}
+	s.config = c
+	s.logs.set(c.Log.Level)
+	s.standIn.stop()
+	s.standIn = nil
+	return s.doors.open(s.p.Supervisor, c)
+}
+
+// waits tells everybody why the start waits, and the log once for each cause.
+func (s *start) waits(cause string) error {
+	cause = s.config.Hide(cause)
+	if s.refused != nil {
+		cause += "; the configuration is not used as it is now: " + summary(s.refused)
+	}
+	if news := withoutPorts(cause); news != s.told {
+		s.told = news
+		s.logs.Log.Warn("the start waits, and is tried again", zap.String("cause", cause))
+	}
+	return s.tell("the start waits, and is tried again: " + cause)
+}
+
+// tell tells systemd, operators and clients why nothing is served yet.
+func (s *start) tell(why string) error {
+	if err := s.p.Supervisor.waiting(why, nextTry); err != nil {
+		s.logs.Log.Warn("systemd could not be notified", zap.Error(err))
+	}
+	if s.standIn == nil {
+		in, err := newStandIn(s.p, s.config, s.logs, &s.doors)
+		if err != nil {
+			return fmt.Errorf("answer while the start waits: %w", err)
+		}
+		s.standIn = in
+	}
+	s.standIn.why.Store(&why)
+	return nil
+}
+
+// inOneSentence is an error without its repetitions: PostgreSQL is tried with TLS and without.
+func inOneSentence(err error) string {
+	lines := strings.Split(err.Error(), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimSpace(lines[i])
+	}
+	return strings.Join(slices.Compact(lines), " ")
+}
+
+// withoutPorts leaves out where connections came from, which is another port each time.
+func withoutPorts(text string) string {
+	words := strings.Fields(text)
+	for i, word := range words {
+		if _, to, ok := strings.Cut(word, "->"); ok {
+			words[i] = to
+		}
+	}
+	return strings.Join(words, " ")
+}
