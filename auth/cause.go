@@ -36,7 +36,7 @@ const (
 // Ended is ErrNoSession with what is known of a session that has ended, for as long as
 // Remembered after its end.
 type Ended struct {
-	KeyName string // of its api_key; "" where a version that did not note it opened the session
+	KeyName string // of its api_key
 	Client  string
 	Why     Cause
 }

@@ -22,7 +22,7 @@ const Remembered = MaxTTL
 type Session struct {
 	Token   TokenHash
 	Key     [32]byte // SHA-256 of the api_key it was issued under
-	KeyName string   // of that api_key then; "" where a version that did not note it opened the session
+	KeyName string   // of that api_key then
 	User    User
 
 	// Issued is when the login began, not when it ended: a store tells by it
@@ -52,14 +52,8 @@ func (s *Session) Expired(now time.Time) error {
 }
 
 // OpenedBefore tells whether the session was opened before its user's sessions were
-// ended. It compares what the login read of the user, not clocks, except for sessions of
-// a version that did not store that.
-func (s *Session) OpenedBefore(end time.Time) bool {
-	if s.KeyName == "" {
-		return s.Issued.Before(end)
-	}
-	return s.User.SessionsEnd.Before(end)
-}
+// ended. It compares what the login read of the user, not clocks.
+func (s *Session) OpenedBefore(end time.Time) bool { return s.User.SessionsEnd.Before(end) }
 
 // Sessions stores sessions. All methods are safe for concurrent use. An error other than
 // ErrNoSession is a failure of the store and is answered as one: a store that is down

@@ -12,9 +12,9 @@ import (
 	"frontdesk/auth"
 )
 
-// An ended session is remembered under a key of its own: gateways of older versions must
-// not take it for a session. It is for operators only, so requests wait for it only
-// shortly, and none fails without it.
+// An ended session is remembered under a key of its own, so that nobody takes it for a
+// session. It is for operators only, so requests wait for it only shortly, and none fails
+// without it.
 
 // was is what is kept of a session that was ended.
 type was struct {

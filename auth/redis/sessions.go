@@ -59,8 +59,8 @@ func NewSessions(client *Client, clock func() time.Time) *Sessions {
 
 // kept is a session as it lies in the server, under the hash of its token.
 type kept struct {
-	Key     string    `json:"key"`      // SHA-256 of the api_key, in hexadecimal
-	KeyName string    `json:"key_name"` // absent where a version of before kept it
+	Key     string    `json:"key"` // SHA-256 of the api_key, in hexadecimal
+	KeyName string    `json:"key_name"`
 	User    auth.User `json:"user"`
 	Issued  time.Time `json:"issued"`
 	Expires time.Time `json:"expires"`
@@ -186,38 +186,6 @@ func (s *Sessions) EndUser(ctx context.Context, username string, why auth.Cause)
 		}
 	}
 	return failed(unmarked)
-}
-
-// EndThose ends those sessions of the user for which why returns a reason; "" means that a
-// session goes on. It leaves no mark, so why has to refuse a login that happens meanwhile.
-func (s *Sessions) EndThose(ctx context.Context, username string, why func(*auth.Session) auth.Cause) error {
-	bounded, cancel := context.WithTimeout(ctx, Timeout)
-	defer cancel()
-	tokens, err := s.client.read(bounded, func() rueidis.Completed {
-		return s.client.B().Zrange().Key(tokensName(username)).Min("0").Max("-1").Build()
-	}).AsStrSlice()
-	if err != nil {
-		return failed(err)
-	}
-	for _, token := range tokens {
-		hash, err := hex.DecodeString(token)
-		if err != nil || len(hash) != len(auth.TokenHash{}) {
-			continue // not by us
-		}
-		one, err := s.Get(ctx, auth.TokenHash(hash))
-		if errors.Is(err, auth.ErrNoSession) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if cause := why(one); cause != "" {
-			if err := s.End(ctx, one, cause); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // read is decode, unless that was done already.

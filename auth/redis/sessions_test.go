@@ -113,35 +113,6 @@ func TestSessionsAreShared(t *testing.T) {
 	require.ErrorIs(t, err, auth.ErrNoSession)
 }
 
-// TestEndThose ends sessions of one user, and not those of which it is told that they go on.
-func TestEndThose(t *testing.T) {
-	t.Parallel()
-	server, clock := redistest.Start(t), authtest.NewClock()
-	sessions := redis.NewSessions(open(t, redis.Options{URL: server.URL()}), clock.Now).Patient()
-	before := session(clock)
-	require.NoError(t, sessions.Put(t.Context(), before))
-	clock.Advance(time.Minute)
-	after := session(clock)
-	after.Token = auth.TokenHash{2}
-	require.NoError(t, sessions.Put(t.Context(), after))
-	var asked []string
-	require.NoError(t, sessions.EndThose(t.Context(), "anna", func(s *auth.Session) auth.Cause {
-		asked = append(asked, s.User.Username)
-		if s.Token == before.Token {
-			return auth.CauseNewPassword
-		}
-		return ""
-	}))
-	require.Equal(t, []string{"anna", "anna"}, asked)
-	var ended *auth.Ended
-	_, err := sessions.Get(t.Context(), before.Token)
-	require.ErrorAs(t, err, &ended)
-	require.Equal(t, auth.CauseNewPassword, ended.Why)
-	_, err = sessions.Get(t.Context(), after.Token)
-	require.NoError(t, err)
-	require.NoError(t, sessions.EndThose(t.Context(), "nobody", nil))
-}
-
 // TestServerAway: nobody is let in, nobody is told that a token is wrong, and
 // once the server is back it is used again without a restart.
 func TestServerAway(t *testing.T) {
@@ -158,7 +129,6 @@ func TestServerAway(t *testing.T) {
 		require.Error(t, sessions.Put(t.Context(), s), what)
 		require.Error(t, sessions.End(t.Context(), s, auth.CauseLoggedOut), what)
 		require.Error(t, sessions.EndUser(t.Context(), "anna", auth.CauseNewPassword), what)
-		require.Error(t, sessions.EndThose(t.Context(), "anna", nil), what)
 	}
 	thaw := server.Freeze()
 	away("frozen")

@@ -60,7 +60,7 @@ local function room(b)
 end
 
 local function keep(b)
-  redis.call('HSET', b.key, 'per_second', b.perSecond, 'burst', b.burst, 'used', b.used, 'at', b.at, 'widest', b.widest, 'widest_at', b.widestAt) -- burst is for older versions
+  redis.call('HSET', b.key, 'per_second', b.perSecond, 'used', b.used, 'at', b.at, 'widest', b.widest, 'widest_at', b.widestAt)
   redis.call('PEXPIRE', b.key, math.min(math.max(math.ceil(b.used / b.perSecond * 1000), differ / 1000) + 1000, longest / 1000))
 end
 

@@ -21,12 +21,12 @@ type Line struct {
 	Reason    string  `json:"reason"`
 	Cause     string  `json:"cause"`
 	Duration  float64 `json:"duration"` // seconds
-	Backend   float64 `json:"backend"`  // of them, the administration; untold in the log of a version that does not tell
+	Backend   float64 `json:"backend"`  // of them, the administration
 	Address   string  `json:"address"`
 	Config    string  `json:"config"`
 
 	Query []string `json:"query"`
-	Needs []string `json:"needs"` // of the allowlist, for arrays; nil in the log of a version that does not tell
+	Needs []string `json:"needs"` // of the allowlist, for arrays
 	Lacks []string `json:"lacks"` // which of it the allowlist does not grant
 
 	Deprecated []string `json:"deprecated"` // what it named that is going away: DELETE /order/{id}, order.reference

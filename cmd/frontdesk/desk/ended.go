@@ -2,7 +2,6 @@ package desk
 
 import (
 	"context"
-	"maps"
 	"sync/atomic"
 	"time"
 
@@ -17,12 +16,6 @@ type endLister interface {
 	// EndedSessions are the users who are blocked, and those whose sessions were ended
 	// within that time. It is asked often.
 	EndedSessions(ctx context.Context, within time.Duration) ([]auth.UserEnd, error)
-}
-
-// sessionEnder is implemented by a store of sessions that outlives gateways. Gateways of an older
-// version look at the store alone.
-type sessionEnder interface {
-	EndThose(ctx context.Context, username string, why func(*auth.Session) auth.Cause) error
 }
 
 // How often the administration is asked whose sessions have ended, how messages name that time,
@@ -41,16 +34,11 @@ const (
 	LookAgain     = 500 * time.Millisecond
 )
 
-// tellingEnds bounds how long a look may write new ends to the store.
-const tellingEnds = 2 * time.Second
-
 // endedSessions are the sessions of a store without those that have ended according to the
 // administration: the store may not have been told, or may have forgotten it in a failover.
 type endedSessions struct {
 	auth.Sessions
 	known atomic.Pointer[knownEnds]
-	// told is what the store was told, by username. Only the goroutine that looks uses it.
-	told map[string]auth.UserEnd
 }
 
 // knownEnds are the ends of sessions by username, as they were read last.
@@ -60,15 +48,15 @@ type knownEnds struct {
 	fault error // why they cannot be read since
 }
 
-// knownEnd is an end, and when a look last found the user blocked without one: an older version,
-// or a statement by hand, writes none. Sessions from before stay ended when the user is unblocked.
+// knownEnd is an end, and when a look last found the user blocked without one: a
+// statement by hand writes none. Sessions from before stay ended when the user is unblocked.
 type knownEnd struct {
 	auth.UserEnd
 	block time.Time
 }
 
 func newEndedSessions(of auth.Sessions) *endedSessions {
-	e := &endedSessions{Sessions: of, told: map[string]auth.UserEnd{}}
+	e := &endedSessions{Sessions: of}
 	e.known.Store(&knownEnds{})
 	return e
 }
@@ -133,32 +121,6 @@ func (e *endedSessions) Put(ctx context.Context, s *auth.Session) error {
 	return e.Sessions.Put(ctx, s)
 }
 
-// tellStore ends these sessions in the store as well, for gateways of a version that does not know
-// of ends. Each end is written once, or tried again at the next look if that failed.
-func (e *endedSessions) tellStore(ctx context.Context) error {
-	store, ok := e.Sessions.(sessionEnder)
-	if !ok {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, tellingEnds)
-	defer cancel()
-	known := e.known.Load()
-	maps.DeleteFunc(e.told, func(username string, _ auth.UserEnd) bool {
-		_, ends := known.of[username]
-		return !ends
-	})
-	for username, end := range known.of {
-		if e.told[username] == end.UserEnd {
-			continue
-		}
-		if err := store.EndThose(ctx, username, known.why); err != nil {
-			return err
-		}
-		e.told[username] = end.UserEnd
-	}
-	return nil
-}
-
 // why returns the cause by which a session has ended; "" if it has not.
 func (k *knownEnds) why(s *auth.Session) auth.Cause {
 	end, ok := k.of[s.User.Username]
@@ -167,7 +129,7 @@ func (k *knownEnds) why(s *auth.Session) auth.Cause {
 		return ""
 	case s.OpenedBefore(end.End):
 		return end.Why
-	case end.Blocked && s.Issued.Before(k.read): // by a program that notes no end; who logged in since, is blocked no more
+	case end.Blocked && s.Issued.Before(k.read): // by hand, without an end; who logged in since, is blocked no more
 		return auth.CauseUserBlocked
 	case s.Issued.Before(end.block):
 		return auth.CauseUserBlocked
@@ -191,9 +153,6 @@ func (h *Desk) watchEnded(starting, ctx context.Context) (watch func()) {
 				h.lookForEnded(ctx, accounts, h.config.Backend.Timeout)
 			}
 			first = false
-			if err := h.common.sessions.tellStore(ctx); err != nil && ctx.Err() == nil {
-				h.log.Debug("the store of sessions could not be told which have ended", zap.Error(err))
-			}
 		})
 	}
 }

@@ -108,11 +108,9 @@ func TestEndedSessionsAreRefused(t *testing.T) {
 		{"opened before, by a clock that is ahead", newPassword, auth.Session{KeyName: "k", Issued: now, User: auth.User{SessionsEnd: before}}, auth.CauseNewPassword},
 		{"opened after, by a clock that is behind", newPassword, auth.Session{KeyName: "k", Issued: before, User: auth.User{SessionsEnd: end}}, ""},
 		{"opened after a later one, which nobody has read yet", newPassword, auth.Session{KeyName: "k", Issued: now, User: auth.User{SessionsEnd: now}}, ""},
-		{"of an older version, opened before", newPassword, auth.Session{Issued: before}, auth.CauseNewPassword},
-		{"of an older version, opened after", newPassword, auth.Session{Issued: now.Add(-time.Second)}, ""},
 		{"blocked, and logged in again since", auth.UserEnd{Blocked: true, End: end, Why: auth.CauseUserBlocked}, auth.Session{KeyName: "k", Issued: now, User: auth.User{SessionsEnd: end}}, ""},
-		{"blocked by an older version", auth.UserEnd{Blocked: true}, auth.Session{KeyName: "k", Issued: before}, auth.CauseUserBlocked},
-		{"blocked again by an older version", auth.UserEnd{Blocked: true, End: end, Why: auth.CauseNewPassword}, auth.Session{KeyName: "k", Issued: before, User: auth.User{SessionsEnd: end}}, auth.CauseUserBlocked},
+		{"blocked by a statement", auth.UserEnd{Blocked: true}, auth.Session{KeyName: "k", Issued: before}, auth.CauseUserBlocked},
+		{"blocked again by a statement", auth.UserEnd{Blocked: true, End: end, Why: auth.CauseNewPassword}, auth.Session{KeyName: "k", Issued: before, User: auth.User{SessionsEnd: end}}, auth.CauseUserBlocked},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			memory := auth.NewMemory(time.Now)
@@ -141,7 +139,7 @@ func TestEndedSessionsAreRefused(t *testing.T) {
 	}
 }
 
-// TestBlockWithoutEndOutlivesIt: whoever was blocked by a version, or a statement, that notes no end has
+// TestBlockWithoutEndOutlivesIt: whoever was blocked by a statement that notes no end has
 // no session of before when he is unblocked, and those that he opens then.
 func TestBlockWithoutEndOutlivesIt(t *testing.T) {
 	now := time.Now()

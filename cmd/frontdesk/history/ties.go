@@ -243,9 +243,7 @@ func (h *History) keepTies() (all []keptTies) {
 
 // putTies goes on from what a file has; the series are there.
 func (h *History) putTies(k *kept) {
-	if k.Tied > 0 { // else the file is of a version that did not count them
-		h.tied.since, h.tied.full = k.Tied, k.TiedFull
-	}
+	h.tied.since, h.tied.full = k.Tied, k.TiedFull
 	for _, kept := range k.Ties {
 		of, most := &ties{since: kept.Since}, min(mostOfSeries, len(kept.All))
 		switch s := h.known[Client][kept.Name]; {

@@ -2,7 +2,6 @@ package several
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -12,8 +11,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"frontdesk/auth"
-	"frontdesk/auth/redis"
 	"frontdesk/auth/redis/redistest"
 	"frontdesk/backend/reference"
 	"frontdesk/cmd/frontdesk/desk"
@@ -226,40 +223,4 @@ func TestStartThatCannotReadEnds(t *testing.T) {
 		return late.Ready().Status == desk.HealthOK
 	}, rig.Patience, time.Millisecond)
 	require.Equal(t, 401, late.Status("GET", "/order", token))
-}
-
-// TestOldGatewayRefusesWhatEnded: a gateway of the version before, which goes by the store of sessions
-// alone, refuses the sessions of before a new password and a block too, and those of after live.
-func TestOldGatewayRefusesWhatEnded(t *testing.T) {
-	t.Parallel()
-	store := redistest.Start(t)
-	e := startEnds(t, 2, store)
-	client, err := redis.Open(redis.Options{URL: store.URL()})
-	require.NoError(t, err)
-	t.Cleanup(client.Close)
-	old := redis.NewSessions(client, time.Now)
-	get := func(token string) error {
-		t.Helper()
-		hash, ok := auth.HashToken(token)
-		require.True(t, ok)
-		_, err := old.Get(t.Context(), hash)
-		return err
-	}
-	stolen, blocked := e.gateways[0].Login(rig.FullKey, "demo"), e.gateways[0].Login(rig.FullKey, "other")
-	code, _, problems := rig.Command(t, "another password\n", "user", "passwd", "demo", "--config", e.gateways[0].File)
-	require.Zero(t, code, problems)
-	again := e.gateways[0].LoginAs(rig.FullKey, "demo", "another%20password")
-	require.NoError(t, e.users.SetBlocked(t.Context(), "other", true))
-	require.NoError(t, e.users.SetBlocked(t.Context(), "other", false))
-	e.ways[0].Cut()
-	e.gateways[0].Looked()
-	require.NoError(t, get(stolen), "it cannot be told now")
-	e.failOver(store)
-	require.Eventually(t, func() bool {
-		e.gateways[0].Looked()
-		return errors.Is(get(stolen), auth.ErrNoSession) && errors.Is(get(blocked), auth.ErrNoSession)
-	}, rig.Patience, time.Millisecond)
-	require.NoError(t, get(again), "logged in before anybody looked")
-	e.looked()
-	e.in(again, "a session of the new password")
 }
