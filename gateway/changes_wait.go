@@ -122,7 +122,7 @@ func (g *Gateway) waitForChanges(ctx context.Context, x *Exchange) error {
 	if err != nil {
 		return err
 	}
-	return g.accept(ctx, x, webhook.Work{Kind: changesWork, Data: data, Format: webhook.SleepFormat, Most: waitsPerClient})
+	return g.accept(ctx, x, webhook.Work{Kind: changesWork, Data: data, Most: waitsPerClient})
 }
 
 // runChanges answers a request that waits if there is something, or if its time is over.

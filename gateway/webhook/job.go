@@ -43,8 +43,7 @@ type Work struct {
 	Kind string // names a Runner
 	Data []byte // what that one needs to know, JSON; nil once it is done
 
-	Format int `json:"-"` // that the kind came with; 0 for 1
-	Most   int `json:"-"` // how many unfinished jobs of the kind a client of an api_key may have; 0 for no bound
+	Most int `json:"-"` // how many unfinished jobs of the kind a client of an api_key may have; 0 for no bound
 }
 
 // smallData is how much of a work's data is kept within the job, in bytes. Whatever looks at
@@ -62,15 +61,8 @@ type Result struct {
 
 // Format is the version of the work that this program creates, and the newest that it can
 // do. It increases with anything that an older version could not do, or would do
-// differently: a new kind of work, or a change in the data of one. A job that sleeps needs 3,
-// one with separate data 2; others need 1.
-const Format = 3
-
-// The formats that brought what some jobs need.
-const (
-	separateFormat = 2
-	SleepFormat    = 3 // of jobs that sleep
-)
+// differently: a new kind of work, or a change in the data of one.
+const Format = 1
 
 // Needs are what a process must know to do the work of a job. During a rolling upgrade
 // some processes do not know it yet, or no longer: they leave the job to the others.

@@ -212,9 +212,8 @@ func (o *Orchestrator) Accept(ctx context.Context, owner Owner, callback *url.UR
 	}
 	id = base32.NewEncoding(idAlphabet).WithPadding(base32.NoPadding).EncodeToString(bits[:])
 	j := Job{ID: id, Owner: owner, Callback: callback.String(), Work: w, State: Accepted, Created: o.Clock(), Needs: o.able(), Trace: traceOf(ctx)}
-	j.Needs.Format = max(w.Format, 1)
 	if len(w.Data) > smallData {
-		j.SeparateData, j.Needs.Format = int64(len(w.Data)), max(w.Format, separateFormat)
+		j.SeparateData = int64(len(w.Data))
 	}
 	taken, err := o.reserve(ctx, func(r Room) Taken {
 		j.Room = r.expected(owner.User.Client.ID, w.Kind)

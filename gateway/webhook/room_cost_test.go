@@ -55,7 +55,7 @@ func TestRoomIsNotSummedUpForEachJob(t *testing.T) {
 	})
 }
 
-// astray is a store that takes for spent what is not: an older gateway changed the job.
+// astray is a store that takes for spent what is not.
 type astray struct{ webhook.Store }
 
 func (s astray) Room(context.Context, time.Time) ([]webhook.Taken, error) {
