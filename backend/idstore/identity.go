@@ -36,7 +36,7 @@ func (s *Store) expect(ctx context.Context, id string) error {
 	case err != nil:
 		return fmt.Errorf("identity of the id store: %w", err)
 	case s.id == "":
-		return fmt.Errorf("%w: a new one, or one from before stores had identities", ErrOther)
+		return fmt.Errorf("%w: a new one", ErrOther)
 	case s.id != id:
 		return fmt.Errorf("%w: it is %s", ErrOther, s.id)
 	}

@@ -1,10 +1,7 @@
 package sqlrecord
 
 import (
-	"context"
-	"database/sql"
 	"fmt"
-	"math"
 	"strconv"
 
 	"github.com/pressly/goose/v3"
@@ -14,15 +11,12 @@ import (
 
 // Triggers of the records' tables write each change of a record into changeTable, in the
 // transaction of the change. So nothing that writes records can forget it: neither what a
-// write brings with it, nor a restore, nor a gateway of the version before.
+// write brings with it, nor a restore.
 const (
 	changeTable = "record_change"
 	// changeLogTable has one row: what seals cursors, which database that is for, and
 	// whether the transaction under way is not to be told (quiet).
 	changeLogTable = "record_change_log"
-	// changesVersion is the migration of a database that has records' tables already. No
-	// model comes to that number.
-	changesVersion = math.MaxInt32 - 1
 )
 
 // The kinds of changes, as the table has them.
@@ -90,7 +84,7 @@ func (s schema) changeTriggers(r *mapping.Resource) []string {
 			" FOR EACH ROW EXECUTE FUNCTION record_changed()"}
 	}
 	on := func(kind int, name, event, row string) string {
-		return "CREATE TRIGGER IF NOT EXISTS " + s.name(r.Name, "change", name) + " AFTER " + event + " BEGIN INSERT INTO " + changeTable +
+		return "CREATE TRIGGER " + s.name(r.Name, "change", name) + " AFTER " + event + " BEGIN INSERT INTO " + changeTable +
 			" (client_id, resource, id, kind, at) SELECT " + row + "." + clientColumn + ", '" + r.Name + "', " + row + ".id, " + strconv.Itoa(kind) + ", " +
 			s.d.Present + " WHERE " + notQuiet + "; END"
 	}
@@ -103,36 +97,3 @@ func (s schema) changeTriggers(r *mapping.Resource) []string {
 
 // changeTrigger is the name of the only trigger that a table has in PostgreSQL.
 func (s schema) changeTrigger(r *mapping.Resource) string { return s.name(r.Name, "change") }
-
-// changesStep begins to tell the changes of records whose tables were made before.
-func (s schema) changesStep(db DB) *goose.Migration {
-	if _, ok := db.(*postgresDB); ok {
-		return goose.NewGoMigration(changesVersion, &goose.GoFunc{RunDB: s.tellOnline}, nil)
-	}
-	texts := s.changeTables()
-	for _, r := range s.model.Resources {
-		texts = append(texts, s.changeTriggers(r)...)
-	}
-	return goose.NewGoMigration(changesVersion, inOne(texts...), nil)
-}
-
-// tellOnline makes each trigger by itself, since it waits for the writers of its table.
-func (s schema) tellOnline(ctx context.Context, db *sql.DB) error {
-	if err := run(ctx, db, s.changeTables()...); err != nil {
-		return err
-	}
-	for _, r := range s.model.Resources {
-		var there bool
-		const text = "SELECT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = to_regclass($1) AND tgname = $2)"
-		if err := db.QueryRowContext(ctx, text, s.d.Quote(r.Name), bare(s.changeTrigger(r))).Scan(&there); err != nil {
-			return err
-		}
-		if there {
-			continue
-		}
-		if err := run(ctx, db, s.changeTriggers(r)...); err != nil {
-			return err
-		}
-	}
-	return nil
-}

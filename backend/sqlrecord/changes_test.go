@@ -42,48 +42,6 @@ func contacts(t testing.TB, c *Changes, after string, last mapping.Record) (ids 
 	return ids
 }
 
-// forget makes a database as it was before changes were told.
-func (s *fixture) forget(t testing.TB) {
-	t.Helper()
-	of := schema{d: s.db.Dialect(), model: s.model}
-	require.NoError(t, s.db.Write(t.Context(), func(c Conn) error {
-		exec := func(text string) {
-			_, err := c.Exec(t.Context(), text)
-			require.NoError(t, err, text)
-		}
-		for _, r := range s.model.Resources {
-			for _, text := range of.changeTriggers(r) {
-				name := strings.Split(text[strings.Index(text, `"`)+1:], `"`)[0]
-				if of.d.sqlite {
-					exec(`DROP TRIGGER "` + name + `"`)
-				} else {
-					exec(`DROP TRIGGER "` + name + `" ON "` + r.Name + `"`)
-				}
-			}
-		}
-		exec("DROP TABLE " + changeTable)
-		exec("DROP TABLE " + changeLogTable)
-		exec("DELETE FROM frontdesk_records_version WHERE version_id = 2147483646")
-		return nil
-	}))
-}
-
-// TestChangesOfADatabaseFromBefore has a database with records begin to tell their changes.
-func TestChangesOfADatabaseFromBefore(t *testing.T) {
-	t.Parallel()
-	onStores(t, func(t *testing.T, s *fixture) {
-		s.forget(t)
-		old := s.create(t, alice, "contact", "name", "old")
-		require.NoError(t, Migrate(t.Context(), s.db, s.model))
-		c := s.changes(t)
-		after := begin(t, c)
-		_, err := s.Update(t.Context(), alice, old, s.record("contact", "name", "older"))
-		require.NoError(t, err)
-		fresh := s.create(t, alice, "contact", "name", "new")
-		require.Equal(t, []int32{old.ID(), fresh.ID()}, contacts(t, c, after, fresh))
-	})
-}
-
 // TestChangesOfALaterModel has the tables that a later model brings tell their changes, too.
 func TestChangesOfALaterModel(t *testing.T) {
 	t.Parallel()

@@ -34,10 +34,6 @@ func Migrate(ctx context.Context, db DB, model *mapping.Model) error {
 	for _, version := range s.versions() {
 		m.Go = append(m.Go, goose.NewGoMigration(int64(version), s.step(db, version), nil))
 	}
-	m.Go = append(m.Go, s.changesStep(db), s.untilStep())
-	if !s.d.sqlite {
-		m.Go = append(m.Go, s.countsStep())
-	}
 	if err := MigrateWith(ctx, db, m); err != nil {
 		return err
 	}

@@ -6,8 +6,6 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/pressly/goose/v3"
-
 	"frontdesk/backend"
 	"frontdesk/mapping"
 )
@@ -19,8 +17,6 @@ import (
 const (
 	countTable      = "record_count"
 	countStateTable = "record_count_state"
-	// countsVersion is the migration that makes them. It needs the changes.
-	countsVersion = math.MaxInt32 + 1
 	// countShift makes a block of an ID: 1024 IDs are one.
 	countShift = 10
 	// countsStale is for how long counts are good that nobody has brought up to date, in
@@ -86,13 +82,15 @@ func newCounts(d *Dialect, resources map[*mapping.Resource]*table, shift int) *c
 	return c
 }
 
-// countsStep makes the tables.
-func (s schema) countsStep() *goose.Migration {
-	return goose.NewGoMigration(countsVersion, inOne(
-		"CREATE TABLE "+countTable+" (client_id bigint NOT NULL, resource "+s.textKey()+" NOT NULL, block integer NOT NULL, "+
+func (s schema) countTables() []string {
+	if s.d.sqlite {
+		return nil
+	}
+	return []string{
+		"CREATE TABLE IF NOT EXISTS " + countTable + " (client_id bigint NOT NULL, resource " + s.textKey() + " NOT NULL, block integer NOT NULL, " +
 			"records bigint NOT NULL, PRIMARY KEY (client_id, resource, block) INCLUDE (records))",
-		"CREATE TABLE "+countStateTable+" (resource "+s.textKey()+" PRIMARY KEY, counted bigint NOT NULL, counted_at bigint NOT NULL)",
-	), nil)
+		"CREATE TABLE IF NOT EXISTS " + countStateTable + " (resource " + s.textKey() + " PRIMARY KEY, counted bigint NOT NULL, counted_at bigint NOT NULL)",
+	}
 }
 
 // Counts tells whether the store keeps counts, which Count has to bring up to date from time to time.

@@ -63,14 +63,11 @@ func (s schema) broughtBy(version int) (all []*mapping.Resource) {
 }
 
 // newTables returns what makes the tables of resources, and all that belongs to
-// them.
+// them. The first are preceded by those that all of them share.
 func (s schema) newTables(version int, resources []*mapping.Resource) []string {
 	var tables, keys, indexes, triggers []string
-	if version == s.versions()[0] {
-		tables = append(tables, s.epochs())
-	}
-	if len(resources) > 0 {
-		tables = append(tables, s.changeTables()...)
+	if len(resources) > 0 && version == s.versions()[0] {
+		tables = slices.Concat([]string{s.epochs()}, s.untilTables(), s.changeTables(), s.countTables())
 	}
 	for _, r := range resources {
 		fields := s.fieldsOf(r, version)

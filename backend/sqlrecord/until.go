@@ -2,26 +2,20 @@ package sqlrecord
 
 import (
 	"context"
-	"math"
 	"time"
-
-	"github.com/pressly/goose/v3"
 
 	"frontdesk/mapping"
 )
 
-// untilTable has one row, made by a migration whose number no model comes to: a moment that
-// no transaction which begins later is dated before, whatever the clocks say by then.
-const (
-	untilTable   = "record_until"
-	untilVersion = math.MaxInt32
-)
+// untilTable has one row: a moment that no transaction which begins later is dated before,
+// whatever the clocks say by then.
+const untilTable = "record_until"
 
-func (s schema) untilStep() *goose.Migration {
-	return goose.NewGoMigration(untilVersion, inOne(
-		"CREATE TABLE "+untilTable+" (at "+s.d.BigInt+" NOT NULL)"+s.d.TableOptions,
-		"INSERT INTO "+untilTable+" (at) VALUES (0)",
-	), nil)
+func (s schema) untilTables() []string {
+	return []string{
+		"CREATE TABLE IF NOT EXISTS " + untilTable + " (at " + s.d.BigInt + " NOT NULL)" + s.d.TableOptions,
+		"INSERT INTO " + untilTable + " (at) SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM " + untilTable + ")",
+	}
 }
 
 // Write runs f in a transaction, with the store bound to it. All that it creates and

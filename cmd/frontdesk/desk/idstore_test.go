@@ -172,27 +172,6 @@ func TestIDStoreOfAnother(t *testing.T) {
 	require.ErrorContains(t, err, `expected the UUID of an id store on its first line, found "nothing"`)
 }
 
-// TestIDStoreFromBefore: a store of a version without identities goes on, and has one
-// from then on.
-func TestIDStoreFromBefore(t *testing.T) {
-	i := newInstallation(t, "ids.db")
-	store := filepath.Join(i.folder, "ids.db")
-	i.mustStart()
-	i.ask(store, "DROP TABLE kept_store")
-	i.ask(store, "DROP INDEX kept_id_by_folded")
-	i.ask(store, "ALTER TABLE kept_id DROP COLUMN folded")
-	i.ask(store, "DELETE FROM frontdesk_keep_version WHERE version_id > 1")
-	i.ask(store, "UPDATE kept_id SET id = 7 WHERE key = 'AB01'")
-	require.NoError(t, os.Remove(i.note))
-	ids := i.mustStart()
-	require.Contains(t, ids, int32(7))
-	require.Equal(t, ids, i.mustStart())
-	require.FileExists(t, i.note)
-	require.NoError(t, os.Remove(store))
-	_, err := i.start()
-	require.ErrorContains(t, err, "is not there")
-}
-
 // TestIDStoreCannotBeNoted: where the program cannot write beside the sheet it starts
 // all the same, and the log says what to do.
 func TestIDStoreCannotBeNoted(t *testing.T) {

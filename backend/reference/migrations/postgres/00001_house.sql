@@ -17,7 +17,11 @@ CREATE TABLE app_user (
     password_hash TEXT    NOT NULL,
     is_external   BIGINT NOT NULL,
     is_blocked    BIGINT NOT NULL,
-    created_at    BIGINT NOT NULL
+    created_at    BIGINT NOT NULL,
+    -- When the sessions that the user had open were ended last, by a new password or a block,
+    -- and why: new_password, user_blocked. Null for never.
+    sessions_end     BIGINT,
+    sessions_end_why TEXT
 );
 
 CREATE TABLE password_reset (

@@ -17,7 +17,11 @@ CREATE TABLE app_user (
     password_hash TEXT    NOT NULL,
     is_external   INTEGER NOT NULL,
     is_blocked    INTEGER NOT NULL,
-    created_at    INTEGER NOT NULL
+    created_at    INTEGER NOT NULL,
+    -- When the sessions that the user had open were ended last, by a new password or a block,
+    -- and why: new_password, user_blocked. Null for never.
+    sessions_end     INTEGER,
+    sessions_end_why TEXT
 ) STRICT;
 
 CREATE TABLE password_reset (

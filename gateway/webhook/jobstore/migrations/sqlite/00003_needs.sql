@@ -1,8 +1,0 @@
--- What the work of a job needs to be known, where not every version knows it.
-
--- +goose Up
-CREATE TABLE callback_needs (
-    job_id TEXT    PRIMARY KEY REFERENCES callback_job (id) ON DELETE CASCADE,
-    format INTEGER NOT NULL,
-    model  INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
