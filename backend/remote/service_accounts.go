@@ -63,13 +63,11 @@ func (s *service) user(ctx context.Context, op *operation, v *values) (user auth
 	}
 	defer s.wire.conclude(a, &err)
 	accounts := s.o.Sheet.Accounts
-	if s.mayBeFault(a) {
-		switch f := s.failure(a); {
-		case accounts.Refused != nil && accounts.Refused.Match(f), op == s.finding && a.status == 404:
-			return auth.User{}, false, nil
-		case !isSuccess(a.status):
-			return auth.User{}, false, fmt.Errorf("the service answered %d", a.status)
-		}
+	switch {
+	case accounts.Refused.Match(s.failure(a)), op == s.finding && a.status == 404:
+		return auth.User{}, false, nil
+	case !isSuccess(a.status):
+		return auth.User{}, false, fmt.Errorf("the service answered %d", a.status)
 	}
 	top, err := s.scan(op.answer, a.body)
 	if err != nil {

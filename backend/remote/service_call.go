@@ -38,7 +38,7 @@ func (s *service) call(ctx context.Context, op *operation, v *values) (*answer, 
 			return nil, fmt.Errorf("%s %s: %w", r.method, s.shown(op), err)
 		}
 		a.target = r.target
-		if renewed || s.logOn == nil || !s.mayBeFault(a) || !s.source.LogOn.RenewOn.Match(s.failure(a)) {
+		if renewed || s.logOn == nil || !s.mayBeFault(a) && !s.source.LogOn.RenewOn.InSuccess() || !s.source.LogOn.RenewOn.Match(s.failure(a)) {
 			return a, nil
 		}
 		if r.secret {

@@ -56,8 +56,11 @@ func (r *Report) login(ctx context.Context, driver any, o Options) auth.Client {
 	}
 	wrong := o.Login
 	wrong.Password += "-zq"
+	const known = "say by what the system's answer to wrong credentials is known (refused), or name the column of the hash"
 	if _, err := users.Verify(ctx, wrong); err == nil {
-		r.add(Error, "login.any-password", at, "the user logs in with a wrong password too", "say by what the system's answer to wrong credentials is known (refused), or name the column of the hash")
+		r.add(Error, "login.any-password", at, "the user logs in with a wrong password too", known)
+	} else if refused := (*auth.Refused)(nil); !errors.As(err, &refused) {
+		r.add(Error, "login.unrefused", at, "a wrong password is not refused, but fails: "+hidden(err), known+": clients get 500, and guesses are not counted")
 	}
 	r.foundByName(ctx, users, user, o)
 	return user.Client

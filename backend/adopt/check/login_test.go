@@ -41,6 +41,7 @@ type door struct {
 	status      int
 	email       string
 	anyPassword bool
+	wrong       int // status of wrong passwords; 401 where it is not set
 	external    int
 	found       int // client of who is found by name
 	zone        *time.Location
@@ -57,7 +58,7 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/login" && (sent["password"] == "right-1998" || d.anyPassword):
 		answer, status = user, cmp.Or(d.status, status)
 	case r.URL.Path == "/login":
-		status = http.StatusUnauthorized
+		answer, status = map[string]any{"ok": "no"}, cmp.Or(d.wrong, http.StatusUnauthorized)
 	case r.URL.Path == "/user/anna":
 		user["org"], answer = d.found, user
 	case r.URL.Path == "/c" && r.Method == http.MethodPost:
@@ -110,6 +111,7 @@ func TestLogin(t *testing.T) {
 		"refused":        {"wrong-1998", func(*door) {}, Error, "login.refused", "accounts.verify", "user or password is wrong, as far as the system says"},
 		"fails":          {"right-1998", func(d *door) { d.status = 500 }, Error, "login.fails", "accounts.verify", "the service answered 500"},
 		"any password":   {"right-1998", func(d *door) { d.anyPassword = true }, Error, "login.any-password", "accounts.verify", "with a wrong password too"},
+		"not refused":    {"right-1998", func(d *door) { d.wrong = 200 }, Error, "login.unrefused", "accounts.verify", "a wrong password is not refused, but fails: "},
 		"no mail":        {"right-1998", func(d *door) { d.email = "" }, Warning, "login.email", "accounts.verify", "no e-mail address"},
 		"external":       {"right-1998", func(d *door) { d.external = 1 }, Error, "login.external", "accounts.verify", "for another application"},
 		"another client": {"right-1998", func(d *door) { d.found = 2 }, Error, "login.find", "accounts.find", "of another client"},

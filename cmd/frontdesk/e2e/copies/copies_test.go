@@ -84,7 +84,6 @@ func TestCopyFailsOver(t *testing.T) {
 		return fmt.Sprintf("postgres://frontdesk@%s,%s/postgres?sslmode=disable&target_session_attrs=read-write", primary.Address(), next.Address())
 	}
 	a := builtIn(t, dsn())
-	a.options.Bound = rig.Circuit(0, 20*time.Millisecond)
 	s := startService(t, a, 2)
 	c := newCopy(s)
 	c.follow(s.any())
