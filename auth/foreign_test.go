@@ -289,28 +289,3 @@ func FuzzForeignHash(f *testing.F) {
 		}
 	})
 }
-
-func BenchmarkForeignHash(b *testing.B) {
-	for _, bench := range []struct{ name, stored string }{
-		{"bcrypt of the most", "$2a$14$" + strings.Repeat(".", 53)},
-		{"bcrypt", "$2a$10$" + strings.Repeat(".", 53)},
-		{"sha512crypt of the most", "$6$rounds=1000000$salt$" + strings.Repeat(".", 86)},
-		{"sha512crypt", "$6$salt$" + strings.Repeat(".", 86)},
-		{"sha256crypt", "$5$salt$" + strings.Repeat(".", 43)},
-		{"phpass of the most", "$P$I12345678" + strings.Repeat(".", 22)},
-		{"phpass", "$P$B12345678" + strings.Repeat(".", 22)},
-		{"md5crypt", "$1$salt$" + strings.Repeat(".", 22)},
-	} {
-		for name, password := range map[string]string{"": "geheim", ", longest": strings.Repeat("x", 256)} {
-			b.Run(bench.name+name, func(b *testing.B) {
-				f := foreign(b, auth.ForeignHash{Algorithm: auth.Bcrypt, Cost: 4}, auth.ForeignHash{Algorithm: auth.SHA512Crypt, Cost: 1000},
-					auth.ForeignHash{Algorithm: auth.SHA256Crypt, Cost: 1000}, auth.ForeignHash{Algorithm: auth.PHPass, Cost: 7}, auth.ForeignHash{Algorithm: auth.MD5Crypt})
-				for b.Loop() {
-					if _, err := f.Verify(b.Context(), password, bench.stored, nil); err != nil {
-						b.Fatal(err)
-					}
-				}
-			})
-		}
-	}
-}

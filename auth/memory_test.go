@@ -85,13 +85,3 @@ func TestHotPathDoesNotAllocate(t *testing.T) {
 	require.True(t, run())
 	require.Zero(t, testing.AllocsPerRun(1000, func() { run() }))
 }
-
-func BenchmarkSession(b *testing.B) {
-	run := hot(b)
-	b.ReportAllocs()
-	for b.Loop() {
-		if !run() {
-			b.Fatal("refused")
-		}
-	}
-}

@@ -232,25 +232,6 @@ func TestBulkheadWaitsNoLongerThanTheDeadline(t *testing.T) {
 	require.Equal(t, 1, g.outcomes("order")[backend.Busy], "the backend was not even asked")
 }
 
-func BenchmarkGuards(b *testing.B) {
-	model, err := mapping.LoadModel("")
-	if err != nil {
-		b.Fatal(err)
-	}
-	c, err := backend.NewClient(newScripted(model, func(context.Context, *mapping.Resource) error { return nil }), model,
-		backend.Options{Timeout: time.Minute, Observe: func(context.Context, backend.Call) {}})
-	if err != nil {
-		b.Fatal(err)
-	}
-	order := model.Resource("order")
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := c.Get(context.Background(), order, backend.Query{ID: 1}); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
 // own keeps the answers under idempotency keys beside an administration that is away.
 type own struct {
 	backend.Driver

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -93,26 +92,4 @@ func TestChanges(t *testing.T) {
 	}, changed(t, from, to))
 	require.Empty(t, changed(t, from, from))
 	require.Empty(t, changed(t, from, strings.Replace(from, `["GET /order", "GET /vehicle"]`, `["GET /vehicle", "GET /order"]`, 1)), "the order of an allowlist means nothing")
-}
-
-// BenchmarkChanges compares 10,000 keys of 100 entries, one of which changed.
-func BenchmarkChanges(b *testing.B) {
-	many := func() *config.Config {
-		c := config.Default()
-		for i := range 10_000 {
-			k := config.Key{Name: fmt.Sprint("key-", i), Expires: config.Expiry{Time: time.Unix(2e9, 0)}}
-			for n := range 100 {
-				k.Allow = append(k.Allow, config.Rule{Method: "GET", Path: fmt.Sprint("/resource", n)})
-			}
-			c.APIKeys = append(c.APIKeys, k)
-		}
-		return c
-	}
-	from, to := many(), many()
-	to.APIKeys[5000].Allow = to.APIKeys[5000].Allow[1:]
-	for b.Loop() {
-		if n := len(config.Changes(from, to)); n != 1 {
-			b.Fatal(n)
-		}
-	}
 }

@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"math"
-	"net/netip"
 	"testing"
 	"time"
 
@@ -66,30 +65,5 @@ func TestTellLimitsDoesNotAllocate(t *testing.T) {
 func TestRetryAfterRoundsUp(t *testing.T) {
 	for wait, want := range map[time.Duration]string{1: "1", time.Second: "1", time.Second + 1: "2", 90 * time.Minute: "5400"} {
 		require.Equal(t, want, retryAfter(wait))
-	}
-}
-
-func BenchmarkTellLimits(b *testing.B) {
-	never := auth.Rate{PerSecond: 50, Burst: 100}
-	key := &auth.Key{Bounds: auth.Bounds{Rate: never, ClientRate: never, PerDay: 1000, Concurrent: 4}}
-	x := &Exchange{response: new(fasthttp.Response), Key: key, counted: true}
-	b.ReportAllocs()
-	for b.Loop() {
-		x.tellLimits()
-	}
-}
-
-func BenchmarkClientAddress(b *testing.B) {
-	var h fasthttp.RequestHeader
-	h.Set("X-Forwarded-For", "198.51.100.1, 192.0.2.7")
-	for name, g := range map[string]*Gateway{
-		"nobody trusted": {}, "a trusted proxy": {o: Options{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}}},
-	} {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				g.clientAddress("10.0.0.1", &h)
-			}
-		})
 	}
 }

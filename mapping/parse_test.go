@@ -175,14 +175,3 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
-
-func BenchmarkParse(b *testing.B) {
-	c := mapping.NewCatalogue()
-	scopes := []mapping.Scope{"POST /order", "/order", mapping.OpCreate}
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, ok := c.Parse(404, "Field: contact_id value: 7 ID not found", scopes...); !ok {
-			b.Fatal("no such row")
-		}
-	}
-}

@@ -334,18 +334,3 @@ func beVictim(file string) {
 		fmt.Println(n)
 	}
 }
-
-func BenchmarkIDs(b *testing.B) {
-	db, err := sqlrecord.OpenSQLite(filepath.Join(b.TempDir(), "keep.db"), sqlrecord.Options{})
-	require.NoError(b, err)
-	defer db.Close()
-	s, err := idstore.Open(context.Background(), db, idstore.Options{Now: time.Now})
-	require.NoError(b, err)
-	refs := []sheet.KeyRef{ref("order", 1, "A\x1f1")}
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := s.IDs(context.Background(), refs); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

@@ -99,25 +99,3 @@ func untell(b *testing.B, x *fixture) {
 	})
 	require.NoError(b, err)
 }
-
-// BenchmarkContains looks for the longest part of a text in a thousand of the longest that
-// [contains] is offered on, none of which has it: the most that it can take.
-func BenchmarkContains(b *testing.B) {
-	benchEngines(b, func(b *testing.B, x *fixture) {
-		s := newShop(x, "A")
-		name := s.contact.Resource.Field("name")
-		for range 1000 {
-			rec := s.record("contact", "kind", "person", "name", strings.Repeat("a", name.Length))
-			if _, err := s.front.Create(bg(), s.mine, mapping.BodyOf(rec), backend.Write{}); err != nil {
-				b.Fatal(err)
-			}
-		}
-		filter := backend.Filter{Field: name, Op: mapping.Contains, Value: mapping.TextValue(strings.Repeat("a", min(name.Length, mapping.MaxContains)/2) + "b")}
-		for b.Loop() {
-			page, err := s.front.List(bg(), s.contact.Resource, backend.Query{Client: s.mine, Filters: []backend.Filter{filter}, Limit: 100})
-			if err != nil || len(page.Records) > 0 {
-				b.Fatal(err, len(page.Records))
-			}
-		}
-	})
-}

@@ -94,16 +94,6 @@ func (i *installation) mustStart() []int32 {
 	return ids
 }
 
-func (i *installation) ask(file string, statement string) {
-	db, err := sqlrecord.OpenSQLite(file, sqlrecord.Options{})
-	require.NoError(i.t, err)
-	require.NoError(i.t, db.Write(i.t.Context(), func(c sqlrecord.Conn) error {
-		_, err := c.Exec(i.t.Context(), statement)
-		return err
-	}))
-	require.NoError(i.t, db.Close())
-}
-
 // TestIDStoreIsLost: the IDs that clients know must not silently come to mean other
 // records.
 func TestIDStoreIsLost(t *testing.T) {

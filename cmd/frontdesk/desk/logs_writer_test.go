@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"io"
 	"os"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -177,26 +176,4 @@ func TestLogDiskFull(t *testing.T) {
 	for n, line := range all {
 		require.Equal(t, n, line.N)
 	}
-}
-
-// BenchmarkLogLine is what a line of a request costs who logs it.
-func BenchmarkLogLine(b *testing.B) {
-	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
-	require.NoError(b, err)
-	defer null.Close()
-	logs, err := NewLogs(config.Log{Level: "info"}, null, LogDelay)
-	require.NoError(b, err)
-	defer logs.Stop()
-	ids := make([]string, 64)
-	for i := range ids {
-		ids[i] = "0f5f2b1e-7a0c-4f0e-9d55-" + strconv.Itoa(i)
-	}
-	b.ReportAllocs()
-	b.RunParallel(func(pb *testing.PB) {
-		for i := 0; pb.Next(); i++ {
-			logs.access.Info("request", zap.String("request_id", ids[i%len(ids)]), zap.String("key", "webshop"), zap.String("client", "Demo Garage"),
-				zap.String("method", "GET"), zap.String("endpoint", "/order/{id}"), zap.Strings("query", nil), zap.Int("status", 200), zap.String("reason", ""),
-				zap.Duration("duration", time.Millisecond), zap.Int("bytes", 700), zap.String("address", "192.0.2.1"), zap.String("config", "c0ffeec0ffee"))
-		}
-	})
 }

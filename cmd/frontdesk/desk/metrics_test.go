@@ -36,33 +36,3 @@ func TestCountsOfKeysThatAreGone(t *testing.T) {
 	require.Len(t, m.refused.all(), 2)
 	require.NotContains(t, m.refused.all(), refusal{"gone", "rate"})
 }
-
-func BenchmarkCount(b *testing.B) {
-	m := newMetrics()
-	timer := m.Timer("GET", "/order/{id}", 200)
-	b.Run("request", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			timer.Observe(.001)
-		}
-	})
-	b.Run("backend call", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			m.observeCall(b.Context(), countedCall)
-		}
-	})
-	b.Run("use of a key", func(b *testing.B) {
-		b.ReportAllocs()
-		hash, now := [32]byte{1}, time.Now()
-		for b.Loop() {
-			m.Used(hash, now)
-		}
-	})
-	b.Run("refusal", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			m.Refused("webshop", "rate")
-		}
-	})
-}

@@ -336,30 +336,6 @@ func TestBuckets(t *testing.T) {
 	}
 }
 
-func BenchmarkNoteCall(b *testing.B) {
-	h := New(time.Now)
-	for b.Loop() {
-		h.NoteCall("reads of order", time.Millisecond, Good)
-	}
-}
-
-// BenchmarkNote is what a request costs: that is served, that has no token, and whose body is wrong.
-func BenchmarkNote(b *testing.B) {
-	served := gateway.Answer{At: time.Now(), Took: time.Millisecond, Backend: time.Microsecond, Method: "GET", Endpoint: "/order", Key: "shop", Client: "autos", User: "jan", Address: "192.0.2.7", Grant: "GET /order", Status: 200, Sent: 400}
-	refused := served
-	refused.Backend, refused.Status, refused.Reason, refused.RequestID = 0, 403, "field_not_in_model", "5f0c1f5e-8a8e-4a52-9d2f-5c0b8a7c1d11"
-	nobody := refused
-	nobody.Key, nobody.Client, nobody.User, nobody.Grant, nobody.Status, nobody.Reason, nobody.Cause = "", "", "", "", 401, "token_invalid", "none"
-	for name, r := range map[string]gateway.Answer{"served": served, "refused": refused, "nobody": nobody} {
-		b.Run(name, func(b *testing.B) {
-			h := New(time.Now)
-			for b.Loop() {
-				h.Note(r)
-			}
-		})
-	}
-}
-
 // TestRingsAdd: what gateways tell each other of themselves, a few steps at a time, adds up to
 // what each of them has, however often it is told.
 func TestRingsAdd(t *testing.T) {

@@ -1,9 +1,7 @@
 package records
 
 import (
-	"context"
 	"math/rand/v2"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -11,12 +9,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/valyala/fasthttp"
 
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
-	"frontdesk/config"
-	"frontdesk/gateway"
 )
 
 // benchData is one seeded database for all benchmarks of a run.
@@ -68,50 +63,4 @@ func BenchmarkHTTP(b *testing.B) {
 // answeredBy is for drive: requests that are all answered by one status.
 func answeredBy(status int, request func() []byte) func() ([]byte, int) {
 	return func() ([]byte, int) { return request(), status }
-}
-
-// BenchmarkGateway is the hot path without a network: what the stages and the
-// store cost, and what they allocate.
-func BenchmarkGateway(b *testing.B) {
-	c := config.Default()
-	c.Server.Listen, c.Ops.Listen, c.Log.Access = "127.0.0.1:0", "", false
-	c.Backend.DSN = config.Secret(benchDSN(b))
-	c.Mail.Folder = b.TempDir()
-	demo, err := desk.DemoConfig("", "", "")
-	require.NoError(b, err)
-	c.APIKeys = demo.APIKeys
-	h, err := desk.Build(desk.Program{Ctx: context.Background()}, c, "bench", desk.NoLogs())
-	require.NoError(b, err)
-	defer h.Close()
-
-	serve := func(method, target, token, body string, resp *fasthttp.Response) {
-		req := fasthttp.AcquireRequest()
-		defer fasthttp.ReleaseRequest(req)
-		req.Header.SetMethod(method)
-		req.SetRequestURI(target)
-		req.Header.Set("token", token)
-		req.SetBodyString(body)
-		h.Gateway.Serve(context.Background(), req, resp, gateway.Peer{Address: "127.0.0.1"})
-	}
-	var resp fasthttp.Response
-	serve("GET", "/webservice_v2"+rig.LoginPath(desk.DemoFullKey, "demo", "demo"), "", "", &resp)
-	require.Equal(b, http.StatusOK, resp.StatusCode(), "%s", resp.Body())
-	token := string(resp.Body()[len(`{"token":"`):][:36])
-
-	for _, c := range []struct{ name, method, target, body string }{
-		{"get", "GET", "/webservice_v2/order/77777", ""},
-		{"list50", "GET", "/webservice_v2/order?page_size=50", ""},
-		{"create", "POST", "/webservice_v2/order", rig.BenchOrder},
-		{"refused/endpoint", "GET", "/webservice_v2/nowhere", ""},
-		{"refused/body", "POST", "/webservice_v2/order", `{"contact_id":"x","nope":1}`},
-	} {
-		b.Run(c.name, func(b *testing.B) {
-			b.ReportAllocs()
-			var resp fasthttp.Response
-			for b.Loop() {
-				resp.Reset()
-				serve(c.method, c.target, token, c.body, &resp)
-			}
-		})
-	}
 }
