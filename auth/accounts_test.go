@@ -14,13 +14,11 @@ var _ auth.Accounts = (*accounts)(nil)
 type accounts struct {
 	hasher *auth.Hasher
 
-	mu       sync.Mutex
-	users    map[string]auth.User
-	hashes   map[string]string
-	resets   map[[32]byte]reset
-	verified int
-	fail     error  // answered instead of everything
-	during   func() // run within Verify, after the password was judged
+	mu     sync.Mutex
+	users  map[string]auth.User
+	hashes map[string]string
+	resets map[[32]byte]reset
+	fail   error // answered instead of everything
 }
 
 type reset struct {
@@ -63,8 +61,7 @@ func (a *accounts) enroll(ctx context.Context) error {
 
 func (a *accounts) Verify(ctx context.Context, c auth.Credentials) (auth.User, error) {
 	a.mu.Lock()
-	user, hash, fail, during := a.users[c.Username], a.hashes[c.Username], a.fail, a.during
-	a.verified++
+	user, hash, fail := a.users[c.Username], a.hashes[c.Username], a.fail
 	a.mu.Unlock()
 	if fail != nil {
 		return auth.User{}, fail
@@ -72,9 +69,6 @@ func (a *accounts) Verify(ctx context.Context, c auth.Credentials) (auth.User, e
 	ok, err := a.hasher.Verify(ctx, c.Password, hash)
 	if err != nil {
 		return auth.User{}, err
-	}
-	if during != nil {
-		during()
 	}
 	if !ok || user.Blocked {
 		return auth.User{}, &auth.Refused{Why: auth.CauseWrongPassword, Client: user.Client}
@@ -136,10 +130,4 @@ func (a *accounts) Redeem(ctx context.Context, tokenHash [32]byte, encodedHash s
 	}
 	a.hashes[user.Username] = encodedHash
 	return nil
-}
-
-func (a *accounts) tries() int {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.verified
 }

@@ -40,13 +40,3 @@ func TestKeyAddresses(t *testing.T) {
 		})
 	}
 }
-
-func TestKeyWithCertificate(t *testing.T) {
-	one, two := sum("one"), sum("two")
-	require.True(t, (&auth.Key{}).With(nil))
-	require.True(t, (&auth.Key{}).With(&one))
-	bound := &auth.Key{Certificates: [][32]byte{one}}
-	require.True(t, bound.With(&one))
-	require.False(t, bound.With(&two))
-	require.False(t, bound.With(nil))
-}

@@ -58,6 +58,7 @@ type queued struct {
 	t     *testing.T
 	login *auth.Login
 	queue *auth.LoginQueue
+	open  *auth.Memory
 	gate  *gate
 	done  sync.WaitGroup
 	ended [3]atomic.Int64 // logins that went well, were wrong, and were sent away
@@ -67,10 +68,10 @@ type queued struct {
 func inQueue(t *testing.T, test func(*testing.T, *queued)) {
 	synctest.Test(t, func(t *testing.T) {
 		q := &queued{t: t, gate: &gate{goOn: make(chan struct{})}, queue: auth.NewLoginQueue(1, time.Now)}
-		memory := auth.NewMemory(time.Now)
+		q.open = auth.NewMemory(time.Now)
 		var err error
 		q.login, err = auth.NewLogin(auth.LoginConfig{
-			Verifier: q.gate, Sessions: memory, Queue: q.queue, TTL: time.Minute, Vendor: "Example", Clock: time.Now, Random: rand.Reader, Log: zap.NewNop(),
+			Verifier: q.gate, Sessions: q.open, Queue: q.queue, TTL: time.Minute, Vendor: "Example", Clock: time.Now, Random: rand.Reader, Log: zap.NewNop(),
 			Throttle: auth.NewThrottle(auth.NewMemoryGuessCounter(), time.Now, func(context.Context, time.Duration) error { return nil }),
 		})
 		require.NoError(t, err)
@@ -78,7 +79,36 @@ func inQueue(t *testing.T, test func(*testing.T, *queued)) {
 		close(q.gate.goOn)
 		q.done.Wait()
 		require.Zero(t, q.queue.Waiting())
-		require.NoError(t, memory.Close())
+		require.NoError(t, q.open.Close())
+	})
+}
+
+// TestLoginWithoutAKeySpendsTheVerification, so that its time does not tell a wrong api_key from
+// a wrong password.
+func TestLoginWithoutAKeySpendsTheVerification(t *testing.T) {
+	inQueue(t, func(t *testing.T, q *queued) {
+		q.done.Go(func() {
+			_, _, err := q.login.Authenticate(context.Background(), auth.Attempt{Username: "anna", Password: "anna", Address: "192.0.2.1"})
+			require.True(t, mapping.Is(err, mapping.CredentialsInvalid), "%v", err)
+		})
+		q.gate.goOn <- struct{}{}
+		require.Equal(t, []string{"anna"}, q.gate.asked)
+	})
+}
+
+// TestLoginOvertakenByANewPasswordOpensNothing, and the cause is told.
+func TestLoginOvertakenByANewPasswordOpensNothing(t *testing.T) {
+	inQueue(t, func(t *testing.T, q *queued) {
+		q.done.Go(func() {
+			_, _, err := q.login.Authenticate(context.Background(), auth.Attempt{Key: &auth.Key{Name: "webshop"}, Username: "anna", Password: "anna", Address: "192.0.2.1"})
+			var refused *auth.Refused
+			require.ErrorAs(t, err, &refused)
+			require.Equal(t, auth.Refused{Why: auth.CauseNewPassword, Client: auth.Client{ID: 1, Name: "Garage"}}, *refused)
+		})
+		synctest.Wait()
+		time.Sleep(time.Millisecond)
+		require.NoError(t, q.open.EndUser(t.Context(), "anna", auth.CauseNewPassword))
+		q.gate.next()
 	})
 }
 
