@@ -19,6 +19,7 @@ import (
 // and one goroutine that writes for everyone.
 type sqliteDB struct {
 	path    string
+	file    os.FileInfo // as it was opened
 	dialect *Dialect
 	watcher *watcher
 	writer  *sqliteWriter
@@ -34,7 +35,7 @@ var _ engine = (*sqliteDB)(nil)
 // is none. What was written is on disk when Write returns. Several processes may
 // open the same file.
 func OpenSQLite(path string, o Options) (DB, error) {
-	if err := createPrivate(path); err != nil {
+	if err := cmp.Or(JudgeSQLite(path), createPrivate(path)); err != nil {
 		return nil, fmt.Errorf("open SQLite database: %w", err)
 	}
 	w := newWatcher()
@@ -44,11 +45,16 @@ func OpenSQLite(path string, o Options) (DB, error) {
 		w.close()
 		return nil, fmt.Errorf("open SQLite database %s: %w", path, errors.Join(err, denied(path, err)))
 	}
+	file, err := os.Stat(path)
+	if err != nil {
+		w.close()
+		return nil, errors.Join(err, conn.close())
+	}
 	d := &sqliteDB{
-		path: path, dialect: SQLite(), watcher: w,
+		path: path, file: file, dialect: SQLite(), watcher: w,
 		readers: newSQLiteReaders(path, sqlite.OpenReadOnly, w, cmp.Or(o.Readers, sqliteReaders())+1, ownPragmas()),
 	}
-	d.writer = startSQLiteWriter(conn, cmp.Or(o.LockWait, 10*time.Second))
+	d.writer = startSQLiteWriter(conn, d.there, cmp.Or(o.LockWait, 10*time.Second))
 	return d, nil
 }
 
@@ -107,6 +113,9 @@ func (d *sqliteDB) Write(ctx context.Context, f func(Conn) error) error {
 }
 
 func (d *sqliteDB) Ping(ctx context.Context) error {
+	if err := d.there(); err != nil {
+		return err
+	}
 	return d.Read(ctx, func(c Conn) error {
 		return c.Query(ctx, "SELECT 1", []Column{{Type: mapping.Int4}}, nil, func([]mapping.Value) error { return nil })
 	})

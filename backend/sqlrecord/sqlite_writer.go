@@ -27,6 +27,7 @@ const (
 // commit. It never waits for company.
 type sqliteWriter struct {
 	conn     *sqliteConn
+	there    func() error // asked before each transaction, which costs next to nothing beside a commit
 	lockWait time.Duration
 	queue    chan *sqliteWrite
 	stopping chan struct{}
@@ -47,10 +48,10 @@ type sqliteWrite struct {
 	result chan error
 }
 
-func startSQLiteWriter(conn *sqliteConn, lockWait time.Duration) *sqliteWriter {
+func startSQLiteWriter(conn *sqliteConn, there func() error, lockWait time.Duration) *sqliteWriter {
 	conn.conn.SetBusyTimeout(lockTry)
 	w := &sqliteWriter{
-		conn: conn, lockWait: lockWait, queue: make(chan *sqliteWrite, maxBatch),
+		conn: conn, there: there, lockWait: lockWait, queue: make(chan *sqliteWrite, maxBatch),
 		stopping: make(chan struct{}), ended: make(chan struct{}),
 	}
 	go w.loop()
@@ -158,6 +159,9 @@ func (w *sqliteWriter) commit(batch []*sqliteWrite) {
 
 // lock begins the transaction, and drops those who gave up meanwhile.
 func (w *sqliteWriter) lock(batch []*sqliteWrite) ([]*sqliteWrite, error) {
+	if err := w.there(); err != nil {
+		return waiting(batch), err
+	}
 	for start := time.Now(); ; {
 		err := w.conn.exec("BEGIN IMMEDIATE")
 		if err == nil {

@@ -102,7 +102,7 @@ func machine(t *testing.T, sheet string) string {
 	loopback := strings.NewReplacer("${LOOPBACK_URL}", "http://127.0.0.1:1", "${FOREIGN_PASSWORD_HASH}", rig.PasswordHash("demo")).
 		Replace(rig.Read(t, rig.Repository(t, "backend", "remote", "testdata", "loopback.yaml")))
 	for name, text := range map[string]string{
-		"ca.pem": rig.Read(t, ca.File(t)), "empty.pem": "", "busy.db-callbacks": "", "dealerpak.yaml": sheet,
+		"ca.pem": rig.Read(t, ca.File(t)), "empty.pem": "", "busy.db-callbacks": "", "text.db": strings.Repeat("text ", 1000), "foreign.db": "", "gone.db-spare": "", "dealerpak.yaml": sheet,
 		"resources/country.yaml":         country,
 		"models/rule/order.yaml":         without(order, "rules: [order_status]", "rules: [order_status, order_stauts]"),
 		"models/dropped/country.yaml":    without(country, "module: basics\n", "module: basics\nrules: [postcode]\n"),
@@ -120,6 +120,7 @@ func machine(t *testing.T, sheet string) string {
 		require.NoError(t, os.MkdirAll(filepath.Dir(at(name)), 0o700))
 		require.NoError(t, os.WriteFile(at(name), []byte(text), 0o600))
 	}
+	rig.AskSQLite(t, at("foreign.db"), `CREATE TABLE "order" (id)`)
 	require.NoError(t, os.Symlink("gone/for/good", at("link")))
 	require.NoError(t, os.Symlink("linked.db", at("link.db")))
 	return dir

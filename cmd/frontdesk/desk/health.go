@@ -1,8 +1,10 @@
 package desk
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -14,6 +16,7 @@ import (
 	"go.uber.org/zap"
 
 	"frontdesk/backend"
+	"frontdesk/backend/sqlrecord"
 )
 
 // The status that /readyz answers. Unavailable and draining come with 503; degraded
@@ -98,6 +101,9 @@ func (h *Desk) ask(ctx context.Context) (a answers) {
 func (h *Desk) health(ctx context.Context) Health {
 	now := Health{Status: HealthOK, Version: Version(), Backend: "ok", Jobs: "ok", Circuit: h.client.State(), Config: h.configHealth()}
 	asked := h.ask(ctx)
+	if moved, ok := errors.AsType[*sqlrecord.MovedError](cmp.Or(asked.backend, asked.jobs)); ok {
+		now.refuses(healthUnavailable, moved.Error())
+	}
 	now.judgeCircuits(h.client.Circuits())
 	h.judgeCallbacks(&now, asked)
 	h.queues.judge(&now)

@@ -71,6 +71,20 @@ func canWrite(file string) error {
 	return mayWrite(folder)
 }
 
+// wasThere returns an error if a database is not there, and files beside it are: a gateway has
+// served from it. To begin with an empty one is for migrate.
+func wasThere(database string) error {
+	if info, err := os.Stat(database); !errors.Is(err, fs.ErrNotExist) && (err != nil || info.Size() > 0) {
+		return nil
+	}
+	for _, beside := range []string{historyFile(database), string(spareOf(database))} {
+		if _, err := os.Stat(beside); err == nil {
+			return fmt.Errorf("there is no database %s, and a gateway has served from it, since there is %s: restore the database; frontdesk migrate makes a new one", Absolute(database), Absolute(beside))
+		}
+	}
+	return nil
+}
+
 func isLink(path string) bool {
 	info, err := os.Lstat(path)
 	return err == nil && info.Mode()&fs.ModeSymlink != 0

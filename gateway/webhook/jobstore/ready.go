@@ -9,6 +9,9 @@ import (
 
 // Ready tells whether jobs can be read, and reads one at most.
 func (s *Store) Ready(ctx context.Context) error {
+	if err := sqlrecord.There(s.db); err != nil {
+		return err
+	}
 	return s.db.Read(ctx, func(c sqlrecord.Conn) error {
 		return c.Query(ctx, `SELECT 1 FROM callback_job LIMIT 1`, []sqlrecord.Column{number}, nil, func([]mapping.Value) error { return nil })
 	})
