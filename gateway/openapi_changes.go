@@ -38,7 +38,7 @@ func (d *describer) changesAnswer() *openapi.Schema {
 		}
 		record := &openapi.Schema{Description: "Only with records=1: the record as a list answers it; null where it is deleted.", AnyOf: []*openapi.Schema{{Type: openapi.Types{"null"}}}}
 		for _, r := range d.followable() {
-			record.AnyOf = append(record.AnyOf, d.recordSchema(r))
+			record.AnyOf = append(record.AnyOf, d.wholeRecord(r, true))
 		}
 		kind := text("What became of the record since the last page; deleted too where the client may no longer see it.")
 		kind.Enum = []any{string(backend.RecordCreated), string(backend.RecordUpdated), string(backend.RecordDeleted)}

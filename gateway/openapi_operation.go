@@ -284,13 +284,13 @@ func (d *describer) responses(op *Operation) openapi.Map[*openapi.Response] {
 	case doneForm:
 		ok = d.json("Done.", d.component("Done", func() *openapi.Schema { return acknowledgement(http.StatusOK) }), "NoStore")
 	case createdForm:
-		status, ok = http.StatusCreated, d.json("The record as it was stored.", d.recordAnswer(a), "CacheOfRecord", "ETagOfRecord", "Location")
+		status, ok = http.StatusCreated, d.json("The record as it was stored.", d.recordAnswer(op.Method, a), "CacheOfRecord", "ETagOfRecord", "Location")
 	case recordForm:
 		headers := []string{"NoStore"}
 		if a.fields == nil {
 			headers = []string{"CacheOfRecord", "ETagOfRecord"}
 		}
-		ok = d.json("The record.", d.recordAnswer(a), headers...)
+		ok = d.json("The record.", d.recordAnswer(op.Method, a), headers...)
 	case pageForm:
 		ok = d.json("A page of records.", d.pageAnswer(a.resource), "NoStore", "Vary", "ContentEncoding")
 	case changesForm:
@@ -358,10 +358,16 @@ func tokenSchema() *openapi.Schema {
 	return object("token", &openapi.Schema{Type: openapi.Types{"string"}, Format: "uuid", Description: "Sent in the header token of every further call.", Examples: []any{"3f0e8a52-8c0e-4d7b-9d0f-2f1b1f3f8a11"}})
 }
 
-func (d *describer) recordAnswer(a answers) *openapi.Schema {
+// recordAnswer is a record as a method is answered: with all its fields, unless some may be
+// chosen.
+func (d *describer) recordAnswer(method string, a answers) *openapi.Schema {
 	if a.fields == nil {
-		record := d.recordSchema(a.resource)
-		return d.component(typeName(a.resource.Name)+"Answer", func() *openapi.Schema { return object("data", record) })
+		if method == http.MethodGet { // which takes fields
+			record := d.recordSchema(a.resource)
+			return d.component(typeName(a.resource.Name)+"Answer", func() *openapi.Schema { return object("data", record) })
+		}
+		record := d.wholeRecord(a.resource, false)
+		return d.component("Whole"+typeName(a.resource.Name)+"Answer", func() *openapi.Schema { return object("data", record) })
 	}
 	return d.component(a.name, func() *openapi.Schema {
 		s := &openapi.Schema{Type: openapi.Types{"object"}, Required: a.fields}

@@ -158,6 +158,34 @@ func (d *describer) recordSchema(r *mapping.Resource) *openapi.Schema {
 	})
 }
 
+// wholeRecord is a record that is answered with all its fields but arrays, and but binary data
+// where it is answered as lists do. It is a schema of its own in full, since most generators do
+// not read what one schema requires of another; what its fields mean is told once.
+func (d *describer) wholeRecord(r *mapping.Resource, listed bool) *openapi.Schema {
+	binary := func(f *mapping.Field) bool { return listed && f.Type == mapping.Bytea }
+	name := "Whole" + typeName(r.Name)
+	if slices.ContainsFunc(r.Fields, func(f mapping.Field) bool { return binary(&f) }) {
+		name = "Listed" + typeName(r.Name)
+	}
+	return d.component(name, func() *openapi.Schema {
+		s := &openapi.Schema{Type: openapi.Types{"object"}, Description: "All of " + typeName(r.Name) + "."}
+		d.recordSchema(r)
+		for i := range r.Fields {
+			if f := &r.Fields[i]; f.Type != mapping.Array && !binary(f) {
+				s.Properties.Add(f.Name, wordless(d.answered(f)))
+				s.Required = append(s.Required, f.Name)
+			}
+		}
+		return s
+	})
+}
+
+// wordless is a schema of a field without what another one of the same field says.
+func wordless(s *openapi.Schema) *openapi.Schema {
+	s.Description, s.Examples = "", nil
+	return s
+}
+
 // answered is a field as it is answered.
 func (d *describer) answered(f *mapping.Field) *openapi.Schema {
 	if f.Type == mapping.Array {
@@ -181,7 +209,6 @@ func (d *describer) answered(f *mapping.Field) *openapi.Schema {
 	if !f.Primary && !r {
 		nullable(s)
 	}
-	s.ReadOnly = f.Readonly || f.Primary
 	if f.Example != "" && f.Type != mapping.Timestamp {
 		s.Examples = []any{literal(f, f.Example)}
 	}
@@ -249,8 +276,8 @@ func (d *describer) sent(r *mapping.Resource, f *mapping.Field, create bool) *op
 	if !f.Required {
 		nullable(s)
 	}
-	if create && f.Default != "" {
-		s.Default = literal(f, f.Default)
+	if create && f.Default != "" { // said in words: of a default generators make a field that has to be sent
+		s.Description += " " + f.Default + " where it is left out."
 	}
 	if f.Example != "" {
 		s.Examples = []any{literal(f, f.Example)}

@@ -226,6 +226,31 @@ func TestDescriptionOfARecord(t *testing.T) {
 	require.NotNil(t, d.at("paths", "/order", "post", "responses", "201", "headers")["Location"])
 }
 
+// TestDescriptionOfWholeRecords: what is answered with all its fields says so, what takes
+// fields does not; and no field has to be sent for its default.
+func TestDescriptionOfWholeRecords(t *testing.T) {
+	t.Parallel()
+	d := newFixture(t).description(t, keyAll)
+	fields := d.at("components", "schemas", "Order", "properties")
+	holds := func(data map[string]any, whole bool) {
+		required, _ := data["required"].([]any)
+		for name, f := range fields {
+			require.Equal(t, whole && f.(map[string]any)["type"] != "array", slices.Contains(required, any(name)), name)
+		}
+	}
+	for op, status := range map[string]string{"/order post": "201", "/order/{id} put": "200", "/order/{id} get": "200"} {
+		path, method, _ := strings.Cut(op, " ")
+		holds(d.at("paths", path, method, "responses", status, "content", "application/json", "schema", "properties", "data"), method != "get")
+	}
+	holds(d.at("paths", "/order", "get", "responses", "200", "content", "application/json", "schema", "properties", "data", "items"), false)
+	change := d.at("paths", "/changes", "get", "responses", "200", "content", "application/json", "schema", "properties", "data", "items", "properties", "record")
+	require.Contains(t, change["anyOf"], map[string]any{"$ref": "#/components/schemas/WholeOrder"})
+	for name := range d.at("components", "schemas") {
+		each(d.at("components", "schemas", name), func(m map[string]any) { require.NotContains(t, m, "default", name) })
+	}
+	require.Contains(t, d.at("components", "schemas", "OrderCreate", "properties", "is_blocked")["description"], "0 where it is left out.")
+}
+
 // TestDescriptionForGenerators holds the description to what generators of clients stumble
 // over: null among the values of an enum, bounds beside one, and lists that have to be written
 // in another way than they write them.

@@ -17,7 +17,7 @@ const at = (...names) => resolve(folder, ...names);
 const generators = {
   "openapi-typescript": async () => {
     const { default: generate, astToString } = await import("openapi-typescript");
-    const text = astToString(await generate(pathToFileURL(input), { defaultNonNullable: false }));
+    const text = astToString(await generate(pathToFileURL(input)));
     await mkdir(at("openapi-typescript"));
     await writeFile(at("openapi-typescript", "schema.ts"), text);
   },

@@ -28,7 +28,6 @@ type Schema struct {
 	Required    []string     `json:"required,omitempty"`
 	Additional  *bool        `json:"additionalProperties,omitzero"`
 	AnyOf       []*Schema    `json:"anyOf,omitempty"`
-	ReadOnly    bool         `json:"readOnly,omitzero"`
 	Deprecated  bool         `json:"deprecated,omitzero"`
 	Examples    []any        `json:"examples,omitempty"`
 	Example     any          `json:"example,omitzero"` // 3.0 only

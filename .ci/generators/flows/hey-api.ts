@@ -6,7 +6,7 @@ export async function flow(baseUrl: string, api_key: string): Promise<Seen> {
   client.setConfig({ baseUrl });
   const session = await authenticate({ query: { api_key, ...login } });
   client.setConfig({ baseUrl, headers: { token: session.data!.token } });
-  const id = (await createOrder({ body: order })).data!.data.id!;
+  const id = (await createOrder({ body: order })).data!.data.id;
   const list = await listOrders({ query: { fields, sort, page_size: 1 } });
   const updated = await updateOrder({ path: { id }, body: change });
   const anyOf = await attempt(async () => {

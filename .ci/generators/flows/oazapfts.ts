@@ -8,7 +8,7 @@ export async function flow(baseUrl: string, api_key: string): Promise<Seen> {
   defaults.headers = { token: session.data.token };
   const made = await createOrder(order);
   if (made.status !== 201) throw made;
-  const id = made.data.data.id!;
+  const id = made.data.data.id;
   const list = await listOrders({ fields, sort, pageSize: 1 });
   const updated = await updateOrder(id, change);
   if (list.status !== 200 || updated.status !== 200) throw updated;

@@ -5,7 +5,7 @@ export async function flow(baseUrl: string, apiKey: string): Promise<Seen> {
   OpenAPI.BASE = baseUrl;
   const session = await AuthenticationService.authenticate({ apiKey, ...login });
   OpenAPI.HEADERS = { token: session.token };
-  const id = (await SalesService.createOrder({ requestBody: order })).data.id!;
+  const id = (await SalesService.createOrder({ requestBody: order })).data.id;
   const list = await SalesService.listOrders({ fields, sort, pageSize: 1 });
   const updated = await SalesService.updateOrder({ id, requestBody: change });
   const anyOf = await attempt(async () => (await SalesService.listOrders({ idIn: "1,2" })).data);

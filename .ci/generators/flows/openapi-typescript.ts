@@ -5,7 +5,7 @@ import { attempt, change, fields, login, order, sort, type Seen } from "./flow.j
 export async function flow(baseUrl: string, api_key: string): Promise<Seen> {
   const session = await createClient<paths>({ baseUrl }).GET("/authenticate", { params: { query: { api_key, ...login } } });
   const api = createClient<paths>({ baseUrl, headers: { token: session.data!.token } });
-  const id = (await api.POST("/order", { body: order })).data!.data.id!;
+  const id = (await api.POST("/order", { body: order })).data!.data.id;
   const list = await api.GET("/order", { params: { query: { fields, sort, page_size: 1 } } });
   const path = { id };
   const updated = await api.PUT("/order/{id}", { params: { path }, body: change });

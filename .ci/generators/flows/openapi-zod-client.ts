@@ -8,7 +8,7 @@ const clientOf: (base: string, options?: object) => any = createApiClient;
 export async function flow(base: string, api_key: string): Promise<Seen> {
   const { token } = await clientOf(base).authenticate({ queries: { api_key, ...login } });
   const api = clientOf(base, { axiosConfig: { headers: { token } } });
-  const id = (await api.createOrder(order)).data.id!;
+  const id = (await api.createOrder(order)).data.id;
   const list = await api.listOrders({ queries: { fields, sort, page_size: 1 } });
   const params = { id };
   const updated = await api.updateOrder(change, { params });

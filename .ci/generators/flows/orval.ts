@@ -16,7 +16,7 @@ export async function flow(base: string, api_key: string): Promise<Seen> {
     const options = { headers: { token: session.data.token } };
     const made = await createOrder(order, options);
     if (made.status !== 201) throw made;
-    const id = made.data.data.id!;
+    const id = made.data.data.id;
     const list = await listOrders({ fields, sort, page_size: 1 }, options);
     if (list.status !== 200) throw list;
     const updated = await updateOrder(id, change, options);

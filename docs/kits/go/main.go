@@ -74,7 +74,7 @@ func createAndUpdate(ctx context.Context, api *frontdesk.ClientWithResponses) er
 			return refusal(created.StatusCode(), created.Body)
 		}
 		replayed := created.HTTPResponse.Header.Get("Idempotent-Replayed") == "true"
-		id, etag = *created.JSON201.Data.Id, created.HTTPResponse.Header.Get("ETag")
+		id, etag = created.JSON201.Data.Id, created.HTTPResponse.Header.Get("ETag")
 		fmt.Printf("created order %d, replayed: %t\n", id, replayed)
 	}
 

@@ -12,12 +12,13 @@ import { connect } from "./session.js";
 import type { components } from "./frontdesk.js";
 
 type Change = components["schemas"]["ChangesPage"]["data"][number];
+type Stored = NonNullable<Change["record"]>;
 type Resource = "contact" | "order";
 const resources: Resource[] = ["contact", "order"];
 
 interface Copy {
   cursor: string | null;
-  records: { [resource in Resource]: { [id: number]: NonNullable<Change["record"]> } };
+  records: { [resource in Resource]: { [id: number]: Stored } };
 }
 
 const env = process.env;
@@ -65,7 +66,7 @@ async function readEverything(): Promise<Copy> {
   for (const resource of resources) {
     for (let after = 0, more = true; more; ) {
       const page = await list(resource, after);
-      for (const record of page.data) copy.records[resource][(after = record.id!)] = record;
+      for (const record of page.data) copy.records[resource][(after = record.id!)] = record as Stored; // whole, as no `fields` were chosen
       more = page.next !== null;
     }
   }
