@@ -23,8 +23,12 @@ func flatrateLine(ctx context.Context, tx Reader, c *Change) error {
 	if article && has("quantity") && !has("turnover_group_id") {
 		add(mapping.FlatrateTurnoverGroupRequired)
 	}
-	if article && is("is_manual_input") && !number {
-		add(mapping.FlatrateManualInputWithArticle)
+	if article && is("is_manual_input") { // two rows that say the same words
+		reason := mapping.FlatrateManualInputWithArticle
+		if number {
+			reason = mapping.FlatrateManualInputWithArticleNo
+		}
+		add(reason)
 	}
 	if is("is_no_article_price") && !article {
 		add(mapping.FlatrateNoArticlePriceAlone)
@@ -34,9 +38,6 @@ func flatrateLine(ctx context.Context, tx Reader, c *Change) error {
 	}
 	if number && !is("is_manual_input") && !article {
 		add(mapping.FlatrateArticleRequired)
-	}
-	if article && number && is("is_manual_input") {
-		add(mapping.FlatrateManualInputWithArticleNo)
 	}
 	taken, err := sortOrderTaken(ctx, tx, c)
 	if err != nil {

@@ -35,7 +35,7 @@ func aboutAddress(model *mapping.Model) about {
 		row:  "GET /contact/checkaddress: query Postcode, Huisnummer, toevoeging, CountryId; answers the address check result",
 		note: "`verified` is false where no register at hand knows the place: then only the form was judged.",
 		early: []mapping.Reason{
-			mapping.FieldRequired, mapping.AddressPartTooLong, mapping.Int4Invalid, mapping.ValidationFailed,
+			mapping.FieldRequired, mapping.AddressPartTooLong, mapping.Int4Invalid, mapping.VarcharInvalid, mapping.ValidationFailed,
 		},
 		asksBackend: true, answers: answers{form: dataForm, name: "AddressCheck", data: addressAnswer{}},
 	}
@@ -75,6 +75,12 @@ func parseAddress(x *Exchange) mapping.Violations {
 			v = append(v, bad)
 		}
 	}
+	addition := mapping.Field{Name: "toevoeging", Type: mapping.Varchar, Length: addressPartLength}
+	if s := x.Param("toevoeging"); !long["toevoeging"] {
+		if _, bad := addition.Parse(s, nil); bad != nil {
+			v = append(v, bad)
+		}
+	}
 	if s := x.Param("Postcode"); s != "" && !long["Postcode"] && !mapping.DutchPostcode(s) {
 		v = append(v, mapping.Fail(mapping.ValidationFailed, mapping.Literal("Postcode"), s, mapping.Literal("postcode")))
 	}
@@ -100,7 +106,8 @@ func (g *Gateway) checkAddress(ctx context.Context, x *Exchange) error {
 	if err != nil {
 		return err
 	}
-	number, _ := strconv.Atoi(x.Param("Huisnummer")) // judged before; 0 where none was given
+	number, err := strconv.Atoi(x.Param("Huisnummer")) // judged before
+	numbered := err == nil
 	asked := backend.Address{Postcode: x.Param("Postcode"), HouseNumber: number, Addition: x.Param("toevoeging"), CountryID: country}
 	found, known, err := g.o.Backend.FindAddress(ctx, asked)
 	if err != nil {
@@ -110,10 +117,10 @@ func (g *Gateway) checkAddress(ctx context.Context, x *Exchange) error {
 		found = asked
 	}
 	answer := addressAnswer{
-		Valid: true, Verified: known, Street: textOrNull(found.Street), Addition: textOrNull(found.Addition),
+		Valid: number > 0 || !numbered, Verified: known, Street: textOrNull(found.Street), Addition: textOrNull(found.Addition),
 		Postcode: textOrNull(found.Postcode), City: textOrNull(found.City), CountryID: country,
 	}
-	if number > 0 {
+	if numbered {
 		answer.HouseNumber = &number
 	}
 	x.answerJSON(answer)

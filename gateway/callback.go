@@ -165,7 +165,7 @@ func (g *Gateway) promise(ctx context.Context, x *Exchange, w webhook.Work) erro
 	if user := x.user(); w.Kind == backupWork {
 		g.tellAct(x, Act{What: "backup by callback", Whom: "client " + user.Client.Name + ", job " + id, Who: "api_key " + x.keyName + ", user " + user.Username})
 	}
-	x.response.Header.Set("Location", g.o.BasePath+"/webhook?id="+url.QueryEscape(id))
+	x.response.Header.Set("Location", g.publicPath+"/webhook?id="+url.QueryEscape(id))
 	x.answerAccepted()
 	return nil
 }

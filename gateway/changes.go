@@ -183,7 +183,7 @@ func (g *Gateway) changes(ctx context.Context, x *Exchange) error {
 	}
 	next := ""
 	if page.More {
-		next = g.o.BasePath + changesPath + x.queryWith("after", page.Cursor)
+		next = g.publicPath + changesPath + x.queryWith("after", page.Cursor)
 	}
 	x.answerChanges(page, q.Records, next)
 	return nil

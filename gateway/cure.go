@@ -61,9 +61,9 @@ func (g *Gateway) cureOfPath(x *Exchange) string {
 			path = "/" + rest
 		}
 		if found(path) {
-			return "The path begins with " + g.o.BasePath + ": " + g.o.BasePath + path + "."
+			return "The path begins with " + g.publicPath + ": " + g.publicPath + path + "."
 		}
-		return "The path begins with " + g.o.BasePath + ", such as " + g.o.BasePath + "/authenticate."
+		return "The path begins with " + g.publicPath + ", such as " + g.publicPath + "/authenticate."
 	}
 	if found(x.Path) {
 		return "" // which this api_key may not use

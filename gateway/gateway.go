@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -81,6 +82,7 @@ type Options struct {
 type Gateway struct {
 	o            Options
 	catalogue    *mapping.Catalogue
+	publicPath   string                    // of PublicURL, for addresses within answers
 	help         map[mapping.Reason][]byte // the link to the explanation of each
 	routes       *routes
 	paths        []string // of all endpoints, to find the one that was meant
@@ -95,7 +97,10 @@ type Gateway struct {
 
 // New returns a gateway.
 func New(o Options) *Gateway {
-	g := &Gateway{o: o, catalogue: mapping.NewCatalogue()}
+	g := &Gateway{o: o, catalogue: mapping.NewCatalogue(), publicPath: o.BasePath}
+	if at, err := url.Parse(o.PublicURL); err == nil && at.Host != "" {
+		g.publicPath = at.EscapedPath()
+	}
 	g.help = g.helpLinks()
 	g.routes = g.newRoutes()
 	g.paths = slices.Sorted(maps.Keys(g.routes.endpoints))

@@ -197,7 +197,7 @@ func (g *Gateway) nextPage(x *Exchange, page backend.Page) string {
 	if x.HasParam("after") {
 		step, value = "after", strconv.Itoa(int(page.Records[len(page.Records)-1].ID()))
 	}
-	return g.o.BasePath + x.Endpoint.Path + x.queryWith(step, value)
+	return g.publicPath + x.Endpoint.Path + x.queryWith(step, value)
 }
 
 // queryWith is the query of the request with another value of one parameter.

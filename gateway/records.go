@@ -180,7 +180,7 @@ func (g *Gateway) list(ctx context.Context, x *Exchange) error {
 
 func (g *Gateway) create(ctx context.Context, x *Exchange) error {
 	location := func(rec mapping.Record) string {
-		return g.o.BasePath + x.Endpoint.Path + "/" + strconv.Itoa(int(rec.ID()))
+		return g.publicPath + x.Endpoint.Path + "/" + strconv.Itoa(int(rec.ID()))
 	}
 	render := func(rec mapping.Record) []byte { return g.keptAnswer(location(rec), rec) }
 	return g.idempotently(x, render, func(w backend.Write) error {

@@ -180,7 +180,7 @@ func (g *Gateway) answerError(x *Exchange, err error) {
 		x.response.Header.Set("Retry-After", retryAfter(first.RetryAfter))
 	}
 	g.linkHelp(x, v)
-	problem := bytes.Contains(x.request.Header.Peek("Accept"), []byte(problemType))
+	problem := testpage.Takes(x.header("Accept"), problemType)
 	contentType := jsonType
 	if problem {
 		contentType = problemType

@@ -120,7 +120,7 @@ func flatrateCases() []Case {
 			t.lineRefused(values{"article_id": 1, "article_number": own, "is_no_article_price": 1, "price": json.RawMessage("0.0")})
 		}),
 		line(mapping.FlatrateArticleRequired, values{"article_number": "A"}),
-		line(mapping.FlatrateManualInputWithArticleNo, values{"article_id": 1, "article_number": own, "is_manual_input": 1}),
+		line(mapping.FlatrateManualInputWithArticleNo, values{"article_id": 1, "article_number": own, "is_manual_input": 1, "is_no_article_price": 1}),
 		line(mapping.FlatrateSortOrderInUse, values{"sort_order": 10}, "10"),
 		line(mapping.FlatrateArticleNumberRequired, values{"article_id": 1}),
 		line(mapping.FlatrateArticleNumberMismatch, values{"article_id": 1, "article_number": "OTHER"}, "OTHER"),

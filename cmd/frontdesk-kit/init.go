@@ -68,13 +68,30 @@ func counted(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
+// mostDescribed is how many bytes a description may have.
+const mostDescribed = 64 << 20
+
+// readDescription reads a file that may be a device without an end.
+func readDescription(file string) ([]byte, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, mostDescribed+1))
+	if len(text) > mostDescribed {
+		return nil, fmt.Errorf("%s has more than %d MiB", file, mostDescribed>>20)
+	}
+	return text, err
+}
+
 // system says what the draft is of: a database, or a service.
 func (c initCommand) system(o *draft.Options) error {
 	switch {
 	case (c.Engine == "") == (c.OpenAPI == ""):
 		return desk.Misused("expected either --engine of a database, or --openapi of an HTTP service")
 	case c.OpenAPI != "":
-		text, err := os.ReadFile(c.OpenAPI)
+		text, err := readDescription(c.OpenAPI)
 		if err != nil {
 			return desk.Misused("--openapi: %w", err)
 		}

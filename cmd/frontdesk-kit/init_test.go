@@ -41,6 +41,7 @@ func TestMapInit(t *testing.T) {
 		"expected either --engine of a database, or --openapi":    {},
 		"expected either --engine of a database, or --openapi of": {"--engine", "sqlite", "--openapi", described},
 		"--openapi: open ":     {"--openapi", described + ".none"},
+		"has more than 64 MiB": {"--openapi", "/dev/zero"},
 		"expected paths in it": {"--openapi", filepath.Join(dir, "frontdesk.yaml")},
 		"open the database":    {"--engine", "sqlite", "--dsn", filepath.Join(dir, "none.db")},
 	} {

@@ -107,3 +107,20 @@ func contractMethods(t *testing.T, p *rig.Practice) {
 		{Ask: `PUT /contact/checkaddress {}`, Status: 400, Message: `Method: PUT not supported for endpoint: /contact/checkaddress`},
 	})
 }
+
+// TestAddressesBehindAProxy: what an answer names below the base path is where clients reach it.
+func TestAddressesBehindAProxy(t *testing.T) {
+	t.Parallel()
+	h, o := rig.NewHooks(t, nil)
+	o.Server = `  public_url: "https://api.example.nl/acme/webservice_v2"`
+	address := rig.FreeAddress(t)
+	o.Edit = strings.NewReplacer("listen: 127.0.0.1:0", "listen: "+address)
+	d := rig.OnSQLite(t, o)
+	d.Base = "http://" + address + "/webservice_v2" // what it printed is the proxy's
+	token := d.Login(rig.HookedKey, "demo")
+	created := d.Call("POST", "/contact", token, rig.NewContact)
+	require.Regexp(t, `^/acme/webservice_v2/contact/\d+$`, created.Header.Get("Location"))
+	promised := d.Call("POST", "/backup/owner", token, `{"webhook_url":"`+h.Address()+`"}`)
+	require.Regexp(t, `^/acme/webservice_v2/webhook\?id=`, promised.Header.Get("Location"))
+	require.Contains(t, string(d.Call("GET", "/contact?page_size=1", token, "").Body), `"next":"/acme/webservice_v2/contact?`)
+}

@@ -98,6 +98,8 @@ func contractCheckAddress(t *testing.T, p *rig.Practice) {
 		{Ask: `GET /contact/checkaddress?Postcode=3511%20EV&Huisnummer=33&toevoeging=bis&CountryId=528`, Status: 200, Body: fmt.Sprintf(answer, "true", `"Oudegracht"`, "33", `"bis"`, "3511 EV", `"Utrecht"`, 528)},
 		{What: "even, on the odd side", Ask: `GET /contact/checkaddress?Postcode=3511%20EV&Huisnummer=34&CountryId=528`, Status: 200, Body: fmt.Sprintf(answer, "false", "null", "34", "null", "3511 EV", "null", 528)},
 		{Ask: `GET /contact/checkaddress?Postcode=9999%20ZZ&CountryId=528`, Status: 200, Body: fmt.Sprintf(answer, "false", "null", "null", "null", "9999 ZZ", "null", 528)},
+		{What: "no house has it", Ask: `GET /contact/checkaddress?Postcode=3511%20EV&Huisnummer=-1&CountryId=528`, Status: 200, Body: `{"data":{"valid":false,"verified":false,"street":null,"house_number":-1,"addition":null,"postcode":"3511 EV","city":null,"country_id":528}}`},
+		{Ask: `GET /contact/checkaddress?Postcode=3511%20EV&toevoeging=%00&CountryId=528`, Status: 403, Message: "Field: toevoeging has an invalid value: \x00 for datatype: varchar"},
 		{What: "required and length together", Ask: `GET /contact/checkaddress?Postcode=&toevoeging=12345678901`, Status: 403, Errors: []string{
 			`Field: Postcode is required and not supplied in request`, `Field: CountryId is required and not supplied in request`, `Field: toevoeging valuelength: 11 too long for type varchar (10)`}},
 		{Ask: `GET /contact/checkaddress?Postcode=3511%20EV&Huisnummer=1&Huisnummer=2&CountryId=528`, Status: 400, Message: `Invalid request, query parameter is provided more than once: Huisnummer`},

@@ -56,6 +56,10 @@ func contractProblem(t *testing.T, p *rig.Practice) {
 			first, {Message: "Field: number is readonly do not supply in request", Reason: "field_readonly", Field: "number"}}},
 	}, read(a))
 	require.Equal(t, 400, read(p.Call("GET", "/nothing", "", "", "Accept", "application/problem+json")).Status)
+	require.Equal(t, 400, read(p.Call("GET", "/nothing", "", "", "Accept", "text/html, APPLICATION/Problem+JSON")).Status)
+	for _, other := range []string{"application/problem+json;q=0, application/json", "application/problem+jsonx", "*/*"} {
+		require.Equal(t, "application/json", p.Call("GET", "/nothing", "", "", "Accept", other).Header.Get("Content-Type"), other)
+	}
 	a = p.Call("GET", "/contact/1", p.Token, "", "Accept", "application/problem+json")
 	require.Equal(t, "application/json", a.Header.Get("Content-Type"))
 }
