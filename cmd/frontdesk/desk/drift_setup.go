@@ -4,9 +4,13 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
+	"time"
 
+	"frontdesk/cmd/frontdesk/desk/neighbours"
 	"frontdesk/config"
 )
 
@@ -63,6 +67,49 @@ func (d *drift) setup(ctx context.Context) setup {
 		}
 	}
 	return s
+}
+
+// askPatience bounds the wait of a command that can do without the database.
+const askPatience = 5 * time.Second
+
+// AskNeighbours asks for what gateways told in the database of a configuration. Nothing is made
+// where there is none.
+func AskNeighbours(p Program, c *config.Config, ask func(context.Context, *neighbours.Tables) error) error {
+	database, err := DatabaseOf(c)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(p.Ctx, askPatience)
+	defer cancel()
+	p.Ctx = ctx
+	db, err := database.Open(p, c)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	if err := ask(ctx, neighbours.Of(db)); err != nil {
+		return fmt.Errorf("%s: %w", database, err)
+	}
+	return nil
+}
+
+// GatewaysOf names the gateways that share the database of a configuration; none where that is a
+// SQLite file, which has one.
+func GatewaysOf(p Program, c *config.Config) (names []string, err error) {
+	if database, err := DatabaseOf(c); err != nil || database.file() != "" {
+		return nil, err
+	}
+	err = AskNeighbours(p, c, func(ctx context.Context, t *neighbours.Tables) error {
+		all, err := t.Documents(ctx)
+		for _, document := range all {
+			var of setup
+			if json.Unmarshal([]byte(document), &of) == nil {
+				names = append(names, of.Listen+" of "+of.Host)
+			}
+		}
+		return err
+	})
+	return names, err
 }
 
 // keyDigests returns two digests of all api_keys, whatever files they are in: one of their limits,

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"frontdesk/cmd/frontdesk/atomicfile"
 	"frontdesk/cmd/frontdesk/desk"
@@ -49,7 +50,19 @@ func (k *Change) Apply(p desk.Program) error {
 		return errors.Join(fmt.Errorf("%s changed, but a frontdesk that serves goes on with the configuration before, until this is mended as well:\n%s", k.file, k.beside), unsure)
 	}
 	_, err = fmt.Fprintf(p.Stdout, "%s%s%s changed. A frontdesk that serves takes it up by itself, or on SIGHUP: /readyz has no config.error then.\n", k.first, k.closing, k.file)
-	return errors.Join(err, unsure)
+	return errors.Join(err, unsure, k.tellOfOthers(p))
+}
+
+// tellOfOthers tells which gateways go by files of their own, where several share a database.
+func (k *Change) tellOfOthers(p desk.Program) error {
+	gateways, err := desk.GatewaysOf(p, k.before)
+	switch {
+	case err != nil:
+		_, err = fmt.Fprintf(p.Stderr, "Which gateways share the database is not known: %s\nEach of them goes by its own files: see that this one changes for all.\n", k.before.Hide(err.Error()))
+	case len(gateways) > 1:
+		_, err = fmt.Fprintf(p.Stdout, "%d gateways share the database, and each goes by its own files: see that this one changes for all, which are %s.\n", len(gateways), strings.Join(gateways, ", "))
+	}
+	return err
 }
 
 // write puts the new file in place, if the configuration is right with it.

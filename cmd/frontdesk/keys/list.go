@@ -20,7 +20,11 @@ func List(p desk.Program, c *config.Config) error {
 		_, err := fmt.Fprintln(p.Stderr, "There is no api_key yet; frontdesk key new makes one.")
 		return err
 	}
-	uses, err := lastUses(p, c)
+	var uses neighbours.KeyUses
+	err := desk.AskNeighbours(p, c, func(ctx context.Context, of *neighbours.Tables) (err error) {
+		uses, err = of.KeyUses(ctx)
+		return err
+	})
 	if err != nil {
 		fmt.Fprintf(p.Stderr, "When they were used last is not known: %s\n", c.Hide(err.Error()))
 	}
@@ -50,31 +54,6 @@ func hashesOf(key config.Key, now time.Time) string {
 		hashes = append(hashes, text)
 	}
 	return strings.Join(hashes, ", ")
-}
-
-// useWait bounds the wait for the database; the list can be written without it.
-const useWait = 5 * time.Second
-
-// lastUses asks the gateway's own database when hashes of keys were used last. Nothing is made
-// where there is none.
-func lastUses(p desk.Program, c *config.Config) (neighbours.KeyUses, error) {
-	database, err := desk.DatabaseOf(c)
-	if err != nil {
-		return nil, err
-	}
-	ctx, cancel := context.WithTimeout(p.Ctx, useWait)
-	defer cancel()
-	p.Ctx = ctx
-	db, err := database.Open(p, c)
-	if err != nil {
-		return nil, err
-	}
-	defer db.Close()
-	uses, err := neighbours.Of(db).KeyUses(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", database, err)
-	}
-	return uses, nil
 }
 
 // usesOf tells when each hash of a key was used last, in the order of hashesOf.

@@ -42,6 +42,19 @@ func (t *Tables) Meet(ctx context.Context, id, document string) (others []Gatewa
 	return others, err
 }
 
+// Documents returns what the gateways told that count now.
+func (t *Tables) Documents(ctx context.Context) (all []string, err error) {
+	err = t.db.Read(ctx, func(c sqlrecord.Conn) error {
+		all = nil
+		text := fmt.Sprintf(`SELECT document FROM neighbour_gateway WHERE seen_at >= %s - %d ORDER BY document`, t.db.Dialect().Present, GatewayLife.Milliseconds())
+		return c.Query(ctx, text, []sqlrecord.Column{words}, nil, func(row []mapping.Value) error {
+			all = append(all, row[0].Text())
+			return nil
+		})
+	})
+	return all, err
+}
+
 // Leave forgets a gateway that stops.
 func (t *Tables) Leave(ctx context.Context, id string) error {
 	_, err := sqlrecord.Change(ctx, t.db, `DELETE FROM neighbour_gateway WHERE id = ?1`, mapping.TextValue(id))

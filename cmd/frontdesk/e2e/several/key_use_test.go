@@ -3,6 +3,7 @@ package several
 import (
 	"crypto/sha256"
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -99,6 +100,27 @@ func TestLastUseOfEachHash(t *testing.T) {
 	require.EqualValues(t, 1, s.sql("UPDATE neighbour_key_use SET used_at = used_at - 86400000"))
 	lastUse(one, short(late))
 	require.Zero(t, s.sql("UPDATE neighbour_key_use SET used_at = used_at"))
+}
+
+// TestKeyChangeNamesTheGateways: a key that is made or ended in the files of one gateway is as it
+// was at the others, which the command names.
+func TestKeyChangeNamesTheGateways(t *testing.T) {
+	t.Parallel()
+	s := &service{t: t, dsn: rig.Engines[1].DSN(t), redis: redistest.Start(t)}
+	file := filepath.Join(t.TempDir(), "frontdesk.yaml")
+	k := &rig.Kept{Desk: rig.Desk{T: t, Ops: rig.FreeAddress(t)}, File: file}
+	k.Write("include: [\"keys.d/*.yaml\"]\n" + s.text())
+	require.NoError(t, os.Mkdir(filepath.Join(filepath.Dir(file), "keys.d"), 0o700))
+	change := func(args ...string) string {
+		code, out, stderr := rig.Command(t, "", append(args, "--config", file)...)
+		require.Zero(t, code, stderr)
+		require.Empty(t, stderr)
+		return out
+	}
+	s.start()
+	require.NotContains(t, change("key", "new", "leaked"), "share the database")
+	s.start()
+	require.Regexp(t, `2 gateways share the database, .*, which are 127\.0\.0\.1:\d+ of \S+, 127\.0\.0\.1:\d+ of \S+\.\n$`, change("key", "revoke", "leaked"))
 }
 
 // TestKeyListWithoutDatabase: the list does without, and says so.
