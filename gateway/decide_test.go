@@ -6,7 +6,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/auth"
-	"frontdesk/mapping"
 )
 
 // keyFor is an api_key that may do what the grants say.
@@ -18,38 +17,6 @@ func keyFor(g *Gateway, allowed ...Grant) *auth.Key {
 		}
 	}
 	return key
-}
-
-func TestDecide(t *testing.T) {
-	g := tableOnly(t)
-	key := keyFor(g, Grant{"GET", "/order"}, Grant{"PUT", "/vehicle/publishstart"}, Grant{"GET", "/model/*"})
-	for _, c := range []struct {
-		method, path, query string
-		reason              mapping.Reason
-	}{
-		{"GET", "/order", "", ""},
-		{"GET", "/order/5", "", ""},
-		{"GET", "/order", "id=5", ""},
-		{"GET", "/model/order", "", ""},
-		{"PUT", "/vehicle/publishstart", "", ""},
-		{"GET", "/authenticate/acces", "", ""},
-		{"POST", "/order", "", mapping.MethodUnsupported},
-		{"PUT", "/order/5", "", mapping.MethodUnsupported},
-		{"GET", "/vehicle/publishstart", "", mapping.MethodUnsupported},
-		{"GET", "/vehicle", "", mapping.EndpointUnknown},
-		{"GET", "/nowhere", "", mapping.EndpointUnknown},
-		{"PATCH", "/order", "", mapping.MethodUnsupported},
-	} {
-		d := g.Decide(key, c.method, c.path, []byte(c.query))
-		require.Equal(t, c.reason, d.Reason, "%s %s", c.method, c.path)
-		if d.Operation == nil {
-			continue
-		}
-		logged := g.DecideLogged(key, c.method, d.Operation.Template, nil)
-		require.Same(t, d.Operation, logged.Operation, "%s %s", c.method, c.path)
-		require.Equal(t, c.reason, logged.Reason, "%s %s", c.method, c.path)
-	}
-	require.Equal(t, mapping.EndpointUnknown, g.DecideLogged(key, "GET", "/gone/{id}", nil).Reason)
 }
 
 // TestEveryOperationIsFoundByItsLine: what the access log keeps of a request names

@@ -50,27 +50,6 @@ func TestManyParameters(t *testing.T) {
 		fault{400, fmt.Sprintf("Invalid request, query parameter is not supported: p%d", maxParams), "query_parameter_unsupported", ""})
 }
 
-// TestRepeatedHoweverItIsSpelled: what is decoded alike is one parameter.
-func TestRepeatedHoweverItIsSpelled(t *testing.T) {
-	t.Parallel()
-	demo := newFixture(t).as("demo")
-	for query, name := range map[string]string{
-		"page=1&page=1": "page", "page=1&p%61ge=2": "page", "a+b&a%20b": "a b", "id=1&%69d=1": "id", "=&=": "",
-	} {
-		refused(t, demo.ask("GET", "/order?"+query, ""),
-			fault{400, "Invalid request, query parameter is provided more than once: " + name, "query_parameter_repeated", ""})
-	}
-}
-
-// TestLongValueIsCut after a hundred characters.
-func TestLongValueIsCut(t *testing.T) {
-	t.Parallel()
-	demo := newFixture(t).as("demo")
-	kept := strings.Repeat("é", 100)
-	refused(t, demo.ask("GET", "/order?mileage="+kept, ""), fault{403, "Field: mileage has an invalid value: " + kept + " for datatype: int4", "int4_invalid", "mileage"})
-	refused(t, demo.ask("GET", "/order?mileage="+kept+"x", ""), fault{403, "Field: mileage has an invalid value: " + kept + "… for datatype: int4", "int4_invalid", "mileage"})
-}
-
 func TestParseID(t *testing.T) {
 	t.Parallel()
 	for s, want := range map[string]int32{

@@ -91,14 +91,6 @@ func TestSigningKeysRotate(t *testing.T) {
 	})
 }
 
-func TestLinksOutliveARestart(t *testing.T) {
-	onEngines(t, func(t *testing.T, e engine) {
-		c := newClock()
-		query := signed(t, webhook.NewLinks(e.open(t), c.Now, zaptest.NewLogger(t)))
-		require.True(t, checked(t, webhook.NewLinks(e.open(t), c.Now, zaptest.NewLogger(t)), query))
-	})
-}
-
 // The other instance knows no newer key than it read half a second ago.
 func TestLinksHoldOnEveryInstance(t *testing.T) {
 	onEngines(t, func(t *testing.T, e engine) {

@@ -306,20 +306,6 @@ func TestWhatADeadClaimWroteGoes(t *testing.T) {
 	require.Equal(t, []string{"job.2"}, entries(t, folder))
 }
 
-func TestAFolderOfResultsHasOneOwner(t *testing.T) {
-	folder := t.TempDir()
-	first, err := webhook.OpenFiles(folder)
-	require.NoError(t, err)
-	part := filepath.Join(folder, "job.1.123.part")
-	require.NoError(t, os.WriteFile(part, []byte("half"), 0o600))
-	_, err = webhook.OpenFiles(folder)
-	require.ErrorIs(t, err, webhook.ErrLocked)
-	require.FileExists(t, part, "the owner's work is left alone")
-	require.NoError(t, first.Close())
-	openFiles(t, folder)
-	require.NoFileExists(t, part)
-}
-
 // TestALockEndsWhereProgramsAreStarted: before, a folder that had just been closed was
 // in use for as long as a program that was being started beside had a copy of the lock.
 func TestALockEndsWhereProgramsAreStarted(t *testing.T) {

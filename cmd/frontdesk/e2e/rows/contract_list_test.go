@@ -141,6 +141,8 @@ func contractFields(t *testing.T, p *rig.Practice) {
 	p.Holds(t, []rig.Wire{
 		{Ask: `GET /country/528?fields=name,code,id`, Status: 200},
 		{Ask: `GET /contact/1?fields=colour,name,is_nice`, Status: 403, Errors: []string{`Field: colour not found in model`, `Field: is_nice not found in model`}},
+		{Ask: `GET /country?%69d=528&f%69elds=id%2Ccode`, Status: 200, Body: `{"data":{"id":528,"code":"NL"}}`},
+		{Ask: `GET /country?page=1&p%61ge=2`, Status: 400, Message: `Invalid request, query parameter is provided more than once: page`},
 		{Ask: `GET /contact/1?fields=name,`, Status: 403, Message: `Field:  not found in model`},
 		{Ask: `GET /contact/1?fields=name,%20id`, Status: 403, Message: `Field:  id not found in model`},
 		{Ask: `GET /order?fields=orderlines&page_size=101`, Status: 400, Message: `Parameter invalid page_size value must be from 1 to 100`},

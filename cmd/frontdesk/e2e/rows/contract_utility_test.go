@@ -171,6 +171,16 @@ func contractModel(t *testing.T, p *rig.Practice) {
 		{Ask: `GET /model/Order`, Status: 404, Message: `Field: name value: Order not found`},
 		{Ask: `GET /model/order?x`, Status: 400, Message: `Invalid request, query parameter is not supported: x`},
 	})
+	fields := map[any][]any{}
+	for _, f := range p.Model("order") {
+		fields[f["name"]] = []any{f["datatype"], f["reference"], f["custom_validation"], f["after"]}
+	}
+	for name, want := range map[string][]any{
+		"contact_id": {"int4", "contact", nil, nil}, "kind": {"varchar", nil, "workshop|sales|parts|lease", nil},
+		"delivery_date": {"timestamp", nil, nil, "order_date"}, "orderlines": {"orderline", "orderline", nil, nil},
+	} {
+		require.Equal(t, want, fields[name], name)
+	}
 	first := p.Model("order")[1]
 	require.Equal(t, map[string]any{
 		"name": "number", "datatype": "varchar", "length": 20.0, "required": false, "readonly": true, "unique": true, "primary": false,
