@@ -211,41 +211,6 @@ func TestLoaderReadsNoFileWithoutEnd(t *testing.T) {
 	}
 }
 
-func TestLoaderComesBackFromProblems(t *testing.T) {
-	f := newFolder(t, map[string]string{"frontdesk.yaml": "include: [a.yaml, late/*.yaml]", "a.yaml": key(1, "GET /order")})
-	loader := f.loader()
-	first := mustLoad(t, loader)
-	if want := []string{f.dir, filepath.Join(f.dir, "late")}; !slices.Equal(loader.Folders(), want) {
-		t.Errorf("folders are %v, want %v: late may come to be", loader.Folders(), want)
-	}
-	for text, want := range map[string]string{
-		key(1, "GET /oder"):           "a.yaml:1:",
-		"api_keys: [":                 "a.yaml:1:",
-		key(1, "GET /order") + "x: 1": "a.yaml:2:1: x: unknown key",
-	} {
-		f.write("a.yaml", text)
-		for range 2 { // the second time nothing has changed, and it is as wrong
-			if _, err := loader.Load(); err == nil || !strings.HasPrefix(err.Error(), filepath.Join(f.dir, want)) {
-				t.Errorf("error = %v, want %s", err, want)
-			}
-		}
-	}
-	f.write("a.yaml", key(1, "GET /order"))
-	if c := mustLoad(t, loader); c.Hash() != first.Hash() {
-		t.Error("the same contents have another hash")
-	}
-	f.write("late/b.yaml", key(2, "GET /order"))
-	if c := mustLoad(t, loader); len(c.APIKeys) != 2 {
-		t.Errorf("keys are %v", names(c))
-	}
-	if err := os.Remove(filepath.Join(f.dir, "a.yaml")); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := loader.Load(); err == nil || !strings.Contains(err.Error(), "[include-missing]") {
-		t.Errorf("error = %v", err)
-	}
-}
-
 // TestLoaderServing: while a gateway serves, keys may be allowed what it serves and what it would
 // serve after a restart, as far as that was ever known.
 func TestLoaderServing(t *testing.T) {

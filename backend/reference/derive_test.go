@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strconv"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -71,27 +70,6 @@ func (s *shop) requireTotals(id int32, excl, incl string) mapping.Record {
 	return order
 }
 
-func TestOrderWithoutLines(t *testing.T) {
-	onEngines(t, func(t *testing.T, x *fixture) {
-		s := newShop(x, "A")
-		o := s.order()
-		require.Equal(t, "O000001", o.Get("number").Text())
-		require.True(t, o.Get("invoice_number").Kind() == mapping.KindNull)
-		s.requireTotals(o.ID(), "0", "0")
-	})
-}
-
-func TestOrderWithLines(t *testing.T) {
-	onEngines(t, func(t *testing.T, x *fixture) {
-		s := newShop(x, "A")
-		o := s.order(s.line("high", "1.5", "12.95", "discount_percentage", "10"), s.line("margin", "1", "10000"), s.line("low", "1", "1"))
-		require.Equal(t, "10018.48", o.Get("total_excl").String())
-		require.Equal(t, "10022.24", o.Get("total_incl").String())
-		require.Equal(t, "17.48", o.Children[o.Resource.Field("orderlines").Index][0].Get("total").String())
-		require.EqualValues(t, 1, s.requireTotals(o.ID(), "10018.48", "10022.24").Version)
-	})
-}
-
 // TestLinesMoveTheirOrder writes lines one by one: the order's totals follow,
 // and each time its version and modified_at move once.
 func TestLinesMoveTheirOrder(t *testing.T) {
@@ -138,27 +116,6 @@ func TestVatKindDoesNotTouchHistory(t *testing.T) {
 	})
 }
 
-func TestFailedLineLeavesTotals(t *testing.T) {
-	onEngines(t, func(t *testing.T, x *fixture) {
-		s := newShop(x, "A")
-		o := s.order(s.line("high", "1", "100"))
-		_, err := s.front.Create(bg(), s.mine, mapping.BodyOf(s.lineOf(o, "high", "10000000", "1000000")), backend.Write{})
-		require.True(t, mapping.Is(err, mapping.Float8Invalid), err)
-		s.requireTotals(o.ID(), "100", "121")
-		_, err = s.judged(func() mapping.Record {
-			rec := s.record("order", "contact_id", strconv.Itoa(int(s.contact.ID())), "kind", "workshop", "order_status", "open", "order_date", "2026-11-20")
-			f := rec.Resource.Field("orderlines")
-			rec.Values[f.Index] = mapping.RecordsValue()
-			rec.Children = map[int][]mapping.Record{f.Index: {s.line("high", "1", "1"), s.line("high", "10000000", "1000000")}}
-			return rec
-		}())
-		found, ok := mapping.AsViolations(err)
-		require.True(t, ok, err)
-		require.Equal(t, "orderlines[1].price", found[0].Args[0])
-		require.Equal(t, "O000002", s.order().Get("number").Text(), "the number is free again")
-	})
-}
-
 func TestInvoiceNumber(t *testing.T) {
 	onEngines(t, func(t *testing.T, x *fixture) {
 		s := newShop(x, "A")
@@ -173,26 +130,6 @@ func TestInvoiceNumber(t *testing.T) {
 		other := newShop(x, "B")
 		o := other.order()
 		require.Equal(t, "O000001", o.Get("number").Text(), "every client counts for itself")
-	})
-}
-
-func TestPublishedAt(t *testing.T) {
-	onEngines(t, func(t *testing.T, x *fixture) {
-		s := newShop(x, "A")
-		v := s.create(s.mine, s.record("vehicle", "license_plate", "GT-123-B", "brand", "Fiat", "model", "500", "tax_kind", "vat"))
-		s.create(s.mine, s.record("vehicleadvertisementsite", "vehicle_id", fmt.Sprint(v.ID()), "advertisementsite_id", "1"))
-		require.False(t, v.Get("published_at").IsSet())
-		started := x.clock.Now()
-		v, err := s.front.PublishStart(bg(), s.mine, v.ID(), false, backend.Write{})
-		require.NoError(t, err)
-		require.True(t, v.Get("published_at").Time().Equal(started))
-		x.clock.advance(time.Hour)
-		s.update(s.mine, v.ID(), s.record("vehicle", "color", "red"))
-		require.True(t, s.get(s.mine, "vehicle", v.ID()).Get("published_at").Time().Equal(started))
-		v, err = s.front.PublishStop(bg(), s.mine, v.ID(), backend.Write{})
-		require.NoError(t, err)
-		require.Equal(t, mapping.KindNull, v.Get("published_at").Kind())
-		require.Equal(t, mapping.KindNull, s.get(s.mine, "vehicle", v.ID()).Get("published_at").Kind())
 	})
 }
 

@@ -150,3 +150,19 @@ func (x *fixture) all(client auth.Client, resource string) []mapping.Record {
 }
 
 func bg() context.Context { return context.Background() }
+
+// together runs f on so many goroutines at once and returns what each got.
+func together(n int, f func(i int) error) []error {
+	errs := make([]error, n)
+	var start, end sync.WaitGroup
+	start.Add(1)
+	for i := range n {
+		end.Go(func() {
+			start.Wait()
+			errs[i] = f(i)
+		})
+	}
+	start.Done()
+	end.Wait()
+	return errs
+}

@@ -2,12 +2,10 @@ package sqlrecord
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"testing"
 	"time"
 
-	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
@@ -15,78 +13,6 @@ import (
 	"frontdesk/backend"
 	"frontdesk/mapping"
 )
-
-func TestListPages(t *testing.T) {
-	t.Parallel()
-	onStores(t, func(t *testing.T, s *fixture) {
-		var all []int32
-		for n := range 25 {
-			all = append(all, s.create(t, alice, "contact", "name", fmt.Sprint(n)).ID())
-			s.create(t, bob, "contact", "name", fmt.Sprint(n))
-		}
-		page := s.list(t, "contact", backend.Query{Limit: 10})
-		require.Equal(t, all[:10], ids(page))
-		require.True(t, page.More)
-		require.Zero(t, page.Total)
-		page = s.list(t, "contact", backend.Query{Limit: 10, Offset: 15, Total: true})
-		require.Equal(t, all[15:], ids(page))
-		require.False(t, page.More)
-		require.Equal(t, int64(25), page.Total)
-		page = s.list(t, "contact", backend.Query{Limit: 10, After: all[14]})
-		require.Equal(t, all[15:], ids(page))
-		require.False(t, page.More)
-		require.Empty(t, s.list(t, "contact", backend.Query{Limit: 10, Offset: 100}).Records)
-		require.Equal(t, all, ids(s.list(t, "contact", backend.Query{})), "without a limit")
-		require.Equal(t, all[20:], ids(s.list(t, "contact", backend.Query{Offset: 20})))
-	})
-}
-
-func TestListSelects(t *testing.T) {
-	t.Parallel()
-	onStores(t, func(t *testing.T, s *fixture) {
-		rec := s.create(t, alice, "contact", "name", "Jansen", "note", "long")
-		r := rec.Resource
-		got := s.list(t, "contact", backend.Query{Limit: 1, Fields: []int{r.Field("note").Index}}).Records[0]
-		require.Equal(t, "long", got.Get("note").Text())
-		require.Equal(t, rec.ID(), got.ID())
-		require.True(t, got.Get("name").IsAbsent())
-		got = s.list(t, "contact", backend.Query{Limit: 1}).Records[0]
-		require.Empty(t, gocmp.Diff(rec, got, same))
-	})
-}
-
-func TestListFilters(t *testing.T) {
-	t.Parallel()
-	onStores(t, func(t *testing.T, s *fixture) {
-		price := mapping.DecimalValue(1999900, 4)
-		car := s.create(t, alice, "vehicle", "license_plate", "GT-123-B", "mileage", 5, "sales_price", price, "published_at", mapping.MilliValue(7))
-		s.create(t, alice, "vehicle", "license_plate", "GT-123-C", "mileage", 6)
-		s.create(t, bob, "vehicle", "license_plate", "GT-123-B", "mileage", 5)
-		for name, v := range map[string]mapping.Value{
-			"license_plate": mapping.TextValue("gt123b"), "mileage": mapping.IntValue(5), "sales_price": price,
-			"published_at": mapping.MilliValue(7), "id": car.Values[0],
-		} {
-			q := backend.Query{Limit: 5, Total: true, Filters: []backend.Filter{{Field: car.Resource.Field(name), Value: v}}}
-			page := s.list(t, "vehicle", q)
-			require.Equal(t, ids(backend.Page{Records: []mapping.Record{car}}), ids(page), name)
-			require.Equal(t, int64(1), page.Total, name)
-		}
-	})
-}
-
-func TestListModifiedSinceIsInclusive(t *testing.T) {
-	t.Parallel()
-	onStores(t, func(t *testing.T, s *fixture) {
-		old := s.create(t, alice, "contact", "name", "old")
-		s.clock.advance(time.Minute)
-		young := s.create(t, alice, "contact", "name", "young")
-		q := backend.Query{Limit: 5, ModifiedSince: young.Get("modified_at")}
-		require.Equal(t, []int32{young.ID()}, ids(s.list(t, "contact", q)))
-		_, err := s.Update(t.Context(), alice, old, s.record("contact", "name", "changed"))
-		require.NoError(t, err)
-		require.Equal(t, []int32{old.ID(), young.ID()}, ids(s.list(t, "contact", q)))
-	})
-}
 
 func TestListOfASnapshot(t *testing.T) {
 	t.Parallel()

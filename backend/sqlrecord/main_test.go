@@ -95,7 +95,6 @@ func onStores(t *testing.T, f func(t *testing.T, s *fixture)) {
 var (
 	alice = auth.Client{ID: 1, Name: "alice"}
 	bob   = auth.Client{ID: 2, Name: "bob"}
-	admin = auth.Client{ID: 0}
 )
 
 // record makes a record from name, value pairs; ints, strings and values.

@@ -88,24 +88,6 @@ func TestCheckOfSeveralFiles(t *testing.T) {
 	require.Contains(t, lines[1], `[webhook-secret]`)
 }
 
-// TestCheckFindsWhatServeFinds: they refuse the same, in the same words.
-func TestCheckFindsWhatServeFinds(t *testing.T) {
-	writeFiles(t, map[string]string{
-		"frontdesk.yaml": "server: {lisen: a}\ninclude: [none.yaml]\nbackend: {driver: legacy, sheet: sheet.yaml}\n",
-		"sheet.yaml":     "format: 1\nbogus: 1\n",
-	})
-	code, checked, _ := cli("", "check", "--config", "frontdesk.yaml")
-	require.Equal(t, 2, code)
-	code, _, served := cli("", "serve", "--config", "frontdesk.yaml")
-	require.Equal(t, 2, code)
-	problems, _, found := strings.Cut(served, "frontdesk: ")
-	require.True(t, found)
-	require.Equal(t, problems, checked)
-	for _, want := range []string{"[unknown-key]", "[include-missing]", "sheet.yaml:2:1: bogus"} {
-		require.Contains(t, checked, want)
-	}
-}
-
 // TestCheckTellsAllBeside: what cannot be read keeps no other problem from being told, in
 // any format, each with its place and a rule.
 func TestCheckTellsAllBeside(t *testing.T) {

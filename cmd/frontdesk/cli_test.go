@@ -86,35 +86,6 @@ func TestCLIMisuse(t *testing.T) {
 	require.Empty(t, left)
 }
 
-// TestCLIWrongConfiguration names all that is wrong at once.
-func TestCLIWrongConfiguration(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "frontdesk.yaml")
-	require.NoError(t, os.WriteFile(file, []byte(`server: {lisen: "127.0.0.1:0", base_path: api}
-backend: {dsn: "mysql://root:hush@db", timeout: never}
-api_keys:
-  - name: webshop
-    key_sha256: ["e8d95748107aceb93f7fab2901c84c97372d2853a2aea63be35fc4b5822fa19c"]
-    allow: ["GET /oder"]
-`), 0o600))
-	code, stdout, stderr := cli("", "serve", "--config", file)
-	require.Equal(t, 2, code)
-	require.Empty(t, stdout)
-	require.NotContains(t, stderr, "hush", "a password")
-	lines := strings.Split(strings.TrimSuffix(stderr, "\n"), "\n")
-	require.Len(t, lines, 6, "%s", stderr)
-	for i, want := range []string{
-		`:1:10: server.lisen: unknown key, did you mean listen?`,
-		`:1:43: server.base_path: found "api", expected `,
-		`:2:16: backend.dsn: `,
-		`:2:49: backend.timeout: `,
-		`:6:13: api_keys[0].allow[0]: found "GET /oder", `,
-	} {
-		require.True(t, strings.HasPrefix(lines[i], file+want), "%s\nbegins with %s", lines[i], want)
-	}
-	require.Contains(t, lines[4], "did you mean GET /order?")
-	require.Equal(t, "frontdesk: 5 problem(s); nothing was done", lines[5])
-}
-
 // TestCLIKeysAndUsers sets a garage up from nothing, as its operator does: a
 // new key, a new user, a login; while the desk serves.
 func TestCLIKeysAndUsers(t *testing.T) {
