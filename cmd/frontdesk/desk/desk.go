@@ -146,7 +146,7 @@ func openStores(ctx context.Context, l listening) (s storing, err error) {
 		return s, err
 	}
 	s.acts = &acts{basis: l.basis}
-	return s, nil
+	return s, s.firstEnds(ctx)
 }
 
 // openGateway fills two parts in late: what is live, which the gateway asks for at each request,

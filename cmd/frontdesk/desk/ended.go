@@ -2,6 +2,7 @@ package desk
 
 import (
 	"context"
+	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -24,14 +25,6 @@ const (
 	BlockedEvery = 5 * time.Second
 	BlockedEnds  = "within 5 seconds"
 	endsUnread   = 30 * time.Second
-)
-
-// Before it serves, a gateway asks up to firstLooks times, each for at most firstPatience,
-// with LookAgain between them.
-const (
-	firstLooks    = 3
-	firstPatience = 2 * time.Second
-	LookAgain     = 500 * time.Millisecond
 )
 
 // endedSessions are the sessions of a store without those that have ended according to the
@@ -138,58 +131,45 @@ func (k *knownEnds) why(s *auth.Session) auth.Cause {
 	}
 }
 
-// watchEnded asks whose sessions have ended, unless starting ends before, and returns a function
-// that goes on asking until ctx ends. It does neither if the administration cannot tell.
-func (h *Desk) watchEnded(starting, ctx context.Context) (watch func()) {
+// firstEnds reads whose sessions have ended before anybody is let in. A start waits until it can.
+func (h storing) firstEnds(ctx context.Context) error {
 	accounts, ok := h.system.accounts.(endLister)
 	if !ok {
-		return func() {}
+		return nil
 	}
-	h.lookBeforeServing(starting, accounts)
-	return func() {
-		first := true // which was looked for before
-		every(ctx, h.after, BlockedEvery, func() {
-			if !first {
-				h.lookForEnded(ctx, accounts, h.config.Backend.Timeout)
-			}
-			first = false
-		})
+	if err := h.readEnds(ctx, accounts, h.config.Backend.Timeout); err != nil {
+		return away{fmt.Errorf("whose sessions have ended cannot be read: %w", err)}
+	}
+	return nil
+}
+
+// watchEnded goes on reading them until ctx ends.
+func (h *Desk) watchEnded(ctx context.Context) {
+	if accounts, ok := h.system.accounts.(endLister); ok {
+		every(ctx, h.after, BlockedEvery, func() { h.lookForEnded(ctx, accounts, h.config.Backend.Timeout) })
 	}
 }
 
-// lookBeforeServing asks until there is an answer, but not for long: a gateway that cannot know
-// whose sessions have ended serves all the same, and says so.
-func (h *Desk) lookBeforeServing(ctx context.Context, accounts endLister) {
-	for n := range firstLooks {
-		if n > 0 {
-			select {
-			case <-ctx.Done():
-				return
-			case <-h.after(LookAgain):
-			}
-		}
-		h.lookForEnded(ctx, accounts, min(firstPatience, h.config.Backend.Timeout))
-		if h.common.sessions.known.Load().fault == nil {
-			return
-		}
-	}
-}
-
-// lookForEnded asks for all ends that may concern a live session. It logs when that begins to
-// fail, and when it works again.
-func (h *Desk) lookForEnded(ctx context.Context, accounts endLister, patience time.Duration) {
+// readEnds asks for all ends that may concern a live session.
+func (h storing) readEnds(ctx context.Context, accounts endLister, patience time.Duration) error {
 	bounded, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	read := h.now()
 	all, err := accounts.EndedSessions(bounded, 2*auth.MaxTTL)
-	failing := h.common.sessions.known.Load().fault != nil
-	switch {
-	case err == nil:
+	if err == nil {
 		h.common.sessions.know(read, all)
-		if failing {
-			h.log.Info("whose sessions have ended can be read again")
-		}
-	case ctx.Err() == nil:
+	}
+	return err
+}
+
+// lookForEnded logs when reading begins to fail, and when it works again.
+func (h *Desk) lookForEnded(ctx context.Context, accounts endLister, patience time.Duration) {
+	failing := h.common.sessions.known.Load().fault != nil
+	err := h.readEnds(ctx, accounts, patience)
+	switch {
+	case err == nil && failing:
+		h.log.Info("whose sessions have ended can be read again")
+	case err != nil && ctx.Err() == nil:
 		h.common.sessions.lost(err)
 		if !failing {
 			h.log.Warn("whose sessions have ended cannot be read: those of users who were blocked, or have a new password, may live on", zap.Error(err))
@@ -197,16 +177,11 @@ func (h *Desk) lookForEnded(ctx context.Context, accounts endLister, patience ti
 	}
 }
 
-// judgeEnds reports in /readyz that the ends of sessions cannot be read: at once if they never
-// were.
+// judgeEnds reports in /readyz that the ends of sessions cannot be read.
 func (h *Desk) judgeEnds(now *Health) {
 	known := h.common.sessions.known.Load()
 	if known.fault == nil || h.now().Sub(known.read) <= endsUnread {
 		return
 	}
-	since := "the start"
-	if !known.read.IsZero() {
-		since = known.read.UTC().Format(time.RFC3339)
-	}
-	now.degraded("whose sessions have ended cannot be read since %s: those of users who were blocked, or have a new password, may live on; the log says why", since)
+	now.degraded("whose sessions have ended cannot be read since %s: those of users who were blocked, or have a new password, may live on; the log says why", known.read.UTC().Format(time.RFC3339))
 }

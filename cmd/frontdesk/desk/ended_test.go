@@ -29,7 +29,7 @@ func (g givenAccounts) EndedSessions(ctx context.Context, _ time.Duration) ([]au
 
 // TestWhoCannotTellWhoseSessionsEndedSaysSo: where the database does not answer in time, the log
 // says once that sessions may go on, and those that were known to have ended have; /readyz says
-// it after 30 seconds, and at once where nothing was ever read. A stop is no reason to say so.
+// it after 30 seconds. A stop is no reason to say so.
 func TestWhoCannotTellWhoseSessionsEndedSaysSo(t *testing.T) {
 	core, told := observer.New(zap.InfoLevel)
 	clock := time.Date(2026, 11, 23, 2, 13, 0, 0, time.UTC)
@@ -42,10 +42,6 @@ func TestWhoCannotTellWhoseSessionsEndedSaysSo(t *testing.T) {
 		h.judgeEnds(&now)
 		return now.Reasons
 	}
-	require.Empty(t, reasons(), "an administration that is not asked")
-	look()
-	require.Equal(t, []string{"whose sessions have ended cannot be read since the start: those of users who were blocked, or have a new password, may live on; the log says why"}, reasons())
-
 	accounts.answers <- []auth.UserEnd{{Username: "anna"}}
 	look()
 	require.Empty(t, reasons())
@@ -55,42 +51,17 @@ func TestWhoCannotTellWhoseSessionsEndedSaysSo(t *testing.T) {
 	require.Empty(t, reasons(), "for a moment")
 	clock = clock.Add(1)
 	require.Equal(t, []string{"whose sessions have ended cannot be read since 2026-11-23T02:13:00Z: those of users who were blocked, or have a new password, may live on; the log says why"}, reasons())
-	require.Equal(t, 2, told.FilterMessageSnippet("whose sessions have ended cannot be read").Len(), "each time that it begins")
+	require.Equal(t, 1, told.FilterMessageSnippet("whose sessions have ended cannot be read").Len(), "when it begins")
 	require.Contains(t, h.common.sessions.known.Load().of, "anna")
 
 	accounts.answers <- nil
 	look()
 	require.Empty(t, reasons())
-	require.Equal(t, 2, told.FilterMessageSnippet("can be read again").Len())
+	require.Equal(t, 1, told.FilterMessageSnippet("can be read again").Len())
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
 	h.lookForEnded(stopped, accounts, time.Millisecond)
-	require.Equal(t, 4, told.Len())
-}
-
-// TestFirstLookIsTriedAgain: a gateway serves with what it knows of ended sessions, where the
-// database answers the second time.
-func TestFirstLookIsTriedAgain(t *testing.T) {
-	accounts := givenAccounts{make(chan []auth.UserEnd, 1)}
-	passed := make(chan time.Time)
-	close(passed)
-	waits := 0
-	h := new(Desk)
-	h.basis, h.config, h.common = &basis{log: zap.NewNop(), now: time.Now}, &config.Config{Backend: config.Backend{Timeout: time.Millisecond}}, &common{sessions: newEndedSessions(nil)}
-	h.after = func(time.Duration) <-chan time.Time {
-		if waits++; waits == firstLooks-1 {
-			accounts.answers <- []auth.UserEnd{{Username: "anna"}}
-		}
-		return passed
-	}
-	h.lookBeforeServing(t.Context(), accounts)
-	require.Equal(t, firstLooks-1, waits)
-	require.Contains(t, h.common.sessions.known.Load().of, "anna")
-
-	stopped, stop := context.WithCancel(t.Context())
-	stop()
-	h.lookBeforeServing(stopped, accounts)
-	require.Equal(t, firstLooks-1, waits, "a stop is not waited for")
+	require.Equal(t, 2, told.Len())
 }
 
 // TestEndedSessionsAreRefused whatever the store says, by what the login read of the user.

@@ -23,8 +23,7 @@ func (h *Desk) Serve(ctx context.Context, ready func(baseURL string)) error {
 	defer serving.Wait()
 	alive, stopSigns := context.WithCancel(context.Background())
 	defer stopSigns()
-	watch := h.watchEnded(ctx, alive) // which has looked before anybody is let in
-	serving.Go(watch)
+	serving.Go(func() { h.watchEnded(alive) })
 	serving.Go(func() { failed <- h.server.Serve(h.listener) })
 	if h.ops != nil {
 		serving.Go(func() { failed <- h.ops.Serve(h.OpsAt) })

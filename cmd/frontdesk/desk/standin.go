@@ -50,7 +50,10 @@ func newStandIn(p Program, c *config.Config, logs *Logs, at *doors) (*standIn, e
 	if s.server, _, err = openServer(p.bounds(), c, g); err != nil {
 		return nil, err
 	}
-	if s.ops, err = opsServer(c.Ops, s.pages(), probes{s.log, s.health}); err != nil {
+	answers, pages := probes{s.log, s.health}, http.NewServeMux()
+	pages.HandleFunc("GET /healthz", ownOrigin(answers.healthz))
+	pages.HandleFunc("GET /", ownOrigin(answers.readyz)) // whatever is asked for: why there is nothing yet
+	if s.ops, err = opsServer(c.Ops, pages, answers); err != nil {
 		return nil, err
 	}
 	s.serving.Go(func() { _ = s.server.Serve(at.public.lend()) })
@@ -58,19 +61,6 @@ func newStandIn(p Program, c *config.Config, logs *Logs, at *doors) (*standIn, e
 		s.serving.Go(func() { _ = s.ops.Serve(at.ops.lend()) })
 	}
 	return s, nil
-}
-
-// pages are those of the operators' listener: the probes, and for everything else why there is
-// nothing yet.
-func (s *standIn) pages() *http.ServeMux {
-	answers := probes{s.log, s.health}
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", ownOrigin(answers.healthz))
-	mux.HandleFunc("GET /readyz", ownOrigin(answers.readyz))
-	mux.HandleFunc("GET /", ownOrigin(func(w http.ResponseWriter, _ *http.Request) {
-		http.Error(w, "frontdesk does not serve yet: "+*s.why.Load(), http.StatusServiceUnavailable)
-	}))
-	return mux
 }
 
 func (s *standIn) health(context.Context) Health {

@@ -8,12 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/auth/redis/redistest"
 	"frontdesk/backend/reference"
-	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
 )
 
@@ -186,41 +184,4 @@ func TestBlockSurvivesFailover(t *testing.T) {
 	late := rig.StartKept(t, filepath.Join(t.TempDir(), "frontdesk.yaml"),
 		rig.KeptConfig(t, e.dsn, fmt.Sprintf("sessions: {store: %q}", replica.URL()), rig.KeptKey(`"GET /order"`)), false)
 	require.Equal(t, 401, late.Status("GET", "/order", again), "a gateway that starts has looked before it serves")
-}
-
-// TestStartThatCannotReadEnds: a gateway that starts while nobody can tell whose sessions have ended
-// asks some more, serves then, and says of itself that it cannot know.
-func TestStartThatCannotReadEnds(t *testing.T) {
-	t.Parallel()
-	store := redistest.Start(t)
-	e := startEnds(t, 1, store)
-	token := e.gateways[0].Login(rig.FullKey, "demo")
-	require.NoError(t, e.users.SetBlocked(t.Context(), "demo", true))
-	rename := func(from, to string) {
-		t.Helper()
-		conn, err := pgx.Connect(t.Context(), e.dsn)
-		require.NoError(t, err)
-		defer func() { require.NoError(t, conn.Close(t.Context())) }()
-		_, err = conn.Exec(t.Context(), fmt.Sprintf("ALTER TABLE app_user RENAME COLUMN %s TO %s", from, to))
-		require.NoError(t, err)
-	}
-	rename("sessions_end_why", "away")
-	var timers rig.Timers
-	late := rig.StartTimed(t, filepath.Join(t.TempDir(), "frontdesk.yaml"),
-		rig.KeptConfig(t, e.dsn, fmt.Sprintf("sessions: {store: %q}", store.URL()), rig.KeptKey(`"GET /order"`)), func(d time.Duration) <-chan time.Time {
-			passed := timers.After(d)
-			if d == desk.LookAgain {
-				timers.Pass(d)
-			}
-			return passed
-		})
-	ready := late.Ready()
-	require.Equal(t, desk.HealthDegraded, ready.Status)
-	require.Contains(t, ready.Reasons, "whose sessions have ended cannot be read since the start: those of users who were blocked, or have a new password, may live on; the log says why")
-	rename("away", "sessions_end_why")
-	require.Eventually(t, func() bool {
-		timers.Pass(desk.BlockedEvery)
-		return late.Ready().Status == desk.HealthOK
-	}, rig.Patience, time.Millisecond)
-	require.Equal(t, 401, late.Status("GET", "/order", token))
 }

@@ -49,6 +49,14 @@ func absents() map[string]func(*testing.T) absent {
 			node.Ask(t, "CREATE DATABASE made_first")
 			return absent{rig.Options{DSN: node.DSN("made_later")}, "made_later", create, demo}
 		},
+		"whose sessions have ended": func(t *testing.T) absent {
+			node := sqltest.Primary(t)
+			require.NoError(t, rig.SeedDatabase(node.DSN("postgres"), rig.SampleOrders))
+			node.Ask(t, "ALTER TABLE app_user RENAME sessions_end_why TO away")
+			return absent{rig.Options{DSN: node.DSN("postgres")}, "whose sessions have ended cannot be read", func(t *testing.T, _ *rig.Desk) {
+				node.Ask(t, "ALTER TABLE app_user RENAME away TO sessions_end_why")
+			}, demo}
+		},
 		"Redis": func(t *testing.T) absent {
 			server := redistest.Start(t)
 			server.Kill()
