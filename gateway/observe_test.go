@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"github.com/valyala/fasthttp"
 	"go.opentelemetry.io/otel/codes"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
@@ -175,29 +174,4 @@ func TestSpanOfARequest(t *testing.T) {
 		require.Equal(t, trace, ended[i].SpanContext().TraceID().String())
 	}
 	require.Equal(t, trace, h.lines.FilterMessage("request").All()[0].ContextMap()["trace"])
-}
-
-// TestWhatTheServerRefuses is answered as any other refusal is, and ends the
-// connection.
-func TestWhatTheServerRefuses(t *testing.T) {
-	t.Parallel()
-	h := newFixture(t)
-	for reason, want := range map[mapping.Reason]fault{
-		mapping.HeaderTooLarge:   {431, "Request header is too large", "header_too_large", ""},
-		mapping.RequestMalformed: {400, "Invalid request", "request_malformed", ""},
-	} {
-		var req fasthttp.Request
-		var resp fasthttp.Response
-		req.Header.Set("X-Request-Id", askedID)
-		resp.SetBodyString("half an answer")
-		h.Refuse(&req, &resp, Peer{}, reason)
-		refused(t, answered{resp.StatusCode(), string(resp.Body()), &resp.Header}, want)
-		require.True(t, resp.ConnectionClose())
-		require.Equal(t, "no-store", string(resp.Header.Peek("Cache-Control")))
-	}
-	busy := string(h.busy())
-	require.True(t, strings.HasPrefix(busy, "HTTP/1.1 503 Service Unavailable\r\n"), busy)
-	for _, part := range []string{"\r\nRetry-After: 2\r\n", "\r\nConnection: close\r\n", "\r\nContent-Type: application/json\r\n", `"message":"Server is busy","reason":"overloaded"`} {
-		require.Contains(t, busy, part)
-	}
 }

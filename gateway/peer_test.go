@@ -3,12 +3,9 @@ package gateway
 import (
 	"net/netip"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"github.com/valyala/fasthttp"
-
-	"frontdesk/auth"
 )
 
 func TestClientAddress(t *testing.T) {
@@ -50,51 +47,4 @@ func TestClientAddress(t *testing.T) {
 			require.Equal(t, c.peer, new(Gateway).clientAddress(c.peer, &h), "nobody is trusted")
 		})
 	}
-}
-
-func TestPolicyKey(t *testing.T) {
-	shown := func(digest byte, until time.Time) *Certificate {
-		return &Certificate{SHA256: [32]byte{digest}, Until: until}
-	}
-	now := time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
-	hash := func(n byte) auth.KeyHash { return auth.KeyHash{Hash: [32]byte{n}} }
-	keys, err := auth.NewKeyring([]auth.Key{
-		{Name: "free", Hashes: []auth.KeyHash{hash(1)}},
-		{Name: "near", Hashes: []auth.KeyHash{hash(2)}, Addresses: auth.Addresses{netip.MustParsePrefix("192.0.2.0/24")}},
-		{Name: "proved", Hashes: []auth.KeyHash{hash(3)}, Certificates: [][32]byte{{7}, {8}}},
-		{Name: "ended", Hashes: []auth.KeyHash{hash(4)}, Expires: now, Addresses: auth.Addresses{netip.MustParsePrefix("192.0.2.0/24")}},
-	})
-	require.NoError(t, err)
-	p := &Policy{Keys: keys}
-	for _, c := range []struct {
-		hash  byte
-		from  caller
-		name  string
-		cause auth.Cause
-	}{
-		{9, caller{address: "192.0.2.1"}, "", auth.CauseKeyUnknown},
-		{4, caller{address: "198.51.100.1"}, "ended", auth.CauseKeyExpired},
-		{1, caller{address: "192.0.2.1"}, "free", ""},
-		{1, caller{address: "nowhere"}, "free", ""},
-		{2, caller{address: "192.0.2.1"}, "near", ""},
-		{2, caller{address: "::ffff:192.0.2.1"}, "near", ""},
-		{2, caller{address: "198.51.100.1"}, "near", auth.CauseAddress},
-		{2, caller{address: ""}, "near", auth.CauseAddress},
-		{3, caller{}, "proved", auth.CauseCertificate},
-		{3, caller{certificate: shown(8, now)}, "proved", ""},
-		{3, caller{certificate: shown(9, now)}, "proved", auth.CauseCertificate},
-		{3, caller{certificate: shown(8, now.Add(-1))}, "proved", auth.CauseCertificate},
-	} {
-		c.from.at = now
-		key, cause := p.key([32]byte{c.hash}, c.from)
-		require.Equal(t, c.cause, cause)
-		name := ""
-		if key != nil {
-			name = key.Name
-		}
-		require.Equal(t, c.name, name)
-	}
-	require.Zero(t, testing.AllocsPerRun(100, func() {
-		p.key([32]byte{2}, caller{address: "192.0.2.1", at: now})
-	}))
 }

@@ -2,7 +2,6 @@ package redis_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -85,60 +84,6 @@ func TestSessionsForgetTokens(t *testing.T) {
 	kept, err := client.Do(t.Context(), client.B().Zcard().Key("frontdesk:tokens:anna").Build()).AsInt64()
 	require.NoError(t, err)
 	require.EqualValues(t, 2, kept)
-}
-
-// TestSessionsAreShared: what one instance does, every other knows at once.
-func TestSessionsAreShared(t *testing.T) {
-	t.Parallel()
-	server, clock := redistest.Start(t), authtest.NewClock()
-	one := redis.NewSessions(open(t, redis.Options{URL: server.URL()}), clock.Now)
-	other := redis.NewSessions(open(t, redis.Options{URL: server.URL()}), clock.Now)
-	s := session(clock)
-	for range 200 {
-		require.NoError(t, one.Put(t.Context(), s))
-		_, err := other.Get(t.Context(), s.Token)
-		require.NoError(t, err)
-		require.NoError(t, other.End(t.Context(), s, auth.CauseLoggedOut))
-		_, err = one.Get(t.Context(), s.Token)
-		require.ErrorIs(t, err, auth.ErrNoSession)
-	}
-	require.NoError(t, one.Put(t.Context(), s))
-	require.NoError(t, other.EndUser(t.Context(), "anna", auth.CauseNewPassword))
-	_, err := one.Get(t.Context(), s.Token)
-	require.ErrorIs(t, err, auth.ErrNoSession)
-	late := session(clock)
-	late.Issued = clock.Now().Add(-time.Minute)
-	require.ErrorIs(t, one.Put(t.Context(), late), auth.ErrNoSession, "the login was overtaken")
-	_, err = other.Get(t.Context(), late.Token)
-	require.ErrorIs(t, err, auth.ErrNoSession)
-}
-
-// TestServerAway: nobody is let in, nobody is told that a token is wrong, and
-// once the server is back it is used again without a restart.
-func TestServerAway(t *testing.T) {
-	t.Parallel()
-	server, clock := redistest.Start(t), authtest.NewClock()
-	sessions := redis.NewSessions(open(t, redis.Options{URL: server.URL()}), clock.Now)
-	s := session(clock)
-	require.NoError(t, sessions.Put(t.Context(), s))
-	away := func(what string) {
-		t.Helper()
-		_, err := sessions.Get(t.Context(), s.Token)
-		require.Error(t, err, what)
-		require.False(t, errors.Is(err, auth.ErrNoSession), what)
-		require.Error(t, sessions.Put(t.Context(), s), what)
-		require.Error(t, sessions.End(t.Context(), s, auth.CauseLoggedOut), what)
-		require.Error(t, sessions.EndUser(t.Context(), "anna", auth.CauseNewPassword), what)
-	}
-	thaw := server.Freeze()
-	away("frozen")
-	thaw()
-	server.Kill()
-	away("killed")
-	server.Restart()
-	_, err := sessions.Get(t.Context(), s.Token)
-	require.ErrorIs(t, err, auth.ErrNoSession, "the server is back, and empty")
-	require.NoError(t, sessions.Put(t.Context(), s))
 }
 
 // TestFullServer: one that takes nothing more lets nobody in, and still ends what
