@@ -56,7 +56,15 @@ type Writer struct {
 func NewWriter(w io.Writer, client, modelVersion string, at time.Time) *Writer {
 	buffered := bufio.NewWriterSize(w, 1<<16)
 	z := zip.NewWriter(buffered)
-	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, flate.BestSpeed) })
+	var deflate *flate.Writer // takes 1 MiB, for one file after the other
+	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (_ io.WriteCloser, err error) {
+		if deflate == nil {
+			deflate, err = flate.NewWriter(w, flate.BestSpeed)
+		} else {
+			deflate.Reset(w)
+		}
+		return deflate, err
+	})
 	return &Writer{buffered: buffered, zip: z, Manifest: backend.Manifest{
 		Format: Format, FormatVersion: Version, Time: at.UTC().Truncate(time.Millisecond), Client: client, ModelVersion: modelVersion,
 		Parts: []backend.Part{}, Counters: map[string]int64{}, LastIDs: map[string]int32{},
