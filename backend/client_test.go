@@ -148,28 +148,6 @@ func TestCircuitOpens(t *testing.T) {
 	require.NoError(t, g.get("contact"), "another resource")
 }
 
-// After the pause one call is let through; its success closes the circuit.
-func TestCircuitCloses(t *testing.T) {
-	broken := true
-	var changes []string
-	g := guard(t, backend.Options{
-		CircuitFailures: 1, CircuitPause: time.Millisecond,
-		OnState: func(c backend.Circuit, from string) {
-			changes = append(changes, c.Calls+" of "+c.Resource+": "+from+" → "+c.State)
-		},
-	}, func(context.Context, *mapping.Resource) error {
-		if broken {
-			return errors.New("connection refused")
-		}
-		return nil
-	})
-	require.Error(t, g.get("order"))
-	broken = false
-	require.Eventually(t, func() bool { return g.get("order") == nil }, 30*time.Second, time.Millisecond)
-	require.Equal(t, "closed", g.State())
-	require.Equal(t, []string{"reads of order: closed → open", "reads of order: open → half-open", "reads of order: half-open → closed"}, changes)
-}
-
 // One resource that hangs takes half of the room at most, and what finds
 // neither room nor a place to wait is refused at once.
 func TestBulkhead(t *testing.T) {

@@ -282,9 +282,8 @@ func TestQueueIsShared(t *testing.T) {
 	c.drain(at)
 }
 
-// TestQueueIsSharedByClients: who fills the line with a little of everything gives way to
-// somebody who has more at one resource and less in all. Before, the longest line gave way, and
-// lines are of a client at a resource.
+// TestQueueIsSharedByClients: who fills the line with a little of everything gives way to somebody
+// who has more at one resource and less in all.
 func TestQueueIsSharedByClients(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, backend.Options{MaxConcurrent: 1, MaxQueue: new(8)}, backend.Pool{})

@@ -3,7 +3,6 @@ package gateway
 import (
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,11 +11,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"go.opentelemetry.io/otel/codes"
-	sdktrace "go.opentelemetry.io/otel/sdk/trace"
-	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
-	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/gateway/testpage"
 	"frontdesk/mapping"
@@ -133,45 +128,4 @@ func TestAccessLine(t *testing.T) {
 	h.policy = &Policy{Keys: h.policy.Keys}
 	h.as("demo").ask("GET", "/order/1", "")
 	require.Len(t, h.lines.FilterMessage("request").All(), 2, "the configuration wants no lines")
-}
-
-// brokenSessions fail.
-type brokenSessions struct{ auth.Sessions }
-
-func (brokenSessions) Get(context.Context, auth.TokenHash) (*auth.Session, error) {
-	return nil, errors.New("out of order")
-}
-
-// TestSpanOfARequest belongs to the client's trace, and says what the access line says.
-func TestSpanOfARequest(t *testing.T) {
-	t.Parallel()
-	spans := tracetest.NewSpanRecorder()
-	provider := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans))
-	h := newFixture(t, func(_ *fixture, o *Options) {
-		o.Tracer = provider.Tracer("test")
-		o.Sessions = brokenSessions{o.Sessions}
-	})
-	const trace = "4bf92f3577b34da6a3ce929d0e0e4736"
-	parent := []string{"Traceparent", "00-" + trace + "-00f067aa0ba902b7-01"}
-	h.as("demo").ask("GET", "/order/1?fields=s3cret", "", parent...)
-	h.as("demo").ask("S3CRET", "/s3cret", "", parent...)
-	ended := spans.Ended()
-	require.Len(t, ended, 2)
-	for i, want := range []struct {
-		name, attributes string
-		code             codes.Code
-	}{
-		{"GET /order/{id}", "http.request.method=GET http.response.status_code=500 frontdesk.request_id=asked frontdesk.key= http.route=/order/{id} frontdesk.reason=internal_error error.type=500", codes.Error},
-		{"HTTP", "http.request.method=_OTHER http.response.status_code=400 frontdesk.request_id=asked frontdesk.key= frontdesk.reason=endpoint_unknown", codes.Unset},
-	} {
-		var told []string
-		for _, a := range ended[i].Attributes() {
-			told = append(told, string(a.Key)+"="+a.Value.String())
-		}
-		require.Equal(t, want.name, ended[i].Name())
-		require.Equal(t, want.attributes, strings.Join(told, " "))
-		require.Equal(t, want.code, ended[i].Status().Code)
-		require.Equal(t, trace, ended[i].SpanContext().TraceID().String())
-	}
-	require.Equal(t, trace, h.lines.FilterMessage("request").All()[0].ContextMap()["trace"])
 }

@@ -77,9 +77,7 @@ func TestDemotedServerAmongMany(t *testing.T) {
 	all.Wait()
 }
 
-// TestLostAnswerIsNotAskedForAgain: what may have been done, by the new primary, is not done
-// again. Before, for a second after connections were closed, whatever was lost with its connection
-// was: a request counted twice, and took two slots.
+// TestLostAnswerIsNotAskedForAgain: what may have been done, by the new primary, is not done again.
 func TestLostAnswerIsNotAskedForAgain(t *testing.T) {
 	t.Parallel()
 	old, promoted, clock := redistest.Start(t), redistest.Start(t), authtest.NewClock()

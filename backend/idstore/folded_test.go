@@ -95,7 +95,6 @@ func TestKeysWithoutCase(t *testing.T) {
 }
 
 // TestKeysFoldedAtOnce: another gateway gives out or folds a key while this one does.
-// Before, the start failed of the one, and the request of the other.
 func TestKeysFoldedAtOnce(t *testing.T) {
 	dsn := sqltest.Postgres(t)
 	db, err := sqlrecord.OpenPostgres(t.Context(), dsn, sqlrecord.Options{})

@@ -84,7 +84,6 @@ func TestElementsWithoutAPlaceComeLast(t *testing.T) {
 }
 
 // TestConditionsOfTheStore: what a value does not fulfil by itself is not judged again.
-// Before, some was ErrStale, and some a failure that opened the circuit.
 func TestConditionsOfTheStore(t *testing.T) {
 	t.Parallel()
 	onEngines(t, func(t *testing.T, db DB) {

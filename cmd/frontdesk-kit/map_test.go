@@ -70,8 +70,7 @@ func TestMapCheck(t *testing.T) {
 	require.Contains(t, stderr, "none.yaml: no such file or directory\n")
 }
 
-// TestMapCheckUnfinished: a sheet with problems is checked as far as it goes. Before, nothing
-// was said of the rest.
+// TestMapCheckUnfinished: a sheet with problems is checked as far as it goes.
 func TestMapCheckUnfinished(t *testing.T) {
 	dir := dealerpak(t, "birth_date: {from: GEBDAT, type: text, format: yyyyMMdd", "birth_date: {from: GEBDAT, type: text, format: jjjjMMdd",
 		"codes: {H: high, L: low, N: zero, M: margin, V: exempt}", "codes: {}", "description: {from: OMS, length: 60}\n      article_kind", "description: {from: OMSCHR, length: 60}\n      article_kind")

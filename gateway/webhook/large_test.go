@@ -26,9 +26,8 @@ func allocated(look func()) uint64 {
 	return (after.TotalAlloc - before.TotalAlloc) / times
 }
 
-// TestLargeDataCostNothingToLookAt: the data of work, such as the body of a request, are
-// read when the work begins, and by nothing else. Before, each time that a client asked
-// whether its result was there took several times their size.
+// TestLargeDataCostNothingToLookAt: the data of work, such as the body of a request, are read when
+// the work begins, and by nothing else.
 func TestLargeDataCostNothingToLookAt(t *testing.T) {
 	onEngines(t, func(t *testing.T, e engine) {
 		rs, c, store := newReceivers(t), newClock(), e.open(t)

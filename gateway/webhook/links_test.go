@@ -104,9 +104,8 @@ func TestLinksHoldOnEveryInstance(t *testing.T) {
 	})
 }
 
-// TestKeysThatCannotBeReplaced: with a disk that is full for days results are handed out,
-// also by a gateway that is started meanwhile, and what was signed stays valid when the key
-// can be replaced. Before, all downloads failed when the key had lived its day.
+// TestKeysThatCannotBeReplaced: with a disk that is full for days results are handed out, also by a
+// gateway that is started meanwhile, and what was signed stays valid when the key can be replaced.
 func TestKeysThatCannotBeReplaced(t *testing.T) {
 	onEngines(t, func(t *testing.T, e engine) {
 		c := newClock()
@@ -169,8 +168,8 @@ func (h *hanging) SigningKeys(ctx context.Context, since, old time.Time, fresh w
 	return nil, ctx.Err()
 }
 
-// TestKeysThatTakeLongToRead: while somebody reads the keys, others go by those that are
-// known, and so does that one when its time is up. Before, all waited.
+// TestKeysThatTakeLongToRead: while somebody reads the keys, others go by those that are known, and
+// so does that one when its time is up.
 func TestKeysThatTakeLongToRead(t *testing.T) {
 	c := newClock()
 	store := &hanging{Store: sqliteEngine(t).open(t), waiting: make(chan struct{})}

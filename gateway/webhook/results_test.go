@@ -91,20 +91,13 @@ func TestResultsThatAreDropped(t *testing.T) {
 	})
 }
 
-// TestResultsAreShared: what one gateway wrote, another one hands out.
-func TestResultsAreShared(t *testing.T) {
-	e, content := postgresEngine(t), random(600_000)
+// TestResultThatAnotherRemoves is not written on.
+func TestResultThatAnotherRemoves(t *testing.T) {
+	e := postgresEngine(t)
 	one, err := e.open(t).NewResults()
 	require.NoError(t, err)
 	other, err := e.open(t).NewResults()
 	require.NoError(t, err)
-	write(t, one, "job.1", content)
-	file, err := other.Open(t.Context(), "job.1")
-	require.NoError(t, err)
-	got, err := io.ReadAll(io.NewSectionReader(file, 0, int64(len(content))))
-	require.NoError(t, err)
-	require.True(t, bytes.Equal(content, got))
-
 	d, err := one.Create(t.Context(), "job.2")
 	require.NoError(t, err)
 	_, err = d.Write(random(300_000))

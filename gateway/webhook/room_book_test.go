@@ -62,9 +62,8 @@ func reserved(t *testing.T, p *process) int64 {
 	return r.Bytes(webhook.Reserved) / (space / 16)
 }
 
-// TestRoomIsSummedUpWhileJobsCome: what is promised while somebody, /readyz for one, has it
-// summed up what jobs take, counts. Before, the sum, which did not have it, was believed for
-// ten times as long as it took.
+// TestRoomIsSummedUpWhileJobsCome: what is promised while somebody, /readyz for one, has it summed
+// up what jobs take, counts.
 func TestRoomIsSummedUpWhileJobsCome(t *testing.T) {
 	p, s, c, ask := startBusy(t)
 	require.NoError(t, ask(1))
@@ -83,9 +82,8 @@ func TestRoomIsSummedUpWhileJobsCome(t *testing.T) {
 	require.EqualValues(t, 3, reserved(t, p), "the next sum has it once")
 }
 
-// TestNobodyWaitsForAnothersPromise: a job that the store takes long to keep holds up no
-// other, has its room meanwhile, and gives it back where it is not kept. Before, all jobs of
-// all clients waited for each other's commit.
+// TestNobodyWaitsForAnothersPromise: a job that the store takes long to keep holds up no other, has
+// its room meanwhile, and gives it back where it is not kept.
 func TestNobodyWaitsForAnothersPromise(t *testing.T) {
 	p, s, c, ask := startBusy(t)
 	s.before = func() { c.Advance(time.Second) } // a sum is good for a while

@@ -30,9 +30,8 @@ func (s *dear) Room(ctx context.Context, linkedBefore time.Time) ([]webhook.Take
 	return s.Store.Room(ctx, linkedBefore)
 }
 
-// TestRoomIsNotSummedUpForEachJob: what jobs take is summed up again after ten times as
-// long as that took, and no mistake is made meanwhile. Before, each that was asked for, and
-// each that was refused, had it done, and all others waited for that.
+// TestRoomIsNotSummedUpForEachJob: what jobs take is summed up again after ten times as long as
+// that took, and no mistake is made meanwhile.
 func TestRoomIsNotSummedUpForEachJob(t *testing.T) {
 	onEngines(t, func(t *testing.T, e engine) {
 		rs, c, store := newReceivers(t), newClock(), e.open(t)
@@ -67,7 +66,6 @@ func (s astray) Spent(ctx context.Context, _ time.Time, most int) ([]webhook.Job
 }
 
 // TestNothingThatGivesWay: the search for room ends where what seems spent does not go.
-// Before, it asked for the same again until its time was up, and all others waited.
 func TestNothingThatGivesWay(t *testing.T) {
 	rs, c, store := newReceivers(t), newClock(), sqliteEngine(t).open(t)
 	to := rs.add(t, status(200))

@@ -84,8 +84,8 @@ func TestClientsShareTheSpace(t *testing.T) {
 	})
 }
 
-// TestLargeResultsOfOthersKeepNobodyOut: who has no results of its own yet is not expected to
-// need as much as others did. Before, it had to have room for that.
+// TestLargeResultsOfOthersKeepNobodyOut: who has no results of its own yet is not expected to need
+// as much as others did.
 func TestLargeResultsOfOthersKeepNobodyOut(t *testing.T) {
 	onEngines(t, func(t *testing.T, e engine) {
 		rs, c, store := newReceivers(t), newClock(), e.open(t)

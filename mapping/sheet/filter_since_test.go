@@ -189,7 +189,7 @@ func TestRangeForEver(t *testing.T) {
 		b := r.Range(day.Field, c.op, mapping.MilliValue(at.UnixMilli()))
 		require.Equal(t, c.before, b.Before, c.at)
 		require.Equal(t, c.text, b.At[0].Value.Text, "%v %s", c.op, c.at)
-		// A service is not asked for what it cannot be told. Before, it was asked for year 0.
+		// A service is not asked for what it cannot be told.
 		_, raw, sent := r.Operand(&Request{uses: map[string]bool{operand("", c.op): true}}, day.Field, c.op, mapping.MilliValue(at.UnixMilli()))
 		require.Equal(t, len(raw.Text) == len("99991231") && raw.Text >= "00010102" && raw.Text <= "99991231", sent, "%v %s: %s", c.op, c.at, raw)
 	}

@@ -17,7 +17,6 @@ import (
 	"frontdesk/backend/legacy"
 	"frontdesk/backend/legacy/foreigntest"
 	"frontdesk/backend/legacy/legacytest"
-	services "frontdesk/backend/remote/foreigntest"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
@@ -70,52 +69,6 @@ func TestForeignAsked(t *testing.T) {
 			s := start(t)
 			report := askedOf(t, s.Sheet, s.DSN)
 			require.Zero(t, report.Count(Error), words(t, report))
-		})
-	}
-}
-
-// pocketbase is what a check says of PocketBase behind its sheet, with words of that
-// replaced, asked for two clients.
-func pocketbase(t *testing.T, url string, replace ...string) *Report {
-	t.Helper()
-	store, o := behind(t, "pocketbase", map[string]string{"POCKETBASE_URL": url, "POCKETBASE_PASSWORD": services.Password}, replace...)
-	o.Other = auth.Client{ID: 2, Name: "zuid"}
-	report, err := HTTP(t.Context(), store, auth.Client{ID: 1, Name: "noord"}, o)
-	require.NoError(t, err)
-	return report
-}
-
-// TestForeignAskedOfPocketBase: each of these sheets passed the check, and clients found nothing
-// by what they searched for, missed what had changed, or saw and changed what another
-// client has.
-func TestForeignAskedOfPocketBase(t *testing.T) {
-	url := services.PocketBase(t).URL
-	right := []string{"key: &key {columns: id, id: kept, generated: answer}\n    client: \"\"", "key: &key {columns: id, id: kept, generated: answer}\n    client: \"\"\n    shared: true"}
-	report := pocketbase(t, url, right...)
-	require.Zero(t, report.Count(Error)+report.Count(Warning), words(t, report))
-	for name, test := range map[string]struct {
-		replace    []string
-		severity   Severity
-		rule, path string
-		seen       string
-	}{
-		"another place": {[]string{"name = '{filter.name}'", "memo = '{filter.name}'"}, Error, "ask.filter", "resources.contact.fields.name", "3 of 3 name that were read do not find the record"},
-		"quotes":        {[]string{"quotes: pocketbase", "quotes: doubled"}, Error, "ask.quotes", "resources.contact.fields.name", "a filter by name fails by texts with quotes"},
-		"T for a blank": {[]string{"created_at: &created {from: created, format: \"yyyy-MM-dd HH:mm:ss.SSS'Z'\", readonly: true}\n      modified_at: &modified {from: updated, format: \"yyyy-MM-dd HH:mm:ss.SSS'Z'\", readonly: true}",
-			"created_at: &created {from: created, format: \"yyyy-MM-dd HH:mm:ss.SSS'Z'\", readonly: true}\n      modified_at: &modified {from: updated, type: timestamp, readonly: true}"}, Error, "ask.since", "resources.contact.fields.modified_at", "3 of 3 records are not found"},
-		"no client": {[]string{"hidden: row.gone\n    operations:\n      get: {path: \"/api/collections/parts", "hidden: row.gone\n    client: \"\"\n    operations:\n      get: {path: \"/api/collections/parts",
-			`"org = {client.id}", "gone = false", `, `"gone = false", `}, Warning, "ask.isolation", "resources.article.client", "client 2 is shown records of client 1"},
-		"not shared": {nil, Warning, "ask.isolation", "resources.turnovergroup.client", "its list has 3 of 3, and get answers 3"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			report := pocketbase(t, url, test.replace...)
-			found := report.has(test.rule, test.path)
-			require.Len(t, found, 1, words(t, report))
-			require.Equal(t, test.severity, found[0].Severity)
-			require.Contains(t, found[0].Seen, test.seen)
-			for _, name := range []string{"Oil filter", "O'Neil", "N000"} {
-				require.NotContains(t, words(t, report), name, "a report is sent on")
-			}
 		})
 	}
 }

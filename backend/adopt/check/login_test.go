@@ -98,8 +98,8 @@ func behindTheDoor(t *testing.T, password string, write bool, spoil func(*door),
 	return report
 }
 
-// TestLogin: a user who is to log in is let in, with the right password alone, and is the one
-// who is found by name. Before, the first real login was the test.
+// TestLogin: a user who is to log in is let in, with the right password alone, and is the one who
+// is found by name.
 func TestLogin(t *testing.T) {
 	for name, test := range map[string]struct {
 		password   string
@@ -136,7 +136,7 @@ func TestLogin(t *testing.T) {
 }
 
 // TestClock: a record that was made just now tells whether its times are taken for those of the
-// right zone. Before, only somebody who looked at a clock could see it.
+// right zone.
 func TestClock(t *testing.T) {
 	report := behindTheDoor(t, "right-1998", true, func(*door) {})
 	require.Zero(t, report.Count(Error)+report.Count(Warning), words(t, report))

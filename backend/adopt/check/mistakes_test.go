@@ -309,6 +309,8 @@ var ofHTTP = []mistake{
 		severity: Error, rule: "login.fails", path: "accounts.verify", seen: "a log-in fails", whether: "nobody can log in"},
 	{name: "http 11: nobody can be found", replace: []string{"    query: {filter: \"email = '{username}'\"}\n    result: items\n", "    query: {filter: \"email = '{username}x'\"}\n    result: items\n"},
 		severity: Error, rule: "login.find", path: "accounts.find", seen: "is not found by name", whether: "nobody gets mail"},
+	{name: "http 12: a resource of a client that is read as everybody's", replace: []string{"hidden: row.gone\n    operations:\n      get: {path: \"/api/collections/parts", "hidden: row.gone\n    client: \"\"\n    operations:\n      get: {path: \"/api/collections/parts", `"org = {client.id}", "gone = false", `, `"gone = false", `},
+		severity: Warning, rule: "ask.isolation", path: "resources.article.client", seen: "client 2 is shown records of client 1"},
 	{name: "http 12: what is shared without being meant to", replace: []string{"\n    shared: true", ""},
 		severity: Warning, rule: "ask.isolation", path: "resources.turnovergroup.client", seen: "its list has 3 of 3, and get answers 3", whether: "shared: true"},
 	{name: "http 12: a field for a message without one", replace: []string{"    at: article\n    on: [turnovergroup]", "    at: article\n    field: code\n    on: [turnovergroup]"},

@@ -23,8 +23,7 @@ resources:
     fields: {kind: {constant: person}, name: name, is_customer: {from: customer, type: boolean}, is_supplier: {from: supplier, type: boolean}}
 `
 
-// TestNumbersOfService: values that are no flag are found, and kept keys that are numbers. Before,
-// nothing said that these go back as texts.
+// TestNumbersOfService: values that are no flag are found, and kept keys that are numbers.
 func TestNumbersOfService(t *testing.T) {
 	for supplier, rule := range map[string]string{"7": "data.unlisted", `"yes"`: "data.unfit"} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -63,8 +63,8 @@ func TestPageSaysWhatIsUsed(t *testing.T) {
 	require.Equal(t, "w_idle", page.Unused[0].Name)
 }
 
-// TestRowsBesideTheRecord: of a row in another table, which a write makes where there is none,
-// all must be written that it has to have. Before, the first client found out.
+// TestRowsBesideTheRecord: of a row in another table, which a write makes where there is none, all
+// must be written that it has to have.
 func TestRowsBesideTheRecord(t *testing.T) {
 	const beside = "{lookup: {table: w_more, match: {contact: id}, take: "
 	text := strings.Replace(pagedSheet, "note: {lookup: {table: w_colour, match: {nr: colour}, take: words}}",

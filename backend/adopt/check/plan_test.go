@@ -26,9 +26,8 @@ resources:
     fields: {kind: {constant: person}, name: name, first_name: nick}
 `
 
-// TestPlans: of a client with many records it is told, field by field, for what the planner
-// finds no index; with one nothing is told. Before, orders were not looked at, and of filters
-// the names of indexes alone.
+// TestPlans: of a client with many records it is told, field by field, for what the planner finds
+// no index; with one nothing is told.
 func TestPlans(t *testing.T) {
 	const numbers = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12000) "
 	for engine, begin := range map[string]struct {

@@ -10,8 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestOnce: of those who want the same at the same time one makes it, and all others find it
-// whole. Before, each made its own.
+// TestOnce: of those who want the same at the same time one makes it, and all others find it whole.
 func TestOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "kept", "made")
 	begun, goOn := make(chan struct{}), make(chan struct{})

@@ -55,8 +55,6 @@ func openPlanned(t *testing.T) (*Store, *planned) {
 }
 
 // TestReadyReadsNoDocument: whether jobs can be read takes no longer where there are many.
-// Before, all were read and sorted for it, documents included, and /readyz said of some 100,000
-// that they cannot be read.
 func TestReadyReadsNoDocument(t *testing.T) {
 	s, db := openPlanned(t)
 	require.NoError(t, s.Ready(t.Context()))

@@ -1,6 +1,7 @@
 package records
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -42,7 +43,8 @@ const (
 func TestTraces(t *testing.T) {
 	spans := rig.NewSpanReceiver(t)
 	receiver, options := rig.NewHooks(t, nil)
-	options.DSN, options.Extra = rig.Engines[0].DSN(t), options.Extra+spans.Options()
+	var f rig.Faults
+	options.DSN, options.Extra, options.Wrap = rig.Engines[0].DSN(t), options.Extra+spans.Options(), f.Wrap
 	d := rig.Start(t, options)
 	token := d.Login(rig.HookedKey, "demo")
 
@@ -54,6 +56,9 @@ func TestTraces(t *testing.T) {
 	require.Equal(t, clientTrace, strings.Split(called.Header.Get("traceparent"), "-")[1])
 	require.Equal(t, "vendor=opaque", called.Header.Get("tracestate"))
 	d.Call("GET", "/nowhere/"+clientSpan+"?password=x", token, "")
+	d.Call("S3CRET", "/s3cret", token, "", "traceparent", traceParent)
+	f.Set(func(context.Context) error { return rig.ErrBroken })
+	require.Equal(t, 500, d.Call("GET", "/contact", token, "", "traceparent", traceParent).Status)
 	d.Shutdown()
 
 	traced := spans.InTrace(clientTrace)
@@ -69,6 +74,14 @@ func TestTraces(t *testing.T) {
 	require.Equal(t, request.SpanId, traced["backend get"].ParentSpanId)
 	require.Equal(t, "order", saidBy(traced["backend get"], "frontdesk.resource"))
 
+	require.NotNil(t, traced["HTTP"])
+	require.Equal(t, "_OTHER", saidBy(traced["HTTP"], "http.request.method"))
+	require.Equal(t, "endpoint_unknown", saidBy(traced["HTTP"], "frontdesk.reason"))
+	require.Equal(t, otlp.Status_STATUS_CODE_UNSET, traced["HTTP"].Status.Code)
+	failed := traced["GET /contact"]
+	require.Equal(t, "backend_unavailable 500", saidBy(failed, "frontdesk.reason")+" "+saidBy(failed, "error.type"))
+	require.Equal(t, otlp.Status_STATUS_CODE_ERROR, failed.Status.Code)
+
 	accepted := traced["POST /backup/owner"]
 	require.NotNil(t, accepted)
 	require.Equal(t, accepted.SpanId, traced["work backup"].ParentSpanId)
@@ -79,7 +92,7 @@ func TestTraces(t *testing.T) {
 	require.Equal(t, fmt.Sprintf("%x", callback.SpanId), strings.Split(called.Header.Get("traceparent"), "-")[2])
 
 	for _, s := range spans.All() {
-		for _, secret := range []string{token, "password", "fields=id", receiver.Address()} {
+		for _, secret := range []string{token, "password", "fields=id", "s3cret", "S3CRET", receiver.Address()} {
 			require.NotContains(t, s.String(), secret)
 		}
 	}
