@@ -202,10 +202,16 @@ func numeric(label string) bool {
 	return hex && strings.Trim(digits, "0123456789abcdef") == ""
 }
 
+// ofTheCloud denies the address at which Azure serves its machines and no one else, though it
+// is a public one.
+func ofTheCloud() ssrf.Option {
+	return ssrf.WithDeniedV4Prefixes(netip.PrefixFrom(netip.AddrFrom4([4]byte{168, 63, 129, 16}), 32))
+}
+
 // public tells whether a host may be called as far as its spelling shows.
 func (h host) public() bool {
 	if h.addr.IsValid() {
-		return ssrf.New().SafeAddr(h.addr) == nil
+		return ssrf.New(ofTheCloud()).SafeAddr(h.addr) == nil
 	}
 	dot := strings.LastIndexByte(h.name, '.')
 	return dot >= 0 && !slices.Contains([]string{"local", "internal", "localhost"}, h.name[dot+1:])
@@ -232,7 +238,7 @@ type dialer struct {
 
 func newDialer(rules Rules, base net.Dialer) *dialer {
 	d := &dialer{rules: rules, guarded: base, exempt: base}
-	d.guarded.Control = ssrf.New(ssrf.WithPorts(rules.ports()...)).Safe
+	d.guarded.Control = ssrf.New(ssrf.WithPorts(rules.ports()...), ofTheCloud()).Safe
 	d.exempt.Control = ssrf.New(ssrf.WithPorts(rules.ports()...),
 		ssrf.WithAllowedV4Prefixes(netip.PrefixFrom(netip.IPv4Unspecified(), 0)),
 		ssrf.WithAllowedV6Prefixes(netip.PrefixFrom(netip.IPv6Unspecified(), 0))).Safe

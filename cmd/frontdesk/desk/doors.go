@@ -97,5 +97,7 @@ func (l lent) Accept() (net.Conn, error) {
 // Close implements net.Listener.
 func (l lent) Close() error { return setDeadline(l.Listener, time.Now()) }
 
-// setDeadline has Accept of a listener, which is one of TCP, end then.
-func setDeadline(l net.Listener, at time.Time) error { return l.(*net.TCPListener).SetDeadline(at) }
+// setDeadline has Accept of a listener end then, which is one of TCP or one that systemd made.
+func setDeadline(l net.Listener, at time.Time) error {
+	return l.(interface{ SetDeadline(time.Time) error }).SetDeadline(at)
+}
