@@ -9,14 +9,14 @@ import (
 	"testing"
 
 	"frontdesk/config"
+
+	"github.com/stretchr/testify/require"
 )
 
 // must ends the test at the first error.
 func must(t *testing.T, errs ...error) {
 	t.Helper()
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, errors.Join(errs...))
 }
 
 // TestChangedSinceProblems: of files that are wrong only a change of theirs is one, not

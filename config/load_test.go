@@ -12,6 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"frontdesk/config"
 	"frontdesk/config/strictyaml"
@@ -55,29 +57,19 @@ func TestBad(t *testing.T) {
 				t.Errorf("a secret is in a message:\n%s", got)
 			}
 			if *update {
-				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, os.WriteFile(golden, []byte(got), 0o644))
 			}
 			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), got); diff != "" {
-				t.Errorf("problems (-want +got):\n%s", diff)
-			}
+			require.NoError(t, err)
+			assert.Empty(t, cmp.Diff(string(want), got), "problems (-want +got)")
 		})
 	}
 }
 
 func TestParseOfNothingIsTheDefault(t *testing.T) {
 	c, err := config.Parse("empty.yaml", []byte("api_keys: []\n"), known)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(config.Default(), c, comparable); diff != "" {
-		t.Errorf("config (-default +got):\n%s", diff)
-	}
+	require.NoError(t, err)
+	assert.Empty(t, cmp.Diff(config.Default(), c, comparable), "config (-default +got)")
 	if got := c.Server.BaseURL(); got != "http://127.0.0.1:8080/webservice_v2" {
 		t.Errorf("BaseURL = %s", got)
 	}
@@ -92,9 +84,7 @@ var comparable = cmp.Options{
 
 func TestLoadContract(t *testing.T) {
 	got, err := config.Load("testdata/contract.yaml", known)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	want := config.Default()
 	want.Server.PublicURL, want.Server.Vendor = "https://api.example.nl/webservice_v2", "Example"
 	want.Webhooks.AllowHosts, want.Callbacks = []string{}, []config.Rule{}
@@ -106,20 +96,14 @@ func TestLoadContract(t *testing.T) {
 		Rate:          &config.Rate{PerSecond: 50, Burst: 100},
 		WebhookSecret: []config.Secret{"hush-hush"},
 	}}
-	if diff := cmp.Diff(want, got, comparable); diff != "" {
-		t.Errorf("config (-want +got):\n%s", diff)
-	}
+	assert.Empty(t, cmp.Diff(want, got, comparable), "config (-want +got)")
 }
 
 func TestLoadFull(t *testing.T) {
 	got, err := config.Load("testdata/full.yaml", known)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	london := config.Zone{}
-	if err := london.UnmarshalText([]byte("Europe/London")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, london.UnmarshalText([]byte("Europe/London")))
 	reading := []config.Rule{{"GET", "/order"}, {"*", "/vehicle"}, {"GET", "/*"}}
 	want := &config.Config{
 		Server: config.Server{
@@ -155,9 +139,7 @@ func TestLoadFull(t *testing.T) {
 			{Name: "reports-2", Hashes: []config.KeyHash{{Hash: config.Digest{31: 4}}}, Allow: reading},
 		},
 	}
-	if diff := cmp.Diff(want, got, comparable); diff != "" {
-		t.Errorf("config (-want +got):\n%s", diff)
-	}
+	assert.Empty(t, cmp.Diff(want, got, comparable), "config (-want +got)")
 }
 
 func TestLoadWithoutFile(t *testing.T) {

@@ -13,6 +13,8 @@ import (
 	"unsafe"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"frontdesk/config"
 )
@@ -38,9 +40,7 @@ func (f *folder) write(name, text string) {
 	path := filepath.Join(f.dir, name)
 	long := time.Now().Add(-time.Hour)
 	for _, err := range []error{os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600), os.Chtimes(path, long, long)} {
-		if err != nil {
-			f.Fatal(err)
-		}
+		require.NoError(f, err)
 	}
 }
 
@@ -84,18 +84,14 @@ func TestLoaderParsesOnlyWhatChanged(t *testing.T) {
 	})
 	loader := f.loader()
 	first := mustLoad(t, loader)
-	if diff := cmp.Diff([]string{"key-3", "key-1", "key-2"}, names(first)); diff != "" {
-		t.Fatal(diff)
-	}
+	require.Empty(t, cmp.Diff([]string{"key-3", "key-1", "key-2"}, names(first)))
 	second := mustLoad(t, loader)
 	if again := parsed(first, second); again != nil || second.Hash() != first.Hash() || !regexp.MustCompile(`^[0-9a-f]{12}$`).MatchString(first.Hash()) {
 		t.Errorf("parsed again: %v; hashes %s and %s", again, first.Hash(), second.Hash())
 	}
 	f.write("keys.d/b.yaml", key(2, "PUT /order"))
 	now := time.Now()
-	if err := os.Chtimes(filepath.Join(f.dir, "keys.d/a.yaml"), now, now); err != nil { // as it was, but for its time
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Chtimes(filepath.Join(f.dir, "keys.d/a.yaml"), now, now)) // as it was, but for its time
 	third := mustLoad(t, loader)
 	if diff := cmp.Diff([]string{"key-2"}, parsed(second, third)); diff != "" || third.Hash() == second.Hash() {
 		t.Errorf("parsed again: %s", diff)
@@ -118,9 +114,7 @@ func TestLoaderSeesWhatItsTimeDoesNotTell(t *testing.T) {
 	loader := f.loader()
 	for _, allow := range []string{"GET /order", "PUT /order", "GET /order"} {
 		for _, err := range []error{os.WriteFile(path, []byte(key(1, allow)), 0o600), os.Chtimes(path, now, now)} {
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 		}
 		if c := mustLoad(t, loader); c.APIKeys[0].Allow[0].String() != allow {
 			t.Errorf("allow is %s, want %s", c.APIKeys[0].Allow[0], allow)
@@ -172,12 +166,8 @@ func TestLoaderFollowsSwaps(t *testing.T) {
 	})
 	link := func(to, name string) {
 		path := filepath.Join(f.dir, "keys.d", name)
-		if err := os.Symlink(to, path+".tmp"); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Rename(path+".tmp", path); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Symlink(to, path+".tmp"))
+		require.NoError(t, os.Rename(path+".tmp", path))
 	}
 	link("..1", "..data")
 	link("..data/keys.yaml", "keys.yaml")
@@ -197,12 +187,8 @@ func TestLoaderFollowsSwaps(t *testing.T) {
 // TestLoaderReadsNoFileWithoutEnd: reading it would end a gateway that serves.
 func TestLoaderReadsNoFileWithoutEnd(t *testing.T) {
 	f := newFolder(t, map[string]string{"frontdesk.yaml": "include: [keys.d/*.yaml]", "keys.d/large.yaml": ""})
-	if err := os.Truncate(filepath.Join(f.dir, "keys.d/large.yaml"), 64<<20+1); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink("/dev/zero", filepath.Join(f.dir, "keys.d/zero.yaml")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Truncate(filepath.Join(f.dir, "keys.d/large.yaml"), 64<<20+1))
+	require.NoError(t, os.Symlink("/dev/zero", filepath.Join(f.dir, "keys.d/zero.yaml")))
 	_, err := f.loader().Load()
 	for _, want := range []string{"keys.d/large.yaml: is larger than 64 MiB", "keys.d/zero.yaml: is no regular file"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -254,9 +240,7 @@ func TestPlaces(t *testing.T) {
 		at(c.At("ops.listen")), at(c.At("server.tls")),
 	}
 	want := []string{"a.yaml:3", "a.yaml:6", "a.yaml:8", "a.yaml:9", "a.yaml:9", "frontdesk.yaml:2", "frontdesk.yaml:1"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("places (-want +got):\n%s", diff)
-	}
+	assert.Empty(t, cmp.Diff(want, got), "places (-want +got)")
 	if p := (&config.Key{}).AllowAt(3); p != (config.Place{}) {
 		t.Errorf("a key of no file is at %v", p)
 	}

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"frontdesk/config"
+
+	"github.com/stretchr/testify/require"
 )
 
 // TestLost tells keys that were taken away from keys that went by mistake.
@@ -116,9 +118,7 @@ func TestLostHidesVariables(t *testing.T) {
 	f.env["KEYS"] = "secret.d"
 	loader := f.loader()
 	before := mustLoad(t, loader)
-	if err := os.Remove(filepath.Join(f.dir, "secret.d/a.yaml")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Remove(filepath.Join(f.dir, "secret.d/a.yaml")))
 	err := config.Lost(before, mustLoad(t, loader))
 	if err == nil || strings.Contains(err.Error(), "secret.d") || !strings.Contains(err.Error(), "${KEYS}") {
 		t.Errorf("lost: %v", fmt.Sprint(err))

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"frontdesk/config"
 	"frontdesk/config/strictyaml"
@@ -60,9 +62,7 @@ func TestVariablesAreNotRepeated(t *testing.T) {
 			for _, form := range forms[:1+len(name)%2] {
 				text := fmt.Sprintf(leaf, fmt.Sprintf(form, name))
 				file := filepath.Join(folder, "frontdesk.yaml")
-				if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 				_, err := config.Load(file, env)
 				if err == nil {
 					continue
@@ -93,9 +93,7 @@ func TestVariablesAreNotToldAsChanges(t *testing.T) {
 	env.Env = func(string) (string, bool) { return held, true }
 	file := filepath.Join(t.TempDir(), "frontdesk.yaml")
 	text := "server: {vendor: \"${NAME}\", public_url: \"https://${NAME}/api\"}\nwebhooks: {allow_hosts: [\"${NAME}\", other]}\n"
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 	loader := config.NewLoader(file, env)
 	before := mustLoad(t, loader)
 	held = "hush-after"
@@ -106,7 +104,5 @@ func TestVariablesAreNotToldAsChanges(t *testing.T) {
 	want := []string{
 		"server.public_url: https://${NAME}/api changed", "server.vendor: ${NAME} changed", "webhooks.allow_hosts: - ${NAME}", "webhooks.allow_hosts: + ${NAME}",
 	}
-	if diff := cmp.Diff(want, told); diff != "" {
-		t.Errorf("changes (-want +got):\n%s", diff)
-	}
+	assert.Empty(t, cmp.Diff(want, told), "changes (-want +got)")
 }

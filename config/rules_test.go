@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"frontdesk/config"
 )
@@ -20,9 +22,7 @@ func TestEveryRuleIsTried(t *testing.T) {
 	tried := map[string]bool{}
 	for _, file := range []string{"rules.go", "strictyaml/rules.go"} {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, m := range regexp.MustCompile(`ule[A-Za-z0-9]+ += "([a-z0-9-]+)"`).FindAllStringSubmatch(string(text), -1) {
 			rules[m[1]] = true
 			if file != "rules.go" {
@@ -37,9 +37,7 @@ func TestEveryRuleIsTried(t *testing.T) {
 	}
 	for _, file := range append(files, ofCheck...) {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for line := range strings.Lines(string(text)) {
 			m := regexp.MustCompile(` \[([a-z0-9-]+)\]\n$`).FindStringSubmatch(line)
 			if m == nil {
@@ -49,31 +47,23 @@ func TestEveryRuleIsTried(t *testing.T) {
 			tried[m[1]] = true
 		}
 	}
-	if diff := cmp.Diff(rules, tried); diff != "" {
-		t.Errorf("rules (-there +tried):\n%s", diff)
-	}
+	assert.Empty(t, cmp.Diff(rules, tried), "rules (-there +tried)")
 }
 
 // TestDocumentedConfiguration is right, and what it says of defaults is so.
 func TestDocumentedConfiguration(t *testing.T) {
 	doc, err := os.ReadFile("../docs/configuration.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_, example, _ := strings.Cut(string(doc), "```yaml\n")
 	example, _, _ = strings.Cut(example, "```")
 	withSecret := known
 	withSecret.Env = func(string) (string, bool) { return "hush", true }
 	c, err := config.Parse("example.yaml", []byte(example), withSecret)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(c.APIKeys) != 1 {
 		t.Errorf("the example has %d keys", len(c.APIKeys))
 	}
 	defaults := config.Default()
 	c.APIKeys, c.Include = nil, nil
-	if diff := cmp.Diff(defaults, c, comparable, cmpopts.EquateEmpty()); diff != "" {
-		t.Errorf("the example differs from the defaults (-default +example):\n%s", diff)
-	}
+	assert.Empty(t, cmp.Diff(defaults, c, comparable, cmpopts.EquateEmpty()), "the example differs from the defaults (-default +example)")
 }

@@ -7,6 +7,8 @@ import (
 
 	"frontdesk/config"
 	"frontdesk/config/schema/schematest"
+
+	"github.com/stretchr/testify/require"
 )
 
 func TestSchemaFileIsUpToDate(t *testing.T) {
@@ -16,9 +18,7 @@ func TestSchemaFileIsUpToDate(t *testing.T) {
 func TestConfigurationsFitTheSchema(t *testing.T) {
 	s := schematest.Compile(t, config.SchemaID, config.Schema())
 	files, err := filepath.Glob("testdata/*.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	fit := 0
 	for _, file := range files {
 		if strings.HasSuffix(file, ".bad.yaml") {

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"frontdesk/config"
+
+	"github.com/stretchr/testify/require"
 )
 
 func TestBaseURL(t *testing.T) {
@@ -33,9 +35,7 @@ func TestBaseURL(t *testing.T) {
 func TestSecretIsNotSeen(t *testing.T) {
 	backend := config.Backend{DSN: "hush"}
 	encoded, err := json.Marshal(backend)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	seen := string(encoded) + fmt.Sprint(backend.DSN) + backend.DSN.String()
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
 		seen += fmt.Sprintf(verb, backend) + fmt.Sprintf(verb, []config.Secret{"hush"})

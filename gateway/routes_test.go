@@ -87,9 +87,7 @@ func FuzzQuery(f *testing.F) {
 		}
 		for _, path := range []string{"/webservice_v2/order", "/webservice_v2/orderline", "/webservice_v2/contact/checkaddress", "/webservice_v2/authenticate"} {
 			x, err := routed(g, "GET", path+"?"+raw)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if err := g.query(context.Background(), x); err != nil {
 				v, ok := mapping.AsViolations(err)
 				require.True(t, ok)

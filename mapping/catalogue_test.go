@@ -118,9 +118,7 @@ func TestCatalogueOrder(t *testing.T) {
 			got = append(got, string(e.Scope)+" "+string(e.Reason))
 		}
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("order (-interface +catalogue):\n%s", diff)
-	}
+	assert.Empty(t, cmp.Diff(want, got), "order (-interface +catalogue)")
 }
 
 func TestLookup(t *testing.T) {

@@ -87,9 +87,7 @@ func TestCheckCreate(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			b := decoded(t, tt.resource, newBody(tt.resource, tt.fields...))
-			if diff := cmp.Diff(tt.want, worded(b.CheckCreate(), mapping.OpCreate)); diff != "" {
-				t.Errorf("violations (-want +got):\n%s", diff)
-			}
+			assert.Empty(t, cmp.Diff(tt.want, worded(b.CheckCreate(), mapping.OpCreate)), "violations (-want +got)")
 		})
 	}
 }
@@ -120,9 +118,7 @@ func TestCheckArray(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			b := decoded(t, "order", newBody("order", `"orderlines":`+tt.lines))
-			if diff := cmp.Diff(tt.want, worded(b.CheckCreate(), mapping.OpCreate)); diff != "" {
-				t.Errorf("violations (-want +got):\n%s", diff)
-			}
+			assert.Empty(t, cmp.Diff(tt.want, worded(b.CheckCreate(), mapping.OpCreate)), "violations (-want +got)")
 		})
 	}
 }
@@ -144,9 +140,7 @@ func TestCheckMerged(t *testing.T) {
 			stored.Values[order.ID] = mapping.IntValue(42)
 			b := decoded(t, "order", tt.patch)
 			got := worded(b.CheckMerged(stored.Merge(b.Record)), mapping.OpUpdate)
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("violations (-want +got):\n%s", diff)
-			}
+			assert.Empty(t, cmp.Diff(tt.want, got), "violations (-want +got)")
 		})
 	}
 }

@@ -232,9 +232,7 @@ func TestLoadModelRefuses(t *testing.T) {
 			for _, p := range problems {
 				require.Equal(t, filepath.Join(dir, filepath.Base(file)), p.File, "what an editor can open")
 			}
-			if diff := cmp.Diff(string(want), strings.ReplaceAll(err.Error(), dir+"/", "")+"\n"); diff != "" {
-				t.Errorf("problems (-want +got):\n%s", diff)
-			}
+			assert.Empty(t, cmp.Diff(string(want), strings.ReplaceAll(err.Error(), dir+"/", "")+"\n"), "problems (-want +got)")
 		})
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"frontdesk/mapping"
 )
@@ -25,15 +27,11 @@ func TestNarrowToEverythingChangesNothing(t *testing.T) {
 	narrowed := m.Narrow(to)
 	for i, r := range m.Resources {
 		got := narrowed.Resources[i]
-		if diff := cmp.Diff(fieldNames(r), fieldNames(got)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", r.Name, diff)
-		}
+		assert.Empty(t, cmp.Diff(fieldNames(r), fieldNames(got)), "%s (-want +got)", r.Name)
 		if len(r.Referrers()) != len(got.Referrers()) || len(r.Rules) != len(got.Rules) || len(r.ListRequires) != len(got.ListRequires) {
 			t.Errorf("%s lost referrers, rules or requirements", r.Name)
 		}
-		if diff := cmp.Diff(r.ListFields(), got.ListFields()); diff != "" {
-			t.Errorf("%s lists (-want +got):\n%s", r.Name, diff)
-		}
+		assert.Empty(t, cmp.Diff(r.ListFields(), got.ListFields()), "%s lists (-want +got)", r.Name)
 		for k := range got.Fields {
 			if target := got.Fields[k].Target(); target != nil && target != narrowed.Resource(target.Name) {
 				t.Errorf("%s.%s refers out of the narrowed model", r.Name, got.Fields[k].Name)
@@ -120,9 +118,7 @@ func TestNarrowDoesNotTouchTheModel(t *testing.T) {
 	order.Fields["kind"] = mapping.FieldNarrowing{Readonly: true}
 	m.Narrow(map[string]mapping.Narrowing{"order": order})
 	for i, r := range again.Resources {
-		if diff := cmp.Diff(fieldNames(r), fieldNames(m.Resources[i])); diff != "" {
-			t.Error(diff)
-		}
+		assert.Empty(t, cmp.Diff(fieldNames(r), fieldNames(m.Resources[i])))
 	}
 	if m.Resource("order").Field("kind").Readonly || m.Resource("order").Field("contact_id").Target() == nil {
 		t.Error("the model changed")
@@ -139,8 +135,6 @@ func fieldNames(r *mapping.Resource) []string {
 
 func freshModel(t *testing.T) *mapping.Model {
 	m, err := mapping.LoadModel("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return m
 }

@@ -146,9 +146,7 @@ func TestDecimalsAreExact(t *testing.T) {
 			t.Fatalf("%s is refused", sent)
 		}
 		d, _, err := apd.NewFromString(sent)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var off apd.Decimal
 		ctx := apd.BaseContext.WithPrecision(80)
 		if _, err := ctx.Sub(&off, d, v.Decimal()); err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/auth"
@@ -166,9 +167,7 @@ func TestBackupIsOneMoment(t *testing.T) {
 					if err == nil && n%3 == 0 {
 						err = s.Delete(bg(), s.mine, line)
 					}
-					if err != nil {
-						t.Error(err)
-					}
+					assert.NoError(t, err)
 					select {
 					case wrote <- struct{}{}:
 					case <-stop:

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/auth/redis/redistest"
@@ -209,7 +210,5 @@ func requireGolden(t *testing.T, file, said string) {
 	if *update {
 		require.NoError(t, os.WriteFile(file, []byte(said), 0o644))
 	}
-	if diff := cmp.Diff(rig.Read(t, file), said); diff != "" {
-		t.Errorf("problems (-want +got):\n%s", diff)
-	}
+	assert.Empty(t, cmp.Diff(rig.Read(t, file), said), "problems (-want +got)")
 }

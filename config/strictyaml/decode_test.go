@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"frontdesk/config/strictyaml"
 )
@@ -103,12 +105,8 @@ func TestDecode(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var got sheet
 			_, problems := strictyaml.Decode("a.yaml", []byte(tt.src), &got)
-			if err := problems.Err(); err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(tt.want, got, unexported); diff != "" {
-				t.Errorf("decoded (-want +got):\n%s", diff)
-			}
+			require.NoError(t, problems.Err())
+			assert.Empty(t, cmp.Diff(tt.want, got, unexported), "decoded (-want +got)")
 		})
 	}
 }
@@ -120,9 +118,7 @@ func TestDecodeKeepsDefaults(t *testing.T) {
 		t.Fatalf("problems: %v", problems)
 	}
 	want := sheet{Listen: "default", Count: 7, Inner: inner{"kept", []string{"x"}}, Labels: map[string]string{"new": "y"}}
-	if diff := cmp.Diff(want, got, unexported); diff != "" {
-		t.Errorf("decoded (-want +got):\n%s", diff)
-	}
+	assert.Empty(t, cmp.Diff(want, got, unexported), "decoded (-want +got)")
 }
 
 func TestProblems(t *testing.T) {
@@ -189,9 +185,7 @@ func TestProblems(t *testing.T) {
 			var into sheet
 			_, problems := strictyaml.Decode("a.yaml", []byte(tt.src), &into)
 			want := "a.yaml:" + strings.ReplaceAll(tt.want, "\n", "\na.yaml:")
-			if diff := cmp.Diff(want, problems.Error()); diff != "" {
-				t.Errorf("problems (-want +got):\n%s", diff)
-			}
+			assert.Empty(t, cmp.Diff(want, problems.Error()), "problems (-want +got)")
 		})
 	}
 }
@@ -256,13 +250,9 @@ func TestExpand(t *testing.T) {
 	want := "a.yaml:3:7: port: found $secret, expected a whole number [wrong-value]\na.yaml:4:7: note: missing is not set [variable]\n" +
 		"a.yaml:6:9: colour: found \"$empty\", which does not stand for a valid value [wrong-value]\n" +
 		"a.yaml:8:7: mode: found \"$almost\", expected one of enforce, shadow [word]"
-	if diff := cmp.Diff(want, problems.Error()); diff != "" {
-		t.Errorf("problems (-want +got):\n%s", diff)
-	}
+	assert.Empty(t, cmp.Diff(want, problems.Error()), "problems (-want +got)")
 	expanded := sheet{Count: 12, Listen: "a hush: [", Labels: map[string]string{"$number": "x"}, Keys: []inner{{Name: "hush: ["}}, Mode: "shadwo"}
-	if diff := cmp.Diff(expanded, got, unexported); diff != "" {
-		t.Errorf("decoded (-want +got):\n%s", diff)
-	}
+	assert.Empty(t, cmp.Diff(expanded, got, unexported), "decoded (-want +got)")
 }
 
 func TestDocumentWritten(t *testing.T) {
@@ -355,9 +345,7 @@ func TestNodeTellsOrderAndQuotes(t *testing.T) {
 		t.Fatal(problems)
 	}
 	want := []string{"Z", "A", "a.b"}
-	if diff := cmp.Diff(want, into.Codes.keys); diff != "" {
-		t.Errorf("keys (-want +got):\n%s", diff)
-	}
+	assert.Empty(t, cmp.Diff(want, into.Codes.keys), "keys (-want +got)")
 	if !into.Codes.values["Z"].plain || into.Codes.values["A"].plain {
 		t.Errorf("plain: %+v", into.Codes.values)
 	}

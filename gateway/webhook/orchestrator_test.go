@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
@@ -68,9 +69,7 @@ func TestALeaseBeginsWhenItIsGranted(t *testing.T) {
 	ids, leases := make(chan string, 1), make(chan time.Duration, 2)
 	left := func(id string) {
 		j, err := store.Get(context.Background(), id)
-		if err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, err)
 		leases <- j.Lease.Sub(c.Now())
 	}
 	to := rs.add(t, func(http.ResponseWriter, *http.Request) { left(<-ids) })

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap/zaptest"
 
@@ -282,9 +283,7 @@ func addJob(t *testing.T, store *watched, c *clock, n int, client int64, to *url
 		ID: "job" + strconv.Itoa(n), Owner: owner(client), Callback: to.String(), State: webhook.Accepted,
 		Work: webhook.Work{Kind: "echo", Data: []byte("hello")}, Created: c.Now(),
 	})
-	if err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, err)
 }
 
 // peak remembers the highest number it sees.

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 
 	"frontdesk/mapping/sheet"
 )
@@ -39,9 +40,7 @@ resources:
     operations: {only: [get, list]}
     fields: {name: N, kind: `+field+`}
 `), model(t), options)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		kind := s.Model.Resource("contact").Field("kind")
 		ranks, unknown := s.Resource("contact").Fields[kind.Index].CodeOrder(true)
 		var got [][]string

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"frontdesk/mapping"
@@ -37,9 +38,7 @@ func ofCodes(unknown string) *codes {
 
 func layoutOf(t testing.TB, format string) *layout {
 	l, err := newLayout(format)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return l
 }
 

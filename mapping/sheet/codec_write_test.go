@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"frontdesk/mapping"
+
+	"github.com/stretchr/testify/require"
 )
 
 // TestEndsOfTheCalendar: before, a time at which a clock of the system shows year 0 or 10000 was
@@ -13,9 +15,7 @@ func TestEndsOfTheCalendar(t *testing.T) {
 	moment := mapping.Field{Name: "f", Type: mapping.Timestamp}
 	last, beyond, first := "9999-12-31T22:59:59.999Z", "9999-12-31T23:00:00Z", "0001-01-01T00:00:00Z"
 	newYork, err := time.LoadLocation("America/New_York")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	of := func(text string) mapping.Value {
 		v, bad := moment.Parse(text, time.UTC)
 		if bad != nil {

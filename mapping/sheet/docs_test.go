@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/goccy/go-yaml"
+	"github.com/stretchr/testify/require"
 
 	"frontdesk/mapping/sheet"
 )
@@ -18,16 +19,12 @@ const docsFile = "../../docs/sheet.md"
 
 func TestDocsNameEveryKey(t *testing.T) {
 	docs, err := os.ReadFile(docsFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var schema struct {
 		Properties map[string]any
 		Defs       map[string]struct{ Properties map[string]any } `json:"$defs"`
 	}
-	if err := json.Unmarshal(sheet.Schema(), &schema); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(sheet.Schema(), &schema))
 	named := regexp.MustCompile("[A-Za-z0-9_]+").FindAllString(strings.Join(regexp.MustCompile("`[^`\n]+`").FindAllString(string(docs), -1), " "), -1)
 	check := func(of string, keys map[string]any) {
 		for key := range keys {
@@ -44,9 +41,7 @@ func TestDocsNameEveryKey(t *testing.T) {
 
 func TestDocsExampleLoads(t *testing.T) {
 	docs, err := os.ReadFile(docsFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	found := 0
 	for _, block := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(string(docs), -1) {
 		if !strings.HasPrefix(block[1], "format:") {
@@ -87,9 +82,7 @@ resources: {contact: {table: REL, key: {columns: RELNR}, fields: {kind: {constan
 // TestDocsPartsLoad loads the examples that are a part of a sheet, within the rest of one.
 func TestDocsPartsLoad(t *testing.T) {
 	docs, err := os.ReadFile(docsFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	found := 0
 	for _, block := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(string(docs), -1) {
 		if !regexp.MustCompile("^(source|changes|resources|errors):").MatchString(block[1]) {
@@ -101,14 +94,10 @@ func TestDocsPartsLoad(t *testing.T) {
 			of = partOfTables
 		}
 		var whole, part map[string]any
-		if err := errors.Join(yaml.Unmarshal([]byte(of), &whole), yaml.Unmarshal([]byte(block[1]), &part)); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, errors.Join(yaml.Unmarshal([]byte(of), &whole), yaml.Unmarshal([]byte(block[1]), &part)))
 		within(whole, part)
 		text, err := yaml.Marshal(whole)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		o := options
 		o.Env = func(string) (string, bool) { return "https://dms.example.nl", true }
 		if _, err := sheet.Parse("sheet.md", text, model(t), o); err != nil {

@@ -7,20 +7,18 @@ import (
 	"testing"
 
 	"frontdesk/mapping/sheet"
+
+	"github.com/stretchr/testify/require"
 )
 
 // FuzzParse: no sheet ends the program, and one that is taken has all that
 // drivers count on.
 func FuzzParse(f *testing.F) {
 	files, err := filepath.Glob("testdata/*.yaml")
-	if err != nil {
-		f.Fatal(err)
-	}
+	require.NoError(f, err)
 	for _, file := range files {
 		src, err := os.ReadFile(file)
-		if err != nil {
-			f.Fatal(err)
-		}
+		require.NoError(f, err)
 		f.Add(string(src))
 	}
 	m := model(f)

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"frontdesk/config/strictyaml"
 	"frontdesk/mapping"
@@ -25,9 +27,7 @@ var modelOnce = sync.OnceValues(func() (*mapping.Model, error) { return mapping.
 func model(t testing.TB) *mapping.Model {
 	t.Helper()
 	m, err := modelOnce()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return m
 }
 
@@ -60,9 +60,7 @@ func zoneOf(name string) *time.Location {
 func load(t testing.TB, file string) *sheet.Sheet {
 	t.Helper()
 	s, err := sheet.Load(file, model(t), options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return s
 }
 
@@ -75,9 +73,7 @@ func TestBad(t *testing.T) {
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".bad.yaml"), func(t *testing.T) {
 			src, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			s, err := sheet.Parse(filepath.Base(file), src, model(t), options)
 			problems, ok := errors.AsType[strictyaml.Problems](err)
 			if !ok || s != nil {
@@ -88,17 +84,11 @@ func TestBad(t *testing.T) {
 				t.Errorf("a secret is in a message:\n%s", got)
 			}
 			if *update {
-				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, os.WriteFile(golden, []byte(got), 0o644))
 			}
 			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), got); diff != "" {
-				t.Errorf("problems (-want +got):\n%s", diff)
-			}
+			require.NoError(t, err)
+			assert.Empty(t, cmp.Diff(string(want), got), "problems (-want +got)")
 		})
 	}
 }
@@ -132,9 +122,7 @@ var scalarValue = regexp.MustCompile(`: ("[^"\n]*"|'[^'\n]*'|[^\s{}\[\],"'|][^{}
 func TestSecretsAreInNoMessage(t *testing.T) {
 	for _, file := range []string{"testdata/dealer.yaml", "testdata/cloud.yaml", "testdata/lijn.yaml"} {
 		src, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, at := range scalarValue.FindAllSubmatchIndex(src, -1) {
 			for _, secret := range []string{"hush-hush(", "{hush.hush}"} {
 				o := options

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"frontdesk/auth"
 	"frontdesk/mapping"
@@ -48,9 +50,7 @@ func TestDecodeDealer(t *testing.T) {
 	r := s.Resource("contact")
 	in := row(t, r, wit)
 	var refs []sheet.KeyRef
-	if err := r.Refs(in, branch, func(ref sheet.KeyRef) { refs = append(refs, ref) }); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, r.Refs(in, branch, func(ref sheet.KeyRef) { refs = append(refs, ref) }))
 	want := sheet.KeyRef{Resource: "contact", Client: 7, Key: "7|1042"}
 	if len(refs) != 1 || refs[0] != want {
 		t.Fatalf("refs = %v", refs)
@@ -63,9 +63,7 @@ func TestDecodeDealer(t *testing.T) {
 	const expected = `{"id":55,"number":"1042","kind":"company","name":"De Wit","first_name":"","infix":null,"initials":null,` +
 		`"vat_number":"NL123456782B90","language":null,"birth_date":null,"payment_days":14,"is_customer":1,"is_supplier":0,"note":null,` +
 		`"is_system":0,"is_blocked":1,"is_archived":0,"created_at":"2026-03-31T12:30:00.000Z","modified_at":"2025-12-31T23:00:00.000Z"}`
-	if diff := cmp.Diff(expected, got); diff != "" {
-		t.Errorf("record (-want +got):\n%s", diff)
-	}
+	assert.Empty(t, cmp.Diff(expected, got), "record (-want +got)")
 }
 
 func TestDecodeShowsOnlyTheClientsOwn(t *testing.T) {
@@ -156,26 +154,16 @@ func TestEncodeDealer(t *testing.T) {
 	rec.Set("is_customer", mapping.IntValue(1))
 	rec.Set("is_blocked", mapping.IntValue(1))
 	got, err := r.Encode(rec, nil, branch, nil, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	const create = `BEDRNR=7 VERVALLEN='N' TELNR='' SRT='P' NAAM='Müller' TUSV=∅ VRLT='J.F.      ' BTWNR='' GEBDAT='20260701' BETTRM=14 KLANT='J' STATUS='B' ` +
 		`AANDAT='20260701' AANTIJD='120000' WIJDAT='20260701' WIJTIJD='120000'`
-	if diff := cmp.Diff(create, assigned(got)); diff != "" {
-		t.Errorf("create (-want +got):\n%s", diff)
-	}
+	assert.Empty(t, cmp.Diff(create, assigned(got)), "create (-want +got)")
 	patch := mapping.NewRecord(r.Resource)
 	patch.Set("birth_date", mapping.NullValue())
 	got, err = r.Encode(patch, nil, branch, nil, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(`GEBDAT='00000000' WIJDAT='20260701' WIJTIJD='120000'`, assigned(got)); diff != "" {
-		t.Errorf("update (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(`VERVALLEN='J' WIJDAT='20260701'`, assigned(r.SoftDelete())); diff != "" {
-		t.Errorf("delete (-want +got):\n%s", diff)
-	}
+	require.NoError(t, err)
+	assert.Empty(t, cmp.Diff(`GEBDAT='00000000' WIJDAT='20260701' WIJTIJD='120000'`, assigned(got)), "update (-want +got)")
+	assert.Empty(t, cmp.Diff(`VERVALLEN='J' WIJDAT='20260701'`, assigned(r.SoftDelete())), "delete (-want +got)")
 }
 
 func TestEncodeRefusesWhatTheSystemCannotHave(t *testing.T) {
@@ -232,9 +220,7 @@ func TestFilterDealer(t *testing.T) {
 		q := mapping.NewRecord(c.r.Resource)
 		q.Set(c.field, c.v)
 		got, err := c.r.Filter(q, c.r.Field(c.field), branch, keys)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if text := alternatives(got); text != c.want {
 			t.Errorf("%s.%s = %s: %s, want %s", c.r.Name, c.field, c.v, text, c.want)
 		}

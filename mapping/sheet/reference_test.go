@@ -8,14 +8,14 @@ import (
 	"frontdesk/auth"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
+
+	"github.com/stretchr/testify/require"
 )
 
 func parse(t *testing.T, src string) *sheet.Sheet {
 	t.Helper()
 	s, err := sheet.Parse("testdata/inline.yaml", []byte(src), model(t), options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return s
 }
 
@@ -55,9 +55,7 @@ func decode(t *testing.T, r *sheet.Resource, given map[string]sheet.Raw, ids she
 	t.Helper()
 	in := row(t, r, given)
 	var refs []sheet.KeyRef
-	if err := r.Refs(in, branch, func(ref sheet.KeyRef) { refs = append(refs, ref) }); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, r.Refs(in, branch, func(ref sheet.KeyRef) { refs = append(refs, ref) }))
 	rec, ok, err := r.Decode(in, branch, ids)
 	if err != nil || !ok {
 		t.Fatal(ok, err)

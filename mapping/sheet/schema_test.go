@@ -9,6 +9,8 @@ import (
 
 	"frontdesk/config/schema/schematest"
 	"frontdesk/mapping/sheet"
+
+	"github.com/stretchr/testify/require"
 )
 
 func TestSchemaFileIsUpToDate(t *testing.T) {
@@ -18,14 +20,10 @@ func TestSchemaFileIsUpToDate(t *testing.T) {
 func TestSheetsFitTheSchema(t *testing.T) {
 	s := schematest.Compile(t, sheet.SchemaID, sheet.Schema())
 	files, err := filepath.Glob("testdata/*.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, pattern := range []string{"../../backend/*/testdata/*.yaml", "../../backend/*/testdata/*/*.yaml"} {
 		others, err := filepath.Glob(pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		files = append(files, others...)
 	}
 	fit := 0

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/stretchr/testify/require"
 )
 
 // FuzzJSONBody: whatever the template and the values, what comes out is JSON.
@@ -42,14 +43,10 @@ func FuzzXMLBody(f *testing.F) {
 	f.Add("\x00\xff&#0;")
 	f.Fuzz(func(t *testing.T, value string) {
 		b, err := parseXML(`<a x="{v}"><b>{v}</b><c>{fields}</c></a>`)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		fields := []Assignment{{Place: "p.q", Value: textRaw(value)}, {Place: "p.@r", Value: textRaw(value)}}
 		out, err := b.append(nil, &filling{Values: Values{Get: func(string) Raw { return textRaw(value) }, Fields: fields}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		elements := 0
 		for d := xml.NewDecoder(strings.NewReader(string(out))); ; {
 			token, err := d.Token()

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
@@ -23,9 +25,7 @@ func values(given map[string]sheet.Raw, fields ...sheet.Assignment) sheet.Values
 func build(t *testing.T, q *sheet.Request, v sheet.Values) sheet.Call {
 	t.Helper()
 	c, err := q.Build(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return c
 }
 
@@ -72,21 +72,15 @@ func TestBuildFields(t *testing.T) {
 	rec.Set("payment_days", mapping.IntValue(30))
 	rec.Set("is_customer", mapping.IntValue(1))
 	fields, err := r.Encode(rec, nil, branch, nil, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	got := build(t, r.Operations[mapping.OpCreate].Request, values(nil, fields...))
 	const want = `{"source":"frontdesk","flags":{"web":true,"customer":true},"prio":3,"type":"business","lastName":"\"De\" \\ Wit",` +
 		`"name":{"first":null,"infix":""},"born":"2026-07-01","terms":{"days":"30"}}`
-	if diff := cmp.Diff(want, string(got.Body)); diff != "" {
-		t.Errorf("create (-want +got):\n%s", diff)
-	}
+	assert.Empty(t, cmp.Diff(want, string(got.Body)), "create (-want +got)")
 	patch := mapping.NewRecord(r.Resource)
 	patch.Set("infix", mapping.TextValue("de"))
 	fields, err = r.Encode(patch, nil, branch, nil, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	got = build(t, r.Operations[mapping.OpUpdate].Request, values(map[string]sheet.Raw{"key": text("a/b?c"), "client.id": number(7)}, fields...))
 	if got.Target != "/contacts/a%2Fb%3Fc" || string(got.Body) != `{"contact":{"name":{"infix":"de"}},"by":"tenant-7"}` || got.Method != "PATCH" {
 		t.Errorf("update: %s %s %s", got.Method, got.Target, got.Body)
@@ -113,9 +107,7 @@ func TestBuildXML(t *testing.T) {
 	const want = `<?xml version="1.0" encoding="utf-8"?><s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/" xmlns:l="urn:lijn">` +
 		`<s:Header><l:session>a&amp;b</l:session></s:Header><s:Body><l:Wijzig nummer="1&#34;&lt;2&gt;"><l:Voertuig><Kenteken>&lt;X&gt;&amp;1</Kenteken>` +
 		`<Merk code="A&#34;B"></Merk><Km xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:nil="true"/></l:Voertuig></l:Wijzig></s:Body></s:Envelope>`
-	if diff := cmp.Diff(want, string(got.Body)); diff != "" {
-		t.Errorf("body (-want +got):\n%s", diff)
-	}
+	assert.Empty(t, cmp.Diff(want, string(got.Body)), "body (-want +got)")
 	get := build(t, r.Operations[mapping.OpGet].Request, values(map[string]sheet.Raw{"key": number(5)}))
 	if !strings.Contains(string(get.Body), "<s:Header></s:Header>") || get.Headers[0] != [2]string{"SOAPAction", `"urn:lijn#Haal"`} {
 		t.Errorf("get: %s %v", get.Body, get.Headers)
@@ -184,9 +176,7 @@ func TestBuildKeepsValuesInTheirPlace(t *testing.T) {
 // TestValuesNamedApart are in {fields} no more, also where they stand alone in JSON.
 func TestValuesNamedApart(t *testing.T) {
 	src, err := os.ReadFile("testdata/cloud.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	text := strings.Replace(string(src), `"by": "tenant-{client.id}"`, `"days": {value.payment_days}`, 1)
 	update := parse(t, text).Resource("contact").Operations[mapping.OpUpdate].Request
 	if !update.UsesValues() || !update.Uses("value.payment_days") {

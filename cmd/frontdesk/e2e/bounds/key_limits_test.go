@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/auth"
@@ -115,9 +116,7 @@ func TestKeyLimitConcurrent(t *testing.T) {
 		for range 2 {
 			go func() {
 				a, err := d.Try("GET", "/contact/1", token, "")
-				if err != nil {
-					t.Error(err)
-				}
+				assert.NoError(t, err)
 				answers <- a
 			}()
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/backend/sqlrecord/sqltest"
@@ -314,9 +315,7 @@ func exchangeHostile(t *testing.T, d *rig.Desk, random *rand.Rand, who int, toke
 	id := own[random.IntN(len(own))]
 	try := func(method, path, token, body string) rig.Answer {
 		a, err := d.Try(method, path, token, body)
-		if err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, err)
 		return a
 	}
 	record := func(a rig.Answer) {
