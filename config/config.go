@@ -39,6 +39,7 @@ type Config struct {
 
 // located are the settings whose place At and Problem know.
 var located = []string{
+	"include", "server.drain_delay",
 	"server.listen", "server.public_url", "server.tls", "server.tls.cert_file", "server.tls.key_file", "server.tls.client_ca_file", "server.trusted_proxies",
 	"ops.listen", "ops.socket", "backend.dsn", "backend.sheet", "model.dir", "sessions.store", "sessions.ca_file", "mail.smtp", "mail.from", "mail.folder",
 	"webhooks.allow_hosts", "webhooks.folder", "webhooks.ca_file", "api_keys",

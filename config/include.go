@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"unicode"
 
 	"frontdesk/config/strictyaml"
@@ -55,7 +56,9 @@ func (i include) find(entry string, written map[string][]byte, seen map[string]b
 	}
 	pattern := beside(i.main, entry)
 	if !hasMeta(entry) {
-		if _, err := os.Stat(pattern); err != nil {
+		if _, err := os.Stat(pattern); errors.Is(err, syscall.ELOOP) {
+			return nil, ruleIncludeMissing, fmt.Sprintf("found %s, whose links lead in a loop, expected a file", strictyaml.Quote(i.written))
+		} else if err != nil {
 			return nil, ruleIncludeMissing, fmt.Sprintf("found %s, and no such file, expected one, or a pattern such as keys.d/*.yaml, which may match none", strictyaml.Quote(i.written))
 		}
 		i.path = pattern

@@ -19,10 +19,12 @@ func unwise() map[string]string {
 	return map[string]string{
 		"frontdesk.yaml": `server:
   listen: "0.0.0.0:8080"
+  drain_delay: 30s
+  shutdown_timeout: 30s
 ops: {listen: "198.51.100.7:9090"}
 webhooks:
   allow_hosts: [intranet]
-include: [keys.yaml]
+include: [keys.yaml, "keyz.d/*.yaml", "keys.d/*.yaml"]
 `,
 		"keys.yaml": `api_keys:
   - name: demo
@@ -42,7 +44,10 @@ include: [keys.yaml]
     expires: 2999-01-01
     client_rate: {per_second: 1, burst: 500}
     allow: ["GET /order"]
-`}
+    webhook_secret: ["short"]
+`,
+		"keys.d/unread.yml": "",
+	}
 }
 
 func TestAuditFindsWhatIsUnwise(t *testing.T) {
@@ -60,21 +65,26 @@ func TestAuditFindsWhatIsUnwise(t *testing.T) {
 	require.Equal(t, []string{
 		"keys.yaml:2 error [demo-key]",
 		"frontdesk.yaml:2 warning [tls-off]",
-		"frontdesk.yaml:3 warning [ops-public]",
+		"frontdesk.yaml:5 warning [ops-public]",
+		"frontdesk.yaml:8 warning [include-finds-nothing]",
+		"frontdesk.yaml:8 warning [include-misses]",
 		"keys.yaml:2 warning [key-without-expiry]",
 		"keys.yaml:7 warning [wildcard-write]",
 		"keys.yaml:10 warning [wildcard-write]",
 		"keys.yaml:11 warning [key-expired]",
 		"keys.yaml:11 warning [no-limit]",
 		"keys.yaml:14 warning [hashes-overlap]",
-		"frontdesk.yaml:5 note [callback-host]",
+		"keys.yaml:14 warning [webhook-secret-short]",
+		"frontdesk.yaml:3 note [stop-takes-long]",
+		"frontdesk.yaml:7 note [callback-host]",
+		"frontdesk.yaml:8 note [include-finds-nothing]",
 		"keys.yaml:2 note [weak-limit]",
 		"keys.yaml:11 note [hash-expired]",
 		"keys.yaml:11 note [allows-nothing]",
 		"keys.yaml:14 note [weak-limit]",
 		"keys.yaml:18 note [array-withheld]",
 	}, found, stdout)
-	require.Contains(t, stdout, "\n3 api_keys in 2 files: 1 error, 8 warnings, 6 notes\n")
+	require.Contains(t, stdout, "\n3 api_keys in 2 files: 1 error, 11 warnings, 8 notes\n")
 }
 
 // TestAuditFails tells pipelines apart by what they want to hear of.

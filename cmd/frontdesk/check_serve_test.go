@@ -122,6 +122,7 @@ func machine(t *testing.T, sheet string) string {
 		require.NoError(t, os.WriteFile(at(name), []byte(text), 0o600))
 	}
 	rig.AskSQLite(t, at("foreign.db"), `CREATE TABLE "order" (id)`)
+	require.NoError(t, os.Symlink("loop.yaml", at("loop.yaml")))
 	require.NoError(t, os.Symlink("gone/for/good", at("link")))
 	require.NoError(t, os.Symlink("linked.db", at("link.db")))
 	return dir

@@ -72,7 +72,7 @@ var mayImport = map[string][]string{
 	"cmd/frontdesk/commandline":             {"cmd/frontdesk/desk", "config/strictyaml"},
 	"cmd/frontdesk/accesslog/accesslogtest": {},
 	"cmd/frontdesk/allowlist": {
-		"auth", "cmd/frontdesk/accesslog", "cmd/frontdesk/desk", "cmd/frontdesk/terminal", "config", "config/strictyaml", "gateway", "mapping",
+		"auth", "cmd/frontdesk/accesslog", "cmd/frontdesk/desk", "cmd/frontdesk/terminal", "config", "config/strictyaml", "gateway", "gateway/webhook", "mapping",
 	},
 	"cmd/frontdesk/desk": {
 		"auth", "auth/redis", "backend", "backend/follow", "backend/idstore", "backend/legacy", "backend/reference", "backend/remote", "backend/sqlrecord", "cmd/frontdesk/atomicfile", "cmd/frontdesk/chart", "cmd/frontdesk/desk/neighbours", "cmd/frontdesk/history", "config",

@@ -22,7 +22,7 @@ func TestStatusTellsOfHashesAndCertificates(t *testing.T) {
 	ca := webhooktest.NewAuthority(t)
 	certFile, keyFile := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	rig.WriteCertificate(t, ca, certFile, keyFile, 100)
-	text := strings.Replace(rig.KeptConfig(t, rig.Engines[0].DSN(t), "", "KEYS"), "vendor: Example", "vendor: Example, tls: {cert_file: "+certFile+", key_file: "+keyFile+"}", 1)
+	text := strings.Replace(rig.KeptConfig(t, rig.Engines[0].DSN(t), "", "KEYS"), "vendor: Example", "vendor: Example, tls: {client_ca_file: "+certFile+", cert_file: "+certFile+", key_file: "+keyFile+"}", 1)
 	inTwoDays := time.Now().Add(48 * time.Hour).UTC().Truncate(time.Second)
 	const old = "e8d95748107aceb93f7fab2901c84c97372d2853a2aea63be35fc4b5822fa19c"
 	fresh := strings.Repeat("ab", 32)
@@ -57,6 +57,7 @@ func TestStatusTellsOfHashesAndCertificates(t *testing.T) {
 	require.Contains(t, metrics, fmt.Sprintf("frontdesk_key_hash_expires_timestamp_seconds{key=\"webshop\",sha256=\"e8d95748\"} %v\n", float64(inTwoDays.Unix())))
 	require.NotContains(t, metrics, `frontdesk_key_expires_timestamp_seconds{`, "the key goes on")
 	require.Contains(t, audited(), "[hash-expires-soon]")
+	require.Contains(t, audited(), certFile+" has no certificate of an authority: no certificate of a client holds [client-ca-signs-nothing]")
 	require.NotContains(t, audited(), "[key-expires-soon]")
 	require.Equal(t, desk.HealthOK, k.Ready().Status, "there is nothing wrong with the gateway")
 

@@ -160,6 +160,8 @@ func withCause(message string) string {
 		return message + ": is there a blank behind the colon, as in name: webshop?"
 	case strings.HasSuffix(message, "value is not allowed in this context"):
 		return message + ": do all keys of a section begin in the same column, and is text with a colon in quotes?"
+	case strings.HasPrefix(message, "found character '\t'"):
+		return message + ": lines begin with blanks, not with tabs"
 	default:
 		return message
 	}

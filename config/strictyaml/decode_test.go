@@ -177,7 +177,7 @@ func TestProblems(t *testing.T) {
 		{"two documents", "listen: a\n---\nlisten: b", "3:1: found a second document, expected one per file [second-document]"},
 		{"syntax", "listen: a\n  b: c", "1:9: not valid YAML: mapping value is not allowed in this context: do all keys of a section begin in the same column, and is text with a colon in quotes? [syntax]"},
 		{"unclosed list", "keys: [a\nlisten: b", "2:1: not valid YAML: ',' or ']' must be specified [syntax]"},
-		{"tab", "inner:\n\tname: a", `2:1: not valid YAML: found character '\t' that cannot start any token [syntax]`},
+		{"tab", "inner:\n\tname: a", `2:1: not valid YAML: found character '\t' that cannot start any token: lines begin with blanks, not with tabs [syntax]`},
 		{"not UTF-8", "listen: a\nnote: \xff", "2:7: not valid UTF-8 [not-utf-8]"},
 	}
 	for _, tt := range tests {

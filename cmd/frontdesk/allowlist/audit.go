@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -53,6 +54,7 @@ func (l *Lists) Audit(now time.Time) *Audit {
 	a := &Audit{now: now, lists: l, written: map[config.Rule][]string{}}
 	a.listeners()
 	a.certificate()
+	a.includes()
 	if len(l.keys) == 0 {
 		a.add(Note, "no-keys", nil, l.config.At("api_keys"), "there is no api_key, so that nobody can log in", "make one: frontdesk key new NAME")
 	}
@@ -89,8 +91,39 @@ func (a *Audit) listeners() {
 			a.add(Failure, "trusts-everybody", nil, a.lists.config.At("server.trusted_proxies"), fmt.Sprintf("%s is every address: whoever calls says where he calls from", proxy), "name the load balancers")
 		}
 	}
+	if stop := s.DrainDelay + s.ShutdownTimeout; stop >= unitStops {
+		a.add(Note, "stop-takes-long", nil, a.lists.config.At("server.drain_delay"), fmt.Sprintf("drain_delay and shutdown_timeout together are %s: the unit of systemd kills it after %s", stop, unitStops), "raise TimeoutStopSec of the unit, or shorten them")
+	}
 	for _, host := range a.lists.config.Webhooks.AllowHosts {
 		a.add(Note, "callback-host", nil, a.lists.config.At("webhooks.allow_hosts"), "callbacks may go to "+host+" although it is not public", "keep it only while a client has its webhook there")
+	}
+}
+
+// unitStops is TimeoutStopSec of the unit in deploy/systemd.
+const unitStops = time.Minute
+
+// includes finds patterns that read nothing, and files of their folders that none of them reads.
+func (a *Audit) includes() {
+	c := a.lists.config
+	main, at := filepath.Dir(c.Files()[0]), c.At("include")
+	for _, pattern := range c.Include {
+		if !filepath.IsAbs(pattern) {
+			pattern = filepath.Join(main, pattern)
+		}
+		folder := filepath.Dir(pattern)
+		found, _ := filepath.Glob(pattern) // which was judged
+		switch {
+		case len(found) == 0 && !config.IsFolder(folder):
+			a.add(Warning, "include-finds-nothing", nil, at, pattern+" matches no file: there is no folder "+folder, "correct it, or make the folder")
+		case len(found) == 0:
+			a.add(Note, "include-finds-nothing", nil, at, pattern+" matches no file", "put files there, or take the entry out")
+		}
+		beside, _ := filepath.Glob(filepath.Join(folder, "*.y*ml"))
+		for _, file := range beside {
+			if folder != main && filepath.Base(file)[0] != '.' && !slices.Contains(c.Files(), file) {
+				a.add(Warning, "include-misses", nil, at, file+" is not read", "name it as the others there, or as an entry of its own")
+			}
+		}
 	}
 }
 
@@ -99,6 +132,9 @@ func (a *Audit) certificate() {
 	files := a.lists.config.Server.TLS
 	if !files.Enabled() {
 		return
+	}
+	if file := files.ClientCAFile; file != "" && !desk.HasAuthority(file) {
+		a.add(Warning, "client-ca-signs-nothing", nil, a.lists.config.At("server.tls.client_ca_file"), file+" has no certificate of an authority: no certificate of a client holds", "put the certificate there that signed those of clients")
 	}
 	c, err := desk.CertificateOf(files)
 	at := a.lists.config.At("server.tls.cert_file")

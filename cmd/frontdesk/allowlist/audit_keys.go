@@ -8,6 +8,7 @@ import (
 
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/config"
+	"frontdesk/gateway/webhook"
 )
 
 // auditKey looks at one api_key.
@@ -17,6 +18,19 @@ func (a *Audit) key(key *Key) {
 	a.allowlist(key)
 	a.arrays(key)
 	a.limits(key)
+	a.secrets(key)
+}
+
+// shortestSecret is what Standard Webhooks asks for at least, in bytes.
+const shortestSecret = 24
+
+func (a *Audit) secrets(key *Key) {
+	for i, secret := range key.WebhookSecret {
+		if parsed, err := webhook.ParseSecret(string(secret)); err == nil && len(parsed) < shortestSecret {
+			a.add(Warning, "webhook-secret-short", key, key.At(), fmt.Sprintf("webhook_secret[%d] has %d bytes, and can be guessed from a signature", i, len(parsed)),
+				fmt.Sprintf("take %d random bytes or more", shortestSecret))
+		}
+	}
 }
 
 func (a *Audit) ends(key *Key) {

@@ -3,6 +3,7 @@ package desk
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"os"
@@ -84,6 +85,18 @@ func authorities(file string) (*x509.CertPool, error) {
 		return nil, errors.New(file + ": no certificate in PEM form is in it")
 	}
 	return pool, nil
+}
+
+// HasAuthority tells whether a PEM file has a certificate that may sign others. It is true of a file
+// that cannot be read, which is told elsewhere.
+func HasAuthority(file string) bool {
+	text, err := os.ReadFile(file)
+	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
+		if c, err := x509.ParseCertificate(block.Bytes); err == nil && (c.IsCA || c.Version < 3) {
+			return true
+		}
+	}
+	return err != nil
 }
 
 // serverConfig uses the current certificate for every new connection.
