@@ -42,6 +42,10 @@ func (g *Gateway) cure(x *Exchange, e *mapping.Error) string {
 		return x.cureOfToken()
 	case mapping.PreconditionChanged:
 		return x.cureOfMatch()
+	case mapping.BodyTooLarge:
+		if x.Operation.single != nil {
+			return "Send at most " + strconv.Itoa(mapping.MaxRecords) + " records at once, and several requests for more."
+		}
 	case mapping.BodyNotJSON:
 		return g.cureOfArray(x)
 	}

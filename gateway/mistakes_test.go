@@ -52,6 +52,7 @@ func TestMistakesAreCured(t *testing.T) {
 		{"resources to follow", "GET", "/changes?resource=orders", "", "Send one of these: advertisementsite, article, contact", nil},
 		{"a postcode without a blank", "GET", "/contact/checkaddress?Postcode=1234AB&Huisnummer=1&CountryId=528", "", "four digits, a blank and two letters", nil},
 		{"an array to /bulk", "PUT", "/article/bulk", `[{"id":1}]`, `{"records": [...]}`, nil},
+		{"too many records", "PUT", "/article/bulk", recordsOf(strings.Repeat("{},", 500) + "{}"), "at most 500 records", nil},
 		{"a tag without its marks", "PUT", "/order/1", `{"reference":"x"}`, "with its quotation marks", []string{"If-Match", "abc"}},
 		{"a weak tag", "PUT", "/order/1", `{"reference":"x"}`, "without W/", []string{"If-Match", `W/"abc"`}},
 		{"plain http", "POST", "/backup/owner", `{"webhook_url":"http://example.nl/x"}`, "begins with https://", nil},

@@ -21,6 +21,17 @@ func (g *Gateway) pageRoutes(r *routes) {
 	}
 }
 
+// front is what a browser is answered at the root of the host: the way to the test page. For
+// all others there is nothing.
+func (g *Gateway) front(r *routes) *Operation {
+	op := &Operation{open: true, serve: served(func(x *Exchange) {
+		x.response.Header.Set("Location", g.o.BasePath+testpage.HomePath)
+		x.answer(http.StatusFound, "text/html; charset=utf-8", func(dst []byte) []byte { return dst })
+	})}
+	r.on(&Endpoint{Path: "/", Template: "/", list: map[string]*Operation{}}, http.MethodGet, op)
+	return op
+}
+
 // page puts a page into the endpoint table, where it can be found, but is not listed,
 // granted or described. Assets are counted and logged as one.
 func (r *routes) page(page *testpage.Page, show stage) {

@@ -59,12 +59,17 @@ func (g *Gateway) run(ctx context.Context, x *Exchange) error {
 
 // endpoint finds the operation that path and method name.
 func (g *Gateway) endpoint(_ context.Context, x *Exchange) error {
-	if !x.below {
+	person := bytes.Contains(x.request.Header.Peek("Accept"), []byte("text/html"))
+	switch front := g.routes.front; {
+	case !x.below && person && x.Path == front.Endpoint.Path && x.Method == front.Method:
+		x.Endpoint, x.Operation = front.Endpoint, front
+		return nil
+	case !x.below:
 		return mapping.Fail(mapping.EndpointUnknown, x.Path)
 	}
 	var reason mapping.Reason
 	x.Endpoint, x.Operation, x.Item, reason = g.routes.lookup(x.Method, x.Path, x.rawQuery)
-	if op := x.Operation; op != nil && op.forPeople != nil && bytes.Contains(x.request.Header.Peek("Accept"), []byte("text/html")) {
+	if op := x.Operation; op != nil && op.forPeople != nil && person {
 		x.Operation = op.forPeople
 	}
 	return refusal(reason, x.Method, x.Path)

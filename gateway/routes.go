@@ -123,6 +123,7 @@ type routes struct {
 	numbered   []*Operation                   // the first of each Number
 	children   map[*mapping.Field]childRights // of every array field
 	followable []followable                   // what /changes answers
+	front      *Operation                     // at the root of the host, for browsers
 }
 
 // operations are those of all endpoints.
@@ -245,6 +246,7 @@ func (g *Gateway) newRoutes() *routes {
 	g.changesRoutes(r)
 	g.utilityRoutes(r)
 	g.pageRoutes(r)
+	r.front = g.front(r)
 	g.descriptionRoute(r)
 	g.refusalsRoute(r)
 	r.children = r.childRightsOf(g.o.Offer.Model)

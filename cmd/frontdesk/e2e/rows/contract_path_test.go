@@ -45,6 +45,11 @@ func contractPaths(t *testing.T, p *rig.Practice) {
 		require.Equal(t, 400, a.Status, target)
 		require.Equal(t, want, a.Failure(t).Message)
 	}
+	for line, status := range map[string]int{"GET / ": 302, "POST / ": 400, "GET /index.html ": 400, "GET // ": 400, "GET /order ": 400} { // a browser finds the test page, and nothing else
+		a := p.Raw(line + "HTTP/1.1\r\nHost: desk\r\nConnection: close\r\nAccept: text/html,*/*;q=0.8\r\n\r\n")
+		require.Equal(t, status, a.Status, line)
+		require.Equal(t, map[bool]string{true: "/webservice_v2/"}[status == 302], a.Header.Get("Location"), line)
+	}
 	a := p.Raw("GET http://desk/webservice_v2/contact/1 HTTP/1.1\r\nHost: desk\r\nConnection: close\r\ntoken: " + p.Token + "\r\n\r\n")
 	require.Equal(t, 200, a.Status, "%s", a.Body)
 	long := "/" + strings.Repeat("é", 101)
