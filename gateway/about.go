@@ -8,6 +8,7 @@ type about struct {
 	summary string
 	row     string // what the interface says of it, quoted
 	note    string // what there is to know beyond
+	general string // what holds for all operations of its kind, told once
 	module  string // what it is grouped under; "" for that of its resource
 	answers answers
 	// early are the reasons for which the request alone is refused, beyond those

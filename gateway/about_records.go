@@ -5,18 +5,17 @@ import (
 	"frontdesk/mapping"
 )
 
-// The rows of the interface's table "Generic record operations", quoted.
-const (
-	createRow = "Add one item: POST; JSON body of record fields; primary ID must not be supplied; readonly fields must not be supplied"
-	getRow    = "Get one item: GET; primary ID required; optional field selection checked against the model"
-	updateRow = "Update one item: PUT; JSON body; primary ID required; readonly fields refused; required fields cannot be emptied"
-	listRow   = "Get many items: GET; required parameters apply; parameter page must be greater than 0; unknown or repeated query parameters are refused"
-	deleteRow = "Delete one item: DELETE; primary ID required; refused for system records and for records in use elsewhere"
-)
+// recordRows are the rows of the interface's table "Generic record operations", quoted.
+const recordRows = "**Records** are read and changed in the same way everywhere.\n\n" +
+	"> Add one item: POST; JSON body of record fields; primary ID must not be supplied; readonly fields must not be supplied\n" +
+	"> Get one item: GET; primary ID required; optional field selection checked against the model\n" +
+	"> Update one item: PUT; JSON body; primary ID required; readonly fields refused; required fields cannot be emptied\n" +
+	"> Get many items: GET; required parameters apply; parameter page must be greater than 0; unknown or repeated query parameters are refused\n" +
+	"> Delete one item: DELETE; primary ID required; refused for system records and for records in use elsewhere"
 
 func aboutCreate(r *mapping.Resource) about {
 	return about{
-		name: "create" + typeName(r.Name), summary: "Add one " + r.Name, row: createRow, module: r.Module,
+		name: "create" + typeName(r.Name), general: recordRows, summary: "Add one " + r.Name, module: r.Module,
 		answers: answers{form: createdForm, resource: r}, asksBackend: true,
 		raises: func(arrays mapping.Arrays) (early, late []mapping.Reason) {
 			return r.CreateRaises(arrays), backend.Raises(r, mapping.OpCreate, arrays)
@@ -26,8 +25,8 @@ func aboutCreate(r *mapping.Resource) about {
 
 func aboutList(r *mapping.Resource) about {
 	a := about{
-		name: "list" + plural(typeName(r.Name)), summary: "Get many: " + plural(r.Name), row: listRow, module: r.Module,
-		note:    "A parameter of a field's name is a filter: it answers the records with that value, or with `[gte]` and the like behind the name those with a higher one, and so on. Several filters must all hold. In `[in]` a comma within a text is `%2C`. `next` is the address of the page that follows.",
+		name: "list" + plural(typeName(r.Name)), summary: "Get many: " + plural(r.Name), module: r.Module,
+		general: "**Lists**: a parameter of a field's name is a filter: it answers the records with that value, or with `[gte]` and the like behind the name those with a higher one, and so on. Several filters must all hold. In `[in]` a comma within a text is `%2C`. Texts take `[gte]` and the like too, and flags and times `[in]`. `page` is the number of the page, absent where `after` was given, `next` the path and query of the page that follows, `null` on the last one, and `total` how many records match, where `total=1` asks. `until`, where `modified_since` was given, is what the next one should be to miss nothing: of several pages that of the first.",
 		answers: answers{form: pageForm, resource: r}, asksBackend: true,
 		early: []mapping.Reason{
 			mapping.FieldNotInModel, mapping.PageInvalid, mapping.PageSizeInvalid, mapping.PageTooLarge, mapping.AfterCombined, mapping.Int4Invalid, mapping.TimestampInvalid, mapping.ValidationFailed,
@@ -46,7 +45,7 @@ func aboutList(r *mapping.Resource) about {
 
 func aboutGet(r *mapping.Resource) about {
 	return about{
-		name: "get" + typeName(r.Name), summary: "Get one " + r.Name, row: getRow, module: r.Module, note: alsoByQuery("GET", r),
+		name: "get" + typeName(r.Name), general: recordRows, summary: "Get one " + r.Name, module: r.Module, note: alsoByQuery("GET", r),
 		early:   []mapping.Reason{mapping.ParametersRequired, mapping.PrimaryIDInvalid, mapping.FieldNotInModel},
 		answers: answers{form: recordForm, resource: r}, late: backend.Raises(r, mapping.OpGet, nil), asksBackend: true,
 	}
@@ -54,7 +53,7 @@ func aboutGet(r *mapping.Resource) about {
 
 func aboutUpdate(r *mapping.Resource) about {
 	return about{
-		name: "update" + typeName(r.Name), summary: "Update one " + r.Name, row: updateRow, module: r.Module,
+		name: "update" + typeName(r.Name), general: recordRows, summary: "Update one " + r.Name, module: r.Module,
 		note:    alsoByQuery("PUT", r) + " Fields that are not sent keep their value.",
 		early:   []mapping.Reason{mapping.PrimaryIDInvalid, mapping.PrimaryIDMissing},
 		answers: answers{form: recordForm, resource: r}, asksBackend: true,
@@ -66,7 +65,7 @@ func aboutUpdate(r *mapping.Resource) about {
 
 func aboutDelete(r *mapping.Resource) about {
 	return about{
-		name: "delete" + typeName(r.Name), summary: "Delete one " + r.Name, row: deleteRow, module: r.Module, note: alsoByQuery("DELETE", r),
+		name: "delete" + typeName(r.Name), general: recordRows, summary: "Delete one " + r.Name, module: r.Module, note: alsoByQuery("DELETE", r),
 		early: []mapping.Reason{mapping.PrimaryIDInvalid, mapping.PrimaryIDMissing}, late: backend.Raises(r, mapping.OpDelete, nil), asksBackend: true,
 	}
 }
@@ -84,8 +83,8 @@ func aboutBulk(r *mapping.Resource, method string) about {
 	}
 	return about{
 		name: name + plural(typeName(r.Name)), summary: summary, module: r.Module,
-		note: "Each record is judged and written as the request for it alone would be, by itself and in order, and its result says what that would have been answered. " +
-			"So 200 does not say that all were written. Each counts as a request against the limits of the api_key; what exceeds a rate is owed by the requests that follow.",
+		general: "**Many records at once**: each record is judged and written as the request for it alone would be, by itself and in order, and its result says what that would have been answered. " +
+			"So 200 does not say that all were written. Each counts as a request against the limits of the api_key; what exceeds a rate is owed by the requests that follow. With `webhook_url` beside the records, where the body has it, the answer comes by callback, as a file. " + readyText,
 		answers: answers{form: dataForm, name: "ManyAnswer", data: []bulkResult{}}, asksBackend: true,
 		early: []mapping.Reason{mapping.EmptyBody, mapping.BodyNotJSON, mapping.FieldNotInModel, mapping.FieldRequired, mapping.ArrayEmpty},
 		late:  []mapping.Reason{mapping.PreconditionChanged},

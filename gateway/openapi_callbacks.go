@@ -2,6 +2,9 @@ package gateway
 
 import "frontdesk/gateway/openapi"
 
+// readyText tells of the call that announces a result.
+const readyText = "A GET of the address that the request named, with `id` added to its query. Answer 2xx, whatever the body; the result is then fetched with GET /webhook. A call that is not answered so within 15 seconds is repeated at growing intervals for some days; 410 ends that. The call is signed after Standard Webhooks: HMAC-SHA256 of `webhook-id`.`webhook-timestamp`., with the secret of the api_key."
+
 // callbacks are the outbound calls that announce a result.
 func (d *describer) callbacks(op *Operation) openapi.Map[openapi.Map[*openapi.PathItem]] {
 	where := "{$request.query." + webhookURL + "}"
@@ -13,7 +16,7 @@ func (d *describer) callbacks(op *Operation) openapi.Map[openapi.Map[*openapi.Pa
 	}
 	call := &openapi.Operation{
 		ID: op.about.name + "Ready", Tags: []string{callbackModule}, Summary: "The result is there",
-		Description: "A GET of the address that the request named, with `id` added to its query. Answer 2xx, whatever the body; the result is then fetched with GET /webhook. A call that is not answered so within 15 seconds is repeated at growing intervals for some days; 410 ends that. The call is signed after Standard Webhooks: HMAC-SHA256 of `webhook-id`.`webhook-timestamp`., with the secret of the api_key.",
+		Description: readyText,
 		Parameters: []*openapi.Parameter{
 			{Name: "id", In: "query", Required: true, Description: "What GET /webhook takes.", Schema: &openapi.Schema{Type: openapi.Types{"string"}}},
 			header("webhook-id", "The same for every try of one call.", "0a1b2c3d4e5f60718293a4b5c6d7e8f9"),

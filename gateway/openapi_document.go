@@ -12,11 +12,10 @@ import (
 
 // describer makes the description for one api_key.
 type describer struct {
-	g   *Gateway
-	key *auth.Key
-	doc *openapi.Document
-	// rows are the error rows that are referred to.
-	rows        map[*mapping.Entry]bool
+	g           *Gateway
+	key         *auth.Key
+	doc         *openapi.Document
+	rows        map[*mapping.Entry]bool // that are referred to
 	rowsOf      map[mapping.Reason][]*mapping.Entry
 	usedHeaders map[string]bool
 	refusals    map[refusalKey]string // what refusals are called among the components
@@ -34,6 +33,7 @@ func (g *Gateway) newDescriber(key *auth.Key) *describer {
 			Contact:     &openapi.Contact{Name: g.vendor() + " servicedesk"},
 		},
 		Servers:  []openapi.Server{{URL: g.o.PublicURL}},
+		Docs:     openapi.Docs{Description: "The guide, with every step as commands and programs. Each reason of an error, with cause and cure, is at " + g.o.PublicURL + testpage.ErrorsPath + ".", URL: g.o.PublicURL + testpage.GuidePath},
 		Security: []map[string][]string{{tokenScheme: {}}},
 	}}
 	// The first wording of a reason is that of the first table.
@@ -62,7 +62,7 @@ const introduction = `This is the interface as your api_key may use it: what is 
 
 **Log in** with ` + "`GET /authenticate`" + `, and send the token of the answer in the header ` + "`token`" + ` of every further call. It is valid for <lifetime>; then log in again.
 
-**Errors** have one shape everywhere. ` + "`message`" + ` is the documented text, ` + "`reason`" + ` a stable code to decide by, ` + "`field`" + ` the field that is meant, and ` + "`errors`" + ` lists every violation where there are several. With ` + "`Accept: application/problem+json`" + ` the same facts come as RFC 9457. In the templates of messages ` + "`<x>`" + ` stands for the value concerned. Of each answer, ` + "`x-reasons`" + ` lists the reasons that the operation gives with that status. A request that is no HTTP is answered 400 ` + "`Invalid request`" + `, an unknown path or method 400 ` + "`Invalid endpoint: <x>`" + ` or ` + "`Method: <x> not supported for endpoint: <x>`" + `. Where there is no room for one more connection, or for another large body or answer, the answer is 503 ` + "`Server is busy`" + ` with ` + "`Retry-After`" + `, and nothing was done.
+**Errors** have one shape everywhere. ` + "`message`" + ` is the documented text, ` + "`reason`" + ` a stable code to decide by, ` + "`field`" + ` the field that is meant, and ` + "`errors`" + ` lists every violation where there are several. With ` + "`Accept: application/problem+json`" + ` the same facts come as RFC 9457. In the templates of messages ` + "`<x>`" + ` stands for the value concerned. Of each answer, ` + "`x-reasons`" + ` lists the reasons that the operation gives with that status; the schema ` + "`Reason`" + ` has the message of each. Every answer has ` + "`X-Request-Id`" + `, a request's own (1 to 128 of A-Z a-z 0-9 . _ : -) or a new one, and where nothing else is described ` + "`Cache-Control: no-store`" + `. A header of more than 16 KiB is answered 431 ` + "`Request header is too large`" + `, a body that is too large 413 ` + "`Body is too large`" + `, one that is packed 415 ` + "`Content-Encoding: <x> not supported`" + `. A request that is no HTTP is answered 400 ` + "`Invalid request`" + `, an unknown path or method 400 ` + "`Invalid endpoint: <x>`" + ` or ` + "`Method: <x> not supported for endpoint: <x>`" + `. Where there is no room for one more connection, or for another large body or answer, the answer is 503 ` + "`Server is busy`" + ` with ` + "`Retry-After`" + `, and nothing was done.
 
 **Timestamps** are ISO 8601 with a zone, or a date alone; they are answered in UTC with milliseconds. **A field that is left out** of an update keeps its value; null empties it.
 
@@ -83,7 +83,7 @@ func (d *describer) document() *openapi.Document {
 	for _, m := range modules {
 		d.doc.Tags = append(d.doc.Tags, openapi.Tag{Name: m.Name, Description: moduleText(m.Name, m.Value)})
 	}
-	d.addErrorExamples()
+	d.tellMessages()
 	d.addHeaders()
 	d.doc.Components.SecuritySchemes.Add(tokenScheme, openapi.SecurityScheme{
 		Type: "apiKey", Name: "token", In: "header",
@@ -144,6 +144,9 @@ func (d *describer) addOperation(op *Operation) {
 		d.doc.Paths.Add(op.Template, item)
 	}
 	d.judge(op)
+	if general := op.about.general; general != "" && !strings.Contains(d.doc.Info.Description, general) {
+		d.doc.Info.Description += "\n\n" + general
+	}
 	o := &openapi.Operation{
 		ID: op.about.name, Tags: []string{op.about.module}, Summary: op.about.summary, Description: d.text(op),
 		Parameters: d.parameters(op), RequestBody: d.requestBody(op), Responses: d.responses(op), Deprecated: op.deprecated != nil,
@@ -151,7 +154,7 @@ func (d *describer) addOperation(op *Operation) {
 	if op.open {
 		o.Security = &[]map[string][]string{}
 	}
-	if op.about.answers.form == acceptForm || op.mayCall {
+	if op.about.answers.form == acceptForm {
 		o.Callbacks = d.callbacks(op)
 	}
 	item.Set(op.Method, o)
@@ -175,9 +178,6 @@ func (d *describer) ages(op *Operation) bool {
 // text quotes the interface and adds what there is to know beyond.
 func (d *describer) text(op *Operation) string {
 	var parts []string
-	if op.Endpoint.Resource != nil && op.about.module != "" {
-		parts = append(parts, op.Endpoint.Resource.Description)
-	}
 	if op.deprecated != nil {
 		parts = append(parts, op.deprecated.String())
 	}
@@ -189,9 +189,6 @@ func (d *describer) text(op *Operation) string {
 	}
 	if op.ByCallback() {
 		parts = append(parts, "It takes longer than a client waits: the answer comes by callback, as a file with the JSON that is answered otherwise.")
-	}
-	if op.mayCall && !op.mustCall {
-		parts = append(parts, "With `"+webhookURL+"` beside the records the answer comes by callback, as a file.")
 	}
 	if len(parts) == 0 {
 		return op.about.summary + "."

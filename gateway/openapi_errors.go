@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"cmp"
 	"maps"
 	"net/http"
 	"slices"
@@ -13,9 +12,9 @@ import (
 )
 
 // reasons are the reasons of every error that an operation can answer, in no
-// order. A server that cannot even read a request is told of in the introduction.
+// order. What is wrong with a request before it is read is told of in the introduction.
 func (d *describer) reasons(op *Operation) []mapping.Reason {
-	all := []mapping.Reason{mapping.InternalError, mapping.QueryRepeated, mapping.QueryUnsupported, mapping.HeaderTooLarge, mapping.BodyTooLarge}
+	all := []mapping.Reason{mapping.InternalError, mapping.QueryRepeated, mapping.QueryUnsupported}
 	if strings.Contains(op.Template, "{") {
 		all = append(all, mapping.EndpointUnknown) // where what stands there is no such part
 	}
@@ -24,9 +23,6 @@ func (d *describer) reasons(op *Operation) []mapping.Reason {
 		if d.limited {
 			all = append(all, mapping.TooManyRequests)
 		}
-	}
-	if op.form != nil && op.Method != http.MethodGet {
-		all = append(all, mapping.EncodingUnsupported)
 	}
 	if len(op.requires) > 0 && op.about.answers.form != fileForm {
 		all = append(all, mapping.ParametersRequired)
@@ -91,11 +87,8 @@ func (d *describer) addRefusals(op *Operation, all *openapi.Map[*openapi.Respons
 			ok.Headers.Add("Link", d.header("Help"))
 			media, _ := ok.Content.Get(jsonType)
 			media.Schema = &openapi.Schema{AnyOf: []*openapi.Schema{media.Schema, openapi.Ref("Error")}}
-			refused, _ := r.Content.Get(jsonType)
-			media.Examples.Add("done", openapi.Example{Value: openapi.Map[any]{{Name: "successCode", Value: status}}})
-			media.Examples = append(media.Examples, refused.Examples...)
 			ok.Content.Add(problemType, &openapi.MediaType{Schema: openapi.Ref("Problem")})
-			ok.Description += " " + r.Description
+			ok.Description += " Or nothing was to be done, with a reason."
 			continue
 		}
 		all.Add(strconv.Itoa(status), d.shared(op, status, r))
@@ -108,7 +101,7 @@ func (d *describer) shared(op *Operation, status int, r *openapi.Response) *open
 	if d.refusals == nil {
 		d.refusals = d.nameRefusals()
 	}
-	name, known := d.refusals[refusalKey{status, r.Description, d.limited}]
+	name, known := d.refusals[refusalKey{status, strings.Join(r.Reasons, " "), d.limited}]
 	if !known { // of an array that this key has not
 		name = upperFirst(op.about.name) + statusName(status)
 	}
@@ -120,24 +113,18 @@ func (d *describer) shared(op *Operation, status int, r *openapi.Response) *open
 
 // refusal is the answer with errors of one status.
 func (d *describer) refusal(status int, rows []*mapping.Entry) *openapi.Response {
-	names := []string{"NoStore", "Help"}
+	names := []string{"Help"}
 	switch status {
 	case http.StatusTooManyRequests:
 		names = append(names, "RetryAfter")
 	case http.StatusInternalServerError:
 		names = append(names, "RetryAfterMaybe")
 	}
-	r := &openapi.Response{Headers: d.headers(names...)}
-	var text strings.Builder
-	text.WriteString(http.StatusText(status))
-	media := &openapi.MediaType{Schema: openapi.Ref("Error")}
+	r := &openapi.Response{Headers: d.headers(names...), Description: http.StatusText(status)}
 	for _, row := range rows {
 		r.Reasons = append(r.Reasons, string(row.Reason))
-		text.WriteString("\n- `" + string(row.Reason) + "`: " + escapeMarkdown(d.fill(row.Message)))
-		media.Examples.Add(string(row.Reason), openapi.Example{Ref: "#/components/examples/" + d.rowName(row)})
 	}
-	r.Description = text.String()
-	r.Content.Add(jsonType, media)
+	r.Content.Add(jsonType, &openapi.MediaType{Schema: openapi.Ref("Error")})
 	r.Content.Add(problemType, &openapi.MediaType{Schema: openapi.Ref("Problem")})
 	return r
 }
@@ -147,7 +134,18 @@ func (d *describer) fill(text string) string {
 	return strings.ReplaceAll(text, "<vendor>", d.g.vendor())
 }
 
-func escapeMarkdown(s string) string { return strings.ReplaceAll(s, "<x>", `\<x\>`) }
+// tellMessages adds to the schema of a reason how each of them is worded, where any operation
+// refers to it: once for all of these.
+func (d *describer) tellMessages() {
+	reason, _ := d.doc.Components.Schemas.Get("Reason")
+	told := map[*mapping.Entry]bool{}
+	for _, e := range d.g.catalogue.Entries() {
+		if row := d.worded(d.g.catalogue.Lookup(e.Reason, e.Scope)); d.rows[row] && !told[row] {
+			told[row] = true
+			reason.Description += "\n- `" + string(row.Reason) + "`: " + strings.ReplaceAll(d.fill(row.Message), "<x>", `\<x\>`)
+		}
+	}
+}
 
 // worded is the first row that says the same of the same reason: many tables do.
 func (d *describer) worded(row *mapping.Entry) *mapping.Entry {
@@ -158,51 +156,6 @@ func (d *describer) worded(row *mapping.Entry) *mapping.Entry {
 	}
 	d.rowsOf[row.Reason] = append(d.rowsOf[row.Reason], row)
 	return row
-}
-
-// rowName names a row among the components: its reason, with the scope in front
-// where it is not how the reason is worded first.
-func (d *describer) rowName(row *mapping.Entry) string {
-	if d.rowsOf[row.Reason][0] == row {
-		return string(row.Reason)
-	}
-	scope := strings.NewReplacer(" /", ".", "/", ".").Replace(string(row.Scope))
-	return strings.TrimPrefix(scope, ".") + "." + string(row.Reason)
-}
-
-// addErrorExamples adds the rows that are referred to, in the order of their
-// tables, each with an answer.
-func (d *describer) addErrorExamples() {
-	for _, e := range d.g.catalogue.Entries() {
-		row := d.g.catalogue.Lookup(e.Reason, e.Scope)
-		if !d.rows[row] {
-			continue
-		}
-		err := mapping.Fail(row.Reason)
-		err.Args = d.exampleArgs(row)
-		value := openapi.Map[any]{
-			{Name: "errorCode", Value: row.Status}, {Name: "message", Value: row.Text(err)}, {Name: "reason", Value: row.Reason},
-		}
-		if field := row.FieldOf(err); field != "" {
-			value.Add("field", field)
-		}
-		value.Add("request_id", exampleRequestID)
-		d.doc.Components.Examples.Add(d.rowName(row), openapi.Example{Summary: d.fill(row.Message), Description: row.Cause + " " + row.Cure, Value: value})
-	}
-}
-
-const exampleRequestID = "5f0c5c1e-3a0b-4d58-9a51-0d1c1b0a7e11"
-
-// exampleArgs are what the placeholders of a row take in its example.
-func (d *describer) exampleArgs(row *mapping.Entry) []string {
-	args := make([]string, len(row.Args))
-	for i, a := range row.Args {
-		args[i] = d.fill(a.Example)
-		if a.Takes == mapping.ArgArray {
-			args[i] = cmp.Or(d.arrayName(), args[i])
-		}
-	}
-	return args
 }
 
 // addErrors adds the one shape of errors.
@@ -270,10 +223,10 @@ func (d *describer) addErrors() {
 	schemas.Add("Problem", p)
 }
 
-// headers refers to headers among the components; X-Request-Id is one of every
-// answer, and those of the limits are of every one where the key has some.
+// headers refers to headers among the components; those of the limits are of every answer
+// where the key has some.
 func (d *describer) headers(names ...string) openapi.Map[*openapi.Header] {
-	all := openapi.Map[*openapi.Header]{{Name: "X-Request-Id", Value: d.header("RequestId")}}
+	all := openapi.Map[*openapi.Header]{}
 	for _, name := range names {
 		all.Add(headerNames[name], d.header(name))
 	}
@@ -295,7 +248,7 @@ func (d *describer) header(name string) *openapi.Header {
 
 // headerNames are the headers by what they are called among the components.
 var headerNames = map[string]string{
-	"RequestId": "X-Request-Id", "NoStore": "Cache-Control", "Help": "Link", "Revalidate": "Cache-Control", "CacheOfRecord": "Cache-Control", "ETag": "ETag", "ETagOfRecord": "ETag", "Location": "Location",
+	"Help": "Link", "Revalidate": "Cache-Control", "CacheOfRecord": "Cache-Control", "ETag": "ETag", "ETagOfRecord": "ETag", "Location": "Location",
 	"JobLocation": "Location", "Vary": "Vary", "ContentEncoding": "Content-Encoding", "RetryAfter": "Retry-After", "RetryAfterMaybe": "Retry-After", "IdempotentReplayed": "Idempotent-Replayed",
 	"AcceptRanges": "Accept-Ranges", "ContentRange": "Content-Range", "ContentDisposition": "Content-Disposition",
 }
@@ -317,8 +270,6 @@ func (d *describer) addHeaders() {
 		}
 		d.doc.Components.Headers.Add(name, &openapi.Header{Description: description, Required: required, Schema: s})
 	}
-	add("RequestId", "Identifies the request, in the log of the service too. A request may bring its own: 1 to 128 of A-Z a-z 0-9 . _ : -", true, &openapi.Schema{Pattern: `^[A-Za-z0-9._:-]{1,128}$`})
-	add("NoStore", "Nothing keeps the answer.", true, &openapi.Schema{Const: "no-store"})
 	const link = `<[^<>]+#[a-z0-9_]+>; rel="help"; title="([^"\\]|\\.)+"`
 	add("Help", "What to do about an error, as the title of a link to its explanation, after RFC 8288; of several errors about the first of each reason, and of three reasons at most.", false, &openapi.Schema{
 		Pattern: `^` + link + `(, ` + link + `)*$`, Examples: []any{`<https://api.example.nl/webservice_v2/errors#record_changed>; rel="help"; title="Read the record again, and send your change with the new ETag."`},

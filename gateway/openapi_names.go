@@ -36,9 +36,9 @@ func plural(name string) string {
 
 // refusalKey tells refusals apart.
 type refusalKey struct {
-	status      int
-	description string
-	limited     bool
+	status  int
+	reasons string
+	limited bool
 }
 
 func statusName(status int) string { return strings.ReplaceAll(http.StatusText(status), " ", "") }
@@ -81,7 +81,7 @@ func (d *describer) everyRefusal() (list []*refusers) {
 		}
 		all.judge(op)
 		for status, rows := range all.rowsByStatus(op) {
-			key := refusalKey{status, all.refusal(status, rows).Description, all.limited}
+			key := refusalKey{status, strings.Join(all.refusal(status, rows).Reasons, " "), all.limited}
 			r := by[key]
 			if r == nil {
 				r = &refusers{key: key, only: op.about.name, verb: verbOf(op)}

@@ -23,7 +23,9 @@ func (d *describer) parameters(op *Operation) []*openapi.Parameter {
 	}
 	for _, p := range op.params {
 		if some := p.choice == nil || len(p.choice) > 0; p.Name != inPath && (some && !p.followable || p.followable && len(d.followable()) > 0) {
-			all = append(all, d.queryParameter(op, p))
+			if !p.filter || describable(p) {
+				all = append(all, d.sharedParameter(op, p))
+			}
 		}
 	}
 	switch {
@@ -42,7 +44,7 @@ func (d *describer) pathParameter(op *Operation, name string) *openapi.Parameter
 	p := &openapi.Parameter{Name: name, In: "path", Required: true, Schema: &openapi.Schema{Type: openapi.Types{"integer"}, Format: "int32", Minimum: ptr(1)}}
 	var example any
 	if r := op.Endpoint.Resource; r != nil {
-		p.Description, p.Schema.References = "Primary ID of the "+r.Name+".", r.Name
+		p.Schema.References = r.Name
 		example = d.idExample(op, r)
 	} else {
 		p.Description = "Name of a resource."
@@ -54,6 +56,42 @@ func (d *describer) pathParameter(op *Operation, name string) *openapi.Parameter
 	}
 	d.exemplify(p, d.exampleOf(op).pick(name, example))
 	return p
+}
+
+// describable tells whether a filter is one of those that are described one by one: the ranges
+// of a text, and lists of flags or of times, are told of in words.
+func describable(p param) bool {
+	switch {
+	case p.operator == mapping.AnyOf:
+		return p.Type != mapping.Timestamp && !slices.Equal(p.OneOf, []string{"0", "1"})
+	case p.IsText():
+		return p.operator == mapping.Equals || p.operator == mapping.IsNull || p.operator == mapping.Contains
+	default:
+		return true
+	}
+}
+
+// everywhere are fields of every record, whose filters lists share.
+var everywhere = []string{"id", "is_system", "is_blocked", "is_archived", "created_at", "modified_at"}
+
+// sharedParameter is a parameter of the query, kept among the components where lists share it.
+func (d *describer) sharedParameter(op *Operation, p param) *openapi.Parameter {
+	q, name := d.queryParameter(op, p), strings.NewReplacer("[", ".", "]", "").Replace(p.Name)
+	field, _ := mapping.CutOperator(p.Name)
+	r := op.Endpoint.Resource
+	switch {
+	case p.filter && slices.Contains(everywhere, field), !p.filter && p.choice == nil && op.about.answers.form == pageForm:
+	case r != nil && p.choice != nil && !p.followable:
+		name = r.Name + "." + name
+	default:
+		return q
+	}
+	if kept, there := d.doc.Components.Parameters.Get(name); !there {
+		d.doc.Components.Parameters.Add(name, q)
+	} else if !reflect.DeepEqual(kept, q) {
+		return q
+	}
+	return &openapi.Parameter{Ref: "#/components/parameters/" + name}
 }
 
 func (d *describer) queryParameter(op *Operation, p param) *openapi.Parameter {
@@ -78,8 +116,9 @@ func (d *describer) queryParameter(op *Operation, p param) *openapi.Parameter {
 	s := typed(&p.Field)
 	q.Schema = s
 	if p.filter {
-		s.References = p.Reference
-		describeFilter(q, p)
+		if d.describeFilter(q, p); !p.Required {
+			return q
+		}
 	} else {
 		d.restricted(s, &p.Field)
 	}
@@ -94,7 +133,6 @@ func (d *describer) queryParameter(op *Operation, p param) *openapi.Parameter {
 	}
 	example := any(nil)
 	switch {
-	case p.operator != mapping.Equals: // the field itself has one
 	case p.Primary && op.Endpoint.Resource == nil: // of a vehicle or a document
 		example = d.idExample(op, d.g.o.Offer.Model.Resource(p.of))
 	case p.Example != "":
@@ -139,29 +177,25 @@ func anyOf(s *openapi.Schema, p param) *openapi.Schema {
 	}
 }
 
-// filterTexts say what filters let through.
-var filterTexts = [...]string{
-	mapping.Equals: "Only records with this value.", mapping.AtLeast: "Only records with this value or a higher one.", mapping.Above: "Only records with a higher value.",
-	mapping.AtMost: "Only records with this value or a lower one.", mapping.Below: "Only records with a lower value.", mapping.AnyOf: "Only records with one of these values, with commas between.",
-	mapping.IsNull: "1: only records without a value; 0: only those with one.", mapping.Contains: "Only records with this within the text, whatever the case.",
-}
-
-// describeFilter adds to a parameter what the values of a filter are.
-func describeFilter(q *openapi.Parameter, p param) {
+// describeFilter says what the values of a filter are, in as few words as there are many filters:
+// what their names mean is told with the list, and what the field is with the record.
+func (d *describer) describeFilter(q *openapi.Parameter, p param) {
 	s := q.Schema
+	if s.Format = ""; !p.Required {
+		q.Description = ""
+	}
 	for _, v := range p.OneOf {
 		s.Enum = append(s.Enum, literal(&p.Field, v))
 	}
 	if p.Type == mapping.Timestamp {
-		s.Pattern = sentTimestamp
+		q.Schema = d.component("SentTime", func() *openapi.Schema { return &openapi.Schema{Type: s.Type, Pattern: sentTimestamp} })
 	}
 	switch p.operator {
 	case mapping.Equals:
+		s.References = p.Reference
 		if s.Enum == nil {
 			s.MaxLength = p.Length
 		}
-		q.Description = filterTexts[p.operator] + " " + q.Description
-		return
 	case mapping.AnyOf:
 		if q.Schema = anyOf(s, p); p.HoldsComma() {
 			q.Style, q.Explode = "form", ptr(false)
@@ -171,7 +205,6 @@ func describeFilter(q *openapi.Parameter, p param) {
 	case mapping.Contains:
 		s.MinLength, s.MaxLength = mapping.MinContains, mapping.MaxContains
 	}
-	q.Description = filterTexts[p.operator]
 }
 
 // asText is one value of a list in a query. Clients and pages make texts of lists, whatever
@@ -217,7 +250,7 @@ func (d *describer) requestBody(op *Operation) *openapi.RequestBody {
 	r := op.Endpoint.Resource
 	switch {
 	case op.single != nil:
-		schema, examples = d.severalSchema(op), d.severalExamples(op)
+		schema = d.severalSchema(op)
 	case r != nil && op.Method == http.MethodPost:
 		schema, examples = d.createSchema(r, nil, typeName(r.Name)+"Create"), d.createExamples(r)
 	case r != nil:
@@ -248,12 +281,14 @@ func (d *describer) requestBody(op *Operation) *openapi.RequestBody {
 
 // receiver is the schema of the address of the callback's receiver.
 func (d *describer) receiver() *openapi.Schema {
-	f := callbackField()
-	receiver := typed(&f)
-	receiver.Description = f.Description
-	d.restricted(receiver, &f)
-	receiver.Examples = []any{f.Example}
-	return receiver
+	return d.component("WebhookURL", func() *openapi.Schema {
+		f := callbackField()
+		receiver := typed(&f)
+		receiver.Description = f.Description
+		d.restricted(receiver, &f)
+		receiver.Examples = []any{f.Example}
+		return receiver
+	})
 }
 
 // withReceiver adds the address of the callback's receiver to a body.
@@ -279,30 +314,34 @@ func upperFirst(s string) string {
 func (d *describer) responses(op *Operation) openapi.Map[*openapi.Response] {
 	var all openapi.Map[*openapi.Response]
 	a := op.about.answers
-	status, ok := http.StatusOK, &openapi.Response{}
+	status, ok, shared := http.StatusOK, &openapi.Response{}, ""
 	switch a.form {
 	case doneForm:
-		ok = d.json("Done.", d.component("Done", func() *openapi.Schema { return acknowledgement(http.StatusOK) }), "NoStore")
+		shared = "IsDone"
+		ok = d.json("Done.", d.component("Done", func() *openapi.Schema { return acknowledgement(http.StatusOK) }))
 	case createdForm:
 		status, ok = http.StatusCreated, d.json("The record as it was stored.", d.recordAnswer(op.Method, a), "CacheOfRecord", "ETagOfRecord", "Location")
 	case recordForm:
-		headers := []string{"NoStore"}
+		var headers []string
 		if a.fields == nil {
 			headers = []string{"CacheOfRecord", "ETagOfRecord"}
 		}
 		ok = d.json("The record.", d.recordAnswer(op.Method, a), headers...)
 	case pageForm:
-		ok = d.json("A page of records.", d.pageAnswer(a.resource), "NoStore", "Vary", "ContentEncoding")
+		ok = d.json("A page of records.", d.pageAnswer(a.resource), "Vary", "ContentEncoding")
 	case changesForm:
-		ok = d.json("A page of changes.", d.changesAnswer(), "NoStore")
+		ok = d.json("A page of changes.", d.changesAnswer())
 	case wholeForm:
-		ok = d.json("What was asked for.", d.component(a.name, func() *openapi.Schema { return d.dataSchema(reflect.TypeOf(a.data)) }), "NoStore")
+		ok = d.json("What was asked for.", d.component(a.name, func() *openapi.Schema { return d.dataSchema(reflect.TypeOf(a.data)) }))
 	case tokenForm:
-		ok = d.json("The session.", d.component("Session", tokenSchema), "NoStore")
+		ok = d.json("The session.", d.component("Session", tokenSchema))
 	case dataForm, collectForm:
-		ok = d.json("What was asked for.", d.dataAnswer(a), "NoStore")
+		if op.single != nil {
+			shared = "Results"
+		}
+		ok = d.json("What was asked for.", d.dataAnswer(a))
 	case acceptForm:
-		status, ok = http.StatusAccepted, d.acceptance("NoStore", "RetryAfter", "JobLocation")
+		status, ok, shared = http.StatusAccepted, d.acceptance("RetryAfter", "JobLocation"), "IsAccepted"
 	case fileForm:
 		ok = d.file("The result.", "Revalidate", "ETag", "AcceptRanges", "ContentDisposition")
 	}
@@ -312,17 +351,34 @@ func (d *describer) responses(op *Operation) openapi.Map[*openapi.Response] {
 	all.Add(strconv.Itoa(status), ok)
 	switch {
 	case op.mayCall && a.form != acceptForm:
-		all.Add("202", d.acceptance("NoStore", "RetryAfter", "JobLocation"))
+		all.Add("202", d.response("IsAccepted", d.acceptance("RetryAfter", "JobLocation")))
 	case a.form == collectForm:
-		all.Add("202", d.acceptance("NoStore", "RetryAfter"))
+		all.Add("202", d.acceptance("RetryAfter"))
 	case a.form == fileForm:
 		all.Add("206", d.file("The part of the result that the header Range asks for.", "Revalidate", "ETag", "AcceptRanges", "ContentDisposition", "ContentRange"))
 		all.Add("416", &openapi.Response{Description: "The header Range asks for what is beyond the end.", Headers: d.headers("Revalidate", "ETag", "AcceptRanges", "ContentDisposition", "ContentRange")})
 	case op.Method == http.MethodGet && a.form == recordForm && a.fields == nil:
-		all.Add("304", &openapi.Response{Description: "The record is as the client has it.", Headers: d.headers("Revalidate", "ETag")})
+		all.Add("304", d.response("NotModified", &openapi.Response{Description: "The record is as the client has it.", Headers: d.headers("Revalidate", "ETag")}))
 	}
 	d.addRefusals(op, &all)
+	if ok.Reasons == nil {
+		all[0].Value = d.response(shared, ok)
+	}
 	return all
+}
+
+// response keeps an answer among the components by a name, if it has one; where another one of
+// that name is there already it stays where it is.
+func (d *describer) response(name string, r *openapi.Response) *openapi.Response {
+	if name == "" {
+		return r
+	}
+	if kept, there := d.doc.Components.Responses.Get(name); !there {
+		d.doc.Components.Responses.Add(name, r)
+	} else if !reflect.DeepEqual(kept, r) {
+		return r
+	}
+	return &openapi.Response{Ref: "#/components/responses/" + name}
 }
 
 func (d *describer) json(description string, schema *openapi.Schema, names ...string) *openapi.Response {
@@ -385,19 +441,15 @@ func (d *describer) dataAnswer(a answers) *openapi.Schema {
 func (d *describer) pageAnswer(r *mapping.Resource) *openapi.Schema {
 	record := d.recordSchema(r)
 	return d.component(typeName(r.Name)+"Page", func() *openapi.Schema {
-		number := func(description string) *openapi.Schema {
-			return &openapi.Schema{Type: openapi.Types{"integer"}, Description: description}
-		}
+		number := &openapi.Schema{Type: openapi.Types{"integer"}}
 		properties := openapi.Map[*openapi.Schema]{
 			{Name: "data", Value: &openapi.Schema{Type: openapi.Types{"array"}, Items: record}},
-			{Name: "page", Value: number("The number of this page; left out where `after` was given.")},
-			{Name: "page_size", Value: number("How many records a page has at most.")},
-			{Name: "next", Value: nullable(&openapi.Schema{Type: openapi.Types{"string"}, Description: "Path and query of the page that follows; null where this is the last one."})},
-			{Name: "total", Value: number("How many records match; only with total=1.")},
+			{Name: "page", Value: number}, {Name: "page_size", Value: number},
+			{Name: "next", Value: nullable(&openapi.Schema{Type: openapi.Types{"string"}})},
+			{Name: "total", Value: number},
 		}
 		if d.g.o.Offer.Until && !r.Undated {
-			properties.Add("until", &openapi.Schema{Type: openapi.Types{"string"}, Format: "date-time", Pattern: answeredTimestamp, Description: "Only with modified_since: what the next modified_since should be, " +
-				"to miss nothing. Of several pages that of the first one holds. Left out while the administration cannot tell."})
+			properties.Add("until", &openapi.Schema{Type: openapi.Types{"string"}, Format: "date-time"})
 		}
 		return &openapi.Schema{Type: openapi.Types{"object"}, Required: []string{"data", "page_size", "next"}, Properties: properties}
 	})

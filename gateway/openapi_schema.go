@@ -172,18 +172,14 @@ func (d *describer) wholeRecord(r *mapping.Resource, listed bool) *openapi.Schem
 		d.recordSchema(r)
 		for i := range r.Fields {
 			if f := &r.Fields[i]; f.Type != mapping.Array && !binary(f) {
-				s.Properties.Add(f.Name, wordless(d.answered(f)))
+				answered := d.answered(f)
+				answered.Description, answered.Examples = "", nil
+				s.Properties.Add(f.Name, answered)
 				s.Required = append(s.Required, f.Name)
 			}
 		}
 		return s
 	})
-}
-
-// wordless is a schema of a field without what another one of the same field says.
-func wordless(s *openapi.Schema) *openapi.Schema {
-	s.Description, s.Examples = "", nil
-	return s
 }
 
 // answered is a field as it is answered.
@@ -200,7 +196,7 @@ func (d *describer) answered(f *mapping.Field) *openapi.Schema {
 		s.Enum = append(s.Enum, literal(f, v))
 	}
 	if f.Type == mapping.Timestamp {
-		s.Format, s.Pattern = "date-time", answeredTimestamp
+		s.Format = "date-time"
 	}
 	if f.Primary {
 		s.Minimum, s.Description = ptr(1), "Primary ID."
@@ -225,7 +221,7 @@ func (d *describer) flagsOf(f *mapping.Field) bool {
 // that refers to the record it is created with; nil for a record of its own.
 func (d *describer) createSchema(r *mapping.Resource, parent *mapping.Field, name string) *openapi.Schema {
 	return d.component(name, func() *openapi.Schema {
-		s := &openapi.Schema{Type: openapi.Types{"object"}, Description: "A new " + r.Name + ".", Additional: ptr(false)}
+		s := &openapi.Schema{Type: openapi.Types{"object"}, Description: "A new " + r.Name + ", of fields as " + typeName(r.Name) + " explains them.", Additional: ptr(false)}
 		for _, f := range mapping.Each(r.Fields) {
 			if f.Readonly || f.Primary || f == parent || !f.In(d.arrays(arraySend)) {
 				continue
@@ -242,7 +238,7 @@ func (d *describer) createSchema(r *mapping.Resource, parent *mapping.Field, nam
 // updateSchema is the body of an update: without what cannot be changed by it.
 func (d *describer) updateSchema(r *mapping.Resource) *openapi.Schema {
 	return d.component(typeName(r.Name)+"Update", func() *openapi.Schema {
-		s := &openapi.Schema{Type: openapi.Types{"object"}, Description: "The fields of " + r.Name + " to change.", Additional: ptr(false)}
+		s := &openapi.Schema{Type: openapi.Types{"object"}, Description: "The fields of " + typeName(r.Name) + " to change.", Additional: ptr(false)}
 		for _, f := range mapping.Each(r.Fields) {
 			if f.Readonly || f.Primary || f.Immutable || f.Type == mapping.Array || fixedByRule(r, f) {
 				continue
@@ -268,7 +264,9 @@ func (d *describer) sent(r *mapping.Resource, f *mapping.Field, create bool) *op
 		}
 	}
 	s := typed(f)
-	s.Description, s.Deprecated = fieldText(f), f.Deprecated != nil
+	if f.Deprecated != nil {
+		s.Deprecated, s.Description = true, f.Deprecated.String()
+	}
 	d.restricted(s, f)
 	if f.Required && f.IsText() && s.Enum == nil {
 		s.MinLength = 1
@@ -277,10 +275,7 @@ func (d *describer) sent(r *mapping.Resource, f *mapping.Field, create bool) *op
 		nullable(s)
 	}
 	if create && f.Default != "" { // said in words: of a default generators make a field that has to be sent
-		s.Description += " " + f.Default + " where it is left out."
-	}
-	if f.Example != "" {
-		s.Examples = []any{literal(f, f.Example)}
+		s.Description = strings.TrimSpace(s.Description + " " + f.Default + " where it is left out.")
 	}
 	return s
 }

@@ -17,8 +17,30 @@ func describedCases() []Case {
 	}
 }
 
+// Described are the parameters of GET of each path that a description has.
+func Described(description []byte) (map[string][]Parameter, error) {
+	var d struct {
+		Paths      map[string]map[string]struct{ Parameters []Parameter }
+		Components struct{ Parameters map[string]Parameter }
+	}
+	err := json.Unmarshal(description, &d)
+	all := map[string][]Parameter{}
+	for path, operations := range d.Paths {
+		if get, there := operations["get"]; there {
+			all[path] = get.Parameters
+		}
+		for i, p := range all[path] {
+			if name, shared := strings.CutPrefix(p.Ref, "#/components/parameters/"); shared {
+				all[path][i] = d.Components.Parameters[name]
+			}
+		}
+	}
+	return all, err
+}
+
 // Parameter is what the description says of one of an operation's.
 type Parameter struct {
+	Ref      string `json:"$ref"`
 	Name, In string
 	Required bool
 	Schema   struct {
@@ -62,14 +84,11 @@ func asDescribed(t *T) {
 	if a.status != http.StatusOK {
 		t.impossible("GET /openapi.json is not to be had: status %d", a.status)
 	}
-	var description struct {
-		Paths map[string]map[string]struct{ Parameters []Parameter }
-	}
-	err := json.Unmarshal(a.body, &description)
-	operation, there := description.Paths["/"+t.resource.Name]["get"]
+	described, err := Described(a.body)
+	parameters, there := described["/"+t.resource.Name]
 	t.check(err == nil && there, "the description", "GET /"+t.resource.Name, fmt.Sprint(err))
 	list := t.listOf(t.resource, t.get(t.resource, t.record(t.resource)).data())
-	for _, p := range operation.Parameters {
+	for _, p := range parameters {
 		if p.In != "query" || slices.Contains(t.resource.requires, p.Name) {
 			continue
 		}

@@ -154,6 +154,7 @@ func TestOpenAPICommand(t *testing.T) {
 	code, text, stderr := cli("", "openapi", "--demo", "--key", "demo-full")
 	require.Zero(t, code, stderr)
 	require.Equal(t, openapi.Version31, loadDescription(t, []byte(text)).OpenAPI)
+	require.Less(t, len(text), 430<<10, "what operations share is said once")
 	d := newDemo(t)
 	served := d.Call("GET", "/openapi.json?api_key="+desk.DemoFullKey, "", "")
 	require.JSONEq(t, strings.ReplaceAll(string(served.Body), d.Base, "http://127.0.0.1:8080/webservice_v2"), text, "what is printed is what is served")

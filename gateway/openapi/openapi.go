@@ -15,6 +15,7 @@ type Document struct {
 	Info       Info                  `json:"info"`
 	Servers    []Server              `json:"servers"`
 	Security   []map[string][]string `json:"security"`
+	Docs       Docs                  `json:"externalDocs"`
 	Tags       []Tag                 `json:"tags"`
 	Paths      Map[*PathItem]        `json:"paths"`
 	Components Components            `json:"components"`
@@ -39,6 +40,12 @@ type Contact struct {
 type Server struct {
 	URL         string `json:"url"`
 	Description string `json:"description,omitzero"`
+}
+
+// Docs are what else there is to read.
+type Docs struct {
+	Description string `json:"description"`
+	URL         string `json:"url"`
 }
 
 // Tag groups operations.
@@ -143,12 +150,9 @@ type MediaType struct {
 	Examples Map[Example] `json:"examples,omitempty"`
 }
 
-// Example is a value, or a reference to one.
+// Example is a value.
 type Example struct {
-	Ref         string `json:"$ref,omitzero"`
-	Summary     string `json:"summary,omitzero"`
-	Description string `json:"description,omitzero"`
-	Value       any    `json:"value,omitzero"`
+	Value any `json:"value,omitzero"`
 }
 
 // SecurityScheme is how a request proves whose it is.
@@ -165,7 +169,6 @@ type Components struct {
 	Parameters      Map[*Parameter]     `json:"parameters,omitempty"`
 	Headers         Map[*Header]        `json:"headers,omitempty"`
 	Responses       Map[*Response]      `json:"responses,omitempty"`
-	Examples        Map[Example]        `json:"examples,omitempty"`
 	SecuritySchemes Map[SecurityScheme] `json:"securitySchemes,omitempty"`
 }
 

@@ -190,7 +190,7 @@ func (c *Contract) hold(method string, target *url.URL, resp *http.Response, bod
 	status := fmt.Sprint(resp.StatusCode)
 	found, ok := op["responses"].(map[string]any)[status]
 	switch {
-	case !ok && (reason == "request_malformed" || reason == "overloaded"):
+	case slices.Contains([]string{"request_malformed", "overloaded", "header_too_large", "body_too_large", "content_encoding_unsupported"}, reason):
 		return "", nil // told of in the introduction
 	case !ok:
 		return "", fmt.Errorf("%s does not describe the status %s: %.200s", name, status, body)
@@ -251,13 +251,16 @@ func (c *Contract) undescribed(path string, resp *http.Response, reason string) 
 
 // told are the headers that a description must tell of where they are sent.
 var told = []string{
-	"X-Request-Id", "Cache-Control", "Etag", "Location", "Retry-After", "Idempotent-Replayed", "Accept-Ranges", "Content-Range", "Content-Disposition",
+	"Etag", "Location", "Retry-After", "Idempotent-Replayed", "Accept-Ranges", "Content-Range", "Content-Disposition",
 	"Ratelimit", "Ratelimit-Policy", "Link",
 }
 
 func (c *Contract) headers(name string, response map[string]any, sent http.Header) error {
 	described, _ := response["headers"].(map[string]any)
 	var faults []error
+	if sent.Get("X-Request-Id") == "" || described["Cache-Control"] == nil && sent.Get("Cache-Control") != "no-store" { // told of in the introduction
+		faults = append(faults, fmt.Errorf("%s: X-Request-Id is %q, Cache-Control %q", name, sent.Get("X-Request-Id"), sent.Get("Cache-Control")))
+	}
 	seen := map[string]bool{}
 	for header, v := range described {
 		seen[http.CanonicalHeaderKey(header)] = true

@@ -6,12 +6,24 @@ const methods = ["get", "post", "put", "delete"];
 /** Reads a description into its operations. */
 export function read(spec) {
   const operations = [];
+  explain(spec.components?.schemas ?? {});
   for (const [path, item] of Object.entries(spec.paths ?? {})) {
     for (const method of methods) {
       if (item[method]) operations.push({ ...item[method], id: item[method].operationId, path, method: method.toUpperCase(), module: item[method].tags?.[0] ?? "" });
     }
   }
   return { spec, operations, base: spec.servers?.[0]?.url ?? "", byId: new Map(operations.map((o) => [o.id, o])) };
+}
+
+/** Gives fields that are sent the words and examples that are told with the record. */
+function explain(schemas) {
+  for (const [name, schema] of Object.entries(schemas)) {
+    const record = schemas[name.replace(/^Whole|^Listed|^.+Create(?=.)|(Create|Update|UpdateOfMany)$/g, "")]?.properties;
+    for (const [field, s] of Object.entries(schema.properties ?? {})) {
+      const { description = "", examples } = record?.[field] ?? {};
+      if (!s.$ref && s !== record?.[field]) schema.properties[field] = { examples, ...s, description: `${description} ${s.description ?? ""}`.trim() };
+    }
+  }
 }
 
 /** What a reference of the description leads to; anything else is itself. */

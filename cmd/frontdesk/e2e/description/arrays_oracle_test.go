@@ -120,7 +120,7 @@ func (o arrayOracle) answers(d *rig.Desk, token string, id int, rules []string, 
 
 // namesParameter is a parameter that takes names.
 type namesParameter struct {
-	Name   string
+	Ref    string `json:"$ref"`
 	Schema struct{ Pattern string }
 }
 
@@ -135,7 +135,8 @@ type arrayDescription struct {
 		}
 	}
 	Components struct {
-		Schemas map[string]struct{ Properties map[string]json.RawMessage }
+		Schemas    map[string]struct{ Properties map[string]json.RawMessage }
+		Parameters map[string]namesParameter
 	}
 }
 
@@ -145,8 +146,9 @@ func (d arrayDescription) holds(t *testing.T, o arrayOracle, rules []string, wha
 	get, one := d.Paths["/"+o.resource+"/{id}"]["get"]
 	require.Equal(t, o.with(rules, "GET", o.resource), one, what)
 	if one {
-		at := slices.IndexFunc(get.Parameters, func(p namesParameter) bool { return p.Name == "fields" })
-		names := listed.FindStringSubmatch(get.Parameters[at].Schema.Pattern)
+		fields := o.resource + ".fields"
+		require.True(t, slices.ContainsFunc(get.Parameters, func(p namesParameter) bool { return p.Ref == "#/components/parameters/"+fields }), what)
+		names := listed.FindStringSubmatch(d.Components.Parameters[fields].Schema.Pattern)
 		require.NotNil(t, names, what)
 		require.Equal(t, o.seen(rules), slices.Contains(strings.Split(names[1], "|"), o.field), what)
 	}

@@ -194,6 +194,9 @@ func (d *drawing) of(s *openapi3.Schema, name string) string {
 	case strings.Contains(name, "[in]"):
 		return fmt.Sprint(1 + d.IntN(320))
 	}
+	if s.MaxLength != nil && *s.MaxLength < 3 {
+		return "nl"[:*s.MaxLength]
+	}
 	return "abc"
 }
 

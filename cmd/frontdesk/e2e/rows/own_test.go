@@ -134,9 +134,6 @@ var ownWays = map[string]func(*setting) []rig.Answer{
 	"backend_unavailable": broken(rig.Fails),
 	"backend_timeout":     broken(func(context.Context) error { return context.DeadlineExceeded }),
 	"page_too_large":      broken(func(context.Context) error { return mapping.Fail(mapping.PageTooLarge) }),
-	"body_too_large": changed(func(_ *setting, r *request) {
-		r.Body = letters(rig.BodyLimit + 1)
-	}),
 	"too_many_requests": changed(func(s *setting, r *request) {
 		if *s.slow == "" {
 			*s.slow = s.Login(rig.SlowKey, "demo")

@@ -106,6 +106,9 @@ var ownRows = map[mapping.Reason]func(*setting) []rig.Answer{
 		s.Faults.Set(func(context.Context) error { panic("a fault of the test") })
 		return []rig.Answer{s.Call("GET", "/contact/1", s.Token, "")}
 	},
+	mapping.BodyTooLarge: func(s *setting) []rig.Answer {
+		return []rig.Answer{s.Call("POST", "/contact", s.Token, letters(rig.BodyLimit+1))}
+	},
 	mapping.BackendTimeout:   neverAnswered,
 	mapping.TooManyRequests:  tenWrongLogins,
 	mapping.RequestMalformed: func(s *setting) []rig.Answer { return []rig.Answer{s.Raw("nonsense\r\n\r\n")} },
