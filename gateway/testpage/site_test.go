@@ -83,7 +83,7 @@ func TestErrors(t *testing.T) {
 // needs no source, and leads nowhere that is not there.
 func TestGuide(t *testing.T) {
 	html := text(pages()[testpage.GuidePath])
-	require.Contains(t, html, "export BASE=https://api.example.nl/webservice_v2\nexport KEY=your-api_key\nexport FRONTDESK_USER=your-username FRONTDESK_PASSWORD=your-password\n")
+	require.Contains(t, html, "export BASE=https://api.example.nl/webservice_v2\nexport API_KEY=your-api_key\nexport FRONTDESK_USER=your-username FRONTDESK_PASSWORD=your-password\n")
 	for _, foreign := range []string{"127.0.0.1", "bin/frontdesk", "docs/kits", "<!--", "go build", ".md", "11111111", "(more)", ".ci/", "{{"} {
 		require.False(t, strings.Contains(html, foreign), foreign)
 	}

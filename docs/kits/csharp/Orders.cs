@@ -54,8 +54,8 @@ static class Orders
 
     static async Task Run()
     {
-        var desk = new Frontdesk(Setting("BASE", "http://127.0.0.1:8080/webservice_v2"), Setting("FRONTDESK_API_KEY", "11111111-1111-4111-8111-111111111111"),
-            Setting("FRONTDESK_USERNAME", "demo"), Setting("FRONTDESK_PASSWORD", "demo"));
+        var desk = new Frontdesk(Setting("BASE", "http://127.0.0.1:8080/webservice_v2"), Setting("API_KEY", "11111111-1111-4111-8111-111111111111"),
+            Setting("FRONTDESK_USER", "demo"), Setting("FRONTDESK_PASSWORD", "demo"));
 
         var open = await desk.Send(HttpMethod.Get, "/order?order_status=open&total=1&page_size=1&fields=id,number");
         Console.WriteLine("open orders: " + Regex.Match(await open.Content.ReadAsStringAsync(), "\"total\":(\\d+)").Groups[1].Value);

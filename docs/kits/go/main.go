@@ -19,8 +19,8 @@ import (
 func main() {
 	s := &session{
 		base:     cmp.Or(os.Getenv("BASE"), "http://127.0.0.1:8080/webservice_v2"),
-		key:      uuid.MustParse(cmp.Or(os.Getenv("FRONTDESK_API_KEY"), "11111111-1111-4111-8111-111111111111")),
-		username: cmp.Or(os.Getenv("FRONTDESK_USERNAME"), "demo"), password: cmp.Or(os.Getenv("FRONTDESK_PASSWORD"), "demo"),
+		key:      uuid.MustParse(cmp.Or(os.Getenv("API_KEY"), "11111111-1111-4111-8111-111111111111")),
+		username: cmp.Or(os.Getenv("FRONTDESK_USER"), "demo"), password: cmp.Or(os.Getenv("FRONTDESK_PASSWORD"), "demo"),
 	}
 	if err := run(context.Background(), s); err != nil {
 		fmt.Fprintln(os.Stderr, err)

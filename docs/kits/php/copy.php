@@ -10,8 +10,8 @@ declare(strict_types=1);
 const TRIES = 10;
 $base = getenv('BASE') ?: 'http://127.0.0.1:8080/webservice_v2';
 $login = [
-    'api_key' => getenv('FRONTDESK_API_KEY') ?: '11111111-1111-4111-8111-111111111111',
-    'username' => getenv('FRONTDESK_USERNAME') ?: 'demo',
+    'api_key' => getenv('API_KEY') ?: '11111111-1111-4111-8111-111111111111',
+    'username' => getenv('FRONTDESK_USER') ?: 'demo',
     'password' => getenv('FRONTDESK_PASSWORD') ?: 'demo',
 ];
 $resources = explode(',', getenv('RESOURCES') ?: 'contact,order');

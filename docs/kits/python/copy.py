@@ -11,8 +11,8 @@ import urllib.error, urllib.parse, urllib.request
 
 BASE = os.environ.get("BASE", "http://127.0.0.1:8080/webservice_v2")
 LOGIN = {
-    "api_key": os.environ.get("FRONTDESK_API_KEY", "11111111-1111-4111-8111-111111111111"),
-    "username": os.environ.get("FRONTDESK_USERNAME", "demo"),
+    "api_key": os.environ.get("API_KEY", "11111111-1111-4111-8111-111111111111"),
+    "username": os.environ.get("FRONTDESK_USER", "demo"),
     "password": os.environ.get("FRONTDESK_PASSWORD", "demo"),
 }
 RESOURCES = os.environ.get("RESOURCES", "contact,order").split(",")

@@ -89,7 +89,7 @@ function mark() {
 }
 
 function show(operation) {
-  const form = requestForm({ spec: api.spec, suggest, searched }, operation);
+  const form = requestForm({ spec: api.spec, suggest, searched, fill: fill !== undefined }, operation);
   open = { operation, form };
   document.body.dataset.open = "";
   at("welcome").hidden = true;

@@ -224,12 +224,15 @@ function list(context, schema, o) {
     number();
     return item;
   };
+  const example = context.element?.(o.name);
   const number = () => {
     items.forEach((item, i) => item.label.textContent = `${o.name}[${i}]`);
     draw();
   };
   add.addEventListener("click", () => {
-    append().focus();
+    const item = append();
+    if (example) item.fill(example);
+    item.focus();
     changed();
   });
   return {

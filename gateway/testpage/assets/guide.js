@@ -30,7 +30,7 @@ function search() {
 async function showKey({ key }) {
   if (!key) return;
   for (const { firstChild: text } of at("text").querySelectorAll("pre code")) {
-    const [example] = /(?<=export KEY=)\S+/.exec(text?.data) ?? [];
+    const [example] = /(?<=export API_KEY=)\S+/.exec(text?.data) ?? [];
     if (!example) continue;
     const given = text.splitText(text.data.indexOf(example));
     given.splitText(example.length);

@@ -171,10 +171,18 @@ function filterForm(context, filters) {
   };
 }
 
+/** The examples of a body, by name: those of many records are one of the operation on one. */
+function examplesOf(spec, operation) {
+  const one = operation.method === "POST" && spec.paths[operation.path.replace(/\/bulk$/, "")]?.post;
+  const many = one && one.operationId !== operation.id;
+  const examples = (many ? one : operation).requestBody?.content["application/json"].examples ?? {};
+  return Object.entries(examples).map(([name, { value }]) => [name.replaceAll("_", " "), many ? { records: [value] } : value]);
+}
+
 /** A body as a form, or as JSON that is typed: what was done in the one goes along to the other. */
 function bodyForm(context, operation, schema) {
-  const form = object(context, schema, { update: operation.method === "PUT" });
-  const examples = Object.values(operation.requestBody.content["application/json"].examples ?? {}).map((e) => e.value);
+  const examples = examplesOf(context.spec, operation);
+  const form = object({ ...context, element: (name) => context.fill && examples.map(([, value]) => value[name]?.[0]).find(Boolean) }, schema, { update: operation.method === "PUT" });
   const text = el("textarea", { className: "mono json", rows: 12, spellcheck: false, id: "body-json", attr: { "aria-describedby": "body-problem" } });
   const asForm = el("input", { type: "radio", name: "body-as", id: "body-as-form", checked: true });
   const asText = el("input", { type: "radio", name: "body-as", id: "body-as-json" });
@@ -209,8 +217,10 @@ function bodyForm(context, operation, schema) {
     show(unknown.length > 0);
     if (unknown.length > 0) say(`The form has no field ${unknown.join(", ")}.`);
   });
+  const choice = el("select", { attr: { "aria-label": "Fill in an example" } }, ["no example", ...examples.map(([name]) => name)].map((name, i) => el("option", { value: i || "", textContent: name })));
+  choice.addEventListener("change", () => fill(examples[choice.value - 1]?.[1] ?? {}));
   const element = el("fieldset", { className: "body" }, el("legend", { textContent: "Body" }),
-    el("div", { className: "tabs as" }, asForm, el("label", { htmlFor: asForm.id, textContent: "Form" }), asText, el("label", { htmlFor: asText.id, textContent: "JSON" })),
+    el("div", { className: "tabs as" }, examples.length > 0 && choice, asForm, el("label", { htmlFor: asForm.id, textContent: "Form" }), asText, el("label", { htmlFor: asText.id, textContent: "JSON" })),
     form.element, typed, problem);
   const fill = (value) => {
     const unknown = form.fill(value);
@@ -231,7 +241,12 @@ function bodyForm(context, operation, schema) {
         show(Boolean(json));
       }
     },
-    exemplify: () => examples[0] && fill(examples[0]),
+    /** The example that has most: that with the lines. */
+    exemplify() {
+      const most = examples.reduce((best, [, value], i) => JSON.stringify(value).length > JSON.stringify(examples[best]?.[1] ?? "").length ? i : best, 0);
+      choice.value = examples.length > 0 ? most + 1 : "";
+      choice.dispatchEvent(new Event("change"));
+    },
     complain: (message) => form.complain(message),
     locate: (path) => asText.checked ? { focus: () => text.focus(), complain() {} } : form.locate(path),
     /** Shows a position in the JSON that was typed. */

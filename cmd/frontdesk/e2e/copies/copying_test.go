@@ -34,7 +34,7 @@ func newCopy(s *service) *copying {
 // command is the copier, which asks this address.
 func (c *copying) command(base string, more ...string) *exec.Cmd {
 	cmd := exec.Command(copier(c.t), append([]string{c.file, "--resource", strings.Join(c.names, ",")}, more...)...)
-	cmd.Env = append(os.Environ(), "BASE="+base, "FRONTDESK_API_KEY="+rig.FullKey, "FRONTDESK_USERNAME="+c.user.name, "FRONTDESK_PASSWORD="+c.user.password)
+	cmd.Env = append(os.Environ(), "BASE="+base, "API_KEY="+rig.FullKey, "FRONTDESK_USER="+c.user.name, "FRONTDESK_PASSWORD="+c.user.password)
 	return cmd
 }
 

@@ -42,7 +42,7 @@ func TestForeignKitsCSharp(t *testing.T) {
 	said, err := exec.Command(mcs, "-warnaserror", "-r:System.Net.Http", "-out:"+program, rig.Repository(t, "docs", "kits", "csharp", "Orders.cs")).CombinedOutput()
 	require.NoError(t, err, "%s", said)
 	run := exec.Command(mono, program)
-	run.Env = append(os.Environ(), "BASE="+d.Base, "FRONTDESK_API_KEY="+rig.FullKey)
+	run.Env = append(os.Environ(), "BASE="+d.Base, "API_KEY="+rig.FullKey)
 	said, err = run.CombinedOutput()
 	require.NoError(t, err, "%s", said)
 	require.Regexp(t, `^open orders: \d+
@@ -108,7 +108,7 @@ func (k *keeping) command(args ...string) *exec.Cmd {
 	all := append(append(k.program[1:len(k.program):len(k.program)], k.file), args...)
 	c := exec.Command(k.program[0], all...)
 	c.Dir = k.dir
-	c.Env = append(os.Environ(), "BASE="+k.Base, "FRONTDESK_API_KEY="+rig.FullKey)
+	c.Env = append(os.Environ(), "BASE="+k.Base, "API_KEY="+rig.FullKey)
 	return c
 }
 

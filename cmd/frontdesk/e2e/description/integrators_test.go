@@ -104,7 +104,7 @@ type hour struct {
 // startHour starts the demo and a shell; the variables that the tutorial sets
 // first are there, so that one may begin at any step.
 func startHour(t *testing.T) *hour {
-	bash := sqltest.Tool(t, "bash", "bash")
+	dash := sqltest.Tool(t, "dash", "dash") // what runs there runs in any shell
 	sqltest.Tool(t, "curl", "curl")
 	h := &hour{t: t, dir: t.TempDir(), address: rig.FreeAddress(t), blocks: readTutorial(t)}
 	require.NoError(t, os.Mkdir(filepath.Join(h.dir, "bin"), 0o700))
@@ -113,10 +113,10 @@ func startHour(t *testing.T) *hour {
 	h.startDemo()
 
 	ctx, stop := context.WithTimeout(context.Background(), 10*time.Minute)
-	shell := exec.CommandContext(ctx, bash, "--norc", "--noprofile")
+	shell := exec.CommandContext(ctx, dash)
 	shell.Dir, shell.WaitDelay = h.dir, 10*time.Second
 	shell.Env = append(os.Environ(), "LC_ALL=C.UTF-8", "npm_config_offline=true", "GOPROXY=off", "GOFLAGS=-trimpath",
-		"BASE=http://"+h.address+"/webservice_v2", "KEY="+desk.DemoFullKey, "FRONTDESK_USER=demo", "FRONTDESK_PASSWORD=demo")
+		"BASE=http://"+h.address+"/webservice_v2", "API_KEY="+desk.DemoFullKey, "FRONTDESK_USER=demo", "FRONTDESK_PASSWORD=demo")
 	var err error
 	h.in, err = shell.StdinPipe()
 	require.NoError(t, err)

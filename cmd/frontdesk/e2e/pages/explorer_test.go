@@ -1,8 +1,10 @@
 package pages
 
 import (
+	"bufio"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -16,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
 )
 
@@ -161,6 +164,69 @@ func TestBrowserExplorer(t *testing.T) {
 	p.await("document.querySelector('#operations a')")
 	require.Equal(t, 0.0, p.eval("document.querySelectorAll('#history li').length"), "the history goes with the session")
 	p.accessible("explorer-signed-out")
+}
+
+// TestBrowserFirstOrder: on the demo, a first order with lines is made from the address of the
+// explorer in five acts, of which signing in is one.
+func TestBrowserFirstOrder(t *testing.T) {
+	b := startBrowser(t)
+	d := startDemo(t)
+	p := b.open(t, d.Base)
+	p.visit("/testpage/explorer")
+	p.await("!document.querySelector('#no-key').hidden")
+	p.click("#no-key a") // 1
+	p.await("document.querySelector('#username')")
+	p.typeInto("#api-key", desk.DemoFullKey)
+	p.typeInto("#username", "demo")
+	p.typeInto("#password", "demo\r") // 2
+	p.await("document.querySelector('#operations').children.length > 20")
+	p.click("a[href$='testpage/explorer']") // 3
+	p.await("document.querySelector('#operations a')")
+	p.click("#operations a[href='#createOrder']") // 4
+	made := func() string {
+		p.await("document.querySelector('#send')")
+		p.eval("document.querySelector('#answer').replaceChildren()")
+		p.click("#send") // 5
+		p.await("document.querySelector('.outcome .status')?.textContent === '201'")
+		var answer struct{ Data struct{ ID int } }
+		require.NoError(t, json.Unmarshal([]byte(p.text("#answer-body")), &answer))
+		return string(d.Call("GET", fmt.Sprintf("/order/%d?fields=orderlines", answer.Data.ID), d.Login(desk.DemoFullKey, "demo"), "").Body)
+	}
+	p.accessible("explorer-example")
+	require.Contains(t, made(), `"description":"`)
+
+	choose := func(example string) {
+		p.eval(fmt.Sprintf(`{ const e = document.querySelector(".body .as select"); e.selectedIndex = [...e.options].findIndex((o) => o.textContent === %q); e.dispatchEvent(new Event("change", {bubbles: true})) }`, example))
+	}
+	choose("example")
+	require.Equal(t, `{"data":{"orderlines":[]}}`, made())
+	p.eval(`[...document.querySelectorAll("#fields button")].find((b) => b.textContent === "Add one to orderlines").click()`)
+	require.Contains(t, made(), `"description":"`, "a line that is added is filled in")
+	choose("no example")
+	require.Equal(t, "", p.eval(fmt.Sprintf("document.querySelector(%q).value", p.field("contact_id"))))
+	p.route("createManyOrders")
+	require.Contains(t, p.text("#sample"), "orderlines", "many records begin as one")
+}
+
+// startDemo starts the demo, whose examples may be sent.
+func startDemo(t *testing.T) *rig.Desk {
+	address := rig.FreeAddress(t)
+	demo := exec.Command(rig.Binary(t), "demo", "--listen", address, "--ops", rig.FreeAddress(t), "--data", filepath.Join(t.TempDir(), "demo"))
+	output, err := demo.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, demo.Start())
+	t.Cleanup(func() {
+		require.NoError(t, demo.Process.Signal(os.Interrupt))
+		io.Copy(io.Discard, output)
+		require.NoError(t, demo.Wait())
+	})
+	for lines := bufio.NewScanner(output); lines.Scan(); {
+		if base, ready := strings.CutPrefix(lines.Text(), "ready: "); ready {
+			return &rig.Desk{T: t, Base: strings.TrimSuffix(base, "/"), HTTP: http.DefaultClient}
+		}
+	}
+	t.Fatal("the demo did not start")
+	return nil
 }
 
 // TestForeignExplorerSamples runs the request that is shown in other languages.

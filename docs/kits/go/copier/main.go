@@ -2,8 +2,8 @@
 // and asks every 5 seconds. With --verify it compares the copy with the service, mends what
 // differs, and ends with 3 where something did.
 //
-// It needs nothing but Go's own library. Where to log in is in BASE, FRONTDESK_API_KEY,
-// FRONTDESK_USERNAME and FRONTDESK_PASSWORD. The recipe, and what else there is to know, is
+// It needs nothing but Go's own library. Where to log in is in BASE, API_KEY,
+// FRONTDESK_USER and FRONTDESK_PASSWORD. The recipe, and what else there is to know, is
 // chapter 9 of docs/integrators.md.
 package main
 
@@ -44,8 +44,8 @@ func main() {
 	_ = flags.Parse(os.Args[2:])
 	c := &copier{file: os.Args[1], resources: strings.Split(*resources, ","), session: &session{
 		base:     cmp.Or(os.Getenv("BASE"), "http://127.0.0.1:8080/webservice_v2"),
-		key:      cmp.Or(os.Getenv("FRONTDESK_API_KEY"), "11111111-1111-4111-8111-111111111111"),
-		username: cmp.Or(os.Getenv("FRONTDESK_USERNAME"), "demo"), password: cmp.Or(os.Getenv("FRONTDESK_PASSWORD"), "demo"),
+		key:      cmp.Or(os.Getenv("API_KEY"), "11111111-1111-4111-8111-111111111111"),
+		username: cmp.Or(os.Getenv("FRONTDESK_USER"), "demo"), password: cmp.Or(os.Getenv("FRONTDESK_PASSWORD"), "demo"),
 	}}
 	mended, err := c.run(time.Duration(*seconds*float64(time.Second)), *verify)
 	switch {

@@ -24,8 +24,8 @@ interface Copy {
 const env = process.env;
 const api = connect({
   baseUrl: env["BASE"] ?? "http://127.0.0.1:8080/webservice_v2",
-  apiKey: env["FRONTDESK_API_KEY"] ?? "11111111-1111-4111-8111-111111111111",
-  username: env["FRONTDESK_USERNAME"] ?? "demo", password: env["FRONTDESK_PASSWORD"] ?? "demo",
+  apiKey: env["API_KEY"] ?? "11111111-1111-4111-8111-111111111111",
+  username: env["FRONTDESK_USER"] ?? "demo", password: env["FRONTDESK_PASSWORD"] ?? "demo",
 });
 
 /** Asks again, each time later, while nobody answers or the service fails. */
