@@ -55,7 +55,6 @@ type ConfigHealth struct {
 	Loaded       time.Time  `json:"loaded"`
 	LastReload   *time.Time `json:"last_reload,omitempty"`
 	Error        string     `json:"error,omitempty"`       // why the last reload kept the one before
-	Pending      string     `json:"pending,omitempty"`     // what the files say otherwise, where they are not watched
 	HangsSince   *time.Time `json:"hangs_since,omitempty"` // the files, which are being read and do not answer
 	NeedsRestart []string   `json:"needs_restart,omitempty"`
 	RestartError string     `json:"restart_error,omitempty"` // why a start would fail
@@ -181,9 +180,6 @@ func (now *Health) judgeConfig(keys int) {
 	if since := now.Config.HangsSince; since != nil {
 		now.degraded("the files of the configuration have not answered since %s: what is in force stays, and no change of them is taken up", since.UTC().Format(time.RFC3339))
 	}
-	if now.Config.Pending != "" {
-		now.degraded("%s", now.Config.Pending)
-	}
 	if keys == 0 {
 		now.degraded("no api_key is configured: nobody can log in")
 	}
@@ -232,7 +228,7 @@ func (h *Desk) sessionsHealth(ctx context.Context) (word string, cause error) {
 
 func (h *Desk) configHealth() ConfigHealth {
 	current, state := h.live.Current(), h.reloads.state()
-	now := ConfigHealth{Hash: current.policy.Hash, Loaded: current.since, Pending: state.pending, NeedsRestart: state.needsRestart(), LastReload: moment(state.last), HangsSince: moment(state.hangs(h.now()))}
+	now := ConfigHealth{Hash: current.policy.Hash, Loaded: current.since, NeedsRestart: state.needsRestart(), LastReload: moment(state.last), HangsSince: moment(state.hangs(h.now()))}
 	if state.fault != nil {
 		now.Error = summary(state.fault)
 	}

@@ -39,11 +39,9 @@ type reloader struct {
 	watching  string           // why files cannot be watched, once it was said
 	debugEnds <-chan time.Time // nil while the configured level holds
 	parts     partFiles        // as they were last looked at
-	refused   error            // why the last reload or comparison could not use the files; nil if it could
+	refused   error            // why the last reload could not use the files; nil if it could
 	starting  *config.Loader   // reads the files as a start would; nil if all that they say is in force
 	keyPair   string           // what was in the files of the certificate when they were last read
-
-	certificateFault error // what was wrong with them then
 }
 
 // startReloader follows the configuration until ctx ends or the desk closes.

@@ -21,55 +21,14 @@ func (k *reloader) look() {
 	defer k.survive(byLook)
 	k.desk.reloads.begin(k.desk.now())
 	defer k.desk.reloads.begin(time.Time{})
-	changed := k.loader.Changed()
 	switch {
-	case k.watch == nil:
-		if changed {
-			k.compare()
-		}
-		k.compareCertificate()
-	case changed:
+	case k.watch == nil: // only SIGHUP reloads
+	case k.loader.Changed():
 		k.reload(byLook)
 	case k.keyPair != k.desk.keyPairDigest():
 		k.renewCertificates(byLook)
 	}
 	k.lookAtParts(false)
-}
-
-// compare reports that the files differ from the configuration in force, and leaves the reload to
-// SIGHUP.
-func (k *reloader) compare() {
-	h, pending := k.desk, ""
-	c, err := k.loader.Load()
-	k.refused = err
-	switch {
-	case err != nil:
-		pending = "the files cannot be used as they are: " + summary(err)
-	case c.Hash() != h.policy().Hash:
-		pending = fmt.Sprintf("the files say otherwise than what is in force (their hash is %s); SIGHUP takes them up", c.Hash())
-	}
-	if pending != "" && pending != h.reloads.state().pending {
-		h.log.Warn("configuration files have changed, and are not watched", zap.String("config", h.policy().Hash), zap.String("pending", pending))
-	}
-	h.reloads.left(pending)
-	k.lookAtParts(true)
-}
-
-// errCertificateWaits is told of a certificate whose files nobody watches.
-var errCertificateWaits = errors.New("its files have changed, and are not watched; SIGHUP takes them up")
-
-// compareCertificate reports changed files of the certificate, and leaves them to SIGHUP.
-func (k *reloader) compareCertificate() {
-	h := k.desk
-	told, changed := h.reloads.state().certificate, k.keyPair != h.keyPairDigest()
-	switch waits := errors.Is(told, errCertificateWaits); {
-	case changed && !waits:
-		k.certificateFault = told
-		h.log.Warn("certificate files have changed, and are not watched")
-		h.reloads.certificate(errCertificateWaits)
-	case !changed && waits:
-		h.reloads.certificate(k.certificateFault)
-	}
 }
 
 // lookAtParts reports changes that wait for a restart, in the files beside the configuration and
@@ -88,7 +47,7 @@ func (k *reloader) lookAtParts(again bool) {
 		changed[i] = c.Hide(changed[i])
 	}
 	var restart error
-	if now != h.parts || len(h.waiting(c)) > 0 || state.pending != "" {
+	if now != h.parts || len(h.waiting(c)) > 0 {
 		restart = k.judgeRestart(c)
 	} else {
 		k.starting = nil

@@ -21,7 +21,6 @@ type reloadState struct {
 	waiting     []string  // what of the configuration needs a restart
 	parts       []string  // files beside it that have changed, which needs one as well
 	restart     error     // why a start would fail by these; nil where it would not
-	pending     string    // what is said otherwise on disk and left to SIGHUP, where files are not watched
 	certificate error     // why the certificate's files cannot be used as they are
 	began       time.Time // since when the files are read or looked at; zero where they are not
 }
@@ -30,7 +29,7 @@ type reloadState struct {
 func (s reloadState) needsRestart() []string { return slices.Concat(s.waiting, s.parts) }
 
 // asWritten reports whether everything in the files is in force, or would be after a restart.
-func (s reloadState) asWritten() bool { return s.fault == nil && s.restart == nil && s.pending == "" }
+func (s reloadState) asWritten() bool { return s.fault == nil && s.restart == nil }
 
 // FilesPatience is how long the files of the configuration may take to answer.
 const FilesPatience = 12 * time.Second
@@ -64,14 +63,14 @@ func (r *reloads) failed(err error) {
 	defer r.mu.Unlock()
 	r.now.count++
 	r.now.failures++
-	r.now.last, r.now.fault, r.now.pending = time.Now(), err, ""
+	r.now.last, r.now.fault = time.Now(), err
 }
 
 func (r *reloads) done(waiting []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.now.count++
-	r.now.last, r.now.fault, r.now.waiting, r.now.pending = time.Now(), nil, waiting, ""
+	r.now.last, r.now.fault, r.now.waiting = time.Now(), nil, waiting
 }
 
 func (r *reloads) certificate(err error) {
@@ -84,13 +83,4 @@ func (r *reloads) beside(changed []string, restart error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.now.parts, r.now.restart = changed, restart
-}
-
-// left records what SIGHUP would take up; "" if the files are as in force.
-func (r *reloads) left(pending string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.now.pending = pending; pending == "" {
-		r.now.fault = nil
-	}
 }
