@@ -14,9 +14,9 @@ import (
 	"frontdesk/gateway/webhook"
 )
 
-func TestFiveHundredJobsOfTwentyClients(t *testing.T) {
+func TestManyJobsOfTwentyClients(t *testing.T) {
 	onEngines(t, func(t *testing.T, e engine) {
-		const clients, each = 20, 25
+		const clients, each = 20, 10
 		rs, c, store := newReceivers(t), newClock(), e.open(t)
 		c.step = time.Millisecond
 		var all atomic.Int32
