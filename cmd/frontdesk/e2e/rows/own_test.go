@@ -165,6 +165,7 @@ var ownWays = map[string]func(*setting) []rig.Answer{
 		return []rig.Answer{s.ask(r)}
 	},
 	"getEmployeeEmail varchar_invalid": changed(func(_ *setting, r *request) { r.Path = "/empoyee/email?username=%00" }),
+	"checkAddress varchar_invalid":     changed(func(_ *setting, r *request) { r.Path += "&toevoeging=%00" }),
 	"authenticate too_many_requests":   tenWrongLogins,
 	"authenticate backend_unavailable": lacking("app_user"),
 	"authenticate backend_timeout":     usersSlow,
