@@ -18,9 +18,8 @@ type describer struct {
 	rows        map[*mapping.Entry]bool // that are referred to
 	rowsOf      map[mapping.Reason][]*mapping.Entry
 	usedHeaders map[string]bool
-	refusals    map[refusalKey]string // what refusals are called among the components
-	limited     bool                  // the operation that is described counts against limits of the key
-	aging       bool                  // its answers may say that something is going away
+	limited     bool // the operation that is described counts against limits of the key
+	aging       bool // its answers may say that something is going away
 }
 
 func (g *Gateway) newDescriber(key *auth.Key) *describer {

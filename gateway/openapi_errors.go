@@ -91,20 +91,14 @@ func (d *describer) addRefusals(op *Operation, all *openapi.Map[*openapi.Respons
 			ok.Description += " Or nothing was to be done, with a reason."
 			continue
 		}
-		all.Add(strconv.Itoa(status), d.shared(op, status, r))
+		all.Add(strconv.Itoa(status), d.shared(status, r))
 	}
 }
 
 // shared keeps a refusal among the components, where the operations that refuse for the same
 // reasons refer to it.
-func (d *describer) shared(op *Operation, status int, r *openapi.Response) *openapi.Response {
-	if d.refusals == nil {
-		d.refusals = d.nameRefusals()
-	}
-	name, known := d.refusals[refusalKey{status, strings.Join(r.Reasons, " "), d.limited}]
-	if !known { // of an array that this key has not
-		name = upperFirst(op.about.name) + statusName(status)
-	}
+func (d *describer) shared(status int, r *openapi.Response) *openapi.Response {
+	name := refusalName(status, r.Reasons, d.limited)
 	if _, there := d.doc.Components.Responses.Get(name); !there {
 		d.doc.Components.Responses.Add(name, r)
 	}

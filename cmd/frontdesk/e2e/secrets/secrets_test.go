@@ -24,7 +24,7 @@ import (
 // million for all of them; and how many somebody else makes beside, of one of the twins
 // alone.
 const (
-	drawnShort = 4_000
+	drawnShort = 6_000
 	drawnSoak  = 150_000
 	noise      = 10 // in a hundred
 	hideAfter  = 50 // requests
