@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -72,7 +73,7 @@ func (g *garage) apply(change *keys.Change, err error) (stdout string, _ error) 
 		return "", err
 	}
 	var out bytes.Buffer
-	err = change.Apply(desk.Program{Ctx: g.t.Context(), Stdout: &out})
+	err = change.Apply(desk.Program{Ctx: g.t.Context(), Stdout: &out, Stderr: io.Discard})
 	return out.String(), err
 }
 

@@ -91,43 +91,13 @@ func TestCertificateReload(t *testing.T) {
 	k.RequireLogged(`"logger":"audit"`, `"certificate changed"`, `"trigger":"comparison with the files"`)
 }
 
-// TestCertificateNotWatched tells of a certificate that waits for SIGHUP.
+// TestCertificateNotWatched: only SIGHUP takes up another one.
 func TestCertificateNotWatched(t *testing.T) {
 	k, ca, certFile, keyFile := startCertified(t, false)
 	days := func() int { return int(math.Round(time.Until(k.Ready().Certificate.Expires).Hours() / 24)) }
-	told := func(part string) {
-		t.Helper()
-		require.Eventually(t, func() bool {
-			k.Timers.Pass(desk.CompareEvery)
-			now := k.Ready()
-			return strings.Contains(now.Certificate.Error, part) && (part == "") == (now.Certificate.Error == "") && (part == "") == (now.Status == desk.HealthOK)
-		}, rig.Patience, 5*time.Millisecond, part)
-	}
-	told("")
-	first, firstKey := rig.Read(t, certFile), rig.Read(t, keyFile)
 	rig.WriteCertificate(t, ca, certFile, keyFile, 102)
-	const waits = "its files have changed, and are not watched; SIGHUP takes them up"
-	told(waits)
-	require.Contains(t, k.Ready().Reasons, "the certificate before stays in use: "+waits)
+	k.Timers.Pass(desk.CompareEvery)
 	require.Equal(t, 101, days())
-	k.RequireLogged(`"level":"warn"`, "certificate files have changed, and are not watched")
-	require.NoError(t, os.WriteFile(certFile, []byte(first), 0o600))
-	require.NoError(t, os.WriteFile(keyFile, []byte(firstKey), 0o600))
-	told("")
-
-	// What SIGHUP could not use is told again once the files are as they were then.
-	require.NoError(t, os.WriteFile(keyFile, nil, 0o600))
 	k.HangUp()
-	told("are no certificate and its key")
-	rig.WriteCertificate(t, ca, certFile, keyFile, 103)
-	told(waits)
-	third, thirdKey := rig.Read(t, certFile), rig.Read(t, keyFile)
-	require.NoError(t, os.WriteFile(certFile, []byte(first), 0o600))
-	require.NoError(t, os.WriteFile(keyFile, nil, 0o600))
-	told("are no certificate and its key")
-	require.NoError(t, os.WriteFile(certFile, []byte(third), 0o600))
-	require.NoError(t, os.WriteFile(keyFile, []byte(thirdKey), 0o600))
-	k.HangUp()
-	told("")
-	require.Equal(t, 103, days())
+	require.Equal(t, 102, days())
 }
