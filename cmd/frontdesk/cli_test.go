@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -23,9 +24,28 @@ import (
 
 // cli runs a command line with that standard input, to its end.
 func cli(input string, args ...string) (code int, stdout, stderr string) {
-	var out, problems rig.LockedBuffer
-	code = run(desk.Program{Ctx: context.Background(), Stdin: strings.NewReader(input), Stdout: &out, Stderr: &problems}, args)
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	var out rig.LockedBuffer
+	problems := untilWaiting{stop: stop}
+	code = run(desk.Program{Ctx: ctx, Stdin: strings.NewReader(input), Stdout: &out, Stderr: &problems}, args)
 	return code, out.String(), problems.String()
+}
+
+// startWaits is what a start says that waits for what it needs.
+const startWaits = "the start waits"
+
+// untilWaiting takes what a command says, and stops a start that waits for what never comes.
+type untilWaiting struct {
+	rig.LockedBuffer
+	stop func()
+}
+
+func (w *untilWaiting) Write(p []byte) (int, error) {
+	if bytes.Contains(p, []byte(startWaits)) {
+		w.stop()
+	}
+	return w.LockedBuffer.Write(p)
 }
 
 func TestCLIHelp(t *testing.T) {

@@ -54,7 +54,7 @@ func TestRedactionOfMistakes(t *testing.T) {
 				code, stdout, stderr := cli("secret-password\n", append(args, "--config", file)...)
 				said := stdout + stderr
 				if args[0] == "serve" {
-					require.NotZero(t, code, "%s", said)
+					require.True(t, code != 0 || strings.Contains(said, startWaits), "%s", said)
 				}
 				require.NotContains(t, said, hush[:7], "%s", args)
 				require.NotContains(t, said, "HU SH", "%s", args)
