@@ -74,11 +74,17 @@ func TestCallbackChanges(t *testing.T) {
 			d.Call("POST", "/changes", p.Token, body).Refused(t, want.status, want.message, body)
 		}
 		for range 20 {
-			ask(told.Cursor, `,"resource":"vehicle"`)
+			id = ask(told.Cursor, `,"resource":"vehicle"`)
 		}
 		full := d.Call("POST", "/changes", p.Token, body(told.Cursor, `,"resource":"vehicle"`))
 		full.Refused(t, 429, "Too many requests", "one more")
 		require.Equal(t, "60", full.Header.Get("Retry-After"))
+		other := d.Login(rig.HookedKey, "other")
+		theirs := changesOf(t, d.Call("GET", "/changes", other, "")).Cursor
+		d.Call("POST", "/changes", other, body(theirs, "")).Promise(t) // places are a client's
+		require.Equal(t, 404, d.Call("DELETE", "/changes?id="+id, other, "").Status)
+		require.Equal(t, 200, d.Call("DELETE", "/changes?id="+id, p.Token, "").Status)
+		ask(told.Cursor, `,"resource":"vehicle"`)
 	})
 }
 
