@@ -190,7 +190,7 @@ func (c *Contract) hold(method string, target *url.URL, resp *http.Response, bod
 	status := fmt.Sprint(resp.StatusCode)
 	found, ok := op["responses"].(map[string]any)[status]
 	switch {
-	case slices.Contains([]string{"request_malformed", "overloaded", "header_too_large", "body_too_large", "content_encoding_unsupported"}, reason):
+	case !ok && slices.Contains([]string{"request_malformed", "overloaded", "header_too_large", "body_too_large", "content_encoding_unsupported"}, reason):
 		return "", nil // told of in the introduction
 	case !ok:
 		return "", fmt.Errorf("%s does not describe the status %s: %.200s", name, status, body)

@@ -31,7 +31,7 @@ func mount(t testing.TB, source, folder, system string, flags uintptr, data stri
 	if err := unix.Mount(source, folder, system, flags, data); err != nil {
 		t.Skipf("nothing can be mounted here: %v", err)
 	}
-	unmount = sync.OnceFunc(func() { require.NoError(t, unix.Unmount(folder, unix.MNT_DETACH)) })
+	unmount = sync.OnceFunc(func() { require.NoError(t, unix.Unmount(folder, 0)) })
 	t.Cleanup(unmount)
 	return unmount
 }
