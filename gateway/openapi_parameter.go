@@ -165,8 +165,6 @@ func anyOf(s *openapi.Schema, p param) *openapi.Schema {
 		return &openapi.Schema{Type: openapi.Types{"array"}, Items: asText(s, p.OneOf), MinItems: 1, MaxItems: mapping.MaxAnyOf}
 	case choices != nil:
 		return listOf("", choices)
-	case p.Type == mapping.Timestamp:
-		return listOfAny(strings.Trim(sentTimestamp, "^$"))
 	case p.Type == mapping.Float8:
 		return listOfAny(`-?\d+(\.\d+)?([eE][+-]?\d+)?`)
 	default:

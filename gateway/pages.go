@@ -25,8 +25,8 @@ func (g *Gateway) pageRoutes(r *routes) {
 // all others there is nothing.
 func (g *Gateway) front(r *routes) *Operation {
 	op := &Operation{open: true, serve: served(func(x *Exchange) {
-		x.response.Header.Set("Location", g.o.BasePath+testpage.HomePath)
-		x.answer(http.StatusFound, "text/html; charset=utf-8", func(dst []byte) []byte { return dst })
+		x.response.Header.Set("Location", g.publicPath+testpage.HomePath)
+		x.answer(http.StatusFound, htmlType, func(dst []byte) []byte { return dst })
 	})}
 	r.on(&Endpoint{Path: "/", Template: "/", list: map[string]*Operation{}}, http.MethodGet, op)
 	return op

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"frontdesk/auth"
+	"frontdesk/gateway/testpage"
 	"frontdesk/mapping"
 )
 
@@ -59,21 +60,23 @@ func (g *Gateway) run(ctx context.Context, x *Exchange) error {
 
 // endpoint finds the operation that path and method name.
 func (g *Gateway) endpoint(_ context.Context, x *Exchange) error {
-	person := bytes.Contains(x.request.Header.Peek("Accept"), []byte("text/html"))
-	switch front := g.routes.front; {
-	case !x.below && person && x.Path == front.Endpoint.Path && x.Method == front.Method:
+	if front := g.routes.front; !x.below && x.Path == front.Endpoint.Path && x.Method == front.Method && x.ofPerson() {
 		x.Endpoint, x.Operation = front.Endpoint, front
 		return nil
-	case !x.below:
+	}
+	if !x.below {
 		return mapping.Fail(mapping.EndpointUnknown, x.Path)
 	}
 	var reason mapping.Reason
 	x.Endpoint, x.Operation, x.Item, reason = g.routes.lookup(x.Method, x.Path, x.rawQuery)
-	if op := x.Operation; op != nil && op.forPeople != nil && person {
+	if op := x.Operation; op != nil && op.forPeople != nil && x.ofPerson() {
 		x.Operation = op.forPeople
 	}
 	return refusal(reason, x.Method, x.Path)
 }
+
+// ofPerson tells whether a browser asks, for somebody who is to read the answer.
+func (x *Exchange) ofPerson() bool { return testpage.Takes(x.header("Accept"), "text/html") }
 
 // awayRetry is when a client should try again while the gateway waits for what is behind it.
 const awayRetry = 5 * time.Second

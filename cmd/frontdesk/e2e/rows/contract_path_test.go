@@ -128,4 +128,7 @@ func TestAddressesBehindAProxy(t *testing.T) {
 	promised := d.Call("POST", "/backup/owner", token, `{"webhook_url":"`+h.Address()+`"}`)
 	require.Regexp(t, `^/acme/webservice_v2/webhook\?id=`, promised.Header.Get("Location"))
 	require.Contains(t, string(d.Call("GET", "/contact?page_size=1", token, "").Body), `"next":"/acme/webservice_v2/contact?`)
+	root := d.Raw("GET / HTTP/1.1\r\nHost: desk\r\nAccept: text/html\r\nConnection: close\r\n\r\n")
+	require.Equal(t, "/acme/webservice_v2/", root.Header.Get("Location"))
+	require.Equal(t, 400, d.Raw("GET / HTTP/1.1\r\nHost: desk\r\nAccept: text/html;q=0\r\nConnection: close\r\n\r\n").Status)
 }
