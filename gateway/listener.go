@@ -122,6 +122,10 @@ func (l *listener) admit(accepted net.Conn) *conn {
 	return c
 }
 
+// refusalTimeout bounds the write of a refusal. The answer fits into the empty send buffer of
+// a new connection, so it ends only a write that the processor got to too late.
+const refusalTimeout = 10 * time.Second
+
 // refuse closes a connection, and answers first if that blocks nobody: the answer fits
 // into the send buffer of a plain connection, while TLS would need a handshake first.
 func (l *listener) refuse(c *conn, full bool) {
@@ -130,7 +134,7 @@ func (l *listener) refuse(c *conn, full bool) {
 		l.log.Warn("connections refused: there are as many as there may be", zap.Int("times", n), zap.Bool("in_all", full),
 			zap.String("address", c.peer.Address))
 	}
-	if _, secure := c.Conn.(*tls.Conn); !secure && c.SetWriteDeadline(time.Now().Add(firstPause)) == nil {
+	if _, secure := c.Conn.(*tls.Conn); !secure && c.SetWriteDeadline(time.Now().Add(refusalTimeout)) == nil {
 		_, _ = c.Write(l.busy())
 	}
 	_ = c.Conn.Close()

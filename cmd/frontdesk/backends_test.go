@@ -125,11 +125,18 @@ func TestBackendsBehindSheets(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := rig.Start(t, c.Options)
 			const canary = "canary7261"
-			d.Call("GET", "/contact?page_size=3&name="+canary, d.LoginAs(rig.FullKey, c.username, c.password), "")
+			token := d.LoginAs(rig.FullKey, c.username, c.password)
+			for range 5 { // what takes longest of one of them may be the wait for a connection
+				d.Call("GET", "/contact?page_size=3&name="+canary, token, "")
+			}
 			var of backendsJSON
 			askJSON(t, d, "/backends?resource=contact", &of)
-			require.Len(t, of.Slowest, 1)
-			require.Regexp(t, c.asked, of.Slowest[0].Asked)
+			require.Len(t, of.Slowest, 5)
+			var asked []string
+			for _, call := range of.Slowest {
+				asked = append(asked, call.Asked)
+			}
+			require.True(t, slices.ContainsFunc(asked, regexp.MustCompile(c.asked).MatchString), "%q", asked)
 			page := string(d.AskOps("/backends").Body)
 			require.NotContains(t, page, canary)
 			require.NotContains(t, page, remotetest.ClientSecret)
