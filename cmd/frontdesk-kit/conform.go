@@ -20,8 +20,8 @@ type conformCommand struct {
 	URL    string `name:"url" xor:"where" placeholder:"BASE" help:"Base URL of a gateway that runs, such as https://api.example.nl/webservice_v2."`
 	Config string `xor:"where" placeholder:"FILE" help:"Configuration of a gateway to start for this, on this machine only; none other may serve its database meanwhile."`
 
-	APIKey   string `name:"api-key" env:"FRONTDESK_API_KEY" placeholder:"UUID" help:"The api_key, best one that may call everything (with --config: made for the occasion)."`
-	Username string `env:"FRONTDESK_USERNAME" help:"A user of a scratch client: records are made in it, and deleted again."`
+	APIKey   string `name:"api-key" env:"API_KEY" placeholder:"UUID" help:"The api_key, best one that may call everything (with --config: made for the occasion)."`
+	Username string `env:"FRONTDESK_USER" help:"A user of a scratch client: records are made in it, and deleted again."`
 	Password string `env:"FRONTDESK_PASSWORD" help:"The user's password; better in the environment, where nobody sees it."`
 
 	OtherUsername    string `env:"FRONTDESK_OTHER_USERNAME" placeholder:"NAME" help:"A user of another client, to test that neither sees the other."`
@@ -75,9 +75,9 @@ func (c conformCommand) complete() error {
 	case c.URL == "" && c.Config == "":
 		return desk.Misused("expected --url BASE or --config FILE")
 	case c.URL != "" && c.APIKey == "":
-		return desk.Misused("--url: expected --api-key too, or FRONTDESK_API_KEY in the environment")
+		return desk.Misused("--url: expected --api-key too, or API_KEY in the environment")
 	case c.Username == "" || c.Password == "":
-		return desk.Misused("expected --username and --password, or FRONTDESK_USERNAME and FRONTDESK_PASSWORD in the environment")
+		return desk.Misused("expected --username and --password, or FRONTDESK_USER and FRONTDESK_PASSWORD in the environment")
 	}
 	if u, err := url.Parse(c.URL); c.URL != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "") {
 		return desk.Misused("--url: expected an address such as https://api.example.nl/webservice_v2")

@@ -29,7 +29,7 @@ func TestConformCommand(t *testing.T) {
 	file, dir := conformConfig(t)
 	exceptions, junit, page := filepath.Join(dir, "known.yaml"), filepath.Join(dir, "junit.xml"), filepath.Join(dir, "report.html")
 	require.NoError(t, os.WriteFile(exceptions, []byte("- {case: post.empty_body, reason: not so here}\n"), 0o600))
-	t.Setenv("FRONTDESK_USERNAME", "demo")
+	t.Setenv("FRONTDESK_USER", "demo")
 	t.Setenv("FRONTDESK_PASSWORD", "demo")
 	code, out, stderr := cli("", "conform", "--config", file, "--only", "post.*", "--exceptions", exceptions, "--junit", junit, "--html", page)
 	require.Equal(t, 1, code, "%s%s", out, stderr)
@@ -60,8 +60,8 @@ func TestConformCommandLine(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
 		"":                                     "expected --url BASE or --config FILE",
-		"--url http://localhost/x":             "--url: expected --api-key too, or FRONTDESK_API_KEY in the environment",
-		"--url http://localhost/x --api-key k": "expected --username and --password, or FRONTDESK_USERNAME and FRONTDESK_PASSWORD in the environment",
+		"--url http://localhost/x":             "--url: expected --api-key too, or API_KEY in the environment",
+		"--url http://localhost/x --api-key k": "expected --username and --password, or FRONTDESK_USER and FRONTDESK_PASSWORD in the environment",
 		"--url localhost --api-key k --username u --password p": "--url: expected an address such as https://api.example.nl/webservice_v2",
 		"--only etag.strnog":                                             "no case is called etag.strnog, did you mean etag.strong?",
 		"--config none.yaml --username u --password p":                   "configuration: open none.yaml: no such file or directory",
