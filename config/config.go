@@ -42,7 +42,7 @@ var located = []string{
 	"include", "server.drain_delay",
 	"server.listen", "server.public_url", "server.tls", "server.tls.cert_file", "server.tls.key_file", "server.tls.client_ca_file", "server.trusted_proxies",
 	"ops.listen", "ops.socket", "backend.dsn", "backend.sheet", "model.dir", "sessions.store", "sessions.ca_file", "mail.smtp", "mail.from", "mail.folder",
-	"webhooks.allow_hosts", "webhooks.folder", "webhooks.ca_file", "api_keys",
+	"webhooks.allow_hosts", "webhooks.ca_file", "api_keys",
 }
 
 // At is the position of a setting that is judged once more after the configuration was
@@ -189,7 +189,6 @@ type Mail struct {
 type Webhooks struct {
 	AllowHosts []string `yaml:"allow_hosts"` // names or addresses that need not be public
 	Ports      []uint16 `yaml:"ports"`
-	Folder     string   `yaml:"folder"`  // of results; empty: beside the database
 	CAFile     string   `yaml:"ca_file"` // PEM file of further authorities to trust; empty for none
 }
 

@@ -35,7 +35,6 @@ func newLongFixture(t *testing.T, long ...Grant) *longFixture {
 		require.NoError(t, err)
 		files, err := webhook.OpenFiles(filepath.Join(t.TempDir(), "results"))
 		require.NoError(t, err)
-		t.Cleanup(func() { require.NoError(t, files.Close()) })
 		callbacks = &Callbacks{
 			Links: webhook.NewLinks(jobs, f.clock.Now, o.Log), Results: files, Timeout: time.Minute, Long: func(g Grant) bool { return slices.Contains(long, g) },
 			Rules: webhook.Rules{AllowHosts: []string{"127.0.0.1"}, Ports: []uint16{443, webhooktest.Port(t, server)}},

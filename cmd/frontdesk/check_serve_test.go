@@ -125,6 +125,7 @@ func machine(t *testing.T, sheet string) string {
 	require.NoError(t, os.Symlink("loop.yaml", at("loop.yaml")))
 	require.NoError(t, os.Symlink("gone/for/good", at("link")))
 	require.NoError(t, os.Symlink("linked.db", at("link.db")))
+	require.NoError(t, os.Symlink("gone", at("lost.db-callbacks")))
 	return dir
 }
 

@@ -151,7 +151,7 @@ func TestCheckElsewhere(t *testing.T) {
 	writeFiles(t, map[string]string{"frontdesk.yaml": `
 server: {tls: {cert_file: gone.pem, key_file: gone.pem}}
 sessions: {store: "rediss://h", ca_file: gone.pem}
-webhooks: {ca_file: gone.pem, folder: frontdesk.yaml/results}
+webhooks: {ca_file: gone.pem}
 backend: {dsn: "sqlite:gone/frontdesk.db"}
 mail: {folder: frontdesk.yaml/mail}
 `})
@@ -192,25 +192,24 @@ func TestCheckForItsUser(t *testing.T) {
 	}
 	var capabilities []uintptr // beside those of the user
 	check := func(folders ...any) string {
-		require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, "backend: {dsn: \"sqlite:%s/frontdesk.db\"}\nmail: {folder: %s/mail}\nwebhooks: {folder: %s/results}\n", folders...), 0o644))
+		require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, "backend: {dsn: \"sqlite:%s/frontdesk.db\"}\nmail: {folder: %s/mail}\n", folders...), 0o644))
 		c := exec.Command(program, "check", "--config", file)
 		c.Dir = dir
 		c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}, AmbientCaps: capabilities}
 		out, _ := c.CombinedOutput()
 		return strings.ReplaceAll(string(out), dir, "HERE")
 	}
-	require.Contains(t, check("own", "own", "own"), "is right")
+	require.Contains(t, check("own", "own"), "is right")
 	require.Equal(t, `HERE/frontdesk.yaml:1:16: backend.dsn: HERE/taken/frontdesk.db cannot be written by user nobody [folder]
 HERE/frontdesk.yaml:2:16: mail.folder: HERE/taken cannot be written by user nobody [folder]
 frontdesk: HERE/frontdesk.yaml has 2 problems
-`, check("taken", "taken", "own"))
-	require.Contains(t, check("own", "own", "taken"), "webhooks.folder: HERE/taken cannot be written by user nobody [folder]")
-	require.Contains(t, check(".", "own", "own"), "backend.dsn: HERE cannot be written by user nobody [folder]")
-	require.Contains(t, check("half", "own", "own"), "backend.dsn: HERE/half cannot be written by user nobody [folder]", "SQLite makes files beside its own")
-	require.Contains(t, check("own", "own", "own"), "Folders and files were judged for user nobody in HERE.\n")
+`, check("taken", "taken"))
+	require.Contains(t, check(".", "own"), "backend.dsn: HERE cannot be written by user nobody [folder]")
+	require.Contains(t, check("half", "own"), "backend.dsn: HERE/half cannot be written by user nobody [folder]", "SQLite makes files beside its own")
+	require.Contains(t, check("own", "own"), "Folders and files were judged for user nobody in HERE.\n")
 	const dacOverride = 1 // CAP_DAC_OVERRIDE, which AmbientCapabilities of a systemd unit gives
 	capabilities = []uintptr{dacOverride}
-	require.Contains(t, check("taken", "taken", "taken"), "is right")
+	require.Contains(t, check("taken", "taken"), "is right")
 }
 
 func TestCheckMisuse(t *testing.T) {

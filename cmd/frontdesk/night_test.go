@@ -102,8 +102,8 @@ func aNight(t *testing.T) (file string, refused accesslog.Line) {
 	keys := strings.NewReplacer("name: full", "name: webshop", "name: orders", "name: planner", `["GET /order"]`+"\n", `["GET /vehicle", "GET /country"]`+"\n").Replace(rig.KeptKey(`"GET /order", "GET /model/*"`) + rig.KeptOrders)
 	authority := webhooktest.NewAuthority(t)
 	receiver := authority.Serve(t, "127.0.0.1", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }))
-	text := strings.Replace(rig.KeptConfig(t, rig.Engines[0].DSN(t), "callbacks: [GET /country]", keys), "webhooks: {",
-		fmt.Sprintf("webhooks: {allow_hosts: [127.0.0.1], ports: [443, %d], ca_file: %q, ", webhooktest.Port(t, receiver), authority.File(t)), 1)
+	text := rig.KeptConfig(t, rig.Engines[0].DSN(t), fmt.Sprintf("callbacks: [GET /country]\nwebhooks: {allow_hosts: [127.0.0.1], ports: [443, %d], ca_file: %q}",
+		webhooktest.Port(t, receiver), authority.File(t)), keys)
 	k := rig.StartKept(t, file, rig.KeysApart(t, file, text), false)
 	webshop, planner := k.Login(rig.FullKey, "demo"), k.Login(rig.OrdersKey, "demo")
 	ask := func(times int, path, token string) {

@@ -99,7 +99,7 @@ ops: {listen: "OPS"}
 log: {level: debug}
 backend: {dsn: %q}
 mail: {smtp: %q, from: frontdesk@example.nl}
-webhooks: {folder: %q, allow_hosts: ["127.0.0.1"], ports: [443, %d], ca_file: %q}
+webhooks: {allow_hosts: ["127.0.0.1"], ports: [443, %d], ca_file: %q}
 tracing: {endpoint: %q, ratio: 1}
 %s
 api_keys:
@@ -140,7 +140,7 @@ func TestRedaction(t *testing.T) {
 			dsn = at.String()
 		}
 		smtp := fmt.Sprintf("smtps://%s:%s@%s", "postman", planted.plant("mail.smtp"), rig.FreeAddress(t))
-		text := fmt.Sprintf(leakyConfig, dsn, smtp, filepath.Join(t.TempDir(), "results"), webhooktest.Port(t, receiver), authority.File(t),
+		text := fmt.Sprintf(leakyConfig, dsn, smtp, webhooktest.Port(t, receiver), authority.File(t),
 			spans.URL+"/v1/traces?key="+planted.plant("the query of tracing.endpoint"), "", planted.plant("webhook_secret"))
 		own := t.TempDir()
 		t.Setenv("STATE_DIRECTORY", own)

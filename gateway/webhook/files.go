@@ -14,42 +14,21 @@ var _ Results = (*Files)(nil)
 
 // Files stores results in a folder. A result appears there only when it is complete and
 // on disk.
-type Files struct {
-	folder string
-	unlock func() error
-}
+type Files struct{ folder string }
 
 // unfinished marks files that are still being written.
 const unfinished = ".part"
 
-// lockName is that of LockOf.
-const lockName = ".lock"
-
-// ErrLocked says that another process has locked a file, and with it the folder of
-// results.
-var ErrLocked = errors.New("webhook: another frontdesk has it")
-
 // OpenFiles opens a folder, makes it if it is missing, and removes unfinished files of a
-// crash. It locks the folder until it is closed, or the process ends: only one process
-// can know which files are unfinished or unused. ErrLocked if another process has the
-// folder.
+// crash. The caller sees to it that no other process uses the folder: only one can know
+// which files are unfinished or unused.
 func OpenFiles(folder string) (*Files, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, err
 	}
-	unlock, err := LockFile(LockOf(folder))
-	if err != nil {
-		return nil, err
-	}
-	f := &Files{folder: folder, unlock: unlock}
-	if err := f.recover(); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
+	f := &Files{folder: folder}
+	return f, f.recover()
 }
-
-// LockOf is the file in a folder that is locked by the process that uses the folder.
-func LockOf(folder string) string { return filepath.Join(folder, lockName) }
 
 // recover removes what is unfinished.
 func (f *Files) recover() error {
@@ -66,9 +45,6 @@ func (f *Files) recover() error {
 	}
 	return nil
 }
-
-// Close unlocks the folder. Nothing may be written any more.
-func (f *Files) Close() error { return f.unlock() }
 
 // Open implements Results.
 func (f *Files) Open(_ context.Context, name string) (Reader, error) {
@@ -89,7 +65,7 @@ func (f *Files) Remove(_ context.Context, name string) error {
 func (f *Files) Names(context.Context) (names []string, err error) {
 	entries, err := os.ReadDir(f.folder)
 	for _, e := range entries {
-		if e.Name() != lockName && !strings.HasSuffix(e.Name(), unfinished) {
+		if !strings.HasSuffix(e.Name(), unfinished) {
 			names = append(names, e.Name())
 		}
 	}

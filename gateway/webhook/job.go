@@ -50,7 +50,7 @@ type Work struct {
 // the job reads that as well.
 const smallData = 4 << 10
 
-// Result is what came of it: a file in the orchestrator's folder.
+// Result is what came of it, by its name among the Results.
 type Result struct {
 	File   string // its name there
 	Name   string // what the client saves it as

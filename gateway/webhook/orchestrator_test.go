@@ -234,9 +234,7 @@ func entries(t *testing.T, folder string) (names []string) {
 	found, err := os.ReadDir(folder)
 	require.NoError(t, err)
 	for _, e := range found {
-		if e.Name() != ".lock" {
-			names = append(names, e.Name())
-		}
+		names = append(names, e.Name())
 	}
 	return names
 }

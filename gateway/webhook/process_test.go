@@ -229,7 +229,6 @@ func openFiles(t *testing.T, folder string) *webhook.Files {
 	t.Helper()
 	files, err := webhook.OpenFiles(folder)
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, files.Close()) })
 	return files
 }
 

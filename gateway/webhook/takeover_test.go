@@ -306,7 +306,7 @@ func TestWhatADeadClaimWroteGoes(t *testing.T) {
 	require.Equal(t, []string{"job.2"}, entries(t, folder))
 }
 
-// TestALockEndsWhereProgramsAreStarted: before, a folder that had just been closed was
+// TestALockEndsWhereProgramsAreStarted: before, a file that had just been released was
 // in use for as long as a program that was being started beside had a copy of the lock.
 func TestALockEndsWhereProgramsAreStarted(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "lock")

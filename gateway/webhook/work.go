@@ -213,7 +213,7 @@ func (o *Orchestrator) patience(j Job, err error, took time.Duration) (cause str
 // nobody's result; which file is the job's is settled in the store alone.
 func resultName(j Job) string { return j.ID + "." + strconv.Itoa(j.Term) }
 
-// jobOf is the job that a file in the folder of results was written for.
+// jobOf is the job that a result was written for.
 func jobOf(file string) string {
 	id, _, _ := strings.Cut(file, ".")
 	return id

@@ -31,16 +31,15 @@ const (
 
 // ownStore is what the gateway keeps in its own database, and the results of callbacks.
 type ownStore struct {
-	file          string // of SQLite; "" for PostgreSQL
-	jobs          *jobstore.Store
-	neighbours    *neighbours.Tables
-	results       webhook.Results
-	resultsFolder string // "" where they are in the database
+	file       string // of SQLite; "" for PostgreSQL
+	jobs       *jobstore.Store
+	neighbours *neighbours.Tables
+	results    webhook.Results
 }
 
 // openOwnStore makes the tables in the gateway's own database.
-func openOwnStore(ctx context.Context, b *basis, c config.Webhooks, own *OwnDatabase) (s *ownStore, err error) {
-	s = &ownStore{file: own.file, resultsFolder: resultsFolder(c, own.file)}
+func openOwnStore(ctx context.Context, b *basis, own *OwnDatabase) (s *ownStore, err error) {
+	s = &ownStore{file: own.file}
 	if err := lockFile(b, own.file); err != nil {
 		return nil, err
 	}
@@ -50,7 +49,7 @@ func openOwnStore(ctx context.Context, b *basis, c config.Webhooks, own *OwnData
 	if s.neighbours, err = neighbours.Open(ctx, sqlrecord.Jobs(own.Db)); err != nil {
 		return nil, err
 	}
-	s.results, err = openResults(b, s.resultsFolder, s.jobs)
+	s.results, err = openResults(own.file, s.jobs)
 	return s, err
 }
 
@@ -88,30 +87,17 @@ func lockFile(b *basis, file string) error {
 // lockOf is the file that a gateway locks while it serves from a SQLite file.
 func lockOf(file string) string { return file + "-serve" }
 
-// openResults opens where results are kept: in a folder, or beside the jobs.
-func openResults(b *basis, folder string, jobs *jobstore.Store) (webhook.Results, error) {
-	if folder == "" {
+// openResults opens where results are kept: beside the SQLite file, which is locked, or in the
+// database that the jobs are in.
+func openResults(file string, jobs *jobstore.Store) (webhook.Results, error) {
+	if file == "" {
 		return jobs.NewResults()
 	}
-	files, err := webhook.OpenFiles(folder)
-	if errors.Is(err, webhook.ErrLocked) {
-		return nil, fmt.Errorf("the folder of results %s is in use by another frontdesk: give each a webhooks.folder of its own", folder)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("webhooks.folder: %w", err)
-	}
-	b.onClose(files.Close)
-	return files, nil
+	return webhook.OpenFiles(ResultsFolder(file))
 }
 
-// resultsFolder is where results are, which by default is beside the file that the jobs are
-// in; "" where that is a database.
-func resultsFolder(c config.Webhooks, file string) string {
-	if c.Folder == "" && file != "" {
-		return file + "-callbacks"
-	}
-	return c.Folder
-}
+// ResultsFolder is where the results of callbacks are whose jobs are in a SQLite file.
+func ResultsFolder(file string) string { return file + "-callbacks" }
 
 // longRunning tells which operations are to answer by callback.
 func longRunning(rules []config.Rule) func(gateway.Grant) bool {

@@ -142,7 +142,7 @@ func openStores(ctx context.Context, l listening) (s storing, err error) {
 		return s, err
 	}
 	l.onClose(s.common.close)
-	if s.store, err = openOwnStore(ctx, l.basis, l.config.Webhooks, l.system.Own); err != nil {
+	if s.store, err = openOwnStore(ctx, l.basis, l.system.Own); err != nil {
 		return s, err
 	}
 	s.acts = &acts{basis: l.basis}

@@ -67,9 +67,7 @@ func newLooks(at LookAtDisk, mail config.Mail, store *ownStore) looks {
 	add := func(holds, folder string) { l[holds] = &diskLook{folder: folder, at: at} }
 	if store.file != "" {
 		add("database", filepath.Dir(store.file))
-	}
-	if store.resultsFolder != "" {
-		add("results", store.resultsFolder)
+		add("results", ResultsFolder(store.file))
 	}
 	if mail.SMTP == "" {
 		add("mail", mail.Folder)
@@ -105,7 +103,7 @@ func (l looks) disks() (all []Disk) {
 }
 
 // resultsLeft returns a function that tells how many bytes the disk of results can take before it
-// is low, by its last answer if it hangs; nil if results are in no folder.
+// is low, by its last answer if it hangs; nil if they are in PostgreSQL.
 func (l looks) resultsLeft() func() int64 {
 	look := l["results"]
 	if look == nil {

@@ -142,22 +142,13 @@ func (j *judge) storage() {
 	if j.said("backend.driver") || j.said("model.dir") {
 		return
 	}
-	var file string // "" for PostgreSQL
-	setting, ok := "backend.dsn", false
+	setting, judge := "backend.dsn", j.records
 	if j.Backend.BySheet() {
-		setting = "backend.sheet"
-		file, ok = j.besideSystem()
-	} else {
-		file, ok = j.records()
+		setting, judge = "backend.sheet", j.besideSystem
 	}
-	folder := resultsFolder(j.Webhooks, file)
-	if !ok || folder == "" || j.said("webhooks.folder") {
-		return
+	if file, ok := judge(); ok && file != "" {
+		j.failHere(setting, config.RuleFolder, canMake(ResultsFolder(file)))
 	}
-	if j.Webhooks.Folder != "" {
-		setting = "webhooks.folder"
-	}
-	j.failHere(setting, config.RuleFolder, cmp.Or(canMake(folder), canLock(folder)))
 }
 
 // records judges the database that backend.dsn names. Its file is "" for PostgreSQL.

@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"syscall"
-
-	"frontdesk/gateway/webhook"
 )
 
 // canMake returns why a folder cannot be made; nil if it is there, or can be made.
@@ -33,14 +31,6 @@ func canMake(folder string) error {
 			return mayWrite(at)
 		}
 	}
-}
-
-// canLock returns why a folder of results cannot be locked; nil if it can be, or is not there yet.
-func canLock(folder string) error {
-	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return canWrite(webhook.LockOf(folder))
 }
 
 // canWrite returns why a file cannot be opened for writing; nil if it can be opened or made.

@@ -237,7 +237,7 @@ func changesState(of ChangesState) prometheus.Collector {
 // diskRoom exports how much room the disks have that frontdesk writes to, but for a disk that
 // hangs: its last numbers are outdated.
 func diskRoom(of func() []Disk) prometheus.Collector {
-	free := newMetric("frontdesk_disk_free_bytes", "Bytes left on the disk of the database (of SQLite), the results of callbacks (in a folder) or the mails (in a folder).", "holds")
+	free := newMetric("frontdesk_disk_free_bytes", "Bytes left on the disk of the database and the results of callbacks (on SQLite), or the mails (in a folder).", "holds")
 	size := newMetric("frontdesk_disk_size_bytes", "Bytes that the disk has in all.", "holds")
 	return newScraped(func(_ context.Context, v values) {
 		for _, d := range of() {

@@ -13,7 +13,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -86,8 +85,8 @@ func NewHooks(t *testing.T, judge http.HandlerFunc) (h *Hooks, options Options) 
 		}
 		h.Calls <- r
 	}))
-	options.Extra = fmt.Sprintf("webhooks: {allow_hosts: [\"127.0.0.1\"], ports: [443, %d], ca_file: %q, folder: %q}\n",
-		webhooktest.Port(t, h.Server), authority.File(t), filepath.Join(t.TempDir(), "results"))
+	options.Extra = fmt.Sprintf("webhooks: {allow_hosts: [\"127.0.0.1\"], ports: [443, %d], ca_file: %q}\n",
+		webhooktest.Port(t, h.Server), authority.File(t))
 	options.Keys = fmt.Sprintf(`  - name: hooked
     key_sha256: ["%x"]
     allow: ["* /*"]
@@ -97,11 +96,6 @@ func NewHooks(t *testing.T, judge http.HandlerFunc) (h *Hooks, options Options) 
     allow: ["POST /backup/owner"]
 `, sha256.Sum256([]byte(HookedKey)), EncodedSecret, RawSecret, sha256.Sum256([]byte(BackupKey)))
 	return h, options
-}
-
-// ResultsIn has results of callbacks kept in a folder, in options of NewHooks.
-func (o *Options) ResultsIn(folder string) {
-	o.Extra = regexp.MustCompile(`folder: "[^"]*"`).ReplaceAllLiteralString(o.Extra, fmt.Sprintf("folder: %q", folder))
 }
 
 // Address is a webhook_url with a query of its own.

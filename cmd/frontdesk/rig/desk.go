@@ -155,7 +155,7 @@ func Begin(t testing.TB, o Options) (d *Desk, ready func()) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "frontdesk.yaml")
 	d = &Desk{T: t, Ops: FreeAddress(t), Mail: filepath.Join(dir, "mail"), Log: new(LockedBuffer), Stopped: make(chan struct{})}
-	require.NoError(t, os.WriteFile(file, o.unhurried().config(d, dir), 0o600))
+	require.NoError(t, os.WriteFile(file, o.unhurried().config(d), 0o600))
 
 	d.HTTP = &http.Client{Transport: d.heldToContract(t, file, &http.Transport{MaxIdleConnsPerHost: 64}), Timeout: 2 * Patience}
 	return d, d.start(desk.Program{Wrap: o.Wrap, Now: o.Now, Disk: o.Disk, After: o.After, Bound: o.Bound}, serving(file, true))
@@ -177,9 +177,9 @@ func (o Options) unhurried() Options {
 	return o
 }
 
-// config is the configuration of a desk that keeps its files in dir.
-func (o Options) config(d *Desk, dir string) []byte {
-	text := fmt.Sprintf(DeskConfig, o.Server, d.Ops, o.DSN, o.Backend, d.Mail, withFolder(o.Extra, dir), o.Keys)
+// config is the configuration of a desk.
+func (o Options) config(d *Desk) []byte {
+	text := fmt.Sprintf(DeskConfig, o.Server, d.Ops, o.DSN, o.Backend, d.Mail, o.Extra, o.Keys)
 	text = strings.Replace(text, `dsn: "", `, "", 1)
 	if o.Edit != nil {
 		text = o.Edit.Replace(text)
@@ -235,15 +235,6 @@ func (d *Desk) heldToContract(t testing.TB, file string, transport *http.Transpo
 	held, err := ContractOf(c, desk.ProductionEnvironment)
 	require.NoError(t, err)
 	return &Holding{RoundTripper: transport, Contract: held, Base: &d.Base, Fault: func(err error) { t.Error(err) }}
-}
-
-// withFolder keeps the results of callbacks in a folder of the test's, unless
-// the sections say where.
-func withFolder(sections, dir string) string {
-	if strings.Contains(sections, "webhooks:") {
-		return sections
-	}
-	return sections + fmt.Sprintf("\nwebhooks: {folder: %q}", filepath.Join(dir, "callbacks"))
 }
 
 // DeskConfig is the configuration of a desk: %s are lines for server, the address of ops,

@@ -4,12 +4,15 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"frontdesk/cmd/frontdesk/desk"
 )
 
 // TinyDisk mounts a disk of its own on a folder until the test ends; size is as mount
@@ -52,6 +55,14 @@ func FillDisk(t testing.TB, folder string) (empty func()) {
 	return func() { require.NoError(t, os.Remove(file.Name())) }
 }
 
+// TinyResults puts the results of callbacks on a TinyDisk, of a desk on SQLite.
+func (o *Options) TinyResults(t testing.TB, size string) {
+	t.Helper()
+	folder := desk.ResultsFolder(strings.TrimPrefix(o.DSN, "sqlite:"))
+	require.NoError(t, os.Mkdir(folder, 0o700))
+	TinyDisk(t, folder, size)
+}
+
 // OnDisk has a desk keep its database and results in a folder.
 func (o *Options) OnDisk(t testing.TB, folder string) {
 	t.Helper()
@@ -60,5 +71,4 @@ func (o *Options) OnDisk(t testing.TB, folder string) {
 	file := filepath.Join(folder, "frontdesk.db")
 	require.NoError(t, os.WriteFile(file, data, 0o600))
 	o.DSN = "sqlite:" + file
-	o.Extra += "\nwebhooks: {folder: \"" + filepath.Join(folder, "results") + "\"}"
 }

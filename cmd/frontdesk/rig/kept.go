@@ -174,16 +174,14 @@ func (k *Kept) Status(method, path, token string) int {
 // KeptConfig is a configuration around some api_keys.
 func KeptConfig(t testing.TB, dsn, more, keys string) string {
 	t.Helper()
-	dir := t.TempDir()
 	return fmt.Sprintf(`
 server: {listen: "127.0.0.1:0", vendor: Example}
 ops: {listen: "OPS"}
 backend: {dsn: %q}
 mail: {folder: %q}
-webhooks: {folder: %q}
 %s
 api_keys:
-%s`, dsn, filepath.Join(dir, "mail"), filepath.Join(dir, "callbacks"), more, keys)
+%s`, dsn, filepath.Join(t.TempDir(), "mail"), more, keys)
 }
 
 // KeysApart puts each api_key of a configuration, whose last section they are, into a file of

@@ -57,8 +57,8 @@ func StartNight(t testing.TB, folder string) *Night {
 	authority := webhooktest.NewAuthority(t)
 	receiver := authority.Serve(t, "127.0.0.1", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }))
 	n := &Night{receiver: receiver.URL, folder: folder, Kept: &Kept{File: filepath.Join(t.TempDir(), "frontdesk.yaml"), Signals: make(chan os.Signal)}}
-	n.text = strings.Replace(KeptConfig(t, o.DSN, "callbacks: [GET /country]", nightKeys), "webhooks: {",
-		fmt.Sprintf("webhooks: {allow_hosts: [127.0.0.1], ports: [443, %d], ca_file: %q, ", webhooktest.Port(t, receiver), authority.File(t)), 1)
+	n.text = KeptConfig(t, o.DSN, fmt.Sprintf("callbacks: [GET /country]\nwebhooks: {allow_hosts: [127.0.0.1], ports: [443, %d], ca_file: %q}",
+		webhooktest.Port(t, receiver), authority.File(t)), nightKeys)
 	n.Desk = Desk{T: t, Ops: FreeAddress(t), Log: new(LockedBuffer), Stopped: make(chan struct{}), HTTP: &http.Client{Transport: &http.Transport{}, Timeout: 2 * Patience}}
 	n.Write(n.text)
 	n.Serve(desk.Program{Signals: n.Signals, After: n.Timers.After, Now: n.Clock.Now, Wrap: n.Faults.Wrap}, n.File, true)

@@ -94,7 +94,7 @@ func StartChild(t testing.TB, o Options) *Child {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "frontdesk.yaml")
 	c := &Child{Desk: Desk{T: t, Ops: FreeAddress(t), Mail: filepath.Join(dir, "mail"), Log: new(LockedBuffer)}, Ended: make(chan struct{})}
-	require.NoError(t, os.WriteFile(file, o.config(&c.Desk, dir), 0o600))
+	require.NoError(t, os.WriteFile(file, o.config(&c.Desk), 0o600))
 	c.HTTP = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}, Timeout: 2 * Patience}
 	c.Process = exec.Command(Binary(t), "serve", "--config", file)
 	if o.Descriptors > 0 {

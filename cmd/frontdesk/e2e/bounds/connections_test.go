@@ -110,7 +110,7 @@ func TestConnectionsPerAddress(t *testing.T) {
 // answers have no more answered at a time than others. What is counted does not depend on
 // how fast the machine is: how many of theirs are answered for one of somebody else's.
 func TestPipelinesTakeTurns(t *testing.T) {
-	c := rig.StartChild(t, rig.Options{DSN: rig.Engines[0].DSN(t), Extra: "log: {access: false}\n" + fmt.Sprintf("webhooks: {folder: %q}", t.TempDir())})
+	c := rig.StartChild(t, rig.Options{DSN: rig.Engines[0].DSN(t), Extra: "log: {access: false}\n"})
 	token := c.Login(rig.FullKey, "demo")
 	const pipelines, own, fair = 60, 30, 100
 	var answered atomic.Int64

@@ -34,8 +34,8 @@ func TestCallbacksByReceiver(t *testing.T) {
 		}))
 		sound := authority.Serve(t, "127.0.0.1", http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 		var clock rig.Clock
-		d := rig.Start(t, rig.Options{DSN: dsn, Now: clock.Now, Extra: fmt.Sprintf("webhooks: {allow_hosts: [\"127.0.0.1\"], ports: [443, %d, %d], ca_file: %q, folder: %q}\n",
-			webhooktest.Port(t, broken), webhooktest.Port(t, sound), authority.File(t), filepath.Join(t.TempDir(), "results"))})
+		d := rig.Start(t, rig.Options{DSN: dsn, Now: clock.Now, Extra: fmt.Sprintf("webhooks: {allow_hosts: [\"127.0.0.1\"], ports: [443, %d, %d], ca_file: %q}\n",
+			webhooktest.Port(t, broken), webhooktest.Port(t, sound), authority.File(t))})
 		ask := func(user, to string) (id string) {
 			t.Helper()
 			return d.Call("POST", "/backup/owner", d.Login(rig.FullKey, user), fmt.Sprintf(`{"webhook_url":%q}`, to+"/hook?secret=Kanarie")).Promise(t)

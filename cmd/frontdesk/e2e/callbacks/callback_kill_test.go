@@ -2,6 +2,7 @@ package callbacks
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -9,8 +10,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -38,13 +37,12 @@ const (
 	killMoments
 )
 
-// callbackKill is a system and a folder of results that frontdesk is killed
-// on, over and over.
+// callbackKill is a system that frontdesk is killed on, over and over.
 type callbackKill struct {
 	*promises
 	system
 	t       *testing.T
-	folder  string
+	results func(context.Context) ([]string, error) // the names of all, with those being written
 	address string
 	contact int             // of the client's, for orders
 	cut     map[string]bool // jobs that were worked on when the program was killed
@@ -58,14 +56,14 @@ func newCallbackKill(t *testing.T, behind system) *callbackKill {
 	t.Logf("random seed %d", seed)
 	k := &callbackKill{
 		promises: &promises{made: map[string]promise{}, sent: map[string]bool{}, heard: map[string]int{}}, system: behind, cut: map[string]bool{},
-		t: t, folder: filepath.Join(t.TempDir(), "results"), random: rand.New(rand.NewPCG(seed, seed)),
+		t: t, results: resultsOf(t, behind.jobs), random: rand.New(rand.NewPCG(seed, seed)),
 	}
 	authority := webhooktest.NewAuthority(t)
 	receiver := authority.Serve(t, "127.0.0.1", k.promises)
 	k.address = receiver.URL + "/hook"
 	k.options.Extra = fmt.Sprintf(
-		"webhooks: {allow_hosts: [\"127.0.0.1\"], ports: [%d], ca_file: %q, folder: %q}\ncallbacks: [\"POST /order\", \"PUT /contact\", \"DELETE /contact\"]\n",
-		webhooktest.Port(t, receiver), authority.File(t), k.folder)
+		"webhooks: {allow_hosts: [\"127.0.0.1\"], ports: [%d], ca_file: %q}\ncallbacks: [\"POST /order\", \"PUT /contact\", \"DELETE /contact\"]\n",
+		webhooktest.Port(t, receiver), authority.File(t))
 	k.table = tabwriter.NewWriter(&k.summary, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(k.table, "round\tended while\tby\tpromised\tat the end: accepted\trunning\tdone\tcalled back\t")
 	return k
@@ -224,16 +222,20 @@ func (k *callbackKill) watch(c *rig.Child) {
 	tick := time.NewTicker(300 * time.Microsecond)
 	defer tick.Stop()
 	seen := map[string]bool{}
+	before, _ := k.results(k.t.Context())
+	for _, name := range before {
+		seen[jobOf(name)] = true
+	}
 	for {
 		select {
 		case <-c.Ended:
 			return
 		case <-tick.C:
 		}
-		parts, _ := filepath.Glob(filepath.Join(k.folder, "*.part"))
-		for _, part := range parts {
-			if !seen[part] {
-				seen[part] = true
+		now, _ := k.results(k.t.Context())
+		for _, name := range now {
+			if !seen[jobOf(name)] {
+				seen[jobOf(name)] = true
 				k.event(killRunning)
 			}
 		}
@@ -285,7 +287,7 @@ func (k *callbackKill) check() (unknown int) {
 	k.mu.Lock()
 	heard := maps.Clone(k.heard)
 	k.mu.Unlock()
-	jobs, kept := map[string]webhook.Job{}, map[string]bool{".lock": true}
+	jobs, kept := map[string]webhook.Job{}, map[string]bool{}
 	for _, j := range k.list() {
 		jobs[j.ID] = j
 		require.Positive(t, heard[j.ID], "nobody was called for %s", j.ID)
@@ -296,12 +298,9 @@ func (k *callbackKill) check() (unknown int) {
 		unknown++
 		require.True(t, !k.again && k.cut[j.ID] && strings.HasPrefix(j.Failure, "outcome unknown: "), "%s, cut off: %v: %s", j.ID, k.cut[j.ID], j.Failure)
 	}
-	entries, err := os.ReadDir(k.folder)
+	results, err := k.results(t.Context())
 	require.NoError(t, err)
-	for _, e := range entries {
-		require.True(t, kept[e.Name()], "%s is nobody's", e.Name())
-	}
-	require.Len(t, entries, len(kept), "one result each")
+	require.ElementsMatch(t, slices.Collect(maps.Keys(kept)), results, "one result each, and none that is nobody's")
 	for id := range heard {
 		require.Contains(t, jobs, id, "called about what there is not")
 	}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/url"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -34,12 +32,10 @@ func TestCallbackFullSpace(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h, options := rig.NewHooks(t, nil)
 			options.DSN = rig.Engines[0].DSN(t)
-			folder := t.TempDir()
 			if full.mount {
-				rig.TinyDisk(t, folder, "1m")
+				options.TinyResults(t, "1m")
 			}
 			options.Bound = full.bound
-			options.ResultsIn(folder)
 			options.Extra += "callbacks: [\"GET /order\"]\n"
 			d := rig.Start(t, options)
 			token := d.Login(rig.HookedKey, "demo")
@@ -76,28 +72,6 @@ func TestCallbackFullSpace(t *testing.T) {
 			d.Collect(other, kept(ask(other)))
 		})
 	}
-}
-
-func resultsFolder(o rig.Options) string {
-	return regexp.MustCompile(`folder: "([^"]*)"`).FindStringSubmatch(o.Extra)[1]
-}
-
-// TestCallbackFolderHasOneOwner starts a second frontdesk on the folder of one
-// that serves.
-func TestCallbackFolderHasOneOwner(t *testing.T) {
-	t.Parallel()
-	_, options := rig.NewHooks(t, nil)
-	options.DSN = rig.Engines[0].DSN(t)
-	d := rig.Start(t, options)
-	file := filepath.Join(t.TempDir(), "frontdesk.yaml")
-	config := fmt.Sprintf(rig.DeskConfig, "", rig.FreeAddress(t), rig.Engines[0].DSN(t), "", t.TempDir(), options.Extra, options.Keys)
-	require.NoError(t, os.WriteFile(file, []byte(config), 0o600))
-	code, _, problems := rig.Command(t, "", "serve", "--config", file)
-	require.Equal(t, 1, code)
-	require.Contains(t, problems, "the folder of results "+resultsFolder(options)+" is in use by another frontdesk: give each a webhooks.folder of its own")
-	require.Equal(t, 200, d.Call("GET", "/contact/1", d.Login(rig.FullKey, "demo"), "").Status, "the first goes on")
-	d.Shutdown()
-	rig.Start(t, options)
 }
 
 // TestSlowAnswersAreCounted has writes wait for a lock that the test holds.

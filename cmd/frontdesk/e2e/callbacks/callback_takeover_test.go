@@ -2,7 +2,6 @@ package callbacks
 
 import (
 	"path/filepath"
-	"regexp"
 	"testing"
 	"time"
 
@@ -33,7 +32,6 @@ func TestCallbackTakenOver(t *testing.T) {
 	b := newBookDesk(t, "")
 	keep := sqltest.Postgres(t)
 	b.edit("keep: keep.db", "keep: "+keep)
-	b.options.Extra = regexp.MustCompile(`, folder: "[^"]*"`).ReplaceAllString(b.options.Extra, "")
 	d := rig.Start(t, b.options)
 	rig.Start(t, b.options)
 	anna := d.Login(rig.HookedKey, "anna")

@@ -2,11 +2,13 @@ package callbacks
 
 import (
 	"bytes"
+	"context"
 	"database/sql"
 	"io"
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -20,6 +22,7 @@ import (
 	"frontdesk/backend/legacy/legacytest"
 	"frontdesk/backend/remote/remotetest"
 	"frontdesk/backend/sqlrecord"
+	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
 	"frontdesk/gateway/webhook/jobstore"
 )
@@ -156,8 +159,40 @@ func dealerpakWithAnswers(t *testing.T) system {
 	return s
 }
 
+// resultsOf names the results of the jobs in a database, with those being written.
+func resultsOf(t *testing.T, dsn string) func(context.Context) ([]string, error) {
+	t.Helper()
+	if !strings.HasPrefix(dsn, "postgres:") {
+		return func(context.Context) (names []string, err error) {
+			found, err := os.ReadDir(desk.ResultsFolder(strings.TrimPrefix(dsn, "sqlite:")))
+			for _, e := range found {
+				names = append(names, e.Name())
+			}
+			return names, err
+		}
+	}
+	store, closed := openJobs(t, dsn)
+	t.Cleanup(closed)
+	results, err := store.NewResults()
+	require.NoError(t, err)
+	return results.Names
+}
+
+// jobOf is the job that a result is of.
+func jobOf(result string) string {
+	id, _, _ := strings.Cut(result, ".")
+	return id
+}
+
 // onJobs has f work on the jobs of a database, beside the desk.
 func onJobs(t testing.TB, dsn string, f func(*jobstore.Store)) {
+	t.Helper()
+	store, closed := openJobs(t, dsn)
+	f(store)
+	closed()
+}
+
+func openJobs(t testing.TB, dsn string) (store *jobstore.Store, closed func()) {
 	t.Helper()
 	var db sqlrecord.DB
 	var err error
@@ -167,8 +202,7 @@ func onJobs(t testing.TB, dsn string, f func(*jobstore.Store)) {
 		db, err = sqlrecord.OpenSQLite(strings.TrimPrefix(dsn, "sqlite:"), sqlrecord.Options{})
 	}
 	require.NoError(t, err)
-	store, err := jobstore.Open(t.Context(), db)
+	store, err = jobstore.Open(t.Context(), db)
 	require.NoError(t, err)
-	f(store)
-	require.NoError(t, db.Close())
+	return store, func() { require.NoError(t, db.Close()) }
 }

@@ -16,7 +16,7 @@ import (
 // TestReloadSecret signs callbacks with the secret that is configured now.
 func TestReloadSecret(t *testing.T) {
 	h, options := rig.NewHooks(t, nil)
-	text := strings.Replace(rig.KeptConfig(t, rig.Engines[0].DSN(t), "", options.Keys), "webhooks:", options.Extra+"#", 1)
+	text := rig.KeptConfig(t, rig.Engines[0].DSN(t), options.Extra, options.Keys)
 	k := rig.StartKept(t, filepath.Join(t.TempDir(), "frontdesk.yaml"), text, false)
 	token := k.Login(rig.HookedKey, "demo")
 	k.Call("POST", "/backup/owner", token, h.Body()).Promise(t)

@@ -190,7 +190,7 @@ func TestReloadTellsOfRestart(t *testing.T) {
 	k.write("dealer.yaml", k.sheet)
 	k.Compared(func(now desk.ConfigHealth) bool { return len(now.NeedsRestart) == 0 }, "as before")
 
-	trusts := strings.Replace(k.with(k.full), "webhooks: {", fmt.Sprintf("webhooks: {ca_file: %q, ", k.at("ca.pem")), 1)
+	trusts := k.with(k.full) + fmt.Sprintf("webhooks: {ca_file: %q}\n", k.at("ca.pem"))
 	k.Write(trusts)
 	k.HangUp()
 	now := k.Ready().Config

@@ -2,7 +2,6 @@ package several
 
 import (
 	"fmt"
-	"regexp"
 	"sync"
 	"testing"
 
@@ -44,7 +43,6 @@ func TestForeignPooler(t *testing.T) {
 	dsn := sqltest.PgBouncer(t, direct) + "&default_query_exec_mode=exec"
 	h, options := rig.NewHooks(t, nil)
 	options.DSN = dsn + "&pool_max_conns=8"
-	options.Extra = regexp.MustCompile(`, folder: "[^"]*"`).ReplaceAllString(options.Extra, "")
 	options.Extra += fmt.Sprintf("sessions: {store: %q}\n", redistest.Start(t).URL())
 	desks := []*rig.Desk{rig.Start(t, options), rig.Start(t, options)}
 	leftBehind(t, dsn)

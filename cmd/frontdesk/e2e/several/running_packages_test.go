@@ -104,7 +104,6 @@ func TestKubernetes(t *testing.T) {
 		require.NoError(t, err)
 		assert.Greater(t, time.Duration(seconds)*time.Second, c.Server.DrainDelay+c.Server.ShutdownTimeout+5*time.Second)
 		assert.Equal(t, folder == "one", c.Sessions.Store == config.MemoryStore)
-		assert.Equal(t, folder == "one", c.Webhooks.Folder != "")
 	}
 }
 

@@ -180,12 +180,11 @@ func (s *siege) aimAtLists() {
 // littleSpace has the results on a disk of their own, with room for some backups, more of
 // them where the customer asks for longer.
 func (s *siege) littleSpace() {
-	folder, size := s.t.TempDir(), "1m"
+	size := "1m"
 	if *long {
 		size = "8m"
 	}
-	rig.TinyDisk(s.t, folder, size)
-	s.options.ResultsIn(folder)
+	s.options.TinyResults(s.t, size)
 }
 
 // fillSpace has the attacker collect backups until one is refused, or does not come to its
