@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -84,8 +85,14 @@ func lockFile(b *basis, file string) error {
 	return nil
 }
 
-// lockOf is the file that a gateway locks while it serves from a SQLite file.
-func lockOf(file string) string { return file + "-serve" }
+// lockOf is the file that a gateway locks while it serves from a SQLite file, which may be named
+// by a link.
+func lockOf(file string) string {
+	if real, err := filepath.EvalSymlinks(file); err == nil {
+		file = real
+	}
+	return file + "-serve"
+}
 
 // openResults opens where results are kept: beside the SQLite file, which is locked, or in the
 // database that the jobs are in.

@@ -201,6 +201,14 @@ func TestOneGatewayPerFile(t *testing.T) {
 		second.Close()
 	}
 	require.ErrorContains(t, err, "ids.db is served by another frontdesk")
+	require.NoError(t, os.Symlink(filepath.Join(i.folder, "ids.db"), filepath.Join(i.folder, "link.db")))
+	i.keepIn("link.db")
+	third, err := build()
+	if err == nil {
+		third.Close()
+	}
+	require.ErrorContains(t, err, "link.db is served by another frontdesk")
+	i.keepIn("ids.db")
 	first.Close()
 	again, err := build()
 	require.NoError(t, err)
