@@ -135,14 +135,14 @@ func size(m backend.Manifest) (n int64) {
 // what is written.
 func TestBackupInConstantMemory(t *testing.T) {
 	onEngines(t, func(t *testing.T, x *fixture) {
-		client := x.many(10000)
+		client := x.many(5000)
 		y := x.emptied()
-		m, exporting, restoring, _ := transfer(t, x, y, client, func() *gauge { return newGauge(liveHeap) }, 128<<10, 10000)
-		require.Greater(t, size(m), int64(15<<20))
+		m, exporting, restoring, _ := transfer(t, x, y, client, func() *gauge { return newGauge(liveHeap) }, 64<<10, 2500)
+		require.Greater(t, size(m), int64(7<<20))
 		t.Logf("live heap: +%d KiB exporting, +%d KiB restoring", exporting.growth()>>10, restoring.growth()>>10)
 		require.GreaterOrEqual(t, min(exporting.looks, restoring.looks), 6)
-		require.Less(t, exporting.growth(), int64(4<<20))
-		require.Less(t, restoring.growth(), int64(4<<20)+8*m.Records())
+		require.Less(t, exporting.growth(), int64(3<<20))
+		require.Less(t, restoring.growth(), int64(3<<20)+8*m.Records())
 	})
 }
 

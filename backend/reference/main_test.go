@@ -46,7 +46,23 @@ type fixture struct {
 // onEngines runs f against SQLite and against PostgreSQL.
 func onEngines(t *testing.T, f func(t *testing.T, x *fixture)) {
 	t.Run("sqlite", func(t *testing.T) { f(t, open(t, sqliteDSN(t))) })
-	t.Run("postgres", func(t *testing.T) { f(t, open(t, sqltest.Postgres(t))) })
+	t.Run("postgres", func(t *testing.T) { f(t, open(t, migrated(t))) })
+}
+
+// migrated is a PostgreSQL database with the tables, made once for all tests.
+func migrated(t testing.TB) string {
+	t.Helper()
+	return sqltest.PostgresLike(t, "reference", func(dsn string) error {
+		model, err := loadModel()
+		if err != nil {
+			return err
+		}
+		s, err := Open(bg(), Options{DSN: dsn, Model: model, Hasher: hasher, Now: newClock().Now})
+		if err != nil {
+			return err
+		}
+		return s.Close()
+	})
 }
 
 func sqliteDSN(t testing.TB) string {

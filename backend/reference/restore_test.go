@@ -21,7 +21,7 @@ import (
 func (x *fixture) emptied() *fixture {
 	x.t.Helper()
 	if x.postgres() {
-		return open(x.t, sqltest.Postgres(x.t))
+		return open(x.t, migrated(x.t))
 	}
 	return open(x.t, sqliteDSN(x.t))
 }

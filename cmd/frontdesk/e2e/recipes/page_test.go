@@ -16,7 +16,7 @@ var (
 	quoted      = regexp.MustCompile("`([^`]+)`")
 )
 
-// TestRecipesNameEveryPlace wants each recipe followed by TestRecipes, and no place changed
+// TestRecipesNameEveryPlace wants each recipe followed by TestForeignRecipes, and no place changed
 // there that the recipe does not name.
 func TestRecipesNameEveryPlace(t *testing.T) {
 	page := rig.Read(t, rig.Repository(t, "docs", "development.md"))

@@ -14,10 +14,10 @@ import (
 	"frontdesk/cmd/frontdesk/rig"
 )
 
-// TestRecipes takes some thirty seconds of a processor where it has to compile the program,
-// which TestRollingUpgrade does too, and so only one of them.
+// TestForeignRecipes takes some thirty seconds of a processor where it has to compile the program,
+// which TestForeignRollingUpgrade does too, and so only one of them.
 // The soak has the driver pass the whole conformance suite.
-func TestRecipes(t *testing.T) {
+func TestForeignRecipes(t *testing.T) {
 	t.Setenv("FRONTDESK_BINARY", Build(t, "frontdesk"))
 	kit := Build(t, "frontdesk-kit")
 
@@ -45,7 +45,7 @@ func command(t *testing.T) {
 	require.Equal(t, "frontdesk: --times 0: expected at least 1\n", problems)
 }
 
-// key is a key that is described, taken and refused. That serve takes it, TestRecipes has seen.
+// key is a key that is described, taken and refused. That serve takes it, TestForeignRecipes has seen.
 func key(t *testing.T) {
 	code, out, problems := rig.Command(t, "", "check", "--schema")
 	require.Zero(t, code, problems)
