@@ -40,11 +40,11 @@ func FillHasher(h *Hasher) func() {
 	}
 }
 
-// LimitsSize returns how many keys and how many clients of them are counted.
-func LimitsSize(m *MemoryLimits) (keys, clients int) {
+// LimitsSize returns how many clients of keys are counted.
+func LimitsSize(m *MemoryLimits) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return len(m.keys), len(m.clients)
+	return len(m.used)
 }
 
 // ProvenKept bounds the logins that a LoginQueue remembers, ProvenOfUser those of one

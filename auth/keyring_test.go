@@ -83,7 +83,7 @@ func TestNewKeyringReportsEveryFault(t *testing.T) {
 		{Name: "a", Hashes: []auth.KeyHash{{Hash: sum(keyA)}}},
 		{Name: "", Hashes: []auth.KeyHash{{}}},
 		{Name: "c", Bounds: auth.Bounds{Rate: auth.Rate{PerSecond: math.NaN(), Burst: 1}, Concurrent: -1, PerDay: -1}},
-		{Name: "d", Hashes: []auth.KeyHash{{Hash: sum(keyB)}}, Bounds: auth.Bounds{ClientRate: auth.Rate{PerSecond: 5}}},
+		{Name: "d", Hashes: []auth.KeyHash{{Hash: sum(keyB)}}, Bounds: auth.Bounds{Rate: auth.Rate{PerSecond: 5}}},
 	})
 	require.Error(t, err)
 	require.Equal(t, strings.Join([]string{
@@ -95,7 +95,7 @@ func TestNewKeyringReportsEveryFault(t *testing.T) {
 		`auth: api_key "c": rate per second must be a number above 0`,
 		`auth: api_key "c": concurrent must be 0 or more`,
 		`auth: api_key "c": per_day must be 0 or more`,
-		`auth: api_key "d": client_rate burst must be 1 or more`,
+		`auth: api_key "d": rate burst must be 1 or more`,
 	}, "\n"), err.Error())
 }
 

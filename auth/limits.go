@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// Bounds are how much a key may use. The zero Bounds bound nothing.
+// Bounds are how much each client (customer) with a key may use, by itself. The zero Bounds
+// bound nothing.
 type Bounds struct {
-	Rate       Rate  // of the key
-	ClientRate Rate  // of each client (customer) with the key, by itself
+	Rate       Rate
 	Concurrent int   // requests under way at once; 0 for any number
 	PerDay     int64 // requests from midnight to midnight; 0 for any number
 }
@@ -29,7 +29,6 @@ type Bound int
 const (
 	NoBound Bound = iota
 	RateBound
-	ClientRateBound
 	ConcurrentBound
 	DayBound
 	boundCount
@@ -37,7 +36,7 @@ const (
 
 // String is what the configuration calls the bound; "" of NoBound.
 func (b Bound) String() string {
-	return [...]string{"", "rate", "client_rate", "concurrent", "per_day"}[b]
+	return [...]string{"", "rate", "concurrent", "per_day"}[b]
 }
 
 // Room is how much of one bound is left.
@@ -46,17 +45,17 @@ type Room struct {
 	More time.Duration // until there is more left; 0 where nobody can say, or nothing was taken
 }
 
-// Standing is the state of a key's bounds after a request was counted, or refused.
+// Standing is how a client with a key stands after a request was counted, or refused.
 type Standing struct {
 	Refused Bound         // that had no room, and has none for longest; NoBound where the request may go on
 	Wait    time.Duration // until it is worth trying again, where it was refused; more than 0
-	Slot    uint64        // one of the key's concurrent requests, for Limits.Done; 0 where none was taken
+	Slot    uint64        // one of its concurrent requests, for Limits.Done; 0 where none was taken
 	Rooms   [boundCount]Room
 }
 
-// Limits counts requests against the bounds of their keys. Counts are stored by the key's
-// name and its client's ID, not in the Key: so they survive a reload, and the new bounds
-// apply to them at once. All methods are safe for concurrent use.
+// Limits counts the requests of each client with a key against the bounds of the key: what one
+// client uses, no other lacks. Counts are stored by the key's name and the client's ID, not in
+// the Key: so they survive a reload, and the new bounds apply to them at once. All methods are safe for concurrent use.
 type Limits interface {
 	// Take counts a request against all bounds of the key, or, if one of them has no
 	// room, against none; client is that of the session's user. It need not be called for
@@ -64,36 +63,26 @@ type Limits interface {
 	Take(ctx context.Context, key *Key, client int64, now time.Time) (Standing, error)
 
 	// Charge counts that a request which Take has let through costs as much as that many
-	// further ones, of the rates and of the day, and updates its standing. It refuses
+	// further ones, of the rate and of the day, and updates its standing. It refuses
 	// nothing: what exceeds a bound is owed by the requests that follow.
 	Charge(ctx context.Context, key *Key, client int64, further int, now time.Time, s *Standing) error
 
-	// Look tells how much room the bounds of a key have, and counts nothing. The rates of
-	// its clients are left out.
-	Look(ctx context.Context, key *Key, now time.Time) (Standing, error)
-
 	// Done gives back the slot of a standing, which is not 0, once the request is
 	// answered, even after ctx has ended.
-	Done(ctx context.Context, key string, slot uint64)
+	Done(ctx context.Context, key string, client int64, slot uint64)
 }
 
 // faults are what is wrong with bounds, for the operator.
 func (b Bounds) faults() []error {
 	var all []error
 	fault := func(text string) { all = append(all, errors.New(text)) }
-	for _, r := range [...]struct {
-		name string
-		Rate
-	}{{"rate", b.Rate}, {"client_rate", b.ClientRate}} {
-		if r.Rate == (Rate{}) {
-			continue
-		}
+	if r := b.Rate; r != (Rate{}) {
 		// The comparison is false for NaN as well.
 		if !(r.PerSecond > 0) || math.IsInf(r.PerSecond, 1) {
-			fault(r.name + " per second must be a number above 0")
+			fault("rate per second must be a number above 0")
 		}
 		if r.Burst < 1 {
-			fault(r.name + " burst must be 1 or more")
+			fault("rate burst must be 1 or more")
 		}
 	}
 	if b.Concurrent < 0 {

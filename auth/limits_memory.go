@@ -18,10 +18,10 @@ type MemoryLimits struct {
 	zone *time.Location
 
 	mu      sync.Mutex // held for some 100 ns
-	keys    map[string]*keyUse
-	clients map[clientOfKey]*bucket
-	day     int       // the day of midnight, as dayNumber
-	nextDay time.Time // when it ends
+	used    map[clientOfKey]*use
+	day     int // of all moments from since to before nextDay
+	since   time.Time
+	nextDay time.Time
 }
 
 type clientOfKey struct {
@@ -29,8 +29,8 @@ type clientOfKey struct {
 	client int64
 }
 
-// keyUse is what was counted of one key.
-type keyUse struct {
+// use is what was counted of one client with a key.
+type use struct {
 	rate    bucket
 	running int
 	day     int // that today counts of
@@ -40,54 +40,44 @@ type keyUse struct {
 // NewMemoryLimits returns Limits that have counted nothing. A day begins at
 // midnight in zone.
 func NewMemoryLimits(zone *time.Location) *MemoryLimits {
-	return &MemoryLimits{zone: zone, keys: map[string]*keyUse{}, clients: map[clientOfKey]*bucket{}}
+	return &MemoryLimits{zone: zone, used: map[clientOfKey]*use{}}
 }
 
-// oneSlot stands for any of a key's slots: they are only counted.
+// oneSlot stands for any of a client's slots: they are only counted.
 const oneSlot = 1
 
-// Take implements Limits. It never fails, and allocates nothing where the key and
-// the client are known already.
+// Take implements Limits. It never fails, and allocates nothing where the client of the key
+// is known already.
 func (m *MemoryLimits) Take(_ context.Context, key *Key, client int64, now time.Time) (Standing, error) {
 	b := &key.Bounds
 	var s Standing
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	use := m.keyUse(key.Name, now)
-	var ofClient *bucket
+	u := m.of(clientOfKey{key.Name, client}, now)
 	if b.Rate != (Rate{}) {
-		use.rate.under(b.Rate, now)
-		s.find(RateBound, use.rate.room(b.Rate))
-	}
-	if b.ClientRate != (Rate{}) {
-		ofClient = m.clientUse(clientOfKey{key.Name, client}, now)
-		ofClient.under(b.ClientRate, now)
-		s.find(ClientRateBound, ofClient.room(b.ClientRate))
+		u.rate.under(b.Rate, now)
+		s.find(RateBound, u.rate.room(b.Rate))
 	}
 	if b.Concurrent > 0 {
-		s.find(ConcurrentBound, Room{Left: int64(b.Concurrent - use.running)})
+		s.find(ConcurrentBound, Room{Left: int64(b.Concurrent - u.running)})
 	}
 	if b.PerDay > 0 {
-		s.find(DayBound, m.dayRoom(use, b.PerDay, now))
+		s.find(DayBound, m.dayRoom(u, b.PerDay, now))
 	}
 	if s.Refused != NoBound {
 		return s, nil
 	}
 	if b.Rate != (Rate{}) {
-		use.rate.used++
-		s.Rooms[RateBound] = use.rate.room(b.Rate)
-	}
-	if ofClient != nil {
-		ofClient.used++
-		s.Rooms[ClientRateBound] = ofClient.room(b.ClientRate)
+		u.rate.used++
+		s.Rooms[RateBound] = u.rate.room(b.Rate)
 	}
 	if b.Concurrent > 0 {
-		use.running++
+		u.running++
 		s.Slot = oneSlot
 		s.Rooms[ConcurrentBound].Left--
 	}
 	if b.PerDay > 0 {
-		use.today++
+		u.today++
 		s.Rooms[DayBound].Left--
 	}
 	return s, nil
@@ -98,48 +88,19 @@ func (m *MemoryLimits) Charge(_ context.Context, key *Key, client int64, further
 	b := &key.Bounds
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	use := m.keyUse(key.Name, now)
-	owe := func(bound Bound, rate Rate, of *bucket) {
-		of.under(rate, now)
-		of.used += float64(further)
-		s.Rooms[bound] = of.room(rate)
-	}
+	u := m.of(clientOfKey{key.Name, client}, now)
 	if b.Rate != (Rate{}) {
-		owe(RateBound, b.Rate, &use.rate)
-	}
-	if b.ClientRate != (Rate{}) {
-		owe(ClientRateBound, b.ClientRate, m.clientUse(clientOfKey{key.Name, client}, now))
+		u.rate.under(b.Rate, now)
+		u.rate.used += float64(further)
+		s.Rooms[RateBound] = u.rate.room(b.Rate)
 	}
 	if b.PerDay > 0 {
-		r := m.dayRoom(use, b.PerDay, now)
-		use.today += int64(further)
+		r := m.dayRoom(u, b.PerDay, now)
+		u.today += int64(further)
 		r.Left = max(r.Left-int64(further), 0)
 		s.Rooms[DayBound] = r
 	}
 	return nil
-}
-
-// Look implements Limits. It never fails.
-func (m *MemoryLimits) Look(_ context.Context, key *Key, now time.Time) (s Standing, _ error) {
-	b := &key.Bounds
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	var use keyUse // as of now, where there is none
-	if counted := m.keys[key.Name]; counted != nil {
-		use = *counted
-	}
-	if b.Rate != (Rate{}) {
-		use.rate.under(b.Rate, now)
-		s.Rooms[RateBound] = use.rate.room(b.Rate)
-	}
-	if b.Concurrent > 0 {
-		s.Rooms[ConcurrentBound] = Room{Left: max(int64(b.Concurrent-use.running), 0)}
-	}
-	if b.PerDay > 0 {
-		s.Rooms[DayBound] = m.dayRoom(&use, b.PerDay, now)
-		s.Rooms[DayBound].Left = max(s.Rooms[DayBound].Left, 0)
-	}
-	return s, nil
 }
 
 // slotWait is the wait for a request that found too many others under way: when one of
@@ -163,46 +124,33 @@ func (s *Standing) find(b Bound, r Room) {
 }
 
 // Done implements Limits.
-func (m *MemoryLimits) Done(_ context.Context, key string, _ uint64) {
+func (m *MemoryLimits) Done(_ context.Context, key string, client int64, _ uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.keys[key].running-- // it is kept for as long as anything is under way
+	m.used[clientOfKey{key, client}].running-- // it is kept for as long as anything is under way
 }
 
-func (m *MemoryLimits) keyUse(name string, now time.Time) *keyUse {
-	use := m.keys[name]
-	if use == nil {
-		today := m.dayNumber(now)
-		letGo(m.keys, func(u *keyUse) bool {
-			return u.running == 0 && u.rate.full(now) && (u.today == 0 || today > u.day)
-		})
-		use = new(keyUse)
-		m.keys[name] = use
+// of returns what was counted of a client with a key.
+func (m *MemoryLimits) of(who clientOfKey, now time.Time) *use {
+	u := m.used[who]
+	if u == nil {
+		m.letGo(now)
+		u = new(use)
+		m.used[who] = u
 	}
-	return use
-}
-
-func (m *MemoryLimits) clientUse(who clientOfKey, now time.Time) *bucket {
-	b := m.clients[who]
-	if b == nil {
-		letGo(m.clients, func(b *bucket) bool { return b.full(now) })
-		b = new(bucket)
-		m.clients[who] = b
-	}
-	return b
+	return u
 }
 
 // lookedAt is how many counts are checked for each new one. If a quarter of them is
 // unused, one is deleted for each new one.
 const lookedAt = 4
 
-// letGo deletes unused counts among a few entries of a map, starting somewhere else each
-// time.
-func letGo[K comparable, V any](all map[K]V, unused func(V) bool) {
-	n := 0
-	for k, v := range all {
-		if unused(v) {
-			delete(all, k)
+// letGo deletes unused counts among a few, starting somewhere else each time.
+func (m *MemoryLimits) letGo(now time.Time) {
+	n, today := 0, m.dayNumber(now)
+	for who, u := range m.used {
+		if u.running == 0 && u.rate.full(now) && (u.today == 0 || today > u.day) {
+			delete(m.used, who)
 		}
 		if n++; n == lookedAt {
 			return
@@ -210,22 +158,23 @@ func letGo[K comparable, V any](all map[K]V, unused func(V) bool) {
 	}
 }
 
-// dayRoom is what a key has left today.
-func (m *MemoryLimits) dayRoom(use *keyUse, perDay int64, now time.Time) Room {
+// dayRoom is what a client with a key has left today.
+func (m *MemoryLimits) dayRoom(u *use, perDay int64, now time.Time) Room {
 	today := m.dayNumber(now)
 	// A request that began before midnight can come after one that began later. It counts
 	// for the new day; otherwise the count would start again twice. A larger step back
 	// means that the clock was corrected.
-	if today > use.day || today < use.day-1 {
-		use.day, use.today = today, 0
+	if today > u.day || today < u.day-1 {
+		u.day, u.today = today, 0
 	}
-	return Room{Left: perDay - use.today, More: m.nextDay.Sub(now)}
+	return Room{Left: perDay - u.today, More: m.nextDay.Sub(now)}
 }
 
 // dayNumber numbers the days of the zone.
 func (m *MemoryLimits) dayNumber(now time.Time) int {
-	if number := dayNumber(now.In(m.zone).Date()); number != m.day || m.nextDay.IsZero() {
+	if now.Before(m.since) || !now.Before(m.nextDay) {
 		m.day, m.nextDay = Day(now, m.zone)
+		m.since = now
 	}
 	return m.day
 }
@@ -234,11 +183,8 @@ func (m *MemoryLimits) dayNumber(now time.Time) int {
 // now ends.
 func Day(now time.Time, zone *time.Location) (number int, ends time.Time) {
 	year, month, day := now.In(zone).Date()
-	return dayNumber(year, month, day), midnightAfter(year, month, day, zone)
-}
-
-func dayNumber(year int, month time.Month, day int) int {
-	return int(time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Unix() / (24 * 60 * 60))
+	number = int(time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Unix() / (24 * 60 * 60))
+	return number, midnightAfter(year, month, day, zone)
 }
 
 // midnightAfter is when the next day begins, which can be at one o'clock where

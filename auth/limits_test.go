@@ -58,7 +58,7 @@ func TestMemoryLimitsLetsGo(t *testing.T) {
 		require.NoError(t, err)
 		return s
 	}
-	rate := auth.Bounds{Rate: auth.Rate{PerSecond: 1, Burst: 2}, ClientRate: auth.Rate{PerSecond: 1, Burst: 2}, Concurrent: 1}
+	rate := auth.Bounds{Rate: auth.Rate{PerSecond: 1, Burst: 2}, Concurrent: 1}
 	slot := take("running", rate, -1).Slot
 	take("today", auth.Bounds{PerDay: 10}, 1)
 	for n := range int64(20_000) { // a hundred at once are new
@@ -69,19 +69,17 @@ func TestMemoryLimitsLetsGo(t *testing.T) {
 		b.Concurrent = 0
 		take(fmt.Sprint("gone-", n), b, n)
 	}
-	keys, clients := auth.LimitsSize(m)
-	require.Less(t, keys, 1000)
-	require.Less(t, clients, 1000)
+	require.Less(t, auth.LimitsSize(m), 1000)
 	require.EqualValues(t, 8, take("today", auth.Bounds{PerDay: 10}, 1).Rooms[auth.DayBound].Left)
 	require.Equal(t, auth.ConcurrentBound, take("running", rate, -1).Refused)
-	m.Done(context.Background(), "running", slot)
+	m.Done(context.Background(), "running", -1, slot)
 	require.Equal(t, auth.NoBound, take("running", rate, -1).Refused)
 }
 
 // everyBound is a key with all of them, none of which is ever reached.
 func everyBound() *auth.Key {
 	never := auth.Rate{PerSecond: 1e9, Burst: 1e9}
-	return &auth.Key{Name: "shop", Bounds: auth.Bounds{Rate: never, ClientRate: never, Concurrent: 1e9, PerDay: 1e15}}
+	return &auth.Key{Name: "shop", Bounds: auth.Bounds{Rate: never, Concurrent: 1e9, PerDay: 1e15}}
 }
 
 func TestMemoryLimitsDoesNotAllocate(t *testing.T) {
@@ -91,7 +89,7 @@ func TestMemoryLimitsDoesNotAllocate(t *testing.T) {
 		if err != nil || s.Refused != auth.NoBound {
 			t.Fatal("refused")
 		}
-		m.Done(context.Background(), key.Name, s.Slot)
+		m.Done(context.Background(), key.Name, 1, s.Slot)
 	}))
 }
 
@@ -109,7 +107,7 @@ func BenchmarkTake(b *testing.B) {
 				b.Error("refused")
 			}
 			if s.Slot != 0 {
-				m.Done(context.Background(), c.key.Name, s.Slot)
+				m.Done(context.Background(), c.key.Name, client, s.Slot)
 			}
 		}
 		b.Run(c.name, func(b *testing.B) {

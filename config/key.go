@@ -17,10 +17,9 @@ type Key struct {
 	Allow         []Rule    `yaml:"allow"` // empty allows nothing
 	WebhookSecret []Secret  `yaml:"webhook_secret"`
 
-	Rate       *Rate `yaml:"rate"`        // of the key; nil for no limit
-	ClientRate *Rate `yaml:"client_rate"` // of each client (customer) with it; nil for no limit
-	Concurrent int   `yaml:"concurrent"`  // requests at once; 0 for no limit
-	PerDay     int64 `yaml:"per_day"`     // requests from midnight to midnight in server.time_zone; 0 for no limit
+	Rate       *Rate `yaml:"rate"`       // of each client (customer) with the key; nil for no limit
+	Concurrent int   `yaml:"concurrent"` // requests of each client at once; 0 for no limit
+	PerDay     int64 `yaml:"per_day"`    // requests of each client from midnight to midnight in server.time_zone; 0 for no limit
 
 	Addresses    []Network `yaml:"addresses"`           // from which it may be used; empty: from everywhere
 	Certificates []Digest  `yaml:"client_certificates"` // SHA-256 of those whose holders may use the key; empty: it needs none

@@ -21,7 +21,6 @@ func (c *checker) keys(keys []Key) {
 		c.hashes(key.Hashes, path+".key_sha256")
 		c.allow(key.Allow, path+".allow")
 		c.rate(key.Rate, path+".rate")
-		c.rate(key.ClientRate, path+".client_rate")
 		if key.Concurrent < 0 {
 			c.fail(path+".concurrent", ruleLimit, "found %d, expected 0 (no limit) or more", key.Concurrent)
 		}

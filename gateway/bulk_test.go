@@ -176,6 +176,7 @@ func TestBulkCosts(t *testing.T) {
 	require.Equal(t, 200, c.ask("POST", "/article/bulk", recordsOf(strings.Repeat("{},", 114)+"{}")).status)
 	a = c.ask("POST", "/article", "{}")
 	require.Equal(t, []any{429, "11"}, []any{a.status, a.head("Retry-After")}, "100 and one more are owed")
+	require.Equal(t, 403, visitor{h, h.session(key, "other")}.ask("POST", "/article", "{}").status, "by this client alone")
 	h.clock.Advance(10*time.Second + 100*time.Millisecond)
 	require.Equal(t, 403, c.ask("POST", "/article", "{}").status)
 	require.Equal(t, 429, c.ask("POST", "/article", "{}").status)

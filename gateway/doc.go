@@ -15,7 +15,7 @@
 //  3. allowlist: may the session's api_key use this operation? Rights to
 //     arrays of records are judged where the request names an array, in 5 and 6
 //     (arrays.go).
-//  4. limits: the api_key's rates, its concurrent requests and its daily count.
+//  4. limits of the client with the api_key: rate, concurrent requests, daily count.
 //  5. query: repeated, unsupported, missing, then ill-valued parameters.
 //  6. body: it is read only now, and waits while its client's share of the memory is
 //     used up (bodies.go); too large, empty, or not JSON.

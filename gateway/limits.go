@@ -11,7 +11,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// limits keeps the api_key to its bounds. A login does not count against them:
+// limits keeps the client to the bounds of its api_key. A login does not count against them:
 // auth.Throttle slows it.
 func (g *Gateway) limits(ctx context.Context, x *Exchange) error {
 	if x.Key == nil || x.Key.Bounds == (auth.Bounds{}) {
@@ -44,7 +44,7 @@ func (g *Gateway) charge(ctx context.Context, x *Exchange, further int) error {
 // giveBack ends the request's concurrency slot.
 func (g *Gateway) giveBack(ctx context.Context, x *Exchange) {
 	if x.standing.Slot != 0 {
-		g.o.Limits.Done(ctx, x.Key.Name, x.standing.Slot)
+		g.o.Limits.Done(ctx, x.Key.Name, x.user().Client.ID, x.standing.Slot)
 	}
 }
 
@@ -73,14 +73,10 @@ const secondsPerDay = 24 * 60 * 60
 // window.
 func appendPolicy(dst []byte, b *auth.Bounds) []byte {
 	none := len(dst)
-	rate := func(bound auth.Bound, r auth.Rate) {
-		if r != (auth.Rate{}) {
-			dst = appendItem(dst, none, bound, ";q=", int64(r.Burst))
-			dst = appendNumber(dst, ";w=", wholeSeconds(float64(r.Burst)/r.PerSecond))
-		}
+	if r := b.Rate; r != (auth.Rate{}) {
+		dst = appendItem(dst, none, auth.RateBound, ";q=", int64(r.Burst))
+		dst = appendNumber(dst, ";w=", wholeSeconds(float64(r.Burst)/r.PerSecond))
 	}
-	rate(auth.RateBound, b.Rate)
-	rate(auth.ClientRateBound, b.ClientRate)
 	if b.PerDay > 0 {
 		dst = appendItem(dst, none, auth.DayBound, ";q=", b.PerDay)
 		dst = appendNumber(dst, ";w=", secondsPerDay)
@@ -106,7 +102,6 @@ func appendStanding(dst []byte, b *auth.Bounds, s *auth.Standing) []byte {
 		}
 	}
 	room(auth.RateBound, b.Rate != (auth.Rate{}))
-	room(auth.ClientRateBound, b.ClientRate != (auth.Rate{}))
 	room(auth.DayBound, b.PerDay > 0)
 	room(auth.ConcurrentBound, b.Concurrent > 0)
 	return dst

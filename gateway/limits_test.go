@@ -17,7 +17,6 @@ func TestRateLimitHeaders(t *testing.T) {
 		return s
 	}
 	all := rooms(auth.RateBound, auth.Room{Left: 99, More: 20 * time.Millisecond})
-	all.Rooms[auth.ClientRateBound] = auth.Room{Left: 10}
 	all.Rooms[auth.ConcurrentBound] = auth.Room{Left: 3}
 	all.Rooms[auth.DayBound] = auth.Room{Left: 9999, More: time.Hour + 1}
 	for _, c := range []struct {
@@ -30,9 +29,9 @@ func TestRateLimitHeaders(t *testing.T) {
 			`"rate";q=100;w=2`, `"rate";r=0;t=1`,
 		},
 		{
-			auth.Bounds{Rate: auth.Rate{PerSecond: 50, Burst: 100}, ClientRate: auth.Rate{PerSecond: 0.3, Burst: 10}, Concurrent: 4, PerDay: 10000}, all,
-			`"rate";q=100;w=2, "client_rate";q=10;w=34, "per_day";q=10000;w=86400, "concurrent";q=4;qu="concurrent-requests"`,
-			`"rate";r=99;t=1, "client_rate";r=10, "per_day";r=9999;t=3601, "concurrent";r=3`,
+			auth.Bounds{Rate: auth.Rate{PerSecond: 50, Burst: 100}, Concurrent: 4, PerDay: 10000}, all,
+			`"rate";q=100;w=2, "per_day";q=10000;w=86400, "concurrent";q=4;qu="concurrent-requests"`,
+			`"rate";r=99;t=1, "per_day";r=9999;t=3601, "concurrent";r=3`,
 		},
 		{
 			auth.Bounds{Concurrent: 1}, auth.Standing{},

@@ -249,7 +249,7 @@ var headerNames = map[string]string{
 
 // limitItem is the pattern of one limit, or of several.
 func limitItem(parameters string) string {
-	one := `"(rate|client_rate|per_day|concurrent)"` + parameters
+	one := `"(rate|per_day|concurrent)"` + parameters
 	return one + `(, ` + one + `)*`
 }
 
@@ -284,7 +284,7 @@ func (d *describer) addHeaders() {
 	add("ContentDisposition", "The name of the file.", true, &openapi.Schema{})
 	add("Deprecation", "Since when something is deprecated that the request names or that is in the answer, after RFC 9745: @ and Unix seconds. Of several the first.", false, &openapi.Schema{Pattern: `^@-?\d+$`, Examples: []any{"@1796083200"}})
 	add("Sunset", "When that may be gone, after RFC 8594: an HTTP date. Of several the first; absent where no day is set.", false, &openapi.Schema{Examples: []any{"Wed, 30 Jun 2027 00:00:00 GMT"}})
-	add("RateLimitPolicy", "The limits of the api_key, after draft-ietf-httpapi-ratelimit-headers-11: q requests in w seconds, or at once where qu says so. Absent where an answer is given before requests are counted.", false, &openapi.Schema{
+	add("RateLimitPolicy", "The limits of each client with the api_key, after draft-ietf-httpapi-ratelimit-headers-11: q requests in w seconds, or at once where qu says so. Absent where an answer is given before requests are counted.", false, &openapi.Schema{
 		Pattern: `^` + limitItem(`;q=\d+(;w=\d+|;qu="concurrent-requests")`) + `$`, Examples: []any{`"rate";q=100;w=2, "per_day";q=10000;w=86400`},
 	})
 	add("RateLimit", "What is left of them: r requests now, and more in t seconds.", false, &openapi.Schema{

@@ -18,7 +18,7 @@ func contractRows() []Entry {
 			"Check all three, and that special characters in the query are percent-encoded (& as %26, + as %2B). Do not retry the same ones: wrong passwords are counted.",
 		}},
 		{Scope: General, Reason: TooManyRequests, Status: 429, Message: "Too many requests", Help: Help{
-			"The api_key sends more requests than was agreed for it, or too many wrong passwords were tried for this username from this address, or 20 requests for changes of its client wait already.",
+			"The client sends more requests with this api_key than was agreed, or too many wrong passwords were tried for this username from this address, or 20 of its requests for changes wait already.",
 			"Wait as long as the header Retry-After says. Spread work evenly, ask for larger pages instead of more of them, do not retry a wrong password, and wait for changes once for all that you follow: DELETE /changes?id= gives up a request that waits.",
 		}},
 		{Scope: General, Reason: RequestMalformed, Status: 400, Message: "Invalid request", Help: Help{

@@ -26,8 +26,7 @@ func Limits(t *testing.T, open LimitsOpener) {
 		{"a burst goes through, and then what comes back", burst},
 		{"an idle bucket holds no more than its burst", idle},
 		{"it is told what is left, and when there is more", standing},
-		{"to look counts nothing", looked},
-		{"each client has a rate of its own, with each key", perClient},
+		{"each client has all bounds for itself, with each key", perClient},
 		{"a request counts against all bounds or none", allOrNone},
 		{"the bound without room for longest is named", longestWait},
 		{"requests at once are bounded, and give their slots back", concurrentSlots},
@@ -114,80 +113,62 @@ func idle(_ *testing.T, c *counting) {
 
 func standing(t *testing.T, c *counting) {
 	k := keyOf("shop", auth.Bounds{
-		Rate: auth.Rate{PerSecond: 4, Burst: 3}, ClientRate: auth.Rate{PerSecond: 0.5, Burst: 2}, Concurrent: 5, PerDay: 100,
+		Rate: auth.Rate{PerSecond: 0.5, Burst: 3}, Concurrent: 5, PerDay: 100,
 	})
 	s := c.served(k, 1)
-	require.Equal(t, auth.Room{Left: 2, More: 250 * time.Millisecond}, s.Rooms[auth.RateBound])
-	require.Equal(t, auth.Room{Left: 1, More: 2 * time.Second}, s.Rooms[auth.ClientRateBound])
+	require.Equal(t, auth.Room{Left: 2, More: 2 * time.Second}, s.Rooms[auth.RateBound])
 	require.Equal(t, auth.Room{Left: 4}, s.Rooms[auth.ConcurrentBound])
 	require.Equal(t, auth.Room{Left: 99, More: 12 * time.Hour}, s.Rooms[auth.DayBound])
 	c.now = c.now.Add(time.Second)
-	s = c.served(k, 2)
-	require.Equal(t, auth.Room{Left: 2, More: 250 * time.Millisecond}, s.Rooms[auth.RateBound])
-	require.Equal(t, auth.Room{Left: 1, More: 2 * time.Second}, s.Rooms[auth.ClientRateBound])
+	s = c.served(k, 1)
+	require.Equal(t, auth.Room{Left: 1, More: time.Second}, s.Rooms[auth.RateBound])
 	require.Equal(t, auth.Room{Left: 3}, s.Rooms[auth.ConcurrentBound])
 	require.Equal(t, auth.Room{Left: 98, More: 12*time.Hour - time.Second}, s.Rooms[auth.DayBound])
 	require.Equal(t, auth.Room{}, c.served(keyOf("other", auth.Bounds{PerDay: 1}), 1).Rooms[auth.RateBound])
 }
 
-func looked(t *testing.T, c *counting) {
-	k := keyOf("shop", auth.Bounds{Rate: auth.Rate{PerSecond: 4, Burst: 3}, ClientRate: auth.Rate{PerSecond: 0.5, Burst: 2}, Concurrent: 1, PerDay: 100})
-	look := func() (rate, concurrent, day auth.Room) {
-		t.Helper()
-		s, err := c.limits.Look(c.Context(), k, c.now)
-		require.NoError(t, err)
-		require.Equal(t, auth.Standing{Rooms: s.Rooms}, s)
-		require.Zero(t, s.Rooms[auth.ClientRateBound])
-		return s.Rooms[auth.RateBound], s.Rooms[auth.ConcurrentBound], s.Rooms[auth.DayBound]
-	}
-	rate, concurrent, day := look()
-	require.Equal(t, [3]int64{3, 1, 100}, [3]int64{rate.Left, concurrent.Left, day.Left})
-	s := c.served(k, 1)
-	for range 5 {
-		rate, concurrent, day = look()
-		require.Equal(t, s.Rooms[auth.RateBound], rate)
-		require.Equal(t, s.Rooms[auth.ConcurrentBound], concurrent)
-		require.Equal(t, s.Rooms[auth.DayBound], day)
-	}
-	c.limits.Done(t.Context(), k.Name, s.Slot)
-	c.now = c.now.Add(time.Second)
-	rate, concurrent, _ = look()
-	require.Equal(t, [2]int64{3, 1}, [2]int64{rate.Left, concurrent.Left})
-	s = c.served(k, 1)
-	require.Equal(t, [2]int64{2, 98}, [2]int64{s.Rooms[auth.RateBound].Left, s.Rooms[auth.DayBound].Left})
-}
-
-func perClient(_ *testing.T, c *counting) {
-	k := keyOf("shop", auth.Bounds{Rate: auth.Rate{PerSecond: 1, Burst: 5}, ClientRate: auth.Rate{PerSecond: 0.25, Burst: 2}})
-	for _, client := range []int64{1, 2} {
-		c.served(k, client)
-		c.served(k, client)
-		c.refused(auth.ClientRateBound, 4*time.Second, k, client)
+func perClient(t *testing.T, c *counting) {
+	k := keyOf("shop", auth.Bounds{Rate: auth.Rate{PerSecond: 0.25, Burst: 2}, Concurrent: 2, PerDay: 4})
+	var slots []uint64
+	for _, client := range []int64{1, 2, -1} {
+		first := c.served(k, client)
+		require.Equal(t, [3]int64{1, 1, 3}, [3]int64{first.Rooms[auth.RateBound].Left, first.Rooms[auth.ConcurrentBound].Left, first.Rooms[auth.DayBound].Left})
+		second := c.served(k, client)
+		c.refused(auth.RateBound, 4*time.Second, k, client)
+		slots = append(slots, first.Slot, second.Slot)
 	}
 	c.served(keyOf("other", k.Bounds), 1)
-	c.served(k, 3)
-	c.refused(auth.RateBound, time.Second, k, 3) // the key's, which all of them used up
+	c.now = c.now.Add(8 * time.Second)
+	c.refused(auth.ConcurrentBound, time.Second, k, 1)
+	for _, slot := range slots[:2] {
+		c.limits.Done(t.Context(), k.Name, 1, slot)
+	}
+	c.served(k, 1)
+	s := c.served(k, 1)
+	c.refused(auth.DayBound, 12*time.Hour-8*time.Second, k, 1)
+	require.NoError(t, c.limits.Charge(t.Context(), k, 1, 50, c.now, &s))
+	c.refused(auth.ConcurrentBound, time.Second, k, 2) // by its own
+	c.limits.Done(t.Context(), k.Name, 2, slots[2])
+	c.served(k, 2)
 }
 
 func allOrNone(t *testing.T, c *counting) {
-	k := keyOf("shop", auth.Bounds{Rate: auth.Rate{PerSecond: 1, Burst: 9}, ClientRate: auth.Rate{PerSecond: 1, Burst: 9}, Concurrent: 1, PerDay: 9})
+	k := keyOf("shop", auth.Bounds{Rate: auth.Rate{PerSecond: 1, Burst: 9}, Concurrent: 1, PerDay: 9})
 	slot := c.served(k, 1).Slot
 	for range 20 {
 		c.refused(auth.ConcurrentBound, time.Second, k, 1)
 	}
-	c.limits.Done(t.Context(), k.Name, slot)
+	c.limits.Done(t.Context(), k.Name, 1, slot)
 	s := c.served(k, 1)
-	for _, b := range []auth.Bound{auth.RateBound, auth.ClientRateBound, auth.DayBound} {
+	for _, b := range []auth.Bound{auth.RateBound, auth.DayBound} {
 		require.EqualValues(t, 7, s.Rooms[b].Left, b.String())
 	}
 }
 
 func longestWait(_ *testing.T, c *counting) {
-	k := keyOf("shop", auth.Bounds{Rate: auth.Rate{PerSecond: 0.5, Burst: 1}, ClientRate: auth.Rate{PerSecond: 0.25, Burst: 1}, Concurrent: 1})
+	k := keyOf("shop", auth.Bounds{Rate: auth.Rate{PerSecond: 0.25, Burst: 1}, Concurrent: 1})
 	c.served(k, 1)
-	c.refused(auth.ClientRateBound, 4*time.Second, k, 1)
-	c.refused(auth.RateBound, 2*time.Second, k, 2)
-	k.Bounds.PerDay = 1
+	c.refused(auth.RateBound, 4*time.Second, k, 1)
 	c.now = c.now.Add(4 * time.Second)
 	c.refused(auth.ConcurrentBound, time.Second, k, 1)
 	one := keyOf("once", auth.Bounds{Rate: auth.Rate{PerSecond: 0.5, Burst: 1}, PerDay: 1})
@@ -197,16 +178,16 @@ func longestWait(_ *testing.T, c *counting) {
 
 func concurrentSlots(t *testing.T, c *counting) {
 	k := keyOf("shop", auth.Bounds{Concurrent: 2})
-	first, second := c.served(k, 1).Slot, c.served(k, 2).Slot
+	first, second := c.served(k, 1).Slot, c.served(k, 1).Slot
 	require.NotZero(t, first)
 	require.NotZero(t, second)
-	c.refused(auth.ConcurrentBound, time.Second, k, 3)
-	require.NotZero(t, c.served(keyOf("other", k.Bounds), 1).Slot)
-	c.limits.Done(t.Context(), k.Name, first)
-	third := c.served(k, 3).Slot
 	c.refused(auth.ConcurrentBound, time.Second, k, 1)
-	c.limits.Done(t.Context(), k.Name, second)
-	c.limits.Done(t.Context(), k.Name, third)
+	require.NotZero(t, c.served(keyOf("other", k.Bounds), 1).Slot)
+	c.limits.Done(t.Context(), k.Name, 1, first)
+	third := c.served(k, 1).Slot
+	c.refused(auth.ConcurrentBound, time.Second, k, 1)
+	c.limits.Done(t.Context(), k.Name, 1, second)
+	c.limits.Done(t.Context(), k.Name, 1, third)
 	require.EqualValues(t, 1, c.served(k, 1).Rooms[auth.ConcurrentBound].Left)
 	require.Zero(t, c.served(keyOf("unbound", auth.Bounds{PerDay: 1}), 1).Slot)
 }
@@ -216,7 +197,7 @@ func days(t *testing.T, c *counting) {
 	spend := func() {
 		t.Helper()
 		require.EqualValues(t, 1, c.served(k, 1).Rooms[auth.DayBound].Left)
-		require.EqualValues(t, 0, c.served(k, 2).Rooms[auth.DayBound].Left)
+		require.EqualValues(t, 0, c.served(k, 1).Rooms[auth.DayBound].Left)
 	}
 	zone := c.now.Location()
 	for _, day := range []struct {
@@ -261,24 +242,24 @@ func clockSetRight(_ *testing.T, c *counting) {
 }
 
 func reloaded(t *testing.T, c *counting) {
-	slow := func(perSecond float64, burst, perClient int, perDay int64) *auth.Key {
-		return keyOf("shop", auth.Bounds{Rate: auth.Rate{PerSecond: perSecond, Burst: burst}, ClientRate: auth.Rate{PerSecond: perSecond, Burst: perClient}, PerDay: perDay})
+	slow := func(perSecond float64, burst int, perDay int64) *auth.Key {
+		return keyOf("shop", auth.Bounds{Rate: auth.Rate{PerSecond: perSecond, Burst: burst}, PerDay: perDay})
 	}
 	for range 4 {
-		c.served(slow(0.01, 4, 4, 4), 1)
+		c.served(slow(0.01, 4, 4), 1)
 	}
-	left := func(k *auth.Key) (left [3]int64) {
+	left := func(k *auth.Key) (left [2]int64) {
 		t.Helper()
 		s := c.take(k, 1)
-		return [3]int64{s.Rooms[auth.RateBound].Left, s.Rooms[auth.ClientRateBound].Left, s.Rooms[auth.DayBound].Left}
+		return [2]int64{s.Rooms[auth.RateBound].Left, s.Rooms[auth.DayBound].Left}
 	}
-	require.Equal(t, [3]int64{}, left(slow(0.01, 4, 4, 4)), "unchanged")
-	require.Equal(t, [3]int64{1, 2, 3}, left(slow(0.01, 6, 7, 8)), "wider, and one taken")
+	require.Equal(t, [2]int64{}, left(slow(0.01, 4, 4)), "unchanged")
+	require.Equal(t, [2]int64{1, 3}, left(slow(0.01, 6, 8)), "wider, and one taken")
 
-	c.refused(auth.DayBound, 12*time.Hour, slow(0.005, 1, 1, 3), 1)
-	narrow := slow(0.005, 1, 1, 0)
+	c.refused(auth.DayBound, 12*time.Hour, slow(0.005, 1, 3), 1)
+	narrow := slow(0.005, 1, 0)
 	c.refused(auth.RateBound, 1000*time.Second, narrow, 1) // as long as others may have wider ones
-	require.Equal(t, [3]int64{0, 0, 3}, left(keyOf("shop", auth.Bounds{PerDay: 9})), "the day's were kept")
+	require.Equal(t, [2]int64{0, 3}, left(keyOf("shop", auth.Bounds{PerDay: 9})), "the day's were kept")
 	c.now = c.now.Add(61 * time.Second)
 	c.refused(auth.RateBound, 200*time.Second, narrow, 1) // and no longer than for one
 	c.now = c.now.Add(200 * time.Second)
@@ -312,7 +293,7 @@ func boundsComeAndGo(t *testing.T, c *counting) {
 	require.NotZero(t, slot)
 	c.served(free, 1)
 	c.refused(auth.ConcurrentBound, time.Second, bound, 1)
-	c.limits.Done(t.Context(), "shop", slot)
+	c.limits.Done(t.Context(), "shop", 1, slot)
 	require.NotZero(t, c.served(bound, 1).Slot)
 }
 
@@ -328,7 +309,7 @@ func backwards(_ *testing.T, c *counting) {
 
 func owed(t *testing.T, c *counting) {
 	k := keyOf("shop", auth.Bounds{
-		Rate: auth.Rate{PerSecond: 2, Burst: 10}, ClientRate: auth.Rate{PerSecond: 4, Burst: 20}, Concurrent: 5, PerDay: 1000,
+		Rate: auth.Rate{PerSecond: 2, Burst: 10}, Concurrent: 5, PerDay: 1000,
 	})
 	s := c.served(k, 1)
 	slot := s.Slot
@@ -336,11 +317,10 @@ func owed(t *testing.T, c *counting) {
 	require.Equal(t, slot, s.Slot)
 	require.EqualValues(t, 0, s.Rooms[auth.RateBound].Left)
 	require.InDelta(t, 20.5, s.Rooms[auth.RateBound].More.Seconds(), 0.001)
-	require.EqualValues(t, 0, s.Rooms[auth.ClientRateBound].Left)
 	require.EqualValues(t, 4, s.Rooms[auth.ConcurrentBound].Left)
 	require.EqualValues(t, 950, s.Rooms[auth.DayBound].Left)
 	c.refused(auth.RateBound, 20500*time.Millisecond, k, 1)
-	c.refused(auth.RateBound, 20500*time.Millisecond, k, 2)
+	require.EqualValues(t, 9, c.served(k, 2).Rooms[auth.RateBound].Left) // who owes nothing
 	c.now = c.now.Add(20 * time.Second)
 	c.refused(auth.RateBound, 500*time.Millisecond, k, 1)
 	c.now = c.now.Add(500 * time.Millisecond)
@@ -357,10 +337,11 @@ func owed(t *testing.T, c *counting) {
 }
 
 func concurrentTake(t *testing.T, c *counting) {
-	k := keyOf("shop", auth.Bounds{Rate: auth.Rate{PerSecond: 1, Burst: 60}, ClientRate: auth.Rate{PerSecond: 1, Burst: 20}, Concurrent: 8, PerDay: 100})
-	var served, under atomic.Int64
+	k := keyOf("shop", auth.Bounds{Rate: auth.Rate{PerSecond: 1, Burst: 60}, Concurrent: 4, PerDay: 100})
+	var served, under [2]atomic.Int64
 	var all sync.WaitGroup
-	for client := range int64(8) {
+	for n := range int64(16) {
+		client := n % 2
 		all.Go(func() {
 			for range 30 {
 				s, err := c.limits.Take(t.Context(), k, client, c.now)
@@ -370,15 +351,15 @@ func concurrentTake(t *testing.T, c *counting) {
 				if s.Refused != auth.NoBound {
 					continue
 				}
-				if n := under.Add(1); n > 8 {
+				if n := under[client].Add(1); n > 4 {
 					t.Error(fmt.Sprint(n, " at once"))
 				}
-				served.Add(1)
-				under.Add(-1)
-				c.limits.Done(t.Context(), k.Name, s.Slot)
+				served[client].Add(1)
+				under[client].Add(-1)
+				c.limits.Done(t.Context(), k.Name, client, s.Slot)
 			}
 		})
 	}
 	all.Wait()
-	require.EqualValues(t, 60, served.Load())
+	require.EqualValues(t, [2]int64{60, 60}, [2]int64{served[0].Load(), served[1].Load()})
 }

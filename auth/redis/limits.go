@@ -16,9 +16,9 @@ import (
 var _ auth.Limits = (*Limits)(nil)
 
 // Limits counts requests for all gateways that share the server, in one round trip per
-// request. Each api_key has a bucket, the count of the day, the slots of running requests,
-// and a bucket per client; state that equals a new one expires. The clocks of the
-// instances must agree as closely as NTP keeps them.
+// request. Each client with an api_key has a bucket, the slots of running requests and the
+// count of the day; state that equals a new one expires. The clocks of the instances must
+// agree as closely as NTP keeps them.
 type Limits struct {
 	client *Client
 	zone   *time.Location
@@ -52,28 +52,15 @@ func (l *Limits) Charge(ctx context.Context, key *auth.Key, client int64, furthe
 	return err
 }
 
-// Look implements auth.Limits.
-func (l *Limits) Look(ctx context.Context, key *auth.Key, now time.Time) (auth.Standing, error) {
-	of := *key
-	of.Bounds.ClientRate = auth.Rate{}
-	s, err := l.count(ctx, &of, 0, onlyLook, now)
-	s.Slot = 0
-	return s, err
-}
-
-// onlyLook has count count nothing.
-const onlyLook = -1
-
 // count counts a request, or, where further is more than 0, what one costs beyond.
 func (l *Limits) count(ctx context.Context, key *auth.Key, client int64, further int, now time.Time) (auth.Standing, error) {
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
 	b, slot := &key.Bounds, rand.Uint64()|1
 	day, ends := auth.Day(now, l.zone)
-	name := limitsName(key.Name)
-	answer, err := l.client.run(ctx, take, []string{name + ":rate", name + ":client:" + whole(client), name + ":slots", name + ":day"}, []string{
-		whole(now.UnixMicro()), real(b.Rate.PerSecond), whole(int64(b.Rate.Burst)), real(b.ClientRate.PerSecond), whole(int64(b.ClientRate.Burst)),
-		whole(int64(b.Concurrent)), whole(b.PerDay), whole(int64(day)), whole(ends.Sub(now).Microseconds()),
+	name := limitsName(key.Name, client)
+	answer, err := l.client.run(ctx, take, []string{name + ":rate", name + ":slots", name + ":day"}, []string{
+		whole(now.UnixMicro()), real(b.Rate.PerSecond), whole(int64(b.Rate.Burst)), whole(int64(b.Concurrent)), whole(b.PerDay), whole(int64(day)), whole(ends.Sub(now).Microseconds()),
 		strconv.FormatUint(slot, 10), whole(l.lease.Microseconds()), whole(int64(further)),
 	}).AsIntSlice()
 	if err != nil {
@@ -95,15 +82,17 @@ func (l *Limits) count(ctx context.Context, key *auth.Key, client int64, further
 
 // Done implements auth.Limits. A slot that cannot be given back comes back by
 // itself when its lease has ended.
-func (l *Limits) Done(ctx context.Context, key string, slot uint64) {
+func (l *Limits) Done(ctx context.Context, key string, client int64, slot uint64) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), Timeout)
 	defer cancel()
-	_ = l.client.Do(ctx, l.client.B().Zrem().Key(limitsName(key)+":slots").Member(strconv.FormatUint(slot, 10)).Build()).Error()
+	_ = l.client.Do(ctx, l.client.B().Zrem().Key(limitsName(key, client)+":slots").Member(strconv.FormatUint(slot, 10)).Build()).Error()
 }
 
-// limitsName begins the names of what is kept of an api_key. The braces keep it
+// limitsName begins the names of what is kept of a client with an api_key. The braces keep it
 // together in a cluster.
-func limitsName(key string) string { return "frontdesk:limits:{" + key + "}" }
+func limitsName(key string, client int64) string {
+	return "frontdesk:limits:{" + key + ":" + whole(client) + "}"
+}
 
 func whole(n int64) string  { return strconv.FormatInt(n, 10) }
 func real(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }

@@ -30,7 +30,7 @@ func TestLimitsAreShared(t *testing.T) {
 	refused, err := other.Take(t.Context(), key, 1, now)
 	require.NoError(t, err)
 	require.Equal(t, auth.ConcurrentBound, refused.Refused)
-	other.Done(t.Context(), key.Name, s.Slot)
+	other.Done(t.Context(), key.Name, 1, s.Slot)
 	s, err = other.Take(t.Context(), key, 1, now)
 	require.NoError(t, err)
 	require.EqualValues(t, 1, s.Rooms[auth.DayBound].Left)

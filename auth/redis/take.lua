@@ -1,20 +1,20 @@
--- Counts a request against all bounds of an api_key, or against none where one has
--- no room: package auth's MemoryLimits in the server. Times are microseconds. With further,
--- counts what a request costs beyond one, whether there is room or not; with a negative
--- one, counts nothing.
+-- Counts a request of a client against all bounds of an api_key, or against none where one
+-- has no room: package auth's MemoryLimits in the server. Times are microseconds. With
+-- further, counts what a request costs beyond one, whether there is room or not.
 -- Answers the bound that refuses (0: none) and the wait, and then of each bound
 -- what is left and when there is more.
 
 local now = tonumber(ARGV[1])
-local concurrent, perDay, further = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[12])
+local perSecond, burst = tonumber(ARGV[2]), tonumber(ARGV[3])
+local concurrent, perDay, further = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[10])
 local cost = math.max(further, 1)
 if further > 0 then concurrent = 0 end -- it has its slot
-local RATE, CLIENT, CONCURRENT, DAY = 1, 2, 3, 4
+local RATE, CONCURRENT, DAY = 1, 2, 3
 local slotWait = 1000000
 local rounding = 1e-6 -- how far from a whole token sums of parts of it may end up
 local longest = 3e15
 
-local left, more = {0, 0, 0, 0}, {0, 0, 0, 0}
+local left, more = {0, 0, 0}, {0, 0, 0}
 local refused, wait = 0, 0
 
 local function find(bound, l, m)
@@ -32,9 +32,9 @@ local differ = 60e6
 
 -- A bucket is told by what was taken from it and not by what is left: so it means
 -- the same under another rate. widest is the largest burst that it was asked under within differ.
-local function bucket(key, perSecond, burst)
-  local was = redis.call('HMGET', key, 'per_second', 'used', 'at', 'widest', 'widest_at')
-  local b = {key = key, perSecond = perSecond, burst = burst, used = tonumber(was[2]) or 0, at = tonumber(was[3]) or now}
+local function bucket()
+  local was = redis.call('HMGET', KEYS[RATE], 'per_second', 'used', 'at', 'widest', 'widest_at')
+  local b = {used = tonumber(was[2]) or 0, at = tonumber(was[3]) or now}
   local oldRate = tonumber(was[1]) or perSecond
   b.widest, b.widestAt = tonumber(was[4]) or burst, tonumber(was[5]) or now
   if now > b.at then -- a request that began earlier can come later
@@ -53,24 +53,21 @@ local function bucket(key, perSecond, burst)
 end
 
 local function room(b)
-  if b.used < rounding then return b.burst, 0 end
-  local tokens = b.burst - b.used
+  if b.used < rounding then return burst, 0 end
+  local tokens = burst - b.used
   local l = math.max(math.floor(tokens + rounding), 0)
-  return l, math.min(math.max(math.ceil((l + 1 - tokens) / b.perSecond * 1e6), 1), longest)
+  return l, math.min(math.max(math.ceil((l + 1 - tokens) / perSecond * 1e6), 1), longest)
 end
 
 local function keep(b)
-  redis.call('HSET', b.key, 'per_second', b.perSecond, 'used', b.used, 'at', b.at, 'widest', b.widest, 'widest_at', b.widestAt)
-  redis.call('PEXPIRE', b.key, math.min(math.max(math.ceil(b.used / b.perSecond * 1000), differ / 1000) + 1000, longest / 1000))
+  redis.call('HSET', KEYS[RATE], 'per_second', perSecond, 'used', b.used, 'at', b.at, 'widest', b.widest, 'widest_at', b.widestAt)
+  redis.call('PEXPIRE', KEYS[RATE], math.min(math.max(math.ceil(b.used / perSecond * 1000), differ / 1000) + 1000, longest / 1000))
 end
 
-local buckets = {}
-for bound = RATE, CLIENT do
-  local perSecond, burst = tonumber(ARGV[2 * bound]), tonumber(ARGV[2 * bound + 1])
-  if perSecond > 0 then
-    buckets[bound] = bucket(KEYS[bound], perSecond, burst)
-    find(bound, room(buckets[bound]))
-  end
+local b
+if perSecond > 0 then
+  b = bucket()
+  find(RATE, room(b))
 end
 
 if concurrent > 0 then
@@ -78,7 +75,7 @@ if concurrent > 0 then
   find(CONCURRENT, concurrent - redis.call('ZCARD', KEYS[CONCURRENT]), 0)
 end
 
-local today, count = tonumber(ARGV[8]), 0
+local today, count = tonumber(ARGV[6]), 0
 if perDay > 0 then
   local was = redis.call('HMGET', KEYS[DAY], 'day', 'count')
   local day = tonumber(was[1])
@@ -86,37 +83,28 @@ if perDay > 0 then
   if day and today <= day and today >= day - 1 then
     today, count = day, tonumber(was[2])
   end
-  find(DAY, perDay - count, tonumber(ARGV[9]))
+  find(DAY, perDay - count, tonumber(ARGV[7]))
 end
 
-local function answer()
-  local all = {refused, wait}
-  for bound = RATE, DAY do
-    table.insert(all, left[bound])
-    table.insert(all, more[bound])
+if b then
+  if refused == 0 then
+    b.used = b.used + cost
+    left[RATE], more[RATE] = room(b)
   end
-  return all
-end
-
-if further < 0 then return answer() end
-
-for _, b in pairs(buckets) do
-  if refused == 0 then b.used = b.used + cost end
   if refused == 0 or b.changed then keep(b) end
 end
 if refused == 0 then
-  for bound, b in pairs(buckets) do left[bound], more[bound] = room(b) end
   if concurrent > 0 then
-    local lease = tonumber(ARGV[11])
-    redis.call('ZADD', KEYS[CONCURRENT], now + lease, ARGV[10])
+    local lease = tonumber(ARGV[9])
+    redis.call('ZADD', KEYS[CONCURRENT], now + lease, ARGV[8])
     redis.call('PEXPIRE', KEYS[CONCURRENT], math.ceil(lease / 1000))
     left[CONCURRENT] = left[CONCURRENT] - 1
   end
   if perDay > 0 then
     redis.call('HSET', KEYS[DAY], 'day', today, 'count', count + cost)
-    redis.call('PEXPIRE', KEYS[DAY], math.ceil(tonumber(ARGV[9]) / 1000) + 2 * 86400000)
+    redis.call('PEXPIRE', KEYS[DAY], math.ceil(tonumber(ARGV[7]) / 1000) + 2 * 86400000)
     left[DAY] = math.max(left[DAY] - cost, 0)
   end
 end
 
-return answer()
+return {refused, wait, left[RATE], more[RATE], left[CONCURRENT], more[CONCURRENT], left[DAY], more[DAY]}

@@ -231,7 +231,7 @@ func TestExplainCommand(t *testing.T) {
   nearest    frontdesk.yaml:10  GET /order (the same endpoint, another method)
   to grant   add to its allow:  - "DELETE /order"
   key        expires 2099-12-31
-  key        requests: at most 50 a second, 100 at once
+  key        requests of each client: at most 50 a second, 100 at once
   answer     as sent, but for request_id, which is a placeholder:
 {"errorCode":400,"message":"Method: DELETE not supported for endpoint: /order/5","reason":"method_unsupported","request_id":"00000000-0000-4000-8000-000000000000"}
 `, out)

@@ -42,7 +42,7 @@ include: [keys.yaml, "keyz.d/*.yaml", "keys.d/*.yaml"]
   - name: twice
     key_sha256: ["` + strings.Repeat("ab", 32) + `", "` + strings.Repeat("cd", 32) + `"]
     expires: 2999-01-01
-    client_rate: {per_second: 1, burst: 500}
+    rate: {per_second: 1, burst: 500}
     allow: ["GET /order"]
     webhook_secret: ["short"]
 `,

@@ -87,19 +87,15 @@ var causeHelp = map[string]mapping.Help{
 
 	// Of limits.
 	"rate": {
-		Cause: "The api_key had used up its rate.",
-		Cure:  "The client waits as long as Retry-After says. If it needs more, raise rate of the key; its page on the operators' listener shows who of its clients asks.",
-	},
-	"client_rate": {
-		Cause: "This client had used up its share of the api_key's rate (client_rate).",
-		Cure:  "The client waits as long as Retry-After says. If it needs more, raise client_rate of the key.",
+		Cause: "The client had used up what the api_key gives each of its clients (rate).",
+		Cure:  "The client waits as long as Retry-After says. If it needs more, raise rate of the key.",
 	},
 	"concurrent": {
-		Cause: "As many requests of the api_key were under way as there may be at once (concurrent).",
+		Cause: "As many requests of the client with this api_key were under way as there may be at once (concurrent).",
 		Cure:  "The client sends fewer at once. If they take long, find out why: the first page of the operators' listener shows which are slow.",
 	},
 	"per_day": {
-		Cause: "The api_key had used up its requests of the day (per_day).",
+		Cause: "The client had used up its requests of the day with this api_key (per_day).",
 		Cure:  "The client waits for the next day. If it needs more, raise per_day of the key.",
 	},
 	"space": {

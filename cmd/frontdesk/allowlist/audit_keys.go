@@ -134,20 +134,12 @@ const (
 )
 
 func (a *Audit) limits(key *Key) {
-	if key.Rate == nil && key.ClientRate == nil && key.PerDay == 0 {
-		a.add(Warning, "no-limit", key, key.At(), "nothing limits how many requests it makes", "give it a rate, such as rate: {per_second: 20, burst: 40}, or per_day")
+	if key.Rate == nil && key.PerDay == 0 {
+		a.add(Warning, "no-limit", key, key.At(), "nothing limits how many requests its clients make", "give it a rate, such as rate: {per_second: 20, burst: 40}, or per_day")
 	}
-	for _, r := range []struct {
-		name string
-		*config.Rate
-	}{{"rate", key.Rate}, {"client_rate", key.ClientRate}} {
-		if r.Rate == nil {
-			continue
-		}
-		if r.PerSecond >= weakPerSecond || float64(r.Burst) > max(r.PerSecond, 1)*weakBurstSeconds {
-			a.add(Note, "weak-limit", key, key.At(), fmt.Sprintf("%s (%v a second, %d at once) hardly limits anything", r.name, r.PerSecond, r.Burst),
-				fmt.Sprintf("keep per_second below %d, and burst to a few seconds of it", weakPerSecond))
-		}
+	if r := key.Rate; r != nil && (r.PerSecond >= weakPerSecond || float64(r.Burst) > max(r.PerSecond, 1)*weakBurstSeconds) {
+		a.add(Note, "weak-limit", key, key.At(), fmt.Sprintf("rate (%v a second, %d at once) hardly limits anything", r.PerSecond, r.Burst),
+			fmt.Sprintf("keep per_second below %d, and burst to a few seconds of it", weakPerSecond))
 	}
 }
 

@@ -114,9 +114,6 @@ func (k *Key) facts(now time.Time) []string {
 	if k.Rate != nil {
 		limits = append(limits, fmt.Sprintf("%v a second, %d at once", k.Rate.PerSecond, k.Rate.Burst))
 	}
-	if k.ClientRate != nil {
-		limits = append(limits, fmt.Sprintf("%v a second of each client, %d at once", k.ClientRate.PerSecond, k.ClientRate.Burst))
-	}
 	if k.Concurrent > 0 {
 		limits = append(limits, fmt.Sprintf("%d under way", k.Concurrent))
 	}
@@ -124,7 +121,7 @@ func (k *Key) facts(now time.Time) []string {
 		limits = append(limits, terminal.Count(k.PerDay)+" a day")
 	}
 	if len(limits) > 0 {
-		facts = append(facts, "requests: at most "+strings.Join(limits, "; "))
+		facts = append(facts, "requests of each client: at most "+strings.Join(limits, "; "))
 	}
 	if len(k.Addresses) > 0 {
 		facts = append(facts, fmt.Sprintf("only from %s", networks(k.Addresses)))

@@ -120,7 +120,7 @@ func keyDigests(c *config.Config) (keys, limits string) {
 		path, inside := strings.CutPrefix(change.Path, "api_keys.")
 		switch _, setting, _ := strings.Cut(path, "."); {
 		case !inside:
-		case slices.Contains([]string{"rate", "client_rate", "concurrent", "per_day"}, setting):
+		case slices.Contains([]string{"rate", "concurrent", "per_day"}, setting):
 			ofLimits = append(ofLimits, change.String())
 		default:
 			ofKeys = append(ofKeys, change.String())

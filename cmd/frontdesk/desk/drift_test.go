@@ -33,7 +33,7 @@ func TestKeyDigests(t *testing.T) {
 		require.Equal(t, first[1], now[1], what)
 	}
 	for what, change := range map[string]func(*config.Key){
-		"rate": func(k *config.Key) { k.Rate = &config.Rate{PerSecond: 1, Burst: 2} }, "client_rate": func(k *config.Key) { k.ClientRate = &config.Rate{PerSecond: 1, Burst: 2} },
+		"rate":       func(k *config.Key) { k.Rate = &config.Rate{PerSecond: 1, Burst: 2} },
 		"concurrent": func(k *config.Key) { k.Concurrent = 3 }, "per_day": func(k *config.Key) { k.PerDay = 4 },
 	} {
 		now := of(key("a", nil), key("b", change))

@@ -28,7 +28,7 @@ func NewKeys(keys []config.Key, grants []gateway.Grant) []auth.Key {
 				key.Allowed[n] = true
 			}
 		}
-		key.Bounds = auth.Bounds{Rate: rateOf(k.Rate), ClientRate: rateOf(k.ClientRate), Concurrent: k.Concurrent, PerDay: k.PerDay}
+		key.Bounds = auth.Bounds{Rate: rateOf(k.Rate), Concurrent: k.Concurrent, PerDay: k.PerDay}
 		key.Addresses = prefixes(k.Addresses)
 		for _, digest := range k.Certificates {
 			key.Certificates = append(key.Certificates, digest)

@@ -85,6 +85,14 @@ func group(of *history.History, since time.Time, sort func(*history.Refusal) (na
 	return slices.DeleteFunc(all, func(a *alike) bool { return a.n < noticedRefused })
 }
 
+// whose names their client, if it is one.
+func (a *alike) whose() string {
+	if len(a.clients) == 1 {
+		return cmp.Or(a.Client, "nobody known")
+	}
+	return fmt.Sprintf("%d clients", len(a.clients))
+}
+
 // usual are the causes of a 401 that clients recover from by themselves.
 var usual = []string{"expired", "logged_out"}
 
@@ -122,11 +130,7 @@ func failed(of *history.History, since, now time.Time) (all []Notice) {
 		return [4]string{causeOf(r)}, r.Status >= http.StatusInternalServerError
 	})
 	for _, a := range sorts[:min(len(sorts), noticesMost)] {
-		whose := fmt.Sprintf("%d clients", len(a.clients))
-		if len(a.clients) == 1 {
-			whose = cmp.Or(a.Client, "nobody known")
-		}
-		text := fmt.Sprintf("%d requests of %s failed: %s, the last %s at %s %s", a.n, whose, causeOf(&a.Refusal), ago(now, a.At), a.Method, a.Endpoint)
+		text := fmt.Sprintf("%d requests of %s failed: %s, the last %s at %s %s", a.n, a.whose(), causeOf(&a.Refusal), ago(now, a.At), a.Method, a.Endpoint)
 		all = append(all, Notice{"bad", text, "/refusals?" + url.Values{"reason": {causeOf(&a.Refusal)}}.Encode(), "frontdesk why " + a.ID + " LOG"})
 	}
 	return all
@@ -148,7 +152,7 @@ func floods(of *history.History, since time.Time) (all []Notice) {
 		at := slices.IndexFunc(limited, func(a *alike) bool { return a.Key == name })
 		switch usually := usualRate(of, key.Name); {
 		case at >= 0 && limited[at].n >= noticedLimited:
-			text += fmt.Sprintf(", and its limit refused %s%d of them: %s", atLeast(limited[at].n), limited[at].n, causeOf(&limited[at].Refusal))
+			text += fmt.Sprintf(", and its limit refused %s%d of them, of %s: %s", atLeast(limited[at].n), limited[at].n, limited[at].whose(), causeOf(&limited[at].Refusal))
 		case usually > 0 && sum.Requests >= 1000 && 2*sum.Requests >= total && float64(sum.Requests)/noticed.Minutes() >= 5*usually:
 			text += fmt.Sprintf(", %.0f a minute; it makes %.0f usually", float64(sum.Requests)/noticed.Minutes(), usually)
 		default:

@@ -12,7 +12,7 @@ import (
 )
 
 // common is the state that all gateways of one service share: sessions, wrong passwords, and how
-// much of its limits an api_key has used. sessions.store names the place where it is kept.
+// much each client has used of the limits of its api_key. sessions.store names the place where it is kept.
 type common struct {
 	sessions *endedSessions
 	guesses  auth.GuessCounter

@@ -160,7 +160,7 @@ func (p *past) windowOf(ctx context.Context, query url.Values, names bool) *wind
 	}
 	switch kind {
 	case history.Key:
-		v.Key = p.of.pastKey(ctx, v.Name)
+		v.Key = p.of.pastKey(v.Name)
 	case history.Client:
 		v.Client = p.of.pastClient(v.Name)
 	case history.Endpoint:

@@ -2,7 +2,6 @@ package desk
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -34,20 +33,14 @@ type PastKeyHash struct {
 	Expires  *time.Time `json:"expires"`
 }
 
-// PastLimit is a bound of an api_key, and how near it is.
+// PastLimit is a bound of each client with an api_key. How near a client is to it, only the
+// answers to that client tell.
 type PastLimit struct {
 	Bound   string `json:"bound"` // as the configuration calls it
 	Words   string `json:"-"`
 	Most    int64  `json:"most"`
-	Left    *int64 `json:"left"`    // nil where it is not known
 	Refused int    `json:"refused"` // by it, of the last refusals that are kept
 }
-
-// Taken is how much of the bound is in use.
-func (l PastLimit) Taken() int64 { return max(l.Most-*l.Left, 0) }
-
-// Near tells whether little is left.
-func (l PastLimit) Near() bool { return *l.Left*5 <= l.Most }
 
 // PastEntry is an entry of an allowlist, and what of it was used.
 type PastEntry struct {
@@ -80,7 +73,7 @@ func seenWith(t history.Tied) PastSeenWith {
 }
 
 // pastKey is what the configuration in force says of a key, and what the history knows of it.
-func (h *Desk) pastKey(ctx context.Context, name string) *PastKey {
+func (h *Desk) pastKey(name string) *PastKey {
 	tied := h.past.Tied(history.Key, history.Name{Word: name})
 	k := &PastKey{Name: name, Since: tied.Since, Whole: tied.Whole, PastSeenWith: seenWith(tied)}
 	keys := h.keys()
@@ -94,7 +87,7 @@ func (h *Desk) pastKey(ctx context.Context, name string) *PastKey {
 		k.Hashes = append(k.Hashes, PastKeyHash{hash.Hash.Short(), moment(h.metrics.lastUse(hash.Hash)), moment(key.EndOf(hash).Time)})
 	}
 	k.Allow, k.Beyond = entriesOf(key, h.Gateway.Grants(), k.Grants)
-	k.Limits = h.limitsOf(ctx, key)
+	k.Limits = h.limitsOf(key)
 	return k
 }
 
@@ -141,15 +134,8 @@ func placeOf(key *config.Key, i int) string {
 	return ""
 }
 
-// limitsWait bounds the wait for the store of the counts; the page can be made without it.
-const limitsWait = 2 * time.Second
-
-// limitsOf are the bounds of a key, and how near they are.
-func (h *Desk) limitsOf(ctx context.Context, key *config.Key) (all []PastLimit) {
-	of := NewKeys([]config.Key{*key}, nil)[0]
-	if of.Bounds == (auth.Bounds{}) {
-		return nil
-	}
+// limitsOf are the bounds of each client with a key, and how often they refused.
+func (h *Desk) limitsOf(key *config.Key) (all []PastLimit) {
 	refused := map[string]int{}
 	h.past.Refusals(func(r *history.Refusal) bool {
 		if r.Key == key.Name {
@@ -157,33 +143,19 @@ func (h *Desk) limitsOf(ctx context.Context, key *config.Key) (all []PastLimit) 
 		}
 		return false
 	})
-	ctx, cancel := context.WithTimeout(ctx, limitsWait)
-	defer cancel()
-	standing, err := h.common.limits.Look(ctx, &of, time.Now())
-	bound := func(b auth.Bound, most int64, known bool, words string) {
-		l := PastLimit{Bound: b.String(), Words: words, Most: most, Refused: refused[b.String()]}
-		if left := standing.Rooms[b].Left; known && err == nil {
-			l.Left = &left
-		}
-		all = append(all, l)
+	bound := func(b auth.Bound, most int64, words string) {
+		all = append(all, PastLimit{b.String(), words, most, refused[b.String()]})
 	}
 	if r := key.Rate; r != nil {
-		bound(auth.RateBound, int64(r.Burst), true, rateWords(r))
-	}
-	if r := key.ClientRate; r != nil {
-		bound(auth.ClientRateBound, int64(r.Burst), false, "of each client "+rateWords(r))
+		bound(auth.RateBound, int64(r.Burst), fmt.Sprintf("%v requests a second, %d at once", r.PerSecond, r.Burst))
 	}
 	if key.Concurrent > 0 {
-		bound(auth.ConcurrentBound, int64(key.Concurrent), true, fmt.Sprintf("%d under way", key.Concurrent))
+		bound(auth.ConcurrentBound, int64(key.Concurrent), fmt.Sprintf("%d under way", key.Concurrent))
 	}
 	if key.PerDay > 0 {
-		bound(auth.DayBound, key.PerDay, true, fmt.Sprintf("%d a day", key.PerDay))
+		bound(auth.DayBound, key.PerDay, fmt.Sprintf("%d a day", key.PerDay))
 	}
 	return all
-}
-
-func rateWords(r *config.Rate) string {
-	return fmt.Sprintf("%v requests a second, %d at once", r.PerSecond, r.Burst)
 }
 
 // PastClient is what a client was seen with, for its page.

@@ -39,7 +39,7 @@ func requireRoom(t testing.TB, a rig.Answer, policy, room string) {
 func TestKeyLimitRate(t *testing.T) {
 	t.Parallel()
 	d := rig.OnSQLite(t, rig.Options{Keys: bound(t, "rate: {per_second: 0.001, burst: 4}")})
-	demo, other := d.Login(boundKey, "demo"), d.Login(boundKey, "other") // which take nothing
+	demo := d.Login(boundKey, "demo") // which takes nothing
 	const policy = `"rate";q=4;w=4000`
 	// What is judged before the limits takes nothing.
 	for range 3 {
@@ -57,18 +57,16 @@ func TestKeyLimitRate(t *testing.T) {
 	a = d.Call("GET", "/contact/1", demo, "", "If-None-Match", a.Header.Get("ETag"))
 	require.Equal(t, 304, a.Status)
 	requireRoom(t, a, policy, `"rate";r=2;t=*`)
-	a = d.Call("GET", "/contact?nonsense=1", other, "")
+	a = d.Call("GET", "/contact?nonsense=1", demo, "")
 	require.Equal(t, 400, a.Status)
 	requireRoom(t, a, policy, `"rate";r=1;t=*`)
 	a = d.Call("GET", "/authenticate/acces", demo, "")
 	require.Equal(t, 200, a.Status)
 	requireRoom(t, a, policy, `"rate";r=0;t=*`)
 	for range 3 {
-		for _, token := range []string{demo, other} {
-			a = d.Call("GET", "/contact/1", token, "")
-			d.RequireLimited(a, "rate", 1000)
-			requireRoom(t, a, policy, `"rate";r=0;t=*`)
-		}
+		a = d.Call("GET", "/contact/1", demo, "")
+		d.RequireLimited(a, "rate", 1000)
+		requireRoom(t, a, policy, `"rate";r=0;t=*`)
 	}
 	a = d.Call("GET", "/contact?nonsense=1", demo, "") // limits go before the query
 	d.RequireLimited(a, "rate", 1000)

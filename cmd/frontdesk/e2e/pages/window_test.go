@@ -34,7 +34,7 @@ func TestBrowserWindow(t *testing.T) {
 	p.accessible("window-now")
 	p.click(`a[href="/history?key=full"]`)
 	p.await(`document.querySelector("h1").textContent === "key full"`)
-	p.await(`document.querySelectorAll("meter").length === 3`)
+	p.await(`["rate", "concurrent", "per_day"].every(name => [...document.querySelectorAll("th")].some(th => th.textContent === name))`)
 	p.accessible("window-key")
 	p.click(`main a[href="/history?endpoint=GET+%2Forder"]`)
 	p.await(`document.querySelector("h1").textContent === "endpoint GET /order"`)
