@@ -9,7 +9,7 @@ import (
 // ErrUnknownJob says that no job of that ID is kept.
 var ErrUnknownJob = errors.New("webhook: no such job")
 
-// ErrTooMany says that an api_key has as many jobs of a kind as it may have.
+// ErrTooMany says that a client of an api_key has as many jobs of a kind as it may have.
 var ErrTooMany = errors.New("webhook: too many jobs of that kind")
 
 // Store stores jobs. Everything is durable when a call returns. It is safe for concurrent
@@ -18,7 +18,7 @@ var ErrTooMany = errors.New("webhook: too many jobs of that kind")
 type Store interface {
 	// Add stores a new job. If it has SeparateData, only NextWork returns its data, and
 	// the Change that sets SeparateData to 0 removes them. ErrUnknown if it is not known
-	// whether the job was stored; ErrTooMany, where j.Work.Most is set, if the api_key has
+	// whether the job was stored; ErrTooMany, where j.Work.Most is set, if its owner has
 	// that many unfinished jobs of the kind.
 	Add(ctx context.Context, j Job) error
 	// Get returns a job, or ErrUnknownJob.
