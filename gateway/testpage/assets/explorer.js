@@ -83,9 +83,19 @@ function close() {
 
 function mark() {
   for (const a of at("operations").querySelectorAll("a")) {
-    if (open && a.hash === `#${open.operation.id}`) a.setAttribute("aria-current", "page");
-    else a.removeAttribute("aria-current");
+    if (open && a.hash === `#${open.operation.id}`) {
+      a.setAttribute("aria-current", "page");
+      if (!narrow()) reveal(a);
+    } else a.removeAttribute("aria-current");
   }
+}
+
+/** Scrolls the list, and not the page, to an operation that is out of its sight. */
+function reveal(link) {
+  const list = link.closest(".find");
+  const { top, bottom } = link.getBoundingClientRect();
+  const seen = list.getBoundingClientRect();
+  if (top < seen.top || bottom > seen.bottom) list.scrollTop += top - seen.top - seen.height / 3;
 }
 
 function show(operation) {

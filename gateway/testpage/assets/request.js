@@ -141,7 +141,7 @@ function filterForm(context, filters) {
       changed();
       add.focus();
     });
-    if (field) which.value = field;
+    which.value = field || [...filters.keys()].find((name) => name !== "id") || "id"; // which has an endpoint of its own
     list();
     if (field) {
       how.value = operator;

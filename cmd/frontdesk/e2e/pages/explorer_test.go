@@ -96,6 +96,11 @@ func TestBrowserExplorer(t *testing.T) {
 	require.LessOrEqual(t, requests, 20)
 	require.Equal(t, "Live: production", p.text(".env"))
 	p.accessible("explorer")
+	p.eval("location.hash = '#updateTurnovergroup'")
+	p.await("document.querySelector('#operation').dataset.id === 'updateTurnovergroup'")
+	require.Equal(t, true, p.eval(`(({top, bottom}) => top >= 0 && bottom <= innerHeight)(document.querySelector("#operations [aria-current]").getBoundingClientRect())`), "the list shows what is open")
+	p.eval("location.hash = ''")
+	p.await("document.querySelector('#operation').hidden")
 
 	p.press(kb.Tab)
 	require.Equal(t, "Skip to the content", p.eval("document.activeElement.textContent"))
