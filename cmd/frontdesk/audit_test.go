@@ -38,13 +38,16 @@ include: [keys.yaml, "keyz.d/*.yaml", "keys.d/*.yaml"]
       - POST /*
   - name: old
     key_sha256: ["` + shopHash + `", {hash: "` + reportsHash + `", expires: 2020-01-01}]
-    expires: 2021-12-31
+    expires: 2999-12-31
   - name: twice
     key_sha256: ["` + strings.Repeat("ab", 32) + `", "` + strings.Repeat("cd", 32) + `"]
     expires: 2999-01-01
     rate: {per_second: 1, burst: 500}
     allow: ["GET /order"]
     webhook_secret: ["short"]
+  - name: gone
+    key_sha256: [{hash: "` + strings.Repeat("ef", 32) + `", expires: 2020-01-01}]
+    expires: 2021-12-31
 `,
 		"keys.d/unread.yml": "",
 	}
@@ -71,10 +74,10 @@ func TestAuditFindsWhatIsUnwise(t *testing.T) {
 		"keys.yaml:2 warning [key-without-expiry]",
 		"keys.yaml:7 warning [wildcard-write]",
 		"keys.yaml:10 warning [wildcard-write]",
-		"keys.yaml:11 warning [key-expired]",
 		"keys.yaml:11 warning [no-limit]",
 		"keys.yaml:14 warning [hashes-overlap]",
 		"keys.yaml:14 warning [webhook-secret-short]",
+		"keys.yaml:20 warning [key-expired]", // and nothing else of what has ended
 		"frontdesk.yaml:3 note [stop-takes-long]",
 		"frontdesk.yaml:7 note [callback-host]",
 		"frontdesk.yaml:8 note [include-finds-nothing]",
@@ -84,7 +87,7 @@ func TestAuditFindsWhatIsUnwise(t *testing.T) {
 		"keys.yaml:14 note [weak-limit]",
 		"keys.yaml:18 note [array-withheld]",
 	}, found, stdout)
-	require.Contains(t, stdout, "\n3 api_keys in 2 files: 1 error, 11 warnings, 8 notes\n")
+	require.Contains(t, stdout, "\n4 api_keys in 2 files: 1 error, 11 warnings, 8 notes\n")
 }
 
 // TestAuditFails tells pipelines apart by what they want to hear of.

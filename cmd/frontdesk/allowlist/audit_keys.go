@@ -11,9 +11,11 @@ import (
 	"frontdesk/gateway/webhook"
 )
 
-// auditKey looks at one api_key.
+// key looks at one api_key. Of one that has ended nothing else is of interest.
 func (a *Audit) key(key *Key) {
-	a.ends(key)
+	if a.ends(key) {
+		return
+	}
 	a.hashesOf(key)
 	a.allowlist(key)
 	a.arrays(key)
@@ -33,7 +35,8 @@ func (a *Audit) secrets(key *Key) {
 	}
 }
 
-func (a *Audit) ends(key *Key) {
+// ends tells whether the key has ended.
+func (a *Audit) ends(key *Key) bool {
 	end := key.Expires
 	switch {
 	case end.IsZero() && !slices.ContainsFunc(key.Hashes, func(h config.KeyHash) bool { return h.Expires.IsZero() }):
@@ -41,10 +44,12 @@ func (a *Audit) ends(key *Key) {
 	case end.IsZero():
 		a.add(Warning, "key-without-expiry", key, key.At(), "it never expires", "give it an end (expires: 2027-12-31), and rotate it before that")
 	case end.Passed(a.now):
-		a.add(Warning, "key-expired", key, key.At(), "it expired on "+end.String(), "take it out, or give it a later end")
+		a.add(Warning, "key-expired", key, key.At(), "it expired on "+end.String(), "take it out once no log names it any more, or give it a later end")
+		return true
 	case desk.EndsSoon(end.Time, a.now):
 		a.add(Warning, "key-expires-soon", key, key.At(), "it expires on "+end.String(), "rotate it (frontdesk key rotate "+key.Name+"), or give it a later end")
 	}
+	return false
 }
 
 // demoHashes are those of keys that everybody knows.
@@ -150,6 +155,9 @@ func (a *Audit) Unused(used *Used) {
 	for i := range l.keys {
 		key := &l.keys[i]
 		uses := found[key.Name]
+		if key.Expires.Passed(a.now) {
+			continue
+		}
 		if len(uses.used) == 0 {
 			a.add(Warning, "key-unused", key, key.At(), "it was not used in "+read.String(), "take it out if nobody needs it")
 			continue

@@ -32,7 +32,7 @@ func (g Grammar) Run(p desk.Program, args []string) int {
 	exit := -1
 	parser, err := kong.New(g.Commands,
 		kong.Name(g.Name),
-		kong.Description(g.About+"\n\nExit codes: 0 done, 1 failed, 2 a command line or configuration that is wrong.\n\nFRONTDESK_CONFIG is the --config of commands that are given none, and nothing in its place."),
+		kong.Description(g.About+"\n\nExit codes: 0 done, 1 failed, 2 a command line or configuration that is wrong.\n\nA command that is given neither --config nor what may stand in its place takes the file that FRONTDESK_CONFIG names."),
 		kong.Writers(p.Stdout, p.Stderr),
 		kong.Exit(func(code int) { exit = code }),
 		g.Vars,
