@@ -57,6 +57,7 @@ func TestAsked(t *testing.T) {
 		t.Run(engine, func(t *testing.T) {
 			report := askedOf(t, finished(t, engine), start(t))
 			require.Zero(t, report.Count(Error), words(t, report))
+			require.NotContains(t, words(t, report), "ask.isolation", "countries are meant for all")
 		})
 	}
 }
