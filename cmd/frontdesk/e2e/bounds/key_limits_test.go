@@ -77,23 +77,6 @@ func TestKeyLimitRate(t *testing.T) {
 	require.Equal(t, 401, d.Call("GET", "/contact/1", "55555555-5555-4555-8555-555555555555", "").Status)
 }
 
-func TestKeyLimitPerDay(t *testing.T) {
-	t.Parallel()
-	d := rig.OnSQLite(t, rig.Options{Keys: bound(t, "per_day: 2")})
-	token := d.Login(boundKey, "demo")
-	// Midnight may be in between, but not twice.
-	var last rig.Answer
-	for n := range 5 {
-		last = d.Call("GET", "/contact/1", token, "")
-		require.Equal(t, `"per_day";q=2;w=86400`, last.Header.Get("RateLimit-Policy"))
-		if last.Status == 429 {
-			require.GreaterOrEqual(t, n, 2)
-			break
-		}
-	}
-	d.RequireLimited(last, "per_day", 25*60*60)
-}
-
 // TestKeyLimitConcurrent has requests under way at the administration.
 func TestKeyLimitConcurrent(t *testing.T) {
 	t.Parallel()

@@ -277,8 +277,9 @@ func bulkKill(t *testing.T, o rig.Options, username, password string, record fun
 			_, err := c.Try("POST", "/"+resource+"/bulk", token, body, "Idempotency-Key", key)
 			answered <- err
 		}()
-		first := fmt.Sprintf("/%s?%s=%s%d", resource, field, prefix, round*size+rand.IntN(2)*size/3) // once it has begun
-		for len(answered) == 0 && len(c.List(token, first)) == 0 { // or was refused all: it has to be done by what follows
+		// It is killed once it has begun, or was refused all, which has to be done by what follows.
+		first := fmt.Sprintf("/%s?%s=%s%d", resource, field, prefix, round*size+rand.IntN(2)*size/3)
+		for len(answered) == 0 && len(c.List(token, first)) == 0 {
 			continue
 		}
 		c.Kill()
