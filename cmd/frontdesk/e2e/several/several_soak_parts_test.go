@@ -22,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
 	"frontdesk/gateway/webhook"
 	"frontdesk/gateway/webhook/jobstore"
@@ -49,7 +50,10 @@ func (i *instance) write(text string) {
 // start returns when it serves.
 func (i *instance) start() {
 	i.t.Helper()
-	i.log, i.ended = new(rig.LockedBuffer), make(chan struct{})
+	if i.log == nil {
+		i.log = new(rig.LockedBuffer) // of all its lives
+	}
+	i.ended = make(chan struct{})
 	i.process = exec.Command(cmp.Or(i.program, rig.Binary(i.t)), "serve", "--config", i.file())
 	i.process.Stderr = i.log
 	stdout, err := i.process.StdoutPipe()
@@ -86,13 +90,16 @@ func (i *instance) stop() {
 	require.Zero(i.t, i.process.ProcessState.ExitCode(), "%s", i.log)
 }
 
-// serves tells whether it answers all that clients of the soak use.
+// serves tells whether it answers all that clients of the soak use: an open circuit refuses some
+// for a while after what opened it.
 func (i *instance) serves() bool {
 	base := "http://" + i.listen + "/webservice_v2"
-	if status, _ := soakGet("http://"+i.ops+"/readyz", ""); status != http.StatusOK {
+	status, body := soakGet("http://"+i.ops+"/readyz", "")
+	var health desk.Health
+	if status != http.StatusOK || json.Unmarshal(body, &health) != nil || health.Circuit != "closed" {
 		return false
 	}
-	_, body := soakGet(base+rig.LoginPath(rig.FullKey, "demo", "demo"), "")
+	_, body = soakGet(base+rig.LoginPath(rig.FullKey, "demo", "demo"), "")
 	var login struct{ Token string }
 	if json.Unmarshal(body, &login) != nil {
 		return false

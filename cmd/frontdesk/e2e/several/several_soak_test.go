@@ -11,6 +11,8 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"regexp"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -289,13 +291,27 @@ func (s *soak) judge(summary io.Writer) {
 	}
 	failed := 0
 	for _, f := range s.faults {
-		require.True(t, s.during(f.period), "%s failed %s, when nothing was down", f.what, f.how)
+		require.True(t, s.during(f.period), "%s failed %s, when nothing was down:\n%s", f.what, f.how, s.loggedOf(f.how))
 		failed++
 	}
 	require.Empty(t, s.wrongs)
 	require.Positive(t, len(s.promised))
 	fmt.Fprintf(summary, "%d answers, %d requests failed, all while something was down\n%d records and %d promises answered: none lost, none double; %d ended tokens let nobody in\n",
 		s.answered, failed, len(s.contacts), len(s.promised), len(s.ended))
+}
+
+// loggedOf are the lines that the gateways wrote of the request that an answer names.
+func (s *soak) loggedOf(answer string) string {
+	id := regexp.MustCompile(`"request_id":"[^"]+"`).FindString(answer)
+	var lines strings.Builder
+	for _, i := range s.instances {
+		for line := range strings.Lines(i.log.String()) {
+			if id != "" && strings.Contains(line, id) {
+				lines.WriteString(line)
+			}
+		}
+	}
+	return lines.String()
 }
 
 // cutter passes connections on to a server, and can break all of them off.
