@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 )
@@ -23,11 +25,31 @@ const unfinished = ".part"
 // crash. The caller sees to it that no other process uses the folder: only one can know
 // which files are unfinished or unused.
 func OpenFiles(folder string) (*Files, error) {
+	if err := JudgeFolder(folder); err != nil {
+		return nil, err
+	}
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, err
 	}
 	f := &Files{folder: folder}
 	return f, f.recover()
+}
+
+// JudgeFolder refuses a link: it may lead to the folder of another process.
+func JudgeFolder(folder string) error {
+	if info, err := os.Lstat(folder); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		return fmt.Errorf("%s is a link, expected a folder", folder)
+	}
+	return nil
+}
+
+// isOurs tells whether a file is a result, or one that is being written: JOB.TERM, and what
+// Create adds. Others are nobody's business.
+func isOurs(name string) bool {
+	_, rest, _ := strings.Cut(name, ".")
+	term, _, _ := strings.Cut(rest, ".")
+	_, err := strconv.Atoi(term)
+	return err == nil
 }
 
 // recover removes what is unfinished.
@@ -37,7 +59,7 @@ func (f *Files) recover() error {
 		return err
 	}
 	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), unfinished) {
+		if strings.HasSuffix(e.Name(), unfinished) && isOurs(e.Name()) {
 			if err := os.Remove(filepath.Join(f.folder, e.Name())); err != nil {
 				return err
 			}
@@ -65,7 +87,7 @@ func (f *Files) Remove(_ context.Context, name string) error {
 func (f *Files) Names(context.Context) (names []string, err error) {
 	entries, err := os.ReadDir(f.folder)
 	for _, e := range entries {
-		if !strings.HasSuffix(e.Name(), unfinished) {
+		if !strings.HasSuffix(e.Name(), unfinished) && isOurs(e.Name()) {
 			names = append(names, e.Name())
 		}
 	}

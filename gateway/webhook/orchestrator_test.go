@@ -244,11 +244,11 @@ func TestResultsAreKeptForSevenDays(t *testing.T) {
 		rs, c, store := newReceivers(t), newClock(), e.open(t)
 		to := rs.add(t, status(200))
 		folder := t.TempDir()
-		for _, name := range []string{"orphan", "half.1.part"} {
+		for _, name := range []string{"orphan.1", "half.1.part"} {
 			require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte("left behind"), 0o600))
 		}
 		files := openFiles(t, folder)
-		require.Equal(t, []string{"orphan"}, entries(t, folder))
+		require.Equal(t, []string{"orphan.1"}, entries(t, folder))
 		p := start(t, c, store, rs.caller(t), func(cfg *webhook.Config) { cfg.Results = files })
 		id := p.accept(t, to, "echo")
 		store.untilState(t, id, webhook.CalledBack)

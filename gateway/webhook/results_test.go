@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"io"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -105,4 +107,24 @@ func TestResultThatAnotherRemoves(t *testing.T) {
 	require.NoError(t, other.Remove(t.Context(), "job.2"), "the job was taken over")
 	_, err = d.Write(random(300_000))
 	require.ErrorContains(t, err, "removed while it was written")
+}
+
+// TestFolderOfResults keeps what is no result, and takes no folder of another.
+func TestFolderOfResults(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "results")
+	require.NoError(t, os.Mkdir(folder, 0o700))
+	for _, name := range []string{"precious.txt", "their.part", "job.1", "job.2.77.part"} {
+		require.NoError(t, os.WriteFile(filepath.Join(folder, name), nil, 0o600))
+	}
+	files, err := webhook.OpenFiles(folder)
+	require.NoError(t, err)
+	names, err := files.Names(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []string{"job.1"}, names)
+	left, err := filepath.Glob(folder + "/*")
+	require.NoError(t, err)
+	require.Len(t, left, 3, "but what was being written")
+	require.NoError(t, os.Symlink(folder, folder+"-2"))
+	_, err = webhook.OpenFiles(folder + "-2")
+	require.ErrorContains(t, err, "is a link, expected a folder")
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -74,6 +75,9 @@ func lockFile(b *basis, file string) error {
 	if file == "" {
 		return nil
 	}
+	if err := oneName(file); err != nil {
+		return err
+	}
 	unlock, err := webhook.LockFile(lockOf(file))
 	if errors.Is(err, webhook.ErrLocked) {
 		return fmt.Errorf("%s is served by another frontdesk: a SQLite file has one, and several share a PostgreSQL database", file)
@@ -85,13 +89,24 @@ func lockFile(b *basis, file string) error {
 	return nil
 }
 
-// lockOf is the file that a gateway locks while it serves from a SQLite file, which may be named
-// by a link.
-func lockOf(file string) string {
+// lockOf is the file that a gateway locks while it serves from a SQLite file.
+func lockOf(file string) string { return realFile(file) + "-serve" }
+
+// realFile is a file without the links that may lead to it.
+func realFile(file string) string {
 	if real, err := filepath.EvalSymlinks(file); err == nil {
-		file = real
+		return real
 	}
-	return file + "-serve"
+	return file
+}
+
+// oneName refuses a SQLite file with hard links: what is newest of it, and the lock, are beside
+// one name, and whoever opens it by another loses what is written.
+func oneName(file string) error {
+	if info, err := os.Stat(file); err == nil && namesOf(info) > 1 {
+		return fmt.Errorf("%s has %d names (hard links), expected one", Absolute(file), namesOf(info))
+	}
+	return nil
 }
 
 // openResults opens where results are kept: beside the SQLite file, which is locked, or in the
@@ -104,7 +119,7 @@ func openResults(file string, jobs *jobstore.Store) (webhook.Results, error) {
 }
 
 // ResultsFolder is where the results of callbacks are whose jobs are in a SQLite file.
-func ResultsFolder(file string) string { return file + "-callbacks" }
+func ResultsFolder(file string) string { return realFile(file) + "-callbacks" }
 
 // longRunning tells which operations are to answer by callback.
 func longRunning(rules []config.Rule) func(gateway.Grant) bool {

@@ -147,7 +147,7 @@ func (j *judge) storage() {
 		setting, judge = "backend.sheet", j.besideSystem
 	}
 	if file, ok := judge(); ok && file != "" {
-		j.failHere(setting, config.RuleFolder, canMake(ResultsFolder(file)))
+		j.failHere(setting, config.RuleFolder, cmp.Or(webhook.JudgeFolder(ResultsFolder(file)), canMake(ResultsFolder(file))))
 	}
 }
 
@@ -194,7 +194,7 @@ func (j *judge) besideSystem() (file string, ok bool) {
 // database judges a file of SQLite, those that SQLite makes beside it, and the lock that a
 // gateway holds on it.
 func (j *judge) database(setting, file string) bool {
-	err := cmp.Or(wasThere(file), sqlrecord.JudgeSQLite(file), canWrite(file), canWrite(file+"-wal"), canWrite(file+"-shm"), canWrite(lockOf(file)))
+	err := cmp.Or(wasThere(file), oneName(file), sqlrecord.JudgeSQLite(file), canWrite(file), canWrite(file+"-wal"), canWrite(file+"-shm"), canWrite(lockOf(file)))
 	j.failHere(setting, config.RuleFolder, err)
 	return err == nil
 }

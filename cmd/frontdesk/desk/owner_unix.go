@@ -9,6 +9,14 @@ import (
 	"syscall"
 )
 
+// namesOf counts the names of a file, its hard links.
+func namesOf(info fs.FileInfo) uint64 {
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(stat.Nlink)
+	}
+	return 1
+}
+
 // ownerOf names who a file belongs to: name(uid).
 func ownerOf(info fs.FileInfo) string {
 	stat, ok := info.Sys().(*syscall.Stat_t)

@@ -84,22 +84,3 @@ func TestNamed(t *testing.T) {
 		require.Equal(t, test.want, test.change.isNamed(strings.Fields(test.places)), "%s among %s", test.change.path, test.places)
 	}
 }
-
-// TestPatched is what a diff of testdata can do, and how it fails.
-func TestPatched(t *testing.T) {
-	const text = "a\n\tb  c\nd\na\n"
-	for diff, want := range map[string]string{
-		"@@\n b c\n+x\n":           "a\n\tb  c\nx\nd\na\n",
-		"@@\n+x\n d\n":             "a\n\tb  c\nx\nd\na\n",
-		"@@\n-b c\n+x\n@@\n x\n+y": "a\nx\ny\nd\na\n",
-		"@@\n d\n-a\n":             "a\n\tb  c\nd\n",
-	} {
-		got, err := patched(text, diff)
-		require.NoError(t, err, diff)
-		require.Equal(t, want, got, diff)
-	}
-	for diff, want := range map[string]string{"@@\n a\n+x\n": "twice", "@@\n e\n+x\n": "not there any more"} {
-		_, err := patched(text, diff)
-		require.ErrorContains(t, err, want)
-	}
-}
