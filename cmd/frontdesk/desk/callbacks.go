@@ -103,7 +103,7 @@ func realFile(file string) string {
 // oneName refuses a SQLite file with hard links: what is newest of it, and the lock, are beside
 // one name, and whoever opens it by another loses what is written.
 func oneName(file string) error {
-	if info, err := os.Stat(file); err == nil && namesOf(info) > 1 {
+	if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() && namesOf(info) > 1 {
 		return fmt.Errorf("%s has %d names (hard links), expected one", Absolute(file), namesOf(info))
 	}
 	return nil

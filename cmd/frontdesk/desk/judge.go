@@ -147,7 +147,7 @@ func (j *judge) storage() {
 		setting, judge = "backend.sheet", j.besideSystem
 	}
 	if file, ok := judge(); ok && file != "" {
-		j.failHere(setting, config.RuleFolder, cmp.Or(webhook.JudgeFolder(ResultsFolder(file)), canMake(ResultsFolder(file))))
+		j.failHere(setting, config.RuleFolder, cmp.Or(canMake(ResultsFolder(file)), webhook.JudgeFolder(Absolute(ResultsFolder(file)))))
 	}
 }
 
