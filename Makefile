@@ -20,7 +20,7 @@ export GOFLAGS := -trimpath $(GOFLAGS)
 
 run     = -p $(AT_ONCE) -parallel $(AT_ONCE) -timeout 20m
 
-.PHONY: test foreign pages pictures race check fmt lint bench fuzz soak siege build release deb image
+.PHONY: test foreign pages pictures race others check fmt lint bench fuzz soak siege build release deb image
 
 # What everybody runs: PostgreSQL, MariaDB, Redis, Chromium and Node are all that it wants.
 # What of them is missing is installed where that can be done without asking, and else left
@@ -46,6 +46,10 @@ pictures:
 # The race detector.
 race:
 	.ci/test -race $(run) -skip '^TestForeign' $(RACE)
+
+# Whether what is published compiles for the systems that no test runs on.
+others:
+	for system in darwin windows; do GOOS=$$system CGO_ENABLED=0 $(GO) build -o /dev/null ./cmd/frontdesk && GOOS=$$system CGO_ENABLED=0 $(GO) build -o /dev/null ./cmd/frontdesk-kit || exit 1; done
 
 # What .ci/run adds to the tests.
 check: fmt lint

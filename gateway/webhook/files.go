@@ -18,6 +18,9 @@ var _ Results = (*Files)(nil)
 // on disk.
 type Files struct{ folder string }
 
+// ErrLocked says that another process has locked a file.
+var ErrLocked = errors.New("webhook: another frontdesk has it")
+
 // unfinished marks files that are still being written.
 const unfinished = ".part"
 

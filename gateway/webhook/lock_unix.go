@@ -8,9 +8,6 @@ import (
 	"syscall"
 )
 
-// ErrLocked says that another process has locked a file.
-var ErrLocked = errors.New("webhook: another frontdesk has it")
-
 // LockFile makes a file where it is missing and locks it until it is released, which
 // the end of the process does too. ErrLocked where it is locked.
 func LockFile(name string) (release func() error, err error) {
