@@ -9,7 +9,8 @@ import (
 )
 
 // operatorSignals are the signals that do not end the program: SIGHUP has the configuration read
-// again, SIGUSR1 turns debugging on and off. They wait for a start to end, one kind beside the other.
+// again, SIGUSR1 turns debugging on and off. While a start is under way nobody reads them: so there is
+// room for more than anybody sends, and none is lost behind another.
 func (p Program) operatorSignals() (signals <-chan os.Signal, release func()) {
 	if p.Signals != nil {
 		return p.Signals, func() {}
