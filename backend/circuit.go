@@ -1,121 +1,140 @@
 package backend
 
 import (
+	"encoding/binary"
 	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/patrickmn/go-cache"
+	"github.com/sony/gobreaker/v2"
 )
 
-// The states of a circuit.
-const (
-	stateClosed   = "closed"
-	stateHalfOpen = "half-open"
-	stateOpen     = "open"
-)
+type breaker = gobreaker.CircuitBreaker[struct{}]
 
-// errOpen says that a call was refused, because the circuit is open.
-var errOpen = errors.New("circuit breaker is open")
-
-// verdict is what the outcome of a call says about the administration.
-type verdict int
-
-const (
-	fails   verdict = iota
-	answers         // be it a refusal
-	nothing
-)
-
-// circuit is a circuit breaker. A number of failures in a row open it: calls are refused
-// for a pause, then one trial call is let through; if it succeeds, the circuit closes.
-// Failures of one client only may be caused by what that client asks for, so they refuse
-// only its own calls: a success of another client then closes the circuit, and a failure
-// of another client makes it refuse everybody. It is safe for concurrent use.
+// circuit is the circuit breakers of a lane. One, for all clients, opens after a number of
+// failures in a row if several clients are among them. Failures of one client may be caused
+// by what it asks for, so each client whose calls failed lately has one of its own beside it.
+// It is safe for concurrent use.
 type circuit struct {
-	most    int // failures in a row
-	pause   time.Duration
-	changed func(from, to string) // told under the lock
-	clock   func() time.Time
+	guards  Circuit // closed
+	o       Options
+	all     *breaker
+	failing *cache.Cache // of breakers, by client
+	adding  sync.Mutex   // to failing
+	opened  atomic.Bool  // by a call that has not ended yet
 
-	mu      sync.Mutex
-	state   string // as of its last look at the clock
-	failed  int    // in a row
-	first   int64  // the client whose call failed first of them
-	several bool   // others are among them
-	until   time.Time
-	trying  bool // half-open: the call that is let through is under way
-
-	calm atomic.Bool // closed, without a failure since the last success: another success changes nothing
+	// Of the failures in a row, under the lock of all:
+	last, first failed
+	several     bool
 }
 
-// enter asks for permission to make a call, and tells whether it is the trial call. The
-// caller must report the end of the call to leave. It fails with errOpen.
-func (c *circuit) enter(client int64) (trial bool, err error) {
-	if c.calm.Load() {
-		return false, nil
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	switch {
-	case c.now() == stateClosed, !c.several && client != c.first:
-		return false, nil
-	case c.state == stateOpen, c.trying:
-		return false, errOpen
-	}
-	c.trying = true
-	return true, nil
+// failed is the failure of a call of a client.
+type failed int64
+
+func (failed) Error() string { return "the administration failed" }
+
+// errTellsNothing is the end of a call that says nothing about the administration.
+var errTellsNothing = errors.New("the call says nothing about the administration")
+
+func newCircuit(guards Circuit, o Options) *circuit {
+	remembered := o.Timeout + o.CircuitPause + time.Minute // the next call may take the first two
+	c := &circuit{guards: guards, o: o, failing: cache.New(remembered, 0)}
+	c.all = c.newBreaker(0, gobreaker.Settings{
+		IsSuccessful: func(err error) bool {
+			c.last, _ = err.(failed)
+			return err == nil
+		},
+		ReadyToTrip: func(n gobreaker.Counts) bool {
+			if n.ConsecutiveFailures == 1 {
+				c.first, c.several = c.last, false
+			}
+			c.several = c.several || c.last != c.first
+			return c.several && c.enough(n)
+		},
+	})
+	return c
 }
 
-// leave records how a call ended, and tells whether that opened the circuit.
-func (c *circuit) leave(client int64, trial bool, v verdict) (opened bool) {
-	if v == answers && c.calm.Load() {
-		return false
+func (c *circuit) newBreaker(client int64, s gobreaker.Settings) *breaker {
+	s.Timeout = c.o.CircuitPause
+	s.IsExcluded = func(err error) bool {
+		_, fails := err.(failed)
+		return err != nil && !fails
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if trial {
-		c.trying = false
-	}
-	switch v {
-	case answers:
-		c.failed, c.several = 0, false
-		c.turn(stateClosed)
-	case fails:
-		if c.failed == 0 {
-			c.first = client
+	s.OnStateChange = func(_ string, from, to gobreaker.State) {
+		if to == gobreaker.StateOpen {
+			c.opened.Store(true)
 		}
-		c.failed++
-		spread := !c.several && client != c.first
-		c.several = c.several || spread
-		if trial && c.state == stateHalfOpen || c.failed >= c.most && (c.state == stateClosed || spread) {
-			c.until = c.clock().Add(c.pause)
-			opened = c.state != stateOpen
-			c.turn(stateOpen)
+		changed := c.guards
+		changed.State, changed.Client = to.String(), client
+		c.o.OnState(changed, from.String())
+	}
+	return gobreaker.NewCircuitBreaker[struct{}](s)
+}
+
+func (c *circuit) enough(n gobreaker.Counts) bool {
+	return int(n.ConsecutiveFailures) >= c.o.CircuitFailures
+}
+
+// run makes a client's call, which ends with nil, failed or errTellsNothing, unless a breaker
+// refuses it: with gobreaker.ErrOpenState. opened tells that its failure opened a breaker.
+func (c *circuit) run(client int64, call func() (struct{}, error)) (opened bool, err error) {
+	own, counted, fails := c.own(client), false, true // as after a panic
+	defer func() {
+		if fails {
+			c.remember(client, counted)
+			opened = c.opened.CompareAndSwap(true, false)
+		}
+	}()
+	if own == nil {
+		_, err = c.all.Execute(call)
+	} else {
+		_, err = own.Execute(func() (struct{}, error) { return c.all.Execute(call) })
+	}
+	counted = own != nil
+	if _, fails = err.(failed); err == gobreaker.ErrOpenState || err == gobreaker.ErrTooManyRequests {
+		return false, gobreaker.ErrOpenState
+	}
+	return false, nil
+}
+
+// own is the breaker of a client; nil if none of its calls failed lately.
+func (c *circuit) own(client int64) *breaker {
+	found, _ := c.failing.Get(keyOf(client))
+	own, _ := found.(*breaker)
+	return own
+}
+
+func keyOf(client int64) string {
+	return string(binary.NativeEndian.AppendUint64(nil, uint64(client)))
+}
+
+// remember keeps the breaker of a client whose call failed, and tells it unless it has
+// counted the failure.
+func (c *circuit) remember(client int64, counted bool) {
+	c.adding.Lock()
+	defer c.adding.Unlock()
+	own := c.own(client)
+	if own == nil {
+		c.failing.DeleteExpired()
+		own = c.newBreaker(client, gobreaker.Settings{ReadyToTrip: c.enough})
+	}
+	if !counted {
+		_, _ = own.Execute(func() (struct{}, error) { return struct{}{}, failed(client) })
+	}
+	c.failing.SetDefault(keyOf(client), own)
+}
+
+// State is that of the breaker for all clients. Where all calls of late failed, but only
+// those of one client, it is that of its own.
+func (c *circuit) State() gobreaker.State {
+	worst := c.all.State()
+	if worst == gobreaker.StateClosed && c.enough(c.all.Counts()) {
+		for _, own := range c.failing.Items() {
+			worst = max(worst, own.Object.(*breaker).State())
 		}
 	}
-	c.calm.Store(c.state == stateClosed && c.failed == 0)
-	return opened
-}
-
-// now is the state by the clock.
-func (c *circuit) now() string {
-	if c.state == stateOpen && c.clock().After(c.until) {
-		c.turn(stateHalfOpen)
-	}
-	return c.state
-}
-
-func (c *circuit) turn(to string) {
-	from := c.state
-	if c.state = to; from != to {
-		c.trying = false
-		c.changed(from, to)
-	}
-}
-
-// State is closed, half-open or open.
-func (c *circuit) State() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now()
+	return worst
 }

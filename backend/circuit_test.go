@@ -3,7 +3,9 @@ package backend_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -18,11 +20,11 @@ type byClient struct {
 	*scripted
 	fails  map[int64]error
 	during func() // what else happens while a call fails; nil for nothing
-	asked  []int64
+	asked  int
 }
 
 func (b *byClient) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (mapping.Record, error) {
-	b.asked = append(b.asked, q.Client.ID)
+	b.asked++
 	if err := b.fails[q.Client.ID]; err != nil {
 		if b.during != nil {
 			b.during()
@@ -32,117 +34,210 @@ func (b *byClient) Get(ctx context.Context, r *mapping.Resource, q backend.Query
 	return b.scripted.Get(ctx, r, q)
 }
 
-// clients call such an administration, one after the other.
+// clients call such an administration, one after the other, in a bubble whose time stands still.
 type clients struct {
 	*backend.Client
 	*byClient
 	t       *testing.T
 	changes []string
+	opened  []string // by whose calls
 }
 
-func newClients(t *testing.T, pause time.Duration) *clients {
+func newClients(t *testing.T) *clients {
 	t.Helper()
 	model, err := mapping.LoadModel("")
 	require.NoError(t, err)
-	c := &clients{t: t, byClient: &byClient{newScripted(model, func(context.Context, *mapping.Resource) error { return nil }), map[int64]error{}, nil, nil}}
+	c := &clients{t: t, byClient: &byClient{newScripted(model, func(context.Context, *mapping.Resource) error { return nil }), map[int64]error{}, nil, 0}}
 	c.Client, err = backend.NewClient(c.byClient, model, backend.Options{
-		Timeout: time.Minute, CircuitFailures: 3, CircuitPause: pause,
-		OnState: func(to backend.Circuit, from string) { c.changes = append(c.changes, from+" to "+to.State) },
+		Timeout: time.Minute, CircuitFailures: 3, CircuitPause: time.Second,
+		OnState: func(to backend.Circuit, from string) {
+			c.changes = append(c.changes, fmt.Sprintf("%d: %s to %s", to.Client, from, to.State))
+		},
+		Observe: func(ctx context.Context, call backend.Call) {
+			if call.Opened {
+				c.opened = append(c.opened, string(call.Outcome))
+			}
+		},
 	})
 	require.NoError(t, err)
 	return c
 }
 
-// get calls once for each of the clients, and returns for how many the administration was
-// asked.
+// get calls once for each of the clients, and returns how often the administration was asked.
 func (c *clients) get(of ...int64) int {
 	c.t.Helper()
-	before := len(c.asked)
+	before := c.asked
 	for _, client := range of {
-		_, err := c.Client.Get(c.t.Context(), c.Model().Resource("order"), backend.Query{Client: auth.Client{ID: client}, ID: 1})
+		err := c.ask(client)
 		if c.fails[client] == nil {
 			require.NoError(c.t, err, "client %d", client)
 		} else {
 			require.Error(c.t, err, "client %d", client)
 		}
 	}
-	return len(c.asked) - before
+	return c.asked - before
 }
+
+func (c *clients) ask(client int64) error {
+	_, err := c.Client.Get(c.t.Context(), c.Model().Resource("order"), backend.Query{Client: auth.Client{ID: client}, ID: 1})
+	return err
+}
+
+// pause lets the pause of a circuit go by.
+func (c *clients) pause() { time.Sleep(time.Second + 1) }
 
 var errAway = errors.New("connection refused")
 
-// TestAClientsFailuresStopNoOtherClient: before, statements of one client that always took
-// too long, or broke, opened the circuit for all.
+// TestAClientsFailuresStopNoOtherClient: calls of one client that always take too long, or
+// break, are refused after a few, and those of others are made.
 func TestAClientsFailuresStopNoOtherClient(t *testing.T) {
-	for name, fault := range map[string]error{"slow": context.DeadlineExceeded, "broken": errors.New("division by zero")} {
-		t.Run(name, func(t *testing.T) {
-			c := newClients(t, time.Hour)
+	for _, fault := range []error{context.DeadlineExceeded, errors.New("division by zero")} {
+		synctest.Test(t, func(t *testing.T) {
+			c := newClients(t)
 			c.fails[1] = fault
 			require.Equal(t, 3, c.get(1, 1, 1, 1, 1), "nobody else was asking")
 			require.Equal(t, "open", c.State())
 			require.Equal(t, 1, c.get(2), "whose call is made, and answered")
-			require.Equal(t, "closed", c.State())
+			require.Equal(t, "closed", c.State(), "the administration works")
 			for range 10 {
-				require.Equal(t, 6, c.get(1, 1, 2, 1, 1, 2))
+				require.Equal(t, 2, c.get(1, 1, 2, 1, 1, 2))
 			}
-			require.Equal(t, []string{"closed to open", "open to closed"}, c.changes)
+			require.Equal(t, []string{"1: closed to open"}, c.changes)
+			for range 10 {
+				c.pause()
+				require.Equal(t, 3, c.get(1, 1, 2, 1, 1, 2), "one call of the first to see")
+			}
+			require.Equal(t, "closed", c.State())
+			delete(c.fails, 1)
+			c.pause()
+			require.Equal(t, 3, c.get(1, 1, 1))
 		})
 	}
+}
+
+// TestTheOnlyClientHasACircuit: where nobody else asks, it is the circuit of the administration.
+func TestTheOnlyClientHasACircuit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newClients(t)
+		c.fails[1] = errAway
+		require.Equal(t, 3, c.get(1, 1, 1, 1))
+		require.Equal(t, "open", c.State())
+		for range 5 {
+			c.pause()
+			require.Equal(t, "half-open", c.State())
+			require.Equal(t, 1, c.get(1, 1))
+			require.Equal(t, "open", c.State())
+		}
+		require.Equal(t, []string{"failed", "failed", "failed", "failed", "failed", "failed"}, c.opened)
+		delete(c.fails, 1)
+		c.pause()
+		require.Equal(t, 2, c.get(1, 1))
+		require.Equal(t, "closed", c.State())
+		require.Equal(t, []string{"1: closed to open", "1: open to half-open", "1: half-open to open"}, c.changes[:3])
+		require.Equal(t, []string{"1: open to half-open", "1: half-open to closed"}, c.changes[len(c.changes)-2:])
+	})
 }
 
 // TestAClientsFailuresCountWithOthers: an administration that is away is left alone by all,
 // as soon as a second one has met with that.
 func TestAClientsFailuresCountWithOthers(t *testing.T) {
-	c := newClients(t, time.Hour)
-	for client := range int64(5) {
-		c.fails[client] = errAway
-	}
-	require.Equal(t, 4, c.get(1, 1, 1, 1, 2, 3, 2, 1, 4), "three of the first, one of the second")
-	require.Equal(t, "open", c.State())
+	synctest.Test(t, func(t *testing.T) {
+		c := newClients(t)
+		for client := range int64(5) {
+			c.fails[client] = errAway
+		}
+		require.Equal(t, 4, c.get(1, 1, 1, 1, 2, 3, 2, 1, 4), "three of the first, one of the second")
+		require.Equal(t, "open", c.State())
+		require.Equal(t, []string{"1: closed to open", "0: closed to open"}, c.changes)
+		require.Len(t, c.opened, 2)
+		c.pause()
+		require.Equal(t, "half-open", c.State())
+		require.Equal(t, 1, c.get(2, 3, 4))
+		require.Equal(t, "open", c.State())
+		c.pause()
+		clear(c.fails)
+		require.Equal(t, 5, c.get(4, 3, 2, 1, 0))
+		require.Equal(t, "closed", c.State())
 
-	c = newClients(t, time.Hour)
-	c.fails[1], c.fails[2] = errAway, errAway
-	require.Equal(t, 3, c.get(1, 2, 1, 2, 1))
-	c.fails[3] = errAway
-	require.Zero(t, c.get(3), "who did not ask before")
+		c = newClients(t)
+		c.fails[1], c.fails[2], c.fails[3] = errAway, errAway, errAway
+		require.Equal(t, 3, c.get(1, 2, 1, 2, 1))
+		require.Zero(t, c.get(3), "who did not ask before")
 
-	c = newClients(t, time.Hour)
-	c.fails[1], c.fails[2] = errAway, errAway
-	require.Equal(t, 3, c.get(1, 2, 3), "the third is answered")
-	require.Equal(t, 4, c.get(1, 1, 1, 1, 3), "what was before that does not count")
-
-	c = newClients(t, time.Nanosecond)
-	c.fails[1], c.fails[2] = errAway, errAway
-	c.get(1, 1, 1)
-	require.Equal(t, "half-open", c.State())
-	c.get(2)
-	require.Equal(t, []string{"closed to open", "open to half-open", "half-open to open"}, c.changes)
+		c = newClients(t)
+		c.fails[1], c.fails[2] = errAway, errAway
+		require.Equal(t, 3, c.get(1, 2, 3), "the third is answered")
+		require.Equal(t, 3, c.get(1, 1, 1, 1, 3), "what was before that counts for the first alone")
+		require.Equal(t, "closed", c.State())
+	})
 }
 
-// TestAClientsTrialStopsNoOtherClient: whose failures alone opened a circuit is let through
-// after the pause to see, one call at a time, while others come and go.
-func TestAClientsTrialStopsNoOtherClient(t *testing.T) {
-	c := newClients(t, time.Nanosecond)
-	c.fails[1], c.fails[2] = errAway, errAway
-	c.get(1, 1, 1)
-	for range 5 {
-		require.Equal(t, 1, c.get(1))
-	}
-	require.Equal(t, "half-open", c.State())
-	trial := true
-	c.during = func() {
-		if trial {
-			trial = false
-			require.Zero(t, c.get(1), "one of its calls is enough")
-			require.Equal(t, 1, c.get(3), "whose call is answered meanwhile")
-			require.Equal(t, "closed", c.State())
+// TestATrialIsOneCall: after the pause one call is let through, and others wait for what
+// becomes of it; that of one client alone is none of the others' business.
+func TestATrialIsOneCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, alone := range []bool{true, false} {
+			c := newClients(t)
+			c.fails[1], c.fails[2] = errAway, errAway
+			c.get(1, 1, 1)
+			if !alone {
+				c.get(2)
+			}
+			c.pause()
+			c.during = func() {
+				c.during = nil
+				require.Error(t, c.ask(1))
+				require.Equal(t, alone, c.ask(3) == nil)
+			}
+			require.Equal(t, map[bool]int{true: 2, false: 1}[alone], c.get(1))
+			require.Equal(t, map[bool]string{true: "closed", false: "open"}[alone], c.State())
 		}
-	}
-	c.get(1)
-	require.Equal(t, "closed", c.State(), "what the trial told was not of the first client alone")
-	require.Equal(t, 2, c.get(1, 1))
-	require.Equal(t, "half-open", c.State(), "three in a row again")
-	delete(c.fails, 1)
-	require.Equal(t, 1, c.get(1))
-	require.Equal(t, "closed", c.State())
+	})
+}
+
+// TestFailuresAtOnceCount: each of a client's first calls begins before another has failed.
+func TestFailuresAtOnceCount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newClients(t)
+		c.fails[1] = errAway
+		begun := 1
+		c.during = func() {
+			if begun++; begun <= 3 {
+				require.Error(t, c.ask(1))
+			}
+		}
+		require.Error(t, c.ask(1))
+		require.Equal(t, "open", c.State())
+		require.Zero(t, c.get(1))
+		require.Equal(t, []string{"failed"}, c.opened)
+	})
+}
+
+// TestFailuresAreForgotten: those of a client that asks seldom do not add up for ever.
+func TestFailuresAreForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newClients(t)
+		c.fails[1] = errAway
+		require.Equal(t, 2, c.get(1, 1))
+		time.Sleep(time.Hour)
+		require.Equal(t, 2, c.get(1, 1))
+		require.Equal(t, "closed", c.State())
+		require.Equal(t, 1, c.get(1, 1))
+		require.Equal(t, "open", c.State())
+	})
+}
+
+// TestAPanicIsAFailure of the client whose call it is.
+func TestAPanicIsAFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newClients(t)
+		c.fails[1] = errAway
+		c.during = func() { panic("away") }
+		for range 3 {
+			require.PanicsWithValue(t, "away", func() { c.get(1) })
+		}
+		require.Zero(t, c.get(1))
+		require.Equal(t, 1, c.get(2))
+		require.Equal(t, backend.Load{Most: 256}, c.Load())
+	})
 }

@@ -24,6 +24,7 @@ type Client struct {
 	o        Options
 	rooms    []*shares
 	sections map[*mapping.Resource]section // nil for what is of no resource
+	lanes    []*lane                       // of the sections
 	rules    map[*mapping.Resource][]step
 	// ownRecord are those of the rules that look at no other record.
 	ownRecord map[*mapping.Resource][]step
@@ -45,7 +46,7 @@ type Options struct {
 	// let through. Default 10 and 5 s.
 	CircuitFailures int
 	CircuitPause    time.Duration
-	// Now is the clock that derived fields are set by, and the pauses of circuits; nil for time.Now.
+	// Now is the clock that derived fields are set by; nil for time.Now.
 	Now func() time.Time
 	// OnState is called with every change of a circuit breaker; may be nil. It must
 	// return at once.
@@ -104,6 +105,9 @@ func (o Options) withDefaults() Options {
 	o.CircuitPause = cmp.Or(o.CircuitPause, 5*time.Second)
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.OnState == nil {
+		o.OnState = func(Circuit, string) {}
 	}
 	return o
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/sony/gobreaker/v2"
+
 	"frontdesk/auth"
 	"frontdesk/mapping"
 )
@@ -16,11 +18,10 @@ type section struct{ reads, writes *lane }
 
 // lane guards the reads, or the writes, of one resource.
 type lane struct {
-	resource, kind string
-	name           string // as Circuit.String
-	circuit        *circuit
-	room           *shares
-	group          *group
+	*circuit
+	name  string // as Circuit.String
+	room  *shares
+	group *group
 }
 
 // The kinds of calls. Each has its own circuit.
@@ -34,10 +35,11 @@ type Circuit struct {
 	Resource string // "" for what is of no resource
 	Calls    string // reads or writes
 	State    string
+	Client   int64 // whose calls alone it guards; 0 if those of all
 }
 
 // CircuitClosed is the State of a circuit that lets all calls through.
-const CircuitClosed = stateClosed
+const CircuitClosed = "closed"
 
 // String names what the circuit guards: writes of order.
 func (c Circuit) String() string { return c.Calls + " of " + cmp.Or(c.Resource, "no resource") }
@@ -70,38 +72,27 @@ func (c *Client) newSection(resource string) section {
 }
 
 func (c *Client) newLane(resource, kind string, room *shares, of *group) *lane {
-	o := c.o
-	changed := func(from, to string) {
-		if o.OnState != nil {
-			o.OnState(Circuit{resource, kind, to}, from)
-		}
-	}
-	return &lane{resource: resource, kind: kind, name: Circuit{Resource: resource, Calls: kind}.String(), room: room, group: of, circuit: &circuit{most: o.CircuitFailures, pause: o.CircuitPause, changed: changed, clock: o.Now, state: stateClosed}}
+	guards := Circuit{Resource: resource, Calls: kind, State: CircuitClosed}
+	l := &lane{circuit: newCircuit(guards, c.o), name: guards.String(), room: room, group: of}
+	c.lanes = append(c.lanes, l)
+	return l
 }
 
 // State is the worst state of all circuits: closed, half-open or open.
 func (c *Client) State() string {
-	worst := stateClosed
-	for _, circuit := range c.Circuits() {
-		switch circuit.State {
-		case stateOpen:
-			return circuit.State
-		case stateHalfOpen:
-			worst = circuit.State
-		}
+	worst := gobreaker.StateClosed
+	for _, l := range c.lanes {
+		worst = max(worst, l.State())
 	}
-	return worst
+	return worst.String()
 }
 
 // Circuits returns the state of every circuit.
 func (c *Client) Circuits() []Circuit {
-	all := make([]Circuit, 0, 2*len(c.sections))
-	for _, s := range c.sections {
-		for _, l := range [...]*lane{s.reads, s.writes} {
-			if l != nil {
-				all = append(all, Circuit{l.resource, l.kind, l.circuit.State()})
-			}
-		}
+	all := make([]Circuit, len(c.lanes))
+	for i, l := range c.lanes {
+		all[i] = l.guards
+		all[i].State = l.State().String()
 	}
 	return all
 }
@@ -143,18 +134,15 @@ func (c *Client) Queue() (most int) {
 	return most
 }
 
-// tells is what the outcome of a call says about the administration.
-func tells(err error) verdict {
-	if err == nil { // nearly always: to search it for errors takes memory
-		return answers
-	}
-	switch {
-	case errors.Is(err, context.Canceled), errors.Is(err, ErrOwnStore), errors.Is(err, ErrBusy), errors.As(err, new(ownAnswer)):
-		return nothing
-	case isAnswer(err), errors.Is(err, ErrUnexpected):
-		return answers
+// tells is what an outcome says about the administration, in the words of a circuit.
+func (o Outcome) tells(client int64) error {
+	switch o {
+	case Answered, Unexpected:
+		return nil
+	case Failed, TimedOut:
+		return failed(client)
 	default:
-		return fails
+		return errTellsNothing
 	}
 }
 
@@ -185,43 +173,42 @@ func (c *Client) call(ctx context.Context, l *lane, client auth.Client, operatio
 	began := time.Now()
 	bounded := within(ctx, began.Add(c.o.Timeout))
 	defer bounded.end()
-	bounded.slot = slot{of: l.room, party: party{client.ID, l.group}, writes: l.kind == writes}
+	bounded.slot = slot{of: l.room, party: party{client.ID, l.group}, writes: l.guards.Calls == writes}
 	var traced context.Context = bounded
 	ended := func(Outcome) {}
 	if c.o.Trace != nil {
-		traced, ended = c.o.Trace(bounded, l.resource, operation)
+		traced, ended = c.o.Trace(bounded, l.guards.Resource, operation)
 	}
 	bounded.asked.since = began
-	opened, err := l.guarded(traced, bounded, began.Add(c.o.Timeout/2), f)
-	outcome, violation := c.judgeCall(bounded, err)
+	var outcome Outcome
+	var violation error
+	opened, refused := l.guarded(traced, bounded, began.Add(c.o.Timeout/2), func() (struct{}, error) {
+		outcome, violation = c.judgeCall(bounded, f(traced))
+		return struct{}{}, outcome.tells(client.ID)
+	})
+	if refused != nil {
+		outcome, violation = c.judgeCall(bounded, refused)
+	}
 	ended(outcome)
 	if c.o.Observe != nil {
 		c.o.Observe(ctx, Call{
-			Resource: l.resource, Operation: operation, Lane: l.name, Outcome: outcome, Took: time.Since(began), Waited: bounded.slot.waited, Opened: opened, asked: &bounded.asked,
+			Resource: l.guards.Resource, Operation: operation, Lane: l.name, Outcome: outcome, Took: time.Since(began), Waited: bounded.slot.waited, Opened: opened, asked: &bounded.asked,
 		})
 	}
 	return violation
 }
 
-// guarded waits for a slot, and runs f unless the circuit is open. Time spent waiting
+// guarded waits for a slot, and makes a call unless the circuit is open. Time spent waiting
 // does not count as a failure of the resource, and no call is made if too little time is
 // left to judge the resource by it. opened tells that this call opened the circuit.
-func (l *lane) guarded(ctx context.Context, of *deadline, until time.Time, f func(context.Context) error) (opened bool, err error) {
+func (l *lane) guarded(ctx context.Context, of *deadline, until time.Time, call func() (struct{}, error)) (opened bool, refused error) {
 	at := &of.slot
 	if err := at.enter(ctx, until); err != nil {
 		return false, err
 	}
 	defer at.leave()
 	of.asked.since = of.asked.since.Add(at.waited)
-	trial, err := l.circuit.enter(at.client)
-	if err != nil {
-		return false, err
-	}
-	told := fails // if f panics
-	defer func() { opened = l.circuit.leave(at.client, trial, told) }()
-	err = f(ctx)
-	told = tells(err)
-	return false, err
+	return l.run(at.client, call)
 }
 
 // busyPause is the Retry-After when no slot became free.
@@ -246,7 +233,7 @@ func (c *Client) judgeCall(ctx context.Context, err error) (Outcome, error) {
 		return Busy, mapping.Fail(mapping.BackendTimeout).Because(err).After(busyPause)
 	case errors.Is(err, ErrBusy) && !errors.Is(err, context.Canceled), isContention(err):
 		return unavailable(Busy, busyPause)
-	case errors.Is(err, errOpen):
+	case errors.Is(err, gobreaker.ErrOpenState):
 		return unavailable(Open, c.o.CircuitPause)
 	case errors.Is(err, ErrOwnStore) && !errors.Is(err, context.Canceled):
 		return unavailable(OwnStore, 0)

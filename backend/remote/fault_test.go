@@ -228,18 +228,24 @@ func TestMemoryIsBounded(t *testing.T) {
 }
 
 func TestCircuitOfOneResource(t *testing.T) {
-	now := time.Now()
-	f := newFaulty(t, backend.Options{Timeout: ample, CircuitFailures: 3, CircuitPause: time.Minute, Now: func() time.Time { return now }})
-	require.NoError(t, f.Set(remotetest.Fault{Kind: remotetest.Storm, Status: 500}))
-	for range 3 {
-		requireUnavailable(t, f.get(bg()), mapping.BackendUnavailable)
+	opened := func(pause time.Duration) *faulty {
+		f := newFaulty(t, backend.Options{Timeout: ample, CircuitFailures: 3, CircuitPause: pause})
+		require.NoError(t, f.Set(remotetest.Fault{Kind: remotetest.Storm, Status: 500}))
+		for range 3 {
+			requireUnavailable(t, f.get(bg()), mapping.BackendUnavailable)
+		}
+		return f
 	}
+	f := opened(time.Hour)
 	require.Equal(t, "open", f.client.State())
 	require.NoError(t, f.Set(remotetest.Fault{}))
 	_, err := f.client.Get(bg(), f.store.Sheet.Model.Resource("contact"), backend.Query{Client: anna, ID: 1})
 	require.NoError(t, err)
 	requireUnavailable(t, f.get(bg()), mapping.BackendUnavailable)
-	now = now.Add(time.Minute + 1)
+
+	f = opened(50 * time.Millisecond)
+	require.NoError(t, f.Set(remotetest.Fault{}))
+	require.Eventually(t, func() bool { return f.client.State() == "half-open" }, ample, time.Millisecond)
 	require.NoError(t, f.get(bg()))
 	require.Equal(t, "closed", f.client.State())
 }

@@ -15,7 +15,7 @@ type basis struct {
 	log        *zap.Logger
 	logs       *Logs
 	after      func(time.Duration) <-chan time.Time
-	now        func() time.Time // of callbacks, circuits and derived fields
+	now        func() time.Time // of callbacks and derived fields
 	metrics    *metrics
 	tracing    *tracing // nil if tracing is off
 	bounds     Bounds

@@ -28,7 +28,7 @@ func openClient(b *basis, c config.Backend, system *System, wrap WrapDriver, tol
 			told.NoteCall(call.Lane, call.Took, fateOf(call.Outcome))
 		},
 		OnState: func(c backend.Circuit, from string) {
-			b.log.Warn("circuit breaker", zap.String("resource", c.Resource), zap.String("from", from), zap.String("to", c.State), zap.String("calls", c.Calls))
+			b.log.Warn("circuit breaker", zap.String("resource", c.Resource), zap.String("from", from), zap.String("to", c.State), zap.String("calls", c.Calls), zap.Int64("client", c.Client))
 		},
 	})
 }

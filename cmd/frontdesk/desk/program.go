@@ -18,7 +18,7 @@ type Program struct {
 
 	Signals <-chan os.Signal                     // in place of those that the process gets, other than to stop; nil for these
 	After   func(time.Duration) <-chan time.Time // in place of time.After; nil for this
-	Now     func() time.Time                     // in place of time.Now where callbacks, circuits and derived fields are concerned; nil for this
+	Now     func() time.Time                     // in place of time.Now where callbacks and derived fields are concerned; nil for this
 
 	Disk LookAtDisk // in place of what the system tells of disks; nil for this
 
@@ -35,7 +35,7 @@ func (p Program) timer() func(time.Duration) <-chan time.Time {
 	return time.After
 }
 
-// clock is what callbacks, circuits and derived fields go by.
+// clock is what callbacks and derived fields go by.
 func (p Program) clock() func() time.Time {
 	if p.Now != nil {
 		return p.Now

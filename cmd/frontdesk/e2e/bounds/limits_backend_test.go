@@ -86,8 +86,7 @@ func TestLimitsDeadline(t *testing.T) {
 func TestLimitsBreaker(t *testing.T) {
 	t.Parallel()
 	var f rig.Faults
-	var clock rig.Clock
-	d := rig.OnSQLite(t, rig.Options{Wrap: f.Wrap, Now: clock.Now, Bound: rig.Circuit(0, time.Minute)})
+	d := rig.OnSQLite(t, rig.Options{Wrap: f.Wrap, Bound: rig.Circuit(0, time.Minute)})
 	token := d.Login(rig.FullKey, "demo")
 	calls := 0
 	broken := func(context.Context) error {
@@ -132,7 +131,13 @@ func TestLimitsBreaker(t *testing.T) {
 
 	f.None()
 	require.Equal(t, 500, d.Call("GET", "/contact/1", token, "").Status, "the pause is not over")
-	clock.Pass(time.Minute)
+
+	d = rig.OnSQLite(t, rig.Options{Wrap: f.Wrap, Bound: rig.Circuit(0, 50*time.Millisecond)})
+	token = d.Login(rig.FullKey, "demo")
+	f.Set(broken)
+	fail(10)
+	f.None()
+	require.Eventually(t, func() bool { _, circuit = d.Ready(); return circuit == "half-open" }, rig.Patience, 5*time.Millisecond)
 	require.Equal(t, 200, d.Call("GET", "/contact/1", token, "").Status)
 	status, circuit = d.Ready()
 	require.Equal(t, 200, status)
