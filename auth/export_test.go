@@ -8,9 +8,7 @@ import (
 // MemorySize returns how many sessions and how many marks of ended users are
 // kept, dead ones included, and how many sessions are remembered.
 func MemorySize(m *Memory) [3]int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return [3]int{m.cache.ItemCount(), len(m.ended), m.was.ItemCount()}
+	return [3]int{m.cache.ItemCount(), m.ended.ItemCount(), m.was.ItemCount()}
 }
 
 // GuessCounterSize returns how many addresses and how many failures are kept.

@@ -3,6 +3,8 @@ package auth
 import (
 	"fmt"
 	"time"
+
+	"github.com/patrickmn/go-cache"
 )
 
 // resetText is in both languages of the interface: its users are Dutch, its
@@ -43,34 +45,26 @@ func (r *Resets) letter(user User, token string) Mail {
 // mailQuota bounds the mails to one user, so that nobody's mailbox can be filled
 // through us. Not for concurrent use.
 type mailQuota struct {
-	most   int
-	window time.Duration
-	sent   map[string][]time.Time // by username, oldest first
+	most int
+	sent *cache.Cache // by username and number, for as long as a mail counts
 }
 
 func newMailQuota(most int, window time.Duration) *mailQuota {
-	return &mailQuota{most: most, window: window, sent: make(map[string][]time.Time)}
+	return &mailQuota{most: most, sent: cache.New(window, 0)}
 }
 
-func (q *mailQuota) spent(username string, now time.Time) bool {
-	q.forget(now)
-	return len(q.sent[username]) >= q.most
-}
-
-func (q *mailQuota) spend(username string, now time.Time) {
-	q.sent[username] = append(q.sent[username], now)
-}
-
-// forget walks all of it: it holds no more than the mails of one window.
-func (q *mailQuota) forget(now time.Time) {
-	for username, times := range q.sent {
-		for len(times) > 0 && !now.Before(times[0].Add(q.window)) {
-			times = times[1:]
-		}
-		if len(times) == 0 {
-			delete(q.sent, username)
-		} else {
-			q.sent[username] = times
+// free is where the next mail to a user counts; "" if there were enough.
+func (q *mailQuota) free(username string) string {
+	for n := range q.most {
+		place := fmt.Sprintf("%d %s", n, username)
+		if _, taken := q.sent.Get(place); !taken {
+			return place
 		}
 	}
+	return ""
+}
+
+func (q *mailQuota) spend(place string) {
+	q.sent.DeleteExpired()
+	q.sent.SetDefault(place, nil)
 }

@@ -24,11 +24,11 @@ const sweepEvery = time.Minute
 // them for as long again).
 type Memory struct {
 	cache *cache.Cache // *keptSession by token
-	was   *cache.Cache // remembered by token
+	was   *cache.Cache // *Ended by token
 	clock func() time.Time
 
-	mu    sync.Mutex           // orders Put against EndUser
-	ended map[string]time.Time // username → when its sessions were last ended
+	mu    sync.Mutex   // orders Put against EndUser
+	ended *cache.Cache // when the sessions of a username were last ended
 
 	stop context.CancelFunc
 	done chan struct{}
@@ -47,12 +47,6 @@ func (k *keptSession) note(now time.Time) {
 	}
 }
 
-// remembered is what is stored of a session that has ended.
-type remembered struct {
-	*Ended
-	until time.Time
-}
-
 // NewMemory returns an empty store that judges expiry by clock. The caller
 // closes it.
 func NewMemory(clock func() time.Time) *Memory {
@@ -61,9 +55,9 @@ func NewMemory(clock func() time.Time) *Memory {
 		// Without the cache's own janitor: it is stopped by a finalizer only,
 		// so nobody could wait for it.
 		cache: cache.New(cache.NoExpiration, 0),
-		was:   cache.New(cache.NoExpiration, 0),
+		was:   cache.New(Remembered, 0),
 		clock: clock,
-		ended: make(map[string]time.Time),
+		ended: cache.New(MaxTTL, 0), // a login that took longer is put no more
 		stop:  stop,
 		done:  make(chan struct{}),
 	}
@@ -85,7 +79,7 @@ func (m *Memory) Put(_ context.Context, s *Session) error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if ended, ok := m.ended[s.User.Username]; ok && s.Issued.Before(ended) {
+	if ended, ok := m.ended.Get(s.User.Username); ok && s.Issued.Before(ended.(time.Time)) {
 		return ErrNoSession
 	}
 	kept := &keptSession{Session: *s}
@@ -111,9 +105,7 @@ func (m *Memory) Get(_ context.Context, token TokenHash) (*Session, error) {
 // told is the error for a token without a session.
 func (m *Memory) told(token TokenHash) error {
 	if found, ok := m.was.Get(string(token[:])); ok {
-		if r := found.(remembered); m.clock().Before(r.until) {
-			return r.Ended
-		}
+		return found.(*Ended)
 	}
 	return ErrNoSession
 }
@@ -126,7 +118,7 @@ func (m *Memory) End(_ context.Context, s *Session, why Cause) error {
 
 // end ends a session that did so at that moment.
 func (m *Memory) end(token string, s *Session, why Cause, at time.Time) {
-	m.was.Set(token, remembered{s.Ended(why), at.Add(Remembered)}, cache.NoExpiration)
+	m.was.Set(token, s.Ended(why), max(at.Add(Remembered).Sub(m.clock()), 1)) // less than that would be for ever
 	m.cache.Delete(token)
 }
 
@@ -154,7 +146,7 @@ func (m *Memory) EndUser(_ context.Context, username string, why Cause) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := m.clock()
-	m.ended[username] = now
+	m.ended.SetDefault(username, now)
 	for token, item := range m.cache.Items() {
 		if s := &item.Object.(*keptSession).Session; s.User.Username == username && s.Live(now) {
 			m.end(token, s, why, now)
@@ -171,7 +163,8 @@ func (m *Memory) sweep(ctx context.Context) {
 		select {
 		case <-ticker.C:
 			m.endExpired()
-			m.forgetEnded()
+			m.was.DeleteExpired()
+			m.ended.DeleteExpired()
 		case <-ctx.Done():
 			return
 		}
@@ -184,25 +177,6 @@ func (m *Memory) endExpired() {
 	for token, item := range m.cache.Items() {
 		if s := &item.Object.(*keptSession).Session; !s.Live(now) {
 			m.end(token, s, CauseExpired, s.Expires)
-		}
-	}
-}
-
-// forgetEnded drops what is remembered no longer, and the marks that no login can still
-// be overtaken by.
-func (m *Memory) forgetEnded() {
-	now := m.clock()
-	for token, item := range m.was.Items() {
-		if !now.Before(item.Object.(remembered).until) {
-			m.was.Delete(token)
-		}
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	before := now.Add(-MaxTTL)
-	for username, ended := range m.ended {
-		if ended.Before(before) {
-			delete(m.ended, username)
 		}
 	}
 }

@@ -16,7 +16,7 @@ import (
 )
 
 func TestMemory(t *testing.T) {
-	authtest.Sessions(t, func(t *testing.T, clock func() time.Time) auth.Sessions {
+	authtest.SessionsInBubble(t, func(t *testing.T, clock func() time.Time) auth.Sessions {
 		m := auth.NewMemory(clock)
 		t.Cleanup(func() { require.NoError(t, m.Close()) })
 		return m

@@ -183,7 +183,8 @@ func (r *Resets) serve(username string) error {
 	}
 	// Counted for users that exist only, so unknown names take no memory, and
 	// only once mailed, so an outage of the mail server uses up nothing.
-	if !mayReset(user) || r.quota.spent(user.Username, r.config.Clock()) {
+	place := r.quota.free(user.Username)
+	if !mayReset(user) || place == "" {
 		return nil
 	}
 	m, err := r.compose(ctx, user)
@@ -193,7 +194,7 @@ func (r *Resets) serve(username string) error {
 	if err := r.config.Mailer.Send(ctx, m); err != nil {
 		return err
 	}
-	r.quota.spend(user.Username, r.config.Clock())
+	r.quota.spend(place)
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -167,12 +168,30 @@ func TestResetThatFailsCostsNothing(t *testing.T) {
 }
 
 func TestResetQuotaComesBack(t *testing.T) {
-	d := newResetDesk(t)
-	for range 3 {
+	synctest.Test(t, func(t *testing.T) {
+		d := newResetDesk(t)
+		spent := func() {
+			t.Helper()
+			require.NoError(t, d.Request(t.Context(), "anna"))
+			synctest.Wait()
+			select {
+			case <-d.post.mails:
+				require.Fail(t, "a mail too many")
+			default:
+			}
+		}
 		d.mailed(t, "anna")
-	}
-	d.clock.Advance(time.Hour)
-	d.mailed(t, "anna")
+		d.mailed(t, "anna")
+		time.Sleep(time.Minute)
+		d.mailed(t, "anna")
+		spent()
+		time.Sleep(59*time.Minute + 1)
+		d.mailed(t, "anna")
+		d.mailed(t, "anna")
+		spent()
+		time.Sleep(time.Minute)
+		d.mailed(t, "anna")
+	})
 }
 
 func TestResetFailureIsLoggedAndCostsNothing(t *testing.T) {

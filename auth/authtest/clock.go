@@ -7,8 +7,9 @@ import (
 
 // Clock is a clock that stands still until it is moved. Safe for concurrent use.
 type Clock struct {
-	mu  sync.Mutex
-	now time.Time
+	mu   sync.Mutex
+	now  time.Time
+	pass func(time.Duration) // nil for nothing
 }
 
 // NewClock returns a clock that shows the present, so that stores which also
@@ -27,6 +28,9 @@ func (c *Clock) Now() time.Time {
 
 // Advance moves the clock on.
 func (c *Clock) Advance(d time.Duration) {
+	if c.pass != nil {
+		c.pass(d)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.now = c.now.Add(d)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -21,6 +22,16 @@ type Opener func(t *testing.T, clock func() time.Time) auth.Sessions
 // Sessions is the suite that every session store passes.
 func Sessions(t *testing.T, open Opener) {
 	t.Helper()
+	sessions(t, open, func(t *testing.T, f func(*testing.T)) { f(t) }, nil)
+}
+
+// SessionsInBubble is Sessions for a store that looks at the time of a synctest bubble too.
+func SessionsInBubble(t *testing.T, open Opener) {
+	t.Helper()
+	sessions(t, open, synctest.Test, time.Sleep)
+}
+
+func sessions(t *testing.T, open Opener, within func(*testing.T, func(*testing.T)), pass func(time.Duration)) {
 	tests := []struct {
 		name string
 		run  func(t *testing.T, s auth.Sessions, clock *Clock)
@@ -42,8 +53,11 @@ func Sessions(t *testing.T, open Opener) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			clock := NewClock()
-			test.run(t, open(t, clock.Now), clock)
+			within(t, func(t *testing.T) {
+				clock := NewClock()
+				clock.pass = pass
+				test.run(t, open(t, clock.Now), clock)
+			})
 		})
 	}
 }
@@ -194,12 +208,12 @@ func remembered(t *testing.T, s auth.Sessions, clock *Clock) {
 	tells() // it had expired before
 	clock.Advance(auth.Remembered - time.Second - 1)
 	tells()
-	clock.Advance(1)
+	clock.Advance(2)
 	forgot(auth.CauseLoggedOut)
 	forgot(auth.CauseNewPassword)
-	clock.Advance(time.Second - 1)
+	clock.Advance(time.Second - 2)
 	tells()
-	clock.Advance(1)
+	clock.Advance(2)
 	forgot(auth.CauseExpired)
 }
 
