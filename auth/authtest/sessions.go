@@ -22,16 +22,16 @@ type Opener func(t *testing.T, clock func() time.Time) auth.Sessions
 // Sessions is the suite that every session store passes.
 func Sessions(t *testing.T, open Opener) {
 	t.Helper()
-	sessions(t, open, func(t *testing.T, f func(*testing.T)) { f(t) }, nil)
+	sessions(t, open, func(t *testing.T, f func(*testing.T)) { f(t) }, false)
 }
 
 // SessionsInBubble is Sessions for a store that looks at the time of a synctest bubble too.
 func SessionsInBubble(t *testing.T, open Opener) {
 	t.Helper()
-	sessions(t, open, synctest.Test, time.Sleep)
+	sessions(t, open, synctest.Test, true)
 }
 
-func sessions(t *testing.T, open Opener, within func(*testing.T, func(*testing.T)), pass func(time.Duration)) {
+func sessions(t *testing.T, open Opener, within func(*testing.T, func(*testing.T)), bubble bool) {
 	tests := []struct {
 		name string
 		run  func(t *testing.T, s auth.Sessions, clock *Clock)
@@ -55,7 +55,7 @@ func sessions(t *testing.T, open Opener, within func(*testing.T, func(*testing.T
 		t.Run(test.name, func(t *testing.T) {
 			within(t, func(t *testing.T) {
 				clock := NewClock()
-				clock.pass = pass
+				clock.bubble = bubble
 				test.run(t, open(t, clock.Now), clock)
 			})
 		})
