@@ -60,7 +60,7 @@ func (d demoCommand) Run(p desk.Program) error {
 		return err
 	}
 	defer h.Close()
-	err = h.Serve(p.Ctx, func(baseURL string) { d.welcome(p, baseURL, h.OpsAt.Addr()) })
+	err = h.Serve(p.Ctx, func(baseURL string) { d.welcome(p, baseURL, h.Ops.At.Addr()) })
 	if err == nil {
 		fmt.Fprintln(p.Stdout, "stopped; the data stays in", d.Data)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net"
-	"net/http"
 	"sync/atomic"
 
 	"frontdesk/auth"
@@ -61,17 +60,15 @@ type answering struct {
 // Desk is a running frontdesk: there is one only once all of its parts are open.
 type Desk struct {
 	answering
-	reloads    reloads      // their number and outcome
-	ops        *http.Server // nil where there is none
-	OpsAt      net.Listener
-	commands   *http.Server // nil where there is no socket for them
-	commandsAt net.Listener
-	drift      *drift // nil where there is one gateway
-	counts     *cached[map[webhook.State]int]
-	pending    *cached[pending]
-	queues     *queues
-	room       *cached[webhook.Room] // of results
-	draining   atomic.Bool           // it is to stop, and takes requests only for a while yet
+	reloads  reloads    // their number and outcome
+	Ops      *opsServer // nil where operators have no listener
+	commands *opsServer // nil where there is no socket for them
+	drift    *drift     // nil where there is one gateway
+	counts   *cached[map[webhook.State]int]
+	pending  *cached[pending]
+	queues   *queues
+	room     *cached[webhook.Room] // of results
+	draining atomic.Bool           // it is to stop, and takes requests only for a while yet
 }
 
 // Build opens everything and listens, but serves nothing yet. Whatever was
@@ -179,9 +176,8 @@ func openForOperators(a answering, ops net.Listener) (h *Desk, err error) {
 		counts: newCached(a.store.jobs.States, a.now), pending: newCached(a.store.pending(a.now), a.now), room: newCached(a.callbacks.Room, a.now),
 	}
 	h.past.of, h.past.others = h, newGathering(a.common, a.config.Server.Listen, h.past.History)
-	if h.ops, h.OpsAt, err = listenOps(h, ops); err == nil {
-		h.commands, h.commandsAt, err = listenCommands(h)
-	}
+	h.Ops = listenOps(h, ops)
+	h.commands, err = listenCommands(h)
 	return h, err
 }
 

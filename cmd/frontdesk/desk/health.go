@@ -3,16 +3,15 @@ package desk
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/gofiber/fiber/v2"
 	"go.uber.org/zap"
 
 	"frontdesk/backend"
@@ -260,34 +259,22 @@ func (h *Desk) status() string {
 
 // probes answer load balancers and supervisors.
 type probes struct {
-	log    *zap.Logger
+	names  []string // the listener's own
 	health func(context.Context) Health
 }
 
 // healthz tells that the program runs.
-func (a probes) healthz(w http.ResponseWriter, _ *http.Request) {
-	answerHealth(a.log, w, http.StatusOK, map[string]string{"status": HealthOK})
-}
+func (probes) healthz(c *fiber.Ctx) error { return c.JSON(fiber.Map{"status": HealthOK}) }
 
-// readyz tells whether the program is to be sent requests, and why not.
-func (a probes) readyz(w http.ResponseWriter, r *http.Request) {
-	status, now := a.readiness(r.Context())
-	answerHealth(a.log, w, status, now)
-}
-
-func (a probes) readiness(ctx context.Context) (status int, now Health) {
-	now = a.health(ctx)
+// readyz tells whether the program is to be sent requests, and why not. Who asks by a name that is
+// none of the listener's own learns a word: some load balancers send the name of their group.
+func (a probes) readyz(c *fiber.Ctx) error {
+	now := a.health(c.UserContext())
 	if now.Status == healthUnavailable || now.Status == HealthDraining {
-		return http.StatusServiceUnavailable, now
+		c.Status(fiber.StatusServiceUnavailable)
 	}
-	return http.StatusOK, now
-}
-
-func answerHealth(log *zap.Logger, w http.ResponseWriter, status int, answer any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
-	if err := json.NewEncoder(w).Encode(answer); err != nil {
-		log.Debug("health answer not sent", zap.Error(err))
+	if !a.isOwn(c) {
+		return c.JSON(fiber.Map{"status": now.Status})
 	}
+	return c.JSON(now)
 }

@@ -2,47 +2,42 @@ package desk
 
 import (
 	"net"
-	"net/http"
 	"time"
 
+	"github.com/gofiber/fiber/v2/middleware/adaptor"
+	"github.com/gofiber/fiber/v2/middleware/helmet"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"go.uber.org/zap"
-
-	"frontdesk/config"
 )
 
 // listenOps makes the server of the listener for operators, which is never under the base
-// path: /healthz tells that the program runs, /readyz that it can serve.
-func listenOps(h *Desk, listener net.Listener) (*http.Server, net.Listener, error) {
+// path; nil where there is no listener.
+func listenOps(h *Desk, listener net.Listener) *opsServer {
 	if listener == nil {
-		return nil, nil, nil
+		return nil
 	}
-	answers := probes{h.log, h.health}
-	mux := http.NewServeMux()
-	page := newPages(h)
-	mux.HandleFunc("GET /{$}", page.overview)
-	mux.HandleFunc("GET /history", ownOrigin(h.guarded(page.history)))
-	mux.HandleFunc("GET /refusals", ownOrigin(h.guarded(page.refusals)))
-	mux.HandleFunc("GET /config", ownOrigin(h.guarded(h.tellConfig)))
-	mux.HandleFunc("GET /backends", ownOrigin(h.guarded(page.backends)))
-	mux.HandleFunc("GET /callbacks", ownOrigin(h.guarded(page.callbacks)))
-	mux.HandleFunc("GET /callbacks/{id}", ownOrigin(h.guarded(page.job)))
-	mux.HandleFunc("GET /status.json", ownOrigin(page.status))
-	mux.HandleFunc("GET /healthz", ownOrigin(answers.healthz))
-	mux.HandleFunc("GET /readyz", ownOrigin(answers.readyz))
 	h.watch()
 	h.metrics.registry.MustRegister(NewReloadMetrics(h))
-	mux.HandleFunc("GET /metrics", ownOrigin(promhttp.HandlerFor(h.metrics.registry, promhttp.HandlerOpts{}).ServeHTTP))
-	server, err := opsServer(h.config.Ops, mux, answers)
-	return server, listener, err
+	s, page := newOps(listener, h.log, newProbes(h.config.Ops, h.health)), newPages(h)
+	s.Get("/", page.overview) // which a person may follow a link to
+	s.Get("/history", ownOrigin, h.guarded, page.history)
+	s.Get("/refusals", ownOrigin, h.guarded, page.refusals)
+	s.Get("/config", ownOrigin, h.guarded, h.tellConfig)
+	s.Get("/backends", ownOrigin, h.guarded, page.backends)
+	s.Get("/callbacks", ownOrigin, h.guarded, page.callbacks)
+	s.Get("/callbacks/:id", ownOrigin, h.guarded, page.job)
+	s.Get("/status.json", ownOrigin, page.status)
+	s.Get("/metrics", ownOrigin, adaptor.HTTPHandler(promhttp.HandlerFor(h.metrics.registry, promhttp.HandlerOpts{})))
+	return s
 }
 
-// opsServer serves what is for operators, and to who asks by another name no more than the probes.
-func opsServer(c config.Ops, pages *http.ServeMux, answers probes) (*http.Server, error) {
-	faults, err := zap.NewStdLogAt(answers.log, zap.WarnLevel) // and not to standard error, which somebody may hold up
-	if err != nil {
-		return nil, err
-	}
-	handler := closed(ownHost(append([]string{c.Listen}, c.Hosts...), pages, answers.strangers()))
-	return &http.Server{Handler: handler, ReadTimeout: 5 * time.Second, WriteTimeout: 15 * time.Second, MaxHeaderBytes: 8 << 10, ErrorLog: faults}, nil
+// newOps makes a server for operators with the probes: /healthz tells that the program runs,
+// /readyz that it can serve. Further routes are for those only who ask by a name of its own.
+func newOps(listener net.Listener, log *zap.Logger, answers probes) *opsServer {
+	s := newOpsServer(listener, 15*time.Second, log)
+	s.Use(helmet.New(helmet.Config{XFrameOptions: "DENY", ContentSecurityPolicy: "default-src 'none'; frame-ancestors 'none'"}))
+	s.Get("/healthz", ownOrigin, answers.healthz)
+	s.Get("/readyz", ownOrigin, answers.readyz)
+	s.Use(answers.ownHost)
+	return s
 }

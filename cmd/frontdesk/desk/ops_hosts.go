@@ -1,46 +1,39 @@
 package desk
 
 import (
+	"context"
 	"fmt"
 	"net"
-	"net/http"
 	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/gofiber/fiber/v2"
+
+	"frontdesk/config"
 )
+
+func newProbes(c config.Ops, health func(context.Context) Health) probes {
+	return probes{append([]string{"localhost", "", c.Listen}, c.Hosts...), health} // HAProxy sends none
+}
+
+// isOwn tells whether a request asks by a name of the operators' listener, or by an address.
+func (a probes) isOwn(c *fiber.Ctx) bool {
+	host := hostOf(c.Get(fiber.HeaderHost))
+	_, err := netip.ParseAddr(host)
+	own := err == nil || slices.ContainsFunc(a.names, func(name string) bool { return hostOf(name) == host })
+	return own && strings.HasPrefix(c.OriginalURL(), "/") // and has no other host there
+}
 
 // ownHost lets requests in that ask for the operators' listener by a name of its own. A
 // browser of somebody who may reach the listener would else ask it for whoever owns a name
-// and has it lead here. Who asks by another name gets what strangers answers.
-func ownHost(names []string, next, strangers http.Handler) http.Handler {
-	own := []string{"localhost", ""} // HAProxy sends none
-	for _, name := range names {
-		own = append(own, hostOf(name))
+// and has it lead here.
+func (a probes) ownHost(c *fiber.Ctx) error {
+	if !a.isOwn(c) {
+		return fiber.NewError(fiber.StatusMisdirectedRequest, fmt.Sprintf("asked for %q, which is no name of this listener: ops.hosts names further ones", hostOf(string(c.Context().Host()))))
 	}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		host := hostOf(r.Host)
-		if _, err := netip.ParseAddr(host); err != nil && !slices.Contains(own, host) {
-			strangers.ServeHTTP(w, r)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
-// strangers answers who asks by a name that is none of the listener's own: load balancers,
-// some of which send the name of their group, learn in a word how it does, and nobody more.
-func (a probes) strangers() http.Handler {
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", a.healthz)
-	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
-		status, now := a.readiness(r.Context())
-		answerHealth(a.log, w, status, map[string]string{"status": now.Status})
-	})
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		http.Error(w, fmt.Sprintf("asked for %q, which is no name of this listener: ops.hosts names further ones", hostOf(r.Host)), http.StatusMisdirectedRequest)
-	})
-	return mux
+	return c.Next()
 }
 
 // hostOf is the host of an address, with or without a port, as names are compared.
@@ -53,27 +46,12 @@ func hostOf(address string) string {
 
 // ownOrigin keeps what is for programs from the pages of others: a browser that shows one
 // says whose page asks. A person may follow a link here.
-func ownOrigin(next http.HandlerFunc) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		site, origin := r.Header.Get("Sec-Fetch-Site"), r.Header.Get("Origin")
-		from, err := url.Parse(origin)
-		switch {
-		case origin != "" && (err != nil || !strings.EqualFold(from.Host, r.Host)),
-			strings.HasSuffix(site, "-site") && r.Header.Get("Sec-Fetch-Dest") != "document":
-			http.Error(w, "not for pages of others", http.StatusForbidden)
-		default:
-			next(w, r)
-		}
+func ownOrigin(c *fiber.Ctx) error {
+	site, origin := c.Get("Sec-Fetch-Site"), c.Get(fiber.HeaderOrigin)
+	from, err := url.Parse(origin)
+	if origin != "" && (err != nil || !strings.EqualFold(from.Host, c.Get(fiber.HeaderHost))) ||
+		strings.HasSuffix(site, "-site") && c.Get("Sec-Fetch-Dest") != "document" {
+		return fiber.NewError(fiber.StatusForbidden, "not for pages of others")
 	}
-}
-
-// closed says of every answer that no page may use it.
-func closed(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Cross-Origin-Resource-Policy", "same-origin")
-		h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
-		next.ServeHTTP(w, r)
-	})
+	return c.Next()
 }

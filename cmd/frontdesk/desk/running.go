@@ -1,11 +1,9 @@
 package desk
 
 import (
-	"encoding/json"
-	"net/http"
 	"time"
 
-	"go.uber.org/zap"
+	"github.com/gofiber/fiber/v2"
 
 	"frontdesk/config"
 )
@@ -19,14 +17,9 @@ type Running struct {
 	Waiting  []string         `json:"needs_restart"` // settings that are read, and not used before a restart
 }
 
-func (h *Desk) tellConfig(w http.ResponseWriter, _ *http.Request) {
+func (h *Desk) tellConfig(c *fiber.Ctx) error {
 	current, state := h.live.Current(), h.reloads.state()
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
-	err := json.NewEncoder(w).Encode(Running{
+	return c.JSON(Running{
 		Config: current.policy.Hash, Since: current.since, Settings: current.config.Settings(), Waiting: append([]string{}, state.needsRestart()...),
 	})
-	if err != nil {
-		h.log.Debug("nobody took the configuration in force", zap.Error(err))
-	}
 }

@@ -25,11 +25,15 @@ func (h *Desk) Serve(ctx context.Context, ready func(baseURL string)) error {
 	defer stopSigns()
 	serving.Go(func() { h.watchEnded(alive) })
 	serving.Go(func() { failed <- h.server.Serve(h.listener) })
-	if h.ops != nil {
-		serving.Go(func() { failed <- h.ops.Serve(h.OpsAt) })
+	if h.Ops != nil {
+		serving.Go(func() { failed <- h.Ops.serve() })
 	}
 	if h.commands != nil {
-		serving.Go(func() { h.serveCommands() })
+		serving.Go(func() {
+			if err := h.commands.serve(); err != nil { // clients are still served
+				h.log.Warn("frontdesk sessions cannot ask this gateway any more", zap.Error(err))
+			}
+		})
 	}
 	serving.Go(func() { h.supervisor.keepAlive(alive) })
 	serving.Go(func() { h.watchDisks(alive) })
@@ -78,12 +82,8 @@ func (h *Desk) shutdown() error {
 		err = fmt.Errorf("requests under way were broken off: they did not end within server.shutdown_timeout (%s)", timeout)
 	}
 	h.letJobsEnd(jobs)
-	if h.ops != nil && h.ops.Shutdown(stop) != nil {
-		_ = h.ops.Close() // nobody has to be told to the end how nothing is served
-	}
-	if h.commands != nil {
-		_ = h.commands.Close()
-	}
+	h.Ops.stop(stop)
+	h.commands.stop(stop)
 	return err
 }
 

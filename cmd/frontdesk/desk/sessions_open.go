@@ -4,12 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"time"
 
+	"github.com/gofiber/fiber/v2"
 	"go.uber.org/zap"
 
 	"frontdesk/auth"
@@ -29,8 +28,8 @@ func (f SessionFilter) Query() url.Values {
 	return q
 }
 
-func sessionFilterOf(q url.Values) SessionFilter {
-	return SessionFilter{q.Get("id"), q.Get("key"), q.Get("client"), q.Get("user")}
+func sessionFilterOf(c *fiber.Ctx) SessionFilter {
+	return SessionFilter{c.Query("id"), c.Query("key"), c.Query("client"), c.Query("user")}
 }
 
 // OpenSession is a session as operators see it. It has nothing by which somebody could use it.
@@ -82,12 +81,10 @@ func (h *Desk) eachSession(ctx context.Context, filter SessionFilter, f func(Ope
 }
 
 // listSessions answers a command with the sessions of a filter.
-func (h *Desk) listSessions(w http.ResponseWriter, r *http.Request) {
-	q := r.URL.Query()
-	most, _ := strconv.Atoi(q.Get("limit"))
-	most = max(most, 0) // 0 for their number alone
+func (h *Desk) listSessions(c *fiber.Ctx) error {
+	most := max(c.QueryInt("limit"), 0) // 0 for their number alone
 	found := OpenSessions{Sessions: []OpenSession{}}
-	err := h.eachSession(r.Context(), sessionFilterOf(q), func(s OpenSession, _ *auth.Session) error {
+	err := h.eachSession(c.UserContext(), sessionFilterOf(c), func(s OpenSession, _ *auth.Session) error {
 		found.Count++
 		if most > 0 {
 			found.Sessions = append(found.Sessions, s)
@@ -96,23 +93,21 @@ func (h *Desk) listSessions(w http.ResponseWriter, r *http.Request) {
 	})
 	if err != nil {
 		h.log.Warn("sessions cannot be listed", zap.Error(err))
-		http.Error(w, "the store of sessions cannot be read; the log says why", http.StatusServiceUnavailable)
-		return
+		return fiber.NewError(fiber.StatusServiceUnavailable, "the store of sessions cannot be read; the log says why")
 	}
 	slices.SortFunc(found.Sessions, func(a, b OpenSession) int { return cmp.Or(b.Opened.Compare(a.Opened), cmp.Compare(a.ID, b.ID)) })
 	found.Sessions = found.Sessions[:min(most, len(found.Sessions))]
-	answerHealth(h.log, w, http.StatusOK, found)
+	return c.JSON(found)
 }
 
 // endSessions ends the sessions of a filter for a command.
-func (h *Desk) endSessions(w http.ResponseWriter, r *http.Request) {
-	filter := sessionFilterOf(r.URL.Query())
+func (h *Desk) endSessions(c *fiber.Ctx) error {
+	filter := sessionFilterOf(c)
 	if filter == (SessionFilter{}) {
-		http.Error(w, "expected which sessions", http.StatusBadRequest)
-		return
+		return fiber.NewError(fiber.StatusBadRequest, "expected which sessions")
 	}
 	var those []*auth.Session
-	err := h.eachSession(r.Context(), filter, func(_ OpenSession, s *auth.Session) error {
+	err := h.eachSession(c.UserContext(), filter, func(_ OpenSession, s *auth.Session) error {
 		those = append(those, s)
 		return nil
 	})
@@ -121,7 +116,7 @@ func (h *Desk) endSessions(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			break
 		}
-		if err = h.common.sessions.End(r.Context(), s, auth.CauseEnded); err == nil {
+		if err = h.common.sessions.End(c.UserContext(), s, auth.CauseEnded); err == nil {
 			done.Ended++
 		}
 	}
@@ -129,5 +124,5 @@ func (h *Desk) endSessions(w http.ResponseWriter, r *http.Request) {
 		h.log.Warn("sessions cannot be ended", zap.Error(err))
 		done.Fault = "the store of sessions failed; the log says why"
 	}
-	answerHealth(h.log, w, http.StatusOK, done)
+	return c.JSON(done)
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"time"
@@ -89,36 +88,24 @@ func bindSocket(file string) (l net.Listener, release func() error, err error) {
 
 // listenCommands opens the socket for commands. A gateway serves without one too, unless the
 // configuration says where it is to be.
-func listenCommands(h *Desk) (*http.Server, net.Listener, error) {
+func listenCommands(h *Desk) (*opsServer, error) {
 	file := socketFile(h.config.Ops, h.store.file)
 	if file == "" {
-		return nil, nil, nil
+		return nil, nil
 	}
 	listener, release, err := bindSocket(file)
 	if err != nil && h.config.Ops.Socket == "" {
 		h.log.Info("frontdesk sessions cannot ask this gateway: ops.socket names another place for its socket", zap.Error(err))
-		return nil, nil, nil
+		return nil, nil
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("ops.socket: %w", err)
+		return nil, fmt.Errorf("ops.socket: %w", err)
 	}
 	h.onClose(release)
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /sessions", h.listSessions)
-	mux.HandleFunc("POST /sessions/end", h.endSessions)
-	faults, err := zap.NewStdLogAt(h.log, zap.WarnLevel)
-	if err != nil {
-		return nil, nil, err
-	}
-	return &http.Server{Handler: mux, ReadTimeout: 5 * time.Second, WriteTimeout: SocketPatience, ErrorLog: faults}, listener, nil
-}
-
-// serveCommands answers commands until the server is closed. If it fails, clients are still
-// served.
-func (h *Desk) serveCommands() {
-	if err := h.commands.Serve(h.commandsAt); !errors.Is(err, http.ErrServerClosed) {
-		h.log.Warn("frontdesk sessions cannot ask this gateway any more", zap.Error(err))
-	}
+	s := newOpsServer(listener, SocketPatience, h.log)
+	s.Get("/sessions", h.listSessions)
+	s.Post("/sessions/end", h.endSessions)
+	return s, nil
 }
 
 // SocketPatience is how long an answer may take.

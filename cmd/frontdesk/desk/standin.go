@@ -3,7 +3,6 @@ package desk
 import (
 	"context"
 	"errors"
-	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,7 +22,7 @@ type standIn struct {
 	began   time.Time
 	log     *zap.Logger
 	server  *gateway.Server
-	ops     *http.Server
+	ops     *opsServer // nil where operators have no listener
 	doors   *doors
 	serving sync.WaitGroup
 }
@@ -50,15 +49,12 @@ func newStandIn(p Program, c *config.Config, logs *Logs, at *doors) (*standIn, e
 	if s.server, _, err = openServer(p.bounds(), c, g); err != nil {
 		return nil, err
 	}
-	answers, pages := probes{s.log, s.health}, http.NewServeMux()
-	pages.HandleFunc("GET /healthz", ownOrigin(answers.healthz))
-	pages.HandleFunc("GET /", ownOrigin(answers.readyz)) // whatever is asked for: why there is nothing yet
-	if s.ops, err = opsServer(c.Ops, pages, answers); err != nil {
-		return nil, err
-	}
 	s.serving.Go(func() { _ = s.server.Serve(at.public.lend()) })
 	if at.ops.Listener != nil {
-		s.serving.Go(func() { _ = s.ops.Serve(at.ops.lend()) })
+		answers := newProbes(c.Ops, s.health)
+		s.ops = newOps(at.ops.lend(), s.log, answers)
+		s.ops.Get("/*", ownOrigin, answers.readyz) // whatever is asked for: why there is nothing yet
+		s.serving.Go(func() { _ = s.ops.serve() })
 	}
 	return s, nil
 }
@@ -80,8 +76,8 @@ func (s *standIn) stop() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), standInStops)
 	defer cancel()
-	_, _ = s.server.Shutdown(ctx), s.ops.Shutdown(ctx) // who is late finds the connection closed
-	_ = s.ops.Close()
+	_ = s.server.Shutdown(ctx) // who is late finds the connection closed
+	s.ops.stop(ctx)
 	s.serving.Wait()
 	if err := s.doors.take(); err != nil {
 		s.log.Error("the listeners cannot be used any more", zap.Error(err))

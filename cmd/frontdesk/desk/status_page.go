@@ -1,19 +1,16 @@
 package desk
 
 import (
-	"bytes"
 	"embed"
 	"fmt"
 	"html/template"
 	"math"
-	"net/http"
-	"net/url"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
 
-	"go.uber.org/zap"
+	"github.com/gofiber/fiber/v2"
 
 	"frontdesk/cmd/frontdesk/history"
 	"frontdesk/gateway/webhook"
@@ -99,59 +96,44 @@ type statusView struct {
 	Past    *windowView `json:"past"`
 }
 
-func (p *pages) overview(w http.ResponseWriter, r *http.Request) {
-	operator, query := p.of.isOperator(r), r.URL.Query()
-	v := statusView{StatusReport: p.of.report(r.Context()), Past: p.of.past.windowOf(r.Context(), url.Values{"span": query["span"], ofGateways: query[ofGateways]}, operator)}
+func (p *pages) overview(c *fiber.Ctx) error {
+	operator, query := p.of.isOperator(c), c.Queries()
+	v := statusView{StatusReport: p.of.report(c.UserContext()), Past: p.of.past.windowOf(c.UserContext(), map[string]string{"span": query["span"], ofGateways: query[ofGateways]}, operator)}
 	if operator {
 		v.Notices, v.Acts = p.of.notices(&v.StatusReport), p.of.acts.newestFirst()
 	}
-	p.answer(w, r, "status", v)
+	return p.answer(c, "status", v)
 }
 
-func (p *pages) history(w http.ResponseWriter, r *http.Request) {
-	v := p.of.past.windowOf(r.Context(), r.URL.Query(), true)
+func (p *pages) history(c *fiber.Ctx) error {
+	v := p.of.past.windowOf(c.UserContext(), c.Queries(), true)
 	if v.Of == "" {
-		http.Redirect(w, r, v.Link("", "", v.Span), http.StatusSeeOther)
-		return
+		return c.Redirect(v.Link("", "", v.Span), fiber.StatusSeeOther)
 	}
-	p.answer(w, r, "history", v)
+	return p.answer(c, "history", v)
 }
 
-func (p *pages) refusals(w http.ResponseWriter, r *http.Request) {
-	p.answer(w, r, "refusals", p.of.past.refusalsOf(r.URL.Query()))
+func (p *pages) refusals(c *fiber.Ctx) error {
+	return p.answer(c, "refusals", p.of.past.refusalsOf(c.Queries()))
 }
 
-func (p *pages) backends(w http.ResponseWriter, r *http.Request) {
-	p.answer(w, r, "backends", p.of.backendsOf(r.Context(), r.URL.Query()))
+func (p *pages) backends(c *fiber.Ctx) error {
+	return p.answer(c, "backends", p.of.backendsOf(c.UserContext(), c.Queries()))
 }
 
 // answer sends a page, or what it is made of to a program that asks for JSON.
-func (p *pages) answer(w http.ResponseWriter, r *http.Request, name string, v any) {
-	h := w.Header()
-	h.Set("Vary", "Accept")
-	if strings.HasPrefix(r.Header.Get("Accept"), "application/json") {
-		answerHealth(p.of.log, w, http.StatusOK, v)
-		return
+func (p *pages) answer(c *fiber.Ctx, name string, v any) error {
+	c.Vary(fiber.HeaderAccept)
+	if strings.HasPrefix(c.Get(fiber.HeaderAccept), fiber.MIMEApplicationJSON) {
+		return c.JSON(v)
 	}
-	var page bytes.Buffer
-	if err := p.template.ExecuteTemplate(&page, name, v); err != nil {
-		p.of.log.Error("operators' page", zap.String("page", name), zap.Error(err))
-		http.Error(w, "the page could not be made; the log says why", http.StatusInternalServerError)
-		return
-	}
-	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Cache-Control", "no-store")
-	h.Set("Content-Security-Policy", p.policy)
-	h.Set("Referrer-Policy", "no-referrer")
-	if _, err := page.WriteTo(w); err != nil {
-		p.of.log.Debug("operators' page not sent", zap.Error(err))
-	}
+	c.Set(fiber.HeaderContentSecurityPolicy, p.policy)
+	c.Type("html", "utf-8")
+	return p.template.ExecuteTemplate(c, name, v)
 }
 
 // status answers the facts of the first page alone, for programs.
-func (p *pages) status(w http.ResponseWriter, r *http.Request) {
-	answerHealth(p.of.log, w, http.StatusOK, p.of.report(r.Context()))
-}
+func (p *pages) status(c *fiber.Ctx) error { return c.JSON(p.of.report(c.UserContext())) }
 
 // ago says how long ago, or how far ahead, a moment is, in the one unit that
 // people would use.

@@ -105,8 +105,8 @@ const ofGateways, allGateways = "gateways", "all"
 
 // windowOf makes the view of everything, with the names of who was busiest only where they
 // may be seen, or of what an address names.
-func (p *past) windowOf(ctx context.Context, query url.Values, names bool) *windowView {
-	name := query.Get("span")
+func (p *past) windowOf(ctx context.Context, query map[string]string, names bool) *windowView {
+	name := query["span"]
 	span, ok := history.Spans[name]
 	if !ok {
 		name = usualSpan
@@ -116,7 +116,7 @@ func (p *past) windowOf(ctx context.Context, query url.Values, names bool) *wind
 	v := &windowView{Span: name, Step: int(span.Step / time.Second), now: time.Now().In(zone), Refusals: "/refusals"}
 	kind, of := history.All, history.Name{}
 	for _, k := range pastKinds {
-		if word := query.Get(k.name); word != "" {
+		if word := query[k.name]; word != "" {
 			kind, v.Of, v.Name = k.kind, k.name, word
 			of = history.Name{Word: word}
 			if method, endpoint, both := strings.Cut(word, " "); both && kind == history.Endpoint {
@@ -152,7 +152,7 @@ func (p *past) windowOf(ctx context.Context, query url.Values, names bool) *wind
 	if p.others != nil {
 		v.There = int(p.others.there.Load())
 	}
-	if query.Get(ofGateways) == allGateways {
+	if query[ofGateways] == allGateways {
 		v.gather(ctx, p, span, names)
 	}
 	for i := range v.Busy {

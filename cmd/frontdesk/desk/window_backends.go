@@ -56,14 +56,14 @@ func (p backendPart) Spark() template.HTML { return p.row.Spark() }
 // slowestShown is how many slow calls the page has.
 const slowestShown = 50
 
-func (h *Desk) backendsOf(ctx context.Context, query url.Values) backendsView {
+func (h *Desk) backendsOf(ctx context.Context, query map[string]string) backendsView {
 	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()
 	is := h.client.Capabilities()
-	past := h.past.windowOf(ctx, url.Values{"span": query["span"]}, false)
+	past := h.past.windowOf(ctx, map[string]string{"span": query["span"]}, false)
 	v := backendsView{
 		Driver: is.Name, Store: is.Store, Version: is.Version, State: HealthOK, Span: past.Span, Parts: []backendPart{}, Load: h.load(), Queue: h.client.Queue(),
-		Resource: query.Get("resource"), Slowest: []SlowCall{}, view: past, Now: past.now,
+		Resource: query["resource"], Slowest: []SlowCall{}, view: past, Now: past.now,
 	}
 	if h.client.Ready(ctx) != nil {
 		v.State = healthUnavailable

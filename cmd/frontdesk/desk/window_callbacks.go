@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"regexp"
 	"strings"
 	"time"
 
+	"github.com/gofiber/fiber/v2"
 	"go.uber.org/zap"
 
 	"frontdesk/gateway/webhook"
@@ -81,27 +81,27 @@ type callRow struct {
 	Problem string    `json:"error,omitempty"`
 }
 
-func (p *pages) callbacks(w http.ResponseWriter, r *http.Request) {
-	p.ofJobs(w, r, "callbacks", func(ctx context.Context) (any, error) { return p.of.past.callbacksOf(ctx, r.URL.Query()) })
+func (p *pages) callbacks(c *fiber.Ctx) error {
+	return p.ofJobs(c, "callbacks", func(ctx context.Context) (any, error) { return p.of.past.callbacksOf(ctx, c.Queries()) })
 }
 
-func (p *pages) job(w http.ResponseWriter, r *http.Request) {
-	p.ofJobs(w, r, "job", func(ctx context.Context) (any, error) { return p.of.past.jobOf(ctx, r.PathValue("id")) })
+func (p *pages) job(c *fiber.Ctx) error {
+	return p.ofJobs(c, "job", func(ctx context.Context) (any, error) { return p.of.past.jobOf(ctx, c.Params("id")) })
 }
 
 // ofJobs answers a page that is read from the database.
-func (p *pages) ofJobs(w http.ResponseWriter, r *http.Request, name string, read func(context.Context) (any, error)) {
-	ctx, cancel := context.WithTimeout(r.Context(), p.of.config.Backend.Timeout)
+func (p *pages) ofJobs(c *fiber.Ctx, name string, read func(context.Context) (any, error)) error {
+	ctx, cancel := context.WithTimeout(c.UserContext(), p.of.config.Backend.Timeout)
 	defer cancel()
 	v, err := p.inTurn(ctx, read)
 	switch {
 	case err == nil:
-		p.answer(w, r, name, v)
+		return p.answer(c, name, v)
 	case errors.Is(err, webhook.ErrUnknownJob):
-		http.Error(w, "there is no such job: it never was, or was finished seven days ago", http.StatusNotFound)
+		return fiber.NewError(fiber.StatusNotFound, "there is no such job: it never was, or was finished seven days ago")
 	default:
 		p.of.log.Warn("callback jobs cannot be read for the operators' page", zap.Error(err))
-		http.Error(w, "callback jobs cannot be read; the log says why", http.StatusServiceUnavailable)
+		return fiber.NewError(fiber.StatusServiceUnavailable, "callback jobs cannot be read; the log says why")
 	}
 }
 
@@ -117,15 +117,15 @@ func (p *pages) inTurn(ctx context.Context, read func(context.Context) (any, err
 	return read(ctx)
 }
 
-func (p *past) callbacksOf(ctx context.Context, query url.Values) (v callbacksView, err error) {
+func (p *past) callbacksOf(ctx context.Context, query map[string]string) (v callbacksView, err error) {
 	now := p.of.now()
 	v = callbacksView{
 		filters: p.filtersOf("/callbacks", query, "failing", "state", "receiver", "client", "key", "error"),
 		Now:     now, Receivers: []receiverRow{}, Jobs: []jobRow{},
 	}
 	f := webhook.Filter{
-		State: webhook.State(query.Get("state")), Failing: query.Has("failing"), Client: query.Get("client"), Key: query.Get("key"),
-		Receiver: query.Get("receiver"), Error: query.Get("error"), After: query.Get("after"), Limit: jobRows,
+		State: webhook.State(query["state"]), Failing: v.IsFailing(), Client: query["client"], Key: query["key"],
+		Receiver: query["receiver"], Error: query["error"], After: query["after"], Limit: jobRows,
 	}
 	jobs := p.of.store.jobs
 	receivers, all, err := jobs.Receivers(ctx, f, receiverRows)

@@ -20,11 +20,11 @@ type setFilter struct{ Name, Value, Without string }
 // onlyView is a value of a list, and the address of those that have it.
 type onlyView struct{ Value, Link string }
 
-func (p *past) filtersOf(path string, query url.Values, names ...string) filters {
+func (p *past) filtersOf(path string, query map[string]string, names ...string) filters {
 	f := filters{path: path, names: names, set: url.Values{}, zone: p.of.config.Server.TimeZone.Location}
 	for _, name := range names {
-		if query.Has(name) {
-			f.set.Set(name, query.Get(name))
+		if value, ok := query[name]; ok {
+			f.set.Set(name, value)
 		}
 	}
 	return f

@@ -4,48 +4,46 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"net/http"
-	"net/netip"
 	"strings"
+
+	"github.com/gofiber/fiber/v2"
 )
 
 // guarded lets those in who ask from this machine, or with the token of the configuration:
 // whose requests were refused is more than health and metrics.
-func (h *Desk) guarded(next http.HandlerFunc) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		if h.isOperator(r) {
-			next(w, r)
-			return
-		}
-		if h.config.Ops.Token == "" {
-			http.Error(w, "this page is for this machine only; ops.token lets others see it", http.StatusForbidden)
-			return
-		}
-		w.Header().Set("WWW-Authenticate", `Basic realm="frontdesk, any name and ops.token as the password"`)
-		http.Error(w, "this page wants ops.token, as the password or as a bearer token", http.StatusUnauthorized)
+func (h *Desk) guarded(c *fiber.Ctx) error {
+	if h.isOperator(c) {
+		return c.Next()
 	}
+	if h.config.Ops.Token == "" {
+		return fiber.NewError(fiber.StatusForbidden, "this page is for this machine only; ops.token lets others see it")
+	}
+	c.Set(fiber.HeaderWWWAuthenticate, `Basic realm="frontdesk, any name and ops.token as the password"`)
+	return fiber.NewError(fiber.StatusUnauthorized, "this page wants ops.token, as the password or as a bearer token")
 }
 
-func (h *Desk) isOperator(r *http.Request) bool {
-	if from, err := netip.ParseAddrPort(r.RemoteAddr); err == nil && from.Addr().Unmap().IsLoopback() && !isForwarded(r.Header) {
+func (h *Desk) isOperator(c *fiber.Ctx) bool {
+	if c.Context().RemoteIP().IsLoopback() && !isForwarded(c) {
 		return true
 	}
 	token := string(h.config.Ops.Token)
 	if token == "" {
 		return false
 	}
-	_, given, _ := r.BasicAuth()
-	if scheme, bearer, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
-		given = bearer
+	authorization := c.Get(fiber.HeaderAuthorization)
+	scheme, given, _ := strings.Cut(authorization, " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		_, given, _ = (&http.Request{Header: http.Header{fiber.HeaderAuthorization: {authorization}}}).BasicAuth()
 	}
 	asked, wanted := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(token))
 	return subtle.ConstantTimeCompare(asked[:], wanted[:]) == 1
 }
 
 // isForwarded tells whether a proxy on this machine asks for somebody.
-func isForwarded(h http.Header) bool {
-	for name := range h {
-		switch {
-		case name == "Forwarded", name == "Via", name == "X-Real-Ip", name == "True-Client-Ip", name == "Cf-Connecting-Ip", strings.HasPrefix(name, "X-Forwarded-"):
+func isForwarded(c *fiber.Ctx) bool {
+	for name := range c.Request().Header.All() {
+		switch name := strings.ToLower(string(name)); {
+		case name == "forwarded", name == "via", name == "x-real-ip", name == "true-client-ip", name == "cf-connecting-ip", strings.HasPrefix(name, "x-forwarded-"):
 			return true
 		}
 	}

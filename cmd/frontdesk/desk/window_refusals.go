@@ -2,7 +2,6 @@ package desk
 
 import (
 	"cmp"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,14 +32,14 @@ func refusalMember(name string, r *history.Refusal) string {
 	return refusalMembers[slices.IndexFunc(refusalMembers, func(m refusalFacet) bool { return m.name == name })].of(r)
 }
 
-func (p *past) refusalsOf(query url.Values) refusalsView {
+func (p *past) refusalsOf(query map[string]string) refusalsView {
 	var names []string
 	for _, m := range refusalMembers {
 		names = append(names, m.name)
 	}
 	v := refusalsView{filters: p.filtersOf("/refusals", query, names...), Last: history.MostRefusals, All: []history.Refusal{}}
 	v.All = append(v.All, p.History.Refusals(func(r *history.Refusal) bool {
-		return !slices.ContainsFunc(refusalMembers, func(m refusalFacet) bool { return query.Has(m.name) && m.of(r) != query.Get(m.name) })
+		return !slices.ContainsFunc(refusalMembers, func(m refusalFacet) bool { return v.set.Has(m.name) && m.of(r) != v.set.Get(m.name) })
 	})...)
 	return v
 }

@@ -1,0 +1,85 @@
+package desk
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+)
+
+// A panic is answered and logged, and says nothing of itself to who asked.
+func TestOpsPanic(t *testing.T) {
+	core, logged := observer.New(zap.ErrorLevel)
+	s := newOpsServer(nil, time.Minute, zap.New(core))
+	s.Get("/", func(*fiber.Ctx) error { panic("a secret") })
+	answer, err := s.Test(httptest.NewRequest("GET", "/", nil), -1)
+	require.NoError(t, err)
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	require.NoError(t, err)
+	require.Equal(t, http.StatusInternalServerError, answer.StatusCode)
+	require.NotContains(t, string(body), "secret")
+	require.Equal(t, 1, logged.FilterField(zap.Any("cause", "a secret")).Len())
+}
+
+// A connection that has not asked when the server stops is closed once it does: what it would be
+// answered has ended.
+func TestOpsLate(t *testing.T) {
+	at, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	s := newOpsServer(at, time.Minute, zap.NewNop())
+	s.Get("/", func(c *fiber.Ctx) error { return c.SendStatus(fiber.StatusOK) })
+	var serving sync.WaitGroup
+	serving.Go(func() { _ = s.serve() })
+	ask := func(c net.Conn) error {
+		if _, err := io.WriteString(c, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
+			return err
+		}
+		answer, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err == nil {
+			err = answer.Body.Close()
+		}
+		return err
+	}
+	late, err := net.Dial("tcp", at.Addr().String())
+	require.NoError(t, err)
+	defer late.Close()
+	early, err := net.Dial("tcp", at.Addr().String()) // accepted after the other
+	require.NoError(t, err)
+	defer early.Close()
+	require.NoError(t, ask(early))
+	stopped, cancel := context.WithCancel(t.Context())
+	cancel()
+	s.stop(stopped)
+	serving.Wait()
+	require.Error(t, ask(late))
+}
+
+type failing struct {
+	net.Listener
+	with error
+}
+
+func (f failing) Accept() (net.Conn, error) { return nil, f.with }
+
+// What ends the listener of fasthttp is only what ends ours.
+func TestOpsAccept(t *testing.T) {
+	for cause, want := range map[error]error{
+		syscall.EMFILE: os.ErrDeadlineExceeded, syscall.ENFILE: os.ErrDeadlineExceeded, syscall.EINVAL: syscall.EINVAL, net.ErrClosed: net.ErrClosed,
+	} {
+		_, err := patient{failing{with: &net.OpError{Op: "accept", Err: os.NewSyscallError("accept", cause)}}, zap.NewNop()}.Accept()
+		require.ErrorIs(t, err, want)
+	}
+}
