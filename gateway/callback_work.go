@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"strconv"
 	"time"
 
@@ -40,8 +41,7 @@ func (g *Gateway) runRequest(ctx context.Context, j webhook.Job, w io.Writer) (w
 	}
 	repeatable := stored.Method == fasthttp.MethodGet || g.o.Backend.Capabilities().Atomic
 	begun := !repeatable && j.Claims > 1
-	var resp fasthttp.Response
-	err := g.answerStored(ctx, j, &stored, &resp, begun)
+	resp, err := g.answerStored(ctx, j, &stored, begun)
 	ownKey := stored.OnceKey == "" // which only an earlier claim can have in use
 	switch {
 	case err == nil:
@@ -70,9 +70,8 @@ const jobAnswerLife = 90 * 24 * time.Hour
 
 // answerStored does a stored request once, even if this process dies. begun tells that it
 // was begun before, and may have been done.
-func (g *Gateway) answerStored(ctx context.Context, j webhook.Job, stored *storedRequest, resp *fasthttp.Response, begun bool) error {
-	var req fasthttp.Request
-	x := g.storedExchange(j, stored, &req, resp)
+func (g *Gateway) answerStored(ctx context.Context, j webhook.Job, stored *storedRequest, begun bool) (*fasthttp.Response, error) {
+	rc, x := g.storedExchange(ctx, j, stored)
 	defer g.release(x)
 	x.without = stored.Without
 	// A job that was interrupted after its work was stored does not do it twice,
@@ -81,52 +80,59 @@ func (g *Gateway) answerStored(ctx context.Context, j webhook.Job, stored *store
 		x.idempotencyKey, x.answerLife = "callback-"+j.ID, jobAnswerLife
 	}
 	x.begun = begun
-	if err := g.runDirect(ctx, x); err != nil {
-		v, answer := mapping.AsViolations(err)
+	if g.direct()(rc); x.err != nil {
+		v, answer := mapping.AsViolations(x.err)
 		if !answer || begun { // a refusal now would tell nothing of what was done then
-			return err
+			return nil, x.err
 		}
 		if len(v) > 0 && v[0].Reason == mapping.IdempotencyInUse {
 			// By another job under the client's own key, or by the transaction of a
 			// process that was killed and whose database has not noticed yet.
-			return fmt.Errorf("%w: %w", webhook.ErrInUse, err)
+			return nil, fmt.Errorf("%w: %w", webhook.ErrInUse, x.err)
 		}
-		g.answerError(x, err)
-		if resp.StatusCode() >= fasthttp.StatusInternalServerError {
-			return fmt.Errorf("answered %d: %w", resp.StatusCode(), err)
+		g.answerError(x, x.err)
+		if x.response.StatusCode() >= http.StatusInternalServerError {
+			return nil, fmt.Errorf("answered %d: %w", x.response.StatusCode(), x.err)
 		}
 	}
-	return nil
+	return &rc.Response, nil
 }
 
 // storedExchange is a stored request on its way again. The caller releases it.
-func (g *Gateway) storedExchange(j webhook.Job, stored *storedRequest, req *fasthttp.Request, resp *fasthttp.Response) *Exchange {
-	req.Header.SetMethod(stored.Method)
-	req.SetBody(stored.Body)
+func (g *Gateway) storedExchange(ctx context.Context, j webhook.Job, stored *storedRequest) (*fasthttp.RequestCtx, *Exchange) {
+	rc := new(fasthttp.RequestCtx)
+	rc.Init(new(fasthttp.Request), nil, nil)
+	rc.Request.Header.SetMethod(stored.Method)
+	rc.Request.SetRequestURI(g.o.BasePath + stored.Path + "?" + stored.Query)
+	rc.Request.SetBody(stored.Body)
 	if stored.IfMatch != nil {
-		req.Header.Set("If-Match", *stored.IfMatch)
+		rc.Request.Header.Set("If-Match", *stored.IfMatch)
 	}
-	x := g.newExchange(req, resp, Peer{})
-	x.RequestID, x.Method, x.Path, x.below, x.rawQuery = "callback-"+j.ID, stored.Method, stored.Path, true, []byte(stored.Query)
+	x := g.newExchange(rc)
+	x.ctx, x.policy, x.peer, x.Address = ctx, g.o.Policy(), Peer{}, ""
+	x.RequestID, x.Method = "callback-"+j.ID, stored.Method
+	x.takeURI(g, rc.Request.Header.RequestURI())
 	x.promised = true
 	x.Session = &auth.Session{User: j.Owner.User}
 	x.keyName, x.client = j.Owner.Key, j.Owner.User.Client.Name
-	return x
+	return rc, x
 }
 
-// runDirect takes a stored request through the remaining stages; session and allowlist
-// were settled when it was accepted.
-func (g *Gateway) runDirect(ctx context.Context, x *Exchange) error {
-	if err := g.endpoint(ctx, x); err != nil {
-		return err
-	}
+// directly are the handlers of a stored request, which notes an error in its Exchange: session
+// and allowlist were settled when it was accepted.
+func (g *Gateway) directly() fasthttp.RequestHandler {
+	return handlerOf(g.newApp(noteError, nil,
+		then(StageEndpoint, inDirectForm),
+		then(StageQuery, g.query),
+		then(StageBody, g.body),
+		then(StageRecord, g.record),
+		finally(StageServe, g.serve)))
+}
+
+// inDirectForm takes the operation that is done, for the one that has promised it.
+func inDirectForm(_ context.Context, x *Exchange) error {
 	if x.Operation.direct != nil {
 		x.Operation = x.Operation.direct
-	}
-	for _, s := range []stage{g.query, g.body, g.record, g.serve} {
-		if err := s(ctx, x); err != nil {
-			return err
-		}
 	}
 	return nil
 }

@@ -10,8 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/valyala/fasthttp"
-
 	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/gateway/webhook"
@@ -142,14 +140,14 @@ func (g *Gateway) runChanges(ctx context.Context, j webhook.Job, w io.Writer) (w
 	if stored.Resource != "" {
 		query = append(query, Param{Name: "resource", Value: stored.Resource})
 	}
-	var req fasthttp.Request
-	var resp fasthttp.Response
-	x := g.storedExchange(j, &storedRequest{Method: http.MethodGet, Path: changesPath, Query: encodeParams(query)}, &req, &resp)
+	rc, x := g.storedExchange(ctx, j, &storedRequest{Method: http.MethodGet, Path: changesPath, Query: encodeParams(query)})
 	defer g.release(x)
 	err := g.judgeAgain(ctx, x, j.Owner)
 	if err == nil {
-		err = g.runDirect(ctx, x)
+		g.direct()(rc)
+		err = x.err
 	}
+	resp := x.response
 	if err != nil {
 		if _, answer := mapping.AsViolations(err); !answer {
 			return webhook.Content{}, err
@@ -185,9 +183,7 @@ func (g *Gateway) judgeAgain(ctx context.Context, x *Exchange, owner webhook.Own
 // something to refuse. It returns the cursor from which to look on: nothing that concerns
 // the client lies before it.
 func (g *Gateway) look(ctx context.Context, j webhook.Job, stored storedWait) (from string, found bool) {
-	var req fasthttp.Request
-	var resp fasthttp.Response
-	x := g.storedExchange(j, &storedRequest{}, &req, &resp)
+	_, x := g.storedExchange(ctx, j, &storedRequest{})
 	defer g.release(x)
 	q := backend.ChangesQuery{Client: j.Owner.User.Client, After: stored.After, Limit: 1, Resources: x.followable()}
 	if stored.Resource != "" {

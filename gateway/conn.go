@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"bufio"
 	"crypto/tls"
 	"errors"
 	"io"
@@ -17,153 +16,140 @@ import (
 // lingering is how long the rest of a refused client's request is read after the answer.
 const lingering = time.Second
 
-// The states of a connection.
+// The states of a connection: a server that stops closes those that nothing was asked on.
 const (
-	serving int32 = iota
-	resting       // nothing is asked: it may be closed
-	ended         // it was closed at rest
+	silent int32 = iota
+	heard
+	ended
 )
 
-// conn is one client's connection.
+// conn is one client's connection, with what fasthttp leaves out: see docs/development.md.
 type conn struct {
 	net.Conn
+	server *Server
 	from   *listener
-	origin auth.Origin   // that it counts for; "" for a trusted proxy, and what has no address
-	peer   Peer          // its certificate is known once something was read
-	out    *bufio.Writer // what is being answered
-	failed bool          // nothing more can be read: the client has sent its last byte, or was too slow
+	origin auth.Origin // that it counts for; "" for a trusted proxy, and what has no address
+	peer   Peer
+	shook  bool // the certificate of peer is known
+	failed bool // nothing more can be read: the client has sent its last byte, or was too slow
+	waited bool // something was read since the last request began
+	mute   bool // there is nobody to answer to
 	state  atomic.Int32
 
-	// Of a result that is being downloaded: how long its client may take nothing of it,
-	// and when it must have left; zero where none is.
-	patience time.Duration
-	until    time.Time
+	lingers atomic.Bool // some of a request is unread when it is closed
+	room    answerRoom  // of the answer, until it is sent
 
-	// The deadlines that are set; zero for none.
-	reads, writes time.Time
-	// A request has begun whose deadline for reading is not set yet: most come in one piece,
-	// and nothing more is read of them.
-	unset       bool
-	readTimeout time.Duration
+	reads, writes deadline
 }
 
-// latest is how much later than it says a time-out may end a connection that rests or takes
-// no answer: so a connection in constant use has its deadlines set a few times a second and
+// deadline is one of a connection. It is set only when something is to be read or written, and only
+// where it has moved: a connection in constant use has its deadlines set a few times a second, and
 // not for each request.
+type deadline struct{ wanted, set time.Time }
+
+// latest is how much later than it says a deadline may end a connection.
 const latest = 100 * time.Millisecond
 
-// restWithin bounds how long the connection may rest; 0 is no bound.
-func (c *conn) restWithin(timeout time.Duration) error {
-	c.unset = false
-	if at, ok := moved(c.reads, timeout); ok {
-		return c.SetReadDeadline(at)
-	}
-	return nil
-}
-
-// writeWithin bounds how long an answer may take to be written; 0 is no bound.
-func (c *conn) writeWithin(timeout time.Duration) error {
-	if at, ok := moved(c.writes, timeout); ok {
-		return c.SetWriteDeadline(at)
-	}
-	return nil
-}
-
-// moved tells whether a deadline that is set is not what a time-out from now on may be, and
-// what to set then.
-func moved(set time.Time, timeout time.Duration) (at time.Time, ok bool) {
-	if timeout == 0 {
-		return at, !set.IsZero()
-	}
-	slack := min(timeout/8, latest)
-	earliest := time.Now().Add(timeout)
-	if set.Before(earliest) || set.After(earliest.Add(slack)) {
-		return earliest.Add(slack), true
-	}
-	return set, false
-}
-
-// readRest bounds the reading of the rest of a request, if that was not done yet.
-func (c *conn) readRest() error {
-	if !c.unset {
+// hold sets the deadline, if what is set is not that, or a little later.
+func (d *deadline) hold(set func(time.Time) error) error {
+	switch {
+	case d.wanted.IsZero() && d.set.IsZero(), !d.wanted.IsZero() && !d.set.Before(d.wanted) && !d.set.After(d.wanted.Add(latest)):
 		return nil
+	case d.wanted.IsZero():
+		d.set = d.wanted
+	default:
+		d.set = d.wanted.Add(latest)
 	}
-	c.unset = false
-	return c.SetReadDeadline(after(c.readTimeout))
+	return set(d.set)
+}
+
+// after is the time at that distance from now; the zero time for 0.
+func after(timeout time.Duration) time.Time {
+	if timeout == 0 {
+		return time.Time{}
+	}
+	return time.Now().Add(timeout)
 }
 
 // SetReadDeadline implements net.Conn.
 func (c *conn) SetReadDeadline(at time.Time) error {
-	c.reads = at
-	return c.Conn.SetReadDeadline(at)
+	c.reads.wanted = at
+	return nil
 }
 
 // SetWriteDeadline implements net.Conn.
 func (c *conn) SetWriteDeadline(at time.Time) error {
-	c.writes = at
-	return c.Conn.SetWriteDeadline(at)
+	c.writes.wanted = at
+	return nil
 }
 
-// Read sends pending answers before it waits for more.
+// Read implements net.Conn.
 func (c *conn) Read(p []byte) (int, error) {
-	if c.out.Buffered() > 0 {
-		if err := c.out.Flush(); err != nil {
-			return 0, err
-		}
-	}
-	if err := c.readRest(); err != nil {
+	if err := c.reads.hold(c.Conn.SetReadDeadline); err != nil {
 		return 0, err
 	}
+	c.waited = true
 	n, err := c.Conn.Read(p)
+	if n > 0 && c.state.Load() != heard && !c.state.CompareAndSwap(silent, heard) {
+		return 0, net.ErrClosed
+	}
 	if err == nil || err == io.EOF && n > 0 { // over TLS both can come at once; the next read says the end again
 		return n, nil
 	}
 	c.failed = true
 	if unverified, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		// There is no request to log: nobody would know why the client is kept out.
-		c.from.log.Warn("connection refused: the client's certificate does not hold", zap.String("address", c.peer.Address), zap.Error(unverified.Err))
+		c.server.gateway.o.Log.Warn("connection refused: the client's certificate does not hold", zap.String("address", c.peer.Address), zap.Error(unverified.Err))
 	}
 	return n, err
 }
 
-// Write sends. A download may take as long as its client keeps reading.
+// Write implements net.Conn.
 func (c *conn) Write(p []byte) (int, error) {
-	if !c.until.IsZero() {
-		deadline := after(c.patience)
-		if deadline.IsZero() || deadline.After(c.until) {
-			deadline = c.until
-		}
-		if err := c.SetWriteDeadline(deadline); err != nil {
-			return 0, err
-		}
+	if c.mute {
+		return 0, net.ErrClosed
+	}
+	if err := c.writes.hold(c.Conn.SetWriteDeadline); err != nil {
+		return 0, err
 	}
 	return c.Conn.Write(p)
 }
 
-// beginDownload allows the longer write times that a download needs.
-func (c *conn) beginDownload(patience time.Duration) {
-	boundUnsent(c.Conn)
-	c.patience, c.until = patience, after(downloadTimeout)
+// end is who is at the other end, once something was read.
+func (c *conn) end() Peer {
+	if !c.shook {
+		c.peer.Certificate, c.shook = certificateOf(c.Conn), true
+	}
+	return c.peer
 }
 
-func (c *conn) endDownload() { c.until = time.Time{} }
-
-// rest says that no request is under way on the connection; false if it is to end.
-func (c *conn) rest() bool {
-	c.state.Store(resting)
-	return c.from.stopping.Err() == nil
+// closes has the connection end because a request could not be read; false if there was none, so
+// that nothing is to be answered.
+func (c *conn) closes() bool {
+	if c.state.Load() == heard {
+		c.lingers.Store(true)
+		return true
+	}
+	c.mute = true
+	return false
 }
 
-// wake ends rest; false if the connection was closed meanwhile.
-func (c *conn) wake() bool { return c.state.CompareAndSwap(resting, serving) }
+// sent is called when an answer was sent, or never will be.
+func (c *conn) sent() {
+	c.room.end()
+	c.writes.wanted = after(c.server.o.WriteTimeout) // for what the next request has sent before its answer
+}
 
+// Close implements net.Conn. It reads what a refused client still sends: closing with unread bytes
+// resets the connection, and the client could lose the answer.
 func (c *conn) Close() error {
+	if c.lingers.Load() {
+		c.linger()
+	}
 	c.from.forget(c)
 	return c.Conn.Close()
 }
 
-// linger reads what a refused client still sends: closing with unread bytes resets the
-// connection, and the client could lose the answer.
 func (c *conn) linger() {
 	half, ok := c.Conn.(interface{ CloseWrite() error })
 	if !ok || half.CloseWrite() != nil || c.Conn.SetReadDeadline(time.Now().Add(lingering)) != nil {

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"net"
+	"strings"
 	"testing"
 	"time"
 
@@ -32,7 +33,8 @@ func TestDownloadDeadlines(t *testing.T) {
 	require.NoError(t, err)
 	defer accepted.Close()
 	at := &noted{Conn: accepted}
-	c := &conn{Conn: at}
+	s := &Server{o: ServerOptions{WriteTimeout: time.Minute}}
+	c := &conn{Conn: at, server: s}
 	write := func() {
 		_, err := c.Write([]byte("piece"))
 		require.NoError(t, err)
@@ -40,22 +42,32 @@ func TestDownloadDeadlines(t *testing.T) {
 	write()
 	require.Empty(t, at.deadlines)
 
+	x := &Exchange{conn: c}
+	until := time.Now().Add(downloadTimeout)
+	d := x.download(strings.NewReader("several pieces"), nil).(*download)
+	require.WithinRange(t, d.until, until, time.Now().Add(downloadTimeout))
+	next := func() {
+		_, err := d.Read(make([]byte, 1))
+		require.NoError(t, err)
+	}
 	began := time.Now()
-	c.beginDownload(time.Minute)
+	next()
 	write()
-	between := time.Now()
+	require.WithinRange(t, at.deadlines[0], began.Add(time.Minute), time.Now().Add(time.Minute+latest))
+	s.o.WriteTimeout = time.Hour
+	began = time.Now()
+	next()
 	write()
-	require.Len(t, at.deadlines, 2)
-	require.WithinRange(t, at.deadlines[0], began.Add(time.Minute), between.Add(time.Minute))
-	require.WithinRange(t, at.deadlines[1], between.Add(time.Minute), time.Now().Add(time.Minute))
-	c.until = time.Now().Add(time.Second)
+	require.WithinRange(t, at.deadlines[1], began.Add(time.Hour), time.Now().Add(time.Hour+latest))
+	d.until = time.Now().Add(time.Second)
+	next()
 	write()
-	require.Equal(t, c.until, at.deadlines[2])
-	c.until = time.Now()
+	require.Equal(t, d.until.Add(latest), at.deadlines[2])
+	d.until = time.Now().Add(-latest)
+	next()
 	_, err = c.Write([]byte("too late"))
 	require.ErrorContains(t, err, "timeout")
-	c.endDownload()
-	require.NoError(t, c.SetWriteDeadline(time.Time{}))
+	c.sent()
 	write()
 	require.Len(t, at.deadlines, 5)
 }

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"bytes"
+	gopath "path"
 	"slices"
 	"strconv"
 	"strings"
@@ -58,7 +59,14 @@ var misspelt = map[string]string{"/employee/email": "/empoyee/email", "/authenti
 // cureOfPath finds the endpoint that was meant. It judges by what there is, not by what an
 // api_key may use.
 func (g *Gateway) cureOfPath(x *Exchange) string {
-	found := func(path string) bool { e, _ := g.routes.find(path); return e != nil }
+	found := func(path string) bool {
+		if e := g.routes.endpoints[path]; e != nil && !strings.HasSuffix(e.Path, "*") {
+			return true
+		}
+		of, item := gopath.Split(path)
+		e := g.routes.endpoints[strings.TrimSuffix(of, "/")]
+		return e != nil && e.item != nil && isPart(item)
+	}
 	if !x.below {
 		path := x.Path
 		if _, rest, ok := strings.Cut(strings.TrimPrefix(path, "/"), "/"); ok && !found(path) { // below another base path
@@ -212,7 +220,7 @@ func (x *Exchange) cureOfMatch() string {
 
 // cureOfArray tells where an array of records goes.
 func (g *Gateway) cureOfArray(x *Exchange) string {
-	if !bytes.HasPrefix(bytes.TrimSpace(x.request.Body()), []byte("[")) {
+	if !bytes.HasPrefix(bytes.TrimSpace(x.sent), []byte("[")) {
 		return ""
 	}
 	const several = `{"records": [...]}`

@@ -27,35 +27,3 @@ func TestEveryOperationIsFoundByItsLine(t *testing.T) {
 		require.Same(t, op, g.Logged(op.Method, op.Template), "%s %s", op.Method, op.Template)
 	}
 }
-
-func TestDecideDoesNotAllocate(t *testing.T) {
-	g := tableOnly(t)
-	key := keyFor(g, Grant{"GET", "/order"}, Grant{"GET", "/vehicle"})
-	query := []byte("fields=id&x=1")
-	for _, method := range methodsOfAll {
-		for _, path := range []string{"/order/5", "/order", "/vehicle/123456", "/nowhere", "/contact"} {
-			require.Zero(t, testing.AllocsPerRun(1000, func() { g.Decide(key, method, path, query) }), method+path)
-		}
-	}
-}
-
-var methodsOfAll = []string{"GET", "POST", "PUT", "DELETE", "PATCH"}
-
-// BenchmarkDecide judges requests by method and path, as serving does.
-func BenchmarkDecide(b *testing.B) {
-	g := tableOnly(b)
-	key := keyFor(g, Grant{"GET", "/order"}, Grant{"GET", "/vehicle"})
-	for _, c := range []struct{ name, method, path, query string }{
-		{"one", "GET", "/order/5", ""},
-		{"many", "GET", "/order", "page=2&page_size=50"},
-		{"refused", "DELETE", "/order/5", ""},
-	} {
-		b.Run(c.name, func(b *testing.B) {
-			b.ReportAllocs()
-			query := []byte(c.query)
-			for b.Loop() {
-				g.Decide(key, c.method, c.path, query)
-			}
-		})
-	}
-}

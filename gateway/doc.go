@@ -2,14 +2,15 @@
 //
 // # The life of a request
 //
-// The listener accepts connections, up to a bound. A talk reads the header of each
-// request of a connection, but not yet its body. The Gateway fills an Exchange, with the
-// Policy in force at that moment, which holds for the whole request, and takes it through
-// the stages of pipeline.go, in the order of the contract. The first stage that finds
-// something wrong ends the request:
+// Fiber serves the requests (server.go). The app that it hands them to (app.go) belongs to one
+// configuration: it has the Policy that holds for a whole request, a route for each operation of
+// the endpoint table (routes.go), and handlers around all of them: the Exchange with the request's
+// id, access log, metrics, trace, the wording of errors, recover, and what refuses ambiguous
+// framing (framing.go). Then come the stages (pipeline.go), in the order of the contract. The first
+// that finds something wrong ends the request:
 //
-//  1. endpoint: the path, as it was sent, is looked up in the endpoint table
-//     (routes.go). Nothing is decoded or cleaned: what is judged is what is routed.
+//  1. endpoint: the route of the path, as it was sent. Nothing is decoded or cleaned: what is
+//     judged is what is routed.
 //  2. session: the token header is looked up by its hash, and its api_key must be
 //     one that this caller may use.
 //  3. allowlist: may the session's api_key use this operation? Rights to
@@ -23,16 +24,15 @@
 //  8. serve: the operation itself, which asks the backend.Client; the rules that need
 //     other records are judged there.
 //
-// An error is a mapping.Error without words. respond.go writes every status and body, and
-// takes those of errors from the error tables, in the scope of the operation; compress.go
-// then compresses the body of a list. At
-// the end, in any case, the request gives back its concurrency slot of the api_key, is
-// counted and timed, ends its span and gets its line in the access log. Then the talk
-// sends the answer, and reads the rest of the request's body if it is small.
+// An error is a mapping.Error without words. errors.go finds its status and words in the error
+// tables, in the scope of the operation; respond.go writes all other answers, and compress.go
+// compresses the body of a list. At the end, in any case, the request gives back its concurrency
+// slot of the api_key, is counted and timed, ends its span and gets its line in the access log.
+// What is left of a small body is read, and Fiber sends the answer.
 //
 // docs/development.md follows a GET and a POST through the files and functions, down to
-// the database. Explain takes a hypothetical request through the same stages, except
-// limits and serve.
+// the database. Explain takes a hypothetical request through the same handlers, except
+// limits and serve; a background job goes from query on.
 //
 // POST and PUT of /<resource>/bulk take several records (bulk.go). The stages judge the
 // request as a whole; then serve takes each record alone through what 6 to 8 do for a

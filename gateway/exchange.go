@@ -20,9 +20,12 @@ import (
 // one goroutine and is reused: nothing may hold on to it, or to the request's bytes,
 // after the answer.
 type Exchange struct {
+	ctx      context.Context // of all that is done for it
 	request  *fasthttp.Request
 	response *fasthttp.Response
-	incoming *incoming // the body, where it is still to come; nil where the request has it
+	conn     *conn    // nil where it did not come over one
+	incoming incoming // the body, where it comes over conn
+	sent     []byte   // the body, once it has come
 
 	RequestID string
 	Address   string // of the client; "" where nobody knows it
@@ -67,6 +70,7 @@ type Exchange struct {
 	answerLife     time.Duration // how long the answer is kept under it; 0 for the usual
 	begun          bool          // what is done under it was begun before, by a job that was cut off
 	below          bool          // the path is below the base path
+	whole          string        // the path with the base path
 	rawQuery       []byte        // as it was sent
 	started        time.Time
 	arriving       time.Duration  // that the body took to come
@@ -75,7 +79,11 @@ type Exchange struct {
 	reason         mapping.Reason // of the first error answered
 	keyName        string
 	client         string
-	scratch        []byte // kept from one request to the next
+	stopped        string // the stage that was last; "" while the endpoint is looked for
+	err            error  // what was recovered; of an explanation and a job, why it was refused
+	explained      *Asked // what Explain was asked; nil of a real request
+	unread         bool   // the explanation ended before the body
+	scratch, room  []byte // kept from one request to the next; room is for small bodies
 }
 
 // Param is one query parameter, decoded.
@@ -85,23 +93,29 @@ type Param struct {
 	sent []byte // the value as it was sent
 }
 
-// newExchange returns an Exchange that is empty but for what every request has: release empties
-// those that are used again.
-func (g *Gateway) newExchange(req *fasthttp.Request, resp *fasthttp.Response, from Peer) *Exchange {
+// newExchange returns the Exchange of a request, which is empty but for what every one has: release
+// empties those that are used again.
+func (g *Gateway) newExchange(rc *fasthttp.RequestCtx) *Exchange {
 	x, reused := g.exchanges.Get().(*Exchange)
 	if !reused {
 		x = new(Exchange)
 	}
-	x.request, x.response, x.peer, x.Address = req, resp, from, g.clientAddress(from.Address, &req.Header)
-	x.policy, x.routes, x.started = g.o.Policy(), g.routes, g.o.Clock()
+	x.request, x.response, x.ctx, x.routes, x.started = &rc.Request, &rc.Response, context.Background(), g.routes, g.o.Clock()
+	if c, ok := rc.Conn().(*conn); ok {
+		x.conn, x.ctx, x.peer = c, c.server.running, c.end()
+	} else {
+		x.peer = Peer{Address: addressOf(rc.RemoteAddr())}
+	}
+	x.Address = g.clientAddress(x.peer.Address, &rc.Request.Header)
+	rc.SetUserValue(exchangeKey{}, x)
 	return x
 }
 
 func (g *Gateway) release(x *Exchange) {
-	params, scratch := x.Params, x.scratch
+	params, scratch, room := x.Params, x.scratch, x.room
 	clear(params)
 	*x = Exchange{}
-	x.Params, x.scratch = params[:0], scratch
+	x.Params, x.scratch, x.room = params[:0], scratch, room
 	g.exchanges.Put(x)
 }
 

@@ -1,9 +1,11 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"time"
 
+	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
 
 	"frontdesk/auth"
@@ -38,35 +40,29 @@ type Explanation struct {
 	Answer  []byte   // what the client gets, with ExplainedID
 }
 
-// Explain takes a request through the stages of serving, with a session of the key, as
+// Explain takes a request through the handlers of serving, with a session of the key, as
 // far as these look only at the request: it does not ask the backend, and takes nothing
 // from the key's limits.
 func (g *Gateway) Explain(a Asked) Explanation {
-	x := &Exchange{
-		request: new(fasthttp.Request), response: new(fasthttp.Response), policy: new(Policy), routes: g.routes,
-		started: a.At, Method: a.Method, RequestID: ExplainedID,
-	}
-	x.request.Header.SetMethod(a.Method)
-	x.request.SetBody(a.Body)
+	rc := new(fasthttp.RequestCtx)
+	rc.Init(new(fasthttp.Request), nil, nil)
+	rc.Request.Header.SetMethod(a.Method)
+	rc.Request.SetRequestURI(a.Target)
+	rc.Request.SetBody(a.Body)
 	if !a.NoToken {
-		x.request.Header.Set("Token", ExplainedID)
+		rc.Request.Header.Set("Token", ExplainedID)
 	}
+	x := g.newExchange(rc)
+	x.policy, x.started, x.Method, x.RequestID, x.explained = new(Policy), a.At, a.Method, ExplainedID, &a
 	x.takeURI(g, []byte(a.Target))
 	x.prepare()
+	g.explaining()(rc)
 
-	var e Explanation
-	for _, s := range g.judging(a) {
-		if e.Unread = a.Body == nil && s.name == StageBody && x.Operation.form != nil; e.Unread {
-			break
-		}
-		if err := s.take(context.Background(), x); err != nil {
-			g.answerError(x, err)
-			e.Stopped = s.name
-			e.Status, e.Answer = x.response.StatusCode(), x.response.Body()
-			break
-		}
-	}
-	if e.Stopped == "" && x.several != nil {
+	e := Explanation{Unread: x.unread}
+	if x.err != nil {
+		g.answerError(x, x.err)
+		e.Stopped, e.Status, e.Answer = cmp.Or(x.stopped, StageEndpoint), x.response.StatusCode(), x.response.Body()
+	} else if x.several != nil {
 		g.noteNeeds(x)
 	}
 	e.Operation, e.Path, e.Below, e.Session = x.Operation, x.Path, x.below, x.Session != nil
@@ -77,6 +73,41 @@ func (g *Gateway) Explain(a Asked) Explanation {
 	return e
 }
 
+// explaining are the handlers of serving that look only at the request. The session is that of the
+// key, and a body is judged where one was given.
+func (g *Gateway) explanations() fasthttp.RequestHandler {
+	return handlerOf(g.newApp(noteError, []fiber.Handler{unambiguous},
+		then(StageSession, givenSession),
+		then(StageAllowlist, g.allowlist),
+		then(StageQuery, g.query),
+		whereGiven,
+		then(StageBody, g.body),
+		finally(StageRecord, g.record)))
+}
+
+// givenSession is g.session for the session that an explanation is about.
+func givenSession(_ context.Context, x *Exchange) error {
+	switch {
+	case x.Operation.open:
+		return nil
+	case x.explained.NoToken:
+		return mapping.Fail(mapping.NotLoggedIn)
+	case x.explained.Key == nil:
+		return mapping.Fail(mapping.TokenInvalid)
+	}
+	x.Session, x.Key = new(auth.Session), x.explained.Key
+	return nil
+}
+
+// whereGiven ends an explanation before the body where that was not given.
+func whereGiven(c *fiber.Ctx) error {
+	x := exchangeOf(c)
+	if x.unread = x.explained.Body == nil && x.Operation.form != nil; x.unread {
+		return nil
+	}
+	return c.Next()
+}
+
 // noteNeeds notes which rights the arrays in several records need.
 func (g *Gateway) noteNeeds(x *Exchange) {
 	for _, data := range x.several.Records {
@@ -84,49 +115,12 @@ func (g *Gateway) noteNeeds(x *Exchange) {
 	}
 }
 
-// judging are the stages that look only at the request, in the order of serving; the
-// given session replaces the lookup of one.
-func (g *Gateway) judging(a Asked) []namedStage {
-	session := func(_ context.Context, x *Exchange) error {
-		switch {
-		case x.Operation.open:
-			return nil
-		case a.NoToken:
-			return mapping.Fail(mapping.NotLoggedIn)
-		case a.Key == nil:
-			return mapping.Fail(mapping.TokenInvalid)
-		}
-		x.Session, x.Key = new(auth.Session), a.Key
-		return nil
-	}
-	var all []namedStage
-	for _, s := range g.pipeline {
-		switch s.name {
-		case StageSession:
-			s.take = session
-		case StageLimits, StageServe:
-			continue
-		}
-		all = append(all, s)
-	}
-	return all
-}
-
 // Methods returns all methods at a path below the base path, whoever may use them, in the
 // order of the interface; nil if there is no such endpoint.
-func (g *Gateway) Methods(path string) []string {
-	e, item := g.routes.find(path)
-	if e == nil {
-		return nil
-	}
-	at := e.list
-	if item != "" {
-		at = e.item
-	}
-	var methods []string
-	for _, m := range [...]string{"GET", "POST", "PUT", "DELETE"} {
-		if at[m] != nil || m == "GET" && e.item[m] != nil {
-			methods = append(methods, m)
+func (g *Gateway) Methods(path string) (methods []string) {
+	for _, method := range [...]string{"GET", "POST", "PUT", "DELETE"} {
+		if g.Explain(Asked{Method: method, Target: g.o.BasePath + path, NoToken: true}).Operation != nil {
+			methods = append(methods, method)
 		}
 	}
 	return methods

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -39,8 +40,9 @@ type fixture struct {
 	mail     string // the folder that mails are written to
 	lines    *observer.ObservedLogs
 
-	mu     sync.Mutex
-	policy *Policy
+	mu      sync.Mutex
+	policy  *Policy
+	handler fasthttp.RequestHandler
 }
 
 // keyAll is an api_key that may do everything.
@@ -175,6 +177,7 @@ func (h *fixture) setKeys(keys ...heldKey) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.policy = &Policy{Keys: ring, Hash: "c0ffee", AccessLog: true}
+	h.handler = h.Handler(h.policy)
 }
 
 // session returns the token of a new session.
@@ -190,6 +193,17 @@ func (h *fixture) session(key, username string) string {
 		Token: hash, Key: sha256.Sum256([]byte(key)), User: user, Issued: now, Expires: now.Add(auth.MaxTTL),
 	}))
 	return token
+}
+
+// serve answers a request that does not come over a connection.
+func (h *fixture) serve(req *fasthttp.Request) *fasthttp.Response {
+	h.mu.Lock()
+	handler := h.handler
+	h.mu.Unlock()
+	rc := new(fasthttp.RequestCtx)
+	rc.Init(req, &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1)}, nil)
+	handler(rc)
+	return &rc.Response
 }
 
 // visitor asks a fixture with one session; without any where its token is empty.
@@ -213,7 +227,6 @@ func (a answered) head(name string) string { return string(a.header.Peek(name)) 
 // name, value pairs.
 func (c visitor) ask(method, target, body string, headers ...string) answered {
 	var req fasthttp.Request
-	var resp fasthttp.Response
 	req.Header.SetMethod(method)
 	req.SetRequestURI("/webservice_v2" + target)
 	req.Header.Set("X-Request-Id", askedID)
@@ -224,7 +237,7 @@ func (c visitor) ask(method, target, body string, headers ...string) answered {
 		req.Header.Add(headers[i], headers[i+1])
 	}
 	req.SetBodyString(body)
-	c.h.Serve(context.Background(), &req, &resp, Peer{Address: "192.0.2.1"})
+	resp := c.h.serve(&req)
 	return answered{resp.StatusCode(), string(resp.Body()), &resp.Header}
 }
 

@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
 	"fmt"
 	"maps"
@@ -86,13 +85,14 @@ type Gateway struct {
 	help         map[mapping.Reason][]byte // the link to the explanation of each
 	routes       *routes
 	paths        []string // of all endpoints, to find the one that was meant
-	pipeline     []namedStage
 	descriptions descriptions
 	refusals     refusals
 	running      sync.Map // idempotency keys being served
 	waits        waits
 	exchanges    sync.Pool // of *Exchange
-	nowhere      timers    // of requests that found no operation
+	explaining   func() fasthttp.RequestHandler
+	direct       func() fasthttp.RequestHandler // of background jobs
+	nowhere      timers                         // of requests that found no operation
 }
 
 // New returns a gateway.
@@ -104,7 +104,7 @@ func New(o Options) *Gateway {
 	g.help = g.helpLinks()
 	g.routes = g.newRoutes()
 	g.paths = slices.Sorted(maps.Keys(g.routes.endpoints))
-	g.pipeline = g.stages()
+	g.explaining, g.direct = sync.OnceValue(g.explanations), sync.OnceValue(g.directly)
 	return g
 }
 
@@ -130,47 +130,6 @@ func Endpoints(offer backend.Offer) []Grant {
 	return all
 }
 
-// Serve answers one request, whose body is there. It never panics and always
-// answers.
-func (g *Gateway) Serve(ctx context.Context, req *fasthttp.Request, resp *fasthttp.Response, from Peer) {
-	g.answer(ctx, req, resp, from, nil)
-}
-
-// answer is Serve for a request whose body may not have been read yet.
-func (g *Gateway) answer(ctx context.Context, req *fasthttp.Request, resp *fasthttp.Response, from Peer, body *incoming) {
-	x := g.newExchange(req, resp, from)
-	x.incoming = body
-	defer g.release(x)
-	defer g.giveBack(ctx, x)
-	x.RequestID = requestID(req.Header.Peek("X-Request-Id"))
-	x.Method = methodName(req.Header.Method())
-	x.takeURI(g, req.Header.RequestURI())
-	x.prepare()
-	ctx = g.beginTrace(ctx, x)
-	if err := g.safely(ctx, x); err != nil {
-		g.answerError(x, err)
-		g.recognise(ctx, x)
-		g.noteRefusal(x, err)
-	}
-	x.tellLimits()
-	x.tellDeprecated()
-	g.observe(x)
-	x.endTrace()
-	g.logAccess(x)
-}
-
-// Refuse answers a request that the server could not read, or not in full.
-func (g *Gateway) Refuse(req *fasthttp.Request, resp *fasthttp.Response, from Peer, reason mapping.Reason) {
-	x := g.newExchange(req, resp, from)
-	defer g.release(x)
-	x.RequestID = requestID(req.Header.Peek("X-Request-Id"))
-	x.reset()
-	g.answerError(x, mapping.Fail(reason))
-	resp.SetConnectionClose()
-	g.observe(x)
-	g.logAccess(x)
-}
-
 // busyRetry is when a client that was turned away by overload should try again.
 const busyRetry = 2 * time.Second
 
@@ -182,27 +141,17 @@ func overloaded() error {
 // busy is the complete answer to a connection that is refused by overload. It belongs to
 // no request, so it is counted with the connections.
 func (g *Gateway) busy() []byte {
-	var resp fasthttp.Response
-	x := g.newExchange(new(fasthttp.Request), &resp, Peer{})
+	rc := new(fasthttp.RequestCtx)
+	rc.Init(new(fasthttp.Request), nil, nil)
+	x := g.newExchange(rc)
 	defer g.release(x)
 	x.RequestID = requestID(nil)
 	x.prepare()
 	g.answerError(x, overloaded())
-	resp.SetConnectionClose()
+	x.response.SetConnectionClose()
 	var sent bytes.Buffer
-	_, _ = resp.WriteTo(&sent) // to memory
+	_, _ = x.response.WriteTo(&sent) // to memory
 	return sent.Bytes()
-}
-
-// safely runs the stages and turns a panic into an error.
-func (g *Gateway) safely(ctx context.Context, x *Exchange) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			x.reset()
-			err = panicked(p)
-		}
-	}()
-	return g.run(ctx, x)
 }
 
 // panicked is the error of what was recovered.
@@ -219,7 +168,8 @@ func (x *Exchange) takeURI(g *Gateway, raw []byte) {
 			path = []byte{'/'}
 		}
 	}
-	x.Path, x.below = g.belowBase(string(path))
+	x.whole = string(path)
+	x.Path, x.below = g.belowBase(x.whole)
 	x.rawQuery = query
 }
 

@@ -1,8 +1,11 @@
 package gateway
 
 import (
+	"bytes"
 	"context"
 	"io"
+
+	"github.com/valyala/fasthttp"
 
 	"frontdesk/mapping"
 )
@@ -21,85 +24,91 @@ const (
 // chunked is the length of a body that does not announce it.
 const chunked = -1
 
-// goOn tells a client to send its body now (Expect: 100-continue).
-const goOn = "HTTP/1.1 100 Continue\r\n\r\n"
-
-// incoming is the body of a request. It is read only when the body stage asks for it, and
-// takes memory as it arrives.
+// incoming is the body of a request. fasthttp has read at most 8 KiB of it when a request begins;
+// the rest is read only when the body stage asks for it, and takes memory as it arrives.
 type incoming struct {
-	talk   *talk
-	kept   []byte    // for small bodies, from one request to the next
+	conn   *conn
+	header *fasthttp.RequestHeader
 	stream io.Reader // nil where there is no body, or it was read in full
 	length int       // as announced
 	came   int       // of it, in bytes
-	waits  bool      // the client wants to be told before it sends
 	fields int       // of the header, before the body
 	broken bool      // where it ends will not be known
 	client int64     // whose share of the memory was taken
 	taken  int
 }
 
-// reset prepares for a request whose header was not read yet.
-func (b *incoming) reset() { *b = incoming{talk: b.talk, kept: b.kept} }
-
 // begin is called when the header was read.
-func (b *incoming) begin() {
-	req := &b.talk.req
-	b.length = req.Header.ContentLength()
+func (b *incoming) begin(rc *fasthttp.RequestCtx, c *conn) {
+	b.conn, b.header, b.length = c, &rc.Request.Header, rc.Request.Header.ContentLength()
+	if b.length > 0 || b.length == chunked {
+		b.stream = rc.RequestBodyStream()
+	}
 	if b.length == chunked {
-		b.fields = req.Header.Len()
+		b.fields = b.header.Len()
 	}
-	if b.length != chunked && b.length <= 0 {
-		return
-	}
-	// With a limit of 0 it reads nothing ahead, and so should meet no error.
-	b.broken = req.ContinueReadBodyStream(b.talk.in, 0, false) != nil
-	b.stream = req.BodyStream()
-	b.waits = req.MayContinue() && req.Header.IsHTTP11()
 }
 
-// isComing tells whether there is more of the body than has come with the header.
-func (b *incoming) isComing() bool {
-	return b.stream != nil && (b.length == chunked || b.length > b.talk.in.Buffered())
+// receive reads the body, now that all earlier stages have passed. The time it takes
+// depends on the client, so it does not count as time of the request.
+func (g *Gateway) receive(ctx context.Context, x *Exchange) (err error) {
+	switch {
+	case x.conn == nil:
+		x.sent = x.request.Body()
+		return nil
+	case x.incoming.stream == nil:
+		return nil
+	}
+	began := g.o.Clock()
+	defer func() { x.arriving += g.o.Clock().Sub(began) }()
+	limit := x.conn.server.o.BodyLimit
+	switch {
+	case x.Operation.form == nil && !x.Operation.pageForm:
+		return x.incoming.skip(limit)
+	case x.Operation.open:
+		limit = min(limit, smallBody)
+	}
+	if coding, sent := x.headerSent("Content-Encoding"); sent && !bytes.EqualFold(bytes.TrimSpace(coding), []byte("identity")) {
+		x.response.Header.Set("Accept-Encoding", "identity")
+		return mapping.Fail(mapping.EncodingUnsupported, string(coding))
+	}
+	x.sent, err = x.incoming.receive(ctx, x.user().Client.ID, limit, x.room[:0])
+	if x.incoming.taken == 0 {
+		x.room = x.sent
+	}
+	return err
 }
 
-// limit is how many bytes the body may have.
-func (b *incoming) limit() int { return b.talk.server.o.BodyLimit }
-
-// receive reads the body, at most limit bytes, into the request. Bytes beyond a small
+// receive reads the body, at most limit bytes, into data or what is larger. Bytes beyond a small
 // body are taken from the client's share of the memory, and wait for room there.
-func (b *incoming) receive(ctx context.Context, client int64, limit int) error {
-	if err := b.open(limit); err != nil {
-		return err
+func (b *incoming) receive(ctx context.Context, client int64, limit int, data []byte) ([]byte, error) {
+	if b.length > limit {
+		return nil, mapping.Fail(mapping.BodyTooLarge)
 	}
 	most := b.length
 	if most == chunked {
 		most = limit + 1 // one byte too many tells
 	}
-	data := b.kept[:0]
 	for b.stream != nil {
 		if len(data) == cap(data) {
 			size := min(max(2*cap(data), firstBuffer), most)
 			if room := b.room(size, limit); room > 0 && !b.take(ctx, client, room) {
 				b.broken = true
-				return overloaded()
+				return nil, overloaded()
 			}
 			data = append(make([]byte, 0, size), data...)
 		}
 		n, err := b.stream.Read(data[len(data):cap(data)])
 		data = data[:len(data)+n]
 		if err := b.count(n, err, limit); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	if b.taken == 0 {
-		b.kept = data
-	} else if spare := b.taken - cap(data); spare > 0 { // it came in chunks
-		b.talk.server.bodies.give(b.client, spare)
+	if spare := b.taken - cap(data); spare > 0 { // it came in chunks
+		b.conn.server.bodies.give(b.client, spare)
 		b.taken -= spare
 	}
-	b.talk.req.SetBodyRaw(data)
-	return nil
+	return data, nil
 }
 
 // room is how much memory a body needs to reach that size: all that it announced, so that
@@ -117,8 +126,8 @@ func (b *incoming) room(size, limit int) int {
 
 // skip reads and discards the body, at most limit bytes.
 func (b *incoming) skip(limit int) error {
-	if err := b.open(limit); err != nil {
-		return err
+	if b.length > limit {
+		return mapping.Fail(mapping.BodyTooLarge)
 	}
 	scratch := make([]byte, firstBuffer)
 	for b.stream != nil {
@@ -126,18 +135,6 @@ func (b *incoming) skip(limit int) error {
 		if err := b.count(n, err, limit); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// open tells a waiting client to send, unless it has announced too much.
-func (b *incoming) open(limit int) error {
-	if b.length > limit {
-		return mapping.Fail(mapping.BodyTooLarge)
-	}
-	if b.waits && b.talk.SetWriteDeadline(after(b.talk.server.o.WriteTimeout)) == nil {
-		b.waits = false
-		_, _ = b.talk.out.WriteString(goOn) // an error is met again by what is written next
 	}
 	return nil
 }
@@ -163,45 +160,19 @@ func (b *incoming) count(n int, err error, limit int) error {
 // endsWell tells whether a body in chunks ended as it should: fasthttp also takes a
 // failed connection for the end. A trailer would be treated as part of the header, but no
 // proxy has judged it.
-func (b *incoming) endsWell() bool { return !b.talk.failed && b.talk.req.Header.Len() == b.fields }
+func (b *incoming) endsWell() bool { return !b.conn.failed && b.header.Len() == b.fields }
 
 // take takes from the client's share of the memory; false if there was none in the time
 // that a request may take. A body that had to wait gets that time again.
 func (b *incoming) take(ctx context.Context, client int64, size int) bool {
-	bodies, patience := b.talk.server.bodies, b.talk.server.o.ReadTimeout
+	bodies, patience := b.conn.server.bodies, b.conn.server.o.ReadTimeout
 	waited, ok := bodies.take(ctx, client, size, patience)
 	if !ok {
 		return false
 	}
 	b.client = client
 	b.taken += size
-	return !waited || b.talk.SetReadDeadline(after(patience)) == nil
-}
-
-// How much of the body is unread when the request is answered.
-type unread int
-
-const (
-	nothing unread = iota
-	some           // at most drained, as far as is known
-	endless        // more than that, or nobody knows
-)
-
-// end returns the body's memory when nobody uses it any more.
-func (b *incoming) end() unread {
-	if b.taken > 0 {
-		b.talk.req.SetBodyRaw(nil)
-		b.talk.server.bodies.give(b.client, b.taken)
-		b.taken = 0
-	}
-	switch {
-	case b.broken || b.waits || b.length-b.came > drained:
-		return endless
-	case b.stream != nil:
-		return some
-	default:
-		return nothing
-	}
+	return !waited || b.conn.SetReadDeadline(after(patience)) == nil
 }
 
 // handOver gives the body's memory to the answer: once there is an answer, the body is
@@ -214,5 +185,22 @@ func (b *incoming) handOver(r *answerRoom) {
 	}
 }
 
-// drain reads the rest of the body, and tells whether the next request can follow.
-func (b *incoming) drain() bool { return b.skip(b.came+drained) == nil }
+// endBody returns the body's memory, and reads what is left of a body if that is little and comes
+// soon: what follows on the connection must be the next request. Else the connection ends after the
+// answer.
+func (x *Exchange) endBody() {
+	b := &x.incoming
+	if b.taken > 0 {
+		b.conn.server.bodies.give(b.client, b.taken)
+	}
+	if b.broken || b.stream != nil && !b.drain() {
+		x.conn.lingers.Store(true)
+		x.response.SetConnectionClose()
+	}
+}
+
+// drain reads the rest of the body, and tells whether the next request can follow. The answer waits
+// for that.
+func (b *incoming) drain() bool {
+	return b.length-b.came <= drained && b.conn.SetReadDeadline(after(lingering)) == nil && b.skip(b.came+drained) == nil
+}

@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"net"
-	"net/netip"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -27,9 +26,8 @@ type ConnectionBounds struct {
 // connections nor a lack of descriptors or memory ends it.
 type listener struct {
 	net.Listener
+	server *Server
 	bounds ConnectionBounds
-	exempt func(netip.Addr) bool // from PerAddress
-	busy   func() []byte         // the answer to a connection that is one too many
 	log    *zap.Logger
 
 	refused    atomic.Int64
@@ -43,10 +41,10 @@ type listener struct {
 	from map[auth.Origin]int // how many of open; those that PerAddress does not count have none
 }
 
-func newListener(l net.Listener, g *Gateway, bounds ConnectionBounds) *listener {
+func newListener(l net.Listener, s *Server) *listener {
 	stopping, stop := context.WithCancel(context.Background())
 	return &listener{
-		Listener: l, bounds: bounds, exempt: g.trusted, busy: g.busy, log: g.o.Log, stopping: stopping, stop: stop,
+		Listener: l, server: s, bounds: s.o.Connections, log: s.gateway.o.Log, stopping: stopping, stop: stop,
 		open: map[*conn]struct{}{}, from: map[auth.Origin]int{},
 	}
 }
@@ -98,8 +96,8 @@ func transient(err error) bool {
 
 // admit accepts a connection; nil if there are enough, or if the listener is stopping.
 func (l *listener) admit(accepted net.Conn) *conn {
-	c := &conn{Conn: accepted, from: l, peer: Peer{Address: addressOf(accepted.RemoteAddr())}}
-	if tcp, ok := accepted.RemoteAddr().(*net.TCPAddr); ok && !l.exempt(tcp.AddrPort().Addr()) {
+	c := &conn{Conn: accepted, server: l.server, from: l, room: answerRoom{bodies: l.server.bodies}, peer: Peer{Address: addressOf(accepted.RemoteAddr())}}
+	if tcp, ok := accepted.RemoteAddr().(*net.TCPAddr); ok && !l.server.gateway.trusted(tcp.AddrPort().Addr()) {
 		c.origin = auth.OriginOf(c.peer.Address)
 	}
 	l.mu.Lock()
@@ -135,20 +133,20 @@ func (l *listener) refuse(c *conn, full bool) {
 			zap.String("address", c.peer.Address))
 	}
 	if _, secure := c.Conn.(*tls.Conn); !secure && c.SetWriteDeadline(time.Now().Add(refusalTimeout)) == nil {
-		_, _ = c.Write(l.busy())
+		_, _ = c.Write(l.server.gateway.busy())
 	}
 	_ = c.Conn.Close()
 }
 
-// Close implements net.Listener. It also closes connections without a request under way,
-// which would keep the server from stopping.
+// Close implements net.Listener. It also closes connections that nothing was asked on yet: fasthttp
+// would wait for them for five seconds.
 func (l *listener) Close() error {
 	l.stop()
 	err := l.Listener.Close()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for c := range l.open {
-		if c.state.CompareAndSwap(resting, ended) {
+		if c.state.CompareAndSwap(silent, ended) {
 			_ = c.Conn.Close()
 		}
 	}

@@ -4,8 +4,16 @@ import (
 	"cmp"
 	"net/http"
 
+	"github.com/gofiber/fiber/v2"
 	"go.uber.org/zap"
 )
+
+// withAccessLog writes the line of a request once it is answered.
+func (g *Gateway) withAccessLog(c *fiber.Ctx) error {
+	err := c.Next()
+	g.logAccess(exchangeOf(c))
+	return err
+}
 
 // logAccess writes the line of a request. It names query parameters but never
 // their values, which may be secrets.

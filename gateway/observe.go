@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gofiber/fiber/v2"
+
 	"frontdesk/auth"
 	"frontdesk/mapping"
 )
@@ -78,6 +80,13 @@ func (t *timers) of(status int, make func() Timer) Timer {
 	timer := make()
 	t[place].Store(&timer)
 	return timer
+}
+
+// withMetrics counts a request once it is answered.
+func (g *Gateway) withMetrics(c *fiber.Ctx) error {
+	err := c.Next()
+	g.observe(exchangeOf(c))
+	return err
 }
 
 // observe counts an exchange that was answered.

@@ -125,7 +125,7 @@ func TestAccessLine(t *testing.T) {
 	for _, line := range lines {
 		require.NotContains(t, strings.ToLower(fmt.Sprint(line.ContextMap())), "s3cret")
 	}
-	h.policy = &Policy{Keys: h.policy.Keys}
+	h.handler = h.Handler(&Policy{Keys: h.policy.Keys})
 	h.as("demo").ask("GET", "/order/1", "")
 	require.Len(t, h.lines.FilterMessage("request").All(), 2, "the configuration wants no lines")
 }

@@ -26,55 +26,6 @@ const (
 	StageServe     = "serve"
 )
 
-type namedStage struct {
-	name string
-	take stage
-}
-
-// stages are the steps of every request, in the order of the contract.
-func (g *Gateway) stages() []namedStage {
-	if g.o.Away != nil {
-		return []namedStage{{StageEndpoint, g.endpoint}, {StageSession, g.away}}
-	}
-	return []namedStage{
-		{StageEndpoint, g.endpoint},
-		{StageSession, g.session},
-		{StageAllowlist, g.allowlist},
-		{StageLimits, g.limits},
-		{StageQuery, g.query},
-		{StageBody, g.body},
-		{StageRecord, g.record},
-		{StageServe, g.serve},
-	}
-}
-
-// run takes an exchange through the stages.
-func (g *Gateway) run(ctx context.Context, x *Exchange) error {
-	for i := range g.pipeline {
-		if err := g.pipeline[i].take(ctx, x); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// endpoint finds the operation that path and method name.
-func (g *Gateway) endpoint(_ context.Context, x *Exchange) error {
-	if front := g.routes.front; !x.below && x.Path == front.Endpoint.Path && x.Method == front.Method && x.ofPerson() {
-		x.Endpoint, x.Operation = front.Endpoint, front
-		return nil
-	}
-	if !x.below {
-		return mapping.Fail(mapping.EndpointUnknown, x.Path)
-	}
-	var reason mapping.Reason
-	x.Endpoint, x.Operation, x.Item, reason = g.routes.lookup(x.Method, x.Path, x.rawQuery)
-	if op := x.Operation; op != nil && op.forPeople != nil && x.ofPerson() {
-		x.Operation = op.forPeople
-	}
-	return refusal(reason, x.Method, x.Path)
-}
-
 // ofPerson tells whether a browser asks, for somebody who is to read the answer.
 func (x *Exchange) ofPerson() bool { return testpage.Takes(x.header("Accept"), "text/html") }
 
@@ -144,7 +95,7 @@ func (g *Gateway) allowlist(_ context.Context, x *Exchange) error {
 	x.noteSingle()
 	reason := permit(x.Key, x.Operation)
 	if reason != "" && x.Endpoint.hidesFrom(x.Key) {
-		x.Endpoint, x.Operation, x.Item, reason = x.Endpoint.hidden(x.Key, x.Method, x.Path, x.rawQuery)
+		reason = x.behind()
 	}
 	if op := x.Operation; reason == "" && op.deprecated != nil {
 		x.usesDeprecated(op.Method+" "+op.Template, op.deprecated)
@@ -195,7 +146,7 @@ func (g *Gateway) body(ctx context.Context, x *Exchange) error {
 	if x.Operation.form == nil {
 		return nil
 	}
-	data := bytes.TrimPrefix(x.request.Body(), byteOrderMark)
+	data := bytes.TrimPrefix(x.sent, byteOrderMark)
 	if x.Operation.single != nil {
 		return x.decodeSeveral(data)
 	}
@@ -218,28 +169,6 @@ func (g *Gateway) decode(x *Exchange, data []byte) (err error) {
 		x.Body.EachDeprecated(x.usesDeprecated)
 	}
 	return err
-}
-
-// receive reads the body, now that all earlier stages have passed. The time it takes
-// depends on the client, so it does not count as time of the request.
-func (g *Gateway) receive(ctx context.Context, x *Exchange) error {
-	if x.incoming == nil || x.incoming.stream == nil {
-		return nil
-	}
-	began := g.o.Clock()
-	defer func() { x.arriving += g.o.Clock().Sub(began) }()
-	limit := x.incoming.limit()
-	switch {
-	case x.Operation.form == nil && !x.Operation.pageForm:
-		return x.incoming.skip(limit)
-	case x.Operation.open:
-		limit = min(limit, smallBody)
-	}
-	if coding, sent := x.headerSent("Content-Encoding"); sent && !bytes.EqualFold(bytes.TrimSpace(coding), []byte("identity")) {
-		x.response.Header.Set("Accept-Encoding", "identity")
-		return mapping.Fail(mapping.EncodingUnsupported, string(coding))
-	}
-	return x.incoming.receive(ctx, x.user().Client.ID, limit)
 }
 
 // record judges the body alone against its model.

@@ -151,7 +151,7 @@ func (g *Gateway) get(ctx context.Context, x *Exchange) error {
 	}
 	rec, err := g.o.Backend.Get(ctx, x.Endpoint.Resource, x.Query)
 	if err == nil {
-		err = x.room(rec.Bytes())
+		err = x.hold(rec.Bytes())
 	}
 	if err != nil {
 		return err
@@ -184,7 +184,7 @@ func (g *Gateway) create(ctx context.Context, x *Exchange) error {
 	}
 	render := func(rec mapping.Record) []byte { return g.keptAnswer(location(rec), rec) }
 	return g.idempotently(x, render, func(w backend.Write) error {
-		w.Room = x.room
+		w.Room = x.hold
 		rec, err := g.o.Backend.Create(ctx, x.user().Client, x.Body, w)
 		if err != nil {
 			return err
@@ -206,7 +206,7 @@ func (g *Gateway) update(ctx context.Context, x *Exchange) error {
 func (g *Gateway) changed(x *Exchange, do func(backend.Write) (mapping.Record, error)) error {
 	render := func(rec mapping.Record) []byte { return g.keptAnswer("", rec) }
 	return g.idempotently(x, render, func(w backend.Write) error {
-		w.Room = x.room
+		w.Room = x.hold
 		rec, err := do(w)
 		if err != nil {
 			return err
@@ -287,13 +287,13 @@ func (g *Gateway) once(x *Exchange, do func(*backend.Idempotency) error) error {
 
 	sum := sha256.New()
 	sum.Write([]byte(x.Method + " " + x.Path + "\n"))
-	sum.Write(x.request.Body())
+	sum.Write(x.sent)
 	err := do(&backend.Idempotency{Key: key, Sum: [32]byte(sum.Sum(nil)), Life: x.answerLife})
 	var replay *backend.Replay
 	if !errors.As(err, &replay) {
 		return err
 	}
-	if err := x.room(len(replay.Answer)); err != nil {
+	if err := x.hold(len(replay.Answer)); err != nil {
 		return err
 	}
 	x.answerReplay(replay.Answer)

@@ -8,14 +8,13 @@ import (
 	"io"
 	"math"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/valyala/fasthttp"
 
 	"frontdesk/backend"
-	"frontdesk/gateway/testpage"
 	"frontdesk/gateway/webhook"
 	"frontdesk/mapping"
 )
@@ -34,9 +33,16 @@ const (
 func (x *Exchange) answer(status int, contentType string, build func(dst []byte) []byte) {
 	x.response.SetStatusCode(status)
 	x.response.Header.SetContentType(contentType)
-	buffer := x.response.SwapBody(nil)
-	x.response.SwapBody(build(buffer[:0]))
+	body := build(x.response.SwapBody(nil)[:0])
+	if cap(body) > mostKept {
+		x.response.SetBodyRaw(body)
+	} else {
+		x.response.SwapBody(body)
+	}
 }
+
+// mostKept is how large the buffer of an answer may be that a connection keeps for the next one.
+const mostKept = 64 << 10
 
 func appendRecord(dst []byte, rec mapping.Record, fields []int) []byte {
 	dst = append(dst, `{"data":`...)
@@ -162,126 +168,6 @@ func (x *Exchange) answerReplay(kept []byte) {
 	x.answer(status, jsonType, func(dst []byte) []byte { return append(dst, body...) })
 }
 
-// answerError finds status and message of an error in the scope of the exchange. An error
-// that is not a violation is a failure of the server: the client only gets its request
-// id.
-func (g *Gateway) answerError(x *Exchange, err error) {
-	v, ok := mapping.AsViolations(err)
-	if !ok || len(v) == 0 {
-		v = mapping.Violations{mapping.Fail(mapping.InternalError)}
-	}
-	first := v[0]
-	row := g.catalogue.Lookup(first.Reason, x.scopes()...)
-	x.reason = first.Reason
-	if row.Status >= http.StatusInternalServerError && (first.Reason != mapping.Overloaded || first.Unwrap() != nil) { // a crowd is counted, not logged
-		g.logFailure(x, err)
-	}
-	if first.RetryAfter > 0 {
-		x.response.Header.Set("Retry-After", retryAfter(first.RetryAfter))
-	}
-	g.linkHelp(x, v)
-	problem := testpage.Takes(x.header("Accept"), problemType)
-	contentType := jsonType
-	if problem {
-		contentType = problemType
-	}
-	x.answer(row.Status, contentType, func(dst []byte) []byte {
-		message := row.Text(first)
-		dst = append(dst, '{')
-		if problem {
-			dst = append(dst, `"type":`...)
-			dst = mapping.AppendJSONString(dst, g.explains(first.Reason))
-			dst = append(dst, `,"title":`...)
-			dst = mapping.AppendJSONString(dst, http.StatusText(row.Status))
-			dst = append(dst, `,"status":`...)
-			dst = strconv.AppendInt(dst, int64(row.Status), 10)
-			dst = append(dst, `,"detail":`...)
-			dst = mapping.AppendJSONString(dst, message)
-			dst = append(dst, ',')
-		}
-		dst = append(dst, `"errorCode":`...)
-		dst = strconv.AppendInt(dst, int64(row.Status), 10)
-		dst = append(dst, ',')
-		dst = appendViolation(dst, row, first, message)
-		dst = append(dst, `,"request_id":`...)
-		dst = mapping.AppendJSONString(dst, x.RequestID)
-		if len(v) > 1 {
-			dst = append(dst, `,"errors":[`...)
-			for i, e := range v {
-				if i > 0 {
-					dst = append(dst, ',')
-				}
-				row := g.catalogue.Lookup(e.Reason, x.scopes()...)
-				dst = append(dst, '{')
-				dst = appendViolation(dst, row, e, row.Text(e))
-				dst = append(dst, '}')
-			}
-			dst = append(dst, ']')
-		}
-		return append(dst, '}')
-	})
-}
-
-// explains is the address of the explanation of a reason.
-func (g *Gateway) explains(r mapping.Reason) string {
-	return g.o.PublicURL + testpage.ErrorsPath + "#" + string(r)
-}
-
-var linkHeader = []byte("Link")
-
-// mostLinks keeps the header of an answer within what proxies take of one, 4 KiB with some.
-const mostLinks = 3
-
-// linkHelp adds the header Link, which tells what to do about the violations: about each
-// reason once, and about the first ones only.
-func (g *Gateway) linkHelp(x *Exchange, v mapping.Violations) {
-	links, told := x.scratch[:0], 0
-	for i, e := range v {
-		if slices.ContainsFunc(v[:i], func(before *mapping.Error) bool { return before.Reason == e.Reason }) {
-			continue
-		}
-		if told == mostLinks {
-			break
-		}
-		if told++; told > 1 {
-			links = append(links, ", "...)
-		}
-		links = g.appendHelp(links, x, e)
-	}
-	x.scratch = links
-	x.response.Header.SetCanonical(linkHeader, links)
-}
-
-// helpLinks are the links of the reasons. The shape of the body is the contract's, so
-// what to do about an error is the title of a link to its explanation (RFC 8288). Cures are
-// ASCII without control characters, so Quote escapes as HTTP does.
-func (g *Gateway) helpLinks() map[mapping.Reason][]byte {
-	links := map[mapping.Reason][]byte{}
-	for _, e := range g.catalogue.Entries() {
-		links[e.Reason] = []byte("<" + g.explains(e.Reason) + `>; rel="help"; title=` + strconv.Quote(e.Cure))
-	}
-	return links
-}
-
-// appendViolation appends the members message, reason and, if there is one, field or
-// position.
-func appendViolation(dst []byte, row *mapping.Entry, e *mapping.Error, message string) []byte {
-	dst = append(dst, `"message":`...)
-	dst = mapping.AppendJSONString(dst, message)
-	dst = append(dst, `,"reason":"`...)
-	dst = append(dst, e.Reason...)
-	dst = append(dst, '"')
-	if field := row.FieldOf(e); field != "" {
-		dst = append(dst, `,"field":`...)
-		dst = mapping.AppendJSONString(dst, field)
-	}
-	if p := e.Position; p.Line > 0 {
-		dst = strconv.AppendInt(append(dst, `,"position":{"line":`...), int64(p.Line), 10)
-		dst = append(strconv.AppendInt(append(dst, `,"column":`...), int64(p.Column), 10), '}')
-	}
-	return dst
-}
-
 // etag is the entity tag of a record: it changes with any change of the record or of the
 // model, and is "" if the backend cannot tell. The version alone is not enough: after a
 // restore of an older state it repeats numbers that clients have seen, so modified_at is
@@ -384,12 +270,42 @@ func (x *Exchange) answerFile(file webhook.Reader, result webhook.Result) error 
 		h.SetContentRange(from, to, int(result.Size))
 		x.response.SetStatusCode(http.StatusPartialContent)
 	}
-	section := struct {
-		io.Reader
-		io.Closer
-	}{io.NewSectionReader(file, first, last-first+1), file}
-	x.response.SetBodyStream(section, int(last-first+1))
+	x.response.SetBodyStream(x.download(io.NewSectionReader(file, first, last-first+1), file), int(last-first+1))
 	return nil
+}
+
+// downloadTimeout is how long the download of a result may take, if the client reads some
+// of it within each WriteTimeout. It is as long as an address of the result is valid.
+const downloadTimeout = webhook.LinkValidity
+
+// download is a result on its way to a client, which may take as long as it reads some of it.
+type download struct {
+	io.Reader
+	io.Closer
+	conn  *conn
+	until time.Time
+}
+
+func (x *Exchange) download(of io.Reader, file io.Closer) io.Reader {
+	d := &download{of, file, x.conn, after(downloadTimeout)}
+	if d.conn != nil {
+		boundUnsent(d.conn.Conn)
+	}
+	return d
+}
+
+// Read implements io.Reader. It is called for a piece when the one before was sent.
+func (d *download) Read(piece []byte) (int, error) {
+	if d.conn != nil {
+		at := after(d.conn.server.o.WriteTimeout)
+		if at.IsZero() || at.After(d.until) {
+			at = d.until
+		}
+		if err := d.conn.SetWriteDeadline(at); err != nil {
+			return 0, err
+		}
+	}
+	return d.Reader.Read(piece)
 }
 
 // isRange tells whether a Range header is one range of bytes. Other units must be

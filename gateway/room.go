@@ -18,16 +18,15 @@ type answerRoom struct {
 	taken  int
 }
 
-// room returns an error if the answer may not have that many bytes of texts and contents:
+// hold returns an error if the answer may not have that many bytes of texts and contents:
 // an answer that is not small must fit into its client's share. Answers that become the
 // result of a callback take no such memory.
-func (x *Exchange) room(bytes int) error {
-	in := x.incoming
-	if in == nil || bytes <= smallAnswer {
+func (x *Exchange) hold(bytes int) error {
+	if x.conn == nil || bytes <= smallAnswer {
 		return nil
 	}
-	in.handOver(&in.talk.room)
-	if !in.talk.room.grow(x.user().Client.ID, bytes) {
+	x.incoming.handOver(&x.conn.room)
+	if !x.conn.room.grow(x.user().Client.ID, bytes) {
 		return overloaded()
 	}
 	return nil
@@ -40,14 +39,14 @@ func (g *Gateway) pageRoom(x *Exchange) func(bytes, records int) error {
 		if g.o.PageLimit > 0 && bytes > g.o.PageLimit && records > 1 {
 			return mapping.Fail(mapping.PageTooLarge)
 		}
-		return x.room(bytes)
+		return x.hold(bytes)
 	}
 }
 
 // writeRoom returns an error if the client's unread answers exceed its share. The answer
 // to a write that was done is sent in any case, see mustHave.
 func (x *Exchange) writeRoom() error {
-	if in := x.incoming; in != nil && in.talk.server.bodies.over(x.user().Client.ID) {
+	if x.conn != nil && x.conn.server.bodies.over(x.user().Client.ID) {
 		return overloaded()
 	}
 	return nil
@@ -55,8 +54,8 @@ func (x *Exchange) writeRoom() error {
 
 // mustHave takes memory for the answer to a write that was done, even beyond the share.
 func (x *Exchange) mustHave(bytes int) {
-	if x.room(bytes) != nil {
-		x.incoming.talk.room.force(x.user().Client.ID, bytes)
+	if x.hold(bytes) != nil {
+		x.conn.room.force(x.user().Client.ID, bytes)
 	}
 }
 

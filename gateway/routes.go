@@ -3,6 +3,9 @@ package gateway
 import (
 	"bytes"
 	"context"
+	"maps"
+	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -89,15 +92,6 @@ const openToAll = -1
 
 func (op *Operation) free() bool { return op.Number == openToAll }
 
-// operation returns the operation of a method; nil if there is none. GET of a resource is
-// one record or a list, depending on whether an id is given.
-func (e *Endpoint) operation(method, item string, rawQuery []byte) *Operation {
-	if item != "" || method == "GET" && e.Resource != nil && hasID(rawQuery) {
-		return e.item[method]
-	}
-	return e.list[method]
-}
-
 // hasID tells whether a raw query names the parameter id, without decoding the whole
 // query.
 func hasID(raw []byte) bool {
@@ -137,21 +131,24 @@ func (r *routes) operations(yield func(*Operation) bool) {
 	}
 }
 
-// find looks up a path exactly as it was sent. A path with one more part than an endpoint
-// with items is an item of that endpoint.
-func (r *routes) find(path string) (*Endpoint, string) {
-	if e := r.endpoints[path]; e != nil && !strings.HasSuffix(e.Path, "*") {
-		return e, ""
+// all are the endpoints, with those of pages.
+func (r *routes) all() []*Endpoint {
+	all := slices.Clone(r.ordered)
+	for _, path := range slices.Sorted(maps.Keys(r.endpoints)) {
+		if e := r.endpoints[path]; !slices.Contains(all, e) {
+			all = append(all, e)
+		}
 	}
-	slash := strings.LastIndexByte(path, '/')
-	if slash <= 0 || !isPart(path[slash+1:]) {
-		return nil, ""
+	return all
+}
+
+// methods are those of an endpoint at its own path: GET of a resource is one record, too.
+func (e *Endpoint) methods() []string {
+	methods := slices.Sorted(maps.Keys(e.list))
+	if e.Resource != nil && e.item[http.MethodGet] != nil && e.list[http.MethodGet] == nil {
+		methods = append(methods, http.MethodGet)
 	}
-	e := r.endpoints[path[:slash]]
-	if e == nil || e.item == nil {
-		return nil, ""
-	}
-	return e, path[slash+1:]
+	return methods
 }
 
 // isPart tells whether s can be a part of a path: without escapes, a semicolon and an asterisk.

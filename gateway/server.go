@@ -8,16 +8,11 @@ import (
 	"time"
 
 	"github.com/gofiber/fiber/v2"
-
-	"frontdesk/gateway/webhook"
+	"github.com/valyala/fasthttp"
 )
 
 // HeaderLimit is how large a request's header may be, in bytes.
 const HeaderLimit = 16 << 10
-
-// downloadTimeout is how long the download of a result may take, if the client reads some
-// of it within each WriteTimeout. It is as long as an address of the result is valid.
-const downloadTimeout = webhook.LinkValidity
 
 // ServerOptions limit what clients can use of the server.
 type ServerOptions struct {
@@ -28,6 +23,8 @@ type ServerOptions struct {
 	IdleTimeout  time.Duration // between two requests of a connection
 	Connections  ConnectionBounds
 	TLS          *tls.Config // nil for plain HTTP
+	// Current returns what serves the requests that begin now: a Handler of the gateway.
+	Current func() fasthttp.RequestHandler
 }
 
 // Server is the gateway behind a listener.
@@ -36,7 +33,6 @@ type Server struct {
 	o       ServerOptions
 	app     *fiber.App
 	bodies  *bodyMemory
-	talks   sync.Pool // of *talk
 	running context.Context
 	cancel  context.CancelFunc
 
@@ -45,17 +41,24 @@ type Server struct {
 	stopped  bool      // Shutdown was called
 }
 
-// NewServer returns a server of the gateway. Fiber tracks and stops the connections; talk
-// reads and answers the requests on them.
+// NewServer returns a server of the gateway. Each request is served by the app that is current when
+// it begins.
 func NewServer(g *Gateway, o ServerOptions) *Server {
 	s := &Server{gateway: g, o: o, bodies: newBodyMemory(o.BodyMemory)}
 	s.running, s.cancel = context.WithCancel(context.Background())
-	s.app = fiber.New(fiber.Config{AppName: "frontdesk", DisableStartupMessage: true})
-	// No protocol was negotiated: TLS, where there is any, is the listener's.
-	s.app.Server().NextProto("", func(c net.Conn) error {
-		s.converse(c.(*conn))
-		return nil
+	s.app = fiber.New(fiber.Config{
+		AppName: "frontdesk", DisableStartupMessage: true, DisableDefaultContentType: true, ErrorHandler: g.handleError,
+		ReadBufferSize: HeaderLimit, StreamRequestBody: true, DisablePreParseMultipartForm: true, BodyLimit: max(o.BodyLimit, 1),
+		ReadTimeout: o.ReadTimeout, WriteTimeout: o.WriteTimeout, IdleTimeout: o.IdleTimeout,
 	})
+	server := s.app.Server()
+	server.Handler = func(rc *fasthttp.RequestCtx) { o.Current()(rc) }
+	server.CloseOnShutdown = true
+	server.ConnState = func(c net.Conn, state fasthttp.ConnState) {
+		if state == fasthttp.StateIdle || state == fasthttp.StateClosed {
+			c.(*conn).sent()
+		}
+	}
 	return s
 }
 
@@ -64,7 +67,7 @@ func (s *Server) Serve(l net.Listener) error {
 	if s.o.TLS != nil {
 		l = tls.NewListener(l, s.o.TLS)
 	}
-	clients := newListener(l, s.gateway, s.o.Connections)
+	clients := newListener(l, s)
 	s.mu.Lock()
 	s.listener = clients
 	stopped := s.stopped

@@ -253,7 +253,7 @@ func (g *Gateway) resetForm(x *Exchange) {
 // resetPassword takes the form that the page sends, which is not JSON, and answers with
 // the page.
 func (g *Gateway) resetPassword(ctx context.Context, x *Exchange) error {
-	form, err := url.ParseQuery(string(x.request.Body()))
+	form, err := url.ParseQuery(string(x.sent))
 	if err != nil {
 		x.answerPageHTML(400, resetPage(resetState{Problem: "This form could not be read."}))
 		return nil

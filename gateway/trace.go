@@ -1,10 +1,10 @@
 package gateway
 
 import (
-	"context"
 	"net/http"
 	"strconv"
 
+	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
@@ -24,21 +24,21 @@ func (h clientHeaders) Get(name string) string { return string(h.of.Peek(name)) 
 func (h clientHeaders) Set(string, string)     {}
 func (h clientHeaders) Keys() []string         { return nil }
 
-// beginTrace starts the span of a request in its context.
-func (g *Gateway) beginTrace(ctx context.Context, x *Exchange) context.Context {
+// withTrace has a request be a span, in the trace that its client names.
+func (g *Gateway) withTrace(c *fiber.Ctx) error {
 	if g.o.Tracer == nil {
-		return ctx
+		return c.Next()
 	}
-	ctx = propagation.TraceContext{}.Extract(ctx, clientHeaders{&x.request.Header})
-	ctx, x.span = g.o.Tracer.Start(ctx, "HTTP", trace.WithSpanKind(trace.SpanKindServer), trace.WithTimestamp(x.started))
-	return ctx
+	x := exchangeOf(c)
+	ctx := propagation.TraceContext{}.Extract(x.ctx, clientHeaders{&x.request.Header})
+	x.ctx, x.span = g.o.Tracer.Start(ctx, "HTTP", trace.WithSpanKind(trace.SpanKindServer), trace.WithTimestamp(x.started))
+	err := c.Next()
+	x.endTrace()
+	return err
 }
 
 // endTrace names the span of an exchange that was answered, and ends it.
 func (x *Exchange) endTrace() {
-	if x.span == nil {
-		return
-	}
 	defer x.span.End()
 	if !x.span.IsRecording() {
 		return

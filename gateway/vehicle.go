@@ -74,7 +74,7 @@ func vehicleOperation(form *mapping.Resource, scope mapping.Scope, serve stage, 
 		op.about.early = append(op.about.early, mapping.ParametersRequired)
 		op.bodyFirst = true
 		op.parse = func(x *Exchange) mapping.Violations {
-			if x.Param("id") == "" && isBlank(x.request.Body()) {
+			if x.Param("id") == "" && isBlank(x.sent) {
 				return required(x, "id")
 			}
 			return parseItem(x)

@@ -167,7 +167,8 @@ func TestCursorsForgetWhatTheyWereAsked(t *testing.T) {
 		c.learn(key, mark{cursor: strings.Repeat("x", longestCursor+1)})
 		c.learnAfter(key, 1, mark{cursor: strings.Repeat("x", longestCursor+1)})
 	}
-	require.Zero(t, c.lists.Len())
+	require.Zero(t, c.order.Len())
+	require.Empty(t, c.lists)
 }
 
 // A cursor that is remembered is all that is kept of the answer it came in.

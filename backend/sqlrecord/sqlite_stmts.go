@@ -1,7 +1,8 @@
 package sqlrecord
 
 import (
-	"github.com/hashicorp/golang-lru/v2/simplelru"
+	"container/list"
+
 	"zombiezen.com/go/sqlite"
 )
 
@@ -12,26 +13,33 @@ const maxStatements = 200
 // statements keeps the prepared statements of a connection by their text, and
 // drops the one that was used longest ago when there are too many.
 type statements struct {
-	byText *simplelru.LRU[string, *sqlite.Stmt]
+	byText map[string]*list.Element
+	recent *list.List // of *statement, latest first
 }
 
-func newStatements() statements {
-	kept, _ := simplelru.NewLRU[string, *sqlite.Stmt](maxStatements, nil)
-	return statements{kept}
+type statement struct {
+	text string
+	stmt *sqlite.Stmt
 }
 
-func (s statements) get(conn *sqlite.Conn, text string) (*sqlite.Stmt, error) {
-	if stmt, ok := s.byText.Get(text); ok {
-		return stmt, nil
+func newStatements() *statements {
+	return &statements{byText: map[string]*list.Element{}, recent: list.New()}
+}
+
+func (s *statements) get(conn *sqlite.Conn, text string) (*sqlite.Stmt, error) {
+	if e := s.byText[text]; e != nil {
+		s.recent.MoveToFront(e)
+		return e.Value.(*statement).stmt, nil
 	}
 	stmt, err := conn.Prepare(text)
 	if err != nil {
 		return nil, err
 	}
-	if s.byText.Len() == maxStatements {
-		_, oldest, _ := s.byText.RemoveOldest()
-		err = oldest.Finalize()
+	s.byText[text] = s.recent.PushFront(&statement{text, stmt})
+	if s.recent.Len() > maxStatements {
+		oldest := s.recent.Remove(s.recent.Back()).(*statement)
+		delete(s.byText, oldest.text)
+		return stmt, oldest.stmt.Finalize()
 	}
-	s.byText.Add(text, stmt)
-	return stmt, err
+	return stmt, nil
 }

@@ -1,12 +1,11 @@
 package webhook
 
 import (
+	"container/list"
 	"errors"
-	"math"
 	"sync"
 	"time"
 
-	"github.com/hashicorp/golang-lru/v2/simplelru"
 	"github.com/sony/gobreaker/v2"
 )
 
@@ -41,7 +40,8 @@ type hosts struct {
 	parallel int // calls at most, for each target
 
 	mu     sync.Mutex
-	recent *simplelru.LRU[target, *circuit]
+	known  map[target]*list.Element
+	recent *list.List // of *circuit, the one called last in front
 }
 
 // target is what has a circuit: a host, as one client calls it.
@@ -51,13 +51,13 @@ type target struct {
 }
 
 type circuit struct {
+	target
 	calls   int // under hosts.mu
 	breaker *gobreaker.CircuitBreaker[struct{}]
 }
 
 func newHosts(kept, parallel int) *hosts {
-	recent, _ := simplelru.NewLRU[target, *circuit](math.MaxInt, nil) // those with calls under way stay
-	return &hosts{kept: kept, parallel: parallel, recent: recent}
+	return &hosts{kept: kept, parallel: parallel, known: map[target]*list.Element{}, recent: list.New()}
 }
 
 // call runs f unless the target's circuit is open (errOpen) or the target has its
@@ -78,16 +78,18 @@ func (h *hosts) call(at target, f func() error) error {
 func (h *hosts) enter(at target) *circuit {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	t, known := h.recent.Get(at)
-	if !known {
-		t = &circuit{breaker: newBreaker(at.host)}
-		h.recent.Add(at, t)
+	e := h.known[at]
+	if e == nil {
+		e = h.recent.PushFront(&circuit{target: at, breaker: newBreaker(at.host)})
+		h.known[at] = e
+		h.forget()
 	}
+	t := e.Value.(*circuit)
 	if t.calls >= h.parallel {
 		return nil
 	}
 	t.calls++
-	h.forget()
+	h.recent.MoveToFront(e)
 	return t
 }
 
@@ -98,13 +100,15 @@ func (h *hosts) leave(t *circuit) {
 	h.forget()
 }
 
-// forget drops the targets that were not called for longest.
+// forget drops the targets that were not called for longest, but not the newest, which is
+// about to be called.
 func (h *hosts) forget() {
-	for range h.recent.Len() - h.kept {
-		if at, oldest, _ := h.recent.GetOldest(); oldest.calls == 0 {
-			h.recent.Remove(at)
-		} else {
-			h.recent.Get(at)
+	for e := h.recent.Back(); e != h.recent.Front() && h.recent.Len() > h.kept; {
+		older := e
+		e = e.Prev()
+		if t := older.Value.(*circuit); t.calls == 0 {
+			h.recent.Remove(older)
+			delete(h.known, t.target)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -138,9 +139,8 @@ func (a *agreement) writeConfig(file string) (keys []string) {
 // logIn makes a session for each api_key: one by logging in, the others like it.
 func (a *agreement) logIn(keys []string) {
 	var req fasthttp.Request
-	var resp fasthttp.Response
 	req.SetRequestURI("/webservice_v2" + rig.LoginPath(keys[0], "demo", "demo"))
-	a.desk.Gateway.Serve(context.Background(), &req, &resp, gateway.Peer{Address: "127.0.0.1"})
+	resp := a.answer(&req)
 	require.Equal(a.t, 200, resp.StatusCode(), "%s", resp.Body())
 	hash, ok := auth.HashToken(strings.Split(string(resp.Body()), `"`)[3])
 	require.True(a.t, ok)
@@ -157,13 +157,20 @@ func (a *agreement) logIn(keys []string) {
 	a.lines.Reset()
 }
 
+// answer has the desk answer a request.
+func (a *agreement) answer(req *fasthttp.Request) *fasthttp.Response {
+	rc := new(fasthttp.RequestCtx)
+	rc.Init(req, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}, nil)
+	a.desk.Handler()(rc)
+	return &rc.Response
+}
+
 var drawnBodies = []string{"", "", " ", "{}", `{"id":5}`, `{"colour":1}`, `{"notes":"x"}`, `{"id":1,"id":2}`, "nope", `{"webhook_url":"http://x"}`, `{"orderlines":[{}]}`}
 
 // request sends one request, and compares.
 func (a *agreement) request(n int) {
 	k, body := a.random.IntN(agreementKeys), drawnBodies[a.random.IntN(len(drawnBodies))]
 	var req fasthttp.Request
-	var resp fasthttp.Response
 	text := fmt.Sprintf("%s %s HTTP/1.1\r\nHost: x\r\nToken: %s\r\nX-Request-Id: %s\r\nContent-Length: %d\r\n\r\n%s",
 		a.method(n), a.target(n), a.tokens[k], gateway.ExplainedID, len(body), body)
 	if req.Read(bufio.NewReader(strings.NewReader(text))) != nil {
@@ -173,7 +180,7 @@ func (a *agreement) request(n int) {
 	method, target, key := string(req.Header.Method()), string(req.Header.RequestURI()), &a.lists.keys[k]
 	said := a.explain(method, target, req.Body(), key)
 	before := a.calls.Load()
-	a.desk.Gateway.Serve(context.Background(), &req, &resp, gateway.Peer{Address: "127.0.0.1"})
+	resp := a.answer(&req)
 	called := a.calls.Load() - before
 	line := a.line()
 	what := fmt.Sprintf("%s %q %q %q: %d %s", key.Name, method, target, body, resp.StatusCode(), resp.Body())

@@ -6,6 +6,8 @@ import (
 	"net"
 	"sync/atomic"
 
+	"github.com/valyala/fasthttp"
+
 	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/config"
@@ -162,7 +164,7 @@ func openGateway(s storing, c *config.Config, environment string, disks looks) (
 	if err = a.live.Reload(func(*snapshot) (*snapshot, error) { return newSnapshot(c, a.Gateway) }); err != nil {
 		return a, err
 	}
-	if a.server, a.certificates, err = openServer(s.bounds, s.config, a.Gateway); err != nil {
+	if a.server, a.certificates, err = openServer(s.bounds, s.config, a.Gateway, a.Handler); err != nil {
 		return a, err
 	}
 	err = startCallbacks(a, callbacks)
@@ -180,6 +182,9 @@ func openForOperators(a answering, ops net.Listener) (h *Desk, err error) {
 	h.commands, err = listenCommands(h)
 	return h, err
 }
+
+// Handler serves the requests that begin now.
+func (a answering) Handler() fasthttp.RequestHandler { return a.live.Current().serve }
 
 // Sessions are those of all gateways of the service.
 func (h *Desk) Sessions() auth.Sessions { return h.common.sessions }

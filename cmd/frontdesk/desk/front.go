@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"time"
 
+	"github.com/valyala/fasthttp"
 	"go.uber.org/zap"
 
 	"frontdesk/auth"
@@ -82,10 +83,10 @@ func (a answering) options(environment string, callbacks *gateway.Callbacks) gat
 
 // openServer makes the server of the gateway, which is not started yet. It has no certificates
 // without TLS.
-func openServer(b Bounds, c *config.Config, g *gateway.Gateway) (s *gateway.Server, own *certificates, err error) {
+func openServer(b Bounds, c *config.Config, g *gateway.Gateway, current func() fasthttp.RequestHandler) (s *gateway.Server, own *certificates, err error) {
 	options := gateway.ServerOptions{
 		BodyLimit: int(c.Server.BodyLimit), BodyMemory: max(b.BodyMemory, 2*int(c.Server.BodyLimit)), ReadTimeout: c.Server.ReadTimeout,
-		WriteTimeout: b.WriteTimeout, IdleTimeout: idleTimeout, Connections: connectionBounds(b, descriptors()),
+		WriteTimeout: b.WriteTimeout, IdleTimeout: idleTimeout, Connections: connectionBounds(b, descriptors()), Current: current,
 	}
 	if c.Server.TLS.Enabled() {
 		if own, err = openCertificates(c.Server.TLS); err != nil {

@@ -3,6 +3,8 @@ package desk
 import (
 	"time"
 
+	"github.com/valyala/fasthttp"
+
 	"frontdesk/auth"
 	"frontdesk/config"
 	"frontdesk/gateway"
@@ -13,8 +15,9 @@ import (
 type snapshot struct {
 	config  *config.Config // as it was read; what needs a restart may differ from Desk.config
 	policy  gateway.Policy
-	secrets map[string][]string // that sign callbacks, by the api_key's name
-	since   time.Time           // when it was made
+	serve   fasthttp.RequestHandler // requests, by the policy
+	secrets map[string][]string     // that sign callbacks, by the api_key's name
+	since   time.Time               // when it was made
 }
 
 // newSnapshot makes the snapshot of a configuration for a gateway.
@@ -32,10 +35,12 @@ func newSnapshot(c *config.Config, g *gateway.Gateway) (*snapshot, error) {
 			secrets[key.Name] = append(secrets[key.Name], string(secret))
 		}
 	}
-	return &snapshot{
+	s := &snapshot{
 		config: c, secrets: secrets, since: time.Now(),
 		policy: gateway.Policy{Keys: keyring, Hash: c.Hash(), AccessLog: c.Log.Access},
-	}, nil
+	}
+	s.serve = g.Handler(&s.policy)
+	return s, nil
 }
 
 // policyOf is the policy that a request is judged by from its beginning to its end.

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/valyala/fasthttp"
 	"go.uber.org/zap"
 
 	"frontdesk/backend"
@@ -46,7 +47,8 @@ func newStandIn(p Program, c *config.Config, logs *Logs, at *doors) (*standIn, e
 	if err != nil {
 		return nil, err
 	}
-	if s.server, _, err = openServer(p.bounds(), c, g); err != nil {
+	serve := g.Handler(policy)
+	if s.server, _, err = openServer(p.bounds(), c, g, func() fasthttp.RequestHandler { return serve }); err != nil {
 		return nil, err
 	}
 	s.serving.Go(func() { _ = s.server.Serve(at.public.lend()) })

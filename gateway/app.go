@@ -1,0 +1,266 @@
+package gateway
+
+import (
+	"net/http"
+	"runtime"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/gofiber/fiber/v2/middleware/recover"
+	"github.com/valyala/fasthttp"
+
+	"frontdesk/mapping"
+)
+
+// Handler returns what serves requests by a policy. A reload makes another one, and requests keep
+// the one that they began with.
+func (g *Gateway) Handler(p *Policy) fasthttp.RequestHandler { return handlerOf(g.app(p)) }
+
+// app is the interface.
+func (g *Gateway) app(p *Policy) *fiber.App {
+	if g.o.Away != nil {
+		return g.newApp(g.handleError, g.around(p), finally(StageSession, g.away))
+	}
+	return g.newApp(g.handleError, g.around(p),
+		then(StageSession, g.session),
+		then(StageAllowlist, g.allowlist),
+		then(StageLimits, g.limits),
+		then(StageQuery, g.query),
+		then(StageBody, g.body),
+		then(StageRecord, g.record),
+		finally(StageServe, g.serve))
+}
+
+// around are the handlers around all others: what is kept and told of every request, from the
+// outermost.
+func (g *Gateway) around(p *Policy) []fiber.Handler {
+	return []fiber.Handler{
+		g.begin(p),
+		g.withAccessLog,
+		g.withMetrics,
+		g.withTrace,
+		g.withAnswer,
+		recover.New(recover.Config{EnableStackTrace: true, StackTraceHandler: noteStack}),
+		unambiguous,
+	}
+}
+
+// newApp returns an app with a route for each operation of the endpoint table. Every request goes
+// through the handlers around, and one for an operation then through its stages.
+func (g *Gateway) newApp(onError fiber.ErrorHandler, around []fiber.Handler, stages ...fiber.Handler) *fiber.App {
+	app := fiber.New(fiber.Config{CaseSensitive: true, StrictRouting: true, DisableStartupMessage: true, ErrorHandler: onError})
+	for _, h := range around {
+		app.Use(h)
+	}
+	add := func(method, path string, at fiber.Handler) {
+		app.Add(method, path, append([]fiber.Handler{at}, stages...)...)
+	}
+	table := g.routes.all()
+	for _, e := range table {
+		for _, path := range g.pathsOf(e) {
+			for _, method := range e.methods() {
+				add(method, path, atList(e, method))
+			}
+			if e.hides == nil {
+				app.All(path, atNone(e))
+			}
+		}
+	}
+	// A path of the table is none of a record, so these come last.
+	for _, e := range table {
+		for method, op := range e.item {
+			add(method, g.o.BasePath+trimStar(e.Path)+"/:item", atItem(e, op))
+		}
+		if e.item != nil {
+			app.All(g.o.BasePath+trimStar(e.Path)+"/:item", atItem(e, nil))
+		}
+	}
+	add(http.MethodGet, "/", atFront(g.routes.front))
+	app.Use(atNowhere)
+	return app
+}
+
+// pathsOf are the paths of an endpoint itself: that of the test page is the base path, too.
+func (g *Gateway) pathsOf(e *Endpoint) []string {
+	switch {
+	case strings.HasSuffix(e.Path, "/*"):
+		return nil
+	case e.Path == "/":
+		return []string{g.o.BasePath, g.o.BasePath + "/"}
+	default:
+		return []string{g.o.BasePath + e.Path}
+	}
+}
+
+// then makes a stage a handler. If it returns an error, that is the answer; else the next one has its turn.
+func then(name string, take stage) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		x := exchangeOf(c)
+		if err := take(x.ctx, x); err != nil {
+			x.stopped = name
+			return err
+		}
+		return c.Next()
+	}
+}
+
+// finally is then for the last stage.
+func finally(name string, take stage) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		x := exchangeOf(c)
+		x.stopped = name
+		return take(x.ctx, x)
+	}
+}
+
+// atList begins the stages of a method at an endpoint's own path. GET of a resource is one record
+// or a list, depending on whether an id is given.
+func atList(e *Endpoint, method string) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		x := exchangeOf(c)
+		x.Endpoint, x.Operation = e, e.list[method]
+		if method == http.MethodGet && e.Resource != nil && hasID(x.rawQuery) {
+			x.Operation = e.item[method]
+		}
+		switch op := x.Operation; {
+		case op == nil:
+			return mapping.Fail(mapping.MethodUnsupported, x.Method, x.Path)
+		case op.forPeople != nil && x.ofPerson():
+			x.Operation = op.forPeople
+		}
+		return c.Next()
+	}
+}
+
+// atItem begins the stages of an operation at the path with one more part; nil for none of the method.
+func atItem(e *Endpoint, op *Operation) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		x := exchangeOf(c)
+		item := x.Path[strings.LastIndexByte(x.Path, '/')+1:]
+		if !isPart(item) {
+			return mapping.Fail(mapping.EndpointUnknown, x.Path)
+		}
+		if x.Endpoint = e; op == nil {
+			return mapping.Fail(mapping.MethodUnsupported, x.Method, x.Path)
+		}
+		x.Operation, x.Item = op, item
+		return c.Next()
+	}
+}
+
+// atNone answers a method that an endpoint does not have.
+func atNone(e *Endpoint) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		x := exchangeOf(c)
+		x.Endpoint = e
+		return mapping.Fail(mapping.MethodUnsupported, x.Method, x.Path)
+	}
+}
+
+// atFront begins the stages of what a browser is answered at the root of the host.
+func atFront(op *Operation) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		x := exchangeOf(c)
+		if !x.ofPerson() {
+			return atNowhere(c)
+		}
+		x.Endpoint, x.Operation = op.Endpoint, op
+		return c.Next()
+	}
+}
+
+// atNowhere answers a path that is no endpoint.
+func atNowhere(c *fiber.Ctx) error {
+	return mapping.Fail(mapping.EndpointUnknown, exchangeOf(c).Path)
+}
+
+// begin makes the Exchange of a request, which the other handlers find by exchangeOf.
+func (g *Gateway) begin(p *Policy) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		x := g.newExchange(c.Context())
+		defer g.release(x)
+		x.policy = p
+		x.RequestID = requestID(x.request.Header.Peek("X-Request-Id"))
+		x.Method = sentMethod(c)
+		x.takeURI(g, x.request.Header.RequestURI())
+		x.prepare()
+		if x.conn != nil {
+			if !x.conn.waited { // it has come with the request before, and would have others wait
+				runtime.Gosched()
+			}
+			x.conn.waited = false
+			x.incoming.begin(c.Context(), x.conn)
+			defer x.endBody()
+		}
+		defer g.giveBack(x.ctx, x)
+		return c.Next()
+	}
+}
+
+// withAnswer turns an error into the answer.
+func (g *Gateway) withAnswer(c *fiber.Ctx) error {
+	x := exchangeOf(c)
+	err := c.Next()
+	if x.err != nil {
+		x.reset()
+		err = x.err
+	}
+	if err != nil {
+		_ = g.handleError(c, err)
+		g.recognise(x.ctx, x)
+		g.noteRefusal(x, err)
+	}
+	x.tellLimits()
+	x.tellDeprecated()
+	return nil
+}
+
+// noteStack notes what was recovered, and where it broke off.
+func noteStack(c *fiber.Ctx, p any) { exchangeOf(c).err = panicked(p) }
+
+// noteError is the ErrorHandler where the error is no answer yet.
+func noteError(c *fiber.Ctx, err error) error {
+	exchangeOf(c).err = err
+	return nil
+}
+
+// unknownMethod holds the method of a request that Fiber would answer by itself, because HTTP has
+// no such method.
+type unknownMethod struct{}
+
+// known has Fiber route a request whatever its method: one that it does not know goes as TRACE,
+// which no endpoint has.
+func known(rc *fasthttp.RequestCtx) {
+	switch method := rc.Method(); string(method) {
+	case http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodHead, http.MethodOptions, http.MethodPatch, http.MethodConnect, http.MethodTrace:
+	default:
+		rc.SetUserValue(unknownMethod{}, string(method))
+		rc.Request.Header.SetMethod(fiber.MethodTrace)
+	}
+}
+
+// sentMethod is the method of a request as it was sent.
+func sentMethod(c *fiber.Ctx) string {
+	if method, ok := c.Locals(unknownMethod{}).(string); ok {
+		return method
+	}
+	return methodName(c.Context().Method())
+}
+
+// exchangeKey is where the Exchange of a request is kept in its context.
+type exchangeKey struct{}
+
+// exchangeOf returns the Exchange of a request; nil if the request could not be read.
+func exchangeOf(c *fiber.Ctx) *Exchange {
+	x, _ := c.Locals(exchangeKey{}).(*Exchange)
+	return x
+}
+
+// handlerOf returns what serves the requests of an app.
+func handlerOf(app *fiber.App) fasthttp.RequestHandler {
+	serve := app.Handler()
+	return func(rc *fasthttp.RequestCtx) {
+		known(rc)
+		serve(rc)
+	}
+}
