@@ -42,6 +42,14 @@ func newCircuit(guards Circuit, o Options) *circuit {
 	remembered := o.Timeout + o.CircuitPause + time.Minute // the next call may take the first two
 	c := &circuit{guards: guards, o: o, failing: cache.New(remembered, 0)}
 	c.all = c.newBreaker(0, gobreaker.Settings{
+		IsExcluded: func(err error) bool {
+			client, fails := err.(failed)
+			if !fails {
+				return err != nil
+			}
+			own := c.own(int64(client)) // its trial is its own, or a client that always fails would take that of all each time
+			return own != nil && own.State() != gobreaker.StateClosed
+		},
 		IsSuccessful: func(err error) bool {
 			c.last, _ = err.(failed)
 			return err == nil
@@ -59,10 +67,6 @@ func newCircuit(guards Circuit, o Options) *circuit {
 
 func (c *circuit) newBreaker(client int64, s gobreaker.Settings) *breaker {
 	s.Timeout = c.o.CircuitPause
-	s.IsExcluded = func(err error) bool {
-		_, fails := err.(failed)
-		return err != nil && !fails
-	}
 	s.OnStateChange = func(_ string, from, to gobreaker.State) {
 		if to == gobreaker.StateOpen {
 			c.opened.Store(true)
@@ -119,7 +123,13 @@ func (c *circuit) remember(client int64, counted bool) {
 	own := c.own(client)
 	if own == nil {
 		c.failing.DeleteExpired()
-		own = c.newBreaker(client, gobreaker.Settings{ReadyToTrip: c.enough})
+		own = c.newBreaker(client, gobreaker.Settings{
+			IsExcluded: func(err error) bool {
+				_, fails := err.(failed)
+				return err != nil && !fails
+			},
+			ReadyToTrip: c.enough,
+		})
 	}
 	if !counted {
 		_, _ = own.Execute(func() (struct{}, error) { return struct{}{}, failed(client) })

@@ -175,23 +175,40 @@ func TestAClientsFailuresCountWithOthers(t *testing.T) {
 // TestATrialIsOneCall: after the pause one call is let through, and others wait for what
 // becomes of it; that of one client alone is none of the others' business.
 func TestATrialIsOneCall(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		for _, alone := range []bool{true, false} {
+	for _, alone := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
 			c := newClients(t)
 			c.fails[1], c.fails[2] = errAway, errAway
+			who, asked, then := int64(1), 2, "closed"
 			c.get(1, 1, 1)
 			if !alone {
+				who, asked, then = 2, 1, "open"
 				c.get(2)
 			}
 			c.pause()
 			c.during = func() {
 				c.during = nil
-				require.Error(t, c.ask(1))
+				require.Error(t, c.ask(who))
 				require.Equal(t, alone, c.ask(3) == nil)
 			}
-			require.Equal(t, map[bool]int{true: 2, false: 1}[alone], c.get(1))
-			require.Equal(t, map[bool]string{true: "closed", false: "open"}[alone], c.State())
-		}
+			require.Equal(t, asked, c.get(who))
+			require.Equal(t, then, c.State())
+		})
+	}
+}
+
+// TestAClientThatAlwaysFailsKeepsNobodyOut: where all are refused, and one client asks so
+// often that the trial is always its own, others have theirs all the same.
+func TestAClientThatAlwaysFailsKeepsNobodyOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newClients(t)
+		c.fails[1], c.fails[2] = errAway, errAway
+		require.Equal(t, 4, c.get(1, 1, 1, 2))
+		require.Equal(t, "open", c.State())
+		delete(c.fails, 2)
+		c.pause()
+		require.Equal(t, 3, c.get(1, 1, 2, 3))
+		require.Equal(t, "closed", c.State())
 	})
 }
 
