@@ -15,10 +15,10 @@ func MemorySize(m *Memory) [3]int {
 func GuessCounterSize(t *MemoryGuessCounter) (addresses, failures int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, o := range t.origins.byName {
+	for _, o := range t.origins.recent.Values() {
 		failures += len(o.failures)
 	}
-	return len(t.origins.byName), failures
+	return t.origins.recent.Len(), failures
 }
 
 // AddressesKept bounds the addresses that a MemoryGuessCounter counts.
@@ -61,7 +61,7 @@ func EnterQueue(ctx context.Context, q *LoginQueue, username, address string) (l
 func ProveLogin(q *LoginQueue, username, address string) { q.prove(username, address) }
 
 // QueueProven returns how many logins a queue remembers.
-func QueueProven(q *LoginQueue) int { return len(q.proven.byShare) }
+func QueueProven(q *LoginQueue) int { return q.proven.latest.Len() }
 
 // QueueKnows tells whether a queue remembers a login.
 func QueueKnows(q *LoginQueue, username, address string) bool {

@@ -59,6 +59,6 @@ func (t *MemoryGuessCounter) Settle(_ context.Context, r Reservation, outcome Ou
 	case Succeeded:
 		o.pardon(r.Who)
 	}
-	t.origins.settle(o)
+	t.origins.settle(r.From, o)
 	return GuessCount{OfUser: o.failed(r.Who), OfAddress: len(o.failures), Refused: o.refusedFor(r.Who, now)}, nil
 }

@@ -1,13 +1,15 @@
 package auth
 
 import (
-	"container/list"
 	"crypto/sha256"
 	"encoding/hex"
+	"math"
 	"net/netip"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
 // Account is a digest of a username, of one size whatever was sent. Usernames
@@ -56,11 +58,9 @@ func blockOf(address string) string {
 
 // origin is what is known of one address.
 type origin struct {
-	name     Origin
 	failures []failure // oldest first
 	guesses  []Account // under way
 	settled  chan struct{}
-	place    *list.Element
 }
 
 type failure struct {
@@ -156,54 +156,44 @@ func (o *origin) whenSettled() <-chan struct{} {
 // last in front.
 type originTable struct {
 	most   int
-	byName map[Origin]*origin
-	recent *list.List
+	recent *simplelru.LRU[Origin, *origin]
 }
 
 func newOriginTable(most int) originTable {
-	return originTable{most: most, byName: make(map[Origin]*origin), recent: list.New()}
+	recent, _ := simplelru.NewLRU[Origin, *origin](math.MaxInt, nil) // those with a guess under way stay
+	return originTable{most, recent}
 }
 
 // find returns the origin of that name without the failures up to then; a new
 // one where there is none.
 func (t *originTable) find(name Origin, until time.Time) *origin {
-	if o, ok := t.byName[name]; ok {
+	if o, ok := t.recent.Peek(name); ok {
 		o.forget(until)
 		return o
 	}
 	t.makeRoom()
-	o := &origin{name: name}
-	o.place = t.recent.PushFront(o)
-	t.byName[name] = o
+	o := &origin{}
+	t.recent.Add(name, o)
 	return o
 }
 
 // settle keeps what a guess left behind, or deletes an origin that has nothing left.
-func (t *originTable) settle(o *origin) {
+func (t *originTable) settle(name Origin, o *origin) {
 	if len(o.failures) > 0 {
-		t.recent.MoveToFront(o.place)
-		return
-	}
-	if len(o.guesses) == 0 {
-		t.remove(o)
+		t.recent.Get(name)
+	} else if len(o.guesses) == 0 {
+		t.recent.Remove(name)
 	}
 }
 
 // makeRoom forgets the address that failed longest ago, but never one with a guess under
 // way, whose failure would be lost; the server's connections bound the number of those.
 func (t *originTable) makeRoom() {
-	if len(t.byName) < t.most {
-		return
-	}
-	for e := t.recent.Back(); e != nil; e = e.Prev() {
-		if o := e.Value.(*origin); len(o.guesses) == 0 {
-			t.remove(o)
-			return
+	for range t.recent.Len() - t.most + 1 {
+		if name, o, _ := t.recent.GetOldest(); len(o.guesses) == 0 {
+			t.recent.Remove(name)
+		} else {
+			t.recent.Get(name)
 		}
 	}
-}
-
-func (t *originTable) remove(o *origin) {
-	t.recent.Remove(o.place)
-	delete(t.byName, o.name)
 }

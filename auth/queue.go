@@ -1,12 +1,13 @@
 package auth
 
 import (
-	"container/list"
 	"context"
 	"errors"
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"frontdesk/mapping"
 )
@@ -243,54 +244,35 @@ func (l *line) remove(of *login) bool {
 	return true
 }
 
-// provenLogins are the usernames that logged in correctly, each with its addresses, the
-// latest in front. Only correct credentials add one. The oldest is forgotten if there are
-// too many, per username and in all.
+// provenLogins are the usernames that logged in correctly, each with its addresses. Only
+// correct credentials add one. The oldest is forgotten if there are too many, per username
+// and in all.
 type provenLogins struct {
-	byShare map[share]*list.Element
-	byUser  map[Account][]*list.Element // the oldest first
-	latest  *list.List
-}
-
-// provenLogin is one username with an address.
-type provenLogin struct {
-	share
-	at time.Time
+	latest *simplelru.LRU[share, time.Time]
+	byUser map[Account][]share // the oldest first
 }
 
 func newProvenLogins() provenLogins {
-	return provenLogins{byShare: map[share]*list.Element{}, byUser: map[Account][]*list.Element{}, latest: list.New()}
+	byUser := map[Account][]share{}
+	latest, _ := simplelru.NewLRU(provenKept, func(s share, _ time.Time) {
+		byUser[s.who] = slices.DeleteFunc(byUser[s.who], func(other share) bool { return other == s })
+		if len(byUser[s.who]) == 0 {
+			delete(byUser, s.who)
+		}
+	})
+	return provenLogins{latest, byUser}
 }
 
 func (p *provenLogins) has(s share, now time.Time) bool {
-	e := p.byShare[s]
-	return e != nil && now.Sub(e.Value.(*provenLogin).at) < provenFor
+	at, ok := p.latest.Peek(s)
+	return ok && now.Sub(at) < provenFor
 }
 
 func (p *provenLogins) add(s share, now time.Time) {
-	if e := p.byShare[s]; e != nil {
-		p.forget(e)
-	}
+	p.latest.Remove(s)
 	if own := p.byUser[s.who]; len(own) >= provenOfUser {
-		p.forget(own[0])
+		p.latest.Remove(own[0])
 	}
-	if p.latest.Len() >= provenKept {
-		p.forget(p.latest.Back())
-	}
-	e := p.latest.PushFront(&provenLogin{s, now})
-	p.byShare[s] = e
-	p.byUser[s.who] = append(p.byUser[s.who], e)
-}
-
-func (p *provenLogins) forget(e *list.Element) {
-	s := e.Value.(*provenLogin).share
-	p.latest.Remove(e)
-	delete(p.byShare, s)
-	own := p.byUser[s.who]
-	at := slices.Index(own, e)
-	if own = slices.Delete(own, at, at+1); len(own) > 0 {
-		p.byUser[s.who] = own
-	} else {
-		delete(p.byUser, s.who)
-	}
+	p.latest.Add(s, now)
+	p.byUser[s.who] = append(p.byUser[s.who], s)
 }

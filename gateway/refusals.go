@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+
 	"frontdesk/gateway/testpage"
 	"frontdesk/mapping"
 )
@@ -25,7 +27,7 @@ const (
 // who write a client: names and reasons, and no values.
 type refusals struct {
 	mu sync.Mutex
-	of map[refusedCaller]*lastRefusals
+	of *simplelru.LRU[refusedCaller, *lastRefusals] // nil for none
 }
 
 // refusedCaller is an api_key, by its name, and a client.
@@ -103,16 +105,13 @@ func (g *Gateway) noteRefusal(x *Exchange, err error) {
 func (r *refusals) note(of refusedCaller, one refusedRequest) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	last := r.of[of]
-	if last == nil {
-		if r.of == nil {
-			r.of = map[refusedCaller]*lastRefusals{}
-		}
-		if len(r.of) >= keptCallers {
-			r.forgetOldest()
-		}
+	if r.of == nil {
+		r.of, _ = simplelru.NewLRU[refusedCaller, *lastRefusals](keptCallers, nil)
+	}
+	last, ok := r.of.Get(of)
+	if !ok {
 		last = new(lastRefusals)
-		r.of[of] = last
+		r.of.Add(of, last)
 	}
 	if len(last.all) < keptRefusals {
 		last.all = append(last.all, one)
@@ -122,26 +121,15 @@ func (r *refusals) note(of refusedCaller, one refusedRequest) {
 	last.next = (last.next + 1) % keptRefusals
 }
 
-// forgetOldest forgets the caller whose last refusal is the longest ago.
-func (r *refusals) forgetOldest() {
-	var oldest refusedCaller
-	at := ""
-	for c, last := range r.of {
-		if newest := last.newest().At; at == "" || newest < at {
-			oldest, at = c, newest
-		}
-	}
-	delete(r.of, oldest)
-}
-
-func (l *lastRefusals) newest() refusedRequest { return l.all[(l.next+len(l.all)-1)%len(l.all)] }
-
 // last are the refusals of a caller, the last one first.
 func (r *refusals) last(of refusedCaller) []refusedRequest {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	last := r.of[of]
-	if last == nil {
+	if r.of == nil {
+		return []refusedRequest{}
+	}
+	last, ok := r.of.Peek(of)
+	if !ok {
 		return []refusedRequest{}
 	}
 	all := slices.Concat(last.all[last.next:], last.all[:last.next])

@@ -1,10 +1,12 @@
 package remote
 
 import (
-	"container/list"
+	"math"
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
 // cursors remembers marks, at which pages of lists begin, for services that page by cursor or
@@ -15,13 +17,11 @@ type cursors struct {
 
 	mu    sync.Mutex
 	count int
-	lists map[string]*list.Element // of *trail
-	order *list.List               // the one used last stands first
+	lists *simplelru.LRU[string, *trail]
 }
 
 // trail is what is known of one list of one client.
 type trail struct {
-	key   string
 	marks []mark         // by seen
 	after map[int32]mark // by the ID of the record that stood last on a page
 }
@@ -44,38 +44,29 @@ const placesLast = time.Minute
 const longestCursor = 4 << 10
 
 func newCursors(most int) *cursors {
-	return &cursors{most: max(most, 100), lists: map[string]*list.Element{}, order: list.New()}
-}
-
-// known returns what is known of a list; nil for nothing. The caller holds the mutex. It adds
-// nothing: most lists have one page, and clients could fill the memory with filters.
-func (c *cursors) known(key string) *trail {
-	e, ok := c.lists[key]
-	if !ok {
-		return nil
-	}
-	c.order.MoveToFront(e)
-	return e.Value.(*trail)
+	c := &cursors{most: max(most, 100)}
+	c.lists, _ = simplelru.NewLRU(math.MaxInt, func(_ string, t *trail) { c.count -= len(t.marks) + len(t.after) })
+	return c
 }
 
 // trail returns what is known of a list, and makes it if there is nothing. The caller holds
 // the mutex.
 func (c *cursors) trail(key string) *trail {
-	if t := c.known(key); t != nil {
-		return t
+	t, ok := c.lists.Get(key)
+	if !ok {
+		t = &trail{after: map[int32]mark{}}
+		c.lists.Add(key, t)
 	}
-	t := &trail{key: key, after: map[int32]mark{}}
-	c.lists[key] = c.order.PushFront(t)
 	return t
 }
 
 // nearest returns the last known place with at most that many records before it, counted since
-// then.
+// then. It adds nothing: most lists have one page, and clients could fill the memory with filters.
 func (c *cursors) nearest(key string, seen int, since time.Time) (mark, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	t := c.known(key)
-	if t == nil {
+	t, ok := c.lists.Get(key)
+	if !ok {
 		return mark{}, false
 	}
 	marks := t.marks
@@ -95,8 +86,8 @@ func (c *cursors) nearest(key string, seen int, since time.Time) (mark, bool) {
 func (c *cursors) after(key string, id int32) (mark, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	t := c.known(key)
-	if t == nil {
+	t, ok := c.lists.Get(key)
+	if !ok {
 		return mark{}, false
 	}
 	m, ok := t.after[id]
@@ -140,8 +131,8 @@ func (c *cursors) learnAfter(key string, id int32, m mark) {
 // current one.
 func (c *cursors) shrink(used *trail) {
 	for c.count > c.most {
-		if last := c.order.Back().Value.(*trail); last != used {
-			c.drop(last)
+		if _, last, _ := c.lists.GetOldest(); last != used {
+			c.lists.RemoveOldest()
 			continue
 		}
 		var rest []mark
@@ -157,13 +148,5 @@ func (c *cursors) shrink(used *trail) {
 func (c *cursors) forget(key string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if t := c.known(key); t != nil {
-		c.drop(t)
-	}
-}
-
-func (c *cursors) drop(t *trail) {
-	c.order.Remove(c.lists[t.key])
-	delete(c.lists, t.key)
-	c.count -= len(t.marks) + len(t.after)
+	c.lists.Remove(key)
 }

@@ -1,11 +1,12 @@
 package sqlrecord
 
 import (
-	"container/list"
 	"context"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"frontdesk/backend"
 	"frontdesk/mapping"
@@ -29,10 +30,9 @@ const (
 // where one transaction writes at a time; in PostgreSQL a lower ID may be committed after
 // a higher one.
 type bookmarks struct {
-	every  int // bookmarkEvery
-	mu     sync.Mutex
-	lists  map[bookmarkKey]*list.Element
-	recent *list.List // of *bookmarkList, latest first
+	every int // bookmarkEvery
+	mu    sync.Mutex
+	lists *simplelru.LRU[bookmarkKey, bookmarkList]
 }
 
 type bookmarkKey struct {
@@ -41,13 +41,13 @@ type bookmarkKey struct {
 }
 
 type bookmarkList struct {
-	key   bookmarkKey
 	epoch int64
 	ids   []int32 // ids[n] is the ID of record (n+1)*bookmarkEvery
 }
 
 func newBookmarks() *bookmarks {
-	return &bookmarks{every: bookmarkEvery, lists: map[bookmarkKey]*list.Element{}, recent: list.New()}
+	lists, _ := simplelru.NewLRU[bookmarkKey, bookmarkList](maxBookmarkLists, nil)
+	return &bookmarks{every: bookmarkEvery, lists: lists}
 }
 
 // known returns the bookmarks of a list in an epoch; none if those it has are of another
@@ -55,12 +55,7 @@ func newBookmarks() *bookmarks {
 func (p *bookmarks) known(key bookmarkKey, epoch int64) []int32 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	e := p.lists[key]
-	if e == nil {
-		return nil
-	}
-	p.recent.MoveToFront(e)
-	if l := e.Value.(*bookmarkList); l.epoch == epoch {
+	if l, ok := p.lists.Get(key); ok && l.epoch == epoch {
 		return slices.Clip(l.ids) // clipped: an append by the caller copies
 	}
 	return nil
@@ -70,17 +65,9 @@ func (p *bookmarks) known(key bookmarkKey, epoch int64) []int32 {
 func (p *bookmarks) learn(key bookmarkKey, epoch int64, ids []int32) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	e := p.lists[key]
-	if e == nil {
-		p.lists[key] = p.recent.PushFront(&bookmarkList{key, epoch, ids})
-		if p.recent.Len() > maxBookmarkLists {
-			delete(p.lists, p.recent.Remove(p.recent.Back()).(*bookmarkList).key)
-		}
-		return
-	}
-	l := e.Value.(*bookmarkList)
-	if epoch > l.epoch || epoch == l.epoch && len(ids) > len(l.ids) {
-		l.epoch, l.ids = epoch, ids
+	l, ok := p.lists.Peek(key)
+	if !ok || epoch > l.epoch || epoch == l.epoch && len(ids) > len(l.ids) {
+		p.lists.Add(key, bookmarkList{epoch, ids})
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 // the watcher sees of it, it belongs to one goroutine at a time.
 type sqliteConn struct {
 	conn    *sqlite.Conn
-	stmts   *statements
+	stmts   statements
 	watcher *watcher
 
 	inWrite bool  // a failed statement ends the transaction

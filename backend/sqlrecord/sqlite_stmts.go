@@ -1,8 +1,7 @@
 package sqlrecord
 
 import (
-	"container/list"
-
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 	"zombiezen.com/go/sqlite"
 )
 
@@ -13,33 +12,26 @@ const maxStatements = 200
 // statements keeps the prepared statements of a connection by their text, and
 // drops the one that was used longest ago when there are too many.
 type statements struct {
-	byText map[string]*list.Element
-	recent *list.List // of *statement, latest first
+	byText *simplelru.LRU[string, *sqlite.Stmt]
 }
 
-type statement struct {
-	text string
-	stmt *sqlite.Stmt
+func newStatements() statements {
+	kept, _ := simplelru.NewLRU[string, *sqlite.Stmt](maxStatements, nil)
+	return statements{kept}
 }
 
-func newStatements() *statements {
-	return &statements{byText: map[string]*list.Element{}, recent: list.New()}
-}
-
-func (s *statements) get(conn *sqlite.Conn, text string) (*sqlite.Stmt, error) {
-	if e := s.byText[text]; e != nil {
-		s.recent.MoveToFront(e)
-		return e.Value.(*statement).stmt, nil
+func (s statements) get(conn *sqlite.Conn, text string) (*sqlite.Stmt, error) {
+	if stmt, ok := s.byText.Get(text); ok {
+		return stmt, nil
 	}
 	stmt, err := conn.Prepare(text)
 	if err != nil {
 		return nil, err
 	}
-	s.byText[text] = s.recent.PushFront(&statement{text, stmt})
-	if s.recent.Len() > maxStatements {
-		oldest := s.recent.Remove(s.recent.Back()).(*statement)
-		delete(s.byText, oldest.text)
-		return stmt, oldest.stmt.Finalize()
+	if s.byText.Len() == maxStatements {
+		_, oldest, _ := s.byText.RemoveOldest()
+		err = oldest.Finalize()
 	}
-	return stmt, nil
+	s.byText.Add(text, stmt)
+	return stmt, err
 }

@@ -325,7 +325,7 @@ func TestManyStatementsAreNotKept(t *testing.T) {
 				return err
 			}
 		}
-		require.Len(t, c.(*sqliteConn).stmts.byText, maxStatements)
+		require.Equal(t, maxStatements, c.(*sqliteConn).stmts.byText.Len())
 		return nil
 	})
 	require.NoError(t, err)

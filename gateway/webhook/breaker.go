@@ -1,11 +1,12 @@
 package webhook
 
 import (
-	"container/list"
 	"errors"
+	"math"
 	"sync"
 	"time"
 
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 	"github.com/sony/gobreaker/v2"
 )
 
@@ -40,8 +41,7 @@ type hosts struct {
 	parallel int // calls at most, for each target
 
 	mu     sync.Mutex
-	known  map[target]*list.Element
-	recent *list.List // of *circuit, the one called last in front
+	recent *simplelru.LRU[target, *circuit]
 }
 
 // target is what has a circuit: a host, as one client calls it.
@@ -51,13 +51,13 @@ type target struct {
 }
 
 type circuit struct {
-	target
 	calls   int // under hosts.mu
 	breaker *gobreaker.CircuitBreaker[struct{}]
 }
 
 func newHosts(kept, parallel int) *hosts {
-	return &hosts{kept: kept, parallel: parallel, known: map[target]*list.Element{}, recent: list.New()}
+	recent, _ := simplelru.NewLRU[target, *circuit](math.MaxInt, nil) // those with calls under way stay
+	return &hosts{kept: kept, parallel: parallel, recent: recent}
 }
 
 // call runs f unless the target's circuit is open (errOpen) or the target has its
@@ -78,18 +78,16 @@ func (h *hosts) call(at target, f func() error) error {
 func (h *hosts) enter(at target) *circuit {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	e := h.known[at]
-	if e == nil {
-		e = h.recent.PushFront(&circuit{target: at, breaker: newBreaker(at.host)})
-		h.known[at] = e
-		h.forget()
+	t, known := h.recent.Get(at)
+	if !known {
+		t = &circuit{breaker: newBreaker(at.host)}
+		h.recent.Add(at, t)
 	}
-	t := e.Value.(*circuit)
 	if t.calls >= h.parallel {
 		return nil
 	}
 	t.calls++
-	h.recent.MoveToFront(e)
+	h.forget()
 	return t
 }
 
@@ -100,15 +98,13 @@ func (h *hosts) leave(t *circuit) {
 	h.forget()
 }
 
-// forget drops the targets that were not called for longest, but not the newest, which is
-// about to be called.
+// forget drops the targets that were not called for longest.
 func (h *hosts) forget() {
-	for e := h.recent.Back(); e != h.recent.Front() && h.recent.Len() > h.kept; {
-		older := e
-		e = e.Prev()
-		if t := older.Value.(*circuit); t.calls == 0 {
-			h.recent.Remove(older)
-			delete(h.known, t.target)
+	for range h.recent.Len() - h.kept {
+		if at, oldest, _ := h.recent.GetOldest(); oldest.calls == 0 {
+			h.recent.Remove(at)
+		} else {
+			h.recent.Get(at)
 		}
 	}
 }
