@@ -37,7 +37,7 @@ type conn struct {
 	state  atomic.Int32
 
 	lingers atomic.Bool // some of a request is unread when it is closed
-	room    answerRoom  // of the answer, until it is sent
+	share   share       // of memory, until the answer is sent
 
 	reads, writes deadline
 }
@@ -136,7 +136,7 @@ func (c *conn) closes() bool {
 
 // sent is called when an answer was sent, or never will be.
 func (c *conn) sent() {
-	c.room.end()
+	c.share.keep(0)
 	c.writes.wanted = after(c.server.o.WriteTimeout) // for what the next request has sent before its answer
 }
 

@@ -34,8 +34,6 @@ type incoming struct {
 	came   int       // of it, in bytes
 	fields int       // of the header, before the body
 	broken bool      // where it ends will not be known
-	client int64     // whose share of the memory was taken
-	taken  int
 }
 
 // begin is called when the header was read.
@@ -73,7 +71,7 @@ func (g *Gateway) receive(ctx context.Context, x *Exchange) (err error) {
 		return mapping.Fail(mapping.EncodingUnsupported, string(coding))
 	}
 	x.sent, err = x.incoming.receive(ctx, x.user().Client.ID, limit, x.room[:0])
-	if x.incoming.taken == 0 {
+	if cap(x.sent) <= smallBody {
 		x.room = x.sent
 	}
 	return err
@@ -104,10 +102,7 @@ func (b *incoming) receive(ctx context.Context, client int64, limit int, data []
 			return nil, err
 		}
 	}
-	if spare := b.taken - cap(data); spare > 0 { // it came in chunks
-		b.conn.server.bodies.give(b.client, spare)
-		b.taken -= spare
-	}
+	b.conn.share.keep(cap(data)) // one in chunks may have taken more
 	return data, nil
 }
 
@@ -118,9 +113,9 @@ func (b *incoming) room(size, limit int) int {
 	case size <= smallBody:
 		return 0
 	case b.length == chunked:
-		return min(size, limit) - b.taken
+		return min(size, limit) - b.conn.share.taken
 	default:
-		return b.length - b.taken
+		return b.length - b.conn.share.taken
 	}
 }
 
@@ -165,35 +160,15 @@ func (b *incoming) endsWell() bool { return !b.conn.failed && b.header.Len() == 
 // take takes from the client's share of the memory; false if there was none in the time
 // that a request may take. A body that had to wait gets that time again.
 func (b *incoming) take(ctx context.Context, client int64, size int) bool {
-	bodies, patience := b.conn.server.bodies, b.conn.server.o.ReadTimeout
-	waited, ok := bodies.take(ctx, client, size, patience)
-	if !ok {
-		return false
-	}
-	b.client = client
-	b.taken += size
-	return !waited || b.conn.SetReadDeadline(after(patience)) == nil
+	patience := b.conn.server.o.ReadTimeout
+	waited, ok := b.conn.share.wait(ctx, client, size, patience)
+	return ok && (!waited || b.conn.SetReadDeadline(after(patience)) == nil)
 }
 
-// handOver gives the body's memory to the answer: once there is an answer, the body is
-// not needed any more.
-func (b *incoming) handOver(r *answerRoom) {
-	if b.taken > 0 {
-		r.client = b.client
-		r.taken += b.taken
-		b.taken = 0
-	}
-}
-
-// endBody returns the body's memory, and reads what is left of a body if that is little and comes
-// soon: what follows on the connection must be the next request. Else the connection ends after the
+// endBody reads what is left of a body if that is little and comes soon: what follows on the connection must be the next request. Else the connection ends after the
 // answer.
 func (x *Exchange) endBody() {
-	b := &x.incoming
-	if b.taken > 0 {
-		b.conn.server.bodies.give(b.client, b.taken)
-	}
-	if b.broken || b.stream != nil && !b.drain() {
+	if b := &x.incoming; b.broken || b.stream != nil && !b.drain() {
 		x.conn.lingers.Store(true)
 		x.response.SetConnectionClose()
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"net"
+	"os"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -22,8 +23,29 @@ type ConnectionBounds struct {
 	PerAddress int // from one IPv4 address or /64 of IPv6; trusted proxies may have more
 }
 
-// listener accepts the connections of clients, up to the bounds. Neither too many
-// connections nor a lack of descriptors or memory ends it.
+// Patient returns a listener that neither a lack of descriptors nor one of memory ends: fasthttp
+// tries again, a second later, after what it takes for a time-out, and after nothing else.
+func Patient(l net.Listener, log *zap.Logger) net.Listener { return &patient{Listener: l, log: log} }
+
+type patient struct {
+	net.Listener
+	log *zap.Logger
+	say seldom
+}
+
+// Accept implements net.Listener.
+func (p *patient) Accept() (net.Conn, error) {
+	c, err := p.Listener.Accept()
+	if err == nil || !transient(err) {
+		return c, err
+	}
+	if n := p.say.more(time.Now()); n > 0 {
+		p.log.Warn("connections wait: none can be accepted now", zap.Int("times", n), zap.Stringer("at", p.Addr()), zap.Error(err))
+	}
+	return nil, os.ErrDeadlineExceeded
+}
+
+// listener accepts the connections of clients, up to the bounds.
 type listener struct {
 	net.Listener
 	server *Server
@@ -34,7 +56,6 @@ type listener struct {
 	stopping   context.Context // ends with Close
 	stop       context.CancelFunc
 	sayRefused seldom
-	sayFailed  seldom
 
 	mu   sync.Mutex
 	open map[*conn]struct{}
@@ -44,39 +65,23 @@ type listener struct {
 func newListener(l net.Listener, s *Server) *listener {
 	stopping, stop := context.WithCancel(context.Background())
 	return &listener{
-		Listener: l, server: s, bounds: s.o.Connections, log: s.gateway.o.Log, stopping: stopping, stop: stop,
+		Listener: Patient(l, s.gateway.o.Log), server: s, bounds: s.o.Connections, log: s.gateway.o.Log, stopping: stopping, stop: stop,
 		open: map[*conn]struct{}{}, from: map[auth.Origin]int{},
 	}
 }
 
-// The pauses after an accept that failed, each twice the one before.
-const (
-	firstPause   = 5 * time.Millisecond
-	longestPause = time.Second
-)
-
-// Accept implements net.Listener. After an error that will pass it waits and tries again.
+// Accept implements net.Listener.
 func (l *listener) Accept() (net.Conn, error) {
-	pause := firstPause
 	for {
 		accepted, err := l.Listener.Accept()
-		switch {
-		case err == nil:
-			if c := l.admit(accepted); c != nil {
-				return c, nil
-			}
-			if l.stopping.Err() != nil {
-				return nil, net.ErrClosed
-			}
-			pause = firstPause
-		case transient(err):
-			if n := l.sayFailed.more(time.Now()); n > 0 {
-				l.log.Warn("connections wait: none can be accepted now", zap.Int("times", n), zap.Error(err))
-			}
-			_ = auth.Sleep(l.stopping, pause)
-			pause = min(2*pause, longestPause)
-		default:
+		if err != nil {
 			return nil, err
+		}
+		if c := l.admit(accepted); c != nil {
+			return c, nil
+		}
+		if l.stopping.Err() != nil {
+			return nil, net.ErrClosed
 		}
 	}
 }
@@ -96,7 +101,7 @@ func transient(err error) bool {
 
 // admit accepts a connection; nil if there are enough, or if the listener is stopping.
 func (l *listener) admit(accepted net.Conn) *conn {
-	c := &conn{Conn: accepted, server: l.server, from: l, room: answerRoom{bodies: l.server.bodies}, peer: Peer{Address: addressOf(accepted.RemoteAddr())}}
+	c := &conn{Conn: accepted, server: l.server, from: l, share: share{of: l.server.bodies}, peer: Peer{Address: addressOf(accepted.RemoteAddr())}}
 	if tcp, ok := accepted.RemoteAddr().(*net.TCPAddr); ok && !l.server.gateway.trusted(tcp.AddrPort().Addr()) {
 		c.origin = auth.OriginOf(c.peer.Address)
 	}

@@ -1,6 +1,11 @@
 package gateway
 
-import "frontdesk/mapping"
+import (
+	"context"
+	"time"
+
+	"frontdesk/mapping"
+)
 
 const (
 	// smallAnswer is how many bytes of texts and contents an answer may always have, even
@@ -10,10 +15,10 @@ const (
 	answerStep = 1 << 20
 )
 
-// answerRoom is the memory that an answer with long texts and contents takes from its
-// client's share until it was sent.
-type answerRoom struct {
-	bodies *bodyMemory
+// share is the memory that a large body takes from its client's share, and then the answer with
+// long texts and contents, until it was sent.
+type share struct {
+	of     *bodyMemory
 	client int64
 	taken  int
 }
@@ -25,8 +30,7 @@ func (x *Exchange) hold(bytes int) error {
 	if x.conn == nil || bytes <= smallAnswer {
 		return nil
 	}
-	x.incoming.handOver(&x.conn.room)
-	if !x.conn.room.grow(x.user().Client.ID, bytes) {
+	if !x.conn.share.grow(x.user().Client.ID, bytes) {
 		return overloaded()
 	}
 	return nil
@@ -55,39 +59,46 @@ func (x *Exchange) writeRoom() error {
 // mustHave takes memory for the answer to a write that was done, even beyond the share.
 func (x *Exchange) mustHave(bytes int) {
 	if x.hold(bytes) != nil {
-		x.conn.room.force(x.user().Client.ID, bytes)
+		x.conn.share.force(x.user().Client.ID, bytes)
 	}
 }
 
+// wait takes memory for the body of a client, once there is some; ok is false if there was none in
+// time.
+func (s *share) wait(ctx context.Context, client int64, bytes int, patience time.Duration) (waited, ok bool) {
+	if waited, ok = s.of.take(ctx, client, bytes, patience); ok {
+		s.client, s.taken = client, s.taken+bytes
+	}
+	return waited, ok
+}
+
 // grow takes memory for an answer of that size; false if it exceeds the client's share.
-func (r *answerRoom) grow(client int64, bytes int) bool {
-	if bytes <= r.taken {
+func (s *share) grow(client int64, bytes int) bool {
+	more := bytes - s.taken
+	if more <= 0 {
 		return true
 	}
-	more := max(bytes-r.taken, answerStep)
-	if !r.bodies.takeNow(client, more) {
-		if more = bytes - r.taken; !r.bodies.takeNow(client, more) {
-			return false
-		}
+	if step := max(more, answerStep); s.of.takeNow(client, step) {
+		more = step
+	} else if !s.of.takeNow(client, more) {
+		return false
 	}
-	r.client = client
-	r.taken += more
+	s.client, s.taken = client, s.taken+more
 	return true
 }
 
 // force takes memory for an answer of that size, even beyond the client's share.
-func (r *answerRoom) force(client int64, bytes int) {
-	if more := bytes - r.taken; more > 0 {
-		r.bodies.force(client, more)
-		r.client = client
-		r.taken += more
+func (s *share) force(client int64, bytes int) {
+	if more := bytes - s.taken; more > 0 {
+		s.of.force(client, more)
+		s.client, s.taken = client, s.taken+more
 	}
 }
 
-// end returns the memory.
-func (r *answerRoom) end() {
-	if r.taken > 0 {
-		r.bodies.give(r.client, r.taken)
-		r.taken = 0
+// keep returns all memory but that.
+func (s *share) keep(bytes int) {
+	if more := s.taken - bytes; more > 0 {
+		s.of.give(s.client, more)
+		s.taken = bytes
 	}
 }

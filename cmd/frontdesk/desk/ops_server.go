@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"net"
-	"os"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/gofiber/fiber/v2/middleware/recover"
 	"github.com/valyala/fasthttp"
 	"go.uber.org/zap"
+
+	"frontdesk/gateway"
 )
 
 // opsServer serves operators, or their commands.
@@ -23,7 +24,7 @@ type opsServer struct {
 
 // newOpsServer makes a server whose requests end after patience. It has no routes yet.
 func newOpsServer(at net.Listener, patience time.Duration, log *zap.Logger) *opsServer {
-	s := &opsServer{At: patient{at, log}, App: fiber.New(fiber.Config{
+	s := &opsServer{At: gateway.Patient(at, log), App: fiber.New(fiber.Config{
 		CaseSensitive: true, StrictRouting: true, Immutable: true, DisableStartupMessage: true,
 		ReadTimeout: 5 * time.Second, WriteTimeout: patience, ReadBufferSize: 8 << 10, BodyLimit: 8 << 10,
 		ErrorHandler: func(c *fiber.Ctx, err error) error {
@@ -69,21 +70,4 @@ func (s *opsServer) stop(ctx context.Context) {
 	_ = s.At.Close() // also where serve comes later, which ends by it
 	_ = s.ShutdownWithContext(ctx)
 	s.end()
-}
-
-// patient is a listener that an error which will pass does not end: fasthttp tries again after
-// time-outs only.
-type patient struct {
-	net.Listener
-	log *zap.Logger
-}
-
-// Accept implements net.Listener.
-func (l patient) Accept() (net.Conn, error) {
-	c, err := l.Listener.Accept()
-	if e, ok := err.(*net.OpError); ok && e.Temporary() {
-		l.log.Warn("connections of operators wait: none can be accepted now", zap.Error(err))
-		err = os.ErrDeadlineExceeded
-	}
-	return c, err
 }

@@ -7,9 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -65,21 +63,4 @@ func TestOpsLate(t *testing.T) {
 	s.stop(stopped)
 	serving.Wait()
 	require.Error(t, ask(late))
-}
-
-type failing struct {
-	net.Listener
-	with error
-}
-
-func (f failing) Accept() (net.Conn, error) { return nil, f.with }
-
-// What ends the listener of fasthttp is only what ends ours.
-func TestOpsAccept(t *testing.T) {
-	for cause, want := range map[error]error{
-		syscall.EMFILE: os.ErrDeadlineExceeded, syscall.ENFILE: os.ErrDeadlineExceeded, syscall.EINVAL: syscall.EINVAL, net.ErrClosed: net.ErrClosed,
-	} {
-		_, err := patient{failing{with: &net.OpError{Op: "accept", Err: os.NewSyscallError("accept", cause)}}, zap.NewNop()}.Accept()
-		require.ErrorIs(t, err, want)
-	}
 }
