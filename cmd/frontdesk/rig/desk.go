@@ -47,6 +47,7 @@ func Main(m *testing.M, after ...func() error) int {
 func findLeaks() error {
 	return goleak.Find(
 		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"),
+		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp/stackless.funcWorker"),
 		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*workerPool).Start.func2"),
 	)
 }

@@ -61,6 +61,7 @@ func startSick(t *testing.T, backend string, bound func(*desk.Bounds)) *sickDesk
 		server.Close()
 		goleak.VerifyNone(t, leaks,
 			goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"),
+			goleak.IgnoreAnyFunction("github.com/valyala/fasthttp/stackless.funcWorker"),
 			goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*workerPool).Start.func2"))
 	})
 	text, err := os.ReadFile(rig.RemoteSheets(t, "garagecloud.yaml"))
