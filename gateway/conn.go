@@ -109,6 +109,9 @@ func (c *conn) Write(p []byte) (int, error) {
 	if c.mute {
 		return 0, net.ErrClosed
 	}
+	if c.writes.wanted.IsZero() { // 100 Continue, for which fasthttp has what was left of the answer before
+		c.writes.wanted = after(c.server.o.WriteTimeout)
+	}
 	if err := c.writes.hold(c.Conn.SetWriteDeadline); err != nil {
 		return 0, err
 	}
@@ -137,7 +140,7 @@ func (c *conn) closes() bool {
 // sent is called when an answer was sent, or never will be.
 func (c *conn) sent() {
 	c.share.keep(0)
-	c.writes.wanted = after(c.server.o.WriteTimeout) // for what the next request has sent before its answer
+	c.writes.wanted = time.Time{}
 }
 
 // Close implements net.Conn. It reads what a refused client still sends: closing with unread bytes

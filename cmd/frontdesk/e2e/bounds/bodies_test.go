@@ -219,6 +219,17 @@ func TestBodiesRefusedThenNext(t *testing.T) {
 	}
 }
 
+// TestBodiesAfterARest: a connection that rested for longer than an answer may take is still told to
+// go on.
+func TestBodiesAfterARest(t *testing.T) {
+	t.Parallel()
+	d := rig.OnSQLite(t, rig.Options{Bound: func(b *desk.Bounds) { b.WriteTimeout = 2 * time.Second }})
+	token, w := d.Login(rig.FullKey, "demo"), d.Socket()
+	require.Equal(t, 200, w.Send("GET /webservice_v2/contact/1 HTTP/1.1\r\nHost: desk\r\ntoken: "+token+"\r\n\r\n").Answer("GET").Status)
+	<-time.After(2500 * time.Millisecond) // nothing tells when the deadline of that answer has passed
+	require.Equal(t, 201, w.Send(posting("/contact", token, len(rig.NewContact), "Expect: 100-continue\r\n")+rig.NewContact).Answer("POST").Status)
+}
+
 // TestBodiesCutShort: what broke off is never taken for a body.
 func TestBodiesCutShort(t *testing.T) {
 	t.Parallel()
