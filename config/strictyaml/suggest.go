@@ -1,6 +1,9 @@
 package strictyaml
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // longestSuggested bounds the words Suggest compares: nobody mistypes more.
 const longestSuggested = 100
@@ -38,8 +41,11 @@ func Closest(seen string, known []string, most int) (word string) {
 	if len(seen) > longestSuggested {
 		return ""
 	}
-	best := most + 1
+	best, length := most+1, utf8.RuneCountInString(seen)
 	for _, candidate := range known {
+		if longer := utf8.RuneCountInString(candidate) - length; longer > most || -longer > most {
+			continue // it takes more edits than that
+		}
 		switch d, near := edits(seen, candidate); {
 		case near && d < best:
 			word, best = candidate, d
