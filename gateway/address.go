@@ -17,7 +17,6 @@ func addressParams() []param {
 	part := func(name, description, example string) param {
 		p := named(name, description, example)
 		p.Length = addressPartLength
-		p.worded = true
 		return p
 	}
 	number := part("Huisnummer", "House number, a whole number.", "1")
@@ -25,8 +24,8 @@ func addressParams() []param {
 	postcode := part("Postcode", "Four digits, a space and two letters.", "3811 MH").must()
 	postcode.Check = "dutch_postcode"
 	// It has no example: the ids of countries are the administration's own.
-	country := param{Field: mapping.Field{Name: "CountryId", Type: mapping.Int4, Reference: "country", Description: "Primary ID of the country, as GET /country lists it."}, min: 1, worded: true}
-	return []param{postcode, number, part("toevoeging", "What follows the house number.", "A"), country.must()}
+	country := param{Field: mapping.Field{Name: "CountryId", Type: mapping.Int4, Reference: "country", Description: "Primary ID of the country, as GET /country lists it."}, min: 1}
+	return worded(postcode, number, part("toevoeging", "What follows the house number.", "A"), country.must())
 }
 
 func aboutAddress(model *mapping.Model) about {
@@ -69,15 +68,9 @@ func parseAddress(x *Exchange) mapping.Violations {
 			v = append(v, mapping.Fail(mapping.AddressPartTooLong, mapping.Literal(name), n, mapping.Literal("varchar"), addressPartLength))
 		}
 	}
-	number := mapping.Field{Name: "Huisnummer", Type: mapping.Int4}
-	if s := x.Param("Huisnummer"); s != "" && !long["Huisnummer"] {
-		if _, bad := number.Parse(s, nil); bad != nil {
-			v = append(v, bad)
-		}
-	}
-	addition := mapping.Field{Name: "toevoeging", Type: mapping.Varchar, Length: addressPartLength}
-	if s := x.Param("toevoeging"); !long["toevoeging"] {
-		if _, bad := addition.Parse(s, nil); bad != nil {
+	for _, f := range []mapping.Field{{Name: "Huisnummer", Type: mapping.Int4}, {Name: "toevoeging", Type: mapping.Varchar, Length: addressPartLength}} {
+		s := x.Param(f.Name)
+		if _, bad := f.Parse(s, nil); bad != nil && s != "" && !long[f.Name] {
 			v = append(v, bad)
 		}
 	}

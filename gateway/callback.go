@@ -85,11 +85,10 @@ func (g *Gateway) callbackRoutes(r *routes) {
 	})
 	r.on(r.add(downloadPath, nil), "GET", &Operation{
 		open: true, serve: g.download,
-		params: []param{
+		params: worded( // an address that lacks something is a wrong one
 			named("id", "Of the result.", "").must(), named("expires", "When the address ends to be valid.", "").must(),
 			named("key", "Which key signed it.", "").must(), named("signature", "Covers every character before it.", "").must(),
-		},
-		parse: func(*Exchange) mapping.Violations { return nil }, // an address that lacks something is a wrong one
+		),
 		about: about{
 			name: "downloadResult", summary: "Download a result", module: callbackModule,
 			row:  "When the payload is a file, the client downloads it with GET on data.url",
@@ -259,15 +258,6 @@ func (g *Gateway) makeLong(op *Operation) {
 		receiver := param{Field: callbackField(), worded: true}
 		op.params = append([]param{receiver}, direct.params...)
 		op.settle()
-		op.parse = func(x *Exchange) mapping.Violations {
-			if v := x.callbackFromQuery(g); v != nil {
-				return v
-			}
-			if direct.parse == nil {
-				return nil
-			}
-			return direct.parse(x)
-		}
 	}
 	op.callbackInBody = inBody
 	op.about = op.about.accepted()

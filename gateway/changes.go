@@ -46,9 +46,6 @@ func (g *Gateway) changesRoutes(r *routes) {
 	g.carried(r, digestPath, "GET", &Operation{
 		scopes: []mapping.Scope{mapping.OpGet}, params: digestParams(), serve: g.digest,
 		parse: func(x *Exchange) mapping.Violations {
-			if v := requiredParams(x); v != nil {
-				return v
-			}
 			_, _, v := g.digestQuery(x)
 			return v
 		},

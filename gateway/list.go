@@ -68,9 +68,6 @@ func sortParam(resource *mapping.Resource) param {
 
 // parseList parses the query of a list.
 func (g *Gateway) parseList(x *Exchange) mapping.Violations {
-	if v := requiredParams(x); v != nil {
-		return v
-	}
 	x.Query.Limit = defaultPageSize
 	v := contradicting(x)
 	add := func(found mapping.Violations) { v = append(v, found...) }

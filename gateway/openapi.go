@@ -37,9 +37,6 @@ func (g *Gateway) descriptionRoute(r *routes) {
 var versions = map[string]string{"": openapi.Version31, "3.1": openapi.Version31, "3.0": openapi.Version30}
 
 func parseDescription(x *Exchange) mapping.Violations {
-	if v := requiredParams(x); v != nil {
-		return v
-	}
 	if asked := x.Param("version"); versions[asked] == "" {
 		return mapping.Violations{mapping.Fail(mapping.ValidationFailed, mapping.Literal("version"), asked, mapping.Literal("3.1|3.0"))}
 	}

@@ -24,7 +24,7 @@ func (d *describer) reasons(op *Operation) []mapping.Reason {
 			all = append(all, mapping.TooManyRequests)
 		}
 	}
-	if len(op.requires) > 0 && op.about.answers.form != fileForm {
+	if len(op.requires) > 0 {
 		all = append(all, mapping.ParametersRequired)
 	}
 	if op.form != nil && op.Endpoint.Resource == nil {

@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"slices"
 	"strconv"
 
 	"frontdesk/mapping"
@@ -43,6 +42,14 @@ func (p param) must() param {
 	return p
 }
 
+// worded are parameters of an operation that says itself what it lacks.
+func worded(params ...param) []param {
+	for i := range params {
+		params[i].worded = true
+	}
+	return params
+}
+
 // idParam is the primary ID in the query.
 func idParam(what string) param {
 	return param{Field: mapping.Field{Name: "id", Type: mapping.Int4, Primary: true, Description: "Primary ID of the " + what + "."}, min: 1, of: what}
@@ -75,30 +82,15 @@ func (p Param) invalid(valid string) mapping.Violations {
 
 // settle precomputes from the parameters what the stages need.
 func (op *Operation) settle() {
-	names := make([]string, len(op.params))
+	known := make(map[string]bool, len(op.params))
 	op.requires = nil
-	for i, p := range op.params {
-		names[i] = p.Name
+	for _, p := range op.params {
+		known[p.Name] = true
 		if p.Required && !p.worded {
 			op.requires = append(op.requires, p.Name)
 		}
 	}
-	if op.parse == nil && len(op.requires) > 0 {
-		op.parse = requiredParams
-	}
-	op.takes = nil
-	switch {
-	case len(names) > 8:
-		known := make(map[string]bool, len(names))
-		for _, name := range names {
-			known[name] = true
-		}
+	if len(known) > 0 {
 		op.takes = func(name string) bool { return known[name] }
-	case len(names) > 0:
-		op.takes = func(name string) bool { return slices.Contains(names, name) }
 	}
 }
-
-// requiredParams returns one violation for all required parameters that are missing or
-// empty.
-func requiredParams(x *Exchange) mapping.Violations { return required(x, x.Operation.requires...) }

@@ -104,7 +104,7 @@ func (g *Gateway) allowlist(_ context.Context, x *Exchange) error {
 }
 
 // query judges the query parameters: repeated ones first, then unsupported ones; missing
-// ones and values are judged by the operation's own parse.
+// ones come next, and values are judged by the operation's own parse.
 func (g *Gateway) query(ctx context.Context, x *Exchange) error {
 	if x.Params = appendParams(x.Params, x.rawQuery); len(x.Params) > 0 {
 		if x.Operation.secretQuery {
@@ -117,15 +117,21 @@ func (g *Gateway) query(ctx context.Context, x *Exchange) error {
 			return err
 		}
 	}
-	if x.Operation.parse == nil {
-		return nil
-	}
 	if x.Operation.bodyFirst {
 		if err := g.receive(ctx, x); err != nil {
 			return err
 		}
 	}
-	v := x.Operation.parse(x)
+	var v mapping.Violations
+	if x.Operation.direct != nil && !x.Operation.callbackInBody {
+		v = x.callbackFromQuery(g)
+	}
+	if v == nil {
+		v = required(x, x.Operation.requires...)
+	}
+	if parse := x.Operation.parse; v == nil && parse != nil {
+		v = parse(x)
+	}
 	if x.Operation.ownOrder {
 		return v.Err()
 	}

@@ -2,7 +2,9 @@ package gateway
 
 import (
 	"bytes"
+	"encoding/hex"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -12,14 +14,10 @@ import (
 // appendParams decodes a raw query in the order it was sent. Empty parts
 // (&&) count as nothing. A % that begins no escape stands for itself.
 func appendParams(dst []Param, raw []byte) []Param {
-	for len(raw) > 0 {
-		var part []byte
-		part, raw, _ = bytes.Cut(raw, []byte{'&'})
-		if len(part) == 0 {
-			continue
+	for part := range bytes.SplitSeq(raw, []byte{'&'}) {
+		if name, value, _ := bytes.Cut(part, []byte{'='}); len(part) > 0 {
+			dst = append(dst, Param{Name: unescape(name), Value: unescape(value), sent: value})
 		}
-		name, value, _ := bytes.Cut(part, []byte{'='})
-		dst = append(dst, Param{Name: unescape(name), Value: unescape(value), sent: value})
 	}
 	return dst
 }
@@ -59,30 +57,18 @@ func unescape(b []byte) string {
 	var s strings.Builder
 	s.Grow(len(b))
 	for i := 0; i < len(b); i++ {
+		c := []byte{b[i]}
 		switch {
 		case b[i] == '+':
-			s.WriteByte(' ')
-		case b[i] == '%' && i+2 < len(b) && hex(b[i+1]) >= 0 && hex(b[i+2]) >= 0:
-			s.WriteByte(byte(hex(b[i+1])<<4 | hex(b[i+2])))
-			i += 2
-		default:
-			s.WriteByte(b[i])
+			c[0] = ' '
+		case b[i] == '%' && i+2 < len(b):
+			if _, err := hex.Decode(c, b[i+1:i+3]); err == nil {
+				i += 2
+			}
 		}
+		s.WriteByte(c[0])
 	}
 	return s.String()
-}
-
-func hex(c byte) int {
-	switch {
-	case c >= '0' && c <= '9':
-		return int(c - '0')
-	case c >= 'a' && c <= 'f':
-		return int(c-'a') + 10
-	case c >= 'A' && c <= 'F':
-		return int(c-'A') + 10
-	default:
-		return -1
-	}
 }
 
 // maxParams bounds how many parameters are compared with each other.
@@ -94,17 +80,10 @@ func repeated(params []Param) error {
 		return mapping.Fail(mapping.QueryUnsupported, params[maxParams].Name)
 	}
 	var v mapping.Violations
-	for i := range params {
-		first, count := true, 0
-		for j := range params {
-			if params[j].Name != params[i].Name {
-				continue
-			}
-			count++
-			first = first && j >= i
-		}
-		if first && count > 1 {
-			v = append(v, mapping.Fail(mapping.QueryRepeated, params[i].Name))
+	for i, p := range params {
+		same := func(o Param) bool { return o.Name == p.Name }
+		if slices.ContainsFunc(params[i+1:], same) && !slices.ContainsFunc(params[:i], same) {
+			v = append(v, mapping.Fail(mapping.QueryRepeated, p.Name))
 		}
 	}
 	return v.Err()

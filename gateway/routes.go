@@ -95,19 +95,13 @@ func (op *Operation) free() bool { return op.Number == openToAll }
 // hasID tells whether a raw query names the parameter id, without decoding the whole
 // query.
 func hasID(raw []byte) bool {
-	for len(raw) > 0 {
-		var part []byte
-		part, raw, _ = bytes.Cut(raw, []byte{'&'})
-		if name, _, _ := bytes.Cut(part, []byte{'='}); isNamed(name, "id") {
+	for part := range bytes.SplitSeq(raw, []byte{'&'}) {
+		name, _, _ := bytes.Cut(part, []byte{'='})
+		if string(name) == "id" || bytes.IndexByte(name, '%') >= 0 && unescape(name) == "id" {
 			return true
 		}
 	}
 	return false
-}
-
-// isNamed tells whether a raw parameter name decodes to that name.
-func isNamed(raw []byte, name string) bool {
-	return string(raw) == name || bytes.IndexByte(raw, '%') >= 0 && unescape(raw) == name
 }
 
 // routes is the endpoint table.

@@ -68,7 +68,7 @@ func parseLogin(x *Exchange) mapping.Violations {
 	if asksForToken(x) {
 		return nil
 	}
-	return requiredParams(x)
+	return required(x, "api_key", "username", "password")
 }
 
 // sessionModule groups what has to do with sessions.
@@ -77,12 +77,12 @@ const sessionModule = "authentication"
 func loginParams() []param {
 	uuid := named("api_key", "The api_key of the third party, to be kept confidential. It decides which endpoints can be used.", "").must()
 	uuid.Check = "uuid"
-	return []param{
+	return worded(
 		uuid,
-		{Field: mapping.Field{Name: "organization_name", Type: mapping.Varchar, Description: "Must be left empty.", OneOf: []string{""}}},
+		param{Field: mapping.Field{Name: "organization_name", Type: mapping.Varchar, Description: "Must be left empty.", OneOf: []string{""}}},
 		named("username", "The user name of the client (customer).", "").must(),
 		named("password", "The password of that user.", "").must(),
-	}
+	)
 }
 
 func aboutLogin() about {
@@ -91,6 +91,7 @@ func aboutLogin() about {
 		row:     "GET /authenticate: query api_key, organization_name (empty), username, password; answers a JSON object with token",
 		note:    "The token is sent in the header `token` of every further call, and is valid for <lifetime>. With a `token` header and none of the three parameters the answer tells whether that session lives.",
 		answers: answers{form: tokenForm},
+		early:   []mapping.Reason{mapping.ParametersRequired},
 		late: []mapping.Reason{
 			mapping.NotLoggedIn, mapping.TokenInvalid, mapping.CredentialsInvalid, mapping.ExternalUser, mapping.EmailMissing,
 			mapping.EmailInvalid, mapping.TooManyRequests,

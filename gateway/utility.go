@@ -28,7 +28,7 @@ func (g *Gateway) utilityRoutes(r *routes) {
 		},
 	})
 	g.carried(r, "/empoyee/email", "GET", &Operation{
-		params: []param{employeeName()}, parse: parseUsername, serve: g.employeeEmail,
+		params: worded(named("username", "Name that the employee logs in with.", "demo").must()), parse: parseUsername, serve: g.employeeEmail,
 		about: about{
 			name: "getEmployeeEmail", summary: "The e-mail address of an employee", module: moduleOf(g.o.Offer.Model, "employee"),
 			row:   "GET /empoyee/email: query username (path spelled as the interface spells it); e-mail lookup",
@@ -37,13 +37,7 @@ func (g *Gateway) utilityRoutes(r *routes) {
 		},
 	})
 	g.carried(r, "/document/info", "GET", &Operation{
-		scopes: []mapping.Scope{mapping.OpGet}, params: []param{idParam("document").must()}, serve: g.documentInfo,
-		parse: func(x *Exchange) mapping.Violations {
-			if v := requiredParams(x); v != nil {
-				return v
-			}
-			return parseItem(x)
-		},
+		scopes: []mapping.Scope{mapping.OpGet}, params: []param{idParam("document").must()}, serve: g.documentInfo, parse: parseItem,
 		about: about{
 			name: "getDocumentInfo", summary: "A document that is kept elsewhere", module: moduleOf(g.o.Offer.Model, "document"),
 			row:   "GET /document/info: document information; 403 when no external document exists",
@@ -73,12 +67,6 @@ var (
 	emailFields    = []string{"username", "email"}
 	documentFields = []string{"id", "name", "mime_type", "size", "sha256", "external_url"}
 )
-
-func employeeName() param {
-	p := named("username", "Name that the employee logs in with.", "demo").must()
-	p.worded = true
-	return p
-}
 
 type environmentAnswer struct {
 	Environment string `json:"environment" example:"demo"`
