@@ -64,7 +64,7 @@ func (x *Exchange) decodeSeveral(data []byte) (err error) {
 func (g *Gateway) checkSeveral(x *Exchange) mapping.Violations {
 	v := x.several.Violations
 	if called := !x.several.Beside.IsAbsent(); called || x.Operation.mustCall && !x.promised {
-		v = append(v, x.callbackFrom(g, x.several.Beside)...)
+		v = append(v, x.takeCallback(g, x.several.Beside)...)
 	}
 	return v
 }

@@ -57,12 +57,12 @@ func (g *Gateway) callbackRoutes(r *routes) {
 	address := mapping.NewForm("callback", callbackField())
 	if path := "/backup/owner"; g.o.Offer.Carries(path) {
 		r.on(r.add(path, nil), "POST", &Operation{
-			scopes: []mapping.Scope{mapping.OpCreate}, form: address, serve: g.backupOwner,
+			scopes: []mapping.Scope{mapping.OpCreate}, form: address, serve: g.accept(webhook.Work{Kind: backupWork}),
 			check: func(x *Exchange) mapping.Violations {
 				if v := x.Body.CheckCreate(); v != nil {
 					return v
 				}
-				return x.takeCallback(g, x.Body.Record.Get(webhookURL).Text())
+				return x.takeCallback(g, x.Body.Record.Get(webhookURL))
 			},
 			about: about{
 				name: "backupOwner", summary: "Make a backup of all records of the client", module: callbackModule,
@@ -75,7 +75,7 @@ func (g *Gateway) callbackRoutes(r *routes) {
 	g.waitRoute(r)
 	hook := r.add("/webhook", nil)
 	r.on(hook, "GET", &Operation{
-		params: []param{named("id", "What was added to the callback address, or came in the Location of the 202.", "").must()}, serve: g.collect,
+		params: []param{named("id", "What was added to the callback address, or came in the Location of the 202.", "").must()}, serve: g.bounded(g.collect),
 		about: about{
 			name: "getWebhookResult", summary: "The address of a result", module: callbackModule,
 			row:  "GET /webhook: query id (string, the value the service added to the callback address); answers a JSON object with data.url",
@@ -114,15 +114,15 @@ func callbackField() mapping.Field {
 	}
 }
 
-// takeCallback judges the address of a receiver and keeps it for Accept.
-func (x *Exchange) takeCallback(g *Gateway, raw string) mapping.Violations {
-	u, err := webhook.ParseCallback(raw, g.o.Callbacks.Rules)
-	if err != nil {
-		v, _ := mapping.AsViolations(err)
-		return v
+// takeCallback judges the address of a receiver, as it was sent, and keeps it for Accept.
+func (x *Exchange) takeCallback(g *Gateway, raw mapping.Value) (v mapping.Violations) {
+	if raw.IsSet() && raw.Kind() != mapping.KindText {
+		return mapping.Violations{mapping.Fail(mapping.VarcharInvalid, mapping.Literal(webhookURL), raw.Text())}
 	}
-	x.callback = u
-	return nil
+	var err error
+	x.callback, err = webhook.ParseCallback(raw.Text(), g.o.Callbacks.Rules)
+	v, _ = mapping.AsViolations(err)
+	return v
 }
 
 // owner is who a job is for.
@@ -130,60 +130,51 @@ func (x *Exchange) owner() webhook.Owner { return webhook.Owner{User: x.user(), 
 
 // bounded limits how long a request waits for the job store. If the store does not answer
 // in time, because somebody holds a lock there, the client is told to ask again.
-func (g *Gateway) bounded(ctx context.Context, ask func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, g.o.Callbacks.Timeout)
-	defer cancel()
-	err := ask(ctx)
-	if errors.Is(err, backend.ErrUnsettled) { // 503 would say that nothing was done
+func (g *Gateway) bounded(ask stage) stage {
+	return func(ctx context.Context, x *Exchange) error {
+		ctx, cancel := context.WithTimeout(ctx, g.o.Callbacks.Timeout)
+		defer cancel()
+		err := ask(ctx, x)
+		switch {
+		case errors.Is(err, webhook.ErrUnknownJob):
+			return mapping.Fail(mapping.RecordNotFound, mapping.Literal("id"), x.Param("id"))
+		case errors.Is(err, backend.ErrUnsettled): // 503 would say that nothing was done
+			return err
+		case errors.Is(err, context.DeadlineExceeded), errors.Is(err, backend.ErrCollision):
+			return mapping.Fail(mapping.Overloaded).Because(err).After(busyRetry)
+		}
 		return err
 	}
-	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, backend.ErrCollision) {
-		return mapping.Fail(mapping.Overloaded).Because(err).After(busyRetry)
-	}
-	return err
 }
 
 // accept promises work and answers 202.
-func (g *Gateway) accept(ctx context.Context, x *Exchange, w webhook.Work) error {
-	return g.bounded(ctx, func(ctx context.Context) error { return g.promise(ctx, x, w) })
-}
-
-func (g *Gateway) promise(ctx context.Context, x *Exchange, w webhook.Work) error {
-	id, err := g.o.Callbacks.Orchestrator.Accept(ctx, x.owner(), x.callback, w)
-	if errors.Is(err, webhook.ErrNoSpace) {
-		x.cause = "space"
-		return mapping.Fail(mapping.Overloaded).After(roomRetry)
-	}
-	if errors.Is(err, webhook.ErrTooMany) {
-		x.cause = "waits"
-		return mapping.Fail(mapping.TooManyRequests).After(waitRetry)
-	}
-	if err != nil {
-		return err
-	}
-	if user := x.user(); w.Kind == backupWork {
-		g.tellAct(x, Act{What: "backup by callback", Whom: "client " + user.Client.Name + ", job " + id, Who: "api_key " + x.keyName + ", user " + user.Username})
-	}
-	x.response.Header.Set("Location", g.publicPath+"/webhook?id="+url.QueryEscape(id))
-	x.answerAccepted()
-	return nil
-}
-
-func (g *Gateway) backupOwner(ctx context.Context, x *Exchange) error {
-	return g.accept(ctx, x, webhook.Work{Kind: backupWork})
+func (g *Gateway) accept(w webhook.Work) stage {
+	return g.bounded(func(ctx context.Context, x *Exchange) error {
+		id, err := g.o.Callbacks.Orchestrator.Accept(ctx, x.owner(), x.callback, w)
+		switch {
+		case errors.Is(err, webhook.ErrNoSpace):
+			x.cause = "space"
+			return mapping.Fail(mapping.Overloaded).After(roomRetry)
+		case errors.Is(err, webhook.ErrTooMany):
+			x.cause = "waits"
+			return mapping.Fail(mapping.TooManyRequests).After(waitRetry)
+		case err != nil:
+			return err
+		}
+		if user := x.user(); w.Kind == backupWork {
+			g.tellAct(x, Act{What: "backup by callback", Whom: "client " + user.Client.Name + ", job " + id, Who: "api_key " + x.keyName + ", user " + user.Username})
+		}
+		x.response.Header.Set("Location", g.publicPath+"/webhook?id="+url.QueryEscape(id))
+		x.answerAccepted()
+		return nil
+	})
 }
 
 // collect answers with the address of a result.
 func (g *Gateway) collect(ctx context.Context, x *Exchange) error {
-	return g.bounded(ctx, func(ctx context.Context) error { return g.address(ctx, x) })
-}
-
-func (g *Gateway) address(ctx context.Context, x *Exchange) error {
 	id := x.Param("id")
 	job, err := g.o.Callbacks.Orchestrator.Collect(ctx, x.owner(), id)
 	switch {
-	case errors.Is(err, webhook.ErrUnknownJob):
-		return mapping.Fail(mapping.RecordNotFound, mapping.Literal("id"), id)
 	case errors.Is(err, webhook.ErrNotReady):
 		x.answerAccepted()
 		return nil
@@ -207,7 +198,7 @@ func (g *Gateway) address(ctx context.Context, x *Exchange) error {
 func (g *Gateway) download(ctx context.Context, x *Exchange) error {
 	var result webhook.Result
 	var file webhook.Reader
-	err := g.bounded(ctx, func(bounded context.Context) (err error) {
+	open := g.bounded(func(bounded context.Context, x *Exchange) (err error) {
 		if result, err = g.downloaded(bounded, x); err != nil {
 			return err
 		}
@@ -216,7 +207,7 @@ func (g *Gateway) download(ctx context.Context, x *Exchange) error {
 		}
 		return nil
 	})
-	if err != nil {
+	if err := open(ctx, x); err != nil {
 		return err
 	}
 	return x.answerFile(file, result)
@@ -232,8 +223,8 @@ func (g *Gateway) downloaded(ctx context.Context, x *Exchange) (webhook.Result, 
 	if ok {
 		job, err = g.o.Callbacks.Orchestrator.Store.Get(ctx, id)
 	}
-	if errors.Is(err, webhook.ErrUnknownJob) || err == nil && job.Result.File == "" {
-		err = mapping.Fail(mapping.RecordNotFound, mapping.Literal("id"), x.Param("id"))
+	if err == nil && job.Result.File == "" {
+		err = webhook.ErrUnknownJob
 	}
 	return job.Result, err
 }
@@ -274,17 +265,14 @@ func (g *Gateway) acceptRequest(ctx context.Context, x *Exchange) error {
 	if err != nil {
 		return err
 	}
-	return g.accept(ctx, x, webhook.Work{Kind: requestWork, Data: data})
+	return g.accept(webhook.Work{Kind: requestWork, Data: data})(ctx, x)
 }
 
 // callbackFromQuery takes the receiver's address out of the parameters.
 func (x *Exchange) callbackFromQuery(g *Gateway) mapping.Violations {
 	raw := x.Param(webhookURL)
-	if raw == "" {
-		return mapping.Violations{mapping.Fail(mapping.FieldRequired, mapping.Literal(webhookURL))}
-	}
 	x.Params = x.paramsBut(webhookURL)
-	return x.takeCallback(g, raw)
+	return x.takeCallback(g, mapping.TextValue(raw))
 }
 
 // encodeParams writes parameters as a query.
@@ -310,18 +298,5 @@ func (x *Exchange) callbackFromBody(g *Gateway, data []byte) ([]byte, error) {
 		return nil, err
 	}
 	x.storedBody = rest
-	return rest, x.callbackFrom(g, raw).Err()
-}
-
-// callbackFrom takes the receiver's address from the member of a body.
-func (x *Exchange) callbackFrom(g *Gateway, raw mapping.Value) mapping.Violations {
-	address, ok := raw.Text(), raw.Kind() == mapping.KindText
-	switch {
-	case raw.IsAbsent() || raw.Kind() == mapping.KindNull || ok && address == "":
-		return mapping.Violations{mapping.Fail(mapping.FieldRequired, mapping.Literal(webhookURL))}
-	case !ok:
-		return mapping.Violations{mapping.Fail(mapping.VarcharInvalid, mapping.Literal(webhookURL), raw.Text())}
-	default:
-		return x.takeCallback(g, address)
-	}
+	return rest, x.takeCallback(g, raw).Err()
 }

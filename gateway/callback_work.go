@@ -39,17 +39,23 @@ func (g *Gateway) runRequest(ctx context.Context, j webhook.Job, w io.Writer) (w
 	if err := json.Unmarshal(j.Work.Data, &stored); err != nil {
 		return webhook.Content{}, err
 	}
-	repeatable := stored.Method == fasthttp.MethodGet || g.o.Backend.Capabilities().Atomic
-	begun := !repeatable && j.Claims > 1
-	resp, err := g.answerStored(ctx, j, &stored, begun)
+	rc, x := g.storedExchange(ctx, j, &stored)
+	defer g.release(x)
+	x.without = stored.Without
+	// A job that was interrupted after its work was stored does not do it twice,
+	// whatever the method, nor do two that were asked for under one key.
 	ownKey := stored.OnceKey == "" // which only an earlier claim can have in use
-	switch {
+	if x.idempotencyKey = stored.OnceKey; ownKey {
+		x.idempotencyKey, x.answerLife = "callback-"+j.ID, jobAnswerLife
+	}
+	repeatable := stored.Method == fasthttp.MethodGet || g.o.Backend.Capabilities().Atomic
+	x.begun = !repeatable && j.Claims > 1
+	switch err := g.answerStored(rc, x); {
 	case err == nil:
-		_, err = w.Write(resp.Body())
-		return webhook.Content{Name: "answer-" + strconv.Itoa(resp.StatusCode()) + ".json", Type: jsonType}, err
+		return x.writeAnswer(w)
 	case repeatable:
 		return webhook.Content{}, passing(err)
-	case begun, errors.Is(err, backend.ErrUnsettled), ownKey && errors.Is(err, webhook.ErrInUse):
+	case x.begun, errors.Is(err, backend.ErrUnsettled), ownKey && errors.Is(err, webhook.ErrInUse):
 		return webhook.Content{}, fmt.Errorf("%w: %w", webhook.ErrUnknown, err)
 	default:
 		return webhook.Content{}, err
@@ -68,34 +74,34 @@ func passing(err error) error {
 // longest time that frontdesk may be down between the two halves of a job.
 const jobAnswerLife = 90 * 24 * time.Hour
 
-// answerStored does a stored request once, even if this process dies. begun tells that it
-// was begun before, and may have been done.
-func (g *Gateway) answerStored(ctx context.Context, j webhook.Job, stored *storedRequest, begun bool) (*fasthttp.Response, error) {
-	rc, x := g.storedExchange(ctx, j, stored)
-	defer g.release(x)
-	x.without = stored.Without
-	// A job that was interrupted after its work was stored does not do it twice,
-	// whatever the method, nor do two that were asked for under one key.
-	if x.idempotencyKey = stored.OnceKey; x.idempotencyKey == "" {
-		x.idempotencyKey, x.answerLife = "callback-"+j.ID, jobAnswerLife
+// answerStored does a stored request, unless it is refused already, and answers it.
+func (g *Gateway) answerStored(rc *fasthttp.RequestCtx, x *Exchange) error {
+	if x.err == nil {
+		g.direct()(rc)
 	}
-	x.begun = begun
-	if g.direct()(rc); x.err != nil {
-		v, answer := mapping.AsViolations(x.err)
-		if !answer || begun { // a refusal now would tell nothing of what was done then
-			return nil, x.err
-		}
-		if len(v) > 0 && v[0].Reason == mapping.IdempotencyInUse {
-			// By another job under the client's own key, or by the transaction of a
-			// process that was killed and whose database has not noticed yet.
-			return nil, fmt.Errorf("%w: %w", webhook.ErrInUse, x.err)
-		}
-		g.answerError(x, x.err)
-		if x.response.StatusCode() >= http.StatusInternalServerError {
-			return nil, fmt.Errorf("answered %d: %w", x.response.StatusCode(), x.err)
-		}
+	if x.err == nil {
+		return nil
 	}
-	return &rc.Response, nil
+	v, answer := mapping.AsViolations(x.err)
+	if !answer || x.begun { // a refusal now would tell nothing of what was done then
+		return x.err
+	}
+	if len(v) > 0 && v[0].Reason == mapping.IdempotencyInUse {
+		// By another job under the client's own key, or by the transaction of a
+		// process that was killed and whose database has not noticed yet.
+		return fmt.Errorf("%w: %w", webhook.ErrInUse, x.err)
+	}
+	g.answerError(x, x.err)
+	if x.response.StatusCode() >= http.StatusInternalServerError {
+		return fmt.Errorf("answered %d: %w", x.response.StatusCode(), x.err)
+	}
+	return nil
+}
+
+// writeAnswer writes the answer of a stored request as the result.
+func (x *Exchange) writeAnswer(w io.Writer) (webhook.Content, error) {
+	_, err := w.Write(x.response.Body())
+	return webhook.Content{Name: "answer-" + strconv.Itoa(x.response.StatusCode()) + ".json", Type: jsonType}, err
 }
 
 // storedExchange is a stored request on its way again. The caller releases it.

@@ -7,7 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"frontdesk/auth"
@@ -50,7 +50,7 @@ func (g *Gateway) waitRoute(r *routes) {
 				return v
 			}
 			_, _, v := x.wait()
-			return append(v, x.takeCallback(g, x.Body.Record.Get(webhookURL).Text())...)
+			return append(v, x.takeCallback(g, x.Body.Record.Get(webhookURL))...)
 		},
 		about: about{
 			name: "waitForChanges", summary: "Be called as soon as something has changed", module: changesModule,
@@ -61,7 +61,7 @@ func (g *Gateway) waitRoute(r *routes) {
 		},
 	})
 	g.carried(r, changesPath, "DELETE", &Operation{
-		scopes: []mapping.Scope{mapping.OpDelete}, serve: g.endWait,
+		scopes: []mapping.Scope{mapping.OpDelete}, serve: g.bounded(g.endWait),
 		params: []param{named("id", "Of the request that waits, from the Location of its 202.", "").must()},
 		about: about{
 			name: "endWaitForChanges", summary: "Wait for changes no longer", module: changesModule,
@@ -74,12 +74,7 @@ func (g *Gateway) waitRoute(r *routes) {
 
 // endWait gives up a request that waits.
 func (g *Gateway) endWait(ctx context.Context, x *Exchange) error {
-	id := x.Param("id")
-	err := g.o.Callbacks.Orchestrator.Withdraw(ctx, x.owner(), changesWork, id)
-	if errors.Is(err, webhook.ErrUnknownJob) {
-		return mapping.Fail(mapping.RecordNotFound, mapping.Literal("id"), id)
-	}
-	if err != nil {
+	if err := g.o.Callbacks.Orchestrator.Withdraw(ctx, x.owner(), changesWork, x.Param("id")); err != nil {
 		return err
 	}
 	x.answerDone()
@@ -120,7 +115,7 @@ func (g *Gateway) waitForChanges(ctx context.Context, x *Exchange) error {
 	if err != nil {
 		return err
 	}
-	return g.accept(ctx, x, webhook.Work{Kind: changesWork, Data: data, Most: waitsPerClient})
+	return g.accept(webhook.Work{Kind: changesWork, Data: data, Most: waitsPerClient})(ctx, x)
 }
 
 // runChanges answers a request that waits if there is something, or if its time is over.
@@ -128,9 +123,6 @@ func (g *Gateway) runChanges(ctx context.Context, j webhook.Job, w io.Writer) (w
 	var stored storedWait
 	if err := json.Unmarshal(j.Work.Data, &stored); err != nil {
 		return webhook.Content{}, err
-	}
-	if seen := g.waits.of(j); seen != "" {
-		stored.After = seen
 	}
 	from, found := g.look(ctx, j, stored)
 	if !found && g.o.Clock().Before(stored.Until) {
@@ -142,22 +134,11 @@ func (g *Gateway) runChanges(ctx context.Context, j webhook.Job, w io.Writer) (w
 	}
 	rc, x := g.storedExchange(ctx, j, &storedRequest{Method: http.MethodGet, Path: changesPath, Query: encodeParams(query)})
 	defer g.release(x)
-	err := g.judgeAgain(ctx, x, j.Owner)
-	if err == nil {
-		g.direct()(rc)
-		err = x.err
+	x.err = g.judgeAgain(ctx, x, j.Owner)
+	if err := g.answerStored(rc, x); err != nil {
+		return webhook.Content{}, passing(err)
 	}
-	resp := x.response
-	if err != nil {
-		if _, answer := mapping.AsViolations(err); !answer {
-			return webhook.Content{}, err
-		}
-		if g.answerError(x, err); resp.StatusCode() >= http.StatusInternalServerError {
-			return webhook.Content{}, passing(err)
-		}
-	}
-	_, err = w.Write(resp.Body())
-	return webhook.Content{Name: "answer-" + strconv.Itoa(resp.StatusCode()) + ".json", Type: jsonType}, err
+	return x.writeAnswer(w)
 }
 
 // judgeAgain judges whether the owner of a job may still be answered: the api_key, its
@@ -180,11 +161,14 @@ func (g *Gateway) judgeAgain(ctx context.Context, x *Exchange, owner webhook.Own
 }
 
 // look tells whether a request that waits is to be answered: there are changes, or there is
-// something to refuse. It returns the cursor from which to look on: nothing that concerns
-// the client lies before it.
+// something to refuse. It goes on from where Ready has looked last, and returns the cursor from
+// which to look on: nothing that concerns the client lies before it.
 func (g *Gateway) look(ctx context.Context, j webhook.Job, stored storedWait) (from string, found bool) {
 	_, x := g.storedExchange(ctx, j, &storedRequest{})
 	defer g.release(x)
+	if seen, _ := g.waits.Load().(map[string]string); seen[j.ID] != "" {
+		stored.After = seen[j.ID]
+	}
 	q := backend.ChangesQuery{Client: j.Owner.User.Client, After: stored.After, Limit: 1, Resources: x.followable()}
 	if stored.Resource != "" {
 		var refused mapping.Violations
@@ -209,19 +193,9 @@ func (g *Gateway) look(ctx context.Context, j webhook.Job, stored storedWait) (f
 	}
 }
 
-// waits remembers how far was looked for each request that waits: the cursor that it began with
-// may be gone before it ends.
-type waits struct {
-	mu   sync.Mutex
-	seen map[string]string // cursors, by job
-}
-
-// of returns the cursor for a job; "" where it was not looked for.
-func (w *waits) of(j webhook.Job) string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.seen[j.ID]
-}
+// waits remembers how far was looked for each request that waits, in cursors by job: the one that
+// it began with may be gone before it ends.
+type waits struct{ atomic.Value }
 
 // Ready returns the jobs that sleep no longer, of those that sleep. It is called by one at a time.
 func (g *Gateway) Ready(ctx context.Context, asleep []webhook.Job) (ready []webhook.Job) {
@@ -231,16 +205,11 @@ func (g *Gateway) Ready(ctx context.Context, asleep []webhook.Job) (ready []webh
 		if j.Work.Kind != changesWork || json.Unmarshal(j.Work.Data, &stored) != nil {
 			continue
 		}
-		if from := g.waits.of(j); from != "" {
-			stored.After = from
-		}
 		from, found := g.look(ctx, j, stored)
 		if seen[j.ID] = from; found {
 			ready = append(ready, j)
 		}
 	}
-	g.waits.mu.Lock()
-	defer g.waits.mu.Unlock()
-	g.waits.seen = seen
+	g.waits.Store(seen)
 	return ready
 }
