@@ -2,47 +2,54 @@ package gateway
 
 import (
 	"context"
+	"errors"
+	"slices"
+	"sync"
 
 	"frontdesk/backend"
 	"frontdesk/mapping"
 )
 
-// bulkGroup is the records of a bulkRun that share a transaction, and what is stored of
-// them under the idempotency key.
+// bulkGroup is the records of a bulkRun that are written in one go, and what is stored of them
+// under the idempotency key.
 type bulkGroup struct {
 	*bulkRun
-	several backend.Several
-	places  []int              // of the items, among the records
-	before  map[int]bulkResult // stored earlier, by place
+	items  []*backend.Item
+	places []int              // of the items, among the records
+	before map[int]bulkResult // stored earlier, by place
 }
 
-// writeTogether does writes that share a transaction.
-func (b *bulkRun) writeTogether(ctx context.Context, from, to int) error {
+// group reads the records of a group; those that are refused already are no part of it.
+func (b *bulkRun) group(ctx context.Context, from, to int) *bulkGroup {
 	t := &bulkGroup{bulkRun: b, before: map[int]bulkResult{}}
-	t.several = backend.Several{
-		Client: b.x.user().Client, Resource: b.x.Endpoint.Resource, Idempotency: b.part(from),
-		Recalled: t.recalled, Answer: func() []byte { return stored(t.done()) },
-	}
 	for i := from; i < to; i++ {
 		if b.read(ctx, i) {
-			t.several.Items = append(t.several.Items, &backend.Item{Body: b.x.Body, ID: b.x.ID})
+			t.items = append(t.items, &backend.Item{Body: b.x.Body, ID: b.x.ID})
 			t.places = append(t.places, i)
 		}
 	}
-	if len(t.places) == 0 {
+	return t
+}
+
+// together does writes that share a transaction.
+func (t *bulkGroup) together(ctx context.Context, from int) error {
+	if len(t.items) == 0 {
 		return nil
 	}
-	err := b.g.o.Backend.WriteSeveral(ctx, &t.several)
-	for _, r := range t.done() {
-		b.note(r)
+	err := t.g.o.Backend.WriteSeveral(ctx, &backend.Several{
+		Client: t.x.user().Client, Resource: t.x.Endpoint.Resource, Items: t.items, Idempotency: t.part(from),
+		Recalled: t.recalled, Answer: func() []byte { return appendJSON(nil, t.outcomes()) },
+	})
+	for _, r := range t.outcomes() {
+		t.note(r)
 	}
-	for _, item := range t.several.Items {
-		b.log(item.Err)
+	for _, item := range t.items {
+		t.log(item.Err)
 	}
 	if mapping.Is(err, mapping.IdempotencyReused) || mapping.Is(err, mapping.IdempotencyInUse) {
 		return err
 	}
-	b.stopped = err
+	t.stopped = err
 	return nil
 }
 
@@ -50,28 +57,92 @@ func (b *bulkRun) writeTogether(ctx context.Context, from, to int) error {
 func (t *bulkGroup) recalled(answer []byte) error {
 	return recalled(answer, func(r bulkResult) {
 		t.before[r.Index] = r
-		for k, i := range t.places {
-			t.several.Items[k].Done = t.several.Items[k].Done || i == r.Index
+		if k := slices.Index(t.places, r.Index); k >= 0 {
+			t.items[k].Done = true
 		}
 	})
 }
 
-// done are the results of the records that are done.
-func (t *bulkGroup) done() (all []bulkResult) {
+// outcomes are the results of the records that are done.
+func (t *bulkGroup) outcomes() (all []bulkResult) {
 	told := t.errors
 	for k, i := range t.places {
-		item := t.several.Items[k]
+		item := t.items[k]
 		r, was := t.before[i]
 		switch {
 		case !item.Done:
 			continue
 		case was:
 		case item.Err == nil:
-			r = t.bulkRun.done(i, item.Written)
+			r = t.done(i, item.Written)
 		default:
 			r = t.refused(i, item.Err, told)
 		}
 		all, told = append(all, r), told+len(r.Errors)
 	}
 	return all
+}
+
+// apart does writes that have a transaction each, some at the same time if the administration
+// allows it. Writes of one record are done one after the other.
+func (t *bulkGroup) apart(ctx context.Context, _ int) error {
+	for from, to := 0, 0; from < len(t.items) && t.stopped == nil; from = to {
+		for to < len(t.items) && !slices.ContainsFunc(t.items[from:to], func(o *backend.Item) bool { return o.ID != 0 && o.ID == t.items[to].ID }) {
+			to++
+		}
+		var abreast sync.WaitGroup
+		for k := from; k < to; k++ {
+			abreast.Go(func() { t.write(ctx, k) })
+		}
+		abreast.Wait()
+		for k := from; k < to; k++ { // in order
+			if err := t.settle(k); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// write does a write that has a transaction of its own.
+func (t *bulkGroup) write(ctx context.Context, k int) {
+	item, i := t.items[k], t.places[k]
+	defer func() {
+		if p := recover(); p != nil {
+			item.Err = panicked(p)
+		}
+	}()
+	w := backend.Write{Idempotency: t.part(i)}
+	if w.Idempotency != nil {
+		w.Idempotency.Answer = func(rec mapping.Record) []byte { return appendJSON(nil, []bulkResult{t.done(i, rec.ID())}) }
+	}
+	var rec mapping.Record
+	if client := t.x.user().Client; item.ID == 0 {
+		rec, item.Err = t.g.o.Backend.Create(ctx, client, item.Body, w)
+	} else {
+		rec, item.Err = t.g.o.Backend.Update(ctx, client, item.ID, item.Body, w)
+	}
+	if item.Err == nil {
+		item.Written = rec.ID()
+	}
+}
+
+// settle notes what became of such a write.
+func (t *bulkGroup) settle(k int) error {
+	item, i := t.items[k], t.places[k]
+	replay := (*backend.Replay)(nil)
+	switch {
+	case item.Err == nil:
+		t.note(t.done(i, item.Written))
+	case errors.As(item.Err, &replay):
+		return recalled(replay.Answer, t.note)
+	case mapping.Is(item.Err, mapping.IdempotencyReused):
+		return item.Err
+	case stops(item.Err):
+		t.stopped = item.Err
+	default:
+		t.note(t.refused(i, item.Err, t.errors))
+		t.log(item.Err)
+	}
+	return nil
 }

@@ -4,11 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
-	"slices"
 	"strconv"
-	"sync"
 
 	"frontdesk/backend"
 	"frontdesk/mapping"
@@ -20,6 +17,7 @@ import (
 type bulkRun struct {
 	g       *Gateway
 	x       *Exchange
+	scopes  []mapping.Scope      // of the operation on one record
 	once    *backend.Idempotency // of the whole; nil for none
 	results []bulkResult         // by record; those without a status are not done
 	errors  int                  // told so far
@@ -51,7 +49,7 @@ func (g *Gateway) writeSeveral(ctx context.Context, x *Exchange) error {
 	if err := x.writeRoom(); err != nil {
 		return err
 	}
-	b := &bulkRun{g: g, x: x, results: make([]bulkResult, len(x.several.Records))}
+	b := &bulkRun{g: g, x: x, scopes: x.Operation.single.scopes, results: make([]bulkResult, len(x.several.Records))}
 	if x.idempotencyKey == "" {
 		return b.run(ctx)
 	}
@@ -107,10 +105,10 @@ func (b *bulkRun) writeAll(ctx context.Context) error {
 	if b.x.Method == http.MethodPut {
 		op = mapping.OpUpdate
 	}
-	together, write := b.g.o.Backend.Together(b.x.Endpoint.Resource, op, b.once != nil), b.writeTogether
+	together, write := b.g.o.Backend.Together(b.x.Endpoint.Resource, op, b.once != nil), (*bulkGroup).together
 	end := func(from int) int { return b.groupFrom(from, together) }
 	if together == 1 {
-		write = b.writeApart
+		write = (*bulkGroup).apart
 		end = func(from int) int { return min(from+b.g.o.Backend.Parallel(), len(b.results)) }
 	}
 	until := b.g.o.Clock().Add(b.g.o.Backend.Timeout())
@@ -120,7 +118,7 @@ func (b *bulkRun) writeAll(ctx context.Context) error {
 			break
 		}
 		to = end(from)
-		if err := write(ctx, from, to); err != nil {
+		if err := write(b.group(ctx, from, to), ctx, from); err != nil {
 			return err
 		}
 	}
@@ -165,111 +163,13 @@ func (b *bulkRun) part(i int) *backend.Idempotency {
 	return &backend.Idempotency{Key: b.once.Key + " " + strconv.Itoa(i), Sum: b.once.Sum, Life: b.once.Life}
 }
 
-// apartWrite is a write that has a transaction of its own.
-type apartWrite struct {
-	place int // among the records
-	body  *mapping.Body
-	id    int32 // 0 for a new record
-	w     backend.Write
-	rec   mapping.Record
-	err   error
-}
-
-// writeApart does writes that have a transaction each, some at the same time if the
-// administration allows it. Writes of one record are done one after the other.
-func (b *bulkRun) writeApart(ctx context.Context, from, to int) error {
-	var abreast []*apartWrite
-	for i := from; i < to; i++ {
-		if !b.read(ctx, i) {
-			continue
-		}
-		a := b.apart(i)
-		if a.id != 0 && slices.ContainsFunc(abreast, func(o *apartWrite) bool { return o.id == a.id }) {
-			if err := b.writeAbreast(ctx, abreast); err != nil || b.stopped != nil {
-				return err
-			}
-			abreast = nil
-		}
-		abreast = append(abreast, a)
-	}
-	return b.writeAbreast(ctx, abreast)
-}
-
-// apart is the write of the record that was read last.
-func (b *bulkRun) apart(i int) *apartWrite {
-	a := &apartWrite{place: i, body: b.x.Body, id: b.x.ID, w: backend.Write{Idempotency: b.part(i)}}
-	if a.w.Idempotency != nil {
-		a.w.Idempotency.Answer = func(rec mapping.Record) []byte { return stored([]bulkResult{b.done(i, rec.ID())}) }
-	}
-	return a
-}
-
-// writeAbreast does writes at the same time, and notes their results in order.
-func (b *bulkRun) writeAbreast(ctx context.Context, writes []*apartWrite) error {
-	do := func(a *apartWrite) {
-		defer func() {
-			if p := recover(); p != nil {
-				a.err = panicked(p)
-			}
-		}()
-		if client := b.x.user().Client; a.id == 0 {
-			a.rec, a.err = b.g.o.Backend.Create(ctx, client, a.body, a.w)
-		} else {
-			a.rec, a.err = b.g.o.Backend.Update(ctx, client, a.id, a.body, a.w)
-		}
-	}
-	var others sync.WaitGroup
-	for n, a := range writes {
-		if n > 0 {
-			others.Go(func() { do(a) })
-		}
-	}
-	if len(writes) > 0 {
-		do(writes[0])
-	}
-	others.Wait()
-	for _, a := range writes {
-		if err := b.settle(a); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// settle notes what became of a write.
-func (b *bulkRun) settle(a *apartWrite) error {
-	replay := (*backend.Replay)(nil)
-	switch {
-	case a.err == nil:
-		b.note(b.done(a.place, a.rec.ID()))
-	case errors.As(a.err, &replay):
-		return recalled(replay.Answer, b.note)
-	case mapping.Is(a.err, mapping.IdempotencyReused):
-		return a.err
-	case stops(a.err):
-		b.stopped = a.err
-	default:
-		b.note(b.refused(a.place, a.err, b.errors))
-		b.log(a.err)
-	}
-	return nil
-}
-
 // stops tells whether there is no use in trying the next record after that error.
 func stops(err error) bool {
 	_, answered := mapping.AsViolations(err)
 	return !answered || mapping.Is(err, mapping.BackendUnavailable) || mapping.Is(err, mapping.BackendTimeout)
 }
 
-// stored is what is kept of results under an idempotency key, and recalled reads it.
-func stored(results []bulkResult) []byte {
-	data, err := json.Marshal(results)
-	if err != nil {
-		panic(err) // a value of ours that is no JSON
-	}
-	return data
-}
-
+// recalled reads results that are kept under an idempotency key.
 func recalled(data []byte, each func(bulkResult)) error {
 	var results []bulkResult
 	if err := json.Unmarshal(data, &results); err != nil {
@@ -309,7 +209,7 @@ func (b *bulkRun) refused(i int, err error, told int) bulkResult {
 	}
 	r := bulkResult{Index: i}
 	for n, e := range v[:max(1, min(len(v), mostErrors-told))] {
-		row := b.g.catalogue.Lookup(e.Reason, b.scopes()...)
+		row := b.g.catalogue.Lookup(e.Reason, b.scopes...)
 		if n == 0 {
 			r.Status = row.Status
 		}
@@ -318,18 +218,10 @@ func (b *bulkRun) refused(i int, err error, told int) bulkResult {
 	return r
 }
 
-// scopes are those of the operation on one record, also once all are done.
-func (b *bulkRun) scopes() []mapping.Scope {
-	if single := b.x.Operation.single; single != nil {
-		return single.scopes
-	}
-	return b.x.scopes()
-}
-
 // log logs the cause of a failure, which the client is not told.
 func (b *bulkRun) log(err error) {
 	v, _ := mapping.AsViolations(err)
-	if len(v) > 0 && b.g.catalogue.Lookup(v[0].Reason, b.scopes()...).Status >= http.StatusInternalServerError {
+	if len(v) > 0 && b.g.catalogue.Lookup(v[0].Reason, b.scopes...).Status >= http.StatusInternalServerError {
 		b.g.logFailure(b.x, err)
 	}
 }
