@@ -179,20 +179,11 @@ func (g *Gateway) list(ctx context.Context, x *Exchange) error {
 }
 
 func (g *Gateway) create(ctx context.Context, x *Exchange) error {
-	location := func(rec mapping.Record) string {
-		return g.publicPath + x.Endpoint.Path + "/" + strconv.Itoa(int(rec.ID()))
+	render := func(rec mapping.Record) []byte {
+		return g.keptAnswer(g.publicPath+x.Endpoint.Path+"/"+strconv.Itoa(int(rec.ID())), rec)
 	}
-	render := func(rec mapping.Record) []byte { return g.keptAnswer(location(rec), rec) }
-	return g.idempotently(x, render, func(w backend.Write) error {
-		w.Room = x.hold
-		rec, err := g.o.Backend.Create(ctx, x.user().Client, x.Body, w)
-		if err != nil {
-			return err
-		}
-		x.mustHave(rec.Bytes())
-		x.response.Header.Set("Location", location(rec))
-		x.answerRecord(http.StatusCreated, rec, rec.Resource.RecordFields(), g.etag(rec))
-		return nil
+	return g.idempotently(x, render, func(w backend.Write) (mapping.Record, error) {
+		return g.o.Backend.Create(ctx, x.user().Client, x.Body, w)
 	})
 }
 
@@ -204,26 +195,13 @@ func (g *Gateway) update(ctx context.Context, x *Exchange) error {
 
 // changed does a write and answers with the resulting record.
 func (g *Gateway) changed(x *Exchange, do func(backend.Write) (mapping.Record, error)) error {
-	render := func(rec mapping.Record) []byte { return g.keptAnswer("", rec) }
-	return g.idempotently(x, render, func(w backend.Write) error {
-		w.Room = x.hold
-		rec, err := do(w)
-		if err != nil {
-			return err
-		}
-		x.mustHave(rec.Bytes())
-		x.answerRecord(http.StatusOK, rec, rec.Resource.RecordFields(), g.etag(rec))
-		return nil
-	})
+	return g.idempotently(x, func(rec mapping.Record) []byte { return g.keptAnswer("", rec) }, do)
 }
 
 func (g *Gateway) delete(ctx context.Context, x *Exchange) error {
-	return g.idempotently(x, keptDone, func(w backend.Write) error {
-		if err := g.o.Backend.Delete(ctx, x.user().Client, x.Endpoint.Resource, x.ID, w); err != nil {
-			return err
-		}
-		x.answerDone()
-		return nil
+	return g.idempotently(x, keptDone, func(w backend.Write) (mapping.Record, error) {
+		w.Room = nil // the record is not answered
+		return mapping.Record{}, g.o.Backend.Delete(ctx, x.user().Client, x.Endpoint.Resource, x.ID, w)
 	})
 }
 
@@ -257,21 +235,34 @@ func checkIdempotencyKey(x *Exchange) error {
 	return nil
 }
 
-// idempotently does a write under the request's Idempotency-Key, if it has one, or under
-// the key of the job whose work it is: a repetition gets the first answer, which render
-// makes.
-func (g *Gateway) idempotently(x *Exchange, render func(mapping.Record) []byte, do func(backend.Write) error) error {
+// idempotently does a write, and answers what render makes of the resulting record, if there is
+// one. Under the request's Idempotency-Key, or the key of the job whose work it is, a repetition
+// gets the same answer.
+func (g *Gateway) idempotently(x *Exchange, render func(mapping.Record) []byte, do func(backend.Write) (mapping.Record, error)) error {
 	if err := x.writeRoom(); err != nil {
 		return err
 	}
 	w := g.precondition(x)
+	w.Room = x.hold
+	write := func(request *backend.Idempotency) error {
+		w.Idempotency = request
+		rec, err := do(w)
+		if err != nil {
+			return err
+		}
+		x.mustHave(rec.Bytes())
+		if r := rec.Resource; r != nil {
+			x.holdsFields(r, r.RecordFields())
+		}
+		x.answerKept(render(rec))
+		return nil
+	}
 	if x.idempotencyKey == "" {
-		return do(w)
+		return write(nil)
 	}
 	return g.once(x, func(request *backend.Idempotency) error {
 		request.Answer, request.Begun = render, x.begun
-		w.Idempotency = request
-		return do(w)
+		return write(request)
 	})
 }
 
@@ -296,6 +287,7 @@ func (g *Gateway) once(x *Exchange, do func(*backend.Idempotency) error) error {
 	if err := x.hold(len(replay.Answer)); err != nil {
 		return err
 	}
-	x.answerReplay(replay.Answer)
+	x.response.Header.Set("Idempotent-Replayed", "true")
+	x.answerKept(replay.Answer)
 	return nil
 }

@@ -149,8 +149,8 @@ func (g *Gateway) keptAnswer(location string, rec mapping.Record) []byte {
 	return appendRecord([]byte(g.etag(rec)+" "+location+"\n"), rec, rec.Resource.RecordFields())
 }
 
-// answerReplay repeats a stored answer.
-func (x *Exchange) answerReplay(kept []byte) {
+// answerKept answers what is or would be stored under an idempotency key.
+func (x *Exchange) answerKept(kept []byte) {
 	head, body, _ := bytes.Cut(kept, []byte{'\n'})
 	etag, location, _ := bytes.Cut(head, []byte{' '})
 	status := http.StatusOK
@@ -164,7 +164,6 @@ func (x *Exchange) answerReplay(kept []byte) {
 	if len(etag) > 0 {
 		x.tag(etag)
 	}
-	x.response.Header.Set("Idempotent-Replayed", "true")
 	x.answer(status, jsonType, func(dst []byte) []byte { return append(dst, body...) })
 }
 
