@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	_ "embed" // reset.html
 	"encoding/json"
 	"errors"
 	"html/template"
+	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"frontdesk/auth"
@@ -131,12 +134,11 @@ func (g *Gateway) authenticate(ctx context.Context, x *Exchange) error {
 // problem with the api_key takes precedence over one with the rest, and is noted only if
 // the key was judged.
 func (x *Exchange) noteRefused(err error) {
-	var refused *auth.Refused
-	if !errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*auth.Refused](err); ok {
+		x.why, x.client = cmp.Or(x.why, refused.Why), refused.Client.Name
+	} else {
 		x.why = ""
-		return
 	}
-	x.why, x.client = cmp.Or(x.why, refused.Why), refused.Client.Name
 }
 
 func (g *Gateway) logout(ctx context.Context, x *Exchange) error {
@@ -217,17 +219,14 @@ type fingerprintAnswer struct {
 // modules answers with the resources that the api_key may read, by module.
 func (g *Gateway) modules(x *Exchange) {
 	modules := []module{}
-	place := map[string]int{}
 	for _, resource := range g.o.Offer.Model.Resources {
 		list := g.routes.endpoints["/"+resource.Name].list["GET"]
 		if list == nil || !x.Key.May(list.Number) { // the administration need not have all of the model
 			continue
 		}
-		i, ok := place[resource.Module]
-		if !ok {
-			i = len(modules)
-			place[resource.Module] = i
-			modules = append(modules, module{Name: resource.Module})
+		i := slices.IndexFunc(modules, func(m module) bool { return m.Name == resource.Module })
+		if i < 0 {
+			i, modules = len(modules), append(modules, module{Name: resource.Module})
 		}
 		modules[i].Resources = append(modules[i].Resources, resource.Name)
 	}
@@ -248,7 +247,7 @@ func (g *Gateway) forgotPassword(ctx context.Context, x *Exchange) error {
 
 // resetForm is the page that the link in the mail leads to.
 func (g *Gateway) resetForm(x *Exchange) {
-	x.answerPageHTML(200, resetPage(resetState{Token: x.Param("reset")}))
+	x.answerReset(resetState{Token: x.Param("reset")})
 }
 
 // resetPassword takes the form that the page sends, which is not JSON, and answers with
@@ -256,27 +255,25 @@ func (g *Gateway) resetForm(x *Exchange) {
 func (g *Gateway) resetPassword(ctx context.Context, x *Exchange) error {
 	form, err := url.ParseQuery(string(x.sent))
 	if err != nil {
-		x.answerPageHTML(400, resetPage(resetState{Problem: "This form could not be read."}))
+		x.answerReset(resetState{Problem: "This form could not be read."})
 		return nil
 	}
-	state := resetState{Token: form.Get("reset")}
-	if form.Get("password") != form.Get("repeat") {
-		state.Problem = "The two passwords are not the same."
-		x.answerPageHTML(400, resetPage(state))
+	token, password := form.Get("reset"), form.Get("password")
+	if password != form.Get("repeat") {
+		x.answerReset(resetState{Token: token, Problem: "The two passwords are not the same."})
 		return nil
 	}
-	username, err := g.o.Resets.Complete(ctx, state.Token, form.Get("password"))
+	username, err := g.o.Resets.Complete(ctx, token, password)
 	if username != "" {
 		g.tellAct(x, Act{What: "password by link", Whom: "user " + username, Who: "whoever reads the user's mail", Failed: err != nil})
 	}
 	switch {
 	case err == nil:
-		x.answerPageHTML(200, resetPage(resetState{Done: true}))
+		x.answerReset(resetState{Done: true})
 	case errors.Is(err, auth.ErrWeakPassword):
-		state.Problem = "A password has at least 8 characters, and at most 1024 bytes."
-		x.answerPageHTML(400, resetPage(state))
+		x.answerReset(resetState{Token: token, Problem: "A password has at least 8 characters, and at most 1024 bytes."})
 	case errors.Is(err, auth.ErrUnknownReset):
-		x.answerPageHTML(400, resetPage(resetState{Problem: "This link was used before or is older than one hour. Ask for a new one."}))
+		x.answerReset(resetState{Problem: "This link was used before or is older than one hour. Ask for a new one."})
 	default:
 		return err
 	}
@@ -289,44 +286,20 @@ type resetState struct {
 	Done           bool
 }
 
-var resetTemplate = template.Must(template.New("reset").Parse(`<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Set a new password</title>
-<style>
-:root { color-scheme: light dark }
-body { font: 1rem/1.5 system-ui, sans-serif; max-width: 26rem; margin: 10vh auto; padding: 0 1rem }
-label { display: block; margin-top: 1rem }
-input, button { font: inherit; width: 100%; box-sizing: border-box; padding: .5rem; margin-top: .25rem }
-button { margin-top: 1.5rem }
-.problem { border-left: .25rem solid #c00; padding-left: .75rem }
-</style>
-<main>
-<h1>Set a new password</h1>
-{{- if .Done}}
-<p role="status">Your new password is set. Sessions that were open have been ended; log in again.</p>
-{{- else}}
-{{- if .Problem}}<p class="problem" role="alert">{{.Problem}}</p>{{end}}
-{{- if .Token}}
-<form method="post" action="resetpassword">
-<input type="hidden" name="reset" value="{{.Token}}">
-<label>New password <input type="password" name="password" minlength="8" maxlength="1024" autocomplete="new-password" required autofocus></label>
-<label>The same again <input type="password" name="repeat" minlength="8" maxlength="1024" autocomplete="new-password" required></label>
-<button>Set password</button>
-</form>
-{{- else if not .Problem}}
-<p class="problem" role="alert">This address lacks the code from the mail. Open the link again, or ask for a new one.</p>
-{{- end}}
-{{- end}}
-</main>
-</html>
-`))
+//go:embed reset.html
+var resetHTML string
 
-func resetPage(s resetState) []byte {
-	var b strings.Builder
-	if err := resetTemplate.Execute(&b, s); err != nil {
+var resetTemplate = template.Must(template.New("reset").Parse(resetHTML))
+
+// answerReset answers with the page.
+func (x *Exchange) answerReset(s resetState) {
+	var page bytes.Buffer
+	if err := resetTemplate.Execute(&page, s); err != nil {
 		panic(err) // the template and its data are ours
 	}
-	return []byte(b.String())
+	status := http.StatusOK
+	if s.Problem != "" {
+		status = http.StatusBadRequest
+	}
+	x.answerPageHTML(status, page.Bytes())
 }
