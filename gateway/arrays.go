@@ -21,8 +21,8 @@ const (
 	arrayKnown                 // hear of it: in the model, and in an update, which takes none
 )
 
-// childRights are the rights that using an array field requires.
-type childRights struct{ read, send childRight }
+// childRights are the rights to have an array field answered, and to send it.
+type childRights [2]childRight
 
 // childRight is the right to one operation of an array's elements. If that operation is
 // not offered at all, the number is openToAll: the array is then the only access to the
@@ -36,9 +36,9 @@ type childRight struct {
 func (r *routes) childRightsOf(model *mapping.Model) map[*mapping.Field]childRights {
 	all := map[*mapping.Field]childRights{}
 	for _, resource := range model.Resources {
-		for i := range resource.Fields {
-			if f := &resource.Fields[i]; f.Type == mapping.Array {
-				all[f] = childRights{read: r.rightTo("GET", "/"+f.ArrayOf), send: r.rightTo("POST", "/"+f.ArrayOf)}
+		for _, f := range mapping.Each(resource.Fields) {
+			if f.Type == mapping.Array {
+				all[f] = childRights{arrayRead: r.rightTo("GET", "/"+f.ArrayOf), arraySend: r.rightTo("POST", "/"+f.ArrayOf)}
 			}
 		}
 	}
@@ -60,15 +60,11 @@ func (c childRight) of(key *auth.Key) bool { return c.number == openToAll || key
 
 // mayUse tells whether an api_key's model has an array field. It allocates nothing.
 func (r *routes) mayUse(key *auth.Key, f *mapping.Field, use arrayUse) bool {
-	c, known := r.children[f]
-	switch use {
-	case arrayRead:
-		return known && c.read.of(key)
-	case arraySend:
-		return known && c.send.of(key)
-	default:
-		return known && (c.read.of(key) || c.send.of(key))
+	rights, known := r.children[f]
+	if use == arrayKnown {
+		return known && (rights[arrayRead].of(key) || rights[arraySend].of(key))
 	}
+	return known && rights[use].of(key)
 }
 
 // arraysOf are the arrays of an api_key's model.
@@ -86,20 +82,20 @@ func (d *describer) arrays(use arrayUse) mapping.Arrays {
 	return arraysOf{d.g.routes, d.key, use}
 }
 
-// sentArrays are those that the body of an operation may have.
-func (d *describer) sentArrays(op *Operation) mapping.Arrays {
+// sent is what the body of an operation does with arrays.
+func (op *Operation) sent() arrayUse {
 	if op.Method == "POST" {
-		return d.arrays(arraySend)
+		return arraySend
 	}
-	return d.arrays(arrayKnown)
+	return arrayKnown
 }
 
 // arrayName is the first array that the api_key may know of, as an example; "" if there
 // is none.
 func (d *describer) arrayName() string {
 	for _, r := range d.g.o.Offer.Model.Resources {
-		for i := range r.Fields {
-			if f := &r.Fields[i]; f.Type == mapping.Array && f.In(d.arrays(arrayKnown)) {
+		for _, f := range mapping.Each(r.Fields) {
+			if f.Type == mapping.Array && f.In(d.arrays(arrayKnown)) {
 				return f.Name
 			}
 		}
@@ -113,10 +109,7 @@ func (x *Exchange) readsOrSends(f *mapping.Field, use arrayUse) bool {
 	if x.promised {
 		return !slices.Contains(x.without, f.Name)
 	}
-	right := x.routes.children[f].read
-	if use == arraySend {
-		right = x.routes.children[f].send
-	}
+	right := x.routes.children[f][use]
 	if right.grant != "" && !slices.Contains(x.needs, right.grant) {
 		x.needs = append(x.needs, right.grant)
 	}
@@ -143,8 +136,8 @@ type sentArrays Exchange
 // Has implements mapping.Arrays.
 func (s *sentArrays) Has(f *mapping.Field) bool {
 	x := (*Exchange)(s)
-	if x.Operation.Method == "POST" {
-		return x.readsOrSends(f, arraySend)
+	if use := x.Operation.sent(); use == arraySend {
+		return x.readsOrSends(f, use)
 	}
 	return x.knows(f, arrayKnown)
 }
@@ -154,11 +147,10 @@ func (x *Exchange) modelVersion(model *mapping.Model) string {
 	version := model.Version
 	for _, resource := range model.Resources {
 		for _, f := range mapping.Each(resource.Fields) {
-			if f.Type == mapping.Array && !x.knows(f, arrayRead) {
-				version += " without reading " + resource.Name + "." + f.Name
-			}
-			if f.Type == mapping.Array && !x.knows(f, arraySend) {
-				version += " without sending " + resource.Name + "." + f.Name
+			for use, what := range [...]string{arrayRead: "reading", arraySend: "sending"} {
+				if f.Type == mapping.Array && !x.knows(f, arrayUse(use)) {
+					version += " without " + what + " " + resource.Name + "." + f.Name
+				}
 			}
 		}
 	}

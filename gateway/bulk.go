@@ -87,13 +87,8 @@ func (g *Gateway) bulk(ctx context.Context, x *Exchange) error {
 
 // withheld are the arrays that the records of a request may not have.
 func (x *Exchange) withheld() (names []string) {
-	use := arrayKnown
-	if x.Method == "POST" {
-		use = arraySend
-	}
-	fields := x.Endpoint.Resource.Fields
-	for i := range fields {
-		if f := &fields[i]; f.Type == mapping.Array && !x.knows(f, use) {
+	for _, f := range mapping.Each(x.Endpoint.Resource.Fields) {
+		if f.Type == mapping.Array && !x.knows(f, x.Operation.sent()) {
 			names = append(names, f.Name)
 		}
 	}

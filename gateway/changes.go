@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/mapping"
 )
@@ -104,9 +105,9 @@ func (r *routes) findFollowable(offer backend.Offer) (all []followable) {
 }
 
 // followableWith are the resources that an api_key may follow.
-func (r *routes) followableWith(may func(childRight) bool) (all []*mapping.Resource) {
+func (r *routes) followableWith(key *auth.Key) (all []*mapping.Resource) {
 	for _, t := range r.followable {
-		if may(t.right) {
+		if t.right.of(key) {
 			all = append(all, t.resource)
 		}
 	}
@@ -123,7 +124,7 @@ func (x *Exchange) followable() []*mapping.Resource {
 	if key == nil {
 		return nil
 	}
-	return x.routes.followableWith(func(right childRight) bool { return right.of(key) })
+	return x.routes.followableWith(key)
 }
 
 // followableAmong are those of the named resources that the caller may follow, and a violation for
@@ -148,18 +149,16 @@ func (g *Gateway) changesQuery(x *Exchange) (q backend.ChangesQuery, v mapping.V
 	q = backend.ChangesQuery{Client: x.user().Client, Begin: !x.HasParam("after"), After: x.Param("after"), Room: g.pageRoom(x)}
 	x.Query.Limit = defaultPageSize
 	for _, p := range x.Params {
+		var bad mapping.Violations
 		switch p.Name {
 		case "page_size":
-			v = append(v, parsePageSize(x, p.Value)...)
+			bad = parsePageSize(x, p.Value)
 		case "records":
-			var bad mapping.Violations
 			q.Records, bad = p.isOn()
-			v = append(v, bad...)
 		case "resource":
-			var unknown mapping.Violations
-			q.Resources, unknown = x.followableAmong(p.Value)
-			v = append(v, unknown...)
+			q.Resources, bad = x.followableAmong(p.Value)
 		}
+		v = append(v, bad...)
 	}
 	if !x.HasParam("resource") {
 		q.Resources = x.followable()
@@ -170,10 +169,7 @@ func (g *Gateway) changesQuery(x *Exchange) (q backend.ChangesQuery, v mapping.V
 
 // changes answers with a page of changes.
 func (g *Gateway) changes(ctx context.Context, x *Exchange) error {
-	q, v := g.changesQuery(x)
-	if v != nil {
-		return v.Err()
-	}
+	q, _ := g.changesQuery(x) // which was judged before
 	page, err := g.o.Backend.Changes(ctx, q)
 	if err != nil {
 		return err
@@ -237,29 +233,28 @@ func appendChange(dst []byte, c *backend.RecordChange, records bool) []byte {
 // digestQuery reads the parameters of a request for a digest.
 func (g *Gateway) digestQuery(x *Exchange) (r *mapping.Resource, q backend.DigestQuery, v mapping.Violations) {
 	q = backend.DigestQuery{Client: x.user().Client, Ranges: defaultRanges, From: 1}
-	number := func(p Param, most int32, valid string) int32 {
-		n, bad := p.int4(1, most, valid)
-		v = append(v, bad...)
-		return n
-	}
 	const anyID = math.MaxInt32
 	for _, p := range x.Params {
+		var bad mapping.Violations
 		switch p.Name {
 		case "resource":
-			named, unknown := x.followableAmong(p.Value)
-			if v = append(v, unknown...); len(named) > 1 {
-				v = append(v, p.invalid("resource")...)
-			}
-			if len(named) > 0 {
+			var named []*mapping.Resource
+			if named, bad = x.followableAmong(p.Value); len(named) > 0 {
 				r = named[0]
 			}
+			if len(named) > 1 {
+				bad = append(bad, p.invalid("resource")...)
+			}
 		case "ranges":
-			q.Ranges = int(number(p, maxRanges, "1-"+strconv.Itoa(maxRanges)))
+			var ranges int32
+			ranges, bad = p.int4(1, maxRanges, "1-"+strconv.Itoa(maxRanges))
+			q.Ranges = int(ranges)
 		case "from":
-			q.From = number(p, anyID, "id")
+			q.From, bad = p.int4(1, anyID, "id")
 		case "to":
-			q.To = number(p, anyID, "id")
+			q.To, bad = p.int4(1, anyID, "id")
 		}
+		v = append(v, bad...)
 	}
 	if v == nil && q.To != 0 && q.To < q.From {
 		v = append(v, Param{Name: "to", Value: x.Param("to")}.invalid("not before from")...)
@@ -269,10 +264,7 @@ func (g *Gateway) digestQuery(x *Exchange) (r *mapping.Resource, q backend.Diges
 
 // digest answers with the sums of a resource's records.
 func (g *Gateway) digest(ctx context.Context, x *Exchange) error {
-	r, q, v := g.digestQuery(x)
-	if v != nil {
-		return v.Err()
-	}
+	r, q, _ := g.digestQuery(x) // which was judged before
 	digest, err := g.o.Backend.Digest(ctx, r, q)
 	if err != nil {
 		return err
@@ -299,5 +291,5 @@ type digestRange struct {
 
 // followable are the resources that the api_key of a description may follow.
 func (d *describer) followable() []*mapping.Resource {
-	return d.g.routes.followableWith(func(right childRight) bool { return right.of(d.key) })
+	return d.g.routes.followableWith(d.key)
 }

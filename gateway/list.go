@@ -34,8 +34,8 @@ func listParams(resource *mapping.Resource) []param {
 		taken[p.Name] = true
 	}
 	params = slices.DeleteFunc(params, func(p param) bool { return p.Name == "modified_since" && resource.Undated })
-	for i := range resource.Fields {
-		if f := &resource.Fields[i]; !taken[f.Name] {
+	for _, f := range mapping.Each(resource.Fields) {
+		if !taken[f.Name] {
 			params = append(params, filterParams(resource, f)...)
 		}
 	}
@@ -45,8 +45,8 @@ func listParams(resource *mapping.Resource) []param {
 // fieldsParam chooses which fields are answered.
 func fieldsParam(resource *mapping.Resource) param {
 	p := param{Field: mapping.Field{Name: fieldsName, Type: mapping.Varchar, Description: "The fields to answer, with commas between; all but arrays and, in lists, binary data where it is left out. They come in the order of the model.", Example: "id,modified_at"}}
-	for i := range resource.Fields {
-		p.choice = append(p.choice, resource.Fields[i].Name)
+	for _, f := range mapping.Each(resource.Fields) {
+		p.choice = append(p.choice, f.Name)
 	}
 	return p
 }
@@ -54,8 +54,8 @@ func fieldsParam(resource *mapping.Resource) param {
 // sortParam chooses what a list is sorted by.
 func sortParam(resource *mapping.Resource) param {
 	p := param{choice: []string{}, before: "-?", Field: mapping.Field{Name: "sort", Type: mapping.Varchar, Description: "Fields to sort by, with commas between, the first one first; descending with a - in front. Records that are alike are sorted by id."}}
-	for i := range resource.Fields {
-		if f := &resource.Fields[i]; f.Sortable() {
+	for _, f := range mapping.Each(resource.Fields) {
+		if f.Sortable() {
 			p.choice = append(p.choice, f.Name)
 			p.Example = "-" + f.Name
 		}
@@ -70,45 +70,48 @@ func sortParam(resource *mapping.Resource) param {
 func (g *Gateway) parseList(x *Exchange) mapping.Violations {
 	x.Query.Limit = defaultPageSize
 	v := contradicting(x)
-	add := func(found mapping.Violations) { v = append(v, found...) }
 	page := 1
 	for _, p := range x.Params {
+		var bad mapping.Violations
 		switch p.Name {
 		case "page":
-			page = parsePage(p.Value)
-			if page < 1 {
-				add(mapping.Violations{mapping.Fail(mapping.PageInvalid)})
+			if page = parsePage(p.Value); page < 1 {
+				bad = mapping.Violations{mapping.Fail(mapping.PageInvalid)}
 			}
 		case "page_size":
-			add(parsePageSize(x, p.Value))
+			bad = parsePageSize(x, p.Value)
 		case fieldsName:
-			var unknown mapping.Violations
-			x.Query.Fields, unknown = parseFields(x)
-			add(unknown)
+			x.Query.Fields, bad = parseFields(x)
 		case "sort":
-			add(parseSort(x, p.Value))
+			bad = parseSort(x, p.Value)
+		case "after":
+			var after mapping.Value
+			if after, bad = p.parse(mapping.Int4, nil); after.Int() < 0 {
+				bad = mapping.Violations{mapping.Fail(mapping.Int4Invalid, mapping.Literal(p.Name), p.Value)}
+			}
+			x.Query.Keyset, x.Query.After = true, int32(after.Int())
+		case "modified_since":
+			x.Query.ModifiedSince, bad = p.parse(mapping.Timestamp, g.o.Location)
+		case "total":
+			x.Query.Total, bad = p.isOn()
 		default:
-			add(g.parseFilter(x, p))
+			bad = g.parseFilter(x, p)
 		}
+		v = append(v, bad...)
 	}
 	if v == nil && x.Query.Limit > maxArraysPage && x.Endpoint.Resource.HasArray(x.Query.Fields) {
-		add(pageSizeInvalid(maxArraysPage))
+		v = pageSizeInvalid(maxArraysPage)
 	}
 	x.Query.Offset = (page - 1) * x.Query.Limit
 	return v
 }
 
 // contradicting refuses page and sort together with after, which is for the default order.
-func contradicting(x *Exchange) mapping.Violations {
-	var v mapping.Violations
-	if !x.HasParam("after") {
-		return nil
-	}
-	if x.HasParam("page") {
-		v = append(v, mapping.Fail(mapping.AfterCombined, mapping.Literal("page")))
-	}
-	if x.HasParam("sort") {
-		v = append(v, mapping.Fail(mapping.AfterCombined, mapping.Literal("sort")))
+func contradicting(x *Exchange) (v mapping.Violations) {
+	for _, name := range [...]string{"page", "sort"} {
+		if x.HasParam("after") && x.HasParam(name) {
+			v = append(v, mapping.Fail(mapping.AfterCombined, mapping.Literal(name)))
+		}
 	}
 	return v
 }
@@ -155,33 +158,6 @@ func parseSort(x *Exchange, s string) mapping.Violations {
 		}
 	}
 	return v
-}
-
-// parseFilter parses after, modified_since, total, or a filter on a field.
-func (g *Gateway) parseFilter(x *Exchange, p Param) mapping.Violations {
-	switch p.Name {
-	case "after":
-		f := mapping.Field{Name: p.Name, Type: mapping.Int4}
-		value, bad := f.Parse(p.Value, g.o.Location)
-		if bad != nil || value.Int() < 0 {
-			return mapping.Violations{mapping.Fail(mapping.Int4Invalid, mapping.Literal(p.Name), p.Value)}
-		}
-		x.Query.Keyset, x.Query.After = true, int32(value.Int())
-	case "modified_since":
-		f := mapping.Field{Name: p.Name, Type: mapping.Timestamp}
-		value, bad := f.Parse(p.Value, g.o.Location)
-		if bad != nil {
-			return mapping.Violations{bad}
-		}
-		x.Query.ModifiedSince = value
-	case "total":
-		var bad mapping.Violations
-		x.Query.Total, bad = p.isOn()
-		return bad
-	default:
-		return g.parseFieldFilter(x, p)
-	}
-	return nil
 }
 
 // nextPage is the address of the page after this one, "" where there is none:

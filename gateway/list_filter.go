@@ -27,8 +27,8 @@ func filterParams(resource *mapping.Resource, f *mapping.Field) (params []param)
 	return params
 }
 
-// parseFieldFilter parses a filter on a field.
-func (g *Gateway) parseFieldFilter(x *Exchange, p Param) mapping.Violations {
+// parseFilter parses a filter on a field.
+func (g *Gateway) parseFilter(x *Exchange, p Param) mapping.Violations {
 	name, o := mapping.CutOperator(p.Name)
 	f := x.Endpoint.Resource.Field(name)
 	x.namesField(f)

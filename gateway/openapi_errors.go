@@ -52,7 +52,7 @@ func (d *describer) reasons(op *Operation) []mapping.Reason {
 	all = append(all, op.about.early...)
 	all = append(all, op.about.late...)
 	if op.about.raises != nil {
-		early, late := op.about.raises(d.sentArrays(op))
+		early, late := op.about.raises(d.arrays(op.sent()))
 		all = append(append(all, early...), late...)
 	}
 	if op.Method == http.MethodGet { // without a body the query is asked for what it lacks

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"strconv"
+	"time"
 
 	"frontdesk/mapping"
 )
@@ -65,14 +66,20 @@ func (p Param) isOn() (bool, mapping.Violations) {
 
 // int4 reads a number from least to most; valid tells the client which numbers those are.
 func (p Param) int4(least, most int32, valid string) (int32, mapping.Violations) {
-	n, bad := (&mapping.Field{Name: p.Name, Type: mapping.Int4}).Parse(p.Value, nil)
-	switch {
-	case bad != nil:
-		return 0, mapping.Violations{bad}
-	case n.Int() < int64(least) || n.Int() > int64(most):
-		return 0, p.invalid(valid)
+	n, bad := p.parse(mapping.Int4, nil)
+	if bad == nil && (n.Int() < int64(least) || n.Int() > int64(most)) {
+		bad = p.invalid(valid)
 	}
-	return int32(n.Int()), nil
+	return int32(n.Int()), bad
+}
+
+// parse reads a value of a datatype; a date without a zone begins at a location.
+func (p Param) parse(as mapping.Datatype, at *time.Location) (mapping.Value, mapping.Violations) {
+	value, bad := (&mapping.Field{Name: p.Name, Type: as}).Parse(p.Value, at)
+	if bad != nil {
+		return value, mapping.Violations{bad}
+	}
+	return value, nil
 }
 
 // invalid refuses a value, and tells which ones are valid.

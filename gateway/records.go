@@ -123,9 +123,12 @@ func parseFields(x *Exchange) ([]int, mapping.Violations) {
 	return slices.Compact(positions), v
 }
 
-// checkUpdate judges the body of an update alone, and settles the record's ID, which the
-// body may hold, too.
+// checkUpdate judges the body of an update alone, if there is one, and settles the record's ID,
+// which the body may hold, too.
 func checkUpdate(x *Exchange) mapping.Violations {
+	if x.Body == nil {
+		return nil
+	}
 	v := x.Body.CheckUpdate()
 	resource := x.Body.Record.Resource
 	if id := x.Body.Record.Values[resource.ID]; x.Body.Supplied(resource.ID) && id.Kind() != mapping.KindNull {

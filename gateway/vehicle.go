@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"frontdesk/backend"
@@ -11,18 +10,16 @@ import (
 
 // vehicleRoutes are the operations on a vehicle besides storing it.
 func (g *Gateway) vehicleRoutes(r *routes) {
-	identified := mapping.NewForm("vehicle identification", mapping.Field{
-		Name: "id", Type: mapping.Int4, Primary: true, Description: "Primary ID of the vehicle.",
-	})
+	identified := mapping.NewForm("vehicle identification", idParam("vehicle").Field)
 	vehicle := g.o.Offer.Model.Resource("vehicle")
 	const start, stop, plate = "/vehicle/publishstart", "/vehicle/publishstop", "/updatelicenseplate"
 	publishing := []mapping.Reason{mapping.PublishFieldRequired, mapping.AdvertisementSiteRequired}
-	g.carried(r, start, "PUT", vehicleOperation(identified, mapping.OpUpdate, g.publishStart(false), about{
+	g.carried(r, start, "PUT", vehicleOperation(identified, mapping.OpUpdate, g.publishStart, about{
 		name: "publishVehicle", summary: "Start publishing a vehicle",
 		row:     "PUT /vehicle/publishstart: vehicle identification; starts publishing",
 		answers: answers{form: recordForm, resource: vehicle}, late: publishing,
 	}))
-	g.carried(r, start, "GET", vehicleOperation(identified, mapping.OpGet, g.publishStart(true), about{
+	g.carried(r, start, "GET", vehicleOperation(identified, mapping.OpGet, g.judgePublish, about{
 		name: "checkPublishVehicle", summary: "Judge whether a vehicle can be published",
 		row: "GET /vehicle/publishstart: vehicle identification; same validation as the PUT", late: publishing,
 	}))
@@ -62,13 +59,7 @@ func vehicleOperation(form *mapping.Resource, scope mapping.Scope, serve stage, 
 	id.Required, id.worded, id.bodyToo = scope == mapping.OpGet, true, scope != mapping.OpGet
 	op := &Operation{
 		about: a, scopes: []mapping.Scope{scope}, params: []param{id}, parse: parseItem, form: form, bodyOptional: true,
-		conditional: true, serve: serve,
-		check: func(x *Exchange) mapping.Violations {
-			if x.Body == nil {
-				return nil
-			}
-			return checkUpdate(x)
-		},
+		conditional: true, serve: serve, check: checkUpdate,
 	}
 	if scope == mapping.OpGet { // a GET without an id lacks a parameter, not a body
 		op.about.early = append(op.about.early, mapping.ParametersRequired)
@@ -83,19 +74,18 @@ func vehicleOperation(form *mapping.Resource, scope mapping.Scope, serve stage, 
 	return op
 }
 
-func (g *Gateway) publishStart(judgeOnly bool) stage {
-	return func(ctx context.Context, x *Exchange) error {
-		if !judgeOnly {
-			return g.changed(x, func(w backend.Write) (mapping.Record, error) {
-				return g.o.Backend.PublishStart(ctx, x.user().Client, x.ID, false, w)
-			})
-		}
-		if _, err := g.o.Backend.PublishStart(ctx, x.user().Client, x.ID, true, g.precondition(x)); err != nil {
-			return err
-		}
-		x.answerDone()
-		return nil
+func (g *Gateway) publishStart(ctx context.Context, x *Exchange) error {
+	return g.changed(x, func(w backend.Write) (mapping.Record, error) {
+		return g.o.Backend.PublishStart(ctx, x.user().Client, x.ID, false, w)
+	})
+}
+
+func (g *Gateway) judgePublish(ctx context.Context, x *Exchange) error {
+	if _, err := g.o.Backend.PublishStart(ctx, x.user().Client, x.ID, true, g.precondition(x)); err != nil {
+		return err
 	}
+	x.answerDone()
+	return nil
 }
 
 func (g *Gateway) publishStop(ctx context.Context, x *Exchange) error {
@@ -110,7 +100,7 @@ func (g *Gateway) publishStop(ctx context.Context, x *Exchange) error {
 func (g *Gateway) plateForm() *mapping.Resource {
 	plate := g.o.Offer.Model.Resource("vehicle").Field("license_plate")
 	return mapping.NewForm("updatelicenseplate",
-		mapping.Field{Name: "id", Type: mapping.Int4, Primary: true, Description: "Primary ID of the vehicle."},
+		idParam("vehicle").Field,
 		mapping.Field{Name: plate.Name, Type: plate.Type, Length: plate.Length, Required: true, Description: plate.Description, Example: plate.Example},
 	)
 }
@@ -120,7 +110,7 @@ func checkPlate(x *Exchange) mapping.Violations {
 	if f := x.Body.Record.Resource.Field("license_plate"); !x.Body.Supplied(f.Index) {
 		v = append(v, mapping.Fail(mapping.FieldRequired, mapping.Literal(f.Name)))
 	}
-	return slices.Clip(v)
+	return v
 }
 
 func (g *Gateway) changePlate(ctx context.Context, x *Exchange) error {
