@@ -47,10 +47,8 @@ func (r *routes) childRightsOf(model *mapping.Model) map[*mapping.Field]childRig
 
 func (r *routes) rightTo(method, path string) childRight {
 	if e := r.endpoints[path]; e != nil {
-		for _, op := range e.all {
-			if op.Method == method {
-				return childRight{number: op.Number, grant: Grant{method, path}.String()}
-			}
+		if op := e.first(method); op != nil {
+			return childRight{number: op.Number, grant: op.grant}
 		}
 	}
 	return childRight{number: openToAll}

@@ -87,18 +87,11 @@ func followableParam(description string) param {
 	return param{Field: mapping.Field{Name: "resource", Type: mapping.Varchar, Description: description}, followable: true}
 }
 
-// followable is a resource whose changes can be read, and the right to read its records.
-type followable struct {
-	resource *mapping.Resource
-	right    childRight
-}
-
 // findFollowable finds the resources that can be followed, in the order of the model.
-func (r *routes) findFollowable(offer backend.Offer) (all []followable) {
+func (r *routes) findFollowable(offer backend.Offer) (all []*mapping.Resource) {
 	for _, resource := range offer.Model.Resources {
-		right := r.rightTo("GET", "/"+resource.Name)
-		if offer.Telling(resource) != backend.TellsNone && right.grant != "" {
-			all = append(all, followable{resource, right})
+		if offer.Telling(resource) != backend.TellsNone && r.rightTo("GET", "/"+resource.Name).grant != "" {
+			all = append(all, resource)
 		}
 	}
 	return all
@@ -106,9 +99,9 @@ func (r *routes) findFollowable(offer backend.Offer) (all []followable) {
 
 // followableWith are the resources that an api_key may follow.
 func (r *routes) followableWith(key *auth.Key) (all []*mapping.Resource) {
-	for _, t := range r.followable {
-		if t.right.of(key) {
-			all = append(all, t.resource)
+	for _, resource := range r.followable {
+		if r.rightTo("GET", "/"+resource.Name).of(key) {
+			all = append(all, resource)
 		}
 	}
 	return all

@@ -32,10 +32,8 @@ func permit(key *auth.Key, op *Operation) mapping.Reason {
 	if op.free() || op.isFor(key) {
 		return ""
 	}
-	for _, other := range op.Endpoint.all {
-		if other.isFor(key) {
-			return mapping.MethodUnsupported
-		}
+	if slices.ContainsFunc(op.Endpoint.all, func(other *Operation) bool { return other.isFor(key) }) {
+		return mapping.MethodUnsupported
 	}
 	return mapping.EndpointUnknown
 }
@@ -68,19 +66,15 @@ type Decision struct {
 // Logged finds the operation that a line of the access log is about, by its method
 // and the template of its operation; nil where there is none.
 func (g *Gateway) Logged(method, template string) *Operation {
-	path, _, item := strings.Cut(template, "/{")
-	e := g.routes.endpoints[path]
-	if e == nil {
-		return nil
+	path, _, _ := strings.Cut(template, "/{")
+	if e := g.routes.endpoints[path]; e != nil {
+		for _, op := range slices.Backward(e.all) { // a page comes before what programs are answered
+			if op.Method == method && op.Template == template {
+				return op
+			}
+		}
 	}
-	op := e.list[method]
-	if item {
-		op = e.item[method]
-	}
-	if op == nil || op.Template != template {
-		return nil
-	}
-	return op
+	return nil
 }
 
 // DecideLogged judges a request by its line in the access log, which Logged finds the

@@ -20,46 +20,34 @@ func (g *Gateway) recordRoutes(r *routes, resource *mapping.Resource) {
 		return
 	}
 	e := r.add("/"+resource.Name, resource)
-	operations := []struct {
-		method string
-		item   bool
-		op     *Operation
-	}{
-		{"POST", false, &Operation{
-			about: aboutCreate(resource), scopes: []mapping.Scope{mapping.OpCreate}, form: resource, idempotent: true, serve: g.create,
-			check: func(x *Exchange) mapping.Violations { return x.Body.CheckCreate() },
-		}},
-		{"GET", false, &Operation{
-			about: aboutList(resource), scopes: []mapping.Scope{mapping.OpList}, params: listParams(resource), parse: g.parseList, serve: g.list,
-		}},
-		{"GET", true, &Operation{
-			about: aboutGet(resource), scopes: []mapping.Scope{mapping.OpGet}, params: []param{idParam(resource.Name), fieldsParam(resource)},
-			parse: parseGet, serve: g.get,
-		}},
-		{"PUT", true, &Operation{
-			about: aboutUpdate(resource), scopes: []mapping.Scope{mapping.OpUpdate}, params: []param{idParam(resource.Name)},
-			parse: parseItem, form: resource, check: checkUpdate, conditional: true, serve: g.update,
-		}},
-		{"DELETE", true, &Operation{
-			about: aboutDelete(resource), scopes: []mapping.Scope{mapping.OpDelete}, params: []param{idParam(resource.Name)},
-			parse: parseDelete, conditional: true, serve: g.delete,
-		}},
-	}
-	for _, o := range operations {
-		o.op.deprecated = resource.OperationDeprecated(o.op.scopes[0])
-		switch {
-		case !g.o.Offer.Has(resource, o.op.scopes[0]):
-		case o.item:
-			r.onItem(e, o.method, "id", o.op)
-		default:
-			r.on(e, o.method, o.op)
+	offer := func(method string, does mapping.Scope, op *Operation) {
+		if !g.o.Offer.Has(resource, does) {
+			return
 		}
-	}
-	for _, method := range [...]string{"PUT", "DELETE"} {
-		if op := e.item[method]; op != nil {
+		op.scopes, op.deprecated = []mapping.Scope{does}, resource.OperationDeprecated(does)
+		if does == mapping.OpCreate || does == mapping.OpList {
+			r.on(e, method, op)
+			return
+		}
+		if r.onItem(e, method, "id", op); does != mapping.OpGet {
 			e.list[method] = op
 		}
 	}
+	offer("POST", mapping.OpCreate, &Operation{
+		about: aboutCreate(resource), form: resource, idempotent: true, serve: g.create,
+		check: func(x *Exchange) mapping.Violations { return x.Body.CheckCreate() },
+	})
+	offer("GET", mapping.OpList, &Operation{about: aboutList(resource), params: listParams(resource), parse: g.parseList, serve: g.list})
+	offer("GET", mapping.OpGet, &Operation{
+		about: aboutGet(resource), params: []param{idParam(resource.Name), fieldsParam(resource)}, parse: parseGet, serve: g.get,
+	})
+	offer("PUT", mapping.OpUpdate, &Operation{
+		about: aboutUpdate(resource), params: []param{idParam(resource.Name)}, parse: parseItem, form: resource, check: checkUpdate,
+		conditional: true, serve: g.update,
+	})
+	offer("DELETE", mapping.OpDelete, &Operation{
+		about: aboutDelete(resource), params: []param{idParam(resource.Name)}, parse: parseDelete, conditional: true, serve: g.delete,
+	})
 	g.bulkRoutes(r, e)
 }
 

@@ -110,7 +110,7 @@ type routes struct {
 	ordered    []*Endpoint
 	numbered   []*Operation                   // the first of each Number
 	children   map[*mapping.Field]childRights // of every array field
-	followable []followable                   // what /changes answers
+	followable []*mapping.Resource            // what /changes answers
 	front      *Operation                     // at the root of the host, for browsers
 }
 
@@ -155,10 +155,10 @@ const lettersAndDigits = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01
 // add puts an endpoint into the table.
 func (r *routes) add(path string, resource *mapping.Resource) *Endpoint {
 	e := &Endpoint{Path: path, Template: path, Resource: resource, list: map[string]*Operation{}}
-	if resource != nil || strings.HasSuffix(path, "/*") {
+	if resource != nil || path != trimStar(path) {
 		e.item = map[string]*Operation{}
 	}
-	r.endpoints[strings.TrimSuffix(path, "/*")] = e
+	r.endpoints[trimStar(path)] = e
 	r.ordered = append(r.ordered, e)
 	return e
 }
@@ -184,7 +184,7 @@ func (g *Gateway) carried(r *routes, path, method string, op *Operation) {
 // onItem adds an operation at the path with one more part.
 func (r *routes) onItem(e *Endpoint, method, part string, op *Operation) {
 	r.register(e, method, op)
-	op.Template = strings.TrimSuffix(e.Path, "/*") + "/{" + part + "}"
+	op.Template = trimStar(e.Path) + "/{" + part + "}"
 	e.item[method] = op
 }
 
@@ -193,8 +193,7 @@ func (r *routes) register(e *Endpoint, method string, op *Operation) {
 	op.slow, op.timers, op.grant = new(atomic.Int64), new(timers), Grant{Method: method, Path: e.Path}.String()
 	op.secretQuery = op.secretQuery || isUnderAuthenticate(e.Path)
 	op.settle()
-	e.all = append(e.all, op)
-	switch same := e.numbered(method); {
+	switch same := e.first(method); {
 	case op.open || op.page || isUnderAuthenticate(e.Path):
 		op.Number = openToAll
 	case same != nil:
@@ -203,11 +202,13 @@ func (r *routes) register(e *Endpoint, method string, op *Operation) {
 		op.Number = len(r.numbered)
 		r.numbered = append(r.numbered, op)
 	}
+	e.all = append(e.all, op)
 	op.scopes = append([]mapping.Scope{mapping.Scope(method + " " + trimStar(e.Path)), mapping.Scope(trimStar(e.Path))}, op.scopes...)
 }
 
-func (e *Endpoint) numbered(method string) *Operation {
-	for _, op := range e.all[:len(e.all)-1] {
+// first is the first operation of a method, of those that share a Number.
+func (e *Endpoint) first(method string) *Operation {
+	for _, op := range e.all {
 		if op.Method == method {
 			return op
 		}
@@ -222,7 +223,10 @@ func isUnderAuthenticate(path string) bool {
 }
 
 // Grant is a method at an endpoint, as an allowlist names it.
-type Grant struct{ Method, Path string }
+type Grant struct {
+	Method string `json:"method" example:"GET"`
+	Path   string `json:"path" example:"/order"`
+}
 
 // String is the entry of an allowlist that grants only this: GET /order.
 func (g Grant) String() string { return g.Method + " " + g.Path }

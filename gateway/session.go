@@ -164,24 +164,19 @@ func appendJSON(dst []byte, value any) []byte {
 	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
 }
 
-type endpointAnswer struct {
-	Method string `json:"method" example:"GET"`
-	Path   string `json:"path" example:"/order"`
-}
-
 type accessAnswer struct {
-	Username  string           `json:"username" example:"demo"`
-	Client    string           `json:"client" doc:"The client (customer) that the user belongs to." example:"Demo Garage"`
-	APIKey    string           `json:"api_key" doc:"The name of the api_key." example:"demo-full"`
-	Endpoints []endpointAnswer `json:"endpoints" doc:"What the api_key may call."`
+	Username  string  `json:"username" example:"demo"`
+	Client    string  `json:"client" doc:"The client (customer) that the user belongs to." example:"Demo Garage"`
+	APIKey    string  `json:"api_key" doc:"The name of the api_key." example:"demo-full"`
+	Endpoints []Grant `json:"endpoints" doc:"What the api_key may call."`
 }
 
 // access answers who the caller is, and which endpoints it may call.
 func (g *Gateway) access(x *Exchange) {
-	endpoints := []endpointAnswer{}
+	endpoints := []Grant{}
 	for _, op := range g.routes.numbered {
 		if op.isFor(x.Key) {
-			endpoints = append(endpoints, endpointAnswer{Method: op.Method, Path: op.Endpoint.Path})
+			endpoints = append(endpoints, Grant{Method: op.Method, Path: op.Endpoint.Path})
 		}
 	}
 	x.answerJSON(accessAnswer{x.user().Username, x.client, x.keyName, endpoints})

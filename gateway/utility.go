@@ -207,13 +207,13 @@ func parseUsername(x *Exchange) mapping.Violations {
 
 func (g *Gateway) employeeEmail(ctx context.Context, x *Exchange) error {
 	employee := g.o.Offer.Model.Resource("employee")
-	username, email := employee.Field("username"), employee.Field("email")
+	username, fields := employee.Field("username"), indexes(employee, emailFields)
 	value, bad := username.Parse(x.Param("username"), g.o.Location)
 	if bad != nil {
 		return bad
 	}
 	page, err := g.o.Backend.List(ctx, employee, backend.Query{
-		Client: x.user().Client, Limit: 1, Fields: []int{username.Index, email.Index}, Decides: true,
+		Client: x.user().Client, Limit: 1, Fields: fields, Decides: true,
 		Filters: []backend.Filter{{Field: username, Value: value}},
 	})
 	if err != nil {
@@ -222,17 +222,21 @@ func (g *Gateway) employeeEmail(ctx context.Context, x *Exchange) error {
 	if len(page.Records) == 0 {
 		return mapping.Fail(mapping.RecordNotFound, mapping.Literal("username"), x.Param("username"))
 	}
-	rec := page.Records[0]
-	x.answerData(func(dst []byte) []byte { return rec.AppendJSON(dst, []int{username.Index, email.Index}) })
+	x.answerData(func(dst []byte) []byte { return page.Records[0].AppendJSON(dst, fields) })
 	return nil
+}
+
+// indexes are the places of fields in a record.
+func indexes(r *mapping.Resource, names []string) (all []int) {
+	for _, name := range names {
+		all = append(all, r.Field(name).Index)
+	}
+	return all
 }
 
 func (g *Gateway) documentInfo(ctx context.Context, x *Exchange) error {
 	document := g.o.Offer.Model.Resource("document")
-	var fields []int
-	for _, name := range documentFields {
-		fields = append(fields, document.Field(name).Index)
-	}
+	fields := indexes(document, documentFields)
 	rec, err := g.o.Backend.Get(ctx, document, backend.Query{Client: x.user().Client, ID: x.ID, Fields: fields})
 	if err != nil {
 		return err
