@@ -79,20 +79,19 @@ type Options struct {
 // Gateway serves the interface. It is safe for concurrent use and keeps no
 // state but which idempotency keys are being served.
 type Gateway struct {
-	o            Options
-	catalogue    *mapping.Catalogue
-	publicPath   string                    // of PublicURL, for addresses within answers
-	help         map[mapping.Reason][]byte // the link to the explanation of each
-	routes       *routes
-	paths        []string // of all endpoints, to find the one that was meant
-	descriptions descriptions
-	refusals     refusals
-	running      sync.Map // idempotency keys being served
-	waits        waits
-	exchanges    sync.Pool // of *Exchange
-	explaining   func() fasthttp.RequestHandler
-	direct       func() fasthttp.RequestHandler // of background jobs
-	nowhere      timers                         // of requests that found no operation
+	o          Options
+	catalogue  *mapping.Catalogue
+	publicPath string                    // of PublicURL, for addresses within answers
+	help       map[mapping.Reason][]byte // the link to the explanation of each
+	routes     *routes
+	paths      []string // of all endpoints, to find the one that was meant
+	refusals   refusals
+	running    sync.Map // idempotency keys being served
+	waits      waits
+	exchanges  sync.Pool // of *Exchange
+	explaining func() fasthttp.RequestHandler
+	direct     func() fasthttp.RequestHandler // of background jobs
+	nowhere    timers                         // of requests that found no operation
 }
 
 // New returns a gateway.

@@ -1,12 +1,7 @@
 package gateway
 
 import (
-	"bytes"
-	"cmp"
-	"compress/gzip"
 	"context"
-	"crypto/sha256"
-	enchex "encoding/hex"
 	"fmt"
 	"sync"
 
@@ -38,85 +33,47 @@ var versions = map[string]string{"": openapi.Version31, "3.1": openapi.Version31
 
 func parseDescription(x *Exchange) mapping.Violations {
 	if asked := x.Param("version"); versions[asked] == "" {
-		return mapping.Violations{mapping.Fail(mapping.ValidationFailed, mapping.Literal("version"), asked, mapping.Literal("3.1|3.0"))}
+		return Param{Name: "version", Value: asked}.invalid("3.1|3.0")
 	}
 	return nil
 }
 
-// descriptions caches the descriptions that were asked for, of the current keys.
-type descriptions struct {
-	mu   sync.Mutex
-	ring *auth.Keyring
-	made map[describedKey]*description
-}
-
-// describedKey is a key, and the form in which it is described.
+// describedKey is a key, and the version in which it is described.
 type describedKey struct {
-	key  *auth.Key
-	form string
+	key     *auth.Key
+	version string
 }
 
-// description is the cached answer for one key, in one form.
-type description struct {
-	once         sync.Once
-	json, zipped []byte
-	etag         string
-	err          error
-}
-
-// of returns the description for a key, in one form. It is made once per configuration,
-// because a new configuration has new keys.
-func (d *descriptions) of(ring *auth.Keyring, of describedKey, build func() ([]byte, error)) (*description, error) {
-	d.mu.Lock()
-	if d.ring != ring {
-		d.ring, d.made = ring, map[describedKey]*description{}
-	}
-	found := d.made[of]
-	if found == nil {
-		found = new(description)
-		d.made[of] = found
-	}
-	d.mu.Unlock()
-	found.once.Do(func() {
-		if found.json, found.err = build(); found.err != nil {
-			return
-		}
-		sum := sha256.Sum256(found.json)
-		found.etag = enchex.EncodeToString(sum[:12])
-		var b bytes.Buffer
-		w, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // fails for an unknown level only
-		_, err := w.Write(found.json)
-		found.err = cmp.Or(err, w.Close())
-		found.zipped = b.Bytes()
-	})
-	return found, found.err
-}
-
-// answerDescription answers with the description of what the key may call.
+// answerDescription answers with the description of what the key may call. It is made once per
+// policy, when it is first asked for.
 func (g *Gateway) answerDescription(_ context.Context, x *Exchange) error {
 	version := versions[x.Param("version")]
 	key, _ := x.givenKey(x.Param("api_key"))
 	if key == nil {
 		return mapping.Fail(mapping.CredentialsInvalid)
 	}
-	d, err := g.descriptions.of(x.policy.Keys, describedKey{key, version}, func() ([]byte, error) { return g.Describe(key, version) })
+	made, _ := x.policy.described.LoadOrStore(describedKey{key, version}, sync.OnceValues(func() (testpage.Content, error) {
+		text, err := g.Describe(key, version)
+		return testpage.Compress(text), err
+	}))
+	content, err := made.(func() (testpage.Content, error))()
 	if err != nil {
 		return fmt.Errorf("describe the interface to %s: %w", key.Name, err)
 	}
-	body, etag := d.json, `"`+d.etag+`"`
+	body, encoding := content.Encoded(x.header("Accept-Encoding"))
+	etag := `"` + content.Sum + `"`
 	h := &x.response.Header
 	h.Set("Vary", "Accept-Encoding")
 	h.Set("Referrer-Policy", "no-referrer") // its address holds the key, and viewers of JSON make links
-	zipped := testpage.Takes(x.header("Accept-Encoding"), "gzip")
-	if zipped {
-		body, etag = d.zipped, `"`+d.etag+`-gzip"`
+	if encoding != "" {
+		etag = `"` + content.Sum + "-" + encoding + `"`
 	}
 	if etagMatches(x.header("If-None-Match"), etag, true) {
 		x.notModified(etag)
 		return nil
 	}
-	if zipped {
-		h.Set("Content-Encoding", "gzip")
+	if encoding != "" {
+		h.Set("Content-Encoding", encoding)
 	}
 	h.Set("ETag", etag)
 	h.Set("Cache-Control", "private, no-cache")

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"net/netip"
+	"sync"
 	"time"
 
 	"frontdesk/auth"
@@ -13,6 +14,8 @@ type Policy struct {
 	Keys      *auth.Keyring
 	Hash      string // of the configuration, for the log
 	AccessLog bool   // one line per request
+
+	described sync.Map // what was described of it, by describedKey: func() (testpage.Content, error)
 }
 
 // caller is what an api_key may demand of a request's origin: address and certificate.

@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// content is a body in the encodings there are of it.
-type content struct {
+// Content is a body in the encodings there are of it.
+type Content struct {
 	plain, gz []byte
-	sum       string // of the content, whatever its encoding
+	Sum       string // of the content, whatever its encoding
 }
 
-// compressed is content of ours: small, and compressed when it is first asked
+// Compress makes content of what is ours: small, and compressed when it is first asked
 // for.
-func compressed(raw []byte) content {
+func Compress(raw []byte) Content {
 	var b bytes.Buffer
 	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
 	must(err)
@@ -25,10 +25,12 @@ func compressed(raw []byte) content {
 	must(err)
 	must(w.Close())
 	sum := sha256.Sum256(raw)
-	return content{plain: raw, gz: b.Bytes(), sum: hex.EncodeToString(sum[:12])}
+	return Content{plain: raw, gz: b.Bytes(), Sum: hex.EncodeToString(sum[:12])}
 }
 
-func (c content) encoded(accept string) ([]byte, string) {
+// Encoded is the body in the best encoding that an Accept-Encoding header takes, and the name
+// of that encoding, "" for none. Nobody may change the bytes.
+func (c Content) Encoded(accept string) ([]byte, string) {
 	if Takes(accept, "gzip") {
 		return c.gz, "gzip"
 	}

@@ -65,7 +65,7 @@ type Page struct {
 	// where relative addresses lead elsewhere; nil where there is no difference.
 	Bare *Page
 
-	build func() content
+	build func() Content
 }
 
 // Body returns the page in the best encoding that an Accept-Encoding header
@@ -73,9 +73,9 @@ type Page struct {
 // Nobody may change the bytes.
 func (p *Page) Body(acceptEncoding string) (body []byte, encoding, etag string) {
 	c := p.build()
-	body, encoding = c.encoded(acceptEncoding)
+	body, encoding = c.Encoded(acceptEncoding)
 	// A strong tag names one sequence of bytes, so each encoding has its own.
-	return body, encoding, `"` + c.sum + encoding + `"`
+	return body, encoding, `"` + c.Sum + encoding + `"`
 }
 
 // Pages returns everything there is to see. Bodies are made when they are first
@@ -124,7 +124,7 @@ type view struct {
 }
 
 func (s site) page(at, name, root string) *Page {
-	build := sync.OnceValue(func() content {
+	build := sync.OnceValue(func() Content {
 		v := view{
 			Options: s.Options, Page: name, Root: root, Assets: root + "testpage/" + s.assets + "/",
 			TTLSeconds: int(s.SessionTTL.Seconds()), Minutes: Lifetime(s.SessionTTL),
@@ -145,7 +145,7 @@ func (s site) page(at, name, root string) *Page {
 		if err := templates(name).Execute(&b, v); err != nil {
 			panic(err) // the templates and their data are ours
 		}
-		return compressed([]byte(b.String()))
+		return Compress([]byte(b.String()))
 	})
 	return &Page{Path: at, Type: "text/html; charset=utf-8", Policy: policy, build: build}
 }
@@ -184,7 +184,7 @@ func snippets() []snippet {
 // asset is a file that the pages load.
 type asset struct {
 	name, kind string
-	content    func() content
+	content    func() Content
 }
 
 var kinds = map[string]string{
@@ -201,7 +201,7 @@ var assets = sync.OnceValue(func() []asset {
 			return err
 		}
 		raw, err := embedded.ReadFile(name)
-		all = append(all, asset{name: path.Base(name), kind: kinds[path.Ext(name)], content: sync.OnceValue(func() content { return compressed(raw) })})
+		all = append(all, asset{name: path.Base(name), kind: kinds[path.Ext(name)], content: sync.OnceValue(func() Content { return Compress(raw) })})
 		return err
 	}))
 	slices.SortFunc(all, func(a, b asset) int { return strings.Compare(a.name, b.name) })
