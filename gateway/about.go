@@ -44,22 +44,3 @@ const (
 	collectForm                   // dataForm, or 202 while there is nothing yet
 	fileForm                      // a download
 )
-
-// accepted makes the description fit an operation that answers by callback: errors found
-// while serving come with the result.
-func (a about) accepted() about {
-	a.answers, a.late, a.asksBackend = answers{form: acceptForm}, nil, false
-	if raises := a.raises; raises != nil {
-		a.raises = func(arrays mapping.Arrays) (early, _ []mapping.Reason) {
-			early, _ = raises(arrays)
-			return early, nil
-		}
-	}
-	a.early = append(receiverReasons(), a.early...)
-	return a
-}
-
-// receiverReasons are those for which the address of a receiver is refused.
-func receiverReasons() []mapping.Reason {
-	return []mapping.Reason{mapping.FieldRequired, mapping.ValidationFailed, mapping.VarcharTooLong}
-}

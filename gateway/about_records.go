@@ -13,14 +13,20 @@ const recordRows = "**Records** are read and changed in the same way everywhere.
 	"> Get many items: GET; required parameters apply; parameter page must be greater than 0; unknown or repeated query parameters are refused\n" +
 	"> Delete one item: DELETE; primary ID required; refused for system records and for records in use elsewhere"
 
-func aboutCreate(r *mapping.Resource) about {
+// aboutRecord is what is said alike of operations on one record.
+func aboutRecord(verb, summary string, r *mapping.Resource, form answerForm) about {
 	return about{
-		name: "create" + typeName(r.Name), general: recordRows, summary: "Add one " + r.Name, module: r.Module,
-		answers: answers{form: createdForm, resource: r}, asksBackend: true,
-		raises: func(arrays mapping.Arrays) (early, late []mapping.Reason) {
-			return r.CreateRaises(arrays), backend.Raises(r, mapping.OpCreate, arrays)
-		},
+		name: verb + typeName(r.Name), general: recordRows, summary: summary + " " + r.Name, module: r.Module,
+		answers: answers{form: form, resource: r}, asksBackend: true,
 	}
+}
+
+func aboutCreate(r *mapping.Resource) about {
+	a := aboutRecord("create", "Add one", r, createdForm)
+	a.raises = func(arrays mapping.Arrays) (early, late []mapping.Reason) {
+		return r.CreateRaises(arrays), backend.Raises(r, mapping.OpCreate, arrays)
+	}
+	return a
 }
 
 func aboutList(r *mapping.Resource) about {
@@ -32,8 +38,8 @@ func aboutList(r *mapping.Resource) about {
 			mapping.FieldNotInModel, mapping.PageInvalid, mapping.PageSizeInvalid, mapping.PageTooLarge, mapping.AfterCombined, mapping.Int4Invalid, mapping.TimestampInvalid, mapping.ValidationFailed,
 		},
 	}
-	for i := range r.Fields {
-		if f := &r.Fields[i]; f.Filterable() {
+	for _, f := range mapping.Each(r.Fields) {
+		if f.Filterable() {
 			a.early = append(a.early, f.Unreadable())
 			if f.Type == mapping.Varchar {
 				a.early = append(a.early, mapping.VarcharTooLong)
@@ -44,30 +50,27 @@ func aboutList(r *mapping.Resource) about {
 }
 
 func aboutGet(r *mapping.Resource) about {
-	return about{
-		name: "get" + typeName(r.Name), general: recordRows, summary: "Get one " + r.Name, module: r.Module, note: alsoByQuery("GET", r),
-		early:   []mapping.Reason{mapping.ParametersRequired, mapping.PrimaryIDInvalid, mapping.FieldNotInModel},
-		answers: answers{form: recordForm, resource: r}, late: backend.Raises(r, mapping.OpGet, nil), asksBackend: true,
-	}
+	a := aboutRecord("get", "Get one", r, recordForm)
+	a.note, a.late = alsoByQuery("GET", r), backend.Raises(r, mapping.OpGet, nil)
+	a.early = []mapping.Reason{mapping.ParametersRequired, mapping.PrimaryIDInvalid, mapping.FieldNotInModel}
+	return a
 }
 
 func aboutUpdate(r *mapping.Resource) about {
-	return about{
-		name: "update" + typeName(r.Name), general: recordRows, summary: "Update one " + r.Name, module: r.Module,
-		note:    alsoByQuery("PUT", r) + " Fields that are not sent keep their value.",
-		early:   []mapping.Reason{mapping.PrimaryIDInvalid, mapping.PrimaryIDMissing},
-		answers: answers{form: recordForm, resource: r}, asksBackend: true,
-		raises: func(arrays mapping.Arrays) (early, late []mapping.Reason) {
-			return r.UpdateRaises(arrays), backend.Raises(r, mapping.OpUpdate, arrays)
-		},
+	a := aboutRecord("update", "Update one", r, recordForm)
+	a.note = alsoByQuery("PUT", r) + " Fields that are not sent keep their value."
+	a.early = []mapping.Reason{mapping.PrimaryIDInvalid, mapping.PrimaryIDMissing}
+	a.raises = func(arrays mapping.Arrays) (early, late []mapping.Reason) {
+		return r.UpdateRaises(arrays), backend.Raises(r, mapping.OpUpdate, arrays)
 	}
+	return a
 }
 
 func aboutDelete(r *mapping.Resource) about {
-	return about{
-		name: "delete" + typeName(r.Name), general: recordRows, summary: "Delete one " + r.Name, module: r.Module, note: alsoByQuery("DELETE", r),
-		early: []mapping.Reason{mapping.PrimaryIDInvalid, mapping.PrimaryIDMissing}, late: backend.Raises(r, mapping.OpDelete, nil), asksBackend: true,
-	}
+	a := aboutRecord("delete", "Delete one", r, doneForm)
+	a.note, a.late = alsoByQuery("DELETE", r), backend.Raises(r, mapping.OpDelete, nil)
+	a.early = []mapping.Reason{mapping.PrimaryIDInvalid, mapping.PrimaryIDMissing}
+	return a
 }
 
 // alsoByQuery tells of the other way to name a record, which has no operation of

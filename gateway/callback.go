@@ -251,7 +251,7 @@ func (g *Gateway) makeLong(op *Operation) {
 		op.settle()
 	}
 	op.callbackInBody = inBody
-	op.about = op.about.accepted()
+	op.about.answers = answers{form: acceptForm}
 	op.serve = g.acceptRequest
 }
 

@@ -61,7 +61,7 @@ func (g *Gateway) changesRoutes(r *routes) {
 
 func changesParams() []param {
 	resource := followableParam("Only changes of these resources.")
-	resource.choice = []string{} // several, see describer.followableParameter
+	resource.choice = []string{} // several
 	return []param{
 		named("after", "Only changes after this cursor, which an answer had before. Left out for the cursor of now.", ""),
 		resource,
@@ -285,4 +285,12 @@ type digestRange struct {
 // followable are the resources that the api_key of a description may follow.
 func (d *describer) followable() []*mapping.Resource {
 	return d.g.routes.followableWith(d.key)
+}
+
+// namesOf are the names of resources.
+func namesOf(resources []*mapping.Resource) (all []string) {
+	for _, r := range resources {
+		all = append(all, r.Name)
+	}
+	return all
 }

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 
@@ -16,14 +17,14 @@ type describer struct {
 	key         *auth.Key
 	doc         *openapi.Document
 	rows        map[*mapping.Entry]bool // that are referred to
-	rowsOf      map[mapping.Reason][]*mapping.Entry
+	wordings    []*mapping.Entry        // one of all that say the same, in the order of the tables
 	usedHeaders map[string]bool
 	limited     bool // the operation that is described counts against limits of the key
 	aging       bool // its answers may say that something is going away
 }
 
 func (g *Gateway) newDescriber(key *auth.Key) *describer {
-	d := &describer{g: g, key: key, rows: map[*mapping.Entry]bool{}, rowsOf: map[mapping.Reason][]*mapping.Entry{}, usedHeaders: map[string]bool{}, doc: &openapi.Document{
+	d := &describer{g: g, key: key, rows: map[*mapping.Entry]bool{}, usedHeaders: map[string]bool{}, doc: &openapi.Document{
 		OpenAPI: openapi.Version31,
 		Info: openapi.Info{
 			Title: "Business Administration REST Service Interface", Version: "2.0.0",
@@ -72,15 +73,23 @@ Questions are answered by the <vendor> servicedesk.`
 // document describes everything the key may call.
 func (d *describer) document() *openapi.Document {
 	d.addErrors()
-	modules := openapi.Map[[]string]{}
+	paths := map[string][]string{} // by module
+	var modules []string
 	for op := range d.g.routes.operations {
-		if d.may(op) {
-			d.addOperation(op)
-			modules = withModule(modules, op)
+		if !d.may(op) {
+			continue
+		}
+		d.addOperation(op)
+		module, path := op.about.module, trimStar(op.Endpoint.Path)
+		if paths[module] == nil {
+			modules = append(modules, module)
+		}
+		if !slices.Contains(paths[module], path) {
+			paths[module] = append(paths[module], path)
 		}
 	}
-	for _, m := range modules {
-		d.doc.Tags = append(d.doc.Tags, openapi.Tag{Name: m.Name, Description: moduleText(m.Name, m.Value)})
+	for _, name := range modules {
+		d.doc.Tags = append(d.doc.Tags, openapi.Tag{Name: name, Description: moduleText(name, paths[name])})
 	}
 	d.tellMessages()
 	d.addHeaders()
@@ -108,18 +117,6 @@ func (d *describer) may(op *Operation) bool {
 	}
 }
 
-func withModule(modules openapi.Map[[]string], op *Operation) openapi.Map[[]string] {
-	i := slices.IndexFunc(modules, func(m openapi.Member[[]string]) bool { return m.Name == op.about.module })
-	if i < 0 {
-		i = len(modules)
-		modules.Add(op.about.module, nil)
-	}
-	if name := trimStar(op.Endpoint.Path); !slices.Contains(modules[i].Value, name) {
-		modules[i].Value = append(modules[i].Value, name)
-	}
-	return modules
-}
-
 func moduleText(name string, paths []string) string {
 	switch name {
 	case sessionModule:
@@ -142,7 +139,7 @@ func (d *describer) addOperation(op *Operation) {
 		item = new(openapi.PathItem)
 		d.doc.Paths.Add(op.Template, item)
 	}
-	d.judge(op)
+	d.limited, d.aging = !op.open && d.key.Bounds != (auth.Bounds{}), d.ages(op)
 	if general := op.about.general; general != "" && !strings.Contains(d.doc.Info.Description, general) {
 		d.doc.Info.Description += "\n\n" + general
 	}
@@ -157,12 +154,6 @@ func (d *describer) addOperation(op *Operation) {
 		o.Callbacks = d.callbacks(op)
 	}
 	item.Set(op.Method, o)
-}
-
-// judge notes whether an operation counts against limits of the key, and whether its answers may
-// say that something is going away.
-func (d *describer) judge(op *Operation) {
-	d.limited, d.aging = !op.open && d.key.Bounds != (auth.Bounds{}), d.ages(op)
 }
 
 // ages tells whether answers of an operation may say that something is going away.
@@ -204,4 +195,14 @@ func (d *describer) component(name string, build func() *openapi.Schema) *openap
 		d.doc.Components.Schemas[at].Value = schema
 	}
 	return openapi.Ref(name)
+}
+
+// keep keeps a component by a name where there is none of it, and tells whether that name is
+// now of one like it.
+func keep[V any](components *openapi.Map[V], name string, one V) bool {
+	kept, there := components.Get(name)
+	if !there {
+		components.Add(name, one)
+	}
+	return !there || reflect.DeepEqual(kept, one)
 }

@@ -25,7 +25,7 @@ func (e Example) pick(name string, otherwise any) any {
 	return otherwise
 }
 
-func (d *describer) exampleOf(op *Operation) Example {
+func (d *describer) givenExample(op *Operation) Example {
 	if d.g.o.Examples == nil {
 		return Example{}
 	}
@@ -65,15 +65,17 @@ func (d *describer) idExample(op *Operation, r *mapping.Resource) any {
 // createExamples are a new record with every field that has an example, and the
 // same with elements for each array.
 func (d *describer) createExamples(r *mapping.Resource) openapi.Map[openapi.Example] {
-	plain := newExample(r, nil)
-	all := openapi.Map[openapi.Example]{{Name: "example", Value: openapi.Example{Value: plain}}}
-	for i := range r.Fields {
-		if f := &r.Fields[i]; f.Type == mapping.Array && !f.Readonly && f.In(d.arrays(arraySend)) {
-			elements := []any{newExample(f.Target(), f.Target().Field(f.ArrayKey))}
-			all.Add("with_"+f.Name, openapi.Example{Value: append(slices.Clip(plain), openapi.Member[any]{Name: f.Name, Value: elements})})
-		}
+	plain := d.newExample(r, nil)
+	all := exampleOf(plain)
+	for _, f := range fieldsOf(r, func(f *mapping.Field) bool { return f.Type == mapping.Array && d.creatable(f, nil) }) {
+		elements := []any{d.newExample(f.Target(), f.Target().Field(f.ArrayKey))}
+		all.Add("with_"+f.Name, openapi.Example{Value: append(slices.Clip(plain), openapi.Member[any]{Name: f.Name, Value: elements})})
 	}
 	return all
+}
+
+func (d *describer) newExample(r *mapping.Resource, parent *mapping.Field) openapi.Map[any] {
+	return exampleOfFields(fieldsOf(r, func(f *mapping.Field) bool { return f.Type != mapping.Array && d.creatable(f, parent) }))
 }
 
 // sendable tells whether a body has only arrays that the api_key may send.
@@ -90,46 +92,45 @@ func (d *describer) sendable(r *mapping.Resource, body json.RawMessage) bool {
 	return true
 }
 
-func newExample(r *mapping.Resource, parent *mapping.Field) openapi.Map[any] {
-	example := openapi.Map[any]{}
-	for _, f := range mapping.Each(r.Fields) {
-		switch {
-		case f.Readonly || f.Primary || f == parent || f.Type == mapping.Array:
-		case f.Example != "":
-			example.Add(f.Name, literal(f, f.Example))
-		}
-	}
-	return example
-}
-
 // updateExample changes one field: the last one that has an example and is not
 // compared with others.
 func updateExample(r *mapping.Resource) openapi.Map[any] {
-	example := openapi.Map[any]{}
-	for _, f := range mapping.Each(r.Fields) {
-		if f.Readonly || f.Primary || f.Immutable || f.Unique || f.Reference != "" || f.ReferenceBy != "" || f.After != "" || f.Example == "" || fixedByRule(r, f) {
-			continue
-		}
-		example = openapi.Map[any]{{Name: f.Name, Value: literal(f, f.Example)}}
-	}
-	return example
+	fields := fieldsOf(r, func(f *mapping.Field) bool {
+		return changeable(r, f) && !f.Unique && f.Reference == "" && f.ReferenceBy == "" && f.After == "" && f.Example != ""
+	})
+	return exampleOfFields(fields[max(0, len(fields)-1):])
 }
 
 // formExamples are the example of a body that is no record; none where there is no example
 // of the record that it names.
 func (d *describer) formExamples(op *Operation) openapi.Map[openapi.Example] {
-	example := openapi.Map[any]{}
-	for _, f := range mapping.Each(op.form.Fields) {
-		switch {
-		case f.Primary:
-			id := d.idExample(op, nil)
-			if id == nil {
-				return nil
-			}
-			example.Add(f.Name, id)
-		case f.Example != "":
-			example.Add(f.Name, literal(f, f.Example))
+	fields := fieldsOf(op.form, always)
+	members := exampleOfFields(fields)
+	if i := slices.IndexFunc(fields, func(f *mapping.Field) bool { return f.Primary }); i >= 0 {
+		id := d.idExample(op, nil)
+		if id == nil {
+			return nil
+		}
+		members = slices.Insert(members, 0, openapi.Member[any]{Name: fields[i].Name, Value: id})
+	}
+	return exampleOf(members)
+}
+
+// exampleOfFields is an object of the fields that have an example.
+func exampleOfFields(fields []*mapping.Field) openapi.Map[any] {
+	members := openapi.Map[any]{}
+	for _, f := range fields {
+		if f.Example != "" {
+			members.Add(f.Name, literal(f, f.Example))
 		}
 	}
-	return openapi.Map[openapi.Example]{{Name: "example", Value: openapi.Example{Value: example}}}
+	return members
+}
+
+// exampleOf is a value as the only example; none where that is nil.
+func exampleOf(value any) openapi.Map[openapi.Example] {
+	if value == nil {
+		return nil
+	}
+	return openapi.Map[openapi.Example]{{Name: "example", Value: openapi.Example{Value: value}}}
 }

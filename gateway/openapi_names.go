@@ -13,7 +13,7 @@ func typeName(resource string) string {
 	var b strings.Builder
 	for part := range strings.SplitSeq(resource, "_") {
 		if part != "" {
-			b.WriteString(strings.ToUpper(part[:1]) + part[1:])
+			b.WriteString(upperFirst(part))
 		}
 	}
 	return b.String()

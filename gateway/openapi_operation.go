@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"frontdesk/backend"
 	"maps"
 	"net/http"
 	"reflect"
@@ -18,70 +19,77 @@ func (d *describer) requestBody(op *Operation) *openapi.RequestBody {
 	if op.form == nil || op.Method == http.MethodGet {
 		return nil
 	}
-	var schema *openapi.Schema
-	var examples openapi.Map[openapi.Example]
-	r := op.Endpoint.Resource
+	media := new(openapi.MediaType)
+	r, name := op.Endpoint.Resource, upperFirst(op.about.name)+"Request"
 	switch {
 	case op.single != nil:
-		schema = d.severalSchema(op)
+		media.Schema = d.severalSchema(op, name)
 	case r != nil && op.Method == http.MethodPost:
-		schema, examples = d.createSchema(r, nil, typeName(r.Name)+"Create"), d.createExamples(r)
+		media.Schema, media.Examples = d.createSchema(r, nil, typeName(r.Name)+"Create"), d.createExamples(r)
 	case r != nil:
-		schema, examples = d.updateSchema(r), openapi.Map[openapi.Example]{{Name: "example", Value: openapi.Example{Value: updateExample(r)}}}
+		media.Schema, media.Examples = d.updateSchema(r), exampleOf(updateExample(r))
 	default:
-		schema, examples = d.formSchema(op.form, upperFirst(op.about.name)+"Request"), d.formExamples(op)
+		media.Schema, media.Examples = d.formSchema(op.form, name), d.formExamples(op)
 	}
 	if op.callbackInBody {
-		schema = d.withReceiver(schema, upperFirst(op.about.name)+"Request")
-		for i, e := range examples {
-			examples[i].Value.Value = append(openapi.Map[any]{{Name: webhookURL, Value: callbackField().Example}}, e.Value.Value.(openapi.Map[any])...)
+		media.Schema = d.withField(name, media.Schema, webhookURL, d.receiver)
+		for i, e := range media.Examples {
+			media.Examples[i].Value.Value = append(openapi.Map[any]{{Name: webhookURL, Value: callbackField().Example}}, e.Value.Value.(openapi.Map[any])...)
 		}
 	}
-	body := &openapi.RequestBody{Required: !op.bodyOptional || op.callbackInBody, Content: openapi.Map[*openapi.MediaType]{}}
-	media := &openapi.MediaType{Schema: schema, Examples: examples}
-	if own := d.exampleOf(op).Bodies; own != nil {
+	if own := d.givenExample(op).Bodies; own != nil {
 		media.Examples = nil
 		for _, name := range slices.Sorted(maps.Keys(own)) {
-			if !d.sendable(r, own[name]) {
-				continue
+			if d.sendable(r, own[name]) {
+				media.Examples.Add(name, openapi.Example{Value: own[name]})
 			}
-			media.Examples.Add(name, openapi.Example{Value: own[name]})
 		}
 	}
-	body.Content.Add(jsonType, media)
-	return body
+	return &openapi.RequestBody{Required: !op.bodyOptional || op.callbackInBody, Content: openapi.Map[*openapi.MediaType]{{Name: jsonType, Value: media}}}
+}
+
+// severalSchema is the body of an operation that writes several records. That of an update
+// names itself.
+func (d *describer) severalSchema(op *Operation, name string) *openapi.Schema {
+	return d.component(name, func() *openapi.Schema {
+		var item *openapi.Schema
+		if r := op.Endpoint.Resource; op.Method == http.MethodPost {
+			item = d.createSchema(r, nil, typeName(r.Name)+"Create")
+		} else {
+			item = d.withField(typeName(r.Name)+"UpdateOfMany", d.updateSchema(r), r.Fields[r.ID].Name, idSchema)
+		}
+		s := object(mapping.SeveralField, &openapi.Schema{Type: openapi.Types{"array"}, MinItems: 1, MaxItems: mapping.MaxRecords, Items: item})
+		s.Additional = ptr(false)
+		if op.mayCall {
+			s.Properties.Add(webhookURL, d.receiver())
+		}
+		if op.mustCall {
+			s.Required = append(s.Required, webhookURL)
+		}
+		return s
+	})
 }
 
 // receiver is the schema of the address of the callback's receiver.
 func (d *describer) receiver() *openapi.Schema {
 	return d.component("WebhookURL", func() *openapi.Schema {
 		f := callbackField()
-		receiver := typed(&f)
-		receiver.Description = f.Description
-		d.restricted(receiver, &f)
-		receiver.Examples = []any{f.Example}
-		return receiver
+		return d.formField(&f)
 	})
 }
 
-// withReceiver adds the address of the callback's receiver to a body.
-func (d *describer) withReceiver(of *openapi.Schema, name string) *openapi.Schema {
+// withField is a schema among the components with a required field before those that it has.
+func (d *describer) withField(name string, of *openapi.Schema, field string, schema func() *openapi.Schema) *openapi.Schema {
 	return d.component(name, func() *openapi.Schema {
 		plain, _ := d.doc.Components.Schemas.Get(strings.TrimPrefix(of.Ref, "#/components/schemas/"))
 		s := *plain
-		receiver := d.receiver()
-		s.Properties = append(openapi.Map[*openapi.Schema]{{Name: webhookURL, Value: receiver}}, s.Properties...)
-		s.Required = append([]string{webhookURL}, s.Required...)
+		s.Properties = append(openapi.Map[*openapi.Schema]{{Name: field, Value: schema()}}, s.Properties...)
+		s.Required = append([]string{field}, s.Required...)
 		return &s
 	})
 }
 
-func upperFirst(s string) string {
-	if s == "" {
-		return ""
-	}
-	return strings.ToUpper(s[:1]) + s[1:]
-}
+func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 // responses are the successful answer and all others.
 func (d *describer) responses(op *Operation) openapi.Map[*openapi.Response] {
@@ -105,21 +113,21 @@ func (d *describer) responses(op *Operation) openapi.Map[*openapi.Response] {
 	case changesForm:
 		ok = d.json("A page of changes.", d.changesAnswer())
 	case wholeForm:
-		ok = d.json("What was asked for.", d.component(a.name, func() *openapi.Schema { return d.dataSchema(reflect.TypeOf(a.data)) }))
+		ok = d.json("What was asked for.", d.component(a.name, func() *openapi.Schema { return dataSchema(reflect.TypeOf(a.data)) }))
 	case tokenForm:
 		ok = d.json("The session.", d.component("Session", tokenSchema))
 	case dataForm, collectForm:
 		if op.single != nil {
 			shared = "Results"
 		}
-		ok = d.json("What was asked for.", d.dataAnswer(a))
+		ok = d.json("What was asked for.", d.data(a.name, dataSchema(reflect.TypeOf(a.data))))
 	case acceptForm:
 		status, ok, shared = http.StatusAccepted, d.acceptance("RetryAfter", "JobLocation"), "IsAccepted"
 	case fileForm:
 		ok = d.file("The result.", "Revalidate", "ETag", "AcceptRanges", "ContentDisposition")
 	}
 	if op.idempotent && a.form != acceptForm {
-		ok.Headers.Add("Idempotent-Replayed", d.header("IdempotentReplayed"))
+		ok.Headers = append(ok.Headers, d.header("IdempotentReplayed"))
 	}
 	all.Add(strconv.Itoa(status), ok)
 	switch {
@@ -143,12 +151,7 @@ func (d *describer) responses(op *Operation) openapi.Map[*openapi.Response] {
 // response keeps an answer among the components by a name, if it has one; where another one of
 // that name is there already it stays where it is.
 func (d *describer) response(name string, r *openapi.Response) *openapi.Response {
-	if name == "" {
-		return r
-	}
-	if kept, there := d.doc.Components.Responses.Get(name); !there {
-		d.doc.Components.Responses.Add(name, r)
-	} else if !reflect.DeepEqual(kept, r) {
+	if name == "" || !keep(&d.doc.Components.Responses, name, r) {
 		return r
 	}
 	return &openapi.Response{Ref: "#/components/responses/" + name}
@@ -190,25 +193,23 @@ func tokenSchema() *openapi.Schema {
 // recordAnswer is a record as a method is answered: with all its fields, unless some may be
 // chosen.
 func (d *describer) recordAnswer(method string, a answers) *openapi.Schema {
-	if a.fields == nil {
-		if method == http.MethodGet { // which takes fields
-			record := d.recordSchema(a.resource)
-			return d.component(typeName(a.resource.Name)+"Answer", func() *openapi.Schema { return object("data", record) })
+	switch {
+	case a.fields != nil:
+		fields := make([]*mapping.Field, len(a.fields))
+		for i, name := range a.fields {
+			fields[i] = a.resource.Field(name)
 		}
-		record := d.wholeRecord(a.resource, false)
-		return d.component("Whole"+typeName(a.resource.Name)+"Answer", func() *openapi.Schema { return object("data", record) })
+		return d.data(a.name, fieldsSchema("", fields, d.answered, always))
+	case method == http.MethodGet: // which takes fields
+		return d.data(typeName(a.resource.Name)+"Answer", d.recordSchema(a.resource))
+	default:
+		return d.data("Whole"+typeName(a.resource.Name)+"Answer", d.wholeRecord(a.resource, a.resource.RecordFields()))
 	}
-	return d.component(a.name, func() *openapi.Schema {
-		s := &openapi.Schema{Type: openapi.Types{"object"}, Required: a.fields}
-		for _, name := range a.fields {
-			s.Properties.Add(name, d.answered(a.resource.Field(name)))
-		}
-		return object("data", s)
-	})
 }
 
-func (d *describer) dataAnswer(a answers) *openapi.Schema {
-	return d.component(a.name, func() *openapi.Schema { return object("data", d.dataSchema(reflect.TypeOf(a.data))) })
+// data is the schema of an answer {"data": …}, among the components.
+func (d *describer) data(name string, s *openapi.Schema) *openapi.Schema {
+	return d.component(name, func() *openapi.Schema { return object("data", s) })
 }
 
 func (d *describer) pageAnswer(r *mapping.Resource) *openapi.Schema {
@@ -225,5 +226,32 @@ func (d *describer) pageAnswer(r *mapping.Resource) *openapi.Schema {
 			properties.Add("until", &openapi.Schema{Type: openapi.Types{"string"}, Format: "date-time"})
 		}
 		return &openapi.Schema{Type: openapi.Types{"object"}, Required: []string{"data", "page_size", "next"}, Properties: properties}
+	})
+}
+
+func (d *describer) changesAnswer() *openapi.Schema {
+	return d.component("ChangesPage", func() *openapi.Schema {
+		text := func(description string) *openapi.Schema {
+			return &openapi.Schema{Type: openapi.Types{"string"}, Description: description}
+		}
+		record := &openapi.Schema{Description: "Only with records=1: the record as a list answers it; null where it is deleted.", AnyOf: []*openapi.Schema{{Type: openapi.Types{"null"}}}}
+		for _, r := range d.followable() {
+			record.AnyOf = append(record.AnyOf, d.wholeRecord(r, r.ListFields()))
+		}
+		kind := text("What became of the record since the last page; deleted too where the client may no longer see it.")
+		kind.Enum = []any{string(backend.RecordCreated), string(backend.RecordUpdated), string(backend.RecordDeleted)}
+		at := text("When.")
+		at.Format, at.Pattern = "date-time", answeredTimestamp
+		change := &openapi.Schema{Type: openapi.Types{"object"}, Required: []string{"resource", "id", "kind", "at"}, Properties: openapi.Map[*openapi.Schema]{
+			{Name: "resource", Value: oneOf(namesOf(d.followable()))},
+			{Name: "id", Value: idSchema()},
+			{Name: "kind", Value: kind}, {Name: "at", Value: at}, {Name: "record", Value: record},
+		}}
+		return &openapi.Schema{Type: openapi.Types{"object"}, Required: []string{"data", "cursor", "more", "next"}, Properties: openapi.Map[*openapi.Schema]{
+			{Name: "data", Value: &openapi.Schema{Type: openapi.Types{"array"}, Items: change}},
+			{Name: "cursor", Value: text("What the next after is. It says nothing by itself, and is good only for this client.")},
+			{Name: "more", Value: &openapi.Schema{Type: openapi.Types{"boolean"}, Description: "There are changes after the cursor already."}},
+			{Name: "next", Value: nullable(text("Path and query of the page that follows; null where there is none yet."))},
+		}}
 	})
 }

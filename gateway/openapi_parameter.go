@@ -1,7 +1,7 @@
 package gateway
 
 import (
-	"reflect"
+	"cmp"
 	"slices"
 	"strings"
 
@@ -19,57 +19,61 @@ func (d *describer) parameters(op *Operation) []*openapi.Parameter {
 		all = append(all, d.pathParameter(op, inPath))
 	}
 	for _, p := range op.params {
-		if some := p.choice == nil || len(p.choice) > 0; p.Name != inPath && (some && !p.followable || p.followable && len(d.followable()) > 0) {
-			if !p.filter || describable(p) {
-				all = append(all, d.sharedParameter(op, p))
-			}
+		if p.Name != inPath && d.describable(op, p) {
+			all = append(all, d.sharedParameter(op, p))
 		}
 	}
 	switch {
 	case op.about.answers.form == recordForm && op.Endpoint.Resource != nil && op.Method == "GET" && op.direct == nil:
-		all = append(all, d.headerParameter("If-None-Match", "ETag of the record as it is known; 304 where that is how it still is."))
+		all = append(all, d.headerParameter("If-None-Match", "ETag of the record as it is known; 304 where that is how it still is.", openapi.Schema{}))
 	case op.conditional && op.Method != "GET":
-		all = append(all, d.headerParameter("If-Match", "ETag of the record as it was read; 412 where it has been changed since. * for any."))
+		all = append(all, d.headerParameter("If-Match", "ETag of the record as it was read; 412 where it has been changed since. * for any.", openapi.Schema{Examples: []any{"*"}}))
 	}
 	if op.idempotent {
-		all = append(all, d.headerParameter("Idempotency-Key", "1 to 255 visible ASCII characters, new for everything that is to be done once. The same request under the same key is done once, within 24 hours, and answered as the first time."))
+		all = append(all, d.headerParameter("Idempotency-Key", "1 to 255 visible ASCII characters, new for everything that is to be done once. The same request under the same key is done once, within 24 hours, and answered as the first time.", openapi.Schema{
+			MinLength: 1, MaxLength: maxIdempotencyKey, Pattern: `^[!-~]+$`, Examples: []any{"2d931510-d99f-494a-8c67-87feb05e1594"},
+		}))
 	}
 	return all
 }
 
 func (d *describer) pathParameter(op *Operation, name string) *openapi.Parameter {
-	p := &openapi.Parameter{Name: name, In: "path", Required: true, Schema: &openapi.Schema{Type: openapi.Types{"integer"}, Format: "int32", Minimum: ptr(1)}}
+	p := &openapi.Parameter{Name: name, In: "path", Required: true, Schema: idSchema()}
 	var example any
 	if r := op.Endpoint.Resource; r != nil {
 		p.Schema.References = r.Name
 		example = d.idExample(op, r)
 	} else {
-		p.Description = "Name of a resource."
-		p.Schema = &openapi.Schema{Type: openapi.Types{"string"}}
-		for _, r := range d.g.o.Offer.Model.Resources {
-			p.Schema.Enum = append(p.Schema.Enum, r.Name)
-		}
-		example = d.g.o.Offer.Model.Resources[0].Name
+		names := d.g.o.Offer.Model.Names()
+		p.Description, p.Schema, example = "Name of a resource.", oneOf(names), names[0]
 	}
-	d.exemplify(p, d.exampleOf(op).pick(name, example))
+	p.Examples = exampleOf(d.givenExample(op).pick(name, example))
 	return p
 }
 
-// describable tells whether a filter is one of those that are described one by one: the ranges
-// of a text, and lists of flags or of times, are told of in words.
-func describable(p param) bool {
+// describable tells whether a parameter is described: of a list of names where there are some.
+// Filters are described one by one, but for ranges of texts and lists of flags or of times, which
+// are told of in words.
+func (d *describer) describable(op *Operation, p param) bool {
 	switch {
+	case p.followable || p.choice != nil:
+		return len(d.names(op, p)) > 0
 	case p.operator == mapping.AnyOf:
 		return p.Type != mapping.Timestamp && !slices.Equal(p.OneOf, []string{"0", "1"})
-	case p.IsText():
+	case p.filter && p.IsText():
 		return p.operator == mapping.Equals || p.operator == mapping.IsNull || p.operator == mapping.Contains
 	default:
 		return true
 	}
 }
 
-// everywhere are fields of every record, whose filters lists share.
-var everywhere = []string{"id", "is_system", "is_blocked", "is_archived", "created_at", "modified_at"}
+// names are those that a parameter takes: of resources that the api_key may follow, or of fields.
+func (d *describer) names(op *Operation, p param) []string {
+	if p.followable {
+		return namesOf(d.followable())
+	}
+	return slices.DeleteFunc(slices.Clone(p.choice), func(name string) bool { return !op.Endpoint.Resource.Field(name).In(d.arrays(arrayRead)) })
+}
 
 // sharedParameter is a parameter of the query, kept among the components where lists share it.
 func (d *describer) sharedParameter(op *Operation, p param) *openapi.Parameter {
@@ -83,9 +87,7 @@ func (d *describer) sharedParameter(op *Operation, p param) *openapi.Parameter {
 	default:
 		return q
 	}
-	if kept, there := d.doc.Components.Parameters.Get(name); !there {
-		d.doc.Components.Parameters.Add(name, q)
-	} else if !reflect.DeepEqual(kept, q) {
+	if !keep(&d.doc.Components.Parameters, name, q) {
 		return q
 	}
 	return &openapi.Parameter{Ref: "#/components/parameters/" + name}
@@ -96,18 +98,14 @@ func (d *describer) queryParameter(op *Operation, p param) *openapi.Parameter {
 	if p.bodyToo {
 		q.Description += " Required unless the body has it."
 	}
-	if p.followable {
-		return d.followableParameter(q, p)
-	}
-	if p.choice != nil {
-		var names []string
-		for _, c := range p.choice {
-			if op.Endpoint.Resource.Field(c).In(d.arrays(arrayRead)) {
-				names = append(names, c)
-			}
+	if p.followable || p.choice != nil {
+		names := d.names(op, p)
+		if example := cmp.Or(p.Example, names[0]); p.choice != nil {
+			q.Schema = listOf(p.before, names)
+			q.Schema.Examples = []any{example}
+		} else {
+			q.Schema, q.Examples = oneOf(names), exampleOf(example)
 		}
-		q.Schema = listOf(p.before, names)
-		q.Schema.Examples = []any{p.Example}
 		return q
 	}
 	s := typed(&p.Field)
@@ -128,19 +126,17 @@ func (d *describer) queryParameter(op *Operation, p param) *openapi.Parameter {
 	if p.Default != "" {
 		s.Default = literal(&p.Field, p.Default)
 	}
-	example := any(nil)
+	var example any
 	switch {
 	case p.Primary && op.Endpoint.Resource == nil: // of a vehicle or a document
 		example = d.idExample(op, d.g.o.Offer.Model.Resource(p.of))
 	case p.Example != "":
 		example = literal(&p.Field, p.Example)
 	}
-	if example = d.exampleOf(op).pick(p.Name, example); example != nil {
-		if p.Required {
-			d.exemplify(q, example)
-		} else { // not filled in by itself where somebody tries the operation
-			s.Examples = []any{example}
-		}
+	if example = d.givenExample(op).pick(p.Name, example); p.Required {
+		q.Examples = exampleOf(example)
+	} else if example != nil { // not filled in by itself where somebody tries the operation
+		s.Examples = []any{example}
 	}
 	return q
 }
@@ -161,8 +157,10 @@ func listOfAny(one string) *openapi.Schema {
 // may hold a comma itself.
 func anyOf(s *openapi.Schema, p param) *openapi.Schema {
 	switch choices := p.Choices(); {
-	case p.HoldsComma():
-		return &openapi.Schema{Type: openapi.Types{"array"}, Items: asText(s, p.OneOf), MinItems: 1, MaxItems: mapping.MaxAnyOf}
+	case p.HoldsComma(): // clients and pages make texts of lists, whatever their elements are
+		text := oneOf(p.OneOf)
+		text.Pattern = s.Pattern
+		return &openapi.Schema{Type: openapi.Types{"array"}, Items: text, MinItems: 1, MaxItems: mapping.MaxAnyOf}
 	case choices != nil:
 		return listOf("", choices)
 	case p.Type == mapping.Float8:
@@ -178,9 +176,6 @@ func (d *describer) describeFilter(q *openapi.Parameter, p param) {
 	s := q.Schema
 	if s.Format = ""; !p.Required {
 		q.Description = ""
-	}
-	for _, v := range p.OneOf {
-		s.Enum = append(s.Enum, literal(&p.Field, v))
 	}
 	if p.Type == mapping.Timestamp {
 		q.Schema = d.component("SentTime", func() *openapi.Schema { return &openapi.Schema{Type: s.Type, Pattern: sentTimestamp} })
@@ -202,34 +197,9 @@ func (d *describer) describeFilter(q *openapi.Parameter, p param) {
 	}
 }
 
-// asText is one value of a list in a query. Clients and pages make texts of lists, whatever
-// their elements are.
-func asText(s *openapi.Schema, choices []string) *openapi.Schema {
-	text := &openapi.Schema{Type: openapi.Types{"string"}, Pattern: s.Pattern}
-	for _, c := range choices {
-		text.Enum = append(text.Enum, c)
-	}
-	return text
-}
-
-func (d *describer) exemplify(p *openapi.Parameter, example any) {
-	if example != nil {
-		p.Examples = openapi.Map[openapi.Example]{{Name: "example", Value: openapi.Example{Value: example}}}
-	}
-}
-
 // headerParameter is a header of a request, kept among the components.
-func (d *describer) headerParameter(name, description string) *openapi.Parameter {
-	if _, there := d.doc.Components.Parameters.Get(name); !there {
-		s := &openapi.Schema{Type: openapi.Types{"string"}}
-		switch name {
-		case "If-Match":
-			s.Examples = []any{"*"}
-		case "Idempotency-Key":
-			s.MinLength, s.MaxLength, s.Pattern = 1, maxIdempotencyKey, `^[!-~]+$`
-			s.Examples = []any{"2d931510-d99f-494a-8c67-87feb05e1594"}
-		}
-		d.doc.Components.Parameters.Add(name, &openapi.Parameter{Name: name, In: "header", Description: description, Schema: s})
-	}
+func (d *describer) headerParameter(name, description string, s openapi.Schema) *openapi.Parameter {
+	s.Type = openapi.Types{"string"}
+	keep(&d.doc.Components.Parameters, name, &openapi.Parameter{Name: name, In: "header", Description: description, Schema: &s})
 	return &openapi.Parameter{Ref: "#/components/parameters/" + name}
 }

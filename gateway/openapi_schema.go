@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 	"strconv"
@@ -34,18 +35,35 @@ func literal(f *mapping.Field, text string) any {
 	return text
 }
 
-// typed is the schema that follows from the datatype.
+// typed is the schema that follows from the datatype, and from the values that there are.
 func typed(f *mapping.Field) *openapi.Schema {
+	s := &openapi.Schema{Type: openapi.Types{"string"}}
 	switch f.Type {
 	case mapping.Int4:
-		return &openapi.Schema{Type: openapi.Types{"integer"}, Format: "int32"}
+		s.Type, s.Format = openapi.Types{"integer"}, "int32"
 	case mapping.Float8:
-		return &openapi.Schema{Type: openapi.Types{"number"}, Format: "double"}
+		s.Type, s.Format = openapi.Types{"number"}, "double"
 	case mapping.Bytea:
-		return &openapi.Schema{Type: openapi.Types{"string"}, Encoding: "base64"}
-	default:
-		return &openapi.Schema{Type: openapi.Types{"string"}}
+		s.Encoding = "base64"
 	}
+	for _, v := range f.OneOf {
+		s.Enum = append(s.Enum, literal(f, v))
+	}
+	return s
+}
+
+// idSchema is a primary ID.
+func idSchema() *openapi.Schema {
+	return &openapi.Schema{Type: openapi.Types{"integer"}, Format: "int32", Minimum: ptr(1)}
+}
+
+// oneOf is a text that is one of these.
+func oneOf(texts []string) *openapi.Schema {
+	s := &openapi.Schema{Type: openapi.Types{"string"}}
+	for _, text := range texts {
+		s.Enum = append(s.Enum, text)
+	}
+	return s
 }
 
 // restricted adds the restrictions that requests are judged by.
@@ -57,9 +75,6 @@ func (d *describer) restricted(s *openapi.Schema, f *mapping.Field) {
 		s.Minimum = ptr(1)
 	}
 	s.References = f.Reference
-	for _, v := range f.OneOf {
-		s.Enum = append(s.Enum, literal(f, v))
-	}
 	if f.Name == webhookURL {
 		s.Format, s.Pattern = "uri", "^https://"
 	}
@@ -81,9 +96,7 @@ func (d *describer) restricted(s *openapi.Schema, f *mapping.Field) {
 	case "dutch_postcode":
 		s.Pattern = `^[0-9]{4} [A-Za-z]{2}$`
 	case "resource":
-		for _, r := range d.g.o.Offer.Model.Resources {
-			s.Enum = append(s.Enum, r.Name)
-		}
+		s.Enum = oneOf(d.g.o.Offer.Model.Names()).Enum
 	}
 	// Beside a list of values a bound says nothing, and generators of validators stumble.
 	if s.Enum == nil && f.IsText() && f.Length < mapping.AnyLength {
@@ -144,41 +157,58 @@ func span(values []any) (first, last int, ok bool) {
 	return first, last, len(values) > 0
 }
 
+// fieldsOf are the fields of a resource that something holds of.
+func fieldsOf(r *mapping.Resource, holds func(*mapping.Field) bool) (all []*mapping.Field) {
+	for _, f := range mapping.Each(r.Fields) {
+		if holds(f) {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// fieldsSchema is an object of fields, of which some are required.
+func fieldsSchema(description string, fields []*mapping.Field, schema func(*mapping.Field) *openapi.Schema, required func(*mapping.Field) bool) *openapi.Schema {
+	s := &openapi.Schema{Type: openapi.Types{"object"}, Description: description}
+	for _, f := range fields {
+		s.Properties.Add(f.Name, schema(f))
+		if required(f) {
+			s.Required = append(s.Required, f.Name)
+		}
+	}
+	return s
+}
+
+// Which fields of an object are required.
+func always(*mapping.Field) bool       { return true }
+func never(*mapping.Field) bool        { return false }
+func isRequired(f *mapping.Field) bool { return f.Required }
+
 // recordSchema is a record as it is answered: no field is required, because fields= may
 // leave it out; any field but the id and the flags may be null.
 func (d *describer) recordSchema(r *mapping.Resource) *openapi.Schema {
 	return d.component(typeName(r.Name), func() *openapi.Schema {
-		s := &openapi.Schema{Type: openapi.Types{"object"}, Description: r.Description + " All fields are answered, unless `fields` chose some."}
-		for i := range r.Fields {
-			if f := &r.Fields[i]; f.In(d.arrays(arrayRead)) {
-				s.Properties.Add(f.Name, d.answered(f))
-			}
-		}
-		return s
+		fields := fieldsOf(r, func(f *mapping.Field) bool { return f.In(d.arrays(arrayRead)) })
+		return fieldsSchema(r.Description+" All fields are answered, unless `fields` chose some.", fields, d.answered, never)
 	})
 }
 
-// wholeRecord is a record that is answered with all its fields but arrays, and but binary data
+// wholeRecord is a record that is answered with these fields, all but arrays, and but binary data
 // where it is answered as lists do. It is a schema of its own in full, since most generators do
 // not read what one schema requires of another; what its fields mean is told once.
-func (d *describer) wholeRecord(r *mapping.Resource, listed bool) *openapi.Schema {
-	binary := func(f *mapping.Field) bool { return listed && f.Type == mapping.Bytea }
+func (d *describer) wholeRecord(r *mapping.Resource, positions []int) *openapi.Schema {
 	name := "Whole" + typeName(r.Name)
-	if slices.ContainsFunc(r.Fields, func(f mapping.Field) bool { return binary(&f) }) {
+	if len(positions) < len(r.RecordFields()) {
 		name = "Listed" + typeName(r.Name)
 	}
 	return d.component(name, func() *openapi.Schema {
-		s := &openapi.Schema{Type: openapi.Types{"object"}, Description: "All of " + typeName(r.Name) + "."}
 		d.recordSchema(r)
-		for i := range r.Fields {
-			if f := &r.Fields[i]; f.Type != mapping.Array && !binary(f) {
-				answered := d.answered(f)
-				answered.Description, answered.Examples = "", nil
-				s.Properties.Add(f.Name, answered)
-				s.Required = append(s.Required, f.Name)
-			}
-		}
-		return s
+		fields := fieldsOf(r, func(f *mapping.Field) bool { return slices.Contains(positions, f.Index) })
+		return fieldsSchema("All of "+typeName(r.Name)+".", fields, func(f *mapping.Field) *openapi.Schema {
+			s := d.answered(f)
+			s.Description, s.Examples = "", nil
+			return s
+		}, always)
 	})
 }
 
@@ -192,17 +222,12 @@ func (d *describer) answered(f *mapping.Field) *openapi.Schema {
 	}
 	s := typed(f)
 	s.Description, s.Deprecated = fieldText(f), f.Deprecated != nil
-	for _, v := range f.OneOf {
-		s.Enum = append(s.Enum, literal(f, v))
-	}
 	if f.Type == mapping.Timestamp {
 		s.Format = "date-time"
 	}
 	if f.Primary {
 		s.Minimum, s.Description = ptr(1), "Primary ID."
-	}
-	r := d.flagsOf(f)
-	if !f.Primary && !r {
+	} else if !slices.Contains(flags, f.Name) {
 		nullable(s)
 	}
 	if f.Example != "" && f.Type != mapping.Timestamp {
@@ -211,26 +236,37 @@ func (d *describer) answered(f *mapping.Field) *openapi.Schema {
 	return s
 }
 
-// flagsOf tells whether a field is one of the flags of every record, which are never
-// null.
-func (d *describer) flagsOf(f *mapping.Field) bool {
-	return f.Name == "is_system" || f.Name == "is_blocked" || f.Name == "is_archived"
+// flags are fields of every record that are never null, everywhere those whose filters lists
+// share.
+var (
+	flags      = []string{"is_system", "is_blocked", "is_archived"}
+	everywhere = append([]string{"id", "created_at", "modified_at"}, flags...)
+)
+
+// creatable tells whether a field is sent with a new record. parent is the field of an array
+// element that refers to the record it is created with; nil for a record of its own.
+func (d *describer) creatable(f, parent *mapping.Field) bool {
+	return !f.Readonly && !f.Primary && f != parent && f.In(d.arrays(arraySend))
 }
 
-// createSchema is the body of a create. parent is the field of an array element
-// that refers to the record it is created with; nil for a record of its own.
+// changeable tells whether PUT may change a field, which a business rule forbids of one.
+func changeable(r *mapping.Resource, f *mapping.Field) bool {
+	ruled := f.Name == "license_plate" && slices.Contains(r.Rules, "license_plate")
+	return !f.Readonly && !f.Primary && !f.Immutable && f.Type != mapping.Array && !ruled
+}
+
+// createSchema is the body of a create, or an element of one with a parent.
 func (d *describer) createSchema(r *mapping.Resource, parent *mapping.Field, name string) *openapi.Schema {
 	return d.component(name, func() *openapi.Schema {
-		s := &openapi.Schema{Type: openapi.Types{"object"}, Description: "A new " + r.Name + ", of fields as " + typeName(r.Name) + " explains them.", Additional: ptr(false)}
-		for _, f := range mapping.Each(r.Fields) {
-			if f.Readonly || f.Primary || f == parent || !f.In(d.arrays(arraySend)) {
-				continue
+		fields := fieldsOf(r, func(f *mapping.Field) bool { return d.creatable(f, parent) })
+		s := fieldsSchema("A new "+r.Name+", of fields as "+typeName(r.Name)+" explains them.", fields, func(f *mapping.Field) *openapi.Schema {
+			s := d.sent(r, f)
+			if f.Default != "" && f.Type != mapping.Array { // said in words: of a default generators make a field that has to be sent
+				s.Description = strings.TrimSpace(s.Description + " " + f.Default + " where it is left out.")
 			}
-			s.Properties.Add(f.Name, d.sent(r, f, true))
-			if f.Required {
-				s.Required = append(s.Required, f.Name)
-			}
-		}
+			return s
+		}, isRequired)
+		s.Additional = ptr(false)
 		return s
 	})
 }
@@ -238,24 +274,15 @@ func (d *describer) createSchema(r *mapping.Resource, parent *mapping.Field, nam
 // updateSchema is the body of an update: without what cannot be changed by it.
 func (d *describer) updateSchema(r *mapping.Resource) *openapi.Schema {
 	return d.component(typeName(r.Name)+"Update", func() *openapi.Schema {
-		s := &openapi.Schema{Type: openapi.Types{"object"}, Description: "The fields of " + typeName(r.Name) + " to change.", Additional: ptr(false)}
-		for _, f := range mapping.Each(r.Fields) {
-			if f.Readonly || f.Primary || f.Immutable || f.Type == mapping.Array || fixedByRule(r, f) {
-				continue
-			}
-			s.Properties.Add(f.Name, d.sent(r, f, false))
-		}
+		fields := fieldsOf(r, func(f *mapping.Field) bool { return changeable(r, f) })
+		s := fieldsSchema("The fields of "+typeName(r.Name)+" to change.", fields, func(f *mapping.Field) *openapi.Schema { return d.sent(r, f) }, never)
+		s.Additional = ptr(false)
 		return s
 	})
 }
 
-// fixedByRule tells whether a business rule forbids PUT to change a field.
-func fixedByRule(r *mapping.Resource, f *mapping.Field) bool {
-	return f.Name == "license_plate" && slices.Contains(r.Rules, "license_plate")
-}
-
 // sent is the schema of a field in requests.
-func (d *describer) sent(r *mapping.Resource, f *mapping.Field, create bool) *openapi.Schema {
+func (d *describer) sent(r *mapping.Resource, f *mapping.Field) *openapi.Schema {
 	if f.Type == mapping.Array {
 		target := f.Target()
 		return &openapi.Schema{
@@ -274,38 +301,41 @@ func (d *describer) sent(r *mapping.Resource, f *mapping.Field, create bool) *op
 	if !f.Required {
 		nullable(s)
 	}
-	if create && f.Default != "" { // said in words: of a default generators make a field that has to be sent
-		s.Description = strings.TrimSpace(s.Description + " " + f.Default + " where it is left out.")
-	}
 	return s
 }
 
 // formSchema is the body of an endpoint that is no resource.
 func (d *describer) formSchema(form *mapping.Resource, name string) *openapi.Schema {
 	return d.component(name, func() *openapi.Schema {
-		s := &openapi.Schema{Type: openapi.Types{"object"}, Additional: ptr(false)}
-		for _, f := range mapping.Each(form.Fields) {
-			field := typed(f)
-			field.Description = f.Description
-			d.restricted(field, f)
-			if f.Example != "" {
-				field.Examples = []any{literal(f, f.Example)}
-			}
-			s.Properties.Add(f.Name, field)
-			if f.Required {
-				s.Required = append(s.Required, f.Name)
-			}
-		}
+		s := fieldsSchema("", fieldsOf(form, always), d.formField, isRequired)
+		s.Additional = ptr(false)
 		return s
 	})
 }
 
+func (d *describer) formField(f *mapping.Field) *openapi.Schema {
+	s := typed(f)
+	s.Description = f.Description
+	d.restricted(s, f)
+	if f.Example != "" {
+		s.Examples = []any{literal(f, f.Example)}
+	}
+	return s
+}
+
 // dataSchema is the schema of a Go value, by its JSON names. The tags doc and example add
-// what its type cannot say, pattern what a text is like; may:"lack" marks an optional member.
-func (d *describer) dataSchema(t reflect.Type) *openapi.Schema {
+// what its type cannot say, pattern and format what a text is like, min the least number or the
+// fewest elements; may:"lack" marks an optional member.
+func dataSchema(t reflect.Type) *openapi.Schema {
+	switch t {
+	case reflect.TypeFor[mapping.Reason]():
+		return openapi.Ref("Reason")
+	case reflect.TypeFor[violationAnswer]():
+		return openapi.Ref("Violation")
+	}
 	switch t.Kind() {
 	case reflect.Pointer:
-		return nullable(d.dataSchema(t.Elem()))
+		return nullable(dataSchema(t.Elem()))
 	case reflect.Interface: // a text or nothing
 		return nullable(&openapi.Schema{Type: openapi.Types{"string"}})
 	case reflect.String:
@@ -314,32 +344,45 @@ func (d *describer) dataSchema(t reflect.Type) *openapi.Schema {
 		return &openapi.Schema{Type: openapi.Types{"boolean"}}
 	case reflect.Int, reflect.Int32:
 		return &openapi.Schema{Type: openapi.Types{"integer"}, Format: "int32"}
+	case reflect.Int64:
+		return &openapi.Schema{Type: openapi.Types{"integer"}}
 	case reflect.Slice:
-		return &openapi.Schema{Type: openapi.Types{"array"}, Items: d.dataSchema(t.Elem())}
+		return &openapi.Schema{Type: openapi.Types{"array"}, Items: dataSchema(t.Elem())}
 	case reflect.Struct:
-		s := &openapi.Schema{Type: openapi.Types{"object"}}
-		for i := range t.NumField() {
-			f := t.Field(i)
-			name, option, _ := strings.Cut(f.Tag.Get("json"), ",")
-			member := d.dataSchema(f.Type)
-			member.Description, member.Pattern = f.Tag.Get("doc"), f.Tag.Get("pattern")
-			if example := f.Tag.Get("example"); example != "" {
-				member.Examples = []any{exampleOf(member, example)}
-			}
-			s.Properties.Add(name, member)
-			if f.Tag.Get("may") != "lack" && option != "omitempty" {
-				s.Required = append(s.Required, name)
-			}
-		}
-		return s
+		return structSchema(t)
 	default:
 		panic("no schema for " + t.String())
 	}
 }
 
-func exampleOf(s *openapi.Schema, text string) any {
-	if s.Type[0] == "string" {
-		return text
+// structSchema is the schema of an object.
+func structSchema(t reflect.Type) *openapi.Schema {
+	s := &openapi.Schema{Type: openapi.Types{"object"}}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if f.Anonymous {
+			of := structSchema(f.Type)
+			s.Properties, s.Required = append(s.Properties, of.Properties...), append(s.Required, of.Required...)
+			continue
+		}
+		name, option, _ := strings.Cut(f.Tag.Get("json"), ",")
+		member := dataSchema(f.Type)
+		member.Description, member.Pattern = f.Tag.Get("doc"), f.Tag.Get("pattern")
+		member.Format = cmp.Or(f.Tag.Get("format"), member.Format)
+		if example := f.Tag.Get("example"); example != "" {
+			if member.Examples = []any{example}; member.Type[0] != "string" {
+				member.Examples = []any{jsontext.Value(example)}
+			}
+		}
+		if least, err := strconv.Atoi(f.Tag.Get("min")); err == nil && member.Items != nil {
+			member.MinItems = least
+		} else if err == nil {
+			member.Minimum = ptr(least)
+		}
+		s.Properties.Add(name, member)
+		if f.Tag.Get("may") != "lack" && option != "omitempty" {
+			s.Required = append(s.Required, name)
+		}
 	}
-	return jsontext.Value(text)
+	return s
 }

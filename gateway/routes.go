@@ -253,7 +253,7 @@ func (g *Gateway) newRoutes() *routes {
 		switch long := !op.free() && g.o.Callbacks.Long(Grant{Method: op.Method, Path: op.Endpoint.Path}); {
 		case op.single != nil:
 			if op.mayCall, op.mustCall = true, long || g.o.Offer.Distant; op.mustCall {
-				op.about = op.about.accepted()
+				op.about.answers = answers{form: acceptForm}
 			}
 		case long:
 			g.makeLong(op)
