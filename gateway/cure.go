@@ -103,7 +103,7 @@ var operatorAliases = []struct{ end, meant string }{
 func (x *Exchange) cureOfParameter(name string) string {
 	takes := x.Operation.takes
 	switch {
-	case takes == nil:
+	case len(takes) == 0:
 		return "This operation takes no parameters in its query."
 	case name == "organization_name":
 		return "Leave organization_name empty, or out."
@@ -111,21 +111,19 @@ func (x *Exchange) cureOfParameter(name string) string {
 		return ""
 	}
 	for _, a := range operatorAliases {
-		if field, ok := strings.CutSuffix(name, a.end); ok && takes(field+a.meant) {
+		if field, ok := strings.CutSuffix(name, a.end); ok && takes[field+a.meant] {
 			return "Did you mean " + field + a.meant + "?"
 		}
 	}
-	if field, _ := mapping.CutOperator(name); field == "id" && takes("after") {
+	if field, _ := mapping.CutOperator(name); field == "id" && takes["after"] {
 		return "IDs have no ranges: after=5 continues a list behind the record with ID 5, id[in]=1,2 names some."
 	}
-	if meant := paramAliases[strings.ToLower(name)]; meant != "" && takes(meant) {
+	if meant := paramAliases[strings.ToLower(name)]; meant != "" && takes[meant] {
 		return "Did you mean " + meant + "?"
 	}
 	var known []string
-	for i := range x.Operation.params {
-		if p := &x.Operation.params[i]; takes(p.Name) {
-			known = append(known, p.Name)
-		}
+	for _, p := range x.Operation.params {
+		known = append(known, p.Name)
 	}
 	if near := strictyaml.Nearest(name, known); near != "" {
 		return "Did you mean " + near + "? Names are exact."
@@ -153,10 +151,8 @@ func (x *Exchange) cureOfField(name string) string {
 		return ""
 	}
 	var known []string
-	for i := range r.Fields {
-		if f := &r.Fields[i]; f.Type != mapping.Array {
-			known = append(known, f.Name)
-		}
+	for _, f := range fieldsOf(r, func(f *mapping.Field) bool { return f.Type != mapping.Array }) {
+		known = append(known, f.Name)
 	}
 	if near := strictyaml.Closest(name, known, 3); near != "" {
 		return "Did you mean " + near + "? GET /model/" + r.Name + " lists all fields."
@@ -166,27 +162,18 @@ func (x *Exchange) cureOfField(name string) string {
 
 // cureOfRule says what the rule of a field asks for.
 func (x *Exchange) cureOfRule(field, value, rule string) string {
-	choices := strings.Split(rule, "|")
-	among := func(s string) bool { return slices.Contains(choices, s) }
-	values := strings.Split(value, ",")
+	choices, values := strings.Split(rule, "|"), strings.Split(value, ",")
+	other := func(s string) bool { return !slices.Contains(choices, s) }
 	switch {
-	case len(choices) > 1 && len(values) > 1 && !slices.ContainsFunc(values, func(s string) bool { return !among(s) }) && x.takes(field+"[in]"):
+	case len(choices) > 1 && len(values) > 1 && !slices.ContainsFunc(values, other) && x.Operation.takes[field+"[in]"]:
 		return "Several values: " + field + "[in]=" + value + "."
 	case len(choices) > 1:
 		return "Send one of these: " + strings.Join(choices, ", ") + "."
 	case rule == "resource" && x.Key != nil && strings.HasPrefix(x.Path, changesPath):
-		var names []string
-		for _, r := range x.followable() {
-			names = append(names, r.Name)
-		}
-		return "Send one of these: " + strings.Join(names, ", ") + "."
+		return "Send one of these: " + strings.Join(namesOf(x.followable()), ", ") + "."
 	default:
 		return mapping.ValidationWords(rule)
 	}
-}
-
-func (x *Exchange) takes(name string) bool {
-	return x.Operation.takes != nil && x.Operation.takes(name)
 }
 
 // cureOfToken tells what a header holds instead of a token.

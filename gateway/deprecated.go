@@ -39,16 +39,12 @@ func (x *Exchange) noteDeprecated(what string, d *mapping.Deprecation, named boo
 
 // namesField notes a field that a parameter of the query names.
 func (x *Exchange) namesField(f *mapping.Field) {
-	if r := x.Endpoint.Resource; r.HasDeprecated() {
-		r.EachDeprecated([]int{f.Index}, x.usesDeprecated)
-	}
+	x.Endpoint.Resource.EachDeprecated([]int{f.Index}, x.usesDeprecated)
 }
 
 // holdsFields notes the fields of an answer.
 func (x *Exchange) holdsFields(r *mapping.Resource, fields []int) {
-	if r.HasDeprecated() {
-		r.EachDeprecated(fields, x.holdsDeprecated)
-	}
+	r.EachDeprecated(fields, x.holdsDeprecated)
 }
 
 // tellDeprecated adds the headers: of several days the first.

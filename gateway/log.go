@@ -66,7 +66,7 @@ func (x *Exchange) answered() int {
 func (x *Exchange) knownParams() []string {
 	names := make([]string, 0, len(x.Params))
 	for _, p := range x.Params {
-		if x.Operation != nil && x.Operation.takes != nil && x.Operation.takes(p.Name) {
+		if x.Operation != nil && x.Operation.takes[p.Name] {
 			names = append(names, p.Name)
 		}
 	}

@@ -89,15 +89,11 @@ func (p Param) invalid(valid string) mapping.Violations {
 
 // settle precomputes from the parameters what the stages need.
 func (op *Operation) settle() {
-	known := make(map[string]bool, len(op.params))
-	op.requires = nil
+	op.requires, op.takes = nil, make(map[string]bool, len(op.params))
 	for _, p := range op.params {
-		known[p.Name] = true
+		op.takes[p.Name] = true
 		if p.Required && !p.worded {
 			op.requires = append(op.requires, p.Name)
 		}
-	}
-	if len(known) > 0 {
-		op.takes = func(name string) bool { return known[name] }
 	}
 }

@@ -90,10 +90,10 @@ func repeated(params []Param) error {
 }
 
 // unsupported refuses parameters that the operation does not take.
-func unsupported(params []Param, takes func(string) bool) error {
+func unsupported(params []Param, takes map[string]bool) error {
 	var v mapping.Violations
 	for i := range params {
-		if takes == nil || !takes(params[i].Name) {
+		if !takes[params[i].Name] {
 			v = append(v, mapping.Fail(mapping.QueryUnsupported, params[i].Name))
 		}
 	}

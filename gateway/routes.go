@@ -42,7 +42,7 @@ type Operation struct {
 	scopes []mapping.Scope                      // where its errors are worded
 	about  about                                // for the description
 	params []param                              // query parameters
-	takes  func(name string) bool               // those by name; nil for none
+	takes  map[string]bool                      // those by name
 	parse  func(x *Exchange) mapping.Violations // what is missing, and the values
 	form   *mapping.Resource                    // what the body is read as; nil for no body
 	check  func(x *Exchange) mapping.Violations // the body alone
