@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"cmp"
+	"container/ring"
 	"context"
 	"net/http"
 	"slices"
@@ -27,19 +28,13 @@ const (
 // who write a client: names and reasons, and no values.
 type refusals struct {
 	mu sync.Mutex
-	of *simplelru.LRU[refusedCaller, *lastRefusals] // nil for none
+	of *simplelru.LRU[refusedCaller, *ring.Ring] // at the place of the next one; nil for none
 }
 
 // refusedCaller is an api_key, by its name, and a client.
 type refusedCaller struct {
 	key    string
 	client int64
-}
-
-// lastRefusals is a ring.
-type lastRefusals struct {
-	all  []refusedRequest
-	next int // where the next one goes, once the ring is full
 }
 
 // refusedRequest is one of them, as it is answered.
@@ -106,33 +101,30 @@ func (r *refusals) note(of refusedCaller, one refusedRequest) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.of == nil {
-		r.of, _ = simplelru.NewLRU[refusedCaller, *lastRefusals](keptCallers, nil)
+		r.of, _ = simplelru.NewLRU[refusedCaller, *ring.Ring](keptCallers, nil)
 	}
-	last, ok := r.of.Get(of)
+	next, ok := r.of.Get(of)
 	if !ok {
-		last = new(lastRefusals)
-		r.of.Add(of, last)
+		next = ring.New(keptRefusals)
 	}
-	if len(last.all) < keptRefusals {
-		last.all = append(last.all, one)
-		return
-	}
-	last.all[last.next] = one
-	last.next = (last.next + 1) % keptRefusals
+	next.Value = one
+	r.of.Add(of, next.Next())
 }
 
 // last are the refusals of a caller, the last one first.
 func (r *refusals) last(of refusedCaller) []refusedRequest {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	all := []refusedRequest{}
 	if r.of == nil {
-		return []refusedRequest{}
+		return all
 	}
-	last, ok := r.of.Peek(of)
-	if !ok {
-		return []refusedRequest{}
-	}
-	all := slices.Concat(last.all[last.next:], last.all[:last.next])
+	next, _ := r.of.Peek(of)
+	next.Do(func(one any) {
+		if one != nil {
+			all = append(all, one.(refusedRequest))
+		}
+	})
 	slices.Reverse(all)
 	return all
 }
