@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 	"strings"
@@ -89,7 +90,7 @@ func (d *describer) document() *openapi.Document {
 		}
 	}
 	for _, name := range modules {
-		d.doc.Tags = append(d.doc.Tags, openapi.Tag{Name: name, Description: moduleText(name, paths[name])})
+		d.doc.Tags = append(d.doc.Tags, openapi.Tag{Name: name, Description: cmp.Or(moduleTexts[name], "The module "+name+": "+strings.Join(paths[name], ", ")+".")})
 	}
 	d.tellMessages()
 	d.addHeaders()
@@ -117,19 +118,12 @@ func (d *describer) may(op *Operation) bool {
 	}
 }
 
-func moduleText(name string, paths []string) string {
-	switch name {
-	case sessionModule:
-		return "Sessions: logging in and out, and what the session may do."
-	case serviceModule:
-		return "The service itself: where it runs, and its model."
-	case changesModule:
-		return "Copies that stay true: what has changed, and sums to compare a copy with."
-	case callbackModule:
-		return "Work that takes longer than a client waits: its result comes by callback."
-	default:
-		return "The module " + name + ": " + strings.Join(paths, ", ") + "."
-	}
+// moduleTexts are about the modules that no resource is of.
+var moduleTexts = map[string]string{
+	sessionModule:  "Sessions: logging in and out, and what the session may do.",
+	serviceModule:  "The service itself: where it runs, and its model.",
+	changesModule:  "Copies that stay true: what has changed, and sums to compare a copy with.",
+	callbackModule: "Work that takes longer than a client waits: its result comes by callback.",
 }
 
 // addOperation puts an operation at its path.

@@ -75,7 +75,7 @@ func (d *describer) createExamples(r *mapping.Resource) openapi.Map[openapi.Exam
 }
 
 func (d *describer) newExample(r *mapping.Resource, parent *mapping.Field) openapi.Map[any] {
-	return exampleOfFields(fieldsOf(r, func(f *mapping.Field) bool { return f.Type != mapping.Array && d.creatable(f, parent) }))
+	return exampleOfFields(fieldsOf(r, func(f *mapping.Field) bool { return f.Type != mapping.Array && d.creatable(f, parent) }), nil)
 }
 
 // sendable tells whether a body has only arrays that the api_key may send.
@@ -98,29 +98,27 @@ func updateExample(r *mapping.Resource) openapi.Map[any] {
 	fields := fieldsOf(r, func(f *mapping.Field) bool {
 		return changeable(r, f) && !f.Unique && f.Reference == "" && f.ReferenceBy == "" && f.After == "" && f.Example != ""
 	})
-	return exampleOfFields(fields[max(0, len(fields)-1):])
+	return exampleOfFields(fields[max(0, len(fields)-1):], nil)
 }
 
 // formExamples are the example of a body that is no record; none where there is no example
 // of the record that it names.
 func (d *describer) formExamples(op *Operation) openapi.Map[openapi.Example] {
-	fields := fieldsOf(op.form, always)
-	members := exampleOfFields(fields)
-	if i := slices.IndexFunc(fields, func(f *mapping.Field) bool { return f.Primary }); i >= 0 {
-		id := d.idExample(op, nil)
-		if id == nil {
-			return nil
-		}
-		members = slices.Insert(members, 0, openapi.Member[any]{Name: fields[i].Name, Value: id})
+	fields, id := fieldsOf(op.form, always), d.idExample(op, nil)
+	if id == nil && slices.ContainsFunc(fields, func(f *mapping.Field) bool { return f.Primary }) {
+		return nil
 	}
-	return exampleOf(members)
+	return exampleOf(exampleOfFields(fields, id))
 }
 
-// exampleOfFields is an object of the fields that have an example.
-func exampleOfFields(fields []*mapping.Field) openapi.Map[any] {
+// exampleOfFields is an object of the fields that have an example; id is that of the primary ID.
+func exampleOfFields(fields []*mapping.Field, id any) openapi.Map[any] {
 	members := openapi.Map[any]{}
 	for _, f := range fields {
-		if f.Example != "" {
+		switch {
+		case f.Primary:
+			members.Add(f.Name, id)
+		case f.Example != "":
 			members.Add(f.Name, literal(f, f.Example))
 		}
 	}

@@ -99,7 +99,7 @@ func (d *describer) responses(op *Operation) openapi.Map[*openapi.Response] {
 	switch a.form {
 	case doneForm:
 		shared = "IsDone"
-		ok = d.json("Done.", d.component("Done", func() *openapi.Schema { return acknowledgement(http.StatusOK) }))
+		ok = d.json("Done.", d.acknowledged("Done", http.StatusOK))
 	case createdForm:
 		status, ok = http.StatusCreated, d.json("The record as it was stored.", d.recordAnswer(op.Method, a), "CacheOfRecord", "ETagOfRecord", "Location")
 	case recordForm:
@@ -174,11 +174,14 @@ func (d *describer) file(description string, names ...string) *openapi.Response 
 }
 
 func (d *describer) acceptance(names ...string) *openapi.Response {
-	return d.json("Accepted: there is no result yet.", d.component("Accepted", func() *openapi.Schema { return acknowledgement(http.StatusAccepted) }), names...)
+	return d.json("Accepted: there is no result yet.", d.acknowledged("Accepted", http.StatusAccepted), names...)
 }
 
-func acknowledgement(status int) *openapi.Schema {
-	return object("successCode", &openapi.Schema{Type: openapi.Types{"integer"}, Format: "int32", Const: status})
+// acknowledged is the schema of an answer with nothing but its status.
+func (d *describer) acknowledged(name string, status int) *openapi.Schema {
+	return d.component(name, func() *openapi.Schema {
+		return object("successCode", &openapi.Schema{Type: openapi.Types{"integer"}, Format: "int32", Const: status})
+	})
 }
 
 // object is the schema of an object with one required member.

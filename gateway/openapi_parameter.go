@@ -24,7 +24,7 @@ func (d *describer) parameters(op *Operation) []*openapi.Parameter {
 		}
 	}
 	switch {
-	case op.about.answers.form == recordForm && op.Endpoint.Resource != nil && op.Method == "GET" && op.direct == nil:
+	case op.about.answers.form == recordForm && op.Endpoint.Resource != nil && op.Method == "GET":
 		all = append(all, d.headerParameter("If-None-Match", "ETag of the record as it is known; 304 where that is how it still is.", openapi.Schema{}))
 	case op.conditional && op.Method != "GET":
 		all = append(all, d.headerParameter("If-Match", "ETag of the record as it was read; 412 where it has been changed since. * for any.", openapi.Schema{Examples: []any{"*"}}))

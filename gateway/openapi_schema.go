@@ -75,33 +75,33 @@ func (d *describer) restricted(s *openapi.Schema, f *mapping.Field) {
 		s.Minimum = ptr(1)
 	}
 	s.References = f.Reference
+	check := f.Check
 	if f.Name == webhookURL {
-		s.Format, s.Pattern = "uri", "^https://"
+		check = "https_url"
 	}
-	switch f.Check {
-	case "percentage":
+	switch form, ok := checkForms[check]; {
+	case ok:
+		s.Format, s.Pattern = form.format, form.pattern
+	case check == "percentage":
 		s.Minimum, s.Maximum = ptr(0), ptr(100)
-	case "vin":
-		s.Pattern = `^[A-HJ-NPR-Z0-9]{17}$`
-	case "ean":
-		s.Pattern = `^(\d{8}|\d{12,14})$`
-	case "email":
-		s.Format = "email"
-	case "https_url":
-		s.Format, s.Pattern = "uri", "^https://"
-	case "uuid":
-		s.Format = "uuid"
-	case "digits":
-		s.Pattern = `^\d*$`
-	case "dutch_postcode":
-		s.Pattern = `^[0-9]{4} [A-Za-z]{2}$`
-	case "resource":
+	case check == "resource":
 		s.Enum = oneOf(d.g.o.Offer.Model.Names()).Enum
 	}
 	// Beside a list of values a bound says nothing, and generators of validators stumble.
 	if s.Enum == nil && f.IsText() && f.Length < mapping.AnyLength {
 		s.MaxLength = f.Length
 	}
+}
+
+// checkForms are the texts that a check of a field takes.
+var checkForms = map[string]struct{ format, pattern string }{
+	"vin":            {"", `^[A-HJ-NPR-Z0-9]{17}$`},
+	"ean":            {"", `^(\d{8}|\d{12,14})$`},
+	"email":          {"email", ""},
+	"https_url":      {"uri", "^https://"},
+	"uuid":           {"uuid", ""},
+	"digits":         {"", `^\d*$`},
+	"dutch_postcode": {"", `^[0-9]{4} [A-Za-z]{2}$`},
 }
 
 // fieldText is a field's description with the rules that a schema cannot express.
