@@ -192,9 +192,6 @@ func (b *bulkRun) done(i int, id int32) bulkResult {
 
 // note takes down a result.
 func (b *bulkRun) note(r bulkResult) {
-	if r.Index < 0 || r.Index >= len(b.results) {
-		return
-	}
 	b.results[r.Index] = r
 	b.written = b.written || r.Errors == nil
 	b.errors += len(r.Errors)

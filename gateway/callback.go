@@ -55,26 +55,23 @@ const roomRetry = time.Minute
 // callbackRoutes are the endpoints of the Events chapter.
 func (g *Gateway) callbackRoutes(r *routes) {
 	address := mapping.NewForm("callback", callbackField())
-	if path := "/backup/owner"; g.o.Offer.Carries(path) {
-		r.on(r.add(path, nil), "POST", &Operation{
-			scopes: []mapping.Scope{mapping.OpCreate}, form: address, serve: g.accept(webhook.Work{Kind: backupWork}),
-			check: func(x *Exchange) mapping.Violations {
-				if v := x.Body.CheckCreate(); v != nil {
-					return v
-				}
-				return x.takeCallback(g, x.Body.Record.Get(webhookURL))
-			},
-			about: about{
-				name: "backupOwner", summary: "Make a backup of all records of the client", module: callbackModule,
-				row:   "POST /backup/owner: body JSON object with webhook_url (string, must start with https, publicly reachable); HTTP 202 with JSON object holding successCode",
-				note:  "The result is a ZIP file.",
-				early: []mapping.Reason{mapping.ValidationFailed}, answers: answers{form: acceptForm},
-			},
-		})
-	}
+	g.carried(r, "/backup/owner", "POST", &Operation{
+		scopes: []mapping.Scope{mapping.OpCreate}, form: address, serve: g.accept(webhook.Work{Kind: backupWork}),
+		check: func(x *Exchange) mapping.Violations {
+			if v := x.Body.CheckCreate(); v != nil {
+				return v
+			}
+			return x.takeCallback(g, x.Body.Record.Get(webhookURL))
+		},
+		about: about{
+			name: "backupOwner", summary: "Make a backup of all records of the client", module: callbackModule,
+			row:   "POST /backup/owner: body JSON object with webhook_url (string, must start with https, publicly reachable); HTTP 202 with JSON object holding successCode",
+			note:  "The result is a ZIP file.",
+			early: []mapping.Reason{mapping.ValidationFailed}, answers: answers{form: acceptForm},
+		},
+	})
 	g.waitRoute(r)
-	hook := r.add("/webhook", nil)
-	r.on(hook, "GET", &Operation{
+	r.on(r.add("/webhook", nil), "GET", &Operation{
 		params: []param{named("id", "What was added to the callback address, or came in the Location of the 202.", "").must()}, serve: g.bounded(g.collect),
 		about: about{
 			name: "getWebhookResult", summary: "The address of a result", module: callbackModule,
@@ -198,9 +195,19 @@ func (g *Gateway) collect(ctx context.Context, x *Exchange) error {
 func (g *Gateway) download(ctx context.Context, x *Exchange) error {
 	var result webhook.Result
 	var file webhook.Reader
-	open := g.bounded(func(bounded context.Context, x *Exchange) (err error) {
-		if result, err = g.downloaded(bounded, x); err != nil {
+	open := g.bounded(func(bounded context.Context, x *Exchange) error {
+		id, ok, err := g.o.Callbacks.Links.Check(bounded, string(x.rawQuery))
+		if err != nil {
 			return err
+		}
+		var job webhook.Job
+		if ok {
+			if job, err = g.o.Callbacks.Orchestrator.Store.Get(bounded, id); err != nil {
+				return err
+			}
+		}
+		if result = job.Result; result.File == "" {
+			return webhook.ErrUnknownJob
 		}
 		if file, err = g.o.Callbacks.Results.Open(ctx, result.File); err != nil { // for as long as it is read
 			return fmt.Errorf("result %s: %w", result.File, err)
@@ -211,22 +218,6 @@ func (g *Gateway) download(ctx context.Context, x *Exchange) error {
 		return err
 	}
 	return x.answerFile(file, result)
-}
-
-// downloaded finds the result that an address stands for.
-func (g *Gateway) downloaded(ctx context.Context, x *Exchange) (webhook.Result, error) {
-	id, ok, err := g.o.Callbacks.Links.Check(ctx, string(x.rawQuery))
-	if err != nil {
-		return webhook.Result{}, err
-	}
-	var job webhook.Job
-	if ok {
-		job, err = g.o.Callbacks.Orchestrator.Store.Get(ctx, id)
-	}
-	if err == nil && job.Result.File == "" {
-		err = webhook.ErrUnknownJob
-	}
-	return job.Result, err
 }
 
 // storedRequest is a long-running request as it waits for its turn.

@@ -72,17 +72,16 @@ const secondsPerDay = 24 * 60 * 60
 // appendPolicy appends the bounds: what fits into a bucket comes back within the
 // window.
 func appendPolicy(dst []byte, b *auth.Bounds) []byte {
-	none := len(dst)
 	if r := b.Rate; r != (auth.Rate{}) {
-		dst = appendItem(dst, none, auth.RateBound, ";q=", int64(r.Burst))
+		dst = appendItem(dst, auth.RateBound, ";q=", int64(r.Burst))
 		dst = appendNumber(dst, ";w=", wholeSeconds(float64(r.Burst)/r.PerSecond))
 	}
 	if b.PerDay > 0 {
-		dst = appendItem(dst, none, auth.DayBound, ";q=", b.PerDay)
+		dst = appendItem(dst, auth.DayBound, ";q=", b.PerDay)
 		dst = appendNumber(dst, ";w=", secondsPerDay)
 	}
 	if b.Concurrent > 0 {
-		dst = appendItem(dst, none, auth.ConcurrentBound, ";q=", int64(b.Concurrent))
+		dst = appendItem(dst, auth.ConcurrentBound, ";q=", int64(b.Concurrent))
 		dst = append(dst, `;qu="concurrent-requests"`...)
 	}
 	return dst
@@ -90,13 +89,12 @@ func appendPolicy(dst []byte, b *auth.Bounds) []byte {
 
 // appendStanding appends how much of each bound is left, and when more is available.
 func appendStanding(dst []byte, b *auth.Bounds, s *auth.Standing) []byte {
-	none := len(dst)
 	room := func(bound auth.Bound, bounded bool) {
 		if !bounded {
 			return
 		}
 		r := s.Rooms[bound]
-		dst = appendItem(dst, none, bound, ";r=", r.Left)
+		dst = appendItem(dst, bound, ";r=", r.Left)
 		if r.More > 0 {
 			dst = appendNumber(dst, ";t=", wholeSeconds(r.More.Seconds()))
 		}
@@ -107,14 +105,13 @@ func appendStanding(dst []byte, b *auth.Bounds, s *auth.Standing) []byte {
 	return dst
 }
 
-func appendItem(dst []byte, none int, bound auth.Bound, name string, value int64) []byte {
-	if len(dst) > none {
-		dst = append(dst, ", "...)
+// appendItem appends an item to the list of a header.
+func appendItem(list []byte, bound auth.Bound, name string, value int64) []byte {
+	if len(list) > 0 {
+		list = append(list, ", "...)
 	}
-	dst = append(dst, '"')
-	dst = append(dst, bound.String()...)
-	dst = append(dst, '"')
-	return appendNumber(dst, name, value)
+	list = append(append(append(list, '"'), bound.String()...), '"')
+	return appendNumber(list, name, value)
 }
 
 // mostInField is the largest integer of a structured field (RFC 9651).

@@ -20,7 +20,7 @@ func (g *Gateway) descriptionRoute(r *routes) {
 	if r.endpoints[descriptionPath] != nil {
 		return
 	}
-	e := &Endpoint{Path: descriptionPath, Template: descriptionPath, list: map[string]*Operation{}}
+	e := &Endpoint{Path: descriptionPath, list: map[string]*Operation{}}
 	r.endpoints[descriptionPath] = e
 	r.on(e, "GET", &Operation{open: true, secretQuery: true, params: []param{
 		named("api_key", "", "").must(), {Field: mapping.Field{Name: "version", OneOf: []string{"3.1", "3.0"}}},

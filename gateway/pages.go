@@ -28,14 +28,14 @@ func (g *Gateway) front(r *routes) *Operation {
 		x.response.Header.Set("Location", g.publicPath+testpage.HomePath)
 		x.answer(http.StatusFound, htmlType, func(dst []byte) []byte { return dst })
 	})}
-	r.on(&Endpoint{Path: "/", Template: "/", list: map[string]*Operation{}}, http.MethodGet, op)
+	r.on(&Endpoint{Path: "/", list: map[string]*Operation{}}, http.MethodGet, op)
 	return op
 }
 
 // page puts a page into the endpoint table, where it can be found, but is not listed,
 // granted or described. Assets are counted and logged as one.
 func (r *routes) page(page *testpage.Page, show stage) {
-	e := &Endpoint{Path: page.Path, Template: page.Path, list: map[string]*Operation{}}
+	e := &Endpoint{Path: page.Path, list: map[string]*Operation{}}
 	r.endpoints[page.Path] = e
 	op := &Operation{open: true, serve: show}
 	r.on(e, http.MethodGet, op)

@@ -34,7 +34,7 @@ func (g *Gateway) recordRoutes(r *routes, resource *mapping.Resource) {
 		}
 	}
 	offer("POST", mapping.OpCreate, &Operation{
-		about: aboutCreate(resource), form: resource, idempotent: true, serve: g.create,
+		about: aboutCreate(resource), form: resource, idempotent: true, serve: g.idempotently(g.create, g.keptNew),
 		check: func(x *Exchange) mapping.Violations { return x.Body.CheckCreate() },
 	})
 	offer("GET", mapping.OpList, &Operation{about: aboutList(resource), params: listParams(resource), parse: g.parseList, serve: g.list})
@@ -43,10 +43,11 @@ func (g *Gateway) recordRoutes(r *routes, resource *mapping.Resource) {
 	})
 	offer("PUT", mapping.OpUpdate, &Operation{
 		about: aboutUpdate(resource), params: []param{idParam(resource.Name)}, parse: parseItem, form: resource, check: checkUpdate,
-		conditional: true, serve: g.update,
+		conditional: true, serve: g.idempotently(g.update, g.keptChanged),
 	})
 	offer("DELETE", mapping.OpDelete, &Operation{
-		about: aboutDelete(resource), params: []param{idParam(resource.Name)}, parse: parseDelete, conditional: true, serve: g.delete,
+		about: aboutDelete(resource), params: []param{idParam(resource.Name)}, parse: parseDelete, conditional: true,
+		serve: g.idempotently(g.delete, keptDone),
 	})
 	g.bulkRoutes(r, e)
 }
@@ -169,32 +170,25 @@ func (g *Gateway) list(ctx context.Context, x *Exchange) error {
 	return nil
 }
 
-func (g *Gateway) create(ctx context.Context, x *Exchange) error {
-	render := func(rec mapping.Record) []byte {
-		return g.keptAnswer(g.publicPath+x.Endpoint.Path+"/"+strconv.Itoa(int(rec.ID())), rec)
-	}
-	return g.idempotently(x, render, func(w backend.Write) (mapping.Record, error) {
-		return g.o.Backend.Create(ctx, x.user().Client, x.Body, w)
-	})
+func (g *Gateway) create(ctx context.Context, x *Exchange, w backend.Write) (mapping.Record, error) {
+	return g.o.Backend.Create(ctx, x.user().Client, x.Body, w)
 }
 
-func (g *Gateway) update(ctx context.Context, x *Exchange) error {
-	return g.changed(x, func(w backend.Write) (mapping.Record, error) {
-		return g.o.Backend.Update(ctx, x.user().Client, x.ID, x.Body, w)
-	})
+func (g *Gateway) update(ctx context.Context, x *Exchange, w backend.Write) (mapping.Record, error) {
+	return g.o.Backend.Update(ctx, x.user().Client, x.ID, x.Body, w)
 }
 
-// changed does a write and answers with the resulting record.
-func (g *Gateway) changed(x *Exchange, do func(backend.Write) (mapping.Record, error)) error {
-	return g.idempotently(x, func(rec mapping.Record) []byte { return g.keptAnswer("", rec) }, do)
+func (g *Gateway) delete(ctx context.Context, x *Exchange, w backend.Write) (mapping.Record, error) {
+	w.Room = nil // the record is not answered
+	return mapping.Record{}, g.o.Backend.Delete(ctx, x.user().Client, x.Endpoint.Resource, x.ID, w)
 }
 
-func (g *Gateway) delete(ctx context.Context, x *Exchange) error {
-	return g.idempotently(x, keptDone, func(w backend.Write) (mapping.Record, error) {
-		w.Room = nil // the record is not answered
-		return mapping.Record{}, g.o.Backend.Delete(ctx, x.user().Client, x.Endpoint.Resource, x.ID, w)
-	})
+// keptNew is keptAnswer for a new record, keptChanged for one that there was.
+func (g *Gateway) keptNew(rec mapping.Record) []byte {
+	return g.keptAnswer(g.publicPath+"/"+rec.Resource.Name+"/"+strconv.Itoa(int(rec.ID())), rec)
 }
+
+func (g *Gateway) keptChanged(rec mapping.Record) []byte { return g.keptAnswer("", rec) }
 
 // precondition is the condition of If-Match on the stored record. An empty list holds for
 // none.
@@ -226,35 +220,40 @@ func checkIdempotencyKey(x *Exchange) error {
 	return nil
 }
 
-// idempotently does a write, and answers what render makes of the resulting record, if there is
-// one. Under the request's Idempotency-Key, or the key of the job whose work it is, a repetition
-// gets the same answer.
-func (g *Gateway) idempotently(x *Exchange, render func(mapping.Record) []byte, do func(backend.Write) (mapping.Record, error)) error {
-	if err := x.writeRoom(); err != nil {
-		return err
-	}
-	w := g.precondition(x)
-	w.Room = x.hold
-	write := func(request *backend.Idempotency) error {
-		w.Idempotency = request
-		rec, err := do(w)
-		if err != nil {
+// write does what a request asks for. The record that it leaves is empty where there is none.
+type write func(ctx context.Context, x *Exchange, w backend.Write) (mapping.Record, error)
+
+// idempotently is the stage that does a write, and answers what render makes of its record. Under
+// the request's Idempotency-Key, or the key of the job whose work it is, a repetition gets the same
+// answer.
+func (g *Gateway) idempotently(do write, render func(mapping.Record) []byte) stage {
+	return func(ctx context.Context, x *Exchange) error {
+		if err := x.writeRoom(); err != nil {
 			return err
 		}
-		x.mustHave(rec.Bytes())
-		if r := rec.Resource; r != nil {
-			x.holdsFields(r, r.RecordFields())
+		w := g.precondition(x)
+		w.Room = x.hold
+		under := func(request *backend.Idempotency) error {
+			w.Idempotency = request
+			rec, err := do(ctx, x, w)
+			if err != nil {
+				return err
+			}
+			x.mustHave(rec.Bytes())
+			if r := rec.Resource; r != nil {
+				x.holdsFields(r, r.RecordFields())
+			}
+			x.answerKept(render(rec))
+			return nil
 		}
-		x.answerKept(render(rec))
-		return nil
+		if x.idempotencyKey == "" {
+			return under(nil)
+		}
+		return g.once(x, func(request *backend.Idempotency) error {
+			request.Answer, request.Begun = render, x.begun
+			return under(request)
+		})
 	}
-	if x.idempotencyKey == "" {
-		return write(nil)
-	}
-	return g.once(x, func(request *backend.Idempotency) error {
-		request.Answer, request.Begun = render, x.begun
-		return write(request)
-	})
 }
 
 // once does what is asked for under an idempotency key while no other request of this

@@ -17,7 +17,6 @@ import (
 // endpoint also answers /<resource>/<id>.
 type Endpoint struct {
 	Path     string // as the interface spells it: /order, /model/*
-	Template string // with what varies named: /model/{name}
 	Resource *mapping.Resource
 
 	// hides is the resource's endpoint of which this path would otherwise name a record:
@@ -154,7 +153,7 @@ const lettersAndDigits = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01
 
 // add puts an endpoint into the table.
 func (r *routes) add(path string, resource *mapping.Resource) *Endpoint {
-	e := &Endpoint{Path: path, Template: path, Resource: resource, list: map[string]*Operation{}}
+	e := &Endpoint{Path: path, Resource: resource, list: map[string]*Operation{}}
 	if resource != nil || path != trimStar(path) {
 		e.item = map[string]*Operation{}
 	}

@@ -14,7 +14,7 @@ func (g *Gateway) vehicleRoutes(r *routes) {
 	vehicle := g.o.Offer.Model.Resource("vehicle")
 	const start, stop, plate = "/vehicle/publishstart", "/vehicle/publishstop", "/updatelicenseplate"
 	publishing := []mapping.Reason{mapping.PublishFieldRequired, mapping.AdvertisementSiteRequired}
-	g.carried(r, start, "PUT", vehicleOperation(identified, mapping.OpUpdate, g.publishStart, about{
+	g.carried(r, start, "PUT", vehicleOperation(identified, mapping.OpUpdate, g.idempotently(g.publishStart, g.keptChanged), about{
 		name: "publishVehicle", summary: "Start publishing a vehicle",
 		row:     "PUT /vehicle/publishstart: vehicle identification; starts publishing",
 		answers: answers{form: recordForm, resource: vehicle}, late: publishing,
@@ -23,7 +23,7 @@ func (g *Gateway) vehicleRoutes(r *routes) {
 		name: "checkPublishVehicle", summary: "Judge whether a vehicle can be published",
 		row: "GET /vehicle/publishstart: vehicle identification; same validation as the PUT", late: publishing,
 	}))
-	g.carried(r, stop, "PUT", vehicleOperation(identified, mapping.OpUpdate, g.publishStop, about{
+	g.carried(r, stop, "PUT", vehicleOperation(identified, mapping.OpUpdate, g.idempotently(g.publishStop, g.keptChanged), about{
 		name: "unpublishVehicle", summary: "Stop publishing a vehicle",
 		note:    "A published vehicle cannot be deleted; publishing must be stopped first.",
 		answers: answers{form: recordForm, resource: vehicle},
@@ -34,7 +34,7 @@ func (g *Gateway) vehicleRoutes(r *routes) {
 	for _, method := range [...]string{"PUT", "POST"} {
 		g.carried(r, plate, method, &Operation{
 			scopes: []mapping.Scope{mapping.OpUpdate}, form: g.plateForm(), idempotent: method == "POST",
-			check: checkPlate, conditional: true, serve: g.changePlate,
+			check: checkPlate, conditional: true, serve: g.idempotently(g.changePlate, g.keptChanged),
 			about: about{
 				name: map[string]string{"PUT": "updateLicensePlate", "POST": "changeLicensePlate"}[method], summary: "Give a vehicle another license plate",
 				row: "/updatelicenseplate: vehicle license plate change; the only way to change license_plate", module: vehicle.Module,
@@ -74,10 +74,8 @@ func vehicleOperation(form *mapping.Resource, scope mapping.Scope, serve stage, 
 	return op
 }
 
-func (g *Gateway) publishStart(ctx context.Context, x *Exchange) error {
-	return g.changed(x, func(w backend.Write) (mapping.Record, error) {
-		return g.o.Backend.PublishStart(ctx, x.user().Client, x.ID, false, w)
-	})
+func (g *Gateway) publishStart(ctx context.Context, x *Exchange, w backend.Write) (mapping.Record, error) {
+	return g.o.Backend.PublishStart(ctx, x.user().Client, x.ID, false, w)
 }
 
 func (g *Gateway) judgePublish(ctx context.Context, x *Exchange) error {
@@ -88,10 +86,8 @@ func (g *Gateway) judgePublish(ctx context.Context, x *Exchange) error {
 	return nil
 }
 
-func (g *Gateway) publishStop(ctx context.Context, x *Exchange) error {
-	return g.changed(x, func(w backend.Write) (mapping.Record, error) {
-		return g.o.Backend.PublishStop(ctx, x.user().Client, x.ID, w)
-	})
+func (g *Gateway) publishStop(ctx context.Context, x *Exchange, w backend.Write) (mapping.Record, error) {
+	return g.o.Backend.PublishStop(ctx, x.user().Client, x.ID, w)
 }
 
 // plateForm is the body of /updatelicenseplate: the vehicle and its new plate, with the
@@ -113,8 +109,6 @@ func checkPlate(x *Exchange) mapping.Violations {
 	return v
 }
 
-func (g *Gateway) changePlate(ctx context.Context, x *Exchange) error {
-	return g.changed(x, func(w backend.Write) (mapping.Record, error) {
-		return g.o.Backend.ChangeLicensePlate(ctx, x.user().Client, x.ID, x.Body.Record.Get("license_plate").Text(), w)
-	})
+func (g *Gateway) changePlate(ctx context.Context, x *Exchange, w backend.Write) (mapping.Record, error) {
+	return g.o.Backend.ChangeLicensePlate(ctx, x.user().Client, x.ID, x.Body.Record.Get("license_plate").Text(), w)
 }
