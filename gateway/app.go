@@ -19,21 +19,20 @@ func (g *Gateway) Handler(p *Policy) fasthttp.RequestHandler { return handlerOf(
 // app is the interface.
 func (g *Gateway) app(p *Policy) *fiber.App {
 	if g.o.Away != nil {
-		return g.newApp(g.handleError, g.around(p), finally(StageSession, g.away))
+		return g.newApp(g.handleError, g.middleware(p), lastStage(StageSession, g.away))
 	}
-	return g.newApp(g.handleError, g.around(p),
-		then(StageSession, g.session),
-		then(StageAllowlist, g.allowlist),
-		then(StageLimits, g.limits),
-		then(StageQuery, g.query),
-		then(StageBody, g.body),
-		then(StageRecord, g.record),
-		finally(StageServe, g.serve))
+	return g.newApp(g.handleError, g.middleware(p),
+		stageHandler(StageSession, g.session),
+		stageHandler(StageAllowlist, g.allowlist),
+		stageHandler(StageLimits, g.limits),
+		stageHandler(StageQuery, g.query),
+		stageHandler(StageBody, g.body),
+		stageHandler(StageRecord, g.record),
+		lastStage(StageServe, g.serve))
 }
 
-// around are the handlers around all others: what is kept and told of every request, from the
-// outermost.
-func (g *Gateway) around(p *Policy) []fiber.Handler {
+// middleware is what is kept and told of every request, from the outermost.
+func (g *Gateway) middleware(p *Policy) []fiber.Handler {
 	return []fiber.Handler{
 		g.begin(p),
 		g.withAccessLog,
@@ -46,10 +45,10 @@ func (g *Gateway) around(p *Policy) []fiber.Handler {
 }
 
 // newApp returns an app with a route for each operation of the endpoint table. Every request goes
-// through the handlers around, and one for an operation then through its stages.
-func (g *Gateway) newApp(onError fiber.ErrorHandler, around []fiber.Handler, stages ...fiber.Handler) *fiber.App {
+// through the middleware, and one for an operation then through the stages.
+func (g *Gateway) newApp(onError fiber.ErrorHandler, middleware []fiber.Handler, stages ...fiber.Handler) *fiber.App {
 	app := fiber.New(fiber.Config{CaseSensitive: true, StrictRouting: true, DisableStartupMessage: true, ErrorHandler: onError})
-	for _, h := range around {
+	for _, h := range middleware {
 		app.Use(h)
 	}
 	add := func(method, path string, at fiber.Handler) {
@@ -66,7 +65,7 @@ func (g *Gateway) newApp(onError fiber.ErrorHandler, around []fiber.Handler, sta
 			}
 		}
 	}
-	// A path of the table is none of a record, so these come last.
+	// :item also matches the last part of /order/bulk, so these come after all fixed paths.
 	for _, e := range table {
 		for method, op := range e.item {
 			add(method, g.o.BasePath+trimStar(e.Path)+"/:item", atItem(e, op))
@@ -92,8 +91,9 @@ func (g *Gateway) pathsOf(e *Endpoint) []string {
 	}
 }
 
-// then makes a stage a handler. If it returns an error, that is the answer; else the next one has its turn.
-func then(name string, take stage) fiber.Handler {
+// stageHandler makes a stage a handler. If it returns an error, that is the answer; else the next
+// one has its turn.
+func stageHandler(name string, take stage) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		x := exchangeOf(c)
 		if err := take(x.ctx, x); err != nil {
@@ -104,8 +104,8 @@ func then(name string, take stage) fiber.Handler {
 	}
 }
 
-// finally is then for the last stage.
-func finally(name string, take stage) fiber.Handler {
+// lastStage is stageHandler for the stage after which there is none.
+func lastStage(name string, take stage) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		x := exchangeOf(c)
 		x.stopped = name
@@ -185,10 +185,10 @@ func (g *Gateway) begin(p *Policy) fiber.Handler {
 		x.takeURI(g, x.request.Header.RequestURI())
 		x.prepare()
 		if x.conn != nil {
-			if !x.conn.waited { // it has come with the request before, and would have others wait
+			if !x.conn.readSince { // pipelined: other connections have their turn first
 				runtime.Gosched()
 			}
-			x.conn.waited = false
+			x.conn.readSince = false
 			x.incoming.begin(c.Context(), x.conn)
 			defer x.endBody()
 		}
@@ -206,7 +206,7 @@ func (g *Gateway) withAnswer(c *fiber.Ctx) error {
 		err = x.err
 	}
 	if err != nil {
-		_ = g.handleError(c, err)
+		_ = c.App().ErrorHandler(c, err) // now, so that the middleware around sees the answer
 		g.recognise(x.ctx, x)
 		g.noteRefusal(x, err)
 	}
@@ -228,9 +228,9 @@ func noteError(c *fiber.Ctx, err error) error {
 // no such method.
 type unknownMethod struct{}
 
-// known has Fiber route a request whatever its method: one that it does not know goes as TRACE,
-// which no endpoint has.
-func known(rc *fasthttp.RequestCtx) {
+// routeUnknownAsTrace has Fiber route a request whatever its method: one that it does not know goes
+// as TRACE, which no endpoint has.
+func routeUnknownAsTrace(rc *fasthttp.RequestCtx) {
 	switch method := rc.Method(); string(method) {
 	case http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodHead, http.MethodOptions, http.MethodPatch, http.MethodConnect, http.MethodTrace:
 	default:
@@ -256,11 +256,11 @@ func exchangeOf(c *fiber.Ctx) *Exchange {
 	return x
 }
 
-// handlerOf returns what serves the requests of an app.
+// handlerOf returns what serves the requests of an app, whatever their methods.
 func handlerOf(app *fiber.App) fasthttp.RequestHandler {
 	serve := app.Handler()
 	return func(rc *fasthttp.RequestCtx) {
-		known(rc)
+		routeUnknownAsTrace(rc)
 		serve(rc)
 	}
 }

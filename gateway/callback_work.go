@@ -128,11 +128,11 @@ func (g *Gateway) storedExchange(ctx context.Context, j webhook.Job, stored *sto
 // and allowlist were settled when it was accepted.
 func (g *Gateway) directly() fasthttp.RequestHandler {
 	return handlerOf(g.newApp(noteError, nil,
-		then(StageEndpoint, inDirectForm),
-		then(StageQuery, g.query),
-		then(StageBody, g.body),
-		then(StageRecord, g.record),
-		finally(StageServe, g.serve)))
+		stageHandler(StageEndpoint, inDirectForm),
+		stageHandler(StageQuery, g.query),
+		stageHandler(StageBody, g.body),
+		stageHandler(StageRecord, g.record),
+		lastStage(StageServe, g.serve)))
 }
 
 // inDirectForm takes the operation that is done, for the one that has promised it.

@@ -23,18 +23,19 @@ const (
 	ended
 )
 
-// conn is one client's connection, with what fasthttp leaves out: see docs/development.md.
+// conn is one client's connection, with what fasthttp leaves out: deadlines that are set only when
+// they have moved, the end of silent connections when the server stops, unread bytes before a close.
 type conn struct {
 	net.Conn
-	server *Server
-	from   *listener
-	origin auth.Origin // that it counts for; "" for a trusted proxy, and what has no address
-	peer   Peer
-	shook  bool // the certificate of peer is known
-	failed bool // nothing more can be read: the client has sent its last byte, or was too slow
-	waited bool // something was read since the last request began
-	mute   bool // there is nobody to answer to
-	state  atomic.Int32
+	server    *Server
+	from      *listener
+	origin    auth.Origin // that it counts for; "" for a trusted proxy, and what has no address
+	peer      Peer
+	shook     bool // the certificate of peer is known
+	failed    bool // nothing more can be read: the client has sent its last byte, or was too slow
+	readSince bool // something was read since the last request began
+	mute      bool // there is nobody to answer to
+	state     atomic.Int32
 
 	lingers atomic.Bool // some of a request is unread when it is closed
 	share   share       // of memory, until the answer is sent
@@ -88,7 +89,7 @@ func (c *conn) Read(p []byte) (int, error) {
 	if err := c.reads.hold(c.Conn.SetReadDeadline); err != nil {
 		return 0, err
 	}
-	c.waited = true
+	c.readSince = true
 	n, err := c.Conn.Read(p)
 	if n > 0 && c.state.Load() != heard && !c.state.CompareAndSwap(silent, heard) {
 		return 0, net.ErrClosed
@@ -109,7 +110,7 @@ func (c *conn) Write(p []byte) (int, error) {
 	if c.mute {
 		return 0, net.ErrClosed
 	}
-	if c.writes.wanted.IsZero() { // 100 Continue, for which fasthttp has what was left of the answer before
+	if c.writes.wanted.IsZero() { // before 100 Continue fasthttp sets none
 		c.writes.wanted = after(c.server.o.WriteTimeout)
 	}
 	if err := c.writes.hold(c.Conn.SetWriteDeadline); err != nil {
@@ -126,9 +127,9 @@ func (c *conn) end() Peer {
 	return c.peer
 }
 
-// closes has the connection end because a request could not be read; false if there was none, so
-// that nothing is to be answered.
-func (c *conn) closes() bool {
+// endUnread marks the connection to end because a request could not be read; false if nothing was
+// ever sent on it, so that nothing is to be answered.
+func (c *conn) endUnread() bool {
 	if c.state.Load() == heard {
 		c.lingers.Store(true)
 		return true

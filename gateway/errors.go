@@ -12,10 +12,10 @@ import (
 	"frontdesk/mapping"
 )
 
-// This file words every error that a client is answered with.
+// This file writes the body of every error. Its words are rows in mapping/rows_*.go.
 
-// handleError is the ErrorHandler of Fiber: it answers what a handler returned, and requests that
-// Fiber or fasthttp could not read.
+// handleError is the ErrorHandler of Fiber: withAnswer calls it for what a handler returned, and
+// Fiber for requests that it or fasthttp could not read.
 func (g *Gateway) handleError(c *fiber.Ctx, err error) error {
 	if x := exchangeOf(c); x != nil {
 		g.answerError(x, err)
@@ -23,19 +23,20 @@ func (g *Gateway) handleError(c *fiber.Ctx, err error) error {
 	}
 	x := g.newExchange(c.Context())
 	defer g.release(x)
-	if x.conn != nil && !x.conn.closes() { // nothing was asked
+	if x.conn != nil && !x.conn.endUnread() { // nothing was asked
 		return nil
 	}
 	x.policy, x.RequestID = g.o.Policy(), requestID(x.request.Header.Peek("X-Request-Id"))
 	x.reset()
-	g.answerError(x, mapping.Fail(unread(err)))
+	g.answerError(x, mapping.Fail(whyUnread(err)))
 	g.observe(x)
 	g.logAccess(x)
 	return nil
 }
 
-// unread is why a request could not be read, by the error that Fiber makes of it.
-func unread(err error) mapping.Reason {
+// whyUnread is why a request could not be read. All but too large a header is a malformed request,
+// also one that did not come in time; that a body is too large, the body stage finds.
+func whyUnread(err error) mapping.Reason {
 	if e, ok := errors.AsType[*fiber.Error](err); ok && e.Code == http.StatusRequestHeaderFieldsTooLarge {
 		return mapping.HeaderTooLarge
 	}

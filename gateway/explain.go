@@ -50,15 +50,15 @@ func (g *Gateway) Explain(a Asked) Explanation {
 	rc.Request.SetRequestURI(a.Target)
 	rc.Request.SetBody(a.Body)
 	if !a.NoToken {
-		rc.Request.Header.Set("Token", ExplainedID)
+		rc.Request.Header.Set("Token", ExplainedID) // any text: it is only asked whether there is one
 	}
 	x := g.newExchange(rc)
 	x.policy, x.started, x.Method, x.RequestID, x.explained = new(Policy), a.At, a.Method, ExplainedID, &a
 	x.takeURI(g, []byte(a.Target))
 	x.prepare()
-	g.explaining()(rc)
+	g.explain()(rc)
 
-	e := Explanation{Unread: x.unread}
+	e := Explanation{Unread: x.bodyless}
 	if x.err != nil {
 		g.answerError(x, x.err)
 		e.Stopped, e.Status, e.Answer = cmp.Or(x.stopped, StageEndpoint), x.response.StatusCode(), x.response.Body()
@@ -73,16 +73,16 @@ func (g *Gateway) Explain(a Asked) Explanation {
 	return e
 }
 
-// explaining are the handlers of serving that look only at the request. The session is that of the
+// explainHandler has the handlers of serving that look only at the request. The session is that of the
 // key, and a body is judged where one was given.
-func (g *Gateway) explanations() fasthttp.RequestHandler {
+func (g *Gateway) explainHandler() fasthttp.RequestHandler {
 	return handlerOf(g.newApp(noteError, []fiber.Handler{unambiguous},
-		then(StageSession, givenSession),
-		then(StageAllowlist, g.allowlist),
-		then(StageQuery, g.query),
+		stageHandler(StageSession, givenSession),
+		stageHandler(StageAllowlist, g.allowlist),
+		stageHandler(StageQuery, g.query),
 		whereGiven,
-		then(StageBody, g.body),
-		finally(StageRecord, g.record)))
+		stageHandler(StageBody, g.body),
+		lastStage(StageRecord, g.record)))
 }
 
 // givenSession is g.session for the session that an explanation is about.
@@ -102,7 +102,7 @@ func givenSession(_ context.Context, x *Exchange) error {
 // whereGiven ends an explanation before the body where that was not given.
 func whereGiven(c *fiber.Ctx) error {
 	x := exchangeOf(c)
-	if x.unread = x.explained.Body == nil && x.Operation.form != nil; x.unread {
+	if x.bodyless = x.explained.Body == nil && x.Operation.form != nil; x.bodyless {
 		return nil
 	}
 	return c.Next()

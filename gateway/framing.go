@@ -11,7 +11,8 @@ import (
 
 // unambiguous refuses a request that a proxy before frontdesk may read otherwise, and ends its
 // connection: what follows on it could be the rest of this request, written by somebody else
-// (request smuggling). And the path that is routed must be the one that is judged.
+// (request smuggling). And Fiber must route the path as it was sent: it cuts /order#5 at the #, and
+// without a Host takes //order/5 for the path /5 of another.
 func unambiguous(c *fiber.Ctx) error {
 	x := exchangeOf(c)
 	if ambiguous(&x.request.Header) {

@@ -89,7 +89,7 @@ type Gateway struct {
 	running    sync.Map // idempotency keys being served
 	waits      waits
 	exchanges  sync.Pool // of *Exchange
-	explaining func() fasthttp.RequestHandler
+	explain    func() fasthttp.RequestHandler
 	direct     func() fasthttp.RequestHandler // of background jobs
 	nowhere    timers                         // of requests that found no operation
 }
@@ -103,7 +103,7 @@ func New(o Options) *Gateway {
 	g.help = g.helpLinks()
 	g.routes = g.newRoutes()
 	g.paths = slices.Sorted(maps.Keys(g.routes.endpoints))
-	g.explaining, g.direct = sync.OnceValue(g.explanations), sync.OnceValue(g.directly)
+	g.explain, g.direct = sync.OnceValue(g.explainHandler), sync.OnceValue(g.directly)
 	return g
 }
 

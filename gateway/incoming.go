@@ -32,7 +32,7 @@ type incoming struct {
 	stream io.Reader // nil where there is no body, or it was read in full
 	length int       // as announced
 	came   int       // of it, in bytes
-	fields int       // of the header, before the body
+	fields int       // of the header, before the body; more of them later are a trailer
 	broken bool      // where it ends will not be known
 }
 
@@ -70,16 +70,16 @@ func (g *Gateway) receive(ctx context.Context, x *Exchange) (err error) {
 		x.response.Header.Set("Accept-Encoding", "identity")
 		return mapping.Fail(mapping.EncodingUnsupported, string(coding))
 	}
-	x.sent, err = x.incoming.receive(ctx, x.user().Client.ID, limit, x.room[:0])
+	x.sent, err = x.incoming.readAll(ctx, x.user().Client.ID, limit, x.room[:0])
 	if cap(x.sent) <= smallBody {
 		x.room = x.sent
 	}
 	return err
 }
 
-// receive reads the body, at most limit bytes, into data or what is larger. Bytes beyond a small
+// readAll reads the body, at most limit bytes, into data or what is larger. Bytes beyond a small
 // body are taken from the client's share of the memory, and wait for room there.
-func (b *incoming) receive(ctx context.Context, client int64, limit int, data []byte) ([]byte, error) {
+func (b *incoming) readAll(ctx context.Context, client int64, limit int, data []byte) ([]byte, error) {
 	if b.length > limit {
 		return nil, mapping.Fail(mapping.BodyTooLarge)
 	}

@@ -46,6 +46,7 @@ type Server struct {
 func NewServer(g *Gateway, o ServerOptions) *Server {
 	s := &Server{gateway: g, o: o, bodies: newBodyMemory(o.BodyMemory)}
 	s.running, s.cancel = context.WithCancel(context.Background())
+	// It only reads requests and writes answers: the routes are those of the app that is current.
 	s.app = fiber.New(fiber.Config{
 		AppName: "frontdesk", DisableStartupMessage: true, DisableDefaultContentType: true, ErrorHandler: g.handleError,
 		ReadBufferSize: HeaderLimit, StreamRequestBody: true, DisablePreParseMultipartForm: true, BodyLimit: max(o.BodyLimit, 1),
