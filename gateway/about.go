@@ -14,8 +14,6 @@ type about struct {
 	// early are the reasons for which the request alone is refused, beyond those
 	// that its parameters and its body imply; late those found when it is served.
 	early, late []mapping.Reason
-	// raises are those that depend on which arrays the api_key's model has.
-	raises      func(mapping.Arrays) (early, late []mapping.Reason)
 	asksBackend bool
 }
 

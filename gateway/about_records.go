@@ -1,9 +1,6 @@
 package gateway
 
-import (
-	"frontdesk/backend"
-	"frontdesk/mapping"
-)
+import "frontdesk/mapping"
 
 // recordRows are the rows of the interface's table "Generic record operations", quoted.
 const recordRows = "**Records** are read and changed in the same way everywhere.\n\n" +
@@ -13,20 +10,17 @@ const recordRows = "**Records** are read and changed in the same way everywhere.
 	"> Get many items: GET; required parameters apply; parameter page must be greater than 0; unknown or repeated query parameters are refused\n" +
 	"> Delete one item: DELETE; primary ID required; refused for system records and for records in use elsewhere"
 
-// aboutRecord is what is said alike of operations on one record.
-func aboutRecord(verb, summary string, r *mapping.Resource, form answerForm) about {
+// aboutRecord is about an operation on one record. What the model and its rules raise follows from
+// the operation.
+func aboutRecord(verb, summary string, r *mapping.Resource, form answerForm, note string, early ...mapping.Reason) about {
 	return about{
-		name: verb + typeName(r.Name), general: recordRows, summary: summary + " " + r.Name, module: r.Module,
-		answers: answers{form: form, resource: r}, asksBackend: true,
+		name: verb + typeName(r.Name), general: recordRows, summary: summary + " " + r.Name, note: note, module: r.Module,
+		early: early, answers: answers{form: form, resource: r}, asksBackend: true,
 	}
 }
 
 func aboutCreate(r *mapping.Resource) about {
-	a := aboutRecord("create", "Add one", r, createdForm)
-	a.raises = func(arrays mapping.Arrays) (early, late []mapping.Reason) {
-		return r.CreateRaises(arrays), backend.Raises(r, mapping.OpCreate, arrays)
-	}
-	return a
+	return aboutRecord("create", "Add one", r, createdForm, "")
 }
 
 func aboutList(r *mapping.Resource) about {
@@ -50,27 +44,15 @@ func aboutList(r *mapping.Resource) about {
 }
 
 func aboutGet(r *mapping.Resource) about {
-	a := aboutRecord("get", "Get one", r, recordForm)
-	a.note, a.late = alsoByQuery("GET", r), backend.Raises(r, mapping.OpGet, nil)
-	a.early = []mapping.Reason{mapping.ParametersRequired, mapping.PrimaryIDInvalid, mapping.FieldNotInModel}
-	return a
+	return aboutRecord("get", "Get one", r, recordForm, alsoByQuery("GET", r), mapping.ParametersRequired, mapping.PrimaryIDInvalid, mapping.FieldNotInModel)
 }
 
 func aboutUpdate(r *mapping.Resource) about {
-	a := aboutRecord("update", "Update one", r, recordForm)
-	a.note = alsoByQuery("PUT", r) + " Fields that are not sent keep their value."
-	a.early = []mapping.Reason{mapping.PrimaryIDInvalid, mapping.PrimaryIDMissing}
-	a.raises = func(arrays mapping.Arrays) (early, late []mapping.Reason) {
-		return r.UpdateRaises(arrays), backend.Raises(r, mapping.OpUpdate, arrays)
-	}
-	return a
+	return aboutRecord("update", "Update one", r, recordForm, alsoByQuery("PUT", r)+" Fields that are not sent keep their value.", mapping.PrimaryIDInvalid, mapping.PrimaryIDMissing)
 }
 
 func aboutDelete(r *mapping.Resource) about {
-	a := aboutRecord("delete", "Delete one", r, doneForm)
-	a.note, a.late = alsoByQuery("DELETE", r), backend.Raises(r, mapping.OpDelete, nil)
-	a.early = []mapping.Reason{mapping.PrimaryIDInvalid, mapping.PrimaryIDMissing}
-	return a
+	return aboutRecord("delete", "Delete one", r, doneForm, alsoByQuery("DELETE", r), mapping.PrimaryIDInvalid, mapping.PrimaryIDMissing)
 }
 
 // alsoByQuery tells of the other way to name a record, which has no operation of

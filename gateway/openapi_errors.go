@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"frontdesk/backend"
 	"frontdesk/gateway/openapi"
 	"frontdesk/mapping"
 )
@@ -28,12 +29,17 @@ func (d *describer) reasons(op *Operation) []mapping.Reason {
 	if len(op.requires) > 0 {
 		all = append(all, mapping.ParametersRequired)
 	}
-	if op.form != nil && op.Endpoint.Resource == nil {
-		if op.check != nil && !slices.Contains(op.about.early, mapping.PrimaryIDMissing) {
-			all = append(all, op.form.CreateRaises(nil)...)
-		} else {
-			all = append(all, op.form.UpdateRaises(nil)...)
-		}
+	all = append(all, op.about.early...)
+	arrays, late := d.arrays(op.sent()), slices.Clone(op.about.late)
+	if r := op.Endpoint.Resource; r != nil && op.single == nil {
+		late = append(late, backend.Raises(r, op.scopes[len(op.scopes)-1], arrays)...)
+	}
+	switch {
+	case op.form == nil || op.single != nil:
+	case op.check != nil && !slices.Contains(op.about.early, mapping.PrimaryIDMissing):
+		all = append(all, op.form.CreateRaises(arrays)...)
+	default:
+		all = append(all, op.form.UpdateRaises(arrays)...)
 	}
 	if op.direct != nil || op.mayCall { // for the address of the receiver
 		all = append(all, mapping.VarcharInvalid, mapping.FieldRequired, mapping.ValidationFailed, mapping.VarcharTooLong)
@@ -44,15 +50,10 @@ func (d *describer) reasons(op *Operation) []mapping.Reason {
 			all = append(all, mapping.IdempotencyReused, mapping.IdempotencyInUse)
 		}
 	}
-	early, late := slices.Clone(op.about.early), slices.Clone(op.about.late)
-	if op.about.raises != nil {
-		ofArrays, found := op.about.raises(d.arrays(op.sent()))
-		early, late = append(early, ofArrays...), append(late, found...)
-	}
 	if op.about.asksBackend {
 		late = append(late, mapping.BackendUnavailable, mapping.BackendTimeout)
 	}
-	if all = append(all, early...); !op.ByCallback() { // else errors found while serving come with the result
+	if !op.ByCallback() { // else errors found while serving come with the result
 		all = append(all, late...)
 	}
 	if op.Method == http.MethodGet { // without a body the query is asked for what it lacks
