@@ -161,23 +161,9 @@ func (d *describer) ages(op *Operation) bool {
 
 // text quotes the interface and adds what there is to know beyond.
 func (d *describer) text(op *Operation) string {
-	var parts []string
-	if op.deprecated != nil {
-		parts = append(parts, op.deprecated.String())
-	}
-	if op.about.row != "" {
-		parts = append(parts, "> "+op.about.row)
-	}
-	if op.about.note != "" {
-		parts = append(parts, d.g.worded(op.about.note))
-	}
-	if op.ByCallback() {
-		parts = append(parts, "It takes longer than a client waits: the answer comes by callback, as a file with the JSON that is answered otherwise.")
-	}
-	if len(parts) == 0 {
-		return op.about.summary + "."
-	}
-	return strings.Join(parts, "\n\n")
+	text := joined("\n\n", op.deprecated.String(), when(op.about.row != "", "> "+op.about.row), d.g.worded(op.about.note),
+		when(op.ByCallback(), "It takes longer than a client waits: the answer comes by callback, as a file with the JSON that is answered otherwise."))
+	return cmp.Or(text, op.about.summary+".")
 }
 
 // component adds a schema once and refers to it.

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"maps"
 	"net/http"
 	"reflect"
@@ -90,7 +92,11 @@ func (d *describer) addRefusals(op *Operation, all *openapi.Map[*openapi.Respons
 		case http.StatusInternalServerError:
 			names = append(names, "RetryAfterMaybe")
 		}
-		name, refusal := refusalName(status, byStatus[status], d.limited), d.json(http.StatusText(status), openapi.Ref("Error"), names...)
+		// By its status and its reasons: neither a wider allowlist nor what the key may not see
+		// gives an answer another name.
+		sum := sha256.Sum256(fmt.Append(nil, byStatus[status], d.limited))
+		name := fmt.Sprintf("%s%X", strings.ReplaceAll(http.StatusText(status), " ", ""), sum[:3])
+		refusal := d.json(http.StatusText(status), openapi.Ref("Error"), names...)
 		refusal.Content.Add(problemType, &openapi.MediaType{Schema: openapi.Ref("Problem")})
 		refusal.Reasons = byStatus[status]
 		keep(&d.doc.Components.Responses, name, refusal)

@@ -1,9 +1,7 @@
 package gateway
 
 import (
-	"crypto/sha256"
-	"fmt"
-	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -31,9 +29,15 @@ func plural(name string) string {
 	}
 }
 
-// refusalName is what a refusal is called among the components: by its status, and by its
-// reasons. So neither a wider allowlist nor what the key may not see gives it another name.
-func refusalName(status int, reasons []string, limited bool) string {
-	sum := sha256.Sum256(fmt.Append(nil, reasons, limited))
-	return fmt.Sprintf("%s%X", strings.ReplaceAll(http.StatusText(status), " ", ""), sum[:3])
+// joined are the texts that there are, with a separator between.
+func joined(separator string, texts ...string) string {
+	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return s == "" }), separator)
+}
+
+// when is a text that is left out unless something holds.
+func when(holds bool, text string) string {
+	if holds {
+		return text
+	}
+	return ""
 }

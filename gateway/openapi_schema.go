@@ -106,22 +106,13 @@ var checkForms = map[string]struct{ format, pattern string }{
 
 // fieldText is a field's description with the rules that a schema cannot express.
 func fieldText(f *mapping.Field) string {
-	parts := []string{f.Description}
-	add := func(when bool, text string) {
-		if when {
-			parts = append(parts, text)
-		}
-	}
-	add(f.Unique && f.UniquePer == "", "No two records share a value.")
-	add(f.UniquePer != "" && len(f.UniqueWhen) == 0, "No two records of the same "+f.UniquePer+" share a value.")
-	add(f.Reference != "", "The id of a record of "+f.Reference+".")
-	add(f.After != "", "Later than "+f.After+".")
-	if f.Deprecated != nil {
-		add(true, f.Deprecated.String())
-	}
-	add(mapping.ValidationWords(f.Check) != "", mapping.ValidationWords(f.Check))
-	add(f.Type == mapping.Float8 && f.Scale > 0, "Kept with "+strconv.Itoa(f.Scale)+" decimals.")
-	return strings.TrimSpace(strings.Join(parts, " "))
+	return joined(" ", f.Description,
+		when(f.Unique && f.UniquePer == "", "No two records share a value."),
+		when(f.UniquePer != "" && len(f.UniqueWhen) == 0, "No two records of the same "+f.UniquePer+" share a value."),
+		when(f.Reference != "", "The id of a record of "+f.Reference+"."),
+		when(f.After != "", "Later than "+f.After+"."),
+		f.Deprecated.String(), mapping.ValidationWords(f.Check),
+		when(f.Type == mapping.Float8 && f.Scale > 0, "Kept with "+strconv.Itoa(f.Scale)+" decimals."))
 }
 
 // nullable also allows null. Integers without a gap become a range, because generators
@@ -291,9 +282,7 @@ func (d *describer) sent(r *mapping.Resource, f *mapping.Field) *openapi.Schema 
 		}
 	}
 	s := typed(f)
-	if f.Deprecated != nil {
-		s.Deprecated, s.Description = true, f.Deprecated.String()
-	}
+	s.Deprecated, s.Description = f.Deprecated != nil, f.Deprecated.String()
 	d.restricted(s, f)
 	if f.Required && f.IsText() && s.Enum == nil {
 		s.MinLength = 1

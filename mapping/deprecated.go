@@ -48,8 +48,11 @@ func (d *Deprecation) Sooner(o *Deprecation) *Deprecation {
 	return &first
 }
 
-// String is a sentence for people.
+// String is a sentence for people; "" where nothing is deprecated.
 func (d *Deprecation) String() string {
+	if d == nil {
+		return ""
+	}
 	text := "Deprecated since " + d.Since.Format(time.DateOnly)
 	if !d.Until.IsZero() {
 		text += ", there until " + d.Until.Format(time.DateOnly)
