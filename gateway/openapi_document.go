@@ -49,12 +49,7 @@ func (g *Gateway) worded(text string) string {
 	return strings.NewReplacer("<vendor>", g.vendor(), "<lifetime>", testpage.Lifetime(g.o.SessionTTL)).Replace(text)
 }
 
-func (g *Gateway) vendor() string {
-	if g.o.Vendor == "" {
-		return "the provider"
-	}
-	return g.o.Vendor
-}
+func (g *Gateway) vendor() string { return cmp.Or(g.o.Vendor, "the provider") }
 
 // tokenScheme is what the description calls the session token.
 const tokenScheme = "token"

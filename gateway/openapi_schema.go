@@ -24,13 +24,8 @@ func ptr[T any](v T) *T { return &v }
 // literal is the JSON value of a field's text in the model: an example, a
 // default or one of the allowed values.
 func literal(f *mapping.Field, text string) any {
-	switch f.Type {
-	case mapping.Int4, mapping.Float8:
-		if number := jsontext.Value(text); number.IsValid() {
-			return number
-		}
-	case mapping.Array:
-		return nil
+	if number := jsontext.Value(text); (f.Type == mapping.Int4 || f.Type == mapping.Float8) && number.IsValid() {
+		return number
 	}
 	return text
 }
