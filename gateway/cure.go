@@ -30,9 +30,7 @@ func (g *Gateway) cure(x *Exchange, e *mapping.Error) string {
 	case mapping.ParametersRequired:
 		return x.cureOfMissing(e.Args)
 	case mapping.PrimaryIDInvalid:
-		if r := x.Endpoint.Resource; r != nil && strings.Contains(x.Item, ",") {
-			return "Several records: GET " + x.Endpoint.Path + "?id[in]=1,2."
-		}
+		return when(x.Endpoint.Resource != nil && strings.Contains(x.Item, ","), "Several records: GET "+x.Endpoint.Path+"?id[in]=1,2.")
 	case mapping.FieldNotInModel:
 		return x.cureOfField(e.Args[0])
 	case mapping.ValidationFailed:
@@ -44,9 +42,7 @@ func (g *Gateway) cure(x *Exchange, e *mapping.Error) string {
 	case mapping.PreconditionChanged:
 		return x.cureOfMatch()
 	case mapping.BodyTooLarge:
-		if x.Operation.single != nil {
-			return "Send at most " + strconv.Itoa(mapping.MaxRecords) + " records at once, and several requests for more."
-		}
+		return when(x.Operation.single != nil, "Send at most "+strconv.Itoa(mapping.MaxRecords)+" records at once, and several requests for more.")
 	case mapping.BodyNotJSON:
 		return g.cureOfArray(x)
 	}
@@ -80,10 +76,8 @@ func (g *Gateway) cureOfPath(x *Exchange) string {
 	if found(x.Path) {
 		return "" // which this api_key may not use
 	}
-	if near := strictyaml.Closest(x.Path, g.paths, 2); near != "" {
-		return "Did you mean " + near + "? Paths are exact: case and a slash at the end count."
-	}
-	return ""
+	near := strictyaml.Closest(x.Path, g.paths, 2)
+	return when(near != "", "Did you mean "+near+"? Paths are exact: case and a slash at the end count.")
 }
 
 // paramAliases are names that others give to parameters.
@@ -125,10 +119,8 @@ func (x *Exchange) cureOfParameter(name string) string {
 	for _, p := range x.Operation.params {
 		known = append(known, p.Name)
 	}
-	if near := strictyaml.Nearest(name, known); near != "" {
-		return "Did you mean " + near + "? Names are exact."
-	}
-	return ""
+	near := strictyaml.Nearest(name, known)
+	return when(near != "", "Did you mean "+near+"? Names are exact.")
 }
 
 // cureOfMissing tells that a parameter which was given in another way is needed as it is.
@@ -154,10 +146,8 @@ func (x *Exchange) cureOfField(name string) string {
 	for _, f := range fieldsOf(r, func(f *mapping.Field) bool { return f.Type != mapping.Array }) {
 		known = append(known, f.Name)
 	}
-	if near := strictyaml.Closest(name, known, 3); near != "" {
-		return "Did you mean " + near + "? GET /model/" + r.Name + " lists all fields."
-	}
-	return ""
+	near := strictyaml.Closest(name, known, 3)
+	return when(near != "", "Did you mean "+near+"? GET /model/"+r.Name+" lists all fields.")
 }
 
 // cureOfRule says what the rule of a field asks for.

@@ -79,11 +79,7 @@ func answerDeprecation(d *mapping.Deprecation) *deprecationAnswer {
 	if d == nil {
 		return nil
 	}
-	a := &deprecationAnswer{Since: d.Since.Format(time.DateOnly)}
-	if !d.Until.IsZero() {
-		a.Until = d.Until.Format(time.DateOnly)
-	}
-	return a
+	return &deprecationAnswer{Since: d.Since.Format(time.DateOnly), Until: when(!d.Until.IsZero(), d.Until.Format(time.DateOnly))}
 }
 
 // deprecatedOperation is what GET /model says of an operation that is going away.

@@ -61,13 +61,10 @@ func (g *Gateway) answerDescription(_ context.Context, x *Exchange) error {
 		return fmt.Errorf("describe the interface to %s: %w", key.Name, err)
 	}
 	body, encoding := content.Encoded(x.header("Accept-Encoding"))
-	etag := `"` + content.Sum + `"`
+	etag := `"` + content.Sum + when(encoding != "", "-"+encoding) + `"` // each encoding has its own
 	h := &x.response.Header
 	h.Set("Vary", "Accept-Encoding")
 	h.Set("Referrer-Policy", "no-referrer") // its address holds the key, and viewers of JSON make links
-	if encoding != "" {
-		etag = `"` + content.Sum + "-" + encoding + `"`
-	}
 	if etagMatches(x.header("If-None-Match"), etag, true) {
 		x.notModified(etag)
 		return nil
