@@ -8,6 +8,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/gofiber/fiber/v2/middleware/recover"
 	"github.com/valyala/fasthttp"
+	"go.uber.org/zap"
 
 	"frontdesk/mapping"
 )
@@ -34,6 +35,7 @@ func (g *Gateway) app(p *Policy) *fiber.App {
 // middleware is what is kept and told of every request, from the outermost.
 func (g *Gateway) middleware(p *Policy) []fiber.Handler {
 	return []fiber.Handler{
+		recover.New(recover.Config{EnableStackTrace: true, StackTraceHandler: g.logStack}), // of what follows here
 		g.begin(p),
 		g.withAccessLog,
 		g.withMetrics,
@@ -179,6 +181,7 @@ func (g *Gateway) begin(p *Policy) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		x := g.newExchange(c.Context())
 		defer g.release(x)
+		defer c.Locals(exchangeKey{}, nil)
 		x.policy = p
 		x.RequestID = requestID(x.request.Header.Peek("X-Request-Id"))
 		x.Method = sentMethod(c)
@@ -188,7 +191,7 @@ func (g *Gateway) begin(p *Policy) fiber.Handler {
 			if !x.conn.readSince { // pipelined: other connections have their turn first
 				runtime.Gosched()
 			}
-			x.conn.readSince = false
+			x.conn.readSince, x.conn.between = false, false
 			x.incoming.begin(c.Context(), x.conn)
 			defer x.endBody()
 		}
@@ -213,6 +216,11 @@ func (g *Gateway) withAnswer(c *fiber.Ctx) error {
 	x.tellLimits()
 	x.tellDeprecated()
 	return nil
+}
+
+// logStack logs what was recovered where a request had no Exchange any more.
+func (g *Gateway) logStack(_ *fiber.Ctx, p any) {
+	g.o.Log.Error("request failed", zap.Error(panicked(p)))
 }
 
 // noteStack notes what was recovered, and where it broke off.

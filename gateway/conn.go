@@ -16,15 +16,15 @@ import (
 // lingering is how long the rest of a refused client's request is read after the answer.
 const lingering = time.Second
 
-// The states of a connection: a server that stops closes those that nothing was asked on.
+// The states of a connection.
 const (
-	silent int32 = iota
-	heard
-	ended
+	resting int32 = iota // nothing is asked: a server that stops may close it
+	serving
+	ended // it was closed at rest
 )
 
 // conn is one client's connection, with what fasthttp leaves out: deadlines that are set only when
-// they have moved, the end of silent connections when the server stops, unread bytes before a close.
+// they have moved, a stop that closes none on which something was asked, unread bytes before a close.
 type conn struct {
 	net.Conn
 	server    *Server
@@ -34,11 +34,11 @@ type conn struct {
 	shook     bool // the certificate of peer is known
 	failed    bool // nothing more can be read: the client has sent its last byte, or was too slow
 	readSince bool // something was read since the last request began
-	mute      bool // there is nobody to answer to
+	between   bool // the last answer was sent, and no request has begun
+	lingers   bool // some of a request may be unread when it is closed
 	state     atomic.Int32
 
-	lingers atomic.Bool // some of a request is unread when it is closed
-	share   share       // of memory, until the answer is sent
+	share share // of memory, until the answer is sent
 
 	reads, writes deadline
 }
@@ -86,13 +86,19 @@ func (c *conn) SetWriteDeadline(at time.Time) error {
 
 // Read implements net.Conn.
 func (c *conn) Read(p []byte) (int, error) {
+	if c.between && !c.rest() {
+		return 0, io.EOF
+	}
 	if err := c.reads.hold(c.Conn.SetReadDeadline); err != nil {
 		return 0, err
 	}
 	c.readSince = true
 	n, err := c.Conn.Read(p)
-	if n > 0 && c.state.Load() != heard && !c.state.CompareAndSwap(silent, heard) {
-		return 0, net.ErrClosed
+	if n > 0 && c.between {
+		if !c.state.CompareAndSwap(resting, serving) {
+			return 0, net.ErrClosed
+		}
+		c.between = false
 	}
 	if err == nil || err == io.EOF && n > 0 { // over TLS both can come at once; the next read says the end again
 		return n, nil
@@ -107,9 +113,6 @@ func (c *conn) Read(p []byte) (int, error) {
 
 // Write implements net.Conn.
 func (c *conn) Write(p []byte) (int, error) {
-	if c.mute {
-		return 0, net.ErrClosed
-	}
 	if c.writes.wanted.IsZero() { // before 100 Continue fasthttp sets none
 		c.writes.wanted = after(c.server.o.WriteTimeout)
 	}
@@ -127,27 +130,23 @@ func (c *conn) end() Peer {
 	return c.peer
 }
 
-// endUnread marks the connection to end because a request could not be read; false if nothing was
-// ever sent on it, so that nothing is to be answered.
-func (c *conn) endUnread() bool {
-	if c.state.Load() == heard {
-		c.lingers.Store(true)
-		return true
-	}
-	c.mute = true
-	return false
+// rest says that no request is under way; false if the connection is to end, because the server
+// stops.
+func (c *conn) rest() bool {
+	c.state.Store(resting)
+	return c.from.stopping.Err() == nil
 }
 
 // sent is called when an answer was sent, or never will be.
 func (c *conn) sent() {
 	c.share.keep(0)
-	c.writes.wanted = time.Time{}
+	c.writes.wanted, c.between = time.Time{}, true
 }
 
 // Close implements net.Conn. It reads what a refused client still sends: closing with unread bytes
 // resets the connection, and the client could lose the answer.
 func (c *conn) Close() error {
-	if c.lingers.Load() {
+	if c.lingers {
 		c.linger()
 	}
 	c.from.forget(c)

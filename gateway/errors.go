@@ -23,8 +23,8 @@ func (g *Gateway) handleError(c *fiber.Ctx, err error) error {
 	}
 	x := g.newExchange(c.Context())
 	defer g.release(x)
-	if x.conn != nil && !x.conn.endUnread() { // nothing was asked
-		return nil
+	if x.conn != nil {
+		x.conn.lingers = true
 	}
 	x.policy, x.RequestID = g.o.Policy(), requestID(x.request.Header.Peek("X-Request-Id"))
 	x.reset()
@@ -34,13 +34,18 @@ func (g *Gateway) handleError(c *fiber.Ctx, err error) error {
 	return nil
 }
 
-// whyUnread is why a request could not be read. All but too large a header is a malformed request,
-// also one that did not come in time; that a body is too large, the body stage finds.
+// whyUnread is why there is no Exchange of a request. What Fiber and fasthttp refuse is a malformed
+// request, but for too large a header: also one that did not come in time. That a body is too large,
+// the body stage finds.
 func whyUnread(err error) mapping.Reason {
-	if e, ok := errors.AsType[*fiber.Error](err); ok && e.Code == http.StatusRequestHeaderFieldsTooLarge {
+	switch e, ok := errors.AsType[*fiber.Error](err); {
+	case !ok: // what was recovered
+		return mapping.InternalError
+	case e.Code == http.StatusRequestHeaderFieldsTooLarge:
 		return mapping.HeaderTooLarge
+	default:
+		return mapping.RequestMalformed
 	}
-	return mapping.RequestMalformed
 }
 
 // answerError finds status and message of an error in the scope of the exchange. An error

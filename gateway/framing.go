@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
@@ -25,6 +26,19 @@ func unambiguous(c *fiber.Ctx) error {
 	return c.Next()
 }
 
+// ends tells whether a client wants its connection to end: fasthttp reads no other spelling of it
+// than close, alone.
+func ends(h *fasthttp.RequestHeader) bool {
+	return slices.ContainsFunc(h.PeekAll("Connection"), func(line []byte) bool {
+		for token := range bytes.SplitSeq(line, []byte{','}) {
+			if bytes.EqualFold(bytes.TrimSpace(token), []byte("close")) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
 // ambiguous tells of what fasthttp takes and others read otherwise: the length given twice, as
 // Content-Length and by Transfer-Encoding, a coding other than chunked, which does not say where
 // the body ends (RFC 9112 6.3), a blank in the name of a header or before it (RFC 9112 5.1 and
@@ -36,7 +50,7 @@ func ambiguous(h *fasthttp.RequestHeader) bool {
 	var length, coded bool
 	for line := range bytes.Lines(h.RawHeaders()) {
 		name, _, _ := bytes.Cut(line, []byte{':'})
-		if bytes.IndexByte(name, ' ') >= 0 {
+		if bytes.ContainsAny(name, " \t") {
 			return true
 		}
 		if len(name) < len("Content-Length") { // shorter than both, as most are

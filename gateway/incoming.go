@@ -165,11 +165,13 @@ func (b *incoming) take(ctx context.Context, client int64, size int) bool {
 	return ok && (!waited || b.conn.SetReadDeadline(after(patience)) == nil)
 }
 
-// endBody reads what is left of a body if that is little and comes soon: what follows on the connection must be the next request. Else the connection ends after the
-// answer.
+// endBody reads what is left of a body if that is little and comes soon: what follows on the
+// connection must be the next request. Else the connection ends after the answer, as it does where
+// the client or a stop wants that.
 func (x *Exchange) endBody() {
-	if b := &x.incoming; b.broken || b.stream != nil && !b.drain() {
-		x.conn.lingers.Store(true)
+	b := &x.incoming
+	if b.broken || b.stream != nil && !b.drain() || x.conn.from.stopping.Err() != nil || ends(&x.request.Header) {
+		x.conn.lingers = true
 		x.response.SetConnectionClose()
 	}
 }

@@ -55,6 +55,7 @@ type listener struct {
 	refused    atomic.Int64
 	stopping   context.Context // ends with Close
 	stop       context.CancelFunc
+	empty      chan struct{} // closed once it is stopping and no connection is open
 	sayRefused seldom
 
 	mu   sync.Mutex
@@ -65,7 +66,7 @@ type listener struct {
 func newListener(l net.Listener, s *Server) *listener {
 	stopping, stop := context.WithCancel(context.Background())
 	return &listener{
-		Listener: Patient(l, s.gateway.o.Log), server: s, bounds: s.o.Connections, log: s.gateway.o.Log, stopping: stopping, stop: stop,
+		Listener: Patient(l, s.gateway.o.Log), server: s, bounds: s.o.Connections, log: s.gateway.o.Log, stopping: stopping, stop: stop, empty: make(chan struct{}),
 		open: map[*conn]struct{}{}, from: map[auth.Origin]int{},
 	}
 }
@@ -101,7 +102,7 @@ func transient(err error) bool {
 
 // admit accepts a connection; nil if there are enough, or if the listener is stopping.
 func (l *listener) admit(accepted net.Conn) *conn {
-	c := &conn{Conn: accepted, server: l.server, from: l, share: share{of: l.server.bodies}, peer: Peer{Address: addressOf(accepted.RemoteAddr())}}
+	c := &conn{Conn: accepted, between: true, server: l.server, from: l, share: share{of: l.server.bodies}, peer: Peer{Address: addressOf(accepted.RemoteAddr())}}
 	if tcp, ok := accepted.RemoteAddr().(*net.TCPAddr); ok && !l.server.gateway.trusted(tcp.AddrPort().Addr()) {
 		c.origin = auth.OriginOf(c.peer.Address)
 	}
@@ -143,19 +144,31 @@ func (l *listener) refuse(c *conn, full bool) {
 	_ = c.Conn.Close()
 }
 
-// Close implements net.Listener. It also closes connections that nothing was asked on yet: fasthttp
-// would wait for them for five seconds.
+// Close implements net.Listener. It also closes connections that nothing is asked on.
 func (l *listener) Close() error {
 	l.stop()
 	err := l.Listener.Close()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for c := range l.open {
-		if c.state.CompareAndSwap(silent, ended) {
+		if c.state.CompareAndSwap(resting, ended) {
 			_ = c.Conn.Close()
 		}
 	}
+	l.noteEmpty()
 	return err
+}
+
+// noteEmpty tells who waits for the end of all connections, once. The caller has the lock.
+func (l *listener) noteEmpty() {
+	if l.stopping.Err() == nil || len(l.open) > 0 {
+		return
+	}
+	select {
+	case <-l.empty:
+	default:
+		close(l.empty)
+	}
 }
 
 func (l *listener) forget(c *conn) {
@@ -168,6 +181,7 @@ func (l *listener) forget(c *conn) {
 	if l.from[c.origin]--; l.from[c.origin] == 0 {
 		delete(l.from, c.origin)
 	}
+	l.noteEmpty()
 }
 
 // seldom limits how often a line is logged that could occur thousands of times.

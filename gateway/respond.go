@@ -33,16 +33,9 @@ const (
 func (x *Exchange) answer(status int, contentType string, build func(dst []byte) []byte) {
 	x.response.SetStatusCode(status)
 	x.response.Header.SetContentType(contentType)
-	body := build(x.response.SwapBody(nil)[:0])
-	if cap(body) > mostKept {
-		x.response.SetBodyRaw(body)
-	} else {
-		x.response.SwapBody(body)
-	}
+	buffer := x.response.SwapBody(nil)
+	x.response.SwapBody(build(buffer[:0]))
 }
-
-// mostKept is how large the buffer of an answer may be that a connection keeps for the next one.
-const mostKept = 64 << 10
 
 func appendRecord(dst []byte, rec mapping.Record, fields []int) []byte {
 	dst = append(dst, `{"data":`...)

@@ -47,14 +47,14 @@ func NewServer(g *Gateway, o ServerOptions) *Server {
 	s := &Server{gateway: g, o: o, bodies: newBodyMemory(o.BodyMemory)}
 	s.running, s.cancel = context.WithCancel(context.Background())
 	// It only reads requests and writes answers: the routes are those of the app that is current.
+	// ReduceMemoryUsage has it send each answer before it reads on, and keep no large buffers.
 	s.app = fiber.New(fiber.Config{
 		AppName: "frontdesk", DisableStartupMessage: true, DisableDefaultContentType: true, ErrorHandler: g.handleError,
-		ReadBufferSize: HeaderLimit, StreamRequestBody: true, DisablePreParseMultipartForm: true, BodyLimit: max(o.BodyLimit, 1),
+		ReadBufferSize: HeaderLimit, StreamRequestBody: true, ReduceMemoryUsage: true, DisablePreParseMultipartForm: true, BodyLimit: max(o.BodyLimit, 1),
 		ReadTimeout: o.ReadTimeout, WriteTimeout: o.WriteTimeout, IdleTimeout: o.IdleTimeout,
 	})
 	server := s.app.Server()
 	server.Handler = func(rc *fasthttp.RequestCtx) { o.Current()(rc) }
-	server.CloseOnShutdown = true
 	server.ConnState = func(c net.Conn, state fasthttp.ConnState) {
 		if state == fasthttp.StateIdle || state == fasthttp.StateClosed {
 			c.(*conn).sent()
@@ -79,17 +79,22 @@ func (s *Server) Serve(l net.Listener) error {
 	return s.app.Listener(clients)
 }
 
-// Shutdown stops accepting requests and waits for those under way, until ctx ends.
+// Shutdown stops accepting requests and waits for those under way, until ctx ends. Fiber's own would
+// close connections that have just been asked something: it goes by the second.
 func (s *Server) Shutdown(ctx context.Context) error {
 	defer s.cancel()
 	s.mu.Lock()
 	s.stopped = true
 	listener := s.listener
 	s.mu.Unlock()
-	err := s.app.ShutdownWithContext(ctx)
-	if listener != nil {
-		// Fiber does not know the server yet if Serve has only just begun.
-		_ = listener.Close()
+	if listener == nil {
+		return nil
 	}
-	return err
+	err := listener.Close()
+	select {
+	case <-listener.empty:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }

@@ -219,6 +219,28 @@ func TestBodiesRefusedThenNext(t *testing.T) {
 	}
 }
 
+// TestBodiesHoldNoAnswerBack: an answer does not wait for the body of the request behind it.
+func TestBodiesHoldNoAnswerBack(t *testing.T) {
+	t.Parallel()
+	d := rig.OnSQLite(t, rig.Options{Server: "  read_timeout: 60s"}) // longer than a test waits
+	token := d.Login(rig.FullKey, "demo")
+	first := "GET /webservice_v2/contact/1 HTTP/1.1\r\nHost: desk\r\ntoken: " + token + "\r\n\r\n"
+	w := d.Socket().Send(first + posting("/contact", token, len(rig.NewContact), "") + rig.NewContact[:5])
+	require.Equal(t, 200, w.Answer("GET").Status)
+	require.Equal(t, 201, w.Send(rig.NewContact[5:]).Answer("POST").Status)
+}
+
+// TestBodiesEndAsAsked: a client ends its connection in any spelling.
+func TestBodiesEndAsAsked(t *testing.T) {
+	t.Parallel()
+	d := rig.OnSQLite(t, rig.Options{})
+	for _, spelling := range []string{"close", "Close", "TE, close", "keep-alive\r\nConnection: CLOSE"} {
+		w := d.Socket().Send("GET /webservice_v2/nowhere HTTP/1.1\r\nHost: desk\r\nConnection: " + spelling + "\r\n\r\n")
+		require.Equal(t, 400, w.Answer("GET").Status)
+		w.RequireClosed(spelling)
+	}
+}
+
 // TestBodiesAfterARest: a connection that rested for longer than an answer may take is still told to
 // go on.
 func TestBodiesAfterARest(t *testing.T) {

@@ -144,6 +144,7 @@ func TestLimitsMalformed(t *testing.T) {
 		"GET /webservice_v2/con tact HTTP/1.1\r\nHost: desk\r\n\r\n",
 		"GET webservice_v2/contact HTTP/1.1\r\nHost: desk\r\n\r\n",
 		"GET /webservice_v2/contact\x00 HTTP/1.1\r\nHost: desk\r\n\r\n",
+		"GET /webservice_v2/contact HTTP/1.1\r\nHost: desk\r\nX: a\r\n\tTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n" + smuggled[:5],
 		"GE(T /webservice_v2/contact HTTP/1.1\r\nHost: desk\r\n\r\n",
 		"GET http://[::1/ HTTP/1.1\r\nHost: desk\r\n\r\n",
 		"GET /webservice_v2/contact HTTP/1.1\r\n\r\n",
