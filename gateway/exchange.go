@@ -82,6 +82,7 @@ type Exchange struct {
 	stopped        string // the stage that was last; "" while the endpoint is looked for
 	err            error  // what was recovered; of an explanation and a job, why it was refused
 	explained      *Asked // what Explain was asked; nil of a real request
+	last           bool   // the client wants no other on the connection
 	bodyless       bool   // the explanation ended before the body
 	scratch, room  []byte // kept from one request to the next; room is for small bodies
 }

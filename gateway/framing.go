@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"bytes"
-	"slices"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
@@ -16,7 +15,8 @@ import (
 // without a Host takes //order/5 for the path /5 of another.
 func unambiguous(c *fiber.Ctx) error {
 	x := exchangeOf(c)
-	if ambiguous(&x.request.Header) {
+	f := framingOf(&x.request.Header)
+	if x.last = f.last; f.ambiguous {
 		x.incoming.broken = true
 		return mapping.Fail(mapping.RequestMalformed)
 	}
@@ -26,38 +26,43 @@ func unambiguous(c *fiber.Ctx) error {
 	return c.Next()
 }
 
-// ends tells whether a client wants its connection to end: fasthttp reads no other spelling of it
-// than close, alone.
-func ends(h *fasthttp.RequestHeader) bool {
-	return slices.ContainsFunc(h.PeekAll("Connection"), func(line []byte) bool {
-		for token := range bytes.SplitSeq(line, []byte{','}) {
-			if bytes.EqualFold(bytes.TrimSpace(token), []byte("close")) {
-				return true
-			}
-		}
-		return false
-	})
+// framing is what the header of a request says of where it ends.
+type framing struct {
+	// ambiguous is what fasthttp takes and others read otherwise: the length given twice, as
+	// Content-Length and by Transfer-Encoding, a coding other than chunked, which does not say where
+	// the body ends (RFC 9112 6.3), a blank in the name of a header or before it (RFC 9112 5.1 and
+	// 5.2), a version that is not HTTP/1.
+	ambiguous bool
+	// last tells that the client wants the connection to end after it: fasthttp reads no other
+	// spelling of that than close, alone.
+	last bool
 }
 
-// ambiguous tells of what fasthttp takes and others read otherwise: the length given twice, as
-// Content-Length and by Transfer-Encoding, a coding other than chunked, which does not say where
-// the body ends (RFC 9112 6.3), a blank in the name of a header or before it (RFC 9112 5.1 and
-// 5.2), a version that is not HTTP/1.
-func ambiguous(h *fasthttp.RequestHeader) bool {
-	if !h.IsHTTP11() && !bytes.HasPrefix(h.Protocol(), []byte("HTTP/1.")) {
-		return true
-	}
+func framingOf(h *fasthttp.RequestHeader) (f framing) {
+	f.ambiguous = !h.IsHTTP11() && !bytes.HasPrefix(h.Protocol(), []byte("HTTP/1."))
 	var length, coded bool
 	for line := range bytes.Lines(h.RawHeaders()) {
-		name, _, _ := bytes.Cut(line, []byte{':'})
-		if bytes.ContainsAny(name, " \t") {
+		name, value, _ := bytes.Cut(line, []byte{':'})
+		f.ambiguous = f.ambiguous || bytes.ContainsAny(name, " \t")
+		switch {
+		case len(name) < len("Connection"): // shorter than all of these, as most are
+		case bytes.EqualFold(name, []byte("Content-Length")):
+			length = true
+		case bytes.EqualFold(name, []byte("Transfer-Encoding")):
+			coded = true
+		case bytes.EqualFold(name, []byte("Connection")):
+			f.last = f.last || hasToken(value, "close")
+		}
+	}
+	f.ambiguous = f.ambiguous || coded && (length || h.ContentLength() != chunked)
+	return f
+}
+
+func hasToken(list []byte, token string) bool {
+	for one := range bytes.SplitSeq(list, []byte{','}) {
+		if bytes.EqualFold(bytes.TrimSpace(one), []byte(token)) {
 			return true
 		}
-		if len(name) < len("Content-Length") { // shorter than both, as most are
-			continue
-		}
-		length = length || bytes.EqualFold(name, []byte("Content-Length"))
-		coded = coded || bytes.EqualFold(name, []byte("Transfer-Encoding"))
 	}
-	return coded && (length || h.ContentLength() != chunked)
+	return false
 }

@@ -170,7 +170,7 @@ func (b *incoming) take(ctx context.Context, client int64, size int) bool {
 // the client or a stop wants that.
 func (x *Exchange) endBody() {
 	b := &x.incoming
-	if b.broken || b.stream != nil && !b.drain() || x.conn.from.stopping.Err() != nil || ends(&x.request.Header) {
+	if b.broken || b.stream != nil && !b.drain() || x.conn.from.stopping.Err() != nil || x.last {
 		x.conn.lingers = true
 		x.response.SetConnectionClose()
 	}
