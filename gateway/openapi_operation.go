@@ -29,7 +29,11 @@ func (d *describer) requestBody(op *Operation) *openapi.RequestBody {
 	case r != nil:
 		media.Schema, media.Examples = d.updateSchema(r), exampleOf(updateExample(r))
 	default:
-		media.Schema, media.Examples = d.formSchema(op.form, name), d.formExamples(op)
+		form := name
+		if op.callbackInBody { // the request has another field
+			form = upperFirst(op.about.name) + "Form"
+		}
+		media.Schema, media.Examples = d.formSchema(op.form, form), d.formExamples(op)
 	}
 	if op.callbackInBody {
 		media.Schema = d.withField(name, media.Schema, webhookURL, d.receiver)

@@ -14,6 +14,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/auth"
+	"frontdesk/backend"
 	"frontdesk/gateway/openapi"
 )
 
@@ -384,4 +386,41 @@ func TestDescriptionOfVersion30(t *testing.T) {
 	})
 	properties := d.at("paths", "/order", "post", "requestBody", "content", "application/json", "schema", "properties")
 	require.Equal(t, true, properties["vehicle_id"].(map[string]any)["nullable"])
+}
+
+// TestLongRunningBodiesTakeTheReceiver: what answers by callback describes where to, in every body.
+func TestLongRunningBodiesTakeTheReceiver(t *testing.T) {
+	t.Parallel()
+	model, err := sampleModel()
+	require.NoError(t, err)
+	g := New(Options{
+		BasePath: "/webservice_v2", Offer: backend.Offer{Model: model}, Resets: new(auth.Resets), Location: time.UTC, Clock: time.Now,
+		Callbacks: &Callbacks{Long: func(Grant) bool { return true }},
+	})
+	text, err := g.Describe(keyFor(g, g.Grants()...), openapi.Version31)
+	require.NoError(t, err)
+	type schema struct {
+		Ref      string `json:"$ref"`
+		Required []string
+	}
+	var d struct {
+		Paths map[string]map[string]struct {
+			RequestBody struct {
+				Content map[string]struct{ Schema schema }
+			}
+		}
+		Components struct{ Schemas map[string]schema }
+	}
+	require.NoError(t, json.Unmarshal(text, &d))
+	bodies := 0
+	for path, methods := range d.Paths {
+		for method, op := range methods {
+			if content, has := op.RequestBody.Content[jsonType]; has && !isUnderAuthenticate(path) {
+				bodies++
+				of := d.Components.Schemas[strings.TrimPrefix(content.Schema.Ref, "#/components/schemas/")]
+				require.Contains(t, of.Required, webhookURL, "%s %s", method, path)
+			}
+		}
+	}
+	require.Greater(t, bodies, 20)
 }
