@@ -126,6 +126,26 @@ func TestDeprecatedIsHidden(t *testing.T) {
 	require.NotContains(t, demo.ask("GET", "/model/order", "").body, "deprecated_operations")
 }
 
+// TestDeprecatedOfRefusals: an operation's refusals are described with the headers that tell what is
+// going away if its answers are, and only then, whoever else refuses for the same reasons.
+func TestDeprecatedOfRefusals(t *testing.T) {
+	t.Parallel()
+	d := newAgingFixture(t, new(meter)).description(t, keyAll)
+	aging := map[bool]int{}
+	for path, methods := range d.root["paths"].(map[string]any) {
+		for method, op := range methods.(map[string]any) {
+			told := map[bool][]string{}
+			for status, answer := range op.(map[string]any)["responses"].(map[string]any) {
+				headers, _ := d.resolve(answer)["headers"].(map[string]any)
+				told[headers["Deprecation"] != nil] = append(told[headers["Deprecation"] != nil], status)
+			}
+			require.Len(t, told, 1, "%s %s: %v", method, path, told)
+			aging[told[true] != nil]++
+		}
+	}
+	require.Len(t, aging, 2)
+}
+
 // TestDeprecatedIsDescribed in the model and in the description.
 func TestDeprecatedIsDescribed(t *testing.T) {
 	t.Parallel()

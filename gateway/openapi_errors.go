@@ -92,9 +92,13 @@ func (d *describer) addRefusals(op *Operation, all *openapi.Map[*openapi.Respons
 		case http.StatusInternalServerError:
 			names = append(names, "RetryAfterMaybe")
 		}
-		// By its status and its reasons: neither a wider allowlist nor what the key may not see
-		// gives an answer another name.
-		sum := sha256.Sum256(fmt.Append(nil, byStatus[status], d.limited))
+		// By its status, its reasons and its headers: neither a wider allowlist nor what the key may
+		// not see gives an answer another name.
+		facts := fmt.Append(nil, byStatus[status], d.limited)
+		if d.aging {
+			facts = append(facts, "aging"...)
+		}
+		sum := sha256.Sum256(facts)
 		name := fmt.Sprintf("%s%X", strings.ReplaceAll(http.StatusText(status), " ", ""), sum[:3])
 		refusal := d.json(http.StatusText(status), openapi.Ref("Error"), names...)
 		refusal.Content.Add(problemType, &openapi.MediaType{Schema: openapi.Ref("Problem")})
