@@ -43,6 +43,7 @@ func (g *Gateway) middleware(p *Policy) []fiber.Handler {
 		g.withAnswer,
 		recover.New(recover.Config{EnableStackTrace: true, StackTraceHandler: noteStack}),
 		unambiguous,
+		g.atBase,
 	}
 }
 
@@ -58,38 +59,42 @@ func (g *Gateway) newApp(onError fiber.ErrorHandler, middleware []fiber.Handler,
 	}
 	table := g.routes.all()
 	for _, e := range table {
-		for _, path := range g.pathsOf(e) {
-			for _, method := range e.methods() {
-				add(method, path, atList(e, method))
-			}
-			if e.hides == nil {
-				app.All(path, atNone(e))
-			}
+		if strings.HasSuffix(e.Path, "/*") {
+			continue
+		}
+		for _, method := range e.methods() {
+			add(method, e.Path, atList(e, method))
+		}
+		if e.hides == nil {
+			app.All(e.Path, atNone(e))
 		}
 	}
 	// :item also matches the last part of /order/bulk, so these come after all fixed paths.
 	for _, e := range table {
 		for method, op := range e.item {
-			add(method, g.o.BasePath+trimStar(e.Path)+"/:item", atItem(e, op))
+			add(method, trimStar(e.Path)+"/:item", atItem(e, op))
 		}
 		if e.item != nil {
-			app.All(g.o.BasePath+trimStar(e.Path)+"/:item", atItem(e, nil))
+			app.All(trimStar(e.Path)+"/:item", atItem(e, nil))
 		}
 	}
-	add(http.MethodGet, "/", atFront(g.routes.front))
 	app.Use(atNowhere)
 	return app
 }
 
-// pathsOf are the paths of an endpoint itself: that of the test page is the base path, too.
-func (g *Gateway) pathsOf(e *Endpoint) []string {
-	switch {
-	case strings.HasSuffix(e.Path, "/*"):
-		return nil
-	case e.Path == "/":
-		return []string{g.o.BasePath, g.o.BasePath + "/"}
+// atBase routes a request by its path below the base path. Fiber must have that as it was sent: it
+// cuts /order#5 at the #, and without a Host takes //order/5 for the path /5 of another.
+func (g *Gateway) atBase(c *fiber.Ctx) error {
+	x := exchangeOf(c)
+	switch front := g.routes.front; {
+	case x.below && c.Path() == x.whole:
+		c.Path(x.Path)
+		return c.Next()
+	case x.Path == front.Endpoint.Path && x.Method == front.Method && x.ofPerson():
+		x.Endpoint, x.Operation = front.Endpoint, front
+		return front.serve(x.ctx, x)
 	default:
-		return []string{g.o.BasePath + e.Path}
+		return atNowhere(c)
 	}
 }
 
@@ -156,18 +161,6 @@ func atNone(e *Endpoint) fiber.Handler {
 		x := exchangeOf(c)
 		x.Endpoint = e
 		return mapping.Fail(mapping.MethodUnsupported, x.Method, x.Path)
-	}
-}
-
-// atFront begins the stages of what a browser is answered at the root of the host.
-func atFront(op *Operation) fiber.Handler {
-	return func(c *fiber.Ctx) error {
-		x := exchangeOf(c)
-		if !x.ofPerson() {
-			return atNowhere(c)
-		}
-		x.Endpoint, x.Operation = op.Endpoint, op
-		return c.Next()
 	}
 }
 

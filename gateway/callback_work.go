@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
 
 	"frontdesk/auth"
@@ -127,7 +128,7 @@ func (g *Gateway) storedExchange(ctx context.Context, j webhook.Job, stored *sto
 // directly are the handlers of a stored request, which notes an error in its Exchange: session
 // and allowlist were settled when it was accepted.
 func (g *Gateway) directly() fasthttp.RequestHandler {
-	return handlerOf(g.newApp(noteError, nil,
+	return handlerOf(g.newApp(noteError, []fiber.Handler{g.atBase},
 		stageHandler(StageEndpoint, inDirectForm),
 		stageHandler(StageQuery, g.query),
 		stageHandler(StageBody, g.body),

@@ -76,7 +76,7 @@ func (g *Gateway) Explain(a Asked) Explanation {
 // explainHandler has the handlers of serving that look only at the request. The session is that of the
 // key, and a body is judged where one was given.
 func (g *Gateway) explainHandler() fasthttp.RequestHandler {
-	return handlerOf(g.newApp(noteError, []fiber.Handler{unambiguous},
+	return handlerOf(g.newApp(noteError, []fiber.Handler{g.atBase},
 		stageHandler(StageSession, givenSession),
 		stageHandler(StageAllowlist, g.allowlist),
 		stageHandler(StageQuery, g.query),

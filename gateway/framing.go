@@ -11,17 +11,13 @@ import (
 
 // unambiguous refuses a request that a proxy before frontdesk may read otherwise, and ends its
 // connection: what follows on it could be the rest of this request, written by somebody else
-// (request smuggling). And Fiber must route the path as it was sent: it cuts /order#5 at the #, and
-// without a Host takes //order/5 for the path /5 of another.
+// (request smuggling).
 func unambiguous(c *fiber.Ctx) error {
 	x := exchangeOf(c)
 	f := framingOf(&x.request.Header)
 	if x.last = f.last; f.ambiguous {
 		x.incoming.broken = true
 		return mapping.Fail(mapping.RequestMalformed)
-	}
-	if c.Path() != x.whole {
-		return atNowhere(c)
 	}
 	return c.Next()
 }

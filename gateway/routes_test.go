@@ -26,7 +26,7 @@ func tableOnly(t testing.TB) *Gateway {
 
 // router asks a gateway which operation a request line names.
 func router(g *Gateway) func(method, uri string) (*Exchange, error) {
-	route := handlerOf(g.newApp(noteError, []fiber.Handler{unambiguous}, lastStage("", func(context.Context, *Exchange) error { return nil })))
+	route := handlerOf(g.newApp(noteError, []fiber.Handler{g.atBase}, lastStage("", func(context.Context, *Exchange) error { return nil })))
 	return func(method, uri string) (*Exchange, error) {
 		rc := new(fasthttp.RequestCtx)
 		rc.Init(new(fasthttp.Request), nil, nil)
