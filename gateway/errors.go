@@ -28,9 +28,13 @@ func (g *Gateway) handleError(c *fiber.Ctx, err error) error {
 	}
 	x.policy, x.RequestID = g.o.Policy(), requestID(x.request.Header.Peek("X-Request-Id"))
 	x.reset()
-	g.answerError(x, mapping.Fail(whyUnread(err)))
-	g.observe(x)
-	g.logAccess(x)
+	reason := whyUnread(err)
+	g.answerError(x, mapping.Fail(reason))
+	x.response.SetConnectionClose()      // where the next request begins is not known
+	if reason != mapping.InternalError { // these may be what broke off
+		g.observe(x)
+		g.logAccess(x)
+	}
 	return nil
 }
 

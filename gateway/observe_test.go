@@ -129,3 +129,18 @@ func TestAccessLine(t *testing.T) {
 	h.as("demo").ask("GET", "/order/1", "")
 	require.Len(t, h.lines.FilterMessage("request").All(), 2, "the configuration wants no lines")
 }
+
+// breaking is a meter that breaks off.
+type breaking struct{ *meter }
+
+func (breaking) Timer(string, string, int) Timer { panic("no timer") }
+
+// TestPanicOutsideTheStages is answered like one within, and ends the connection.
+func TestPanicOutsideTheStages(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t, func(_ *fixture, o *Options) { o.Meter = breaking{new(meter)} })
+	a := h.as("demo").ask("POST", "/contact", "{}")
+	require.Equal(t, []any{500, "close"}, []any{a.status, a.head("Connection")})
+	require.Contains(t, a.body, `"message":"Internal server error"`)
+	require.Contains(t, fmt.Sprint(h.lines.FilterMessage("request failed").All()[0].ContextMap()), "panic: no timer")
+}
