@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/cmd/frontdesk/accesslog"
@@ -152,9 +153,9 @@ func toldOfANight(t *testing.T, n *rig.Night, step rig.NightStep) {
 	notice, command := n.NightNotice(step)
 	require.Equal(t, 200, n.AskOps(notice.Page).Status, notice.Page)
 	if notice.Command != "" {
-		require.Eventually(t, func() bool { // lines of the log are written behind their answers
+		require.EventuallyWithT(t, func(c *assert.CollectT) { // lines of the log are written behind their answers
 			_, out, problems := cli("", command...)
-			return strings.Contains(out+problems, step.Tells)
+			assert.Contains(c, out+problems, step.Tells)
 		}, rig.Patience, 10*time.Millisecond, notice.Command)
 	}
 	if step.Mend != nil {

@@ -159,7 +159,7 @@ func (n *Night) NightNotice(step NightStep) (notice desk.Notice, command []strin
 		if !strings.HasPrefix(notice.Text, step.Shows) {
 			continue
 		}
-		const last = "the-last-one-of-all"
+		last := "the-last-one-of-" + step.Name // that of another step may be in the log before its lines are
 		n.Call("GET", "/nowhere", "", "", "X-Request-Id", last)
 		n.RequireLogged(last)
 		log := filepath.Join(n.T.TempDir(), "night.log")
