@@ -24,13 +24,17 @@ type ConnectionBounds struct {
 }
 
 // Patient returns a listener that neither a lack of descriptors nor one of memory ends: fasthttp
-// tries again, a second later, after what it takes for a time-out, and after nothing else.
-func Patient(l net.Listener, log *zap.Logger) net.Listener { return &patient{Listener: l, log: log} }
+// tries again, a second later, after what it takes for a time-out, and after nothing else. The log
+// says so of what it accepts: connections, of whomever.
+func Patient(l net.Listener, log *zap.Logger, what string) net.Listener {
+	return &patient{Listener: l, log: log, what: what}
+}
 
 type patient struct {
 	net.Listener
-	log *zap.Logger
-	say seldom
+	log  *zap.Logger
+	what string
+	say  seldom
 }
 
 // Accept implements net.Listener.
@@ -40,7 +44,7 @@ func (p *patient) Accept() (net.Conn, error) {
 		return c, err
 	}
 	if n := p.say.more(time.Now()); n > 0 {
-		p.log.Warn("connections wait: none can be accepted now", zap.Int("times", n), zap.Stringer("at", p.Addr()), zap.Error(err))
+		p.log.Warn(p.what+" wait: none can be accepted now", zap.Int("times", n), zap.Error(err))
 	}
 	return nil, os.ErrDeadlineExceeded
 }
@@ -66,7 +70,7 @@ type listener struct {
 func newListener(l net.Listener, s *Server) *listener {
 	stopping, stop := context.WithCancel(context.Background())
 	return &listener{
-		Listener: Patient(l, s.gateway.o.Log), server: s, bounds: s.o.Connections, log: s.gateway.o.Log, stopping: stopping, stop: stop, empty: make(chan struct{}),
+		Listener: Patient(l, s.gateway.o.Log, "connections"), server: s, bounds: s.o.Connections, log: s.gateway.o.Log, stopping: stopping, stop: stop, empty: make(chan struct{}),
 		open: map[*conn]struct{}{}, from: map[auth.Origin]int{},
 	}
 }

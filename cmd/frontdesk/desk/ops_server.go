@@ -24,7 +24,7 @@ type opsServer struct {
 
 // newOpsServer makes a server whose requests end after patience. It has no routes yet.
 func newOpsServer(at net.Listener, patience time.Duration, log *zap.Logger) *opsServer {
-	s := &opsServer{At: gateway.Patient(at, log), App: fiber.New(fiber.Config{
+	s := &opsServer{At: gateway.Patient(at, log, "connections of operators"), App: fiber.New(fiber.Config{
 		CaseSensitive: true, StrictRouting: true, Immutable: true, DisableStartupMessage: true,
 		ReadTimeout: 5 * time.Second, WriteTimeout: patience, ReadBufferSize: 8 << 10, BodyLimit: 8 << 10,
 		ErrorHandler: func(c *fiber.Ctx, err error) error {

@@ -59,7 +59,7 @@ func TestConnectionsWithoutDescriptors(t *testing.T) {
 		return len(open) > len(others)
 	}, rig.Patience, time.Millisecond, "they are not accepted before the others come")
 	silent := rig.Flood(t, c.Host(), 120)
-	c.RequireLogged("none can be accepted now")
+	c.RequireLogged("connections wait: none can be accepted now")
 	for range 20 {
 		require.Equal(t, 200, before.Send(rig.ContactAsked(token)).Answer("GET").Status)
 	}
