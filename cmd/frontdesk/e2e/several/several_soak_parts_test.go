@@ -2,6 +2,7 @@ package several
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -288,7 +289,8 @@ func (c *soakClient) ask(method, path, token, body, onceKey string) (status int,
 			c.wrongs = append(c.wrongs, fmt.Sprintf("%s: a session of %s was lost while nothing was down", what, time.Since(c.since)))
 		}
 	}
-	if resp.StatusCode < 400 && token != "" && c.key == doomedKey && !c.revokedAt.IsZero() && from.After(c.revokedAt) {
+	refused := resp.StatusCode >= 400 || bytes.Contains(answer, []byte(`"errorCode"`)) // a logout of nobody is 200, with the words of a refusal
+	if !refused && token != "" && c.key == doomedKey && !c.revokedAt.IsZero() && from.After(c.revokedAt) {
 		c.wrongs = append(c.wrongs, fmt.Sprintf("%s was let in by an api_key that was revoked", what))
 	}
 	return resp.StatusCode, answer, resp.Header
