@@ -29,9 +29,9 @@ type standIn struct {
 }
 
 // newStandIn begins to answer, until stop.
-func newStandIn(p Program, c *config.Config, logs *Logs, at *doors) (*standIn, error) {
+func newStandIn(p Program, c *config.Config, logs *Logs, at *doors, why string) (*standIn, error) {
 	s := &standIn{config: c, began: time.Now(), log: logs.Log, doors: at}
-	s.why.Store(new(string))
+	s.why.Store(&why)
 	offer, err := OfferOf(c)
 	if err != nil {
 		return nil, err

@@ -134,17 +134,21 @@ func (s *start) wait(pause time.Duration) error {
 	return s.doors.open(s.p.Supervisor, c)
 }
 
-// waits tells everybody why the start waits, and the log once for each cause.
+// waits tells everybody why the start waits, then the log, once for each cause: who has read the log
+// finds the cause wherever it asks.
 func (s *start) waits(cause string) error {
 	cause = s.config.Hide(cause)
 	if s.refused != nil {
 		cause += "; the configuration is not used as it is now: " + summary(s.refused)
 	}
+	if err := s.tell("the start waits, and is tried again: " + cause); err != nil {
+		return err
+	}
 	if news := withoutPorts(cause); news != s.told {
 		s.told = news
 		s.logs.Log.Warn("the start waits, and is tried again", zap.String("cause", cause))
 	}
-	return s.tell("the start waits, and is tried again: " + cause)
+	return nil
 }
 
 // tell tells systemd, operators and clients why nothing is served yet.
@@ -152,14 +156,15 @@ func (s *start) tell(why string) error {
 	if err := s.p.Supervisor.waiting(why, nextTry); err != nil {
 		s.logs.Log.Warn("systemd could not be notified", zap.Error(err))
 	}
-	if s.standIn == nil {
-		in, err := newStandIn(s.p, s.config, s.logs, &s.doors)
-		if err != nil {
-			return fmt.Errorf("answer while the start waits: %w", err)
-		}
-		s.standIn = in
+	if s.standIn != nil {
+		s.standIn.why.Store(&why)
+		return nil
 	}
-	s.standIn.why.Store(&why)
+	in, err := newStandIn(s.p, s.config, s.logs, &s.doors, why)
+	if err != nil {
+		return fmt.Errorf("answer while the start waits: %w", err)
+	}
+	s.standIn = in
 	return nil
 }
 
