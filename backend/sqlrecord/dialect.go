@@ -29,12 +29,14 @@ type Dialect struct {
 	placeholder byte
 	// columnType is the type that a field is stored as.
 	columnType func(f *mapping.Field) string
-	// upper folds ASCII letters, the same in every engine.
-	upper func(expr string) string
-	// like is the operator that finds a pattern in a text, and pattern makes one of a part
-	// of the text, without regard to case.
-	like    string
+	// upper stands around a text, and folds ASCII letters, the same in every engine.
+	upper [2]string
+	// like stands before, between and behind a text and the pattern that is looked for in it, and
+	// pattern makes one of a part of the text, without regard to case.
+	like    [3]string
 	pattern func(part string) string
+	// noLimit stands before OFFSET where there is no LIMIT.
+	noLimit string
 	// later is the later of a moment and one millisecond after a column.
 	later func(column, moment string) string
 	// advance is the query that keeps an identity from issuing its parameter as an ID, if
@@ -85,7 +87,13 @@ func (d *Dialect) Compared(f *mapping.Field, expr string) string {
 	if !f.IgnoreDashes {
 		return expr
 	}
-	return "replace(" + d.upper(expr) + ", '-', '')"
+	bare := d.bare()
+	return bare[0] + expr + bare[1]
+}
+
+// bare stands around a text that is compared without dashes, and without the case of letters.
+func (d *Dialect) bare() [2]string {
+	return [2]string{"replace(" + d.upper[0], d.upper[1] + ", '-', '')"}
 }
 
 // OrderBy returns one key of an ORDER BY. NULL sorts below every value. If the key cannot

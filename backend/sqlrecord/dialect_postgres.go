@@ -37,8 +37,8 @@ func Postgres() *Dialect {
 				return `text COLLATE "C"`
 			}
 		},
-		upper:   func(expr string) string { return `upper(` + expr + `::text COLLATE "C")` },
-		like:    " ~ ",
+		upper:   [2]string{"upper(", `::text COLLATE "C")`},
+		like:    [3]string{1: " ~ "},
 		pattern: RegexPattern,
 		later: func(column, moment string) string {
 			return "greatest(" + column + " + interval '1 millisecond', " + moment + ")"

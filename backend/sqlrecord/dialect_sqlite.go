@@ -29,9 +29,10 @@ func SQLite() *Dialect {
 				return "TEXT"
 			}
 		},
-		like:    " GLOB ",
+		like:    [3]string{1: " GLOB "},
 		pattern: GlobPattern,
-		upper:   func(expr string) string { return "upper(" + expr + ")" },
+		upper:   [2]string{"upper(", ")"},
+		noLimit: " LIMIT -1",
 		later:   func(column, moment string) string { return "max(" + column + " + 1, " + moment + ")" },
 		reserve: func(resource string) []string {
 			return []string{

@@ -11,28 +11,87 @@ var comparisons = [...]string{mapping.Equals: " = ", mapping.AtLeast: " >= ", ma
 
 // filter appends the condition of one filter.
 func (w *listWriter) filter(f backend.Filter) {
-	column := w.t.columns[f.Field.Index]
-	switch f.Op {
-	case mapping.IsNull:
-		w.b.WriteString(column + [...]string{" IS NOT NULL", " IS NULL"}[f.Value.Int()])
-	case mapping.AnyOf:
-		w.b.WriteString(w.d.Compared(f.Field, column) + " IN (")
-		for i, v := range filledUp(f.Values) {
-			if i > 0 {
-				w.b.WriteString(", ")
-			}
-			w.b.WriteString(w.d.Compared(f.Field, w.arg(v)))
+	of := &w.t.Fields[f.Field.Index]
+	switch {
+	case f.Op == mapping.IsNull && of.Equals != nil:
+		if f.Value.Int() == 0 {
+			w.Add("NOT ")
 		}
-		w.b.WriteByte(')')
-	case mapping.Contains:
+		of.Equals(&w.Writer, mapping.NullValue())
+	case f.Op == mapping.IsNull:
+		w.Expr(of.Read).Add([...]string{" IS NOT NULL", " IS NULL"}[f.Value.Int()])
+	case f.Op == mapping.AnyOf:
+		w.anyOf(of, f.Values)
+	case f.Op == mapping.Contains:
 		part := f.Value.Text()
 		if f.Field.IgnoreDashes {
 			part = mapping.BarePlate(part)
 		}
-		w.b.WriteString(w.d.Compared(f.Field, column) + w.d.like + w.arg(mapping.TextValue(w.d.pattern(part))))
+		like := &w.d.like
+		w.Add(like[0])
+		w.left(of).Add(like[1], w.Arg(mapping.TextValue(w.d.pattern(part))), like[2])
+	case f.Op == mapping.Equals:
+		w.equals(of, f.Value)
 	default:
-		w.b.WriteString(w.d.Compared(f.Field, column) + comparisons[f.Op] + w.d.Compared(f.Field, w.arg(f.Value)))
+		w.ranges(of, f.Op, f.Value)
 	}
+}
+
+// equals appends that a field has a value.
+func (w *listWriter) equals(of *Field, v mapping.Value) {
+	if of.Equals != nil {
+		of.Equals(&w.Writer, v)
+		return
+	}
+	w.compared(of, " = ", v)
+}
+
+// ranges appends that a field is on one side of a value.
+func (w *listWriter) ranges(of *Field, op mapping.Operator, v mapping.Value) {
+	if of.Ranges != nil {
+		of.Ranges(&w.Writer, op, v)
+		return
+	}
+	w.compared(of, comparisons[op], v)
+}
+
+func (w *listWriter) compared(of *Field, operator string, v mapping.Value) {
+	w.left(of).Add(operator)
+	w.operand(of, v)
+}
+
+// left appends what is compared.
+func (w *listWriter) left(of *Field) *Writer {
+	return w.Add(of.Fold[0]).Expr(of.Read).Add(of.Fold[1])
+}
+
+// operand appends what it is compared with.
+func (w *listWriter) operand(of *Field, v mapping.Value) {
+	w.Add(of.Fold[0])
+	if of.Operand != nil {
+		of.Operand(&w.Writer, v)
+	} else {
+		w.Add(w.Arg(v))
+	}
+	w.Add(of.Fold[1])
+}
+
+// anyOf appends that a field has one of the values.
+func (w *listWriter) anyOf(of *Field, values []mapping.Value) {
+	if of.Equals != nil {
+		for i, v := range values {
+			w.Add([...]string{"(", " OR "}[min(i, 1)])
+			of.Equals(&w.Writer, v)
+		}
+		w.Add(")")
+		return
+	}
+	w.left(of)
+	for i, v := range filledUp(values) {
+		w.Add([...]string{" IN (", ", "}[min(i, 1)])
+		w.operand(of, v)
+	}
+	w.Add(")")
 }
 
 // filledUp repeats the last value until there are 1, 2, 4, 8, … of them, so that few texts

@@ -2,7 +2,6 @@ package sqlrecord
 
 import (
 	"slices"
-	"strings"
 
 	"frontdesk/backend"
 	"frontdesk/mapping"
@@ -30,10 +29,10 @@ func (s *Store) listing(t *table, q backend.Query) listing {
 		return listing{sel: &t.list, text: t.pageOne,
 			args: []mapping.Value{mapping.IntValue(q.Client.ID), mapping.IntValue(int64(q.Limit) + 1)}}
 	}
-	w := newListWriter(s.db.Dialect(), t, q)
+	w := t.writer(s.db.Dialect(), q)
 	l := listing{sel: &t.list, varied: selective(q)}
 	if q.Fields != nil {
-		chosen := t.choose(w.d, q.Fields)
+		chosen := t.choose(q.Fields)
 		l.sel = &chosen
 	}
 	w.where()
@@ -42,7 +41,7 @@ func (s *Store) listing(t *table, q backend.Query) listing {
 		if q.After > 0 { // the count includes the records before q.After
 			everything := q
 			everything.After = 0
-			all = newListWriter(s.db.Dialect(), t, everything)
+			all = t.writer(s.db.Dialect(), everything)
 			all.where()
 		}
 		l.count = "SELECT count(*) FROM " + t.name + all.b.String()
@@ -60,11 +59,10 @@ func (s *Store) listing(t *table, q backend.Query) listing {
 
 // listWriter writes the part of the statement after FROM, and its arguments.
 type listWriter struct {
-	d    *Dialect
-	t    *table
-	q    backend.Query
-	b    strings.Builder
-	args []mapping.Value
+	Writer
+	t     *Table
+	q     backend.Query
+	after []mapping.Value // the key that the page is behind; nil for none
 
 	// ranged makes PostgreSQL use the one index that has the client's records in the order
 	// of their IDs. For "client = $1 ORDER BY id" PostgreSQL may walk through all clients'
@@ -75,52 +73,68 @@ type listWriter struct {
 	floor  string // the lower end of the range
 }
 
-func newListWriter(d *Dialect, t *table, q backend.Query) *listWriter {
+// writer writes a list of one of our own tables.
+func (t *table) writer(d *Dialect, q backend.Query) *listWriter {
 	byID := len(q.Sort) == 0 || q.Sort[0].Field.Primary
-	return &listWriter{d: d, t: t, q: q, ranged: !d.sqlite && byID && !selective(q) && !t.r.SystemRecords}
+	w := &listWriter{Writer: Writer{d: d}, t: &t.Table, q: q, ranged: !d.sqlite && byID && !selective(q) && !t.r.SystemRecords}
+	if q.After > 0 {
+		w.after = []mapping.Value{mapping.IntValue(int64(q.After))}
+	}
+	return w
 }
 
 // selective tells whether a list leaves records out.
 func selective(q backend.Query) bool { return len(q.Filters) > 0 || q.ModifiedSince.IsSet() }
 
-func (w *listWriter) arg(v mapping.Value) string {
-	w.args = append(w.args, v)
-	return w.d.Placeholder(len(w.args))
-}
-
-func (w *listWriter) add(text ...string) {
-	for _, s := range text {
-		w.b.WriteString(s)
-	}
-}
-
 func (w *listWriter) where() {
 	w.b.Grow(160)
 	w.args = make([]mapping.Value, 0, len(w.q.Filters)+5)
-	w.arg(mapping.IntValue(w.q.Client.ID)) // the first: $1
-	w.b.WriteString(" WHERE ")
+	w.Add(" WHERE ")
 	if w.ranged {
+		w.Arg(mapping.IntValue(w.q.Client.ID)) // the first: $1
 		w.floor = w.from()
-		w.b.WriteString(w.floor + " AND " + w.ceiling())
+		w.Add(w.floor, " AND ", w.ceiling())
 		return
 	}
-	w.b.WriteString(w.client())
+	w.t.Scope(&w.Writer, w.q)
 	for _, f := range w.q.Filters {
-		w.b.WriteString(" AND ")
+		w.Add(" AND ")
 		w.filter(f)
 	}
 	if w.q.ModifiedSince.IsSet() {
-		w.add(" AND ", w.t.columns[w.t.r.ModifiedAt], " >= ", w.arg(w.q.ModifiedSince))
+		w.Add(" AND ")
+		w.ranges(&w.t.Fields[w.t.Resource.ModifiedAt], mapping.AtLeast, w.q.ModifiedSince)
 	}
-	if w.q.After > 0 {
-		w.add(" AND ", w.t.columns[w.t.r.ID], " > ", w.arg(mapping.IntValue(int64(w.q.After))))
+	if w.after != nil {
+		w.Add(" AND ")
+		w.behind()
+	}
+}
+
+// behind appends that a row comes after a key. It is written out, because not every engine
+// compares rows.
+func (w *listWriter) behind() {
+	for i := range w.t.Key {
+		if i > 0 {
+			w.Add(" OR ")
+		} else if len(w.t.Key) > 1 {
+			w.Add("(")
+		}
+		for k := range i {
+			w.equals(&w.t.Key[k], w.after[k])
+			w.Add(" AND ")
+		}
+		w.ranges(&w.t.Key[i], mapping.Above, w.after[i])
+	}
+	if len(w.t.Key) > 1 {
+		w.Add(")")
 	}
 }
 
 // from returns the lower end of a ranged list.
 func (w *listWriter) from() string {
-	if w.q.After > 0 {
-		return w.orderColumns() + " > ($1, " + w.arg(mapping.IntValue(int64(w.q.After))) + ")"
+	if w.after != nil {
+		return w.orderColumns() + " > ($1, " + w.Arg(w.after[0]) + ")"
 	}
 	return w.d.Quote(clientColumn) + " >= $1"
 }
@@ -130,61 +144,81 @@ func (w *listWriter) ceiling() string { return w.d.Quote(clientColumn) + " <= $1
 
 // orderColumns returns the columns that a ranged list is ordered by.
 func (w *listWriter) orderColumns() string {
-	return "(" + w.d.Quote(clientColumn) + ", " + w.t.columns[w.t.r.ID] + ")"
+	return "(" + w.d.Quote(clientColumn) + ", " + w.t.Key[0].Read[0].SQL + ")"
 }
 
 // skip makes a ranged list begin at the first record of its page, which it finds in the
 // index alone, without reading the earlier records.
 func (w *listWriter) skip() {
 	w.order()
-	first := "SELECT " + w.t.columns[w.t.r.ID] + " FROM " + w.t.name + w.b.String() + " LIMIT 1 OFFSET " + w.arg(mapping.IntValue(int64(w.q.Offset)))
+	first := "SELECT " + w.t.Key[0].Read[0].SQL + " FROM " + w.t.From + w.b.String() + " LIMIT 1 OFFSET " + w.Arg(mapping.IntValue(int64(w.q.Offset)))
 	w.q.Offset = 0
 	w.b.Reset()
 	if w.descending() {
-		w.b.WriteString(" WHERE " + w.orderColumns() + " <= ($1, (" + first + ")) AND " + w.floor)
+		w.Add(" WHERE ", w.orderColumns(), " <= ($1, (", first, ")) AND ", w.floor)
 	} else {
-		w.b.WriteString(" WHERE " + w.orderColumns() + " >= ($1, (" + first + ")) AND " + w.ceiling())
+		w.Add(" WHERE ", w.orderColumns(), " >= ($1, (", first, ")) AND ", w.ceiling())
 	}
 }
 
 func (w *listWriter) descending() bool { return len(w.q.Sort) > 0 && w.q.Sort[0].Descending }
 
-// client writes the condition for the records that the client sees. If another index finds
+// scope writes the condition for the records that the client sees. If another index finds
 // fewer records, the condition keeps the planner from using this one.
-func (w *listWriter) client() string {
-	for _, f := range w.q.Filters {
-		if w.t.narrow[f.Field.Index] && (f.Op == mapping.Equals || f.Op == mapping.AnyOf) {
-			return w.d.unindexed("") + w.t.visible
+func (t *table) scope(w *Writer, q backend.Query) {
+	w.Arg(mapping.IntValue(q.Client.ID)) // the first: $1
+	for _, f := range q.Filters {
+		if t.narrow[f.Field.Index] && (f.Op == mapping.Equals || f.Op == mapping.AnyOf) {
+			w.Add(w.d.unindexed(""))
+			break
 		}
 	}
-	return w.t.visible
+	w.Add(t.visible)
 }
 
 func (w *listWriter) order() {
-	w.b.WriteString(" ORDER BY ")
+	w.Add(" ORDER BY ")
 	if w.ranged {
-		w.add(w.d.OrderBy(w.d.Quote(clientColumn), w.descending(), false), ", ")
+		w.Add(w.d.OrderBy(w.d.Quote(clientColumn), w.descending(), false), ", ")
 	}
+	descending := false
 	for _, o := range w.q.Sort {
-		i := o.Field.Index
-		always := i == w.t.r.ID || i == w.t.r.CreatedAt || i == w.t.r.ModifiedAt
-		w.b.WriteString(w.d.OrderBy(w.t.columns[i], o.Descending, !always))
-		if o.Field.Primary {
-			return
+		if descending = o.Field.Primary && o.Descending; o.Field.Primary {
+			break
 		}
-		w.b.WriteString(", ")
+		w.by(&w.t.Fields[o.Field.Index], o.Descending)
+		w.Add(", ")
 	}
-	w.b.WriteString(w.t.columns[w.t.r.ID])
+	for i := range w.t.Key {
+		if i > 0 {
+			w.Add(", ")
+		}
+		w.by(&w.t.Key[i], descending)
+	}
+}
+
+// by appends a field that is sorted by.
+func (w *listWriter) by(f *Field, descending bool) {
+	if f.Order == nil {
+		w.Expr(f.Read).Add(w.d.OrderBy("", descending, f.Null))
+		return
+	}
+	for i, e := range f.Order {
+		if i > 0 {
+			w.Add(", ")
+		}
+		w.Expr(e).Add(w.d.OrderBy("", descending, f.Null))
+	}
 }
 
 func (w *listWriter) page() {
 	if w.q.Limit > 0 {
-		w.add(" LIMIT ", w.arg(mapping.IntValue(int64(w.q.Limit)+1)))
+		w.Add(" LIMIT ", w.Arg(mapping.IntValue(int64(w.q.Limit)+1)))
 	}
 	if w.q.Offset > 0 {
-		if w.q.Limit <= 0 && w.d.sqlite {
-			w.b.WriteString(" LIMIT -1") // SQLite knows no OFFSET without it
+		if w.q.Limit <= 0 {
+			w.Add(w.d.noLimit)
 		}
-		w.add(" OFFSET ", w.arg(mapping.IntValue(int64(w.q.Offset))))
+		w.Add(" OFFSET ", w.Arg(mapping.IntValue(int64(w.q.Offset))))
 	}
 }

@@ -18,7 +18,7 @@ func (s *Store) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (
 	read := s.read
 	sel, text := &t.one, t.get
 	if q.Fields != nil {
-		chosen := t.choose(s.db.Dialect(), q.Fields)
+		chosen := t.choose(q.Fields)
 		sel, text = &chosen, chosen.head+t.get[len(t.one.head):]
 		if r.HasArray(q.Fields) {
 			read = s.snapshot // the version must be that of the elements, too

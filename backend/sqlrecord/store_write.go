@@ -129,13 +129,13 @@ func (s *Store) update(ctx context.Context, client auth.Client, before, patch ma
 	after.Values[t.r.ID] = before.Values[t.r.ID]
 	after.Values[t.r.ModifiedAt] = mapping.MilliValue(max(s.now().UnixMilli(), before.Values[t.r.ModifiedAt].Int()+1))
 	after.Version++
-	w := listWriter{d: s.db.Dialect(), t: t, args: make([]mapping.Value, 0, 8)}
-	client1, id, version := w.arg(mapping.IntValue(client.ID)), w.arg(before.Values[t.r.ID]), w.arg(mapping.IntValue(before.Version))
+	w := Writer{d: s.db.Dialect(), args: make([]mapping.Value, 0, 8)}
+	client1, id, version := w.Arg(mapping.IntValue(client.ID)), w.Arg(before.Values[t.r.ID]), w.Arg(mapping.IntValue(before.Version))
 	versionName := w.d.Quote(versionColumn)
 	w.b.WriteString("UPDATE " + t.name + " SET " + versionName + " = " + versionName + " + 1")
 	for _, i := range t.stored {
 		if i == t.r.ModifiedAt || !patch.Values[i].IsAbsent() {
-			w.b.WriteString(", " + t.columns[i] + " = " + w.arg(after.Values[i]))
+			w.b.WriteString(", " + t.columns[i] + " = " + w.Arg(after.Values[i]))
 		}
 	}
 	w.b.WriteString(" WHERE " + t.columns[t.r.ID] + " = " + id + " AND " + w.d.unindexed(w.d.Quote(clientColumn)) + " = " + client1 +

@@ -1,6 +1,7 @@
 package sqlrecord
 
 import (
+	"iter"
 	"strings"
 
 	"frontdesk/backend"
@@ -16,9 +17,41 @@ const (
 	versionColumn = "row_version"
 )
 
-// table is what is known of a resource's table beforehand: its columns, and the
-// texts of the statements that are the same every time.
+// Table says how the records of a resource are read: those of our own tables, whose columns are
+// the fields, and those of a vendor's, whose fields may be expressions.
+type Table struct {
+	Resource *mapping.Resource
+	From     string  // what stands behind FROM
+	Fields   []Field // by field position
+	Key      []Field // what identifies a record; lists are in its order where no other is asked for
+	Beside   []Field // what is read with every record besides its fields
+	// Scope appends the condition for the records that are seen.
+	Scope func(w *Writer, q backend.Query)
+}
+
+// Field says how a value is read, compared and sorted. Without the functions that is said by
+// Read alone.
+type Field struct {
+	Read Expr // what clients see; nil where it is not in the table
+	As   Column
+	// Null tells that Read may be null.
+	Null bool
+	// Fold stands around what is compared, both the field and the value.
+	Fold [2]string
+	// Operand appends the value that Read is compared with; nil for the value itself.
+	Operand func(w *Writer, v mapping.Value)
+	// Equals appends the condition that a row has a value, which may be null, and Ranges that
+	// it is on one side of a value; nil for a comparison with Read.
+	Equals func(w *Writer, v mapping.Value)
+	Ranges func(w *Writer, op mapping.Operator, v mapping.Value)
+	// Order is what is sorted by; nil for Read.
+	Order []Expr
+}
+
+// table is what is known beforehand of one of our own tables: its columns, and the texts of the
+// statements that are the same every time.
 type table struct {
+	Table
 	r        *mapping.Resource
 	name     string   // quoted
 	columns  []string // quoted, by field position; "" for arrays
@@ -56,22 +89,27 @@ type childTable struct {
 
 // selection is a choice of fields, read as one row.
 type selection struct {
-	fields  []int // by column; the record's version and its client follow them
+	fields  []int // by column; what is read beside them follows
 	columns []Column
-	head    string // SELECT … FROM table
+	head    string // SELECT … FROM table; "" where parameters stand in it
 }
 
 func newTable(d *Dialect, r *mapping.Resource) *table {
 	t := &table{r: r, name: d.Quote(r.Name), children: map[int]childTable{}, narrow: map[int]bool{r.ID: true}}
 	for i := range r.Fields {
 		f := &r.Fields[i]
-		column := ""
+		column, of := "", Field{As: Column{Type: f.Type, Scale: f.Scale}, Null: i != r.ID && i != r.CreatedAt && i != r.ModifiedAt}
 		if f.Type != mapping.Array {
 			column = d.Quote(f.Name)
+			of.Read = Plain(column)
 			if i != r.ID {
 				t.stored = append(t.stored, i)
 			}
 		}
+		if f.IgnoreDashes {
+			of.Fold = d.bare()
+		}
+		t.Fields = append(t.Fields, of)
 		t.columns = append(t.columns, column)
 		t.defaults = append(t.defaults, f.DefaultValue())
 		if f.Reference != "" || f.ReferenceBy != "" {
@@ -80,12 +118,14 @@ func newTable(d *Dialect, r *mapping.Resource) *table {
 		t.parents = append(t.parents, parentsBy(f, r)...)
 	}
 	client := d.Quote(clientColumn)
+	t.Table = Table{Resource: r, From: t.name, Fields: t.Fields, Key: t.Fields[r.ID : r.ID+1], Scope: t.scope,
+		Beside: []Field{{Read: Plain(d.Quote(versionColumn)), As: Column{Type: mapping.Int4}}, {Read: Plain(client), As: Column{Type: mapping.Int4}}}}
 	t.ofClient = client + " = " + d.Placeholder(1)
 	t.visible = t.ofClient
 	if r.SystemRecords {
 		t.visible = client + " IN (0, " + d.Placeholder(1) + ")"
 	}
-	t.one, t.list = t.choose(d, r.RecordFields()), t.choose(d, r.ListFields())
+	t.one, t.list = t.choose(r.RecordFields()), t.choose(r.ListFields())
 	t.statements(d)
 	return t
 }
@@ -123,7 +163,7 @@ func (t *table) statements(d *Dialect) {
 
 // pageOneText is the first page of a list in the order of IDs.
 func (t *table) pageOneText(d *Dialect) string {
-	w := newListWriter(d, t, backend.Query{Limit: 1})
+	w := t.writer(d, backend.Query{Limit: 1})
 	w.where()
 	w.order()
 	w.page()
@@ -161,37 +201,61 @@ func (t *table) link(d *Dialect, tables map[*mapping.Resource]*table) {
 	}
 }
 
-// choose makes the selection of these fields. The primary ID is always one of
-// them, arrays never are.
-func (t *table) choose(d *Dialect, fields []int) selection {
+// choose makes the selection of these fields. The primary ID is always one of them, where it is
+// in the table; arrays never are.
+func (t *Table) choose(fields []int) selection {
 	var s selection
-	var head strings.Builder
-	head.WriteString("SELECT ")
-	add := func(i int) {
-		f := &t.r.Fields[i]
-		s.fields = append(s.fields, i)
-		s.columns = append(s.columns, Column{Type: f.Type, Scale: f.Scale})
-		head.WriteString(t.columns[i])
-		head.WriteString(", ")
-	}
+	var w Writer
 	hasID := false
 	for _, i := range fields {
-		if t.columns[i] != "" {
-			add(i)
-			hasID = hasID || i == t.r.ID
+		if t.Fields[i].Read != nil {
+			s.fields = append(s.fields, i)
+			hasID = hasID || i == t.Resource.ID
 		}
 	}
-	if !hasID {
-		add(t.r.ID)
+	if !hasID && t.Fields[t.Resource.ID].Read != nil {
+		s.fields = append(s.fields, t.Resource.ID)
 	}
-	s.columns = append(s.columns, Column{Type: mapping.Int4}, Column{Type: mapping.Int4})
-	head.WriteString(d.Quote(versionColumn))
-	head.WriteString(", ")
-	head.WriteString(d.Quote(clientColumn))
-	head.WriteString(" FROM ")
-	head.WriteString(t.name)
-	s.head = head.String()
+	plain := true
+	for f := range t.selected(s.fields) {
+		s.columns = append(s.columns, f.As)
+		plain = plain && len(f.Read) == 1 && f.Read[0].Param == ""
+	}
+	if plain {
+		t.selectInto(&w, &s)
+		s.head = w.b.String()
+	}
 	return s
+}
+
+// selected are the columns of a row.
+func (t *Table) selected(fields []int) iter.Seq[*Field] {
+	return func(yield func(*Field) bool) {
+		for _, i := range fields {
+			if !yield(&t.Fields[i]) {
+				return
+			}
+		}
+		for i := range t.Beside {
+			if !yield(&t.Beside[i]) {
+				return
+			}
+		}
+	}
+}
+
+// selectInto appends SELECT … FROM table.
+func (t *Table) selectInto(w *Writer, s *selection) {
+	if s.head != "" {
+		w.Add(s.head)
+		return
+	}
+	between := "SELECT "
+	for f := range t.selected(s.fields) {
+		w.Add(between).Expr(f.Read)
+		between = ", "
+	}
+	w.Add(" FROM ", t.From)
 }
 
 // record makes a record of a row.
