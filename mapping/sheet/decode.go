@@ -26,15 +26,6 @@ const (
 	fromElements // of an array
 )
 
-// stamp says when a field is set to the present time.
-type stamp uint8
-
-const (
-	stampNever stamp = iota
-	stampCreate
-	stampChange
-)
-
 // errHidden says that a row is no record that the client sees.
 var errHidden = errors.New("hidden")
 

@@ -205,7 +205,7 @@ func (r *Resource) encodeAll(rec mapping.Record, row []Raw, client auth.Client, 
 			continue
 		}
 		switch {
-		case f.stamp == stampChange || f.stamp == stampCreate && create:
+		case f.stamp == StampChange || f.stamp == StampCreate && create:
 			v = mapping.TimeValue(now)
 		case !v.IsAbsent():
 		case create:

@@ -9,9 +9,6 @@ import (
 	"frontdesk/mapping"
 )
 
-// ClientParameter stands for the client's number in SQL of a sheet.
-const ClientParameter = ":client"
-
 // IsShared tells whether nothing binds the records to a client, so that all clients see the
 // same.
 func (r *Resource) IsShared() bool {
@@ -58,7 +55,8 @@ const owner = "client.through"
 
 // judgeParameter reports :client inside of a text, where it would not be a parameter.
 func (d *draft) judgeParameter() {
-	if d.sql() && quotedParameter(d.file.Where, ClientParameter) {
+	_, quoted := scanParams(d.file.Where)
+	if d.sql() && slices.ContainsFunc(quoted, func(p Param) bool { return p.Name == "client" }) {
 		d.fail(d.at("where"), "found %s in quotes, where it is a text: expected it without, it is a parameter", ClientParameter)
 	}
 }
@@ -222,46 +220,4 @@ func (d *draft) nearest(names []string) int {
 			return of.ArrayOf == d.of.Name && of.ArrayKey == name
 		})
 	}))
-}
-
-// FindParameter returns the position of the first :name in SQL that is not quoted, no cast
-// (::name) and not the beginning of a longer word; -1 if there is none.
-func FindParameter(text, name string) int {
-	at, _ := findParameter(text, name)
-	return at
-}
-
-func quotedParameter(text, name string) bool {
-	at, quoted := findParameter(text, name)
-	return at < 0 && quoted
-}
-
-func findParameter(text, name string) (at int, quoted bool) {
-	var quote byte
-	for i := 0; i < len(text); i++ {
-		c := text[i]
-		here := c == ':' && len(text) >= i+len(name) && text[i:i+len(name)] == name && (i == 0 || text[i-1] != ':') && !wordAt(text, i+len(name))
-		switch {
-		case quote != 0:
-			quoted = quoted || here
-			if c == quote {
-				quote = 0
-			}
-		case c == '\'' || c == '"' || c == '`':
-			quote = c
-		case c == '[' && (i == 0 || !wordAt(text, i-1)): // behind a word it is of an array: ARRAY[:client]
-			quote = ']'
-		case here:
-			return i, quoted
-		}
-	}
-	return -1, quoted
-}
-
-func wordAt(text string, i int) bool {
-	if i >= len(text) {
-		return false
-	}
-	c := text[i]
-	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }

@@ -147,6 +147,6 @@ func (r *Resource) gives(place string) bool {
 	}
 	return slices.ContainsFunc(r.Fields, func(f Field) bool {
 		sent := f.Required && !f.Readonly
-		return slices.Contains(f.Write, place) && f.Traits().Filled && (sent || f.Default != "" || f.onCreate.IsSet() || f.stamp != stampNever)
+		return slices.Contains(f.Write, place) && f.Traits().Filled && (sent || f.Default != "" || f.onCreate.IsSet() || f.stamp != StampNever)
 	})
 }

@@ -218,7 +218,7 @@ func (d *draft) bind() {
 		case f.source == fromReference:
 			r.refers = true
 		}
-		if r.Fields[i].stamp != stampNever {
+		if r.Fields[i].stamp != StampNever {
 			r.stamps = append(r.stamps, i)
 		}
 	}
@@ -239,7 +239,7 @@ func (d *draft) judge() {
 			}
 		}
 		for _, f := range mapping.Each(d.resource.Fields) {
-			if f.Required && !f.Primary && f.source != fromElements && !f.writable && f.stamp == stampNever {
+			if f.Required && !f.Primary && f.source != fromElements && !f.writable && f.stamp == StampNever {
 				d.fail(d.at("fields", f.Name), "%s is required of a new %s, but nowhere written: expected from, set or a constant", f.Name, d.of.Name)
 			}
 		}

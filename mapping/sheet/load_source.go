@@ -189,7 +189,7 @@ func (l *loader) loadAccounts() {
 	}
 	a.Table, a.Query, a.ForgotPassword = f.Table, f.Query, f.ForgotPassword
 	l.loadUsernameCase()
-	if f.Query != "" && !strings.Contains(f.Query, ":username") {
+	if f.Query != "" && FindParameter(f.Query, ":username") < 0 {
 		l.fail("accounts.query", "found no :username, expected a query with that parameter")
 	}
 	if f.ForgotPassword != "" {

@@ -13,9 +13,9 @@ func (d *draft) writing(path string, ff fieldFile, out *Field, n *mapping.FieldN
 	}
 	switch ff.Stamp {
 	case "create":
-		out.stamp = stampCreate
+		out.stamp = StampCreate
 	case "change":
-		out.stamp = stampChange
+		out.stamp = StampChange
 	}
 	if len(ff.From) > 0 && !ff.Readonly && out.source != fromNothing {
 		out.Write = out.From

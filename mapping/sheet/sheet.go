@@ -21,8 +21,11 @@ type Sheet struct {
 	changes      Changes
 	WithoutRules []string
 	Accounts     Accounts
-	Errors       *Translator
-	Resources    map[*mapping.Resource]*Resource
+	// ClientsKept tells that what identifies a client in the system is a text, for which the
+	// id store has a number: that of KeyRef{Resource: "client", Key: text}.
+	ClientsKept bool
+	Errors      *Translator
+	Resources   map[*mapping.Resource]*Resource
 
 	byName map[string]*Resource
 	now    func() time.Time
@@ -40,7 +43,7 @@ func (s *Sheet) Supports(r *mapping.Resource, op mapping.Scope) bool {
 // Writes tells whether the system has a place for a field, even if clients cannot write it.
 func (s *Sheet) Writes(r *mapping.Resource, f *mapping.Field) bool {
 	known := s.Resources[r]
-	return known != nil && len(known.Fields[f.Index].Write) > 0
+	return known != nil && known.Fields[f.Index].writable
 }
 
 // NeedsKeep tells whether the gateway issues IDs, which need the id store.
@@ -50,7 +53,7 @@ func (s *Sheet) NeedsKeep() bool {
 			return true
 		}
 	}
-	return false
+	return s.ClientsKept
 }
 
 // KeysWithoutCase are the resources whose kept keys are equal if they differ only in case.
@@ -85,6 +88,7 @@ type Resource struct {
 	Places []Place
 	// Fields are aligned with the model's Resource.Fields.
 	Fields []Field
+	SQL    *ResourceSQL // nil unless the sheet is of format 2
 
 	sheet      *Sheet
 	places     map[string]int // positions in Places
@@ -161,7 +165,7 @@ type Field struct {
 	clockAt  int   // position of the time of day's place; -1 for none
 	constant mapping.Value
 	onCreate mapping.Value // written on create where none is supplied
-	stamp    stamp
+	stamp    Stamp
 	writable bool
 	cel      *expression
 	set      []setter

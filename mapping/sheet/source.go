@@ -70,6 +70,7 @@ type Accounts struct {
 type User struct {
 	auth.User
 	PasswordHash config.Secret
+	ClientKey    string // what identifies the client where Sheet.ClientsKept; Client.ID is 0 then
 }
 
 // Listed is the user of Users with exactly that name; nil for none.
@@ -87,6 +88,9 @@ type Facts struct {
 	// Places are all that must be read; a row is aligned with it. The columns of
 	// salts are among them.
 	Places []Place
+	// SQL are how a database has the facts: ID, username, password, e-mail, the client's
+	// identity and name, external and blocked; nil unless the sheet is of format 2.
+	SQL []Column
 
 	places map[string]int
 	fields []Field
@@ -98,6 +102,7 @@ type UserFacts struct {
 	ID                        int64
 	Username, Password, Email string
 	ClientID                  int64
+	ClientKey                 string // in its place, where Sheet.ClientsKept
 	ClientName                string
 	External, Blocked         bool
 	Salts                     map[string]string // by column

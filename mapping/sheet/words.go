@@ -45,7 +45,7 @@ func (f *Field) Traits() Traits {
 		Fixed:  f.source == fromConstant || f.source == fromNothing,
 		Null:   c.emptyNull || len(c.zero) > 0,
 		Quoted: c.format.quotesZone() && c.loc != nil && c.loc.String() != "UTC",
-		Filled: f.writable && (f.Required || !f.onCreate.IsAbsent() || f.stamp != stampNever || f.Default != ""),
+		Filled: f.writable && (f.Required || !f.onCreate.IsAbsent() || f.stamp != StampNever || f.Default != ""),
 	}
 	if t.Placed || t.Reference {
 		t.System = c.systemName()

@@ -1,0 +1,96 @@
+package sheet
+
+import (
+	"time"
+
+	"frontdesk/mapping"
+)
+
+// ResourceSQL is how a database has a resource, as a sheet of format 2 says it: what is read
+// and written are columns, or SQL of the vendor's. Params finds the parameters in that SQL.
+// Those that any of it may name, in a create, an update or a delete, are client, the identity
+// of the client, client_name, user, the number of the user, and username. What is read knows
+// client alone.
+type ResourceSQL struct {
+	// Client and Version are what Resource.Client and Resource.Version stand for.
+	Client, Version Expr
+	// Constants are set by every create that frontdesk writes.
+	Constants []Assign
+	// NewKey are the statements that make the key of a new record: the last one answers a row
+	// with the part of the key that nothing else gives. nil unless Key.Generated is sql.
+	NewKey []string
+	// Statements are those of create, update and delete, in their order; default stands for
+	// what frontdesk does itself. nil of an operation that the sheet says nothing about.
+	// They know :key, or :key.COLUMN where it has several, and :FIELD, the value of the field
+	// after the write; a field comes before another parameter of its name.
+	Statements map[mapping.Scope][]string
+	// Fields are aligned with Resource.Fields.
+	Fields []Column
+}
+
+// Expr is the name of a column, or SQL; the zero Expr is neither.
+type Expr struct{ Column, SQL string }
+
+// Assign is a column and the SQL of what is written to it.
+type Assign struct{ Column, SQL string }
+
+// Column is how a database has one value. The zero Column is of what it does not have, such as
+// an array.
+type Column struct {
+	// Names is the column that is read, or those of a reference to a key of several; none
+	// where Read says it, or where the value is Constant.
+	Names []string
+	// Read is SQL of the value as clients see it; of a reference to records with kept IDs it is
+	// that of their key.
+	Read string
+	// Write is what a write of the field sets, by :value and :client; none where it sets
+	// nothing. :value stands for the part of the key in each of several columns.
+	Write []Assign
+	// ByStatement tells that a statement of create or update names the field.
+	ByStatement bool
+	// Find is a condition, by :value and :client, that all rows with that value fulfil; "" for
+	// none.
+	Find string
+	// Ordered tells that the only column of Write sorts as the values do.
+	Ordered bool
+	// Codes are the code list, in its order; of several for one value the first is written.
+	// A stored code that is not listed is null if UnknownIsNull, and else cannot be shown.
+	Codes         []Code
+	UnknownIsNull bool
+	Kind          Kind           // of a timestamp
+	Zone          *time.Location // of a timestamp, where it is stored without one
+	// Nulls are stored values that mean null; the first is what null is written as.
+	Nulls       []string
+	EmptyIsNull bool          // an empty text means null
+	Constant    mapping.Value // of every record; absent where it varies
+	Default     mapping.Value // of a new record that comes without; absent for none
+	Stamp       Stamp
+}
+
+// Code is a value that is stored for one that clients see.
+type Code struct {
+	Stored string
+	Shown  mapping.Value
+}
+
+// Kind is how a moment is stored; "" as the type in the database says.
+type Kind string
+
+// The kinds of moments.
+const (
+	KindDate        Kind = "date"
+	KindDatetime    Kind = "datetime"     // of Column.Zone
+	KindTimestamp   Kind = "timestamp"    // with its zone
+	KindEpoch       Kind = "epoch"        // seconds since 1970 UTC
+	KindEpochMillis Kind = "epoch_millis" // milliseconds since then
+)
+
+// Stamp says when a field is set to the present time.
+type Stamp uint8
+
+// The times of stamps.
+const (
+	StampNever Stamp = iota
+	StampCreate
+	StampChange
+)
