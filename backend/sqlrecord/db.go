@@ -77,7 +77,8 @@ type engine interface {
 // Conn runs statements. It belongs to one goroutine, and only inside the
 // function that was given it. Placeholders are ?1, ?2, … with both engines, so that a
 // statement must have no other question mark; PostgreSQL's own $1, $2, … , which
-// Dialect.Placeholder writes, are taken as they are.
+// Dialect.Placeholder writes, are taken as they are. See OpenForeign for those of other
+// programs' databases.
 //
 // After a statement inside Write has failed, all further ones fail, with every engine.
 type Conn interface {
@@ -103,7 +104,23 @@ type Column struct {
 	Scale int // Float8: decimals kept; -1 for plain floating point
 	// Any says that each value has a type of its own, as SQLite stores it.
 	Any bool
+
+	// Foreign says that the column is somebody else's: its value is read as Type from whatever
+	// type the engine sends. One that cannot be read so, such as a number that is too large, a
+	// day that no calendar has or bytes that are no UTF-8 in a text, is absent.
+	Foreign bool
+	// Zone is that of a foreign Timestamp that names none; nil is UTC.
+	Zone *time.Location
+	// Kind is Epoch or EpochMillis for a foreign Timestamp that is kept so; the engine's type, or
+	// the text, tells all else.
+	Kind string
 }
+
+// The kinds of foreign timestamps that are numbers.
+const (
+	Epoch       = "epoch"        // seconds since 1970, perhaps with a fraction
+	EpochMillis = "epoch_millis" // milliseconds since 1970
+)
 
 // Options tune a database. The zero value is good for a server.
 type Options struct {
@@ -120,6 +137,9 @@ type Options struct {
 	// Log records what PostgreSQL migrations wait for, and how long they take; nil for no
 	// log.
 	Log *zap.Logger
+
+	foreign bool     // see OpenForeign
+	session []string // statements that each connection begins with
 }
 
 // guard runs f and turns a panic into an error with its stack, so that the transaction is

@@ -60,9 +60,10 @@ type Dialect struct {
 	sqlite bool
 }
 
-// Quote writes an identifier. Identifiers come from the model, which allows
-// letters, digits and underscores only.
-func (d *Dialect) Quote(name string) string { return `"` + name + `"` }
+// Quote writes an identifier, in exactly its letters.
+func (d *Dialect) Quote(name string) string {
+	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
+}
 
 // Placeholder writes the n-th parameter, from 1.
 func (d *Dialect) Placeholder(n int) string {

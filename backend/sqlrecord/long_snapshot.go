@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/jackc/pgx/v5"
-	"zombiezen.com/go/sqlite"
 )
 
 // LongSnapshot is Snapshot for work that takes long. It uses a connection of its own, so
@@ -67,9 +66,9 @@ func (d *sqliteDB) longSnapshot(ctx context.Context, f func(Conn) error) (err er
 		return err
 	}
 	defer leave()
-	conn, err := openSQLiteConn(d.path, sqlite.OpenReadOnly, d.watcher, ownPragmas()...)
+	conn, err := d.readers.open()
 	if err != nil {
-		return fmt.Errorf("open SQLite database %s for reading: %w", d.path, err)
+		return err
 	}
 	defer func() {
 		conn.end()
@@ -90,7 +89,7 @@ func (d *postgresDB) longSnapshot(ctx context.Context, f func(Conn) error) (err 
 		return err
 	}
 	defer leave()
-	conn, err := pgx.ConnectConfig(ctx, d.alone)
+	conn, err := d.connect(ctx)
 	if err != nil {
 		return fmt.Errorf("open a connection: %w", err)
 	}

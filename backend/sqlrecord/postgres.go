@@ -27,7 +27,8 @@ type postgresDB struct {
 	dialect  *Dialect
 	rows     sync.Pool // of *postgresRow
 	long     longWork
-	log      *zap.Logger
+	options  Options
+	modes    []any // of each query
 	closed   atomic.Bool
 }
 
@@ -35,6 +36,7 @@ var _ engine = (*postgresDB)(nil)
 
 // newPostgres makes a pool for a database that need not answer yet.
 func newPostgres(ctx context.Context, config *pgxpool.Config, o Options) (*postgresDB, error) {
+	config.AfterConnect = o.beginSession
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, err
@@ -42,7 +44,10 @@ func newPostgres(ctx context.Context, config *pgxpool.Config, o Options) (*postg
 	if o.Log == nil {
 		o.Log = zap.NewNop()
 	}
-	d := &postgresDB{pool: pool, dialect: Postgres(), log: o.Log}
+	d := &postgresDB{pool: pool, dialect: Postgres(), options: o}
+	if o.foreign {
+		d.modes = []any{foreignFormats}
+	}
 	d.rows.New = func() any { return new(postgresRow) }
 	return d, nil
 }
@@ -90,6 +95,9 @@ func (d *postgresDB) Snapshot(ctx context.Context, f func(Conn) error) error {
 }
 
 func (d *postgresDB) Write(ctx context.Context, f func(Conn) error) error {
+	if d.options.foreign {
+		return d.write(ctx, d.begin(beginSerializable), f)
+	}
 	return d.write(ctx, d.begin(beginWrite), f)
 }
 
@@ -172,7 +180,7 @@ func (d *postgresDB) Ping(ctx context.Context) error {
 	if !d.isBusy() && d.pool.Ping(ctx) == nil {
 		return nil
 	}
-	conn, err := pgx.ConnectConfig(ctx, d.alone)
+	conn, err := d.connect(ctx)
 	if err != nil {
 		return err
 	}

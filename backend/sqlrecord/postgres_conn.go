@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -30,18 +31,23 @@ func (c plannedConn) Query(ctx context.Context, sql string, columns []Column, ar
 	if err := c.flush(ctx); err != nil {
 		return err
 	}
-	return c.query(ctx, sql, columns, postgresArgs([]any{pgx.QueryExecModeCacheDescribe}, args), each)
+	return c.query(ctx, sql, columns, c.db.args(append(slices.Clip(c.db.modes), pgx.QueryExecModeCacheDescribe), args), each)
 }
 
 // own writes a statement as PostgreSQL reads it. One that is written so already stays the same
-// string.
-func own(sql string) string { return strings.ReplaceAll(sql, "?", "$") }
+// string, as does one for a database of somebody else's.
+func (d *postgresDB) own(sql string) string {
+	if d.options.foreign {
+		return sql
+	}
+	return strings.ReplaceAll(sql, "?", "$")
+}
 
 func (c *postgresConn) Exec(ctx context.Context, sql string, args ...mapping.Value) (int64, error) {
-	sql = own(sql)
+	sql = c.db.own(sql)
 	if len(c.postponed) > 0 {
 		rows := int64(0)
-		err := c.together(ctx, request{sql: sql, args: postgresArgs(nil, args), check: func(n int64) error {
+		err := c.together(ctx, request{sql: sql, args: c.db.args(nil, args), check: func(n int64) error {
 			rows = n
 			return nil
 		}})
@@ -51,7 +57,7 @@ func (c *postgresConn) Exec(ctx context.Context, sql string, args ...mapping.Val
 		return 0, err
 	}
 	backend.Asking(ctx, sql)
-	tag, err := c.conn.Exec(ctx, sql, postgresArgs(nil, args)...)
+	tag, err := c.conn.Exec(ctx, sql, c.db.args(nil, args)...)
 	if err != nil {
 		return 0, c.fail(err)
 	}
@@ -67,11 +73,11 @@ func (c *postgresConn) Insert(ctx context.Context, sql string, args ...mapping.V
 }
 
 func (c *postgresConn) Query(ctx context.Context, sql string, columns []Column, args []mapping.Value, each func([]mapping.Value) error) error {
-	return c.query(ctx, sql, columns, postgresArgs(nil, args), each)
+	return c.query(ctx, sql, columns, c.db.args(c.db.modes, args), each)
 }
 
 func (c *postgresConn) query(ctx context.Context, sql string, columns []Column, args []any, each func([]mapping.Value) error) error {
-	sql = own(sql)
+	sql = c.db.own(sql)
 	if len(c.postponed) > 0 {
 		return c.together(ctx, request{sql: sql, args: args, columns: columns, each: each})
 	}
@@ -79,6 +85,14 @@ func (c *postgresConn) query(ctx context.Context, sql string, columns []Column, 
 		return err
 	}
 	backend.Asking(ctx, sql)
+	err := c.run(ctx, sql, columns, args, each)
+	if c.replanned(err) {
+		err = c.run(ctx, sql, columns, args, each)
+	}
+	return err
+}
+
+func (c *postgresConn) run(ctx context.Context, sql string, columns []Column, args []any, each func([]mapping.Value) error) error {
 	rows, err := c.conn.Query(ctx, sql, args...)
 	if err != nil {
 		return c.fail(err)
@@ -135,25 +149,43 @@ func (c *postgresConn) fail(err error) error {
 }
 
 // postgresArgs turns values into arguments for pgx, after the query modes in mode.
-// Decimals are sent as text, which PostgreSQL reads exactly.
 func postgresArgs(mode []any, args []mapping.Value) []any {
 	sent := make([]any, len(mode)+len(args))
 	all := sent[copy(sent, mode):]
 	for i, v := range args {
-		switch v.Kind() {
-		case mapping.KindInt:
-			all[i] = v.Int()
-		case mapping.KindDecimal:
-			all[i] = v.String()
-		case mapping.KindFloat:
-			all[i] = v.Float()
-		case mapping.KindText:
-			all[i] = v.Text()
-		case mapping.KindTime:
-			all[i] = v.Time()
-		case mapping.KindBytes:
-			all[i] = []byte(v.Text())
-		}
+		all[i] = postgresArg(v)
 	}
 	return sent
+}
+
+// args is postgresArgs for this database.
+func (d *postgresDB) args(mode []any, args []mapping.Value) []any {
+	if !d.options.foreign {
+		return postgresArgs(mode, args)
+	}
+	sent := append(make([]any, 0, len(mode)+len(args)), mode...)
+	for _, v := range args {
+		sent = append(sent, foreignArg(v))
+	}
+	return sent
+}
+
+// postgresArg is one argument. Decimals are sent as text, which PostgreSQL reads exactly.
+func postgresArg(v mapping.Value) any {
+	switch v.Kind() {
+	case mapping.KindInt:
+		return v.Int()
+	case mapping.KindDecimal:
+		return v.String()
+	case mapping.KindFloat:
+		return v.Float()
+	case mapping.KindText:
+		return v.Text()
+	case mapping.KindTime:
+		return v.Time()
+	case mapping.KindBytes:
+		return []byte(v.Text())
+	default:
+		return nil
+	}
 }

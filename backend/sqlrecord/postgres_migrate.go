@@ -53,7 +53,7 @@ func (d *postgresDB) migrating(ctx context.Context, f func(*sql.DB, goose.Dialec
 		if !lockedOut(err) && !collided(err) {
 			return err
 		}
-		d.log.Warn("the migration waits for a table that is in use; meanwhile requests go on",
+		d.options.Log.Warn("the migration waits for a table that is in use; meanwhile requests go on",
 			zap.Error(err), zap.String("oldest_transaction", oldestTransaction(ctx, db)))
 		if auth.Sleep(ctx, lockPause) != nil {
 			return err
@@ -83,7 +83,7 @@ func oldestTransaction(ctx context.Context, db *sql.DB) string {
 // online takes the step to a version of the model without delaying readers and writers
 // for long. It leaves what exists alone, so that an interrupted step can be resumed.
 func (d *postgresDB) online(ctx context.Context, db *sql.DB, s schema, version int) error {
-	step := &onlineStep{schema: s, db: db, log: d.log}
+	step := &onlineStep{schema: s, db: db, log: d.options.Log}
 	if err := step.newTables(ctx, version); err != nil {
 		return err
 	}

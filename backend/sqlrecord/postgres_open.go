@@ -19,12 +19,20 @@ import (
 // default_query_exec_mode=exec behind a pooler that shares connections between
 // transactions, …). It fails when the database does not answer.
 func OpenPostgres(ctx context.Context, dsn string, o Options) (DB, error) {
+	d, err := openPostgresDB(ctx, dsn, o)
+	if err != nil {
+		return nil, fmt.Errorf("open PostgreSQL database: %w", err)
+	}
+	return d, nil
+}
+
+func openPostgresDB(ctx context.Context, dsn string, o Options) (DB, error) {
 	d, err := openPools(ctx, dsn, o, false)
 	if refusesSettings(err) {
 		d, err = openPools(ctx, dsn, o, true)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("open PostgreSQL database: %w", err)
+		return nil, err
 	}
 	return d, nil
 }
@@ -78,14 +86,18 @@ func Jobs(db DB) DB {
 }
 
 // openPools makes the pools of a database that answers. Reserved and Jobs share a quarter
-// of the connections, at most four.
+// of the connections, at most four. A database of somebody else's has no jobs.
 func openPools(ctx context.Context, dsn string, o Options, pooled bool) (*postgresDB, error) {
 	config, err := poolConfig(dsn, o)
 	if err != nil {
 		return nil, err
 	}
 	alone, wait := takeLockWait(config.ConnConfig, o.LockWait, pooled)
-	aside := min(max(2, config.MaxConns/4), 4)
+	least := int32(2)
+	if o.foreign {
+		least = 1
+	}
+	aside := min(max(least, config.MaxConns/4), 4)
 	config.MaxConns = max(1, config.MaxConns-aside)
 	config.MinConns, config.MinIdleConns = min(config.MinConns, config.MaxConns), min(config.MinIdleConns, config.MaxConns)
 	d, err := newPostgres(ctx, config, o)
@@ -97,7 +109,9 @@ func openPools(ctx context.Context, dsn string, o Options, pooled bool) (*postgr
 		c.MaxConns, c.MinConns, c.MinIdleConns = most, 0, 0
 		return c
 	}
-	if d.reserved, err = newPostgres(ctx, part(aside/2), o); err == nil {
+	if o.foreign {
+		d.reserved, err = newPostgres(ctx, part(aside), o)
+	} else if d.reserved, err = newPostgres(ctx, part(aside/2), o); err == nil {
 		d.jobs, err = newPostgres(ctx, part(aside-aside/2), o)
 	}
 	if err == nil {

@@ -32,12 +32,22 @@ func (r *postgresRow) scan(rows pgx.Rows, columns []Column) error {
 	r.values = r.values[:len(columns)]
 	r.ends = r.ends[:0]
 	text, raw, fields := r.scratch[:0], rows.RawValues(), rows.FieldDescriptions()
-	for i, col := range columns {
+	if len(raw) != len(columns) {
+		return fmt.Errorf("%d columns where there are to be %d", len(raw), len(columns))
+	}
+	for i := range columns {
+		col := &columns[i]
 		if raw[i] == nil {
 			r.values[i] = mapping.NullValue()
 			continue
 		}
-		if col.Type == mapping.Varchar || col.Type == mapping.Text {
+		if col.Foreign {
+			if r.values[i], text = foreignValue(col, &fields[i], raw[i], text); r.values[i].Kind() == mapping.KindText {
+				r.ends = append(r.ends, len(text))
+			}
+			continue
+		}
+		if col.isText() {
 			var err error
 			if text, err = appendText(text, rows, &fields[i], raw[i]); err != nil {
 				return err
@@ -46,7 +56,7 @@ func (r *postgresRow) scan(rows pgx.Rows, columns []Column) error {
 			r.values[i] = mapping.TextValue("")
 			continue
 		}
-		v, err := postgresValue(rows, &fields[i], raw[i], col)
+		v, err := postgresValue(rows, &fields[i], raw[i], *col)
 		if err != nil {
 			return fmt.Errorf("column %s: %w", fields[i].Name, err)
 		}

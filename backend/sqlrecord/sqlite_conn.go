@@ -19,6 +19,7 @@ type sqliteConn struct {
 	conn    *sqlite.Conn
 	stmts   statements
 	watcher *watcher
+	foreign bool // the file is somebody else's program's, which a URI names
 
 	inWrite bool  // a failed statement ends the transaction
 	failed  error // the first failed statement of it
@@ -45,13 +46,13 @@ func openSQLiteConn(path string, flags sqlite.OpenFlags, w *watcher, statements 
 	if err != nil {
 		return nil, err
 	}
-	for _, text := range statements {
+	for i, text := range statements {
 		if err := executeAlone(conn, text); err != nil {
 			_ = conn.Close()
-			return nil, fmt.Errorf("%s: %w", text, err)
+			return nil, fmt.Errorf("statement %d of a new connection: %w", i+1, err)
 		}
 	}
-	c := &sqliteConn{conn: conn, stmts: newStatements(), watcher: w, stop: make(chan struct{})}
+	c := &sqliteConn{conn: conn, stmts: newStatements(), watcher: w, foreign: flags&sqlite.OpenURI != 0, stop: make(chan struct{})}
 	conn.SetInterrupt(c.stop)
 	w.add(c)
 	return c, nil
@@ -150,7 +151,7 @@ func (c *sqliteConn) Query(ctx context.Context, sql string, columns []Column, ar
 	if err != nil {
 		return c.fail(ctx, err)
 	}
-	large := bind(st, args)
+	large := c.bind(st, args)
 	err = c.rows(ctx, st, columns, each)
 	if large {
 		_ = st.ClearBindings()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 
 	"zombiezen.com/go/sqlite"
@@ -71,10 +72,19 @@ func (d *SQLiteReaders) checkOut(ctx context.Context) (*sqliteConn, error) {
 	if r := d.takeIdle(); r != nil {
 		return r, nil
 	}
-	r, err := openSQLiteConn(d.path, d.flags, d.watcher, d.statements...)
+	r, err := d.open()
 	if err != nil {
 		d.free <- struct{}{}
-		return nil, fmt.Errorf("open SQLite database %s for reading: %w", d.path, err)
+	}
+	return r, err
+}
+
+// open opens one more connection.
+func (d *SQLiteReaders) open() (*sqliteConn, error) {
+	r, err := openSQLiteConn(d.path, d.flags, d.watcher, d.statements...)
+	if err != nil {
+		path, _, _ := strings.Cut(d.path, "?") // parameters of a URI may be secrets
+		return nil, fmt.Errorf("open SQLite database %s for reading: %w", path, err)
 	}
 	return r, nil
 }

@@ -14,12 +14,16 @@ const largeValue = 1 << 16
 
 // bind sets all parameters of a statement. It tells whether any is so large
 // that it should be let go of after use.
-func bind(st *sqlite.Stmt, args []mapping.Value) (large bool) {
+func (c *sqliteConn) bind(st *sqlite.Stmt, args []mapping.Value) (large bool) {
 	for i, v := range args {
 		n := i + 1
 		switch v.Kind() {
 		case mapping.KindInt, mapping.KindDecimal, mapping.KindTime:
-			st.BindInt64(n, v.Int())
+			if c.foreign {
+				bindForeign(st, n, v)
+			} else {
+				st.BindInt64(n, v.Int())
+			}
 		case mapping.KindFloat:
 			st.BindFloat(n, v.Float())
 		case mapping.KindText:
@@ -41,6 +45,12 @@ func (c *sqliteConn) scan(st *sqlite.Stmt, columns []Column, row []mapping.Value
 	c.ends = c.ends[:0]
 	text := c.scratch[:0]
 	for i, col := range columns {
+		if col.Foreign {
+			if row[i], text = scanForeign(st, i, &columns[i], text); row[i].Kind() == mapping.KindText {
+				c.ends = append(c.ends, len(text))
+			}
+			continue
+		}
 		if col.Any {
 			if st.ColumnType(i) == sqlite.TypeNull {
 				row[i] = mapping.NullValue()

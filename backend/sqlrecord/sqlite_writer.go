@@ -110,6 +110,9 @@ func (w *sqliteWriter) stop() {
 
 // close is called after stop, when nobody reads any more.
 func (w *sqliteWriter) close() error {
+	if w.conn.foreign {
+		return w.conn.close()
+	}
 	err := sqlitex.ExecuteTransient(w.conn.conn, "PRAGMA wal_checkpoint(TRUNCATE)", nil)
 	if cerr := w.conn.close(); err == nil {
 		err = cerr
@@ -250,7 +253,7 @@ func (w *sqliteWriter) call(one *sqliteWrite) error {
 func (w *sqliteWriter) end(batch []*sqliteWrite) {
 	if len(batch) == 1 && batch[0].err != nil {
 		w.conn.rollback()
-	} else if err := w.conn.exec("COMMIT"); err != nil {
+	} else if err := w.settle(); err != nil {
 		w.conn.rollback()
 		answer(batch, fmt.Errorf("commit: %w", err))
 		return
@@ -258,6 +261,16 @@ func (w *sqliteWriter) end(batch []*sqliteWrite) {
 	for _, one := range batch {
 		if one.run {
 			one.result <- one.err
+		}
+	}
+}
+
+// settle commits. A file without a write-ahead log is not written to while somebody reads it.
+func (w *sqliteWriter) settle() error {
+	for start := time.Now(); ; {
+		err := w.conn.exec("COMMIT")
+		if sqlite.ErrCode(err).ToPrimary() != sqlite.ResultBusy || time.Since(start) > w.lockWait {
+			return err
 		}
 	}
 }

@@ -1,0 +1,63 @@
+package sqlrecord
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"go.uber.org/zap"
+)
+
+// ForeignOptions say how the database of somebody else's program is opened.
+type ForeignOptions struct {
+	Engine string // postgres or sqlite
+	DSN    string
+	// Session are statements that every connection begins with, after those of its engine.
+	Session []string
+	// Connections are how many there are at most, those of Reserved included. A server has two
+	// at least; 0 is as many as for a database of our own.
+	Connections int
+	// LockWait bounds how long any statement waits for a lock. Required.
+	LockWait time.Duration
+	// Log is told what a DB records; nil for nobody.
+	Log *zap.Logger
+}
+
+// OpenForeign opens the database of somebody else's program. It makes nothing there, neither
+// the database nor tables, and fails if the database does not answer. Transactions that write
+// are serializable. Statements are sent as they are: their placeholders are those that
+// Dialect.Placeholder writes, and a question mark may be anything. Columns of results are to be
+// Foreign, and arguments are sent so that the engine reads them as the type that it compares
+// them with or writes them to: a time as a text in UTC, which the caller turns into that of the
+// column's clock before if it keeps no zones.
+//
+// No error repeats the DSN: it holds a password.
+func OpenForeign(ctx context.Context, o ForeignOptions) (db DB, err error) {
+	switch o.Engine {
+	case "postgres":
+		db, err = openForeignPostgres(ctx, o)
+	case "sqlite":
+		db, err = openForeignSQLite(o)
+	default:
+		err = errNoEngine(o.Engine)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open the database: %w", err)
+	}
+	return db, nil
+}
+
+// JudgeForeign returns the error that OpenForeign would find in a DSN, without connecting.
+func JudgeForeign(engine, dsn string) (err error) {
+	switch engine {
+	case "postgres":
+		err = JudgePostgres(dsn)
+	case "sqlite":
+		_, err = newSQLiteSource(dsn)
+	default:
+		err = errNoEngine(engine)
+	}
+	return err
+}
+
+func errNoEngine(name string) error { return fmt.Errorf("there is no engine %q", name) }
