@@ -24,7 +24,7 @@ func (f *Field) CodeOrder(texts bool) (ranks [][]Raw, unknown int) {
 		return nil, 0
 	}
 	values := []mapping.Value{mapping.NullValue()}
-	for _, v := range append(slices.Clone(cs.order), cs.value) {
+	for _, v := range cs.shown() {
 		if v.IsSet() && !slices.Contains(values, v) {
 			values = append(values, v)
 		}

@@ -70,7 +70,7 @@ type codes struct {
 	write   map[mapping.Value][]Raw // the first is written
 	unknown string                  // fail, null, keep or value
 	value   mapping.Value           // of unknown codes
-	order   []mapping.Value         // as listed
+	list    []Code                  // in the order of the sheet
 }
 
 // read makes a value of what the system has; clock is the raw of the second place, if there is

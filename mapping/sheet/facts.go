@@ -23,7 +23,7 @@ func (f *Facts) User(row []Raw, username string) (UserFacts, error) {
 		v := of.constant
 		if of.source == fromPlace {
 			raw := row[of.fromAt[0]]
-			if (i == factID || i == factClientID) && of.codec.codes == nil { // wider than an int4
+			if of.Type == mapping.Int4 && (i == factID || i == factClientID) && of.codec.codes == nil { // wider than an int4
 				n, err := strconv.ParseInt(strings.Trim(raw.String(), " "), 10, 64)
 				if err != nil && raw.IsSet() {
 					return u, fmt.Errorf("accounts: %s is %s, expected a whole number", of.Name, shown(raw))
@@ -41,7 +41,7 @@ func (f *Facts) User(row []Raw, username string) (UserFacts, error) {
 		}
 		u.set(i, v)
 	}
-	if u.ClientID == 0 {
+	if u.ClientID == 0 && u.ClientKey == "" {
 		// The user of no client must not work on the records of any.
 		return u, errors.New("accounts: client_id is missing")
 	}
@@ -62,6 +62,10 @@ func (u *UserFacts) setNumber(fact int, n int64) {
 func (u *UserFacts) set(fact int, v mapping.Value) {
 	switch fact {
 	case factID, factClientID:
+		if v.Kind() == mapping.KindText {
+			u.ClientKey = v.Text()
+			return
+		}
 		u.setNumber(fact, v.Int())
 	case factUsername:
 		if !v.IsEmpty() {
@@ -84,6 +88,9 @@ func (u *UserFacts) set(fact int, v mapping.Value) {
 func (l *loader) loadFacts(at string, f accountColumnsFile, hashes []auth.ForeignHash, needed ...string) *Facts {
 	facts := &Facts{places: map[string]int{}}
 	of := factFields()
+	if l.sheet.ClientsKept {
+		of[factClientID].Type, of[factClientID].Length = mapping.Varchar, 255
+	}
 	for i, ff := range []fieldFile{f.ID, f.Username, f.Password, f.Email, f.ClientID, f.ClientName, f.External, f.Blocked} {
 		name := of[i].Name
 		path := strictyaml.Child(at, name)
@@ -94,24 +101,42 @@ func (l *loader) loadFacts(at string, f accountColumnsFile, hashes []auth.Foreig
 				l.fail(at, "%s is missing, expected where it is found", name)
 			}
 			field.source = fromNothing
-		case ff.Constant.given:
+		case ff.Constant.given && len(ff.From) == 0 && ff.SQL == "":
 			field.source, field.constant = fromConstant, l.constant(strictyaml.Child(path, "constant"), ff.Constant, &of[i])
-		case len(ff.From) == 1 && l.isPlace(path, ff.From[0]):
-			field.source, field.From = fromPlace, ff.From
-			field.codec = l.codec(path, ff, &of[i], l.sheet.Location)
-			field.fromAt = []int{facts.place(ff.From[0])}
+		case len(ff.From) == 1 && ff.SQL == "" && l.isPlace(path, ff.From[0]):
+			field.read(l.codec(path, ff, &of[i], l.sheet.Location), facts.place(Place{Name: ff.From[0]}), ff.From[0])
+		case l.asSQL != nil && ff.SQL != "" && len(ff.From) == 0:
+			l.judgeSQL(strictyaml.Child(path, "read"), ff.SQL)
+			field.read(l.codec(path, ff, &of[i], l.sheet.Location), facts.place(Place{Name: "sql." + name, SQL: ff.SQL}), "sql."+name)
 		default:
-			l.fail(path, "expected one column or path, or {constant: …}")
+			l.fail(path, "expected %s, or {constant: …}", l.word("one column or path", "one column, {read: SQL}"))
+		}
+		if l.asSQL != nil {
+			facts.SQL = append(facts.SQL, field.fact(ff))
 		}
 		facts.fields = append(facts.fields, field)
 	}
 	for _, h := range hashes {
 		if h.Salt != "" && !slices.Contains(facts.salts, h.Salt) {
-			facts.place(h.Salt)
+			facts.place(Place{Name: h.Salt})
 			facts.salts = append(facts.salts, h.Salt)
 		}
 	}
 	return facts
+}
+
+// read makes a field one that is read from a place.
+func (f *Field) read(c codec, at int, place string) {
+	f.source, f.codec, f.fromAt, f.From = fromPlace, c, []int{at}, []string{place}
+}
+
+// fact is how a database has a fact.
+func (f *Field) fact(ff fieldFile) Column {
+	c := Column{Names: ff.From, Read: ff.SQL, Constant: f.constant}
+	if f.codec.codes != nil {
+		c.Codes = f.codec.codes.list
+	}
+	return c
 }
 
 // ClientPlace is the place of the client's number; "" if it is not stored as it is.
@@ -123,11 +148,11 @@ func (f *Facts) ClientPlace() string {
 	return of.From[0]
 }
 
-func (f *Facts) place(name string) int {
-	if at, ok := f.places[name]; ok {
+func (f *Facts) place(p Place) int {
+	if at, ok := f.places[p.Name]; ok {
 		return at
 	}
-	f.places[name] = len(f.Places)
-	f.Places = append(f.Places, Place{Name: name})
+	f.places[p.Name] = len(f.Places)
+	f.Places = append(f.Places, p)
 	return len(f.Places) - 1
 }

@@ -14,6 +14,21 @@ type file struct {
 	Format int `yaml:"format" schema:"required,enum=1"`
 	// Source is the existing system: exactly one of its kinds.
 	Source sourceFile `yaml:"source" schema:"required"`
+	headFile
+	// Client is the column, or path, that tells whose record it is, in every
+	// resource that does not name its own.
+	Client string `yaml:"client"`
+	// Accounts tells who may log in.
+	Accounts accountsFile `yaml:"accounts"`
+	// Resources are the resources that the system has, by their name in the
+	// interface. Those not named do not exist for clients.
+	Resources map[string]resourceFile `yaml:"resources"`
+
+	asSQL *sqlSheetFile // that of format 2, which this is made of
+}
+
+// headFile is what the sheets of all systems begin with.
+type headFile struct {
 	// TimeZone is the zone of dates and times that name none, in every resource
 	// and field that does not say its own; default Europe/Amsterdam.
 	TimeZone config.Zone `yaml:"time_zone"`
@@ -29,21 +44,13 @@ type file struct {
 	// WithoutRules are rules that are not enforced because the system lacks the
 	// fields that they work with.
 	WithoutRules []string `yaml:"without_rules"`
-	// Client is the column, or path, that tells whose record it is, in every
-	// resource that does not name its own.
-	Client string `yaml:"client"`
 	// Changes tells how it is known which records have changed, in every resource
 	// that does not say so itself; default none.
 	Changes changesFile `yaml:"changes"`
-	// Accounts tells who may log in.
-	Accounts accountsFile `yaml:"accounts"`
 	// Codes are code lists that several fields share, by name.
 	Codes map[string]codesFile `yaml:"codes"`
 	// Errors translate errors of the system; the first that fits counts.
 	Errors []errorFile `yaml:"errors"`
-	// Resources are the resources that the system has, by their name in the
-	// interface. Those not named do not exist for clients.
-	Resources map[string]resourceFile `yaml:"resources"`
 }
 
 // sourceFile is where the records are.

@@ -7,16 +7,9 @@ import "frontdesk/config"
 type accountsFile struct {
 	// Users are a fixed list, in the sheet.
 	Users []userFile `yaml:"users"`
-	// Table finds a user by name in SQL.
-	Table string `yaml:"table"`
-	// Query finds a user by name in SQL: a SELECT, or call of a procedure, with
-	// :username as its only parameter.
-	Query string `yaml:"query"`
+	foundFile
 	// Columns are the user's facts in table or query.
 	Columns accountColumnsFile `yaml:"columns"`
-	// Hash is how passwords are hashed in SQL. Of several, the form of the
-	// stored hash tells which.
-	Hash []hashFile `yaml:"hash"`
 	// Verify checks username and password by an HTTP call.
 	Verify *userCallFile `yaml:"verify"`
 	// Find asks for a user by name, without a password.
@@ -30,6 +23,18 @@ type accountsFile struct {
 	UsernameCase string `yaml:"username_case" schema:"enum=exact|ignore"`
 	// Refused recognises the answer to wrong credentials; default status 401.
 	Refused matchFile `yaml:"refused"`
+}
+
+// foundFile is how users are found in SQL, and get in again.
+type foundFile struct {
+	// Table finds a user by name in SQL.
+	Table string `yaml:"table"`
+	// Query finds a user by name in SQL: a SELECT, or call of a procedure, with
+	// :username as its only parameter.
+	Query string `yaml:"query"`
+	// Hash is how passwords are hashed in SQL. Of several, the form of the
+	// stored hash tells which.
+	Hash []hashFile `yaml:"hash"`
 	// ForgotPassword is where users change a forgotten password, since
 	// frontdesk cannot write it: put into the mail in place of a reset link.
 	ForgotPassword string `yaml:"forgot_password"`
@@ -45,14 +50,19 @@ type userCallFile struct {
 
 // userFile is a user of the fixed list.
 type userFile struct {
+	loginFile
+	// Client is whose records the user works on.
+	Client clientFile `yaml:"client" schema:"required"`
+}
+
+// loginFile is a login of the fixed list.
+type loginFile struct {
 	// Username is what the user logs in with.
 	Username string `yaml:"username" schema:"required"`
 	// PasswordHash is argon2id, as `frontdesk user hash` prints it.
 	PasswordHash config.Secret `yaml:"password_hash" schema:"required"`
 	// Email is where mail to the user goes.
 	Email string `yaml:"email"`
-	// Client is whose records the user works on.
-	Client clientFile `yaml:"client" schema:"required"`
 	// External users have a login, but not for this interface.
 	External bool `yaml:"external"`
 	// Blocked users cannot log in.
@@ -65,6 +75,8 @@ type clientFile struct {
 	ID int64 `yaml:"id" schema:"required"`
 	// Name is what it is called, in logs and answers.
 	Name string `yaml:"name" schema:"required"`
+
+	key string // in place of ID, where clients are kept
 }
 
 // accountColumnsFile are columns, or paths of an answer, converted as fields are.

@@ -8,34 +8,18 @@ import (
 
 // resourceFile is how the system has one resource.
 type resourceFile struct {
-	// Table is the table that is written, and read where read names no other.
-	Table string `yaml:"table"`
-	// Read is what is read in place of table: a view, or any other.
-	Read string `yaml:"read"`
+	tableFile
 	// Key is what identifies a record in the system.
 	Key keyFile `yaml:"key"`
 	// Client is the column, or path, that tells whose record it is; or {through:
 	// FIELD}, the field that refers to the record whose client it is; "" for
 	// none. Default: the sheet's client.
 	Client whoseFile `yaml:"client"`
-	// Shared says that all clients see and change the same records, though they
-	// require a reference to a record of a client.
-	Shared bool `yaml:"shared"`
-	// SystemClient is the value of client that marks records of all clients.
-	SystemClient string `yaml:"system_client"`
-	// Where is a condition, SQL, that records fulfil.
-	Where string `yaml:"where"`
 	// Hidden is a condition, CEL over row, on which a record is not shown.
 	Hidden string `yaml:"hidden"`
 	// Version is the column, or path, that changes with every change; without
 	// one the whole record is compared.
 	Version string `yaml:"version"`
-	// Changes tells how it is known which records have changed. Default: the sheet's
-	// changes.
-	Changes changesFile `yaml:"changes"`
-	// TimeZone is the zone of dates and times that name none, in every field
-	// that does not say its own. Default: the sheet's time_zone.
-	TimeZone config.Zone `yaml:"time_zone"`
 	// Fields are how the fields are found, by their name in the interface.
 	// Fields not named do not exist for clients.
 	Fields map[string]fieldFile `yaml:"fields" schema:"required"`
@@ -56,6 +40,30 @@ type resourceFile struct {
 	// Sorts are the fields that can be sorted by. Default with SQL: all that the
 	// database can put into the order of the field; with HTTP: those of the list's sort.
 	Sorts []string `yaml:"sorts"`
+
+	asSQL *sqlResourceFile // that of format 2, which this is made of
+}
+
+// tableFile is what resources of all systems have.
+type tableFile struct {
+	// Table is the table that is written, and read where read names no other.
+	Table string `yaml:"table"`
+	// Read is what is read in place of table: a view, or any other; in format 2 also a SELECT
+	// in parentheses.
+	Read string `yaml:"read"`
+	// Shared says that all clients see and change the same records, though they
+	// require a reference to a record of a client.
+	Shared bool `yaml:"shared"`
+	// SystemClient is the value of client that marks records of all clients.
+	SystemClient string `yaml:"system_client"`
+	// Where is a condition, SQL, that records fulfil.
+	Where string `yaml:"where"`
+	// Changes tells how it is known which records have changed. Default: the sheet's
+	// changes.
+	Changes changesFile `yaml:"changes"`
+	// TimeZone is the zone of dates and times that name none, in every field
+	// that does not say its own. Default: the sheet's time_zone.
+	TimeZone config.Zone `yaml:"time_zone"`
 	// ListRequires replaces the query parameters that lists ask for.
 	ListRequires *[]string `yaml:"list_requires"`
 }
@@ -213,12 +221,6 @@ type fieldSettings struct {
 	Empty string `yaml:"empty" schema:"enum=empty|null"`
 	// NullAs is what null is written as, where the system takes none.
 	NullAs scalarFile `yaml:"null_as"`
-	// Constant is the value of every record, as clients see it; null for none.
-	Constant scalarFile `yaml:"constant"`
-	// Default is what a new record gets where none is supplied.
-	Default scalarFile `yaml:"default"`
-	// Stamp writes the present time: on create, or on every change.
-	Stamp string `yaml:"stamp" schema:"enum=create|change"`
 	// CEL computes the value out of row, the system's record by columns or
 	// paths. The field is readonly, unless set is given.
 	CEL string `yaml:"cel"`
@@ -234,6 +236,19 @@ type fieldSettings struct {
 	// Children is the path of an array field's elements within the record;
 	// without one they are the other resource's own records.
 	Children string `yaml:"children"`
+	promiseFile
+
+	asSQL *sqlFieldSettings // those of format 2, which these are made of
+}
+
+// promiseFile is what clients are promised of a field.
+type promiseFile struct {
+	// Constant is the value of every record, as clients see it; null for none.
+	Constant scalarFile `yaml:"constant"`
+	// Default is what a new record gets where none is supplied.
+	Default scalarFile `yaml:"default"`
+	// Stamp writes the present time: on create, or on every change.
+	Stamp string `yaml:"stamp" schema:"enum=create|change"`
 	// Readonly refuses the field in requests.
 	Readonly bool `yaml:"readonly"`
 	// Immutable refuses changes of the field after create.

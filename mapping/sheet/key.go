@@ -159,7 +159,7 @@ func (r *Resource) Known(ctx context.Context, store IDStore, client auth.Client,
 // OfClient tells whether a key may be of a record of the client: that of another's does not
 // begin with his number, where keys begin so.
 func (r *Resource) OfClient(key []Raw, client auth.Client) bool {
-	if !r.Key.ByClient || r.SystemClient != "" {
+	if !r.Key.ByClient || r.SystemClient != "" || r.sheet.ClientsKept {
 		return true
 	}
 	id, ok := clientIn(key[0])

@@ -51,21 +51,20 @@ func Parse(path string, src []byte, model *mapping.Model, o Options) (*Sheet, er
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	var f file
 	hide := &config.Redactor{}
 	env := func(name string) (string, bool) {
 		value, ok := o.Env(name)
 		hide.Add(name, value)
 		return value, ok
 	}
-	doc, problems := strictyaml.Decode(path, src, &f, strictyaml.Expand(config.Expander(env)))
+	f, doc, problems := decode(path, src, strictyaml.Expand(config.Expander(env)))
 	if len(o.without) > 0 {
 		f.leaveOut(o.without, model)
 		problems = others(problems, o.without)
 	}
 	l := &loader{
 		hide: hide,
-		file: &f, doc: doc, problems: problems, model: model, o: o, folder: filepath.Dir(path),
+		file: f, doc: doc, problems: problems, model: model, o: o, folder: filepath.Dir(path),
 		sheet: &Sheet{
 			File: path, WithoutRules: f.WithoutRules, OwnRules: f.Rules == "backend", now: o.Now,
 			Resources: map[*mapping.Resource]*Resource{}, byName: map[string]*Resource{}, Location: time.UTC,
@@ -140,7 +139,7 @@ func (l *loader) engine() string {
 func (l *loader) http() bool { return l.Source.HTTP != nil }
 
 func (l *loader) load() {
-	if l.Format != 1 {
+	if l.Format != 1 && l.asSQL == nil {
 		l.fail("format", "%s, expected 1, the version of this format", l.seenInt("format", l.Format))
 	}
 	if l.TimeZone.Location != nil {
@@ -158,6 +157,7 @@ func (l *loader) load() {
 		return // what the rest means depends on it
 	}
 	l.judgeWithoutRules()
+	l.loadClient()
 	if l.sheet.changes = l.loadChanges("changes", l.file.Changes); l.sheet.changes.IsTold() || l.file.Changes.Deleted != nil {
 		l.fail("changes", "found what is of one resource, expected it there")
 	}
@@ -250,17 +250,19 @@ func (l *loader) loadResources() {
 			l.unknown(path, "resource", name, known)
 			continue
 		}
-		d := &draft{loader: l, path: path, file: l.file.Resources[name], of: r, narrowing: map[string]mapping.FieldNarrowing{}, writers: map[string]string{}}
+		d := &draft{loader: l, path: path, file: l.file.Resources[name], of: r, narrowing: map[string]mapping.FieldNarrowing{}, writers: map[string]string{}, columns: map[string]*Column{}}
 		d.resource = &Resource{sheet: l.sheet, clientAt: -1, places: map[string]int{}, Operations: map[mapping.Scope]*Operation{}}
 		l.drafts = append(l.drafts, d)
 		l.sheet.byName[name] = d.resource
 	}
 	for _, d := range l.drafts {
+		d.expressions()
 		d.key()
 	}
 	for _, d := range l.drafts {
 		d.fields()
 		d.operations()
+		d.statements()
 		d.abilities()
 		d.changes()
 	}
@@ -289,9 +291,10 @@ type draft struct {
 	resource  *Resource
 	drafted   []*Field // those mapped, in the order of the model
 	narrowing map[string]mapping.FieldNarrowing
-	listed    []string          // fields that the list's templates filter by
-	sorted    map[string]bool   // fields that a service is told to sort by
-	writers   map[string]string // what writes a place
+	listed    []string           // fields that the list's templates filter by
+	sorted    map[string]bool    // fields that a service is told to sort by
+	writers   map[string]string  // what writes a place
+	columns   map[string]*Column // of format 2, by field
 }
 
 func (d *draft) at(keys ...string) string { return strictyaml.Child(d.path, keys...) }

@@ -56,7 +56,7 @@ const owner = "client.through"
 // judgeParameter reports :client inside of a text, where it would not be a parameter.
 func (d *draft) judgeParameter() {
 	_, quoted := scanParams(d.file.Where)
-	if d.sql() && slices.ContainsFunc(quoted, func(p Param) bool { return p.Name == "client" }) {
+	if d.sql() && d.asSQL == nil && slices.ContainsFunc(quoted, func(p Param) bool { return p.Name == "client" }) {
 		d.fail(d.at("where"), "found %s in quotes, where it is a text: expected it without, it is a parameter", ClientParameter)
 	}
 }
@@ -119,7 +119,7 @@ func (d *draft) through(name string) bool {
 	case target == nil:
 		return fail("%s refers to %s, which is not among resources", name, f.Reference)
 	case len(through.fromAt) == 0 || d.resource.Places[through.fromAt[0]].SQL != "" || d.resource.Places[through.fromAt[0]].Lookup != nil:
-		return fail("%s is computed, expected a reference with from", name)
+		return fail("%s is computed, expected a reference with %s", name, d.word("from", "column"))
 	case through.codec.codes != nil:
 		return fail("%s has a code list, expected the key of %s as it is", name, f.Reference)
 	case len(through.fromAt) < len(target.resource.Key.Places):

@@ -278,7 +278,7 @@ func (l *loader) codes(path string, ff fieldFile, c *codec) *codes {
 		}
 		cs.read[code.Key] = v
 		cs.write[v] = append(cs.write[v], raw)
-		cs.order = append(cs.order, v)
+		cs.list = append(cs.list, Code{code.Key, v})
 	}
 	if ff.Unknown.how == "value" {
 		cs.value, _ = l.value(strictyaml.Child(path, "unknown"), ff.Unknown.value, c.field)
@@ -315,12 +315,20 @@ func (l *loader) constant(path string, given scalarFile, f *mapping.Field) mappi
 // values are what the code list can be read as, each once, in its order.
 func (cs *codes) values() []string {
 	var all []string
-	for _, v := range append(slices.Clone(cs.order), cs.value) {
+	for _, v := range cs.shown() {
 		if text := v.String(); v.IsSet() && !slices.Contains(all, text) {
 			all = append(all, text)
 		}
 	}
 	return all
+}
+
+// shown is what the codes stand for, in their order, and what unknown ones do.
+func (cs *codes) shown() (all []mapping.Value) {
+	for _, c := range cs.list {
+		all = append(all, c.Shown)
+	}
+	return append(all, cs.value)
 }
 
 // inOrder tells whether the codes come in the order of their values, each of which has one code:

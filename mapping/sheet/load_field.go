@@ -32,6 +32,7 @@ func (d *draft) fields() {
 		d.resource.Version = v
 		d.place(v)
 	}
+	d.assignConstants()
 	for _, c := range d.file.Constants {
 		d.fixed(&d.resource.constants, d.at("constants"), c, "client.id", "client.name")
 		d.writes(c.Key, "constants", d.at("constants", c.Key))
@@ -106,8 +107,8 @@ func (d *draft) fixed(into *[]fixed, at string, pv entry[valueFile], known ...st
 	case d.sql() && text == ClientParameter:
 		d.fail(path, "found %s, which is not filled in here: expected client: %s, and it is written", ClientParameter, pv.Key)
 	}
-	if known != nil && pv.Key == d.resource.Client {
-		d.fail(path, "found the place of client, which every create writes already: expected it there alone")
+	if known != nil {
+		d.notClient(path, pv.Key)
 	}
 	if pv.Value.now == nil {
 		one.value = pv.Value.scalar.raw()
@@ -140,12 +141,16 @@ func (d *draft) field(f *mapping.Field, ff fieldFile) {
 		d.narrowing[f.Name] = n
 		return
 	}
+	ff = d.judgeColumn(path, ff, &narrowed)
 	out.codec = d.codec(path, ff, &narrowed, d.zone())
 	d.source(path, ff, out)
 	if !d.isReferenceOfKept(out) && len(out.fromAt) > 1 {
 		d.fail(path, "found %s, expected one: only a reference to a composite key has several", count(len(out.From), "place"))
 	}
 	d.writing(path, ff, out, &n)
+	if ff.asSQL != nil {
+		d.columnOf(ff, out)
+	}
 	if cs := out.codec.codes; cs != nil && cs.unknown != "keep" && narrowed.Check == "" {
 		if n.OneOf = cs.values(); len(narrowed.OneOf) > 0 {
 			n.OneOf = slices.DeleteFunc(slices.Clone(f.OneOf), func(v string) bool { return !slices.Contains(cs.values(), v) })
@@ -157,7 +162,7 @@ func (d *draft) field(f *mapping.Field, ff fieldFile) {
 // narrowField is what the sheet says about a field as clients see it.
 func (d *draft) narrowField(path string, ff fieldFile, f *mapping.Field) mapping.FieldNarrowing {
 	n := mapping.FieldNarrowing{
-		Readonly: ff.Readonly || ff.Constant.given || (ff.SQL != "" || ff.CEL != "") && len(ff.Set) == 0 || ff.Lookup != nil && !ff.Lookup.Write ||
+		Readonly: ff.Readonly || ff.Constant.given || (ff.SQL != "" || ff.CEL != "") && len(ff.Set) == 0 && !ff.written() || ff.Lookup != nil && !ff.Lookup.Write ||
 			ff.Stamp != "" || !ff.fieldSettings.given() && f.Type != mapping.Array,
 		Immutable: ff.Immutable, Required: ff.Required, Scale: ff.Scale, Length: ff.Length,
 	}
@@ -166,7 +171,7 @@ func (d *draft) narrowField(path string, ff fieldFile, f *mapping.Field) mapping
 		case f.Readonly:
 			d.fail(own, "found false, and the interface has %s as readonly: clients never send it. Expected none; what the system needs of a new record comes from default, constants, stamp or the key's generated", f.Name)
 		case n.Readonly:
-			d.fail(own, "found false of a field that is only read: expected none, and a place to write it to (from, or set) where clients are to send it")
+			d.fail(own, "found false of a field that is only read: expected none, and a place to write it to (%s) where clients are to send it", d.word("from, or set", "column, or write"))
 		}
 	}
 	if n.Readonly && ff.Required != nil && *ff.Required {
@@ -197,8 +202,8 @@ func (d *draft) arrayField(path string, ff fieldFile, out *Field) {
 	if out.Children != "" && d.sql() {
 		d.fail(path, "found a path to its elements in a database, expected %s: {}, since they are records of their own", out.Name)
 	}
-	if len(ff.From) > 1 || ff.Codes.given() || ff.Constant.given || ff.CEL != "" || ff.SQL != "" || ff.Lookup != nil || ff.Type != "" || ff.Format != "" {
-		d.fail(path, "%s is an array, expected nothing but children and readonly", out.Name)
+	if len(ff.From) > 1 || ff.Codes.given() || ff.Constant.given || ff.CEL != "" || ff.isSQL() || ff.Lookup != nil || ff.Type != "" || ff.Format != "" {
+		d.fail(path, "%s is an array, expected nothing but %sreadonly", out.Name, d.word("children and ", ""))
 	}
 	if _, ok := d.loader.Resources[out.ArrayOf]; !ok {
 		d.fail(path, "its elements are records of %s, which is not among resources", out.ArrayOf)
@@ -212,7 +217,7 @@ func (d *draft) source(path string, ff fieldFile, out *Field) {
 	for _, s := range []struct {
 		key string
 		ok  bool
-	}{{"from", len(ff.From) > 0}, {"constant", ff.Constant.given}, {"cel", ff.CEL != ""}, {"sql", ff.SQL != ""}, {"lookup", ff.Lookup != nil}} {
+	}{{d.word("from", "column"), len(ff.From) > 0}, {"constant", ff.Constant.given}, {"cel", ff.CEL != ""}, {d.word("sql", "read"), ff.SQL != ""}, {"lookup", ff.Lookup != nil}} {
 		if s.ok {
 			given = append(given, s.key)
 		}
@@ -222,7 +227,7 @@ func (d *draft) source(path string, ff fieldFile, out *Field) {
 		d.fail(path, "found %s, expected one of them", strings.Join(given, " and "))
 		return
 	case len(given) == 0:
-		d.fail(path, "found no source, expected one of from, constant, cel, sql and lookup")
+		d.fail(path, "found no source, expected one of %s", d.word("from, constant, cel, sql and lookup", "column, read, constant and absent"))
 		return
 	}
 	if ff.Children != "" {
@@ -232,7 +237,7 @@ func (d *draft) source(path string, ff fieldFile, out *Field) {
 		d.fail(strictyaml.Child(path, "has"), "found without from, expected the list too")
 	}
 	switch given[0] {
-	case "from":
+	case "from", "column":
 		if ff.Has.given {
 			d.list(path, ff, out)
 		} else {
@@ -251,8 +256,12 @@ func (d *draft) source(path string, ff fieldFile, out *Field) {
 		if d.isReferenceOfKept(out) {
 			d.fail(strictyaml.Child(path, "cel"), "%s refers to records whose IDs are kept, expected from with the place of their key", out.Name)
 		}
-	case "sql":
-		d.computed(strictyaml.Child(path, "sql"), out, Place{Name: "sql." + out.Name, SQL: ff.SQL})
+	case "sql", "read":
+		at := strictyaml.Child(path, given[0])
+		if ff.asSQL != nil {
+			d.judgeSQL(at, ff.SQL, "client")
+		}
+		d.computed(at, out, Place{Name: "sql." + out.Name, SQL: ff.SQL})
 	case "lookup":
 		at := strictyaml.Child(path, "lookup")
 		d.computed(at, out, Place{Name: "lookup." + out.Name, Lookup: d.lookup(at, ff.Lookup)})
@@ -262,8 +271,8 @@ func (d *draft) source(path string, ff fieldFile, out *Field) {
 // fromPlaces compiles a field that is read from places.
 func (d *draft) fromPlaces(path string, ff fieldFile, out *Field) {
 	at := path
-	if d.doc.Has(strictyaml.Child(path, "from")) {
-		at = strictyaml.Child(path, "from")
+	if own := strictyaml.Child(path, d.word("from", "column")); d.doc.Has(own) {
+		at = own
 	}
 	for _, name := range ff.From {
 		if !d.isPlace(at, name) {

@@ -93,7 +93,7 @@ func (d *draft) keyPadded() {
 func (d *draft) keyGenerated() {
 	key, how := &d.resource.Key, d.file.Key.Generated
 	path := d.at("key", "generated")
-	if name, ok := strings.CutPrefix(how, "sequence:"); ok {
+	if name, ok := strings.CutPrefix(how, "sequence:"); ok && d.asSQL == nil {
 		key.Generated, key.Sequence = "sequence", name
 		if name == "" {
 			d.fail(path, "found a sequence without a name, expected sequence:NAME")
@@ -102,6 +102,10 @@ func (d *draft) keyGenerated() {
 	}
 	key.Generated = how
 	switch {
+	case how != "" && d.asSQL != nil:
+		if how != generatedBySQL || d.file.asSQL.Key.Generated.SQL == nil {
+			d.oneOf(path, how, "identity", "max+1", "supplied", "{sql: SQL}")
+		}
 	case how != "":
 		d.oneOf(path, how, "identity", "sequence:NAME", "max+1", "uuid", "answer", "supplied")
 	case !d.sql():
@@ -117,15 +121,14 @@ func (d *draft) keyGenerated() {
 // judgeNewKey requires that every part of a new row's key is given or made.
 func (d *draft) judgeNewKey() {
 	r, made := d.resource, 0
-	op := r.Operations[mapping.OpCreate]
 	switch r.Key.Generated {
 	case "supplied":
-	case "max+1", "uuid", "sequence":
+	case "max+1", "uuid", "sequence", generatedBySQL:
 		made = 1
 	default:
 		return
 	}
-	if !d.sql() && r.Key.Generated != "uuid" || op == nil || op.Procedure != "" {
+	if !d.sql() && r.Key.Generated != "uuid" || !d.isOwn(mapping.OpCreate) {
 		return
 	}
 	var missing []string

@@ -46,8 +46,8 @@ func (d *draft) judgeKeyOfNew() {
 	if op == nil || len(key.Places) == 0 {
 		return
 	}
-	if key.Generated == "" && op.Procedure == "" {
-		d.fail(d.at("key"), "generated is missing, expected where the key of a new %s comes from: identity, sequence:NAME, max+1, uuid or supplied", d.of.Name)
+	if key.Generated == "" && d.isOwn(mapping.OpCreate) {
+		d.fail(d.at("key"), "generated is missing, expected where the key of a new %s comes from: identity, %s or supplied", d.of.Name, d.word("sequence:NAME, max+1, uuid", "max+1, {sql: SQL}"))
 	}
 	if key.Generated == "answer" && op.Nothing && op.Key == nil {
 		d.fail(d.at("operations", "create", "result"), "found none, but the key of a new %s comes from the answer", d.of.Name)
@@ -94,8 +94,8 @@ func (d *draft) procedure(path string, op mapping.Scope, of *operationFile, out 
 	if of.Out != nil && (op == mapping.OpGet || op == mapping.OpList) && (d.engine() == "mysql" || d.engine() == "mariadb") {
 		d.fail(strictyaml.Child(path, "out"), "found at %s, whose statements may go to different connections, while the variables of out parameters belong to one: expected the columns in the result row of the procedure", op)
 	}
-	if of.Procedure == "" && d.resource.Table == "" && (d.resource.Read == "" || op != mapping.OpGet && op != mapping.OpList) {
-		d.once(d.at("table"), "missing, and %s is no procedure: expected the table", op)
+	if d.isOwn(op) && d.resource.Table == "" && (d.resource.Read == "" || op != mapping.OpGet && op != mapping.OpList) {
+		d.once(d.at("table"), "missing, and %s is %s: expected the table", op, d.word("no procedure", "frontdesk's own"))
 	}
 	known := []string{":client"}
 	known = append(known, d.resource.Key.Places...)

@@ -44,7 +44,12 @@ func (d *draft) abilities() {
 	for _, f := range d.drafted {
 		n := d.narrowing[f.Name]
 		n.Unfilterable, n.Unsortable = !filterable[f.Name], !sortable[f.Name]
-		if n.Unfiltered = d.unsent(f); d.sql() {
+		switch n.Unfiltered = d.unsent(f); {
+		case d.asSQL != nil && d.isReferenceOfKept(f):
+			n.Unfiltered = ranges | mapping.OperatorsOf(mapping.Contains) // the database has keys, and not the IDs
+		case d.asSQL != nil:
+			n.Unfiltered = 0
+		case d.sql():
 			n.Unfiltered = f.unfiltered()
 		}
 		d.narrowing[f.Name] = n
@@ -136,9 +141,9 @@ func (d *draft) sameRows() {
 		n := d.narrowing[f.Name]
 		n.SameRow = true
 		d.narrowing[f.Name] = n
-		if d.has(mapping.OpCreate) || d.has(mapping.OpDelete) && len(d.file.SoftDelete) == 0 {
-			d.fail(d.at("operations"), "a %s is stored on the row of its %s: creating one would add a second row, and deleting one would delete the %s. Expected operations: {only: [get, list, update]}, and delete where soft_delete empties its columns",
-				d.of.Name, f.Reference, f.Reference)
+		if d.isOwn(mapping.OpCreate) || d.isOwn(mapping.OpDelete) && len(d.file.SoftDelete) == 0 {
+			d.fail(d.at("operations"), "a %s is stored on the row of its %s: creating one would add a second row, and deleting one would delete the %s. Expected operations: {only: [get, list, update]}, and delete where %s empties its columns",
+				d.of.Name, f.Reference, f.Reference, d.word("soft_delete", "a statement"))
 		}
 	}
 }
@@ -209,6 +214,7 @@ func (d *draft) bind() {
 		drafted.codec.field = f
 		r.Fields[f.Index] = *drafted
 	}
+	d.bindSQL()
 	r.refers = r.Key.Kept
 	for i := range r.Fields {
 		switch f := &r.Fields[i]; {
@@ -227,6 +233,7 @@ func (d *draft) bind() {
 // judge checks a resource as clients will see it.
 func (d *draft) judge() {
 	d.judgeNewKey()
+	d.judgeLost()
 	for _, f := range d.drafted {
 		if f.Type == mapping.Timestamp {
 			d.judgeDays(f)
@@ -240,7 +247,7 @@ func (d *draft) judge() {
 		}
 		for _, f := range mapping.Each(d.resource.Fields) {
 			if f.Required && !f.Primary && f.source != fromElements && !f.writable && f.stamp == StampNever {
-				d.fail(d.at("fields", f.Name), "%s is required of a new %s, but nowhere written: expected from, set or a constant", f.Name, d.of.Name)
+				d.fail(d.at("fields", f.Name), "%s is required of a new %s, but nowhere written: expected %s or a constant", f.Name, d.of.Name, d.word("from, set", "column, write"))
 			}
 		}
 	}
@@ -301,7 +308,7 @@ func (l *loader) judgeRules() {
 	}
 	cures := "expected {filter.%s} in the list's query, or rules: backend"
 	if l.sql() {
-		cures = "expected %s among filters, or rules: backend"
+		cures = l.word("expected %s among filters, or rules: backend", "expected list among the operations of the resource that has %s, or rules: backend")
 	}
 	for _, d := range l.drafts {
 		for _, f := range mapping.Each(d.resource.Fields) {

@@ -20,7 +20,7 @@ import (
 // one system.
 func (l *loader) loadSource() bool {
 	if (l.Source.SQL != nil) == (l.Source.HTTP != nil) {
-		l.fail("source", "found %d systems, expected one of sql and http", map[bool]int{true: 2}[l.Source.SQL != nil])
+		l.fail("source", "found %d systems, expected %s", map[bool]int{true: 2}[l.Source.SQL != nil], l.word("one of sql and http", "sql"))
 		return false
 	}
 	if l.Source.SQL != nil {
@@ -179,7 +179,7 @@ func (l *loader) loadAccounts() {
 	slices.Sort(kinds)
 	switch {
 	case len(kinds) == 0:
-		l.fail("accounts", "missing, expected one of users, table, query and verify")
+		l.fail("accounts", "missing, expected one of %s", l.word("users, table, query and verify", "users, table and query"))
 	case len(kinds) > 1:
 		l.fail("accounts", "found %s, expected one of them", strings.Join(kinds, " and "))
 	case (f.Table != "" || f.Query != "") && !l.sql():
@@ -189,6 +189,9 @@ func (l *loader) loadAccounts() {
 	}
 	a.Table, a.Query, a.ForgotPassword = f.Table, f.Query, f.ForgotPassword
 	l.loadUsernameCase()
+	if l.asSQL != nil {
+		l.judgeRead("accounts.query", f.Query, "username")
+	}
 	if f.Query != "" && FindParameter(f.Query, ":username") < 0 {
 		l.fail("accounts.query", "found no :username, expected a query with that parameter")
 	}
@@ -258,12 +261,12 @@ func (l *loader) loadUsers() {
 		if !strings.HasPrefix(string(u.PasswordHash), "$argon2id$") {
 			l.fail(path+".password_hash", "expected argon2id, as frontdesk user hash prints it")
 		}
-		if u.Client.ID < 1 || u.Client.Name == "" {
-			l.fail(path+".client", "expected {id: NUMBER, name: TEXT}, a number from 1")
+		if u.Client.ID < 1 && u.Client.key == "" || u.Client.Name == "" {
+			l.fail(path+".client", "expected {id: %s", map[bool]string{false: "NUMBER, name: TEXT}, a number from 1", true: "TEXT, name: TEXT}"}[l.sheet.ClientsKept])
 		} else if !mapping.IsPlain(u.Client.Name) {
 			l.fail(path+".client.name", "found %s, expected characters that can be seen", l.found(path+".client.name", u.Client.Name))
 		}
-		l.sheet.Accounts.Users = append(l.sheet.Accounts.Users, User{PasswordHash: u.PasswordHash, User: auth.User{
+		l.sheet.Accounts.Users = append(l.sheet.Accounts.Users, User{PasswordHash: u.PasswordHash, ClientKey: u.Client.key, User: auth.User{
 			Username: u.Username, Email: u.Email, External: u.External, Blocked: u.Blocked,
 			Client: auth.Client{ID: u.Client.ID, Name: u.Client.Name},
 		}})

@@ -17,7 +17,9 @@ func (d *draft) writing(path string, ff fieldFile, out *Field, n *mapping.FieldN
 	case "change":
 		out.stamp = StampChange
 	}
-	if len(ff.From) > 0 && !ff.Readonly && out.source != fromNothing {
+	if s := ff.asSQL; s != nil && len(s.Write) > 0 {
+		d.assigns(path, s, out)
+	} else if len(ff.From) > 0 && !ff.Readonly && out.source != fromNothing {
 		out.Write = out.From
 		if len(ff.Write) > 0 {
 			out.Write = ff.Write
@@ -35,7 +37,7 @@ func (d *draft) writing(path string, ff fieldFile, out *Field, n *mapping.FieldN
 	if lk := ff.Lookup; lk != nil && lk.Write && !ff.Readonly && out.source != fromNothing {
 		out.Write = out.From
 	}
-	out.writable = len(out.Write) > 0
+	out.writable = len(out.Write) > 0 || ff.written() && !ff.Readonly && !out.isFixed()
 	d.onCreate(path, ff, out, n)
 }
 

@@ -92,7 +92,7 @@ func (f *file) leaveOutOf(steps []string, model *mapping.Model) {
 	delete(r.Fields, steps[2])
 	if of := model.Resource(steps[0]); of != nil {
 		if field := of.Field(steps[2]); field != nil && field.Required {
-			r.Fields[steps[2]] = fieldFile{given: true, fieldSettings: fieldSettings{Absent: true}}
+			r.Fields[steps[2]] = fieldFile{given: true, fieldSettings: fieldSettings{promiseFile: promiseFile{Absent: true}}}
 		}
 	}
 }

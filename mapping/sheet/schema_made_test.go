@@ -15,12 +15,20 @@ var fileSources embed.FS
 // SchemaID is where the JSON Schema of mapping sheets says that it is.
 const SchemaID = "https://frontdesk.example/sheet.schema.json"
 
+// SQLSchemaID is where that of sheets of format 2 is.
+const SQLSchemaID = "https://frontdesk.example/sheet-sql.schema.json"
+
 // Schema returns the JSON Schema (2020-12) of mapping sheets, for editors. It
 // is made of the structs that sheets are decoded into, their comments being its
 // descriptions.
-func Schema() []byte {
-	return schema.Of(reflect.TypeFor[file](), schema.Options{
-		ID: SchemaID, Title: "Mapping sheet of frontdesk", Sources: fileSources, Type: schemaOf,
+func Schema() []byte { return schemaBy(reflect.TypeFor[file](), SchemaID) }
+
+// SQLSchema is Schema of sheets of format 2.
+func SQLSchema() []byte { return schemaBy(reflect.TypeFor[sqlSheetFile](), SQLSchemaID) }
+
+func schemaBy(t reflect.Type, id string) []byte {
+	return schema.Of(t, schema.Options{
+		ID: id, Title: "Mapping sheet of frontdesk", Sources: fileSources, Type: schemaOf,
 		Name: func(t reflect.Type) string { return fileName.ReplaceAllString(t.Name(), "") },
 	})
 }
@@ -60,6 +68,16 @@ func schemaOf(g *schema.Generator, t reflect.Type) schema.Object {
 		return anyOf(typed("string"), g.Reference(reflect.TypeFor[throughFile]()))
 	case reflect.TypeFor[fieldFile]():
 		return anyOf(typed("string"), schema.List(typed("string")), typed("null"), g.Reference(reflect.TypeFor[fieldSettings]()))
+	case reflect.TypeFor[exprFile]():
+		return anyOf(typed("string"), g.Reference(reflect.TypeFor[readFile]()))
+	case reflect.TypeFor[sqlWhoseFile]():
+		return anyOf(typed("string"), g.Reference(reflect.TypeFor[readFile]()), g.Reference(reflect.TypeFor[throughFile]()))
+	case reflect.TypeFor[generatedFile]():
+		return anyOf(schema.Object{{Key: "enum", Value: []any{"identity", "max+1", "supplied"}}}, g.Reference(reflect.TypeFor[generatedSettings]()))
+	case reflect.TypeFor[sqlFactFile]():
+		return anyOf(typed("string"), g.Reference(reflect.TypeFor[sqlFactSettings]()))
+	case reflect.TypeFor[sqlFieldFile]():
+		return anyOf(typed("string"), schema.List(typed("string")), typed("null"), g.Reference(reflect.TypeFor[sqlFieldSettings]()))
 	case reflect.TypeFor[hashFile]():
 		return anyOf(typed("string"), g.Reference(reflect.TypeFor[hashSettings]()))
 	}

@@ -15,10 +15,11 @@ import (
 
 func TestSchemaFileIsUpToDate(t *testing.T) {
 	schematest.UpToDate(t, "../../docs/sheet.schema.json", sheet.Schema(), *update)
+	schematest.UpToDate(t, "../../docs/sheet-sql.schema.json", sheet.SQLSchema(), *update)
 }
 
 func TestSheetsFitTheSchema(t *testing.T) {
-	s := schematest.Compile(t, sheet.SchemaID, sheet.Schema())
+	one, two := schematest.Compile(t, sheet.SchemaID, sheet.Schema()), schematest.Compile(t, sheet.SQLSchemaID, sheet.SQLSchema())
 	files, err := filepath.Glob("testdata/*.yaml")
 	require.NoError(t, err)
 	for _, pattern := range []string{"../../backend/*/testdata/*.yaml", "../../backend/*/testdata/*/*.yaml"} {
@@ -33,6 +34,10 @@ func TestSheetsFitTheSchema(t *testing.T) {
 			continue
 		}
 		fit++
+		s := one
+		if bytes.Contains(src, []byte("\nformat: 2\n")) {
+			s = two
+		}
 		if err := s.Validate(schematest.Instance(t, file)); err != nil {
 			t.Errorf("%s: %v", file, err)
 		}

@@ -22,7 +22,8 @@ type ResourceSQL struct {
 	// Statements are those of create, update and delete, in their order; default stands for
 	// what frontdesk does itself. nil of an operation that the sheet says nothing about.
 	// They know :key, or :key.COLUMN where it has several, and :FIELD, the value of the field
-	// after the write; a field comes before another parameter of its name.
+	// after the write, or :FIELD.COLUMN of a reference to a key of several. A field comes
+	// before another parameter of its name.
 	Statements map[mapping.Scope][]string
 	// Fields are aligned with Resource.Fields.
 	Fields []Column

@@ -9,7 +9,7 @@ import (
 const ClientParameter = ":client"
 
 // Param is a parameter in SQL of a sheet: the text from From to To is its name with a colon
-// before it. key has a part: key.COLUMN.
+// before it. A name may have a part: key.COLUMN.
 type Param struct {
 	From, To int
 	Name     string
@@ -21,6 +21,12 @@ type Param struct {
 func Params(sql string) []Param {
 	params, _ := scanParams(sql)
 	return params
+}
+
+// of is the name without its part.
+func (p Param) of() string {
+	name, _, _ := strings.Cut(p.Name, ".")
+	return name
 }
 
 // FindParameter returns the position of the first parameter that is called name, with its
@@ -103,7 +109,7 @@ func paramEnd(sql string, i int) int {
 		return 0
 	}
 	to := word(i + 1)
-	if to > 0 && sql[i+1:to] == "key" && to < len(sql) && sql[to] == '.' {
+	if to > 0 && to < len(sql) && sql[to] == '.' {
 		to = max(to, word(to+1))
 	}
 	return to

@@ -17,7 +17,7 @@ func TestParams(t *testing.T) {
 		":value::text || x::int":               "value",
 		"a[1:2] @v := 1, b ::c":                "",
 		"CALL P(:client, :key.RELNR, :key.)":   "client key.RELNR key",
-		":name.x :keys.y":                      "name keys",
+		":name.x :keys.y":                      "name.x keys.y",
 		"to_char(a, 'HH24:MI') = :v":           "v",
 		"'it''s :a' || \":b\" || `:c` || :d":   "d",
 		"[:a] = ARRAY[:b]":                     "b",

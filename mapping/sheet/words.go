@@ -160,7 +160,7 @@ func Outline(path string) (*strictyaml.Document, error) {
 	if err != nil {
 		return nil, fmt.Errorf("mapping sheet: %w", err)
 	}
-	doc, _ := strictyaml.Decode(path, src, &file{})
+	_, doc, _ := decode(path, src)
 	return doc, nil
 }
 
