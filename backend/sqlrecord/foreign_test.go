@@ -453,4 +453,3 @@ func TestForeignGetAllocations(t *testing.T) {
 	}))
 	require.Less(t, least, 20.0)
 }
-
