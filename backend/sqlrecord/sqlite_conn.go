@@ -193,6 +193,9 @@ func (c *sqliteConn) aborted() error {
 
 // fail puts an error of SQLite into the words of DB.
 func (c *sqliteConn) fail(ctx context.Context, err error) error {
+	if c.foreign && ctx.Err() == nil {
+		err = sqliteError{err}
+	}
 	switch code := sqlite.ErrCode(err); code {
 	case sqlite.ResultConstraintUnique, sqlite.ResultConstraintPrimaryKey, sqlite.ResultConstraintRowID, sqlite.ResultConstraintForeignKey:
 		err = fmt.Errorf("%w: %w", backend.ErrStale, err)
