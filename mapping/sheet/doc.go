@@ -8,7 +8,9 @@
 //
 // A place is where a value is in the existing system: a column of a table, or a
 // path in a JSON or XML answer. The package knows neither SQL nor HTTP: it moves
-// values between places and records.
+// values between places and records. A sheet of format 2, which is in front of a
+// database, also has SQL of the vendor's, in which Params finds the parameters;
+// Resource.SQL is what such a sheet says, and its driver has the database convert.
 //
 // The sheet also says what the system does not have. Sheet.Model is the resource
 // model narrowed to what is mapped, so that validation, GET /model, the endpoints

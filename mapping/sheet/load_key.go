@@ -103,7 +103,7 @@ func (d *draft) keyGenerated() {
 	key.Generated = how
 	switch {
 	case how != "" && d.asSQL != nil:
-		if how != generatedBySQL || d.file.asSQL.Key.Generated.SQL == nil {
+		if how != generatedBySQL || len(d.file.asSQL.Key.Generated.SQL) == 0 {
 			d.oneOf(path, how, "identity", "max+1", "supplied", "{sql: SQL}")
 		}
 	case how != "":

@@ -120,7 +120,7 @@ var scalarValue = regexp.MustCompile(`: ("[^"\n]*"|'[^'\n]*'|[^\s{}\[\],"'|][^{}
 
 // TestSecretsAreInNoMessage puts a secret in the place of every value in turn.
 func TestSecretsAreInNoMessage(t *testing.T) {
-	for _, file := range []string{"testdata/dealer.yaml", "testdata/cloud.yaml", "testdata/lijn.yaml"} {
+	for _, file := range []string{"testdata/dealer.yaml", "testdata/cloud.yaml", "testdata/lijn.yaml", "testdata/tables.yaml"} {
 		src, err := os.ReadFile(file)
 		require.NoError(t, err)
 		for _, at := range scalarValue.FindAllSubmatchIndex(src, -1) {

@@ -35,6 +35,16 @@ resources:
     fields: {contact_id: RELNR, type: {constant: visit}, street: STRAAT, house_number: NR, postcode: PC, city: PLAATS, country_id: LANDNR}
 `
 
+const unfinishedTables = `
+format: 2
+source: {sql: {engine: sqlite, dsn: some.db}}
+rules: backend
+accounts: {users: []}
+resources:
+  country: {table: LAND, key: {columns: LANDNR}, update: "CALL P(:naam)", fields: {code: ISO2, name: NAAM}}
+  contact: {table: REL, key: {columns: RELNR}, fields: {kind: {constant: person}, name: {read: ":naam"}, note: B}}
+`
+
 // TestLoadPart: what has no problem is loaded, with what depends on nothing that has some.
 func TestLoadPart(t *testing.T) {
 	model, err := mapping.LoadModel("")
@@ -52,6 +62,11 @@ func TestLoadPart(t *testing.T) {
 	require.Nil(t, s.Resource("contact").Field("birth_date"))
 	require.NotNil(t, s.Resource("contactaddress").Field("city"))
 	require.Nil(t, s.Resource("country"))
+
+	s, without = load(unfinishedTables)
+	require.Equal(t, []string{"resources.contact.fields.name", "resources.country"}, without)
+	require.Nil(t, s.Resource("contact").Field("name"))
+	require.Equal(t, []string{"B"}, s.Resource("contact").SQL.Fields[s.Resource("contact").Field("note").Index].Names)
 
 	s, without = load(strings.Replace(unfinished, "engine: sqlite", "engine: oracle", 1))
 	require.Nil(t, s, "nobody knows what the rest means")

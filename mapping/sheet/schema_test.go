@@ -48,10 +48,11 @@ func TestSheetsFitTheSchema(t *testing.T) {
 }
 
 func TestBadSheetsDoNotFitTheSchema(t *testing.T) {
-	s := schematest.Compile(t, sheet.SchemaID, sheet.Schema())
+	one, two := schematest.Compile(t, sheet.SchemaID, sheet.Schema()), schematest.Compile(t, sheet.SQLSchemaID, sheet.SQLSchema())
 	for _, name := range []string{"unknown_key", "words", "engine"} {
-		if s.Validate(schematest.Instance(t, "testdata/"+name+".bad.yaml")) == nil {
-			t.Errorf("%s fits the schema", name)
-		}
+		require.Error(t, one.Validate(schematest.Instance(t, "testdata/"+name+".bad.yaml")), name)
+	}
+	for _, name := range []string{"sql_words_of_format_1", "sql_accounts", "sql_field"} {
+		require.Error(t, two.Validate(schematest.Instance(t, "testdata/"+name+".bad.yaml")), name)
 	}
 }

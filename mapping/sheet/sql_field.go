@@ -146,6 +146,7 @@ func (d *draft) statements() {
 			keys = append(keys, "key."+place)
 		}
 	}
+	known = slices.Concat(keys, known)
 	for _, op := range []mapping.Scope{mapping.OpCreate, mapping.OpUpdate, mapping.OpDelete} {
 		given, path := d.said(op), d.at(string(op))
 		if len(given) == 0 {
@@ -159,8 +160,8 @@ func (d *draft) statements() {
 			at := d.item(path, i)
 			switch {
 			case statement != frontdesksOwn:
-				names := d.judgeSQL(at, statement, append(keys, known...)...)
-				if !isKeyed && slices.ContainsFunc(names, func(name string) bool { return name == "key" || strings.HasPrefix(name, "key.") }) {
+				names := d.judgeSQL(at, statement, known...)
+				if !isKeyed && slices.ContainsFunc(names, func(name string) bool { return slices.Contains(keys, name) }) {
 					d.fail(at, "found the key before the database makes it, expected the statement after default")
 				}
 			case slices.Contains(given[:i], statement):
