@@ -63,7 +63,7 @@ func (u *UserFacts) set(fact int, v mapping.Value) {
 	switch fact {
 	case factID, factClientID:
 		if v.Kind() == mapping.KindText {
-			u.ClientKey = v.Text()
+			u.ClientKey = strings.TrimRight(v.Text(), " ")
 			return
 		}
 		u.setNumber(fact, v.Int())

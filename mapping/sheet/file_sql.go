@@ -2,6 +2,8 @@ package sheet
 
 import (
 	"errors"
+	"slices"
+	"strings"
 
 	"frontdesk/config"
 	"frontdesk/config/strictyaml"
@@ -184,7 +186,7 @@ func (g *generatedFile) UnmarshalYAML(n strictyaml.Node) error {
 	}
 	g.how = generatedBySQL
 	n.Decode(&g.generatedSettings)
-	return nil
+	return silent(n, strings.Join(g.SQL, ""), "identity, max+1, supplied or {sql: SQL}")
 }
 
 // exprFile is a column, or {read: SQL}.
@@ -211,7 +213,7 @@ func (e *exprFile) UnmarshalYAML(n strictyaml.Node) error {
 // silent is the error of a mapping that says nothing. Unknown keys were reported.
 func silent(n strictyaml.Node, given, expected string) error {
 	keys := n.Keys()
-	if given == "" && (len(keys) == 0 || keys[0] == "read" || keys[0] == "through") {
+	if given == "" && (len(keys) == 0 || slices.Contains([]string{"read", "through", "sql"}, keys[0])) {
 		return errors.New("found nothing, expected " + expected)
 	}
 	return nil

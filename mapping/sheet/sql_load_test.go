@@ -98,7 +98,7 @@ func TestClientsOfFormat2(t *testing.T) {
 	require.True(t, s.ClientsKept && s.NeedsKeep())
 	row := make([]sheet.Raw, len(facts.Places))
 	for i, p := range facts.Places {
-		row[i] = text(map[string]string{"LOGIN": "jan", "WW": "$2y$…", "BEDRNR": "NOORD", "EXTERN": "N", "GEBLOK": "J", "ZOUT": "ab"}[p.Name])
+		row[i] = text(map[string]string{"LOGIN": "jan", "WW": "$2y$…", "BEDRNR": "NOORD  ", "EXTERN": "N", "GEBLOK": "J", "ZOUT": "ab"}[p.Name])
 	}
 	u, err := facts.User(row, "jan")
 	require.NoError(t, err)
