@@ -53,12 +53,17 @@ type DB interface {
 	Close() error
 }
 
-// engine is what this package needs of a DB besides. Every DB is one.
-type engine interface {
+// shared is what this package needs of every DB besides.
+type shared interface {
 	DB
 	backend.Pooler
 	// longSnapshot is Snapshot on a connection beside the shared ones.
 	longSnapshot(ctx context.Context, f func(Conn) error) error
+}
+
+// engine is what it needs of one that has tables of our own.
+type engine interface {
+	shared
 	// migrated tells whether nothing is left to migrate. It is asked first, because migrating
 	// may be impossible: the disk is full, or a pooler gives the connection to another client
 	// after each transaction, which loses locks and settings of the session. It fails if a

@@ -7,10 +7,10 @@ import (
 	"frontdesk/mapping"
 )
 
-// Dialect says how SQL is written for one engine. SQLite and Postgres make dialects, and
+// Dialect says how SQL is written for one engine. SQLite, Postgres and MySQL make dialects, and
 // they never change.
 type Dialect struct {
-	Name string // "sqlite" or "postgres"
+	Name string // "sqlite", "postgres", "mysql" or "mariadb"
 	// ForUpdate ends a SELECT that locks its rows until the transaction ends.
 	ForUpdate string
 	// ReturnID ends an INSERT that is run by Conn.Insert.
@@ -26,7 +26,11 @@ type Dialect struct {
 	// TableOptions follow the closing parenthesis of CREATE TABLE.
 	TableOptions string
 
+	quote       string // around identifiers
 	placeholder byte
+	numbered    bool // placeholders have numbers
+	// nullsAbove says that NULL sorts above every value, unless a statement says otherwise.
+	nullsAbove bool
 	// columnType is the type that a field is stored as.
 	columnType func(f *mapping.Field) string
 	// upper stands around a text, and folds ASCII letters, the same in every engine.
@@ -52,8 +56,7 @@ type Dialect struct {
 	// nextIDs is the query for as many new IDs as its parameter says; nil where a Conn cannot
 	// postpone.
 	nextIDs func(resource string) string
-	// sqlite tells the engine where one of the two needs something of its own. In SQLite NULL
-	// sorts below every value, every index ends in the primary ID, a table may refer to a table
+	// sqlite tells the engine where one of the two needs something of its own. In SQLite every index ends in the primary ID, a table may refer to a table
 	// created after it, and the planner works without statistics, so the statement has to tell
 	// it which of two indexes narrows more. PostgreSQL may plan a statement once for all values
 	// of its parameters, even if different values find very different numbers of rows.
@@ -62,11 +65,14 @@ type Dialect struct {
 
 // Quote writes an identifier, in exactly its letters.
 func (d *Dialect) Quote(name string) string {
-	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
+	return d.quote + strings.ReplaceAll(name, d.quote, d.quote+d.quote) + d.quote
 }
 
-// Placeholder writes the n-th parameter, from 1.
+// Placeholder writes the n-th parameter, from 1. MySQL's have no numbers.
 func (d *Dialect) Placeholder(n int) string {
+	if !d.numbered {
+		return "?"
+	}
 	return string(d.placeholder) + strconv.Itoa(n)
 }
 
@@ -101,7 +107,7 @@ func (d *Dialect) bare() [2]string {
 // be NULL, the place of NULLs is not spelled out: PostgreSQL would then not see that an
 // index has this very order.
 func (d *Dialect) OrderBy(expr string, descending, nullable bool) string {
-	return OrderBy(expr, descending, nullable && !d.sqlite)
+	return OrderBy(expr, descending, nullable && d.nullsAbove)
 }
 
 // OrderBy returns one key of an ORDER BY, with NULLS FIRST or LAST written out if

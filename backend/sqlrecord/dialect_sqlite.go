@@ -13,7 +13,9 @@ func SQLite() *Dialect {
 		BigInt:       "INTEGER",
 		Present:      "CAST(round(unixepoch('subsec') * 1000) AS INTEGER)",
 		TableOptions: " STRICT",
+		quote:        `"`,
 		placeholder:  '?',
+		numbered:     true,
 		columnType: func(f *mapping.Field) string {
 			switch f.Type {
 			case mapping.Int4, mapping.Timestamp:

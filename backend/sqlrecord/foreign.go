@@ -10,14 +10,15 @@ import (
 
 // ForeignOptions say how the database of somebody else's program is opened.
 type ForeignOptions struct {
-	Engine string // postgres or sqlite
+	Engine string // postgres, mysql, mariadb or sqlite
 	DSN    string
 	// Session are statements that every connection begins with, after those of its engine.
 	Session []string
 	// Connections are how many there are at most, those of Reserved included. A server has two
 	// at least; 0 is as many as for a database of our own.
 	Connections int
-	// LockWait bounds how long any statement waits for a lock. Required.
+	// LockWait bounds how long any statement waits for a lock; on MySQL a second at least.
+	// Required.
 	LockWait time.Duration
 	// Log is told what a DB records; nil for nobody.
 	Log *zap.Logger
@@ -36,6 +37,8 @@ func OpenForeign(ctx context.Context, o ForeignOptions) (db DB, err error) {
 	switch o.Engine {
 	case "postgres":
 		db, err = openForeignPostgres(ctx, o)
+	case "mysql", "mariadb":
+		db, err = openForeignMySQL(ctx, o)
 	case "sqlite":
 		db, err = openForeignSQLite(o)
 	default:
@@ -52,6 +55,8 @@ func JudgeForeign(engine, dsn string) (err error) {
 	switch engine {
 	case "postgres":
 		err = JudgePostgres(dsn)
+	case "mysql", "mariadb":
+		_, err = mysqlConfig(dsn)
 	case "sqlite":
 		_, err = newSQLiteSource(dsn)
 	default:

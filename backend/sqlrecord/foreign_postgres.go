@@ -59,12 +59,15 @@ var foreignFormats = pgx.QueryResultFormatsByOID{
 	pgtype.TimestampOID: pgx.BinaryFormatCode, pgtype.TimestamptzOID: pgx.BinaryFormatCode,
 }
 
-// replanned tells whether a column was altered since the connection prepared the statement,
-// which it has forgotten now: PostgreSQL's "cached plan must not change result type". Only a
+// replanned tells whether a table may have been altered since the connection prepared the
+// statement, which it has forgotten now: the result, or a parameter, had another type then. Only a
 // statement outside of a transaction can be run again.
 func (c *postgresConn) replanned(err error) bool {
-	var pg *pgconn.PgError
-	return c.db.options.foreign && errors.As(err, &pg) && pg.Code == "0A000" && c.conn.PgConn().TxStatus() == 'I'
+	if !c.db.options.foreign || c.conn.PgConn().TxStatus() != 'I' {
+		return false
+	}
+	f, ok := FaultOf(err)
+	return ok && f.Class == FaultSchema
 }
 
 // foreignArg makes an argument that the server reads as the type of what it stands beside.

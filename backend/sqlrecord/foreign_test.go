@@ -15,6 +15,7 @@ import (
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 
+	"frontdesk/backend/legacy/legacytest"
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/mapping"
 )
@@ -35,6 +36,19 @@ var foreigners = []foreigner{
 		return path
 	}},
 	{"postgres", func(t testing.TB) string { return sqltest.Postgres(t) }},
+	{"mariadb", func(t testing.TB) string { return legacytest.EmptyMariaDB(t, "utf8mb4") }},
+}
+
+// foreignDSN is a new database of an engine.
+func foreignDSN(t testing.TB, engine string) string {
+	t.Helper()
+	for _, e := range foreigners {
+		if e.name == engine {
+			return e.dsn(t)
+		}
+	}
+	t.Fatal(engine)
+	return ""
 }
 
 // onForeigners runs a test on a database of each engine, which run prepares.
@@ -127,6 +141,20 @@ var ofEngine = map[string][]shownCase{
 		{"1.005", "float2: 1.01"}, {"9e999", "float: absent; float2: absent; text: absent; int4: absent"}, {"1e300", "float: 1e+300; float2: absent"}, {"TRUE", "int4: 1; text: 1"},
 		{"datetime(0, 'unixepoch')", "utc: 1970-01-01T00:00:00.000Z"}, {"julianday('2026-01-01')", "time: absent"},
 	},
+	"mariadb": {
+		{"TRUE", "int4: 1; text: 1"}, {"CAST(18446744073709551615 AS UNSIGNED)", "int4: absent; text: 18446744073709551615; float2: absent"}, {"CAST(5 AS UNSIGNED)", "int4: 5"},
+		{"CAST(12.345 AS DECIMAL(9,3))", "int4: absent; text: 12.345; float: 12.345; float2: 12.35"}, {"CAST(12 AS DECIMAL(9,2))", "int4: 12; text: 12.00"}, {"-0.005", "float2: -0.01"},
+		{"1.005E0", "float2: 1.01; text: 1.005; int4: absent"}, {"0.1E0 + 0.2E0", "float: 0.30000000000000004; float2: 0.3"}, {"b'101'", "text: \x05"},
+		{"x'c3a9'", "text: é; bytea: c3a9"}, {"x'ff'", "text: absent; bytea: ff"}, {"CAST('12' AS BINARY)", "int4: 12; float2: 12; bytea: 3132; text: 12"},
+		{"CAST('2026-07-01' AS DATE)", "time: 2026-06-30T22:00:00.000Z; utc: 2026-07-01T00:00:00.000Z; text: 2026-07-01; int4: absent"},
+		{"CAST('2026-01-01 10:11:12.345678' AS DATETIME(6))", "time: 2026-01-01T09:11:12.345Z; text: 2026-01-01 10:11:12.345678"}, {"CAST('10:11:12' AS TIME)", "text: 10:11:12; time: absent"},
+		{"CAST('2026-03-29 02:30:00' AS DATETIME)", "time: 2026-03-29T01:30:00.000Z"}, {"CAST('2026-10-25 02:30:00' AS DATETIME)", "time: 2026-10-25T01:30:00.000Z"},
+		{"tiny", "int4: -5; text: -5"}, {"f", "float: 0.1; float2: 0.1; text: 0.1"}, {"flag", "int4: 1; text: 1; float2: 1"}, {"many", "text: 18446744073709551615; int4: absent"},
+		{"c", "text: a"}, {"e", "text: b"}, {"s", "text: a,b"}, {"u", "text: 6f8a0c1e-0000-4000-8000-000000000001"},
+		{"i", "text: 10.0.0.1"}, {"j", `text: {"a":1}`}, {"y", "int4: 2026"}, {"blobbed", "bytea: ff00; text: absent"},
+		{"latin", "text: é"}, {"zero", "time: absent; text: 0000-00-00"}, {"zeros", "time: absent; text: 0000-00-00 00:00:00"},
+		{"day", "time: absent; text: 1956-00-00"}, {"stamp", "time: 2026-01-01T09:00:00.000Z"}, {"fine", "time: 2026-01-01T09:00:00.123Z"},
+	},
 	"postgres": {
 		{"1::smallint", "int4: 1; text: 1; float2: 1"}, {"1::bigint", "int4: 1; text: 1"}, {"4294967295::oid", "int4: absent; text: 4294967295"},
 		{"true", "int4: 1; text: true; float2: 1; float: 1"}, {"false", "int4: 0; text: false; time: absent"},
@@ -146,27 +174,42 @@ var ofEngine = map[string][]shownCase{
 	},
 }
 
-var postgresTypes = []string{"CREATE TYPE mood AS ENUM ('a', 'b')", "CREATE DOMAIN word AS varchar(10)"}
+// typesOfTheirs make what ofEngine asks for.
+var typesOfTheirs = map[string][]string{
+	"postgres": {"CREATE TYPE mood AS ENUM ('a', 'b')", "CREATE DOMAIN word AS varchar(10)"},
+	"mariadb": {
+		"CREATE TABLE kinds (tiny TINYINT, f FLOAT, flag BIT(1), many BIT(64), c CHAR(5), e ENUM('a', 'b'), s SET('a', 'b'), u UUID, i INET4, j JSON, y YEAR, blobbed BLOB, latin VARCHAR(5) CHARACTER SET latin1, " +
+			"zero DATE, zeros DATETIME, day DATE, stamp TIMESTAMP NULL, fine DATETIME(3))",
+		"SET sql_mode = ''",
+		"INSERT INTO kinds VALUES (-5, 0.1, b'1', x'ffffffffffffffff', 'a', 'b', 'a,b', '6f8a0c1e-0000-4000-8000-000000000001', '10.0.0.1', '{\"a\":1}', 2026, x'ff00', 'é', '0000-00-00', '0000-00-00 00:00:00', '1956-00-00', '2026-01-01 10:00:00', '2026-01-01 10:00:00.123')",
+	},
+}
 
 // TestForeignValues walks each type of each engine.
 func TestForeignValues(t *testing.T) {
 	onForeigners(t, nil, func(t *testing.T, o ForeignOptions, db DB) {
+		for _, text := range typesOfTheirs[o.Engine] {
+			_, err := Change(t.Context(), db, text)
+			require.NoError(t, err)
+		}
+		if o.Engine == "mariadb" {
+			// Without parameters values come as texts.
+			t.Run("prepared", func(t *testing.T) { walk(t, db, o.Engine, " FROM kinds WHERE 1 = ?", mapping.IntValue(1)) })
+			walk(t, db, o.Engine, " FROM kinds")
+			return
+		}
 		if o.Engine == "postgres" {
-			for _, text := range postgresTypes {
-				_, err := Change(t.Context(), db, text)
-				require.NoError(t, err)
-			}
 			for _, mode := range []string{"exec", "simple_protocol"} {
 				pooled := o
 				pooled.DSN += "&default_query_exec_mode=" + mode
-				t.Run(mode, func(t *testing.T) { walk(t, openForeign(t, pooled), o.Engine) })
+				t.Run(mode, func(t *testing.T) { walk(t, openForeign(t, pooled), o.Engine, "") })
 			}
 		}
-		walk(t, db, o.Engine)
+		walk(t, db, o.Engine, "")
 	})
 }
 
-func walk(t *testing.T, db DB, engine string) {
+func walk(t *testing.T, db DB, engine, from string, args ...mapping.Value) {
 	for _, r := range append(everyEngine[:len(everyEngine):len(everyEngine)], ofEngine[engine]...) {
 		// A text stands on each side, so that texts share one string.
 		columns, wants, sql := []Column{{Type: mapping.Text, Foreign: true}}, []string{"before"}, "SELECT 'before'"
@@ -177,9 +220,9 @@ func walk(t *testing.T, db DB, engine string) {
 			c.Foreign = true
 			columns, wants, sql = append(columns, c), append(wants, want), sql+", "+r.sql
 		}
-		columns, wants, sql = append(columns, Column{Type: mapping.Text, Foreign: true}), append(wants, "behind"), sql+", 'behind'"
+		columns, wants, sql = append(columns, Column{Type: mapping.Text, Foreign: true}), append(wants, "behind"), sql+", 'behind'"+from
 		require.NoError(t, db.Read(t.Context(), func(c Conn) error {
-			row, err := One(t.Context(), c, sql, columns)
+			row, err := One(t.Context(), c, sql, columns, args...)
 			if err != nil {
 				return err
 			}
@@ -197,8 +240,11 @@ func TestForeignArguments(t *testing.T) {
 		mapping.IntValue(7), mapping.DecimalValue(1250, 2), mapping.FloatValue(0.25), mapping.TextValue("a?$1"), mapping.BytesValue([]byte{0, 255}),
 		mapping.TimeValue(time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC)), mapping.NullValue(),
 	}
-	table := "CREATE TABLE kept (i INTEGER, d NUMERIC(9,2), f DOUBLE PRECISION, x VARCHAR(20), b BYTEA, m TIMESTAMP(3), n INTEGER, words VARCHAR(20))"
-	onForeigners(t, nil, func(t *testing.T, _ ForeignOptions, db DB) {
+	onForeigners(t, nil, func(t *testing.T, o ForeignOptions, db DB) {
+		table := "CREATE TABLE kept (i INTEGER, d NUMERIC(9,2), f DOUBLE PRECISION, x VARCHAR(20), b BYTEA, m TIMESTAMP(3), n INTEGER, words VARCHAR(20))"
+		if o.Engine == "mariadb" {
+			table = strings.NewReplacer("BYTEA", "BLOB", "TIMESTAMP", "DATETIME").Replace(table)
+		}
 		d := db.Dialect()
 		names := []string{"i", "d", "f", "x", "b", "m", "n"}
 		_, err := Change(t.Context(), db, table)
@@ -236,20 +282,14 @@ func TestQuotedNames(t *testing.T) {
 // pools; and one that fails is told by its number, without its text.
 func TestForeignSession(t *testing.T) {
 	for engine, session := range map[string][]string{
-		"postgres": {"CREATE SCHEMA IF NOT EXISTS theirs", "SET search_path = theirs"}, "sqlite": {"CREATE TEMP TABLE here (x)"},
+		"postgres": {"CREATE SCHEMA IF NOT EXISTS theirs", "SET search_path = theirs"}, "sqlite": {"PRAGMA case_sensitive_like=ON"}, "mariadb": {"SET @theirs = 5"},
 	} {
 		t.Run(engine, func(t *testing.T) {
-			var o ForeignOptions
-			for _, e := range foreigners {
-				if e.name == engine {
-					o = ForeignOptions{Engine: engine, DSN: e.dsn(t), Connections: 2, LockWait: time.Second, Session: session}
-				}
-			}
-			if engine == "sqlite" {
-				o.Session = []string{"PRAGMA case_sensitive_like=ON"}
-			}
+			o := ForeignOptions{Engine: engine, DSN: foreignDSN(t, engine), Connections: 2, LockWait: time.Second, Session: session}
 			db := openForeign(t, o)
-			ask := map[string]string{"postgres": "SELECT CASE WHEN current_schema() = 'theirs' THEN 1 END", "sqlite": "SELECT CASE WHEN NOT 'a' LIKE 'A' THEN 1 END"}[engine]
+			ask := map[string]string{
+				"postgres": "SELECT CASE WHEN current_schema() = 'theirs' THEN 1 END", "sqlite": "SELECT CASE WHEN NOT 'a' LIKE 'A' THEN 1 END", "mariadb": "SELECT CASE WHEN @theirs = 5 THEN 1 END",
+			}[engine]
 			look := func(c Conn) error {
 				row, err := One(t.Context(), c, ask, []Column{{Type: mapping.Int4, Foreign: true}})
 				require.Equal(t, []mapping.Value{mapping.IntValue(1)}, row)
@@ -262,7 +302,7 @@ func TestForeignSession(t *testing.T) {
 			}
 			o.Session = append(o.Session, "SELECT secret FROM nowhere")
 			_, err := OpenForeign(t.Context(), o)
-			require.ErrorContains(t, err, fmt.Sprintf("statement %d of a new connection", map[string]int{"postgres": 3, "sqlite": 4}[engine]))
+			require.ErrorContains(t, err, fmt.Sprintf("statement %d of a new connection", map[string]int{"postgres": 3, "sqlite": 4, "mariadb": 4}[engine]))
 			require.False(t, Away(err))
 		})
 	}
@@ -272,6 +312,7 @@ func TestJudgeForeign(t *testing.T) {
 	for dsn, want := range map[string]string{
 		"sqlite:file:x.db?_pragma=key('geheim')&mode=ro": "", "sqlite:/x/y.db": "", "sqlite:file:x.db?_loc=geheim": "the DSN has a parameter _loc, which there is not",
 		"sqlite::memory:": "the DSN names no file", "sqlite:": "the DSN names no file", "sqlite:file:x?mode=memory": "the DSN names no file", "sqlite:file:%zz": errNoSQLite.Error(),
+		"mysql:u:geheim@tcp(h:1)/db": "", "mariadb:u:geheim@h:1": errNoMySQL.Error(),
 		"postgres:postgres://u:geheim@h/db": "", "postgres:postgres://u:geheim@h:port/db": "the DSN cannot be read", "db2:x": `there is no engine "db2"`,
 	} {
 		engine, dsn, _ := strings.Cut(dsn, ":")
@@ -292,7 +333,7 @@ func TestSQLiteFileOfOthers(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 	require.NoFileExists(t, path)
 
-	dsn := foreigners[0].dsn(t)
+	dsn := foreignDSN(t, "sqlite")
 	db := openForeign(t, ForeignOptions{Engine: "sqlite", DSN: dsn, LockWait: time.Second}, "INSERT INTO there VALUES (1)")
 	journal := func(c Conn) error {
 		row, err := One(t.Context(), c, "PRAGMA journal_mode", []Column{Words})
@@ -331,15 +372,16 @@ func TestAlteredColumn(t *testing.T) {
 	onForeigners(t, []string{"CREATE TABLE altered (x INTEGER)", "INSERT INTO altered VALUES (5)"}, func(t *testing.T, o ForeignOptions, db DB) {
 		look := func() (v mapping.Value) {
 			require.NoError(t, db.Read(t.Context(), func(c Conn) error {
-				row, err := One(t.Context(), c, "SELECT x FROM altered", []Column{{Type: mapping.Int4, Foreign: true}})
+				row, err := One(t.Context(), c, "SELECT x FROM altered WHERE x = "+db.Dialect().Placeholder(1), []Column{{Type: mapping.Int4, Foreign: true}}, mapping.IntValue(5))
+				require.NoError(t, err)
 				v = row[0]
-				return err
+				return nil
 			}))
 			return v
 		}
 		require.Equal(t, mapping.IntValue(5), look())
-		if o.Engine == "postgres" {
-			_, err := Change(t.Context(), db, "ALTER TABLE altered ALTER COLUMN x TYPE varchar(10)")
+		if alter := map[string]string{"postgres": "ALTER TABLE altered ALTER COLUMN x TYPE varchar(10)", "mariadb": "ALTER TABLE altered MODIFY x VARCHAR(10)"}[o.Engine]; alter != "" {
+			_, err := Change(t.Context(), db, alter)
 			require.NoError(t, err)
 		}
 		require.Equal(t, mapping.IntValue(5), look())
@@ -375,19 +417,25 @@ func TestForeignWritesAreSerializable(t *testing.T) {
 	})
 }
 
-// TestForeignLockWait: no statement waits for a lock longer than it may, and one who holds none
-// is told of a collision.
+// TestForeignLockWait: no statement waits for a lock longer than it may.
 func TestForeignLockWait(t *testing.T) {
 	onForeigners(t, []string{"CREATE TABLE locked (x INTEGER)", "INSERT INTO locked VALUES (1)"}, func(t *testing.T, o ForeignOptions, db DB) {
 		other := openForeign(t, o)
 		require.NoError(t, other.Write(t.Context(), func(c Conn) error {
 			_, err := c.Exec(t.Context(), "UPDATE locked SET x = 2")
 			require.NoError(t, err)
-			ctx, cancel := context.WithTimeout(t.Context(), patience)
-			defer cancel()
-			_, err = Change(ctx, db, "UPDATE locked SET x = 3")
-			require.Error(t, err)
-			require.NoError(t, ctx.Err())
+			wants := func() error { // with one try, unlike Write of a server
+				return db.Read(t.Context(), func(c Conn) error {
+					_, err := One(t.Context(), c, "SELECT x FROM locked FOR UPDATE", []Column{{Type: mapping.Int4, Foreign: true}})
+					return err
+				})
+			}
+			if o.Engine == "sqlite" {
+				wants = func() error { _, err := Change(t.Context(), db, "UPDATE locked SET x = 3"); return err }
+			}
+			f, ok := FaultOf(wants())
+			require.True(t, ok)
+			require.Equal(t, FaultCollision, f.Class)
 			return nil
 		}))
 	})

@@ -16,7 +16,7 @@ import (
 // written meanwhile, and shrinks to its limit of 64 MiB with the first checkpoint
 // afterwards. PostgreSQL cannot vacuum the row versions that the snapshot sees.
 func LongSnapshot(ctx context.Context, db DB, f func(Conn) error) error {
-	return db.(engine).longSnapshot(ctx, f)
+	return db.(shared).longSnapshot(ctx, f)
 }
 
 // longWork counts the jobs on connections beside a database's shared ones.

@@ -13,11 +13,12 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
+	"frontdesk/backend/legacy/legacytest"
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/mapping"
 )
 
-func TestMain(m *testing.M) { os.Exit(sqltest.FindLeaks(sqltest.Run(m))) }
+func TestMain(m *testing.M) { os.Exit(sqltest.FindLeaks(legacytest.Run(m))) }
 
 // engines are what the whole suite runs on.
 var engines = []struct {

@@ -21,4 +21,4 @@ func (d *sqliteDB) Pool() backend.Pool {
 }
 
 // PoolOf tells how many connections to a database are at work.
-func PoolOf(db DB) backend.Pool { return db.(engine).Pool() }
+func PoolOf(db DB) backend.Pool { return db.(shared).Pool() }

@@ -71,8 +71,15 @@ func withoutDSN(err error) error {
 // checks, so that these wait neither for records nor for jobs. They are closed with db.
 // With SQLite it returns db: one reader is reserved, and readers wait for no locks.
 func Reserved(db DB) DB {
-	if d, ok := db.(*postgresDB); ok && d.reserved != nil {
-		return d.reserved
+	switch d := db.(type) {
+	case *postgresDB:
+		if d.reserved != nil {
+			return d.reserved
+		}
+	case *mysqlDB:
+		if d.reserved != nil {
+			return d.reserved
+		}
 	}
 	return db
 }
