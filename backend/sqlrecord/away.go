@@ -7,12 +7,17 @@ import (
 	"net"
 	"slices"
 
+	"github.com/go-sql-driver/mysql"
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // awayClasses are the classes of errors of a PostgreSQL server that lets nobody in for now:
 // connections, resources, shutting down or starting up.
 var awayClasses = []string{"08", "53", "57"}
+
+// awayNumbers are the errors of a MySQL server that lets nobody in for now, beside those of
+// FaultDown: no right, user, password or database; a host that is not allowed in.
+var awayNumbers = []uint16{1044, 1045, 1049, 1129, 1130, 1698}
 
 // Away tells whether an error means that a server could not be reached, or let nobody in as it is
 // now, for want of a database or a password too: somebody may be making them. The same call may
@@ -24,11 +29,14 @@ func Away(err error) bool {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return slices.Contains(awayClasses, pg.Code[:min(2, len(pg.Code))]) || pg.Code == "25006" // a standby, which may be promoted
 	}
+	if my, ok := errors.AsType[*mysql.MySQLError](err); ok {
+		return mysqlFault(my).Class == FaultDown || slices.Contains(awayNumbers, my.Number)
+	}
 	if op, ok := errors.AsType[*net.OpError](err); ok {
 		return op.Op != "listen"
 	}
 	if timed, ok := errors.AsType[net.Error](err); ok && timed.Timeout() {
 		return true
 	}
-	return slices.ContainsFunc([]error{io.EOF, io.ErrUnexpectedEOF, driver.ErrBadConn}, func(of error) bool { return errors.Is(err, of) })
+	return slices.ContainsFunc([]error{io.EOF, io.ErrUnexpectedEOF, driver.ErrBadConn, mysql.ErrInvalidConn}, func(of error) bool { return errors.Is(err, of) })
 }

@@ -359,3 +359,20 @@ func TestTryLock(t *testing.T) {
 		return err
 	}))
 }
+
+// TestForeignThatIsAway: a start waits for a server that cannot be reached, or lets nobody in, and
+// no error holds the password.
+func TestForeignThatIsAway(t *testing.T) {
+	onServers(t, func(t *testing.T, o ForeignOptions) {
+		dsn, w := through(t, o.DSN)
+		w.set(true)
+		denied := regexp.MustCompile(`(^|//)[^@/]*@`).ReplaceAllString(o.DSN, "${1}nobody:geheim@")
+		for _, dsn := range []string{dsn, denied} {
+			o.DSN = dsn
+			_, err := OpenForeign(t.Context(), o)
+			require.Error(t, err)
+			require.True(t, Away(err), err)
+			require.NotContains(t, err.Error(), "geheim")
+		}
+	})
+}

@@ -20,8 +20,8 @@ import (
 
 const beginSerializable = "begin isolation level serializable"
 
-// textsAsUTF8 is for a database in LATIN1 or the like, whose letters would come, and be written,
-// byte by byte. One in SQL_ASCII does not know what its bytes mean.
+// textsAsUTF8 is for a database in LATIN1 or the like, whose letters would otherwise come, and be
+// written, byte by byte. One in SQL_ASCII does not know what its bytes mean.
 const textsAsUTF8 = "SELECT set_config('client_encoding', 'UTF8', false) WHERE current_setting('server_encoding') <> 'SQL_ASCII'"
 
 func openForeignPostgres(ctx context.Context, o ForeignOptions) (DB, error) {
@@ -32,7 +32,7 @@ func openForeignPostgres(ctx context.Context, o ForeignOptions) (DB, error) {
 func (o Options) beginSession(ctx context.Context, conn *pgx.Conn) error {
 	for i, text := range o.session {
 		if _, err := conn.Exec(ctx, text, pgx.QueryExecModeSimpleProtocol); err != nil {
-			return fmt.Errorf("statement %d of a new connection: %w", i, err)
+			return fmt.Errorf("statement %d of a new connection: %w", i+1, err)
 		}
 	}
 	return nil

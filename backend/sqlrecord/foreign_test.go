@@ -302,7 +302,7 @@ func TestForeignSession(t *testing.T) {
 			}
 			o.Session = append(o.Session, "SELECT secret FROM nowhere")
 			_, err := OpenForeign(t.Context(), o)
-			require.ErrorContains(t, err, fmt.Sprintf("statement %d of a new connection", map[string]int{"postgres": 3, "sqlite": 4, "mariadb": 4}[engine]))
+			require.ErrorContains(t, err, "statement 4 of a new connection")
 			require.False(t, Away(err))
 		})
 	}

@@ -49,6 +49,17 @@ func (a *longWork) enter(ctx context.Context) (context.Context, func(), error) {
 	}, nil
 }
 
+// hold has end wait for work that is not interrupted, until work.Done is called.
+func (a *longWork) hold() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.ended {
+		return ErrClosed
+	}
+	a.work.Add(1)
+	return nil
+}
+
 // end admits no more work, interrupts the running work and waits for it.
 func (a *longWork) end() {
 	a.mu.Lock()

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"runtime"
 	"strconv"
-	"sync/atomic"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
@@ -24,8 +23,7 @@ type mysqlDB struct {
 	pool      *sql.DB
 	reserved  *mysqlDB // see Reserved; nil in the reserved pool itself
 	dialect   *Dialect
-	long      longWork
-	closed    atomic.Bool
+	long      longWork // and all other
 }
 
 var _ shared = (*mysqlDB)(nil)
@@ -54,8 +52,9 @@ func openForeignMySQL(ctx context.Context, o ForeignOptions) (DB, error) {
 	if err != nil {
 		return nil, errNoMySQL
 	}
+	wait := strconv.Itoa(max(1, int(o.LockWait.Seconds())))
 	session := append([]string{
-		"SET SESSION innodb_lock_wait_timeout = " + strconv.Itoa(max(1, int(o.LockWait.Seconds()))),
+		"SET SESSION innodb_lock_wait_timeout = " + wait + ", lock_wait_timeout = " + wait, // of rows, and of tables that are altered
 		// A value that does not fit is an error, not cut off. Programs in the
 		// database keep the mode that they were made in.
 		"SET SESSION sql_mode = CONCAT(@@sql_mode, ',STRICT_ALL_TABLES')",
@@ -114,14 +113,12 @@ func mysqlCollided(err error) bool {
 
 // on runs f on a connection of the pool. One that died there is noticed and replaced.
 func (d *mysqlDB) on(ctx context.Context, f func(*mysqlConn) error) error {
-	if d.closed.Load() {
-		return ErrClosed
+	if err := d.long.hold(); err != nil {
+		return err
 	}
+	defer d.long.work.Done()
 	conn, err := d.pool.Conn(ctx)
 	if err != nil {
-		if d.closed.Load() {
-			return ErrClosed
-		}
 		if stats := d.pool.Stats(); ctx.Err() != nil && stats.InUse >= stats.MaxOpenConnections {
 			err = fmt.Errorf("%w: %w", backend.ErrBusy, err)
 		}
@@ -191,7 +188,6 @@ func (d *mysqlDB) parts() []*mysqlDB {
 // Close waits for the connections that are at work.
 func (d *mysqlDB) Close() (err error) {
 	for _, p := range d.parts() {
-		p.closed.Store(true)
 		p.long.end()
 		err = errors.Join(err, p.pool.Close())
 	}

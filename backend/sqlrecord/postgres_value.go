@@ -56,7 +56,7 @@ func (r *postgresRow) scan(rows pgx.Rows, columns []Column) error {
 			r.values[i] = mapping.TextValue("")
 			continue
 		}
-		v, err := postgresValue(rows, &fields[i], raw[i], *col)
+		v, err := postgresValue(rows, &fields[i], raw[i], col)
 		if err != nil {
 			return fmt.Errorf("column %s: %w", fields[i].Name, err)
 		}
@@ -86,7 +86,7 @@ func appendText(dst []byte, rows pgx.Rows, fd *pgconn.FieldDescription, raw []by
 
 // postgresValue reads what is no text. The types of our own tables are read
 // here, in PostgreSQL's binary form; others by pgx.
-func postgresValue(rows pgx.Rows, fd *pgconn.FieldDescription, raw []byte, col Column) (mapping.Value, error) {
+func postgresValue(rows pgx.Rows, fd *pgconn.FieldDescription, raw []byte, col *Column) (mapping.Value, error) {
 	if fd.Format == pgx.BinaryFormatCode {
 		if v, ok := ownValue(fd.DataTypeOID, raw, col); ok {
 			return v, nil
@@ -150,7 +150,7 @@ func scanDecimal(scan func(any) error, oid uint32, scale int) (mapping.Value, er
 // postgresEpoch is where PostgreSQL counts from, in milliseconds since 1970.
 const postgresEpoch = 946684800000
 
-func ownValue(oid uint32, raw []byte, col Column) (mapping.Value, bool) {
+func ownValue(oid uint32, raw []byte, col *Column) (mapping.Value, bool) {
 	switch {
 	case oid == pgtype.Int4OID && col.Type == mapping.Int4:
 		return mapping.IntValue(int64(int32(binary.BigEndian.Uint32(raw)))), true

@@ -44,9 +44,10 @@ func (c *sqliteConn) bind(st *sqlite.Stmt, args []mapping.Value) (large bool) {
 func (c *sqliteConn) scan(st *sqlite.Stmt, columns []Column, row []mapping.Value) {
 	c.ends = c.ends[:0]
 	text := c.scratch[:0]
-	for i, col := range columns {
+	for i := range columns {
+		col := &columns[i]
 		if col.Foreign {
-			if row[i], text = scanForeign(st, i, &columns[i], text); row[i].Kind() == mapping.KindText {
+			if row[i], text = scanForeign(st, i, col, text); row[i].Kind() == mapping.KindText {
 				c.ends = append(c.ends, len(text))
 			}
 			continue
@@ -56,7 +57,8 @@ func (c *sqliteConn) scan(st *sqlite.Stmt, columns []Column, row []mapping.Value
 				row[i] = mapping.NullValue()
 				continue
 			}
-			col = storedAs(st.ColumnType(i))
+			as := storedAs(st.ColumnType(i))
+			col = &as
 		}
 		var empty bool
 		switch col.Type {

@@ -1,0 +1,139 @@
+package sqlrecord
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	moderncsqlite "modernc.org/sqlite"
+)
+
+// ResultColumn is a column of a result.
+type ResultColumn struct {
+	Name string
+	// Type is the engine's name of it, in small letters and without its size: "numeric", "bigint
+	// unsigned", "timestamp with time zone". SQLite tells what a table declares, and "" of an
+	// expression.
+	Type string
+	// Precision and Scale are those of a decimal; 0 where nothing is said of them.
+	Precision, Scale int
+	// Filled says that it is never null. Only MySQL tells.
+	Filled bool
+}
+
+// TypesOf returns the columns of the result of a SELECT, which is not run for rows. Each is to
+// have a name of its own.
+func TypesOf(ctx context.Context, c Conn, sql string) ([]ResultColumn, error) {
+	all, err := c.(interface {
+		typesOf(ctx context.Context, sql string) ([]ResultColumn, error)
+	}).typesOf(ctx, sql)
+	if err != nil {
+		return nil, fmt.Errorf("describe a result: %w", err)
+	}
+	return all, nil
+}
+
+func (c *postgresConn) typesOf(ctx context.Context, sql string) ([]ResultColumn, error) {
+	described, err := c.conn.Prepare(ctx, "", sql)
+	if err != nil {
+		return nil, c.fail(err)
+	}
+	all, oids := make([]ResultColumn, len(described.Fields)), make([]string, len(described.Fields))
+	for i, f := range described.Fields {
+		all[i].Name, oids[i] = f.Name, strconv.FormatUint(uint64(f.DataTypeOID), 10)
+		if size := f.TypeModifier - 4; size >= 0 { // of another type, it is not read below
+			all[i].Precision, all[i].Scale = int(size>>16), int(size&0x7ff)
+		}
+	}
+	rows, err := c.conn.Query(ctx, "SELECT format_type(oid, NULL) FROM unnest(CAST($1 AS oid[])) WITH ORDINALITY of (oid, n) ORDER BY n", "{"+strings.Join(oids, ",")+"}")
+	if err != nil {
+		return nil, c.fail(err)
+	}
+	defer rows.Close()
+	for i := 0; rows.Next(); i++ {
+		if err := rows.Scan(&all[i].Type); err != nil {
+			return nil, err
+		}
+		if all[i].Type != "numeric" {
+			all[i].Precision, all[i].Scale = 0, 0
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return nil, c.fail(err)
+	}
+	return all, nil
+}
+
+func (c *mysqlConn) typesOf(ctx context.Context, sql string) ([]ResultColumn, error) {
+	rows, err := c.QueryContext(ctx, "SELECT * FROM ("+sql+") frontdesk_result LIMIT 0", nil)
+	if err != nil {
+		return nil, c.fail(err)
+	}
+	told := rows.(interface {
+		driver.RowsColumnTypeDatabaseTypeName
+		driver.RowsColumnTypePrecisionScale
+		driver.RowsColumnTypeNullable
+	})
+	names := rows.Columns()
+	all := make([]ResultColumn, len(names))
+	for i, name := range names {
+		kind := strings.ToLower(told.ColumnTypeDatabaseTypeName(i))
+		if bare, ok := strings.CutPrefix(kind, "unsigned "); ok {
+			kind = bare + " unsigned"
+		}
+		nullable, ok := told.ColumnTypeNullable(i)
+		all[i] = ResultColumn{Name: name, Type: kind, Filled: ok && !nullable}
+		if precision, scale, ok := told.ColumnTypePrecisionScale(i); ok && kind == "decimal" {
+			all[i].Precision, all[i].Scale = int(precision), int(scale)
+		}
+	}
+	return all, rows.Close()
+}
+
+// typesOf asks another package, on a connection of its own, once the statement is known to be
+// right: zombiezen's does not tell declared types.
+func (c *sqliteConn) typesOf(ctx context.Context, text string) (all []ResultColumn, err error) {
+	text = "SELECT * FROM (" + text + ") LIMIT 0"
+	if _, err := c.stmts.get(c.conn, text); err != nil {
+		return nil, c.fail(ctx, err)
+	}
+	connector, err := moderncsqlite.NewConnector(c.name)
+	if err != nil {
+		return nil, err
+	}
+	db := sql.OpenDB(connector)
+	defer func() { err = errors.Join(err, db.Close()) }()
+	db.SetMaxOpenConns(1)
+	if err := run(ctx, db, c.session...); err != nil {
+		return nil, err
+	}
+	rows, err := db.QueryContext(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	types, err := rows.ColumnTypes()
+	for _, of := range types {
+		all = append(all, declared(of.Name(), of.DatabaseTypeName()))
+	}
+	return all, err
+}
+
+// size is behind a declared type.
+var size = regexp.MustCompile(`^([^(]*?) *\( *(\d+) *(?:, *(\d+) *)?\)(.*)$`)
+
+func declared(name, kind string) ResultColumn {
+	c := ResultColumn{Name: name, Type: strings.ToLower(kind)}
+	if parts := size.FindStringSubmatch(c.Type); parts != nil {
+		c.Type = parts[1] + parts[4]
+		if c.Precision, _ = strconv.Atoi(parts[2]); parts[3] != "" {
+			c.Scale, _ = strconv.Atoi(parts[3])
+		}
+	}
+	return c
+}
