@@ -417,13 +417,19 @@ func TestForeignWritesAreSerializable(t *testing.T) {
 	})
 }
 
-// TestForeignLockWait: no statement waits for a lock longer than it may.
+// TestForeignLockWait: no statement waits for a lock longer than it may, and one that only reads
+// waits for none.
 func TestForeignLockWait(t *testing.T) {
 	onForeigners(t, []string{"CREATE TABLE locked (x INTEGER)", "INSERT INTO locked VALUES (1)"}, func(t *testing.T, o ForeignOptions, db DB) {
 		other := openForeign(t, o)
 		require.NoError(t, other.Write(t.Context(), func(c Conn) error {
 			_, err := c.Exec(t.Context(), "UPDATE locked SET x = 2")
 			require.NoError(t, err)
+			require.NoError(t, db.Read(t.Context(), func(c Conn) error {
+				row, err := One(t.Context(), c, "SELECT x FROM locked WHERE x > "+db.Dialect().Placeholder(1), []Column{{Type: mapping.Int4, Foreign: true}}, mapping.IntValue(0))
+				require.Equal(t, []mapping.Value{mapping.IntValue(1)}, row)
+				return err
+			}))
 			wants := func() error { // with one try, unlike Write of a server
 				return db.Read(t.Context(), func(c Conn) error {
 					_, err := One(t.Context(), c, "SELECT x FROM locked FOR UPDATE", []Column{{Type: mapping.Int4, Foreign: true}})

@@ -35,6 +35,7 @@ func mysqlConfig(dsn string) (*mysql.Config, error) {
 	if err != nil {
 		return nil, errNoMySQL
 	}
+	config.Timeout = cmp.Or(config.Timeout, connectTimeout)
 	config.ParseTime = false // 0000-00-00 is a value here
 	config.ClientFoundRows = true
 	config.InterpolateParams = false
