@@ -53,7 +53,7 @@ func outcomeOf(err error) LoginOutcome {
 		return LoginBusy
 	case mapping.Is(err, mapping.TooManyRequests):
 		return LoginThrottled
-	case mapping.Is(err, mapping.BackendUnavailable), mapping.Is(err, mapping.BackendTimeout), mapping.Is(err, mapping.InternalError), mapping.Is(err, mapping.Overloaded), !answer:
+	case mapping.Is(err, mapping.BackendUnavailable), mapping.Is(err, mapping.BackendTimeout), mapping.Is(err, mapping.BackendChanged), mapping.Is(err, mapping.InternalError), mapping.Is(err, mapping.Overloaded), !answer:
 		return LoginUnavailable
 	default:
 		return LoginRefused

@@ -48,6 +48,11 @@ func (e *StaleError) Unwrap() error { return e.Err }
 // answer. Drivers wrap it: fmt.Errorf("%w: …", ErrUnexpected).
 var ErrUnexpected = errors.New("unexpected answer of the administration")
 
+// ErrChanged says that the administration no longer has something that the call needs, such as
+// a column, or has it in another form: nothing can be said of what is asked for, and nothing was
+// done. Drivers wrap it: fmt.Errorf("%w: …", ErrChanged).
+var ErrChanged = errors.New("the administration has changed")
+
 // ErrOwnStore says that the gateway's own store failed (IDs, idempotency keys, turns). It
 // says nothing about the administration, so its circuit is not affected.
 var ErrOwnStore = errors.New("the gateway's own store failed")
@@ -302,4 +307,24 @@ func (p *Page) Add(q *Query, rec mapping.Record) (added bool, err error) {
 	}
 	p.Records = append(p.Records, rec)
 	return true, nil
+}
+
+// Changing is a Driver whose administration belongs to others, who may change it.
+type Changing interface {
+	// Closed tells what is closed until the administration has again what it needs.
+	Closed() []Closing
+	// LeftOut tells how many records were left out of lists, since a field has a value that
+	// cannot be converted.
+	LeftOut() map[Place]int64
+}
+
+// Place is a field of a resource.
+type Place struct{ Resource, Field string }
+
+// Closing is a resource that is closed since the administration lacks something.
+type Closing struct {
+	Resource string
+	Reads    bool   // reading is closed too, not writing alone
+	What     string // what is lacking
+	Since    time.Time
 }

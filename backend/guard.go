@@ -214,6 +214,9 @@ func (l *lane) guarded(ctx context.Context, of *deadline, until time.Time, call 
 // busyPause is the Retry-After when no slot became free.
 const busyPause = time.Second
 
+// changedPause is the Retry-After when the administration has changed: as often is it looked at.
+const changedPause = time.Minute
+
 // judgeCall returns the outcome of a call, and the error that the client of the interface
 // gets.
 func (c *Client) judgeCall(ctx context.Context, err error) (Outcome, error) {
@@ -245,6 +248,8 @@ func (c *Client) judgeCall(ctx context.Context, err error) (Outcome, error) {
 // judgeFailure is judgeCall for what is no answer, and no reason to try again soon.
 func judgeFailure(ctx context.Context, err error) (Outcome, error) {
 	switch {
+	case errors.Is(err, ErrChanged):
+		return Unexpected, mapping.Fail(mapping.BackendChanged).Because(err).After(changedPause)
 	case errors.Is(err, ErrUnexpected):
 		return Unexpected, mapping.Fail(mapping.InternalError).Because(err)
 	case isTimeout(ctx, err):

@@ -166,7 +166,7 @@ func (b *bulkRun) part(i int) *backend.Idempotency {
 // stops tells whether there is no use in trying the next record after that error.
 func stops(err error) bool {
 	_, answered := mapping.AsViolations(err)
-	return !answered || mapping.Is(err, mapping.BackendUnavailable) || mapping.Is(err, mapping.BackendTimeout)
+	return !answered || mapping.Is(err, mapping.BackendUnavailable) || mapping.Is(err, mapping.BackendTimeout) || mapping.Is(err, mapping.BackendChanged)
 }
 
 // recalled reads results that are kept under an idempotency key.

@@ -65,7 +65,7 @@ func (g *Gateway) runRequest(ctx context.Context, j webhook.Job, w io.Writer) (w
 
 // passing marks a failure of the backend that is expected to pass.
 func passing(err error) error {
-	if mapping.Is(err, mapping.BackendUnavailable) || mapping.Is(err, mapping.BackendTimeout) {
+	if mapping.Is(err, mapping.BackendUnavailable) || mapping.Is(err, mapping.BackendTimeout) || mapping.Is(err, mapping.BackendChanged) {
 		return fmt.Errorf("%w: %w", webhook.ErrAgain, err)
 	}
 	return err

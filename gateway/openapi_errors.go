@@ -54,6 +54,9 @@ func (d *describer) reasons(op *Operation) []mapping.Reason {
 	}
 	if op.about.asksBackend {
 		late = append(late, mapping.BackendUnavailable, mapping.BackendTimeout)
+		if op.about.answers.form != tokenForm { // which asks for users, and no resource
+			late = append(late, mapping.BackendChanged)
+		}
 	}
 	if !op.ByCallback() { // else errors found while serving come with the result
 		all = append(all, late...)

@@ -71,6 +71,7 @@ var twins = map[mapping.Reason]mapping.Reason{
 	mapping.TokenInvalid:                     mapping.NotLoggedIn,
 	mapping.CredentialsInvalid:               mapping.NotLoggedIn,
 	mapping.BackendUnavailable:               mapping.InternalError,
+	mapping.BackendChanged:                   mapping.InternalError,
 	mapping.BackendTimeout:                   mapping.InternalError,
 	mapping.FlatrateManualInputWithArticleNo: mapping.FlatrateManualInputWithArticle,
 }

@@ -11,6 +11,7 @@ const (
 	InternalError       Reason = "internal_error"
 	BackendUnavailable  Reason = "backend_unavailable"
 	BackendTimeout      Reason = "backend_timeout"
+	BackendChanged      Reason = "backend_changed"
 	QueryRepeated       Reason = "query_parameter_repeated"
 	QueryUnsupported    Reason = "query_parameter_unsupported"
 	EndpointUnknown     Reason = "endpoint_unknown"

@@ -11,6 +11,10 @@ func contractRows() []Entry {
 			"The administration behind the interface did not answer in time. Whether a change was made is not known.",
 			"Read the record before you repeat a change, or send POST with an Idempotency-Key. Ask for less at once: fewer fields, a smaller page_size.",
 		}},
+		{Scope: General, Reason: BackendChanged, Status: 500, Message: "Internal server error", Help: Help{
+			"The system behind the interface has changed, and no longer has something that this request needs. Nothing was done. Other resources, and mostly reading this one, go on.",
+			"Try again later: the operator is told, and it opens by itself once the system is as it was, or the operator has said how it is now.",
+		}},
 		{Scope: General, Reason: NotLoggedIn, Status: 401, Message: "Not authorized"},
 		{Scope: General, Reason: TokenInvalid, Status: 401, Message: "Not authorized"},
 		{Scope: "GET /authenticate", Reason: CredentialsInvalid, Status: 401, Message: "Not authorized", Help: Help{

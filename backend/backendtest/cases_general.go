@@ -52,6 +52,7 @@ func generalCases() []Case {
 		}),
 		notFromOutside(mapping.General, mapping.BackendUnavailable, broken),
 		notFromOutside(mapping.General, mapping.BackendTimeout, broken),
+		notFromOutside(mapping.General, mapping.BackendChanged, broken),
 		row(mapping.General, mapping.NotLoggedIn, func(t *T) { t.everywhere(as("")) }),
 		row(mapping.General, mapping.TokenInvalid, func(t *T) {
 			for _, token := range []string{"00000000-0000-4000-8000-000000000000", "nonsense", t.staleToken()} {

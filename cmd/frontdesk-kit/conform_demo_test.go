@@ -27,7 +27,7 @@ func TestConform(t *testing.T) {
 
 // notAsked is what the built-in administration cannot be asked from outside.
 var notAsked = []string{
-	"general.internal_error", "general.backend_unavailable", "general.backend_timeout", "general.too_many_requests", "general.request_malformed",
+	"general.internal_error", "general.backend_unavailable", "general.backend_timeout", "general.backend_changed", "general.too_many_requests", "general.request_malformed",
 	"general.body_too_large", "general.overloaded", "webhook.result_too_large", "general.idempotency_key_in_use", "put.field_required", "list.page_too_large", "model.body_not_json",
 	"record.put_merges [vehicleroleline flatrateline]", "record.put_empties [flatrateline]", "record.put_empty_text [vehicleroleline flatrateline article]",
 	"record.length_in_characters [vehicleroleline flatrateline]",

@@ -133,6 +133,7 @@ var ownWays = map[string]func(*setting) []rig.Answer{
 	"internal_error":      broken(func(context.Context) error { return fmt.Errorf("a fault of the test: %w", backend.ErrUnexpected) }),
 	"backend_unavailable": broken(rig.Fails),
 	"backend_timeout":     broken(func(context.Context) error { return context.DeadlineExceeded }),
+	"backend_changed":     broken(func(context.Context) error { return fmt.Errorf("a fault of the test: %w", backend.ErrChanged) }),
 	"page_too_large":      broken(func(context.Context) error { return mapping.Fail(mapping.PageTooLarge) }),
 	"too_many_requests": changed(func(s *setting, r *request) {
 		if *s.slow == "" {
