@@ -178,6 +178,7 @@ func (x *Exchange) user() auth.User {
 type requestContext struct {
 	context.Context
 	id    string
+	user  auth.User
 	asked atomic.Int64 // nanoseconds
 }
 
@@ -197,6 +198,14 @@ func NoteBackend(ctx context.Context, took time.Duration) {
 	if of, ok := ctx.Value(requestKey{}).(*requestContext); ok {
 		of.asked.Add(int64(took))
 	}
+}
+
+// UserOf returns who asks in the request that ctx belongs to; the zero User where there is none.
+func UserOf(ctx context.Context) auth.User {
+	if of, ok := ctx.Value(requestKey{}).(*requestContext); ok {
+		return of.user
+	}
+	return auth.User{}
 }
 
 // RequestIDOf returns the id of the request that ctx belongs to, "" where there

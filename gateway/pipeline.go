@@ -187,7 +187,7 @@ func (g *Gateway) record(_ context.Context, x *Exchange) error {
 
 // serve runs the operation.
 func (g *Gateway) serve(ctx context.Context, x *Exchange) error {
-	of := &requestContext{Context: ctx, id: x.RequestID}
+	of := &requestContext{Context: ctx, id: x.RequestID, user: x.user()}
 	defer func() { x.asked = time.Duration(of.asked.Load()) }() // also where it breaks off
 	return x.Operation.serve(of, x)
 }

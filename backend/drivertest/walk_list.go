@@ -193,9 +193,10 @@ func (w *Walk) lets(f backend.Filter, null bool, v mapping.Value) bool {
 		return slices.ContainsFunc(f.Operands(), func(by mapping.Value) bool { return w.alike(v, by) })
 	case f.Op == mapping.Contains:
 		return v.IsSet() && strings.Contains(w.weighWhole(v), w.weighWhole(f.Value))
-	default:
-		return f.Matches(v)
+	case v.Kind() == mapping.KindText && f.Value.Kind() == mapping.KindText:
+		v, f.Value = mapping.TextValue(w.Weigh(v.Text())), mapping.TextValue(w.Weigh(f.Value.Text()))
 	}
+	return f.Matches(v)
 }
 
 // weighWhole is the weight of a text with the blanks at its end, which do not count where

@@ -4,11 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 
 	"go.uber.org/zap"
 
 	"frontdesk/auth"
 	"frontdesk/backend/sqlrecord"
+	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
 )
 
@@ -61,51 +65,44 @@ func (s *Store) FindUser(ctx context.Context, username string) (auth.User, error
 
 // account finds a user. Names are compared to the byte, whatever the database
 // thinks of upper and lower case.
-func (s *Store) account(ctx context.Context, username string) (account, error) {
+func (s *Store) account(ctx context.Context, username string) (found account, err error) {
 	from := s.sheet.Accounts
 	if u := from.Listed(username); u != nil {
-		return account{hash: string(u.PasswordHash), User: u.User}, nil
+		found = account{hash: string(u.PasswordHash), User: u.User}
+		if u.ClientKey != "" {
+			found.Client.ID, err = s.clientNumber(ctx, u.ClientKey)
+		}
+		return found, err
 	}
 	if from.Facts == nil || !sqlrecord.CanHold(username) || username == "" {
-		return account{}, auth.ErrUnknownUser
+		return found, auth.ErrUnknownUser
 	}
-	var answer result
-	err := session{Store: s, conn: s.reserved}.again(ctx, func(on session) (err error) {
-		answer, err = queryAll(ctx, on.conn, s.accountText(username))
-		return err
+	var all [][]mapping.Value
+	text, args, columns := s.accountText(username)
+	err = sqlrecord.Reserved(s.db).Read(ctx, func(c sqlrecord.Conn) error {
+		all = nil
+		return c.Query(ctx, text, columns, args, func(row []mapping.Value) error {
+			all = append(all, slices.Clone(row))
+			return nil
+		})
 	})
-	if s.lacksLetters(err, username) {
-		return account{}, auth.ErrUnknownUser
+	if lacksLetters(err, username) {
+		return found, auth.ErrUnknownUser
 	}
 	if err != nil {
-		return account{}, fmt.Errorf("find user: %w", err)
+		return found, fmt.Errorf("find user: %w", err)
 	}
-	found := account{}
-	for _, row := range answer.rows {
-		aligned := row
-		if from.Query != "" {
-			aligned = make([]sheet.Raw, len(from.Facts.Places))
-			for i, p := range from.Facts.Places {
-				aligned[i], _ = answer.find(row, p.Name)
-			}
+	for _, row := range all {
+		a, err := s.accountOf(ctx, row, username)
+		switch {
+		case err != nil:
+			return account{}, err
+		case a.Username != username, found.Username != "" && found.ID == a.ID && found.Client.ID == a.Client.ID: // a join may answer a user several times
+		case found.Username != "":
+			return account{}, fmt.Errorf("%w: users %d and %d have one login name", errFacts, found.ID, a.ID)
+		default:
+			found = a
 		}
-		facts, err := from.Facts.User(aligned, username)
-		if err != nil {
-			return account{}, fmt.Errorf("%w: %w", errFacts, err)
-		}
-		if facts.Username != username {
-			continue
-		}
-		if found.Username != "" && found.ID == facts.ID && found.Client.ID == facts.ClientID {
-			continue // a query that joins may answer a user several times
-		}
-		if found.Username != "" {
-			return account{}, fmt.Errorf("%w: users %d and %d have one login name", errFacts, found.ID, facts.ID)
-		}
-		found = account{hash: facts.Password, salts: facts.Salts, User: auth.User{
-			ID: facts.ID, Username: facts.Username, Email: facts.Email, External: facts.External, Blocked: facts.Blocked,
-			Client: auth.Client{ID: facts.ClientID, Name: facts.ClientName},
-		}}
 	}
 	if found.Username == "" {
 		return account{}, auth.ErrUnknownUser
@@ -113,40 +110,143 @@ func (s *Store) account(ctx context.Context, username string) (account, error) {
 	return found, nil
 }
 
-// warnOfSharedNames logs login names that several users share: none of these can log in.
-func (s *Store) warnOfSharedNames(ctx context.Context) {
-	from := s.sheet.Accounts
-	if from.Facts == nil || from.Table == "" {
-		return
+// The facts of a user, in the order of sheet.Facts.SQL.
+const (
+	factID = iota
+	factUsername
+	factPassword
+	factEmail
+	factClientID
+	factClientName
+	factExternal
+	factBlocked
+	facts // how many there are; the salts follow
+)
+
+// accountOf makes a user of a row. A fact that is nowhere, or null, is its zero value.
+func (s *Store) accountOf(ctx context.Context, row []mapping.Value, username string) (a account, err error) {
+	for i, v := range row {
+		if v.IsAbsent() { // not its value, which may be secret
+			return a, fmt.Errorf("%w: fact %d of accounts.columns has a value that is none of it", errFacts, i+1)
+		}
 	}
-	name := s.d.quote(from.Facts.UsernamePlace())
-	b := newStatement(s.d).add("SELECT COUNT(*) FROM (SELECT ", name, " FROM ", qualified(s.d, s.source.Schema, from.Table), " WHERE ", name, " IS NOT NULL AND ", name, " <> '' GROUP BY ", name, " HAVING COUNT(*) > 1) shared")
-	row, err := queryOne(ctx, s.db, b)
+	text := func(i int) string { return strings.TrimRight(row[i].Text(), " ") }
+	a = account{hash: text(factPassword), salts: map[string]string{}, User: auth.User{
+		ID: whole(row[factID]), Username: text(factUsername), Email: text(factEmail), External: isYes(row[factExternal]), Blocked: isYes(row[factBlocked]),
+		Client: auth.Client{ID: whole(row[factClientID]), Name: text(factClientName)},
+	}}
+	for i, name := range s.salts() {
+		a.salts[name] = text(facts + i)
+	}
+	switch how := s.sheet.Accounts.Facts.SQL; {
+	case !isRead(&how[factUsername]):
+		a.Username = username
+	case a.Username == "":
+		return a, fmt.Errorf("%w: the username is missing", errFacts)
+	}
+	if key := text(factClientID); s.sheet.ClientsKept && key != "" {
+		a.Client.ID, err = s.clientNumber(ctx, key)
+	}
+	if err == nil && a.Client.ID == 0 { // the user of no client must not work on the records of any
+		err = fmt.Errorf("%w: the client is missing, or is no number", errFacts)
+	}
+	return a, err
+}
+
+// whole is a number that may have been read as a text; 0 for none.
+func whole(v mapping.Value) int64 {
+	n, _ := strconv.ParseInt(strings.Trim(v.String(), " "), 10, 64)
+	return n
+}
+
+// isYes reads whether a user is external, or blocked: every number but 0 is a yes, and so is true.
+func isYes(v mapping.Value) bool { return whole(v) != 0 || truth(strings.Trim(v.String(), " ")) }
+
+// salts are the columns of salts.
+func (s *Store) salts() (names []string) {
+	for _, h := range s.sheet.Accounts.Hash {
+		if h.Salt != "" && !slices.Contains(names, h.Salt) {
+			names = append(names, h.Salt)
+		}
+	}
+	return names
+}
+
+func isRead(c *sheet.Column) bool { return len(c.Names) == 1 || c.Read != "" }
+
+// factOf is how a fact is read: as a text, because numbers of users and clients may be longer than
+// an int4. What has a code list is a number: whether a user is external, or blocked.
+func (b *fields) factOf(c *sheet.Column) (sqlrecord.Expr, sqlrecord.Column) {
+	if len(c.Codes) > 0 {
+		f := b.coded(&mapping.Field{Type: mapping.Int4}, c)
+		return f.Read, f.As
+	}
+	return b.plainFact(c), foreignText
+}
+
+func (b *fields) plainFact(c *sheet.Column) sqlrecord.Expr {
 	switch {
-	case err != nil:
-		s.log.Warn("login names that several users have could not be looked for", zap.String("table", from.Table), zap.Error(err))
-	case len(row) == 1 && row[0].Int > 0:
-		s.log.Warn("several users have one login name: none of them can log in", zap.String("table", from.Table), zap.Int64("names", row[0].Int))
+	case len(c.Names) == 1:
+		return sqlrecord.Plain(b.d.Quote(c.Names[0]))
+	case c.Read != "":
+		return parse("(" + c.Read + ")")
+	case c.Constant.IsSet():
+		return sqlrecord.Plain(b.literal(c.Constant.String()))
+	default:
+		return sqlrecord.Plain("NULL")
 	}
 }
 
-// usernameParameter stands for the name in the query of a sheet.
-const usernameParameter = ":username"
-
-// accountText is the statement that finds a user by name.
-func (s *Store) accountText(username string) *statement {
-	from, b := s.sheet.Accounts, newStatement(s.d)
+// accountText is the statement that finds a user by name: in a table, or in what the sheet's
+// query answers.
+func (s *Store) accountText(username string) (text string, args []mapping.Value, columns []sqlrecord.Column) {
+	from := &s.sheet.Accounts
+	b := s.view.Load().accounts
+	w := sqlrecord.NewWriter(s.d, func(w *sqlrecord.Writer, _ string) { b.operand(w, texts, mapping.TextValue(username)) })
+	columns = s.accountFacts(w)
 	if from.Query != "" {
-		return b.replaced(from.Query, usernameParameter, textRaw(username))
+		text, args = w.Add(" FROM (").Expr(parse(from.Query)).Add(") account").Statement()
+		return text, args, columns
 	}
-	b.add("SELECT ")
-	for i, p := range from.Facts.Places {
-		b.add(comma(i))
-		if p.SQL != "" {
-			b.add("(", p.SQL, ")")
-		} else {
-			b.add(s.d.quote(p.Name))
+	w.Add(" FROM ", qualified(s.d, s.source.Schema, from.Table), " WHERE ")
+	equal(w, b.field(&mapping.Field{Type: mapping.Varchar}, &from.Facts.SQL[factUsername]), mapping.TextValue(username))
+	text, args = w.Statement()
+	return text, args, columns
+}
+
+// accountFacts appends SELECT with the facts of a user, and the salts.
+func (s *Store) accountFacts(w *sqlrecord.Writer) (columns []sqlrecord.Column) {
+	w.Add("SELECT ")
+	for i := range s.sheet.Accounts.Facts.SQL {
+		read, as := s.view.Load().accounts.factOf(&s.sheet.Accounts.Facts.SQL[i])
+		w.Add(comma(i)).Expr(read)
+		columns = append(columns, as)
+	}
+	for _, salt := range s.salts() {
+		w.Add(", ", s.d.Quote(salt))
+		columns = append(columns, foreignText)
+	}
+	return columns
+}
+
+// warnOfSharedNames logs login names that several users share: none of these can log in.
+func (s *Store) warnOfSharedNames(ctx context.Context) {
+	from := &s.sheet.Accounts
+	if from.Facts == nil || from.Table == "" {
+		return
+	}
+	name := s.view.Load().accounts.plainFact(&from.Facts.SQL[factUsername])
+	w := sqlrecord.NewWriter(s.d, nil).Add("SELECT COUNT(*) FROM (SELECT ").Expr(name).Add(" FROM ", qualified(s.d, s.source.Schema, from.Table), " WHERE ")
+	w.Expr(name).Add(" IS NOT NULL AND ").Expr(name).Add(" <> '' GROUP BY ").Expr(name).Add(" HAVING COUNT(*) > 1) shared")
+	text, _ := w.Statement()
+	err := s.db.Read(ctx, func(c sqlrecord.Conn) error {
+		row, err := sqlrecord.One(ctx, c, text, oneInt)
+		if err == nil && row[0].Int() > 0 {
+			s.log.Warn("several users have one login name: none of them can log in", zap.Int64("names", row[0].Int()))
 		}
+		return err
+	})
+	if err != nil {
+		s.log.Warn("login names that several users have could not be looked for", zap.String("table", from.Table), zap.Error(err))
 	}
-	return b.add(" FROM ", qualified(s.d, s.source.Schema, from.Table), " WHERE ", s.d.quote(from.Facts.UsernamePlace()), " = ").arg(textRaw(username))
 }

@@ -4,14 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
-	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/zap/zaptest"
 
 	"frontdesk/auth"
 	"frontdesk/backend"
@@ -23,46 +23,18 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// followedTables have relations by number, and their addresses by a text.
-var followedTables = []string{
-	"CREATE TABLE f_rel (nr integer PRIMARY KEY, adm integer NOT NULL, naam varchar(40) NOT NULL, weg integer NOT NULL DEFAULT 0, gew bigint NOT NULL DEFAULT 0)",
-	"CREATE TABLE f_com (code varchar(10) NOT NULL PRIMARY KEY, adm integer NOT NULL, rel integer NOT NULL, waarde varchar(80) NOT NULL)",
-	"INSERT INTO f_rel (nr, adm, naam) VALUES (1, 1, 'Een'), (2, 1, 'Twee'), (3, 1, 'Drie'), (4, 2, 'Zuid'), (5, 1, 'Vijf')",
-	"INSERT INTO f_com VALUES ('zz', 1, 1, 'a'), ('b', 1, 2, 'b'), ('A', 2, 4, 'z')",
-}
+// scannedSheet has all read again and again.
+var scannedSheet = strings.Replace(followedSheet, "\nclient: adm\n", "\nclient: adm\nchanges: {by: scan, every: 10ms, pause: 1ms, page: 3}\n", 1)
 
-const followedSheet = `
-format: 1
-source: {sql: {engine: %s, dsn: "${DEALERPAK_DSN}"}}
-keep: keep.db
-accounts: {users: []}
-client: adm
-without_rules: [prefered_email]
-changes: {by: scan, every: 10ms, pause: 1ms, page: 3}
-resources:
-  contact:
-    table: f_rel
-    key: {columns: nr, generated: max+1}
-    where: weg = 0
-    soft_delete: {weg: 1}
-    fields: {name: naam, kind: {constant: person}, modified_at: {from: gew, type: integer, format: epoch_millis, stamp: change}}
-  contactcommunication:
-    table: f_com
-    key: {columns: code, id: kept, generated: uuid}
-    operations: {only: [get, list, update, delete]}
-    fields: {contact_id: rel, type: {constant: 1}, value: waarde}
-`
-
-// ownDatabase opens a database of the gateway's own, of PostgreSQL for PostgreSQL: the same
-// for each gateway that calls open.
-func ownDatabase(t *testing.T, engine string) (open func() sqlrecord.DB) {
+// ownDatabases opens a database of the gateway's own, of PostgreSQL for PostgreSQL: the same for
+// each gateway that calls open.
+func ownDatabases(t *testing.T, engine string) (open func() sqlrecord.DB) {
 	t.Helper()
 	dsn, file := "", filepath.Join(t.TempDir(), "follow.db")
 	if engine == "postgres" {
 		dsn = sqltest.Postgres(t)
 	}
-	return func() sqlrecord.DB {
-		var db sqlrecord.DB
+	return func() (db sqlrecord.DB) {
 		var err error
 		if dsn != "" {
 			db, err = sqlrecord.OpenPostgres(t.Context(), dsn, sqlrecord.Options{})
@@ -75,73 +47,12 @@ func ownDatabase(t *testing.T, engine string) (open func() sqlrecord.DB) {
 	}
 }
 
-// followed has a Store tell changes.
-func (x *fixture) followed(t *testing.T, db sqlrecord.DB, sh *sheet.Sheet) *follow.Follower {
-	t.Helper()
-	f, err := follow.Open(t.Context(), follow.Options{Reader: x.Store, DB: db, Sheet: sh, Lease: 200 * time.Millisecond, Log: zaptest.NewLogger(t)})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, f.Close()) })
-	x.TellBy(f)
-	return f
-}
-
-func onFollowed(t *testing.T, engines []string, f func(t *testing.T, x *fixture, own func() sqlrecord.DB)) {
+func onFollowed(t *testing.T, engines []string, f func(t *testing.T, x *tables, own func() sqlrecord.DB)) {
 	for _, engine := range engines {
 		t.Run(engine, func(t *testing.T) {
-			x, _, _ := onTables(t, engine, fmt.Sprintf(followedSheet, engine), followedTables...)
-			f(t, x, ownDatabase(t, engine))
+			f(t, onTables(t, engine, scannedSheet, followedTables...), ownDatabases(t, engine))
 		})
 	}
-}
-
-// exec changes the database behind the gateway's back.
-func (x *fixture) exec(format string, args ...any) {
-	x.t.Helper()
-	_, err := x.db.ExecContext(x.t.Context(), fmt.Sprintf(format, args...))
-	require.NoError(x.t, err)
-}
-
-func (x *fixture) copyOf(t *testing.T, of auth.Client) *drivertest.Copy {
-	t.Helper()
-	c := &drivertest.Copy{Client: x.front, Of: of, Resources: x.model.Resources}
-	require.NoError(t, c.Begin(t.Context()))
-	return c
-}
-
-// changed are the changes after a cursor, as "kind resource id".
-func (x *fixture) changed(t *testing.T, of auth.Client, after string, resources ...*mapping.Resource) (told []string) {
-	t.Helper()
-	if resources == nil {
-		resources = x.model.Resources
-	}
-	page, err := x.front.Changes(t.Context(), backend.ChangesQuery{Client: of, After: after, Resources: resources, Limit: 100})
-	require.NoError(t, err)
-	for _, c := range page.Changes {
-		told = append(told, fmt.Sprint(c.Kind, " ", c.Resource.Name, " ", c.ID))
-	}
-	return told
-}
-
-// eventually waits until a function returns what is wanted.
-func (x *fixture) eventually(t *testing.T, want []string, f func() []string) {
-	t.Helper()
-	for began := time.Now(); ; {
-		got := f()
-		if slices.Equal(want, got) {
-			return
-		}
-		if time.Since(began) > patience {
-			require.Equal(t, want, got)
-		}
-		require.NoError(t, auth.Sleep(t.Context(), 2*time.Millisecond))
-	}
-}
-
-func (x *fixture) cursor(t *testing.T, of auth.Client) string {
-	t.Helper()
-	page, err := x.front.Changes(t.Context(), beginning(of, x.model.Resources...))
-	require.NoError(t, err)
-	return page.Cursor
 }
 
 func beginning(of auth.Client, resources ...*mapping.Resource) backend.ChangesQuery {
@@ -151,9 +62,9 @@ func beginning(of auth.Client, resources ...*mapping.Resource) backend.ChangesQu
 // TestChangesByScan has what others change told: made, changed, removed, hidden, moved to
 // another client. Nothing is told that has not changed, and no cursor is another client's.
 func TestChangesByScan(t *testing.T) {
-	onFollowed(t, []string{"mariadb", "postgres", "sqlite"}, func(t *testing.T, x *fixture, own func() sqlrecord.DB) {
+	onFollowed(t, []string{"mariadb", "postgres", "sqlite"}, func(t *testing.T, x *tables, own func() sqlrecord.DB) {
 		db := own()
-		x.followed(t, db, x.sheet)
+		x.followed(t, db)
 		ones, twos := x.copyOf(t, one), x.copyOf(t, two)
 		after, theirs := x.cursor(t, one), x.cursor(t, two)
 		require.Empty(t, x.changed(t, one, after), "what was there is no change")
@@ -181,12 +92,12 @@ func TestChangesByScan(t *testing.T) {
 
 // TestOwnChangesAtOnce has the gateway's own writes told without a look.
 func TestOwnChangesAtOnce(t *testing.T) {
-	onFollowed(t, []string{"postgres", "sqlite"}, func(t *testing.T, x *fixture, own func() sqlrecord.DB) {
+	onFollowed(t, []string{"postgres", "sqlite"}, func(t *testing.T, x *tables, own func() sqlrecord.DB) {
 		db := own()
 		for _, r := range x.sheet.Resources {
 			r.Changes.Every = time.Hour
 		}
-		x.followed(t, db, x.sheet)
+		x.followed(t, db)
 		after := x.cursor(t, one)
 		made := x.create(one, x.record("contact", "name", "Nieuw"))
 		x.update(one, 3, x.record("contact", "name", "Dri"))
@@ -201,9 +112,9 @@ func TestOwnChangesAtOnce(t *testing.T) {
 
 // TestChangesOfOwnAreNoNews: a look finds nothing new in what the gateway has written.
 func TestChangesOfOwnAreNoNews(t *testing.T) {
-	onFollowed(t, []string{"postgres", "sqlite"}, func(t *testing.T, x *fixture, own func() sqlrecord.DB) {
+	onFollowed(t, []string{"postgres", "sqlite"}, func(t *testing.T, x *tables, own func() sqlrecord.DB) {
 		db := own()
-		f := x.followed(t, db, x.sheet)
+		f := x.followed(t, db)
 		after := x.cursor(t, one)
 		made := x.create(one, x.record("contact", "name", "Nieuw"))
 		x.update(one, 3, x.record("contact", "name", "Dri"))
@@ -221,11 +132,11 @@ func TestChangesOfOwnAreNoNews(t *testing.T) {
 // TestChangesByVersion has what was modified told by modified_at, also where transactions
 // end in another order than they began in; deletions only where all is read, too.
 func TestChangesByVersion(t *testing.T) {
-	onFollowed(t, []string{"postgres", "sqlite"}, func(t *testing.T, x *fixture, own func() sqlrecord.DB) {
+	onFollowed(t, []string{"postgres", "sqlite"}, func(t *testing.T, x *tables, own func() sqlrecord.DB) {
 		db := own()
 		contact := x.sheet.Resource("contact")
 		contact.Changes = sheet.Changes{By: sheet.ByVersion, Every: 10 * time.Millisecond, Settle: time.Minute, Pause: time.Millisecond, Page: 3}
-		f := x.followed(t, db, x.sheet)
+		f := x.followed(t, db)
 		require.Equal(t, backend.TellsWithoutDeletions, f.Tells(contact.Resource))
 		after := x.cursor(t, one)
 		eventually := func(want ...string) {
@@ -233,19 +144,19 @@ func TestChangesByVersion(t *testing.T) {
 			x.eventually(t, want, func() []string { return x.changed(t, one, after) })
 		}
 		now := time.Now().UnixMilli()
-		x.exec("UPDATE f_rel SET naam = 'Dri', gew = %d WHERE nr = 3", now)
+		x.exec(fmt.Sprintf("UPDATE f_rel SET naam = 'Dri', gew = %d WHERE nr = 3", now))
 		eventually("updated contact 3")
-		x.exec("UPDATE f_rel SET naam = 'Twe', gew = %d WHERE nr = 2", now-30_000)
+		x.exec(fmt.Sprintf("UPDATE f_rel SET naam = 'Twe', gew = %d WHERE nr = 2", now-30_000))
 		eventually("updated contact 3", "updated contact 2")
-		x.exec("INSERT INTO f_rel (nr, adm, naam, gew) VALUES (9, 1, 'Negen', %d)", now)
+		x.exec(fmt.Sprintf("INSERT INTO f_rel (nr, adm, naam, gew) VALUES (9, 1, 'Negen', %d)", now))
 		eventually("updated contact 3", "updated contact 2", "created contact 9")
 		x.exec("DELETE FROM f_rel WHERE nr = 9")
-		x.exec("UPDATE f_rel SET naam = 'D', gew = %d WHERE nr = 3", now+1)
+		x.exec(fmt.Sprintf("UPDATE f_rel SET naam = 'D', gew = %d WHERE nr = 3", now+1))
 		eventually("updated contact 2", "created contact 9", "updated contact 3")
 
 		require.NoError(t, f.Close())
 		contact.Changes.Deletions = 10 * time.Millisecond
-		f = x.followed(t, db, x.sheet)
+		f = x.followed(t, db)
 		require.Equal(t, backend.TellsAll, f.Tells(contact.Resource))
 		eventually("updated contact 2", "updated contact 3", "deleted contact 9")
 	})
@@ -258,9 +169,9 @@ func TestCopiesBesideWriters(t *testing.T) {
 	if sqltest.Soak() {
 		writes = 2000
 	}
-	onFollowed(t, []string{"mariadb", "postgres", "sqlite"}, func(t *testing.T, x *fixture, own func() sqlrecord.DB) {
+	onFollowed(t, []string{"mariadb", "postgres", "sqlite"}, func(t *testing.T, x *tables, own func() sqlrecord.DB) {
 		db := own()
-		x.followed(t, db, x.sheet)
+		x.followed(t, db)
 		copies := []*drivertest.Copy{x.copyOf(t, one), x.copyOf(t, two)}
 		var writers sync.WaitGroup
 		for w := range 3 {
@@ -277,15 +188,15 @@ func TestCopiesBesideWriters(t *testing.T) {
 					case n == 2:
 						_ = x.tryDelete(who, "contact", int32(id))
 					case n == 3: // what is refused changes nothing
-						_, _ = x.db.ExecContext(t.Context(), fmt.Sprintf("INSERT INTO f_rel (nr, adm, naam) VALUES (%d, %d, 'x%d')", id, who.ID, i))
+						_, _ = sqlrecord.Change(t.Context(), x.db, fmt.Sprintf("INSERT INTO f_rel (nr, adm, naam) VALUES (%d, %d, 'x%d')", id, who.ID, i))
 					case n == 4:
-						_, _ = x.db.ExecContext(t.Context(), fmt.Sprintf("DELETE FROM f_rel WHERE nr = %d", id))
+						_, _ = sqlrecord.Change(t.Context(), x.db, fmt.Sprintf("DELETE FROM f_rel WHERE nr = %d", id))
 					case n == 5:
-						_, _ = x.db.ExecContext(t.Context(), fmt.Sprintf("UPDATE f_rel SET adm = %d, weg = %d WHERE nr = %d", who.ID, draw.IntN(2), id))
+						_, _ = sqlrecord.Change(t.Context(), x.db, fmt.Sprintf("UPDATE f_rel SET adm = %d, weg = %d WHERE nr = %d", who.ID, draw.IntN(2), id))
 					case n == 6:
-						_, _ = x.db.ExecContext(t.Context(), fmt.Sprintf("UPDATE f_com SET waarde = '%d.%d', adm = %d WHERE code = 'b'", w, i, who.ID))
+						_, _ = sqlrecord.Change(t.Context(), x.db, fmt.Sprintf("UPDATE f_com SET waarde = '%d.%d', adm = %d WHERE code = 'b'", w, i, who.ID))
 					default:
-						_, _ = x.db.ExecContext(t.Context(), fmt.Sprintf("UPDATE f_rel SET naam = 'y%d.%d' WHERE nr = %d", w, i, id))
+						_, _ = sqlrecord.Change(t.Context(), x.db, fmt.Sprintf("UPDATE f_rel SET naam = 'y%d.%d' WHERE nr = %d", w, i, id))
 					}
 				}
 			})
@@ -336,7 +247,7 @@ func TestCopiesBesideWriters(t *testing.T) {
 		}
 		for _, c := range copies {
 			for _, r := range c.Resources {
-				x.eventually(t, []string{fmt.Sprint(len(x.all(c.Of, r.Name)))}, func() []string {
+				x.eventually(t, []string{fmt.Sprint(len(x.list(c.Of, r.Name)))}, func() []string {
 					digest, err := x.front.Digest(t.Context(), r, backend.DigestQuery{Client: c.Of, From: 1, Ranges: 1})
 					require.NoError(t, err)
 					return []string{fmt.Sprint(digest.Ranges[0].Count)}
@@ -344,4 +255,52 @@ func TestCopiesBesideWriters(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestSoakScan reads a million records again and again, and finds what has gone, in bounded
+// memory.
+func TestSoakScan(t *testing.T) {
+	if !sqltest.Soak() {
+		t.Skip("a soak test: set FRONTDESK_SOAK=1")
+	}
+	x := onTables(t, "sqlite", scannedSheet, followedTables...)
+	x.exec(`INSERT INTO f_rel (nr, adm, naam) WITH RECURSIVE n(i) AS (SELECT 10 UNION ALL SELECT i + 1 FROM n WHERE i < 1000009) SELECT i, 1, 'Relatie ' || i FROM n`)
+	x.sheet.Resource("contact").Changes = sheet.Changes{By: sheet.ByScan, Every: 10 * time.Millisecond, Pause: time.Nanosecond, Page: 500}
+	own := func() sqlrecord.DB { return ownDatabase(t) }
+	before := resident(t)
+	f := x.followed(t, own())
+	began, cursor := time.Now(), ""
+	contact := x.model.Resource("contact")
+	most := before
+	look := func() {
+		most = max(most, resident(t))
+	}
+	require.Eventually(t, func() bool {
+		look()
+		page, err := x.front.Changes(t.Context(), beginning(one, contact))
+		cursor = page.Cursor
+		return err == nil
+	}, 30*time.Minute, 100*time.Millisecond)
+	t.Logf("read for the first time in %s", time.Since(began).Round(time.Second))
+	x.exec("DELETE FROM f_rel WHERE nr = 777777")
+	began = time.Now()
+	require.Eventually(t, func() bool {
+		look()
+		return len(x.changed(t, one, cursor, contact)) > 0
+	}, 30*time.Minute, 100*time.Millisecond)
+	require.Equal(t, []string{"deleted contact 777777"}, x.changed(t, one, cursor, contact))
+	t.Logf("a deletion was found after %s; resident: +%d MiB", time.Since(began).Round(time.Second), (most-before)>>20)
+	require.Less(t, most-before, int64(64<<20))
+	require.NoError(t, f.Close())
+}
+
+// resident is how much memory the process has.
+func resident(t *testing.T) int64 {
+	t.Helper()
+	text, err := os.ReadFile("/proc/self/statm")
+	require.NoError(t, err)
+	var size, pages int64
+	_, err = fmt.Sscan(strings.TrimSpace(string(text)), &size, &pages)
+	require.NoError(t, err)
+	return pages * int64(os.Getpagesize())
 }

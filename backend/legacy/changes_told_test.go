@@ -2,7 +2,6 @@ package legacy
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -53,11 +52,11 @@ func TestToldTwiceInOneLook(t *testing.T) {
 		"made again": {"DELETE FROM f_rel WHERE adm = 1", "INSERT INTO f_rel (nr, adm, naam) VALUES (1, 1, 'Weer')", []string{"deleted contact 2", "deleted contact 3", "created contact 1", "deleted contact 5"}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			x, _, _ := onTables(t, "sqlite", strings.ReplaceAll(notedSheet("sqlite"), "settle: 50ms", "settle: 0s"), noted("sqlite")...)
-			reader := paged{x.Store, new(atomic.Bool), func() { x.exec("%s", c.second) }}
-			x.follows(t, follow.Options{Reader: reader, DB: ownDatabase(t, "sqlite")()})
+			x := onTables(t, "sqlite", strings.ReplaceAll(triggeredSheet(), "settle: 50ms", "settle: 0s"), triggered("sqlite")...)
+			reader := paged{x.Store, new(atomic.Bool), func() { x.exec(c.second) }}
+			x.follows(t, follow.Options{Reader: reader, DB: ownDatabase(t)})
 			after := x.cursor(t, one)
-			x.exec("%s", c.first)
+			x.exec(c.first)
 			x.eventually(t, c.want, func() []string { return x.changed(t, one, after) })
 			require.Equal(t, c.count, x.counted(t, one, "contact"))
 		})
@@ -65,7 +64,7 @@ func TestToldTwiceInOneLook(t *testing.T) {
 }
 
 // follows has a Store tell changes as the options say; those of every test are left out of them.
-func (x *fixture) follows(t *testing.T, o follow.Options) *follow.Follower {
+func (x *tables) follows(t *testing.T, o follow.Options) *follow.Follower {
 	t.Helper()
 	o.Sheet, o.Lease, o.Log = x.sheet, 200*time.Millisecond, zaptest.NewLogger(t)
 	f, err := follow.Open(t.Context(), o)
@@ -121,12 +120,12 @@ func (s *slow) List(ctx context.Context, r *mapping.Resource, q backend.Query) (
 func TestSlowSystemIsFollowed(t *testing.T) {
 	const many = "INSERT INTO f_rel (nr, adm, naam) WITH RECURSIVE n (i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 139) SELECT i, 1, 'n' FROM n"
 	for name, text := range map[string]string{
-		"by table": strings.NewReplacer("page: 3", "page: 100").Replace(notedSheet("sqlite")),
-		"by scan":  strings.NewReplacer("page: 3", "page: 100", "%s", "sqlite").Replace(followedSheet),
+		"by table": strings.NewReplacer("page: 3", "page: 100").Replace(triggeredSheet()),
+		"by scan":  strings.Replace(scannedSheet, "page: 3", "page: 100", 1),
 	} {
 		t.Run(name, func(t *testing.T) {
-			x, _, _ := onTables(t, "sqlite", text, noted("sqlite")...)
-			x.follows(t, follow.Options{Reader: &slow{Store: x.Store, most: 20, read: map[time.Time]int{}}, DB: ownDatabase(t, "sqlite")()})
+			x := onTables(t, "sqlite", text, triggered("sqlite")...)
+			x.follows(t, follow.Options{Reader: &slow{Store: x.Store, most: 20, read: map[time.Time]int{}}, DB: ownDatabase(t)})
 			after := x.cursor(t, one)
 			count := func(kind backend.ChangeKind) func() []string {
 				return func() []string {
@@ -150,7 +149,7 @@ func TestSlowSystemIsFollowed(t *testing.T) {
 }
 
 // counted is how many records a client sees, as far as they have been seen.
-func (x *fixture) counted(t *testing.T, of auth.Client, resource string) int {
+func (x *tables) counted(t *testing.T, of auth.Client, resource string) int {
 	t.Helper()
 	digest, err := x.front.Digest(t.Context(), x.model.Resource(resource), backend.DigestQuery{Client: of, From: 1, Ranges: 1})
 	require.NoError(t, err)
@@ -158,9 +157,9 @@ func (x *fixture) counted(t *testing.T, of auth.Client, resource string) int {
 }
 
 // prepared runs statements in the database of what is followed, before anybody looks.
-func (x *fixture) prepared(t *testing.T, statements ...string) sqlrecord.DB {
+func (x *tables) prepared(t *testing.T, statements ...string) sqlrecord.DB {
 	t.Helper()
-	db := ownDatabase(t, "sqlite")()
+	db := ownDatabase(t)
 	f, err := follow.Open(t.Context(), follow.Options{Reader: x.Store, DB: db, Sheet: x.sheet, Log: zaptest.NewLogger(t)})
 	require.NoError(t, err)
 	require.NoError(t, f.Close())
@@ -176,9 +175,9 @@ func (x *fixture) prepared(t *testing.T, statements ...string) sqlrecord.DB {
 // TestFollowedNoMore has more resources than are looked up at once that were followed, and are
 // not any more by the sheet of today: the others are.
 func TestFollowedNoMore(t *testing.T) {
-	onFollowed(t, []string{"sqlite"}, func(t *testing.T, x *fixture, _ func() sqlrecord.DB) {
+	onFollowed(t, []string{"sqlite"}, func(t *testing.T, x *tables, _ func() sqlrecord.DB) {
 		x.followed(t, x.prepared(t, `INSERT INTO followed (client_id, resource, client_name, asked_at) WITH RECURSIVE n (i) AS (SELECT 1001 UNION ALL SELECT i + 1 FROM n WHERE i < 1100)
-			SELECT i, 'vehicle', '', 1000 * unixepoch() FROM n`), x.sheet)
+			SELECT i, 'vehicle', '', 1000 * unixepoch() FROM n`))
 		after := x.cursor(t, one)
 		x.exec("UPDATE f_rel SET naam = 'Dri' WHERE nr = 3")
 		x.eventually(t, []string{"updated contact 3"}, func() []string { return x.changed(t, one, after) })
@@ -188,10 +187,10 @@ func TestFollowedNoMore(t *testing.T) {
 // TestFollowedAgain has a client begin again while what he followed is forgotten by halves: what
 // is left tells nothing of what comes.
 func TestFollowedAgain(t *testing.T) {
-	onFollowed(t, []string{"sqlite"}, func(t *testing.T, x *fixture, _ func() sqlrecord.DB) {
+	onFollowed(t, []string{"sqlite"}, func(t *testing.T, x *tables, _ func() sqlrecord.DB) {
 		x.followed(t, x.prepared(t,
 			`INSERT INTO followed (client_id, resource, client_name, asked_at) VALUES (1, 'contact', 'one', 1000 * unixepoch())`,
-			`INSERT INTO followed_record (client_id, resource, id, version, gone, pass) VALUES (1, 'contact', 3, 1, 0, 1000), (1, 'contact', 5, 1, 1, 1000), (1, 'contact', 77, 1, 0, 1000), (1, 'contact', 78, 1, 0, 1000)`), x.sheet)
+			`INSERT INTO followed_record (client_id, resource, id, version, gone, pass) VALUES (1, 'contact', 3, 1, 0, 1000), (1, 'contact', 5, 1, 1, 1000), (1, 'contact', 77, 1, 0, 1000), (1, 'contact', 78, 1, 0, 1000)`))
 		after := x.cursor(t, one)
 		require.Equal(t, 4, x.counted(t, one, "contact"))
 		x.exec("DELETE FROM f_rel WHERE nr = 3")
@@ -202,11 +201,11 @@ func TestFollowedAgain(t *testing.T) {
 // TestOwnChangesInDisorder has a record changed and then deleted by the gateway itself, and noted
 // the other way round.
 func TestOwnChangesInDisorder(t *testing.T) {
-	onFollowed(t, []string{"sqlite"}, func(t *testing.T, x *fixture, own func() sqlrecord.DB) {
+	onFollowed(t, []string{"sqlite"}, func(t *testing.T, x *tables, own func() sqlrecord.DB) {
 		for _, r := range x.sheet.Resources {
 			r.Changes.Every = time.Hour
 		}
-		x.followed(t, own(), x.sheet)
+		x.followed(t, own())
 		after, before := x.cursor(t, one), x.get(one, "contact", 3)
 		change := func(tx backend.Tx) error {
 			_, err := tx.Update(t.Context(), one, before, x.record("contact", "name", "Dri"))
@@ -226,7 +225,7 @@ func TestOwnChangesInDisorder(t *testing.T) {
 // TestRenamedClient has a client get another name, by which alone the system answers him: he goes
 // on asking, and what changes is told.
 func TestRenamedClient(t *testing.T) {
-	onFollowed(t, []string{"sqlite"}, func(t *testing.T, x *fixture, own func() sqlrecord.DB) {
+	onFollowed(t, []string{"sqlite"}, func(t *testing.T, x *tables, own func() sqlrecord.DB) {
 		var name atomic.Value
 		name.Store("one")
 		failed := make(chan struct{}, 1000)
@@ -263,12 +262,12 @@ func (s stuck) Named(ctx context.Context, r *mapping.Resource, of auth.Client, k
 // TestStuckLongerThanKept has a look fail for longer than the system keeps what it says: all
 // records are read then.
 func TestStuckLongerThanKept(t *testing.T) {
-	x, _, _ := onTables(t, "sqlite", notedSheet("sqlite"), noted("sqlite")...)
+	x := onTables(t, "sqlite", triggeredSheet(), triggered("sqlite")...)
 	for _, r := range x.sheet.Resources {
 		r.Changes.Settle, r.Changes.Keeps = 0, time.Second
 	}
 	reader := stuck{x.Store, new(atomic.Bool), make(chan struct{}, 100)}
-	x.follows(t, follow.Options{Reader: reader, DB: ownDatabase(t, "sqlite")()})
+	x.follows(t, follow.Options{Reader: reader, DB: ownDatabase(t)})
 	after := x.cursor(t, one)
 	reader.is.Store(true)
 	x.exec("UPDATE f_rel SET naam = 'Dri' WHERE nr = 3")
@@ -299,7 +298,7 @@ func (s timed) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (m
 
 // TestMissingAtTheirRate has records that are missing looked for no faster than the sheet allows.
 func TestMissingAtTheirRate(t *testing.T) {
-	onFollowed(t, []string{"sqlite"}, func(t *testing.T, x *fixture, own func() sqlrecord.DB) {
+	onFollowed(t, []string{"sqlite"}, func(t *testing.T, x *tables, own func() sqlrecord.DB) {
 		contact := x.sheet.Resource("contact")
 		contact.Changes.Rate = 30 // three, and then a pause
 		var all []time.Time
@@ -317,13 +316,13 @@ func TestMissingAtTheirRate(t *testing.T) {
 	})
 }
 
-// held is a Store that shows clients from 1001 on no record before it is let go.
-type held struct {
+// holding is a Store that shows clients from 1001 on no record before it is let go.
+type holding struct {
 	*Store
 	letGo chan struct{}
 }
 
-func (h held) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (mapping.Record, error) {
+func (h holding) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (mapping.Record, error) {
 	if q.Client.ID > 1000 {
 		<-h.letGo
 	}
@@ -333,12 +332,12 @@ func (h held) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (ma
 // TestOwnChangesOfAllAreNotAwaited has a record that all clients see written, while many follow it
 // and the system hangs: the answer does not wait until each of them is told.
 func TestOwnChangesOfAllAreNotAwaited(t *testing.T) {
-	text := strings.Replace(fmt.Sprintf(followedSheet, "sqlite"), "\nclient: adm\n", "\n", 1)
-	x, _, _ := onTables(t, "sqlite", text, followedTables...)
+	text := strings.NewReplacer("\nclient: adm\n", "\n", "where: weg = 0\n", "where: weg = 0\n    constants: {adm: \"1\"}\n").Replace(scannedSheet)
+	x := onTables(t, "sqlite", text, followedTables...)
 	for _, r := range x.sheet.Resources {
 		r.Changes.Every = time.Hour
 	}
-	reader := held{x.Store, make(chan struct{})}
+	reader := holding{x.Store, make(chan struct{})}
 	x.follows(t, follow.Options{Reader: reader, DB: x.prepared(t,
 		`INSERT INTO followed (client_id, resource, client_name, asked_at, ready_at, next_at) WITH RECURSIVE n (i) AS (SELECT 1001 UNION ALL SELECT i + 1 FROM n WHERE i < 1060)
 			SELECT i, 'contact', '', 1000 * unixepoch(), 1, 1000 * unixepoch() + 1800000 FROM n`,

@@ -3,29 +3,32 @@ package legacy
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
+	"io"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/zap"
-	"go.uber.org/zap/zaptest/observer"
 
+	"frontdesk/auth"
 	"frontdesk/backend"
+	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
 )
 
 const parallel = 16
 
 // together runs f at once on many goroutines and returns its errors.
-func together(f func(n int) error) []error {
+func together(f func() error) []error {
 	errs := make([]error, parallel)
 	var begin, done sync.WaitGroup
 	begin.Add(1)
 	for n := range parallel {
 		done.Go(func() {
 			begin.Wait()
-			errs[n] = f(n)
+			errs[n] = f()
 		})
 	}
 	begin.Done()
@@ -48,13 +51,13 @@ func requireOne(t *testing.T, errs []error, reason mapping.Reason) {
 }
 
 func TestOneOwnerUnderConcurrency(t *testing.T) {
-	onEngines(t, func(t *testing.T, x *fixture) {
+	onDealerpak(t, func(t *testing.T, x *tables) {
 		records := newRecords(x)
 		vehicle := x.create(one, records["vehicle"][0])
 		role := records["vehicleroleline"][0]
 		role.Set("vehicle_id", vehicle.Values[vehicle.Resource.ID])
 		role.Set("role", mapping.TextValue("owner"))
-		requireOne(t, together(func(int) error {
+		requireOne(t, together(func() error {
 			_, err := x.tryCreate(one, role)
 			return err
 		}), mapping.SecondOwner)
@@ -62,10 +65,10 @@ func TestOneOwnerUnderConcurrency(t *testing.T) {
 }
 
 func TestOnePlateUnderConcurrency(t *testing.T) {
-	onEngines(t, func(t *testing.T, x *fixture) {
+	onDealerpak(t, func(t *testing.T, x *tables) {
 		vehicle := newRecords(x)["vehicle"][0]
 		vehicle.Set("vin", mapping.NullValue())
-		create := func(int) error {
+		create := func() error {
 			_, err := x.tryCreate(one, vehicle)
 			return err
 		}
@@ -76,129 +79,193 @@ func TestOnePlateUnderConcurrency(t *testing.T) {
 		if drop == "" {
 			return // SQLite's tables cannot be changed so
 		}
-		_, err := x.db.ExecContext(t.Context(), drop)
-		require.NoError(t, err)
+		x.exec(drop)
 		vehicle.Set("license_plate", mapping.TextValue("GT-124-B"))
 		requireOne(t, together(create), mapping.DuplicateValue)
 	})
 }
 
 func TestLinesOfOneOrderUnderConcurrency(t *testing.T) {
-	onEngines(t, func(t *testing.T, x *fixture) {
+	onDealerpak(t, func(t *testing.T, x *tables) {
 		records := newRecords(x)
 		order := x.create(one, records["order"][0])
 		line := records["orderline"][0]
 		line.Set("order_id", order.Values[order.Resource.ID])
-		for _, err := range together(func(int) error {
+		for _, err := range together(func() error {
 			_, err := x.tryCreate(one, line)
 			return err
 		}) {
 			require.NoError(t, err)
 		}
 		if x.engine != "sqlite" { // without triggers
-			after := x.get(one, "order", order.ID())
-			require.Equal(t, "272", after.Get("total_excl").String()) // 16 × 17.00
+			require.Equal(t, "272", x.get(one, "order", order.ID()).Get("total_excl").String()) // 16 × 17.00
 		}
 	})
 }
 
 func TestOrderNumbersUnderConcurrency(t *testing.T) {
-	onEngines(t, func(t *testing.T, x *fixture) {
-		order := newRecords(x)["order"][0]
-		var mu sync.Mutex
-		numbers := map[string]bool{}
-		for _, err := range together(func(int) error {
-			stored, err := x.tryCreate(one, order)
-			if err == nil {
-				mu.Lock()
-				defer mu.Unlock()
-				numbers[stored.Get("number").Text()] = true
-			}
+	onDealerpak(t, func(t *testing.T, x *tables) {
+		order, before := newRecords(x)["order"][0], len(x.list(one, "order"))
+		for _, err := range together(func() error {
+			_, err := x.tryCreate(one, order)
 			return err
 		}) {
 			require.NoError(t, err)
 		}
-		require.Len(t, numbers, parallel)
+		numbers := map[string]bool{}
+		for _, rec := range x.list(one, "order") {
+			numbers[rec.Get("number").Text()] = true
+		}
+		require.Len(t, numbers, before+parallel)
 	})
 }
 
-// TestCollisionsEnd: while somebody holds the database, one write tries a number of
-// times and then says when to come back, and the circuit stays closed. Before, the rules
-// looked again after the driver had given up, and one POST began 144 transactions.
-func TestCollisionsEnd(t *testing.T) {
-	x := open(t, "sqlite")
-	logged, told := observer.New(zap.DebugLevel)
-	s, err := Open(t.Context(), Options{Sheet: x.sheet, IDStore: x.idStore, Now: x.now, Random: rand.Reader, LockWait: time.Millisecond, Log: zap.New(logged)})
-	require.NoError(t, err)
-	defer func() { require.NoError(t, s.Close()) }()
-	var calls []backend.Call
-	front, err := backend.NewClient(s, x.model, backend.Options{
-		Timeout: 30 * time.Second, CircuitFailures: 1, Observe: func(_ context.Context, c backend.Call) { calls = append(calls, c) },
-	})
-	require.NoError(t, err)
-
-	holder, err := x.db.Conn(t.Context())
-	require.NoError(t, err)
-	defer holder.Close()
-	_, err = holder.ExecContext(t.Context(), "BEGIN IMMEDIATE")
-	require.NoError(t, err)
-	vehicle := newRecords(x)["vehicle"][0]
-	_, err = front.Create(t.Context(), one, mapping.BodyOf(vehicle), backend.Write{})
-	require.True(t, mapping.Is(err, mapping.BackendUnavailable), "%v", err)
-	require.ErrorIs(t, err, backend.ErrCollision)
-	found, _ := mapping.AsViolations(err)
-	require.Positive(t, found[0].RetryAfter)
-	collided := told.FilterMessage("a transaction collided with another one").Len()
-	require.Greater(t, collided, 10, "it tries for a while")
-	require.Less(t, collided, 30)
-	require.Equal(t, backend.Busy, calls[0].Outcome)
-	require.Equal(t, "closed", front.State())
-
-	_, err = holder.ExecContext(t.Context(), "ROLLBACK")
-	require.NoError(t, err)
-	_, err = front.Create(t.Context(), one, mapping.BodyOf(vehicle), backend.Write{})
-	require.NoError(t, err)
-}
-
-// TestRowThatTheVendorHolds: before, the last wait for a row was ended by the deadline of
-// the request and told as a time-out of the database: ten changes to an order that
-// somebody had open on his screen closed orders to everybody.
+// TestRowThatTheVendorHolds: while somebody holds a row, or the whole database, a write tries for
+// a while and then says when to come back. It is no failure of the database, and closes nothing to
+// others.
 func TestRowThatTheVendorHolds(t *testing.T) {
 	for engine, waits := range map[string]struct{ lock, all time.Duration }{
+		"sqlite":   {time.Millisecond, 30 * time.Second},
 		"postgres": {300 * time.Millisecond, 4 * time.Second},
 		"mariadb":  {time.Second, 4500 * time.Millisecond}, // it waits for whole seconds
 	} {
 		t.Run(engine, func(t *testing.T) {
-			x := open(t, engine)
-			s, err := Open(t.Context(), Options{Sheet: x.sheet, IDStore: x.idStore, Now: x.now, Random: rand.Reader, LockWait: waits.lock})
+			x := dealerpak(t, engine)
+			s, err := Open(t.Context(), Options{Sheet: x.sheet, IDStore: x.ids, Now: x.now, Random: rand.Reader, LockWait: waits.lock})
 			require.NoError(t, err)
 			defer func() { require.NoError(t, s.Close()) }()
-			var calls []backend.Call
-			front, err := backend.NewClient(s, x.model, backend.Options{
-				Timeout: waits.all, CircuitFailures: 1, Observe: func(_ context.Context, c backend.Call) { calls = append(calls, c) },
-			})
+			told := &outcomes{}
+			front, err := backend.NewClient(s, x.model, backend.Options{Timeout: waits.all, CircuitFailures: 1, Observe: told.add})
 			require.NoError(t, err)
-			contact := x.all(one, "contact")[0]
+			contact := x.list(one, "contact")[0]
 			rename := func(name string) error {
 				_, err := front.Update(t.Context(), one, contact.ID(), mapping.BodyOf(x.record("contact", "name", name)), backend.Write{})
 				return err
 			}
-
-			vendor, err := x.db.BeginTx(t.Context(), nil)
-			require.NoError(t, err)
-			defer func() { _ = vendor.Rollback() }()
-			_, err = vendor.ExecContext(t.Context(), "SELECT * FROM "+x.quoted("REL")+" FOR UPDATE")
-			require.NoError(t, err)
-			err = rename("Held")
+			require.NoError(t, x.beside().Write(t.Context(), func(c sqlrecord.Conn) error {
+				_, held := c.Exec(t.Context(), x.spelled("UPDATE #REL# SET #MEMO# = 'held'"))
+				err = rename("Held")
+				return held
+			}))
 			require.True(t, mapping.Is(err, mapping.BackendUnavailable), "%v", err)
 			require.ErrorIs(t, err, backend.ErrCollision)
 			found, _ := mapping.AsViolations(err)
 			require.Positive(t, found[0].RetryAfter)
-			require.Equal(t, backend.Busy, calls[0].Outcome)
+			require.Equal(t, []backend.Outcome{backend.Busy}, told.all)
 			require.Equal(t, "closed", front.State())
-
-			require.NoError(t, vendor.Rollback())
 			require.NoError(t, rename("Free"))
 		})
+	}
+}
+
+// TestCallsLeaveConnections: where all calls that may be under way hang, users log in, the
+// database answers when it is asked whether it does, and a backup is made.
+func TestCallsLeaveConnections(t *testing.T) {
+	onDealerpak(t, func(t *testing.T, x *tables) {
+		n := x.Pool().Calls
+		has, enough, ended := make(chan struct{}), make(chan struct{}), make(chan error)
+		for range n {
+			go func() {
+				ended <- x.db.Read(context.Background(), func(sqlrecord.Conn) error {
+					has <- struct{}{}
+					<-enough
+					return nil
+				})
+			}()
+		}
+		for range n {
+			<-has
+		}
+		defer func() {
+			close(enough)
+			for range n {
+				require.NoError(t, <-ended)
+			}
+		}()
+		patient, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		require.NoError(t, x.Ping(patient))
+		_, err := x.Verify(patient, auth.Credentials{Username: "sanne.bos", Password: "Welkom01"})
+		require.NoError(t, err)
+		_, err = x.Export(patient, one, io.Discard)
+		require.NoError(t, err)
+		require.Equal(t, n, x.Pool().InUse)
+	})
+}
+
+// TestKeyOfAnotherForm: an ID from before the sheet's key got another part is no failure of the
+// database.
+func TestKeyOfAnotherForm(t *testing.T) {
+	x := dealerpak(t, "sqlite")
+	ref := sheet.KeyRef{Resource: "turnovergroup", Client: one.ID, Key: sheet.JoinKey([]sheet.Raw{{Kind: sheet.RawText, Text: "A"}, {Kind: sheet.RawText, Text: "B"}, {Kind: sheet.RawText, Text: "C"}})}
+	ids, err := x.ids.IDs(t.Context(), []sheet.KeyRef{ref})
+	require.NoError(t, err)
+	_, err = x.tryGet(one, "turnovergroup", ids[ref])
+	require.ErrorIs(t, err, errKeyForm)
+	require.Equal(t, []backend.Outcome{backend.Unexpected}, x.calls.all)
+}
+
+// TestSeveralShareATransaction: what is refused leaves the others as they are, also where the
+// database finds it when the transaction ends; and under a key all is done once.
+func TestSeveralShareATransaction(t *testing.T) {
+	onBothMemories(t, func(t *testing.T, x *tables) {
+		if x.engine == "postgres" {
+			x.exec(`ALTER TABLE rel ADD CONSTRAINT late EXCLUDE (naam WITH =) WHERE (naam LIKE 'late%') DEFERRABLE INITIALLY DEFERRED`)
+		}
+		x.severalOnce(x.answers != "")
+	})
+}
+
+// severalOnce adds several contacts together, two of which are refused; under a key where the
+// database keeps answers.
+func (x *tables) severalOnce(once bool) {
+	t, r := x.t, x.model.Resource("contact")
+	require.Equal(t, backend.MostTogether, x.front.Together(r, mapping.OpCreate, false))
+	require.Equal(t, once, x.front.Together(r, mapping.OpCreate, true) > 1, "the gateway's own store takes a key once")
+	run := func() (done []int32, recalled int) {
+		s := &backend.Several{Client: one, Resource: r}
+		if once {
+			s.Idempotency = &backend.Idempotency{Key: "several", Sum: [32]byte{1}}
+		}
+		for i, name := range []string{"one", "late", "three", "four", "late", "six"} {
+			number := []string{"a", "b", "c", "a", "e", "f"}[i] // the fourth has that of the first
+			s.Items = append(s.Items, &backend.Item{Body: mapping.BodyOf(x.record("contact", "name", name, "company_number", number))})
+		}
+		written := func() (ids []int32) {
+			for _, item := range s.Items {
+				ids = append(ids, item.Written)
+			}
+			return ids
+		}
+		s.Answer = func() []byte {
+			data, err := json.Marshal(written())
+			require.NoError(t, err)
+			return data
+		}
+		s.Recalled = func(stored []byte) error {
+			var ids []int32
+			require.NoError(t, json.Unmarshal(stored, &ids))
+			for i, id := range ids {
+				s.Items[i].Done, s.Items[i].Written = s.Items[i].Done || id != 0, id
+				recalled++
+			}
+			return nil
+		}
+		require.NoError(t, x.front.WriteSeveral(t.Context(), s))
+		return written(), recalled
+	}
+	done, _ := run()
+	written := 0
+	for i, id := range done {
+		refused := i == 3 || i == 4 && x.engine == "postgres"
+		require.Equal(t, refused, id == 0, "%d of %v", i, done)
+		written += b2i(!refused)
+	}
+	require.Len(t, x.list(one, "contact"), written)
+	if once {
+		again, recalled := run()
+		require.NotZero(t, recalled)
+		require.Equal(t, done, again)
+		require.Len(t, x.list(one, "contact"), written)
 	}
 }

@@ -2,13 +2,13 @@ package legacy
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
 	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/backend/backupzip"
+	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
 )
@@ -16,85 +16,65 @@ import (
 // exportRows is how many rows are converted at once.
 const exportRows = 500
 
-// Export implements backend.Exporter in one snapshot of the database, on a connection of its
-// own. It has no counters and no last IDs: the database keeps those itself.
+// Export implements backend.Exporter in one snapshot of the database, on a connection beside the
+// pools. It has no counters and no last IDs: the database keeps those itself.
 func (s *Store) Export(ctx context.Context, client auth.Client, out io.Writer) (m backend.Manifest, err error) {
-	db := s.beside()
-	defer func() { err = errors.Join(err, db.Close()) }()
-	tx, err := db.BeginTx(ctx, s.d.snapshot())
+	w := backupzip.NewWriter(out, client.Name, s.sheet.Model.Version, s.now())
+	err = sqlrecord.LongSnapshot(ctx, s.db, func(c sqlrecord.Conn) error {
+		for _, r := range s.sheet.Model.Resources {
+			if err := (session{Store: s, conn: c}).export(ctx, r, client, w); err != nil {
+				return s.wrap(r.Name, err)
+			}
+		}
+		return nil
+	})
+	if err == nil {
+		err = w.Finish()
+	}
 	if err != nil {
 		return m, fmt.Errorf("back up client %s: %w", client.Name, err)
 	}
-	defer func() { _ = tx.Rollback() }() // it only reads
-	e := exporter{
-		session: session{Store: s, conn: tx}, client: client,
-		out: backupzip.NewWriter(out, client.Name, s.sheet.Model.Version, s.now()),
-	}
-	for _, r := range s.sheet.Model.Resources {
-		if err := e.resource(ctx, s.tables[r]); err != nil {
-			return backend.Manifest{}, s.wrap("back up client "+client.Name+": "+r.Name, err)
-		}
-	}
-	if err := e.out.Finish(); err != nil {
-		return backend.Manifest{}, fmt.Errorf("back up client %s: %w", client.Name, err)
-	}
-	return e.out.Manifest, nil
+	return w.Manifest, nil
 }
 
-type exporter struct {
-	session
-	client auth.Client
-	out    *backupzip.Writer
-}
-
-// resource writes the client's own records, and none that all clients share.
-func (e *exporter) resource(ctx context.Context, t *table) error {
-	if t.IsShared() {
-		return nil
-	}
-	if op := t.Operations[mapping.OpList]; op != nil && op.Procedure != "" {
-		return e.listed(ctx, t, op)
-	}
-	b := newStatement(e.d)
-	t.selected(b, e.client, true)
-	t.visible(b, e.client)
-	t.sorted(b, backend.Query{})
-	batch := make([][]sheet.Raw, 0, exportRows)
-	err := query(ctx, e.conn, b, func(row []sheet.Raw) error {
-		if batch = append(batch, row); len(batch) < exportRows {
-			return nil
-		}
-		err := e.write(ctx, t, batch)
-		batch = batch[:0]
-		return err
-	})
-	return errors.Join(err, e.write(ctx, t, batch))
-}
-
-func (e *exporter) listed(ctx context.Context, t *table, op *sheet.Operation) error {
-	page, err := e.listByProcedure(ctx, t, op, backend.Query{Client: e.client})
-	if err != nil {
+// export writes the client's own records, and none that all clients share. One that cannot be
+// shown is an error: a backup without it would look whole.
+func (s session) export(ctx context.Context, r *mapping.Resource, client auth.Client, out *backupzip.Writer) error {
+	t, err := s.tableFor(ctx, r, client)
+	if err != nil || t.IsShared() {
 		return err
 	}
-	return e.add(page.Records)
-}
-
-func (e *exporter) write(ctx context.Context, t *table, rows [][]sheet.Raw) error {
-	records, err := e.decode(ctx, t, backend.Query{Client: e.client}, rows)
-	if err != nil {
-		return err
-	}
-	return e.add(records)
-}
-
-func (e *exporter) add(records []mapping.Record) error {
-	for _, rec := range records {
-		if rec.Flag(rec.Resource.IsSystem) {
-			continue
-		}
-		if err := e.out.Add(rec); err != nil {
+	b := batch{session: s, t: t, client: client}
+	flush := func() error {
+		if err := b.finish(ctx, false); err != nil {
 			return err
 		}
+		for _, rec := range b.records {
+			if rec.Flag(r.IsSystem) {
+				continue
+			}
+			if err := out.Add(rec); err != nil {
+				return err
+			}
+		}
+		b.records, b.pending = b.records[:0], b.pending[:0]
+		return nil
 	}
-	return nil
+	all := backend.Query{Client: client, Fields: r.RecordFields()}
+	err = t.rows.Many(s.d, s.params(t, client), all, nil).Each(ctx, s.conn, func(rec mapping.Record, beside []mapping.Value, lost *mapping.Field) error {
+		if err := b.add(rec, beside, lost); err != nil {
+			return err
+		}
+		if b.lost != nil {
+			return fmt.Errorf("%w: %s of a record has a value that is none of the field", backend.ErrUnexpected, b.lost.Name)
+		}
+		if len(b.records) < exportRows {
+			return nil
+		}
+		return flush()
+	})
+	if err == nil {
+		err = flush()
+	}
+	return s.failure(err, sheet.Attempt{Resource: t.Resource, Op: mapping.OpList})
 }

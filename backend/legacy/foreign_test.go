@@ -76,8 +76,8 @@ func walkForeign(t *testing.T, walk func(t *testing.T, rounds int)) {
 }
 
 var (
-	shortTexts = rapid.OneOf(rapid.SampledFrom(drivertest.Texts[2:]), rapid.StringMatching(`[A-Za-z']{1,8}`))
-	decimals   = rapid.Custom(func(t *rapid.T) any {
+	shortTexts  = rapid.OneOf(rapid.SampledFrom(drivertest.Texts[2:]), rapid.StringMatching(`[A-Za-z']{1,8}`))
+	decimalText = rapid.Custom(func(t *rapid.T) any {
 		return strconv.FormatFloat(float64(rapid.IntRange(-99999, 999999).Draw(t, "ten thousandths"))/10000, 'f', 4, 64)
 	})
 )
@@ -105,8 +105,8 @@ func order(t *rapid.T, zone *time.Location, pick func(resource string) drivertes
 // orderLine draws the fields of an order's line that both have.
 func orderLine(t *rapid.T, pick func(resource string) drivertest.Key) map[string]any {
 	return map[string]any{
-		"order_id": pick("order"), "article_id": pick("article"), "description": shortTexts.Draw(t, "description"), "quantity": decimals.Draw(t, "quantity"),
-		"unit_type": rapid.SampledFrom([]any{nil, "piece", "kg", "hour"}).Draw(t, "unit"), "price": decimals.Draw(t, "price"),
+		"order_id": pick("order"), "article_id": pick("article"), "description": shortTexts.Draw(t, "description"), "quantity": decimalText.Draw(t, "quantity"),
+		"unit_type": rapid.SampledFrom([]any{nil, "piece", "kg", "hour"}).Draw(t, "unit"), "price": decimalText.Draw(t, "price"),
 	}
 }
 
@@ -217,7 +217,7 @@ func drawOfLedger(t *rapid.T, resource string, pick func(resource string) driver
 	case "article":
 		return map[string]any{
 			"number": rapid.StringMatching(`[aA'][0-9]{1,2}`).Draw(t, "number"), "description": shortTexts.Draw(t, "description"), "unit_type": rapid.SampledFrom([]string{"piece", "hour", "set"}).Draw(t, "unit"),
-			"turnover_group_id": pick("turnovergroup"), "purchase_price": orNull(decimals).Draw(t, "cost"), "price": decimals.Draw(t, "price"),
+			"turnover_group_id": pick("turnovergroup"), "purchase_price": orNull(decimalText).Draw(t, "cost"), "price": decimalText.Draw(t, "price"),
 		}
 	case "order":
 		values := order(t, amsterdam(), pick)
@@ -241,7 +241,7 @@ func meddleInLedger(s *foreigntest.System) func(t *rapid.T) {
 			s.Do(t, what, map[string]any{"name": words.Draw(t, "name"), "terms": rapid.IntRange(0, 30).Draw(t, "terms"), "notes": words.Draw(t, "notes")})
 		case "part":
 			s.Do(t, what, map[string]any{"description": words.Draw(t, "description"), "number": rapid.StringMatching(`[bB][0-9]{3}`).Draw(t, "number"), "item": "part",
-				"unit": "box", "sellprice": decimals.Draw(t, "price"), "onhand": "0.33335"})
+				"unit": "box", "sellprice": decimalText.Draw(t, "price"), "onhand": "0.33335"})
 		case "order":
 			s.Do(t, what, map[string]any{"customer_id": one("contact", "customer"), "department": rapid.IntRange(0, 2).Draw(t, "department"), "date": "2026-03-29", "notes": words.Draw(t, "notes"),
 				"closed": rapid.IntRange(0, 1).Draw(t, "closed"), "lines": [][]any{{one("article", "part"), "2", "9.99999", 10}, {one("article", "part"), "0.33333", "1", 0}}})

@@ -6,13 +6,14 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"time"
 
 	"go.uber.org/zap"
 
 	"frontdesk/auth"
 	"frontdesk/backend"
+	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping"
-	"frontdesk/mapping/sheet"
 )
 
 // The vendor's table for answers under idempotency keys has these columns:
@@ -28,17 +29,10 @@ const (
 	answerCreated = "created_at"
 )
 
-// acrossTries is what is known over all runs of a transaction: the state of its idempotency
-// key, which rows were refused with a key made for them, and which filters have values that
-// their columns cannot hold.
-type acrossTries struct {
-	client  auth.Client
-	key     string // asked for in the id store; "" for none
-	taken   bool   // the key, in the id store
-	answer  *backend.StoredAnswer
-	refused []string
-	unfit   []backend.Filter // what no record can have, each with one value
-}
+// cleanupTimeout bounds the work that remains when a call's time is up.
+const cleanupTimeout = 2 * time.Second
+
+var foreignText = sqlrecord.Column{Type: mapping.Text, Foreign: true}
 
 // Recall implements backend.Tx. In the vendor's table the key is locked until the transaction
 // ends; in the id store it is taken right before the commit.
@@ -46,53 +40,59 @@ func (t *txn) Recall(ctx context.Context, client auth.Client, key string) (*back
 	if t.answers == "" {
 		return t.recallFromIDStore(ctx, client, key)
 	}
-	taken, release, err := t.d.tryLock(ctx, t.conn, fmt.Sprintf("%s %d %s", t.answers, client.ID, key))
+	m, err := t.recall(ctx, client, key)
+	return m, t.wrap("recall an answer", err)
+}
+
+func (t *txn) recall(ctx context.Context, client auth.Client, key string) (*backend.StoredAnswer, error) {
+	taken, err := sqlrecord.TryLock(ctx, t.conn, fmt.Sprintf("%s %d %s", t.answers, client.ID, key))
 	switch {
 	case err != nil:
-		return nil, t.wrap("recall an answer", fmt.Errorf("take a lock: %w", err))
+		return nil, fmt.Errorf("take a lock: %w", err)
 	case !taken:
 		return nil, mapping.Fail(mapping.IdempotencyInUse)
-	case release != nil:
-		t.tx.after = append(t.tx.after, release)
 	}
 	if t.isMySQL() {
-		if err := t.reserve(ctx, client, key); err != nil {
-			return nil, t.wrap("recall an answer", err)
+		// The row for the answer, still empty, unless there is one. Without it MySQL would lock the gap
+		// where the row is missing, and no other transaction, of whatever client, could store an answer
+		// there until this one ends.
+		if err := t.addAnswer(ctx, "INSERT IGNORE INTO ", client, key, "", "", 0); err != nil {
+			return nil, err
 		}
 	}
-	b := newStatement(t.d).add("SELECT ", t.d.quote(answerSum), ", ", t.d.quote(answerText), " FROM ", t.answers)
-	t.underKey(b, client, key).add(" AND ", t.d.quote(answerCreated), " > ").arg(intRaw(t.now().Add(-backend.StoredAnswerLife).UnixMilli()))
-	row, err := queryOne(ctx, t.conn, b)
+	w := sqlrecord.NewWriter(t.d, nil).Add("SELECT ", t.d.Quote(answerSum), ", ", t.d.Quote(answerText), " FROM ", t.answers)
+	underKey(w, t.d, client, key).Add(" AND ", t.d.Quote(answerCreated), " > ")
+	text, args := w.Add(w.Arg(mapping.IntValue(t.now().Add(-backend.StoredAnswerLife).UnixMilli()))).Statement()
+	row, err := sqlrecord.One(ctx, t.conn, text, []sqlrecord.Column{foreignText, foreignText}, args...)
 	if err != nil || row == nil {
-		return nil, t.wrap("recall an answer", err)
+		return nil, err
 	}
-	m := &backend.StoredAnswer{Answer: []byte(row[1].String())}
-	if n, err := hex.Decode(m.Sum[:], []byte(row[0].String()[:min(64, len(row[0].String()))])); err != nil || n != len(m.Sum) {
-		return nil, errors.New("recall an answer: the sum stored under an idempotency key is not valid")
+	m := &backend.StoredAnswer{Answer: []byte(row[1].Text())}
+	sum := row[0].Text()
+	if n, err := hex.Decode(m.Sum[:], []byte(sum[:min(64, len(sum))])); err != nil || n != len(m.Sum) {
+		return nil, errors.New("the sum stored under an idempotency key is not valid")
 	}
 	return m, nil
 }
 
-// reserve adds the row for the answer, still empty, unless it exists. Without it MySQL would
-// lock the gap where the row is missing, and no other transaction, of whatever client, could
-// store an answer there until this one ends.
-func (t *txn) reserve(ctx context.Context, client auth.Client, key string) error {
-	b := t.answer(newStatement(t.d).add("INSERT IGNORE INTO "), client, key, "", "", 0)
-	_, err := t.conn.ExecContext(ctx, b.ask(ctx), b.args...)
+// addAnswer adds a row to the table of answers.
+func (t *txn) addAnswer(ctx context.Context, verb string, client auth.Client, key, sum, text string, created int64) error {
+	w := sqlrecord.NewWriter(t.d, nil).Add(verb, t.answers, " (")
+	for i, c := range []string{answerClient, answerKey, answerSum, answerText, answerCreated} {
+		w.Add(comma(i), t.d.Quote(c))
+	}
+	w.Add(") VALUES (")
+	for i, v := range []mapping.Value{mapping.IntValue(client.ID), mapping.TextValue(key), mapping.TextValue(sum), mapping.TextValue(text), mapping.IntValue(created)} {
+		w.Add(comma(i), w.Arg(v))
+	}
+	statement, args := w.Add(")").Statement()
+	_, err := t.conn.Exec(ctx, statement, args...)
 	return err
 }
 
-// answer appends the table, and the values of a row of it.
-func (t *txn) answer(b *statement, client auth.Client, key, sum, text string, created int64) *statement {
-	b.add(t.answers, " (")
-	for i, c := range []string{answerClient, answerKey, answerSum, answerText, answerCreated} {
-		b.add(comma(i), t.d.quote(c))
-	}
-	return b.add(") VALUES (").list([]sheet.Raw{intRaw(client.ID), textRaw(key), textRaw(sum), textRaw(text), intRaw(created)}).add(")")
-}
-
-func (t *txn) underKey(b *statement, client auth.Client, key string) *statement {
-	return b.add(" WHERE ", t.d.quote(answerClient), " = ").arg(intRaw(client.ID)).add(" AND ", t.d.quote(answerKey), " = ").arg(textRaw(key))
+func underKey(w *sqlrecord.Writer, d *sqlrecord.Dialect, client auth.Client, key string) *sqlrecord.Writer {
+	w.Add(" WHERE ", d.Quote(answerClient), " = ", w.Arg(mapping.IntValue(client.ID)))
+	return w.Add(" AND ", d.Quote(answerKey), " = ", w.Arg(mapping.TextValue(key)))
 }
 
 func (t *txn) recallFromIDStore(ctx context.Context, client auth.Client, key string) (*backend.StoredAnswer, error) {
@@ -126,12 +126,14 @@ func (t *txn) Remember(ctx context.Context, client auth.Client, key string, m ba
 		return nil
 	}
 	sum, text, created := hex.EncodeToString(m.Sum[:]), string(m.Answer), t.now().Add(max(0, m.Life-backend.StoredAnswerLife)).UnixMilli()
-	b := newStatement(t.d).add("UPDATE ", t.answers, " SET ", t.d.quote(answerSum), " = ").arg(textRaw(sum)).
-		add(", ", t.d.quote(answerText), " = ").arg(textRaw(text)).add(", ", t.d.quote(answerCreated), " = ").arg(intRaw(created))
-	n, err := change(ctx, t.conn, t.underKey(b, client, key))
+	w := sqlrecord.NewWriter(t.d, nil)
+	w.Add("UPDATE ", t.answers, " SET ", t.d.Quote(answerSum), " = ", w.Arg(mapping.TextValue(sum)))
+	w.Add(", ", t.d.Quote(answerText), " = ", w.Arg(mapping.TextValue(text)))
+	w.Add(", ", t.d.Quote(answerCreated), " = ", w.Arg(mapping.IntValue(created)))
+	statement, args := underKey(w, t.d, client, key).Statement()
+	n, err := t.conn.Exec(ctx, statement, args...)
 	if err == nil && n == 0 {
-		b = t.answer(newStatement(t.d).add("INSERT INTO "), client, key, sum, text, created)
-		_, err = t.conn.ExecContext(ctx, b.ask(ctx), b.args...)
+		err = t.addAnswer(ctx, "INSERT INTO ", client, key, sum, text, created)
 	}
 	return t.wrap("remember an answer", err)
 }
@@ -140,7 +142,7 @@ func (t *txn) Remember(ctx context.Context, client auth.Client, key string, m ba
 // have happened, and the key released once it is known not to have. If that is unclear the key
 // stays taken, so that the write happens at most once.
 func (s *Store) settle(ctx context.Context, m *acrossTries, err error) error {
-	if !m.taken || errors.Is(err, errUnclear) {
+	if !m.taken || errors.Is(err, backend.ErrUnsettled) {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)

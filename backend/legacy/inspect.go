@@ -8,260 +8,144 @@ import (
 	"strconv"
 	"strings"
 
+	"frontdesk/backend/sqlrecord"
+	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
 )
 
-// Schema is the tables and routines of a database: those of the source's own schema, and of
-// other schemas that were asked for.
-type Schema struct {
-	Own      string  // the source's schema, which a name without a schema is of
-	Tables   []Table // and views, by name
-	Routines []Routine
+// inspector gathers what a database has.
+type inspector struct {
+	*Store
+	conn    sqlrecord.Conn
+	queries schemaQueries
+	known   *schema
+	in      string // the schema that is looked at
 }
 
-// Table is a table or a view.
-type Table struct {
-	Schema  string
-	Name    string // without the schema
-	View    bool
-	Columns []Column
-	Primary []string // columns of the primary key, in its order
-	Indexes []Index  // the primary key's among them
-	Foreign []ForeignKey
-	Checks  []Check // conditions of its rows
-	// Triggers are those that the database shows: MariaDB and MySQL do to users with the
-	// right TRIGGER alone.
-	Triggers []Trigger
+// inspect reads what the database has, in the source's schema and of the tables in others that
+// the sheet names, and what the sheet's SQL gives there.
+func (s *Store) inspect(ctx context.Context) (*schema, error) {
+	return s.examine(ctx, (*inspector).all)
 }
 
-// Trigger is a program that runs when a table is written.
-type Trigger struct {
-	Name string // with what it fires on: TR_REL_BU BEFORE UPDATE
-	Text string // of MariaDB and MySQL; "" where it was not asked for
-}
-
-// Column is a column. Lengths are in characters, bytes for binary types.
-type Column struct {
-	Name             string
-	Type             string // as the engine names it, in small letters, without sizes
-	Length           int    // the longest possible; 0 where the type has no limit
-	Precision, Scale int    // of decimals; of integers the digits, if the engine tells them; not of floats
-	Nullable         bool
-	Default          string // as the engine words it; "" for none
-	IgnoresCase      bool   // texts that differ in case alone are equal
-	Generated        bool   // identity, auto-increment or computed: never written
-	CountsBlanks     bool   // texts that differ in blanks behind alone are not equal
-}
-
-// Index is an index, in the order that it is looked up by.
-type Index struct {
-	Name    string
-	Columns []string
-	Unique  bool
-}
-
-// ForeignKey is a reference of Columns to References in Table, whose name includes its schema
-// if that is not the source's.
-type ForeignKey struct {
-	Name       string
-	Columns    []string
-	Table      string
-	References []string
-	Refuses    bool // rows that it refers to cannot be deleted
-}
-
-// Check is a condition on rows, about these columns. An unnamed one of SQLite has its text as
-// its name.
-type Check struct {
-	Name    string
-	Columns []string
-}
-
-// Routine is a stored procedure or function.
-type Routine struct {
-	Name       string
-	Function   bool
-	Parameters []Parameter
-}
-
-// Parameter is one parameter of a routine.
-type Parameter struct {
-	Name, Type string
-	In, Out    bool
-}
-
-// Table returns the table of that name, or nil. Case counts only where two names
-// differ in nothing else.
-func (s Schema) Table(name string) *Table {
-	return named(s.Tables, s.full(name), func(t *Table) string { return t.Schema + "." + t.Name })
-}
-
-// full is a table's name with its schema.
-func (s Schema) full(name string) string {
-	if schemaOf(name) == "" {
-		return s.Own + "." + name
+// examine reads what the database has, as far as a function says.
+func (s *Store) examine(ctx context.Context, far func(*inspector, context.Context) error) (*schema, error) {
+	var i *inspector
+	err := s.db.Read(ctx, func(c sqlrecord.Conn) error {
+		i = &inspector{Store: s, conn: c, queries: queriesOf(s.source.Engine), known: &schema{results: map[[2]string]column{}, reads: map[string]*Table{}, refused: map[string][]*Problem{}}}
+		return far(i, ctx)
+	})
+	if err != nil {
+		return nil, err
 	}
-	return name
+	return i.known, nil
 }
 
-// schemaOf is the schema in the name of a table; "" for the source's.
-func schemaOf(name string) string { return name[:max(0, strings.LastIndexByte(name, '.'))] }
-
-// Column returns the column of that name, or nil, like Schema.Table.
-func (t *Table) Column(name string) *Column {
-	return named(t.Columns, name, func(c *Column) string { return c.Name })
-}
-
-// Identifies tells whether columns are unique without any other. What a view has is not known,
-// and taken for unique.
-func (t *Table) Identifies(columns []string) bool {
-	within := func(of []string) bool {
-		return len(of) > 0 && !slices.ContainsFunc(of, func(name string) bool { return !slices.Contains(columns, name) })
+func (i *inspector) all(ctx context.Context) error {
+	if err := i.tables(ctx); err != nil {
+		return err
 	}
-	return t.View || within(t.Primary) || slices.ContainsFunc(t.Indexes, func(i Index) bool { return i.Unique && within(i.Columns) })
-}
-
-// isCalled tells whether a name, with its schema or without, is the table's.
-func (t *Table) isCalled(name string) bool {
-	return strings.EqualFold(name, t.Name) || strings.EqualFold(name, t.Schema+"."+t.Name)
-}
-
-// CaseOf tells how keys of these columns are compared: whether all texts among them are
-// compared without case, and whether all are compared with it. Both are true if there are no
-// texts.
-func (t *Table) CaseOf(columns []string) (ignored, counts bool) {
-	ignored, counts = true, true
-	for _, name := range columns {
-		c := t.Column(name)
-		if c == nil || !strings.Contains(c.Type, "char") && !strings.Contains(c.Type, "text") {
-			continue
-		}
-		ignored, counts = ignored && c.IgnoresCase, counts && !c.IgnoresCase
+	if err := i.judgeZones(ctx); err != nil {
+		return err
 	}
-	return ignored, counts
+	return i.expressions(ctx)
 }
 
-// IgnoresCase tells whether a table treats the kept keys of a resource as equal if they differ
-// only in case, unless the sheet says otherwise.
-func (t *Table) IgnoresCase(r *sheet.Resource) bool {
-	ignored, counts := t.CaseOf(r.Key.Places)
-	return r.Key.Kept && !r.Key.CaseCounts && ignored && !counts
-}
-
-func named[T any](all []T, name string, of func(*T) string) *T {
-	var found *T
-	for i := range all {
-		switch {
-		case of(&all[i]) == name:
-			return &all[i]
-		case strings.EqualFold(of(&all[i]), name):
-			found = &all[i]
+// tables reads what tables there are.
+func (i *inspector) tables(ctx context.Context) error {
+	own := func(row []mapping.Value) { i.known.Own = row[0].Text() }
+	version := func(row []mapping.Value) { i.known.version = row[0].Text() }
+	if err := i.rows(ctx, i.queries.version, 1, version); err != nil {
+		return err
+	}
+	if i.known.Own = i.source.Schema; i.known.Own == "" {
+		if err := i.rows(ctx, i.queries.own, 1, own); err != nil {
+			return err
 		}
 	}
-	return found
-}
-
-// schemaQueries are the queries about a schema, "" where the engine cannot tell. Each takes
-// :schema, null for the default one, and returns the columns that the functions below read.
-type schemaQueries struct {
-	version  string
-	own      string // the schema of names that name none
-	columns  string // table, is view, column, type, length, precision, scale, nullable, default, generated, ignores case, counts blanks
-	indexes  string // table, index, column, is unique, is primary
-	foreign  string // table, name, column, referenced table, referenced column, whether its rows cannot be deleted, referenced schema
-	checks   string // table, name, a text that its columns stand in
-	triggers string // table, words, text or null
-	routines string // name, is function, parameter, type, mode
-
-	charset string // in which the database keeps texts
-	explain string // what is put before a statement to get its plan
-}
-
-// Inspect reads what the database has: in the source's schema, and of the tables that a sheet
-// names in others.
-func (s *Store) Inspect(ctx context.Context, tables ...string) (Schema, error) {
-	i := inspector{s: s, queries: s.d.schema(), schema: Schema{Own: s.source.Schema}}
-	if i.schema.Own == "" {
-		row, err := queryOne(ctx, s.db, newStatement(s.d).add(i.queries.own))
-		if err != nil {
-			return Schema{}, fmt.Errorf("inspect: %w", err)
-		}
-		if len(row) == 1 {
-			i.schema.Own = row[0].String()
-		}
-	}
-	looked := []string{i.schema.Own}
-	for _, table := range tables {
-		if of := schemaOf(table); of != "" && !slices.Contains(looked, of) {
-			looked = append(looked, of)
-		}
-	}
-	for _, i.in = range looked {
+	for _, i.in = range i.schemas() {
 		if err := i.look(ctx); err != nil {
-			return Schema{}, err
+			return err
 		}
 	}
-	if s.d.engine() == "sqlite" {
-		return i.schema, i.collations(ctx)
+	if i.source.Engine == "sqlite" {
+		return i.collations(ctx)
 	}
-	return i.schema, nil
+	return nil
+}
+
+// schemas are the source's, and those of the tables that the sheet names with theirs.
+func (i *inspector) schemas() []string {
+	names := []string{i.sheet.Accounts.Table}
+	for _, r := range i.sheet.Resources {
+		if names = append(names, r.Table); !isSelect(r.Read) {
+			names = append(names, r.Read)
+		}
+		if r.Changes.Table != nil {
+			names = append(names, r.Changes.Table.Name)
+		}
+	}
+	all := []string{i.known.Own}
+	for _, name := range names {
+		if at := strings.LastIndexByte(name, '.'); at >= 0 && !slices.Contains(all, name[:at]) {
+			all = append(all, name[:at])
+		}
+	}
+	return all
 }
 
 // look reads one schema.
 func (i *inspector) look(ctx context.Context) error {
 	steps := []struct {
 		what, query string
-		row         func([]sheet.Raw)
+		columns     int
+		row         func([]mapping.Value)
 	}{
-		{"tables", i.queries.columns, i.column},
-		{"indexes", i.queries.indexes, i.index},
-		{"foreign keys", i.queries.foreign, i.foreign},
-		{"conditions", i.queries.checks, i.check},
-		{"triggers", i.queries.triggers, i.trigger},
-		{"routines", i.queries.routines, i.routine},
+		{"tables", i.queries.columns, 12, i.column},
+		{"indexes", i.queries.indexes, 5, i.index},
+		{"foreign keys", i.queries.foreign, 7, i.foreign},
+		{"conditions", i.queries.checks, 3, i.check},
+		{"triggers", i.queries.triggers, 3, i.trigger},
 	}
 	for _, step := range steps {
-		if step.query == "" || step.what == "routines" && i.in != i.schema.Own {
+		if step.query == "" {
 			continue
 		}
-		b := newStatement(i.s.d).replaced(step.query, ":schema", schemaRaw(i.in))
-		err := query(ctx, i.s.db, b, func(row []sheet.Raw) error {
-			step.row(row)
-			return nil
-		})
-		if err != nil {
+		if err := i.rows(ctx, step.query, step.columns, step.row); err != nil {
 			return fmt.Errorf("inspect %s: %w", step.what, err)
 		}
 	}
 	return nil
 }
 
-// schemaRaw is the name of a schema as queries take it, null for the default one.
-func schemaRaw(name string) sheet.Raw {
-	if name == "" {
-		return sheet.Raw{Kind: sheet.RawNull}
-	}
-	return textRaw(name)
+// rows runs a query about the schema, and gives each row, whose values are texts.
+func (i *inspector) rows(ctx context.Context, sql string, columns int, each func([]mapping.Value)) error {
+	text, args := sqlrecord.NewWriter(i.d, func(w *sqlrecord.Writer, _ string) {
+		v := mapping.TextValue(i.in)
+		if i.in == "" {
+			v = mapping.NullValue()
+		}
+		w.Add(w.Arg(v))
+	}).Expr(parse(sql)).Statement()
+	as := slices.Repeat([]sqlrecord.Column{{Type: mapping.Text, Foreign: true}}, columns)
+	return i.conn.Query(ctx, text, as, args, func(row []mapping.Value) error {
+		each(row)
+		return nil
+	})
 }
 
-// inspector collects the results.
-type inspector struct {
-	s       *Store
-	queries schemaQueries
-	schema  Schema
-	in      string // the schema that is looked at
-}
-
-func (i *inspector) column(row []sheet.Raw) {
-	name := row[0].String()
-	t := i.table(name)
+func (i *inspector) column(row []mapping.Value) {
+	t := i.table(row[0].Text())
 	if t == nil {
-		i.schema.Tables = append(i.schema.Tables, Table{Schema: i.in, Name: name, View: truth(row[1])})
-		t = &i.schema.Tables[len(i.schema.Tables)-1]
+		i.known.Tables = append(i.known.Tables, Table{Schema: i.in, Name: row[0].Text(), View: truth(row[1].Text())})
+		t = &i.known.Tables[len(i.known.Tables)-1]
 	}
 	c := Column{
-		Name: row[2].String(), Type: strings.ToLower(row[3].String()), Length: count(row[4]), Precision: count(row[5]), Scale: count(row[6]),
-		Nullable: truth(row[7]), Default: defaultOf(row[8]), Generated: truth(row[9]), IgnoresCase: truth(row[10]), CountsBlanks: truth(row[11]),
+		Name: row[2].Text(), Type: strings.ToLower(row[3].Text()), Length: count(row[4].Text()), Precision: count(row[5].Text()), Scale: count(row[6].Text()),
+		Nullable: truth(row[7].Text()), Generated: truth(row[9].Text()), IgnoresCase: truth(row[10].Text()), CountsBlanks: truth(row[11].Text()),
+	}
+	if c.Default = row[8].Text(); row[8].IsSet() && c.Default == "" { // MySQL writes the empty text so, which still is a default
+		c.Default = "''"
 	}
 	if !row[6].IsSet() { // a float: of its digits nobody knows how many are behind the point
 		c.Precision = 0
@@ -269,118 +153,119 @@ func (i *inspector) column(row []sheet.Raw) {
 	if sizes := sizesOf.FindStringSubmatch(c.Type); sizes != nil { // SQLite tells them with the type
 		c.Type = sizes[1]
 		if sizes[3] != "" || strings.HasPrefix(c.Type, "dec") || strings.HasPrefix(c.Type, "num") {
-			c.Precision, _ = strconv.Atoi(sizes[2])
-			c.Scale, _ = strconv.Atoi(sizes[3])
+			c.Precision, c.Scale = count(sizes[2]), count(sizes[3])
 		} else {
-			c.Length, _ = strconv.Atoi(sizes[2])
+			c.Length = count(sizes[2])
 		}
 	}
 	t.Columns = append(t.Columns, c)
-}
-
-// defaultOf is a default as the engine writes it. MySQL writes the empty text as nothing,
-// which still is a default.
-func defaultOf(v sheet.Raw) string {
-	if v.IsSet() && v.String() == "" {
-		return "''"
-	}
-	return v.String()
 }
 
 var sizesOf = regexp.MustCompile(`^([^(]*?) *\(([0-9]+)(?:, *([0-9]+))?\)$`)
 
 // table returns exactly that table; rows of one table come together.
 func (i *inspector) table(name string) *Table {
-	for k := len(i.schema.Tables) - 1; k >= 0; k-- {
-		if i.schema.Tables[k].Name == name && i.schema.Tables[k].Schema == i.in {
-			return &i.schema.Tables[k]
+	at := slices.IndexFunc(i.known.Tables, func(t Table) bool { return t.Name == name && t.Schema == i.in })
+	if at < 0 {
+		return nil
+	}
+	return &i.known.Tables[at]
+}
+
+func (i *inspector) index(row []mapping.Value) {
+	t := i.table(row[0].Text())
+	if t == nil {
+		return
+	}
+	if n := len(t.Indexes); n == 0 || t.Indexes[n-1].Name != row[1].Text() {
+		t.Indexes = append(t.Indexes, Index{Name: row[1].Text(), Unique: truth(row[3].Text())})
+	}
+	last := &t.Indexes[len(t.Indexes)-1]
+	last.Columns = append(last.Columns, row[2].Text())
+	if truth(row[4].Text()) {
+		t.Primary = append(t.Primary, row[2].Text())
+	}
+}
+
+func (i *inspector) foreign(row []mapping.Value) {
+	t := i.table(row[0].Text())
+	if t == nil {
+		return
+	}
+	if n := len(t.Foreign); n == 0 || t.Foreign[n-1].Name != row[1].Text() {
+		to := row[3].Text()
+		if !strings.EqualFold(row[6].Text(), i.known.Own) {
+			to = row[6].Text() + "." + to
+		}
+		t.Foreign = append(t.Foreign, ForeignKey{Name: row[1].Text(), Table: to, Refuses: truth(row[5].Text())})
+	}
+	last := &t.Foreign[len(t.Foreign)-1]
+	last.Columns, last.References = append(last.Columns, row[2].Text()), append(last.References, row[4].Text())
+}
+
+// check adds a condition. SQLite shows them only in the statement that made the table.
+func (i *inspector) check(row []mapping.Value) {
+	t := i.table(row[0].Text())
+	switch {
+	case t == nil:
+	case row[1].IsSet():
+		t.Checks = append(t.Checks, Check{Name: row[1].Text(), Columns: columnsIn(t, row[2].Text())})
+	default:
+		for name, text := range checksIn(row[2].Text()) {
+			t.Checks = append(t.Checks, Check{Name: name, Columns: columnsIn(t, text)})
+		}
+	}
+}
+
+func (i *inspector) trigger(row []mapping.Value) {
+	if t := i.table(row[0].Text()); t != nil {
+		t.Triggers = append(t.Triggers, Trigger{Name: row[1].Text(), Text: row[2].Text()})
+	}
+}
+
+// truth reads 1, true, YES and the like.
+func truth(text string) bool {
+	return slices.Contains([]string{"1", "TRUE", "YES", "T", "Y"}, strings.ToUpper(text))
+}
+
+func count(text string) int {
+	n, err := strconv.ParseInt(text, 10, 32)
+	if err != nil {
+		return 0 // none, or more than counts, as of a LONGTEXT
+	}
+	return int(max(0, n))
+}
+
+// collations finds how SQLite compares the texts of each column. It tells that of indexes alone,
+// which not all columns have, those of a view least of all, and which may compare otherwise than
+// their column: so it is asked to compare.
+func (i *inspector) collations(ctx context.Context) error {
+	for k := range i.known.Tables {
+		t := &i.known.Tables[k]
+		for n := range t.Columns {
+			c := &t.Columns[n]
+			if sortOf(i.source.Engine, c.Type).isNumber() {
+				continue
+			}
+			text := "SELECT x = 'A', x = 'a ' FROM (SELECT " + i.d.Quote(c.Name) + " AS x FROM " + qualified(i.d, t.Schema, t.Name) + " WHERE 0 UNION ALL SELECT 'a')"
+			err := i.rows(ctx, text, 2, func(row []mapping.Value) { c.IgnoresCase, c.CountsBlanks = truth(row[0].Text()), !truth(row[1].Text()) })
+			// The collation may be one that only its own program defines, or the view may be broken. Then it
+			// counts as one that compares byte by byte.
+			if f, _ := sqlrecord.FaultOf(err); ctx.Err() != nil || f.Class == sqlrecord.FaultCollision || f.Class == sqlrecord.FaultDown {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-func (i *inspector) index(row []sheet.Raw) {
-	t := i.table(row[0].String())
-	if t == nil {
-		return
-	}
-	name, column := row[1].String(), row[2].String()
-	if n := len(t.Indexes); n == 0 || t.Indexes[n-1].Name != name {
-		t.Indexes = append(t.Indexes, Index{Name: name, Unique: truth(row[3])})
-	}
-	last := &t.Indexes[len(t.Indexes)-1]
-	last.Columns = append(last.Columns, column)
-	if truth(row[4]) {
-		t.Primary = append(t.Primary, column)
-	}
-}
+// isSelect tells whether what is read is a SELECT in parentheses.
+func isSelect(read string) bool { return strings.HasPrefix(strings.TrimSpace(read), "(") }
 
-func (i *inspector) foreign(row []sheet.Raw) {
-	t := i.table(row[0].String())
-	if t == nil {
-		return
+// readFrom is what stands behind FROM where a resource is read.
+func readFrom(d *sqlrecord.Dialect, prefix string, r *sheet.Resource) string {
+	if isSelect(r.Read) {
+		return r.Read + " AS " + d.Quote(r.Name)
 	}
-	name := row[1].String()
-	if n := len(t.Foreign); n == 0 || t.Foreign[n-1].Name != name {
-		to := row[3].String()
-		if schema := row[6].String(); !strings.EqualFold(schema, i.schema.Own) {
-			to = schema + "." + to
-		}
-		t.Foreign = append(t.Foreign, ForeignKey{Name: name, Table: to, Refuses: truth(row[5])})
-	}
-	last := &t.Foreign[len(t.Foreign)-1]
-	last.Columns, last.References = append(last.Columns, row[2].String()), append(last.References, row[4].String())
-}
-
-// check adds a condition. SQLite shows them only in the statement that made the table.
-func (i *inspector) check(row []sheet.Raw) {
-	t := i.table(row[0].String())
-	switch {
-	case t == nil:
-	case row[1].IsSet():
-		t.Checks = append(t.Checks, Check{row[1].String(), t.columnsIn(row[2].String())})
-	default:
-		for name, text := range checksIn(row[2].String()) {
-			t.Checks = append(t.Checks, Check{name, t.columnsIn(text)})
-		}
-	}
-}
-
-func (i *inspector) trigger(row []sheet.Raw) {
-	if t := i.table(row[0].String()); t != nil {
-		t.Triggers = append(t.Triggers, Trigger{row[1].String(), row[2].String()})
-	}
-}
-
-func (i *inspector) routine(row []sheet.Raw) {
-	name := row[0].String()
-	if n := len(i.schema.Routines); n == 0 || i.schema.Routines[n-1].Name != name {
-		i.schema.Routines = append(i.schema.Routines, Routine{Name: name, Function: truth(row[1])})
-	}
-	if !row[4].IsSet() {
-		return
-	}
-	last, mode := &i.schema.Routines[len(i.schema.Routines)-1], strings.ToUpper(row[4].String())
-	last.Parameters = append(last.Parameters, Parameter{
-		Name: row[2].String(), Type: strings.ToLower(row[3].String()),
-		In: strings.HasPrefix(mode, "IN"), Out: strings.HasSuffix(mode, "OUT"),
-	})
-}
-
-// truth reads 1, true, YES and the like.
-func truth(v sheet.Raw) bool {
-	switch strings.ToUpper(v.String()) {
-	case "1", "TRUE", "YES", "T", "Y":
-		return true
-	default:
-		return false
-	}
-}
-
-func count(v sheet.Raw) int {
-	n, err := strconv.ParseInt(v.String(), 10, 32)
-	if err != nil {
-		return 0 // none, or more than counts, as of a LONGTEXT
-	}
-	return int(max(0, n))
+	return qualified(d, prefix, r.Read)
 }

@@ -31,7 +31,7 @@ func nameOf(token string) string {
 }
 
 // columnsIn are the columns of the table that an expression names, each once.
-func (t *Table) columnsIn(expression string) (columns []string) {
+func columnsIn(t *Table, expression string) (columns []string) {
 	for _, token := range sqlToken.FindAllString(expression, -1) {
 		name := nameOf(token)
 		isIt := func(c Column) bool { return strings.EqualFold(c.Name, name) }

@@ -1,8 +1,30 @@
 package legacy
 
-// The catalogues of the engines, asked for the same columns.
+// schemaQueries are the queries about a schema, "" where the engine cannot tell. Each takes
+// :schema, null for the default one, and answers the columns that inspector reads.
+type schemaQueries struct {
+	version  string
+	own      string // the schema of names that name none
+	columns  string // table, is view, column, type, length, precision, scale, nullable, default, generated, ignores case, counts blanks
+	indexes  string // table, index, column, is unique, is primary
+	foreign  string // table, name, column, referenced table, referenced column, whether its rows cannot be deleted, referenced schema
+	checks   string // table, name, a text that its columns stand in
+	triggers string // table, words, text or null
+}
 
-func (postgres) schema() schemaQueries {
+// queriesOf asks the catalogue of an engine.
+func queriesOf(engine string) schemaQueries {
+	switch engine {
+	case "postgres":
+		return postgresQueries()
+	case "sqlite":
+		return sqliteQueries()
+	default:
+		return mysqlQueries(engine)
+	}
+}
+
+func postgresQueries() schemaQueries {
 	const ours = `n.nspname = COALESCE(CAST(:schema AS text), current_schema())`
 	return schemaQueries{
 		version: `SELECT current_setting('server_version')`,
@@ -44,21 +66,13 @@ func (postgres) schema() schemaQueries {
 			WHERE k.contypid <> 0 AND k.contype = 'c' AND c.relkind IN ('r', 'p') AND ` + ours + ` GROUP BY 1, 2 ORDER BY 1, 2`,
 		triggers: `SELECT event_object_table::text, trigger_name || ' ' || action_timing || ' ' || event_manipulation, NULL FROM information_schema.triggers
 			WHERE event_object_schema = COALESCE(CAST(:schema AS text), current_schema()) ORDER BY 1, 2`,
-		routines: `SELECT p.proname::text, CASE WHEN p.prokind = 'p' THEN 0 ELSE 1 END, COALESCE(a.name, ''), format_type(COALESCE(a.all_type, a.in_type), NULL),
-				CASE WHEN COALESCE(a.all_type, a.in_type) IS NULL THEN NULL WHEN a.mode = 'o' OR a.mode = 't' THEN 'OUT' WHEN a.mode = 'b' THEN 'INOUT' ELSE 'IN' END
-			FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
-			LEFT JOIN LATERAL ROWS FROM (unnest(p.proargnames), unnest(p.proallargtypes), unnest(p.proargtypes::oid[]), unnest(p.proargmodes))
-				WITH ORDINALITY AS a(name, all_type, in_type, mode, place) ON true
-			WHERE p.prokind IN ('f', 'p') AND ` + ours + ` ORDER BY p.proname, p.oid, a.place`,
-		charset: `SELECT current_setting('server_encoding')`,
-		explain: "EXPLAIN (FORMAT JSON) ",
 	}
 }
 
-func (d mysqlDialect) schema() schemaQueries {
+func mysqlQueries(engine string) schemaQueries {
 	const ours = `COALESCE(:schema, DATABASE())`
 	checks := "" // MySQL 5.7 has none, and not the table either
-	if d.name == "mariadb" {
+	if engine == "mariadb" {
 		checks = `SELECT TABLE_NAME, CONSTRAINT_NAME, CHECK_CLAUSE FROM information_schema.CHECK_CONSTRAINTS WHERE CONSTRAINT_SCHEMA = ` + ours + ` ORDER BY 1, 2`
 	}
 	return schemaQueries{
@@ -79,24 +93,18 @@ func (d mysqlDialect) schema() schemaQueries {
 		checks: checks,
 		triggers: `SELECT EVENT_OBJECT_TABLE, CONCAT(TRIGGER_NAME, ' ', ACTION_TIMING, ' ', EVENT_MANIPULATION), ACTION_STATEMENT FROM information_schema.TRIGGERS
 			WHERE EVENT_OBJECT_SCHEMA = ` + ours + ` ORDER BY EVENT_OBJECT_TABLE, TRIGGER_NAME`,
-		routines: `SELECT r.ROUTINE_NAME, r.ROUTINE_TYPE = 'FUNCTION', p.PARAMETER_NAME, p.DATA_TYPE, p.PARAMETER_MODE
-			FROM information_schema.ROUTINES r LEFT JOIN information_schema.PARAMETERS p
-				ON p.SPECIFIC_SCHEMA = r.ROUTINE_SCHEMA AND p.SPECIFIC_NAME = r.SPECIFIC_NAME AND p.ORDINAL_POSITION > 0
-			WHERE r.ROUTINE_SCHEMA = ` + ours + ` ORDER BY r.ROUTINE_NAME, p.ORDINAL_POSITION`,
-		charset: `SELECT @@character_set_database`,
-		explain: "EXPLAIN FORMAT=JSON ",
 	}
 }
 
 // SQLite tells the size of a type with it, and knows no precision.
-func (sqlite) schema() schemaQueries {
+func sqliteQueries() schemaQueries {
 	const tables = `(SELECT name, type FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\_%' ESCAPE '\' AND COALESCE(:schema, 'main') = 'main') m`
 	return schemaQueries{
 		version: `SELECT sqlite_version()`,
 		own:     `SELECT 'main'`,
 		columns: `SELECT m.name, m.type = 'view', c.name, c.type, NULL, NULL, NULL, c."notnull" = 0 AND c.pk = 0, c.dflt_value,
 				c.hidden > 1 OR c.pk = 1 AND upper(c.type) = 'INTEGER' AND (SELECT COUNT(*) FROM pragma_table_info(m.name) WHERE pk > 0) = 1,
-				0, 1 -- inspector.collations finds these two
+				0, 1 -- collations finds these two
 			FROM ` + tables + ` JOIN pragma_table_xinfo(m.name) c ORDER BY m.name, c.cid`,
 		indexes: `SELECT m.name, '', c.name, 1, 1, c.pk FROM ` + tables + ` JOIN pragma_table_info(m.name) c WHERE c.pk > 0
 			UNION ALL SELECT m.name, i.name, x.name, i."unique" AND NOT i.partial, 0, x.seqno FROM ` + tables + ` JOIN pragma_index_list(m.name) i JOIN pragma_index_info(i.name) x WHERE i.origin <> 'pk'
@@ -104,7 +112,5 @@ func (sqlite) schema() schemaQueries {
 		foreign:  `SELECT m.name, 'foreign key ' || f.id, f."from", f."table", f."to", f.on_delete IN ('NO ACTION', 'RESTRICT'), 'main' FROM ` + tables + ` JOIN pragma_foreign_key_list(m.name) f ORDER BY m.name, f.id, f.seq`,
 		checks:   `SELECT name, NULL, sql FROM sqlite_schema WHERE type = 'table' AND COALESCE(:schema, 'main') = 'main'`,
 		triggers: `SELECT tbl_name, name, NULL FROM sqlite_schema WHERE type = 'trigger' AND COALESCE(:schema, 'main') = 'main' ORDER BY 1, 2`,
-		charset:  `SELECT encoding FROM pragma_encoding`,
-		explain:  "EXPLAIN QUERY PLAN ",
 	}
 }

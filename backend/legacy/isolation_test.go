@@ -5,54 +5,57 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/auth"
 	"frontdesk/backend"
+	"frontdesk/backend/drivertest"
+	"frontdesk/backend/legacy/foreigntest"
 	"frontdesk/mapping"
 )
 
-// state is all that a client has.
-func state(x *fixture, r *mapping.Resource) map[int32]string {
-	all := map[int32]string{}
-	for _, rec := range x.all(two, r.Name) {
-		all[rec.ID()] = shown(rec)
-	}
-	return all
-}
-
 func TestAnotherClientsRecordsDoNotExist(t *testing.T) {
-	onEngines(t, func(t *testing.T, x *fixture) {
-		ctx := t.Context()
+	onDealerpak(t, func(t *testing.T, x *tables) {
+		state := func(r *mapping.Resource) (all []string) {
+			for _, rec := range x.list(two, r.Name) {
+				all = append(all, shown(rec))
+			}
+			return all
+		}
 		for _, r := range x.model.Resources {
 			if r.Name == "country" {
 				continue // everyone's
 			}
-			before := state(x, r)
-			mine := map[int32]bool{}
-			for _, rec := range x.all(one, r.Name) {
-				mine[rec.ID()] = true
-			}
+			before, mine := state(r), x.ofOne(r)
 			tried := 0
-			for _, theirs := range x.all(two, r.Name) {
+			for _, theirs := range x.list(two, r.Name) {
 				if mine[theirs.ID()] || tried == 10 {
 					continue // the same number, of another record
 				}
 				tried++
 				_, err := x.tryGet(one, r.Name, theirs.ID())
 				require.True(t, mapping.Is(err, mapping.RecordNotFound), "%s: %v", r.Name, err)
-				require.ErrorIs(t, x.Delete(ctx, one, theirs), backend.ErrNotFound, "%s: the driver itself", r.Name)
-				_, err = x.Update(ctx, one, theirs, theirs)
+				require.ErrorIs(t, x.Delete(t.Context(), one, theirs), backend.ErrNotFound, "%s: the driver itself", r.Name)
+				_, err = x.Update(t.Context(), one, theirs, theirs)
 				require.ErrorIs(t, err, backend.ErrNotFound, "%s: the driver itself", r.Name)
-				byID := backend.Filter{Field: r.Field("id"), Value: theirs.Values[r.ID]}
-				require.Empty(t, x.list(backend.Query{Client: one, Filters: []backend.Filter{byID}}, r.Name).Records)
+				require.Empty(t, x.by(r.Name, "id", mapping.Equals, theirs.Values[r.ID]))
 			}
-			require.Equal(t, before, state(x, r), r.Name)
+			require.Equal(t, before, state(r), r.Name)
 		}
 	})
 }
 
-// TestReferencesToOthersAreRefused tries to refer to records of another client
-// from every field that refers to any.
+// ofOne are the IDs of a client's records.
+func (x *tables) ofOne(r *mapping.Resource) map[int32]bool {
+	mine := map[int32]bool{}
+	for _, rec := range x.list(one, r.Name) {
+		mine[rec.ID()] = true
+	}
+	return mine
+}
+
+// TestReferencesToOthersAreRefused tries to refer to records of another client from every field
+// that refers to any.
 func TestReferencesToOthersAreRefused(t *testing.T) {
-	onEngines(t, func(t *testing.T, x *fixture) {
+	onDealerpak(t, func(t *testing.T, x *tables) {
 		for name, records := range newRecords(x) {
 			for i := range records[0].Resource.Fields {
 				f := &records[0].Resource.Fields[i]
@@ -60,12 +63,17 @@ func TestReferencesToOthersAreRefused(t *testing.T) {
 				if target == nil || f.Type == mapping.Array || target.Name == "country" || f.Reference == "" {
 					continue
 				}
-				theirs := x.foreignID(target)
-				if theirs == 0 {
+				mine, theirs := x.ofOne(target), mapping.Value{}
+				for _, rec := range x.list(two, target.Name) {
+					if !mine[rec.ID()] {
+						theirs = rec.Get("id")
+					}
+				}
+				if !theirs.IsSet() {
 					continue
 				}
 				rec := records[0].Clone()
-				rec.Values[i] = mapping.IntValue(int64(theirs))
+				rec.Values[i] = theirs
 				_, err := x.tryCreate(one, rec)
 				require.True(t, mapping.Is(err, mapping.RelatedIDNotFound), "%s.%s: %v", name, f.Name, err)
 				err = x.Write(t.Context(), func(tx backend.Tx) error { // past the rules
@@ -76,23 +84,21 @@ func TestReferencesToOthersAreRefused(t *testing.T) {
 					return backend.ErrNotFound // undone
 				})
 				require.Error(t, err)
-				page := x.list(backend.Query{Client: one, Filters: []backend.Filter{{Field: f, Value: rec.Values[i]}}}, name)
-				require.Empty(t, page.Records, "%s by %s", name, f.Name)
+				require.Empty(t, x.by(name, f.Name, mapping.Equals, theirs), "%s by %s", name, f.Name)
 			}
 		}
 	})
 }
 
-// foreignID is the ID of a record of the other client that the first has none of.
-func (x *fixture) foreignID(r *mapping.Resource) int32 {
-	mine := map[int32]bool{}
-	for _, rec := range x.all(one, r.Name) {
-		mine[rec.ID()] = true
-	}
-	for _, rec := range x.all(two, r.Name) {
-		if !mine[rec.ID()] {
-			return rec.ID()
-		}
-	}
-	return 0
+// TestHostileFilters asks DEALERPAK by texts that would be more than values, on each engine.
+func TestHostileFilters(t *testing.T) {
+	onDealerpak(t, func(t *testing.T, x *tables) {
+		drivertest.Injection{Client: x.front, Clients: []auth.Client{one, two}}.Run(t)
+	})
+}
+
+// TestForeignHostileFilters asks Northwind, which has no walk: the other databases of the tree
+// are asked so at the end of theirs.
+func TestForeignHostileFilters(t *testing.T) {
+	drivertest.Injection{Client: openForeign(t, foreigntest.Northwind(t)).front, Clients: []auth.Client{one}}.Run(t)
 }

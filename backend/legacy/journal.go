@@ -5,13 +5,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/backend/follow"
+	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
 )
@@ -22,14 +25,10 @@ import (
 var _ follow.Journal = (*Store)(nil)
 
 // Position implements follow.Journal.
-func (s *Store) Position(ctx context.Context, r *mapping.Resource, _ auth.Client, _ string) (at string, more bool, err error) {
-	t, err := s.table(r)
-	if err != nil {
-		return "", false, err
-	}
-	err = s.read(ctx, func(on session) error {
+func (s *Store) Position(ctx context.Context, r *mapping.Resource, client auth.Client, _ string) (at string, more bool, err error) {
+	err = s.journal(ctx, r, client, func(on session, t *table) error {
 		last, err := on.lastChange(ctx, t)
-		at = last.String()
+		at = strconv.FormatInt(last, 10)
 		return err
 	})
 	return at, false, err
@@ -37,15 +36,11 @@ func (s *Store) Position(ctx context.Context, r *mapping.Resource, _ auth.Client
 
 // Entries implements follow.Journal.
 func (s *Store) Entries(ctx context.Context, r *mapping.Resource, client auth.Client, after string, most int) (page follow.Entries, err error) {
-	t, err := s.table(r)
-	if err != nil {
-		return page, err
-	}
-	err = s.read(ctx, func(on session) error {
+	err = s.journal(ctx, r, client, func(on session, t *table) error {
 		if t.Changes.By == sheet.ByVersion {
 			page, err = on.deletedSince(ctx, t, client, after, most)
 		} else {
-			page, err = on.changedSince(ctx, t, client, after, most)
+			page, err = on.changedSince(ctx, t, after, most)
 		}
 		return err
 	})
@@ -54,156 +49,180 @@ func (s *Store) Entries(ctx context.Context, r *mapping.Resource, client auth.Cl
 
 // Named implements follow.Journal.
 func (s *Store) Named(ctx context.Context, r *mapping.Resource, client auth.Client, keys [][]sheet.Raw) (records []mapping.Record, others []int32, err error) {
-	t, err := s.table(r)
-	if err != nil {
-		return nil, nil, err
-	}
-	err = s.read(ctx, func(on session) error {
+	err = s.journal(ctx, r, client, func(on session, t *table) error {
 		records, others, err = on.named(ctx, t, client, keys)
 		return err
 	})
 	return records, others, err
 }
 
-// spot is a value of the column that grows: as much of it as frontdesk tells apart.
-type spot struct {
-	kind sheet.RawKind // RawInt, RawTime or RawWall; RawAbsent before all
-	n    int64
-}
-
-var spotNames = map[sheet.RawKind]string{sheet.RawInt: "n", sheet.RawTime: "t", sheet.RawWall: "w", sheet.RawAbsent: "0"}
-
-func (p spot) String() string { return spotNames[p.kind] + strconv.FormatInt(p.n, 10) }
-
-func parseSpot(text string) (p spot, ok bool) {
-	for kind, name := range spotNames {
-		if digits, is := strings.CutPrefix(text, name); is {
-			n, err := strconv.ParseInt(digits, 10, 64)
-			return spot{kind, n}, err == nil
-		}
-	}
-	return p, false
-}
-
-func (p spot) raw() sheet.Raw { return sheet.Raw{Kind: p.kind, Int: p.n} }
-
-// spotOf reads a value of the column.
-func (t *table) spotOf(v sheet.Raw) (p spot, err error) {
-	switch v.Kind {
-	case sheet.RawInt, sheet.RawTime, sheet.RawWall:
-		return spot{v.Kind, v.Int}, nil
-	case sheet.RawAbsent, sheet.RawNull:
-		return spot{}, nil
-	}
-	n, err := strconv.ParseInt(v.String(), 10, 64)
+// journal runs what reads the journal of a resource.
+func (s *Store) journal(ctx context.Context, r *mapping.Resource, client auth.Client, f func(session, *table) error) error {
+	t, err := s.tableFor(ctx, r, client)
 	if err != nil {
-		return p, fmt.Errorf("%w: %s: %s is neither a whole number nor a date and time", backend.ErrUnexpected, t.Name, t.Changes.Table.Sequence)
+		return err
 	}
-	return spot{sheet.RawInt, n}, nil
-}
-
-// noted appends what is read of the table of changes: the rows from a spot on and, unless it
-// is absent, before another one.
-func (s session) noted(b *statement, t *table, columns []string, from, before spot) *statement {
-	c := t.Changes.Table
-	b.add("SELECT ", strings.Join(columns, ", "), " FROM ", qualified(s.d, s.source.Schema, c.Name), " WHERE 1 = 1")
-	if c.Where != "" {
-		b.add(" AND (", c.Where, ")")
-	}
-	if from.kind != sheet.RawAbsent {
-		b.add(" AND ", s.d.quote(c.Sequence), " >= ").arg(from.raw())
-	}
-	if before.kind != sheet.RawAbsent {
-		b.add(" AND ", s.d.quote(c.Sequence), " < ").arg(before.raw())
-	}
-	return b
-}
-
-// lastChange is the end of the table of changes.
-func (s session) lastChange(ctx context.Context, t *table) (spot, error) {
-	row, err := queryOne(ctx, s.conn, s.noted(newStatement(s.d), t, []string{"MAX(" + s.d.quote(t.Changes.Table.Sequence) + ")"}, spot{}, spot{}))
-	if err != nil || len(row) == 0 {
-		return spot{}, s.failure(err, sheet.Attempt{Resource: t.Resource, Op: mapping.OpList})
-	}
-	return t.spotOf(row[0])
-}
-
-// mostTogether is how many rows at one spot are taken, such as those of one transaction where
-// they are numbered by its time. To read all records takes less memory and time than more.
-const mostTogether = 20_000
-
-// changedSince reads the keys that the rows behind a spot name. Rows that are at one spot
-// come together.
-func (s session) changedSince(ctx context.Context, t *table, client auth.Client, after string, most int) (page follow.Entries, err error) {
-	at, ok := parseSpot(after)
-	if !ok && after != "" {
-		return page, follow.ErrPositionGone
-	}
-	from, end := at, at
-	if from.kind != sheet.RawAbsent {
-		from.n++
-	}
-	sequence := s.d.quote(t.Changes.Table.Sequence)
-	columns := []string{sequence}
-	for _, k := range t.Changes.Table.Key {
-		columns = append(columns, s.d.quote(k))
-	}
-	keys := keySet{of: t}
-	n := 0
-	read := func(b *statement) error {
-		err := query(ctx, s.conn, b, func(row []sheet.Raw) (err error) {
-			if n++; n > most+mostTogether {
-				return follow.ErrPositionGone
-			}
-			keys.add(row[1:])
-			end, err = t.spotOf(row[0])
-			return err
-		})
+	return s.db.Read(ctx, func(c sqlrecord.Conn) error {
+		err := f(session{Store: s, conn: c}, t)
 		if errors.Is(err, follow.ErrPositionGone) {
 			return err
 		}
 		return s.failure(err, sheet.Attempt{Resource: t.Resource, Op: mapping.OpList})
+	})
+}
+
+// A position is a value of the column that grows: a whole number, or a time in milliseconds since
+// 1970.
+
+// beforeAll is the position before the first change.
+const beforeAll = math.MinInt64
+
+// sequence is the column that grows.
+func (t *table) sequence() sqlrecord.Field {
+	name, of := t.Changes.Table.Sequence, mapping.Field{Type: mapping.Int4}
+	column := columnOf(t.engine, t.journal, name)
+	isTime := column.sort == days || column.sort == clocks || column.sort == instants
+	if isTime {
+		of.Type = mapping.Timestamp
 	}
-	b := s.noted(newStatement(s.d), t, columns, from, spot{}).add(" ORDER BY ", sequence)
-	s.d.page(b, most, 0)
-	if err := read(b); err != nil {
+	f := t.value(&of, &sheet.Column{Zone: time.UTC}, sqlrecord.Plain(t.d.Quote(name)), column, true)
+	if !isTime {
+		f.As.Type = mapping.Text // it may be longer than an int4
+	}
+	return f
+}
+
+// position reads a value of the column.
+func (t *table) position(v mapping.Value) (int64, error) {
+	switch {
+	case v.Kind() == mapping.KindNull:
+		return beforeAll, nil
+	case v.Kind() == mapping.KindTime:
+		return v.Int(), nil
+	case isWhole(v.Text()):
+		return wholeOf(v.Text()), nil
+	default:
+		return 0, fmt.Errorf("%w: %s: %s is neither a whole number nor a date and time", backend.ErrUnexpected, t.Name, t.Changes.Table.Sequence)
+	}
+}
+
+// noted begins what is read of the table of changes: the rows from a position on and, unless that
+// is beforeAll, before another one.
+func (s session) noted(t *table, columns string, from, before int64) *sqlrecord.Writer {
+	c, sequence := t.Changes.Table, t.sequence()
+	w := sqlrecord.NewWriter(s.d, nil).Add("SELECT ", columns, " FROM ", qualified(s.d, s.source.Schema, c.Name), " WHERE ", s.d.Quote(c.Sequence), " IS NOT NULL")
+	if c.Where != "" {
+		w.Add(" AND (", c.Where, ")")
+	}
+	value := mapping.IntValue
+	if sequence.As.Type == mapping.Timestamp {
+		value = mapping.MilliValue
+	}
+	if from != beforeAll {
+		ranged(w.Add(" AND "), sequence, mapping.AtLeast, value(from))
+	}
+	if before != beforeAll {
+		ranged(w.Add(" AND "), sequence, mapping.Below, value(before))
+	}
+	return w
+}
+
+// equal appends that a field has a value.
+func equal(w *sqlrecord.Writer, f sqlrecord.Field, v mapping.Value) {
+	if f.Equals != nil {
+		f.Equals(w, v)
+		return
+	}
+	w.Expr(f.Read).Add(" = ")
+	f.Operand(w, v)
+}
+
+// ranged appends that a field is on one side of a value.
+func ranged(w *sqlrecord.Writer, f sqlrecord.Field, op mapping.Operator, v mapping.Value) {
+	if f.Ranges != nil {
+		f.Ranges(w, op, v)
+		return
+	}
+	w.Expr(f.Read).Add(comparisons[op])
+	f.Operand(w, v)
+}
+
+// lastChange is the end of the table of changes.
+func (s session) lastChange(ctx context.Context, t *table) (int64, error) {
+	text, args := s.noted(t, "MAX("+s.d.Quote(t.Changes.Table.Sequence)+")", beforeAll, beforeAll).Statement()
+	row, err := sqlrecord.One(ctx, s.conn, text, []sqlrecord.Column{t.sequence().As}, args...)
+	if err != nil || row == nil {
+		return beforeAll, err
+	}
+	return t.position(row[0])
+}
+
+// mostTogether is how many rows at one position are taken, such as those of one transaction where
+// they are numbered by its time. To read all records takes less memory and time than more.
+const mostTogether = 20_000
+
+// changedSince reads the keys that the rows behind a position name. Rows at one position come
+// together.
+func (s session) changedSince(ctx context.Context, t *table, after string, most int) (page follow.Entries, err error) {
+	at := int64(beforeAll)
+	if after != "" {
+		if at, err = strconv.ParseInt(after, 10, 64); err != nil {
+			return page, follow.ErrPositionGone
+		}
+	}
+	from, end := at, at
+	if from != beforeAll {
+		from++
+	}
+	names, as := []string{s.d.Quote(t.Changes.Table.Sequence)}, []sqlrecord.Column{t.sequence().As}
+	for _, k := range t.Changes.Table.Key {
+		names, as = append(names, s.d.Quote(k)), append(as, foreignText)
+	}
+	columns, seen, n, nameless := strings.Join(names, ", "), map[string]bool{}, 0, 0
+	read := func(w *sqlrecord.Writer) error { // those at the last place are read again
+		text, args := w.Statement()
+		return s.conn.Query(ctx, text, as, args, func(row []mapping.Value) error {
+			if n++; n > most+mostTogether {
+				return follow.ErrPositionGone
+			}
+			at, err := t.position(row[0])
+			if at != end {
+				end, nameless = at, page.Nameless
+			}
+			t.noteKey(&page, seen, row[1:])
+			return err
+		})
+	}
+	w := s.noted(t, columns, from, beforeAll).Add(" ORDER BY ", names[0], " LIMIT ")
+	if err := read(w.Add(w.Arg(mapping.IntValue(int64(most))))); err != nil {
 		return page, err
 	}
 	if n == most {
-		page.More = true
-		if err := read(s.noted(newStatement(s.d), t, columns, end, spot{end.kind, end.n + 1})); err != nil {
+		page.More, page.Nameless = true, nameless
+		if err := read(s.noted(t, columns, end, end+1)); err != nil {
 			return page, err
 		}
 	}
-	if n == 0 && at.kind != sheet.RawAbsent { // it may have begun anew
+	if n == 0 && at != beforeAll { // it may have begun anew
 		last, err := s.lastChange(ctx, t)
-		if err != nil || last.kind == at.kind && last.n < at.n {
+		if err != nil || last != beforeAll && last < at {
 			return page, cmp.Or(err, follow.ErrPositionGone)
 		}
 	}
-	page.Next, page.Keys, page.Nameless = end.String(), keys.all, keys.nameless
+	page.Next = strconv.FormatInt(end, 10)
 	return page, nil
 }
 
-// keySet are keys, each once.
-type keySet struct {
-	of       *table
-	all      [][]sheet.Raw
-	seen     map[string]bool
-	nameless int
-}
-
-func (k *keySet) add(key []sheet.Raw) {
-	key = k.of.Padded(key)
-	if k.seen == nil {
-		k.seen = map[string]bool{}
+// noteKey adds the key of a row to a page, once.
+func (t *table) noteKey(page *follow.Entries, seen map[string]bool, parts []mapping.Value) {
+	if slices.ContainsFunc(parts, func(part mapping.Value) bool { return !part.IsSet() }) {
+		page.Nameless++
+		return
 	}
-	switch joined := k.of.JoinKey(key); {
-	case slices.ContainsFunc(key, func(part sheet.Raw) bool { return !part.IsSet() }):
-		k.nameless++
-	case !k.seen[joined]:
-		k.seen[joined] = true
-		k.all = append(k.all, key)
+	key := raws(parts)
+	if joined := t.JoinKey(key); !seen[joined] {
+		seen[joined] = true
+		page.Keys = append(page.Keys, key)
 	}
 }
 
@@ -212,21 +231,47 @@ func (k *keySet) add(key []sheet.Raw) {
 func (s session) named(ctx context.Context, t *table, client auth.Client, keys [][]sheet.Raw) (records []mapping.Record, others []int32, err error) {
 	var unseen [][]sheet.Raw
 	for _, key := range keys {
-		if !t.OfClient(key, client) {
+		parts, ok := t.partsOf(key)
+		if !ok || t.Key.ByClient && t.SystemClient == "" && key[0].Text != s.identity(client) {
 			continue
 		}
-		held, err := s.byKey(ctx, t, client, key, false)
-		switch {
+		switch rec, err := s.byKey(ctx, t, backend.Query{Client: client}, parts); {
 		case errors.Is(err, backend.ErrNotFound):
 			unseen = append(unseen, key)
 		case err != nil:
 			return nil, nil, err
 		default:
-			records = append(records, held.rec)
+			records = append(records, rec)
 		}
 	}
-	others, err = t.Known(ctx, s.idStore, client, unseen)
+	others, err = s.known(ctx, t, client, unseen)
 	return records, others, err
+}
+
+// partsOf are the parts of a key that was read as texts; false for one that no record has.
+func (t *table) partsOf(key []sheet.Raw) (parts []mapping.Value, ok bool) {
+	for _, part := range key {
+		v := mapping.TextValue(part.Text)
+		if !t.Key.Kept {
+			v = number(v)
+		}
+		if !v.IsSet() {
+			return nil, false
+		}
+		parts = append(parts, v)
+	}
+	return parts, true
+}
+
+// known are the IDs of keys that have one: the numbers themselves, or those that were given out.
+func (s session) known(ctx context.Context, t *table, client auth.Client, keys [][]sheet.Raw) (ids []int32, err error) {
+	if !t.Key.Kept {
+		for _, key := range keys {
+			ids = append(ids, int32(wholeOf(key[0].Text)))
+		}
+		return ids, nil
+	}
+	return t.Known(ctx, s.idStore, client, keys)
 }
 
 // deletedSince returns the IDs of rows that were marked as deleted since a time, in the order
@@ -237,37 +282,48 @@ func (s session) deletedSince(ctx context.Context, t *table, client auth.Client,
 	if err != nil {
 		return page, fmt.Errorf("since when: %w", err)
 	}
-	b := newStatement(s.d)
-	b.add("SELECT ", strings.Join(t.keys, ", "), " FROM ", t.name, " WHERE ", s.d.quote(t.Changes.Deleted.Place), " IN (").list(t.Changes.Deleted.Values).add(")")
-	if t.Client != "" {
-		t.equal(b.add(" AND "), t.Client, intRaw(client.ID))
-	}
-	bounds, _ := t.Since(mapping.MilliValue(ms)) // which lists are asked by, too
-	t.compared(b.add(" AND "), bounds, " > ", " >= ")
+	var behind []mapping.Value
 	if further {
-		key, err := t.split(last)
-		if err != nil {
+		if behind, err = t.split(last); err != nil {
 			return page, err
 		}
-		bounds := make([]sheet.Assignment, len(key))
-		for i, v := range key {
-			bounds[i] = sheet.Assignment{Place: t.Key.Places[i], Value: v}
+		if !t.Key.Kept {
+			behind[0] = number(behind[0])
 		}
-		t.compared(b.add(" AND "), bounds, " > ", " > ")
 	}
-	b.add(" ORDER BY ", strings.Join(t.keys, ", "))
-	s.d.page(b, most, 0)
+	rows := t.rows // of the table itself: a view may hide them
+	rows.From, rows.Scope, rows.Beside = t.name, func(w *sqlrecord.Writer, _ backend.Query) { t.marked(w) }, nil
+	for _, k := range t.rows.Key {
+		k.As = foreignText
+		rows.Beside = append(rows.Beside, k)
+	}
+	q := backend.Query{Client: client, Fields: []int{}, ModifiedSince: mapping.MilliValue(ms), Limit: most}
 	var keys [][]sheet.Raw
-	err = query(ctx, s.conn, b, func(row []sheet.Raw) error {
-		keys = append(keys, row)
+	err = rows.Many(s.d, s.params(t, client), q, behind).Each(ctx, s.conn, func(_ mapping.Record, key []mapping.Value, _ *mapping.Field) error {
+		if page.More = len(keys) == most; page.More {
+			return sqlrecord.ErrEnough
+		}
+		keys = append(keys, raws(key))
 		return nil
 	})
 	if err != nil {
-		return page, s.failure(err, sheet.Attempt{Resource: t.Resource, Op: mapping.OpList})
+		return page, err
 	}
-	if page.Next, page.More = after, len(keys) == most; page.More {
+	if page.Next = after; page.More {
 		page.Next = since + " " + t.JoinKey(keys[len(keys)-1])
 	}
-	page.Others, err = t.Known(ctx, s.idStore, client, keys)
+	page.Others, err = s.known(ctx, t, client, keys)
 	return page, err
+}
+
+// marked appends the condition for the client's rows that are marked as deleted.
+func (t *table) marked(w *sqlrecord.Writer) {
+	var values []string
+	for _, v := range t.Changes.Deleted.Values {
+		values = append(values, v.String())
+	}
+	w.Add(t.d.Quote(t.Changes.Deleted.Place), " IN (", t.literals(values), ")")
+	if t.SQL.Client != (sheet.Expr{}) {
+		w.Add(" AND ").Expr(t.exprOf(t.SQL.Client)).Add(" = ").Expr(t.clientOperand())
+	}
 }

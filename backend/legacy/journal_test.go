@@ -2,188 +2,148 @@ package legacy
 
 import (
 	"fmt"
-	"os"
-	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"frontdesk/backend"
-	"frontdesk/backend/sqlrecord"
+	"frontdesk/backend/follow"
+	"frontdesk/mapping"
 )
 
-// noted are the tables of followedTables in a system that notes itself what changes, by
-// triggers of its own: which table, which key, and when.
+const notedSheet = `format: 2
+source: {sql: {engine: ENGINE, dsn: "${DSN}"}}
+keep: keep.db
+accounts: {users: []}
+without_rules: [prefered_email]
+client: adm
+resources:
+  contact:
+    table: f_rel
+    key: {columns: nr, generated: max+1}
+    where: weg = 0
+    changes: CHANGES
+    fields: {name: naam, kind: {constant: person}, modified_at: {column: gew, type: epoch_millis, stamp: change}}
+  contactcommunication:
+    table: f_com
+    key: {columns: code, id: kept, generated: supplied}
+    operations: {only: [get, list]}
+    changes: {by: table, table: f_wijz, sequence: SEQ, key: [sleutel], where: "tabel = 'f_com'"}
+    fields: {contact_id: rel, type: {constant: 1}, value: waarde}
+`
+
+// noted are tables whose changes the database notes in another one, by a number and by a time.
 func noted(engine string) []string {
-	number, row, end := "integer PRIMARY KEY AUTOINCREMENT", "FOR EACH ROW BEGIN %s; END", ""
-	switch engine {
-	case "mariadb":
-		number = "integer AUTO_INCREMENT PRIMARY KEY"
-	case "postgres":
-		number = "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
-		row, end = "FOR EACH ROW EXECUTE FUNCTION %s()", "; RETURN NULL; END $$ LANGUAGE plpgsql"
+	stamp := map[string]string{"sqlite": "datetime", "postgres": "timestamptz", "mariadb": "datetime(3)"}[engine]
+	return []string{
+		"CREATE TABLE f_rel (nr integer PRIMARY KEY, adm integer NOT NULL, naam varchar(40) NOT NULL, weg integer NOT NULL DEFAULT 0, gew bigint NOT NULL DEFAULT 0)",
+		"CREATE TABLE f_com (code varchar(10) NOT NULL PRIMARY KEY, adm integer NOT NULL, rel integer NOT NULL, waarde varchar(80) NOT NULL)",
+		"INSERT INTO f_rel (nr, adm, naam) VALUES (1, 1, 'Een'), (2, 1, 'Twee'), (3, 1, 'Drie'), (4, 2, 'Zuid'), (5, 1, 'Vijf')",
+		"INSERT INTO f_com VALUES ('zz', 1, 1, 'a'), ('b', 1, 2, 'b'), ('A', 2, 4, 'z')",
+		"CREATE TABLE f_wijz (nr bigint NOT NULL, op " + stamp + ", tabel varchar(10) NOT NULL, sleutel varchar(20))",
 	}
-	all := append([]string{"CREATE TABLE f_wijz (nr " + number + ", tabel varchar(10) NOT NULL, sleutel varchar(20) NOT NULL)"}, followedTables...)
-	for table, key := range map[string]string{"f_rel": "nr", "f_com": "code"} {
-		for event, of := range map[string]string{"INSERT": "NEW", "UPDATE": "NEW", "DELETE": "OLD"} {
-			name := strings.ToLower(table + "_" + event)
-			does := fmt.Sprintf("INSERT INTO f_wijz (tabel, sleutel) VALUES ('%s', %s.%s)", table, of, key)
-			if end != "" {
-				all = append(all, "CREATE FUNCTION "+name+"() RETURNS trigger AS $$ BEGIN "+does+end)
-				does = name
-			}
-			all = append(all, "CREATE TRIGGER "+name+" AFTER "+event+" ON "+table+" "+fmt.Sprintf(row, does))
-		}
-	}
-	return all
 }
 
-// changesByTable is the example of the page on sheets.
-var changesByTable = sync.OnceValue(func() string {
-	page, err := os.ReadFile("../../docs/sheet.md")
-	if err != nil {
-		panic(err)
-	}
-	return string(regexp.MustCompile(`changes: \{by: table, .*\}\n`).Find(page))
-})
-
-// notedSheet reads what such a system notes, hardly ever anything else, as the example says it.
-func notedSheet(engine string) string {
-	text := strings.Replace(fmt.Sprintf(followedSheet, engine), "\nchanges: {by: scan, every: 10ms, pause: 1ms, page: 3}\n", "\n", 1)
-	for _, table := range []string{"f_rel", "f_com"} {
-		changes := strings.NewReplacer("WIJZIGING", "f_wijz", "VOLGNR", "nr", "SLEUTEL", "sleutel", "TABEL", "tabel", "'REL'", "'"+table+"'", "}", ", every: 10ms, pause: 1ms, page: 3, settle: 50ms}").Replace(changesByTable())
-		text = strings.Replace(text, "    table: "+table+"\n", "    table: "+table+"\n    "+changes, 1)
-	}
-	return text
-}
-
-// TestChangesByTable has what others change told by the table that the system itself writes:
-// made, changed, removed, marked, moved to another client. Records of other clients get no ID.
+// TestChangesByTable reads what a table notes: which records by which key, those at one place
+// together, each once, and what no longer follows the place that was read last.
 func TestChangesByTable(t *testing.T) {
 	eachEngine(t, func(t *testing.T, engine string) {
-		x, _, _ := onTables(t, engine, notedSheet(engine), noted(engine)...)
-		f := x.followed(t, ownDatabase(t, engine)(), x.sheet)
-		require.Equal(t, backend.TellsAll, f.Tells(x.model.Resource("contact")))
-		ones, twos := x.copyOf(t, one), x.copyOf(t, two)
-		after := x.cursor(t, one)
-		eventually := func(want ...string) {
-			t.Helper()
-			x.eventually(t, want, func() []string { return x.changed(t, one, after, x.model.Resource("contact")) })
-		}
-		x.exec("UPDATE f_rel SET naam = 'Dri' WHERE nr = 3")
-		eventually("updated contact 3")
-		x.exec("UPDATE f_rel SET weg = 1 WHERE nr = 5")
-		eventually("updated contact 3", "deleted contact 5")
-		x.exec("UPDATE f_rel SET adm = 2 WHERE nr = 2")
-		eventually("updated contact 3", "deleted contact 5", "deleted contact 2")
-		x.exec("INSERT INTO f_rel (nr, adm, naam) VALUES (9, 1, 'Negen')")
-		eventually("updated contact 3", "deleted contact 5", "deleted contact 2", "created contact 9")
-		x.exec("DELETE FROM f_rel WHERE nr = 9")
-		eventually("updated contact 3", "deleted contact 5", "deleted contact 2", "deleted contact 9")
-		x.exec("UPDATE f_rel SET adm = 1 WHERE nr = 2")
-		eventually("updated contact 3", "deleted contact 5", "deleted contact 9", "created contact 2")
-		x.exec("UPDATE f_rel SET naam = 'Zuider' WHERE nr = 4")
-		for i := range 10 { // several pages
-			x.exec("INSERT INTO f_com VALUES ('n%d', 1, 1, 'n')", i)
-		}
-		x.exec("DELETE FROM f_com WHERE code = 'zz'")
-		require.NoError(t, ones.Equals(t.Context(), patience))
-		require.NoError(t, twos.Equals(t.Context(), patience))
-		for _, c := range x.changed(t, two, x.cursor(t, two)) {
-			t.Error("told of what another client has: ", c)
-		}
+		for _, by := range []string{"nr", "op"} {
+			t.Run(by, func(t *testing.T) {
+				changes := "{by: table, table: f_wijz, sequence: SEQ, key: [sleutel], where: \"tabel = 'f_rel'\"}"
+				x := onTables(t, engine, strings.NewReplacer("CHANGES", changes).Replace(strings.ReplaceAll(notedSheet, "SEQ", by)), noted(engine)...)
+				x.sheet.Resource("contact").Changes.Table.Sequence = by
+				contact, com := x.model.Resource("contact"), x.model.Resource("contactcommunication")
+				note := func(n int, table, key string) {
+					x.exec(fmt.Sprintf("INSERT INTO f_wijz VALUES (%d, '2026-07-01 10:00:%02d.250', '%s', %s)", int64(9_000_000_000)+int64(n), n, table, key))
+				}
+				entries := func(after string, most int) follow.Entries {
+					page, err := x.Entries(t.Context(), contact, one, after, most)
+					require.NoError(t, err)
+					return page
+				}
+				x.exec("INSERT INTO f_wijz VALUES (0, NULL, 'f_rel', '1')") // at a time that nobody knows
+				if by == "nr" {
+					x.exec("DELETE FROM f_wijz")
+				}
+				at, more, err := x.Position(t.Context(), contact, one, "")
+				require.NoError(t, err)
+				require.False(t, more)
+				require.Empty(t, entries(at, 10).Keys)
+				note(1, "f_rel", "'1'")
+				note(2, "f_rel", "'3'")
+				note(2, "f_rel", "'3'")
+				note(2, "f_rel", "'4'")
+				note(2, "f_com", "'b'")
+				note(3, "f_rel", "'77'")
+				note(3, "f_rel", "NULL")
 
-		x.exec("DELETE FROM f_wijz") // which leaves no hole
-		x.exec("UPDATE f_rel SET naam = 'Drie' WHERE nr = 3")
-		require.NoError(t, ones.Equals(t.Context(), patience))
+				first := entries(at, 2)
+				require.True(t, first.More)
+				require.Len(t, first.Keys, 3, "1, and all at the next place")
+				second := entries(first.Next, 2)
+				require.Len(t, second.Keys, 1)
+				require.Equal(t, 1, second.Nameless)
+				require.Empty(t, entries(second.Next, 2).Keys)
+				last, _, err := x.Position(t.Context(), contact, one, "")
+				require.NoError(t, err)
+				require.Equal(t, last, second.Next)
+
+				records, others, err := x.Named(t.Context(), contact, one, append(first.Keys, second.Keys...))
+				require.NoError(t, err)
+				require.Len(t, records, 2)
+				require.Equal(t, "Drie", records[1].Get("name").Text())
+				require.Equal(t, []int32{4, 77}, others)
+
+				page, err := x.Entries(t.Context(), com, one, "", 10)
+				require.NoError(t, err)
+				records, others, err = x.Named(t.Context(), com, one, page.Keys)
+				require.NoError(t, err)
+				require.Len(t, records, 1)
+				require.Equal(t, "b", records[0].Get("value").Text())
+				require.Empty(t, others)
+				x.exec("DELETE FROM f_com WHERE code = 'b'")
+				records, others, err = x.Named(t.Context(), com, one, page.Keys)
+				require.NoError(t, err)
+				require.Empty(t, records)
+				require.Len(t, others, 1, "whose ID was given out")
+
+				x.exec("DELETE FROM f_wijz")
+				require.Empty(t, entries(last, 2).Keys, "nobody has noted anything since")
+				note(1, "f_rel", "'1'")
+				for _, gone := range []string{last, "x12"} {
+					_, err = x.Entries(t.Context(), contact, one, gone, 2)
+					require.ErrorIs(t, err, follow.ErrPositionGone, gone)
+				}
+			})
+		}
 	})
 }
 
-// TestChangesByTableReadLittle: after the first look, and the one when all has settled, only
-// what the table names is read, and what is read again is no news.
-func TestChangesByTableReadLittle(t *testing.T) {
-	x, _, _ := onTables(t, "sqlite", notedSheet("sqlite"), noted("sqlite")...)
-	for _, r := range x.sheet.Resources {
-		r.Changes.Settle = 0
-	}
-	f := x.followed(t, ownDatabase(t, "sqlite")(), x.sheet)
-	after := x.cursor(t, one)
-	read := func() (n int64) {
-		all, err := f.Scans(t.Context())
-		require.NoError(t, err)
-		for _, s := range all {
-			n += s.Records
-		}
-		return n
-	}
-	before := read()
-	x.exec("UPDATE f_rel SET naam = 'Dri' WHERE nr = 3")
-	x.eventually(t, []string{"updated contact 3"}, func() []string { return x.changed(t, one, after) })
-	require.EqualValues(t, before+1, read())
-	x.exec("UPDATE f_rel SET naam = 'Twe' WHERE nr = 2")
-	x.eventually(t, []string{"updated contact 3", "updated contact 2"}, func() []string { return x.changed(t, one, after) })
-
-	x.exec("DELETE FROM f_wijz")
-	x.exec("DELETE FROM sqlite_sequence")
-	x.exec("UPDATE f_rel SET naam = 'Een!' WHERE nr = 1") // with the number 1: the table has begun anew
-	x.eventually(t, []string{"updated contact 3", "updated contact 2", "updated contact 1"}, func() []string { return x.changed(t, one, after) })
-}
-
-// TestChangesThatSettle: a change whose number is lower than one that was read, since its
-// transaction ended later, is told; also one that was under way when all was read first.
-func TestChangesThatSettle(t *testing.T) {
-	x, _, _ := onTables(t, "postgres", notedSheet("postgres"), noted("postgres")...)
-	early, err := x.db.BeginTx(t.Context(), nil)
-	require.NoError(t, err)
-	_, err = early.ExecContext(t.Context(), "UPDATE f_rel SET naam = 'Early' WHERE nr = 1")
-	require.NoError(t, err)
-	x.exec("UPDATE f_rel SET naam = 'Twe' WHERE nr = 2") // whose number is higher
-	for _, r := range x.sheet.Resources {
-		r.Changes.Settle = time.Hour
-	}
-	db := ownDatabase(t, "sqlite")() // in PostgreSQL they would wait for the open transaction
-	x.followed(t, db, x.sheet)
-	after := x.cursor(t, one)
-	require.NoError(t, early.Commit())
-	x.eventually(t, []string{"updated contact 1"}, func() []string {
-		require.NoError(t, db.Write(t.Context(), func(c sqlrecord.Conn) error { // as if the hour had passed
-			_, err := c.Exec(t.Context(), "UPDATE followed SET marked_at = 0 WHERE unsettled = 1")
-			return err
-		}))
-		return x.changed(t, one, after)
-	})
-
-	late, err := x.db.BeginTx(t.Context(), nil)
-	require.NoError(t, err)
-	_, err = late.ExecContext(t.Context(), "UPDATE f_rel SET naam = 'Late' WHERE nr = 3")
-	require.NoError(t, err)
-	x.exec("UPDATE f_rel SET naam = 'Tw' WHERE nr = 2")
-	x.eventually(t, []string{"updated contact 1", "updated contact 2"}, func() []string { return x.changed(t, one, after) })
-	require.NoError(t, late.Commit())
-	x.eventually(t, []string{"updated contact 1", "updated contact 2", "updated contact 3"}, func() []string { return x.changed(t, one, after) })
-}
-
-// TestDeletedByVersion has rows that the system marks told as deleted without a look at all
-// records.
+// TestDeletedByVersion reads the rows that the database marks as deleted, page by page.
 func TestDeletedByVersion(t *testing.T) {
 	eachEngine(t, func(t *testing.T, engine string) {
-		text := strings.Replace(fmt.Sprintf(followedSheet, engine), "    table: f_rel\n",
-			"    table: f_rel\n    changes: {by: version, every: 10ms, pause: 1ms, page: 2, deleted: {column: weg, values: [1, 2]}}\n", 1)
-		x, _, _ := onTables(t, engine, text, followedTables...)
-		f := x.followed(t, ownDatabase(t, engine)(), x.sheet)
+		changes := "{by: version, deleted: {column: weg, values: [1, 2]}}"
+		x := onTables(t, engine, strings.NewReplacer("CHANGES", changes, "SEQ", "nr").Replace(notedSheet), noted(engine)...)
 		contact := x.model.Resource("contact")
-		require.Equal(t, backend.TellsAll, f.Tells(contact))
-		after, theirs := x.cursor(t, one), x.cursor(t, two)
-		now := time.Now().UnixMilli()
-		x.exec("UPDATE f_rel SET naam = 'Dri', gew = %d WHERE nr = 3", now)
-		x.eventually(t, []string{"updated contact 3"}, func() []string { return x.changed(t, one, after, contact) })
-		x.exec("UPDATE f_rel SET weg = nr %% 2 + 1, gew = %d WHERE nr IN (1, 2, 5)", now)
-		x.eventually(t, []string{"updated contact 3", "deleted contact 1", "deleted contact 2", "deleted contact 5"}, func() []string { return x.changed(t, one, after, contact) })
-		x.exec("UPDATE f_rel SET weg = 0, gew = %d WHERE nr = 2", now+1)
-		x.eventually(t, []string{"updated contact 3", "deleted contact 1", "deleted contact 5", "created contact 2"}, func() []string { return x.changed(t, one, after, contact) })
-		require.Empty(t, x.changed(t, two, theirs, contact))
+		now := time.Date(2026, 7, 1, 10, 0, 0, 0, time.UTC).UnixMilli()
+		x.exec(fmt.Sprintf("UPDATE f_rel SET weg = nr %% 3, gew = %d + nr", now))
+		gone := func(since int64) (all []int32) {
+			page, err := x.Entries(t.Context(), contact, one, fmt.Sprint(since), 1)
+			for ; ; page, err = x.Entries(t.Context(), contact, one, page.Next, 1) {
+				require.NoError(t, err)
+				if all = append(all, page.Others...); !page.More {
+					return all
+				}
+			}
+		}
+		require.Equal(t, []int32{1, 2, 5}, gone(now))
+		require.Equal(t, []int32{2, 5}, gone(now+2))
+		require.Empty(t, gone(now+6))
+		require.Len(t, x.list(one, "contact"), 1)
+		_, err := x.Entries(t.Context(), contact, one, "soon", 1)
+		require.Error(t, err)
+		require.Equal(t, mapping.IntValue(3), x.list(one, "contact")[0].Get("id"))
 	})
 }

@@ -3,116 +3,109 @@ package legacy
 import (
 	"context"
 	"fmt"
+	"math"
+	"slices"
 	"strconv"
-	"strings"
-
-	"github.com/google/uuid"
 
 	"frontdesk/backend"
-	"frontdesk/mapping/sheet"
+	"frontdesk/backend/sqlrecord"
+	"frontdesk/mapping"
 )
 
+// wholeOf is a text that isWhole as a number.
+func wholeOf(text string) int64 {
+	n, _ := strconv.ParseInt(text, 10, 64)
+	return n
+}
+
 // newKey makes the key of a new row as the sheet says. Parts that the engine makes are absent.
-func (w *write) newKey(ctx context.Context) ([]sheet.Raw, error) {
-	key, missing := w.knownKey()
-	if w.t.Key.Generated == "identity" {
+func (w *write) newKey(ctx context.Context) error {
+	missing := w.knownKey()
+	how := w.t.Key.Generated
+	if how == "identity" {
 		// The last part is the engine's, whatever the sheet would write there.
-		key[len(key)-1] = sheet.Raw{}
-		missing = missing[:0]
+		w.key[len(w.key)-1] = mapping.Value{}
+		return nil
 	}
 	switch {
 	case len(missing) == 0:
-		return key, nil
+		return nil
 	case len(missing) > 1:
-		return nil, fmt.Errorf("%w: nothing gives %s and %s of a new row of %s", backend.ErrUnexpected,
+		return fmt.Errorf("%w: nothing gives %s and %s of a new row of %s", backend.ErrUnexpected,
 			w.t.Key.Places[missing[0]], w.t.Key.Places[missing[1]], w.t.Name)
+	case how == "max+1":
+		return w.next(ctx, missing[0])
 	}
-	var err error
-	i := missing[0]
-	switch w.t.Key.Generated {
-	case "uuid":
-		var id uuid.UUID
-		if id, err = uuid.NewRandomFromReader(w.random); err == nil {
-			key[i] = textRaw(id.String())
-		}
-	case "sequence":
-		b := newStatement(w.d)
-		w.d.nextOf(b, qualified(w.d, w.source.Schema, w.t.Key.Sequence))
-		key[i], err = w.number(ctx, b)
-	case "max+1":
-		key[i], err = w.next(ctx, key, i)
-	default:
-		err = fmt.Errorf("%w: nothing gives %s of a new row of %s", backend.ErrUnexpected, w.t.Key.Places[i], w.t.Name)
-	}
-	if err == nil && key[i].Kind == sheet.RawInt {
-		var fits bool
-		if key[i], fits = w.t.NumberKey(key[i].Int); !fits {
-			err = fmt.Errorf("%w: %s is the next key of %s, and longer than the sheet's width", backend.ErrUnexpected, key[i], w.t.Name)
+	for _, text := range w.t.SQL.NewKey {
+		if err := w.statementOfKey(ctx, text); err != nil {
+			return err
 		}
 	}
-	return key, err
+	if w.key[missing[0]].IsAbsent() {
+		return fmt.Errorf("%w: nothing gives %s of a new row of %s", backend.ErrUnexpected, w.t.Key.Places[missing[0]], w.t.Name)
+	}
+	return nil
 }
 
-// knownKey returns the parts of a key that the write sets, and the positions of those it does not.
-func (w *write) knownKey() (key []sheet.Raw, missing []int) {
-	key = make([]sheet.Raw, len(w.t.Key.Places))
-	for i, place := range w.t.Key.Places {
-		if v, ok := w.value(place); ok && v.IsSet() {
-			key[i] = v
-		} else {
+func (w *write) statementOfKey(ctx context.Context, sql string) error {
+	text, args := w.writer().Expr(parse(sql)).Statement()
+	return w.answered(ctx, text, args)
+}
+
+// knownKey notes the parts of the key that the write sets, and returns the positions of those
+// it does not.
+func (w *write) knownKey() (missing []int) {
+	w.key = make([]mapping.Value, len(w.t.Key.Places))
+	for i, name := range w.t.Key.Places {
+		if name == w.t.SQL.Client.Column && name != "" {
+			w.key[i] = w.clientPart()
+		}
+		for _, s := range w.sets {
+			if s.column == name && s.plain.IsSet() {
+				w.key[i] = mapping.TextValue(textOf(s.plain))
+				if !w.t.Key.Kept {
+					w.key[i] = s.plain
+				}
+			}
+		}
+		if w.key[i].IsAbsent() {
 			missing = append(missing, i)
 		}
 	}
-	return key, missing
+	return missing
 }
 
-// next is the number after the highest one among the rows with the same other parts of the
+// clientPart is the client's identity as a part of a key.
+func (w *write) clientPart() mapping.Value {
+	return mapping.TextValue(w.identity(w.client))
+}
+
+// next makes the number after the highest one among the rows with the same other parts of the
 // key, including rows that clients do not see.
-func (w *write) next(ctx context.Context, key []sheet.Raw, at int) (sheet.Raw, error) {
-	v, err := w.number(ctx, w.nextText(key, at))
-	v.Int++
-	return v, err
-}
-
-func (w *write) nextText(key []sheet.Raw, at int) *statement {
-	b := newStatement(w.d).add("SELECT MAX(", w.t.keys[at], ") FROM ", w.t.name)
-	first := true
+func (w *write) next(ctx context.Context, at int) error {
+	b := w.writer().Add("SELECT MAX(", w.t.keys[at], ") FROM ", w.t.name)
+	n := 0
+	where := func() *sqlrecord.Writer {
+		n++
+		return b.Add([...]string{" WHERE ", " AND "}[min(n-1, 1)])
+	}
 	for i, k := range w.t.keys {
-		if i == at {
-			continue
+		if i != at {
+			w.t.partOperand(where().Add(k, " = "), w.t.column(w.t.Key.Places[i]).sort, w.key[i])
 		}
-		w.t.operand(b.add([]string{" AND ", " WHERE "}[b2i(first)], k, " = "), w.t.Key.Places[i], key[i])
-		first = false
 	}
-	if w.t.perClient && !w.t.Key.ByClient {
-		b.add([]string{" AND ", " WHERE "}[b2i(first)], w.d.quote(w.t.Client), " = ")
-		w.t.operand(b, w.t.Client, intRaw(w.client.ID))
+	if w.t.perClient && !slices.Contains(w.t.Key.Places, w.t.SQL.Client.Column) {
+		where().Add(w.d.Quote(w.t.SQL.Client.Column), " = ").Expr(w.t.clientOperand())
 	}
-	return b.add(w.d.lockRange())
-}
-
-func b2i(b bool) int {
-	if b {
-		return 1
+	text, args := b.Add(w.d.LockRange).Statement()
+	last := int64(0)
+	err := w.conn.Query(ctx, text, oneInt, args, func(row []mapping.Value) error {
+		last = row[0].Int()
+		return nil
+	})
+	if err == nil && !w.t.Key.Kept && last >= math.MaxInt32 {
+		err = fmt.Errorf("%w: there is no further number for %s: they are int4", backend.ErrUnexpected, w.t.Name)
 	}
-	return 0
-}
-
-// number runs a query for one number; null is 0.
-func (w *write) number(ctx context.Context, b *statement) (sheet.Raw, error) {
-	row, err := queryOne(ctx, w.conn, b)
-	if err != nil {
-		return sheet.Raw{}, w.refused(ctx, err)
-	}
-	if len(row) == 0 || !row[0].IsSet() {
-		return intRaw(0), nil
-	}
-	if row[0].Kind == sheet.RawInt {
-		return row[0], nil
-	}
-	n, err := strconv.ParseInt(strings.TrimRight(row[0].String(), " "), 10, 64)
-	if err != nil {
-		return sheet.Raw{}, fmt.Errorf("%w: the key of %s is no number", backend.ErrUnexpected, w.t.Name)
-	}
-	return intRaw(n), nil
+	w.key[at] = w.t.keyValue(last + 1)
+	return w.refused(ctx, err)
 }

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"frontdesk/backend"
+	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping"
-	"frontdesk/mapping/sheet"
 )
 
 // Plan is how a database intends to read a list.
@@ -21,28 +21,29 @@ type Plan struct {
 	Sorts bool
 }
 
-// Plan asks the planner how a list would be read. It is nil where the planner cannot be asked:
-// where a procedure lists, and where nothing can fulfil the conditions.
+// Plan asks the planner how a list would be read, by the very statement that reads it.
 func (s *Store) Plan(ctx context.Context, r *mapping.Resource, q backend.Query) (plan *Plan, err error) {
-	t, err := s.table(r)
+	t, err := s.tableFor(ctx, r, q.Client)
 	if err != nil {
 		return nil, err
 	}
-	ask := s.d.schema().explain
-	if op := t.Operations[mapping.OpList]; ask == "" || op != nil && op.Procedure != "" {
-		return nil, nil
+	explain, columns := "EXPLAIN FORMAT=JSON ", []sqlrecord.Column{foreignText}
+	switch s.source.Engine {
+	case "postgres":
+		explain = "EXPLAIN (FORMAT JSON) "
+	case "sqlite":
+		explain, columns = "EXPLAIN QUERY PLAN ", slices.Repeat(columns, 4) // the step is in the last
 	}
-	err = s.read(ctx, func(on session) error {
-		l, err := on.listing(ctx, t, q)
-		if err != nil || l.beyond {
+	plan = &Plan{}
+	err = s.db.Read(ctx, func(c sqlrecord.Conn) error {
+		asked, after, _, err := session{Store: s, conn: c}.asked(ctx, t, q)
+		if err != nil {
 			return err
 		}
-		b, possible, err := l.text(newStatement(s.d).add(ask), q.Offset, q.Limit+1)
-		if err != nil || !possible {
-			return err
-		}
-		plan = &Plan{}
-		return query(ctx, on.conn, b, func(row []sheet.Raw) error { return plan.read(s.d.engine(), row) })
+		text, args := t.rows.Many(s.d, s.params(t, q.Client), asked, after).Statement()
+		return c.Query(ctx, explain+text, columns, args, func(row []mapping.Value) error {
+			return plan.read(s.source.Engine, row[len(row)-1].Text())
+		})
 	})
 	if err != nil {
 		return nil, fmt.Errorf("ask for the plan of a list of %s: %w", r.Name, err)
@@ -51,13 +52,13 @@ func (s *Store) Plan(ctx context.Context, r *mapping.Resource, q backend.Query) 
 }
 
 // read reads a row of the plan.
-func (p *Plan) read(engine string, row []sheet.Raw) error {
+func (p *Plan) read(engine, row string) error {
 	if engine == "sqlite" {
-		p.step(row[len(row)-1].String())
+		p.step(row)
 		return nil
 	}
 	var said any
-	if err := json.Unmarshal([]byte(row[0].String()), &said); err != nil {
+	if err := json.Unmarshal([]byte(row), &said); err != nil {
 		return err
 	}
 	p.walk(said)

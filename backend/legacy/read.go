@@ -1,27 +1,24 @@
 package legacy
 
 import (
-	"cmp"
 	"context"
 	"fmt"
+	"strings"
 
 	"frontdesk/auth"
 	"frontdesk/backend"
+	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
 )
 
-// session runs statements on a connection: one of the pool for each, or that of a transaction.
+// session runs statements on a connection: one of the pool, or that of a transaction.
 type session struct {
 	*Store
-	conn conn
+	conn sqlrecord.Conn
 	tx   *transaction // nil outside of one
-}
-
-// heldRecord is a record that the transaction has locked, as it last read it.
-type heldRecord struct {
-	row []sheet.Raw
-	rec mapping.Record
+	// foreign are filters, each with one value, which no record can have.
+	foreign *[]backend.Filter
 }
 
 type recordID struct {
@@ -29,28 +26,38 @@ type recordID struct {
 	id int32
 }
 
-// get returns the record q.ID and its row.
-func (s session) get(ctx context.Context, r *mapping.Resource, q backend.Query) (held heldRecord, err error) {
-	t, err := s.table(r)
+// get returns the record q.ID.
+func (s session) get(ctx context.Context, r *mapping.Resource, q backend.Query) (rec mapping.Record, err error) {
+	t, err := s.tableFor(ctx, r, q.Client)
 	if err != nil {
-		return held, err
+		return rec, err
 	}
-	key, ok, err := s.keyOf(ctx, t, q.Client, q.ID)
-	if err != nil || !ok {
-		return held, cmp.Or(err, backend.ErrNotFound)
-	}
-	held, err = s.byKey(ctx, t, q.Client, key, q.ForUpdate)
+	keys, err := s.keys(ctx, q.Client, s.keptID(nil, t, q.ID))
 	if err != nil {
-		return held, err
+		return rec, err
 	}
-	one := backend.Page{Records: []mapping.Record{held.rec}}
-	if err = one.AddArrays(q, r, s.elements(ctx, q)); err != nil {
-		return held, err
+	key, known, err := t.keyOf(q.ID, keys)
+	switch {
+	case err != nil:
+		return rec, err
+	case !known:
+		return rec, backend.ErrNotFound
 	}
-	if held.rec = one.Records[0]; q.Tagged {
-		err = s.tag(ctx, t, q.Client, &held.rec)
+	rec, err = s.byKey(ctx, t, q, key)
+	if err != nil {
+		return rec, err
 	}
-	return held, err
+	if r.HasArray(q.Fields) {
+		one := backend.Page{Records: []mapping.Record{rec}}
+		if err = one.AddArrays(q, r, s.elements(ctx, q)); err != nil {
+			return rec, err
+		}
+		rec = one.Records[0]
+	}
+	if q.Tagged {
+		err = s.tag(ctx, t, q.Client, &rec)
+	}
+	return rec, err
 }
 
 // tag gives a record its tag. It reads the record's elements even if they were not asked for.
@@ -71,294 +78,212 @@ func (s session) tag(ctx context.Context, t *table, client auth.Client, rec *map
 }
 
 // byKey returns the record with a key, and locks it if the query says so.
-func (s session) byKey(ctx context.Context, t *table, client auth.Client, key []sheet.Raw, hold bool) (held heldRecord, err error) {
-	if op := t.Operations[mapping.OpGet]; op != nil && op.Procedure != "" {
-		return s.getByProcedure(ctx, t, op, client, key)
-	}
-	if hold && t.Read != t.Table { // a view can not always be locked
-		lock := newStatement(s.d).add("SELECT 1 FROM ", t.name)
-		t.writeKey(lock, client, key)
-		if _, err := queryOne(ctx, s.conn, lock.add(s.d.lockClause())); err != nil {
-			return held, s.failure(err, sheet.Attempt{Resource: t.Resource, Op: mapping.OpGet})
+func (s session) byKey(ctx context.Context, t *table, q backend.Query, key []mapping.Value) (rec mapping.Record, err error) {
+	if q.ForUpdate && t.from != t.name { // a view can not always be locked
+		if err := s.lockRow(ctx, t, q.Client, key); err != nil {
+			return rec, err
 		}
 	}
-	b := s.byKeyText(t, client, key, hold && t.Read == t.Table)
-	var row []sheet.Raw
-	err = s.rows(ctx, b, func(r []sheet.Raw) error {
-		row = r
+	one := q
+	one.Fields, one.ForUpdate = nil, q.ForUpdate && t.from == t.name
+	if !t.isKey(key) {
+		return rec, backend.ErrNotFound
+	}
+	b := batch{session: s, t: t, client: q.Client}
+	err = t.rows.One(s.d, s.params(t, q.Client), one, key).Each(ctx, s.conn, b.add)
+	switch {
+	case err != nil:
+		return rec, s.failure(err, sheet.Attempt{Resource: t.Resource, Op: mapping.OpGet})
+	case b.lost != nil:
+		return rec, fmt.Errorf("%w: %s: %s of a record has a value that is none of the field", backend.ErrUnexpected, t.Name, b.lost.Name)
+	case len(b.records) == 0:
+		return rec, backend.ErrNotFound
+	}
+	if err := b.finish(ctx, false); err != nil {
+		return rec, err
+	}
+	rec = b.records[0]
+	if q.ForUpdate && s.tx != nil {
+		s.tx.held[recordID{t.Resource.Resource, rec.ID()}] = held{rec, key}
+	}
+	return rec, nil
+}
+
+// isKey tells whether a row can have a key.
+func (t *table) isKey(key []mapping.Value) bool {
+	for i, v := range key {
+		if v.Kind() == mapping.KindText && t.keySorts[i] == integers && !isWhole(v.Text()) {
+			return false
+		}
+	}
+	return true
+}
+
+// page reads a page of records.
+func (s session) page(ctx context.Context, r *mapping.Resource, q backend.Query) (page backend.Page, err error) {
+	page.Records = []mapping.Record{}
+	t, err := s.tableFor(ctx, r, q.Client)
+	if err != nil {
+		return page, err
+	}
+	asked, after, known, err := s.asked(ctx, t, q)
+	if err != nil {
+		return page, err
+	}
+	if asked.Total {
+		text, args := t.rows.Count(s.d, s.params(t, q.Client), asked)
+		err := s.conn.Query(ctx, text, oneInt, args, func(row []mapping.Value) error {
+			page.Total = row[0].Int()
+			return nil
+		})
+		if err != nil {
+			return page, s.failure(err, sheet.Attempt{Resource: t.Resource, Op: mapping.OpList})
+		}
+	}
+	if !known {
+		return page, nil
+	}
+	if !q.Unversioned && t.version < 0 && q.Fields != nil { // the version is a sum of all
+		asked.Fields = all(q.Fields, r)
+	}
+	b := batch{session: s, t: t, client: q.Client}
+	read := 0
+	err = t.rows.Many(s.d, s.params(t, q.Client), asked, after).Each(ctx, s.conn, func(rec mapping.Record, beside []mapping.Value, lost *mapping.Field) error {
+		if read++; q.Limit > 0 && read > q.Limit {
+			page.More = true
+			return sqlrecord.ErrEnough
+		}
+		n := len(b.records)
+		if err := b.add(rec, beside, lost); err != nil || len(b.records) == n {
+			return err
+		}
+		switch added, err := page.Add(&q, b.records[n]); {
+		case err != nil:
+			return err
+		case !added:
+			b.records = b.records[:n]
+			return sqlrecord.ErrEnough
+		}
 		return nil
 	})
 	if err != nil {
-		return held, s.failure(err, sheet.Attempt{Resource: t.Resource, Op: mapping.OpGet})
-	}
-	if row == nil {
-		return held, backend.ErrNotFound
-	}
-	return s.one(ctx, t, client, row, hold)
-}
-
-func (s session) byKeyText(t *table, client auth.Client, key []sheet.Raw, hold bool) *statement {
-	b := newStatement(s.d)
-	t.selected(b, client, true)
-	t.visible(b, client)
-	t.keyed(b, key)
-	if hold {
-		b.add(s.d.lockClause())
-	}
-	return b
-}
-
-// one makes the record of a row, and remembers it if the record is locked.
-func (s session) one(ctx context.Context, t *table, client auth.Client, row []sheet.Raw, hold bool) (held heldRecord, err error) {
-	records, err := s.decode(ctx, t, backend.Query{Client: client}, [][]sheet.Raw{row})
-	if err != nil {
-		return held, err
-	}
-	if len(records) == 0 {
-		return held, backend.ErrNotFound
-	}
-	held = heldRecord{row: row, rec: records[0]}
-	if hold && s.tx != nil {
-		s.tx.held[recordID{t.Resource.Resource, held.rec.ID()}] = held
-	}
-	return held, nil
-}
-
-// list returns a page of records.
-func (s session) list(ctx context.Context, r *mapping.Resource, q backend.Query) (page backend.Page, err error) {
-	t, err := s.table(r)
-	if err != nil {
-		return page, err
-	}
-	page.Records = []mapping.Record{}
-	if op := t.Operations[mapping.OpList]; op != nil && op.Procedure != "" {
-		return s.listByProcedure(ctx, t, op, q)
-	}
-	if s.tx != nil {
-		var possible bool
-		if q.Filters, possible = without(q.Filters, s.tx.tries.unfit); !possible {
-			return page, nil
-		}
-	}
-	l, err := s.listing(ctx, t, q)
-	if err != nil {
-		return page, err
-	}
-	var rows [][]sheet.Raw
-	if q.Total {
-		page.Total, err = l.total(ctx)
-	}
-	if err == nil && !l.beyond {
-		rows, page.More, err = l.rows(ctx)
-	}
-	if unfit := l.unfit(ctx, err); unfit != nil {
-		return l.withoutUnfit(ctx, unfit, err)
-	}
-	if err != nil {
 		return page, s.failure(err, sheet.Attempt{Resource: t.Resource, Op: mapping.OpList})
 	}
-	page.Records, err = s.decode(ctx, t, q, rows)
-	return page, err
+	if err := b.finish(ctx, q.Unversioned); err != nil {
+		return page, err
+	}
+	copy(page.Records, b.records)
+	return page, page.AddArrays(q, r, s.elements(ctx, q))
 }
 
-// listing is one list while it is read.
-type listing struct {
-	session
-	t      *table
-	q      backend.Query
-	keys   sheet.Keys
-	after  []sheet.Raw // the key that the page is behind; nil for none
-	beyond bool        // it is behind an ID that was never given out
-}
+var oneInt = []sqlrecord.Column{{Type: mapping.Int4}}
 
-// listing finds the keys of a list.
-func (s session) listing(ctx context.Context, t *table, q backend.Query) (*listing, error) {
-	l := &listing{session: s, t: t, q: q}
-	var err error
-	if l.keys, err = s.keysFor(ctx, t, q); err != nil {
-		return nil, err
-	}
-	after, known, err := t.afterKey(q, l.keys)
-	if err != nil {
-		return nil, err
-	}
-	l.after, l.beyond = after, !known
-	return l, nil
-}
-
-// text appends the statement for rows from an offset on, at most that many, 0 for all. It is
-// false if no row can match.
-func (l *listing) text(b *statement, offset, limit int) (*statement, bool, error) {
-	l.t.selected(b, l.q.Client, l.t.wantsHeavy(l.q.Fields))
-	if possible, err := l.t.match(b, l.q, l.keys, l.after); err != nil || !possible {
-		return b, false, err
-	}
-	l.t.sorted(b, l.q)
-	l.d.page(b, limit, offset)
-	return b, true, nil
-}
-
-// each gives the rows of text to a function.
-func (l *listing) each(ctx context.Context, offset, limit int, f func(row []sheet.Raw) error) error {
-	b, possible, err := l.text(newStatement(l.d), offset, limit)
-	if err != nil || !possible {
-		return err
-	}
-	return l.session.rows(ctx, b, f)
-}
-
-// rows reads the rows of the page, and tells whether more follow. If the sheet hides rows, it
-// reads from the beginning until the page is full.
-func (l *listing) rows(ctx context.Context) (rows [][]sheet.Raw, more bool, err error) {
-	skip, from, limit := 0, l.q.Offset, 0
-	if l.t.HidesRows() {
-		skip, from = from, 0
-	}
-	if l.q.Limit > 0 {
-		limit = skip + l.q.Limit + 1 // the one more tells whether there is a next page
-	}
-	for ; ; limit *= 4 {
-		read, shown, size := 0, 0, 0
-		rows = nil
-		err = l.each(ctx, from, limit, func(row []sheet.Raw) error {
-			read++
-			if l.t.HidesRows() && l.t.Hides(row, l.q.Client) {
-				return nil
-			}
-			switch shown++; {
-			case shown <= skip:
-			case l.q.Limit > 0 && len(rows) == l.q.Limit:
-				more = true
-			default:
-				if size += bytesOf(row); l.q.Room != nil {
-					if err := l.q.Room(size, len(rows)+1); err != nil {
-						more = l.q.Keyset && len(rows) > 0
-						return err
-					}
-				}
-				rows = append(rows, row)
-			}
-			return nil
-		})
-		if more {
-			err = nil // the page ends there
-		}
-		if err != nil || more || limit == 0 || read < limit {
-			return rows, more, err
-		}
-		if err := backend.Yield(ctx); err != nil {
-			return nil, false, err
+// all are the fields that are asked for, and those of which a version is made.
+func all(asked []int, r *mapping.Resource) []int {
+	fields := r.ListFields()
+	for _, i := range asked {
+		if r.Fields[i].Type == mapping.Bytea {
+			fields = append(fields[:len(fields):len(fields)], i)
 		}
 	}
+	return fields
 }
 
-// bytesOf is the size of a row's texts and contents.
-func bytesOf(row []sheet.Raw) (n int) {
-	for i := range row {
-		n += len(row[i].Text)
-	}
-	return n
-}
-
-// total counts all matching records.
-func (l *listing) total(ctx context.Context) (n int64, err error) {
-	all := *l
-	all.after = nil
-	if l.t.HidesRows() {
-		err = all.each(ctx, 0, 0, func(row []sheet.Raw) error {
-			if !l.t.Hides(row, l.q.Client) {
-				n++
-			}
-			return nil
-		})
-		return n, err
-	}
-	b := newStatement(l.d).add("SELECT COUNT(*) FROM ", l.t.from)
-	if possible, err := l.t.match(b, l.q, l.keys, nil); err != nil || !possible {
-		return 0, err
-	}
-	row, err := queryOne(ctx, l.conn, b)
-	if err != nil {
-		return 0, err
-	}
-	return row[0].Int, nil
-}
-
-// wantsHeavy tells whether a list asks for a bytea field.
-func (t *table) wantsHeavy(fields []int) bool {
-	for _, i := range fields {
-		if t.Resource.Resource.Fields[i].Type == mapping.Bytea {
-			return true
-		}
-	}
-	return false
-}
-
-// decode makes records of the rows of a query, and drops those that the sheet hides.
-func (s session) decode(ctx context.Context, t *table, q backend.Query, rows [][]sheet.Raw) ([]mapping.Record, error) {
-	var refs []sheet.KeyRef
-	seen := map[sheet.KeyRef]bool{}
-	for _, row := range rows {
-		err := t.Refs(row, q.Client, func(ref sheet.KeyRef) {
-			if !seen[ref] {
-				seen[ref] = true
-				refs = append(refs, ref)
-			}
-		})
+// elements reads the elements of an array field of some records, with one statement.
+func (s session) elements(ctx context.Context, q backend.Query) backend.ReadElements {
+	return func(f *mapping.Field, of []mapping.Record) ([]mapping.Record, error) {
+		page, err := s.page(ctx, f.Target(), backend.ElementsOf(q, f, of))
 		if err != nil {
-			return nil, fmt.Errorf("%w: %s: %w", backend.ErrUnexpected, t.Name, err)
+			return nil, fmt.Errorf("read %s of %s: %w", f.Name, of[0].Resource.Name, err)
 		}
+		return page.Records, nil
 	}
-	var ids sheet.IDs
-	if len(refs) > 0 {
-		var err error
-		if ids, err = s.idStore.IDs(ctx, refs); err != nil {
-			return nil, fmt.Errorf("IDs of %s: %w", t.Name, err)
-		}
-	}
-	records := make([]mapping.Record, 0, len(rows))
-	for _, row := range rows {
-		rec, ok, err := t.Decode(row, q.Client, ids)
-		if err != nil {
-			return nil, fmt.Errorf("%w: %s: %w", backend.ErrUnexpected, t.Name, err)
-		}
-		if ok {
-			if !q.Unversioned {
-				rec.Version = t.versionOf(row)
-			}
-			if rec.Owner == 0 && t.parent != nil {
-				rec.Owner = q.Client.ID // the statement, or owned, has asked the records that it belongs to
-			}
-			records = append(records, rec)
-		}
-	}
-	return records, nil
 }
 
-// keysFor reads the keys that a list needs from the id store.
-func (s session) keysFor(ctx context.Context, t *table, q backend.Query) (sheet.Keys, error) {
+// asked is a query as the database is asked: with keys in place of kept IDs. known is false if
+// the page is behind an ID that was never given out.
+func (s session) asked(ctx context.Context, t *table, q backend.Query) (out backend.Query, after []mapping.Value, known bool, err error) {
 	var refs []sheet.IDRef
 	for _, f := range q.Filters {
-		for _, v := range f.Operands() {
-			t.NeedsIDs(t.asked(q, f, v), func(ref sheet.IDRef) { refs = append(refs, ref) })
+		if target := t.filtered(f, q.Filters); target != nil {
+			for _, v := range f.Operands() {
+				refs = s.keptID(refs, s.view.Load().tables[target.Resource], int32(v.Int()))
+			}
 		}
 	}
-	if q.After > 0 && t.Key.Kept {
-		refs = append(refs, sheet.IDRef{Resource: t.Name, ID: q.After})
+	if q.After > 0 {
+		refs = s.keptID(refs, t, q.After)
 	}
-	return s.keys(ctx, q.Client, refs)
+	keys, err := s.keys(ctx, q.Client, refs)
+	if err != nil {
+		return q, nil, false, err
+	}
+	out = q
+	out.Filters = make([]backend.Filter, len(q.Filters))
+	for i, f := range q.Filters {
+		if target := t.filtered(f, q.Filters); target != nil && f.Op != mapping.IsNull {
+			f.Value, f.Values = keyed(target, keys, f.Value), keyedAll(target, keys, f.Values)
+		}
+		out.Filters[i] = f
+	}
+	if known = true; q.After > 0 {
+		after, known, err = t.keyOf(q.After, keys)
+	}
+	return out, after, known, err
 }
 
-// keyOf returns the parts of an ID's key; false if there is no such key.
-func (s session) keyOf(ctx context.Context, t *table, client auth.Client, id int32) ([]sheet.Raw, bool, error) {
-	var keys sheet.Keys
-	if t.Key.Kept {
-		var err error
-		if keys, err = s.keys(ctx, client, []sheet.IDRef{{Resource: t.Name, ID: id}}); err != nil {
-			return nil, false, err
+// filtered is the resource whose kept IDs a filter compares with; nil where it compares with
+// none.
+func (t *table) filtered(f backend.Filter, others []backend.Filter) *sheet.Resource {
+	if f.Field.Primary && t.Key.Kept {
+		return t.Resource
+	}
+	for _, l := range t.links {
+		if l.field != f.Field {
+			continue
+		}
+		if l.to != nil {
+			return l.to
+		}
+		for _, o := range others {
+			if o.Field.Name == f.Field.ReferenceBy && o.Op == mapping.Equals {
+				if to := t.sheet.Resource(o.Value.Text()); to != nil && to.Key.Kept {
+					return to
+				}
+			}
 		}
 	}
-	return t.keyOf(id, keys)
+	return nil
+}
+
+// noKey stands for the key of an ID that was never given out.
+const noKey = "\x1a"
+
+// keyed is the key of an ID, as one text.
+func keyed(target *sheet.Resource, keys sheet.Keys, id mapping.Value) mapping.Value {
+	if !id.IsSet() {
+		return id
+	}
+	key := keys[sheet.IDRef{Resource: target.Name, ID: int32(id.Int())}]
+	if key == "" {
+		key = noKey
+	}
+	return mapping.TextValue(key)
+}
+
+func keyedAll(target *sheet.Resource, keys sheet.Keys, ids []mapping.Value) (all []mapping.Value) {
+	for _, id := range ids {
+		all = append(all, keyed(target, keys, id))
+	}
+	return all
+}
+
+// keptID adds an ID to those whose keys are needed.
+func (s session) keptID(refs []sheet.IDRef, t *table, id int32) []sheet.IDRef {
+	if t == nil || !t.Key.Kept {
+		return refs
+	}
+	return append(refs, sheet.IDRef{Resource: t.Name, ID: id})
 }
 
 func (s session) keys(ctx context.Context, client auth.Client, refs []sheet.IDRef) (sheet.Keys, error) {
@@ -370,4 +295,182 @@ func (s session) keys(ctx context.Context, client auth.Client, refs []sheet.IDRe
 		return nil, fmt.Errorf("keys of IDs: %w", err)
 	}
 	return keys, nil
+}
+
+// batch makes records of rows.
+type batch struct {
+	session
+	t       *table
+	client  auth.Client
+	records []mapping.Record
+	pending []pending
+	lost    *mapping.Field // of the last row that could not be shown
+}
+
+// pending is a field of a record that gets the kept ID of a key.
+type pending struct {
+	record, field int
+	ref           sheet.KeyRef
+}
+
+// add takes a row. One with a value that cannot be shown is left out.
+func (b *batch) add(rec mapping.Record, beside []mapping.Value, lost *mapping.Field) error {
+	t, linked := b.t, len(b.pending)
+	if lost == nil {
+		lost = b.link(rec, beside)
+	}
+	if lost != nil {
+		b.lost, b.pending = lost, b.pending[:linked]
+		b.leftOut(t, lost)
+		return nil
+	}
+	for _, i := range t.plates {
+		if plate, dutch := mapping.DutchPlate(rec.Values[i].Text()); dutch {
+			rec.Values[i] = mapping.TextValue(plate)
+		}
+	}
+	for i := range t.Fields {
+		switch c := &t.SQL.Fields[i]; {
+		case !c.Constant.IsAbsent():
+			rec.Values[i] = c.Constant
+		case t.rows.Fields[i].Read == nil && rec.Values[i].IsAbsent() && t.Fields[i].Type != mapping.Array && !t.isLinked(i) && i != t.ID:
+			rec.Values[i] = mapping.NullValue()
+		}
+	}
+	switch {
+	case t.client >= 0 && strings.TrimRight(beside[t.client].Text(), " ") == t.SystemClient:
+		rec.Owner, rec.Values[t.IsSystem] = mapping.OfAll, mapping.IntValue(1)
+	case t.parent == nil && t.SQL.Client == (sheet.Expr{}):
+		rec.Owner = mapping.OfAll
+	default:
+		rec.Owner = b.client.ID // the statement says so
+	}
+	if t.version >= 0 {
+		rec.Version = versionOf(beside[t.version])
+	}
+	b.records = append(b.records, rec)
+	return nil
+}
+
+func (t *table) isLinked(i int) bool {
+	for _, l := range t.links {
+		if l.field.Index == i {
+			return true
+		}
+	}
+	return false
+}
+
+// link notes which keys of a row get kept IDs. It returns the field of a key that is none.
+func (b *batch) link(rec mapping.Record, beside []mapping.Value) *mapping.Field {
+	t, n := b.t, len(b.records)
+	if t.Key.Kept {
+		parts := beside[:len(t.keys)]
+		for _, p := range parts {
+			if !p.IsSet() {
+				return t.Fields[t.ID].Field
+			}
+		}
+		b.pending = append(b.pending, pending{n, t.ID, t.RefOf(raws(parts), b.client)})
+	}
+	for _, l := range t.links {
+		to := l.to
+		if to == nil {
+			if to = t.sheet.Resource(rec.Get(l.field.ReferenceBy).Text()); to == nil || !to.Key.Kept {
+				rec.Values[l.field.Index] = number(beside[l.at])
+				continue
+			}
+		}
+		parts := beside[l.at : l.at+l.names]
+		rec.Values[l.field.Index] = mapping.NullValue()
+		if t.refersToNone(l, parts) {
+			continue
+		}
+		key := raws(parts)
+		if to.Key.ByClient && len(key) == len(to.Key.Places)-1 {
+			key = append([]sheet.Raw{{Kind: sheet.RawText, Text: b.identity(b.client)}}, key...)
+		}
+		b.pending = append(b.pending, pending{n, l.field.Index, to.RefOf(key, b.client)})
+	}
+	return nil
+}
+
+// refersToNone tells whether the parts of a reference are those of no key.
+func (t *table) refersToNone(l link, parts []mapping.Value) bool {
+	for _, p := range parts {
+		if !p.IsSet() || strings.Trim(p.Text(), " ") == "" {
+			return true
+		}
+		for _, null := range t.SQL.Fields[l.field.Index].Nulls {
+			if p.Text() == null {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// raws are parts of a key for the id store.
+func raws(parts []mapping.Value) []sheet.Raw {
+	out := make([]sheet.Raw, len(parts))
+	for i, p := range parts {
+		out[i] = sheet.Raw{Kind: sheet.RawText, Text: p.Text()}
+	}
+	return out
+}
+
+// number is a text that was read for a whole number.
+func number(v mapping.Value) mapping.Value {
+	if !v.IsSet() || !isWhole(v.Text()) {
+		return mapping.NullValue()
+	}
+	return mapping.IntValue(wholeOf(v.Text()))
+}
+
+// finish asks for the kept IDs, and sums up records that have no version.
+func (b *batch) finish(ctx context.Context, unversioned bool) error {
+	if len(b.pending) > 0 {
+		var refs []sheet.KeyRef
+		seen := map[sheet.KeyRef]bool{}
+		for _, p := range b.pending {
+			if p.record < len(b.records) && !seen[p.ref] {
+				seen[p.ref] = true
+				refs = append(refs, p.ref)
+			}
+		}
+		ids, err := b.idStore.IDs(ctx, refs)
+		if err != nil {
+			return fmt.Errorf("IDs of %s: %w", b.t.Name, err)
+		}
+		for _, p := range b.pending {
+			if p.record < len(b.records) {
+				b.records[p.record].Values[p.field] = mapping.IntValue(int64(ids[p.ref]))
+			}
+		}
+	}
+	if b.t.version >= 0 || unversioned {
+		return nil
+	}
+	for i := range b.records {
+		b.records[i].Version = sheet.Tag(b.records[i], nil)
+	}
+	return nil
+}
+
+// versionOf is a number that changes with the version of a row.
+func versionOf(v mapping.Value) int64 {
+	if isWhole(v.Text()) {
+		return wholeOf(v.Text())
+	}
+	return sheet.Sum([]sheet.Raw{{Kind: sheet.RawText, Text: v.Text()}})
+}
+
+// lockRow locks the row of a key.
+func (s session) lockRow(ctx context.Context, t *table, client auth.Client, key []mapping.Value) error {
+	w := sqlrecord.NewWriter(s.d, s.params(t, client))
+	w.Add("SELECT 1 FROM ", t.name)
+	t.writeKey(w, key)
+	text, args := w.Add(s.d.ForUpdate).Statement()
+	err := s.conn.Query(ctx, text, oneInt, args, func([]mapping.Value) error { return nil })
+	return s.failure(err, sheet.Attempt{Resource: t.Resource, Op: mapping.OpGet})
 }

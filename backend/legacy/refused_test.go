@@ -1,13 +1,9 @@
 package legacy
 
 import (
-	"context"
-	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -35,18 +31,18 @@ var strictTables = []string{
 const strictChecks = ", CHECK (dagen BETWEEN -32768 AND 32767), CHECK (length(nota) <= 5)"
 
 const strictSheet = `
-format: 1
-source: {sql: {engine: %s, dsn: "${DEALERPAK_DSN}"}}
+format: 2
+source: {sql: {engine: ENGINE, dsn: "${DSN}"}}
 client: adm
-rules: %s
+rules: RULES
 without_rules: [order_status]
 accounts: {users: []}
-%s
+MORE
 resources:
   contact:
     table: r_rel
     key: {columns: id, generated: max+1}
-    fields: {kind: {constant: person}, name: naam, payment_days: dagen, note: nota, company_number: kvk, language: {from: land, empty: "null"}, birth_date: {from: geb, type: text, format: yyyyMMdd, zero: ["00000000", "19560000"]}}
+    fields: {kind: {constant: person}, name: naam, payment_days: dagen, note: nota, company_number: kvk, language: {column: land, empty: "null"}}
   order:
     table: r_ord
     key: {columns: id, generated: max+1}
@@ -59,106 +55,24 @@ resources:
     fields: {order_id: ord, description: oms, quantity: aantal, price: prijs, turnover_group_id: {absent: true}}
 `
 
-// strict opens the tables; calls are what becomes of calls of the backend, as the
-// circuit breaker is told.
-func strict(t *testing.T, engine, rules, errors string, more ...string) (x *fixture, r *recorder, calls *outcomes) {
+// strict opens the tables.
+func strict(t *testing.T, engine, rules, more string, statements ...string) *tables {
 	t.Helper()
-	return onTables(t, engine, fmt.Sprintf(strictSheet, engine, rules, errors), append(slices.Clone(strictTables), more...)...)
-}
-
-// outcomes are what became of calls.
-type outcomes struct {
-	mu  sync.Mutex
-	all []backend.Outcome
-}
-
-func (o *outcomes) add(_ context.Context, call backend.Call) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.all = append(o.all, call.Outcome)
-}
-
-// onTables opens tables that statements make, with a sheet of their own.
-func onTables(t *testing.T, engine, text string, statements ...string) (x *fixture, r *recorder, calls *outcomes) {
-	t.Helper()
-	return onMade(t, engine, madeTables(t, engine, statements...), text)
-}
-
-// openTables is onTables, with nothing between the Store and its engine.
-func openTables(t *testing.T, engine, text string, statements ...string) *fixture {
-	t.Helper()
-	return openText(t, engine, madeTables(t, engine, statements...), text)
-}
-
-// madeTables makes tables in a database of their own.
-func madeTables(t *testing.T, engine string, statements ...string) (dsn string) {
-	t.Helper()
-	dsn = engines[engine](t)
-	base := openOn(t, engine, dsn)
-	makeTables(t, base, statements...)
-	require.NoError(t, base.Close())
-	return dsn
-}
-
-func makeTables(t *testing.T, base *fixture, statements ...string) {
-	t.Helper()
-	for _, statement := range statements {
-		checks := ""
-		if base.engine == "sqlite" {
-			checks = strictChecks
-		}
-		statement = strings.ReplaceAll(statement, "%s", checks)
-		_, err := base.db.ExecContext(t.Context(), statement)
-		require.NoError(t, err, statement)
+	all := append(slices.Clone(strictTables), statements...)
+	checks := ""
+	if engine == "sqlite" {
+		checks = strictChecks
 	}
-}
-
-// onMade opens tables that are there, with a sheet of their own.
-func onMade(t *testing.T, engine, dsn, text string) (x *fixture, r *recorder, calls *outcomes) {
-	t.Helper()
-	x, calls = openText(t, engine, dsn, text), &outcomes{}
-	var err error
-	x.front, err = backend.NewClient(x.Store, x.model, backend.Options{Timeout: 30 * time.Second, Observe: calls.add})
-	require.NoError(t, err)
-	return x, x.recorded(), calls
-}
-
-// hasRun tells whether a statement of a verb was run since it was asked what was written.
-func (r *recorder) hasRun(verb string) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.ContainsFunc(r.texts, func(text string) bool { return strings.HasPrefix(text, verb) })
-}
-
-// written counts the statements of a verb that were run since it was asked last.
-func (r *recorder) written(verb string) (n int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, text := range r.texts {
-		if strings.HasPrefix(text, verb) {
-			n++
-		}
+	for i := range all {
+		all[i] = strings.ReplaceAll(all[i], "%s", checks)
 	}
-	r.texts = nil
-	return n
-}
-
-// requireTold wants violations of a reason with these arguments.
-func requireTold(t *testing.T, err error, reason mapping.Reason, args ...[]string) {
-	t.Helper()
-	found, ok := mapping.AsViolations(err)
-	require.True(t, ok, "%v", err)
-	require.Len(t, found, len(args), "%v", err)
-	for i, e := range found {
-		require.Equal(t, reason, e.Reason, "%v", err)
-		require.Equal(t, args[i], e.Args, "%v", err)
-	}
+	return onTables(t, engine, strings.NewReplacer("RULES", rules, "MORE", more).Replace(strictSheet), all...)
 }
 
 // TestValuesThatTheColumnCannotHold: before, each was Internal server error.
 func TestValuesThatTheColumnCannotHold(t *testing.T) {
 	eachEngine(t, func(t *testing.T, engine string) {
-		x, _, calls := strict(t, engine, "gateway", "")
+		x := strict(t, engine, "gateway", "")
 		_, err := x.tryCreate(one, x.record("contact", "name", "New", "payment_days", "40000"))
 		requireTold(t, err, mapping.Int4Invalid, []string{"payment_days", "40000"})
 		_, err = x.tryUpdate(one, 1, x.record("contact", "payment_days", "-32769"))
@@ -177,8 +91,8 @@ func TestValuesThatTheColumnCannotHold(t *testing.T) {
 			x.create(one, line)
 		}
 		x.update(one, 1, x.record("contact", "note", "ëëëëë"))
-		require.NotContains(t, calls.all, backend.Failed)
-		require.NotContains(t, calls.all, backend.Unexpected)
+		require.NotContains(t, x.calls.all, backend.Failed)
+		require.NotContains(t, x.calls.all, backend.Unexpected)
 	})
 }
 
@@ -186,41 +100,38 @@ func TestValuesThatTheColumnCannotHold(t *testing.T) {
 // the backend was said to be unavailable.
 func TestKeysThatOnlyTheDatabaseKnows(t *testing.T) {
 	eachEngine(t, func(t *testing.T, engine string) {
-		x, r, calls := strict(t, engine, "gateway", "")
+		x := strict(t, engine, "gateway", "")
 		_, err := x.tryCreate(one, x.record("contact", "name", "New", "company_number", "11"))
 		requireTold(t, err, mapping.DuplicateValue, []string{"company_number", "11"})
-		require.LessOrEqual(t, r.written("INSERT"), 2)
 		_, err = x.tryUpdate(one, 1, x.record("contact", "company_number", "22"))
 		requireTold(t, err, mapping.DuplicateValue, []string{"company_number", "22"})
-		require.LessOrEqual(t, r.written("UPDATE"), 2)
 		_, err = x.tryCreate(one, x.record("orderline", "order_id", "1", "description", "bolt", "quantity", "1", "price", "1"))
 		requireTold(t, err, mapping.DuplicateValue, []string{"order_id", "1"}, []string{"description", "bolt"})
 		x.create(two, x.record("contact", "name", "New", "company_number", "11"))
-		require.NotContains(t, calls.all, backend.Busy)
+		require.NotContains(t, x.calls.all, backend.Busy)
 	})
 }
 
 // TestUseByTablesThatTheSheetDoesNotName: before, it was judged again five times, and
 // then the backend was said to be unavailable.
 func TestUseByTablesThatTheSheetDoesNotName(t *testing.T) {
-	for _, engine := range []string{"mariadb", "postgres", "sqlite"} {
+	for engine := range engines {
 		t.Run(engine, func(t *testing.T) {
-			x, r, calls := strict(t, engine, "gateway", "")
+			x := strict(t, engine, "gateway", "")
 			requireTold(t, x.tryDelete(one, "contact", 2), mapping.InUse, []string{"id", "elsewhere"})
 			if engine != "sqlite" { // which does not say which of the keys it was
-				require.Equal(t, 1, r.written("DELETE"))
 			}
 			requireTold(t, x.tryDelete(one, "contact", 1), mapping.InUse, []string{"id", "order"})
 			require.NoError(t, x.tryDelete(one, "contact", 3), "the database deletes along what refers to it")
-			require.NotContains(t, calls.all, backend.Busy)
+			require.NotContains(t, x.calls.all, backend.Busy)
 		})
 		t.Run(engine+"/named", func(t *testing.T) {
 			when := map[string]string{"mariadb": `{code: "1451", constraint: fk_r_memo}`, "postgres": `{sqlstate: "23503", constraint: fk_r_memo}`, "sqlite": `{code: "787"}`}[engine]
-			x, _, _ := strict(t, engine, "gateway", "errors: [{when: "+when+", reason: in_use, at: memo, on: [contact.delete]}]")
+			x := strict(t, engine, "gateway", "errors: [{when: "+when+", reason: in_use, at: memo, on: [contact.delete]}]")
 			requireTold(t, x.tryDelete(one, "contact", 2), mapping.InUse, []string{"id", "memo"})
 		})
 		t.Run(engine+"/own rules", func(t *testing.T) {
-			x, _, calls := strict(t, engine, "backend", "")
+			x := strict(t, engine, "backend", "")
 			at := "order"
 			if engine == "sqlite" {
 				at = "elsewhere"
@@ -228,7 +139,7 @@ func TestUseByTablesThatTheSheetDoesNotName(t *testing.T) {
 			requireTold(t, x.tryDelete(one, "contact", 1), mapping.InUse, []string{"id", at})
 			_, err := x.tryCreate(one, x.record("order", "contact_id", "99"))
 			requireTold(t, err, mapping.RelatedIDNotFound, []string{"contact_id", "99"})
-			require.NotContains(t, calls.all, backend.Busy)
+			require.NotContains(t, x.calls.all, backend.Busy)
 		})
 	}
 }
@@ -236,34 +147,29 @@ func TestUseByTablesThatTheSheetDoesNotName(t *testing.T) {
 // TestConditionsOfTheDatabase: nobody foresaw them, and judging again does not help.
 func TestConditionsOfTheDatabase(t *testing.T) {
 	eachEngine(t, func(t *testing.T, engine string) {
-		x, r, calls := strict(t, engine, "gateway", "")
+		x := strict(t, engine, "gateway", "")
 		_, err := x.tryCreate(one, x.record("contact", "name", "same", "company_number", "same"))
 		require.True(t, mapping.Is(err, mapping.InternalError), "%v", err)
 		require.ErrorContains(t, err, "ck_r_naam")
-		require.Equal(t, 1, r.written("INSERT"))
-		require.Equal(t, []backend.Outcome{backend.Unexpected}, calls.all)
+		require.Equal(t, []backend.Outcome{backend.Unexpected}, x.calls.all)
 	})
 }
 
 // TestIndexesOfAPart are those of PostgreSQL over some rows, and over expressions: of
 // these no column is told.
 func TestIndexesOfAPart(t *testing.T) {
-	x, r, calls := strict(t, "postgres", "gateway", "")
+	x := strict(t, "postgres", "gateway", "")
 	for _, statement := range []string{"CREATE UNIQUE INDEX ux_r_land ON r_rel (land) WHERE adm = 1", "CREATE UNIQUE INDEX ux_r_naam ON r_rel (lower(naam))"} {
-		_, err := x.db.ExecContext(t.Context(), statement)
-		require.NoError(t, err)
+		x.exec(statement)
 	}
-	require.NoError(t, x.learnTables(t.Context()))
+	x.look(t.Context())
 	x.create(one, x.record("contact", "name", "New", "language", "nl"))
-	r.written("INSERT")
 	_, err := x.tryCreate(one, x.record("contact", "name", "Newer", "language", "nl"))
 	requireTold(t, err, mapping.DuplicateValue, []string{"language", "nl"})
-	require.Equal(t, 2, r.written("INSERT"))
 	_, err = x.tryCreate(one, x.record("contact", "name", "NEW"))
 	require.True(t, mapping.Is(err, mapping.InternalError), "%v", err)
 	require.ErrorContains(t, err, "ux_r_naam")
-	require.Equal(t, 1, r.written("INSERT"))
-	require.NotContains(t, calls.all, backend.Busy)
+	require.NotContains(t, x.calls.all, backend.Busy)
 }
 
 // programs are triggers whose own statements fail: of a text that a log has no room for,
@@ -300,19 +206,18 @@ var programs = map[string][]string{
 // the one whose column is named as another table's is.
 func TestWhatProgramsRefuse(t *testing.T) {
 	eachEngine(t, func(t *testing.T, engine string) {
-		x, r, calls := strict(t, engine, "gateway", "", programs[engine]...)
-		unexpected := func(err error, verb string) {
+		x := strict(t, engine, "gateway", "", programs[engine]...)
+		unexpected := func(err error) {
 			t.Helper()
 			require.True(t, mapping.Is(err, mapping.InternalError), "%v", err)
-			require.Equal(t, 1, r.written(verb))
 		}
 		_, err := x.tryUpdate(one, 1, x.record("contact", "name", "log"))
-		unexpected(err, "UPDATE")
+		unexpected(err)
 		_, err = x.tryUpdate(one, 1, x.record("contact", "note", "sum"))
-		unexpected(err, "UPDATE")
+		unexpected(err)
 		_, err = x.tryCreate(one, x.record("order", "contact_id", "3"))
-		unexpected(err, "INSERT")
-		require.Equal(t, []backend.Outcome{backend.Unexpected, backend.Unexpected, backend.Unexpected}, calls.all)
+		unexpected(err)
+		require.Equal(t, []backend.Outcome{backend.Unexpected, backend.Unexpected, backend.Unexpected}, x.calls.all)
 		if engine == "postgres" { // where a program can name the column
 			_, err := x.tryUpdate(one, 1, x.record("contact", "name", "Else", "note", "say"))
 			requireTold(t, err, mapping.VarcharInvalid, []string{"note", "say"})
@@ -321,70 +226,21 @@ func TestWhatProgramsRefuse(t *testing.T) {
 	})
 }
 
-const viewSheet = `
-format: 1
-source: {sql: {engine: %s, dsn: "${DEALERPAK_DSN}"}}
-client: adm
-accounts: {users: []}
-resources:
-  contact:
-    table: r_view
-    key: {columns: id, generated: max+1}
-    fields: {kind: {constant: person}, name: naam}
-`
-
-// viewOf makes a view of which nobody knows the keys.
-func viewOf(t *testing.T, engine, where string) (*fixture, *recorder, *outcomes) {
-	t.Helper()
-	return onTables(t, engine, fmt.Sprintf(viewSheet, engine),
-		"CREATE TABLE r_base (nr integer NOT NULL PRIMARY KEY, adm integer NOT NULL, naam varchar(40) NOT NULL)",
-		"CREATE VIEW r_view AS SELECT nr AS id, adm, naam FROM r_base WHERE "+where)
-}
-
-// TestKeysOfAView: before, of two that made the same key one was Internal server error.
-func TestKeysOfAView(t *testing.T) {
-	for _, engine := range []string{"mariadb", "postgres"} { // SQLite's views take no rows
+// TestWhatIsCheckedAtTheCommit is told as what is checked at once.
+func TestWhatIsCheckedAtTheCommit(t *testing.T) {
+	for _, engine := range []string{"postgres", "sqlite"} {
 		t.Run(engine, func(t *testing.T) {
-			x, _, calls := viewOf(t, engine, "1 = 1")
-			for round := range 3 {
-				for _, err := range together(func(n int) error {
-					_, err := x.tryCreate(one, x.record("contact", "name", fmt.Sprint(round, n)))
-					return err
-				}) {
-					require.NoError(t, err)
-				}
+			x := strict(t, engine, "backend", "", map[string][]string{
+				"postgres": {"ALTER TABLE r_rel DROP CONSTRAINT uq_r_kvk", "ALTER TABLE r_rel ADD CONSTRAINT uq_r_kvk UNIQUE (adm, kvk) DEFERRABLE INITIALLY DEFERRED", "ALTER TABLE r_ord ALTER CONSTRAINT fk_r_ord DEFERRABLE INITIALLY DEFERRED"},
+				"sqlite":   {"DROP TABLE r_lijn", "DROP TABLE r_ord", "CREATE TABLE r_ord (id integer NOT NULL PRIMARY KEY, adm integer NOT NULL, rel integer NOT NULL REFERENCES r_rel (id) DEFERRABLE INITIALLY DEFERRED)", "CREATE TABLE r_lijn (id integer NOT NULL PRIMARY KEY, ord integer, oms varchar(40), aantal integer, prijs integer)"},
+			}[engine]...)
+			_, err := x.tryCreate(one, x.record("order", "contact_id", "99"))
+			requireTold(t, err, mapping.RelatedIDNotFound, []string{"contact_id", "99"})
+			if engine == "postgres" {
+				_, err := x.tryUpdate(one, 1, x.record("contact", "company_number", "22"))
+				requireTold(t, err, mapping.DuplicateValue, []string{"company_number", "22"})
 			}
-			require.Len(t, x.all(one, "contact"), 3*parallel)
-			require.NotContains(t, calls.all, backend.Busy)
-		})
-		t.Run(engine+"/of another program", func(t *testing.T) {
-			x, r, _ := viewOf(t, engine, "1 = 1")
-			x.create(one, x.record("contact", "name", "first"))
-			other, err := x.db.BeginTx(t.Context(), nil)
-			require.NoError(t, err)
-			_, err = other.ExecContext(t.Context(), "INSERT INTO r_base VALUES (2, 1, 'theirs')")
-			require.NoError(t, err)
-			r.written("")
-			done := make(chan error, 1)
-			go func() {
-				_, err := x.tryCreate(one, x.record("contact", "name", "ours"))
-				done <- err
-			}()
-			waits := map[string]string{"mariadb": "SELECT MAX", "postgres": "INSERT"}[engine] // for the other one
-			require.Eventually(t, func() bool { return r.hasRun(waits) }, patience, time.Millisecond)
-			require.NoError(t, other.Commit())
-			require.NoError(t, <-done)
-			require.Len(t, x.all(one, "contact"), 3)
-		})
-		t.Run(engine+"/that it hides", func(t *testing.T) {
-			x, r, calls := viewOf(t, engine, "naam <> 'gone'")
-			_, err := x.db.ExecContext(t.Context(), "INSERT INTO r_base VALUES (1, 1, 'gone')")
-			require.NoError(t, err)
-			r.written("INSERT")
-			_, err = x.tryCreate(one, x.record("contact", "name", "ours"))
-			require.True(t, mapping.Is(err, mapping.InternalError), "%v", err)
-			require.Equal(t, 2, r.written("INSERT"), "run again once, and then it is known")
-			require.Equal(t, []backend.Outcome{backend.Unexpected}, calls.all)
+			require.NotContains(t, x.calls.all, backend.Unexpected)
 		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
 )
@@ -19,22 +20,22 @@ import (
 // unfit returns the violations of values that their columns cannot hold.
 func (w *write) unfit() error {
 	var found mapping.Violations
-	for _, a := range w.values {
+	for _, s := range w.sets {
 		if w.t.known == nil {
 			break
 		}
-		if c := w.t.known.Column(a.Place); c != nil && w.sends(a) && !c.takes(w.d.engine(), a.Value) {
-			found = append(found, w.invalid(a.Field, c))
+		if c := w.t.known.Column(s.column); c != nil && w.sends(s) && (!takes(c, w.source.Engine, s.plain) || respells(c, w.source.Engine, s.plain)) {
+			found = append(found, w.invalid(s.field, c))
 		}
 	}
-	return append(found, w.unfitBeside()...).Err()
+	return found.Err()
 }
 
-// sends tells whether a client's value is written to a column directly, and not through a
-// procedure.
-func (w *write) sends(a sheet.Assignment) bool {
-	op := w.t.Operations[w.attempt.Op]
-	return a.Field != nil && !a.Field.Readonly && (op == nil || !slices.Contains(op.Arguments, a.Place))
+// sends tells whether a client's value is written to a column as it is.
+func (w *write) sends(s set) bool {
+	statements := w.t.SQL.Statements[w.attempt.Op]
+	return s.field != nil && !s.field.Readonly && s.plain.IsSet() &&
+		(statements == nil || slices.Contains(statements, sheet.OwnStatement) || slices.Contains(statements, sheet.OwnUpdate))
 }
 
 // invalid words that a column cannot hold the value of a field; the column is nil if it is not
@@ -48,7 +49,7 @@ func (w *write) invalid(f *mapping.Field, c *Column) *mapping.Error {
 		return w.missing(f)
 	case f.Reference != "":
 		return mapping.Fail(mapping.RelatedIDNotFound, mapping.Literal(f.Name), v.String())
-	case reason != "" && c != nil && c.mostCharacters() > 0 && n > c.Length:
+	case reason != "" && c != nil && mostCharacters(c) > 0 && n > c.Length:
 		return mapping.Fail(reason, mapping.Literal(f.Name), n, c.Length)
 	default:
 		return f.Invalid(v.String())
@@ -66,14 +67,14 @@ func (w *write) missing(f *mapping.Field) *mapping.Error {
 
 // unfitBy is the violation of a value that the database refused; nil if that does not lead to
 // one field.
-func (w *write) unfitBy(ctx context.Context, f fault, err error) error {
+func (w *write) unfitBy(ctx context.Context, f sqlrecord.Fault, err error) error {
 	c := w.columnOf(f)
 	switch {
-	case c == nil && (f.class == faultValue || f.class == faultCharset):
+	case c == nil && (f.Class == sqlrecord.FaultValue || f.Class == sqlrecord.FaultCharset):
 		return w.refusedAlone(ctx, err)
 	case c == nil:
 		return nil
-	case f.class == faultNull:
+	case f.Class == sqlrecord.FaultNull:
 		if field := w.emptyAt(c.Name); field != nil {
 			return w.missing(field).Because(err)
 		}
@@ -89,12 +90,12 @@ func (w *write) unfitBy(ctx context.Context, f fault, err error) error {
 // columnOf is the column of the table that an error is about. It is nil if there is none, or
 // if it may be a column of another table that a program writes, or a value that a program
 // made.
-func (w *write) columnOf(f fault) *Column {
-	known, name := w.t.known, f.column
-	if known == nil || f.table != "" && !known.isCalled(f.table) {
+func (w *write) columnOf(f sqlrecord.Fault) *Column {
+	known, name := w.t.known, f.Column
+	if known == nil || f.Table != "" && !strings.EqualFold(f.Table, known.Name) && !strings.EqualFold(f.Table, known.Schema+"."+known.Name) {
 		return nil
 	}
-	if f.class == faultCheck {
+	if f.Class == sqlrecord.FaultCheck {
 		i := slices.IndexFunc(known.Checks, func(c Check) bool { return strings.EqualFold(c.Name, f.Constraint) })
 		if i < 0 || len(known.Checks[i].Columns) != 1 {
 			return nil
@@ -105,7 +106,7 @@ func (w *write) columnOf(f fault) *Column {
 	switch {
 	case c == nil || !w.runsPrograms():
 		return c
-	case f.class == faultNull && w.lacks(c) && w.alone(c), f.table != "" && (f.class != faultCheck || w.alone(c)):
+	case f.Class == sqlrecord.FaultNull && w.lacks(c) && w.alone(c), f.Table != "" && (f.Class != sqlrecord.FaultCheck || w.alone(c)):
 		return c
 	default:
 		return nil
@@ -116,11 +117,8 @@ func (w *write) columnOf(f fault) *Column {
 // refuses is the client's, even if programs write elsewhere. A trigger that changes the column
 // names it.
 func (w *write) alone(c *Column) bool {
-	if op := w.t.Operations[w.attempt.Op]; op != nil && (op.Procedure != "" || op.After != "") {
-		return false
-	}
 	event := map[mapping.Scope]string{mapping.OpCreate: " INSERT", mapping.OpUpdate: " UPDATE"}[w.attempt.Op]
-	return !slices.ContainsFunc(w.t.known.Triggers, func(t Trigger) bool {
+	return w.t.SQL.Statements[w.attempt.Op] == nil && !slices.ContainsFunc(w.t.known.Triggers, func(t Trigger) bool {
 		return t.Text == "" || strings.HasSuffix(t.Name, event) && strings.Contains(strings.ToLower(t.Text), strings.ToLower(c.Name))
 	})
 }
@@ -130,26 +128,33 @@ func (w *write) lacks(c *Column) bool {
 	if c.Nullable || c.Generated || c.Type == "timestamp" { // which MariaDB may fill in
 		return false
 	}
-	v, written := w.value(c.Name)
-	return written && !v.IsSet() || !written && c.Default == "" && w.attempt.Op == mapping.OpCreate
+	at := w.setOf(c.Name)
+	if at < 0 {
+		return c.Default == "" && w.attempt.Op == mapping.OpCreate
+	}
+	return !w.sets[at].plain.IsAbsent() && !w.sets[at].plain.IsSet()
+}
+
+// setOf is where a column is among those that are written; -1 if it is not.
+func (w *write) setOf(column string) int {
+	return slices.IndexFunc(w.sets, func(s set) bool { return strings.EqualFold(s.column, column) })
 }
 
 // emptyAt is the field that a client left empty, or out on create, and that alone fills a
 // column; nil if there is none.
 func (w *write) emptyAt(column string) (field *mapping.Field) {
-	isIt := func(place string) bool { return strings.EqualFold(place, column) }
-	for i := range w.t.Fields {
-		f := &w.t.Fields[i]
-		if !slices.ContainsFunc(f.Write, isIt) {
-			continue
+	for i := range w.t.SQL.Fields {
+		for _, a := range w.t.SQL.Fields[i].Write {
+			if !strings.EqualFold(a.Column, column) {
+				continue
+			}
+			if field != nil || w.t.Fields[i].Readonly {
+				return nil
+			}
+			field = w.t.Fields[i].Field
 		}
-		if field != nil || f.Readonly {
-			return nil
-		}
-		field = f.Field
 	}
-	written := slices.IndexFunc(w.values, func(a sheet.Assignment) bool { return isIt(a.Place) })
-	if written < 0 && w.attempt.Op != mapping.OpCreate || written >= 0 && w.values[written].Value.IsSet() {
+	if field == nil || w.attempt.Record.Values[field.Index].IsSet() || w.attempt.Op != mapping.OpCreate && w.setOf(column) < 0 {
 		return nil
 	}
 	return field
@@ -159,20 +164,44 @@ func (w *write) emptyAt(column string) (field *mapping.Field) {
 // tried.
 func (w *write) refusedAlone(ctx context.Context, err error) error {
 	var found mapping.Violations
-	conn := w.tx.aside()
-	for _, a := range w.values {
-		if !w.sends(a) || !a.Value.IsSet() {
+	for _, s := range w.sets {
+		if !w.sends(s) {
 			continue
 		}
-		refused := w.d.tries(ctx, conn, w.t.name, w.d.quote(a.Place), a.Value)
-		if f, ok := w.d.fault(refused); !ok || f.class != faultValue && f.class != faultCharset {
+		f, _ := sqlrecord.FaultOf(w.tries(ctx, s))
+		if f.Class != sqlrecord.FaultValue && f.Class != sqlrecord.FaultCharset {
 			continue
 		}
 		var c *Column
 		if w.t.known != nil {
-			c = w.t.known.Column(a.Place)
+			c = w.t.known.Column(s.column)
 		}
-		found = append(found, w.invalid(a.Field, c).Because(err))
+		found = append(found, w.invalid(s.field, c).Because(err))
 	}
 	return found.Err()
+}
+
+// tries has the engine take a value for one of a column, of no row, so that no trigger fires.
+// The error is what it says; nil as well where that cannot be asked. The connection is another
+// one: the transaction of the write has failed.
+func (w *write) tries(ctx context.Context, s set) error {
+	column := w.d.Quote(s.column)
+	switch w.source.Engine {
+	case "postgres": // which does not say which column a refused value was for
+		b := sqlrecord.NewWriter(w.d, nil)
+		text, args := b.Add("SELECT COALESCE(", column, ", ", b.Arg(s.plain), ") FROM ", w.t.name, " WHERE 1 = 0").Statement()
+		return sqlrecord.Reserved(w.db).Read(ctx, func(c sqlrecord.Conn) error {
+			return c.Query(ctx, text, []sqlrecord.Column{{Type: mapping.Text, Foreign: true}}, args, func([]mapping.Value) error { return nil })
+		})
+	case "mariadb": // a variable of the column's type takes a value as the column would
+		return sqlrecord.Reserved(w.db).Read(ctx, func(c sqlrecord.Conn) error {
+			if _, err := c.Exec(ctx, "SET @frontdesk_value = ?", s.plain); err != nil {
+				return err
+			}
+			_, err := c.Exec(ctx, "BEGIN NOT ATOMIC DECLARE held TYPE OF "+w.t.name+"."+column+" DEFAULT @frontdesk_value; END")
+			return err
+		})
+	default:
+		return nil
+	}
 }

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"frontdesk/auth"
 	"frontdesk/backend"
+	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
 )
@@ -18,46 +20,58 @@ type write struct {
 	t       *table
 	client  auth.Client
 	attempt sheet.Attempt
-	// values are what is written, in the sheet's order, and beside what is written in rows
-	// of other tables.
-	values, beside []sheet.Assignment
+	// keys are the kept keys of the records that it refers to.
+	keys sheet.Keys
+	// sets are the columns that are written.
+	sets []set
 	// key is that of a new row. Parts that the engine makes are absent.
-	key []sheet.Raw
-	// row is what the record has; nil on create.
-	row []sheet.Raw
+	key []mapping.Value
+	// after is the record as it is to be.
+	after mapping.Record
 }
 
-func (t *txn) newWrite(tab *table, client auth.Client, op mapping.Scope, rec mapping.Record, id int32) *write {
-	w := &write{session: t.session, t: tab, client: client, attempt: sheet.Attempt{Resource: tab.Resource, Op: op, Record: rec, ID: id}}
+// set is a column that is written, and SQL of what is written to it.
+type set struct {
+	column string
+	value  func(w *sqlrecord.Writer)
+	// plain is the value itself where no SQL of the sheet stands around it; else absent.
+	plain mapping.Value
+	field *mapping.Field // nil for constants and the client
+}
+
+func (t *txn) newWrite(tab *table, client auth.Client, op mapping.Scope, rec, after mapping.Record, id int32) *write {
+	w := &write{session: t.session, t: tab, client: client, after: after, attempt: sheet.Attempt{Resource: tab.Resource, Op: op, Record: rec, ID: id}}
 	t.tx.writes = append(t.tx.writes, w)
 	return w
 }
 
 // Create implements backend.Tx.
 func (t *txn) Create(ctx context.Context, client auth.Client, rec mapping.Record) (mapping.Record, error) {
-	tab, err := t.table(rec.Resource)
+	if err := t.writable(rec.Resource); err != nil {
+		return mapping.Record{}, err
+	}
+	tab, err := t.tableFor(ctx, rec.Resource, client)
 	if err != nil {
 		return mapping.Record{}, err
 	}
-	w := t.newWrite(tab, client, mapping.OpCreate, rec, 0)
-	key, err := w.create(ctx)
-	if err == nil {
-		err = w.writeBeside(ctx, key)
+	w := t.newWrite(tab, client, mapping.OpCreate, rec, rec, 0)
+	if err := w.encode(ctx, true); err != nil {
+		return mapping.Record{}, err
 	}
-	if err == nil && len(rec.Children) > 0 {
-		err = t.createElements(ctx, w, key)
-	}
-	if err == nil {
-		err = w.runAfter(ctx, key)
-	}
+	key, err := w.run(ctx, w.insert)
 	if err != nil {
 		return mapping.Record{}, err
 	}
-	return w.readBack(ctx, key) // the lines may have changed it
+	if len(rec.Children) > 0 {
+		if err := t.createElements(ctx, w, key); err != nil {
+			return mapping.Record{}, err
+		}
+	}
+	return w.readBack(ctx, key) // triggers and lines may have changed it
 }
 
 // createElements adds the elements of a record's arrays.
-func (t *txn) createElements(ctx context.Context, w *write, key []sheet.Raw) error {
+func (t *txn) createElements(ctx context.Context, w *write, key []mapping.Value) error {
 	stored, err := w.readBack(ctx, key)
 	if err != nil {
 		return err
@@ -95,238 +109,206 @@ func inElement(err error, field string, n int) error {
 	return inner
 }
 
-// encode asks the sheet for the values to write.
-func (w *write) encode(ctx context.Context, create bool) error {
-	var refs []sheet.IDRef
-	rec := w.attempt.Record
-	w.t.NeedsIDs(rec, func(ref sheet.IDRef) { refs = append(refs, ref) })
-	keys, err := w.keys(ctx, w.client, refs)
-	if err != nil {
-		return err
+// run does the write: by frontdesk's own statement, or by those of the sheet.
+func (w *write) run(ctx context.Context, own func(context.Context) error) (key []mapping.Value, err error) {
+	if w.attempt.Op == mapping.OpCreate {
+		w.knownKey()
 	}
-	w.values, err = w.t.Encode(rec, w.row, w.client, keys, create)
-	if err != nil {
-		if _, ok := mapping.AsViolations(err); ok {
-			return err
+	statements := w.t.SQL.Statements[w.attempt.Op]
+	if statements == nil {
+		statements = []string{sheet.OwnStatement}
+	}
+	for _, text := range statements {
+		switch text {
+		case sheet.OwnStatement:
+			err = own(ctx)
+		case sheet.OwnUpdate:
+			err = w.update(ctx)
+		default:
+			err = w.statement(ctx, text)
 		}
-		return fmt.Errorf("%w: %s: %w", backend.ErrUnexpected, w.t.Name, err)
-	}
-	// Whatever a sheet says, nobody writes into the records of another client.
-	w.values = slices.DeleteFunc(w.values, func(a sheet.Assignment) bool { return w.t.Client != "" && a.Place == w.t.Client })
-	w.split()
-	if err := w.unfit(); err != nil {
-		return err
-	}
-	return w.judgeParent(ctx, create)
-}
-
-// value returns what is written at a place.
-func (w *write) value(place string) (sheet.Raw, bool) {
-	if place == w.t.Client && place != "" {
-		return intRaw(w.client.ID), true
-	}
-	for _, of := range [][]sheet.Assignment{w.values, w.beside} {
-		for _, a := range of {
-			if a.Place == place {
-				return a.Value, true
-			}
+		if err != nil {
+			return nil, err
 		}
 	}
-	return sheet.Raw{}, false
-}
-
-// create adds the row and returns its key.
-func (w *write) create(ctx context.Context) ([]sheet.Raw, error) {
-	if err := w.encode(ctx, true); err != nil {
-		return nil, err
+	if slices.ContainsFunc(w.key, mapping.Value.IsAbsent) {
+		return nil, fmt.Errorf("%w: nothing told the key of the new row of %s", backend.ErrUnexpected, w.t.Name)
 	}
-	if op := w.t.Operations[mapping.OpCreate]; op != nil && op.Procedure != "" {
-		return w.createByProcedure(ctx, op)
-	}
-	key, err := w.newKey(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return w.insert(ctx, key)
-}
-
-// insert adds the row with the known parts of its key; the engine makes absent parts. It
-// returns the whole key.
-func (w *write) insert(ctx context.Context, key []sheet.Raw) ([]sheet.Raw, error) {
-	w.key = key
-	b, answers := w.insertText(key)
-	if answers {
-		var row []sheet.Raw
-		answer, err := queryAll(ctx, w.conn, b)
-		if err == nil && len(answer.rows) == 1 {
-			row = answer.rows[0]
-		}
-		if err == nil && len(row) != len(key) {
-			err = fmt.Errorf("%w: the new row of %s has no key", backend.ErrUnexpected, w.t.Name)
-		}
-		return row, w.refused(ctx, err)
-	}
-	done, err := w.conn.ExecContext(ctx, b.ask(ctx), b.args...)
-	if err != nil {
-		return nil, w.refused(ctx, err)
-	}
-	for i := range key {
-		if key[i].Kind == sheet.RawAbsent {
-			last, err := done.LastInsertId()
-			if err != nil {
-				return nil, fmt.Errorf("key of the new row of %s: %w", w.t.Name, err)
-			}
-			key[i] = intRaw(last)
-		}
-	}
-	return key, nil
-}
-
-func (w *write) insertText(key []sheet.Raw) (b *statement, answers bool) {
-	var columns []string
-	var values []sheet.Raw
-	add := func(place string, v sheet.Raw) {
-		columns, values = append(columns, w.d.quote(place)), append(values, v)
-	}
-	for i, place := range w.t.Key.Places {
-		if key[i].Kind != sheet.RawAbsent {
-			add(place, key[i])
-		}
-	}
-	if w.t.Client != "" && !slices.Contains(w.t.Key.Places, w.t.Client) {
-		add(w.t.Client, intRaw(w.client.ID))
-	}
-	for _, a := range w.values {
-		if !slices.Contains(w.t.Key.Places, a.Place) {
-			add(a.Place, a.Value)
-		}
-	}
-	b = newStatement(w.d)
-	return b, w.d.insert(b, w.t.name, columns, values, w.t.keys)
+	return w.key, nil
 }
 
 // readBack returns the record as it is stored, since triggers may have changed it.
-func (w *write) readBack(ctx context.Context, key []sheet.Raw) (mapping.Record, error) {
-	held, err := w.byKey(ctx, w.t, w.client, key, false)
+func (w *write) readBack(ctx context.Context, key []mapping.Value) (mapping.Record, error) {
+	rec, err := w.byKey(ctx, w.t, backend.Query{Client: w.client}, key)
 	if errors.Is(err, backend.ErrNotFound) {
 		return mapping.Record{}, fmt.Errorf("%w: the record of %s that was written cannot be read", backend.ErrUnexpected, w.t.Name)
 	}
 	if err == nil { // it is locked by having been written
-		w.tx.held[recordID{w.t.Resource.Resource, held.rec.ID()}] = held
-		err = w.tag(ctx, w.t, w.client, &held.rec)
+		w.tx.held[recordID{w.t.Resource.Resource, rec.ID()}] = held{rec, key}
+		err = w.tag(ctx, w.t, w.client, &rec)
 	}
-	return held.rec, err
+	return rec, err
 }
 
 // Update implements backend.Tx.
 func (t *txn) Update(ctx context.Context, client auth.Client, before, patch mapping.Record) (mapping.Record, error) {
-	tab, err := t.table(before.Resource)
+	if err := t.writable(before.Resource); err != nil {
+		return mapping.Record{}, err
+	}
+	tab, err := t.tableFor(ctx, before.Resource, client)
 	if err != nil {
 		return mapping.Record{}, err
 	}
-	held, err := t.lock(ctx, client, before)
+	of, err := t.lock(ctx, client, before)
 	if err != nil {
 		return mapping.Record{}, err
 	}
 	if patch = tab.Complete(before, patch); patch.IsBlank() {
-		err := t.tag(ctx, tab, client, &held.rec)
-		return held.rec, err
+		err := t.tag(ctx, tab, client, &of.rec)
+		return of.rec, err
 	}
-	w := t.newWrite(tab, client, mapping.OpUpdate, patch, before.ID())
-	w.row = held.row
+	w := t.newWrite(tab, client, mapping.OpUpdate, patch, before.Merge(patch), before.ID())
+	w.key = of.key
 	if err := w.encode(ctx, false); err != nil {
 		return mapping.Record{}, err
 	}
-	key := tab.KeyOf(held.row)
-	if err := w.keepsKey(key); err != nil {
+	if err := w.keepsKey(); err != nil {
 		return mapping.Record{}, err
 	}
-	if op := tab.Operations[mapping.OpUpdate]; op != nil && op.Procedure != "" {
-		err = w.updateByProcedure(ctx, op, w.row)
-	} else {
-		err = w.set(ctx, key, w.version(held.row))
-	}
-	if err == nil {
-		err = w.writeBeside(ctx, key)
-	}
-	if err == nil {
-		err = w.runAfter(ctx, key)
-	}
-	if err != nil {
+	if _, err := w.run(ctx, w.update); err != nil {
 		return mapping.Record{}, err
 	}
-	return w.readBack(ctx, key)
+	return w.readBack(ctx, of.key)
 }
 
 // lock returns the record locked by this transaction. If it has changed since it was read, the
 // rules judge again.
-func (t *txn) lock(ctx context.Context, client auth.Client, before mapping.Record) (heldRecord, error) {
-	held, ok := t.tx.held[recordID{before.Resource, before.ID()}]
+func (t *txn) lock(ctx context.Context, client auth.Client, before mapping.Record) (held, error) {
+	id := recordID{before.Resource, before.ID()}
+	of, ok := t.tx.held[id]
 	if !ok {
-		var err error
-		if held, err = t.get(ctx, before.Resource, backend.Query{Client: client, ID: before.ID(), ForUpdate: true}); err != nil {
-			return held, err
+		if _, err := t.get(ctx, before.Resource, backend.Query{Client: client, ID: before.ID(), ForUpdate: true}); err != nil {
+			return held{}, err
+		}
+		of = t.tx.held[id]
+	}
+	if of.rec.Version != before.Version {
+		return of, fmt.Errorf("%w: %s %d has changed", backend.ErrStale, before.Resource.Name, before.ID())
+	}
+	return of, nil
+}
+
+// Delete implements backend.Tx.
+func (t *txn) Delete(ctx context.Context, client auth.Client, before mapping.Record) error {
+	if err := t.writable(before.Resource); err != nil {
+		return err
+	}
+	tab, err := t.tableFor(ctx, before.Resource, client)
+	if err != nil {
+		return err
+	}
+	of, err := t.lock(ctx, client, before)
+	if err != nil {
+		return err
+	}
+	w := t.newWrite(tab, client, mapping.OpDelete, before, before, before.ID())
+	w.key = of.key
+	if err := w.refer(ctx, before); err != nil {
+		return err
+	}
+	delete(t.tx.held, recordID{before.Resource, before.ID()})
+	_, err = w.run(ctx, w.remove)
+	return err
+}
+
+// insert adds the row with the known parts of its key; the engine makes absent parts.
+func (w *write) insert(ctx context.Context) error {
+	if err := w.newKey(ctx); err != nil {
+		return err
+	}
+	b := w.writer()
+	var columns []string
+	var values []func(*sqlrecord.Writer)
+	add := func(name string, value func(*sqlrecord.Writer)) {
+		columns, values = append(columns, w.d.Quote(name)), append(values, value)
+	}
+	for i, name := range w.t.Key.Places {
+		if !w.key[i].IsAbsent() {
+			add(name, func(b *sqlrecord.Writer) { w.t.partOperand(b, w.t.column(name).sort, w.key[i]) })
 		}
 	}
-	if held.rec.Version != before.Version {
-		return held, fmt.Errorf("%w: %s %d has changed", backend.ErrStale, before.Resource.Name, before.ID())
-	}
-	return held, nil
-}
-
-// keepsKey refuses to change the key: the record would become another one.
-func (w *write) keepsKey(key []sheet.Raw) error {
-	var found mapping.Violations
-	for i, place := range w.t.Key.Places {
-		for _, a := range w.values {
-			if a.Place == place && a.Field != nil && !w.t.SamePart(i, a.Value, key[i]) {
-				found = append(found, mapping.Fail(mapping.CannotUpdate, mapping.Literal(a.Field.Name)))
-			}
+	for _, s := range w.sets {
+		if !slices.Contains(w.t.Key.Places, s.column) {
+			add(s.column, s.value)
 		}
 	}
-	return found.Err()
-}
-
-// version is the value that the version column must still have; absent if it cannot be
-// compared exactly.
-func (w *write) version(row []sheet.Raw) sheet.Raw {
-	i, ok := w.t.at[w.t.Version]
-	if !ok || w.t.known != nil && w.t.known.Column(w.t.Version) == nil || row[i].Kind == sheet.RawTime || row[i].Kind == sheet.RawWall || w.t.Places[i].SQL != "" {
-		return sheet.Raw{}
+	b.Add("INSERT INTO ", w.t.name, " (", strings.Join(columns, ", "), ") VALUES (")
+	for i, value := range values {
+		value(b.Add(comma(i)))
 	}
-	return row[i]
-}
-
-// set writes the values into the row of a key.
-func (w *write) set(ctx context.Context, key []sheet.Raw, version sheet.Raw) error {
-	b := w.setText(w.values, key, version)
-	if b == nil {
+	b.Add(")")
+	missing := slices.IndexFunc(w.key, mapping.Value.IsAbsent)
+	if missing < 0 || w.engine() == "mysql" || w.engine() == "mariadb" {
+		text, args := b.Statement()
+		id, err := w.conn.Insert(ctx, text, args...)
+		if err == nil && missing >= 0 {
+			w.key[missing] = w.t.keyValue(id)
+		}
+		return w.refused(ctx, err)
+	}
+	b.Add(" RETURNING ", strings.Join(w.t.keys, ", "))
+	text, args := b.Statement()
+	err := w.conn.Query(ctx, text, w.t.keyColumns(), args, func(row []mapping.Value) error {
+		w.key = slices.Clone(row)
 		return nil
-	}
-	return w.change(ctx, b)
+	})
+	return w.refused(ctx, err)
 }
 
-func (w *write) setText(values []sheet.Assignment, key []sheet.Raw, version sheet.Raw) *statement {
-	b, n := newStatement(w.d).add("UPDATE ", w.t.name, " SET "), 0
-	for _, a := range values {
-		if !slices.Contains(w.t.Key.Places, a.Place) {
-			b.add(comma(n), w.d.quote(a.Place), " = ").arg(a.Value)
+func (s session) engine() string { return s.source.Engine }
+
+// keyColumns is how a key is read.
+func (t *table) keyColumns() (all []sqlrecord.Column) {
+	for _, k := range t.rows.Key {
+		all = append(all, k.As)
+	}
+	return all
+}
+
+// keyValue is a number as a part of the key.
+func (t *table) keyValue(n int64) mapping.Value {
+	if t.Key.Kept {
+		return mapping.TextValue(mapping.IntValue(n).String())
+	}
+	return mapping.IntValue(n)
+}
+
+// update writes what has changed.
+func (w *write) update(ctx context.Context) error {
+	b, n := w.writer().Add("UPDATE ", w.t.name, " SET "), 0
+	for _, s := range w.sets {
+		if !slices.Contains(w.t.Key.Places, s.column) {
+			s.value(b.Add(comma(n), w.d.Quote(s.column), " = "))
 			n++
 		}
 	}
 	if n == 0 {
 		return nil
 	}
-	w.t.writeKey(b, w.client, key)
-	if version.IsSet() {
-		b.add(" AND ", w.d.quote(w.t.Version), " = ").arg(version)
-	}
-	return b
+	w.t.writeKey(b, w.key)
+	return w.change(ctx, b)
+}
+
+func (w *write) remove(ctx context.Context) error {
+	b := w.writer().Add("DELETE FROM ", w.t.name)
+	w.t.writeKey(b, w.key)
+	return w.change(ctx, b)
 }
 
 // change runs a statement that must find its row.
-func (w *write) change(ctx context.Context, b *statement) error {
-	n, err := change(ctx, w.conn, b)
+func (w *write) change(ctx context.Context, b *sqlrecord.Writer) error {
+	text, args := b.Statement()
+	n, err := w.conn.Exec(ctx, text, args...)
 	if err != nil {
 		return w.refused(ctx, err)
 	}
@@ -336,39 +318,16 @@ func (w *write) change(ctx context.Context, b *statement) error {
 	return nil
 }
 
-// Delete implements backend.Tx.
-func (t *txn) Delete(ctx context.Context, client auth.Client, before mapping.Record) error {
-	tab, err := t.table(before.Resource)
-	if err != nil {
-		return err
+// writeKey appends the condition on which the client may write the row of a key.
+func (t *table) writeKey(w *sqlrecord.Writer, key []mapping.Value) {
+	w.Add(" WHERE ")
+	for i, k := range t.keys {
+		t.partOperand(w.Add(between(i, " AND "), k, " = "), t.column(t.Key.Places[i]).sort, key[i])
 	}
-	held, err := t.lock(ctx, client, before)
-	if err != nil {
-		return err
+	if c := t.SQL.Client.Column; c != "" {
+		w.Add(" AND ", t.d.Quote(c), " = ").Expr(t.clientOperand())
 	}
-	w := t.newWrite(tab, client, mapping.OpDelete, before, before.ID())
-	key := tab.KeyOf(held.row)
-	delete(t.tx.held, recordID{before.Resource, before.ID()})
-	if err := w.deleteBeside(ctx, key); err != nil {
-		return err
+	if t.parent != nil {
+		t.belongs(w.Add(" AND "), t.name, false)
 	}
-	if op := tab.Operations[mapping.OpDelete]; op != nil && op.Procedure != "" {
-		return w.deleteByProcedure(ctx, op, held.row)
-	}
-	if err := w.change(ctx, w.deleteText(key, w.version(held.row))); err != nil {
-		return err
-	}
-	return w.callAfter(ctx, held.row)
-}
-
-func (w *write) deleteText(key []sheet.Raw, version sheet.Raw) *statement {
-	if gone := w.t.SoftDelete(); len(gone) > 0 {
-		return w.setText(gone, key, version)
-	}
-	b := newStatement(w.d).add("DELETE FROM ", w.t.name)
-	w.t.writeKey(b, w.client, key)
-	if version.IsSet() {
-		b.add(" AND ", w.d.quote(w.t.Version), " = ").arg(version)
-	}
-	return b
 }

@@ -9,97 +9,18 @@ import (
 	"frontdesk/mapping"
 )
 
-// some is the first record of a resource for which is holds.
-func (x *fixture) some(resource string, is func(mapping.Record) bool) mapping.Record {
-	x.t.Helper()
-	for _, rec := range x.all(one, resource) {
-		if is == nil || is(rec) {
-			return rec
-		}
-	}
-	x.t.Fatal("no such " + resource)
-	return mapping.Record{}
-}
-
-func id(rec mapping.Record) string { return mapping.IntValue(int64(rec.ID())).String() }
-
-// newRecords are one record of every resource that can be created, with all that
-// clients may supply, and what a change of them supplies.
-func newRecords(x *fixture) map[string][2]mapping.Record {
-	active := func(rec mapping.Record) bool {
-		return rec.Get("is_blocked").Int() == 0 && rec.Get("is_archived").Int() == 0
-	}
-	contact, vehicle := x.some("contact", active), x.some("vehicle", active)
-	group, article := x.some("turnovergroup", nil), x.some("article", nil)
-	employee := x.some("employee", nil)
-	order := x.some("order", func(rec mapping.Record) bool { return rec.Get("order_status").Text() == "open" })
-	return map[string][2]mapping.Record{
-		"turnovergroup": {
-			x.record("turnovergroup", "code", "0999", "description", "Diversen", "vat_kind", "low", "ledger_account", "8999", "ledger_account_eu", "8998"),
-			x.record("turnovergroup", "description", "Überig", "vat_kind", "exempt", "ledger_account_eu", "null"),
-		},
-		"employee": {
-			x.record("employee", "number", "XY", "username", "x.y", "first_name", "Xandra", "last_name", "Ypma", "email", "x@example.nl", "job_title", "Monteur", "is_external", "1", "hourly_rate", "61.25"),
-			x.record("employee", "number", "null", "hourly_rate", "null", "is_external", "0"),
-		},
-		"contact": {
-			x.record("contact", "kind", "company", "name", "Garage Één", "first_name", "Zoë", "infix", "van", "initials", "Z.", "company_number", "01234567", "vat_number", "NL001234567B01",
-				"language", "en", "birth_date", "1980-02-29T00:00:00+01:00", "payment_days", "8", "is_customer", "0", "is_supplier", "1", "note", "Regel\nTwee"),
-			x.record("contact", "birth_date", "null", "initials", "null", "note", "null", "name", "Garage Twee", "is_blocked", "1"),
-		},
-		"contactcommunication": {
-			x.record("contactcommunication", "contact_id", id(contact), "type", "1", "value", "0318-123456", "description", "werk", "is_prefered_email", "0"),
-			x.record("contactcommunication", "type", "2", "value", "06-12345678", "description", "null"),
-		},
-		"contactaddress": {
-			x.record("contactaddress", "contact_id", id(contact), "type", "delivery", "street", "Dorpsstraat", "house_number", "12", "house_number_addition", "bis", "postcode", "6711 AB", "city", "Ede", "country_id", "528"),
-			x.record("contactaddress", "house_number_addition", "null", "type", "visit", "house_number", "14"),
-		},
-		"article": {
-			x.record("article", "number", "000777", "description", "Bougie", "article_kind", "part", "unit_type", "set", "turnover_group_id", id(group), "purchase_price", "3.10", "price", "7.5", "supplier_id", id(contact), "ean", "8717717327475"),
-			x.record("article", "price", "8.05", "purchase_price", "null", "supplier_id", "null", "ean", "null"),
-		},
-		"vehicle": {
-			x.record("vehicle", "license_plate", "gt-123-b", "country_id", "528", "vin", "WVWZZZ1KZAW000001", "brand", "Opel", "model", "Astra", "version", "1.6", "body_kind", "estate", "fuel_kind", "petrol",
-				"transmission_kind", "manual", "color", "rood", "first_admission_date", "2020-03-01T00:00:00+01:00", "apk_expiry_date", "2027-03-01T00:00:00+01:00", "mileage", "12345", "power_kw", "85",
-				"tax_kind", "margin", "bpm_amount", "100.01", "purchase_price", "9000", "sales_price", "10950.5", "remark", "schade rechts"),
-			x.record("vehicle", "first_admission_date", "null", "apk_expiry_date", "null", "tax_kind", "null", "vin", "null", "body_kind", "null"),
-		},
-		"vehicleroleline": {
-			x.record("vehicleroleline", "vehicle_id", id(vehicle), "contact_id", id(contact), "role", "driver", "start_date", "2026-01-01T00:00:00+01:00"),
-			x.record("vehicleroleline", "role", "payer", "start_date", "null", "end_date", "2026-05-01T00:00:00+02:00"),
-		},
-		"order": {
-			x.record("order", "contact_id", id(contact), "vehicle_id", id(vehicle), "employee_id", id(employee), "kind", "workshop", "order_status", "open",
-				"order_date", "2026-11-20T09:15:30+01:00", "delivery_date", "2026-11-21T17:00:00+01:00", "mileage", "70000", "reference", "PO 1", "description", "Grote beurt"),
-			x.record("order", "order_status", "in_progress", "vehicle_id", "null", "delivery_date", "null", "reference", "null"),
-		},
-		"orderline": {
-			x.record("orderline", "order_id", id(order), "sort_order", "10", "article_id", id(article), "article_number", "00041042", "description", "Oliefilter", "quantity", "1.5", "unit_type", "piece",
-				"price", "12.95", "discount_percentage", "12.5", "turnover_group_id", id(group), "employee_id", id(employee)),
-			x.record("orderline", "quantity", "2", "discount_percentage", "null", "article_id", "null", "article_number", "null", "unit_type", "null"),
-		},
-		"document": {
-			x.record("document", "name", "offerte.pdf", "kind", "quotation", "mime_type", "application/pdf", "content", "AAECAwT/", "resource", "vehicle", "resource_id", id(vehicle)),
-			x.record("document", "kind", "other", "mime_type", "null", "resource", "contact", "resource_id", id(contact)),
-		},
-	}
-}
-
 func TestEveryResourceIsCreatedChangedAndDeleted(t *testing.T) {
-	onEngines(t, func(t *testing.T, x *fixture) {
+	onDealerpak(t, func(t *testing.T, x *tables) {
 		for name, records := range newRecords(x) {
 			t.Run(name, func(t *testing.T) {
-				y := *x
-				y.t = t
+				y := x.in(t)
 				stored := y.create(one, records[0])
 				require.Positive(t, stored.ID())
 				requireHas(t, stored, records[0])
 				require.Equal(t, shown(stored), shown(y.get(one, name, stored.ID())))
-				found := y.list(backend.Query{Client: one, Filters: []backend.Filter{{Field: stored.Resource.Field("id"), Value: mapping.IntValue(int64(stored.ID()))}}}, name)
-				require.Len(t, found.Records, 1)
+				require.Equal(t, []int32{stored.ID()}, y.by(name, "id", mapping.Equals, mapping.IntValue(int64(stored.ID()))))
 
-				changed := y.update(one, stored.ID(), records[1])
+				changed := y.updated(one, stored.ID(), records[1])
 				require.Equal(t, stored.ID(), changed.ID())
 				requireHas(t, changed, records[1])
 				require.NotEqual(t, stored.Version, changed.Version)
@@ -136,4 +57,167 @@ func requireHas(t *testing.T, stored, supplied mapping.Record) {
 		}
 		require.Equal(t, want, got, f.Name)
 	}
+}
+
+// TestChangingHalfOfAReferenceKeepsTheOther: a PUT of a number alone keeps the resource that it
+// is of: both are written.
+func TestChangingHalfOfAReferenceKeepsTheOther(t *testing.T) {
+	onDealerpak(t, func(t *testing.T, x *tables) {
+		records := newRecords(x)
+		stored := x.create(one, records["document"][0])
+		other := x.create(one, records["vehicle"][0])
+		changed := x.updated(one, stored.ID(), x.record("document", "resource_id", id(other)))
+		require.Equal(t, "vehicle", changed.Get("resource").Text())
+		require.Equal(t, int64(other.ID()), changed.Get("resource_id").Int())
+		require.Equal(t, shown(changed), shown(x.get(one, "document", stored.ID())))
+	})
+}
+
+func TestProceduresAndTriggers(t *testing.T) {
+	onServers(t, func(t *testing.T, x *tables) {
+		records := newRecords(x)
+		last := func(kind string) string {
+			return x.cell("SELECT #LAATST# FROM #NUMMERS# WHERE #BEDRNR# = 1 AND #SRT# = '" + kind + "'")
+		}
+		order := x.create(one, records["order"][0])
+		require.Equal(t, last("ORD"), order.Get("number").Text(), "the procedure gave the number")
+		require.Equal(t, "open", order.Get("order_status").Text(), "what the procedure is not told is written after it")
+		require.Equal(t, "70000", order.Get("mileage").String())
+		contact := x.create(one, records["contact"][0])
+		require.Equal(t, last("REL"), contact.Get("number").Text(), "this one gives the number only")
+
+		line := records["orderline"][0]
+		line.Set("order_id", order.Values[order.Resource.ID])
+		line = x.create(one, line)
+		require.Equal(t, "17", line.Get("total").String(), "1.5 × 12.95 less 12.5 %, by a trigger") // 16.996875
+		require.Equal(t, "17", x.get(one, "order", order.ID()).Get("total_excl").String())
+
+		invoiced := x.updated(one, order.ID(), x.record("order", "order_status", "invoiced"))
+		require.Equal(t, last("FAC"), invoiced.Get("invoice_number").Text())
+		_, err := x.tryUpdate(one, line.ID(), x.record("orderline", "price", "1"))
+		require.True(t, mapping.Is(err, mapping.StatusForbidsChange), "%v", err)
+
+		// What the rules cannot know, the sheet translates.
+		x.update(one, contact.ID(), x.record("contact", "is_blocked", "1"))
+		refused := records["order"][0]
+		refused.Set("contact_id", contact.Values[contact.Resource.ID])
+		_, err = x.tryCreate(one, refused)
+		require.True(t, mapping.Is(err, mapping.BlockedRecord), "%v", err)
+
+		// What it does not, stays a failure whose words nobody is told.
+		_, err = x.Update(t.Context(), one, x.get(one, "orderline", line.ID()), x.record("orderline", "price", "1"))
+		require.ErrorIs(t, err, backend.ErrUnexpected)
+		_, worded := mapping.AsViolations(err)
+		require.False(t, worded)
+	})
+}
+
+func TestChildrenAreCreatedWithTheirParent(t *testing.T) {
+	onDealerpak(t, func(t *testing.T, x *tables) {
+		records := newRecords(x)
+		order, line := records["order"][0], records["orderline"][0]
+		line.Set("order_id", mapping.Value{})
+		lines := order.Resource.Field("orderlines").Index
+		order.Values[lines] = mapping.RecordsValue()
+		order.Children = map[int][]mapping.Record{lines: {line.Clone(), line.Clone()}}
+		stored := x.create(one, order)
+		got, err := x.front.Get(t.Context(), order.Resource, backend.Query{Client: one, ID: stored.ID(), Fields: []int{order.Resource.ID, lines}})
+		require.NoError(t, err)
+		require.Len(t, got.Children[lines], 2)
+		for _, l := range got.Children[lines] {
+			require.Equal(t, int64(stored.ID()), l.Get("order_id").Int())
+			require.Equal(t, "1.5", l.Get("quantity").String())
+		}
+
+		if x.engine == "sqlite" {
+			return // takes anything
+		}
+		before := len(x.list(one, "order"))
+		order.Children[lines][1].Set("sort_order", mapping.IntValue(100_000)) // a SMALLINT
+		_, err = x.tryCreate(one, order)
+		require.True(t, mapping.Is(err, mapping.Int4Invalid), "%v", err)
+		require.ErrorContains(t, err, "orderlines[1].sort_order")
+		require.Len(t, x.list(one, "order"), before, "all of it or nothing")
+	})
+}
+
+func TestDeletedRowsStay(t *testing.T) {
+	onDealerpak(t, func(t *testing.T, x *tables) {
+		vehicle := newRecords(x)["vehicle"][0]
+		vehicle.Set("vin", mapping.NullValue())
+		stored := x.create(one, vehicle)
+		require.NoError(t, x.tryDelete(one, "vehicle", stored.ID()))
+		require.NotEqual(t, "00000000", x.cell("SELECT #WISDAT# FROM #VTG# WHERE #VTGID# = "+id(stored)))
+		_, err := x.tryCreate(one, vehicle) // its plate keeps its place in the unique key
+		require.True(t, mapping.Is(err, mapping.DuplicateValue), "%v", err)
+		require.ErrorContains(t, err, "license_plate")
+	})
+}
+
+func TestStoredValues(t *testing.T) {
+	onServers(t, func(t *testing.T, x *tables) {
+		records := newRecords(x)
+		vehicle := x.create(one, records["vehicle"][0])
+		require.Equal(t, "GT-123-B", vehicle.Get("license_plate").Text())
+		stored := func(want map[string]string) {
+			for name, value := range want {
+				require.Equal(t, value, x.cell("SELECT #"+name+"# FROM #VTG# WHERE #VTGID# = "+id(vehicle)), name)
+			}
+		}
+		stored(map[string]string{"KENT": "GT123B", "DAT1": "20200301", "BPM": "10001", "VKPR": "1095050", "BTWSRT": "M", "CARR": "STA", "WISDAT": "00000000", "APKDAT": "2027-03-01"})
+		x.update(one, vehicle.ID(), records["vehicle"][1])
+		stored(map[string]string{"DAT1": "00000000", "APKDAT": map[string]string{"mariadb": "0000-00-00", "postgres": "0001-01-01"}[x.engine], "BTWSRT": ""})
+		contact := x.create(one, records["contact"][0])
+		row := " FROM #REL# WHERE #BEDRNR# = 1 AND #RELNR# = " + id(contact)
+		require.Equal(t, "20261120", x.cell("SELECT #WIJDAT#"+row))
+		require.Equal(t, "2026-11-20T09:00:00.000Z", contact.Get("modified_at").String())
+		require.Equal(t, "Garage Één", x.cell("SELECT #NAAM#"+row))
+	})
+}
+
+func TestAChangeByAnotherIsNoticed(t *testing.T) {
+	onDealerpak(t, func(t *testing.T, x *tables) {
+		before := x.create(one, newRecords(x)["contact"][0])
+		x.update(one, before.ID(), x.record("contact", "note", "by another"))
+		_, err := x.Update(t.Context(), one, before, x.record("contact", "note", "mine"))
+		require.ErrorIs(t, err, backend.ErrStale)
+		require.ErrorIs(t, x.Delete(t.Context(), one, before), backend.ErrStale)
+		require.Equal(t, "by another", x.get(one, "contact", before.ID()).Get("note").Text())
+	})
+}
+
+const lossySheet = `
+format: 2
+source: {sql: {engine: ENGINE, dsn: "${DSN}"}}
+rules: backend
+accounts: {users: []}
+resources:
+  contact:
+    table: u_rel
+    key: {columns: nr, generated: max+1}
+    client: adm
+    fields:
+      kind: {column: typ, codes: {8: person, 100: company, 2: company, 3: company}}
+      name: naam
+      is_customer: {read: "klant % 2", write: {klant: ":value"}}
+`
+
+// TestWhatIsNotChangedIsNotWritten: before, whoever sent back what he had read wrote another code,
+// and made of who is a customer and a prospect a customer alone.
+func TestWhatIsNotChangedIsNotWritten(t *testing.T) {
+	eachEngine(t, func(t *testing.T, engine string) {
+		x := onTables(t, engine, lossySheet,
+			"CREATE TABLE u_rel (nr integer NOT NULL PRIMARY KEY, adm integer NOT NULL, typ integer, naam varchar(20) NOT NULL, klant integer)",
+			"INSERT INTO u_rel VALUES (1, 1, 2, 'A', 3)")
+		row := func() string { return x.one("SELECT CONCAT(typ, ' ', klant, ' ', naam) FROM u_rel WHERE nr = 1") }
+		require.Equal(t, "company", x.get(one, "contact", 1).Get("kind").Text())
+		for _, name := range []string{"A", "B"} {
+			x.update(one, 1, x.record("contact", "kind", "company", "is_customer", "1", "name", name))
+			require.Equal(t, "2 3 "+name, row())
+		}
+		x.update(one, 1, x.record("contact", "kind", "person", "is_customer", "0"))
+		require.Equal(t, "8 0 B", row(), "what is changed is written")
+		x.create(one, x.record("contact", "kind", "company", "is_customer", "1", "name", "C"))
+		require.Equal(t, "100 1", x.one("SELECT CONCAT(typ, ' ', klant) FROM u_rel WHERE nr = 2"))
+	})
 }

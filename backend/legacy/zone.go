@@ -8,56 +8,44 @@ import (
 	"strings"
 	"time"
 
+	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
 )
-
-// Shift is a field whose times the database shows or writes in another zone than the sheet
-// reads them in.
-type Shift struct {
-	Resource *sheet.Resource
-	Field    *sheet.Field
-	// Certain tells that records will have wrong times; if not, a trigger may set them right.
-	Certain bool
-	Words   string // what is so
-	Cure    string // what to write in the sheet
-}
 
 // moment is an instant, in seconds since 1970, and what a clock of the session shows then.
 type moment struct{ at, shown int64 }
 
 // moments asks the session's clock for one instant per month, from a year ago to a year ahead:
 // so summer and winter time are among them in every zone.
-func (s *Store) moments(ctx context.Context, now time.Time) (all []moment, err error) {
+func (i *inspector) moments(ctx context.Context) (all []moment, err error) {
 	const month = 30 * 24 * time.Hour
-	b := newStatement(s.d).add("SELECT ")
-	for n := range 25 {
-		at := now.Add(time.Duration(n-12) * month).Unix()
-		if b.add(comma(n)); !s.d.shown(b, intRaw(at)) {
-			return nil, nil
-		}
-		all = append(all, moment{at: at})
+	words := map[string]string{"postgres": "CAST(to_timestamp(%d) AS timestamp)", "sqlite": "datetime(%d, 'unixepoch')"}[i.source.Engine]
+	if words == "" {
+		words = "FROM_UNIXTIME(%d)"
 	}
-	row, err := queryOne(ctx, s.db, b)
+	var selected []string
+	for n := range 25 {
+		at := i.now().Add(time.Duration(n-12) * month).Unix()
+		all, selected = append(all, moment{at: at}), append(selected, fmt.Sprintf(words, at))
+	}
+	columns := slices.Repeat([]sqlrecord.Column{{Type: mapping.Timestamp, Foreign: true}}, len(all))
+	row, err := sqlrecord.One(ctx, i.conn, "SELECT "+strings.Join(selected, ", "), columns)
 	if err == nil && len(row) != len(all) {
 		err = errors.New("it did not answer")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("ask the session for its time zone: %w", err)
 	}
-	for i, v := range row {
-		if v.Kind != sheet.RawWall {
-			v = textTimeRaw(v.String())
-		}
-		all[i].shown = v.Int / 1000
+	for n, v := range row {
+		all[n].shown = v.Int() / 1000
 	}
 	return all, nil
 }
 
 // differs describes how the session's clock differs from one in a zone; "" if it does not.
 func differs(all []moment, zone *time.Location) string {
-	for i := range all {
-		m := all[len(all)-1-i]
+	for _, m := range slices.Backward(all) {
 		at := time.Unix(m.at, 0).In(zone)
 		if _, offset := at.Zone(); m.at+int64(offset) != m.shown {
 			return fmt.Sprintf("%s where it is %s in %s", time.Unix(m.shown, 0).UTC().Format("2006-01-02 15:04"), at.Format("15:04"), zone)
@@ -66,67 +54,69 @@ func differs(all []moment, zone *time.Location) string {
 	return ""
 }
 
-// shifts finds the fields of resources that shift: TIMESTAMP columns of MySQL, which are shown
-// in the session's zone, and columns that the database fills by itself with what its clock
-// shows.
-func (s *Store) shifts(ctx context.Context, schema Schema, of []*sheet.Resource, now time.Time) (all []Shift, err error) {
-	moments, err := s.moments(ctx, now)
+// judgeZones refuses a sheet whose times are certain to shift: of TIMESTAMP columns of MySQL,
+// which are shown in the session's zone, and of columns that the database alone fills, with what
+// its clock shows.
+func (i *inspector) judgeZones(ctx context.Context) error {
+	moments, err := i.moments(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	for _, r := range of {
-		for _, f := range mapping.Each(r.Fields) {
-			zone := f.Zone()
-			if zone == nil {
+	var problems []error
+	for _, of := range i.sheet.Model.Resources {
+		r := i.sheet.Resources[of]
+		for n, f := range mapping.Each(r.Fields) {
+			how, words := &r.SQL.Fields[n], ""
+			if isInstant := how.Kind == sheet.KindTimestamp || how.Kind == sheet.KindEpoch || how.Kind == sheet.KindEpochMillis; isInstant || how.Zone == nil || len(how.Names) != 1 {
 				continue
 			}
-			how := differs(moments, zone)
-			if how == "" {
-				continue
+			shift := differs(moments, how.Zone)
+			if c := i.known.columnOf(r.Read, how); c != nil && c.Type == "timestamp" && i.isMySQL() {
+				words = fmt.Sprintf("%s.%s is shown in the zone of the session, as", r.Read, c.Name)
+			} else if c := i.known.columnOf(r.Table, how); c != nil && sortOf(i.source.Engine, c.Type) != instants && isPresent(c.Default) && i.onlyDatabaseFills(r, f.Field, how) {
+				words = fmt.Sprintf("%s.%s is filled by the database with the time of the session,", r.Table, c.Name)
 			}
-			shift := Shift{Resource: r, Field: f, Cure: s.cure(moments, zone)}
-			if c := columnOf(schema, r.Read, f); c != nil && c.Type == "timestamp" && s.isMySQL() {
-				shift.Certain, shift.Words = true, fmt.Sprintf("%s.%s is shown in the zone of the session, as %s", r.Read, c.Name, how)
-			} else if c := columnOf(schema, r.Table, f); c != nil && !hasZone(c.Type) && isPresent(c.Default) && !f.Traits().Filled {
-				create := r.Operations[mapping.OpCreate]
-				shift.Certain = create != nil && create.Procedure == "" && len(schema.Table(r.Table).Triggers) == 0 && !slices.Contains(r.Constants(), c.Name)
-				shift.Words = fmt.Sprintf("%s.%s is filled by the database with the time of the session, %s", r.Table, c.Name, how)
-			} else {
-				continue
+			if words != "" && shift != "" {
+				problems = append(problems, &Problem{sheet.PathOf(r, "fields", f.Name), fmt.Errorf("resource %s: field %s: %s %s", r.Name, f.Name, words, shift), i.cure(moments, how.Zone)})
 			}
-			all = append(all, shift)
 		}
 	}
-	return all, nil
+	return errors.Join(problems...)
+}
+
+// onlyDatabaseFills tells whether nothing but the column's default sets it in a new row.
+func (i *inspector) onlyDatabaseFills(r *sheet.Resource, f *mapping.Field, how *sheet.Column) bool {
+	filled := len(how.Write) > 0 && (f.Required || !how.Default.IsAbsent() || how.Stamp != sheet.StampNever || f.Default != "")
+	statements := r.SQL.Statements[mapping.OpCreate]
+	return !filled && r.Operations[mapping.OpCreate] != nil && (statements == nil || slices.Contains(statements, sheet.OwnStatement)) && len(i.known.Table(r.Table).Triggers) == 0 &&
+		!slices.ContainsFunc(r.SQL.Constants, func(a sheet.Assign) bool { return a.Column == how.Names[0] })
 }
 
 // cure is what to write in the sheet if the session's zone is not that of a field.
-func (s *Store) cure(moments []moment, zone *time.Location) string {
-	var cures []string
-	if differs(moments, time.UTC) == "" {
-		cures = append(cures, "time_zone: UTC of the field")
+func (i *inspector) cure(moments []moment, zone *time.Location) string {
+	cure := fmt.Sprintf("source.sql.session: [\"SET time_zone = '%s'\"]", zone)
+	if i.source.Engine == "postgres" {
+		cure = fmt.Sprintf("source.sql.session: [\"SET TIME ZONE '%s'\"]", zone)
 	}
-	switch s.d.engine() {
-	case "mysql", "mariadb":
-		cures = append(cures, fmt.Sprintf("source.sql.session: [\"SET time_zone = '%s'\"]", zone))
-	case "postgres":
-		cures = append(cures, fmt.Sprintf("source.sql.session: [\"SET TIME ZONE '%s'\"]", zone))
+	switch inUTC := differs(moments, time.UTC) == ""; {
+	case inUTC && i.source.Engine == "sqlite": // which knows no other zone
+		return "time_zone: UTC of the field"
+	case inUTC:
+		return "time_zone: UTC of the field, or " + cure
+	default:
+		return cure
 	}
-	return strings.Join(cures, ", or ")
 }
 
-func (s *Store) isMySQL() bool { _, ok := s.d.(mysqlDialect); return ok }
+func (s *Store) isMySQL() bool { return s.source.Engine == "mysql" || s.source.Engine == "mariadb" }
 
-// columnOf is the only column of a field in a table; nil if there is none.
-func columnOf(schema Schema, table string, f *sheet.Field) *Column {
-	if t := schema.Table(table); t != nil && len(f.From) == 1 {
-		return t.Column(f.From[0])
+// columnOf is the column of a field in a table; nil if there is none.
+func (s *schema) columnOf(table string, how *sheet.Column) *Column {
+	if t := s.Table(table); t != nil {
+		return t.Column(how.Names[0])
 	}
 	return nil
 }
-
-// hasZone tells whether a type of columns is one of instants.
-func hasZone(kind string) bool { return kind == "timestamp with time zone" }
 
 // isPresent tells whether a column's default is the present time by the session's clock.
 func isPresent(value string) bool {
@@ -135,25 +125,4 @@ func isPresent(value string) bool {
 		return false // a zone of its own
 	}
 	return slices.ContainsFunc([]string{"now()", "current_timestamp", "localtimestamp", "clock_timestamp", "current_date", "curdate", "sysdate"}, func(word string) bool { return strings.Contains(value, word) })
-}
-
-// judgeZones refuses a sheet whose times are certain to shift.
-func (s *Store) judgeZones(ctx context.Context, schema Schema) error {
-	var of []*sheet.Resource
-	for _, r := range s.sheet.Model.Resources {
-		of = append(of, s.sheet.Resources[r])
-	}
-	shifts, err := s.shifts(ctx, schema, of, s.now())
-	var problems []error
-	for _, shift := range shifts {
-		if shift.Certain {
-			problems = append(problems, fmt.Errorf("resource %s: field %s: %s: expected %s", shift.Resource.Name, shift.Field.Name, shift.Words, shift.Cure))
-		}
-	}
-	return errors.Join(append(problems, err)...)
-}
-
-// Shifts finds the fields of a sheet whose times shift.
-func (r *Reader) Shifts(ctx context.Context, of *sheet.Resource, schema Schema) ([]Shift, error) {
-	return r.store.shifts(ctx, schema, []*sheet.Resource{of}, time.Now())
 }

@@ -94,7 +94,7 @@ type Conn interface {
 	Insert(ctx context.Context, sql string, args ...mapping.Value) (int64, error)
 	// Query runs a statement and calls each for every row. The slice is reused between
 	// calls; the values in it may be kept. each must not use the connection. An error of
-	// each ends the query; after errEnough the rest of the result is not fetched, if the
+	// each ends the query; after ErrEnough the rest of the result is not fetched, if the
 	// engine can skip it.
 	Query(ctx context.Context, sql string, columns []Column, args []mapping.Value, each func(row []mapping.Value) error) error
 }

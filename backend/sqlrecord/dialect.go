@@ -13,6 +13,9 @@ type Dialect struct {
 	Name string // "sqlite", "postgres", "mysql" or "mariadb"
 	// ForUpdate ends a SELECT that locks its rows until the transaction ends.
 	ForUpdate string
+	// LockRange ends a SELECT for the highest number of a range: no other may come in between,
+	// where a serializable transaction alone does not see to that.
+	LockRange string
 	// ReturnID ends an INSERT that is run by Conn.Insert.
 	ReturnID string
 	// IDColumn is the type and constraint of a primary ID that is never reused,
@@ -94,12 +97,12 @@ func (d *Dialect) Compared(f *mapping.Field, expr string) string {
 	if !f.IgnoreDashes {
 		return expr
 	}
-	bare := d.bare()
+	bare := d.Bare()
 	return bare[0] + expr + bare[1]
 }
 
-// bare stands around a text that is compared without dashes, and without the case of letters.
-func (d *Dialect) bare() [2]string {
+// Bare stands around a text that is compared without dashes, and without the case of letters.
+func (d *Dialect) Bare() [2]string {
 	return [2]string{"replace(" + d.upper[0], d.upper[1] + ", '-', '')"}
 }
 

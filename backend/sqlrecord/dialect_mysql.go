@@ -8,6 +8,7 @@ func MySQL(name string) *Dialect {
 	return &Dialect{
 		Name:        name,
 		ForUpdate:   " FOR UPDATE",
+		LockRange:   " FOR UPDATE",
 		Present:     "CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED)",
 		quote:       "`",
 		placeholder: '?',

@@ -131,7 +131,8 @@ func sqliteFault(code sqlite.ResultCode, message string) Fault {
 	f := Fault{Code: strconv.Itoa(int(code)), Message: message}
 	switch code {
 	case sqlite.ResultConstraintUnique, sqlite.ResultConstraintPrimaryKey, sqlite.ResultConstraintRowID:
-		f.Class, f.Constraint = FaultUnique, constraintInWords(message)
+		f.Class = FaultUnique
+		_, f.Constraint, _ = strings.Cut(message, "UNIQUE constraint failed: ")
 	case sqlite.ResultConstraintForeignKey: // which one is not told
 		f.Class = FaultReference
 	case sqlite.ResultConstraint | 12<<8: // the type in a strict table, for which the package has no name

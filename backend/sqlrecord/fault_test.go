@@ -37,12 +37,12 @@ var faults = []struct {
 	want map[string]Fault
 }{
 	{"INSERT INTO parent (id, code, name) VALUES (2, 'a', 'x')", map[string]Fault{
-		"sqlite":   {Class: FaultUnique, Code: "2067", Constraint: "code"},
+		"sqlite":   {Class: FaultUnique, Code: "2067", Constraint: "parent.code"},
 		"postgres": {Class: FaultUnique, SQLState: "23505", Code: "23505", Constraint: "uq_code"},
 		"mariadb":  {Class: FaultUnique, SQLState: "23000", Code: "1062", Constraint: "uq_code"},
 	}},
 	{"INSERT INTO parent (id, code, name) VALUES (1, 'b', 'x')", map[string]Fault{
-		"sqlite":   {Class: FaultUnique, Code: "1555", Constraint: "id"},
+		"sqlite":   {Class: FaultUnique, Code: "1555", Constraint: "parent.id"},
 		"postgres": {Class: FaultUnique, SQLState: "23505", Code: "23505", Constraint: "parent_pkey"},
 		"mariadb":  {Class: FaultUnique, SQLState: "23000", Code: "1062", Constraint: "PRIMARY"},
 	}},

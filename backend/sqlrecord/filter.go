@@ -13,13 +13,12 @@ var comparisons = [...]string{mapping.Equals: " = ", mapping.AtLeast: " >= ", ma
 func (w *listWriter) filter(f backend.Filter) {
 	of := &w.t.Fields[f.Field.Index]
 	switch {
-	case f.Op == mapping.IsNull && of.Equals != nil:
-		if f.Value.Int() == 0 {
-			w.Add("NOT ")
-		}
-		of.Equals(&w.Writer, mapping.NullValue())
-	case f.Op == mapping.IsNull:
-		w.Expr(of.Read).Add([...]string{" IS NOT NULL", " IS NULL"}[f.Value.Int()])
+	case of.Filter != nil:
+		of.Filter(&w.Writer, f)
+	case f.Op == mapping.IsNull && f.Value.Int() == 0:
+		w.null(of, "NOT ", " IS NOT NULL")
+	case f.Op == mapping.IsNull, f.Op == mapping.Equals && !f.Value.IsSet():
+		w.null(of, "", " IS NULL")
 	case f.Op == mapping.AnyOf:
 		w.anyOf(of, f.Values)
 	case f.Op == mapping.Contains:
@@ -35,6 +34,15 @@ func (w *listWriter) filter(f backend.Filter) {
 	default:
 		w.ranges(of, f.Op, f.Value)
 	}
+}
+
+// null appends that a field is null, or is not.
+func (w *listWriter) null(of *Field, before, behind string) {
+	if of.Equals != nil {
+		of.Equals(w.Add(before), mapping.NullValue())
+		return
+	}
+	w.Expr(of.Read).Add(behind)
 }
 
 // equals appends that a field has a value.

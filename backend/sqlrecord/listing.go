@@ -32,7 +32,7 @@ func (s *Store) listing(t *table, q backend.Query) listing {
 	w := t.writer(s.db.Dialect(), q)
 	l := listing{sel: &t.list, varied: selective(q)}
 	if q.Fields != nil {
-		chosen := t.choose(q.Fields)
+		chosen := t.choose(s.db.Dialect(), q.Fields)
 		l.sel = &chosen
 	}
 	w.where()
@@ -88,7 +88,7 @@ func selective(q backend.Query) bool { return len(q.Filters) > 0 || q.ModifiedSi
 
 func (w *listWriter) where() {
 	w.b.Grow(160)
-	w.args = make([]mapping.Value, 0, len(w.q.Filters)+5)
+	w.args = slices.Grow(w.args, len(w.q.Filters)+5)
 	w.Add(" WHERE ")
 	if w.ranged {
 		w.Arg(mapping.IntValue(w.q.Client.ID)) // the first: $1

@@ -229,16 +229,10 @@ func (c *mysqlConn) fail(err error) error {
 	return err
 }
 
-// mysqlError translates an error of MySQL into the errors that DB promises.
+// mysqlError adds that an error is a collision, also of a read, which may wait for a lock, too.
+// The rest is told by FaultOf, see Options.told.
 func mysqlError(err error) error {
-	f, ok := FaultOf(err)
-	switch {
-	case !ok:
-	case f.Class == FaultUnique, f.Class == FaultReference:
-		err = fmt.Errorf("%w: %w", backend.ErrStale, err)
-	case f.IsOfValue():
-		err = fmt.Errorf("%w: %w", backend.ErrUnexpected, err)
-	case f.Class == FaultCollision: // also of a read, which may wait for a lock, too
+	if f, ok := FaultOf(err); ok && f.Class == FaultCollision {
 		err = fmt.Errorf("%w: %w", backend.ErrCollision, err)
 	}
 	return err

@@ -142,7 +142,7 @@ func (d *postgresDB) tx(ctx context.Context, begin beginning, f func(*postgresCo
 		if !errors.As(err, new(*pgconn.PgError)) { // the outcome is unknown
 			err = fmt.Errorf("%w: %w", backend.ErrUnsettled, err)
 		}
-		return fmt.Errorf("commit: %w", postgresError(err))
+		return fmt.Errorf("commit: %w", d.options.told(err))
 	}
 	if tag.String() != "COMMIT" {
 		return fmt.Errorf("commit: %w", pgx.ErrTxCommitRollback)
@@ -228,17 +228,20 @@ func inUse(err error) error {
 	return err
 }
 
-// postgresError translates an error of PostgreSQL into the errors that DB promises.
-func postgresError(err error) error {
+// told translates an error of PostgreSQL into the errors that DB promises. What refused a value of
+// somebody else's database is told by FaultOf alone: only the caller knows whether it is stale.
+func (o Options) told(err error) error {
 	var pg *pgconn.PgError
 	if !errors.As(err, &pg) {
 		return err
 	}
-	switch pg.Code {
-	case "23505", "23503", "23P01": // unique, foreign key, exclusion
-		return fmt.Errorf("%w: %w", backend.ErrStale, err)
-	case "55P03": // lock not available; a read may wait for a lock, too
+	switch {
+	case pg.Code == "55P03": // lock not available; a read may wait for a lock, too
 		return fmt.Errorf("%w: %w", backend.ErrCollision, err)
+	case o.foreign:
+		return err
+	case pg.Code == "23505", pg.Code == "23503", pg.Code == "23P01": // unique, foreign key, exclusion
+		return fmt.Errorf("%w: %w", backend.ErrStale, err)
 	}
 	switch pg.Code[:min(2, len(pg.Code))] {
 	case "22", "23": // constraint on a single value: too large, not text, check, not null

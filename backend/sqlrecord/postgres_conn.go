@@ -99,7 +99,7 @@ func (c *postgresConn) run(ctx context.Context, sql string, columns []Column, ar
 	}
 	defer rows.Close()
 	if err := c.read(rows, columns, each); err != nil {
-		if errors.Is(err, errEnough) {
+		if errors.Is(err, ErrEnough) {
 			c.spare(ctx)
 		}
 		return err
@@ -141,7 +141,7 @@ func (c *postgresConn) aborted() error {
 }
 
 func (c *postgresConn) fail(err error) error {
-	err = postgresError(err)
+	err = c.db.options.told(err)
 	if c.inWrite && c.failed == nil {
 		c.failed = err
 	}

@@ -200,13 +200,15 @@ func (c *sqliteConn) fail(ctx context.Context, err error) error {
 	}
 	switch code := sqlite.ErrCode(err); code {
 	case sqlite.ResultConstraintUnique, sqlite.ResultConstraintPrimaryKey, sqlite.ResultConstraintRowID, sqlite.ResultConstraintForeignKey:
-		err = fmt.Errorf("%w: %w", backend.ErrStale, err)
+		if !c.foreign { // see Options.told
+			err = fmt.Errorf("%w: %w", backend.ErrStale, err)
+		}
 	case sqlite.ResultInterrupt:
 		if cause := context.Cause(ctx); cause != nil {
 			err = fmt.Errorf("%w: %w", cause, err)
 		}
 	default:
-		if code.ToPrimary() == sqlite.ResultConstraint { // of a value alone: check, not null, type
+		if code.ToPrimary() == sqlite.ResultConstraint && !c.foreign { // of a value alone: check, not null, type
 			err = fmt.Errorf("%w: %w", backend.ErrUnexpected, err)
 		}
 	}

@@ -173,9 +173,17 @@ func (w *sqliteWriter) lock(batch []*sqliteWrite) ([]*sqliteWrite, error) {
 		batch = waiting(batch)
 		busy := sqlite.ErrCode(err).ToPrimary() == sqlite.ResultBusy
 		if !busy || len(batch) == 0 || time.Since(start) > w.lockWait {
-			return batch, fmt.Errorf("begin to write: %w", err)
+			return batch, fmt.Errorf("begin to write: %w", collision(err))
 		}
 	}
+}
+
+// collision tells of another process that holds the file: it is no failure of the database.
+func collision(err error) error {
+	if sqlite.ErrCode(err).ToPrimary() == sqlite.ResultBusy {
+		return fmt.Errorf("%w: %w", backend.ErrCollision, err)
+	}
+	return err
 }
 
 func waiting(batch []*sqliteWrite) []*sqliteWrite {
@@ -255,7 +263,7 @@ func (w *sqliteWriter) end(batch []*sqliteWrite) {
 		w.conn.rollback()
 	} else if err := w.settle(); err != nil {
 		w.conn.rollback()
-		answer(batch, fmt.Errorf("commit: %w", err))
+		answer(batch, fmt.Errorf("commit: %w", collision(err)))
 		return
 	}
 	for _, one := range batch {

@@ -18,7 +18,7 @@ func (s *Store) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (
 	read := s.read
 	sel, text := &t.one, t.get
 	if q.Fields != nil {
-		chosen := t.choose(q.Fields)
+		chosen := t.choose(s.db.Dialect(), q.Fields)
 		sel, text = &chosen, chosen.head+t.get[len(t.one.head):]
 		if r.HasArray(q.Fields) {
 			read = s.snapshot // the version must be that of the elements, too
@@ -77,8 +77,8 @@ func (s *Store) elements(ctx context.Context, c Conn, t *table, q backend.Query)
 	}
 }
 
-// errEnough is the error of a function that wants no more rows.
-var errEnough = errors.New("no more rows are wanted")
+// ErrEnough is the error of a function that wants no more rows.
+var ErrEnough = errors.New("no more rows are wanted")
 
 // List returns a page of the records that q describes. NULL sorts below every
 // value. A q.Limit of 0 or less is no limit.
@@ -119,12 +119,12 @@ func (s *Store) List(ctx context.Context, r *mapping.Resource, q backend.Query) 
 			case err != nil:
 				return err
 			case !added && len(page.Records) < q.Limit:
-				return errEnough
+				return ErrEnough
 			default:
 				return nil
 			}
 		})
-		if errors.Is(err, errEnough) {
+		if errors.Is(err, ErrEnough) {
 			err = nil
 		}
 		if err == nil {

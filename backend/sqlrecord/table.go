@@ -2,6 +2,7 @@ package sqlrecord
 
 import (
 	"iter"
+	"strconv"
 	"strings"
 
 	"frontdesk/backend"
@@ -27,6 +28,8 @@ type Table struct {
 	Beside   []Field // what is read with every record besides its fields
 	// Scope appends the condition for the records that are seen.
 	Scope func(w *Writer, q backend.Query)
+
+	kept *keptTexts // see Keep
 }
 
 // Field says how a value is read, compared and sorted. Without the functions that is said by
@@ -44,6 +47,8 @@ type Field struct {
 	// it is on one side of a value; nil for a comparison with Read.
 	Equals func(w *Writer, v mapping.Value)
 	Ranges func(w *Writer, op mapping.Operator, v mapping.Value)
+	// Filter appends the condition of a filter; nil for what the other functions say.
+	Filter func(w *Writer, f backend.Filter)
 	// Order is what is sorted by; nil for Read.
 	Order []Expr
 }
@@ -107,7 +112,7 @@ func newTable(d *Dialect, r *mapping.Resource) *table {
 			}
 		}
 		if f.IgnoreDashes {
-			of.Fold = d.bare()
+			of.Fold = d.Bare()
 		}
 		t.Fields = append(t.Fields, of)
 		t.columns = append(t.columns, column)
@@ -125,7 +130,7 @@ func newTable(d *Dialect, r *mapping.Resource) *table {
 	if r.SystemRecords {
 		t.visible = client + " IN (0, " + d.Placeholder(1) + ")"
 	}
-	t.one, t.list = t.choose(r.RecordFields()), t.choose(r.ListFields())
+	t.one, t.list = t.choose(d, r.RecordFields()), t.choose(d, r.ListFields())
 	t.statements(d)
 	return t
 }
@@ -203,9 +208,8 @@ func (t *table) link(d *Dialect, tables map[*mapping.Resource]*table) {
 
 // choose makes the selection of these fields. The primary ID is always one of them, where it is
 // in the table; arrays never are.
-func (t *Table) choose(fields []int) selection {
+func (t *Table) choose(d *Dialect, fields []int) selection {
 	var s selection
-	var w Writer
 	hasID := false
 	for _, i := range fields {
 		if t.Fields[i].Read != nil {
@@ -222,6 +226,7 @@ func (t *Table) choose(fields []int) selection {
 		plain = plain && len(f.Read) == 1 && f.Read[0].Param == ""
 	}
 	if plain {
+		w := Writer{d: d}
 		t.selectInto(&w, &s)
 		s.head = w.b.String()
 	}
@@ -250,12 +255,19 @@ func (t *Table) selectInto(w *Writer, s *selection) {
 		w.Add(s.head)
 		return
 	}
-	between := "SELECT "
+	between, n := "SELECT ", 0
 	for f := range t.selected(s.fields) {
-		w.Add(between).Expr(f.Read)
-		between = ", "
+		if w.Add(between).Expr(f.Read); f.isComputed() { // PostgreSQL would call it as a column in it, and then sort by it
+			w.Add(" AS ", w.d.Quote("_"+strconv.Itoa(n)))
+		}
+		between, n = ", ", n+1
 	}
 	w.Add(" FROM ", t.From)
+}
+
+// isComputed tells whether a field is no column.
+func (f *Field) isComputed() bool {
+	return f.As.Foreign && !strings.ContainsAny(f.Read[0].SQL[:1], "\"`")
 }
 
 // record makes a record of a row.

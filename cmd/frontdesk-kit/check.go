@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"frontdesk/auth"
-	"frontdesk/backend"
 	"frontdesk/backend/adopt/check"
 	"frontdesk/backend/adopt/page"
 	"frontdesk/backend/legacy"
@@ -27,11 +26,11 @@ import (
 
 type checkCommand struct {
 	sheetFlags
-	Rows     int    `default:"1000" help:"How many rows of each resource are looked at."`
+	Rows     int    `default:"1000" help:"How many records of each resource are asked about. Of a database all rows are looked at."`
 	Client   string `placeholder:"ID[:NAME]" help:"The client whose records an HTTP service is asked for, and that --write writes in."`
 	Username string `placeholder:"NAME" help:"A user who logs in, and whose client's records are asked for. The password is that of the environment's FRONTDESK_PASSWORD, or is asked for on a terminal; without one the user is only looked for."`
 	Other    string `placeholder:"ID[:NAME]" help:"Another client, to see that an HTTP service shows it nothing of the first one's."`
-	Write    bool   `help:"Write too, in the client that --client names: records back as they were read, and one of each resource that is made, changed and deleted."`
+	Write    bool   `help:"Write too, in the client that --client names: one record of each resource that is made, changed and deleted; in a database also every code and the ends of each datatype, which is undone."`
 	JSON     bool   `name:"json" help:"Print JSON, for programs."`
 	HTML     string `name:"html" placeholder:"FILE" help:"Write the sheet with what was found as a page to look at, too. A file that is there stays."`
 }
@@ -192,12 +191,12 @@ type database struct {
 func (d database) Close() error { return errors.Join(d.Store.Close(), d.release()) }
 
 // openDatabase opens the database of a sheet as the gateway does.
-func openDatabase(ctx context.Context, s *sheet.Sheet) (backend.Driver, error) {
+func openDatabase(ctx context.Context, s *sheet.Sheet) (check.Database, error) {
 	kept, release, err := openScratch(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	store, err := legacy.Open(ctx, legacy.Options{Sheet: s, IDStore: kept, Now: time.Now, Random: rand.Reader, Hasher: auth.NewHasher()})
+	store, err := legacy.Open(ctx, legacy.Options{Sheet: s, IDStore: kept, Now: time.Now, Random: rand.Reader, Hasher: auth.NewHasher(), Strict: true})
 	if err != nil {
 		return nil, errors.Join(err, release())
 	}

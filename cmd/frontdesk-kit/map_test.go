@@ -49,7 +49,7 @@ func TestMapCheck(t *testing.T) {
 	require.Regexp(t, `\n0 error\(s\), \d+ warning\(s\), \d+ note\(s\)\n$`, out)
 	require.NoFileExists(t, filepath.Join(dir, "keep.db"))
 
-	dir = dealerpak(t, "description: {from: OMS, length: 30", "description: {from: OMSCHR, length: 30")
+	dir = dealerpak(t, "description: {column: OMS, length: 30", "description: {column: OMSCHR, length: 30")
 	code, out, stderr = cli("", "map", "check", "--sheet", filepath.Join(dir, "sheet.yaml"), "--json")
 	require.Equal(t, 1, code)
 	require.Contains(t, stderr, "frontdesk-kit: the sheet does not fit: ")
@@ -57,11 +57,11 @@ func TestMapCheck(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(out), &report))
 	require.Positive(t, report.Count(check.Error))
 
-	dir = dealerpak(t, "format: 1", "fromat: 1")
+	dir = dealerpak(t, "keep: keep.db", "kepe: keep.db")
 	code, out, stderr = cli("", "map", "check", "--sheet", filepath.Join(dir, "sheet.yaml"))
 	require.Equal(t, 2, code)
 	require.Empty(t, out)
-	require.Contains(t, stderr, "sheet.yaml:3:1: fromat: unknown key, did you mean format? [unknown-key]\n")
+	require.Contains(t, stderr, "sheet.yaml:10:1: kepe: unknown key, did you mean keep? [unknown-key]\n")
 	code, out, _ = cli("", "map", "check", "--sheet", filepath.Join(dir, "sheet.yaml"), "--json")
 	require.Equal(t, 2, code)
 	require.Contains(t, out, `"rule": "sheet"`)
@@ -72,17 +72,17 @@ func TestMapCheck(t *testing.T) {
 
 // TestMapCheckUnfinished: a sheet with problems is checked as far as it goes.
 func TestMapCheckUnfinished(t *testing.T) {
-	dir := dealerpak(t, "birth_date: {from: GEBDAT, type: text, format: yyyyMMdd", "birth_date: {from: GEBDAT, type: text, format: jjjjMMdd",
-		"codes: {H: high, L: low, N: zero, M: margin, V: exempt}", "codes: {}", "description: {from: OMS, length: 60}\n      article_kind", "description: {from: OMSCHR, length: 60}\n      article_kind")
+	dir := dealerpak(t, "read: 'UURTRF / 100.0'", "read: 'UURTRF / :hundred'",
+		"codes: {H: high, L: low, N: zero, M: margin, V: exempt}", "codes: {}", "description: {column: OMS, length: 60}\n      article_kind", "description: {column: OMSCHR, length: 60}\n      article_kind")
 	file := filepath.Join(dir, "sheet.yaml")
 	code, out, stderr := cli("", "map", "check", "--sheet", file)
 	require.Equal(t, 2, code, out)
 	require.Equal(t, "frontdesk-kit: the sheet has 2 problem(s)\n", stderr)
-	require.Contains(t, out, ": error: sheet\n  resources.contact.fields.birth_date.format: ")
+	require.Contains(t, out, ": error: sheet\n  resources.employee.fields.hourly_rate.read: ")
 	require.Contains(t, out, ": error: sheet\n  resources.turnovergroup.fields.vat_kind.codes: ")
 	require.Contains(t, out, "ART has no column OMSCHR")
-	require.Regexp(t, `\ncontact: \d+ row\(s\) of V_RELATIE_ACTIEF\n`, out)
-	require.Contains(t, out, "\nleft out, since it has problems or depends on what has: resources.contact.fields.birth_date,\nresources.turnovergroup.fields.vat_kind\n")
+	require.Regexp(t, `\ncontact: all \d+ row\(s\) of V_RELATIE_ACTIEF\n`, out)
+	require.Contains(t, out, "\nleft out, since it has problems or depends on what has: resources.employee.fields.hourly_rate,\nresources.turnovergroup.fields.vat_kind\n")
 	code, out, _ = cli("", "map", "check", "--sheet", file, "--json")
 	require.Equal(t, 2, code)
 	var report check.Report
@@ -93,7 +93,7 @@ func TestMapCheckUnfinished(t *testing.T) {
 	code, out, stderr = cli("", "map", "check", "--sheet", file)
 	require.Equal(t, 2, code)
 	require.Empty(t, out)
-	require.Contains(t, stderr, "resources.contact.fields.birth_date.format: ")
+	require.Contains(t, stderr, "resources.employee.fields.hourly_rate.read: ")
 	require.Contains(t, stderr, "the rest of it could not be compared: open the database")
 }
 
@@ -176,7 +176,7 @@ func TestDaysOfAnotherZone(t *testing.T) {
 	config := filepath.Join(dir, "frontdesk.yaml")
 	refused := func(code int, out, stderr string) {
 		require.NotZero(t, code)
-		require.Contains(t, out+stderr, "resources.contact.fields.birth_date: found days of UTC, where clients' dates are days of Europe/Amsterdam (server.time_zone): one that is written would shift, expected time_zone: Europe/Amsterdam")
+		require.Contains(t, out+stderr, "resources.vehicle.fields.apk_expiry_date: found days of UTC, where clients' dates are days of Europe/Amsterdam (server.time_zone): one that is written would shift, expected time_zone: Europe/Amsterdam")
 	}
 	refused(cli("", "map", "check", "--config", config))
 	refused(rig.Command(t, "", "check", "--config", config))

@@ -66,7 +66,7 @@ var mayImport = map[string][]string{
 	},
 	"cmd/frontdesk/accesslog": {"cmd/frontdesk/terminal", "mapping", "config/strictyaml"},
 	"cmd/frontdesk-kit": {
-		"auth", "backend", "backend/adopt/check", "backend/adopt/draft", "backend/adopt/page", "backend/backendtest", "backend/idstore", "backend/legacy", "backend/remote", "backend/sqlrecord",
+		"auth", "backend/adopt/check", "backend/adopt/draft", "backend/adopt/page", "backend/backendtest", "backend/idstore", "backend/legacy", "backend/remote", "backend/sqlrecord",
 		"cmd/frontdesk/atomicfile", "cmd/frontdesk/commandline", "cmd/frontdesk/desk", "cmd/frontdesk/terminal", "config", "config/strictyaml", "mapping", "mapping/sheet",
 	},
 	"cmd/frontdesk/commandline":             {"cmd/frontdesk/desk", "config/strictyaml"},

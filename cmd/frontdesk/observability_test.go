@@ -102,6 +102,7 @@ func TestMetrics(t *testing.T) {
 	desk.SessionStore(nil).Describe(descs)
 	desk.GatewayDrift(nil).Describe(descs)
 	desk.ChangesScans(nil).Describe(descs) // behind a sheet
+	desk.ClosedResources(nil).Describe(descs)
 	for range len(descs) {
 		there[metricName.FindString((<-descs).String())] = true
 	}

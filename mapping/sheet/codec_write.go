@@ -62,7 +62,7 @@ func (c *codec) says(v mapping.Value, raw, clock Raw) bool {
 	if c.format != nil {
 		shown := v.Int()
 		if c.isWall() {
-			shown = wallOf(shown, c.loc)
+			shown = WallOf(shown, c.loc)
 		}
 		if !c.format.tells(shown) {
 			return false
@@ -290,7 +290,7 @@ func (c *codec) blanks(s string) string {
 func (c *codec) writeTime(ms int64) (raw, clock Raw) {
 	switch {
 	case c.isWall():
-		return c.writeWall(wallOf(ms, c.loc))
+		return c.writeWall(WallOf(ms, c.loc))
 	case c.epoch > 0:
 		n := (ms - mod(ms, c.epoch)) / c.epoch
 		if c.system == sysText {

@@ -17,44 +17,71 @@ import (
 
 const docsFile = "../../docs/sheet.md"
 
-func TestDocsNameEveryKey(t *testing.T) {
-	docs, err := os.ReadFile(docsFile)
+// docs are the parts of the page on sheets: what a sheet for a database has alone, what both have,
+// and what one for a service has alone.
+func docs(t *testing.T) (databases, both, services string) {
+	t.Helper()
+	text, err := os.ReadFile(docsFile)
 	require.NoError(t, err)
-	var schema struct {
-		Properties map[string]any
-		Defs       map[string]struct{ Properties map[string]any } `json:"$defs"`
-	}
-	require.NoError(t, json.Unmarshal(sheet.Schema(), &schema))
-	named := regexp.MustCompile("[A-Za-z0-9_]+").FindAllString(strings.Join(regexp.MustCompile("`[^`\n]+`").FindAllString(string(docs), -1), " "), -1)
-	check := func(of string, keys map[string]any) {
-		for key := range keys {
-			if !slices.Contains(named, key) {
-				t.Errorf("%s does not name %s of %s", docsFile, key, of)
+	parts := strings.Split(string(text), "\n## ")
+	require.Len(t, parts, 4)
+	return parts[1], parts[0] + parts[2], parts[3]
+}
+
+// TestDocsNameEveryKey holds each part to the structs that sheets of its kind are decoded into.
+func TestDocsNameEveryKey(t *testing.T) {
+	databases, both, services := docs(t)
+	for _, of := range []struct {
+		text   string
+		schema []byte
+		not    []string // structs, or keys of them, that are of the other kind
+	}{
+		{databases + both, sheet.SQLSchema(), []string{"feed"}},
+		{services + both, sheet.Schema(), []string{"sql", "hash", "lookup", "field.lookup", "operation.procedure", "operation.arguments", "operation.out"}},
+	} {
+		var schema struct {
+			Properties map[string]any
+			Defs       map[string]struct{ Properties map[string]any } `json:"$defs"`
+		}
+		require.NoError(t, json.Unmarshal(of.schema, &schema))
+		named := regexp.MustCompile("[A-Za-z0-9_]+").FindAllString(strings.Join(regexp.MustCompile("`[^`\n]+`").FindAllString(of.text, -1), " "), -1)
+		left := map[string]bool{}
+		check := func(name string, keys map[string]any) {
+			for key := range keys {
+				if i := slices.IndexFunc(of.not, func(not string) bool { return not == name || not == name+"."+key }); i >= 0 {
+					left[of.not[i]] = true
+				} else if !slices.Contains(named, key) {
+					t.Errorf("%s does not name %s of %s", docsFile, key, name)
+				}
 			}
 		}
-	}
-	check("the sheet", schema.Properties)
-	for name, def := range schema.Defs {
-		check(name, def.Properties)
+		check("the sheet", schema.Properties)
+		for name, def := range schema.Defs {
+			check(name, def.Properties)
+		}
+		require.Len(t, left, len(of.not), "there is no such key any more")
 	}
 }
 
-func TestDocsExampleLoads(t *testing.T) {
-	docs, err := os.ReadFile(docsFile)
-	require.NoError(t, err)
-	found := 0
-	for _, block := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(string(docs), -1) {
-		if !strings.HasPrefix(block[1], "format:") {
-			continue
+// examples are the blocks of YAML in a text that begin with one of some keys.
+func examples(text, keys string) (all []string) {
+	for _, block := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(text, -1) {
+		if regexp.MustCompile("^(" + keys + "):").MatchString(block[1]) {
+			all = append(all, block[1])
 		}
-		found++
-		if _, err := sheet.Parse("sheet.md", []byte(block[1]), model(t), options); err != nil {
+	}
+	return all
+}
+
+func TestDocsExampleLoads(t *testing.T) {
+	databases, both, services := docs(t)
+	all := examples(databases+both+services, "format")
+	for _, text := range all {
+		if _, err := sheet.Parse("sheet.md", []byte(text), model(t), options); err != nil {
 			t.Error(err)
 		}
 	}
-	if found == 0 {
-		t.Error("no example in ", docsFile)
-	}
+	require.Len(t, all, 2)
 }
 
 // partOf is the sheet that examples are parts of which show one thing of an HTTP service.
@@ -72,41 +99,48 @@ resources:
 
 // partOfTables is that of parts which show one thing of a database.
 const partOfTables = `
-format: 1
+format: 2
 source: {sql: {engine: postgres, dsn: "postgres://x"}}
+keep: keep.db
 rules: backend
 accounts: {users: []}
-resources: {contact: {table: REL, key: {columns: RELNR}, fields: {kind: {constant: person}, name: NAAM}}}
+resources:
+  contact: {table: REL, key: {columns: RELNR}, fields: {kind: {constant: person}, name: NAAM}}
+  contactaddress: {table: ADR, key: {columns: RELNR}, fields: {contact_id: RELNR, type: {absent: true}, street: STRAAT, house_number: {absent: true}, postcode: PC, city: PL, country_id: {absent: true}}}
+  employee: {table: MDW, key: {columns: MDWNR}, fields: {username: LOGIN, last_name: NAAM}}
+  article: {table: ART, key: {columns: ARTID}, fields: {number: NR, description: OMS, article_kind: {constant: part}, unit_type: {constant: piece}, turnover_group_id: {absent: true}, price: PRIJS}}
+  vehicle: {table: VTG, key: {columns: VTGID}, fields: {license_plate: KENT, country_id: {absent: true}, brand: MERK, model: TYPE}}
+  order: {table: ORD, key: {columns: ORDNR}, fields: {contact_id: RELNR, kind: {constant: sales}, order_status: {constant: open}, order_date: DATUM}}
+  document: {table: DOC, key: {columns: DOCID}, fields: {name: NAAM, kind: {constant: photo}, content: INHOUD, resource: {constant: contact}, resource_id: RELNR}}
 `
 
 // TestDocsPartsLoad loads the examples that are a part of a sheet, within the rest of one.
 func TestDocsPartsLoad(t *testing.T) {
-	docs, err := os.ReadFile(docsFile)
-	require.NoError(t, err)
+	databases, both, services := docs(t)
 	found := 0
-	for _, block := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(string(docs), -1) {
-		if !regexp.MustCompile("^(source|changes|resources|errors):").MatchString(block[1]) {
-			continue
-		}
-		found++
-		of := partOf
-		if strings.Contains(block[1], " table:") || strings.Contains(block[1], "sqlstate:") {
-			of = partOfTables
-		}
-		var whole, part map[string]any
-		require.NoError(t, errors.Join(yaml.Unmarshal([]byte(of), &whole), yaml.Unmarshal([]byte(block[1]), &part)))
-		within(whole, part)
-		text, err := yaml.Marshal(whole)
-		require.NoError(t, err)
-		o := options
-		o.Env = func(string) (string, bool) { return "https://dms.example.nl", true }
-		if _, err := sheet.Parse("sheet.md", text, model(t), o); err != nil {
-			t.Errorf("%v in\n%s", err, text)
+	for text, of := range map[string]string{databases: partOfTables, both: "", services: partOf} {
+		for _, example := range examples(text, "source|changes|resources|errors") {
+			found++
+			base := of
+			if base == "" {
+				base = partOf
+			}
+			if of == "" && (strings.Contains(example, " table:") || strings.Contains(example, "sqlstate:")) {
+				base = partOfTables
+			}
+			var whole, part map[string]any
+			require.NoError(t, errors.Join(yaml.Unmarshal([]byte(base), &whole), yaml.Unmarshal([]byte(example), &part)))
+			within(whole, part)
+			text, err := yaml.Marshal(whole)
+			require.NoError(t, err)
+			o := options
+			o.Env = func(string) (string, bool) { return "https://dms.example.nl", true }
+			if _, err := sheet.Parse("sheet.md", text, model(t), o); err != nil {
+				t.Errorf("%v in\n%s", err, example)
+			}
 		}
 	}
-	if found < 9 {
-		t.Errorf("%d parts of sheets in %s", found, docsFile)
-	}
+	require.Greater(t, found, 13)
 }
 
 // within puts what a part says into the whole.

@@ -139,15 +139,6 @@ func (f *Field) fact(ff fieldFile) Column {
 	return c
 }
 
-// ClientPlace is the place of the client's number; "" if it is not stored as it is.
-func (f *Facts) ClientPlace() string {
-	of := &f.fields[factClientID]
-	if of.source != fromPlace || of.codec.codes != nil {
-		return ""
-	}
-	return of.From[0]
-}
-
 func (f *Facts) place(p Place) int {
 	if at, ok := f.places[p.Name]; ok {
 		return at

@@ -47,7 +47,7 @@ func (r *Resource) Filter(q mapping.Record, f *mapping.Field, client auth.Client
 		alternatives = append(alternatives, [2]Raw{intRaw(v.Int())})
 	}
 	if r.sheet.isSQLite() && len(alternatives) > 0 && of.codec.isDay(v) { // as it stands where a time of day was written with it
-		alternatives = append(alternatives, [2]Raw{{Kind: RawWall, Int: wallOf(v.Int(), of.codec.loc)}, alternatives[0][1]})
+		alternatives = append(alternatives, [2]Raw{{Kind: RawWall, Int: WallOf(v.Int(), of.codec.loc)}, alternatives[0][1]})
 	}
 	if r.sheet.Source.SQL != nil && of.codec.isWritten(v) {
 		alternatives = of.codec.written(v)
@@ -221,7 +221,7 @@ func (c *codec) span(v mapping.Value, raw Raw) *Span {
 	case raw.Kind == RawText && c.isoText && (c.system == sysDatetime || c.system == sysTimestamp):
 		next, _ := c.writeTime(v.Int() + 1)
 		if c.isWall() {
-			next, _ = c.writeWall(wallOf(v.Int(), c.loc) + 1)
+			next, _ = c.writeWall(WallOf(v.Int(), c.loc) + 1)
 		}
 		return &Span{From: c.firstText(raw), To: c.firstText(next), OpenTo: true}
 	case raw.Kind == RawNumber && v.Kind() == mapping.KindDecimal && c.decimals == 0:
@@ -277,7 +277,7 @@ func (r *Resource) Since(v mapping.Value) (bounds []Assignment, ok bool) {
 
 // since is the lowest value that the system may hold for a change at ms or later. In whole
 // seconds that is the next second, unless ms is one.
-func (c *codec) since(ms int64) (raw, clock Raw) { return c.atLeast(ms, firstWall) }
+func (c *codec) since(ms int64) (raw, clock Raw) { return c.atLeast(ms, FirstWall) }
 
 // atLeast is the first that the system can tell apart of what it may have at ms or later;
 // first is what a clock shows then.
@@ -308,7 +308,7 @@ func (r *Resource) IsSince(changed, since mapping.Value) bool {
 	if !changed.IsSet() || !c.isWall() {
 		return changed.IsSet() && changed.Int() >= since.Int()
 	}
-	return wallOf(changed.Int(), c.loc) >= firstWall(since.Int(), c.loc)
+	return WallOf(changed.Int(), c.loc) >= FirstWall(since.Int(), c.loc)
 }
 
 // ordered tells whether the system's order is that of the field's values.

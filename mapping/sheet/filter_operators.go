@@ -329,11 +329,11 @@ func (c *codec) fromDecimal(v mapping.Value) (raw Raw, open bool) {
 
 // leastWall is the earliest time on a clock in loc that reads as an instant or a later one.
 func leastWall(ms int64, loc *time.Location) int64 {
-	wall := wallOf(ms, loc)
+	wall := WallOf(ms, loc)
 	began, ends := time.UnixMilli(ms).In(loc).ZoneBounds()
 	switch read := instantOf(wall, loc); { // it differs within an hour that the clock shows twice
 	case read > ms:
-		return wallOf(ends.UnixMilli(), loc)
+		return WallOf(ends.UnixMilli(), loc)
 	case read < ms:
 		return began.UnixMilli() + offset(began.UnixMilli()-1, loc)
 	default:

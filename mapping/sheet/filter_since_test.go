@@ -128,7 +128,7 @@ func TestSinceMissesNothing(t *testing.T) {
 		if seen := read(text(since)); text(changed) < bound(seen) {
 			t.Fatalf("%s: changed at %v, not found since %v, as a record of before was answered", loc, changed, seen)
 		}
-		any := string(isoWall.append(nil, wallOf(near("wall"), loc)+rapid.Int64Range(-most, most).Draw(t, "off")))
+		any := string(isoWall.append(nil, WallOf(near("wall"), loc)+rapid.Int64Range(-most, most).Draw(t, "off")))
 		if read(any) >= since && any < bound(since) {
 			t.Fatalf("%s: %s is answered as %v, and not found since %v", loc, any, read(any), since)
 		}

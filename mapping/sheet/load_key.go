@@ -145,11 +145,11 @@ func (d *draft) judgeNewKey() {
 
 // gives tells whether every create writes a place.
 func (r *Resource) gives(place string) bool {
-	if place == r.Client || slices.ContainsFunc(r.constants, func(c fixed) bool { return c.place == place }) {
+	if place == r.Client || r.SQL == nil && slices.ContainsFunc(r.constants, func(c fixed) bool { return c.place == place }) { // what SQL gives, the database alone knows
 		return true
 	}
 	return slices.ContainsFunc(r.Fields, func(f Field) bool {
 		sent := f.Required && !f.Readonly
-		return slices.Contains(f.Write, place) && f.Traits().Filled && (sent || f.Default != "" || f.onCreate.IsSet() || f.stamp != StampNever)
+		return slices.Contains(f.Write, place) && f.IsFilled() && (sent || f.Default != "" || f.onCreate.IsSet() || f.stamp != StampNever)
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"frontdesk/auth"
+	"frontdesk/config/strictyaml"
 	"frontdesk/mapping"
 )
 
@@ -33,6 +34,11 @@ type Sheet struct {
 
 // Resource returns how the system has the resource of that name, or nil.
 func (s *Sheet) Resource(name string) *Resource { return s.byName[name] }
+
+// PathOf is where a sheet says something of a resource.
+func PathOf(r *Resource, keys ...string) string {
+	return strictyaml.Child("resources", append([]string{r.Name}, keys...)...)
+}
 
 // Supports tells whether the system has an operation of a resource.
 func (s *Sheet) Supports(r *mapping.Resource, op mapping.Scope) bool {

@@ -155,17 +155,17 @@ func (d *draft) statements() {
 		if !d.has(op) {
 			d.fail(path, "%s is not among operations, expected it there", op)
 		}
-		isKeyed := op != mapping.OpCreate || d.resource.Key.Generated != "identity" // else the database makes it on the way
+		isKeyed := op != mapping.OpCreate || d.resource.Key.Generated != "identity" || !slices.Contains(given, OwnStatement) // else the database makes it on the way
 		for i, statement := range given {
 			at := d.item(path, i)
 			switch {
-			case statement != frontdesksOwn:
+			case !isOwn(op, statement):
 				names := d.judgeSQL(at, statement, known...)
 				if !isKeyed && slices.ContainsFunc(names, func(name string) bool { return slices.Contains(keys, name) }) {
 					d.fail(at, "found the key before the database makes it, expected the statement after default")
 				}
 			case slices.Contains(given[:i], statement):
-				d.fail(at, "found default twice, expected it once")
+				d.fail(at, "found %s twice, expected it once", statement)
 			default:
 				isKeyed = true
 			}
@@ -186,7 +186,7 @@ func (d *draft) said(op mapping.Scope) []string {
 // statements of the system, do all of it.
 func (d *draft) isOwn(op mapping.Scope) bool {
 	how, said := d.resource.Operations[op], d.said(op)
-	return how != nil && how.Procedure == "" && (len(said) == 0 || slices.Contains(said, frontdesksOwn))
+	return how != nil && how.Procedure == "" && (len(said) == 0 || slices.ContainsFunc(said, func(text string) bool { return isOwn(op, text) }))
 }
 
 // judgeLost requires that what clients may send is written: what an operation leaves out would

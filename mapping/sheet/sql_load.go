@@ -15,8 +15,17 @@ const (
 	versionRead = "version.read"
 )
 
-// frontdesksOwn stands, among statements, for what frontdesk does itself.
-const frontdesksOwn = "default"
+// OwnStatement stands, among statements, for what frontdesk does itself: an INSERT in create. Where
+// another statement there has made the row, OwnUpdate writes the columns of all fields.
+const (
+	OwnStatement = "default"
+	OwnUpdate    = "update"
+)
+
+// isOwn tells whether a statement stands for what frontdesk does itself.
+func isOwn(op mapping.Scope, statement string) bool {
+	return statement == OwnStatement || statement == OwnUpdate && op == mapping.OpCreate
+}
 
 // decode decodes a sheet of either format. One of format 2 is brought into the form of format 1
 // as far as both say the same.

@@ -2,8 +2,8 @@ package sheet
 
 import "time"
 
-// wallOf is what a clock in loc shows at an instant, both in milliseconds.
-func wallOf(ms int64, loc *time.Location) int64 { return ms + offset(ms, loc) }
+// WallOf is what a clock in loc shows at an instant, both in milliseconds.
+func WallOf(ms int64, loc *time.Location) int64 { return ms + offset(ms, loc) }
 
 // instantOf is when a clock in loc shows wall. If it shows wall twice, it is the instant whose
 // offset holds in the hours around; if never, an instant beside the gap.
@@ -16,12 +16,12 @@ func instantOf(wall int64, loc *time.Location) int64 {
 	return ms
 }
 
-// firstWall is the least that a clock in loc shows at an instant or later, and the least
+// FirstWall is the least that a clock in loc shows at an instant or later, and the least
 // that reads as that instant or a later one: within an hour that the clock shows twice
 // that is where it begins; of what it never shows, an hour that is left out, what reads
 // as ms.
-func firstWall(ms int64, loc *time.Location) int64 {
-	wall := wallOf(ms, loc)
+func FirstWall(ms int64, loc *time.Location) int64 {
+	wall := WallOf(ms, loc)
 	began, ends := time.UnixMilli(ms).In(loc).ZoneBounds()
 	if !began.IsZero() {
 		at, before := began.UnixMilli(), offset(began.UnixMilli()-1, loc)
@@ -31,7 +31,7 @@ func firstWall(ms int64, loc *time.Location) int64 {
 		}
 	}
 	if !ends.IsZero() {
-		wall = min(wall, wallOf(ends.UnixMilli(), loc))
+		wall = min(wall, WallOf(ends.UnixMilli(), loc))
 	}
 	return wall
 }

@@ -32,6 +32,7 @@ type asker struct {
 	Options
 	*Report
 	client  *backend.Client
+	driver  backend.Driver
 	planner planner        // nil where nobody can be asked how lists are read
 	journal follow.Journal // nil where the system is not asked what has changed
 	clients []auth.Client  // whose records are asked for: of the first that has some
@@ -41,7 +42,7 @@ type asker struct {
 
 // unreadable are the findings after which a resource is not asked for: each question would
 // fail by it.
-var unreadable = []string{"http.read", "http.key-missing", "sql.table-missing", "sql.column-missing", "sql.statement", "data.unfit", "data.unknown-code"}
+var unreadable = []string{"http.read", "http.key-missing", "sql.table-missing", "sql.column-missing", "data.unproved", "data.unfit", "data.unknown-code"}
 
 // ask asks of every resource that can be read.
 func ask(ctx context.Context, driver backend.Driver, clients []auth.Client, o Options, report *Report) error {
@@ -52,7 +53,7 @@ func ask(ctx context.Context, driver backend.Driver, clients []auth.Client, o Op
 	if len(clients) == 0 {
 		clients = []auth.Client{{ID: 1}}
 	}
-	a := &asker{Options: o, Report: report, client: client, clients: clients, ids: map[int64]map[string][]int64{}}
+	a := &asker{Options: o, Report: report, client: client, driver: driver, clients: clients, ids: map[int64]map[string][]int64{}}
 	a.planner, _ = driver.(planner)
 	a.journal, _ = driver.(follow.Journal)
 	for _, c := range clients {
@@ -123,7 +124,7 @@ func (a *asker) resource(ctx context.Context, r *mapping.Resource, path string) 
 		about string
 		ask   func(context.Context)
 	}{
-		{"filters", x.filters}, {"modified_since", x.since}, {"orders", x.sorts}, {"plans", x.plans}, {"references", x.references}, {"other clients", x.others}, {"changes", x.changes}, {"writes", x.writing},
+		{"filters", x.filters}, {"modified_since", x.since}, {"orders", x.sorts}, {"plans", x.plans}, {"references", x.references}, {"other clients", x.others}, {"changes", x.changes}, {"writes", x.writing}, {"values", x.edges},
 	} {
 		if ctx.Err() == nil {
 			x.show("map check: %s: %s", r.Name, question.about)

@@ -14,7 +14,7 @@ import (
 
 // notedSheet is of a system that notes itself what changes.
 const notedSheet = `
-format: 1
+format: 2
 source: {sql: {engine: sqlite, dsn: "${NOTED_DSN}"}}
 keep: keep.db
 accounts: {users: []}

@@ -18,11 +18,11 @@ type planner interface {
 
 var _ planner = (*legacy.Store)(nil)
 
-// manyRecords is of how many a list reads all where no index helps, before that is told of.
-const manyRecords = 10_000
+// manyRecords is of how many records of a client a list may read all, before that is told of.
+const manyRecords = 1000
 
-// plans asks the planner how lists are read, where a client has many records: with each filter,
-// and in each order.
+// plans asks the planner how records are read, where a client has many: one by its ID, what was
+// changed since a time, lists with each filter, and in each order.
 func (x *asked) plans(ctx context.Context) {
 	if x.planner == nil {
 		return
@@ -35,13 +35,28 @@ func (x *asked) plans(ctx context.Context) {
 	if plain == nil {
 		return
 	}
+	if plain.Sorts {
+		x.slow(all.Total, x.path, "a list", "make an index over the client and the key")
+	}
+	if x.readsAll(ctx, &x.Fields[x.ID], plain) {
+		x.slow(all.Total, x.path, "a record that is asked for by its ID", "make an index over the key")
+	}
 	var whole, sorted []string
-	for _, f := range mapping.Each(x.Fields) {
+	for i, f := range mapping.Each(x.Fields) {
 		if f.Primary || x.isFixed(f) || x.isLate() || ctx.Err() != nil {
 			continue
 		}
-		if f.Filterable() && len(f.OneOf) == 0 && !slices.ContainsFunc(x.base, func(b backend.Filter) bool { return b.Field == f }) && x.readsAll(ctx, f, plain) {
+		switch isRequired := slices.ContainsFunc(x.base, func(b backend.Filter) bool { return b.Field == f }); {
+		case !f.Filterable() || len(f.OneOf) > 0 || isRequired || !x.readsAll(ctx, f, plain):
+		case f.Unique || f.Reference != "": // by which every write looks for records, too
+			x.slow(all.Total, x.ofField(f), "a list filtered by "+f.Name, "make an index that begins with the client and goes on with it, or say a find that has one")
+		default:
 			whole = append(whole, f.Name)
+		}
+		if i == x.ModifiedAt && !x.Undated && x.records[0].Values[i].IsSet() {
+			if p := x.plan(ctx, backend.Query{ModifiedSince: x.records[0].Values[i]}); p != nil && !narrower(p, plain) {
+				x.slow(all.Total, x.ofField(f), "what was modified since a time", "make an index over the client and it; changes are looked for again and again")
+			}
 		}
 		if f.Sortable() && f.Reference == "" {
 			if p := x.plan(ctx, backend.Query{Sort: []backend.Order{{Field: f}}}); p != nil && p.Sorts {
@@ -49,26 +64,34 @@ func (x *asked) plans(ctx context.Context) {
 			}
 		}
 	}
-	x.slow(all.Total, "filtered", whole, "make an index that begins with the client and goes on with it, or take it out of filters")
-	x.slow(all.Total, "sorted", sorted, "make an index over the client, it and the key, with null first where it may be null; or take it out of sorts")
+	x.slowFields(all.Total, "filtered", whole, "make an index that begins with the client and goes on with it; of a field that is read by SQL, say write or find, by which an index finds it")
+	x.slowFields(all.Total, "sorted", sorted, "make an index over the client, it and the key, with null first where it may be null")
 }
 
 // isFixed tells that the field is the same in all records.
 func (x *asked) isFixed(f *mapping.Field) bool {
 	known := x.Sheet.Resource(x.Name)
-	return known != nil && known.Fields[f.Index].Traits().Fixed
+	return known != nil && isFixed(known, f)
 }
 
 // slow tells of what no index serves.
-func (x *asked) slow(records int64, what string, fields []string, cure string) {
-	if len(fields) == 0 {
-		return
+func (x *asked) slow(records int64, at, what, cure string) {
+	x.add(Warning, "sql.plan", at, fmt.Sprintf("%s reads all %d records of the client each time: the planner uses no index for it", what, records), cure)
+}
+
+func (x *asked) slowFields(records int64, how string, fields []string, cure string) {
+	switch len(fields) {
+	case 0:
+	case 1:
+		x.slow(records, ofField(x.Name, fields[0]), "a list "+how+" by "+fields[0], cure)
+	default:
+		x.slow(records, x.path+".fields", "a list "+how+" by "+strings.Join(fields, " or "), cure)
 	}
-	at := x.path + ".fields"
-	if len(fields) == 1 {
-		at = ofField(x.Name, fields[0])
-	}
-	x.add(Warning, "sql.plan", at, fmt.Sprintf("a list %s by %s reads all %d records of the client each time: the planner uses no index for it", what, strings.Join(fields, " or "), records), cure)
+}
+
+// narrower tells whether a plan narrows what another one reads.
+func narrower(p, than *legacy.Plan) bool {
+	return slices.ContainsFunc(p.Narrows, func(by string) bool { return !slices.Contains(than.Narrows, by) })
 }
 
 // readsAll tells whether a filter narrows nothing, by none of the values that are tried.
@@ -82,8 +105,7 @@ func (x *asked) readsAll(ctx context.Context, f *mapping.Field, plain *legacy.Pl
 		if tried = append(tried, v); len(tried) > mostTries {
 			break
 		}
-		p := x.plan(ctx, backend.Query{}, backend.Filter{Field: f, Value: v})
-		if p == nil || slices.ContainsFunc(p.Narrows, func(by string) bool { return !slices.Contains(plain.Narrows, by) }) {
+		if p := x.plan(ctx, backend.Query{}, backend.Filter{Field: f, Value: v}); p == nil || narrower(p, plain) {
 			return false
 		}
 	}

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -51,7 +52,7 @@ func (x *asked) outside() {
 		}
 		if unlisted > 0 {
 			x.add(Warning, "data.unlisted", x.ofField(f), fmt.Sprintf("%d of %d record(s) have another %s than the interface knows (%s)", unlisted, len(x.records), f.Name, f.Validation()),
-				"say under codes, or by cel, what clients see of them")
+				"say under codes, or by read or cel, what clients see of them")
 		}
 		if n := refused[f.Name]; n > 0 {
 			severity := Note
@@ -91,12 +92,14 @@ const fewestDays = 3
 
 // zone is the one that the sheet reads a field in.
 func (x *asked) zone(f *mapping.Field) *time.Location {
-	if known := x.Sheet.Resource(x.Name); known != nil {
-		if zone := known.Fields[f.Index].Zone(); zone != nil {
-			return zone
-		}
+	var zone *time.Location
+	switch known := x.Sheet.Resource(x.Name); {
+	case known != nil && known.SQL != nil:
+		zone = known.SQL.Fields[f.Index].Zone
+	case known != nil:
+		zone = known.Fields[f.Index].Zone()
 	}
-	return x.Sheet.Location
+	return cmp.Or(zone, x.Sheet.Location)
 }
 
 // besideMidnight tells whether a time is that of a day's beginning in a zone nearby.
@@ -107,8 +110,12 @@ func besideMidnight(t time.Time) bool {
 // mostReferred is how many references of a field are followed.
 const mostReferred = 20
 
-// references follows them: each must lead to a record that the client sees.
+// references follows them: each must lead to a record that the client sees. Of a database all of
+// them are looked at, see Nowhere.
 func (x *asked) references(ctx context.Context) {
+	if x.planner != nil {
+		return
+	}
 	for i, f := range mapping.Each(x.Fields) {
 		target := f.Target()
 		if f.Reference == "" || target == nil || !x.supports(target, mapping.OpGet) {
@@ -204,6 +211,6 @@ func (x *asked) fractions(f *mapping.Field) {
 	}
 	if parts >= fewestFractions {
 		x.add(Warning, "data.fraction", x.ofField(f), fmt.Sprintf("all %d %s that are not 0 are below 1, where the interface has a percentage, 15 and not 0.15", parts, f.Name),
-			"multiply by 100: {cel: \"row.PLACE * 100.0\", set: {PLACE: \"value / 100.0\"}}, or by sql")
+			"multiply by 100: {read: PLACE * 100, write: {PLACE: \":value / 100\"}}, or of a service by cel and set")
 	}
 }

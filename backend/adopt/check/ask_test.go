@@ -23,14 +23,14 @@ import (
 )
 
 // opener opens databases as the gateway does, with IDs of their own.
-func opener(t *testing.T) func(context.Context, *sheet.Sheet) (backend.Driver, error) {
-	return func(ctx context.Context, s *sheet.Sheet) (backend.Driver, error) {
+func opener(t *testing.T) func(context.Context, *sheet.Sheet) (Database, error) {
+	return func(ctx context.Context, s *sheet.Sheet) (Database, error) {
 		db, err := sqlrecord.OpenSQLite(filepath.Join(t.TempDir(), "keep.db"), sqlrecord.Options{})
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, db.Close()) })
 		k, err := idstore.Open(ctx, db, idstore.Options{Now: time.Now, IgnoreCase: s.KeysWithoutCase()})
 		require.NoError(t, err)
-		return legacy.Open(ctx, legacy.Options{Sheet: s, IDStore: k, Now: time.Now, Random: rand.Reader, Hasher: auth.NewHasher()})
+		return legacy.Open(ctx, legacy.Options{Sheet: s, IDStore: k, Now: time.Now, Random: rand.Reader, Hasher: auth.NewHasher(), Strict: true})
 	}
 }
 
@@ -75,9 +75,10 @@ func TestForeignAsked(t *testing.T) {
 }
 
 const outsideSheet = `
-format: 1
+format: 2
 source: {sql: {engine: mariadb, dsn: "${DSN}"}}
 time_zone: Europe/Amsterdam
+keep: keep.db
 client: adm
 rules: backend
 accounts: {users: []}
@@ -86,7 +87,7 @@ resources:
     table: w_contact
     read: w_contacts
     key: {columns: id, generated: max+1}
-    fields: {kind: {constant: person}, name: name, is_customer: klant, birth_date: {from: born, type: datetime}, modified_at: {from: changed, type: datetime, readonly: true}}
+    fields: {kind: {constant: person}, name: name, is_customer: klant, birth_date: born, modified_at: {column: changed, readonly: true}}
   article:
     table: w_article
     key: {columns: id, generated: max+1}
@@ -96,7 +97,7 @@ resources:
       article_kind: {constant: part}
       unit_type: {constant: piece}
       turnover_group_id: {absent: true}
-      price: {from: price, scale: 0}
+      price: price
       supplier_id: supplier
 `
 
@@ -111,7 +112,7 @@ func TestOutsideTheModel(t *testing.T) {
 		"CREATE TABLE w_two (n int)", "INSERT INTO w_two VALUES (1), (2)",
 		"CREATE VIEW w_contacts AS SELECT c.* FROM w_contact c JOIN w_two ON c.id > 1 OR n = 1",
 		"INSERT INTO w_contact VALUES (1, 1, 'A', 2, '1984-03-13 23:00:00', '2036-01-01 00:00:00'), (2, 1, 'B', 1, '1990-07-01 22:00:00', '2020-01-01 00:00:00'), (3, 1, 'C', 0, '1991-01-01 23:00:00', '2020-01-01 00:00:00')",
-		"INSERT INTO w_article VALUES (1, 1, 'N1', 77, 12.75), (2, 1, 'N2', 78, 0.5), (3, 1, 'N3', 3, 3)")
+		"INSERT INTO w_article VALUES (1, 1, 'N1', 77, 12.75123), (2, 1, 'N2', 78, 0.5), (3, 1, 'N3', 3, 3)")
 	path := filepath.Join(t.TempDir(), "outside.yaml")
 	require.NoError(t, os.WriteFile(path, []byte(outsideSheet), 0o600))
 	report := askedOf(t, path, dsn)
@@ -124,8 +125,8 @@ func TestOutsideTheModel(t *testing.T) {
 		{"data.unlisted", "resources.contact.fields.is_customer", Warning, "1 of 5 record(s) have another is_customer than the interface knows (0|1)"},
 		{"data.future", "resources.contact.fields.modified_at", Warning, "1 of 5 record(s) have a modified_at that is still to come"},
 		{"data.day-off", "resources.contact.fields.birth_date", Warning, "all 5 birth_date are an hour or two beside midnight in Europe/Amsterdam: days of another zone"},
-		{"data.reference", "resources.article.fields.supplier_id", Warning, "2 of 3 supplier_id that were followed lead to no contact"},
-		{"data.scale", "resources.article.fields.price", Warning, "2 of 3 row(s) have a price with more than the 0 decimals that are kept"},
+		{"data.reference", "resources.article.fields.supplier_id", Warning, "2 of 3 row(s) have a supplier_id that leads to no record which their client sees"},
+		{"data.scale", "resources.article.fields.price", Warning, "1 of 3 row(s) have a price with more decimals than are shown"},
 	} {
 		found := report.has(want.rule, want.path)
 		require.Len(t, found, 1, "%s: %s", want.rule, words(t, report))
@@ -145,13 +146,13 @@ func TestOutsideTheModel(t *testing.T) {
 
 // heedless is a database that leaves something of what it is asked for out of account.
 type heedless struct {
-	backend.Driver
+	Database
 	forget func(*backend.Query)
 }
 
 func (h heedless) List(ctx context.Context, r *mapping.Resource, q backend.Query) (backend.Page, error) {
 	h.forget(&q)
-	return h.Driver.List(ctx, r, q)
+	return h.Database.List(ctx, r, q)
 }
 
 // TestHeedless has each question answered wrongly.
@@ -168,7 +169,7 @@ func TestHeedless(t *testing.T) {
 		t.Run(rule, func(t *testing.T) {
 			o := loaded(t, finished(t, "mariadb"), dsn)
 			open := opener(t)
-			o.Open = func(ctx context.Context, s *sheet.Sheet) (backend.Driver, error) {
+			o.Open = func(ctx context.Context, s *sheet.Sheet) (Database, error) {
 				driver, err := open(ctx, s)
 				return heedless{driver, test.forget}, err
 			}

@@ -37,8 +37,9 @@ func TestForeignWrittenToPocketBase(t *testing.T) {
 }
 
 const writtenSheet = `
-format: 1
+format: 2
 source: {sql: {engine: mariadb, dsn: "${DSN}"}}
+keep: keep.db
 client: adm
 rules: backend
 accounts: {users: []}
@@ -51,12 +52,12 @@ resources:
 
 // meddling is a database that makes something else of updates.
 type meddling struct {
-	backend.Driver
+	Database
 	with func(patch mapping.Record)
 }
 
 func (d meddling) Write(ctx context.Context, f func(backend.Tx) error) error {
-	return d.Driver.Write(ctx, func(tx backend.Tx) error { return f(meddlingTx{tx, d.with}) })
+	return d.Database.Write(ctx, func(tx backend.Tx) error { return f(meddlingTx{tx, d.with}) })
 }
 
 type meddlingTx struct {
@@ -80,11 +81,11 @@ func TestWrittenToADatabase(t *testing.T) {
 		"INSERT INTO w_contact VALUES (1, 1, 'a', 'x', 'm'), (2, 1, 'b', 'y', 'n'), (3, 7, 'c', 'z', 'o')")
 	path := filepath.Join(t.TempDir(), "written.yaml")
 	require.NoError(t, os.WriteFile(path, []byte(writtenSheet), 0o600))
-	check := func(spoil func(backend.Driver) backend.Driver) *Report {
+	check := func(spoil func(Database) Database) *Report {
 		o := loaded(t, path, dsn)
 		o.Write = auth.Client{ID: 1}
 		open := opener(t)
-		o.Open = func(ctx context.Context, s *sheet.Sheet) (backend.Driver, error) {
+		o.Open = func(ctx context.Context, s *sheet.Sheet) (Database, error) {
 			driver, err := open(ctx, s)
 			return spoil(driver), err
 		}
@@ -92,7 +93,7 @@ func TestWrittenToADatabase(t *testing.T) {
 		require.NoError(t, err)
 		return report
 	}
-	asIs := func(d backend.Driver) backend.Driver { return d }
+	asIs := func(d Database) Database { return d }
 	sum := func() (text string) {
 		require.NoError(t, db.QueryRow("SELECT GROUP_CONCAT(CONCAT_WS(',', id, adm, name, first, memo) ORDER BY id SEPARATOR ';') FROM w_contact").Scan(&text))
 		return text
@@ -102,8 +103,8 @@ func TestWrittenToADatabase(t *testing.T) {
 	require.NotContains(t, words(t, report), "was refused")
 	require.Equal(t, "1,1,a,x,m;2,1,b,y,n;3,7,c,z,o", sum())
 
-	empties := func(wherever func(mapping.Record) bool) func(backend.Driver) backend.Driver {
-		return func(d backend.Driver) backend.Driver {
+	empties := func(wherever func(mapping.Record) bool) func(Database) Database {
+		return func(d Database) Database {
 			return meddling{d, func(patch mapping.Record) {
 				if wherever(patch) {
 					patch.Set("note", mapping.NullValue())
@@ -121,4 +122,54 @@ func TestWrittenToADatabase(t *testing.T) {
 	report = check(asIs)
 	require.Len(t, report.has("write.create", "resources.contact"), 1, words(t, report))
 	require.Equal(t, "1,1,a,x,m;2,1,b,y,m;3,7,c,z,m", sum())
+}
+
+// TestEdges: values that are easily lost are written and read back, each is told of by what it is,
+// and all is undone.
+func TestEdges(t *testing.T) {
+	check := func(kind, note string, more ...string) *Report {
+		o := overTables(t, `format: 2
+source: {sql: {engine: sqlite, dsn: "${DSN}"}}
+time_zone: Europe/Amsterdam
+keep: keep.db
+client: adm
+accounts: {users: []}
+resources:
+  contact:
+    table: w_contact
+    key: {columns: id, generated: max+1}
+    fields:
+      kind: `+kind+`
+      name: name
+      note: `+note+`
+      payment_days: days
+      birth_date: {column: born, type: date}
+`, append([]string{"CREATE TABLE w_contact (id int PRIMARY KEY, adm int NOT NULL, srt varchar(1) NOT NULL, name varchar(100) NOT NULL, memo text, days int, born date)",
+			"INSERT INTO w_contact VALUES (1, 1, 'P', 'a', 'm', 14, '2000-01-01')"}, more...)...)
+		o.Write = auth.Client{ID: 1}
+		report, err := SQL(t.Context(), o)
+		require.NoError(t, err)
+		o.Write, o.Open = auth.Client{}, opener(t)
+		after, err := SQL(t.Context(), o)
+		require.NoError(t, err)
+		require.Contains(t, words(t, after), "contact: all 1 row(s) of w_contact\n")
+		return report
+	}
+	const right = "{column: srt, codes: {P: person, B: company}}"
+	report := check(right, "memo")
+	require.Zero(t, report.Count(Error)+report.Count(Warning), words(t, report))
+	require.Regexp(t, `contact: [1-9][0-9] value\(s\) were written and undone`, words(t, report))
+	require.Empty(t, report.has("write.altered", "resources.contact.fields.birth_date"), "of days nobody wants the hour")
+
+	report = check(right, `{column: memo, write: {memo: "TRIM(:value)"}}`)
+	found := report.has("write.altered", "resources.contact.fields.note")
+	require.Len(t, found, 1, words(t, report))
+	require.Equal(t, "what is read after it was written to note is another value for blanks before a text, blanks behind a text", found[0].Seen)
+	report = check(`{column: srt, codes: {P: person, B: company}, write: {srt: "CASE :value WHEN 'firm' THEN 'B' ELSE 'P' END"}}`, "memo")
+	found = report.has("write.altered", "resources.contact.fields.kind")
+	require.Len(t, found, 1, words(t, report))
+	require.Equal(t, Error, found[0].Severity)
+	require.Contains(t, found[0].Seen, "company")
+	report = check(right, "memo", "CREATE TRIGGER w_none BEFORE UPDATE OF memo ON w_contact BEGIN SELECT RAISE(ABORT, 'not today'); END")
+	require.NotEmpty(t, report.has("write.fails", "resources.contact.fields.note"), words(t, report))
 }

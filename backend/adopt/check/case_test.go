@@ -14,7 +14,7 @@ import (
 
 // groupSheet has records by a text; %s is what the sheet says of their case.
 const groupSheet = `
-format: 1
+format: 2
 source: {sql: {engine: mariadb, dsn: "${DSN}"}}
 keep: keep.db
 accounts: {users: []}

@@ -39,6 +39,7 @@ func HTTP(ctx context.Context, s Service, client auth.Client, o Options) (*Repor
 	}
 	c := &httpCheck{Options: o, Report: &Report{doc: doc, Left: leftOut(o, s), samples: map[string]map[string]page.Column{}}, service: s, client: client, ids: map[string]mapping.Value{}}
 	c.listed(o.Sheet)
+	c.rulesOff(o)
 	c.quotedZones(o.Sheet)
 	if user := c.login(ctx, s, o); client.ID == 0 {
 		c.client = user

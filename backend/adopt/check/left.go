@@ -49,7 +49,7 @@ func lostRows(s *sheet.Sheet, whole *mapping.Model, offer backend.Offer) []strin
 	mapped := func(name string) func(*mapping.Resource) bool {
 		return func(r *mapping.Resource) bool {
 			f, known := r.Field(name), s.Resource(r.Name)
-			return f != nil && (known == nil || !known.Fields[f.Index].Traits().Fixed)
+			return f != nil && (known == nil || !isFixed(known, f))
 		}
 	}
 	occurs := map[mapping.Reason]func(*mapping.Resource) bool{ // on resources that are so
@@ -73,6 +73,36 @@ func lostRows(s *sheet.Sheet, whole *mapping.Model, offer backend.Offer) []strin
 		}
 	}
 	return lost
+}
+
+// isFixed tells whether a field is the same in all records.
+func isFixed(r *sheet.Resource, f *mapping.Field) bool {
+	_, fixed := r.Fields[f.Index].Fixed()
+	return fixed
+}
+
+// rulesOff tells of rules that are switched off although the system has all that they judge by.
+func (r *Report) rulesOff(o Options) {
+	for i, rule := range o.Sheet.WithoutRules {
+		needed, _ := backend.RuleFields(rule)
+		var whole []string
+		for _, of := range o.Sheet.Model.Resources {
+			known := o.Sheet.Resources[of]
+			lacks := func(alternatives string) bool {
+				return !slices.ContainsFunc(strings.Split(alternatives, "|"), func(name string) bool {
+					f := of.Field(name)
+					return f != nil && !isFixed(known, f)
+				})
+			}
+			if slices.Contains(o.Model.Resource(of.Name).Rules, rule) && !slices.ContainsFunc(needed, lacks) {
+				whole = append(whole, of.Name)
+			}
+		}
+		if len(whole) > 0 {
+			r.add(Warning, "rules.off", fmt.Sprintf("without_rules[%d]", i), fmt.Sprintf("the rule %s is switched off, and all that it judges by is in %s", rule, strings.Join(whole, " and ")),
+				"take it out, unless records of the system break it on purpose")
+		}
+	}
 }
 
 // ofMissing tells whether a scope is of a resource that the system does not have, or of

@@ -134,7 +134,7 @@ func (r *Report) quotedZones(s *sheet.Sheet) {
 			continue
 		}
 		for i := range known.Fields {
-			if f := &known.Fields[i]; f.Traits().Quoted {
+			if f := &known.Fields[i]; f.QuotesZone() {
 				r.add(Error, "data.quoted-zone", ofField(of.Name, f.Name), fmt.Sprintf("the Z in the format of %s is a letter, and its times are taken for those of %s, which are UTC's", f.Name, f.Zone()),
 					"write the Z without quotes, where it says UTC")
 			}

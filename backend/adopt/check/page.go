@@ -2,14 +2,12 @@ package check
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"frontdesk/backend/adopt/page"
-	"frontdesk/backend/legacy"
+	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
 )
 
@@ -17,13 +15,8 @@ import (
 // has the columns of each table, those that are not used as well.
 func Page(ctx context.Context, o Options, r *Report) (out page.Page, err error) {
 	p := pager{report: r, o: o, columns: map[string][]page.Column{}}
-	if source := o.Sheet.Source.SQL; source != nil {
-		reader, err := legacy.OpenReader(ctx, source)
-		if err != nil {
-			return out, err
-		}
-		err = errors.Join(p.look(ctx, reader), reader.Close())
-		if err != nil {
+	if o.Sheet.Source.SQL != nil {
+		if err := p.look(ctx); err != nil {
 			return out, err
 		}
 	}
@@ -54,77 +47,75 @@ type pager struct {
 	tables  []string
 }
 
-// sampled is how many rows are looked at for one that has a value in a column.
-const sampled = 50
-
-// look reads the columns of each table, and the shape of a value of each.
-func (p *pager) look(ctx context.Context, reader *legacy.Reader) error {
-	schema, err := reader.Inspect(ctx)
-	if err != nil {
-		return err
-	}
+// look reads the columns of each table.
+func (p *pager) look(ctx context.Context) error {
+	schema, err := inspect(ctx, p.o.Sheet)
 	for _, t := range schema.Tables {
-		of := make([]legacy.Expression, len(t.Columns))
 		all := make([]page.Column, len(t.Columns))
 		for i, c := range t.Columns {
 			all[i] = page.Column{Name: c.Name, Type: c.Type}
-			if sort := c.Sort(p.o.Sheet.Source.SQL.Engine); sort != "bytes" && sort != "" {
-				of[i].Column = c.Name
-			}
-		}
-		if p.reads(t.Name) {
-			rows, err := reader.Rows(ctx, t.Name, of, "", 0, sampled)
-			if err != nil {
-				return fmt.Errorf("read %s: %w", t.Name, err)
-			}
-			shapes(all, rows)
 		}
 		p.columns[strings.ToLower(t.Name)] = all
 		if !t.View {
 			p.tables = append(p.tables, t.Name)
 		}
 	}
-	return nil
-}
-
-func shapes(columns []page.Column, rows [][]sheet.Raw) {
-	for i := range columns {
-		for _, row := range rows {
-			if columns[i].Shape == "" && row[i].IsSet() {
-				columns[i].Shape = page.Shape(strings.TrimRight(row[i].String(), " "))
-			}
-		}
-	}
+	return err
 }
 
 // reads tells whether the sheet names a table.
 func (p *pager) reads(table string) bool {
-	return slices.ContainsFunc(legacy.TablesOf(p.o.Sheet), func(name string) bool { return strings.EqualFold(name, table) })
+	return slices.ContainsFunc(p.o.Sheet.Model.Resources, func(of *mapping.Resource) bool {
+		r := p.o.Sheet.Resources[of]
+		return strings.EqualFold(r.Table, table) || strings.EqualFold(r.Read, table) || strings.Contains(sqlOf(r), table)
+	})
 }
 
-// usedBy are the columns that a resource reads or writes.
-func usedBy(r *sheet.Resource) map[string]bool {
-	used := map[string]bool{r.Client: true, r.Version: true}
-	note := func(names ...string) {
-		for _, name := range names {
-			used[name] = true
+// placesOf are the columns, or the paths, of a field.
+func placesOf(r *sheet.Resource, i int) (names []string) {
+	if r.SQL == nil {
+		return r.Fields[i].From
+	}
+	of := &r.SQL.Fields[i]
+	names = slices.Clone(of.Names)
+	for _, a := range of.Write {
+		if !slices.Contains(names, a.Column) {
+			names = append(names, a.Column)
 		}
 	}
-	note(r.Key.Places...)
-	note(r.Constants()...)
-	for _, a := range r.SoftDelete() {
-		note(a.Place)
+	return names
+}
+
+// sqlOf is all SQL that the sheet has of a resource.
+func sqlOf(r *sheet.Resource) string {
+	if r.SQL == nil {
+		return ""
 	}
-	for _, p := range r.Places {
-		if p.Lookup != nil {
-			for _, match := range p.Lookup.Match {
-				note(match[1])
-			}
+	all := []string{r.Read, r.Where, r.SQL.Client.SQL, r.SQL.Version.SQL}
+	for i := range r.SQL.Fields {
+		f := &r.SQL.Fields[i]
+		all = append(all, f.Read, f.Find)
+		for _, a := range f.Write {
+			all = append(all, a.SQL)
 		}
+	}
+	for _, statements := range r.SQL.Statements {
+		all = append(all, statements...)
+	}
+	return strings.Join(all, "\n")
+}
+
+// usedBy are the columns that a resource names by themselves.
+func usedBy(r *sheet.Resource) (used []string) {
+	if r.SQL == nil {
+		return nil
+	}
+	used = append(slices.Clone(r.Key.Places), r.SQL.Client.Column, r.SQL.Version.Column)
+	for _, a := range r.SQL.Constants {
+		used = append(used, a.Column)
 	}
 	for i := range r.Fields {
-		note(r.Fields[i].From...)
-		note(r.Fields[i].Write...)
+		used = append(used, placesOf(r, i)...)
 	}
 	return used
 }
@@ -149,7 +140,7 @@ func (p *pager) resource(r *sheet.Resource) page.Resource {
 			continue
 		}
 		pair := page.Pair{Field: page.Field{Name: f.Name, Type: f.Type.String(), Required: f.Required}}
-		for _, name := range f.From {
+		for _, name := range placesOf(r, i) {
 			pair.Columns = append(pair.Columns, p.column(r, name))
 		}
 		own := at + ".fields." + f.Name
@@ -161,9 +152,9 @@ func (p *pager) resource(r *sheet.Resource) page.Resource {
 		f := whole.Field(name)
 		out.Fields = append(out.Fields, page.Field{Name: name, Type: f.Type.String(), Required: f.Required})
 	}
-	used := usedBy(r)
+	used, text := usedBy(r), sqlOf(r)
 	for _, c := range p.columns[strings.ToLower(r.Table)] {
-		if !used[c.Name] {
+		if !slices.Contains(used, c.Name) && !strings.Contains(text, c.Name) {
 			out.Columns = append(out.Columns, c)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"database/sql"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -13,9 +12,10 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-const pagedSheet = `format: 1
+const pagedSheet = `format: 2
 source: {sql: {engine: sqlite, dsn: "${PAGE_DSN}"}}
 time_zone: UTC
+keep: keep.db
 client: adm
 rules: backend
 accounts: {users: []}
@@ -23,12 +23,13 @@ resources:
   contact:
     table: w_contact
     key: {columns: id, generated: max+1}
-    soft_delete: {gone: J}
-    constants: {made_by: web}
+    where: gone <> 'J'
+    delete: UPDATE w_contact SET gone = 'J' WHERE id = :key
+    constants: {made_by: "'web'"}
     fields:
       kind: {constant: person}
       name: name
-      note: {lookup: {table: w_colour, match: {nr: colour}, take: words}}
+      note: {read: (SELECT words FROM w_colour WHERE nr = colour)}
 `
 
 // overTables is a sheet over an SQLite database of these tables.
@@ -45,11 +46,11 @@ func overTables(t *testing.T, text string, tables ...string) Options {
 	require.NoError(t, err)
 	s, err := sheet.Load(path, model, sheet.Options{Env: func(string) (string, bool) { return dsn, true }})
 	require.NoError(t, err)
-	return Options{Sheet: s, Model: model, Rows: 10}
+	return Options{Sheet: s, Model: model, Rows: 10, Open: opener(t)}
 }
 
-// TestPageSaysWhatIsUsed: a column is used that only a deletion, a constant or a lookup
-// names, and so is the lookup's table.
+// TestPageSaysWhatIsUsed: a column is used that only a deletion, a constant or SQL
+// names, and so is the table in it.
 func TestPageSaysWhatIsUsed(t *testing.T) {
 	o := overTables(t, pagedSheet, "CREATE TABLE w_contact (id int NOT NULL PRIMARY KEY, adm int, name varchar(100), gone varchar(1), made_by varchar(9), colour int, idle int)",
 		"CREATE TABLE w_colour (nr int PRIMARY KEY, words varchar(99))", "CREATE TABLE w_idle (nr int PRIMARY KEY)")
@@ -61,22 +62,4 @@ func TestPageSaysWhatIsUsed(t *testing.T) {
 	require.Equal(t, "idle", page.Resources[0].Columns[0].Name)
 	require.Len(t, page.Unused, 1)
 	require.Equal(t, "w_idle", page.Unused[0].Name)
-}
-
-// TestRowsBesideTheRecord: of a row in another table, which a write makes where there is none, all
-// must be written that it has to have.
-func TestRowsBesideTheRecord(t *testing.T) {
-	const beside = "{lookup: {table: w_more, match: {contact: id}, take: "
-	text := strings.Replace(pagedSheet, "note: {lookup: {table: w_colour, match: {nr: colour}, take: words}}",
-		"note: "+beside+"memo, write: true}}\n      first_name: "+beside+"first, write: true}}", 1)
-	report, err := SQL(t.Context(), overTables(t, text, "CREATE TABLE w_contact (id int NOT NULL PRIMARY KEY, adm int, name varchar(100), gone varchar(1), made_by varchar(9))",
-		"CREATE TABLE w_more (contact int NOT NULL, memo text NOT NULL, first text, made_at text NOT NULL, kind text NOT NULL DEFAULT 'x', nr integer PRIMARY KEY)"))
-	require.NoError(t, err)
-	unfilled := report.has("sql.unfilled", "resources.contact.fields.first_name.lookup.table")
-	require.Len(t, unfilled, 1, words(t, report))
-	require.Contains(t, unfilled[0].Seen, "w_more.made_at must have a value")
-	null := report.has("sql.not-null", "resources.contact.fields.note")
-	require.Len(t, null, 1, words(t, report))
-	require.Contains(t, null[0].Seen, "w_more.memo takes no null")
-	require.Zero(t, report.Count(Error)-1, words(t, report))
 }

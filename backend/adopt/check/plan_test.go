@@ -14,8 +14,9 @@ import (
 )
 
 const plannedSheet = `
-format: 1
+format: 2
 source: {sql: {engine: %s, dsn: "${DSN}"}}
+keep: keep.db
 client: adm
 rules: backend
 accounts: {users: []}

@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -10,93 +11,81 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// alike are the types that are read and written as one another.
-var alike = map[string][]string{
-	"integer": {"decimal", "boolean"}, "decimal": {"integer"}, "boolean": {"integer"},
-	"datetime": {"timestamp", "date"}, "timestamp": {"datetime"}, "date": {"datetime", "timestamp"}, "text": {"bytes"}, "bytes": {"text"},
-}
-
-// fits compares the type and the length of a column with a field.
-func (c *resourceCheck) fits(f *sheet.Field, column *legacy.Column) {
-	t := f.Traits()
-	engine := c.Sheet.Source.SQL.Engine
-	has := column.Sort(engine)
-	if engine == "sqlite" && (has == "date" || has == "datetime" || has == "timestamp") {
-		has = "" // SQLite has no such types: what the column holds is in its rows
-	}
-	if t.System != "" && has != "" && !t.Reference && t.System != has && !slices.Contains(alike[t.System], has) {
-		c.add(Error, "sql.type", c.ofField(f), fmt.Sprintf("%s.%s is %s, and %s is read as %s", c.read.Name, column.Name, typeOf(column), f.Name, t.System),
-			remedyOfType(f, has))
+// fits compares the lengths and the ranges of columns with the fields that are written into them
+// without a conversion. Whether their types fit the driver itself says.
+func (c *resourceCheck) fits() {
+	if c.Operations[mapping.OpCreate] == nil && c.Operations[mapping.OpUpdate] == nil {
 		return
 	}
-	c.narrow(f, column)
-	if !f.IsText() || has != "text" || column.Length == 0 || t.Codes != nil || len(f.Write) == 0 || !writes(c.Resource) {
-		return
-	}
-	if column.Length < f.Length {
-		c.add(Warning, "sql.too-short", c.ofField(f), fmt.Sprintf("%s.%s takes %d characters, and clients may send %d", c.read.Name, column.Name, column.Length, f.Length),
-			fmt.Sprintf("say length: %d; longer values would be cut off or fail", column.Length))
+	for i, f := range mapping.Each(c.Fields) {
+		of := &c.SQL.Fields[i]
+		if len(of.Write) != 1 || of.Write[0].SQL != ":value" || len(of.Codes) > 0 || f.Reference != "" || f.ReferenceBy != "" {
+			continue
+		}
+		column := c.table.Column(of.Write[0].Column)
+		switch {
+		case column == nil:
+		case f.IsText() && column.Sort(c.Sheet.Source.SQL.Engine) == "text" && column.Length > 0 && column.Length < f.Length:
+			c.add(Warning, "sql.too-short", c.ofField(f.Field), fmt.Sprintf("%s.%s takes %d characters, and clients may send %d", c.table.Name, column.Name, column.Length, f.Length),
+				fmt.Sprintf("say length: %d; longer values would be cut off or fail", column.Length))
+		case f.Type == mapping.Int4 && len(f.OneOf) == 0:
+			c.narrow(f.Field, column)
+		}
 	}
 }
 
-func typeOf(c *legacy.Column) string {
-	switch {
-	case c.Length > 0:
-		return fmt.Sprintf("%s(%d)", c.Type, c.Length)
-	case c.Precision > 0 && c.Scale > 0:
-		return fmt.Sprintf("%s(%d,%d)", c.Type, c.Precision, c.Scale)
+// narrow notes a column of whole numbers that takes fewer than clients may send.
+func (c *resourceCheck) narrow(f *mapping.Field, column *legacy.Column) {
+	least, most, known := column.Span(c.Sheet.Source.SQL.Engine)
+	var lacks []string
+	if least > math.MinInt32 {
+		lacks = append(lacks, fmt.Sprintf("none below %d", least))
 	}
-	return c.Type
-}
-
-func remedyOfType(f *sheet.Field, has string) string {
-	switch {
-	case f.Type == mapping.Timestamp && (has == "text" || has == "integer"):
-		return "say type: " + has + " and the format, such as yyyyMMdd"
-	case has == "text" && len(f.OneOf) > 0:
-		return "say codes: {…}, what the column has before what clients see"
-	default:
-		return "say type: " + has + ", or name another column"
+	if most < math.MaxInt32 {
+		lacks = append(lacks, fmt.Sprintf("none above %d", most))
+	}
+	if known && len(lacks) > 0 {
+		c.add(Note, "sql.too-narrow", c.ofField(f), fmt.Sprintf("%s.%s is %s, which takes %s, and clients may send more", c.table.Name, column.Name, column.Type, strings.Join(lacks, " and ")),
+			"clients are refused what it does not take; make it wider where that is not meant")
 	}
 }
 
 // keys compares the key with those of the table.
 func (c *resourceCheck) keys() {
-	table := c.table
+	table, places := c.table, strings.Join(c.Key.Places, ", ")
 	if table.View {
 		return
 	}
-	if !table.Identifies(append(slices.Clone(c.Key.Places), c.Client)) {
+	if !table.Identifies(append(slices.Clone(c.Key.Places), c.SQL.Client.Column)) {
 		c.add(Error, "sql.key", c.at("key"), fmt.Sprintf("no primary key or unique index of %s keeps %s from standing twice; its primary key is (%s)",
-			table.Name, strings.Join(c.Key.Places, ", "), strings.Join(table.Primary, ", ")), "name the columns of the primary key, or make a unique index")
+			table.Name, places, strings.Join(table.Primary, ", ")), "name the columns of the primary key, or make a unique index")
 	}
 	switch ignored, counts := table.CaseOf(c.Key.Places); {
 	case c.Key.Kept && !c.Key.IgnoresCase && !counts && !table.IgnoresCase(c.Resource):
-		c.add(Warning, "sql.key-case", c.at("key"), fmt.Sprintf("%s compares (%s) without case, and each spelling would be given an ID of its own", table.Name, strings.Join(c.Key.Places, ", ")),
+		c.add(Warning, "sql.key-case", c.at("key"), fmt.Sprintf("%s compares (%s) without case, and each spelling would be given an ID of its own", table.Name, places),
 			"say case: ignore, or leave case out where all of its texts are")
 	case c.Key.IgnoresCase && !ignored:
-		c.add(Error, "sql.key-case", c.at("key"), fmt.Sprintf("to %s keys (%s) that differ in case alone are two, and they would have one ID", table.Name, strings.Join(c.Key.Places, ", ")),
-			"take case: ignore out")
+		c.add(Error, "sql.key-case", c.at("key"), fmt.Sprintf("to %s keys (%s) that differ in case alone are two, and they would have one ID", table.Name, places), "take case: ignore out")
 	}
-	if c.Key.Generated == "identity" && c.Operations[mapping.OpCreate] != nil {
-		if last := table.Column(c.Key.Places[len(c.Key.Places)-1]); last != nil && !last.Generated {
-			c.add(Error, "sql.key-generated", c.at("key"), fmt.Sprintf("%s.%s gets no number from the database", table.Name, last.Name), "say where new keys come from: generated: max+1, sequence:NAME or supplied")
-		}
-	}
-	if c.Key.Generated == "max+1" {
-		if last := table.Column(c.Key.Places[len(c.Key.Places)-1]); last != nil && last.Generated {
-			c.add(Warning, "sql.key-generated", c.at("key"), fmt.Sprintf("%s.%s gets its numbers from the database", table.Name, last.Name), "say generated: identity")
-		}
+	last := table.Column(c.Key.Places[len(c.Key.Places)-1])
+	switch {
+	case last == nil || !c.isOwn(mapping.OpCreate):
+	case c.Key.Generated == "identity" && !last.Generated:
+		c.add(Error, "sql.key-generated", c.at("key"), fmt.Sprintf("%s.%s gets no number from the database", table.Name, last.Name), "say where new keys come from: generated: max+1, supplied, or {sql: SELECT …}")
+	case c.Key.Generated == "max+1" && last.Generated:
+		c.add(Warning, "sql.key-generated", c.at("key"), fmt.Sprintf("%s.%s gets its numbers from the database", table.Name, last.Name), "say generated: identity")
 	}
 }
 
-// written looks at what writes meet: columns that nothing fills, triggers, views.
+// written looks at what writes meet: columns that nothing fills or that take no null, triggers,
+// views, and rows that refer to what is deleted.
 func (c *resourceCheck) written() {
-	if !legacy.Changes(c.Resource) {
+	if !c.changes() {
 		return
 	}
 	if c.table.View {
 		c.add(Warning, "sql.view-written", c.at("table"), c.table.Name+" is a view, and records are written to it", "name the table as table, and the view as read")
+		return
 	}
 	if len(c.table.Triggers) > 0 {
 		names := make([]string, len(c.table.Triggers))
@@ -107,26 +96,47 @@ func (c *resourceCheck) written() {
 			"mark fields that they fill readonly, and translate the errors that they raise under errors")
 	}
 	c.referrers()
-	c.beside()
-	create := c.Operations[mapping.OpCreate]
-	if create == nil || create.Procedure != "" || c.table.View {
-		return
+	filled := append(slices.Clone(c.Key.Places), c.SQL.Client.Column)
+	for _, a := range c.SQL.Constants {
+		filled = append(filled, a.Column)
 	}
-	filled := c.filled()
+	for i, f := range mapping.Each(c.Fields) {
+		of := &c.SQL.Fields[i]
+		for k, a := range of.Write {
+			if f.Required || of.Default.IsSet() || of.Stamp != sheet.StampNever || f.Default != "" || of.Read != "" || a.SQL != ":value" {
+				filled = append(filled, a.Column)
+			} else if k == 0 {
+				c.nullable(f.Field, of)
+			}
+		}
+		unique := f.Unique && f.UniquePer == "" && len(f.UniqueWhen) == 0 && !f.Readonly && len(of.Names) == 1 && c.read == c.table
+		if unique && !c.table.Identifies(append(slices.Clone(of.Names), c.SQL.Client.Column)) && (c.Operations[mapping.OpCreate] != nil || c.Operations[mapping.OpUpdate] != nil && !f.Immutable) {
+			c.add(Warning, "sql.not-unique", c.ofField(f.Field), fmt.Sprintf("no unique index keeps %s.%s from standing twice", c.table.Name, of.Names[0]), "make one: two clients at once could both be right")
+		}
+	}
 	for _, column := range c.table.Columns {
-		if !column.Nullable && column.Default == "" && !column.Generated && !filled[column.Name] {
+		if c.isOwn(mapping.OpCreate) && !column.Nullable && column.Default == "" && !column.Generated && !slices.Contains(filled, column.Name) {
 			c.add(Error, "sql.unfilled", c.at("fields"), fmt.Sprintf("%s.%s must have a value and has no default, and nothing fills it on create", c.table.Name, column.Name),
 				"map a required field to it, or set it under constants")
 		}
 	}
-	c.nullable()
+}
+
+// nullable looks for a field that clients may clear where the column may not be.
+func (c *resourceCheck) nullable(f *mapping.Field, of *sheet.Column) {
+	column := c.table.Column(of.Write[0].Column)
+	hasNull := len(of.Nulls) > 0 || of.EmptyIsNull || slices.ContainsFunc(of.Codes, func(code sheet.Code) bool { return !code.Shown.IsSet() })
+	if column == nil || column.Nullable || f.Readonly || hasNull || f.IsState() { // which is never null
+		return
+	}
+	c.add(Warning, "sql.not-null", c.ofField(f), fmt.Sprintf("%s.%s takes no null, and clients may send one for %s", c.table.Name, column.Name, f.Name),
+		fmt.Sprintf("say what is written then (write: {%s: \"COALESCE(:value, …)\"}), or required: true", column.Name))
 }
 
 // referrers looks for tables that no resource is of, and that keep records from being
 // deleted.
 func (c *resourceCheck) referrers() {
-	how := c.Operations[mapping.OpDelete]
-	if how == nil || how.Procedure != "" || c.SoftDelete() != nil {
+	if !c.isOwn(mapping.OpDelete) {
 		return
 	}
 	for _, key := range c.schema.Referrers(c.Sheet, c.Resource) {
@@ -143,114 +153,15 @@ func (c *resourceCheck) referrers() {
 	}
 }
 
-// filled are the columns that every create writes.
-func (c *resourceCheck) filled() map[string]bool {
-	filled := map[string]bool{c.Client: true}
-	for _, k := range c.Key.Places {
-		filled[k] = true
-	}
-	for _, place := range c.Constants() {
-		filled[place] = true
-	}
-	for i := range c.Fields {
-		if f := &c.Fields[i]; f.Traits().Filled {
-			for _, place := range f.Write {
-				filled[place] = true
-			}
-		}
-	}
-	return filled
-}
-
-// nullable looks for fields that clients may clear where the column may not be.
-func (c *resourceCheck) nullable() {
-	for _, f := range mapping.Each(c.Fields) {
-		for k, place := range f.Write {
-			column := c.table.Column(place)
-			if column == nil || k > 0 || column.Nullable || f.Required || f.Readonly || f.Traits().Null || f.WritesNull() {
-				continue
-			}
-			if f.IsState() {
-				continue // never null
-			}
-			c.add(Warning, "sql.not-null", c.ofField(f), fmt.Sprintf("%s.%s takes no null, and clients may send one for %s", c.table.Name, column.Name, f.Name),
-				"say what null is written as (null_as), or required: true")
-		}
-	}
-	for _, f := range mapping.Each(c.Fields) {
-		if !f.Required || len(f.From) == 0 || f.Primary {
-			continue
-		}
-		if column := c.read.Column(f.From[0]); column != nil && column.Nullable && !c.read.View {
-			c.add(Note, "sql.nullable", c.ofField(f), fmt.Sprintf("%s.%s may be null, and %s is required", c.read.Name, column.Name, f.Name),
-				"records without it are answered with null; say required: false if clients may leave it out")
-		}
-	}
-}
-
-// indexes looks for conditions and orders that no index serves.
-func (c *resourceCheck) indexes() {
-	if c.read.View {
-		return // what it is made of serves them, or not
-	}
-	given := map[string]bool{c.Client: true} // that conditions always have
-	for _, name := range c.ListRequires {
-		for _, place := range c.Fields[c.Field(name).Index].From {
-			given[place] = true
-		}
-	}
-	served := func(columns ...string) bool {
-		return slices.ContainsFunc(c.read.Indexes, func(i legacy.Index) bool {
-			n := 0
-			for _, name := range i.Columns {
-				switch {
-				case n < len(columns) && name == columns[n]:
-					n++
-				case !given[name] && !slices.Contains(columns, name):
-					return n >= len(columns)
-				}
-			}
-			return n >= len(columns)
-		})
-	}
-	if c.Client != "" && c.read.Column(c.Client) != nil && !slices.ContainsFunc(c.read.Indexes, func(i legacy.Index) bool { return i.Columns[0] == c.Client }) {
-		c.add(Warning, "sql.unindexed-client", c.at("client"), fmt.Sprintf("no index of %s begins with %s, by which every list is narrowed", c.read.Name, c.Client), "make an index over "+c.Client+" and the key")
-	}
-	if !served(c.Key.Places...) {
-		c.add(Warning, "sql.unindexed-key", c.at("key"), fmt.Sprintf("no index of %s serves the order by %s, in which pages are read", c.read.Name, strings.Join(c.Key.Places, ", ")), "make an index over the key")
-	}
-	c.modified(served)
-	c.noted()
-	var rest []string
-	for _, f := range mapping.Each(c.Fields) {
-		if !f.Filterable() || len(f.From) == 0 || f.Primary || c.read.Column(f.From[0]) == nil || served(f.From[0]) || f.From[0] == c.Client {
-			continue
-		}
-		unique := f.Unique && len(f.UniqueWhen) == 0
-		if slices.Contains(c.ListRequires, f.Name) || f.Reference != "" || unique {
-			c.add(Warning, "sql.unindexed-filter", c.ofField(f), fmt.Sprintf("no index of %s serves a filter by %s, and clients filter by it", c.read.Name, strings.Join(f.From, ", ")), "make an index, or take it out of filters")
-		} else {
-			rest = append(rest, f.Name)
-		}
-		if unique && !f.Readonly && (c.Operations[mapping.OpCreate] != nil || c.Operations[mapping.OpUpdate] != nil && !f.Immutable) {
-			c.add(Warning, "sql.not-unique", c.ofField(f), fmt.Sprintf("no unique index keeps %s.%s from standing twice", c.read.Name, f.From[0]), "make one: two clients at once could both be right")
-		}
-	}
-	if len(rest) > 0 {
-		c.add(Note, "sql.unindexed-filters", c.at("fields"), "no index serves filters by "+strings.Join(rest, ", "), "on a large table list under filters those that clients need")
-	}
-}
-
 // noted judges the table in which the system notes what changes.
 func (c *resourceCheck) noted() {
+	at, told := c.at("changes"), c.Changes.Table
 	if d := c.Changes.Deleted; d != nil {
-		c.column(c.table, c.at("changes"), d.Place)
+		c.column(c.table, at, d.Place)
 	}
-	told := c.Changes.Table
 	if told == nil {
 		return
 	}
-	at := c.at("changes")
 	t := c.find(at, told.Name)
 	if t == nil {
 		return
@@ -258,27 +169,20 @@ func (c *resourceCheck) noted() {
 	for _, name := range append([]string{told.Sequence}, told.Key...) {
 		c.column(t, at, name)
 	}
-	begins := func(columns []string) bool { return len(columns) > 0 && strings.EqualFold(columns[0], told.Sequence) }
-	if !t.View && !begins(t.Primary) && !slices.ContainsFunc(t.Indexes, func(i legacy.Index) bool { return begins(i.Columns) }) {
+	if !t.View && !slices.ContainsFunc(t.Indexes, func(i legacy.Index) bool { return strings.EqualFold(i.Columns[0], told.Sequence) }) {
 		c.add(Warning, "sql.unindexed-changes", at, fmt.Sprintf("no index of %s begins with %s: all of it is read for each look", t.Name, told.Sequence), "make one")
 	}
 }
 
-// modified judges the column by which changes are looked for.
-func (c *resourceCheck) modified(served func(columns ...string) bool) {
-	f := &c.Fields[c.ModifiedAt]
-	if c.Changes.By != sheet.ByVersion || len(f.From) == 0 {
-		return
+// visible looks for a resource of which nothing says whose its records are, where others are of a
+// client: all clients would see them, and users least of all are meant for all.
+func (c *resourceCheck) visible() {
+	said := c.doc.Has(c.at("shared"))
+	others := slices.ContainsFunc(c.Sheet.Model.Resources, func(r *mapping.Resource) bool { return !c.Sheet.Resources[r].IsShared() })
+	isOfUsers := c.Name == "employee" || c.Sheet.Accounts.Table != "" && strings.EqualFold(c.Table, c.Sheet.Accounts.Table)
+	if said || !others || !c.IsShared() || !isOfUsers {
+		return // see ask.isolation
 	}
-	column := c.read.Column(f.From[0])
-	switch {
-	case column == nil:
-		return
-	case !served(f.From[0]):
-		c.add(Warning, "sql.unindexed-changes", c.at("changes"), fmt.Sprintf("no index of %s serves what was modified since a time (%s), by which changes are looked for again and again", c.read.Name, f.From[0]),
-			"make an index over the client and "+f.From[0])
-	}
-	if column.Nullable {
-		c.add(Note, "sql.changes-null", c.at("changes"), fmt.Sprintf("%s.%s may be null, and a change of such a row is not found by version", c.read.Name, f.From[0]), "see that it is always written, or let deletions read all records, too")
-	}
+	c.add(Error, "sql.visible", c.at("client"), fmt.Sprintf("nothing tells whose the records of %s are, and every client is shown the users of all", c.Table),
+		"name the column of their client, or a condition by where with :client; shared: true only where all users are of one business")
 }

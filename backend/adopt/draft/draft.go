@@ -92,10 +92,11 @@ type table struct {
 type column struct {
 	name      string
 	sort      string   // text, integer, … as sheets call it; "" for what they have no word for
-	words     []string // all that it can be, where that is known
-	length    int      // the longest possible; 0 for no limit
-	padded    bool     // the engine fills it up with blanks
-	generated bool     // never written
+	words     []string // all that a service says it can be
+	values    int      // how many a table has, and how many of them are none of the interface's words
+	others    int
+	length    int  // the longest possible; 0 for no limit
+	generated bool // never written
 	nullable  bool
 }
 

@@ -109,30 +109,33 @@ func written(f *mapping.Field) bool {
 	return slices.Contains([]string{"publish_status", "published_at", "size", "sha256"}, f.Name)
 }
 
-// convert says how a value is converted, by the types on both sides.
+// convert says how a value is converted, by the types on both sides. A database converts by
+// itself; of a service it is said.
 func (d *drafter) convert(f *mapping.Field, c *column, out *mapped) {
 	moment := c.sort == "date" || c.sort == "datetime" || c.sort == "timestamp"
 	number := c.sort == "integer" || c.sort == "decimal"
+	typed := func() {
+		if d.ofService || moment && d.source.Engine == "sqlite" {
+			out.set("type", c.sort)
+		}
+	}
 	switch {
 	case f.Type == mapping.Timestamp && moment:
-		out.set("type", c.sort)
+		typed()
 	case f.Type == mapping.Bytea && c.sort == "bytes", f.Type == mapping.Int4 && c.sort == "integer", f.Type == mapping.Float8 && c.sort == "decimal":
 	case f.Type == mapping.Int4 && c.sort == "boolean" && slices.Equal(f.OneOf, []string{"0", "1"}), f.Type == mapping.Float8 && c.sort == "integer":
-		out.set("type", c.sort)
+		typed()
 	case f.IsText() && c.sort == "text":
-		if c.padded {
-			out.set("trim", "right")
-		}
 		if c.length > 0 && c.length < f.Length && !f.Readonly {
 			out.set("length", fmt.Sprint(c.length))
 		}
 	case f.IsText() && number:
-		out.set("type", c.sort)
+		typed()
 	default:
 		out.doubt = fmt.Sprintf("%s is %s, and the interface has %s: how is it converted?", c.name, kindOf(c), f.Type)
 	}
 	if f.Type == mapping.Float8 && c.sort == "integer" {
-		out.note = "TODO is it in whole units, or in hundredths (decimals: 2)?"
+		out.note = "TODO is it in whole units, or in hundredths" + map[bool]string{true: " (decimals: 2)?", false: fmt.Sprintf(": {read: %s / 100.0, write: {%s: \"ROUND(:value * 100)\"}, ordered: true}?", c.name, c.name)}[d.ofService]
 	}
 }
 
@@ -148,11 +151,16 @@ func (m *mapped) judgeWords(f *mapping.Field, c *column) {
 	if c.sort == "boolean" {
 		return
 	}
-	others := len(slices.DeleteFunc(slices.Clone(c.words), func(v string) bool { return slices.Contains(f.OneOf, v) }))
+	values, others := c.values+len(c.words), c.others
+	for _, word := range c.words {
+		if !slices.Contains(f.OneOf, word) {
+			others++
+		}
+	}
 	switch {
 	case others > 0:
-		m.doubt = fmt.Sprintf("%d of its %d values are none of %s: which codes stand for them?", others, len(c.words), strings.Join(f.OneOf, ", "))
-	case len(c.words) == 0 && c.sort != "integer":
+		m.doubt = fmt.Sprintf("%d of its %d values are none of %s: which codes stand for them?", others, values, strings.Join(f.OneOf, ", "))
+	case values == 0 && c.sort != "integer":
 		m.doubt = "its values are not known: which codes stand for " + strings.Join(f.OneOf, ", ") + "?"
 	}
 }

@@ -15,7 +15,7 @@ func (d *drafter) write() string {
 	d.summary = Summary{Resources: len(d.matches)}
 	d.findClients()
 	var b strings.Builder
-	b.WriteString("# A first draft, of names, keys and types. Answer every TODO, then run frontdesk-kit map check.\nformat: 1\n")
+	fmt.Fprintf(&b, "# A first draft, of names, keys and types. Answer every TODO, then run frontdesk-kit map check.\nformat: %s\n", map[bool]string{true: "1", false: "2"}[d.ofService])
 	d.writeSource(&b)
 	b.WriteString("keep: keep.db\n")
 	if d.ownRules {
@@ -127,16 +127,16 @@ func (d *drafter) writeFields(b *strings.Builder, m *match) {
 		case of != nil && why == "":
 			some = true
 			d.summary.Fields++
-			d.writeField(b, f.Name+": "+of.value(), of.note)
+			d.writeField(b, f.Name+": "+of.value(d.ofService), of.note)
 		case f.Required && !f.Primary:
 			some = true
 			said := "nothing is called like it"
 			if of != nil {
-				said = of.value() + ": " + why
+				said = of.value(d.ofService) + ": " + why
 			}
 			d.todo(b, "      %s: {absent: true} # TODO %s\n", f.Name, comment(said))
 		case of != nil:
-			d.todo(b, "      # %s: %s # TODO %s\n", f.Name, comment(of.value()), comment(why))
+			d.todo(b, "      # %s: %s # TODO %s\n", f.Name, comment(of.value(d.ofService)), comment(why))
 		case !f.Primary && f.Type != mapping.Array && f.Name != "is_system":
 			without = append(without, f.Name)
 		}
@@ -164,12 +164,12 @@ func (d *drafter) writeField(b *strings.Builder, text, note string) {
 }
 
 // value is a field as the sheet says it, in one line.
-func (m *mapped) value() string {
+func (m *mapped) value(ofService bool) string {
 	from := names(m.from)
 	if len(m.settings) == 0 {
 		return from
 	}
-	all := []string{"from: " + from}
+	all := []string{map[bool]string{true: "from: ", false: "column: "}[ofService] + from}
 	for _, s := range m.settings {
 		all = append(all, s.key+": "+s.value)
 	}

@@ -196,6 +196,15 @@ func (h *Desk) judgeBackend(now *Health, asked answers) {
 		now.Backend = healthUnavailable
 		now.refuses(healthUnavailable, "the administration does not answer; the log says why")
 	}
+	if changing, ok := h.system.driver.(backend.Changing); ok {
+		for _, c := range changing.Closed() {
+			what := "writing"
+			if c.Reads {
+				what = "reading and writing"
+			}
+			now.degraded("%s %s is refused since %s, because the administration has changed: %s", what, c.Resource, c.Since.UTC().Format(time.RFC3339), c.What)
+		}
+	}
 }
 
 func (h *Desk) judgeSessions(now *Health, asked answers) {

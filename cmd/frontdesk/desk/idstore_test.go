@@ -26,7 +26,7 @@ func TestMain(m *testing.M) { os.Exit(sqltest.Run(m)) }
 
 // groupSheet has records whose IDs are given out.
 const groupSheet = `
-format: 1
+format: 2
 source: {sql: {engine: sqlite, dsn: %q}}
 keep: %q
 accounts: {users: []}

@@ -55,6 +55,9 @@ func (h *Desk) watch() {
 			func() float64 { return float64(p.Pool().InUse) })
 		gauge("frontdesk_backend_pool_limit", "Connections to the administration there may be.", func() float64 { return float64(p.Pool().Most) })
 	}
+	if changing, ok := h.system.driver.(backend.Changing); ok {
+		m.registry.MustRegister(ClosedResources(changing))
+	}
 	if h.system.untilLag != nil {
 		m.registry.MustRegister(UntilLag(h.system.untilLag))
 	}
@@ -205,6 +208,25 @@ func callbackRoom(of *cached[webhook.Room]) prometheus.Collector {
 		v.set(limit, float64(room.Space))
 		v.set(largest, float64(most))
 	}, used, limit, stage, largest)
+}
+
+// ClosedResources exports what is closed since the administration has changed, and how many records
+// were left out of lists.
+func ClosedResources(of backend.Changing) prometheus.Collector {
+	closed := newMetric("frontdesk_backend_changed",
+		"Since when, in seconds since 1970, calls of a resource are refused because the administration lacks something that they need: its writes, or its reads as well.", "resource", "calls")
+	left := newMetric("frontdesk_backend_records_left_out_total", "Records that were left out of lists, because the value of a field cannot be converted.", "resource", "field")
+	return newScraped(func(_ context.Context, v values) {
+		for _, c := range of.Closed() {
+			v.set(closed, float64(c.Since.Unix()), c.Resource, "writes")
+			if c.Reads {
+				v.set(closed, float64(c.Since.Unix()), c.Resource, "reads")
+			}
+		}
+		for place, n := range of.LeftOut() {
+			v.set(left, float64(n), place.Resource, place.Field)
+		}
+	}, closed, left)
 }
 
 // UntilLag exports how far the until of lists stays behind.

@@ -11,7 +11,7 @@ import (
 
 	"go.uber.org/zap"
 
-	"frontdesk/backend/legacy"
+	"frontdesk/backend/sqlrecord"
 	"frontdesk/config"
 )
 
@@ -34,7 +34,7 @@ func (a away) Unwrap() error { return a.error }
 // isAway tells whether what failed may work later, without any change of the files.
 func isAway(err error) bool {
 	_, ok := errors.AsType[away](err)
-	return ok || legacy.Away(err)
+	return ok || sqlrecord.Away(err)
 }
 
 // start is that of a gateway, until there is one.

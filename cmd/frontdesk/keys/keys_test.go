@@ -251,7 +251,7 @@ func TestList(t *testing.T) {
 func TestBesideABrokenSheet(t *testing.T) {
 	for name, broken := range map[string]func(dir string) string{
 		"a sheet with a mistake": func(dir string) string {
-			require.NoError(t, os.WriteFile(filepath.Join(dir, "sheet.yaml"), []byte("format: 1\nsource: {sql: {engine: sqlite, dsn: x}}\nresources: {order: {tabel: x}}\n"), 0o600))
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "sheet.yaml"), []byte("format: 2\nsource: {sql: {engine: sqlite, dsn: x}}\nresources: {order: {tabel: x}}\n"), 0o600))
 			return `backend: {driver: legacy, sheet: "DIR/sheet.yaml"}`
 		},
 		"a sheet that is gone": func(string) string { return `backend: {driver: remote, sheet: "DIR/gone.yaml"}` },

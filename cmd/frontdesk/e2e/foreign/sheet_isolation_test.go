@@ -31,7 +31,7 @@ accounts:
 resources:
   contact:
     client: adm
-    fields: {kind: {constant: person}, number: {from: nr, readonly: true}, name: name}
+    fields: {kind: {constant: person}, number: {PLACE: nr, readonly: true}, name: name}
     %[4]s
   order:
     fields: {contact_id: contact, kind: {constant: sales}, order_status: {constant: open}, order_date: {constant: "2026-01-01T00:00:00Z"}}
@@ -48,7 +48,8 @@ func startTenants(t *testing.T, driver, source, contact, order, line string) *ri
 	t.Helper()
 	dir := t.TempDir()
 	sheet := filepath.Join(dir, "sheet.yaml")
-	text := "format: 1\nsource: " + source + fmt.Sprintf(twoTenants, filepath.Join(dir, "keep.db"), rig.PasswordHash("noord"), rig.PasswordHash("zuid"), contact, order, line)
+	text := "format: " + rig.FormatOf(driver) + "\nsource: " + source + fmt.Sprintf(twoTenants, filepath.Join(dir, "keep.db"), rig.PasswordHash("noord"), rig.PasswordHash("zuid"), contact, order, line)
+	text = strings.Replace(text, "PLACE", map[string]string{"legacy": "column", "remote": "from"}[driver], 1)
 	require.NoError(t, os.WriteFile(sheet, []byte(text), 0o600))
 	return rig.Start(t, rig.Options{Backend: fmt.Sprintf(", driver: %s, sheet: %q", driver, sheet)})
 }

@@ -21,7 +21,7 @@ import (
 
 // taggedSheet is of orders with lines, whose version is a time in whole seconds; %s are
 // the source, the keep, a hash, and the ways to an order and to a line.
-const taggedSheet = `format: 1
+const taggedSheet = `format: %s
 source: %s
 keep: %q
 rules: backend
@@ -44,7 +44,7 @@ func startTagged(t *testing.T, driver, source, contact, order, lines, line strin
 	t.Helper()
 	dir := t.TempDir()
 	sheet := filepath.Join(dir, "sheet.yaml")
-	require.NoError(t, os.WriteFile(sheet, fmt.Appendf(nil, taggedSheet, source, filepath.Join(dir, "keep.db"), rig.PasswordHash("anna"), contact, order, lines, line), 0o600))
+	require.NoError(t, os.WriteFile(sheet, fmt.Appendf(nil, taggedSheet, rig.FormatOf(driver), source, filepath.Join(dir, "keep.db"), rig.PasswordHash("anna"), contact, order, lines, line), 0o600))
 	return rig.Start(t, rig.Options{Backend: fmt.Sprintf(", driver: %s, sheet: %q", driver, sheet)})
 }
 

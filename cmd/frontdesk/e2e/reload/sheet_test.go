@@ -15,7 +15,7 @@ import (
 )
 
 // groups is a mapping sheet of one table.
-const groups = `format: 1
+const groups = `format: 2
 source: {sql: {engine: sqlite, dsn: %q}}
 keep: %q
 rules: backend

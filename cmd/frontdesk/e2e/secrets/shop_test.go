@@ -52,7 +52,11 @@ resources:
 // shopKind is a shop whose sheet has these ways to its source and to a table.
 func shopKind(t testing.TB, driver string, source func(side int) string, table func(name string) string, hide func() int) kind {
 	hashes := []string{"NOORD", rig.PasswordHash("noord"), "ZUID", rig.PasswordHash("zuid")}
-	sheet := regexp.MustCompile(`OF (\w+)`).ReplaceAllStringFunc(shopSheet, func(of string) string { return table(of[3:]) })
+	shown := shopSheet
+	if driver == "legacy" {
+		shown = strings.NewReplacer("format: 1", "format: 2", "hidden: row.gone == 1", "where: gone <> 1").Replace(shown)
+	}
+	sheet := regexp.MustCompile(`OF (\w+)`).ReplaceAllStringFunc(shown, func(of string) string { return table(of[3:]) })
 	return kind{viewer: login{"noord", "noord"}, other: login{"zuid", "zuid"}, requests: shopRequests, bySheet: true, scans: true, hide: hide, start: func(side int) *rig.Desk {
 		return startSheet(t, driver, sheet, append(hashes, "SOURCE", source(side))...)
 	}}
@@ -90,7 +94,7 @@ func shopInSQL(t testing.TB) kind {
 	}, func(name string) string {
 		table := "table: " + name + "\n    key: {columns: id, generated: identity}"
 		if name == "line" { // of which nothing but this tells what is gone
-			table += "\n    soft_delete: {gone: 1}"
+			table += "\n    where: gone <> 1\n    delete: UPDATE line SET gone = 1 WHERE id = :key"
 		}
 		return table
 	}, hide)

@@ -210,7 +210,7 @@ func TestDriftOfSessions(t *testing.T) {
 }
 
 // dealer is a mapping sheet of one table.
-const dealer = `format: 1
+const dealer = `format: 2
 source: {sql: {engine: sqlite, dsn: %q}}
 keep: %q
 rules: backend

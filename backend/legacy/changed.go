@@ -1,0 +1,340 @@
+package legacy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"frontdesk/backend"
+	"frontdesk/backend/sqlrecord"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+// A vendor's database changes without a word. What the sheet uses of it is compared at the start,
+// every minute, and at once when a statement fails as only a changed schema has it fail. A
+// resource that lacks something is closed until it has it again; others go on.
+
+// view is what is known of the database, until it is looked at again.
+type view struct {
+	tables   map[*mapping.Resource]*table
+	closed   map[*mapping.Resource]*backend.Closing
+	accounts *fields
+	version  string
+	refused  error // what the database refuses of the sheet
+}
+
+// learn looks at the database, and makes the tables of what it finds. before is what was known.
+func (s *Store) learn(ctx context.Context, before *view) (*view, error) {
+	known, err := s.inspect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	v := &view{tables: map[*mapping.Resource]*table{}, closed: map[*mapping.Resource]*backend.Closing{}, version: known.version}
+	users := known.Table(s.sheet.Accounts.Table)
+	v.accounts = &fields{engine: s.source.Engine, d: s.d,
+		column: func(name string) column { return columnOf(s.source.Engine, users, name) },
+		result: func(string) column { return column{scale: -1, nullable: true} },
+	}
+	for _, r := range s.sheet.Model.Resources {
+		v.tables[r] = newTable(s.sheet, s.d, s.sheet.Resources[r], known)
+	}
+	for _, t := range v.tables {
+		t.complete(v.tables)
+		for _, p := range known.refused[t.Name] {
+			v.refused = errors.Join(v.refused, p)
+		}
+	}
+	for r, t := range v.tables {
+		t.keep()
+		if c := s.closing(t, known); c != nil {
+			c.Since = s.now()
+			if before != nil && before.closed[r] != nil {
+				c.Since = before.closed[r].Since
+			}
+			v.closed[r] = c
+		}
+	}
+	return v, s.learnKeys(ctx, v, known)
+}
+
+// learnKeys notes how the database compares keys, and tells the id store which without case.
+func (s *Store) learnKeys(ctx context.Context, v *view, known *schema) error {
+	for _, t := range v.tables {
+		read := known.reads[t.Name]
+		t.CountBlanks(func(place string) bool {
+			if read == nil || read.Column(place) == nil {
+				return !s.isMySQL()
+			}
+			c := read.Column(place)
+			return c.CountsBlanks && !sortOf(s.source.Engine, c.Type).isNumber()
+		})
+		if t.known != nil && t.known.IgnoresCase(t.Resource) {
+			t.Key.IgnoresCase = true
+			if err := s.idStore.IgnoreCase(ctx, t.Name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// closing is what a resource lacks that the sheet uses; nil for nothing.
+func (s *Store) closing(t *table, known *schema) *backend.Closing {
+	var problems []string
+	for _, p := range known.refused[t.Name] {
+		problems = append(problems, strings.TrimPrefix(p.Error(), "resource "+t.Name+": "))
+	}
+	read := known.reads[t.Name]
+	for name, of := range map[string]*Table{t.Read: read, t.Table: t.known} {
+		if of == nil && name != "" && !isSelect(name) && known.isLooked(name) {
+			problems = append(problems, fmt.Sprintf("there is no table %s", name))
+		}
+	}
+	if read != nil {
+		problems = append(problems, t.unread(read)...)
+	}
+	reads := len(problems) > 0
+	if !reads && t.known != nil {
+		problems = t.unwritten()
+	}
+	if len(problems) == 0 {
+		return nil
+	}
+	slices.Sort(problems)
+	return &backend.Closing{Resource: t.Name, Reads: reads, What: strings.Join(slices.Compact(problems), "; ")}
+}
+
+// isLooked tells whether the schema of a table was looked at, so that what was not found is not
+// there.
+func (k *schema) isLooked(name string) bool {
+	schema := k.Own
+	if at := strings.LastIndexByte(name, '.'); at >= 0 {
+		schema = name[:at]
+	}
+	return slices.ContainsFunc(k.Tables, func(t Table) bool { return strings.EqualFold(t.Schema, schema) })
+}
+
+// unread tells what cannot be read as the sheet says.
+func (t *table) unread(read *Table) (problems []string) {
+	lacks := func(name, what string) *Column {
+		c := read.Column(name)
+		if c == nil {
+			problems = append(problems, fmt.Sprintf("%s: there is no column %s in %s", what, name, read.Name))
+		}
+		return c
+	}
+	for _, name := range t.Key.Places {
+		c := lacks(name, "key")
+		if c != nil && !t.Key.Kept && sortOf(t.engine, c.Type) == texts && t.engine != "sqlite" {
+			problems = append(problems, fmt.Sprintf("key: %s is %s, and the key is a number", name, c.Type))
+		}
+	}
+	for i := range t.Fields {
+		f, c := t.Fields[i].Field, &t.SQL.Fields[i]
+		for _, name := range c.Names {
+			if col := lacks(name, "field "+f.Name); col != nil && len(c.Names) == 1 {
+				if why := unlike(t.engine, f, c, col); why != "" {
+					problems = append(problems, fmt.Sprintf("field %s: %s.%s is %s, %s", f.Name, read.Name, name, col.Type, why))
+				}
+			}
+		}
+	}
+	for what, e := range map[string]sheet.Expr{"client": t.SQL.Client, "version": t.SQL.Version} {
+		if e.Column != "" {
+			lacks(e.Column, what)
+		}
+	}
+	return problems
+}
+
+// unlike tells why a column cannot be read as a field; "" where it can.
+func unlike(engine string, f *mapping.Field, c *sheet.Column, col *Column) string {
+	s := sortOf(engine, col.Type)
+	if len(c.Codes) > 0 || col.Type == "" || s == "" || f.Reference != "" || f.ReferenceBy != "" {
+		return ""
+	}
+	switch f.Type {
+	case mapping.Float8:
+		if !s.isNumber() {
+			return "and is read as a number"
+		}
+	case mapping.Int4:
+		if !s.isNumber() && s != booleans {
+			return "and is read as a whole number"
+		}
+	case mapping.Timestamp:
+		isTime := s == days || s == clocks || s == instants
+		if isEpoch := c.Kind == sheet.KindEpoch || c.Kind == sheet.KindEpochMillis; isEpoch != s.isNumber() || !isEpoch && !isTime && (engine != "sqlite" || s != texts) {
+			return "and is read as a moment"
+		}
+	}
+	return ""
+}
+
+// unwritten tells what cannot be written as the sheet says.
+func (t *table) unwritten() (problems []string) {
+	written := map[string]bool{t.SQL.Client.Column: true}
+	for _, name := range t.Key.Places {
+		written[name] = true
+	}
+	for _, a := range t.SQL.Constants {
+		written[a.Column] = true
+	}
+	for i := range t.Fields {
+		for _, a := range t.SQL.Fields[i].Write {
+			written[a.Column] = true
+		}
+	}
+	for name := range written {
+		if name != "" && t.known.Column(name) == nil && t.writes() {
+			problems = append(problems, fmt.Sprintf("there is no column %s in %s to be written", name, t.Table))
+		}
+	}
+	if t.Operations[mapping.OpCreate] == nil || t.SQL.Statements[mapping.OpCreate] != nil || len(t.known.Triggers) > 0 {
+		return problems
+	}
+	for _, c := range t.known.Columns {
+		isFilled := c.Nullable || c.Generated || c.Default != "" || c.Type == "timestamp" && t.engine != "postgres" // which MariaDB may fill
+		if !isFilled && !slices.ContainsFunc(slices.Sorted(keysOf(written)), func(name string) bool { return strings.EqualFold(name, c.Name) }) {
+			problems = append(problems, fmt.Sprintf("%s.%s must have a value, and nothing writes one", t.Table, c.Name))
+		}
+	}
+	return problems
+}
+
+func keysOf(set map[string]bool) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for name := range set {
+			if !yield(name) {
+				return
+			}
+		}
+	}
+}
+
+// writes tells whether frontdesk writes into the table itself.
+func (t *table) writes() bool {
+	for _, op := range []mapping.Scope{mapping.OpCreate, mapping.OpUpdate} {
+		if t.Operations[op] != nil && t.SQL.Statements[op] == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// How often the database is looked at, and how soon again after it was.
+const (
+	lookEvery = time.Minute
+	lookPause = time.Second
+)
+
+// watch looks at the database again and again, until stop.
+func (s *Store) watch() {
+	var ctx context.Context
+	ctx, s.stop = context.WithCancel(context.Background())
+	s.stopped = make(chan struct{})
+	go func() {
+		defer close(s.stopped)
+		lookAgain(ctx, s.changed, func() { s.look(ctx) })
+	}()
+}
+
+// lookAgain calls look every minute, and when it is asked to, until ctx ends.
+func lookAgain(ctx context.Context, asked <-chan struct{}, look func()) {
+	for pause := lookEvery; ; pause = lookEvery - lookPause {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+		case <-asked:
+		}
+		look()
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(lookPause):
+		}
+	}
+}
+
+// look compares the database with what is known of it.
+func (s *Store) look(ctx context.Context) {
+	before := s.view.Load()
+	v, err := s.learn(ctx, before)
+	if err != nil {
+		if ctx.Err() == nil {
+			s.log.Warn("what the sheet uses of the database could not be looked at", zap.Error(err))
+		}
+		return
+	}
+	for r, c := range v.closed {
+		if was := before.closed[r]; was == nil || was.What != c.What {
+			s.log.Error("the database has changed: a resource is closed for what needs it", zap.String("resource", r.Name), zap.Bool("reads", c.Reads), zap.String("what", c.What))
+		}
+	}
+	for r := range before.closed {
+		if v.closed[r] == nil {
+			s.log.Info("the database is again as the sheet has it: a resource is open", zap.String("resource", r.Name))
+		}
+	}
+	s.view.Store(v)
+}
+
+// suspect has the database looked at, if an error is one that only a changed schema brings, and
+// returns the error as one of that kind.
+func (s *Store) suspect(err error) error {
+	f, ok := sqlrecord.FaultOf(err)
+	if !ok || f.Class != sqlrecord.FaultSchema || errors.Is(err, backend.ErrChanged) {
+		return err
+	}
+	select {
+	case s.changed <- struct{}{}:
+	default:
+	}
+	return fmt.Errorf("%w: %w", backend.ErrChanged, err)
+}
+
+// Closed implements backend.Changing.
+func (s *Store) Closed() (all []backend.Closing) {
+	v := s.view.Load()
+	for _, r := range s.sheet.Model.Resources {
+		if c := v.closed[r]; c != nil {
+			all = append(all, *c)
+		}
+	}
+	return all
+}
+
+// LeftOut implements backend.Changing.
+func (s *Store) LeftOut() map[backend.Place]int64 {
+	s.leftMu.Lock()
+	defer s.leftMu.Unlock()
+	return maps.Clone(s.left)
+}
+
+// leftOut counts a record that cannot be shown, and logs the first of a field.
+func (s *Store) leftOut(t *table, f *mapping.Field) {
+	at := backend.Place{Resource: t.Name, Field: f.Name}
+	s.leftMu.Lock()
+	s.left[at]++
+	first := s.left[at] == 1
+	s.leftMu.Unlock()
+	if first {
+		s.log.Warn("a record was left out: the value of a field cannot be converted; further ones are counted", zap.String("resource", t.Name), zap.String("field", f.Name))
+	}
+}
+
+// writable refuses to write where the database lacks something that a write needs.
+func (t *txn) writable(r *mapping.Resource) error {
+	if c := t.view.Load().closed[r]; c != nil {
+		return fmt.Errorf("%w: %s", backend.ErrChanged, c.What)
+	}
+	return nil
+}

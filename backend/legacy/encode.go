@@ -1,0 +1,370 @@
+package legacy
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"frontdesk/backend/sqlrecord"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+// encode finds out which columns are written, with what.
+func (w *write) encode(ctx context.Context, create bool) error {
+	if err := w.refer(ctx, w.after); err != nil {
+		return err
+	}
+	rec := w.attempt.Record
+	if create {
+		w.constants()
+	}
+	var found mapping.Violations
+	for i := range w.t.Fields {
+		f, c := w.t.Fields[i].Field, &w.t.SQL.Fields[i]
+		v := rec.Values[i]
+		switch {
+		case c.Stamp == sheet.StampChange, c.Stamp == sheet.StampCreate && create:
+			v = mapping.TimeValue(w.now())
+		case v.IsAbsent() && create && c.Default.IsSet():
+			v = c.Default
+		case v.IsAbsent() && create && (len(c.Nulls) > 0 || c.EmptyIsNull || c.Read != ""):
+			v = mapping.NullValue()
+		}
+		if v.IsAbsent() || len(c.Write) == 0 {
+			continue
+		}
+		if err := w.encodeField(f, c, v); err != nil {
+			found = append(found, err)
+		}
+	}
+	if err := found.Err(); err != nil {
+		return err
+	}
+	if err := w.unfit(); err != nil {
+		return err
+	}
+	return w.judgeParent(ctx, create)
+}
+
+// constants are what every create writes.
+func (w *write) constants() {
+	if c := w.t.SQL.Client.Column; c != "" && !slices.Contains(w.t.Key.Places, c) {
+		w.sets = append(w.sets, set{column: c, value: func(b *sqlrecord.Writer) { b.Expr(w.t.clientOperand()) }})
+	}
+	for _, a := range w.t.SQL.Constants {
+		e := parse(a.SQL)
+		w.sets = append(w.sets, set{column: a.Column, value: func(b *sqlrecord.Writer) { b.Expr(e) }})
+	}
+}
+
+// encodeField adds the columns that a field writes. Whatever a sheet says, nobody writes into
+// the records of another client.
+func (w *write) encodeField(f *mapping.Field, c *sheet.Column, v mapping.Value) *mapping.Error {
+	parts, linked, err := w.partsOf(f, v)
+	if err != nil {
+		return err
+	}
+	for i, a := range c.Write {
+		if a.Column == w.t.SQL.Client.Column && a.Column != "" {
+			continue
+		}
+		s := set{column: a.Column, field: f}
+		target := columnOf(w.t.engine, w.t.known, a.Column)
+		of := target.sort
+		plain := strings.TrimSpace(a.SQL) == ":"+valueParam
+		switch {
+		case linked && plain:
+			s.plain = mapping.NullValue()
+			if parts != nil {
+				s.plain = parts[i+len(parts)-len(c.Write)]
+			} else if len(c.Nulls) > 0 {
+				s.value = func(b *sqlrecord.Writer) { b.Add(w.t.literal(c.Nulls[0])) }
+				break
+			}
+			s.value = func(b *sqlrecord.Writer) { w.t.stored(b, of, s.plain) }
+		case len(c.Codes) > 0 && plain:
+			stored, known := codeOf(c, v)
+			if !known && v.IsSet() {
+				return f.Invalid(v.String())
+			}
+			s.value = func(b *sqlrecord.Writer) { b.Add("NULL") }
+			if known {
+				s.value = func(b *sqlrecord.Writer) { b.Add(w.t.literal(stored)) }
+			}
+		case !v.IsSet() && len(c.Nulls) > 0:
+			s.value = func(b *sqlrecord.Writer) { b.Add(w.t.literal(c.Nulls[0])) }
+		case !v.IsSet() && c.EmptyIsNull && !target.nullable:
+			s.value = func(b *sqlrecord.Writer) { b.Add("''") }
+		case plain:
+			s.plain = v
+			s.value = func(b *sqlrecord.Writer) { w.t.plainly(b, f, c, of, v) }
+		default:
+			e, part := parse("("+a.SQL+")"), mapping.NullValue()
+			if parts != nil {
+				part = parts[i+len(parts)-len(c.Write)]
+			}
+			s.value = func(b *sqlrecord.Writer) {
+				if linked {
+					w.t.withPart(b, e, part)
+				} else {
+					w.t.withValue(b, e, f, c, v)
+				}
+			}
+		}
+		w.sets = append(w.sets, s)
+	}
+	return nil
+}
+
+// codeOf is the code that is written for a value.
+func codeOf(c *sheet.Column, v mapping.Value) (stored string, known bool) {
+	for _, code := range c.Codes {
+		if code.Shown == v || !code.Shown.IsSet() && !v.IsSet() {
+			return code.Stored, true
+		}
+	}
+	return "", false
+}
+
+// plainly appends a value as its column keeps it.
+func (t *table) plainly(b *sqlrecord.Writer, f *mapping.Field, c *sheet.Column, of sort, v mapping.Value) {
+	switch {
+	case !v.IsSet():
+		b.Add("NULL")
+	case f.Type == mapping.Timestamp && of == days && c.Kind == "":
+		t.operand(b, days, wallText(sheet.WallOf(v.Int(), c.Zone)))
+	case f.Type == mapping.Timestamp && c.Kind == sheet.KindDate && t.engine == "sqlite":
+		day := wallText(sheet.WallOf(v.Int(), c.Zone)).Text()[:len("2006-01-02")]
+		b.Add(b.Arg(mapping.TextValue(day)))
+	case f.Type == mapping.Timestamp && of == instants:
+		t.operand(b, instants, v)
+	case f.Type == mapping.Timestamp:
+		t.given(b, f, c, v)
+	case of == booleans && t.engine == "postgres":
+		b.Add(b.Arg(v)) // which refuses what is neither 0 nor 1
+	default:
+		t.stored(b, of, v)
+	}
+}
+
+// stored appends a value that a column gets. PostgreSQL makes a value of its own types of a
+// text only where it is not cast.
+func (t *table) stored(b *sqlrecord.Writer, of sort, v mapping.Value) {
+	if !v.IsSet() || of == others || of == guids || of == octets || of == "" {
+		b.Add(b.Arg(v))
+		return
+	}
+	if of == integers && v.Kind() == mapping.KindText && isWhole(v.Text()) {
+		v = mapping.IntValue(wholeOf(v.Text()))
+	}
+	if (of == texts || of == padded) && v.Kind() != mapping.KindText {
+		v = mapping.TextValue(v.String())
+	}
+	t.operand(b, of, v)
+}
+
+// refer asks for the keys of the records that the write refers to.
+func (w *write) refer(ctx context.Context, rec mapping.Record) (err error) {
+	var refs []sheet.IDRef
+	for _, l := range w.t.links {
+		if v := rec.Values[l.field.Index]; v.IsSet() {
+			if to := w.t.linkOf(l, rec); to != nil {
+				refs = append(refs, sheet.IDRef{Resource: to.Name, ID: int32(v.Int())})
+			}
+		}
+	}
+	w.keys, err = w.session.keys(ctx, w.client, refs)
+	return err
+}
+
+// linkOf is the resource that a record refers to by a kept ID; nil for none.
+func (t *table) linkOf(l link, rec mapping.Record) *sheet.Resource {
+	if l.to != nil {
+		return l.to
+	}
+	if to := t.sheet.Resource(rec.Get(l.field.ReferenceBy).Text()); to != nil && to.Key.Kept {
+		return to
+	}
+	return nil
+}
+
+// partsOf are the parts of the key that a field refers to by a kept ID, nil for none; linked is
+// false where it does not.
+func (w *write) partsOf(f *mapping.Field, v mapping.Value) (parts []mapping.Value, linked bool, _ *mapping.Error) {
+	for _, l := range w.t.links {
+		if l.field != f {
+			continue
+		}
+		to := w.t.linkOf(l, w.after)
+		if to == nil {
+			return nil, false, nil
+		}
+		if !v.IsSet() {
+			return nil, true, nil
+		}
+		key := w.keys[sheet.IDRef{Resource: to.Name, ID: int32(v.Int())}]
+		if key == "" {
+			return nil, true, mapping.Fail(mapping.RelatedIDNotFound, mapping.Literal(f.Name), v.String())
+		}
+		for _, part := range sheet.SplitKey(key) {
+			parts = append(parts, mapping.TextValue(part.String()))
+		}
+		return parts, true, nil
+	}
+	return nil, false, nil
+}
+
+// judgeParent refuses to write a row that would belong to another client's record, or to none.
+func (w *write) judgeParent(ctx context.Context, create bool) error {
+	p, f := w.t.parent, w.t.Through
+	if p == nil {
+		return nil
+	}
+	v := w.attempt.Record.Values[f.Index]
+	if v.IsAbsent() && !create {
+		return nil // it stays where it is
+	}
+	missing := mapping.Fail(mapping.RelatedIDNotFound, mapping.Literal(f.Name), v.String())
+	if !v.IsSet() {
+		return missing
+	}
+	parts, linked, fault := w.partsOf(f.Field, v)
+	if fault != nil {
+		return fault
+	}
+	if !linked {
+		parts = []mapping.Value{v}
+	}
+	b := sqlrecord.NewWriter(w.d, w.params(w.t, w.client)).Add("SELECT 1 FROM ", p.from, " WHERE ")
+	p.scope(b, false)
+	for i := range p.rows.Key {
+		p.partOperand(b.Add(" AND ", p.keys[i], " = "), p.column(p.Key.Places[i]).sort, parts[i])
+	}
+	found := false
+	text, args := b.Statement()
+	err := w.conn.Query(ctx, text, oneInt, args, func([]mapping.Value) error { found = true; return nil })
+	if err == nil && !found {
+		return missing
+	}
+	return w.refused(ctx, err)
+}
+
+// keepsKey refuses to change the key: the record would become another one.
+func (w *write) keepsKey() error {
+	var found mapping.Violations
+	for i, name := range w.t.Key.Places {
+		for _, s := range w.sets {
+			if s.column != name || s.field == nil || s.plain.IsAbsent() {
+				continue
+			}
+			if !w.t.SamePart(i, sheet.Raw{Kind: sheet.RawText, Text: textOf(s.plain)}, sheet.Raw{Kind: sheet.RawText, Text: textOf(w.key[i])}) {
+				found = append(found, mapping.Fail(mapping.CannotUpdate, mapping.Literal(s.field.Name)))
+			}
+		}
+	}
+	return found.Err()
+}
+
+// textOf is a part of a key as text.
+func textOf(v mapping.Value) string {
+	if v.Kind() == mapping.KindText {
+		return v.Text()
+	}
+	return v.String()
+}
+
+// writer begins a statement that writes. Its parameters are those of the sheet's statements.
+func (w *write) writer() *sqlrecord.Writer { return sqlrecord.NewWriter(w.d, w.param) }
+
+// param appends what stands for a parameter in SQL that writes. A field comes before another
+// parameter of its name.
+func (w *write) param(b *sqlrecord.Writer, name string) {
+	of, part, _ := strings.Cut(name, ".")
+	if f := w.t.Resource.Resource.Field(of); f != nil {
+		w.fieldParam(b, f, part)
+		return
+	}
+	var v mapping.Value
+	s := texts
+	switch of {
+	case "client_name":
+		v = mapping.TextValue(w.client.Name)
+	case "user":
+		v, s = mapping.IntValue(w.tx.user.ID), integers
+	case "username":
+		v = mapping.TextValue(w.tx.user.Username)
+	case "key":
+		v, s = w.keyPart(max(0, slices.Index(w.t.Key.Places, part)))
+	default:
+		w.params(w.t, w.client)(b, name)
+		return
+	}
+	w.t.operand(b, s, v)
+}
+
+// fieldParam appends the value of a field after the write: of a reference to a kept key the key,
+// or the part of it in a column.
+func (w *write) fieldParam(b *sqlrecord.Writer, f *mapping.Field, column string) {
+	v, c := w.after.Values[f.Index], &w.t.SQL.Fields[f.Index]
+	if v.IsAbsent() {
+		v = mapping.NullValue()
+	}
+	parts, linked, _ := w.partsOf(f, v)
+	if !linked {
+		w.t.given(b, f, c, v)
+		return
+	}
+	v = mapping.NullValue()
+	if parts != nil {
+		at := slices.Index(c.Names, column)
+		if at < 0 {
+			at = len(c.Names) - 1
+		}
+		v = parts[at+len(parts)-len(c.Names)]
+	}
+	w.t.operand(b, texts, v)
+}
+
+// keyPart is a part of the record's key.
+func (w *write) keyPart(i int) (mapping.Value, sort) {
+	if i >= len(w.key) || w.key[i].IsAbsent() {
+		return mapping.NullValue(), texts
+	}
+	s := w.t.column(w.t.Key.Places[i]).sort
+	if s == integers && w.key[i].Kind() == mapping.KindText && isWhole(w.key[i].Text()) {
+		return mapping.IntValue(wholeOf(w.key[i].Text())), integers
+	}
+	if w.key[i].Kind() == mapping.KindInt {
+		return w.key[i], integers
+	}
+	return w.key[i], s
+}
+
+// statement runs one of the sheet's statements. A row that it answers is the missing part of
+// the key, or the whole key.
+func (w *write) statement(ctx context.Context, sql string) error {
+	b := w.writer().Expr(parse(sql))
+	text, args := b.Statement()
+	if w.attempt.Op != mapping.OpCreate || !slices.ContainsFunc(w.key, mapping.Value.IsAbsent) {
+		_, err := w.conn.Exec(ctx, text, args...)
+		return w.refused(ctx, err)
+	}
+	return w.answered(ctx, text, args)
+}
+
+// answered runs a statement that may answer the missing part of the key.
+func (w *write) answered(ctx context.Context, text string, args []mapping.Value) error {
+	missing := slices.IndexFunc(w.key, mapping.Value.IsAbsent)
+	err := w.conn.Query(ctx, text, w.t.keyColumns()[missing:missing+1], args, func(row []mapping.Value) error {
+		if row[0].IsSet() {
+			w.key[missing] = row[0]
+		}
+		return nil
+	})
+	if err == nil {
+		return nil
+	}
+	return w.refused(ctx, fmt.Errorf("%s %s: %w", w.attempt.Op, w.t.Name, err))
+}

@@ -1,0 +1,130 @@
+package legacy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"frontdesk/backend/sqlrecord"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+// expression is SQL of the sheet over what is read of a resource.
+type expression struct{ where, sql string }
+
+// expressions asks the database what the sheet's SQL gives, so that SQL which it refuses is found
+// at the start, and values are compared as what they are.
+func (i *inspector) expressions(ctx context.Context) error {
+	for _, r := range i.sheet.Model.Resources {
+		err := i.expressionsOf(ctx, i.sheet.Resources[r])
+		if i.known.refused[r.Name] = Problems(err); err != nil && i.known.refused[r.Name] == nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (i *inspector) expressionsOf(ctx context.Context, r *sheet.Resource) error {
+	i.known.reads[r.Name] = i.known.Table(r.Read)
+	if isSelect(r.Read) {
+		columns, err := i.typesOf(ctx, r, "*", "")
+		if err != nil {
+			return i.found(ctx, r, expression{"read", ""}, err)
+		}
+		t := &Table{Name: r.Read, View: true}
+		for _, c := range columns {
+			t.Columns = append(t.Columns, Column{Name: c.Name, Type: c.Type, Precision: c.Precision, Scale: c.Scale, Nullable: true})
+		}
+		i.known.reads[r.Name] = t
+	}
+	var all []expression
+	for n, f := range mapping.Each(r.Fields) {
+		all = append(all, expression{"field " + f.Name + ": read", r.SQL.Fields[n].Read})
+	}
+	all = append(all, expression{"client: read", r.SQL.Client.SQL}, expression{"version: read", r.SQL.Version.SQL})
+	var texts []string
+	for _, e := range all {
+		if e.sql != "" {
+			texts = append(texts, "("+e.sql+") AS e"+strconv.Itoa(len(texts)))
+		}
+	}
+	if len(texts) == 0 && r.Where == "" {
+		return nil
+	}
+	types, err := i.typesOf(ctx, r, strings.Join(append(texts, "1 AS one"), ", "), r.Where)
+	if err != nil {
+		return i.blame(ctx, r, all, err)
+	}
+	for _, e := range all {
+		if e.sql != "" {
+			i.known.results[[2]string{r.Name, e.sql}] = resultOf(i.source.Engine, types[0])
+			types = types[1:]
+		}
+	}
+	return nil
+}
+
+// blame finds which expressions the database refuses.
+func (i *inspector) blame(ctx context.Context, r *sheet.Resource, all []expression, err error) error {
+	var problems []error
+	for _, e := range append(all, expression{"where", r.Where}) {
+		switch {
+		case e.sql == "":
+		case e.where == "where":
+			_, err := i.typesOf(ctx, r, "1 AS one", e.sql)
+			problems = append(problems, i.found(ctx, r, e, err))
+		default:
+			_, err := i.typesOf(ctx, r, "("+e.sql+") AS e", "")
+			problems = append(problems, i.found(ctx, r, e, err))
+		}
+	}
+	if found := errors.Join(problems...); found != nil {
+		return found
+	}
+	return i.found(ctx, r, expression{"read", ""}, err)
+}
+
+// found words that the database refuses an expression. An engine that does not work says nothing
+// about the sheet.
+func (i *inspector) found(ctx context.Context, r *sheet.Resource, e expression, err error) error {
+	if err == nil {
+		return nil
+	}
+	if f, known := sqlrecord.FaultOf(err); !known || ctx.Err() != nil || f.Class == sqlrecord.FaultDown {
+		return err
+	}
+	at := strings.NewReplacer("field ", "fields.", ": ", ".").Replace(e.where)
+	return &Problem{sheet.PathOf(r) + "." + at, fmt.Errorf("resource %s: %s: %w", r.Name, e.where, err), ""}
+}
+
+// typesOf asks for the types of what is selected of a resource, on no rows.
+func (i *inspector) typesOf(ctx context.Context, r *sheet.Resource, selected, where string) ([]sqlrecord.ResultColumn, error) {
+	w := sqlrecord.NewWriter(i.d, func(w *sqlrecord.Writer, _ string) {
+		switch {
+		case i.source.Engine != "postgres":
+			w.Add("NULL")
+		case i.sheet.ClientsKept:
+			w.Add("CAST(NULL AS text)")
+		default:
+			w.Add("CAST(NULL AS bigint)")
+		}
+	})
+	w.Add("SELECT ").Expr(parse(selected)).Add(" FROM ", readFrom(i.d, i.source.Schema, r), " WHERE 1 = 0")
+	if where != "" {
+		w.Add(" AND (").Expr(parse(where)).Add(")")
+	}
+	text, _ := w.Statement()
+	return sqlrecord.TypesOf(ctx, i.conn, text)
+}
+
+// resultOf is what is known of the result of an expression.
+func resultOf(engine string, c sqlrecord.ResultColumn) column {
+	out := column{sort: sortOf(engine, c.Type), scale: -1, nullable: !c.Filled}
+	if c.Precision > 0 {
+		out.scale = c.Scale
+	}
+	return out
+}

@@ -1,0 +1,345 @@
+package legacy
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"frontdesk/auth"
+	"frontdesk/backend/sqlrecord"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+// Claim is something that the sheet says of all rows, named for what is found where it does not
+// hold.
+type Claim string
+
+// The claims.
+const (
+	Unshown   Claim = "unshown"   // the interface cannot show the value
+	Unlisted  Claim = "unlisted"  // a code that the list does not have
+	Empty     Claim = "empty"     // a required field has no value
+	Undated   Claim = "undated"   // nothing tells when the record was changed
+	TooLong   Claim = "too long"  // a text is longer than the field
+	Rounded   Claim = "rounded"   // a number has more decimals than are shown
+	Altered   Claim = "altered"   // to write back what is read would store something else
+	Missed    Claim = "missed"    // a filter by the value does not find the row
+	Unordered Claim = "unordered" // the column does not sort as the values do
+	Nowhere   Claim = "nowhere"   // a reference leads to no record of the client
+	Nobodys   Claim = "nobody's"  // no user has the row's client
+	Twice     Claim = "twice"     // values that several rows of a client have, where one may
+	Keyless   Claim = "keyless"   // the key is null
+	Unproved  Claim = "unproved"  // the database fails where it is asked for a claim
+)
+
+// Finding is how many rows a claim does not hold for. No value of a row is in it.
+type Finding struct {
+	Field *mapping.Field // nil of the client; the primary ID of the key
+	What  Claim
+	Rows  int64
+	// Of is of how many rows: of all; of those with a reference, where it leads nowhere.
+	Of  int64
+	Err error // of Unproved alone
+}
+
+// proof is the proof of one resource.
+type proof struct {
+	session
+	t       *table
+	clients []auth.Client
+	rows    int64
+	found   []Finding
+	written []string // columns that are read as they are stored, beside what is read
+}
+
+// tally is a claim, the condition of the rows for which it does not hold, and that of the rows
+// which it is about; nil for all.
+type tally struct {
+	Finding
+	when, among func(w *sqlrecord.Writer)
+}
+
+// Prove counts, over all rows of a resource whosever they are, those for which the sheet does not
+// hold, and returns how many rows there are. Where nothing but a condition of the sheet tells
+// whose the rows are, those of the clients are looked at. It only reads.
+func (s *Store) Prove(ctx context.Context, r *mapping.Resource, clients []auth.Client) (rows int64, found []Finding, err error) {
+	t, err := s.table(r)
+	if err != nil {
+		return 0, nil, err
+	}
+	p := &proof{t: t, clients: clients}
+	err = s.db.Read(ctx, func(c sqlrecord.Conn) error {
+		p.session, p.rows, p.found = session{Store: s, conn: c}, 0, nil
+		return p.all(ctx)
+	})
+	return p.rows, p.found, err
+}
+
+func (p *proof) all(ctx context.Context) error {
+	if err := p.shown(ctx); err != nil {
+		return err
+	}
+	if err := p.keys(ctx); err != nil {
+		return err
+	}
+	if err := p.counted(ctx, p.read, p.ofKey()); err != nil {
+		return err
+	}
+	var all []tally
+	for i := range p.t.Fields {
+		if f := p.t.Fields[i].Field; p.t.rows.Fields[i].Read != nil || p.t.isLinked(i) {
+			all = append(all, p.ofField(i, f, &p.t.SQL.Fields[i])...)
+		}
+	}
+	if err := p.counted(ctx, p.from, all); err != nil {
+		return err
+	}
+	return p.several(ctx)
+}
+
+// shown reads every row as a list does, and counts what clients cannot be shown or what lacks.
+func (p *proof) shown(ctx context.Context) error {
+	var fields []int
+	var columns []sqlrecord.Column
+	w := p.writer().Add("SELECT 1")
+	for i := range p.t.Fields {
+		of := &p.t.rows.Fields[i]
+		if of.Read == nil || of.As.Type == mapping.Bytea {
+			continue
+		}
+		w.Add(", ").Expr(of.Read)
+		fields, columns = append(fields, i), append(columns, of.As)
+	}
+	text, args := p.read(w).Statement()
+	n := map[Finding]int64{}
+	err := p.conn.Query(ctx, text, append(slices.Clone(oneInt), columns...), args, func(row []mapping.Value) error {
+		p.rows++
+		for k, i := range fields {
+			if what := p.lacks(i, row[k+1]); what != "" {
+				n[Finding{Field: p.t.Fields[i].Field, What: what}]++
+			}
+		}
+		return nil
+	})
+	if err = p.failed(ctx, Finding{Field: p.t.Fields[p.t.ID].Field}, err); err != nil {
+		return err
+	}
+	for _, i := range fields {
+		for _, what := range []Claim{Unshown, Empty, Undated, TooLong} {
+			f := Finding{Field: p.t.Fields[i].Field, What: what}
+			f.Rows = n[f]
+			p.tell(f)
+		}
+	}
+	return nil
+}
+
+// lacks is what is wrong with a value as it was read; "" for nothing.
+func (p *proof) lacks(i int, v mapping.Value) Claim {
+	f, c := p.t.Fields[i].Field, &p.t.SQL.Fields[i]
+	switch {
+	case v.IsAbsent():
+		if len(c.Codes) > 0 {
+			return "" // see Unlisted
+		}
+		return Unshown
+	case f.Required && (!v.IsSet() || f.IsText() && strings.Trim(v.Text(), " ") == ""):
+		return Empty
+	case i == p.t.ModifiedAt && !p.t.Undated && !v.IsSet():
+		return Undated
+	case f.Type == mapping.Varchar && len(c.Codes) == 0 && v.IsSet() && utf8.RuneCountInString(strings.TrimRight(v.Text(), " ")) > f.Length:
+		return TooLong
+	}
+	return ""
+}
+
+// tell notes a finding: of several about one claim, such as by each column of a field, that with
+// the most rows.
+func (p *proof) tell(f Finding) {
+	if f.Rows == 0 && f.Err == nil {
+		return
+	}
+	f.Of = cmp.Or(f.Of, p.rows)
+	i := slices.IndexFunc(p.found, func(had Finding) bool { return had.Field == f.Field && had.What == f.What })
+	if i < 0 {
+		p.found = append(p.found, f)
+	} else {
+		p.found[i].Rows = max(p.found[i].Rows, f.Rows)
+	}
+}
+
+// has tells whether a claim about a field is known not to hold.
+func (p *proof) has(f *mapping.Field, what Claim) bool {
+	return slices.ContainsFunc(p.found, func(had Finding) bool { return had.Field == f && had.What == what })
+}
+
+// failed notes that the database fails by a claim. It returns the error where the database, and
+// not the claim, is to blame.
+func (p *proof) failed(ctx context.Context, f Finding, err error) error {
+	if err == nil {
+		return nil
+	}
+	if fault, known := sqlrecord.FaultOf(err); !known || ctx.Err() != nil || fault.Class == sqlrecord.FaultDown || fault.Class == sqlrecord.FaultCollision {
+		return err
+	}
+	f.What, f.Err = Unproved, err
+	p.tell(f)
+	return nil
+}
+
+// counted counts all claims with one statement; with one for each where that fails.
+func (p *proof) counted(ctx context.Context, from func(*sqlrecord.Writer) *sqlrecord.Writer, all []tally) error {
+	if len(all) == 0 {
+		return nil
+	}
+	w := p.writer().Add("SELECT COUNT(*)")
+	counts := func(condition func(*sqlrecord.Writer)) {
+		if condition == nil {
+			w.Add(", NULL")
+			return
+		}
+		condition(w.Add(", COUNT(CASE WHEN "))
+		w.Add(" THEN 1 END)")
+	}
+	for _, c := range all {
+		counts(c.when)
+		counts(c.among)
+	}
+	text, args := from(w).Statement()
+	columns := slices.Repeat([]sqlrecord.Column{sqlrecord.Number}, 2*len(all)+1)
+	row, err := sqlrecord.One(ctx, p.conn, text, columns, args...)
+	if err != nil && len(all) > 1 {
+		for _, c := range all {
+			if err := p.counted(ctx, from, []tally{c}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err != nil {
+		return p.failed(ctx, all[0].Finding, err)
+	}
+	p.rows = max(p.rows, row[0].Int()) // they may not all have been read
+	for i, c := range all {
+		c.Rows, c.Of = row[2*i+1].Int(), row[2*i+2].Int()
+		p.tell(c.Finding)
+	}
+	return nil
+}
+
+// keys counts keys that stand twice, unless an index keeps them from it.
+func (p *proof) keys(ctx context.Context) error {
+	if known := p.t.known; known != nil && p.t.from == p.t.name && known.Identifies(append(slices.Clone(p.t.Key.Places), p.t.SQL.Client.Column)) {
+		return nil
+	}
+	var keys []sqlrecord.Expr
+	for i := range p.t.rows.Key {
+		keys = append(keys, p.t.rows.Key[i].Read)
+	}
+	return p.twice(ctx, p.t.Fields[p.t.ID].Field, keys)
+}
+
+// isStored tells whether it is known what is stored in a row that is read.
+func (p *proof) isStored() bool {
+	return p.t.from == p.t.name || !p.has(p.t.Fields[p.t.ID].Field, Twice)
+}
+
+// several counts what is to be seen of several rows at once: unique values that stand twice, and
+// orders.
+func (p *proof) several(ctx context.Context) error {
+	for i := range p.t.Fields {
+		f, of, c := p.t.Fields[i].Field, &p.t.rows.Fields[i], &p.t.SQL.Fields[i]
+		if f.Unique && f.UniquePer == "" && len(f.UniqueWhen) == 0 && of.Read != nil && !f.Primary {
+			if err := p.twice(ctx, f, []sqlrecord.Expr{wrap(of.Fold[0], of.Read, of.Fold[1])}); err != nil {
+				return err
+			}
+		}
+		if c.Ordered && len(c.Write) == 1 && p.isStored() {
+			if err := p.ordered(ctx, f, of.Read, c.Write[0].Column); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// twice counts values that several rows of a client have.
+func (p *proof) twice(ctx context.Context, f *mapping.Field, of []sqlrecord.Expr) error {
+	names := make([]string, len(of))
+	w := p.writer().Add("SELECT 1 AS one")
+	for i, e := range of {
+		names[i] = "v" + string(rune('0'+i))
+		w.Add(", ").Expr(e).Add(" AS ", names[i])
+	}
+	if client := p.t.ownerExpr(); client != nil {
+		names = append(names, "c")
+		w.Add(", ").Expr(client).Add(" AS c")
+	}
+	inner, args := p.read(w).Statement()
+	all := strings.Join(names, ", ")
+	text := "SELECT COUNT(*) FROM (SELECT 1 AS one FROM (" + inner + ") r WHERE v0 IS NOT NULL"
+	if f.IsText() && !f.Primary {
+		text += " AND v0 <> ''"
+	}
+	row, err := sqlrecord.One(ctx, p.conn, text+" GROUP BY "+all+" HAVING COUNT(*) > 1) t", oneInt, args...)
+	if err != nil {
+		return p.failed(ctx, Finding{Field: f}, err)
+	}
+	p.tell(Finding{Field: f, What: Twice, Rows: row[0].Int()})
+	return nil
+}
+
+// ordered counts rows that stand before one with a lower value, in the order of the column.
+func (p *proof) ordered(ctx context.Context, f *mapping.Field, read sqlrecord.Expr, column string) error {
+	w := p.writer().Add("SELECT COUNT(*) FROM (SELECT v, LAG(v) OVER (ORDER BY o) AS b FROM (SELECT ").Expr(read).Add(" AS v, ").Expr(p.stored(column)).Add(" AS o")
+	text, args := p.from(w).Add(") r WHERE v IS NOT NULL) s WHERE b > v").Statement()
+	row, err := sqlrecord.One(ctx, p.conn, text, oneInt, args...)
+	if err != nil {
+		return p.failed(ctx, Finding{Field: f}, err)
+	}
+	p.tell(Finding{Field: f, What: Unordered, Rows: row[0].Int()})
+	return nil
+}
+
+// Problem is something in the sheet that the database contradicts, so that the driver does not
+// open: SQL that it refuses, or times that shift.
+type Problem struct {
+	Path string // where the sheet says it
+	Err  error
+	Cure string // what to say instead; "" where Err alone tells
+}
+
+func (p *Problem) Error() string {
+	if p.Cure == "" {
+		return p.Err.Error()
+	}
+	return p.Err.Error() + ": expected " + p.Cure
+}
+func (p *Problem) Unwrap() error { return p.Err }
+
+// Problems are those that kept the driver from opening; none where that had another cause.
+func Problems(err error) (all []*Problem) {
+	if p := (*Problem)(nil); !errors.As(err, &p) {
+		return nil
+	}
+	switch of := err.(type) {
+	case *Problem:
+		return []*Problem{of}
+	case interface{ Unwrap() []error }:
+		for _, e := range of.Unwrap() {
+			all = append(all, Problems(e)...)
+		}
+		return all
+	default:
+		return Problems(errors.Unwrap(err))
+	}
+}
+
+// isOfWhere tells whether nothing but the condition of a resource says whose its rows are.
+func (t *table) isOfWhere() bool {
+	return t.parent == nil && t.SQL.Client == (sheet.Expr{}) && sheet.FindParameter(t.Where, sheet.ClientParameter) >= 0
+}

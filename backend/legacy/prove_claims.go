@@ -1,0 +1,248 @@
+package legacy
+
+import (
+	"strconv"
+	"strings"
+
+	"frontdesk/backend/sqlrecord"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+// ofField are the claims about a field that each row is held to by itself.
+func (p *proof) ofField(i int, f *mapping.Field, c *sheet.Column) (all []tally) {
+	if f.Reference != "" || f.ReferenceBy != "" {
+		all = append(all, tally{Finding{Field: f, What: Nowhere}, func(w *sqlrecord.Writer) { p.nowhere(w, i, f) }, func(w *sqlrecord.Writer) { p.refers(w, i, f) }})
+	}
+	if p.t.isLinked(i) || f.Type == mapping.Bytea {
+		return all
+	}
+	read := p.t.rows.Fields[i].Read
+	if len(c.Codes) > 0 {
+		stored := sqlrecord.Plain(p.d.Quote(c.Names[0]))
+		all = append(all, tally{Finding{Field: f, What: Unlisted}, func(w *sqlrecord.Writer) {
+			w.Expr(stored).Add(" IS NOT NULL AND ").Expr(stored).Add(" NOT IN (", p.t.literals(storedOf(c.Codes, false)), ")")
+		}, nil})
+	}
+	if raw := p.raw(c); f.Type == mapping.Float8 && f.Scale >= 0 && raw != nil && !p.has(f, Unshown) && !sameText(raw, read) && len(c.Nulls) == 0 {
+		all = append(all, tally{Finding{Field: f, What: Rounded}, func(w *sqlrecord.Writer) {
+			w.Add("ABS(").Expr(raw).Add(" - ").Expr(read).Add(") > 0.0000000005 + ABS(").Expr(raw).Add(") / ", noiseOf(p.t.sortOfColumn(c)))
+		}, nil})
+	}
+	if p.has(f, Unshown) {
+		return all // what cannot be read cannot be written back
+	}
+	value := p.t.valueOf(f, c, read)
+	for _, a := range c.Write {
+		if isPlain := strings.TrimSpace(a.SQL) == ":"+valueParam; isPlain || a.Column == p.t.SQL.Client.Column || !p.isStored() {
+			continue
+		}
+		all = append(all, tally{Finding{Field: f, What: Altered}, func(w *sqlrecord.Writer) { p.altered(w, c, a, value) }, nil})
+	}
+	if c.Read != "" && (c.Find != "" || len(c.Write) > 0) {
+		all = append(all, tally{Finding{Field: f, What: Missed}, func(w *sqlrecord.Writer) {
+			w.Expr(read).Add(" IS NOT NULL AND CASE WHEN ").Expr(p.finds(c, value)).Add(" THEN 0 ELSE 1 END = 1")
+		}, nil})
+	}
+	return all
+}
+
+// noiseOf is of which part of a number what it seems to have beside a decimal may be noise of
+// floating point.
+func noiseOf(s sort) string {
+	if s == decimals || s == integers {
+		return "1e300"
+	}
+	return "1e7"
+}
+
+// raw is a value before it is rounded; nil where it is in no column and no expression.
+func (p *proof) raw(c *sheet.Column) sqlrecord.Expr {
+	switch {
+	case len(c.Names) == 1 && len(c.Codes) == 0:
+		return sqlrecord.Plain(p.d.Quote(c.Names[0]))
+	case c.Read != "":
+		return parse("(" + c.Read + ")")
+	default:
+		return nil
+	}
+}
+
+func sameText(a, b sqlrecord.Expr) bool {
+	return len(a) == 1 && len(b) == 1 && a[0] == b[0]
+}
+
+// storedOf are the stored codes of a list; the first of each value alone where first is set.
+func storedOf(codes []sheet.Code, first bool) (all []string) {
+	seen := map[mapping.Value]bool{}
+	for _, c := range codes {
+		if !first || !seen[c.Shown] {
+			all = append(all, c.Stored)
+		}
+		seen[c.Shown] = true
+	}
+	return all
+}
+
+// altered appends that a column would not be written as it is. What the sheet itself says is
+// written otherwise, a further code or a further null, is left out.
+func (p *proof) altered(w *sqlrecord.Writer, c *sheet.Column, a sheet.Assign, value sqlrecord.Expr) {
+	if len(c.Names) == 1 {
+		own := sqlrecord.Plain(p.d.Quote(c.Names[0]))
+		if len(c.Codes) > 0 {
+			w.Expr(own).Add(" IN (", p.t.literals(storedOf(c.Codes, true)), ") AND ")
+		}
+		if nulls := c.Nulls; len(nulls) > 0 || c.EmptyIsNull {
+			w.Expr(own).Add(" NOT IN (", p.t.literals(append([]string{""}, nulls...)), ") AND ")
+		}
+	}
+	p.t.differ(w, a.Column, p.stored(a.Column), p.t.asStored(a.Column, withExpr(a.SQL, value)))
+}
+
+// finds is the condition by which the driver finds a value: see written.
+func (p *proof) finds(c *sheet.Column, value sqlrecord.Expr) sqlrecord.Expr {
+	if c.Find != "" {
+		return withExpr(c.Find, value)
+	}
+	var parts []any
+	for i, a := range c.Write {
+		parts = append(parts, between(i, " AND ")+p.d.Quote(a.Column)+" = ", withExpr(a.SQL, value))
+	}
+	return wrap(parts...)
+}
+
+// ofKey are the claims about the key and the client.
+func (p *proof) ofKey() (all []tally) {
+	all = append(all, tally{Finding{Field: p.t.Fields[p.t.ID].Field, What: Keyless}, func(w *sqlrecord.Writer) {
+		for i, k := range p.t.keys {
+			w.Add(between(i, " OR "), k, " IS NULL")
+		}
+	}, nil})
+	if owner := p.t.ownerExpr(); owner != nil {
+		all = append(all, tally{Finding{What: Nobodys}, func(w *sqlrecord.Writer) { p.nobodys(w, owner) }, nil})
+	}
+	return all
+}
+
+// nobodys appends that a row has no client, or one that no user works for.
+func (p *proof) nobodys(w *sqlrecord.Writer, owner sqlrecord.Expr) {
+	from, text := &p.sheet.Accounts, p.t.asText(owner)
+	w.Expr(owner).Add(" IS NULL")
+	if from.Table == "" && len(from.Users) == 0 {
+		return // users are known one by one alone
+	}
+	if p.t.SystemClient != "" {
+		w.Add(" OR ").Expr(text).Add(" <> ", p.t.literal(p.t.SystemClient), " AND NOT (")
+	} else {
+		w.Add(" OR NOT (")
+	}
+	if from.Table == "" {
+		var clients []string
+		for _, u := range from.Users {
+			id := u.ClientKey
+			if id == "" {
+				id = strconv.FormatInt(u.Client.ID, 10)
+			}
+			clients = append(clients, id)
+		}
+		w.Expr(text).Add(" IN (", p.t.literals(clients), "))")
+		return
+	}
+	of := &from.Facts.SQL[factClientID]
+	s := texts
+	if len(of.Names) == 1 && len(of.Codes) == 0 {
+		s = p.view.Load().accounts.column(of.Names[0]).sort
+	}
+	read, _ := p.view.Load().accounts.factOf(of)
+	w.Add("EXISTS (SELECT 1 FROM (SELECT ").Expr(read).Add(" AS u FROM ", qualified(p.d, p.source.Schema, from.Table), ") users WHERE ")
+	p.t.same(w, sqlrecord.Plain("u"), s, owner, p.t.ownerSort())
+	w.Add("))")
+}
+
+// refers appends that a row refers to a record.
+func (p *proof) refers(w *sqlrecord.Writer, i int, f *mapping.Field) {
+	parts, names := p.partsOf(i, f)
+	for k := range parts {
+		w.Add(between(k, " AND ")).Expr(parts[k].Read).Add(" IS NOT NULL")
+		if p.t.isLinked(i) && k < len(names) && p.t.isText(names[k]) {
+			w.Add(" AND ").Expr(parts[k].Read).Add(" NOT IN (", p.t.literals(append([]string{""}, p.t.SQL.Fields[i].Nulls...)), ")")
+		}
+	}
+}
+
+// partsOf are the parts of the key that a field refers to, and their columns.
+func (p *proof) partsOf(i int, f *mapping.Field) (parts []sqlrecord.Field, names []string) {
+	parts, names = p.t.rows.Fields[i:i+1], p.t.SQL.Fields[i].Names
+	for _, l := range p.t.links {
+		if l.field == f {
+			parts = p.t.rows.Beside[l.at : l.at+l.names]
+		}
+	}
+	return parts, names
+}
+
+// nowhere appends that a reference leads to no record that the row's client sees.
+func (p *proof) nowhere(w *sqlrecord.Writer, i int, f *mapping.Field) {
+	p.refers(w, i, f)
+	parts, names := p.partsOf(i, f)
+	if f.Reference != "" {
+		p.leadsTo(w.Add(" AND NOT "), parts, names, p.t.SQL.Fields[i].Read, p.sheet.Resource(f.Reference))
+		return
+	}
+	w.Add(" AND (1 = 0")
+	if by := p.t.rows.Fields[p.t.Field(f.ReferenceBy).Index].Read; by != nil {
+		for _, r := range p.sheet.Model.Resources {
+			w.Add(" OR ").Expr(by).Add(" = ", p.t.literal(r.Name), " AND NOT ")
+			p.leadsTo(w, parts, names, p.t.SQL.Fields[i].Read, p.sheet.Resources[r])
+		}
+	}
+	w.Add(")")
+}
+
+// leadsTo appends that there is a record with the parts of a key, which the row's client sees.
+func (p *proof) leadsTo(w *sqlrecord.Writer, parts []sqlrecord.Field, names []string, read string, target *sheet.Resource) {
+	if target == nil {
+		w.Add("(1 = 1)") // nobody knows
+		return
+	}
+	to := p.view.Load().tables[target.Resource]
+	first := len(to.keys) - len(parts) // before it is the client's, who is the row's
+	if first < 0 {
+		w.Add("(1 = 0)")
+		return
+	}
+	w.Add("EXISTS (SELECT 1 FROM (SELECT 1 AS one")
+	for k, key := range to.keys {
+		w.Add(", ", key, " AS fk", strconv.Itoa(k))
+	}
+	own, theirs := p.t.ownerExpr(), to.ownerExpr()
+	if theirs != nil {
+		w.Add(", ").Expr(theirs).Add(" AS fc")
+	}
+	w.Add(" FROM ", to.from)
+	if to.Where != "" && !to.isOfWhere() {
+		for k, part := range to.where {
+			w.Add([...]string{" WHERE (", ""}[min(k, 1)], part.SQL)
+			if part.Param != "" {
+				to.ofRow(w, part.Param)
+			}
+		}
+		w.Add(")")
+	}
+	w.Add(") target WHERE ")
+	for k := range parts {
+		s := p.t.result(read).sort
+		if k < len(names) {
+			s = p.t.column(names[k]).sort
+		}
+		p.t.same(w.Add(between(k, " AND ")), sqlrecord.Plain("fk"+strconv.Itoa(first+k)), to.keySorts[first+k], parts[k].Read, s)
+	}
+	if own != nil && theirs != nil {
+		p.t.same(w.Add(" AND ("), sqlrecord.Plain("fc"), to.ownerSort(), own, p.t.ownerSort())
+		if to.SystemClient != "" {
+			w.Add(" OR ").Expr(p.t.asText(sqlrecord.Plain("fc"))).Add(" = ", p.t.literal(to.SystemClient))
+		}
+		w.Add(")")
+	}
+	w.Add(")")
+}

@@ -1,0 +1,192 @@
+package legacy
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/mapping"
+)
+
+const provedSheet = `
+format: 2
+source: {sql: {engine: ENGINE, dsn: "${DSN}"}}
+keep: keep.db
+client: adm
+without_rules: [prefered_email]
+accounts:
+  table: usr
+  columns: {username: login, password: pass, email: mail, client_id: adm, client_name: login}
+  hash: [bcrypt]
+resources:
+  contact:
+    table: con
+    key: {columns: id, generated: max+1}
+    fields:
+      kind: {column: srt, codes: {P: person, B: company}, write: {srt: "CASE :value WHEN 'company' THEN 'B' ELSE 'P' END"}}
+      name: name
+      first_name: {column: nick, length: 5}
+      payment_days: {column: days, write: {days: "COALESCE(:value, 14)"}}
+      is_blocked: {column: stat, codes: {A: 0, H: 0, B: 1}}
+      initials: {column: ini, empty: "null"}
+      modified_at: changed
+  contactcommunication:
+    table: com
+    key: {columns: [con, nr], generated: max+1}
+    client: {through: contact_id}
+    fields: {contact_id: con, type: {constant: 1}, value: val}
+  article:
+    table: art
+    read: v_art
+    key: {columns: code, id: kept, generated: supplied}
+    where: gone = 0 AND adm = :client
+    fields:
+      number: {column: code, immutable: true}
+      description: {read: TRIM(descr), write: {descr: ":value"}}
+      article_kind: {constant: part}
+      unit_type: {constant: piece}
+      turnover_group_id: {absent: true}
+      price: {read: cents / 100.0, write: {cents: "ROUND(:value * 100)"}, ordered: true}
+      purchase_price: {read: ABS(cost), write: {cost: ":value"}, ordered: true, find: "cost = :value"}
+      stock: {column: weight, readonly: true}
+      supplier_id: con
+      ean: {column: bar, zero: "0"}
+`
+
+var proved = []string{
+	"CREATE TABLE usr (login varchar(20), pass varchar(80), mail varchar(80), adm integer)",
+	"CREATE TABLE con (id bigint NOT NULL PRIMARY KEY, adm integer, srt varchar(1), name varchar(200), nick varchar(200), days bigint, stat varchar(1), ini varchar(9), changed DT)",
+	"CREATE INDEX con_name ON con (name)",
+	"CREATE TABLE com (con integer NOT NULL, nr integer NOT NULL, val varchar(80), PRIMARY KEY (con, nr))",
+	"CREATE TABLE art (code varchar(9), adm integer, descr varchar(80), cents integer, cost integer, weight double precision, con integer, bar varchar(20), gone integer)",
+	"CREATE VIEW v_art AS SELECT code, adm, descr, cents, cost, weight, con, bar, gone FROM art",
+	"INSERT INTO usr VALUES ('a', '$2a$04$abcdefghijklmnopqrstuu6JwZkTpyFmvDCeEJpZiVRfyxKzY5pWe', 'a@example.nl', 1), ('b', '$2a$04$abcdefghijklmnopqrstuu6JwZkTpyFmvDCeEJpZiVRfyxKzY5pWe', 'b@example.nl', 2)",
+	"INSERT INTO con VALUES (1, 1, 'P', 'Ünal', 'x', 14, 'A', '', '2026-03-29 02:30:00'), (2, 1, 'B', 'O''Neil', NULL, 30, 'H', 'J', '2026-10-25 02:30:00'), (3, 2, 'P', 'C', 'y', 0, 'B', NULL, '2026-01-01')",
+	"INSERT INTO com VALUES (1, 1, 'x'), (3, 1, 'y')",
+	"INSERT INTO art VALUES ('P1', 1, 'a', 1275, 5, 0.1, 1, '0', 0), ('P2', 1, 'B', 50, 7, 1234.5678, NULL, '', 0), ('P1', 2, 'c', 0, 0, 0.3333, 3, NULL, 0), ('P3', 1, 'gone', 1, 1, 1, 9, NULL, 1)",
+}
+
+// onProved opens tables for which a sheet holds.
+func onProved(t *testing.T, engine, sheet string) *tables {
+	kind := map[string]string{"postgres": "timestamp"}[engine]
+	return onTables(t, engine, sheet, strings.Split(strings.ReplaceAll(strings.Join(proved, ";"), "DT", cmp.Or(kind, "datetime")), ";")...)
+}
+
+// findings are what is proved wrong, as words.
+func (x *tables) findings() map[string]int64 {
+	x.t.Helper()
+	clients, err := x.Clients(x.t.Context(), 10)
+	require.NoError(x.t, err)
+	all := map[string]int64{}
+	for _, r := range x.model.Resources {
+		rows, found, err := x.Prove(x.t.Context(), r, clients)
+		require.NoError(x.t, err)
+		require.Positive(x.t, rows)
+		for _, f := range found {
+			name := "client"
+			if f.Field != nil {
+				name = f.Field.Name
+			}
+			require.NoError(x.t, f.Err, name)
+			all[r.Name+"."+name+" "+string(f.What)] = f.Rows
+		}
+	}
+	return all
+}
+
+// TestProve plants one fault after the other: each is found and counted, and nothing else.
+func TestProve(t *testing.T) {
+	eachEngine(t, func(t *testing.T, engine string) {
+		x := onProved(t, engine, provedSheet)
+		require.Empty(t, x.findings())
+		for _, c := range []struct {
+			fault, mend string
+			found       map[string]int64
+		}{
+			{"UPDATE con SET srt = 'X' WHERE id = 1", "UPDATE con SET srt = 'P' WHERE id = 1", map[string]int64{"contact.kind unlisted": 1}},
+			{"UPDATE con SET name = ' ' WHERE id < 3", "UPDATE con SET name = 'n'", map[string]int64{"contact.name empty": 2}},
+			{"UPDATE con SET name = NULL WHERE id = 1", "UPDATE con SET name = 'n'", map[string]int64{"contact.name empty": 1}},
+			{"UPDATE con SET days = 3000000000 WHERE id = 1", "UPDATE con SET days = 14", map[string]int64{"contact.payment_days unshown": 1}},
+			{"UPDATE con SET days = NULL WHERE id = 1", "UPDATE con SET days = 14", map[string]int64{"contact.payment_days altered": 1}},
+			{"UPDATE con SET nick = 'abcdef' WHERE id = 1", "UPDATE con SET nick = 'x'", map[string]int64{"contact.first_name too long": 1}},
+			{"UPDATE con SET changed = NULL WHERE id = 1", "UPDATE con SET changed = '2026-01-01'", map[string]int64{"contact.modified_at undated": 1}},
+			{"UPDATE con SET adm = NULL WHERE id = 3", "UPDATE con SET adm = 2 WHERE id = 3", map[string]int64{"contact.client nobody's": 1, "contactcommunication.client nobody's": 1, "contactcommunication.contact_id nowhere": 1, "article.supplier_id nowhere": 1}},
+			{"UPDATE con SET adm = 7 WHERE id = 2", "UPDATE con SET adm = 1 WHERE id = 2", map[string]int64{"contact.client nobody's": 1}},
+			{"INSERT INTO con (id, adm, srt, name, stat, days, changed) VALUES (5000000000, 1, 'P', 'n', 'A', 1, '2026-01-01')", "DELETE FROM con WHERE id = 5000000000", map[string]int64{"contact.id unshown": 1}},
+			{"UPDATE com SET con = 9 WHERE con = 1", "UPDATE com SET con = 1 WHERE con = 9", map[string]int64{"contactcommunication.client nobody's": 1, "contactcommunication.contact_id nowhere": 1}},
+			{"UPDATE art SET con = 3 WHERE code = 'P2'", "UPDATE art SET con = NULL WHERE code = 'P2'", map[string]int64{"article.supplier_id nowhere": 1}},
+			{"UPDATE art SET descr = ' b' WHERE code = 'P2'", "UPDATE art SET descr = 'b' WHERE code = 'P2'", map[string]int64{"article.description missed": 1}},
+			{"UPDATE art SET weight = 1.23456 WHERE code = 'P2'", "UPDATE art SET weight = 1 WHERE code = 'P2'", map[string]int64{"article.stock rounded": 1}},
+			{"UPDATE art SET cost = -9 WHERE code = 'P2'", "UPDATE art SET cost = 7 WHERE code = 'P2'", map[string]int64{"article.purchase_price unordered": 1, "article.purchase_price missed": 1}},
+			{"UPDATE art SET code = 'P1' WHERE code = 'P2'", "UPDATE art SET code = 'P2' WHERE cost = 7", map[string]int64{"article.number twice": 1, "article.id twice": 1}},
+			{"UPDATE art SET code = NULL WHERE code = 'P2'", "UPDATE art SET code = 'P2' WHERE cost = 7", map[string]int64{"article.number empty": 1, "article.id keyless": 1}},
+		} {
+			x.exec(c.fault)
+			require.Equal(t, c.found, x.findings(), c.fault)
+			x.exec(c.mend)
+			require.Empty(t, x.findings(), c.mend)
+		}
+	})
+}
+
+// TestProveUsers counts users who cannot log in.
+func TestProveUsers(t *testing.T) {
+	eachEngine(t, func(t *testing.T, engine string) {
+		x := onProved(t, engine, provedSheet)
+		users := func() Users {
+			n, err := x.ProveUsers(t.Context())
+			require.NoError(t, err)
+			return n
+		}
+		require.Equal(t, Users{All: 2}, users())
+		x.exec("INSERT INTO usr SELECT login, pass, '', adm FROM usr WHERE login = 'a'")
+		x.exec("INSERT INTO usr VALUES ('c', 'plain', 'c@example.nl', 1), ('d', 'plain', 'd@example.nl', NULL)")
+		require.Equal(t, Users{All: 5, Unusable: 1, Hashless: 1, Addressless: 1, Shared: 1}, users())
+	})
+}
+
+// TestUnproved: a claim by which the database fails is told of, and the others are counted.
+func TestUnproved(t *testing.T) {
+	sheet := strings.Replace(provedSheet, "first_name: {column: nick, length: 5}", "vat_number: {read: CAST(CAST(nick AS integer) AS text)}", 1)
+	x := onProved(t, "postgres", sheet)
+	x.exec("UPDATE con SET srt = 'X' WHERE id = 1")
+	_, found, err := x.Prove(t.Context(), x.model.Resource("contact"), nil)
+	require.NoError(t, err)
+	require.Len(t, found, 2)
+	require.Equal(t, Unproved, found[0].What)
+	require.Error(t, found[0].Err)
+	require.Equal(t, Finding{Field: x.model.Resource("contact").Field("kind"), What: Unlisted, Rows: 1, Of: 3}, found[1])
+}
+
+// TestPlan: an index that narrows a list is seen in its plan, and so is an order without one.
+func TestPlan(t *testing.T) {
+	eachEngine(t, func(t *testing.T, engine string) {
+		x := onProved(t, engine, provedSheet)
+		var rows []string
+		for i := range 3000 {
+			rows = append(rows, "("+strconv.Itoa(100+i)+", "+strconv.Itoa(1+i%2)+", 'P', 'n"+strconv.Itoa(i)+"', 'k"+strconv.Itoa(i)+"', 1, 'A')")
+		}
+		x.exec("INSERT INTO con (id, adm, srt, name, nick, days, stat) VALUES " + strings.Join(rows, ", "))
+		x.exec(map[string]string{"mariadb": "ANALYZE TABLE con PERSISTENT FOR ALL"}[x.engine] + map[string]string{"sqlite": "ANALYZE", "postgres": "ANALYZE"}[x.engine])
+		r := x.model.Resource("contact")
+		plan := func(q backend.Query) *Plan {
+			q.Client, q.Limit = auth.Client{ID: 1}, 50
+			p, err := x.Plan(t.Context(), r, q)
+			require.NoError(t, err)
+			return p
+		}
+		by := func(name string, v mapping.Value) backend.Query {
+			return backend.Query{Filters: []backend.Filter{{Field: r.Field(name), Value: v}}}
+		}
+		require.NotEmpty(t, plan(by("id", mapping.IntValue(100))).Narrows)
+		require.NotEmpty(t, plan(by("name", mapping.TextValue("n7"))).Narrows)
+		require.Empty(t, plan(by("first_name", mapping.TextValue("k7"))).Narrows)
+		require.False(t, plan(backend.Query{}).Sorts)
+		require.True(t, plan(backend.Query{Sort: []backend.Order{{Field: r.Field("first_name")}}}).Sorts)
+	})
+}

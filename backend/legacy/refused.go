@@ -1,0 +1,181 @@
+package legacy
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"frontdesk/backend"
+	"frontdesk/backend/sqlrecord"
+	"frontdesk/mapping"
+)
+
+// elsewhere is what a client reads about a table that refers to its record and that no sheet
+// names: the table's own name stays secret.
+const elsewhere = "elsewhere"
+
+// refused turns an engine's error about a write into what a Driver answers: what the sheet
+// says about it, else what the table's columns and keys tell, else what failure returns.
+func (w *write) refused(ctx context.Context, err error) error {
+	f, ok := sqlrecord.FaultOf(err)
+	if ok && w.sheet.Errors.Translate(failureOf(f), w.attempt) == nil {
+		if told := w.judge(ctx, f, err); told != nil {
+			return told
+		}
+	}
+	return w.failure(err, w.attempt)
+}
+
+// judge explains an error by what is known of the table; nil if that explains nothing.
+func (w *write) judge(ctx context.Context, f sqlrecord.Fault, err error) error {
+	stale := fmt.Errorf("%w: %s %s: %w", backend.ErrStale, w.attempt.Op, w.t.Name, err)
+	var columns []string
+	reason := mapping.DuplicateValue
+	switch {
+	case f.IsOfValue():
+		return w.unfitBy(ctx, f, err)
+	case f.Class != sqlrecord.FaultUnique && f.Class != sqlrecord.FaultReference:
+		return nil
+	case f.Class == sqlrecord.FaultUnique:
+		if columns = w.t.unique(f.Constraint); columns == nil {
+			return w.unknown(f, stale, err)
+		}
+	case w.t.known == nil: // of a schema that was not looked at
+		return &backend.StaleError{Told: w.failure(err, w.attempt), Err: stale}
+	case w.attempt.Op == mapping.OpDelete:
+		return w.inUse(f.Constraint, stale, err)
+	default:
+		columns, reason = w.references(f.Constraint), mapping.RelatedIDNotFound
+	}
+	var found mapping.Violations
+	for _, field := range w.fieldsAt(columns) {
+		found = append(found, mapping.Fail(reason, mapping.Literal(field.Name), w.attempt.Record.Values[field.Index].String()).Because(err))
+	}
+	switch {
+	case len(found) == 0 && f.Class == sqlrecord.FaultReference:
+		return nil
+	case len(found) == 0:
+		return w.taken(err)
+	case w.sheet.OwnRules: // nobody here would find it
+		return found
+	default:
+		return &backend.StaleError{Told: found, Err: stale}
+	}
+}
+
+// unknown explains a duplicate in columns that are not known, since those of a view belong to
+// another table. It may be the key that was made, or a value that the rules look for.
+func (w *write) unknown(f sqlrecord.Fault, stale, err error) error {
+	others := w.t.known == nil || w.t.known.View
+	if others && f.Constraint != "" && w.attempt.Op == mapping.OpCreate && w.t.Key.Generated == "max+1" {
+		if taken := w.taken(err); taken != nil {
+			return taken
+		}
+	}
+	if w.t.known == nil || w.writesUnique() {
+		return &backend.StaleError{Told: w.failure(err, w.attempt), Err: stale}
+	}
+	return nil
+}
+
+// taken is errTaken; nil if an earlier run was refused with the same key, which then nobody
+// took meanwhile.
+func (w *write) taken(err error) error {
+	// A part that the engine makes is another one each time.
+	if w.attempt.Op != mapping.OpCreate || len(w.key) > 0 && !slices.ContainsFunc(w.key, mapping.Value.IsAbsent) {
+		row := fmt.Sprint(w.t.Name, w.attempt.ID, join(w.t.Resource, w.key))
+		if slices.Contains(w.tx.tries.refused, row) {
+			return nil
+		}
+		w.tx.tries.refused = append(w.tx.tries.refused, row)
+	}
+	return fmt.Errorf("%w: %s %s: %w", errTaken, w.attempt.Op, w.t.Name, err)
+}
+
+// writesUnique tells whether the rules check that the value is unique.
+func (w *write) writesUnique() bool {
+	return !w.sheet.OwnRules && slices.ContainsFunc(w.sets, func(s set) bool { return s.field != nil && s.field.Unique && !s.field.Readonly })
+}
+
+// inUse says where the record is in use that a foreign key keeps from being deleted.
+func (w *write) inUse(constraint string, stale, err error) error {
+	at, among := "", 0
+	for _, ref := range w.t.referrers {
+		if constraint == "" || strings.EqualFold(ref.Name, constraint) {
+			at, among = ref.At, among+1
+		}
+	}
+	if among == 0 {
+		return nil
+	}
+	isKnown := among == 1 && at != ""
+	if !isKnown {
+		at = elsewhere
+	}
+	told := mapping.Fail(mapping.InUse, mapping.Literal("id"), mapping.Literal(at)).Because(err)
+	if among == 1 && !isKnown || w.sheet.OwnRules {
+		return told
+	}
+	return &backend.StaleError{Told: told, Err: stale}
+}
+
+// references are the columns of a foreign key of the table; nil if there is none of that name.
+// Without a name it is the only foreign key that is written, unless a program may have written
+// another one.
+func (w *write) references(constraint string) (columns []string) {
+	for _, key := range w.t.known.Foreign {
+		switch {
+		case constraint != "" && strings.EqualFold(key.Name, constraint):
+			return key.Columns
+		case constraint != "" || w.runsPrograms() || len(w.fieldsAt(key.Columns)) == 0:
+		case columns != nil:
+			return nil
+		default:
+			columns = key.Columns
+		}
+	}
+	return columns
+}
+
+// runsPrograms tells whether programs of the database, or statements of the sheet, take part in
+// the write. Errors of their statements look like those of the write itself.
+func (w *write) runsPrograms() bool {
+	return len(w.t.known.Triggers) > 0 || w.t.SQL.Statements[w.attempt.Op] != nil
+}
+
+// unique are the columns of a unique index, on all rows or on some, that refused a row; nil if
+// there is none of that name.
+func (t *table) unique(constraint string) []string {
+	if t.known == nil {
+		return nil
+	}
+	for _, i := range t.known.Indexes {
+		if i.Name != "" && strings.EqualFold(i.Name, constraint) {
+			return i.Columns
+		}
+	}
+	if t.engine != "sqlite" { // which names the columns instead: VTG.BEDRNR, VTG.KENT
+		return nil
+	}
+	var columns []string
+	for name := range strings.SplitSeq(constraint, ", ") {
+		of, column, ok := strings.Cut(name, ".")
+		if !ok || !strings.EqualFold(of, t.known.Name) {
+			return nil
+		}
+		columns = append(columns, column)
+	}
+	return columns
+}
+
+// fieldsAt are the fields that clients write to one of these columns, each once.
+func (w *write) fieldsAt(columns []string) (fields []*mapping.Field) {
+	for _, s := range w.sets {
+		if s.field != nil && !s.field.Readonly && !slices.Contains(fields, s.field) &&
+			slices.ContainsFunc(columns, func(c string) bool { return strings.EqualFold(c, s.column) }) {
+			fields = append(fields, s.field)
+		}
+	}
+	return fields
+}

@@ -1,0 +1,180 @@
+package legacy
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/backend/drivertest"
+	"frontdesk/backend/sqlrecord"
+	"frontdesk/mapping"
+)
+
+const stockSheet = `
+format: 2
+source: {sql: {engine: ENGINE, dsn: "${DSN}"}}
+keep: keep.db
+without_rules: []
+accounts: {users: []}
+resources:
+  turnovergroup:
+    table: w_groep
+    key: {columns: nr, id: kept, generated: supplied}
+    client: ""
+    fields: {code: code, description: oms, vat_kind: {constant: high}, ledger_account: {constant: "8000"}}
+    operations: {only: [get, list, delete]}
+  article:
+    table: w_art
+    key: {columns: nr, id: kept, generated: supplied}
+    client: adm
+    where: weg <> 'J'
+    fields: {number: nr, description: oms, turnover_group_id: groep, article_kind: {constant: part}, unit_type: {constant: piece}}
+    operations: {only: [get, list]}
+`
+
+// stock is a database with articles by a text: hidden ones in a row, first, last, and all of a
+// group; and others' between them. It is the oracle of itself.
+type stock struct{ *tables }
+
+func openStock(t *testing.T, engine string) stock {
+	t.Helper()
+	text := "varchar(20) NOT NULL"
+	if engine == "mariadb" { // compared by its letters, as the walk does
+		text = "varchar(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin NOT NULL"
+	}
+	statements := []string{
+		"CREATE TABLE w_groep (nr " + text + " PRIMARY KEY, code " + text + ", oms " + text + ")",
+		"CREATE TABLE w_art (nr " + text + " PRIMARY KEY, oms " + text + ", groep " + text + ", adm integer NOT NULL, weg char(1) NOT NULL)",
+		"INSERT INTO w_groep VALUES ('A', 'A', 'group'), ('B', 'B', 'group'), ('C', 'C', 'group')",
+		"INSERT INTO w_art VALUES ('M000', 'D9', 'C', 1, 'J'), ('Z999', 'D9', 'C', 1, 'N')",
+	}
+	for i := range 60 {
+		adm, groep, weg := 1, "A", "N"
+		if i < 15 || i%4 == 0 || i > 52 {
+			weg = "J"
+		}
+		if i%11 == 5 {
+			adm, weg = 2, "N"
+		}
+		if i == 3 {
+			groep = "B"
+		}
+		statements = append(statements, fmt.Sprintf("INSERT INTO w_art VALUES ('N%03d', 'D%d', '%s', %d, '%s')", i*37%60, i%7, groep, adm, weg))
+	}
+	return stock{onTables(t, engine, stockSheet, statements...)}
+}
+
+// Rows implements drivertest.Oracle.
+func (s stock) Rows(ctx context.Context, resource string) (rows []drivertest.Row, err error) {
+	query := "SELECT nr, oms, groep, adm, weg FROM w_art ORDER BY nr"
+	if resource == "turnovergroup" {
+		query = "SELECT nr, oms, code, 0, 'N' FROM w_groep ORDER BY nr"
+	}
+	texts := []sqlrecord.Column{foreignText, foreignText, foreignText, foreignText, foreignText}
+	err = s.db.Read(ctx, func(c sqlrecord.Conn) error {
+		return c.Query(ctx, query, texts, nil, func(v []mapping.Value) error {
+			row := drivertest.Row{Key: drivertest.Key(v[0].Text()), Client: wholeOf(v[3].Text()), Hidden: v[4].Text() == "J",
+				Fields: map[string]any{"number": v[0].Text(), "description": v[1].Text(), "turnover_group_id": drivertest.Key(v[2].Text())}}
+			if resource == "turnovergroup" {
+				row.Client, row.Fields = mapping.OfAll, map[string]any{"code": v[2].Text(), "description": v[1].Text()}
+			}
+			rows = append(rows, row)
+			return nil
+		})
+	})
+	return rows, err
+}
+
+// meddle inserts, deletes, hides and shows articles.
+func (s stock) meddle(t *rapid.T) {
+	weg := rapid.SampledFrom([]string{"J", "N", "N"}).Draw(t, "weg")
+	if rapid.Bool().Draw(t, "there already") {
+		s.exec(fmt.Sprintf("UPDATE w_art SET weg = '%s' WHERE nr = 'N%03d'", weg, rapid.IntRange(0, 59).Draw(t, "nr")))
+		return
+	}
+	n := rapid.IntRange(0, 49).Draw(t, "nr")
+	nr := fmt.Sprintf("%c%02d", "LZ"[n%2], n)
+	s.exec("DELETE FROM w_art WHERE nr = '" + nr + "'")
+	if rapid.IntRange(0, 2).Draw(t, "insert") > 0 {
+		s.exec(fmt.Sprintf("INSERT INTO w_art VALUES ('%s', 'D%d', 'A', %d, '%s')", nr, rapid.IntRange(0, 9).Draw(t, "oms"), 1+n%3/2, weg))
+	}
+}
+
+// TestListsAreWhole walks lists of kept IDs, of which the sheet hides rows.
+func TestListsAreWhole(t *testing.T) {
+	eachEngine(t, func(t *testing.T, engine string) {
+		s := openStock(t, engine)
+		(&drivertest.Walk{
+			Client: s.front, Oracle: s, Clients: []auth.Client{one, two}, Resources: []string{"turnovergroup", "article"},
+			ByKey: func(_ string, a, b drivertest.Key) int { return strings.Compare(string(a), string(b)) }, Meddle: s.meddle,
+		}).Run(t)
+		for _, rec := range s.list(one, "turnovergroup") {
+			if err := s.tryDelete(one, "turnovergroup", rec.ID()); rec.Get("code").Text() == "C" {
+				require.True(t, mapping.Is(err, mapping.InUse), "behind a hidden one: %v", err)
+			}
+		}
+	})
+}
+
+// TestSorts: what an engine's types are to comparisons.
+func TestSorts(t *testing.T) {
+	for _, c := range []struct {
+		engine, column string
+		sort           sort
+	}{
+		{"postgres", "bit", others}, {"postgres", "timestamp", clocks}, {"postgres", "timestamp with time zone", instants}, {"mysql", "tinyint", integers}, {"postgres", "point", others},
+		{"postgres", "money", others}, {"mysql", "set", texts}, {"postgres", "double precision", floats}, {"mysql", "longblob", octets}, {"sqlite", "", ""},
+	} {
+		require.Equal(t, c.sort, sortOf(c.engine, c.column), "%s of %s", c.column, c.engine)
+	}
+}
+
+// TestDomainsAndDocuments: what a domain of PostgreSQL or a column of bits refuses is told of its
+// field, and columns of types without operators are found and sorted.
+func TestDomainsAndDocuments(t *testing.T) {
+	x := onTables(t, "postgres", `
+format: 2
+source: {sql: {engine: postgres, dsn: "${DSN}"}}
+time_zone: UTC
+accounts: {users: []}
+without_rules: []
+resources:
+  article:
+    table: w_typed
+    key: {columns: nr, generated: max+1}
+    client: ""
+    fields: {number: code, description: spec, ean: feed, article_kind: {constant: part}, unit_type: bits, price: amount, turnover_group_id: {absent: true}}
+`,
+		"CREATE DOMAIN w_code AS varchar(5) CONSTRAINT w_no_x CHECK (value <> 'x')", "CREATE DOMAIN w_amount AS numeric(4,2) NOT NULL",
+		"CREATE TABLE w_typed (nr integer PRIMARY KEY, code w_code, spec json, feed xml, amount w_amount, bits bit(3))",
+		`INSERT INTO w_typed VALUES (1, 'a', '{"b": 1}', '<b/>', 1, '101'), (2, 'b', '{"a": 1}', '<a/>', 2, '101')`)
+	for fields, want := range map[string]string{
+		`number=abcdef`: "varchar_too_long: number, 6, 5", `number=x`: "varchar_invalid: number, x", `price=100`: "float8_invalid: price, 100", `unit_type=1010`: "varchar_invalid: unit_type, 1010",
+	} {
+		name, value, _ := strings.Cut(fields, "=")
+		rec := x.record("article", "number", "c", "description", "{}", "price", "3", "unit_type", "101")
+		rec.Set(name, x.record("article", name, value).Get(name))
+		_, err := x.tryCreate(one, rec)
+		require.ErrorContains(t, err, want)
+	}
+	made := x.create(one, x.record("article", "number", "c", "description", `{"c": 1}`, "price", "99.99"))
+	for name, value := range map[string]string{"description": `{"c": 1}`, "ean": "<a/>", "price": "99.99"} {
+		f := x.model.Resource("article").Field(name)
+		v, bad := f.Parse(value, time.UTC)
+		require.Nil(t, bad)
+		want := made.ID()
+		if name == "ean" {
+			want = 2
+		}
+		require.Equal(t, []int32{want}, x.by("article", name, mapping.Equals, v), name)
+		last := map[string]int32{"description": made.ID(), "ean": 1, "price": made.ID()}[name]
+		require.Equal(t, last, x.page(backend.Query{Client: one, Sort: []backend.Order{{Field: f, Descending: true}}}, "article").Records[0].ID(), name)
+	}
+}
