@@ -61,12 +61,16 @@ func (s *Store) learn(ctx context.Context, before *view) (*view, error) {
 			v.closed[r] = c
 		}
 	}
-	return v, s.learnKeys(ctx, v, known)
+	return v, s.learnKeys(ctx, v, known, before)
 }
 
-// learnKeys notes how the database compares keys, and tells the id store which without case.
-func (s *Store) learnKeys(ctx context.Context, v *view, known *schema) error {
-	for _, t := range v.tables {
+// learnKeys notes how the database compares keys, and tells the id store which without case. Of a
+// table that was known before it is noted already, and requests read it meanwhile.
+func (s *Store) learnKeys(ctx context.Context, v *view, known *schema, before *view) error {
+	for r, t := range v.tables {
+		if before != nil && (t.known == nil || before.tables[r].known != nil) {
+			continue
+		}
 		read := known.reads[t.Name]
 		t.CountBlanks(func(place string) bool {
 			if read == nil || read.Column(place) == nil {

@@ -434,7 +434,7 @@ func (b *fields) coded(f *mapping.Field, c *sheet.Column) sqlrecord.Field {
 		unknown = sqlrecord.UnknownOf(f.Type)
 	}
 	text.WriteString(" WHEN " + stored[0].SQL + " IS NULL THEN NULL ELSE " + unknown + " END")
-	of := sqlrecord.Field{Read: sqlrecord.Plain(text.String()), Null: true, As: sqlrecord.Column{Type: f.Type, Scale: f.Scale, Foreign: true}}
+	of := sqlrecord.Field{Read: sqlrecord.Plain(text.String()), Null: true, Unknown: !c.UnknownIsNull && f.IsText(), As: sqlrecord.Column{Type: f.Type, Scale: f.Scale, Foreign: true}}
 	s := texts
 	if !f.IsText() {
 		s = integers

@@ -103,7 +103,7 @@ func (q Query) Each(ctx context.Context, c Conn, each func(rec mapping.Record, b
 		rec := records.record()
 		var lost *mapping.Field
 		for n, i := range q.sel.fields {
-			if row[n].IsAbsent() || row[n].Kind() == mapping.KindText && row[n].Text() == unknownText {
+			if row[n].IsAbsent() || q.t.Fields[i].Unknown && row[n].Kind() == mapping.KindText && row[n].Text() == unknownText {
 				lost = &r.Fields[i]
 			}
 			rec.Values[i] = row[n]

@@ -39,6 +39,8 @@ type Field struct {
 	As   Column
 	// Null tells that Read may be null.
 	Null bool
+	// Unknown tells that Read may be UnknownOf a text.
+	Unknown bool
 	// Fold stands around what is compared, both the field and the value.
 	Fold [2]string
 	// Operand appends the value that Read is compared with; nil for the value itself.
