@@ -246,10 +246,11 @@ func TestAWriteThatFails(t *testing.T) {
 			func(Conn) error { return errUndo },
 			func(Conn) error { panic("in the middle") },
 			func(c Conn) error {
-				_, err := c.Exec(t.Context(), "INSERT INTO undone VALUES (1)")
-				assert.Error(t, err) // f may run on another goroutine
-				_, err = c.Exec(t.Context(), "INSERT INTO undone VALUES (2)")
-				assert.Error(t, err)
+				for _, text := range []string{"INSERT INTO undone VALUES (1)", "INSERT INTO undone VALUES (2)"} {
+					_, err := c.Exec(t.Context(), text)
+					f, _ := FaultOf(err)
+					assert.Equal(t, FaultUnique, f.Class, "%v", err)
+				}
 				return c.Query(t.Context(), "SELECT 1", []Column{Number}, nil, func([]mapping.Value) error { return nil })
 			},
 			func(c Conn) error { // which forgets the error
@@ -259,7 +260,7 @@ func TestAWriteThatFails(t *testing.T) {
 		} {
 			require.Error(t, db.Write(t.Context(), func(c Conn) error {
 				_, err := c.Exec(t.Context(), "INSERT INTO undone VALUES (1)")
-				assert.NoError(t, err)
+				assert.NoError(t, err) // f may run on another goroutine
 				return f(c)
 			}))
 			require.NoError(t, db.Read(t.Context(), func(c Conn) error {
