@@ -96,11 +96,6 @@ func Judge(sh *sheet.Sheet) error {
 	if sh.Source.SQL == nil {
 		return errors.New("the sheet is of no SQL database")
 	}
-	for _, r := range sh.Resources {
-		if r.SQL == nil {
-			return errors.New("format: found 1, expected 2 of a database")
-		}
-	}
 	return sqlrecord.JudgeForeign(sh.Source.SQL.Engine, string(sh.Source.SQL.DSN))
 }
 

@@ -1,7 +1,6 @@
 package sheet
 
 import (
-	"slices"
 	"time"
 )
 
@@ -14,15 +13,6 @@ func (f *Facts) UsernamePlace() string {
 	return ""
 }
 
-// TrimsRight tells whether trailing blanks of the field's value do not count, so that a value
-// has to be looked for with and without them.
-func (f *Field) TrimsRight() bool { return f.codec.trimRight }
-
-// IsSameRow tells whether two lookups read the same row.
-func (l *Lookup) IsSameRow(other *Lookup) bool {
-	return l.Table == other.Table && slices.Equal(l.Match, other.Match)
-}
-
 // Zone is the zone in which the times of the field's places are read; nil if they are
 // instants, or no times.
 func (f *Field) Zone() *time.Location {
@@ -30,16 +20,4 @@ func (f *Field) Zone() *time.Location {
 		return nil
 	}
 	return f.codec.loc
-}
-
-// DeletedWhen returns what all deleted records have in common: those values of SoftDelete that
-// never vary.
-func (r *Resource) DeletedWhen() []Assignment {
-	var out []Assignment
-	for _, f := range r.softDelete {
-		if f.now == nil {
-			out = append(out, Assignment{Place: f.place, Value: f.value})
-		}
-	}
-	return out
 }

@@ -7,14 +7,13 @@ import (
 	"strconv"
 	"strings"
 
-	"frontdesk/auth"
 	"frontdesk/config/strictyaml"
 	"frontdesk/mapping"
 )
 
 // User makes facts of a row aligned with Places. username is the one that was asked for.
 func (f *Facts) User(row []Raw, username string) (UserFacts, error) {
-	u := UserFacts{Username: username, Salts: map[string]string{}}
+	u := UserFacts{Username: username}
 	if len(row) != len(f.Places) {
 		return u, fmt.Errorf("accounts: a row of %d places, expected %d", len(row), len(f.Places))
 	}
@@ -41,12 +40,9 @@ func (f *Facts) User(row []Raw, username string) (UserFacts, error) {
 		}
 		u.set(i, v)
 	}
-	if u.ClientID == 0 && u.ClientKey == "" {
+	if u.ClientID == 0 {
 		// The user of no client must not work on the records of any.
 		return u, errors.New("accounts: client_id is missing")
-	}
-	for _, place := range f.salts {
-		u.Salts[place] = strings.TrimRight(row[f.places[place]].String(), " ")
 	}
 	return u, nil
 }
@@ -62,17 +58,11 @@ func (u *UserFacts) setNumber(fact int, n int64) {
 func (u *UserFacts) set(fact int, v mapping.Value) {
 	switch fact {
 	case factID, factClientID:
-		if v.Kind() == mapping.KindText {
-			u.ClientKey = strings.TrimRight(v.Text(), " ")
-			return
-		}
 		u.setNumber(fact, v.Int())
 	case factUsername:
 		if !v.IsEmpty() {
 			u.Username = v.Text()
 		}
-	case factPassword:
-		u.Password = v.Text()
 	case factEmail:
 		u.Email = v.Text()
 	case factClientName:
@@ -85,13 +75,13 @@ func (u *UserFacts) set(fact int, v mapping.Value) {
 }
 
 // loadFacts compiles where the facts of a user are.
-func (l *loader) loadFacts(at string, f accountColumnsFile, hashes []auth.ForeignHash, needed ...string) *Facts {
+func (l *loader) loadFacts(at string, f accountColumnsFile, needed ...string) *Facts {
 	facts := &Facts{places: map[string]int{}}
 	of := factFields()
 	if l.sheet.ClientsKept {
 		of[factClientID].Type, of[factClientID].Length = mapping.Varchar, 255
 	}
-	for i, ff := range []fieldFile{f.ID, f.Username, f.Password, f.Email, f.ClientID, f.ClientName, f.External, f.Blocked} {
+	for i, ff := range []fieldFile{f.ID, f.Username, f.password, f.Email, f.ClientID, f.ClientName, f.External, f.Blocked} {
 		name := of[i].Name
 		path := strictyaml.Child(at, name)
 		field := Field{Field: &of[i], clockAt: -1}
@@ -101,13 +91,13 @@ func (l *loader) loadFacts(at string, f accountColumnsFile, hashes []auth.Foreig
 				l.fail(at, "%s is missing, expected where it is found", name)
 			}
 			field.source = fromNothing
-		case ff.Constant.given && len(ff.From) == 0 && ff.SQL == "":
+		case ff.Constant.given && len(ff.From) == 0 && ff.sql == "":
 			field.source, field.constant = fromConstant, l.constant(strictyaml.Child(path, "constant"), ff.Constant, &of[i])
-		case len(ff.From) == 1 && ff.SQL == "" && l.isPlace(path, ff.From[0]):
+		case len(ff.From) == 1 && ff.sql == "" && l.isPlace(path, ff.From[0]):
 			field.read(l.codec(path, ff, &of[i], l.sheet.Location), facts.place(Place{Name: ff.From[0]}), ff.From[0])
-		case l.asSQL != nil && ff.SQL != "" && len(ff.From) == 0:
-			l.judgeSQL(strictyaml.Child(path, "read"), ff.SQL)
-			field.read(l.codec(path, ff, &of[i], l.sheet.Location), facts.place(Place{Name: "sql." + name, SQL: ff.SQL}), "sql."+name)
+		case l.asSQL != nil && ff.sql != "" && len(ff.From) == 0:
+			l.judgeSQL(strictyaml.Child(path, "read"), ff.sql)
+			field.read(l.codec(path, ff, &of[i], l.sheet.Location), facts.place(Place{Name: "sql." + name, SQL: ff.sql}), "sql."+name)
 		default:
 			l.fail(path, "expected %s, or {constant: …}", l.word("one column or path", "one column, {read: SQL}"))
 		}
@@ -115,12 +105,6 @@ func (l *loader) loadFacts(at string, f accountColumnsFile, hashes []auth.Foreig
 			facts.SQL = append(facts.SQL, field.fact(ff))
 		}
 		facts.fields = append(facts.fields, field)
-	}
-	for _, h := range hashes {
-		if h.Salt != "" && !slices.Contains(facts.salts, h.Salt) {
-			facts.place(Place{Name: h.Salt})
-			facts.salts = append(facts.salts, h.Salt)
-		}
 	}
 	return facts
 }
@@ -132,7 +116,7 @@ func (f *Field) read(c codec, at int, place string) {
 
 // fact is how a database has a fact.
 func (f *Field) fact(ff fieldFile) Column {
-	c := Column{Names: ff.From, Read: ff.SQL, Constant: f.constant}
+	c := Column{Names: ff.From, Read: ff.sql, Constant: f.constant}
 	if f.codec.codes != nil {
 		c.Codes = f.codec.codes.list
 	}

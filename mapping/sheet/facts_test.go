@@ -25,23 +25,17 @@ func factsRow(f *sheet.Facts, given map[string]sheet.Raw) []sheet.Raw {
 	return out
 }
 
-func TestFactsOfATable(t *testing.T) {
+func TestFacts(t *testing.T) {
 	a := load(t, "testdata/dealer.yaml").Accounts
 	in := factsRow(a.Facts, map[string]sheet.Raw{
-		"LOGIN": text("jansen   "), "WW": text("ABCDEF"), "EMAIL": text(""), "BEDRNR": number(1 << 40), "NAAM": text("De Wit"),
-		"EXTERN": text("N"), "GEBLOK": text("J"), "ZOUT": text("zz  "),
+		"LOGIN": text("jansen   "), "EMAIL": text(""), "BEDRNR": number(1 << 40), "NAAM": text("De Wit"), "EXTERN": text("N"), "GEBLOK": text("J"),
 	})
 	got, err := a.Facts.User(in, "JANSEN")
-	want := sheet.UserFacts{
-		Username: "jansen", Password: "ABCDEF", ClientID: 1 << 40, ClientName: "De Wit", Blocked: true, Salts: map[string]string{"ZOUT": "zz"},
-	}
+	want := sheet.UserFacts{Username: "jansen", ClientID: 1 << 40, ClientName: "De Wit", Blocked: true}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Error(err, diff)
 	}
-	if len(a.Hash) != 2 || a.Hash[0].Algorithm != "bcrypt" || a.Hash[1] != (auth.ForeignHash{Algorithm: "sha1", Salt: "ZOUT"}) {
-		t.Errorf("hashes %v", a.Hash)
-	}
-	in = factsRow(a.Facts, map[string]sheet.Raw{"WW": text("secret\xff"), "BEDRNR": number(1)})
+	in = factsRow(a.Facts, map[string]sheet.Raw{"NAAM": text("secret\xff"), "BEDRNR": number(1)})
 	if _, err := a.Facts.User(in, "x"); err == nil || strings.Contains(err.Error(), "secret") {
 		t.Errorf("error = %v", err)
 	}
@@ -62,10 +56,11 @@ func TestFactsOfATable(t *testing.T) {
 func TestYesOfAnotherNumber(t *testing.T) {
 	a := parse(t, `
 format: 1
-source: {sql: {engine: sqlite, dsn: "x.db"}}
-accounts: {table: G, columns: {username: LOGIN, password: WW, client_id: {constant: 1}, client_name: {constant: x}, blocked: GEBLOK, external: EXTERN}, hash: [bcrypt], forgot_password: https://example.nl}
+source: {http: {url: "https://x.nl"}}
+rules: backend
+accounts: {verify: {path: /login}, result: {username: LOGIN, client_id: {constant: 1}, client_name: {constant: x}, blocked: GEBLOK, external: EXTERN}}
 resources:
-  country: {table: L, key: {columns: ID}, client: "", fields: {code: CODE, name: NAAM}}
+  country: {key: {columns: ID}, client: "", operations: {get: {path: "/c/{key}"}}, fields: {code: CODE, name: NAAM}}
 `).Accounts
 	for n, yes := range map[int64]bool{-1: true, 0: false, 1: true, 2: true} {
 		u, err := a.Facts.User(factsRow(a.Facts, map[string]sheet.Raw{"LOGIN": text("x"), "GEBLOK": number(n), "EXTERN": number(n)}), "x")
@@ -82,7 +77,7 @@ func TestFactsOfAnAnswer(t *testing.T) {
 	a := load(t, "testdata/cloud.yaml").Accounts
 	in := factsRow(a.Facts, map[string]sheet.Raw{"user.login": text("jansen"), "user.tenant": text("7"), "user.active": {Kind: sheet.RawBool, Int: 1}})
 	got, err := a.Facts.User(in, "jansen")
-	want := sheet.UserFacts{Username: "jansen", ClientID: 7, ClientName: "Cloud", Salts: map[string]string{}}
+	want := sheet.UserFacts{Username: "jansen", ClientID: 7, ClientName: "Cloud"}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Error(err, diff)
 	}

@@ -55,10 +55,10 @@ type headFile struct {
 
 // sourceFile is where the records are.
 type sourceFile struct {
-	// SQL is an existing SQL database.
-	SQL *sqlFile `yaml:"sql"`
 	// HTTP is an existing HTTP service with JSON or XML.
 	HTTP *httpFile `yaml:"http"`
+
+	sql *sqlFile // of format 2
 }
 
 // sqlFile is an existing SQL database.

@@ -2,14 +2,11 @@ package sheet
 
 import "frontdesk/config"
 
-// accountsFile tells who may log in: exactly one of users, table, query and
-// verify.
+// accountsFile tells who may log in: exactly one of users and verify.
 type accountsFile struct {
 	// Users are a fixed list, in the sheet.
 	Users []userFile `yaml:"users"`
-	foundFile
-	// Columns are the user's facts in table or query.
-	Columns accountColumnsFile `yaml:"columns"`
+	forgottenFile
 	// Verify checks username and password by an HTTP call.
 	Verify *userCallFile `yaml:"verify"`
 	// Find asks for a user by name, without a password.
@@ -23,9 +20,12 @@ type accountsFile struct {
 	UsernameCase string `yaml:"username_case" schema:"enum=exact|ignore"`
 	// Refused recognises the answer to wrong credentials; default status 401.
 	Refused matchFile `yaml:"refused"`
+
+	found   foundFile // of format 2
+	columns accountColumnsFile
 }
 
-// foundFile is how users are found in SQL, and get in again.
+// foundFile is how users are found in SQL.
 type foundFile struct {
 	// Table finds a user by name in SQL.
 	Table string `yaml:"table"`
@@ -35,6 +35,10 @@ type foundFile struct {
 	// Hash is how passwords are hashed in SQL. Of several, the form of the
 	// stored hash tells which.
 	Hash []hashFile `yaml:"hash"`
+}
+
+// forgottenFile is how users get in again.
+type forgottenFile struct {
 	// ForgotPassword is where users change a forgotten password, since
 	// frontdesk cannot write it: put into the mail in place of a reset link.
 	ForgotPassword string `yaml:"forgot_password"`
@@ -86,8 +90,6 @@ type accountColumnsFile struct {
 	// Username is the name, which must be the one asked for. Without it nothing
 	// shows whose an answer is.
 	Username fieldFile `yaml:"username"`
-	// Password is the stored hash, in SQL.
-	Password fieldFile `yaml:"password"`
 	// Email is where mail to the user goes.
 	Email fieldFile `yaml:"email"`
 	// ClientID is the number of the client whose records the user works on.
@@ -98,6 +100,8 @@ type accountColumnsFile struct {
 	External fieldFile `yaml:"external"`
 	// Blocked is 1 for a user who cannot log in.
 	Blocked fieldFile `yaml:"blocked"`
+
+	password fieldFile // the stored hash, of format 2
 }
 
 // hashSettings is how a password is hashed.

@@ -19,22 +19,8 @@ type operationsFile struct {
 	Delete *operationFile `yaml:"delete"`
 }
 
-// operationFile is one operation: a stored procedure, or an HTTP call.
+// operationFile is one operation: an HTTP call.
 type operationFile struct {
-	// Procedure is called with the arguments. Its result row, or the out
-	// parameters, are columns too.
-	Procedure string `yaml:"procedure"`
-	// After is a procedure that is called with the arguments after the record was
-	// written, in the same transaction.
-	After string `yaml:"after"`
-	// Arguments are columns of the record as it is written, or :client for the
-	// client's number, or a text in single quotes
-	// that is passed as it is.
-	Arguments []string `yaml:"arguments"`
-	// Out are the columns that the procedure's out parameters are. With MariaDB
-	// and MySQL they are for create, update and delete.
-	Out []string `yaml:"out"`
-
 	requestFile
 	// Result is the path of the record, or of the list of them, in the answer;
 	// "" for the answer itself, none when the answer tells nothing: the record

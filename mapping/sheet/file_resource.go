@@ -42,22 +42,27 @@ type resourceFile struct {
 	Sorts []string `yaml:"sorts"`
 
 	asSQL *sqlResourceFile // that of format 2, which this is made of
+	rows  rowsFile
+}
+
+// rowsFile is where the rows of a resource are.
+type rowsFile struct {
+	// Table is the table that is written, and read where read names no other.
+	Table string `yaml:"table"`
+	// Read is what is read in place of table: a view, or any other, or a SELECT in
+	// parentheses.
+	Read string `yaml:"read"`
+	// Where is a condition, SQL, that records fulfil.
+	Where string `yaml:"where"`
 }
 
 // tableFile is what resources of all systems have.
 type tableFile struct {
-	// Table is the table that is written, and read where read names no other.
-	Table string `yaml:"table"`
-	// Read is what is read in place of table: a view, or any other; in format 2 also a SELECT
-	// in parentheses.
-	Read string `yaml:"read"`
 	// Shared says that all clients see and change the same records, though they
 	// require a reference to a record of a client.
 	Shared bool `yaml:"shared"`
 	// SystemClient is the value of client that marks records of all clients.
 	SystemClient string `yaml:"system_client"`
-	// Where is a condition, SQL, that records fulfil.
-	Where string `yaml:"where"`
 	// Changes tells how it is known which records have changed. Default: the sheet's
 	// changes.
 	Changes changesFile `yaml:"changes"`
@@ -157,10 +162,9 @@ type keyFile struct {
 	// Numbers are those of the columns that an HTTP service has as numbers, so that
 	// it is sent them without quotes.
 	Numbers names `yaml:"numbers"`
-	// Generated tells where the key of a new record comes from: identity,
-	// sequence:NAME, max+1, uuid, answer (an operation's; default with HTTP), or
-	// supplied (by the fields).
-	Generated string `yaml:"generated" schema:"pattern=^(identity|sequence:.+|max\\+1|uuid|answer|supplied)$"`
+	// Generated tells where the key of a new record comes from: uuid, answer (an
+	// operation's; default), or supplied (by the fields).
+	Generated string `yaml:"generated" schema:"enum=uuid|answer|supplied"`
 }
 
 // fieldSettings is how one field is found and converted. Absent, null and empty
@@ -224,21 +228,16 @@ type fieldSettings struct {
 	// CEL computes the value out of row, the system's record by columns or
 	// paths. The field is readonly, unless set is given.
 	CEL string `yaml:"cel"`
-	// SQL computes the value in the database. The field is readonly, unless set is
-	// given.
-	SQL string `yaml:"sql"`
 	// Set computes columns, or paths, in CEL out of value when the field is
 	// written.
 	Set pairs `yaml:"set"`
-	// Lookup takes the value from another table. The field is readonly, unless that
-	// has a row of the record's own, and write is given.
-	Lookup *lookupFile `yaml:"lookup"`
 	// Children is the path of an array field's elements within the record;
 	// without one they are the other resource's own records.
 	Children string `yaml:"children"`
 	promiseFile
 
 	asSQL *sqlFieldSettings // those of format 2, which these are made of
+	sql   string            // which computes the value
 }
 
 // promiseFile is what clients are promised of a field.
@@ -260,20 +259,4 @@ type promiseFile struct {
 	// Absent says that leaving out a required field is meant: it does not exist
 	// for clients.
 	Absent bool `yaml:"absent"`
-}
-
-// lookupFile finds a value in another table: SELECT take FROM table WHERE each
-// of match's columns equals the record's column of that name.
-type lookupFile struct {
-	// Table is where the value is.
-	Table string `yaml:"table" schema:"required"`
-	// Match are columns of table and the record's columns that they equal.
-	Match pairs `yaml:"match" schema:"required"`
-	// Take is the column with the value.
-	Take string `yaml:"take" schema:"required"`
-	// Write has it written too, in a row that is made where there is none. Match is
-	// then by the record's key: the row is the record's own.
-	Write bool `yaml:"write"`
-	// Delete removes the row with the record.
-	Delete bool `yaml:"delete"`
 }

@@ -38,6 +38,7 @@ type sqlAccountsFile struct {
 	// Users are a fixed list, in the sheet.
 	Users []sqlUserFile `yaml:"users"`
 	foundFile
+	forgottenFile
 	// Columns are the user's facts in table or query.
 	Columns sqlAccountColumnsFile `yaml:"columns"`
 	// Clients is kept where what identifies a client, at client_id and at every client of the
@@ -111,6 +112,7 @@ func (f *sqlFactFile) UnmarshalYAML(n strictyaml.Node) error {
 
 // sqlResourceFile is how the database has one resource.
 type sqlResourceFile struct {
+	rowsFile
 	tableFile
 	// Key is what identifies a record in the system.
 	Key sqlKeyFile `yaml:"key"`

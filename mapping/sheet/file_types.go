@@ -1,7 +1,7 @@
 package sheet
 
 import (
-	"fmt"
+	"errors"
 	"strconv"
 
 	"frontdesk/config/strictyaml"
@@ -173,7 +173,7 @@ func (c *connectionsFile) UnmarshalYAML(n strictyaml.Node) (err error) {
 	n.Decode(&word)
 	if c.fresh = word == fresh; !c.fresh {
 		if c.most, err = strconv.Atoi(word); err != nil {
-			return fmt.Errorf("expected a whole number from 1, or fresh, found %s", strictyaml.Quote(word))
+			return errors.New("expected a whole number from 1, or fresh")
 		}
 	}
 	return nil

@@ -229,9 +229,6 @@ func (c *codec) ranged() bool {
 // searched tells whether a part of a value is a part of what the system stores.
 func (c *codec) searched() bool { return c.codes == nil && c.system == sysText && !c.padZero }
 
-// Trims tells which blanks around a text do not belong to the value.
-func (f *Field) Trims() (left, right bool) { return f.codec.trimLeft, f.codec.trimRight }
-
 // Bound is the system's value at which a range begins or ends.
 type Bound struct {
 	// At are the places with their values at the bound. Of a date and a time the date comes first.

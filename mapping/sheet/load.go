@@ -129,18 +129,18 @@ func (l *loader) detail(path string, err error) string {
 	return err.Error()
 }
 
-func (l *loader) sql() bool { return l.Source.SQL != nil }
+func (l *loader) sql() bool { return l.Source.sql != nil }
 func (l *loader) engine() string {
 	if !l.sql() {
 		return ""
 	}
-	return l.Source.SQL.Engine
+	return l.Source.sql.Engine
 }
 func (l *loader) http() bool { return l.Source.HTTP != nil }
 
 func (l *loader) load() {
-	if l.Format != 1 && l.asSQL == nil {
-		l.fail("format", "%s, expected 1, the version of this format", l.seenInt("format", l.Format))
+	if expected := map[bool]int{true: 2, false: 1}[l.asSQL != nil]; l.Format != expected {
+		l.fail("format", "%s, expected %d, the version of this format", l.seenInt("format", l.Format), expected)
 	}
 	if l.TimeZone.Location != nil {
 		l.sheet.Location = l.TimeZone.Location

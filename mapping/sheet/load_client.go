@@ -27,11 +27,6 @@ func (s *Sheet) Shared() (names []string) {
 	return names
 }
 
-// AsksClient tells whether SQL of the sheet uses the client's number.
-func (r *Resource) AsksClient() bool {
-	return FindParameter(r.Where, ClientParameter) >= 0 || slices.ContainsFunc(r.Places, func(p Place) bool { return FindParameter(p.SQL, ClientParameter) >= 0 })
-}
-
 // IsNobodys tells whether a row aligned with Places has no client although it should have one.
 func (r *Resource) IsNobodys(row []Raw) bool {
 	if r.clientAt < 0 {
@@ -52,14 +47,6 @@ func (r *Resource) Parent() *Resource {
 
 // owner is the place of the client at the end of Through, if a database can read it.
 const owner = "client.through"
-
-// judgeParameter reports :client inside of a text, where it would not be a parameter.
-func (d *draft) judgeParameter() {
-	_, quoted := scanParams(d.file.Where)
-	if d.sql() && d.asSQL == nil && slices.ContainsFunc(quoted, func(p Param) bool { return p.Name == "client" }) {
-		d.fail(d.at("where"), "found %s in quotes, where it is a text: expected it without, it is a parameter", ClientParameter)
-	}
-}
 
 // judgeClients requires that the client of every record is known: a child table without the
 // client's number would show its rows to every client.
@@ -118,7 +105,7 @@ func (d *draft) through(name string) bool {
 	switch {
 	case target == nil:
 		return fail("%s refers to %s, which is not among resources", name, f.Reference)
-	case len(through.fromAt) == 0 || d.resource.Places[through.fromAt[0]].SQL != "" || d.resource.Places[through.fromAt[0]].Lookup != nil:
+	case len(through.fromAt) == 0 || d.resource.Places[through.fromAt[0]].SQL != "":
 		return fail("%s is computed, expected a reference with %s", name, d.word("from", "column"))
 	case through.codec.codes != nil:
 		return fail("%s has a code list, expected the key of %s as it is", name, f.Reference)
@@ -130,8 +117,6 @@ func (d *draft) through(name string) bool {
 		return fail("%s is to tell whose the records are, and cannot be read: expected get among the operations of %[1]s", f.Reference)
 	case d.sql() && target.resource.Read == "":
 		return fail("%s is to tell whose the records are, and has no table: expected its table, or the client's column here", f.Reference)
-	case d.sql() && !target.resource.Key.Kept && target.resource.Key.width > 0 && target.resource.Key.width != through.codec.width:
-		return fail("%s is not written as the key of %s is, with which the database compares it: expected the same pad and width", name, f.Reference)
 	case d.sql() && target.resource.Table == d.resource.Table:
 		return fail("%s is of the same table, expected the client's column here too", f.Reference)
 	}

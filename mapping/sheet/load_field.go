@@ -86,7 +86,7 @@ func (d *draft) besideReferences() {
 
 // given tells whether the settings say anything but absent.
 func (s fieldSettings) given() bool {
-	return len(s.From) > 0 || s.Constant.given || s.CEL != "" || s.SQL != "" || s.Lookup != nil || s.Children != ""
+	return len(s.From) > 0 || s.Constant.given || s.CEL != "" || s.sql != "" || s.Children != ""
 }
 
 // fixed compiles a place with a fixed value, in which the known placeholders are filled in.
@@ -104,8 +104,6 @@ func (d *draft) fixed(into *[]fixed, at string, pv entry[valueFile], known ...st
 	case filled:
 		one.parts = split(text)
 		d.names(path, &template{parts: one.parts}, callContext{known: known, plain: true})
-	case d.sql() && text == ClientParameter:
-		d.fail(path, "found %s, which is not filled in here: expected client: %s, and it is written", ClientParameter, pv.Key)
 	}
 	if known != nil {
 		d.notClient(path, pv.Key)
@@ -162,7 +160,7 @@ func (d *draft) field(f *mapping.Field, ff fieldFile) {
 // narrowField is what the sheet says about a field as clients see it.
 func (d *draft) narrowField(path string, ff fieldFile, f *mapping.Field) mapping.FieldNarrowing {
 	n := mapping.FieldNarrowing{
-		Readonly: ff.Readonly || ff.Constant.given || (ff.SQL != "" || ff.CEL != "") && len(ff.Set) == 0 && !ff.written() || ff.Lookup != nil && !ff.Lookup.Write ||
+		Readonly: ff.Readonly || ff.Constant.given || (ff.sql != "" || ff.CEL != "") && len(ff.Set) == 0 && !ff.written() ||
 			ff.Stamp != "" || !ff.fieldSettings.given() && f.Type != mapping.Array,
 		Immutable: ff.Immutable, Required: ff.Required, Scale: ff.Scale, Length: ff.Length,
 	}
@@ -202,7 +200,7 @@ func (d *draft) arrayField(path string, ff fieldFile, out *Field) {
 	if out.Children != "" && d.sql() {
 		d.fail(path, "found a path to its elements in a database, expected %s: {}, since they are records of their own", out.Name)
 	}
-	if len(ff.From) > 1 || ff.Codes.given() || ff.Constant.given || ff.CEL != "" || ff.isSQL() || ff.Lookup != nil || ff.Type != "" || ff.Format != "" {
+	if len(ff.From) > 1 || ff.Codes.given() || ff.Constant.given || ff.CEL != "" || ff.isSQL() || ff.Type != "" || ff.Format != "" {
 		d.fail(path, "%s is an array, expected nothing but %sreadonly", out.Name, d.word("children and ", ""))
 	}
 	if _, ok := d.loader.Resources[out.ArrayOf]; !ok {
@@ -210,14 +208,14 @@ func (d *draft) arrayField(path string, ff fieldFile, out *Field) {
 	}
 }
 
-// source compiles where the value of a field comes from: exactly one of from, constant, cel,
-// sql and lookup; or none if the field is only stamped.
+// source compiles where the value of a field comes from: exactly one of from, constant and
+// cel; of a database one of column, constant and read.
 func (d *draft) source(path string, ff fieldFile, out *Field) {
 	var given []string
 	for _, s := range []struct {
 		key string
 		ok  bool
-	}{{d.word("from", "column"), len(ff.From) > 0}, {"constant", ff.Constant.given}, {"cel", ff.CEL != ""}, {d.word("sql", "read"), ff.SQL != ""}, {"lookup", ff.Lookup != nil}} {
+	}{{d.word("from", "column"), len(ff.From) > 0}, {"constant", ff.Constant.given}, {"cel", ff.CEL != ""}, {"read", ff.sql != ""}} {
 		if s.ok {
 			given = append(given, s.key)
 		}
@@ -227,7 +225,7 @@ func (d *draft) source(path string, ff fieldFile, out *Field) {
 		d.fail(path, "found %s, expected one of them", strings.Join(given, " and "))
 		return
 	case len(given) == 0:
-		d.fail(path, "found no source, expected one of %s", d.word("from, constant, cel, sql and lookup", "column, read, constant and absent"))
+		d.fail(path, "found no source, expected one of %s", d.word("from, constant, cel and absent", "column, read, constant and absent"))
 		return
 	}
 	if ff.Children != "" {
@@ -256,15 +254,12 @@ func (d *draft) source(path string, ff fieldFile, out *Field) {
 		if d.isReferenceOfKept(out) {
 			d.fail(strictyaml.Child(path, "cel"), "%s refers to records whose IDs are kept, expected from with the place of their key", out.Name)
 		}
-	case "sql", "read":
-		at := strictyaml.Child(path, given[0])
-		if ff.asSQL != nil {
-			d.judgeSQL(at, ff.SQL, "client")
-		}
-		d.computed(at, out, Place{Name: "sql." + out.Name, SQL: ff.SQL})
-	case "lookup":
-		at := strictyaml.Child(path, "lookup")
-		d.computed(at, out, Place{Name: "lookup." + out.Name, Lookup: d.lookup(at, ff.Lookup)})
+	case "read":
+		at := strictyaml.Child(path, "read")
+		d.judgeSQL(at, ff.sql, "client")
+		place := Place{Name: "sql." + out.Name, SQL: ff.sql}
+		out.source, out.From, out.fromAt = fromPlace, []string{place.Name}, []int{d.placeOf(place)}
+		d.asReference(at, out)
 	}
 }
 

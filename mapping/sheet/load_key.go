@@ -10,14 +10,9 @@ import (
 // key compiles what identifies a record.
 func (d *draft) key() {
 	r, f := d.resource, d.file
-	r.Table, r.Read, r.Where, r.SystemClient = f.Table, f.Read, f.Where, f.SystemClient
+	r.Table, r.Read, r.Where, r.SystemClient = f.rows.Table, f.rows.Read, f.rows.Where, f.SystemClient
 	if r.Read == "" {
 		r.Read = r.Table
-	}
-	for key, given := range map[string]bool{"table": f.Table != "", "read": f.Read != "", "where": f.Where != ""} {
-		if given && !d.sql() {
-			d.fail(d.at(key), "found without a database, expected operations that say what is called")
-		}
 	}
 	r.Client = d.Client
 	if f.Client.given || f.Shared {
@@ -26,7 +21,6 @@ func (d *draft) key() {
 	if r.SystemClient != "" && r.Client == "" && !f.Client.parent {
 		d.fail(d.at("system_client"), "found a client's number without client, expected its column or path")
 	}
-	d.judgeParameter()
 	if r.Client != "" && d.isPlace(d.at("client"), r.Client) {
 		r.clientAt = d.place(r.Client)
 	}
@@ -84,8 +78,8 @@ func (d *draft) keyPadded() {
 	if f.Pad == "" {
 		return
 	}
-	if r.Key.Kept && (!d.sql() || f.Generated != "max+1" && !strings.HasPrefix(f.Generated, "sequence:")) {
-		d.fail(d.at("key", "pad"), "found with a kept key, whose texts are sent as they came: expected none, or generated: max+1 or sequence:NAME in a database, which make a number")
+	if r.Key.Kept {
+		d.fail(d.at("key", "pad"), "found with a kept key, whose texts are sent as they came: expected none")
 	}
 	r.Key.width = f.Width
 }
@@ -93,13 +87,6 @@ func (d *draft) keyPadded() {
 func (d *draft) keyGenerated() {
 	key, how := &d.resource.Key, d.file.Key.Generated
 	path := d.at("key", "generated")
-	if name, ok := strings.CutPrefix(how, "sequence:"); ok && d.asSQL == nil {
-		key.Generated, key.Sequence = "sequence", name
-		if name == "" {
-			d.fail(path, "found a sequence without a name, expected sequence:NAME")
-		}
-		return
-	}
 	key.Generated = how
 	switch {
 	case how != "" && d.asSQL != nil:
@@ -107,14 +94,11 @@ func (d *draft) keyGenerated() {
 			d.oneOf(path, how, "identity", "max+1", "supplied", "{sql: SQL}")
 		}
 	case how != "":
-		d.oneOf(path, how, "identity", "sequence:NAME", "max+1", "uuid", "answer", "supplied")
+		d.oneOf(path, how, "uuid", "answer", "supplied")
 	case !d.sql():
 		key.Generated = "answer"
 	case !key.Kept:
 		key.Generated = "identity"
-	}
-	if d.http() && how != "" && how != "answer" && how != "supplied" && how != "uuid" {
-		d.fail(path, "found %s of an HTTP service, expected answer, supplied or uuid", how)
 	}
 }
 
@@ -123,7 +107,7 @@ func (d *draft) judgeNewKey() {
 	r, made := d.resource, 0
 	switch r.Key.Generated {
 	case "supplied":
-	case "max+1", "uuid", "sequence", generatedBySQL:
+	case "max+1", "uuid", generatedBySQL:
 		made = 1
 	default:
 		return

@@ -141,9 +141,9 @@ func (d *draft) sameRows() {
 		n := d.narrowing[f.Name]
 		n.SameRow = true
 		d.narrowing[f.Name] = n
-		if d.isOwn(mapping.OpCreate) || d.isOwn(mapping.OpDelete) && len(d.file.SoftDelete) == 0 {
-			d.fail(d.at("operations"), "a %s is stored on the row of its %s: creating one would add a second row, and deleting one would delete the %s. Expected operations: {only: [get, list, update]}, and delete where %s empties its columns",
-				d.of.Name, f.Reference, f.Reference, d.word("soft_delete", "a statement"))
+		if d.isOwn(mapping.OpCreate) || d.isOwn(mapping.OpDelete) {
+			d.fail(d.at("operations"), "a %s is stored on the row of its %s: creating one would add a second row, and deleting one would delete the %s. Expected operations: {only: [get, list, update]}, and delete where a statement empties its columns",
+				d.of.Name, f.Reference, f.Reference)
 		}
 	}
 }

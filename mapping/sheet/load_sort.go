@@ -85,3 +85,20 @@ func (d *draft) judgeSorted(path string, f *Field) {
 		d.fail(path, "what the service has of %s is in another order than what clients see, and it would sort by its own: expected no sort by it", f.Name)
 	}
 }
+
+// isInOrder tells whether a service that sorts by what it has sorts by the field's values. Nulls,
+// of which an empty text may be one, come as it has them.
+func (f *Field) isInOrder() bool {
+	cs := f.codec.codes
+	return cs == nil || cs.unknown == "keep" || f.codec.unlistedZeros() == nil && cs.inOrder()
+}
+
+// unlistedZeros are the values that zero says are null, but for those that the list of codes has.
+func (c *codec) unlistedZeros() (all []Raw) {
+	for _, z := range c.zero {
+		if _, known := c.codes.read[z]; !known {
+			all = append(all, c.typed(z))
+		}
+	}
+	return all
+}

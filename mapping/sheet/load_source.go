@@ -16,18 +16,16 @@ import (
 	"frontdesk/mapping"
 )
 
-// loadSource compiles where the records are; it is false if the sheet does not name exactly
-// one system.
+// loadSource compiles where the records are; it is false if the sheet names no system.
 func (l *loader) loadSource() bool {
-	if (l.Source.SQL != nil) == (l.Source.HTTP != nil) {
-		l.fail("source", "found %d systems, expected %s", map[bool]int{true: 2}[l.Source.SQL != nil], l.word("one of sql and http", "sql"))
-		return false
-	}
-	if l.Source.SQL != nil {
-		l.sheet.Source.SQL = l.loadSQL(l.Source.SQL)
-	}
-	if l.Source.HTTP != nil {
+	switch {
+	case l.Source.sql != nil:
+		l.sheet.Source.SQL = l.loadSQL(l.Source.sql)
+	case l.Source.HTTP != nil:
 		l.sheet.Source.HTTP = l.loadHTTP(l.Source.HTTP)
+	default:
+		l.fail("source", "found no system, expected one of sql and http")
+		return false
 	}
 	return true
 }
@@ -171,7 +169,7 @@ func (l *loader) count(path string, given, otherwise int) int {
 func (l *loader) loadAccounts() {
 	f, a := &l.file.Accounts, &l.sheet.Accounts
 	kinds := []string{}
-	for kind, given := range map[string]bool{"users": l.doc.Has("accounts.users"), "table": f.Table != "", "query": f.Query != "", "verify": f.Verify != nil} {
+	for kind, given := range map[string]bool{"users": l.doc.Has("accounts.users"), "table": f.found.Table != "", "query": f.found.Query != "", "verify": f.Verify != nil} {
 		if given {
 			kinds = append(kinds, kind)
 		}
@@ -179,20 +177,14 @@ func (l *loader) loadAccounts() {
 	slices.Sort(kinds)
 	switch {
 	case len(kinds) == 0:
-		l.fail("accounts", "missing, expected one of %s", l.word("users, table, query and verify", "users, table and query"))
+		l.fail("accounts", "missing, expected one of %s", l.word("users and verify", "users, table and query"))
 	case len(kinds) > 1:
 		l.fail("accounts", "found %s, expected one of them", strings.Join(kinds, " and "))
-	case (f.Table != "" || f.Query != "") && !l.sql():
-		l.fail("accounts."+kinds[0], "found without a database, expected users or verify")
-	case f.Verify != nil && !l.http():
-		l.fail("accounts.verify", "found without an HTTP service, expected users, table or query")
 	}
-	a.Table, a.Query, a.ForgotPassword = f.Table, f.Query, f.ForgotPassword
+	a.Table, a.Query, a.ForgotPassword = f.found.Table, f.found.Query, f.ForgotPassword
 	l.loadUsernameCase()
-	if l.asSQL != nil {
-		l.judgeRead("accounts.query", f.Query, "username")
-	}
-	if f.Query != "" && FindParameter(f.Query, ":username") < 0 {
+	l.judgeRead("accounts.query", a.Query, "username")
+	if a.Query != "" && FindParameter(a.Query, ":username") < 0 {
 		l.fail("accounts.query", "found no :username, expected a query with that parameter")
 	}
 	if f.ForgotPassword != "" {
@@ -201,20 +193,20 @@ func (l *loader) loadAccounts() {
 		}
 	}
 	l.loadUsers()
-	if f.Table != "" || f.Query != "" {
+	if a.Table != "" || a.Query != "" {
 		a.Hash = l.loadHashes()
 		needed := []string{"password", "client_id"}
-		if f.Table != "" { // it is searched by it; a query has :username
+		if a.Table != "" { // it is searched by it; a query has :username
 			needed = append(needed, "username")
 		}
-		a.Facts = l.loadFacts("accounts.columns", f.Columns, a.Hash, needed...)
+		a.Facts = l.loadFacts("accounts.columns", f.columns, needed...)
 	}
 	if f.Verify != nil {
 		a.Verify = l.userCall("accounts.verify", f.Verify, callContext{method: "POST", known: []string{"username", "password", "token"}})
 		if f.Find != nil {
 			a.Find = l.userCall("accounts.find", f.Find, callContext{method: "GET", known: []string{"username", "token"}})
 		}
-		a.Facts = l.loadFacts("accounts.result", f.Result, nil, "client_id")
+		a.Facts = l.loadFacts("accounts.result", f.Result, "client_id")
 		if a.Refused = l.matcher("accounts.refused", f.Refused); a.Refused.IsZero() {
 			a.Refused = matchStatus("401")
 		}
@@ -274,7 +266,7 @@ func (l *loader) loadUsers() {
 }
 
 func (l *loader) loadHashes() []auth.ForeignHash {
-	hashes := l.file.Accounts.Hash
+	hashes := l.file.Accounts.found.Hash
 	if len(hashes) == 0 {
 		l.fail("accounts.hash", "missing, expected how passwords are hashed, such as [bcrypt]")
 	}

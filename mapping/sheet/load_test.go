@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/auth"
 	"frontdesk/config/strictyaml"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
@@ -93,9 +94,14 @@ func TestBad(t *testing.T) {
 	}
 }
 
+func TestLoadHashes(t *testing.T) {
+	a := load(t, "testdata/tables.yaml").Accounts
+	require.Equal(t, []auth.ForeignHash{{Algorithm: "bcrypt"}, {Algorithm: "sha1", Salt: "ZOUT"}}, a.Hash)
+}
+
 func TestLoadDealer(t *testing.T) {
 	s := load(t, "testdata/dealer.yaml")
-	if s.Keep != "testdata/keep.db" || !s.NeedsKeep() || s.OwnRules {
+	if s.Keep != "testdata/keep.db" || !s.NeedsKeep() || !s.OwnRules {
 		t.Errorf("keep %q", s.Keep)
 	}
 	contact := s.Model.Resource("contact")

@@ -34,9 +34,6 @@ func (d *draft) writing(path string, ff fieldFile, out *Field, n *mapping.FieldN
 			}
 		}
 	}
-	if lk := ff.Lookup; lk != nil && lk.Write && !ff.Readonly && out.source != fromNothing {
-		out.Write = out.From
-	}
 	out.writable = len(out.Write) > 0 || ff.written() && !ff.Readonly && !out.isFixed()
 	d.onCreate(path, ff, out, n)
 }
@@ -44,11 +41,8 @@ func (d *draft) writing(path string, ff fieldFile, out *Field, n *mapping.FieldN
 // setters compiles how a computed field is written.
 func (d *draft) setters(path string, ff fieldFile, out *Field) {
 	at := strictyaml.Child(path, "set")
-	if len(ff.Set) > 0 && ff.CEL == "" && ff.SQL == "" {
-		d.fail(at, "found without cel or sql, expected one of them too: set writes what they read")
-	}
-	if len(ff.Set) > 0 && ff.SQL != "" && d.isReferenceOfKept(out) {
-		d.fail(at, "%s refers to records whose IDs are kept, expected from with the place of their key", out.Name)
+	if len(ff.Set) > 0 && ff.CEL == "" {
+		d.fail(at, "found without cel, expected it too: set writes what it reads")
 	}
 	for _, p := range ff.Set {
 		where := strictyaml.Child(at, p.Key)

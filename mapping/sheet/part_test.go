@@ -13,24 +13,25 @@ import (
 
 const unfinished = `
 format: 1
-source: {sql: {engine: sqlite, dsn: some.db}}
+source: {http: {url: "https://dms.example.nl"}}
+rules: backend
 client: ADM
-accounts: {table: USERS, columns: {username: LOGIN}}
+accounts: {verify: {path: /login}, result: {username: LOGIN}}
 resources:
   country:
-    table: LAND
+    operations: {get: {path: "/r/{key}"}, list: {path: /r}, create: {path: /r}, update: {path: "/r/{key}"}, delete: {path: "/r/{key}"}}
     key: {columns: LANDNR, generated: uuids}
     client: ""
     fields: {code: ISO2, name: NAAM}
   contact:
-    table: REL
+    operations: {get: {path: "/r/{key}"}, list: {path: /r}, create: {path: /r}, update: {path: "/r/{key}"}, delete: {path: "/r/{key}"}}
     key: {columns: RELNR}
     fields:
       kind: {from: SRT, codes: {}}
       name: NAAM
       birth_date: {from: GEBDAT, format: jjjj}
   contactaddress:
-    table: RELADR
+    operations: {get: {path: "/r/{key}"}, list: {path: /r}, create: {path: /r}, update: {path: "/r/{key}"}, delete: {path: "/r/{key}"}}
     key: {columns: ADRNR}
     fields: {contact_id: RELNR, type: {constant: visit}, street: STRAAT, house_number: NR, postcode: PC, city: PLAATS, country_id: LANDNR}
 `
@@ -68,7 +69,7 @@ func TestLoadPart(t *testing.T) {
 	require.Nil(t, s.Resource("contact").Field("name"))
 	require.Equal(t, []string{"B"}, s.Resource("contact").SQL.Fields[s.Resource("contact").Field("note").Index].Names)
 
-	s, without = load(strings.Replace(unfinished, "engine: sqlite", "engine: oracle", 1))
+	s, without = load(strings.Replace(unfinishedTables, "engine: sqlite", "engine: oracle", 1))
 	require.Nil(t, s, "nobody knows what the rest means")
 	require.Empty(t, without)
 }

@@ -155,7 +155,7 @@ func TestEncodeDealer(t *testing.T) {
 	rec.Set("is_blocked", mapping.IntValue(1))
 	got, err := r.Encode(rec, nil, branch, nil, true)
 	require.NoError(t, err)
-	const create = `BEDRNR=7 VERVALLEN='N' TELNR='' SRT='P' NAAM='Müller' TUSV=∅ VRLT='J.F.      ' BTWNR='' GEBDAT='20260701' BETTRM=14 KLANT='J' STATUS='B' ` +
+	const create = `BEDRNR=7 VERVALLEN='N' TELNR='' SRT='P' NAAM='Müller' TUSV=∅ VRLT='J.F.      ' GEBDAT='20260701' BETTRM=14 KLANT='J' STATUS='B' ` +
 		`AANDAT='20260701' AANTIJD='120000' WIJDAT='20260701' WIJTIJD='120000'`
 	assert.Empty(t, cmp.Diff(create, assigned(got)), "create (-want +got)")
 	patch := mapping.NewRecord(r.Resource)
@@ -254,18 +254,19 @@ func TestTranslate(t *testing.T) {
 	rec.Set("name", mapping.TextValue("De Wit"))
 	inOrder := mapping.NewRecord(order.Resource)
 	inOrder.Set("order_status", mapping.TextValue("invoiced"))
+	code := func(text string) func(string) string { return func(string) string { return text } }
 	for _, c := range []struct {
 		f    sheet.Failure
 		a    sheet.Attempt
 		want string
 	}{
-		{sheet.Failure{SQLState: "23000", Constraint: "uq_rel_naam"}, sheet.Attempt{Resource: contact, Record: rec}, "duplicate_value: name, De Wit"},
-		{sheet.Failure{SQLState: "23000", Constraint: "uq_rel_naam"}, sheet.Attempt{Resource: order, Record: inOrder}, ""},
-		{sheet.Failure{SQLState: "45000", Message: "DLR-0012 NAAM is fout"}, sheet.Attempt{Resource: contact, Record: rec}, "varchar_invalid: name, De Wit"},
-		{sheet.Failure{SQLState: "45000", Message: "DLR-0012 SRT is fout"}, sheet.Attempt{Resource: contact, Record: rec}, ""},
-		{sheet.Failure{SQLState: "45000", Message: "DLR-0042"}, sheet.Attempt{Resource: order, Op: mapping.OpUpdate, Record: inOrder}, "status_forbids_change: order_status, invoiced"},
-		{sheet.Failure{SQLState: "45000", Message: "DLR-0042"}, sheet.Attempt{Resource: order, Op: mapping.OpCreate, Record: inOrder}, ""},
-		{sheet.Failure{SQLState: "40001"}, sheet.Attempt{Resource: contact, Record: rec}, ""},
+		{sheet.Failure{Status: 409, At: code("UQ_REL_NAAM")}, sheet.Attempt{Resource: contact, Record: rec}, "duplicate_value: name, De Wit"},
+		{sheet.Failure{Status: 409, At: code("UQ_REL_NAAM")}, sheet.Attempt{Resource: order, Record: inOrder}, ""},
+		{sheet.Failure{Status: 422, Body: []byte("DLR-0012 NAAM is fout")}, sheet.Attempt{Resource: contact, Record: rec}, "varchar_invalid: name, De Wit"},
+		{sheet.Failure{Status: 422, Body: []byte("DLR-0012 SRT is fout")}, sheet.Attempt{Resource: contact, Record: rec}, ""},
+		{sheet.Failure{Status: 422, Body: []byte("DLR-0042")}, sheet.Attempt{Resource: order, Op: mapping.OpUpdate, Record: inOrder}, "status_forbids_change: order_status, invoiced"},
+		{sheet.Failure{Status: 422, Body: []byte("DLR-0042")}, sheet.Attempt{Resource: order, Op: mapping.OpCreate, Record: inOrder}, ""},
+		{sheet.Failure{Status: 503}, sheet.Attempt{Resource: contact, Record: rec}, ""},
 	} {
 		e := s.Errors.Translate(c.f, c.a)
 		got := ""

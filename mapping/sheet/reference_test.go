@@ -21,23 +21,23 @@ func parse(t *testing.T, src string) *sheet.Sheet {
 
 const withDocuments = `
 format: 1
-source: {sql: {engine: sqlite, dsn: "file:x.db"}}
+source: {http: {url: "https://dms.example.nl"}}
 keep: k.db
 client: BEDR
 rules: backend
 accounts: {users: []}
 resources:
   contact:
-    table: REL
-    key: {columns: [BEDR, NR], generated: max+1}
+    operations: {get: {path: "/r/{key}"}, list: {path: /r}, create: {path: /r}, update: {path: "/r/{key}"}, delete: {path: "/r/{key}"}}
+    key: {columns: [BEDR, NR]}
     system_client: 0
     fields: {kind: {constant: person}, name: NAAM, note: {cel: "row.A + '/' + string(row.B) + (row.C == null ? '' : '!')"}}
   vehicle:
-    table: VTG
+    operations: {get: {path: "/r/{key}"}, list: {path: /r}, create: {path: /r}, update: {path: "/r/{key}"}, delete: {path: "/r/{key}"}}
     key: {columns: ID}
     fields: {license_plate: KENT, brand: MERK, model: TYPE, mileage: {cel: "row.KM > 9.5 && row.D > timestamp('2020-01-01T00:00:00Z') && size(row.E) == 2 && row.F"}}
   document:
-    table: DOC
+    operations: {get: {path: "/r/{key}"}, list: {path: /r}, create: {path: /r}, update: {path: "/r/{key}"}, delete: {path: "/r/{key}"}}
     key: {columns: GUID, id: kept, generated: uuid}
     shared: true
     fields:
@@ -46,7 +46,7 @@ resources:
       resource: {from: SRT, codes: {R: contact, V: vehicle}}
       resource_id: {from: NR, zero: "0"}
   order:
-    table: ORD
+    operations: {get: {path: "/r/{key}"}, list: {path: /r}, create: {path: /r}, update: {path: "/r/{key}"}, delete: {path: "/r/{key}"}}
     key: {columns: ID}
     fields: {contact_id: [ADM, REL], kind: SRT, order_status: ST, order_date: {from: DAT, type: datetime}}
 `
@@ -260,7 +260,7 @@ func TestTranslateHTTP(t *testing.T) {
 func TestEveryRaisableReasonIsWorded(t *testing.T) {
 	catalogue := mapping.NewCatalogue()
 	for _, reason := range sheet.Raisable() {
-		src := "format: 1\nsource: {sql: {engine: sqlite, dsn: x}}\nrules: backend\naccounts: {users: []}\nerrors:\n  - {when: {code: 1}, reason: " + string(reason)
+		src := "format: 2\nsource: {sql: {engine: sqlite, dsn: x}}\nrules: backend\naccounts: {users: []}\nerrors:\n  - {when: {code: 1}, reason: " + string(reason)
 		if sheet.NamesField(reason) {
 			src += ", field: delivery_date"
 		}

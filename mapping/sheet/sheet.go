@@ -117,22 +117,11 @@ type Resource struct {
 type Place struct {
 	Name string
 	// SQL is an expression to be read in place of a column; "" for none.
-	SQL    string
-	Lookup *Lookup
+	SQL string
 	// Owner tells that it is the client of the record that Through leads to.
 	Owner bool
 	// Whole tells that the object or the list there is read as it is, RawJSON.
 	Whole bool
-}
-
-// Lookup is a place in another table.
-type Lookup struct {
-	Table string
-	Match [][2]string // lookup's column, record's column
-	Take  string
-	// Write tells that the row is the record's own, and is written and made with it;
-	// Delete that it is removed with it.
-	Write, Delete bool
 }
 
 // Key says what identifies a record in the system.
@@ -146,8 +135,7 @@ type Key struct {
 	IgnoresCase, CaseCounts bool
 	// Numbers are those of the places that a service has as numbers.
 	Numbers   []string
-	Generated string // identity, max+1, uuid, answer, supplied or sequence
-	Sequence  string
+	Generated string // identity, max+1, sql, uuid, answer or supplied
 	// ByClient tells that the first place is that of the client's number.
 	ByClient bool
 
@@ -231,14 +219,8 @@ type Span struct {
 	OpenFrom, OpenTo bool // that bound is not of it
 }
 
-// Operation is one operation. With SQL it is plain SQL unless Procedure is set. Arguments
-// are those of Procedure, or of After.
+// Operation is one operation. With SQL it says nothing more.
 type Operation struct {
-	Procedure string
-	After     string   // procedure that is called after the write
-	Arguments []string // places; ":client"; a text in single quotes
-	Out       []string
-
 	Request *Request // HTTP; nil where total has no call of its own
 	Result  string   // path; "" for the answer itself
 	Nothing bool     // the answer tells nothing

@@ -85,8 +85,7 @@ func (a *Accounts) Listed(username string) *User {
 
 // Facts are where the facts of a user are, and how they are converted.
 type Facts struct {
-	// Places are all that must be read; a row is aligned with it. The columns of
-	// salts are among them.
+	// Places are all that must be read; a row is aligned with it.
 	Places []Place
 	// SQL are how a database has the facts: ID, username, password, e-mail, the client's
 	// identity and name, external and blocked; nil unless the sheet is of format 2.
@@ -94,18 +93,15 @@ type Facts struct {
 
 	places map[string]int
 	fields []Field
-	salts  []string // places
 }
 
 // UserFacts are the facts of one user.
 type UserFacts struct {
-	ID                        int64
-	Username, Password, Email string
-	ClientID                  int64
-	ClientKey                 string // in its place, where Sheet.ClientsKept
-	ClientName                string
-	External, Blocked         bool
-	Salts                     map[string]string // by column
+	ID                int64
+	Username, Email   string
+	ClientID          int64
+	ClientName        string
+	External, Blocked bool
 }
 
 // The positions of facts among a Facts' fields.

