@@ -43,20 +43,6 @@ func (r *Resource) Filter(q mapping.Record, f *mapping.Field, client auth.Client
 		places = []string{""} // computed of any, but a service can be asked for it
 	}
 	alternatives := of.codec.alternatives(v)
-	if r.sheet.countsFlags() && of.codec.isCount(v) {
-		alternatives = append(alternatives, [2]Raw{intRaw(v.Int())})
-	}
-	if r.sheet.isSQLite() && len(alternatives) > 0 && of.codec.isDay(v) { // as it stands where a time of day was written with it
-		alternatives = append(alternatives, [2]Raw{{Kind: RawWall, Int: WallOf(v.Int(), of.codec.loc)}, alternatives[0][1]})
-	}
-	if r.sheet.Source.SQL != nil && of.codec.isWritten(v) {
-		alternatives = of.codec.written(v)
-	}
-	if r.sheet.Source.SQL != nil && len(alternatives) > 0 && of.codec.isRecased(v) { // others may have written it so
-		if raw, ok := of.codec.textRaw(v.Text()); ok {
-			alternatives = append(alternatives, [2]Raw{raw})
-		}
-	}
 	var out [][]Assignment
 	for _, alternative := range alternatives {
 		one := []Assignment{{Place: places[0], Value: alternative[0], Field: of.Field, Span: of.codec.span(v, alternative[0])}}
@@ -82,14 +68,9 @@ func (r *Resource) filterKey(f *Field, target *Resource, v mapping.Value, keys K
 		places = r.Key.Places
 	}
 	if !v.IsSet() {
-		if r.sheet.Source.SQL == nil {
-			places = places[len(places)-1:]
-		}
 		var out [][]Assignment
-		for _, place := range places { // it refers to none where any of them is null
-			for _, raw := range f.codec.alternatives(v) {
-				out = append(out, []Assignment{{Place: place, Value: raw[0], Field: f.Field}})
-			}
+		for _, raw := range f.codec.alternatives(v) {
+			out = append(out, []Assignment{{Place: places[len(places)-1], Value: raw[0], Field: f.Field}})
 		}
 		return out, nil
 	}
@@ -151,44 +132,6 @@ func (c *codec) alternatives(v mapping.Value) [][2]Raw {
 		add(textRaw(v.Text()), Raw{})
 	}
 	return out
-}
-
-// countsFlags tells whether a boolean column of the database is a tinyint(1), or one of SQLite,
-// which may hold, and is read as, any number.
-func (s *Sheet) countsFlags() bool {
-	return s.Source.SQL != nil && slices.Contains([]string{"mariadb", "mysql", "sqlite"}, s.Source.SQL.Engine)
-}
-
-func (s *Sheet) isSQLite() bool { return s.Source.SQL != nil && s.Source.SQL.Engine == "sqlite" }
-
-// isDay tells whether a value is one that is written as a day alone.
-func (c *codec) isDay(v mapping.Value) bool {
-	return v.Kind() == mapping.KindTime && c.system == sysDate && c.format == nil && c.isoText
-}
-
-// isRecased tells whether a value is a text that would be written in another case.
-func (c *codec) isRecased(v mapping.Value) bool {
-	return v.Kind() == mapping.KindText && c.codes == nil && (c.upper || c.lower) && c.cased(v.Text()) != v.Text()
-}
-
-// isWritten tells whether a value is a number that a text may write with more decimals or fewer.
-func (c *codec) isWritten(v mapping.Value) bool {
-	return v.Kind() == mapping.KindDecimal && c.system == sysText && c.decimals == 0 && !c.padZero && c.codes == nil
-}
-
-// written are the texts of a number: 12,5, 12,50 and so on to all its decimals.
-func (c *codec) written(v mapping.Value) (all [][2]Raw) {
-	n, scale := v.Int(), v.Scale()
-	for {
-		raw := textRaw(strings.Replace(apd.New(n, -int32(scale)).Text('f'), ".", string(c.point()), 1))
-		if back, why := c.read(raw, Raw{}); why == "" && back == v { // and no zero, which means null
-			all = append(all, [2]Raw{raw})
-		}
-		if scale == 0 || n%10 != 0 {
-			return all
-		}
-		n, scale = n/10, scale-1
-	}
 }
 
 // isCount tells whether a value is a number that a boolean column is read as, and never written.
@@ -261,13 +204,10 @@ func (r *Resource) Since(v mapping.Value) (bounds []Assignment, ok bool) {
 		return nil, false
 	}
 	ms := v.Int()
-	if r.sheet.Source.HTTP != nil && f.codec.epoch > 0 {
+	if f.codec.epoch > 0 {
 		ms -= mod(ms, f.codec.epoch) // a service may have parts of a second: one too many does no harm
 	}
 	raw, clock := f.codec.since(ms)
-	if r.sheet.Source.SQL != nil {
-		raw = f.codec.firstText(raw)
-	}
 	bounds = []Assignment{{Place: f.From[0], Value: raw, Field: f.Field}}
 	if f.codec.clock != nil {
 		bounds = append(bounds, Assignment{Place: f.From[1], Value: clock, Field: f.Field})
@@ -300,16 +240,6 @@ func (c *codec) atLeast(ms int64, first func(int64, *time.Location) int64) (raw,
 }
 
 func roundUp(n, step int64) int64 { return n + mod(-n, step) }
-
-// IsSince tells whether a record that reads as changed at one time may have been changed at
-// another time or later.
-func (r *Resource) IsSince(changed, since mapping.Value) bool {
-	c := &r.Fields[r.ModifiedAt].codec
-	if !changed.IsSet() || !c.isWall() {
-		return changed.IsSet() && changed.Int() >= since.Int()
-	}
-	return WallOf(changed.Int(), c.loc) >= FirstWall(since.Int(), c.loc)
-}
 
 // ordered tells whether the system's order is that of the field's values.
 func (c *codec) ordered() bool {

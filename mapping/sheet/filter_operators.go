@@ -192,39 +192,8 @@ func (d *draft) unsent(f *Field) (lacks mapping.Operators) {
 	return lacks
 }
 
-// unfiltered are the operators other than equality that a database cannot do for the field.
-func (f *Field) unfiltered() (lacks mapping.Operators) {
-	if f.isFixed() {
-		return 0 // decided without it
-	}
-	c := &f.codec
-	if f.source != fromPlace || !c.ranged() {
-		lacks |= ranges
-	}
-	if f.source != fromPlace || !c.searched() {
-		lacks |= mapping.OperatorsOf(mapping.Contains)
-	}
-	if c.codes != nil && c.codes.unknown == "null" { // the codes that mean null cannot be listed
-		lacks |= mapping.OperatorsOf(mapping.IsNull)
-	}
-	return lacks
-}
-
 // Fixed is the value that the field has in every record; false if it varies.
 func (f *Field) Fixed() (mapping.Value, bool) { return f.constant, f.isFixed() }
-
-// ranged tells whether the system's order is that of the values. For texts this depends on the
-// database, also for numbers stored as texts.
-func (c *codec) ranged() bool {
-	switch c.field.Type {
-	case mapping.Timestamp:
-		return c.ordered()
-	case mapping.Int4, mapping.Float8:
-		return c.codes == nil && (c.system == sysInteger || c.system == sysDecimal)
-	default:
-		return false
-	}
-}
 
 // searched tells whether a part of a value is a part of what the system stores.
 func (c *codec) searched() bool { return c.codes == nil && c.system == sysText && !c.padZero }

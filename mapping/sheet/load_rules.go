@@ -13,14 +13,11 @@ func (d *draft) abilities() {
 	filterable, sortable := map[string]bool{}, map[string]bool{}
 	for _, f := range d.drafted {
 		filterable[f.Name] = d.sql() && f.comparable() || f.isFixed() || slices.Contains(d.listed, f.Name)
-		sortable[f.Name] = d.sql() && len(d.file.Order) == 0 && f.sortable() || d.sorted[f.Name]
+		sortable[f.Name] = d.sql() && f.sortable() || d.sorted[f.Name]
 	}
 	if d.file.Filters != nil {
 		filterable = d.chosen("filters", d.file.Filters, func(f *Field) string {
-			switch {
-			case d.sql() && !f.comparable() && !f.isFixed():
-				return "the system has no column that tells it"
-			case !d.sql() && !slices.Contains(d.listed, f.Name) && !f.isFixed():
+			if !slices.Contains(d.listed, f.Name) && !f.isFixed() {
 				return "the list's query does not have {filter." + f.Name + "}"
 			}
 			return ""
@@ -28,10 +25,7 @@ func (d *draft) abilities() {
 	}
 	if d.file.Sorts != nil {
 		sortable = d.chosen("sorts", d.file.Sorts, func(f *Field) string {
-			switch {
-			case d.sql() && (!f.comparable() || f.Target != nil):
-				return "the system cannot sort by it"
-			case !d.sql() && !d.sorted[f.Name]:
+			if !d.sorted[f.Name] {
 				return "the list's sort does not say how the service is told"
 			}
 			return ""
@@ -45,12 +39,10 @@ func (d *draft) abilities() {
 		n := d.narrowing[f.Name]
 		n.Unfilterable, n.Unsortable = !filterable[f.Name], !sortable[f.Name]
 		switch n.Unfiltered = d.unsent(f); {
-		case d.asSQL != nil && d.isReferenceOfKept(f):
+		case d.sql() && d.isReferenceOfKept(f):
 			n.Unfiltered = ranges | mapping.OperatorsOf(mapping.Contains) // the database has keys, and not the IDs
-		case d.asSQL != nil:
-			n.Unfiltered = 0
 		case d.sql():
-			n.Unfiltered = f.unfiltered()
+			n.Unfiltered = 0
 		}
 		d.narrowing[f.Name] = n
 	}
@@ -59,7 +51,7 @@ func (d *draft) abilities() {
 	}
 	id := d.narrowing["id"]
 	id.Unfilterable = !d.sql() && !slices.Contains(d.listed, "id")
-	id.Unsortable = !d.sql() && !d.sorted["id"] || d.sql() && len(d.file.Order) > 0
+	id.Unsortable = !d.sql() && !d.sorted["id"]
 	if !d.sql() {
 		id.Unfiltered = mapping.OperatorsOf(mapping.AnyOf)
 	}
