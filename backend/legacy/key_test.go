@@ -73,6 +73,17 @@ func TestKeysWithoutCase(t *testing.T) {
 	})
 }
 
+// TestTextOfTheMark: before, a text that is the mark of an unknown code was taken for one in every
+// field, and the record was left out.
+func TestTextOfTheMark(t *testing.T) {
+	eachEngine(t, func(t *testing.T, engine string) {
+		x := spelled(t, engine, "")
+		x.exec("UPDATE c_art SET oms = '\x1a' WHERE nr = 2")
+		require.Equal(t, "\x1a", x.get(one, "article", 2).Get("description").Text())
+		require.Len(t, x.list(one, "article"), 3)
+	})
+}
+
 // blankColumns are the types of keys: most engines take texts for two if they differ in blanks
 // behind, unless the type or the collation says otherwise.
 var blankColumns = []struct {
