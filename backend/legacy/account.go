@@ -110,19 +110,6 @@ func (s *Store) account(ctx context.Context, username string) (found account, er
 	return found, nil
 }
 
-// The facts of a user, in the order of sheet.Facts.SQL.
-const (
-	factID = iota
-	factUsername
-	factPassword
-	factEmail
-	factClientID
-	factClientName
-	factExternal
-	factBlocked
-	facts // how many there are; the salts follow
-)
-
 // accountOf makes a user of a row. A fact that is nowhere, or null, is its zero value.
 func (s *Store) accountOf(ctx context.Context, row []mapping.Value, username string) (a account, err error) {
 	for i, v := range row {
@@ -131,20 +118,20 @@ func (s *Store) accountOf(ctx context.Context, row []mapping.Value, username str
 		}
 	}
 	text := func(i int) string { return strings.TrimRight(row[i].Text(), " ") }
-	a = account{hash: text(factPassword), salts: map[string]string{}, User: auth.User{
-		ID: whole(row[factID]), Username: text(factUsername), Email: text(factEmail), External: isYes(row[factExternal]), Blocked: isYes(row[factBlocked]),
-		Client: auth.Client{ID: whole(row[factClientID]), Name: text(factClientName)},
+	a = account{hash: text(sheet.FactPassword), salts: map[string]string{}, User: auth.User{
+		ID: whole(row[sheet.FactID]), Username: text(sheet.FactUsername), Email: text(sheet.FactEmail), External: isYes(row[sheet.FactExternal]), Blocked: isYes(row[sheet.FactBlocked]),
+		Client: auth.Client{ID: whole(row[sheet.FactClientID]), Name: text(sheet.FactClientName)},
 	}}
 	for i, name := range s.salts() {
-		a.salts[name] = text(facts + i)
+		a.salts[name] = text(len(s.sheet.Accounts.Facts.SQL) + i)
 	}
 	switch how := s.sheet.Accounts.Facts.SQL; {
-	case !isRead(&how[factUsername]):
+	case !isRead(&how[sheet.FactUsername]):
 		a.Username = username
 	case a.Username == "":
 		return a, fmt.Errorf("%w: the username is missing", errFacts)
 	}
-	if key := text(factClientID); s.sheet.ClientsKept && key != "" {
+	if key := text(sheet.FactClientID); s.sheet.ClientsKept && key != "" {
 		a.Client.ID, err = s.clientNumber(ctx, key)
 	}
 	if err == nil && a.Client.ID == 0 { // the user of no client must not work on the records of any
@@ -209,7 +196,7 @@ func (s *Store) accountText(username string) (text string, args []mapping.Value,
 		return text, args, columns
 	}
 	w.Add(" FROM ", qualified(s.d, s.source.Schema, from.Table), " WHERE ")
-	equal(w, b.field(&mapping.Field{Type: mapping.Varchar}, &from.Facts.SQL[factUsername]), mapping.TextValue(username))
+	equal(w, b.field(&mapping.Field{Type: mapping.Varchar}, &from.Facts.SQL[sheet.FactUsername]), mapping.TextValue(username))
 	text, args = w.Statement()
 	return text, args, columns
 }
@@ -235,7 +222,7 @@ func (s *Store) warnOfSharedNames(ctx context.Context) {
 	if from.Facts == nil || from.Table == "" {
 		return
 	}
-	name := s.view.Load().accounts.plainFact(&from.Facts.SQL[factUsername])
+	name := s.view.Load().accounts.plainFact(&from.Facts.SQL[sheet.FactUsername])
 	w := sqlrecord.NewWriter(s.d, nil).Add("SELECT COUNT(*) FROM (SELECT ").Expr(name).Add(" FROM ", qualified(s.d, s.source.Schema, from.Table), " WHERE ")
 	w.Expr(name).Add(" IS NOT NULL AND ").Expr(name).Add(" <> '' GROUP BY ").Expr(name).Add(" HAVING COUNT(*) > 1) shared")
 	text, _ := w.Statement()

@@ -74,7 +74,7 @@ func (s *Store) Clients(ctx context.Context, most int) (all []auth.Client, err e
 		all = append(all, found)
 	}
 	if from.Table != "" && from.Facts != nil {
-		read, _ := s.view.Load().accounts.factOf(&from.Facts.SQL[factClientID])
+		read, _ := s.view.Load().accounts.factOf(&from.Facts.SQL[sheet.FactClientID])
 		if all, err = s.clientsIn(ctx, all, read, qualified(s.d, s.source.Schema, from.Table), most); err != nil {
 			return nil, err
 		}

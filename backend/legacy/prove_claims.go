@@ -148,7 +148,7 @@ func (p *proof) nobodys(w *sqlrecord.Writer, owner sqlrecord.Expr) {
 		w.Expr(text).Add(" IN (", p.t.literals(clients), "))")
 		return
 	}
-	of := &from.Facts.SQL[factClientID]
+	of := &from.Facts.SQL[sheet.FactClientID]
 	s := texts
 	if len(of.Names) == 1 && len(of.Codes) == 0 {
 		s = p.view.Load().accounts.column(of.Names[0]).sort

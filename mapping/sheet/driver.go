@@ -7,7 +7,7 @@ import (
 // UsernamePlace is the place of the user's name, by which a user is found; "" if Facts have
 // none.
 func (f *Facts) UsernamePlace() string {
-	if from := f.fields[factUsername].From; len(from) > 0 {
+	if from := f.fields[FactUsername].From; len(from) > 0 {
 		return from[0]
 	}
 	return ""

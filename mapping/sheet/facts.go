@@ -22,7 +22,7 @@ func (f *Facts) User(row []Raw, username string) (UserFacts, error) {
 		v := of.constant
 		if of.source == fromPlace {
 			raw := row[of.fromAt[0]]
-			if of.Type == mapping.Int4 && (i == factID || i == factClientID) && of.codec.codes == nil { // wider than an int4
+			if of.Type == mapping.Int4 && (i == FactID || i == FactClientID) && of.codec.codes == nil { // wider than an int4
 				n, err := strconv.ParseInt(strings.Trim(raw.String(), " "), 10, 64)
 				if err != nil && raw.IsSet() {
 					return u, fmt.Errorf("accounts: %s is %s, expected a whole number", of.Name, shown(raw))
@@ -35,7 +35,7 @@ func (f *Facts) User(row []Raw, username string) (UserFacts, error) {
 				return u, fmt.Errorf("accounts: %s: %s", of.Name, string(why)) // not its value, which may be secret
 			}
 		}
-		if i == factUsername && of.source == fromPlace && v.IsEmpty() {
+		if i == FactUsername && of.source == fromPlace && v.IsEmpty() {
 			return u, errors.New("accounts: username is missing")
 		}
 		u.set(i, v)
@@ -48,7 +48,7 @@ func (f *Facts) User(row []Raw, username string) (UserFacts, error) {
 }
 
 func (u *UserFacts) setNumber(fact int, n int64) {
-	if fact == factID {
+	if fact == FactID {
 		u.ID = n
 	} else {
 		u.ClientID = n
@@ -57,19 +57,19 @@ func (u *UserFacts) setNumber(fact int, n int64) {
 
 func (u *UserFacts) set(fact int, v mapping.Value) {
 	switch fact {
-	case factID, factClientID:
+	case FactID, FactClientID:
 		u.setNumber(fact, v.Int())
-	case factUsername:
+	case FactUsername:
 		if !v.IsEmpty() {
 			u.Username = v.Text()
 		}
-	case factEmail:
+	case FactEmail:
 		u.Email = v.Text()
-	case factClientName:
+	case FactClientName:
 		u.ClientName = v.Text()
-	case factExternal:
+	case FactExternal:
 		u.External = v.Int() != 0
-	case factBlocked:
+	case FactBlocked:
 		u.Blocked = v.Int() != 0
 	}
 }
@@ -79,7 +79,7 @@ func (l *loader) loadFacts(at string, f accountColumnsFile, needed ...string) *F
 	facts := &Facts{places: map[string]int{}}
 	of := factFields()
 	if l.sheet.ClientsKept {
-		of[factClientID].Type, of[factClientID].Length = mapping.Varchar, 255
+		of[FactClientID].Type, of[FactClientID].Length = mapping.Varchar, 255
 	}
 	for i, ff := range []fieldFile{f.ID, f.Username, f.password, f.Email, f.ClientID, f.ClientName, f.External, f.Blocked} {
 		name := of[i].Name

@@ -34,7 +34,6 @@ func (l *loader) codec(path string, ff fieldFile, f *mapping.Field, zone *time.L
 	}
 	if f.Type == mapping.Timestamp {
 		l.formats(path, ff, &c)
-		c.isoText = c.isoText || c.system == sysDate && l.engine() == "sqlite" // which has no dates: others write the day alone
 		if ff.TimeZone.Location != nil && (ff.Type == "timestamp" || c.epoch > 0 || c.format != nil && c.format.zoned) {
 			l.fail(strictyaml.Child(path, "time_zone"), "found with an instant, which is in no zone or says its own: expected none")
 		}

@@ -87,8 +87,7 @@ func (a *Accounts) Listed(username string) *User {
 type Facts struct {
 	// Places are all that must be read; a row is aligned with it.
 	Places []Place
-	// SQL are how a database has the facts: ID, username, password, e-mail, the client's
-	// identity and name, external and blocked; nil unless the sheet is of format 2.
+	// SQL are how a database has the facts, from FactID on; nil unless the sheet is of format 2.
 	SQL []Column
 
 	places map[string]int
@@ -104,28 +103,28 @@ type UserFacts struct {
 	External, Blocked bool
 }
 
-// The positions of facts among a Facts' fields.
+// The positions of facts in Facts.SQL.
 const (
-	factID = iota
-	factUsername
-	factPassword
-	factEmail
-	factClientID
-	factClientName
-	factExternal
-	factBlocked
+	FactID = iota
+	FactUsername
+	FactPassword
+	FactEmail
+	FactClientID
+	FactClientName
+	FactExternal
+	FactBlocked
 )
 
 // factFields are the facts as fields.
 func factFields() []mapping.Field {
 	return []mapping.Field{
-		factID:         {Name: "id", Type: mapping.Int4},
-		factUsername:   {Name: "username", Type: mapping.Varchar, Length: 255},
-		factPassword:   {Name: "password", Type: mapping.Varchar, Length: 1024},
-		factEmail:      {Name: "email", Type: mapping.Varchar, Length: 255},
-		factClientID:   {Name: "client_id", Type: mapping.Int4},
-		factClientName: {Name: "client_name", Type: mapping.Varchar, Length: 255},
-		factExternal:   {Name: "external", Type: mapping.Int4, OneOf: []string{"0", "1"}},
-		factBlocked:    {Name: "blocked", Type: mapping.Int4, OneOf: []string{"0", "1"}},
+		FactID:         {Name: "id", Type: mapping.Int4},
+		FactUsername:   {Name: "username", Type: mapping.Varchar, Length: 255},
+		FactPassword:   {Name: "password", Type: mapping.Varchar, Length: 1024},
+		FactEmail:      {Name: "email", Type: mapping.Varchar, Length: 255},
+		FactClientID:   {Name: "client_id", Type: mapping.Int4},
+		FactClientName: {Name: "client_name", Type: mapping.Varchar, Length: 255},
+		FactExternal:   {Name: "external", Type: mapping.Int4, OneOf: []string{"0", "1"}},
+		FactBlocked:    {Name: "blocked", Type: mapping.Int4, OneOf: []string{"0", "1"}},
 	}
 }
