@@ -1,0 +1,131 @@
+package legacy
+
+import (
+	"strings"
+
+	"frontdesk/backend/sqlrecord"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+// withNulls makes stored values null. They are no values that a filter finds.
+func (b *fields) withNulls(of sqlrecord.Field, c *sheet.Column) sqlrecord.Field {
+	sql := of.Read
+	stored := sqlrecord.Plain(b.d.Quote(c.Names[0]))
+	list := b.literals(c.Nulls)
+	if c.EmptyIsNull {
+		list = b.literals(append([]string{""}, c.Nulls...))
+	}
+	of.Read = wrap("CASE WHEN ", stored, " IN ("+list+") THEN NULL ELSE ", sql, " END")
+	equals, ranges, operand := of.Equals, of.Ranges, of.Operand
+	isNull := func(w *sqlrecord.Writer) {
+		w.Add("(").Expr(stored).Add(" IS NULL OR ").Expr(stored).Add(" IN (", list, "))")
+	}
+	of.Equals = func(w *sqlrecord.Writer, v mapping.Value) {
+		if !v.IsSet() {
+			isNull(w)
+			return
+		}
+		w.Add("(")
+		if equals != nil {
+			equals(w, v)
+		} else {
+			w.Expr(sql).Add(" = ")
+			operand(w, v)
+		}
+		w.Add(" AND ").Expr(stored).Add(" NOT IN (", list, "))")
+	}
+	of.Ranges = func(w *sqlrecord.Writer, op mapping.Operator, v mapping.Value) {
+		w.Add("(")
+		if ranges != nil {
+			ranges(w, op, v)
+		} else {
+			w.Expr(sql).Add(comparisons[op])
+			operand(w, v)
+		}
+		w.Add(" AND ").Expr(stored).Add(" NOT IN (", list, "))")
+	}
+	if of.Order != nil {
+		of.Order = []sqlrecord.Expr{wrap("CASE WHEN ", stored, " IN ("+list+") THEN NULL ELSE ", of.Order[0], " END")}
+	}
+	of.Null = true
+	return of
+}
+
+// coded makes a field with a code list. A code that is not in the list is sqlrecord.Unknown,
+// with which a record cannot be shown.
+func (b *fields) coded(f *mapping.Field, c *sheet.Column) sqlrecord.Field {
+	stored := sqlrecord.Plain(b.d.Quote(c.Names[0]))
+	var text strings.Builder
+	text.WriteString("CASE")
+	shown, byValue := []mapping.Value{}, map[mapping.Value][]string{}
+	for _, code := range c.Codes {
+		if _, is := byValue[code.Shown]; !is {
+			shown = append(shown, code.Shown)
+		}
+		byValue[code.Shown] = append(byValue[code.Shown], code.Stored)
+	}
+	var all []string
+	for _, v := range shown {
+		all = append(all, byValue[v]...)
+		text.WriteString(" WHEN " + stored[0].SQL + " IN (" + b.literals(byValue[v]) + ") THEN " + b.literalOf(f, v))
+	}
+	unknown := "NULL"
+	if !c.UnknownIsNull {
+		unknown = sqlrecord.UnknownOf(f.Type)
+	}
+	text.WriteString(" WHEN " + stored[0].SQL + " IS NULL THEN NULL ELSE " + unknown + " END")
+	of := sqlrecord.Field{Read: sqlrecord.Plain(text.String()), Null: true, Unknown: !c.UnknownIsNull && f.IsText(), As: sqlrecord.Column{Type: f.Type, Scale: f.Scale, Foreign: true}}
+	s := texts
+	if !f.IsText() {
+		s = integers
+	}
+	b.simply(&of, s)
+	of.Equals = func(w *sqlrecord.Writer, v mapping.Value) {
+		codes := byValue[v]
+		switch {
+		case v.IsSet() && codes == nil:
+			w.Add(nothing)
+		case v.IsSet():
+			w.Expr(stored).Add(" IN (", b.literals(codes), ")")
+		default:
+			w.Add("(").Expr(stored).Add(" IS NULL")
+			if codes := byValue[mapping.NullValue()]; codes != nil {
+				w.Add(" OR ").Expr(stored).Add(" IN (", b.literals(codes), ")")
+			}
+			if c.UnknownIsNull {
+				w.Add(" OR ").Expr(stored).Add(" NOT IN (", b.literals(all), ")")
+			}
+			w.Add(")")
+		}
+	}
+	return of
+}
+
+// literalOf is a value of a code list in SQL.
+func (b *fields) literalOf(f *mapping.Field, v mapping.Value) string {
+	switch {
+	case !v.IsSet():
+		return "NULL"
+	case f.IsText():
+		return b.literal(v.Text())
+	default:
+		return v.String()
+	}
+}
+
+// literal is a text in SQL, which the engine converts to what it is compared with.
+func (b *fields) literal(text string) string {
+	if b.engine == "mysql" || b.engine == "mariadb" {
+		text = strings.ReplaceAll(text, `\`, `\\`)
+	}
+	return "'" + strings.ReplaceAll(text, "'", "''") + "'"
+}
+
+func (b *fields) literals(all []string) string {
+	quoted := make([]string, len(all))
+	for i, text := range all {
+		quoted[i] = b.literal(text)
+	}
+	return strings.Join(quoted, ", ")
+}

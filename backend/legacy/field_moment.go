@@ -1,0 +1,111 @@
+package legacy
+
+import (
+	"time"
+
+	"frontdesk/backend/sqlrecord"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+// moment makes a field of times, which are shown to the millisecond. What is compared is the
+// first value that is shown as a time: of a clock on the wall, which may show an hour twice or
+// leave one out, and of what is finer.
+func (b *fields) moment(out *sqlrecord.Field, c *sheet.Column, s sort) {
+	sql := out.Read
+	first := b.firstOf(c, s)
+	compared := sql
+	if b.engine == "sqlite" && c.Kind != sheet.KindEpoch && c.Kind != sheet.KindEpochMillis {
+		// It would round microseconds, which are left out where the time is shown.
+		compared = wrap("strftime('%Y-%m-%d %H:%M:%f', CASE length(", sql, ") WHEN 26 THEN substr(", sql, ", 1, 23) ELSE ", sql, " END)")
+		out.Order = []sqlrecord.Expr{compared}
+	}
+	// from appends the condition for what is shown as a time or a later one, or as an earlier one.
+	from := func(w *sqlrecord.Writer, ms int64, earlier bool) {
+		gap, ends, left := int64(0), int64(0), false
+		if s != instants && c.Kind != sheet.KindEpoch && c.Kind != sheet.KindEpochMillis {
+			gap, ends, left = leftOut(ms, c.Zone)
+		}
+		operator := [...]string{" >= ", " < "}[b2i(earlier && !left)]
+		if !left {
+			w.Expr(compared).Add(operator)
+			first(w, ms)
+			return
+		}
+		w.Add([...]string{"(", "NOT ("}[b2i(earlier)]).Expr(compared).Add(" >= ")
+		b.operand(w, clocks, wallText(sheet.WallOf(ms, c.Zone)))
+		w.Add(" OR ").Expr(compared).Add(" >= ")
+		b.operand(w, clocks, wallText(gap))
+		w.Add(" AND ").Expr(compared).Add(" < ")
+		b.operand(w, clocks, wallText(ends))
+		w.Add(")")
+	}
+	out.Ranges = func(w *sqlrecord.Writer, op mapping.Operator, v mapping.Value) {
+		switch ms := v.Int(); op {
+		case mapping.AtLeast:
+			from(w, ms, false)
+		case mapping.Above:
+			from(w, ms+1, false)
+		case mapping.AtMost:
+			from(w, ms+1, true)
+		default:
+			from(w, ms, true)
+		}
+	}
+	out.Equals = func(w *sqlrecord.Writer, v mapping.Value) {
+		if !v.IsSet() {
+			w.Expr(sql).Add(" IS NULL")
+			return
+		}
+		w.Add("(")
+		from(w, v.Int(), false)
+		w.Add(" AND ")
+		from(w, v.Int()+1, true)
+		w.Add(")")
+	}
+}
+
+// leftOut tells what a clock on the wall leaves out at a time: what stands there all the same
+// reads as a time after it. from is what reads as the time, or a later one, up to where the gap
+// ends; ok is false where the clock leaves out nothing that reads so.
+func leftOut(ms int64, zone *time.Location) (from, ends int64, ok bool) {
+	began, _ := time.UnixMilli(ms).In(zone).ZoneBounds()
+	if began.IsZero() {
+		return 0, 0, false
+	}
+	at := began.UnixMilli()
+	_, before := began.Add(-time.Millisecond).Zone()
+	_, after := began.Zone()
+	gap := int64(after-before) * 1000
+	return ms + int64(before)*1000, at + int64(after)*1000, ms-at < gap
+}
+
+// firstOf appends the least stored value that is shown as a time or a later one.
+func (b *fields) firstOf(c *sheet.Column, s sort) func(w *sqlrecord.Writer, ms int64) {
+	switch {
+	case c.Kind == sheet.KindEpochMillis:
+		return func(w *sqlrecord.Writer, ms int64) { b.operand(w, integers, mapping.IntValue(ms)) }
+	case c.Kind == sheet.KindEpoch:
+		if s == decimals || s == floats {
+			return func(w *sqlrecord.Writer, ms int64) { b.operand(w, s, mapping.DecimalValue(ms*10-5, 4)) } // it is shown rounded
+		}
+		return func(w *sqlrecord.Writer, ms int64) { b.operand(w, integers, mapping.IntValue(ceil(ms, 1000))) }
+	case s == instants:
+		return func(w *sqlrecord.Writer, ms int64) { b.operand(w, instants, mapping.MilliValue(ms)) }
+	default:
+		return func(w *sqlrecord.Writer, ms int64) { b.operand(w, clocks, wallText(sheet.FirstWall(ms, c.Zone))) }
+	}
+}
+
+func ceil(n, by int64) int64 {
+	q := n / by
+	if n%by > 0 {
+		q++
+	}
+	return q
+}
+
+// wallText is what a clock on the wall shows, as every engine reads it.
+func wallText(wall int64) mapping.Value {
+	return mapping.TextValue(time.UnixMilli(wall).UTC().Format("2006-01-02 15:04:05.000"))
+}
