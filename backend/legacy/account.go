@@ -70,7 +70,7 @@ func (s *Store) account(ctx context.Context, username string) (found account, er
 	if u := from.Listed(username); u != nil {
 		found = account{hash: string(u.PasswordHash), User: u.User}
 		if u.ClientKey != "" {
-			found.Client.ID, err = s.clientNumber(ctx, u.ClientKey)
+			found.Client.ID, err = s.ClientNumber(ctx, u.ClientKey)
 		}
 		return found, err
 	}
@@ -132,7 +132,7 @@ func (s *Store) accountOf(ctx context.Context, row []mapping.Value, username str
 		return a, fmt.Errorf("%w: the username is missing", errFacts)
 	}
 	if key := text(sheet.FactClientID); s.sheet.ClientsKept && key != "" {
-		a.Client.ID, err = s.clientNumber(ctx, key)
+		a.Client.ID, err = s.ClientNumber(ctx, key)
 	}
 	if err == nil && a.Client.ID == 0 { // the user of no client must not work on the records of any
 		err = fmt.Errorf("%w: the client is missing, or is no number", errFacts)
@@ -161,9 +161,9 @@ func (s *Store) salts() (names []string) {
 
 func isRead(c *sheet.Column) bool { return len(c.Names) == 1 || c.Read != "" }
 
-// factOf is how a fact is read: as a text, because numbers of users and clients may be longer than
+// FactOf is how a fact is read: as a text, because numbers of users and clients may be longer than
 // an int4. What has a code list is a number: whether a user is external, or blocked.
-func (b *fields) factOf(c *sheet.Column) (sqlrecord.Expr, sqlrecord.Column) {
+func (b *Builder) FactOf(c *sheet.Column) (sqlrecord.Expr, sqlrecord.Column) {
 	if len(c.Codes) > 0 {
 		f := b.coded(&mapping.Field{Type: mapping.Int4}, c)
 		return f.Read, f.As
@@ -171,14 +171,14 @@ func (b *fields) factOf(c *sheet.Column) (sqlrecord.Expr, sqlrecord.Column) {
 	return b.plainFact(c), foreignText
 }
 
-func (b *fields) plainFact(c *sheet.Column) sqlrecord.Expr {
+func (b *Builder) plainFact(c *sheet.Column) sqlrecord.Expr {
 	switch {
 	case len(c.Names) == 1:
 		return sqlrecord.Plain(b.d.Quote(c.Names[0]))
 	case c.Read != "":
-		return parse("(" + c.Read + ")")
+		return Parse("(" + c.Read + ")")
 	case c.Constant.IsSet():
-		return sqlrecord.Plain(b.literal(c.Constant.String()))
+		return sqlrecord.Plain(b.Literal(c.Constant.String()))
 	default:
 		return sqlrecord.Plain("NULL")
 	}
@@ -189,13 +189,13 @@ func (b *fields) plainFact(c *sheet.Column) sqlrecord.Expr {
 func (s *Store) accountText(username string) (text string, args []mapping.Value, columns []sqlrecord.Column) {
 	from := &s.sheet.Accounts
 	b := s.view.Load().accounts
-	w := sqlrecord.NewWriter(s.d, func(w *sqlrecord.Writer, _ string) { b.operand(w, texts, mapping.TextValue(username)) })
+	w := sqlrecord.NewWriter(s.d, func(w *sqlrecord.Writer, _ string) { b.Put(w, Texts, mapping.TextValue(username)) })
 	columns = s.accountFacts(w)
 	if from.Query != "" {
-		text, args = w.Add(" FROM (").Expr(parse(from.Query)).Add(") account").Statement()
+		text, args = w.Add(" FROM (").Expr(Parse(from.Query)).Add(") account").Statement()
 		return text, args, columns
 	}
-	w.Add(" FROM ", qualified(s.d, s.source.Schema, from.Table), " WHERE ")
+	w.Add(" FROM ", Qualified(s.d, s.source.Schema, from.Table), " WHERE ")
 	equal(w, b.field(&mapping.Field{Type: mapping.Varchar}, &from.Facts.SQL[sheet.FactUsername]), mapping.TextValue(username))
 	text, args = w.Statement()
 	return text, args, columns
@@ -205,7 +205,7 @@ func (s *Store) accountText(username string) (text string, args []mapping.Value,
 func (s *Store) accountFacts(w *sqlrecord.Writer) (columns []sqlrecord.Column) {
 	w.Add("SELECT ")
 	for i := range s.sheet.Accounts.Facts.SQL {
-		read, as := s.view.Load().accounts.factOf(&s.sheet.Accounts.Facts.SQL[i])
+		read, as := s.view.Load().accounts.FactOf(&s.sheet.Accounts.Facts.SQL[i])
 		w.Add(comma(i)).Expr(read)
 		columns = append(columns, as)
 	}
@@ -214,26 +214,4 @@ func (s *Store) accountFacts(w *sqlrecord.Writer) (columns []sqlrecord.Column) {
 		columns = append(columns, foreignText)
 	}
 	return columns
-}
-
-// warnOfSharedNames logs login names that several users share: none of these can log in.
-func (s *Store) warnOfSharedNames(ctx context.Context) {
-	from := &s.sheet.Accounts
-	if from.Facts == nil || from.Table == "" {
-		return
-	}
-	name := s.view.Load().accounts.plainFact(&from.Facts.SQL[sheet.FactUsername])
-	w := sqlrecord.NewWriter(s.d, nil).Add("SELECT COUNT(*) FROM (SELECT ").Expr(name).Add(" FROM ", qualified(s.d, s.source.Schema, from.Table), " WHERE ")
-	w.Expr(name).Add(" IS NOT NULL AND ").Expr(name).Add(" <> '' GROUP BY ").Expr(name).Add(" HAVING COUNT(*) > 1) shared")
-	text, _ := w.Statement()
-	err := s.db.Read(ctx, func(c sqlrecord.Conn) error {
-		row, err := sqlrecord.One(ctx, c, text, oneInt)
-		if err == nil && row[0].Int() > 0 {
-			s.log.Warn("several users have one login name: none of them can log in", zap.Int64("names", row[0].Int()))
-		}
-		return err
-	})
-	if err != nil {
-		s.log.Warn("login names that several users have could not be looked for", zap.String("table", from.Table), zap.Error(err))
-	}
 }

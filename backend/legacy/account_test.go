@@ -69,7 +69,6 @@ func TestLogin(t *testing.T) {
 				logged, told := observer.New(zap.WarnLevel)
 				x, err := tryMade(t, engine, made(t, engine, accounts(t)...), strings.Replace(accountsSheet, "FROM", from, 1), zap.New(logged))
 				require.NoError(t, err)
-				require.Equal(t, name == "table", told.FilterMessage("several users have one login name: none of them can log in").Len() == 1)
 				for _, c := range []struct {
 					name, username, password string
 					why                      auth.Cause // "" for nothing
@@ -104,6 +103,7 @@ func TestLogin(t *testing.T) {
 					require.ErrorAs(t, err, &refused, c.name)
 					require.Equal(t, c.why, refused.Why, c.name)
 				}
+				require.NotZero(t, told.FilterMessage("a user cannot log in").Len())
 				user, err := x.FindUser(t.Context(), "anja")
 				require.NoError(t, err)
 				require.Equal(t, auth.User{ID: 9_000_000_002, Username: "anja", Email: "anja@example.nl", External: true, Client: auth.Client{ID: 2, Name: "A dealer"}}, user)

@@ -1,7 +1,6 @@
 package legacy
 
 import (
-	"crypto/rand"
 	"path/filepath"
 	"testing"
 	"time"
@@ -18,7 +17,7 @@ func BenchmarkGet(b *testing.B) {
 	for engine, start := range map[string]func(testing.TB) string{"sqlite": legacytest.SQLite, "postgres": legacytest.Postgres, "mariadb": legacytest.MariaDB} {
 		b.Run(engine, func(b *testing.B) {
 			s, err := Open(b.Context(), Options{
-				Sheet: load(b, filepath.Join("testdata", "dealerpak", engine+".yaml"), start(b)), IDStore: openIDStore(b, time.Now), Now: time.Now, Random: rand.Reader, Hasher: auth.NewHasher(),
+				Sheet: load(b, filepath.Join("testdata", "dealerpak", engine+".yaml"), start(b)), IDStore: openIDStore(b, time.Now), Now: time.Now, Hasher: auth.NewHasher(),
 			})
 			require.NoError(b, err)
 			defer s.Close()

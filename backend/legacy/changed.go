@@ -23,9 +23,9 @@ import (
 
 // view is what is known of the database, until it is looked at again.
 type view struct {
-	tables   map[*mapping.Resource]*table
+	tables   map[*mapping.Resource]*Mapped
 	closed   map[*mapping.Resource]*backend.Closing
-	accounts *fields
+	accounts *Builder
 	version  string
 	refused  error // what the database refuses of the sheet
 }
@@ -36,12 +36,10 @@ func (s *Store) learn(ctx context.Context, before *view) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &view{tables: map[*mapping.Resource]*table{}, closed: map[*mapping.Resource]*backend.Closing{}, version: known.version}
+	v := &view{tables: map[*mapping.Resource]*Mapped{}, closed: map[*mapping.Resource]*backend.Closing{}, version: known.version}
 	users := known.Table(s.sheet.Accounts.Table)
-	v.accounts = &fields{engine: s.source.Engine, d: s.d,
-		column: func(name string) column { return columnOf(s.source.Engine, users, name) },
-		result: func(string) column { return column{scale: -1, nullable: true} },
-	}
+	v.accounts = NewBuilder(s.source.Engine, s.d)
+	v.accounts.ColumnOf = func(name string) Value { return columnOf(users, name) }
 	for _, r := range s.sheet.Model.Resources {
 		v.tables[r] = newTable(s.sheet, s.d, s.sheet.Resources[r], known)
 	}
@@ -68,7 +66,7 @@ func (s *Store) learn(ctx context.Context, before *view) (*view, error) {
 // table that was known before it is noted already, and requests read it meanwhile.
 func (s *Store) learnKeys(ctx context.Context, v *view, known *schema, before *view) error {
 	for r, t := range v.tables {
-		if before != nil && (t.known == nil || before.tables[r].known != nil) {
+		if before != nil && (t.Target == nil || before.tables[r].Target != nil) {
 			continue
 		}
 		read := known.reads[t.Name]
@@ -77,9 +75,9 @@ func (s *Store) learnKeys(ctx context.Context, v *view, known *schema, before *v
 				return !s.isMySQL()
 			}
 			c := read.Column(place)
-			return c.CountsBlanks && !sortOf(s.source.Engine, c.Type).isNumber()
+			return c.CountsBlanks && !c.Sort.IsNumber()
 		})
-		if t.known != nil && t.known.IgnoresCase(t.Resource) {
+		if t.Target != nil && t.Target.IgnoresCase(t.Resource) {
 			t.Key.IgnoresCase = true
 			if err := s.idStore.IgnoreCase(ctx, t.Name); err != nil {
 				return err
@@ -90,13 +88,13 @@ func (s *Store) learnKeys(ctx context.Context, v *view, known *schema, before *v
 }
 
 // closing is what a resource lacks that the sheet uses; nil for nothing.
-func (s *Store) closing(t *table, known *schema) *backend.Closing {
+func (s *Store) closing(t *Mapped, known *schema) *backend.Closing {
 	var problems []string
 	for _, p := range known.refused[t.Name] {
 		problems = append(problems, strings.TrimPrefix(p.Error(), "resource "+t.Name+": "))
 	}
 	read := known.reads[t.Name]
-	for name, of := range map[string]*Table{t.Read: read, t.Table: t.known} {
+	for name, of := range map[string]*Table{t.Read: read, t.Table: t.Target} {
 		if of == nil && name != "" && !isSelect(name) && known.isLooked(name) {
 			problems = append(problems, fmt.Sprintf("there is no table %s", name))
 		}
@@ -105,7 +103,7 @@ func (s *Store) closing(t *table, known *schema) *backend.Closing {
 		problems = append(problems, t.unread(read)...)
 	}
 	reads := len(problems) > 0
-	if !reads && t.known != nil {
+	if !reads && t.Target != nil {
 		problems = t.unwritten()
 	}
 	if len(problems) == 0 {
@@ -126,7 +124,7 @@ func (k *schema) isLooked(name string) bool {
 }
 
 // unread tells what cannot be read as the sheet says.
-func (t *table) unread(read *Table) (problems []string) {
+func (t *Mapped) unread(read *Table) (problems []string) {
 	lacks := func(name, what string) *Column {
 		c := read.Column(name)
 		if c == nil {
@@ -136,7 +134,7 @@ func (t *table) unread(read *Table) (problems []string) {
 	}
 	for _, name := range t.Key.Places {
 		c := lacks(name, "key")
-		if c != nil && !t.Key.Kept && sortOf(t.engine, c.Type) == texts && t.engine != "sqlite" {
+		if c != nil && !t.Key.Kept && c.Sort == Texts && t.Engine != "sqlite" {
 			problems = append(problems, fmt.Sprintf("key: %s is %s, and the key is a number", name, c.Type))
 		}
 	}
@@ -144,7 +142,7 @@ func (t *table) unread(read *Table) (problems []string) {
 		f, c := t.Fields[i].Field, &t.SQL.Fields[i]
 		for _, name := range c.Names {
 			if col := lacks(name, "field "+f.Name); col != nil && len(c.Names) == 1 {
-				if why := unlike(t.engine, f, c, col); why != "" {
+				if why := unlike(t.Engine, f, c, col); why != "" {
 					problems = append(problems, fmt.Sprintf("field %s: %s.%s is %s, %s", f.Name, read.Name, name, col.Type, why))
 				}
 			}
@@ -160,22 +158,22 @@ func (t *table) unread(read *Table) (problems []string) {
 
 // unlike tells why a column cannot be read as a field; "" where it can.
 func unlike(engine string, f *mapping.Field, c *sheet.Column, col *Column) string {
-	s := sortOf(engine, col.Type)
+	s := col.Sort
 	if len(c.Codes) > 0 || col.Type == "" || s == "" || f.Reference != "" || f.ReferenceBy != "" {
 		return ""
 	}
 	switch f.Type {
 	case mapping.Float8:
-		if !s.isNumber() {
+		if !s.IsNumber() {
 			return "and is read as a number"
 		}
 	case mapping.Int4:
-		if !s.isNumber() && s != booleans {
+		if !s.IsNumber() && s != Booleans {
 			return "and is read as a whole number"
 		}
 	case mapping.Timestamp:
-		isTime := s == days || s == clocks || s == instants
-		if isEpoch := c.Kind == sheet.KindEpoch || c.Kind == sheet.KindEpochMillis; isEpoch != s.isNumber() || !isEpoch && !isTime && (engine != "sqlite" || s != texts) {
+		isTime := s == Days || s == Clocks || s == Instants
+		if isEpoch := c.Kind == sheet.KindEpoch || c.Kind == sheet.KindEpochMillis; isEpoch != s.IsNumber() || !isEpoch && !isTime && (engine != "sqlite" || s != Texts) {
 			return "and is read as a moment"
 		}
 	}
@@ -183,7 +181,7 @@ func unlike(engine string, f *mapping.Field, c *sheet.Column, col *Column) strin
 }
 
 // unwritten tells what cannot be written as the sheet says.
-func (t *table) unwritten() (problems []string) {
+func (t *Mapped) unwritten() (problems []string) {
 	written := map[string]bool{t.SQL.Client.Column: true}
 	for _, name := range t.Key.Places {
 		written[name] = true
@@ -197,15 +195,15 @@ func (t *table) unwritten() (problems []string) {
 		}
 	}
 	for name := range written {
-		if name != "" && t.known.Column(name) == nil && t.writes() {
+		if name != "" && t.Target.Column(name) == nil && t.writes() {
 			problems = append(problems, fmt.Sprintf("there is no column %s in %s to be written", name, t.Table))
 		}
 	}
-	if t.Operations[mapping.OpCreate] == nil || t.SQL.Statements[mapping.OpCreate] != nil || len(t.known.Triggers) > 0 {
+	if t.Operations[mapping.OpCreate] == nil || t.SQL.Statements[mapping.OpCreate] != nil || len(t.Target.Triggers) > 0 {
 		return problems
 	}
-	for _, c := range t.known.Columns {
-		isFilled := c.Nullable || c.Generated || c.Default != "" || c.Type == "timestamp" && t.engine != "postgres" // which MariaDB may fill
+	for _, c := range t.Target.Columns {
+		isFilled := c.Nullable || c.Generated || c.Default != "" || c.Type == "timestamp" && t.Engine != "postgres" // which MariaDB may fill
 		if !isFilled && !slices.ContainsFunc(slices.Sorted(keysOf(written)), func(name string) bool { return strings.EqualFold(name, c.Name) }) {
 			problems = append(problems, fmt.Sprintf("%s.%s must have a value, and nothing writes one", t.Table, c.Name))
 		}
@@ -224,7 +222,7 @@ func keysOf(set map[string]bool) func(func(string) bool) {
 }
 
 // writes tells whether frontdesk writes into the table itself.
-func (t *table) writes() bool {
+func (t *Mapped) writes() bool {
 	for _, op := range []mapping.Scope{mapping.OpCreate, mapping.OpUpdate} {
 		if t.Operations[op] != nil && t.SQL.Statements[op] == nil {
 			return true
@@ -324,7 +322,7 @@ func (s *Store) LeftOut() map[backend.Place]int64 {
 }
 
 // leftOut counts a record that cannot be shown, and logs the first of a field.
-func (s *Store) leftOut(t *table, f *mapping.Field) {
+func (s *Store) leftOut(t *Mapped, f *mapping.Field) {
 	at := backend.Place{Resource: t.Name, Field: f.Name}
 	s.leftMu.Lock()
 	s.left[at]++

@@ -22,7 +22,7 @@ func (s *Store) judgeClients() error {
 		t := s.view.Load().tables[r]
 		column := t.SQL.Client.Column
 		writes := slices.ContainsFunc([]mapping.Scope{mapping.OpCreate, mapping.OpUpdate, mapping.OpDelete}, func(op mapping.Scope) bool { return s.Supports(r, op) })
-		if column != "" && t.known != nil && t.known.Column(column) == nil && writes {
+		if column != "" && t.Target != nil && t.Target.Column(column) == nil && writes {
 			return fmt.Errorf("%w: resource %s: client: every write names %s, and %s has no such column: tell whose its rows are by client: {through: FIELD}",
 				backend.ErrUnexpected, t.Name, column, t.Table)
 		}
@@ -30,7 +30,7 @@ func (s *Store) judgeClients() error {
 			continue
 		}
 		p := t.parent
-		if of := p.known; of != nil && p.SQL.Client.Column != "" && slices.Contains(of.Primary, p.SQL.Client.Column) && !of.Identifies(p.Key.Places) {
+		if of := p.Target; of != nil && p.SQL.Client.Column != "" && slices.Contains(of.Primary, p.SQL.Client.Column) && !of.Identifies(p.Key.Places) {
 			return fmt.Errorf("%w: resource %s: client through %s: the key of %s, %v, is unique for each client only and does not tell whose a record is: name the client's column",
 				backend.ErrUnexpected, t.Name, t.Through.Name, p.Name, p.Key.Places)
 		}
@@ -44,9 +44,9 @@ func (s *Store) judgeClients() error {
 // clientResource is what the id store knows clients under.
 const clientResource = "client"
 
-// clientNumber is the number of a client that the database knows by a text. One that is seen for
+// ClientNumber is the number of a client that the database knows by a text. One that is seen for
 // the first time is given the next.
-func (s *Store) clientNumber(ctx context.Context, key string) (int64, error) {
+func (s *Store) ClientNumber(ctx context.Context, key string) (int64, error) {
 	ref := sheet.KeyRef{Resource: clientResource, Key: key}
 	ids, err := s.idStore.IDs(ctx, []sheet.KeyRef{ref})
 	if err != nil {
@@ -55,8 +55,8 @@ func (s *Store) clientNumber(ctx context.Context, key string) (int64, error) {
 	return int64(ids[ref]), nil
 }
 
-// tableFor is what is known of a resource's table. With it, identity knows the client.
-func (s *Store) tableFor(ctx context.Context, r *mapping.Resource, client auth.Client) (*table, error) {
+// TableFor is what is known of a resource's table. With it, identity knows the client.
+func (s *Store) TableFor(ctx context.Context, r *mapping.Resource, client auth.Client) (*Mapped, error) {
 	t, err := s.table(r)
 	if err != nil || !s.sheet.ClientsKept {
 		return t, err
@@ -84,8 +84,8 @@ func (s *Store) identity(client auth.Client) string {
 	return strconv.FormatInt(client.ID, 10)
 }
 
-// params are those of what is read and found of a table.
-func (s *Store) params(t *table, client auth.Client) sqlrecord.Params {
+// Params are those of what is read and found of a table.
+func (s *Store) Params(t *Mapped, client auth.Client) sqlrecord.Params {
 	if s.sheet.ClientsKept {
 		return t.params(client, s.identity(client))
 	}

@@ -2,7 +2,6 @@ package legacy
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"io"
 	"sync"
@@ -131,7 +130,7 @@ func TestRowThatTheVendorHolds(t *testing.T) {
 	} {
 		t.Run(engine, func(t *testing.T) {
 			x := dealerpak(t, engine)
-			s, err := Open(t.Context(), Options{Sheet: x.sheet, IDStore: x.ids, Now: x.now, Random: rand.Reader, LockWait: waits.lock})
+			s, err := Open(t.Context(), Options{Sheet: x.sheet, IDStore: x.ids, Now: x.now, LockWait: waits.lock})
 			require.NoError(t, err)
 			defer func() { require.NoError(t, s.Close()) }()
 			told := &outcomes{}

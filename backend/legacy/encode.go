@@ -54,7 +54,7 @@ func (w *write) constants() {
 		w.sets = append(w.sets, set{column: c, value: func(b *sqlrecord.Writer) { b.Expr(w.t.clientOperand()) }})
 	}
 	for _, a := range w.t.SQL.Constants {
-		e := parse(a.SQL)
+		e := Parse(a.SQL)
 		w.sets = append(w.sets, set{column: a.Column, value: func(b *sqlrecord.Writer) { b.Expr(e) }})
 	}
 }
@@ -71,8 +71,8 @@ func (w *write) encodeField(f *mapping.Field, c *sheet.Column, v mapping.Value) 
 			continue
 		}
 		s := set{column: a.Column, field: f}
-		target := columnOf(w.t.engine, w.t.known, a.Column)
-		of := target.sort
+		target := columnOf(w.t.Target, a.Column)
+		of := target.Sort
 		plain := strings.TrimSpace(a.SQL) == ":"+valueParam
 		switch {
 		case linked && plain:
@@ -80,7 +80,7 @@ func (w *write) encodeField(f *mapping.Field, c *sheet.Column, v mapping.Value) 
 			if parts != nil {
 				s.plain = parts[i+len(parts)-len(c.Write)]
 			} else if len(c.Nulls) > 0 {
-				s.value = func(b *sqlrecord.Writer) { b.Add(w.t.literal(c.Nulls[0])) }
+				s.value = func(b *sqlrecord.Writer) { b.Add(w.t.Literal(c.Nulls[0])) }
 				break
 			}
 			s.value = func(b *sqlrecord.Writer) { w.t.stored(b, of, s.plain) }
@@ -91,17 +91,17 @@ func (w *write) encodeField(f *mapping.Field, c *sheet.Column, v mapping.Value) 
 			}
 			s.value = func(b *sqlrecord.Writer) { b.Add("NULL") }
 			if known {
-				s.value = func(b *sqlrecord.Writer) { b.Add(w.t.literal(stored)) }
+				s.value = func(b *sqlrecord.Writer) { b.Add(w.t.Literal(stored)) }
 			}
 		case !v.IsSet() && len(c.Nulls) > 0:
-			s.value = func(b *sqlrecord.Writer) { b.Add(w.t.literal(c.Nulls[0])) }
+			s.value = func(b *sqlrecord.Writer) { b.Add(w.t.Literal(c.Nulls[0])) }
 		case !v.IsSet() && c.EmptyIsNull && !target.nullable:
 			s.value = func(b *sqlrecord.Writer) { b.Add("''") }
 		case plain:
 			s.plain = v
 			s.value = func(b *sqlrecord.Writer) { w.t.plainly(b, f, c, of, v) }
 		default:
-			e, part := parse("("+a.SQL+")"), mapping.NullValue()
+			e, part := Parse("("+a.SQL+")"), mapping.NullValue()
 			if parts != nil {
 				part = parts[i+len(parts)-len(c.Write)]
 			}
@@ -129,20 +129,20 @@ func codeOf(c *sheet.Column, v mapping.Value) (stored string, known bool) {
 }
 
 // plainly appends a value as its column keeps it.
-func (t *table) plainly(b *sqlrecord.Writer, f *mapping.Field, c *sheet.Column, of sort, v mapping.Value) {
+func (t *Mapped) plainly(b *sqlrecord.Writer, f *mapping.Field, c *sheet.Column, of Sort, v mapping.Value) {
 	switch {
 	case !v.IsSet():
 		b.Add("NULL")
-	case f.Type == mapping.Timestamp && of == days && c.Kind == "":
-		t.operand(b, days, wallText(sheet.WallOf(v.Int(), c.Zone)))
-	case f.Type == mapping.Timestamp && c.Kind == sheet.KindDate && t.engine == "sqlite":
+	case f.Type == mapping.Timestamp && of == Days && c.Kind == "":
+		t.Put(b, Days, wallText(sheet.WallOf(v.Int(), c.Zone)))
+	case f.Type == mapping.Timestamp && c.Kind == sheet.KindDate && t.Engine == "sqlite":
 		day := wallText(sheet.WallOf(v.Int(), c.Zone)).Text()[:len("2006-01-02")]
 		b.Add(b.Arg(mapping.TextValue(day)))
-	case f.Type == mapping.Timestamp && of == instants:
-		t.operand(b, instants, v)
+	case f.Type == mapping.Timestamp && of == Instants:
+		t.Put(b, Instants, v)
 	case f.Type == mapping.Timestamp:
 		t.given(b, f, c, v)
-	case of == booleans && t.engine == "postgres":
+	case of == Booleans && t.Engine == "postgres":
 		b.Add(b.Arg(v)) // which refuses what is neither 0 nor 1
 	default:
 		t.stored(b, of, v)
@@ -151,18 +151,18 @@ func (t *table) plainly(b *sqlrecord.Writer, f *mapping.Field, c *sheet.Column, 
 
 // stored appends a value that a column gets. PostgreSQL makes a value of its own types of a
 // text only where it is not cast.
-func (t *table) stored(b *sqlrecord.Writer, of sort, v mapping.Value) {
-	if !v.IsSet() || of == others || of == guids || of == octets || of == "" {
+func (t *Mapped) stored(b *sqlrecord.Writer, of Sort, v mapping.Value) {
+	if !v.IsSet() || of == Others || of == GUIDs || of == Octets || of == "" {
 		b.Add(b.Arg(v))
 		return
 	}
-	if of == integers && v.Kind() == mapping.KindText && isWhole(v.Text()) {
+	if of == Integers && v.Kind() == mapping.KindText && isWhole(v.Text()) {
 		v = mapping.IntValue(wholeOf(v.Text()))
 	}
-	if (of == texts || of == padded) && v.Kind() != mapping.KindText {
+	if (of == Texts || of == Padded) && v.Kind() != mapping.KindText {
 		v = mapping.TextValue(v.String())
 	}
-	t.operand(b, of, v)
+	t.Put(b, of, v)
 }
 
 // refer asks for the keys of the records that the write refers to.
@@ -180,7 +180,7 @@ func (w *write) refer(ctx context.Context, rec mapping.Record) (err error) {
 }
 
 // linkOf is the resource that a record refers to by a kept ID; nil for none.
-func (t *table) linkOf(l link, rec mapping.Record) *sheet.Resource {
+func (t *Mapped) linkOf(l link, rec mapping.Record) *sheet.Resource {
 	if l.to != nil {
 		return l.to
 	}
@@ -237,10 +237,10 @@ func (w *write) judgeParent(ctx context.Context, create bool) error {
 	if !linked {
 		parts = []mapping.Value{v}
 	}
-	b := sqlrecord.NewWriter(w.d, w.params(w.t, w.client)).Add("SELECT 1 FROM ", p.from, " WHERE ")
+	b := sqlrecord.NewWriter(w.d, w.Params(w.t, w.client)).Add("SELECT 1 FROM ", p.From, " WHERE ")
 	p.scope(b, false)
-	for i := range p.rows.Key {
-		p.partOperand(b.Add(" AND ", p.keys[i], " = "), p.column(p.Key.Places[i]).sort, parts[i])
+	for i := range p.Rows.Key {
+		p.partOperand(b.Add(" AND ", p.Keys[i], " = "), p.ColumnOf(p.Key.Places[i]).Sort, parts[i])
 	}
 	found := false
 	text, args := b.Statement()
@@ -287,21 +287,21 @@ func (w *write) param(b *sqlrecord.Writer, name string) {
 		return
 	}
 	var v mapping.Value
-	s := texts
+	s := Texts
 	switch of {
 	case "client_name":
 		v = mapping.TextValue(w.client.Name)
 	case "user":
-		v, s = mapping.IntValue(w.tx.user.ID), integers
+		v, s = mapping.IntValue(w.tx.user.ID), Integers
 	case "username":
 		v = mapping.TextValue(w.tx.user.Username)
 	case "key":
 		v, s = w.keyPart(max(0, slices.Index(w.t.Key.Places, part)))
 	default:
-		w.params(w.t, w.client)(b, name)
+		w.Params(w.t, w.client)(b, name)
 		return
 	}
-	w.t.operand(b, s, v)
+	w.t.Put(b, s, v)
 }
 
 // fieldParam appends the value of a field after the write: of a reference to a kept key the key,
@@ -324,20 +324,20 @@ func (w *write) fieldParam(b *sqlrecord.Writer, f *mapping.Field, column string)
 		}
 		v = parts[at+len(parts)-len(c.Names)]
 	}
-	w.t.operand(b, texts, v)
+	w.t.Put(b, Texts, v)
 }
 
 // keyPart is a part of the record's key.
-func (w *write) keyPart(i int) (mapping.Value, sort) {
+func (w *write) keyPart(i int) (mapping.Value, Sort) {
 	if i >= len(w.key) || w.key[i].IsAbsent() {
-		return mapping.NullValue(), texts
+		return mapping.NullValue(), Texts
 	}
-	s := w.t.column(w.t.Key.Places[i]).sort
-	if s == integers && w.key[i].Kind() == mapping.KindText && isWhole(w.key[i].Text()) {
-		return mapping.IntValue(wholeOf(w.key[i].Text())), integers
+	s := w.t.ColumnOf(w.t.Key.Places[i]).Sort
+	if s == Integers && w.key[i].Kind() == mapping.KindText && isWhole(w.key[i].Text()) {
+		return mapping.IntValue(wholeOf(w.key[i].Text())), Integers
 	}
 	if w.key[i].Kind() == mapping.KindInt {
-		return w.key[i], integers
+		return w.key[i], Integers
 	}
 	return w.key[i], s
 }
@@ -345,7 +345,7 @@ func (w *write) keyPart(i int) (mapping.Value, sort) {
 // statement runs one of the sheet's statements. A row that it answers is the missing part of
 // the key, or the whole key.
 func (w *write) statement(ctx context.Context, sql string) error {
-	b := w.writer().Expr(parse(sql))
+	b := w.writer().Expr(Parse(sql))
 	text, args := b.Statement()
 	if w.attempt.Op != mapping.OpCreate || !slices.ContainsFunc(w.key, mapping.Value.IsAbsent) {
 		_, err := w.conn.Exec(ctx, text, args...)

@@ -40,7 +40,7 @@ func (s *Store) Export(ctx context.Context, client auth.Client, out io.Writer) (
 // export writes the client's own records, and none that all clients share. One that cannot be
 // shown is an error: a backup without it would look whole.
 func (s session) export(ctx context.Context, r *mapping.Resource, client auth.Client, out *backupzip.Writer) error {
-	t, err := s.tableFor(ctx, r, client)
+	t, err := s.TableFor(ctx, r, client)
 	if err != nil || t.IsShared() {
 		return err
 	}
@@ -61,7 +61,7 @@ func (s session) export(ctx context.Context, r *mapping.Resource, client auth.Cl
 		return nil
 	}
 	all := backend.Query{Client: client, Fields: r.RecordFields()}
-	err = t.rows.Many(s.d, s.params(t, client), all, nil).Each(ctx, s.conn, func(rec mapping.Record, beside []mapping.Value, lost *mapping.Field) error {
+	err = t.Rows.Many(s.d, s.Params(t, client), all, nil).Each(ctx, s.conn, func(rec mapping.Record, beside []mapping.Value, lost *mapping.Field) error {
 		if err := b.add(rec, beside, lost); err != nil {
 			return err
 		}

@@ -36,7 +36,7 @@ func (i *inspector) expressionsOf(ctx context.Context, r *sheet.Resource) error 
 		}
 		t := &Table{Name: r.Read, View: true}
 		for _, c := range columns {
-			t.Columns = append(t.Columns, Column{Name: c.Name, Type: c.Type, Precision: c.Precision, Scale: c.Scale, Nullable: true})
+			t.Columns = append(t.Columns, Column{Name: c.Name, Type: c.Type, Sort: SortOf(i.source.Engine, c.Type), Precision: c.Precision, Scale: c.Scale, Nullable: true})
 		}
 		i.known.reads[r.Name] = t
 	}
@@ -112,19 +112,53 @@ func (i *inspector) typesOf(ctx context.Context, r *sheet.Resource, selected, wh
 			w.Add("CAST(NULL AS bigint)")
 		}
 	})
-	w.Add("SELECT ").Expr(parse(selected)).Add(" FROM ", readFrom(i.d, i.source.Schema, r), " WHERE 1 = 0")
+	w.Add("SELECT ").Expr(Parse(selected)).Add(" FROM ", readFrom(i.d, i.source.Schema, r), " WHERE 1 = 0")
 	if where != "" {
-		w.Add(" AND (").Expr(parse(where)).Add(")")
+		w.Add(" AND (").Expr(Parse(where)).Add(")")
 	}
 	text, _ := w.Statement()
 	return sqlrecord.TypesOf(ctx, i.conn, text)
 }
 
 // resultOf is what is known of the result of an expression.
-func resultOf(engine string, c sqlrecord.ResultColumn) column {
-	out := column{sort: sortOf(engine, c.Type), scale: -1, nullable: !c.Filled}
+func resultOf(engine string, c sqlrecord.ResultColumn) Value {
+	out := Value{Sort: SortOf(engine, c.Type), scale: -1, nullable: !c.Filled}
 	if c.Precision > 0 {
 		out.scale = c.Scale
 	}
 	return out
+}
+
+// Problem is something in the sheet that the database contradicts, so that the driver does not
+// open: SQL that it refuses, or times that shift.
+type Problem struct {
+	Path string // where the sheet says it
+	Err  error
+	Cure string // what to say instead; "" where Err alone tells
+}
+
+func (p *Problem) Error() string {
+	if p.Cure == "" {
+		return p.Err.Error()
+	}
+	return p.Err.Error() + ": expected " + p.Cure
+}
+func (p *Problem) Unwrap() error { return p.Err }
+
+// Problems are those that kept the driver from opening; none where that had another cause.
+func Problems(err error) (all []*Problem) {
+	if p := (*Problem)(nil); !errors.As(err, &p) {
+		return nil
+	}
+	switch of := err.(type) {
+	case *Problem:
+		return []*Problem{of}
+	case interface{ Unwrap() []error }:
+		for _, e := range of.Unwrap() {
+			all = append(all, Problems(e)...)
+		}
+		return all
+	default:
+		return Problems(errors.Unwrap(err))
+	}
 }

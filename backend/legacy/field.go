@@ -10,27 +10,33 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// fields makes the fields of a table.
-type fields struct {
-	engine string
+// Builder makes the fields of a table.
+type Builder struct {
+	Engine string
 	d      *sqlrecord.Dialect
-	// column tells what the column of a name is, and result what an expression gives.
-	column func(name string) column
-	result func(sql string) column
+	// ColumnOf tells what the ColumnOf of a name is, and result what an expression gives.
+	ColumnOf func(name string) Value
+	Result   func(sql string) Value
 }
 
-// column is what is known of a column, or of the result of an expression.
-type column struct {
-	sort     sort
+// NewBuilder makes fields of which nothing is known.
+func NewBuilder(engine string, d *sqlrecord.Dialect) *Builder {
+	nothing := func(string) Value { return Value{scale: -1, nullable: true} }
+	return &Builder{Engine: engine, d: d, ColumnOf: nothing, Result: nothing}
+}
+
+// Value is what is known of a column, or of the result of an expression.
+type Value struct {
+	Sort     Sort
 	scale    int // of decimals; -1 where it is not known
 	nullable bool
 	length   int
 }
 
 // field makes a field of a resource.
-func (b *fields) field(f *mapping.Field, c *sheet.Column) sqlrecord.Field {
+func (b *Builder) field(f *mapping.Field, c *sheet.Column) sqlrecord.Field {
 	if len(c.Names) == 1 {
-		of := b.value(f, c, sqlrecord.Plain(b.d.Quote(c.Names[0])), b.column(c.Names[0]), true)
+		of := b.value(f, c, sqlrecord.Plain(b.d.Quote(c.Names[0])), b.ColumnOf(c.Names[0]), true)
 		switch {
 		case len(c.Codes) > 0:
 			return b.coded(f, c)
@@ -40,26 +46,26 @@ func (b *fields) field(f *mapping.Field, c *sheet.Column) sqlrecord.Field {
 			return b.written(f, c, of)
 		}
 	}
-	of := b.result(c.Read)
-	if of.nullable = true; of.sort == "" {
+	of := b.Result(c.Read)
+	if of.nullable = true; of.Sort == "" {
 		of.scale = -1
 	}
-	return b.written(f, c, b.value(f, c, parse("("+c.Read+")"), of, false))
+	return b.written(f, c, b.value(f, c, Parse("("+c.Read+")"), of, false))
 }
 
 // value is a field that is what SQL gives. plain says that it is a column, which has an index
 // where an expression over it has none.
-func (b *fields) value(f *mapping.Field, c *sheet.Column, sql sqlrecord.Expr, of column, plain bool) sqlrecord.Field {
+func (b *Builder) value(f *mapping.Field, c *sheet.Column, sql sqlrecord.Expr, of Value, plain bool) sqlrecord.Field {
 	out := sqlrecord.Field{Read: sql, Null: of.nullable, As: sqlrecord.Column{Type: f.Type, Scale: f.Scale, Foreign: true, Zone: c.Zone, Kind: string(c.Kind)}}
 	switch f.Type {
 	case mapping.Timestamp:
-		b.moment(&out, c, of.sort)
+		b.moment(&out, c, of.Sort)
 	case mapping.Float8:
 		b.number(&out, f, of, plain)
 	case mapping.Int4:
-		b.whole(&out, of.sort)
+		b.whole(&out, of.Sort)
 	case mapping.Varchar, mapping.Text:
-		b.text(&out, of.sort, plain)
+		b.text(&out, of.Sort, plain)
 	}
 	if f.IgnoreDashes {
 		out.Fold, out.Equals, out.Ranges = b.d.Bare(), nil, nil
@@ -68,18 +74,18 @@ func (b *fields) value(f *mapping.Field, c *sheet.Column, sql sqlrecord.Expr, of
 }
 
 // postgresTypes are what values are cast to that are compared with a sort.
-var postgresTypes = map[sort]string{
-	integers: "bigint", decimals: "numeric", singles: "double precision", floats: "double precision", booleans: "boolean", texts: "text",
-	padded: "bpchar", days: "timestamp", clocks: "timestamp", instants: "timestamptz", guids: "uuid", others: "text",
+var postgresTypes = map[Sort]string{
+	Integers: "bigint", Decimals: "numeric", Singles: "double precision", Floats: "double precision", Booleans: "boolean", Texts: "text",
+	Padded: "bpchar", Days: "timestamp", Clocks: "timestamp", Instants: "timestamptz", GUIDs: "uuid", Others: "text",
 }
 
-// operand appends a value as the sort of what it is compared with. PostgreSQL would else take
+// Put appends a value as the sort of what it is compared with. PostgreSQL would else take
 // the type of the other side, refuse what does not fit, and make a day of a time.
-func (b *fields) operand(w *sqlrecord.Writer, s sort, v mapping.Value) {
+func (b *Builder) Put(w *sqlrecord.Writer, s Sort, v mapping.Value) {
 	var of string
-	switch b.engine {
+	switch b.Engine {
 	case "postgres":
-		if of = postgresTypes[s]; v.Kind() == mapping.KindDecimal && s == integers {
+		if of = postgresTypes[s]; v.Kind() == mapping.KindDecimal && s == Integers {
 			of = "numeric"
 		}
 	case "sqlite":
@@ -106,80 +112,80 @@ const nothing = "1 = 0"
 var comparisons = map[mapping.Operator]string{mapping.Equals: " = ", mapping.AtLeast: " >= ", mapping.Above: " > ", mapping.AtMost: " <= ", mapping.Below: " < "}
 
 // simply compares an expression with values of a sort.
-func (b *fields) simply(out *sqlrecord.Field, s sort) {
-	out.Operand = func(w *sqlrecord.Writer, v mapping.Value) { b.operand(w, s, v) }
+func (b *Builder) simply(out *sqlrecord.Field, s Sort) {
+	out.Operand = func(w *sqlrecord.Writer, v mapping.Value) { b.Put(w, s, v) }
 }
 
 // whole makes a field of whole numbers.
-func (b *fields) whole(out *sqlrecord.Field, s sort) {
+func (b *Builder) whole(out *sqlrecord.Field, s Sort) {
 	switch {
-	case s == booleans && b.engine == "postgres":
-		out.Read = wrap("CASE WHEN ", out.Read, " THEN 1 WHEN NOT ", out.Read, " THEN 0 END")
-		b.simply(out, integers)
-	case s == texts || s == padded || s == others || s == "":
+	case s == Booleans && b.Engine == "postgres":
+		out.Read = Wrap("CASE WHEN ", out.Read, " THEN 1 WHEN NOT ", out.Read, " THEN 0 END")
+		b.simply(out, Integers)
+	case s == Texts || s == Padded || s == Others || s == "":
 		sql := out.Read
 		out.Equals = func(w *sqlrecord.Writer, v mapping.Value) {
 			if !v.IsSet() {
 				w.Expr(sql).Add(" IS NULL")
 				return
 			}
-			if s == "" && b.engine == "sqlite" { // where a number and a text are never equal
-				b.operand(w.Expr(sql).Add(" IN ("), integers, v)
-				b.operand(w.Add(", "), texts, mapping.TextValue(v.String()))
+			if s == "" && b.Engine == "sqlite" { // where a number and a text are never equal
+				b.Put(w.Expr(sql).Add(" IN ("), Integers, v)
+				b.Put(w.Add(", "), Texts, mapping.TextValue(v.String()))
 				w.Add(")")
 				return
 			}
 			w.Expr(sql).Add(" = ")
-			b.operand(w, s, mapping.TextValue(v.String()))
+			b.Put(w, s, mapping.TextValue(v.String()))
 		}
 		out.Ranges = func(w *sqlrecord.Writer, op mapping.Operator, v mapping.Value) {
-			w.Add(b.cast(sql, "whole")[0]).Expr(sql).Add(b.cast(sql, "whole")[1], comparisons[op])
-			b.operand(w, integers, v)
+			w.Expr(b.As(sql, Integers)).Add(comparisons[op])
+			b.Put(w, Integers, v)
 		}
-		out.Order = []sqlrecord.Expr{wrap(b.cast(sql, "whole")[0], sql, b.cast(sql, "whole")[1])}
+		out.Order = []sqlrecord.Expr{b.As(sql, Integers)}
 	default:
 		b.simply(out, s)
 	}
 }
 
-// cast stands around an expression that is made another type.
-func (b *fields) cast(_ sqlrecord.Expr, to string) [2]string {
-	names := map[string]string{"text": "text", "whole": "bigint"}
-	switch b.engine {
+// As makes whole numbers, or texts, of an expression.
+func (b *Builder) As(e sqlrecord.Expr, s Sort) sqlrecord.Expr {
+	of := map[Sort]string{Integers: "SIGNED", Texts: "CHAR"}
+	switch b.Engine {
+	case "postgres":
+		of = postgresTypes
 	case "sqlite":
-		names = map[string]string{"text": "TEXT", "whole": "INTEGER"}
-	case "mysql", "mariadb":
-		names = map[string]string{"text": "CHAR", "whole": "SIGNED"}
+		of = map[Sort]string{Integers: "INTEGER", Texts: "TEXT"}
 	}
-	return [2]string{"CAST(", " AS " + names[to] + ")"}
+	return Wrap("CAST(", e, " AS "+of[s]+")")
 }
 
 // number makes a field of decimals. What has more of them than the interface shows is compared
 // as it is shown, rounded by the database; near it, an index finds it.
-func (b *fields) number(out *sqlrecord.Field, f *mapping.Field, of column, plain bool) {
-	sql, s := out.Read, of.sort
-	if s == texts || s == others || s == "" {
-		s = decimals
+func (b *Builder) number(out *sqlrecord.Field, f *mapping.Field, of Value, plain bool) {
+	sql, s := out.Read, of.Sort
+	if s == Texts || s == Others || s == "" {
+		s = Decimals
 	}
-	exact := f.Scale < 0 || s == integers || s == decimals && of.scale >= 0 && of.scale <= f.Scale
+	exact := f.Scale < 0 || s == Integers || s == Decimals && of.scale >= 0 && of.scale <= f.Scale
 	if exact {
 		b.simply(out, s)
 		return
 	}
 	places := ", " + strconv.Itoa(f.Scale) + ")"
 	switch {
-	case b.engine == "postgres" && (s == singles || s == floats): // the shortest decimal that is the same float
-		out.Read = wrap("ROUND(CAST(CAST(", sql, " AS text) AS numeric)"+places)
-	case b.engine == "postgres":
-		out.Read = wrap("ROUND(CAST(", sql, " AS numeric)"+places)
-	case b.engine == "sqlite":
-		out.Read = wrap("CASE typeof(", sql, ") WHEN 'text' THEN ", sql, " WHEN 'blob' THEN ", sql, " ELSE ROUND(", sql, places+" END")
+	case b.Engine == "postgres" && (s == Singles || s == Floats): // the shortest decimal that is the same float
+		out.Read = Wrap("ROUND(CAST(CAST(", sql, " AS text) AS numeric)"+places)
+	case b.Engine == "postgres":
+		out.Read = Wrap("ROUND(CAST(", sql, " AS numeric)"+places)
+	case b.Engine == "sqlite":
+		out.Read = Wrap("CASE typeof(", sql, ") WHEN 'text' THEN ", sql, " WHEN 'blob' THEN ", sql, " ELSE ROUND(", sql, places+" END")
 	default:
-		out.Read = wrap("ROUND(", sql, places)
+		out.Read = Wrap("ROUND(", sql, places)
 	}
-	shown := floats
-	if b.engine != "sqlite" {
-		shown = decimals
+	shown := Floats
+	if b.Engine != "sqlite" {
+		shown = Decimals
 	}
 	b.simply(out, shown)
 	if !plain {
@@ -189,11 +195,11 @@ func (b *fields) number(out *sqlrecord.Field, f *mapping.Field, of column, plain
 	read := out.Read
 	near := func(w *sqlrecord.Writer, operator string, v mapping.Value, by int64) {
 		w.Expr(sql).Add(operator)
-		if b.engine == "postgres" && s == singles { // the single that is shown so may be further away
+		if b.Engine == "postgres" && s == Singles { // the single that is shown so may be further away
 			w.Add("CAST(", w.Arg(beside(v, by)), " AS real) AND ")
 			return
 		}
-		b.operand(w, s, beside(v, by))
+		b.Put(w, s, beside(v, by))
 		w.Add(" AND ")
 	}
 	out.Ranges = func(w *sqlrecord.Writer, op mapping.Operator, v mapping.Value) {
@@ -205,7 +211,7 @@ func (b *fields) number(out *sqlrecord.Field, f *mapping.Field, of column, plain
 			near(w, " <= ", v, 1)
 		}
 		w.Expr(read).Add(comparisons[op])
-		b.operand(w, shown, v)
+		b.Put(w, shown, v)
 		w.Add(")")
 	}
 	out.Equals = func(w *sqlrecord.Writer, v mapping.Value) {
@@ -223,32 +229,31 @@ func beside(v mapping.Value, by int64) mapping.Value {
 }
 
 // text makes a field of texts.
-func (b *fields) text(out *sqlrecord.Field, s sort, plain bool) {
+func (b *Builder) text(out *sqlrecord.Field, s Sort, plain bool) {
 	sql := out.Read
-	if s == texts || s == padded || s == "" && (plain || b.engine != "sqlite") {
-		b.simply(out, texts)
-		if s == padded && plain {
-			b.simply(out, padded)
+	if s == Texts || s == Padded || s == "" && (plain || b.Engine != "sqlite") {
+		b.simply(out, Texts)
+		if s == Padded && plain {
+			b.simply(out, Padded)
 		}
 		return
 	}
-	cast := b.cast(sql, "text")
-	out.Read = wrap(cast[0], sql, cast[1])
-	b.simply(out, texts)
-	if !plain || s != integers && s != guids {
+	out.Read = b.As(sql, Texts)
+	b.simply(out, Texts)
+	if !plain || s != Integers && s != GUIDs {
 		return
 	}
 	out.Equals = func(w *sqlrecord.Writer, v mapping.Value) {
 		switch {
 		case !v.IsSet():
 			w.Expr(sql).Add(" IS NULL")
-		case s == integers && isWhole(v.Text()):
+		case s == Integers && isWhole(v.Text()):
 			n, _ := strconv.ParseInt(v.Text(), 10, 64)
 			w.Expr(sql).Add(" = ")
-			b.operand(w, s, mapping.IntValue(n))
-		case s == guids && uuid.Validate(v.Text()) == nil:
+			b.Put(w, s, mapping.IntValue(n))
+		case s == GUIDs && uuid.Validate(v.Text()) == nil:
 			w.Expr(sql).Add(" = ")
-			b.operand(w, s, v)
+			b.Put(w, s, v)
 		default:
 			w.Add(nothing)
 		}

@@ -9,14 +9,14 @@ import (
 )
 
 // withNulls makes stored values null. They are no values that a filter finds.
-func (b *fields) withNulls(of sqlrecord.Field, c *sheet.Column) sqlrecord.Field {
+func (b *Builder) withNulls(of sqlrecord.Field, c *sheet.Column) sqlrecord.Field {
 	sql := of.Read
 	stored := sqlrecord.Plain(b.d.Quote(c.Names[0]))
-	list := b.literals(c.Nulls)
+	list := b.Literals(c.Nulls)
 	if c.EmptyIsNull {
-		list = b.literals(append([]string{""}, c.Nulls...))
+		list = b.Literals(append([]string{""}, c.Nulls...))
 	}
-	of.Read = wrap("CASE WHEN ", stored, " IN ("+list+") THEN NULL ELSE ", sql, " END")
+	of.Read = Wrap("CASE WHEN ", stored, " IN ("+list+") THEN NULL ELSE ", sql, " END")
 	equals, ranges, operand := of.Equals, of.Ranges, of.Operand
 	isNull := func(w *sqlrecord.Writer) {
 		w.Add("(").Expr(stored).Add(" IS NULL OR ").Expr(stored).Add(" IN (", list, "))")
@@ -46,7 +46,7 @@ func (b *fields) withNulls(of sqlrecord.Field, c *sheet.Column) sqlrecord.Field 
 		w.Add(" AND ").Expr(stored).Add(" NOT IN (", list, "))")
 	}
 	if of.Order != nil {
-		of.Order = []sqlrecord.Expr{wrap("CASE WHEN ", stored, " IN ("+list+") THEN NULL ELSE ", of.Order[0], " END")}
+		of.Order = []sqlrecord.Expr{Wrap("CASE WHEN ", stored, " IN ("+list+") THEN NULL ELSE ", of.Order[0], " END")}
 	}
 	of.Null = true
 	return of
@@ -54,7 +54,7 @@ func (b *fields) withNulls(of sqlrecord.Field, c *sheet.Column) sqlrecord.Field 
 
 // coded makes a field with a code list. A code that is not in the list is sqlrecord.Unknown,
 // with which a record cannot be shown.
-func (b *fields) coded(f *mapping.Field, c *sheet.Column) sqlrecord.Field {
+func (b *Builder) coded(f *mapping.Field, c *sheet.Column) sqlrecord.Field {
 	stored := sqlrecord.Plain(b.d.Quote(c.Names[0]))
 	var text strings.Builder
 	text.WriteString("CASE")
@@ -68,7 +68,7 @@ func (b *fields) coded(f *mapping.Field, c *sheet.Column) sqlrecord.Field {
 	var all []string
 	for _, v := range shown {
 		all = append(all, byValue[v]...)
-		text.WriteString(" WHEN " + stored[0].SQL + " IN (" + b.literals(byValue[v]) + ") THEN " + b.literalOf(f, v))
+		text.WriteString(" WHEN " + stored[0].SQL + " IN (" + b.Literals(byValue[v]) + ") THEN " + b.literalOf(f, v))
 	}
 	unknown := "NULL"
 	if !c.UnknownIsNull {
@@ -76,9 +76,9 @@ func (b *fields) coded(f *mapping.Field, c *sheet.Column) sqlrecord.Field {
 	}
 	text.WriteString(" WHEN " + stored[0].SQL + " IS NULL THEN NULL ELSE " + unknown + " END")
 	of := sqlrecord.Field{Read: sqlrecord.Plain(text.String()), Null: true, Unknown: !c.UnknownIsNull && f.IsText(), As: sqlrecord.Column{Type: f.Type, Scale: f.Scale, Foreign: true}}
-	s := texts
+	s := Texts
 	if !f.IsText() {
-		s = integers
+		s = Integers
 	}
 	b.simply(&of, s)
 	of.Equals = func(w *sqlrecord.Writer, v mapping.Value) {
@@ -87,14 +87,14 @@ func (b *fields) coded(f *mapping.Field, c *sheet.Column) sqlrecord.Field {
 		case v.IsSet() && codes == nil:
 			w.Add(nothing)
 		case v.IsSet():
-			w.Expr(stored).Add(" IN (", b.literals(codes), ")")
+			w.Expr(stored).Add(" IN (", b.Literals(codes), ")")
 		default:
 			w.Add("(").Expr(stored).Add(" IS NULL")
 			if codes := byValue[mapping.NullValue()]; codes != nil {
-				w.Add(" OR ").Expr(stored).Add(" IN (", b.literals(codes), ")")
+				w.Add(" OR ").Expr(stored).Add(" IN (", b.Literals(codes), ")")
 			}
 			if c.UnknownIsNull {
-				w.Add(" OR ").Expr(stored).Add(" NOT IN (", b.literals(all), ")")
+				w.Add(" OR ").Expr(stored).Add(" NOT IN (", b.Literals(all), ")")
 			}
 			w.Add(")")
 		}
@@ -103,29 +103,29 @@ func (b *fields) coded(f *mapping.Field, c *sheet.Column) sqlrecord.Field {
 }
 
 // literalOf is a value of a code list in SQL.
-func (b *fields) literalOf(f *mapping.Field, v mapping.Value) string {
+func (b *Builder) literalOf(f *mapping.Field, v mapping.Value) string {
 	switch {
 	case !v.IsSet():
 		return "NULL"
 	case f.IsText():
-		return b.literal(v.Text())
+		return b.Literal(v.Text())
 	default:
 		return v.String()
 	}
 }
 
-// literal is a text in SQL, which the engine converts to what it is compared with.
-func (b *fields) literal(text string) string {
-	if b.engine == "mysql" || b.engine == "mariadb" {
+// Literal is a text in SQL, which the engine converts to what it is compared with.
+func (b *Builder) Literal(text string) string {
+	if b.Engine == "mysql" || b.Engine == "mariadb" {
 		text = strings.ReplaceAll(text, `\`, `\\`)
 	}
 	return "'" + strings.ReplaceAll(text, "'", "''") + "'"
 }
 
-func (b *fields) literals(all []string) string {
+func (b *Builder) Literals(all []string) string {
 	quoted := make([]string, len(all))
 	for i, text := range all {
-		quoted[i] = b.literal(text)
+		quoted[i] = b.Literal(text)
 	}
 	return strings.Join(quoted, ", ")
 }

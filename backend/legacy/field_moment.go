@@ -11,19 +11,19 @@ import (
 // moment makes a field of times, which are shown to the millisecond. What is compared is the
 // first value that is shown as a time: of a clock on the wall, which may show an hour twice or
 // leave one out, and of what is finer.
-func (b *fields) moment(out *sqlrecord.Field, c *sheet.Column, s sort) {
+func (b *Builder) moment(out *sqlrecord.Field, c *sheet.Column, s Sort) {
 	sql := out.Read
 	first := b.firstOf(c, s)
 	compared := sql
-	if b.engine == "sqlite" && c.Kind != sheet.KindEpoch && c.Kind != sheet.KindEpochMillis {
+	if b.Engine == "sqlite" && c.Kind != sheet.KindEpoch && c.Kind != sheet.KindEpochMillis {
 		// It would round microseconds, which are left out where the time is shown.
-		compared = wrap("strftime('%Y-%m-%d %H:%M:%f', CASE length(", sql, ") WHEN 26 THEN substr(", sql, ", 1, 23) ELSE ", sql, " END)")
+		compared = Wrap("strftime('%Y-%m-%d %H:%M:%f', CASE length(", sql, ") WHEN 26 THEN substr(", sql, ", 1, 23) ELSE ", sql, " END)")
 		out.Order = []sqlrecord.Expr{compared}
 	}
 	// from appends the condition for what is shown as a time or a later one, or as an earlier one.
 	from := func(w *sqlrecord.Writer, ms int64, earlier bool) {
 		gap, ends, left := int64(0), int64(0), false
-		if s != instants && c.Kind != sheet.KindEpoch && c.Kind != sheet.KindEpochMillis {
+		if s != Instants && c.Kind != sheet.KindEpoch && c.Kind != sheet.KindEpochMillis {
 			gap, ends, left = leftOut(ms, c.Zone)
 		}
 		operator := [...]string{" >= ", " < "}[b2i(earlier && !left)]
@@ -33,11 +33,11 @@ func (b *fields) moment(out *sqlrecord.Field, c *sheet.Column, s sort) {
 			return
 		}
 		w.Add([...]string{"(", "NOT ("}[b2i(earlier)]).Expr(compared).Add(" >= ")
-		b.operand(w, clocks, wallText(sheet.WallOf(ms, c.Zone)))
+		b.Put(w, Clocks, wallText(sheet.WallOf(ms, c.Zone)))
 		w.Add(" OR ").Expr(compared).Add(" >= ")
-		b.operand(w, clocks, wallText(gap))
+		b.Put(w, Clocks, wallText(gap))
 		w.Add(" AND ").Expr(compared).Add(" < ")
-		b.operand(w, clocks, wallText(ends))
+		b.Put(w, Clocks, wallText(ends))
 		w.Add(")")
 	}
 	out.Ranges = func(w *sqlrecord.Writer, op mapping.Operator, v mapping.Value) {
@@ -81,19 +81,19 @@ func leftOut(ms int64, zone *time.Location) (from, ends int64, ok bool) {
 }
 
 // firstOf appends the least stored value that is shown as a time or a later one.
-func (b *fields) firstOf(c *sheet.Column, s sort) func(w *sqlrecord.Writer, ms int64) {
+func (b *Builder) firstOf(c *sheet.Column, s Sort) func(w *sqlrecord.Writer, ms int64) {
 	switch {
 	case c.Kind == sheet.KindEpochMillis:
-		return func(w *sqlrecord.Writer, ms int64) { b.operand(w, integers, mapping.IntValue(ms)) }
+		return func(w *sqlrecord.Writer, ms int64) { b.Put(w, Integers, mapping.IntValue(ms)) }
 	case c.Kind == sheet.KindEpoch:
-		if s == decimals || s == floats {
-			return func(w *sqlrecord.Writer, ms int64) { b.operand(w, s, mapping.DecimalValue(ms*10-5, 4)) } // it is shown rounded
+		if s == Decimals || s == Floats {
+			return func(w *sqlrecord.Writer, ms int64) { b.Put(w, s, mapping.DecimalValue(ms*10-5, 4)) } // it is shown rounded
 		}
-		return func(w *sqlrecord.Writer, ms int64) { b.operand(w, integers, mapping.IntValue(ceil(ms, 1000))) }
-	case s == instants:
-		return func(w *sqlrecord.Writer, ms int64) { b.operand(w, instants, mapping.MilliValue(ms)) }
+		return func(w *sqlrecord.Writer, ms int64) { b.Put(w, Integers, mapping.IntValue(ceil(ms, 1000))) }
+	case s == Instants:
+		return func(w *sqlrecord.Writer, ms int64) { b.Put(w, Instants, mapping.MilliValue(ms)) }
 	default:
-		return func(w *sqlrecord.Writer, ms int64) { b.operand(w, clocks, wallText(sheet.FirstWall(ms, c.Zone))) }
+		return func(w *sqlrecord.Writer, ms int64) { b.Put(w, Clocks, wallText(sheet.FirstWall(ms, c.Zone))) }
 	}
 }
 

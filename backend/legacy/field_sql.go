@@ -10,17 +10,17 @@ import (
 
 // written finds values by what a write of them stores, or by the sheet's own condition, so that
 // the columns' indexes serve. What clients see decides all the same.
-func (b *fields) written(f *mapping.Field, c *sheet.Column, of sqlrecord.Field) sqlrecord.Field {
+func (b *Builder) written(f *mapping.Field, c *sheet.Column, of sqlrecord.Field) sqlrecord.Field {
 	if c.Read == "" {
 		return of
 	}
 	var finds []sqlrecord.Expr
 	switch {
 	case c.Find != "":
-		finds = []sqlrecord.Expr{parse("(" + c.Find + ")")}
-	case !slices.ContainsFunc(c.Write, func(a sheet.Assign) bool { return b.column(a.Column).sort == singles }): // which no value equals
+		finds = []sqlrecord.Expr{Parse("(" + c.Find + ")")}
+	case !slices.ContainsFunc(c.Write, func(a sheet.Assign) bool { return b.ColumnOf(a.Column).Sort == Singles }): // which no value equals
 		for _, a := range c.Write {
-			finds = append(finds, append(sqlrecord.Plain(b.d.Quote(a.Column)+" = "), parse("("+a.SQL+")")...))
+			finds = append(finds, append(sqlrecord.Plain(b.d.Quote(a.Column)+" = "), Parse("("+a.SQL+")")...))
 		}
 	}
 	read, equals, operand := of.Read, of.Equals, of.Operand
@@ -47,7 +47,7 @@ func (b *fields) written(f *mapping.Field, c *sheet.Column, of sqlrecord.Field) 
 	if !c.Ordered || len(c.Write) != 1 {
 		return of
 	}
-	stored, write, ranges := b.d.Quote(c.Write[0].Column), parse("("+c.Write[0].SQL+")"), of.Ranges
+	stored, write, ranges := b.d.Quote(c.Write[0].Column), Parse("("+c.Write[0].SQL+")"), of.Ranges
 	of.Ranges = func(w *sqlrecord.Writer, op mapping.Operator, v mapping.Value) {
 		wide := op // several values may be stored alike
 		if wide == mapping.Above {
@@ -73,7 +73,7 @@ func (b *fields) written(f *mapping.Field, c *sheet.Column, of sqlrecord.Field) 
 const valueParam = "value"
 
 // withValue appends an expression in which the value stands.
-func (b *fields) withValue(w *sqlrecord.Writer, e sqlrecord.Expr, f *mapping.Field, c *sheet.Column, v mapping.Value) {
+func (b *Builder) withValue(w *sqlrecord.Writer, e sqlrecord.Expr, f *mapping.Field, c *sheet.Column, v mapping.Value) {
 	for _, p := range e {
 		w.Add(p.SQL)
 		switch p.Param {
@@ -87,12 +87,12 @@ func (b *fields) withValue(w *sqlrecord.Writer, e sqlrecord.Expr, f *mapping.Fie
 }
 
 // withPart appends an expression in which a part of a key stands for the value.
-func (b *fields) withPart(w *sqlrecord.Writer, e sqlrecord.Expr, part mapping.Value) {
+func (b *Builder) withPart(w *sqlrecord.Writer, e sqlrecord.Expr, part mapping.Value) {
 	for _, p := range e {
 		switch w.Add(p.SQL); p.Param {
 		case "":
 		case valueParam:
-			b.operand(w, texts, part)
+			b.Put(w, Texts, part)
 		default:
 			w.Expr(sqlrecord.Expr{{Param: p.Param}})
 		}
@@ -100,19 +100,19 @@ func (b *fields) withPart(w *sqlrecord.Writer, e sqlrecord.Expr, part mapping.Va
 }
 
 // given appends a value of the interface as SQL of the sheet gets it.
-func (b *fields) given(w *sqlrecord.Writer, f *mapping.Field, c *sheet.Column, v mapping.Value) {
-	s := map[mapping.Datatype]sort{mapping.Int4: integers, mapping.Float8: decimals, mapping.Varchar: texts, mapping.Text: texts, mapping.Timestamp: clocks}[f.Type]
+func (b *Builder) given(w *sqlrecord.Writer, f *mapping.Field, c *sheet.Column, v mapping.Value) {
+	s := map[mapping.Datatype]Sort{mapping.Int4: Integers, mapping.Float8: Decimals, mapping.Varchar: Texts, mapping.Text: Texts, mapping.Timestamp: Clocks}[f.Type]
 	if f.Type == mapping.Float8 && f.Scale < 0 {
-		s = floats
+		s = Floats
 	}
 	if f.Type == mapping.Timestamp && v.IsSet() {
 		switch {
 		case c.Kind == sheet.KindTimestamp:
-			s = instants
+			s = Instants
 		case c.Kind == sheet.KindEpochMillis:
-			s, v = integers, mapping.IntValue(v.Int())
+			s, v = Integers, mapping.IntValue(v.Int())
 		case c.Kind == sheet.KindEpoch:
-			s, v = integers, mapping.IntValue(v.Int()/1000)
+			s, v = Integers, mapping.IntValue(v.Int()/1000)
 		default:
 			v = wallText(sheet.WallOf(v.Int(), c.Zone))
 		}
@@ -121,11 +121,11 @@ func (b *fields) given(w *sqlrecord.Writer, f *mapping.Field, c *sheet.Column, v
 		w.Add(w.Arg(v))
 		return
 	}
-	b.operand(w, s, v)
+	b.Put(w, s, v)
 }
 
-// wrap puts SQL around expressions: text, expression, text, …
-func wrap(parts ...any) (e sqlrecord.Expr) {
+// Wrap puts SQL around expressions: text, expression, text, …
+func Wrap(parts ...any) (e sqlrecord.Expr) {
 	for _, p := range parts {
 		switch p := p.(type) {
 		case string:
@@ -148,8 +148,8 @@ func wrap(parts ...any) (e sqlrecord.Expr) {
 	return e
 }
 
-// parse cuts SQL of the sheet at its parameters.
-func parse(sql string) (e sqlrecord.Expr) {
+// Parse cuts SQL of the sheet at its parameters.
+func Parse(sql string) (e sqlrecord.Expr) {
 	from := 0
 	for _, p := range sheet.Params(sql) {
 		e = append(e, sqlrecord.Part{SQL: sql[from:p.From], Param: p.Name})

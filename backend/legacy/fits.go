@@ -13,7 +13,7 @@ import (
 // takes tells whether a column can hold a value, as far as its type says. SQLite's columns hold
 // anything.
 func takes(c *Column, engine string, v mapping.Value) bool {
-	_, _, isWholeNumber := c.Span(engine)
+	_, _, isWholeNumber := c.Span()
 	isNumber := isWholeNumber || isDecimal(c)
 	switch text := v.String(); {
 	case engine == "sqlite", v.Kind() == mapping.KindTime:
@@ -26,7 +26,7 @@ func takes(c *Column, engine string, v mapping.Value) bool {
 			return false
 		}
 		n, ok := new(big.Rat).SetString(text)
-		return ok && takesNumber(c, engine, n)
+		return ok && takesNumber(c, n)
 	case engine == "postgres" && c.Type == "bit" && c.Length > 0: // cast to it, it would be cut
 		return len(text) == c.Length
 	default:
@@ -35,8 +35,8 @@ func takes(c *Column, engine string, v mapping.Value) bool {
 }
 
 // respells tells whether a column makes another text of one: a number of 012.
-func respells(c *Column, engine string, v mapping.Value) bool {
-	return v.Kind() == mapping.KindText && sortOf(engine, c.Type) == integers && sheet.IsDecimal(v.Text()) && !isWhole(v.Text())
+func respells(c *Column, v mapping.Value) bool {
+	return v.Kind() == mapping.KindText && c.Sort == Integers && sheet.IsDecimal(v.Text()) && !isWhole(v.Text())
 }
 
 func isDecimal(c *Column) bool {
@@ -52,16 +52,16 @@ func mostCharacters(c *Column) int {
 	return 0
 }
 
-func takesNumber(c *Column, engine string, n *big.Rat) bool {
+func takesNumber(c *Column, n *big.Rat) bool {
 	if strings.HasSuffix(c.Type, " unsigned") && n.Sign() < 0 {
 		return false
 	}
-	if least, most, known := c.Span(engine); known {
+	if least, most, known := c.Span(); known {
 		beyond := new(big.Rat).Add(new(big.Rat).SetInt64(most), big.NewRat(1, 1))
 		return n.Cmp(new(big.Rat).SetInt64(least)) >= 0 && n.Cmp(beyond) < 0
 	}
 	switch {
-	case sortOf(engine, strings.TrimSuffix(c.Type, " unsigned")) == singles:
+	case c.Sort == Singles:
 		f, _ := n.Float32()
 		return !math.IsInf(float64(f), 0)
 	case c.Precision > 0 && isDecimal(c):

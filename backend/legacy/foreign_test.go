@@ -2,7 +2,6 @@ package legacy
 
 import (
 	"cmp"
-	"crypto/rand"
 	"fmt"
 	"strconv"
 	"strings"
@@ -36,7 +35,7 @@ func openForeign(t *testing.T, s *foreigntest.System) *fixture {
 	})
 	require.NoError(t, err)
 	x := &fixture{t: t, engine: of.Source.SQL.Engine, dsn: s.DSN, model: of.Model}
-	x.Store, err = Open(t.Context(), Options{Sheet: of, IDStore: openIDStore(t, time.Now), Now: time.Now, Random: rand.Reader, Hasher: auth.NewHasher()})
+	x.Store, err = Open(t.Context(), Options{Sheet: of, IDStore: openIDStore(t, time.Now), Now: time.Now, Hasher: auth.NewHasher()})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, x.Close()) })
 	x.Single = drivertest.Single{Driver: x.Store}

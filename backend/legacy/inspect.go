@@ -28,11 +28,21 @@ func (s *Store) inspect(ctx context.Context) (*schema, error) {
 	return s.examine(ctx, (*inspector).all)
 }
 
+// Inspect reads what a database has, for tools: in the source's schema, and of the tables in others
+// that a sheet names.
+func Inspect(ctx context.Context, db sqlrecord.DB, source *sheet.SQL, of *sheet.Sheet) (Schema, error) {
+	known, err := (&Store{source: source, d: db.Dialect(), db: db, sheet: of}).examine(ctx, (*inspector).tables)
+	if err != nil {
+		return Schema{}, err
+	}
+	return known.Schema, nil
+}
+
 // examine reads what the database has, as far as a function says.
 func (s *Store) examine(ctx context.Context, far func(*inspector, context.Context) error) (*schema, error) {
 	var i *inspector
 	err := s.db.Read(ctx, func(c sqlrecord.Conn) error {
-		i = &inspector{Store: s, conn: c, queries: queriesOf(s.source.Engine), known: &schema{results: map[[2]string]column{}, reads: map[string]*Table{}, refused: map[string][]*Problem{}}}
+		i = &inspector{Store: s, conn: c, queries: queriesOf(s.source.Engine), known: &schema{results: map[[2]string]Value{}, reads: map[string]*Table{}, refused: map[string][]*Problem{}}}
 		return far(i, ctx)
 	})
 	if err != nil {
@@ -126,7 +136,7 @@ func (i *inspector) rows(ctx context.Context, sql string, columns int, each func
 			v = mapping.NullValue()
 		}
 		w.Add(w.Arg(v))
-	}).Expr(parse(sql)).Statement()
+	}).Expr(Parse(sql)).Statement()
 	as := slices.Repeat([]sqlrecord.Column{{Type: mapping.Text, Foreign: true}}, columns)
 	return i.conn.Query(ctx, text, as, args, func(row []mapping.Value) error {
 		each(row)
@@ -158,6 +168,7 @@ func (i *inspector) column(row []mapping.Value) {
 			c.Length = count(sizes[2])
 		}
 	}
+	c.sorted(i.source.Engine)
 	t.Columns = append(t.Columns, c)
 }
 
@@ -244,10 +255,10 @@ func (i *inspector) collations(ctx context.Context) error {
 		t := &i.known.Tables[k]
 		for n := range t.Columns {
 			c := &t.Columns[n]
-			if sortOf(i.source.Engine, c.Type).isNumber() {
+			if c.Sort.IsNumber() {
 				continue
 			}
-			text := "SELECT x = 'A', x = 'a ' FROM (SELECT " + i.d.Quote(c.Name) + " AS x FROM " + qualified(i.d, t.Schema, t.Name) + " WHERE 0 UNION ALL SELECT 'a')"
+			text := "SELECT x = 'A', x = 'a ' FROM (SELECT " + i.d.Quote(c.Name) + " AS x FROM " + Qualified(i.d, t.Schema, t.Name) + " WHERE 0 UNION ALL SELECT 'a')"
 			err := i.rows(ctx, text, 2, func(row []mapping.Value) { c.IgnoresCase, c.CountsBlanks = truth(row[0].Text()), !truth(row[1].Text()) })
 			// The collation may be one that only its own program defines, or the view may be broken. Then it
 			// counts as one that compares byte by byte.
@@ -267,5 +278,5 @@ func readFrom(d *sqlrecord.Dialect, prefix string, r *sheet.Resource) string {
 	if isSelect(r.Read) {
 		return r.Read + " AS " + d.Quote(r.Name)
 	}
-	return qualified(d, prefix, r.Read)
+	return Qualified(d, prefix, r.Read)
 }

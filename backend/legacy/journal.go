@@ -26,7 +26,7 @@ var _ follow.Journal = (*Store)(nil)
 
 // Position implements follow.Journal.
 func (s *Store) Position(ctx context.Context, r *mapping.Resource, client auth.Client, _ string) (at string, more bool, err error) {
-	err = s.journal(ctx, r, client, func(on session, t *table) error {
+	err = s.journal(ctx, r, client, func(on session, t *Mapped) error {
 		last, err := on.lastChange(ctx, t)
 		at = strconv.FormatInt(last, 10)
 		return err
@@ -36,7 +36,7 @@ func (s *Store) Position(ctx context.Context, r *mapping.Resource, client auth.C
 
 // Entries implements follow.Journal.
 func (s *Store) Entries(ctx context.Context, r *mapping.Resource, client auth.Client, after string, most int) (page follow.Entries, err error) {
-	err = s.journal(ctx, r, client, func(on session, t *table) error {
+	err = s.journal(ctx, r, client, func(on session, t *Mapped) error {
 		if t.Changes.By == sheet.ByVersion {
 			page, err = on.deletedSince(ctx, t, client, after, most)
 		} else {
@@ -49,7 +49,7 @@ func (s *Store) Entries(ctx context.Context, r *mapping.Resource, client auth.Cl
 
 // Named implements follow.Journal.
 func (s *Store) Named(ctx context.Context, r *mapping.Resource, client auth.Client, keys [][]sheet.Raw) (records []mapping.Record, others []int32, err error) {
-	err = s.journal(ctx, r, client, func(on session, t *table) error {
+	err = s.journal(ctx, r, client, func(on session, t *Mapped) error {
 		records, others, err = on.named(ctx, t, client, keys)
 		return err
 	})
@@ -57,8 +57,8 @@ func (s *Store) Named(ctx context.Context, r *mapping.Resource, client auth.Clie
 }
 
 // journal runs what reads the journal of a resource.
-func (s *Store) journal(ctx context.Context, r *mapping.Resource, client auth.Client, f func(session, *table) error) error {
-	t, err := s.tableFor(ctx, r, client)
+func (s *Store) journal(ctx context.Context, r *mapping.Resource, client auth.Client, f func(session, *Mapped) error) error {
+	t, err := s.TableFor(ctx, r, client)
 	if err != nil {
 		return err
 	}
@@ -78,10 +78,10 @@ func (s *Store) journal(ctx context.Context, r *mapping.Resource, client auth.Cl
 const beforeAll = math.MinInt64
 
 // sequence is the column that grows.
-func (t *table) sequence() sqlrecord.Field {
+func (t *Mapped) sequence() sqlrecord.Field {
 	name, of := t.Changes.Table.Sequence, mapping.Field{Type: mapping.Int4}
-	column := columnOf(t.engine, t.journal, name)
-	isTime := column.sort == days || column.sort == clocks || column.sort == instants
+	column := columnOf(t.journal, name)
+	isTime := column.Sort == Days || column.Sort == Clocks || column.Sort == Instants
 	if isTime {
 		of.Type = mapping.Timestamp
 	}
@@ -93,7 +93,7 @@ func (t *table) sequence() sqlrecord.Field {
 }
 
 // position reads a value of the column.
-func (t *table) position(v mapping.Value) (int64, error) {
+func (t *Mapped) position(v mapping.Value) (int64, error) {
 	switch {
 	case v.Kind() == mapping.KindNull:
 		return beforeAll, nil
@@ -108,9 +108,9 @@ func (t *table) position(v mapping.Value) (int64, error) {
 
 // noted begins what is read of the table of changes: the rows from a position on and, unless that
 // is beforeAll, before another one.
-func (s session) noted(t *table, columns string, from, before int64) *sqlrecord.Writer {
+func (s session) noted(t *Mapped, columns string, from, before int64) *sqlrecord.Writer {
 	c, sequence := t.Changes.Table, t.sequence()
-	w := sqlrecord.NewWriter(s.d, nil).Add("SELECT ", columns, " FROM ", qualified(s.d, s.source.Schema, c.Name), " WHERE ", s.d.Quote(c.Sequence), " IS NOT NULL")
+	w := sqlrecord.NewWriter(s.d, nil).Add("SELECT ", columns, " FROM ", Qualified(s.d, s.source.Schema, c.Name), " WHERE ", s.d.Quote(c.Sequence), " IS NOT NULL")
 	if c.Where != "" {
 		w.Add(" AND (", c.Where, ")")
 	}
@@ -148,7 +148,7 @@ func ranged(w *sqlrecord.Writer, f sqlrecord.Field, op mapping.Operator, v mappi
 }
 
 // lastChange is the end of the table of changes.
-func (s session) lastChange(ctx context.Context, t *table) (int64, error) {
+func (s session) lastChange(ctx context.Context, t *Mapped) (int64, error) {
 	text, args := s.noted(t, "MAX("+s.d.Quote(t.Changes.Table.Sequence)+")", beforeAll, beforeAll).Statement()
 	row, err := sqlrecord.One(ctx, s.conn, text, []sqlrecord.Column{t.sequence().As}, args...)
 	if err != nil || row == nil {
@@ -163,7 +163,7 @@ const mostTogether = 20_000
 
 // changedSince reads the keys that the rows behind a position name. Rows at one position come
 // together.
-func (s session) changedSince(ctx context.Context, t *table, after string, most int) (page follow.Entries, err error) {
+func (s session) changedSince(ctx context.Context, t *Mapped, after string, most int) (page follow.Entries, err error) {
 	at := int64(beforeAll)
 	if after != "" {
 		if at, err = strconv.ParseInt(after, 10, 64); err != nil {
@@ -214,7 +214,7 @@ func (s session) changedSince(ctx context.Context, t *table, after string, most 
 }
 
 // noteKey adds the key of a row to a page, once.
-func (t *table) noteKey(page *follow.Entries, seen map[string]bool, parts []mapping.Value) {
+func (t *Mapped) noteKey(page *follow.Entries, seen map[string]bool, parts []mapping.Value) {
 	if slices.ContainsFunc(parts, func(part mapping.Value) bool { return !part.IsSet() }) {
 		page.Nameless++
 		return
@@ -228,7 +228,7 @@ func (t *table) noteKey(page *follow.Entries, seen map[string]bool, parts []mapp
 
 // named reads the records of keys as the client sees them. others are the IDs of those that he
 // does not see.
-func (s session) named(ctx context.Context, t *table, client auth.Client, keys [][]sheet.Raw) (records []mapping.Record, others []int32, err error) {
+func (s session) named(ctx context.Context, t *Mapped, client auth.Client, keys [][]sheet.Raw) (records []mapping.Record, others []int32, err error) {
 	var unseen [][]sheet.Raw
 	for _, key := range keys {
 		parts, ok := t.partsOf(key)
@@ -249,7 +249,7 @@ func (s session) named(ctx context.Context, t *table, client auth.Client, keys [
 }
 
 // partsOf are the parts of a key that was read as texts; false for one that no record has.
-func (t *table) partsOf(key []sheet.Raw) (parts []mapping.Value, ok bool) {
+func (t *Mapped) partsOf(key []sheet.Raw) (parts []mapping.Value, ok bool) {
 	for _, part := range key {
 		v := mapping.TextValue(part.Text)
 		if !t.Key.Kept {
@@ -264,7 +264,7 @@ func (t *table) partsOf(key []sheet.Raw) (parts []mapping.Value, ok bool) {
 }
 
 // known are the IDs of keys that have one: the numbers themselves, or those that were given out.
-func (s session) known(ctx context.Context, t *table, client auth.Client, keys [][]sheet.Raw) (ids []int32, err error) {
+func (s session) known(ctx context.Context, t *Mapped, client auth.Client, keys [][]sheet.Raw) (ids []int32, err error) {
 	if !t.Key.Kept {
 		for _, key := range keys {
 			ids = append(ids, int32(wholeOf(key[0].Text)))
@@ -276,7 +276,7 @@ func (s session) known(ctx context.Context, t *table, client auth.Client, keys [
 
 // deletedSince returns the IDs of rows that were marked as deleted since a time, in the order
 // of their keys: after is the time and, of further pages, the last key.
-func (s session) deletedSince(ctx context.Context, t *table, client auth.Client, after string, most int) (page follow.Entries, err error) {
+func (s session) deletedSince(ctx context.Context, t *Mapped, client auth.Client, after string, most int) (page follow.Entries, err error) {
 	since, last, further := strings.Cut(after, " ")
 	ms, err := strconv.ParseInt(since, 10, 64)
 	if err != nil {
@@ -291,15 +291,15 @@ func (s session) deletedSince(ctx context.Context, t *table, client auth.Client,
 			behind[0] = number(behind[0])
 		}
 	}
-	rows := t.rows // of the table itself: a view may hide them
-	rows.From, rows.Scope, rows.Beside = t.name, func(w *sqlrecord.Writer, _ backend.Query) { t.marked(w) }, nil
-	for _, k := range t.rows.Key {
+	rows := t.Rows // of the table itself: a view may hide them
+	rows.From, rows.Scope, rows.Beside = t.Written, func(w *sqlrecord.Writer, _ backend.Query) { t.marked(w) }, nil
+	for _, k := range t.Rows.Key {
 		k.As = foreignText
 		rows.Beside = append(rows.Beside, k)
 	}
 	q := backend.Query{Client: client, Fields: []int{}, ModifiedSince: mapping.MilliValue(ms), Limit: most}
 	var keys [][]sheet.Raw
-	err = rows.Many(s.d, s.params(t, client), q, behind).Each(ctx, s.conn, func(_ mapping.Record, key []mapping.Value, _ *mapping.Field) error {
+	err = rows.Many(s.d, s.Params(t, client), q, behind).Each(ctx, s.conn, func(_ mapping.Record, key []mapping.Value, _ *mapping.Field) error {
 		if page.More = len(keys) == most; page.More {
 			return sqlrecord.ErrEnough
 		}
@@ -317,13 +317,13 @@ func (s session) deletedSince(ctx context.Context, t *table, client auth.Client,
 }
 
 // marked appends the condition for the client's rows that are marked as deleted.
-func (t *table) marked(w *sqlrecord.Writer) {
+func (t *Mapped) marked(w *sqlrecord.Writer) {
 	var values []string
 	for _, v := range t.Changes.Deleted.Values {
 		values = append(values, v.String())
 	}
-	w.Add(t.d.Quote(t.Changes.Deleted.Place), " IN (", t.literals(values), ")")
+	w.Add(t.d.Quote(t.Changes.Deleted.Place), " IN (", t.Literals(values), ")")
 	if t.SQL.Client != (sheet.Expr{}) {
-		w.Add(" AND ").Expr(t.exprOf(t.SQL.Client)).Add(" = ").Expr(t.clientOperand())
+		w.Add(" AND ").Expr(t.ExprOf(t.SQL.Client)).Add(" = ").Expr(t.clientOperand())
 	}
 }

@@ -48,7 +48,7 @@ func (w *write) newKey(ctx context.Context) error {
 }
 
 func (w *write) statementOfKey(ctx context.Context, sql string) error {
-	text, args := w.writer().Expr(parse(sql)).Statement()
+	text, args := w.writer().Expr(Parse(sql)).Statement()
 	return w.answered(ctx, text, args)
 }
 
@@ -83,15 +83,15 @@ func (w *write) clientPart() mapping.Value {
 // next makes the number after the highest one among the rows with the same other parts of the
 // key, including rows that clients do not see.
 func (w *write) next(ctx context.Context, at int) error {
-	b := w.writer().Add("SELECT MAX(", w.t.keys[at], ") FROM ", w.t.name)
+	b := w.writer().Add("SELECT MAX(", w.t.Keys[at], ") FROM ", w.t.Written)
 	n := 0
 	where := func() *sqlrecord.Writer {
 		n++
 		return b.Add([...]string{" WHERE ", " AND "}[min(n-1, 1)])
 	}
-	for i, k := range w.t.keys {
+	for i, k := range w.t.Keys {
 		if i != at {
-			w.t.partOperand(where().Add(k, " = "), w.t.column(w.t.Key.Places[i]).sort, w.key[i])
+			w.t.partOperand(where().Add(k, " = "), w.t.ColumnOf(w.t.Key.Places[i]).Sort, w.key[i])
 		}
 	}
 	if w.t.perClient && !slices.Contains(w.t.Key.Places, w.t.SQL.Client.Column) {

@@ -45,7 +45,7 @@ func (s session) list(ctx context.Context, r *mapping.Resource, q backend.Query)
 		}
 		one := backend.Query{Client: q.Client, Fields: []int{}, Filters: []backend.Filter{f}, Limit: 1}
 		asked := sqlrecord.Reserved(s.db).Read(ctx, func(c sqlrecord.Conn) error {
-			return t.rows.Many(s.d, s.params(t, q.Client), one, nil).Each(ctx, c, func(mapping.Record, []mapping.Value, *mapping.Field) error { return nil })
+			return t.Rows.Many(s.d, s.Params(t, q.Client), one, nil).Each(ctx, c, func(mapping.Record, []mapping.Value, *mapping.Field) error { return nil })
 		})
 		if lacksLetters(asked, f.Value.Text()) {
 			*s.foreign = append(*s.foreign, f)

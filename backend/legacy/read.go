@@ -28,7 +28,7 @@ type recordID struct {
 
 // get returns the record q.ID.
 func (s session) get(ctx context.Context, r *mapping.Resource, q backend.Query) (rec mapping.Record, err error) {
-	t, err := s.tableFor(ctx, r, q.Client)
+	t, err := s.TableFor(ctx, r, q.Client)
 	if err != nil {
 		return rec, err
 	}
@@ -61,7 +61,7 @@ func (s session) get(ctx context.Context, r *mapping.Resource, q backend.Query) 
 }
 
 // tag gives a record its tag. It reads the record's elements even if they were not asked for.
-func (s session) tag(ctx context.Context, t *table, client auth.Client, rec *mapping.Record) error {
+func (s session) tag(ctx context.Context, t *Mapped, client auth.Client, rec *mapping.Record) error {
 	var all []mapping.Record
 	for _, i := range t.arrays {
 		elements, ok := rec.Children[i]
@@ -78,19 +78,19 @@ func (s session) tag(ctx context.Context, t *table, client auth.Client, rec *map
 }
 
 // byKey returns the record with a key, and locks it if the query says so.
-func (s session) byKey(ctx context.Context, t *table, q backend.Query, key []mapping.Value) (rec mapping.Record, err error) {
-	if q.ForUpdate && t.from != t.name { // a view can not always be locked
+func (s session) byKey(ctx context.Context, t *Mapped, q backend.Query, key []mapping.Value) (rec mapping.Record, err error) {
+	if q.ForUpdate && t.From != t.Written { // a view can not always be locked
 		if err := s.lockRow(ctx, t, q.Client, key); err != nil {
 			return rec, err
 		}
 	}
 	one := q
-	one.Fields, one.ForUpdate = nil, q.ForUpdate && t.from == t.name
+	one.Fields, one.ForUpdate = nil, q.ForUpdate && t.From == t.Written
 	if !t.isKey(key) {
 		return rec, backend.ErrNotFound
 	}
 	b := batch{session: s, t: t, client: q.Client}
-	err = t.rows.One(s.d, s.params(t, q.Client), one, key).Each(ctx, s.conn, b.add)
+	err = t.Rows.One(s.d, s.Params(t, q.Client), one, key).Each(ctx, s.conn, b.add)
 	switch {
 	case err != nil:
 		return rec, s.failure(err, sheet.Attempt{Resource: t.Resource, Op: mapping.OpGet})
@@ -110,9 +110,9 @@ func (s session) byKey(ctx context.Context, t *table, q backend.Query, key []map
 }
 
 // isKey tells whether a row can have a key.
-func (t *table) isKey(key []mapping.Value) bool {
+func (t *Mapped) isKey(key []mapping.Value) bool {
 	for i, v := range key {
-		if v.Kind() == mapping.KindText && t.keySorts[i] == integers && !isWhole(v.Text()) {
+		if v.Kind() == mapping.KindText && t.keySorts[i] == Integers && !isWhole(v.Text()) {
 			return false
 		}
 	}
@@ -122,7 +122,7 @@ func (t *table) isKey(key []mapping.Value) bool {
 // page reads a page of records.
 func (s session) page(ctx context.Context, r *mapping.Resource, q backend.Query) (page backend.Page, err error) {
 	page.Records = []mapping.Record{}
-	t, err := s.tableFor(ctx, r, q.Client)
+	t, err := s.TableFor(ctx, r, q.Client)
 	if err != nil {
 		return page, err
 	}
@@ -131,7 +131,7 @@ func (s session) page(ctx context.Context, r *mapping.Resource, q backend.Query)
 		return page, err
 	}
 	if asked.Total {
-		text, args := t.rows.Count(s.d, s.params(t, q.Client), asked)
+		text, args := t.Rows.Count(s.d, s.Params(t, q.Client), asked)
 		err := s.conn.Query(ctx, text, oneInt, args, func(row []mapping.Value) error {
 			page.Total = row[0].Int()
 			return nil
@@ -148,7 +148,7 @@ func (s session) page(ctx context.Context, r *mapping.Resource, q backend.Query)
 	}
 	b := batch{session: s, t: t, client: q.Client}
 	read := 0
-	err = t.rows.Many(s.d, s.params(t, q.Client), asked, after).Each(ctx, s.conn, func(rec mapping.Record, beside []mapping.Value, lost *mapping.Field) error {
+	err = t.Rows.Many(s.d, s.Params(t, q.Client), asked, after).Each(ctx, s.conn, func(rec mapping.Record, beside []mapping.Value, lost *mapping.Field) error {
 		if read++; q.Limit > 0 && read > q.Limit {
 			page.More = true
 			return sqlrecord.ErrEnough
@@ -202,7 +202,7 @@ func (s session) elements(ctx context.Context, q backend.Query) backend.ReadElem
 
 // asked is a query as the database is asked: with keys in place of kept IDs. known is false if
 // the page is behind an ID that was never given out.
-func (s session) asked(ctx context.Context, t *table, q backend.Query) (out backend.Query, after []mapping.Value, known bool, err error) {
+func (s session) asked(ctx context.Context, t *Mapped, q backend.Query) (out backend.Query, after []mapping.Value, known bool, err error) {
 	var refs []sheet.IDRef
 	for _, f := range q.Filters {
 		if target := t.filtered(f, q.Filters); target != nil {
@@ -234,7 +234,7 @@ func (s session) asked(ctx context.Context, t *table, q backend.Query) (out back
 
 // filtered is the resource whose kept IDs a filter compares with; nil where it compares with
 // none.
-func (t *table) filtered(f backend.Filter, others []backend.Filter) *sheet.Resource {
+func (t *Mapped) filtered(f backend.Filter, others []backend.Filter) *sheet.Resource {
 	if f.Field.Primary && t.Key.Kept {
 		return t.Resource
 	}
@@ -279,7 +279,7 @@ func keyedAll(target *sheet.Resource, keys sheet.Keys, ids []mapping.Value) (all
 }
 
 // keptID adds an ID to those whose keys are needed.
-func (s session) keptID(refs []sheet.IDRef, t *table, id int32) []sheet.IDRef {
+func (s session) keptID(refs []sheet.IDRef, t *Mapped, id int32) []sheet.IDRef {
 	if t == nil || !t.Key.Kept {
 		return refs
 	}
@@ -300,7 +300,7 @@ func (s session) keys(ctx context.Context, client auth.Client, refs []sheet.IDRe
 // batch makes records of rows.
 type batch struct {
 	session
-	t       *table
+	t       *Mapped
 	client  auth.Client
 	records []mapping.Record
 	pending []pending
@@ -333,7 +333,7 @@ func (b *batch) add(rec mapping.Record, beside []mapping.Value, lost *mapping.Fi
 		switch c := &t.SQL.Fields[i]; {
 		case !c.Constant.IsAbsent():
 			rec.Values[i] = c.Constant
-		case t.rows.Fields[i].Read == nil && rec.Values[i].IsAbsent() && t.Fields[i].Type != mapping.Array && !t.isLinked(i) && i != t.ID:
+		case t.Rows.Fields[i].Read == nil && rec.Values[i].IsAbsent() && t.Fields[i].Type != mapping.Array && !t.IsLinked(i) && i != t.ID:
 			rec.Values[i] = mapping.NullValue()
 		}
 	}
@@ -352,7 +352,7 @@ func (b *batch) add(rec mapping.Record, beside []mapping.Value, lost *mapping.Fi
 	return nil
 }
 
-func (t *table) isLinked(i int) bool {
+func (t *Mapped) IsLinked(i int) bool {
 	for _, l := range t.links {
 		if l.field.Index == i {
 			return true
@@ -365,7 +365,7 @@ func (t *table) isLinked(i int) bool {
 func (b *batch) link(rec mapping.Record, beside []mapping.Value) *mapping.Field {
 	t, n := b.t, len(b.records)
 	if t.Key.Kept {
-		parts := beside[:len(t.keys)]
+		parts := beside[:len(t.Keys)]
 		for _, p := range parts {
 			if !p.IsSet() {
 				return t.Fields[t.ID].Field
@@ -396,7 +396,7 @@ func (b *batch) link(rec mapping.Record, beside []mapping.Value) *mapping.Field 
 }
 
 // refersToNone tells whether the parts of a reference are those of no key.
-func (t *table) refersToNone(l link, parts []mapping.Value) bool {
+func (t *Mapped) refersToNone(l link, parts []mapping.Value) bool {
 	for _, p := range parts {
 		if !p.IsSet() || strings.Trim(p.Text(), " ") == "" {
 			return true
@@ -466,9 +466,9 @@ func versionOf(v mapping.Value) int64 {
 }
 
 // lockRow locks the row of a key.
-func (s session) lockRow(ctx context.Context, t *table, client auth.Client, key []mapping.Value) error {
-	w := sqlrecord.NewWriter(s.d, s.params(t, client))
-	w.Add("SELECT 1 FROM ", t.name)
+func (s session) lockRow(ctx context.Context, t *Mapped, client auth.Client, key []mapping.Value) error {
+	w := sqlrecord.NewWriter(s.d, s.Params(t, client))
+	w.Add("SELECT 1 FROM ", t.Written)
 	t.writeKey(w, key)
 	text, args := w.Add(s.d.ForUpdate).Statement()
 	err := s.conn.Query(ctx, text, oneInt, args, func([]mapping.Value) error { return nil })

@@ -41,7 +41,7 @@ func (w *write) judge(ctx context.Context, f sqlrecord.Fault, err error) error {
 		if columns = w.t.unique(f.Constraint); columns == nil {
 			return w.unknown(f, stale, err)
 		}
-	case w.t.known == nil: // of a schema that was not looked at
+	case w.t.Target == nil: // of a schema that was not looked at
 		return &backend.StaleError{Told: w.failure(err, w.attempt), Err: stale}
 	case w.attempt.Op == mapping.OpDelete:
 		return w.inUse(f.Constraint, stale, err)
@@ -67,13 +67,13 @@ func (w *write) judge(ctx context.Context, f sqlrecord.Fault, err error) error {
 // unknown explains a duplicate in columns that are not known, since those of a view belong to
 // another table. It may be the key that was made, or a value that the rules look for.
 func (w *write) unknown(f sqlrecord.Fault, stale, err error) error {
-	others := w.t.known == nil || w.t.known.View
+	others := w.t.Target == nil || w.t.Target.View
 	if others && f.Constraint != "" && w.attempt.Op == mapping.OpCreate && w.t.Key.Generated == "max+1" {
 		if taken := w.taken(err); taken != nil {
 			return taken
 		}
 	}
-	if w.t.known == nil || w.writesUnique() {
+	if w.t.Target == nil || w.writesUnique() {
 		return &backend.StaleError{Told: w.failure(err, w.attempt), Err: stale}
 	}
 	return nil
@@ -124,7 +124,7 @@ func (w *write) inUse(constraint string, stale, err error) error {
 // Without a name it is the only foreign key that is written, unless a program may have written
 // another one.
 func (w *write) references(constraint string) (columns []string) {
-	for _, key := range w.t.known.Foreign {
+	for _, key := range w.t.Target.Foreign {
 		switch {
 		case constraint != "" && strings.EqualFold(key.Name, constraint):
 			return key.Columns
@@ -141,27 +141,27 @@ func (w *write) references(constraint string) (columns []string) {
 // runsPrograms tells whether programs of the database, or statements of the sheet, take part in
 // the write. Errors of their statements look like those of the write itself.
 func (w *write) runsPrograms() bool {
-	return len(w.t.known.Triggers) > 0 || w.t.SQL.Statements[w.attempt.Op] != nil
+	return len(w.t.Target.Triggers) > 0 || w.t.SQL.Statements[w.attempt.Op] != nil
 }
 
 // unique are the columns of a unique index, on all rows or on some, that refused a row; nil if
 // there is none of that name.
-func (t *table) unique(constraint string) []string {
-	if t.known == nil {
+func (t *Mapped) unique(constraint string) []string {
+	if t.Target == nil {
 		return nil
 	}
-	for _, i := range t.known.Indexes {
+	for _, i := range t.Target.Indexes {
 		if i.Name != "" && strings.EqualFold(i.Name, constraint) {
 			return i.Columns
 		}
 	}
-	if t.engine != "sqlite" { // which names the columns instead: VTG.BEDRNR, VTG.KENT
+	if t.Engine != "sqlite" { // which names the columns instead: VTG.BEDRNR, VTG.KENT
 		return nil
 	}
 	var columns []string
 	for name := range strings.SplitSeq(constraint, ", ") {
 		of, column, ok := strings.Cut(name, ".")
-		if !ok || !strings.EqualFold(of, t.known.Name) {
+		if !ok || !strings.EqualFold(of, t.Target.Name) {
 			return nil
 		}
 		columns = append(columns, column)

@@ -1,6 +1,7 @@
 package legacy
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -39,13 +40,15 @@ type Trigger struct {
 type Column struct {
 	Name             string
 	Type             string // as the engine names it, in small letters, without sizes
-	Length           int    // the longest possible; 0 where the type has no limit
-	Precision, Scale int    // of decimals; of integers the digits, if the engine tells them; not of floats
+	Sort             Sort
+	Length           int // the longest possible; 0 where the type has no limit
+	Precision, Scale int // of decimals; of integers the digits, if the engine tells them; not of floats
 	Nullable         bool
 	Default          string // as the engine words it; "" for none
 	IgnoresCase      bool   // texts that differ in case alone are equal
 	Generated        bool   // identity, auto-increment or computed: never written
 	CountsBlanks     bool   // texts that differ in blanks behind alone are not equal
+	bits             uint   // of whole numbers; 0 if the type does not say how many
 }
 
 // Index is an index, in the order that it is looked up by.
@@ -171,43 +174,29 @@ func refersBy(r, to *sheet.Resource, columns []string) bool {
 	})
 }
 
-// RefusalOf is the engine's error for a row that a foreign key keeps from being deleted.
-func RefusalOf(engine string, key ForeignKey) sheet.Failure {
-	switch engine {
-	case "postgres":
-		return sheet.Failure{SQLState: "23503", Code: "23503", Constraint: key.Name}
-	case "sqlite":
-		return sheet.Failure{Code: "787"} // it does not say which
-	default:
-		return sheet.Failure{SQLState: "23000", Code: "1451", Constraint: key.Name}
-	}
-}
-
 // integerBits are the sizes of whole numbers, by their types.
 var integerBits = map[string]uint{
 	"tinyint": 8, "smallint": 16, "int2": 16, "smallserial": 16, "mediumint": 24,
 	"int": 32, "integer": 32, "int4": 32, "serial": 32, "bigint": 64, "int8": 64, "bigserial": 64,
 }
 
-func (c *Column) bits() uint { return integerBits[strings.TrimSuffix(c.Type, " unsigned")] }
-
-// Span returns the range of whole numbers that a column holds; false if its type does not say.
-func (c *Column) Span(engine string) (least, most int64, known bool) {
-	bits := c.bits()
-	if bits == 0 || engine == "sqlite" {
-		return 0, 0, false
+// sorted notes what the type is to comparisons, and to an engine that keeps to it.
+func (c *Column) sorted(engine string) {
+	if c.Sort = SortOf(engine, c.Type); engine != "sqlite" {
+		c.bits = integerBits[strings.TrimSuffix(c.Type, " unsigned")]
 	}
-	least, most = -1<<(bits-1), 1<<(bits-1)-1
-	if c.isUnsigned(engine) {
-		least = 0
-		if bits < 64 {
-			most = 1<<bits - 1
-		}
-	}
-	return least, most, true
 }
 
-// isUnsigned tells whether an integer column holds no negative numbers.
-func (c *Column) isUnsigned(engine string) bool {
-	return strings.HasSuffix(c.Type, " unsigned")
+// Span returns the range of whole numbers that a column holds; false if its type does not say.
+func (c *Column) Span() (least, most int64, known bool) {
+	switch unsigned := strings.HasSuffix(c.Type, " unsigned"); {
+	case c.bits == 0:
+		return 0, 0, false
+	case unsigned && c.bits < 64:
+		return 0, 1<<c.bits - 1, true
+	case unsigned:
+		return 0, math.MaxInt64, true
+	default:
+		return -1 << (c.bits - 1), 1<<(c.bits-1) - 1, true
+	}
 }

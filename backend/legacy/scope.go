@@ -21,36 +21,36 @@ const (
 
 // params are those of what is read and found: the client alone. key is the client's identity
 // where that is a text.
-func (b *fields) params(client auth.Client, key string) sqlrecord.Params {
+func (b *Builder) params(client auth.Client, key string) sqlrecord.Params {
 	return func(w *sqlrecord.Writer, name string) {
-		v, s := mapping.IntValue(client.ID), integers
+		v, s := mapping.IntValue(client.ID), Integers
 		if key != "" {
-			v, s = mapping.TextValue(key), texts
+			v, s = mapping.TextValue(key), Texts
 		} else if name == clientTextParam {
-			v, s = mapping.TextValue(strconv.FormatInt(client.ID, 10)), texts
+			v, s = mapping.TextValue(strconv.FormatInt(client.ID, 10)), Texts
 		}
-		b.operand(w, s, v)
+		b.Put(w, s, v)
 	}
 }
 
 // clientExpr is the place of the client.
-func (t *table) clientExpr() sqlrecord.Expr {
+func (t *Mapped) clientExpr() sqlrecord.Expr {
 	if t.parent != nil {
 		return sqlrecord.Plain(t.owner())
 	}
-	return t.exprOf(t.SQL.Client)
+	return t.ExprOf(t.SQL.Client)
 }
 
 // scope appends the condition that a row is the client's own or, if system is set, one of all
 // clients. Hidden rows belong to nobody.
-func (t *table) scope(w *sqlrecord.Writer, system bool) {
+func (t *Mapped) scope(w *sqlrecord.Writer, system bool) {
 	switch {
 	case t.parent != nil:
-		t.belongs(w, t.from, system)
+		t.belongs(w, t.From, system)
 	case t.SQL.Client == (sheet.Expr{}):
 		w.Add("1 = 1")
 	case t.SystemClient != "" && system:
-		w.Expr(t.clientRead).Add(" IN (").Expr(t.clientValue).Add(", ", t.literal(t.SystemClient), ")")
+		w.Expr(t.clientRead).Add(" IN (").Expr(t.clientValue).Add(", ", t.Literal(t.SystemClient), ")")
 	default:
 		w.Expr(t.clientRead).Add(" = ").Expr(t.clientValue)
 	}
@@ -61,9 +61,9 @@ func (t *table) scope(w *sqlrecord.Writer, system bool) {
 
 // clientOperand is the identity of the client as its column has it: MariaDB would compare texts
 // with a number as numbers, and take 1x for 1.
-func (t *table) clientOperand() sqlrecord.Expr {
+func (t *Mapped) clientOperand() sqlrecord.Expr {
 	switch t.clientSort {
-	case texts, padded, others, guids:
+	case Texts, Padded, Others, GUIDs:
 		return sqlrecord.Expr{{Param: clientTextParam}}
 	default:
 		return sqlrecord.Expr{{Param: clientParam}}
@@ -72,41 +72,41 @@ func (t *table) clientOperand() sqlrecord.Expr {
 
 // belongs appends the condition that a row of a table refers to a record in scope. Names in the
 // sheet's conditions belong to the inner table; nothing of the outer one can be reached there.
-func (t *table) belongs(w *sqlrecord.Writer, of string, system bool) {
+func (t *Mapped) belongs(w *sqlrecord.Writer, of string, system bool) {
 	p, refs := t.parent, t.throughColumns()
 	if len(refs) == 1 {
-		w.Add(t.d.Quote(refs[0]), " IN (SELECT ", p.keys[len(p.keys)-1], " FROM ", p.from, " WHERE ")
+		w.Add(t.d.Quote(refs[0]), " IN (SELECT ", p.Keys[len(p.Keys)-1], " FROM ", p.From, " WHERE ")
 		p.scope(w, system)
 		w.Add(")")
 		return
 	}
 	w.Add("EXISTS (SELECT 1 FROM (SELECT ")
-	for i, k := range p.keys {
+	for i, k := range p.Keys {
 		w.Add(comma(i), k, " AS k", strconv.Itoa(i))
 	}
-	w.Add(" FROM ", p.from, " WHERE ")
+	w.Add(" FROM ", p.From, " WHERE ")
 	p.scope(w, system)
 	w.Add(") owner WHERE ")
 	for i, ref := range refs {
-		w.Add(between(i, " AND "), "owner.k", strconv.Itoa(i), " = ", of, ".", t.d.Quote(ref))
+		w.Add(Between(i, " AND "), "owner.k", strconv.Itoa(i), " = ", of, ".", t.d.Quote(ref))
 	}
 	w.Add(")")
 }
 
 // throughColumns are the columns of the reference to the record whose client counts.
-func (t *table) throughColumns() []string { return t.SQL.Fields[t.Through.Index].Names }
+func (t *Mapped) throughColumns() []string { return t.SQL.Fields[t.Through.Index].Names }
 
 // owner is the expression for the client of the record that a row belongs to.
-func (t *table) owner() string {
-	at, outer, step, text, joins := t, t.from, 0, "", ""
+func (t *Mapped) owner() string {
+	at, outer, step, text, joins := t, t.From, 0, "", ""
 	first := ""
 	for ; at.parent != nil; at = at.parent {
 		step++
 		alias := "owner" + strconv.Itoa(step)
 		if step == 1 {
-			text, first = " FROM "+at.parent.from+" "+alias, at.refersTo(alias, outer)
+			text, first = " FROM "+at.parent.From+" "+alias, at.refersTo(alias, outer)
 		} else {
-			joins += " JOIN " + at.parent.from + " " + alias + " ON " + at.refersTo(alias, outer)
+			joins += " JOIN " + at.parent.From + " " + alias + " ON " + at.refersTo(alias, outer)
 		}
 		outer = alias
 	}
@@ -114,9 +114,9 @@ func (t *table) owner() string {
 }
 
 // refersTo is the condition that a row of outer refers to one of the parent's.
-func (t *table) refersTo(parent, outer string) (text string) {
-	for i, k := range t.parent.keys {
-		text += between(i, " AND ") + parent + "." + k + " = " + outer + "." + t.d.Quote(t.throughColumns()[i])
+func (t *Mapped) refersTo(parent, outer string) (text string) {
+	for i, k := range t.parent.Keys {
+		text += Between(i, " AND ") + parent + "." + k + " = " + outer + "." + t.d.Quote(t.throughColumns()[i])
 	}
 	return text
 }

@@ -4,76 +4,62 @@ import (
 	"strings"
 )
 
-// sort is what a column, or the result of an expression, is to comparisons.
-type sort string
+// Sort is what a column, or the result of an expression, is to comparisons.
+type Sort string
 
 const (
-	integers sort = "integer"
-	decimals sort = "decimal"
-	singles  sort = "single" // floating-point numbers of 32 bits
-	floats   sort = "float"
-	booleans sort = "boolean"
-	texts    sort = "text"
-	padded   sort = "char" // PostgreSQL's char(n)
-	days     sort = "date"
-	clocks   sort = "datetime"  // what a clock on the wall showed
-	instants sort = "timestamp" // with a zone
-	octets   sort = "bytes"
-	guids    sort = "uuid"
-	others   sort = "other" // compared as texts
+	Integers Sort = "integer"
+	Decimals Sort = "decimal"
+	Singles  Sort = "single" // floating-point numbers of 32 bits
+	Floats   Sort = "float"
+	Booleans Sort = "boolean"
+	Texts    Sort = "text"
+	Padded   Sort = "char" // PostgreSQL's char(n)
+	Days     Sort = "date"
+	Clocks   Sort = "datetime"  // what a clock on the wall showed
+	Instants Sort = "timestamp" // with a zone
+	Octets   Sort = "bytes"
+	GUIDs    Sort = "uuid"
+	Others   Sort = "other" // compared as texts
 )
 
-// sortOf is the sort of an engine's type, named without its sizes and in small letters.
-func sortOf(engine, name string) sort {
+// SortOf is the sort of an engine's type, named without its sizes and in small letters.
+func SortOf(engine, name string) Sort {
 	has := func(word string) bool { return strings.Contains(name, word) }
 	begins := func(word string) bool { return strings.HasPrefix(name, word) }
 	switch {
 	case name == "": // of a column or an expression of SQLite
 		return ""
 	case has("bool"):
-		return booleans
+		return Booleans
 	case has("int") && name != "interval" && name != "point", strings.HasSuffix(name, "serial"), name == "year", name == "bit" && engine != "postgres":
-		return integers
+		return Integers
 	case engine == "postgres" && (name == "real" || name == "float4"), engine != "sqlite" && engine != "postgres" && begins("float"):
-		return singles
+		return Singles
 	case begins("float"), begins("double"), begins("real"):
-		return floats
+		return Floats
 	case begins("dec"), begins("num"):
-		return decimals
+		return Decimals
 	case name == "date":
-		return days
+		return Days
 	case begins("timestamp") && has("with time zone"), name == "timestamptz":
-		return instants
+		return Instants
 	case begins("timestamp"), has("datetime"):
-		return clocks
+		return Clocks
 	case has("blob"), has("binary"), name == "bytea":
-		return octets
+		return Octets
 	case engine == "postgres" && (name == "character" || name == "bpchar" || name == "char"):
-		return padded
+		return Padded
 	case name == "uuid" && engine == "postgres":
-		return guids
+		return GUIDs
 	case has("char"), has("text"), has("clob"), name == "enum" && engine != "postgres", name == "set":
-		return texts
+		return Texts
 	default:
-		return others
+		return Others
 	}
 }
 
-// isNumber tells whether values of a sort are numbers.
-func (s sort) isNumber() bool {
-	return s == integers || s == decimals || s == singles || s == floats
-}
-
-// Sort is what tools call the type of a column of an engine; "" if it is not known.
-func (c Column) Sort(engine string) string {
-	switch s := sortOf(engine, c.Type); s {
-	case singles, floats:
-		return string(decimals)
-	case padded, guids:
-		return string(texts)
-	case others:
-		return ""
-	default:
-		return string(s)
-	}
+// IsNumber tells whether values of a sort are numbers.
+func (s Sort) IsNumber() bool {
+	return s == Integers || s == Decimals || s == Singles || s == Floats
 }

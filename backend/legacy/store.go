@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -40,13 +39,12 @@ type IDStore interface {
 	IgnoreCase(ctx context.Context, resource string) error
 }
 
-// Options say what a Store works with. Sheet, Now and Random are required; IDStore if the
+// Options say what a Store works with. Sheet and Now are required; IDStore if the
 // sheet has no other place for IDs and idempotency keys; Hasher if users log in.
 type Options struct {
 	Sheet   *sheet.Sheet
 	IDStore IDStore
 	Now     func() time.Time
-	Random  io.Reader // where GUIDs come from
 	Hasher  *auth.Hasher
 	// LockWait bounds the wait for a row that another transaction holds; 0 for
 	// DefaultLockWait. It should be well below the backend's timeout.
@@ -120,11 +118,12 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if s.passwords, err = auth.NewForeignHashes(o.Hasher, o.Sheet.Accounts.Hash); err != nil {
 		return nil, fmt.Errorf("accounts.hash: %w", err)
 	}
-	if err := s.connect(ctx, o.LockWait); err != nil {
+	if s.db, err = Connect(ctx, source, o.LockWait, s.log); err != nil {
 		return nil, err
 	}
+	s.d = s.db.Dialect()
 	if source.Idempotency != "" {
-		s.answers = qualified(s.d, source.Schema, source.Idempotency)
+		s.answers = Qualified(s.d, source.Schema, source.Idempotency)
 	}
 	v, err := s.learn(ctx, nil)
 	if err == nil && o.Strict {
@@ -137,24 +136,20 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open the database: %w", err), s.db.Close())
 	}
-	s.warnOfSharedNames(ctx)
 	s.watch()
 	return s, nil
 }
 
-// connect opens the database.
-func (s *Store) connect(ctx context.Context, wait time.Duration) (err error) {
-	if s.db, err = sqlrecord.OpenForeign(ctx, sqlrecord.ForeignOptions{
-		Engine: s.source.Engine, DSN: string(s.source.DSN), Session: s.source.Session, Connections: s.source.Connections,
-		LockWait: cmp.Or(max(wait, 0), DefaultLockWait), Log: s.log,
-	}); err == nil {
-		s.d = s.db.Dialect()
-	}
-	return err
+// Connect opens the database of a source.
+func Connect(ctx context.Context, source *sheet.SQL, wait time.Duration, log *zap.Logger) (sqlrecord.DB, error) {
+	return sqlrecord.OpenForeign(ctx, sqlrecord.ForeignOptions{
+		Engine: source.Engine, DSN: string(source.DSN), Session: source.Session, Connections: source.Connections,
+		LockWait: cmp.Or(max(wait, 0), DefaultLockWait), Log: log,
+	})
 }
 
 // table returns what is known of a resource's table.
-func (s *Store) table(r *mapping.Resource) (*table, error) {
+func (s *Store) table(r *mapping.Resource) (*Mapped, error) {
 	v := s.view.Load()
 	switch t, closed := v.tables[r], v.closed[r]; {
 	case closed != nil && closed.Reads:

@@ -12,21 +12,21 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// table is a resource as statements refer to it.
-type table struct {
+// Mapped is a resource as statements refer to it.
+type Mapped struct {
 	*sheet.Resource
-	fields
+	Builder
 	sheet    *sheet.Sheet
-	rows     sqlrecord.Table
-	name     string   // quoted; what is written
-	from     string   // quoted, or a SELECT; what is read
-	keys     []string // quoted columns of the key
-	keySorts []sort
+	Rows     sqlrecord.Table
+	Written  string   // quoted; what is written
+	From     string   // quoted, or a SELECT; what is read
+	Keys     []string // quoted columns of the key
+	keySorts []Sort
 	// parent has the records that tell whose a row is; nil where it tells itself.
-	parent *table
-	// known is what the database says of the written table; nil where it says nothing, as of
+	parent *Mapped
+	// Target is what the database says of the written table; nil where it says nothing, as of
 	// another schema.
-	known   *Table
+	Target  *Table
 	journal *Table // the table of changes; nil where there is none, or nothing is known of it
 	// referrers are the keys that keep its rows from being deleted.
 	referrers []Referrer
@@ -37,7 +37,7 @@ type table struct {
 	plates []int // license plates: Dutch ones are answered with their dashes
 	// client and version are where what is read beside the fields has these, -1 for nowhere.
 	client, version int
-	clientSort      sort
+	clientSort      Sort
 	// Parts of the condition for what a client sees.
 	where, clientRead, clientValue sqlrecord.Expr
 	// perClient tells that numbers made as the highest plus one are counted per client, because
@@ -63,106 +63,106 @@ type schema struct {
 	// refused is SQL of the sheet that the database refuses, by resource.
 	refused map[string][]*Problem
 	// results are the sorts of expressions, by the table that they are over and their text.
-	results map[[2]string]column
+	results map[[2]string]Value
 }
 
 // newTable makes the table of a resource. What the database says of its columns decides how
 // they are compared.
-func newTable(sh *sheet.Sheet, d *sqlrecord.Dialect, of *sheet.Resource, s *schema) *table {
+func newTable(sh *sheet.Sheet, d *sqlrecord.Dialect, of *sheet.Resource, s *schema) *Mapped {
 	engine, prefix := sh.Source.SQL.Engine, sh.Source.SQL.Schema
-	t := &table{Resource: of, sheet: sh, name: qualified(d, prefix, of.Table), from: readFrom(d, prefix, of), client: -1, version: -1}
-	t.known = s.Table(of.Table)
+	t := &Mapped{Resource: of, sheet: sh, Written: Qualified(d, prefix, of.Table), From: readFrom(d, prefix, of), client: -1, version: -1}
+	t.Target = s.Table(of.Table)
 	read := s.reads[of.Name]
-	t.fields = fields{engine: engine, d: d,
-		column: func(name string) column { return columnOf(engine, read, name) },
-		result: func(sql string) column { return s.results[[2]string{of.Name, sql}] },
+	t.Builder = Builder{Engine: engine, d: d,
+		ColumnOf: func(name string) Value { return columnOf(read, name) },
+		Result:   func(sql string) Value { return s.results[[2]string{of.Name, sql}] },
 	}
 	for _, name := range of.Key.Places {
-		t.keys = append(t.keys, d.Quote(name))
+		t.Keys = append(t.Keys, d.Quote(name))
 	}
-	t.rows = sqlrecord.Table{Resource: of.Resource, From: t.from, Fields: make([]sqlrecord.Field, len(of.Fields))}
+	t.Rows = sqlrecord.Table{Resource: of.Resource, From: t.From, Fields: make([]sqlrecord.Field, len(of.Fields))}
 	t.makeKey()
 	for i := range of.Fields {
 		t.makeField(i)
 	}
 	if v := of.SQL.Version; v != (sheet.Expr{}) {
-		t.version = t.beside(t.exprOf(v), mapping.Text)
+		t.version = t.beside(t.ExprOf(v), mapping.Text)
 	}
 	t.referrers = s.Referrers(sh, of)
 	if of.Changes.Table != nil {
 		t.journal = s.Table(of.Changes.Table.Name)
 	}
 	t.clientSort = t.sortOfExpr(of.SQL.Client)
-	t.perClient = of.SQL.Client.Column != "" && t.known != nil && slices.ContainsFunc(t.known.Primary, func(c string) bool { return strings.EqualFold(c, of.SQL.Client.Column) })
-	t.rows.Scope = func(w *sqlrecord.Writer, q backend.Query) { t.scope(w, true) }
-	t.where, t.clientRead, t.clientValue = parse(of.Where), t.exprOf(of.SQL.Client), t.clientOperand()
+	t.perClient = of.SQL.Client.Column != "" && t.Target != nil && slices.ContainsFunc(t.Target.Primary, func(c string) bool { return strings.EqualFold(c, of.SQL.Client.Column) })
+	t.Rows.Scope = func(w *sqlrecord.Writer, q backend.Query) { t.scope(w, true) }
+	t.where, t.clientRead, t.clientValue = Parse(of.Where), t.ExprOf(of.SQL.Client), t.clientOperand()
 	return t
 }
 
 // complete ends what newTable began, once all tables are known.
-func (t *table) complete(tables map[*mapping.Resource]*table) {
+func (t *Mapped) complete(tables map[*mapping.Resource]*Mapped) {
 	if p := t.Parent(); p != nil {
 		t.parent = tables[p.Resource]
 	}
 }
 
 // keep makes what is the same in all statements, once all tables are complete.
-func (t *table) keep() {
+func (t *Mapped) keep() {
 	if t.SystemClient != "" {
 		t.client = t.beside(t.clientExpr(), mapping.Text)
 	}
-	t.rows.Keep(t.d)
+	t.Rows.Keep(t.d)
 }
 
 // columnOf is what is known of a column of a table that is read.
-func columnOf(engine string, t *Table, name string) column {
-	if t == nil {
-		return column{scale: -1, nullable: true}
+func columnOf(t *Table, name string) Value {
+	var c *Column
+	if t != nil {
+		c = t.Column(name)
 	}
-	c := t.Column(name)
 	if c == nil {
-		return column{scale: -1, nullable: true}
+		return Value{scale: -1, nullable: true}
 	}
 	scale := c.Scale
 	if c.Precision == 0 {
 		scale = -1
 	}
-	return column{sort: sortOf(engine, c.Type), scale: scale, nullable: c.Nullable || t.View, length: c.Length}
+	return Value{Sort: c.Sort, scale: scale, nullable: c.Nullable || t.View, length: c.Length}
 }
 
 // makeKey adds the key. Parts of kept keys are read as texts.
-func (t *table) makeKey() {
-	for i, quoted := range t.keys {
-		of := t.column(t.Key.Places[i])
-		t.keySorts = append(t.keySorts, of.sort)
+func (t *Mapped) makeKey() {
+	for i, quoted := range t.Keys {
+		of := t.ColumnOf(t.Key.Places[i])
+		t.keySorts = append(t.keySorts, of.Sort)
 		as := sqlrecord.Column{Type: mapping.Int4, Foreign: true}
 		if t.Key.Kept {
 			as.Type = mapping.Text
 		}
 		f := sqlrecord.Field{Read: sqlrecord.Plain(quoted), As: as}
-		t.simply(&f, of.sort)
+		t.simply(&f, of.Sort)
 		if t.Key.Kept {
-			t.part(&f, of.sort)
-			t.rows.Beside = append(t.rows.Beside, f)
+			t.part(&f, of.Sort)
+			t.Rows.Beside = append(t.Rows.Beside, f)
 		}
-		t.rows.Key = append(t.rows.Key, f)
+		t.Rows.Key = append(t.Rows.Key, f)
 	}
 	if t.Key.Kept {
-		t.rows.Fields[t.ID] = t.linked(&sheet.Column{}, t.rows.Key, t.Resource)
+		t.Rows.Fields[t.ID] = t.linked(&sheet.Column{}, t.Rows.Key, t.Resource)
 	} else {
-		t.rows.Fields[t.ID] = t.rows.Key[0]
+		t.Rows.Fields[t.ID] = t.Rows.Key[0]
 	}
 }
 
 // part makes the comparison of a part of a key with a text.
-func (t *table) part(f *sqlrecord.Field, s sort) {
+func (t *Mapped) part(f *sqlrecord.Field, s Sort) {
 	sql := f.Read
 	f.Operand = func(w *sqlrecord.Writer, v mapping.Value) { t.partOperand(w, s, v) }
 	f.Equals = func(w *sqlrecord.Writer, v mapping.Value) {
 		switch {
 		case !v.IsSet():
 			w.Expr(sql).Add(" IS NULL")
-		case s == integers && !isWhole(v.Text()):
+		case s == Integers && !isWhole(v.Text()):
 			w.Add(nothing)
 		default:
 			w.Expr(sql).Add(" = ")
@@ -172,19 +172,19 @@ func (t *table) part(f *sqlrecord.Field, s sort) {
 }
 
 // partOperand appends a part of a key.
-func (t *table) partOperand(w *sqlrecord.Writer, s sort, v mapping.Value) {
-	if s == integers && v.Kind() == mapping.KindText && isWhole(v.Text()) {
+func (t *Mapped) partOperand(w *sqlrecord.Writer, s Sort, v mapping.Value) {
+	if s == Integers && v.Kind() == mapping.KindText && isWhole(v.Text()) {
 		n, _ := strconv.ParseInt(v.Text(), 10, 64)
 		v = mapping.IntValue(n)
 	}
-	if s == "" || s == others {
-		s = texts
+	if s == "" || s == Others {
+		s = Texts
 	}
-	t.operand(w, s, v)
+	t.Put(w, s, v)
 }
 
 // makeField adds a field that is in the table.
-func (t *table) makeField(i int) {
+func (t *Mapped) makeField(i int) {
 	f, c := t.Fields[i].Field, &t.SQL.Fields[i]
 	switch {
 	case f.Type == mapping.Array:
@@ -193,7 +193,7 @@ func (t *table) makeField(i int) {
 	case f.Primary:
 		return
 	case len(c.Names) == 0 && c.Read == "":
-		t.rows.Fields[i] = fixed(c)
+		t.Rows.Fields[i] = fixed(c)
 		return
 	}
 	if f.IgnoreDashes {
@@ -201,26 +201,26 @@ func (t *table) makeField(i int) {
 	}
 	target, kept := t.targetOf(f)
 	if !kept {
-		t.rows.Fields[i] = t.field(f, c)
+		t.Rows.Fields[i] = t.field(f, c)
 		return
 	}
 	names := c.Names
-	l := link{field: f, at: len(t.rows.Beside), names: len(names), to: target}
+	l := link{field: f, at: len(t.Rows.Beside), names: len(names), to: target}
 	var parts []sqlrecord.Field
 	for _, name := range names {
 		part := sqlrecord.Field{Read: sqlrecord.Plain(t.d.Quote(name)), As: sqlrecord.Column{Type: mapping.Text, Foreign: true}}
-		t.part(&part, t.column(name).sort)
+		t.part(&part, t.ColumnOf(name).Sort)
 		parts = append(parts, part)
 	}
 	if c.Read != "" {
 		l.names = 1
-		part := sqlrecord.Field{Read: parse("(" + c.Read + ")"), As: sqlrecord.Column{Type: mapping.Text, Foreign: true}}
-		t.part(&part, t.result(c.Read).sort)
+		part := sqlrecord.Field{Read: Parse("(" + c.Read + ")"), As: sqlrecord.Column{Type: mapping.Text, Foreign: true}}
+		t.part(&part, t.Result(c.Read).Sort)
 		parts = append(parts, part)
 	}
-	t.rows.Beside = append(t.rows.Beside, parts...)
+	t.Rows.Beside = append(t.Rows.Beside, parts...)
 	t.links = append(t.links, l)
-	t.rows.Fields[i] = t.linked(c, parts, target)
+	t.Rows.Fields[i] = t.linked(c, parts, target)
 }
 
 // fixed makes a field that has the same value in all records, null where it is in none.
@@ -246,7 +246,7 @@ func b2i(b bool) int {
 
 // targetOf is the resource that a field refers to, and tells whether the field may hold kept
 // IDs. The resource is nil where another field tells it.
-func (t *table) targetOf(f *mapping.Field) (target *sheet.Resource, kept bool) {
+func (t *Mapped) targetOf(f *mapping.Field) (target *sheet.Resource, kept bool) {
 	if f.Reference != "" {
 		target = t.sheet.Resource(f.Reference)
 		return target, target != nil && target.Key.Kept
@@ -262,7 +262,7 @@ func (t *table) targetOf(f *mapping.Field) (target *sheet.Resource, kept bool) {
 
 // linked makes a field that refers to kept keys. A filter has the key in place of the ID, as one
 // text.
-func (t *table) linked(c *sheet.Column, parts []sqlrecord.Field, target *sheet.Resource) sqlrecord.Field {
+func (t *Mapped) linked(c *sheet.Column, parts []sqlrecord.Field, target *sheet.Resource) sqlrecord.Field {
 	of := sqlrecord.Field{Null: true}
 	for _, p := range parts {
 		of.Order = append(of.Order, p.Read)
@@ -270,13 +270,13 @@ func (t *table) linked(c *sheet.Column, parts []sqlrecord.Field, target *sheet.R
 	isNull := func(w *sqlrecord.Writer) {
 		w.Add("(")
 		for i := range parts {
-			w.Add(between(i, " OR "))
+			w.Add(Between(i, " OR "))
 			w.Expr(parts[i].Read).Add(" IS NULL")
-			if i < len(c.Names) && t.isText(c.Names[i]) {
+			if i < len(c.Names) && t.IsText(c.Names[i]) {
 				w.Add(" OR TRIM(").Expr(parts[i].Read).Add(") = ''")
 			}
 			if len(c.Nulls) > 0 {
-				w.Add(" OR ").Expr(parts[i].Read).Add(" IN (", t.literals(c.Nulls), ")")
+				w.Add(" OR ").Expr(parts[i].Read).Add(" IN (", t.Literals(c.Nulls), ")")
 			}
 		}
 		w.Add(")")
@@ -293,7 +293,7 @@ func (t *table) linked(c *sheet.Column, parts []sqlrecord.Field, target *sheet.R
 		}
 		w.Add("(")
 		for i := range parts {
-			w.Add(between(i, " AND "))
+			w.Add(Between(i, " AND "))
 			parts[i].Equals(w, key[i])
 		}
 		w.Add(")")
@@ -309,9 +309,9 @@ func (t *table) linked(c *sheet.Column, parts []sqlrecord.Field, target *sheet.R
 	return of
 }
 
-func (t *table) isText(name string) bool {
-	s := t.column(name).sort
-	return s == texts || s == padded
+func (t *Mapped) IsText(name string) bool {
+	s := t.ColumnOf(name).Sort
+	return s == Texts || s == Padded
 }
 
 // keyIn are the parts of the key that a filter names; nil where it names none.
@@ -339,7 +339,7 @@ func beyond(w *sqlrecord.Writer, parts []sqlrecord.Field, key []mapping.Value, o
 	strict := map[mapping.Operator]string{mapping.AtLeast: " > ", mapping.Above: " > ", mapping.AtMost: " < ", mapping.Below: " < "}[op]
 	w.Add("(")
 	for i := range parts {
-		w.Add(between(i, " OR "))
+		w.Add(Between(i, " OR "))
 		for k := range i {
 			parts[k].Equals(w, key[k])
 			w.Add(" AND ")
@@ -355,28 +355,28 @@ func beyond(w *sqlrecord.Writer, parts []sqlrecord.Field, key []mapping.Value, o
 }
 
 // beside adds what is read with every record, and returns where.
-func (t *table) beside(e sqlrecord.Expr, as mapping.Datatype) int {
-	t.rows.Beside = append(t.rows.Beside, sqlrecord.Field{Read: e, As: sqlrecord.Column{Type: as, Foreign: true}})
-	return len(t.rows.Beside) - 1
+func (t *Mapped) beside(e sqlrecord.Expr, as mapping.Datatype) int {
+	t.Rows.Beside = append(t.Rows.Beside, sqlrecord.Field{Read: e, As: sqlrecord.Column{Type: as, Foreign: true}})
+	return len(t.Rows.Beside) - 1
 }
 
-// exprOf is a column or SQL of the sheet.
-func (t *table) exprOf(e sheet.Expr) sqlrecord.Expr {
+// ExprOf is a column or SQL of the sheet.
+func (t *Mapped) ExprOf(e sheet.Expr) sqlrecord.Expr {
 	if e.Column != "" {
 		return sqlrecord.Plain(t.d.Quote(e.Column))
 	}
-	return parse("(" + e.SQL + ")")
+	return Parse("(" + e.SQL + ")")
 }
 
-func (t *table) sortOfExpr(e sheet.Expr) sort {
+func (t *Mapped) sortOfExpr(e sheet.Expr) Sort {
 	if e.Column != "" {
-		return t.column(e.Column).sort
+		return t.ColumnOf(e.Column).Sort
 	}
-	return t.result(e.SQL).sort
+	return t.Result(e.SQL).Sort
 }
 
-// qualified quotes a table's name, with the schema that it names, or else the one given.
-func qualified(d *sqlrecord.Dialect, prefix, name string) string {
+// Qualified quotes a table's name, with the schema that it names, or else the one given.
+func Qualified(d *sqlrecord.Dialect, prefix, name string) string {
 	if name == "" {
 		return ""
 	}
@@ -390,22 +390,22 @@ func qualified(d *sqlrecord.Dialect, prefix, name string) string {
 	return strings.Join(parts, ".")
 }
 
-// between is the word that stands before the n-th of several parts, counted from 0.
-func between(n int, word string) string {
+// Between is the word that stands before the n-th of several parts, counted from 0.
+func Between(n int, word string) string {
 	if n == 0 {
 		return ""
 	}
 	return word
 }
 
-func comma(n int) string { return between(n, ", ") }
+func comma(n int) string { return Between(n, ", ") }
 
 // errKeyForm says that a kept key no longer fits the sheet.
 var errKeyForm = fmt.Errorf("%w: a kept key has another number of parts than the sheet's", backend.ErrUnexpected)
 
 // keyOf returns the parts of an ID's key, from those of the id store if it has them. It is false
 // where there is no such key.
-func (t *table) keyOf(id int32, keys sheet.Keys) (key []mapping.Value, ok bool, err error) {
+func (t *Mapped) keyOf(id int32, keys sheet.Keys) (key []mapping.Value, ok bool, err error) {
 	if !t.Key.Kept {
 		return []mapping.Value{mapping.IntValue(int64(id))}, true, nil
 	}
@@ -418,11 +418,11 @@ func (t *table) keyOf(id int32, keys sheet.Keys) (key []mapping.Value, ok bool, 
 }
 
 // split separates the parts of a kept key.
-func (t *table) split(key string) (parts []mapping.Value, err error) {
+func (t *Mapped) split(key string) (parts []mapping.Value, err error) {
 	for _, part := range sheet.SplitKey(key) {
 		parts = append(parts, mapping.TextValue(part.String()))
 	}
-	if len(parts) != len(t.keys) {
+	if len(parts) != len(t.Keys) {
 		err = fmt.Errorf("resource %s: %w", t.Name, errKeyForm)
 	}
 	return parts, err

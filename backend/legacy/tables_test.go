@@ -2,7 +2,6 @@ package legacy
 
 import (
 	"context"
-	"crypto/rand"
 	"os"
 	"path/filepath"
 	"strings"
@@ -114,7 +113,7 @@ func tryMade(t *testing.T, engine, dsn, text string, log *zap.Logger) (*tables, 
 	leaks := goleak.IgnoreCurrent() // the server is everyone's
 	t.Cleanup(func() { goleak.VerifyNone(t, leaks) })
 	x.ids = openIDStore(t, x.clock.Now, x.sheet.KeysWithoutCase()...)
-	s, err := Open(t.Context(), Options{Sheet: x.sheet, IDStore: x.ids, Now: x.clock.Now, Random: rand.Reader, Hasher: auth.NewHasher(), Log: log})
+	s, err := Open(t.Context(), Options{Sheet: x.sheet, IDStore: x.ids, Now: x.clock.Now, Hasher: auth.NewHasher(), Log: log})
 	if err != nil {
 		return nil, err
 	}

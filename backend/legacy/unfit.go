@@ -21,10 +21,10 @@ import (
 func (w *write) unfit() error {
 	var found mapping.Violations
 	for _, s := range w.sets {
-		if w.t.known == nil {
+		if w.t.Target == nil {
 			break
 		}
-		if c := w.t.known.Column(s.column); c != nil && w.sends(s) && (!takes(c, w.source.Engine, s.plain) || respells(c, w.source.Engine, s.plain)) {
+		if c := w.t.Target.Column(s.column); c != nil && w.sends(s) && (!takes(c, w.source.Engine, s.plain) || respells(c, s.plain)) {
 			found = append(found, w.invalid(s.field, c))
 		}
 	}
@@ -91,7 +91,7 @@ func (w *write) unfitBy(ctx context.Context, f sqlrecord.Fault, err error) error
 // if it may be a column of another table that a program writes, or a value that a program
 // made.
 func (w *write) columnOf(f sqlrecord.Fault) *Column {
-	known, name := w.t.known, f.Column
+	known, name := w.t.Target, f.Column
 	if known == nil || f.Table != "" && !strings.EqualFold(f.Table, known.Name) && !strings.EqualFold(f.Table, known.Schema+"."+known.Name) {
 		return nil
 	}
@@ -118,7 +118,7 @@ func (w *write) columnOf(f sqlrecord.Fault) *Column {
 // names it.
 func (w *write) alone(c *Column) bool {
 	event := map[mapping.Scope]string{mapping.OpCreate: " INSERT", mapping.OpUpdate: " UPDATE"}[w.attempt.Op]
-	return w.t.SQL.Statements[w.attempt.Op] == nil && !slices.ContainsFunc(w.t.known.Triggers, func(t Trigger) bool {
+	return w.t.SQL.Statements[w.attempt.Op] == nil && !slices.ContainsFunc(w.t.Target.Triggers, func(t Trigger) bool {
 		return t.Text == "" || strings.HasSuffix(t.Name, event) && strings.Contains(strings.ToLower(t.Text), strings.ToLower(c.Name))
 	})
 }
@@ -173,8 +173,8 @@ func (w *write) refusedAlone(ctx context.Context, err error) error {
 			continue
 		}
 		var c *Column
-		if w.t.known != nil {
-			c = w.t.known.Column(s.column)
+		if w.t.Target != nil {
+			c = w.t.Target.Column(s.column)
 		}
 		found = append(found, w.invalid(s.field, c).Because(err))
 	}
@@ -189,7 +189,7 @@ func (w *write) tries(ctx context.Context, s set) error {
 	switch w.source.Engine {
 	case "postgres": // which does not say which column a refused value was for
 		b := sqlrecord.NewWriter(w.d, nil)
-		text, args := b.Add("SELECT COALESCE(", column, ", ", b.Arg(s.plain), ") FROM ", w.t.name, " WHERE 1 = 0").Statement()
+		text, args := b.Add("SELECT COALESCE(", column, ", ", b.Arg(s.plain), ") FROM ", w.t.Written, " WHERE 1 = 0").Statement()
 		return sqlrecord.Reserved(w.db).Read(ctx, func(c sqlrecord.Conn) error {
 			return c.Query(ctx, text, []sqlrecord.Column{{Type: mapping.Text, Foreign: true}}, args, func([]mapping.Value) error { return nil })
 		})
@@ -198,7 +198,7 @@ func (w *write) tries(ctx context.Context, s set) error {
 			if _, err := c.Exec(ctx, "SET @frontdesk_value = ?", s.plain); err != nil {
 				return err
 			}
-			_, err := c.Exec(ctx, "BEGIN NOT ATOMIC DECLARE held TYPE OF "+w.t.name+"."+column+" DEFAULT @frontdesk_value; END")
+			_, err := c.Exec(ctx, "BEGIN NOT ATOMIC DECLARE held TYPE OF "+w.t.Written+"."+column+" DEFAULT @frontdesk_value; END")
 			return err
 		})
 	default:

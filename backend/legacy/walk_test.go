@@ -127,12 +127,12 @@ func TestListsAreWhole(t *testing.T) {
 func TestSorts(t *testing.T) {
 	for _, c := range []struct {
 		engine, column string
-		sort           sort
+		sort           Sort
 	}{
-		{"postgres", "bit", others}, {"postgres", "timestamp", clocks}, {"postgres", "timestamp with time zone", instants}, {"mysql", "tinyint", integers}, {"postgres", "point", others},
-		{"postgres", "money", others}, {"mysql", "set", texts}, {"postgres", "double precision", floats}, {"mysql", "longblob", octets}, {"sqlite", "", ""},
+		{"postgres", "bit", Others}, {"postgres", "timestamp", Clocks}, {"postgres", "timestamp with time zone", Instants}, {"mysql", "tinyint", Integers}, {"postgres", "point", Others},
+		{"postgres", "money", Others}, {"mysql", "set", Texts}, {"postgres", "double precision", Floats}, {"mysql", "longblob", Octets}, {"sqlite", "", ""},
 	} {
-		require.Equal(t, c.sort, sortOf(c.engine, c.column), "%s of %s", c.column, c.engine)
+		require.Equal(t, c.sort, SortOf(c.engine, c.column), "%s of %s", c.column, c.engine)
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 // write is one write while it runs.
 type write struct {
 	session
-	t       *table
+	t       *Mapped
 	client  auth.Client
 	attempt sheet.Attempt
 	// keys are the kept keys of the records that it refers to.
@@ -39,7 +39,7 @@ type set struct {
 	field *mapping.Field // nil for constants and the client
 }
 
-func (t *txn) newWrite(tab *table, client auth.Client, op mapping.Scope, rec, after mapping.Record, id int32) *write {
+func (t *txn) newWrite(tab *Mapped, client auth.Client, op mapping.Scope, rec, after mapping.Record, id int32) *write {
 	w := &write{session: t.session, t: tab, client: client, after: after, attempt: sheet.Attempt{Resource: tab.Resource, Op: op, Record: rec, ID: id}}
 	t.tx.writes = append(t.tx.writes, w)
 	return w
@@ -50,7 +50,7 @@ func (t *txn) Create(ctx context.Context, client auth.Client, rec mapping.Record
 	if err := t.writable(rec.Resource); err != nil {
 		return mapping.Record{}, err
 	}
-	tab, err := t.tableFor(ctx, rec.Resource, client)
+	tab, err := t.TableFor(ctx, rec.Resource, client)
 	if err != nil {
 		return mapping.Record{}, err
 	}
@@ -155,7 +155,7 @@ func (t *txn) Update(ctx context.Context, client auth.Client, before, patch mapp
 	if err := t.writable(before.Resource); err != nil {
 		return mapping.Record{}, err
 	}
-	tab, err := t.tableFor(ctx, before.Resource, client)
+	tab, err := t.TableFor(ctx, before.Resource, client)
 	if err != nil {
 		return mapping.Record{}, err
 	}
@@ -203,7 +203,7 @@ func (t *txn) Delete(ctx context.Context, client auth.Client, before mapping.Rec
 	if err := t.writable(before.Resource); err != nil {
 		return err
 	}
-	tab, err := t.tableFor(ctx, before.Resource, client)
+	tab, err := t.TableFor(ctx, before.Resource, client)
 	if err != nil {
 		return err
 	}
@@ -234,7 +234,7 @@ func (w *write) insert(ctx context.Context) error {
 	}
 	for i, name := range w.t.Key.Places {
 		if !w.key[i].IsAbsent() {
-			add(name, func(b *sqlrecord.Writer) { w.t.partOperand(b, w.t.column(name).sort, w.key[i]) })
+			add(name, func(b *sqlrecord.Writer) { w.t.partOperand(b, w.t.ColumnOf(name).Sort, w.key[i]) })
 		}
 	}
 	for _, s := range w.sets {
@@ -242,7 +242,7 @@ func (w *write) insert(ctx context.Context) error {
 			add(s.column, s.value)
 		}
 	}
-	b.Add("INSERT INTO ", w.t.name, " (", strings.Join(columns, ", "), ") VALUES (")
+	b.Add("INSERT INTO ", w.t.Written, " (", strings.Join(columns, ", "), ") VALUES (")
 	for i, value := range values {
 		value(b.Add(comma(i)))
 	}
@@ -256,7 +256,7 @@ func (w *write) insert(ctx context.Context) error {
 		}
 		return w.refused(ctx, err)
 	}
-	b.Add(" RETURNING ", strings.Join(w.t.keys, ", "))
+	b.Add(" RETURNING ", strings.Join(w.t.Keys, ", "))
 	text, args := b.Statement()
 	err := w.conn.Query(ctx, text, w.t.keyColumns(), args, func(row []mapping.Value) error {
 		w.key = slices.Clone(row)
@@ -268,15 +268,15 @@ func (w *write) insert(ctx context.Context) error {
 func (s session) engine() string { return s.source.Engine }
 
 // keyColumns is how a key is read.
-func (t *table) keyColumns() (all []sqlrecord.Column) {
-	for _, k := range t.rows.Key {
+func (t *Mapped) keyColumns() (all []sqlrecord.Column) {
+	for _, k := range t.Rows.Key {
 		all = append(all, k.As)
 	}
 	return all
 }
 
 // keyValue is a number as a part of the key.
-func (t *table) keyValue(n int64) mapping.Value {
+func (t *Mapped) keyValue(n int64) mapping.Value {
 	if t.Key.Kept {
 		return mapping.TextValue(mapping.IntValue(n).String())
 	}
@@ -285,7 +285,7 @@ func (t *table) keyValue(n int64) mapping.Value {
 
 // update writes what has changed.
 func (w *write) update(ctx context.Context) error {
-	b, n := w.writer().Add("UPDATE ", w.t.name, " SET "), 0
+	b, n := w.writer().Add("UPDATE ", w.t.Written, " SET "), 0
 	for _, s := range w.sets {
 		if !slices.Contains(w.t.Key.Places, s.column) {
 			s.value(b.Add(comma(n), w.d.Quote(s.column), " = "))
@@ -300,7 +300,7 @@ func (w *write) update(ctx context.Context) error {
 }
 
 func (w *write) remove(ctx context.Context) error {
-	b := w.writer().Add("DELETE FROM ", w.t.name)
+	b := w.writer().Add("DELETE FROM ", w.t.Written)
 	w.t.writeKey(b, w.key)
 	return w.change(ctx, b)
 }
@@ -319,15 +319,15 @@ func (w *write) change(ctx context.Context, b *sqlrecord.Writer) error {
 }
 
 // writeKey appends the condition on which the client may write the row of a key.
-func (t *table) writeKey(w *sqlrecord.Writer, key []mapping.Value) {
+func (t *Mapped) writeKey(w *sqlrecord.Writer, key []mapping.Value) {
 	w.Add(" WHERE ")
-	for i, k := range t.keys {
-		t.partOperand(w.Add(between(i, " AND "), k, " = "), t.column(t.Key.Places[i]).sort, key[i])
+	for i, k := range t.Keys {
+		t.partOperand(w.Add(Between(i, " AND "), k, " = "), t.ColumnOf(t.Key.Places[i]).Sort, key[i])
 	}
 	if c := t.SQL.Client.Column; c != "" {
 		w.Add(" AND ", t.d.Quote(c), " = ").Expr(t.clientOperand())
 	}
 	if t.parent != nil {
-		t.belongs(w.Add(" AND "), t.name, false)
+		t.belongs(w.Add(" AND "), t.Written, false)
 	}
 }

@@ -73,7 +73,7 @@ func (i *inspector) judgeZones(ctx context.Context) error {
 			shift := differs(moments, how.Zone)
 			if c := i.known.columnOf(r.Read, how); c != nil && c.Type == "timestamp" && i.isMySQL() {
 				words = fmt.Sprintf("%s.%s is shown in the zone of the session, as", r.Read, c.Name)
-			} else if c := i.known.columnOf(r.Table, how); c != nil && sortOf(i.source.Engine, c.Type) != instants && isPresent(c.Default) && i.onlyDatabaseFills(r, f.Field, how) {
+			} else if c := i.known.columnOf(r.Table, how); c != nil && c.Sort != Instants && isPresent(c.Default) && i.onlyDatabaseFills(r, f.Field, how) {
 				words = fmt.Sprintf("%s.%s is filled by the database with the time of the session,", r.Table, c.Name)
 			}
 			if words != "" && shift != "" {

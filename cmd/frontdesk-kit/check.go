@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	mathrand "math/rand/v2"
@@ -196,7 +195,7 @@ func openDatabase(ctx context.Context, s *sheet.Sheet) (check.Database, error) {
 	if err != nil {
 		return nil, err
 	}
-	store, err := legacy.Open(ctx, legacy.Options{Sheet: s, IDStore: kept, Now: time.Now, Random: rand.Reader, Hasher: auth.NewHasher(), Strict: true})
+	store, err := legacy.Open(ctx, legacy.Options{Sheet: s, IDStore: kept, Now: time.Now, Hasher: auth.NewHasher(), Strict: true})
 	if err != nil {
 		return nil, errors.Join(err, release())
 	}

@@ -13,6 +13,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
+	"frontdesk/backend/adopt/survey"
 	"frontdesk/backend/follow"
 	"frontdesk/config/strictyaml"
 	"frontdesk/mapping"
@@ -33,7 +34,7 @@ type asker struct {
 	*Report
 	client  *backend.Client
 	driver  backend.Driver
-	planner planner        // nil where nobody can be asked how lists are read
+	planner survey.Store   // nil where nobody can be asked how lists are read
 	journal follow.Journal // nil where the system is not asked what has changed
 	clients []auth.Client  // whose records are asked for: of the first that has some
 	// ids are those of records that a client has, by resource.
@@ -54,7 +55,7 @@ func ask(ctx context.Context, driver backend.Driver, clients []auth.Client, o Op
 		clients = []auth.Client{{ID: 1}}
 	}
 	a := &asker{Options: o, Report: report, client: client, driver: driver, clients: clients, ids: map[int64]map[string][]int64{}}
-	a.planner, _ = driver.(planner)
+	a.planner, _ = driver.(survey.Store)
 	a.journal, _ = driver.(follow.Journal)
 	for _, c := range clients {
 		a.ids[c.ID] = map[string][]int64{}

@@ -7,16 +7,9 @@ import (
 	"strings"
 
 	"frontdesk/backend"
-	"frontdesk/backend/legacy"
+	"frontdesk/backend/adopt/survey"
 	"frontdesk/mapping"
 )
-
-// planner tells how a database reads lists: a *legacy.Store.
-type planner interface {
-	Plan(ctx context.Context, r *mapping.Resource, q backend.Query) (*legacy.Plan, error)
-}
-
-var _ planner = (*legacy.Store)(nil)
 
 // manyRecords is of how many records of a client a list may read all, before that is told of.
 const manyRecords = 1000
@@ -90,12 +83,12 @@ func (x *asked) slowFields(records int64, how string, fields []string, cure stri
 }
 
 // narrower tells whether a plan narrows what another one reads.
-func narrower(p, than *legacy.Plan) bool {
+func narrower(p, than *survey.Plan) bool {
 	return slices.ContainsFunc(p.Narrows, func(by string) bool { return !slices.Contains(than.Narrows, by) })
 }
 
 // readsAll tells whether a filter narrows nothing, by none of the values that are tried.
-func (x *asked) readsAll(ctx context.Context, f *mapping.Field, plain *legacy.Plan) bool {
+func (x *asked) readsAll(ctx context.Context, f *mapping.Field, plain *survey.Plan) bool {
 	var tried []mapping.Value
 	for _, rec := range x.records {
 		v := rec.Values[f.Index]
@@ -113,12 +106,12 @@ func (x *asked) readsAll(ctx context.Context, f *mapping.Field, plain *legacy.Pl
 }
 
 // plan is how a page of the client's list is read; nil where that is not to be had.
-func (x *asked) plan(ctx context.Context, q backend.Query, more ...backend.Filter) *legacy.Plan {
+func (x *asked) plan(ctx context.Context, q backend.Query, more ...backend.Filter) *survey.Plan {
 	if x.planner == nil {
 		return nil
 	}
 	q.Client, q.Limit, q.Filters = x.of, askedPage, append(slices.Clone(x.base), more...)
-	p, err := x.planner.Plan(ctx, x.Resource, q)
+	p, err := survey.Ask(ctx, x.planner, x.Resource, q)
 	if err != nil {
 		x.Looked = append(x.Looked, x.Name+": its plans could not be asked for: "+hidden(err))
 		x.planner = nil

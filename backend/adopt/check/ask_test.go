@@ -2,7 +2,6 @@ package check
 
 import (
 	"context"
-	"crypto/rand"
 	"os"
 	"path/filepath"
 	"strings"
@@ -30,7 +29,7 @@ func opener(t *testing.T) func(context.Context, *sheet.Sheet) (Database, error) 
 		t.Cleanup(func() { require.NoError(t, db.Close()) })
 		k, err := idstore.Open(ctx, db, idstore.Options{Now: time.Now, IgnoreCase: s.KeysWithoutCase()})
 		require.NoError(t, err)
-		return legacy.Open(ctx, legacy.Options{Sheet: s, IDStore: k, Now: time.Now, Random: rand.Reader, Hasher: auth.NewHasher(), Strict: true})
+		return legacy.Open(ctx, legacy.Options{Sheet: s, IDStore: k, Now: time.Now, Hasher: auth.NewHasher(), Strict: true})
 	}
 }
 

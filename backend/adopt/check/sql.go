@@ -10,6 +10,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
+	"frontdesk/backend/adopt/survey"
 	"frontdesk/backend/legacy"
 	"frontdesk/config/strictyaml"
 	"frontdesk/mapping"
@@ -42,9 +43,7 @@ type Database interface {
 	backend.Driver
 	backend.Supporter
 	backend.Changing
-	Clients(ctx context.Context, most int) ([]auth.Client, error)
-	Prove(ctx context.Context, r *mapping.Resource, clients []auth.Client) (rows int64, found []legacy.Finding, err error)
-	ProveUsers(ctx context.Context) (legacy.Users, error)
+	survey.Store
 }
 
 // show tells how far the check is.
@@ -92,7 +91,7 @@ func SQL(ctx context.Context, o Options) (*Report, error) {
 
 // inspect reads what the database of a sheet has.
 func inspect(ctx context.Context, s *sheet.Sheet) (schema legacy.Schema, err error) {
-	reader, err := legacy.OpenReader(ctx, s.Source.SQL)
+	reader, err := survey.OpenReader(ctx, s.Source.SQL)
 	if err != nil {
 		return schema, err
 	}
@@ -117,7 +116,7 @@ const mostClients = 20
 func (c *sqlCheck) serve(ctx context.Context) (err error) {
 	as, source := *c.Sheet, *c.Sheet.Source.SQL
 	if as.Source.SQL = &source; c.Write.ID == 0 {
-		source.Session = append(slices.Clone(source.Session), legacy.ReadOnly(source.Engine)...)
+		source.Session = append(slices.Clone(source.Session), survey.ReadOnly(source.Engine))
 	}
 	db, err := c.Open(ctx, &as)
 	if err != nil {
@@ -126,7 +125,7 @@ func (c *sqlCheck) serve(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	c.closed(db)
-	found, err := db.Clients(ctx, mostClients)
+	found, err := survey.Clients(ctx, db, mostClients)
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"frontdesk/auth"
-	"frontdesk/backend/legacy"
+	"frontdesk/backend/adopt/survey"
 	"frontdesk/mapping/sheet"
 )
 
@@ -17,21 +17,21 @@ type verdict struct {
 	rule, seen, cure string
 }
 
-var verdicts = map[legacy.Claim]verdict{
-	legacy.Unshown: {Error, "data.unfit", "have a {field} that the interface cannot show, and are left out of lists", "mend the rows, have read convert the value, or list under zero what stands for none"},
-	legacy.Unlisted: {Error, "data.unknown-code", "have a {column} that the codes of {field} do not list, and are left out of lists",
+var verdicts = map[survey.Claim]verdict{
+	survey.Unshown: {Error, "data.unfit", "have a {field} that the interface cannot show, and are left out of lists", "mend the rows, have read convert the value, or list under zero what stands for none"},
+	survey.Unlisted: {Error, "data.unknown-code", "have a {column} that the codes of {field} do not list, and are left out of lists",
 		"list them under codes, or say unknown: \"null\"; SELECT {column}, COUNT(*) FROM {table} GROUP BY {column} shows them"},
-	legacy.Empty:     {Warning, "data.null", "have no {field}, which the interface requires: clients see none, and every change of such a record is refused that does not send one", "mend the rows, or have read say what is shown in its place"},
-	legacy.Undated:   {Warning, "data.undated", "have no {field}, and lists by modified_since never have them", "name a column that every row has, or read another in its place: COALESCE(…)"},
-	legacy.TooLong:   {Note, "data.long", "have a longer {field} than the interface takes", "clients read it whole, but cannot write it back"},
-	legacy.Rounded:   {Warning, "data.scale", "have a {field} with more decimals than are shown", "clients read it rounded; where that is not meant, name another column"},
-	legacy.Altered:   {Warning, "data.altered", "would not be stored as they are if the {field} that clients read were written back", "have write be the reverse of read for these rows too, or say under zero what stands for none"},
-	legacy.Missed:    {Error, "data.missed", "are not found by a filter by the {field} that they show", "have write give what the column has, to the type, or say a find that holds for them"},
-	legacy.Unordered: {Error, "data.unordered", "stand elsewhere by their column than by {field}: ranges and orders by it are wrong", "take ordered: true out"},
-	legacy.Nowhere:   {Warning, "data.reference", "have a {field} that leads to no record which their client sees", "clients are told of records that are not there: mend the rows, or list what stands for none under zero"},
-	legacy.Twice:     {Warning, "data.duplicate", "{n} value(s) of {field} stand in more than one row of a client", "the interface promises one: mend the rows"},
-	legacy.Keyless:   {Error, "data.keyless", "have no key, and are left out of lists", "name another key, or leave them out by where"},
-	legacy.Nobodys:   {Warning, "data.nobody", "belong to no client that a user works for", "nobody sees them: mend the rows, or name another place"},
+	survey.Empty:     {Warning, "data.null", "have no {field}, which the interface requires: clients see none, and every change of such a record is refused that does not send one", "mend the rows, or have read say what is shown in its place"},
+	survey.Undated:   {Warning, "data.undated", "have no {field}, and lists by modified_since never have them", "name a column that every row has, or read another in its place: COALESCE(…)"},
+	survey.TooLong:   {Note, "data.long", "have a longer {field} than the interface takes", "clients read it whole, but cannot write it back"},
+	survey.Rounded:   {Warning, "data.scale", "have a {field} with more decimals than are shown", "clients read it rounded; where that is not meant, name another column"},
+	survey.Altered:   {Warning, "data.altered", "would not be stored as they are if the {field} that clients read were written back", "have write be the reverse of read for these rows too, or say under zero what stands for none"},
+	survey.Missed:    {Error, "data.missed", "are not found by a filter by the {field} that they show", "have write give what the column has, to the type, or say a find that holds for them"},
+	survey.Unordered: {Error, "data.unordered", "stand elsewhere by their column than by {field}: ranges and orders by it are wrong", "take ordered: true out"},
+	survey.Nowhere:   {Warning, "data.reference", "have a {field} that leads to no record which their client sees", "clients are told of records that are not there: mend the rows, or list what stands for none under zero"},
+	survey.Twice:     {Warning, "data.duplicate", "{n} value(s) of {field} stand in more than one row of a client", "the interface promises one: mend the rows"},
+	survey.Keyless:   {Error, "data.keyless", "have no key, and are left out of lists", "name another key, or leave them out by where"},
+	survey.Nobodys:   {Warning, "data.nobody", "belong to no client that a user works for", "nobody sees them: mend the rows, or name another place"},
 }
 
 // prove has the database proved what the sheet says of all rows of a resource.
@@ -41,7 +41,7 @@ func (c *sqlCheck) prove(ctx context.Context, db Database, r *sheet.Resource, cl
 	if isOfWhere && len(clients) == 0 {
 		c.add(Note, "sql.no-client", rc.path, "no client is known whose rows could be looked at", "check again when there are users, or rows")
 	}
-	rows, found, err := db.Prove(ctx, r.Resource, clients)
+	rows, found, err := survey.Prove(ctx, db, r.Resource, clients)
 	if err != nil {
 		return fmt.Errorf("resource %s: %w", r.Name, err)
 	}
@@ -52,7 +52,7 @@ func (c *sqlCheck) prove(ctx context.Context, db Database, r *sheet.Resource, cl
 	return nil
 }
 
-func (c *resourceCheck) tell(f legacy.Finding) {
+func (c *resourceCheck) tell(f survey.Finding) {
 	v, path, name, column := verdicts[f.What], c.at("client"), "", ""
 	if f.Field != nil {
 		path, name = c.ofField(f.Field), f.Field.Name
@@ -61,23 +61,23 @@ func (c *resourceCheck) tell(f legacy.Finding) {
 			path, column = c.at("key"), strings.Join(c.Key.Places, ", ")
 		}
 	}
-	if f.What == legacy.Unproved {
+	if f.What == survey.Unproved {
 		c.add(Error, "data.unproved", path, "the database fails where its rows are asked for: "+c.words(f.Err), "mend the SQL, or the rows that it fails by")
 		return
 	}
 	switch {
-	case f.What == legacy.Unlisted && c.SQL.Fields[f.Field.Index].UnknownIsNull:
+	case f.What == survey.Unlisted && c.SQL.Fields[f.Field.Index].UnknownIsNull:
 		v.severity, v.seen = Note, "have a {column} that the codes of {field} do not list, and show null"
-	case f.What == legacy.Unshown && f.Field.Primary:
+	case f.What == survey.Unshown && f.Field.Primary:
 		v.cure = "say id: kept"
-	case f.What == legacy.Twice && f.Field.Primary:
+	case f.What == survey.Twice && f.Field.Primary:
 		v.severity, v.cure = Error, "name the columns that tell the rows apart"
-	case f.What == legacy.Nowhere && f.Rows == f.Of:
+	case f.What == survey.Nowhere && f.Rows == f.Of:
 		v.severity, v.cure = Error, "name the column of the "+strings.TrimSuffix(f.Field.Reference+" ", " ")+", or leave the field out"
 	}
 	words := strings.NewReplacer("{field}", name, "{column}", column, "{table}", c.Read, "{n}", fmt.Sprint(f.Rows))
 	seen := words.Replace(v.seen)
-	if f.What != legacy.Twice {
+	if f.What != survey.Twice {
 		seen = fmt.Sprintf("%d of %d row(s) %s", f.Rows, f.Of, seen)
 	}
 	c.add(v.severity, v.rule, path, seen, words.Replace(v.cure))
@@ -105,7 +105,7 @@ func (c *sqlCheck) proveUsers(ctx context.Context, db Database) error {
 	if table == "" {
 		return nil
 	}
-	n, err := db.ProveUsers(ctx)
+	n, err := survey.ProveUsers(ctx, db)
 	if err != nil {
 		c.add(Error, "data.unproved", "accounts.table", "the database fails where users are asked for: "+c.words(err), "mend accounts.columns")
 		return ctx.Err()

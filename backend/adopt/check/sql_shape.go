@@ -25,7 +25,7 @@ func (c *resourceCheck) fits() {
 		column := c.table.Column(of.Write[0].Column)
 		switch {
 		case column == nil:
-		case f.IsText() && column.Sort(c.Sheet.Source.SQL.Engine) == "text" && column.Length > 0 && column.Length < f.Length:
+		case f.IsText() && (column.Sort == legacy.Texts || column.Sort == legacy.Padded) && column.Length > 0 && column.Length < f.Length:
 			c.add(Warning, "sql.too-short", c.ofField(f.Field), fmt.Sprintf("%s.%s takes %d characters, and clients may send %d", c.table.Name, column.Name, column.Length, f.Length),
 				fmt.Sprintf("say length: %d; longer values would be cut off or fail", column.Length))
 		case f.Type == mapping.Int4 && len(f.OneOf) == 0:
@@ -36,7 +36,7 @@ func (c *resourceCheck) fits() {
 
 // narrow notes a column of whole numbers that takes fewer than clients may send.
 func (c *resourceCheck) narrow(f *mapping.Field, column *legacy.Column) {
-	least, most, known := column.Span(c.Sheet.Source.SQL.Engine)
+	least, most, known := column.Span()
 	var lacks []string
 	if least > math.MinInt32 {
 		lacks = append(lacks, fmt.Sprintf("none below %d", least))
@@ -140,7 +140,7 @@ func (c *resourceCheck) referrers() {
 		return
 	}
 	for _, key := range c.schema.Referrers(c.Sheet, c.Resource) {
-		refusal := legacy.RefusalOf(c.Sheet.Source.SQL.Engine, key.ForeignKey)
+		refusal := refusalOf(c.Sheet.Source.SQL.Engine, key.ForeignKey)
 		if key.At != "" || c.Sheet.Errors.Translate(refusal, sheet.Attempt{Resource: c.Resource, Op: mapping.OpDelete, ID: 1}) != nil {
 			continue
 		}
@@ -150,6 +150,18 @@ func (c *resourceCheck) referrers() {
 		}
 		c.add(Warning, "sql.in-use", c.at("table"), fmt.Sprintf("%s of %s refers to %s, and no resource is of it: clients are told of what it refers to that it is in use elsewhere", key.Name, key.Of, c.table.Name),
 			fmt.Sprintf("say under errors what clients call it: {when: {%s}, reason: in_use, at: NAME, on: [%s.delete]}", when, c.Name))
+	}
+}
+
+// refusalOf is the engine's error for a row that a foreign key keeps from being deleted.
+func refusalOf(engine string, key legacy.ForeignKey) sheet.Failure {
+	switch engine {
+	case "postgres":
+		return sheet.Failure{SQLState: "23503", Code: "23503", Constraint: key.Name}
+	case "sqlite":
+		return sheet.Failure{Code: "787"} // it does not say which
+	default:
+		return sheet.Failure{SQLState: "23000", Code: "1451", Constraint: key.Name}
 	}
 }
 

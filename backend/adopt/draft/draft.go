@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"frontdesk/backend/adopt/survey"
 	"frontdesk/backend/legacy"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
@@ -43,8 +44,8 @@ func New(ctx context.Context, o Options) (draft *Draft, err error) {
 		err = d.describe(o.OpenAPI)
 	} else {
 		d.variable = cmp.Or(o.Variable, "DATABASE_DSN")
-		var reader *legacy.Reader
-		if reader, err = legacy.OpenReader(ctx, &o.Source); err != nil {
+		var reader *survey.Reader
+		if reader, err = survey.OpenReader(ctx, &o.Source); err != nil {
 			return nil, err
 		}
 		defer func() { err = errors.Join(err, reader.Close()) }()

@@ -3,7 +3,6 @@ package desk
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	mathrand "math/rand/v2"
@@ -183,7 +182,7 @@ func (s *System) openLegacy(o opening, sh *sheet.Sheet, kept *idstore.Store) err
 	ctx, cancel := context.WithTimeout(o.ctx, connectPatience)
 	defer cancel()
 	store, err := legacy.Open(ctx, legacy.Options{
-		Sheet: sh, IDStore: kept, Now: time.Now, Random: rand.Reader, Hasher: o.hasher, LockWait: lockWait(o.config), Log: o.log, User: gateway.UserOf,
+		Sheet: sh, IDStore: kept, Now: time.Now, Hasher: o.hasher, LockWait: lockWait(o.config), Log: o.log, User: gateway.UserOf,
 	})
 	if err != nil {
 		return fmt.Errorf("open the database of %s: %w", sh.File, err)

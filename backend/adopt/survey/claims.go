@@ -1,9 +1,10 @@
-package legacy
+package survey
 
 import (
 	"strconv"
 	"strings"
 
+	"frontdesk/backend/legacy"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
@@ -14,14 +15,14 @@ func (p *proof) ofField(i int, f *mapping.Field, c *sheet.Column) (all []tally) 
 	if f.Reference != "" || f.ReferenceBy != "" {
 		all = append(all, tally{Finding{Field: f, What: Nowhere}, func(w *sqlrecord.Writer) { p.nowhere(w, i, f) }, func(w *sqlrecord.Writer) { p.refers(w, i, f) }})
 	}
-	if p.t.isLinked(i) || f.Type == mapping.Bytea {
+	if p.t.IsLinked(i) || f.Type == mapping.Bytea {
 		return all
 	}
-	read := p.t.rows.Fields[i].Read
+	read := p.t.Rows.Fields[i].Read
 	if len(c.Codes) > 0 {
-		stored := sqlrecord.Plain(p.d.Quote(c.Names[0]))
+		stored := sqlrecord.Plain(p.quote(c.Names[0]))
 		all = append(all, tally{Finding{Field: f, What: Unlisted}, func(w *sqlrecord.Writer) {
-			w.Expr(stored).Add(" IS NOT NULL AND ").Expr(stored).Add(" NOT IN (", p.t.literals(storedOf(c.Codes, false)), ")")
+			w.Expr(stored).Add(" IS NOT NULL AND ").Expr(stored).Add(" NOT IN (", p.t.Literals(storedOf(c.Codes, false)), ")")
 		}, nil})
 	}
 	if raw := p.raw(c); f.Type == mapping.Float8 && f.Scale >= 0 && raw != nil && !p.has(f, Unshown) && !sameText(raw, read) && len(c.Nulls) == 0 {
@@ -49,8 +50,8 @@ func (p *proof) ofField(i int, f *mapping.Field, c *sheet.Column) (all []tally) 
 
 // noiseOf is of which part of a number what it seems to have beside a decimal may be noise of
 // floating point.
-func noiseOf(s sort) string {
-	if s == decimals || s == integers {
+func noiseOf(s legacy.Sort) string {
+	if s == legacy.Decimals || s == legacy.Integers {
 		return "1e300"
 	}
 	return "1e7"
@@ -60,9 +61,9 @@ func noiseOf(s sort) string {
 func (p *proof) raw(c *sheet.Column) sqlrecord.Expr {
 	switch {
 	case len(c.Names) == 1 && len(c.Codes) == 0:
-		return sqlrecord.Plain(p.d.Quote(c.Names[0]))
+		return sqlrecord.Plain(p.quote(c.Names[0]))
 	case c.Read != "":
-		return parse("(" + c.Read + ")")
+		return legacy.Parse("(" + c.Read + ")")
 	default:
 		return nil
 	}
@@ -88,12 +89,12 @@ func storedOf(codes []sheet.Code, first bool) (all []string) {
 // written otherwise, a further code or a further null, is left out.
 func (p *proof) altered(w *sqlrecord.Writer, c *sheet.Column, a sheet.Assign, value sqlrecord.Expr) {
 	if len(c.Names) == 1 {
-		own := sqlrecord.Plain(p.d.Quote(c.Names[0]))
+		own := sqlrecord.Plain(p.quote(c.Names[0]))
 		if len(c.Codes) > 0 {
-			w.Expr(own).Add(" IN (", p.t.literals(storedOf(c.Codes, true)), ") AND ")
+			w.Expr(own).Add(" IN (", p.t.Literals(storedOf(c.Codes, true)), ") AND ")
 		}
 		if nulls := c.Nulls; len(nulls) > 0 || c.EmptyIsNull {
-			w.Expr(own).Add(" NOT IN (", p.t.literals(append([]string{""}, nulls...)), ") AND ")
+			w.Expr(own).Add(" NOT IN (", p.t.Literals(append([]string{""}, nulls...)), ") AND ")
 		}
 	}
 	p.t.differ(w, a.Column, p.stored(a.Column), p.t.asStored(a.Column, withExpr(a.SQL, value)))
@@ -106,19 +107,19 @@ func (p *proof) finds(c *sheet.Column, value sqlrecord.Expr) sqlrecord.Expr {
 	}
 	var parts []any
 	for i, a := range c.Write {
-		parts = append(parts, between(i, " AND ")+p.d.Quote(a.Column)+" = ", withExpr(a.SQL, value))
+		parts = append(parts, legacy.Between(i, " AND ")+p.quote(a.Column)+" = ", withExpr(a.SQL, value))
 	}
-	return wrap(parts...)
+	return legacy.Wrap(parts...)
 }
 
 // ofKey are the claims about the key and the client.
 func (p *proof) ofKey() (all []tally) {
 	all = append(all, tally{Finding{Field: p.t.Fields[p.t.ID].Field, What: Keyless}, func(w *sqlrecord.Writer) {
-		for i, k := range p.t.keys {
-			w.Add(between(i, " OR "), k, " IS NULL")
+		for i, k := range p.t.Keys {
+			w.Add(legacy.Between(i, " OR "), k, " IS NULL")
 		}
 	}, nil})
-	if owner := p.t.ownerExpr(); owner != nil {
+	if owner, _ := p.t.Owner(); owner != nil {
 		all = append(all, tally{Finding{What: Nobodys}, func(w *sqlrecord.Writer) { p.nobodys(w, owner) }, nil})
 	}
 	return all
@@ -126,13 +127,13 @@ func (p *proof) ofKey() (all []tally) {
 
 // nobodys appends that a row has no client, or one that no user works for.
 func (p *proof) nobodys(w *sqlrecord.Writer, owner sqlrecord.Expr) {
-	from, text := &p.sheet.Accounts, p.t.asText(owner)
+	from, text := &p.Sheet().Accounts, p.t.As(owner, legacy.Texts)
 	w.Expr(owner).Add(" IS NULL")
 	if from.Table == "" && len(from.Users) == 0 {
 		return // users are known one by one alone
 	}
 	if p.t.SystemClient != "" {
-		w.Add(" OR ").Expr(text).Add(" <> ", p.t.literal(p.t.SystemClient), " AND NOT (")
+		w.Add(" OR ").Expr(text).Add(" <> ", p.t.Literal(p.t.SystemClient), " AND NOT (")
 	} else {
 		w.Add(" OR NOT (")
 	}
@@ -145,16 +146,16 @@ func (p *proof) nobodys(w *sqlrecord.Writer, owner sqlrecord.Expr) {
 			}
 			clients = append(clients, id)
 		}
-		w.Expr(text).Add(" IN (", p.t.literals(clients), "))")
+		w.Expr(text).Add(" IN (", p.t.Literals(clients), "))")
 		return
 	}
 	of := &from.Facts.SQL[sheet.FactClientID]
-	s := texts
+	s := legacy.Texts
 	if len(of.Names) == 1 && len(of.Codes) == 0 {
-		s = p.view.Load().accounts.column(of.Names[0]).sort
+		s = p.Accounts().ColumnOf(of.Names[0]).Sort
 	}
-	read, _ := p.view.Load().accounts.factOf(of)
-	w.Add("EXISTS (SELECT 1 FROM (SELECT ").Expr(read).Add(" AS u FROM ", qualified(p.d, p.source.Schema, from.Table), ") users WHERE ")
+	read, _ := p.Accounts().FactOf(of)
+	w.Add("EXISTS (SELECT 1 FROM (SELECT ").Expr(read).Add(" AS u FROM ", p.qualified(from.Table), ") users WHERE ")
 	p.t.same(w, sqlrecord.Plain("u"), s, owner, p.t.ownerSort())
 	w.Add("))")
 }
@@ -163,22 +164,19 @@ func (p *proof) nobodys(w *sqlrecord.Writer, owner sqlrecord.Expr) {
 func (p *proof) refers(w *sqlrecord.Writer, i int, f *mapping.Field) {
 	parts, names := p.partsOf(i, f)
 	for k := range parts {
-		w.Add(between(k, " AND ")).Expr(parts[k].Read).Add(" IS NOT NULL")
-		if p.t.isLinked(i) && k < len(names) && p.t.isText(names[k]) {
-			w.Add(" AND ").Expr(parts[k].Read).Add(" NOT IN (", p.t.literals(append([]string{""}, p.t.SQL.Fields[i].Nulls...)), ")")
+		w.Add(legacy.Between(k, " AND ")).Expr(parts[k].Read).Add(" IS NOT NULL")
+		if p.t.IsLinked(i) && k < len(names) && p.t.IsText(names[k]) {
+			w.Add(" AND ").Expr(parts[k].Read).Add(" NOT IN (", p.t.Literals(append([]string{""}, p.t.SQL.Fields[i].Nulls...)), ")")
 		}
 	}
 }
 
 // partsOf are the parts of the key that a field refers to, and their columns.
 func (p *proof) partsOf(i int, f *mapping.Field) (parts []sqlrecord.Field, names []string) {
-	parts, names = p.t.rows.Fields[i:i+1], p.t.SQL.Fields[i].Names
-	for _, l := range p.t.links {
-		if l.field == f {
-			parts = p.t.rows.Beside[l.at : l.at+l.names]
-		}
+	if parts = p.t.Parts(f); parts == nil {
+		parts = p.t.Rows.Fields[i : i+1]
 	}
-	return parts, names
+	return parts, p.t.SQL.Fields[i].Names
 }
 
 // nowhere appends that a reference leads to no record that the row's client sees.
@@ -186,14 +184,14 @@ func (p *proof) nowhere(w *sqlrecord.Writer, i int, f *mapping.Field) {
 	p.refers(w, i, f)
 	parts, names := p.partsOf(i, f)
 	if f.Reference != "" {
-		p.leadsTo(w.Add(" AND NOT "), parts, names, p.t.SQL.Fields[i].Read, p.sheet.Resource(f.Reference))
+		p.leadsTo(w.Add(" AND NOT "), parts, names, p.t.SQL.Fields[i].Read, p.Sheet().Resource(f.Reference))
 		return
 	}
 	w.Add(" AND (1 = 0")
-	if by := p.t.rows.Fields[p.t.Field(f.ReferenceBy).Index].Read; by != nil {
-		for _, r := range p.sheet.Model.Resources {
-			w.Add(" OR ").Expr(by).Add(" = ", p.t.literal(r.Name), " AND NOT ")
-			p.leadsTo(w, parts, names, p.t.SQL.Fields[i].Read, p.sheet.Resources[r])
+	if by := p.t.Rows.Fields[p.t.Field(f.ReferenceBy).Index].Read; by != nil {
+		for _, r := range p.Sheet().Model.Resources {
+			w.Add(" OR ").Expr(by).Add(" = ", p.t.Literal(r.Name), " AND NOT ")
+			p.leadsTo(w, parts, names, p.t.SQL.Fields[i].Read, p.Sheet().Resources[r])
 		}
 	}
 	w.Add(")")
@@ -205,23 +203,24 @@ func (p *proof) leadsTo(w *sqlrecord.Writer, parts []sqlrecord.Field, names []st
 		w.Add("(1 = 1)") // nobody knows
 		return
 	}
-	to := p.view.Load().tables[target.Resource]
-	first := len(to.keys) - len(parts) // before it is the client's, who is the row's
+	to := table{p.Mapped(target.Resource), p.Sheet()}
+	first := len(to.Keys) - len(parts) // before it is the client's, who is the row's
 	if first < 0 {
 		w.Add("(1 = 0)")
 		return
 	}
 	w.Add("EXISTS (SELECT 1 FROM (SELECT 1 AS one")
-	for k, key := range to.keys {
+	for k, key := range to.Keys {
 		w.Add(", ", key, " AS fk", strconv.Itoa(k))
 	}
-	own, theirs := p.t.ownerExpr(), to.ownerExpr()
+	own, _ := p.t.Owner()
+	theirs, _ := to.Owner()
 	if theirs != nil {
 		w.Add(", ").Expr(theirs).Add(" AS fc")
 	}
-	w.Add(" FROM ", to.from)
+	w.Add(" FROM ", to.From)
 	if to.Where != "" && !to.isOfWhere() {
-		for k, part := range to.where {
+		for k, part := range legacy.Parse(to.Where) {
 			w.Add([...]string{" WHERE (", ""}[min(k, 1)], part.SQL)
 			if part.Param != "" {
 				to.ofRow(w, part.Param)
@@ -231,16 +230,16 @@ func (p *proof) leadsTo(w *sqlrecord.Writer, parts []sqlrecord.Field, names []st
 	}
 	w.Add(") target WHERE ")
 	for k := range parts {
-		s := p.t.result(read).sort
+		s := p.t.Result(read).Sort
 		if k < len(names) {
-			s = p.t.column(names[k]).sort
+			s = p.t.ColumnOf(names[k]).Sort
 		}
-		p.t.same(w.Add(between(k, " AND ")), sqlrecord.Plain("fk"+strconv.Itoa(first+k)), to.keySorts[first+k], parts[k].Read, s)
+		p.t.same(w.Add(legacy.Between(k, " AND ")), sqlrecord.Plain("fk"+strconv.Itoa(first+k)), to.ColumnOf(to.Key.Places[first+k]).Sort, parts[k].Read, s)
 	}
 	if own != nil && theirs != nil {
 		p.t.same(w.Add(" AND ("), sqlrecord.Plain("fc"), to.ownerSort(), own, p.t.ownerSort())
 		if to.SystemClient != "" {
-			w.Add(" OR ").Expr(p.t.asText(sqlrecord.Plain("fc"))).Add(" = ", p.t.literal(to.SystemClient))
+			w.Add(" OR ").Expr(p.t.As(sqlrecord.Plain("fc"), legacy.Texts)).Add(" = ", p.t.Literal(to.SystemClient))
 		}
 		w.Add(")")
 	}

@@ -1,4 +1,4 @@
-package legacy
+package survey
 
 import (
 	"context"
@@ -21,28 +21,28 @@ type Plan struct {
 	Sorts bool
 }
 
-// Plan asks the planner how a list would be read, by the very statement that reads it.
-func (s *Store) Plan(ctx context.Context, r *mapping.Resource, q backend.Query) (plan *Plan, err error) {
-	t, err := s.tableFor(ctx, r, q.Client)
+// Ask asks the planner how a list would be read, by the very statement that reads it.
+func Ask(ctx context.Context, s Store, r *mapping.Resource, q backend.Query) (plan *Plan, err error) {
+	t, err := s.TableFor(ctx, r, q.Client)
 	if err != nil {
 		return nil, err
 	}
-	explain, columns := "EXPLAIN FORMAT=JSON ", []sqlrecord.Column{foreignText}
-	switch s.source.Engine {
+	engine, explain, columns := s.Sheet().Source.SQL.Engine, "EXPLAIN FORMAT=JSON ", []sqlrecord.Column{foreignText}
+	switch engine {
 	case "postgres":
 		explain = "EXPLAIN (FORMAT JSON) "
 	case "sqlite":
 		explain, columns = "EXPLAIN QUERY PLAN ", slices.Repeat(columns, 4) // the step is in the last
 	}
 	plan = &Plan{}
-	err = s.db.Read(ctx, func(c sqlrecord.Conn) error {
-		asked, after, _, err := session{Store: s, conn: c}.asked(ctx, t, q)
-		if err != nil {
-			return err
-		}
-		text, args := t.rows.Many(s.d, s.params(t, q.Client), asked, after).Statement()
+	asked, after, err := s.Asked(ctx, t, q)
+	if err != nil {
+		return nil, err
+	}
+	text, args := t.Rows.Many(s.DB().Dialect(), s.Params(t, q.Client), asked, after).Statement()
+	err = s.DB().Read(ctx, func(c sqlrecord.Conn) error {
 		return c.Query(ctx, explain+text, columns, args, func(row []mapping.Value) error {
-			return plan.read(s.source.Engine, row[len(row)-1].Text())
+			return plan.read(engine, row[len(row)-1].Text())
 		})
 	})
 	if err != nil {

@@ -1,17 +1,16 @@
-package legacy
+package survey
 
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"frontdesk/auth"
+	"frontdesk/backend/legacy"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping"
-	"frontdesk/mapping/sheet"
 )
 
 // Claim is something that the sheet says of all rows, named for what is found where it does not
@@ -48,8 +47,10 @@ type Finding struct {
 
 // proof is the proof of one resource.
 type proof struct {
-	session
-	t       *table
+	Store
+	d       *sqlrecord.Dialect
+	conn    sqlrecord.Conn
+	t       table
 	clients []auth.Client
 	rows    int64
 	found   []Finding
@@ -66,14 +67,15 @@ type tally struct {
 // Prove counts, over all rows of a resource whosever they are, those for which the sheet does not
 // hold, and returns how many rows there are. Where nothing but a condition of the sheet tells
 // whose the rows are, those of the clients are looked at. It only reads.
-func (s *Store) Prove(ctx context.Context, r *mapping.Resource, clients []auth.Client) (rows int64, found []Finding, err error) {
-	t, err := s.table(r)
-	if err != nil {
-		return 0, nil, err
+func Prove(ctx context.Context, s Store, r *mapping.Resource, clients []auth.Client) (rows int64, found []Finding, err error) {
+	for _, c := range clients {
+		if _, err := s.TableFor(ctx, r, c); err != nil {
+			return 0, nil, err
+		}
 	}
-	p := &proof{t: t, clients: clients}
-	err = s.db.Read(ctx, func(c sqlrecord.Conn) error {
-		p.session, p.rows, p.found = session{Store: s, conn: c}, 0, nil
+	p := &proof{Store: s, d: s.DB().Dialect(), t: table{s.Mapped(r), s.Sheet()}, clients: clients}
+	err = s.DB().Read(ctx, func(c sqlrecord.Conn) error {
+		p.conn, p.rows, p.found = c, 0, nil
 		return p.all(ctx)
 	})
 	return p.rows, p.found, err
@@ -91,11 +93,11 @@ func (p *proof) all(ctx context.Context) error {
 	}
 	var all []tally
 	for i := range p.t.Fields {
-		if f := p.t.Fields[i].Field; p.t.rows.Fields[i].Read != nil || p.t.isLinked(i) {
+		if f := p.t.Fields[i].Field; p.t.Rows.Fields[i].Read != nil || p.t.IsLinked(i) {
 			all = append(all, p.ofField(i, f, &p.t.SQL.Fields[i])...)
 		}
 	}
-	if err := p.counted(ctx, p.from, all); err != nil {
+	if err := p.counted(ctx, p.stands, all); err != nil {
 		return err
 	}
 	return p.several(ctx)
@@ -107,7 +109,7 @@ func (p *proof) shown(ctx context.Context) error {
 	var columns []sqlrecord.Column
 	w := p.writer().Add("SELECT 1")
 	for i := range p.t.Fields {
-		of := &p.t.rows.Fields[i]
+		of := &p.t.Rows.Fields[i]
 		if of.Read == nil || of.As.Type == mapping.Bytea {
 			continue
 		}
@@ -233,28 +235,28 @@ func (p *proof) counted(ctx context.Context, from func(*sqlrecord.Writer) *sqlre
 
 // keys counts keys that stand twice, unless an index keeps them from it.
 func (p *proof) keys(ctx context.Context) error {
-	if known := p.t.known; known != nil && p.t.from == p.t.name && known.Identifies(append(slices.Clone(p.t.Key.Places), p.t.SQL.Client.Column)) {
+	if known := p.t.Target; known != nil && p.t.From == p.t.Written && known.Identifies(append(slices.Clone(p.t.Key.Places), p.t.SQL.Client.Column)) {
 		return nil
 	}
 	var keys []sqlrecord.Expr
-	for i := range p.t.rows.Key {
-		keys = append(keys, p.t.rows.Key[i].Read)
+	for i := range p.t.Rows.Key {
+		keys = append(keys, p.t.Rows.Key[i].Read)
 	}
 	return p.twice(ctx, p.t.Fields[p.t.ID].Field, keys)
 }
 
 // isStored tells whether it is known what is stored in a row that is read.
 func (p *proof) isStored() bool {
-	return p.t.from == p.t.name || !p.has(p.t.Fields[p.t.ID].Field, Twice)
+	return p.t.From == p.t.Written || !p.has(p.t.Fields[p.t.ID].Field, Twice)
 }
 
 // several counts what is to be seen of several rows at once: unique values that stand twice, and
 // orders.
 func (p *proof) several(ctx context.Context) error {
 	for i := range p.t.Fields {
-		f, of, c := p.t.Fields[i].Field, &p.t.rows.Fields[i], &p.t.SQL.Fields[i]
+		f, of, c := p.t.Fields[i].Field, &p.t.Rows.Fields[i], &p.t.SQL.Fields[i]
 		if f.Unique && f.UniquePer == "" && len(f.UniqueWhen) == 0 && of.Read != nil && !f.Primary {
-			if err := p.twice(ctx, f, []sqlrecord.Expr{wrap(of.Fold[0], of.Read, of.Fold[1])}); err != nil {
+			if err := p.twice(ctx, f, []sqlrecord.Expr{legacy.Wrap(of.Fold[0], of.Read, of.Fold[1])}); err != nil {
 				return err
 			}
 		}
@@ -275,7 +277,7 @@ func (p *proof) twice(ctx context.Context, f *mapping.Field, of []sqlrecord.Expr
 		names[i] = "v" + string(rune('0'+i))
 		w.Add(", ").Expr(e).Add(" AS ", names[i])
 	}
-	if client := p.t.ownerExpr(); client != nil {
+	if client, _ := p.t.Owner(); client != nil {
 		names = append(names, "c")
 		w.Add(", ").Expr(client).Add(" AS c")
 	}
@@ -296,50 +298,11 @@ func (p *proof) twice(ctx context.Context, f *mapping.Field, of []sqlrecord.Expr
 // ordered counts rows that stand before one with a lower value, in the order of the column.
 func (p *proof) ordered(ctx context.Context, f *mapping.Field, read sqlrecord.Expr, column string) error {
 	w := p.writer().Add("SELECT COUNT(*) FROM (SELECT v, LAG(v) OVER (ORDER BY o) AS b FROM (SELECT ").Expr(read).Add(" AS v, ").Expr(p.stored(column)).Add(" AS o")
-	text, args := p.from(w).Add(") r WHERE v IS NOT NULL) s WHERE b > v").Statement()
+	text, args := p.stands(w).Add(") r WHERE v IS NOT NULL) s WHERE b > v").Statement()
 	row, err := sqlrecord.One(ctx, p.conn, text, oneInt, args...)
 	if err != nil {
 		return p.failed(ctx, Finding{Field: f}, err)
 	}
 	p.tell(Finding{Field: f, What: Unordered, Rows: row[0].Int()})
 	return nil
-}
-
-// Problem is something in the sheet that the database contradicts, so that the driver does not
-// open: SQL that it refuses, or times that shift.
-type Problem struct {
-	Path string // where the sheet says it
-	Err  error
-	Cure string // what to say instead; "" where Err alone tells
-}
-
-func (p *Problem) Error() string {
-	if p.Cure == "" {
-		return p.Err.Error()
-	}
-	return p.Err.Error() + ": expected " + p.Cure
-}
-func (p *Problem) Unwrap() error { return p.Err }
-
-// Problems are those that kept the driver from opening; none where that had another cause.
-func Problems(err error) (all []*Problem) {
-	if p := (*Problem)(nil); !errors.As(err, &p) {
-		return nil
-	}
-	switch of := err.(type) {
-	case *Problem:
-		return []*Problem{of}
-	case interface{ Unwrap() []error }:
-		for _, e := range of.Unwrap() {
-			all = append(all, Problems(e)...)
-		}
-		return all
-	default:
-		return Problems(errors.Unwrap(err))
-	}
-}
-
-// isOfWhere tells whether nothing but the condition of a resource says whose its rows are.
-func (t *table) isOfWhere() bool {
-	return t.parent == nil && t.SQL.Client == (sheet.Expr{}) && sheet.FindParameter(t.Where, sheet.ClientParameter) >= 0
 }

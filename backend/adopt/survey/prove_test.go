@@ -1,16 +1,26 @@
-package legacy
+package survey
 
 import (
 	"cmp"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
 
 	"frontdesk/auth"
 	"frontdesk/backend"
+	"frontdesk/backend/idstore"
+	"frontdesk/backend/legacy"
+	"frontdesk/backend/legacy/legacytest"
+	"frontdesk/backend/sqlrecord"
+	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
 )
 
 const provedSheet = `
@@ -71,20 +81,76 @@ var proved = []string{
 	"INSERT INTO art VALUES ('P1', 1, 'a', 1275, 5, 0.1, 1, '0', 0), ('P2', 1, 'B', 50, 7, 1234.5678, NULL, '', 0), ('P1', 2, 'c', 0, 0, 0.3333, 3, NULL, 0), ('P3', 1, 'gone', 1, 1, 1, 9, NULL, 1)",
 }
 
+func TestMain(m *testing.M) { os.Exit(legacytest.Run(m)) }
+
+// engines are those with a server here, each with an empty database.
+var engines = map[string]func(testing.TB) string{
+	"sqlite": func(t testing.TB) string { return filepath.Join(t.TempDir(), "theirs.db") }, "postgres": func(t testing.TB) string { return sqltest.Postgres(t) },
+	"mariadb": func(t testing.TB) string { return legacytest.EmptyMariaDB(t, "latin1") },
+}
+
+// eachEngine runs f for each engine.
+func eachEngine(t *testing.T, f func(t *testing.T, engine string)) {
+	for engine := range engines {
+		t.Run(engine, func(t *testing.T) { f(t, engine) })
+	}
+}
+
+// surveyed is a database that is served by a sheet.
+type surveyed struct {
+	*legacy.Store
+	t *testing.T
+}
+
 // onProved opens tables for which a sheet holds.
-func onProved(t *testing.T, engine, sheet string) *tables {
+func onProved(t *testing.T, engine, text string) *surveyed {
+	t.Helper()
+	dsn, file := engines[engine](t), filepath.Join(t.TempDir(), "sheet.yaml")
+	if engine == "sqlite" {
+		require.NoError(t, os.WriteFile(dsn, nil, 0o600))
+	}
+	require.NoError(t, os.WriteFile(file, []byte(strings.ReplaceAll(text, "ENGINE", engine)), 0o600))
+	model, err := mapping.LoadModel("")
+	require.NoError(t, err)
+	of, err := sheet.Load(file, model, sheet.Options{
+		Env:        func(string) (string, bool) { return dsn, true },
+		RuleFields: func(rule string) []string { fields, _ := backend.RuleFields(rule); return fields },
+	})
+	require.NoError(t, err)
+	theirs, err := legacy.Connect(t.Context(), of.Source.SQL, 0, zap.NewNop())
+	require.NoError(t, err)
 	kind := map[string]string{"postgres": "timestamp"}[engine]
-	return onTables(t, engine, sheet, strings.Split(strings.ReplaceAll(strings.Join(proved, ";"), "DT", cmp.Or(kind, "datetime")), ";")...)
+	for _, text := range proved {
+		_, err := sqlrecord.Change(t.Context(), theirs, strings.ReplaceAll(text, "DT", cmp.Or(kind, "datetime")))
+		require.NoError(t, err, text)
+	}
+	require.NoError(t, theirs.Close())
+	db, err := sqlrecord.OpenSQLite(filepath.Join(t.TempDir(), "keep.db"), sqlrecord.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	kept, err := idstore.Open(t.Context(), db, idstore.Options{Now: time.Now, IgnoreCase: of.KeysWithoutCase()})
+	require.NoError(t, err)
+	s, err := legacy.Open(t.Context(), legacy.Options{Sheet: of, IDStore: kept, Now: time.Now, Hasher: auth.NewHasher()})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	return &surveyed{s, t}
+}
+
+// exec changes the database behind the gateway's back.
+func (x *surveyed) exec(text string) {
+	x.t.Helper()
+	_, err := sqlrecord.Change(x.t.Context(), x.DB(), text)
+	require.NoError(x.t, err, text)
 }
 
 // findings are what is proved wrong, as words.
-func (x *tables) findings() map[string]int64 {
+func (x *surveyed) findings() map[string]int64 {
 	x.t.Helper()
-	clients, err := x.Clients(x.t.Context(), 10)
+	clients, err := Clients(x.t.Context(), x, 10)
 	require.NoError(x.t, err)
 	all := map[string]int64{}
-	for _, r := range x.model.Resources {
-		rows, found, err := x.Prove(x.t.Context(), r, clients)
+	for _, r := range x.Sheet().Model.Resources {
+		rows, found, err := Prove(x.t.Context(), x, r, clients)
 		require.NoError(x.t, err)
 		require.Positive(x.t, rows)
 		for _, f := range found {
@@ -139,7 +205,7 @@ func TestProveUsers(t *testing.T) {
 	eachEngine(t, func(t *testing.T, engine string) {
 		x := onProved(t, engine, provedSheet)
 		users := func() Users {
-			n, err := x.ProveUsers(t.Context())
+			n, err := ProveUsers(t.Context(), x)
 			require.NoError(t, err)
 			return n
 		}
@@ -152,15 +218,15 @@ func TestProveUsers(t *testing.T) {
 
 // TestUnproved: a claim by which the database fails is told of, and the others are counted.
 func TestUnproved(t *testing.T) {
-	sheet := strings.Replace(provedSheet, "first_name: {column: nick, length: 5}", "vat_number: {read: CAST(CAST(nick AS integer) AS text)}", 1)
-	x := onProved(t, "postgres", sheet)
+	text := strings.Replace(provedSheet, "first_name: {column: nick, length: 5}", "vat_number: {read: CAST(CAST(nick AS integer) AS text)}", 1)
+	x := onProved(t, "postgres", text)
 	x.exec("UPDATE con SET srt = 'X' WHERE id = 1")
-	_, found, err := x.Prove(t.Context(), x.model.Resource("contact"), nil)
+	_, found, err := Prove(t.Context(), x, x.Sheet().Model.Resource("contact"), nil)
 	require.NoError(t, err)
 	require.Len(t, found, 2)
 	require.Equal(t, Unproved, found[0].What)
 	require.Error(t, found[0].Err)
-	require.Equal(t, Finding{Field: x.model.Resource("contact").Field("kind"), What: Unlisted, Rows: 1, Of: 3}, found[1])
+	require.Equal(t, Finding{Field: x.Sheet().Model.Resource("contact").Field("kind"), What: Unlisted, Rows: 1, Of: 3}, found[1])
 }
 
 // TestPlan: an index that narrows a list is seen in its plan, and so is an order without one.
@@ -172,11 +238,11 @@ func TestPlan(t *testing.T) {
 			rows = append(rows, "("+strconv.Itoa(100+i)+", "+strconv.Itoa(1+i%2)+", 'P', 'n"+strconv.Itoa(i)+"', 'k"+strconv.Itoa(i)+"', 1, 'A')")
 		}
 		x.exec("INSERT INTO con (id, adm, srt, name, nick, days, stat) VALUES " + strings.Join(rows, ", "))
-		x.exec(map[string]string{"mariadb": "ANALYZE TABLE con PERSISTENT FOR ALL"}[x.engine] + map[string]string{"sqlite": "ANALYZE", "postgres": "ANALYZE"}[x.engine])
-		r := x.model.Resource("contact")
+		x.exec(map[string]string{"mariadb": "ANALYZE TABLE con PERSISTENT FOR ALL"}[engine] + map[string]string{"sqlite": "ANALYZE", "postgres": "ANALYZE"}[engine])
+		r := x.Sheet().Model.Resource("contact")
 		plan := func(q backend.Query) *Plan {
 			q.Client, q.Limit = auth.Client{ID: 1}, 50
-			p, err := x.Plan(t.Context(), r, q)
+			p, err := Ask(t.Context(), x, r, q)
 			require.NoError(t, err)
 			return p
 		}

@@ -1,10 +1,11 @@
-package legacy
+package survey
 
 import (
 	"strconv"
 	"strings"
 
 	"frontdesk/auth"
+	"frontdesk/backend/legacy"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
@@ -13,80 +14,83 @@ import (
 // writer begins a statement about all rows. What stands for the client in it is that of the row.
 func (p *proof) writer() *sqlrecord.Writer { return sqlrecord.NewWriter(p.d, p.t.ofRow) }
 
-// ownerExpr is whose a row is; nil where it tells of no client.
-func (t *table) ownerExpr() sqlrecord.Expr {
-	at := t
-	for at.parent != nil {
-		at = at.parent
-	}
-	if at.SQL.Client == (sheet.Expr{}) || at != t && at.SQL.Client.Column == "" {
-		return nil
-	}
-	return t.clientExpr()
+// table is a resource as it is looked at.
+type table struct {
+	*legacy.Mapped
+	sheet *sheet.Sheet
+}
+
+// The parameters of the sheet's SQL: a value, and the client as a text.
+const (
+	valueParam      = "value"
+	clientTextParam = "client as text"
+)
+
+func (p *proof) quote(name string) string { return p.d.Quote(name) }
+
+func (p *proof) qualified(name string) string {
+	return legacy.Qualified(p.d, p.Sheet().Source.SQL.Schema, name)
+}
+
+// isOfWhere tells whether nothing but the condition of a resource says whose its rows are.
+func (t table) isOfWhere() bool {
+	return t.Parent() == nil && t.SQL.Client == (sheet.Expr{}) && sheet.FindParameter(t.Where, sheet.ClientParameter) >= 0
 }
 
 // ofRow appends the client that a row is of, as a parameter of the sheet's SQL.
-func (t *table) ofRow(w *sqlrecord.Writer, name string) {
-	of := t.ownerExpr()
+func (t table) ofRow(w *sqlrecord.Writer, name string) {
+	of, _ := t.Owner()
 	switch {
 	case of == nil:
-		t.operand(w, integers, mapping.NullValue())
+		t.Put(w, legacy.Integers, mapping.NullValue())
 	case name == clientTextParam || t.sheet.ClientsKept:
-		w.Expr(t.asText(of))
-	case t.ownerSort().isNumber() || t.engine != "postgres":
+		w.Expr(t.As(of, legacy.Texts))
+	case t.ownerSort().IsNumber() || t.Engine != "postgres":
 		w.Expr(of)
 	default: // a client that is no number is nobody's
-		text := t.asText(of)
+		text := t.As(of, legacy.Texts)
 		w.Add("CASE WHEN ").Expr(text).Add(" ~ '^[0-9]{1,18}$' THEN CAST(").Expr(text).Add(" AS bigint) END")
 	}
 }
 
-// ownerSort is what the column of the client is.
-func (t *table) ownerSort() sort {
-	for t.parent != nil {
-		t = t.parent
-	}
-	return t.clientSort
+// ownerSort is what the place of the client is.
+func (t table) ownerSort() legacy.Sort {
+	_, s := t.Owner()
+	return s
 }
 
-// asText makes a text of an expression.
-func (b *fields) asText(e sqlrecord.Expr) sqlrecord.Expr {
-	cast := b.cast(e, "text")
-	return wrap(cast[0], e, cast[1])
-}
-
-// from appends where all rows are read that some client may see, with the columns as they are
+// stands appends where all rows are read that some client may see, with the columns as they are
 // stored where a view is read.
-func (p *proof) from(w *sqlrecord.Writer) *sqlrecord.Writer {
+func (p *proof) stands(w *sqlrecord.Writer) *sqlrecord.Writer {
 	columns := p.storedBeside()
 	if len(columns) == 0 || !p.isStored() {
 		return p.read(w)
 	}
 	t := p.t
-	w.Add(" FROM ", t.from, " JOIN (SELECT ")
-	for i, k := range t.keys {
-		w.Add(comma(i), k, " AS fk", strconv.Itoa(i))
+	w.Add(" FROM ", t.From, " JOIN (SELECT ")
+	for i, k := range t.Keys {
+		w.Add(legacy.Between(i, ", "), k, " AS fk", strconv.Itoa(i))
 	}
 	for i, c := range columns {
-		w.Add(", ", p.d.Quote(c), " AS fw", strconv.Itoa(i))
+		w.Add(", ", p.quote(c), " AS fw", strconv.Itoa(i))
 	}
 	client := t.SQL.Client.Column
 	if client != "" {
-		w.Add(", ", p.d.Quote(client), " AS fc")
+		w.Add(", ", p.quote(client), " AS fc")
 	}
-	w.Add(" FROM ", t.name, ") stored ON ")
-	for i, k := range t.keys {
-		w.Add(between(i, " AND "), "fk", strconv.Itoa(i), " = ", k)
+	w.Add(" FROM ", t.Written, ") stored ON ")
+	for i, k := range t.Keys {
+		w.Add(legacy.Between(i, " AND "), "fk", strconv.Itoa(i), " = ", k)
 	}
 	if client != "" {
-		w.Add(" AND fc = ", p.d.Quote(client))
+		w.Add(" AND fc = ", p.quote(client))
 	}
 	return p.where(w)
 }
 
 // read appends where all rows are read that some client may see.
 func (p *proof) read(w *sqlrecord.Writer) *sqlrecord.Writer {
-	return p.where(w.Add(" FROM ", p.t.from))
+	return p.where(w.Add(" FROM ", p.t.From))
 }
 
 func (p *proof) where(w *sqlrecord.Writer) *sqlrecord.Writer {
@@ -95,12 +99,12 @@ func (p *proof) where(w *sqlrecord.Writer) *sqlrecord.Writer {
 		return w
 	}
 	if !t.isOfWhere() {
-		return w.Add(" WHERE (").Expr(t.where).Add(")")
+		return w.Add(" WHERE (").Expr(legacy.Parse(t.Where)).Add(")")
 	}
 	w.Add(" WHERE (1 = 0")
 	for _, c := range p.clients {
 		w.Add(" OR (")
-		p.ofClient(w, t.where, c)
+		p.ofClient(w, legacy.Parse(t.Where), c)
 		w.Add(")")
 	}
 	return w.Add(")")
@@ -108,7 +112,7 @@ func (p *proof) where(w *sqlrecord.Writer) *sqlrecord.Writer {
 
 // ofClient appends an expression as a client's.
 func (p *proof) ofClient(w *sqlrecord.Writer, e sqlrecord.Expr, c auth.Client) {
-	params := p.params(p.t, c)
+	params := p.Params(p.t.Mapped, c)
 	for _, part := range e {
 		if w.Add(part.SQL); part.Param != "" {
 			params(w, part.Param)
@@ -118,7 +122,7 @@ func (p *proof) ofClient(w *sqlrecord.Writer, e sqlrecord.Expr, c auth.Client) {
 
 // storedBeside are the columns that are written, where something else is read.
 func (p *proof) storedBeside() []string {
-	if p.t.from == p.t.name || p.written != nil {
+	if p.t.From == p.t.Written || p.written != nil {
 		return p.written
 	}
 	seen := map[string]bool{}
@@ -140,20 +144,20 @@ func (p *proof) stored(column string) sqlrecord.Expr {
 			return sqlrecord.Plain("fw" + strconv.Itoa(i))
 		}
 	}
-	return sqlrecord.Plain(p.d.Quote(column))
+	return sqlrecord.Plain(p.quote(column))
 }
 
 // valueOf is a field, as it is read, in the form in which SQL of the sheet is given its value: see
 // given.
-func (b *fields) valueOf(f *mapping.Field, c *sheet.Column, read sqlrecord.Expr) sqlrecord.Expr {
+func (b table) valueOf(f *mapping.Field, c *sheet.Column, read sqlrecord.Expr) sqlrecord.Expr {
 	cast := func(postgres, sqlite, mysql string) sqlrecord.Expr {
 		of := mysql
-		if b.engine == "postgres" {
+		if b.Engine == "postgres" {
 			of = postgres
-		} else if b.engine == "sqlite" {
+		} else if b.Engine == "sqlite" {
 			of = sqlite
 		}
-		return wrap("CAST(", read, " AS "+of+")")
+		return legacy.Wrap("CAST(", read, " AS "+of+")")
 	}
 	switch f.Type {
 	case mapping.Int4:
@@ -173,92 +177,91 @@ func (b *fields) valueOf(f *mapping.Field, c *sheet.Column, read sqlrecord.Expr)
 }
 
 // momentOf is valueOf for a time, which is shown to the millisecond.
-func (b *fields) momentOf(c *sheet.Column, read sqlrecord.Expr) sqlrecord.Expr {
-	whole := b.cast(read, "whole")
+func (b table) momentOf(c *sheet.Column, read sqlrecord.Expr) sqlrecord.Expr {
 	switch {
 	case c.Kind == sheet.KindEpoch || c.Kind == sheet.KindEpochMillis:
-		return wrap(whole[0], read, whole[1])
-	case b.engine == "sqlite":
-		return wrap("strftime('%Y-%m-%d %H:%M:%f', ", read, ")")
-	case b.engine != "postgres":
-		return wrap("LEFT(DATE_FORMAT(", read, ", '%Y-%m-%d %H:%i:%s.%f'), 23)")
+		return b.As(read, legacy.Integers)
+	case b.Engine == "sqlite":
+		return legacy.Wrap("strftime('%Y-%m-%d %H:%M:%f', ", read, ")")
+	case b.Engine != "postgres":
+		return legacy.Wrap("LEFT(DATE_FORMAT(", read, ", '%Y-%m-%d %H:%i:%s.%f'), 23)")
 	case c.Kind == sheet.KindTimestamp:
-		return wrap("date_trunc('milliseconds', CAST(", read, " AS timestamptz))")
+		return legacy.Wrap("date_trunc('milliseconds', CAST(", read, " AS timestamptz))")
 	}
-	if b.sortOfColumn(c) == instants && c.Zone != nil {
-		return wrap("date_trunc('milliseconds', ", read, " AT TIME ZONE "+b.literal(c.Zone.String())+")")
+	if b.sortOfColumn(c) == legacy.Instants && c.Zone != nil {
+		return legacy.Wrap("date_trunc('milliseconds', ", read, " AT TIME ZONE "+b.Literal(c.Zone.String())+")")
 	}
-	return wrap("date_trunc('milliseconds', CAST(", read, " AS timestamp))")
+	return legacy.Wrap("date_trunc('milliseconds', CAST(", read, " AS timestamp))")
 }
 
 // sortOfColumn is what is read for a field.
-func (b *fields) sortOfColumn(c *sheet.Column) sort {
+func (b table) sortOfColumn(c *sheet.Column) legacy.Sort {
 	if len(c.Names) == 1 {
-		return b.column(c.Names[0]).sort
+		return b.ColumnOf(c.Names[0]).Sort
 	}
-	return b.result(c.Read).sort
+	return b.Result(c.Read).Sort
 }
 
 // withExpr is SQL of the sheet with an expression in the place of its value.
 func withExpr(sql string, value sqlrecord.Expr) (e sqlrecord.Expr) {
 	parts := []any{"("}
-	for _, part := range parse(sql) {
+	for _, part := range legacy.Parse(sql) {
 		if parts = append(parts, part.SQL); part.Param == valueParam {
 			parts = append(parts, value)
 		} else if part.Param != "" {
 			parts = append(parts, sqlrecord.Expr{{Param: part.Param}})
 		}
 	}
-	return wrap(append(parts, ")")...)
+	return legacy.Wrap(append(parts, ")")...)
 }
 
 // asStored is what a column stores of SQL that is written to it.
-func (t *table) asStored(column string, e sqlrecord.Expr) sqlrecord.Expr {
-	if t.known == nil || t.engine == "sqlite" { // which compares by the type of the column
+func (t table) asStored(column string, e sqlrecord.Expr) sqlrecord.Expr {
+	if t.Target == nil || t.Engine == "sqlite" { // which compares by the type of the column
 		return e
 	}
-	c := t.known.Column(column)
+	c := t.Target.Column(column)
 	if c == nil {
 		return e
 	}
 	of, sizes := c.Type, ""
-	if c.Precision > 0 && c.Scale >= 0 && sortOf(t.engine, of) == decimals {
+	if c.Precision > 0 && c.Scale >= 0 && c.Sort == legacy.Decimals {
 		sizes = "(" + strconv.Itoa(c.Precision) + "," + strconv.Itoa(c.Scale) + ")"
 	}
-	if t.engine == "postgres" && sortOf(t.engine, of) == padded {
+	if t.Engine == "postgres" && c.Sort == legacy.Padded {
 		of = "bpchar" // without a length character is that of one letter
 	}
-	if t.engine != "postgres" {
-		switch sortOf(t.engine, of) {
-		case decimals:
+	if t.Engine != "postgres" {
+		switch c.Sort {
+		case legacy.Decimals:
 			of = "DECIMAL"
-		case texts:
+		case legacy.Texts:
 			of = "CHAR"
-		case integers:
+		case legacy.Integers:
 			of = "SIGNED"
 			if strings.Contains(c.Type, "unsigned") {
 				of = "UNSIGNED"
 			}
-		case days:
+		case legacy.Days:
 			of = "DATE"
-		case clocks:
+		case legacy.Clocks:
 			of = "DATETIME(6)"
 		default:
 			return e
 		}
 	}
-	return wrap("CAST(", e, " AS "+of+sizes+")")
+	return legacy.Wrap("CAST(", e, " AS "+of+sizes+")")
 }
 
 // differ appends that two values of a column are not the same, to the last letter.
-func (t *table) differ(w *sqlrecord.Writer, column string, a, b sqlrecord.Expr) {
-	isText := t.known != nil && t.known.Column(column) != nil && sortOf(t.engine, t.known.Column(column).Type) == texts
+func (t table) differ(w *sqlrecord.Writer, column string, a, b sqlrecord.Expr) {
+	isText := t.Target != nil && t.Target.Column(column) != nil && t.Target.Column(column).Sort == legacy.Texts
 	switch {
-	case t.engine == "sqlite":
+	case t.Engine == "sqlite":
 		w.Expr(a).Add(" IS NOT ").Expr(b).Add(" COLLATE BINARY")
-	case t.engine == "postgres" && isText:
+	case t.Engine == "postgres" && isText:
 		w.Expr(a).Add(" IS DISTINCT FROM ").Expr(b).Add(` COLLATE "C"`)
-	case t.engine == "postgres":
+	case t.Engine == "postgres":
 		w.Expr(a).Add(" IS DISTINCT FROM ").Expr(b)
 	case isText:
 		w.Add("NOT (CAST(CONVERT(").Expr(a).Add(" USING utf8mb4) AS BINARY) <=> CAST(CONVERT(").Expr(b).Add(" USING utf8mb4) AS BINARY))")
@@ -269,9 +272,9 @@ func (t *table) differ(w *sqlrecord.Writer, column string, a, b sqlrecord.Expr) 
 
 // same appends that two expressions are equal, as texts where their types may not be compared.
 // SQLite compares by the types of the columns.
-func (b *fields) same(w *sqlrecord.Writer, x sqlrecord.Expr, xs sort, y sqlrecord.Expr, ys sort) {
-	if b.engine != "sqlite" && xs != ys && !(xs.isNumber() && ys.isNumber()) {
-		x, y = b.asText(x), b.asText(y)
+func (b table) same(w *sqlrecord.Writer, x sqlrecord.Expr, xs legacy.Sort, y sqlrecord.Expr, ys legacy.Sort) {
+	if b.Engine != "sqlite" && xs != ys && !(xs.IsNumber() && ys.IsNumber()) {
+		x, y = b.As(x, legacy.Texts), b.As(y, legacy.Texts)
 	}
 	w.Expr(x).Add(" = ").Expr(y)
 }

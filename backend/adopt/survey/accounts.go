@@ -1,0 +1,107 @@
+package survey
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"frontdesk/auth"
+	"frontdesk/backend/legacy"
+	"frontdesk/backend/sqlrecord"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+// Users counts those of the table of users, and of them those who cannot log in, or not use the
+// interface.
+type Users struct {
+	All         int64
+	Unusable    int64 // a fact cannot be read, or is missing
+	Hashless    int64 // no hash of a form that the sheet lists
+	Addressless int64 // no e-mail address
+	Shared      int64 // login names that several users have
+}
+
+// ProveUsers looks at all users of the sheet's table.
+func ProveUsers(ctx context.Context, s Store) (n Users, err error) {
+	from := &s.Sheet().Accounts
+	if from.Table == "" || from.Facts == nil {
+		return n, nil
+	}
+	names := map[string]int{}
+	err = s.EachUser(ctx, func(u legacy.UserSeen) {
+		n.All++
+		switch {
+		case u.Unusable:
+			n.Unusable++
+		case u.Blocked || u.External:
+		case u.Hashless:
+			n.Hashless++
+		case u.Email == "":
+			n.Addressless++
+		}
+		names[u.Username]++
+	})
+	for name, users := range names {
+		if users > 1 && name != "" {
+			n.Shared++
+		}
+	}
+	return n, err
+}
+
+// Clients are some of those that there are: of the users, or else of the records.
+func Clients(ctx context.Context, s Store, most int) (all []auth.Client, err error) {
+	from := &s.Sheet().Accounts
+	for _, u := range from.Users {
+		found := u.User.Client
+		if u.ClientKey != "" {
+			if found.ID, err = s.ClientNumber(ctx, u.ClientKey); err != nil {
+				return nil, err
+			}
+		}
+		all = append(all, found)
+	}
+	if from.Table != "" && from.Facts != nil {
+		read, _ := s.Accounts().FactOf(&from.Facts.SQL[sheet.FactClientID])
+		if all, err = clientsIn(ctx, s, all, read, legacy.Qualified(s.DB().Dialect(), s.Sheet().Source.SQL.Schema, from.Table), most); err != nil {
+			return nil, err
+		}
+	}
+	for _, r := range s.Sheet().Model.Resources {
+		t := s.Mapped(r)
+		if len(all) > 0 || t.SQL.Client == (sheet.Expr{}) {
+			continue
+		}
+		if all, err = clientsIn(ctx, s, all, t.ExprOf(t.SQL.Client), t.From, most); err != nil {
+			return nil, err
+		}
+	}
+	return all[:min(len(all), most)], nil
+}
+
+// clientsIn adds the clients of the rows of a table.
+func clientsIn(ctx context.Context, s Store, all []auth.Client, of sqlrecord.Expr, from string, most int) ([]auth.Client, error) {
+	text, args := sqlrecord.NewWriter(s.DB().Dialect(), nil).Add("SELECT DISTINCT ").Expr(of).Add(" AS c FROM ", from, " ORDER BY 1 LIMIT ", strconv.Itoa(most)).Statement()
+	var keys []string
+	err := s.DB().Read(ctx, func(c sqlrecord.Conn) error {
+		keys = nil
+		return c.Query(ctx, text, []sqlrecord.Column{foreignText}, args, func(row []mapping.Value) error {
+			keys = append(keys, row[0].Text())
+			return nil
+		})
+	})
+	for _, key := range keys {
+		id, _ := strconv.ParseInt(strings.Trim(key, " "), 10, 64)
+		if s.Sheet().ClientsKept && key != "" {
+			if id, err = s.ClientNumber(ctx, key); err != nil {
+				return nil, err
+			}
+		}
+		if id > 0 && !slices.ContainsFunc(all, func(had auth.Client) bool { return had.ID == id }) {
+			all = append(all, auth.Client{ID: id})
+		}
+	}
+	return all, err
+}

@@ -1,0 +1,79 @@
+package legacy
+
+import (
+	"context"
+	"errors"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/backend/sqlrecord"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+// What follows, and what else is exported of a Mapped, is for tools that ask the database more than
+// it serves.
+
+// DB is the database.
+func (s *Store) DB() sqlrecord.DB { return s.db }
+
+// Sheet is the sheet that it is served by.
+func (s *Store) Sheet() *sheet.Sheet { return s.sheet }
+
+// Mapped is a resource as statements refer to it, even where it is closed.
+func (s *Store) Mapped(r *mapping.Resource) *Mapped { return s.view.Load().tables[r] }
+
+// Accounts makes expressions over the table of users.
+func (s *Store) Accounts() *Builder { return s.view.Load().accounts }
+
+// Asked is a query as the database is asked, and the key after which its page begins.
+func (s *Store) Asked(ctx context.Context, t *Mapped, q backend.Query) (asked backend.Query, after []mapping.Value, err error) {
+	asked, after, _, err = session{Store: s}.asked(ctx, t, q)
+	return asked, after, err
+}
+
+// A UserSeen is a user of the table of users, as he would log in.
+type UserSeen struct {
+	auth.User
+	Unusable bool // a fact cannot be read, or is missing
+	Hashless bool // no hash of a form that the sheet lists
+}
+
+// EachUser gives all users of the sheet's table.
+func (s *Store) EachUser(ctx context.Context, each func(UserSeen)) error {
+	w := sqlrecord.NewWriter(s.d, nil)
+	columns := s.accountFacts(w)
+	text, args := w.Add(" FROM ", Qualified(s.d, s.source.Schema, s.sheet.Accounts.Table)).Statement()
+	return s.db.Read(ctx, func(c sqlrecord.Conn) error {
+		return c.Query(ctx, text, columns, args, func(row []mapping.Value) error {
+			a, err := s.accountOf(ctx, row, "")
+			if err != nil && !errors.Is(err, errFacts) {
+				return err
+			}
+			each(UserSeen{a.User, err != nil, err == nil && !s.passwords.Knows(a.hash, a.salts)})
+			return nil
+		})
+	})
+}
+
+// Owner is whose a row is, and what its place is to comparisons; nil where it tells of no client.
+func (t *Mapped) Owner() (sqlrecord.Expr, Sort) {
+	at := t
+	for at.parent != nil {
+		at = at.parent
+	}
+	if at.SQL.Client == (sheet.Expr{}) || at != t && at.SQL.Client.Column == "" {
+		return nil, at.clientSort
+	}
+	return t.clientExpr(), at.clientSort
+}
+
+// Parts are the parts of the key that a field refers to by kept IDs; nil where it does not.
+func (t *Mapped) Parts(f *mapping.Field) []sqlrecord.Field {
+	for _, l := range t.links {
+		if l.field == f {
+			return t.Rows.Beside[l.at : l.at+l.names]
+		}
+	}
+	return nil
+}
