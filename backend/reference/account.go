@@ -93,10 +93,14 @@ func (t *txn) addUser(ctx context.Context, n NewUser, hash string) (auth.User, e
 	if err != nil {
 		return auth.User{}, err
 	}
+	external := int64(0)
+	if n.External {
+		external = 1
+	}
 	added, err := t.conn.Exec(ctx, `INSERT INTO app_user (client_id, username, email, password_hash, is_external, is_blocked, created_at)
 		VALUES (?1, ?2, ?3, ?4, ?5, 0, ?6) ON CONFLICT (username) DO NOTHING`,
 		mapping.IntValue(client.ID), mapping.TextValue(n.Username), mapping.TextValue(n.Email), mapping.TextValue(hash),
-		mapping.IntValue(int64(flag(n.External))), mapping.IntValue(t.now().UnixMilli()))
+		mapping.IntValue(external), mapping.IntValue(t.now().UnixMilli()))
 	switch {
 	case err != nil:
 		return auth.User{}, fmt.Errorf("add user: %w", err)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"frontdesk/auth"
+	"frontdesk/backend"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping"
 )
@@ -26,7 +27,7 @@ const (
 )
 
 // sampleVersion must change whenever the same number of orders would make different records.
-const sampleVersion = 1
+const sampleVersion = 2
 
 // sampleBatch is how many records, with what belongs to them, are made in one
 // transaction.
@@ -193,6 +194,45 @@ func (s *Store) sampleUsers(ctx context.Context, orders int, begun bool) (client
 		return err
 	})
 	return clients, err
+}
+
+// batch is a run of records of one resource that are made in one transaction, each with the
+// records that belong to it.
+type batch struct {
+	world    *world
+	client   auth.Client
+	resource string
+	from, to int
+}
+
+// batches cuts a world into transactions.
+func (w *world) batches(client auth.Client) (all []batch) {
+	for _, name := range w.names {
+		for from := 0; from < w.size(name); from += sampleBatch {
+			all = append(all, batch{w, client, name, from, min(from+sampleBatch, w.size(name))})
+		}
+	}
+	return all
+}
+
+// make stores the batch. at becomes the moment at which each record was made.
+func (b batch) make(ctx context.Context, t *txn, at *time.Time) error {
+	for n := b.from; n < b.to; n++ {
+		s := b.world.nth(b.resource, n)
+		*at = s.at
+		for i, rec := range append([]mapping.Record{s.Record}, s.with...) {
+			rec.FillDefaults()
+			backend.Derive(mapping.Record{}, rec, t.now(), nil)
+			stored, err := t.Create(ctx, b.client, rec)
+			if err == nil && i == 0 && stored.ID() != b.world.id(b.resource, n) {
+				err = fmt.Errorf("%w: it got the ID %d", ErrSampleData, stored.ID())
+			}
+			if err != nil {
+				return fmt.Errorf("%s %d: %s: %w", b.resource, b.world.id(b.resource, n), rec.Resource.Name, err)
+			}
+		}
+	}
+	return nil
 }
 
 // alignIDs makes PostgreSQL give out the next IDs without a gap, where a

@@ -1,22 +1,27 @@
 package reference
 
 import (
+	_ "embed"
 	"fmt"
-	"math/rand/v2"
 	"strconv"
+	"strings"
 	"time"
 
 	"frontdesk/mapping"
 )
 
-// sampleSeed determines the sample data, together with the data files and the number of orders.
-const sampleSeed = 20261101
+// sampleText is what a garage with DefaultOrders orders has, in an order in which everything that
+// is referred to comes first. A line is a resource, when the record was made, and its fields; what
+// belongs to the record before it has no time.
+//
+//go:embed data/sample.tsv
+var sampleText string
 
 // sampleEnd is when the sample data ends; its orders lie in the years before.
 var sampleEnd = time.Date(2026, time.October, 30, 16, 0, 0, 0, time.UTC) // a Friday
 
-// sampleYears is how far the orders reach back.
-const sampleYears = 3
+// sampleSpan is how far the orders reach back.
+const sampleSpan = 3 * 365 * 24 * time.Hour
 
 // sampleResources are what the sample data is made of.
 var sampleResources = []string{
@@ -24,196 +29,189 @@ var sampleResources = []string{
 	"vehicle", "vehicleroleline", "vehicleadvertisementsite", "order", "orderline", "document",
 }
 
-// world makes the records of one client of the sample data. The n-th record of
-// a resource is the same whenever it is made, and in an empty database its ID
-// lies base above n, so that records can refer to others that are made elsewhere.
+// sampled is a record, when it was made, and what belongs to it.
+type sampled struct {
+	mapping.Record
+	at   time.Time
+	with []mapping.Record
+}
+
+// world is the records of one client of the sample data: of many orders the same garage several
+// times, with other vehicles and moments. The n-th record of a resource is the same whenever it
+// is made, and in an empty database its ID lies base above n, so that records can refer to others
+// that are made elsewhere.
 type world struct {
-	model *mapping.Model
-	other bool             // the second, small client
-	base  map[string]int32 // by resource: the highest ID before this client's
-
-	contacts, vehicles, articles, employees, orders, documents int
-
-	first, last, companies, addresses, groups, parts, labour, rates, rateLines, jobs, cars, colors, sites table
-
-	sizes    map[string]int   // by resource: how many there are
-	groupIDs map[string]int32 // turnover groups by code
-	err      error            // the first field that the model lacks
+	other  bool             // the second, small client
+	base   map[string]int32 // by resource: the highest ID before this client's
+	orders int
+	names  []string // the resources, in the order in which they are made
+	data   map[string][]sampled
 }
 
 // newWorld plans the records that go with so many orders.
 func newWorld(model *mapping.Model, orders int, other bool, base map[string]int32) (*world, error) {
-	for _, name := range sampleResources {
-		if model.Resource(name) == nil {
-			return nil, fmt.Errorf("sample data: the model has no resource %s", name)
+	w := &world{other: other, base: base, orders: orders, data: map[string][]sampled{}}
+	last := ""
+	for line := range strings.Lines(sampleText) {
+		parts := strings.SplitN(line, "\t", 3)
+		r := model.Resource(parts[0])
+		if r == nil {
+			return nil, fmt.Errorf("sample data: the model has no resource %s", parts[0])
 		}
-	}
-	w := &world{model: model, other: other, base: base, orders: orders}
-	for into, name := range map[*table]string{
-		&w.first: "first_names", &w.last: "last_names", &w.companies: "companies", &w.addresses: "addresses", &w.groups: "turnovergroups",
-		&w.parts: "articles", &w.labour: "labour", &w.rates: "flatrates", &w.rateLines: "flatratelines", &w.jobs: "job_titles",
-		&w.cars: "vehicles", &w.colors: "colors", &w.sites: "advertisementsites",
-	} {
-		*into = readTable(name)
-	}
-	w.contacts = len(w.companies.rows) + max(40, orders/5)
-	w.vehicles = max(40, orders/4)
-	w.articles = len(w.parts.rows) + min(orders/25, len(w.parts.rows)*len(w.cars.rows)/2)
-	w.employees = min(12+orders/5000, 40)
-	w.documents = max(20, orders/10)
-	w.sizes = map[string]int{}
-	for _, b := range w.plan() {
-		w.sizes[b.resource] = b.to
-	}
-	w.groupIDs = map[string]int32{}
-	for i := range w.groups.rows {
-		w.groupIDs[w.groups.get(i, "code")] = w.id("turnovergroup", i)
+		body, err := mapping.DecodeBody(r, []byte(parts[2]), time.UTC)
+		if err == nil {
+			err = body.Violations.Err()
+		}
+		if err != nil {
+			return nil, fmt.Errorf("sample data: %s: %w", line, err)
+		}
+		if parts[1] == "" {
+			main := &w.data[last][len(w.data[last])-1]
+			main.with = append(main.with, body.Record)
+			continue
+		}
+		at, err := time.Parse(time.RFC3339, parts[1])
+		if err != nil {
+			return nil, fmt.Errorf("sample data: %w", err)
+		}
+		if last != r.Name {
+			last, w.names = r.Name, append(w.names, r.Name)
+		}
+		w.data[last] = append(w.data[last], sampled{Record: body.Record, at: at})
 	}
 	return w, nil
+}
+
+// size is how many records of a resource there are.
+func (w *world) size(resource string) int {
+	copies := 1
+	switch resource {
+	case "order":
+		return w.orders
+	case "contact", "vehicle", "document":
+		copies = (w.orders + DefaultOrders - 1) / DefaultOrders
+	}
+	return len(w.data[resource]) * copies
+}
+
+// counts are how many records of each resource there are that others refer to.
+func (w *world) counts() map[string]int32 {
+	counts := map[string]int32{}
+	for _, name := range w.names {
+		counts[name] = int32(w.size(name))
+	}
+	return counts
 }
 
 // id is the ID of the n-th record of a resource, counted from 0.
 func (w *world) id(resource string, n int) int32 { return w.base[resource] + int32(n) + 1 }
 
-// dice returns the randomness of the n-th record of a kind, always the same.
-func (w *world) dice(kind string, n int) *rand.Rand {
-	stream := uint64(n) << 1
-	if w.other {
-		stream |= 1
+// nth is the n-th record of a resource.
+func (w *world) nth(resource string, n int) sampled {
+	all := w.data[resource]
+	i, again := n%len(all), n/len(all)
+	s := sampled{Record: w.copied(all[i].Record, again), at: all[i].at}
+	for _, of := range all[i].with {
+		s.with = append(s.with, w.copied(of, again))
 	}
-	for _, c := range []byte(kind) {
-		stream = stream*1099511628211 ^ uint64(c)<<32
-	}
-	return rand.New(rand.NewPCG(sampleSeed, stream))
-}
-
-// pick takes one of a table's rows.
-func pick(dice *rand.Rand, t table) int { return dice.IntN(len(t.rows)) }
-
-// chance is true in so many of a hundred cases.
-func chance(dice *rand.Rand, percent int) bool { return dice.IntN(100) < percent }
-
-// draft is a record in the making.
-type draft struct {
-	mapping.Record
-	world *world
-}
-
-func (w *world) draft(resource string) draft {
-	r := w.model.Resource(resource)
-	return draft{Record: mapping.NewRecord(r), world: w}
-}
-
-func (w *world) fail(format string, args ...any) {
-	if w.err == nil {
-		w.err = fmt.Errorf("sample data: "+format, args...)
-	}
-}
-
-// field is one of the resource; nil where the model lacks it.
-func (d draft) field(name string) *mapping.Field {
-	f := d.Resource.Field(name)
-	if f == nil {
-		d.world.fail("%s has no field %s", d.Resource.Name, name)
-	}
-	return f
-}
-
-func (d draft) put(field string, v mapping.Value) {
-	if d.field(field) != nil {
-		d.Set(field, v)
-	}
-}
-
-// text sets a field unless the text is empty.
-func (d draft) text(field, s string) {
-	if s != "" {
-		d.put(field, mapping.TextValue(s))
-	}
-}
-
-// texts sets fields to what a table has in the columns of their names.
-func (d draft) texts(t table, row int, fields ...string) {
-	for _, field := range fields {
-		d.text(field, t.get(row, field))
-	}
-}
-
-func (d draft) number(field string, n int) { d.put(field, mapping.IntValue(int64(n))) }
-
-func (d draft) ref(field string, id int32) { d.put(field, mapping.IntValue(int64(id))) }
-
-func (d draft) time(field string, t time.Time) { d.put(field, mapping.TimeValue(t)) }
-
-// parsed sets a field from its text, unless that is empty.
-func (d draft) parsed(field, s string) {
-	if s == "" || d.field(field) == nil {
-		return
-	}
-	v, err := d.field(field).Parse(s, time.UTC)
-	if err != nil {
-		d.world.fail("%s of %s: %w", field, d.Resource.Name, err)
-		return
-	}
-	d.Set(field, v)
-}
-
-// euros sets an amount of whole euros.
-func (d draft) euros(field string, n int) { d.parsed(field, strconv.Itoa(n)) }
-
-// children sets an array field.
-func (d *draft) children(field string, lines []draft) {
-	f := d.field(field)
-	if len(lines) == 0 || f == nil {
-		return
-	}
-	records := make([]mapping.Record, len(lines))
-	for i, l := range lines {
-		records[i] = l.Record
-	}
-	d.Values[f.Index] = mapping.RecordsValue()
-	d.Children = map[int][]mapping.Record{f.Index: records}
-}
-
-// createdAt is when the n-th record of a resource was made: an order when it was
-// placed, a vehicle when its customer or the showroom had it, all else spread
-// over the year before the first order.
-func (w *world) createdAt(resource string, n int, d draft) time.Time {
-	start := sampleEnd.AddDate(-sampleYears-1, 0, 0)
-	spread := workday(w.dice("created "+resource, n), start.Add(time.Duration(n)*300*24*time.Hour/time.Duration(w.sizes[resource])))
 	switch resource {
 	case "order":
-		return d.Get("order_date").Time()
+		w.place(&s, n, i)
 	case "vehicle":
-		if c := w.car(n); c.forSale {
-			return c.tradedIn
+		if w.other {
+			again++
 		}
-		return later(spread, w.car(n).bought.Add(10*time.Hour))
-	case "document":
-		if d.Get("resource").Text() == "order" {
-			of := int(d.Get("resource_id").Int()) - int(w.id("order", 0))
-			return w.orderDate(w.dice("order", of), of)
+		plate, vin := s.Get("license_plate").Text(), s.Get("vin").Text()
+		number, _ := strconv.Atoi(vin[11:])
+		s.Set("license_plate", mapping.TextValue(plateAfter(plate, again*len(all))))
+		s.Set("vin", mapping.TextValue(fmt.Sprintf("%s%06d", vin[:11], (number+again*len(all))%1_000_000)))
+	case "employee":
+		if w.other && n == 0 {
+			s.Set("username", mapping.TextValue("other"))
+			s.Set("email", mapping.TextValue("other@example.nl"))
 		}
-		return sampleEnd
-	default:
-		return spread
 	}
+	return s
 }
 
-// workday moves a time to an hour at which the business is open.
-func workday(dice *rand.Rand, t time.Time) time.Time {
-	t = time.Date(t.Year(), t.Month(), t.Day(), 7+dice.IntN(9), 5*dice.IntN(12), 0, 0, time.UTC)
-	switch t.Weekday() {
-	case time.Saturday:
-		return t.AddDate(0, 0, -1)
-	case time.Sunday:
-		return t.AddDate(0, 0, -2)
-	default:
-		return t
+// copied is a record that refers to the records that are made at the same time.
+func (w *world) copied(rec mapping.Record, again int) mapping.Record {
+	out := rec.Clone()
+	out.Children = nil
+	for i := range rec.Resource.Fields {
+		f := &rec.Resource.Fields[i]
+		name := f.Reference
+		if f.ReferenceBy != "" {
+			name = rec.Get(f.ReferenceBy).Text()
+		}
+		if all := w.data[name]; len(all) > 0 && rec.Values[i].IsSet() {
+			n := int(rec.Values[i].Int()) - 1
+			if w.size(name) != len(all) { // there are several copies of it, or less than one
+				n = (n + again*len(all)) % w.size(name)
+			}
+			out.Values[i] = mapping.IntValue(int64(w.id(name, n)))
+		}
+		for _, child := range rec.Children[i] {
+			if out.Children == nil {
+				out.Children = map[int][]mapping.Record{}
+			}
+			out.Children[i] = append(out.Children[i], w.copied(child, again))
+		}
 	}
+	return out
 }
 
-// day is a date without a time, as dates are kept that have none.
-func day(year, month, dayOfMonth int) time.Time {
-	return time.Date(year, time.Month(month), dayOfMonth, 0, 0, 0, 0, time.UTC)
+// place gives the n-th order, which is the i-th of the data, its place among all: one was placed
+// after another up to the end, old ones are closed, and the last twelfth is in every state.
+func (w *world) place(s *sampled, n, i int) {
+	states := [...]string{"open", "in_progress", "ready", "invoiced", "concept", "cancelled"}
+	status := states[n%len(states)]
+	if n < w.orders-max(12, w.orders/12) {
+		if status = s.Get("order_status").Text(); status != "cancelled" {
+			status = "invoiced"
+		}
+	}
+	s.Set("order_status", mapping.TextValue(status))
+	slot := func(n, of int) time.Duration { return sampleSpan / time.Duration(of) * time.Duration(n) }
+	days := int((slot(n, w.orders) - slot(i, DefaultOrders)).Round(24*time.Hour).Hours()) / 24
+	moved := func(name string, weekend [2]int) { // to a day on which the business is open
+		v := s.Get(name)
+		if !v.IsSet() {
+			return
+		}
+		t := v.Time().AddDate(0, 0, days)
+		switch t.Weekday() {
+		case time.Saturday:
+			t = t.AddDate(0, 0, weekend[0])
+		case time.Sunday:
+			t = t.AddDate(0, 0, weekend[1])
+		}
+		s.Set(name, mapping.TimeValue(t))
+	}
+	moved("order_date", [2]int{-1, -2})
+	moved("delivery_date", [2]int{2, 1})
+	if status == "concept" {
+		s.Set("delivery_date", mapping.Value{})
+	}
+	s.at = s.Get("order_date").Time()
+}
+
+// plateSigns are the letters of Dutch plates since side code 7, without vowels and what reads as
+// another sign, and the digits.
+var plateSigns = map[bool]string{true: "BDFGHJKLNPRSTVXZ", false: "123456789"}
+
+// plateAfter is the plate so many after another of its series, far from its neighbours. Of each
+// series there are another two million.
+func plateAfter(plate string, n int) string {
+	out, rest := []byte(plate), int64(n)*1845301 // coprime to the number of plates of each series
+	for i := len(out) - 1; i >= 0; i-- {
+		if out[i] == '-' {
+			continue
+		}
+		signs := plateSigns[out[i] >= 'A']
+		rest += int64(strings.IndexByte(signs, out[i]))
+		out[i] = signs[rest%int64(len(signs))]
+		rest /= int64(len(signs))
+	}
+	return string(out)
 }

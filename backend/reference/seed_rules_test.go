@@ -16,7 +16,7 @@ import (
 // same must come of it.
 func TestSeedPassesTheRules(t *testing.T) {
 	onEngines(t, func(t *testing.T, x *fixture) {
-		demo, _ := x.seeded(60)
+		demo, _ := x.seeded(260) // more than the data has
 		again := open(t, sqliteDSN(t))
 		client := again.client(DemoClient)
 		for _, name := range sampleResources {

@@ -193,3 +193,20 @@ func TestSeedIsDatedByItself(t *testing.T) {
 	require.Equal(t, x.clock.Now(), o.Get("created_at").Time().In(time.UTC))
 	require.Equal(t, "O000041", o.Get("number").Text())
 }
+
+// TestPlates: what is made of the sample's plates for further copies of it are other ones of the
+// same series.
+func TestPlates(t *testing.T) {
+	for _, first := range []string{"JPG-53-T", "12-XDB-3", "9-XXX-99", "GB-123-Z", "B-131-KL"} {
+		seen := map[string]bool{}
+		for n := range 50_000 {
+			p := plateAfter(first, n)
+			if dutch, ok := mapping.DutchPlate(p); seen[p] || !ok || dutch != p {
+				t.Fatalf("plate %d after %s: %s", n, first, p)
+			}
+			seen[p] = true
+		}
+		require.True(t, seen[first])
+		require.NotEqual(t, first, plateAfter(first, 1_999_999))
+	}
+}

@@ -45,9 +45,3 @@ func (t table) number(row int, column string) int {
 	}
 	return n
 }
-
-// find returns the row whose column has the value, or -1.
-func (t table) find(column, value string) int {
-	at := slices.Index(t.columns, column)
-	return slices.IndexFunc(t.rows, func(row []string) bool { return row[at] == value })
-}

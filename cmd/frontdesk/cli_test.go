@@ -190,7 +190,7 @@ func TestCLISeed(t *testing.T) {
 	require.Equal(t, []string{"40"}, rig.AskSQLite(t, filepath.Join(dir, desk.DatabaseFile), "SELECT orders FROM sample_data"))
 	code, _, stderr := cli("", "seed", "--data", dir, "--records", "41")
 	require.Equal(t, 1, code)
-	require.Equal(t, "frontdesk: cannot make sample data here: the database holds the sample data of 40 orders (version 1), not of 41 (version 1)\n", stderr)
+	require.Equal(t, "frontdesk: cannot make sample data here: the database holds the sample data of 40 orders (version 2), not of 41 (version 2)\n", stderr)
 	code, _, stderr = cli("", "demo", "--data", dir, "--records", "41")
 	require.Equal(t, 2, code)
 	require.Contains(t, stderr, "--data "+dir+": cannot make sample data here")
