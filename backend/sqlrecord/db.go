@@ -107,8 +107,6 @@ func CanHold(text string) bool { return strings.IndexByte(text, 0) < 0 && utf8.V
 type Column struct {
 	Type  mapping.Datatype
 	Scale int // Float8: decimals kept; -1 for plain floating point
-	// Any says that each value has a type of its own, as SQLite stores it.
-	Any bool
 
 	// Foreign says that the column is somebody else's: its value is read as Type from whatever
 	// type the engine sends. One that cannot be read so, such as a number that is too large, a

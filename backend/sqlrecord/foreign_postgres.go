@@ -84,18 +84,23 @@ func foreignArg(v mapping.Value) any {
 	}
 }
 
-// foreignValue reads a value of any type. If it is a text, it is appended, and is empty so far.
-func foreignValue(c *Column, of *pgconn.FieldDescription, raw, text []byte) (mapping.Value, []byte) {
-	s := postgresStored(of, raw)
-	return s.read(c, text)
+// postgresStored takes a value as it was sent. Infinity is a text.
+func postgresStored(rows pgx.Rows, of *pgconn.FieldDescription, raw []byte) (s stored, err error) {
+	switch _, known := foreignFormats[of.DataTypeOID]; {
+	case of.Format == pgx.TextFormatCode:
+		return textStored(of.DataTypeOID, raw), nil
+	case known:
+		return binaryStored(of.DataTypeOID, raw), nil
+	default:
+		var text string
+		err = rows.Conn().TypeMap().Scan(of.DataTypeOID, of.Format, raw, &text)
+		return textStored(of.DataTypeOID, []byte(text)), err
+	}
 }
 
-// postgresStored takes a value as it was sent. Infinity is a text.
-func postgresStored(of *pgconn.FieldDescription, raw []byte) stored {
-	if of.Format == pgx.TextFormatCode {
-		return textStored(of.DataTypeOID, raw)
-	}
-	switch of.DataTypeOID {
+// binaryStored takes one of foreignFormats.
+func binaryStored(oid uint32, raw []byte) stored {
+	switch oid {
 	case pgtype.BoolOID:
 		return stored{form: formBoolean, num: int64(raw[0])}
 	case pgtype.Int2OID:
@@ -112,10 +117,10 @@ func postgresStored(of *pgconn.FieldDescription, raw []byte) stored {
 		return stored{form: formDouble, real: math.Float64frombits(binary.BigEndian.Uint64(raw))}
 	case pgtype.DateOID:
 		days := int64(int32(binary.BigEndian.Uint32(raw)))
-		return finite(formOf(of.DataTypeOID), days, math.MinInt32, math.MaxInt32, days*24*time.Hour.Milliseconds())
+		return finite(formOf(oid), days, math.MinInt32, math.MaxInt32, days*24*time.Hour.Milliseconds())
 	case pgtype.TimestampOID, pgtype.TimestamptzOID:
 		micros := int64(binary.BigEndian.Uint64(raw))
-		return finite(formOf(of.DataTypeOID), micros, math.MinInt64, math.MaxInt64, time.UnixMicro(micros).UnixMilli()) // down to the millisecond, also before 1970
+		return finite(formOf(oid), micros, math.MinInt64, math.MaxInt64, time.UnixMicro(micros).UnixMilli()) // down to the millisecond, also before 1970
 	default:
 		return stored{form: formBytes, text: raw}
 	}

@@ -2,13 +2,11 @@ package sqlrecord
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
-	"strconv"
-	"strings"
 	"time"
 
-	"github.com/cockroachdb/apd/v3"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
@@ -41,26 +39,22 @@ func (r *postgresRow) scan(rows pgx.Rows, columns []Column) error {
 			r.values[i] = mapping.NullValue()
 			continue
 		}
-		if col.Foreign {
-			if r.values[i], text = foreignValue(col, &fields[i], raw[i], text); r.values[i].Kind() == mapping.KindText {
-				r.ends = append(r.ends, len(text))
-			}
-			continue
+		v, ok := mapping.Value{}, false
+		if !col.Foreign {
+			v, text, ok = ownValue(&fields[i], raw[i], col, text)
 		}
-		if col.isText() {
-			var err error
-			if text, err = appendText(text, rows, &fields[i], raw[i]); err != nil {
-				return err
+		if !ok {
+			s, err := postgresStored(rows, &fields[i], raw[i])
+			if v, text = s.read(col, text); err == nil && v.IsAbsent() && !col.Foreign {
+				err = errors.New("a value that is none of the column")
 			}
+			if err != nil {
+				return fmt.Errorf("column %s: %w", fields[i].Name, err)
+			}
+		}
+		if r.values[i] = v; v.Kind() == mapping.KindText {
 			r.ends = append(r.ends, len(text))
-			r.values[i] = mapping.TextValue("")
-			continue
 		}
-		v, err := postgresValue(rows, &fields[i], raw[i], col)
-		if err != nil {
-			return fmt.Errorf("column %s: %w", fields[i].Name, err)
-		}
-		r.values[i] = v
 	}
 	shareText(r.values, text, r.ends)
 	if cap(text) <= largeValue {
@@ -69,107 +63,35 @@ func (r *postgresRow) scan(rows pgx.Rows, columns []Column) error {
 	return nil
 }
 
-// appendText appends a text as it is, and char(n) without its padding.
-func appendText(dst []byte, rows pgx.Rows, fd *pgconn.FieldDescription, raw []byte) ([]byte, error) {
-	switch fd.DataTypeOID {
-	case pgtype.TextOID, pgtype.VarcharOID, pgtype.NameOID:
-		return append(dst, raw...), nil
-	case pgtype.BPCharOID:
-		return append(dst, strings.TrimRight(string(raw), " ")...), nil
-	}
-	var s string
-	if err := rows.Conn().TypeMap().Scan(fd.DataTypeOID, fd.Format, raw, &s); err != nil {
-		return dst, fmt.Errorf("column %s: %w", fd.Name, err)
-	}
-	return append(dst, s...), nil
-}
-
-// postgresValue reads what is no text. The types of our own tables are read
-// here, in PostgreSQL's binary form; others by pgx.
-func postgresValue(rows pgx.Rows, fd *pgconn.FieldDescription, raw []byte, col *Column) (mapping.Value, error) {
-	if fd.Format == pgx.BinaryFormatCode {
-		if v, ok := ownValue(fd.DataTypeOID, raw, col); ok {
-			return v, nil
-		}
-	}
-	scan := func(dst any) error { return rows.Conn().TypeMap().Scan(fd.DataTypeOID, fd.Format, raw, dst) }
-	switch col.Type {
-	case mapping.Int4:
-		var n int64
-		err := scan(&n)
-		return mapping.IntValue(n), err
-	case mapping.Timestamp:
-		var t time.Time
-		err := scan(&t)
-		return mapping.TimeValue(t), err
-	case mapping.Bytea:
-		var b []byte
-		err := scan(&b)
-		return mapping.BytesValue(b), err
-	default:
-		if col.Scale < 0 {
-			var f float64
-			err := scan(&f)
-			return mapping.FloatValue(f), err
-		}
-		return scanDecimal(scan, fd.DataTypeOID, col.Scale)
-	}
-}
-
-// scanDecimal reads any kind of number as a decimal of that scale.
-func scanDecimal(scan func(any) error, oid uint32, scale int) (mapping.Value, error) {
-	var d apd.Decimal
-	if oid == pgtype.Float8OID || oid == pgtype.Float4OID {
-		var f float64
-		if err := scan(&f); err != nil {
-			return mapping.Value{}, err
-		}
-		if _, _, err := d.SetString(strconv.FormatFloat(f, 'g', -1, 64)); err != nil {
-			return mapping.Value{}, err
-		}
-	} else {
-		var n pgtype.Numeric
-		if err := scan(&n); err != nil {
-			return mapping.Value{}, err
-		}
-		if n.NaN || n.InfinityModifier != pgtype.Finite {
-			return mapping.Value{}, fmt.Errorf("not a finite number")
-		}
-		d.Coeff.SetMathBigInt(n.Int)
-		d.Exponent = n.Exp
-		d.Negative = n.Int.Sign() < 0
-		d.Coeff.Abs(&d.Coeff)
-	}
-	v, ok := mapping.DecimalOf(&d, scale)
-	if !ok {
-		return mapping.Value{}, fmt.Errorf("number does not fit")
-	}
-	return v, nil
-}
-
 // postgresEpoch is where PostgreSQL counts from, in milliseconds since 1970.
 const postgresEpoch = 946684800000
 
-func ownValue(oid uint32, raw []byte, col *Column) (mapping.Value, bool) {
+// ownValue reads the types of our own tables, as the server sends them there. A text is appended.
+func ownValue(fd *pgconn.FieldDescription, raw []byte, col *Column, text []byte) (v mapping.Value, _ []byte, ok bool) {
+	oid := fd.DataTypeOID
 	switch {
+	case col.isText():
+		if ok = oid == pgtype.TextOID || oid == pgtype.VarcharOID || oid == pgtype.NameOID; ok {
+			return mapping.TextValue(""), append(text, raw...), true
+		}
+	case fd.Format != pgx.BinaryFormatCode:
 	case oid == pgtype.Int4OID && col.Type == mapping.Int4:
-		return mapping.IntValue(int64(int32(binary.BigEndian.Uint32(raw)))), true
+		return mapping.IntValue(int64(int32(binary.BigEndian.Uint32(raw)))), text, true
 	case oid == pgtype.Int8OID && col.Type == mapping.Int4:
-		return mapping.IntValue(int64(binary.BigEndian.Uint64(raw))), true
+		return mapping.IntValue(int64(binary.BigEndian.Uint64(raw))), text, true
 	case oid == pgtype.TimestamptzOID && col.Type == mapping.Timestamp:
 		µs := int64(binary.BigEndian.Uint64(raw))
-		if µs == math.MaxInt64 || µs == math.MinInt64 {
-			return mapping.Value{}, false // infinity
+		if µs != math.MaxInt64 && µs != math.MinInt64 { // infinity
+			return mapping.MilliValue(postgresEpoch + time.UnixMicro(µs).UnixMilli()), text, true
 		}
-		return mapping.MilliValue(postgresEpoch + time.UnixMicro(µs).UnixMilli()), true
 	case oid == pgtype.NumericOID && col.Type == mapping.Float8 && col.Scale >= 0:
-		return ownDecimal(raw, col.Scale)
+		v, ok = ownDecimal(raw, col.Scale)
 	case oid == pgtype.Float8OID && col.Type == mapping.Float8 && col.Scale < 0:
-		return mapping.FloatValue(math.Float64frombits(binary.BigEndian.Uint64(raw))), true
+		return mapping.FloatValue(math.Float64frombits(binary.BigEndian.Uint64(raw))), text, true
 	case oid == pgtype.ByteaOID && col.Type == mapping.Bytea:
-		return mapping.BytesValue(raw), true
+		return mapping.BytesValue(raw), text, true
 	}
-	return mapping.Value{}, false
+	return v, text, ok
 }
 
 // ownDecimal reads a numeric's binary form: how many digits to the base of

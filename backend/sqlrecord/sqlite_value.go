@@ -52,14 +52,6 @@ func (c *sqliteConn) scan(st *sqlite.Stmt, columns []Column, row []mapping.Value
 			}
 			continue
 		}
-		if col.Any {
-			if st.ColumnType(i) == sqlite.TypeNull {
-				row[i] = mapping.NullValue()
-				continue
-			}
-			as := storedAs(st.ColumnType(i))
-			col = &as
-		}
 		var empty bool
 		switch col.Type {
 		case mapping.Varchar, mapping.Text:
@@ -94,20 +86,6 @@ func (c *sqliteConn) scan(st *sqlite.Stmt, columns []Column, row []mapping.Value
 	shareText(row, text, c.ends)
 	if cap(text) <= largeValue {
 		c.scratch = text
-	}
-}
-
-// storedAs is how a value of that type is read.
-func storedAs(t sqlite.ColumnType) Column {
-	switch t {
-	case sqlite.TypeInteger:
-		return Column{Type: mapping.Int4}
-	case sqlite.TypeFloat:
-		return Column{Type: mapping.Float8, Scale: -1}
-	case sqlite.TypeBlob:
-		return Column{Type: mapping.Bytea}
-	default:
-		return Column{Type: mapping.Text}
 	}
 }
 
