@@ -196,7 +196,8 @@ func (s *Store) accountText(username string) (text string, args []mapping.Value,
 		return text, args, columns
 	}
 	w.Add(" FROM ", Qualified(s.d, s.source.Schema, from.Table), " WHERE ")
-	equal(w, b.field(&mapping.Field{Type: mapping.Varchar}, &from.Facts.SQL[sheet.FactUsername]), mapping.TextValue(username))
+	name := b.field(&mapping.Field{Type: mapping.Varchar}, &from.Facts.SQL[sheet.FactUsername])
+	name.Compare(w, mapping.Equals, mapping.TextValue(username))
 	text, args = w.Statement()
 	return text, args, columns
 }

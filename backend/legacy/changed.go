@@ -11,6 +11,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping"
@@ -204,21 +205,11 @@ func (t *Mapped) unwritten() (problems []string) {
 	}
 	for _, c := range t.Target.Columns {
 		isFilled := c.Nullable || c.Generated || c.Default != "" || c.Type == "timestamp" && t.Engine != "postgres" // which MariaDB may fill
-		if !isFilled && !slices.ContainsFunc(slices.Sorted(keysOf(written)), func(name string) bool { return strings.EqualFold(name, c.Name) }) {
+		if !isFilled && !slices.ContainsFunc(slices.Collect(maps.Keys(written)), func(name string) bool { return strings.EqualFold(name, c.Name) }) {
 			problems = append(problems, fmt.Sprintf("%s.%s must have a value, and nothing writes one", t.Table, c.Name))
 		}
 	}
 	return problems
-}
-
-func keysOf(set map[string]bool) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for name := range set {
-			if !yield(name) {
-				return
-			}
-		}
-	}
 }
 
 // writes tells whether frontdesk writes into the table itself.
@@ -333,10 +324,10 @@ func (s *Store) leftOut(t *Mapped, f *mapping.Field) {
 	}
 }
 
-// writable refuses to write where the database lacks something that a write needs.
-func (t *txn) writable(r *mapping.Resource) error {
+// writable is TableFor, unless the database lacks something that a write needs.
+func (t *txn) writable(ctx context.Context, r *mapping.Resource, client auth.Client) (*Mapped, error) {
 	if c := t.view.Load().closed[r]; c != nil {
-		return fmt.Errorf("%w: %s", backend.ErrChanged, c.What)
+		return nil, fmt.Errorf("%w: %s", backend.ErrChanged, c.What)
 	}
-	return nil
+	return t.TableFor(ctx, r, client)
 }

@@ -106,11 +106,13 @@ func (w *write) encodeField(f *mapping.Field, c *sheet.Column, v mapping.Value) 
 				part = parts[i+len(parts)-len(c.Write)]
 			}
 			s.value = func(b *sqlrecord.Writer) {
-				if linked {
-					w.t.withPart(b, e, part)
-				} else {
-					w.t.withValue(b, e, f, c, v)
-				}
+				w.t.withValue(b, e, func() {
+					if linked {
+						w.t.Put(b, Texts, part)
+					} else {
+						w.t.given(b, f, c, v)
+					}
+				})
 			}
 		}
 		w.sets = append(w.sets, s)
@@ -156,64 +158,13 @@ func (t *Mapped) stored(b *sqlrecord.Writer, of Sort, v mapping.Value) {
 		b.Add(b.Arg(v))
 		return
 	}
-	if of == Integers && v.Kind() == mapping.KindText && isWhole(v.Text()) {
-		v = mapping.IntValue(wholeOf(v.Text()))
+	if of == Integers {
+		v = asWhole(v)
 	}
 	if (of == Texts || of == Padded) && v.Kind() != mapping.KindText {
 		v = mapping.TextValue(v.String())
 	}
 	t.Put(b, of, v)
-}
-
-// refer asks for the keys of the records that the write refers to.
-func (w *write) refer(ctx context.Context, rec mapping.Record) (err error) {
-	var refs []sheet.IDRef
-	for _, l := range w.t.links {
-		if v := rec.Values[l.field.Index]; v.IsSet() {
-			if to := w.t.linkOf(l, rec); to != nil {
-				refs = append(refs, sheet.IDRef{Resource: to.Name, ID: int32(v.Int())})
-			}
-		}
-	}
-	w.keys, err = w.session.keys(ctx, w.client, refs)
-	return err
-}
-
-// linkOf is the resource that a record refers to by a kept ID; nil for none.
-func (t *Mapped) linkOf(l link, rec mapping.Record) *sheet.Resource {
-	if l.to != nil {
-		return l.to
-	}
-	if to := t.sheet.Resource(rec.Get(l.field.ReferenceBy).Text()); to != nil && to.Key.Kept {
-		return to
-	}
-	return nil
-}
-
-// partsOf are the parts of the key that a field refers to by a kept ID, nil for none; linked is
-// false where it does not.
-func (w *write) partsOf(f *mapping.Field, v mapping.Value) (parts []mapping.Value, linked bool, _ *mapping.Error) {
-	for _, l := range w.t.links {
-		if l.field != f {
-			continue
-		}
-		to := w.t.linkOf(l, w.after)
-		if to == nil {
-			return nil, false, nil
-		}
-		if !v.IsSet() {
-			return nil, true, nil
-		}
-		key := w.keys[sheet.IDRef{Resource: to.Name, ID: int32(v.Int())}]
-		if key == "" {
-			return nil, true, mapping.Fail(mapping.RelatedIDNotFound, mapping.Literal(f.Name), v.String())
-		}
-		for _, part := range sheet.SplitKey(key) {
-			parts = append(parts, mapping.TextValue(part.String()))
-		}
-		return parts, true, nil
-	}
-	return nil, false, nil
 }
 
 // judgeParent refuses to write a row that would belong to another client's record, or to none.
@@ -332,14 +283,14 @@ func (w *write) keyPart(i int) (mapping.Value, Sort) {
 	if i >= len(w.key) || w.key[i].IsAbsent() {
 		return mapping.NullValue(), Texts
 	}
-	s := w.t.ColumnOf(w.t.Key.Places[i]).Sort
-	if s == Integers && w.key[i].Kind() == mapping.KindText && isWhole(w.key[i].Text()) {
-		return mapping.IntValue(wholeOf(w.key[i].Text())), Integers
+	v, s := w.key[i], w.t.ColumnOf(w.t.Key.Places[i]).Sort
+	if s == Integers {
+		v = asWhole(v)
 	}
-	if w.key[i].Kind() == mapping.KindInt {
-		return w.key[i], Integers
+	if v.Kind() == mapping.KindInt {
+		s = Integers
 	}
-	return w.key[i], s
+	return v, s
 }
 
 // statement runs one of the sheet's statements. A row that it answers is the missing part of

@@ -108,9 +108,6 @@ func (b *Builder) Put(w *sqlrecord.Writer, s Sort, v mapping.Value) {
 // nothing is the condition that holds for no row.
 const nothing = "1 = 0"
 
-// comparisons are the operators of ranges.
-var comparisons = map[mapping.Operator]string{mapping.Equals: " = ", mapping.AtLeast: " >= ", mapping.Above: " > ", mapping.AtMost: " <= ", mapping.Below: " < "}
-
 // simply compares an expression with values of a sort.
 func (b *Builder) simply(out *sqlrecord.Field, s Sort) {
 	out.Operand = func(w *sqlrecord.Writer, v mapping.Value) { b.Put(w, s, v) }
@@ -125,10 +122,6 @@ func (b *Builder) whole(out *sqlrecord.Field, s Sort) {
 	case s == Texts || s == Padded || s == Others || s == "":
 		sql := out.Read
 		out.Equals = func(w *sqlrecord.Writer, v mapping.Value) {
-			if !v.IsSet() {
-				w.Expr(sql).Add(" IS NULL")
-				return
-			}
 			if s == "" && b.Engine == "sqlite" { // where a number and a text are never equal
 				b.Put(w.Expr(sql).Add(" IN ("), Integers, v)
 				b.Put(w.Add(", "), Texts, mapping.TextValue(v.String()))
@@ -139,7 +132,7 @@ func (b *Builder) whole(out *sqlrecord.Field, s Sort) {
 			b.Put(w, s, mapping.TextValue(v.String()))
 		}
 		out.Ranges = func(w *sqlrecord.Writer, op mapping.Operator, v mapping.Value) {
-			w.Expr(b.As(sql, Integers)).Add(comparisons[op])
+			w.Expr(b.As(sql, Integers)).Add(sqlrecord.Comparisons[op])
 			b.Put(w, Integers, v)
 		}
 		out.Order = []sqlrecord.Expr{b.As(sql, Integers)}
@@ -210,17 +203,11 @@ func (b *Builder) number(out *sqlrecord.Field, f *mapping.Field, of Value, plain
 		if op == mapping.AtMost || op == mapping.Below || op == mapping.Equals {
 			near(w, " <= ", v, 1)
 		}
-		w.Expr(read).Add(comparisons[op])
+		w.Expr(read).Add(sqlrecord.Comparisons[op])
 		b.Put(w, shown, v)
 		w.Add(")")
 	}
-	out.Equals = func(w *sqlrecord.Writer, v mapping.Value) {
-		if !v.IsSet() {
-			w.Expr(sql).Add(" IS NULL")
-			return
-		}
-		out.Ranges(w, mapping.Equals, v)
-	}
+	out.Equals = func(w *sqlrecord.Writer, v mapping.Value) { out.Ranges(w, mapping.Equals, v) }
 }
 
 // beside is a decimal so many of its last places away.
@@ -245,15 +232,8 @@ func (b *Builder) text(out *sqlrecord.Field, s Sort, plain bool) {
 	}
 	out.Equals = func(w *sqlrecord.Writer, v mapping.Value) {
 		switch {
-		case !v.IsSet():
-			w.Expr(sql).Add(" IS NULL")
-		case s == Integers && isWhole(v.Text()):
-			n, _ := strconv.ParseInt(v.Text(), 10, 64)
-			w.Expr(sql).Add(" = ")
-			b.Put(w, s, mapping.IntValue(n))
-		case s == GUIDs && uuid.Validate(v.Text()) == nil:
-			w.Expr(sql).Add(" = ")
-			b.Put(w, s, v)
+		case s == Integers && isWhole(v.Text()), s == GUIDs && uuid.Validate(v.Text()) == nil:
+			b.Put(w.Expr(sql).Add(" = "), s, asWhole(v))
 		default:
 			w.Add(nothing)
 		}

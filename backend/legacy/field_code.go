@@ -17,34 +17,16 @@ func (b *Builder) withNulls(of sqlrecord.Field, c *sheet.Column) sqlrecord.Field
 		list = b.Literals(append([]string{""}, c.Nulls...))
 	}
 	of.Read = Wrap("CASE WHEN ", stored, " IN ("+list+") THEN NULL ELSE ", sql, " END")
-	equals, ranges, operand := of.Equals, of.Ranges, of.Operand
-	isNull := func(w *sqlrecord.Writer) {
+	own := of
+	own.Read = sql
+	of.Nulls = func(w *sqlrecord.Writer) {
 		w.Add("(").Expr(stored).Add(" IS NULL OR ").Expr(stored).Add(" IN (", list, "))")
 	}
-	of.Equals = func(w *sqlrecord.Writer, v mapping.Value) {
-		if !v.IsSet() {
-			isNull(w)
-			return
-		}
-		w.Add("(")
-		if equals != nil {
-			equals(w, v)
-		} else {
-			w.Expr(sql).Add(" = ")
-			operand(w, v)
-		}
-		w.Add(" AND ").Expr(stored).Add(" NOT IN (", list, "))")
-	}
 	of.Ranges = func(w *sqlrecord.Writer, op mapping.Operator, v mapping.Value) {
-		w.Add("(")
-		if ranges != nil {
-			ranges(w, op, v)
-		} else {
-			w.Expr(sql).Add(comparisons[op])
-			operand(w, v)
-		}
+		own.Compare(w.Add("("), op, v)
 		w.Add(" AND ").Expr(stored).Add(" NOT IN (", list, "))")
 	}
+	of.Equals = func(w *sqlrecord.Writer, v mapping.Value) { of.Ranges(w, mapping.Equals, v) }
 	if of.Order != nil {
 		of.Order = []sqlrecord.Expr{Wrap("CASE WHEN ", stored, " IN ("+list+") THEN NULL ELSE ", of.Order[0], " END")}
 	}
@@ -82,22 +64,21 @@ func (b *Builder) coded(f *mapping.Field, c *sheet.Column) sqlrecord.Field {
 	}
 	b.simply(&of, s)
 	of.Equals = func(w *sqlrecord.Writer, v mapping.Value) {
-		codes := byValue[v]
-		switch {
-		case v.IsSet() && codes == nil:
-			w.Add(nothing)
-		case v.IsSet():
+		if codes := byValue[v]; codes != nil {
 			w.Expr(stored).Add(" IN (", b.Literals(codes), ")")
-		default:
-			w.Add("(").Expr(stored).Add(" IS NULL")
-			if codes := byValue[mapping.NullValue()]; codes != nil {
-				w.Add(" OR ").Expr(stored).Add(" IN (", b.Literals(codes), ")")
-			}
-			if c.UnknownIsNull {
-				w.Add(" OR ").Expr(stored).Add(" NOT IN (", b.Literals(all), ")")
-			}
-			w.Add(")")
+		} else {
+			w.Add(nothing)
 		}
+	}
+	of.Nulls = func(w *sqlrecord.Writer) {
+		w.Add("(").Expr(stored).Add(" IS NULL")
+		if codes := byValue[mapping.NullValue()]; codes != nil {
+			w.Add(" OR ").Expr(stored).Add(" IN (", b.Literals(codes), ")")
+		}
+		if c.UnknownIsNull {
+			w.Add(" OR ").Expr(stored).Add(" NOT IN (", b.Literals(all), ")")
+		}
+		w.Add(")")
 	}
 	return of
 }

@@ -53,10 +53,6 @@ func (b *Builder) moment(out *sqlrecord.Field, c *sheet.Column, s Sort) {
 		}
 	}
 	out.Equals = func(w *sqlrecord.Writer, v mapping.Value) {
-		if !v.IsSet() {
-			w.Expr(sql).Add(" IS NULL")
-			return
-		}
 		w.Add("(")
 		from(w, v.Int(), false)
 		w.Add(" AND ")

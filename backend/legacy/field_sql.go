@@ -23,31 +23,22 @@ func (b *Builder) written(f *mapping.Field, c *sheet.Column, of sqlrecord.Field)
 			finds = append(finds, append(sqlrecord.Plain(b.d.Quote(a.Column)+" = "), Parse("("+a.SQL+")")...))
 		}
 	}
-	read, equals, operand := of.Read, of.Equals, of.Operand
+	shown := of
 	if len(finds) > 0 {
 		of.Equals = func(w *sqlrecord.Writer, v mapping.Value) {
-			if !v.IsSet() {
-				w.Expr(read).Add(" IS NULL")
-				return
-			}
 			w.Add("(")
 			for _, find := range finds {
-				b.withValue(w, find, f, c, v)
+				b.withValue(w, find, func() { b.given(w, f, c, v) })
 				w.Add(" AND ")
 			}
-			if equals != nil {
-				equals(w, v)
-			} else {
-				w.Expr(read).Add(" = ")
-				operand(w, v)
-			}
+			shown.Compare(w, mapping.Equals, v)
 			w.Add(")")
 		}
 	}
 	if !c.Ordered || len(c.Write) != 1 {
 		return of
 	}
-	stored, write, ranges := b.d.Quote(c.Write[0].Column), Parse("("+c.Write[0].SQL+")"), of.Ranges
+	stored, write := b.d.Quote(c.Write[0].Column), Parse("("+c.Write[0].SQL+")")
 	of.Ranges = func(w *sqlrecord.Writer, op mapping.Operator, v mapping.Value) {
 		wide := op // several values may be stored alike
 		if wide == mapping.Above {
@@ -55,15 +46,9 @@ func (b *Builder) written(f *mapping.Field, c *sheet.Column, of sqlrecord.Field)
 		} else if wide == mapping.Below {
 			wide = mapping.AtMost
 		}
-		w.Add("(", stored, comparisons[wide])
-		b.withValue(w, write, f, c, v)
+		b.withValue(w.Add("(", stored, sqlrecord.Comparisons[wide]), write, func() { b.given(w, f, c, v) })
 		w.Add(" AND ")
-		if ranges != nil {
-			ranges(w, op, v)
-		} else {
-			w.Expr(read).Add(comparisons[op])
-			operand(w, v)
-		}
+		shown.Compare(w, op, v)
 		w.Add(")")
 	}
 	return of
@@ -72,29 +57,14 @@ func (b *Builder) written(f *mapping.Field, c *sheet.Column, of sqlrecord.Field)
 // valueParam is the parameter of write and find.
 const valueParam = "value"
 
-// withValue appends an expression in which the value stands.
-func (b *Builder) withValue(w *sqlrecord.Writer, e sqlrecord.Expr, f *mapping.Field, c *sheet.Column, v mapping.Value) {
-	for _, p := range e {
-		w.Add(p.SQL)
-		switch p.Param {
-		case "":
-		case valueParam:
-			b.given(w, f, c, v)
-		default:
-			w.Expr(sqlrecord.Expr{{Param: p.Param}})
-		}
-	}
-}
-
-// withPart appends an expression in which a part of a key stands for the value.
-func (b *Builder) withPart(w *sqlrecord.Writer, e sqlrecord.Expr, part mapping.Value) {
-	for _, p := range e {
-		switch w.Add(p.SQL); p.Param {
-		case "":
-		case valueParam:
-			b.Put(w, Texts, part)
-		default:
-			w.Expr(sqlrecord.Expr{{Param: p.Param}})
+// withValue appends an expression in which a value stands, which a function appends.
+func (b *Builder) withValue(w *sqlrecord.Writer, e sqlrecord.Expr, value func()) {
+	for i, p := range e {
+		if p.Param == valueParam {
+			w.Add(p.SQL)
+			value()
+		} else {
+			w.Expr(e[i : i+1])
 		}
 	}
 }

@@ -22,12 +22,27 @@ import (
 // with client_id and idem_key as its key. Rows older
 // than a day are of no use.
 const (
-	answerClient  = "client_id"
-	answerKey     = "idem_key"
-	answerSum     = "request_sum"
-	answerText    = "answer"
-	answerCreated = "created_at"
+	findAnswer = "SELECT request_sum, answer FROM %s WHERE client_id = :client AND idem_key = :key AND created_at > :created"
+	addAnswer  = "INTO %s (client_id, idem_key, request_sum, answer, created_at) VALUES (:client, :key, :sum, :answer, :created)"
+	setAnswer  = "UPDATE %s SET request_sum = :sum, answer = :answer, created_at = :created WHERE client_id = :client AND idem_key = :key"
 )
+
+// kept is a row of the table.
+type kept struct {
+	client           auth.Client
+	key, sum, answer string
+	created          int64
+}
+
+// onAnswers is a statement on the table.
+func (t *txn) onAnswers(sql string, row kept) (text string, args []mapping.Value) {
+	return sqlrecord.NewWriter(t.d, func(w *sqlrecord.Writer, name string) {
+		w.Add(w.Arg(map[string]mapping.Value{
+			"client": mapping.IntValue(row.client.ID), "key": mapping.TextValue(row.key), "sum": mapping.TextValue(row.sum),
+			"answer": mapping.TextValue(row.answer), "created": mapping.IntValue(row.created),
+		}[name]))
+	}).Expr(Parse(fmt.Sprintf(sql, t.answers))).Statement()
+}
 
 // cleanupTimeout bounds the work that remains when a call's time is up.
 const cleanupTimeout = 2 * time.Second
@@ -56,13 +71,12 @@ func (t *txn) recall(ctx context.Context, client auth.Client, key string) (*back
 		// The row for the answer, still empty, unless there is one. Without it MySQL would lock the gap
 		// where the row is missing, and no other transaction, of whatever client, could store an answer
 		// there until this one ends.
-		if err := t.addAnswer(ctx, "INSERT IGNORE INTO ", client, key, "", "", 0); err != nil {
+		text, args := t.onAnswers("INSERT IGNORE "+addAnswer, kept{client: client, key: key})
+		if _, err := t.conn.Exec(ctx, text, args...); err != nil {
 			return nil, err
 		}
 	}
-	w := sqlrecord.NewWriter(t.d, nil).Add("SELECT ", t.d.Quote(answerSum), ", ", t.d.Quote(answerText), " FROM ", t.answers)
-	underKey(w, t.d, client, key).Add(" AND ", t.d.Quote(answerCreated), " > ")
-	text, args := w.Add(w.Arg(mapping.IntValue(t.now().Add(-backend.StoredAnswerLife).UnixMilli()))).Statement()
+	text, args := t.onAnswers(findAnswer, kept{client: client, key: key, created: t.now().Add(-backend.StoredAnswerLife).UnixMilli()})
 	row, err := sqlrecord.One(ctx, t.conn, text, []sqlrecord.Column{foreignText, foreignText}, args...)
 	if err != nil || row == nil {
 		return nil, err
@@ -73,26 +87,6 @@ func (t *txn) recall(ctx context.Context, client auth.Client, key string) (*back
 		return nil, errors.New("the sum stored under an idempotency key is not valid")
 	}
 	return m, nil
-}
-
-// addAnswer adds a row to the table of answers.
-func (t *txn) addAnswer(ctx context.Context, verb string, client auth.Client, key, sum, text string, created int64) error {
-	w := sqlrecord.NewWriter(t.d, nil).Add(verb, t.answers, " (")
-	for i, c := range []string{answerClient, answerKey, answerSum, answerText, answerCreated} {
-		w.Add(comma(i), t.d.Quote(c))
-	}
-	w.Add(") VALUES (")
-	for i, v := range []mapping.Value{mapping.IntValue(client.ID), mapping.TextValue(key), mapping.TextValue(sum), mapping.TextValue(text), mapping.IntValue(created)} {
-		w.Add(comma(i), w.Arg(v))
-	}
-	statement, args := w.Add(")").Statement()
-	_, err := t.conn.Exec(ctx, statement, args...)
-	return err
-}
-
-func underKey(w *sqlrecord.Writer, d *sqlrecord.Dialect, client auth.Client, key string) *sqlrecord.Writer {
-	w.Add(" WHERE ", d.Quote(answerClient), " = ", w.Arg(mapping.IntValue(client.ID)))
-	return w.Add(" AND ", d.Quote(answerKey), " = ", w.Arg(mapping.TextValue(key)))
 }
 
 func (t *txn) recallFromIDStore(ctx context.Context, client auth.Client, key string) (*backend.StoredAnswer, error) {
@@ -125,15 +119,12 @@ func (t *txn) Remember(ctx context.Context, client auth.Client, key string, m ba
 		t.tx.tries.answer = &m
 		return nil
 	}
-	sum, text, created := hex.EncodeToString(m.Sum[:]), string(m.Answer), t.now().Add(max(0, m.Life-backend.StoredAnswerLife)).UnixMilli()
-	w := sqlrecord.NewWriter(t.d, nil)
-	w.Add("UPDATE ", t.answers, " SET ", t.d.Quote(answerSum), " = ", w.Arg(mapping.TextValue(sum)))
-	w.Add(", ", t.d.Quote(answerText), " = ", w.Arg(mapping.TextValue(text)))
-	w.Add(", ", t.d.Quote(answerCreated), " = ", w.Arg(mapping.IntValue(created)))
-	statement, args := underKey(w, t.d, client, key).Statement()
-	n, err := t.conn.Exec(ctx, statement, args...)
+	row := kept{client, key, hex.EncodeToString(m.Sum[:]), string(m.Answer), t.now().Add(max(0, m.Life-backend.StoredAnswerLife)).UnixMilli()}
+	text, args := t.onAnswers(setAnswer, row)
+	n, err := t.conn.Exec(ctx, text, args...)
 	if err == nil && n == 0 {
-		err = t.addAnswer(ctx, "INSERT INTO ", client, key, sum, text, created)
+		text, args = t.onAnswers("INSERT "+addAnswer, row)
+		_, err = t.conn.Exec(ctx, text, args...)
 	}
 	return t.wrap("remember an answer", err)
 }

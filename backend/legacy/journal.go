@@ -100,7 +100,7 @@ func (t *Mapped) position(v mapping.Value) (int64, error) {
 	case v.Kind() == mapping.KindTime:
 		return v.Int(), nil
 	case isWhole(v.Text()):
-		return wholeOf(v.Text()), nil
+		return asWhole(v).Int(), nil
 	default:
 		return 0, fmt.Errorf("%w: %s: %s is neither a whole number nor a date and time", backend.ErrUnexpected, t.Name, t.Changes.Table.Sequence)
 	}
@@ -119,32 +119,12 @@ func (s session) noted(t *Mapped, columns string, from, before int64) *sqlrecord
 		value = mapping.MilliValue
 	}
 	if from != beforeAll {
-		ranged(w.Add(" AND "), sequence, mapping.AtLeast, value(from))
+		sequence.Compare(w.Add(" AND "), mapping.AtLeast, value(from))
 	}
 	if before != beforeAll {
-		ranged(w.Add(" AND "), sequence, mapping.Below, value(before))
+		sequence.Compare(w.Add(" AND "), mapping.Below, value(before))
 	}
 	return w
-}
-
-// equal appends that a field has a value.
-func equal(w *sqlrecord.Writer, f sqlrecord.Field, v mapping.Value) {
-	if f.Equals != nil {
-		f.Equals(w, v)
-		return
-	}
-	w.Expr(f.Read).Add(" = ")
-	f.Operand(w, v)
-}
-
-// ranged appends that a field is on one side of a value.
-func ranged(w *sqlrecord.Writer, f sqlrecord.Field, op mapping.Operator, v mapping.Value) {
-	if f.Ranges != nil {
-		f.Ranges(w, op, v)
-		return
-	}
-	w.Expr(f.Read).Add(comparisons[op])
-	f.Operand(w, v)
 }
 
 // lastChange is the end of the table of changes.
@@ -267,7 +247,7 @@ func (t *Mapped) partsOf(key []sheet.Raw) (parts []mapping.Value, ok bool) {
 func (s session) known(ctx context.Context, t *Mapped, client auth.Client, keys [][]sheet.Raw) (ids []int32, err error) {
 	if !t.Key.Kept {
 		for _, key := range keys {
-			ids = append(ids, int32(wholeOf(key[0].Text)))
+			ids = append(ids, int32(asWhole(mapping.TextValue(key[0].Text)).Int()))
 		}
 		return ids, nil
 	}

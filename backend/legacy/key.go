@@ -12,10 +12,13 @@ import (
 	"frontdesk/mapping"
 )
 
-// wholeOf is a text that isWhole as a number.
-func wholeOf(text string) int64 {
-	n, _ := strconv.ParseInt(text, 10, 64)
-	return n
+// asWhole is a text that isWhole as a number, and any other value itself.
+func asWhole(v mapping.Value) mapping.Value {
+	if v.Kind() != mapping.KindText || !isWhole(v.Text()) {
+		return v
+	}
+	n, _ := strconv.ParseInt(v.Text(), 10, 64)
+	return mapping.IntValue(n)
 }
 
 // newKey makes the key of a new row as the sheet says. Parts that the engine makes are absent.
@@ -37,7 +40,7 @@ func (w *write) newKey(ctx context.Context) error {
 		return w.next(ctx, missing[0])
 	}
 	for _, text := range w.t.SQL.NewKey {
-		if err := w.statementOfKey(ctx, text); err != nil {
+		if err := w.statement(ctx, text); err != nil {
 			return err
 		}
 	}
@@ -45,11 +48,6 @@ func (w *write) newKey(ctx context.Context) error {
 		return fmt.Errorf("%w: nothing gives %s of a new row of %s", backend.ErrUnexpected, w.t.Key.Places[missing[0]], w.t.Name)
 	}
 	return nil
-}
-
-func (w *write) statementOfKey(ctx context.Context, sql string) error {
-	text, args := w.writer().Expr(Parse(sql)).Statement()
-	return w.answered(ctx, text, args)
 }
 
 // knownKey notes the parts of the key that the write sets, and returns the positions of those

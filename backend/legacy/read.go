@@ -3,6 +3,7 @@ package legacy
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"frontdesk/auth"
@@ -17,8 +18,6 @@ type session struct {
 	*Store
 	conn sqlrecord.Conn
 	tx   *transaction // nil outside of one
-	// foreign are filters, each with one value, which no record can have.
-	foreign *[]backend.Filter
 }
 
 type recordID struct {
@@ -112,7 +111,7 @@ func (s session) byKey(ctx context.Context, t *Mapped, q backend.Query, key []ma
 // isKey tells whether a row can have a key.
 func (t *Mapped) isKey(key []mapping.Value) bool {
 	for i, v := range key {
-		if v.Kind() == mapping.KindText && t.keySorts[i] == Integers && !isWhole(v.Text()) {
+		if v.Kind() == mapping.KindText && t.ColumnOf(t.Key.Places[i]).Sort == Integers && !isWhole(v.Text()) {
 			return false
 		}
 	}
@@ -222,7 +221,10 @@ func (s session) asked(ctx context.Context, t *Mapped, q backend.Query) (out bac
 	out.Filters = make([]backend.Filter, len(q.Filters))
 	for i, f := range q.Filters {
 		if target := t.filtered(f, q.Filters); target != nil && f.Op != mapping.IsNull {
-			f.Value, f.Values = keyed(target, keys, f.Value), keyedAll(target, keys, f.Values)
+			f.Value, f.Values = keyed(target, keys, f.Value), slices.Clone(f.Values)
+			for n, v := range f.Values {
+				f.Values[n] = keyed(target, keys, v)
+			}
 		}
 		out.Filters[i] = f
 	}
@@ -269,13 +271,6 @@ func keyed(target *sheet.Resource, keys sheet.Keys, id mapping.Value) mapping.Va
 		key = noKey
 	}
 	return mapping.TextValue(key)
-}
-
-func keyedAll(target *sheet.Resource, keys sheet.Keys, ids []mapping.Value) (all []mapping.Value) {
-	for _, id := range ids {
-		all = append(all, keyed(target, keys, id))
-	}
-	return all
 }
 
 // keptID adds an ID to those whose keys are needed.
@@ -361,55 +356,6 @@ func (t *Mapped) IsLinked(i int) bool {
 	return false
 }
 
-// link notes which keys of a row get kept IDs. It returns the field of a key that is none.
-func (b *batch) link(rec mapping.Record, beside []mapping.Value) *mapping.Field {
-	t, n := b.t, len(b.records)
-	if t.Key.Kept {
-		parts := beside[:len(t.Keys)]
-		for _, p := range parts {
-			if !p.IsSet() {
-				return t.Fields[t.ID].Field
-			}
-		}
-		b.pending = append(b.pending, pending{n, t.ID, t.RefOf(raws(parts), b.client)})
-	}
-	for _, l := range t.links {
-		to := l.to
-		if to == nil {
-			if to = t.sheet.Resource(rec.Get(l.field.ReferenceBy).Text()); to == nil || !to.Key.Kept {
-				rec.Values[l.field.Index] = number(beside[l.at])
-				continue
-			}
-		}
-		parts := beside[l.at : l.at+l.names]
-		rec.Values[l.field.Index] = mapping.NullValue()
-		if t.refersToNone(l, parts) {
-			continue
-		}
-		key := raws(parts)
-		if to.Key.ByClient && len(key) == len(to.Key.Places)-1 {
-			key = append([]sheet.Raw{{Kind: sheet.RawText, Text: b.identity(b.client)}}, key...)
-		}
-		b.pending = append(b.pending, pending{n, l.field.Index, to.RefOf(key, b.client)})
-	}
-	return nil
-}
-
-// refersToNone tells whether the parts of a reference are those of no key.
-func (t *Mapped) refersToNone(l link, parts []mapping.Value) bool {
-	for _, p := range parts {
-		if !p.IsSet() || strings.Trim(p.Text(), " ") == "" {
-			return true
-		}
-		for _, null := range t.SQL.Fields[l.field.Index].Nulls {
-			if p.Text() == null {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // raws are parts of a key for the id store.
 func raws(parts []mapping.Value) []sheet.Raw {
 	out := make([]sheet.Raw, len(parts))
@@ -421,10 +367,10 @@ func raws(parts []mapping.Value) []sheet.Raw {
 
 // number is a text that was read for a whole number.
 func number(v mapping.Value) mapping.Value {
-	if !v.IsSet() || !isWhole(v.Text()) {
+	if v = asWhole(v); v.Kind() != mapping.KindInt {
 		return mapping.NullValue()
 	}
-	return mapping.IntValue(wholeOf(v.Text()))
+	return v
 }
 
 // finish asks for the kept IDs, and sums up records that have no version.
@@ -459,8 +405,8 @@ func (b *batch) finish(ctx context.Context, unversioned bool) error {
 
 // versionOf is a number that changes with the version of a row.
 func versionOf(v mapping.Value) int64 {
-	if isWhole(v.Text()) {
-		return wholeOf(v.Text())
+	if n := asWhole(v); n.Kind() == mapping.KindInt {
+		return n.Int()
 	}
 	return sheet.Sum([]sheet.Raw{{Kind: sheet.RawText, Text: v.Text()}})
 }

@@ -36,7 +36,7 @@ func (b *Builder) params(client auth.Client, key string) sqlrecord.Params {
 // clientExpr is the place of the client.
 func (t *Mapped) clientExpr() sqlrecord.Expr {
 	if t.parent != nil {
-		return sqlrecord.Plain(t.owner())
+		return sqlrecord.Plain(t.owner(t.From, 1))
 	}
 	return t.ExprOf(t.SQL.Client)
 }
@@ -96,21 +96,13 @@ func (t *Mapped) belongs(w *sqlrecord.Writer, of string, system bool) {
 // throughColumns are the columns of the reference to the record whose client counts.
 func (t *Mapped) throughColumns() []string { return t.SQL.Fields[t.Through.Index].Names }
 
-// owner is the expression for the client of the record that a row belongs to.
-func (t *Mapped) owner() string {
-	at, outer, step, text, joins := t, t.From, 0, "", ""
-	first := ""
-	for ; at.parent != nil; at = at.parent {
-		step++
-		alias := "owner" + strconv.Itoa(step)
-		if step == 1 {
-			text, first = " FROM "+at.parent.From+" "+alias, at.refersTo(alias, outer)
-		} else {
-			joins += " JOIN " + at.parent.From + " " + alias + " ON " + at.refersTo(alias, outer)
-		}
-		outer = alias
+// owner is the expression for the client of a row of outer, over the records that it belongs to.
+func (t *Mapped) owner(outer string, step int) string {
+	if t.parent == nil {
+		return outer + "." + t.d.Quote(t.SQL.Client.Column)
 	}
-	return "(SELECT " + outer + "." + t.d.Quote(at.SQL.Client.Column) + text + joins + " WHERE " + first + ")"
+	alias := "owner" + strconv.Itoa(step)
+	return "(SELECT " + t.parent.owner(alias, step+1) + " FROM " + t.parent.From + " " + alias + " WHERE " + t.refersTo(alias, outer) + ")"
 }
 
 // refersTo is the condition that a row of outer refers to one of the parent's.

@@ -173,16 +173,20 @@ func (s *Store) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (
 
 // List implements backend.Reader.
 func (s *Store) List(ctx context.Context, r *mapping.Resource, q backend.Query) (page backend.Page, err error) {
-	var foreign []backend.Filter
-	for range 2 { // again where it is known now what no record can have
-		err = s.reading(r, q)(ctx, func(c sqlrecord.Conn) error {
-			page, err = session{Store: s, conn: c, foreign: &foreign}.list(ctx, r, q)
+	read := func() error {
+		return s.reading(r, q)(ctx, func(c sqlrecord.Conn) error {
+			page, err = session{Store: s, conn: c}.page(ctx, r, q)
 			return err
 		})
-		if !errors.Is(err, errLetters) {
-			break
-		}
 	}
+	if err = read(); unheld(err, q.Filters) == nil {
+		return page, err
+	}
+	possible := false
+	if q, possible = s.holdable(ctx, s.Mapped(r), q); !possible {
+		return backend.Page{Records: []mapping.Record{}}, nil
+	}
+	err = read()
 	return page, err
 }
 

@@ -3,7 +3,6 @@ package legacy
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"frontdesk/backend"
@@ -16,12 +15,11 @@ import (
 type Mapped struct {
 	*sheet.Resource
 	Builder
-	sheet    *sheet.Sheet
-	Rows     sqlrecord.Table
-	Written  string   // quoted; what is written
-	From     string   // quoted, or a SELECT; what is read
-	Keys     []string // quoted columns of the key
-	keySorts []Sort
+	sheet   *sheet.Sheet
+	Rows    sqlrecord.Table
+	Written string   // quoted; what is written
+	From    string   // quoted, or a SELECT; what is read
+	Keys    []string // quoted columns of the key
 	// parent has the records that tell whose a row is; nil where it tells itself.
 	parent *Mapped
 	// Target is what the database says of the written table; nil where it says nothing, as of
@@ -43,14 +41,6 @@ type Mapped struct {
 	// perClient tells that numbers made as the highest plus one are counted per client, because
 	// the client's column is part of the primary key.
 	perClient bool
-}
-
-// link is a field that holds the kept ID of another record.
-type link struct {
-	field *mapping.Field
-	at    int             // of the first part of the key, beside the fields
-	names int             // how many parts there are
-	to    *sheet.Resource // nil where ReferenceBy tells it of each record
 }
 
 // schema is what the database says of tables and expressions.
@@ -134,7 +124,6 @@ func columnOf(t *Table, name string) Value {
 func (t *Mapped) makeKey() {
 	for i, quoted := range t.Keys {
 		of := t.ColumnOf(t.Key.Places[i])
-		t.keySorts = append(t.keySorts, of.Sort)
 		as := sqlrecord.Column{Type: mapping.Int4, Foreign: true}
 		if t.Key.Kept {
 			as.Type = mapping.Text
@@ -160,8 +149,6 @@ func (t *Mapped) part(f *sqlrecord.Field, s Sort) {
 	f.Operand = func(w *sqlrecord.Writer, v mapping.Value) { t.partOperand(w, s, v) }
 	f.Equals = func(w *sqlrecord.Writer, v mapping.Value) {
 		switch {
-		case !v.IsSet():
-			w.Expr(sql).Add(" IS NULL")
 		case s == Integers && !isWhole(v.Text()):
 			w.Add(nothing)
 		default:
@@ -173,9 +160,8 @@ func (t *Mapped) part(f *sqlrecord.Field, s Sort) {
 
 // partOperand appends a part of a key.
 func (t *Mapped) partOperand(w *sqlrecord.Writer, s Sort, v mapping.Value) {
-	if s == Integers && v.Kind() == mapping.KindText && isWhole(v.Text()) {
-		n, _ := strconv.ParseInt(v.Text(), 10, 64)
-		v = mapping.IntValue(n)
+	if s == Integers {
+		v = asWhole(v)
 	}
 	if s == "" || s == Others {
 		s = Texts
@@ -242,116 +228,6 @@ func b2i(b bool) int {
 		return 1
 	}
 	return 0
-}
-
-// targetOf is the resource that a field refers to, and tells whether the field may hold kept
-// IDs. The resource is nil where another field tells it.
-func (t *Mapped) targetOf(f *mapping.Field) (target *sheet.Resource, kept bool) {
-	if f.Reference != "" {
-		target = t.sheet.Resource(f.Reference)
-		return target, target != nil && target.Key.Kept
-	}
-	if f.ReferenceBy == "" {
-		return nil, false
-	}
-	for _, r := range t.sheet.Resources {
-		kept = kept || r.Key.Kept
-	}
-	return nil, kept
-}
-
-// linked makes a field that refers to kept keys. A filter has the key in place of the ID, as one
-// text.
-func (t *Mapped) linked(c *sheet.Column, parts []sqlrecord.Field, target *sheet.Resource) sqlrecord.Field {
-	of := sqlrecord.Field{Null: true}
-	for _, p := range parts {
-		of.Order = append(of.Order, p.Read)
-	}
-	isNull := func(w *sqlrecord.Writer) {
-		w.Add("(")
-		for i := range parts {
-			w.Add(Between(i, " OR "))
-			w.Expr(parts[i].Read).Add(" IS NULL")
-			if i < len(c.Names) && t.IsText(c.Names[i]) {
-				w.Add(" OR TRIM(").Expr(parts[i].Read).Add(") = ''")
-			}
-			if len(c.Nulls) > 0 {
-				w.Add(" OR ").Expr(parts[i].Read).Add(" IN (", t.Literals(c.Nulls), ")")
-			}
-		}
-		w.Add(")")
-	}
-	of.Equals = func(w *sqlrecord.Writer, v mapping.Value) {
-		if !v.IsSet() {
-			isNull(w)
-			return
-		}
-		key := keyIn(v, len(parts), target)
-		if key == nil {
-			w.Add(nothing)
-			return
-		}
-		w.Add("(")
-		for i := range parts {
-			w.Add(Between(i, " AND "))
-			parts[i].Equals(w, key[i])
-		}
-		w.Add(")")
-	}
-	of.Ranges = func(w *sqlrecord.Writer, op mapping.Operator, v mapping.Value) {
-		key := keyIn(v, len(parts), target)
-		if key == nil {
-			w.Add(nothing)
-			return
-		}
-		beyond(w, parts, key, op)
-	}
-	return of
-}
-
-func (t *Mapped) IsText(name string) bool {
-	s := t.ColumnOf(name).Sort
-	return s == Texts || s == Padded
-}
-
-// keyIn are the parts of the key that a filter names; nil where it names none.
-func keyIn(v mapping.Value, parts int, target *sheet.Resource) (key []mapping.Value) {
-	if v.Text() == noKey {
-		return nil
-	}
-	if v.Kind() != mapping.KindText { // of a resource whose keys are the IDs
-		return []mapping.Value{mapping.TextValue(v.String())}[:min(1, parts)]
-	}
-	for _, part := range sheet.SplitKey(v.Text()) {
-		key = append(key, mapping.TextValue(part.String()))
-	}
-	if target != nil && target.Key.ByClient && len(key) == parts+1 {
-		key = key[1:]
-	}
-	if len(key) != parts {
-		return nil
-	}
-	return key
-}
-
-// beyond appends that a key is on one side of another one.
-func beyond(w *sqlrecord.Writer, parts []sqlrecord.Field, key []mapping.Value, op mapping.Operator) {
-	strict := map[mapping.Operator]string{mapping.AtLeast: " > ", mapping.Above: " > ", mapping.AtMost: " < ", mapping.Below: " < "}[op]
-	w.Add("(")
-	for i := range parts {
-		w.Add(Between(i, " OR "))
-		for k := range i {
-			parts[k].Equals(w, key[k])
-			w.Add(" AND ")
-		}
-		operator := strict
-		if i == len(parts)-1 {
-			operator = comparisons[op]
-		}
-		w.Expr(parts[i].Read).Add(operator)
-		parts[i].Operand(w, key[i])
-	}
-	w.Add(")")
 }
 
 // beside adds what is read with every record, and returns where.

@@ -35,14 +35,13 @@ type transaction struct {
 }
 
 // acrossTries is what is known over all runs of a transaction: the state of its idempotency
-// key, which rows were refused with a key made for them, and which filters no record can fulfil.
+// key, and which rows were refused with a key made for them.
 type acrossTries struct {
 	client  auth.Client
 	key     string // asked for in the id store; "" for none
 	taken   bool   // the key, in the id store
 	answer  *backend.StoredAnswer
 	refused []string
-	foreign []backend.Filter // see session
 }
 
 // Write implements backend.Driver.
@@ -56,13 +55,13 @@ func (s *Store) Write(ctx context.Context, f func(backend.Tx) error) error {
 // mostly its key. The next run makes another one.
 var errTaken = errors.New("another transaction has taken a value that was made for a row")
 
-// inTx runs f in a transaction, and again if a key that was made in it was taken meanwhile, or if it
-// is known now what no record can have; the database runs it again where it ended it in favour of another one. Answers under idempotency
-// keys are settled at the end.
+// inTx runs f in a transaction, and again if a key that was made in it was taken meanwhile; the
+// database runs it again where it ended it in favour of another one. Answers under idempotency keys
+// are settled at the end.
 func (s *Store) inTx(ctx context.Context, f func(*txn) error) error {
 	m := &acrossTries{}
 	err := backend.RunAgain(ctx, func() error { return s.once(ctx, m, f) }, func(err error) bool {
-		again := errors.Is(err, errTaken) || errors.Is(err, errLetters)
+		again := errors.Is(err, errTaken)
 		if again {
 			s.log.Debug("a transaction is run again", zap.Error(err))
 		}
@@ -77,7 +76,7 @@ func (s *Store) once(ctx context.Context, m *acrossTries, f func(*txn) error) er
 	done := false
 	err := s.db.Write(ctx, func(c sqlrecord.Conn) error {
 		done = false
-		last = &txn{session{Store: s, conn: c, tx: &transaction{held: map[recordID]held{}, tries: m, user: s.user(ctx)}, foreign: &m.foreign}}
+		last = &txn{session{Store: s, conn: c, tx: &transaction{held: map[recordID]held{}, tries: m, user: s.user(ctx)}}}
 		if err := f(last); err != nil {
 			return err
 		}
@@ -140,7 +139,12 @@ func (t *txn) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (ma
 	return t.get(ctx, r, q)
 }
 
-// List implements backend.Reader.
+// List implements backend.Reader. A value that no record can have, for its letters, can not be
+// written either, and the transaction has failed.
 func (t *txn) List(ctx context.Context, r *mapping.Resource, q backend.Query) (backend.Page, error) {
-	return t.list(ctx, r, q)
+	page, err := t.page(ctx, r, q)
+	if f := unheld(err, q.Filters); f != nil {
+		err = mapping.Violations{f.Field.Invalid(f.Value.String()).Because(err)}
+	}
+	return page, err
 }

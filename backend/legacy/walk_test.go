@@ -80,7 +80,7 @@ func (s stock) Rows(ctx context.Context, resource string) (rows []drivertest.Row
 	texts := []sqlrecord.Column{foreignText, foreignText, foreignText, foreignText, foreignText}
 	err = s.db.Read(ctx, func(c sqlrecord.Conn) error {
 		return c.Query(ctx, query, texts, nil, func(v []mapping.Value) error {
-			row := drivertest.Row{Key: drivertest.Key(v[0].Text()), Client: wholeOf(v[3].Text()), Hidden: v[4].Text() == "J",
+			row := drivertest.Row{Key: drivertest.Key(v[0].Text()), Client: asWhole(v[3]).Int(), Hidden: v[4].Text() == "J",
 				Fields: map[string]any{"number": v[0].Text(), "description": v[1].Text(), "turnover_group_id": drivertest.Key(v[2].Text())}}
 			if resource == "turnovergroup" {
 				row.Client, row.Fields = mapping.OfAll, map[string]any{"code": v[2].Text(), "description": v[1].Text()}

@@ -47,10 +47,7 @@ func (t *txn) newWrite(tab *Mapped, client auth.Client, op mapping.Scope, rec, a
 
 // Create implements backend.Tx.
 func (t *txn) Create(ctx context.Context, client auth.Client, rec mapping.Record) (mapping.Record, error) {
-	if err := t.writable(rec.Resource); err != nil {
-		return mapping.Record{}, err
-	}
-	tab, err := t.TableFor(ctx, rec.Resource, client)
+	tab, err := t.writable(ctx, rec.Resource, client)
 	if err != nil {
 		return mapping.Record{}, err
 	}
@@ -152,10 +149,7 @@ func (w *write) readBack(ctx context.Context, key []mapping.Value) (mapping.Reco
 
 // Update implements backend.Tx.
 func (t *txn) Update(ctx context.Context, client auth.Client, before, patch mapping.Record) (mapping.Record, error) {
-	if err := t.writable(before.Resource); err != nil {
-		return mapping.Record{}, err
-	}
-	tab, err := t.TableFor(ctx, before.Resource, client)
+	tab, err := t.writable(ctx, before.Resource, client)
 	if err != nil {
 		return mapping.Record{}, err
 	}
@@ -200,10 +194,7 @@ func (t *txn) lock(ctx context.Context, client auth.Client, before mapping.Recor
 
 // Delete implements backend.Tx.
 func (t *txn) Delete(ctx context.Context, client auth.Client, before mapping.Record) error {
-	if err := t.writable(before.Resource); err != nil {
-		return err
-	}
-	tab, err := t.TableFor(ctx, before.Resource, client)
+	tab, err := t.writable(ctx, before.Resource, client)
 	if err != nil {
 		return err
 	}

@@ -99,6 +99,27 @@ type Conn interface {
 	Query(ctx context.Context, sql string, columns []Column, args []mapping.Value, each func(row []mapping.Value) error) error
 }
 
+// working is what a connection knows of the transaction that it writes in.
+type working struct {
+	inWrite bool  // a failed statement ends the transaction
+	failed  error // the first failed statement of it
+}
+
+func (w *working) aborted() error {
+	if w.failed != nil {
+		return fmt.Errorf("transaction has failed before: %w", w.failed)
+	}
+	return nil
+}
+
+// note returns the error of a statement.
+func (w *working) note(err error) error {
+	if w.inWrite && w.failed == nil {
+		w.failed = err
+	}
+	return err
+}
+
 // CanHold tells whether a database may be queried for a text at all: PostgreSQL answers
 // other texts with an error.
 func CanHold(text string) bool { return strings.IndexByte(text, 0) < 0 && utf8.ValidString(text) }

@@ -2,12 +2,15 @@ package sqlrecord
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/jackc/pgx/v5/pgconn"
 	"zombiezen.com/go/sqlite"
+
+	"frontdesk/backend"
 )
 
 // Fault is an error of an engine, in its own terms. What the engine does not say is "".
@@ -59,6 +62,21 @@ func FaultOf(err error) (Fault, bool) {
 		return sqliteFault(code, innermost(err).Error()), true
 	}
 	return Fault{}, false
+}
+
+// collided tells whether an engine ended a statement or a transaction because of another one, so
+// that a second attempt may succeed.
+func collided(err error) bool {
+	f, ok := FaultOf(err)
+	return ok && f.Class == FaultCollision
+}
+
+// asCollision adds that an error is a collision.
+func asCollision(err error) error {
+	if collided(err) && !errors.Is(err, backend.ErrCollision) {
+		err = fmt.Errorf("%w: %w", backend.ErrCollision, err)
+	}
+	return err
 }
 
 func postgresFault(pg *pgconn.PgError) Fault {

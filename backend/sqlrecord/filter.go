@@ -7,7 +7,8 @@ import (
 	"frontdesk/mapping"
 )
 
-var comparisons = [...]string{mapping.Equals: " = ", mapping.AtLeast: " >= ", mapping.Above: " > ", mapping.AtMost: " <= ", mapping.Below: " < "}
+// Comparisons are the operators of SQL.
+var Comparisons = [...]string{mapping.Equals: " = ", mapping.AtLeast: " >= ", mapping.Above: " > ", mapping.AtMost: " <= ", mapping.Below: " < "}
 
 // filter appends the condition of one filter.
 func (w *listWriter) filter(f backend.Filter) {
@@ -15,91 +16,101 @@ func (w *listWriter) filter(f backend.Filter) {
 	switch {
 	case of.Filter != nil:
 		of.Filter(&w.Writer, f)
+	case f.Op == mapping.IsNull && f.Value.Int() == 0 && of.Nulls != nil:
+		of.Nulls(w.Add("NOT "))
 	case f.Op == mapping.IsNull && f.Value.Int() == 0:
-		w.null(of, "NOT ", " IS NOT NULL")
+		w.Expr(of.Read).Add(" IS NOT NULL")
 	case f.Op == mapping.IsNull, f.Op == mapping.Equals && !f.Value.IsSet():
-		w.null(of, "", " IS NULL")
+		of.isNull(&w.Writer)
 	case f.Op == mapping.AnyOf:
-		w.anyOf(of, f.Values)
+		of.anyOf(&w.Writer, f.Values)
 	case f.Op == mapping.Contains:
 		part := f.Value.Text()
 		if f.Field.IgnoreDashes {
 			part = mapping.BarePlate(part)
 		}
 		like := &w.d.like
-		w.Add(like[0])
-		w.left(of).Add(like[1], w.Arg(mapping.TextValue(w.d.pattern(part))), like[2])
-	case f.Op == mapping.Equals:
-		w.equals(of, f.Value)
+		of.left(w.Add(like[0])).Add(like[1], w.Arg(mapping.TextValue(w.d.pattern(part))), like[2])
 	default:
-		w.ranges(of, f.Op, f.Value)
+		of.Compare(&w.Writer, f.Op, f.Value)
 	}
 }
 
-// null appends that a field is null, or is not.
-func (w *listWriter) null(of *Field, before, behind string) {
-	if of.Equals != nil {
-		of.Equals(w.Add(before), mapping.NullValue())
-		return
+// isNull appends that the field is null.
+func (f *Field) isNull(w *Writer) {
+	if f.Nulls != nil {
+		f.Nulls(w)
+	} else {
+		w.Expr(f.Read).Add(" IS NULL")
 	}
-	w.Expr(of.Read).Add(behind)
 }
 
-// equals appends that a field has a value.
-func (w *listWriter) equals(of *Field, v mapping.Value) {
-	if of.Equals != nil {
-		of.Equals(&w.Writer, v)
-		return
+// Compare appends that the field has a value, or is on one side of it.
+func (f *Field) Compare(w *Writer, op mapping.Operator, v mapping.Value) {
+	switch {
+	case op == mapping.Equals && f.Equals != nil:
+		f.Equals(w, v)
+	case op != mapping.Equals && f.Ranges != nil:
+		f.Ranges(w, op, v)
+	default:
+		f.operand(f.left(w).Add(Comparisons[op]), v)
 	}
-	w.compared(of, " = ", v)
-}
-
-// ranges appends that a field is on one side of a value.
-func (w *listWriter) ranges(of *Field, op mapping.Operator, v mapping.Value) {
-	if of.Ranges != nil {
-		of.Ranges(&w.Writer, op, v)
-		return
-	}
-	w.compared(of, comparisons[op], v)
-}
-
-func (w *listWriter) compared(of *Field, operator string, v mapping.Value) {
-	w.left(of).Add(operator)
-	w.operand(of, v)
 }
 
 // left appends what is compared.
-func (w *listWriter) left(of *Field) *Writer {
-	return w.Add(of.Fold[0]).Expr(of.Read).Add(of.Fold[1])
+func (f *Field) left(w *Writer) *Writer {
+	return w.Add(f.Fold[0]).Expr(f.Read).Add(f.Fold[1])
 }
 
 // operand appends what it is compared with.
-func (w *listWriter) operand(of *Field, v mapping.Value) {
-	w.Add(of.Fold[0])
-	if of.Operand != nil {
-		of.Operand(&w.Writer, v)
+func (f *Field) operand(w *Writer, v mapping.Value) {
+	w.Add(f.Fold[0])
+	if f.Operand != nil {
+		f.Operand(w, v)
 	} else {
 		w.Add(w.Arg(v))
 	}
-	w.Add(of.Fold[1])
+	w.Add(f.Fold[1])
 }
 
-// anyOf appends that a field has one of the values.
-func (w *listWriter) anyOf(of *Field, values []mapping.Value) {
-	if of.Equals != nil {
+// anyOf appends that the field has one of the values.
+func (f *Field) anyOf(w *Writer, values []mapping.Value) {
+	if f.Equals != nil {
 		for i, v := range values {
-			w.Add([...]string{"(", " OR "}[min(i, 1)])
-			of.Equals(&w.Writer, v)
+			f.Equals(w.Add([...]string{"(", " OR "}[min(i, 1)]), v)
 		}
 		w.Add(")")
 		return
 	}
-	w.left(of)
+	f.left(w)
 	for i, v := range filledUp(values) {
-		w.Add([...]string{" IN (", ", "}[min(i, 1)])
-		w.operand(of, v)
+		f.operand(w.Add([...]string{" IN (", ", "}[min(i, 1)]), v)
 	}
 	w.Add(")")
+}
+
+// Beyond appends that a key is on one side of another one. It is written out, because not every
+// engine compares rows.
+func Beyond(w *Writer, parts []Field, op mapping.Operator, key []mapping.Value) {
+	strict := op
+	if op == mapping.AtLeast {
+		strict = mapping.Above
+	} else if op == mapping.AtMost {
+		strict = mapping.Below
+	}
+	w.Add([...]string{"", "("}[min(len(parts)-1, 1)])
+	for i := range parts {
+		w.Add([...]string{"", " OR "}[min(i, 1)])
+		for k := range i {
+			parts[k].Compare(w, mapping.Equals, key[k])
+			w.Add(" AND ")
+		}
+		if i == len(parts)-1 {
+			strict = op
+		}
+		parts[i].Compare(w, strict, key[i])
+	}
+	w.Add([...]string{"", ")"}[min(len(parts)-1, 1)])
 }
 
 // filledUp repeats the last value until there are 1, 2, 4, 8, … of them, so that few texts

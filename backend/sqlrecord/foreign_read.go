@@ -54,7 +54,7 @@ func (t *Table) One(d *Dialect, p Params, q backend.Query, key []mapping.Value) 
 	t.Scope(&w.Writer, q)
 	for i := range t.Key {
 		w.Add(" AND ")
-		w.equals(&t.Key[i], key[i])
+		t.Key[i].Compare(&w.Writer, mapping.Equals, key[i])
 	}
 	if q.ForUpdate {
 		w.Add(d.ForUpdate)

@@ -89,7 +89,8 @@ func (s *stored) read(c *Column, text []byte) (mapping.Value, []byte) {
 func (s *stored) value(c *Column) mapping.Value {
 	switch c.Type {
 	case mapping.Int4:
-		if n, ok := s.decimal(0); ok && n.whole && n.unscaled >= math.MinInt32 && n.unscaled <= math.MaxInt32 {
+		n, ok := s.decimal(0)
+		if ok && n.whole && (!c.Foreign || n.unscaled >= math.MinInt32 && n.unscaled <= math.MaxInt32) { // ours are counters, too
 			return mapping.IntValue(n.unscaled)
 		}
 	case mapping.Float8:

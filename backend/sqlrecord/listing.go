@@ -103,31 +103,11 @@ func (w *listWriter) where() {
 	}
 	if w.q.ModifiedSince.IsSet() {
 		w.Add(" AND ")
-		w.ranges(&w.t.Fields[w.t.Resource.ModifiedAt], mapping.AtLeast, w.q.ModifiedSince)
+		w.t.Fields[w.t.Resource.ModifiedAt].Compare(&w.Writer, mapping.AtLeast, w.q.ModifiedSince)
 	}
 	if w.after != nil {
 		w.Add(" AND ")
-		w.behind()
-	}
-}
-
-// behind appends that a row comes after a key. It is written out, because not every engine
-// compares rows.
-func (w *listWriter) behind() {
-	for i := range w.t.Key {
-		if i > 0 {
-			w.Add(" OR ")
-		} else if len(w.t.Key) > 1 {
-			w.Add("(")
-		}
-		for k := range i {
-			w.equals(&w.t.Key[k], w.after[k])
-			w.Add(" AND ")
-		}
-		w.ranges(&w.t.Key[i], mapping.Above, w.after[i])
-	}
-	if len(w.t.Key) > 1 {
-		w.Add(")")
+		Beyond(&w.Writer, w.t.Key, mapping.Above, w.after)
 	}
 }
 

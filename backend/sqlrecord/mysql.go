@@ -100,16 +100,8 @@ func (d *mysqlDB) Write(ctx context.Context, f func(Conn) error) error {
 			}
 			return c.aborted()
 		})
-	}, mysqlCollided)
-	if mysqlCollided(err) && !errors.Is(err, backend.ErrCollision) {
-		err = fmt.Errorf("%w: %w", backend.ErrCollision, err)
-	}
-	return err
-}
-
-func mysqlCollided(err error) bool {
-	f, ok := FaultOf(err)
-	return ok && f.Class == FaultCollision
+	}, collided)
+	return asCollision(err)
 }
 
 // on runs f on a connection of the pool. One that died there is noticed and replaced.

@@ -80,9 +80,8 @@ func (l *mysqlLink) prepare(ctx context.Context, text string) (mysqlStmt, error)
 // mysqlConn is a connection that is lent to a function of the caller.
 type mysqlConn struct {
 	*mysqlLink
-	inWrite bool
-	failed  error    // the first failed statement of a transaction
-	locks   []string // what the transaction has locked by name
+	working
+	locks []string // what the transaction has locked by name
 }
 
 // transaction runs f and commits. What belongs to the connection rather than to the transaction
@@ -111,7 +110,7 @@ func (c *mysqlConn) transaction(ctx context.Context, f func(*mysqlConn) error) e
 	if fault, ok := FaultOf(err); !ok || fault.Class == FaultDown { // the outcome is unknown
 		err = fmt.Errorf("%w: %w", backend.ErrUnsettled, err)
 	}
-	return fmt.Errorf("commit: %w", mysqlError(err))
+	return fmt.Errorf("commit: %w", asCollision(err))
 }
 
 func (c *mysqlConn) Exec(ctx context.Context, sql string, args ...mapping.Value) (int64, error) {
@@ -214,26 +213,5 @@ func (c *mysqlConn) result(rows driver.Rows, columns []Column, each func([]mappi
 	}
 }
 
-func (c *mysqlConn) aborted() error {
-	if c.failed != nil {
-		return fmt.Errorf("transaction has failed before: %w", c.failed)
-	}
-	return nil
-}
-
-func (c *mysqlConn) fail(err error) error {
-	err = mysqlError(err)
-	if c.inWrite && c.failed == nil {
-		c.failed = err
-	}
-	return err
-}
-
-// mysqlError adds that an error is a collision, also of a read, which may wait for a lock, too.
-// The rest is told by FaultOf, see Options.told.
-func mysqlError(err error) error {
-	if f, ok := FaultOf(err); ok && f.Class == FaultCollision {
-		err = fmt.Errorf("%w: %w", backend.ErrCollision, err)
-	}
-	return err
-}
+// fail adds that an error is a collision, also of a read, which may wait for a lock, too.
+func (c *mysqlConn) fail(err error) error { return c.note(asCollision(err)) }

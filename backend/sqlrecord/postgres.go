@@ -111,10 +111,7 @@ func (d *postgresDB) write(ctx context.Context, begin beginning, f func(Conn) er
 			return c.flush(ctx)
 		})
 	}, func(err error) bool { return collided(err) || d.demoted(err) })
-	if collided(err) {
-		err = fmt.Errorf("%w: %w", backend.ErrCollision, err)
-	}
-	return err
+	return asCollision(err)
 }
 
 // rollbackTimeout bounds a rollback, because the transaction's own time may be up.
@@ -198,14 +195,6 @@ func (d *postgresDB) Close() error {
 	return nil
 }
 
-// collided tells whether PostgreSQL ended a transaction because of another one, so that a
-// second attempt may succeed: serialization failure, deadlock, or a lock that was not
-// available in time.
-func collided(err error) bool {
-	var pg *pgconn.PgError
-	return errors.As(err, &pg) && (pg.Code == "40001" || pg.Code == "40P01") || lockedOut(err)
-}
-
 // demoted tells whether the server refused a write because it is read-only, or has become
 // so: another server is the primary now. It closes the connections of the pool, so that
 // the next ones go to the host that the DSN resolves to by then.
@@ -236,8 +225,8 @@ func (o Options) told(err error) error {
 		return err
 	}
 	switch {
-	case pg.Code == "55P03": // lock not available; a read may wait for a lock, too
-		return fmt.Errorf("%w: %w", backend.ErrCollision, err)
+	case collided(err): // a read may wait for a lock, too
+		return asCollision(err)
 	case o.foreign:
 		return err
 	case pg.Code == "23505", pg.Code == "23503", pg.Code == "23P01": // unique, foreign key, exclusion

@@ -18,8 +18,7 @@ type postgresConn struct {
 	db   *postgresDB
 	conn *pgx.Conn
 
-	inWrite   bool
-	failed    error     // the first failed statement of a transaction
+	working
 	postponed []request // to be sent with the next one
 }
 
@@ -133,19 +132,8 @@ func (c *postgresConn) spare(ctx context.Context) {
 	}
 }
 
-func (c *postgresConn) aborted() error {
-	if c.failed != nil {
-		return fmt.Errorf("transaction has failed before: %w", c.failed)
-	}
-	return nil
-}
-
 func (c *postgresConn) fail(err error) error {
-	err = c.db.options.told(err)
-	if c.inWrite && c.failed == nil {
-		c.failed = err
-	}
-	return err
+	return c.note(c.db.options.told(err))
 }
 
 // postgresArgs turns values into arguments for pgx, after the query modes in mode.

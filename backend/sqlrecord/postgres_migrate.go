@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
@@ -50,7 +49,7 @@ func (d *postgresDB) migrating(ctx context.Context, f func(*sql.DB, goose.Dialec
 	defer func() { err = errors.Join(err, db.Close()) }()
 	for {
 		err := f(db, goose.DialectPostgres, goose.WithSessionLocker(locker))
-		if !lockedOut(err) && !collided(err) {
+		if !collided(err) {
 			return err
 		}
 		d.options.Log.Warn("the migration waits for a table that is in use; meanwhile requests go on",
@@ -59,12 +58,6 @@ func (d *postgresDB) migrating(ctx context.Context, f func(*sql.DB, goose.Dialec
 			return err
 		}
 	}
-}
-
-// lockedOut tells whether a statement gave up waiting for a lock.
-func lockedOut(err error) bool {
-	var pg *pgconn.PgError
-	return errors.As(err, &pg) && pg.Code == "55P03"
 }
 
 // oldestTransaction describes the transaction that has been open the longest, since the

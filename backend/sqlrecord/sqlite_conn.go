@@ -23,8 +23,7 @@ type sqliteConn struct {
 	watcher *watcher
 	foreign bool // the file is somebody else's program's, which a URI names
 
-	inWrite bool  // a failed statement ends the transaction
-	failed  error // the first failed statement of it
+	working
 
 	row     []mapping.Value // what each sees
 	scratch []byte          // the text of one row
@@ -186,13 +185,6 @@ func (c *sqliteConn) rows(ctx context.Context, st *sqlite.Stmt, columns []Column
 	}
 }
 
-func (c *sqliteConn) aborted() error {
-	if c.failed != nil {
-		return fmt.Errorf("transaction has failed before: %w", c.failed)
-	}
-	return nil
-}
-
 // fail puts an error of SQLite into the words of DB.
 func (c *sqliteConn) fail(ctx context.Context, err error) error {
 	if c.foreign && ctx.Err() == nil {
@@ -212,10 +204,7 @@ func (c *sqliteConn) fail(ctx context.Context, err error) error {
 			err = fmt.Errorf("%w: %w", backend.ErrUnexpected, err)
 		}
 	}
-	if c.inWrite && c.failed == nil {
-		c.failed = err
-	}
-	return err
+	return c.note(err)
 }
 
 func (c *sqliteConn) close() error { return c.conn.Close() }

@@ -135,6 +135,3 @@ func (d *SQLiteReaders) end() error {
 	}
 	return errors.Join(errs...)
 }
-
-// SQLiteCode is SQLite's number of an error that a reader's statement ended with.
-func SQLiteCode(err error) int { return int(sqlite.ErrCode(err)) }

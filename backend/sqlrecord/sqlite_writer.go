@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 
 	"frontdesk/backend"
@@ -171,19 +170,10 @@ func (w *sqliteWriter) lock(batch []*sqliteWrite) ([]*sqliteWrite, error) {
 			return batch, nil
 		}
 		batch = waiting(batch)
-		busy := sqlite.ErrCode(err).ToPrimary() == sqlite.ResultBusy
-		if !busy || len(batch) == 0 || time.Since(start) > w.lockWait {
-			return batch, fmt.Errorf("begin to write: %w", collision(err))
+		if !collided(err) || len(batch) == 0 || time.Since(start) > w.lockWait {
+			return batch, fmt.Errorf("begin to write: %w", asCollision(err))
 		}
 	}
-}
-
-// collision tells of another process that holds the file: it is no failure of the database.
-func collision(err error) error {
-	if sqlite.ErrCode(err).ToPrimary() == sqlite.ResultBusy {
-		return fmt.Errorf("%w: %w", backend.ErrCollision, err)
-	}
-	return err
 }
 
 func waiting(batch []*sqliteWrite) []*sqliteWrite {
@@ -245,14 +235,14 @@ func (w *sqliteWriter) savepoint(one *sqliteWrite, among bool) error {
 // call runs the caller's function under its own context.
 func (w *sqliteWriter) call(one *sqliteWrite) error {
 	c := w.conn
-	c.inWrite, c.failed = true, nil
+	c.working = working{inWrite: true}
 	c.begin(one.ctx)
 	err := guard(one.f, c)
 	c.end()
 	if err == nil {
 		err = c.aborted()
 	}
-	c.inWrite, c.failed = false, nil
+	c.working = working{}
 	backend.Asking(one.ctx, "COMMIT")
 	return err
 }
@@ -263,7 +253,7 @@ func (w *sqliteWriter) end(batch []*sqliteWrite) {
 		w.conn.rollback()
 	} else if err := w.settle(); err != nil {
 		w.conn.rollback()
-		answer(batch, fmt.Errorf("commit: %w", collision(err)))
+		answer(batch, fmt.Errorf("commit: %w", asCollision(err)))
 		return
 	}
 	for _, one := range batch {
@@ -277,7 +267,7 @@ func (w *sqliteWriter) end(batch []*sqliteWrite) {
 func (w *sqliteWriter) settle() error {
 	for start := time.Now(); ; {
 		err := w.conn.exec("COMMIT")
-		if sqlite.ErrCode(err).ToPrimary() != sqlite.ResultBusy || time.Since(start) > w.lockWait {
+		if !collided(err) || time.Since(start) > w.lockWait {
 			return err
 		}
 	}

@@ -75,14 +75,19 @@ func (s *Store) insertAt(ctx context.Context, t *table, client auth.Client, args
 	if _, err := s.conn.Insert(ctx, t.insertAt, args...); err != nil {
 		return err
 	}
+	return s.advance(ctx, t.r, client, args[len(args)-1])
+}
+
+// advance keeps IDs up to last from being given out, where an insert has not done so, and bookmarks
+// from being used.
+func (s *Store) advance(ctx context.Context, r *mapping.Resource, client auth.Client, last mapping.Value) error {
 	d := s.db.Dialect()
 	if d.advance != nil {
-		noRow := func([]mapping.Value) error { return nil }
-		if err := s.conn.Query(ctx, d.advance(t.r.Name), oneInt, args[len(args)-1:], noRow); err != nil {
+		if _, err := number(ctx, s.conn, d.advance(r.Name), last); err != nil {
 			return err
 		}
 	}
-	_, err := s.conn.Exec(ctx, bumpEpoch(d.Placeholder(1), d.Placeholder(2)), mapping.TextValue(t.r.Name), mapping.IntValue(client.ID))
+	_, err := s.conn.Exec(ctx, bumpEpoch(d.Placeholder(1), d.Placeholder(2)), mapping.TextValue(r.Name), mapping.IntValue(client.ID))
 	return err
 }
 

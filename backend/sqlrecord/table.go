@@ -45,8 +45,9 @@ type Field struct {
 	Fold [2]string
 	// Operand appends the value that Read is compared with; nil for the value itself.
 	Operand func(w *Writer, v mapping.Value)
-	// Equals appends the condition that a row has a value, which may be null, and Ranges that
-	// it is on one side of a value; nil for a comparison with Read.
+	// Nulls appends the condition that a row has no value, Equals that it has this one, and Ranges
+	// that it is on one side of it; nil for a comparison with Read.
+	Nulls  func(w *Writer)
 	Equals func(w *Writer, v mapping.Value)
 	Ranges func(w *Writer, op mapping.Operator, v mapping.Value)
 	// Filter appends the condition of a filter; nil for what the other functions say.

@@ -55,23 +55,19 @@ func (s *Store) LastID(ctx context.Context, r *mapping.Resource) (last int32, er
 // ReserveIDs keeps IDs up to last from being given out, and the bookmarks of the
 // client's list from being used: records are put between them.
 func (s *Store) ReserveIDs(ctx context.Context, client auth.Client, r *mapping.Resource, last int32) error {
-	d := s.db.Dialect()
-	arg := []mapping.Value{mapping.IntValue(int64(last))}
+	upTo := mapping.IntValue(int64(last))
 	return s.write(ctx, func(tx *Store) error {
-		c := tx.conn
-		if d.advance != nil {
-			if err := c.Query(ctx, d.advance(r.Name), oneInt, arg, func([]mapping.Value) error { return nil }); err != nil {
-				return fmt.Errorf("reserve IDs of %s: %w", r.Name, err)
-			}
-		} else {
+		if d := s.db.Dialect(); d.reserve != nil {
 			for _, text := range d.reserve(r.Name) {
-				if _, err := c.Exec(ctx, text, arg...); err != nil {
+				if _, err := tx.conn.Exec(ctx, text, upTo); err != nil {
 					return fmt.Errorf("reserve IDs of %s: %w", r.Name, err)
 				}
 			}
 		}
-		_, err := c.Exec(ctx, bumpEpoch(d.Placeholder(1), d.Placeholder(2)), mapping.TextValue(r.Name), mapping.IntValue(client.ID))
-		return err
+		if err := tx.advance(ctx, r, client, upTo); err != nil {
+			return fmt.Errorf("reserve IDs of %s: %w", r.Name, err)
+		}
+		return nil
 	})
 }
 
