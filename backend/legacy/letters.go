@@ -19,12 +19,12 @@ func lacksLetters(err error, text string) bool {
 	return f.Class == sqlrecord.FaultCharset && strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII })
 }
 
-// unheld is a filter by letters for which the database may have failed; nil for none.
+// unheld is the filter by one value for whose letters the database may have failed; nil for none.
 func unheld(err error, filters []backend.Filter) *backend.Filter {
-	for i := range filters {
-		for _, v := range filters[i].Operands() {
+	for _, f := range filters {
+		for _, v := range f.Operands() {
 			if lacksLetters(err, v.Text()) {
-				return &filters[i]
+				return &backend.Filter{Field: f.Field, Value: v}
 			}
 		}
 	}

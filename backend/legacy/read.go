@@ -324,13 +324,8 @@ func (b *batch) add(rec mapping.Record, beside []mapping.Value, lost *mapping.Fi
 			rec.Values[i] = mapping.TextValue(plate)
 		}
 	}
-	for i := range t.Fields {
-		switch c := &t.SQL.Fields[i]; {
-		case !c.Constant.IsAbsent():
-			rec.Values[i] = c.Constant
-		case t.Rows.Fields[i].Read == nil && rec.Values[i].IsAbsent() && t.Fields[i].Type != mapping.Array && !t.IsLinked(i) && i != t.ID:
-			rec.Values[i] = mapping.NullValue()
-		}
+	for _, f := range t.fixed {
+		rec.Values[f.at] = f.value
 	}
 	switch {
 	case t.client >= 0 && strings.TrimRight(beside[t.client].Text(), " ") == t.SystemClient:

@@ -32,7 +32,8 @@ type Mapped struct {
 	// fields whose elements are records of their own.
 	links  []link
 	arrays []int
-	plates []int // license plates: Dutch ones are answered with their dashes
+	plates []int        // license plates: Dutch ones are answered with their dashes
+	fixed  []fixedField // those that are the same in all records
 	// client and version are where what is read beside the fields has these, -1 for nowhere.
 	client, version int
 	clientSort      Sort
@@ -41,6 +42,12 @@ type Mapped struct {
 	// perClient tells that numbers made as the highest plus one are counted per client, because
 	// the client's column is part of the primary key.
 	perClient bool
+}
+
+// fixedField is the value of a field in all records.
+type fixedField struct {
+	at    int
+	value mapping.Value
 }
 
 // schema is what the database says of tables and expressions.
@@ -179,7 +186,12 @@ func (t *Mapped) makeField(i int) {
 	case f.Primary:
 		return
 	case len(c.Names) == 0 && c.Read == "":
-		t.Rows.Fields[i] = fixed(c)
+		v := c.Constant
+		if v.IsAbsent() {
+			v = mapping.NullValue()
+		}
+		t.fixed = append(t.fixed, fixedField{i, v})
+		t.Rows.Fields[i] = fixed(v)
 		return
 	}
 	if f.IgnoreDashes {
@@ -210,11 +222,7 @@ func (t *Mapped) makeField(i int) {
 }
 
 // fixed makes a field that has the same value in all records, null where it is in none.
-func fixed(c *sheet.Column) sqlrecord.Field {
-	v := c.Constant
-	if v.IsAbsent() {
-		v = mapping.NullValue()
-	}
+func fixed(v mapping.Value) sqlrecord.Field {
 	return sqlrecord.Field{
 		Order: []sqlrecord.Expr{sqlrecord.Plain("(SELECT 1)")},
 		Filter: func(w *sqlrecord.Writer, f backend.Filter) {

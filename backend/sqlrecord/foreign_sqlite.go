@@ -71,7 +71,7 @@ func openForeignSQLite(o ForeignOptions) (DB, error) {
 	}
 	session := append(source.pragmas, "PRAGMA busy_timeout="+strconv.FormatInt(o.LockWait.Milliseconds(), 10), "PRAGMA foreign_keys=ON")
 	session = append(session, o.Session...)
-	readers := OpenSQLiteReaders(source.uri, cmp.Or(o.Connections, sqliteReaders())+1, session...)
+	readers := openForeignReaders(source.uri, cmp.Or(o.Connections, sqliteReaders())+1, session...)
 	conn, err := openSQLiteConn(source.uri, readers.flags, readers.watcher, session...)
 	if err != nil {
 		return nil, errors.Join(err, denied(source.path, err), readers.Close())

@@ -59,9 +59,7 @@ type mysqlLink struct {
 	mysqlDriver
 	stmts *simplelru.LRU[string, mysqlStmt]
 	cells []driver.Value
-	row   []mapping.Value
-	text  []byte
-	ends  []int
+	rowSpace
 }
 
 func (l *mysqlLink) prepare(ctx context.Context, text string) (mysqlStmt, error) {
@@ -207,7 +205,7 @@ func (c *mysqlConn) result(rows driver.Rows, columns []Column, each func([]mappi
 		if !more {
 			return nil
 		}
-		if err := each(c.row); err != nil {
+		if err := each(c.values); err != nil {
 			return err
 		}
 	}

@@ -33,39 +33,32 @@ func mysqlArgs(args []mapping.Value) []driver.NamedValue {
 	return sent
 }
 
-// next reads the next row; false behind the last one. All of its text becomes one string, which
-// the values share.
+// next reads the next row; false behind the last one.
 func (l *mysqlLink) next(rows driver.Rows, columns []Column) (bool, error) {
-	if cap(l.cells) < len(columns) {
-		l.cells, l.row = make([]driver.Value, len(columns)), make([]mapping.Value, len(columns))
-	}
-	cells, row, text := l.cells[:len(columns)], l.row[:len(columns)], l.text[:0]
 	switch sent := len(rows.Columns()); {
 	case sent == 0:
 		return false, nil // of a statement that has no result
 	case sent != len(columns):
 		return false, fmt.Errorf("%d columns where there are to be %d", sent, len(columns))
 	}
+	if cap(l.cells) < len(columns) {
+		l.cells = make([]driver.Value, len(columns))
+	}
+	cells, text := l.cells[:len(columns)], l.beginRow(len(columns))
 	if err := rows.Next(cells); err == io.EOF {
 		return false, nil
 	} else if err != nil {
 		return false, err
 	}
-	l.row, l.ends = row, l.ends[:0]
-	for i, v := range cells {
-		if v == nil {
-			row[i] = mapping.NullValue()
-			continue
+	for i, cell := range cells {
+		v := mapping.NullValue()
+		if cell != nil {
+			s := mysqlStored(rows, i, cell)
+			v, text = s.read(&columns[i], text)
 		}
-		s := mysqlStored(rows, i, v)
-		if row[i], text = s.read(&columns[i], text); row[i].Kind() == mapping.KindText {
-			l.ends = append(l.ends, len(text))
-		}
+		l.set(i, v, text)
 	}
-	shareText(row, text, l.ends)
-	if cap(text) <= largeValue {
-		l.text = text
-	}
+	l.endRow(text)
 	return true, nil
 }
 

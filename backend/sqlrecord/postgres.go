@@ -25,7 +25,7 @@ type postgresDB struct {
 	reserved *postgresDB     // see Reserved
 	jobs     *postgresDB     // see Jobs; both nil in the reserved and jobs pools themselves
 	dialect  *Dialect
-	rows     sync.Pool // of *postgresRow
+	rows     sync.Pool // of *rowSpace
 	long     longWork
 	options  Options
 	modes    []any // of each query
@@ -48,7 +48,7 @@ func newPostgres(ctx context.Context, config *pgxpool.Config, o Options) (*postg
 	if o.foreign {
 		d.modes = []any{foreignFormats}
 	}
-	d.rows.New = func() any { return new(postgresRow) }
+	d.rows.New = func() any { return new(rowSpace) }
 	return d, nil
 }
 

@@ -111,10 +111,10 @@ func (c *postgresConn) run(ctx context.Context, sql string, columns []Column, ar
 
 // read calls each for the rows of a result.
 func (c *postgresConn) read(rows pgx.Rows, columns []Column, each func([]mapping.Value) error) error {
-	row := c.db.rows.Get().(*postgresRow)
+	row := c.db.rows.Get().(*rowSpace)
 	defer c.db.rows.Put(row)
 	for rows.Next() {
-		if err := row.scan(rows, columns); err != nil {
+		if err := row.scanPostgres(rows, columns); err != nil {
 			return fmt.Errorf("read a result: %w", err)
 		}
 		if err := each(row.values); err != nil {

@@ -14,29 +14,16 @@ import (
 	"frontdesk/mapping"
 )
 
-// postgresRow is the space into which rows are read.
-type postgresRow struct {
-	values  []mapping.Value
-	scratch []byte
-	ends    []int
-}
-
-// scan reads the current row. All of its text becomes one string, which the
-// values share.
-func (r *postgresRow) scan(rows pgx.Rows, columns []Column) error {
-	if cap(r.values) < len(columns) {
-		r.values = make([]mapping.Value, len(columns))
-	}
-	r.values = r.values[:len(columns)]
-	r.ends = r.ends[:0]
-	text, raw, fields := r.scratch[:0], rows.RawValues(), rows.FieldDescriptions()
+// scanPostgres reads the current row.
+func (r *rowSpace) scanPostgres(rows pgx.Rows, columns []Column) error {
+	text, raw, fields := r.beginRow(len(columns)), rows.RawValues(), rows.FieldDescriptions()
 	if len(raw) != len(columns) {
 		return fmt.Errorf("%d columns where there are to be %d", len(raw), len(columns))
 	}
 	for i := range columns {
 		col := &columns[i]
 		if raw[i] == nil {
-			r.values[i] = mapping.NullValue()
+			r.set(i, mapping.NullValue(), text)
 			continue
 		}
 		v, ok := mapping.Value{}, false
@@ -52,14 +39,9 @@ func (r *postgresRow) scan(rows pgx.Rows, columns []Column) error {
 				return fmt.Errorf("column %s: %w", fields[i].Name, err)
 			}
 		}
-		if r.values[i] = v; v.Kind() == mapping.KindText {
-			r.ends = append(r.ends, len(text))
-		}
+		r.set(i, v, text)
 	}
-	shareText(r.values, text, r.ends)
-	if cap(text) <= largeValue {
-		r.scratch = text
-	}
+	r.endRow(text)
 	return nil
 }
 

@@ -23,7 +23,7 @@ type sqliteDB struct {
 	dialect *Dialect
 	watcher *watcher
 	writer  *sqliteWriter
-	readers *SQLiteReaders
+	readers *readerPool
 	long    longWork
 	once    sync.Once
 	err     error // of Close
@@ -52,7 +52,7 @@ func OpenSQLite(path string, o Options) (DB, error) {
 	}
 	d := &sqliteDB{
 		path: path, file: file, dialect: SQLite(), watcher: w,
-		readers: newSQLiteReaders(path, sqlite.OpenReadOnly, w, cmp.Or(o.Readers, sqliteReaders())+1, ownPragmas()),
+		readers: newReaderPool(path, sqlite.OpenReadOnly, w, cmp.Or(o.Readers, sqliteReaders())+1, ownPragmas()),
 	}
 	d.writer = startSQLiteWriter(conn, d.there, cmp.Or(o.LockWait, 10*time.Second))
 	return d, nil

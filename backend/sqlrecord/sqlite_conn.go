@@ -25,9 +25,7 @@ type sqliteConn struct {
 
 	working
 
-	row     []mapping.Value // what each sees
-	scratch []byte          // the text of one row
-	ends    []int           // where in scratch each text column ends
+	rowSpace // what each sees
 
 	mu      sync.Mutex
 	over    context.Context // the one at work; nil when there is none
@@ -162,10 +160,6 @@ func (c *sqliteConn) Query(ctx context.Context, sql string, columns []Column, ar
 
 // rows steps through the result. Errors of each are no failed statements.
 func (c *sqliteConn) rows(ctx context.Context, st *sqlite.Stmt, columns []Column, each func([]mapping.Value) error) error {
-	if cap(c.row) < len(columns) {
-		c.row = make([]mapping.Value, len(columns))
-	}
-	row := c.row[:len(columns)]
 	defer func() { _ = st.Reset() }() // it repeats what Step returned
 	for {
 		more, err := st.Step()
@@ -178,8 +172,8 @@ func (c *sqliteConn) rows(ctx context.Context, st *sqlite.Stmt, columns []Column
 		if each == nil {
 			continue
 		}
-		c.scan(st, columns, row)
-		if err := each(row); err != nil {
+		c.scan(st, columns)
+		if err := each(c.values); err != nil {
 			return err
 		}
 	}

@@ -12,9 +12,9 @@ import (
 	"frontdesk/backend"
 )
 
-// SQLiteReaders are connections that read a SQLite file. They are opened as they are
+// readerPool is connections that read a SQLite file. They are opened as they are
 // needed, and safe for concurrent use.
-type SQLiteReaders struct {
+type readerPool struct {
 	path       string
 	flags      sqlite.OpenFlags
 	statements []string // run on each connection when it is opened
@@ -26,14 +26,14 @@ type SQLiteReaders struct {
 	idle []*sqliteConn // open ones; the last was used last and is taken first, so that few fill their caches
 }
 
-// OpenSQLiteReaders reads the file of somebody else's program, which uri names; at most
+// openForeignReaders reads the file of somebody else's program, which uri names; at most
 // so many statements at once. Each connection begins with the statements.
-func OpenSQLiteReaders(uri string, most int, statements ...string) *SQLiteReaders {
-	return newSQLiteReaders(uri, sqlite.OpenReadWrite|sqlite.OpenURI, newWatcher(), most, append(statements, "PRAGMA query_only=ON"))
+func openForeignReaders(uri string, most int, statements ...string) *readerPool {
+	return newReaderPool(uri, sqlite.OpenReadWrite|sqlite.OpenURI, newWatcher(), most, append(statements, "PRAGMA query_only=ON"))
 }
 
-func newSQLiteReaders(path string, flags sqlite.OpenFlags, w *watcher, most int, statements []string) *SQLiteReaders {
-	r := &SQLiteReaders{path: path, flags: flags, statements: statements, watcher: w, free: make(chan struct{}, most), closing: make(chan struct{})}
+func newReaderPool(path string, flags sqlite.OpenFlags, w *watcher, most int, statements []string) *readerPool {
+	r := &readerPool{path: path, flags: flags, statements: statements, watcher: w, free: make(chan struct{}, most), closing: make(chan struct{})}
 	for range most {
 		r.free <- struct{}{}
 	}
@@ -41,7 +41,7 @@ func newSQLiteReaders(path string, flags sqlite.OpenFlags, w *watcher, most int,
 }
 
 // Read is DB.Read.
-func (d *SQLiteReaders) Read(ctx context.Context, f func(Conn) error) error {
+func (d *readerPool) Read(ctx context.Context, f func(Conn) error) error {
 	r, err := d.checkOut(ctx)
 	if err != nil {
 		return err
@@ -52,7 +52,7 @@ func (d *SQLiteReaders) Read(ctx context.Context, f func(Conn) error) error {
 }
 
 // checkOut waits for a free reader and opens one where none is idle.
-func (d *SQLiteReaders) checkOut(ctx context.Context) (*sqliteConn, error) {
+func (d *readerPool) checkOut(ctx context.Context) (*sqliteConn, error) {
 	select {
 	case <-d.closing:
 		return nil, ErrClosed
@@ -80,7 +80,7 @@ func (d *SQLiteReaders) checkOut(ctx context.Context) (*sqliteConn, error) {
 }
 
 // open opens one more connection.
-func (d *SQLiteReaders) open() (*sqliteConn, error) {
+func (d *readerPool) open() (*sqliteConn, error) {
 	r, err := openSQLiteConn(d.path, d.flags, d.watcher, d.statements...)
 	if err != nil {
 		path, _, _ := strings.Cut(d.path, "?") // parameters of a URI may be secrets
@@ -90,7 +90,7 @@ func (d *SQLiteReaders) open() (*sqliteConn, error) {
 }
 
 // takeIdle takes the open reader that was used last; nil where there is none.
-func (d *SQLiteReaders) takeIdle() *sqliteConn {
+func (d *readerPool) takeIdle() *sqliteConn {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	last := len(d.idle) - 1
@@ -104,7 +104,7 @@ func (d *SQLiteReaders) takeIdle() *sqliteConn {
 
 // checkIn gives a reader back. One that cannot leave its snapshot is closed:
 // it would answer from the past.
-func (d *SQLiteReaders) checkIn(r *sqliteConn) {
+func (d *readerPool) checkIn(r *sqliteConn) {
 	r.end()
 	r.rollback()
 	if r.conn.AutocommitEnabled() {
@@ -119,13 +119,13 @@ func (d *SQLiteReaders) checkIn(r *sqliteConn) {
 }
 
 // Close waits for the readers and closes them; calls after it fail with ErrClosed.
-func (d *SQLiteReaders) Close() error {
+func (d *readerPool) Close() error {
 	close(d.closing)
 	defer d.watcher.close()
 	return d.end()
 }
 
-func (d *SQLiteReaders) end() error {
+func (d *readerPool) end() error {
 	for range cap(d.free) {
 		<-d.free
 	}

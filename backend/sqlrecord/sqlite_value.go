@@ -8,10 +8,6 @@ import (
 	"frontdesk/mapping"
 )
 
-// largeValue is the size from which bytes are not kept by a connection: neither
-// as its scratch space nor as a parameter of a statement at rest.
-const largeValue = 1 << 16
-
 // bind sets all parameters of a statement. It tells whether any is so large
 // that it should be let go of after use.
 func (c *sqliteConn) bind(st *sqlite.Stmt, args []mapping.Value) (large bool) {
@@ -39,17 +35,15 @@ func (c *sqliteConn) bind(st *sqlite.Stmt, args []mapping.Value) (large bool) {
 	return large
 }
 
-// scan reads the current row. All of its text becomes one string, which the
-// values share. Whether a value is null is asked only of those that read as 0 or nothing.
-func (c *sqliteConn) scan(st *sqlite.Stmt, columns []Column, row []mapping.Value) {
-	c.ends = c.ends[:0]
-	text := c.scratch[:0]
+// scan reads the current row. Whether a value is null is asked only of those that read as 0 or nothing.
+func (c *sqliteConn) scan(st *sqlite.Stmt, columns []Column) {
+	text := c.beginRow(len(columns))
 	for i := range columns {
 		col := &columns[i]
+		var v mapping.Value
 		if col.Foreign {
-			if row[i], text = scanForeign(st, i, col, text); row[i].Kind() == mapping.KindText {
-				c.ends = append(c.ends, len(text))
-			}
+			v, text = scanForeign(st, i, col, text)
+			c.set(i, v, text)
 			continue
 		}
 		var empty bool
@@ -57,36 +51,31 @@ func (c *sqliteConn) scan(st *sqlite.Stmt, columns []Column, row []mapping.Value
 		case mapping.Varchar, mapping.Text:
 			from := len(text)
 			text = appendColumn(text, st, i)
-			empty, row[i] = len(text) == from, mapping.TextValue("")
+			empty, v = len(text) == from, mapping.TextValue("")
 		case mapping.Bytea:
 			read := appendColumn(nil, st, i)
-			empty, row[i] = len(read) == 0, mapping.BytesValue(read)
+			empty, v = len(read) == 0, mapping.BytesValue(read)
 		case mapping.Float8:
 			if col.Scale < 0 {
 				f := st.ColumnFloat(i)
-				empty, row[i] = f == 0, mapping.FloatValue(f)
+				empty, v = f == 0, mapping.FloatValue(f)
 				break
 			}
 			n := st.ColumnInt64(i)
-			empty, row[i] = n == 0, mapping.DecimalValue(n, col.Scale)
+			empty, v = n == 0, mapping.DecimalValue(n, col.Scale)
 		case mapping.Timestamp:
 			n := st.ColumnInt64(i)
-			empty, row[i] = n == 0, mapping.MilliValue(n)
+			empty, v = n == 0, mapping.MilliValue(n)
 		default:
 			n := st.ColumnInt64(i)
-			empty, row[i] = n == 0, mapping.IntValue(n)
+			empty, v = n == 0, mapping.IntValue(n)
 		}
-		switch {
-		case empty && st.ColumnType(i) == sqlite.TypeNull:
-			row[i] = mapping.NullValue()
-		case row[i].Kind() == mapping.KindText:
-			c.ends = append(c.ends, len(text))
+		if empty && st.ColumnType(i) == sqlite.TypeNull {
+			v = mapping.NullValue()
 		}
+		c.set(i, v, text)
 	}
-	shareText(row, text, c.ends)
-	if cap(text) <= largeValue {
-		c.scratch = text
-	}
+	c.endRow(text)
 }
 
 // appendColumn copies a column behind dst. It asks for the column's length only
@@ -105,20 +94,4 @@ func appendColumn(dst []byte, st *sqlite.Stmt, i int) []byte {
 	dst = slices.Grow(dst, n)[:start+n]
 	st.ColumnBytes(i, dst[start:])
 	return dst
-}
-
-// shareText gives the text values of a row, which are empty so far, their parts
-// of one string.
-func shareText(row []mapping.Value, text []byte, ends []int) {
-	if len(ends) == 0 {
-		return
-	}
-	all, start, next := string(text), 0, 0
-	for i := range row {
-		if row[i].Kind() == mapping.KindText {
-			row[i] = mapping.TextValue(all[start:ends[next]])
-			start = ends[next]
-			next++
-		}
-	}
 }
