@@ -40,7 +40,7 @@ func (s *Store) learn(ctx context.Context, before *view) (*view, error) {
 	v := &view{tables: map[*mapping.Resource]*Mapped{}, closed: map[*mapping.Resource]*backend.Closing{}, version: known.version}
 	users := known.Table(s.sheet.Accounts.Table)
 	v.accounts = NewBuilder(s.source.Engine, s.d)
-	v.accounts.ColumnOf = func(name string) Value { return columnOf(users, name) }
+	v.accounts.ColumnOf = func(name string) Known { return columnOf(users, name) }
 	for _, r := range s.sheet.Model.Resources {
 		v.tables[r] = newTable(s.sheet, s.d, s.sheet.Resources[r], known)
 	}

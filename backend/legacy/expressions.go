@@ -121,8 +121,8 @@ func (i *inspector) typesOf(ctx context.Context, r *sheet.Resource, selected, wh
 }
 
 // resultOf is what is known of the result of an expression.
-func resultOf(engine string, c sqlrecord.ResultColumn) Value {
-	out := Value{Sort: SortOf(engine, c.Type), scale: -1, nullable: !c.Filled}
+func resultOf(engine string, c sqlrecord.ResultColumn) Known {
+	out := Known{Sort: SortOf(engine, c.Type), scale: -1, nullable: !c.Filled}
 	if c.Precision > 0 {
 		out.scale = c.Scale
 	}

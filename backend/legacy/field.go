@@ -14,23 +14,22 @@ import (
 type Builder struct {
 	Engine string
 	d      *sqlrecord.Dialect
-	// ColumnOf tells what the ColumnOf of a name is, and result what an expression gives.
-	ColumnOf func(name string) Value
-	Result   func(sql string) Value
+	// ColumnOf tells what the column of a name is, and Result what an expression gives.
+	ColumnOf func(name string) Known
+	Result   func(sql string) Known
 }
 
 // NewBuilder makes fields of which nothing is known.
 func NewBuilder(engine string, d *sqlrecord.Dialect) *Builder {
-	nothing := func(string) Value { return Value{scale: -1, nullable: true} }
+	nothing := func(string) Known { return Known{scale: -1, nullable: true} }
 	return &Builder{Engine: engine, d: d, ColumnOf: nothing, Result: nothing}
 }
 
-// Value is what is known of a column, or of the result of an expression.
-type Value struct {
+// Known is what is known of a column, or of the result of an expression.
+type Known struct {
 	Sort     Sort
 	scale    int // of decimals; -1 where it is not known
 	nullable bool
-	length   int
 }
 
 // field makes a field of a resource.
@@ -55,7 +54,7 @@ func (b *Builder) field(f *mapping.Field, c *sheet.Column) sqlrecord.Field {
 
 // value is a field that is what SQL gives. plain says that it is a column, which has an index
 // where an expression over it has none.
-func (b *Builder) value(f *mapping.Field, c *sheet.Column, sql sqlrecord.Expr, of Value, plain bool) sqlrecord.Field {
+func (b *Builder) value(f *mapping.Field, c *sheet.Column, sql sqlrecord.Expr, of Known, plain bool) sqlrecord.Field {
 	out := sqlrecord.Field{Read: sql, Null: of.nullable, As: sqlrecord.Column{Type: f.Type, Scale: f.Scale, Foreign: true, Zone: c.Zone, Kind: string(c.Kind)}}
 	switch f.Type {
 	case mapping.Timestamp:
@@ -155,7 +154,7 @@ func (b *Builder) As(e sqlrecord.Expr, s Sort) sqlrecord.Expr {
 
 // number makes a field of decimals. What has more of them than the interface shows is compared
 // as it is shown, rounded by the database; near it, an index finds it.
-func (b *Builder) number(out *sqlrecord.Field, f *mapping.Field, of Value, plain bool) {
+func (b *Builder) number(out *sqlrecord.Field, f *mapping.Field, of Known, plain bool) {
 	sql, s := out.Read, of.Sort
 	if s == Texts || s == Others || s == "" {
 		s = Decimals

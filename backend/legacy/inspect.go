@@ -42,7 +42,7 @@ func Inspect(ctx context.Context, db sqlrecord.DB, source *sheet.SQL, of *sheet.
 func (s *Store) examine(ctx context.Context, far func(*inspector, context.Context) error) (*schema, error) {
 	var i *inspector
 	err := s.db.Read(ctx, func(c sqlrecord.Conn) error {
-		i = &inspector{Store: s, conn: c, queries: queriesOf(s.source.Engine), known: &schema{results: map[[2]string]Value{}, reads: map[string]*Table{}, refused: map[string][]*Problem{}}}
+		i = &inspector{Store: s, conn: c, queries: queriesOf(s.source.Engine), known: &schema{results: map[[2]string]Known{}, reads: map[string]*Table{}, refused: map[string][]*Problem{}}}
 		return far(i, ctx)
 	})
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"frontdesk/backend"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
@@ -67,17 +68,10 @@ func (t *Mapped) linked(c *sheet.Column, parts []sqlrecord.Field, target *sheet.
 		}
 		w.Add(")")
 	}
-	of.Ranges = func(w *sqlrecord.Writer, op mapping.Operator, v mapping.Value) {
-		key := keyIn(v, len(parts), target)
-		if key == nil {
-			w.Add(nothing)
-			return
-		}
-		sqlrecord.Beyond(w, parts, op, key)
-	}
 	return of
 }
 
+// IsText tells whether a column has texts.
 func (t *Mapped) IsText(name string) bool {
 	s := t.ColumnOf(name).Sort
 	return s == Texts || s == Padded
@@ -201,4 +195,43 @@ func (w *write) partsOf(f *mapping.Field, v mapping.Value) (parts []mapping.Valu
 		return parts, true, nil
 	}
 	return nil, false, nil
+}
+
+// filtered is the resource whose kept IDs a filter compares with; nil where it compares with
+// none.
+func (t *Mapped) filtered(f backend.Filter, others []backend.Filter) *sheet.Resource {
+	if f.Field.Primary && t.Key.Kept {
+		return t.Resource
+	}
+	for _, l := range t.links {
+		if l.field != f.Field {
+			continue
+		}
+		if l.to != nil {
+			return l.to
+		}
+		for _, o := range others {
+			if o.Field.Name == f.Field.ReferenceBy && o.Op == mapping.Equals {
+				if to := t.sheet.Resource(o.Value.Text()); to != nil && to.Key.Kept {
+					return to
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// noKey stands for the key of an ID that was never given out.
+const noKey = "\x1a"
+
+// keyed is the key of an ID, as one text.
+func keyed(target *sheet.Resource, keys sheet.Keys, id mapping.Value) mapping.Value {
+	if !id.IsSet() {
+		return id
+	}
+	key := keys[sheet.IDRef{Resource: target.Name, ID: int32(id.Int())}]
+	if key == "" {
+		key = noKey
+	}
+	return mapping.TextValue(key)
 }

@@ -234,45 +234,6 @@ func (s session) asked(ctx context.Context, t *Mapped, q backend.Query) (out bac
 	return out, after, known, err
 }
 
-// filtered is the resource whose kept IDs a filter compares with; nil where it compares with
-// none.
-func (t *Mapped) filtered(f backend.Filter, others []backend.Filter) *sheet.Resource {
-	if f.Field.Primary && t.Key.Kept {
-		return t.Resource
-	}
-	for _, l := range t.links {
-		if l.field != f.Field {
-			continue
-		}
-		if l.to != nil {
-			return l.to
-		}
-		for _, o := range others {
-			if o.Field.Name == f.Field.ReferenceBy && o.Op == mapping.Equals {
-				if to := t.sheet.Resource(o.Value.Text()); to != nil && to.Key.Kept {
-					return to
-				}
-			}
-		}
-	}
-	return nil
-}
-
-// noKey stands for the key of an ID that was never given out.
-const noKey = "\x1a"
-
-// keyed is the key of an ID, as one text.
-func keyed(target *sheet.Resource, keys sheet.Keys, id mapping.Value) mapping.Value {
-	if !id.IsSet() {
-		return id
-	}
-	key := keys[sheet.IDRef{Resource: target.Name, ID: int32(id.Int())}]
-	if key == "" {
-		key = noKey
-	}
-	return mapping.TextValue(key)
-}
-
 // keptID adds an ID to those whose keys are needed.
 func (s session) keptID(refs []sheet.IDRef, t *Mapped, id int32) []sheet.IDRef {
 	if t == nil || !t.Key.Kept {

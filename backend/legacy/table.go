@@ -60,7 +60,7 @@ type schema struct {
 	// refused is SQL of the sheet that the database refuses, by resource.
 	refused map[string][]*Problem
 	// results are the sorts of expressions, by the table that they are over and their text.
-	results map[[2]string]Value
+	results map[[2]string]Known
 }
 
 // newTable makes the table of a resource. What the database says of its columns decides how
@@ -71,8 +71,8 @@ func newTable(sh *sheet.Sheet, d *sqlrecord.Dialect, of *sheet.Resource, s *sche
 	t.Target = s.Table(of.Table)
 	read := s.reads[of.Name]
 	t.Builder = Builder{Engine: engine, d: d,
-		ColumnOf: func(name string) Value { return columnOf(read, name) },
-		Result:   func(sql string) Value { return s.results[[2]string{of.Name, sql}] },
+		ColumnOf: func(name string) Known { return columnOf(read, name) },
+		Result:   func(sql string) Known { return s.results[[2]string{of.Name, sql}] },
 	}
 	for _, name := range of.Key.Places {
 		t.Keys = append(t.Keys, d.Quote(name))
@@ -112,19 +112,19 @@ func (t *Mapped) keep() {
 }
 
 // columnOf is what is known of a column of a table that is read.
-func columnOf(t *Table, name string) Value {
+func columnOf(t *Table, name string) Known {
 	var c *Column
 	if t != nil {
 		c = t.Column(name)
 	}
 	if c == nil {
-		return Value{scale: -1, nullable: true}
+		return Known{scale: -1, nullable: true}
 	}
 	scale := c.Scale
 	if c.Precision == 0 {
 		scale = -1
 	}
-	return Value{Sort: c.Sort, scale: scale, nullable: c.Nullable || t.View, length: c.Length}
+	return Known{Sort: c.Sort, scale: scale, nullable: c.Nullable || t.View}
 }
 
 // makeKey adds the key. Parts of kept keys are read as texts.

@@ -89,30 +89,6 @@ func (f *Field) anyOf(w *Writer, values []mapping.Value) {
 	w.Add(")")
 }
 
-// Beyond appends that a key is on one side of another one. It is written out, because not every
-// engine compares rows.
-func Beyond(w *Writer, parts []Field, op mapping.Operator, key []mapping.Value) {
-	strict := op
-	if op == mapping.AtLeast {
-		strict = mapping.Above
-	} else if op == mapping.AtMost {
-		strict = mapping.Below
-	}
-	w.Add([...]string{"", "("}[min(len(parts)-1, 1)])
-	for i := range parts {
-		w.Add([...]string{"", " OR "}[min(i, 1)])
-		for k := range i {
-			parts[k].Compare(w, mapping.Equals, key[k])
-			w.Add(" AND ")
-		}
-		if i == len(parts)-1 {
-			strict = op
-		}
-		parts[i].Compare(w, strict, key[i])
-	}
-	w.Add([...]string{"", ")"}[min(len(parts)-1, 1)])
-}
-
 // filledUp repeats the last value until there are 1, 2, 4, 8, … of them, so that few texts
 // of statements are prepared and not one for each number of values.
 func filledUp(values []mapping.Value) []mapping.Value {

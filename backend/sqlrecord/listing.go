@@ -107,8 +107,24 @@ func (w *listWriter) where() {
 	}
 	if w.after != nil {
 		w.Add(" AND ")
-		Beyond(&w.Writer, w.t.Key, mapping.Above, w.after)
+		w.behind()
 	}
+}
+
+// behind appends that a row comes after a key. It is written out, because not every engine
+// compares rows.
+func (w *listWriter) behind() {
+	parts := w.t.Key
+	w.Add([...]string{"", "("}[min(len(parts)-1, 1)])
+	for i := range parts {
+		w.Add([...]string{"", " OR "}[min(i, 1)])
+		for k := range i {
+			parts[k].Compare(&w.Writer, mapping.Equals, w.after[k])
+			w.Add(" AND ")
+		}
+		parts[i].Compare(&w.Writer, mapping.Above, w.after[i])
+	}
+	w.Add([...]string{"", ")"}[min(len(parts)-1, 1)])
 }
 
 // from returns the lower end of a ranged list.
