@@ -1,6 +1,7 @@
 package legacy
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/google/uuid"
@@ -30,7 +31,11 @@ type column struct {
 // field makes a field of a resource.
 func (b *fields) field(f *mapping.Field, c *sheet.Column) sqlrecord.Field {
 	if len(c.Names) == 1 {
-		of := b.value(f, c, sqlrecord.Plain(b.d.Quote(c.Names[0])), b.column(c.Names[0]), true)
+		plain := sqlrecord.Plain(b.d.Quote(c.Names[0]))
+		of := b.value(f, c, plain, b.column(c.Names[0]), true)
+		if slices.Equal(of.Read, plain) {
+			of.As.Sort = resultSorts[b.column(c.Names[0]).sort]
+		}
 		switch {
 		case len(c.Codes) > 0:
 			return b.coded(f, c)
@@ -45,6 +50,12 @@ func (b *fields) field(f *mapping.Field, c *sheet.Column) sqlrecord.Field {
 		of.scale = -1
 	}
 	return b.written(f, c, b.value(f, c, parse("("+c.Read+")"), of, false))
+}
+
+// resultSorts are the sorts that results are held to. SQLite's columns hold anything.
+var resultSorts = map[sort]sqlrecord.ResultSort{
+	integers: sqlrecord.SortNumbers, decimals: sqlrecord.SortNumbers, singles: sqlrecord.SortNumbers, floats: sqlrecord.SortNumbers,
+	texts: sqlrecord.SortTexts, padded: sqlrecord.SortTexts, days: sqlrecord.SortMoments, clocks: sqlrecord.SortMoments, instants: sqlrecord.SortMoments,
 }
 
 // value is a field that is what SQL gives. plain says that it is a column, which has an index

@@ -3,6 +3,7 @@ package legacy
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"frontdesk/auth"
@@ -19,6 +20,7 @@ type session struct {
 	tx   *transaction // nil outside of one
 	// foreign are filters, each with one value, which no record can have.
 	foreign *[]backend.Filter
+	doubt   *bool // see certain; nil where each statement sees what there is
 }
 
 type recordID struct {
@@ -97,12 +99,15 @@ func (s session) byKey(ctx context.Context, t *table, q backend.Query, key []map
 	case b.lost != nil:
 		return rec, fmt.Errorf("%w: %s: %s of a record has a value that is none of the field", backend.ErrUnexpected, t.Name, b.lost.Name)
 	case len(b.records) == 0:
+		s.missed()
 		return rec, backend.ErrNotFound
 	}
 	if err := b.finish(ctx, false); err != nil {
 		return rec, err
 	}
-	rec = b.records[0]
+	if rec = b.records[0]; t.lacks(rec) {
+		s.missed()
+	}
 	if q.ForUpdate && s.tx != nil {
 		s.tx.held[recordID{t.Resource.Resource, rec.ID()}] = held{rec, key}
 	}
@@ -149,6 +154,9 @@ func (s session) page(ctx context.Context, r *mapping.Resource, q backend.Query)
 	b := batch{session: s, t: t, client: q.Client}
 	read := 0
 	err = t.rows.Many(s.d, s.params(t, q.Client), asked, after).Each(ctx, s.conn, func(rec mapping.Record, beside []mapping.Value, lost *mapping.Field) error {
+		if t.lacks(rec) {
+			s.missed()
+		}
 		if read++; q.Limit > 0 && read > q.Limit {
 			page.More = true
 			return sqlrecord.ErrEnough
@@ -168,6 +176,9 @@ func (s session) page(ctx context.Context, r *mapping.Resource, q backend.Query)
 	})
 	if err != nil {
 		return page, s.failure(err, sheet.Attempt{Resource: t.Resource, Op: mapping.OpList})
+	}
+	if read == 0 {
+		s.missed()
 	}
 	if err := b.finish(ctx, q.Unversioned); err != nil {
 		return page, err
@@ -225,6 +236,17 @@ func (s session) asked(ctx context.Context, t *table, q backend.Query) (out back
 			f.Value, f.Values = keyed(target, keys, f.Value), keyedAll(target, keys, f.Values)
 		}
 		out.Filters[i] = f
+	}
+	if out.Fields != nil { // so that it is seen where one has another type by now
+		out.Fields = slices.Clip(out.Fields)
+		for _, f := range q.Filters {
+			out.Fields = append(out.Fields, f.Field.Index)
+		}
+		for _, o := range q.Sort {
+			out.Fields = append(out.Fields, o.Field.Index)
+		}
+		slices.Sort(out.Fields)
+		out.Fields = slices.Compact(out.Fields)
 	}
 	if known = true; q.After > 0 {
 		after, known, err = t.keyOf(q.After, keys)

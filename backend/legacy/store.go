@@ -84,10 +84,11 @@ type Store struct {
 	left   map[backend.Place]int64
 	user   func(ctx context.Context) auth.User
 
-	view    atomic.Pointer[view]
-	changed chan struct{} // says that the database may have changed
-	stop    context.CancelFunc
-	stopped chan struct{}
+	view     atomic.Pointer[view]
+	decimals map[string]map[string]int // of resources and columns, when they were first looked at
+	changed  chan struct{}             // says that the database may have changed
+	stop     context.CancelFunc
+	stopped  chan struct{}
 }
 
 // Judge tells whether a sheet is of a format that the driver reads, and its DSN one of its engine,
@@ -108,7 +109,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	}
 	s := &Store{
 		Elsewhere: auth.Elsewhere{Where: o.Sheet.Accounts.ForgotPassword}, sheet: o.Sheet, source: source, idStore: o.IDStore,
-		now: o.Now, log: o.Log, changed: make(chan struct{}, 1), left: map[backend.Place]int64{},
+		now: o.Now, log: o.Log, changed: make(chan struct{}, 1), left: map[backend.Place]int64{}, decimals: map[string]map[string]int{},
 	}
 	if s.log == nil {
 		s.log = zap.NewNop()
@@ -169,8 +170,8 @@ func (s *Store) table(r *mapping.Resource) (*table, error) {
 // Get implements backend.Reader.
 func (s *Store) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (rec mapping.Record, err error) {
 	q.ForUpdate = false // nothing could hold it
-	err = s.reading(r, q)(ctx, func(c sqlrecord.Conn) error {
-		rec, err = session{Store: s, conn: c}.get(ctx, r, q)
+	err = s.reading(r, q)(ctx, func(on session) error {
+		rec, err = on.get(ctx, r, q)
 		return err
 	})
 	return rec, err
@@ -180,8 +181,9 @@ func (s *Store) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (
 func (s *Store) List(ctx context.Context, r *mapping.Resource, q backend.Query) (page backend.Page, err error) {
 	var foreign []backend.Filter
 	for range 2 { // again where it is known now what no record can have
-		err = s.reading(r, q)(ctx, func(c sqlrecord.Conn) error {
-			page, err = session{Store: s, conn: c, foreign: &foreign}.list(ctx, r, q)
+		err = s.reading(r, q)(ctx, func(on session) error {
+			on.foreign = &foreign
+			page, err = on.list(ctx, r, q)
 			return err
 		})
 		if !errors.Is(err, errLetters) {
@@ -192,11 +194,13 @@ func (s *Store) List(ctx context.Context, r *mapping.Resource, q backend.Query) 
 }
 
 // reading is how statements are run: where there are several, in one snapshot.
-func (s *Store) reading(r *mapping.Resource, q backend.Query) func(context.Context, func(sqlrecord.Conn) error) error {
+func (s *Store) reading(r *mapping.Resource, q backend.Query) func(context.Context, func(session) error) error {
 	if r.HasArray(q.Fields) || q.Total {
-		return s.db.Snapshot
+		return s.snapshot
 	}
-	return s.db.Read
+	return func(ctx context.Context, f func(session) error) error {
+		return s.db.Read(ctx, func(c sqlrecord.Conn) error { return f(session{Store: s, conn: c}) })
+	}
 }
 
 // Supports implements backend.Supporter.

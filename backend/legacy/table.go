@@ -32,9 +32,10 @@ type table struct {
 	referrers []Referrer
 	// links are the fields with kept IDs of other records, and arrays the positions of the
 	// fields whose elements are records of their own.
-	links  []link
-	arrays []int
-	plates []int // license plates: Dutch ones are answered with their dashes
+	links   []link
+	arrays  []int
+	lookups []int // see lacks
+	plates  []int // license plates: Dutch ones are answered with their dashes
 	// client and version are where what is read beside the fields has these, -1 for nowhere.
 	client, version int
 	clientSort      sort
@@ -70,7 +71,7 @@ type schema struct {
 // they are compared.
 func newTable(sh *sheet.Sheet, d *sqlrecord.Dialect, of *sheet.Resource, s *schema) *table {
 	engine, prefix := sh.Source.SQL.Engine, sh.Source.SQL.Schema
-	t := &table{Resource: of, sheet: sh, name: qualified(d, prefix, of.Table), from: readFrom(d, prefix, of), client: -1, version: -1}
+	t := &table{Resource: of, sheet: sh, name: qualified(d, prefix, of.Table), from: readFrom(d, prefix, of), client: -1, version: -1, lookups: lookups(of)}
 	t.known = s.Table(of.Table)
 	read := s.reads[of.Name]
 	t.fields = fields{engine: engine, d: d,
