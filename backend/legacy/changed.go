@@ -75,22 +75,22 @@ func (s *Store) learn(ctx context.Context, before *view) (*view, error) {
 }
 
 // learnKeys notes how the database compares keys, and tells the id store which without case. Of a
-// table that was known before it is noted already, and requests read it meanwhile.
+// table that was known before it is noted already.
 func (s *Store) learnKeys(ctx context.Context, v *view, known *schema, before *view) error {
 	for r, t := range v.tables {
 		if before != nil && (t.known == nil || before.tables[r].known != nil) {
 			continue
 		}
+		ignored := t.known != nil && t.known.IgnoresCase(t.Resource)
 		read := known.reads[t.Name]
-		t.CountBlanks(func(place string) bool {
+		t.Compare(ignored, func(place string) bool {
 			if read == nil || read.Column(place) == nil {
 				return !s.isMySQL()
 			}
 			c := read.Column(place)
 			return c.CountsBlanks && !sortOf(s.source.Engine, c.Type).isNumber()
 		})
-		if t.known != nil && t.known.IgnoresCase(t.Resource) {
-			t.Key.IgnoresCase = true
+		if ignored {
 			if err := s.idStore.IgnoreCase(ctx, t.Name); err != nil {
 				return err
 			}
