@@ -174,7 +174,9 @@ func (b *fields) number(out *sqlrecord.Field, f *mapping.Field, of column, plain
 	}
 	exact := f.Scale < 0 || s == integers || s == decimals && of.scale >= 0 && of.scale <= f.Scale
 	if exact {
-		b.simply(out, s)
+		if b.simply(out, s); b.engine == "postgres" && s == integers {
+			b.wholes(out)
+		}
 		return
 	}
 	places := ", " + strconv.Itoa(f.Scale) + ")"
@@ -218,6 +220,41 @@ func (b *fields) number(out *sqlrecord.Field, f *mapping.Field, of column, plain
 		w.Expr(read).Add(comparisons[op])
 		b.operand(w, shown, v)
 		w.Add(")")
+	}
+	out.Equals = func(w *sqlrecord.Writer, v mapping.Value) {
+		if !v.IsSet() {
+			w.Expr(sql).Add(" IS NULL")
+			return
+		}
+		out.Ranges(w, mapping.Equals, v)
+	}
+}
+
+// wholes compares whole numbers with decimals as whole numbers: PostgreSQL takes no index over them
+// for a numeric.
+func (b *fields) wholes(out *sqlrecord.Field) {
+	sql := out.Read
+	out.Ranges = func(w *sqlrecord.Writer, op mapping.Operator, v mapping.Value) {
+		if v.Kind() != mapping.KindDecimal {
+			b.operand(w.Expr(sql).Add(comparisons[op]), floats, v)
+			return
+		}
+		whole, rest := v.Int(), int64(0)
+		for range v.Scale() { // down, and what is left out
+			rest |= ((whole%10 + 10) % 10)
+			whole = (whole - (whole%10+10)%10) / 10
+		}
+		switch {
+		case rest == 0:
+		case op == mapping.Equals:
+			w.Add(nothing)
+			return
+		case op == mapping.AtLeast || op == mapping.Above:
+			op = mapping.Above
+		default:
+			op = mapping.AtMost
+		}
+		b.operand(w.Expr(sql).Add(comparisons[op]), integers, mapping.IntValue(whole))
 	}
 	out.Equals = func(w *sqlrecord.Writer, v mapping.Value) {
 		if !v.IsSet() {

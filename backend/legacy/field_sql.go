@@ -20,7 +20,7 @@ func (b *fields) written(f *mapping.Field, c *sheet.Column, of sqlrecord.Field) 
 		finds = []sqlrecord.Expr{parse("(" + c.Find + ")")}
 	case !slices.ContainsFunc(c.Write, func(a sheet.Assign) bool { return b.column(a.Column).sort == singles }): // which no value equals
 		for _, a := range c.Write {
-			finds = append(finds, append(sqlrecord.Plain(b.d.Quote(a.Column)+" = "), parse("("+a.SQL+")")...))
+			finds = append(finds, append(sqlrecord.Plain(b.d.Quote(a.Column)+" = "), b.asStored(a)...))
 		}
 	}
 	read, equals, operand := of.Read, of.Equals, of.Operand
@@ -47,7 +47,7 @@ func (b *fields) written(f *mapping.Field, c *sheet.Column, of sqlrecord.Field) 
 	if !c.Ordered || len(c.Write) != 1 {
 		return of
 	}
-	stored, write, ranges := b.d.Quote(c.Write[0].Column), parse("("+c.Write[0].SQL+")"), of.Ranges
+	stored, write, ranges := b.d.Quote(c.Write[0].Column), b.asStored(c.Write[0]), of.Ranges
 	of.Ranges = func(w *sqlrecord.Writer, op mapping.Operator, v mapping.Value) {
 		wide := op // several values may be stored alike
 		if wide == mapping.Above {
@@ -67,6 +67,24 @@ func (b *fields) written(f *mapping.Field, c *sheet.Column, of sqlrecord.Field) 
 		w.Add(")")
 	}
 	return of
+}
+
+// asStored is what a write stores, as the type of its column: PostgreSQL takes no index over whole
+// numbers, or over char(n), for a numeric or a text. What is beyond all columns is less than that,
+// so that it can be compared.
+func (b *fields) asStored(a sheet.Assign) sqlrecord.Expr {
+	e := parse("(" + a.SQL + ")")
+	if b.engine != "postgres" {
+		return e
+	}
+	switch b.column(a.Column).sort {
+	case integers:
+		return wrap("CAST(LEAST(GREATEST(", e, ", -9e18), 9e18) AS bigint)")
+	case padded:
+		return wrap("CAST(", e, " AS bpchar)")
+	default:
+		return e
+	}
 }
 
 // valueParam is the parameter of write and find.
