@@ -28,7 +28,7 @@ func (c *resourceCheck) fits() {
 		case f.IsText() && column.Sort(c.Sheet.Source.SQL.Engine) == "text" && column.Length > 0 && column.Length < f.Length:
 			c.add(Warning, "sql.too-short", c.ofField(f.Field), fmt.Sprintf("%s.%s takes %d characters, and clients may send %d", c.table.Name, column.Name, column.Length, f.Length),
 				fmt.Sprintf("say length: %d; longer values would be cut off or fail", column.Length))
-		case f.Type == mapping.Int4 && len(f.OneOf) == 0 && f.Reference == "":
+		case f.Type == mapping.Int4 && len(f.OneOf) == 0:
 			c.narrow(f.Field, column)
 		}
 	}
