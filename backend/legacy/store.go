@@ -170,8 +170,15 @@ func (s *Store) table(r *mapping.Resource) (*table, error) {
 // Get implements backend.Reader.
 func (s *Store) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (rec mapping.Record, err error) {
 	q.ForUpdate = false // nothing could hold it
-	err = s.reading(r, q)(ctx, func(on session) error {
-		rec, err = on.get(ctx, r, q)
+	if r.HasArray(q.Fields) {
+		err = s.snapshot(ctx, func(on session) error {
+			rec, err = on.get(ctx, r, q)
+			return err
+		})
+		return rec, err
+	}
+	err = s.db.Read(ctx, func(c sqlrecord.Conn) error {
+		rec, err = session{Store: s, conn: c}.get(ctx, r, q)
 		return err
 	})
 	return rec, err
@@ -180,27 +187,22 @@ func (s *Store) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (
 // List implements backend.Reader.
 func (s *Store) List(ctx context.Context, r *mapping.Resource, q backend.Query) (page backend.Page, err error) {
 	var foreign []backend.Filter
+	list := func(on session) error {
+		on.foreign = &foreign
+		page, err = on.list(ctx, r, q)
+		return err
+	}
 	for range 2 { // again where it is known now what no record can have
-		err = s.reading(r, q)(ctx, func(on session) error {
-			on.foreign = &foreign
-			page, err = on.list(ctx, r, q)
-			return err
-		})
+		if q.Total || r.HasArray(q.Fields) { // several statements
+			err = s.snapshot(ctx, list)
+		} else {
+			err = s.db.Read(ctx, func(c sqlrecord.Conn) error { return list(session{Store: s, conn: c}) })
+		}
 		if !errors.Is(err, errLetters) {
 			break
 		}
 	}
 	return page, err
-}
-
-// reading is how statements are run: where there are several, in one snapshot.
-func (s *Store) reading(r *mapping.Resource, q backend.Query) func(context.Context, func(session) error) error {
-	if r.HasArray(q.Fields) || q.Total {
-		return s.snapshot
-	}
-	return func(ctx context.Context, f func(session) error) error {
-		return s.db.Read(ctx, func(c sqlrecord.Conn) error { return f(session{Store: s, conn: c}) })
-	}
 }
 
 // Supports implements backend.Supporter.
