@@ -181,9 +181,17 @@ func cannotUpdate(_ context.Context, _ Reader, c *Change) error {
 	return found.Err()
 }
 
-// mergedRecord judges the record as the update would leave it.
+// mergedRecord judges the record as the update would leave it. What it lacked already in another
+// system is not held against a change of other fields.
 func mergedRecord(_ context.Context, _ Reader, c *Change) error {
-	return c.Body.CheckMerged(c.After).Err()
+	found := slices.DeleteFunc(c.Body.CheckMerged(c.After), func(e *mapping.Error) bool {
+		if e.Reason != mapping.FieldRequired {
+			return false
+		}
+		f := c.Resource.Field(e.Args[0])
+		return c.Before.Values[f.Index].IsEmpty() && !c.Body.Supplied(f.Index)
+	})
+	return found.Err()
 }
 
 // inUse refuses to delete a record that others refer to. Nothing cascades.

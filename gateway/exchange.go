@@ -90,8 +90,6 @@ type Exchange struct {
 // Param is one query parameter, decoded.
 type Param struct {
 	Name, Value string
-
-	sent []byte // the value as it was sent
 }
 
 // newExchange returns the Exchange of a request, which is empty but for what every one has: release

@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"slices"
-	"strings"
 
 	"frontdesk/backend"
 	"frontdesk/mapping"
@@ -34,10 +33,7 @@ func (g *Gateway) parseFilter(x *Exchange, p Param) mapping.Violations {
 	x.namesField(f)
 	sent := []string{p.Value}
 	if o == mapping.AnyOf {
-		if sent = p.list(); !f.HoldsComma() {
-			sent = strings.Split(p.Value, ",")
-		}
-		if len(sent) > mapping.MaxAnyOf {
+		if sent = p.list(); len(sent) > mapping.MaxAnyOf {
 			return mapping.Violations{mapping.Fail(mapping.ValidationFailed, mapping.Literal(name), p.Value, mapping.Literal("at most 100 values"))}
 		}
 	}

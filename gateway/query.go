@@ -16,38 +16,32 @@ import (
 func appendParams(dst []Param, raw []byte) []Param {
 	for part := range bytes.SplitSeq(raw, []byte{'&'}) {
 		if name, value, _ := bytes.Cut(part, []byte{'='}); len(part) > 0 {
-			dst = append(dst, Param{Name: unescape(name), Value: unescape(value), sent: value})
+			dst = append(dst, Param{Name: unescape(name), Value: unescape(value)})
 		}
 	}
 	return dst
 }
 
-// list are the values that a parameter holds, separated by commas; a comma within a value
-// is %2C.
+// list are the values that a parameter holds, separated by commas; one within a value is \,. So it
+// does not matter whether a client writes a comma as it is or, as URL libraries do, as %2C.
 func (p Param) list() (values []string) {
-	for part := range bytes.SplitSeq(p.sent, []byte{','}) {
-		values = append(values, unescape(part))
+	from := 0
+	for i := 0; i <= len(p.Value); i++ {
+		if i == len(p.Value) || p.Value[i] == ',' && (i == 0 || p.Value[i-1] != '\\') {
+			values = append(values, strings.ReplaceAll(p.Value[from:i], `\,`, ","))
+			from = i + 1
+		}
 	}
 	return values
 }
 
 // appendTo appends the parameter to a query.
 func (p Param) appendTo(dst []byte) []byte {
-	values := []string{p.Value}
-	if _, o := mapping.CutOperator(p.Name); o == mapping.AnyOf {
-		values = p.list()
-	}
 	if len(dst) > 0 {
 		dst = append(dst, '&')
 	}
 	dst = append(append(dst, url.QueryEscape(p.Name)...), '=')
-	for i, v := range values {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = append(dst, url.QueryEscape(v)...)
-	}
-	return dst
+	return append(dst, url.QueryEscape(p.Value)...)
 }
 
 func unescape(b []byte) string {

@@ -95,9 +95,7 @@ func (f *Field) Choices() []string {
 	return f.OneOf
 }
 
-// HoldsComma tells whether a value of the field may have a comma in it. In a list of such
-// values %2C is part of one; in any other it separates them, since that is how clients write
-// the comma of a text.
+// HoldsComma tells whether a value of the field may have a comma in it.
 func (f *Field) HoldsComma() bool {
 	if choices := f.Choices(); choices != nil {
 		return slices.ContainsFunc(choices, func(c string) bool { return strings.Contains(c, ",") })

@@ -1,6 +1,7 @@
 package legacy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +12,6 @@ import (
 
 	"go.uber.org/zap"
 
-	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping"
@@ -24,11 +24,14 @@ import (
 
 // view is what is known of the database, until it is looked at again.
 type view struct {
-	tables   map[*mapping.Resource]*Mapped
-	closed   map[*mapping.Resource]*backend.Closing
-	accounts *Builder
-	version  string
-	refused  error // what the database refuses of the sheet
+	tables map[*mapping.Resource]*Mapped
+	closed map[*mapping.Resource]*backend.Closing
+	// unwritten is what lacks for the writes of a resource that can be read, by the column that is
+	// written; "" for all.
+	unwritten map[*mapping.Resource]map[mapping.Scope]map[string]string
+	accounts  *Builder
+	version   string
+	refused   error // what the database refuses of the sheet
 }
 
 // learn looks at the database, and makes the tables of what it finds. before is what was known.
@@ -37,7 +40,7 @@ func (s *Store) learn(ctx context.Context, before *view) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &view{tables: map[*mapping.Resource]*Mapped{}, closed: map[*mapping.Resource]*backend.Closing{}, version: known.version}
+	v := &view{tables: map[*mapping.Resource]*Mapped{}, closed: map[*mapping.Resource]*backend.Closing{}, unwritten: map[*mapping.Resource]map[mapping.Scope]map[string]string{}, version: known.version}
 	users := known.Table(s.sheet.Accounts.Table)
 	v.accounts = NewBuilder(s.source.Engine, s.d)
 	v.accounts.ColumnOf = func(name string) Known { return columnOf(users, name) }
@@ -52,7 +55,13 @@ func (s *Store) learn(ctx context.Context, before *view) (*view, error) {
 	}
 	for r, t := range v.tables {
 		t.keep()
-		if c := s.closing(t, known); c != nil {
+		if t.Target != nil && s.decimals[t.Name] == nil {
+			s.decimals[t.Name] = map[string]int{}
+			for _, c := range t.Target.Columns {
+				s.decimals[t.Name][c.Name] = c.decimals(t.Engine)
+			}
+		}
+		if c := s.closing(t, known, v); c != nil {
 			c.Since = s.now()
 			if before != nil && before.closed[r] != nil {
 				c.Since = before.closed[r].Since
@@ -64,22 +73,22 @@ func (s *Store) learn(ctx context.Context, before *view) (*view, error) {
 }
 
 // learnKeys notes how the database compares keys, and tells the id store which without case. Of a
-// table that was known before it is noted already, and requests read it meanwhile.
+// table that was known before it is noted already.
 func (s *Store) learnKeys(ctx context.Context, v *view, known *schema, before *view) error {
 	for r, t := range v.tables {
 		if before != nil && (t.Target == nil || before.tables[r].Target != nil) {
 			continue
 		}
+		ignored := t.Target != nil && t.Target.IgnoresCase(t.Resource)
 		read := known.reads[t.Name]
-		t.CountBlanks(func(place string) bool {
+		t.Compare(ignored, func(place string) bool {
 			if read == nil || read.Column(place) == nil {
 				return !s.isMySQL()
 			}
 			c := read.Column(place)
 			return c.CountsBlanks && !c.Sort.IsNumber()
 		})
-		if t.Target != nil && t.Target.IgnoresCase(t.Resource) {
-			t.Key.IgnoresCase = true
+		if ignored {
 			if err := s.idStore.IgnoreCase(ctx, t.Name); err != nil {
 				return err
 			}
@@ -89,7 +98,7 @@ func (s *Store) learnKeys(ctx context.Context, v *view, known *schema, before *v
 }
 
 // closing is what a resource lacks that the sheet uses; nil for nothing.
-func (s *Store) closing(t *Mapped, known *schema) *backend.Closing {
+func (s *Store) closing(t *Mapped, known *schema, v *view) *backend.Closing {
 	var problems []string
 	for _, p := range known.refused[t.Name] {
 		problems = append(problems, strings.TrimPrefix(p.Error(), "resource "+t.Name+": "))
@@ -105,7 +114,16 @@ func (s *Store) closing(t *Mapped, known *schema) *backend.Closing {
 	}
 	reads := len(problems) > 0
 	if !reads && t.Target != nil {
-		problems = t.unwritten()
+		v.unwritten[t.Resource.Resource] = map[mapping.Scope]map[string]string{}
+		for _, op := range []mapping.Scope{mapping.OpCreate, mapping.OpUpdate} {
+			if t.Operations[op] == nil {
+				continue
+			}
+			if lacking := t.unwritten(op, s.decimals[t.Name]); len(lacking) > 0 {
+				problems = slices.AppendSeq(problems, maps.Values(lacking))
+				v.unwritten[t.Resource.Resource][op] = lacking
+			}
+		}
 	}
 	if len(problems) == 0 {
 		return nil
@@ -130,6 +148,8 @@ func (t *Mapped) unread(read *Table) (problems []string) {
 		c := read.Column(name)
 		if c == nil {
 			problems = append(problems, fmt.Sprintf("%s: there is no column %s in %s", what, name, read.Name))
+		} else if !c.may("select") {
+			problems = append(problems, fmt.Sprintf("%s: SELECT of %s.%s is not allowed", what, read.Name, name))
 		}
 		return c
 	}
@@ -181,45 +201,71 @@ func unlike(engine string, f *mapping.Field, c *sheet.Column, col *Column) strin
 	return ""
 }
 
-// unwritten tells what cannot be written as the sheet says.
-func (t *Mapped) unwritten() (problems []string) {
-	written := map[string]bool{t.SQL.Client.Column: true}
-	for _, name := range t.Key.Places {
-		written[name] = true
+// unwritten tells what cannot be created, or updated, as the sheet says, by column.
+func (t *Mapped) unwritten(op mapping.Scope, had map[string]int) map[string]string {
+	if t.SQL.Statements[op] != nil && !slices.Contains(t.SQL.Statements[op], sheet.OwnStatement) {
+		return nil
 	}
-	for _, a := range t.SQL.Constants {
-		written[a.Column] = true
-	}
-	for i := range t.Fields {
-		for _, a := range t.SQL.Fields[i].Write {
-			written[a.Column] = true
+	problems := map[string]string{}
+	right := map[mapping.Scope]string{mapping.OpCreate: "insert", mapping.OpUpdate: "update"}[op]
+	for name, sent := range t.written(op) {
+		at := name
+		if !sent {
+			at = ""
+		}
+		switch c := t.Target.Column(name); {
+		case c == nil:
+			problems[at] = fmt.Sprintf("there is no column %s in %s to be written", name, t.Table)
+		case c.decimals(t.Engine) >= 0 && c.decimals(t.Engine) < had[name]:
+			problems[at] = fmt.Sprintf("%s.%s has %d decimals, and had %d: values would be rounded", t.Table, name, c.decimals(t.Engine), had[name])
+		case !c.may(right):
+			problems[at] = fmt.Sprintf("%s of %s.%s is not allowed", strings.ToUpper(right), t.Table, name)
 		}
 	}
-	for name := range written {
-		if name != "" && t.Target.Column(name) == nil && t.writes() {
-			problems = append(problems, fmt.Sprintf("there is no column %s in %s to be written", name, t.Table))
-		}
-	}
-	if t.Operations[mapping.OpCreate] == nil || t.SQL.Statements[mapping.OpCreate] != nil || len(t.Target.Triggers) > 0 {
-		return problems
-	}
-	for _, c := range t.Target.Columns {
-		isFilled := c.Nullable || c.Generated || c.Default != "" || c.Type == "timestamp" && t.Engine != "postgres" // which MariaDB may fill
-		if !isFilled && !slices.ContainsFunc(slices.Collect(maps.Keys(written)), func(name string) bool { return strings.EqualFold(name, c.Name) }) {
-			problems = append(problems, fmt.Sprintf("%s.%s must have a value, and nothing writes one", t.Table, c.Name))
-		}
+	if unfilled := t.unfilled(); op == mapping.OpCreate && len(unfilled) > 0 {
+		problems[""] = strings.Join(unfilled, "; ")
 	}
 	return problems
 }
 
-// writes tells whether frontdesk writes into the table itself.
-func (t *Mapped) writes() bool {
-	for _, op := range []mapping.Scope{mapping.OpCreate, mapping.OpUpdate} {
-		if t.Operations[op] != nil && t.SQL.Statements[op] == nil {
-			return true
+// written are the columns that frontdesk writes itself; true of those that only what is sent is
+// written to.
+func (t *Mapped) written(op mapping.Scope) map[string]bool {
+	all := map[string]bool{}
+	for i := range t.Fields {
+		for _, a := range t.SQL.Fields[i].Write {
+			all[a.Column] = true
 		}
 	}
-	return false
+	if op == mapping.OpUpdate {
+		return all
+	}
+	if all[t.SQL.Client.Column] = false; t.Key.Generated != "identity" {
+		for _, name := range t.Key.Places {
+			all[name] = false
+		}
+	}
+	for _, a := range t.SQL.Constants {
+		all[a.Column] = false
+	}
+	delete(all, "")
+	return all
+}
+
+// unfilled tells which columns of a new row must have a value that nothing gives them.
+func (t *Mapped) unfilled() (problems []string) {
+	if t.SQL.Statements[mapping.OpCreate] != nil || len(t.Target.Triggers) > 0 {
+		return nil
+	}
+	written := slices.Collect(maps.Keys(t.written(mapping.OpCreate)))
+	written = append(written, t.Key.Places...)
+	for _, c := range t.Target.Columns {
+		isFilled := c.Nullable || c.Generated || c.Default != "" || c.Type == "timestamp" && t.Engine != "postgres" // which MariaDB may fill
+		if !isFilled && !slices.ContainsFunc(written, func(name string) bool { return strings.EqualFold(name, c.Name) }) {
+			problems = append(problems, fmt.Sprintf("%s.%s must have a value, and nothing writes one", t.Table, c.Name))
+		}
+	}
+	return problems
 }
 
 // How often the database is looked at, and how soon again after it was.
@@ -280,6 +326,15 @@ func (s *Store) look(ctx context.Context) {
 	s.view.Store(v)
 }
 
+// altered has the database looked at, and is the error of a schema that has changed.
+func (s *Store) altered(err error) error {
+	select {
+	case s.changed <- struct{}{}:
+	default:
+	}
+	return fmt.Errorf("%w: %w", backend.ErrChanged, err)
+}
+
 // suspect has the database looked at, if an error is one that only a changed schema brings, and
 // returns the error as one of that kind.
 func (s *Store) suspect(err error) error {
@@ -287,11 +342,7 @@ func (s *Store) suspect(err error) error {
 	if !ok || f.Class != sqlrecord.FaultSchema || errors.Is(err, backend.ErrChanged) {
 		return err
 	}
-	select {
-	case s.changed <- struct{}{}:
-	default:
-	}
-	return fmt.Errorf("%w: %w", backend.ErrChanged, err)
+	return s.altered(err)
 }
 
 // Closed implements backend.Changing.
@@ -324,10 +375,15 @@ func (s *Store) leftOut(t *Mapped, f *mapping.Field) {
 	}
 }
 
-// writable is TableFor, unless the database lacks something that a write needs.
-func (t *txn) writable(ctx context.Context, r *mapping.Resource, client auth.Client) (*Mapped, error) {
-	if c := t.view.Load().closed[r]; c != nil {
-		return nil, fmt.Errorf("%w: %s", backend.ErrChanged, c.What)
+// writable refuses a write for which the database lacks something.
+func (w *write) writable() error {
+	lacking := w.view.Load().unwritten[w.t.Resource.Resource][w.attempt.Op]
+	what := lacking[""]
+	for _, s := range w.sets {
+		what = cmp.Or(what, lacking[s.column])
 	}
-	return t.TableFor(ctx, r, client)
+	if what != "" {
+		return fmt.Errorf("%w: %s", backend.ErrChanged, what)
+	}
+	return nil
 }

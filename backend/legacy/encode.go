@@ -42,6 +42,9 @@ func (w *write) encode(ctx context.Context, create bool) error {
 	if err := found.Err(); err != nil {
 		return err
 	}
+	if err := w.writable(); err != nil {
+		return err
+	}
 	if err := w.unfit(); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package legacy
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/google/uuid"
@@ -35,7 +36,11 @@ type Known struct {
 // field makes a field of a resource.
 func (b *Builder) field(f *mapping.Field, c *sheet.Column) sqlrecord.Field {
 	if len(c.Names) == 1 {
-		of := b.value(f, c, sqlrecord.Plain(b.d.Quote(c.Names[0])), b.ColumnOf(c.Names[0]), true)
+		plain := sqlrecord.Plain(b.d.Quote(c.Names[0]))
+		of := b.value(f, c, plain, b.ColumnOf(c.Names[0]), true)
+		if slices.Equal(of.Read, plain) {
+			of.As.Sort = resultSorts[b.ColumnOf(c.Names[0]).Sort]
+		}
 		switch {
 		case len(c.Codes) > 0:
 			return b.coded(f, c)
@@ -50,6 +55,12 @@ func (b *Builder) field(f *mapping.Field, c *sheet.Column) sqlrecord.Field {
 		of.scale = -1
 	}
 	return b.written(f, c, b.value(f, c, Parse("("+c.Read+")"), of, false))
+}
+
+// resultSorts are the sorts that results are held to. SQLite's columns hold anything.
+var resultSorts = map[Sort]sqlrecord.ResultSort{
+	Integers: sqlrecord.SortNumbers, Decimals: sqlrecord.SortNumbers, Singles: sqlrecord.SortNumbers, Floats: sqlrecord.SortNumbers,
+	Texts: sqlrecord.SortTexts, Padded: sqlrecord.SortTexts, Days: sqlrecord.SortMoments, Clocks: sqlrecord.SortMoments, Instants: sqlrecord.SortMoments,
 }
 
 // value is a field that is what SQL gives. plain says that it is a column, which has an index
@@ -161,7 +172,9 @@ func (b *Builder) number(out *sqlrecord.Field, f *mapping.Field, of Known, plain
 	}
 	exact := f.Scale < 0 || s == Integers || s == Decimals && of.scale >= 0 && of.scale <= f.Scale
 	if exact {
-		b.simply(out, s)
+		if b.simply(out, s); b.Engine == "postgres" && s == Integers {
+			b.wholes(out)
+		}
 		return
 	}
 	places := ", " + strconv.Itoa(f.Scale) + ")"
@@ -205,6 +218,35 @@ func (b *Builder) number(out *sqlrecord.Field, f *mapping.Field, of Known, plain
 		w.Expr(read).Add(sqlrecord.Comparisons[op])
 		b.Put(w, shown, v)
 		w.Add(")")
+	}
+	out.Equals = func(w *sqlrecord.Writer, v mapping.Value) { out.Ranges(w, mapping.Equals, v) }
+}
+
+// wholes compares whole numbers with decimals as whole numbers: PostgreSQL takes no index over them
+// for a numeric.
+func (b *Builder) wholes(out *sqlrecord.Field) {
+	sql := out.Read
+	out.Ranges = func(w *sqlrecord.Writer, op mapping.Operator, v mapping.Value) {
+		if v.Kind() != mapping.KindDecimal {
+			b.Put(w.Expr(sql).Add(sqlrecord.Comparisons[op]), Floats, v)
+			return
+		}
+		whole, rest := v.Int(), int64(0)
+		for range v.Scale() { // down, and what is left out
+			rest |= ((whole%10 + 10) % 10)
+			whole = (whole - (whole%10+10)%10) / 10
+		}
+		switch {
+		case rest == 0:
+		case op == mapping.Equals:
+			w.Add(nothing)
+			return
+		case op == mapping.AtLeast || op == mapping.Above:
+			op = mapping.Above
+		default:
+			op = mapping.AtMost
+		}
+		b.Put(w.Expr(sql).Add(sqlrecord.Comparisons[op]), Integers, mapping.IntValue(whole))
 	}
 	out.Equals = func(w *sqlrecord.Writer, v mapping.Value) { out.Ranges(w, mapping.Equals, v) }
 }

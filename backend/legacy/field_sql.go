@@ -20,7 +20,7 @@ func (b *Builder) written(f *mapping.Field, c *sheet.Column, of sqlrecord.Field)
 		finds = []sqlrecord.Expr{Parse("(" + c.Find + ")")}
 	case !slices.ContainsFunc(c.Write, func(a sheet.Assign) bool { return b.ColumnOf(a.Column).Sort == Singles }): // which no value equals
 		for _, a := range c.Write {
-			finds = append(finds, append(sqlrecord.Plain(b.d.Quote(a.Column)+" = "), Parse("("+a.SQL+")")...))
+			finds = append(finds, append(sqlrecord.Plain(b.d.Quote(a.Column)+" = "), b.asStored(a)...))
 		}
 	}
 	shown := of
@@ -38,7 +38,7 @@ func (b *Builder) written(f *mapping.Field, c *sheet.Column, of sqlrecord.Field)
 	if !c.Ordered || len(c.Write) != 1 {
 		return of
 	}
-	stored, write := b.d.Quote(c.Write[0].Column), Parse("("+c.Write[0].SQL+")")
+	stored, write := b.d.Quote(c.Write[0].Column), b.asStored(c.Write[0])
 	of.Ranges = func(w *sqlrecord.Writer, op mapping.Operator, v mapping.Value) {
 		wide := op // several values may be stored alike
 		if wide == mapping.Above {
@@ -52,6 +52,24 @@ func (b *Builder) written(f *mapping.Field, c *sheet.Column, of sqlrecord.Field)
 		w.Add(")")
 	}
 	return of
+}
+
+// asStored is what a write stores, as the type of its column: PostgreSQL takes no index over whole
+// numbers, or over char(n), for a numeric or a text. What is beyond all columns is less than that,
+// so that it can be compared.
+func (b *Builder) asStored(a sheet.Assign) sqlrecord.Expr {
+	e := Parse("(" + a.SQL + ")")
+	if b.Engine != "postgres" {
+		return e
+	}
+	switch b.ColumnOf(a.Column).Sort {
+	case Integers:
+		return Wrap("CAST(LEAST(GREATEST(", e, ", -9e18), 9e18) AS bigint)")
+	case Padded:
+		return Wrap("CAST(", e, " AS bpchar)")
+	default:
+		return e
+	}
 }
 
 // valueParam is the parameter of write and find.

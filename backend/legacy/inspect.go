@@ -111,7 +111,7 @@ func (i *inspector) look(ctx context.Context) error {
 		columns     int
 		row         func([]mapping.Value)
 	}{
-		{"tables", i.queries.columns, 12, i.column},
+		{"tables", i.queries.columns, 13, i.column},
 		{"indexes", i.queries.indexes, 5, i.index},
 		{"foreign keys", i.queries.foreign, 7, i.foreign},
 		{"conditions", i.queries.checks, 3, i.check},
@@ -153,6 +153,7 @@ func (i *inspector) column(row []mapping.Value) {
 	c := Column{
 		Name: row[2].Text(), Type: strings.ToLower(row[3].Text()), Length: count(row[4].Text()), Precision: count(row[5].Text()), Scale: count(row[6].Text()),
 		Nullable: truth(row[7].Text()), Generated: truth(row[9].Text()), IgnoresCase: truth(row[10].Text()), CountsBlanks: truth(row[11].Text()),
+		Rights: strings.Split(row[12].Text(), ","),
 	}
 	if c.Default = row[8].Text(); row[8].IsSet() && c.Default == "" { // MySQL writes the empty text so, which still is a default
 		c.Default = "''"

@@ -16,8 +16,9 @@ import (
 // session runs statements on a connection: one of the pool, or that of a transaction.
 type session struct {
 	*Store
-	conn sqlrecord.Conn
-	tx   *transaction // nil outside of one
+	conn  sqlrecord.Conn
+	tx    *transaction // nil outside of one
+	doubt *bool        // see certain; nil where each statement sees what there is
 }
 
 type recordID struct {
@@ -96,12 +97,15 @@ func (s session) byKey(ctx context.Context, t *Mapped, q backend.Query, key []ma
 	case b.lost != nil:
 		return rec, fmt.Errorf("%w: %s: %s of a record has a value that is none of the field", backend.ErrUnexpected, t.Name, b.lost.Name)
 	case len(b.records) == 0:
+		s.missed()
 		return rec, backend.ErrNotFound
 	}
 	if err := b.finish(ctx, false); err != nil {
 		return rec, err
 	}
-	rec = b.records[0]
+	if rec = b.records[0]; t.lacks(rec) {
+		s.missed()
+	}
 	if q.ForUpdate && s.tx != nil {
 		s.tx.held[recordID{t.Resource.Resource, rec.ID()}] = held{rec, key}
 	}
@@ -148,6 +152,9 @@ func (s session) page(ctx context.Context, r *mapping.Resource, q backend.Query)
 	b := batch{session: s, t: t, client: q.Client}
 	read := 0
 	err = t.Rows.Many(s.d, s.Params(t, q.Client), asked, after).Each(ctx, s.conn, func(rec mapping.Record, beside []mapping.Value, lost *mapping.Field) error {
+		if t.lacks(rec) {
+			s.missed()
+		}
 		if read++; q.Limit > 0 && read > q.Limit {
 			page.More = true
 			return sqlrecord.ErrEnough
@@ -167,6 +174,9 @@ func (s session) page(ctx context.Context, r *mapping.Resource, q backend.Query)
 	})
 	if err != nil {
 		return page, s.failure(err, sheet.Attempt{Resource: t.Resource, Op: mapping.OpList})
+	}
+	if read == 0 {
+		s.missed()
 	}
 	if err := b.finish(ctx, q.Unversioned); err != nil {
 		return page, err
@@ -227,6 +237,17 @@ func (s session) asked(ctx context.Context, t *Mapped, q backend.Query) (out bac
 			}
 		}
 		out.Filters[i] = f
+	}
+	if out.Fields != nil { // so that it is seen where one has another type by now
+		out.Fields = slices.Clone(out.Fields)
+		for _, f := range q.Filters {
+			out.Fields = append(out.Fields, f.Field.Index)
+		}
+		for _, o := range q.Sort {
+			out.Fields = append(out.Fields, o.Field.Index)
+		}
+		slices.Sort(out.Fields)
+		out.Fields = slices.Compact(out.Fields)
 	}
 	if known = true; q.After > 0 {
 		after, known, err = t.keyOf(q.After, keys)

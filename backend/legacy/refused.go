@@ -23,6 +23,9 @@ func (w *write) refused(ctx context.Context, err error) error {
 		if told := w.judge(ctx, f, err); told != nil {
 			return told
 		}
+		if (f.Class == sqlrecord.FaultValue || f.Class == sqlrecord.FaultNull) && w.t.Target != nil && !w.runsPrograms() { // nothing that is known of the table explains it
+			err = w.altered(err)
+		}
 	}
 	return w.failure(err, w.attempt)
 }

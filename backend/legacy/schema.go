@@ -49,6 +49,9 @@ type Column struct {
 	Generated        bool   // identity, auto-increment or computed: never written
 	CountsBlanks     bool   // texts that differ in blanks behind alone are not equal
 	bits             uint   // of whole numbers; 0 if the type does not say how many
+	// Rights are what the gateway's account may do with it: select, insert, update. nil of the
+	// result of a SELECT.
+	Rights []string
 }
 
 // Index is an index, in the order that it is looked up by.
@@ -95,6 +98,20 @@ func schemaOf(name string) string { return name[:max(0, strings.LastIndexByte(na
 // Column returns the column of that name, or nil, like Schema.Table.
 func (t *Table) Column(name string) *Column {
 	return calledAs(t.Columns, name, func(c *Column) string { return c.Name })
+}
+
+// may tells whether the gateway's account has a right.
+func (c *Column) may(right string) bool { return c.Rights == nil || slices.Contains(c.Rights, right) }
+
+// decimals are how many a column of numbers keeps; -1 where it keeps them all, or none is known.
+func (c *Column) decimals(engine string) int {
+	if c.bits > 0 {
+		return 0
+	}
+	if engine != "sqlite" && isDecimal(c) && c.Precision > 0 {
+		return c.Scale
+	}
+	return -1
 }
 
 // Identifies tells whether columns are unique without any other. What a view has is not known,

@@ -82,10 +82,11 @@ type Store struct {
 	left   map[backend.Place]int64
 	user   func(ctx context.Context) auth.User
 
-	view    atomic.Pointer[view]
-	changed chan struct{} // says that the database may have changed
-	stop    context.CancelFunc
-	stopped chan struct{}
+	view     atomic.Pointer[view]
+	decimals map[string]map[string]int // of resources and columns, when they were first looked at
+	changed  chan struct{}             // says that the database may have changed
+	stop     context.CancelFunc
+	stopped  chan struct{}
 }
 
 // Judge tells whether a sheet is of a format that the driver reads, and its DSN one of its engine,
@@ -106,7 +107,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	}
 	s := &Store{
 		Elsewhere: auth.Elsewhere{Where: o.Sheet.Accounts.ForgotPassword}, sheet: o.Sheet, source: source, idStore: o.IDStore,
-		now: o.Now, log: o.Log, changed: make(chan struct{}, 1), left: map[backend.Place]int64{},
+		now: o.Now, log: o.Log, changed: make(chan struct{}, 1), left: map[backend.Place]int64{}, decimals: map[string]map[string]int{},
 	}
 	if s.log == nil {
 		s.log = zap.NewNop()
@@ -164,8 +165,8 @@ func (s *Store) table(r *mapping.Resource) (*Mapped, error) {
 // Get implements backend.Reader.
 func (s *Store) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (rec mapping.Record, err error) {
 	q.ForUpdate = false // nothing could hold it
-	err = s.reading(r, q)(ctx, func(c sqlrecord.Conn) error {
-		rec, err = session{Store: s, conn: c}.get(ctx, r, q)
+	err = s.reading(ctx, r, q, func(on session) error {
+		rec, err = on.get(ctx, r, q)
 		return err
 	})
 	return rec, err
@@ -174,8 +175,8 @@ func (s *Store) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (
 // List implements backend.Reader.
 func (s *Store) List(ctx context.Context, r *mapping.Resource, q backend.Query) (page backend.Page, err error) {
 	read := func() error {
-		return s.reading(r, q)(ctx, func(c sqlrecord.Conn) error {
-			page, err = session{Store: s, conn: c}.page(ctx, r, q)
+		return s.reading(ctx, r, q, func(on session) error {
+			page, err = on.page(ctx, r, q)
 			return err
 		})
 	}
@@ -190,12 +191,12 @@ func (s *Store) List(ctx context.Context, r *mapping.Resource, q backend.Query) 
 	return page, err
 }
 
-// reading is how statements are run: where there are several, in one snapshot.
-func (s *Store) reading(r *mapping.Resource, q backend.Query) func(context.Context, func(sqlrecord.Conn) error) error {
+// reading runs f: where that takes several statements, in one snapshot.
+func (s *Store) reading(ctx context.Context, r *mapping.Resource, q backend.Query, f func(session) error) error {
 	if r.HasArray(q.Fields) || q.Total {
-		return s.db.Snapshot
+		return s.snapshot(ctx, f)
 	}
-	return s.db.Read
+	return s.db.Read(ctx, func(c sqlrecord.Conn) error { return f(session{Store: s, conn: c}) })
 }
 
 // Supports implements backend.Supporter.

@@ -30,10 +30,11 @@ type Mapped struct {
 	referrers []Referrer
 	// links are the fields with kept IDs of other records, and arrays the positions of the
 	// fields whose elements are records of their own.
-	links  []link
-	arrays []int
-	plates []int        // license plates: Dutch ones are answered with their dashes
-	fixed  []fixedField // those that are the same in all records
+	links   []link
+	arrays  []int
+	lookups []int        // see lacks
+	plates  []int        // license plates: Dutch ones are answered with their dashes
+	fixed   []fixedField // those that are the same in all records
 	// client and version are where what is read beside the fields has these, -1 for nowhere.
 	client, version int
 	clientSort      Sort
@@ -67,7 +68,7 @@ type schema struct {
 // they are compared.
 func newTable(sh *sheet.Sheet, d *sqlrecord.Dialect, of *sheet.Resource, s *schema) *Mapped {
 	engine, prefix := sh.Source.SQL.Engine, sh.Source.SQL.Schema
-	t := &Mapped{Resource: of, sheet: sh, Written: Qualified(d, prefix, of.Table), From: readFrom(d, prefix, of), client: -1, version: -1}
+	t := &Mapped{Resource: of, sheet: sh, Written: Qualified(d, prefix, of.Table), From: readFrom(d, prefix, of), client: -1, version: -1, lookups: lookups(of)}
 	t.Target = s.Table(of.Table)
 	read := s.reads[of.Name]
 	t.Builder = Builder{Engine: engine, d: d,

@@ -61,7 +61,7 @@ var errTaken = errors.New("another transaction has taken a value that was made f
 func (s *Store) inTx(ctx context.Context, f func(*txn) error) error {
 	m := &acrossTries{}
 	err := backend.RunAgain(ctx, func() error { return s.once(ctx, m, f) }, func(err error) bool {
-		again := errors.Is(err, errTaken)
+		again := errors.Is(err, errTaken) || errors.Is(err, errAltered)
 		if again {
 			s.log.Debug("a transaction is run again", zap.Error(err))
 		}
@@ -76,8 +76,8 @@ func (s *Store) once(ctx context.Context, m *acrossTries, f func(*txn) error) er
 	done := false
 	err := s.db.Write(ctx, func(c sqlrecord.Conn) error {
 		done = false
-		last = &txn{session{Store: s, conn: c, tx: &transaction{held: map[recordID]held{}, tries: m, user: s.user(ctx)}}}
-		if err := f(last); err != nil {
+		last = &txn{session{Store: s, conn: c, tx: &transaction{held: map[recordID]held{}, tries: m, user: s.user(ctx)}, doubt: new(bool)}}
+		if err := last.certain(ctx, f(last)); err != nil {
 			return err
 		}
 		if err := last.takeKey(ctx); err != nil {

@@ -47,7 +47,7 @@ func (t *txn) newWrite(tab *Mapped, client auth.Client, op mapping.Scope, rec, a
 
 // Create implements backend.Tx.
 func (t *txn) Create(ctx context.Context, client auth.Client, rec mapping.Record) (mapping.Record, error) {
-	tab, err := t.writable(ctx, rec.Resource, client)
+	tab, err := t.TableFor(ctx, rec.Resource, client)
 	if err != nil {
 		return mapping.Record{}, err
 	}
@@ -140,6 +140,9 @@ func (w *write) readBack(ctx context.Context, key []mapping.Value) (mapping.Reco
 	if errors.Is(err, backend.ErrNotFound) {
 		return mapping.Record{}, fmt.Errorf("%w: the record of %s that was written cannot be read", backend.ErrUnexpected, w.t.Name)
 	}
+	if err == nil {
+		err = w.kept(rec)
+	}
 	if err == nil { // it is locked by having been written
 		w.tx.held[recordID{w.t.Resource.Resource, rec.ID()}] = held{rec, key}
 		err = w.tag(ctx, w.t, w.client, &rec)
@@ -147,9 +150,28 @@ func (w *write) readBack(ctx context.Context, key []mapping.Value) (mapping.Reco
 	return rec, err
 }
 
+// kept fails where a column has kept another number than was written, and no program has made it:
+// it keeps fewer decimals than it did.
+func (w *write) kept(rec mapping.Record) error {
+	if w.t.Target == nil || w.runsPrograms() {
+		return nil
+	}
+	for _, s := range w.sets {
+		c := w.t.Target.Column(s.column)
+		if c == nil || s.field == nil || s.plain.Kind() != mapping.KindDecimal || c.decimals(w.engine()) < 0 {
+			continue
+		}
+		want, _ := mapping.DecimalOf(s.plain.Decimal(), c.decimals(w.engine()))
+		if got := rec.Values[s.field.Index]; got.IsSet() && want.Decimal().Cmp(got.Decimal()) != 0 {
+			return w.wrap("write "+w.t.Name, w.altered(fmt.Errorf("%s is %s and was written as %s", s.column, got, s.plain)))
+		}
+	}
+	return nil
+}
+
 // Update implements backend.Tx.
 func (t *txn) Update(ctx context.Context, client auth.Client, before, patch mapping.Record) (mapping.Record, error) {
-	tab, err := t.writable(ctx, before.Resource, client)
+	tab, err := t.TableFor(ctx, before.Resource, client)
 	if err != nil {
 		return mapping.Record{}, err
 	}
@@ -194,7 +216,7 @@ func (t *txn) lock(ctx context.Context, client auth.Client, before mapping.Recor
 
 // Delete implements backend.Tx.
 func (t *txn) Delete(ctx context.Context, client auth.Client, before mapping.Record) error {
-	tab, err := t.writable(ctx, before.Resource, client)
+	tab, err := t.TableFor(ctx, before.Resource, client)
 	if err != nil {
 		return err
 	}

@@ -138,6 +138,40 @@ type Column struct {
 	// Kind is Epoch or EpochMillis for a foreign Timestamp that is kept so; the engine's type, or
 	// the text, tells all else.
 	Kind string
+	// Sort is what the column had when it was looked at, 0 where that is not known. A result that
+	// has something else fails as one of a schema that has changed (FaultSchema): what compares and
+	// sorts by it was made for the other.
+	Sort ResultSort
+}
+
+// ResultSort is a sort of values, as engines name the types of results.
+type ResultSort uint8
+
+// The sorts that are told apart.
+const (
+	SortNumbers ResultSort = iota + 1
+	SortTexts
+	SortMoments
+)
+
+// retypedError says that a column of a result has values of another sort than it had.
+type retypedError struct{ column int }
+
+func (e retypedError) Error() string {
+	return fmt.Sprintf("column %d of a result has another type than it had", e.column+1)
+}
+
+// sorted compares the sorts of a result with what its columns had.
+func sorted(columns []Column, of func(i int) ResultSort) error {
+	for i := range columns {
+		if columns[i].Sort == 0 {
+			continue
+		}
+		if now := of(i); now != 0 && now != columns[i].Sort {
+			return retypedError{i}
+		}
+	}
+	return nil
 }
 
 // The kinds of foreign timestamps that are numbers.

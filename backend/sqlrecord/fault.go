@@ -48,6 +48,9 @@ func (f Fault) IsOfValue() bool { return f.Class >= FaultCharset }
 // FaultOf takes the error of a statement of a foreign database apart; false if it is not the
 // engine's, as when a connection broke.
 func FaultOf(err error) (Fault, bool) {
+	if _, ok := errors.AsType[retypedError](err); ok {
+		return Fault{Class: FaultSchema}, true
+	}
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return postgresFault(pg), true
 	}
@@ -96,7 +99,7 @@ func postgresFault(pg *pgconn.PgError) Fault {
 		f.Class = FaultCheck
 	case "22001", "22003", "22007", "22008", "22P02": // too long, out of range, no date, a date out of range, not of the type
 		f.Class = FaultValue
-	case "0A000": // a plan whose result has another type by now
+	case stalePlan:
 		f.Class = FaultSchema
 	default:
 		switch pg.Code[:min(2, len(pg.Code))] {
@@ -115,7 +118,7 @@ func postgresFault(pg *pgconn.PgError) Fault {
 func mysqlFault(my *mysql.MySQLError) Fault {
 	f := Fault{SQLState: string(my.SQLState[:]), Code: strconv.Itoa(int(my.Number)), Message: my.Message}
 	switch my.Number {
-	case 1213, 1205, 1020: // deadlock, waited too long for a lock, the row has changed since the snapshot
+	case 1213, 1205, 1020, 1412: // deadlock, waited too long for a lock, the row or the table has changed since the snapshot
 		f.Class = FaultCollision
 	case 1062, 1586: // duplicate entry
 		f.Class, f.Constraint = FaultUnique, constraintInWords(f.Message)

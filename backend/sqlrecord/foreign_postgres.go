@@ -70,6 +70,25 @@ func (c *postgresConn) replanned(err error) bool {
 	return ok && f.Class == FaultSchema
 }
 
+// replanning tells of the error of a transaction whether it is run again since a table may have
+// been altered after its connection had prepared a statement. Any further statement of it may
+// say so by itself; what it says otherwise may be true, and is asked once more.
+func (d *postgresDB) replanning() func(error) bool {
+	asked := false
+	return func(err error) bool {
+		f, ok := FaultOf(err)
+		if !ok || f.Class != FaultSchema || !d.options.foreign {
+			return false
+		}
+		once := !asked
+		asked = asked || f.Code != stalePlan
+		return once || f.Code == stalePlan
+	}
+}
+
+// stalePlan is the SQLState of a plan whose result has another type by now.
+const stalePlan = "0A000"
+
 // foreignArg makes an argument that the server reads as the type of what it stands beside.
 func foreignArg(v mapping.Value) any {
 	switch v.Kind() {
@@ -179,4 +198,18 @@ func textStored(oid uint32, raw []byte) stored {
 		}
 	}
 	return stored{text: raw}
+}
+
+// postgresSort is the sort of a type.
+func postgresSort(oid uint32) ResultSort {
+	switch oid {
+	case pgtype.Int2OID, pgtype.Int4OID, pgtype.Int8OID, pgtype.NumericOID, pgtype.Float4OID, pgtype.Float8OID:
+		return SortNumbers
+	case pgtype.TextOID, pgtype.VarcharOID, pgtype.BPCharOID:
+		return SortTexts
+	case pgtype.DateOID, pgtype.TimestampOID, pgtype.TimestamptzOID:
+		return SortMoments
+	default:
+		return 0
+	}
 }

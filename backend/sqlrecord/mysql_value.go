@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"frontdesk/mapping"
 )
@@ -99,4 +100,18 @@ func bitStored(b []byte) stored {
 		return stored{text: strconv.AppendUint(nil, n, 10)}
 	}
 	return stored{form: formInteger, num: int64(n)}
+}
+
+// mysqlSort is the sort of a type, as the driver names it.
+func mysqlSort(name string) ResultSort {
+	switch strings.TrimPrefix(name, "UNSIGNED ") {
+	case "TINYINT", "SMALLINT", "MEDIUMINT", "INT", "BIGINT", "DECIMAL", "FLOAT", "DOUBLE", "YEAR":
+		return SortNumbers
+	case "CHAR", "VARCHAR", "TINYTEXT", "TEXT", "MEDIUMTEXT", "LONGTEXT", "ENUM", "SET":
+		return SortTexts
+	case "DATE", "DATETIME", "TIMESTAMP":
+		return SortMoments
+	default:
+		return 0
+	}
 }

@@ -91,6 +91,13 @@ const beginWrite = "begin isolation level read committed"
 const withoutJIT = "set local jit = off"
 
 func (d *postgresDB) Snapshot(ctx context.Context, f func(Conn) error) error {
+	if !d.options.foreign {
+		return d.snapshot(ctx, f)
+	}
+	return backend.RunAgain(ctx, func() error { return d.snapshot(ctx, f) }, d.replanning())
+}
+
+func (d *postgresDB) snapshot(ctx context.Context, f func(Conn) error) error {
 	return d.tx(ctx, d.begin("begin isolation level repeatable read read only; "+withoutJIT), func(c *postgresConn) error { return f(c) })
 }
 
@@ -102,6 +109,7 @@ func (d *postgresDB) Write(ctx context.Context, f func(Conn) error) error {
 }
 
 func (d *postgresDB) write(ctx context.Context, begin beginning, f func(Conn) error) error {
+	again := d.replanning()
 	err := backend.RunAgain(ctx, func() error {
 		return d.tx(ctx, begin, func(c *postgresConn) error {
 			c.inWrite = true
@@ -110,7 +118,7 @@ func (d *postgresDB) write(ctx context.Context, begin beginning, f func(Conn) er
 			}
 			return c.flush(ctx)
 		})
-	}, func(err error) bool { return collided(err) || d.demoted(err) })
+	}, func(err error) bool { return collided(err) || d.demoted(err) || again(err) })
 	return asCollision(err)
 }
 

@@ -113,7 +113,15 @@ func (c *postgresConn) run(ctx context.Context, sql string, columns []Column, ar
 func (c *postgresConn) read(rows pgx.Rows, columns []Column, each func([]mapping.Value) error) error {
 	row := c.db.rows.Get().(*rowSpace)
 	defer c.db.rows.Put(row)
-	for rows.Next() {
+	for n := 0; rows.Next(); n++ {
+		if n == 0 && c.db.options.foreign {
+			of := rows.FieldDescriptions()
+			if len(of) == len(columns) {
+				if err := sorted(columns, func(i int) ResultSort { return postgresSort(of[i].DataTypeOID) }); err != nil {
+					return c.fail(err)
+				}
+			}
+		}
 		if err := row.scanPostgres(rows, columns); err != nil {
 			return fmt.Errorf("read a result: %w", err)
 		}

@@ -200,7 +200,7 @@ func (r *Resource) given(parts []Raw, client auth.Client, ids IDs) (int32, bool)
 		whose = client.ID
 	}
 	var room [keyRoom]byte
-	id, ok := ids[KeyRef{Resource: r.Name, Client: whose, Key: string(appendKey(room[:0], parts, r.Key.blanks))}] // which makes no string of it
+	id, ok := ids[KeyRef{Resource: r.Name, Client: whose, Key: string(appendKey(room[:0], parts, r.keyBlanks()))}] // which makes no string of it
 	return id, ok
 }
 
@@ -244,7 +244,8 @@ func (r *Resource) reference(parts []Raw, f *Field, target *Resource, row []Raw,
 		if part.Kind == RawText && strings.Trim(part.Text, " ") == "" {
 			return nil, false
 		}
-		if padded := r.blanks == nil && target.Key.blanks != nil || r.blanks != nil && !r.blanks[at]; part.Kind == RawText && (padded || f.codec.trimRight) {
+		own := r.compared.Load()
+		if padded := own == nil && target.keyBlanks() != nil || own != nil && !own.places[at]; part.Kind == RawText && (padded || f.codec.trimRight) {
 			part.Text = strings.TrimRight(part.Text, " ")
 		}
 		parts = append(parts, part)

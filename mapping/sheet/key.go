@@ -89,40 +89,60 @@ func (r *Resource) SplitKey(key string) []Raw {
 }
 
 // SameKey tells whether two kept keys are the same to the system.
-func (r *Resource) SameKey(a, b []Raw) bool { return r.same(a, b, r.Key.blanks) }
+func (r *Resource) SameKey(a, b []Raw) bool { return r.same(a, b, r.keyBlanks()) }
 
 // SamePart tells whether two values of a part of a kept key are the same to the system.
 func (r *Resource) SamePart(i int, a, b Raw) bool {
 	var counts []bool
-	if r.Key.blanks != nil {
-		counts = r.Key.blanks[i : i+1]
+	if all := r.keyBlanks(); all != nil {
+		counts = all[i : i+1]
 	}
 	return r.same([]Raw{a}, []Raw{b}, counts)
 }
 
 func (r *Resource) same(a, b []Raw, counts []bool) bool {
 	one, other := string(appendKey(nil, a, counts)), string(appendKey(nil, b, counts))
-	return one == other || r.Key.IgnoresCase && FoldKey(one) == FoldKey(other)
+	return one == other || r.ignoresCase() && FoldKey(one) == FoldKey(other)
 }
 
 // JoinKey writes the parts of a key of the resource as one text, with their trailing blanks where
 // those count.
 func (r *Resource) JoinKey(parts []Raw) string {
 	var room [keyRoom]byte
-	return string(appendKey(room[:0], parts, r.Key.blanks))
+	return string(appendKey(room[:0], parts, r.keyBlanks()))
 }
 
-// CountBlanks tells the places of the key, and of references, at which the system takes texts for
-// different that differ in trailing blanks alone. Only a driver knows, and says so before the
-// first record.
-func (r *Resource) CountBlanks(counts func(place string) bool) {
-	r.blanks, r.Key.blanks = make([]bool, len(r.Places)), make([]bool, len(r.keyAt))
+// compared is how the system compares keys.
+type compared struct {
+	places, key []bool // whose blanks count, aligned with Places and with the key's
+	ignoresCase bool
+}
+
+// Compare tells how the system compares kept keys, as only a driver knows: whether those are one
+// that differ in case alone, and the places of the key, and of references, at which it takes texts
+// for different that differ in trailing blanks alone. It may be told again while records are read.
+func (r *Resource) Compare(ignoresCase bool, countsBlanks func(place string) bool) {
+	c := &compared{make([]bool, len(r.Places)), make([]bool, len(r.keyAt)), ignoresCase}
 	for i, p := range r.Places {
-		r.blanks[i] = counts(p.Name)
+		c.places[i] = countsBlanks(p.Name)
 	}
 	for i, at := range r.keyAt {
-		r.Key.blanks[i] = r.blanks[at]
+		c.key[i] = c.places[at]
 	}
+	r.compared.Store(c)
+}
+
+func (r *Resource) ignoresCase() bool {
+	c := r.compared.Load()
+	return r.Key.IgnoresCase || c != nil && c.ignoresCase
+}
+
+// keyBlanks are the parts of the key whose trailing blanks count; nil for none.
+func (r *Resource) keyBlanks() []bool {
+	if c := r.compared.Load(); c != nil {
+		return c.key
+	}
+	return nil
 }
 
 // FoldKey writes a joined key in a form that is the same for all keys that differ only in

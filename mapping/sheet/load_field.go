@@ -120,6 +120,10 @@ func (d *draft) fixed(into *[]fixed, at string, pv entry[valueFile], known ...st
 
 // writes notes that a place is written, and reports a second writer.
 func (d *draft) writes(place, by, path string) {
+	only := d.file.Operations.Only
+	if len(only) > 0 && !slices.Contains(only, string(mapping.OpCreate)) && !slices.Contains(only, string(mapping.OpUpdate)) {
+		return // nobody writes it
+	}
 	if first, twice := d.writers[place]; twice {
 		d.fail(path, "%s is written by %s already, expected one field for each place: mark one readonly", place, first)
 		return

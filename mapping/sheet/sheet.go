@@ -2,6 +2,7 @@ package sheet
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"frontdesk/auth"
@@ -65,7 +66,7 @@ func (s *Sheet) NeedsKeep() bool {
 // KeysWithoutCase are the resources whose kept keys are equal if they differ only in case.
 func (s *Sheet) KeysWithoutCase() (names []string) {
 	for _, r := range s.Resources {
-		if r.Key.IgnoresCase {
+		if r.ignoresCase() {
 			names = append(names, r.Name)
 		}
 	}
@@ -99,9 +100,9 @@ type Resource struct {
 	sheet      *Sheet
 	places     map[string]int // positions in Places
 	keyAt      []int
-	blanks     []bool // aligned with Places: see CountBlanks; nil for none
-	clientAt   int    // -1 for none
-	shared     bool   // the resource itself says whose its records are
+	compared   atomic.Pointer[compared] // see Compare; nil where no driver says more
+	clientAt   int                      // -1 for none
+	shared     bool                     // the resource itself says whose its records are
 	hidden     *condition
 	constants  []fixed
 	softDelete []fixed
@@ -131,7 +132,7 @@ type Key struct {
 	// only place is the int4 itself.
 	Kept bool
 	// IgnoresCase tells that kept keys which differ in case alone are one. A driver that
-	// knows it says so itself, unless CaseCounts.
+	// knows it tells Compare, unless CaseCounts.
 	IgnoresCase, CaseCounts bool
 	// Numbers are those of the places that a service has as numbers.
 	Numbers   []string
@@ -139,8 +140,7 @@ type Key struct {
 	// ByClient tells that the first place is that of the client's number.
 	ByClient bool
 
-	blanks []bool // aligned with Places: see CountBlanks; nil for none
-	width  int    // of a number in a key that is a text, with zeros before it; 0 where it is none
+	width int // of a number in a key that is a text, with zeros before it; 0 where it is none
 }
 
 // Field is how one field is found and converted.

@@ -21,7 +21,7 @@ var verdicts = map[survey.Claim]verdict{
 	survey.Unshown: {Error, "data.unfit", "have a {field} that the interface cannot show, and are left out of lists", "mend the rows, have read convert the value, or list under zero what stands for none"},
 	survey.Unlisted: {Error, "data.unknown-code", "have a {column} that the codes of {field} do not list, and are left out of lists",
 		"list them under codes, or say unknown: \"null\"; SELECT {column}, COUNT(*) FROM {table} GROUP BY {column} shows them"},
-	survey.Empty:     {Warning, "data.null", "have no {field}, which the interface requires: clients see none, and every change of such a record is refused that does not send one", "mend the rows, or have read say what is shown in its place"},
+	survey.Empty:     {Warning, "data.null", "have no {field}, which the interface requires: clients see none", "mend the rows, or have read say what is shown in its place"},
 	survey.Undated:   {Warning, "data.undated", "have no {field}, and lists by modified_since never have them", "name a column that every row has, or read another in its place: COALESCE(…)"},
 	survey.TooLong:   {Note, "data.long", "have a longer {field} than the interface takes", "clients read it whole, but cannot write it back"},
 	survey.Rounded:   {Warning, "data.scale", "have a {field} with more decimals than are shown", "clients read it rounded; where that is not meant, name another column"},
