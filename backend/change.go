@@ -183,14 +183,13 @@ func cannotUpdate(_ context.Context, _ Reader, c *Change) error {
 
 // mergedRecord judges the record as the update would leave it. What it lacked already in another
 // system is not held against a change of other fields.
-func mergedRecord(_ context.Context, _ Reader, c *Change) error {
-	found := slices.DeleteFunc(c.Body.CheckMerged(c.After), func(e *mapping.Error) bool {
-		if e.Reason != mapping.FieldRequired {
-			return false
-		}
-		f := c.Resource.Field(e.Args[0])
-		return c.Before.Values[f.Index].IsEmpty() && !c.Body.Supplied(f.Index)
-	})
+func (c *Client) mergedRecord(_ context.Context, _ Reader, change *Change) error {
+	found := change.Body.CheckMerged(change.After)
+	if _, isElsewhere := optional[Supporter](c.driver); isElsewhere {
+		found = slices.DeleteFunc(found, func(e *mapping.Error) bool {
+			return e.Reason == mapping.FieldRequired && change.Before.Get(e.Args[0]).IsEmpty()
+		})
+	}
 	return found.Err()
 }
 

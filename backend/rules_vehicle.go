@@ -166,9 +166,9 @@ func (c *Client) ChangeLicensePlate(ctx context.Context, client auth.Client, id 
 		change.PlateMayChange = true
 		return licensePlate(ctx, tx, change)
 	}
-	steps := []step{recordState, mergedRecord, allowed, uniqueness}
+	steps := []step{recordState, c.mergedRecord, allowed, uniqueness}
 	if c.driver.Capabilities().OwnRules {
-		steps = []step{recordState, mergedRecord}
+		steps = []step{recordState, c.mergedRecord}
 	}
 	return c.update(ctx, client, id, mapping.BodyOf(rec), w, steps)
 }

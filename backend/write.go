@@ -116,9 +116,9 @@ func (c *Client) Update(ctx context.Context, client auth.Client, id int32, body 
 
 func (c *Client) updateSteps() []step {
 	if c.driver.Capabilities().OwnRules {
-		return []step{recordState, cannotUpdate, mergedRecord, c.ownRecordRules}
+		return []step{recordState, cannotUpdate, c.mergedRecord, c.ownRecordRules}
 	}
-	return []step{recordState, ownerState, relatedIDs, cannotUpdate, mergedRecord, c.resourceRules, uniqueness}
+	return []step{recordState, ownerState, relatedIDs, cannotUpdate, c.mergedRecord, c.resourceRules, uniqueness}
 }
 
 func (c *Client) update(ctx context.Context, client auth.Client, id int32, body *mapping.Body, w Write, steps []step) (mapping.Record, error) {
