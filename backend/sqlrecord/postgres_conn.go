@@ -85,7 +85,7 @@ func (c *postgresConn) query(ctx context.Context, sql string, columns []Column, 
 	}
 	backend.Asking(ctx, sql)
 	err := c.run(ctx, sql, columns, args, each)
-	if c.replanned(err) {
+	for tries := 2; tries > 0 && c.replanned(err); tries-- { // it may be altered back meanwhile
 		err = c.run(ctx, sql, columns, args, each)
 	}
 	return err
