@@ -76,7 +76,7 @@ func (p *bookmarks) learn(key bookmarkKey, epoch int64, ids []int32) {
 // and must not put them into bookmarks that others use.
 func (s *Store) remembers(t *table, q backend.Query) bool {
 	byID := len(q.Sort) == 0 || q.Sort[0].Field.Primary && !q.Sort[0].Descending
-	all := len(q.Filters) == 0 && !q.ModifiedSince.IsSet() && q.After == 0 && !t.r.SystemRecords
+	all := len(q.Filters) == 0 && !q.ModifiedSince.IsSet() && q.After == 0 && !t.shared
 	return s.db.Dialect().sqlite && s.conn == nil && byID && all && q.Limit > 0 && (q.Offset >= s.bookmarks.every || q.Total)
 }
 

@@ -82,7 +82,7 @@ func (s recordStates) inRange(t *table, q backend.DigestQuery, descending bool) 
 	d := s.records.db.Dialect()
 	id, p := t.columns[s.r.ID], d.Placeholder
 	args = []mapping.Value{mapping.IntValue(q.Client.ID), mapping.IntValue(int64(q.From)), mapping.IntValue(int64(q.To))}
-	if !d.sqlite && !s.r.SystemRecords {
+	if !d.sqlite && !t.shared {
 		columns := "(" + d.Quote(clientColumn) + ", " + id + ")"
 		return " WHERE " + columns + " >= ($1, $2) AND " + columns + " <= ($1, $3) ORDER BY " + d.OrderBy(d.Quote(clientColumn), descending, false) + ", " +
 			d.OrderBy(id, descending, false), args

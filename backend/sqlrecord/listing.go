@@ -76,7 +76,7 @@ type listWriter struct {
 // writer writes a list of one of our own tables.
 func (t *table) writer(d *Dialect, q backend.Query) *listWriter {
 	byID := len(q.Sort) == 0 || q.Sort[0].Field.Primary
-	w := &listWriter{Writer: Writer{d: d}, t: &t.Table, q: q, ranged: !d.sqlite && byID && !selective(q) && !t.r.SystemRecords}
+	w := &listWriter{Writer: Writer{d: d}, t: &t.Table, q: q, ranged: !d.sqlite && byID && !selective(q) && !t.shared}
 	if q.After > 0 {
 		w.after = []mapping.Value{mapping.IntValue(int64(q.After))}
 	}

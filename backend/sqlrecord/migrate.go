@@ -29,7 +29,10 @@ type Migrations struct {
 // first only: a vendor's migration may have been taken before one of ours with a lower
 // number. A database that is up to date stays as it is.
 func Migrate(ctx context.Context, db DB, model *mapping.Model) error {
-	s := schema{d: db.Dialect(), model: model}
+	return migrate(ctx, db, schema{d: db.Dialect(), model: model})
+}
+
+func migrate(ctx context.Context, db DB, s schema) error {
 	m := Migrations{Table: "frontdesk_records_version", anyOrder: true}
 	for _, version := range s.versions() {
 		m.Go = append(m.Go, goose.NewGoMigration(int64(version), s.step(db, version), nil))

@@ -152,7 +152,7 @@ func (s *Store) forgetCounts(ctx context.Context) error {
 // isCounted tells whether counts help with a list: one of all of a client's records, whose total is
 // wanted or whose page is a deep one in the order of IDs.
 func (s *Store) isCounted(t *table, q backend.Query) bool {
-	return s.Counts() && (s.conn == nil || s.snapshotted) && !selective(q) && !t.r.SystemRecords && (q.Total || s.counts.isDeep(q))
+	return s.Counts() && (s.conn == nil || s.snapshotted) && !selective(q) && !t.shared && (q.Total || s.counts.isDeep(q))
 }
 
 func (c *counts) isDeep(q backend.Query) bool {

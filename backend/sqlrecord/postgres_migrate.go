@@ -166,7 +166,7 @@ func (o *onlineStep) columns(ctx context.Context, r *mapping.Resource, fields []
 // foreignKey adds the foreign key of a field, if the field has one, in two steps: writers
 // wait for the first, which is short, but not for the second, which reads the table.
 func (o *onlineStep) foreignKey(ctx context.Context, r *mapping.Resource, f *mapping.Field) error {
-	if f.Reference == "" {
+	if !o.refers(f) {
 		return nil
 	}
 	name := o.keyName(r, f)

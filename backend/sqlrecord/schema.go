@@ -17,8 +17,9 @@ const epochTable = "record_epoch"
 
 // schema writes the DDL of a model's tables, one version of the model at a time.
 type schema struct {
-	d     *Dialect
-	model *mapping.Model
+	d      *Dialect
+	model  *mapping.Model
+	copied bool // see MigrateCopy
 }
 
 // versions are the model versions that bring anything, in order.
@@ -80,7 +81,7 @@ func (s schema) newTables(version int, resources []*mapping.Resource) []string {
 		}
 		triggers = append(triggers, s.changeTriggers(r)...)
 		for _, f := range fields {
-			if !s.d.sqlite && f.Reference != "" {
+			if !s.d.sqlite && s.refers(f) {
 				keys = append(keys, s.addKey(r, f))
 			}
 		}
@@ -151,8 +152,11 @@ func (s schema) column(f *mapping.Field) string {
 	return s.d.Quote(f.Name) + " " + s.d.columnType(f)
 }
 
+// refers tells whether a field has a foreign key.
+func (s schema) refers(f *mapping.Field) bool { return f.Reference != "" && !s.copied }
+
 func (s schema) references(f *mapping.Field, wanted bool) string {
-	if f.Reference == "" || !wanted {
+	if !s.refers(f) || !wanted {
 		return ""
 	}
 	return " REFERENCES " + s.d.Quote(f.Reference) + " (" + s.d.Quote("id") + ")"
@@ -184,7 +188,7 @@ func (s schema) fieldIndexes(r *mapping.Resource, f *mapping.Field) []index {
 		if len(f.UniqueWhen) > 0 {
 			where = column + " IN (" + s.literals(f) + ")"
 		}
-		all = append(all, s.index(r, true, f.Name, s.d.Quote(scope)+", "+s.d.Compared(f, column), where))
+		all = append(all, s.index(r, !s.copied, f.Name, s.d.Quote(scope)+", "+s.d.Compared(f, column), where))
 	}
 	switch {
 	case f.ReferenceBy != "":

@@ -35,9 +35,14 @@ var (
 // New returns the store of a model's records in db, whose tables Migrate has
 // made. It owns db from now on.
 func New(db DB, model *mapping.Model, now func() time.Time) *Store {
+	return NewShared(db, model, now, func(r *mapping.Resource) bool { return r.SystemRecords })
+}
+
+// NewShared is New where it is told of which resources there are records of all clients.
+func NewShared(db DB, model *mapping.Model, now func() time.Time, shared func(*mapping.Resource) bool) *Store {
 	s := &Store{db: db.(engine), tables: map[*mapping.Resource]*table{}, bookmarks: newBookmarks(), now: now}
 	for _, r := range model.Resources {
-		s.tables[r] = newTable(db.Dialect(), r)
+		s.tables[r] = newTable(db.Dialect(), r, shared(r))
 	}
 	for _, t := range s.tables {
 		t.link(db.Dialect(), s.tables)

@@ -61,6 +61,7 @@ type Field struct {
 type table struct {
 	Table
 	r        *mapping.Resource
+	shared   bool     // there are records of all clients
 	name     string   // quoted
 	columns  []string // quoted, by field position; "" for arrays
 	defaults []mapping.Value
@@ -102,8 +103,8 @@ type selection struct {
 	head    string // SELECT … FROM table; "" where parameters stand in it
 }
 
-func newTable(d *Dialect, r *mapping.Resource) *table {
-	t := &table{r: r, name: d.Quote(r.Name), children: map[int]childTable{}, narrow: map[int]bool{r.ID: true}}
+func newTable(d *Dialect, r *mapping.Resource, shared bool) *table {
+	t := &table{r: r, shared: shared, name: d.Quote(r.Name), children: map[int]childTable{}, narrow: map[int]bool{r.ID: true}}
 	for i := range r.Fields {
 		f := &r.Fields[i]
 		column, of := "", Field{As: Column{Type: f.Type, Scale: f.Scale}, Null: i != r.ID && i != r.CreatedAt && i != r.ModifiedAt}
@@ -130,7 +131,7 @@ func newTable(d *Dialect, r *mapping.Resource) *table {
 		Beside: []Field{{Read: Plain(d.Quote(versionColumn)), As: Column{Type: mapping.Int4}}, {Read: Plain(client), As: Column{Type: mapping.Int4}}}}
 	t.ofClient = client + " = " + d.Placeholder(1)
 	t.visible = t.ofClient
-	if r.SystemRecords {
+	if shared {
 		t.visible = client + " IN (0, " + d.Placeholder(1) + ")"
 	}
 	t.one, t.list = t.choose(d, r.RecordFields()), t.choose(d, r.ListFields())

@@ -72,18 +72,23 @@ func (s *Store) ReserveIDs(ctx context.Context, client auth.Client, r *mapping.R
 }
 
 // Put stores records of one resource as they are, with their IDs, versions and
-// moments. Every field but arrays must be present; elements of arrays are records
+// moments. Elements of arrays are records
 // of their own. ReserveIDs must have been called for their IDs.
 func (s *Store) Put(ctx context.Context, client auth.Client, records []mapping.Record) error {
 	if len(records) == 0 {
 		return nil
 	}
+	return s.put(ctx, client, records, "")
+}
+
+// put inserts records, with what stands at the end of the statement.
+func (s *Store) put(ctx context.Context, client auth.Client, records []mapping.Record, end string) error {
 	t := s.tables[records[0].Resource]
 	most := min(putRows, putArgs/(len(t.stored)+3))
 	return s.write(ctx, func(tx *Store) error {
 		for len(records) > 0 {
 			n := min(most, len(records))
-			if _, err := tx.conn.Exec(ctx, t.putText(s.db.Dialect(), n), t.putArgs(client, records[:n])...); err != nil {
+			if _, err := tx.conn.Exec(ctx, t.putText(s.db.Dialect(), n)+end, t.putArgs(client, records[:n])...); err != nil {
 				return fmt.Errorf("put %s: %w", t.r.Name, err)
 			}
 			records = records[n:]
@@ -114,7 +119,11 @@ func (t *table) putArgs(client auth.Client, records []mapping.Record) []mapping.
 	for _, rec := range records {
 		args = append(args, mapping.IntValue(client.ID), mapping.IntValue(rec.Version), rec.Values[t.r.ID])
 		for _, i := range t.stored {
-			args = append(args, rec.Values[i])
+			v := rec.Values[i]
+			if v.IsAbsent() {
+				v = mapping.NullValue()
+			}
+			args = append(args, v)
 		}
 	}
 	return args
