@@ -14,6 +14,7 @@ type Key struct {
 	Expires time.Time // zero = never
 	Allowed []bool    // by the gateway's operation number; what is not in it is denied
 	Bounds  Bounds
+	Stale   bool // requests may ask for records of a copy while the administration is away
 
 	Addresses    Addresses
 	Certificates [][32]byte // SHA-256 of those whose holders may use the key; empty: it needs none

@@ -94,7 +94,7 @@ type DigestRange struct {
 // Changes returns a page of changes.
 func (c *Client) Changes(ctx context.Context, q ChangesQuery) (page ChangesPage, err error) {
 	teller, _ := optional[ChangeTeller](c.driver)
-	err = c.call(ctx, c.sections[nil].reads, q.Client, "changes", func(ctx context.Context) error {
+	err = c.call(ctx, c.sections[nil].lists, q.Client, "changes", func(ctx context.Context) error {
 		if page, err = teller.Changes(ctx, q); err != nil {
 			return err
 		}
@@ -114,7 +114,7 @@ func (c *Client) Changes(ctx context.Context, q ChangesQuery) (page ChangesPage,
 // Digest sums up the records of a resource.
 func (c *Client) Digest(ctx context.Context, r *mapping.Resource, q DigestQuery) (digest Digest, err error) {
 	teller, _ := optional[ChangeTeller](c.driver)
-	err = c.call(ctx, c.sections[r].reads, q.Client, "digest", func(ctx context.Context) error {
+	err = c.call(ctx, c.sections[r].lists, q.Client, "digest", func(ctx context.Context) error {
 		digest, err = teller.Digest(ctx, r, q)
 		return err
 	})

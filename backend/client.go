@@ -22,7 +22,7 @@ type Client struct {
 	driver   Driver // checked
 	model    *mapping.Model
 	o        Options
-	rooms    []*shares
+	rooms    rooms
 	sections map[*mapping.Resource]section // nil for what is of no resource
 	lanes    []*lane                       // of the sections
 	rules    map[*mapping.Resource][]step
@@ -120,10 +120,10 @@ func NewClient(driver Driver, model *mapping.Model, o Options) (*Client, error) 
 	}
 	o = o.withDefaults()
 	c := &Client{
-		driver: checked{driver}, model: model, o: o, rooms: rooms(driver, o),
+		driver: checked{driver}, model: model, o: o, rooms: newRooms(driver, o),
 		sections: map[*mapping.Resource]section{}, rules: map[*mapping.Resource][]step{}, ownRecord: map[*mapping.Resource][]step{},
 	}
-	c.sections[nil] = section{reads: c.newLane("", reads, c.rooms[0], new(group))}
+	c.sections[nil] = c.readSection("")
 	if s, ok := optional[Supporter](c.driver); ok {
 		c.writes = s.Writes
 	}
@@ -148,7 +148,7 @@ func (c *Client) Model() *mapping.Model { return c.model }
 
 // Offer says which parts of the interface the administration supports.
 func (c *Client) Offer() Offer {
-	o := Offer{Model: c.model, Until: c.Capabilities().Until, Distant: c.Capabilities().Distant}
+	o := Offer{Model: c.model, Until: c.Capabilities().Until, Distant: c.Capabilities().Distant, Copied: c.Capabilities().Copied}
 	if s, ok := optional[Supporter](c.driver); ok {
 		o.Supports, o.Writes = s.Supports, s.Writes
 	}
@@ -186,7 +186,24 @@ func (c *Client) Get(ctx context.Context, r *mapping.Resource, q Query) (rec map
 		rec, err = c.driver.Get(ctx, r, q)
 		return told(q.ID, err)
 	})
-	return rec, err
+	if q.Copy == nil || q.Copy.StaleIfError == 0 || !mapping.Is(err, mapping.BackendUnavailable) && !mapping.Is(err, mapping.BackendTimeout) {
+		return rec, err
+	}
+	old, has := optional[StaleReader](c.driver)
+	if !has {
+		return rec, err
+	}
+	away := err
+	err = c.call(ctx, c.sections[r].lists, q.Client, "get", func(ctx context.Context) error {
+		if rec, err = old.Stale(ctx, r, q); err == nil {
+			err = Believe(r, rec, q.Client, q.ID)
+		}
+		return told(q.ID, err)
+	})
+	if err != nil {
+		return mapping.Record{}, away
+	}
+	return rec, nil
 }
 
 // List returns a page of records.
@@ -194,7 +211,7 @@ func (c *Client) List(ctx context.Context, r *mapping.Resource, q Query) (page P
 	if q.None && !(q.ModifiedSince.IsSet() && c.Capabilities().Until) {
 		return Page{Records: []mapping.Record{}}, nil
 	}
-	err = c.call(ctx, c.sections[r].reads, q.Client, "list", func(ctx context.Context) error {
+	err = c.call(ctx, c.sections[r].lists, q.Client, "list", func(ctx context.Context) error {
 		page, err = c.driver.List(ctx, r, q)
 		if err != nil || q.Room == nil {
 			return err

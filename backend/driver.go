@@ -140,6 +140,8 @@ type Capabilities struct {
 	// Distant says that each write takes so long that several at once are more than the
 	// interface lets a client wait for: they are done by callback.
 	Distant bool
+	// Copied says that lists come from a copy, see Query.Copy.
+	Copied bool
 }
 
 // Prober is a Tx that can check more cheaply than Get whether a record exists.
@@ -238,6 +240,9 @@ type Query struct {
 	// the driver may have to read the elements. Tx.Create and Tx.Update always return
 	// them.
 	Tagged bool
+	// Copy is what a Driver that lists from a copy is asked of it, and where it says how old that
+	// is; nil for no wish.
+	Copy *Copy
 
 	// List only.
 	Filters       []Filter
@@ -253,6 +258,29 @@ type Query struct {
 	// Room returns an error if so many records of the page may not have so many bytes of
 	// texts and contents in all; nil for no bound.
 	Room func(bytes, records int) error
+}
+
+// Copy is a Driver's copy of the records of a slow administration, as one request sees it.
+type Copy struct {
+	// Fresh says that the administration is to be asked first where the copy is older than Within.
+	Fresh  bool
+	Within time.Duration
+	// StaleIfError is how old the copy may be that answers Get while the administration is away;
+	// 0 for not at all.
+	StaleIfError time.Duration
+
+	// Told says that the answer is from the copy, and Age since when the copy was last known to
+	// be as the administration has it. Stale says that it stands in for the administration.
+	Told, Stale bool
+	Age         time.Duration
+}
+
+// StaleReader is a Driver that has a copy of the records, and can answer from it while the
+// administration is away.
+type StaleReader interface {
+	// Stale returns the record of the copy if that is not older than q.Copy.StaleIfError, says so in
+	// q.Copy, and else fails.
+	Stale(ctx context.Context, r *mapping.Resource, q Query) (mapping.Record, error)
 }
 
 // Order is one key of the sort order.
@@ -307,6 +335,25 @@ func (p *Page) Add(q *Query, rec mapping.Record) (added bool, err error) {
 	}
 	p.Records = append(p.Records, rec)
 	return true, nil
+}
+
+// Copier is a Driver that lists from a copy.
+type Copier interface {
+	// Copies tells how each resource is copied, of each client that has a copy of its own.
+	Copies(ctx context.Context) ([]CopyState, error)
+}
+
+// CopyState is how a resource is copied.
+type CopyState struct {
+	Resource string
+	Client   auth.Client   // whose records they are; zero where one copy has those of all
+	Known    time.Time     // when it was last known to be as the administration has it; zero if it is not whole
+	Age      time.Duration // since then
+	Records  int64         // found by the last walk
+	Walking  bool          // by this gateway or another
+	Seen     int64         // records that the walk of this gateway has found so far
+	Failed   string        // why it could not be walked since FailedAt; "" where it could
+	FailedAt time.Time
 }
 
 // Changing is a Driver whose administration belongs to others, who may change it.

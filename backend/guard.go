@@ -13,8 +13,9 @@ import (
 )
 
 // section guards the calls of one resource. Reads and writes are guarded separately: if
-// writes fail, on a full disk for example, reads go on.
-type section struct{ reads, writes *lane }
+// writes fail, on a full disk for example, reads go on. So are lists that come from a copy, which
+// go on while the administration is away.
+type section struct{ reads, lists, writes *lane }
 
 // lane guards the reads, or the writes, of one resource.
 type lane struct {
@@ -27,13 +28,14 @@ type lane struct {
 // The kinds of calls. Each has its own circuit.
 const (
 	reads  = "reads"
+	lists  = "lists" // from a copy
 	writes = "writes"
 )
 
 // Circuit is a circuit breaker and its state: closed, half-open or open.
 type Circuit struct {
 	Resource string // "" for what is of no resource
-	Calls    string // reads or writes
+	Calls    string // reads or writes; lists that come from a copy
 	State    string
 	Client   int64 // whose calls alone it guards; 0 if those of all
 }
@@ -44,29 +46,50 @@ const CircuitClosed = "closed"
 // String names what the circuit guards: writes of order.
 func (c Circuit) String() string { return c.Calls + " of " + cmp.Or(c.Resource, "no resource") }
 
-// rooms are the slots for calls, those for writes last: as many as the driver has
-// connections for. So calls wait here, where slots are shared fairly, and not in the
-// driver.
-func rooms(d Driver, o Options) []*shares {
+// rooms are the slots for calls: as many as the driver has connections for. So calls wait here,
+// where slots are shared fairly, and not in the driver.
+type rooms struct {
+	all    []*shares
+	calls  *shares
+	writes *shares // calls where they have none of their own
+	lists  *shares // likewise: those from a copy take no connection
+}
+
+func newRooms(d Driver, o Options) (r rooms) {
 	var pool Pool
 	if p, ok := optional[Pooler](d); ok {
 		pool = p.Pool()
 	}
 	room := func(most int) *shares {
-		return newShares(min(o.MaxConcurrent, cmp.Or(most, o.MaxConcurrent)), *o.MaxQueue)
+		r.all = append(r.all, newShares(min(o.MaxConcurrent, cmp.Or(most, o.MaxConcurrent)), *o.MaxQueue))
+		return r.all[len(r.all)-1]
 	}
-	if pool.Writes == 0 {
-		return []*shares{room(pool.Calls)}
+	r.calls = room(pool.Calls)
+	r.writes, r.lists = r.calls, r.calls
+	if pool.Writes > 0 {
+		r.writes = room(pool.Writes)
 	}
-	return []*shares{room(pool.Calls), room(pool.Writes)}
+	if d.Capabilities().Copied {
+		r.lists = room(0)
+	}
+	return r
 }
 
+// newSection makes the lanes of a resource. Those that share slots are of one group.
 func (c *Client) newSection(resource string) section {
-	last := len(c.rooms) - 1
-	s := section{reads: c.newLane(resource, reads, c.rooms[0], new(group))}
-	s.writes = c.newLane(resource, writes, c.rooms[last], s.reads.group)
-	if last > 0 {
+	s := c.readSection(resource)
+	s.writes = c.newLane(resource, writes, c.rooms.writes, s.reads.group)
+	if c.rooms.writes != c.rooms.calls {
 		s.writes.group = new(group)
+	}
+	return s
+}
+
+// readSection is a section without writes.
+func (c *Client) readSection(resource string) section {
+	s := section{reads: c.newLane(resource, reads, c.rooms.calls, new(group))}
+	if s.lists = s.reads; c.rooms.lists != c.rooms.calls {
+		s.lists = c.newLane(resource, lists, c.rooms.lists, new(group))
 	}
 	return s
 }
@@ -107,7 +130,7 @@ type Load struct {
 // Load returns how busy the administration is.
 func (c *Client) Load() (now Load) {
 	waiting := map[int64]bool{}
-	for _, room := range c.rooms {
+	for _, room := range c.rooms.all {
 		room.count(&now, waiting)
 	}
 	now.Clients = len(waiting)
@@ -117,7 +140,7 @@ func (c *Client) Load() (now Load) {
 // Busiest returns the load of the slots of which the largest part is taken: those of
 // reads, or of writes if these have their own.
 func (c *Client) Busiest() (running, most int) {
-	for _, room := range c.rooms {
+	for _, room := range c.rooms.all {
 		var now Load
 		if room.count(&now, map[int64]bool{}); now.Running*most >= running*now.Most {
 			running, most = now.Running, now.Most
@@ -128,7 +151,7 @@ func (c *Client) Busiest() (running, most int) {
 
 // Queue is how many calls may wait for room.
 func (c *Client) Queue() (most int) {
-	for _, room := range c.rooms {
+	for _, room := range c.rooms.all {
 		most += room.maxQueue
 	}
 	return most

@@ -26,6 +26,8 @@ type Offer struct {
 	Until bool
 	// Distant says that several writes at once are done by callback only.
 	Distant bool
+	// Copied says that lists come from a copy, whose age they tell.
+	Copied bool
 }
 
 // Has tells whether there is an operation of a resource.

@@ -17,6 +17,8 @@ type Key struct {
 	Allow         []Rule    `yaml:"allow"` // empty allows nothing
 	WebhookSecret []Secret  `yaml:"webhook_secret"`
 
+	Stale bool `yaml:"stale"` // requests may ask for records of the copy while the service is away
+
 	Rate       *Rate `yaml:"rate"`       // of each client (customer) with the key; nil for no limit
 	Concurrent int   `yaml:"concurrent"` // requests of each client at once; 0 for no limit
 	PerDay     int64 `yaml:"per_day"`    // requests of each client from midnight to midnight in server.time_zone; 0 for no limit

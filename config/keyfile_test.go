@@ -29,6 +29,7 @@ api_keys:
     webhook_secret:
       - "${HOOK_SECRET}"
       - "tab\tand é \\ and $$ # $${no comment}: \"quoted\""
+    stale: true
     rate: {per_second: 12345678.25, burst: 10}
     concurrent: 3
     per_day: 1000000

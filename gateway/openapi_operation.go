@@ -95,6 +95,14 @@ func (d *describer) withField(name string, of *openapi.Schema, field string, sch
 
 func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
+// aged are the headers of answers that may be from a copy.
+func (d *describer) aged(names ...string) []string {
+	if !d.g.o.Offer.Copied {
+		return nil
+	}
+	return names
+}
+
 // responses are the successful answer and all others.
 func (d *describer) responses(op *Operation) openapi.Map[*openapi.Response] {
 	var all openapi.Map[*openapi.Response]
@@ -109,11 +117,11 @@ func (d *describer) responses(op *Operation) openapi.Map[*openapi.Response] {
 	case recordForm:
 		var headers []string
 		if a.fields == nil {
-			headers = []string{"CacheOfRecord", "ETagOfRecord"}
+			headers = append([]string{"CacheOfRecord", "ETagOfRecord"}, d.aged("AgeMaybe", "CacheStatus")...)
 		}
 		ok = d.json("The record.", d.recordAnswer(op.Method, a), headers...)
 	case pageForm:
-		ok = d.json("A page of records.", d.pageAnswer(a.resource), "Vary", "ContentEncoding")
+		ok = d.json("A page of records.", d.pageAnswer(a.resource), append([]string{"Vary", "ContentEncoding"}, d.aged("Age")...)...)
 	case changesForm:
 		ok = d.json("A page of changes.", d.changesAnswer())
 	case wholeForm:

@@ -29,6 +29,9 @@ func (d *describer) parameters(op *Operation) []*openapi.Parameter {
 	case op.conditional && op.Method != "GET":
 		all = append(all, d.headerParameter("If-Match", "ETag of the record as it was read; 412 where it has been changed since. * for any.", openapi.Schema{Examples: []any{"*"}}))
 	}
+	if d.g.o.Offer.Copied && op.Method == "GET" && op.Endpoint.Resource != nil {
+		all = append(all, d.headerParameter("Cache-Control", "no-cache has the administration asked before the answer, as far as there is time; max-age=N only if what is known is older than N seconds. stale-if-error=N takes a record that is at most N seconds old while the administration is away, for an api_key that may have that.", openapi.Schema{Examples: []any{"no-cache"}}))
+	}
 	if op.idempotent {
 		all = append(all, d.headerParameter("Idempotency-Key", "1 to 255 visible ASCII characters, new for everything that is to be done once. The same request under the same key is done once, within 24 hours, and answered as the first time.", openapi.Schema{
 			MinLength: 1, MaxLength: maxIdempotencyKey, Pattern: `^[!-~]+$`, Examples: []any{"2d931510-d99f-494a-8c67-87feb05e1594"},

@@ -136,7 +136,7 @@ func checkUpdate(x *Exchange) mapping.Violations {
 }
 
 func (g *Gateway) get(ctx context.Context, x *Exchange) error {
-	x.Query.Client, x.Query.ID, x.Query.Tagged = x.user().Client, x.ID, true
+	x.Query.Client, x.Query.ID, x.Query.Tagged, x.Query.Copy = x.user().Client, x.ID, true, g.copyFor(x)
 	fields := x.Query.Fields
 	if modified := x.Endpoint.Resource.ModifiedAt; fields != nil && !slices.Contains(fields, modified) {
 		x.Query.Fields = append(slices.Clip(fields), modified) // for the entity tag
@@ -148,6 +148,7 @@ func (g *Gateway) get(ctx context.Context, x *Exchange) error {
 	if err != nil {
 		return err
 	}
+	x.tellAge()
 	etag := g.etag(rec)
 	if etag != "" && etagMatches(x.header("If-None-Match"), etag, true) {
 		x.notModified(etag)
@@ -161,11 +162,12 @@ func (g *Gateway) get(ctx context.Context, x *Exchange) error {
 }
 
 func (g *Gateway) list(ctx context.Context, x *Exchange) error {
-	x.Query.Client, x.Query.Room, x.Query.Unversioned = x.user().Client, g.pageRoom(x), true // a list has no entity tags
+	x.Query.Client, x.Query.Room, x.Query.Copy, x.Query.Unversioned = x.user().Client, g.pageRoom(x), g.copyFor(x), true // a list has no entity tags
 	page, err := g.o.Backend.List(ctx, x.Endpoint.Resource, x.Query)
 	if err != nil {
 		return err
 	}
+	x.tellAge()
 	x.answerPage(page, g.nextPage(x, page))
 	return nil
 }

@@ -57,6 +57,17 @@ func (n Node) Keys() []string {
 // meant as a number or a boolean.
 func (n Node) Plain() bool { return n.node.kind == Scalar && n.node.plain }
 
+// PlainKey tells whether a key is written without quotes, which may be meant as a number or a
+// boolean.
+func (n Node) PlainKey(key string) bool {
+	for _, e := range n.node.entries {
+		if e.key == key {
+			return e.plain
+		}
+	}
+	return false
+}
+
 // Path leads to the value, as in [Problem].
 func (n Node) Path() string { return n.path }
 

@@ -22,6 +22,7 @@ type node struct {
 // entry is one key of a mapping with its value.
 type entry struct {
 	key   string
+	plain bool // written without quotes
 	at    position
 	value *node
 }
@@ -76,7 +77,7 @@ func (b *builder) mapping(n *ast.MappingNode, path string) *node {
 	m := &node{kind: Mapping, at: place(n)}
 	seen := make(map[string]position, len(n.Values))
 	for _, pair := range n.Values {
-		key, ok := b.key(pair.Key, path)
+		key, plain, ok := b.key(pair.Key, path)
 		if !ok {
 			continue
 		}
@@ -90,24 +91,24 @@ func (b *builder) mapping(n *ast.MappingNode, path string) *node {
 			continue
 		}
 		seen[key] = at
-		m.entries = append(m.entries, entry{key: key, at: at, value: value})
+		m.entries = append(m.entries, entry{key: key, plain: plain, at: at, value: value})
 	}
 	return m
 }
 
 // key is the text of a mapping's key; only scalars are keys.
-func (b *builder) key(n ast.MapKeyNode, path string) (string, bool) {
+func (b *builder) key(n ast.MapKeyNode, path string) (text string, plain, ok bool) {
 	switch n := n.(type) {
 	case *ast.StringNode:
-		return n.Value, true
+		return n.Value, n.Token.Type == token.StringType, true
 	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode:
-		return n.GetToken().Value, true
+		return n.GetToken().Value, true, true
 	case *ast.MergeKeyNode:
 		b.refuse(n, ruleMerge, Child(path, "<<"), "merge keys are not supported, write the keys out")
 	default:
 		b.refuse(n, ruleUnsupported, path, "not supported as a key, expected a plain word")
 	}
-	return "", false
+	return "", false, false
 }
 
 // resolve gives the value an alias stands for, placed where the alias is.

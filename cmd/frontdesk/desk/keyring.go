@@ -14,7 +14,7 @@ func NewKeys(keys []config.Key, grants []gateway.Grant) []auth.Key {
 	all := make([]auth.Key, len(keys))
 	covered := make(map[config.Rule][]int) // by rule: keys have most of them in common
 	for i, k := range keys {
-		key := auth.Key{Name: k.Name, Expires: k.Expires.Time, Allowed: make([]bool, len(grants))}
+		key := auth.Key{Name: k.Name, Expires: k.Expires.Time, Stale: k.Stale, Allowed: make([]bool, len(grants))}
 		for _, hash := range k.Hashes {
 			key.Hashes = append(key.Hashes, auth.KeyHash{Hash: hash.Hash, Expires: hash.Expires.Time})
 		}
