@@ -19,10 +19,8 @@ import (
 // Journal is a Reader whose system itself says which records have changed. Positions are
 // texts of the Reader's own, never empty.
 type Journal interface {
-	// Position looks for where the journal of a resource ends: what is noted from now on is
-	// behind that. As long as there is more, it is called again with the position that it has
-	// come to; the first is "".
-	Position(ctx context.Context, r *mapping.Resource, client auth.Client, after string) (at string, more bool, err error)
+	// Position is where the journal of a resource ends: what is noted from now on is behind that.
+	Position(ctx context.Context, r *mapping.Resource, client auth.Client) (at string, err error)
 	// Entries returns what is noted behind a position, about as many as most; behind "" from the
 	// beginning. It fails with ErrPositionGone where the system no longer knows that. Of a resource by version the
 	// position is a time (milliseconds since 1970), and the entries are what was marked as
@@ -30,13 +28,13 @@ type Journal interface {
 	Entries(ctx context.Context, r *mapping.Resource, client auth.Client, after string, most int) (Entries, error)
 	// Named reads the records that entries name, as the client sees them now, and the IDs of
 	// others that he may have seen before, as far as they have any.
-	Named(ctx context.Context, r *mapping.Resource, client auth.Client, keys [][]sheet.Raw) (records []mapping.Record, others []int32, err error)
+	Named(ctx context.Context, r *mapping.Resource, client auth.Client, keys [][]string) (records []mapping.Record, others []int32, err error)
 }
 
 // Entries are a page of a journal.
 type Entries struct {
-	Keys   [][]sheet.Raw // of records that have changed or gone, each once
-	Others []int32       // the IDs of records that have gone
+	Keys   [][]string // of records that have changed or gone, each once
+	Others []int32    // the IDs of records that have gone
 	// Nameless are the entries that name no record.
 	Nameless int
 	Next     string
@@ -74,9 +72,6 @@ func (l *look) begins() {
 	l.anew = l.first || l.position == "" || l.late()
 	l.whole = l.whole || l.anew || settled
 	l.told, l.at = !l.whole, l.position
-	if l.anew {
-		l.at = ""
-	}
 }
 
 // startTold goes on with the journal after the last page of a look by version, if the system
@@ -89,24 +84,17 @@ func (l *look) startTold() bool {
 	return true
 }
 
-// renews takes the end of the journal for the position, before all records are read. It is
-// not done before that is found.
-func (f *Follower) renews(ctx context.Context, l *look) (done bool, err error) {
+// renews takes the end of the journal for the position, before all records are read.
+func (f *Follower) renews(ctx context.Context, l *look) (err error) {
 	if !l.anew || l.placed {
-		return true, nil
+		return nil
 	}
 	l.turned = time.Now()
-	at, more, err := f.journal.Position(ctx, l.resource, l.client, l.at)
-	if err != nil {
-		if errors.Is(err, ErrPositionGone) {
-			l.at = ""
-		}
-		return false, fmt.Errorf("%w: %w", errDriver, err)
+	if l.at, err = f.journal.Position(ctx, l.resource, l.client); err != nil {
+		return fmt.Errorf("%w: %w", errDriver, err)
 	}
-	if l.at, l.placed = at, !more; more {
-		l.read = l.how.Page
-	}
-	return l.placed, nil
+	l.placed = true
+	return nil
 }
 
 // late tells whether the system may have forgotten what has changed since it was asked last.

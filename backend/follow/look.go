@@ -68,7 +68,7 @@ func (f *Follower) step(ctx context.Context, l *look) (done bool, err error) {
 func (f *Follower) list(ctx context.Context, l *look) (done bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, f.o.Timeout)
 	defer cancel()
-	if placed, err := f.renews(ctx, l); !placed {
+	if err := f.renews(ctx, l); err != nil {
 		return false, err
 	}
 	q := backend.Query{Client: l.client, Keyset: true, After: l.after, Limit: l.listed.now, Room: func(bytes, records int) error {

@@ -2,9 +2,7 @@ package follow_test
 
 import (
 	"context"
-	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -48,16 +46,27 @@ func (m *mistaken) Write(ctx context.Context, do func(backend.Tx) error) error {
 	return m.Telling(ctx, do, func(f func(backend.Tx) error) error { return f(m) })
 }
 
+const tables = `
+format: 2
+source: {sql: {engine: sqlite, dsn: none.db}}
+client: org
+changes: {by: scan}
+rules: backend
+accounts: {users: []}
+resources:
+  turnovergroup: {table: g, key: {columns: id}, operations: {only: [get, list]}, fields: {code: code}}
+  article:
+    table: a
+    key: {columns: id}
+    fields: {turnover_group_id: grp, description: {absent: true}, article_kind: {constant: part}, unit_type: {constant: piece}, price: {absent: true}, number: {absent: true}}
+`
+
 // TestReferenceToAnother: what a record refers to is believed no more where changes are told than
 // elsewhere.
 func TestReferenceToAnother(t *testing.T) {
-	text, err := os.ReadFile("../remote/testdata/pocketbase.yaml")
-	require.NoError(t, err)
-	path := filepath.Join(t.TempDir(), "sheet.yaml")
-	require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(text), "\nclient: org\n", "\nclient: org\nchanges: {by: scan}\n", 1)), 0o600))
 	model, err := mapping.LoadModel("")
 	require.NoError(t, err)
-	sh, err := sheet.Load(path, model, sheet.Options{Env: func(string) (string, bool) { return "http://127.0.0.1:1", true }})
+	sh, err := sheet.Parse("sheet.yaml", []byte(tables), model, sheet.Options{})
 	require.NoError(t, err)
 	db, err := sqlrecord.OpenSQLite(filepath.Join(t.TempDir(), "follow.db"), sqlrecord.Options{})
 	require.NoError(t, err)

@@ -116,7 +116,7 @@ func (s *Store) closing(t *Mapped, known *schema, v *view) *backend.Closing {
 	if !reads && t.Target != nil {
 		v.unwritten[t.Resource.Resource] = map[mapping.Scope]map[string]string{}
 		for _, op := range []mapping.Scope{mapping.OpCreate, mapping.OpUpdate} {
-			if t.Operations[op] == nil {
+			if !t.Operations[op] {
 				continue
 			}
 			if lacking := t.unwritten(op, s.decimals[t.Name]); len(lacking) > 0 {
@@ -305,6 +305,8 @@ func lookAgain(ctx context.Context, asked <-chan struct{}, look func()) {
 
 // look compares the database with what is known of it.
 func (s *Store) look(ctx context.Context) {
+	s.looking.Lock()
+	defer s.looking.Unlock()
 	before := s.view.Load()
 	v, err := s.learn(ctx, before)
 	if err != nil {

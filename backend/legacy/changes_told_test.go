@@ -17,7 +17,6 @@ import (
 	"frontdesk/backend/follow"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping"
-	"frontdesk/mapping/sheet"
 )
 
 // paged is a Store whose journal somebody waits for: further is called before the page that comes
@@ -100,7 +99,7 @@ func (s *slow) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (m
 	return s.Store.Get(ctx, r, q)
 }
 
-func (s *slow) Named(ctx context.Context, r *mapping.Resource, of auth.Client, keys [][]sheet.Raw) (records []mapping.Record, others []int32, err error) {
+func (s *slow) Named(ctx context.Context, r *mapping.Resource, of auth.Client, keys [][]string) (records []mapping.Record, others []int32, err error) {
 	if err := s.reads(ctx, len(keys)); err != nil {
 		return nil, nil, err
 	}
@@ -251,7 +250,7 @@ type stuck struct {
 	failed chan struct{}
 }
 
-func (s stuck) Named(ctx context.Context, r *mapping.Resource, of auth.Client, keys [][]sheet.Raw) ([]mapping.Record, []int32, error) {
+func (s stuck) Named(ctx context.Context, r *mapping.Resource, of auth.Client, keys [][]string) ([]mapping.Record, []int32, error) {
 	if s.is.Load() {
 		s.failed <- struct{}{}
 		return nil, nil, backend.ErrUnexpected

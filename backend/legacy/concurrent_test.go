@@ -196,7 +196,7 @@ func TestCallsLeaveConnections(t *testing.T) {
 // database.
 func TestKeyOfAnotherForm(t *testing.T) {
 	x := dealerpak(t, "sqlite")
-	ref := sheet.KeyRef{Resource: "turnovergroup", Client: one.ID, Key: sheet.JoinKey([]sheet.Raw{{Kind: sheet.RawText, Text: "A"}, {Kind: sheet.RawText, Text: "B"}, {Kind: sheet.RawText, Text: "C"}})}
+	ref := sheet.KeyRef{Resource: "turnovergroup", Client: one.ID, Key: "A|B|C"}
 	ids, err := x.ids.IDs(t.Context(), []sheet.KeyRef{ref})
 	require.NoError(t, err)
 	_, err = x.tryGet(one, "turnovergroup", ids[ref])

@@ -213,7 +213,7 @@ func (w *write) keepsKey() error {
 			if s.column != name || s.field == nil || s.plain.IsAbsent() {
 				continue
 			}
-			if !w.t.SamePart(i, sheet.Raw{Kind: sheet.RawText, Text: textOf(s.plain)}, sheet.Raw{Kind: sheet.RawText, Text: textOf(w.key[i])}) {
+			if !w.t.SamePart(i, textOf(s.plain), textOf(w.key[i])) {
 				found = append(found, mapping.Fail(mapping.CannotUpdate, mapping.Literal(s.field.Name)))
 			}
 		}

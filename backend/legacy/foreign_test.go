@@ -31,7 +31,6 @@ func openForeign(t *testing.T, s *foreigntest.System) *fixture {
 			fields, _ := backend.RuleFields(rule)
 			return fields
 		},
-		Now: time.Now,
 	})
 	require.NoError(t, err)
 	x := &fixture{t: t, engine: of.Source.SQL.Engine, dsn: s.DSN, model: of.Model}

@@ -25,13 +25,13 @@ import (
 var _ follow.Journal = (*Store)(nil)
 
 // Position implements follow.Journal.
-func (s *Store) Position(ctx context.Context, r *mapping.Resource, client auth.Client, _ string) (at string, more bool, err error) {
+func (s *Store) Position(ctx context.Context, r *mapping.Resource, client auth.Client) (at string, err error) {
 	err = s.journal(ctx, r, client, func(on session, t *Mapped) error {
 		last, err := on.lastChange(ctx, t)
 		at = strconv.FormatInt(last, 10)
 		return err
 	})
-	return at, false, err
+	return at, err
 }
 
 // Entries implements follow.Journal.
@@ -48,7 +48,7 @@ func (s *Store) Entries(ctx context.Context, r *mapping.Resource, client auth.Cl
 }
 
 // Named implements follow.Journal.
-func (s *Store) Named(ctx context.Context, r *mapping.Resource, client auth.Client, keys [][]sheet.Raw) (records []mapping.Record, others []int32, err error) {
+func (s *Store) Named(ctx context.Context, r *mapping.Resource, client auth.Client, keys [][]string) (records []mapping.Record, others []int32, err error) {
 	err = s.journal(ctx, r, client, func(on session, t *Mapped) error {
 		records, others, err = on.named(ctx, t, client, keys)
 		return err
@@ -85,7 +85,7 @@ func (t *Mapped) sequence() sqlrecord.Field {
 	if isTime {
 		of.Type = mapping.Timestamp
 	}
-	f := t.value(&of, &sheet.Column{Zone: time.UTC}, sqlrecord.Plain(t.d.Quote(name)), column, true)
+	f := t.value(&of, &sheet.Column{Conversion: sheet.Conversion{Zone: time.UTC}}, sqlrecord.Plain(t.d.Quote(name)), column, true)
 	if !isTime {
 		f.As.Type = mapping.Text // it may be longer than an int4
 	}
@@ -199,7 +199,7 @@ func (t *Mapped) noteKey(page *follow.Entries, seen map[string]bool, parts []map
 		page.Nameless++
 		return
 	}
-	key := raws(parts)
+	key := textsOf(parts)
 	if joined := t.JoinKey(key); !seen[joined] {
 		seen[joined] = true
 		page.Keys = append(page.Keys, key)
@@ -208,11 +208,11 @@ func (t *Mapped) noteKey(page *follow.Entries, seen map[string]bool, parts []map
 
 // named reads the records of keys as the client sees them. others are the IDs of those that he
 // does not see.
-func (s session) named(ctx context.Context, t *Mapped, client auth.Client, keys [][]sheet.Raw) (records []mapping.Record, others []int32, err error) {
-	var unseen [][]sheet.Raw
+func (s session) named(ctx context.Context, t *Mapped, client auth.Client, keys [][]string) (records []mapping.Record, others []int32, err error) {
+	var unseen [][]string
 	for _, key := range keys {
 		parts, ok := t.partsOf(key)
-		if !ok || t.Key.ByClient && t.SystemClient == "" && key[0].Text != s.identity(client) {
+		if !ok || t.Key.ByClient && t.SystemClient == "" && key[0] != s.identity(client) {
 			continue
 		}
 		switch rec, err := s.byKey(ctx, t, backend.Query{Client: client}, parts); {
@@ -229,9 +229,9 @@ func (s session) named(ctx context.Context, t *Mapped, client auth.Client, keys 
 }
 
 // partsOf are the parts of a key that was read as texts; false for one that no record has.
-func (t *Mapped) partsOf(key []sheet.Raw) (parts []mapping.Value, ok bool) {
+func (t *Mapped) partsOf(key []string) (parts []mapping.Value, ok bool) {
 	for _, part := range key {
-		v := mapping.TextValue(part.Text)
+		v := mapping.TextValue(part)
 		if !t.Key.Kept {
 			v = number(v)
 		}
@@ -244,14 +244,24 @@ func (t *Mapped) partsOf(key []sheet.Raw) (parts []mapping.Value, ok bool) {
 }
 
 // known are the IDs of keys that have one: the numbers themselves, or those that were given out.
-func (s session) known(ctx context.Context, t *Mapped, client auth.Client, keys [][]sheet.Raw) (ids []int32, err error) {
+func (s session) known(ctx context.Context, t *Mapped, client auth.Client, keys [][]string) (ids []int32, err error) {
 	if !t.Key.Kept {
 		for _, key := range keys {
-			ids = append(ids, int32(asWhole(mapping.TextValue(key[0].Text)).Int()))
+			ids = append(ids, int32(asWhole(mapping.TextValue(key[0])).Int()))
 		}
 		return ids, nil
 	}
-	return t.Known(ctx, s.idStore, client, keys)
+	refs := make([]sheet.KeyRef, len(keys))
+	for i, key := range keys {
+		refs[i] = t.RefOf(key, client)
+	}
+	given, err := s.idStore.Given(ctx, refs)
+	for _, ref := range refs {
+		if id, ok := given[ref]; ok {
+			ids = append(ids, id)
+		}
+	}
+	return ids, err
 }
 
 // deletedSince returns the IDs of rows that were marked as deleted since a time, in the order
@@ -278,12 +288,12 @@ func (s session) deletedSince(ctx context.Context, t *Mapped, client auth.Client
 		rows.Beside = append(rows.Beside, k)
 	}
 	q := backend.Query{Client: client, Fields: []int{}, ModifiedSince: mapping.MilliValue(ms), Limit: most}
-	var keys [][]sheet.Raw
+	var keys [][]string
 	err = rows.Many(s.d, s.Params(t, client), q, behind).Each(ctx, s.conn, func(_ mapping.Record, key []mapping.Value, _ *mapping.Field) error {
 		if page.More = len(keys) == most; page.More {
 			return sqlrecord.ErrEnough
 		}
-		keys = append(keys, raws(key))
+		keys = append(keys, textsOf(key))
 		return nil
 	})
 	if err != nil {
@@ -298,11 +308,7 @@ func (s session) deletedSince(ctx context.Context, t *Mapped, client auth.Client
 
 // marked appends the condition for the client's rows that are marked as deleted.
 func (t *Mapped) marked(w *sqlrecord.Writer) {
-	var values []string
-	for _, v := range t.Changes.Deleted.Values {
-		values = append(values, v.String())
-	}
-	w.Add(t.d.Quote(t.Changes.Deleted.Place), " IN (", t.Literals(values), ")")
+	w.Add(t.d.Quote(t.Changes.Deleted.Place), " IN (", t.Literals(t.Changes.Deleted.Values), ")")
 	if t.SQL.Client != (sheet.Expr{}) {
 		w.Add(" AND ").Expr(t.ExprOf(t.SQL.Client)).Add(" = ").Expr(t.clientOperand())
 	}

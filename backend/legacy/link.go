@@ -86,7 +86,7 @@ func keyIn(v mapping.Value, parts int, target *sheet.Resource) (key []mapping.Va
 		return []mapping.Value{mapping.TextValue(v.String())}[:min(1, parts)]
 	}
 	for _, part := range sheet.SplitKey(v.Text()) {
-		key = append(key, mapping.TextValue(part.String()))
+		key = append(key, mapping.TextValue(part))
 	}
 	if target != nil && target.Key.ByClient && len(key) == parts+1 {
 		key = key[1:]
@@ -107,7 +107,7 @@ func (b *batch) link(rec mapping.Record, beside []mapping.Value) *mapping.Field 
 				return t.Fields[t.ID].Field
 			}
 		}
-		b.pending = append(b.pending, pending{n, t.ID, t.RefOf(raws(parts), b.client)})
+		b.pending = append(b.pending, pending{n, t.ID, t.RefOf(textsOf(parts), b.client)})
 	}
 	for _, l := range t.links {
 		to := l.to
@@ -122,9 +122,9 @@ func (b *batch) link(rec mapping.Record, beside []mapping.Value) *mapping.Field 
 		if t.refersToNone(l, parts) {
 			continue
 		}
-		key := raws(parts)
+		key := textsOf(parts)
 		if to.Key.ByClient && len(key) == len(to.Key.Places)-1 {
-			key = append([]sheet.Raw{{Kind: sheet.RawText, Text: b.identity(b.client)}}, key...)
+			key = append([]string{b.identity(b.client)}, key...)
 		}
 		b.pending = append(b.pending, pending{n, l.field.Index, to.RefOf(key, b.client)})
 	}
@@ -190,7 +190,7 @@ func (w *write) partsOf(f *mapping.Field, v mapping.Value) (parts []mapping.Valu
 			return nil, true, mapping.Fail(mapping.RelatedIDNotFound, mapping.Literal(f.Name), v.String())
 		}
 		for _, part := range sheet.SplitKey(key) {
-			parts = append(parts, mapping.TextValue(part.String()))
+			parts = append(parts, mapping.TextValue(part))
 		}
 		return parts, true, nil
 	}

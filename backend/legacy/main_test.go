@@ -60,7 +60,6 @@ func load(t testing.TB, file, dsn string) *sheet.Sheet {
 			fields, _ := backend.RuleFields(rule)
 			return fields
 		},
-		Now: time.Now,
 	})
 	require.NoError(t, err)
 	return of

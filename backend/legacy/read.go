@@ -333,11 +333,11 @@ func (t *Mapped) IsLinked(i int) bool {
 	return false
 }
 
-// raws are parts of a key for the id store.
-func raws(parts []mapping.Value) []sheet.Raw {
-	out := make([]sheet.Raw, len(parts))
+// textsOf are the parts of a key as texts.
+func textsOf(parts []mapping.Value) []string {
+	out := make([]string, len(parts))
 	for i, p := range parts {
-		out[i] = sheet.Raw{Kind: sheet.RawText, Text: p.Text()}
+		out[i] = textOf(p)
 	}
 	return out
 }
@@ -385,7 +385,7 @@ func versionOf(v mapping.Value) int64 {
 	if n := asWhole(v); n.Kind() == mapping.KindInt {
 		return n.Int()
 	}
-	return sheet.Sum([]sheet.Raw{{Kind: sheet.RawText, Text: v.Text()}})
+	return sheet.Sum(v.Text())
 }
 
 // lockRow locks the row of a key.

@@ -87,7 +87,7 @@ func (w *write) unknown(f sqlrecord.Fault, stale, err error) error {
 func (w *write) taken(err error) error {
 	// A part that the engine makes is another one each time.
 	if w.attempt.Op != mapping.OpCreate || len(w.key) > 0 && !slices.ContainsFunc(w.key, mapping.Value.IsAbsent) {
-		row := fmt.Sprint(w.t.Name, w.attempt.ID, join(w.t.Resource, w.key))
+		row := fmt.Sprint(w.t.Name, w.attempt.ID, w.t.JoinKey(textsOf(w.key)))
 		if slices.Contains(w.tx.tries.refused, row) {
 			return nil
 		}

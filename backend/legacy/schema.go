@@ -187,7 +187,7 @@ func (s Schema) Referrers(sh *sheet.Sheet, to *sheet.Resource) (all []Referrer) 
 // refersBy tells whether a field refers to a resource in one of these columns.
 func refersBy(r, to *sheet.Resource, columns []string) bool {
 	return slices.ContainsFunc(r.Fields, func(f sheet.Field) bool {
-		return (f.Field.Target() == to.Resource || f.ReferenceBy != "") && slices.ContainsFunc(f.From, func(place string) bool { return slices.Contains(columns, place) })
+		return (f.Field.Target() == to.Resource || f.ReferenceBy != "") && slices.ContainsFunc(r.SQL.Fields[f.Index].Names, func(name string) bool { return slices.Contains(columns, name) })
 	})
 }
 

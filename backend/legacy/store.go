@@ -78,9 +78,10 @@ type Store struct {
 
 	passwords *auth.ForeignHashes
 
-	leftMu sync.Mutex
-	left   map[backend.Place]int64
-	user   func(ctx context.Context) auth.User
+	looking sync.Mutex // no look that began later ends earlier
+	leftMu  sync.Mutex
+	left    map[backend.Place]int64
+	user    func(ctx context.Context) auth.User
 
 	view     atomic.Pointer[view]
 	decimals map[string]map[string]int // of resources and columns, when they were first looked at

@@ -305,22 +305,10 @@ func (t *Mapped) keyOf(id int32, keys sheet.Keys) (key []mapping.Value, ok bool,
 // split separates the parts of a kept key.
 func (t *Mapped) split(key string) (parts []mapping.Value, err error) {
 	for _, part := range sheet.SplitKey(key) {
-		parts = append(parts, mapping.TextValue(part.String()))
+		parts = append(parts, mapping.TextValue(part))
 	}
 	if len(parts) != len(t.Keys) {
 		err = fmt.Errorf("resource %s: %w", t.Name, errKeyForm)
 	}
 	return parts, err
-}
-
-// join writes the parts of a key as one text.
-func join(of *sheet.Resource, parts []mapping.Value) string {
-	raws := make([]sheet.Raw, len(parts))
-	for i, p := range parts {
-		raws[i] = sheet.Raw{Kind: sheet.RawText, Text: p.Text()}
-		if p.Kind() != mapping.KindText {
-			raws[i].Text = p.String()
-		}
-	}
-	return of.JoinKey(raws)
 }

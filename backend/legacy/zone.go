@@ -88,7 +88,7 @@ func (i *inspector) judgeZones(ctx context.Context) error {
 func (i *inspector) onlyDatabaseFills(r *sheet.Resource, f *mapping.Field, how *sheet.Column) bool {
 	filled := len(how.Write) > 0 && (f.Required || !how.Default.IsAbsent() || how.Stamp != sheet.StampNever || f.Default != "")
 	statements := r.SQL.Statements[mapping.OpCreate]
-	return !filled && r.Operations[mapping.OpCreate] != nil && (statements == nil || slices.Contains(statements, sheet.OwnStatement)) && len(i.known.Table(r.Table).Triggers) == 0 &&
+	return !filled && r.Operations[mapping.OpCreate] && (statements == nil || slices.Contains(statements, sheet.OwnStatement)) && len(i.known.Table(r.Table).Triggers) == 0 &&
 		!slices.ContainsFunc(r.SQL.Constants, func(a sheet.Assign) bool { return a.Column == how.Names[0] })
 }
 

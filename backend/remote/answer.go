@@ -8,8 +8,6 @@ import (
 	"unsafe"
 
 	"github.com/valyala/fasthttp"
-
-	"frontdesk/backend"
 )
 
 // answer is what a service answered.
@@ -50,7 +48,7 @@ func (w *wire) newAnswer() *answer {
 // conclude releases an answer after err. If the answer was not the one asked for, or could not
 // be understood, the connection is closed: the next answer on it may be wrong as well.
 func (w *wire) conclude(a *answer, err *error) {
-	a.again = a.again && !errors.Is(*err, backend.ErrUnexpected)
+	a.again = a.again && !isShape(*err)
 	w.release(a)
 }
 

@@ -1,15 +1,16 @@
 package remote
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/backend"
-	"frontdesk/backend/drivertest"
 	"frontdesk/backend/remote/remotetest"
 	"frontdesk/mapping"
 )
@@ -19,23 +20,39 @@ import (
 func TestVersionsGuardAgainstOthers(t *testing.T) {
 	g := newGarage(t, remotetest.Options{})
 	contact := create(t, g.client, noord, "contact", `{"kind":"person","name":"Wit"}`)
-	stale, err := g.store.Get(bg(), contact.Resource, backend.Query{Client: noord, ID: contact.ID()})
-	require.NoError(t, err)
-	_, err = g.client.Update(bg(), noord, contact.ID(), patch(t, contact.Resource, `{"name":"Zwart"}`), backend.Write{})
-	require.NoError(t, err)
+	other := front(t, open(t, Options{Sheet: g.store.Sheet, IDStore: apart{g.store.IDStore}, Now: time.Now}))
 	change := mapping.NewRecord(contact.Resource)
 	change.Set("name", mapping.TextValue("Rood"))
-	_, err = drivertest.Single{Driver: g.store}.Update(bg(), noord, stale, change)
-	require.ErrorIs(t, err, backend.ErrStale)
-	require.ErrorIs(t, drivertest.Single{Driver: g.store}.Delete(bg(), noord, stale), backend.ErrStale)
+	for n, write := range []func(tx backend.Tx, stale mapping.Record) error{
+		func(tx backend.Tx, stale mapping.Record) error {
+			_, err := tx.Update(bg(), noord, stale, change)
+			return err
+		},
+		func(tx backend.Tx, stale mapping.Record) error { return tx.Delete(bg(), noord, stale) },
+	} {
+		require.ErrorIs(t, g.store.Write(bg(), func(tx backend.Tx) error {
+			stale, err := tx.Get(bg(), contact.Resource, backend.Query{Client: noord, ID: contact.ID(), ForUpdate: true})
+			require.NoError(t, err)
+			_, err = other.Update(bg(), noord, contact.ID(), patch(t, contact.Resource, fmt.Sprintf(`{"name":"Zwart %d"}`, n)), backend.Write{})
+			require.NoError(t, err)
+			return write(tx, stale)
+		}), backend.ErrStale)
+	}
+}
+
+// apart is the id store of somebody who waits for no other gateway.
+type apart struct{ IDStore }
+
+func (apart) Take(context.Context, string, int64, int32) (func(context.Context), error) {
+	return func(context.Context) {}, nil
 }
 
 // Two writes of one record through this gateway are judged one after the other,
 // also by a service that has no versions.
 func TestWritesOfOneRecordTakeTurns(t *testing.T) {
-	a := newAutolijn(t, remotetest.Options{})
-	require.Equal(t, []int{1, 7}, updatedAtOnce(t, 8, a.client))
-	require.Empty(t, a.store.holds.held)
+	d := copiedFrom(t, newRack(), tellsSince)
+	require.Equal(t, []int{1, 7}, updatedAtOnce(t, 8, front(t, d)))
+	require.Empty(t, d.holds.held)
 }
 
 // updatedAtOnce has so many writes of one record, all with the same If-Match, through
@@ -43,12 +60,12 @@ func TestWritesOfOneRecordTakeTurns(t *testing.T) {
 // been changed.
 func updatedAtOnce(t *testing.T, n int, gateways ...*backend.Client) []int {
 	t.Helper()
-	contact := create(t, gateways[0], lijnNoord, "contact", `{"kind":"person","name":"Wit"}`)
+	contact := create(t, gateways[0], north, "contact", `{"kind":"person","name":"Wit"}`)
 	var done, changed atomic.Int32
 	var wg sync.WaitGroup
 	for i := range n {
 		wg.Go(func() {
-			_, err := gateways[i%len(gateways)].Update(bg(), lijnNoord, contact.ID(), patch(t, contact.Resource, fmt.Sprintf(`{"name":"%d"}`, i)), backend.Write{
+			_, err := gateways[i%len(gateways)].Update(bg(), north, contact.ID(), patch(t, contact.Resource, fmt.Sprintf(`{"name":"%d"}`, i)), backend.Write{
 				Precondition: func(r mapping.Record) bool { return r.Version == contact.Version },
 			})
 			switch {

@@ -3,6 +3,7 @@ package remote
 import (
 	"encoding/json"
 	"net/http"
+	"net/http/httptest"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -27,17 +28,21 @@ func TestWhatTheInterfaceDerivesIsSent(t *testing.T) {
 		}
 		_ = json.NewEncoder(w).Encode(stored)
 	})
-	s := served(t, `
+	server := httptest.NewServer(service)
+	t.Cleanup(server.Close)
+	s := openDriver(t, `
+format: 2
+source: {http: {url: "${URL}"}}
+rules: backend
 client: org
+accounts: {users: []}
 resources:
   document:
-    key: {columns: id}
-    fields: {name: file, size: bytes, sha256: {from: sum, readonly: true}, content: content, resource: about, resource_id: of}
-    operations:
-      get: {path: "/d/{key}"}
-      create: {path: /d}
-      update: {path: "/d/{key}"}
-`, service)
+    path: /d
+    key: id
+    operations: {only: [get, create, update]}
+    fields: {name: file, size: bytes, sha256: {path: sum, readonly: true}, content: content, resource: about, resource_id: of}
+`, server.URL, "")
 	c := front(t, s)
 
 	one := auth.Client{ID: 1, Name: "one"}

@@ -4,10 +4,14 @@
 // operation is, where values are in its answers, how it pages and how its errors are
 // recognised.
 //
-// How a call goes: Store (store.go) finds the operation and the IDs, a service
-// (service*.go) words the request, exchange.go sends it, with the token of the log-on
-// (logon.go), over one of a bounded number of connections (pool.go, conn.go), and
-// scan_json.go or scan_xml.go take the places of the sheet out of the answer in one pass.
+// A connector (connector*.go) walks, gets and writes the service's records, and keeps none. How
+// a call goes: connector_call.go words the request, exchange.go sends it, with the token of the
+// log-on (connector_logon.go), over one of a bounded number of connections (pool.go, conn.go),
+// and connector_json.go or connector_xml.go read the answer.
+//
+// The copy (copy*.go) has the records in tables of the gateway's own. Walks fill it, and lists
+// and changes come from it. The Driver (driver.go, write.go) answers records one by one, and
+// writes, from the service, and brings what it learns into the copy.
 //
 // What may be trusted is little: an answer is bounded in size, depth and time, and
 // whatever is not foreseen is a plain error, whose text is for the log. A write is

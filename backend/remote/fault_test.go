@@ -48,7 +48,7 @@ func newCounted(t testing.TB) *counted {
 type faulty struct {
 	*remotetest.FaultProxy
 	upstream *counted
-	store    *Store
+	store    *Driver
 	client   *backend.Client
 	orders   *mapping.Resource
 }

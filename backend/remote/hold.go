@@ -8,7 +8,6 @@ import (
 	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/mapping"
-	"frontdesk/mapping/sheet"
 )
 
 // heldRecord names a record that a write holds; client is 0 where all share it.
@@ -20,7 +19,7 @@ type heldRecord struct {
 
 // heldBy names a record to those who may write it.
 func (c *core) heldBy(client auth.Client, r *mapping.Resource, id int32) heldRecord {
-	if known := c.Sheet.Resources[r]; known != nil && known.Client == "" {
+	if known := c.Sheet.Resources[r]; known != nil && known.IsShared() {
 		return heldRecord{0, r.Name, id}
 	}
 	return heldRecord{client.ID, r.Name, id}
@@ -34,45 +33,44 @@ type holds struct {
 	held map[heldRecord]chan struct{} // closed when it is let go
 }
 
-// held is a record that a write holds.
-type held struct {
-	row     []sheet.Raw           // what the service has of it
-	release func(context.Context) // lets go of it beside other gateways
+// holding are the records that one write holds.
+type holding struct {
+	of   *core
+	held map[heldRecord]func(context.Context) // which let go of them beside other gateways
 }
 
 // hold waits until no other write holds the record.
-func (t *transaction) hold(ctx context.Context, r heldRecord) (*held, error) {
-	if h, has := t.held[r]; has {
-		return h, nil
+func (t *holding) hold(ctx context.Context, r heldRecord) (err error) {
+	if t.held[r] != nil {
+		return nil
 	}
-	if err := t.holds.take(ctx, r); err != nil {
-		return nil, err
+	if err := t.of.holds.take(ctx, r); err != nil {
+		return err
 	}
 	if t.held == nil {
-		t.held = map[heldRecord]*held{}
+		t.held = map[heldRecord]func(context.Context){}
 	}
-	h := &held{release: func(context.Context) {}}
-	t.held[r] = h
-	if t.IDStore == nil {
-		return h, nil
+	t.held[r] = func(context.Context) {}
+	if t.of.IDStore == nil {
+		return nil
 	}
-	release, err := t.IDStore.Take(ctx, r.resource, r.client, r.id)
+	release, err := t.of.IDStore.Take(ctx, r.resource, r.client, r.id)
 	if err == nil {
-		h.release = release
+		t.held[r] = release
 	}
-	return h, err
+	return err
 }
 
 // letGo releases all that the write holds, even if its client has gone.
-func (t *transaction) letGo(ctx context.Context) {
+func (t *holding) letGo(ctx context.Context) {
 	if len(t.held) == 0 {
 		return
 	}
 	ctx, cancel := settling(ctx)
 	defer cancel()
-	for r, h := range t.held {
-		h.release(ctx)
-		t.holds.free(r)
+	for r, release := range t.held {
+		release(ctx)
+		t.of.holds.free(r)
 	}
 	t.held = nil
 }

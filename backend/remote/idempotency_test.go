@@ -143,18 +143,22 @@ func TestLookAfterAWriteThatLogsOnAgain(t *testing.T) {
 		}
 	}))
 	t.Cleanup(server.Close)
-	s := openText(t, `
+	s := openDriver(t, `
+format: 2
 source:
   http:
-    url: "${GARAGE_URL}"
-    log_on: {request: {path: /token, method: POST}, token: token, lifetime: 1h, headers: {Authorization: "Bearer {token}"}, renew_on: {status: "401"}}
+    url: "${URL}"
+    log_on: {request: {path: /token}, token: token, lifetime: 1h, headers: {Authorization: "Bearer {token}"}}
+keep: keep.db
+rules: backend
+accounts: {users: []}
 resources:
   turnovergroup:
-    key: {columns: key, id: kept, generated: answer}
-    client: ""
-    operations: {get: {path: "/groups/{key}"}, create: {path: /groups, key: [key]}}
+    key: {path: key, id: kept}
+    get: {path: "/groups/{key}"}
+    create: {path: /groups, key: key}
     fields: {code: code, description: name, vat_kind: {constant: high}, ledger_account: {constant: "8000"}}
-`, server.URL)
+`, server.URL, "")
 	front, err := backend.NewClient(s, s.Sheet.Model, backend.Options{Timeout: ample, CircuitFailures: 1000})
 	require.NoError(t, err)
 	create := func() error {

@@ -1,10 +1,13 @@
 package remote
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -17,30 +20,66 @@ import (
 	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/backend/idstore"
-	"frontdesk/backend/remote/remotetest"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
 )
 
-// keyed is a write under a key.
-func keyed(key string) backend.Write {
+// keyedBy is a write under a key.
+func keyedBy(key string) backend.Write {
 	return backend.Write{Idempotency: &backend.Idempotency{Key: key, Answer: func(mapping.Record) []byte { return []byte("done") }}}
 }
 
-// watchedGarage is Garage Cloud that tells of every request before it answers.
-func watchedGarage(t *testing.T, k IDStore, timeout time.Duration, told func(write bool)) (*backend.Client, *Store) {
+// keyedSheet is that of a rack behind a log-on, which nobody walks.
+const keyedSheet = `format: 2
+source: {http: {url: "${SERVICE_URL}", log_on: {request: {path: /token}, token: token, headers: {Authorization: "{token}"}}}}
+keep: keep.db
+rules: backend
+client: org
+accounts: {users: []}
+errors: [{when: {status: "422"}, reason: varchar_invalid, field: name}]
+resources:
+  contact:
+    path: /contacts
+    key: {path: id, id: kept}
+    operations: {only: [get, create, update]}
+    fields: {kind: kind, name: name}
+`
+
+// watched is a rack that tells of every request before it answers.
+func watched(t *testing.T, k IDStore, timeout time.Duration, told func(write bool)) (*backend.Client, *Driver) {
 	t.Helper()
-	g := remotetest.NewJSON(remotetest.Options{})
+	return watchedAt(t, keyedSheetAt(t, newRack(), told), k, timeout)
+}
+
+func keyedSheetAt(t *testing.T, s *rack, told func(write bool)) *sheet.Sheet {
+	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		told(r.Method != http.MethodGet && r.URL.Path != "/oauth/token")
-		g.ServeHTTP(w, r)
+		told(r.Method != http.MethodGet && r.URL.Path != "/token")
+		sent, _ := io.ReadAll(r.Body)
+		r.Body = io.NopCloser(bytes.NewReader(sent))
+		switch {
+		case r.URL.Path == "/token":
+			_, _ = w.Write([]byte(`{"token":"t"}`))
+		case bytes.Contains(sent, []byte(`"name":""`)):
+			w.WriteHeader(http.StatusUnprocessableEntity)
+		default:
+			s.ServeHTTP(w, r)
+		}
 	}))
 	t.Cleanup(server.Close)
-	s := open(t, Options{Sheet: loadSheet(t, "garagecloud.yaml", server.URL), IDStore: k})
-	c, err := backend.NewClient(s, s.Sheet.Model, backend.Options{Timeout: timeout, CircuitFailures: 1})
+	file := t.TempDir() + "/keyed.yaml"
+	require.NoError(t, os.WriteFile(file, []byte(keyedSheet), 0o600))
+	return loadSheetFile(t, file, server.URL)
+}
+
+func watchedAt(t *testing.T, sh *sheet.Sheet, k IDStore, timeout time.Duration) (*backend.Client, *Driver) {
+	t.Helper()
+	d := open(t, Options{Sheet: sh, IDStore: k})
+	c, err := backend.NewClient(d, sh.Model, backend.Options{Timeout: timeout, CircuitFailures: 1})
 	require.NoError(t, err)
-	return c, s
+	return c, d
 }
 
 // sharedIDStore opens a store in a PostgreSQL database, and how its table is locked until
@@ -71,7 +110,7 @@ func TestKeyLeavesWithItsWrite(t *testing.T) {
 	k := openIDStore(t)
 	var key atomic.Value
 	var free, used atomic.Int32
-	c, s := watchedGarage(t, k, ample, func(write bool) {
+	c, s := watched(t, k, ample, func(write bool) {
 		memo, err := k.Recall(bg(), noord, key.Load().(string))
 		if write {
 			used.Add(1)
@@ -84,15 +123,15 @@ func TestKeyLeavesWithItsWrite(t *testing.T) {
 	})
 	contacts := s.Sheet.Model.Resource("contact")
 	key.Store("create")
-	rec, err := c.Create(bg(), noord, body(t, contacts, `{"kind":"person","name":"Once"}`), keyed("create"))
+	rec, err := c.Create(bg(), noord, body(t, contacts, `{"kind":"person","name":"Once"}`), keyedBy("create"))
 	require.NoError(t, err)
 	require.Equal(t, []int32{1, 1}, []int32{free.Load(), used.Load()}, "the log-on, and the write")
 	key.Store("update")
-	_, err = c.Update(bg(), noord, rec.ID(), patch(t, contacts, `{"name":"Changed"}`), keyed("update"))
+	_, err = c.Update(bg(), noord, rec.ID(), patch(t, contacts, `{"name":"Changed"}`), keyedBy("update"))
 	require.NoError(t, err)
 	require.Equal(t, []int32{2, 2}, []int32{free.Load(), used.Load()}, "the look at the record, and the write")
 	key.Store("unchanged")
-	_, err = c.Update(bg(), noord, rec.ID(), patch(t, contacts, `{"name":"Changed"}`), keyed("unchanged"))
+	_, err = c.Update(bg(), noord, rec.ID(), patch(t, contacts, `{"name":"Changed"}`), keyedBy("unchanged"))
 	require.NoError(t, err)
 	require.EqualValues(t, 2, used.Load())
 	for _, key := range []string{"create", "update", "unchanged"} {
@@ -112,15 +151,16 @@ func TestOneWriteUnderAKey(t *testing.T) {
 			writes.Add(1)
 		}
 	}
-	one, _ := watchedGarage(t, k, ample, told)
-	two, _ := watchedGarage(t, k, ample, told)
+	sh := keyedSheetAt(t, newRack(), told)
+	one, _ := watchedAt(t, sh, k, ample)
+	two, _ := watchedAt(t, sh, k, ample)
 	var all sync.WaitGroup
 	var done atomic.Int32
 	for n := range 16 {
 		c := []*backend.Client{one, two}[n%2]
-		group := body(t, c.Model().Resource("turnovergroup"), `{"code":"ONCE","description":"x","vat_kind":"high","ledger_account":"1"}`)
+		once := body(t, c.Model().Resource("contact"), `{"kind":"person","name":"Once"}`)
 		all.Go(func() {
-			_, err := c.Create(bg(), noord, group, keyed("k"))
+			_, err := c.Create(bg(), noord, once, keyedBy("k"))
 			if err == nil {
 				done.Add(1)
 			} else if !errors.As(err, new(*backend.Replay)) {
@@ -140,7 +180,7 @@ func TestIDStoreThatHangs(t *testing.T) {
 		t.Run(end, func(t *testing.T) {
 			k, lock := sharedIDStore(t)
 			var locked atomic.Bool
-			c, s := watchedGarage(t, k, 10*ample, func(write bool) {
+			c, s := watched(t, k, 10*ample, func(write bool) {
 				if write {
 					lock("kept_answer")
 					locked.Store(true)
@@ -152,7 +192,7 @@ func TestIDStoreThatHangs(t *testing.T) {
 			rec.FillDefaults()
 			ended := make(chan error, 1)
 			go func() {
-				_, err := c.Create(bg(), noord, mapping.BodyOf(rec), keyed("k"))
+				_, err := c.Create(bg(), noord, mapping.BodyOf(rec), keyedBy("k"))
 				ended <- err
 			}()
 			select {
@@ -175,7 +215,7 @@ func TestIDStoreThatHangs(t *testing.T) {
 func TestOwnWaitsCloseNoCircuit(t *testing.T) {
 	k, lock := sharedIDStore(t)
 	var writes atomic.Int32
-	c, s := watchedGarage(t, k, ample, func(write bool) {
+	c, s := watched(t, k, ample, func(write bool) {
 		if write {
 			writes.Add(1)
 		}
@@ -198,14 +238,14 @@ func TestOwnWaitsCloseNoCircuit(t *testing.T) {
 
 	for _, table := range []string{"kept_answer", "kept_turn"} {
 		free := lock(table)
-		_, err = brief.Update(bg(), noord, rec.ID(), patch(t, contacts, `{"name":"Later"}`), keyed("k"))
+		_, err = brief.Update(bg(), noord, rec.ID(), patch(t, contacts, `{"name":"Later"}`), keyedBy("k"))
 		require.ErrorIs(t, err, backend.ErrOwnStore, table)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.Equal(t, "closed", brief.State())
 		free()
 	}
 	require.EqualValues(t, 1, writes.Load())
-	_, err = c.Update(bg(), noord, rec.ID(), patch(t, contacts, `{"name":"Now"}`), keyed("k"))
+	_, err = c.Update(bg(), noord, rec.ID(), patch(t, contacts, `{"name":"Now"}`), keyedBy("k"))
 	require.NoError(t, err)
 }
 
@@ -216,7 +256,7 @@ func TestWhatIsLateIsNotSent(t *testing.T) {
 		own := openIDStore(t)
 		ctx, leave := context.WithCancel(bg())
 		var writes atomic.Int32
-		c, s := watchedGarage(t, goneIDStore{own, leave}, ample, func(write bool) {
+		c, s := watched(t, goneIDStore{own, leave}, ample, func(write bool) {
 			if write {
 				writes.Add(1)
 			}
@@ -227,7 +267,7 @@ func TestWhatIsLateIsNotSent(t *testing.T) {
 		if unchanged {
 			change = `{"name":"Here"}`
 		}
-		_, err = c.Update(ctx, noord, rec.ID(), patch(t, rec.Resource, change), keyed("k"))
+		_, err = c.Update(ctx, noord, rec.ID(), patch(t, rec.Resource, change), keyedBy("k"))
 		require.ErrorIs(t, err, context.Canceled)
 		require.NotErrorIs(t, err, backend.ErrUnsettled)
 		require.EqualValues(t, 1, writes.Load(), "the create")

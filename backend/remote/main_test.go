@@ -38,39 +38,34 @@ var anna = auth.Client{ID: 1, Name: "Garage Anna"}
 // headers are those of its source.
 func plainSheet(t testing.TB, url, headers string) *sheet.Sheet {
 	t.Helper()
-	fields := ""
+	fields := []string{}
 	for _, f := range strings.Fields("number contact_id vehicle_id employee_id kind order_status order_date delivery_date mileage reference " +
 		"description invoice_number total_excl total_incl is_blocked is_archived created_at modified_at") {
-		fields += "      " + f + ": " + f + "\n"
+		fields = append(fields, f+": "+f)
 	}
 	file := t.TempDir() + "/plain.yaml"
-	require.NoError(t, os.WriteFile(file, []byte(`format: 1
+	require.NoError(t, os.WriteFile(file, []byte(`format: 2
 source: {http: {url: "${GARAGE_URL}", connections: 8, max_answer: 1MiB, headers: {`+headers+`}}}
 rules: backend
 accounts: {verify: {path: /login}, result: {client_id: client}}
 resources:
-  contact:
-    key: {columns: id, generated: answer}
-    version: _version
-    operations: {get: {path: "/contact/{key}"}}
-    fields: {kind: kind, name: name}
-  order:
-    key: {columns: id, generated: answer}
-    version: _version
-    operations: {get: {path: "/order/{key}"}, create: {path: /order}}
-    fields:
-`+fields), 0o600))
-	sh := loadSheetFile(t, file, url)
-	sh.Source.HTTP.Timeout = ample
-	return sh
+  contact: {path: /contact, key: id, version: _version, operations: {only: [get]}, fields: {kind: kind, name: name}}
+  order: {path: /order, key: id, version: _version, operations: {only: [get, create]}, fields: {`+strings.Join(fields, ", ")+`}}
+`), 0o600))
+	return loadSheetFile(t, file, url)
 }
 
-func open(t testing.TB, o Options) *Store {
+// open opens the service of a sheet, with a copy in a file of its own.
+func open(t testing.TB, o Options) *Driver {
 	t.Helper()
-	s, err := Open(o)
+	if o.DB == nil {
+		o.DB = keepDB(t, "")
+	}
+	o.Model, o.Timeout = wholeModel(t), ample
+	d, err := OpenDriver(bg(), o)
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, s.Close()) })
-	return s
+	t.Cleanup(func() { _ = d.Close() }) // which some tests have done
+	return d
 }
 
 // openIDStore opens a store for IDs and keys, in memory.
@@ -84,7 +79,7 @@ func openIDStore(t testing.TB, ignoreCase ...string) IDStore {
 	return k
 }
 
-func front(t testing.TB, s *Store) *backend.Client {
+func front(t testing.TB, s *Driver) *backend.Client {
 	t.Helper()
 	c, err := backend.NewClient(s, s.Sheet.Model, backend.Options{Timeout: ample})
 	require.NoError(t, err)

@@ -56,11 +56,11 @@ func TestNoWaitForAConnectionIsAFailure(t *testing.T) {
 	const brief = 20 * time.Millisecond
 	var outcomes []backend.Outcome
 	f := newFaulty(t, backend.Options{Timeout: ample, CircuitFailures: 1, Observe: func(_ context.Context, c backend.Call) { outcomes = append(outcomes, c.Outcome) }})
-	slots := f.store.wire.pool.slots
+	slots := f.store.conn.wire.pool.slots
 	for range cap(slots) { // as by calls that hang
 		slots <- struct{}{}
 	}
-	f.store.source.Timeout = brief
+	f.store.conn.source.Timeout = brief
 	requireUnavailable(t, f.get(bg()), mapping.BackendTimeout)
 	require.Equal(t, []backend.Outcome{backend.Busy}, outcomes)
 	require.Equal(t, "closed", f.client.State())

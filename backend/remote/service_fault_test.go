@@ -7,42 +7,39 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/backend"
-	"frontdesk/backend/remote/remotetest"
 	"frontdesk/mapping"
 )
 
-// faultyGarage is Garage Cloud with a proxy before it.
-func faultyGarage(t *testing.T, o backend.Options) (*garage, *remotetest.FaultProxy) {
-	g := &garage{JSON: remotetest.NewJSON(remotetest.Options{})}
-	server := httptest.NewServer(g.JSON)
-	t.Cleanup(server.Close)
-	proxy, err := remotetest.NewFaultProxy(server.Listener.Addr().String())
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, proxy.Close()) })
-	sh := loadSheet(t, "garagecloud.yaml", proxy.URL())
-	sh.Source.HTTP.MaxAnswer = 1 << 20
-	g.store = open(t, Options{Sheet: sh, IDStore: openIDStore(t)})
-	g.client, err = backend.NewClient(g.store, sh.Model, o)
-	require.NoError(t, err)
-	g.model = sh.Model
-	return g, proxy
-}
-
 // A log-on that fails is no 401 of the client's, and is not tried by all at once.
 func TestLogOnThatFails(t *testing.T) {
-	g, proxy := faultyGarage(t, backend.Options{Timeout: ample, CircuitFailures: 1000})
-	require.NoError(t, proxy.Set(remotetest.Fault{Kind: remotetest.Storm, Status: 401, Body: `{"error":"invalid_client"}`}))
+	var asked atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		w.WriteHeader(http.StatusUnauthorized)
+		_, _ = w.Write([]byte(`{"error":"invalid_client"}`))
+	}))
+	t.Cleanup(server.Close)
+	d := openDriver(t, `
+format: 2
+source: {http: {url: "${URL}", log_on: {request: {path: /token}, token: token, headers: {Authorization: "{token}"}}}}
+rules: backend
+accounts: {users: []}
+resources:
+  contact: {key: id, get: {path: "/contacts/{key}"}, fields: {kind: {constant: person}, name: name}}
+`, server.URL, "")
+	client := front(t, d)
 	for range 5 {
-		_, err := g.client.List(bg(), g.model.Resource("contact"), backend.Query{Client: noord, Limit: 10})
+		_, err := client.Get(bg(), client.Model().Resource("contact"), backend.Query{Client: noord, ID: 1})
 		requireUnavailable(t, err, mapping.BackendUnavailable)
 	}
-	require.Equal(t, 1, proxy.Stats().Requests)
-	require.Error(t, g.store.Ping(bg()))
+	require.EqualValues(t, 1, asked.Load())
+	require.Error(t, d.Ping(bg()))
 }
 
 func TestTLS(t *testing.T) {
@@ -58,7 +55,7 @@ func TestTLS(t *testing.T) {
 	require.ErrorAs(t, err, &unknown)
 	file := t.TempDir() + "/ca.pem"
 	require.NoError(t, os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}), 0o600))
-	sh.Source.HTTP.CAFile = file
+	sh.Source.Service.CAFile = file
 	s = open(t, Options{Sheet: sh, IDStore: openIDStore(t)})
 	for range 3 {
 		_, err = s.Get(bg(), order, backend.Query{Client: anna, ID: 12345})

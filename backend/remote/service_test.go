@@ -3,7 +3,6 @@ package remote
 import (
 	"fmt"
 	"net/http/httptest"
-	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -27,7 +26,7 @@ func loadSheet(t testing.TB, file, url string) *sheet.Sheet {
 
 func loadSheetFile(t testing.TB, file, url string) *sheet.Sheet {
 	t.Helper()
-	env := map[string]string{"GARAGE_URL": url, "GARAGE_SECRET": remotetest.ClientSecret, "AUTOLIJN_URL": url, "POCKETBASE_URL": url, "SERVICE_URL": url, "SERVICE_USER": foreigntest.Superuser, "SERVICE_PASSWORD": foreigntest.Password,
+	env := map[string]string{"GARAGE_URL": url, "JSONSERVER_URL": url, "LOOPBACK_URL": url, "GARAGE_SECRET": remotetest.ClientSecret, "AUTOLIJN_URL": url, "POCKETBASE_URL": url, "SERVICE_URL": url, "SERVICE_USER": foreigntest.Superuser, "SERVICE_PASSWORD": foreigntest.Password,
 		"POCKETBASE_PASSWORD": foreigntest.Password, "FOREIGN_PASSWORD_HASH": foreigntest.PasswordHash}
 	s, err := sheet.Load(file, wholeModel(t), sheet.Options{
 		Env: func(name string) (string, bool) { v, ok := env[name]; return v, ok },
@@ -37,8 +36,8 @@ func loadSheetFile(t testing.TB, file, url string) *sheet.Sheet {
 		},
 	})
 	require.NoError(t, err)
-	if s.Source.HTTP != nil {
-		s.Source.HTTP.Timeout = ample
+	if s.Source.Service != nil {
+		s.Source.Service.Timeout = ample
 	}
 	return s
 }
@@ -51,7 +50,7 @@ var (
 // garage is Garage Cloud behind the driver.
 type garage struct {
 	*remotetest.JSON
-	store  *Store
+	store  *Driver
 	client *backend.Client
 	model  *mapping.Model
 }
@@ -198,50 +197,4 @@ func TestGarageLogsOn(t *testing.T) {
 	user, err = g.store.FindUser(bg(), "external")
 	require.NoError(t, err)
 	require.True(t, user.External)
-}
-
-// TestPlacesMoveWithWhatLiesBeforeThem has pages by number of a service with cursors after
-// a record before them has gone: at once where it was deleted here, and within a minute
-// where it was not. Before, later pages began where they had without that, for good.
-func TestPlacesMoveWithWhatLiesBeforeThem(t *testing.T) {
-	now := time.Now()
-	service := remotetest.NewJSON(remotetest.Options{Orders: 450})
-	server := httptest.NewServer(service)
-	t.Cleanup(server.Close)
-	o := Options{Sheet: loadSheet(t, "garagecloud.yaml", server.URL), IDStore: openIDStore(t), Now: func() time.Time { return now }}
-	here, elsewhere := front(t, open(t, o)), front(t, open(t, o))
-	orders := o.Sheet.Model.Resource("order")
-	list := func(q backend.Query) (ids []int32) {
-		t.Helper()
-		q.Client = noord
-		page, err := here.List(bg(), orders, q)
-		require.NoError(t, err)
-		for _, rec := range page.Records {
-			ids = append(ids, rec.ID())
-		}
-		return ids
-	}
-	whole := list(backend.Query{Limit: 1000})
-	tenth := func() []int32 { return list(backend.Query{Limit: 10, Offset: 290}) }
-	require.Equal(t, whole[290:300], tenth())
-	before := service.Calls("GET /v3/{collection}")
-	require.Equal(t, whole[290:300], tenth())
-	require.LessOrEqual(t, service.Calls("GET /v3/{collection}")-before, 1, "a page that is known is gone to at once")
-	remove := func(c *backend.Client) {
-		t.Helper()
-		for i, id := range whole[:100] {
-			if c.Delete(bg(), noord, orders, id, backend.Write{}) == nil {
-				whole = slices.Delete(whole, i, i+1)
-				return
-			}
-		}
-		t.Fatal("no order can be deleted")
-	}
-
-	remove(here)
-	require.Equal(t, whole[290:300], tenth())
-
-	remove(elsewhere)
-	now = now.Add(placesLast + 1)
-	require.Equal(t, whole[290:300], tenth())
 }

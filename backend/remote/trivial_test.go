@@ -81,12 +81,12 @@ func orderRecord() string {
 
 // trivialService is a service with a sheet whose fields are all named as the interface names
 // them.
-func trivialService(t testing.TB) *Store {
+func trivialService(t testing.TB) *Driver {
 	return serviceAt(t, trivial(t, map[string]string{"GET": httpAnswer(200, orderRecord()), "POST": httpAnswer(201, `{"id":12345}`)}), "")
 }
 
 // serviceAt is a service with such a sheet; headers are those of its source.
-func serviceAt(t testing.TB, url, headers string) *Store {
+func serviceAt(t testing.TB, url, headers string) *Driver {
 	return open(t, Options{IDStore: openIDStore(t), Sheet: plainSheet(t, url, headers), RequestID: func(ctx context.Context) string {
 		id, _ := ctx.Value(askedAs{}).(string)
 		return id

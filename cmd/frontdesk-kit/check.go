@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,8 +24,8 @@ import (
 
 type checkCommand struct {
 	sheetFlags
-	Rows     int    `default:"1000" help:"How many records of each resource are asked about. Of a database all rows are looked at."`
-	Client   string `placeholder:"ID[:NAME]" help:"The client whose records an HTTP service is asked for, and that --write writes in."`
+	Rows     int    `default:"1000" help:"How many records of each resource are asked about. All are looked at."`
+	Client   string `placeholder:"ID[:NAME]" help:"The client whose records an HTTP service is asked for, and that --write writes in; where clients are kept, what the service calls it."`
 	Username string `placeholder:"NAME" help:"A user who logs in, and whose client's records are asked for. The password is that of the environment's FRONTDESK_PASSWORD, or is asked for on a terminal; without one the user is only looked for."`
 	Other    string `placeholder:"ID[:NAME]" help:"Another client, to see that an HTTP service shows it nothing of the first one's."`
 	Write    bool   `help:"Write too, in the client that --client names: one record of each resource that is made, changed and deleted; in a database also every code and the ends of each datatype, which is undone."`
@@ -78,7 +77,7 @@ func (c checkCommand) part(p desk.Program, problems strictyaml.Problems) error {
 		return err
 	}
 	c.Write = false
-	s, without, err := sheet.LoadPart(file, model, sheet.Options{RuleFields: desk.RuleFields, Zone: zone})
+	s, without, err := check.LoadPart(file, model, sheet.Options{RuleFields: desk.RuleFields, Zone: zone})
 	var report *check.Report
 	if err == nil && s != nil {
 		report, err = c.compare(p, s, model)
@@ -99,17 +98,17 @@ func (c checkCommand) part(p desk.Program, problems strictyaml.Problems) error {
 // compare compares a sheet with its system.
 func (c checkCommand) compare(p desk.Program, s *sheet.Sheet, model *mapping.Model) (report *check.Report, err error) {
 	o := check.Options{Sheet: s, Model: model, Rows: c.Rows, Login: auth.Credentials{Username: c.Username}, Progress: terminal.NewStatus(p.Stderr)}
-	if c.Write {
-		if o.Write, err = numbered("client", c.Client); err != nil {
-			return nil, err
-		}
-	}
 	if o.Login.Password, err = c.password(p); err != nil {
 		return nil, err
 	}
 	defer o.Progress("")
 	if s.Source.SQL == nil {
-		return c.service(p.Ctx, s, o)
+		return c.service(p, s, o)
+	}
+	if c.Write {
+		if o.Write, err = numbered("client", c.Client); err != nil {
+			return nil, err
+		}
 	}
 	o.Open = openDatabase
 	return check.SQL(p.Ctx, o)
@@ -142,34 +141,50 @@ func (c checkCommand) print(p desk.Program, s *sheet.Sheet, model *mapping.Model
 	return report.WriteText(p.Stdout)
 }
 
-// service compares with an HTTP service. IDs that are given out for its keys on
-// the way are forgotten.
-func (c checkCommand) service(ctx context.Context, s *sheet.Sheet, o check.Options) (report *check.Report, err error) {
-	client := auth.Client{} // that of the user
-	if c.Client != "" || c.Username == "" {
-		if client, err = numbered("client", cmp.Or(c.Client, "1")); err != nil {
-			return nil, err
-		}
-	}
-	if c.Other != "" {
-		if o.Other, err = numbered("other", c.Other); err != nil {
-			return nil, err
-		}
-	}
-	kept, release, err := openScratch(ctx, s)
+// service compares with an HTTP service. The copy of its records, and the IDs that are given out for
+// its keys on the way, are forgotten.
+func (c checkCommand) service(p desk.Program, s *sheet.Sheet, o check.Options) (report *check.Report, err error) {
+	kept, db, release, err := openScratch(p.Ctx, s)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, release()) }()
-	store, err := remote.Open(remote.Options{
-		Sheet: s, IDStore: kept, Hasher: auth.NewHasher(), RequestID: func(context.Context) string { return "" }, Now: time.Now, Random: mathrand.Float64,
+	driver, err := remote.OpenDriver(p.Ctx, remote.Options{
+		Sheet: s, IDStore: kept, Hasher: auth.NewHasher(), Now: time.Now, Random: mathrand.Float64, DB: db, Model: o.Model, Timeout: sinceTimeout, Closely: true,
 	})
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, store.Close()) }()
-	return check.HTTP(ctx, store, client, o)
+	defer func() { err = errors.Join(err, driver.Close()) }()
+	name := func(flag, value string) (auth.Client, error) {
+		switch {
+		case value == "":
+			return auth.Client{}, nil // client: that of the user
+		case s.ClientsKept:
+			return driver.Client(p.Ctx, value)
+		}
+		return numbered(flag, value)
+	}
+	if c.Client == "" && c.Username == "" {
+		if c.Client = "1"; s.ClientsKept {
+			return nil, desk.Misused("expected --client, what the service calls the client, or --username")
+		}
+	}
+	client, err := name("client", c.Client)
+	if err != nil {
+		return nil, err
+	}
+	if o.Other, err = name("other", c.Other); err != nil {
+		return nil, err
+	}
+	if c.Write {
+		o.Write = client
+	}
+	return check.HTTP(p.Ctx, driver, client, o)
 }
+
+// sinceTimeout is how long a service may take to say what has changed.
+const sinceTimeout = time.Minute
 
 // numbered is a client as a flag names it.
 func numbered(flag, value string) (auth.Client, error) {
@@ -191,7 +206,7 @@ func (d database) Close() error { return errors.Join(d.Store.Close(), d.release(
 
 // openDatabase opens the database of a sheet as the gateway does.
 func openDatabase(ctx context.Context, s *sheet.Sheet) (check.Database, error) {
-	kept, release, err := openScratch(ctx, s)
+	kept, _, release, err := openScratch(ctx, s)
 	if err != nil {
 		return nil, err
 	}

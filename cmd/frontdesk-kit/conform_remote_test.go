@@ -14,23 +14,6 @@ import (
 	"frontdesk/cmd/frontdesk/rig"
 )
 
-// service is a system behind driver: remote.
-type service struct {
-	name, title  string // name is its sheet's, without .yaml
-	start        func(t testing.TB)
-	login, other string // users of two clients, with these passwords
-	resources    int
-}
-
-var services = []service{
-	{name: "garagecloud", title: "Garage Cloud (JSON)", start: startGarageCloud, login: "demo", other: "other", resources: 11},
-	{name: "autolijn", title: "AutoLijn (SOAP)", start: startAutoLijn, login: "demo", other: "other", resources: 11},
-}
-
-func startGarageCloud(t testing.TB) {
-	serveGarageCloud(t, remotetest.NewJSON(remotetest.Options{}))
-}
-
 // serveGarageCloud serves Garage Cloud where its sheet says.
 func serveGarageCloud(t testing.TB, garage http.Handler) {
 	server := httptest.NewServer(garage)
@@ -39,32 +22,22 @@ func serveGarageCloud(t testing.TB, garage http.Handler) {
 	t.Setenv("GARAGE_SECRET", remotetest.ClientSecret)
 }
 
-func startAutoLijn(t testing.TB) {
-	server := httptest.NewServer(remotetest.NewSOAP(remotetest.Options{}))
-	t.Cleanup(server.Close)
-	t.Setenv("AUTOLIJN_URL", server.URL)
-}
-
-// TestConformRemote holds what stands before other people's services to the
-// suite, as frontdesk-kit conform --config does: nothing fails but what their
-// exceptions explain, and what they were not asked is what docs/conformance.md
-// says, with the reasons.
+// TestConformRemote holds what stands before a service to the suite, as frontdesk-kit conform
+// --config does: nothing fails but what its exceptions explain, and what it was not asked is what
+// docs/conformance.md says, with the reasons.
 func TestConformRemote(t *testing.T) {
-	for _, s := range services {
-		t.Run(s.name, func(t *testing.T) {
-			s.start(t)
-			o := rig.ConformOptions("")
-			o.Login, o.Other = backendtest.Login{Username: s.login, Password: s.login}, backendtest.Login{Username: s.other, Password: s.other}
-			o.Exceptions = readExceptions(t, rig.RemoteSheets(t, s.name+".exceptions.yaml"))
-			report := conformSystem(t, "remote", rig.RemoteSheets(t, s.name+".yaml"), o)
-			require.Len(t, report.Resources, s.resources)
-			require.Empty(t, rig.Ended(report, backendtest.Needs), "every login is given")
-			for _, left := range report.LeftOver {
-				require.Regexp(t, `cannot add/update/delete$|in use at: order(line)?$`, left, "only what a closed order holds may stay")
-			}
-			documented(t, s.name, s.title, report)
-		})
+	serveGarageCloud(t, remotetest.NewJSON(remotetest.Options{}))
+	login := func(name string) backendtest.Login { return backendtest.Login{Username: name, Password: name} }
+	o := rig.ConformOptions("")
+	o.Login, o.Other = login("demo"), login("other")
+	o.Exceptions = readExceptions(t, rig.RemoteSheets(t, "garagecloud.exceptions.yaml"))
+	report := conformSystem(t, "remote", rig.RemoteSheets(t, "garagecloud.yaml"), o)
+	require.Len(t, report.Resources, 11)
+	require.Empty(t, rig.Ended(report, backendtest.Needs), "every login is given")
+	for _, left := range report.LeftOver {
+		require.Regexp(t, `cannot add/update/delete$|in use at: order(line)?$`, left, "only what a closed order holds may stay")
 	}
+	documented(t, "garagecloud", "Garage Cloud (JSON)", report)
 }
 
 // TestForeignServicesConform holds what stands before services that nobody here wrote to the

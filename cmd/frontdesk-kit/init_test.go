@@ -35,7 +35,7 @@ func TestMapInit(t *testing.T) {
 	code, out, stderr = cli("", "map", "init", "--openapi", described)
 	require.Zero(t, code, stderr)
 	require.Contains(t, stderr, "Of 1 path: 1 resource with 1 field; ")
-	require.Contains(t, out, `list: {path: "/v2/contacts"}`)
+	require.Contains(t, out, `    path: "/v2/contacts"`)
 
 	for message, args := range map[string][]string{
 		"expected either --engine of a database, or --openapi":    {},

@@ -58,20 +58,20 @@ func (f sheetFlags) load() (*sheet.Sheet, *mapping.Model, error) {
 	return s, model, err
 }
 
-// openScratch opens a store for IDs that nobody needs afterwards, in a folder of
-// its own.
-func openScratch(ctx context.Context, s *sheet.Sheet) (k *idstore.Store, release func() error, err error) {
+// openScratch opens a store for IDs that nobody needs afterwards, in a database in a folder of its
+// own.
+func openScratch(ctx context.Context, s *sheet.Sheet) (k *idstore.Store, db sqlrecord.DB, release func() error, err error) {
 	dir, err := os.MkdirTemp("", "frontdesk-map-")
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	db, err := sqlrecord.OpenSQLite(filepath.Join(dir, "keep.db"), sqlrecord.Options{})
+	db, err = sqlrecord.OpenSQLite(filepath.Join(dir, "keep.db"), sqlrecord.Options{})
 	if err != nil {
-		return nil, nil, errors.Join(err, os.RemoveAll(dir))
+		return nil, nil, nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	release = func() error { return errors.Join(db.Close(), os.RemoveAll(dir)) }
 	if k, err = idstore.Open(ctx, db, idstore.Options{Now: time.Now, IgnoreCase: s.KeysWithoutCase()}); err != nil {
-		return nil, nil, errors.Join(err, release())
+		return nil, nil, nil, errors.Join(err, release())
 	}
-	return k, release, nil
+	return k, db, release, nil
 }

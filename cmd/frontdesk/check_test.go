@@ -109,7 +109,7 @@ func TestCheckTellsAllBeside(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			writeFiles(t, map[string]string{
 				"keys.yaml":  "api_keys: [{name: webshop, key_sha256: [" + shopHash + "], allow: [GET /order]}]\n",
-				"sheet.yaml": "format: 1\n",
+				"sheet.yaml": "format: 2\n",
 			})
 			switch test.config {
 			case "":

@@ -46,7 +46,7 @@ var mayImport = map[string][]string{
 	"backend/adopt/survey":        {"auth", "backend", "backend/legacy", "backend/sqlrecord", "mapping", "mapping/sheet"},
 	"backend/reference":           {"backend", "backend/backupzip", "backend/sqlrecord", "auth", "config/strictyaml", "mapping"},
 	"backend/reference/data":      {},
-	"backend/remote":              {"auth", "backend", "backend/follow", "mapping", "mapping/sheet"},
+	"backend/remote":              {"auth", "backend", "backend/sqlrecord", "mapping", "mapping/sheet"},
 	"backend/remote/foreigntest":  {"backend/sqlrecord/sqltest"},
 	"backend/remote/remotetest":   {"backend/sqlrecord/sqltest"},
 	"backend/sqlrecord":           {"backend", "auth", "mapping"},

@@ -103,6 +103,7 @@ func TestMetrics(t *testing.T) {
 	desk.GatewayDrift(nil).Describe(descs)
 	desk.ChangesScans(nil).Describe(descs) // behind a sheet
 	desk.ClosedResources(nil).Describe(descs)
+	desk.CopiesState(nil).Describe(descs) // in front of a service
 	for range len(descs) {
 		there[metricName.FindString((<-descs).String())] = true
 	}

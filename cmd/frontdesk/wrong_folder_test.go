@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -64,15 +63,16 @@ func TestWrongFolder(t *testing.T) {
 // ours.
 func TestWrongFolderOfASheet(t *testing.T) {
 	t.Setenv("SECRET", "x")
+	t.Setenv("SERVICE_URL", "http://127.0.0.1:1")
 	folder := t.TempDir()
-	text, err := os.ReadFile(filepath.Join("..", "..", "mapping", "sheet", "testdata", "lijn.yaml"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "mapping", "sheet", "testdata", "service.yaml"))
 	require.NoError(t, err)
-	file, sheet := filepath.Join(folder, "frontdesk.yaml"), filepath.Join(folder, "lijn.yaml")
+	file, sheet := filepath.Join(folder, "frontdesk.yaml"), filepath.Join(folder, "service.yaml")
 	require.NoError(t, os.WriteFile(sheet, text, 0o600))
 	require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, "backend: {driver: remote, sheet: %q}\n", sheet), 0o600))
 	code, _, said := cli("", "callbacks", "list", "--config", file)
 	require.Equal(t, 1, code)
-	require.Contains(t, said, "there is no database "+strings.TrimSuffix(sheet, ".yaml")+"-keep.db (keep of "+sheet+")")
-	_, err = os.Stat(strings.TrimSuffix(sheet, ".yaml") + "-keep.db")
+	require.Contains(t, said, "there is no database "+filepath.Join(folder, "keep.db")+" (keep of "+sheet+")")
+	_, err = os.Stat(filepath.Join(folder, "keep.db"))
 	require.ErrorIs(t, err, os.ErrNotExist)
 }

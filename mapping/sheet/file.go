@@ -1,42 +1,22 @@
 package sheet
 
-import (
-	"time"
+import "frontdesk/config"
 
-	"frontdesk/config"
-)
+// The decoder, the JSON Schemas and the documentation come from the structs of these files: the
+// comment of a field is its description, a `schema:"…"` tag says what the type cannot.
 
-// file is a mapping sheet as a vendor writes it. The decoder, the JSON Schema
-// and the documentation all come from these structs: the comment of a field is
-// its description, a `schema:"…"` tag says what the type cannot.
-type file struct {
-	// Format is the version of this format: 1.
-	Format int `yaml:"format" schema:"required,enum=1"`
-	// Source is the existing system: exactly one of its kinds.
-	Source sourceFile `yaml:"source" schema:"required"`
-	headFile
-	// Client is the column, or path, that tells whose record it is, in every
-	// resource that does not name its own.
-	Client string `yaml:"client"`
-	// Accounts tells who may log in.
-	Accounts accountsFile `yaml:"accounts"`
-	// Resources are the resources that the system has, by their name in the
-	// interface. Those not named do not exist for clients.
-	Resources map[string]resourceFile `yaml:"resources"`
-
-	asSQL *sqlSheetFile // that of format 2, which this is made of
-}
-
-// headFile is what the sheets of all systems begin with.
+// headFile is what all sheets have.
 type headFile struct {
+	// Format is the version of this format: 2.
+	Format int `yaml:"format" schema:"required,enum=2"`
 	// TimeZone is the zone of dates and times that name none, in every resource
 	// and field that does not say its own; default Europe/Amsterdam.
 	TimeZone config.Zone `yaml:"time_zone"`
 	// Keep is the gateway's own small database for what the existing system has
 	// no place for: the IDs given out for foreign keys, and answers under
-	// idempotency keys. A SQLite file, seen from the sheet's folder, or
-	// postgres://…. It is part of the backup: IDs that were given out are in it
-	// alone.
+	// idempotency keys; of a service also its copy. A SQLite file, seen from the
+	// sheet's folder, or postgres://…. It is part of the backup: IDs that were given
+	// out are in it alone.
 	Keep string `yaml:"keep"`
 	// Rules tells who enforces the business rules: gateway (default), or backend
 	// when the existing system enforces its own.
@@ -44,150 +24,141 @@ type headFile struct {
 	// WithoutRules are rules that are not enforced because the system lacks the
 	// fields that they work with.
 	WithoutRules []string `yaml:"without_rules"`
-	// Changes tells how it is known which records have changed, in every resource
-	// that does not say so itself; default none.
-	Changes changesFile `yaml:"changes"`
 	// Codes are code lists that several fields share, by name.
 	Codes map[string]codesFile `yaml:"codes"`
-	// Errors translate errors of the system; the first that fits counts.
-	Errors []errorFile `yaml:"errors"`
+	// Client is the column, or path, that tells whose record it is, or {read: …}, in every
+	// resource that does not say so itself.
+	Client spotFile `yaml:"client"`
 }
 
-// sourceFile is where the records are.
-type sourceFile struct {
-	// HTTP is an existing HTTP service with JSON or XML.
-	HTTP *httpFile `yaml:"http"`
-
-	sql *sqlFile // of format 2
+// usersFile is what accounts of all systems have.
+type usersFile struct {
+	// Users are a fixed list, in the sheet.
+	Users []userFile `yaml:"users"`
+	// Clients is kept where what identifies a client, at client_id and at every client of the
+	// sheet, is a text, for which a number is given out and kept. Default: it is a number.
+	Clients string `yaml:"clients" schema:"enum=kept"`
+	// ForgotPassword is where users change a forgotten password, since
+	// frontdesk cannot write it: put into the mail in place of a reset link.
+	ForgotPassword string `yaml:"forgot_password"`
 }
 
-// sqlFile is an existing SQL database.
-type sqlFile struct {
-	// Engine is the kind of database.
-	Engine string `yaml:"engine" schema:"required,enum=postgres|mariadb|mysql|sqlite"`
-	// DSN is how the engine's Go driver is told where the database is.
-	DSN config.Secret `yaml:"dsn"`
-	// DSNFile is a file that holds the DSN, in place of dsn.
-	DSNFile string `yaml:"dsn_file"`
-	// Schema is put before table names that name none.
-	Schema string `yaml:"schema"`
-	// Connections is how many are open at most; default 16.
-	Connections int `yaml:"connections"`
-	// Session are statements run on every new connection, such as SET NAMES.
-	Session []string `yaml:"session"`
-	// Idempotency is a table that the vendor made for answers under idempotency
-	// keys; without one they are in the id store (keep).
-	Idempotency string `yaml:"idempotency"`
+// userFile is a user of the fixed list.
+type userFile struct {
+	// Username is what the user logs in with.
+	Username string `yaml:"username" schema:"required"`
+	// PasswordHash is argon2id, as `frontdesk user hash` prints it.
+	PasswordHash config.Secret `yaml:"password_hash" schema:"required"`
+	// Email is where mail to the user goes.
+	Email string `yaml:"email"`
+	// External users have a login, but not for this interface.
+	External bool `yaml:"external"`
+	// Blocked users cannot log in.
+	Blocked bool `yaml:"blocked"`
+	// Client is whose records the user works on.
+	Client clientFile `yaml:"client" schema:"required"`
 }
 
-// httpFile is an existing HTTP service.
-type httpFile struct {
-	// URL is the address that paths of operations are put after.
-	URL string `yaml:"url" schema:"required"`
-	// Format is that of bodies: json (default) or xml.
-	Format string `yaml:"format" schema:"enum=json|xml"`
-	// Timeout is of one call; default 5s, never more than backend.timeout.
-	Timeout time.Duration `yaml:"timeout"`
-	// Connections is how many are open at most; default 64. fresh gives every call
-	// that does not say otherwise a connection of its own.
-	Connections connectionsFile `yaml:"connections"`
-	// Parallel is how many records of one /bulk are written at the same time; default 1.
-	Parallel int `yaml:"parallel"`
-	// MaxAnswer is the largest answer read; default 16MiB.
-	MaxAnswer config.Size `yaml:"max_answer"`
-	// CAFile holds further authorities to trust, PEM.
-	CAFile string `yaml:"ca_file"`
-	// Headers are sent with every call; values are templates.
-	Headers pairs `yaml:"headers"`
-	// LogOn gets the token that calls are made with.
-	LogOn *logOnFile `yaml:"log_on"`
-	// Envelope is a template around every XML body; {body} is the operation's.
-	Envelope string `yaml:"envelope"`
-	// Retries is how often a read is tried again after a failure; default 1.
-	Retries *int `yaml:"retries"`
-	// Expressions is how the service's own language for filters writes values.
-	Expressions expressionsFile `yaml:"expressions"`
-	// Secrets are values for templates, by name: {secret.NAME}. A value is
-	// best given as ${VARIABLE}.
-	Secrets map[string]config.Secret `yaml:"secrets"`
+// clientFile is a client: a customer of the vendor.
+type clientFile struct {
+	// ID is the client's number; its text where clients are kept.
+	ID string `yaml:"id" schema:"required"`
+	// Name is what it is called, in logs and answers.
+	Name string `yaml:"name" schema:"required"`
 }
 
-// expressionsFile is how values stand in the expressions of a service, such as a
-// filter.
-type expressionsFile struct {
-	// Quotes is how a value is written between quotes: doubled (quotes within are
-	// doubled: OData), backslash (a backslash before quotes and backslashes: RSQL,
-	// JQL), pocketbase, or strict (a value with quotes or a backslash is not sent).
-	Quotes string `yaml:"quotes" schema:"enum=doubled|backslash|pocketbase|strict"`
-	// Wildcards are characters that the service takes for patterns, such as *%: a
-	// filter by a text with one of them is not sent, and judged here.
-	Wildcards string `yaml:"wildcards"`
+// factFile is what the facts of a user have, whatever the system.
+type factFile struct {
+	// Read is SQL, or jq, of its value.
+	Read exprFile `yaml:"read"`
+	// Codes is a code list, or the name of a shared one.
+	Codes codesRefFile `yaml:"codes"`
+	// Constant is the value for every user.
+	Constant scalarFile `yaml:"constant"`
+
+	given bool
 }
 
-// logOnFile is a log-on before other calls.
-type logOnFile struct {
-	// Request is the call that logs on. Its templates know {secret.NAME}, and
-	// {client.id} and {client.name} where every client has a token of its own.
-	Request requestFile `yaml:"request" schema:"required"`
-	// AccountsClient is {client.name} of the log-on for calls of accounts, which
-	// are of no client yet, where every client has a token of its own.
-	AccountsClient string `yaml:"accounts_client"`
-	// Token is the path of the token in the answer.
-	Token string `yaml:"token" schema:"required"`
-	// ExpiresIn is the path of its lifetime in seconds; else lifetime holds.
-	ExpiresIn string `yaml:"expires_in"`
-	// Lifetime is how long a token is used; default 15m.
-	Lifetime time.Duration `yaml:"lifetime"`
-	// Headers are sent with every other call; {token} is the token.
-	Headers pairs `yaml:"headers"`
-	// RenewOn recognises an answer that says the token has expired; default
-	// status 401.
-	RenewOn matchFile `yaml:"renew_on"`
+// ownerFile is what resources of all systems have.
+type ownerFile struct {
+	// Client is the column, or path, that tells whose record it is; {read: …}; or
+	// {through: FIELD}, the field that refers to the record whose client it is; "" for
+	// none. Default: the sheet's client.
+	Client whoseFile `yaml:"client"`
+	// Shared says that all clients see and change the same records, though they
+	// require a reference to a record of a client.
+	Shared bool `yaml:"shared"`
+	// SystemClient is the value of client that marks records of all clients.
+	SystemClient string `yaml:"system_client"`
+	// Version is the column, or path, that changes with every change, or {read: …}; without
+	// one the whole record is compared.
+	Version spotFile `yaml:"version"`
+	// TimeZone is the zone of dates and times that name none, in every field
+	// that does not say its own. Default: the sheet's time_zone.
+	TimeZone config.Zone `yaml:"time_zone"`
+	// ListRequires replaces the query parameters that lists ask for.
+	ListRequires *[]string `yaml:"list_requires"`
+	// Operations tells which there are.
+	Operations operationsFile `yaml:"operations"`
 }
 
-// errorFile translates an error of the system.
-type errorFile struct {
-	// When recognises the error.
-	When matchFile `yaml:"when" schema:"required"`
+// operationsFile tells which operations there are.
+type operationsFile struct {
+	// Only are the operations that there are. Default: all; of a service those that have a
+	// path: a list is one where there is a walk, or where the records stand within others.
+	Only []string `yaml:"only" schema:"items=get|list|create|update|delete"`
+}
+
+// conversionFile is how the system has a value, and what clients are promised of it. Absent, null
+// and empty stay three things, unless it says otherwise.
+type conversionFile struct {
+	// Codes is a code list, the system's value before the interface's, or the name of a
+	// shared one. Of several for one value the first is written. With column, or path.
+	Codes codesRefFile `yaml:"codes"`
+	// Unknown says what a code that is not in the list becomes: fail (default), or null.
+	Unknown string `yaml:"unknown" schema:"enum=fail|null"`
+	// Type is how a moment is kept where the type in the database does not say, or where a
+	// service has no ISO 8601: date is a day, datetime has no zone, timestamp has one, epoch
+	// counts seconds.
+	Type string `yaml:"type" schema:"enum=date|datetime|timestamp|epoch|epoch_millis"`
+	// TimeZone is the zone of moments that name none. Default: the resource's time_zone.
+	TimeZone config.Zone `yaml:"time_zone"`
+	// Zero are stored values that mean null: "00000000", "0". The first is what null is
+	// written as. With column, or path.
+	Zero names `yaml:"zero"`
+	// Empty is null where an empty text means null, which a service is sent for null; default
+	// empty. With column, or path.
+	Empty string `yaml:"empty" schema:"enum=empty|null"`
+	// Constant is the value of every record, as clients see it; null for none.
+	Constant scalarFile `yaml:"constant"`
+	// Default is what a new record gets where none is supplied.
+	Default scalarFile `yaml:"default"`
+	// Readonly refuses the field in requests.
+	Readonly bool `yaml:"readonly"`
+	// Immutable refuses changes of the field after create.
+	Immutable bool `yaml:"immutable"`
+	// Required overrides the model, where the system is stricter or not.
+	Required *bool `yaml:"required"`
+	// Length overrides the model's, where the system is stricter.
+	Length int `yaml:"length"`
+	// Absent says that leaving out a required field is meant: it does not exist
+	// for clients.
+	Absent bool `yaml:"absent"`
+}
+
+// meaningFile is what an error of the system means.
+type meaningFile struct {
 	// Reason is a reason of the error catalogue, as docs/interface.md lists it.
 	Reason string `yaml:"reason" schema:"required"`
 	// Field is the field that it is about; RESOURCE.FIELD where it is of another
 	// record, such as the order of a line, and then value says where its value is.
 	Field string `yaml:"field"`
-	// FieldFrom is where the system names the field: a path of the answer, or
-	// constraint, or message with the first group of when.message. A path that ends
-	// in * is the name of the member that * stands for.
-	FieldFrom string `yaml:"field_from"`
 	// Fields translates what is found at field_from to fields; without, it is the
-	// field that is written to the place of that name.
+	// field at the place of that name.
 	Fields map[string]string `yaml:"fields"`
-	// Value is where the refused value is found: a path of the answer, or
-	// message with the last group of when.message. Without it the value that
-	// was sent is shown.
-	Value string `yaml:"value"`
 	// At is the resource that the record is in use at, of reason in_use, or a word for
 	// what is none.
 	At string `yaml:"at"`
 	// On narrows it to resources and operations: order, order.create.
 	On []string `yaml:"on"`
-}
-
-// matchFile recognises an answer of the system. All that is given must hold.
-type matchFile struct {
-	// SQLState is that of the error, 23505, or its class, 23.
-	SQLState string `yaml:"sqlstate" schema:"pattern=^[0-9A-Z]{2}([0-9A-Z]{3})?$"`
-	// Code is the vendor's number or code, 1062; of HTTP, the text at code_at.
-	Code string `yaml:"code"`
-	// CodeAt is the path of the code in an answer; * is any member of an object, or
-	// any element: the same one in all paths of an entry.
-	CodeAt string `yaml:"code_at"`
-	// Constraint is the name of the constraint or index.
-	Constraint string `yaml:"constraint"`
-	// Status is the HTTP status, or 4xx, 5xx.
-	Status string `yaml:"status" schema:"pattern=^[1-5]([0-9]{2}|xx)$"`
-	// Message is a regular expression (RE2) over the message; of HTTP, over the
-	// text at message_at, else over the body.
-	Message string `yaml:"message"`
-	// MessageAt is the path of the message in an answer.
-	MessageAt string `yaml:"message_at"`
 }

@@ -1,9 +1,8 @@
 package sheet
 
 import (
-	"errors"
-	"slices"
 	"strings"
+	"time"
 
 	"frontdesk/config"
 	"frontdesk/config/strictyaml"
@@ -12,16 +11,16 @@ import (
 // sqlSheetFile is a mapping sheet in front of a database. What the database has is a column,
 // or SQL; a parameter in SQL is a colon and its name.
 type sqlSheetFile struct {
-	// Format is the version of this format: 2.
-	Format int `yaml:"format" schema:"required,enum=2"`
+	headFile
 	// Source is the existing system.
 	Source sqlSourceFile `yaml:"source" schema:"required"`
-	headFile
-	// Client is the column that tells whose record it is, or {read: SQL}, in every resource
-	// that does not name its own.
-	Client exprFile `yaml:"client"`
+	// Changes tells how it is known which records have changed, in every resource
+	// that does not say so itself; default none.
+	Changes changesFile `yaml:"changes"`
 	// Accounts tells who may log in.
 	Accounts sqlAccountsFile `yaml:"accounts"`
+	// Errors translate errors of the database; the first that fits counts.
+	Errors []sqlErrorFile `yaml:"errors"`
 	// Resources are the resources that the system has, by their name in the interface. Those
 	// not named do not exist for clients.
 	Resources map[string]sqlResourceFile `yaml:"resources"`
@@ -33,36 +32,64 @@ type sqlSourceFile struct {
 	SQL *sqlFile `yaml:"sql"`
 }
 
+// sqlFile is an existing SQL database.
+type sqlFile struct {
+	// Engine is the kind of database.
+	Engine string `yaml:"engine" schema:"required,enum=postgres|mariadb|mysql|sqlite"`
+	// DSN is how the engine's Go driver is told where the database is.
+	DSN config.Secret `yaml:"dsn"`
+	// DSNFile is a file that holds the DSN, in place of dsn.
+	DSNFile string `yaml:"dsn_file"`
+	// Schema is put before table names that name none.
+	Schema string `yaml:"schema"`
+	// Connections is how many are open at most; default 16.
+	Connections int `yaml:"connections"`
+	// Session are statements run on every new connection, such as SET NAMES.
+	Session []string `yaml:"session"`
+	// Idempotency is a table that the vendor made for answers under idempotency
+	// keys; without one they are in the id store (keep).
+	Idempotency string `yaml:"idempotency"`
+}
+
 // sqlAccountsFile tells who may log in: exactly one of users, table and query.
 type sqlAccountsFile struct {
-	// Users are a fixed list, in the sheet.
-	Users []sqlUserFile `yaml:"users"`
-	foundFile
-	forgottenFile
+	usersFile
+	// Table finds a user by name.
+	Table string `yaml:"table"`
+	// Query finds a user by name: a SELECT, or call of a procedure, with
+	// :username as its only parameter.
+	Query string `yaml:"query"`
+	// Hash is how passwords are hashed. Of several, the form of the
+	// stored hash tells which.
+	Hash []hashFile `yaml:"hash"`
 	// Columns are the user's facts in table or query.
-	Columns sqlAccountColumnsFile `yaml:"columns"`
-	// Clients is kept where what identifies a client, at client_id and at every client of the
-	// sheet, is a text, for which a number is given out and kept. Default: it is a number.
-	Clients string `yaml:"clients" schema:"enum=kept"`
+	Columns sqlFactsFile `yaml:"columns"`
 }
 
-// sqlUserFile is a user of the fixed list.
-type sqlUserFile struct {
-	loginFile
-	// Client is whose records the user works on.
-	Client sqlClientFile `yaml:"client" schema:"required"`
+// hashFile is how passwords are hashed; a text is short for {algorithm: text}.
+type hashFile struct{ hashSettings }
+
+// UnmarshalYAML implements strictyaml.Unmarshaler.
+func (h *hashFile) UnmarshalYAML(n strictyaml.Node) error {
+	return shorthand(n, &h.hashSettings, &h.Algorithm)
 }
 
-// sqlClientFile is a client: a customer of the vendor.
-type sqlClientFile struct {
-	// ID is the client's number; its text where clients are kept.
-	ID string `yaml:"id" schema:"required"`
-	// Name is what it is called, in logs and answers.
-	Name string `yaml:"name" schema:"required"`
+// hashSettings is how a password is hashed.
+type hashSettings struct {
+	// Algorithm is that of the hash. Those from md5crypt on are unsafe and only
+	// there for what exists.
+	Algorithm string `yaml:"algorithm" schema:"required,enum=argon2id|bcrypt|phpass|sha512crypt|sha256crypt|md5crypt|sha256|sha1|md5"`
+	// Salt is the column of the salt.
+	Salt string `yaml:"salt"`
+	// Order is how salt and password are joined: salt+password (default) or
+	// password+salt.
+	Order string `yaml:"order" schema:"enum=salt+password|password+salt"`
+	// Encoding is how the hash is written: hex (default) or base64.
+	Encoding string `yaml:"encoding" schema:"enum=hex|base64"`
 }
 
-// sqlAccountColumnsFile are where the facts of a user are.
-type sqlAccountColumnsFile struct {
+// sqlFactsFile are where the facts of a user are.
+type sqlFactsFile struct {
 	// ID is the user's number.
 	ID sqlFactFile `yaml:"id"`
 	// Username is the name that the user logs in with.
@@ -82,47 +109,36 @@ type sqlAccountColumnsFile struct {
 }
 
 // sqlFactFile is where a fact of a user is; a text is short for {column: text}.
-type sqlFactFile struct {
-	sqlFactSettings
-	given bool
-}
+type sqlFactFile struct{ sqlFactSettings }
 
 // sqlFactSettings is where a fact of a user is: exactly one of column, read and constant.
 type sqlFactSettings struct {
 	// Column is its column.
 	Column names `yaml:"column"`
-	// Read is SQL of its value, over the columns of table or query.
-	Read string `yaml:"read"`
-	// Codes is a code list, or the name of a shared one.
-	Codes codesRefFile `yaml:"codes"`
-	// Constant is the value for every user.
-	Constant scalarFile `yaml:"constant"`
+	factFile
 }
 
 // UnmarshalYAML implements strictyaml.Unmarshaler.
 func (f *sqlFactFile) UnmarshalYAML(n strictyaml.Node) error {
 	f.given = true
-	if n.Kind() == strictyaml.Scalar {
-		n.Decode(&f.Column)
-		return nil
-	}
-	n.Decode(&f.sqlFactSettings)
-	return nil
+	return shorthand(n, &f.sqlFactSettings, &f.Column)
 }
 
 // sqlResourceFile is how the database has one resource.
 type sqlResourceFile struct {
-	rowsFile
-	tableFile
+	// Table is the table that is written, and read where read names no other.
+	Table string `yaml:"table"`
+	// Read is what is read in place of table: a view, or any other, or a SELECT in
+	// parentheses.
+	Read string `yaml:"read"`
+	// Where is a condition, SQL, that records fulfil.
+	Where string `yaml:"where"`
 	// Key is what identifies a record in the system.
 	Key sqlKeyFile `yaml:"key"`
-	// Client is the column that tells whose record it is; {read: SQL}; or {through: FIELD},
-	// the field that refers to the record whose client it is; "" for none. Default: the
-	// sheet's client.
-	Client sqlWhoseFile `yaml:"client"`
-	// Version is the column that changes with every change, or {read: SQL}; without one the
-	// whole record is compared.
-	Version exprFile `yaml:"version"`
+	ownerFile
+	// Changes tells how it is known which records have changed. Default: the sheet's
+	// changes.
+	Changes changesFile `yaml:"changes"`
 	// Fields are how the fields are found, by their name in the interface. Fields not named do
 	// not exist for clients.
 	Fields map[string]sqlFieldFile `yaml:"fields" schema:"required"`
@@ -138,14 +154,6 @@ type sqlResourceFile struct {
 	Update names `yaml:"update"`
 	// Delete are the statements that remove a record, as those of create.
 	Delete names `yaml:"delete"`
-	// Operations tells which there are.
-	Operations sqlOperationsFile `yaml:"operations"`
-}
-
-// sqlOperationsFile tells which operations there are.
-type sqlOperationsFile struct {
-	// Only are the operations that there are; default all five.
-	Only []string `yaml:"only" schema:"items=get|list|create|update|delete"`
 }
 
 // sqlKeyFile is the primary key in the system.
@@ -191,72 +199,12 @@ func (g *generatedFile) UnmarshalYAML(n strictyaml.Node) error {
 	return silent(n, strings.Join(g.SQL, ""), "identity, max+1, supplied or {sql: SQL}")
 }
 
-// exprFile is a column, or {read: SQL}.
-type exprFile struct{ Expr }
-
-// readFile is what is read in place of a column.
-type readFile struct {
-	// Read is SQL over the columns of what is read.
-	Read string `yaml:"read" schema:"required"`
-}
-
-// UnmarshalYAML implements strictyaml.Unmarshaler.
-func (e *exprFile) UnmarshalYAML(n strictyaml.Node) error {
-	if n.Kind() == strictyaml.Scalar {
-		n.Decode(&e.Column)
-		return nil
-	}
-	var read readFile
-	n.Decode(&read)
-	e.SQL = read.Read
-	return silent(n, e.SQL, "a column, or {read: SQL}")
-}
-
-// silent is the error of a mapping that says nothing. Unknown keys were reported.
-func silent(n strictyaml.Node, given, expected string) error {
-	keys := n.Keys()
-	if given == "" && (len(keys) == 0 || slices.Contains([]string{"read", "through", "sql"}, keys[0])) {
-		return errors.New("found nothing, expected " + expected)
-	}
-	return nil
-}
-
-// sqlWhoseFile tells whose record it is: by a column, by SQL, or through a reference.
-type sqlWhoseFile struct {
-	whoseFile
-	readFile
-}
-
-// UnmarshalYAML implements strictyaml.Unmarshaler.
-func (c *sqlWhoseFile) UnmarshalYAML(n strictyaml.Node) error {
-	c.given = true
-	if n.Kind() == strictyaml.Scalar {
-		n.Decode(&c.place)
-		return nil
-	}
-	var of struct {
-		readFile
-		throughFile
-	}
-	n.Decode(&of)
-	c.readFile, c.throughFile = of.readFile, of.throughFile
-	if c.parent = c.Through != ""; c.parent && c.Read != "" {
-		return errors.New("found read and through, expected one of them")
-	}
-	return silent(n, c.Read+c.Through, "a column, {read: SQL} or {through: FIELD}")
-}
-
 // sqlFieldFile is how one field is found; a text or a list is short for {column: …}.
 type sqlFieldFile struct{ sqlFieldSettings }
 
 // UnmarshalYAML implements strictyaml.Unmarshaler.
 func (f *sqlFieldFile) UnmarshalYAML(n strictyaml.Node) error {
-	if n.Kind() == strictyaml.Scalar || n.Kind() == strictyaml.List {
-		n.Decode(&f.Column)
-		return nil
-	}
-	n.Decode(&f.sqlFieldSettings)
-	return nil
+	return shorthand(n, &f.sqlFieldSettings, &f.Column)
 }
 
 // sqlFieldSettings is how one field is found: exactly one of column, read, constant and
@@ -276,22 +224,78 @@ type sqlFieldSettings struct {
 	Find string `yaml:"find"`
 	// Ordered tells that the one column of write sorts as the values do.
 	Ordered bool `yaml:"ordered"`
-	// Codes is a code list, the system's value before the interface's, or the name of a shared
-	// one. Of several for one value the first is written. With column.
-	Codes codesRefFile `yaml:"codes"`
-	// Unknown says what a code that is not in the list becomes: fail (default), or null.
-	Unknown string `yaml:"unknown" schema:"enum=fail|null"`
-	// Type is how a moment is kept where the type in the database does not say: datetime is a
-	// date and time without a zone, timestamp one with a zone, epoch counts seconds.
-	Type string `yaml:"type" schema:"enum=date|datetime|timestamp|epoch|epoch_millis"`
-	// TimeZone is the zone of moments that name none. Default: the resource's time_zone.
-	TimeZone config.Zone `yaml:"time_zone"`
-	// Zero are stored values that mean null: "00000000", "0". The first is what null is
-	// written as. With column.
-	Zero names `yaml:"zero"`
-	// Empty tells what an empty text is: empty (default) or null. With column.
-	Empty string `yaml:"empty" schema:"enum=empty|null"`
-	promiseFile
+	conversionFile
+	// Stamp writes the present time: on create, or on every change.
+	Stamp string `yaml:"stamp" schema:"enum=create|change"`
+}
 
-	named bool // by a statement of create or update
+// sqlErrorFile translates an error of the database.
+type sqlErrorFile struct {
+	// When recognises the error.
+	When faultFile `yaml:"when" schema:"required"`
+	meaningFile
+	// FieldFrom is where the database names the field: constraint, or message with the
+	// first group of when.message.
+	FieldFrom string `yaml:"field_from" schema:"enum=constraint|message"`
+	// Value is message where the refused value is the last group of when.message. Without it
+	// the value that was sent is shown.
+	Value string `yaml:"value" schema:"enum=message"`
+}
+
+// faultFile recognises an error of the database. All that is given must hold.
+type faultFile struct {
+	// SQLState is that of the error, 23505, or its class, 23.
+	SQLState string `yaml:"sqlstate" schema:"pattern=^[0-9A-Z]{2}([0-9A-Z]{3})?$"`
+	// Code is the vendor's number, 1062.
+	Code string `yaml:"code"`
+	// Constraint is the name of the constraint or index.
+	Constraint string `yaml:"constraint"`
+	// Message is a regular expression (RE2) over the message.
+	Message string `yaml:"message"`
+}
+
+// changesFile is how it is known which records have changed, for GET /changes.
+type changesFile struct {
+	// By is version when lists are asked for what was modified since, by modified_at;
+	// table when a table of the database says which records have changed; scan when all
+	// records are read and compared with what was read before; none.
+	By string `yaml:"by" schema:"enum=version|table|scan|none"`
+	// Every is how long after the end of a look the next one begins; default 1m by
+	// version, 10s by table, 10m by scan.
+	Every time.Duration `yaml:"every"`
+	// Settle is how long before it shows to others a writer of the system may have
+	// taken the time, or the number, of a change; default 1m. Not by scan.
+	Settle *time.Duration `yaml:"settle"`
+	// Deletions is how often all records are read, too, to find those that have gone.
+	// Default: never, and deletions are not told unless the system says them. Not by scan.
+	Deletions time.Duration `yaml:"deletions"`
+	// Deleted is what rows have that the system marks instead of removing them. They are
+	// asked for by modified_at, so that nothing else has to be read for them. Only by version.
+	Deleted *deletedFile `yaml:"deleted"`
+	// Pause is the least time between two pages that are read; default 100ms.
+	Pause time.Duration `yaml:"pause"`
+	// Rate is how many records a second are read at most; default what pause and page allow.
+	Rate int `yaml:"rate"`
+	// Page is how many records are read at once; default 500.
+	Page int `yaml:"page"`
+	// Table is the table, or view, with a row for each change, by table.
+	Table string `yaml:"table"`
+	// Sequence is its column that grows: a whole number, or a date and time.
+	Sequence string `yaml:"sequence"`
+	// Key are the columns that are the key of the record; default those of the resource's
+	// key.
+	Key names `yaml:"key"`
+	// Where is a condition, SQL, that the rows of the table fulfil.
+	Where string `yaml:"where"`
+	// Keeps is how long the system keeps them. Whoever has looked last longer ago reads
+	// all records again. Default: for ever.
+	Keeps time.Duration `yaml:"keeps"`
+}
+
+// deletedFile is what marks rows that are no more.
+type deletedFile struct {
+	// Column of the table that is written.
+	Column string `yaml:"column" schema:"required"`
+	// Values of it that say so.
+	Values []scalarFile `yaml:"values" schema:"required"`
 }

@@ -31,15 +31,14 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		for of, r := range s.Resources {
-			if len(r.Fields) != len(of.Fields) || len(r.Key.Places) == 0 {
-				t.Fatalf("%s has %d fields of %d and key %v", of.Name, len(r.Fields), len(of.Fields), r.Key)
+			require.Len(t, r.Fields, len(of.Fields))
+			require.NotEmpty(t, r.Key.Places)
+			require.True(t, (r.SQL == nil) != (r.Service == nil), "it is of one system")
+			if r.SQL != nil {
+				require.Len(t, r.SQL.Fields, len(of.Fields))
+			} else {
+				require.Len(t, r.Service.Fields, len(of.Fields))
 			}
-			row := make([]sheet.Raw, len(r.Places))
-			rec, _, err := r.Decode(row, branch, nil)
-			if err == nil && rec.Resource != nil {
-				_, _ = r.Encode(rec, nil, branch, nil, true)
-			}
-			_ = r.Refs(row, branch, func(sheet.KeyRef) {})
 		}
 	})
 }

@@ -1,7 +1,6 @@
 package sheet
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -26,10 +25,11 @@ type Options struct {
 	// Zone is the one in which clients' dates begin (server.time_zone); nil where it
 	// is not known, and days are not judged by it.
 	Zone *time.Location
-	// Now is the clock; nil means time.Now.
-	Now func() time.Time
 
-	without map[string]bool // parts that are left out: see LoadPart
+	// Without are parts that are left out, with what is wrong with them: resources.NAME.fields.NAME,
+	// resources.NAME, codes.NAME, accounts, errors, keep, rules and without_rules. Tools say more
+	// by it about an unfinished sheet.
+	Without map[string]bool
 }
 
 // Load reads the mapping sheet in the file at path and checks it against model. If the file
@@ -48,27 +48,19 @@ func Parse(path string, src []byte, model *mapping.Model, o Options) (*Sheet, er
 	if o.Env == nil {
 		o.Env = os.LookupEnv
 	}
-	if o.Now == nil {
-		o.Now = time.Now
-	}
 	hide := &config.Redactor{}
 	env := func(name string) (string, bool) {
 		value, ok := o.Env(name)
 		hide.Add(name, value)
 		return value, ok
 	}
-	f, doc, problems := decode(path, src, strictyaml.Expand(config.Expander(env)))
-	if len(o.without) > 0 {
-		f.leaveOut(o.without, model)
-		problems = others(problems, o.without)
-	}
-	l := &loader{
-		hide: hide,
-		file: f, doc: doc, problems: problems, model: model, o: o, folder: filepath.Dir(path),
-		sheet: &Sheet{
-			File: path, WithoutRules: f.WithoutRules, OwnRules: f.Rules == "backend", now: o.Now,
-			Resources: map[*mapping.Resource]*Resource{}, byName: map[string]*Resource{}, Location: time.UTC,
-		},
+	l := &loader{hide: hide, model: model, o: o, folder: filepath.Dir(path), reported: map[string]bool{}}
+	l.system, l.doc, l.problems = decode(l, path, src, strictyaml.Expand(config.Expander(env)))
+	l.headFile = l.system.head()
+	l.leaveOut()
+	l.sheet = &Sheet{
+		File: path, WithoutRules: l.WithoutRules, OwnRules: l.Rules == "backend",
+		Resources: map[*mapping.Resource]*Resource{}, byName: map[string]*Resource{}, Location: time.UTC,
 	}
 	l.load()
 	l.problems.Sort()
@@ -78,18 +70,92 @@ func Parse(path string, src []byte, model *mapping.Model, o Options) (*Sheet, er
 	return l.sheet, nil
 }
 
+// system is what a sheet is in front of: a database, or a service.
+type system interface {
+	head() *headFile
+	// source compiles where the records are; it is false where the sheet names none.
+	source() bool
+	// resources are the names of those that the sheet has.
+	resources() []string
+	resource(d *draft) own
+	// related compiles what fields and operations of all resources say together.
+	related()
+	// accounts are what the sheet says of users, and of the ways to find others, which found
+	// compiles.
+	accounts() (*usersFile, []choice)
+	found()
+	errors()
+	words() words
+}
+
+// words are what messages call what the systems have each in its own way.
+type words struct {
+	place     string // column, path
+	language  string // SQL, jq
+	client    string // what tells the client
+	cure      string // what else binds records to one
+	elements  string // what an array may say
+	noFields  string
+	newValues string // where a new record has those from that clients do not send
+}
+
+// choice is a key of the sheet that stands beside others of its kind.
+type choice struct {
+	key   string
+	given bool
+}
+
+// given are the keys that the sheet has.
+func given(of ...choice) (keys []string) {
+	for _, c := range of {
+		if c.given {
+			keys = append(keys, c.key)
+		}
+	}
+	return keys
+}
+
+// decode decodes a sheet by the system that it is in front of.
+func decode(l *loader, path string, src []byte, options ...strictyaml.Option) (system, *strictyaml.Document, strictyaml.Problems) {
+	var peek struct {
+		Source struct {
+			SQL  *struct{} `yaml:"sql"`
+			HTTP *struct{} `yaml:"http"`
+		} `yaml:"source"`
+	}
+	strictyaml.Decode(path, src, &peek) // what is wrong is told below
+	if peek.Source.HTTP != nil && peek.Source.SQL == nil {
+		of := &httpLoader{loader: l}
+		doc, problems := strictyaml.Decode(path, src, &of.file, options...)
+		return of, doc, problems
+	}
+	of := &sqlLoader{loader: l}
+	doc, problems := strictyaml.Decode(path, src, &of.file, options...)
+	return of, doc, problems
+}
+
+// Outline returns where the values of a sheet are in its file, even if the sheet has problems.
+func Outline(path string) (*strictyaml.Document, error) {
+	src, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("mapping sheet: %w", err)
+	}
+	_, doc, _ := decode(nil, path, src)
+	return doc, nil
+}
+
 // loader compiles a decoded sheet and collects what is wrong with it.
 type loader struct {
-	*file
+	*headFile
+	system
 	doc      *strictyaml.Document
 	problems strictyaml.Problems
 	model    *mapping.Model
 	o        Options
 	folder   string
 	sheet    *Sheet
-	xml      bool // bodies are XML
 	drafts   []*draft
-	judged   map[string]bool // problems of shared parts that were reported
+	reported map[string]bool // problems of what several resources have
 	hide     *config.Redactor
 }
 
@@ -98,7 +164,15 @@ func (l *loader) fail(path, format string, args ...any) {
 	l.problems = append(l.problems, l.doc.Fault(path, "", l.hide.Hide(fmt.Sprintf(format, args...)))...)
 }
 
-func (l *loader) found(path, text string) string { return l.doc.Found(path, text) }
+// once reports a problem that is met again with each resource, if it is of what all have.
+func (l *loader) once(path, format string, args ...any) {
+	if problem := path + ": " + fmt.Sprintf(format, args...); !l.reported[problem] {
+		l.reported[problem] = true
+		l.fail(path, format, args...)
+	}
+}
+
+func (l *loader) quote(path, text string) string { return l.doc.Found(path, text) }
 
 func (l *loader) suggest(path, seen string, known []string) string {
 	return l.doc.Suggest(path, seen, known)
@@ -107,7 +181,7 @@ func (l *loader) suggest(path, seen string, known []string) string {
 // oneOf reports a value that is none of the possible words.
 func (l *loader) oneOf(path, seen string, words ...string) {
 	if !slices.Contains(words, seen) {
-		l.fail(path, "found %s, expected %s%s", l.found(path, seen), strictyaml.OneOf(words), l.suggest(path, seen, words))
+		l.fail(path, "found %s, expected %s%s", l.quote(path, seen), strictyaml.OneOf(words), l.suggest(path, seen, words))
 	}
 }
 
@@ -117,7 +191,7 @@ func (l *loader) unknown(path, what, seen string, known []string) {
 	if hint == "" && len(known) > 0 && len(known) <= 12 {
 		hint = ", expected one of " + strings.Join(known, ", ")
 	}
-	l.fail(path, "there is no %s %s%s", what, l.found(path, seen), hint)
+	l.fail(path, "there is no %s %s%s", what, l.quote(path, seen), hint)
 }
 
 // detail is what an error says about the text at path, unless the text contains the value of a
@@ -129,18 +203,13 @@ func (l *loader) detail(path string, err error) string {
 	return err.Error()
 }
 
-func (l *loader) sql() bool { return l.Source.sql != nil }
-func (l *loader) engine() string {
-	if !l.sql() {
-		return ""
-	}
-	return l.Source.sql.Engine
-}
-func (l *loader) http() bool { return l.Source.HTTP != nil }
-
 func (l *loader) load() {
-	if expected := map[bool]int{true: 2, false: 1}[l.asSQL != nil]; l.Format != expected {
-		l.fail("format", "%s, expected %d, the version of this format", l.seenInt("format", l.Format), expected)
+	if l.Format != 2 {
+		seen := "missing"
+		if l.doc.Has("format") {
+			seen = fmt.Sprintf("found %d", l.Format)
+		}
+		l.fail("format", "%s, expected 2, the version of this format", seen)
 	}
 	if l.TimeZone.Location != nil {
 		l.sheet.Location = l.TimeZone.Location
@@ -153,27 +222,40 @@ func (l *loader) load() {
 			l.sheet.Keep = l.relative(file)
 		}
 	}
-	if !l.loadSource() {
+	if !l.source() {
+		l.fail("source", "found no system, expected one of sql and http")
 		return // what the rest means depends on it
 	}
+	users, others := l.accounts()
+	if l.sheet.ClientsKept = users.Clients == "kept"; l.sheet.ClientsKept && l.Keep == "" {
+		l.fail("accounts.clients", "the numbers of clients are given out and must be kept, expected keep: FILE at the top of the sheet")
+	}
 	l.judgeWithoutRules()
-	l.loadClient()
-	if l.sheet.changes = l.loadChanges("changes", l.file.Changes); l.sheet.changes.IsTold() || l.file.Changes.Deleted != nil {
-		l.fail("changes", "found what is of one resource, expected it there")
-	}
 	l.loadResources()
-	if !l.o.without["accounts"] {
-		l.loadAccounts()
+	if !l.o.Without["accounts"] {
+		l.loadAccounts(users, others)
 	}
-	l.sheet.Errors = l.loadErrors()
+	if !l.o.Without["errors"] {
+		l.errors()
+	}
 }
 
-// seenInt is how a message begins: found N, or missing.
-func (l *loader) seenInt(path string, n int) string {
-	if !l.doc.Has(path) {
-		return "missing"
+// judgeWithoutRules reports names under without_rules that are no rules of the model.
+func (l *loader) judgeWithoutRules() {
+	var known []string
+	for _, r := range l.model.Resources {
+		known = append(known, r.Rules...)
 	}
-	return fmt.Sprintf("found %d", n)
+	slices.Sort(known)
+	known = slices.Compact(known)
+	for i, rule := range l.WithoutRules {
+		path := fmt.Sprintf("without_rules[%d]", i)
+		if !slices.Contains(known, rule) {
+			l.unknown(path, "rule", rule, known)
+		} else if slices.Contains(l.WithoutRules[:i], rule) {
+			l.fail(path, "%s is there already", rule)
+		}
+	}
 }
 
 // relative is the path of a file that the sheet names.
@@ -182,26 +264,6 @@ func (l *loader) relative(file string) string {
 		return file
 	}
 	return filepath.Join(l.folder, file)
-}
-
-// secret returns a secret that is given in the sheet or in a file; key is the former's name.
-func (l *loader) secret(at, key string, given config.Secret, file string, needed bool) config.Secret {
-	path, fileKey := strictyaml.Child(at, key), key+"_file"
-	switch {
-	case given != "" && file != "":
-		l.fail(strictyaml.Child(at, fileKey), "%s is given too, expected one of them", key)
-	case given != "":
-		return given
-	case file != "":
-		text, err := os.ReadFile(l.relative(file))
-		if err != nil {
-			l.fail(strictyaml.Child(at, fileKey), "cannot read the file: %v", errorOf(err))
-		}
-		return config.Secret(strings.TrimSpace(string(text)))
-	case needed:
-		l.fail(path, "missing, expected %s: ${VARIABLE}, or %s", key, fileKey)
-	}
-	return ""
 }
 
 // errorOf is an error of the file system without the path, which the message already has.
@@ -215,119 +277,64 @@ func errorOf(err error) error {
 	}
 }
 
-// judgeWithoutRules reports names under without_rules that are no rules of the model.
-func (l *loader) judgeWithoutRules() {
-	var known []string
-	for _, r := range l.model.Resources {
-		for _, rule := range r.Rules {
-			if !slices.Contains(known, rule) {
-				known = append(known, rule)
+// positive is a number, or a time, that must be more than nothing; otherwise is what stands for
+// what the sheet does not say.
+func positive[N int | time.Duration](l *loader, path string, given, otherwise N) N {
+	if given < 0 || given == 0 && l.doc.Has(path) {
+		expected := "1 or more"
+		if _, is := any(given).(time.Duration); is {
+			expected = "more than 0s"
+		}
+		l.fail(path, "found %v, expected %s", given, expected)
+	}
+	if given == 0 {
+		return otherwise
+	}
+	return given
+}
+
+// count is n in words of a message: 1 column, 2 columns.
+func count(n int, of string) string {
+	if n == 1 {
+		return "1 " + of
+	}
+	return fmt.Sprintf("%d %ss", n, of)
+}
+
+func article(t mapping.Datatype) string {
+	if t == mapping.Int4 || t == mapping.Array {
+		return "an " + t.String()
+	}
+	return "a " + t.String()
+}
+
+// item is the path of an item of a list.
+func item(list string, i int) string { return fmt.Sprintf("%s[%d]", list, i) }
+
+// leaveOut takes parts out of a sheet, with the problems of decoding them. Fields, resources, code
+// lists and accounts are passed over where they are met.
+func (l *loader) leaveOut() {
+	if l.o.Without["keep"] {
+		l.Keep = "keep.db"
+	}
+	if l.o.Without["rules"] {
+		l.Rules = "backend"
+	}
+	if l.o.Without["without_rules"] {
+		l.WithoutRules = nil
+	}
+	l.problems = slices.DeleteFunc(l.problems, func(p strictyaml.Problem) bool {
+		for part := range l.o.Without {
+			if rest, is := strings.CutPrefix(p.Path, part); is && (rest == "" || rest[0] == '.' || rest[0] == '[') {
+				return true
 			}
 		}
-	}
-	slices.Sort(known)
-	for i, rule := range l.WithoutRules {
-		path := fmt.Sprintf("without_rules[%d]", i)
-		if !slices.Contains(known, rule) {
-			l.unknown(path, "rule", rule, known)
-		} else if slices.Contains(l.WithoutRules[:i], rule) {
-			l.fail(path, "%s is there already", rule)
-		}
-	}
+		return false
+	})
 }
 
-// loadResources compiles the resources: keys first, since references depend on
-// them, then fields and operations, then all that depends on the narrowed model.
-func (l *loader) loadResources() {
-	if len(l.file.Resources) == 0 {
-		l.fail("resources", "missing, expected the resources that the system has, such as contact")
-	}
-	known := l.model.Names()
-	for _, name := range slices.Sorted(maps.Keys(l.file.Resources)) {
-		path := strictyaml.Child("resources", name)
-		r := l.model.Resource(name)
-		if r == nil {
-			l.unknown(path, "resource", name, known)
-			continue
-		}
-		d := &draft{loader: l, path: path, file: l.file.Resources[name], of: r, narrowing: map[string]mapping.FieldNarrowing{}, writers: map[string]string{}, columns: map[string]*Column{}}
-		d.resource = &Resource{sheet: l.sheet, clientAt: -1, places: map[string]int{}, Operations: map[mapping.Scope]*Operation{}}
-		l.drafts = append(l.drafts, d)
-		l.sheet.byName[name] = d.resource
-	}
-	for _, d := range l.drafts {
-		d.expressions()
-		d.key()
-	}
-	for _, d := range l.drafts {
-		d.fields()
-		d.operations()
-		d.statements()
-		d.abilities()
-		d.changes()
-	}
-	to := map[string]mapping.Narrowing{}
-	for _, d := range l.drafts {
-		d.sameRows()
-		to[d.of.Name] = d.narrow()
-	}
-	l.sheet.Model = l.model.Narrow(to)
-	for _, d := range l.drafts {
-		d.bind()
-	}
-	for _, d := range l.drafts {
-		d.judge()
-	}
-	l.judgeClients()
-	l.judgeRules()
-}
-
-// draft is a resource while it is compiled.
-type draft struct {
-	*loader
-	path      string
-	file      resourceFile
-	of        *mapping.Resource // of the whole model
-	resource  *Resource
-	drafted   []*Field // those mapped, in the order of the model
-	narrowing map[string]mapping.FieldNarrowing
-	listed    []string           // fields that the list's templates filter by
-	sorted    map[string]bool    // fields that a service is told to sort by
-	writers   map[string]string  // what writes a place
-	columns   map[string]*Column // of format 2, by field
-}
-
-func (d *draft) at(keys ...string) string { return strictyaml.Child(d.path, keys...) }
-
-// zone is the zone of times in the resource's own places.
-func (d *draft) zone() *time.Location { return cmp.Or(d.file.TimeZone.Location, d.sheet.Location) }
-
-// place returns the position of a place that is read, and adds the place if it is new.
-func (d *draft) place(name string) int { return d.placeOf(Place{Name: name}) }
-
-func (d *draft) placeOf(p Place) int {
-	if at, ok := d.resource.places[p.Name]; ok {
-		return at
-	}
-	at := len(d.resource.Places)
-	d.resource.places[p.Name] = at
-	d.resource.Places = append(d.resource.Places, p)
-	return at
-}
-
-// isPlace checks the name of a column or path for faults in any system.
-func (l *loader) isPlace(path, name string) bool {
-	fault := ""
-	switch {
-	case name == "":
-		fault = "the name of a column or a path"
-	case strings.TrimSpace(name) != name || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' }):
-		fault = "a name without blanks around it"
-	case !l.sql() && slices.Contains(Steps(name), ""):
-		fault = "a path whose steps are divided by single dots"
-	default:
-		return true
-	}
-	l.fail(path, "found %s, expected %s", l.found(path, name), fault)
-	return false
+// remaining are the resources, or the fields below path, that are not left out.
+func remaining[T any](l *loader, path string, all map[string]T) map[string]T {
+	maps.DeleteFunc(all, func(name string, _ T) bool { return l.o.Without[strictyaml.Child(path, name)] })
+	return all
 }

@@ -1,329 +1,272 @@
 package sheet
 
 import (
-	"maps"
+	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"frontdesk/config/strictyaml"
 	"frontdesk/mapping"
 )
 
-// fields compiles the fields that are mapped, in the order of the model.
-func (d *draft) fields() {
-	if len(d.file.Fields) == 0 {
-		d.fail(d.at("fields"), "missing, expected the fields that the system has")
+// said is what a sheet says of a field.
+type said struct {
+	*conversionFile
+	*Conversion          // which is compiled of it
+	sources     []string // the keys that say where it is: column, path, read
+	isWritten   bool     // it says itself how
+}
+
+// compileFields compiles the fields that are mapped, in the order of the model.
+func (d *draft) compileFields() {
+	if len(d.said) == 0 {
+		d.fail(d.at("fields"), "%s", d.words().noFields)
 	}
-	known := make([]string, 0, len(d.of.Fields))
-	for i := range d.of.Fields {
-		if f := &d.of.Fields[i]; !f.Primary {
+	var known []string
+	for _, f := range mapping.Each(d.of.Fields) {
+		if !f.Primary {
 			known = append(known, f.Name)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(d.file.Fields)) {
-		path := d.at("fields", name)
+	for _, name := range sortedKeys(d.said) {
 		if f := d.of.Field(name); f == nil {
-			d.unknown(path, "field of "+d.of.Name, name, known)
+			d.unknown(d.fieldAt(name), "field of "+d.of.Name, name, known)
 		} else if f.Primary {
-			d.fail(path, "%s is the key, expected it under key only", name)
+			d.fail(d.fieldAt(name), "%s is the key, expected it under key only", name)
 		}
-	}
-	if v := d.file.Version; v != "" && d.isPlace(d.at("version"), v) {
-		d.resource.Version = v
-		d.place(v)
-	}
-	d.assignConstants()
-	for _, c := range d.file.Constants {
-		d.fixed(&d.resource.constants, d.at("constants"), c, "client.id", "client.name")
-		d.writes(c.Key, "constants", d.at("constants", c.Key))
 	}
 	for _, f := range mapping.Each(d.of.Fields) {
-		if ff, ok := d.file.Fields[f.Name]; ok && !f.Primary && !ff.Absent {
-			d.field(f, ff)
-		} else if ok && ff.Absent && ff.fieldSettings.given() {
-			d.fail(d.at("fields", f.Name, "absent"), "found with other keys, expected it alone: an absent field has no others")
-		}
-	}
-	if d.http() {
-		d.besideReferences()
-	}
-	for _, s := range d.file.SoftDelete {
-		d.fixed(&d.resource.softDelete, d.at("soft_delete"), s)
-	}
-	if d.file.Hidden != "" {
-		e, err := compileRow(d.file.Hidden, d.place, boolType)
-		if err != nil {
-			d.fail(d.at("hidden"), "%s", d.detail(d.at("hidden"), err))
-		} else {
-			d.resource.hidden = &condition{e}
-		}
-	}
-}
-
-// besideReferences takes constants for a part of a reference if both have an object of their
-// own: customer.type beside customer.id.
-func (d *draft) besideReferences() {
-	for _, f := range d.drafted {
-		if f.Reference == "" || len(f.Write) != 1 || objectOf(f.Write[0]) == "" {
-			continue
-		}
-		object := objectOf(f.Write[0])
-		others := func(of *Field) bool {
-			return of != f && slices.ContainsFunc(of.Write, func(place string) bool { return strings.HasPrefix(place, object+".") })
-		}
-		if slices.ContainsFunc(d.drafted, others) {
-			continue
-		}
-		d.resource.constants = slices.DeleteFunc(d.resource.constants, func(c fixed) bool {
-			if objectOf(c.place) != object || c.now != nil || c.parts != nil {
-				return false
-			}
-			f.beside = append(f.beside, Assignment{Place: c.place, Value: c.value, Field: f.Field})
-			return true
-		})
-	}
-}
-
-// given tells whether the settings say anything but absent.
-func (s fieldSettings) given() bool {
-	return len(s.From) > 0 || s.Constant.given || s.CEL != "" || s.sql != "" || s.Children != ""
-}
-
-// fixed compiles a place with a fixed value, in which the known placeholders are filled in.
-func (d *draft) fixed(into *[]fixed, at string, pv entry[valueFile], known ...string) {
-	path := strictyaml.Child(at, pv.Key)
-	if !d.isPlace(path, pv.Key) {
-		return
-	}
-	one := fixed{place: pv.Key}
-	text := pv.Value.scalar.text
-	filled := placeholder.MatchString(text)
-	switch {
-	case filled && known == nil:
-		d.fail(path, "found %s, which is not filled in here: expected the value itself; where it depends on the client or the record, say so in the operation's body", d.found(path, text))
-	case filled:
-		one.parts = split(text)
-		d.names(path, &template{parts: one.parts}, callContext{known: known, plain: true})
-	}
-	if known != nil {
-		d.notClient(path, pv.Key)
-	}
-	if pv.Value.now == nil {
-		one.value = pv.Value.scalar.raw()
-	} else {
-		field := &mapping.Field{Name: pv.Key, Type: mapping.Timestamp}
-		now := d.codec(path, fieldFile{fieldSettings: fieldSettings{Format: pv.Value.now.Now}}, field, d.zone())
-		one.now = &now
-	}
-	*into = append(*into, one)
-}
-
-// writes notes that a place is written, and reports a second writer.
-func (d *draft) writes(place, by, path string) {
-	only := d.file.Operations.Only
-	if len(only) > 0 && !slices.Contains(only, string(mapping.OpCreate)) && !slices.Contains(only, string(mapping.OpUpdate)) {
-		return // nobody writes it
-	}
-	if first, twice := d.writers[place]; twice {
-		d.fail(path, "%s is written by %s already, expected one field for each place: mark one readonly", place, first)
-		return
-	}
-	d.writers[place] = by
-}
-
-// field compiles one field.
-func (d *draft) field(f *mapping.Field, ff fieldFile) {
-	path := d.at("fields", f.Name)
-	narrowed := *f
-	n := d.narrowField(path, ff, &narrowed)
-	out := &Field{Field: &narrowed, clockAt: -1}
-	d.drafted = append(d.drafted, out)
-	if f.Type == mapping.Array {
-		d.arrayField(path, ff, out)
-		d.narrowing[f.Name] = n
-		return
-	}
-	ff = d.judgeColumn(path, ff, &narrowed)
-	out.codec = d.codec(path, ff, &narrowed, d.zone())
-	d.source(path, ff, out)
-	if !d.isReferenceOfKept(out) && len(out.fromAt) > 1 {
-		d.fail(path, "found %s, expected one: only a reference to a composite key has several", count(len(out.From), "place"))
-	}
-	d.writing(path, ff, out, &n)
-	if ff.asSQL != nil {
-		d.columnOf(ff, out)
-	}
-	if cs := out.codec.codes; cs != nil && cs.unknown != "keep" && narrowed.Check == "" {
-		if n.OneOf = cs.values(); len(narrowed.OneOf) > 0 {
-			n.OneOf = slices.DeleteFunc(slices.Clone(f.OneOf), func(v string) bool { return !slices.Contains(cs.values(), v) })
-		}
-	}
-	d.narrowing[f.Name] = n
-}
-
-// narrowField is what the sheet says about a field as clients see it.
-func (d *draft) narrowField(path string, ff fieldFile, f *mapping.Field) mapping.FieldNarrowing {
-	n := mapping.FieldNarrowing{
-		Readonly: ff.Readonly || ff.Constant.given || (ff.sql != "" || ff.CEL != "") && len(ff.Set) == 0 && !ff.written() ||
-			ff.Stamp != "" || !ff.fieldSettings.given() && f.Type != mapping.Array,
-		Immutable: ff.Immutable, Required: ff.Required, Scale: ff.Scale, Length: ff.Length,
-	}
-	if own := strictyaml.Child(path, "readonly"); !ff.Readonly && d.doc.Has(own) {
+		s, ok := d.said[f.Name]
 		switch {
-		case f.Readonly:
-			d.fail(own, "found false, and the interface has %s as readonly: clients never send it. Expected none; what the system needs of a new record comes from default, constants, stamp or the key's generated", f.Name)
-		case n.Readonly:
-			d.fail(own, "found false of a field that is only read: expected none, and a place to write it to (%s) where clients are to send it", d.word("from, or set", "column, or write"))
+		case !ok || f.Primary:
+		case !s.Absent:
+			d.compileField(*f, s)
+		case len(s.sources) > 0 || s.conversionFile.Constant.given || s.isWritten:
+			d.fail(d.fieldAt(f.Name, "absent"), "found with other keys, expected it alone: an absent field has no others")
 		}
 	}
-	if n.Readonly && ff.Required != nil && *ff.Required {
-		d.fail(strictyaml.Child(path, "required"), "%s is readonly, and what clients cannot send is not required", f.Name)
-	}
-	if ff.Width > 0 && (n.Length == 0 || ff.Width < n.Length) {
-		n.Length = ff.Width
-	}
-	if n.Scale == nil && ff.Decimals > 0 && !ff.Codes.given() {
-		n.Scale = &ff.Decimals
-	}
+}
+
+// compileField compiles one field; f is narrowed as far as others depend on it.
+func (d *draft) compileField(f mapping.Field, s said) {
+	out := &Field{Field: &f}
+	d.mapped = append(d.mapped, out)
+	constant := s.conversionFile.Constant
+	n := mapping.FieldNarrowing{Readonly: s.Readonly || constant.given, Immutable: s.Immutable, Required: s.Required, Length: s.Length}
 	if n.Length > 0 && n.Length < f.Length {
 		f.Length = n.Length
 	}
-	if n.Scale != nil && *n.Scale < f.Scale && *n.Scale >= 0 {
-		f.Scale = *n.Scale
+	if target := d.sheet.byName[f.Reference]; f.Reference != "" && target != nil && target.Key.Kept {
+		out.Target = target
 	}
-	return n
+	if f.Type == mapping.Array {
+		d.arrayField(out, s)
+	} else {
+		d.judgeKeys(out)
+		d.convert(&f, s)
+		switch {
+		case !d.judgeSources(&f, s):
+			n.Readonly = true
+		case constant.given:
+			s.Conversion.Constant = d.constant(d.fieldAt(f.Name, "constant"), constant, &f)
+		default:
+			codes := d.codes(d.fieldAt(f.Name, "codes"), s.Codes, &f)
+			d.field(out, codes, &n)
+			n.Readonly = n.Readonly || !out.writable
+			if s.UnknownIsNull = s.Unknown == "null"; s.Codes.given() && f.Check == "" {
+				n.OneOf = shown(codes, f.OneOf)
+			}
+			d.newValue(out, s, &n)
+		}
+	}
+	d.judgePromises(&f, s, n)
+	d.narrowing[f.Name] = n
+}
+
+// refersToKept tells whether a field may hold kept IDs.
+func (d *draft) refersToKept(f *Field) bool {
+	return f.Target != nil || f.ReferenceBy != "" && d.sheet.keepsIDs()
 }
 
 // arrayField compiles an array field, which has elements and no conversions.
-func (d *draft) arrayField(path string, ff fieldFile, out *Field) {
-	out.source = fromElements
-	out.Children = ff.Children
-	if len(ff.From) == 1 && ff.Children == "" {
-		out.Children = ff.From[0]
+func (d *draft) arrayField(f *Field, s said) {
+	if s.isWritten || s.conversionFile.Constant.given || s.conversionFile.Default.given || s.converts() {
+		d.fail(d.fieldAt(f.Name), "%s is an array, expected nothing but %sreadonly", f.Name, d.words().elements)
 	}
-	if out.Children != "" && d.sql() {
-		d.fail(path, "found a path to its elements in a database, expected %s: {}, since they are records of their own", out.Name)
+	if d.draftOf(f.ArrayOf) == nil {
+		d.fail(d.fieldAt(f.Name), "its elements are records of %s, which is not among resources", f.ArrayOf)
 	}
-	if len(ff.From) > 1 || ff.Codes.given() || ff.Constant.given || ff.CEL != "" || ff.isSQL() || ff.Type != "" || ff.Format != "" {
-		d.fail(path, "%s is an array, expected nothing but %sreadonly", out.Name, d.word("children and ", ""))
-	}
-	if _, ok := d.loader.Resources[out.ArrayOf]; !ok {
-		d.fail(path, "its elements are records of %s, which is not among resources", out.ArrayOf)
-	}
+	d.array(f)
 }
 
-// source compiles where the value of a field comes from: exactly one of from, constant and
-// cel; of a database one of column, constant and read.
-func (d *draft) source(path string, ff fieldFile, out *Field) {
-	var given []string
-	for _, s := range []struct {
-		key string
-		ok  bool
-	}{{d.word("from", "column"), len(ff.From) > 0}, {"constant", ff.Constant.given}, {"cel", ff.CEL != ""}, {"read", ff.sql != ""}} {
-		if s.ok {
-			given = append(given, s.key)
-		}
+// converts tells whether the sheet says how the value is kept.
+func (s *said) converts() bool {
+	return s.Codes.given() || s.Type != "" || len(s.Zero) > 0 || s.Empty != ""
+}
+
+// judgeSources requires that one key says where a field is, or what it is in every record.
+func (d *draft) judgeSources(f *mapping.Field, s said) bool {
+	words, keys := d.words(), s.sources
+	if s.conversionFile.Constant.given {
+		keys = append(slices.Clone(keys), "constant")
 	}
 	switch {
-	case len(given) > 1:
-		d.fail(path, "found %s, expected one of them", strings.Join(given, " and "))
-		return
-	case len(given) == 0:
-		d.fail(path, "found no source, expected one of %s", d.word("from, constant, cel and absent", "column, read, constant and absent"))
-		return
-	}
-	if ff.Children != "" {
-		d.fail(strictyaml.Child(path, "children"), "%s is no array, expected from", out.Name)
-	}
-	if ff.Has.given && given[0] != "from" {
-		d.fail(strictyaml.Child(path, "has"), "found without from, expected the list too")
-	}
-	switch given[0] {
-	case "from", "column":
-		if ff.Has.given {
-			d.list(path, ff, out)
-		} else {
-			d.fromPlaces(path, ff, out)
-		}
-	case "constant":
-		out.source, out.constant = fromConstant, d.constant(strictyaml.Child(path, "constant"), ff.Constant, out.Field)
-	case "cel":
-		gives, _ := celTypes(out.Field)
-		e, err := compileRow(ff.CEL, d.place, gives...)
-		if err != nil {
-			at := strictyaml.Child(path, "cel")
-			d.fail(at, "%s", d.detail(at, err))
-		}
-		out.source, out.cel = fromCEL, e
-		if d.isReferenceOfKept(out) {
-			d.fail(strictyaml.Child(path, "cel"), "%s refers to records whose IDs are kept, expected from with the place of their key", out.Name)
-		}
-	case "read":
-		at := strictyaml.Child(path, "read")
-		d.judgeSQL(at, ff.sql, "client")
-		place := Place{Name: "sql." + out.Name, SQL: ff.sql}
-		out.source, out.From, out.fromAt = fromPlace, []string{place.Name}, []int{d.placeOf(place)}
-		d.asReference(at, out)
-	}
-}
-
-// fromPlaces compiles a field that is read from places.
-func (d *draft) fromPlaces(path string, ff fieldFile, out *Field) {
-	at := path
-	if own := strictyaml.Child(path, d.word("from", "column")); d.doc.Has(own) {
-		at = own
-	}
-	for _, name := range ff.From {
-		if !d.isPlace(at, name) {
-			return
-		}
-		out.From = append(out.From, name)
-		out.fromAt = append(out.fromAt, d.place(name))
-	}
-	out.source = fromPlace
-	if name := ff.TimeFrom; name != "" && d.isPlace(strictyaml.Child(path, "time_from"), name) {
-		out.From = append(out.From, name)
-		out.clockAt = d.place(name)
-	}
-	d.asReference(at, out)
-}
-
-// isReferenceOfKept tells whether the field may hold kept IDs.
-func (d *draft) isReferenceOfKept(f *Field) bool {
-	if target := d.sheet.byName[f.Reference]; target != nil && f.Reference != "" {
-		return target.Key.Kept
-	}
-	if f.ReferenceBy == "" {
-		return false
-	}
-	for _, r := range d.sheet.byName {
-		if r.Key.Kept {
-			return true
-		}
+	case len(keys) == 0:
+		d.fail(d.fieldAt(f.Name), "found no source, expected one of %s, read, constant and absent", words.place)
+	case len(keys) > 1 && (words.place == "column" || keys[len(keys)-1] == "constant"):
+		d.fail(d.fieldAt(f.Name), "found %s, expected one of them", strings.Join(keys, " and "))
+	default:
+		return true
 	}
 	return false
 }
 
-// asReference turns a field into a reference by kept ID, if it refers to records with kept
-// IDs.
-func (d *draft) asReference(path string, f *Field) {
-	if !d.isReferenceOfKept(f) {
-		return
-	}
-	if f.codec.codes != nil || f.codec.padZero {
-		d.fail(path, "%s refers to records whose IDs are kept, expected no conversions", f.Name)
-	}
-	if f.Reference == "" {
-		f.source = fromReferred
-		return
-	}
-	f.source, f.Target = fromReference, d.sheet.byName[f.Reference]
-	key := f.Target.Key
-	if n := len(f.fromAt); n != len(key.Places) && !(key.ByClient && n == len(key.Places)-1) {
-		expected := count(len(key.Places), "place")
-		if key.ByClient {
-			expected += ", or without that of the client's number"
+// convert compiles how the system has the values of a field.
+func (d *draft) convert(f *mapping.Field, s said) {
+	fault := func(key string, given bool, format string, args ...any) {
+		if given {
+			d.fail(d.fieldAt(f.Name, key), format, args...)
 		}
-		d.fail(path, "found %s of the key of %s, expected %s: %s", count(n, "place"), f.Reference, expected, strings.Join(key.Places, ", "))
+	}
+	place, zoned := d.words().place, s.TimeZone.Location != nil
+	isTime := f.Type == mapping.Timestamp
+	fault("type", s.Type != "" && !isTime, "type is for a timestamp, and %s is %s", f.Name, article(f.Type))
+	fault("time_zone", zoned && !isTime, "time_zone is for a timestamp, and %s is %s", f.Name, article(f.Type))
+	fault("time_zone", zoned && isTime && (s.Type == "timestamp" || strings.HasPrefix(s.Type, "epoch")), "found with an instant, which is in no zone or says its own: expected none")
+	fault("type", s.Type != "" && s.Codes.given(), "codes say what the system has, letter by letter: expected codes or type")
+	fault("length", s.Length != 0 && !f.IsText(), "length is for text, and %s is %s", f.Name, article(f.Type))
+	most := d.of.Field(f.Name).Length
+	fault("length", f.IsText() && s.Length > most || s.Length < 0, "found %d, expected at most %d, which the field has", s.Length, most)
+	fault("unknown", s.Unknown != "" && !s.Codes.given(), "found without codes, expected a code list too")
+	isPlaced := slices.Contains(s.sources, place)
+	for _, key := range given(choice{"codes", s.Codes.given()}, choice{"zero", len(s.Zero) > 0}, choice{"empty", s.Empty != ""}) {
+		fault(key, !isPlaced, "found without %s, expected it in %s of read, and of write", place, d.words().language)
+	}
+	fault("write", s.isWritten && s.Readonly, "found with readonly: true, expected one of them")
+	s.Conversion.Nulls, s.Conversion.EmptyIsNull = s.Zero, s.Empty == "null"
+	if isTime {
+		s.Conversion.Kind, s.Conversion.Zone = Kind(s.Type), cmp.Or(s.TimeZone.Location, d.zone())
+	}
+}
+
+// judgeDays refuses dates in another zone than that of clients if a date would become another
+// one: when a client sends it, or when it is read from a zone in which days begin earlier.
+// Times at which a program made or changed a record are not such dates.
+func (d *draft) judgeDays() {
+	for _, f := range d.mapped {
+		how, zone := d.said[f.Name].Conversion, d.o.Zone
+		if how.Kind != KindDate || how.Zone == nil || f.Index == d.of.CreatedAt || f.Index == d.of.ModifiedAt || zone == nil {
+			continue
+		}
+		what := "one that is read would be the day before"
+		switch earlier, later := compareZones(how.Zone, zone); {
+		case (earlier || later) && f.writable && d.writes():
+			what = "one that is written would shift"
+		case !earlier:
+			continue
+		}
+		path := d.fieldAt(f.Name)
+		if own := d.fieldAt(f.Name, "time_zone"); d.doc.Has(own) {
+			path = own
+		}
+		d.fail(path, "found days of %s, where clients' dates are days of %s (server.time_zone): %s, expected time_zone: %[2]s", how.Zone, zone, what)
+	}
+}
+
+// shown are the values that clients see of a code list, in their own order where there is one.
+func shown(codes ordered[mapping.Value], order []string) (all []string) {
+	for _, c := range codes {
+		if text := c.Value.String(); c.Value.IsSet() && !slices.Contains(all, text) {
+			all = append(all, text)
+		}
+	}
+	if len(order) > 0 {
+		return slices.DeleteFunc(slices.Clone(order), func(v string) bool { return !slices.Contains(all, v) })
+	}
+	return all
+}
+
+// codes compiles a code list: clients' values by the system's.
+func (l *loader) codes(at string, f codesRefFile, of *mapping.Field) (all ordered[mapping.Value]) {
+	list := f.list
+	if !f.given() {
+		return nil
+	}
+	if f.name != "" {
+		known := remaining(l, "codes", l.Codes)
+		if list = known[f.name]; list == nil {
+			l.unknown(at, "code list", f.name, sortedKeys(known))
+			return nil
+		}
+		at = strictyaml.Child("codes", f.name)
+	}
+	if len(list) == 0 {
+		l.once(at, "found an empty code list")
+	}
+	for _, code := range list {
+		if v, ok := l.value(strictyaml.Child(at, code.Key), code.Value, of); ok {
+			all = append(all, entry[mapping.Value]{code.Key, v, code.plain})
+		}
+	}
+	return all
+}
+
+// value is a value of the interface as a sheet gives it.
+func (l *loader) value(path string, given scalarFile, f *mapping.Field) (mapping.Value, bool) {
+	if given.null {
+		return mapping.NullValue(), true
+	}
+	v, e := f.Parse(given.text, time.UTC)
+	if e != nil {
+		l.once(path, "found %s, expected a value of type %s, as %s is", l.quote(path, given.text), f.Type, f.Name)
+		return mapping.Value{}, false
+	}
+	if len(f.OneOf) > 0 && !slices.Contains(f.OneOf, v.String()) {
+		l.once(path, "found %s, expected one of the values of %s: %s%s", l.quote(path, given.text), f.Name, strings.Join(f.OneOf, ", "), l.suggest(path, given.text, f.OneOf))
+		return mapping.Value{}, false
+	}
+	return v, true
+}
+
+// constant is a value that every record has.
+func (l *loader) constant(path string, given scalarFile, f *mapping.Field) mapping.Value {
+	if v, ok := l.value(path, given, f); ok {
+		return v
+	}
+	return mapping.NullValue()
+}
+
+// newValue compiles what a new record gets that comes without a value.
+func (d *draft) newValue(f *Field, s said, n *mapping.FieldNarrowing) {
+	given, at := s.conversionFile.Default, d.fieldAt(f.Name, "default")
+	if !given.given {
+		return
+	}
+	if !f.writable {
+		d.fail(at, "%s is not written, expected no default", f.Name)
+	}
+	if v, ok := d.value(at, given, f.Field); ok && v.IsSet() {
+		text := v.String()
+		s.Conversion.Default, n.Default = v, &text
+		if n.Required == nil {
+			no := false
+			n.Required = &no
+		}
+	}
+}
+
+// judgePromises reports what clients cannot be promised.
+func (d *draft) judgePromises(f *mapping.Field, s said, n mapping.FieldNarrowing) {
+	if at := d.fieldAt(f.Name, "readonly"); !s.Readonly && d.doc.Has(at) {
+		switch {
+		case f.Readonly:
+			d.fail(at, "found false, and the interface has %s as readonly: clients never send it. Expected none; what the system needs of a new record comes from %s", f.Name, d.words().newValues)
+		case n.Readonly:
+			d.fail(at, "found false of a field that is only read: expected none, and a place to write it to (%s, or write) where clients are to send it", d.words().place)
+		}
+	}
+	if n.Readonly && s.Required != nil && *s.Required {
+		d.fail(d.fieldAt(f.Name, "required"), "%s is readonly, and what clients cannot send is not required", f.Name)
 	}
 }

@@ -32,9 +32,6 @@ func model(t testing.TB) *mapping.Model {
 	return m
 }
 
-// noon is the time that tests write stamps with.
-var noon = time.Date(2026, 7, 1, 10, 0, 0, 0, time.UTC)
-
 var options = sheet.Options{
 	Env: func(name string) (string, bool) {
 		value, ok := map[string]string{"DEALER_DSN": "user:hush-hush@tcp(db)/dealer", "SECRET": "hush-hush", "SERVICE_URL": "https://dms.example.nl", "EMPTY": ""}[name]
@@ -46,7 +43,6 @@ var options = sheet.Options{
 			"one_owner": {"role", "vehicle_id"}, "postcode": {"postcode", "country_id"},
 		}[rule]
 	},
-	Now:  func() time.Time { return noon },
 	Zone: zoneOf("Europe/Amsterdam"),
 }
 
@@ -99,34 +95,11 @@ func TestLoadHashes(t *testing.T) {
 	require.Equal(t, []auth.ForeignHash{{Algorithm: "bcrypt"}, {Algorithm: "sha1", Salt: "ZOUT"}}, a.Hash)
 }
 
-func TestLoadDealer(t *testing.T) {
-	s := load(t, "testdata/dealer.yaml")
-	if s.Keep != "testdata/keep.db" || !s.NeedsKeep() || !s.OwnRules {
-		t.Errorf("keep %q", s.Keep)
-	}
-	contact := s.Model.Resource("contact")
-	if contact.Field("company_number") != nil || contact.Field("name").Length != 40 || !contact.Field("number").Readonly {
-		t.Error("contact was not narrowed")
-	}
-	if f := contact.Field("is_archived"); f == nil || !f.Readonly {
-		t.Error("is_archived is not a readonly field")
-	}
-	if f := s.Model.Resource("orderline").Field("price"); f.Scale != 2 {
-		t.Errorf("price keeps %d decimals, want the 2 of cents", f.Scale)
-	}
-	if f := s.Model.Resource("order").Field("vehicle_id"); f.Target() == nil || s.Resource("order").Fields[f.Index].Target != nil {
-		t.Error("vehicle_id does not refer to int4s")
-	}
-	if f := s.Model.Resource("order").Field("contact_id"); s.Resource("order").Fields[f.Index].Target != s.Resource("contact") {
-		t.Error("contact_id does not refer to kept IDs")
-	}
-}
-
 var scalarValue = regexp.MustCompile(`: ("[^"\n]*"|'[^'\n]*'|[^\s{}\[\],"'|][^{}\[\],\n]*)`)
 
 // TestSecretsAreInNoMessage puts a secret in the place of every value in turn.
 func TestSecretsAreInNoMessage(t *testing.T) {
-	for _, file := range []string{"testdata/dealer.yaml", "testdata/cloud.yaml", "testdata/lijn.yaml", "testdata/tables.yaml"} {
+	for _, file := range []string{"testdata/tables.yaml", "testdata/service.yaml"} {
 		src, err := os.ReadFile(file)
 		require.NoError(t, err)
 		for _, at := range scalarValue.FindAllSubmatchIndex(src, -1) {

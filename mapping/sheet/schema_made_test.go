@@ -12,19 +12,19 @@ import (
 //go:embed file.go file_*.go
 var fileSources embed.FS
 
-// SchemaID is where the JSON Schema of mapping sheets says that it is.
-const SchemaID = "https://frontdesk.example/sheet.schema.json"
-
-// SQLSchemaID is where that of sheets of format 2 is.
+// SQLSchemaID is where the JSON Schema of mapping sheets of databases says that it is.
 const SQLSchemaID = "https://frontdesk.example/sheet-sql.schema.json"
 
-// Schema returns the JSON Schema (2020-12) of mapping sheets, for editors. It
+// SQLSchema returns the JSON Schema (2020-12) of mapping sheets of databases, for editors. It
 // is made of the structs that sheets are decoded into, their comments being its
 // descriptions.
-func Schema() []byte { return schemaBy(reflect.TypeFor[file](), SchemaID) }
-
-// SQLSchema is Schema of sheets of format 2.
 func SQLSchema() []byte { return schemaBy(reflect.TypeFor[sqlSheetFile](), SQLSchemaID) }
+
+// HTTPSchemaID is where that of sheets of services is.
+const HTTPSchemaID = "https://frontdesk.example/sheet-http.schema.json"
+
+// HTTPSchema is SQLSchema of sheets of services.
+func HTTPSchema() []byte { return schemaBy(reflect.TypeFor[httpSheetFile](), HTTPSchemaID) }
 
 func schemaBy(t reflect.Type, id string) []byte {
 	return schema.Of(t, schema.Options{
@@ -54,30 +54,33 @@ func schemaOf(g *schema.Generator, t reflect.Type) schema.Object {
 		return anyOf(text(), schema.List(text()))
 	case reflect.TypeFor[scalarFile]():
 		return scalars()
-	case reflect.TypeFor[values]():
-		return schema.Map(anyOf(scalars(), g.Reference(reflect.TypeFor[nowFile]())))
 	case reflect.TypeFor[codesFile]():
 		return schema.Map(scalars())
 	case reflect.TypeFor[codesRefFile]():
 		return anyOf(typed("string"), schema.Map(scalars()))
-	case reflect.TypeFor[unknownFile]():
-		return anyOf(schema.Object{{Key: "enum", Value: []any{"fail", "null", "keep"}}}, typed("null"), g.Reference(reflect.TypeFor[unknownValueFile]()))
-	case reflect.TypeFor[connectionsFile]():
-		return anyOf(typed("integer"), schema.Object{{Key: "const", Value: fresh}})
-	case reflect.TypeFor[whoseFile]():
-		return anyOf(typed("string"), g.Reference(reflect.TypeFor[throughFile]()))
-	case reflect.TypeFor[fieldFile]():
-		return anyOf(typed("string"), schema.List(typed("string")), typed("null"), g.Reference(reflect.TypeFor[fieldSettings]()))
-	case reflect.TypeFor[exprFile]():
-		return anyOf(typed("string"), g.Reference(reflect.TypeFor[readFile]()))
-	case reflect.TypeFor[sqlWhoseFile]():
-		return anyOf(typed("string"), g.Reference(reflect.TypeFor[readFile]()), g.Reference(reflect.TypeFor[throughFile]()))
 	case reflect.TypeFor[generatedFile]():
 		return anyOf(schema.Object{{Key: "enum", Value: []any{"identity", "max+1", "supplied"}}}, g.Reference(reflect.TypeFor[generatedSettings]()))
 	case reflect.TypeFor[sqlFactFile]():
 		return anyOf(typed("string"), g.Reference(reflect.TypeFor[sqlFactSettings]()))
 	case reflect.TypeFor[sqlFieldFile]():
 		return anyOf(typed("string"), schema.List(typed("string")), typed("null"), g.Reference(reflect.TypeFor[sqlFieldSettings]()))
+	case reflect.TypeFor[textFile](), reflect.TypeFor[exprFile]():
+		return text()
+	case reflect.TypeFor[whoseFile]():
+		return anyOf(typed("string"), g.Reference(reflect.TypeFor[readFile]()), g.Reference(reflect.TypeFor[throughFile]()))
+	case reflect.TypeFor[spotFile]():
+		return anyOf(typed("string"), g.Reference(reflect.TypeFor[readFile]()))
+	case reflect.TypeFor[spotsFile]():
+		spot := g.Of(reflect.TypeFor[spotFile]())
+		return anyOf(typed("string"), schema.List(spot), g.Reference(reflect.TypeFor[readFile]()))
+	case reflect.TypeFor[httpKeyFile]():
+		return anyOf(typed("string"), schema.List(g.Of(reflect.TypeFor[spotFile]())), g.Reference(reflect.TypeFor[httpKeySettings]()))
+	case reflect.TypeFor[namedFile]():
+		return schema.Map(anyOf(text(), typed("null"), g.Reference(reflect.TypeFor[producedFile]())))
+	case reflect.TypeFor[httpFieldFile]():
+		return anyOf(typed("string"), typed("null"), g.Reference(reflect.TypeFor[httpFieldSettings]()))
+	case reflect.TypeFor[httpFactFile]():
+		return anyOf(typed("string"), g.Reference(reflect.TypeFor[httpFactSettings]()))
 	case reflect.TypeFor[hashFile]():
 		return anyOf(typed("string"), g.Reference(reflect.TypeFor[hashSettings]()))
 	}

@@ -14,12 +14,12 @@ import (
 )
 
 func TestSchemaFileIsUpToDate(t *testing.T) {
-	schematest.UpToDate(t, "../../docs/sheet.schema.json", sheet.Schema(), *update)
 	schematest.UpToDate(t, "../../docs/sheet-sql.schema.json", sheet.SQLSchema(), *update)
+	schematest.UpToDate(t, "../../docs/sheet-http.schema.json", sheet.HTTPSchema(), *update)
 }
 
 func TestSheetsFitTheSchema(t *testing.T) {
-	one, two := schematest.Compile(t, sheet.SchemaID, sheet.Schema()), schematest.Compile(t, sheet.SQLSchemaID, sheet.SQLSchema())
+	databases, services := schematest.Compile(t, sheet.SQLSchemaID, sheet.SQLSchema()), schematest.Compile(t, sheet.HTTPSchemaID, sheet.HTTPSchema())
 	files, err := filepath.Glob("testdata/*.yaml")
 	require.NoError(t, err)
 	for _, pattern := range []string{"../../backend/*/testdata/*.yaml", "../../backend/*/testdata/*/*.yaml"} {
@@ -34,9 +34,9 @@ func TestSheetsFitTheSchema(t *testing.T) {
 			continue
 		}
 		fit++
-		s := one
-		if bytes.Contains(src, []byte("\nformat: 2\n")) {
-			s = two
+		s := databases
+		if bytes.Contains(src, []byte("http:")) {
+			s = services
 		}
 		if err := s.Validate(schematest.Instance(t, file)); err != nil {
 			t.Errorf("%s: %v", file, err)
@@ -48,11 +48,11 @@ func TestSheetsFitTheSchema(t *testing.T) {
 }
 
 func TestBadSheetsDoNotFitTheSchema(t *testing.T) {
-	one, two := schematest.Compile(t, sheet.SchemaID, sheet.Schema()), schematest.Compile(t, sheet.SQLSchemaID, sheet.SQLSchema())
-	for _, name := range []string{"unknown_key", "words", "engine"} {
-		require.Error(t, one.Validate(schematest.Instance(t, "testdata/"+name+".bad.yaml")), name)
+	databases, services := schematest.Compile(t, sheet.SQLSchemaID, sheet.SQLSchema()), schematest.Compile(t, sheet.HTTPSchemaID, sheet.HTTPSchema())
+	for _, name := range []string{"service_source", "service_key", "service_field"} {
+		require.Error(t, services.Validate(schematest.Instance(t, "testdata/"+name+".bad.yaml")), name)
 	}
-	for _, name := range []string{"sql_words_of_format_1", "sql_accounts", "sql_field"} {
-		require.Error(t, two.Validate(schematest.Instance(t, "testdata/"+name+".bad.yaml")), name)
+	for _, name := range []string{"unknown_key", "engine", "sql_words_of_format_1", "sql_accounts", "sql_field"} {
+		require.Error(t, databases.Validate(schematest.Instance(t, "testdata/"+name+".bad.yaml")), name)
 	}
 }

@@ -3,17 +3,30 @@ package sheet
 import (
 	"time"
 
+	"frontdesk/config"
 	"frontdesk/mapping"
 )
 
-// ResourceSQL is how a database has a resource, as a sheet of format 2 says it: what is read
-// and written are columns, or SQL of the vendor's. Params finds the parameters in that SQL.
+// SQL is an existing SQL database.
+type SQL struct {
+	Engine      string // postgres, mariadb, mysql or sqlite
+	DSN         config.Secret
+	Schema      string
+	Connections int
+	Session     []string
+	Idempotency string // table; "" for none
+}
+
+// Facts are how a database has the facts of a user, from FactID on.
+type Facts struct{ SQL []Column }
+
+// ResourceSQL is how a database has a resource, as its sheet says it: what is read and
+// written are columns, or SQL of the vendor's. Params finds the parameters in that SQL.
 // Those that any of it may name, in a create, an update or a delete, are client, the identity
 // of the client, client_name, user, the number of the user, and username. What is read knows
 // client alone.
 type ResourceSQL struct {
-	// Client and Version are what Resource.Client and Resource.Version stand for.
-	Client, Version Expr
+	Client, Version Expr // what tells whose a record is, and its version
 	// Constants are set by every create that frontdesk writes.
 	Constants []Assign
 	// NewKey are the statements that make the key of a new record: the last one answers a row
@@ -55,17 +68,21 @@ type Column struct {
 	// Ordered tells that the only column of Write sorts as the values do.
 	Ordered bool
 	// Codes are the code list, in its order; of several for one value the first is written.
-	// A stored code that is not listed is null if UnknownIsNull, and else cannot be shown.
-	Codes         []Code
+	Codes []Code
+	Conversion
+	Stamp Stamp
+}
+
+// Conversion is what a system has in place of what clients see.
+type Conversion struct {
+	// UnknownIsNull tells that a stored code that is not listed is null. Else it cannot be shown.
 	UnknownIsNull bool
 	Kind          Kind           // of a timestamp
-	Zone          *time.Location // of a timestamp, where it is stored without one
-	// Nulls are stored values that mean null; the first is what null is written as.
-	Nulls       []string
-	EmptyIsNull bool          // an empty text means null
-	Constant    mapping.Value // of every record; absent where it varies
-	Default     mapping.Value // of a new record that comes without; absent for none
-	Stamp       Stamp
+	Zone          *time.Location // of a moment that names none
+	Nulls         []string       // texts and numbers that mean null; the first is what null is written as
+	EmptyIsNull   bool           // an empty text means null; a service is sent one for null
+	Constant      mapping.Value  // of every record; absent where it varies
+	Default       mapping.Value  // of a new record that comes without; absent for none
 }
 
 // Code is a value that is stored for one that clients see.
@@ -74,13 +91,13 @@ type Code struct {
 	Shown  mapping.Value
 }
 
-// Kind is how a moment is stored; "" as the type in the database says.
+// Kind is how a moment is stored; "" as the type in the database says, of a service ISO 8601.
 type Kind string
 
 // The kinds of moments.
 const (
 	KindDate        Kind = "date"
-	KindDatetime    Kind = "datetime"     // of Column.Zone
+	KindDatetime    Kind = "datetime"     // of Conversion.Zone
 	KindTimestamp   Kind = "timestamp"    // with its zone
 	KindEpoch       Kind = "epoch"        // seconds since 1970 UTC
 	KindEpochMillis Kind = "epoch_millis" // milliseconds since then

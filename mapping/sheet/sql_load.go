@@ -1,18 +1,16 @@
 package sheet
 
 import (
+	"maps"
+	"os"
+	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
+	"frontdesk/auth"
+	"frontdesk/config"
 	"frontdesk/config/strictyaml"
 	"frontdesk/mapping"
-)
-
-// Places of what is read by SQL in place of a column.
-const (
-	clientRead  = "client.read"
-	versionRead = "version.read"
 )
 
 // OwnStatement stands, among statements, for what frontdesk does itself: an INSERT in create. Where
@@ -22,128 +20,180 @@ const (
 	OwnUpdate    = "update"
 )
 
-// isOwn tells whether a statement stands for what frontdesk does itself.
-func isOwn(op mapping.Scope, statement string) bool {
-	return statement == OwnStatement || statement == OwnUpdate && op == mapping.OpCreate
+// sqlLoader compiles a sheet in front of a database.
+type sqlLoader struct {
+	*loader
+	file    sqlSheetFile
+	changes Changes // of resources that do not say so themselves
 }
 
-// decode decodes a sheet: one of a database is in format 2, and is brought into the form of
-// format 1 as far as both say the same.
-func decode(path string, src []byte, options ...strictyaml.Option) (*file, *strictyaml.Document, strictyaml.Problems) {
-	var peek struct {
-		Format int `yaml:"format"`
-		Source struct {
-			SQL  *struct{} `yaml:"sql"`
-			HTTP *struct{} `yaml:"http"`
-		} `yaml:"source"`
+func (l *sqlLoader) head() *headFile { return &l.file.headFile }
+
+func (l *sqlLoader) words() words {
+	return words{
+		place: "column", language: "SQL", client: "column or path", cure: ", :client in where",
+		noFields: "missing, expected the fields that the system has", newValues: "default, constants, stamp or the key's generated",
 	}
-	strictyaml.Decode(path, src, &peek) // what is wrong is told below
-	if peek.Source.HTTP == nil && (peek.Format == 2 || peek.Source.SQL != nil) {
-		var f sqlSheetFile
-		doc, problems := strictyaml.Decode(path, src, &f, options...)
-		return f.common(), doc, problems
-	}
-	var f file
-	doc, problems := strictyaml.Decode(path, src, &f, options...)
-	return &f, doc, problems
 }
 
-// common is the sheet in the form of format 1.
-func (f *sqlSheetFile) common() *file {
-	out := &file{Format: f.Format, Source: sourceFile{sql: f.Source.SQL}, headFile: f.headFile, Client: f.Client.place(clientRead), asSQL: f}
-	out.Accounts = f.Accounts.common()
-	out.Resources = make(map[string]resourceFile, len(f.Resources))
-	for name, r := range f.Resources {
-		out.Resources[name] = r.common()
-	}
-	return out
+func (l *sqlLoader) resources() []string {
+	return slices.Collect(maps.Keys(remaining(l.loader, "resources", l.file.Resources)))
 }
 
-// place is the column, or the name under which what SQL reads is placed.
-func (e exprFile) place(name string) string {
-	if e.SQL != "" {
-		return name
+func (l *sqlLoader) source() bool {
+	f := l.file.Source.SQL
+	if f == nil {
+		return false
 	}
-	return e.Column
-}
-
-func (f *sqlAccountsFile) common() accountsFile {
-	out := accountsFile{forgottenFile: f.forgottenFile, found: f.foundFile}
-	for _, u := range f.Users {
-		of := clientFile{Name: u.Client.Name}
-		if f.Clients == "kept" {
-			of.key = u.Client.ID
-		} else {
-			of.ID, _ = strconv.ParseInt(u.Client.ID, 10, 64) // 0 is reported
-		}
-		out.Users = append(out.Users, userFile{loginFile: u.loginFile, Client: of})
+	if f.Engine == "" {
+		l.fail("source.sql.engine", "missing, expected %s", strictyaml.OneOf(strictyaml.Words[sqlFile]("engine")))
 	}
-	c := &f.Columns
-	out.columns = accountColumnsFile{
-		ID: c.ID.common(), Username: c.Username.common(), password: c.Password.common(), Email: c.Email.common(),
-		ClientID: c.ClientID.common(), ClientName: c.ClientName.common(), External: c.External.common(), Blocked: c.Blocked.common(),
-	}
-	return out
-}
-
-func (f sqlFactFile) common() fieldFile {
-	return fieldFile{given: f.given, fieldSettings: fieldSettings{From: f.Column, sql: f.Read, Codes: f.Codes, promiseFile: promiseFile{Constant: f.Constant}}}
-}
-
-func (f sqlResourceFile) common() resourceFile {
-	out := resourceFile{
-		tableFile: f.tableFile, rows: f.rowsFile, Version: f.Version.place(versionRead), Client: f.Client.whoseFile,
-		Key:        keyFile{Columns: f.Key.Columns, ID: f.Key.ID, Case: f.Key.Case, Generated: f.Key.Generated.how},
-		Operations: operationsFile{Only: f.Operations.Only},
-		Fields:     make(map[string]fieldFile, len(f.Fields)), asSQL: &f,
-	}
-	if f.Client.Read != "" {
-		out.Client.place = clientRead
-	}
-	named := map[string]bool{}
-	for _, statement := range slices.Concat(f.Create, f.Update) {
-		for _, p := range Params(statement) {
-			named[p.of()] = true
+	for i, statement := range f.Session {
+		if strings.TrimSpace(statement) == "" {
+			l.fail(item("source.sql.session", i), "found an empty statement")
 		}
 	}
-	for name, field := range f.Fields {
-		out.Fields[name] = field.common(named[name])
+	l.sheet.Source.SQL = &SQL{
+		Engine: f.Engine, DSN: l.dsn(f), Schema: f.Schema,
+		Connections: positive(l.loader, "source.sql.connections", f.Connections, 16), Session: f.Session, Idempotency: f.Idempotency,
 	}
-	return out
+	l.judgeRead("client.read", l.Client.Read.text)
+	if l.changes = l.loadChanges("changes", l.file.Changes); l.changes.IsTold() || l.file.Changes.Deleted != nil {
+		l.fail("changes", "found what is of one resource, expected it there")
+	}
+	return true
 }
 
-// common are the settings in the form of format 1.
-func (f sqlFieldSettings) common(named bool) fieldFile {
-	f.named = named
-	out := fieldSettings{
-		From: f.Column, sql: f.Read, Codes: f.Codes, Unknown: unknownFile{how: f.Unknown}, TimeZone: f.TimeZone,
-		Zero: f.Zero, Empty: f.Empty, promiseFile: f.promiseFile, asSQL: &f,
+// dsn is where the database is, as the sheet or a file has it.
+func (l *sqlLoader) dsn(f *sqlFile) config.Secret {
+	switch {
+	case f.DSN != "" && f.DSNFile != "":
+		l.fail("source.sql.dsn_file", "dsn is given too, expected one of them")
+	case f.DSN == "" && f.DSNFile == "":
+		l.fail("source.sql.dsn", "missing, expected dsn: ${VARIABLE}, or dsn_file")
+	case f.DSNFile != "":
+		text, err := os.ReadFile(l.relative(f.DSNFile))
+		if err != nil {
+			l.fail("source.sql.dsn_file", "cannot read the file: %v", errorOf(err))
+		}
+		return config.Secret(strings.TrimSpace(string(text)))
 	}
-	switch Kind(f.Type) {
-	case KindEpoch:
-		out.Format = "epoch_seconds"
-	case KindEpochMillis:
-		out.Format = "epoch_millis"
+	return f.DSN
+}
+
+func (l *sqlLoader) accounts() (*usersFile, []choice) {
+	f := &l.file.Accounts
+	return &f.usersFile, []choice{{"table", f.Table != ""}, {"query", f.Query != ""}}
+}
+
+// found compiles how users are found.
+func (l *sqlLoader) found() {
+	f, a := &l.file.Accounts, &l.sheet.Accounts
+	a.Table, a.Query = f.Table, f.Query
+	l.judgeRead("accounts.query", a.Query, "username")
+	if a.Query != "" && FindParameter(a.Query, ":username") < 0 {
+		l.fail("accounts.query", "found no :username, expected a query with that parameter")
+	}
+	if a.Table == "" && a.Query == "" {
+		return
+	}
+	l.hashes(f.Hash)
+	a.Facts = &Facts{}
+	for i, of := range factFields(l.sheet.ClientsKept) {
+		a.Facts.SQL = append(a.Facts.SQL, l.fact(i, &of))
+	}
+}
+
+func (l *sqlLoader) hashes(files []hashFile) {
+	if len(files) == 0 {
+		l.fail("accounts.hash", "missing, expected how passwords are hashed, such as [bcrypt]")
+	}
+	for i, h := range files {
+		path := item("accounts.hash", i)
+		at := path
+		if l.doc.Has(path + ".algorithm") {
+			at = path + ".algorithm"
+		}
+		l.oneOf(at, h.Algorithm, strictyaml.Words[hashSettings]("algorithm")...) // which may stand alone, as [bcrypt]
+		plain := slices.Contains([]string{"sha256", "sha1", "md5"}, h.Algorithm)
+		if !plain && (h.Salt != "" || h.Order != "" || h.Encoding != "") {
+			l.fail(path, "%s has salt and encoding in the hash itself, expected neither salt, order nor encoding", h.Algorithm)
+		}
+		l.sheet.Accounts.Hash = append(l.sheet.Accounts.Hash, auth.ForeignHash{Algorithm: h.Algorithm, Salt: h.Salt, PasswordSalt: h.Order == "password+salt", Base64: h.Encoding == "base64"})
+	}
+}
+
+// fact compiles where a fact of a user is. A table is searched by the name; a query has :username.
+func (l *sqlLoader) fact(i int, of *mapping.Field) (c Column) {
+	f := &l.file.Accounts.Columns
+	ff := []sqlFactFile{f.ID, f.Username, f.Password, f.Email, f.ClientID, f.ClientName, f.External, f.Blocked}[i]
+	path := strictyaml.Child("accounts.columns", of.Name)
+	switch keys := given(choice{"column", len(ff.Column) > 0}, choice{"read", ff.Read.text != ""}, choice{"constant", ff.Constant.given}); {
+	case !ff.given:
+		if i == FactPassword || i == FactClientID || i == FactUsername && l.file.Accounts.Table != "" {
+			l.fail("accounts.columns", "%s is missing, expected where it is found", of.Name)
+		}
+	case len(keys) != 1 || len(ff.Column) > 1:
+		l.fail(path, "expected one column, {read: SQL}, or {constant: …}")
+	case ff.Constant.given:
+		c.Constant = l.constant(strictyaml.Child(path, "constant"), ff.Constant, of)
+	case ff.Read.text != "":
+		l.judgeSQL(ff.Read.at, ff.Read.text)
 	default:
-		out.Type = f.Type
+		l.isPlace(path, ff.Column[0])
 	}
-	return fieldFile{fieldSettings: out, given: true}
+	c.Codes = storedCodes(l.codes(strictyaml.Child(path, "codes"), ff.Codes, of))
+	c.Names, c.Read = ff.Column, ff.Read.text
+	return c
 }
 
-// word is what a message says: of the sheet's format 1, or of 2.
-func (l *loader) word(one, two string) string {
-	if l.asSQL != nil {
-		return two
+// storedCodes are a code list as a database has it.
+func storedCodes(list ordered[mapping.Value]) (all []Code) {
+	for _, c := range list {
+		all = append(all, Code{c.Key, c.Value})
 	}
-	return one
+	return all
 }
 
-// item is the path of an item of a list, or that of the only one, which needs no list.
-func (l *loader) item(path string, i int) string {
-	if one := path + "[" + itoa(i) + "]"; l.doc.Has(one) {
-		return one
+var sqlStateForm = regexp.MustCompile(`^[0-9A-Z]{2}([0-9A-Z]{3})?$`)
+
+// errors compiles the translations of errors.
+func (l *sqlLoader) errors() {
+	t := &Translator{}
+	l.sheet.Errors = t
+	for i, f := range l.file.Errors {
+		path := item("errors", i)
+		e := sqlError{fault: f.When, from: f.FieldFrom, quotes: f.Value != ""}
+		l.judgeFault(path, f.When, &e)
+		if e.Meaning = l.meaning(path, f.meaningFile, f.FieldFrom, e.quotes); e.row == nil {
+			continue
+		}
+		if f.FieldFrom == "constraint" && len(f.Fields) == 0 && f.Field == "" && namesField(e.row) {
+			l.fail(path, "fields is missing, expected the constraints and the fields that they mean")
+		}
+		if (f.FieldFrom == "message" || e.quotes) && (e.message == nil || e.message.NumSubexp() == 0) {
+			l.fail(path+".when", "message has no group in parentheses, which field_from or value asks for")
+		}
+		t.entries = append(t.entries, e)
 	}
-	return path
+}
+
+// judgeFault compiles what recognises an error.
+func (l *sqlLoader) judgeFault(path string, f faultFile, e *sqlError) {
+	at := path + ".when"
+	if f.SQLState != "" && !sqlStateForm.MatchString(f.SQLState) {
+		l.fail(at+".sqlstate", "found %s, expected five letters and digits such as 23505, or the first two", l.quote(at+".sqlstate", f.SQLState))
+	}
+	if f.Message != "" {
+		var err error
+		if e.message, err = regexp.Compile(f.Message); err != nil {
+			l.fail(at+".message", "found %s, which is no regular expression: %s", l.quote(at+".message", f.Message), strings.TrimPrefix(l.detail(at+".message", err), "error parsing regexp: "))
+			f.Message = ""
+		}
+	}
+	if f == (faultFile{}) && !l.doc.Broken(at) {
+		l.fail(path, "when is missing, expected what recognises the error")
+	}
 }
 
 // statementParams are those of all SQL that is run for a client's request.
@@ -151,7 +201,7 @@ var statementParams = []string{"client", "client_name", "user", "username"}
 
 // judgeSQL reports SQL that says nothing, and parameters that are not known there or stand in
 // quotes. It returns the parameters.
-func (l *loader) judgeSQL(path, text string, known ...string) []string {
+func (l *sqlLoader) judgeSQL(path, text string, known ...string) (names []string) {
 	if strings.TrimSpace(text) == "" {
 		l.fail(path, "found an empty text, expected SQL")
 	}
@@ -161,89 +211,40 @@ func (l *loader) judgeSQL(path, text string, known ...string) []string {
 			l.fail(path, "found :%s in quotes, where it is a text: expected it without, it is a parameter", p.Name)
 		}
 	}
-	var names, all []string
+	var all []string
 	for _, name := range known {
 		all = append(all, ":"+name)
 	}
 	for _, p := range params {
-		if names = append(names, p.Name); slices.Contains(known, p.Name) {
-			continue
+		switch names = append(names, p.Name); {
+		case slices.Contains(known, p.Name):
+		case len(known) == 0:
+			l.fail(path, "found %s, expected no parameter here", l.quote(path, ":"+p.Name))
+		default:
+			l.unknown(path, "parameter", ":"+p.Name, all)
 		}
-		if len(known) == 0 {
-			l.fail(path, "found %s, expected no parameter here", l.found(path, ":"+p.Name))
-			continue
-		}
-		l.unknown(path, "parameter", ":"+p.Name, all)
 	}
 	return names
 }
 
-// loadClient compiles how the sheet says whose a record is.
-func (l *loader) loadClient() {
-	if l.asSQL == nil {
-		return
-	}
-	l.judgeRead("client.read", l.asSQL.Client.SQL)
-	if l.sheet.ClientsKept = l.asSQL.Accounts.Clients == "kept"; l.sheet.ClientsKept && l.Keep == "" {
-		l.fail("accounts.clients", "the numbers of clients are given out and must be kept, expected keep: FILE at the top of the sheet")
-	}
-}
-
-// expressions compiles what a resource says in SQL beside its fields. It comes before key,
-// which finds the places that it adds.
-func (d *draft) expressions() {
-	f := d.file.asSQL
-	if f == nil {
-		return
-	}
-	out := &ResourceSQL{Statements: map[mapping.Scope][]string{}, NewKey: f.Key.Generated.SQL, Version: f.Version.Expr, Client: d.asSQL.Client.Expr}
-	if f.Client.given || f.Shared {
-		out.Client = Expr{f.Client.place, f.Client.Read}
-		d.judgeRead(d.at("client", "read"), f.Client.Read)
-	}
-	d.resource.SQL = out
-	d.judgeRead(d.at("version", "read"), f.Version.SQL, "client")
-	for name, text := range map[string]string{clientRead: out.Client.SQL, versionRead: f.Version.SQL} {
-		if text != "" {
-			d.placeOf(Place{Name: name, SQL: text})
-		}
-	}
-	d.judgeRead(d.at("where"), f.Where, "client")
-	d.judgeRead(d.at("read"), f.Read)
-	d.judgeRead(d.at("changes", "where"), f.Changes.Where)
-	for i, statement := range f.Key.Generated.SQL {
-		d.judgeSQL(d.item(d.at("key", "generated", "sql"), i), statement, statementParams...)
-	}
-}
-
 // judgeRead is judgeSQL where the sheet need not say anything.
-func (l *loader) judgeRead(path, text string, known ...string) {
+func (l *sqlLoader) judgeRead(path, text string, known ...string) {
 	if text != "" {
 		l.judgeSQL(path, text, known...)
 	}
 }
 
-// assignConstants compiles what every create sets by format 2.
-func (d *draft) assignConstants() {
-	if d.file.asSQL == nil {
-		return
+// isPlace checks the name of a column for faults in any system.
+func (l *sqlLoader) isPlace(path, name string) bool {
+	fault := ""
+	switch {
+	case name == "":
+		fault = "the name of a column or a path"
+	case strings.TrimSpace(name) != name || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' }):
+		fault = "a name without blanks around it"
+	default:
+		return true
 	}
-	for _, c := range d.file.asSQL.Constants {
-		path := d.at("constants", c.Key)
-		if !d.isPlace(path, c.Key) {
-			continue
-		}
-		d.judgeSQL(path, c.Value, statementParams...)
-		d.notClient(path, c.Key)
-		d.writes(c.Key, "constants", path)
-		d.resource.constants = append(d.resource.constants, fixed{place: c.Key})
-		d.resource.SQL.Constants = append(d.resource.SQL.Constants, Assign{c.Key, c.Value})
-	}
-}
-
-// notClient reports what is written to the column of the client.
-func (d *draft) notClient(path, column string) {
-	if column == d.resource.Client {
-		d.fail(path, "found the place of client, which every create writes already: expected it there alone")
-	}
+	l.fail(path, "found %s, expected %s", l.quote(path, name), fault)
+	return false
 }

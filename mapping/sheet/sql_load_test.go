@@ -58,12 +58,12 @@ func TestLoadTables(t *testing.T) {
 		"birth_date": {
 			Read:  "STR_TO_DATE(NULLIF(GEBDAT, '00000000'), '%Y%m%d')",
 			Write: []sheet.Assign{{Column: "GEBDAT", SQL: "COALESCE(DATE_FORMAT(:value, '%Y%m%d'), '00000000')"}}, Ordered: true,
-			Kind: sheet.KindDate, Zone: s.Location,
+			Conversion: sheet.Conversion{Kind: sheet.KindDate, Zone: s.Location},
 		},
 		"created_at": with(plain("AANTS"), func(c *sheet.Column) { c.Kind, c.Zone, c.Stamp = sheet.KindEpoch, time.UTC, sheet.StampCreate }),
 		"modified_at": {
 			Read:  "TIMESTAMP(WIJDAT, WIJTIJD)",
-			Write: []sheet.Assign{{Column: "WIJDAT", SQL: "DATE(:value)"}, {Column: "WIJTIJD", SQL: "TIME(:value)"}}, Zone: time.UTC, Stamp: sheet.StampChange,
+			Write: []sheet.Assign{{Column: "WIJDAT", SQL: "DATE(:value)"}, {Column: "WIJTIJD", SQL: "TIME(:value)"}}, Conversion: sheet.Conversion{Zone: time.UTC}, Stamp: sheet.StampChange,
 		},
 	}, columns(contact))
 	assert.Equal(t, mapping.IntValue(0), contact.SQL.Fields[contact.IsBlocked].Constant)
@@ -71,7 +71,7 @@ func TestLoadTables(t *testing.T) {
 	assert.Equal(t, sheet.Expr{Column: "BEDRNR"}, contact.SQL.Client)
 	assert.Equal(t, sheet.Expr{Column: "MUTNR"}, contact.SQL.Version)
 	assert.Equal(t, []string{"default", "UPDATE META SET v = :vat_number WHERE nr = :key.RELNR"}, contact.SQL.Statements[mapping.OpUpdate])
-	assert.Equal(t, "REL V_REL ALLEN MUTNR max+1 BEDRNR RELNR", strings.Join(append([]string{contact.Table, contact.Read, contact.SystemClient, contact.Version, contact.Key.Generated}, contact.Key.Places...), " "))
+	assert.Equal(t, "REL V_REL ALLEN max+1 BEDRNR RELNR", strings.Join(append([]string{contact.Table, contact.Read, contact.SystemClient, contact.Key.Generated}, contact.Key.Places...), " "))
 	require.True(t, contact.Key.Kept && contact.Key.ByClient && contact.Key.IgnoresCase && !contact.IsShared())
 	assert.Equal(t, "MUT NR", contact.Changes.Table.Name+" "+contact.Changes.Table.Sequence)
 
@@ -91,13 +91,13 @@ func TestLoadTables(t *testing.T) {
 	assert.Equal(t, plain("ORDNR"), columns(s.Resource("orderline"))["order_id"])
 }
 
-// TestClientsOfFormat2 takes text for what identifies a client, where clients are kept.
-func TestClientsOfFormat2(t *testing.T) {
+// TestClientsKept takes text for what identifies a client, where clients are kept.
+func TestClientsKept(t *testing.T) {
 	s := load(t, "testdata/tables.yaml")
 	facts := s.Accounts.Facts
 	require.True(t, s.ClientsKept && s.NeedsKeep())
 	assert.Equal(t, []sheet.Column{
-		{Constant: mapping.IntValue(1)}, {Names: []string{"LOGIN"}}, {Names: []string{"WW"}}, {Read: "NULLIF(EMAIL, '')"}, {Names: []string{"BEDRNR"}},
+		{Conversion: sheet.Conversion{Constant: mapping.IntValue(1)}}, {Names: []string{"LOGIN"}}, {Names: []string{"WW"}}, {Read: "NULLIF(EMAIL, '')"}, {Names: []string{"BEDRNR"}},
 		{Read: "(SELECT NAAM FROM BEDR WHERE BEDR.NR = BEDRNR)"},
 		{Names: []string{"EXTERN"}, Codes: []sheet.Code{{Stored: "J", Shown: mapping.IntValue(1)}, {Stored: "N", Shown: mapping.IntValue(0)}}},
 		{Names: []string{"GEBLOK"}, Codes: []sheet.Code{{Stored: "J", Shown: mapping.IntValue(1)}, {Stored: "N", Shown: mapping.IntValue(0)}}},
@@ -118,9 +118,9 @@ resources: {contact: {table: REL, key: {columns: ID}, fields: {kind: {constant: 
 	assert.Equal(t, int64(7), of("", "7").Client.ID)
 }
 
-// TestFiltersOfFormat2 leaves all comparisons to the database, but for those of IDs that it does
+// TestFiltersOfTables leaves all comparisons to the database, but for those of IDs that it does
 // not have.
-func TestFiltersOfFormat2(t *testing.T) {
+func TestFiltersOfTables(t *testing.T) {
 	s := load(t, "testdata/tables.yaml")
 	for name, want := range map[string]mapping.Operators{"number": 0, "kind": 0, "language": 0, "birth_date": 0} {
 		f := s.Model.Resource("contact").Field(name)
@@ -129,4 +129,11 @@ func TestFiltersOfFormat2(t *testing.T) {
 	}
 	assert.NotZero(t, s.Model.Resource("order").Field("contact_id").Unfiltered)
 	assert.False(t, s.Model.Resource("contact").Undated)
+}
+
+func parse(t *testing.T, src string) *sheet.Sheet {
+	t.Helper()
+	s, err := sheet.Parse("testdata/inline.yaml", []byte(src), model(t), options)
+	require.NoError(t, err)
+	return s
 }

@@ -2,37 +2,18 @@ package sheet
 
 import (
 	"encoding/binary"
-	"slices"
 
 	"github.com/cespare/xxhash/v2"
 
 	"frontdesk/mapping"
 )
 
-// Sum is a sum of 63 bits over values and their kinds, the same over restarts:
-// the version of a record whose system has none.
-func Sum(values []Raw) int64 {
-	var room [2048]byte
-	dst := room[:0]
-	for _, v := range values {
-		dst = append(dst, byte(v.Kind))
-		dst = binary.LittleEndian.AppendUint64(dst, uint64(v.Int))
-		dst = binary.LittleEndian.AppendUint64(dst, uint64(len(v.Text)))
-		dst = append(dst, v.Text...)
-	}
-	return int64(xxhash.Sum64(dst) >> 1)
-}
-
-// Sum is Sum of a row aligned with Places, but for what is only read to be written back:
-// services may write that now one way and now another.
-func (r *Resource) Sum(row []Raw) int64 {
-	if len(r.siblings) > 0 {
-		row = slices.Clone(row)
-		for _, at := range r.siblings {
-			row[at] = Raw{}
-		}
-	}
-	return Sum(row)
+// Sum is a sum of 63 bits over a text, the same over restarts: a version that is no number.
+func Sum(text string) int64 {
+	dst := append(make([]byte, 0, 64), 5) // that of a text among the kinds of before
+	dst = binary.LittleEndian.AppendUint64(dst, 0)
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(len(text)))
+	return int64(xxhash.Sum64(append(dst, text...)) >> 1)
 }
 
 // Tag is the tag of a record: a sum of 63 bits over its version, its values and the elements

@@ -97,10 +97,15 @@ type asked struct {
 	until   time.Time
 }
 
+type question struct {
+	about string
+	ask   func(context.Context)
+}
+
 func (a *asker) resource(ctx context.Context, r *mapping.Resource, path string) {
 	x := &asked{asker: a, Resource: r, path: path, until: time.Now().Add(patience)}
 	for _, x.of = range a.clients {
-		for _, x.base = range required(r, a.ids[x.of.ID]) {
+		for _, x.base = range a.required(r, a.ids[x.of.ID]) {
 			if err := x.read(ctx); err != nil {
 				x.add(Error, "ask.list", path, "its list cannot be read: "+x.told(err), "mend it as the message says")
 				return
@@ -121,12 +126,11 @@ func (a *asker) resource(ctx context.Context, r *mapping.Resource, path string) 
 		a.ids[x.of.ID][r.Name] = append(a.ids[x.of.ID][r.Name], int64(rec.ID()))
 	}
 	x.outside()
-	for _, question := range []struct {
-		about string
-		ask   func(context.Context)
-	}{
-		{"filters", x.filters}, {"modified_since", x.since}, {"orders", x.sorts}, {"plans", x.plans}, {"references", x.references}, {"other clients", x.others}, {"changes", x.changes}, {"writes", x.writing}, {"values", x.edges},
-	} {
+	questions := []question{{"other clients", x.others}, {"writes", x.writing}}
+	if x.Sheet.Source.SQL != nil { // a service is not asked for lists: the copy answers them
+		questions = slices.Concat([]question{{"filters", x.filters}, {"modified_since", x.since}, {"orders", x.sorts}, {"plans", x.plans}, {"changes", x.changes}}, questions, []question{{"values", x.edges}})
+	}
+	for _, question := range questions {
 		if ctx.Err() == nil {
 			x.show("map check: %s: %s", r.Name, question.about)
 			question.ask(ctx)
@@ -144,9 +148,12 @@ func (x *asked) isLate() bool { return time.Now().After(x.until) }
 const mostParents = 10
 
 // required are the filters that a list requires, with the IDs that are known of what they
-// refer to: a set of them for each try.
-func required(r *mapping.Resource, ids map[string][]int64) (tries [][]backend.Filter) {
+// refer to: a set of them for each try. The copy of a service's records requires none.
+func (a *asker) required(r *mapping.Resource, ids map[string][]int64) (tries [][]backend.Filter) {
 	tries = [][]backend.Filter{nil}
+	if a.Sheet.Source.SQL == nil {
+		return tries
+	}
 	for _, name := range r.ListRequires {
 		f := r.Field(name)
 		var values []mapping.Value

@@ -10,7 +10,7 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// changes asks what the system itself says has changed (by: table, by: feed): whether that can be
+// changes asks what the system itself says has changed (by: table): whether that can be
 // read, and leads to records.
 func (x *asked) changes(ctx context.Context) {
 	how := x.Sheet.Changes(x.Resource)
@@ -18,16 +18,13 @@ func (x *asked) changes(ctx context.Context) {
 		return
 	}
 	at := strictyaml.Child(x.path, "changes")
-	_, _, err := x.journal.Position(ctx, x.Resource, x.of, "")
+	_, err := x.journal.Position(ctx, x.Resource, x.of)
 	if err != nil {
 		x.add(Error, "ask.changes", at, "what has changed cannot be read: "+hidden(err), "mend it as the message says")
 		return
 	}
 	keys, nameless, err := x.noted(ctx, how)
 	switch {
-	case err != nil && how.Feed != nil && how.Feed.Start != "":
-		x.Looked = append(x.Looked, x.Name+": what has changed was not read, since the service tells it only from now on")
-		return
 	case err != nil:
 		x.add(Error, "ask.changes", at, "what has changed cannot be read: "+hidden(err), "mend it as the message says")
 		return
@@ -52,7 +49,7 @@ func (x *asked) changes(ctx context.Context) {
 }
 
 // noted reads changes from the beginning, and the keys in them.
-func (x *asked) noted(ctx context.Context, how sheet.Changes) (keys [][]sheet.Raw, nameless int, err error) {
+func (x *asked) noted(ctx context.Context, how sheet.Changes) (keys [][]string, nameless int, err error) {
 	after := ""
 	for range mostPages {
 		page, err := x.journal.Entries(ctx, x.Resource, x.of, after, how.Page)

@@ -2,14 +2,10 @@ package check
 
 import (
 	"database/sql"
-	"fmt"
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"frontdesk/auth"
-	"frontdesk/backend/remote/foreigntest"
 )
 
 // notedSheet is of a system that notes itself what changes.
@@ -56,45 +52,6 @@ func TestChangesAreAsked(t *testing.T) {
 		})
 	}
 
-}
-
-// TestForeignFeedIsAsked is TestChangesAreAsked of a feed.
-func TestForeignFeedIsAsked(t *testing.T) {
-	system := foreigntest.CouchDB(t)
-	const feed = "feed: {path: /people/_changes, query: {since: \"{cursor}\", limit: \"{limit}\"}, result: results, next: last_seq}"
-	sheet := fmt.Sprintf(`
-format: 1
-source: {http: {url: "${COUCH_URL}"}}
-keep: keep.db
-client: org
-rules: backend
-accounts: {users: []}
-resources:
-  contact:
-    key: {columns: _id, id: kept}
-    operations:
-      get: {path: "/people/{key}"}
-      list: {method: POST, path: /people/_find, body: '{"selector": {"org": {client.id}, "type": "person"}, "limit": {limit}, "skip": {offset}}', result: docs, paging: {style: offset}}
-    changes: {by: feed, key: id, %s}
-    fields: {kind: {from: type, codes: {person: person}}, name: name}
-`, feed)
-	for name, of := range map[string]struct {
-		replace          []string
-		rule, path, seen string
-	}{
-		"right":    {nil, "", "", "changes that were read lead to a record of client 1"},
-		"unread":   {[]string{"/people/_changes", "/poeple/_changes"}, "ask.changes", "resources.contact.changes", "what has changed cannot be read: "},
-		"nameless": {[]string{"key: id", "key: doc_id"}, "ask.changes-key", "resources.contact.changes.key", "changes have no key there"},
-		"nowhere":  {[]string{"key: id", `key: "changes.0.rev"`}, "ask.changes-lead-nowhere", "resources.contact.changes", "leads to a record"},
-	} {
-		t.Run("feed "+name, func(t *testing.T) {
-			store, o, problems := inFront(t, sheet, map[string]string{"COUCH_URL": system.URL}, of.replace...)
-			require.Empty(t, problems)
-			report, err := HTTP(t.Context(), store, auth.Client{ID: 1, Name: "noord"}, o)
-			require.NoError(t, err)
-			isSaid(t, report, of.rule, of.path, of.seen)
-		})
-	}
 }
 
 // isSaid holds a report to one finding; to none with these rules if the rule is "".

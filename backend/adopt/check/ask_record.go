@@ -97,7 +97,7 @@ func (x *asked) zone(f *mapping.Field) *time.Location {
 	case known != nil && known.SQL != nil:
 		zone = known.SQL.Fields[f.Index].Zone
 	case known != nil:
-		zone = known.Fields[f.Index].Zone()
+		zone = known.Service.Fields[f.Index].Zone
 	}
 	return cmp.Or(zone, x.Sheet.Location)
 }
@@ -105,43 +105,6 @@ func (x *asked) zone(f *mapping.Field) *time.Location {
 // besideMidnight tells whether a time is that of a day's beginning in a zone nearby.
 func besideMidnight(t time.Time) bool {
 	return t.Minute() == 0 && t.Second() == 0 && slices.Contains([]int{22, 23, 1, 2}, t.Hour())
-}
-
-// mostReferred is how many references of a field are followed.
-const mostReferred = 20
-
-// references follows them: each must lead to a record that the client sees. Of a database all of
-// them are looked at, see Nowhere.
-func (x *asked) references(ctx context.Context) {
-	if x.planner != nil {
-		return
-	}
-	for i, f := range mapping.Each(x.Fields) {
-		target := f.Target()
-		if f.Reference == "" || target == nil || !x.supports(target, mapping.OpGet) {
-			continue
-		}
-		followed := map[int64]bool{}
-		lost := 0
-		for _, rec := range x.records {
-			v := rec.Values[i]
-			if !v.IsSet() || followed[v.Int()] || len(followed) == mostReferred || x.isLate() {
-				continue
-			}
-			followed[v.Int()] = true
-			if _, err := x.client.Get(ctx, target, backend.Query{Client: x.of, ID: int32(v.Int())}); mapping.Is(err, mapping.RecordNotFound) {
-				lost++
-			}
-		}
-		if lost == 0 || ctx.Err() != nil {
-			continue
-		}
-		severity, cure := Warning, "clients are told of records that are not there: mend the rows, or list what stands for none under zero"
-		if lost == len(followed) {
-			severity, cure = Error, "name the column or path of the "+f.Reference+", or leave the field out"
-		}
-		x.add(severity, "data.reference", x.ofField(f), fmt.Sprintf("%d of %d %s that were followed lead to no %s", lost, len(followed), f.Name, f.Reference), cure)
-	}
 }
 
 // others asks as another client for what the first has: nothing of it may come.

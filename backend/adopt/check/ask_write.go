@@ -28,11 +28,45 @@ func (x *asked) writing(ctx context.Context) {
 	x.clock(made)
 	if x.supports(x.Resource, mapping.OpUpdate) {
 		x.change(ctx, made)
+		if x.Sheet.Source.SQL == nil { // of a database edges does, which undoes it
+			x.empty(ctx, made)
+		}
 	}
+	x.remove(context.WithoutCancel(ctx), made)
+}
+
+// remove deletes a record that was made, which must then be gone.
+func (x *asked) remove(ctx context.Context, made mapping.Record) {
 	if !x.supports(x.Resource, mapping.OpDelete) {
 		x.add(Warning, "write.left", x.path, fmt.Sprintf("record %d was made to look at, and cannot be deleted by the sheet", made.ID()), "remove it")
-	} else if err := x.client.Delete(context.WithoutCancel(ctx), x.of, x.Resource, made.ID(), backend.Write{}); err != nil {
-		x.add(Error, "write.left", x.path, fmt.Sprintf("record %d was made to look at, and cannot be deleted: %s", made.ID(), x.told(err)), "remove it, and mend operations.delete")
+		return
+	}
+	if err := x.client.Delete(ctx, x.of, x.Resource, made.ID(), backend.Write{}); err != nil {
+		x.add(Error, "write.left", x.path, fmt.Sprintf("record %d was made to look at, and cannot be deleted: %s", made.ID(), x.told(err)), "remove it, and mend delete")
+		return
+	}
+	if _, err := x.get(ctx, made.ID()); !mapping.Is(err, mapping.RecordNotFound) {
+		x.add(Error, "write.left", x.path, fmt.Sprintf("record %d was made to look at, and is there after it was deleted", made.ID()), "remove it, and mend delete, or what hides a deleted record")
+	}
+}
+
+// empty empties each field that may be null.
+func (x *asked) empty(ctx context.Context, made mapping.Record) {
+	for i, f := range mapping.Each(x.Fields) {
+		patch := mapping.NewRecord(x.Resource)
+		patch.Values[i] = mapping.NullValue()
+		body := mapping.BodyOf(patch)
+		if !x.sends(f) || f.Required || f.IsState() || f.Immutable || !made.Values[i].IsSet() || len(body.CheckUpdate()) > 0 || ctx.Err() != nil {
+			continue
+		}
+		if _, err := x.client.Update(ctx, x.of, made.ID(), body, backend.Write{}); err != nil {
+			x.refused(err, "write.empty", f.Name+" without a value")
+			continue
+		}
+		after, err := x.get(ctx, made.ID())
+		if err == nil && after.Values[i].IsSet() && !after.Values[i].IsEmpty() {
+			x.add(Note, "write.empty", x.ofField(f), f.Name+" has a value after it was emptied", "say under zero, empty or codes what stands for none there; a system that knows no none cannot be emptied")
+		}
 	}
 }
 

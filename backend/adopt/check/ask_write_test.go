@@ -11,30 +11,9 @@ import (
 	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/backend/legacy/legacytest"
-	services "frontdesk/backend/remote/foreigntest"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
 )
-
-// TestForeignWrittenToPocketBase: PocketBase takes members that it does not have, and says that
-// they are written.
-func TestForeignWrittenToPocketBase(t *testing.T) {
-	system := services.PocketBase(t)
-	check := func(replace ...string) *Report {
-		store, o := behind(t, "pocketbase", map[string]string{"POCKETBASE_URL": system.URL, "POCKETBASE_PASSWORD": services.Password}, replace...)
-		o.Write = noord()
-		report, err := HTTP(t.Context(), store, noord(), o)
-		require.NoError(t, err)
-		return report
-	}
-	report := check()
-	require.Zero(t, report.Count(Error)+report.Count(Warning), words(t, report))
-	report = check("      note: {from: memo", "      first_name: nick\n      note: {from: memo")
-	found := report.has("write.lost", "resources.contact.fields.first_name")
-	require.Len(t, found, 1, words(t, report))
-	require.Equal(t, "first_name that is sent for a change is not what is there afterwards", found[0].Seen)
-	require.Contains(t, words(t, check()), "\ncontact: 10 record(s)\n", "what was made is removed again")
-}
 
 const writtenSheet = `
 format: 2

@@ -1,22 +1,14 @@
 package check
 
 import (
-	"encoding/json"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"frontdesk/auth"
 	"frontdesk/backend/legacy/legacytest"
-	"frontdesk/backend/remote"
-	"frontdesk/mapping"
-	"frontdesk/mapping/sheet"
 )
 
 const whoseSheet = `
@@ -106,85 +98,4 @@ func TestUseBeyondTheSheet(t *testing.T) {
 	said := "errors: [" + strings.Replace(entry, "NAME", "memo", 1) + "]\nresources:"
 	require.NoError(t, os.WriteFile(path, []byte(strings.Replace(whoseSheet, "resources:", said, 1)), 0o600))
 	require.Empty(t, checked(t, path, dsn).has("sql.in-use", "resources.contact.table"))
-}
-
-// TestAnswersThatDoNotTellWhoseTheyAre is of a service that leaves the client out of
-// some answers, and of those of get.
-func TestAnswersThatDoNotTellWhoseTheyAre(t *testing.T) {
-	row := func(id int) map[string]any {
-		out := map[string]any{"id": id, "name": "x"}
-		if id < 3 {
-			out["org"] = 1
-		}
-		return out
-	}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var answer any = []any{row(1), row(2), row(3)}
-		if r.URL.Path != "/c" {
-			answer = map[string]any{"id": 1, "name": "x"}
-		}
-		_ = json.NewEncoder(w).Encode(answer)
-	}))
-	t.Cleanup(server.Close)
-	report := checkedService(t, `
-client: org
-resources:
-  contact:
-    key: {columns: id}
-    operations: {list: {path: /c}, get: {path: "/c/{key}"}}
-    fields: {kind: {constant: person}, name: name}
-`, server.URL)
-	missing := report.has("http.client-missing", "resources.contact.client")
-	require.Len(t, missing, 1, "%+v", report.Findings)
-	require.Equal(t, "org is missing, or no number, in 1 of 3 answers, which are nobody's", missing[0].Seen)
-	require.Equal(t, Warning, missing[0].Severity)
-	require.Len(t, report.has("http.get", "resources.contact.operations"), 1, "%+v", report.Findings)
-}
-
-// checkedService is what a check says of a service.
-func checkedService(t *testing.T, text, url string) *Report {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "sheet.yaml")
-	const head = "format: 1\nsource: {http: {url: \"${URL}\"}}\nrules: backend\naccounts: {users: []}\n"
-	require.NoError(t, os.WriteFile(path, []byte(head+text), 0o600))
-	model, err := mapping.LoadModel("")
-	require.NoError(t, err)
-	s, err := sheet.Load(path, model, sheet.Options{Env: func(string) (string, bool) { return url, true }})
-	require.NoError(t, err)
-	store, err := remote.Open(remote.Options{Sheet: s, Now: time.Now})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, store.Close()) })
-	report, err := HTTP(t.Context(), store, auth.Client{ID: 1, Name: "one"}, Options{Sheet: s, Model: model})
-	require.NoError(t, err)
-	return report
-}
-
-// TestWhatListsDoNotHave: before, a list that leaves out the member that is filtered by
-// answered nothing to that filter, and nobody was told; nor of one that is in another order
-// than the sheet says.
-func TestWhatListsDoNotHave(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		answer := `[{"id": 2, "first": "a"}, {"id": 1}, {"id": 3}]`
-		if r.URL.Path != "/c" {
-			answer = `{"id": 2, "name": "A", "first": "a", "memo": "m"}`
-		}
-		_, _ = w.Write([]byte(answer))
-	}))
-	t.Cleanup(server.Close)
-	report := checkedService(t, `
-resources:
-  contact:
-    key: {columns: id}
-    client: ""
-    order: [id]
-    operations: {list: {path: /c, query: {name: "{filter.name}", first: "{filter.first_name}"}}, get: {path: "/c/{key}"}}
-    fields: {kind: {constant: person}, name: name, first_name: first, note: memo}
-`, server.URL)
-	missing := report.has("http.filter-missing", "resources.contact.fields.name")
-	require.Len(t, missing, 1, "%+v", report.Findings)
-	require.Equal(t, Error, missing[0].Severity)
-	require.Equal(t, "get answers it and list does not: a filter by name finds nothing", missing[0].Seen)
-	require.Empty(t, report.has("http.filter-missing", "resources.contact.fields.first_name"))
-	require.Empty(t, report.has("http.filter-missing", "resources.contact.fields.note"), "nobody filters by it")
-	require.Len(t, report.has("http.order", "resources.contact.order"), 1, "%+v", report.Findings)
 }

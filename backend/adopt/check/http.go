@@ -2,45 +2,46 @@ package check
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"regexp"
+	"os"
 	"slices"
 	"strings"
 
 	"frontdesk/auth"
 	"frontdesk/backend"
-	"frontdesk/backend/adopt/page"
 	"frontdesk/backend/remote"
 	"frontdesk/config/strictyaml"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
 )
 
-// Service is an HTTP service as its sheet describes it: a *remote.Store.
+// Service is an HTTP service behind its sheet: a *remote.Driver that looks closely.
 type Service interface {
 	backend.Driver
 	backend.Supporter
-	Probe(ctx context.Context, r *mapping.Resource, q backend.Query) (remote.Probed, error)
+	Survey(ctx context.Context, r *mapping.Resource, client auth.Client) ([]*remote.Survey, error)
+	Nowhere(ctx context.Context, s *remote.Survey) ([]remote.Finding, error)
 }
 
-var _ Service = (*remote.Store)(nil)
+var _ Service = (*remote.Driver)(nil)
 
-// HTTP compares a sheet with the answers that its service gives to a client: a
-// page of every resource, and where there are more records the next one; and to what
-// else clients ask. The zero client is that of the user who logs in.
+// HTTP compares a sheet with what its service answers: all records, as the gateway walks them, some
+// by themselves, and what is written. The zero client is that of the user who logs in.
 func HTTP(ctx context.Context, s Service, client auth.Client, o Options) (*Report, error) {
 	doc, err := sheet.Outline(o.Sheet.File)
 	if err != nil {
 		return nil, err
 	}
-	if o.Rows <= 0 || o.Rows > mostOfPage {
-		o.Rows = mostOfPage
+	text, err := os.ReadFile(o.Sheet.File)
+	if err != nil {
+		return nil, err
 	}
-	c := &httpCheck{Options: o, Report: &Report{doc: doc, Left: leftOut(o, s), samples: map[string]map[string]page.Column{}}, service: s, client: client, ids: map[string]mapping.Value{}}
+	if o.Rows <= 0 {
+		o.Rows = defaultRows
+	}
+	c := &httpCheck{Options: o, Report: &Report{doc: doc, Left: leftOut(o, s), present: map[string]string{}}, service: s, client: client, text: string(text), surveys: map[string]*remote.Survey{}}
 	c.listed(o.Sheet)
 	c.rulesOff(o)
-	c.quotedZones(o.Sheet)
 	if user := c.login(ctx, s, o); client.ID == 0 {
 		c.client = user
 	}
@@ -48,14 +49,8 @@ func HTTP(ctx context.Context, s Service, client auth.Client, o Options) (*Repor
 		c.Looked = append(c.Looked, "nothing else was looked at: it is not known for which client")
 		return c.Report, nil
 	}
-	for _, r := range inOrder(o.Sheet.Model) {
-		if !s.Supports(r, mapping.OpList) {
-			continue
-		}
-		o.show("map check: a page of %s", r.Name)
-		if err := c.resource(ctx, r); err != nil {
-			return nil, err
-		}
+	if err := c.walks(ctx); err != nil {
+		return nil, err
 	}
 	if o.Other.ID == 0 {
 		c.Looked = append(c.Looked, "no other client was asked for: whether one sees records of another was not looked at")
@@ -67,177 +62,191 @@ func HTTP(ctx context.Context, s Service, client auth.Client, o Options) (*Repor
 	return c.Report, nil
 }
 
-const mostOfPage = 100
-
+// httpCheck compares with a service.
 type httpCheck struct {
 	Options
 	*Report
 	service Service
 	client  auth.Client
-	ids     map[string]mapping.Value // of a record of each resource that has one
+	text    string                    // of the sheet
+	surveys map[string]*remote.Survey // by resource
+	failed  []string                  // resources that cannot be walked
 }
 
-func (c *httpCheck) resource(ctx context.Context, r *mapping.Resource) error {
-	path := strictyaml.Child("resources", r.Name)
-	q := backend.Query{Client: c.client, Limit: c.Rows}
-	for _, name := range r.ListRequires {
-		f := r.Field(name)
-		of := referredTo(f)
-		v, ok := c.ids[of]
-		if f.Check == "resource" {
-			v, ok = mapping.TextValue("contact"), true
-		}
-		if !ok {
-			c.Looked = append(c.Looked, fmt.Sprintf("%s: not looked at, there is no %s to ask for", r.Name, of))
-			return nil
-		}
-		q.Filters = append(q.Filters, backend.Filter{Field: f, Value: v})
-	}
-	page, err := c.service.Probe(ctx, r, q)
-	if err != nil {
-		if ctx.Err() != nil {
+// walks looks at all records, those that others belong to first.
+func (c *httpCheck) walks(ctx context.Context) error {
+	all := slices.Clone(c.Sheet.Model.Resources)
+	slices.SortStableFunc(all, func(a, b *mapping.Resource) int { return c.depth(a) - c.depth(b) })
+	for _, r := range all {
+		if err := c.walk(ctx, c.Sheet.Resources[r]); err != nil {
 			return err
 		}
-		c.add(Error, "http.read", path, "its list cannot be read: "+withCodes(err.Error()), "mend operations.list, or log_on")
-		return nil
 	}
-	c.Looked = append(c.Looked, fmt.Sprintf("%s: %d record(s)", r.Name, page.Records))
-	c.samples[r.Name] = samplesOf(page.Values)
-	c.keyNumbers(c.Sheet.Resources[r], path, page.Values)
-	for _, f := range page.Findings {
-		c.found(path, f, page.Records)
-	}
-	if page.Records == 0 {
-		c.add(Note, "http.empty", path, fmt.Sprintf("client %d has no %s, so that nothing was compared", c.client.ID, r.Name), "check with a client that has records")
-		return nil
-	}
-	return c.paging(ctx, r, q, path)
-}
-
-// keyNumbers tells of kept keys that are numbers, and would go back as texts.
-func (c *httpCheck) keyNumbers(r *sheet.Resource, path string, values map[string]sheet.Raw) {
-	if r == nil || !r.Key.Kept {
-		return
-	}
-	for _, place := range r.Key.Places {
-		if kind := values[place].Kind; (kind == sheet.RawInt || kind == sheet.RawNumber) && !slices.Contains(r.Key.Numbers, place) {
-			c.add(Note, "http.key-number", strictyaml.Child(path, "key"), place+" is a number, and is sent as a text in JSON", "say numbers: "+place+", unless the service takes texts too")
+	for _, r := range all {
+		s := c.surveys[r.Name]
+		if s == nil {
+			continue
+		}
+		lost, err := c.service.Nowhere(ctx, s)
+		if err != nil {
+			return err
+		}
+		for _, f := range append(s.Found, slices.DeleteFunc(lost, func(f remote.Finding) bool { return slices.Contains(c.failed, r.Field(f.At).Reference) })...) {
+			c.tell(c.Sheet.Resources[r], f)
 		}
 	}
-}
-
-// found words what a probe found.
-func (c *httpCheck) found(path string, f remote.Finding, n int) {
-	known := c.Sheet.Resource(strings.TrimPrefix(path, "resources.")) // nil of an adapter
-	switch {
-	case f.Field == "" && f.Place != "" && known != nil && f.Place == known.Client:
-		severity := Warning
-		if f.Records == n {
-			severity = Error
-		}
-		c.add(severity, "http.client-missing", strictyaml.Child(path, "client"), fmt.Sprintf("%s is missing, or no number, in %d of %d answers, which are nobody's", f.Place, f.Records, n),
-			"name the path that tells whose a record is, or have the service answer it")
-	case f.What == remote.PassedOver:
-		c.add(Note, "http.passed-over", strictyaml.Child(path, "operations", "list"), fmt.Sprintf("%d of %d records of the list are hidden, or another client's, and are read past", f.Records, n),
-			"have the service leave them out, by a condition in the list's query or filter: lists cost as much as all that it answers")
-	case f.What == remote.Disordered:
-		c.add(Error, "http.order", strictyaml.Child(path, "order"), "the list is not in the order of "+f.Place+", so that after leaves records out", "have the service list by it, or leave order out")
-	case f.Field == "id":
-		c.add(Error, "http.key-missing", strictyaml.Child(path, "key"), fmt.Sprintf("%s is in none of %d answers", f.Place, n), "name the path of the key")
-	case f.Field == "" && f.Place == "":
-		c.add(Error, "data.unfit", c.fieldIn(path, f.What), "a record does not convert: "+withCodes(f.What), "mend the conversion, list the code, or mend the record")
-	case f.Field == "":
-		c.add(Warning, "http.version-missing", strictyaml.Child(path, "version"), f.Place+": "+f.What, "name the path of the version, or leave version out")
-	default:
-		c.add(Warning, "http.path-missing", strictyaml.Child(path, "fields", f.Field), fmt.Sprintf("%s is in none of %d answers", f.Place, n),
-			"name the path that the service has, or leave the field out")
+	if c.Other.ID == 0 {
+		return nil
 	}
+	return c.apart(ctx)
 }
 
-var fieldSaid = regexp.MustCompile(`\b[a-z]+\.([a-z0-9_]+): `)
+// depth is how many records tell whose a record of the resource is. Those that have no walk of their
+// own come last: that of others may find them.
+func (c *httpCheck) depth(r *mapping.Resource) (n int) {
+	if c.Sheet.Resources[r].Service.Walk == nil {
+		n = len(c.Sheet.Resources)
+	}
+	for of := c.Sheet.Resources[r].Parent(); of != nil && n < 2*len(c.Sheet.Resources); of = of.Parent() {
+		n++
+	}
+	return n
+}
 
-// fieldIn is where the sheet has the field that a message names.
-func (c *httpCheck) fieldIn(path, message string) string {
-	if m := fieldSaid.FindStringSubmatch(message); m != nil {
-		return strictyaml.Child(path, "fields", m[1])
+func (c *httpCheck) walk(ctx context.Context, r *sheet.Resource) error {
+	path := strictyaml.Child("resources", r.Name)
+	if p := r.Parent(); p != nil && slices.Contains(c.failed, p.Name) {
+		c.failed = append(c.failed, r.Name)
+		c.Looked = append(c.Looked, fmt.Sprintf("%s: not looked at, since not every %s is known that they belong to", r.Name, p.Name))
+		return nil
+	}
+	if c.surveys[r.Name] != nil {
+		return nil // within the records of another
+	}
+	c.show("map check: all records of %s", r.Name)
+	all, err := c.service.Survey(ctx, r.Resource, c.client)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		c.failed = append(c.failed, r.Name)
+		c.add(Error, "http.read", c.at(path, "walk"), "its records cannot be walked: "+maskedText(err.Error(), c.text), "mend walk, or log_on, as the message says")
+	}
+	for _, s := range all {
+		if s.Resource != r.Resource && c.Sheet.Resources[s.Resource].Service.Walk != nil {
+			continue
+		}
+		c.surveys[s.Resource.Name] = s
+		for i := range s.Resource.Fields {
+			if n, of := s.Present(i); of > 0 {
+				c.present[ofField(s.Resource.Name, s.Resource.Fields[i].Name)] = fmt.Sprintf("in %d of %d", n, of)
+			}
+		}
+		switch {
+		case err != nil:
+		case s.Has(c.client.ID):
+			c.Looked = append(c.Looked, fmt.Sprintf("%s: all %d record(s), of %d client(s)", s.Resource.Name, s.Records, s.Clients()))
+		default:
+			c.Looked = append(c.Looked, fmt.Sprintf("%s: all %d record(s)", s.Resource.Name, s.Records))
+			c.add(Note, "http.empty", strictyaml.Child("resources", s.Resource.Name), fmt.Sprintf("client %d has none of %d %s", c.client.ID, s.Records, s.Resource.Name), "check with a client that has records")
+		}
+	}
+	return nil
+}
+
+// at is a place of the sheet, or what it is in where the sheet does not have it.
+func (c *httpCheck) at(path string, keys ...string) string {
+	if full := strictyaml.Child(path, keys...); c.doc.Has(full) {
+		return full
 	}
 	return path
 }
 
-// paging reads two small pages, which must not have a record in common.
-func (c *httpCheck) paging(ctx context.Context, r *mapping.Resource, q backend.Query, path string) error {
-	const size = 2
-	q.Limit, q.Total = size, true
-	first, err := c.service.List(ctx, r, q)
-	if err != nil {
-		return c.unread(ctx, path, err)
-	}
-	if len(first.Records) > 0 {
-		c.ids[r.Name] = first.Records[0].Values[r.ID]
-		if err := c.get(ctx, r, first.Records[0], path); err != nil {
-			return err
-		}
-	}
-	if first.Total < int64(len(first.Records)) {
-		c.add(Error, "http.total", strictyaml.Child(path, "operations", "list"), fmt.Sprintf("the number of all records is %d, and there are %d at least", first.Total, len(first.Records)), "mend operations.list.total")
-	}
-	if !first.More {
-		return nil
-	}
-	q.Offset, q.Total = size, false
-	next, err := c.service.List(ctx, r, q)
-	if err != nil {
-		return c.unread(ctx, path, err)
-	}
-	for _, rec := range next.Records {
-		if slices.ContainsFunc(first.Records, func(other mapping.Record) bool { return other.ID() == rec.ID() }) {
-			c.add(Error, "http.paging", strictyaml.Child(path, "operations"), "a record of the first page is on the second page too", "mend operations.list.paging, or have the service keep an order")
-			return nil
-		}
-	}
-	if len(next.Records) == 0 {
-		c.add(Error, "http.paging", strictyaml.Child(path, "operations"), "there is a next page, and it is empty", "mend operations.list.paging")
-	}
-	return nil
+// claims are the verdicts of what a survey finds. {field} stands for the field, {place} for where
+// the service has it, {why} for the first error.
+var claims = map[remote.Claim]verdict{
+	remote.Unshown:  {Error, "data.unfit", "of {all} record(s) cannot be shown, by {field}, and are left out of lists: {why}", "mend read, type, zero or empty of the field, or the records"},
+	remote.Unlisted: {Error, "data.unknown-code", "of {all} record(s) have at {place} what the codes of {field} do not list, and are left out of lists", "list them under codes, or say unknown: \"null\"; the service's own answers show them"},
+	remote.Empty: {Warning, "data.null", "of {all} record(s) have no {field}, which the interface requires: clients see none",
+		"name the path that has it, mend the records, or have read say what is shown in its place"},
+	remote.Missing:   {Warning, "http.path-missing", "record(s) came, and {place} is in none of them", "name the path that the service has, or leave the field out"},
+	remote.Valueless: {Note, "http.valueless", "record(s) came, and the jq of {field} yields null for all of them", "see that it names what the service has"},
+	remote.TooLong:   {Note, "data.long", "of {all} record(s) have a longer {field} than the interface takes", "clients read it whole, but cannot write it back"},
+	remote.Nobodys:   {Warning, "http.client-missing", "of {all} record(s) do not say whose they are, and are nobody's: {why}", "name the path that tells whose a record is, or have the service answer it"},
+	remote.Others:    {Note, "http.others", "of {all} record(s) in the list of a client are another's, and are read past", "have the service leave them out: walks cost as much as all that it answers"},
+	remote.Twice:     {Error, "http.twice", "of {all} record(s) came before with the same key", "name the whole key, as with _parent.id of what stands within other records; or have the service keep an order while its pages are read"},
+	remote.Nowhere:   {Warning, "data.reference", "of {all} {field} lead to no record which their client sees", "clients are told of records that are not there: mend the records, or list what stands for none under zero"},
+	remote.AtOnce:    {Warning, "http.paging", "record(s) came at once, and no page is asked for: so many are often not all", "say under walk.paging how pages are asked for, or leave it where these are all"},
+	remote.GetFails:  {Error, "http.get", "of {all} record(s) of the list cannot be read by get: {why}", "mend get, or have it answer the client as the list does"},
+	remote.GetDiffers: {Error, "http.get-differs", "of {all} record(s) that were read by get have another {field} there than in the list",
+		"have both answer the same, or say what they show in jq"},
+	remote.ListLacks:    {Error, "http.list-lacks", "of {all} record(s) have {field} by get, and none in the list: lists show null, and a filter by it finds nothing", "have the list answer it"},
+	remote.SinceFails:   {Error, "http.since", "record(s) came, and what has changed cannot be asked for: {why}", "mend walk.since as the message says: lists fail"},
+	remote.SinceMisses:  {Error, "http.since", "record, the one that was changed last, is not among what has changed since: clients are not told what changes", "mend what since sends, or type and time_zone of modified_at"},
+	remote.SinceIgnored: {Warning, "http.since", "record(s) are told that have not changed since the moment that is sent: every list costs a walk", "see how the service takes the moment, or leave since out"},
 }
 
-// get reads a record of the list by itself: that answer must have what isolation
-// needs as well.
-func (c *httpCheck) get(ctx context.Context, r *mapping.Resource, listed mapping.Record, path string) error {
-	if !c.service.Supports(r, mapping.OpGet) {
-		return nil
+// tell words a finding.
+func (c *httpCheck) tell(r *sheet.Resource, f remote.Finding) {
+	v, path, place := claims[f.What], strictyaml.Child("resources", r.Name), ""
+	at := c.at(path, strings.Split(f.At, ".")...)
+	field := r.Resource.Field(f.At)
+	if field != nil {
+		at, place = c.at(path, "fields", f.At), r.Service.Fields[field.Index].Read.String()
 	}
-	got, err := c.service.Get(ctx, r, backend.Query{Client: c.client, ID: listed.ID()})
+	isAll := f.Records == f.Of
 	switch {
-	case err == nil:
-		c.unlisted(r, listed, got, path)
-	case ctx.Err() != nil:
-		return err
-	case errors.Is(err, backend.ErrNotFound):
-		c.add(Error, "http.get", strictyaml.Child(path, "operations"), "a record of the list is not found by get, or whose it is is missing there", "mend operations.get, or have it answer the client as the list does")
-	default:
-		c.add(Error, "http.get", strictyaml.Child(path, "operations"), "a record of the list cannot be read by get: "+withCodes(err.Error()), "mend operations.get")
+	case f.What == remote.Missing && field.Required, (f.What == remote.Nobodys || f.What == remote.Others) && isAll:
+		v.severity = Error
+	case f.What == remote.Nowhere && isAll:
+		v.severity, v.cure = Error, "name the path of the "+strings.TrimSuffix(field.Reference+" ", " ")+", or leave the field out"
 	}
-	return nil
+	why := ""
+	if f.Err != nil {
+		why = hidden(f.Err)
+	}
+	seen := strings.NewReplacer("{field}", f.At, "{place}", place, "{all}", fmt.Sprint(f.Of), "{why}", why).Replace(v.seen)
+	c.add(v.severity, v.rule, at, fmt.Sprintf("%d %s", f.Records, seen), v.cure)
 }
 
-// unlisted tells of what the list leaves out and can be filtered by. What comes is judged
-// by the filters that were sent, so that such a filter finds nothing.
-func (c *httpCheck) unlisted(r *mapping.Resource, listed, got mapping.Record, path string) {
-	for i := range r.Fields {
-		if f := &r.Fields[i]; f.Filterable() && listed.Values[i].IsAbsent() && got.Values[i].IsSet() {
-			c.add(Error, "http.filter-missing", strictyaml.Child(path, "fields", f.Name),
-				"get answers it and list does not: a filter by "+f.Name+" finds nothing", "have the list answer it, or leave its filter out of the list's query")
+// apart walks as the other client as well, where calls name the client: the service must tell the two
+// apart.
+func (c *httpCheck) apart(ctx context.Context) error {
+	type same struct {
+		of, path string
+		n, all   int
+	}
+	var found []same
+	differ := false
+	for _, r := range c.Sheet.Model.Resources {
+		of, mine, path := c.Sheet.Resources[r], c.surveys[r.Name], strictyaml.Child("resources", r.Name)
+		if of.Service.Walk == nil || !of.Service.PerClient || c.doc.Has(strictyaml.Child(path, "shared")) || mine == nil || slices.Contains(c.failed, r.Name) {
+			continue
+		}
+		all, err := c.service.Survey(ctx, r, c.Other)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			c.add(Error, "ask.isolation", c.at(path, "walk"), fmt.Sprintf("its records cannot be walked for client %d: %s", c.Other.ID, hidden(err)), "mend it as the message says")
+			continue
+		}
+		for _, others := range all {
+			if others.Resource != r {
+				continue
+			}
+			if n := mine.Alike(others); n > 0 {
+				found = append(found, same{r.Name, path, n, mine.Records})
+			}
+			differ = differ || mine.Alike(others) < max(mine.Records, others.Records)
 		}
 	}
-}
-
-func (c *httpCheck) unread(ctx context.Context, path string, err error) error {
-	if ctx.Err() != nil {
-		return err
-	}
-	if c.Count(Error) == 0 || !slices.ContainsFunc(c.Findings, func(f Finding) bool { return f.Severity == Error && strings.HasPrefix(f.Path, path) }) {
-		c.add(Error, "http.read", path, "its list cannot be read: "+withCodes(err.Error()), "mend operations.list")
+	for _, f := range found {
+		severity, cure := Note, "say shared: true where they are the same for all clients; where each client has records of its own that are alike, all is well"
+		if !differ {
+			severity, cure = Error, "see that the client which calls name does what it should: the service answers both the same, whatever is asked"
+		}
+		c.add(severity, "ask.isolation", c.at(f.path, "walk"), fmt.Sprintf("%d of %d record(s) of client %d are client %d's as well, letter by letter", f.n, f.all, c.client.ID, c.Other.ID), cure)
 	}
 	return nil
 }

@@ -1,8 +1,8 @@
 package check
 
 import (
-	"context"
 	"errors"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/auth"
-	"frontdesk/backend"
 	"frontdesk/backend/idstore"
 	"frontdesk/backend/remote"
 	"frontdesk/backend/remote/foreigntest"
@@ -25,7 +24,7 @@ import (
 )
 
 // garage is Garage Cloud behind its sheet, with words of it replaced.
-func garage(t *testing.T, replace ...string) (*remote.Store, Options) {
+func garage(t *testing.T, replace ...string) (*remote.Driver, Options) {
 	t.Helper()
 	server := httptest.NewServer(remotetest.NewJSON(remotetest.Options{}))
 	t.Cleanup(server.Close)
@@ -33,17 +32,17 @@ func garage(t *testing.T, replace ...string) (*remote.Store, Options) {
 }
 
 // behind is a service behind its sheet, with words of that replaced.
-func behind(t *testing.T, name string, env map[string]string, replace ...string) (*remote.Store, Options) {
+func behind(t *testing.T, name string, env map[string]string, replace ...string) (*remote.Driver, Options) {
 	t.Helper()
 	text, err := os.ReadFile("../../remote/testdata/" + name + ".yaml")
 	require.NoError(t, err)
-	store, o, problems := inFront(t, string(text), env, replace...)
+	driver, o, problems := inFront(t, string(text), env, replace...)
 	require.Empty(t, problems)
-	return store, o
+	return driver, o
 }
 
 // inFront is a service behind a sheet, with words of that replaced; of one with problems these.
-func inFront(t *testing.T, text string, env map[string]string, replace ...string) (*remote.Store, Options, strictyaml.Problems) {
+func inFront(t *testing.T, text string, env map[string]string, replace ...string) (*remote.Driver, Options, strictyaml.Problems) {
 	t.Helper()
 	for i := 0; i < len(replace); i += 2 {
 		require.Contains(t, text, replace[i])
@@ -60,37 +59,38 @@ func inFront(t *testing.T, text string, env map[string]string, replace ...string
 	db, err := sqlrecord.OpenSQLite(filepath.Join(t.TempDir(), "keep.db"), sqlrecord.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
-	k, err := idstore.Open(t.Context(), db, idstore.Options{Now: time.Now})
+	k, err := idstore.Open(t.Context(), db, idstore.Options{Now: time.Now, IgnoreCase: s.KeysWithoutCase()})
 	require.NoError(t, err)
-	store, err := remote.Open(remote.Options{Sheet: s, IDStore: k})
+	driver, err := remote.OpenDriver(t.Context(), remote.Options{Sheet: s, IDStore: k, Hasher: auth.NewHasher(), DB: db, Model: model, Timeout: time.Minute, Closely: true})
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, store.Close()) })
-	return store, Options{Sheet: store.Sheet, Model: model}, nil
+	t.Cleanup(func() { require.NoError(t, driver.Close()) })
+	return driver, Options{Sheet: s, Model: model}, nil
 }
 
 func noord() auth.Client { return auth.Client{ID: 1, Name: "garage-noord"} }
 
 func TestService(t *testing.T) {
-	store, o := garage(t)
-	report, err := HTTP(t.Context(), store, noord(), o)
+	driver, o := garage(t)
+	o.Other = auth.Client{ID: 2, Name: "garage-zuid"}
+	report, err := HTTP(t.Context(), driver, noord(), o)
 	require.NoError(t, err)
-	var text strings.Builder
-	require.NoError(t, report.WriteText(&text))
-	require.Zero(t, report.Count(Error)+report.Count(Warning), text.String())
-	require.Contains(t, text.String(), "contact: ")
-	require.Contains(t, text.String(), "Not for clients: resources ")
+	require.Zero(t, report.Count(Error)+report.Count(Warning), words(t, report))
+	require.Regexp(t, `\ncontact: all \d+ record\(s\), of 1 client\(s\)\n`, words(t, report))
+	require.Regexp(t, `\norderline: all \d+ record\(s\), of 1 client\(s\)\n`, words(t, report), "within orders")
+	require.Contains(t, words(t, report), "Not for clients: resources ")
 	page, err := Page(t.Context(), o, report)
 	require.NoError(t, err)
 	for _, r := range page.Resources {
 		for _, pair := range r.Pairs {
-			if r.Name == "contact" && pair.Field.Name == "name" {
-				require.Equal(t, "text", pair.Columns[0].Type)
-				require.Regexp(t, "^[Xx][x ]+", pair.Columns[0].Shape, "what it looks like, and no name")
+			if r.Name == "contact" && pair.Field.Name == "birth_date" {
+				require.Equal(t, "/v3/customers", r.Place)
+				require.Equal(t, "person.birthDate", pair.Columns[0].Name)
+				require.Regexp(t, `^in \d+ of \d+$`, pair.Columns[0].Type)
 				return
 			}
 		}
 	}
-	t.Fatal("there is no name of a contact on the page")
+	t.Fatal("there is no birth date of a contact on the page")
 }
 
 // TestForeignServices: nothing is wrong with the sheets of services that nobody here
@@ -100,56 +100,78 @@ func TestForeignServices(t *testing.T) {
 		"jsonserver": foreigntest.JSONServer, "loopback": foreigntest.LoopBack, "pocketbase": foreigntest.PocketBase,
 	} {
 		t.Run(name, func(t *testing.T) {
-			store, o := behind(t, name, map[string]string{
+			driver, o := behind(t, name, map[string]string{
 				strings.ToUpper(name) + "_URL": start(t).URL, "POCKETBASE_PASSWORD": foreigntest.Password, "FOREIGN_PASSWORD_HASH": foreigntest.PasswordHash,
 			})
-			report, err := HTTP(t.Context(), store, auth.Client{ID: 1, Name: "noord"}, o)
+			report, err := HTTP(t.Context(), driver, auth.Client{ID: 1, Name: "noord"}, o)
 			require.NoError(t, err)
-			var text strings.Builder
-			require.NoError(t, report.WriteText(&text))
 			unset := report.has("http.path-missing", "resources.contact.fields.first_name")
-			require.Len(t, unset, map[string]int{"jsonserver": 1}[name], text.String())
-			require.Equal(t, len(unset), report.Count(Error)+report.Count(Warning), text.String())
-			require.Contains(t, text.String(), "article: ")
+			require.Len(t, unset, map[string]int{"jsonserver": 1}[name], words(t, report))
+			require.Equal(t, len(unset), report.Count(Error)+report.Count(Warning), words(t, report))
+			require.Regexp(t, `\narticle: all 45 record\(s\), of 2 client\(s\)\n`, words(t, report))
 		})
 	}
 }
 
-// stuck is a service whose pages are all the first.
-type stuck struct{ *remote.Store }
-
-func (s stuck) List(ctx context.Context, r *mapping.Resource, q backend.Query) (backend.Page, error) {
-	q.Offset = 0
-	return s.Store.List(ctx, r, q)
-}
-
+// TestServiceFindings counts what does not fit by field, of all records, and shows no value.
 func TestServiceFindings(t *testing.T) {
-	store, o := garage(t, "name: lastNameOrCompany", "name: lastName", "BUSINESS: company", "FIRM: company")
-	report, err := HTTP(t.Context(), stuck{store}, noord(), o)
+	driver, o := garage(t, "name: lastNameOrCompany", "name: lastName", "BUSINESS: company", "FIRM: company", "payment_days: paymentTermDays", "payment_days: person.lastName")
+	report, err := HTTP(t.Context(), driver, noord(), o)
 	require.NoError(t, err)
 	missing := report.has("http.path-missing", "resources.contact.fields.name")
-	require.Len(t, missing, 1, "%+v", report.Findings)
-	require.Regexp(t, `^lastName is in none of \d+ answers$`, missing[0].Seen)
+	require.Len(t, missing, 1, words(t, report))
+	require.Regexp(t, `^(\d+) record\(s\) came, and lastName is in none of them$`, missing[0].Seen)
+	require.Equal(t, Error, missing[0].Severity, "the interface requires a name")
 	require.Greater(t, missing[0].Line, 1)
-	unfit := report.has("data.unfit", "resources.contact.fields.kind")
-	require.NotEmpty(t, unfit, "%+v", report.Findings)
-	require.Contains(t, unfit[0].Seen, `"BUSINESS": not in the code list`)
-	require.NotEmpty(t, report.has("http.paging", "resources.article.operations"), "%+v", report.Findings)
+	unknown := report.has("data.unknown-code", "resources.contact.fields.kind")
+	require.Len(t, unknown, 1, words(t, report))
+	require.Regexp(t, `^\d+ of \d+ record\(s\) have at type what the codes of kind do not list`, unknown[0].Seen)
+	require.NotContains(t, words(t, report), "BUSINESS")
 
-	report, err = HTTP(t.Context(), store, auth.Client{ID: 9, Name: "garage-onbekend"}, o)
+	driver, o = garage(t)
+	report, err = HTTP(t.Context(), driver, auth.Client{ID: 9, Name: "garage-onbekend"}, o)
 	require.NoError(t, err)
-	require.NotEmpty(t, report.has("http.read", "resources.article"), "%+v", report.Findings)
+	require.NotEmpty(t, report.has("http.read", "resources.article"), words(t, report))
 }
 
 // TestAnswersNameNobody: what a service answered where its list cannot be read has records
 // in it, and a report is sent on.
 func TestAnswersNameNobody(t *testing.T) {
-	store, o := garage(t, "result: items", "result: rows")
-	report, err := HTTP(t.Context(), store, noord(), o)
+	driver, o := garage(t, "result: items", "result: rows")
+	report, err := HTTP(t.Context(), driver, noord(), o)
 	require.NoError(t, err)
 	found := report.has("http.read", "resources.contact")
-	require.Len(t, found, 1, "%+v", report.Findings)
-	require.Regexp(t, `of status 200: "\{[^a-wyz]*`, found[0].Seen)
-	require.NotRegexp(t, `200: ".*[a-wyz]`, found[0].Seen)
-	require.Contains(t, report.Looked, "document: not looked at, there is no contact to ask for")
+	require.Len(t, found, 1, words(t, report))
+	require.Contains(t, found[0].Seen, `no list at "rows" of the answer`)
+	require.Contains(t, report.Looked, "orderline: not looked at, since not every order is known that they belong to")
+}
+
+// TestServiceThatDoesNotAsk: a service that answers each client the same is told apart from one whose
+// clients have some records that are alike.
+func TestServiceThatDoesNotAsk(t *testing.T) {
+	service := remotetest.NewJSON(remotetest.Options{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Header.Set("X-Tenant", "garage-noord")
+		service.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	driver, o := behind(t, "garagecloud", map[string]string{"GARAGE_URL": server.URL, "GARAGE_SECRET": remotetest.ClientSecret})
+	o.Other = auth.Client{ID: 2, Name: "garage-zuid"}
+	report, err := HTTP(t.Context(), driver, noord(), o)
+	require.NoError(t, err)
+	found := report.has("ask.isolation", "resources.contact")
+	require.Len(t, found, 1, words(t, report))
+	require.Equal(t, Error, found[0].Severity)
+	require.Regexp(t, `^(\d+) of \d+ record\(s\) of client 1 are client 2's as well, letter by letter$`, found[0].Seen)
+}
+
+// TestWrittenToAService: what is written is what is read afterwards, and is gone when it is deleted.
+func TestWrittenToAService(t *testing.T) {
+	driver, o := garage(t)
+	o.Write = noord()
+	report, err := HTTP(t.Context(), driver, noord(), o)
+	require.NoError(t, err)
+	require.NotContains(t, words(t, report), "write.l", "neither lost nor left")
+	require.Contains(t, words(t, report), "order: order_status was written in a new record and not changed in it")
+	require.Zero(t, report.Count(Error), words(t, report))
 }

@@ -77,8 +77,10 @@ func lostRows(s *sheet.Sheet, whole *mapping.Model, offer backend.Offer) []strin
 
 // isFixed tells whether a field is the same in all records.
 func isFixed(r *sheet.Resource, f *mapping.Field) bool {
-	_, fixed := r.Fields[f.Index].Fixed()
-	return fixed
+	if r.Service != nil {
+		return !r.Service.Fields[f.Index].Constant.IsAbsent()
+	}
+	return !r.SQL.Fields[f.Index].Constant.IsAbsent()
 }
 
 // rulesOff tells of rules that are switched off although the system has all that they judge by.

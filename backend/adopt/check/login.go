@@ -23,7 +23,8 @@ func (r *Report) login(ctx context.Context, driver any, o Options) auth.Client {
 	if o.Login.Username == "" || o.Login.Password == "" {
 		r.Looked = append(r.Looked, "nobody logged in: give --username, and the password by FRONTDESK_PASSWORD")
 	}
-	if a := o.Sheet.Accounts; a.Verify != nil && a.Facts != nil && a.Facts.UsernamePlace() == "" {
+	service := o.Sheet.Source.Service
+	if service != nil && service.Verify != nil && service.Facts[sheet.FactUsername].Read.IsZero() {
 		r.add(Warning, "login.unnamed", "accounts.result", "nothing says which user an answer to a log-in is about: an answer about another one would let that one in", "name the place of the username")
 	}
 	if o.Login.Username == "" || !is || !saysUsers(o.Sheet) {
@@ -69,12 +70,12 @@ func (r *Report) login(ctx context.Context, driver any, o Options) auth.Client {
 // saysUsers tells whether a sheet says how users are found.
 func saysUsers(s *sheet.Sheet) bool {
 	a := s.Accounts
-	return len(a.Users) > 0 || a.Table != "" || a.Query != "" || a.Verify != nil
+	return len(a.Users) > 0 || a.Table != "" || a.Query != "" || s.Source.Service != nil && s.Source.Service.Verify != nil
 }
 
 // foundByName looks for the user by name alone, as for a forgotten password.
 func (r *Report) foundByName(ctx context.Context, users directory, user auth.User, o Options) {
-	if a := o.Sheet.Accounts; a.Verify != nil && a.Find == nil {
+	if s := o.Sheet.Source.Service; s != nil && s.Verify != nil && s.Find == nil {
 		r.add(Note, "login.find", "accounts", "users cannot be found by name: forgotten passwords are answered with 200, and nobody gets mail", "say how under find")
 		return
 	}
@@ -123,21 +124,5 @@ func (r *Report) listed(s *sheet.Sheet) {
 	}
 	if mailless > 0 {
 		r.add(Warning, "accounts.email", "accounts.users", fmt.Sprintf("%d of %d user(s) have no e-mail address, without which the interface lets nobody log in", mailless, len(s.Accounts.Users)), "say their email")
-	}
-}
-
-// quotedZones looks for formats that take what says UTC for a letter.
-func (r *Report) quotedZones(s *sheet.Sheet) {
-	for _, of := range s.Model.Resources {
-		known := s.Resources[of]
-		if known == nil {
-			continue
-		}
-		for i := range known.Fields {
-			if f := &known.Fields[i]; f.QuotesZone() {
-				r.add(Error, "data.quoted-zone", ofField(of.Name, f.Name), fmt.Sprintf("the Z in the format of %s is a letter, and its times are taken for those of %s, which are UTC's", f.Name, f.Zone()),
-					"write the Z without quotes, where it says UTC")
-			}
-		}
 	}
 }

@@ -16,24 +16,22 @@ import (
 )
 
 const loginSheet = `
-format: 1
+format: 2
 source: {http: {url: "${URL}", retries: 0}}
 time_zone: Europe/Amsterdam
+keep: keep.db
 rules: backend
 accounts:
-  verify: {method: POST, path: /login, body: '{"user": "{username}", "password": "{password}"}'}
+  verify: {method: POST, path: /login, body: "{user: .username, password: .password}"}
   find: {path: "/user/{username}"}
   result: {id: nr, username: user, email: mail, client_id: org, external: other}
 resources:
   contact:
-    key: {columns: id}
+    path: /c
+    key: {path: id}
     client: org
-    operations:
-      list: {path: /c}
-      get: {path: "/c/{key}"}
-      create: {path: /c}
-      delete: {path: "/c/{key}"}
-    fields: {kind: {constant: person}, name: name, created_at: {from: made, format: "yyyy-MM-dd HH:mm:ss", readonly: true}}
+    operations: {only: [list, get, create, delete]}
+    fields: {kind: {constant: person}, name: name, created_at: {path: made, type: datetime, readonly: true}}
 `
 
 // door is a service whose log-ins a test can spoil, and whose clock says what its zone shows.
@@ -69,7 +67,7 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodDelete:
 		delete(d.rows, r.URL.Path)
 	case d.rows[r.URL.Path] == nil:
-		status = http.StatusNotFound
+		answer, status = map[string]any{"error": "none"}, http.StatusNotFound
 	default:
 		answer = d.rows[r.URL.Path]
 	}
@@ -86,13 +84,13 @@ func behindTheDoor(t *testing.T, password string, write bool, spoil func(*door),
 	spoil(d)
 	server := httptest.NewServer(d)
 	t.Cleanup(server.Close)
-	store, o, problems := inFront(t, loginSheet, map[string]string{"URL": server.URL}, replace...)
+	driver, o, problems := inFront(t, loginSheet, map[string]string{"URL": server.URL}, replace...)
 	require.Empty(t, problems)
 	o.Login = auth.Credentials{Username: "anna", Password: password}
 	if write {
 		o.Write = auth.Client{ID: 1}
 	}
-	report, err := HTTP(t.Context(), store, auth.Client{}, o)
+	report, err := HTTP(t.Context(), driver, auth.Client{}, o)
 	require.NoError(t, err)
 	require.NotContains(t, words(t, report), "right-1998")
 	return report
@@ -126,7 +124,7 @@ func TestLogin(t *testing.T) {
 	}
 	report := behindTheDoor(t, "right-1998", false, func(*door) {})
 	require.Zero(t, report.Count(Error)+report.Count(Warning), words(t, report))
-	require.Contains(t, words(t, report), "\ncontact: 1 record(s)\n", "those of the user's client")
+	require.Contains(t, words(t, report), "\ncontact: all 1 record(s), of 1 client(s)\n", "those of the user's client")
 	report = behindTheDoor(t, "wrong-1998", false, func(*door) {})
 	require.Contains(t, words(t, report), "nothing else was looked at: it is not known for which client\n")
 	report = behindTheDoor(t, "right-1998", false, func(*door) {}, "username: user, ", "")

@@ -272,79 +272,78 @@ func mistakesOfSQL(t *testing.T) {
 	right(t)
 }
 
-const sharedGroups = "key: &key {columns: id, id: kept, generated: answer}\n    client: \"\"\n    shared: true"
-
-// ofHTTP are the mistakes that PocketBase was tried with.
+// ofHTTP are mistakes in a sheet of PocketBase.
 var ofHTTP = []mistake{
-	{name: "http 1: a list of others' and hidden records", replace: []string{`"org = {client.id}", "gone = false", `, ""},
-		severity: Note, rule: "http.passed-over", path: "resources.article.operations.list", seen: "are hidden, or another client's, and are read past", whether: "by a condition"},
-	{name: "http 2: a client that no answer has", replace: []string{"contact:\n    key: *key\n", "contact:\n    key: *key\n    client: expand.org.nr\n"},
-		severity: Error, rule: "http.client-missing", path: "resources.contact.client", seen: "expand.org.nr is missing", whether: "name the path"},
-	{name: "http 3: a body that leaves out what is sent", replace: []string{"create: {path: /api/collections/contacts/records}", `create: {path: /api/collections/contacts/records, body: '{"org": {client.id}, "type": "{value.kind}", "name": "{value.name}", "days": {value.payment_days}, "customer": {value.is_customer}}'}`},
-		rule: "sheet", path: "resources.contact.operations.create", seen: "the call leaves out what clients may send: note", whether: "Expected {value.FIELD}"},
-	{name: "http 4a: a filter with holes", replace: []string{`perPage: "{limit}", filter: "{filter}"}
-        sort: {by: {id: ["@rowid", "-@rowid"], kind`, `perPage: "{limit}", filter: "(name='{filter.name}' && days={filter.payment_days})"}
-        sort: {by: {id: ["@rowid", "-@rowid"], kind`},
-		rule: "sheet", path: "resources.contact.operations.list.query.filter", seen: "may have no value, and would leave a hole in the expression", whether: "expected {filter}"},
-	{name: "http 4b: a filter that can be broken out of", replace: []string{"expressions: {quotes: pocketbase}", "retries: 1", `perPage: "{limit}", filter: "{filter}"}
-        sort: {by: {id: ["@rowid", "-@rowid"], kind`, `perPage: "{limit}", filter: "('{filter.name}'='' || name='{filter.name}')"}
-        sort: {by: {id: ["@rowid", "-@rowid"], kind`},
-		rule: "sheet", path: "resources.contact.operations.list.query.filter", seen: "stands in quotes that its value could end", whether: "expected how the service writes quotes"},
-	{name: "http 4c: quotes of another language", replace: []string{"quotes: pocketbase", "quotes: doubled"},
-		severity: Error, rule: "ask.quotes", path: "resources.contact.fields.name", seen: "a filter by name fails by texts with quotes", whether: "take it for a value"},
-	{name: "http 4d: a filter of another member", replace: []string{"name = '{filter.name}'", "memo = '{filter.name}'"},
-		severity: Error, rule: "ask.filter", path: "resources.contact.fields.name", seen: "3 of 3 name that were read do not find the record", whether: "mend what the filter says"},
-	{name: "http 4e: a filter that nobody sends", replace: []string{"contact:\n    key: *key\n", "contact:\n    key: *key\n    filters: [note]\n"},
-		rule: "sheet", path: "resources.contact.filters[0]", seen: "the list's query does not have {filter.note}", whether: "note"},
-	{name: "http 5a: times of UTC that are read in another zone", replace: []string{"time_zone: UTC", "time_zone: Europe/Amsterdam"},
-		severity: Error, rule: "data.quoted-zone", path: "resources.contact.fields.created_at", seen: "its times are taken for those of Europe/Amsterdam", whether: "without quotes"},
-	{name: "http 5b: times that are compared as texts", replace: []string{"modified_at: &modified {from: updated, format: \"yyyy-MM-dd HH:mm:ss.SSS'Z'\", readonly: true}", "modified_at: &modified {from: updated, type: timestamp, readonly: true}"},
-		severity: Error, rule: "ask.since", path: "resources.contact.fields.modified_at", seen: "3 of 3 records are not found", whether: "clients that keep a copy miss changes"},
-	{name: "http 7: a key that no answer has", replace: []string{"{columns: id, id: kept", "{columns: nummer, id: kept"},
-		severity: Error, rule: "http.key-missing", path: "resources.contact.key", seen: "nummer is in none of", whether: "name the path"},
-	{name: "http 9: a placeholder where none is filled in", replace: []string{"contact:\n    key: *key\n", "contact:\n    key: *key\n    constants: {source: \"{client.nam}\"}\n"},
-		rule: "sheet", path: "resources.contact.constants.source", seen: "{client.nam}", whether: "did you mean {client.name}?"},
-	{name: "http 11: an answer to a log-in that has the user elsewhere", replace: []string{"    result: record\n", ""},
+	{name: "a client that no answer has", replace: []string{contactAt, contactAt + "\n    client: expand.org.nr"},
+		severity: Error, rule: "http.read", path: "resources.contact", seen: "no record says its client at expand.org.nr", whether: "mend walk"},
+	{name: "a body that leaves out what is sent", replace: []string{contactAt, contactAt + "\n    create: {body: '.record | del(.memo)'}"},
+		rule: "sheet", path: "resources.contact.create", seen: "the body leaves out what clients may send: note", whether: "Expected .value.FIELD"},
+	{name: "what the service does not keep", replace: []string{"note: {path: memo, empty: \"null\"}", "note: {path: memo, empty: \"null\"}\n      first_name: nick"},
+		severity: Error, rule: "write.lost", path: "resources.contact.fields.first_name", seen: "first_name that is sent for a change is not what is there", whether: "name the place"},
+	{name: "a member that is not there", replace: []string{"note: {path: memo, empty: \"null\"}", "note: {path: memo, empty: \"null\"}\n      first_name: nick"},
+		severity: Warning, rule: "http.path-missing", path: "resources.contact.fields.first_name", seen: "record(s) came, and nick is in none of them", whether: "leave the field out"},
+	{name: "times that are compared as texts", replace: []string{` | sub("T"; " ")`, ""},
+		severity: Error, rule: "http.since", path: "resources.contact", seen: "is not among what has changed since", whether: "mend what since sends"},
+	{name: "since that the service does not know", replace: []string{"query: {filter: {jq: '\"updated", "query: {changed: {jq: '\"updated"},
+		severity: Warning, rule: "http.since", path: "resources.contact", seen: "that have not changed since", whether: "leave since out"},
+	{name: "a key that no answer has", replace: []string{"&key {path: id", "&key {path: nummer"},
+		severity: Error, rule: "http.read", path: "resources.contact", seen: "a record without its key at nummer", whether: "mend walk"},
+	{name: "a total that is of the page", replace: []string{"total: totalItems", "total: perPage"},
+		severity: Error, rule: "http.read", path: "resources.contact", seen: "10 records came, and there are more behind what the answers say is the end, at perPage", whether: "mend walk"},
+	{name: "no pages", replace: []string{"      paging: {style: page, size: 10, total: totalItems}\n", "", `page: "{page.number}", perPage: "{page.limit}"`, `perPage: "10"`},
+		severity: Warning, rule: "http.paging", path: "resources.contact", seen: "10 record(s) came at once", whether: "walk.paging"},
+	{name: "a code that is not listed", replace: []string{"codes: {P: person, B: company}", "codes: {P: person, X: company}"},
+		severity: Error, rule: "data.unknown-code", path: "resources.contact.fields.kind", seen: "have at type what the codes of kind do not list", whether: "list them under codes"},
+	{name: "a path of something else", replace: []string{"payment_days: {path: days, zero: \"0\"}", "payment_days: {path: name, readonly: true}"},
+		severity: Error, rule: "data.unfit", path: "resources.contact.fields.payment_days", seen: "cannot be shown, by payment_days", whether: "mend read"},
+	{name: "a reference by something else", replace: []string{"turnover_group_id: grp", "turnover_group_id: shelf"},
+		severity: Error, rule: "data.reference", path: "resources.article.fields.turnover_group_id", seen: "turnover_group_id lead to no record", whether: "name the path of the turnovergroup"},
+	{name: "an answer to a log-in that has the user elsewhere", replace: []string{"password}\", result: record}", "password}\"}"},
 		severity: Error, rule: "login.fails", path: "accounts.verify", seen: "a log-in fails", whether: "nobody can log in"},
-	{name: "http 11: nobody can be found", replace: []string{"    query: {filter: \"email = '{username}'\"}\n    result: items\n", "    query: {filter: \"email = '{username}x'\"}\n    result: items\n"},
+	{name: "wrong credentials that are not known for such", replace: []string{"  refused: {status: \"400\"}\n", ""},
+		severity: Error, rule: "login.unrefused", path: "accounts.verify", seen: "a wrong password is not refused, but fails: the service answered 400", whether: "refused"},
+	{name: "nobody can be found", replace: []string{`"email = \(.username | tojson)"`, `"email = \(.username + "x" | tojson)"`},
 		severity: Error, rule: "login.find", path: "accounts.find", seen: "is not found by name", whether: "nobody gets mail"},
-	{name: "http 12: a resource of a client that is read as everybody's", replace: []string{"hidden: row.gone\n    operations:\n      get: {path: \"/api/collections/parts", "hidden: row.gone\n    client: \"\"\n    operations:\n      get: {path: \"/api/collections/parts", `"org = {client.id}", "gone = false", `, `"gone = false", `},
-		severity: Warning, rule: "ask.isolation", path: "resources.article.client", seen: "client 2 is shown records of client 1"},
-	{name: "http 12: what is shared without being meant to", replace: []string{"\n    shared: true", ""},
-		severity: Warning, rule: "ask.isolation", path: "resources.turnovergroup.client", seen: "its list has 3 of 3, and get answers 3", whether: "shared: true"},
-	{name: "http 12: a field for a message without one", replace: []string{"    at: article\n    on: [turnovergroup]", "    at: article\n    field: code\n    on: [turnovergroup]"},
-		rule: "sheet", path: "errors", seen: "neither field nor field_from", whether: "expected"},
+	{name: "a resource of a client that is read as everybody's", replace: []string{contactAt, contactAt + "\n    client: \"\""},
+		severity: Warning, rule: "ask.isolation", path: "resources.contact.client", seen: "client 2 is shown records of client 1", whether: "shared: true"},
 }
 
-// TestForeignMistakesOfTheFindings is TestMistakesOfTheFindings for a service, PocketBase.
-func TestForeignMistakesOfTheFindings(t *testing.T) {
+const contactAt = "  contact:\n    path: /api/collections/contacts/records"
+
+// TestForeignMistakesOfServices makes mistakes in the sheet of a service that nobody here wrote.
+func TestForeignMistakesOfServices(t *testing.T) {
 	url := services.PocketBase(t).URL
 	text, err := os.ReadFile("../../remote/testdata/pocketbase.yaml")
 	require.NoError(t, err)
-	base := strings.Replace(string(text), "key: &key {columns: id, id: kept, generated: answer}\n    client: \"\"", sharedGroups, 1)
+	base := strings.Replace(string(text), "    client: \"\"\n", "    client: \"\"\n    shared: true\n", 1)
 	require.NotEqual(t, string(text), base)
 	env := map[string]string{"POCKETBASE_URL": url, "POCKETBASE_PASSWORD": services.Password}
 	check := func(t *testing.T, replace ...string) (strictyaml.Problems, *Report) {
-		store, o, problems := inFront(t, base, env, replace...)
+		driver, o, problems := inFront(t, base, env, replace...)
 		if len(problems) > 0 {
 			return problems, nil
 		}
-		o.Other, o.Login = auth.Client{ID: 2, Name: "zuid"}, auth.Credentials{Username: "noord@example.com", Password: services.Password}
-		report, err := HTTP(t.Context(), store, auth.Client{ID: 1, Name: "noord"}, o)
+		o.Other, o.Login, o.Write = auth.Client{ID: 2, Name: "zuid"}, auth.Credentials{Username: "noord@example.com", Password: services.Password}, auth.Client{ID: 1, Name: "noord"}
+		report, err := HTTP(t.Context(), driver, auth.Client{ID: 1, Name: "noord"}, o)
 		require.NoError(t, err)
 		for _, secret := range []string{"Oil filter", "O'Neil", "N000", "noord@", services.Password} {
 			require.NotContains(t, words(t, report), secret, "a report is sent on")
 		}
 		return nil, report
 	}
-	problems, report := check(t)
-	require.Empty(t, problems)
-	require.Zero(t, report.Count(Error)+report.Count(Warning), words(t, report))
-	require.Contains(t, words(t, report), "the user logs in, and works for client 1\n")
+	right := func(t *testing.T) {
+		problems, report := check(t)
+		require.Empty(t, problems)
+		require.Zero(t, report.Count(Error)+report.Count(Warning), words(t, report))
+		require.Contains(t, words(t, report), "the user logs in, and works for client 1\n")
+		require.Contains(t, words(t, report), "\ncontact: all 20 record(s), of 2 client(s)\n", "what was made is removed again")
+	}
+	right(t)
 	for _, m := range ofHTTP {
 		t.Run(m.name, func(t *testing.T) {
 			problems, report := check(t, m.replace...)
 			m.isTold(t, problems, report)
 		})
 	}
+	right(t)
 }

@@ -71,10 +71,13 @@ func (p *pager) reads(table string) bool {
 	})
 }
 
-// placesOf are the columns, or the paths, of a field.
+// placesOf are the columns, or the place in answers, of a field.
 func placesOf(r *sheet.Resource, i int) (names []string) {
-	if r.SQL == nil {
-		return r.Fields[i].From
+	if r.Service != nil {
+		if read := r.Service.Fields[i].Read; !read.IsZero() {
+			names = []string{read.String()}
+		}
+		return names
 	}
 	of := &r.SQL.Fields[i]
 	names = slices.Clone(of.Names)
@@ -127,8 +130,8 @@ func (p *pager) resource(r *sheet.Resource) page.Resource {
 	if r.Read != r.Table && r.Read != "" {
 		out.Place += ", read as " + r.Read
 	}
-	if list := r.Operations["list"]; list != nil && list.Request != nil {
-		out.Place = strings.TrimPrefix(list.Request.Template, "GET ")
+	if r.Service != nil && r.Service.Walk != nil {
+		out.Place = r.Service.Walk.Path.String()
 	}
 	for i := range r.Fields {
 		f := &r.Fields[i]
@@ -141,7 +144,7 @@ func (p *pager) resource(r *sheet.Resource) page.Resource {
 		}
 		pair := page.Pair{Field: page.Field{Name: f.Name, Type: f.Type.String(), Required: f.Required}}
 		for _, name := range placesOf(r, i) {
-			pair.Columns = append(pair.Columns, p.column(r, name))
+			pair.Columns = append(pair.Columns, p.column(r, name, at+".fields."+f.Name))
 		}
 		own := at + ".fields." + f.Name
 		pair.Notes = p.notes(own, func(path string) bool { return under(path, own) })
@@ -165,7 +168,7 @@ func (p *pager) resource(r *sheet.Resource) page.Resource {
 }
 
 // column is what is known of a column, or of a path in answers.
-func (p *pager) column(r *sheet.Resource, name string) page.Column {
+func (p *pager) column(r *sheet.Resource, name, field string) page.Column {
 	for _, table := range []string{r.Read, r.Table} {
 		for _, c := range p.columns[strings.ToLower(table)] {
 			if c.Name == name {
@@ -173,26 +176,7 @@ func (p *pager) column(r *sheet.Resource, name string) page.Column {
 			}
 		}
 	}
-	if seen, is := p.report.samples[r.Name][name]; is {
-		return seen
-	}
-	return page.Column{Name: name}
-}
-
-// samplesOf are the places of a service's answers, with the shape of a value of each.
-func samplesOf(values map[string]sheet.Raw) map[string]page.Column {
-	all := map[string]page.Column{}
-	for name, v := range values {
-		kind := "text"
-		switch v.Kind {
-		case sheet.RawBool:
-			kind = "boolean"
-		case sheet.RawInt, sheet.RawNumber:
-			kind = "number"
-		}
-		all[name] = page.Column{Name: name, Type: kind, Shape: page.Shape(v.String())}
-	}
-	return all
+	return page.Column{Name: name, Type: p.report.present[field]}
 }
 
 // notes are the findings whose path is one of those meant.

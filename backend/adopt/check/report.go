@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"frontdesk/backend/adopt/page"
 	"frontdesk/config/strictyaml"
 )
 
@@ -44,8 +43,9 @@ type Report struct {
 	Looked []string `json:"looked_at"`
 
 	doc *strictyaml.Document
-	// samples are what places of each resource look like in the answers of a service.
-	samples map[string]map[string]page.Column
+	// present tells of a field in how many records of a service its place is, by the path of the
+	// field in the sheet.
+	present map[string]string
 }
 
 // Left is what a sheet leaves out of the model.

@@ -21,8 +21,7 @@ import (
 type Options struct {
 	Sheet *sheet.Sheet
 	Model *mapping.Model // the whole one, for what the sheet leaves out
-	// Rows is how many records of each resource are read of a service, and asked about of a
-	// database; 0 for 1000.
+	// Rows is how many records of each resource are asked about; 0 for 1000.
 	Rows int
 	// Open opens what the gateway would serve a database by. It is needed for one.
 	Open func(ctx context.Context, s *sheet.Sheet) (Database, error)
@@ -308,11 +307,11 @@ func (c *resourceCheck) columns() {
 
 // changes tells whether clients change records.
 func (c *resourceCheck) changes() bool {
-	return slices.ContainsFunc([]mapping.Scope{mapping.OpCreate, mapping.OpUpdate, mapping.OpDelete}, func(op mapping.Scope) bool { return c.Operations[op] != nil })
+	return slices.ContainsFunc([]mapping.Scope{mapping.OpCreate, mapping.OpUpdate, mapping.OpDelete}, func(op mapping.Scope) bool { return c.Operations[op] })
 }
 
 // isOwn tells whether there is an operation that frontdesk itself does.
 func (c *resourceCheck) isOwn(op mapping.Scope) bool {
 	said := c.SQL.Statements[op]
-	return c.Operations[op] != nil && (said == nil || slices.Contains(said, sheet.OwnStatement))
+	return c.Operations[op] && (said == nil || slices.Contains(said, sheet.OwnStatement))
 }

@@ -14,7 +14,7 @@ import (
 // fits compares the lengths and the ranges of columns with the fields that are written into them
 // without a conversion. Whether their types fit the driver itself says.
 func (c *resourceCheck) fits() {
-	if c.Operations[mapping.OpCreate] == nil && c.Operations[mapping.OpUpdate] == nil {
+	if !c.Operations[mapping.OpCreate] && !c.Operations[mapping.OpUpdate] {
 		return
 	}
 	for i, f := range mapping.Each(c.Fields) {
@@ -110,7 +110,7 @@ func (c *resourceCheck) written() {
 			}
 		}
 		unique := f.Unique && f.UniquePer == "" && len(f.UniqueWhen) == 0 && !f.Readonly && len(of.Names) == 1 && c.read == c.table
-		if unique && !c.table.Identifies(append(slices.Clone(of.Names), c.SQL.Client.Column)) && (c.Operations[mapping.OpCreate] != nil || c.Operations[mapping.OpUpdate] != nil && !f.Immutable) {
+		if unique && !c.table.Identifies(append(slices.Clone(of.Names), c.SQL.Client.Column)) && (c.Operations[mapping.OpCreate] || c.Operations[mapping.OpUpdate] && !f.Immutable) {
 			c.add(Warning, "sql.not-unique", c.ofField(f.Field), fmt.Sprintf("no unique index keeps %s.%s from standing twice", c.table.Name, of.Names[0]), "make one: two clients at once could both be right")
 		}
 	}

@@ -112,8 +112,8 @@ func TestDraftIsClosed(t *testing.T) {
 		require.NotRegexp(t, `(?m)^ *[a-z_]+: .*password`, resource(t, d.Text, "employee"))
 	}
 	of := resource(t, drafted(t, Options{OpenAPI: []byte(description)}).Text, "country")
-	require.Contains(t, of, "    client: \"\"\n    hidden: \"true\" # TODO whose are they?")
-	require.NotContains(t, of, "create:")
+	require.Contains(t, of, "    client: \"\"\n    select: \"false\" # TODO whose are they?")
+	require.Contains(t, of, "    operations: {only: [list]}\n", "nobody writes")
 }
 
 // TestDraftOfStrangeNames: whatever tables and columns are called, the draft loads.
@@ -130,7 +130,7 @@ const description = `
 openapi: 3.0.3
 components: {securitySchemes: {token: {type: http, scheme: bearer}}, schemas: {Contact: {properties: {
   id: {type: integer}, client_id: {type: integer}, name: {type: string}, kind: {type: string, enum: [person, company]}, payment_days: {type: string},
-  created_at: {type: string, format: date-time}, language: {type: string, readOnly: true}, address: {properties: {city: {type: string}}}}}}}
+  created_at: {type: string, format: date-time}, isCustomer: {type: boolean}, birthDate: {type: string, format: date}, language: {type: string, readOnly: true}, address: {properties: {city: {type: string}}}}}}}
 paths:
   /v1/contacts:
     parameters: [{name: name, in: query}]
@@ -143,16 +143,16 @@ paths:
   /v1/wishes: {get: {responses: {"200": {content: {application/json: {schema: {type: array, items: {properties: {id: {type: integer}}}}}}}}}}
 `
 
-// TestDraftOfDescription takes paths, parameters and schemas that are called as the interface
+// TestDraftOfDescription takes paths and schemas that are called as the interface
 // calls them. How a list is paged is asked for, and not guessed.
 func TestDraftOfDescription(t *testing.T) {
 	d := drafted(t, Options{OpenAPI: []byte(description)})
 	require.Contains(t, d.Text, "    headers: {Authorization: \"Bearer {secret.token}\"} # TODO")
 	contact := resource(t, d.Text, "contact")
 	for _, line := range []string{
-		"client: client_id\n", `get: {path: "/v1/contacts/{key}"}`, `list: {path: "/v1/contacts", query: {name: "{filter.name}"}, result: items} # TODO which of its parameters are for pages, orders and changes? page`,
-		`create: {path: "/v1/contacts"}`, `update: {method: PATCH, path: "/v1/contacts/{key}"}`, `delete: {path: "/v1/contacts/{key}"}`, "kind: kind\n",
-		"created_at: {from: created_at, type: timestamp, readonly: true}", "language: {from: language, readonly: true}", "# payment_days: payment_days # TODO", "# Not used of contacts: address.city.",
+		"client: client_id\n", "key: {path: id}\n", "path: \"/v1/contacts\"\n", "walk: {result: items} # TODO which of its parameters ask for pages (query, paging), and for what has changed (since)? name, page\n",
+		"operations: {only: [list, create, get, update, delete]}\n", "kind: kind\n", "is_customer: {path: isCustomer, codes: {true: 1, false: 0}}\n", "birth_date: {path: birthDate, type: date}\n",
+		"created_at: {path: created_at, readonly: true}", "language: {path: language, readonly: true}", "# payment_days: payment_days # TODO", "# Not used of contacts: address.city.",
 	} {
 		require.Contains(t, contact, line, contact)
 	}

@@ -2,71 +2,44 @@ package draft
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 )
 
-// endpoint is where a service has the records of one kind, and what it takes.
+// endpoint is where a service has the records of one kind, and what can be done with them.
 type endpoint struct {
-	list, get              string // paths, with {key}; "" for none
-	create, update, delete string
-	method                 string // of update
-	result                 string // path of the list in its answer; "" for the answer itself
-	parameters             []string
+	list       string // path
+	result     string // path of the list in its answer; "" for the answer itself
+	parameters []string
+	operations []string // get, create, update, delete
+	method     string   // of update
 }
 
-// writeOperations says how records are asked for and written.
+// writeOperations says how records are walked and written.
 func (d *drafter) writeOperations(b *strings.Builder, m *match) {
 	e := m.table.endpoint
-	if m.only != "" {
-		d.todo(b, "    operations: # TODO without the others: %s\n", comment(m.onlyWhy))
-	} else {
-		b.WriteString("    operations:\n")
-	}
-	if e.get != "" {
-		fmt.Fprintf(b, "      get: {path: %s}\n", quoted(e.get))
-	}
-	query, others := []string{}, []string{}
-	for _, p := range e.parameters {
-		if name := m.filteredBy(p); name != "" && !m.unfiltered {
-			query = append(query, scalar(p)+": \"{filter."+name+"}\"")
-		} else {
-			others = append(others, p)
-		}
-	}
-	text := "path: " + quoted(e.list)
-	if len(query) > 0 {
-		text += ", query: {" + strings.Join(query, ", ") + "}"
-	}
+	walk := "{}"
 	if e.result != "" {
-		text += ", result: " + scalar(e.result)
+		walk = "{result: " + scalar(e.result) + "}"
 	}
-	asks := "are these all of them, or is there paging?"
-	if len(others) > 0 {
-		asks = "which of its parameters are for pages, orders and changes? " + strings.Join(others, ", ")
+	asks := "are these all of them, or are there pages?"
+	if len(e.parameters) > 0 {
+		asks = "which of its parameters ask for pages (query, paging), and for what has changed (since)? " + strings.Join(e.parameters, ", ")
 	}
-	d.todo(b, "      list: {%s} # TODO %s\n", text, comment(asks))
-	if m.only == "get, list" || m.closed {
-		return
-	}
-	if e.create != "" && m.only == "" {
-		fmt.Fprintf(b, "      create: {path: %s}\n", quoted(e.create))
-	}
-	if e.update != "" {
-		fmt.Fprintf(b, "      update: {method: %s, path: %s}\n", e.method, quoted(e.update))
-	}
-	if e.delete != "" {
-		fmt.Fprintf(b, "      delete: {path: %s}\n", quoted(e.delete))
-	}
-}
-
-// filteredBy is the field that is called as a parameter is, and is certain; "" for none.
-func (m *match) filteredBy(parameter string) string {
-	for _, name := range slices.Sorted(maps.Keys(m.fields)) {
-		if of := m.fields[name]; folded(name) == folded(parameter) && len(of.from) == 1 && of.doubt == "" && m.refused[name] == "" {
-			return name
+	d.todo(b, "    walk: %s # TODO %s\n", walk, comment(asks))
+	only := []string{"list"}
+	for _, op := range e.operations {
+		if op == "get" || !m.closed && (m.only == "" || strings.Contains(m.only, op)) {
+			only = append(only, op)
 		}
 	}
-	return ""
+	text := fmt.Sprintf("    operations: {only: [%s]}", strings.Join(only, ", "))
+	if m.only != "" {
+		d.todo(b, "%s # TODO without others: %s\n", text, comment(m.onlyWhy))
+	} else {
+		fmt.Fprintln(b, text)
+	}
+	if slices.Contains(only, "update") && e.method == "PUT" {
+		b.WriteString("    update: {method: PUT}\n")
+	}
 }

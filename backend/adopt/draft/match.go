@@ -21,7 +21,6 @@ type match struct {
 	// What the draft does not load with: fields, and operations.
 	refused       map[string]string
 	only, onlyWhy string
-	unfiltered    bool
 }
 
 // setting is a key of the sheet.
@@ -110,32 +109,37 @@ func written(f *mapping.Field) bool {
 }
 
 // convert says how a value is converted, by the types on both sides. A database converts by
-// itself; of a service it is said.
+// itself, and so does a service but for days, flags and numbers that are texts to clients.
 func (d *drafter) convert(f *mapping.Field, c *column, out *mapped) {
 	moment := c.sort == "date" || c.sort == "datetime" || c.sort == "timestamp"
 	number := c.sort == "integer" || c.sort == "decimal"
-	typed := func() {
-		if d.ofService || moment && d.source.Engine == "sqlite" {
-			out.set("type", c.sort)
-		}
-	}
 	switch {
 	case f.Type == mapping.Timestamp && moment:
-		typed()
-	case f.Type == mapping.Bytea && c.sort == "bytes", f.Type == mapping.Int4 && c.sort == "integer", f.Type == mapping.Float8 && c.sort == "decimal":
-	case f.Type == mapping.Int4 && c.sort == "boolean" && slices.Equal(f.OneOf, []string{"0", "1"}), f.Type == mapping.Float8 && c.sort == "integer":
-		typed()
+		if d.ofService && c.sort == "date" || !d.ofService && d.source.Engine == "sqlite" {
+			out.set("type", c.sort)
+		}
+	case f.Type == mapping.Bytea && c.sort == "bytes", f.Type == mapping.Int4 && c.sort == "integer", f.Type == mapping.Float8 && number:
+	case f.Type == mapping.Int4 && c.sort == "boolean" && slices.Equal(f.OneOf, []string{"0", "1"}):
+		if d.ofService {
+			out.set("codes", "{true: 1, false: 0}")
+		}
 	case f.IsText() && c.sort == "text":
 		if c.length > 0 && c.length < f.Length && !f.Readonly {
 			out.set("length", fmt.Sprint(c.length))
 		}
 	case f.IsText() && number:
-		typed()
+		if d.ofService && !f.Readonly && !c.generated {
+			out.set("write", `"if . == null then null else tonumber end"`)
+		}
 	default:
 		out.doubt = fmt.Sprintf("%s is %s, and the interface has %s: how is it converted?", c.name, kindOf(c), f.Type)
 	}
 	if f.Type == mapping.Float8 && c.sort == "integer" {
-		out.note = "TODO is it in whole units, or in hundredths" + map[bool]string{true: " (decimals: 2)?", false: fmt.Sprintf(": {read: %s / 100.0, write: {%s: \"ROUND(:value * 100)\"}, ordered: true}?", c.name, c.name)}[d.ofService]
+		how := fmt.Sprintf("{read: %s / 100.0, write: {%[1]s: \"ROUND(:value * 100)\"}, ordered: true}", c.name)
+		if d.ofService {
+			how = fmt.Sprintf("{path: %s, read: .%[1]s / 100, write: . * 100}", c.name)
+		}
+		out.note = "TODO is it in whole units, or in hundredths: " + how + "?"
 	}
 }
 

@@ -139,7 +139,7 @@ func (d *drafter) listOf(s spec, at string, item map[string]any) {
 	d.tables = append(d.tables, t)
 	t.properties(s, "", record, nil)
 	if item["post"] != nil {
-		t.endpoint.create = t.endpoint.list
+		t.endpoint.operations = append(t.endpoint.operations, "create")
 	}
 	for _, p := range append(slices.Clone(items(item["parameters"])), items(get["parameters"])...) {
 		if of := s.resolve(p, 0); str(of["in"]) == "query" && str(of["name"]) != "" {
@@ -162,21 +162,20 @@ func (d *drafter) recordOf(s spec, at string, item map[string]any) {
 		if strings.TrimSuffix(e.list, "/") != s.prefix+list {
 			continue
 		}
-		path := strings.TrimSuffix(e.list, "/") + "/{key}"
 		if get := dict(item["get"]); get != nil {
-			e.get = path
+			e.operations = append(e.operations, "get")
 			t.properties(s, "", s.answer(get), nil)
 		}
 		if key := t.column(strings.Trim(last, "{}")); key != nil && t.primary == nil {
 			t.primary = []string{key.name}
 		}
 		for _, method := range []string{"patch", "put"} {
-			if e.update == "" && item[method] != nil {
-				e.update, e.method = path, strings.ToUpper(method)
+			if e.method == "" && item[method] != nil {
+				e.operations, e.method = append(e.operations, "update"), strings.ToUpper(method)
 			}
 		}
 		if item["delete"] != nil {
-			e.delete = path
+			e.operations = append(e.operations, "delete")
 		}
 	}
 }

@@ -66,8 +66,6 @@ func (d *drafter) leaveOutOf(m *match, keys []string, why string) {
 		what = keys[0]
 	}
 	switch {
-	case what == "operations" && slices.Contains(keys, "list") && !m.unfiltered:
-		m.unfiltered = true
 	case what == "fields" && len(keys) > 1 && m.fields[keys[1]] != nil && m.refused[keys[1]] == "":
 		m.refused[keys[1]] = why
 	case what == "client" && m.refused["client"] == "":

@@ -15,11 +15,11 @@ func (d *drafter) write() string {
 	d.summary = Summary{Resources: len(d.matches)}
 	d.findClients()
 	var b strings.Builder
-	fmt.Fprintf(&b, "# A first draft, of names, keys and types. Answer every TODO, then run frontdesk-kit map check.\nformat: %s\n", map[bool]string{true: "1", false: "2"}[d.ofService])
+	fmt.Fprintf(&b, "# A first draft, of names, keys and types. Answer every TODO, then run frontdesk-kit map check.\nformat: 2\n")
 	d.writeSource(&b)
 	b.WriteString("keep: keep.db\n")
 	if d.ownRules {
-		d.todo(&b, "rules: backend # TODO the service cannot be asked for all that rules depend on: does it keep them itself?\n")
+		d.todo(&b, "rules: backend # TODO the service does not tell all that rules depend on: does it keep them itself?\n")
 	}
 	if without := d.withoutRules(); len(without) > 0 {
 		d.todo(&b, "without_rules: [%s] # TODO their fields were not found: must these be kept?\n", strings.Join(without, ", "))
@@ -50,7 +50,7 @@ func (d *drafter) todo(b *strings.Builder, format string, args ...any) {
 func (d *drafter) writeNone(b *strings.Builder) {
 	place := "    table: TODO\n    client: \"\"\n    key: {columns: TODO}\n    where: \"0 = :client\"\n    operations: {only: [get, list]}\n"
 	if d.ofService {
-		place = "    client: \"\"\n    hidden: \"true\"\n    key: {columns: TODO}\n    operations: {list: {path: /TODO}}\n"
+		place = "    path: /TODO\n    client: \"\"\n    key: TODO\n    select: \"false\"\n    operations: {only: [list]}\n"
 	}
 	d.todo(b, "  contact: # TODO nothing is called as a resource is: where is this one?\n%s    fields: {name: TODO}\n\n", place)
 }
@@ -74,7 +74,9 @@ func (d *drafter) writeSource(b *strings.Builder) {
 
 func (d *drafter) writeResource(b *strings.Builder, m *match) {
 	fmt.Fprintf(b, "  %s:\n", m.Name)
-	if !d.ofService {
+	if d.ofService {
+		fmt.Fprintf(b, "    path: %s\n", quoted(m.table.endpoint.list))
+	} else {
 		fmt.Fprintf(b, "    table: %s\n", scalar(m.table.name))
 	}
 	d.writeKey(b, m)
@@ -86,7 +88,7 @@ func (d *drafter) writeResource(b *strings.Builder, m *match) {
 	default:
 		closed := `where: "0 = :client"`
 		if d.ofService {
-			closed = `hidden: "true"`
+			closed = `select: "false"`
 		}
 		d.todo(b, "    client: \"\"\n    %s # TODO whose are they? Until client says so, or shared: true, nobody sees them, and nobody writes\n", closed)
 	}
@@ -104,7 +106,7 @@ func (d *drafter) writeResource(b *strings.Builder, m *match) {
 // writeKey says what identifies a record: a whole number as it is, others by IDs that are given
 // out for them.
 func (d *drafter) writeKey(b *strings.Builder, m *match) {
-	text, last := "columns: "+names(m.table.primary), m.table.column(m.table.primary[len(m.table.primary)-1])
+	text, last := map[bool]string{true: "path: ", false: "columns: "}[d.ofService]+names(m.table.primary), m.table.column(m.table.primary[len(m.table.primary)-1])
 	if len(m.table.primary) > 1 || last == nil || last.sort != "integer" {
 		text += ", id: kept"
 	} else if last.generated && !d.ofService {
@@ -169,7 +171,7 @@ func (m *mapped) value(ofService bool) string {
 	if len(m.settings) == 0 {
 		return from
 	}
-	all := []string{map[bool]string{true: "from: ", false: "column: "}[ofService] + from}
+	all := []string{map[bool]string{true: "path: ", false: "column: "}[ofService] + from}
 	for _, s := range m.settings {
 		all = append(all, s.key+": "+s.value)
 	}

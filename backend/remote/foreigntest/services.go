@@ -167,6 +167,62 @@ func CouchDB(t testing.TB) *System {
 	return s
 }
 
+// Companies are those of SOAP, in the order of their clients.
+var Companies = []string{"noord", "zuid"}
+
+// SOAP starts a service of SOAP 1.1 with a WSDL, by npm's soap: a company has groups, customers,
+// items and sales orders with lines, which System.Rows has at /rows/COMPANY/PAGE.
+func SOAP(t testing.TB) *System {
+	t.Helper()
+	installed(t, "node_modules/soap")
+	program, node := installed(t, "soap.js"), sqltest.Tool(t, "foreign", "node")
+	s := start(t, "/rows/noord/Group", func(port string) *exec.Cmd { return exec.Command(node, program, port) })
+	for _, company := range Companies {
+		at := "/rows/" + company
+		var groups, customers []any
+		for i, code := range []string{"A", "B", "C"} {
+			groups = append(groups, s.Make(t, at+"/Group", Object{"Code": code, "Description": "group " + code, "High_Rate": i != 1, "Account": "8000"})["No"])
+		}
+		for i := range 24 {
+			customers = append(customers, s.Make(t, at+"/Customer", Object{"Type": "PB"[i%2 : i%2+1], "Name": Name(i), "Note": []string{"", Name(i)}[i%2], "Payment_Days": i % 4 * 7, "Blocked": i%7 == 3, "Score": i})["No"])
+		}
+		for i := range articles {
+			s.Make(t, at+"/Item", Object{"Vendor_No": fmt.Sprintf("N%03d", i), "Description": Name(i), "Group_No": groups[i%2], "Unit_Price": float64(i) / 4, "Blocked": i%7 == 3, "Shelf": "S"})
+		}
+		for i := range 23 {
+			order := Object{"Customer_No": customers[i%3], "Reference": []string{"", Name(i)}[i%2], "Order_Date": fmt.Sprintf("2026-11-%02d", i+1)}
+			var lines []Object
+			for k := range i % 4 {
+				lines = append(lines, Object{"Line_No": 10000 * (k + 1), "Description": Name(k), "Quantity": []float64{1, 0.5, 2}[k], "Unit_Price": float64(k) + 2.5, "Group_Code": "A"})
+			}
+			if len(lines) > 0 {
+				order["SalesLines"] = Object{"Sales_Line": lines}
+			}
+			s.Make(t, at+"/SalesOrder", order)
+		}
+	}
+	return s
+}
+
+// Feathers starts FeathersJS (npm) with services in memory: groups, companies and products of two
+// tenants, of which it gives 20 at most at a time.
+func Feathers(t testing.TB) *System {
+	t.Helper()
+	installed(t, "node_modules/@feathersjs/express")
+	program, node := installed(t, "feathers.js"), sqltest.Tool(t, "foreign", "node")
+	s := start(t, "/groups", func(port string) *exec.Cmd { return exec.Command(node, program, port) })
+	for i, code := range []string{"A", "B", "C"} {
+		s.Make(t, "/groups", Object{"code": code, "title": "group " + code, "rate": []int{21, 9, 21}[i], "ledger": "8000"})
+	}
+	for i := range 24 {
+		s.Make(t, "/companies", Object{"orgId": 1 + i%3/2, "person": i%2 == 0, "name": Name(i), "terms": []any{nil, 7, 14}[i%3], "deleted": i%7 == 3, "score": Object{"of": i}})
+	}
+	for i := range articles {
+		s.Make(t, "/products", Object{"orgId": 1 + i%3/2, "sku": fmt.Sprintf("N%03d", i), "title": Name(i), "price": float64(i) / 4, "groupId": 1 + i%2, "deleted": i%7 == 3, "shelf": "S"})
+	}
+	return s
+}
+
 // PocketBase starts PocketBase (Go): lists in pages, one filter expression, ids that are
 // texts, nulls that are nothing.
 func PocketBase(t testing.TB) *System {

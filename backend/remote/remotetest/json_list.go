@@ -28,7 +28,8 @@ func parseCursor(s string) (seq int, ok bool) {
 type listing struct {
 	query
 	limit int
-	after int // the last row of the page before; 0 for none
+	after int  // the last row of the page before; 0 for none
+	lines bool // orders with their lines
 }
 
 // parseListing reads the query of a list, or of its count. Garage Cloud filters
@@ -51,17 +52,16 @@ func (s *skin) parseListing(e *entity, params url.Values) (listing, *answer) {
 			q.filters[p.field] = v
 			continue
 		}
+		if name == "include" && s.entity == "order" && all[0] == "lines" {
+			q.lines = true
+			continue
+		}
 		known, ok := q.parse(name, all[0])
 		switch {
 		case !known:
 			return bad("UNKNOWN_PARAMETER", name, "%s is no parameter of %s", name, s.many)
 		case !ok:
 			return bad("BAD_PARAMETER", name, "%s cannot be %q", name, all[0])
-		}
-	}
-	for _, name := range s.needs {
-		if !params.Has(name) {
-			return bad("PARAMETER_REQUIRED", name, "%s is required", name)
 		}
 	}
 	return q, nil
@@ -101,7 +101,9 @@ func (g *JSON) list(c *call) answer {
 	}
 	items := make([]object, len(rows))
 	for i, r := range rows {
-		items[i] = g.show(c.ledger, c.skin, r, "")
+		if items[i] = g.show(c.ledger, c.skin, r, ""); q.lines {
+			items[i]["lines"] = g.lines(c, r.id)
+		}
 	}
 	body["items"] = items
 	return answer{status: http.StatusOK, body: body}

@@ -46,13 +46,13 @@ func garageRelations() []*skin {
 		{entity: "communication", one: "cp_", many: "contact-points", fields: []wire{
 			{name: "contact", path: "customerId"}, {name: "type", path: "channel", words: words("messaging CHAT website WEB")},
 			{name: "value", path: "value"}, {name: "description", path: "label"}, {name: "preferred", path: "preferred"},
-		}, params: []param{{"customerId", "contact"}, {"channel", "type"}}, needs: []string{"customerId"}},
+		}, params: []param{{"customerId", "contact"}, {"channel", "type"}}},
 		{entity: "address", one: "a_", many: "addresses", fields: []wire{
 			{name: "contact", path: "customer.id"}, {name: "type", path: "purpose", words: words("visit VISITING")},
 			{name: "street", path: "street"}, {name: "house_number", path: "houseNumber", style: quoted},
 			{name: "addition", path: "houseNumberSuffix"}, {name: "postcode", path: "postalCode"}, {name: "city", path: "city"},
 			{name: "country", path: "countryCode"},
-		}, params: []param{{"customerId", "contact"}, {"purpose", "type"}}, needs: []string{"customerId"}},
+		}, params: []param{{"customerId", "contact"}, {"purpose", "type"}}},
 		{entity: "vehicle", one: "v_", many: "vehicles", fields: []wire{
 			{name: "plate", path: "licensePlate"}, {name: "country", path: "registrationCountry"}, {name: "vin", path: "vin"},
 			{name: "brand", path: "make.brand"}, {name: "model", path: "make.model"}, {name: "version", path: "make.variant"},
@@ -95,6 +95,6 @@ func garageTrade() []*skin {
 			{name: "size", path: "sizeBytes"}, {name: "sha256", path: "sha256"}, {name: "content", path: "contentBase64", apart: true},
 			{name: "owner_kind", path: "entity.type", words: words("contact CUSTOMER")}, {name: "owner", path: "entity.id"},
 			{name: "url", path: "externalUrl"},
-		}, params: []param{{"entityType", "owner_kind"}, {"entityId", "owner"}, {"category", "kind"}}, needs: []string{"entityType", "entityId"}},
+		}, params: []param{{"entityType", "owner_kind"}, {"entityId", "owner"}, {"category", "kind"}}},
 	}
 }

@@ -45,9 +45,8 @@ func newService(o Options, v variant, tenants ...string) service {
 	return service{admin: admin, ttl: cmp.Or(o.TTL, 5*time.Minute), now: v.now, logOns: map[string]logOn{}, calls: map[string]int{}}
 }
 
-// Calls tells how often something was called, whatever the answer: an endpoint of
-// Garage Cloud, such as "POST /oauth/token" or "GET /v3/{collection}", or an action
-// of AutoLijn.
+// Calls tells how often an endpoint was called, whatever the answer: "POST /oauth/token",
+// "GET /v3/{collection}".
 func (s *service) Calls(name string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

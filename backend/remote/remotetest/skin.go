@@ -28,34 +28,30 @@ type style uint8
 
 const (
 	usual  style = iota
-	millis       // JSON: a moment as milliseconds since 1970
-	quoted       // JSON: a whole number as string
-	comma        // SOAP: an amount with a decimal comma
-	zero         // SOAP: a whole number whose 0 means none
+	millis       // a moment as milliseconds since 1970
+	quoted       // a whole number as string
 )
 
 // wire says how a field is spelled.
 type wire struct {
 	name  string // of the field
-	path  string // JSON: with dots for nested objects; SOAP: element
+	path  string // with dots for nested objects
 	style style
 	words map[string]string // of a choice, by the entity's words
 	via   string            // reference whose record has the field; such a field is only shown
 	apart bool              // shown on demand only
 }
 
-// param is a query parameter, or an element of a filter.
+// param is a query parameter.
 type param struct{ name, field string }
 
 // skin is one entity as a service shows it.
 type skin struct {
 	entity string
-	one    string // JSON: prefix of IDs; SOAP: element
-	many   string // JSON: path; SOAP: element
-	fresh  string // SOAP: "Nieuw" or "Nieuwe", as grammar has it
+	one    string // prefix of IDs
+	many   string // path
 	fields []wire
-	params []param  // what lists can be filtered by
-	needs  []string // parameters that lists require
+	params []param // what lists can be filtered by
 }
 
 func (s *skin) wireOf(field string) *wire {
@@ -126,7 +122,7 @@ func (n notation) read(f *field, w *wire, s string) (any, bool) {
 		v, err := strconv.ParseInt(s, 10, 64)
 		return v, err == nil
 	case amount:
-		return parseAmount(f, w, s)
+		return parseAmount(f, s)
 	case flag:
 		return s == n.yes, s == n.yes || s == n.no
 	case moment:
@@ -145,15 +141,8 @@ func (n notation) read(f *field, w *wire, s string) (any, bool) {
 	}
 }
 
-// parseAmount reads a decimal that has no more decimals than the field, with a
-// comma where it has one.
-func parseAmount(f *field, w *wire, s string) (*big.Rat, bool) {
-	if w.style == comma {
-		if strings.Contains(s, ".") {
-			return nil, false
-		}
-		s = strings.Replace(s, ",", ".", 1)
-	}
+// parseAmount reads a decimal that has no more decimals than the field.
+func parseAmount(f *field, s string) (*big.Rat, bool) {
 	if !decimalForm.MatchString(s) {
 		return nil, false
 	}

@@ -60,6 +60,7 @@ type System struct {
 	driver   backend.Driver
 	accounts auth.Accounts
 	model    *mapping.Model
+	whole    *mapping.Model // of which a sheet may have a part
 	// own is where the gateway keeps tables of its own: callback jobs, and beside
 	// a system that is not ours also IDs and answers.
 	Own *OwnDatabase
@@ -105,6 +106,7 @@ func OpenSystem(ctx context.Context, c *config.Config, hasher *auth.Hasher, log 
 	if s.model, err = mapping.LoadModel(c.Model.Dir); err != nil {
 		return s, err
 	}
+	s.whole = s.model
 	return s, drivers()[c.Backend.Driver].open(s, opening{ctx, c, hasher, log})
 }
 
@@ -192,17 +194,19 @@ func (s *System) openLegacy(o opening, sh *sheet.Sheet, kept *idstore.Store) err
 	return s.openFollower(o, sh, &store.Teller)
 }
 
+// openRemote opens a service, with the copy of its records in the gateway's own database.
 func (s *System) openRemote(o opening, sh *sheet.Sheet, kept *idstore.Store) error {
-	store, err := remote.Open(remote.Options{
+	d, err := remote.OpenDriver(o.ctx, remote.Options{
 		Sheet: sh, IDStore: kept, Hasher: o.hasher, RequestID: gateway.RequestIDOf, Trace: traceHeaders, Log: o.log, Now: time.Now, Random: mathrand.Float64,
+		DB: s.Own.Db, Model: s.whole, KeepChanges: o.config.Changes.Keep, Timeout: o.config.Backend.Timeout,
 	})
 	if err != nil {
 		return fmt.Errorf("open the service of %s: %w", sh.File, err)
 	}
-	s.onClose(store.Close)
-	s.driver, s.accounts = store, store
-	s.loginsAtOnce = cmp.Or(store.LoginsAtOnce(), s.loginsAtOnce)
-	return s.openFollower(o, sh, &store.Teller)
+	s.onClose(d.Close)
+	s.driver, s.accounts, s.changes = d, d, d.ChangesState
+	s.loginsAtOnce = cmp.Or(d.LoginsAtOnce(), s.loginsAtOnce)
+	return nil
 }
 
 // openFollower has the changes of a mapped system told, as far as its sheet says how they are

@@ -58,6 +58,9 @@ func (h *Desk) watch() {
 	if changing, ok := h.system.driver.(backend.Changing); ok {
 		m.registry.MustRegister(ClosedResources(changing))
 	}
+	if copier, ok := h.system.driver.(backend.Copier); ok {
+		m.registry.MustRegister(CopiesState(copier))
+	}
 	if h.system.untilLag != nil {
 		m.registry.MustRegister(UntilLag(h.system.untilLag))
 	}
@@ -227,6 +230,34 @@ func ClosedResources(of backend.Changing) prometheus.Collector {
 			v.set(left, float64(n), place.Resource, place.Field)
 		}
 	}, closed, left)
+}
+
+// CopiesState exports how a service's records are copied: of several clients of a resource the
+// worst.
+func CopiesState(of backend.Copier) prometheus.Collector {
+	age := newMetric("frontdesk_copy_age_seconds", "How long ago the copy was last known to be as the service has it; of several clients the longest. Absent until it is whole.", "resource")
+	records := newMetric("frontdesk_copy_records", "Records that the last walk over the service's has found.", "resource")
+	failing := newMetric("frontdesk_copy_failing", "Since when, in seconds since 1970, the service's records could not be walked.", "resource")
+	return newScraped(func(ctx context.Context, v values) {
+		all, err := of.Copies(ctx)
+		if err != nil {
+			return
+		}
+		ages, sums, since := map[string]float64{}, map[string]float64{}, map[string]float64{}
+		for _, c := range all {
+			if sums[c.Resource] += float64(c.Records); !c.Known.IsZero() {
+				ages[c.Resource] = max(ages[c.Resource], c.Age.Seconds())
+			}
+			if at := float64(c.FailedAt.Unix()); c.Failed != "" && (since[c.Resource] == 0 || at < since[c.Resource]) {
+				since[c.Resource] = at
+			}
+		}
+		for m, of := range map[metric]map[string]float64{age: ages, records: sums, failing: since} {
+			for resource, n := range of {
+				v.set(m, n, resource)
+			}
+		}
+	}, age, records, failing)
 }
 
 // UntilLag exports how far the until of lists stays behind.

@@ -9,6 +9,7 @@ import (
 	"frontdesk/backend"
 	"frontdesk/backend/follow"
 	"frontdesk/backend/reference"
+	"frontdesk/backend/remote"
 	"frontdesk/config"
 	"frontdesk/gateway"
 	"frontdesk/gateway/webhook"
@@ -46,6 +47,9 @@ func OfferOf(c *config.Config) (backend.Offer, error) {
 			return offer, &config.Unreadable{Setting: "backend.sheet", Err: located(err)}
 		}
 		offer.Model, offer.Supports, offer.Writes, offer.Tells = sh.Model, sh.Supports, sh.Writes, follow.Tells(sh)
+		if sh.Source.Service != nil {
+			offer.Copied, offer.Tells = true, remote.Tells(sh)
+		}
 	}
 	if err = backend.JudgeModel(offer.Model); err == nil && b.Driver == ReferenceDriver {
 		err = reference.JudgeModel(offer.Model)

@@ -16,21 +16,22 @@ import (
 
 // backendsView is the page of what is behind the gateway.
 type backendsView struct {
-	Driver    string        `json:"driver"`
-	Store     string        `json:"store"`
-	Version   string        `json:"version"`
-	State     string        `json:"state"` // as /readyz tells it
-	Span      string        `json:"span"`
-	Parts     []backendPart `json:"parts"` // those with calls, or whose circuit is not closed or was not
-	Quiet     int           `json:"without_calls"`
-	Load      StatusLoad    `json:"load"`
-	Queue     int           `json:"queue"` // how many calls may wait
-	Followed  []follow.Scan `json:"followed,omitempty"`
-	Looks     *bool         `json:"looks,omitempty"` // whether this gateway looks for changes, or another one
-	Resource  string        `json:"resource,omitempty"`
-	Slowest   []SlowCall    `json:"slowest"`
-	Resources []string      `json:"-"` // those with slow calls
-	Now       time.Time     `json:"-"`
+	Driver    string              `json:"driver"`
+	Store     string              `json:"store"`
+	Version   string              `json:"version"`
+	State     string              `json:"state"` // as /readyz tells it
+	Span      string              `json:"span"`
+	Parts     []backendPart       `json:"parts"` // those with calls, or whose circuit is not closed or was not
+	Quiet     int                 `json:"without_calls"`
+	Load      StatusLoad          `json:"load"`
+	Queue     int                 `json:"queue"` // how many calls may wait
+	Followed  []follow.Scan       `json:"followed,omitempty"`
+	Copies    []backend.CopyState `json:"copies,omitempty"`
+	Looks     *bool               `json:"looks,omitempty"` // whether this gateway looks for changes, or another one
+	Resource  string              `json:"resource,omitempty"`
+	Slowest   []SlowCall          `json:"slowest"`
+	Resources []string            `json:"-"` // those with slow calls
+	Now       time.Time           `json:"-"`
 	view      *windowView
 }
 
@@ -73,6 +74,9 @@ func (h *Desk) backendsOf(ctx context.Context, query map[string]string) backends
 		looks := f.Looks()
 		v.Looks = &looks
 		v.Followed, _ = f.Scans(ctx) // the page is the same without them
+	}
+	if copier, ok := h.system.driver.(backend.Copier); ok {
+		v.Copies, _ = copier.Copies(ctx) // the page is the same without them
 	}
 	seen := map[string]bool{}
 	for _, c := range h.metrics.slowestCalls(func(*SlowCall) bool { return true }) {

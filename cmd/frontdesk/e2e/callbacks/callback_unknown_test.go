@@ -112,22 +112,18 @@ func (b *contactBook) writes(what string) int {
 	return b.asked[what]
 }
 
-const contactBookSheet = `format: 1
-source: {http: {url: %q, timeout: 60s}}
+const contactBookSheet = `format: 2
+source: {http: {url: %q, timeout: 60s, walk: {result: items}}}
 keep: keep.db
 rules: backend
 accounts:
-  verify: {method: POST, path: /login, body: '{"name": "{username}", "password": "{password}"}'}
+  verify: {path: /login, body: "{name: .username, password}"}
   result: {username: name, email: email, client_id: client, client_name: name}
 resources:
   contact:
-    key: {columns: id, generated: answer}
-    operations:
-      get: {path: "/contacts/{key}"}
-      list: {path: /contacts, result: items}
-      create: {path: /contacts}
-      update: {method: PATCH, path: "/contacts/{key}"}
-      delete: {path: "/contacts/{key}"}
+    path: /contacts
+    key: id
+    shared: true
     fields: {kind: kind, name: name}
 `
 

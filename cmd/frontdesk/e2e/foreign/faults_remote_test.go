@@ -1,13 +1,10 @@
 package foreign
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
@@ -51,8 +48,6 @@ func startSick(t *testing.T, backend string, bound func(*desk.Bounds)) *sickDesk
 	var err error
 	s.FaultProxy, err = remotetest.NewFaultProxy(server.Listener.Addr().String())
 	require.NoError(t, err)
-	t.Setenv("GARAGE_URL", s.URL())
-	t.Setenv("GARAGE_SECRET", remotetest.ClientSecret)
 	t.Cleanup(func() { // after the desk has stopped
 		patient, cancel := context.WithTimeout(context.Background(), rig.Patience)
 		defer cancel()
@@ -64,22 +59,16 @@ func startSick(t *testing.T, backend string, bound func(*desk.Bounds)) *sickDesk
 			goleak.IgnoreAnyFunction("github.com/valyala/fasthttp/stackless.funcWorker"),
 			goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*workerPool).Start.func2"))
 	})
-	text, err := os.ReadFile(rig.RemoteSheets(t, "garagecloud.yaml"))
-	require.NoError(t, err)
-	// The end of an endless answer has to come before its time is up.
-	const connections = "    connections: 32\n"
-	require.Contains(t, string(text), connections)
-	text = bytes.Replace(text, []byte(connections), []byte(connections+"    max_answer: 256KiB\n"), 1)
-	const brief = "    timeout: 5s\n"
-	require.Contains(t, string(text), brief)
-	text = bytes.Replace(text, []byte(brief), []byte("    timeout: 1m\n"), 1)
-	sheet := filepath.Join(t.TempDir(), "garagecloud.yaml")
-	require.NoError(t, os.WriteFile(sheet, text, 0o600))
-	s.Desk = rig.Start(t, rig.Options{Backend: fmt.Sprintf(", driver: remote, sheet: %q%s", sheet, backend), Bound: bound})
+	o, _ := rig.BySheet(t, "remote", rig.Read(t, rig.RemoteSheets(t, "garagecloud.yaml")), "${GARAGE_URL}", s.URL(), "${GARAGE_SECRET}", remotetest.ClientSecret,
+		"    connections: 32\n", "    connections: 32\n    max_answer: 256KiB\n", // the end of an endless answer has to come before its time is up
+		"    timeout: 5s\n", "    timeout: 1m\n")
+	o.Backend, o.Bound = o.Backend+backend, bound
+	s.Desk = rig.Start(t, o)
 	s.token = s.Login(rig.FullKey, "demo")
 	s.contacts = s.Create(s.token, "contact", `{"kind":"person","name":"Wit"}`)
 	s.orders = s.Create(s.token, "order", s.newOrder())
 	s.created.Store(0)
+	require.Equal(t, 200, s.Call("GET", "/order?page_size=3", s.token, "").Status, "the copy is whole")
 	return s
 }
 
@@ -138,7 +127,7 @@ type ailment struct {
 const unavailable, timeout, internal = "backend_unavailable", "backend_timeout", "internal_error"
 
 // TestSickService answers as documented whatever the service does, tells nothing
-// of it, sends no write twice, and serves all else meanwhile.
+// of it, sends no write twice, and serves all else meanwhile: lists are those of the copy.
 func TestSickService(t *testing.T) {
 	s := startSick(t, ", timeout: 1m", rig.Circuit(10000, time.Second))
 	page := `<html>` + upstreamSecret + `</html>`
@@ -190,6 +179,11 @@ func (s *sickDesk) ails(t *testing.T, ailments []ailment) {
 			for some := range slices.Chunk(asks, atOnce) {
 				for i, a := range s.SideBySide(s.token, some) {
 					a.Judge(t, some[i].Method+" "+some[i].Path)
+					if strings.HasPrefix(some[i].Path, "/order?") {
+						require.Equal(t, 200, a.Status, "%s", a.Body)
+						require.NotEmpty(t, a.Header.Get("Age"))
+						continue
+					}
 					reasons := []string{test.reason}
 					if some[i].Method == "POST" && test.reason == internal {
 						reasons = append(reasons, unavailable) // what became of it nobody knows
@@ -252,12 +246,14 @@ func TestSickServiceOpensItsCircuit(t *testing.T) {
 	require.Equal(t, 200, status, "the service answers")
 	require.Equal(t, "open", circuit)
 	asked := s.Stats().Requests
-	for _, ask := range [][3]string{{"GET", order}, {"GET", "/order"}, {"POST", "/order", s.newOrder()}, {"PUT", order, `{"mileage":1}`}, {"DELETE", order}} {
+	for _, ask := range [][3]string{{"GET", order}, {"POST", "/order", s.newOrder()}, {"PUT", order, `{"mileage":1}`}, {"DELETE", order}} {
 		a := s.Call(ask[0], ask[1], s.token, ask[2])
 		s.refused(a, "backend_unavailable")
 		require.Equal(t, "60", a.Header.Get("Retry-After"))
 	}
 	require.Equal(t, asked, s.Stats().Requests, "the service is left alone")
+	require.Equal(t, 200, s.Call("GET", "/order", s.token, "").Status, "from the copy")
+	require.Equal(t, "0", s.circuitOf("lists", "order"))
 	s.others()
 	require.Zero(t, s.created.Load())
 }
@@ -298,32 +294,34 @@ func TestSickServiceIsTriedAgain(t *testing.T) {
 // TestSickServiceTakesNoMemory reads answers without end, and keeps nothing.
 func TestSickServiceTakesNoMemory(t *testing.T) {
 	s := startSick(t, ", timeout: 1m", rig.Circuit(10000, time.Second))
-	s.sick(remotetest.Fault{Kind: remotetest.EndlessBody, Body: `{"items":[`})
+	s.sick(remotetest.Fault{Kind: remotetest.EndlessBody, Body: `{"lines":[`})
+	order := fmt.Sprintf("/order/%d", s.orders)
 	heap := func() int64 {
 		var m runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&m)
 		return int64(m.HeapAlloc)
 	}
-	s.refused(s.Call("GET", "/order", s.token, ""), "backend_unavailable", "internal_error")
+	s.refused(s.Call("GET", order, s.token, ""), "backend_unavailable", "internal_error")
 	before := heap()
 	for range 8 {
-		s.refused(s.Call("GET", "/order", s.token, ""), "backend_unavailable", "internal_error")
+		s.refused(s.Call("GET", order, s.token, ""), "backend_unavailable", "internal_error")
 	}
 	const kept = 2 * (16 << 20) // an answer or two that wait to be collected
 	require.Less(t, heap()-before, int64(kept))
 	s.others()
 }
 
-// TestAbsentService refuses every connection: all fails as documented, and
+// TestAbsentService refuses every connection: all fails as documented but lists whose copy is whole, and
 // /readyz says so. Logins are 500, never 401.
 func TestAbsentService(t *testing.T) {
 	for _, kind := range []remotetest.FaultKind{remotetest.Refuse, remotetest.ResetOnAccept} {
 		s := startSick(t, ", timeout: 1m", rig.Circuit(10000, time.Second))
 		require.NoError(t, s.Set(remotetest.Fault{Kind: kind}))
-		for _, path := range []string{"/order", "/contact", "/country"} {
+		for _, path := range []string{fmt.Sprintf("/order/%d", s.orders), fmt.Sprintf("/contact/%d", s.contacts), "/vehicle"} {
 			s.refused(s.Call("GET", path, s.token, ""), "backend_unavailable")
 		}
+		require.Equal(t, 200, s.Call("GET", "/order", s.token, "").Status, "from the copy")
 		s.refused(s.Call("POST", "/order", s.token, s.newOrder()), "backend_unavailable")
 		s.refused(s.Call("GET", rig.LoginPath(rig.FullKey, "demo", "demo"), "", ""), "backend_unavailable")
 		status, _ := s.Ready()

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -130,22 +128,18 @@ func TestTraceReachesTheService(t *testing.T) {
 				garage.ServeHTTP(w, r)
 			}))
 			t.Cleanup(server.Close)
-			t.Setenv("GARAGE_URL", server.URL)
-			t.Setenv("GARAGE_SECRET", remotetest.ClientSecret)
-			text, err := os.ReadFile(rig.RemoteSheets(t, "garagecloud.yaml"))
-			require.NoError(t, err)
-			sheet := filepath.Join(t.TempDir(), "garagecloud.yaml")
-			require.NoError(t, os.WriteFile(sheet, text, 0o600))
-			spans, o := rig.NewSpanReceiver(t), rig.Options{Backend: fmt.Sprintf(", driver: remote, sheet: %q", sheet)}
+			spans := rig.NewSpanReceiver(t)
+			o, _ := rig.BySheet(t, "remote", rig.Read(t, rig.RemoteSheets(t, "garagecloud.yaml")), "${GARAGE_URL}", server.URL, "${GARAGE_SECRET}", remotetest.ClientSecret)
 			if traced {
 				o.Extra = spans.Options()
 			}
 			d := rig.Start(t, o)
 			token := d.Login(rig.FullKey, "demo")
+			contact := d.Create(token, "contact", `{"kind":"company","name":"Traced"}`)
 			mu.Lock()
 			clear(told)
 			mu.Unlock()
-			require.Equal(t, 200, d.Call("GET", "/contact?page_size=3", token, "", "traceparent", traceParent).Status)
+			require.Equal(t, 200, d.Call("GET", fmt.Sprintf("/contact/%d", contact), token, "", "traceparent", traceParent).Status)
 			d.Shutdown()
 
 			mu.Lock()
@@ -155,7 +149,7 @@ func TestTraceReachesTheService(t *testing.T) {
 				require.Empty(t, spans.All())
 				return
 			}
-			call := spans.InTrace(clientTrace)["backend list"]
+			call := spans.InTrace(clientTrace)["backend get"]
 			require.NotNil(t, call)
 			require.Contains(t, told, fmt.Sprintf("00-%s-%x-01", clientTrace, call.SpanId))
 		})

@@ -19,8 +19,12 @@ import (
 // is told of them in the end is the same, and nothing is ever told of a record that the user has
 // not met.
 
-// scanned has a sheet look for what has changed.
-const scanned = "\nchanges: {by: scan, every: 500ms, pause: 1ms}\nresources:\n"
+// scanned has a sheet of a database look for what has changed, walked one of a service walk that
+// often.
+const (
+	scanned = "\nchanges: {by: scan, every: 500ms, pause: 1ms}\nresources:\n"
+	walked  = "\ncopy: {every: 500ms}\nresources:\n"
+)
 
 // told is of records, by resource and ID as the left twin has it: whether they are gone.
 type told map[string]bool

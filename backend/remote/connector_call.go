@@ -1,0 +1,386 @@
+package remote
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/itchyny/gojq"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+// call is a call of the sheet.
+type call struct {
+	*sheet.ServiceCall
+	of     *sheet.Resource // nil for calls of no resource
+	op     mapping.Scope
+	asked  string // method and path without values
+	write  bool
+	secret bool // it has the credentials of who logs in
+}
+
+func newCall(of *sheet.Resource, op mapping.Scope, said *sheet.ServiceCall) *call {
+	asked := said.Method + " "
+	for _, part := range said.Path {
+		if part.Path != nil {
+			asked += "{" + part.Path.String() + "}"
+		}
+		asked += part.Literal
+	}
+	return &call{ServiceCall: said, of: of, op: op, asked: asked, write: op == mapping.OpCreate || op == mapping.OpUpdate || op == mapping.OpDelete}
+}
+
+// String names a call in errors, without values, which may be secret.
+func (on *call) String() string {
+	if on.of == nil {
+		return "of the accounts"
+	}
+	return fmt.Sprintf("of %s.%s", on.of.Name, on.op)
+}
+
+// reply is what a service answered to a call.
+type reply struct {
+	*answer
+	on     *call
+	xml    bool
+	read   bool // what follows is known
+	parsed any
+	err    error
+}
+
+// body is what the answer says.
+func (p *reply) body() (any, error) {
+	if !p.read {
+		p.read = true
+		if p.xml {
+			p.parsed, p.err = decodeXML(p.answer.body)
+		} else {
+			p.parsed, p.err = decodeJSON(p.answer.body)
+		}
+	}
+	return p.parsed, p.err
+}
+
+// result is what is at the place of the result; false where the answer does not have it.
+func (p *reply) result(ctx context.Context) (any, bool, error) {
+	v, err := p.body()
+	if err != nil {
+		return nil, false, unexpected(err)
+	}
+	if p.on.Result.IsZero() {
+		return v, true, nil
+	}
+	v, there, err := p.on.Result.Of(ctx, v)
+	if err != nil && p.on.of != nil {
+		err = changed(p.on.of, "%s: %w", p.on.Result, err)
+	}
+	return v, there, err
+}
+
+// told is the answer as the sheet's conditions see it. A body that is none of the service's is a
+// text.
+func (p *reply) told() map[string]any {
+	var body any
+	if len(p.answer.body) <= maxErrorBody {
+		var err error
+		if body, err = p.body(); err != nil {
+			body = p.answer.body
+		}
+	}
+	return map[string]any{"status": p.status, "body": body}
+}
+
+// fits tells whether the sheet recognises an answer.
+func (p *reply) fits(ctx context.Context, m sheet.Match) bool { return m.Fits(ctx, p.status, p.told) }
+
+// isOwn tells whether an answer without success is the service's: it is empty, or of the type of
+// its answers. A page of what stands before the service is of another.
+func (p *reply) isOwn() bool {
+	kind, _, _ := strings.Cut(strings.ToLower(string(p.header.ContentType())), ";")
+	switch {
+	case strings.TrimSpace(p.answer.body) == "":
+		return true
+	case p.xml:
+		return strings.Contains(kind, "xml") && !strings.Contains(kind, "html")
+	default:
+		return strings.Contains(kind, "json")
+	}
+}
+
+// tellsNone tells whether the answer says that there is no such record.
+func (p *reply) tellsNone(ctx context.Context) bool {
+	if p.on.NotFound == (sheet.Match{}) {
+		return p.status == http.StatusNotFound && p.isOwn()
+	}
+	return p.fits(ctx, p.on.NotFound)
+}
+
+// knows is what calls for a client know.
+func (c *connector) knows(ctx context.Context, client auth.Client) (*known, error) {
+	k := &known{source: c.source, client: client}
+	if client.ID == 0 {
+		return k, nil
+	}
+	var err error
+	k.clientKey, err = c.clientKey(ctx, client)
+	return k, err
+}
+
+// send makes a call, and logs on before it if necessary. A call that is refused because its token
+// has expired was not carried out, and is made once more with a new token; never if it has
+// credentials itself.
+func (c *connector) send(ctx context.Context, on *call, k *known) (*reply, error) {
+	for renewed := false; ; renewed = true {
+		var t ticket
+		if c.logOn != nil {
+			var err error
+			if t, err = c.logOn.get(ctx, k.client); err != nil {
+				return nil, err
+			}
+		}
+		r, err := c.request(ctx, on, k, t.token)
+		if err != nil {
+			return nil, unexpected(fmt.Errorf("%s: %w", on, err))
+		}
+		a, err := c.wire.do(ctx, &r)
+		if err != nil {
+			return nil, fmt.Errorf("%s %s: %w", r.method, on, err)
+		}
+		a.target = r.target
+		p := &reply{answer: a, on: on, xml: c.source.XML}
+		if c.logOn == nil || renewed || !p.fits(ctx, c.logOn.renewOn) {
+			return p, nil
+		}
+		c.logOn.expire(ctx, k.client, t)
+		if r.secret {
+			return p, nil
+		}
+		c.wire.release(a)
+		if r.write {
+			noteLeft(ctx, false)
+		}
+	}
+}
+
+// request fills in a call. token is that of the log-on, which it knows unless it has another.
+func (c *connector) request(ctx context.Context, on *call, k *known, token string) (request, error) {
+	if own := k.token; own == "" {
+		k.token, k.object = token, nil
+		defer func() { k.token, k.object = "", nil }()
+	}
+	r := request{method: on.Method, asked: on.asked, write: on.write, secret: on.secret, timeout: cmp.Or(on.Timeout, c.source.Timeout)}
+	if k.page != nil && k.page.address != "" {
+		r.target = k.page.address
+	} else {
+		var room [256]byte
+		target, err := k.appendTarget(ctx, append(room[:0], c.base...), on)
+		if err != nil {
+			return request{}, err
+		}
+		r.target = string(target)
+	}
+	kind, err := c.putBody(ctx, on, k, &r)
+	if err != nil {
+		return request{}, err
+	}
+	h := head{lines: make([]byte, 0, 256)}
+	if kind == "" {
+		h.names = append(h.names, "Content-Type") // of no body
+	}
+	if err := h.add(ctx, k, on.Headers); err != nil {
+		return request{}, err
+	}
+	if c.logOn != nil {
+		shared := *k
+		shared.token, shared.object = token, nil
+		if err := h.add(ctx, &shared, c.source.LogOn.Headers); err != nil {
+			return request{}, err
+		}
+	}
+	if err := h.add(ctx, k, c.source.Headers); err != nil {
+		return request{}, err
+	}
+	if kind != "" {
+		h.put("Content-Type", kind)
+	}
+	r.head = c.aboutHeaders(ctx, h.lines)
+	return r, nil
+}
+
+// head are the lines of a head. Of several headers of one name the first counts.
+type head struct {
+	lines []byte
+	names []string
+}
+
+func (h *head) add(ctx context.Context, k *known, headers []sheet.Named) error {
+	from := h.names
+	for i := range headers {
+		name := headers[i].Name
+		if has(from, name) {
+			continue
+		}
+		texts, err := k.textsOf(ctx, &headers[i])
+		if err != nil {
+			return err
+		}
+		for _, text := range texts {
+			if strings.ContainsFunc(text, func(c rune) bool { return c < ' ' && c != '\t' || c >= 0x7f }) {
+				return &unsendable{Why: "header " + name + " would have a character that headers cannot have"}
+			}
+			h.names = append(h.names, name)
+			h.lines = appendHeaders(h.lines, [][2]string{{name, text}})
+		}
+	}
+	return nil
+}
+
+func (h *head) put(name, text string) {
+	if !has(h.names, name) {
+		h.lines = appendHeaders(h.lines, [][2]string{{name, text}})
+	}
+}
+
+func has(names []string, name string) bool {
+	return slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) })
+}
+
+// putBody makes the body of a request, and returns its type; "" for none.
+func (c *connector) putBody(ctx context.Context, on *call, k *known, r *request) (kind string, err error) {
+	var body any
+	switch {
+	case on.Body != nil:
+		if body, err = on.Body.First(ctx, k.input()); err != nil {
+			return "", fmt.Errorf("body: %w", err)
+		}
+	case on.op == mapping.OpCreate, on.op == mapping.OpUpdate:
+		body = ownOf(k.record)
+	default:
+		return "", nil
+	}
+	switch {
+	case c.source.XML:
+		r.body, err = encodeXML(body)
+		return "text/xml; charset=utf-8", err
+	case on.Form:
+		object, ok := body.(map[string]any)
+		if !ok {
+			return "", fmt.Errorf("body: expected an object, which a form is made of")
+		}
+		r.body = form(object)
+		return "application/x-www-form-urlencoded", nil
+	default:
+		r.body, err = gojq.Marshal(body)
+		return "application/json", err
+	}
+}
+
+// refused says what an answer means that is not the one asked for: an error that the sheet
+// translates is a violation, any other a failure. why is what an answer of status 2xx lacks.
+func (c *connector) refused(ctx context.Context, p *reply, attempt sheet.Attempt, why error) error {
+	if told := c.translate(ctx, p, attempt); told != nil {
+		return told
+	}
+	code, isFault := p.fault()
+	switch {
+	case why != nil && isSuccess(p.status):
+		return fmt.Errorf("%w, of status %d: %.300q", why, p.status, p.answer.body)
+	case p.status == http.StatusTooManyRequests:
+		v := mapping.Fail(mapping.BackendUnavailable).Because(failure(p.answer))
+		v.RetryAfter = retryAfter(p.answer)
+		return v
+	case isFault && (strings.HasSuffix(code, "Client") || strings.HasSuffix(code, "Sender") || isSuccess(p.status)):
+		// SOAP 1.1 knows no other status than 500 for what is the caller's fault.
+		return unexpected(failure(p.answer))
+	case p.status == http.StatusNotFound && !p.isOwn(): // of what stands before the service
+		return fmt.Errorf("the service answered %d, as something else than its answers are: %.300q", p.status, p.answer.body)
+	default:
+		return failure(p.answer)
+	}
+}
+
+// translate is the error of the sheet that fits an answer; nil for none.
+func (c *connector) translate(ctx context.Context, p *reply, attempt sheet.Attempt) error {
+	if p.on.of == nil || len(c.source.Errors) == 0 {
+		return nil
+	}
+	attempt.Resource, attempt.Op = p.on.of, p.on.op
+	switch v := c.errors.Translate(ctx, p.status, p.told, attempt); {
+	case v == nil:
+		return nil
+	case v.Reason == mapping.PreconditionChanged:
+		// Somebody changed the record since it was judged: it is judged anew.
+		return fmt.Errorf("%w: %w", backend.ErrStale, failure(p.answer))
+	default:
+		return v.Because(failure(p.answer))
+	}
+}
+
+// fault is the code of a fault of SOAP, whatever the status is; false for any other answer.
+func (p *reply) fault() (code string, is bool) {
+	if !p.xml {
+		return "", false
+	}
+	body, _ := p.body()
+	fault, is := sheet.Path{"Envelope", "Body", "Fault"}.Of(body)
+	for _, at := range []sheet.Path{{"faultcode"}, {"Code", "Value"}} {
+		if v, has := at.Of(fault); has {
+			code = asText(v)
+		}
+	}
+	return code, is
+}
+
+// clientKey is what identifies a client in the service.
+func (c *connector) clientKey(ctx context.Context, client auth.Client) (any, error) {
+	if !c.Sheet.ClientsKept {
+		return int(client.ID), nil
+	}
+	if text, known := c.clients.Load(client.ID); known {
+		return text, nil
+	}
+	ref := sheet.IDRef{Resource: clientResource, ID: int32(min(client.ID, math.MaxInt32))}
+	keys, err := c.IDStore.Keys(ctx, client, []sheet.IDRef{ref})
+	if err != nil {
+		return nil, err
+	}
+	if keys[ref] == "" {
+		return nil, unexpected(fmt.Errorf("the id store knows no client of number %s", strconv.FormatInt(client.ID, 10)))
+	}
+	c.clients.Store(client.ID, keys[ref])
+	return keys[ref], nil
+}
+
+// clientResource is what the id store knows clients under.
+const clientResource = "client"
+
+func appendHeaders(dst []byte, headers [][2]string) []byte {
+	for _, h := range headers {
+		dst = append(append(append(append(dst, h[0]...), ": "...), h[1]...), "\r\n"...)
+	}
+	return dst
+}
+
+// maxErrorBody is the longest body in which the sheet's errors are looked for.
+const maxErrorBody = 1 << 20
+
+func isSuccess(status int) bool { return status >= 200 && status < 300 }
+
+// retryAfter is how long the service asks to wait, at most a minute.
+func retryAfter(a *answer) time.Duration {
+	n, err := strconv.Atoi(string(a.header.Peek("Retry-After")))
+	if err != nil || n < 1 {
+		return time.Second
+	}
+	return time.Duration(min(n, 60)) * time.Second
+}

@@ -1,0 +1,78 @@
+package remote
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/auth"
+	"frontdesk/backend/remote/remotetest"
+)
+
+// TestConnectorThroughFaults speaks to a service through a proxy that fails in drawn ways: what
+// comes back is right or an error, a write arrives once at most, and after the last fault all is as the
+// answers said.
+func TestConnectorThroughFaults(t *testing.T) {
+	s := &desk{of: map[string][]object{"contacts": {}}}
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	proxy, err := remotetest.NewFaultProxy(server.Listener.Addr().String())
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, proxy.Close()) })
+	c := speakingTo(t, strings.Replace(deskSheet, "time_zone:", "source: {http: {url: \"${SERVICE_URL}\", retries: 1, max_answer: 1MiB}}\ntime_zone:", 1), proxy.URL())
+	numbers, err := c.clientNumbers(bg(), []string{"north"})
+	require.NoError(t, err)
+	who, r, drawn := auth.Client{ID: numbers["north"]}, c.of("contact"), rand.New(rand.NewPCG(3, 9))
+	known, sent := map[string]string{}, map[string]bool{}
+	for n := range 400 {
+		fault := remotetest.Fault{
+			Kind:  []remotetest.FaultKind{remotetest.Healthy, remotetest.ResetBefore, remotetest.ResetAfter, remotetest.ResetMidAnswer, remotetest.Truncate, remotetest.EndlessBody, remotetest.Storm, remotetest.TLSGarbage}[drawn.IntN(8)],
+			Bytes: drawn.IntN(60), Status: []int{200, 302, 404, 500, 503}[drawn.IntN(5)], Type: []string{"text/html", "application/json"}[drawn.IntN(2)], Body: []string{"", "<html>", `{"id":1`, `[]`}[drawn.IntN(4)],
+		}
+		if drawn.IntN(2) == 0 {
+			fault = remotetest.Fault{}
+		}
+		proxy.Next(fault)
+		s.take()
+		switch op, name := drawn.IntN(3), fmt.Sprint("N", n); {
+		case op == 0 || len(known) == 0:
+			sent[name] = true
+			made, err := c.create(bg(), r, who, c.record(t, "contact", `{"kind":"person","name":"`+name+`"}`))
+			require.LessOrEqual(t, len(s.take()), 2, "a write, and its record once more")
+			if err == nil {
+				require.Equal(t, name, made.rec.Get("name").Text())
+				known[made.key] = name
+			}
+		case op == 1:
+			all, err := c.walked(bg(), "contact", auth.Client{})
+			if err == nil {
+				require.GreaterOrEqual(t, len(all), len(known))
+			}
+		default:
+			for key, name := range known {
+				row, err := c.get(bg(), r, who, key)
+				if err == nil {
+					require.Equal(t, name, row["name"])
+				}
+				break
+			}
+		}
+	}
+	require.NoError(t, proxy.Set(remotetest.Fault{}))
+	all, err := c.walked(bg(), "contact", auth.Client{})
+	require.NoError(t, err)
+	there := map[string]int{}
+	for _, of := range all {
+		there[of.rec.Get("name").Text()]++
+		require.True(t, sent[of.rec.Get("name").Text()])
+		delete(known, of.key)
+	}
+	require.Empty(t, known, "what was answered is there")
+	for name, n := range there {
+		require.Equal(t, 1, n, name)
+	}
+}

@@ -1,0 +1,153 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/mapping/sheet"
+)
+
+func (c *connector) get(ctx context.Context, r *sheet.Resource, client auth.Client, key string) (map[string]any, error) {
+	if r.Service.Get == nil {
+		return nil, unexpected(fmt.Errorf("the sheet does not say how one of %s is read", r.Name))
+	}
+	k, err := c.knows(ctx, client)
+	if err != nil {
+		return nil, err
+	}
+	parts := sheet.KeyParts(key)
+	k.key = keyOf(parts)
+	return c.read(ctx, r, k, parts)
+}
+
+// read asks for the record of a key.
+func (c *connector) read(ctx context.Context, r *sheet.Resource, k *known, parts []any) (row map[string]any, err error) {
+	p, err := c.send(ctx, c.calls[r.Service.Get], k)
+	if isUnsendable(err) {
+		return nil, backend.ErrNotFound // no record has such a key
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer c.wire.conclude(p.answer, &err)
+	attempt := sheet.Attempt{}
+	if p.tellsNone(ctx) {
+		return nil, backend.ErrNotFound
+	}
+	if !isSuccess(p.status) {
+		return nil, c.refused(ctx, p, attempt, nil)
+	}
+	row, err = c.recordIn(ctx, p)
+	if err == nil {
+		err = isOf(ctx, r, row, k, parts)
+	}
+	if isShape(err) && !errors.Is(err, errOther) { // an error of the service may look like success
+		err = c.refused(ctx, p, attempt, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return row, nil
+}
+
+// recordIn is the one record in an answer: at its place, or in a list there.
+func (c *connector) recordIn(ctx context.Context, p *reply) (map[string]any, error) {
+	v, there, err := p.result(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all, isList := v.([]any)
+	switch {
+	case isList && len(all) == 0, there && v == nil:
+		return nil, backend.ErrNotFound
+	case isList && len(all) > 1:
+		return nil, unexpected(fmt.Errorf("the answer has %d records in place of one", len(all)))
+	case isList:
+		v = all[0]
+	}
+	row, ok := v.(map[string]any)
+	if !ok {
+		return nil, changed(p.on.of, "no record at %q of the answer", p.on.Result)
+	}
+	return row, nil
+}
+
+// isOf tells whether a record is the one that was asked for. Of a key with several parts, which the
+// path names, an answer may leave out all but one.
+func isOf(ctx context.Context, r *sheet.Resource, row map[string]any, k *known, asked []any) error {
+	if len(asked) != len(r.Service.Key) {
+		return unexpected(fmt.Errorf("%s: a key of %d parts, expected %d", r.Name, len(asked), len(r.Service.Key)))
+	}
+	fillKey(r, row, func(_ sheet.Path, i int) (any, bool) { return asked[i], true })
+	came, err := partsOf(ctx, r, row)
+	if err != nil {
+		return err
+	}
+	if want, have := comparedKey(r, asked), comparedKey(r, came); want != have {
+		return unexpected(fmt.Errorf("%w: %s %.40q was asked for, %.40q came", errOther, r.Name, want, have))
+	}
+	return isOfClient(ctx, r, row, k)
+}
+
+// fillKey puts into a record all but one of the parts of its key that it does not say.
+func fillKey(r *sheet.Resource, row map[string]any, known func(at sheet.Path, part int) (any, bool)) {
+	left := len(r.Service.Key) - 1
+	for i, at := range r.Service.Key {
+		if _, there := at.Path.Of(row); there || at.Path == nil || left == 0 {
+			continue
+		}
+		if v, is := known(at.Path, i); is {
+			at.Path.Put(row, v)
+			left--
+		}
+	}
+}
+
+// comparedKey is how keys of a resource are compared.
+func comparedKey(r *sheet.Resource, parts []any) string {
+	switch {
+	case !r.Key.Kept:
+		return asText(parts[0])
+	case r.Key.IgnoresCase:
+		return sheet.FoldKey(sheet.KeyText(parts...))
+	default:
+		return sheet.KeyText(parts...)
+	}
+}
+
+// isOfClient tells whether a record is the client's, or that of all clients: another's is not there
+// for it.
+func isOfClient(ctx context.Context, r *sheet.Resource, row map[string]any, k *known) error {
+	at := r.Service.Client
+	if at.IsZero() || k.client.ID == 0 {
+		return nil
+	}
+	v, there, err := at.Of(ctx, row)
+	text, ok := sheet.ScalarText(v)
+	switch {
+	case err != nil:
+		return changed(r, "client: %w", err)
+	case !there:
+		return changed(r, "a record without its client at %s", at)
+	case !ok, isBlank(text):
+		return changed(r, "a record of nobody at %s", at)
+	case text != asText(k.clientKey) && (r.SystemClient == "" || text != r.SystemClient):
+		if _, numbered := k.clientKey.(int); numbered {
+			if _, is := clientNumber(text); !is {
+				return changed(r, "a record whose client is no number at %s", at)
+			}
+		}
+		return errAnothers
+	default:
+		return nil
+	}
+}
+
+// errAnothers says that a record is there, and another client's.
+var errAnothers = fmt.Errorf("%w: it is another client's", backend.ErrNotFound)
+
+// errOther says that an answer is about another record than the one asked for.
+var errOther = errors.New("the answer is about another record")

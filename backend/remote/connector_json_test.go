@@ -1,0 +1,35 @@
+package remote
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestDecodeJSON(t *testing.T) {
+	v, err := decodeJSON(` {"a": [1, -2.50e3, "x", "\u00e9\"", true, false, null, {}], "b": {"": 1e400}} `)
+	require.NoError(t, err)
+	require.Equal(t, map[string]any{
+		"a": []any{json.Number("1"), json.Number("-2.50e3"), "x", `é"`, true, false, nil, map[string]any{}},
+		"b": map[string]any{"": json.Number("1e400")},
+	}, v)
+	for text, depth := range map[string]int{"": 0, `{"a":1`: 0, `{"a":1}}`: 0, `{"a":1} x`: 0, `{"a":1,"a":2}`: 0, `[1 2]`: 0, `{"a" 1}`: 0, "nul": 0, `"a`: 0, `"\x"`: 0,
+		"[\"\xff\"]": 0, `01`: 0, `+1`: 0, `1.`: 0, "[": 10_000, `{"a":`: 10_000, `"` + "\x00" + `"`: 0, "\ufeff{}": 0, "]": 0, ",": 0, `[,]`: 0, `{"a":}`: 0, `{1:2}`: 0} {
+		_, err := decodeJSON(text + strings.Repeat(text, depth))
+		require.ErrorIs(t, err, errNotJSON, text)
+	}
+	_, err = decodeJSON(strings.Repeat("[", maxDepth) + strings.Repeat("]", maxDepth))
+	require.NoError(t, err)
+}
+
+func BenchmarkDecodeJSON(b *testing.B) {
+	text := orderRecord()
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := decodeJSON(text); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,310 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/itchyny/gojq"
+
+	"frontdesk/auth"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+// known is what a call knows: what placeholders stand for, and the input of jq.
+type known struct {
+	source    *sheet.Service
+	client    auth.Client
+	clientKey any            // what identifies the client in the service
+	record    map[string]any // what is written, in the service's form
+	fields    mapping.Record // the same as clients see it
+	key       any            // of the record; a list of several parts
+	page      *asked
+	since     any
+	token     string
+	username  string
+	password  string
+	version   any
+	once      string // the idempotency key
+
+	object map[string]any // all of it, made when jq asks for it
+}
+
+// asked is the page that a walk asks for.
+type asked struct {
+	number, offset, limit int
+	cursor, after         any
+	address               string // of a link, which stands for path and query
+}
+
+// get returns what is at a path; false for nothing, which null is as well.
+func (k *known) get(p sheet.Path) (any, bool) {
+	v, ok := p[1:].Of(k.member(p[0]))
+	return v, ok && v != nil
+}
+
+func orNull(text string) any {
+	if text == "" {
+		return nil
+	}
+	return text
+}
+
+// member is one of members. What is an object is made when it is asked for.
+func (k *known) member(name string) any {
+	switch name {
+	case "record":
+		if k.record == nil {
+			return nil
+		}
+		return k.record
+	case "value":
+		if k.fields.Resource == nil {
+			return nil
+		}
+		return shown(k.fields)
+	case "key":
+		return k.key
+	case "client":
+		return map[string]any{"id": k.clientKey, "name": orNull(k.client.Name)}
+	case "page":
+		if k.page == nil {
+			return nil
+		}
+		return map[string]any{"number": k.page.number, "offset": k.page.offset, "limit": k.page.limit, "cursor": k.page.cursor, "after": k.page.after}
+	case "since":
+		return k.since
+	case "secret":
+		all := map[string]any{}
+		for name, secret := range k.source.Secrets {
+			all[name] = string(secret)
+		}
+		return all
+	case "token":
+		return orNull(k.token)
+	case "username":
+		return orNull(k.username)
+	case "password":
+		return orNull(k.password)
+	case "version":
+		return k.version
+	default:
+		return orNull(k.once)
+	}
+}
+
+// members are the names of what a call may know.
+var members = []string{"record", "value", "key", "client", "page", "since", "secret", "token", "username", "password", "version", "idempotency_key"}
+
+// input is all of it, for jq.
+func (k *known) input() map[string]any {
+	if k.object == nil {
+		k.object = make(map[string]any, len(members))
+		for _, name := range members {
+			k.object[name] = k.member(name)
+		}
+	}
+	return k.object
+}
+
+// asText is the text of a value in a path, a query or a header: an object is JSON there.
+func asText(v any) string {
+	if text, ok := sheet.ScalarText(v); ok {
+		return text
+	}
+	text, _ := gojq.Marshal(v) // never fails for what jq or JSON has
+	return string(text)
+}
+
+// textsOf are what a header or a parameter of the query stands for: none where a placeholder or jq
+// has no value, several where it is a list.
+func (k *known) textsOf(ctx context.Context, n *sheet.Named) ([]string, error) {
+	if n.JQ == nil {
+		return k.texts(n.Text)
+	}
+	v, err := n.JQ.First(ctx, k.input())
+	if errors.Is(err, sheet.ErrNothing) || err == nil && v == nil {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", n.Name, err)
+	}
+	if all, ok := v.([]any); ok {
+		return asTexts(all), nil
+	}
+	return []string{asText(v)}, nil
+}
+
+func asTexts(all []any) []string {
+	texts := make([]string, len(all))
+	for i, v := range all {
+		texts[i] = asText(v)
+	}
+	return texts
+}
+
+// texts are what a text with placeholders stands for.
+func (k *known) texts(t sheet.Text) ([]string, error) {
+	if len(t) == 1 && t[0].Path == nil {
+		return []string{t[0].Literal}, nil
+	}
+	all := []string{""}
+	for i, part := range t {
+		values := []string{part.Literal}
+		if part.Path != nil {
+			v, ok := k.get(part.Path)
+			if !ok {
+				return nil, nil
+			}
+			if list, several := v.([]any); several {
+				values = asTexts(list)
+			} else {
+				values[0] = asText(v)
+			}
+			for _, text := range values {
+				if why := breaksIn(t, i, text); why != "" {
+					return nil, &unsendable{Placeholder: part.Path.String(), Why: why}
+				}
+			}
+		}
+		next := make([]string, 0, len(all)*len(values))
+		for _, begin := range all {
+			for _, text := range values {
+				next = append(next, begin+text)
+			}
+		}
+		all = next
+	}
+	return all, nil
+}
+
+// breaksIn says why a value that somebody chose may not stand between the literals of a text, such
+// as an expression of the service's; "" if it may. jq knows how to quote in any language, a text
+// with placeholders knows none.
+func breaksIn(t sheet.Text, at int, value string) string {
+	if !slices.Contains([]string{"username", "password", "key", "record", "value"}, t[at].Path[0]) || len(t) == 1 {
+		return ""
+	}
+	before := ""
+	if at > 0 {
+		before = t[at-1].Literal
+	}
+	if before != "" && strings.ContainsRune(`'"`, rune(before[len(before)-1])) {
+		if strings.ContainsAny(value, `\'"`) || strings.ContainsFunc(value, breaksOut) {
+			return "it would end the quotes that it stands in, or change what stands there: jq can quote it"
+		}
+		return ""
+	}
+	if strings.ContainsAny(value, `\'"|&<>=!,;()[]{}`+"`") || strings.ContainsFunc(value, func(r rune) bool { return breaksOut(r) || unicode.IsSpace(r) }) {
+		return "it would be more than a value between what stands around it: jq can quote it"
+	}
+	return ""
+}
+
+func breaksOut(r rune) bool {
+	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || r == unicode.ReplacementChar
+}
+
+// appendTarget appends the path of a call and its query, escaped.
+func (k *known) appendTarget(ctx context.Context, dst []byte, on *call) ([]byte, error) {
+	from, filled := len(dst), false
+	for _, part := range on.Path {
+		if part.Path == nil {
+			dst = append(dst, part.Literal...)
+			continue
+		}
+		filled = true
+		v, _ := k.get(part.Path)
+		text := asText(v)
+		if v == nil || text == "" || strings.ContainsFunc(text, breaksOut) {
+			return nil, &unsendable{Placeholder: part.Path.String(), Why: "it is no part of a path"}
+		}
+		dst = append(dst, url.PathEscape(text)...)
+	}
+	if filled && leadsElsewhere(string(dst[from:])) {
+		return nil, &unsendable{Why: "a part of the path would be . or .."}
+	}
+	return k.appendForm(ctx, dst, '?', on.Query)
+}
+
+// leadsElsewhere tells whether a part of a path is . or .., also if a service takes an escaped
+// slash or a backslash for a slash.
+func leadsElsewhere(path string) bool {
+	if !strings.Contains(path, ".") {
+		return false
+	}
+	for part := range strings.FieldsFuncSeq(slashes.Replace(path), func(r rune) bool { return r == '/' }) {
+		if part == "." || part == ".." {
+			return true
+		}
+	}
+	return false
+}
+
+var slashes = strings.NewReplacer("%2F", "/", "%5C", "/")
+
+// appendForm appends name=value pairs, the first after start.
+func (k *known) appendForm(ctx context.Context, dst []byte, start byte, pairs []sheet.Named) ([]byte, error) {
+	for i := range pairs {
+		texts, err := k.textsOf(ctx, &pairs[i])
+		if err != nil {
+			return nil, err
+		}
+		for _, text := range texts {
+			dst, start = appendPair(dst, start, pairs[i].Name, text), '&'
+		}
+	}
+	return dst, nil
+}
+
+func appendPair(dst []byte, start byte, name, text string) []byte {
+	if start != 0 {
+		dst = append(dst, start)
+	}
+	dst = append(append(dst, escapeQuery(name)...), '=')
+	return append(dst, escapeQuery(text)...)
+}
+
+// escapeQuery escapes a name or value of a query, or of a form. A blank is %20 there, which all
+// services take for one, and a colon a colon: services that read a query as RFC 3986 has it, such
+// as OData's, take + for a plus, and know times by their colons.
+func escapeQuery(text string) string { return readQuery.Replace(url.QueryEscape(text)) }
+
+var readQuery = strings.NewReplacer("+", "%20", "%3A", ":")
+
+// form is an object as the body of a form: a list is there several times, what is null not at all.
+func form(object map[string]any) []byte {
+	var dst []byte
+	names := make([]string, 0, len(object))
+	for name := range object {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		all, several := object[name].([]any)
+		if !several && object[name] != nil {
+			all = []any{object[name]}
+		}
+		for _, v := range all {
+			start := byte('&')
+			if len(dst) == 0 {
+				start = 0
+			}
+			dst = appendPair(dst, start, name, asText(v))
+		}
+	}
+	return dst
+}
+
+// keyOf is a key as calls know it: a list where it has several parts.
+func keyOf(parts []any) any {
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	return parts
+}

@@ -1,0 +1,65 @@
+package remote
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/auth"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+// speaking opens a connector by a sheet to what serves, with an id store. What most sheets say alike
+// they need not say.
+func speaking(t testing.TB, text string, serve http.Handler) *connector {
+	t.Helper()
+	server := httptest.NewServer(serve)
+	t.Cleanup(server.Close)
+	return speakingTo(t, text, server.URL)
+}
+
+func speakingTo(t testing.TB, text, url string) *connector {
+	t.Helper()
+	for _, line := range []string{"format: 2", `source: {http: {url: "${SERVICE_URL}", retries: 0}}`, "keep: keep.db", `client: ""`, "rules: backend", "accounts: {users: [{username: a, email: a@example.com, password_hash: \"${FOREIGN_PASSWORD_HASH}\", client: {id: 1, name: a}}]}"} {
+		if key, _, _ := strings.Cut(line, " "); !strings.Contains("\n"+text, "\n"+key) {
+			text = line + "\n" + text
+		}
+	}
+	file := filepath.Join(t.TempDir(), "sheet.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+	return connecting(t, loadSheetFile(t, file, url))
+}
+
+// connecting opens a connector by a sheet.
+func connecting(t testing.TB, sh *sheet.Sheet) *connector {
+	t.Helper()
+	o := Options{Sheet: sh}
+	if sh.NeedsKeep() {
+		o.IDStore = openIDStore(t, sh.KeysWithoutCase()...)
+	}
+	c, err := newConnector(&core{Options: o.withDefaults(), catalogue: mapping.NewCatalogue()}, nil)
+	require.NoError(t, err)
+	t.Cleanup(c.close)
+	return c
+}
+
+// of is a resource of the sheet.
+func (c *connector) of(name string) *sheet.Resource { return c.Sheet.Resource(name) }
+
+// walked are the records of a walk, as they are taken.
+func (c *connector) walked(ctx context.Context, resource string, client auth.Client) (all []taken, err error) {
+	r := c.of(resource)
+	_, err = c.walk(ctx, r, client, nil, func(rows []map[string]any) error {
+		some, err := c.take(ctx, r, client, rows)
+		all = append(all, some...)
+		return err
+	})
+	return all, err
+}

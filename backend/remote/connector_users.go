@@ -1,0 +1,210 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/mapping/sheet"
+)
+
+func (c *connector) verify(ctx context.Context, credentials auth.Credentials) (auth.User, error) {
+	if len(c.Sheet.Accounts.Users) > 0 {
+		u, err := c.verifyListed(ctx, credentials)
+		return c.numbered(ctx, u, c.Sheet.Accounts.Listed(credentials.Username), err)
+	}
+	if c.source.Verify == nil {
+		return auth.User{}, errors.New("the sheet does not tell how credentials are verified")
+	}
+	k := &known{source: c.source, username: credentials.Username, password: credentials.Password}
+	user, is, err := c.user(ctx, c.calls[c.source.Verify], k)
+	switch {
+	case err != nil:
+		return auth.User{}, err
+	case !is: // or nobody is called so: it only says no
+		return auth.User{}, &auth.Refused{Why: auth.CauseWrongPassword}
+	case user.Blocked:
+		return auth.User{}, blocked(user, credentials.Username)
+	default:
+		return user, nil
+	}
+}
+
+func (c *connector) find(ctx context.Context, username string) (auth.User, error) {
+	if len(c.Sheet.Accounts.Users) > 0 {
+		listed := c.Sheet.Accounts.Listed(username)
+		if listed == nil {
+			return auth.User{}, auth.ErrUnknownUser
+		}
+		return c.numbered(ctx, listed.User, listed, nil)
+	}
+	if c.source.Find == nil {
+		return auth.User{}, errors.New("the sheet does not tell how a user is found (accounts.find)")
+	}
+	user, is, err := c.user(ctx, c.calls[c.source.Find], &known{source: c.source, username: username})
+	if err == nil && !is {
+		return auth.User{}, auth.ErrUnknownUser
+	}
+	return user, err
+}
+
+// numbered gives a listed user the number of its client where clients are kept.
+func (c *connector) numbered(ctx context.Context, u auth.User, listed *sheet.User, err error) (auth.User, error) {
+	if err != nil || !c.Sheet.ClientsKept || listed == nil {
+		return u, err
+	}
+	numbers, err := c.clientNumbers(ctx, []string{listed.ClientKey})
+	u.Client.ID = numbers[listed.ClientKey]
+	return u, err
+}
+
+// user makes the calls whose answer is a user. No error quotes an answer, which may repeat a
+// password.
+func (c *connector) user(ctx context.Context, on *call, k *known) (user auth.User, is bool, err error) {
+	if k.username == "" { // a search would be for anybody
+		return auth.User{}, false, nil
+	}
+	p, err := c.send(ctx, on, k)
+	if isUnsendable(err) {
+		return auth.User{}, false, nil // nobody is called so
+	}
+	if err != nil {
+		return auth.User{}, false, hidden(err)
+	}
+	defer c.wire.conclude(p.answer, &err)
+	asks := on.secret
+	switch {
+	case asks && p.fits(ctx, c.refusal()), !asks && p.status == http.StatusNotFound && p.isOwn():
+		return auth.User{}, false, nil
+	case !isSuccess(p.status):
+		return auth.User{}, false, fmt.Errorf("the service answered %d", p.status)
+	case ctx.Err() != nil: // so that refused could not be asked
+		return auth.User{}, false, ctx.Err()
+	}
+	if asks && c.source.WhoAmI != nil {
+		if p, err = c.whoAmI(ctx, p, k); err != nil {
+			return auth.User{}, false, err
+		}
+		defer c.wire.conclude(p.answer, &err)
+	}
+	found, err := userIn(ctx, p)
+	if err != nil || found == nil {
+		return auth.User{}, false, err
+	}
+	user, err = c.userOf(ctx, found, k.username)
+	return user, err == nil, err
+}
+
+// refusal is the answer to wrong credentials, whatever its status.
+func (c *connector) refusal() sheet.Match {
+	if c.source.Refused == (sheet.Match{}) {
+		return sheet.Match{Status: "401"}
+	}
+	return c.source.Refused
+}
+
+// whoAmI asks who it is that a token was given to.
+func (c *connector) whoAmI(ctx context.Context, p *reply, k *known) (*reply, error) {
+	body, err := p.body()
+	token := ""
+	if err == nil {
+		token, err = textAt(ctx, c.source.Token, body)
+	}
+	if err != nil || token == "" {
+		return nil, unexpected(errors.New("the answer to the credentials has no token"))
+	}
+	who, err := c.send(ctx, c.calls[c.source.WhoAmI], &known{source: c.source, username: k.username, token: token})
+	if err != nil {
+		return nil, hidden(err)
+	}
+	if !isSuccess(who.status) {
+		c.wire.release(who.answer)
+		return nil, fmt.Errorf("the service answered %d to whose the token is", who.status)
+	}
+	return who, nil
+}
+
+// hidden is why a call with credentials could not be made, without what jq may show of them.
+func hidden(err error) error {
+	if errors.Is(err, backend.ErrUnexpected) {
+		return unexpected(errors.New("the call of the accounts cannot be made: its jq fails"))
+	}
+	return err
+}
+
+// userIn is the user in an answer; nil where a list has none.
+func userIn(ctx context.Context, p *reply) (any, error) {
+	v, there, err := p.result(ctx)
+	all, isList := v.([]any)
+	switch {
+	case err != nil:
+		return nil, unexpected(errors.New("the answer about the user cannot be read"))
+	case isList && len(all) == 0 && !p.on.secret:
+		return nil, nil
+	case isList && len(all) != 1:
+		return nil, unexpected(fmt.Errorf("the answer about the user has %d users in place of one", len(all)))
+	case isList:
+		v = all[0]
+	}
+	if _, is := v.(map[string]any); !is || !there {
+		return nil, unexpected(errors.New("the answer about the user has none"))
+	}
+	return v, nil
+}
+
+func (c *connector) userOf(ctx context.Context, found any, username string) (auth.User, error) {
+	facts, client, err := c.source.User(ctx, found, username, c.Sheet.ClientsKept)
+	if err != nil {
+		return auth.User{}, unexpected(fmt.Errorf("the answer about the user: %w", err))
+	}
+	if c.Sheet.ClientsKept {
+		numbers, err := c.clientNumbers(ctx, []string{client})
+		if err != nil {
+			return auth.User{}, err
+		}
+		facts.ClientID = numbers[client]
+	}
+	return auth.User{
+		ID: facts.ID, Username: facts.Username, Email: facts.Email, External: facts.External, Blocked: facts.Blocked,
+		Client: auth.Client{ID: facts.ClientID, Name: facts.ClientName},
+	}, nil
+}
+
+// blocked reports a user whom the service says is blocked. If the answer is about another
+// user, it does not say which client that user belongs to.
+func blocked(user auth.User, asked string) *auth.Refused {
+	refused := &auth.Refused{Why: auth.CauseUserBlocked}
+	if strings.EqualFold(user.Username, asked) {
+		refused.Client = user.Client
+	}
+	return refused
+}
+
+// verifyListed asks the sheet's list whose the credentials are.
+func (c *connector) verifyListed(ctx context.Context, of auth.Credentials) (auth.User, error) {
+	if c.Hasher == nil {
+		return auth.User{}, errors.New("no hasher for the users of the sheet")
+	}
+	u := c.Sheet.Accounts.Listed(of.Username)
+	hash := ""
+	if u != nil && !u.Blocked {
+		hash = string(u.PasswordHash)
+	}
+	ok, err := c.Hasher.Verify(ctx, of.Password, hash)
+	switch {
+	case err != nil:
+		return auth.User{}, fmt.Errorf("verify the password: %w", err)
+	case u == nil:
+		return auth.User{}, &auth.Refused{Why: auth.CauseUnknownUser}
+	case u.Blocked:
+		return auth.User{}, &auth.Refused{Why: auth.CauseUserBlocked, Client: u.Client}
+	case !ok:
+		return auth.User{}, &auth.Refused{Why: auth.CauseWrongPassword, Client: u.Client}
+	default:
+		return u.User, nil
+	}
+}

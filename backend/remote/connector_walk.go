@@ -1,0 +1,252 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+
+	"frontdesk/auth"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+// walking is one walk.
+type walking struct {
+	c     *connector
+	r     *sheet.Resource
+	on    *call
+	pages *sheet.Pages
+	k     *known
+	all   bool // it is over all records, not over what has changed
+	// had are the hashes of the keys that came.
+	had map[uint64]struct{}
+	// pasts are the hashes of the pages that came, repeats how many in a row had no record anew.
+	pasts   map[uint64]struct{}
+	repeats int
+	// told tells that an answer had the place of the next page, moreTold that of whether there is one.
+	told, moreTold bool
+	empties        int // pages in a row that were empty
+	total          int // as the service told it last; -1 if it did not
+}
+
+// mostEmpties is how many pages in a row may be empty although there is a next one.
+const mostEmpties = 1000
+
+// page is one page.
+type page struct {
+	rows []map[string]any
+	size int    // how many were asked for
+	last []any  // the key of the last record
+	next any    // the cursor or the link of the next page; nil for none
+	told bool   // the answer has the place of next
+	more bool   // it says that there is more
+	ends bool   // it says that there is no more
+	sum  uint64 // of its keys
+	anew bool   // it has a record that did not come before
+}
+
+func (c *connector) walk(ctx context.Context, r *sheet.Resource, client auth.Client, since *string, each func([]map[string]any) error) (next string, err error) {
+	walk := r.Service.Walk
+	if walk == nil || since != nil && walk.Since == nil {
+		return "", unexpected(fmt.Errorf("the sheet does not say how %s are listed", r.Name))
+	}
+	k, err := c.knows(ctx, client)
+	if err != nil {
+		return "", err
+	}
+	w := &walking{c: c, r: r, on: c.calls[&walk.ServiceCall], pages: &walk.Paging, k: k, all: since == nil, had: map[uint64]struct{}{}, pasts: map[uint64]struct{}{}, total: -1}
+	var cursor sheet.Spot
+	if walk.Since != nil {
+		cursor = walk.Since.Cursor
+	}
+	if since != nil {
+		w.on = c.calls[&walk.Since.ServiceCall]
+		if k.since, err = sinceOf(r, *since); err != nil {
+			return "", err
+		}
+	}
+	k.page = &asked{number: w.pages.First, limit: w.pages.Size}
+	for {
+		p, found, err := w.ask(ctx, cursor)
+		if err != nil {
+			return "", err
+		}
+		// Of a walk over all it is the first cursor that tells of all changes since; of what has
+		// changed the last goes on from there.
+		if found != "" && (next == "" || !w.all) {
+			next = found
+		}
+		if len(p.rows) > 0 {
+			if err := each(p.rows); err != nil {
+				return "", err
+			}
+		}
+		goesOn, err := w.turn(ctx, p)
+		if err != nil {
+			return "", err
+		}
+		if !goesOn {
+			return next, nil
+		}
+		if err := auth.Sleep(ctx, walk.Pause); err != nil {
+			return "", err
+		}
+	}
+}
+
+// sinceOf is what {since} stands for: a cursor, or a moment as the service has it in modified_at.
+func sinceOf(r *sheet.Resource, since string) (any, error) {
+	at := r.Resource.Field("modified_at")
+	if since == "" || at == nil || !r.Service.Walk.Since.Cursor.IsZero() {
+		return orNull(since), nil
+	}
+	moment, err := time.Parse(time.RFC3339Nano, since)
+	if err != nil {
+		return nil, fmt.Errorf("a walk since what is no moment: %w", err)
+	}
+	return r.Service.Fields[at.Index].Stored(at, mapping.TimeValue(moment))
+}
+
+// ask asks for a page. cursor is the next value of since in its answer.
+func (w *walking) ask(ctx context.Context, cursor sheet.Spot) (p page, next string, err error) {
+	reply, err := w.c.send(ctx, w.on, w.k)
+	if err != nil {
+		return p, "", err
+	}
+	defer w.c.wire.conclude(reply.answer, &err)
+	if !isSuccess(reply.status) {
+		if reply.status == 404 && reply.isOwn() {
+			return p, "", changed(w.r, "its list is not there: %w", failure(reply.answer))
+		}
+		return p, "", w.c.refused(ctx, reply, sheet.Attempt{}, nil)
+	}
+	if p.rows, err = w.c.records(ctx, reply); err != nil {
+		return p, "", w.c.refused(ctx, reply, sheet.Attempt{}, err)
+	}
+	body, _ := reply.body()
+	p.size = w.k.page.limit
+	if err := w.judgeClients(ctx, p.rows); err != nil {
+		return p, "", err
+	}
+	if err := w.note(ctx, &p); err != nil {
+		return p, "", err
+	}
+	if err := w.follow(ctx, reply, body, &p); err != nil {
+		return p, "", err
+	}
+	if err := w.judgeRepeat(&p); err != nil {
+		return p, "", err
+	}
+	if !cursor.IsZero() {
+		if next, err = textAt(ctx, cursor, body); err != nil {
+			return p, "", changed(w.r, "the cursor at %s: %w", cursor, err)
+		}
+	}
+	return p, next, nil
+}
+
+var errNoList = errors.New("no list")
+
+// records are those of an answer that has a list.
+func (c *connector) records(ctx context.Context, reply *reply) ([]map[string]any, error) {
+	at := reply.on.Result
+	found, there, err := reply.result(ctx)
+	if err != nil {
+		return nil, err
+	}
+	body, _ := reply.body()
+	all, ok := found.([]any)
+	switch {
+	case ok:
+	case c.source.XML && (!there || found == nil || found == "") && isAround(at, body):
+	case c.source.XML && there:
+		all = []any{found}
+	default:
+		return nil, changed(reply.on.of, "%w at %q of the answer", errNoList, at)
+	}
+	rows := make([]map[string]any, len(all))
+	for i, v := range all {
+		row, ok := v.(map[string]any)
+		if !ok {
+			return nil, changed(reply.on.of, "what is no record in the list at %q of the answer", at)
+		}
+		rows[i] = row
+	}
+	return rows, nil
+}
+
+// note notes the records of a page.
+func (w *walking) note(ctx context.Context, p *page) error {
+	here, all := make(map[uint64]struct{}, len(p.rows)), xxhash.New()
+	for _, row := range p.rows {
+		parts, err := partsOf(ctx, w.r, row)
+		if err != nil {
+			return err
+		}
+		key := sheet.KeyText(parts...)
+		_, _ = all.WriteString(key + "\x00") // it never fails
+		sum := xxhash.Sum64String(key)
+		if _, twice := here[sum]; twice {
+			return changed(w.r, "the record %.40q twice in one page", key)
+		}
+		here[sum] = struct{}{}
+		if _, had := w.had[sum]; !had {
+			w.had[sum], p.anew = struct{}{}, true
+		}
+		p.last = parts
+	}
+	p.sum = all.Sum64()
+	return nil
+}
+
+// mostRepeats is how many pages in a row may have only records that came before: they may have
+// changed meanwhile, and come once more.
+const mostRepeats = 100
+
+// judgeRepeat fails where a page comes again, and the same page after it.
+func (w *walking) judgeRepeat(p *page) error {
+	next, _ := sheet.ScalarText(p.next)
+	sum := p.sum ^ xxhash.Sum64String(next)
+	_, past := w.pasts[sum]
+	w.pasts[sum] = struct{}{}
+	if len(p.rows) == 0 || p.anew {
+		w.repeats = 0
+		return nil
+	}
+	if w.repeats++; past || w.repeats > mostRepeats {
+		return changed(w.r, "the same page twice")
+	}
+	return nil
+}
+
+// judgeClients fails for a page whose records do not say whose they are, or none of which is the
+// client's whom it was asked for.
+func (w *walking) judgeClients(ctx context.Context, rows []map[string]any) error {
+	at, said, own := w.r.Service.Client, 0, 0
+	if at.IsZero() || len(rows) == 0 || !w.all { // what is no more need not say it
+		return nil
+	}
+	for _, row := range rows {
+		v, _, err := at.Of(ctx, row)
+		if err != nil {
+			return nil // of one record, which take tells
+		}
+		if v != nil {
+			said++
+		}
+		if text := asText(v); text == asText(w.k.clientKey) || w.r.SystemClient != "" && text == w.r.SystemClient {
+			own++
+		}
+	}
+	switch {
+	case said == 0:
+		return changed(w.r, "no record says its client at %s", at)
+	case own == 0 && w.r.Service.PerClient:
+		return changed(w.r, "no record of client %d in its own list", w.k.client.ID)
+	default:
+		return nil
+	}
+}

@@ -1,0 +1,312 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+// inFlight is one write.
+type inFlight struct {
+	r      *sheet.Resource
+	on     *call
+	k      *known
+	before taken          // of an update or delete
+	parts  []any          // the key, of an update or delete
+	after  mapping.Record // as it is to be
+	sent   mapping.Record // of it, what is sent
+}
+
+func (c *connector) create(ctx context.Context, r *sheet.Resource, client auth.Client, rec mapping.Record) (taken, error) {
+	w := &inFlight{r: r, on: c.calls[r.Service.Create], after: rec, sent: rec}
+	if w.on == nil {
+		return taken{}, unexpected(fmt.Errorf("the sheet has no create of %s", r.Name))
+	}
+	var err error
+	if w.k, err = c.knows(ctx, client); err != nil {
+		return taken{}, err
+	}
+	w.k.record, w.k.fields, w.k.once = map[string]any{}, rec, keyIn(ctx)
+	if err := c.encode(ctx, r, client, rec, true, w.k.record); err != nil {
+		return taken{}, err
+	}
+	if at := r.Service.Client.Path; at != nil { // whatever a field puts there
+		at.Put(w.k.record, w.k.clientKey)
+	}
+	return c.write(ctx, w)
+}
+
+func (c *connector) update(ctx context.Context, r *sheet.Resource, client auth.Client, before taken, patch mapping.Record) (taken, error) {
+	w, err := c.writes(ctx, r, client, c.calls[r.Service.Update], before)
+	if err != nil {
+		return taken{}, err
+	}
+	w.sent = complete(before.rec, patch)
+	if w.sent.IsBlank() {
+		return before, nil
+	}
+	w.after = before.rec.Merge(w.sent)
+	w.k.record, w.k.fields = map[string]any{}, w.sent
+	if err := c.encode(ctx, r, client, w.sent, false, w.k.record); err != nil {
+		return taken{}, err
+	}
+	if len(w.k.record) == 0 {
+		return taken{}, unexpected(fmt.Errorf("none of the changed fields of a %s can be written", r.Name))
+	}
+	if w.on.Whole {
+		whole := deepCopy(before.raw).(map[string]any)
+		merge(whole, w.k.record)
+		w.k.record, w.k.fields = whole, w.after
+	}
+	return c.write(ctx, w)
+}
+
+func (c *connector) delete(ctx context.Context, r *sheet.Resource, client auth.Client, before taken) error {
+	w, err := c.writes(ctx, r, client, c.calls[r.Service.Delete], before)
+	if err != nil {
+		return err
+	}
+	p, err := c.sendWrite(ctx, w)
+	if err != nil {
+		return err
+	}
+	c.wire.release(p.answer)
+	return nil
+}
+
+// writes begins a write of a record that there is.
+func (c *connector) writes(ctx context.Context, r *sheet.Resource, client auth.Client, on *call, before taken) (*inFlight, error) {
+	if on == nil {
+		return nil, unexpected(fmt.Errorf("the sheet does not say how one of %s is written", r.Name))
+	}
+	w := &inFlight{r: r, on: on, before: before, after: before.rec}
+	var err error
+	if w.parts, err = partsOf(ctx, r, before.raw); err != nil {
+		return nil, err
+	}
+	if w.k, err = c.knows(ctx, client); err != nil {
+		return nil, err
+	}
+	w.k.key = keyOf(w.parts)
+	if at := r.Service.Version; !at.IsZero() {
+		if w.k.version, _, err = at.Of(ctx, before.raw); err != nil {
+			return nil, changed(r, "its version at %s: %w", at, err)
+		}
+	}
+	return w, nil
+}
+
+// sendWrite sends a write, once. Its answer is one of success.
+func (c *connector) sendWrite(ctx context.Context, w *inFlight) (_ *reply, err error) {
+	p, err := c.send(ctx, w.on, w.k)
+	if err != nil {
+		return nil, refusedSent(err, w.after)
+	}
+	defer func() {
+		if err != nil {
+			c.wire.conclude(p.answer, &err)
+		}
+	}()
+	attempt := sheet.Attempt{Record: w.after}
+	if w.parts != nil {
+		attempt.ID = w.before.rec.ID()
+		if p.tellsNone(ctx) {
+			return nil, backend.ErrNotFound
+		}
+	}
+	if _, isFault := p.fault(); isSuccess(p.status) && !isFault { // the sheet may know better
+		if err = c.translate(ctx, p, attempt); err != nil {
+			return nil, err
+		}
+		return p, nil
+	}
+	err = c.refused(ctx, p, attempt, nil)
+	_, told := mapping.AsViolations(err)
+	if p.status == http.StatusPreconditionFailed && !told && w.on.names("version") {
+		// Somebody changed the record since it was judged: it is judged anew.
+		return nil, fmt.Errorf("%w: %w", backend.ErrStale, err)
+	}
+	return nil, err
+}
+
+// write makes a write of what is to be there afterwards.
+func (c *connector) write(ctx context.Context, w *inFlight) (t taken, err error) {
+	p, err := c.sendWrite(ctx, w)
+	if err != nil {
+		return taken{}, err
+	}
+	defer c.wire.conclude(p.answer, &err)
+	again, doubtful := w.on.Nothing || len(w.on.Key) > 0, false
+	if again {
+		err = c.keyAfter(ctx, w, p)
+	} else {
+		var row map[string]any
+		if row, err = c.recordAfter(ctx, w, p); err == nil {
+			t, err = c.takeOne(ctx, w, row)
+		}
+		doubtful = err == nil && w.r.Service.Get != nil && w.isDoubtful(t)
+	}
+	if err != nil {
+		return taken{}, afterWrite{err}
+	}
+	if (again || doubtful) && w.r.Service.Get != nil {
+		p.again = p.again && !doubtful // the true answer may be still to come
+		c.wire.trust(p.answer)
+		w.k.key, w.k.object = keyOf(w.parts), nil
+		row, err := c.read(ctx, w.r, w.k, w.parts)
+		if err == nil {
+			t, err = c.takeOne(ctx, w, row)
+		}
+		if err != nil {
+			return taken{}, afterWrite{err}
+		}
+		return t, nil
+	}
+	if again {
+		row := deepCopy(w.before.raw).(map[string]any)
+		merge(row, w.k.record)
+		if t, err = c.takeOne(ctx, w, row); err != nil {
+			return taken{}, afterWrite{err}
+		}
+	}
+	for _, i := range t.absent { // as it was sent
+		if v := w.after.Values[i]; !v.IsAbsent() {
+			t.rec.Values[i] = v
+		}
+	}
+	return t, nil
+}
+
+// isDoubtful tells whether the answer to an update may be that to the call before, or says only part
+// of the record: what was changed is as it was before, or what is there is missing. What the answer to
+// a create leaves out is as it was sent.
+func (w *inFlight) isDoubtful(t taken) bool {
+	if w.on.op != mapping.OpUpdate {
+		return false
+	}
+	for i, v := range w.sent.Values {
+		if !v.IsAbsent() && t.rec.Values[i] == w.before.rec.Values[i] && v != t.rec.Values[i] {
+			return true
+		}
+	}
+	return slices.ContainsFunc(t.absent, func(i int) bool { return w.after.Values[i].IsSet() })
+}
+
+// keyAfter finds the key of a new record whose answer is not the record.
+func (c *connector) keyAfter(ctx context.Context, w *inFlight, p *reply) error {
+	if w.parts != nil {
+		return nil
+	}
+	if len(w.on.Key) == 0 {
+		var err error
+		w.parts, err = partsOf(ctx, w.r, w.k.record)
+		return err
+	}
+	body, err := p.body()
+	if err != nil {
+		return unexpected(err)
+	}
+	at := *w.r.Service
+	at.Key = w.on.Key
+	object, _ := body.(map[string]any)
+	w.parts, err = partsOf(ctx, &sheet.Resource{Resource: w.r.Resource, Service: &at}, object)
+	return err
+}
+
+// recordAfter is the record in the answer to a write: of an update that which was written, of a
+// create one of the client's. What was written is the client's own, and need not be said again.
+func (c *connector) recordAfter(ctx context.Context, w *inFlight, p *reply) (map[string]any, error) {
+	row, err := c.recordIn(ctx, p)
+	if errors.Is(err, backend.ErrNotFound) {
+		err = changed(w.r, "no record at %q of the answer", w.on.Result)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if at := w.r.Service.Client.Path; at != nil {
+		if _, there := at.Of(row); !there {
+			at.Put(row, w.k.clientKey)
+		}
+	}
+	asked := w.parts
+	if asked == nil {
+		fillKey(w.r, row, func(at sheet.Path, _ int) (any, bool) { return at.Of(w.k.record) })
+		if asked, err = partsOf(ctx, w.r, row); err != nil {
+			return nil, err
+		}
+	}
+	err = isOf(ctx, w.r, row, w.k, asked)
+	if errors.Is(err, backend.ErrNotFound) {
+		err = unexpected(fmt.Errorf("%w: %s is of another client", errOther, w.r.Name))
+	}
+	w.parts = asked
+	return row, err
+}
+
+// takeOne takes a record that the client must see.
+func (c *connector) takeOne(ctx context.Context, w *inFlight, row map[string]any) (taken, error) {
+	all, err := c.take(ctx, w.r, w.k.client, []map[string]any{row})
+	if err != nil {
+		return taken{}, err
+	}
+	switch t := all[0]; {
+	case t.err != nil:
+		return taken{}, t.err
+	case t.hidden || t.gone || t.client != w.k.client.ID && t.client != 0:
+		return taken{}, unexpected(errors.New("the answer has a record that the sheet hides, or of another client"))
+	default:
+		return t, nil
+	}
+}
+
+// names tells whether a call names what it knows. jq may name it in a way that this does not see.
+func (on *call) names(path ...string) bool {
+	last := path[len(path)-1]
+	names := func(t sheet.Text) bool {
+		return slices.ContainsFunc(t, func(p sheet.TextPart) bool { return slices.Equal(p.Path, path) })
+	}
+	named := func(n sheet.Named) bool {
+		return n.JQ != nil && strings.Contains(n.JQ.String(), last) || names(n.Text)
+	}
+	return names(on.Path) || slices.ContainsFunc(on.Query, named) || slices.ContainsFunc(on.Headers, named) ||
+		on.Body != nil && strings.Contains(on.Body.String(), last)
+}
+
+// refusedSent is the error of a write that has a value which cannot be sent.
+func refusedSent(err error, sent mapping.Record) error {
+	var u *unsendable
+	if !errors.As(err, &u) {
+		return err
+	}
+	name, _ := strings.CutPrefix(u.Placeholder, "value.")
+	if sent.Resource == nil || sent.Resource.Field(name) == nil {
+		return err
+	}
+	return mapping.Fail(mapping.VarcharInvalid, mapping.Literal(name), sent.Get(name).String()).Because(err)
+}
+
+// keyIn is the idempotency key of a write, as the service is told it.
+func keyIn(ctx context.Context) string {
+	if w, ok := ctx.Value(leavingKey{}).(*leaving); ok {
+		return w.write.once()
+	}
+	return ""
+}
+
+// afterWrite is a failure after a write was done. The error that it wraps must not be taken
+// for a failure of the write, so it is only shown, unless it is ErrUnexpected.
+type afterWrite struct{ err error }
+
+func (a afterWrite) Error() string { return "after the write was done: " + a.err.Error() }
+
+func (a afterWrite) Is(target error) bool {
+	return target == backend.ErrUnexpected && isShape(a.err)
+}

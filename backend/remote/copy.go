@@ -1,0 +1,359 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/backend/sqlrecord"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+// copied is the copy of a service's records, in the tables of the built-in administration. Lists
+// and changes are told from it. It is filled by walks, by what the service says has changed, and
+// by each record that is read or written.
+type copied struct {
+	*core
+	conn    *connector
+	db      sqlrecord.DB
+	records *sqlrecord.Store
+	changes *sqlrecord.Changes
+	holder  string // of leases
+	// sources are what each resource's records are found by: its own walk, or that of the
+	// resource which they stand in.
+	sources map[*mapping.Resource]*source
+	walking chan struct{} // a slot for each walk at the same time
+
+	stop    context.CancelFunc
+	done    context.Context
+	running sync.WaitGroup
+
+	mu      sync.Mutex
+	leftOut map[backend.Place]int64 // by the last look
+}
+
+// source is a resource that is walked.
+type source struct {
+	r *sheet.Resource
+
+	mu  sync.Mutex
+	all map[int64]*walked // by client; 0 alone where one walk finds all
+}
+
+// newSources finds what each resource is filled by.
+func newSources(sh *sheet.Sheet) map[*mapping.Resource]*source {
+	all := map[*mapping.Resource]*source{}
+	for m, r := range sh.Resources {
+		if r.Service.Walk == nil {
+			continue
+		}
+		s := &source{r: r, all: map[int64]*walked{}}
+		all[m] = s
+		for _, f := range nested(r) {
+			all[f.Target()] = s
+		}
+	}
+	return all
+}
+
+// nested are the array fields whose elements stand within the record.
+func nested(r *sheet.Resource) (all []*mapping.Field) {
+	for i := range r.Service.Fields {
+		if !r.Service.Fields[i].Elements.IsZero() {
+			all = append(all, r.Fields[i].Field)
+		}
+	}
+	return all
+}
+
+// sorted are taken records of a page, sorted out for one transaction.
+type sorted struct {
+	put     map[owned][]mapping.Record // new or changed
+	removed map[*mapping.Resource][]int32
+	quietly map[*mapping.Resource][]int32 // left out, but not gone
+}
+
+// owned are the records of a resource that belong to a client.
+type owned struct {
+	r      *mapping.Resource
+	client int64
+}
+
+// apply brings a page into the copy. Records that were read or written one by one after mark stay
+// as they are: the page may be older.
+func (c *copied) apply(ctx context.Context, r *sheet.Resource, mark int64, page []taken) error {
+	if len(page) == 0 {
+		return nil
+	}
+	return c.write(ctx, func(tx *sqlrecord.Store) error {
+		skip, err := touchedSince(ctx, tx.Conn(), r.Resource, mark)
+		if err != nil {
+			return err
+		}
+		page := slices.DeleteFunc(slices.Clone(page), func(t taken) bool { return skip[t.rec.ID()] })
+		return c.merge(ctx, tx, r, page)
+	})
+}
+
+// keep brings one record into the copy that was read or written by itself.
+func (c *copied) keep(ctx context.Context, r *sheet.Resource, t taken) error {
+	if c.sources[r.Resource] == nil {
+		return nil
+	}
+	kept, err := c.records.Kept(ctx, r.Resource, []int32{t.rec.ID()})
+	if err != nil {
+		return ownFailure("copy of a record", err)
+	}
+	if known, has := kept[t.rec.ID()]; has && isSame(known, t) || !has && (t.gone || t.hidden) {
+		return nil
+	}
+	return c.write(ctx, func(tx *sqlrecord.Store) error {
+		if err := touch(ctx, tx.Conn(), r.Resource, t.rec.ID()); err != nil {
+			return err
+		}
+		return c.merge(ctx, tx, r, []taken{t})
+	})
+}
+
+// drop removes a record that is no more for a client, if it was that client's: another's may be
+// there, and not for this one.
+func (c *copied) drop(ctx context.Context, r *sheet.Resource, client auth.Client, id int32) error {
+	kept, err := c.records.Kept(ctx, r.Resource, []int32{id})
+	if known, has := kept[id]; err != nil || !has || known.Client != client.ID && known.Client != 0 {
+		return ownFailure("copy of a record", err)
+	}
+	t := taken{rec: mapping.NewRecord(r.Resource), gone: true}
+	t.rec.Values[r.ID] = mapping.IntValue(int64(id))
+	return c.keep(ctx, r, t)
+}
+
+// write is a transaction of the copy.
+func (c *copied) write(ctx context.Context, f func(*sqlrecord.Store) error) error {
+	err := backend.RunAgain(ctx, func() error { return c.records.Write(ctx, f) }, func(err error) bool { return errors.Is(err, backend.ErrStale) })
+	return ownFailure("copy of records", err)
+}
+
+func isSame(known sqlrecord.Kept, t taken) bool {
+	return t.err == nil && !t.gone && !t.hidden && known.Version == sumOf(t.rec) && known.Client == t.client
+}
+
+// sumOf is the version of a record in the copy: it changes with all that clients see of it, also
+// where the sheet shows something else of the same version of the service's record.
+func sumOf(rec mapping.Record) int64 {
+	var elements []mapping.Record
+	for i := range rec.Resource.Fields {
+		elements = append(elements, rec.Children[i]...)
+	}
+	return sheet.Tag(rec, elements)
+}
+
+// merge writes what a page has changed. Records that cannot be converted are left out, without
+// being told as deleted.
+func (c *copied) merge(ctx context.Context, tx *sqlrecord.Store, r *sheet.Resource, page []taken) error {
+	ids := make([]int32, len(page))
+	for i, t := range page {
+		ids[i] = t.rec.ID()
+	}
+	kept, err := tx.Kept(ctx, r.Resource, ids)
+	if err != nil {
+		return err
+	}
+	s := sorted{put: map[owned][]mapping.Record{}, removed: map[*mapping.Resource][]int32{}, quietly: map[*mapping.Resource][]int32{}}
+	var changed []mapping.Record
+	for _, t := range page {
+		known, has := kept[t.rec.ID()]
+		switch {
+		case t.err != nil:
+			if has {
+				s.quietly[r.Resource] = append(s.quietly[r.Resource], t.rec.ID())
+			}
+			continue
+		case t.gone || t.hidden:
+			if has {
+				s.removed[r.Resource] = append(s.removed[r.Resource], t.rec.ID())
+			}
+			continue
+		case has && isSame(known, t):
+			continue
+		case has && known.Client != t.client: // it is told to both
+			s.removed[r.Resource] = append(s.removed[r.Resource], t.rec.ID())
+		}
+		rec := c.stamped(t.rec, known)
+		of := owned{r.Resource, t.client}
+		s.put[of], changed = append(s.put[of], rec), append(changed, rec)
+		for i, elements := range rec.Children {
+			s.elements(r.Fields[i].Field.Target(), t.client, elements)
+		}
+	}
+	for _, f := range nested(r) {
+		if err := s.sortElements(ctx, tx, c, r.Resource, f, changed); err != nil {
+			return err
+		}
+	}
+	return s.write(ctx, tx)
+}
+
+// elements adds those of a record that has changed.
+func (s *sorted) elements(r *mapping.Resource, client int64, elements []mapping.Record) {
+	of := owned{r, client}
+	s.put[of] = append(s.put[of], elements...)
+}
+
+// sortElements leaves out those elements of the changed records that are as they were, and removes
+// those that are no more, with those of the records that are removed.
+func (s *sorted) sortElements(ctx context.Context, tx *sqlrecord.Store, c *copied, r *mapping.Resource, f *mapping.Field, changed []mapping.Record) error {
+	target := f.Target()
+	parents := slices.Concat(s.removed[r], s.quietly[r])
+	now := map[int32]bool{}
+	for _, rec := range changed {
+		parents = append(parents, rec.ID())
+		for _, e := range rec.Children[f.Index] {
+			now[e.ID()] = true
+		}
+	}
+	before, err := tx.ElementIDs(ctx, target.Field(f.ArrayKey), target, parents...)
+	if err != nil {
+		return err
+	}
+	kept, err := tx.Kept(ctx, target, slices.Collect(maps.Keys(now)))
+	if err != nil {
+		return err
+	}
+	for of, elements := range s.put {
+		if of.r != target {
+			continue
+		}
+		var differ []mapping.Record
+		for _, e := range elements {
+			if known, has := kept[e.ID()]; !has || known.Version != sumOf(e) || known.Client != of.client {
+				differ = append(differ, c.stamped(e, known))
+			}
+		}
+		s.put[of] = differ
+	}
+	for _, id := range before {
+		if !now[id] {
+			s.removed[target] = append(s.removed[target], id)
+		}
+	}
+	return nil
+}
+
+// stamped fills in the moments that the service does not say, and leaves out contents, which are
+// always read from it.
+func (c *copied) stamped(rec mapping.Record, known sqlrecord.Kept) mapping.Record {
+	r := rec.Resource
+	rec.Version, rec.Values = sumOf(rec), slices.Clone(rec.Values)
+	now := mapping.TimeValue(c.Now())
+	if rec.Values[r.ModifiedAt].IsAbsent() {
+		rec.Values[r.ModifiedAt] = now
+	}
+	if rec.Values[r.CreatedAt].IsAbsent() {
+		rec.Values[r.CreatedAt] = now
+		if known.Created.IsSet() {
+			rec.Values[r.CreatedAt] = known.Created
+		}
+	}
+	for i := range r.Fields {
+		if r.Fields[i].Type == mapping.Bytea {
+			rec.Values[i] = mapping.NullValue()
+		}
+	}
+	return rec
+}
+
+func (s *sorted) write(ctx context.Context, tx *sqlrecord.Store) error {
+	if len(s.quietly) > 0 {
+		err := tx.Quietly(ctx, func() error {
+			for r, ids := range s.quietly {
+				if err := tx.Remove(ctx, r, ids...); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for r, ids := range s.removed {
+		if err := tx.Remove(ctx, r, ids...); err != nil {
+			return err
+		}
+	}
+	for of, records := range s.put {
+		if err := tx.Replace(ctx, auth.Client{ID: of.client}, records); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// touch notes that a record was read or written by itself.
+func touch(ctx context.Context, c sqlrecord.Conn, r *mapping.Resource, id int32) error {
+	_, err := c.Exec(ctx, "INSERT INTO "+touchedTable+" (resource, id, at) SELECT CAST(?1 AS TEXT), CAST(?2 AS BIGINT), coalesce(max(at), 0) + 1 FROM "+touchedTable+
+		" WHERE true ON CONFLICT (resource, id) DO UPDATE SET at = excluded.at", mapping.TextValue(r.Name), mapping.IntValue(int64(id)))
+	return err
+}
+
+// touchedSince returns the records of a resource that were touched after mark.
+func touchedSince(ctx context.Context, c sqlrecord.Conn, r *mapping.Resource, mark int64) (map[int32]bool, error) {
+	all := map[int32]bool{}
+	err := c.Query(ctx, "SELECT id FROM "+touchedTable+" WHERE at > ?2 AND resource = ?1", []sqlrecord.Column{sqlrecord.Number},
+		[]mapping.Value{mapping.TextValue(r.Name), mapping.IntValue(mark)}, func(row []mapping.Value) error {
+			all[int32(row[0].Int())] = true
+			return nil
+		})
+	return all, err
+}
+
+// mark is the number of the last touch.
+func (c *copied) mark(ctx context.Context) (mark int64, err error) {
+	err = c.db.Read(ctx, func(conn sqlrecord.Conn) error {
+		row, err := sqlrecord.One(ctx, conn, "SELECT coalesce(max(at), 0) FROM "+touchedTable, []sqlrecord.Column{sqlrecord.Number})
+		if err == nil {
+			mark = row[0].Int()
+		}
+		return err
+	})
+	return mark, ownFailure("copy of records", err)
+}
+
+// prune forgets touches that no walk of the resource can still be older than. The last of all
+// stays, since the numbers go on from it.
+func (c *copied) prune(ctx context.Context, r *mapping.Resource, mark int64) error {
+	_, err := sqlrecord.Change(ctx, c.db, "DELETE FROM "+touchedTable+" WHERE resource = ?1 AND at <= ?2 AND at < (SELECT max(at) FROM "+touchedTable+")",
+		mapping.TextValue(r.Name), mapping.IntValue(mark))
+	return ownFailure("copy of records", err)
+}
+
+// tend removes what expires, and keeps counts up to date, until the copy is closed.
+func (c *copied) tend(ctx context.Context) {
+	counts, hourly := time.NewTicker(30*time.Second), time.NewTicker(time.Hour)
+	defer counts.Stop()
+	defer hourly.Stop()
+	for {
+		var err error
+		select {
+		case <-ctx.Done():
+			return
+		case <-counts.C:
+			if c.records.Counts() {
+				err = c.records.Count(ctx)
+			}
+		case <-hourly.C:
+			err = c.changes.Prune(ctx)
+		}
+		if err != nil && ctx.Err() == nil {
+			c.Log.Error("the copy of the service's records was not tidied up", zap.Error(err))
+		}
+	}
+}

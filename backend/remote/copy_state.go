@@ -1,0 +1,141 @@
+package remote
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/pressly/goose/v3"
+
+	"frontdesk/backend"
+	"frontdesk/backend/sqlrecord"
+	"frontdesk/mapping"
+)
+
+// The tables of the copy beside those of the records. Moments are milliseconds since 1970, by the
+// clock of the database.
+const (
+	// stateTable has a row for each walk: what is known of it, and which gateway makes it.
+	stateTable = "copy_walk"
+	// touchedTable has the records that were read or written one by one, numbered in the order in
+	// which that was: a page of a walk that was asked for before says nothing of them.
+	touchedTable = "copy_touched"
+)
+
+// copyMigration makes these tables.
+func copyMigration(d *sqlrecord.Dialect) sqlrecord.Migrations {
+	texts := []string{
+		"CREATE TABLE " + stateTable + " (resource TEXT NOT NULL, client_id BIGINT NOT NULL, client_name TEXT NOT NULL, walked_at BIGINT NOT NULL DEFAULT 0, " +
+			"asked_at BIGINT NOT NULL DEFAULT 0, since TEXT NOT NULL DEFAULT '', members TEXT NOT NULL DEFAULT '', records BIGINT NOT NULL DEFAULT 0, failed_at BIGINT NOT NULL DEFAULT 0, " +
+			"failed TEXT NOT NULL DEFAULT '', changed BIGINT NOT NULL DEFAULT 0, holder TEXT NOT NULL DEFAULT '', until BIGINT NOT NULL DEFAULT 0, " +
+			"PRIMARY KEY (resource, client_id))",
+		"CREATE TABLE " + touchedTable + " (resource TEXT NOT NULL, id BIGINT NOT NULL, at BIGINT NOT NULL, PRIMARY KEY (resource, id))",
+		"CREATE INDEX " + touchedTable + "_at ON " + touchedTable + " (at)",
+	}
+	step := func(ctx context.Context, tx *sql.Tx) error {
+		for _, text := range texts {
+			if _, err := tx.ExecContext(ctx, text); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return sqlrecord.Migrations{Table: "frontdesk_copy_version", Go: []*goose.Migration{goose.NewGoMigration(1, &goose.GoFunc{RunTx: step}, nil)}}
+}
+
+// state is what is known of a walk.
+type state struct {
+	now      time.Time // by the clock of the database
+	walked   time.Time // when the last whole walk began; zero for none
+	asked    time.Time // when it was last asked, with an answer, what has changed
+	since    string    // what is asked for next; "" for nothing yet
+	members  membership
+	failedAt time.Time // zero unless the last walk failed
+	failed   string
+	changed  bool // since the service has not what the sheet needs
+	records  int64
+	walking  bool
+}
+
+// membership are the fields that all records of the last walk had, by name.
+type membership map[string]bool
+
+// known is when the copy was last as the service had it; zero where it is not whole.
+func (s *state) known() time.Time {
+	if s.walked.IsZero() || s.asked.Before(s.walked) {
+		return s.walked
+	}
+	return s.asked
+}
+
+var stateColumns = []sqlrecord.Column{
+	sqlrecord.Number, sqlrecord.Number, sqlrecord.Number, sqlrecord.Words, sqlrecord.Words, sqlrecord.Number, sqlrecord.Words, sqlrecord.Number, sqlrecord.Number, sqlrecord.Number,
+}
+
+// state reads what is known of a walk.
+func (c *copied) state(ctx context.Context, p *walked) (s state, err error) {
+	text := "SELECT " + c.db.Dialect().Present + ", walked_at, asked_at, since, members, failed_at, failed, changed, records, until FROM " + stateTable + " WHERE resource = ?1 AND client_id = ?2"
+	err = c.db.Read(ctx, func(conn sqlrecord.Conn) error {
+		row, err := sqlrecord.One(ctx, conn, text, stateColumns, p.key()...)
+		if err != nil || row == nil {
+			return err
+		}
+		s = state{
+			now: moment(row[0]), walked: moment(row[1]), asked: moment(row[2]), since: row[3].Text(), failedAt: moment(row[5]), failed: row[6].Text(), changed: row[7].Int() != 0,
+			records: row[8].Int(),
+		}
+		s.walking = row[9].Int() > row[0].Int()
+		if text := row[4].Text(); text != "" {
+			return json.Unmarshal([]byte(text), &s.members)
+		}
+		return nil
+	})
+	return s, ownFailure("state of the copy", err)
+}
+
+// moment is a time of the tables; 0 is the zero Time.
+func moment(v mapping.Value) time.Time {
+	if v.Int() == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(v.Int()).UTC()
+}
+
+func (p *walked) key(more ...mapping.Value) []mapping.Value {
+	return append([]mapping.Value{mapping.TextValue(p.r.Name), mapping.IntValue(p.client.ID)}, more...)
+}
+
+// set changes columns of a walk's row.
+func (c *copied) set(ctx context.Context, p *walked, sets string, values ...mapping.Value) (n int64, err error) {
+	n, err = sqlrecord.Change(ctx, c.db, "UPDATE "+stateTable+" SET "+strings.ReplaceAll(sets, "now()", c.db.Dialect().Present)+" WHERE resource = ?1 AND client_id = ?2", p.key(values...)...)
+	return n, ownFailure("state of the copy", err)
+}
+
+// begin makes the row of a walk.
+func (c *copied) begin(ctx context.Context, p *walked) error {
+	_, err := sqlrecord.Change(ctx, c.db, "INSERT INTO "+stateTable+" (resource, client_id, client_name) VALUES (?1, ?2, ?3) ON CONFLICT (resource, client_id) DO NOTHING",
+		p.key(mapping.TextValue(p.client.Name))...)
+	return ownFailure("state of the copy", err)
+}
+
+// lease has this gateway make a walk for a minute, unless another one does, or has made it.
+func (c *copied) lease(ctx context.Context, p *walked, walked time.Time) (bool, error) {
+	now, at := c.db.Dialect().Present, int64(0)
+	if !walked.IsZero() {
+		at = walked.UnixMilli()
+	}
+	n, err := sqlrecord.Change(ctx, c.db, "UPDATE "+stateTable+" SET holder = ?3, until = "+now+" + 60000 WHERE resource = ?1 AND client_id = ?2 AND walked_at = ?4 AND (holder = ?3 OR until < "+now+")",
+		p.key(mapping.TextValue(c.holder), mapping.IntValue(at))...)
+	return n == 1, ownFailure("turn to walk", err)
+}
+
+// ownFailure marks an error of the gateway's own database.
+func ownFailure(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: %s: %w", backend.ErrOwnStore, what, err)
+}

@@ -1,0 +1,544 @@
+package remote
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/backend/idstore"
+	"frontdesk/backend/sqlrecord"
+	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+// rackSheet is that of a rack. SINCE is what it can say of changes.
+const rackSheet = `format: 2
+source: {http: {url: "${URL}", walk: {query: {page: "{page.number}", limit: "{page.limit}"}, result: items, paging: {style: page, size: 10}}}}
+keep: keep.db
+rules: backend
+client: org
+copy: {max_age: 15m, every: 1h}
+accounts: {users: [{username: jan, password_hash: $argon2id$x, client: {id: 1, name: Noord}}]}
+resources:
+  contact:
+    path: /contacts
+    key: {path: id, id: kept}
+    walk: {SINCE}
+    select: .gone != true
+    fields: {kind: {path: kind, codes: {P: person, C: company}}, name: name, note: note, payment_days: days, modified_at: {path: changed, readonly: true}}
+  order:
+    path: /orders
+    key: {path: nr, id: kept}
+    fields:
+      number: nr
+      contact_id: contact
+      kind: {constant: sales}
+      order_status: {constant: open}
+      order_date: {constant: "2026-01-01T00:00:00Z"}
+      orderlines: {path: lines}
+  orderline:
+    key: {path: [_parent.nr, line], id: kept}
+    client: {through: order_id}
+    fields: {order_id: {path: _parent.nr, readonly: true}, description: text, quantity: qty}
+`
+
+const tellsSince = `since: {query: {since: "{since}"}, settle: 0s}`
+
+// rack is a service with contacts and orders, which lists by pages.
+type rack struct {
+	mu      sync.Mutex
+	of      map[string][]map[string]any
+	clock   time.Time
+	calls   []string
+	rename  map[string]string // members, in answers
+	max     int               // records of a page at most; 0 for what is asked
+	away    bool
+	wrap    string // the list root; items
+	created int
+}
+
+func (s *rack) do(f func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f()
+}
+
+// put adds a record, or changes one that has its key.
+func (s *rack) put(of, key string, members map[string]any) map[string]any {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.set(of, key, members)
+}
+
+func keyName(of string) string { return map[string]string{"contacts": "id", "orders": "nr"}[of] }
+
+func (s *rack) set(of, key string, members map[string]any) map[string]any {
+	s.clock = s.clock.Add(time.Second)
+	i := slices.IndexFunc(s.of[of], func(rec map[string]any) bool { return rec[keyName(of)] == key })
+	if i < 0 {
+		i = len(s.of[of])
+		s.of[of] = append(s.of[of], map[string]any{keyName(of): key})
+	}
+	rec := maps.Clone(s.of[of][i])
+	maps.Copy(rec, members)
+	rec["changed"] = s.clock.Format(time.RFC3339)
+	s.of[of][i] = rec
+	return rec
+}
+
+func (s *rack) remove(of, key string) {
+	s.do(func() {
+		s.of[of] = slices.DeleteFunc(s.of[of], func(rec map[string]any) bool { return rec[keyName(of)] == key })
+	})
+}
+
+// seen are the calls since it was asked last.
+func (s *rack) seen() (calls []string) {
+	s.do(func() { calls, s.calls = s.calls, nil })
+	return calls
+}
+
+func (s *rack) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls = append(s.calls, r.Method+" "+r.URL.RequestURI())
+	w.Header().Set("Content-Type", "application/json")
+	if s.away {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return
+	}
+	of, key, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	members := map[string]any{}
+	if r.Method == "POST" || r.Method == "PATCH" {
+		if err := json.NewDecoder(r.Body).Decode(&members); err != nil {
+			w.WriteHeader(http.StatusBadRequest)
+			return
+		}
+	}
+	i := slices.IndexFunc(s.of[of], func(rec map[string]any) bool { return rec[keyName(of)] == key })
+	switch {
+	case r.Method == "POST":
+		s.created++
+		s.answer(w, s.set(of, fmt.Sprintf("new-%d", s.created), members))
+	case key == "":
+		s.list(w, r, of)
+	case i < 0:
+		w.WriteHeader(http.StatusNotFound)
+	case r.Method == "PATCH":
+		s.answer(w, s.set(of, key, members))
+	case r.Method == "DELETE":
+		s.of[of] = slices.Delete(s.of[of], i, i+1)
+		w.WriteHeader(http.StatusNoContent)
+	default:
+		s.answer(w, s.of[of][i])
+	}
+}
+
+func (s *rack) list(w http.ResponseWriter, r *http.Request, of string) {
+	limit, _ := strconv.Atoi(r.URL.Query().Get("limit"))
+	page, _ := strconv.Atoi(r.URL.Query().Get("page"))
+	if s.max > 0 {
+		limit = min(limit, s.max)
+	}
+	since := r.URL.Query().Get("since")
+	found := []map[string]any{}
+	for _, rec := range s.of[of] {
+		if since == "" || rec["changed"].(string) >= since[:19]+"Z" {
+			found = append(found, s.renamed(rec))
+		}
+	}
+	from := min((page-1)*limit, len(found))
+	_ = json.NewEncoder(w).Encode(map[string]any{cmp.Or(s.wrap, "items"): found[from:min(from+limit, len(found))]})
+}
+
+func (s *rack) answer(w http.ResponseWriter, rec map[string]any) {
+	_ = json.NewEncoder(w).Encode(s.renamed(rec))
+}
+
+func (s *rack) renamed(rec map[string]any) map[string]any {
+	out := map[string]any{}
+	for name, v := range rec {
+		out[cmp.Or(s.rename[name], name)] = v
+	}
+	return out
+}
+
+// newRack has 25 contacts of client 1 and 5 of client 2, and an order with two lines.
+func newRack() *rack {
+	s := &rack{of: map[string][]map[string]any{}, clock: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+	for i := range 30 {
+		s.put("contacts", fmt.Sprintf("c%02d", i), map[string]any{"org": 1 + i/25, "kind": "P", "name": fmt.Sprintf("N%02d", i), "days": i, "note": nil})
+	}
+	s.put("orders", "o1", map[string]any{"org": 1, "contact": "c01", "lines": []any{
+		map[string]any{"line": 1, "text": "first", "qty": 1}, map[string]any{"line": 2, "text": "second", "qty": 2.5},
+	}})
+	return s
+}
+
+// copiedFrom opens a Driver in front of a rack.
+func copiedFrom(t testing.TB, s *rack, since string, engine ...string) *Driver {
+	t.Helper()
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	return openDriver(t, strings.Replace(rackSheet, "SINCE", since, 1), server.URL, strings.Join(engine, ""))
+}
+
+// keepDB is a database for a copy.
+func keepDB(t testing.TB, engine string) (db sqlrecord.DB) {
+	t.Helper()
+	var err error
+	if engine == "postgres" {
+		db, err = sqlrecord.OpenPostgres(bg(), sqltest.Postgres(t), sqlrecord.Options{})
+	} else {
+		db, err = sqlrecord.OpenSQLite(t.TempDir()+"/keep.db", sqlrecord.Options{})
+	}
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	return db
+}
+
+func openDriver(t testing.TB, text, url, engine string, change ...func(*Options)) *Driver {
+	t.Helper()
+	return openOn(t, text, url, keepDB(t, engine), change...)
+}
+
+func openOn(t testing.TB, text, url string, db sqlrecord.DB, change ...func(*Options)) *Driver {
+	t.Helper()
+	model := wholeModel(t)
+	file := t.TempDir() + "/sheet.yaml"
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+	sh, err := sheet.Load(file, model, sheet.Options{Env: func(string) (string, bool) { return url, true }})
+	require.NoError(t, err)
+	k, err := idstore.Open(bg(), db, idstore.Options{Now: time.Now, IgnoreCase: sh.KeysWithoutCase()})
+	require.NoError(t, err)
+	o := Options{Sheet: sh, IDStore: k, DB: db, Model: model, KeepChanges: time.Hour, Timeout: ample, Now: time.Now}
+	for _, f := range change {
+		f(&o)
+	}
+	d, err := OpenDriver(bg(), o)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, d.Close()) })
+	return d
+}
+
+var north, south = auth.Client{ID: 1, Name: "Noord"}, auth.Client{ID: 2, Name: "Zuid"}
+
+// names lists a field of the contacts that a client sees, and how old the list is.
+func listed(t testing.TB, d *Driver, who auth.Client, resource, field string, change ...func(*backend.Query)) ([]string, *backend.Copy) {
+	t.Helper()
+	r := d.Sheet.Model.Resource(resource)
+	q := backend.Query{Client: who, Limit: 1000, Copy: &backend.Copy{}}
+	for _, f := range change {
+		f(&q)
+	}
+	page, err := d.List(bg(), r, q)
+	require.NoError(t, err)
+	all := []string{}
+	for _, rec := range page.Records {
+		require.NoError(t, backend.Believe(r, rec, who, 0))
+		all = append(all, rec.Get(field).String())
+	}
+	return all, q.Copy
+}
+
+func fromService(q *backend.Query) { q.Copy.Fresh = true }
+
+// idOf is the ID of the contact of a name.
+func idOf(t testing.TB, d *Driver, who auth.Client, name string) int32 {
+	t.Helper()
+	r := d.Sheet.Model.Resource("contact")
+	page, err := d.List(bg(), r, backend.Query{Client: who, Limit: 1000, Filters: []backend.Filter{{Field: r.Field("name"), Value: mapping.TextValue(name)}}})
+	require.NoError(t, err)
+	require.Len(t, page.Records, 1)
+	return page.Records[0].ID()
+}
+
+// TestCopyOfService lists what a service has, page by page, and what it changes by itself.
+func TestCopyOfService(t *testing.T) {
+	for name, since := range map[string]string{"sqlite since": tellsSince, "sqlite walks": "every: 1h", "postgres since": tellsSince, "postgres walks": "every: 1h"} {
+		t.Run(name, func(t *testing.T) {
+			s := newRack()
+			s.do(func() { s.max = 7 }) // less than is asked for
+			d := copiedFrom(t, s, since, strings.Fields(name)[0])
+			all, copied := listed(t, d, north, "contact", "name")
+			assert.Len(t, all, 25)
+			assert.True(t, copied.Told && !copied.Stale && copied.Age < time.Minute)
+			all, _ = listed(t, d, south, "contact", "name", func(q *backend.Query) {
+				q.Sort = []backend.Order{{Field: d.Sheet.Model.Resource("contact").Field("name"), Descending: true}}
+			})
+			assert.Equal(t, []string{"N29", "N28", "N27", "N26", "N25"}, all)
+
+			s.put("contacts", "c03", map[string]any{"name": "Renamed"})
+			s.put("contacts", "c99", map[string]any{"org": 1, "kind": "C", "name": "Added"})
+			s.put("contacts", "c04", map[string]any{"gone": true})
+			all, _ = listed(t, d, north, "contact", "name", fromService)
+			assert.Len(t, all, 25)
+			assert.Subset(t, all, []string{"Renamed", "Added"})
+			assert.NotContains(t, all, "N04")
+			assert.NotContains(t, all, "N03")
+
+			lines, _ := listed(t, d, north, "orderline", "quantity")
+			assert.Equal(t, []string{"1", "2.5"}, lines)
+			lines, _ = listed(t, d, south, "orderline", "quantity")
+			assert.Empty(t, lines)
+		})
+	}
+}
+
+// TestCopyOfDeletions tells what is gone by the next walk, and by a record that is asked for.
+func TestCopyOfDeletions(t *testing.T) {
+	s := newRack()
+	d := copiedFrom(t, s, tellsSince)
+	contact := d.Sheet.Model.Resource("contact")
+	start, err := d.Changes(bg(), backend.ChangesQuery{Client: north, Begin: true, Resources: []*mapping.Resource{contact}})
+	require.NoError(t, err)
+	read, walked := idOf(t, d, north, "N01"), idOf(t, d, north, "N02")
+	s.remove("contacts", "c01")
+	s.remove("contacts", "c02")
+	_, err = d.Get(bg(), contact, backend.Query{Client: north, ID: read})
+	require.ErrorIs(t, err, backend.ErrNotFound)
+	p := d.copy.sources[contact].of(d.copy, north)
+	require.NoError(t, d.copy.walk(bg(), p))
+	page, err := d.Changes(bg(), backend.ChangesQuery{Client: north, After: start.Cursor, Resources: []*mapping.Resource{contact}, Limit: 100})
+	require.NoError(t, err)
+	told := map[int32]backend.ChangeKind{}
+	for _, c := range page.Changes {
+		told[c.ID] = c.Kind
+	}
+	assert.Equal(t, map[int32]backend.ChangeKind{read: backend.RecordDeleted, walked: backend.RecordDeleted}, told)
+}
+
+// TestCopyOfOthers keeps what another client asks for, to whom it is not there, and tells nobody
+// that it is gone.
+func TestCopyOfOthers(t *testing.T) {
+	s := newRack()
+	d := copiedFrom(t, s, tellsSince)
+	contact := d.Sheet.Model.Resource("contact")
+	r := []*mapping.Resource{contact}
+	start, err := d.Changes(bg(), backend.ChangesQuery{Client: north, Begin: true, Resources: r})
+	require.NoError(t, err)
+	id := idOf(t, d, north, "N01")
+	_, err = d.Get(bg(), contact, backend.Query{Client: south, ID: id})
+	require.ErrorIs(t, err, backend.ErrNotFound)
+	require.NoError(t, d.copy.drop(bg(), d.Sheet.Resources[contact], south, id), "nor where the service has it for one client alone")
+	assert.Equal(t, id, idOf(t, d, north, "N01"))
+	page, err := d.Changes(bg(), backend.ChangesQuery{Client: north, After: start.Cursor, Resources: r, Limit: 100})
+	require.NoError(t, err)
+	assert.Empty(t, page.Changes)
+}
+
+// TestCopyOfOwnWrites has what was written through the gateway at once, whatever a page says that
+// was asked for before.
+func TestCopyOfOwnWrites(t *testing.T) {
+	s := newRack()
+	d := copiedFrom(t, s, "every: 1h")
+	contact := d.Sheet.Model.Resource("contact")
+	c, err := backend.NewClient(d, d.Sheet.Model, backend.Options{Timeout: ample})
+	require.NoError(t, err)
+	made := create(t, c, north, "contact", `{"kind": "person", "name": "Made"}`)
+	id := idOf(t, d, north, "N07")
+	changed, err := c.Update(bg(), north, id, patch(t, contact, `{"name": "Changed", "note": "x"}`), backend.Write{})
+	require.NoError(t, err)
+	assert.Equal(t, "Changed x", changed.Get("name").Text()+" "+changed.Get("note").Text())
+	require.NoError(t, c.Delete(bg(), north, contact, idOf(t, d, north, "N08"), backend.Write{}))
+	all, _ := listed(t, d, north, "contact", "name")
+	assert.Subset(t, all, []string{"Made", "Changed"})
+	assert.NotContains(t, all, "N08")
+	assert.Len(t, all, 25)
+
+	old := s.seen()
+	assert.Contains(t, old, "PATCH /contacts/c07")
+	mark, err := d.copy.mark(bg())
+	require.NoError(t, err)
+	_, err = c.Update(bg(), north, made.ID(), patch(t, contact, `{"name": "Made again"}`), backend.Write{})
+	require.NoError(t, err)
+	stale := taken{rec: made, client: north.ID}
+	require.NoError(t, d.copy.apply(bg(), d.Sheet.Resources[contact], mark, []taken{stale}))
+	assert.Equal(t, made.ID(), idOf(t, d, north, "Made again"))
+}
+
+// TestCopyWhileAway goes on with lists while the service is away, and with records where a request
+// asks for that.
+func TestCopyWhileAway(t *testing.T) {
+	s := newRack()
+	d := copiedFrom(t, s, tellsSince)
+	contact := d.Sheet.Model.Resource("contact")
+	id := idOf(t, d, north, "N01")
+	s.do(func() { s.away = true })
+	all, copied := listed(t, d, north, "contact", "name")
+	assert.Len(t, all, 25)
+	assert.True(t, copied.Told)
+	_, err := d.Get(bg(), contact, backend.Query{Client: north, ID: id})
+	require.Error(t, err)
+	wish := &backend.Copy{StaleIfError: time.Hour}
+	rec, err := d.Stale(bg(), contact, backend.Query{Client: north, ID: id, Copy: wish})
+	require.NoError(t, err)
+	assert.Equal(t, "N01", rec.Get("name").Text())
+	assert.True(t, wish.Stale && wish.Told)
+	_, err = d.Stale(bg(), contact, backend.Query{Client: south, ID: id, Copy: &backend.Copy{StaleIfError: time.Hour}})
+	require.ErrorIs(t, err, backend.ErrNotFound)
+}
+
+// TestCopyOfChangedService closes what needs a member that is no more, and makes nothing of it: no
+// null, no deletion, no empty list.
+func TestCopyOfChangedService(t *testing.T) {
+	for what, change := range map[string]func(*rack){
+		"a member":     func(s *rack) { s.rename = map[string]string{"name": "full_name"} },
+		"the client":   func(s *rack) { s.rename = map[string]string{"org": "organisation"} },
+		"the key":      func(s *rack) { s.rename = map[string]string{"id": "uid"} },
+		"the list":     func(s *rack) { s.wrap = "data" },
+		"nothing else": func(*rack) {},
+	} {
+		t.Run(what, func(t *testing.T) {
+			s := newRack()
+			d := copiedFrom(t, s, tellsSince)
+			contact := d.Sheet.Model.Resource("contact")
+			r := []*mapping.Resource{contact}
+			start, err := d.Changes(bg(), backend.ChangesQuery{Client: north, Begin: true, Resources: r})
+			require.NoError(t, err)
+			id := idOf(t, d, north, "N05")
+			p := d.copy.sources[contact].of(d.copy, north)
+
+			s.do(func() { change(s) })
+			s.put("contacts", "c05", map[string]any{"days": 77})
+			err = walkNow(d, p)
+			all, _ := listed(t, d, north, "contact", "name")
+			assert.Len(t, all, 25)
+			assert.Contains(t, all, "N05")
+			page, errOfChanges := d.Changes(bg(), backend.ChangesQuery{Client: north, After: start.Cursor, Resources: r, Limit: 100})
+			require.NoError(t, errOfChanges)
+			if what == "nothing else" {
+				require.NoError(t, err)
+				assert.Len(t, page.Changes, 1)
+				return
+			}
+			require.ErrorIs(t, err, backend.ErrChanged)
+			assert.Empty(t, page.Changes)
+			_, err = d.Get(bg(), contact, backend.Query{Client: north, ID: id})
+			if what != "the list" {
+				require.Error(t, err)
+				require.NotErrorIs(t, err, backend.ErrNotFound)
+			}
+			d.copy.fail(bg(), p, backend.ErrChanged)
+			require.Len(t, d.Closed(), 1)
+			_, err = writer(t, d).Update(bg(), north, id, patch(t, contact, `{"payment_days": 5}`), backend.Write{})
+			require.Error(t, err)
+
+			s.do(func() { s.rename, s.wrap = nil, "" })
+			require.NoError(t, walkNow(d, p))
+			assert.Empty(t, d.Closed())
+			_, err = d.Get(bg(), contact, backend.Query{Client: north, ID: id})
+			require.NoError(t, err)
+		})
+	}
+}
+
+// walkNow walks, after the walk that may be under way.
+func walkNow(d *Driver, p *walked) (err error) {
+	for err = errOthers; errors.Is(err, errOthers); {
+		err = d.copy.walk(bg(), p)
+	}
+	return err
+}
+
+func writer(t testing.TB, d *Driver) *backend.Client {
+	t.Helper()
+	c, err := backend.NewClient(d, d.Sheet.Model, backend.Options{Timeout: ample})
+	require.NoError(t, err)
+	return c
+}
+
+// TestCopyLeavesOut lists all records but one that cannot be shown, and tells nobody that it is
+// gone.
+func TestCopyLeavesOut(t *testing.T) {
+	s := newRack()
+	d := copiedFrom(t, s, tellsSince)
+	contact := d.Sheet.Model.Resource("contact")
+	r := []*mapping.Resource{contact}
+	start, err := d.Changes(bg(), backend.ChangesQuery{Client: north, Begin: true, Resources: r})
+	require.NoError(t, err)
+	id := idOf(t, d, north, "N05")
+	s.put("contacts", "c05", map[string]any{"kind": "X"})
+	require.Eventually(t, func() bool {
+		all, _ := listed(t, d, north, "contact", "name")
+		return len(all) == 24
+	}, ample, time.Millisecond, "which a walk tells, since all could be so")
+	_, err = d.Get(bg(), contact, backend.Query{Client: north, ID: id})
+	require.ErrorIs(t, err, backend.ErrUnexpected)
+	page, err := d.Changes(bg(), backend.ChangesQuery{Client: north, After: start.Cursor, Resources: r, Limit: 100})
+	require.NoError(t, err)
+	assert.Empty(t, page.Changes)
+	require.NoError(t, walkNow(d, d.copy.sources[contact].of(d.copy, north)))
+	assert.Equal(t, map[backend.Place]int64{{Resource: "contact", Field: "kind"}: 1}, d.LeftOut())
+}
+
+// TestCopyAsksOnce asks once for all lists that wait.
+func TestCopyAsksOnce(t *testing.T) {
+	s := newRack()
+	d := copiedFrom(t, s, tellsSince)
+	listed(t, d, north, "contact", "name")
+	s.seen()
+	var all sync.WaitGroup
+	s.mu.Lock() // the service does not answer until all wait
+	for range 20 {
+		all.Go(func() { listed(t, d, north, "contact", "name") })
+	}
+	require.Eventually(t, func() bool {
+		p := d.copy.sources[d.Sheet.Model.Resource("contact")].of(d.copy, north)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return p.next != nil
+	}, ample, time.Millisecond)
+	s.mu.Unlock()
+	all.Wait()
+	calls := 0
+	for _, call := range s.seen() {
+		if strings.Contains(call, "since=") {
+			calls++
+		}
+	}
+	assert.Less(t, calls, 20)
+}
+
+// TestCopyOfSeveral is shared by gateways: one walks, and what one writes all have at once.
+func TestCopyOfSeveral(t *testing.T) {
+	s := newRack()
+	server := httptest.NewServer(s)
+	defer server.Close()
+	db := keepDB(t, "postgres")
+	text := strings.Replace(rackSheet, "SINCE", "every: 1h", 1)
+	a, b := openOn(t, text, server.URL, db), openOn(t, text, server.URL, db)
+	for _, d := range []*Driver{a, b} {
+		all, _ := listed(t, d, north, "contact", "name")
+		assert.Len(t, all, 25)
+	}
+	walks, seen := 0, s.seen()
+	for _, call := range seen {
+		if strings.HasPrefix(call, "GET /contacts?") && strings.Contains(call, "page=1") {
+			walks++
+		}
+	}
+	assert.Equal(t, 1, walks, "%v", seen)
+	made := create(t, writer(t, a), north, "contact", `{"kind": "person", "name": "Made"}`)
+	assert.Equal(t, made.ID(), idOf(t, b, north, "Made"))
+	require.NoError(t, writer(t, b).Delete(bg(), north, b.Sheet.Model.Resource("contact"), made.ID(), backend.Write{}))
+	all, _ := listed(t, a, north, "contact", "name")
+	assert.NotContains(t, all, "Made")
+}

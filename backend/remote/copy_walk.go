@@ -1,0 +1,416 @@
+package remote
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/backend/sqlrecord"
+	"frontdesk/mapping"
+)
+
+// errMissing says that no record of a page is as all records were before.
+var errMissing = errors.New("no record has what all records had before")
+
+// look is one way through the records of a service, or through those that have changed.
+type look struct {
+	c    *copied
+	p    *walked
+	mark int64 // of the page that is asked for
+
+	members membership // of the last walk
+	only    bool       // the records are looked at, and the copy is left as it is
+	odd     bool       // a page may lack what all records had, or have no record that can be shown: others do not
+	isWalk  bool       // of all records
+	walked  time.Time  // when the last walk began
+
+	seen    []int32
+	count   int             // records that can be shown
+	shown   int             // records that are not hidden
+	all     int             // records that are there
+	jq      []string        // that reads the records
+	named   map[string]bool // members of records: whether jq names them
+	present map[string]int  // of fields: records that have them
+	newest  mapping.Value   // modified_at
+	first   mapping.Value   // the newest of the first page
+	leftOut map[backend.Place]int64
+	surveys surveys // nil where nobody looks closely
+	release func()
+}
+
+func (c *copied) look(p *walked, known membership) *look {
+	return &look{c: c, p: p, members: known, jq: readingOf(p.r), named: map[string]bool{}, present: map[string]int{}, leftOut: map[backend.Place]int64{}, release: func() {}}
+}
+
+// run asks for pages, all with what is asked for since, and brings each into the copy before the
+// next. Between them others have their turn.
+func (l *look) run(ctx context.Context, since *string) (next string, err error) {
+	if err := l.turn(ctx); err != nil {
+		return "", err
+	}
+	defer func() { l.release() }()
+	return l.c.conn.walk(ctx, l.p.r, l.p.client, since, func(rows []map[string]any) error {
+		page, err := l.c.conn.take(ctx, l.p.r, l.p.client, rows)
+		if err != nil {
+			return err
+		}
+		for i := range page {
+			if l.surveys != nil {
+				l.surveys.add(l.c.conn, &page[i], page[i].client)
+			}
+		}
+		if err := l.note(ctx, page); err != nil || l.only {
+			return err
+		}
+		if err := l.c.apply(ctx, l.p.r, l.mark, page); err != nil {
+			return err
+		}
+		l.release()
+		return l.turn(ctx)
+	})
+}
+
+// turn waits until nobody else asks for a page of this walk, and notes what was touched by then.
+func (l *look) turn(ctx context.Context) (err error) {
+	l.release = func() {}
+	release, err := l.p.take(ctx, l.c)
+	if err != nil {
+		return err
+	}
+	l.release = release
+	if l.isWalk {
+		if mine, err := l.c.lease(ctx, l.p, l.walked); err != nil || !mine {
+			return cmp.Or(err, errOthers)
+		}
+	}
+	l.mark, err = l.c.mark(ctx)
+	return err
+}
+
+// errOthers says that another gateway walks.
+var errOthers = errors.New("another gateway walks")
+
+// note counts what a page has. It fails with errMissing where no record of it has a member that all
+// records had, and the copy has a value of one of these records there.
+func (l *look) note(ctx context.Context, page []taken) error {
+	if len(page) == 0 {
+		return nil
+	}
+	r := l.p.r
+	lacking, here, there := map[string]int{}, map[string]int{}, 0
+	shown, whole, nobodys := 0, 0, 0 // records that are not hidden, that can be shown, that tell no client
+	var why error                    // of one that cannot be shown
+	ids := make([]int32, 0, len(page))
+	for _, t := range page {
+		ids = append(ids, t.rec.ID())
+		if l.seen = append(l.seen, t.rec.ID()); l.isWalk {
+			l.p.seen.Store(int64(len(l.seen)))
+		}
+		if t.gone {
+			continue
+		}
+		there++
+		for _, member := range l.membersIn(t.raw) {
+			here[member]++
+		}
+		if t.hidden {
+			continue
+		}
+		l.shown++
+		if shown++; errors.Is(t.err, backend.ErrChanged) {
+			nobodys++
+		}
+		if t.err != nil && !errors.Is(t.err, errNobody) {
+			l.leftOut[backend.Place{Resource: r.Name, Field: t.faults[0].of}]++
+		}
+		if t.err != nil {
+			why = t.err
+			continue
+		}
+		whole++
+		l.count++
+		absent := map[int]bool{}
+		for _, i := range t.absent {
+			absent[i] = true
+		}
+		for i := range r.Fields {
+			if f := r.Fields[i].Field; !absent[i] {
+				l.present[f.Name]++
+			} else {
+				lacking[f.Name]++
+			}
+		}
+		if at := t.rec.Values[r.ModifiedAt]; at.IsSet() && (!l.newest.IsSet() || at.Int() > l.newest.Int()) {
+			l.newest = at
+		}
+	}
+	if !l.first.IsSet() {
+		l.first = l.newest
+	}
+	l.all += there
+	for member, n := range here {
+		l.present[member] += n
+	}
+	if shown > 0 && nobodys == shown && !l.only {
+		return fmt.Errorf("%w: %s: no record of a page tells whose it is", backend.ErrChanged, r.Name)
+	}
+	if l.only || l.odd {
+		return nil
+	}
+	if whole == 0 && (shown > 1 || shown == 1 && !l.isWalk) { // of a single record that has changed only a walk tells whether all have
+		if kept, err := l.c.records.Kept(ctx, r.Resource, ids); err != nil || len(kept) > 0 {
+			return cmp.Or(ownFailure("copy of records", err), fmt.Errorf("%w: no record of a page of %s can be shown: %w", errMissing, r.Name, why))
+		}
+	}
+	for name := range l.members {
+		if isMember(name) && there > 0 && here[name] == 0 {
+			return fmt.Errorf("%w: %s%s", errMissing, r.Name, name)
+		}
+	}
+	for name, n := range lacking {
+		if n < whole || !l.members[name] {
+			continue
+		}
+		if had, err := l.c.records.AnySet(ctx, r.Resource.Field(name), r.Resource, ids); err != nil || had {
+			return cmp.Or(ownFailure("copy of records", err), fmt.Errorf("%w: %s.%s", errMissing, r.Name, name))
+		}
+	}
+	return nil
+}
+
+// walk reads all records of the service, and removes those from the copy that are no more.
+func (c *copied) walk(ctx context.Context, p *walked) error {
+	s, err := c.state(ctx, p)
+	if err != nil {
+		return err
+	}
+	since := s.since
+	if w := p.r.Service.Walk; since == "" && w.Since != nil && !w.Since.Cursor.IsZero() {
+		// What changes while the walk is under way is told from here on.
+		if since, err = c.look(p, nil).run(ctx, new(string)); err != nil {
+			return err
+		}
+	}
+	began, start := s.now, int64(0)
+	l := c.look(p, s.members)
+	if l.isWalk, l.walked = true, s.walked; c.Closely {
+		l.surveys = newSurveys(c.Sheet, p)
+	}
+	if start, err = c.mark(ctx); err != nil {
+		return err
+	}
+	_, err = l.run(ctx, nil)
+	l.surveyed()
+	if errors.Is(err, errMissing) {
+		if l, err = c.again(ctx, p, s, err); err != nil {
+			return err
+		}
+	}
+	if err == nil {
+		err = c.removeUnseen(ctx, p, l.seen, start)
+	}
+	if err != nil {
+		return err
+	}
+	if since == "" && p.r.Service.Walk.Since != nil && l.first.IsSet() {
+		if since, err = c.catchUp(ctx, p, l); err != nil {
+			return err
+		}
+	}
+	members, err := json.Marshal(l.always())
+	if err != nil {
+		return err
+	}
+	_, err = c.set(ctx, p, "walked_at = ?3, members = ?4, records = ?6, failed = '', failed_at = 0, changed = 0, until = 0, since = CASE WHEN since = '' THEN ?5 ELSE since END",
+		mapping.IntValue(began.UnixMilli()), mapping.TextValue(string(members)), mapping.TextValue(since), mapping.IntValue(int64(l.count)))
+	if err != nil {
+		return err
+	}
+	c.note(l)
+	p.walkEnded(l.always())
+	return c.prune(ctx, p.r.Resource, start)
+}
+
+// again walks once more where a page lacked what all records had before. Where other records still
+// have it, that is how they are now; where none has, the service has changed.
+func (c *copied) again(ctx context.Context, p *walked, s state, why error) (*look, error) {
+	l := c.look(p, s.members)
+	l.isWalk, l.only, l.walked = true, true, s.walked
+	if _, err := l.run(ctx, nil); err != nil {
+		return nil, err
+	}
+	if l.shown > 0 && l.count == 0 {
+		return nil, fmt.Errorf("%w: %s: no record can be shown: %w", backend.ErrChanged, p.r.Name, why)
+	}
+	known := maps.Clone(s.members)
+	for name := range known {
+		if l.all == 0 || l.count == 0 && !isMember(name) || l.present[name] > 0 {
+			delete(known, name)
+		}
+	}
+	if len(known) > 0 {
+		return nil, fmt.Errorf("%w: %s: no record has %s any more", backend.ErrChanged, p.r.Name, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+	}
+	c.Log.Info("records without a member that all records had before", zap.String("resource", p.r.Name), zap.Error(why))
+	l = c.look(p, nil)
+	l.isWalk, l.odd, l.walked = true, true, s.walked
+	_, err := l.run(ctx, nil)
+	return l, err
+}
+
+// catchUp asks for what has changed since the first page of the first walk, and returns what is to
+// be asked for next.
+func (c *copied) catchUp(ctx context.Context, p *walked, l *look) (string, error) {
+	from := since(p, l.first)
+	changed := c.look(p, nil)
+	if _, err := changed.run(ctx, &from); err != nil {
+		return "", err
+	}
+	if changed.newest.IsSet() {
+		return since(p, changed.newest), nil
+	}
+	return from, nil
+}
+
+// since is what is asked for by a service that tells what has changed since a moment.
+func since(p *walked, newest mapping.Value) string {
+	return mapping.MilliValue(newest.Int() - p.r.Service.Walk.Since.Settle.Milliseconds()).String()
+}
+
+// removedAtOnce bounds the records that one transaction removes.
+const removedAtOnce = 500
+
+// removeUnseen removes what a walk has not found. Some of it is read one by one before: a list that
+// lacks records which are there says nothing of the others.
+func (c *copied) removeUnseen(ctx context.Context, p *walked, seen []int32, start int64) error {
+	slices.Sort(seen)
+	var gone []int32
+	err := c.records.EachKept(ctx, p.r.Resource, p.client.ID, func(id int32) error {
+		if _, found := slices.BinarySearch(seen, id); !found {
+			gone = append(gone, id)
+		}
+		return nil
+	})
+	if err != nil || len(gone) == 0 {
+		return ownFailure("copy of records", err)
+	}
+	if gone, err = c.judgeGone(ctx, p, gone, start); err != nil {
+		return err
+	}
+	for some := range slices.Chunk(gone, removedAtOnce) {
+		page := make([]taken, len(some))
+		for i, id := range some {
+			page[i] = taken{rec: mapping.NewRecord(p.r.Resource), gone: true}
+			page[i].rec.Values[p.r.ID] = mapping.IntValue(int64(id))
+		}
+		if err := c.apply(ctx, p.r, start, page); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A walk may not find records that are there: the pages of a list move where others are removed
+// meanwhile. So up to readGone of those that are not found are read one by one; where there are more,
+// judgedGone of them tell whether the walk has found all.
+const (
+	readGone   = 20
+	judgedGone = 3
+)
+
+// judgeGone returns those that are gone of the records that a walk has not found.
+func (c *copied) judgeGone(ctx context.Context, p *walked, unseen []int32, start int64) (gone []int32, err error) {
+	if p.r.Service.Get == nil {
+		return unseen, nil
+	}
+	few := len(unseen) <= readGone
+	judged := unseen[:min(len(unseen), readGone)]
+	touched := map[int32]bool{}
+	err = c.db.Read(ctx, func(conn sqlrecord.Conn) (err error) {
+		touched, err = touchedSince(ctx, conn, p.r.Resource, start)
+		return err
+	})
+	kept, failed := c.records.Kept(ctx, p.r.Resource, judged)
+	if err = errors.Join(err, failed); err != nil {
+		return nil, ownFailure("copy of records", err)
+	}
+	read := 0
+	for _, id := range judged {
+		if touched[id] || !few && read == judgedGone {
+			continue
+		}
+		read++
+		client := auth.Client{ID: cmp.Or(p.client.ID, kept[id].Client), Name: p.client.Name}
+		switch t, err := c.read(ctx, p.r, client, id); {
+		case errors.Is(err, backend.ErrNotFound):
+			gone = append(gone, id)
+		case err != nil:
+			return nil, err
+		case !few && !t.hidden:
+			return nil, fmt.Errorf("%w: %s: the walk has not found records that are there", backend.ErrChanged, p.r.Name)
+		}
+	}
+	if !few {
+		return unseen, nil
+	}
+	return gone, nil
+}
+
+// ask asks the service what has changed, and brings it into the copy.
+func (c *copied) ask(ctx context.Context, p *walked) error {
+	s, err := c.state(ctx, p)
+	if err != nil {
+		return err
+	}
+	l := c.look(p, s.members)
+	from := s.since
+	next, err := l.run(ctx, &from)
+	if errors.Is(err, errMissing) {
+		p.want(s.now) // a walk tells whether it is gone
+	}
+	if err != nil {
+		return err
+	}
+	if p.r.Service.Walk.Since.Cursor.IsZero() {
+		if next = from; l.newest.IsSet() {
+			next = max(from, since(p, l.newest))
+		}
+	}
+	_, err = c.set(ctx, p, "asked_at = CASE WHEN asked_at < ?3 THEN ?3 ELSE asked_at END, since = ?4", mapping.IntValue(s.now.UnixMilli()), mapping.TextValue(cmp.Or(next, from)))
+	return err
+}
+
+// note keeps what a walk has left out.
+func (c *copied) note(l *look) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	maps.DeleteFunc(c.leftOut, func(of backend.Place, _ int64) bool { return of.Resource == l.p.r.Name })
+	maps.Copy(c.leftOut, l.leftOut)
+}
+
+// fail notes why a walk has failed.
+func (c *copied) fail(ctx context.Context, p *walked, why error) time.Duration {
+	if ctx.Err() != nil || errors.Is(why, errOthers) {
+		return retryFirst
+	}
+	changed := int64(0)
+	if errors.Is(why, backend.ErrChanged) {
+		changed = 1
+	}
+	if _, err := c.set(ctx, p, "failed = ?3, failed_at = CASE WHEN failed_at = 0 THEN now() ELSE failed_at END, changed = ?4, until = 0",
+		mapping.TextValue(why.Error()), mapping.IntValue(changed)); err != nil {
+		why = errors.Join(why, err)
+	}
+	c.Log.Error("the service's records could not be walked; it is tried again", zap.String("resource", p.r.Name), zap.Int64("client", p.client.ID), zap.Error(why))
+	return p.failed(why)
+}

@@ -1,0 +1,127 @@
+package remote
+
+import (
+	"cmp"
+	"context"
+	"hash/fnv"
+	"maps"
+	"slices"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+)
+
+// Closed implements backend.Changing.
+func (d *Driver) Closed() (all []backend.Closing) {
+	for r, s := range d.copy.sources {
+		if s.r.Resource != r {
+			continue
+		}
+		for _, p := range s.walks() {
+			known, err := d.copy.state(context.Background(), p)
+			if err == nil && known.changed {
+				all = append(all, backend.Closing{Resource: r.Name, What: known.failed, Since: known.failedAt})
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b backend.Closing) int { return cmp.Compare(a.Resource, b.Resource) })
+	return all
+}
+
+// LeftOut implements backend.Changing.
+func (d *Driver) LeftOut() map[backend.Place]int64 {
+	d.copy.mu.Lock()
+	defer d.copy.mu.Unlock()
+	return maps.Clone(d.copy.leftOut)
+}
+
+// Copies implements backend.Copier.
+func (d *Driver) Copies(ctx context.Context) (all []backend.CopyState, err error) {
+	for r, s := range d.copy.sources {
+		if s.r.Resource != r {
+			continue
+		}
+		for _, p := range s.walks() {
+			known, err := d.copy.state(ctx, p)
+			if err != nil {
+				return nil, err
+			}
+			is := backend.CopyState{
+				Resource: r.Name, Client: p.client, Known: known.known(), Records: known.records, Walking: known.walking, Seen: p.seen.Load(),
+				Failed: known.failed, FailedAt: known.failedAt,
+			}
+			if !is.Known.IsZero() {
+				is.Age = known.now.Sub(is.Known)
+			}
+			all = append(all, is)
+		}
+	}
+	slices.SortFunc(all, func(a, b backend.CopyState) int {
+		return cmp.Or(cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.Client.ID, b.Client.ID))
+	})
+	return all, nil
+}
+
+// walks are those that were begun.
+func (s *source) walks() []*walked {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Collect(maps.Values(s.all))
+}
+
+// Verify implements auth.Accounts.
+func (d *Driver) Verify(ctx context.Context, c auth.Credentials) (auth.User, error) {
+	return d.conn.verify(ctx, c)
+}
+
+// FindUser implements auth.Accounts.
+func (d *Driver) FindUser(ctx context.Context, username string) (auth.User, error) {
+	return d.conn.find(ctx, username)
+}
+
+// FoldsNames implements auth.NameFolder.
+func (d *Driver) FoldsNames() bool { return d.Sheet.Accounts.FoldNames }
+
+// mostLogins is how many connections are reserved for logins at most, one in four.
+const mostLogins = 32
+
+// LoginsAtOnce is how many credentials the service may be asked about at once, so that
+// connections are left for calls; 0 if the service is not asked.
+func (d *Driver) LoginsAtOnce() int {
+	if len(d.Sheet.Accounts.Users) > 0 {
+		return 0
+	}
+	return min(max(1, cap(d.conn.wire.pool.slots)/4), mostLogins)
+}
+
+// Pool implements backend.Pooler. One connection is reserved for asking whether the service
+// answers.
+func (d *Driver) Pool() backend.Pool {
+	slots := d.conn.wire.pool.slots
+	return backend.Pool{InUse: len(slots), Most: cap(slots), Calls: max(1, cap(slots)-d.LoginsAtOnce()-1)}
+}
+
+// sum is a tag that changes with a record and its elements.
+type sum struct {
+	of   uint64
+	each uint64 // of elements, in any order
+}
+
+func newSum(version int64) *sum { return &sum{of: uint64(version)} }
+
+func (s *sum) add(id, version int64) {
+	h := fnv.New64a()
+	for _, n := range [...]int64{id, version} {
+		var b [8]byte
+		for i := range b {
+			b[i] = byte(n >> (8 * i))
+		}
+		h.Write(b[:])
+	}
+	s.each += h.Sum64()
+}
+
+// tag is positive, and no -1 (mapping.Untold).
+func (s *sum) tag() int64 {
+	return int64((s.of*31+s.each)>>1 | 1)
+}

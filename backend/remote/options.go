@@ -1,0 +1,110 @@
+package remote
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"go.uber.org/zap"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/backend/sqlrecord"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+// Options say what a Driver works with. Sheet, DB and Model are required, the rest has defaults.
+type Options struct {
+	Sheet *sheet.Sheet
+	// IDStore is where IDs and answers are kept that the service has no place for.
+	// It may be nil where none are needed.
+	IDStore IDStore
+	// Hasher judges the passwords of users that the sheet lists.
+	Hasher *auth.Hasher
+	// RequestID returns the id of the request that a call is made for; "" for none.
+	RequestID func(ctx context.Context) string
+	// Trace returns the headers traceparent and tracestate of the trace that a call
+	// belongs to, "" for none; nil where there are no traces.
+	Trace func(ctx context.Context) (parent, state string)
+	// Log is told of what no client is; nil for nobody.
+	Log *zap.Logger
+	Now func() time.Time
+	// Random returns a number from 0 up to 1, for the wait before a retry.
+	Random func() float64
+
+	// DB has the copy, Model is that of the gateway, which the sheet's is a part of, KeepChanges is
+	// how long cursors of changes are good, and Timeout bounds what is asked of the service for
+	// several requests at once.
+	DB          sqlrecord.DB
+	Model       *mapping.Model
+	KeepChanges time.Duration
+	Timeout     time.Duration
+	// Closely has walks looked at for what does not fit, for Survey. They ask for a page more.
+	Closely bool
+}
+
+// aboutHeaders tells the service which request and which trace a call belongs to.
+func (o *Options) aboutHeaders(ctx context.Context, head []byte) []byte {
+	add := func(name, value string) bool {
+		if value == "" || !isHeader(value) {
+			return false
+		}
+		head = appendHeaders(head, [][2]string{{name, value}})
+		return true
+	}
+	add("X-Request-Id", o.RequestID(ctx))
+	if o.Trace == nil {
+		return head
+	}
+	if parent, state := o.Trace(ctx); add("traceparent", parent) {
+		add("tracestate", state)
+	}
+	return head
+}
+
+func (o Options) withDefaults() Options {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = zap.NewNop()
+	}
+	if o.RequestID == nil {
+		o.RequestID = func(context.Context) string { return "" }
+	}
+	if o.Random == nil {
+		o.Random = func() float64 { return 0.5 }
+	}
+	return o
+}
+
+// IDStore is the gateway's own store, for what the service cannot keep. backend/idstore is
+// one.
+type IDStore interface {
+	sheet.IDStore
+	backend.AnswerStore
+	// Take waits until no other gateway writes a record, and keeps them all from it
+	// until release is called, or ctx ends. client is 0 where all share the record.
+	// release waits no longer than its own ctx.
+	Take(ctx context.Context, resource string, client int64, id int32) (release func(ctx context.Context), err error)
+}
+
+// core is what the parts of a Driver share.
+type core struct {
+	Options
+	catalogue *mapping.Catalogue
+	holds     holds
+}
+
+// Judge returns the problems of a sheet that OpenDriver would find.
+func Judge(sh *sheet.Sheet) error {
+	conn, err := newConnector(&core{Options: Options{Sheet: sh}.withDefaults(), catalogue: mapping.NewCatalogue()}, nil)
+	if err == nil {
+		conn.close()
+	}
+	return err
+}
+
+// unexpected marks an answer that the sheet does not foresee, of a service that works.
+func unexpected(err error) error { return fmt.Errorf("%w: %w", backend.ErrUnexpected, err) }

@@ -1,0 +1,274 @@
+package remote
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"go.uber.org/zap"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+var (
+	_ backend.Tx     = (*writing)(nil)
+	_ backend.Prober = (*writing)(nil)
+)
+
+// Write runs f once. An HTTP service has no transactions: what f did stays done. Two things
+// stand in for one. The idempotency key makes a write happen at most once. And no two writes
+// through this gateway, or through others with the same id store, judge and change the same
+// record at once.
+func (d *Driver) Write(ctx context.Context, f func(backend.Tx) error) error {
+	w := &writing{Driver: d, holding: holding{of: d.core}, attempt: attempt{of: d.core}}
+	defer w.letGo(ctx)
+	err := f(w)
+	if err != nil && w.taken && w.nothingDone {
+		ctx, cancel := settling(ctx)
+		defer cancel()
+		if err := d.IDStore.Abandon(ctx, w.client, w.key); err != nil {
+			d.Log.Error("an idempotency key was not given back; it stays in use", zap.Error(err))
+		}
+	}
+	return err
+}
+
+// writing is a Driver during one write.
+type writing struct {
+	*Driver
+	holding
+	attempt
+	read map[heldRecord]taken // what is held, as the service had it
+}
+
+// Get returns one record, and with q.ForUpdate holds it.
+func (w *writing) Get(ctx context.Context, m *mapping.Resource, q backend.Query) (mapping.Record, error) {
+	if !q.ForUpdate {
+		return w.Driver.Get(ctx, m, q)
+	}
+	of := w.heldBy(q.Client, m, q.ID)
+	if err := w.hold(ctx, of); err != nil {
+		return mapping.Record{}, err
+	}
+	t, rec, err := w.get(ctx, m, q)
+	if err != nil {
+		return mapping.Record{}, err
+	}
+	if w.read == nil {
+		w.read = map[heldRecord]taken{}
+	}
+	w.read[of] = t
+	return rec, nil
+}
+
+// Exists implements backend.Prober: what the copy has need not be asked for.
+func (w *writing) Exists(ctx context.Context, client auth.Client, m *mapping.Resource, id int32) (bool, error) {
+	if w.copy.sources[m] != nil {
+		if found, err := w.copy.records.Exists(ctx, client, m, id); found || err != nil {
+			return found, err
+		}
+	}
+	_, err := w.Driver.Get(ctx, m, backend.Query{Client: client, ID: id})
+	if errors.Is(err, backend.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// writable fails where the service no longer has what the sheet needs.
+func (d *Driver) writable(ctx context.Context, r *sheet.Resource, client auth.Client) error {
+	s := d.copy.sources[r.Resource]
+	if s == nil {
+		return nil
+	}
+	if known, err := d.copy.state(ctx, s.of(d.copy, client)); err != nil || known.changed {
+		return errors.Join(err, fmt.Errorf("%w: %s", backend.ErrChanged, known.failed))
+	}
+	return nil
+}
+
+// Create stores a record.
+func (w *writing) Create(ctx context.Context, client auth.Client, rec mapping.Record) (mapping.Record, error) {
+	return w.change(ctx, client, rec.Resource, func(ctx context.Context, r *sheet.Resource) (taken, error) {
+		if err := w.belongs(ctx, r, client, rec); err != nil {
+			return taken{}, err
+		}
+		return w.conn.create(ctx, r, client, rec)
+	})
+}
+
+// Update changes a record.
+func (w *writing) Update(ctx context.Context, client auth.Client, before, patch mapping.Record) (mapping.Record, error) {
+	return w.change(ctx, client, before.Resource, func(ctx context.Context, r *sheet.Resource) (taken, error) {
+		had, err := w.had(ctx, r, client, before)
+		if err == nil {
+			err = w.belongs(ctx, r, client, patch)
+		}
+		if err != nil {
+			return taken{}, err
+		}
+		return w.conn.update(ctx, r, client, had, patch)
+	})
+}
+
+// Delete removes a record.
+func (w *writing) Delete(ctx context.Context, client auth.Client, before mapping.Record) error {
+	_, err := w.change(ctx, client, before.Resource, func(ctx context.Context, r *sheet.Resource) (taken, error) {
+		had, err := w.had(ctx, r, client, before)
+		if err != nil {
+			return taken{}, err
+		}
+		if err := w.conn.delete(ctx, r, client, had); err != nil {
+			return taken{}, err
+		}
+		gone := taken{rec: mapping.NewRecord(r.Resource), client: client.ID, gone: true}
+		gone.rec.Values[r.ID] = before.Values[r.ID]
+		return gone, nil
+	})
+	return err
+}
+
+// belongs refuses a record that would belong to one which is not the client's own: it would be
+// another's, or everybody's.
+func (w *writing) belongs(ctx context.Context, r *sheet.Resource, client auth.Client, rec mapping.Record) error {
+	if r.Through == nil || !rec.Values[r.Through.Index].IsSet() {
+		return nil
+	}
+	v := rec.Values[r.Through.Index]
+	of, err := w.copy.owners(ctx, client, r.Through.Field.Target(), []int32{int32(v.Int())})
+	if whose, known := of[int32(v.Int())]; err == nil && (!known || whose != client.ID) {
+		err = mapping.Fail(mapping.RelatedIDNotFound, mapping.Literal(r.Through.Name), v.String())
+	}
+	return err
+}
+
+// had is what the service has of a record that is written.
+func (w *writing) had(ctx context.Context, r *sheet.Resource, client auth.Client, before mapping.Record) (taken, error) {
+	if t, held := w.read[w.heldBy(client, r.Resource, before.ID())]; held {
+		return t, nil
+	}
+	return w.element(ctx, r, backend.Query{Client: client, ID: before.ID()})
+}
+
+// change sends a write, and brings what came of it into the copy.
+func (w *writing) change(ctx context.Context, client auth.Client, m *mapping.Resource, send func(context.Context, *sheet.Resource) (taken, error)) (mapping.Record, error) {
+	r := w.Sheet.Resources[m]
+	if err := w.writable(ctx, r, client); err != nil {
+		return mapping.Record{}, err
+	}
+	out := &leaving{Context: ctx, write: &w.attempt}
+	t, err := send(out, r)
+	if err := w.ended(out, err); err != nil {
+		return mapping.Record{}, err
+	}
+	// It is done: what the copy lacks of it the next walk finds.
+	settled, cancel := settling(ctx)
+	defer cancel()
+	if err := w.keepWritten(settled, r, client, t); err != nil {
+		w.Log.Error("a record that was written is not in the copy; the next walk brings it in", zap.String("resource", r.Name), zap.Error(err))
+	}
+	if t.gone {
+		return mapping.Record{}, nil
+	}
+	if t.err != nil || t.hidden || t.client != client.ID && t.client != 0 {
+		return mapping.Record{}, fmt.Errorf("%w: after the write was done: %w", backend.ErrUnexpected, errors.Join(t.err, errors.New("the record cannot be shown")))
+	}
+	return w.complete(settled, r, backend.Query{Client: client, Tagged: true, Fields: within(r)}, t)
+}
+
+// within are the arrays that a record is answered with after a write.
+func within(r *sheet.Resource) []int {
+	fields := r.RecordFields()
+	for _, f := range nested(r) {
+		fields = append(fields, f.Index)
+	}
+	return fields
+}
+
+// keepWritten brings a record that was written into the copy. One that stands within another is
+// read with that.
+func (w *writing) keepWritten(ctx context.Context, r *sheet.Resource, client auth.Client, t taken) error {
+	s := w.copy.sources[r.Resource]
+	if s == nil || s.r == r {
+		return w.copy.keep(ctx, r, t)
+	}
+	id, err := w.copy.parentOf(ctx, s.r, r, backend.Query{Client: client, ID: t.rec.ID()})
+	if err != nil {
+		for _, f := range nested(s.r) {
+			if f.Target() == r.Resource {
+				id, err = int32(t.rec.Get(f.ArrayKey).Int()), nil
+			}
+		}
+	}
+	if id == 0 {
+		return err
+	}
+	_, err = w.copy.read(ctx, s.r, client, id)
+	return err
+}
+
+// attempt is one write under an idempotency key.
+type attempt struct {
+	of     *core
+	client auth.Client
+	key    string // of the request; "" for none
+	sent   string // what the service is sent of it: a hash fits anywhere
+	// taken tells that the key was reserved in the gateway's own store before the write was sent,
+	// nothingDone that no record has been written under it.
+	taken, nothingDone bool
+}
+
+// ended notes how a write ended.
+func (a *attempt) ended(w *leaving, err error) error {
+	a.nothingDone = err != nil && (!w.begun || tellsUndone(err))
+	if err != nil && !a.nothingDone {
+		return fmt.Errorf("%w: %w", backend.ErrUnsettled, err)
+	}
+	return err
+}
+
+// Recall returns the answer that was given under the key before.
+func (a *attempt) Recall(ctx context.Context, client auth.Client, key string) (*backend.StoredAnswer, error) {
+	sum := sha256.Sum256([]byte(key))
+	a.client, a.key, a.sent = client, key, hex.EncodeToString(sum[:])
+	if a.taken {
+		return nil, nil
+	}
+	return a.of.IDStore.Recall(ctx, client, key)
+}
+
+// once is what the service is sent of the key.
+func (a *attempt) once() string { return a.sent }
+
+// takeKey takes the key of the request, if it has one, once. A write whose time is up by then
+// is not sent.
+func (a *attempt) takeKey(ctx context.Context) (took bool, err error) {
+	if a.taken || a.key == "" {
+		return false, nil
+	}
+	err = a.of.IDStore.Begin(ctx, a.client, a.key)
+	a.taken, a.nothingDone = err == nil, true
+	if err == nil {
+		err = ctx.Err()
+	}
+	return a.taken, err
+}
+
+// Remember stores the answer under the key.
+func (a *attempt) Remember(ctx context.Context, client auth.Client, key string, m backend.StoredAnswer) error {
+	if _, err := a.takeKey(ctx); err != nil { // nothing was sent
+		return err
+	}
+	// The record is there: the client hears of it, even if storing the answer fails.
+	ctx, cancel := settling(ctx)
+	defer cancel()
+	if err := a.of.IDStore.Finish(ctx, client, key, m); err != nil {
+		a.of.Log.Error("the answer under an idempotency key was not kept; the key stays in use", zap.Error(err))
+	}
+	return nil
+}

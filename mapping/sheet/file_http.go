@@ -1,0 +1,236 @@
+package sheet
+
+import (
+	"time"
+
+	"frontdesk/config"
+)
+
+// httpSheetFile is a mapping sheet in front of a service. What the service has is at a path of its
+// JSON, or said in jq.
+type httpSheetFile struct {
+	headFile
+	// Source is the existing system.
+	Source httpSourceFile `yaml:"source" schema:"required"`
+	// Copy is how the copy is kept that lists are answered from.
+	Copy copyFile `yaml:"copy"`
+	// Accounts tells who may log in.
+	Accounts httpAccountsFile `yaml:"accounts"`
+	// Errors translate errors of the service; the first that fits counts.
+	Errors []httpErrorFile `yaml:"errors"`
+	// Resources are the resources that the service has, by their name in the interface. Those
+	// not named do not exist for clients.
+	Resources map[string]httpResourceFile `yaml:"resources"`
+}
+
+// httpSourceFile is where the records are.
+type httpSourceFile struct {
+	// HTTP is an existing HTTP service with JSON or XML.
+	HTTP *serviceFile `yaml:"http"`
+}
+
+// serviceFile is an existing HTTP service.
+type serviceFile struct {
+	// URL is the address that the paths of calls are put after.
+	URL string `yaml:"url" schema:"required"`
+	// Format is that of bodies and answers: json (default) or xml. XML is read as JSON:
+	// attributes are -name, text beside them #text, repeated elements a list. A body is JsonML.
+	Format string `yaml:"format" schema:"enum=json|xml"`
+	// Timeout is of one call; default 5s, never more than backend.timeout.
+	Timeout time.Duration `yaml:"timeout"`
+	// Connections is how many are open at most; default 64.
+	Connections int `yaml:"connections"`
+	// Parallel is how many records of one /bulk are written at the same time; default 1.
+	Parallel int `yaml:"parallel"`
+	// MaxAnswer is the largest answer read; default 16MiB.
+	MaxAnswer config.Size `yaml:"max_answer"`
+	// CAFile holds further authorities to trust, PEM.
+	CAFile string `yaml:"ca_file"`
+	// Headers are sent with every call; Content-Type with those that have a body.
+	Headers namedFile `yaml:"headers"`
+	// LogOn gets the token that calls are made with.
+	LogOn *httpLogOnFile `yaml:"log_on"`
+	// Retries is how often a read is tried again after a failure; default 1.
+	Retries *int `yaml:"retries"`
+	// Secrets are values for templates and jq, by name: {secret.NAME}, .secret.NAME. A value is
+	// best given as ${VARIABLE}.
+	Secrets map[string]config.Secret `yaml:"secrets"`
+	// JQ are definitions that all jq of the sheet may use: def NAME: …;
+	JQ exprFile `yaml:"jq"`
+	// Walk is what the walks of all resources have, where they do not say otherwise.
+	Walk *walkFile `yaml:"walk"`
+}
+
+// httpLogOnFile is a log-on before other calls.
+type httpLogOnFile struct {
+	// Request is the call that logs on. It knows secret, and client where every client has a
+	// token of its own.
+	Request callFile `yaml:"request" schema:"required"`
+	// AccountsClient is client.name of the log-on for calls of accounts, which are of no client
+	// yet, where every client has a token of its own.
+	AccountsClient string `yaml:"accounts_client"`
+	// Token is where the answer has the token.
+	Token spotFile `yaml:"token" schema:"required"`
+	// ExpiresIn is where it has the token's lifetime in seconds; else lifetime holds.
+	ExpiresIn spotFile `yaml:"expires_in"`
+	// Lifetime is how long a token is used; default 15m.
+	Lifetime time.Duration `yaml:"lifetime"`
+	// Headers are sent with every other call; they know token.
+	Headers namedFile `yaml:"headers"`
+	// RenewOn recognises an answer that says the token has expired; default status 401.
+	RenewOn answerFile `yaml:"renew_on"`
+}
+
+// copyFile is how the copy is kept.
+type copyFile struct {
+	// MaxAge is how old lists may be while the service is away; default 15m.
+	MaxAge time.Duration `yaml:"max_age"`
+	// Every is the time from the end of a walk to the next one, of resources that do not say
+	// their own.
+	Every time.Duration `yaml:"every"`
+}
+
+// callFile is one call of the service. Path, and the values of query and headers, are texts with
+// placeholders, {client.id}, or of query and headers {jq: JQ}; a placeholder is a path into the
+// same object that jq sees. A parameter whose placeholder, or jq, has no value is left out; a list
+// is sent as several.
+type callFile struct {
+	// Method of the call; default GET, of create POST, of update PATCH, of delete DELETE.
+	Method string `yaml:"method" schema:"enum=GET|POST|PUT|PATCH|DELETE"`
+	// Path is put after the address of the service.
+	Path textFile `yaml:"path"`
+	// Query are the query parameters.
+	Query namedFile `yaml:"query"`
+	// Headers are sent besides those of every call.
+	Headers namedFile `yaml:"headers"`
+	// Body is jq that yields the body; default .record of create and update, else none.
+	Body exprFile `yaml:"body"`
+	// Form tells that the members of the body are sent as a form.
+	Form bool `yaml:"form"`
+	// Timeout of the call; default that of the service.
+	Timeout time.Duration `yaml:"timeout"`
+}
+
+// walkFile lists all records of a resource, page by page. It knows client, page, secret and token.
+type walkFile struct {
+	callFile
+	// Result is where the answer has the list; default the answer itself.
+	Result spotFile `yaml:"result"`
+	// Paging is how the walk goes from page to page; default none, all at once.
+	Paging *pagesFile `yaml:"paging"`
+	// Since asks for what has changed, where the service can tell.
+	Since *sinceFile `yaml:"since"`
+	// Every is the time from the end of a walk to the next one: how late a change is seen without
+	// since, and a deletion with it. Default that of copy.
+	Every time.Duration `yaml:"every"`
+	// Pause is the least time between two pages.
+	Pause time.Duration `yaml:"pause"`
+}
+
+// pagesFile is how a walk is paged.
+type pagesFile struct {
+	// Style is page ({page.number}), offset ({page.offset}), cursor ({page.cursor}, found at
+	// next, or {page.after}, the key of the last record), link (the address at next), header
+	// (that of a Link header), or none.
+	Style string `yaml:"style" schema:"required,enum=page|offset|cursor|link|header|none"`
+	// Size is {page.limit}; default 100.
+	Size int `yaml:"size"`
+	// First is the number of the first page; default 1.
+	First *int `yaml:"first"`
+	// Next is where an answer has the next cursor, or address.
+	Next spotFile `yaml:"next"`
+	// Total is where it has the number of all records.
+	Total spotFile `yaml:"total"`
+	// More is where it says whether there is another page.
+	More spotFile `yaml:"more"`
+}
+
+// sinceFile asks for what has changed: as the walk does, but for what it says otherwise. It knows
+// since.
+type sinceFile struct {
+	callFile
+	// Result is where the answer has the list.
+	Result spotFile `yaml:"result"`
+	// Cursor is where an answer has the next value of since. Without it since is the greatest
+	// modified_at that was seen, less settle.
+	Cursor spotFile `yaml:"cursor"`
+	// Settle is how long before it shows a change may be dated; default 1m.
+	Settle *time.Duration `yaml:"settle"`
+	// Deleted is jq that holds for an entry whose record is no more.
+	Deleted exprFile `yaml:"deleted"`
+}
+
+// answerFile recognises an answer of the service. All that is given must hold.
+type answerFile struct {
+	// Status is the HTTP status, or 4xx, 5xx.
+	Status string `yaml:"status" schema:"pattern=^[1-5]([0-9]{2}|xx)$"`
+	// JQ holds for the answer, {status, body}: it yields neither nothing, false nor null.
+	JQ exprFile `yaml:"jq"`
+}
+
+// httpErrorFile translates an error of the service.
+type httpErrorFile struct {
+	// When recognises the error.
+	When answerFile `yaml:"when" schema:"required"`
+	meaningFile
+	// FieldFrom is jq over the answer, {status, body}, that yields the service's names of fields.
+	FieldFrom exprFile `yaml:"field_from"`
+	// Value is jq over the answer that yields the refused value; without it the value that was
+	// sent is shown.
+	Value exprFile `yaml:"value"`
+}
+
+// httpAccountsFile tells who may log in: exactly one of users and verify.
+type httpAccountsFile struct {
+	usersFile
+	// Verify checks a password. It knows username, password, secret and token.
+	Verify *userFoundFile `yaml:"verify"`
+	// Token is where verify's answer has a token, by which who asks whose it is.
+	Token spotFile `yaml:"token"`
+	// Who answers the user that the token is of. It knows token, username and secret.
+	Who *userFoundFile `yaml:"who"`
+	// Find asks for a user by name, without a password. It knows username, secret and token.
+	Find *userFoundFile `yaml:"find"`
+	// Refused recognises the answer to wrong credentials, whatever its status; default status
+	// 401.
+	Refused answerFile `yaml:"refused"`
+	// UsernameCase tells whether the username of an answer must be the one asked for letter by
+	// letter: exact (default), or ignore where ANNA is anna to the service. With verify only.
+	UsernameCase string `yaml:"username_case" schema:"enum=exact|ignore"`
+	// Result is where the user's facts are, within what the calls say is the user.
+	Result httpFactsFile `yaml:"result"`
+}
+
+// userFoundFile is a call that answers a user.
+type userFoundFile struct {
+	callFile
+	// Result is where the answer has the user, or a list with nobody else; default the answer
+	// itself.
+	Result spotFile `yaml:"result"`
+}
+
+// httpFactsFile are where the facts of a user are.
+type httpFactsFile struct {
+	// ID is the user's number.
+	ID httpFactFile `yaml:"id"`
+	// Username is the name, which must be the one asked for. Without it nothing shows whose an
+	// answer is.
+	Username httpFactFile `yaml:"username"`
+	// Email is where mail to the user goes.
+	Email httpFactFile `yaml:"email"`
+	// ClientID tells the client whose records the user works on.
+	ClientID httpFactFile `yaml:"client_id"`
+	// ClientName is what that client is called.
+	ClientName httpFactFile `yaml:"client_name"`
+	// External is 1 for a user who has a login, but not for this interface.
+	External httpFactFile `yaml:"external"`
+	// Blocked is 1 for a user who cannot log in.
+	Blocked httpFactFile `yaml:"blocked"`
+}
+
+// httpFactSettings is where a fact of a user is: exactly one of path, read and constant.
+type httpFactSettings struct {
+	// Path is its path.
+	Path textFile `yaml:"path"`
+	factFile
+}

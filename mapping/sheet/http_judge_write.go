@@ -1,0 +1,200 @@
+package sheet
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/itchyny/gojq"
+
+	"frontdesk/mapping"
+)
+
+// judging bounds how long jq of the sheet runs while the sheet is loaded.
+const judging = time.Second
+
+// run runs jq of the sheet; false where it fails, or yields nothing.
+func (q *JQ) run(input any) (any, bool) {
+	ctx, cancel := context.WithTimeout(context.Background(), judging)
+	defer cancel()
+	v, err := q.First(ctx, input)
+	return v, err == nil
+}
+
+// judgeNull requires that null can be written, and that what is written for it reads as null.
+func (d *httpDraft) judgeNull(f *Field) {
+	out := d.places[f.Name]
+	if !out.Writable || out.Write == nil {
+		return
+	}
+	at := d.fieldAt(f.Name, "write")
+	record := map[string]any{}
+	if !f.Required {
+		written, ok := out.Write.run(nil)
+		if !ok {
+			d.fail(at, "it fails for null, which clients may send: expected if . == null then … else … end, or required: true")
+			return
+		}
+		if !out.put(record, written) {
+			d.fail(at, "without path it yields what is merged into the record, and yields %s for null: expected an object", shownJSON(written))
+			return
+		}
+		read, found, err := out.Read.Of(context.Background(), record)
+		if err == nil && found && read != nil {
+			d.fail(at, "for null it yields %s, which is read as %s: expected what reads as null, or required: true", shownJSON(written), shownJSON(read))
+		}
+	}
+	if written, ok := out.Write.run(d.sample(f, 0)); ok && !out.put(record, written) {
+		d.fail(at, "without path it yields what is merged into the record, and yields %s: expected an object", shownJSON(written))
+	}
+}
+
+// put puts what is written into a record; false for what cannot be merged into it.
+func (f *ServiceField) put(record map[string]any, written any) bool {
+	if f.Path != nil {
+		f.Path.Put(record, written)
+		return true
+	}
+	members, ok := written.(map[string]any)
+	merge(record, members)
+	return ok
+}
+
+// merge puts the members of an object into another, objects into objects. It keeps none of from's,
+// which may be constants of the program that yielded them.
+func merge(into, from map[string]any) {
+	for name, v := range from {
+		members, is := v.(map[string]any)
+		if !is {
+			into[name] = v
+			continue
+		}
+		have, was := into[name].(map[string]any)
+		if !was {
+			have = map[string]any{}
+			into[name] = have
+		}
+		merge(have, members)
+	}
+}
+
+func shownJSON(v any) string {
+	text, _ := gojq.Marshal(v)
+	return string(text)
+}
+
+// sample is a value of a field as jq sees it; one of two.
+func (d *httpDraft) sample(f *Field, one int) any {
+	if f.Target != nil {
+		parts := make([]any, len(f.Target.Key.Places))
+		for i := range parts {
+			parts[i] = strconv.Itoa(one + 1)
+		}
+		if len(parts) == 1 {
+			return parts[0]
+		}
+		return parts
+	}
+	text := strconv.Itoa(one + 1)
+	switch f.Type {
+	case mapping.Int4, mapping.Float8:
+		return json.Number(text)
+	case mapping.Timestamp:
+		return "2026-07-0" + text + "T10:00:00.000Z"
+	case mapping.Array:
+		element := map[string]any{"sample": text}
+		if of := ofService(d.draftOf(f.ArrayOf)); of != nil {
+			for _, child := range of.mapped {
+				if child.Type != mapping.Array {
+					element[child.Name] = of.sample(child, one)
+				}
+			}
+		}
+		return []any{element}
+	}
+	if one < len(f.OneOf) {
+		return f.OneOf[one]
+	}
+	return text
+}
+
+// tried is what a call knows, with a sample of each field; of one field another.
+func (d *httpDraft) tried(other *Field) map[string]any {
+	record, value := map[string]any{}, map[string]any{}
+	for _, f := range d.mapped {
+		out, one := d.places[f.Name], 0
+		if f == other {
+			one = 1
+		}
+		shown := d.sample(f, one)
+		var stored any = shown
+		if len(out.Codes) > 0 {
+			stored = out.Codes[min(one, len(out.Codes)-1)].Stored
+		}
+		switch {
+		case f.Type == mapping.Array && out.Elements.Path != nil:
+			out.Elements.Path.Put(record, stored)
+		case out.Write != nil:
+			if written, ok := out.Write.run(shown); ok {
+				out.put(record, written)
+			}
+		case out.Writable && out.Path != nil:
+			out.Path.Put(record, stored)
+		}
+		value[f.Name] = shown
+	}
+	var key any = "1"
+	if n := len(d.out.Key); n > 1 {
+		key = slices.Repeat([]any{"1"}, n)
+	}
+	return map[string]any{"record": record, "value": value, "key": key, "version": "1", "token": "t", "idempotency_key": "k", "secret": map[string]any{}, "client": map[string]any{"id": json.Number("1"), "name": "a"}}
+}
+
+// judgeLost requires that a call with a body of its own sends everything that clients may send:
+// what it leaves out would be confirmed to the client, and lost. The body is made twice for each
+// field, with another value.
+func (d *httpDraft) judgeLost(op mapping.Scope, c *call) {
+	var lost []string
+	for i, f := range mapping.Each(d.resource.Resource.Fields) {
+		of, create := &d.resource.Fields[i], op == mapping.OpCreate
+		out := &d.out.Fields[i]
+		sent := !f.Readonly && !f.Primary && (of.writable || f.Type == mapping.Array) && (create || !f.Immutable && f.Type != mapping.Array)
+		if !sent {
+			continue
+		}
+		if name := inPath(c, f.Name, out); !create && name != "" {
+			d.once(c.file.Path.at, "found {%s}, which clients can change, and then it would lead to another record: expected immutable: true at the field, or another path", name)
+		}
+		switch isOwn := f.Type == mapping.Array && out.Elements.IsZero(); {
+		case c.places(Path{"value", f.Name}), out.Path != nil && c.places(append(Path{"record"}, out.Path...)):
+		case isOwn && (c.Body == nil || d.leavesOut(c, f.Name)):
+			d.fail(d.at(string(op)), "%s are records of their own, and the call leaves them out: expected .value.%[1]s in its body, or readonly: true at the field", f.Name)
+		case c.Body != nil && d.leavesOut(c, f.Name):
+			lost = append(lost, f.Name)
+		}
+	}
+	if len(lost) > 0 {
+		d.fail(d.at(string(op)), "the body leaves out what clients may send: %s. Expected .value.FIELD of each in it, .record for all of them, or readonly: true at the field", strings.Join(lost, ", "))
+	}
+}
+
+// leavesOut tells whether the body is the same with another value of a field.
+func (d *httpDraft) leavesOut(c *call, name string) bool {
+	i := slices.IndexFunc(d.mapped, func(f *Field) bool { return f.Name == name })
+	one, ok := c.Body.run(d.tried(nil))
+	other, also := c.Body.run(d.tried(d.mapped[i]))
+	return ok && also && shownJSON(one) == shownJSON(other)
+}
+
+// inPath is how the path of a call names a field; "" if it does not.
+func inPath(c *call, name string, out *ServiceField) string {
+	for _, p := range c.Path {
+		if slices.Equal(p.Path, Path{"value", name}) || out.Path != nil && slices.Equal(p.Path, append(Path{"record"}, out.Path...)) {
+			return p.Path.String()
+		}
+	}
+	return ""
+}

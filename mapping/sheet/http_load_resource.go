@@ -1,0 +1,293 @@
+package sheet
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+
+	"frontdesk/config/strictyaml"
+	"frontdesk/mapping"
+)
+
+// parent is what elements within a record know it as.
+const parent = "_parent"
+
+// httpDraft is a resource of a service while it is compiled.
+type httpDraft struct {
+	*draft
+	http   *httpLoader
+	file   httpResourceFile
+	out    *ServiceResource
+	places map[string]*ServiceField // by field
+	calls  map[mapping.Scope]*call
+	walked []*call // the walk, and since
+	// pagingAt and sinceAt are where the sheet says so.
+	pagingAt, sinceAt string
+}
+
+// ofService is a resource as what it is of a service.
+func ofService(d *draft) *httpDraft {
+	if d == nil {
+		return nil
+	}
+	return d.own.(*httpDraft)
+}
+
+// resources finds the resources, and which of them stand within others.
+func (l *httpLoader) resources() []string {
+	files := remaining(l.loader, "resources", l.file.Resources)
+	l.within = map[string]string{}
+	for name, file := range files {
+		r := l.model.Resource(name)
+		if r == nil {
+			continue
+		}
+		if file.Fields == nil {
+			file.Fields = l.ownNames(r)
+			files[name] = file
+		}
+		for name, f := range remaining(l.loader, strictyaml.Child("resources", name, "fields"), file.Fields) {
+			if of := r.Field(name); of != nil && of.Type == mapping.Array && (f.Path.given() || f.Read.given()) {
+				l.within[of.ArrayOf] = of.ArrayKey
+			}
+		}
+	}
+	return slices.Collect(maps.Keys(files))
+}
+
+// ownNames are all fields, each at the member of its own name. The elements of an array stand
+// there, unless their resource says where they are.
+func (l *httpLoader) ownNames(r *mapping.Resource) map[string]httpFieldFile {
+	all := map[string]httpFieldFile{}
+	for _, f := range mapping.Each(r.Fields) {
+		var at httpFieldFile
+		of, mapped := l.file.Resources[f.ArrayOf]
+		switch {
+		case f.Primary, f.Type == mapping.Array && !mapped:
+			continue
+		case f.Type == mapping.Array && (of.Path.given() || of.Walk != nil):
+			at.Readonly = true
+		default:
+			at.Path = textFile{f.Name, strictyaml.Child("resources", r.Name, "fields")}
+		}
+		all[f.Name] = at
+	}
+	return all
+}
+
+func (l *httpLoader) resource(d *draft) own {
+	h := &httpDraft{draft: d, http: l, file: l.file.Resources[d.of.Name], out: &ServiceResource{}, places: map[string]*ServiceField{}, calls: map[mapping.Scope]*call{}}
+	d.owner, d.resource.Service = &h.file.ownerFile, h.out
+	if key := l.within[d.of.Name]; key != "" && !d.owner.Client.given && !d.owner.Shared {
+		d.owner.Client, d.inherited = whoseFile{given: true, throughFile: throughFile{key}}, true
+	}
+	for name := range h.file.Fields {
+		h.places[name] = &ServiceField{}
+	}
+	return h
+}
+
+// key compiles what identifies a record, and whose it is.
+func (d *httpDraft) key() {
+	r, key := d.resource, d.file.Key
+	for _, part := range key.Path {
+		spot := d.http.spot(part)
+		d.out.Key, r.Key.Places = append(d.out.Key, spot), append(r.Key.Places, spot.String())
+		if spot.Path != nil && spot.Path[0] == parent && d.http.within[d.of.Name] == "" {
+			d.fail(part.at, "found %s, which elements within a record have: expected a path in the record itself", parent)
+		}
+	}
+	if key.Read.given() {
+		d.out.Key, r.Key.Places = append(d.out.Key, Spot{JQ: d.http.jqOnly(key.Read)}), append(r.Key.Places, key.Read.text)
+	}
+	switch {
+	case len(key.Path) > 0 && key.Read.given():
+		d.fail(d.at("key"), "found path and read, expected one of them")
+	case len(d.out.Key) == 0:
+		d.fail(d.at("key"), "missing, expected the path that identifies a record")
+	}
+	d.keyID("path", "part", key.ID, key.Case, len(key.Path))
+	d.out.Client = d.http.spot(d.whose())
+	d.out.Version, d.out.Select = d.http.spot(d.file.Version), d.http.jqOnly(d.file.Select)
+}
+
+// operations compiles the operations that there are.
+func (d *httpDraft) operations() {
+	f := d.file
+	if d.list() {
+		d.resource.Operations[mapping.OpList] = true
+	}
+	keyed, writes := d.keyNames(), append(known{"record.*"}, d.valueNames()...)
+	if c := d.operation(mapping.OpGet, f.Get.callFile, "GET", keyed...); c != nil {
+		c.Result, c.NotFound = d.http.spot(f.Get.Result), d.http.match(d.at("get", "not_found"), f.Get.NotFound, "")
+		d.out.Get = &c.ServiceCall
+	}
+	if f.Version.given() {
+		keyed = append(keyed, "version")
+	}
+	if c := d.operation(mapping.OpUpdate, f.Update.callFile, "PATCH", slices.Concat(keyed, writes)...); c != nil {
+		c.Result, c.NotFound = d.http.spot(f.Update.Result), d.http.match(d.at("update", "not_found"), f.Update.NotFound, "")
+		c.Nothing, c.Whole = f.Update.Nothing, c.Method == "PUT"
+		if f.Update.Whole != nil {
+			c.Whole = *f.Update.Whole
+		}
+		d.out.Update = &c.ServiceCall
+		d.needsBody("update", c)
+	}
+	d.create(f.Create, append(writes, "idempotency_key"))
+	if c := d.operation(mapping.OpDelete, f.Delete.callFile, "DELETE", keyed...); c != nil {
+		c.NotFound = d.http.match(d.at("delete", "not_found"), f.Delete.NotFound, "")
+		d.out.Delete = &c.ServiceCall
+	}
+	if len(d.resource.Operations) == 0 && !d.doc.Broken(d.path) {
+		d.fail(d.path, "found nothing that can be called, expected path: /…, where the records are")
+	}
+}
+
+// list tells whether there are lists, and compiles the walk that they need.
+func (d *httpDraft) list() bool {
+	f, named := d.file, d.names(mapping.OpList)
+	base := d.http.file.Source.HTTP.Walk
+	hasPath := f.Path.given() || f.Walk != nil && f.Walk.Path.given() || base != nil && base.Path.given()
+	switch {
+	case !named && f.Walk != nil:
+		d.fail(d.at("walk"), "list is not among operations, expected it there")
+		return false
+	case !named:
+		return false
+	case f.Walk == nil && (d.http.within[d.of.Name] != "" || !hasPath):
+		if d.http.within[d.of.Name] == "" && len(f.Operations.Only) > 0 {
+			d.fail(d.at("operations", "only"), "list has no path, expected path: /… of the resource, or of walk")
+		}
+		return d.http.within[d.of.Name] != ""
+	}
+	d.walk(f.Walk)
+	return true
+}
+
+// operation compiles the call of an operation; nil where there is none. By default it is at the
+// resource's path, or below it at the key.
+func (d *httpDraft) operation(op mapping.Scope, f callFile, method string, names ...string) *call {
+	at, named := d.at(string(op)), d.names(op)
+	described := d.doc.Has(at)
+	if described && !named {
+		d.fail(at, "%s is not among operations, expected it there", op)
+	}
+	if !f.Path.given() && d.file.Path.given() {
+		if f.Path = d.file.Path; op != mapping.OpCreate {
+			f.Path.text += "/{key}"
+		}
+	}
+	switch {
+	case !named:
+		return nil
+	case !f.Path.given() && !described:
+		if len(d.file.Operations.Only) > 0 {
+			d.fail(d.at("operations", "only"), "%s has no path, expected path: /… of the resource, or of %[1]s", op)
+		}
+		return nil
+	}
+	c := d.http.call(at, f, method, d.http.knows(append([]string{"client.id", "client.name"}, names...)...))
+	d.calls[op], d.resource.Operations[op] = c, true
+	return c
+}
+
+// create compiles how a record is made.
+func (d *httpDraft) create(f createFile, knows known) {
+	c := d.operation(mapping.OpCreate, f.callFile, "POST", knows...)
+	if c == nil {
+		return
+	}
+	c.Result, c.Nothing = d.http.spot(f.Result), f.Nothing
+	for _, part := range f.Key {
+		c.Key = append(c.Key, d.http.spot(part))
+	}
+	d.out.Create = &c.ServiceCall
+	d.needsBody("create", c)
+	if len(f.Key) > 0 && len(f.Key) != len(d.out.Key) {
+		d.fail(d.at("create", "key"), "found %s, expected one for each part of the key: %s", count(len(f.Key), "path"), count(len(d.out.Key), "path"))
+	}
+	if f.Nothing && len(f.Key) == 0 {
+		d.fail(d.at("create", "nothing"), "found where the key of a new %s comes from the answer: expected key too, or none", d.of.Name)
+	}
+	if !d.has(mapping.OpGet) && (f.Nothing || len(f.Key) > 0) {
+		d.fail(d.at("create"), "the answer is not the record, which is then read again: expected get among the operations")
+	}
+}
+
+// needsBody requires a body where there is no default.
+func (d *httpDraft) needsBody(op string, c *call) {
+	if d.http.service.XML && c.Body == nil && !c.file.Body.given() {
+		d.fail(d.at(op), "body is missing, expected jq that yields JsonML: [\"record\", [\"name\", .value.name], …]")
+	}
+}
+
+// keyNames are how a call names the key.
+func (d *httpDraft) keyNames() known {
+	if len(d.out.Key) < 2 {
+		return known{"key"}
+	}
+	var all known
+	for i := range d.out.Key {
+		all = append(all, "key."+strconv.Itoa(i))
+	}
+	return all
+}
+
+// valueNames are how a call names the fields as clients see them.
+func (d *httpDraft) valueNames() (all known) {
+	for _, f := range d.mapped {
+		if f.writable || f.Type == mapping.Array {
+			name := "value." + f.Name
+			if f.Type == mapping.Array {
+				name += ".*"
+			}
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+// namesClient tells whether the records, and so their keys, are of the client that calls name.
+func (d *httpDraft) namesClient() bool {
+	by := d.walked
+	if get := d.calls[mapping.OpGet]; len(by) == 0 && get != nil {
+		by = []*call{get}
+	}
+	return d.http.perClient || slices.ContainsFunc(by, func(c *call) bool { return c.names("client") })
+}
+
+// related notes whose records are of the client that calls name.
+func (l *httpLoader) related() {
+	for _, of := range l.drafts {
+		if d := ofService(of); d.namesClient() {
+			d.isPerClient()
+		}
+	}
+}
+
+// isPerClient notes it, of the elements within the records too.
+func (d *httpDraft) isPerClient() {
+	d.out.PerClient = true
+	for _, f := range d.mapped {
+		if of := ofService(d.draftOf(f.ArrayOf)); of != nil && !d.places[f.Name].Elements.IsZero() && !of.out.PerClient {
+			of.isPerClient()
+		}
+	}
+}
+
+// bind moves the places onto the narrowed model.
+func (d *httpDraft) bind() {
+	d.out.Fields = bound(d.resource, d.places, func(f *ServiceField) *Conversion { return &f.Conversion })
+}
+
+// unfit is why a reference cannot tell whose a record is.
+func (d *httpDraft) unfit(through *Field, target *draft) string {
+	switch {
+	case d.places[through.Name].Read.IsZero():
+		return through.Name + " is a constant, expected a reference with path, or read"
+	case !target.has(mapping.OpGet) && !target.has(mapping.OpList):
+		return through.Reference + " is to tell whose the records are, and cannot be read: expected get or list among the operations of " + through.Reference
+	}
+	return ""
+}

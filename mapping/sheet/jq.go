@@ -1,0 +1,104 @@
+package sheet
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/itchyny/gojq"
+)
+
+// JQ is a jq program. It is safe for concurrent use.
+type JQ struct {
+	text string
+	code *gojq.Code
+}
+
+// ErrNothing says that a jq program yielded nothing.
+var ErrNothing = errors.New("jq yields nothing")
+
+// NewJQ compiles a program, after the definitions of a prelude. It has no access to files,
+// environment or input.
+func NewJQ(prelude, text string) (*JQ, error) {
+	q, err := gojq.Parse(prelude + "\n" + text)
+	if err != nil {
+		return nil, err
+	}
+	code, err := gojq.Compile(q)
+	if err != nil {
+		return nil, err
+	}
+	return &JQ{text, code}, nil
+}
+
+// String returns the program.
+func (q *JQ) String() string { return q.text }
+
+// First returns what the program yields first for an input of JSON: nil, bool, json.Number,
+// string, []any, map[string]any. It fails with ErrNothing if it yields nothing, and when ctx
+// ends. The input is not changed. Numbers that it calculates have 15 digits, which are those of the
+// decimals that they were calculated of: 4.35 * 100 is 435. What it returns may be a constant of the
+// program: copy it before it is changed.
+func (q *JQ) First(ctx context.Context, input any) (any, error) {
+	v, ok := q.code.RunWithContext(ctx, input).Next()
+	if !ok {
+		return nil, ErrNothing
+	}
+	if err, failed := v.(error); failed {
+		if halt := (*gojq.HaltError)(nil); errors.As(err, &halt) && halt.Value() == nil {
+			return nil, ErrNothing
+		}
+		return nil, fmt.Errorf("jq %s: %w", q.text, err)
+	}
+	v, _ = exact(v)
+	return v, nil
+}
+
+// exact makes decimals of the floating-point numbers in a value. changed tells that there are any.
+func exact(v any) (_ any, changed bool) {
+	switch v := v.(type) {
+	case float64:
+		if math.IsInf(v, 0) || math.IsNaN(v) {
+			return v, false
+		}
+		return json.Number(strconv.FormatFloat(v, 'g', 15, 64)), true
+	case []any:
+		out := v
+		for i, element := range v {
+			if of, is := exact(element); is {
+				if !changed {
+					out, changed = slices.Clone(v), true
+				}
+				out[i] = of
+			}
+		}
+		return out, changed
+	case map[string]any:
+		out := v
+		for name, member := range v {
+			if of, is := exact(member); is {
+				if !changed {
+					out, changed = maps.Clone(v), true
+				}
+				out[name] = of
+			}
+		}
+		return out, changed
+	default:
+		return v, false
+	}
+}
+
+// Holds tells whether the program yields something that is neither false nor null.
+func (q *JQ) Holds(ctx context.Context, input any) (bool, error) {
+	v, err := q.First(ctx, input)
+	if errors.Is(err, ErrNothing) {
+		return false, nil
+	}
+	return v != nil && v != false, err
+}

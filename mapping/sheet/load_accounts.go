@@ -1,0 +1,70 @@
+package sheet
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"frontdesk/auth"
+	"frontdesk/mapping"
+)
+
+// loadAccounts compiles who may log in: exactly one of users and the ways to find others.
+func (l *loader) loadAccounts(f *usersFile, others []choice) {
+	all := append([]choice{{"users", l.doc.Has("accounts.users")}}, others...)
+	switch keys := given(all...); {
+	case len(keys) == 0:
+		var names []string
+		for _, c := range all {
+			names = append(names, c.key)
+		}
+		last := len(names) - 1
+		l.fail("accounts", "missing, expected one of %s and %s", strings.Join(names[:last], ", "), names[last])
+	case len(keys) > 1:
+		slices.Sort(keys)
+		l.fail("accounts", "found %s, expected one of them", strings.Join(keys, " and "))
+	}
+	if address := f.ForgotPassword; address != "" {
+		l.sheet.Accounts.ForgotPassword = address
+		if u, err := url.Parse(address); err != nil || u.Scheme != "https" || u.Hostname() == "" {
+			l.fail("accounts.forgot_password", "found %s, expected an https address", l.quote("accounts.forgot_password", address))
+		}
+	}
+	l.loadUsers(f.Users)
+	l.found()
+}
+
+func (l *loader) loadUsers(users []userFile) {
+	seen := map[string]bool{}
+	for i, u := range users {
+		path := fmt.Sprintf("accounts.users[%d]", i)
+		switch at := path + ".username"; {
+		case u.Username == "":
+			l.fail(at, "missing, expected a name to log in with")
+		case seen[strings.ToLower(u.Username)]:
+			l.fail(at, "found %s again", l.quote(at, u.Username))
+		case !mapping.IsPlain(u.Username):
+			l.fail(at, "found %s, expected characters that can be seen", l.quote(at, u.Username))
+		}
+		seen[strings.ToLower(u.Username)] = true
+		if !strings.HasPrefix(string(u.PasswordHash), "$argon2id$") {
+			l.fail(path+".password_hash", "expected argon2id, as frontdesk user hash prints it")
+		}
+		client, key, expected := auth.Client{Name: u.Client.Name}, "", "{id: NUMBER, name: TEXT}, a number from 1"
+		if l.sheet.ClientsKept {
+			key, expected = u.Client.ID, "{id: TEXT, name: TEXT}"
+		} else {
+			client.ID, _ = strconv.ParseInt(u.Client.ID, 10, 64) // 0 is reported
+		}
+		if client.ID < 1 && key == "" || client.Name == "" {
+			l.fail(path+".client", "expected %s", expected)
+		} else if at := path + ".client.name"; !mapping.IsPlain(client.Name) {
+			l.fail(at, "found %s, expected characters that can be seen", l.quote(at, client.Name))
+		}
+		l.sheet.Accounts.Users = append(l.sheet.Accounts.Users, User{PasswordHash: u.PasswordHash, ClientKey: key, User: auth.User{
+			Username: u.Username, Email: u.Email, External: u.External, Blocked: u.Blocked, Client: client,
+		}})
+	}
+}

@@ -1,0 +1,94 @@
+package sheet
+
+import (
+	"cmp"
+	"regexp"
+	"time"
+)
+
+const dayLength = 24 * 60 * 60 * 1000
+
+// The first and the last instant that the interface can write.
+var (
+	minMilli = time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
+	maxMilli = time.Date(9999, 12, 31, 23, 59, 59, 999e6, time.UTC).UnixMilli()
+)
+
+// isoForm are the forms of ISO 8601 that systems write: a date, with a time after T or a blank,
+// with a fraction, with a zone.
+var isoForm = regexp.MustCompile(`^(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d:\d\d)(?:(:\d\d)(?:[.,](\d+))?)? ?(?:([Zz])|([+-]\d\d):?(\d\d)?)?)?$`)
+
+// parseISO reads a moment in milliseconds since 1970. zoned tells that it is an instant, else it is
+// as if in UTC.
+func parseISO(s string) (ms int64, zoned, ok bool) {
+	p := isoForm.FindStringSubmatch(s)
+	if p == nil {
+		return 0, false, false
+	}
+	zone := "Z"
+	if p[6] != "" {
+		zone = p[6] + ":" + cmp.Or(p[7], "00")
+	}
+	t, err := time.Parse(time.RFC3339Nano, p[1]+"T"+cmp.Or(p[2], "00:00")+cmp.Or(p[3], ":00")+"."+cmp.Or(p[4], "0")+zone)
+	return t.UnixMilli(), p[5]+p[6] != "", err == nil && t.Year() > 0
+}
+
+// wallText is a moment of a clock in ISO 8601.
+func wallText(wall int64) string { return time.UnixMilli(wall).UTC().Format("2006-01-02T15:04:05.000") }
+
+func mod(n, by int64) int64 { return (n%by + by) % by }
+
+// WallOf is what a clock in loc shows at an instant, both in milliseconds.
+func WallOf(ms int64, loc *time.Location) int64 { return ms + offset(ms, loc) }
+
+// instantOf is when a clock in loc shows wall. If it shows wall twice, it is the instant whose
+// offset holds in the hours around; if never, an instant beside the gap.
+func instantOf(wall int64, loc *time.Location) int64 {
+	first := offset(wall, loc)
+	ms := wall - first
+	if second := offset(ms, loc); second != first {
+		ms = wall - second
+	}
+	return ms
+}
+
+// FirstWall is the least that a clock in loc shows at an instant or later, and the least
+// that reads as that instant or a later one: within an hour that the clock shows twice
+// that is where it begins; of what it never shows, an hour that is left out, what reads
+// as ms.
+func FirstWall(ms int64, loc *time.Location) int64 {
+	wall := WallOf(ms, loc)
+	began, ends := time.UnixMilli(ms).In(loc).ZoneBounds()
+	if !began.IsZero() {
+		at, before := began.UnixMilli(), offset(began.UnixMilli()-1, loc)
+		after := offset(at, loc)
+		if jump := before - after; ms-at < max(jump, -jump) {
+			wall = min(wall, at+after, ms+before)
+		}
+	}
+	if !ends.IsZero() {
+		wall = min(wall, WallOf(ends.UnixMilli(), loc))
+	}
+	return wall
+}
+
+// compareZones tells whether days have ever begun earlier in a than in b since 1970, or later,
+// or will.
+func compareZones(a, b *time.Location) (earlier, later bool) {
+	if a.String() == b.String() {
+		return false, false
+	}
+	for ms := time.Date(1970, 1, 1, 12, 0, 0, 0, time.UTC).UnixMilli(); ms < time.Date(2038, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli(); ms += dayLength {
+		ahead := offset(ms, a) - offset(ms, b)
+		earlier, later = earlier || ahead > 0, later || ahead < 0
+	}
+	return earlier, later
+}
+
+func offset(ms int64, loc *time.Location) int64 {
+	if loc == time.UTC {
+		return 0
+	}
+	_, seconds := time.UnixMilli(ms).In(loc).Zone()
+	return int64(seconds) * 1000
+}

@@ -1,0 +1,132 @@
+package sheet
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/itchyny/gojq"
+)
+
+// Path leads to a member of JSON: names of members, and numbers of elements, of which -1 is the
+// last.
+type Path []string
+
+// ParsePath reads a path as a sheet has it: a.b.0.
+func ParsePath(text string) Path { return strings.Split(text, ".") }
+
+func (p Path) String() string { return strings.Join(p, ".") }
+
+// Of returns what is at the path; false if there is no such member. Within null all is null.
+func (p Path) Of(v any) (any, bool) {
+	for _, name := range p {
+		switch of := v.(type) {
+		case map[string]any:
+			found, ok := of[name]
+			if !ok {
+				return nil, false
+			}
+			v = found
+		case []any:
+			at, err := strconv.Atoi(name)
+			if at < 0 {
+				at += len(of)
+			}
+			if err != nil || at < 0 || at >= len(of) {
+				return nil, false
+			}
+			v = of[at]
+		case nil:
+			return nil, true
+		default:
+			return nil, false
+		}
+	}
+	return v, true
+}
+
+// Put sets what is at the path within an object, and makes the objects that lead there. Objects
+// within into are changed, and must be the caller's own.
+func (p Path) Put(into map[string]any, v any) {
+	for _, name := range p[:len(p)-1] {
+		next, ok := into[name].(map[string]any)
+		if !ok {
+			next = map[string]any{}
+			into[name] = next
+		}
+		into = next
+	}
+	into[p[len(p)-1]] = v
+}
+
+// IsZero tells whether the place is nowhere.
+func (s Spot) IsZero() bool { return s.Path == nil && s.JQ == nil }
+
+// Of returns what is found there; false for nothing.
+func (s Spot) Of(ctx context.Context, v any) (any, bool, error) {
+	if s.JQ == nil {
+		found, ok := s.Path.Of(v)
+		return found, ok && s.Path != nil, nil
+	}
+	found, err := s.JQ.First(ctx, v)
+	if errors.Is(err, ErrNothing) {
+		return nil, false, nil
+	}
+	return found, err == nil, err
+}
+
+// String is how a message names the place.
+func (s Spot) String() string {
+	if s.JQ != nil {
+		return s.JQ.String()
+	}
+	return s.Path.String()
+}
+
+// KeyText is a key as KeyRef.Key has it, with the JSON types of its parts: a text is itself, unless
+// it could be read as JSON; several parts are a list.
+func KeyText(parts ...any) string {
+	var v any = parts
+	if len(parts) == 1 {
+		v = parts[0]
+	}
+	switch v := v.(type) {
+	case json.Number:
+		return v.String()
+	case string:
+		if !readsAsJSON(v) {
+			return v
+		}
+	}
+	out, _ := gojq.Marshal(v) // never fails for what jq or JSON has
+	return string(out)
+}
+
+// KeyParts are the parts of a key that KeyText wrote; numbers are json.Number.
+func KeyParts(text string) []any {
+	if isWhole(text) {
+		return []any{json.Number(text)}
+	}
+	var v any
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	if !json.Valid([]byte(text)) || d.Decode(&v) != nil {
+		return []any{text}
+	}
+	if parts, several := v.([]any); several {
+		return parts
+	}
+	return []any{v}
+}
+
+// isWhole tells whether a text is a number of digits alone, which most keys that are JSON are.
+func isWhole(text string) bool {
+	return text != "" && text[0] != '0' && strings.Trim(text, "0123456789") == ""
+}
+
+// readsAsJSON tells whether a text is JSON, or begins as JSON that is no text of letters.
+func readsAsJSON(text string) bool {
+	return strings.HasPrefix(text, `"`) || strings.HasPrefix(text, "[") || json.Valid([]byte(text))
+}

@@ -1,0 +1,308 @@
+package sheet
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+	"time"
+
+	"frontdesk/config/strictyaml"
+	"frontdesk/mapping"
+)
+
+// Value is what clients see of a field in a record that a service answered. absent tells that
+// the record does not have its place, which is null to clients. The error says what does not fit,
+// and shows at most 40 characters of it.
+func (f *ServiceField) Value(ctx context.Context, of *mapping.Field, record any) (v mapping.Value, absent bool, err error) {
+	if !f.Constant.IsAbsent() {
+		return f.Constant, false, nil
+	}
+	if f.Read.IsZero() {
+		return mapping.NullValue(), false, nil
+	}
+	found, there, err := f.Read.Of(ctx, record)
+	if err != nil {
+		return v, false, fmt.Errorf("%s: %w", of.Name, err)
+	}
+	if !there {
+		return mapping.NullValue(), true, nil
+	}
+	v, why := f.read(of, found)
+	if why == unlisted {
+		return v, false, fmt.Errorf("%s: %s has %s: %w", of.Name, f.Read, quoted(found), ErrUnlisted)
+	}
+	if why != "" {
+		return v, false, fmt.Errorf("%s: %s has %s: %s", of.Name, f.Read, quoted(found), string(why))
+	}
+	return v, false, nil
+}
+
+const unlisted fault = "not in the code list"
+
+// ErrUnlisted says that a value is in no code list.
+var ErrUnlisted = errors.New(string(unlisted))
+
+// quoted is how an error shows what was found.
+func quoted(found any) string {
+	text, ok := ScalarText(found)
+	if !ok {
+		return "a list or an object"
+	}
+	if short := []rune(text); len(short) > longestShown {
+		return strictyaml.Quote(string(short[:longestShown])) + "…"
+	}
+	return strictyaml.Quote(text)
+}
+
+// ScalarText is the text of a text, a number or a bool of JSON; false for anything else.
+func ScalarText(v any) (string, bool) {
+	switch v := v.(type) {
+	case string:
+		return v, true
+	case json.Number:
+		return v.String(), true
+	case bool:
+		return strconv.FormatBool(v), true
+	case int:
+		return strconv.Itoa(v), true
+	case float64:
+		if math.IsInf(v, 0) || math.IsNaN(v) {
+			return "", false
+		}
+		return strconv.FormatFloat(v, 'f', -1, 64), true
+	case *big.Int:
+		return v.String(), true
+	default:
+		return "", false
+	}
+}
+
+func (f *ServiceField) read(of *mapping.Field, found any) (mapping.Value, fault) {
+	text, isScalar := ScalarText(found)
+	if found != nil && !isScalar {
+		return mapping.Value{}, "not a value"
+	}
+	for i := range f.Codes {
+		if stored := f.Codes[i].Stored; (stored == nil) == (found == nil) && (found == nil || isSame(stored, text)) {
+			return f.Codes[i].Shown, ""
+		}
+	}
+	if found == nil || f.IsNull(found) {
+		return mapping.NullValue(), ""
+	}
+	if f.Codes != nil {
+		if f.UnknownIsNull {
+			return mapping.NullValue(), ""
+		}
+		return mapping.Value{}, unlisted
+	}
+	_, isText := found.(string)
+	_, isBool := found.(bool)
+	switch of.Type {
+	case mapping.Int4:
+		if isBool {
+			return mapping.IntValue(map[bool]int64{true: 1}[found == true]), ""
+		}
+		return readWhole(strings.TrimSpace(text))
+	case mapping.Float8:
+		if isBool {
+			return mapping.Value{}, "not a number"
+		}
+		return readNumber(of, strings.TrimSpace(text))
+	case mapping.Timestamp:
+		return f.readMoment(strings.TrimSpace(text), !isText)
+	case mapping.Bytea:
+		b, err := base64.StdEncoding.DecodeString(text)
+		if !isText || err != nil {
+			return mapping.Value{}, "not base64"
+		}
+		return mapping.BytesValue(b), ""
+	default:
+		if strings.IndexByte(text, 0) >= 0 {
+			return mapping.Value{}, "a NUL in a text"
+		}
+		return mapping.TextValue(text), ""
+	}
+}
+
+// isSame tells whether a text or number of the sheet is what was found, of which text is the text:
+// XML has texts alone.
+func isSame(stored any, text string) bool {
+	of, _ := ScalarText(stored)
+	return of == text || of != "" && text != "" && isDigit(of[len(of)-1]) && isDigit(text[len(text)-1]) && sameNumber(of, text)
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+// IsNull tells whether what was found means null.
+func (f *ServiceField) IsNull(found any) bool {
+	text, ok := ScalarText(found)
+	if !ok {
+		return found == nil
+	}
+	if f.EmptyIsNull && strings.TrimSpace(text) == "" {
+		return true
+	}
+	for _, null := range f.Nulls {
+		if text == null {
+			return true
+		}
+		if _, isText := found.(string); !isText && sameNumber(text, null) {
+			return true
+		}
+		// A date that means null does so whatever time of day follows it.
+		if rest, is := strings.CutPrefix(text, null); is && len(null) == len("0000-00-00") && null[4] == '-' && (rest[0] == ' ' || rest[0] == 'T') {
+			return true
+		}
+	}
+	return false
+}
+
+// fault says why a value could not be converted; "" if it could.
+type fault string
+
+// longestShown is how many characters of a system's value an error shows.
+const longestShown = 40
+
+func readWhole(text string) (v mapping.Value, _ fault) {
+	d, ok := parseDecimal(text)
+	if !ok {
+		return v, "not a whole number"
+	}
+	n, err := d.Int64()
+	switch {
+	case err != nil:
+		return v, "not a whole number"
+	case n < math.MinInt32 || n > math.MaxInt32:
+		return v, "beyond int4"
+	}
+	return mapping.IntValue(n), ""
+}
+
+func readNumber(of *mapping.Field, text string) (v mapping.Value, _ fault) {
+	d, ok := parseDecimal(text)
+	if !ok {
+		return v, "not a number"
+	}
+	if v, ok = number(of, d); !ok {
+		return v, "a number too large"
+	}
+	return v, ""
+}
+
+// readMoment reads a timestamp. What names no zone is in the field's.
+func (f *ServiceField) readMoment(text string, isNumber bool) (mapping.Value, fault) {
+	ms, zoned := int64(0), true
+	switch f.Kind {
+	case KindEpoch, KindEpochMillis:
+		decimals := 0
+		if f.Kind == KindEpoch {
+			decimals = 3
+		}
+		v, why := readNumber(&mapping.Field{Scale: decimals}, text)
+		if why != "" {
+			return v, "not a number of seconds or milliseconds"
+		}
+		ms = v.Int()
+	default:
+		var ok bool
+		if ms, zoned, ok = parseISO(text); !ok || isNumber {
+			return mapping.Value{}, "not a date in ISO 8601"
+		}
+	}
+	zone := f.zone()
+	if f.Kind == KindDate {
+		if zoned {
+			ms, zoned = WallOf(ms, zone), false
+		}
+		ms -= mod(ms, dayLength)
+	}
+	if !zoned {
+		ms = instantOf(ms, zone)
+	}
+	if ms < minMilli || ms > maxMilli {
+		return mapping.Value{}, "beyond the years 1 to 9999"
+	}
+	return mapping.MilliValue(ms), ""
+}
+
+func (f *ServiceField) zone() *time.Location {
+	if f.Zone == nil {
+		return time.UTC
+	}
+	return f.Zone
+}
+
+// Stored is what a service has for a value, unless Write makes it. An error is a violation: the
+// service has no such value.
+func (f *ServiceField) Stored(of *mapping.Field, v mapping.Value) (any, error) {
+	for i := range f.Codes {
+		if f.Codes[i].Shown == v {
+			return f.Codes[i].Stored, nil
+		}
+	}
+	if !v.IsSet() {
+		return f.null(of), nil
+	}
+	if f.Codes != nil {
+		return nil, mapping.Fail(mapping.ValidationFailed, mapping.Literal(of.Name), v.String(), mapping.Literal(of.Validation()))
+	}
+	if of.Type != mapping.Timestamp {
+		return Shown(v), nil
+	}
+	stored := f.storedMoment(v.Int())
+	if _, why := f.read(of, stored); why != "" {
+		return nil, of.Invalid(v.String())
+	}
+	return stored, nil
+}
+
+// null is what null is written as.
+func (f *ServiceField) null(of *mapping.Field) any {
+	isNumber := of.Type == mapping.Int4 || of.Type == mapping.Float8 || f.Kind == KindEpoch || f.Kind == KindEpochMillis
+	switch {
+	case len(f.Nulls) > 0 && isNumber && IsDecimal(f.Nulls[0]):
+		return json.Number(f.Nulls[0])
+	case len(f.Nulls) > 0:
+		return f.Nulls[0]
+	case f.EmptyIsNull:
+		return ""
+	default:
+		return nil
+	}
+}
+
+func (f *ServiceField) storedMoment(ms int64) any {
+	switch f.Kind {
+	case KindEpoch:
+		return int((ms - mod(ms, 1000)) / 1000)
+	case KindEpochMillis:
+		return int(ms)
+	case KindDate:
+		return wallText(WallOf(ms, f.zone()))[:len("2006-01-02")]
+	case KindDatetime:
+		return wallText(WallOf(ms, f.zone()))
+	default:
+		return mapping.MilliValue(ms).String()
+	}
+}
+
+// Shown is a value as jq sees it: as the interface answers it.
+func Shown(v mapping.Value) any {
+	switch v.Kind() {
+	case mapping.KindInt, mapping.KindDecimal, mapping.KindFloat:
+		return json.Number(v.String())
+	case mapping.KindText, mapping.KindTime:
+		return v.String()
+	case mapping.KindBytes:
+		return base64.StdEncoding.EncodeToString([]byte(v.Text()))
+	default:
+		return nil
+	}
+}
