@@ -132,8 +132,10 @@ func isOfClient(ctx context.Context, r *sheet.Resource, row map[string]any, k *k
 		return changed(r, "client: %w", err)
 	case !there:
 		return changed(r, "a record without its client at %s", at)
-	case !ok, isBlank(text):
-		return changed(r, "a record of nobody at %s", at)
+	case v == nil, ok && isBlank(text):
+		return fmt.Errorf("%w: nothing at %s", errNobody, at)
+	case !ok:
+		return changed(r, "what is no client at %s", at)
 	case text != asText(k.clientKey) && (r.SystemClient == "" || text != r.SystemClient):
 		if _, numbered := k.clientKey.(int); numbered {
 			if _, is := clientNumber(text); !is {

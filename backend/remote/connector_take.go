@@ -168,8 +168,10 @@ func (t *taking) clientIn(d *draft) (kept string, err error) {
 		return "", fmt.Errorf("client: %w", err)
 	case !there:
 		return "", fmt.Errorf("client: %w: a record without its client at %s", backend.ErrChanged, at)
-	case !ok || isBlank(text):
+	case v == nil || ok && isBlank(text):
 		return "", fmt.Errorf("client: %w: nothing at %s", errNobody, at)
+	case !ok:
+		return "", fmt.Errorf("client: %s has what is no client", at)
 	case d.r.SystemClient != "" && text == d.r.SystemClient:
 		return "", nil
 	case t.c.Sheet.ClientsKept:

@@ -171,6 +171,9 @@ func (c *copied) read(ctx context.Context, r *sheet.Resource, client auth.Client
 	if errors.Is(err, backend.ErrNotFound) && !errors.Is(err, errAnothers) {
 		return taken{}, errors.Join(err, c.drop(ctx, r, client, id))
 	}
+	if errors.Is(err, errNobody) {
+		return taken{}, c.nobodys(ctx, r, client, id)
+	}
 	if err != nil {
 		return taken{}, err
 	}
@@ -180,7 +183,7 @@ func (c *copied) read(ctx context.Context, r *sheet.Resource, client auth.Client
 	}
 	t := all[0]
 	if errors.Is(t.err, errNobody) {
-		return taken{}, backend.ErrNotFound
+		return taken{}, c.nobodys(ctx, r, client, id)
 	}
 	if t.err != nil {
 		return taken{}, unexpected(t.err)
@@ -202,6 +205,19 @@ func (c *copied) read(ctx context.Context, r *sheet.Resource, client auth.Client
 		}
 	}
 	return t, c.keep(ctx, r, t)
+}
+
+// nobodys is the error of a record that tells no client: it is not there for any, unless it was the
+// client's.
+func (c *copied) nobodys(ctx context.Context, r *sheet.Resource, client auth.Client, id int32) error {
+	kept, err := c.records.Kept(ctx, r.Resource, []int32{id})
+	if err != nil {
+		return ownFailure("copy of records", err)
+	}
+	if known, has := kept[id]; has && (client.ID == 0 || known.Client == client.ID) {
+		return fmt.Errorf("%w: %s: a record of a client tells none any more", backend.ErrChanged, r.Name)
+	}
+	return backend.ErrNotFound
 }
 
 // fetch asks for a record by its key.
@@ -309,6 +325,9 @@ func (d *Driver) complete(ctx context.Context, r *sheet.Resource, q backend.Quer
 			rec.Values[r.ModifiedAt], rec.Values[r.CreatedAt] = orElse(rec.Values[r.ModifiedAt], known.Modified), orElse(rec.Values[r.CreatedAt], known.Created)
 		}
 	}
+	if slices.ContainsFunc(t.absent, func(i int) bool { return r.Fields[i].Field.Type == mapping.Array }) {
+		rec.Tag = mapping.Untold // it changes with elements that the service does not tell
+	}
 	var apart []int // arrays whose elements are records of their own
 	within := nested(r)
 	for i := range r.Fields {
@@ -349,7 +368,7 @@ func orElse(v, otherwise mapping.Value) mapping.Value {
 
 // addApart adds elements from the copy, and has the tag change with them.
 func (d *Driver) addApart(ctx context.Context, r *sheet.Resource, q backend.Query, rec mapping.Record, apart []int) (mapping.Record, error) {
-	sum := newSum(rec.Version)
+	sum, told := newSum(rec.Version), true
 	for _, i := range apart {
 		f := r.Fields[i].Field
 		s := d.copy.sources[f.Target()]
@@ -357,9 +376,11 @@ func (d *Driver) addApart(ctx context.Context, r *sheet.Resource, q backend.Quer
 			rec.SetElements(i, nil)
 			continue
 		}
-		if err := d.copy.fresh(ctx, s.of(d.copy, q.Client), nil); err != nil {
+		var old backend.Copy
+		if err := d.copy.fresh(ctx, s.of(d.copy, q.Client), &old); err != nil {
 			return rec, err
 		}
+		told = told && s.r.Service.Walk.Since != nil && old.Age == 0
 		one := backend.Page{Records: []mapping.Record{rec}}
 		elements := func(f *mapping.Field, of []mapping.Record) ([]mapping.Record, error) {
 			all, err := d.copy.records.Elements(ctx, q, f, of)
@@ -376,7 +397,9 @@ func (d *Driver) addApart(ctx context.Context, r *sheet.Resource, q backend.Quer
 			rec.Values[i] = mapping.Value{}
 		}
 	}
-	rec.Tag = sum.tag()
+	if rec.Tag = sum.tag(); !told { // they may have changed in the service since
+		rec.Tag = mapping.Untold
+	}
 	return rec, nil
 }
 
