@@ -73,32 +73,32 @@ type strangerForm struct {
 
 // strangerSheet is the stranger as an HTTP service; all forms have the same paths, so that one
 // router serves them.
-const strangerSheet = `format: 1
-source: {http: {url: "http://STRANGER", connections: 2, format: %s, headers: {Frontdesk-Client: "{client.id}"}}}
+const strangerSheet = `format: 2
+source: {http: {url: "http://STRANGER", connections: 2, format: %s, headers: {Frontdesk-Client: "{client.id}"}, walk: {query: {limit: "{page.limit}"}, result: %s}}}
 rules: backend
 keep: keep.db
 client: owner
 accounts:
-  verify: {path: /v1/login, body: '%s'}
-  find: {path: "/v1/users/{username}"}
+  verify: {path: /v1/login, body: '%s', result: %s}
+  find: {path: "/v1/users/{username}", result: %[4]s}
   result: {username: username, email: email, client_id: client_id, client_name: client_name}
 resources:
   contact:
-    key: {columns: id, generated: answer}
-    operations:
-      get: {path: "/v1/records/contact/{key}", result: %s}
-      list: {path: /v1/records/contact, query: {limit: "{limit}"}, result: %s}
-      create: {path: /v1/records/contact, result: %[3]s%[5]s}
-      update: {method: PATCH, path: "/v1/records/contact/{key}", result: %[3]s%[5]s}
-      delete: {path: "/v1/records/contact/{key}"}
+    path: /v1/records/contact
+    key: id
+    get: {result: %[5]s}
+    create: {result: %[5]s%[6]s}
+    update: {result: %[5]s%[6]s}
     fields: {kind: kind, name: name, note: note}
   order: # which an api_key of every desk may list
-    key: {columns: id}
-    operations: {list: {path: /v1/records/order, result: %[4]s}}
+    path: /v1/records/order
+    key: id
+    operations: {only: [list]}
     fields: {contact_id: contact, kind: {constant: parts}, order_status: {constant: open}, order_date: date}
   orderline:
-    key: {columns: id}
-    operations: {list: {path: /v1/records/orderline, result: %[4]s}}
+    path: /v1/records/orderline
+    key: id
+    operations: {only: [list]}
     fields: {order_id: order, description: description, quantity: {constant: 1}, price: {constant: 1}, turnover_group_id: group}
 `
 
@@ -123,13 +123,13 @@ func strangerForms() []strangerForm {
 	jsonPage := func(records []string) string { return `{"more":false,"records":[` + strings.Join(records, ",") + "]}" }
 	return []strangerForm{{
 		name: "json", kind: "application/json",
-		sheet:  fmt.Sprintf(strangerSheet, "json", `{"username":"{username}","password":"{password}"}`, `""`, "records", ""),
+		sheet:  fmt.Sprintf(strangerSheet, "json", "records", "{username, password}", `""`, `""`, ""),
 		record: func(id int, c strangerContact, without string) string { return jsonMembers(id, c, "owner", without) },
 		page:   jsonPage, user: jsonUser,
 	}, {
 		name: "xml", kind: "text/xml",
-		sheet: fmt.Sprintf(strangerSheet, "xml", `<l><username>{username}</username><password>{password}</password></l>`, "contact", "contact",
-			`, body: "<contact>{fields}</contact>"`),
+		sheet: fmt.Sprintf(strangerSheet, "xml", "answer.contact", `["l", ["username", .username], ["password", .password]]`, "user", "answer.contact",
+			`, body: '["contact", (.record | to_entries[] | [.key, .value])]'`),
 		record: func(id int, c strangerContact, without string) string {
 			text := fmt.Sprintf("<answer><contact><id>%d</id><kind>person</kind><name>%s</name><note>%s</note><owner>%d</owner></contact></answer>", id, c.name, c.note, c.client)
 			return regexp.MustCompile("<"+without+">.*</"+without+">").ReplaceAllString(text, "")

@@ -15,28 +15,26 @@ import (
 )
 
 const successSheet = `
-format: 1
+format: 2
 time_zone: UTC
 rules: backend
+keep: keep.db
 source:
   http:
     url: "${URL}"
-    log_on:
-      request: {method: POST, path: /token}
-      token: token
-      lifetime: 1h
-      headers: {Authorization: "{token}"}
-      renew_on: {message_at: error, message: ^expired$}
+    log_on: {request: {path: /token}, token: token, lifetime: 1h, headers: {Authorization: "{token}"}, renew_on: {jq: .body.error == "expired"}}
+    walk: {result: items}
 accounts:
-  verify: {method: POST, path: /login, body: '{"user": "{username}", "password": "{password}"}'}
+  verify: {path: /login, body: "{user: .username, password}"}
   result: {id: nr, username: user, email: mail, client_id: org}
-  refused: {message_at: ok, message: ^no$}
+  refused: {jq: .body.ok == "no"}
 resources:
   contact:
-    key: {columns: id}
+    path: /c
+    key: id
     client: org
-    operations: {list: {path: /c, result: items}, get: {path: "/c/{key}"}}
-    fields: {kind: {constant: person}, name: name, created_at: {from: made, format: "yyyy-MM-dd HH:mm:ss", readonly: true}}
+    operations: {only: [list]}
+    fields: {kind: {constant: person}, name: name, created_at: {path: made, type: datetime, readonly: true}}
 `
 
 // TestFailuresToldBySuccess: a service that answers everything with 200 tells of wrong

@@ -8,7 +8,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -21,7 +20,7 @@ import (
 
 // taggedSheet is of orders with lines, whose version is a time in whole seconds; %s are
 // the source, the keep, a hash, and the ways to an order and to a line.
-const taggedSheet = `format: %s
+const taggedSheet = `format: 2
 source: %s
 keep: %q
 rules: backend
@@ -44,7 +43,7 @@ func startTagged(t *testing.T, driver, source, contact, order, lines, line strin
 	t.Helper()
 	dir := t.TempDir()
 	sheet := filepath.Join(dir, "sheet.yaml")
-	require.NoError(t, os.WriteFile(sheet, fmt.Appendf(nil, taggedSheet, rig.FormatOf(driver), source, filepath.Join(dir, "keep.db"), rig.PasswordHash("anna"), contact, order, lines, line), 0o600))
+	require.NoError(t, os.WriteFile(sheet, fmt.Appendf(nil, taggedSheet, source, filepath.Join(dir, "keep.db"), rig.PasswordHash("anna"), contact, order, lines, line), 0o600))
 	return rig.Start(t, rig.Options{Backend: fmt.Sprintf(", driver: %s, sheet: %q", driver, sheet)})
 }
 
@@ -165,8 +164,8 @@ func TestRecordAndLinesAreOfOneMoment(t *testing.T) {
 	require.NoError(t, <-stopped)
 }
 
-// timed is a service whose changes are all of one second, with lines of their own or
-// within their orders.
+// timed is a service whose changes are all of one second, with lines within their orders, or
+// elsewhere.
 type timed struct {
 	mu     sync.Mutex
 	inside bool
@@ -188,74 +187,64 @@ func (s *timed) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if len(parts) == 1 {
 		items := []any{}
 		for _, row := range of {
-			if asked := r.FormValue("ord"); asked == "" || asked == fmt.Sprint(row["ord"]) {
-				items = append(items, shown(row))
-			}
+			items = append(items, shown(row))
 		}
 		_ = json.NewEncoder(w).Encode(items)
 		return
 	}
 	row := of[parts[1]]
-	if slices.Contains([]string{"PATCH", "PUT"}, r.Method) {
+	if r.Method == "PATCH" {
 		_ = json.NewDecoder(r.Body).Decode(&row)
 	}
 	_ = json.NewEncoder(w).Encode(shown(row))
 }
 
-// TestRecordWithoutTag is of a service that does not tell the lines of its orders: there
-// is no entity tag, nothing is answered 304, and no If-Match holds but *.
+// startTimed starts the program before it.
+func startTimed(t *testing.T, s *timed, lines, line string) *rig.Desk {
+	t.Helper()
+	type row = map[string]any
+	s.rows = map[string]map[string]map[string]any{
+		"contacts": {"1": row{"id": 1, "name": "A"}},
+		"orders":   {"10": row{"id": 10, "contact": 1, "note": "none", "changed": "2026-07-01T10:00:00Z"}},
+		"lines":    {"100": row{"id": 100, "ord": 10, "text": "none", "qty": 1, "price": 1}},
+	}
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	return startTagged(t, "remote", fmt.Sprintf("{http: {url: %q}}", server.URL), "path: /contacts, key: id", "path: /orders\n    key: id", lines, line)
+}
+
+// withinOrders is a sheet's way to lines that stand within their orders.
+const withinOrders = "key: id\n    get: {path: \"/lines/{key}\"}\n    update: {path: \"/lines/{key}\"}"
+
+// TestRecordWithoutTag is of a service that does not tell the lines of its orders, or has them
+// elsewhere and does not tell what has changed: there is no entity tag, nothing is answered 304, and
+// no If-Match holds but *.
 func TestRecordWithoutTag(t *testing.T) {
 	t.Parallel()
-	type row = map[string]any
-	s := &timed{rows: map[string]map[string]map[string]any{
-		"contacts": {"1": row{"id": 1, "name": "A"}}, "lines": {},
-		"orders": {"10": row{"id": 10, "contact": 1, "note": "none", "changed": "2026-07-01T10:00:00Z"}},
-	}}
-	server := httptest.NewServer(s)
-	defer server.Close()
-	of := func(name string) string {
-		return fmt.Sprintf(`key: {columns: id}, operations: {get: {path: "/%[1]s/{key}"}, list: {path: /%[1]s}, update: {path: "/%[1]s/{key}"}}`, name)
+	for name, way := range map[string][2]string{"not told": {"orderlines: {path: lines}", withinOrders}, "elsewhere": {"orderlines: {readonly: true}", "path: /lines\n    key: id"}} {
+		t.Run(name, func(t *testing.T) {
+			d := startTimed(t, &timed{}, way[0], way[1])
+			anna := d.Login(rig.FullKey, "anna")
+			for _, match := range []string{"", "*", `"aaaaaa-zz.zz"`} {
+				a := d.Call("GET", "/order/10", anna, "", "If-None-Match", match)
+				require.Equal(t, []any{200, "", "no-store"}, []any{a.Status, a.Header.Get("ETag"), a.Header.Get("Cache-Control")}, match)
+			}
+			require.Equal(t, 412, d.Call("PUT", "/order/10", anna, `{"description":"one"}`, "If-Match", `"aaaaaa-zz.zz"`).Status)
+			require.Equal(t, 412, d.Call("PUT", "/order/10", anna, `{"description":"one"}`, "If-Match", `,`).Status)
+			require.Equal(t, 200, d.Call("PUT", "/order/10", anna, `{"description":"one"}`, "If-Match", "*").Status)
+			require.Empty(t, d.Call("PUT", "/order/10", anna, `{"description":"two"}`).Header.Get("ETag"))
+			require.NotEmpty(t, d.Call("GET", "/contact/1", anna, "").Header.Get("ETag"))
+		})
 	}
-	block := func(name string) string { return strings.Replace(of(name), ", operations", "\n    operations", 1) }
-	d := startTagged(t, "remote", fmt.Sprintf("{http: {url: %q}}", server.URL), of("contacts"), block("orders"), "orderlines: {children: lines}", block("lines"))
-	anna := d.Login(rig.FullKey, "anna")
-	for _, match := range []string{"", "*", `"aaaaaa-zz.zz"`} {
-		a := d.Call("GET", "/order/10", anna, "", "If-None-Match", match)
-		require.Equal(t, []any{200, "", "no-store"}, []any{a.Status, a.Header.Get("ETag"), a.Header.Get("Cache-Control")}, match)
-	}
-	require.Equal(t, 412, d.Call("PUT", "/order/10", anna, `{"description":"one"}`, "If-Match", `"aaaaaa-zz.zz"`).Status)
-	require.Equal(t, 412, d.Call("PUT", "/order/10", anna, `{"description":"one"}`, "If-Match", `,`).Status)
-	require.Equal(t, 200, d.Call("PUT", "/order/10", anna, `{"description":"one"}`, "If-Match", "*").Status)
-	require.Empty(t, d.Call("PUT", "/order/10", anna, `{"description":"two"}`).Header.Get("ETag"))
-	require.NotEmpty(t, d.Call("GET", "/contact/1", anna, "").Header.Get("ETag"))
 }
 
 // TestTagsOfSecondsOverHTTP is the same of a service.
 func TestTagsOfSecondsOverHTTP(t *testing.T) {
 	t.Parallel()
-	for _, inside := range []bool{false, true} {
-		t.Run(fmt.Sprintf("inside %v", inside), func(t *testing.T) {
-			type row = map[string]any
-			s := &timed{inside: inside, rows: map[string]map[string]map[string]any{
-				"contacts": {"1": row{"id": 1, "name": "A"}},
-				"orders":   {"10": row{"id": 10, "contact": 1, "note": "none", "changed": "2026-07-01T10:00:00Z"}},
-				"lines":    {"100": row{"id": 100, "ord": 10, "text": "none", "qty": 1, "price": 1}},
-			}}
-			server := httptest.NewServer(s)
-			defer server.Close()
-			of := func(name, query string) string {
-				return fmt.Sprintf(`key: {columns: id}, operations: {get: {path: "/%[1]s/{key}"}, list: {path: /%[1]s%[2]s}, update: {path: "/%[1]s/{key}"}, delete: {path: "/%[1]s/{key}"}}`, name, query)
-			}
-			block := func(name, query string) string {
-				return strings.Replace(of(name, query), ", operations", "\n    operations", 1)
-			}
-			lines := map[bool]string{false: "orderlines: {}", true: "orderlines: {children: lines}"}[inside]
-			d := startTagged(t, "remote", fmt.Sprintf("{http: {url: %q}}", server.URL), of("contacts", ""), block("orders", ""), lines, block("lines", `, query: {ord: "{filter.order_id}"}`))
-			judgesTags(t, d, func(text string) {
-				s.mu.Lock()
-				defer s.mu.Unlock()
-				s.rows["lines"]["100"]["text"] = text
-			})
-		})
-	}
+	s := &timed{inside: true}
+	judgesTags(t, startTimed(t, s, "orderlines: {path: lines}", withinOrders), func(text string) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.rows["lines"]["100"]["text"] = text
+	})
 }
