@@ -32,7 +32,7 @@ type walked struct {
 	wanted  time.Time     // a walk is wanted that begins after it
 	next    *flight       // that has not begun
 	unasked error         // since what has changed could not be asked last
-	again   time.Time     // nobody asks before it, then, but who insists
+	again   time.Time     // nothing that has failed is tried before it, but for who insists
 	// surveyed is what the last walk has shown, where walks are looked at closely.
 	surveyed surveys
 }
@@ -139,9 +139,30 @@ func (c *copied) whole(ctx context.Context, p *walked) error {
 		if err != nil || !s.walked.IsZero() {
 			return err
 		}
+		if err := p.tryNow(c.Now()); err != nil {
+			return err
+		}
 		if err := p.await(ctx, ended); err != nil {
 			return err
 		}
+	}
+}
+
+// tryNow has a walk that rests since it has failed tried again, unless that was just now.
+func (p *walked) tryNow(now time.Time) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.failure != nil && now.Before(p.again) {
+		return p.failure
+	}
+	p.wakeUp()
+	return nil
+}
+
+func (p *walked) wakeUp() {
+	select {
+	case p.wake <- struct{}{}:
+	default:
 	}
 }
 
@@ -191,10 +212,7 @@ func (p *walked) want(moment time.Time) {
 	if p.wanted.Before(moment) {
 		p.wanted = moment
 	}
-	select {
-	case p.wake <- struct{}{}:
-	default:
-	}
+	p.wakeUp()
 }
 
 // has tells whether all records had a field when they were walked last.
@@ -205,9 +223,10 @@ func (p *walked) has(f *mapping.Field) bool {
 }
 
 // failed returns how long a walk rests that has failed.
-func (p *walked) failed(why error) time.Duration {
+func (p *walked) failed(why error, now time.Time) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.again = now.Add(askAgain)
 	close(p.ended)
 	p.ended, p.failure = make(chan struct{}), why
 	wait := min(retryFirst<<min(p.tries, 10), p.every)

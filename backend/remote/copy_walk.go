@@ -412,5 +412,5 @@ func (c *copied) fail(ctx context.Context, p *walked, why error) time.Duration {
 		why = errors.Join(why, err)
 	}
 	c.Log.Error("the service's records could not be walked; it is tried again", zap.String("resource", p.r.Name), zap.Int64("client", p.client.ID), zap.Error(why))
-	return p.failed(why)
+	return p.failed(why, c.Now())
 }
