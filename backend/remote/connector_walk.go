@@ -9,7 +9,6 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"frontdesk/auth"
-	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
 )
 
@@ -107,7 +106,7 @@ func sinceOf(r *sheet.Resource, since string) (any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("a walk since what is no moment: %w", err)
 	}
-	return r.Service.Fields[at.Index].Stored(at, mapping.TimeValue(moment))
+	return r.Service.Fields[at.Index].Since(at, moment)
 }
 
 // ask asks for a page. cursor is the next value of since in its answer.

@@ -223,7 +223,7 @@ func (c *copied) walk(ctx context.Context, p *walked) error {
 		return err
 	}
 	if since == "" && p.r.Service.Walk.Since != nil && l.first.IsSet() {
-		if since, err = c.catchUp(ctx, p, l); err != nil {
+		if since, err = c.catchUp(ctx, p, l, began); err != nil {
 			return err
 		}
 	}
@@ -270,21 +270,22 @@ func (c *copied) again(ctx context.Context, p *walked, s state, why error) (*loo
 
 // catchUp asks for what has changed since the first page of the first walk, and returns what is to
 // be asked for next.
-func (c *copied) catchUp(ctx context.Context, p *walked, l *look) (string, error) {
-	from := since(p, l.first)
+func (c *copied) catchUp(ctx context.Context, p *walked, l *look, now time.Time) (string, error) {
+	from := since(p, l.first, now)
 	changed := c.look(p, nil)
 	if _, err := changed.run(ctx, &from); err != nil {
 		return "", err
 	}
 	if changed.newest.IsSet() {
-		return since(p, changed.newest), nil
+		return since(p, changed.newest, now), nil
 	}
 	return from, nil
 }
 
-// since is what is asked for by a service that tells what has changed since a moment.
-func since(p *walked, newest mapping.Value) string {
-	return mapping.MilliValue(newest.Int() - p.r.Service.Walk.Since.Settle.Milliseconds()).String()
+// since is what is asked for by a service that tells what has changed since a moment: the newest that
+// was seen, unless that is still to come, less what the service's writers may take.
+func since(p *walked, newest mapping.Value, now time.Time) string {
+	return mapping.MilliValue(min(newest.Int(), now.UnixMilli()) - p.r.Service.Walk.Since.Settle.Milliseconds()).String()
 }
 
 // removedAtOnce bounds the records that one transaction removes.
@@ -383,7 +384,7 @@ func (c *copied) ask(ctx context.Context, p *walked) error {
 	}
 	if p.r.Service.Walk.Since.Cursor.IsZero() {
 		if next = from; l.newest.IsSet() {
-			next = max(from, since(p, l.newest))
+			next = max(from, since(p, l.newest, s.now))
 		}
 	}
 	_, err = c.set(ctx, p, "asked_at = CASE WHEN asked_at < ?3 THEN ?3 ELSE asked_at END, since = ?4", mapping.IntValue(s.now.UnixMilli()), mapping.TextValue(cmp.Or(next, from)))

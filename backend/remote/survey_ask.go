@@ -131,7 +131,7 @@ func (d *Driver) askSince(ctx context.Context, p *walked, s *Survey) {
 		_, err := l.run(ctx, &from)
 		return l, err
 	}
-	switch changed, err := ask(since(p, s.newest)); {
+	switch changed, err := ask(since(p, s.newest, d.Now())); {
 	case err != nil:
 		s.found(SinceFails, "walk.since", s.Records, err)
 		return

@@ -263,6 +263,17 @@ func (f *ServiceField) Stored(of *mapping.Field, v mapping.Value) (any, error) {
 	return stored, nil
 }
 
+// Since is what a service compares with that is asked for what has changed since a moment. Where its
+// clock shows an hour for the second time, that hour is asked for from its first time on: what came
+// after it may show less.
+func (f *ServiceField) Since(of *mapping.Field, moment time.Time) (any, error) {
+	_, now := moment.In(f.zone()).Zone()
+	if _, before := moment.Add(-time.Hour).In(f.zone()).Zone(); f.Kind == KindDatetime && before > now {
+		moment = moment.Add(-2 * time.Hour)
+	}
+	return f.Stored(of, mapping.TimeValue(moment))
+}
+
 // null is what null is written as.
 func (f *ServiceField) null(of *mapping.Field) any {
 	isNumber := of.Type == mapping.Int4 || of.Type == mapping.Float8 || f.Kind == KindEpoch || f.Kind == KindEpochMillis
