@@ -229,6 +229,16 @@ func TestUnproved(t *testing.T) {
 	require.Equal(t, Finding{Field: x.Sheet().Model.Resource("contact").Field("kind"), What: Unlisted, Rows: 1, Of: 3}, found[1])
 }
 
+// TestProveCollation: a text that is read, and a column that it is looked for in, are compared
+// whatever their collation is.
+func TestProveCollation(t *testing.T) {
+	x := onProved(t, "mariadb", strings.Replace(provedSheet, "name: name\n", "name: {read: TRIM(name), write: {name: \":value\"}, find: name = :value}\n", 1))
+	x.exec("ALTER TABLE con CONVERT TO CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_520_ci")
+	require.Empty(t, x.findings())
+	x.exec("UPDATE con SET name = ' n' WHERE id = 1")
+	require.Equal(t, map[string]int64{"contact.name missed": 1}, x.findings())
+}
+
 // TestPlan: an index that narrows a list is seen in its plan, and so is an order without one.
 func TestPlan(t *testing.T) {
 	eachEngine(t, func(t *testing.T, engine string) {

@@ -168,6 +168,9 @@ func (b table) valueOf(f *mapping.Field, c *sheet.Column, read sqlrecord.Expr) s
 		}
 		return cast("numeric", "REAL", "DECIMAL(65,"+strconv.Itoa(f.Scale)+")")
 	case mapping.Varchar, mapping.Text:
+		if (b.Engine == "mariadb" || b.Engine == "mysql") && b.sortOfColumn(c) == legacy.Texts {
+			return read // a cast would take the collation of the connection, which may not be compared with a column's
+		}
 		return cast("text", "TEXT", "CHAR")
 	case mapping.Timestamp:
 		return b.momentOf(c, read)
