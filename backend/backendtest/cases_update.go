@@ -122,13 +122,13 @@ func (t *T) stateHolds(flag, otherFlag string) {
 	t.put(about, r.id, values{flag: 0}) // others are elements of it
 }
 
-// fieldLacking looks for a record that lacks a required field, which old data may and no request
-// can cause, and sends its own text again.
 // mayChange tells whether nothing that a record says of itself keeps it from being changed.
 func mayChange(rec map[string]any) bool {
 	return rec["is_system"] != 1.0 && rec["is_blocked"] != 1.0 && rec["is_archived"] != 1.0 && rec["order_status"] != "invoiced" && rec["order_status"] != "cancelled"
 }
 
+// fieldLacking looks for a record that lacks a required field, which old data may and no request
+// can cause, and sends its own text again.
 func fieldLacking(t *T) {
 	if t.told && t.op.form {
 		t.refused(t.ask(t.right().without("license_plate")), "license_plate")
