@@ -107,7 +107,7 @@ func (c *copied) due(ctx context.Context, p *walked) (time.Duration, error) {
 	if err != nil || s.walked.IsZero() || s.changed {
 		return 0, err
 	}
-	if p.isWanted(s) {
+	if p.isWanted(s) || s.walked.After(s.now) { // or the clock was set back since
 		return 0, nil
 	}
 	return p.every - s.now.Sub(s.walked), nil

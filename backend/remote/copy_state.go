@@ -65,10 +65,14 @@ type membership map[string]bool
 
 // known is when the copy was last as the service had it; zero where it is not whole.
 func (s *state) known() time.Time {
-	if s.walked.IsZero() || s.asked.Before(s.walked) {
-		return s.walked
+	known := s.walked
+	if !known.IsZero() && s.asked.After(known) {
+		known = s.asked
 	}
-	return s.asked
+	if known.After(s.now) { // the clock was set back since
+		return s.now
+	}
+	return known
 }
 
 var stateColumns = []sqlrecord.Column{
@@ -121,13 +125,14 @@ func (c *copied) begin(ctx context.Context, p *walked) error {
 	return ownFailure("state of the copy", err)
 }
 
-// lease has this gateway make a walk for a minute, unless another one does, or has made it.
+// lease has this gateway make a walk for a minute, unless another one does, or has made it. A lease
+// that ends later is of a clock that was set back since.
 func (c *copied) lease(ctx context.Context, p *walked, walked time.Time) (bool, error) {
 	now, at := c.db.Dialect().Present, int64(0)
 	if !walked.IsZero() {
 		at = walked.UnixMilli()
 	}
-	n, err := sqlrecord.Change(ctx, c.db, "UPDATE "+stateTable+" SET holder = ?3, until = "+now+" + 60000 WHERE resource = ?1 AND client_id = ?2 AND walked_at = ?4 AND (holder = ?3 OR until < "+now+")",
+	n, err := sqlrecord.Change(ctx, c.db, "UPDATE "+stateTable+" SET holder = ?3, until = "+now+" + 60000 WHERE resource = ?1 AND client_id = ?2 AND walked_at = ?4 AND (holder = ?3 OR until < "+now+" OR until > "+now+" + 60000)",
 		p.key(mapping.TextValue(c.holder), mapping.IntValue(at))...)
 	return n == 1, ownFailure("turn to walk", err)
 }

@@ -387,7 +387,7 @@ func (c *copied) ask(ctx context.Context, p *walked) error {
 			next = max(from, since(p, l.newest, s.now))
 		}
 	}
-	_, err = c.set(ctx, p, "asked_at = CASE WHEN asked_at < ?3 THEN ?3 ELSE asked_at END, since = ?4", mapping.IntValue(s.now.UnixMilli()), mapping.TextValue(cmp.Or(next, from)))
+	_, err = c.set(ctx, p, "asked_at = CASE WHEN asked_at < ?3 OR asked_at > now() THEN ?3 ELSE asked_at END, since = ?4", mapping.IntValue(s.now.UnixMilli()), mapping.TextValue(cmp.Or(next, from)))
 	return err
 }
 
