@@ -141,14 +141,6 @@ func BySheet(t testing.TB, driver, sheet string, values ...string) (o Options, f
 	return Options{Backend: fmt.Sprintf(", driver: %s, sheet: %q", driver, file)}, folder
 }
 
-// FormatOf is the format of the sheets of a driver.
-func FormatOf(driver string) string {
-	if driver == "legacy" {
-		return "2"
-	}
-	return "1"
-}
-
 // Start serves on free ports. The desk stops when the test ends, and must stop
 // cleanly.
 func Start(t testing.TB, o Options) *Desk {

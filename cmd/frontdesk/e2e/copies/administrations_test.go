@@ -28,6 +28,7 @@ type administration struct {
 	// behind writes as others do who know no gateway; nil if the gateways have the records.
 	behind func(n int)
 	keep   string // the gateways' own database, if behind is not nil
+	walks  bool   // it is a service, whose records are walked
 }
 
 type login struct{ name, password string }
@@ -101,14 +102,14 @@ func onMariaDB(t *testing.T) *administration {
 	return a
 }
 
-// onPocketBase is a service that tells nobody of changes: contacts are found by when they
-// were changed, the others by reading all.
+// onPocketBase is a service whose records are found by when they were changed, and what is gone by
+// walks.
 func onPocketBase(t *testing.T) *administration {
 	service := foreigntest.PocketBase(t)
 	a := &administration{edit: []string{`"GET /order", "GET /orderline"`, `"GET /contact"`}, user: login{"noord@example.com", foreigntest.Password}, other: login{"zuid@example.com", foreigntest.Password}, keep: sqltest.Postgres(t)}
 	a.options, _ = rig.BySheet(t, "remote", rig.Read(t, rig.RemoteSheets(t, "pocketbase.yaml")), "${POCKETBASE_URL}", service.URL, "${POCKETBASE_PASSWORD}", foreigntest.Password,
-		"\nkeep: pocketbase-keep.db\n", fmt.Sprintf("\nkeep: %q\nchanges: {by: scan, every: 200ms, pause: 1ms, page: 100}\n", a.keep),
-		"\n  contact:\n", "\n  contact:\n    changes: {by: version, every: 200ms, pause: 1ms, deletions: 500ms}\n")
+		"\nkeep: pocketbase-keep.db\n", fmt.Sprintf("\nkeep: %q\ncopy: {every: 500ms}\n", a.keep))
+	a.walks = true
 	a.copied = []copiedResource{{"contact", "", ""}, {"article", "", ""}, {"turnovergroup", "", ""}}
 	a.next = func(w *writer, name string) (made, string) {
 		if w.random.IntN(2) == 0 {

@@ -104,9 +104,13 @@ func (s *service) away(g *gateway, meanwhile func()) {
 // any is any gateway.
 func (s *service) any() *gateway { return s.gateways[s.random.IntN(len(s.gateways))] }
 
-// looks is the gateway that looks for what others write, and another one.
+// looks is the gateway that looks for what others write, and another one. Who walks next before a
+// service nobody knows.
 func (s *service) looks() (looks, other *gateway) {
 	s.t.Helper()
+	if n := s.random.IntN(len(s.gateways)); s.walks {
+		return s.gateways[n], s.gateways[(n+1)%len(s.gateways)]
+	}
 	read := func() (all []int) {
 		for _, g := range s.gateways {
 			n := 0
@@ -139,6 +143,11 @@ func (s *service) looks() (looks, other *gateway) {
 func (s *service) setBack(by time.Duration) {
 	s.t.Helper()
 	ms := by.Milliseconds()
+	if s.walks {
+		require.NoError(s.t, sqltest.Execute(s.keep, fmt.Sprintf(`UPDATE copy_walk SET until = until + %[1]d, walked_at = CASE walked_at WHEN 0 THEN 0 ELSE walked_at + %[1]d END, asked_at = asked_at + %[1]d;
+			UPDATE record_change SET at = at + %[1]d`, ms)))
+		return
+	}
 	require.NoError(s.t, sqltest.Execute(s.keep, fmt.Sprintf(`UPDATE follow_lease SET until = until + %[1]d;
 		UPDATE followed SET asked_at = asked_at + %[1]d, next_at = next_at + %[1]d, whole_at = whole_at + %[1]d, done_at = done_at + %[1]d,
 			ready_at = CASE ready_at WHEN 0 THEN 0 ELSE ready_at + %[1]d END;
