@@ -1,0 +1,279 @@
+package remote
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+// errChangedMember says that a record lacks what all records had.
+func errChangedMember(r *sheet.Resource, f *mapping.Field) error {
+	return fmt.Errorf("%w: %s: a record that had %s, as all others, has it no more", backend.ErrChanged, r.Name, f.Name)
+}
+
+// read reads a record from the service, and brings it into the copy.
+func (c *copied) read(ctx context.Context, r *sheet.Resource, client auth.Client, id int32) (taken, error) {
+	rows, err := c.fetch(ctx, r, client, id)
+	if errors.Is(err, backend.ErrNotFound) && !errors.Is(err, errAnothers) {
+		return taken{}, errors.Join(err, c.drop(ctx, r, client, id))
+	}
+	if errors.Is(err, errNobody) {
+		return taken{}, c.nobodys(ctx, r, client, id)
+	}
+	if err != nil {
+		return taken{}, err
+	}
+	all, err := c.conn.take(ctx, r, client, rows)
+	if err != nil {
+		return taken{}, err
+	}
+	t := all[0]
+	if errors.Is(t.err, errNobody) {
+		return taken{}, c.nobodys(ctx, r, client, id)
+	}
+	if t.err != nil {
+		return taken{}, unexpected(t.err)
+	}
+	if t.rec.ID() != id {
+		return taken{}, unexpected(fmt.Errorf("%s: another record came than was asked for", r.Name))
+	}
+	if s := c.sources[r.Resource]; s != nil && s.r == r {
+		p := s.of(c, client)
+		for _, i := range t.absent {
+			f := r.Fields[i].Field
+			if !p.has(f) {
+				continue
+			}
+			if had, err := c.records.AnySet(ctx, f, r.Resource, []int32{id}); err != nil || had {
+				p.want(c.Now())
+				return taken{}, cmp.Or(ownFailure("copy of records", err), errChangedMember(r, f))
+			}
+		}
+	}
+	return t, c.keep(ctx, r, t)
+}
+
+// nobodys is the error of a record that tells no client: it is not there for any, unless it was the
+// client's.
+func (c *copied) nobodys(ctx context.Context, r *sheet.Resource, client auth.Client, id int32) error {
+	kept, err := c.records.Kept(ctx, r.Resource, []int32{id})
+	if err != nil {
+		return ownFailure("copy of records", err)
+	}
+	if known, has := kept[id]; has && (client.ID == 0 || known.Client == client.ID) {
+		return fmt.Errorf("%w: %s: a record of a client tells none any more", backend.ErrChanged, r.Name)
+	}
+	return backend.ErrNotFound
+}
+
+// fetch asks for a record by its key.
+func (c *copied) fetch(ctx context.Context, r *sheet.Resource, client auth.Client, id int32) ([]map[string]any, error) {
+	if r.Service.Get == nil {
+		return nil, unexpected(fmt.Errorf("%s: the sheet says no get", r.Name))
+	}
+	key, err := c.keyOf(ctx, r, client, id)
+	if err != nil {
+		return nil, err
+	}
+	row, err := c.conn.get(ctx, r, client, key)
+	return []map[string]any{row}, err
+}
+
+// keyOf is the key of a record in the service.
+func (c *copied) keyOf(ctx context.Context, r *sheet.Resource, client auth.Client, id int32) (string, error) {
+	if !r.Key.Kept {
+		return strconv.Itoa(int(id)), nil
+	}
+	ref := sheet.IDRef{Resource: r.Name, ID: id}
+	keys, err := c.IDStore.Keys(ctx, client, []sheet.IDRef{ref})
+	if err != nil {
+		return "", err
+	}
+	key, known := keys[ref]
+	if !known {
+		return "", backend.ErrNotFound
+	}
+	return key, nil
+}
+
+// Get implements backend.Reader.
+func (d *Driver) Get(ctx context.Context, m *mapping.Resource, q backend.Query) (mapping.Record, error) {
+	_, rec, err := d.get(ctx, m, q)
+	return rec, err
+}
+
+// get reads a record that the client may see, as it was taken, and with the elements that are asked
+// for.
+func (d *Driver) get(ctx context.Context, m *mapping.Resource, q backend.Query) (t taken, rec mapping.Record, err error) {
+	r := d.Sheet.Resources[m]
+	if t, err = d.element(ctx, r, q); err != nil {
+		return taken{}, rec, err
+	}
+	if t.hidden || t.client != q.Client.ID && t.client != 0 {
+		return taken{}, rec, backend.ErrNotFound
+	}
+	rec, err = d.complete(ctx, r, q, t)
+	return t, rec, err
+}
+
+// element reads a record; one that the service has within another is found there.
+func (d *Driver) element(ctx context.Context, r *sheet.Resource, q backend.Query) (taken, error) {
+	s := d.copy.sources[r.Resource]
+	if r.Service.Get != nil || s == nil || s.r == r {
+		return d.copy.read(ctx, r, q.Client, q.ID)
+	}
+	parent, err := d.copy.parentOf(ctx, s.r, r, q)
+	if err != nil {
+		return taken{}, err
+	}
+	t, err := d.copy.read(ctx, s.r, q.Client, parent)
+	if err != nil {
+		return taken{}, err
+	}
+	for _, e := range t.elements {
+		if e.rec.Resource == r.Resource && e.rec.ID() == q.ID {
+			e.client, e.hidden = t.client, t.hidden
+			return e, nil
+		}
+	}
+	return taken{}, backend.ErrNotFound
+}
+
+// parentOf is the record that an element stands in, as the copy has it.
+func (c *copied) parentOf(ctx context.Context, parent, r *sheet.Resource, q backend.Query) (int32, error) {
+	rec, err := c.records.Get(ctx, r.Resource, backend.Query{Client: q.Client, ID: q.ID})
+	if err != nil {
+		return 0, err
+	}
+	for _, f := range nested(parent) {
+		if f.Target() == r.Resource {
+			return int32(rec.Get(f.ArrayKey).Int()), nil
+		}
+	}
+	return 0, backend.ErrNotFound
+}
+
+// complete gives a record its owner, the moments that the service does not say, and the elements
+// that are records of their own.
+func (d *Driver) complete(ctx context.Context, r *sheet.Resource, q backend.Query, t taken) (mapping.Record, error) {
+	rec := t.rec
+	rec.Values, rec.Children = slices.Clone(rec.Values), maps.Clone(rec.Children)
+	rec.Owner = t.client
+	if t.client == 0 {
+		rec.Owner = mapping.OfAll
+	}
+	if missing := rec.Values[r.ModifiedAt].IsAbsent() || rec.Values[r.CreatedAt].IsAbsent(); missing && d.copy.sources[r.Resource] != nil {
+		kept, err := d.copy.records.Kept(ctx, r.Resource, []int32{rec.ID()})
+		if err != nil {
+			return rec, ownFailure("copy of a record", err)
+		}
+		if known, has := kept[rec.ID()]; has {
+			rec.Values[r.ModifiedAt], rec.Values[r.CreatedAt] = orElse(rec.Values[r.ModifiedAt], known.Modified), orElse(rec.Values[r.CreatedAt], known.Created)
+		}
+	}
+	if slices.ContainsFunc(t.absent, func(i int) bool { return r.Fields[i].Field.Type == mapping.Array }) {
+		rec.Tag = mapping.Untold // it changes with elements that the service does not tell
+	}
+	var apart []int // arrays whose elements are records of their own
+	within := nested(r)
+	for i := range r.Fields {
+		f := r.Fields[i].Field
+		if f.Type != mapping.Array {
+			continue
+		}
+		isWanted := slices.Contains(q.Fields, i)
+		if slices.Contains(within, f) {
+			if elements := rec.Children[i]; isWanted {
+				owned := make([]mapping.Record, len(elements))
+				for k, e := range elements {
+					e.Owner = rec.Owner
+					owned[k] = e
+				}
+				rec.SetElements(i, owned)
+			} else {
+				delete(rec.Children, i)
+			}
+			continue
+		}
+		if isWanted || q.Tagged {
+			apart = append(apart, i)
+		}
+	}
+	if len(apart) == 0 {
+		return rec, nil
+	}
+	return d.addApart(ctx, r, q, rec, apart)
+}
+
+func orElse(v, otherwise mapping.Value) mapping.Value {
+	if v.IsAbsent() {
+		return otherwise
+	}
+	return v
+}
+
+// addApart adds elements from the copy, and has the tag change with them.
+func (d *Driver) addApart(ctx context.Context, r *sheet.Resource, q backend.Query, rec mapping.Record, apart []int) (mapping.Record, error) {
+	sum, told := newSum(rec.Version), true
+	for _, i := range apart {
+		f := r.Fields[i].Field
+		s := d.copy.sources[f.Target()]
+		if s == nil {
+			rec.SetElements(i, nil)
+			continue
+		}
+		var old backend.Copy
+		if err := d.copy.fresh(ctx, s.of(d.copy, q.Client), &old); err != nil {
+			return rec, err
+		}
+		told = told && s.r.Service.Walk.Since != nil && old.Age == 0
+		one := backend.Page{Records: []mapping.Record{rec}}
+		elements := func(f *mapping.Field, of []mapping.Record) ([]mapping.Record, error) {
+			all, err := d.copy.records.Elements(ctx, q, f, of)
+			for _, e := range all {
+				sum.add(int64(e.ID()), e.Version)
+			}
+			return all, err
+		}
+		if err := one.AddArrays(backend.Query{Client: q.Client, Fields: []int{i}, Room: q.Room}, r.Resource, elements); err != nil {
+			return rec, err
+		}
+		if rec = one.Records[0]; !slices.Contains(q.Fields, i) {
+			delete(rec.Children, i)
+			rec.Values[i] = mapping.Value{}
+		}
+	}
+	if rec.Tag = sum.tag(); !told { // they may have changed in the service since
+		rec.Tag = mapping.Untold
+	}
+	return rec, nil
+}
+
+// Stale implements backend.StaleReader.
+func (d *Driver) Stale(ctx context.Context, m *mapping.Resource, q backend.Query) (rec mapping.Record, err error) {
+	s := d.copy.sources[m]
+	if s == nil {
+		return rec, fmt.Errorf("there is no copy of %s", m.Name)
+	}
+	known, err := d.copy.state(ctx, s.of(d.copy, q.Client))
+	if age := known.now.Sub(known.known()); err == nil && (known.known().IsZero() || age > q.Copy.StaleIfError) {
+		err = fmt.Errorf("the copy of %s is %s old", m.Name, age)
+	}
+	if err != nil {
+		return rec, err
+	}
+	if rec, err = d.copy.records.Get(ctx, m, q); err != nil {
+		return rec, ownUnlessAnswer(err)
+	}
+	q.Copy.Told, q.Copy.Stale, q.Copy.Age = true, true, known.now.Sub(known.known())
+	return rec, nil
+}

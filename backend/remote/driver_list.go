@@ -1,0 +1,122 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+// List implements backend.Reader.
+func (d *Driver) List(ctx context.Context, m *mapping.Resource, q backend.Query) (backend.Page, error) {
+	if q.None {
+		return backend.Page{Records: []mapping.Record{}}, nil
+	}
+	of := []*mapping.Resource{m}
+	for _, i := range q.Fields {
+		if f := &m.Fields[i]; f.Type == mapping.Array {
+			of = append(of, f.Target())
+		}
+	}
+	if err := d.freshAll(ctx, q.Client, q.Copy, of...); err != nil {
+		return backend.Page{}, err
+	}
+	page, err := d.copy.records.List(ctx, m, q)
+	if err != nil {
+		return page, ownUnlessAnswer(err)
+	}
+	return page, d.contents(ctx, m, q, page.Records)
+}
+
+// freshAll makes the copies of resources as fresh as a request wants them.
+func (d *Driver) freshAll(ctx context.Context, client auth.Client, wish *backend.Copy, of ...*mapping.Resource) error {
+	var done []*source
+	for _, m := range of {
+		s := d.copy.sources[m]
+		if s == nil || slices.Contains(done, s) {
+			continue
+		}
+		done = append(done, s)
+		if err := d.copy.fresh(ctx, s.of(d.copy, client), wish); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// contents reads those that are asked for, which the copy does not have.
+func (d *Driver) contents(ctx context.Context, m *mapping.Resource, q backend.Query, records []mapping.Record) error {
+	for _, i := range q.Fields {
+		if m.Fields[i].Type != mapping.Bytea {
+			continue
+		}
+		for k := range records {
+			rec, err := d.Get(ctx, m, backend.Query{Client: q.Client, ID: records[k].ID()})
+			if err != nil {
+				return err
+			}
+			records[k].Values[i] = rec.Values[i]
+		}
+	}
+	return nil
+}
+
+// ownUnlessAnswer marks an error of the gateway's own database.
+func ownUnlessAnswer(err error) error {
+	if _, answer := mapping.AsViolations(err); answer || errors.Is(err, backend.ErrNotFound) {
+		return err
+	}
+	return ownFailure("copy of records", err)
+}
+
+// Tells implements backend.ChangeTeller.
+func (d *Driver) Tells(m *mapping.Resource) backend.Telling { return Tells(d.Sheet)(m) }
+
+// Tells is what a sheet says that is told of a resource.
+func Tells(sh *sheet.Sheet) func(*mapping.Resource) backend.Telling {
+	walked := newSources(sh)
+	return func(m *mapping.Resource) backend.Telling {
+		if walked[m] == nil {
+			return backend.TellsNone
+		}
+		return backend.TellsAll
+	}
+}
+
+// changesAsked is how old what is known of changes may be: many clients ask for them again and again,
+// and each time for all resources.
+const changesAsked = 5 * time.Second
+
+// Changes implements backend.ChangeTeller.
+func (d *Driver) Changes(ctx context.Context, q backend.ChangesQuery) (backend.ChangesPage, error) {
+	if err := d.freshAll(ctx, q.Client, &backend.Copy{Within: changesAsked}, q.Resources...); err != nil {
+		return backend.ChangesPage{}, err
+	}
+	page, err := d.copy.changes.Page(ctx, q)
+	if err != nil {
+		err = ownUnlessAnswer(err)
+	}
+	return page, err
+}
+
+// Digest implements backend.ChangeTeller.
+func (d *Driver) Digest(ctx context.Context, m *mapping.Resource, q backend.DigestQuery) (backend.Digest, error) {
+	if err := d.freshAll(ctx, q.Client, nil, m); err != nil {
+		return backend.Digest{}, err
+	}
+	digest, err := d.copy.changes.Digest(ctx, m, q)
+	if err != nil {
+		err = ownUnlessAnswer(err)
+	}
+	return digest, err
+}
+
+// ChangesState tells about how many changes are kept.
+func (d *Driver) ChangesState(ctx context.Context) (kept int64, lag time.Duration, err error) {
+	return d.copy.changes.State(ctx)
+}
