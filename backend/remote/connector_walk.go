@@ -224,15 +224,21 @@ func (w *walking) judgeRepeat(p *page) error {
 // judgeClients fails for a page whose records do not say whose they are, or none of which is the
 // client's whom it was asked for.
 func (w *walking) judgeClients(ctx context.Context, rows []map[string]any) error {
-	at, said, own := w.r.Service.Client, 0, 0
+	at, shown, said, own := w.r.Service.Client, 0, 0, 0
 	if at.IsZero() || len(rows) == 0 || !w.all { // what is no more need not say it
 		return nil
 	}
 	for _, row := range rows {
+		if show := w.r.Service.Select; show != nil {
+			if is, err := show.Holds(ctx, row); err != nil || !is {
+				continue // what is hidden need not say it
+			}
+		}
 		v, _, err := at.Of(ctx, row)
 		if err != nil {
 			return nil // of one record, which take tells
 		}
+		shown++
 		if v != nil {
 			said++
 		}
@@ -241,6 +247,8 @@ func (w *walking) judgeClients(ctx context.Context, rows []map[string]any) error
 		}
 	}
 	switch {
+	case shown == 0:
+		return nil
 	case said == 0:
 		return changed(w.r, "no record says its client at %s", at)
 	case own == 0 && w.r.Service.PerClient:

@@ -217,6 +217,7 @@ resources:
     key: id
     path: /contacts
     operations: {only: [get, list]}
+    select: .hidden != true
     walk: {result: items, query: {org: "{client.id}"}, paging: {style: none}}
     fields: {kind: {constant: person}, name: name}
   contactaddress:
@@ -237,6 +238,7 @@ resources:
 		"renamed":         {[]object{{"id": 1, "organisation": 1, "name": "A"}}, "no record says its client at org"},
 		"another's":       {[]object{{"id": 1, "org": 2, "name": "A"}}, "no record of client 1"},
 		"nobody's":        {[]object{{"id": 1, "org": nil, "name": "A"}}, "no record says its client"},
+		"all hidden":      {[]object{{"id": 1, "hidden": true}, {"id": 2, "hidden": true}}, ""},
 		"one is nobody's": {[]object{{"id": 1, "org": nil, "name": "A"}, {"id": 2, "org": 1, "name": "B"}}, ""},
 	} {
 		s.of = map[string][]object{"contacts": test.rows}
@@ -248,7 +250,7 @@ resources:
 		}
 		require.NoError(t, err)
 		require.Len(t, all, 2)
-		require.Equal(t, test.rows[0]["org"] == nil, all[0].err != nil)
+		require.Equal(t, test.rows[0]["org"] == nil && name != "all hidden", all[0].err != nil, name)
 	}
 	c.owners = func(context.Context, auth.Client, *mapping.Resource, []int32) (map[int32]int64, error) {
 		return map[int32]int64{7: 2}, nil
