@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 
 	"frontdesk/auth"
 	"frontdesk/mapping"
@@ -99,15 +98,9 @@ func (e *encoding) field(ctx context.Context, f *mapping.Field, how *sheet.Servi
 	if err != nil {
 		return err
 	}
-	if how.Path != nil {
-		how.Path.Put(into, stored)
-		return nil
-	}
-	object, ok := stored.(map[string]any)
-	if !ok {
+	if !how.Put(into, stored) {
 		return unexpected(fmt.Errorf("%s.%s: write yields no object, and there is no path", rec.Resource.Name, f.Name))
 	}
-	merge(into, object)
 	return nil
 }
 
@@ -135,39 +128,6 @@ func (e *encoding) stored(ctx context.Context, f *mapping.Field, how *sheet.Serv
 		return nil, f.Invalid(v.String()).Because(err)
 	}
 	return out, nil
-}
-
-// merge puts the members of an object into another, objects into objects.
-func merge(into, from map[string]any) {
-	for name, v := range from {
-		have, is := into[name].(map[string]any)
-		object, also := v.(map[string]any)
-		if is && also {
-			merge(have, object)
-		} else {
-			into[name] = v
-		}
-	}
-}
-
-// deepCopy is an object that can be changed without changing another.
-func deepCopy(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		all := make(map[string]any, len(v))
-		for name, member := range v {
-			all[name] = deepCopy(member)
-		}
-		return all
-	case []any:
-		all := slices.Clone(v)
-		for i := range all {
-			all[i] = deepCopy(all[i])
-		}
-		return all
-	default:
-		return v
-	}
 }
 
 // shown is a record as jq sees it: what it has, as the interface answers it.

@@ -62,9 +62,7 @@ func (c *connector) update(ctx context.Context, r *sheet.Resource, client auth.C
 		return taken{}, unexpected(fmt.Errorf("none of the changed fields of a %s can be written", r.Name))
 	}
 	if w.on.Whole {
-		whole := deepCopy(before.raw).(map[string]any)
-		merge(whole, w.k.record)
-		w.k.record, w.k.fields = whole, w.after
+		w.k.record, w.k.fields = sheet.Merge(sheet.Merge(map[string]any{}, before.raw), w.k.record), w.after
 	}
 	return c.write(ctx, w)
 }
@@ -171,8 +169,7 @@ func (c *connector) write(ctx context.Context, w *inFlight) (t taken, err error)
 		return t, nil
 	}
 	if again {
-		row := deepCopy(w.before.raw).(map[string]any)
-		merge(row, w.k.record)
+		row := sheet.Merge(sheet.Merge(map[string]any{}, w.before.raw), w.k.record)
 		if t, err = c.takeOne(ctx, w, row); err != nil {
 			return taken{}, afterWrite{err}
 		}

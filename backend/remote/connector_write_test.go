@@ -341,3 +341,24 @@ resources:
 	require.Equal(t, []string{"application/vnd.api+json"}, s.heads[0].Values("Content-Type"))
 	require.Empty(t, s.heads[1].Values("Content-Type"))
 }
+
+// TestConstantObjects sends nothing of one record with another: jq gives the same object for a
+// constant each time, and another field is put within it.
+func TestConstantObjects(t *testing.T) {
+	s := &desk{of: map[string][]object{}}
+	c := speaking(t, `resources:
+  contact:
+    path: /contacts
+    key: id
+    walk: {result: items, paging: {style: none}}
+    fields:
+      kind: {read: "if .about.type == \"B\" then \"company\" else \"person\" end", write: "if . == \"company\" then {about: {type: \"B\"}} else {about: {type: \"P\"}} end"}
+      name: name
+      note: about.memo
+`, s)
+	for _, sent := range []string{`{"kind":"company","name":"Anna","note":"hers alone"}`, `{"kind":"company","name":"Ben"}`} {
+		_, err := c.create(bg(), c.of("contact"), north, c.record(t, "contact", sent))
+		require.NoError(t, err)
+	}
+	require.Equal(t, []string{`POST /contacts {"about":{"memo":"hers alone","type":"B"},"name":"Anna"}`, `POST /contacts {"about":{"type":"B"},"name":"Ben"}`}, s.take())
+}

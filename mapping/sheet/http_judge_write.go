@@ -38,7 +38,7 @@ func (d *httpDraft) judgeNull(f *Field) {
 			d.fail(at, "it fails for null, which clients may send: expected if . == null then … else … end, or required: true")
 			return
 		}
-		if !out.put(record, written) {
+		if !out.Put(record, written) {
 			d.fail(at, "without path it yields what is merged into the record, and yields %s for null: expected an object", shownJSON(written))
 			return
 		}
@@ -47,25 +47,29 @@ func (d *httpDraft) judgeNull(f *Field) {
 			d.fail(at, "for null it yields %s, which is read as %s: expected what reads as null, or required: true", shownJSON(written), shownJSON(read))
 		}
 	}
-	if written, ok := out.Write.run(d.sample(f, 0)); ok && !out.put(record, written) {
+	if written, ok := out.Write.run(d.sample(f, 0)); ok && !out.Put(record, written) {
 		d.fail(at, "without path it yields what is merged into the record, and yields %s: expected an object", shownJSON(written))
 	}
 }
 
-// put puts what is written into a record; false for what cannot be merged into it.
-func (f *ServiceField) put(record map[string]any, written any) bool {
-	if f.Path != nil {
-		f.Path.Put(record, written)
-		return true
+// Put puts what is written into a record; false for what cannot be merged into it. It keeps no
+// object of what is written, which may be a constant of the program that yielded it.
+func (f *ServiceField) Put(record map[string]any, written any) bool {
+	members, is := written.(map[string]any)
+	switch {
+	case f.Path == nil:
+		Merge(record, members)
+		return is
+	case is:
+		written = Merge(map[string]any{}, members)
 	}
-	members, ok := written.(map[string]any)
-	merge(record, members)
-	return ok
+	f.Path.Put(record, written)
+	return true
 }
 
-// merge puts the members of an object into another, objects into objects. It keeps none of from's,
-// which may be constants of the program that yielded them.
-func merge(into, from map[string]any) {
+// Merge puts the members of an object into another, objects into objects, and returns it. It keeps
+// no object of from.
+func Merge(into, from map[string]any) map[string]any {
 	for name, v := range from {
 		members, is := v.(map[string]any)
 		if !is {
@@ -77,8 +81,9 @@ func merge(into, from map[string]any) {
 			have = map[string]any{}
 			into[name] = have
 		}
-		merge(have, members)
+		Merge(have, members)
 	}
+	return into
 }
 
 func shownJSON(v any) string {
@@ -139,7 +144,7 @@ func (d *httpDraft) tried(other *Field) map[string]any {
 			out.Elements.Path.Put(record, stored)
 		case out.Write != nil:
 			if written, ok := out.Write.run(shown); ok {
-				out.put(record, written)
+				out.Put(record, written)
 			}
 		case out.Writable && out.Path != nil:
 			out.Path.Put(record, stored)
