@@ -233,8 +233,12 @@ func (s *sorted) sortElements(ctx context.Context, tx *sqlrecord.Store, c *copie
 		}
 		var differ []mapping.Record
 		for _, e := range elements {
-			if known, has := kept[e.ID()]; !has || known.Version != sumOf(e) || known.Client != of.client {
+			known, has := kept[e.ID()]
+			if !has || known.Version != sumOf(e) || known.Client != of.client {
 				differ = append(differ, c.stamped(e, known))
+			}
+			if has && known.Client != of.client { // it is told to both
+				s.removed[target] = append(s.removed[target], e.ID())
 			}
 		}
 		s.put[of] = differ

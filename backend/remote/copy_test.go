@@ -344,6 +344,32 @@ func TestCopyOfOthers(t *testing.T) {
 	assert.Empty(t, page.Changes)
 }
 
+// TestCopyOfMoved tells both clients of a record that moves from one to the other, and of its
+// elements.
+func TestCopyOfMoved(t *testing.T) {
+	s := newRack()
+	d := copiedFrom(t, s, tellsSince)
+	r := []*mapping.Resource{d.Sheet.Model.Resource("order"), d.Sheet.Model.Resource("orderline")}
+	told := map[auth.Client]string{}
+	for _, who := range []auth.Client{north, south} {
+		page, err := d.Changes(bg(), backend.ChangesQuery{Client: who, Begin: true, Resources: r})
+		require.NoError(t, err)
+		told[who] = page.Cursor
+	}
+	s.put("orders", "o1", map[string]any{"org": 2})
+	require.NoError(t, d.copy.walk(bg(), d.copy.sources[r[0]].of(d.copy, north)))
+	for who, kind := range map[auth.Client]backend.ChangeKind{north: backend.RecordDeleted, south: backend.RecordCreated} {
+		page, err := d.Changes(bg(), backend.ChangesQuery{Client: who, After: told[who], Resources: r, Limit: 100})
+		require.NoError(t, err)
+		all := []string{}
+		for _, c := range page.Changes {
+			all = append(all, c.Resource.Name)
+			assert.Equal(t, kind, c.Kind, "%s to %s", c.Resource.Name, who.Name)
+		}
+		assert.ElementsMatch(t, []string{"order", "orderline", "orderline"}, all, who.Name)
+	}
+}
+
 // TestCopyOfOwnWrites has what was written through the gateway at once, whatever a page says that
 // was asked for before.
 func TestCopyOfOwnWrites(t *testing.T) {
