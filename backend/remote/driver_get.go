@@ -223,7 +223,8 @@ func orElse(v, otherwise mapping.Value) mapping.Value {
 
 // addApart adds elements from the copy, and has the tag change with them.
 func (d *Driver) addApart(ctx context.Context, r *sheet.Resource, q backend.Query, rec mapping.Record, apart []int) (mapping.Record, error) {
-	sum, told := newSum(rec.Version), true
+	var tagged []mapping.Record
+	told := true
 	for _, i := range apart {
 		f := r.Fields[i].Field
 		s := d.copy.sources[f.Target()]
@@ -239,9 +240,7 @@ func (d *Driver) addApart(ctx context.Context, r *sheet.Resource, q backend.Quer
 		one := backend.Page{Records: []mapping.Record{rec}}
 		elements := func(f *mapping.Field, of []mapping.Record) ([]mapping.Record, error) {
 			all, err := d.copy.records.Elements(ctx, q, f, of)
-			for _, e := range all {
-				sum.add(int64(e.ID()), e.Version)
-			}
+			tagged = append(tagged, all...)
 			return all, err
 		}
 		if err := one.AddArrays(backend.Query{Client: q.Client, Fields: []int{i}, Room: q.Room}, r.Resource, elements); err != nil {
@@ -252,7 +251,7 @@ func (d *Driver) addApart(ctx context.Context, r *sheet.Resource, q backend.Quer
 			rec.Values[i] = mapping.Value{}
 		}
 	}
-	if rec.Tag = sum.tag(); !told { // they may have changed in the service since
+	if rec.Tag = sheet.Tag(rec, tagged); !told { // they may have changed in the service since
 		rec.Tag = mapping.Untold
 	}
 	return rec, nil

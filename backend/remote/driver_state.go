@@ -3,22 +3,27 @@ package remote
 import (
 	"cmp"
 	"context"
-	"hash/fnv"
 	"maps"
 	"slices"
+	"time"
 
 	"frontdesk/auth"
 	"frontdesk/backend"
 )
 
+// closedWithin bounds the reading of what is closed, whose caller has no deadline.
+const closedWithin = 2 * time.Second
+
 // Closed implements backend.Changing.
 func (d *Driver) Closed() (all []backend.Closing) {
+	ctx, cancel := context.WithTimeout(context.Background(), closedWithin)
+	defer cancel()
 	for r, s := range d.copy.sources {
 		if s.r.Resource != r {
 			continue
 		}
 		for _, p := range s.walks() {
-			known, err := d.copy.state(context.Background(), p)
+			known, err := d.copy.state(ctx, p)
 			if err == nil && known.changed {
 				all = append(all, backend.Closing{Resource: r.Name, What: known.failed, Since: known.failedAt})
 			}
@@ -99,29 +104,4 @@ func (d *Driver) LoginsAtOnce() int {
 func (d *Driver) Pool() backend.Pool {
 	slots := d.conn.wire.pool.slots
 	return backend.Pool{InUse: len(slots), Most: cap(slots), Calls: max(1, cap(slots)-d.LoginsAtOnce()-1)}
-}
-
-// sum is a tag that changes with a record and its elements.
-type sum struct {
-	of   uint64
-	each uint64 // of elements, in any order
-}
-
-func newSum(version int64) *sum { return &sum{of: uint64(version)} }
-
-func (s *sum) add(id, version int64) {
-	h := fnv.New64a()
-	for _, n := range [...]int64{id, version} {
-		var b [8]byte
-		for i := range b {
-			b[i] = byte(n >> (8 * i))
-		}
-		h.Write(b[:])
-	}
-	s.each += h.Sum64()
-}
-
-// tag is positive, and no -1 (mapping.Untold).
-func (s *sum) tag() int64 {
-	return int64((s.of*31+s.each)>>1 | 1)
 }
