@@ -3,11 +3,9 @@ package drivertest
 import (
 	"cmp"
 	"context"
-	"flag"
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"testing"
 	"time"
 
@@ -16,7 +14,6 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
-	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/mapping"
 )
 
@@ -81,8 +78,8 @@ type Walk struct {
 	Refusals []mapping.Reason
 	// Meddle changes something of the system directly; nil: nobody else works there.
 	Meddle func(t *rapid.T)
-	// Steps are tried in each drawn case, 4 by default; of cases there are 100 (see
-	// Cases) in each of Rounds, which are 1 by default.
+	// Steps are tried in each drawn case, 4 by default; of cases there are 100 in each
+	// of Rounds, which are 1 by default.
 	Steps, Rounds int
 
 	rows  map[string][]Row
@@ -98,19 +95,6 @@ type Walk struct {
 // write may take them too.
 var Texts = []string{
 	"", " ", "O'Neil", `"`, `'`, `\`, `\'`, "''", `' || 1=1 //`, `' or '1'='1`, `x") || ("y`, "%", "_", "*", "a,b", "a&b=c#d", "é", "Ω", "null", "true", "0", "{", "${X}", "{key}", "a/../b", "<b>&amp;", "a+b c", "%27", "‘’",
-}
-
-// Cases has the walks of a test draw so many cases in each round, but in the soak. No
-// other test may run beside it.
-func Cases(t *testing.T, n int) {
-	t.Helper()
-	if sqltest.Soak() {
-		return
-	}
-	const checks = "rapid.checks"
-	before := flag.Lookup(checks).Value.String()
-	require.NoError(t, flag.Set(checks, strconv.Itoa(n)))
-	t.Cleanup(func() { require.NoError(t, flag.Set(checks, before)) })
 }
 
 // Run walks, and fails where something cannot be brought about: a walk that only met

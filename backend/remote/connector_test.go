@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/auth"
-	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
 )
 
@@ -44,7 +43,7 @@ func connecting(t testing.TB, sh *sheet.Sheet) *connector {
 	if sh.NeedsKeep() {
 		o.IDStore = openIDStore(t, sh.KeysWithoutCase()...)
 	}
-	c, err := newConnector(&core{Options: o.withDefaults(), catalogue: mapping.NewCatalogue()}, nil)
+	c, err := newConnector(&core{Options: o.withDefaults()}, nil)
 	require.NoError(t, err)
 	t.Cleanup(c.close)
 	return c

@@ -47,7 +47,7 @@ func OpenDriver(ctx context.Context, o Options) (*Driver, error) {
 	if o.Sheet.Source.Service == nil {
 		return nil, errNoService
 	}
-	c := &core{Options: o.withDefaults(), catalogue: mapping.NewCatalogue()}
+	c := &core{Options: o.withDefaults()}
 	if err := sqlrecord.MigrateCopy(ctx, o.DB, o.Model); err != nil {
 		return nil, fmt.Errorf("copy of records: %w", err)
 	}

@@ -93,13 +93,12 @@ type IDStore interface {
 // core is what the parts of a Driver share.
 type core struct {
 	Options
-	catalogue *mapping.Catalogue
-	holds     holds
+	holds holds
 }
 
 // Judge returns the problems of a sheet that OpenDriver would find.
 func Judge(sh *sheet.Sheet) error {
-	conn, err := newConnector(&core{Options: Options{Sheet: sh}.withDefaults(), catalogue: mapping.NewCatalogue()}, nil)
+	conn, err := newConnector(&core{Options: Options{Sheet: sh}.withDefaults()}, nil)
 	if err == nil {
 		conn.close()
 	}

@@ -114,17 +114,6 @@ func OData(t testing.TB) *System {
 	return s
 }
 
-// Expressions starts lists in memory that are asked in a language of filters, odata, rsql or
-// jql, which a parser of npm reads, and nedb (npm) does what it says.
-func Expressions(t testing.TB, language string) *System {
-	t.Helper()
-	installed(t, "node_modules/@seald-io/nedb")
-	program, node := installed(t, "expressions.js"), sqltest.Tool(t, "foreign", "node")
-	s := start(t, "/groups", func(port string) *exec.Cmd { return exec.Command(node, program, port, language) })
-	s.fill(t, "/groups", "/customers", "/articles", func(_ int, of Object) Object { return of })
-	return s
-}
-
 // fill makes groups, customers and articles of two tenants, each as it is to be said.
 func (s *System) fill(t testing.TB, groups, customers, articles string, as func(i int, of Object) Object) {
 	t.Helper()
