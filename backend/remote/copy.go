@@ -87,52 +87,92 @@ type owned struct {
 	client int64
 }
 
-// apply brings a page into the copy. Records that were read or written one by one after mark stay
-// as they are: the page may be older.
-func (c *copied) apply(ctx context.Context, r *sheet.Resource, mark int64, page []taken) error {
+// apply brings a page into the copy, and returns which of its records were read or written one by
+// one after mark: those stay as they are, since either may be the older one.
+func (c *copied) apply(ctx context.Context, r *sheet.Resource, mark int64, page []taken) (passed []int32, err error) {
 	if len(page) == 0 {
-		return nil
+		return nil, nil
 	}
-	return c.write(ctx, func(tx *sqlrecord.Store) error {
-		skip, err := touchedSince(ctx, tx.Conn(), r.Resource, mark)
+	err = c.write(ctx, func(tx *sqlrecord.Store) error {
+		touched, err := touchedSince(ctx, tx.Conn(), r.Resource, mark)
 		if err != nil {
 			return err
 		}
-		page := slices.DeleteFunc(slices.Clone(page), func(t taken) bool { return skip[t.rec.ID()] })
+		passed = nil
+		page := slices.DeleteFunc(slices.Clone(page), func(t taken) bool {
+			if touched[t.rec.ID()] {
+				passed = append(passed, t.rec.ID())
+			}
+			return touched[t.rec.ID()]
+		})
 		return c.merge(ctx, tx, r, page)
+	})
+	return passed, err
+}
+
+// held is what the copy had of a record before the service was asked for it.
+type held struct {
+	sqlrecord.Kept
+	there bool
+}
+
+// held reads what the copy has of a record.
+func (c *copied) held(ctx context.Context, r *sheet.Resource, id int32) (held, error) {
+	if c.sources[r.Resource] == nil {
+		return held{}, nil
+	}
+	kept, err := c.records.Kept(ctx, r.Resource, []int32{id})
+	known, there := kept[id]
+	return held{known, there}, ownFailure("copy of a record", err)
+}
+
+// errPassed says that the copy of a record changed while the service was asked for the record.
+var errPassed = errors.New("the copy of the record has changed meanwhile")
+
+// keep brings one record into the copy that was read or written by itself. It fails with errPassed
+// where the copy no longer has what it had before: then either may be the older one.
+func (c *copied) keep(ctx context.Context, r *sheet.Resource, before held, t taken) error {
+	if c.sources[r.Resource] == nil || before.isLike(t) {
+		return nil
+	}
+	id := t.rec.ID()
+	return c.write(ctx, func(tx *sqlrecord.Store) error {
+		if err := touch(ctx, tx.Conn(), r.Resource, id); err != nil { // others who touch it wait from here on
+			return err
+		}
+		kept, err := tx.Kept(ctx, r.Resource, []int32{id})
+		if err != nil {
+			return err
+		}
+		known, there := kept[id]
+		switch now := (held{known, there}); {
+		case now.isLike(t):
+			return nil
+		case there != before.there, known.Version != before.Version, known.Client != before.Client:
+			return errPassed
+		default:
+			return c.merge(ctx, tx, r, []taken{t})
+		}
 	})
 }
 
-// keep brings one record into the copy that was read or written by itself.
-func (c *copied) keep(ctx context.Context, r *sheet.Resource, t taken) error {
-	if c.sources[r.Resource] == nil {
-		return nil
+// isLike tells whether the copy would be the same with a record.
+func (h held) isLike(t taken) bool {
+	if !h.there {
+		return t.gone || t.hidden
 	}
-	kept, err := c.records.Kept(ctx, r.Resource, []int32{t.rec.ID()})
-	if err != nil {
-		return ownFailure("copy of a record", err)
-	}
-	if known, has := kept[t.rec.ID()]; has && isSame(known, t) || !has && (t.gone || t.hidden) {
-		return nil
-	}
-	return c.write(ctx, func(tx *sqlrecord.Store) error {
-		if err := touch(ctx, tx.Conn(), r.Resource, t.rec.ID()); err != nil {
-			return err
-		}
-		return c.merge(ctx, tx, r, []taken{t})
-	})
+	return isSame(h.Kept, t)
 }
 
 // drop removes a record that is no more for a client, if it was that client's: another's may be
 // there, and not for this one.
-func (c *copied) drop(ctx context.Context, r *sheet.Resource, client auth.Client, id int32) error {
-	kept, err := c.records.Kept(ctx, r.Resource, []int32{id})
-	if known, has := kept[id]; err != nil || !has || known.Client != client.ID && known.Client != 0 {
-		return ownFailure("copy of a record", err)
+func (c *copied) drop(ctx context.Context, r *sheet.Resource, client auth.Client, id int32, before held) error {
+	if !before.there || before.Client != client.ID && before.Client != 0 {
+		return nil
 	}
 	t := taken{rec: mapping.NewRecord(r.Resource), gone: true}
 	t.rec.Values[r.ID] = mapping.IntValue(int64(id))
-	return c.keep(ctx, r, t)
+	return c.keep(ctx, r, before, t)
 }
 
 // write is a transaction of the copy.

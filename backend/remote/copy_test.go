@@ -337,7 +337,9 @@ func TestCopyOfOthers(t *testing.T) {
 	id := idOf(t, d, north, "N01")
 	_, err = d.Get(bg(), contact, backend.Query{Client: south, ID: id})
 	require.ErrorIs(t, err, backend.ErrNotFound)
-	require.NoError(t, d.copy.drop(bg(), d.Sheet.Resources[contact], south, id), "nor where the service has it for one client alone")
+	before, err := d.copy.held(bg(), d.Sheet.Resources[contact], id)
+	require.NoError(t, err)
+	require.NoError(t, d.copy.drop(bg(), d.Sheet.Resources[contact], south, id, before), "nor where the service has it for one client alone")
 	assert.Equal(t, id, idOf(t, d, north, "N01"))
 	page, err := d.Changes(bg(), backend.ChangesQuery{Client: north, After: start.Cursor, Resources: r, Limit: 100})
 	require.NoError(t, err)
@@ -396,7 +398,9 @@ func TestCopyOfOwnWrites(t *testing.T) {
 	_, err = c.Update(bg(), north, made.ID(), patch(t, contact, `{"name": "Made again"}`), backend.Write{})
 	require.NoError(t, err)
 	stale := taken{rec: made, client: north.ID}
-	require.NoError(t, d.copy.apply(bg(), d.Sheet.Resources[contact], mark, []taken{stale}))
+	passed, err := d.copy.apply(bg(), d.Sheet.Resources[contact], mark, []taken{stale})
+	require.NoError(t, err)
+	assert.Equal(t, []int32{made.ID()}, passed)
 	assert.Equal(t, made.ID(), idOf(t, d, north, "Made again"))
 }
 

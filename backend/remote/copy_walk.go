@@ -72,12 +72,42 @@ func (l *look) run(ctx context.Context, since *string) (next string, err error) 
 		if err := l.note(ctx, page); err != nil || l.only {
 			return err
 		}
-		if err := l.c.apply(ctx, l.p.r, l.mark, page); err != nil {
+		passed, err := l.c.apply(ctx, l.p.r, l.mark, page)
+		if err == nil {
+			err = l.readPassed(ctx, page, passed)
+		}
+		if err != nil {
 			return err
 		}
 		l.release()
 		return l.turn(ctx)
 	})
+}
+
+// readPassed reads the records of a page one by one which others read or wrote while the page was
+// asked for: the service is not asked for them again by what has changed.
+func (l *look) readPassed(ctx context.Context, page []taken, passed []int32) error {
+	if len(passed) == 0 || l.p.r.Service.Get == nil {
+		return nil
+	}
+	kept, err := l.c.records.Kept(ctx, l.p.r.Resource, passed)
+	if err != nil {
+		return ownFailure("copy of records", err)
+	}
+	for _, t := range page {
+		id := t.rec.ID()
+		if !slices.Contains(passed, id) {
+			continue
+		}
+		client := auth.Client{ID: cmp.Or(l.p.client.ID, t.client, kept[id].Client), Name: l.p.client.Name}
+		switch _, err := l.c.read(ctx, l.p.r, client, id); {
+		case errors.Is(err, backend.ErrUnexpected): // a walk leaves out what cannot be shown
+			l.p.want(l.c.Now())
+		case err != nil && !errors.Is(err, backend.ErrNotFound):
+			return err
+		}
+	}
+	return nil
 }
 
 // turn waits until nobody else asks for a page of this walk, and notes what was touched by then.
@@ -314,7 +344,7 @@ func (c *copied) removeUnseen(ctx context.Context, p *walked, seen []int32, star
 			page[i] = taken{rec: mapping.NewRecord(p.r.Resource), gone: true}
 			page[i].rec.Values[p.r.ID] = mapping.IntValue(int64(id))
 		}
-		if err := c.apply(ctx, p.r, start, page); err != nil {
+		if _, err := c.apply(ctx, p.r, start, page); err != nil {
 			return err
 		}
 	}

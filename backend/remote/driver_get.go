@@ -20,14 +20,34 @@ func errChangedMember(r *sheet.Resource, f *mapping.Field) error {
 	return fmt.Errorf("%w: %s: a record that had %s, as all others, has it no more", backend.ErrChanged, r.Name, f.Name)
 }
 
-// read reads a record from the service, and brings it into the copy.
-func (c *copied) read(ctx context.Context, r *sheet.Resource, client auth.Client, id int32) (taken, error) {
+// readAgain is how often a record is read at most while others change its copy.
+const readAgain = 3
+
+// read reads a record from the service, and brings it into the copy. If somebody else changes the
+// copy meanwhile it is read again, as either may have been told the older one.
+func (c *copied) read(ctx context.Context, r *sheet.Resource, client auth.Client, id int32) (t taken, err error) {
+	for range readAgain {
+		var before held
+		if before, err = c.held(ctx, r, id); err != nil {
+			return taken{}, err
+		}
+		if t, err = c.readOnce(ctx, r, client, id, before); !errors.Is(err, errPassed) {
+			return t, err
+		}
+	}
+	if errors.Is(err, backend.ErrNotFound) {
+		return taken{}, backend.ErrNotFound
+	}
+	return t, nil // those who changed the copy have read it themselves
+}
+
+func (c *copied) readOnce(ctx context.Context, r *sheet.Resource, client auth.Client, id int32, before held) (taken, error) {
 	rows, err := c.fetch(ctx, r, client, id)
 	if errors.Is(err, backend.ErrNotFound) && !errors.Is(err, errAnothers) {
-		return taken{}, errors.Join(err, c.drop(ctx, r, client, id))
+		return taken{}, errors.Join(err, c.drop(ctx, r, client, id, before))
 	}
 	if errors.Is(err, errNobody) {
-		return taken{}, c.nobodys(ctx, r, client, id)
+		return taken{}, nobodys(r, client, before)
 	}
 	if err != nil {
 		return taken{}, err
@@ -38,7 +58,7 @@ func (c *copied) read(ctx context.Context, r *sheet.Resource, client auth.Client
 	}
 	t := all[0]
 	if errors.Is(t.err, errNobody) {
-		return taken{}, c.nobodys(ctx, r, client, id)
+		return taken{}, nobodys(r, client, before)
 	}
 	if t.err != nil {
 		return taken{}, unexpected(t.err)
@@ -55,21 +75,17 @@ func (c *copied) read(ctx context.Context, r *sheet.Resource, client auth.Client
 			}
 			if had, err := c.records.AnySet(ctx, f, r.Resource, []int32{id}); err != nil || had {
 				p.want(c.Now())
-				return taken{}, cmp.Or(ownFailure("copy of records", err), errChangedMember(r, f))
+				return taken{}, cmp.Or(ownFailure("copy of a record", err), errChangedMember(r, f))
 			}
 		}
 	}
-	return t, c.keep(ctx, r, t)
+	return t, c.keep(ctx, r, before, t)
 }
 
 // nobodys is the error of a record that tells no client: it is not there for any, unless it was the
 // client's.
-func (c *copied) nobodys(ctx context.Context, r *sheet.Resource, client auth.Client, id int32) error {
-	kept, err := c.records.Kept(ctx, r.Resource, []int32{id})
-	if err != nil {
-		return ownFailure("copy of records", err)
-	}
-	if known, has := kept[id]; has && (client.ID == 0 || known.Client == client.ID) {
+func nobodys(r *sheet.Resource, client auth.Client, before held) error {
+	if before.there && (client.ID == 0 || before.Client == client.ID) {
 		return fmt.Errorf("%w: %s: a record of a client tells none any more", backend.ErrChanged, r.Name)
 	}
 	return backend.ErrNotFound

@@ -11,6 +11,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
+	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
 )
@@ -195,7 +196,14 @@ func within(r *sheet.Resource) []int {
 func (w *writing) keepWritten(ctx context.Context, r *sheet.Resource, client auth.Client, t taken) error {
 	s := w.copy.sources[r.Resource]
 	if s == nil || s.r == r {
-		return w.copy.keep(ctx, r, t)
+		err := w.copy.keep(ctx, r, w.before(r, client, t), t)
+		if errors.Is(err, errPassed) && r.Service.Get != nil {
+			_, err = w.copy.read(ctx, r, client, t.rec.ID())
+		}
+		if errors.Is(err, errPassed) || errors.Is(err, backend.ErrNotFound) {
+			return nil
+		}
+		return err
 	}
 	id, err := w.copy.parentOf(ctx, s.r, r, backend.Query{Client: client, ID: t.rec.ID()})
 	if err != nil {
@@ -210,6 +218,15 @@ func (w *writing) keepWritten(ctx context.Context, r *sheet.Resource, client aut
 	}
 	_, err = w.copy.read(ctx, s.r, client, id)
 	return err
+}
+
+// before is what the copy had of a record that was written: a new one was not there.
+func (w *writing) before(r *sheet.Resource, client auth.Client, t taken) held {
+	had, there := w.read[w.heldBy(client, r.Resource, t.rec.ID())]
+	if !there {
+		return held{}
+	}
+	return held{sqlrecord.Kept{Version: sumOf(had.rec), Client: had.client}, true}
 }
 
 // attempt is one write under an idempotency key.
