@@ -315,22 +315,24 @@ func TestSickServiceTakesNoMemory(t *testing.T) {
 // TestAbsentService refuses every connection: all fails as documented but lists whose copy is whole, and
 // /readyz says so. Logins are 500, never 401.
 func TestAbsentService(t *testing.T) {
-	for _, kind := range []remotetest.FaultKind{remotetest.Refuse, remotetest.ResetOnAccept} {
-		s := startSick(t, ", timeout: 1m", rig.Circuit(10000, time.Second))
-		require.NoError(t, s.Set(remotetest.Fault{Kind: kind}))
-		for _, path := range []string{fmt.Sprintf("/order/%d", s.orders), fmt.Sprintf("/contact/%d", s.contacts), "/vehicle"} {
-			s.refused(s.Call("GET", path, s.token, ""), "backend_unavailable")
-		}
-		require.Equal(t, 200, s.Call("GET", "/order", s.token, "").Status, "from the copy")
-		s.refused(s.Call("POST", "/order", s.token, s.newOrder()), "backend_unavailable")
-		s.refused(s.Call("GET", rig.LoginPath(rig.FullKey, "demo", "demo"), "", ""), "backend_unavailable")
-		status, _ := s.Ready()
-		require.Equal(t, 503, status)
-		require.NoError(t, s.Set(remotetest.Fault{}))
-		require.Equal(t, 200, s.Call("GET", "/order", s.token, "").Status)
-		status, _ = s.Ready()
-		require.Equal(t, 200, status)
-		require.Zero(t, s.created.Load())
-		require.NotContains(t, s.Log.String(), "panic")
+	for name, kind := range map[string]remotetest.FaultKind{"refused": remotetest.Refuse, "reset": remotetest.ResetOnAccept} {
+		t.Run(name, func(t *testing.T) {
+			s := startSick(t, ", timeout: 1m", rig.Circuit(10000, time.Second))
+			require.NoError(t, s.Set(remotetest.Fault{Kind: kind}))
+			for _, path := range []string{fmt.Sprintf("/order/%d", s.orders), fmt.Sprintf("/contact/%d", s.contacts), "/vehicle"} {
+				s.refused(s.Call("GET", path, s.token, ""), "backend_unavailable")
+			}
+			require.Equal(t, 200, s.Call("GET", "/order", s.token, "").Status, "from the copy")
+			s.refused(s.Call("POST", "/order", s.token, s.newOrder()), "backend_unavailable")
+			s.refused(s.Call("GET", rig.LoginPath(rig.FullKey, "demo", "demo"), "", ""), "backend_unavailable")
+			status, _ := s.Ready()
+			require.Equal(t, 503, status)
+			require.NoError(t, s.Set(remotetest.Fault{}))
+			require.Equal(t, 200, s.Call("GET", "/order", s.token, "").Status)
+			status, _ = s.Ready()
+			require.Equal(t, 200, status)
+			require.Zero(t, s.created.Load())
+			require.NotContains(t, s.Log.String(), "panic")
+		})
 	}
 }
