@@ -2,6 +2,7 @@ package remote
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"slices"
 	"strconv"
@@ -99,6 +100,8 @@ func nextIn(headers [][]byte) string {
 	return ""
 }
 
+var errFewer = errors.New("fewer than the service counts")
+
 // turn goes to the page after p; false if there is none.
 func (w *walking) turn(ctx context.Context, p page) (bool, error) {
 	if len(p.rows) > 0 {
@@ -124,7 +127,7 @@ func (w *walking) turn(ctx context.Context, p page) (bool, error) {
 	case p.more && !goesOn:
 		return false, changed(w.r, "more is told to come, and no next page")
 	case !goesOn && len(w.had) < w.total:
-		return false, changed(w.r, "%d of %d records came", len(w.had), w.total)
+		return false, changed(w.r, "%d of %d records came: %w", len(w.had), w.total, errFewer)
 	}
 	if goesOn {
 		w.k.page, w.k.object = w.after(p), nil

@@ -34,27 +34,51 @@ type look struct {
 	isWalk  bool       // of all records
 	walked  time.Time  // when the last walk began
 
-	seen    []int32
-	count   int             // records that can be shown
-	shown   int             // records that are not hidden
-	all     int             // records that are there
-	jq      []string        // that reads the records
-	named   map[string]bool // members of records: whether jq names them
-	present map[string]int  // of fields: records that have them
-	newest  mapping.Value   // modified_at
-	first   mapping.Value   // the newest of the first page
-	leftOut map[backend.Place]int64
+	jq    []string        // that reads the records
+	named map[string]bool // members of records: whether jq names them
+	found
 	surveys surveys // nil where nobody looks closely
 	release func()
 }
 
-func (c *copied) look(p *walked, known membership) *look {
-	return &look{c: c, p: p, members: known, jq: readingOf(p.r), named: map[string]bool{}, present: map[string]int{}, leftOut: map[backend.Place]int64{}, release: func() {}}
+// found is what a look has found.
+type found struct {
+	seen    []int32
+	count   int            // records that can be shown
+	shown   int            // records that are not hidden
+	all     int            // records that are there
+	present map[string]int // of fields: records that have them
+	newest  mapping.Value  // modified_at
+	first   mapping.Value  // the newest of the first page
+	leftOut map[backend.Place]int64
 }
 
-// run asks for pages, all with what is asked for since, and brings each into the copy before the
-// next. Between them others have their turn.
+func (c *copied) look(p *walked, known membership) *look {
+	return &look{c: c, p: p, members: known, jq: readingOf(p.r), named: map[string]bool{}, release: func() {}}
+}
+
+// mostPasses is how often records are looked at in a row that are fewer than the service counts. It
+// may count apart from its list, or have new records before what has come already, so that others who
+// write there make it so once. A list that is not whole is so each time.
+const mostPasses = 5
+
+// run looks at records, until there are as many as the service counts.
 func (l *look) run(ctx context.Context, since *string) (next string, err error) {
+	for range mostPasses {
+		l.found = found{present: map[string]int{}, leftOut: map[backend.Place]int64{}}
+		if l.surveys != nil {
+			l.surveys = newSurveys(l.c.Sheet, l.p)
+		}
+		if next, err = l.pass(ctx, since); !errors.Is(err, errFewer) {
+			break
+		}
+	}
+	return next, err
+}
+
+// pass asks for pages, all with what is asked for since, and brings each into the copy before the
+// next. Between them others have their turn.
+func (l *look) pass(ctx context.Context, since *string) (next string, err error) {
 	if err := l.turn(ctx); err != nil {
 		return "", err
 	}
