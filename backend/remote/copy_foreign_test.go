@@ -169,7 +169,10 @@ func (f *inFront) walkAll(t require.TestingT) {
 		return
 	}
 	for _, p := range f.d.copy.sources[r.Resource].walks() {
-		require.NoError(t, f.d.copy.walk(bg(), p))
+		require.NoError(t, f.d.copy.whole(bg(), p))
+		s, err := f.d.copy.state(bg(), p)
+		require.NoError(t, err)
+		require.NoError(t, f.d.copy.walkedSince(bg(), p, s.now))
 	}
 }
 

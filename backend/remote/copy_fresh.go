@@ -76,9 +76,6 @@ func (s *source) of(c *copied, client auth.Client) *walked {
 // follow walks again and again.
 func (c *copied) follow(ctx context.Context, p *walked) {
 	wait := time.Duration(0)
-	if err := c.begin(ctx, p); err != nil {
-		wait = c.fail(ctx, p, err)
-	}
 	for {
 		timer := time.NewTimer(wait)
 		select {
@@ -104,6 +101,9 @@ func (c *copied) follow(ctx context.Context, p *walked) {
 // due is how long there is to the next walk. One that is asked for is due.
 func (c *copied) due(ctx context.Context, p *walked) (time.Duration, error) {
 	s, err := c.state(ctx, p)
+	if err == nil && s.now.IsZero() {
+		err = c.begin(ctx, p)
+	}
 	if err != nil || s.walked.IsZero() || s.changed {
 		return 0, err
 	}

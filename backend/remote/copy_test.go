@@ -2,6 +2,7 @@ package remote
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -343,6 +344,20 @@ func TestCopyThatIsCounted(t *testing.T) {
 			require.Len(t, all, test.come)
 		}
 	}
+}
+
+// TestCopyBegins has what is known of a walk made where it is not there, as after the gateway's own
+// database failed when the walk was to begin.
+func TestCopyBegins(t *testing.T) {
+	d := copiedFrom(t, newRack(), tellsSince)
+	listed(t, d, north, "contact", "name")
+	_, err := sqlrecord.Change(bg(), d.copy.db, "DELETE FROM "+stateTable)
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(bg(), ample)
+	defer cancel()
+	page, err := d.List(ctx, d.Sheet.Model.Resource("contact"), backend.Query{Client: north, Limit: 1000})
+	require.NoError(t, err)
+	require.Len(t, page.Records, 25)
 }
 
 // TestCopyOfDeletions tells what is gone by the next walk, and by a record that is asked for.
