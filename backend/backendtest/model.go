@@ -59,6 +59,7 @@ type Resource struct {
 	Fields   []*Field `json:"fields"`
 	Changes  string   `json:"changes"`
 	requires []string
+	listed   bool // its records are in lists alone, and none can be asked for by itself
 }
 
 func (r *Resource) field(name string) *Field {
@@ -207,7 +208,7 @@ func (s *suite) read(path string, into any) error {
 var requiredParameters = regexp.MustCompile(`^These parameter\(s\): (.+) are required$`)
 
 // learn reads the model of a resource, where there is one, and which parameters
-// its list needs, which only its refusal tells.
+// its list needs, and whether records can be asked for, which only refusals tell.
 func (s *suite) learn(name string) error {
 	a, _, err := s.do(s.token, "GET", "/model/"+name, "")
 	if err != nil || a.status != http.StatusOK {
@@ -234,6 +235,11 @@ func (s *suite) learn(name string) error {
 		if list := requiredParameters.FindStringSubmatch(f.Message); list != nil {
 			r.requires = strings.Split(list[1], " , ")
 		}
+		if a, _, err = s.do(s.token, "GET", "/"+name+"/1", ""); err != nil {
+			return err
+		}
+		f, _ = a.failure()
+		r.listed = f.Reason == string(mapping.MethodUnsupported)
 	}
 	s.resources = append(s.resources, r)
 	return nil

@@ -91,6 +91,11 @@ func (t *T) send(token, method, path, body string, headers ...string) answer {
 	if t.ReadOnly && method != http.MethodGet {
 		t.needs("write permission (without --read-only)")
 	}
+	if name, _, item := strings.Cut(path[1:], "/"); item && method == http.MethodGet {
+		if r := t.known(name); r != nil && r.listed {
+			t.impossible("the records of %s are in lists alone", name)
+		}
+	}
 	a, x, err := t.do(token, method, path, body, headers...)
 	t.exchanges = append(t.exchanges, x)
 	if err != nil {

@@ -40,24 +40,29 @@ func TestConformRemote(t *testing.T) {
 	documented(t, "garagecloud", "Garage Cloud (JSON)", report)
 }
 
-// TestForeignServicesConform holds what stands before services that nobody here wrote to the
-// suite: nothing fails but what their exceptions explain. PocketBase is held to it at the end
-// of its journey.
+// TestForeignServicesConform holds what stands before services that nobody here wrote to map check and
+// to the suite: nothing fails, with no exception. PocketBase is held to both on its journey.
 func TestForeignServicesConform(t *testing.T) {
+	user := func(of string) backendtest.Login {
+		return backendtest.Login{Username: of, Password: foreigntest.Password}
+	}
 	for name, start := range map[string]func(testing.TB) *foreigntest.System{
-		"jsonserver": foreigntest.JSONServer, "loopback": foreigntest.LoopBack,
+		"jsonserver": foreigntest.JSONServer, "loopback": foreigntest.LoopBack, "jsonapi": foreigntest.JSONAPI,
+		"soap": foreigntest.SOAP, "feathers": foreigntest.Feathers, "couchdb": foreigntest.CouchDB, "odata": foreigntest.OData,
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Setenv(strings.ToUpper(name)+"_URL", start(t).URL)
-			t.Setenv("FOREIGN_PASSWORD_HASH", foreigntest.PasswordHash)
-			user := func(of string) backendtest.Login {
-				return backendtest.Login{Username: of, Password: foreigntest.Password}
-			}
-			o := backendtest.Options{Login: user("noord"), Other: user("zuid"), Exceptions: readExceptions(t, rig.RemoteSheets(t, name+".exceptions.yaml"))}
-			report := conformSystem(t, "remote", rig.RemoteSheets(t, name+".yaml"), o)
+			url := start(t).URL
+			report := journey{
+				driver: "remote", check: []string{"--client", "1:noord", "--other", "2:zuid", "--username", "noord", "--write"},
+				sheet: rig.RemoteSheets(t, name+".yaml"), login: user("noord"), other: user("zuid"),
+				environment: map[string]string{
+					"SERVICE_URL": url, strings.ToUpper(name) + "_URL": url, "FOREIGN_PASSWORD_HASH": foreigntest.PasswordHash, "FRONTDESK_PASSWORD": foreigntest.Password,
+				},
+			}.run(t)
 			for _, left := range report.LeftOver {
 				require.Regexp(t, "^turnovergroup .* in use at: article$", left, "only what the other client's article refers to may stay")
 			}
+			t.Logf("%d passed, %d cannot occur", report.Count(backendtest.Passed), report.Count(backendtest.Impossible))
 		})
 	}
 }

@@ -30,7 +30,7 @@ func JSONServer(t testing.TB) *System {
 	}
 	for i := range 20 {
 		db["contacts"] = append(db["contacts"], Object{
-			"id": i + 1, "tenant": 1 + i%3/2, "type": "PB"[i%2 : i%2+1], "name": Name(i), "terms": i % 4 * 7, "memo": "", "gone": i%7 == 3, "extra": Object{"score": i},
+			"id": i + 1, "tenant": 1 + i%3/2, "type": "PB"[i%2 : i%2+1], "name": Name(i), "first": []any{nil, "Jo"}[i%2], "terms": i % 4 * 7, "memo": "", "gone": i%7 == 3, "extra": Object{"score": i},
 		})
 	}
 	for i := range articles {
@@ -150,7 +150,7 @@ func CouchDB(t testing.TB) *System {
 	_, err := s.Try(http.MethodPut, "/people", nil)
 	require.NoError(t, err)
 	for i := range 20 {
-		s.Make(t, "/people", Object{"_id": fmt.Sprintf("p%02d", i), "type": "person", "org": 1 + i%3/2, "name": Name(i)})
+		s.Make(t, "/people", Object{"_id": fmt.Sprintf("p%02d", i), "type": "person", "org": 1 + i%3/2, "name": Name(i), "note": []any{nil, Name(i)}[i%2]})
 	}
 	s.Make(t, "/people", Object{"_id": "s1", "type": "settings"})
 	return s
