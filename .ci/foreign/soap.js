@@ -7,7 +7,7 @@ const http = require('http'), soap = require('soap');
 const line = {Line_No: 'int', Description: 'string', Quantity: 'decimal', Unit_Price: 'decimal', Group_Code: 'string'};
 const pages = {
   Group: {Code: 'string', Description: 'string', High_Rate: 'boolean', Account: 'string'},
-  Customer: {Type: 'string', Name: 'string', Note: 'string', Payment_Days: 'int', Blocked: 'boolean', Score: 'int'},
+  Customer: {Type: 'string', Name: 'string', Note: 'string', Payment_Days: 'int', Language: 'string', Blocked: 'boolean', Score: 'int'},
   Item: {Vendor_No: 'string', Description: 'string', Group_No: 'string', Unit_Price: 'decimal', Blocked: 'boolean', Shelf: 'string'},
   SalesOrder: {Customer_No: 'string', Reference: 'string', Order_Date: 'string', SalesLines: 'Lines'},
 };

@@ -1,9 +1,11 @@
 package remote
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -139,4 +141,49 @@ func TestSOAP(t *testing.T) {
 	require.Equal(t, []string{"<Delete><key>k2</key></Delete>"}, asked)
 	faults = 200
 	fails(backend.ErrUnexpected)(t, c.delete(bg(), c.of("order"), noord, made))
+}
+
+// TestNoLinesInXML: an order whose lines, and what is around them, XML leaves out has none. Its tag
+// changes with the first that is added.
+func TestNoLinesInXML(t *testing.T) {
+	lines := ""
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		order := "<Order><No>1</No><Contact>1</Contact>" + lines + "</Order>"
+		if r.URL.Path == "/orders" {
+			order = "<Orders>" + order + "<Order><No>2</No><Contact>1</Contact><Lines><Line><LineNo>1</LineNo><Text>Oil</Text></Line></Lines></Order></Orders>"
+		}
+		w.Header().Set("Content-Type", "text/xml; charset=utf-8")
+		_, _ = io.WriteString(w, order)
+	}))
+	t.Cleanup(server.Close)
+	d := openDriver(t, `format: 2
+source: {http: {url: "${URL}", format: xml, walk: {paging: {style: none}}}}
+keep: keep.db
+rules: backend
+client: ""
+accounts: {users: []}
+resources:
+  order:
+    path: /orders
+    key: "No"
+    operations: {only: [get, list]}
+    walk: {result: Orders.Order}
+    get: {result: Order}
+    fields: {contact_id: {absent: true}, kind: {constant: parts}, order_status: {constant: open}, order_date: {constant: "2026-01-01T00:00:00Z"}, orderlines: {path: Lines.Line}}
+  orderline:
+    key: {path: [_parent.No, LineNo], id: kept}
+    operations: {only: [list]}
+    fields: {order_id: _parent.No, description: Text, quantity: {constant: 1}, price: {constant: 1}, turnover_group_id: {absent: true}}
+`, server.URL, "")
+	order := d.Sheet.Model.Resource("order")
+	tags := map[int64]bool{}
+	for n, said := range []string{"", "<Lines/>", "<Lines><Line><LineNo>1</LineNo><Text>Air</Text></Line></Lines>"} {
+		lines = said
+		rec, err := d.Get(bg(), order, backend.Query{Client: north, ID: 1, Fields: []int{order.Field("orderlines").Index}})
+		require.NoError(t, err)
+		require.NotEqual(t, int64(mapping.Untold), rec.Tag)
+		require.Len(t, rec.Children[order.Field("orderlines").Index], n/2)
+		tags[cmp.Or(rec.Tag, rec.Version)] = true
+	}
+	require.Len(t, tags, 2, "with the line alone")
 }

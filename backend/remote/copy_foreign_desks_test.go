@@ -29,9 +29,14 @@ func unless(member, nothing string) func(foreigntest.Object) any {
 	}
 }
 
-// coded is what a code of a member stands for.
+// coded is what a code of a member stands for, null where it is none.
 func coded(member string, codes map[string]string) func(foreigntest.Object) any {
-	return func(o foreigntest.Object) any { return codes[fmt.Sprint(o[member])] }
+	return func(o foreigntest.Object) any {
+		if shown, is := codes[fmt.Sprint(o[member])]; is {
+			return shown
+		}
+		return nil
+	}
 }
 
 // refers is a member that refers to a row, or to nothing.
@@ -181,6 +186,7 @@ func soapCopy() foreignCopy {
 		return all
 	}
 	contact, article := texts("name", "Name", "note", "Note"), texts("number", "Vendor_No", "description", "Description", "price", "Unit_Price")
+	contact["language"] = coded("Language", map[string]string{"NLD": "nl", "ENU": "en"})
 	contact["kind"], contact["payment_days"] = coded("Type", map[string]string{"P": "person", "B": "company"}), unless("Payment_Days", "0")
 	article["turnover_group_id"] = refers("Group_No")
 	order := map[string]func(foreigntest.Object) any{"contact_id": refers("Customer_No"), "reference": as("Reference")}
@@ -199,7 +205,7 @@ func soapCopy() foreignCopy {
 		},
 		of: map[string]shownAs{
 			"turnovergroup": {name: "Group", fields: texts("code", "Code", "description", "Description", "ledger_account", "Account")},
-			"contact":       {name: "Customer", fields: contact, says: map[string]string{"kind": "Type", "name": "Name", "note": "Note", "payment_days": "Payment_Days"}},
+			"contact":       {name: "Customer", fields: contact, says: map[string]string{"kind": "Type", "name": "Name", "note": "Note", "payment_days": "Payment_Days", "language": "Language"}},
 			"article":       {name: "Item", fields: article, says: map[string]string{"number": "Vendor_No", "description": "Description", "price": "Unit_Price", "turnover_group_id": "Group_No"}},
 			"order":         {name: "SalesOrder", fields: order, says: map[string]string{"contact_id": "Customer_No", "reference": "Reference"}},
 			"orderline":     {name: "Sales_Line", fields: line},
@@ -221,6 +227,7 @@ func soapCopy() foreignCopy {
 			}
 			drawn := drawnContact(t)
 			drawn["note"], drawn["payment_days"] = rapid.SampledFrom([]any{nil, "O'Neil", "<b>&amp;"}).Draw(t, "note"), rapid.SampledFrom([]any{nil, 1, 30}).Draw(t, "days")
+			drawn["language"] = rapid.SampledFrom([]any{nil, "nl", "en"}).Draw(t, "language")
 			return drawn
 		},
 		change: func(s *foreigntest.System, row, members foreigntest.Object) error {

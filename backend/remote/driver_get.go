@@ -196,8 +196,8 @@ func (d *Driver) complete(ctx context.Context, r *sheet.Resource, q backend.Quer
 			rec.Values[r.ModifiedAt], rec.Values[r.CreatedAt] = orElse(rec.Values[r.ModifiedAt], known.Modified), orElse(rec.Values[r.CreatedAt], known.Created)
 		}
 	}
-	if slices.ContainsFunc(t.absent, func(i int) bool { return r.Fields[i].Field.Type == mapping.Array }) {
-		rec.Tag = mapping.Untold // it changes with elements that the service does not tell
+	if !d.conn.source.XML && slices.ContainsFunc(t.absent, func(i int) bool { return r.Fields[i].Field.Type == mapping.Array }) {
+		rec.Tag = mapping.Untold // it changes with elements that the service does not tell; XML leaves out a list that is empty
 	}
 	var apart []int // arrays whose elements are records of their own
 	within := nested(r)

@@ -27,7 +27,13 @@ func (q *JQ) run(input any) (any, bool) {
 // judgeNull requires that null can be written, and that what is written for it reads as null.
 func (d *httpDraft) judgeNull(f *Field) {
 	out := d.places[f.Name]
-	if !out.Writable || out.Write == nil {
+	if !out.Writable {
+		return
+	}
+	if out.Write == nil {
+		if i := slices.IndexFunc(out.Codes, func(c ServiceCode) bool { return c.Shown.IsSet() && c.Stored == out.null(f.Field) }); i >= 0 && !f.Required {
+			d.fail(d.fieldAt(f.Name, "codes"), "for null %s is written, which is read as %s: expected another zero, or required: true", shownJSON(out.Codes[i].Stored), out.Codes[i].Shown)
+		}
 		return
 	}
 	at := d.fieldAt(f.Name, "write")

@@ -25,6 +25,8 @@ func FuzzServiceValue(f *testing.F) {
 		"date": {Conversion: sheet.Conversion{Kind: sheet.KindDate, Zone: amsterdam}}, "datetime": {Conversion: sheet.Conversion{Kind: sheet.KindDatetime, Zone: amsterdam}},
 		"epoch": {Conversion: sheet.Conversion{Kind: sheet.KindEpoch}}, "millis": {Conversion: sheet.Conversion{Kind: sheet.KindEpochMillis}}, "instant": {Conversion: sheet.Conversion{Kind: sheet.KindTimestamp, Zone: amsterdam}},
 		"codes": {Codes: []sheet.ServiceCode{{Stored: "x", Shown: mapping.IntValue(1)}, {Stored: json.Number("2"), Shown: mapping.TextValue("b")}, {Stored: true, Shown: mapping.MilliValue(0)}, {Stored: nil, Shown: mapping.NullValue()}}},
+		"codes, zero":  {Conversion: sheet.Conversion{Nulls: []string{"", "-"}}, Codes: []sheet.ServiceCode{{Stored: "x", Shown: mapping.IntValue(1)}}},
+		"codes, empty": {Conversion: sheet.Conversion{EmptyIsNull: true}, Codes: []sheet.ServiceCode{{Stored: "x", Shown: mapping.TextValue("b")}}},
 	}
 	f.Fuzz(func(t *testing.T, text string, n int64, of uint8) {
 		field := mapping.Field{Name: "f", Type: []mapping.Datatype{mapping.Int4, mapping.Float8, mapping.Varchar, mapping.Timestamp, mapping.Bytea}[of%5], Scale: int(of>>4)%7 - 1}

@@ -173,7 +173,7 @@ func SOAP(t testing.TB) *System {
 			groups = append(groups, s.Make(t, at+"/Group", Object{"Code": code, "Description": "group " + code, "High_Rate": i != 1, "Account": "8000"})["No"])
 		}
 		for i := range 24 {
-			customers = append(customers, s.Make(t, at+"/Customer", Object{"Type": "PB"[i%2 : i%2+1], "Name": Name(i), "Note": []string{"", Name(i)}[i%2], "Payment_Days": i % 4 * 7, "Blocked": i%7 == 3, "Score": i})["No"])
+			customers = append(customers, s.Make(t, at+"/Customer", Object{"Type": "PB"[i%2 : i%2+1], "Name": Name(i), "Note": []string{"", Name(i)}[i%2], "Payment_Days": i % 4 * 7, "Language": []string{"NLD", "ENU", ""}[i%3], "Blocked": i%7 == 3, "Score": i})["No"])
 		}
 		for i := range articles {
 			s.Make(t, at+"/Item", Object{"Vendor_No": fmt.Sprintf("N%03d", i), "Description": Name(i), "Group_No": groups[i%2], "Unit_Price": float64(i) / 4, "Blocked": i%7 == 3, "Shelf": "S"})
