@@ -15,7 +15,6 @@ import (
 	"frontdesk/auth"
 	"frontdesk/backend/idstore"
 	"frontdesk/backend/remote"
-	"frontdesk/backend/remote/foreigntest"
 	"frontdesk/backend/remote/remotetest"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/config/strictyaml"
@@ -91,26 +90,6 @@ func TestService(t *testing.T) {
 		}
 	}
 	t.Fatal("there is no birth date of a contact on the page")
-}
-
-// TestForeignServices: nothing is wrong with the sheets of services that nobody here
-// wrote. json-server has a member only once somebody wrote it.
-func TestForeignServices(t *testing.T) {
-	for name, start := range map[string]func(testing.TB) *foreigntest.System{
-		"jsonserver": foreigntest.JSONServer, "loopback": foreigntest.LoopBack, "pocketbase": foreigntest.PocketBase,
-	} {
-		t.Run(name, func(t *testing.T) {
-			driver, o := behind(t, name, map[string]string{
-				strings.ToUpper(name) + "_URL": start(t).URL, "POCKETBASE_PASSWORD": foreigntest.Password, "FOREIGN_PASSWORD_HASH": foreigntest.PasswordHash,
-			})
-			report, err := HTTP(t.Context(), driver, auth.Client{ID: 1, Name: "noord"}, o)
-			require.NoError(t, err)
-			unset := report.has("http.path-missing", "resources.contact.fields.first_name")
-			require.Len(t, unset, map[string]int{"jsonserver": 1}[name], words(t, report))
-			require.Equal(t, len(unset), report.Count(Error)+report.Count(Warning), words(t, report))
-			require.Regexp(t, `\narticle: all 45 record\(s\), of 2 client\(s\)\n`, words(t, report))
-		})
-	}
 }
 
 // TestServiceFindings counts what does not fit by field, of all records, and shows no value.
