@@ -35,18 +35,18 @@ func (s *noting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// TestCopySoakOutage lists 200 times a second while the service is away for a minute: each list is
+// TestCopySoakOutage lists 200 times a second while the service is away for ten minutes: each list is
 // there and says how old it is to the second. What was written before is in it, and what was written
 // meanwhile and after in the lists that follow; of writes in the meantime none is said to be done.
 func TestCopySoakOutage(t *testing.T) {
 	if !sqltest.Soak() {
 		t.Skip("takes minutes")
 	}
-	const outage, persecond = time.Minute, 200
+	const outage, persecond = 10 * time.Minute, 200
 	s := &noting{rack: newRack()}
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
-	d := openDriver(t, strings.Replace(strings.Replace(rackSheet, "SINCE", tellsSince, 1), "{max_age: 15m, every: 1h}", "{max_age: 2m, every: 10s}", 1), server.URL, "")
+	d := openDriver(t, strings.Replace(strings.Replace(rackSheet, "SINCE", tellsSince, 1), "{max_age: 15m, every: 1h}", "{max_age: 15m, every: 10s}", 1), server.URL, "")
 	contact := d.Sheet.Model.Resource("contact")
 	want := map[string]bool{}
 	for i := range 25 {
