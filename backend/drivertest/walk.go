@@ -87,6 +87,7 @@ type Walk struct {
 	ids   map[string]map[Key]int32
 	keys  map[string]map[int32]Key
 	done  map[string]int
+	made  Key // the row that is picked; "" where it is drawn
 
 	failed string // what failed first
 }
@@ -126,6 +127,9 @@ func (w *Walk) Run(t *testing.T) {
 	}
 	for _, name := range w.Resources {
 		for _, s := range w.steps(w.resource(name)) {
+			if s.name == string(mapping.OpDelete) && w.Client.Offer().Has(w.resource(name), mapping.OpCreate) {
+				s.try = w.deleteMade // others may all be in use
+			}
 			rapid.Check(t, func(rt *rapid.T) { // what was not drawn, or refused each time
 				if w.done[s.name+" "+name] == 0 {
 					w.walk(&try{rt, w}) // brings about what it may need, such as an order that is open
@@ -317,7 +321,7 @@ func (w *Walk) learn(t tester, r *mapping.Resource, id int32, key Key) {
 // own is false.
 func (w *Walk) pick(t *try, r *mapping.Resource, who auth.Client, own bool) (row Row, id int32, ok bool) {
 	rows := slices.DeleteFunc(slices.Clone(w.rows[r.Name]), func(row Row) bool {
-		return w.ids[r.Name][row.Key] == 0 || own && !row.sees(who)
+		return w.ids[r.Name][row.Key] == 0 || own && !row.sees(who) || w.made != "" && w.made != row.Key
 	})
 	if len(rows) == 0 {
 		return Row{}, 0, false

@@ -80,6 +80,21 @@ func (w *Walk) delete(t *try, r *mapping.Resource, who auth.Client) bool {
 	return true
 }
 
+// deleteMade deletes a record that it makes before.
+func (w *Walk) deleteMade(t *try, r *mapping.Resource, who auth.Client) bool {
+	had := w.named(w.rows[r.Name])
+	if !w.create(t, r, who) {
+		return false
+	}
+	for key := range w.named(w.rows[r.Name]) {
+		if _, old := had[key]; !old {
+			w.made = key
+		}
+	}
+	defer func() { w.made = "" }()
+	return w.delete(t, r, who)
+}
+
 // draw draws the values of a record that a client writes.
 func (w *Walk) draw(t *try, r *mapping.Resource, who auth.Client) map[string]any {
 	return w.Draw(t.T, r.Name, func(resource string) Key {

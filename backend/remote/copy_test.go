@@ -527,7 +527,7 @@ func TestCopyOfChangedService(t *testing.T) {
 			d.copy.fail(bg(), p, backend.ErrChanged)
 			require.Len(t, d.Closed(), 1)
 			_, err = writer(t, d).Update(bg(), north, id, patch(t, contact, `{"payment_days": 5}`), backend.Write{})
-			require.Error(t, err)
+			require.ErrorIs(t, err, backend.ErrChanged, "nothing of what the client sent is wrong")
 
 			s.do(func() { s.rename, s.wrap = nil, "" })
 			require.NoError(t, walkNow(d, p))
