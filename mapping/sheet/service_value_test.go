@@ -24,7 +24,7 @@ func FuzzServiceValue(f *testing.F) {
 		"plain": {}, "empty": {Conversion: sheet.Conversion{EmptyIsNull: true}}, "zero": {Conversion: sheet.Conversion{Nulls: []string{"0", "-1"}}},
 		"date": {Conversion: sheet.Conversion{Kind: sheet.KindDate, Zone: amsterdam}}, "datetime": {Conversion: sheet.Conversion{Kind: sheet.KindDatetime, Zone: amsterdam}},
 		"epoch": {Conversion: sheet.Conversion{Kind: sheet.KindEpoch}}, "millis": {Conversion: sheet.Conversion{Kind: sheet.KindEpochMillis}}, "instant": {Conversion: sheet.Conversion{Kind: sheet.KindTimestamp, Zone: amsterdam}},
-		"codes": {Codes: []sheet.ServiceCode{{Stored: "x", Shown: mapping.IntValue(1)}, {Stored: json.Number("2"), Shown: mapping.TextValue("b")}, {Stored: true, Shown: mapping.MilliValue(0)}, {Stored: nil, Shown: mapping.NullValue()}}},
+		"codes":        {Codes: []sheet.ServiceCode{{Stored: "x", Shown: mapping.IntValue(1)}, {Stored: json.Number("2"), Shown: mapping.TextValue("b")}, {Stored: true, Shown: mapping.MilliValue(0)}, {Stored: nil, Shown: mapping.NullValue()}}},
 		"codes, zero":  {Conversion: sheet.Conversion{Nulls: []string{"", "-"}}, Codes: []sheet.ServiceCode{{Stored: "x", Shown: mapping.IntValue(1)}}},
 		"codes, empty": {Conversion: sheet.Conversion{EmptyIsNull: true}, Codes: []sheet.ServiceCode{{Stored: "x", Shown: mapping.TextValue("b")}}},
 	}
