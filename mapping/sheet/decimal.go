@@ -20,6 +20,9 @@ func IsDecimal(s string) bool { return len(s) <= longestNumber && decimalForm.Ma
 
 // parseDecimal reads a number.
 func parseDecimal(s string) (*apd.Decimal, bool) {
+	if n, scale, ok := mapping.ParseDecimal(s, '.'); ok { // as most are
+		return apd.New(n, -int32(scale)), true
+	}
 	if !IsDecimal(s) {
 		return nil, false
 	}

@@ -21,6 +21,11 @@ var isoForm = regexp.MustCompile(`^(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d:\d\d)(?:(:\d\d
 // parseISO reads a moment in milliseconds since 1970. zoned tells that it is an instant, else it is
 // as if in UTC.
 func parseISO(s string) (ms int64, zoned, ok bool) {
+	if len(s) > len("2006-01-02T15") && s[10] == 'T' && s[13] == ':' { // else time.Parse takes an hour of one digit
+		if t, err := time.Parse(time.RFC3339, s); err == nil { // as most are
+			return t.UnixMilli(), true, t.Year() > 0
+		}
+	}
 	p := isoForm.FindStringSubmatch(s)
 	if p == nil {
 		return 0, false, false
