@@ -27,14 +27,8 @@ type taken struct {
 	hidden bool  // the sheet does not show it
 	gone   bool  // the service says that it is no more; nothing but the ID is known then
 	err    error // why it cannot be shown, the first of faults; of rec only the ID is known then
-	faults []fault
+	faults []Fault
 	within []*taken // the elements that stand within it, also those that cannot be shown
-}
-
-// fault is why a record cannot be shown: of is the field, or the key of the sheet, that fails.
-type fault struct {
-	of  string
-	err error
 }
 
 // ownerOf returns the clients of records that others belong to, by ID. Those that are not known

@@ -133,7 +133,7 @@ func isOfClient(ctx context.Context, r *sheet.Resource, row map[string]any, k *k
 	case !there:
 		return changed(r, "a record without its client at %s", at)
 	case v == nil, ok && isBlank(text):
-		return fmt.Errorf("%w: nothing at %s", errNobody, at)
+		return fmt.Errorf("%w: nothing at %s", ErrNobody, at)
 	case !ok:
 		return changed(r, "what is no client at %s", at)
 	case text != asText(k.clientKey) && (r.SystemClient == "" || text != r.SystemClient):

@@ -119,7 +119,7 @@ func (t *taking) begin(d *draft) error {
 
 // fail notes why a record cannot be shown. of is a field, or the key of the sheet that it fails by.
 func (d *draft) fail(of string, err error) {
-	d.faults = append(d.faults, fault{of, err})
+	d.faults = append(d.faults, Fault{of, err})
 	if d.err == nil {
 		d.err = unexpected(fmt.Errorf("%s.%w", d.r.Name, err))
 	}
@@ -169,7 +169,7 @@ func (t *taking) clientIn(d *draft) (kept string, err error) {
 	case !there:
 		return "", fmt.Errorf("client: %w: a record without its client at %s", backend.ErrChanged, at)
 	case v == nil || ok && isBlank(text):
-		return "", fmt.Errorf("client: %w: nothing at %s", errNobody, at)
+		return "", fmt.Errorf("client: %w: nothing at %s", ErrNobody, at)
 	case !ok:
 		return "", fmt.Errorf("client: %s has what is no client", at)
 	case d.r.SystemClient != "" && text == d.r.SystemClient:
@@ -325,11 +325,11 @@ func (t *taking) ownersOf(r *sheet.Resource, drafts []draft) error {
 	return nil
 }
 
-// errNobody says that a record is shown to nobody, as it belongs to none.
-var errNobody = errors.New("a record of nobody")
+// ErrNobody says that a record is shown to nobody, as it belongs to none.
+var ErrNobody = errors.New("a record of nobody")
 
 // errNoOwner says that the record which tells whose another is, is not known.
-var errNoOwner = fmt.Errorf("%w: that which tells whose it is, is not known", errNobody)
+var errNoOwner = fmt.Errorf("%w: that which tells whose it is, is not known", ErrNobody)
 
 func (d *draft) isShown() bool { return d.err == nil && !d.gone && !d.hidden }
 

@@ -241,7 +241,7 @@ func (c *connector) recordAfter(ctx context.Context, w *inFlight, p *reply) (map
 		}
 	}
 	err = isOf(ctx, w.r, row, w.k, asked)
-	if errors.Is(err, backend.ErrNotFound) || errors.Is(err, errNobody) {
+	if errors.Is(err, backend.ErrNotFound) || errors.Is(err, ErrNobody) {
 		err = unexpected(fmt.Errorf("%w: %s is of another client", errOther, w.r.Name))
 	}
 	w.parts = asked

@@ -33,8 +33,6 @@ type walked struct {
 	next    *flight       // that has not begun
 	unasked error         // since what has changed could not be asked last
 	again   time.Time     // nothing that has failed is tried before it, but for who insists
-	// surveyed is what the last walk has shown, where walks are looked at closely.
-	surveyed surveys
 }
 
 // flight is one question of what has changed, for all who wait for it.
@@ -115,12 +113,8 @@ func (c *copied) due(ctx context.Context, p *walked) (time.Duration, error) {
 
 // slot walks as soon as there is room, and what its records belong to is known.
 func (c *copied) slot(ctx context.Context, p *walked) error {
-	if t := p.r.Through; t != nil {
-		if parent := c.sources[t.Field.Target()]; parent != nil && parent.r != p.r {
-			if err := c.whole(ctx, parent.of(c, p.client)); err != nil {
-				return err
-			}
-		}
+	if err := c.parents(ctx, p.r, p.client); err != nil {
+		return err
 	}
 	select {
 	case c.walking <- struct{}{}:
@@ -129,6 +123,18 @@ func (c *copied) slot(ctx context.Context, p *walked) error {
 	}
 	defer func() { <-c.walking }()
 	return c.walk(ctx, p)
+}
+
+// parents waits until the records are known that tell whose those of a resource are.
+func (c *copied) parents(ctx context.Context, r *sheet.Resource, client auth.Client) error {
+	if r.Through == nil {
+		return nil
+	}
+	parent := c.sources[r.Through.Field.Target()]
+	if parent == nil || parent.r == r {
+		return nil
+	}
+	return c.whole(ctx, parent.of(c, client))
 }
 
 // whole waits until a walk has ended well once, or has failed.

@@ -37,7 +37,6 @@ type look struct {
 	jq    []string        // that reads the records
 	named map[string]bool // members of records: whether jq names them
 	found
-	surveys surveys // nil where nobody looks closely
 	release func()
 }
 
@@ -66,9 +65,6 @@ const mostPasses = 5
 func (l *look) run(ctx context.Context, since *string) (next string, err error) {
 	for range mostPasses {
 		l.found = found{present: map[string]int{}, leftOut: map[backend.Place]int64{}}
-		if l.surveys != nil {
-			l.surveys = newSurveys(l.c.Sheet, l.p)
-		}
 		if next, err = l.pass(ctx, since); !errors.Is(err, errFewer) {
 			break
 		}
@@ -87,11 +83,6 @@ func (l *look) pass(ctx context.Context, since *string) (next string, err error)
 		page, err := l.c.conn.take(ctx, l.p.r, l.p.client, rows)
 		if err != nil {
 			return err
-		}
-		for i := range page {
-			if l.surveys != nil {
-				l.surveys.add(l.c.conn, &page[i], page[i].client)
-			}
 		}
 		if err := l.note(ctx, page); err != nil || l.only {
 			return err
@@ -184,8 +175,8 @@ func (l *look) note(ctx context.Context, page []taken) error {
 		if shown++; errors.Is(t.err, backend.ErrChanged) {
 			nobodys++
 		}
-		if t.err != nil && !errors.Is(t.err, errNobody) {
-			l.leftOut[backend.Place{Resource: r.Name, Field: t.faults[0].of}]++
+		if t.err != nil && !errors.Is(t.err, ErrNobody) {
+			l.leftOut[backend.Place{Resource: r.Name, Field: t.faults[0].Of}]++
 		}
 		if t.err != nil {
 			why = t.err
@@ -257,14 +248,11 @@ func (c *copied) walk(ctx context.Context, p *walked) error {
 	}
 	began, start := s.now, int64(0)
 	l := c.look(p, s.members)
-	if l.isWalk, l.walked = true, s.walked; c.Closely {
-		l.surveys = newSurveys(c.Sheet, p)
-	}
+	l.isWalk, l.walked = true, s.walked
 	if start, err = c.mark(ctx); err != nil {
 		return err
 	}
 	_, err = l.run(ctx, nil)
-	l.surveyed()
 	if errors.Is(err, errMissing) {
 		if l, err = c.again(ctx, p, s, err); err != nil {
 			return err

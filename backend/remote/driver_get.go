@@ -46,7 +46,7 @@ func (c *copied) readOnce(ctx context.Context, r *sheet.Resource, client auth.Cl
 	if errors.Is(err, backend.ErrNotFound) && !errors.Is(err, errAnothers) {
 		return taken{}, errors.Join(err, c.drop(ctx, r, client, id, before))
 	}
-	if errors.Is(err, errNobody) {
+	if errors.Is(err, ErrNobody) {
 		return taken{}, nobodys(r, client, before)
 	}
 	if err != nil {
@@ -57,7 +57,7 @@ func (c *copied) readOnce(ctx context.Context, r *sheet.Resource, client auth.Cl
 		return taken{}, err
 	}
 	t := all[0]
-	if errors.Is(t.err, errNobody) {
+	if errors.Is(t.err, ErrNobody) {
 		return taken{}, nobodys(r, client, before)
 	}
 	if t.err != nil {

@@ -40,7 +40,7 @@ type Options struct {
 	Model       *mapping.Model
 	KeepChanges time.Duration
 	Timeout     time.Duration
-	// Closely has walks looked at for what does not fit, for Survey. They ask for a page more.
+	// Closely has walks ask for a page more, behind what the answers say is the end.
 	Closely bool
 }
 

@@ -3,6 +3,7 @@ package check
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -19,8 +20,9 @@ import (
 type Service interface {
 	backend.Driver
 	backend.Supporter
-	Survey(ctx context.Context, r *mapping.Resource, client auth.Client) ([]*remote.Survey, error)
-	Nowhere(ctx context.Context, s *remote.Survey) ([]remote.Finding, error)
+	Walk(ctx context.Context, r *mapping.Resource, client auth.Client, since *string, each func([]remote.Seen)) error
+	Read(ctx context.Context, r *mapping.Resource, client auth.Client, id int32) (remote.Seen, error)
+	Target(f *mapping.Field, rec mapping.Record) *mapping.Resource
 }
 
 var _ Service = (*remote.Driver)(nil)
@@ -39,7 +41,7 @@ func HTTP(ctx context.Context, s Service, client auth.Client, o Options) (*Repor
 	if o.Rows <= 0 {
 		o.Rows = defaultRows
 	}
-	c := &httpCheck{Options: o, Report: &Report{doc: doc, Left: leftOut(o, s), present: map[string]string{}}, service: s, client: client, text: string(text), surveys: map[string]*remote.Survey{}}
+	c := &httpCheck{Options: o, Report: &Report{doc: doc, Left: leftOut(o, s), present: map[string]string{}}, service: s, client: client, text: string(text), censuses: censuses{}}
 	c.listed(o.Sheet)
 	c.rulesOff(o)
 	if user := c.login(ctx, s, o); client.ID == 0 {
@@ -66,11 +68,11 @@ func HTTP(ctx context.Context, s Service, client auth.Client, o Options) (*Repor
 type httpCheck struct {
 	Options
 	*Report
-	service Service
-	client  auth.Client
-	text    string                    // of the sheet
-	surveys map[string]*remote.Survey // by resource
-	failed  []string                  // resources that cannot be walked
+	service  Service
+	client   auth.Client
+	text     string // of the sheet
+	censuses censuses
+	failed   []string // resources that cannot be walked
 }
 
 // walks looks at all records, those that others belong to first.
@@ -83,15 +85,12 @@ func (c *httpCheck) walks(ctx context.Context) error {
 		}
 	}
 	for _, r := range all {
-		s := c.surveys[r.Name]
+		s := c.censuses[r]
 		if s == nil {
 			continue
 		}
-		lost, err := c.service.Nowhere(ctx, s)
-		if err != nil {
-			return err
-		}
-		for _, f := range append(s.Found, slices.DeleteFunc(lost, func(f remote.Finding) bool { return slices.Contains(c.failed, r.Field(f.At).Reference) })...) {
+		lost := slices.DeleteFunc(c.censuses.nowhere(s), func(f found) bool { return slices.Contains(c.failed, r.Field(f.at).Reference) })
+		for _, f := range append(s.found, lost...) {
 			c.tell(c.Sheet.Resources[r], f)
 		}
 	}
@@ -120,11 +119,11 @@ func (c *httpCheck) walk(ctx context.Context, r *sheet.Resource) error {
 		c.Looked = append(c.Looked, fmt.Sprintf("%s: not looked at, since not every %s is known that they belong to", r.Name, p.Name))
 		return nil
 	}
-	if c.surveys[r.Name] != nil {
+	if c.censuses[r.Resource] != nil {
 		return nil // within the records of another
 	}
 	c.show("map check: all records of %s", r.Name)
-	all, err := c.service.Survey(ctx, r.Resource, c.client)
+	all, err := c.census(ctx, r.Resource, c.client)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -132,23 +131,23 @@ func (c *httpCheck) walk(ctx context.Context, r *sheet.Resource) error {
 		c.failed = append(c.failed, r.Name)
 		c.add(Error, "http.read", c.at(path, "walk"), "its records cannot be walked: "+maskedText(err.Error(), c.text), "mend walk, or log_on, as the message says")
 	}
-	for _, s := range all {
+	for _, s := range slices.SortedFunc(maps.Values(all), func(a, b *census) int { return strings.Compare(a.Name, b.Name) }) {
 		if s.Resource != r.Resource && c.Sheet.Resources[s.Resource].Service.Walk != nil {
 			continue
 		}
-		c.surveys[s.Resource.Name] = s
-		for i := range s.Resource.Fields {
-			if n, of := s.Present(i); of > 0 {
-				c.present[ofField(s.Resource.Name, s.Resource.Fields[i].Name)] = fmt.Sprintf("in %d of %d", n, of)
+		c.censuses[s.Resource] = s
+		for i := range s.fields {
+			if s.read > 0 {
+				c.present[ofField(s.Name, s.Fields[i].Name)] = fmt.Sprintf("in %d of %d", s.read-s.fields[i].absent, s.read)
 			}
 		}
 		switch {
 		case err != nil:
-		case s.Has(c.client.ID):
-			c.Looked = append(c.Looked, fmt.Sprintf("%s: all %d record(s), of %d client(s)", s.Resource.Name, s.Records, s.Clients()))
+		case s.has(c.client.ID):
+			c.Looked = append(c.Looked, fmt.Sprintf("%s: all %d record(s), of %d client(s)", s.Name, s.records, len(s.clients)))
 		default:
-			c.Looked = append(c.Looked, fmt.Sprintf("%s: all %d record(s)", s.Resource.Name, s.Records))
-			c.add(Note, "http.empty", strictyaml.Child("resources", s.Resource.Name), fmt.Sprintf("client %d has none of %d %s", c.client.ID, s.Records, s.Resource.Name), "check with a client that has records")
+			c.Looked = append(c.Looked, fmt.Sprintf("%s: all %d record(s)", s.Name, s.records))
+			c.add(Note, "http.empty", strictyaml.Child("resources", s.Name), fmt.Sprintf("client %d has none of %d %s", c.client.ID, s.records, s.Name), "check with a client that has records")
 		}
 	}
 	return nil
@@ -162,51 +161,51 @@ func (c *httpCheck) at(path string, keys ...string) string {
 	return path
 }
 
-// claims are the verdicts of what a survey finds. {field} stands for the field, {place} for where
+// claims are the verdicts of what a census finds. {field} stands for the field, {place} for where
 // the service has it, {why} for the first error.
-var claims = map[remote.Claim]verdict{
-	remote.Unshown:  {Error, "data.unfit", "of {all} record(s) cannot be shown, by {field}, and are left out of lists: {why}", "mend read, type, zero or empty of the field, or the records"},
-	remote.Unlisted: {Error, "data.unknown-code", "of {all} record(s) have at {place} what the codes of {field} do not list, and are left out of lists", "list them under codes, or say unknown: \"null\"; the service's own answers show them"},
-	remote.Empty: {Warning, "data.null", "of {all} record(s) have no {field}, which the interface requires: clients see none",
+var claims = map[claim]verdict{
+	unshown:  {Error, "data.unfit", "of {all} record(s) cannot be shown, by {field}, and are left out of lists: {why}", "mend read, type, zero or empty of the field, or the records"},
+	unlisted: {Error, "data.unknown-code", "of {all} record(s) have at {place} what the codes of {field} do not list, and are left out of lists", "list them under codes, or say unknown: \"null\"; the service's own answers show them"},
+	empty: {Warning, "data.null", "of {all} record(s) have no {field}, which the interface requires: clients see none",
 		"name the path that has it, mend the records, or have read say what is shown in its place"},
-	remote.Missing:   {Warning, "http.path-missing", "record(s) came, and {place} is in none of them", "name the path that the service has, or leave the field out"},
-	remote.Valueless: {Note, "http.valueless", "record(s) came, and the jq of {field} yields null for all of them", "see that it names what the service has"},
-	remote.TooLong:   {Note, "data.long", "of {all} record(s) have a longer {field} than the interface takes", "clients read it whole, but cannot write it back"},
-	remote.Nobodys:   {Warning, "http.client-missing", "of {all} record(s) do not say whose they are, and are nobody's: {why}", "name the path that tells whose a record is, or have the service answer it"},
-	remote.Others:    {Note, "http.others", "of {all} record(s) in the list of a client are another's, and are read past", "have the service leave them out: walks cost as much as all that it answers"},
-	remote.Twice:     {Error, "http.twice", "of {all} record(s) came before with the same key", "name the whole key, as with _parent.id of what stands within other records; or have the service keep an order while its pages are read"},
-	remote.Nowhere:   {Warning, "data.reference", "of {all} {field} lead to no record which their client sees", "clients are told of records that are not there: mend the records, or list what stands for none under zero"},
-	remote.AtOnce:    {Warning, "http.paging", "record(s) came at once, and no page is asked for: so many are often not all", "say under walk.paging how pages are asked for, or leave it where these are all"},
-	remote.GetFails:  {Error, "http.get", "of {all} record(s) of the list cannot be read by get: {why}", "mend get, or have it answer the client as the list does"},
-	remote.GetDiffers: {Error, "http.get-differs", "of {all} record(s) that were read by get have another {field} there than in the list",
+	missing:   {Warning, "http.path-missing", "record(s) came, and {place} is in none of them", "name the path that the service has, or leave the field out"},
+	valueless: {Note, "http.valueless", "record(s) came, and the jq of {field} yields null for all of them", "see that it names what the service has"},
+	tooLong:   {Note, "data.long", "of {all} record(s) have a longer {field} than the interface takes", "clients read it whole, but cannot write it back"},
+	nobodys:   {Warning, "http.client-missing", "of {all} record(s) do not say whose they are, and are nobody's: {why}", "name the path that tells whose a record is, or have the service answer it"},
+	others:    {Note, "http.others", "of {all} record(s) in the list of a client are another's, and are read past", "have the service leave them out: walks cost as much as all that it answers"},
+	twice:     {Error, "http.twice", "of {all} record(s) came before with the same key", "name the whole key, as with _parent.id of what stands within other records; or have the service keep an order while its pages are read"},
+	nowhere:   {Warning, "data.reference", "of {all} {field} lead to no record which their client sees", "clients are told of records that are not there: mend the records, or list what stands for none under zero"},
+	atOnce:    {Warning, "http.paging", "record(s) came at once, and no page is asked for: so many are often not all", "say under walk.paging how pages are asked for, or leave it where these are all"},
+	getFails:  {Error, "http.get", "of {all} record(s) of the list cannot be read by get: {why}", "mend get, or have it answer the client as the list does"},
+	getDiffers: {Error, "http.get-differs", "of {all} record(s) that were read by get have another {field} there than in the list",
 		"have both answer the same, or say what they show in jq"},
-	remote.ListLacks:    {Error, "http.list-lacks", "of {all} record(s) have {field} by get, and none in the list: lists show null, and a filter by it finds nothing", "have the list answer it"},
-	remote.SinceFails:   {Error, "http.since", "record(s) came, and what has changed cannot be asked for: {why}", "mend walk.since as the message says: lists fail"},
-	remote.SinceMisses:  {Error, "http.since", "record, the one that was changed last, is not among what has changed since: clients are not told what changes", "mend what since sends, or type and time_zone of modified_at"},
-	remote.SinceIgnored: {Warning, "http.since", "record(s) are told that have not changed since the moment that is sent: every list costs a walk", "see how the service takes the moment, or leave since out"},
+	listLacks:    {Error, "http.list-lacks", "of {all} record(s) have {field} by get, and none in the list: lists show null, and a filter by it finds nothing", "have the list answer it"},
+	sinceFails:   {Error, "http.since", "record(s) came, and what has changed cannot be asked for: {why}", "mend walk.since as the message says: lists fail"},
+	sinceMisses:  {Error, "http.since", "record, the one that was changed last, is not among what has changed since: clients are not told what changes", "mend what since sends, or type and time_zone of modified_at"},
+	sinceIgnored: {Warning, "http.since", "record(s) are told that have not changed since the moment that is sent: every list costs a walk", "see how the service takes the moment, or leave since out"},
 }
 
 // tell words a finding.
-func (c *httpCheck) tell(r *sheet.Resource, f remote.Finding) {
-	v, path, place := claims[f.What], strictyaml.Child("resources", r.Name), ""
-	at := c.at(path, strings.Split(f.At, ".")...)
-	field := r.Resource.Field(f.At)
+func (c *httpCheck) tell(r *sheet.Resource, f found) {
+	v, path, place := claims[f.what], strictyaml.Child("resources", r.Name), ""
+	at := c.at(path, strings.Split(f.at, ".")...)
+	field := r.Resource.Field(f.at)
 	if field != nil {
-		at, place = c.at(path, "fields", f.At), r.Service.Fields[field.Index].Read.String()
+		at, place = c.at(path, "fields", f.at), r.Service.Fields[field.Index].Read.String()
 	}
-	isAll := f.Records == f.Of
+	isAll := f.records == f.of
 	switch {
-	case f.What == remote.Missing && field.Required, (f.What == remote.Nobodys || f.What == remote.Others) && isAll:
+	case f.what == missing && field.Required, (f.what == nobodys || f.what == others) && isAll:
 		v.severity = Error
-	case f.What == remote.Nowhere && isAll:
+	case f.what == nowhere && isAll:
 		v.severity, v.cure = Error, "name the path of the "+strings.TrimSuffix(field.Reference+" ", " ")+", or leave the field out"
 	}
 	why := ""
-	if f.Err != nil {
-		why = hidden(f.Err)
+	if f.err != nil {
+		why = hidden(f.err)
 	}
-	seen := strings.NewReplacer("{field}", f.At, "{place}", place, "{all}", fmt.Sprint(f.Of), "{why}", why).Replace(v.seen)
-	c.add(v.severity, v.rule, at, fmt.Sprintf("%d %s", f.Records, seen), v.cure)
+	seen := strings.NewReplacer("{field}", f.at, "{place}", place, "{all}", fmt.Sprint(f.of), "{why}", why).Replace(v.seen)
+	c.add(v.severity, v.rule, at, fmt.Sprintf("%d %s", f.records, seen), v.cure)
 }
 
 // apart walks as the other client as well, where calls name the client: the service must tell the two
@@ -219,11 +218,11 @@ func (c *httpCheck) apart(ctx context.Context) error {
 	var found []same
 	differ := false
 	for _, r := range c.Sheet.Model.Resources {
-		of, mine, path := c.Sheet.Resources[r], c.surveys[r.Name], strictyaml.Child("resources", r.Name)
+		of, mine, path := c.Sheet.Resources[r], c.censuses[r], strictyaml.Child("resources", r.Name)
 		if of.Service.Walk == nil || !of.Service.PerClient || c.doc.Has(strictyaml.Child(path, "shared")) || mine == nil || slices.Contains(c.failed, r.Name) {
 			continue
 		}
-		all, err := c.service.Survey(ctx, r, c.Other)
+		all, err := c.census(ctx, r, c.Other)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -231,15 +230,11 @@ func (c *httpCheck) apart(ctx context.Context) error {
 			c.add(Error, "ask.isolation", c.at(path, "walk"), fmt.Sprintf("its records cannot be walked for client %d: %s", c.Other.ID, hidden(err)), "mend it as the message says")
 			continue
 		}
-		for _, others := range all {
-			if others.Resource != r {
-				continue
-			}
-			if n := mine.Alike(others); n > 0 {
-				found = append(found, same{r.Name, path, n, mine.Records})
-			}
-			differ = differ || mine.Alike(others) < max(mine.Records, others.Records)
+		n, theirs := mine.alike(all[r]), all[r].records
+		if n > 0 {
+			found = append(found, same{r.Name, path, n, mine.records})
 		}
+		differ = differ || n < max(mine.records, theirs)
 	}
 	for _, f := range found {
 		severity, cure := Note, "say shared: true where they are the same for all clients; where each client has records of its own that are alike, all is well"

@@ -1,0 +1,82 @@
+package remote
+
+import (
+	"context"
+
+	"frontdesk/auth"
+	"frontdesk/mapping"
+)
+
+// Seen is a record that the service answered, for tools that compare a sheet with a service.
+type Seen struct {
+	Record       mapping.Record // without its owner; of one that cannot be shown only the ID is known
+	Client       int64          // 0 of records of all clients
+	Row          map[string]any // as the service has it
+	Absent       []int          // the positions of the fields whose place it does not have
+	Hidden, Gone bool
+	Faults       []Fault // why it cannot be shown
+	Within       []Seen  // the elements that stand within it
+}
+
+// Fault is why a record cannot be shown: Of is the field, or the key of the sheet, that fails.
+type Fault struct {
+	Of  string
+	Err error
+}
+
+// Walk calls each for the records of each page, as the service lists them, also where they cannot be
+// shown. since is nil for all, else they are what has changed since. The copy is left as it is.
+func (d *Driver) Walk(ctx context.Context, m *mapping.Resource, client auth.Client, since *string, each func([]Seen)) error {
+	r := d.Sheet.Resources[m]
+	if err := d.copy.parents(ctx, r, client); err != nil {
+		return err
+	}
+	_, err := d.conn.walk(ctx, r, client, since, func(rows []map[string]any) error {
+		page, err := d.conn.take(ctx, r, client, rows)
+		all := make([]Seen, len(page))
+		for i := range page {
+			all[i] = seen(&page[i], page[i].client)
+		}
+		if err == nil {
+			each(all)
+		}
+		return err
+	})
+	return err
+}
+
+// Read reads a record from the service by itself.
+func (d *Driver) Read(ctx context.Context, m *mapping.Resource, client auth.Client, id int32) (Seen, error) {
+	r := d.Sheet.Resources[m]
+	rows, err := d.copy.fetch(ctx, r, client, id)
+	if err != nil {
+		return Seen{}, err
+	}
+	all, err := d.conn.take(ctx, r, client, rows)
+	if err != nil {
+		return Seen{}, err
+	}
+	return seen(&all[0], all[0].client), all[0].err
+}
+
+func seen(t *taken, client int64) Seen {
+	s := Seen{Record: t.rec, Client: client, Row: ownOf(t.raw), Absent: t.absent, Hidden: t.hidden, Gone: t.gone, Faults: t.faults}
+	for _, e := range t.within {
+		s.Within = append(s.Within, seen(e, client))
+	}
+	return s
+}
+
+// Target is the resource whose ID a field holds in a record; nil for none.
+func (d *Driver) Target(f *mapping.Field, rec mapping.Record) *mapping.Resource {
+	if of := d.conn.target(f, rec); of != nil {
+		return of.Resource
+	}
+	return nil
+}
+
+// Client gives the client its number that the service knows by a text, where clients are kept.
+func (d *Driver) Client(ctx context.Context, text string) (auth.Client, error) {
+	numbers, err := d.conn.clientNumbers(ctx, []string{text})
+	return auth.Client{ID: numbers[text], Name: text}, err
+}
