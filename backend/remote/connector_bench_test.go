@@ -59,7 +59,7 @@ func BenchmarkConnectorCreate(b *testing.B) {
 	rec := c.record(b, "order", `{"contact_id":4711,"kind":"workshop","order_status":"open","order_date":"2026-11-20T10:00:00Z","mileage":123456,"reference":"REF-0000012345","description":"x"}`)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := c.create(bg(), c.of("order"), anna, rec); err != nil {
+		if _, err := c.create(bg(), nil, c.of("order"), anna, rec); err != nil {
 			b.Fatal(err)
 		}
 	}

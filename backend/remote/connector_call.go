@@ -166,8 +166,8 @@ func (c *connector) send(ctx context.Context, on *call, k *known) (*reply, error
 			return p, nil
 		}
 		c.wire.release(a)
-		if r.write {
-			noteLeft(ctx, false)
+		if r.attempt != nil {
+			r.attempt.begun = false
 		}
 	}
 }
@@ -179,6 +179,9 @@ func (c *connector) request(ctx context.Context, on *call, k *known, token strin
 		defer func() { k.token, k.object = "", nil }()
 	}
 	r := request{method: on.Method, asked: on.asked, write: on.write, secret: on.secret, timeout: cmp.Or(on.Timeout, c.source.Timeout)}
+	if on.write {
+		r.attempt = k.attempt
+	}
 	if k.page != nil && k.page.address != "" {
 		r.target = k.page.address
 	} else {

@@ -41,7 +41,7 @@ func TestConnectorThroughFaults(t *testing.T) {
 		switch op, name := drawn.IntN(3), fmt.Sprint("N", n); {
 		case op == 0 || len(known) == 0:
 			sent[name] = true
-			made, err := c.create(bg(), r, who, c.record(t, "contact", `{"kind":"person","name":"`+name+`"}`))
+			made, err := c.create(bg(), nil, r, who, c.record(t, "contact", `{"kind":"person","name":"`+name+`"}`))
 			require.LessOrEqual(t, len(s.take()), 2, "a write, and its record once more")
 			if err == nil {
 				require.Equal(t, name, made.rec.Get("name").Text())

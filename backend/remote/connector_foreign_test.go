@@ -97,21 +97,21 @@ func (d *foreignDesk) write(t *testing.T, s *foreigntest.System, c *connector, g
 	for n := range 60 {
 		switch op := drawn.IntN(4); {
 		case op == 0 || len(there) < 3:
-			made, err := c.create(bg(), r, noord, c.record(t, "article", fmt.Sprintf(d.draft, n, groups[n%len(groups)].rec.ID())))
+			made, err := c.create(bg(), nil, r, noord, c.record(t, "article", fmt.Sprintf(d.draft, n, groups[n%len(groups)].rec.ID())))
 			require.NoError(t, err)
 			require.Equal(t, noord.ID, made.client)
 			there = append(there, made)
 		case op == 1:
 			i := drawn.IntN(len(there))
-			require.NoError(t, c.delete(bg(), r, noord, there[i]))
+			require.NoError(t, c.delete(bg(), nil, r, noord, there[i]))
 			_, err := c.get(bg(), r, noord, there[i].key)
 			require.ErrorIs(t, err, backend.ErrNotFound)
-			require.ErrorIs(t, c.delete(bg(), r, noord, there[i]), backend.ErrNotFound)
+			require.ErrorIs(t, c.delete(bg(), nil, r, noord, there[i]), backend.ErrNotFound)
 			there = slices.Delete(there, i, i+1)
 		default:
 			i := drawn.IntN(len(there))
 			change := fmt.Sprintf(`{"description":%q,"price":%d.%02d}`, foreigntest.Name(n), drawn.IntN(9999), drawn.IntN(100))
-			after, err := c.update(bg(), r, noord, there[i], c.record(t, "article", change))
+			after, err := c.update(bg(), nil, r, noord, there[i], c.record(t, "article", change))
 			require.NoError(t, err)
 			require.Equal(t, foreigntest.Name(n), after.rec.Get("description").Text())
 			require.Equal(t, there[i].rec.ID(), after.rec.ID())
@@ -153,7 +153,7 @@ func changedSince(t *testing.T, c *connector) {
 	}
 	require.Contains(t, since(), newest.key)
 	require.NotContains(t, since(), all[0].key)
-	_, err = c.update(bg(), c.of("article"), noord, all[0], c.record(t, "article", `{"description":"changed"}`))
+	_, err = c.update(bg(), nil, c.of("article"), noord, all[0], c.record(t, "article", `{"description":"changed"}`))
 	require.NoError(t, err)
 	require.Contains(t, since(), all[0].key)
 }

@@ -108,7 +108,7 @@ func TestHostileAnswers(t *testing.T) {
 			}
 			before := taken{rec: mapping.NewRecord(r.Resource), raw: object{"id": 1, "org": 1}}
 			patch := c.record(t, "contact", `{"payment_days":8}`)
-			_, err := c.update(bg(), r, noord, before, patch)
+			_, err := c.update(bg(), nil, r, noord, before, patch)
 			if !test.shows && name != "no client" { // what was written is the client's own
 				require.Error(t, err)
 				require.NotErrorIs(t, err, backend.ErrChanged, "a write that may be done is not one that is not")

@@ -30,7 +30,8 @@ type known struct {
 	username  string
 	password  string
 	version   any
-	once      string // the idempotency key
+	once      string   // the idempotency key
+	attempt   *attempt // of a write
 
 	object map[string]any // all of it, made when jq asks for it
 }

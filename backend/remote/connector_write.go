@@ -25,7 +25,7 @@ type inFlight struct {
 	sent   mapping.Record // of it, what is sent
 }
 
-func (c *connector) create(ctx context.Context, r *sheet.Resource, client auth.Client, rec mapping.Record) (taken, error) {
+func (c *connector) create(ctx context.Context, a *attempt, r *sheet.Resource, client auth.Client, rec mapping.Record) (taken, error) {
 	w := &inFlight{r: r, on: c.calls[r.Service.Create], after: rec, sent: rec}
 	if w.on == nil {
 		return taken{}, unexpected(fmt.Errorf("the sheet has no create of %s", r.Name))
@@ -34,7 +34,9 @@ func (c *connector) create(ctx context.Context, r *sheet.Resource, client auth.C
 	if w.k, err = c.knows(ctx, client); err != nil {
 		return taken{}, err
 	}
-	w.k.record, w.k.fields, w.k.once = map[string]any{}, rec, keyIn(ctx)
+	if w.k.record, w.k.fields, w.k.attempt = map[string]any{}, rec, a; a != nil {
+		w.k.once = a.sent
+	}
 	if err := c.encode(ctx, r, client, rec, true, w.k.record); err != nil {
 		return taken{}, err
 	}
@@ -44,8 +46,8 @@ func (c *connector) create(ctx context.Context, r *sheet.Resource, client auth.C
 	return c.write(ctx, w)
 }
 
-func (c *connector) update(ctx context.Context, r *sheet.Resource, client auth.Client, before taken, patch mapping.Record) (taken, error) {
-	w, err := c.writes(ctx, r, client, c.calls[r.Service.Update], before)
+func (c *connector) update(ctx context.Context, a *attempt, r *sheet.Resource, client auth.Client, before taken, patch mapping.Record) (taken, error) {
+	w, err := c.writes(ctx, a, r, client, c.calls[r.Service.Update], before)
 	if err != nil {
 		return taken{}, err
 	}
@@ -67,8 +69,8 @@ func (c *connector) update(ctx context.Context, r *sheet.Resource, client auth.C
 	return c.write(ctx, w)
 }
 
-func (c *connector) delete(ctx context.Context, r *sheet.Resource, client auth.Client, before taken) error {
-	w, err := c.writes(ctx, r, client, c.calls[r.Service.Delete], before)
+func (c *connector) delete(ctx context.Context, a *attempt, r *sheet.Resource, client auth.Client, before taken) error {
+	w, err := c.writes(ctx, a, r, client, c.calls[r.Service.Delete], before)
 	if err != nil {
 		return err
 	}
@@ -81,7 +83,7 @@ func (c *connector) delete(ctx context.Context, r *sheet.Resource, client auth.C
 }
 
 // writes begins a write of a record that there is.
-func (c *connector) writes(ctx context.Context, r *sheet.Resource, client auth.Client, on *call, before taken) (*inFlight, error) {
+func (c *connector) writes(ctx context.Context, a *attempt, r *sheet.Resource, client auth.Client, on *call, before taken) (*inFlight, error) {
 	if on == nil {
 		return nil, unexpected(fmt.Errorf("the sheet does not say how one of %s is written", r.Name))
 	}
@@ -93,7 +95,7 @@ func (c *connector) writes(ctx context.Context, r *sheet.Resource, client auth.C
 	if w.k, err = c.knows(ctx, client); err != nil {
 		return nil, err
 	}
-	w.k.key = keyOf(w.parts)
+	w.k.key, w.k.attempt = keyOf(w.parts), a
 	if at := r.Service.Version; !at.IsZero() {
 		if w.k.version, _, err = at.Of(ctx, before.raw); err != nil {
 			return nil, changed(r, "its version at %s: %w", at, err)
@@ -288,14 +290,6 @@ func refusedSent(err error, sent mapping.Record) error {
 		return err
 	}
 	return mapping.Fail(mapping.VarcharInvalid, mapping.Literal(name), sent.Get(name).String()).Because(err)
-}
-
-// keyIn is the idempotency key of a write, as the service is told it.
-func keyIn(ctx context.Context) string {
-	if w, ok := ctx.Value(leavingKey{}).(*leaving); ok {
-		return w.write.once()
-	}
-	return ""
 }
 
 // afterWrite is a failure after a write was done. The error that it wraps must not be taken

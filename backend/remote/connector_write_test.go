@@ -93,7 +93,7 @@ func (c *connector) one(t testing.TB, resource string, client auth.Client, key s
 func TestCreate(t *testing.T) {
 	s := &desk{of: map[string][]object{}}
 	c, who := deskOf(t, s)
-	made, err := c.create(bg(), c.of("contact"), who, c.record(t, "contact", `{"kind":"person","name":"Anna","payment_days":30,"is_customer":1,"note":null,"birth_date":"2026-07-01T00:00:00+02:00"}`))
+	made, err := c.create(bg(), nil, c.of("contact"), who, c.record(t, "contact", `{"kind":"person","name":"Anna","payment_days":30,"is_customer":1,"note":null,"birth_date":"2026-07-01T00:00:00+02:00"}`))
 	require.NoError(t, err)
 	require.Equal(t, []string{`POST /contacts {"born":"2026-07-01","customer":true,"memo":"","name":"Anna","org":"north","terms":{"days":30},"type":"P"}`}, s.take())
 	require.Equal(t, "1", made.key)
@@ -101,7 +101,7 @@ func TestCreate(t *testing.T) {
 	require.Equal(t, "Anna", made.rec.Get("name").Text())
 	require.Equal(t, mapping.KindNull, made.rec.Get("note").Kind())
 
-	order, err := c.create(bg(), c.of("order"), who, withLines(c.record(t, "order", `{"contact_id":`+made.rec.Values[0].String()+`,"order_date":"2026-07-01T10:00:00Z"}`),
+	order, err := c.create(bg(), nil, c.of("order"), who, withLines(c.record(t, "order", `{"contact_id":`+made.rec.Values[0].String()+`,"order_date":"2026-07-01T10:00:00Z"}`),
 		c.record(t, "orderline", `{"sort_order":1,"description":"Oil","quantity":2,"price":4.35}`), c.record(t, "orderline", `{"sort_order":2,"description":"Air","quantity":0.5,"price":0}`)))
 	require.NoError(t, err)
 	require.Equal(t, []string{`POST /orders {"lines":[{"nr":1,"price":435,"qty":2,"text":"Oil"},{"nr":2,"price":0,"qty":0.5,"text":"Air"}],"org":"north","placed":1782900000,"state":"open","who":1}`}, s.take())
@@ -113,7 +113,7 @@ func TestCreate(t *testing.T) {
 	require.NotEqual(t, lines[0].ID(), lines[1].ID())
 	require.Equal(t, made.rec.ID(), int32(order.rec.Get("contact_id").Int()))
 
-	_, err = c.create(bg(), c.of("order"), who, c.record(t, "order", `{"contact_id":999}`))
+	_, err = c.create(bg(), nil, c.of("order"), who, c.record(t, "order", `{"contact_id":999}`))
 	require.True(t, mapping.Is(err, mapping.RelatedIDNotFound), "%v", err)
 	require.Empty(t, s.take(), "nothing is sent")
 }
@@ -132,11 +132,11 @@ func TestUpdate(t *testing.T) {
 	c, who := deskOf(t, s)
 	before := c.one(t, "contact", who, "1")
 	s.take()
-	same, err := c.update(bg(), c.of("contact"), who, before, c.record(t, "contact", `{"name":"Anna","payment_days":null,"note":null}`))
+	same, err := c.update(bg(), nil, c.of("contact"), who, before, c.record(t, "contact", `{"name":"Anna","payment_days":null,"note":null}`))
 	require.NoError(t, err)
 	require.Equal(t, before, same)
 	require.Empty(t, s.take(), "what does not change is not written")
-	after, err := c.update(bg(), c.of("contact"), who, before, c.record(t, "contact", `{"name":"Bea","payment_days":14,"is_customer":null,"company_number":"12"}`))
+	after, err := c.update(bg(), nil, c.of("contact"), who, before, c.record(t, "contact", `{"name":"Bea","payment_days":14,"is_customer":null,"company_number":"12"}`))
 	require.NoError(t, err)
 	require.Equal(t, "r1", s.heads[0].Get("If-Match"))
 	require.Equal(t, []string{`PATCH /contacts/1 {"customer":null,"name":"Bea","nr":12,"terms":{"days":14}}`}, s.take())
@@ -145,7 +145,7 @@ func TestUpdate(t *testing.T) {
 
 	order := c.one(t, "order", who, "A")
 	s.take()
-	_, err = c.update(bg(), c.of("order"), who, order, c.record(t, "order", `{"reference":null}`))
+	_, err = c.update(bg(), nil, c.of("order"), who, order, c.record(t, "order", `{"reference":null}`))
 	require.NoError(t, err)
 	require.Equal(t, []string{`PUT /orders/A {"id":"A","lines":[{"nr":1,"price":5,"qty":1,"text":"Oil"}],"org":"north","placed":1782900000,"ref":null,"secret":{"deep":[1]},"state":"open","who":1}`}, s.take())
 	require.Equal(t, "x", order.raw["ref"], "what was read is left alone")
@@ -194,9 +194,9 @@ func TestWriteErrors(t *testing.T) {
 			s.take()
 			var err error
 			if test.on == mapping.OpDelete {
-				err = c.delete(bg(), c.of("contact"), who, before)
+				err = c.delete(bg(), nil, c.of("contact"), who, before)
 			} else {
-				_, err = c.update(bg(), c.of("contact"), who, before, c.record(t, "contact", `{"name":"Bea"}`))
+				_, err = c.update(bg(), nil, c.of("contact"), who, before, c.record(t, "contact", `{"name":"Bea"}`))
 			}
 			test.check(t, err)
 			require.Len(t, s.take(), 1, "it is sent once")
@@ -248,7 +248,7 @@ func TestAnswersOfWrites(t *testing.T) {
 				return told(method, rec)
 			}
 			s.take()
-			after, err := c.update(bg(), c.of("contact"), who, before, c.record(t, "contact", `{"name":"Bea"}`))
+			after, err := c.update(bg(), nil, c.of("contact"), who, before, c.record(t, "contact", `{"name":"Bea"}`))
 			require.NoError(t, err)
 			require.Equal(t, "Bea", after.rec.Get("name").Text())
 			require.Equal(t, "x", after.rec.Get("note").Text())
@@ -314,15 +314,15 @@ resources:
 	require.Len(t, order.elements, 1)
 	require.Equal(t, `["A",1]`, order.elements[0].key)
 	s.take()
-	made, err := c.create(bg(), c.of("orderline"), noord, c.record(t, "orderline", `{"order_id":`+order.rec.Values[0].String()+`,"description":"Air","quantity":1}`))
+	made, err := c.create(bg(), nil, c.of("orderline"), noord, c.record(t, "orderline", `{"order_id":`+order.rec.Values[0].String()+`,"description":"Air","quantity":1}`))
 	require.NoError(t, err)
 	require.Equal(t, []string{`POST /orders/A/lines {"qty":1,"text":"Air"}`}, s.take())
 	require.Equal(t, `["A",2]`, made.key)
 	require.Equal(t, order.rec.ID(), int32(made.rec.Get("order_id").Int()))
-	after, err := c.update(bg(), c.of("orderline"), noord, order.elements[0], c.record(t, "orderline", `{"description":"Air"}`))
+	after, err := c.update(bg(), nil, c.of("orderline"), noord, order.elements[0], c.record(t, "orderline", `{"description":"Air"}`))
 	require.NoError(t, err)
 	require.Equal(t, order.elements[0].rec.ID(), after.rec.ID())
-	require.NoError(t, c.delete(bg(), c.of("orderline"), noord, after))
+	require.NoError(t, c.delete(bg(), nil, c.of("orderline"), noord, after))
 	require.Equal(t, []string{`PATCH /orders/A/lines/1 {"text":"Air"}`, `DELETE /orders/A/lines/1`}, s.take())
 }
 
@@ -334,7 +334,7 @@ source: {http: {url: "${SERVICE_URL}", headers: {Content-Type: application/vnd.a
 resources:
   contact: {path: /contacts, key: id, walk: {result: items}, fields: {kind: kind, name: name}}
 `, s)
-	_, err := c.create(bg(), c.of("contact"), auth.Client{ID: 1}, c.record(t, "contact", `{"kind": "person", "name": "A"}`))
+	_, err := c.create(bg(), nil, c.of("contact"), auth.Client{ID: 1}, c.record(t, "contact", `{"kind": "person", "name": "A"}`))
 	require.NoError(t, err)
 	_, err = c.walked(bg(), "contact", auth.Client{ID: 1})
 	require.NoError(t, err)
@@ -357,7 +357,7 @@ func TestConstantObjects(t *testing.T) {
       note: about.memo
 `, s)
 	for _, sent := range []string{`{"kind":"company","name":"Anna","note":"hers alone"}`, `{"kind":"company","name":"Ben"}`} {
-		_, err := c.create(bg(), c.of("contact"), north, c.record(t, "contact", sent))
+		_, err := c.create(bg(), nil, c.of("contact"), north, c.record(t, "contact", sent))
 		require.NoError(t, err)
 	}
 	require.Equal(t, []string{`POST /contacts {"about":{"memo":"hers alone","type":"B"},"name":"Anna"}`, `POST /contacts {"about":{"type":"B"},"name":"Ben"}`}, s.take())

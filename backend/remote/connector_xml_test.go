@@ -127,20 +127,20 @@ func TestSOAP(t *testing.T) {
 	require.Equal(t, "4.35", all[0].rec.Get("total_excl").String())
 	require.Equal(t, "<ReadMultiple><bookmarkKey>3</bookmarkKey><setSize>2</setSize></ReadMultiple>", asked[2])
 
-	made, err := c.create(bg(), c.of("order"), noord, withLines(c.record(t, "order", `{"reference":"R"}`), c.record(t, "orderline", `{"description":"Oil","quantity":1}`)))
+	made, err := c.create(bg(), nil, c.of("order"), noord, withLines(c.record(t, "order", `{"reference":"R"}`), c.record(t, "orderline", `{"description":"Oil","quantity":1}`)))
 	require.NoError(t, err)
 	require.Equal(t, `<Create><Order><Ref>R</Ref><Lines><Line><Text>Oil</Text><Qty>1</Qty></Line></Lines></Order></Create>`, asked[len(asked)-1])
 	require.Equal(t, "O2", made.key)
-	_, err = c.create(bg(), c.of("order"), noord, withLines(c.record(t, "order", `{"reference":"O1"}`)))
+	_, err = c.create(bg(), nil, c.of("order"), noord, withLines(c.record(t, "order", `{"reference":"O1"}`)))
 	violates(mapping.DuplicateValue, "reference", "O1")(t, err)
 	asked = nil
-	_, err = c.update(bg(), c.of("order"), noord, made, c.record(t, "order", `{"reference":"a\u0001b"}`))
+	_, err = c.update(bg(), nil, c.of("order"), noord, made, c.record(t, "order", `{"reference":"a\u0001b"}`))
 	violates(mapping.VarcharInvalid, "reference", "a\u0001b")(t, err)
 	require.Empty(t, asked, "what XML cannot have is not sent")
-	failsPlainly(t, c.delete(bg(), c.of("order"), noord, made))
+	failsPlainly(t, c.delete(bg(), nil, c.of("order"), noord, made))
 	require.Equal(t, []string{"<Delete><key>k2</key></Delete>"}, asked)
 	faults = 200
-	fails(backend.ErrUnexpected)(t, c.delete(bg(), c.of("order"), noord, made))
+	fails(backend.ErrUnexpected)(t, c.delete(bg(), nil, c.of("order"), noord, made))
 }
 
 // TestNoLinesInXML: an order whose lines, and what is around them, XML leaves out has none. Its tag

@@ -24,7 +24,8 @@ type request struct {
 	head   []byte // further header lines, each with its CRLF
 	body   []byte
 	// write tells that the call changes something, so that it is sent once.
-	write bool
+	write   bool
+	attempt *attempt // of a write
 	// alone tells that nothing else is asked on its connection, before or after, so
 	// that no other answer can be taken for its own.
 	alone bool
@@ -135,8 +136,8 @@ func (w *wire) try(ctx context.Context, r *request, deadline time.Time, fresh bo
 	used := c.again
 	a, begun, again, err := w.converse(c, r)
 	again = c.settle() && again
-	if r.write && c.wrote {
-		noteLeft(ctx, true)
+	if r.attempt != nil && c.wrote {
+		r.attempt.begun = true
 	}
 	if err != nil {
 		w.pool.give(c, false)
@@ -167,9 +168,9 @@ func (w *wire) connect(ctx context.Context, r *request, deadline time.Time, fres
 			return nil, err
 		}
 		good := c.watch(ctx)
-		if good && r.write {
+		if good && r.attempt != nil {
 			var took bool
-			took, err = aboutToLeave(ctx)
+			took, err = r.attempt.takeKey(ctx)
 			good = err == nil && (!took || c.alive())
 		}
 		if good {

@@ -2,8 +2,6 @@ package remote
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 
@@ -95,17 +93,17 @@ func (d *Driver) writable(ctx context.Context, r *sheet.Resource, client auth.Cl
 
 // Create stores a record.
 func (w *writing) Create(ctx context.Context, client auth.Client, rec mapping.Record) (mapping.Record, error) {
-	return w.change(ctx, client, rec.Resource, func(ctx context.Context, r *sheet.Resource) (taken, error) {
+	return w.change(ctx, client, rec.Resource, func(r *sheet.Resource) (taken, error) {
 		if err := w.belongs(ctx, r, client, rec); err != nil {
 			return taken{}, err
 		}
-		return w.conn.create(ctx, r, client, rec)
+		return w.conn.create(ctx, &w.attempt, r, client, rec)
 	})
 }
 
 // Update changes a record.
 func (w *writing) Update(ctx context.Context, client auth.Client, before, patch mapping.Record) (mapping.Record, error) {
-	return w.change(ctx, client, before.Resource, func(ctx context.Context, r *sheet.Resource) (taken, error) {
+	return w.change(ctx, client, before.Resource, func(r *sheet.Resource) (taken, error) {
 		had, err := w.had(ctx, r, client, before)
 		if err == nil {
 			err = w.belongs(ctx, r, client, patch)
@@ -113,18 +111,18 @@ func (w *writing) Update(ctx context.Context, client auth.Client, before, patch 
 		if err != nil {
 			return taken{}, err
 		}
-		return w.conn.update(ctx, r, client, had, patch)
+		return w.conn.update(ctx, &w.attempt, r, client, had, patch)
 	})
 }
 
 // Delete removes a record.
 func (w *writing) Delete(ctx context.Context, client auth.Client, before mapping.Record) error {
-	_, err := w.change(ctx, client, before.Resource, func(ctx context.Context, r *sheet.Resource) (taken, error) {
+	_, err := w.change(ctx, client, before.Resource, func(r *sheet.Resource) (taken, error) {
 		had, err := w.had(ctx, r, client, before)
 		if err != nil {
 			return taken{}, err
 		}
-		if err := w.conn.delete(ctx, r, client, had); err != nil {
+		if err := w.conn.delete(ctx, &w.attempt, r, client, had); err != nil {
 			return taken{}, err
 		}
 		gone := taken{rec: mapping.NewRecord(r.Resource), client: client.ID, gone: true}
@@ -157,14 +155,14 @@ func (w *writing) had(ctx context.Context, r *sheet.Resource, client auth.Client
 }
 
 // change sends a write, and brings what came of it into the copy.
-func (w *writing) change(ctx context.Context, client auth.Client, m *mapping.Resource, send func(context.Context, *sheet.Resource) (taken, error)) (mapping.Record, error) {
+func (w *writing) change(ctx context.Context, client auth.Client, m *mapping.Resource, send func(*sheet.Resource) (taken, error)) (mapping.Record, error) {
 	r := w.Sheet.Resources[m]
 	if err := w.writable(ctx, r, client); err != nil {
 		return mapping.Record{}, err
 	}
-	out := &leaving{Context: ctx, write: &w.attempt}
-	t, err := send(out, r)
-	if err := w.ended(out, err); err != nil {
+	w.begun = false
+	t, err := send(r)
+	if err := w.ended(err); err != nil {
 		return mapping.Record{}, err
 	}
 	// It is done: what the copy lacks of it the next walk finds.
@@ -227,65 +225,4 @@ func (w *writing) before(r *sheet.Resource, client auth.Client, t taken) held {
 		return held{}
 	}
 	return held{sqlrecord.Kept{Version: sumOf(had.rec), Client: had.client}, true}
-}
-
-// attempt is one write under an idempotency key.
-type attempt struct {
-	of     *core
-	client auth.Client
-	key    string // of the request; "" for none
-	sent   string // what the service is sent of it: a hash fits anywhere
-	// taken tells that the key was reserved in the gateway's own store before the write was sent,
-	// nothingDone that no record has been written under it.
-	taken, nothingDone bool
-}
-
-// ended notes how a write ended.
-func (a *attempt) ended(w *leaving, err error) error {
-	a.nothingDone = err != nil && (!w.begun || tellsUndone(err))
-	if err != nil && !a.nothingDone {
-		return fmt.Errorf("%w: %w", backend.ErrUnsettled, err)
-	}
-	return err
-}
-
-// Recall returns the answer that was given under the key before.
-func (a *attempt) Recall(ctx context.Context, client auth.Client, key string) (*backend.StoredAnswer, error) {
-	sum := sha256.Sum256([]byte(key))
-	a.client, a.key, a.sent = client, key, hex.EncodeToString(sum[:])
-	if a.taken {
-		return nil, nil
-	}
-	return a.of.IDStore.Recall(ctx, client, key)
-}
-
-// once is what the service is sent of the key.
-func (a *attempt) once() string { return a.sent }
-
-// takeKey takes the key of the request, if it has one, once. A write whose time is up by then
-// is not sent.
-func (a *attempt) takeKey(ctx context.Context) (took bool, err error) {
-	if a.taken || a.key == "" {
-		return false, nil
-	}
-	err = a.of.IDStore.Begin(ctx, a.client, a.key)
-	a.taken, a.nothingDone = err == nil, true
-	if err == nil {
-		err = ctx.Err()
-	}
-	return a.taken, err
-}
-
-// Remember stores the answer under the key.
-func (a *attempt) Remember(ctx context.Context, client auth.Client, key string, m backend.StoredAnswer) error {
-	if _, err := a.takeKey(ctx); err != nil { // nothing was sent
-		return err
-	}
-	// The record is there: the client hears of it, even if storing the answer fails.
-	ctx, cancel := settling(ctx)
-	defer cancel()
-	if err := a.of.IDStore.Finish(ctx, client, key, m); err != nil {
-		a.of.Log.Error("the answer under an idempotency key was not kept; the key stays in use", zap.Error(err))
-	}
-	return nil
 }

@@ -104,6 +104,11 @@ func (f *ServiceField) read(of *mapping.Field, found any) (mapping.Value, fault)
 	}
 	_, isText := found.(string)
 	_, isBool := found.(bool)
+	if (of.Type == mapping.Int4 || of.Type == mapping.Float8) && !isBool {
+		if v, bad := of.Parse(text, nil); bad == nil { // as the interface has it, as most are
+			return v, ""
+		}
+	}
 	switch of.Type {
 	case mapping.Int4:
 		if isBool {
