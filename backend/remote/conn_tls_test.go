@@ -29,7 +29,7 @@ func secured(t *testing.T) (near *conn, far *tls.Conn, under net.Conn) {
 		shaken <- err
 	}()
 	p := newPool(listener.Addr().String(), &tls.Config{InsecureSkipVerify: true, ClientSessionCache: tls.NewLRUClientSessionCache(1)}, 1, time.Now)
-	near, err = p.take(bg(), true)
+	near, err = p.take(bg(), time.Now().Add(ample), true)
 	require.NoError(t, err)
 	require.NoError(t, <-shaken)
 	t.Cleanup(func() {

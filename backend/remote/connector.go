@@ -17,7 +17,6 @@ type taken struct {
 	// rec has its ID, a Version that changes with what clients see of it, and the elements that
 	// stand within it. Its Owner is not set.
 	rec    mapping.Record
-	key    string         // in the service, as KeyRef has it
 	client int64          // whose it is; 0 of records of all clients
 	raw    map[string]any // as the service has it
 	// elements are those that stand within it. Their client is its.

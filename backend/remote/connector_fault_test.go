@@ -45,7 +45,7 @@ func TestConnectorThroughFaults(t *testing.T) {
 			require.LessOrEqual(t, len(s.take()), 2, "a write, and its record once more")
 			if err == nil {
 				require.Equal(t, name, made.rec.Get("name").Text())
-				known[made.key] = name
+				known[c.keyOf(made)] = name
 			}
 		case op == 1:
 			all, err := c.walked(bg(), "contact", auth.Client{})
@@ -69,7 +69,7 @@ func TestConnectorThroughFaults(t *testing.T) {
 	for _, of := range all {
 		there[of.rec.Get("name").Text()]++
 		require.True(t, sent[of.rec.Get("name").Text()])
-		delete(known, of.key)
+		delete(known, c.keyOf(of))
 	}
 	require.Empty(t, known, "what was answered is there")
 	for name, n := range there {

@@ -35,7 +35,7 @@ func (t *taking) field(d *draft, f *mapping.Field) {
 	}
 	target := t.c.target(f, d.rec)
 	if target == nil || !target.Key.Kept || how.Read.IsZero() {
-		v, absent, err := how.Value(t.ctx, f, d.row)
+		v, absent, err := how.Value(t.ctx, f, d.raw)
 		if err != nil {
 			d.fail(f.Name, err)
 			return
@@ -46,7 +46,7 @@ func (t *taking) field(d *draft, f *mapping.Field) {
 		return
 	}
 	d.rec.Values[f.Index] = mapping.NullValue()
-	v, there, err := how.Read.Of(t.ctx, d.row)
+	v, there, err := how.Read.Of(t.ctx, d.raw)
 	switch {
 	case err != nil:
 		d.fail(f.Name, fmt.Errorf("%s: %w", f.Name, err))
@@ -95,7 +95,7 @@ func (c *connector) target(f *mapping.Field, rec mapping.Record) *sheet.Resource
 // elements begins the elements of an array that stands within its record. They know the record as
 // _parent.
 func (t *taking) elements(d *draft, f *mapping.Field, how *sheet.ServiceField) {
-	v, there, err := how.Elements.Of(t.ctx, d.row)
+	v, there, err := how.Elements.Of(t.ctx, d.raw)
 	all, isList := v.([]any)
 	switch {
 	case err != nil:
@@ -104,7 +104,7 @@ func (t *taking) elements(d *draft, f *mapping.Field, how *sheet.ServiceField) {
 	case isList, there && v == nil:
 	case t.c.source.XML && there && v != "": // a list of one
 		all = []any{v}
-	case t.c.source.XML && isAround(how.Elements, d.row):
+	case t.c.source.XML && isAround(how.Elements, d.raw):
 	case !there:
 		d.absent = append(d.absent, f.Index)
 		return
@@ -121,8 +121,8 @@ func (t *taking) elements(d *draft, f *mapping.Field, how *sheet.ServiceField) {
 			return
 		}
 		row = maps.Clone(row)
-		row[parentName] = d.row
-		e := &draft{taken: &taken{client: d.client, raw: row}, r: of, row: row}
+		row[parentName] = d.raw
+		e := &draft{taken: &taken{client: d.client, raw: row}, r: of}
 		if err := t.begin(e); err != nil {
 			d.fail(f.Name, fmt.Errorf("%s[%d]: %w", f.Name, n, err))
 			return

@@ -32,7 +32,6 @@ type taking struct {
 type draft struct {
 	*taken
 	r      *sheet.Resource
-	row    map[string]any
 	own    sheet.KeyRef     // where its ID is kept
 	refers []reference      // to records with kept IDs
 	arrays map[int][]*draft // by field
@@ -48,8 +47,8 @@ func (c *connector) take(ctx context.Context, r *sheet.Resource, client auth.Cli
 	all, drafts := make([]taken, len(rows)), make([]draft, len(rows))
 	for i, row := range rows {
 		d := &drafts[i]
-		*d = draft{taken: &all[i], r: r, row: row}
-		all[i].raw = row
+		*d = draft{taken: &all[i], r: r}
+		d.raw = row
 		if err := t.begin(d); err != nil {
 			return nil, err
 		}
@@ -84,31 +83,29 @@ func (c *connector) take(ctx context.Context, r *sheet.Resource, client auth.Cli
 
 // begin finds the key of a record, and whether it is shown.
 func (t *taking) begin(d *draft) error {
-	parts, err := partsOf(t.ctx, d.r, d.row)
+	parts, err := partsOf(t.ctx, d.r, d.raw)
 	if err != nil {
 		return err
 	}
 	d.rec = mapping.NewRecord(d.r.Resource)
 	if d.r.Key.Kept {
-		d.key = sheet.KeyText(parts...)
-		d.own = sheet.KeyRef{Resource: d.r.Name, Client: keyed(d.r, t.client), Key: d.key}
+		d.own = sheet.KeyRef{Resource: d.r.Name, Client: keyed(d.r, t.client), Key: sheet.KeyText(parts...)}
 		t.refs = append(t.refs, d.own)
 	} else {
 		id, err := strconv.ParseInt(asText(parts[0]), 10, 32)
 		if err != nil || id < 1 {
 			return changed(d.r, "the key %.40q is no ID, which is a whole number from 1", asText(parts[0]))
 		}
-		d.key = strconv.FormatInt(id, 10)
 		d.rec.Values[d.r.ID] = mapping.IntValue(id)
 	}
 	walk, s := d.r.Service.Walk, d.r.Service
 	if walk != nil && walk.Since != nil && walk.Since.Deleted != nil {
-		if d.gone, err = walk.Since.Deleted.Holds(t.ctx, d.row); err != nil {
+		if d.gone, err = walk.Since.Deleted.Holds(t.ctx, d.raw); err != nil {
 			d.fail("select", err)
 		}
 	}
 	if s.Select != nil && !d.gone && d.err == nil {
-		shows, err := s.Select.Holds(t.ctx, d.row)
+		shows, err := s.Select.Holds(t.ctx, d.raw)
 		if err != nil {
 			d.fail("select", err)
 		}
@@ -161,7 +158,7 @@ func (t *taking) clientIn(d *draft) (kept string, err error) {
 		d.client = keyed(d.r, t.client)
 		return "", nil
 	}
-	v, there, err := at.Of(t.ctx, d.row)
+	v, there, err := at.Of(t.ctx, d.raw)
 	text, ok := sheet.ScalarText(v)
 	switch {
 	case err != nil:
@@ -338,7 +335,7 @@ func (d *draft) isShown() bool { return d.err == nil && !d.gone && !d.hidden }
 func (t *taking) version(d *draft) int64 {
 	d.rec.Version = 0
 	if at := d.r.Service.Version; !at.IsZero() {
-		v, there, err := at.Of(t.ctx, d.row)
+		v, there, err := at.Of(t.ctx, d.raw)
 		if text, ok := sheet.ScalarText(v); err == nil && there && ok {
 			d.rec.Version = int64(xxhash.Sum64String(text) >> 1)
 		}

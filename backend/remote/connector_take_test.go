@@ -113,7 +113,7 @@ func TestTake(t *testing.T) {
 			require.Len(t, all[0].absent, test.absent)
 			require.Equal(t, int64(1), all[0].client)
 			require.Positive(t, all[0].rec.Version)
-			require.Equal(t, `A`, all[0].key)
+			require.Equal(t, `A`, c.keyOf(all[0]))
 		})
 	}
 }

@@ -130,7 +130,7 @@ func TestSOAP(t *testing.T) {
 	made, err := c.create(bg(), nil, c.of("order"), noord, withLines(c.record(t, "order", `{"reference":"R"}`), c.record(t, "orderline", `{"description":"Oil","quantity":1}`)))
 	require.NoError(t, err)
 	require.Equal(t, `<Create><Order><Ref>R</Ref><Lines><Line><Text>Oil</Text><Qty>1</Qty></Line></Lines></Order></Create>`, asked[len(asked)-1])
-	require.Equal(t, "O2", made.key)
+	require.Equal(t, "O2", c.keyOf(made))
 	_, err = c.create(bg(), nil, c.of("order"), noord, withLines(c.record(t, "order", `{"reference":"O1"}`)))
 	violates(mapping.DuplicateValue, "reference", "O1")(t, err)
 	asked = nil

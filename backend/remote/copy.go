@@ -135,7 +135,7 @@ func (c *copied) keep(ctx context.Context, r *sheet.Resource, before held, t tak
 	if c.sources[r.Resource] == nil || before.isLike(t) {
 		return nil
 	}
-	id := t.rec.ID()
+	id, page := t.rec.ID(), []taken{t}
 	return c.write(ctx, func(tx *sqlrecord.Store) error {
 		if err := touch(ctx, tx.Conn(), r.Resource, id); err != nil { // others who touch it wait from here on
 			return err
@@ -146,12 +146,12 @@ func (c *copied) keep(ctx context.Context, r *sheet.Resource, before held, t tak
 		}
 		known, there := kept[id]
 		switch now := (held{known, there}); {
-		case now.isLike(t):
+		case now.isLike(page[0]):
 			return nil
 		case there != before.there, known.Version != before.Version, known.Client != before.Client:
 			return errPassed
 		default:
-			return c.merge(ctx, tx, r, []taken{t})
+			return c.merge(ctx, tx, r, page)
 		}
 	})
 }

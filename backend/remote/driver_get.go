@@ -42,7 +42,7 @@ func (c *copied) read(ctx context.Context, r *sheet.Resource, client auth.Client
 }
 
 func (c *copied) readOnce(ctx context.Context, r *sheet.Resource, client auth.Client, id int32, before held) (taken, error) {
-	rows, err := c.fetch(ctx, r, client, id)
+	row, err := c.fetch(ctx, r, client, id)
 	if errors.Is(err, backend.ErrNotFound) && !errors.Is(err, errAnothers) {
 		return taken{}, errors.Join(err, c.drop(ctx, r, client, id, before))
 	}
@@ -52,7 +52,7 @@ func (c *copied) readOnce(ctx context.Context, r *sheet.Resource, client auth.Cl
 	if err != nil {
 		return taken{}, err
 	}
-	all, err := c.conn.take(ctx, r, client, rows)
+	all, err := c.conn.take(ctx, r, client, []map[string]any{row})
 	if err != nil {
 		return taken{}, err
 	}
@@ -92,7 +92,7 @@ func nobodys(r *sheet.Resource, client auth.Client, before held) error {
 }
 
 // fetch asks for a record by its key.
-func (c *copied) fetch(ctx context.Context, r *sheet.Resource, client auth.Client, id int32) ([]map[string]any, error) {
+func (c *copied) fetch(ctx context.Context, r *sheet.Resource, client auth.Client, id int32) (map[string]any, error) {
 	if r.Service.Get == nil {
 		return nil, unexpected(fmt.Errorf("%s: the sheet says no get", r.Name))
 	}
@@ -100,8 +100,7 @@ func (c *copied) fetch(ctx context.Context, r *sheet.Resource, client auth.Clien
 	if err != nil {
 		return nil, err
 	}
-	row, err := c.conn.get(ctx, r, client, key)
-	return []map[string]any{row}, err
+	return c.conn.get(ctx, r, client, key)
 }
 
 // keyOf is the key of a record in the service.

@@ -26,18 +26,14 @@ type request struct {
 	// write tells that the call changes something, so that it is sent once.
 	write   bool
 	attempt *attempt // of a write
-	// alone tells that nothing else is asked on its connection, before or after, so
-	// that no other answer can be taken for its own.
-	alone bool
-	// secret tells that the call has somebody's credentials: it is sent once, and alone.
+	// secret tells that the call has somebody's credentials: it is sent once, and nothing else is
+	// asked on its connection, before or after, so that no other answer can be taken for its own.
 	secret  bool
 	page    bool          // a page for people is an answer too
 	timeout time.Duration // of all its tries together
 }
 
 func (r *request) isOnce() bool { return r.write || r.secret }
-
-func (r *request) isAlone() bool { return r.alone || r.secret }
 
 // wire sends requests to one address.
 type wire struct {
@@ -143,7 +139,7 @@ func (w *wire) try(ctx context.Context, r *request, deadline time.Time, fresh bo
 		w.pool.give(c, false)
 		return nil, &broken{err: w.reason(ctx, err), again: isConnection(err), stale: used && !begun && isConnection(err)}
 	}
-	if r.isAlone() {
+	if r.secret {
 		w.pool.give(c, false)
 	} else {
 		a.conn, a.again = c, again
@@ -163,7 +159,7 @@ func (w *wire) try(ctx context.Context, r *request, deadline time.Time, fresh bo
 // connect returns a connection whose call ends with ctx.
 func (w *wire) connect(ctx context.Context, r *request, deadline time.Time, fresh bool) (*conn, error) {
 	for {
-		c, err := w.take(ctx, r, deadline, fresh)
+		c, err := w.pool.take(ctx, deadline, fresh || r.secret)
 		if err != nil {
 			return nil, err
 		}
@@ -181,21 +177,6 @@ func (w *wire) connect(ctx context.Context, r *request, deadline time.Time, fres
 			return nil, err
 		}
 	}
-}
-
-func (w *wire) take(ctx context.Context, r *request, deadline time.Time, fresh bool) (*conn, error) {
-	fresh = fresh || r.isAlone()
-	if !fresh {
-		if c := w.pool.ready(); c != nil {
-			return c, nil
-		}
-	}
-	if d, ok := ctx.Deadline(); !ok || deadline.Before(d) {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithDeadlineCause(ctx, deadline, errTimeout)
-		defer cancel()
-	}
-	return w.pool.take(ctx, fresh)
 }
 
 // reason returns why a call got no answer. The end of a context appears as an I/O error.

@@ -58,13 +58,15 @@ func newPool(address string, config *tls.Config, connections int, now func() tim
 	return p
 }
 
-// take returns a connection for one call, and waits for a free slot until ctx ends. It is one
-// from the pool, or an unused one if a fresh one is asked for. Each is inspected right before
-// it is used: nothing may have arrived on it, such as a repeated or late answer, or its end.
-func (p *pool) take(ctx context.Context, fresh bool) (*conn, error) {
+// take returns a connection for one call, and waits for a free slot until the deadline, or ctx ends.
+// It is one from the pool, or an unused one if a fresh one is asked for. Each is inspected right
+// before it is used: nothing may have arrived on it, such as a repeated or late answer, or its end.
+func (p *pool) take(ctx context.Context, deadline time.Time, fresh bool) (*conn, error) {
 	select {
 	case p.slots <- struct{}{}:
 	default:
+		ctx, cancel := context.WithDeadlineCause(ctx, deadline, errTimeout)
+		defer cancel()
 		select {
 		case p.slots <- struct{}{}:
 		case <-ctx.Done():
@@ -76,6 +78,8 @@ func (p *pool) take(ctx context.Context, fresh bool) (*conn, error) {
 		return c, nil
 	}
 	if err == nil {
+		ctx, cancel := context.WithDeadlineCause(ctx, deadline, errTimeout)
+		defer cancel()
 		c, err = p.dial(ctx)
 	}
 	if err == nil && !c.alive() {
@@ -87,20 +91,6 @@ func (p *pool) take(ctx context.Context, fresh bool) (*conn, error) {
 		return nil, err
 	}
 	return c, nil
-}
-
-// ready returns a connection that can be used at once; nil for none.
-func (p *pool) ready() *conn {
-	select {
-	case p.slots <- struct{}{}:
-	default:
-		return nil
-	}
-	c, _ := p.usable(false)
-	if c == nil {
-		<-p.slots
-	}
-	return c
 }
 
 // usable returns an idle connection that is alive; nil for none, as kept does.

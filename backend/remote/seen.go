@@ -48,11 +48,11 @@ func (d *Driver) Walk(ctx context.Context, m *mapping.Resource, client auth.Clie
 // Read reads a record from the service by itself.
 func (d *Driver) Read(ctx context.Context, m *mapping.Resource, client auth.Client, id int32) (Seen, error) {
 	r := d.Sheet.Resources[m]
-	rows, err := d.copy.fetch(ctx, r, client, id)
+	row, err := d.copy.fetch(ctx, r, client, id)
 	if err != nil {
 		return Seen{}, err
 	}
-	all, err := d.conn.take(ctx, r, client, rows)
+	all, err := d.conn.take(ctx, r, client, []map[string]any{row})
 	if err != nil {
 		return Seen{}, err
 	}
