@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 
 	"frontdesk/auth"
@@ -28,6 +30,12 @@ type taken struct {
 	err    error // why it cannot be shown, the first of faults; of rec only the ID is known then
 	faults []Fault
 	within []*taken // the elements that stand within it, also those that cannot be shown
+}
+
+// clone is a record whose values can be changed.
+func (t taken) clone() taken {
+	t.rec.Values, t.rec.Children = slices.Clone(t.rec.Values), maps.Clone(t.rec.Children)
+	return t
 }
 
 // ownerOf returns the clients of records that others belong to, by ID. Those that are not known

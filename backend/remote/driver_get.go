@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 
@@ -122,22 +121,21 @@ func (c *copied) keyOf(ctx context.Context, r *sheet.Resource, client auth.Clien
 
 // Get implements backend.Reader.
 func (d *Driver) Get(ctx context.Context, m *mapping.Resource, q backend.Query) (mapping.Record, error) {
-	_, rec, err := d.get(ctx, m, q)
-	return rec, err
+	r := d.Sheet.Resources[m]
+	t, err := d.seen(ctx, r, q)
+	if err != nil {
+		return mapping.Record{}, err
+	}
+	return d.complete(ctx, r, q, &t)
 }
 
-// get reads a record that the client may see, as it was taken, and with the elements that are asked
-// for.
-func (d *Driver) get(ctx context.Context, m *mapping.Resource, q backend.Query) (t taken, rec mapping.Record, err error) {
-	r := d.Sheet.Resources[m]
-	if t, err = d.element(ctx, r, q); err != nil {
-		return taken{}, rec, err
+// seen reads a record that the client may see.
+func (d *Driver) seen(ctx context.Context, r *sheet.Resource, q backend.Query) (taken, error) {
+	t, err := d.element(ctx, r, q)
+	if err == nil && (t.hidden || t.client != q.Client.ID && t.client != 0) {
+		return taken{}, backend.ErrNotFound
 	}
-	if t.hidden || t.client != q.Client.ID && t.client != 0 {
-		return taken{}, rec, backend.ErrNotFound
-	}
-	rec, err = d.complete(ctx, r, q, t)
-	return t, rec, err
+	return t, err
 }
 
 // element reads a record; one that the service has within another is found there.
@@ -177,11 +175,10 @@ func (c *copied) parentOf(ctx context.Context, parent, r *sheet.Resource, q back
 	return 0, backend.ErrNotFound
 }
 
-// complete gives a record its owner, the moments that the service does not say, and the elements
-// that are records of their own.
-func (d *Driver) complete(ctx context.Context, r *sheet.Resource, q backend.Query, t taken) (mapping.Record, error) {
+// complete makes of what was taken, which is its own from then on, the record that is answered: with
+// its owner, the moments that the service does not say, and the elements that are records of their own.
+func (d *Driver) complete(ctx context.Context, r *sheet.Resource, q backend.Query, t *taken) (mapping.Record, error) {
 	rec := t.rec
-	rec.Values, rec.Children = slices.Clone(rec.Values), maps.Clone(rec.Children)
 	rec.Owner = t.client
 	if t.client == 0 {
 		rec.Owner = mapping.OfAll

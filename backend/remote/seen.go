@@ -35,7 +35,7 @@ func (d *Driver) Walk(ctx context.Context, m *mapping.Resource, client auth.Clie
 		page, err := d.conn.take(ctx, r, client, rows)
 		all := make([]Seen, len(page))
 		for i := range page {
-			all[i] = seen(&page[i], page[i].client)
+			all[i] = seenAs(&page[i], page[i].client)
 		}
 		if err == nil {
 			each(all)
@@ -56,13 +56,13 @@ func (d *Driver) Read(ctx context.Context, m *mapping.Resource, client auth.Clie
 	if err != nil {
 		return Seen{}, err
 	}
-	return seen(&all[0], all[0].client), all[0].err
+	return seenAs(&all[0], all[0].client), all[0].err
 }
 
-func seen(t *taken, client int64) Seen {
+func seenAs(t *taken, client int64) Seen {
 	s := Seen{Record: t.rec, Client: client, Row: ownOf(t.raw), Absent: t.absent, Hidden: t.hidden, Gone: t.gone, Faults: t.faults}
 	for _, e := range t.within {
-		s.Within = append(s.Within, seen(e, client))
+		s.Within = append(s.Within, seenAs(e, client))
 	}
 	return s
 }

@@ -54,15 +54,16 @@ func (w *writing) Get(ctx context.Context, m *mapping.Resource, q backend.Query)
 	if err := w.hold(ctx, of); err != nil {
 		return mapping.Record{}, err
 	}
-	t, rec, err := w.get(ctx, m, q)
+	r := w.Sheet.Resources[m]
+	t, err := w.seen(ctx, r, q)
 	if err != nil {
 		return mapping.Record{}, err
 	}
 	if w.read == nil {
 		w.read = map[heldRecord]taken{}
 	}
-	w.read[of] = t
-	return rec, nil
+	w.read[of] = t.clone()
+	return w.complete(ctx, r, q, &t)
 }
 
 // Exists implements backend.Prober: what the copy has need not be asked for.
@@ -149,7 +150,7 @@ func (w *writing) belongs(ctx context.Context, r *sheet.Resource, client auth.Cl
 // had is what the service has of a record that is written.
 func (w *writing) had(ctx context.Context, r *sheet.Resource, client auth.Client, before mapping.Record) (taken, error) {
 	if t, held := w.read[w.heldBy(client, r.Resource, before.ID())]; held {
-		return t, nil
+		return t.clone(), nil
 	}
 	return w.element(ctx, r, backend.Query{Client: client, ID: before.ID()})
 }
@@ -177,7 +178,7 @@ func (w *writing) change(ctx context.Context, client auth.Client, m *mapping.Res
 	if t.err != nil || t.hidden || t.client != client.ID && t.client != 0 {
 		return mapping.Record{}, fmt.Errorf("%w: after the write was done: %w", backend.ErrUnexpected, errors.Join(t.err, errors.New("the record cannot be shown")))
 	}
-	return w.complete(settled, r, backend.Query{Client: client, Tagged: true, Fields: within(r)}, t)
+	return w.complete(settled, r, backend.Query{Client: client, Tagged: true, Fields: within(r)}, &t)
 }
 
 // within are the arrays that a record is answered with after a write.
