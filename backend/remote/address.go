@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -9,31 +10,27 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+
+	"frontdesk/mapping/sheet"
 )
 
-// newWire makes the wire to the service at an address, and returns the path that all its calls
-// begin with. It ignores proxies of the environment: calls go only where the sheet says.
-func newWire(o *core, address, caFile string, connections, maxAnswer, retries int) (w *wire, base string, err error) {
-	u, err := url.Parse(address)
+// newWire makes the wire to a service, and returns the path that all its calls begin with. It ignores
+// proxies of the environment: calls go only where the sheet says.
+func newWire(o *core, of *sheet.Service) (w *wire, base string, err error) {
+	u, err := url.Parse(of.URL) // which the sheet has checked
 	if err != nil {
 		return nil, "", fmt.Errorf("the address of the service: %w", errors.Unwrap(err))
 	}
-	if u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return nil, "", fmt.Errorf("the address of the service must be http or https with a host and a path, and nothing else")
-	}
-	port := u.Port()
+	port := cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
 	var config *tls.Config
 	if u.Scheme == "https" {
 		config = &tls.Config{ServerName: u.Hostname(), MinVersion: tls.VersionTLS12, ClientSessionCache: tls.NewLRUClientSessionCache(0)}
-		if config.RootCAs, err = authorities(caFile); err != nil {
+		if config.RootCAs, err = authorities(of.CAFile); err != nil {
 			return nil, "", err
 		}
 	}
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
-	}
-	p := newPool(net.JoinHostPort(u.Hostname(), port), config, connections, o.Now)
-	return &wire{pool: p, host: u.Host, maxAnswer: maxAnswer, retries: retries, random: o.Random, now: o.Now}, u.EscapedPath(), nil
+	p := newPool(net.JoinHostPort(u.Hostname(), port), config, of.Connections, o.Now)
+	return &wire{pool: p, host: u.Host, maxAnswer: int(of.MaxAnswer), retries: of.Retries, random: o.Random, now: o.Now}, u.EscapedPath(), nil
 }
 
 // authorities are those of the system and those in file.

@@ -76,15 +76,9 @@ type connector struct {
 	clients sync.Map // of clients that are kept: texts by number, numbers by text
 }
 
-// errNoService says that a sheet is in front of a database.
-var errNoService = errors.New("driver remote needs a sheet with source.http")
-
 func newConnector(o *core, owners ownerOf) (*connector, error) {
 	source := o.Sheet.Source.Service
-	if source == nil {
-		return nil, errNoService
-	}
-	w, base, err := newWire(o, source.URL, source.CAFile, source.Connections, int(source.MaxAnswer), source.Retries)
+	w, base, err := newWire(o, source)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -102,8 +103,6 @@ func add(all map[string]any, name string, v any) {
 // encodeXML writes JsonML: an element is a list of its name, an object of its attributes, which it
 // need not have, and what is within. null is left out; a list without a name is what is in it.
 func encodeXML(v any) ([]byte, error) {
-	var out bytes.Buffer
-	out.WriteString(xml.Header)
 	list, _ := v.([]any)
 	if len(list) == 0 {
 		return nil, errors.New("body: no element, expected JsonML, a list that begins with a name")
@@ -111,72 +110,66 @@ func encodeXML(v any) ([]byte, error) {
 	if _, is := list[0].(string); !is {
 		return nil, errors.New("body: expected one element, a list that begins with its name")
 	}
-	return appendXML(&out, list)
+	out := bytes.NewBufferString(xml.Header)
+	e := xml.NewEncoder(out)
+	err := putXML(e, list)
+	if err == nil {
+		err = e.Flush()
+	}
+	return out.Bytes(), err
 }
 
 var xmlName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9._-]*(:[A-Za-z_][A-Za-z0-9._-]*)?$`)
 
-func appendXML(out *bytes.Buffer, list []any) ([]byte, error) {
+func putXML(e *xml.Encoder, list []any) error {
 	name, is := "", false
 	if len(list) > 0 {
 		name, is = list[0].(string)
 	}
 	if !is {
-		return out.Bytes(), appendWithin(out, list)
+		return putWithin(e, list)
 	}
-	if !xmlName.MatchString(name) {
-		return nil, errors.New("body: what is no name of an element")
-	}
-	out.WriteString("<" + name)
+	start := xml.StartElement{Name: xml.Name{Local: name}}
 	list = list[1:]
 	if len(list) > 0 {
 		if attributes, is := list[0].(map[string]any); is {
 			list = list[1:]
-			if err := appendAttributes(out, attributes); err != nil {
-				return nil, err
+			for _, name := range slices.Sorted(maps.Keys(attributes)) {
+				text, err := xmlText(attributes[name])
+				if err != nil {
+					return err
+				}
+				if attributes[name] != nil {
+					start.Attr = append(start.Attr, xml.Attr{Name: xml.Name{Local: name}, Value: text})
+				}
 			}
 		}
 	}
-	out.WriteByte('>')
-	if err := appendWithin(out, list); err != nil {
-		return nil, err
+	if !xmlName.MatchString(name) || slices.ContainsFunc(start.Attr, func(a xml.Attr) bool { return !xmlName.MatchString(a.Name.Local) }) {
+		return errors.New("body: what is no name of an element or attribute")
 	}
-	out.WriteString("</" + name + ">")
-	return out.Bytes(), nil
+	if err := e.EncodeToken(start); err != nil {
+		return err
+	}
+	if err := putWithin(e, list); err != nil {
+		return err
+	}
+	return e.EncodeToken(start.End())
 }
 
-func appendAttributes(out *bytes.Buffer, all map[string]any) error {
-	names := make([]string, 0, len(all))
-	for name := range all {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		if all[name] == nil {
+// putWithin writes what is within an element.
+func putWithin(e *xml.Encoder, all []any) error {
+	for _, v := range all {
+		within, is := v.([]any)
+		if is {
+			if err := putXML(e, within); err != nil {
+				return err
+			}
 			continue
 		}
-		if !xmlName.MatchString(name) {
-			return errors.New("body: what is no name of an attribute")
-		}
-		out.WriteString(" " + name + `="`)
-		if err := appendText(out, all[name]); err != nil {
-			return err
-		}
-		out.WriteByte('"')
-	}
-	return nil
-}
-
-// appendWithin writes what is within an element.
-func appendWithin(out *bytes.Buffer, all []any) error {
-	for _, v := range all {
-		var err error
-		switch v := v.(type) {
-		case nil:
-		case []any:
-			_, err = appendXML(out, v)
-		default:
-			err = appendText(out, v)
+		text, err := xmlText(v)
+		if err == nil {
+			err = e.EncodeToken(xml.CharData(text))
 		}
 		if err != nil {
 			return err
@@ -185,15 +178,16 @@ func appendWithin(out *bytes.Buffer, all []any) error {
 	return nil
 }
 
-func appendText(out *bytes.Buffer, v any) error {
+func xmlText(v any) (string, error) {
 	text, ok := sheet.ScalarText(v)
-	if !ok {
-		return errors.New("body: an object where a text is")
+	switch {
+	case v != nil && !ok:
+		return "", errors.New("body: an object where a text is")
+	case !isXML(text):
+		return "", errors.New("body: a character that XML cannot have")
+	default:
+		return text, nil
 	}
-	if !isXML(text) {
-		return errors.New("body: a character that XML cannot have")
-	}
-	return xml.EscapeText(out, []byte(text))
 }
 
 // isXML tells whether XML can have a text.

@@ -168,7 +168,10 @@ func (f *inFront) walkAll(t require.TestingT) {
 	if since := r.Service.Walk.Since; since == nil || since.Deleted != nil {
 		return
 	}
-	for _, p := range f.d.copy.sources[r.Resource].walks() {
+	for _, p := range f.d.copy.walks() {
+		if p.r != r {
+			continue
+		}
 		require.NoError(t, f.d.copy.whole(bg(), p))
 		s, err := f.d.copy.state(bg(), p)
 		require.NoError(t, err)

@@ -44,8 +44,8 @@ const atOnce = 2
 // OpenDriver opens the service of a sheet, which may be down, and its copy in o.DB, whose tables it
 // makes or migrates. It begins to walk. The caller closes the Driver, and then the database.
 func OpenDriver(ctx context.Context, o Options) (*Driver, error) {
-	if o.Sheet.Source.Service == nil {
-		return nil, errNoService
+	if err := Judge(o.Sheet); err != nil {
+		return nil, err
 	}
 	c := &core{Options: o.withDefaults()}
 	if err := sqlrecord.MigrateCopy(ctx, o.DB, o.Model); err != nil {

@@ -98,10 +98,7 @@ func (d *Driver) Changes(ctx context.Context, q backend.ChangesQuery) (backend.C
 		return backend.ChangesPage{}, err
 	}
 	page, err := d.copy.changes.Page(ctx, q)
-	if err != nil {
-		err = ownUnlessAnswer(err)
-	}
-	return page, err
+	return page, ownUnlessAnswer(err)
 }
 
 // Digest implements backend.ChangeTeller.
@@ -110,10 +107,7 @@ func (d *Driver) Digest(ctx context.Context, m *mapping.Resource, q backend.Dige
 		return backend.Digest{}, err
 	}
 	digest, err := d.copy.changes.Digest(ctx, m, q)
-	if err != nil {
-		err = ownUnlessAnswer(err)
-	}
-	return digest, err
+	return digest, ownUnlessAnswer(err)
 }
 
 // ChangesState tells about how many changes are kept.

@@ -18,18 +18,11 @@ const closedWithin = 2 * time.Second
 func (d *Driver) Closed() (all []backend.Closing) {
 	ctx, cancel := context.WithTimeout(context.Background(), closedWithin)
 	defer cancel()
-	for r, s := range d.copy.sources {
-		if s.r.Resource != r {
-			continue
-		}
-		for _, p := range s.walks() {
-			known, err := d.copy.state(ctx, p)
-			if err == nil && known.changed {
-				all = append(all, backend.Closing{Resource: r.Name, What: known.failed, Since: known.failedAt})
-			}
+	for _, p := range d.copy.walks() {
+		if known, err := d.copy.state(ctx, p); err == nil && known.changed {
+			all = append(all, backend.Closing{Resource: p.r.Name, What: known.failed, Since: known.failedAt})
 		}
 	}
-	slices.SortFunc(all, func(a, b backend.Closing) int { return cmp.Compare(a.Resource, b.Resource) })
 	return all
 }
 
@@ -42,36 +35,37 @@ func (d *Driver) LeftOut() map[backend.Place]int64 {
 
 // Copies implements backend.Copier.
 func (d *Driver) Copies(ctx context.Context) (all []backend.CopyState, err error) {
-	for r, s := range d.copy.sources {
-		if s.r.Resource != r {
-			continue
+	for _, p := range d.copy.walks() {
+		known, err := d.copy.state(ctx, p)
+		if err != nil {
+			return nil, err
 		}
-		for _, p := range s.walks() {
-			known, err := d.copy.state(ctx, p)
-			if err != nil {
-				return nil, err
-			}
-			is := backend.CopyState{
-				Resource: r.Name, Client: p.client, Known: known.known(), Records: known.records, Walking: known.walking, Seen: p.seen.Load(),
-				Failed: known.failed, FailedAt: known.failedAt,
-			}
-			if !is.Known.IsZero() {
-				is.Age = known.now.Sub(is.Known)
-			}
-			all = append(all, is)
+		is := backend.CopyState{
+			Resource: p.r.Name, Client: p.client, Known: known.known(), Records: known.records, Walking: known.walking, Seen: p.seen.Load(),
+			Failed: known.failed, FailedAt: known.failedAt,
 		}
+		if !is.Known.IsZero() {
+			is.Age = known.now.Sub(is.Known)
+		}
+		all = append(all, is)
 	}
-	slices.SortFunc(all, func(a, b backend.CopyState) int {
-		return cmp.Or(cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.Client.ID, b.Client.ID))
-	})
 	return all, nil
 }
 
-// walks are those that were begun.
-func (s *source) walks() []*walked {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Collect(maps.Values(s.all))
+// walks are those that were begun, by resource and client.
+func (c *copied) walks() (all []*walked) {
+	for r, s := range c.sources {
+		if s.r.Resource != r {
+			continue
+		}
+		s.mu.Lock()
+		all = slices.AppendSeq(all, maps.Values(s.all))
+		s.mu.Unlock()
+	}
+	slices.SortFunc(all, func(a, b *walked) int {
+		return cmp.Or(cmp.Compare(a.r.Name, b.r.Name), cmp.Compare(a.client.ID, b.client.ID))
+	})
+	return all
 }
 
 // Verify implements auth.Accounts.

@@ -2,6 +2,7 @@ package remote
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -96,13 +97,15 @@ type core struct {
 	holds holds
 }
 
+// errNoService says that a sheet is in front of a database.
+var errNoService = errors.New("driver remote needs a sheet with source.http")
+
 // Judge returns the problems of a sheet that OpenDriver would find.
 func Judge(sh *sheet.Sheet) error {
-	conn, err := newConnector(&core{Options: Options{Sheet: sh}.withDefaults()}, nil)
-	if err == nil {
-		conn.close()
+	if sh.Source.Service == nil {
+		return errNoService
 	}
-	return err
+	return nil
 }
 
 // unexpected marks an answer that the sheet does not foresee, of a service that works.
