@@ -52,7 +52,7 @@ func (apart) Take(context.Context, string, int64, int32) (func(context.Context),
 func TestWritesOfOneRecordTakeTurns(t *testing.T) {
 	d := copiedFrom(t, newRack(), tellsSince)
 	require.Equal(t, []int{1, 7}, updatedAtOnce(t, 8, front(t, d)))
-	require.Empty(t, d.holds.held)
+	require.Zero(t, d.holds.count())
 }
 
 // updatedAtOnce has so many writes of one record, all with the same If-Match, through
@@ -80,4 +80,12 @@ func updatedAtOnce(t *testing.T, n int, gateways ...*backend.Client) []int {
 	}
 	wg.Wait()
 	return []int{int(done.Load()), int(changed.Load())}
+}
+
+// count is how many records are held.
+func (h *holds) count() (n int) {
+	for range h.held.Range {
+		n++
+	}
+	return n
 }

@@ -21,15 +21,14 @@ type taken struct {
 	rec    mapping.Record
 	client int64          // whose it is; 0 of records of all clients
 	raw    map[string]any // as the service has it
-	// elements are those that stand within it. Their client is its.
-	elements []taken
+	// elements are those that stand within it, also those that cannot be shown. Their client is its.
+	elements []*taken
 	// absent are the positions of the fields whose place the record does not have.
 	absent []int
 	hidden bool  // the sheet does not show it
 	gone   bool  // the service says that it is no more; nothing but the ID is known then
 	err    error // why it cannot be shown, the first of faults; of rec only the ID is known then
 	faults []Fault
-	within []*taken // the elements that stand within it, also those that cannot be shown
 }
 
 // clone is a record whose values can be changed.

@@ -22,8 +22,7 @@ type loggingOn struct {
 	// renewOn is the answer to a call whose token has expired.
 	renewOn sheet.Match
 
-	mu      sync.Mutex
-	holders map[auth.Client]*holder // by client; 0 where all share one
+	holders sync.Map // by client; 0 where all share one
 }
 
 // holder is one token and the lock of those that wait for it.
@@ -51,7 +50,7 @@ const (
 
 func newLoggingOn(c *connector) *loggingOn {
 	on := c.source.LogOn
-	logOn := &loggingOn{c: c, sheet: on, call: newCall(nil, mapping.OpGet, &on.Call), holders: map[auth.Client]*holder{}}
+	logOn := &loggingOn{c: c, sheet: on, call: newCall(nil, mapping.OpGet, &on.Call)}
 	logOn.call.secret = true
 	if logOn.renewOn = on.RenewOn; logOn.renewOn == (sheet.Match{}) {
 		logOn.renewOn.Status = "401"
@@ -68,14 +67,11 @@ func (l *loggingOn) holder(client auth.Client) *holder {
 	case client.ID == 0:
 		client.Name = l.sheet.AccountsClient
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	h := l.holders[client]
-	if h == nil {
-		h = &holder{client: client, turn: make(chan struct{}, 1)}
-		l.holders[client] = h
+	h, known := l.holders.Load(client)
+	if !known {
+		h, _ = l.holders.LoadOrStore(client, &holder{client: client, turn: make(chan struct{}, 1)})
 	}
-	return h
+	return h.(*holder)
 }
 
 // get returns a ticket that is valid as far as is known.

@@ -254,7 +254,7 @@ func (t *taking) finishElements(d *draft, field int, elements []*draft) {
 			e.rec.Values[key.Index] = d.rec.Values[d.r.ID]
 		}
 		t.finish(e)
-		d.within = append(d.within, e.taken)
+		d.elements = append(d.elements, e.taken)
 		switch {
 		case e.err != nil:
 			d.fail(array.Name, fmt.Errorf("%s[%d]: %w", array.Name, n, e.err))
@@ -267,7 +267,7 @@ func (t *taking) finishElements(d *draft, field int, elements []*draft) {
 		}
 		seen[e.rec.ID()] = true
 		e.rec.Version = t.version(e)
-		shown, d.elements = append(shown, e.rec), append(d.elements, *e.taken)
+		shown = append(shown, e.rec)
 	}
 	slices.SortFunc(shown, inOrder)
 	d.rec.SetElements(field, shown)

@@ -153,9 +153,9 @@ func (d *Driver) element(ctx context.Context, r *sheet.Resource, q backend.Query
 		return taken{}, err
 	}
 	for _, e := range t.elements {
-		if e.rec.Resource == r.Resource && e.rec.ID() == q.ID {
+		if e.rec.Resource == r.Resource && e.rec.ID() == q.ID && e.err == nil && !e.hidden {
 			e.client, e.hidden = t.client, t.hidden
-			return e, nil
+			return *e, nil
 		}
 	}
 	return taken{}, backend.ErrNotFound

@@ -29,8 +29,7 @@ func (c *core) heldBy(client auth.Client, r *mapping.Resource, id int32) heldRec
 // not held off: versions protect against those. Other gateways are, if they share the id
 // store.
 type holds struct {
-	mu   sync.Mutex
-	held map[heldRecord]chan struct{} // closed when it is let go
+	held sync.Map // channels by heldRecord, closed when it is let go
 }
 
 // holding are the records that one write holds.
@@ -77,20 +76,14 @@ func (t *holding) letGo(ctx context.Context) {
 
 // take waits until no other write of this gateway holds the record.
 func (h *holds) take(ctx context.Context, r heldRecord) error {
+	own := make(chan struct{})
 	for {
-		h.mu.Lock()
-		free, taken := h.held[r]
+		other, taken := h.held.LoadOrStore(r, own)
 		if !taken {
-			if h.held == nil {
-				h.held = map[heldRecord]chan struct{}{}
-			}
-			h.held[r] = make(chan struct{})
-			h.mu.Unlock()
 			return nil
 		}
-		h.mu.Unlock()
 		select {
-		case <-free:
+		case <-other.(chan struct{}):
 		case <-ctx.Done():
 			return fmt.Errorf("%w: wait for another write of %s %d: %w", backend.ErrCollision, r.resource, r.id, ctx.Err())
 		}
@@ -98,8 +91,6 @@ func (h *holds) take(ctx context.Context, r heldRecord) error {
 }
 
 func (h *holds) free(r heldRecord) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	close(h.held[r])
-	delete(h.held, r)
+	own, _ := h.held.LoadAndDelete(r)
+	close(own.(chan struct{}))
 }

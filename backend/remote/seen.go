@@ -61,7 +61,7 @@ func (d *Driver) Read(ctx context.Context, m *mapping.Resource, client auth.Clie
 
 func seenAs(t *taken, client int64) Seen {
 	s := Seen{Record: t.rec, Client: client, Row: ownOf(t.raw), Absent: t.absent, Hidden: t.hidden, Gone: t.gone, Faults: t.faults}
-	for _, e := range t.within {
+	for _, e := range t.elements {
 		s.Within = append(s.Within, seenAs(e, client))
 	}
 	return s
