@@ -1,7 +1,11 @@
 package remote
 
 import (
+	"os"
+	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 
 	"frontdesk/backend"
 )
@@ -65,7 +69,7 @@ func BenchmarkConnectorCreate(b *testing.B) {
 	}
 }
 
-// BenchmarkDirectGet and BenchmarkDirectCreate are the same by the driver of format 1.
+// BenchmarkDirectGet and BenchmarkDirectCreate are the same by a driver without a copy.
 func BenchmarkDirectGet(b *testing.B) {
 	s := trivialService(b)
 	r := s.Sheet.Model.Resource("order")
@@ -87,6 +91,43 @@ func BenchmarkDirectCreate(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		if err := s.Write(bg(), func(tx backend.Tx) error { _, err := tx.Create(bg(), anna, rec); return err }); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// copiedOrders is a driver with a copy of one order, which any get and create is answered with.
+func copiedOrders(b *testing.B) *Driver {
+	url := trivial(b, map[string]string{
+		"GET /order/12345": httpAnswer(200, orderRecord()), "GET /order": httpAnswer(200, "["+orderRecord()+"]"),
+		"GET /contact": httpAnswer(200, "[]"), "POST": httpAnswer(201, orderRecord()),
+	})
+	file := b.TempDir() + "/plain.yaml"
+	text := "format: 2\nrules: backend\naccounts: {users: [{username: jan, password_hash: $argon2id$x, client: {id: 1, name: Noord}}]}\n" + plainOrders
+	require.NoError(b, os.WriteFile(file, []byte(strings.NewReplacer("key: id,", "key: id, walk: {paging: {style: none}},", "key: id\n", "key: id\n    walk: {paging: {style: none}}\n").Replace(text)), 0o600))
+	d := open(b, Options{IDStore: openIDStore(b), Sheet: loadSheetFile(b, file, url)})
+	_, err := d.List(bg(), d.Sheet.Model.Resource("order"), backend.Query{Client: anna, Limit: 1})
+	require.NoError(b, err)
+	return d
+}
+
+func BenchmarkCopiedGet(b *testing.B) {
+	d := copiedOrders(b)
+	r := d.Sheet.Model.Resource("order")
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := d.Get(bg(), r, backend.Query{Client: anna, ID: 12345}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkCopiedCreate(b *testing.B) {
+	d := copiedOrders(b)
+	rec := patch(b, d.Sheet.Model.Resource("order"), `{"contact_id":4711,"kind":"workshop","order_status":"open","order_date":"2026-11-20T10:00:00Z"}`).Record
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := d.Write(bg(), func(tx backend.Tx) error { _, err := tx.Create(bg(), anna, rec); return err }); err != nil {
 			b.Fatal(err)
 		}
 	}
