@@ -145,10 +145,11 @@ func (v Value) String() string {
 	if v.kind == KindText {
 		return v.text
 	}
+	var room [32]byte
 	if v.kind == KindTime {
-		return string(appendTime(nil, v.num))
+		return string(appendTime(room[:0], v.num))
 	}
-	return string(v.AppendJSON(nil))
+	return string(v.AppendJSON(room[:0]))
 }
 
 // AppendJSON appends the value as the interface answers it. Arrays are written

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/itchyny/gojq"
-
 	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/mapping"
@@ -283,8 +281,8 @@ func (c *connector) putBody(ctx context.Context, on *call, k *known, r *request)
 		r.body = form(object)
 		return "application/x-www-form-urlencoded", nil
 	default:
-		r.body, err = gojq.Marshal(body)
-		return "application/json", err
+		r.body = appendJSON(make([]byte, 0, 1024), body)
+		return "application/json", nil
 	}
 }
 

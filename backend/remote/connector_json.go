@@ -6,10 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
 	"sync"
 	"unsafe"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/itchyny/gojq"
+
+	"frontdesk/mapping"
 )
 
 // decoder makes of a JSON text what jq knows: nil, bool, json.Number, string, []any and
@@ -149,4 +154,46 @@ func (d *decoder) string() (string, error) {
 func (d *decoder) part(length int) string {
 	end := int(d.json.InputOffset())
 	return d.text[end-length : end]
+}
+
+// appendJSON appends what jq or JSON has, with the members of objects in the order of their names. It
+// is gojq.Marshal, which writes byte by byte, for what most of a record is.
+func appendJSON(dst []byte, v any) []byte {
+	switch v := v.(type) {
+	case nil:
+		return append(dst, "null"...)
+	case bool:
+		return strconv.AppendBool(dst, v)
+	case string:
+		return mapping.AppendJSONString(dst, v)
+	case json.Number:
+		return append(dst, v...)
+	case []any:
+		dst = append(dst, '[')
+		for i, e := range v {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = appendJSON(dst, e)
+		}
+		return append(dst, ']')
+	case map[string]any:
+		var room [32]string
+		names := room[:0]
+		for name := range v {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		dst = append(dst, '{')
+		for i, name := range names {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = appendJSON(append(mapping.AppendJSONString(dst, name), ':'), v[name])
+		}
+		return append(dst, '}')
+	default:
+		text, _ := gojq.Marshal(v) // never fails
+		return append(dst, text...)
+	}
 }

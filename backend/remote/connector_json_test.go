@@ -2,9 +2,11 @@ package remote
 
 import (
 	"encoding/json"
+	"math/big"
 	"strings"
 	"testing"
 
+	"github.com/itchyny/gojq"
 	"github.com/stretchr/testify/require"
 )
 
@@ -32,4 +34,14 @@ func BenchmarkDecodeJSON(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// TestAppendJSON writes what gojq writes, for all that jq and JSON have.
+func TestAppendJSON(t *testing.T) {
+	v := map[string]any{
+		"b": []any{nil, true, false, "x", "é\"\\\n\u2028<", json.Number("-2.50e3"), 12, 1.5, []any{}, map[string]any{}}, "a": big.NewInt(1 << 60), "": map[string]any{"z": 1, "y": "2"},
+	}
+	want, err := gojq.Marshal(v)
+	require.NoError(t, err)
+	require.Equal(t, string(want), string(appendJSON(nil, v)))
 }

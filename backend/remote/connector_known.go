@@ -9,8 +9,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/itchyny/gojq"
-
 	"frontdesk/auth"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
@@ -118,8 +116,7 @@ func asText(v any) string {
 	if text, ok := sheet.ScalarText(v); ok {
 		return text
 	}
-	text, _ := gojq.Marshal(v) // never fails for what jq or JSON has
-	return string(text)
+	return string(appendJSON(nil, v))
 }
 
 // textsOf are what a header or a parameter of the query stands for: none where a placeholder or jq

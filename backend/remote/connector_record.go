@@ -107,18 +107,19 @@ func (e *encoding) field(ctx context.Context, f *mapping.Field, how *sheet.Servi
 // stored is what a service has for a value: as the field has it, or as jq makes it of the value or of
 // the key that a reference is.
 func (e *encoding) stored(ctx context.Context, f *mapping.Field, how *sheet.ServiceField, rec mapping.Record, v mapping.Value) (any, error) {
-	in := sheet.Shown(v)
+	var in any
 	if target := e.c.target(f, rec); target != nil && target.Key.Kept && v.IsSet() {
 		key := e.keys[sheet.IDRef{Resource: target.Name, ID: int32(v.Int())}]
 		if key == "" {
 			return nil, mapping.Fail(mapping.RelatedIDNotFound, mapping.Literal(f.Name), v.String())
 		}
-		in = keyOf(sheet.KeyParts(key))
+		if in = keyOf(sheet.KeyParts(key)); how.Write == nil {
+			return in, nil
+		}
 	} else if how.Write == nil {
 		return how.Stored(f, v)
-	}
-	if how.Write == nil {
-		return in, nil
+	} else {
+		in = sheet.Shown(v)
 	}
 	out, err := how.Write.First(ctx, in)
 	if ctx.Err() != nil {

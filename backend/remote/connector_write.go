@@ -34,7 +34,7 @@ func (c *connector) create(ctx context.Context, a *attempt, r *sheet.Resource, c
 	if w.k, err = c.knows(ctx, client); err != nil {
 		return taken{}, err
 	}
-	if w.k.record, w.k.fields, w.k.attempt = map[string]any{}, rec, a; a != nil {
+	if w.k.record, w.k.fields, w.k.attempt = make(map[string]any, len(rec.Values)), rec, a; a != nil {
 		w.k.once = a.sent
 	}
 	if err := c.encode(ctx, r, client, rec, true, w.k.record); err != nil {
