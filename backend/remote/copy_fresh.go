@@ -275,7 +275,7 @@ func (c *copied) fresh(ctx context.Context, p *walked, wish *backend.Copy) error
 	most := max(c.Sheet.Source.Service.MaxAge, p.every*3/2)
 	age, away, asked := s.now.Sub(s.known()), error(nil), false
 	switch {
-	case p.r.Service.Walk.Since != nil && wish != nil && !wish.Fresh && age < wish.Within: // fresh enough
+	case p.r.Service.Walk.Since != nil && wish != nil && wish.Within > 0 && age <= wish.Within: // fresh enough
 	case p.r.Service.Walk.Since != nil:
 		away, asked = c.joined(ctx, p, wish != nil && wish.Fresh), true
 	case age > most, wish != nil && wish.Fresh && age > wish.Within:

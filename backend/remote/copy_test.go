@@ -396,6 +396,18 @@ func TestCopyLeavesOut(t *testing.T) {
 	assert.Equal(t, map[backend.Place]int64{{Resource: "contact", Field: "kind"}: 1}, d.LeftOut())
 }
 
+// TestCopyNewEnough asks for what has changed only where the copy is older than a client allows.
+func TestCopyNewEnough(t *testing.T) {
+	s := newRack()
+	d := copiedFrom(t, s, tellsSince)
+	listed(t, d, north, "contact", "name")
+	s.seen()
+	for within, pages := range map[time.Duration]int{time.Hour: 0, 0: 2} {
+		listed(t, d, north, "contact", "name", func(q *backend.Query) { q.Copy.Fresh, q.Copy.Within = true, within })
+		assert.Len(t, s.seen(), pages, "%s", within)
+	}
+}
+
 // TestCopyAsksOnce asks once for all lists that wait.
 func TestCopyAsksOnce(t *testing.T) {
 	s := newRack()
