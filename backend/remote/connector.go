@@ -54,9 +54,9 @@ type ownerOf func(ctx context.Context, client auth.Client, r *mapping.Resource, 
 //	get(ctx, r, client, key) (row, err)
 //	  fails with backend.ErrNotFound where the service says that there is none. key is as KeyRef has
 //	  it, or the ID where keys are not kept.
-//	create(ctx, r, client, rec) (taken, err), update(ctx, r, client, before, patch) (taken, err),
-//	delete(ctx, r, client, before) (err)
-//	  send one write, once. before is the record as get and take gave it.
+//	create(ctx, a, r, client, rec) (taken, err), update(ctx, a, r, client, before, patch) (taken, err),
+//	delete(ctx, a, r, client, before) (err)
+//	  send one write, once, which a tells of; it may be nil. before is the record as get and take gave it.
 //	take(ctx, r, client, rows) ([]taken, err)
 //	  converts rows. err is of the id store or of the owners, or backend.ErrChanged for rows without
 //	  their key; what else is wrong with a row stands in it.

@@ -139,13 +139,20 @@ func (c *copied) parents(ctx context.Context, r *sheet.Resource, client auth.Cli
 
 // whole waits until a walk has ended well once, or has failed.
 func (c *copied) whole(ctx context.Context, p *walked) error {
+	return c.until(ctx, p, func(s state) bool { return !s.walked.IsZero() }, func() error { return p.tryNow(c.Now()) })
+}
+
+// until has walks begun, and waits for their ends, until what is known is enough or one has failed.
+func (c *copied) until(ctx context.Context, p *walked, isEnough func(state) bool, begin func() error) error {
 	for {
-		ended := p.end()
+		p.mu.Lock()
+		ended := p.ended
+		p.mu.Unlock()
 		s, err := c.state(ctx, p)
-		if err != nil || !s.walked.IsZero() {
+		if err != nil || isEnough(s) {
 			return err
 		}
-		if err := p.tryNow(c.Now()); err != nil {
+		if err := begin(); err != nil {
 			return err
 		}
 		if err := p.await(ctx, ended); err != nil {
@@ -187,12 +194,6 @@ func (p *walked) await(ctx context.Context, ended <-chan struct{}) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-}
-
-func (p *walked) end() <-chan struct{} {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.ended
 }
 
 // walkEnded tells those who wait that a walk has ended well, failed that it has not.
@@ -400,15 +401,8 @@ func (c *copied) walkedSince(ctx context.Context, p *walked, moment time.Time) e
 	c.asks(ctx, &p.r.Service.Walk.ServiceCall)
 	wait, cancel := sooner(ctx)
 	defer cancel()
-	for {
-		ended := p.end()
-		s, err := c.state(wait, p)
-		if err != nil || !s.walked.Before(moment) {
-			return err
-		}
+	return c.until(wait, p, func(s state) bool { return !s.walked.Before(moment) }, func() error {
 		p.want(moment)
-		if err := p.await(wait, ended); err != nil {
-			return err
-		}
-	}
+		return nil
+	})
 }
