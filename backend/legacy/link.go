@@ -122,9 +122,12 @@ func (b *batch) link(rec mapping.Record, beside []mapping.Value) *mapping.Field 
 		if t.refersToNone(l, parts) {
 			continue
 		}
-		key := textsOf(parts)
-		if to.Key.ByClient && len(key) == len(to.Key.Places)-1 {
-			key = append([]string{b.identity(b.client)}, key...)
+		key := make([]string, 0, len(to.Key.Places))
+		if to.Key.ByClient && len(parts) == len(to.Key.Places)-1 {
+			key = append(key, b.identity(b.client))
+		}
+		for _, p := range parts {
+			key = append(key, textOf(p))
 		}
 		b.pending = append(b.pending, pending{n, l.field.Index, to.RefOf(key, b.client)})
 	}

@@ -90,6 +90,7 @@ func (s session) byKey(ctx context.Context, t *Mapped, q backend.Query, key []ma
 		return rec, backend.ErrNotFound
 	}
 	b := batch{session: s, t: t, client: q.Client}
+	b.records = b.first[:0]
 	err = t.Rows.One(s.d, s.Params(t, q.Client), one, key).Each(ctx, s.conn, b.add)
 	switch {
 	case err != nil:
@@ -281,7 +282,8 @@ type batch struct {
 	client  auth.Client
 	records []mapping.Record
 	pending []pending
-	lost    *mapping.Field // of the last row that could not be shown
+	lost    *mapping.Field    // of the last row that could not be shown
+	first   [1]mapping.Record // room for records, of which a get has one
 }
 
 // pending is a field of a record that gets the kept ID of a key.

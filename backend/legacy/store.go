@@ -166,7 +166,7 @@ func (s *Store) table(r *mapping.Resource) (*Mapped, error) {
 // Get implements backend.Reader.
 func (s *Store) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (rec mapping.Record, err error) {
 	q.ForUpdate = false // nothing could hold it
-	err = s.reading(ctx, r, q, func(on session) error {
+	err = s.reading(ctx, r, q, func(on session) (err error) {
 		rec, err = on.get(ctx, r, q)
 		return err
 	})

@@ -112,12 +112,15 @@ func (r *Resource) RefOf(parts []string, client auth.Client) KeyRef {
 var escapes = strings.NewReplacer(`\`, `\\`, "|", `\|`)
 
 // JoinKey writes the parts of a key of a database as one text.
-func (r *Resource) JoinKey(parts []string) string {
-	joined := make([]string, len(parts))
+func (r *Resource) JoinKey(parts []string) (key string) {
 	for i, part := range parts {
-		joined[i] = escapes.Replace(r.part(i, part))
+		if part = escapes.Replace(r.part(i, part)); i == 0 {
+			key = part
+		} else {
+			key += "|" + part
+		}
 	}
-	return strings.Join(joined, "|")
+	return key
 }
 
 // SplitKey separates the parts of a key that JoinKey wrote.
