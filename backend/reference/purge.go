@@ -16,15 +16,8 @@ import (
 // removing them only frees their space.
 const purgeEvery = time.Hour
 
-// The counts of records are brought up to date this often, first soon after the start.
-const (
-	countFirst = 5 * time.Second
-	countEvery = 30 * time.Second
-)
-
-// startPurger removes expired answers, password resets and changes in the background, and keeps
-// the counts of records up to date where the store has any, until the function that it returns
-// ends it.
+// startPurger removes expired answers, password resets and changes in the background, until the
+// function that it returns ends it.
 func startPurger(s *Store, ticks <-chan time.Time, log *zap.Logger) (end func()) {
 	ctx, stop := context.WithCancel(context.Background())
 	var purging sync.WaitGroup
@@ -34,21 +27,11 @@ func startPurger(s *Store, ticks <-chan time.Time, log *zap.Logger) (end func())
 			defer ticker.Stop()
 			ticks = ticker.C
 		}
-		counts := time.NewTicker(countFirst)
-		defer counts.Stop()
-		if !s.records.Counts() {
-			counts.Stop()
-		}
 		for {
 			select {
 			case <-ticks:
 				if err := s.purge(ctx); err != nil && ctx.Err() == nil {
 					log.Error("purge of expired answers, resets and changes failed", zap.Error(err))
-				}
-			case <-counts.C:
-				counts.Reset(countEvery)
-				if err := s.records.Count(ctx); err != nil && ctx.Err() == nil {
-					log.Error("the counts of records were not brought up to date; totals count them one by one meanwhile", zap.Error(err))
 				}
 			case <-ctx.Done():
 				return

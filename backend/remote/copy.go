@@ -379,24 +379,17 @@ func (c *copied) prune(ctx context.Context, r *mapping.Resource, mark int64) err
 	return ownFailure("copy of records", err)
 }
 
-// tend removes what expires, and keeps counts up to date, until the copy is closed.
+// tend removes what expires, until the copy is closed.
 func (c *copied) tend(ctx context.Context) {
-	counts, hourly := time.NewTicker(30*time.Second), time.NewTicker(time.Hour)
-	defer counts.Stop()
+	hourly := time.NewTicker(time.Hour)
 	defer hourly.Stop()
 	for {
-		var err error
 		select {
 		case <-ctx.Done():
 			return
-		case <-counts.C:
-			if c.records.Counts() {
-				err = c.records.Count(ctx)
-			}
 		case <-hourly.C:
-			err = c.changes.Prune(ctx)
 		}
-		if err != nil && ctx.Err() == nil {
+		if err := c.changes.Prune(ctx); err != nil && ctx.Err() == nil {
 			c.Log.Error("the copy of the service's records was not tidied up", zap.Error(err))
 		}
 	}

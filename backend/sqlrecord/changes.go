@@ -49,7 +49,7 @@ func OpenNotes(ctx context.Context, db DB, resources []*mapping.Resource, keep t
 
 func (c *Changes) open(ctx context.Context, resources []*mapping.Resource, keep time.Duration) (err error) {
 	d := c.db.Dialect()
-	if c.seal, err = openSeal(ctx, c.db, c.records); err != nil {
+	if c.seal, err = openSeal(ctx, c.db); err != nil {
 		return err
 	}
 	c.keep, c.byName, c.page, c.any = keep, map[string]*mapping.Resource{}, changesText(d), anyText(d)

@@ -91,9 +91,8 @@ func readSeal(ctx context.Context, db DB, c Conn, forUpdate string) (k keptSeal,
 
 // openSeal reads the secret, and makes one if there is none or if the tables have come into
 // another cluster of PostgreSQL: its transactions count from elsewhere, so the changes and
-// cursors from before mean nothing there, nor does up to where records are counted. records may
-// be nil.
-func openSeal(ctx context.Context, db DB, records *Store) (seal, error) {
+// cursors from before mean nothing there.
+func openSeal(ctx context.Context, db DB) (seal, error) {
 	var kept keptSeal
 	err := db.Read(ctx, func(c Conn) (err error) {
 		kept, err = readSeal(ctx, db, c, "")
@@ -106,10 +105,7 @@ func openSeal(ctx context.Context, db DB, records *Store) (seal, error) {
 			}
 			kept.secret = make([]byte, secretBytes)
 			_, _ = rand.Read(kept.secret) // it never fails
-			if err := renewSeal(ctx, db.Dialect(), c, kept.secret, kept.found); err != nil || records == nil {
-				return err
-			}
-			return records.On(c).forgetCounts(ctx)
+			return renewSeal(ctx, db.Dialect(), c, kept.secret, kept.found)
 		})
 	}
 	if err != nil {

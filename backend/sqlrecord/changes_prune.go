@@ -2,7 +2,6 @@ package sqlrecord
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -19,7 +18,7 @@ const (
 	pruneAtOnce = 1000
 )
 
-// Prune removes the changes that neither a valid cursor nor a count needs. The last one stays,
+// Prune removes the changes that no valid cursor needs. The last one stays,
 // since SQLite counts on from it.
 func (c *Changes) Prune(ctx context.Context) error {
 	db := Reserved(c.db)
@@ -28,11 +27,7 @@ func (c *Changes) Prune(ctx context.Context) error {
 	text := "DELETE FROM " + changeTable + " WHERE seq IN (SELECT seq FROM " + changeTable + " ORDER BY seq LIMIT " + p(2) + ") AND at < " + d.Present + " - " + p(1) +
 		" AND seq < (SELECT max(seq) FROM " + changeTable + ")"
 	if !d.sqlite {
-		old := "at < " + d.Present + " - $1::bigint"
-		if c.records != nil {
-			old += " AND " + c.records.counts.noted
-		}
-		text = "DELETE FROM " + changeTable + " WHERE ctid = ANY (ARRAY(SELECT ctid FROM " + changeTable + " WHERE " + old + " LIMIT $2))"
+		text = "DELETE FROM " + changeTable + " WHERE ctid = ANY (ARRAY(SELECT ctid FROM " + changeTable + " WHERE at < " + d.Present + " - $1::bigint LIMIT $2))"
 	}
 	keep := mapping.IntValue((c.keep + keptLonger).Milliseconds())
 	for {
@@ -60,7 +55,7 @@ func (s *Store) Quietly(ctx context.Context, f func() error) error {
 	if err := quiet(1); err != nil {
 		return err
 	}
-	if err := errors.Join(f(), s.forgetCounts(ctx)); err != nil {
+	if err := f(); err != nil {
 		return err
 	}
 	return quiet(0)

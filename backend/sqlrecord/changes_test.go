@@ -58,17 +58,13 @@ func TestChangesOfALaterModel(t *testing.T) {
 }
 
 // TestCursorsEndWithTheirSecret: cursors of one gateway are good at another, and end for all
-// when the secret does, as it is told to those who put an older database back. Totals are
-// right all the same.
+// when the secret does, as it is told to those who put an older database back.
 func TestCursorsEndWithTheirSecret(t *testing.T) {
 	t.Parallel()
 	onStores(t, func(t *testing.T, s *fixture) {
 		after := begin(t, s.changes(t))
 		fresh := s.create(t, alice, "contact", "name", "new")
 		require.Equal(t, []int32{fresh.ID()}, contacts(t, s.changes(t), after, fresh))
-		if s.Counts() {
-			require.NoError(t, s.Count(t.Context()))
-		}
 		s.create(t, alice, "contact", "name", "newer")
 		require.NoError(t, s.db.Write(t.Context(), func(c Conn) error {
 			_, err := c.Exec(t.Context(), "UPDATE "+changeLogTable+" SET secret = NULL")
@@ -76,7 +72,6 @@ func TestCursorsEndWithTheirSecret(t *testing.T) {
 		}))
 		_, err := s.changes(t).Page(t.Context(), backend.ChangesQuery{Client: alice, After: after, Limit: 1})
 		require.True(t, mapping.Is(err, mapping.CursorGone), "%v", err)
-		require.EqualValues(t, 2, s.list(t, "contact", backend.Query{Client: alice, Limit: 1, Total: true}).Total)
 	})
 }
 

@@ -59,7 +59,7 @@ func (d *postgresDB) until(ctx context.Context, _ func() time.Time) (ms int64, e
 	err = d.read(ctx, func(c Conn) error {
 		var at, present int64
 		look := func() error {
-			return c.Query(ctx, text, threeInts, nil, func(row []mapping.Value) error {
+			return c.Query(ctx, text, []Column{Number, Number, Number}, nil, func(row []mapping.Value) error {
 				at, present = row[0].Int(), row[1].Int()
 				ms = min(at, row[2].Int())
 				return nil

@@ -15,16 +15,12 @@ import (
 //
 // It is safe for concurrent use, unless On has bound it to a connection.
 type Store struct {
-	db        engine
-	tables    map[*mapping.Resource]*table
-	bookmarks *bookmarks
-	counts    *counts // of PostgreSQL; else nil
-	now       func() time.Time
-	dates     bool // now dates what is written, see DatedBy
-	conn      Conn // not nil inside a transaction
-	// snapshotted says that all statements of conn see one snapshot.
-	snapshotted bool
-	ahead       *ahead
+	db     engine
+	tables map[*mapping.Resource]*table
+	now    func() time.Time
+	dates  bool // now dates what is written, see DatedBy
+	conn   Conn // not nil inside a transaction
+	ahead  *ahead
 }
 
 var (
@@ -40,15 +36,12 @@ func New(db DB, model *mapping.Model, now func() time.Time) *Store {
 
 // NewShared is New where it is told of which resources there are records of all clients.
 func NewShared(db DB, model *mapping.Model, now func() time.Time, shared func(*mapping.Resource) bool) *Store {
-	s := &Store{db: db.(engine), tables: map[*mapping.Resource]*table{}, bookmarks: newBookmarks(), now: now}
+	s := &Store{db: db.(engine), tables: map[*mapping.Resource]*table{}, now: now}
 	for _, r := range model.Resources {
 		s.tables[r] = newTable(db.Dialect(), r, shared(r))
 	}
 	for _, t := range s.tables {
 		t.link(db.Dialect(), s.tables)
-	}
-	if d := db.Dialect(); !d.sqlite {
-		s.counts = newCounts(d, s.tables, countShift)
 	}
 	return s
 }
@@ -63,7 +56,7 @@ func (s *Store) Conn() Conn { return s.conn }
 // database has given: all its calls run there. What it writes is dated by the clock.
 func (s *Store) On(c Conn) *Store {
 	bound := *s
-	bound.conn, bound.snapshotted, bound.ahead = c, false, nil
+	bound.conn, bound.ahead = c, nil
 	return &bound
 }
 
@@ -105,4 +98,13 @@ func (s *Store) write(ctx context.Context, f func(*Store) error) error {
 		return f(s)
 	}
 	return s.Write(ctx, f)
+}
+
+// number runs a query for one number; 0 if it has no row.
+func number(ctx context.Context, c Conn, text string, args ...mapping.Value) (n int64, err error) {
+	err = c.Query(ctx, text, oneInt, args, func(row []mapping.Value) error {
+		n = row[0].Int()
+		return nil
+	})
+	return n, err
 }

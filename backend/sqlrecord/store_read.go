@@ -90,26 +90,12 @@ func (s *Store) List(ctx context.Context, r *mapping.Resource, q backend.Query) 
 	l := s.listing(t, q)
 	var page backend.Page
 	read := s.read
-	counted := s.isCounted(t, q)
-	if l.deep || counted || q.Total || r.HasArray(q.Fields) {
+	if q.Total || r.HasArray(q.Fields) {
 		read = s.snapshot
 	}
 	err := read(ctx, func(c Conn) error {
-		q, total := q, int64(0)
-		if counted {
-			var err error
-			if q, total, err = s.counted(ctx, c, t, q); err != nil {
-				return err
-			}
-			l = s.listing(t, q)
-		}
 		records := newSlab(r, q.Limit)
-		page = backend.Page{Records: make([]mapping.Record, 0, max(0, min(q.Limit, 100))), Total: total}
-		if l.deep {
-			if err := s.skip(ctx, c, t, q, &l); err != nil {
-				return err
-			}
-		}
+		page = backend.Page{Records: make([]mapping.Record, 0, max(0, min(q.Limit, 100)))}
 		if pg, ok := c.(*postgresConn); ok && l.varied {
 			c = plannedConn{pg}
 		}
@@ -133,8 +119,7 @@ func (s *Store) List(ctx context.Context, r *mapping.Resource, q backend.Query) 
 		if err != nil || !q.Total {
 			return err
 		}
-		rest, err := number(ctx, c, l.count, l.countArgs...)
-		page.Total = l.counted + rest
+		page.Total, err = number(ctx, c, l.count, l.countArgs...)
 		return err
 	})
 	if err != nil {

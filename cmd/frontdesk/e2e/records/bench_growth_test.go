@@ -91,6 +91,7 @@ func benchmarkGrown(b *testing.B, dsn string, size int) {
 		{"list50/after", 200, func() []byte { return rig.Asked(token, "/order?page_size=50&after="+strconv.Itoa(one())) }},
 		{"list50/number", 200, func() []byte { return rig.Asked(token, "/order?page_size=50&number="+grownNumber(1+rand.IntN(size))) }},
 		{"list50/page100", 200, func() []byte { return rig.Asked(token, "/order?page_size=50&page=100") }},
+		{"list50/last", 200, func() []byte { return rig.Asked(token, "/order?page_size=50&page="+strconv.Itoa(size/50)) }},
 		{"list50/total", 200, func() []byte { return rig.Asked(token, "/order?page_size=50&total=1") }},
 		{"create", 201, func() []byte { return rig.Posted(token, rig.BenchOrder) }},
 	} {
