@@ -45,7 +45,7 @@ func (w *write) encode(ctx context.Context, create bool) error {
 	if err := w.writable(); err != nil {
 		return err
 	}
-	if err := w.unfit(); err != nil {
+	if err := w.respelled(); err != nil {
 		return err
 	}
 	return w.judgeParent(ctx, create)

@@ -108,7 +108,7 @@ func (c *Column) decimals(engine string) int {
 	if c.bits > 0 {
 		return 0
 	}
-	if engine != "sqlite" && isDecimal(c) && c.Precision > 0 {
+	if engine != "sqlite" && c.Sort == Decimals && c.Precision > 0 {
 		return c.Scale
 	}
 	return -1

@@ -13,19 +13,17 @@ import (
 
 // What a database refuses of a value by itself, whatever its other rows have, is told of
 // the field that it came from: where its column is known beyond doubt. A trigger fails by
-// its own statements as the write itself would, and of these no client is told. What the
-// column cannot hold fails before any trigger fires; so where it may have been a trigger,
-// the engine is asked whether the column can hold the value.
+// its own statements as the write itself would, and of these no client is told: so the engine
+// is asked whether the column, without its table, can hold the value.
 
-// unfit returns the violations of values that their columns cannot hold.
-func (w *write) unfit() error {
+// respelled returns the violations of texts of which a column would make another one: a number
+// of 012.
+func (w *write) respelled() error {
 	var found mapping.Violations
 	for _, s := range w.sets {
-		if w.t.Target == nil {
-			break
-		}
-		if c := w.t.Target.Column(s.column); c != nil && w.sends(s) && (!takes(c, w.source.Engine, s.plain) || respells(c, s.plain)) {
-			found = append(found, w.invalid(s.field, c))
+		isNumber := s.plain.Kind() == mapping.KindText && sheet.IsDecimal(s.plain.Text()) && !isWhole(s.plain.Text())
+		if isNumber && w.sends(s) && columnOf(w.t.Target, s.column).Sort == Integers {
+			found = append(found, w.invalid(s.field, nil))
 		}
 	}
 	return found.Err()
@@ -49,7 +47,7 @@ func (w *write) invalid(f *mapping.Field, c *Column) *mapping.Error {
 		return w.missing(f)
 	case f.Reference != "":
 		return mapping.Fail(mapping.RelatedIDNotFound, mapping.Literal(f.Name), v.String())
-	case reason != "" && c != nil && mostCharacters(c) > 0 && n > c.Length:
+	case reason != "" && c != nil && (c.Sort == Texts || c.Sort == Padded) && c.Length > 0 && n > c.Length:
 		return mapping.Fail(reason, mapping.Literal(f.Name), n, c.Length)
 	default:
 		return f.Invalid(v.String())
@@ -68,10 +66,13 @@ func (w *write) missing(f *mapping.Field) *mapping.Error {
 // unfitBy is the violation of a value that the database refused; nil if that does not lead to
 // one field.
 func (w *write) unfitBy(ctx context.Context, f sqlrecord.Fault, err error) error {
+	if f.Class == sqlrecord.FaultValue || f.Class == sqlrecord.FaultCharset {
+		if found := w.refusedAlone(ctx, err); found != nil {
+			return found
+		}
+	}
 	c := w.columnOf(f)
 	switch {
-	case c == nil && (f.Class == sqlrecord.FaultValue || f.Class == sqlrecord.FaultCharset):
-		return w.refusedAlone(ctx, err)
 	case c == nil:
 		return nil
 	case f.Class == sqlrecord.FaultNull:
@@ -181,27 +182,31 @@ func (w *write) refusedAlone(ctx context.Context, err error) error {
 	return found.Err()
 }
 
-// tries has the engine take a value for one of a column, of no row, so that no trigger fires.
-// The error is what it says; nil as well where that cannot be asked. The connection is another
-// one: the transaction of the write has failed.
+// tries has the engine take a value for one of a column, in a variable of its type, so that no
+// trigger fires. The error is what it says; nil as well where that cannot be asked. The connection
+// is another one: the transaction of the write has failed.
 func (w *write) tries(ctx context.Context, s set) error {
-	column := w.d.Quote(s.column)
+	column, v := w.t.Written+"."+w.d.Quote(s.column), s.plain
+	var set, take string
 	switch w.source.Engine {
-	case "postgres": // which does not say which column a refused value was for
-		b := sqlrecord.NewWriter(w.d, nil)
-		text, args := b.Add("SELECT COALESCE(", column, ", ", b.Arg(s.plain), ") FROM ", w.t.Written, " WHERE 1 = 0").Statement()
-		return sqlrecord.Reserved(w.db).Read(ctx, func(c sqlrecord.Conn) error {
-			return c.Query(ctx, text, []sqlrecord.Column{{Type: mapping.Text, Foreign: true}}, args, func([]mapping.Value) error { return nil })
-		})
-	case "mariadb": // a variable of the column's type takes a value as the column would
-		return sqlrecord.Reserved(w.db).Read(ctx, func(c sqlrecord.Conn) error {
-			if _, err := c.Exec(ctx, "SET @frontdesk_value = ?", s.plain); err != nil {
-				return err
-			}
-			_, err := c.Exec(ctx, "BEGIN NOT ATOMIC DECLARE held TYPE OF "+w.t.Written+"."+column+" DEFAULT @frontdesk_value; END")
-			return err
-		})
-	default:
+	case "postgres":
+		as := "text"
+		if v.Kind() == mapping.KindDecimal { // which is rounded
+			as = "numeric"
+		}
+		set = "SELECT set_config('frontdesk.value', $1, true)"
+		take = "DO $frontdesk$ DECLARE held " + column + "%TYPE := CAST(current_setting('frontdesk.value') AS " + as + "); BEGIN END $frontdesk$"
+	case "mariadb":
+		set, take = "SET @frontdesk_value = ?", "BEGIN NOT ATOMIC DECLARE held TYPE OF "+column+" DEFAULT @frontdesk_value; END"
+	}
+	if take == "" || v.Kind() == mapping.KindBytes && w.source.Engine == "postgres" { // which have no length there
 		return nil
 	}
+	return sqlrecord.Reserved(w.db).Snapshot(ctx, func(c sqlrecord.Conn) error {
+		if _, err := c.Exec(ctx, set, v); err != nil {
+			return err
+		}
+		_, err := c.Exec(ctx, take)
+		return err
+	})
 }

@@ -97,7 +97,7 @@ func postgresFault(pg *pgconn.PgError) Fault {
 		f.Class, f.Constraint = FaultNull, pg.ColumnName
 	case "23514":
 		f.Class = FaultCheck
-	case "22001", "22003", "22007", "22008", "22P02": // too long, out of range, no date, a date out of range, not of the type
+	case "22001", "22003", "22007", "22008", "22026", "22P02": // too long, out of range, no date, a date out of range, not so many bits, not of the type
 		f.Class = FaultValue
 	case stalePlan:
 		f.Class = FaultSchema
