@@ -2,6 +2,7 @@ package sqlrecord
 
 import (
 	"bytes"
+	"strings"
 	"time"
 
 	"frontdesk/mapping"
@@ -66,103 +67,31 @@ func zoneOffset(ms int64, loc *time.Location) int64 {
 }
 
 // parseMoment reads the texts that engines and programs write: a date, with a time behind T or a
-// blank, which may lack seconds, with a fraction, with a zone. If no zone is named, ms is as if
-// in UTC. A date that no calendar has, as 0000-00-00, is none.
+// blank, which may lack seconds, with a fraction, with a zone, perhaps behind a blank, and with
+// what Go prints behind that. If no zone is named, ms is as if in UTC. A date that no calendar has,
+// as 0000-00-00, is none.
 func parseMoment(b []byte) (ms int64, zoned, ok bool) {
-	p := momentParser{b, true}
-	year, month, day := p.number(4), p.behind('-', 2), p.behind('-', 2)
-	var hour, minute, second, nanos int
-	if len(p.rest) > 0 {
-		if p.rest[0] != 'T' && p.rest[0] != 't' && p.rest[0] != ' ' {
+	text, layout := string(b), time.DateOnly
+	if len(text) > len(layout) {
+		clock, zone := text[len(layout)+1:], ""
+		if at := strings.IndexAny(clock, "Zz+- "); at >= 0 {
+			clock, zone = clock[:at], strings.TrimPrefix(clock[at:], " ")
+			zone, _, _ = strings.Cut(zone, " ")
+			zoned = true
+		}
+		form, known := zoneLayouts[len(zone)]
+		if ok = known && strings.Contains("Tt ", text[len(layout):len(layout)+1]); !ok {
 			return 0, false, false
 		}
-		p.rest = p.rest[1:]
-		hour, minute = p.number(2), p.behind(':', 2)
-		if p.at(':') {
-			second, nanos = p.behind(':', 2), p.fraction()
+		day, times := text[:len(layout)], " 15:04:05" // perhaps with a fraction
+		if len(clock) == len("15:04") {
+			times = " 15:04"
 		}
+		text, layout = day+" "+clock+strings.ToUpper(zone), layout+times+form
 	}
-	shift, zoned := p.zone()
-	t := time.Date(year, time.Month(month), day, hour, minute, second, nanos, time.UTC)
-	if !p.ok || year == 0 || t.Day() != day || int(t.Month()) != month || hour > 23 || minute > 59 || second > 59 {
-		return 0, false, false
-	}
-	return t.UnixMilli() - shift, zoned, true
+	t, err := time.Parse(layout, text)
+	return t.UnixMilli(), zoned, err == nil && t.Year() > 0
 }
 
-// momentParser takes numbers from the beginning of a text. It is not ok once one was missing.
-type momentParser struct {
-	rest []byte
-	ok   bool
-}
-
-func (p *momentParser) at(c byte) bool { return len(p.rest) > 0 && p.rest[0] == c }
-
-// number takes a number of so many digits.
-func (p *momentParser) number(digits int) (n int) {
-	if p.ok = p.ok && len(p.rest) >= digits; !p.ok {
-		return 0
-	}
-	for _, c := range p.rest[:digits] {
-		p.ok = p.ok && c >= '0' && c <= '9'
-		n = n*10 + int(c-'0')
-	}
-	p.rest = p.rest[digits:]
-	return n
-}
-
-// behind takes a separator and a number.
-func (p *momentParser) behind(separator byte, digits int) int {
-	if p.ok = p.ok && p.at(separator); !p.ok {
-		return 0
-	}
-	p.rest = p.rest[1:]
-	return p.number(digits)
-}
-
-// fraction takes the fraction of a second, if there is one, and returns nanoseconds.
-func (p *momentParser) fraction() (nanos int) {
-	if !p.at('.') && !p.at(',') {
-		return 0
-	}
-	p.rest = p.rest[1:]
-	p.ok = p.ok && len(p.rest) > 0 && p.rest[0] >= '0' && p.rest[0] <= '9'
-	for unit := 100_000_000; len(p.rest) > 0 && p.rest[0] >= '0' && p.rest[0] <= '9'; unit /= 10 {
-		nanos += int(p.rest[0]-'0') * unit
-		p.rest = p.rest[1:]
-	}
-	return nanos
-}
-
-// zone takes the rest: Z, +02, +02:00 or +0200, perhaps behind a blank, and what Go prints behind
-// that of a time. shift is in milliseconds.
-func (p *momentParser) zone() (shift int64, zoned bool) {
-	if len(p.rest) > 1 && p.rest[0] == ' ' {
-		p.rest = p.rest[1:]
-	}
-	if len(p.rest) == 0 {
-		return 0, false
-	}
-	sign := p.rest[0]
-	p.rest = p.rest[1:]
-	switch {
-	case sign == 'Z' || sign == 'z':
-		p.ok = p.ok && len(p.rest) == 0
-		return 0, true
-	case sign != '+' && sign != '-':
-		p.ok = false
-		return 0, false
-	}
-	hours, minutes := p.number(2), 0
-	if p.at(':') {
-		minutes = p.behind(':', 2)
-	} else if len(p.rest) > 0 && p.rest[0] != ' ' {
-		minutes = p.number(2)
-	}
-	p.ok = p.ok && (len(p.rest) == 0 || p.rest[0] == ' ') && hours < 24 && minutes < 60
-	shift = (time.Duration(hours)*time.Hour + time.Duration(minutes)*time.Minute).Milliseconds()
-	if sign == '-' {
-		shift = -shift
-	}
-	return shift, true
-}
+// zoneLayouts are the forms of zones by their lengths: Z, +02, +0200 and +02:00.
+var zoneLayouts = map[int]string{0: "", 1: "Z07:00", 3: "-07", 5: "-0700", 6: "-07:00"}
