@@ -1,19 +1,12 @@
 package sqlrecord
 
 import (
-	"bytes"
 	"context"
-	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"math"
 	"strconv"
-	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgtype"
 
 	"frontdesk/mapping"
 )
@@ -48,15 +41,6 @@ func (d *postgresDB) connect(ctx context.Context) (*pgx.Conn, error) {
 		return nil, errors.Join(err, conn.Close(ctx))
 	}
 	return conn, nil
-}
-
-// foreignFormats are the types that are read in PostgreSQL's binary form. All others come as
-// texts, which need not be known here.
-var foreignFormats = pgx.QueryResultFormatsByOID{
-	pgtype.BoolOID: pgx.BinaryFormatCode, pgtype.ByteaOID: pgx.BinaryFormatCode, pgtype.DateOID: pgx.BinaryFormatCode,
-	pgtype.Float4OID: pgx.BinaryFormatCode, pgtype.Float8OID: pgx.BinaryFormatCode, pgtype.Int2OID: pgx.BinaryFormatCode,
-	pgtype.Int4OID: pgx.BinaryFormatCode, pgtype.Int8OID: pgx.BinaryFormatCode, pgtype.OIDOID: pgx.BinaryFormatCode,
-	pgtype.TimestampOID: pgx.BinaryFormatCode, pgtype.TimestamptzOID: pgx.BinaryFormatCode,
 }
 
 // replanned tells whether a table may have been altered since the connection prepared the
@@ -100,116 +84,5 @@ func foreignArg(v mapping.Value) any {
 		return v.Time().Format("2006-01-02 15:04:05.999Z")
 	default:
 		return postgresArg(v)
-	}
-}
-
-// postgresStored takes a value as it was sent. Infinity is a text.
-func postgresStored(rows pgx.Rows, of *pgconn.FieldDescription, raw []byte) (s stored, err error) {
-	switch _, known := foreignFormats[of.DataTypeOID]; {
-	case of.Format == pgx.TextFormatCode:
-		return textStored(of.DataTypeOID, raw), nil
-	case known:
-		return binaryStored(of.DataTypeOID, raw), nil
-	default:
-		var text string
-		err = rows.Conn().TypeMap().Scan(of.DataTypeOID, of.Format, raw, &text)
-		return textStored(of.DataTypeOID, []byte(text)), err
-	}
-}
-
-// binaryStored takes one of foreignFormats.
-func binaryStored(oid uint32, raw []byte) stored {
-	switch oid {
-	case pgtype.BoolOID:
-		return stored{form: formBoolean, num: int64(raw[0])}
-	case pgtype.Int2OID:
-		return stored{form: formInteger, num: int64(int16(binary.BigEndian.Uint16(raw)))}
-	case pgtype.Int4OID:
-		return stored{form: formInteger, num: int64(int32(binary.BigEndian.Uint32(raw)))}
-	case pgtype.OIDOID:
-		return stored{form: formInteger, num: int64(binary.BigEndian.Uint32(raw))}
-	case pgtype.Int8OID:
-		return stored{form: formInteger, num: int64(binary.BigEndian.Uint64(raw))}
-	case pgtype.Float4OID:
-		return stored{form: formSingle, real: float64(math.Float32frombits(binary.BigEndian.Uint32(raw)))}
-	case pgtype.Float8OID:
-		return stored{form: formDouble, real: math.Float64frombits(binary.BigEndian.Uint64(raw))}
-	case pgtype.DateOID:
-		days := int64(int32(binary.BigEndian.Uint32(raw)))
-		return finite(formOf(oid), days, math.MinInt32, math.MaxInt32, days*24*time.Hour.Milliseconds())
-	case pgtype.TimestampOID, pgtype.TimestamptzOID:
-		micros := int64(binary.BigEndian.Uint64(raw))
-		return finite(formOf(oid), micros, math.MinInt64, math.MaxInt64, time.UnixMicro(micros).UnixMilli()) // down to the millisecond, also before 1970
-	default:
-		return stored{form: formBytes, text: raw}
-	}
-}
-
-// formOf is the form of floating-point numbers and of moments.
-func formOf(oid uint32) form {
-	switch oid {
-	case pgtype.Float4OID:
-		return formSingle
-	case pgtype.Float8OID:
-		return formDouble
-	case pgtype.DateOID:
-		return formDay
-	case pgtype.TimestampOID:
-		return formWall
-	default:
-		return formInstant
-	}
-}
-
-// finite is a moment of so many milliseconds, unless n is PostgreSQL's number for infinity.
-func finite(f form, n, least, most, ms int64) stored {
-	switch n {
-	case least:
-		return stored{text: []byte("-infinity")}
-	case most:
-		return stored{text: []byte("infinity")}
-	default:
-		return stored{form: f, num: postgresEpoch + ms}
-	}
-}
-
-// textStored takes a value that came as a text: of a type that is not asked for otherwise, or
-// through a pooler's protocol, which has texts only.
-func textStored(oid uint32, raw []byte) stored {
-	switch oid {
-	case pgtype.BoolOID:
-		if string(raw) == "t" {
-			return stored{form: formBoolean, num: 1}
-		}
-		return stored{form: formBoolean}
-	case pgtype.ByteaOID:
-		if read, err := hex.AppendDecode(nil, bytes.TrimPrefix(raw, []byte(`\x`))); err == nil {
-			return stored{form: formBytes, text: read}
-		}
-	case pgtype.BPCharOID: // char(n), without its padding
-		return stored{text: bytes.TrimRight(raw, " ")}
-	case pgtype.Float4OID, pgtype.Float8OID:
-		if f, err := strconv.ParseFloat(string(raw), 64); err == nil {
-			return stored{form: formOf(oid), real: f}
-		}
-	case pgtype.DateOID, pgtype.TimestampOID, pgtype.TimestamptzOID:
-		if ms, _, ok := parseMoment(raw); ok {
-			return stored{form: formOf(oid), num: ms}
-		}
-	}
-	return stored{text: raw}
-}
-
-// postgresSort is the sort of a type.
-func postgresSort(oid uint32) ResultSort {
-	switch oid {
-	case pgtype.Int2OID, pgtype.Int4OID, pgtype.Int8OID, pgtype.NumericOID, pgtype.Float4OID, pgtype.Float8OID:
-		return SortNumbers
-	case pgtype.TextOID, pgtype.VarcharOID, pgtype.BPCharOID:
-		return SortTexts
-	case pgtype.DateOID, pgtype.TimestampOID, pgtype.TimestamptzOID:
-		return SortMoments
-	default:
-		return 0
 	}
 }

@@ -213,3 +213,5 @@ func rescaled(unscaled int64, from, to int) (rounded, bool) {
 	}
 	return rounded{n, whole}, true
 }
+
+var pow10 = [...]int64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18}

@@ -28,7 +28,6 @@ type postgresDB struct {
 	rows     sync.Pool // of *rowSpace
 	long     longWork
 	options  Options
-	modes    []any // of each query
 	closed   atomic.Bool
 }
 
@@ -45,9 +44,6 @@ func newPostgres(ctx context.Context, config *pgxpool.Config, o Options) (*postg
 		o.Log = zap.NewNop()
 	}
 	d := &postgresDB{pool: pool, dialect: Postgres(), options: o}
-	if o.foreign {
-		d.modes = []any{foreignFormats}
-	}
 	d.rows.New = func() any { return new(rowSpace) }
 	return d, nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -22,6 +21,12 @@ type postgresConn struct {
 	postponed []request // to be sent with the next one
 }
 
+// How queries are asked: as a rule, and planned for their values.
+var (
+	queryModes   = []any{resultFormats}
+	plannedModes = []any{resultFormats, pgx.QueryExecModeCacheDescribe}
+)
+
 // plannedConn is a connection whose queries are planned for their given values, because
 // different values find very different numbers of records. It costs a plan each time.
 type plannedConn struct{ *postgresConn }
@@ -30,7 +35,7 @@ func (c plannedConn) Query(ctx context.Context, sql string, columns []Column, ar
 	if err := c.flush(ctx); err != nil {
 		return err
 	}
-	return c.query(ctx, sql, columns, c.db.args(append(slices.Clip(c.db.modes), pgx.QueryExecModeCacheDescribe), args), each)
+	return c.query(ctx, sql, columns, plannedModes, args, each)
 }
 
 // own writes a statement as PostgreSQL reads it. One that is written so already stays the same
@@ -72,18 +77,19 @@ func (c *postgresConn) Insert(ctx context.Context, sql string, args ...mapping.V
 }
 
 func (c *postgresConn) Query(ctx context.Context, sql string, columns []Column, args []mapping.Value, each func([]mapping.Value) error) error {
-	return c.query(ctx, sql, columns, c.db.args(c.db.modes, args), each)
+	return c.query(ctx, sql, columns, queryModes, args, each)
 }
 
-func (c *postgresConn) query(ctx context.Context, sql string, columns []Column, args []any, each func([]mapping.Value) error) error {
+func (c *postgresConn) query(ctx context.Context, sql string, columns []Column, modes []any, values []mapping.Value, each func([]mapping.Value) error) error {
 	sql = c.db.own(sql)
 	if len(c.postponed) > 0 {
-		return c.together(ctx, request{sql: sql, args: args, columns: columns, each: each})
+		return c.together(ctx, request{sql: sql, args: c.db.args(nil, values), columns: columns, each: each})
 	}
 	if err := c.aborted(); err != nil {
 		return err
 	}
 	backend.Asking(ctx, sql)
+	args := c.db.args(modes, values)
 	err := c.run(ctx, sql, columns, args, each)
 	for tries := 2; tries > 0 && c.replanned(err); tries-- { // it may be altered back meanwhile
 		err = c.run(ctx, sql, columns, args, each)

@@ -1,10 +1,13 @@
 package sqlrecord
 
 import (
+	"bytes"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -13,6 +16,15 @@ import (
 
 	"frontdesk/mapping"
 )
+
+// resultFormats are the types that are read in PostgreSQL's binary form. All others come as
+// texts, which need not be known here.
+var resultFormats = pgx.QueryResultFormatsByOID{
+	pgtype.BoolOID: pgx.BinaryFormatCode, pgtype.ByteaOID: pgx.BinaryFormatCode, pgtype.DateOID: pgx.BinaryFormatCode,
+	pgtype.Float4OID: pgx.BinaryFormatCode, pgtype.Float8OID: pgx.BinaryFormatCode, pgtype.Int2OID: pgx.BinaryFormatCode,
+	pgtype.Int4OID: pgx.BinaryFormatCode, pgtype.Int8OID: pgx.BinaryFormatCode, pgtype.OIDOID: pgx.BinaryFormatCode,
+	pgtype.TimestampOID: pgx.BinaryFormatCode, pgtype.TimestamptzOID: pgx.BinaryFormatCode,
+}
 
 // scanPostgres reads the current row.
 func (r *rowSpace) scanPostgres(rows pgx.Rows, columns []Column) error {
@@ -26,18 +38,13 @@ func (r *rowSpace) scanPostgres(rows pgx.Rows, columns []Column) error {
 			r.set(i, mapping.NullValue(), text)
 			continue
 		}
-		v, ok := mapping.Value{}, false
-		if !col.Foreign {
-			v, text, ok = ownValue(&fields[i], raw[i], col, text)
+		s, err := postgresStored(rows, &fields[i], raw[i])
+		var v mapping.Value
+		if v, text = s.read(col, text); err == nil && v.IsAbsent() && !col.Foreign {
+			err = errors.New("a value that is none of the column")
 		}
-		if !ok {
-			s, err := postgresStored(rows, &fields[i], raw[i])
-			if v, text = s.read(col, text); err == nil && v.IsAbsent() && !col.Foreign {
-				err = errors.New("a value that is none of the column")
-			}
-			if err != nil {
-				return fmt.Errorf("column %s: %w", fields[i].Name, err)
-			}
+		if err != nil {
+			return fmt.Errorf("column %s: %w", fields[i].Name, err)
 		}
 		r.set(i, v, text)
 	}
@@ -48,60 +55,113 @@ func (r *rowSpace) scanPostgres(rows pgx.Rows, columns []Column) error {
 // postgresEpoch is where PostgreSQL counts from, in milliseconds since 1970.
 const postgresEpoch = 946684800000
 
-// ownValue reads the types of our own tables, as the server sends them there. A text is appended.
-func ownValue(fd *pgconn.FieldDescription, raw []byte, col *Column, text []byte) (v mapping.Value, _ []byte, ok bool) {
-	oid := fd.DataTypeOID
-	switch {
-	case col.isText():
-		if ok = oid == pgtype.TextOID || oid == pgtype.VarcharOID || oid == pgtype.NameOID; ok {
-			return mapping.TextValue(""), append(text, raw...), true
-		}
-	case fd.Format != pgx.BinaryFormatCode:
-	case oid == pgtype.Int4OID && col.Type == mapping.Int4:
-		return mapping.IntValue(int64(int32(binary.BigEndian.Uint32(raw)))), text, true
-	case oid == pgtype.Int8OID && col.Type == mapping.Int4:
-		return mapping.IntValue(int64(binary.BigEndian.Uint64(raw))), text, true
-	case oid == pgtype.TimestamptzOID && col.Type == mapping.Timestamp:
-		µs := int64(binary.BigEndian.Uint64(raw))
-		if µs != math.MaxInt64 && µs != math.MinInt64 { // infinity
-			return mapping.MilliValue(postgresEpoch + time.UnixMicro(µs).UnixMilli()), text, true
-		}
-	case oid == pgtype.NumericOID && col.Type == mapping.Float8 && col.Scale >= 0:
-		v, ok = ownDecimal(raw, col.Scale)
-	case oid == pgtype.Float8OID && col.Type == mapping.Float8 && col.Scale < 0:
-		return mapping.FloatValue(math.Float64frombits(binary.BigEndian.Uint64(raw))), text, true
-	case oid == pgtype.ByteaOID && col.Type == mapping.Bytea:
-		return mapping.BytesValue(raw), text, true
+// postgresStored takes a value as it was sent. Infinity is a text.
+func postgresStored(rows pgx.Rows, of *pgconn.FieldDescription, raw []byte) (s stored, err error) {
+	switch _, known := resultFormats[of.DataTypeOID]; {
+	case of.Format == pgx.TextFormatCode:
+		return textStored(of.DataTypeOID, raw), nil
+	case known:
+		return binaryStored(of.DataTypeOID, raw), nil
+	default:
+		var text string
+		err = rows.Conn().TypeMap().Scan(of.DataTypeOID, of.Format, raw, &text)
+		return textStored(of.DataTypeOID, []byte(text)), err
 	}
-	return v, text, ok
 }
 
-// ownDecimal reads a numeric's binary form: how many digits to the base of
-// 10,000, the weight of the first, the sign, the scale, the digits. It is false
-// for what does not fit without care.
-func ownDecimal(raw []byte, scale int) (mapping.Value, bool) {
-	digits, weight := int(binary.BigEndian.Uint16(raw)), int(int16(binary.BigEndian.Uint16(raw[2:])))
-	sign := binary.BigEndian.Uint16(raw[4:])
-	if 4*(weight+1)+scale > 18 || sign != 0 && sign != 0x4000 {
-		return mapping.Value{}, false
+// binaryStored takes one of resultFormats.
+func binaryStored(oid uint32, raw []byte) stored {
+	switch oid {
+	case pgtype.BoolOID:
+		return stored{form: formBoolean, num: int64(raw[0])}
+	case pgtype.Int2OID:
+		return stored{form: formInteger, num: int64(int16(binary.BigEndian.Uint16(raw)))}
+	case pgtype.Int4OID:
+		return stored{form: formInteger, num: int64(int32(binary.BigEndian.Uint32(raw)))}
+	case pgtype.OIDOID:
+		return stored{form: formInteger, num: int64(binary.BigEndian.Uint32(raw))}
+	case pgtype.Int8OID:
+		return stored{form: formInteger, num: int64(binary.BigEndian.Uint64(raw))}
+	case pgtype.Float4OID:
+		return stored{form: formSingle, real: float64(math.Float32frombits(binary.BigEndian.Uint32(raw)))}
+	case pgtype.Float8OID:
+		return stored{form: formDouble, real: math.Float64frombits(binary.BigEndian.Uint64(raw))}
+	case pgtype.DateOID:
+		days := int64(int32(binary.BigEndian.Uint32(raw)))
+		return finite(formOf(oid), days, math.MinInt32, math.MaxInt32, days*24*time.Hour.Milliseconds())
+	case pgtype.TimestampOID, pgtype.TimestamptzOID:
+		micros := int64(binary.BigEndian.Uint64(raw))
+		return finite(formOf(oid), micros, math.MinInt64, math.MaxInt64, time.UnixMicro(micros).UnixMilli()) // down to the millisecond, also before 1970
+	default:
+		return stored{form: formBytes, text: raw}
 	}
-	var unscaled int64
-	for i := range digits {
-		digit := int64(binary.BigEndian.Uint16(raw[8+2*i:]))
-		shift := 4*(weight-i) + scale
-		if shift < 0 {
-			if shift <= -4 || digit%pow10[-shift] != 0 {
-				return mapping.Value{}, false
-			}
-			unscaled += digit / pow10[-shift]
-			continue
-		}
-		unscaled += digit * pow10[shift]
-	}
-	if sign != 0 {
-		unscaled = -unscaled
-	}
-	return mapping.DecimalValue(unscaled, scale), true
 }
 
-var pow10 = [...]int64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18}
+// formOf is the form of floating-point numbers and of moments.
+func formOf(oid uint32) form {
+	switch oid {
+	case pgtype.Float4OID:
+		return formSingle
+	case pgtype.Float8OID:
+		return formDouble
+	case pgtype.DateOID:
+		return formDay
+	case pgtype.TimestampOID:
+		return formWall
+	default:
+		return formInstant
+	}
+}
+
+// finite is a moment of so many milliseconds, unless n is PostgreSQL's number for infinity.
+func finite(f form, n, least, most, ms int64) stored {
+	switch n {
+	case least:
+		return stored{text: []byte("-infinity")}
+	case most:
+		return stored{text: []byte("infinity")}
+	default:
+		return stored{form: f, num: postgresEpoch + ms}
+	}
+}
+
+// textStored takes a value that came as a text: of a type that is not asked for otherwise, or
+// through a pooler's protocol, which has texts only.
+func textStored(oid uint32, raw []byte) stored {
+	switch oid {
+	case pgtype.BoolOID:
+		if string(raw) == "t" {
+			return stored{form: formBoolean, num: 1}
+		}
+		return stored{form: formBoolean}
+	case pgtype.ByteaOID:
+		if read, err := hex.AppendDecode(nil, bytes.TrimPrefix(raw, []byte(`\x`))); err == nil {
+			return stored{form: formBytes, text: read}
+		}
+	case pgtype.BPCharOID: // char(n), without its padding
+		return stored{text: bytes.TrimRight(raw, " ")}
+	case pgtype.Float4OID, pgtype.Float8OID:
+		if f, err := strconv.ParseFloat(string(raw), 64); err == nil {
+			return stored{form: formOf(oid), real: f}
+		}
+	case pgtype.DateOID, pgtype.TimestampOID, pgtype.TimestamptzOID:
+		if ms, _, ok := parseMoment(raw); ok {
+			return stored{form: formOf(oid), num: ms}
+		}
+	}
+	return stored{text: raw}
+}
+
+// postgresSort is the sort of a type.
+func postgresSort(oid uint32) ResultSort {
+	switch oid {
+	case pgtype.Int2OID, pgtype.Int4OID, pgtype.Int8OID, pgtype.NumericOID, pgtype.Float4OID, pgtype.Float8OID:
+		return SortNumbers
+	case pgtype.TextOID, pgtype.VarcharOID, pgtype.BPCharOID:
+		return SortTexts
+	case pgtype.DateOID, pgtype.TimestampOID, pgtype.TimestamptzOID:
+		return SortMoments
+	default:
+		return 0
+	}
+}
