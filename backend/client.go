@@ -153,6 +153,9 @@ func (c *Client) Offer() Offer {
 		o.Supports, o.Writes = s.Supports, s.Writes
 	}
 	_, o.Exports = optional[Exporter](c.driver)
+	if d, ok := optional[Collator](c.driver); ok {
+		o.Collation = d.Collation
+	}
 	if t, ok := optional[ChangeTeller](c.driver); ok {
 		o.Tells = t.Tells
 	}

@@ -212,6 +212,16 @@ type ModelDescriber interface {
 	DescribeModel(ctx context.Context, name string) ([]byte, error)
 }
 
+// Collator is a Driver whose texts compare and sort in another way than by their bytes.
+type Collator interface {
+	// Collation is what its database calls the way in which the texts of a field compare and sort;
+	// "" for that by their bytes, and UnknownCollation where SQL makes them.
+	Collation(r *mapping.Resource, f *mapping.Field) string
+}
+
+// UnknownCollation is that of texts of which nobody knows how they compare.
+const UnknownCollation = "unknown"
+
 // AddressBook is a Driver, or a service, that can look up addresses.
 type AddressBook interface {
 	// FindAddress completes an address. known is false if the book has no entry for the

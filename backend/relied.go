@@ -22,6 +22,9 @@ type Offer struct {
 	Exports bool
 	// Tells says what is told of the changes of a resource; nil for nothing.
 	Tells func(r *mapping.Resource) Telling
+	// Collation says how the texts of a field compare and sort in lists, see Collator; nil for by
+	// their bytes.
+	Collation func(r *mapping.Resource, f *mapping.Field) string
 	// Until says that lists with modified_since say up to when they are complete.
 	Until bool
 	// Distant says that several writes at once are done by callback only.

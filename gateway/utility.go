@@ -93,6 +93,8 @@ type fieldAnswer struct {
 	Validation any    `json:"custom_validation" doc:"What the validation is called in errors."`
 	After      any    `json:"after" doc:"The timestamp field that this one must be later than."`
 	Array      bool   `json:"array"`
+	// Collation is present only if texts compare in another way than by their characters.
+	Collation string `json:"collation,omitempty" doc:"What the database calls the way in which these texts are equal and in order, perhaps without regard to case, accents or blanks behind; unknown if nobody knows." example:"utf8mb4_unicode_ci"`
 	// Filterable and Sortable are present only if the administration cannot filter or
 	// sort by a scalar field, as lists otherwise can, and NotFilterableBy only if it
 	// cannot filter in each way that there is for the datatype.
@@ -153,9 +155,9 @@ func (x *Exchange) describeField(f *mapping.Field) fieldAnswer {
 	return a
 }
 
-// describeFields describes the fields of a resource that the caller may use; whole tells
+// describeFields describes the fields of an offered resource that the caller may use; whole tells
 // whether these are all fields.
-func (x *Exchange) describeFields(resource *mapping.Resource) (fields []fieldAnswer, whole bool) {
+func (x *Exchange) describeFields(offer backend.Offer, resource *mapping.Resource) (fields []fieldAnswer, whole bool) {
 	if resource == nil {
 		return nil, true
 	}
@@ -164,7 +166,11 @@ func (x *Exchange) describeFields(resource *mapping.Resource) (fields []fieldAns
 		array := f.Type == mapping.Array
 		whole = whole && (!array || x.knows(f, arrayRead) && x.knows(f, arraySend))
 		if !array || x.knows(f, arrayKnown) {
-			fields = append(fields, x.describeField(f))
+			a := x.describeField(f)
+			if offer.Collation != nil && f.IsText() {
+				a.Collation = offer.Collation(resource, f)
+			}
+			fields = append(fields, a)
 		}
 	}
 	return fields, whole
@@ -183,7 +189,7 @@ func (g *Gateway) describeModel(ctx context.Context, x *Exchange) error {
 		}
 	}
 	resource := g.o.Offer.Model.Resource(x.Item)
-	fields, whole := x.describeFields(resource)
+	fields, whole := x.describeFields(g.o.Offer, resource)
 	switch {
 	case own != nil && whole: // it says all there is, to whom all may be said
 		x.answerData(func(dst []byte) []byte { return append(dst, own...) })

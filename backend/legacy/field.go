@@ -31,6 +31,8 @@ type Known struct {
 	Sort     Sort
 	scale    int // of decimals; -1 where it is not known
 	nullable bool
+	// collation of a column of texts, see Column
+	collation string
 }
 
 // field makes a field of a resource.

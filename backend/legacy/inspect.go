@@ -111,7 +111,7 @@ func (i *inspector) look(ctx context.Context) error {
 		columns     int
 		row         func([]mapping.Value)
 	}{
-		{"tables", i.queries.columns, 13, i.column},
+		{"tables", i.queries.columns, 14, i.column},
 		{"indexes", i.queries.indexes, 5, i.index},
 		{"foreign keys", i.queries.foreign, 7, i.foreign},
 		{"conditions", i.queries.checks, 3, i.check},
@@ -153,7 +153,10 @@ func (i *inspector) column(row []mapping.Value) {
 	c := Column{
 		Name: row[2].Text(), Type: strings.ToLower(row[3].Text()), Length: count(row[4].Text()), Precision: count(row[5].Text()), Scale: count(row[6].Text()),
 		Nullable: truth(row[7].Text()), Generated: truth(row[9].Text()), IgnoresCase: truth(row[10].Text()), CountsBlanks: truth(row[11].Text()),
-		Rights: strings.Split(row[12].Text(), ","),
+		Rights: strings.Split(row[12].Text(), ","), Collation: row[13].Text(),
+	}
+	if c.Collation == "C" || c.Collation == "POSIX" {
+		c.Collation = ""
 	}
 	if c.Default = row[8].Text(); row[8].IsSet() && c.Default == "" { // MySQL writes the empty text so, which still is a default
 		c.Default = "''"
@@ -260,7 +263,14 @@ func (i *inspector) collations(ctx context.Context) error {
 				continue
 			}
 			text := "SELECT x = 'A', x = 'a ' FROM (SELECT " + i.d.Quote(c.Name) + " AS x FROM " + Qualified(i.d, t.Schema, t.Name) + " WHERE 0 UNION ALL SELECT 'a')"
-			err := i.rows(ctx, text, 2, func(row []mapping.Value) { c.IgnoresCase, c.CountsBlanks = truth(row[0].Text()), !truth(row[1].Text()) })
+			err := i.rows(ctx, text, 2, func(row []mapping.Value) {
+				switch c.IgnoresCase, c.CountsBlanks = truth(row[0].Text()), !truth(row[1].Text()); {
+				case c.IgnoresCase:
+					c.Collation = "NOCASE"
+				case !c.CountsBlanks:
+					c.Collation = "RTRIM"
+				}
+			})
 			// The collation may be one that only its own program defines, or the view may be broken. Then it
 			// counts as one that compares byte by byte.
 			if f, _ := sqlrecord.FaultOf(err); ctx.Err() != nil || f.Class == sqlrecord.FaultCollision || f.Class == sqlrecord.FaultDown {

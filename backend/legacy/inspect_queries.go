@@ -5,7 +5,7 @@ package legacy
 type schemaQueries struct {
 	version  string
 	own      string // the schema of names that name none
-	columns  string // table, is view, column, type, length, precision, scale, nullable, default, generated, ignores case, counts blanks, what one may do with it
+	columns  string // table, is view, column, type, length, precision, scale, nullable, default, generated, ignores case, counts blanks, what one may do with it, collation
 	indexes  string // table, index, column, is unique, is primary
 	foreign  string // table, name, column, referenced table, referenced column, whether its rows cannot be deleted, referenced schema
 	checks   string // table, name, a text that its columns stand in
@@ -36,7 +36,8 @@ func postgresQueries() schemaQueries {
 				CASE WHEN a.attnotnull OR o.typnotnull THEN 0 ELSE 1 END, pg_get_expr(d.adbin, d.adrelid),
 				CASE WHEN a.attidentity <> '' OR a.attgenerated <> '' OR pg_get_expr(d.adbin, d.adrelid) LIKE 'nextval(%' THEN 1 ELSE 0 END,
 				CASE WHEN t.typname = 'citext' OR to_jsonb(l)->>'collisdeterministic' = 'false' THEN 1 ELSE 0 END, CASE WHEN t.typname = 'bpchar' THEN 0 ELSE 1 END,
-				concat_ws(',', CASE WHEN has_column_privilege(c.oid, a.attnum, 'SELECT') THEN 'select' END, CASE WHEN has_column_privilege(c.oid, a.attnum, 'INSERT') THEN 'insert' END, CASE WHEN has_column_privilege(c.oid, a.attnum, 'UPDATE') THEN 'update' END)
+				concat_ws(',', CASE WHEN has_column_privilege(c.oid, a.attnum, 'SELECT') THEN 'select' END, CASE WHEN has_column_privilege(c.oid, a.attnum, 'INSERT') THEN 'insert' END, CASE WHEN has_column_privilege(c.oid, a.attnum, 'UPDATE') THEN 'update' END),
+				CASE l.collname WHEN 'default' THEN COALESCE(to_jsonb(b)->>'datlocale', to_jsonb(b)->>'daticulocale', b.datcollate) ELSE l.collname::text END
 			FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 			JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
 			JOIN pg_catalog.pg_type o ON o.oid = a.atttypid
@@ -44,6 +45,7 @@ func postgresQueries() schemaQueries {
 			JOIN pg_catalog.pg_type t ON t.oid = CASE o.typtype WHEN 'd' THEN o.typbasetype ELSE o.oid END
 			LEFT JOIN pg_catalog.pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
 			LEFT JOIN pg_catalog.pg_collation l ON l.oid = a.attcollation
+			JOIN pg_catalog.pg_database b ON b.datname = current_database()
 			WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND ` + ours + ` ORDER BY c.relname, a.attnum`,
 		indexes: `SELECT c.relname::text, i.relname::text, a.attname::text, CASE WHEN x.indisunique AND x.indpred IS NULL THEN 1 ELSE 0 END, CASE WHEN x.indisprimary THEN 1 ELSE 0 END
 			FROM pg_catalog.pg_index x JOIN pg_catalog.pg_class c ON c.oid = x.indrelid JOIN pg_catalog.pg_class i ON i.oid = x.indexrelid
@@ -82,7 +84,7 @@ func mysqlQueries(engine string) schemaQueries {
 		columns: `SELECT c.TABLE_NAME, t.TABLE_TYPE LIKE '%VIEW', c.COLUMN_NAME,
 				CASE WHEN c.COLUMN_TYPE LIKE '%unsigned%' THEN CONCAT(c.DATA_TYPE, ' unsigned') ELSE c.DATA_TYPE END, c.CHARACTER_MAXIMUM_LENGTH, c.NUMERIC_PRECISION, c.NUMERIC_SCALE,
 				c.IS_NULLABLE, c.COLUMN_DEFAULT, c.EXTRA LIKE '%auto_increment%' OR c.EXTRA LIKE '%GENERATED%' AND c.EXTRA NOT LIKE '%DEFAULT_GENERATED%',
-				RIGHT(c.COLLATION_NAME, 3) = '_ci', COALESCE(c.COLLATION_NAME LIKE '%nopad%' OR c.COLLATION_NAME LIKE '%0900%', 1), c.PRIVILEGES
+				RIGHT(c.COLLATION_NAME, 3) = '_ci', COALESCE(c.COLLATION_NAME LIKE '%nopad%' OR c.COLLATION_NAME LIKE '%0900%', 1), c.PRIVILEGES, c.COLLATION_NAME
 			FROM information_schema.COLUMNS c JOIN information_schema.TABLES t ON t.TABLE_SCHEMA = c.TABLE_SCHEMA AND t.TABLE_NAME = c.TABLE_NAME
 			WHERE c.TABLE_SCHEMA = ` + ours + ` ORDER BY c.TABLE_NAME, c.ORDINAL_POSITION`,
 		indexes: `SELECT TABLE_NAME, INDEX_NAME, COLUMN_NAME, 1 - NON_UNIQUE, INDEX_NAME = 'PRIMARY' FROM information_schema.STATISTICS
@@ -105,7 +107,7 @@ func sqliteQueries() schemaQueries {
 		own:     `SELECT 'main'`,
 		columns: `SELECT m.name, m.type = 'view', c.name, c.type, NULL, NULL, NULL, c."notnull" = 0 AND c.pk = 0, c.dflt_value,
 				c.hidden > 1 OR c.pk = 1 AND upper(c.type) = 'INTEGER' AND (SELECT COUNT(*) FROM pragma_table_info(m.name) WHERE pk > 0) = 1,
-				0, 1, 'select,insert,update' -- collations finds the first two
+				0, 1, 'select,insert,update', NULL -- collations finds the first two and the last
 			FROM ` + tables + ` JOIN pragma_table_xinfo(m.name) c ORDER BY m.name, c.cid`,
 		indexes: `SELECT m.name, '', c.name, 1, 1, c.pk FROM ` + tables + ` JOIN pragma_table_info(m.name) c WHERE c.pk > 0
 			UNION ALL SELECT m.name, i.name, x.name, i."unique" AND NOT i.partial, 0, x.seqno FROM ` + tables + ` JOIN pragma_index_list(m.name) i JOIN pragma_index_info(i.name) x WHERE i.origin <> 'pk'

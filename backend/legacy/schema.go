@@ -45,6 +45,7 @@ type Column struct {
 	Precision, Scale int // of decimals; of integers the digits, if the engine tells them; not of floats
 	Nullable         bool
 	Default          string // as the engine words it; "" for none
+	Collation        string // of texts, as the engine names it; "" for by their bytes
 	IgnoresCase      bool   // texts that differ in case alone are equal
 	Generated        bool   // identity, auto-increment or computed: never written
 	CountsBlanks     bool   // texts that differ in blanks behind alone are not equal

@@ -26,6 +26,7 @@ var (
 	_ backend.Pooler       = (*Store)(nil)
 	_ backend.Sharer       = (*Store)(nil)
 	_ backend.Exporter     = (*Store)(nil)
+	_ backend.Collator     = (*Store)(nil)
 	_ auth.Accounts        = (*Store)(nil)
 	_ backend.ChangeTeller = (*Store)(nil)
 )
@@ -205,6 +206,19 @@ func (s *Store) Supports(r *mapping.Resource, op mapping.Scope) bool { return s.
 
 // Writes implements backend.Supporter.
 func (s *Store) Writes(r *mapping.Resource, f *mapping.Field) bool { return s.sheet.Writes(r, f) }
+
+// Collation implements backend.Collator. A code list is compared by its codes.
+func (s *Store) Collation(r *mapping.Resource, f *mapping.Field) string {
+	t := s.Mapped(r)
+	switch c := &t.SQL.Fields[f.Index]; {
+	case c.Read != "":
+		return backend.UnknownCollation
+	case len(c.Names) == 1 && len(c.Codes) == 0:
+		return t.ColumnOf(c.Names[0]).collation
+	default:
+		return ""
+	}
+}
 
 // Capabilities implements backend.Driver.
 func (s *Store) Capabilities() backend.Capabilities {

@@ -119,13 +119,13 @@ func columnOf(t *Table, name string) Known {
 		c = t.Column(name)
 	}
 	if c == nil {
-		return Known{scale: -1, nullable: true}
+		return Known{scale: -1, nullable: true, collation: backend.UnknownCollation}
 	}
 	scale := c.Scale
 	if c.Precision == 0 {
 		scale = -1
 	}
-	return Known{Sort: c.Sort, scale: scale, nullable: c.Nullable || t.View}
+	return Known{Sort: c.Sort, scale: scale, nullable: c.Nullable || t.View, collation: c.Collation}
 }
 
 // makeKey adds the key. Parts of kept keys are read as texts.
