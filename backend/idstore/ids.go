@@ -33,7 +33,7 @@ func (s *Store) IDs(ctx context.Context, refs []sheet.KeyRef) (sheet.IDs, error)
 	ids := make(sheet.IDs, len(refs))
 	var missing []sheet.KeyRef
 	for _, ref := range refs {
-		if id, ok := s.ids.get(ref); ok {
+		if id, ok := s.ids.Get(ref); ok {
 			ids[ref] = id
 		} else {
 			missing = append(missing, ref)
@@ -170,9 +170,9 @@ func (s *Store) giveOne(ctx context.Context, c sqlrecord.Conn, ref sheet.KeyRef,
 }
 
 func (s *Store) remember(ref sheet.KeyRef, id int32) {
-	s.ids.put(ref, id)
+	s.ids.Add(ref, id)
 	if !s.folds(ref.Resource) { // else it may be another spelling than the one that is kept
-		s.keys.put(sheet.IDRef{Resource: ref.Resource, ID: id}, ref)
+		s.keys.Add(sheet.IDRef{Resource: ref.Resource, ID: id}, ref)
 	}
 }
 
@@ -187,7 +187,7 @@ func (s *Store) Keys(ctx context.Context, client auth.Client, refs []sheet.IDRef
 		}
 	}
 	for _, ref := range refs {
-		if of, ok := s.keys.get(ref); ok {
+		if of, ok := s.keys.Get(ref); ok {
 			add(ref, of)
 		} else {
 			missing = append(missing, ref)
@@ -209,8 +209,8 @@ func (s *Store) Keys(ctx context.Context, client auth.Client, refs []sheet.IDRef
 			}
 			if row != nil {
 				of := sheet.KeyRef{Resource: ref.Resource, Client: row[0].Int(), Key: row[1].Text()}
-				s.ids.put(of, ref.ID)
-				s.keys.put(ref, of)
+				s.ids.Add(of, ref.ID)
+				s.keys.Add(ref, of)
 				add(ref, of)
 			}
 		}

@@ -16,7 +16,7 @@ type statements struct {
 }
 
 func newStatements() statements {
-	kept, _ := simplelru.NewLRU[string, *sqlite.Stmt](maxStatements, nil)
+	kept, _ := simplelru.NewLRU(maxStatements, func(_ string, stmt *sqlite.Stmt) { _ = stmt.Finalize() }) // which repeats what Step returned
 	return statements{kept}
 }
 
@@ -25,13 +25,8 @@ func (s statements) get(conn *sqlite.Conn, text string) (*sqlite.Stmt, error) {
 		return stmt, nil
 	}
 	stmt, err := conn.Prepare(text)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		s.byText.Add(text, stmt)
 	}
-	if s.byText.Len() == maxStatements {
-		_, oldest, _ := s.byText.RemoveOldest()
-		err = oldest.Finalize()
-	}
-	s.byText.Add(text, stmt)
 	return stmt, err
 }
