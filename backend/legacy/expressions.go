@@ -122,7 +122,7 @@ func (i *inspector) typesOf(ctx context.Context, r *sheet.Resource, selected, wh
 
 // resultOf is what is known of the result of an expression.
 func resultOf(engine string, c sqlrecord.ResultColumn) Known {
-	out := Known{Sort: SortOf(engine, c.Type), scale: -1, nullable: !c.Filled}
+	out := Known{Sort: SortOf(engine, c.Type), scale: -1, nullable: true}
 	if c.Precision > 0 {
 		out.scale = c.Scale
 	}

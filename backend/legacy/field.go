@@ -53,7 +53,7 @@ func (b *Builder) field(f *mapping.Field, c *sheet.Column) sqlrecord.Field {
 		}
 	}
 	of := b.Result(c.Read)
-	if of.nullable = true; of.Sort == "" {
+	if of.nullable = true; of.Sort == "" { // which was refused, or is SQLite's
 		of.scale = -1
 	}
 	return b.written(f, c, b.value(f, c, Parse("("+c.Read+")"), of, false))

@@ -57,8 +57,9 @@ type DB interface {
 type shared interface {
 	DB
 	backend.Pooler
-	// longSnapshot is Snapshot on a connection beside the shared ones.
-	longSnapshot(ctx context.Context, f func(Conn) error) error
+	works() *longWork
+	// beside opens a connection beside the shared ones.
+	beside(ctx context.Context) (snapshotter, error)
 }
 
 // engine is what it needs of one that has tables of our own.

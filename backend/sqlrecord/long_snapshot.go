@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // LongSnapshot is Snapshot for work that takes long. It uses a connection of its own, so
@@ -16,8 +14,27 @@ import (
 // written meanwhile, and shrinks to its limit of 64 MiB with the first checkpoint
 // afterwards. PostgreSQL cannot vacuum the row versions that the snapshot sees.
 func LongSnapshot(ctx context.Context, db DB, f func(Conn) error) error {
-	return db.(shared).longSnapshot(ctx, f)
+	d := db.(shared)
+	ctx, leave, err := d.works().enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	beside, err := d.beside(ctx)
+	if err != nil {
+		return err
+	}
+	err = interrupted(ctx, beside.Snapshot(ctx, f))
+	return errors.Join(err, beside.Close())
 }
+
+// snapshotter is a database with a connection of its own.
+type snapshotter interface {
+	Snapshot(ctx context.Context, f func(Conn) error) error
+	Close() error
+}
+
+func (a *longWork) works() *longWork { return a }
 
 // longWork counts the jobs on connections beside a database's shared ones.
 type longWork struct {
@@ -69,56 +86,6 @@ func (a *longWork) end() {
 	a.ended = true
 	a.mu.Unlock()
 	a.work.Wait()
-}
-
-func (d *sqliteDB) longSnapshot(ctx context.Context, f func(Conn) error) (err error) {
-	ctx, leave, err := d.long.enter(ctx)
-	if err != nil {
-		return err
-	}
-	defer leave()
-	conn, err := d.readers.open()
-	if err != nil {
-		return err
-	}
-	defer func() {
-		conn.end()
-		conn.rollback()
-		d.watcher.remove(conn)
-		err = errors.Join(err, conn.close())
-	}()
-	conn.begin(ctx)
-	if err := conn.exec("BEGIN"); err != nil {
-		return conn.fail(ctx, err)
-	}
-	return interrupted(ctx, f(conn))
-}
-
-func (d *postgresDB) longSnapshot(ctx context.Context, f func(Conn) error) (err error) {
-	ctx, leave, err := d.long.enter(ctx)
-	if err != nil {
-		return err
-	}
-	defer leave()
-	conn, err := d.connect(ctx)
-	if err != nil {
-		return fmt.Errorf("open a connection: %w", err)
-	}
-	stop := context.AfterFunc(ctx, func() { _ = conn.PgConn().Conn().Close() })
-	defer func() {
-		own := stop()
-		if cerr := conn.Close(context.WithoutCancel(ctx)); own {
-			err = errors.Join(err, cerr)
-		}
-	}()
-	tx, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
-	if err != nil {
-		return fmt.Errorf("begin: %w", err)
-	}
-	if err := f(&postgresConn{db: d, conn: conn}); err != nil {
-		return interrupted(ctx, err)
-	}
-	return tx.Rollback(ctx)
 }
 
 // interrupted returns the error that ended the work from outside, if there is one.

@@ -23,7 +23,7 @@ type mysqlDB struct {
 	pool      *sql.DB
 	reserved  *mysqlDB // see Reserved; nil in the reserved pool itself
 	dialect   *Dialect
-	long      longWork // and all other
+	longWork
 }
 
 var _ shared = (*mysqlDB)(nil)
@@ -106,10 +106,10 @@ func (d *mysqlDB) Write(ctx context.Context, f func(Conn) error) error {
 
 // on runs f on a connection of the pool. One that died there is noticed and replaced.
 func (d *mysqlDB) on(ctx context.Context, f func(*mysqlConn) error) error {
-	if err := d.long.hold(); err != nil {
+	if err := d.longWork.hold(); err != nil {
 		return err
 	}
-	defer d.long.work.Done()
+	defer d.longWork.work.Done()
 	conn, err := d.pool.Conn(ctx)
 	if err != nil {
 		if stats := d.pool.Stats(); ctx.Err() != nil && stats.InUse >= stats.MaxOpenConnections {
@@ -160,15 +160,8 @@ func (d *mysqlDB) Pool() (all backend.Pool) {
 	return all
 }
 
-func (d *mysqlDB) longSnapshot(ctx context.Context, f func(Conn) error) (err error) {
-	ctx, leave, err := d.long.enter(ctx)
-	if err != nil {
-		return err
-	}
-	defer leave()
-	beside := newMySQL(d.connector, d.dialect.Name, 1)
-	err = interrupted(ctx, beside.Snapshot(ctx, f))
-	return errors.Join(err, beside.Close())
+func (d *mysqlDB) beside(context.Context) (snapshotter, error) {
+	return newMySQL(d.connector, d.dialect.Name, 1), nil
 }
 
 func (d *mysqlDB) parts() []*mysqlDB {
@@ -181,7 +174,7 @@ func (d *mysqlDB) parts() []*mysqlDB {
 // Close waits for the connections that are at work.
 func (d *mysqlDB) Close() (err error) {
 	for _, p := range d.parts() {
-		p.long.end()
+		p.longWork.end()
 		err = errors.Join(err, p.pool.Close())
 	}
 	return err

@@ -26,9 +26,9 @@ type postgresDB struct {
 	jobs     *postgresDB     // see Jobs; both nil in the reserved and jobs pools themselves
 	dialect  *Dialect
 	rows     sync.Pool // of *rowSpace
-	long     longWork
-	options  Options
-	closed   atomic.Bool
+	longWork
+	options Options
+	closed  atomic.Bool
 }
 
 var _ engine = (*postgresDB)(nil)
@@ -96,6 +96,18 @@ func (d *postgresDB) Snapshot(ctx context.Context, f func(Conn) error) error {
 func (d *postgresDB) snapshot(ctx context.Context, f func(Conn) error) error {
 	return d.tx(ctx, d.begin("begin isolation level repeatable read read only; "+withoutJIT), func(c *postgresConn) error { return f(c) })
 }
+
+func (d *postgresDB) beside(ctx context.Context) (snapshotter, error) {
+	config := d.pool.Config()
+	config.ConnConfig, config.MaxConns, config.MinConns, config.MinIdleConns = d.alone.Copy(), 1, 0, 0
+	one, err := newPostgres(ctx, config, d.options)
+	return once{one}, err
+}
+
+// once is a database whose snapshots are never run again: they may have given away what they read.
+type once struct{ *postgresDB }
+
+func (d once) Snapshot(ctx context.Context, f func(Conn) error) error { return d.snapshot(ctx, f) }
 
 func (d *postgresDB) Write(ctx context.Context, f func(Conn) error) error {
 	if d.options.foreign {
@@ -193,7 +205,7 @@ func (d *postgresDB) Close() error {
 		p.closed.Store(true)
 	}
 	for _, p := range d.parts() {
-		p.long.end()
+		p.longWork.end()
 		p.pool.Close()
 	}
 	return nil

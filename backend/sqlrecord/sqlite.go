@@ -24,9 +24,9 @@ type sqliteDB struct {
 	watcher *watcher
 	writer  *sqliteWriter
 	readers *readerPool
-	long    longWork
-	once    sync.Once
-	err     error // of Close
+	longWork
+	once sync.Once
+	err  error // of Close
 }
 
 var _ engine = (*sqliteDB)(nil)
@@ -99,13 +99,11 @@ func (d *sqliteDB) Read(ctx context.Context, f func(Conn) error) error {
 }
 
 func (d *sqliteDB) Snapshot(ctx context.Context, f func(Conn) error) error {
-	return d.Read(ctx, func(c Conn) error {
-		conn := c.(*sqliteConn)
-		if err := conn.exec("BEGIN"); err != nil {
-			return conn.fail(ctx, err)
-		}
-		return f(c) // checkIn ends the transaction
-	})
+	return d.readers.Snapshot(ctx, f)
+}
+
+func (d *sqliteDB) beside(context.Context) (snapshotter, error) {
+	return newReaderPool(d.readers.path, d.readers.flags, newWatcher(), 1, d.readers.statements), nil
 }
 
 func (d *sqliteDB) Write(ctx context.Context, f func(Conn) error) error {
@@ -126,7 +124,7 @@ func (d *sqliteDB) Ping(ctx context.Context) error {
 func (d *sqliteDB) Close() error {
 	d.once.Do(func() {
 		close(d.readers.closing)
-		d.long.end()
+		d.longWork.end()
 		d.writer.stop()
 		err := d.readers.end()
 		d.watcher.close()

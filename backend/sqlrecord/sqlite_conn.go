@@ -17,8 +17,6 @@ import (
 // the watcher sees of it, it belongs to one goroutine at a time.
 type sqliteConn struct {
 	conn    *sqlite.Conn
-	name    string   // its path, or URI
-	session []string // the statements that it began with
 	stmts   statements
 	watcher *watcher
 	foreign bool // the file is somebody else's program's, which a URI names
@@ -51,7 +49,7 @@ func openSQLiteConn(path string, flags sqlite.OpenFlags, w *watcher, statements 
 			return nil, fmt.Errorf("statement %d of a new connection: %w", i+1, err)
 		}
 	}
-	c := &sqliteConn{conn: conn, name: path, session: statements, stmts: newStatements(), watcher: w, foreign: flags&sqlite.OpenURI != 0, stop: make(chan struct{})}
+	c := &sqliteConn{conn: conn, stmts: newStatements(), watcher: w, foreign: flags&sqlite.OpenURI != 0, stop: make(chan struct{})}
 	conn.SetInterrupt(c.stop)
 	w.add(c)
 	return c, nil

@@ -51,6 +51,17 @@ func (d *readerPool) Read(ctx context.Context, f func(Conn) error) error {
 	return f(r)
 }
 
+// Snapshot is DB.Snapshot.
+func (d *readerPool) Snapshot(ctx context.Context, f func(Conn) error) error {
+	return d.Read(ctx, func(c Conn) error {
+		conn := c.(*sqliteConn)
+		if err := conn.exec("BEGIN"); err != nil {
+			return conn.fail(ctx, err)
+		}
+		return f(c) // checkIn ends the transaction
+	})
+}
+
 // checkOut waits for a free reader and opens one where none is idle.
 func (d *readerPool) checkOut(ctx context.Context) (*sqliteConn, error) {
 	select {

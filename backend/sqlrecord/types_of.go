@@ -2,28 +2,20 @@ package sqlrecord
 
 import (
 	"context"
-	"database/sql"
 	"database/sql/driver"
-	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
-
-	moderncsqlite "modernc.org/sqlite"
 )
 
 // ResultColumn is a column of a result.
 type ResultColumn struct {
 	Name string
 	// Type is the engine's name of it, in small letters and without its size: "numeric", "bigint
-	// unsigned", "timestamp with time zone". SQLite tells what a table declares, and "" of an
-	// expression.
+	// unsigned", "timestamp with time zone"; "" of SQLite.
 	Type string
 	// Precision and Scale are those of a decimal; 0 where nothing is said of them.
 	Precision, Scale int
-	// Filled says that it is never null. Only MySQL tells.
-	Filled bool
 }
 
 // TypesOf returns the columns of the result of a SELECT, which is not run for rows. Each is to
@@ -77,7 +69,6 @@ func (c *mysqlConn) typesOf(ctx context.Context, sql string) ([]ResultColumn, er
 	told := rows.(interface {
 		driver.RowsColumnTypeDatabaseTypeName
 		driver.RowsColumnTypePrecisionScale
-		driver.RowsColumnTypeNullable
 	})
 	names := rows.Columns()
 	all := make([]ResultColumn, len(names))
@@ -86,8 +77,7 @@ func (c *mysqlConn) typesOf(ctx context.Context, sql string) ([]ResultColumn, er
 		if bare, ok := strings.CutPrefix(kind, "unsigned "); ok {
 			kind = bare + " unsigned"
 		}
-		nullable, ok := told.ColumnTypeNullable(i)
-		all[i] = ResultColumn{Name: name, Type: kind, Filled: ok && !nullable}
+		all[i] = ResultColumn{Name: name, Type: kind}
 		if precision, scale, ok := told.ColumnTypePrecisionScale(i); ok && kind == "decimal" {
 			all[i].Precision, all[i].Scale = int(precision), int(scale)
 		}
@@ -95,45 +85,14 @@ func (c *mysqlConn) typesOf(ctx context.Context, sql string) ([]ResultColumn, er
 	return all, rows.Close()
 }
 
-// typesOf asks another package, on a connection of its own, once the statement is known to be
-// right: zombiezen's does not tell declared types.
+// typesOf tells names alone: a column of SQLite holds anything, whatever is declared.
 func (c *sqliteConn) typesOf(ctx context.Context, text string) (all []ResultColumn, err error) {
-	text = "SELECT * FROM (" + text + ") LIMIT 0"
-	if _, err := c.stmts.get(c.conn, text); err != nil {
+	st, err := c.stmts.get(c.conn, "SELECT * FROM ("+text+") LIMIT 0")
+	if err != nil {
 		return nil, c.fail(ctx, err)
 	}
-	connector, err := moderncsqlite.NewConnector(c.name)
-	if err != nil {
-		return nil, err
+	for i := range st.ColumnCount() {
+		all = append(all, ResultColumn{Name: st.ColumnName(i)})
 	}
-	db := sql.OpenDB(connector)
-	defer func() { err = errors.Join(err, db.Close()) }()
-	db.SetMaxOpenConns(1)
-	if err := run(ctx, db, c.session...); err != nil {
-		return nil, err
-	}
-	rows, err := db.QueryContext(ctx, text)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	types, err := rows.ColumnTypes()
-	for _, of := range types {
-		all = append(all, declared(of.Name(), of.DatabaseTypeName()))
-	}
-	return all, err
-}
-
-// size is behind a declared type.
-var size = regexp.MustCompile(`^([^(]*?) *\( *(\d+) *(?:, *(\d+) *)?\)(.*)$`)
-
-func declared(name, kind string) ResultColumn {
-	c := ResultColumn{Name: name, Type: strings.ToLower(kind)}
-	if parts := size.FindStringSubmatch(c.Type); parts != nil {
-		c.Type = parts[1] + parts[4]
-		if c.Precision, _ = strconv.Atoi(parts[2]); parts[3] != "" {
-			c.Scale, _ = strconv.Atoi(parts[3])
-		}
-	}
-	return c
+	return all, nil
 }

@@ -13,10 +13,10 @@ func TestTypesOf(t *testing.T) {
 		"mariadb":  "CREATE TABLE kinds (i INTEGER PRIMARY KEY, d NUMERIC(12, 2), v VARCHAR(20) NOT NULL, m DATETIME, u BIGINT UNSIGNED)",
 	}
 	want := map[string][]ResultColumn{
-		"sqlite": {{Name: "i", Type: "integer"}, {Name: "amount", Type: "numeric", Precision: 12, Scale: 2}, {Name: "v", Type: "varchar", Precision: 20}, {Name: "m", Type: "datetime"}, {Name: "u", Type: "unsigned big int"}, {Name: "e"}},
+		"sqlite": {{Name: "i"}, {Name: "amount"}, {Name: "v"}, {Name: "m"}, {Name: "u"}, {Name: "e"}},
 		"postgres": {{Name: "i", Type: "integer"}, {Name: "amount", Type: "numeric", Precision: 12, Scale: 2}, {Name: "v", Type: "character varying"}, {Name: "m", Type: "timestamp with time zone"},
 			{Name: "u", Type: "numeric"}, {Name: "e", Type: "text"}},
-		"mariadb": {{Name: "i", Type: "int", Filled: true}, {Name: "amount", Type: "decimal", Precision: 12, Scale: 2}, {Name: "v", Type: "varchar", Filled: true}, {Name: "m", Type: "datetime"},
+		"mariadb": {{Name: "i", Type: "int"}, {Name: "amount", Type: "decimal", Precision: 12, Scale: 2}, {Name: "v", Type: "varchar"}, {Name: "m", Type: "datetime"},
 			{Name: "u", Type: "bigint unsigned"}, {Name: "e", Type: "varchar"}},
 	}
 	onForeigners(t, nil, func(t *testing.T, o ForeignOptions, db DB) {
