@@ -2,8 +2,6 @@ package reference
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
 
 	"frontdesk/auth"
@@ -12,14 +10,17 @@ import (
 	"frontdesk/mapping"
 )
 
-// Recall implements backend.Tx. SQLite runs one write at a time; on PostgreSQL the key is locked
-// until the transaction ends.
+// Recall implements backend.Tx. The key is locked until the transaction ends.
 func (t *txn) Recall(ctx context.Context, client auth.Client, key string) (*backend.StoredAnswer, error) {
-	if err := t.lockKey(ctx, client, key); err != nil {
-		return nil, err
+	taken, err := sqlrecord.TryLock(ctx, t.conn, fmt.Sprintf("%d %s", client.ID, key))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("lock an idempotency key: %w", err)
+	case !taken:
+		return nil, mapping.Fail(mapping.IdempotencyInUse)
 	}
 	var stored *backend.StoredAnswer
-	err := t.conn.Query(ctx, `SELECT sum, answer FROM idempotency WHERE client_id = ?1 AND key = ?2 AND created_at > ?3`,
+	err = t.conn.Query(ctx, `SELECT sum, answer FROM idempotency WHERE client_id = ?1 AND key = ?2 AND created_at > ?3`,
 		[]sqlrecord.Column{octets, octets},
 		[]mapping.Value{mapping.IntValue(client.ID), mapping.TextValue(key), mapping.IntValue(t.storedFrom())},
 		func(row []mapping.Value) error {
@@ -33,24 +34,6 @@ func (t *txn) Recall(ctx context.Context, client auth.Client, key string) (*back
 		return nil, fmt.Errorf("recall an answer: %w", err)
 	}
 	return stored, nil
-}
-
-// lockKey takes the key for this transaction, or fails with IdempotencyInUse while another
-// transaction has it.
-func (t *txn) lockKey(ctx context.Context, client auth.Client, key string) error {
-	if !t.postgres() {
-		return nil
-	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%d %s", client.ID, key))
-	lock := int64(binary.BigEndian.Uint64(sum[:]))
-	taken, _, err := t.one(ctx, `SELECT pg_try_advisory_xact_lock(?1::bigint)::int`, mapping.IntValue(lock))
-	if err != nil {
-		return fmt.Errorf("lock an idempotency key: %w", err)
-	}
-	if taken == 0 {
-		return mapping.Fail(mapping.IdempotencyInUse)
-	}
-	return nil
 }
 
 // Remember implements backend.Tx. It overwrites an answer that is too old to be recalled.

@@ -3,6 +3,7 @@ package reference
 import (
 	"archive/zip"
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -178,28 +179,26 @@ func (p *backupPart) lines(ctx context.Context, maxLine int64, each func(n int64
 	}
 	defer in.Close()
 	sum := sha256.New()
-	l := lineReader{in: bufio.NewReaderSize(io.TeeReader(in, sum), 1<<16), max: maxLine}
+	l := bufio.NewScanner(io.TeeReader(in, sum))
+	l.Buffer(make([]byte, 0, 1<<16), int(maxLine)+1)
+	l.Split(wholeLines)
 	n := int64(0)
-	for {
-		line, err := l.next()
-		if err == io.EOF {
-			break
-		}
+	for l.Scan() {
 		n++
-		switch {
-		case errors.Is(err, errLongLine):
-			return p.refuse(n, "more than %d bytes; server.body_limit is smaller here than where the backup was made, or the file is damaged", maxLine)
-		case errors.Is(err, zip.ErrChecksum):
-			return p.refuse(0, "the part is damaged: %v", err)
-		case err != nil:
-			return p.refuse(n, "the part is damaged: %v", err)
-		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := each(n, line); err != nil {
+		if err := each(n, l.Bytes()); err != nil {
 			return err
 		}
+	}
+	switch err := l.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return p.refuse(n+1, "more than %d bytes; server.body_limit is smaller here than where the backup was made, or the file is damaged", maxLine)
+	case errors.Is(err, zip.ErrChecksum):
+		return p.refuse(0, "the part is damaged: %v", err)
+	case err != nil:
+		return p.refuse(n+1, "the part is damaged: %v", err)
 	}
 	switch {
 	case n != p.Count:
@@ -210,38 +209,15 @@ func (p *backupPart) lines(ctx context.Context, maxLine int64, each func(n int64
 	return nil
 }
 
-var (
-	errLongLine = errors.New("the line is too long")
-	errCutLine  = errors.New("the last line has no end")
-)
+var errCutLine = errors.New("the last line has no end")
 
-// lineReader reads lines of bounded length.
-type lineReader struct {
-	in   *bufio.Reader
-	max  int64
-	long []byte // a line that is longer than the buffer of in
-}
-
-func (l *lineReader) next() ([]byte, error) {
-	if cap(l.long) > largeLine {
-		l.long = nil
+// wholeLines is a bufio.SplitFunc for lines that all have an end.
+func wholeLines(data []byte, atEnd bool) (advance int, line []byte, err error) {
+	if i := bytes.IndexByte(data, '\n'); i >= 0 {
+		return i + 1, data[:i], nil
 	}
-	l.long = l.long[:0]
-	for {
-		piece, err := l.in.ReadSlice('\n')
-		switch {
-		case err == nil && len(l.long) == 0:
-			return piece[:len(piece)-1], nil
-		case err == nil:
-			l.long = append(l.long, piece...)
-			return l.long[:len(l.long)-1], nil
-		case err == io.EOF && len(l.long)+len(piece) > 0:
-			return nil, errCutLine
-		case err != bufio.ErrBufferFull:
-			return nil, err
-		case int64(len(l.long)+len(piece)) > l.max:
-			return nil, errLongLine
-		}
-		l.long = append(l.long, piece...)
+	if atEnd && len(data) > 0 {
+		err = errCutLine
 	}
+	return 0, nil, err
 }
