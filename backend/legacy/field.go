@@ -228,29 +228,20 @@ func (b *Builder) number(out *sqlrecord.Field, f *mapping.Field, of Known, plain
 // for a numeric.
 func (b *Builder) wholes(out *sqlrecord.Field) {
 	sql := out.Read
+	rounding := [...]string{mapping.AtLeast: "CEIL", mapping.Below: "CEIL", mapping.Above: "FLOOR", mapping.AtMost: "FLOOR", mapping.Equals: "FLOOR"}
 	out.Ranges = func(w *sqlrecord.Writer, op mapping.Operator, v mapping.Value) {
-		if v.Kind() != mapping.KindDecimal {
-			b.Put(w.Expr(sql).Add(sqlrecord.Comparisons[op]), Floats, v)
+		if w.Expr(sql).Add(sqlrecord.Comparisons[op]); v.Kind() != mapping.KindDecimal {
+			b.Put(w, Floats, v)
 			return
 		}
-		whole, rest := v.Int(), int64(0)
-		for range v.Scale() { // down, and what is left out
-			rest |= ((whole%10 + 10) % 10)
-			whole = (whole - (whole%10+10)%10) / 10
-		}
-		switch {
-		case rest == 0:
-		case op == mapping.Equals:
-			w.Add(nothing)
-			return
-		case op == mapping.AtLeast || op == mapping.Above:
-			op = mapping.Above
-		default:
-			op = mapping.AtMost
-		}
-		b.Put(w.Expr(sql).Add(sqlrecord.Comparisons[op]), Integers, mapping.IntValue(whole))
+		w.Add("CAST(", rounding[op], "(CAST(", w.Arg(v), " AS numeric)) AS bigint)")
 	}
-	out.Equals = func(w *sqlrecord.Writer, v mapping.Value) { out.Ranges(w, mapping.Equals, v) }
+	out.Equals = func(w *sqlrecord.Writer, v mapping.Value) {
+		if out.Ranges(w.Add("("), mapping.Equals, v); v.Kind() == mapping.KindDecimal {
+			w.Add(" AND MOD(CAST(", w.Arg(v), " AS numeric), 1) = 0")
+		}
+		w.Add(")")
+	}
 }
 
 // beside is a decimal so many of its last places away.
