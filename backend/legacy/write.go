@@ -158,10 +158,10 @@ func (w *write) kept(rec mapping.Record) error {
 	}
 	for _, s := range w.sets {
 		c := w.t.Target.Column(s.column)
-		if c == nil || s.field == nil || s.plain.Kind() != mapping.KindDecimal || c.decimals(w.engine()) < 0 {
+		if c == nil || s.field == nil || s.plain.Kind() != mapping.KindDecimal || c.decimals(w.t.Engine) < 0 {
 			continue
 		}
-		want, _ := mapping.DecimalOf(s.plain.Decimal(), c.decimals(w.engine()))
+		want, _ := mapping.DecimalOf(s.plain.Decimal(), c.decimals(w.t.Engine))
 		if got := rec.Values[s.field.Index]; got.IsSet() && want.Decimal().Cmp(got.Decimal()) != 0 {
 			return w.wrap("write "+w.t.Name, w.altered(fmt.Errorf("%s is %s and was written as %s", s.column, got, s.plain)))
 		}
@@ -261,7 +261,7 @@ func (w *write) insert(ctx context.Context) error {
 	}
 	b.Add(")")
 	missing := slices.IndexFunc(w.key, mapping.Value.IsAbsent)
-	if missing < 0 || w.engine() == "mysql" || w.engine() == "mariadb" {
+	if missing < 0 || w.isMySQL() {
 		text, args := b.Statement()
 		id, err := w.conn.Insert(ctx, text, args...)
 		if err == nil && missing >= 0 {
@@ -277,8 +277,6 @@ func (w *write) insert(ctx context.Context) error {
 	})
 	return w.refused(ctx, err)
 }
-
-func (s session) engine() string { return s.source.Engine }
 
 // keyColumns is how a key is read.
 func (t *Mapped) keyColumns() (all []sqlrecord.Column) {

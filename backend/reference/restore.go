@@ -235,7 +235,7 @@ func (r *restorer) takeIDs(ctx context.Context) error {
 // mustBeFree walks along the IDs that are taken and those of the part.
 func (r *restorer) mustBeFree(ctx context.Context, p *backupPart) error {
 	n := 0
-	return r.EachID(ctx, p.resource, p.ids[0], p.ids[len(p.ids)-1], func(id int32) error {
+	return r.EachID(ctx, p.resource, 0, func(id int32) error {
 		for n < len(p.ids) && p.ids[n] < id {
 			n++
 		}

@@ -338,7 +338,7 @@ const removedAtOnce = 500
 func (c *copied) removeUnseen(ctx context.Context, p *walked, seen []int32, start int64) error {
 	slices.Sort(seen)
 	var gone []int32
-	err := c.records.EachKept(ctx, p.r.Resource, p.client.ID, func(id int32) error {
+	err := c.records.EachID(ctx, p.r.Resource, p.client.ID, func(id int32) error {
 		if _, found := slices.BinarySearch(seen, id); !found {
 			gone = append(gone, id)
 		}

@@ -374,11 +374,7 @@ const idsAtOnce, oneByOne = 128, 1
 func (s *Store) eachOf(ctx context.Context, client auth.Client, r *mapping.Resource, ids []int32, each func(mapping.Record)) error {
 	t, d := s.tables[r], s.db.Dialect()
 	for some := range slices.Chunk(ids, idsAtOnce) {
-		values := make([]mapping.Value, len(some))
-		for i, id := range some {
-			values[i] = mapping.IntValue(int64(id))
-		}
-		args := append([]mapping.Value{mapping.IntValue(client.ID)}, filledUp(values)...)
+		args := idValues(some, mapping.IntValue(client.ID))
 		text := t.list.head + " WHERE " + t.columns[r.ID] + " IN (" + d.placeholders(2, len(args)) + ") AND " + d.unindexed("") + t.visible
 		err := s.conn.Query(ctx, text, t.list.columns, args, func(row []mapping.Value) error {
 			each(t.list.record(r, row))

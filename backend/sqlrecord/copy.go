@@ -3,6 +3,7 @@ package sqlrecord
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"frontdesk/auth"
@@ -69,31 +70,14 @@ func (s *Store) AnySet(ctx context.Context, f *mapping.Field, r *mapping.Resourc
 // byIDs reads the rows in which a field is one of these IDs.
 func (s *Store) byIDs(ctx context.Context, t *table, head string, columns []Column, field int, ids []int32, each func([]mapping.Value) error) error {
 	return s.read(ctx, func(c Conn) error {
-		for len(ids) > 0 {
-			some := ids[:min(len(ids), idsAtOnce)]
-			ids = ids[len(some):]
-			values := make([]mapping.Value, len(some))
-			for i, id := range some {
-				values[i] = mapping.IntValue(int64(id))
-			}
-			values = filledUp(values)
+		for some := range slices.Chunk(ids, idsAtOnce) {
+			values := idValues(some)
 			text := head + " FROM " + t.name + " WHERE " + t.columns[field] + " IN (" + s.db.Dialect().placeholders(1, len(values)) + ")"
 			if err := c.Query(ctx, text, columns, values, each); err != nil {
 				return err
 			}
 		}
 		return nil
-	})
-}
-
-// EachKept calls each for the ID of every record of the copy, in their order: those of a client,
-// or with 0 all.
-func (s *Store) EachKept(ctx context.Context, r *mapping.Resource, client int64, each func(id int32) error) error {
-	t, d := s.tables[r], s.db.Dialect()
-	p := d.Placeholder(1)
-	text := "SELECT " + t.columns[r.ID] + " FROM " + t.name + " WHERE " + p + " = 0 OR " + d.Quote(clientColumn) + " = " + p + " ORDER BY " + t.columns[r.ID]
-	return s.read(ctx, func(c Conn) error {
-		return c.Query(ctx, text, oneInt, []mapping.Value{mapping.IntValue(client)}, func(row []mapping.Value) error { return each(int32(row[0].Int())) })
 	})
 }
 

@@ -89,6 +89,15 @@ func (f *Field) anyOf(w *Writer, values []mapping.Value) {
 	w.Add(")")
 }
 
+// idValues are IDs for such a list, filled up, behind the arguments before it.
+func idValues(ids []int32, before ...mapping.Value) []mapping.Value {
+	values := make([]mapping.Value, len(ids))
+	for i, id := range ids {
+		values[i] = mapping.IntValue(int64(id))
+	}
+	return append(before, filledUp(values)...)
+}
+
 // filledUp repeats the last value until there are 1, 2, 4, 8, … of them, so that few texts
 // of statements are prepared and not one for each number of values.
 func filledUp(values []mapping.Value) []mapping.Value {

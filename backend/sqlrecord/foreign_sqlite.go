@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -71,8 +72,9 @@ func openForeignSQLite(o ForeignOptions) (DB, error) {
 	}
 	session := append(source.pragmas, "PRAGMA busy_timeout="+strconv.FormatInt(o.LockWait.Milliseconds(), 10), "PRAGMA foreign_keys=ON")
 	session = append(session, o.Session...)
-	readers := openForeignReaders(source.uri, cmp.Or(o.Connections, sqliteReaders())+1, session...)
-	conn, err := openSQLiteConn(source.uri, readers.flags, readers.watcher, session...)
+	flags := sqlite.OpenReadWrite | sqlite.OpenURI
+	readers := newReaderPool(source.uri, flags, newWatcher(), cmp.Or(o.Connections, sqliteReaders())+1, append(slices.Clip(session), "PRAGMA query_only=ON"))
+	conn, err := openSQLiteConn(source.uri, flags, readers.watcher, session...)
 	if err != nil {
 		return nil, errors.Join(err, denied(source.path, err), readers.Close())
 	}

@@ -26,12 +26,6 @@ type readerPool struct {
 	idle []*sqliteConn // open ones; the last was used last and is taken first, so that few fill their caches
 }
 
-// openForeignReaders reads the file of somebody else's program, which uri names; at most
-// so many statements at once. Each connection begins with the statements.
-func openForeignReaders(uri string, most int, statements ...string) *readerPool {
-	return newReaderPool(uri, sqlite.OpenReadWrite|sqlite.OpenURI, newWatcher(), most, append(statements, "PRAGMA query_only=ON"))
-}
-
 func newReaderPool(path string, flags sqlite.OpenFlags, w *watcher, most int, statements []string) *readerPool {
 	r := &readerPool{path: path, flags: flags, statements: statements, watcher: w, free: make(chan struct{}, most), closing: make(chan struct{})}
 	for range most {

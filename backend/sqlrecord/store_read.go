@@ -57,11 +57,11 @@ func (s *Store) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (
 func (s *Store) elements(ctx context.Context, c Conn, t *table, q backend.Query) backend.ReadElements {
 	return func(f *mapping.Field, of []mapping.Record) ([]mapping.Record, error) {
 		child := t.children[f.Index]
-		ids := make([]mapping.Value, len(of))
+		ids := make([]int32, len(of))
 		for i, rec := range of {
-			ids[i] = mapping.IntValue(int64(rec.ID()))
+			ids[i] = rec.ID()
 		}
-		args := append([]mapping.Value{mapping.IntValue(q.Client.ID)}, filledUp(ids)...)
+		args := idValues(ids, mapping.IntValue(q.Client.ID))
 		text := child.head + s.db.Dialect().placeholders(2, len(args)) + child.tail
 		lines, bytes := []mapping.Record{}, 0
 		err := c.Query(ctx, text, child.table.list.columns, args, func(row []mapping.Value) error {

@@ -29,15 +29,14 @@ func (s *Store) Each(ctx context.Context, client auth.Client, r *mapping.Resourc
 	})
 }
 
-// EachID calls each for every ID of a resource from first to last, in order,
-// whoever the record belongs to.
-func (s *Store) EachID(ctx context.Context, r *mapping.Resource, first, last int32, each func(id int32) error) error {
+// EachID calls each for the ID of every record of a resource, in their order: those of a client, or
+// with 0 all.
+func (s *Store) EachID(ctx context.Context, r *mapping.Resource, client int64, each func(id int32) error) error {
 	t, d := s.tables[r], s.db.Dialect()
-	id := t.columns[r.ID]
-	text := "SELECT " + id + " FROM " + t.name + " WHERE " + id + " BETWEEN " + d.Placeholder(1) + " AND " + d.Placeholder(2) + " ORDER BY " + id
+	p := d.Placeholder(1)
+	text := "SELECT " + t.columns[r.ID] + " FROM " + t.name + " WHERE " + p + " = 0 OR " + d.Quote(clientColumn) + " = " + p + " ORDER BY " + t.columns[r.ID]
 	return s.read(ctx, func(c Conn) error {
-		args := []mapping.Value{mapping.IntValue(int64(first)), mapping.IntValue(int64(last))}
-		return c.Query(ctx, text, oneInt, args, func(row []mapping.Value) error { return each(int32(row[0].Int())) })
+		return c.Query(ctx, text, oneInt, []mapping.Value{mapping.IntValue(client)}, func(row []mapping.Value) error { return each(int32(row[0].Int())) })
 	})
 }
 
