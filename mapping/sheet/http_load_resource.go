@@ -21,6 +21,7 @@ type httpDraft struct {
 	places map[string]*ServiceField // by field
 	calls  map[mapping.Scope]*call
 	walked []*call // the walk, and since
+	whose  spotFile
 	// pagingAt and sinceAt are where the sheet says so.
 	pagingAt, sinceAt string
 }
@@ -107,7 +108,8 @@ func (d *httpDraft) key() {
 		d.fail(d.at("key"), "missing, expected the path that identifies a record")
 	}
 	d.keyID("path", "part", key.ID, key.Case, len(key.Path))
-	d.out.Client = d.http.spot(d.whose())
+	d.whose = d.draft.whose()
+	d.out.Client = d.http.spot(d.whose)
 	d.out.Version, d.out.Select = d.http.spot(d.file.Version), d.http.jqOnly(d.file.Select)
 }
 
@@ -147,7 +149,7 @@ func (d *httpDraft) operations() {
 // list tells whether there are lists, and compiles the walk that they need.
 func (d *httpDraft) list() bool {
 	f, named := d.file, d.names(mapping.OpList)
-	base := d.http.file.Source.HTTP.Walk
+	base, inner := d.http.file.Source.HTTP.Walk, d.http.within[d.of.Name]
 	hasPath := f.Path.given() || f.Walk != nil && f.Walk.Path.given() || base != nil && base.Path.given()
 	switch {
 	case !named && f.Walk != nil:
@@ -155,11 +157,13 @@ func (d *httpDraft) list() bool {
 		return false
 	case !named:
 		return false
-	case f.Walk == nil && (d.http.within[d.of.Name] != "" || !hasPath):
-		if d.http.within[d.of.Name] == "" && len(f.Operations.Only) > 0 {
+	case f.Walk != nil && inner != "":
+		d.fail(d.at("walk"), "the records stand within those of %s, whose walk finds them: expected no walk here, or {} in place of their path there", inner)
+	case f.Walk == nil && (inner != "" || !hasPath):
+		if inner == "" && len(f.Operations.Only) > 0 {
 			d.fail(d.at("operations", "only"), "list has no path, expected path: /… of the resource, or of walk")
 		}
-		return d.http.within[d.of.Name] != ""
+		return inner != ""
 	}
 	d.walk(f.Walk)
 	return true
