@@ -1,7 +1,6 @@
 package sheet
 
 import (
-	"maps"
 	"slices"
 	"strconv"
 
@@ -36,7 +35,7 @@ func ofService(d *draft) *httpDraft {
 
 // resources finds the resources, and which of them stand within others.
 func (l *httpLoader) resources() []string {
-	files := remaining(l.loader, "resources", l.file.Resources)
+	files := l.file.Resources
 	l.within = map[string]string{}
 	for name, file := range files {
 		r := l.model.Resource(name)
@@ -47,13 +46,13 @@ func (l *httpLoader) resources() []string {
 			file.Fields = l.ownNames(r)
 			files[name] = file
 		}
-		for name, f := range remaining(l.loader, strictyaml.Child("resources", name, "fields"), file.Fields) {
+		for name, f := range file.Fields {
 			if of := r.Field(name); of != nil && of.Type == mapping.Array && (f.Path.given() || f.Read.given()) {
 				l.within[of.ArrayOf] = of.ArrayKey
 			}
 		}
 	}
-	return slices.Collect(maps.Keys(files))
+	return sortedKeys(files)
 }
 
 // ownNames are all fields, each at the member of its own name. The elements of an array stand

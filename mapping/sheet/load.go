@@ -2,7 +2,6 @@ package sheet
 
 import (
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,11 +24,6 @@ type Options struct {
 	// Zone is the one in which clients' dates begin (server.time_zone); nil where it
 	// is not known, and days are not judged by it.
 	Zone *time.Location
-
-	// Without are parts that are left out, with what is wrong with them: resources.NAME.fields.NAME,
-	// resources.NAME, codes.NAME, accounts, errors, keep, rules and without_rules. Tools say more
-	// by it about an unfinished sheet.
-	Without map[string]bool
 }
 
 // Load reads the mapping sheet in the file at path and checks it against model. If the file
@@ -57,7 +51,6 @@ func Parse(path string, src []byte, model *mapping.Model, o Options) (*Sheet, er
 	l := &loader{hide: hide, model: model, o: o, folder: filepath.Dir(path), reported: map[string]bool{}}
 	l.system, l.doc, l.problems = decode(l, path, src, strictyaml.Expand(config.Expander(env)))
 	l.headFile = l.system.head()
-	l.leaveOut()
 	l.sheet = &Sheet{
 		File: path, WithoutRules: l.WithoutRules, OwnRules: l.Rules == "backend",
 		Resources: map[*mapping.Resource]*Resource{}, byName: map[string]*Resource{}, Location: time.UTC,
@@ -75,7 +68,7 @@ type system interface {
 	head() *headFile
 	// source compiles where the records are; it is false where the sheet names none.
 	source() bool
-	// resources are the names of those that the sheet has.
+	// resources are the names of those that the sheet has, in their order.
 	resources() []string
 	resource(d *draft) own
 	// related compiles what fields and operations of all resources say together.
@@ -132,16 +125,6 @@ func decode(l *loader, path string, src []byte, options ...strictyaml.Option) (s
 	of := &sqlLoader{loader: l}
 	doc, problems := strictyaml.Decode(path, src, &of.file, options...)
 	return of, doc, problems
-}
-
-// Outline returns where the values of a sheet are in its file, even if the sheet has problems.
-func Outline(path string) (*strictyaml.Document, error) {
-	src, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("mapping sheet: %w", err)
-	}
-	_, doc, _ := decode(nil, path, src)
-	return doc, nil
 }
 
 // loader compiles a decoded sheet and collects what is wrong with it.
@@ -232,12 +215,8 @@ func (l *loader) load() {
 	}
 	l.judgeWithoutRules()
 	l.loadResources()
-	if !l.o.Without["accounts"] {
-		l.loadAccounts(users, others)
-	}
-	if !l.o.Without["errors"] {
-		l.errors()
-	}
+	l.loadAccounts(users, others)
+	l.errors()
 }
 
 // judgeWithoutRules reports names under without_rules that are no rules of the model.
@@ -310,31 +289,3 @@ func article(t mapping.Datatype) string {
 
 // item is the path of an item of a list.
 func item(list string, i int) string { return fmt.Sprintf("%s[%d]", list, i) }
-
-// leaveOut takes parts out of a sheet, with the problems of decoding them. Fields, resources, code
-// lists and accounts are passed over where they are met.
-func (l *loader) leaveOut() {
-	if l.o.Without["keep"] {
-		l.Keep = "keep.db"
-	}
-	if l.o.Without["rules"] {
-		l.Rules = "backend"
-	}
-	if l.o.Without["without_rules"] {
-		l.WithoutRules = nil
-	}
-	l.problems = slices.DeleteFunc(l.problems, func(p strictyaml.Problem) bool {
-		for part := range l.o.Without {
-			if rest, is := strings.CutPrefix(p.Path, part); is && (rest == "" || rest[0] == '.' || rest[0] == '[') {
-				return true
-			}
-		}
-		return false
-	})
-}
-
-// remaining are the resources, or the fields below path, that are not left out.
-func remaining[T any](l *loader, path string, all map[string]T) map[string]T {
-	maps.DeleteFunc(all, func(name string, _ T) bool { return l.o.Without[strictyaml.Child(path, name)] })
-	return all
-}

@@ -194,9 +194,8 @@ func (l *loader) codes(at string, f codesRefFile, of *mapping.Field) (all ordere
 		return nil
 	}
 	if f.name != "" {
-		known := remaining(l, "codes", l.Codes)
-		if list = known[f.name]; list == nil {
-			l.unknown(at, "code list", f.name, sortedKeys(known))
+		if list = l.Codes[f.name]; list == nil {
+			l.unknown(at, "code list", f.name, sortedKeys(l.Codes))
 			return nil
 		}
 		at = strictyaml.Child("codes", f.name)

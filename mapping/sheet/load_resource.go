@@ -55,7 +55,6 @@ func (l *loader) loadResources() {
 	if len(names) == 0 {
 		l.fail("resources", "missing, expected the resources that the system has, such as contact")
 	}
-	slices.Sort(names)
 	for _, name := range names {
 		path := strictyaml.Child("resources", name)
 		r := l.model.Resource(name)
@@ -221,7 +220,7 @@ func (d *draft) judgeRequired() {
 		return
 	}
 	for _, f := range mapping.Each(d.of.Fields) {
-		if _, given := d.said[f.Name]; f.Required && !f.Primary && !given && !d.o.Without[d.fieldAt(f.Name)] {
+		if _, given := d.said[f.Name]; f.Required && !f.Primary && !given {
 			d.fail(d.at("fields"), "%s is required of a new %s and not mapped, expected its place, a constant, or %s: {absent: true} where it is meant to be left out", f.Name, d.of.Name, f.Name)
 		}
 	}

@@ -1,7 +1,6 @@
 package sheet
 
 import (
-	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -36,9 +35,7 @@ func (l *sqlLoader) words() words {
 	}
 }
 
-func (l *sqlLoader) resources() []string {
-	return slices.Collect(maps.Keys(remaining(l.loader, "resources", l.file.Resources)))
-}
+func (l *sqlLoader) resources() []string { return sortedKeys(l.file.Resources) }
 
 func (l *sqlLoader) source() bool {
 	f := l.file.Source.SQL

@@ -21,7 +21,6 @@ type sqlDraft struct {
 
 func (l *sqlLoader) resource(d *draft) own {
 	s := &sqlDraft{draft: d, sql: l, file: l.file.Resources[d.of.Name], columns: map[string]*Column{}, named: map[string]bool{}, writers: map[string]string{}}
-	remaining(l.loader, d.at("fields"), s.file.Fields)
 	d.owner = &s.file.ownerFile
 	s.out = &ResourceSQL{Statements: map[mapping.Scope][]string{}, NewKey: s.file.Key.Generated.SQL}
 	d.resource.SQL = s.out
