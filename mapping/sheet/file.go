@@ -1,6 +1,9 @@
 package sheet
 
-import "frontdesk/config"
+import (
+	"frontdesk/config"
+	"frontdesk/mapping"
+)
 
 // The decoder, the JSON Schemas and the documentation come from the structs of these files: the
 // comment of a field is its description, a `schema:"…"` tag says what the type cannot.
@@ -146,10 +149,10 @@ type conversionFile struct {
 	Absent bool `yaml:"absent"`
 }
 
-// meaningFile is what an error of the system means.
-type meaningFile struct {
+// meaning is what an error of the system means.
+type meaning struct {
 	// Reason is a reason of the error catalogue, as docs/interface.md lists it.
-	Reason string `yaml:"reason" schema:"required"`
+	Reason mapping.Reason `yaml:"reason" schema:"required"`
 	// Field is the field that it is about; RESOURCE.FIELD where it is of another
 	// record, such as the order of a line, and then value says where its value is.
 	Field string `yaml:"field"`
@@ -161,4 +164,6 @@ type meaningFile struct {
 	At string `yaml:"at"`
 	// On narrows it to resources and operations: order, order.create.
 	On []string `yaml:"on"`
+
+	row *mapping.Entry // of the reason; its words are those of the scope
 }

@@ -172,7 +172,7 @@ type answerFile struct {
 type httpErrorFile struct {
 	// When recognises the error.
 	When answerFile `yaml:"when" schema:"required"`
-	meaningFile
+	meaning
 	// FieldFrom is jq over the answer, {status, body}, that yields the service's names of fields.
 	FieldFrom exprFile `yaml:"field_from"`
 	// Value is jq over the answer that yields the refused value; without it the value that was

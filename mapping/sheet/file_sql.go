@@ -233,7 +233,7 @@ type sqlFieldSettings struct {
 type sqlErrorFile struct {
 	// When recognises the error.
 	When faultFile `yaml:"when" schema:"required"`
-	meaningFile
+	meaning
 	// FieldFrom is where the database names the field: constraint, or message with the
 	// first group of when.message.
 	FieldFrom string `yaml:"field_from" schema:"enum=constraint|message"`

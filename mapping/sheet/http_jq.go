@@ -38,7 +38,7 @@ func (l *httpLoader) jq(f exprFile) *program {
 		return nil
 	}
 	if strings.TrimSpace(f.text) == "" {
-		l.once(f.at, "found an empty text, expected jq")
+		l.fail(f.at, "found an empty text, expected jq")
 		return nil
 	}
 	if l.broken { // what is wrong with the definitions was reported
@@ -59,7 +59,7 @@ func (l *httpLoader) jqOnly(f exprFile) *JQ {
 func (l *httpLoader) compile(f exprFile, definitions, text string, skip int) *program {
 	compiled, err := NewJQ(definitions, text)
 	if err != nil {
-		l.once(f.at, "%s", l.jqFault(f, err, skip))
+		l.fail(f.at, "%s", l.jqFault(f, err, skip))
 		return nil
 	}
 	query, _ := gojq.Parse(definitions + "\n" + text) // which compiled
@@ -194,7 +194,7 @@ func (l *httpLoader) path(f textFile) Path {
 	}
 	p := ParsePath(f.text)
 	if slices.Contains(p, "") || strings.TrimSpace(f.text) != f.text || strings.ContainsFunc(f.text, func(r rune) bool { return r < ' ' }) {
-		l.once(f.at, "found %s, expected a path whose steps are divided by single dots, or {read: JQ}", l.quote(f.at, f.text))
+		l.fail(f.at, "found %s, expected a path whose steps are divided by single dots, or {read: JQ}", l.quote(f.at, f.text))
 		return nil
 	}
 	return p
@@ -251,12 +251,12 @@ func (l *httpLoader) judgeJQ(f exprFile, p *program, k known) {
 // unknownHere reports a name that is not known where it stands.
 func (l *httpLoader) unknownHere(at, seen string, names []string) {
 	if _, expanded := l.doc.Written(at); expanded {
-		l.once(at, "found a name that is not known here")
+		l.fail(at, "found a name that is not known here")
 		return
 	}
 	hint := strictyaml.Suggest(seen, names)
 	if hint == "" {
 		hint = ", expected one of " + strings.Join(names, ", ")
 	}
-	l.once(at, "there is no %s here%s", seen, hint)
+	l.fail(at, "there is no %s here%s", seen, hint)
 }

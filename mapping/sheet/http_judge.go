@@ -20,7 +20,7 @@ func (d *httpDraft) judge() {
 		}
 	}
 	if w := d.out.Walk; w != nil && w.Since != nil && w.Since.Cursor.IsZero() && d.resource.Undated {
-		d.once(d.sinceAt, "found neither cursor nor a field modified_at of %s, expected one of them: it says since when to ask", d.of.Name)
+		d.fail(d.sinceAt, "found neither cursor nor a field modified_at of %s, expected one of them: it says since when to ask", d.of.Name)
 	}
 	if create := d.calls[mapping.OpCreate]; create != nil && d.out.Client.JQ != nil && !create.names("client") && !d.http.perClient {
 		d.fail(d.at("create"), "nothing says whose a new %s is, since jq reads its client: expected .client.id in the body", d.of.Name)
@@ -67,6 +67,6 @@ func (d *httpDraft) judgePlaces() {
 // place.
 func (d *httpDraft) judgeList(at string, path Path, expected string) {
 	if slices.ContainsFunc(path, wholeNumber.MatchString) {
-		d.once(at, "%s leads to an element of a list, which cannot be written: expected %s", path, expected)
+		d.fail(at, "%s leads to an element of a list, which cannot be written: expected %s", path, expected)
 	}
 }

@@ -171,7 +171,7 @@ func (d *httpDraft) judgeLost(op mapping.Scope, c *call) {
 			continue
 		}
 		if name := inPath(c, f.Name, out); !create && name != "" {
-			d.once(c.file.Path.at, "found {%s}, which clients can change, and then it would lead to another record: expected immutable: true at the field, or another path", name)
+			d.fail(c.file.Path.at, "found {%s}, which clients can change, and then it would lead to another record: expected immutable: true at the field, or another path", name)
 		}
 		switch isOwn := f.Type == mapping.Array && out.Elements.IsZero(); {
 		case c.places(Path{"value", f.Name}), out.Path != nil && c.places(append(Path{"record"}, out.Path...)):

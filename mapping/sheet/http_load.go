@@ -30,10 +30,7 @@ type httpLoader struct {
 func (l *httpLoader) head() *headFile { return &l.file.headFile }
 
 func (l *httpLoader) words() words {
-	return words{
-		place: "path", language: "jq", client: "path", elements: "path, or read, and ", newValues: "default, or the body of create",
-		noFields: "found none, expected the fields that the service has, or no fields: where each is at the member of its own name",
-	}
+	return words{place: "path", language: "jq", elements: "path, or read, and "}
 }
 
 // maxParallel bounds source.http.parallel: others wait for the service meanwhile.

@@ -63,20 +63,3 @@ func (l *httpLoader) fact(i int, of *mapping.Field) (out ServiceField) {
 	}
 	return out
 }
-
-// errors compiles the translations of errors.
-func (l *httpLoader) errors() {
-	for i, f := range l.file.Errors {
-		path := item("errors", i)
-		if f.When == (answerFile{}) && !l.doc.Broken(path+".when") {
-			l.fail(path, "when is missing, expected what recognises the error")
-		}
-		e := ServiceError{
-			Meaning: l.meaning(path, f.meaningFile, f.FieldFrom.text, f.Value.given()),
-			When:    l.match(path+".when", f.When, ""), FieldFrom: l.answered(f.FieldFrom), Value: l.answered(f.Value),
-		}
-		if e.row != nil {
-			l.service.Errors = append(l.service.Errors, e)
-		}
-	}
-}

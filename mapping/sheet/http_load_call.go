@@ -49,7 +49,7 @@ func (l *httpLoader) call(at string, f callFile, method string, k known) *call {
 	if !f.Path.given() {
 		l.fail(at, "path is missing, expected that of the call")
 	} else if !pathForm.MatchString(f.Path.text) {
-		l.once(f.Path.at, "found %s, expected a path that begins with /, its parameters in query", l.quote(f.Path.at, f.Path.text))
+		l.fail(f.Path.at, "found %s, expected a path that begins with /, its parameters in query", l.quote(f.Path.at, f.Path.text))
 	}
 	c.Path = l.text(c, f.Path, k)
 	c.Query, c.Headers = l.named(c, f.Query, k), l.headers(c, f.Headers, k)
@@ -61,7 +61,7 @@ func (l *httpLoader) call(at string, f callFile, method string, k known) *call {
 		l.fail(strictyaml.Child(at, "form"), "found with format: xml, expected a body of XML")
 	}
 	if f.Body.given() && c.Method == "GET" {
-		l.once(f.Body.at, "found with GET, expected method: POST, or query")
+		l.fail(f.Body.at, "found with GET, expected method: POST, or query")
 	}
 	return c
 }
@@ -70,7 +70,7 @@ func (l *httpLoader) call(at string, f callFile, method string, k known) *call {
 func (l *httpLoader) text(c *call, f textFile, k known) (t Text) {
 	literal := func(text string) {
 		if strings.ContainsAny(text, "{}") {
-			l.once(f.at, "found a brace that is no placeholder, expected {NAME}")
+			l.fail(f.at, "found a brace that is no placeholder, expected {NAME}")
 		}
 		if text != "" {
 			t = append(t, TextPart{Literal: text})
@@ -84,7 +84,7 @@ func (l *httpLoader) text(c *call, f textFile, k known) (t Text) {
 		path := ParsePath(name)
 		switch is, below := k.knows(path); {
 		case below:
-			l.once(f.at, "found {%s}, which is several values: expected one of them, such as {%[1]s.%s}", name, k.within(name))
+			l.fail(f.at, "found {%s}, which is several values: expected one of them, such as {%[1]s.%s}", name, k.within(name))
 		case !is:
 			var names []string
 			for _, name := range k {
@@ -127,10 +127,10 @@ func (l *httpLoader) headers(c *call, f namedFile, k known) []Named {
 	for _, e := range f {
 		name := strings.ToLower(e.Key)
 		if !headerName.MatchString(e.Key) || name != "content-type" && slices.Contains(ownHeaders, name) {
-			l.once(e.Value.at, "found header %s, expected one that is not the client's own to set", strictyaml.Quote(e.Key))
+			l.fail(e.Value.at, "found header %s, expected one that is not the client's own to set", strictyaml.Quote(e.Key))
 		}
 		if strings.ContainsFunc(e.Value.text, func(r rune) bool { return r < ' ' || r >= 0x7f }) {
-			l.once(e.Value.at, "found a character that headers cannot have")
+			l.fail(e.Value.at, "found a character that headers cannot have")
 		}
 	}
 	return l.named(c, f, k)

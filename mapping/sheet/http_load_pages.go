@@ -23,21 +23,21 @@ func (d *httpDraft) pages(f *pagesFile, c *call) Pages {
 	at := d.pagingAt
 	child := func(key string) string { return strictyaml.Child(at, key) }
 	if f.Style == "" {
-		d.once(child("style"), "missing, expected %s", strictyaml.OneOf(strictyaml.Words[pagesFile]("style")))
+		d.fail(child("style"), "missing, expected %s", strictyaml.OneOf(strictyaml.Words[pagesFile]("style")))
 	}
 	p := Pages{Style: f.Style, Size: positive(d.loader, child("size"), f.Size, 100), First: 1, Next: d.http.spot(f.Next), Total: d.http.spot(f.Total), More: d.http.spot(f.More)}
 	if f.First != nil {
 		p.First = *f.First
 		if f.Style != "page" {
-			d.once(child("first"), "found with style %s, expected it with style page", f.Style)
+			d.fail(child("first"), "found with style %s, expected it with style page", f.Style)
 		}
 	}
 	byAfter := f.Style == "cursor" && c.names("page", "after")
 	switch needsNext := f.Style == "link" || f.Style == "cursor" && !byAfter; {
 	case needsNext && !f.Next.given():
-		d.once(at, "next is missing, expected where an answer has the next %s", map[string]string{"link": "address", "cursor": "cursor, or {page.after} in the query, the key of the last record"}[f.Style])
+		d.fail(at, "next is missing, expected where an answer has the next %s", map[string]string{"link": "address", "cursor": "cursor, or {page.after} in the query, the key of the last record"}[f.Style])
 	case !needsNext && f.Next.given():
-		d.once(child("next"), "found with style %s, expected it with style cursor or link", f.Style)
+		d.fail(child("next"), "found with style %s, expected it with style cursor or link", f.Style)
 	}
 	if f.Style != "" {
 		d.judgeTurned(f.Style, c)
@@ -55,12 +55,12 @@ func (d *httpDraft) judgeTurned(style string, c *call) {
 			}
 			sent = append(sent, name)
 			if !slices.Contains(turned[style], name) {
-				d.once(d.pagingAt, "found {page.%s} in the call with style %s, expected style: %s", name, style, of)
+				d.fail(d.pagingAt, "found {page.%s} in the call with style %s, expected style: %s", name, style, of)
 			}
 		}
 	}
 	if needed := turned[style]; needed != nil && len(sent) == 0 {
-		d.once(d.pagingAt, "found no {page.%s} in the call, expected it where the service takes which page it is asked for", strings.Join(needed, "} or {page."))
+		d.fail(d.pagingAt, "found no {page.%s} in the call, expected it where the service takes which page it is asked for", strings.Join(needed, "} or {page."))
 	}
 }
 
@@ -115,15 +115,15 @@ func (d *httpDraft) since(w *Walk, f *sinceFile, walk callFile, result spotFile)
 	settle := strictyaml.Child(at, "settle")
 	switch {
 	case f.Settle != nil && *f.Settle < 0:
-		d.once(settle, "found %s, expected 0s or more", *f.Settle)
+		d.fail(settle, "found %s, expected 0s or more", *f.Settle)
 	case f.Settle != nil && f.Cursor.given():
-		d.once(settle, "found with cursor, which says itself where to go on: expected one of them")
+		d.fail(settle, "found with cursor, which says itself where to go on: expected one of them")
 	}
 	if f.Cursor.given() {
 		s.Settle = 0
 	}
 	if !c.names("since") {
-		d.once(at, "found no {since} in the call, expected it where the service takes since when, or after what, it is asked")
+		d.fail(at, "found no {since} in the call, expected it where the service takes since when, or after what, it is asked")
 	}
 	d.walked = append(d.walked, c)
 	w.Since = s

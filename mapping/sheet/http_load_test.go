@@ -72,10 +72,24 @@ func TestLoadServiceSource(t *testing.T) {
 	assert.Equal(t, []sheet.ServiceCode{{Stored: "B", Shown: mapping.IntValue(1)}, {Stored: "A", Shown: mapping.IntValue(0)}}, of.Facts[sheet.FactBlocked].Codes)
 	assert.Equal(t, mapping.IntValue(0), of.Facts[sheet.FactExternal].Constant)
 
-	require.Len(t, of.Errors, 2)
-	assert.Equal(t, ".body.fields[]", of.Errors[0].FieldFrom.String())
-	assert.Equal(t, sheet.Match{JQ: of.Errors[1].When.JQ}, of.Errors[1].When)
-	assert.Equal(t, "order", of.Errors[1].At)
+}
+
+func TestTranslateAnswers(t *testing.T) {
+	s := load(t, "testdata/service.yaml")
+	told := func(resource string, status int, code string) string {
+		body := map[string]any{"code": code, "fields": []any{"Nr", "x"}}
+		e := s.Source.Service.Errors.Translate(sheet.Answer{Context: t.Context(), Status: status, Told: func() map[string]any {
+			return map[string]any{"status": status, "body": body}
+		}}, sheet.Attempt{Resource: s.Resource(resource), Op: mapping.OpDelete, ID: 3})
+		if e == nil {
+			return ""
+		}
+		return string(e.Reason) + " " + strings.Join(e.Args, " ")
+	}
+	assert.Equal(t, "duplicate_value number ", told("contact", 409, "dup"))
+	assert.Empty(t, told("order", 409, "dup"), "it is of contact")
+	assert.Empty(t, told("contact", 400, "dup"))
+	assert.Equal(t, "in_use id order", told("article", 500, "used"), "whatever the status")
 }
 
 func TestLoadServiceResources(t *testing.T) {

@@ -48,7 +48,7 @@ func Parse(path string, src []byte, model *mapping.Model, o Options) (*Sheet, er
 		hide.Add(name, value)
 		return value, ok
 	}
-	l := &loader{hide: hide, model: model, o: o, folder: filepath.Dir(path), reported: map[string]bool{}}
+	l := &loader{hide: hide, model: model, o: o, folder: filepath.Dir(path)}
 	l.system, l.doc, l.problems = decode(l, path, src, strictyaml.Expand(config.Expander(env)))
 	l.headFile = l.system.head()
 	l.sheet = &Sheet{
@@ -83,13 +83,9 @@ type system interface {
 
 // words are what messages call what the systems have each in its own way.
 type words struct {
-	place     string // column, path
-	language  string // SQL, jq
-	client    string // what tells the client
-	cure      string // what else binds records to one
-	elements  string // what an array may say
-	noFields  string
-	newValues string // where a new record has those from that clients do not send
+	place    string // column, path
+	language string // SQL, jq
+	elements string // what an array may say
 }
 
 // choice is a key of the sheet that stands beside others of its kind.
@@ -138,20 +134,16 @@ type loader struct {
 	folder   string
 	sheet    *Sheet
 	drafts   []*draft
-	reported map[string]bool // problems of what several resources have
 	hide     *config.Redactor
 }
 
-// fail reports a problem at path, unless decoding has already reported one there.
+// fail reports a problem at path, unless decoding has already reported one there. What all resources
+// have is met again with each.
 func (l *loader) fail(path, format string, args ...any) {
-	l.problems = append(l.problems, l.doc.Fault(path, "", l.hide.Hide(fmt.Sprintf(format, args...)))...)
-}
-
-// once reports a problem that is met again with each resource, if it is of what all have.
-func (l *loader) once(path, format string, args ...any) {
-	if problem := path + ": " + fmt.Sprintf(format, args...); !l.reported[problem] {
-		l.reported[problem] = true
-		l.fail(path, format, args...)
+	for _, p := range l.doc.Fault(path, "", l.hide.Hide(fmt.Sprintf(format, args...))) {
+		if !slices.Contains(l.problems, p) {
+			l.problems = append(l.problems, p)
+		}
 	}
 }
 

@@ -21,7 +21,7 @@ type said struct {
 // compileFields compiles the fields that are mapped, in the order of the model.
 func (d *draft) compileFields() {
 	if len(d.said) == 0 {
-		d.fail(d.at("fields"), "%s", d.words().noFields)
+		d.fail(d.at("fields"), "found none, expected those that the system has")
 	}
 	var known []string
 	for _, f := range mapping.Each(d.of.Fields) {
@@ -201,7 +201,7 @@ func (l *loader) codes(at string, f codesRefFile, of *mapping.Field) (all ordere
 		at = strictyaml.Child("codes", f.name)
 	}
 	if len(list) == 0 {
-		l.once(at, "found an empty code list")
+		l.fail(at, "found an empty code list")
 	}
 	for _, code := range list {
 		if v, ok := l.value(strictyaml.Child(at, code.Key), code.Value, of); ok {
@@ -218,11 +218,11 @@ func (l *loader) value(path string, given scalarFile, f *mapping.Field) (mapping
 	}
 	v, e := f.Parse(given.text, time.UTC)
 	if e != nil {
-		l.once(path, "found %s, expected a value of type %s, as %s is", l.quote(path, given.text), f.Type, f.Name)
+		l.fail(path, "found %s, expected a value of type %s, as %s is", l.quote(path, given.text), f.Type, f.Name)
 		return mapping.Value{}, false
 	}
 	if len(f.OneOf) > 0 && !slices.Contains(f.OneOf, v.String()) {
-		l.once(path, "found %s, expected one of the values of %s: %s%s", l.quote(path, given.text), f.Name, strings.Join(f.OneOf, ", "), l.suggest(path, given.text, f.OneOf))
+		l.fail(path, "found %s, expected one of the values of %s: %s%s", l.quote(path, given.text), f.Name, strings.Join(f.OneOf, ", "), l.suggest(path, given.text, f.OneOf))
 		return mapping.Value{}, false
 	}
 	return v, true
@@ -260,7 +260,7 @@ func (d *draft) judgePromises(f *mapping.Field, s said, n mapping.FieldNarrowing
 	if at := d.fieldAt(f.Name, "readonly"); !s.Readonly && d.doc.Has(at) {
 		switch {
 		case f.Readonly:
-			d.fail(at, "found false, and the interface has %s as readonly: clients never send it. Expected none; what the system needs of a new record comes from %s", f.Name, d.words().newValues)
+			d.fail(at, "found false, and the interface has %s as readonly: clients never send it. Expected none; what the system needs of a new record comes from default, or what create sets", f.Name)
 		case n.Readonly:
 			d.fail(at, "found false of a field that is only read: expected none, and a place to write it to (%s, or write) where clients are to send it", d.words().place)
 		}

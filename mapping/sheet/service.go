@@ -27,7 +27,7 @@ type Service struct {
 	Find        *ServiceCall             // of accounts; nil for none
 	Refused     Match                    // the answer of Verify to wrong credentials, whatever its status
 	Facts       []ServiceField           // of users, from FactID on
-	Errors      ServiceErrors
+	Errors      Translator[Answer]
 	MaxAge      time.Duration // how old a copy may be while the service is away
 }
 
@@ -182,12 +182,4 @@ type ServiceCode struct {
 type Match struct {
 	Status string // 404, 4xx; "" for any
 	JQ     *JQ    // over {status, body}: neither nothing, false nor null; nil for any
-}
-
-// ServiceError translates an answer to a documented error.
-type ServiceError struct {
-	Meaning
-	When      Match
-	FieldFrom *JQ // over {status, body}: names of fields, or of what Fields translates
-	Value     *JQ // over {status, body}: the refused value; nil for what was sent
 }

@@ -25,7 +25,7 @@ type Sheet struct {
 	// ClientsKept tells that what identifies a client in the system is a text, for which the
 	// id store has a number: that of KeyRef{Resource: "client", Key: text}.
 	ClientsKept bool
-	Errors      *Translator // of a database
+	Errors      Translator[Failure] // of a database
 	Resources   map[*mapping.Resource]*Resource
 
 	byName map[string]*Resource

@@ -2,7 +2,6 @@ package sheet
 
 import (
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -29,10 +28,7 @@ type sqlLoader struct {
 func (l *sqlLoader) head() *headFile { return &l.file.headFile }
 
 func (l *sqlLoader) words() words {
-	return words{
-		place: "column", language: "SQL", client: "column or path", cure: ", :client in where",
-		noFields: "missing, expected the fields that the system has", newValues: "default, constants, stamp or the key's generated",
-	}
+	return words{place: "column", language: "SQL"}
 }
 
 func (l *sqlLoader) resources() []string { return sortedKeys(l.file.Resources) }
@@ -150,47 +146,6 @@ func storedCodes(list ordered[mapping.Value]) (all []Code) {
 		all = append(all, Code{c.Key, c.Value})
 	}
 	return all
-}
-
-var sqlStateForm = regexp.MustCompile(`^[0-9A-Z]{2}([0-9A-Z]{3})?$`)
-
-// errors compiles the translations of errors.
-func (l *sqlLoader) errors() {
-	t := &Translator{}
-	l.sheet.Errors = t
-	for i, f := range l.file.Errors {
-		path := item("errors", i)
-		e := sqlError{fault: f.When, from: f.FieldFrom, quotes: f.Value != ""}
-		l.judgeFault(path, f.When, &e)
-		if e.Meaning = l.meaning(path, f.meaningFile, f.FieldFrom, e.quotes); e.row == nil {
-			continue
-		}
-		if f.FieldFrom == "constraint" && len(f.Fields) == 0 && f.Field == "" && namesField(e.row) {
-			l.fail(path, "fields is missing, expected the constraints and the fields that they mean")
-		}
-		if (f.FieldFrom == "message" || e.quotes) && (e.message == nil || e.message.NumSubexp() == 0) {
-			l.fail(path+".when", "message has no group in parentheses, which field_from or value asks for")
-		}
-		t.entries = append(t.entries, e)
-	}
-}
-
-// judgeFault compiles what recognises an error.
-func (l *sqlLoader) judgeFault(path string, f faultFile, e *sqlError) {
-	at := path + ".when"
-	if f.SQLState != "" && !sqlStateForm.MatchString(f.SQLState) {
-		l.fail(at+".sqlstate", "found %s, expected five letters and digits such as 23505, or the first two", l.quote(at+".sqlstate", f.SQLState))
-	}
-	if f.Message != "" {
-		var err error
-		if e.message, err = regexp.Compile(f.Message); err != nil {
-			l.fail(at+".message", "found %s, which is no regular expression: %s", l.quote(at+".message", f.Message), strings.TrimPrefix(l.detail(at+".message", err), "error parsing regexp: "))
-			f.Message = ""
-		}
-	}
-	if f == (faultFile{}) && !l.doc.Broken(at) {
-		l.fail(path, "when is missing, expected what recognises the error")
-	}
 }
 
 // statementParams are those of all SQL that is run for a client's request.
