@@ -16,7 +16,7 @@ type sqlSheetFile struct {
 	Source sqlSourceFile `yaml:"source" schema:"required"`
 	// Changes tells how it is known which records have changed, in every resource
 	// that does not say so itself; default none.
-	Changes changesFile `yaml:"changes"`
+	Changes Changes `yaml:"changes"`
 	// Accounts tells who may log in.
 	Accounts sqlAccountsFile `yaml:"accounts"`
 	// Errors translate errors of the database; the first that fits counts.
@@ -29,11 +29,11 @@ type sqlSheetFile struct {
 // sqlSourceFile is where the records are.
 type sqlSourceFile struct {
 	// SQL is an existing SQL database.
-	SQL *sqlFile `yaml:"sql"`
+	SQL *SQL `yaml:"sql"`
 }
 
-// sqlFile is an existing SQL database.
-type sqlFile struct {
+// SQL is an existing SQL database.
+type SQL struct {
 	// Engine is the kind of database.
 	Engine string `yaml:"engine" schema:"required,enum=postgres|mariadb|mysql|sqlite"`
 	// DSN is how the engine's Go driver is told where the database is.
@@ -138,7 +138,7 @@ type sqlResourceFile struct {
 	ownerFile
 	// Changes tells how it is known which records have changed. Default: the sheet's
 	// changes.
-	Changes changesFile `yaml:"changes"`
+	Changes Changes `yaml:"changes"`
 	// Fields are how the fields are found, by their name in the interface. Fields not named do
 	// not exist for clients.
 	Fields map[string]sqlFieldFile `yaml:"fields" schema:"required"`
@@ -254,8 +254,8 @@ type faultFile struct {
 	Message string `yaml:"message"`
 }
 
-// changesFile is how it is known which records have changed, for GET /changes.
-type changesFile struct {
+// Changes is how it is known which records have changed, for GET /changes.
+type Changes struct {
 	// By is version when lists are asked for what was modified since, by modified_at;
 	// table when a table of the database says which records have changed; scan when all
 	// records are read and compared with what was read before; none.
@@ -265,13 +265,13 @@ type changesFile struct {
 	Every time.Duration `yaml:"every"`
 	// Settle is how long before it shows to others a writer of the system may have
 	// taken the time, or the number, of a change; default 1m. Not by scan.
-	Settle *time.Duration `yaml:"settle"`
+	Settle time.Duration `yaml:"settle"`
 	// Deletions is how often all records are read, too, to find those that have gone.
 	// Default: never, and deletions are not told unless the system says them. Not by scan.
 	Deletions time.Duration `yaml:"deletions"`
-	// Deleted is what rows have that the system marks instead of removing them. They are
+	// Deleted is SQL that rows fulfil which the system marks instead of removing them. They are
 	// asked for by modified_at, so that nothing else has to be read for them. Only by version.
-	Deleted *deletedFile `yaml:"deleted"`
+	Deleted string `yaml:"deleted"`
 	// Pause is the least time between two pages that are read; default 100ms.
 	Pause time.Duration `yaml:"pause"`
 	// Rate is how many records a second are read at most; default what pause and page allow.
@@ -290,12 +290,4 @@ type changesFile struct {
 	// Keeps is how long the system keeps them. Whoever has looked last longer ago reads
 	// all records again. Default: for ever.
 	Keeps time.Duration `yaml:"keeps"`
-}
-
-// deletedFile is what marks rows that are no more.
-type deletedFile struct {
-	// Column of the table that is written.
-	Column string `yaml:"column" schema:"required"`
-	// Values of it that say so.
-	Values []scalarFile `yaml:"values" schema:"required"`
 }

@@ -4,6 +4,7 @@ import (
 	"embed"
 	"reflect"
 	"regexp"
+	"strings"
 
 	"frontdesk/config"
 	"frontdesk/config/schema"
@@ -29,11 +30,16 @@ func HTTPSchema() []byte { return schemaBy(reflect.TypeFor[httpSheetFile](), HTT
 func schemaBy(t reflect.Type, id string) []byte {
 	return schema.Of(t, schema.Options{
 		ID: id, Title: "Mapping sheet of frontdesk", Sources: fileSources, Type: schemaOf,
-		Name: func(t reflect.Type) string { return fileName.ReplaceAllString(t.Name(), "") },
+		Name: func(t reflect.Type) string {
+			return upper.ReplaceAllStringFunc(fileName.ReplaceAllString(t.Name(), ""), strings.ToLower)
+		},
 	})
 }
 
-var fileName = regexp.MustCompile(`(File|Settings)$`)
+var (
+	fileName = regexp.MustCompile(`(File|Settings)$`)
+	upper    = regexp.MustCompile(`^([A-Z]+$|[A-Z])`)
+)
 
 // scalars are the values that a place or a field may have.
 func scalars() schema.Object {

@@ -3,22 +3,8 @@ package sheet
 import (
 	"time"
 
-	"frontdesk/config"
 	"frontdesk/mapping"
 )
-
-// SQL is an existing SQL database.
-type SQL struct {
-	Engine      string // postgres, mariadb, mysql or sqlite
-	DSN         config.Secret
-	Schema      string
-	Connections int
-	Session     []string
-	Idempotency string // table; "" for none
-}
-
-// Facts are how a database has the facts of a user, from FactID on.
-type Facts struct{ SQL []Column }
 
 // ResourceSQL is how a database has a resource, as its sheet says it: what is read and
 // written are columns, or SQL of the vendor's. Params finds the parameters in that SQL.

@@ -39,26 +39,24 @@ func (l *sqlLoader) source() bool {
 		return false
 	}
 	if f.Engine == "" {
-		l.fail("source.sql.engine", "missing, expected %s", strictyaml.OneOf(strictyaml.Words[sqlFile]("engine")))
+		l.fail("source.sql.engine", "missing, expected %s", strictyaml.OneOf(strictyaml.Words[SQL]("engine")))
 	}
 	for i, statement := range f.Session {
 		if strings.TrimSpace(statement) == "" {
 			l.fail(item("source.sql.session", i), "found an empty statement")
 		}
 	}
-	l.sheet.Source.SQL = &SQL{
-		Engine: f.Engine, DSN: l.dsn(f), Schema: f.Schema,
-		Connections: positive(l.loader, "source.sql.connections", f.Connections, 16), Session: f.Session, Idempotency: f.Idempotency,
-	}
+	l.sheet.Source.SQL = f
+	f.DSN, f.Connections = l.dsn(f), positive(l.loader, "source.sql.connections", f.Connections, 16)
 	l.judgeRead("client.read", l.Client.Read.text)
-	if l.changes = l.loadChanges("changes", l.file.Changes); l.changes.IsTold() || l.file.Changes.Deleted != nil {
+	if l.changes = l.loadChanges("changes", l.file.Changes); l.changes.IsTold() || l.changes.Deleted != "" {
 		l.fail("changes", "found what is of one resource, expected it there")
 	}
 	return true
 }
 
 // dsn is where the database is, as the sheet or a file has it.
-func (l *sqlLoader) dsn(f *sqlFile) config.Secret {
+func (l *sqlLoader) dsn(f *SQL) config.Secret {
 	switch {
 	case f.DSN != "" && f.DSNFile != "":
 		l.fail("source.sql.dsn_file", "dsn is given too, expected one of them")
@@ -91,9 +89,8 @@ func (l *sqlLoader) found() {
 		return
 	}
 	l.hashes(f.Hash)
-	a.Facts = &Facts{}
 	for i, of := range factFields(l.sheet.ClientsKept) {
-		a.Facts.SQL = append(a.Facts.SQL, l.fact(i, &of))
+		a.Facts = append(a.Facts, l.fact(i, &of))
 	}
 }
 

@@ -73,7 +73,7 @@ func TestLoadTables(t *testing.T) {
 	assert.Equal(t, []string{"default", "UPDATE META SET v = :vat_number WHERE nr = :key.RELNR"}, contact.SQL.Statements[mapping.OpUpdate])
 	assert.Equal(t, "REL V_REL ALLEN max+1 BEDRNR RELNR", strings.Join(append([]string{contact.Table, contact.Read, contact.SystemClient, contact.Key.Generated}, contact.Key.Places...), " "))
 	require.True(t, contact.Key.Kept && contact.Key.ByClient && contact.Key.IgnoresCase && !contact.IsShared())
-	assert.Equal(t, "MUT NR", contact.Changes.Table.Name+" "+contact.Changes.Table.Sequence)
+	assert.Equal(t, "MUT NR", contact.Changes.Table+" "+contact.Changes.Sequence)
 
 	vehicle := s.Resource("vehicle")
 	assert.Equal(t, sheet.Expr{SQL: "(SELECT BEDRNR FROM VESTIGING v WHERE v.NR = VESTNR)"}, vehicle.SQL.Client)
@@ -101,7 +101,7 @@ func TestClientsKept(t *testing.T) {
 		{Read: "(SELECT NAAM FROM BEDR WHERE BEDR.NR = BEDRNR)"},
 		{Names: []string{"EXTERN"}, Codes: []sheet.Code{{Stored: "J", Shown: mapping.IntValue(1)}, {Stored: "N", Shown: mapping.IntValue(0)}}},
 		{Names: []string{"GEBLOK"}, Codes: []sheet.Code{{Stored: "J", Shown: mapping.IntValue(1)}, {Stored: "N", Shown: mapping.IntValue(0)}}},
-	}, facts.SQL)
+	}, facts)
 
 	const users = `
 format: 2
