@@ -70,6 +70,29 @@ type clientFile struct {
 	Name string `yaml:"name" schema:"required"`
 }
 
+// factsFile is where the facts of a user are.
+type factsFile[F any] struct {
+	// ID is the user's number.
+	ID F `yaml:"id"`
+	// Username is the name that the user logs in with.
+	Username F `yaml:"username"`
+	// Email is where mail to the user goes.
+	Email F `yaml:"email"`
+	// ClientID tells the client whose records the user works on.
+	ClientID F `yaml:"client_id"`
+	// ClientName is what that client is called.
+	ClientName F `yaml:"client_name"`
+	// External is 1 for a user who has a login, but not for this interface.
+	External F `yaml:"external"`
+	// Blocked is 1 for a user who cannot log in.
+	Blocked F `yaml:"blocked"`
+}
+
+// all are the facts, from FactID on.
+func (f factsFile[F]) all(password F) []F {
+	return []F{f.ID, f.Username, password, f.Email, f.ClientID, f.ClientName, f.External, f.Blocked}
+}
+
 // factFile is what the facts of a user have, whatever the system.
 type factFile struct {
 	// Read is SQL, or jq, of its value.

@@ -197,8 +197,9 @@ type httpAccountsFile struct {
 	// UsernameCase tells whether the username of an answer must be the one asked for letter by
 	// letter: exact (default), or ignore where ANNA is anna to the service. With verify only.
 	UsernameCase string `yaml:"username_case" schema:"enum=exact|ignore"`
-	// Result is where the user's facts are, within what the calls say is the user.
-	Result httpFactsFile `yaml:"result"`
+	// Result is where the user's facts are, within what the calls say is the user. Without
+	// username nothing shows whose an answer is: it must be the one asked for.
+	Result factsFile[httpFactFile] `yaml:"result"`
 }
 
 // userFoundFile is a call that answers a user.
@@ -207,25 +208,6 @@ type userFoundFile struct {
 	// Result is where the answer has the user, or a list with nobody else; default the answer
 	// itself.
 	Result spotFile `yaml:"result"`
-}
-
-// httpFactsFile are where the facts of a user are.
-type httpFactsFile struct {
-	// ID is the user's number.
-	ID httpFactFile `yaml:"id"`
-	// Username is the name, which must be the one asked for. Without it nothing shows whose an
-	// answer is.
-	Username httpFactFile `yaml:"username"`
-	// Email is where mail to the user goes.
-	Email httpFactFile `yaml:"email"`
-	// ClientID tells the client whose records the user works on.
-	ClientID httpFactFile `yaml:"client_id"`
-	// ClientName is what that client is called.
-	ClientName httpFactFile `yaml:"client_name"`
-	// External is 1 for a user who has a login, but not for this interface.
-	External httpFactFile `yaml:"external"`
-	// Blocked is 1 for a user who cannot log in.
-	Blocked httpFactFile `yaml:"blocked"`
 }
 
 // httpFactSettings is where a fact of a user is: exactly one of path, read and constant.

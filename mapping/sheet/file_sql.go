@@ -90,22 +90,9 @@ type hashSettings struct {
 
 // sqlFactsFile are where the facts of a user are.
 type sqlFactsFile struct {
-	// ID is the user's number.
-	ID sqlFactFile `yaml:"id"`
-	// Username is the name that the user logs in with.
-	Username sqlFactFile `yaml:"username"`
+	factsFile[sqlFactFile]
 	// Password is the stored hash.
 	Password sqlFactFile `yaml:"password"`
-	// Email is where mail to the user goes.
-	Email sqlFactFile `yaml:"email"`
-	// ClientID tells the client whose records the user works on.
-	ClientID sqlFactFile `yaml:"client_id"`
-	// ClientName is what that client is called.
-	ClientName sqlFactFile `yaml:"client_name"`
-	// External is 1 for a user who has a login, but not for this interface.
-	External sqlFactFile `yaml:"external"`
-	// Blocked is 1 for a user who cannot log in.
-	Blocked sqlFactFile `yaml:"blocked"`
 }
 
 // sqlFactFile is where a fact of a user is; a text is short for {column: text}.
@@ -114,7 +101,7 @@ type sqlFactFile struct{ sqlFactSettings }
 // sqlFactSettings is where a fact of a user is: exactly one of column, read and constant.
 type sqlFactSettings struct {
 	// Column is its column.
-	Column names `yaml:"column"`
+	Column textFile `yaml:"column"`
 	factFile
 }
 

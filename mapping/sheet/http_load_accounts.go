@@ -1,9 +1,6 @@
 package sheet
 
-import (
-	"frontdesk/config/strictyaml"
-	"frontdesk/mapping"
-)
+import "frontdesk/mapping"
 
 func (l *httpLoader) accounts() (*usersFile, []choice) {
 	f := &l.file.Accounts
@@ -27,8 +24,9 @@ func (l *httpLoader) found() {
 		l.fail("accounts", "found one of token and who, expected both or none: who asks whose the token is")
 	}
 	s.Refused = l.match("accounts.refused", f.Refused, "401")
-	for i, of := range factFields(l.sheet.ClientsKept) {
-		s.Facts = append(s.Facts, l.fact(i, &of))
+	fields := factFields(l.sheet.ClientsKept)
+	for i, from := range f.Result.all(httpFactFile{}) {
+		s.Facts = append(s.Facts, l.fact(i, from, &fields[i]))
 	}
 }
 
@@ -43,23 +41,7 @@ func (l *httpLoader) userFound(at string, f *userFoundFile, method string, k kno
 }
 
 // fact compiles where a fact of a user is.
-func (l *httpLoader) fact(i int, of *mapping.Field) (out ServiceField) {
-	f := &l.file.Accounts.Result
-	ff := []httpFactFile{f.ID, f.Username, {}, f.Email, f.ClientID, f.ClientName, f.External, f.Blocked}[i]
-	path := strictyaml.Child("accounts.result", of.Name)
-	switch keys := given(choice{"path", ff.Path.given()}, choice{"read", ff.Read.given()}, choice{"constant", ff.Constant.given}); {
-	case !ff.given:
-		if i == FactClientID {
-			l.fail("accounts.result", "%s is missing, expected where it is found", of.Name)
-		}
-	case len(keys) != 1:
-		l.fail(path, "expected one of a path, {read: JQ} and {constant: …}")
-	case ff.Constant.given:
-		out.Constant = l.constant(strictyaml.Child(path, "constant"), ff.Constant, of)
-	default:
-		out.Path = l.path(ff.Path)
-		out.Read = l.spot(spotFile{ff.Path, readFile{ff.Read}})
-		out.Codes = serviceCodes(l.codes(strictyaml.Child(path, "codes"), ff.Codes, of))
-	}
-	return out
+func (l *httpLoader) fact(i int, f httpFactFile, of *mapping.Field) ServiceField {
+	how, codes := l.loader.fact("accounts.result", of, i == FactClientID, f.Path, f.factFile)
+	return ServiceField{Read: l.spot(spotFile{f.Path, readFile{f.Read}}), Path: l.path(f.Path), Codes: serviceCodes(codes), Conversion: how}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"frontdesk/auth"
+	"frontdesk/config/strictyaml"
 	"frontdesk/mapping"
 )
 
@@ -67,4 +68,18 @@ func (l *loader) loadUsers(users []userFile) {
 			Username: u.Username, Email: u.Email, External: u.External, Blocked: u.Blocked, Client: client,
 		}})
 	}
+}
+
+// fact compiles what a fact of a user is in both systems: its constant, and its codes.
+func (l *loader) fact(at string, of *mapping.Field, isNeeded bool, place textFile, f factFile) (how Conversion, codes ordered[mapping.Value]) {
+	path, words := strictyaml.Child(at, of.Name), l.words()
+	switch keys := given(choice{words.place, place.given()}, choice{"read", f.Read.given()}, choice{"constant", f.Constant.given}); {
+	case !f.given && isNeeded:
+		l.fail(at, "%s is missing, expected where it is found", of.Name)
+	case f.given && len(keys) != 1:
+		l.fail(path, "expected one of a %s, {read: %s} and {constant: …}", words.place, strings.ToUpper(words.language))
+	case f.Constant.given:
+		how.Constant = l.constant(strictyaml.Child(path, "constant"), f.Constant, of)
+	}
+	return how, l.codes(strictyaml.Child(path, "codes"), f.Codes, of)
 }

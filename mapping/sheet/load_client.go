@@ -3,6 +3,7 @@ package sheet
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"frontdesk/mapping"
 )
@@ -159,7 +160,7 @@ func (d *draft) judgeShared() {
 		of, cure = f.Reference+", which belongs", fmt.Sprintf("client: {through: %s}, %s", f.Name, cure)
 	}
 	d.fail(d.at("client"), "%s has no client, but %s refers to %s to one: expected %s, {read: %s}, or shared: true where all clients are to see and change them",
-		d.of.Name, f.Name, of, cure, d.words().language)
+		d.of.Name, f.Name, of, cure, strings.ToUpper(d.words().language))
 }
 
 // isOfContainer tells whether a reference is to the record that contains this one as an element.

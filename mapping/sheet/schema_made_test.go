@@ -31,7 +31,7 @@ func schemaBy(t reflect.Type, id string) []byte {
 	return schema.Of(t, schema.Options{
 		ID: id, Title: "Mapping sheet of frontdesk", Sources: fileSources, Type: schemaOf,
 		Name: func(t reflect.Type) string {
-			return upper.ReplaceAllStringFunc(fileName.ReplaceAllString(t.Name(), ""), strings.ToLower)
+			return upper.ReplaceAllStringFunc(fileName.ReplaceAllString(strings.Split(t.Name(), "[")[0], ""), strings.ToLower)
 		},
 	})
 }

@@ -89,8 +89,9 @@ func (l *sqlLoader) found() {
 		return
 	}
 	l.hashes(f.Hash)
-	for i, of := range factFields(l.sheet.ClientsKept) {
-		a.Facts = append(a.Facts, l.fact(i, &of))
+	fields := factFields(l.sheet.ClientsKept)
+	for i, from := range f.Columns.all(f.Columns.Password) {
+		a.Facts = append(a.Facts, l.fact(i, from, &fields[i]))
 	}
 }
 
@@ -114,26 +115,15 @@ func (l *sqlLoader) hashes(files []hashFile) {
 }
 
 // fact compiles where a fact of a user is. A table is searched by the name; a query has :username.
-func (l *sqlLoader) fact(i int, of *mapping.Field) (c Column) {
-	f := &l.file.Accounts.Columns
-	ff := []sqlFactFile{f.ID, f.Username, f.Password, f.Email, f.ClientID, f.ClientName, f.External, f.Blocked}[i]
-	path := strictyaml.Child("accounts.columns", of.Name)
-	switch keys := given(choice{"column", len(ff.Column) > 0}, choice{"read", ff.Read.text != ""}, choice{"constant", ff.Constant.given}); {
-	case !ff.given:
-		if i == FactPassword || i == FactClientID || i == FactUsername && l.file.Accounts.Table != "" {
-			l.fail("accounts.columns", "%s is missing, expected where it is found", of.Name)
-		}
-	case len(keys) != 1 || len(ff.Column) > 1:
-		l.fail(path, "expected one column, {read: SQL}, or {constant: …}")
-	case ff.Constant.given:
-		c.Constant = l.constant(strictyaml.Child(path, "constant"), ff.Constant, of)
-	case ff.Read.text != "":
-		l.judgeSQL(ff.Read.at, ff.Read.text)
-	default:
-		l.isPlace(path, ff.Column[0])
+func (l *sqlLoader) fact(i int, f sqlFactFile, of *mapping.Field) (c Column) {
+	const at = "accounts.columns"
+	isNeeded := i == FactPassword || i == FactClientID || i == FactUsername && l.file.Accounts.Table != ""
+	how, codes := l.loader.fact(at, of, isNeeded, f.Column, f.factFile)
+	c.Conversion, c.Codes, c.Read = how, storedCodes(codes), f.Read.text
+	if f.Column.given() && l.isPlace(f.Column.at, f.Column.text) {
+		c.Names = []string{f.Column.text}
 	}
-	c.Codes = storedCodes(l.codes(strictyaml.Child(path, "codes"), ff.Codes, of))
-	c.Names, c.Read = ff.Column, ff.Read.text
+	l.judgeRead(f.Read.at, f.Read.text)
 	return c
 }
 
