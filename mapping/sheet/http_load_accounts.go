@@ -12,7 +12,7 @@ func (l *httpLoader) found() {
 	f, s := &l.file.Accounts, l.service
 	l.sheet.Accounts.FoldNames = f.UsernameCase == "ignore"
 	if f.Verify == nil {
-		for _, key := range given(choice{"username_case", f.UsernameCase != ""}, choice{"find", f.Find != nil}, choice{"who", f.Who != nil}, choice{"token", f.Token.given()}) {
+		for _, key := range given(choice{"username_case", f.UsernameCase != ""}, choice{"find", f.Find != nil}, choice{"who", f.Who != nil}, choice{"token", !f.Token.IsZero()}) {
 			l.fail("accounts."+key, "found where frontdesk looks names up itself, expected it with verify")
 		}
 		return
@@ -20,7 +20,7 @@ func (l *httpLoader) found() {
 	s.Verify = l.userFound("accounts.verify", f.Verify, "POST", l.knows("username", "password"))
 	s.Find = l.userFound("accounts.find", f.Find, "GET", l.knows("username"))
 	s.WhoAmI = l.userFound("accounts.who", f.Who, "GET", append(known{"username", "token"}, l.secrets...))
-	if s.Token = l.spot(f.Token); (f.Who != nil) != f.Token.given() {
+	if s.Token = f.Token; (f.Who != nil) != !f.Token.IsZero() {
 		l.fail("accounts", "found one of token and who, expected both or none: who asks whose the token is")
 	}
 	s.Refused = l.match("accounts.refused", f.Refused, "401")
@@ -31,17 +31,19 @@ func (l *httpLoader) found() {
 }
 
 // userFound compiles a call that answers a user; nil for none.
-func (l *httpLoader) userFound(at string, f *userFoundFile, method string, k known) *ServiceCall {
-	if f == nil {
-		return nil
+func (l *httpLoader) userFound(at string, c *ServiceCall, method string, k known) *ServiceCall {
+	if c != nil {
+		l.call(&c.call, method, k, at)
 	}
-	c := l.call(at, f.callFile, method, k)
-	c.Result = l.spot(f.Result)
-	return &c.ServiceCall
+	return c
 }
 
 // fact compiles where a fact of a user is.
 func (l *httpLoader) fact(i int, f httpFactFile, of *mapping.Field) ServiceField {
-	how, codes := l.loader.fact("accounts.result", of, i == FactClientID, f.Path, f.factFile)
-	return ServiceField{Read: l.spot(spotFile{f.Path, readFile{f.Read}}), Path: l.path(f.Path), Codes: serviceCodes(codes), Conversion: how}
+	how, codes := l.loader.fact("accounts.result", of, i == FactClientID, f.Path != nil, f.factFile)
+	read := Spot{Path: f.Path}
+	if f.Read.given() {
+		read = l.spot(spotFile{readFile: readFile{f.Read}})
+	}
+	return ServiceField{Read: read, Path: f.Path, Codes: serviceCodes(codes), Conversion: how}
 }

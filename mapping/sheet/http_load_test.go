@@ -54,12 +54,12 @@ func TestLoadServiceSource(t *testing.T) {
 	s := load(t, "testdata/service.yaml")
 	of := s.Source.Service
 	assert.Equal(t, "https://dms.example.nl/api 3s 8 4 0 1h0m0s", of.URL+" "+of.Timeout.String()+" "+fmt.Sprint(of.Connections)+" "+fmt.Sprint(of.Parallel)+" "+fmt.Sprint(of.Retries)+" "+of.MaxAge.String())
-	assert.Equal(t, []sheet.Named{{Name: "X-App", Text: literal("frontdesk")}}, of.Headers)
+	assert.Equal(t, sheet.Parameters{{Name: "X-App", Text: literal("frontdesk")}}, of.Headers)
 	on := of.LogOn
 	assert.True(t, on.PerClient && on.Call.Form && on.Call.Method == "POST", "the definition tenant names the client")
 	assert.Equal(t, at("access.token"), on.Token)
 	assert.Equal(t, ".access.minutes * 60", on.ExpiresIn.String())
-	assert.Equal(t, []sheet.Named{{Name: "Authorization", Text: sheet.Text{{Literal: "Bearer "}, {Path: sheet.Path{"token"}}}}}, on.Headers)
+	assert.Equal(t, sheet.Parameters{{Name: "Authorization", Text: sheet.Text{{Literal: "Bearer "}, {Path: sheet.Path{"token"}}}}}, on.Headers)
 	assert.Equal(t, "everybody", on.AccountsClient)
 	assert.Equal(t, `.body.error == "expired"`, on.RenewOn.JQ.String())
 

@@ -71,9 +71,9 @@ func (l *loader) loadUsers(users []userFile) {
 }
 
 // fact compiles what a fact of a user is in both systems: its constant, and its codes.
-func (l *loader) fact(at string, of *mapping.Field, isNeeded bool, place textFile, f factFile) (how Conversion, codes ordered[mapping.Value]) {
+func (l *loader) fact(at string, of *mapping.Field, isNeeded, isPlaced bool, f factFile) (how Conversion, codes ordered[mapping.Value]) {
 	path, words := strictyaml.Child(at, of.Name), l.words()
-	switch keys := given(choice{words.place, place.given()}, choice{"read", f.Read.given()}, choice{"constant", f.Constant.given}); {
+	switch keys := given(choice{words.place, isPlaced}, choice{"read", f.Read.given()}, choice{"constant", f.Constant.given}); {
 	case !f.given && isNeeded:
 		l.fail(at, "%s is missing, expected where it is found", of.Name)
 	case f.given && len(keys) != 1:

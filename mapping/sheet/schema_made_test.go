@@ -70,18 +70,18 @@ func schemaOf(g *schema.Generator, t reflect.Type) schema.Object {
 		return anyOf(typed("string"), g.Reference(reflect.TypeFor[sqlFactSettings]()))
 	case reflect.TypeFor[sqlFieldFile]():
 		return anyOf(typed("string"), schema.List(typed("string")), typed("null"), g.Reference(reflect.TypeFor[sqlFieldSettings]()))
-	case reflect.TypeFor[textFile](), reflect.TypeFor[exprFile]():
+	case reflect.TypeFor[textFile](), reflect.TypeFor[exprFile](), reflect.TypeFor[JQ](), reflect.TypeFor[Path](), reflect.TypeFor[Text]():
 		return text()
 	case reflect.TypeFor[whoseFile]():
 		return anyOf(typed("string"), g.Reference(reflect.TypeFor[readFile]()), g.Reference(reflect.TypeFor[throughFile]()))
-	case reflect.TypeFor[spotFile]():
+	case reflect.TypeFor[spotFile](), reflect.TypeFor[Spot]():
 		return anyOf(typed("string"), g.Reference(reflect.TypeFor[readFile]()))
 	case reflect.TypeFor[spotsFile]():
 		spot := g.Of(reflect.TypeFor[spotFile]())
 		return anyOf(typed("string"), schema.List(spot), g.Reference(reflect.TypeFor[readFile]()))
 	case reflect.TypeFor[httpKeyFile]():
 		return anyOf(typed("string"), schema.List(g.Of(reflect.TypeFor[spotFile]())), g.Reference(reflect.TypeFor[httpKeySettings]()))
-	case reflect.TypeFor[namedFile]():
+	case reflect.TypeFor[Parameters]():
 		return schema.Map(anyOf(text(), typed("null"), g.Reference(reflect.TypeFor[producedFile]())))
 	case reflect.TypeFor[httpFieldFile]():
 		return anyOf(typed("string"), typed("null"), g.Reference(reflect.TypeFor[httpFieldSettings]()))

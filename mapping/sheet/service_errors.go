@@ -39,11 +39,15 @@ func (a Answer) text(q *JQ) (string, bool) {
 func (l *httpLoader) errors() {
 	for i, f := range l.file.Errors {
 		path := item("errors", i)
-		if f.When == (answerFile{}) && !l.doc.Broken(path+".when") {
+		if f.When == (Match{}) && !l.doc.Broken(path+".when") {
 			l.fail(path, "when is missing, expected what recognises the error")
 		}
 		e := translation[Answer]{meaning: f.meaning, fits: l.match(path+".when", f.When, "").Fits, named: func(Answer) string { return "" }}
-		l.judgeMeaning(path, &e.meaning, f.FieldFrom.text, f.Value.given())
+		from := ""
+		if f.FieldFrom != nil {
+			from = f.FieldFrom.text
+		}
+		l.judgeMeaning(path, &e.meaning, from, f.Value != nil)
 		if from := l.answered(f.FieldFrom); from != nil {
 			e.named = func(a Answer) string {
 				text, _ := a.text(from)

@@ -118,7 +118,7 @@ func (l *sqlLoader) hashes(files []hashFile) {
 func (l *sqlLoader) fact(i int, f sqlFactFile, of *mapping.Field) (c Column) {
 	const at = "accounts.columns"
 	isNeeded := i == FactPassword || i == FactClientID || i == FactUsername && l.file.Accounts.Table != ""
-	how, codes := l.loader.fact(at, of, isNeeded, f.Column, f.factFile)
+	how, codes := l.loader.fact(at, of, isNeeded, f.Column.given(), f.factFile)
 	c.Conversion, c.Codes, c.Read = how, storedCodes(codes), f.Read.text
 	if f.Column.given() && l.isPlace(f.Column.at, f.Column.text) {
 		c.Names = []string{f.Column.text}
