@@ -131,7 +131,7 @@ type sqlResourceFile struct {
 	Fields map[string]sqlFieldFile `yaml:"fields" schema:"required"`
 	// Constants are SQL of what every create sets, by column. They know :client,
 	// :client_name, :user and :username.
-	Constants pairs `yaml:"constants"`
+	Constants assigns `yaml:"constants"`
 	// Create are the statements that make a record, in their order; default among them is
 	// what frontdesk does itself. They know what constants do, :key or :key.COLUMN, and
 	// :FIELD, the value after the write. Without default the last one that answers a row tells
@@ -205,7 +205,7 @@ type sqlFieldSettings struct {
 	// Write is SQL of what a write sets, by column; it knows :value and :client. Without it,
 	// and without a statement that names the field, a field with read is readonly. With column
 	// it stands in place of setting that column to :value.
-	Write pairs `yaml:"write"`
+	Write assigns `yaml:"write"`
 	// Find is a condition that all rows with the value :value fulfil, and maybe others, by
 	// which the database finds them with an index; it knows :client too.
 	Find string `yaml:"find"`

@@ -27,13 +27,9 @@ func (o *ordered[T]) UnmarshalYAML(n strictyaml.Node) error {
 	return nil
 }
 
-type (
-	// pairs are texts by name.
-	pairs = ordered[string]
-	// codesFile is a code list: the interface's values by the system's codes. The key "" is
-	// the empty text, the value null is null.
-	codesFile = ordered[scalarFile]
-)
+// codesFile is a code list: the interface's values by the system's codes. The key "" is
+// the empty text, the value null is null.
+type codesFile = ordered[scalarFile]
 
 // names is one name, or a list of them.
 type names []string

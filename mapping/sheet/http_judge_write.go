@@ -176,11 +176,15 @@ func (d *httpDraft) judgeLost(op mapping.Scope, c *ServiceCall) {
 		if !sent {
 			continue
 		}
-		if name := inPath(c, f.Name, out); !create && name != "" {
-			d.fail(d.http.said([]string{d.at(string(op)), d.path}, "path"), "found {%s}, which clients can change, and then it would lead to another record: expected immutable: true at the field, or another path", name)
+		paths := []Path{{"value", f.Name}}
+		if out.Path != nil {
+			paths = append(paths, append(Path{"record"}, out.Path...))
+		}
+		if i := slices.IndexFunc(paths, c.Path.places); !create && i >= 0 {
+			d.fail(d.http.said([]string{d.at(string(op)), d.path}, "path"), "found {%s}, which clients can change, and then it would lead to another record: expected immutable: true at the field, or another path", paths[i])
 		}
 		switch isOwn := f.Type == mapping.Array && out.Elements.IsZero(); {
-		case c.places(Path{"value", f.Name}), out.Path != nil && c.places(append(Path{"record"}, out.Path...)):
+		case slices.ContainsFunc(paths, c.places):
 		case isOwn && (c.Body == nil || d.leavesOut(c, f.Name)):
 			d.fail(d.at(string(op)), "%s are records of their own, and the call leaves them out: expected .value.%[1]s in its body, or readonly: true at the field", f.Name)
 		case c.Body != nil && d.leavesOut(c, f.Name):
@@ -198,14 +202,4 @@ func (d *httpDraft) leavesOut(c *ServiceCall, name string) bool {
 	one, ok := c.Body.run(d.tried(nil))
 	other, also := c.Body.run(d.tried(d.mapped[i]))
 	return ok && also && shownJSON(one) == shownJSON(other)
-}
-
-// inPath is how the path of a call names a field; "" if it does not.
-func inPath(c *ServiceCall, name string, out *ServiceField) string {
-	for _, p := range c.Path {
-		if slices.Equal(p.Path, Path{"value", name}) || out.Path != nil && slices.Equal(p.Path, append(Path{"record"}, out.Path...)) {
-			return p.Path.String()
-		}
-	}
-	return ""
 }

@@ -35,7 +35,7 @@ func (c *call) places(p Path) bool {
 }
 
 func (t Text) places(p Path) bool {
-	return slices.ContainsFunc(t, func(part TextPart) bool { return len(p) > 0 && slices.Equal(part.Path, p) })
+	return slices.ContainsFunc(t, func(part TextPart) bool { return slices.Equal(part.Path, p) })
 }
 
 // call compiles a call that knows k. What it says is in the first of the sections at that says it.

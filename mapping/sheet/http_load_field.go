@@ -27,12 +27,7 @@ func (d *httpDraft) array(f *Field) {
 
 // judgeKeys reports keys of a field that do not fit each other.
 func (d *httpDraft) judgeKeys(f *Field) {
-	ff := d.file.Fields[f.Name]
-	fault := func(key string, given bool, format string, args ...any) {
-		if given {
-			d.fail(d.fieldAt(f.Name, key), format, args...)
-		}
-	}
+	ff, fault := d.file.Fields[f.Name], d.faults(f.Name)
 	byJQ := ff.Read != nil || ff.Write != nil
 	for _, key := range given(choice{"codes", ff.Codes.given()}, choice{"zero", len(ff.Zero) > 0}, choice{"empty", ff.Empty != ""}, choice{"type", ff.Type != ""}, choice{"time_zone", ff.TimeZone.Location != nil && ff.Type == ""}) {
 		fault(key, byJQ && ff.Path != nil, "found with jq, which says itself what is read and written: expected one of them")

@@ -122,13 +122,18 @@ func (d *draft) judgeSources(f *mapping.Field, s said) bool {
 	return false
 }
 
-// convert compiles how the system has the values of a field.
-func (d *draft) convert(f *mapping.Field, s said) {
-	fault := func(key string, given bool, format string, args ...any) {
+// faults reports keys of a field that are given and do not fit.
+func (d *draft) faults(field string) func(key string, given bool, format string, args ...any) {
+	return func(key string, given bool, format string, args ...any) {
 		if given {
-			d.fail(d.fieldAt(f.Name, key), format, args...)
+			d.fail(d.fieldAt(field, key), format, args...)
 		}
 	}
+}
+
+// convert compiles how the system has the values of a field.
+func (d *draft) convert(f *mapping.Field, s said) {
+	fault := d.faults(f.Name)
 	place, zoned := d.words().place, s.TimeZone.Location != nil
 	isTime := f.Type == mapping.Timestamp
 	fault("type", s.Type != "" && !isTime, "type is for a timestamp, and %s is %s", f.Name, article(f.Type))

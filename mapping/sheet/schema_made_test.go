@@ -54,7 +54,7 @@ func schemaOf(g *schema.Generator, t reflect.Type) schema.Object {
 		return config.SizeSchema()
 	case reflect.TypeFor[config.Zone]():
 		return typed("string")
-	case reflect.TypeFor[pairs]():
+	case reflect.TypeFor[assigns]():
 		return schema.Map(text())
 	case reflect.TypeFor[names]():
 		return anyOf(text(), schema.List(text()))

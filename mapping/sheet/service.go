@@ -37,8 +37,7 @@ type ServiceField struct {
 	Elements Spot
 }
 
-// ServiceCode is a value that the service has for one that clients see: text, json.Number, a
-// bool or nil.
+// ServiceCode is a value that the service has for one that clients see: text, json.Number or a bool.
 type ServiceCode struct {
 	Stored any
 	Shown  mapping.Value

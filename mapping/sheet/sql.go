@@ -3,6 +3,7 @@ package sheet
 import (
 	"time"
 
+	"frontdesk/config/strictyaml"
 	"frontdesk/mapping"
 )
 
@@ -33,6 +34,19 @@ type Expr struct{ Column, SQL string }
 
 // Assign is a column and the SQL of what is written to it.
 type Assign struct{ Column, SQL string }
+
+// assigns are what is written, by column.
+type assigns []Assign
+
+// UnmarshalYAML implements strictyaml.Unmarshaler.
+func (all *assigns) UnmarshalYAML(n strictyaml.Node) error {
+	var by map[string]string
+	n.Decode(&by)
+	for _, column := range n.Keys() {
+		*all = append(*all, Assign{column, by[column]})
+	}
+	return nil
+}
 
 // Column is how a database has one value. The zero Column is of what it does not have, such as
 // an array.

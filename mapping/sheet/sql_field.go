@@ -35,7 +35,11 @@ func (d *sqlDraft) field(out *Field, codes ordered[mapping.Value], n *mapping.Fi
 	d.judgePlaces(path, out, s)
 	switch {
 	case len(s.Write) > 0:
-		d.assigns(path, out, s)
+		c.Write = s.Write
+		write := strictyaml.Child(path, "write")
+		if params := d.assigned(write, out.Name, s.Write, "value", "client"); s.Stamp == "" && !slices.Contains(params, "value") {
+			d.fail(write, "found no :value, expected the value that is written")
+		}
 	case !s.Readonly:
 		for _, column := range s.Column {
 			if column == d.resource.client { // never another's
@@ -56,13 +60,8 @@ func (d *sqlDraft) field(out *Field, codes ordered[mapping.Value], n *mapping.Fi
 
 // judgeKeys reports keys of a field that do not fit the field, or each other.
 func (d *sqlDraft) judgeKeys(f *Field) {
-	path, s := d.fieldAt(f.Name), d.file.Fields[f.Name]
+	path, s, fault := d.fieldAt(f.Name), d.file.Fields[f.Name], d.faults(f.Name)
 	isRead := len(s.Column) > 0 || s.Read != ""
-	fault := func(key string, given bool, format string, args ...any) {
-		if given {
-			d.fail(strictyaml.Child(path, key), format, args...)
-		}
-	}
 	engine := d.sheet.Source.SQL.Engine
 	fault("type", s.Type == "timestamp" && engine != "" && engine != "postgres", "found timestamp, and %s has no type with a zone: expected datetime, and its time_zone", engine)
 	for _, key := range given(choice{"write", len(s.Write) > 0}, choice{"find", s.Find != ""}) {
@@ -110,30 +109,20 @@ func (d *sqlDraft) judgePlaces(path string, f *Field, s sqlFieldFile) {
 	}
 }
 
-// assigns compiles what a write of a field sets.
-func (d *sqlDraft) assigns(path string, out *Field, s sqlFieldFile) {
-	c := d.columns[out.Name]
-	var params []string
-	for _, p := range s.Write {
-		at := strictyaml.Child(path, "write", p.Key)
-		if !d.sql.isPlace(at, p.Key) {
+// assigned judges what one of the sheet's writes to columns, and returns the parameters in it.
+func (d *sqlDraft) assigned(path, by string, all assigns, known ...string) (params []string) {
+	for _, a := range all {
+		at := strictyaml.Child(path, a.Column)
+		if !d.sql.isPlace(at, a.Column) {
 			continue
 		}
-		params = append(params, d.sql.judgeSQL(at, p.Value, "value", "client")...)
-		d.assign(at, p.Key, out.Name)
-		c.Write = append(c.Write, Assign{p.Key, p.Value})
+		params = append(params, d.sql.judgeSQL(at, a.SQL, known...)...)
+		if a.Column == d.resource.client {
+			d.fail(at, "found the place of client, which every create writes already: expected it there alone")
+		}
+		d.writtenBy(a.Column, by, at)
 	}
-	if s.Stamp == "" && !slices.Contains(params, "value") {
-		d.fail(strictyaml.Child(path, "write"), "found no :value, expected the value that is written")
-	}
-}
-
-// assign judges SQL that is written to a column.
-func (d *sqlDraft) assign(path, column, by string) {
-	if column == d.resource.client {
-		d.fail(path, "found the place of client, which every create writes already: expected it there alone")
-	}
-	d.writtenBy(column, by, path)
+	return params
 }
 
 // writtenBy notes that a column is written, and reports a second writer.
@@ -146,17 +135,4 @@ func (d *sqlDraft) writtenBy(column, by, path string) {
 		return
 	}
 	d.writers[column] = by
-}
-
-// constants compiles what every create sets.
-func (d *sqlDraft) constants() {
-	for _, c := range d.file.Constants {
-		path := d.at("constants", c.Key)
-		if !d.sql.isPlace(path, c.Key) {
-			continue
-		}
-		d.sql.judgeSQL(path, c.Value, statementParams...)
-		d.assign(path, c.Key, "constants")
-		d.out.Constants = append(d.out.Constants, Assign{c.Key, c.Value})
-	}
 }

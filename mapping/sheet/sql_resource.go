@@ -22,7 +22,7 @@ type sqlDraft struct {
 func (l *sqlLoader) resource(d *draft) own {
 	s := &sqlDraft{draft: d, sql: l, file: l.file.Resources[d.of.Name], columns: map[string]*Column{}, named: map[string]bool{}, writers: map[string]string{}}
 	d.owner = &s.file.ownerFile
-	s.out = &ResourceSQL{Statements: map[mapping.Scope][]string{}, NewKey: s.file.Key.Generated.SQL}
+	s.out = &ResourceSQL{Statements: map[mapping.Scope][]string{}, NewKey: s.file.Key.Generated.SQL, Constants: s.file.Constants}
 	d.resource.SQL = s.out
 	for _, statement := range slices.Concat(s.file.Create, s.file.Update) {
 		for _, p := range Params(statement) {
@@ -76,7 +76,7 @@ func (d *sqlDraft) key() {
 	default:
 		r.Key.Generated = how
 	}
-	d.constants()
+	d.assigned(d.at("constants"), "constants", f.Constants, statementParams...)
 }
 
 // item is the path of an item of a list, or that of the only one, which needs no list.
