@@ -191,29 +191,40 @@ type sqlFieldFile struct{ sqlFieldSettings }
 
 // UnmarshalYAML implements strictyaml.Unmarshaler.
 func (f *sqlFieldFile) UnmarshalYAML(n strictyaml.Node) error {
-	return shorthand(n, &f.sqlFieldSettings, &f.Column)
+	return shorthand(n, &f.sqlFieldSettings, &f.Names)
 }
 
 // sqlFieldSettings is how one field is found: exactly one of column, read, constant and
 // absent; nothing for an array.
 type sqlFieldSettings struct {
-	// Column is the column; several for a reference to a key of several columns.
-	Column names `yaml:"column"`
-	// Read is SQL of the value as the interface shows it, over the columns of what is read. It
-	// knows :client.
+	Column
+	conversionFile
+}
+
+// Column is how a database has one value. The zero Column is of what it does not have, such as
+// an array.
+type Column struct {
+	// Names is the column; several for a reference to a key of several columns.
+	Names names `yaml:"column"`
+	// Read is SQL of the value as the interface shows it, over the columns of what is read; of a
+	// reference to records with kept IDs of their key. It knows :client.
 	Read string `yaml:"read"`
 	// Write is SQL of what a write sets, by column; it knows :value and :client. Without it,
 	// and without a statement that names the field, a field with read is readonly. With column
-	// it stands in place of setting that column to :value.
+	// it stands in place of setting that column to :value, which of several columns is the part
+	// of the key in each.
 	Write assigns `yaml:"write"`
 	// Find is a condition that all rows with the value :value fulfil, and maybe others, by
 	// which the database finds them with an index; it knows :client too.
 	Find string `yaml:"find"`
 	// Ordered tells that the one column of write sorts as the values do.
 	Ordered bool `yaml:"ordered"`
-	conversionFile
 	// Stamp writes the present time: on create, or on every change.
-	Stamp string `yaml:"stamp" schema:"enum=create|change"`
+	Stamp Stamp `yaml:"stamp" schema:"enum=create|change"`
+
+	ByStatement bool   // a statement of create or update names the field
+	Codes       []Code // the code list, in its order; of several for one value the first is written
+	Conversion
 }
 
 // sqlErrorFile translates an error of the database.

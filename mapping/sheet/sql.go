@@ -48,31 +48,6 @@ func (all *assigns) UnmarshalYAML(n strictyaml.Node) error {
 	return nil
 }
 
-// Column is how a database has one value. The zero Column is of what it does not have, such as
-// an array.
-type Column struct {
-	// Names is the column that is read, or those of a reference to a key of several; none
-	// where Read says it, or where the value is Constant.
-	Names []string
-	// Read is SQL of the value as clients see it; of a reference to records with kept IDs it is
-	// that of their key.
-	Read string
-	// Write is what a write of the field sets, by :value and :client; none where it sets
-	// nothing. :value stands for the part of the key in each of several columns.
-	Write []Assign
-	// ByStatement tells that a statement of create or update names the field.
-	ByStatement bool
-	// Find is a condition, by :value and :client, that all rows with that value fulfil; "" for
-	// none.
-	Find string
-	// Ordered tells that the only column of Write sorts as the values do.
-	Ordered bool
-	// Codes are the code list, in its order; of several for one value the first is written.
-	Codes []Code
-	Conversion
-	Stamp Stamp
-}
-
 // Conversion is what a system has in place of what clients see.
 type Conversion struct {
 	// UnknownIsNull tells that a stored code that is not listed is null. Else it cannot be shown.
@@ -104,11 +79,11 @@ const (
 )
 
 // Stamp says when a field is set to the present time.
-type Stamp uint8
+type Stamp string
 
 // The times of stamps.
 const (
-	StampNever Stamp = iota
-	StampCreate
-	StampChange
+	StampNever  Stamp = ""
+	StampCreate Stamp = "create"
+	StampChange Stamp = "change"
 )

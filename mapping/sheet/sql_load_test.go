@@ -80,7 +80,7 @@ func TestLoadTables(t *testing.T) {
 	assert.Equal(t, sheet.Expr{SQL: "MUTNR + :client"}, vehicle.SQL.Version)
 	assert.Equal(t, "none", vehicle.SQL.Fields[vehicle.Field("publish_status").Index].Constant.Text())
 	assert.Equal(t, []string{"0000-00-00", "1900-01-01"}, columns(vehicle)["apk_expiry_date"].Nulls)
-	assert.Equal(t, []sheet.Assign{{Column: "INKPR", SQL: "ROUND(:value * 100)"}, {Column: "GEWIJZIGD", SQL: "'J'"}}, columns(vehicle)["purchase_price"].Write)
+	assert.EqualValues(t, []sheet.Assign{{Column: "INKPR", SQL: "ROUND(:value * 100)"}, {Column: "GEWIJZIGD", SQL: "'J'"}}, columns(vehicle)["purchase_price"].Write)
 	require.True(t, !vehicle.IsShared() && !s.Supports(vehicle.Resource, mapping.OpDelete) && s.Supports(vehicle.Resource, mapping.OpUpdate))
 
 	order := s.Resource("order")

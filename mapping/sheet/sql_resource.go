@@ -29,9 +29,6 @@ func (l *sqlLoader) resource(d *draft) own {
 			s.named[p.of()] = true
 		}
 	}
-	for name := range s.file.Fields {
-		s.columns[name] = &Column{}
-	}
 	return s
 }
 

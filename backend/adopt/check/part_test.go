@@ -49,7 +49,7 @@ func TestLoadPart(t *testing.T) {
 	s, without := load(unfinishedTables)
 	require.Equal(t, []string{"accounts", "codes.none", "resources.contact.fields.id", "resources.contact.fields.kind", "resources.contact.fields.nam", "resources.contact.fields.name", "resources.country"}, without)
 	require.Nil(t, s.Resource("contact").Field("name"))
-	require.Equal(t, []string{"B"}, s.Resource("contact").SQL.Fields[s.Resource("contact").Field("note").Index].Names)
+	require.EqualValues(t, []string{"B"}, s.Resource("contact").SQL.Fields[s.Resource("contact").Field("note").Index].Names)
 
 	s, without = load(unfinishedService)
 	require.Equal(t, []string{"errors", "resources.contact.fields.name", "resources.country"}, without)
