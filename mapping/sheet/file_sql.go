@@ -222,8 +222,7 @@ type Column struct {
 	// Stamp writes the present time: on create, or on every change.
 	Stamp Stamp `yaml:"stamp" schema:"enum=create|change"`
 
-	ByStatement bool   // a statement of create or update names the field
-	Codes       []Code // the code list, in its order; of several for one value the first is written
+	ByStatement bool // a statement of create or update names the field
 	Conversion
 }
 

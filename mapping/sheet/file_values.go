@@ -7,29 +7,26 @@ import (
 	"frontdesk/config/strictyaml"
 )
 
-// ordered is a mapping that keeps its order.
-type ordered[T any] []entry[T]
+// codesFile is a code list: the interface's values by the system's codes. The key "" is
+// the empty text, the value null is null.
+type codesFile []codeFile
 
-type entry[T any] struct {
-	Key   string
-	Value T
-	plain bool // the key is written without quotes
+type codeFile struct {
+	stored string
+	plain  bool
+	shown  scalarFile
 }
 
 // UnmarshalYAML implements strictyaml.Unmarshaler.
-func (o *ordered[T]) UnmarshalYAML(n strictyaml.Node) error {
-	var m map[string]T
+func (c *codesFile) UnmarshalYAML(n strictyaml.Node) error {
+	var m map[string]scalarFile
 	n.Decode(&m)
-	*o = make(ordered[T], 0, len(m))
+	*c = make(codesFile, 0, len(m))
 	for _, key := range n.Keys() {
-		*o = append(*o, entry[T]{key, m[key], n.PlainKey(key)})
+		*c = append(*c, codeFile{key, n.PlainKey(key), m[key]})
 	}
 	return nil
 }
-
-// codesFile is a code list: the interface's values by the system's codes. The key "" is
-// the empty text, the value null is null.
-type codesFile = ordered[scalarFile]
 
 // names is one name, or a list of them.
 type names []string

@@ -143,7 +143,7 @@ func (d *httpDraft) tried(other *Field) map[string]any {
 		shown := d.sample(f, one)
 		var stored any = shown
 		if len(out.Codes) > 0 {
-			stored = out.Codes[min(one, len(out.Codes)-1)].Stored
+			stored = out.Codes[min(one, len(out.Codes)-1)].value()
 		}
 		switch {
 		case f.Type == mapping.Array && out.Elements.Path != nil:

@@ -40,10 +40,10 @@ func (l *httpLoader) userFound(at string, c *ServiceCall, method string, k known
 
 // fact compiles where a fact of a user is.
 func (l *httpLoader) fact(i int, f httpFactFile, of *mapping.Field) ServiceField {
-	how, codes := l.loader.fact("accounts.result", of, i == FactClientID, f.Path != nil, f.factFile)
+	how := l.loader.fact("accounts.result", of, i == FactClientID, f.Path != nil, f.factFile)
 	read := Spot{Path: f.Path}
 	if f.Read.given() {
 		read = l.spot(spotFile{readFile: readFile{f.Read}})
 	}
-	return ServiceField{Read: read, Path: f.Path, Codes: serviceCodes(codes), Conversion: how}
+	return ServiceField{Read: read, Path: f.Path, Conversion: how}
 }

@@ -1,7 +1,6 @@
 package sheet
 
 import (
-	"encoding/json"
 	"strings"
 
 	"frontdesk/mapping"
@@ -36,7 +35,7 @@ func (d *httpDraft) judgeKeys(f *Field) {
 }
 
 // field compiles where a field is read and written.
-func (d *httpDraft) field(f *Field, codes ordered[mapping.Value], _ *mapping.FieldNarrowing) {
+func (d *httpDraft) field(f *Field, _ *mapping.FieldNarrowing) {
 	ff, out := d.file.Fields[f.Name], d.places[f.Name]
 	out.Path = ff.Path
 	out.Read = Spot{Path: out.Path}
@@ -46,7 +45,6 @@ func (d *httpDraft) field(f *Field, codes ordered[mapping.Value], _ *mapping.Fie
 	out.Write = d.beside(out.Path, ff.Write, "if . == null then null else (", "\n) end")
 	out.Writable = !ff.Readonly && (ff.Path != nil || ff.Write != nil)
 	f.writable = out.Writable
-	out.Codes = serviceCodes(codes)
 	if f.Target == nil && f.Reference == "" {
 		return
 	}
@@ -78,22 +76,6 @@ func (p Path) steps() []any {
 	all := make([]any, len(p))
 	for i, step := range p {
 		all[i] = step
-	}
-	return all
-}
-
-// serviceCodes are a code list as a service has it. A code without quotes may be a number, true or
-// false.
-func serviceCodes(list ordered[mapping.Value]) (all []ServiceCode) {
-	for _, c := range list {
-		var stored any = c.Key
-		switch {
-		case c.plain && (c.Key == "true" || c.Key == "false"):
-			stored = c.Key == "true"
-		case c.plain && json.Valid([]byte(c.Key)):
-			stored = json.Number(c.Key)
-		}
-		all = append(all, ServiceCode{stored, c.Value})
 	}
 	return all
 }

@@ -69,7 +69,7 @@ func TestLoadServiceSource(t *testing.T) {
 	assert.Equal(t, "403", of.Refused.Status)
 	assert.Equal(t, at("nr"), of.Facts[sheet.FactID].Read)
 	assert.Equal(t, ".mails[0]", of.Facts[sheet.FactEmail].Read.String())
-	assert.Equal(t, []sheet.ServiceCode{{Stored: "B", Shown: mapping.IntValue(1)}, {Stored: "A", Shown: mapping.IntValue(0)}}, of.Facts[sheet.FactBlocked].Codes)
+	assert.Equal(t, []sheet.Code{{Stored: "B", Plain: true, Shown: mapping.IntValue(1)}, {Stored: "A", Plain: true, Shown: mapping.IntValue(0)}}, of.Facts[sheet.FactBlocked].Codes)
 	assert.Equal(t, mapping.IntValue(0), of.Facts[sheet.FactExternal].Constant)
 
 }
@@ -153,21 +153,21 @@ func TestLoadServiceFields(t *testing.T) {
 	s := load(t, "testdata/service.yaml")
 	contact := s.Resource("contact")
 	fields := fieldsOf(contact)
-	code := func(stored any, shown mapping.Value) sheet.ServiceCode {
-		return sheet.ServiceCode{Stored: stored, Shown: shown}
+	code := func(stored string, shown mapping.Value) sheet.Code {
+		return sheet.Code{Stored: stored, Plain: stored != "", Shown: shown}
 	}
 	place := func(path string) sheet.ServiceField {
 		return sheet.ServiceField{Read: at(path), Path: sheet.ParsePath(path), Writable: true}
 	}
 	assert.Equal(t, place("name"), fields["name"])
 	kind := place("type")
-	kind.Codes, kind.UnknownIsNull = []sheet.ServiceCode{code("P", mapping.TextValue("person")), code("B", mapping.TextValue("company")), code("X", mapping.TextValue("company")), code("", mapping.NullValue())}, true
+	kind.Codes, kind.UnknownIsNull = []sheet.Code{code("P", mapping.TextValue("person")), code("B", mapping.TextValue("company")), code("X", mapping.TextValue("company")), code("", mapping.NullValue())}, true
 	assert.Equal(t, kind, fields["kind"])
 	customer := place("customer")
-	customer.Codes = []sheet.ServiceCode{code(true, mapping.IntValue(1)), code(false, mapping.IntValue(0))}
+	customer.Codes = []sheet.Code{code("true", mapping.IntValue(1)), code("false", mapping.IntValue(0))}
 	assert.Equal(t, customer, fields["is_customer"])
 	supplier := place("flags.supplier")
-	supplier.Codes, supplier.Default = []sheet.ServiceCode{code("J", mapping.IntValue(1)), code("N", mapping.IntValue(0))}, mapping.IntValue(0)
+	supplier.Codes, supplier.Default = []sheet.Code{code("J", mapping.IntValue(1)), code("N", mapping.IntValue(0))}, mapping.IntValue(0)
 	assert.Equal(t, supplier, fields["is_supplier"])
 	assert.Equal(t, []string{"0", "-1"}, fields["payment_days"].Nulls)
 	assert.True(t, fields["note"].EmptyIsNull && contact.Field("note").Immutable)

@@ -71,7 +71,7 @@ func (l *loader) loadUsers(users []userFile) {
 }
 
 // fact compiles what a fact of a user is in both systems: its constant, and its codes.
-func (l *loader) fact(at string, of *mapping.Field, isNeeded, isPlaced bool, f factFile) (how Conversion, codes ordered[mapping.Value]) {
+func (l *loader) fact(at string, of *mapping.Field, isNeeded, isPlaced bool, f factFile) (how Conversion) {
 	path, words := strictyaml.Child(at, of.Name), l.words()
 	switch keys := given(choice{words.place, isPlaced}, choice{"read", f.Read.given()}, choice{"constant", f.Constant.given}); {
 	case !f.given && isNeeded:
@@ -81,5 +81,6 @@ func (l *loader) fact(at string, of *mapping.Field, isNeeded, isPlaced bool, f f
 	case f.Constant.given:
 		how.Constant = l.constant(strictyaml.Child(path, "constant"), f.Constant, of)
 	}
-	return how, l.codes(strictyaml.Child(path, "codes"), f.Codes, of)
+	how.Codes = l.codes(strictyaml.Child(path, "codes"), f.Codes, of)
+	return how
 }

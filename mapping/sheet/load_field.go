@@ -71,11 +71,11 @@ func (d *draft) compileField(f mapping.Field, s said) {
 		case constant.given:
 			s.Conversion.Constant = d.constant(d.fieldAt(f.Name, "constant"), constant, &f)
 		default:
-			codes := d.codes(d.fieldAt(f.Name, "codes"), s.Codes, &f)
-			d.field(out, codes, &n)
+			s.Conversion.Codes = d.codes(d.fieldAt(f.Name, "codes"), s.conversionFile.Codes, &f)
+			d.field(out, &n)
 			n.Readonly = n.Readonly || !out.writable
-			if s.UnknownIsNull = s.Unknown == "null"; s.Codes.given() && f.Check == "" {
-				n.OneOf = shown(codes, f.OneOf)
+			if s.UnknownIsNull = s.Unknown == "null"; s.conversionFile.Codes.given() && f.Check == "" {
+				n.OneOf = shown(s.Conversion.Codes, f.OneOf)
 			}
 			d.newValue(out, s, &n)
 		}
@@ -102,7 +102,7 @@ func (d *draft) arrayField(f *Field, s said) {
 
 // converts tells whether the sheet says how the value is kept.
 func (s *said) converts() bool {
-	return s.Codes.given() || s.Type != "" || len(s.Zero) > 0 || s.Empty != ""
+	return s.conversionFile.Codes.given() || s.Type != "" || len(s.Zero) > 0 || s.Empty != ""
 }
 
 // judgeSources requires that one key says where a field is, or what it is in every record.
@@ -139,13 +139,13 @@ func (d *draft) convert(f *mapping.Field, s said) {
 	fault("type", s.Type != "" && !isTime, "type is for a timestamp, and %s is %s", f.Name, article(f.Type))
 	fault("time_zone", zoned && !isTime, "time_zone is for a timestamp, and %s is %s", f.Name, article(f.Type))
 	fault("time_zone", zoned && isTime && (s.Type == "timestamp" || strings.HasPrefix(s.Type, "epoch")), "found with an instant, which is in no zone or says its own: expected none")
-	fault("type", s.Type != "" && s.Codes.given(), "codes say what the system has, letter by letter: expected codes or type")
+	fault("type", s.Type != "" && s.conversionFile.Codes.given(), "codes say what the system has, letter by letter: expected codes or type")
 	fault("length", s.Length != 0 && !f.IsText(), "length is for text, and %s is %s", f.Name, article(f.Type))
 	most := d.of.Field(f.Name).Length
 	fault("length", f.IsText() && s.Length > most || s.Length < 0, "found %d, expected at most %d, which the field has", s.Length, most)
-	fault("unknown", s.Unknown != "" && !s.Codes.given(), "found without codes, expected a code list too")
+	fault("unknown", s.Unknown != "" && !s.conversionFile.Codes.given(), "found without codes, expected a code list too")
 	isPlaced := slices.Contains(s.sources, place)
-	for _, key := range given(choice{"codes", s.Codes.given()}, choice{"zero", len(s.Zero) > 0}, choice{"empty", s.Empty != ""}) {
+	for _, key := range given(choice{"codes", s.conversionFile.Codes.given()}, choice{"zero", len(s.Zero) > 0}, choice{"empty", s.Empty != ""}) {
 		fault(key, !isPlaced, "found without %s, expected it in %s of read, and of write", place, d.words().language)
 	}
 	fault("write", s.isWritten && s.Readonly, "found with readonly: true, expected one of them")
@@ -180,9 +180,9 @@ func (d *draft) judgeDays() {
 }
 
 // shown are the values that clients see of a code list, in their own order where there is one.
-func shown(codes ordered[mapping.Value], order []string) (all []string) {
+func shown(codes []Code, order []string) (all []string) {
 	for _, c := range codes {
-		if text := c.Value.String(); c.Value.IsSet() && !slices.Contains(all, text) {
+		if text := c.Shown.String(); c.Shown.IsSet() && !slices.Contains(all, text) {
 			all = append(all, text)
 		}
 	}
@@ -193,7 +193,7 @@ func shown(codes ordered[mapping.Value], order []string) (all []string) {
 }
 
 // codes compiles a code list: clients' values by the system's.
-func (l *loader) codes(at string, f codesRefFile, of *mapping.Field) (all ordered[mapping.Value]) {
+func (l *loader) codes(at string, f codesRefFile, of *mapping.Field) (all []Code) {
 	list := f.list
 	if !f.given() {
 		return nil
@@ -209,8 +209,8 @@ func (l *loader) codes(at string, f codesRefFile, of *mapping.Field) (all ordere
 		l.fail(at, "found an empty code list")
 	}
 	for _, code := range list {
-		if v, ok := l.value(strictyaml.Child(at, code.Key), code.Value, of); ok {
-			all = append(all, entry[mapping.Value]{code.Key, v, code.plain})
+		if v, ok := l.value(strictyaml.Child(at, code.stored), code.shown, of); ok {
+			all = append(all, Code{code.stored, code.plain, v})
 		}
 	}
 	return all

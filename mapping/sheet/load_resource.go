@@ -33,7 +33,7 @@ type own interface {
 	fields() map[string]said
 	// field compiles where a field is that is no constant. It tells whether it is written, and
 	// completes what clients are promised.
-	field(f *Field, codes ordered[mapping.Value], n *mapping.FieldNarrowing)
+	field(f *Field, n *mapping.FieldNarrowing)
 	array(f *Field)
 	// judgeKeys judges keys of a field that is no array, against the field and each other.
 	judgeKeys(f *Field)
@@ -176,7 +176,7 @@ func (d *draft) mappedNames() (names []string) {
 func (d *draft) isDated() bool {
 	name := d.of.Fields[d.of.ModifiedAt].Name
 	s := d.said[name]
-	return slices.Contains(d.mappedNames(), name) && len(s.sources) > 0 && !s.Codes.given()
+	return slices.Contains(d.mappedNames(), name) && len(s.sources) > 0 && !s.conversionFile.Codes.given()
 }
 
 // bindFields moves the fields onto the narrowed model.

@@ -1,7 +1,5 @@
 package sheet
 
-import "frontdesk/mapping"
-
 // ServiceResource is how a service has one resource.
 type ServiceResource struct {
 	// Walk lists all records; nil where the service does not list them: those that stand
@@ -29,16 +27,8 @@ type ServiceField struct {
 	// for the value itself, as Kind and Codes have it.
 	Write    *JQ
 	Writable bool
-	// Codes are the code list, in its order; of several for one value the first is written.
-	Codes []ServiceCode
 	Conversion
 	// Elements is where the elements of an array stand within the record; zero where they are
 	// records of their own.
 	Elements Spot
-}
-
-// ServiceCode is a value that the service has for one that clients see: text, json.Number or a bool.
-type ServiceCode struct {
-	Stored any
-	Shown  mapping.Value
 }

@@ -125,10 +125,21 @@ func (f *ServiceField) read(of *mapping.Field, found any) (mapping.Value, error)
 	}
 }
 
+// value is the code as a service has it.
+func (c *Code) value() any {
+	switch {
+	case c.Plain && (c.Stored == "true" || c.Stored == "false"):
+		return c.Stored == "true"
+	case c.Plain && json.Valid([]byte(c.Stored)):
+		return json.Number(c.Stored)
+	default:
+		return c.Stored
+	}
+}
+
 // isSame tells whether a text or number of the sheet is what was found, of which text is the text:
 // XML has texts alone.
-func isSame(stored any, text string) bool {
-	of, _ := ScalarText(stored)
+func isSame(of, text string) bool {
 	return of == text || of != "" && text != "" && isDigit(of[len(of)-1]) && isDigit(text[len(text)-1]) && sameNumber(of, text)
 }
 
@@ -228,7 +239,7 @@ func (f *ServiceField) readMoment(text string, isNumber bool) (mapping.Value, er
 func (f *ServiceField) Stored(of *mapping.Field, v mapping.Value) (any, error) {
 	for i := range f.Codes {
 		if f.Codes[i].Shown == v {
-			return f.Codes[i].Stored, nil
+			return f.Codes[i].value(), nil
 		}
 	}
 	if !v.IsSet() {

@@ -1,7 +1,6 @@
 package sheet_test
 
 import (
-	"encoding/json"
 	"testing"
 	"time"
 
@@ -24,7 +23,7 @@ func FuzzServiceValue(f *testing.F) {
 		"plain": {}, "empty": {Conversion: sheet.Conversion{EmptyIsNull: true}}, "zero": {Conversion: sheet.Conversion{Nulls: []string{"0", "-1"}}},
 		"date": {Conversion: sheet.Conversion{Kind: sheet.KindDate}}, "datetime": {Conversion: sheet.Conversion{Kind: sheet.KindDatetime}},
 		"epoch": {Conversion: sheet.Conversion{Kind: sheet.KindEpoch}}, "millis": {Conversion: sheet.Conversion{Kind: sheet.KindEpochMillis}}, "instant": {Conversion: sheet.Conversion{Kind: sheet.KindTimestamp}},
-		"codes": {Codes: []sheet.ServiceCode{{Stored: "x", Shown: mapping.IntValue(1)}, {Stored: json.Number("2"), Shown: mapping.TextValue("b")}, {Stored: true, Shown: mapping.MilliValue(0)}}},
+		"codes": {Conversion: sheet.Conversion{Codes: []sheet.Code{{Stored: "x", Shown: mapping.IntValue(1)}, {Stored: "2", Plain: true, Shown: mapping.TextValue("b")}, {Stored: "true", Plain: true, Shown: mapping.MilliValue(0)}}}},
 	}
 	f.Fuzz(func(t *testing.T, text string, n int64, of uint8) {
 		field := mapping.Field{Name: "f", Type: []mapping.Datatype{mapping.Int4, mapping.Float8, mapping.Varchar, mapping.Timestamp, mapping.Bytea}[of%5], Scale: int(of>>4)%7 - 1}

@@ -50,6 +50,7 @@ func (all *assigns) UnmarshalYAML(n strictyaml.Node) error {
 
 // Conversion is what a system has in place of what clients see.
 type Conversion struct {
+	Codes []Code // the code list, in its order; of several for one value the first is written
 	// UnknownIsNull tells that a stored code that is not listed is null. Else it cannot be shown.
 	UnknownIsNull bool
 	Kind          Kind           // of a timestamp
@@ -63,6 +64,7 @@ type Conversion struct {
 // Code is a value that is stored for one that clients see.
 type Code struct {
 	Stored string
+	Plain  bool // it is written without quotes, and may be a number, true or false of a service
 	Shown  mapping.Value
 }
 

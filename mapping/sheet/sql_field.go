@@ -28,9 +28,9 @@ func (d *sqlDraft) array(f *Field) {
 }
 
 // field compiles where a field is.
-func (d *sqlDraft) field(out *Field, codes ordered[mapping.Value], n *mapping.FieldNarrowing) {
+func (d *sqlDraft) field(out *Field, n *mapping.FieldNarrowing) {
 	path, s, c := d.fieldAt(out.Name), d.file.Fields[out.Name], d.columns[out.Name]
-	c.Codes, c.ByStatement = storedCodes(codes), d.named[out.Name]
+	c.ByStatement = d.named[out.Name]
 	d.judgePlaces(path, out, s)
 	switch {
 	case len(s.Write) > 0:

@@ -118,21 +118,13 @@ func (l *sqlLoader) hashes(files []hashFile) {
 func (l *sqlLoader) fact(i int, f sqlFactFile, of *mapping.Field) (c Column) {
 	const at = "accounts.columns"
 	isNeeded := i == FactPassword || i == FactClientID || i == FactUsername && l.file.Accounts.Table != ""
-	how, codes := l.loader.fact(at, of, isNeeded, f.Column.given(), f.factFile)
-	c.Conversion, c.Codes, c.Read = how, storedCodes(codes), f.Read.text
+	c.Conversion = l.loader.fact(at, of, isNeeded, f.Column.given(), f.factFile)
+	c.Read = f.Read.text
 	if f.Column.given() && l.isPlace(f.Column.at, f.Column.text) {
 		c.Names = []string{f.Column.text}
 	}
 	l.judgeRead(f.Read.at, f.Read.text)
 	return c
-}
-
-// storedCodes are a code list as a database has it.
-func storedCodes(list ordered[mapping.Value]) (all []Code) {
-	for _, c := range list {
-		all = append(all, Code{c.Key, c.Value})
-	}
-	return all
 }
 
 // statementParams are those of all SQL that is run for a client's request.

@@ -27,14 +27,15 @@ func plain(name string) sheet.Column {
 	return sheet.Column{Names: []string{name}, Write: []sheet.Assign{{Column: name, SQL: ":value"}}}
 }
 
+func yesNo(stored string, shown int64) sheet.Code {
+	return sheet.Code{Stored: stored, Plain: true, Shown: mapping.IntValue(shown)}
+}
+
 func TestLoadTables(t *testing.T) {
 	s := load(t, "testdata/tables.yaml")
 	contact := s.Resource("contact")
 	code := func(stored, shown string) sheet.Code {
-		return sheet.Code{Stored: stored, Shown: mapping.TextValue(shown)}
-	}
-	flag := func(stored string, shown int64) sheet.Code {
-		return sheet.Code{Stored: stored, Shown: mapping.IntValue(shown)}
+		return sheet.Code{Stored: stored, Plain: true, Shown: mapping.TextValue(shown)}
 	}
 
 	with := func(c sheet.Column, change func(*sheet.Column)) sheet.Column {
@@ -52,7 +53,7 @@ func TestLoadTables(t *testing.T) {
 			c.Codes, c.UnknownIsNull = []sheet.Code{code("N", "nl"), code("D", "de"), code("E", "en")}, true
 		}),
 		"payment_days": with(plain("BETTRM"), func(c *sheet.Column) { c.Default = mapping.IntValue(14) }),
-		"is_customer":  with(plain("KLANT"), func(c *sheet.Column) { c.Codes = []sheet.Code{flag("J", 1), flag("N", 0)} }),
+		"is_customer":  with(plain("KLANT"), func(c *sheet.Column) { c.Codes = []sheet.Code{yesNo("J", 1), yesNo("N", 0)} }),
 		"note":         {Names: []string{"MEMO"}},
 		"vat_number":   {Read: "(SELECT v FROM META WHERE nr = RELNR AND b = :client)", ByStatement: true},
 		"birth_date": {
@@ -99,8 +100,8 @@ func TestClientsKept(t *testing.T) {
 	assert.Equal(t, []sheet.Column{
 		{Conversion: sheet.Conversion{Constant: mapping.IntValue(1)}}, {Names: []string{"LOGIN"}}, {Names: []string{"WW"}}, {Read: "NULLIF(EMAIL, '')"}, {Names: []string{"BEDRNR"}},
 		{Read: "(SELECT NAAM FROM BEDR WHERE BEDR.NR = BEDRNR)"},
-		{Names: []string{"EXTERN"}, Codes: []sheet.Code{{Stored: "J", Shown: mapping.IntValue(1)}, {Stored: "N", Shown: mapping.IntValue(0)}}},
-		{Names: []string{"GEBLOK"}, Codes: []sheet.Code{{Stored: "J", Shown: mapping.IntValue(1)}, {Stored: "N", Shown: mapping.IntValue(0)}}},
+		{Names: []string{"EXTERN"}, Conversion: sheet.Conversion{Codes: []sheet.Code{yesNo("J", 1), yesNo("N", 0)}}},
+		{Names: []string{"GEBLOK"}, Conversion: sheet.Conversion{Codes: []sheet.Code{yesNo("J", 1), yesNo("N", 0)}}},
 	}, facts)
 
 	const users = `
