@@ -118,8 +118,8 @@ func (d *sqlDraft) changes() {
 	case said && c.IsTold():
 		d.changeTable(&c)
 	}
-	d.sql.judgeRead(d.at("changes", "where"), c.Where)
-	d.sql.judgeRead(d.at("changes", "deleted"), c.Deleted)
+	d.sql.judgeSQL(d.at("changes", "where"), c.Where)
+	d.sql.judgeSQL(d.at("changes", "deleted"), c.Deleted)
 	d.resource.Changes = c
 }
 

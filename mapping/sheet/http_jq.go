@@ -90,7 +90,7 @@ func (l *httpLoader) jqFault(f *JQ, err error, skip int) string {
 			where = fmt.Sprintf(" in line %d%s", strings.Count(before, "\n")+1, where)
 		}
 	}
-	return fmt.Sprintf("found %s, which is no jq: %s%s", l.quote(f.at, f.text), err, where)
+	return fmt.Sprintf("found %s, which is no jq: %s%s", l.doc.Found(f.at, f.text), err, where)
 }
 
 // names are all names and texts in the program, and in the definitions that it uses.
@@ -193,7 +193,7 @@ func (p *JQ) roots() (all []Path) {
 func (l *httpLoader) path(at string, p Path) {
 	text := p.String()
 	if slices.Contains(p, "") || strings.TrimSpace(text) != text || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' }) {
-		l.fail(at, "found %s, expected a path whose steps are divided by single dots, or {read: JQ}", l.quote(at, text))
+		l.fail(at, "found %s, expected a path whose steps are divided by single dots, or {read: JQ}", l.doc.Found(at, text))
 	}
 }
 

@@ -125,7 +125,7 @@ var statusForm = regexp.MustCompile(`^[1-5]([0-9]{2}|xx)$`)
 // match judges what recognises an answer; otherwise is the status where the sheet says nothing.
 func (l *httpLoader) match(at string, m Match, otherwise string) Match {
 	if m.Status != "" && !statusForm.MatchString(m.Status) {
-		l.fail(at+".status", "found %s, expected a status such as 409, or 4xx", l.quote(at+".status", m.Status))
+		l.fail(at+".status", "found %s, expected a status such as 409, or 4xx", l.doc.Found(at+".status", m.Status))
 	}
 	if m == (Match{}) {
 		m.Status = otherwise

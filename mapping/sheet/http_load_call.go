@@ -48,7 +48,7 @@ func (l *httpLoader) call(c *call, method string, k known, at ...string) {
 	if path := place("path"); len(c.Path) == 0 {
 		l.fail(at[0], "path is missing, expected that of the call")
 	} else if text := c.Path.String(); !pathForm.MatchString(text) {
-		l.fail(path, "found %s, expected a path that begins with /, its parameters in query", l.quote(path, text))
+		l.fail(path, "found %s, expected a path that begins with /, its parameters in query", l.doc.Found(path, text))
 	}
 	l.text(place("path"), c.Path, k)
 	l.named(c.Query, k, func(name string) string { return place("query", name) })

@@ -147,26 +147,20 @@ func (l *loader) fail(path, format string, args ...any) {
 	}
 }
 
-func (l *loader) quote(path, text string) string { return l.doc.Found(path, text) }
-
-func (l *loader) suggest(path, seen string, known []string) string {
-	return l.doc.Suggest(path, seen, known)
-}
-
 // oneOf reports a value that is none of the possible words.
 func (l *loader) oneOf(path, seen string, words ...string) {
 	if !slices.Contains(words, seen) {
-		l.fail(path, "found %s, expected %s%s", l.quote(path, seen), strictyaml.OneOf(words), l.suggest(path, seen, words))
+		l.fail(path, "found %s, expected %s%s", l.doc.Found(path, seen), strictyaml.OneOf(words), l.doc.Suggest(path, seen, words))
 	}
 }
 
 // unknown reports a name that is not among the known ones.
 func (l *loader) unknown(path, what, seen string, known []string) {
-	hint := l.suggest(path, seen, known)
+	hint := l.doc.Suggest(path, seen, known)
 	if hint == "" && len(known) > 0 && len(known) <= 12 {
 		hint = ", expected one of " + strings.Join(known, ", ")
 	}
-	l.fail(path, "there is no %s %s%s", what, l.quote(path, seen), hint)
+	l.fail(path, "there is no %s %s%s", what, l.doc.Found(path, seen), hint)
 }
 
 // detail is what an error says about the text at path, unless the text contains the value of a

@@ -21,8 +21,7 @@ func (l *loader) loadAccounts(f *usersFile, others []choice) {
 		for _, c := range all {
 			names = append(names, c.key)
 		}
-		last := len(names) - 1
-		l.fail("accounts", "missing, expected one of %s and %s", strings.Join(names[:last], ", "), names[last])
+		l.fail("accounts", "missing, expected %s", strictyaml.OneOf(names))
 	case len(keys) > 1:
 		slices.Sort(keys)
 		l.fail("accounts", "found %s, expected one of them", strings.Join(keys, " and "))
@@ -30,7 +29,7 @@ func (l *loader) loadAccounts(f *usersFile, others []choice) {
 	if address := f.ForgotPassword; address != "" {
 		l.sheet.Accounts.ForgotPassword = address
 		if u, err := url.Parse(address); err != nil || u.Scheme != "https" || u.Hostname() == "" {
-			l.fail("accounts.forgot_password", "found %s, expected an https address", l.quote("accounts.forgot_password", address))
+			l.fail("accounts.forgot_password", "found %s, expected an https address", l.doc.Found("accounts.forgot_password", address))
 		}
 	}
 	l.loadUsers(f.Users)
@@ -45,9 +44,9 @@ func (l *loader) loadUsers(users []userFile) {
 		case u.Username == "":
 			l.fail(at, "missing, expected a name to log in with")
 		case seen[strings.ToLower(u.Username)]:
-			l.fail(at, "found %s again", l.quote(at, u.Username))
+			l.fail(at, "found %s again", l.doc.Found(at, u.Username))
 		case !mapping.IsPlain(u.Username):
-			l.fail(at, "found %s, expected characters that can be seen", l.quote(at, u.Username))
+			l.fail(at, "found %s, expected characters that can be seen", l.doc.Found(at, u.Username))
 		}
 		seen[strings.ToLower(u.Username)] = true
 		if !strings.HasPrefix(string(u.PasswordHash), "$argon2id$") {
@@ -62,7 +61,7 @@ func (l *loader) loadUsers(users []userFile) {
 		if client.ID < 1 && key == "" || client.Name == "" {
 			l.fail(path+".client", "expected %s", expected)
 		} else if at := path + ".client.name"; !mapping.IsPlain(client.Name) {
-			l.fail(at, "found %s, expected characters that can be seen", l.quote(at, client.Name))
+			l.fail(at, "found %s, expected characters that can be seen", l.doc.Found(at, client.Name))
 		}
 		l.sheet.Accounts.Users = append(l.sheet.Accounts.Users, User{PasswordHash: u.PasswordHash, ClientKey: key, User: auth.User{
 			Username: u.Username, Email: u.Email, External: u.External, Blocked: u.Blocked, Client: client,

@@ -90,7 +90,7 @@ func (d *draft) through(name string) {
 	case f.ReferenceBy != "":
 		d.fail(path, "%s refers to records of several resources, expected a reference to one, or the %s of the client's number", name, d.words().place)
 	case f.Reference == "":
-		d.fail(path, "%s refers to no record, expected a reference%s", name, d.suggest(path, name, references))
+		d.fail(path, "%s refers to no record, expected a reference%s", name, d.doc.Suggest(path, name, references))
 	case target == nil:
 		d.fail(path, "%s refers to %s, which is not among resources", name, f.Reference)
 	case d.unfit(through, target) != "":

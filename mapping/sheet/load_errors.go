@@ -22,7 +22,7 @@ func (l *loader) judgeMeaning(path string, e *meaning, from string, quotes bool)
 		for _, reason := range slices.Sorted(maps.Keys(rows)) {
 			known = append(known, string(reason))
 		}
-		l.fail(path+".reason", "found %s, which is no reason that an error of the system can stand for%s", l.quote(path+".reason", string(e.Reason)), l.suggest(path+".reason", string(e.Reason), known))
+		l.fail(path+".reason", "found %s, which is no reason that an error of the system can stand for%s", l.doc.Found(path+".reason", string(e.Reason)), l.doc.Suggest(path+".reason", string(e.Reason), known))
 		return
 	}
 	l.judgeNamed(path, e, from)
@@ -40,7 +40,7 @@ func (l *loader) judgeOn(path, text string) {
 	if known := l.sheet.Model.Names(); !slices.Contains(known, resource) {
 		l.unknown(path, "resource", resource, known)
 	} else if op != "" && !slices.Contains(operationNames, op) {
-		l.fail(path, "found %s, expected an operation of %s: %s%s", l.quote(path, text), resource, strings.Join(operationNames, ", "), l.suggest(path, op, operationNames))
+		l.fail(path, "found %s, expected an operation of %s: %s%s", l.doc.Found(path, text), resource, strings.Join(operationNames, ", "), l.doc.Suggest(path, op, operationNames))
 	}
 }
 
@@ -77,13 +77,13 @@ var atForm = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 // judgeAt requires a resource, or a word that is not almost one: that would be a misspelling.
 func (l *loader) judgeAt(path, name string) {
 	known := l.model.Names()
-	hint := l.suggest(path, name, known)
+	hint := l.doc.Suggest(path, name, known)
 	switch {
 	case slices.Contains(known, name):
 	case hint != "":
-		l.fail(path, "there is no resource %s%s", l.quote(path, name), hint)
+		l.fail(path, "there is no resource %s%s", l.doc.Found(path, name), hint)
 	case !atForm.MatchString(name):
-		l.fail(path, "found %s, expected a resource, or a word of small letters, digits and _ for what is none", l.quote(path, name))
+		l.fail(path, "found %s, expected a resource, or a word of small letters, digits and _ for what is none", l.doc.Found(path, name))
 	}
 }
 
@@ -91,9 +91,9 @@ func (l *loader) judgeAt(path, name string) {
 func (l *loader) judgeErrorField(path, name string, e *meaning, quotes bool) {
 	if resource, field, ok := strings.Cut(name, "."); ok {
 		if r := l.sheet.Model.Resource(resource); r == nil || r.Field(field) == nil {
-			l.fail(path, "found %s, expected a field of the record, or RESOURCE.FIELD of another that is mapped", l.quote(path, name))
+			l.fail(path, "found %s, expected a field of the record, or RESOURCE.FIELD of another that is mapped", l.doc.Found(path, name))
 		} else if !quotes {
-			l.fail(path, "found %s without value, expected where the answer has the value of another record", l.quote(path, name))
+			l.fail(path, "found %s without value, expected where the answer has the value of another record", l.doc.Found(path, name))
 		}
 		return
 	}

@@ -223,11 +223,11 @@ func (l *loader) value(path string, given scalarFile, f *mapping.Field) (mapping
 	}
 	v, e := f.Parse(given.text, time.UTC)
 	if e != nil {
-		l.fail(path, "found %s, expected a value of type %s, as %s is", l.quote(path, given.text), f.Type, f.Name)
+		l.fail(path, "found %s, expected a value of type %s, as %s is", l.doc.Found(path, given.text), f.Type, f.Name)
 		return mapping.Value{}, false
 	}
 	if len(f.OneOf) > 0 && !slices.Contains(f.OneOf, v.String()) {
-		l.fail(path, "found %s, expected one of the values of %s: %s%s", l.quote(path, given.text), f.Name, strings.Join(f.OneOf, ", "), l.suggest(path, given.text, f.OneOf))
+		l.fail(path, "found %s, expected one of the values of %s: %s%s", l.doc.Found(path, given.text), f.Name, strings.Join(f.OneOf, ", "), l.doc.Suggest(path, given.text, f.OneOf))
 		return mapping.Value{}, false
 	}
 	return v, true

@@ -48,12 +48,12 @@ func (l *sqlLoader) errors() {
 func (l *sqlLoader) judgeFault(path string, f faultFile) (message *regexp.Regexp) {
 	at := path + ".when"
 	if f.SQLState != "" && !sqlStateForm.MatchString(f.SQLState) {
-		l.fail(at+".sqlstate", "found %s, expected five letters and digits such as 23505, or the first two", l.quote(at+".sqlstate", f.SQLState))
+		l.fail(at+".sqlstate", "found %s, expected five letters and digits such as 23505, or the first two", l.doc.Found(at+".sqlstate", f.SQLState))
 	}
 	if f.Message != "" {
 		var err error
 		if message, err = regexp.Compile(f.Message); err != nil {
-			l.fail(at+".message", "found %s, which is no regular expression: %s", l.quote(at+".message", f.Message), strings.TrimPrefix(l.detail(at+".message", err), "error parsing regexp: "))
+			l.fail(at+".message", "found %s, which is no regular expression: %s", l.doc.Found(at+".message", f.Message), strings.TrimPrefix(l.detail(at+".message", err), "error parsing regexp: "))
 			f.Message = ""
 		}
 	}

@@ -48,7 +48,7 @@ func (l *sqlLoader) source() bool {
 	}
 	l.sheet.Source.SQL = f
 	f.DSN, f.Connections = l.dsn(f), positive(l.loader, "source.sql.connections", f.Connections, 16)
-	l.judgeRead("client.read", l.Client.Read.text)
+	l.judgeSQL("client.read", l.Client.Read.text)
 	if l.changes = l.loadChanges("changes", l.file.Changes); l.changes.IsTold() || l.changes.Deleted != "" {
 		l.fail("changes", "found what is of one resource, expected it there")
 	}
@@ -81,7 +81,7 @@ func (l *sqlLoader) accounts() (*usersFile, []choice) {
 func (l *sqlLoader) found() {
 	f, a := &l.file.Accounts, &l.sheet.Accounts
 	a.Table, a.Query = f.Table, f.Query
-	l.judgeRead("accounts.query", a.Query, "username")
+	l.judgeSQL("accounts.query", a.Query, "username")
 	if a.Query != "" && FindParameter(a.Query, ":username") < 0 {
 		l.fail("accounts.query", "found no :username, expected a query with that parameter")
 	}
@@ -123,17 +123,19 @@ func (l *sqlLoader) fact(i int, f sqlFactFile, of *mapping.Field) (c Column) {
 	if f.Column.given() && l.isPlace(f.Column.at, f.Column.text) {
 		c.Names = []string{f.Column.text}
 	}
-	l.judgeRead(f.Read.at, f.Read.text)
+	if f.Read.given() {
+		l.judgeSQL(f.Read.at, f.Read.text)
+	}
 	return c
 }
 
 // statementParams are those of all SQL that is run for a client's request.
 var statementParams = []string{"client", "client_name", "user", "username"}
 
-// judgeSQL reports SQL that says nothing, and parameters that are not known there or stand in
-// quotes. It returns the parameters.
+// judgeSQL reports SQL that is given and says nothing, and parameters that are not known there or
+// stand in quotes. It returns the parameters.
 func (l *sqlLoader) judgeSQL(path, text string, known ...string) (names []string) {
-	if strings.TrimSpace(text) == "" {
+	if strings.TrimSpace(text) == "" && l.doc.Has(path) {
 		l.fail(path, "found an empty text, expected SQL")
 	}
 	params, quoted := scanParams(text)
@@ -150,19 +152,12 @@ func (l *sqlLoader) judgeSQL(path, text string, known ...string) (names []string
 		switch names = append(names, p.Name); {
 		case slices.Contains(known, p.Name):
 		case len(known) == 0:
-			l.fail(path, "found %s, expected no parameter here", l.quote(path, ":"+p.Name))
+			l.fail(path, "found %s, expected no parameter here", l.doc.Found(path, ":"+p.Name))
 		default:
 			l.unknown(path, "parameter", ":"+p.Name, all)
 		}
 	}
 	return names
-}
-
-// judgeRead is judgeSQL where the sheet need not say anything.
-func (l *sqlLoader) judgeRead(path, text string, known ...string) {
-	if text != "" {
-		l.judgeSQL(path, text, known...)
-	}
 }
 
 // isPlace checks the name of a column for faults in any system.
@@ -176,6 +171,6 @@ func (l *sqlLoader) isPlace(path, name string) bool {
 	default:
 		return true
 	}
-	l.fail(path, "found %s, expected %s", l.quote(path, name), fault)
+	l.fail(path, "found %s, expected %s", l.doc.Found(path, name), fault)
 	return false
 }

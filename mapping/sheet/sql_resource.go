@@ -41,10 +41,10 @@ func (d *sqlDraft) key() {
 	}
 	whose := d.whose()
 	d.out.Client, d.out.Version = Expr{whose.text, whose.Read.text}, Expr{f.Version.text, f.Version.Read.text}
-	d.sql.judgeRead(d.at("client", "read"), f.Client.Read.text)
-	d.sql.judgeRead(d.at("version", "read"), f.Version.Read.text, "client")
-	d.sql.judgeRead(d.at("where"), f.Where, "client")
-	d.sql.judgeRead(d.at("read"), f.Read)
+	d.sql.judgeSQL(d.at("client", "read"), f.Client.Read.text)
+	d.sql.judgeSQL(d.at("version", "read"), f.Version.Read.text, "client")
+	d.sql.judgeSQL(d.at("where"), f.Where, "client")
+	d.sql.judgeSQL(d.at("read"), f.Read)
 	for i, statement := range f.Key.Generated.SQL {
 		d.sql.judgeSQL(d.item(d.at("key", "generated", "sql"), i), statement, statementParams...)
 	}
