@@ -41,7 +41,8 @@ func Expand(f func(text string) (string, error)) Option {
 // and must not repeat secrets. If Expand changed the value, such an error is not shown.
 //
 // A text field may list the words it takes in its tag, in the syntax of the schema:
-// schema:"enum=a|b". Another word is decoded, and is a problem.
+// schema:"enum=a|b". Another word is decoded, and is a problem. The field of a struct with
+// schema:"short" may stand alone in place of the section.
 //
 // An empty section, list or map counts as empty, a pointer becomes nil unless it is to an
 // Unmarshaler, and any other

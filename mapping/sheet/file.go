@@ -101,8 +101,6 @@ type factFile struct {
 	Codes codesRefFile `yaml:"codes"`
 	// Constant is the value for every user.
 	Constant scalarFile `yaml:"constant"`
-
-	given bool
 }
 
 // ownerFile is what resources of all systems have.

@@ -224,9 +224,9 @@ type httpAccountsFile struct {
 	Result factsFile[httpFactFile] `yaml:"result"`
 }
 
-// httpFactSettings is where a fact of a user is: exactly one of path, read and constant.
-type httpFactSettings struct {
+// httpFactFile is where a fact of a user is: exactly one of path, read and constant.
+type httpFactFile struct {
 	// Path is its path.
-	Path Path `yaml:"path"`
+	Path Path `yaml:"path" schema:"short"`
 	factFile
 }

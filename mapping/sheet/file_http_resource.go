@@ -67,10 +67,10 @@ type deleteFile struct {
 	NotFound Match `yaml:"not_found"`
 }
 
-// httpKeySettings is the primary key in the service: one of path and read.
-type httpKeySettings struct {
+// httpKeyFile is the primary key in the service: one of path and read.
+type httpKeyFile struct {
 	// Path is the path of the key, or several. Elements within a record know it as _parent.
-	Path spotsFile `yaml:"path"`
+	Path spotsFile `yaml:"path" schema:"short"`
 	// Read is jq of the key.
 	Read *JQ `yaml:"read"`
 	// ID is path when the key is an int4 itself (default for one path), kept when an int4 is
@@ -81,12 +81,12 @@ type httpKeySettings struct {
 	Case string `yaml:"case" schema:"enum=exact|ignore"`
 }
 
-// httpFieldSettings is how one field is found: by path, read, or both; or exactly one of constant
+// httpFieldFile is how one field is found: by path, read, or both; or exactly one of constant
 // and absent; nothing for an array whose elements are records of their own. Absent, null and empty
 // stay three things, unless the field says otherwise.
-type httpFieldSettings struct {
+type httpFieldFile struct {
 	// Path is where the record has it: customer.id, lines.0.price. It is written there.
-	Path Path `yaml:"path"`
+	Path Path `yaml:"path" schema:"short"`
 	// Read is jq over the record that yields the value as the interface shows it; of a reference
 	// the key, several parts as a list. Without write the field is readonly. With path null
 	// there is null, and jq is asked neither to read nor to write it.
@@ -97,37 +97,12 @@ type httpFieldSettings struct {
 	conversionFile
 }
 
-// httpKeyFile is a key; a path or a list of them is short for {path: …}.
-type httpKeyFile struct{ httpKeySettings }
-
-// UnmarshalYAML implements strictyaml.Unmarshaler.
-func (k *httpKeyFile) UnmarshalYAML(n strictyaml.Node) error {
-	return shorthand(n, &k.httpKeySettings, &k.Path)
-}
-
 // spotsFile is where the parts of a key are found: a path, or a list of them.
 type spotsFile []Spot
 
 // UnmarshalYAML implements strictyaml.Unmarshaler.
 func (s *spotsFile) UnmarshalYAML(n strictyaml.Node) error {
 	return oneOrMore(n, (*[]Spot)(s))
-}
-
-// httpFieldFile is how one field is found; a text is short for {path: text}.
-type httpFieldFile struct{ httpFieldSettings }
-
-// UnmarshalYAML implements strictyaml.Unmarshaler.
-func (f *httpFieldFile) UnmarshalYAML(n strictyaml.Node) error {
-	return shorthand(n, &f.httpFieldSettings, &f.Path)
-}
-
-// httpFactFile is where a fact of a user is; a text is short for {path: text}.
-type httpFactFile struct{ httpFactSettings }
-
-// UnmarshalYAML implements strictyaml.Unmarshaler.
-func (f *httpFactFile) UnmarshalYAML(n strictyaml.Node) error {
-	f.given = true
-	return shorthand(n, &f.httpFactSettings, &f.Path)
 }
 
 // Parameters are query parameters, or headers.

@@ -66,19 +66,11 @@ type sqlAccountsFile struct {
 	Columns sqlFactsFile `yaml:"columns"`
 }
 
-// hashFile is how passwords are hashed; a text is short for {algorithm: text}.
-type hashFile struct{ hashSettings }
-
-// UnmarshalYAML implements strictyaml.Unmarshaler.
-func (h *hashFile) UnmarshalYAML(n strictyaml.Node) error {
-	return shorthand(n, &h.hashSettings, &h.Algorithm)
-}
-
-// hashSettings is how a password is hashed.
-type hashSettings struct {
+// hashFile is how a password is hashed.
+type hashFile struct {
 	// Algorithm is that of the hash. Those from md5crypt on are unsafe and only
 	// there for what exists.
-	Algorithm string `yaml:"algorithm" schema:"required,enum=argon2id|bcrypt|phpass|sha512crypt|sha256crypt|md5crypt|sha256|sha1|md5"`
+	Algorithm string `yaml:"algorithm" schema:"required,short,enum=argon2id|bcrypt|phpass|sha512crypt|sha256crypt|md5crypt|sha256|sha1|md5"`
 	// Salt is the column of the salt.
 	Salt string `yaml:"salt"`
 	// Order is how salt and password are joined: salt+password (default) or
@@ -95,20 +87,11 @@ type sqlFactsFile struct {
 	Password sqlFactFile `yaml:"password"`
 }
 
-// sqlFactFile is where a fact of a user is; a text is short for {column: text}.
-type sqlFactFile struct{ sqlFactSettings }
-
-// sqlFactSettings is where a fact of a user is: exactly one of column, read and constant.
-type sqlFactSettings struct {
+// sqlFactFile is where a fact of a user is: exactly one of column, read and constant.
+type sqlFactFile struct {
 	// Column is its column.
-	Column textFile `yaml:"column"`
+	Column textFile `yaml:"column" schema:"short"`
 	factFile
-}
-
-// UnmarshalYAML implements strictyaml.Unmarshaler.
-func (f *sqlFactFile) UnmarshalYAML(n strictyaml.Node) error {
-	f.given = true
-	return shorthand(n, &f.sqlFactSettings, &f.Column)
 }
 
 // sqlResourceFile is how the database has one resource.
@@ -186,17 +169,9 @@ func (g *generatedFile) UnmarshalYAML(n strictyaml.Node) error {
 	return silent(n, strings.Join(g.SQL, ""), "identity, max+1, supplied or {sql: SQL}")
 }
 
-// sqlFieldFile is how one field is found; a text or a list is short for {column: …}.
-type sqlFieldFile struct{ sqlFieldSettings }
-
-// UnmarshalYAML implements strictyaml.Unmarshaler.
-func (f *sqlFieldFile) UnmarshalYAML(n strictyaml.Node) error {
-	return shorthand(n, &f.sqlFieldSettings, &f.Names)
-}
-
-// sqlFieldSettings is how one field is found: exactly one of column, read, constant and
+// sqlFieldFile is how one field is found: exactly one of column, read, constant and
 // absent; nothing for an array.
-type sqlFieldSettings struct {
+type sqlFieldFile struct {
 	Column
 	conversionFile
 }
@@ -205,7 +180,7 @@ type sqlFieldSettings struct {
 // an array.
 type Column struct {
 	// Names is the column; several for a reference to a key of several columns.
-	Names names `yaml:"column"`
+	Names names `yaml:"column" schema:"short"`
 	// Read is SQL of the value as the interface shows it, over the columns of what is read; of a
 	// reference to records with kept IDs of their key. It knows :client.
 	Read string `yaml:"read"`

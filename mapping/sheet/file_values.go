@@ -45,16 +45,6 @@ func oneOrMore[T any](n strictyaml.Node, into *[]T) error {
 	return nil
 }
 
-// shorthand decodes settings, for which a text, or a list, is short if into takes it.
-func shorthand(n strictyaml.Node, settings, into any) error {
-	if n.Kind() == strictyaml.Mapping || n.Kind() == strictyaml.Null {
-		n.Decode(settings)
-	} else {
-		n.Decode(into)
-	}
-	return nil
-}
-
 // scalarFile is a single value: text, a number, true, false or null.
 type scalarFile struct {
 	given bool

@@ -73,9 +73,9 @@ func (l *loader) loadUsers(users []userFile) {
 func (l *loader) fact(at string, of *mapping.Field, isNeeded, isPlaced bool, f factFile) (how Conversion) {
 	path, words := strictyaml.Child(at, of.Name), l.words()
 	switch keys := given(choice{words.place, isPlaced}, choice{"read", f.Read.given()}, choice{"constant", f.Constant.given}); {
-	case !f.given && isNeeded:
+	case !l.doc.Has(path) && isNeeded:
 		l.fail(at, "%s is missing, expected where it is found", of.Name)
-	case f.given && len(keys) != 1:
+	case l.doc.Has(path) && len(keys) != 1:
 		l.fail(path, "expected one of a %s, {read: %s} and {constant: …}", words.place, strings.ToUpper(words.language))
 	case f.Constant.given:
 		how.Constant = l.constant(strictyaml.Child(path, "constant"), f.Constant, of)

@@ -67,9 +67,9 @@ func schemaOf(g *schema.Generator, t reflect.Type) schema.Object {
 	case reflect.TypeFor[generatedFile]():
 		return anyOf(schema.Object{{Key: "enum", Value: []any{"identity", "max+1", "supplied"}}}, g.Reference(reflect.TypeFor[generatedSettings]()))
 	case reflect.TypeFor[sqlFactFile]():
-		return anyOf(typed("string"), g.Reference(reflect.TypeFor[sqlFactSettings]()))
+		return anyOf(typed("string"), g.Reference(reflect.TypeFor[sqlFactFile]()))
 	case reflect.TypeFor[sqlFieldFile]():
-		return anyOf(typed("string"), schema.List(typed("string")), typed("null"), g.Reference(reflect.TypeFor[sqlFieldSettings]()))
+		return anyOf(typed("string"), schema.List(typed("string")), typed("null"), g.Reference(reflect.TypeFor[sqlFieldFile]()))
 	case reflect.TypeFor[textFile](), reflect.TypeFor[exprFile](), reflect.TypeFor[JQ](), reflect.TypeFor[Path](), reflect.TypeFor[Text]():
 		return text()
 	case reflect.TypeFor[whoseFile]():
@@ -80,15 +80,15 @@ func schemaOf(g *schema.Generator, t reflect.Type) schema.Object {
 		spot := g.Of(reflect.TypeFor[spotFile]())
 		return anyOf(typed("string"), schema.List(spot), g.Reference(reflect.TypeFor[readFile]()))
 	case reflect.TypeFor[httpKeyFile]():
-		return anyOf(typed("string"), schema.List(g.Of(reflect.TypeFor[spotFile]())), g.Reference(reflect.TypeFor[httpKeySettings]()))
+		return anyOf(typed("string"), schema.List(g.Of(reflect.TypeFor[spotFile]())), g.Reference(reflect.TypeFor[httpKeyFile]()))
 	case reflect.TypeFor[Parameters]():
 		return schema.Map(anyOf(text(), typed("null"), g.Reference(reflect.TypeFor[producedFile]())))
 	case reflect.TypeFor[httpFieldFile]():
-		return anyOf(typed("string"), typed("null"), g.Reference(reflect.TypeFor[httpFieldSettings]()))
+		return anyOf(typed("string"), typed("null"), g.Reference(reflect.TypeFor[httpFieldFile]()))
 	case reflect.TypeFor[httpFactFile]():
-		return anyOf(typed("string"), g.Reference(reflect.TypeFor[httpFactSettings]()))
+		return anyOf(typed("string"), g.Reference(reflect.TypeFor[httpFactFile]()))
 	case reflect.TypeFor[hashFile]():
-		return anyOf(typed("string"), g.Reference(reflect.TypeFor[hashSettings]()))
+		return anyOf(typed("string"), g.Reference(reflect.TypeFor[hashFile]()))
 	}
 	return nil
 }

@@ -101,11 +101,9 @@ func (l *sqlLoader) hashes(files []hashFile) {
 	}
 	for i, h := range files {
 		path := item("accounts.hash", i)
-		at := path
-		if l.doc.Has(path + ".algorithm") {
-			at = path + ".algorithm"
+		if h.Algorithm == "" {
+			l.fail(path, "algorithm is missing, expected %s", strictyaml.OneOf(strictyaml.Words[hashFile]("algorithm")))
 		}
-		l.oneOf(at, h.Algorithm, strictyaml.Words[hashSettings]("algorithm")...) // which may stand alone, as [bcrypt]
 		plain := slices.Contains([]string{"sha256", "sha1", "md5"}, h.Algorithm)
 		if !plain && (h.Salt != "" || h.Order != "" || h.Encoding != "") {
 			l.fail(path, "%s has salt and encoding in the hash itself, expected neither salt, order nor encoding", h.Algorithm)
