@@ -41,22 +41,11 @@ func (s *Sheet) Changes(r *mapping.Resource) Changes {
 }
 
 // changeKeys are the keys of a section changes, with the ways to look that have them.
-var changeKeys = []struct {
-	key string
-	by  []string
-}{
-	{"every", []string{ByVersion, ByTable, ByScan}},
-	{"pause", []string{ByVersion, ByTable, ByScan}},
-	{"rate", []string{ByVersion, ByTable, ByScan}},
-	{"page", []string{ByVersion, ByTable, ByScan}},
-	{"settle", []string{ByVersion, ByTable}},
-	{"deletions", []string{ByVersion, ByTable}},
-	{"deleted", []string{ByVersion}},
-	{"table", []string{ByTable}},
-	{"sequence", []string{ByTable}},
-	{"where", []string{ByTable}},
-	{"key", []string{ByTable}},
-	{"keeps", []string{ByTable}},
+var changeKeys = []struct{ keys, by []string }{
+	{[]string{"every", "pause", "rate", "page"}, []string{ByVersion, ByTable, ByScan}},
+	{[]string{"settle", "deletions"}, []string{ByVersion, ByTable}},
+	{[]string{"deleted"}, []string{ByVersion}},
+	{[]string{"table", "sequence", "where", "key", "keeps"}, []string{ByTable}},
 }
 
 // loadChanges compiles what a section changes says of any resource.
@@ -69,12 +58,14 @@ func (l *sqlLoader) loadChanges(path string, c Changes) Changes {
 		l.fail(at("by"), "missing, expected %s", strictyaml.OneOf(strictyaml.Words[Changes]("by")))
 	}
 	for _, k := range changeKeys {
-		switch {
-		case c.By == "" || !l.doc.Has(at(k.key)) || slices.Contains(k.by, c.By):
-		case c.By == "none":
-			l.fail(at(k.key), "found %s where no changes are told, expected by: version or by: scan with it", k.key)
-		default:
-			l.fail(at(k.key), "found %s with by: %s, expected it with by: %s", k.key, c.By, strictyaml.OneOf(k.by))
+		for _, key := range k.keys {
+			switch {
+			case c.By == "" || !l.doc.Has(at(key)) || slices.Contains(k.by, c.By):
+			case c.By == "none":
+				l.fail(at(key), "found %s where no changes are told, expected by: version or by: scan with it", key)
+			default:
+				l.fail(at(key), "found %s with by: %s, expected it with by: %s", key, c.By, strictyaml.OneOf(k.by))
+			}
 		}
 	}
 	if c.By == "none" {

@@ -96,7 +96,7 @@ func (f factsFile[F]) all(password F) []F {
 // factFile is what the facts of a user have, whatever the system.
 type factFile struct {
 	// Read is SQL, or jq, of its value.
-	Read exprFile `yaml:"read"`
+	Read textFile `yaml:"read"`
 	// Codes is a code list, or the name of a shared one.
 	Codes codesRefFile `yaml:"codes"`
 	// Constant is the value for every user.

@@ -92,9 +92,6 @@ func (t *textFile) UnmarshalYAML(n strictyaml.Node) error {
 
 func (t textFile) given() bool { return t.at != "" }
 
-// exprFile is an expression: SQL, or a jq program.
-type exprFile struct{ textFile }
-
 // spotFile is where a value is found.
 type spotFile struct {
 	textFile // the column, or the path
@@ -104,7 +101,7 @@ type spotFile struct {
 // readFile is what is read in place of a column, or a path.
 type readFile struct {
 	// Read is SQL over the columns of what is read, or jq over the record, or the answer.
-	Read exprFile `yaml:"read" schema:"required"`
+	Read textFile `yaml:"read" schema:"required"`
 }
 
 // UnmarshalYAML implements strictyaml.Unmarshaler.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/x509"
 	"net/url"
-	"os"
 	"reflect"
 	"regexp"
 	"slices"
@@ -98,9 +97,7 @@ func (l *httpLoader) certificates(path, file string) string {
 		return ""
 	}
 	file = l.relative(file)
-	if text, err := os.ReadFile(file); err != nil {
-		l.fail(path, "cannot read the file: %v", errorOf(err))
-	} else if !x509.NewCertPool().AppendCertsFromPEM(text) {
+	if text, ok := l.read(path, file); ok && !x509.NewCertPool().AppendCertsFromPEM(text) {
 		l.fail(path, "no certificate in PEM form is in the file")
 	}
 	return file

@@ -1,7 +1,9 @@
 package sheet
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -231,15 +233,16 @@ func (l *loader) relative(file string) string {
 	return filepath.Join(l.folder, file)
 }
 
-// errorOf is an error of the file system without the path, which the message already has.
-func errorOf(err error) error {
-	for {
-		inner, ok := err.(interface{ Unwrap() error })
-		if !ok {
-			return err
-		}
-		err = inner.Unwrap()
+// read reads a file that the sheet names at path; false if it cannot.
+func (l *loader) read(path, file string) ([]byte, bool) {
+	text, err := os.ReadFile(file)
+	if of, is := errors.AsType[*fs.PathError](err); is { // the message has the path already
+		err = of.Err
 	}
+	if err != nil {
+		l.fail(path, "cannot read the file: %v", err)
+	}
+	return text, err == nil
 }
 
 // positive is a number, or a time, that must be more than nothing; otherwise is what stands for

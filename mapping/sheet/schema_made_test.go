@@ -70,7 +70,7 @@ func schemaOf(g *schema.Generator, t reflect.Type) schema.Object {
 		return anyOf(typed("string"), g.Reference(reflect.TypeFor[sqlFactFile]()))
 	case reflect.TypeFor[sqlFieldFile]():
 		return anyOf(typed("string"), schema.List(typed("string")), typed("null"), g.Reference(reflect.TypeFor[sqlFieldFile]()))
-	case reflect.TypeFor[textFile](), reflect.TypeFor[exprFile](), reflect.TypeFor[JQ](), reflect.TypeFor[Path](), reflect.TypeFor[Text]():
+	case reflect.TypeFor[textFile](), reflect.TypeFor[JQ](), reflect.TypeFor[Path](), reflect.TypeFor[Text]():
 		return text()
 	case reflect.TypeFor[whoseFile]():
 		return anyOf(typed("string"), g.Reference(reflect.TypeFor[readFile]()), g.Reference(reflect.TypeFor[throughFile]()))

@@ -1,7 +1,6 @@
 package sheet
 
 import (
-	"os"
 	"slices"
 	"strings"
 
@@ -63,10 +62,7 @@ func (l *sqlLoader) dsn(f *SQL) config.Secret {
 	case f.DSN == "" && f.DSNFile == "":
 		l.fail("source.sql.dsn", "missing, expected dsn: ${VARIABLE}, or dsn_file")
 	case f.DSNFile != "":
-		text, err := os.ReadFile(l.relative(f.DSNFile))
-		if err != nil {
-			l.fail("source.sql.dsn_file", "cannot read the file: %v", errorOf(err))
-		}
+		text, _ := l.read("source.sql.dsn_file", l.relative(f.DSNFile))
 		return config.Secret(strings.TrimSpace(string(text)))
 	}
 	return f.DSN
