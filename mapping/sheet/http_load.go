@@ -28,8 +28,6 @@ type httpLoader struct {
 	within map[string]string
 }
 
-func (l *httpLoader) head() *headFile { return &l.file.headFile }
-
 func (l *httpLoader) words() words {
 	return words{place: "path", language: "jq", elements: "path, or read, and "}
 }

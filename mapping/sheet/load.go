@@ -51,8 +51,7 @@ func Parse(path string, src []byte, model *mapping.Model, o Options) (*Sheet, er
 		return value, ok
 	}
 	l := &loader{hide: hide, model: model, o: o, folder: filepath.Dir(path)}
-	l.system, l.doc, l.problems = decode(l, path, src, strictyaml.Expand(config.Expander(env)))
-	l.headFile = l.system.head()
+	l.decode(path, src, strictyaml.Expand(config.Expander(env)))
 	l.sheet = &Sheet{
 		File: path, WithoutRules: l.WithoutRules, OwnRules: l.Rules == "backend",
 		Resources: map[*mapping.Resource]*Resource{}, byName: map[string]*Resource{}, Location: time.UTC,
@@ -67,7 +66,6 @@ func Parse(path string, src []byte, model *mapping.Model, o Options) (*Sheet, er
 
 // system is what a sheet is in front of: a database, or a service.
 type system interface {
-	head() *headFile
 	// source compiles where the records are; it is false where the sheet names none.
 	source() bool
 	// resources are the names of those that the sheet has, in their order.
@@ -107,7 +105,7 @@ func given(of ...choice) (keys []string) {
 }
 
 // decode decodes a sheet by the system that it is in front of.
-func decode(l *loader, path string, src []byte, options ...strictyaml.Option) (system, *strictyaml.Document, strictyaml.Problems) {
+func (l *loader) decode(path string, src []byte, options ...strictyaml.Option) {
 	var peek struct {
 		Source struct {
 			SQL  *struct{} `yaml:"sql"`
@@ -117,12 +115,13 @@ func decode(l *loader, path string, src []byte, options ...strictyaml.Option) (s
 	strictyaml.Decode(path, src, &peek) // what is wrong is told below
 	if peek.Source.HTTP != nil && peek.Source.SQL == nil {
 		of := &httpLoader{loader: l}
-		doc, problems := strictyaml.Decode(path, src, &of.file, options...)
-		return of, doc, problems
+		l.system, l.headFile = of, &of.file.headFile
+		l.doc, l.problems = strictyaml.Decode(path, src, &of.file, options...)
+		return
 	}
 	of := &sqlLoader{loader: l}
-	doc, problems := strictyaml.Decode(path, src, &of.file, options...)
-	return of, doc, problems
+	l.system, l.headFile = of, &of.file.headFile
+	l.doc, l.problems = strictyaml.Decode(path, src, &of.file, options...)
 }
 
 // loader compiles a decoded sheet and collects what is wrong with it.

@@ -24,8 +24,6 @@ type sqlLoader struct {
 	changes Changes // of resources that do not say so themselves
 }
 
-func (l *sqlLoader) head() *headFile { return &l.file.headFile }
-
 func (l *sqlLoader) words() words {
 	return words{place: "column", language: "SQL"}
 }
@@ -156,15 +154,9 @@ func (l *sqlLoader) judgeSQL(path, text string, known ...string) (names []string
 
 // isPlace checks the name of a column for faults in any system.
 func (l *sqlLoader) isPlace(path, name string) bool {
-	fault := ""
-	switch {
-	case name == "":
-		fault = "the name of a column or a path"
-	case strings.TrimSpace(name) != name || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' }):
-		fault = "a name without blanks around it"
-	default:
-		return true
+	is := name != "" && strings.TrimSpace(name) == name && !strings.ContainsFunc(name, func(r rune) bool { return r < ' ' })
+	if !is {
+		l.fail(path, "found %s, expected the name of a column, without blanks around it", l.doc.Found(path, name))
 	}
-	l.fail(path, "found %s, expected %s", l.doc.Found(path, name), fault)
-	return false
+	return is
 }
