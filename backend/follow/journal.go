@@ -77,7 +77,7 @@ func (l *look) begins() {
 // startTold goes on with the journal after the last page of a look by version, if the system
 // marks what it deletes; false where it does not, or has been asked.
 func (l *look) startTold() bool {
-	if l.told || l.whole || l.how.Deleted == nil {
+	if l.told || l.whole || l.how.Deleted == "" {
 		return false
 	}
 	l.told, l.at = true, strconv.FormatInt(max(0, l.from()), 10)
@@ -264,7 +264,7 @@ func (l *look) ended(now int64) place {
 func possible(o Options, all []*mapping.Resource) (Journal, error) {
 	j, ok := o.Reader.(Journal)
 	for _, r := range all {
-		if c := o.Sheet.Changes(r); !ok && (c.IsTold() || c.Deleted != nil) {
+		if c := o.Sheet.Changes(r); !ok && (c.IsTold() || c.Deleted != "") {
 			return nil, fmt.Errorf("changes of %s: by: %s is not possible with this driver, expected by: %s", r.Name, c.By, sheet.ByScan)
 		}
 	}

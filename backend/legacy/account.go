@@ -123,9 +123,9 @@ func (s *Store) accountOf(ctx context.Context, row []mapping.Value, username str
 		Client: auth.Client{ID: whole(row[sheet.FactClientID]), Name: text(sheet.FactClientName)},
 	}}
 	for i, name := range s.salts() {
-		a.salts[name] = text(len(s.sheet.Accounts.Facts.SQL) + i)
+		a.salts[name] = text(len(s.sheet.Accounts.Facts) + i)
 	}
-	switch how := s.sheet.Accounts.Facts.SQL; {
+	switch how := s.sheet.Accounts.Facts; {
 	case !isRead(&how[sheet.FactUsername]):
 		a.Username = username
 	case a.Username == "":
@@ -196,7 +196,7 @@ func (s *Store) accountText(username string) (text string, args []mapping.Value,
 		return text, args, columns
 	}
 	w.Add(" FROM ", Qualified(s.d, s.source.Schema, from.Table), " WHERE ")
-	name := b.field(&mapping.Field{Type: mapping.Varchar}, &from.Facts.SQL[sheet.FactUsername])
+	name := b.field(&mapping.Field{Type: mapping.Varchar}, &from.Facts[sheet.FactUsername])
 	name.Compare(w, mapping.Equals, mapping.TextValue(username))
 	text, args = w.Statement()
 	return text, args, columns
@@ -205,8 +205,8 @@ func (s *Store) accountText(username string) (text string, args []mapping.Value,
 // accountFacts appends SELECT with the facts of a user, and the salts.
 func (s *Store) accountFacts(w *sqlrecord.Writer) (columns []sqlrecord.Column) {
 	w.Add("SELECT ")
-	for i := range s.sheet.Accounts.Facts.SQL {
-		read, as := s.view.Load().accounts.FactOf(&s.sheet.Accounts.Facts.SQL[i])
+	for i := range s.sheet.Accounts.Facts {
+		read, as := s.view.Load().accounts.FactOf(&s.sheet.Accounts.Facts[i])
 		w.Add(comma(i)).Expr(read)
 		columns = append(columns, as)
 	}

@@ -221,7 +221,7 @@ func TestFollowedByTableReadLittle(t *testing.T) {
 func TestFollowedDeletions(t *testing.T) {
 	eachEngine(t, func(t *testing.T, engine string) {
 		text := strings.Replace(followedSheet, "    table: f_rel\n",
-			"    table: f_rel\n    changes: {by: version, every: 10ms, pause: 1ms, page: 2, deleted: {column: weg, values: [1, 2]}}\n", 1)
+			"    table: f_rel\n    changes: {by: version, every: 10ms, pause: 1ms, page: 2, deleted: \"weg IN (1, 2)\"}\n", 1)
 		text = strings.Replace(text, "\nclient: adm\n", "\nclient: adm\nchanges: {by: scan, every: 10ms, pause: 1ms, page: 3}\n", 1)
 		x := onTables(t, engine, text, followedTables...)
 		f := x.followed(t, ownDatabase(t))

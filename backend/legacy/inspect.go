@@ -91,8 +91,8 @@ func (i *inspector) schemas() []string {
 		if names = append(names, r.Table); !isSelect(r.Read) {
 			names = append(names, r.Read)
 		}
-		if r.Changes.Table != nil {
-			names = append(names, r.Changes.Table.Name)
+		if r.Changes.IsTold() {
+			names = append(names, r.Changes.Table)
 		}
 	}
 	all := []string{i.known.Own}

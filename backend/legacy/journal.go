@@ -79,7 +79,7 @@ const beforeAll = math.MinInt64
 
 // sequence is the column that grows.
 func (t *Mapped) sequence() sqlrecord.Field {
-	name, of := t.Changes.Table.Sequence, mapping.Field{Type: mapping.Int4}
+	name, of := t.Changes.Sequence, mapping.Field{Type: mapping.Int4}
 	column := columnOf(t.journal, name)
 	isTime := column.Sort == Days || column.Sort == Clocks || column.Sort == Instants
 	if isTime {
@@ -102,15 +102,15 @@ func (t *Mapped) position(v mapping.Value) (int64, error) {
 	case isWhole(v.Text()):
 		return asWhole(v).Int(), nil
 	default:
-		return 0, fmt.Errorf("%w: %s: %s is neither a whole number nor a date and time", backend.ErrUnexpected, t.Name, t.Changes.Table.Sequence)
+		return 0, fmt.Errorf("%w: %s: %s is neither a whole number nor a date and time", backend.ErrUnexpected, t.Name, t.Changes.Sequence)
 	}
 }
 
 // noted begins what is read of the table of changes: the rows from a position on and, unless that
 // is beforeAll, before another one.
 func (s session) noted(t *Mapped, columns string, from, before int64) *sqlrecord.Writer {
-	c, sequence := t.Changes.Table, t.sequence()
-	w := sqlrecord.NewWriter(s.d, nil).Add("SELECT ", columns, " FROM ", Qualified(s.d, s.source.Schema, c.Name), " WHERE ", s.d.Quote(c.Sequence), " IS NOT NULL")
+	c, sequence := t.Changes, t.sequence()
+	w := sqlrecord.NewWriter(s.d, nil).Add("SELECT ", columns, " FROM ", Qualified(s.d, s.source.Schema, c.Table), " WHERE ", s.d.Quote(c.Sequence), " IS NOT NULL")
 	if c.Where != "" {
 		w.Add(" AND (", c.Where, ")")
 	}
@@ -129,7 +129,7 @@ func (s session) noted(t *Mapped, columns string, from, before int64) *sqlrecord
 
 // lastChange is the end of the table of changes.
 func (s session) lastChange(ctx context.Context, t *Mapped) (int64, error) {
-	text, args := s.noted(t, "MAX("+s.d.Quote(t.Changes.Table.Sequence)+")", beforeAll, beforeAll).Statement()
+	text, args := s.noted(t, "MAX("+s.d.Quote(t.Changes.Sequence)+")", beforeAll, beforeAll).Statement()
 	row, err := sqlrecord.One(ctx, s.conn, text, []sqlrecord.Column{t.sequence().As}, args...)
 	if err != nil || row == nil {
 		return beforeAll, err
@@ -154,8 +154,8 @@ func (s session) changedSince(ctx context.Context, t *Mapped, after string, most
 	if from != beforeAll {
 		from++
 	}
-	names, as := []string{s.d.Quote(t.Changes.Table.Sequence)}, []sqlrecord.Column{t.sequence().As}
-	for _, k := range t.Changes.Table.Key {
+	names, as := []string{s.d.Quote(t.Changes.Sequence)}, []sqlrecord.Column{t.sequence().As}
+	for _, k := range t.Changes.Key {
 		names, as = append(names, s.d.Quote(k)), append(as, foreignText)
 	}
 	columns, seen, n, nameless := strings.Join(names, ", "), map[string]bool{}, 0, 0
@@ -308,7 +308,7 @@ func (s session) deletedSince(ctx context.Context, t *Mapped, client auth.Client
 
 // marked appends the condition for the client's rows that are marked as deleted.
 func (t *Mapped) marked(w *sqlrecord.Writer) {
-	w.Add(t.d.Quote(t.Changes.Deleted.Place), " IN (", t.Literals(t.Changes.Deleted.Values), ")")
+	w.Add("(", t.Changes.Deleted, ")")
 	if t.SQL.Client != (sheet.Expr{}) {
 		w.Add(" AND ").Expr(t.ExprOf(t.SQL.Client)).Add(" = ").Expr(t.clientOperand())
 	}

@@ -53,7 +53,7 @@ func TestChangesByTable(t *testing.T) {
 			t.Run(by, func(t *testing.T) {
 				changes := "{by: table, table: f_wijz, sequence: SEQ, key: [sleutel], where: \"tabel = 'f_rel'\"}"
 				x := onTables(t, engine, strings.NewReplacer("CHANGES", changes).Replace(strings.ReplaceAll(notedSheet, "SEQ", by)), noted(engine)...)
-				x.sheet.Resource("contact").Changes.Table.Sequence = by
+				x.sheet.Resource("contact").Changes.Sequence = by
 				contact, com := x.model.Resource("contact"), x.model.Resource("contactcommunication")
 				note := func(n int, table, key string) {
 					x.exec(fmt.Sprintf("INSERT INTO f_wijz VALUES (%d, '2026-07-01 10:00:%02d.250', '%s', %s)", int64(9_000_000_000)+int64(n), n, table, key))
@@ -123,7 +123,7 @@ func TestChangesByTable(t *testing.T) {
 // TestDeletedByVersion reads the rows that the database marks as deleted, page by page.
 func TestDeletedByVersion(t *testing.T) {
 	eachEngine(t, func(t *testing.T, engine string) {
-		changes := "{by: version, deleted: {column: weg, values: [1, 2]}}"
+		changes := "{by: version, deleted: 'weg IN (1, 2)'}"
 		x := onTables(t, engine, strings.NewReplacer("CHANGES", changes, "SEQ", "nr").Replace(notedSheet), noted(engine)...)
 		contact := x.model.Resource("contact")
 		now := time.Date(2026, 7, 1, 10, 0, 0, 0, time.UTC).UnixMilli()

@@ -87,8 +87,8 @@ func newTable(sh *sheet.Sheet, d *sqlrecord.Dialect, of *sheet.Resource, s *sche
 		t.version = t.beside(t.ExprOf(v), mapping.Text)
 	}
 	t.referrers = s.Referrers(sh, of)
-	if of.Changes.Table != nil {
-		t.journal = s.Table(of.Changes.Table.Name)
+	if of.Changes.IsTold() {
+		t.journal = s.Table(of.Changes.Table)
 	}
 	t.clientSort = t.sortOfExpr(of.SQL.Client)
 	t.perClient = of.SQL.Client.Column != "" && t.Target != nil && slices.ContainsFunc(t.Target.Primary, func(c string) bool { return strings.EqualFold(c, of.SQL.Client.Column) })

@@ -69,7 +69,6 @@ type connector struct {
 	base   string
 	owners ownerOf
 	logOn  *loggingOn // nil where there is none
-	errors sheet.ServiceErrors
 	// calls are all that the sheet has.
 	calls   map[*sheet.ServiceCall]*call
 	clients sync.Map // of clients that are kept: texts by number, numbers by text
@@ -83,7 +82,7 @@ func newConnector(o *core, owners ownerOf) (*connector, error) {
 	}
 	c := &connector{
 		core: o, source: source, wire: w, base: base, owners: owners,
-		errors: source.Errors, calls: map[*sheet.ServiceCall]*call{},
+		calls: map[*sheet.ServiceCall]*call{},
 	}
 	if source.LogOn != nil {
 		c.logOn = newLoggingOn(c)

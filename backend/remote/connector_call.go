@@ -99,7 +99,9 @@ func (p *reply) told() map[string]any {
 }
 
 // fits tells whether the sheet recognises an answer.
-func (p *reply) fits(ctx context.Context, m sheet.Match) bool { return m.Fits(ctx, p.status, p.told) }
+func (p *reply) fits(ctx context.Context, m sheet.Match) bool {
+	return m.Fits(sheet.Answer{Context: ctx, Status: p.status, Told: p.told})
+}
 
 // isOwn tells whether an answer without success is the service's: it is empty, or of the type of
 // its answers. A page of what stands before the service is of another.
@@ -316,7 +318,7 @@ func (c *connector) translate(ctx context.Context, p *reply, attempt sheet.Attem
 		return nil
 	}
 	attempt.Resource, attempt.Op = p.on.of, p.on.op
-	switch v := c.errors.Translate(ctx, p.status, p.told, attempt); {
+	switch v := c.source.Errors.Translate(sheet.Answer{Context: ctx, Status: p.status, Told: p.told}, attempt); {
 	case v == nil:
 		return nil
 	case v.Reason == mapping.PreconditionChanged:

@@ -157,7 +157,7 @@ func userIn(ctx context.Context, p *reply) (any, error) {
 }
 
 func (c *connector) userOf(ctx context.Context, found any, username string) (auth.User, error) {
-	facts, client, err := c.source.User(ctx, found, username, c.Sheet.ClientsKept)
+	user, client, err := c.source.User(ctx, found, username, c.Sheet.ClientsKept)
 	if err != nil {
 		return auth.User{}, unexpected(fmt.Errorf("the answer about the user: %w", err))
 	}
@@ -166,12 +166,9 @@ func (c *connector) userOf(ctx context.Context, found any, username string) (aut
 		if err != nil {
 			return auth.User{}, err
 		}
-		facts.ClientID = numbers[client]
+		user.Client.ID = numbers[client]
 	}
-	return auth.User{
-		ID: facts.ID, Username: facts.Username, Email: facts.Email, External: facts.External, Blocked: facts.Blocked,
-		Client: auth.Client{ID: facts.ClientID, Name: facts.ClientName},
-	}, nil
+	return user, nil
 }
 
 // blocked reports a user whom the service says is blocked. If the answer is about another

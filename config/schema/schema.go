@@ -155,8 +155,8 @@ func (g *Generator) structure(t reflect.Type) Object {
 	properties, required := Object{}, []any{}
 	g.properties(t, &properties, &required)
 	out := Object{{"type", "object"}, {"additionalProperties", false}, {"properties", properties}}
-	if about := g.comments[t.Name()]; about != "" {
-		about = strings.TrimPrefix(about, t.Name()+" is ")
+	if about := g.comments[nameOf(t)]; about != "" {
+		about = strings.TrimPrefix(about, nameOf(t)+" is ")
 		out = append(Object{{"description", strings.ToUpper(about[:1]) + about[1:]}}, out...)
 	}
 	if len(required) > 0 {
@@ -189,11 +189,17 @@ func (g *Generator) properties(t reflect.Type, properties *Object, required *[]a
 				of = Object{{"type", "array"}, {"items", Object{{"enum", words(value, f.Type.Elem())}}}}
 			}
 		}
-		if about := g.comments[t.Name()+"."+f.Name]; about != "" {
+		if about := g.comments[nameOf(t)+"."+f.Name]; about != "" {
 			of = append(Object{{"description", about}}, of...)
 		}
 		*properties = append(*properties, Member{name, of})
 	}
+}
+
+// nameOf is the name of a struct as its source has it, without what a generic one is of.
+func nameOf(t reflect.Type) string {
+	name, _, _ := strings.Cut(t.Name(), "[")
+	return name
 }
 
 // rules divides a schema tag; a pattern, which may hold commas, stands last.

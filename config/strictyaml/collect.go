@@ -1,6 +1,7 @@
 package strictyaml
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"reflect"
@@ -32,14 +33,17 @@ func (d *decoder) structure(n *node, v reflect.Value, path string) {
 	}
 	known := d.fieldsOf(v.Type())
 	names := known.names
+	if n.kind != Mapping && known.short != "" {
+		d.field(n, v, path, known, known.short)
+		return
+	}
 	if n.kind != Mapping {
 		d.problem(n, ruleKind, path, "found %s, expected a mapping with %s", n.kind, listing(names))
 		return
 	}
 	for _, e := range n.entries {
 		below := Child(path, e.key)
-		index, ok := known.index[e.key]
-		if !ok {
+		if known.index[e.key] == nil {
 			hint := Suggest(e.key, names)
 			if hint == "" {
 				hint = ", expected " + listing(names)
@@ -48,11 +52,17 @@ func (d *decoder) structure(n *node, v reflect.Value, path string) {
 			continue
 		}
 		d.remember(e, below)
-		if words := known.words[e.key]; words != nil {
-			d.word(e.value, v.FieldByIndex(index), below, words)
-		} else {
-			d.value(e.value, v.FieldByIndex(index), below)
-		}
+		d.field(e.value, v, below, known, e.key)
+	}
+}
+
+// field decodes what a key of a struct has.
+func (d *decoder) field(n *node, v reflect.Value, path string, known fields, key string) {
+	v = v.FieldByIndex(known.index[key])
+	if words := known.words[key]; words != nil {
+		d.word(n, v, path, words)
+	} else {
+		d.value(n, v, path)
 	}
 }
 
@@ -148,6 +158,7 @@ type fields struct {
 	index map[string][]int
 	names []string            // in the order of the fields
 	words map[string][]string // of text that takes only these words
+	short string              // the key whose value may stand alone in place of the mapping; "" for none
 }
 
 func (d *decoder) fieldsOf(t reflect.Type) fields {
@@ -173,11 +184,15 @@ func collectFields(t reflect.Type) fields {
 			}
 			known.names = append(known.names, inner.names...)
 			maps.Copy(known.words, inner.words)
+			known.short = cmp.Or(known.short, inner.short)
 		case name != "" && name != "-":
 			known.index[name] = f.Index
 			known.names = append(known.names, name)
 			if words := wordsOf(f); words != nil {
 				known.words[name] = words
+			}
+			if slices.Contains(strings.Split(f.Tag.Get("schema"), ","), "short") {
+				known.short = name
 			}
 		}
 	}

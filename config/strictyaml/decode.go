@@ -41,9 +41,11 @@ func Expand(f func(text string) (string, error)) Option {
 // and must not repeat secrets. If Expand changed the value, such an error is not shown.
 //
 // A text field may list the words it takes in its tag, in the syntax of the schema:
-// schema:"enum=a|b". Another word is decoded, and is a problem.
+// schema:"enum=a|b". Another word is decoded, and is a problem. The field of a struct with
+// schema:"short" may stand alone in place of the section.
 //
-// An empty section, list or map counts as empty, a pointer becomes nil, and any other
+// An empty section, list or map counts as empty, a pointer becomes nil unless it is to an
+// Unmarshaler, and any other
 // empty value is a problem. A list or a map replaces the earlier contents of into; a
 // section is decoded over them. A value with a problem leaves the earlier contents of into
 // there; an item of a list with a problem becomes its zero value, so that later items keep
@@ -224,7 +226,7 @@ func (d *decoder) value(n *node, v reflect.Value, path string) {
 }
 
 func (d *decoder) pointer(n *node, v reflect.Value, path string) {
-	if n.kind == Null {
+	if _, decodesItself := reflect.Zero(v.Type()).Interface().(Unmarshaler); n.kind == Null && !decodesItself {
 		v.SetZero()
 		return
 	}

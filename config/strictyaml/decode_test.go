@@ -371,3 +371,22 @@ func TestSyntaxTellsTheCause(t *testing.T) {
 		}
 	}
 }
+
+// TestDecodeShort takes the value of one key in place of a section.
+func TestDecodeShort(t *testing.T) {
+	type inner struct {
+		Name  string `yaml:"name" schema:"short,enum=a|b"`
+		Other int    `yaml:"other"`
+	}
+	type outer struct {
+		inner
+		More bool `yaml:"more"`
+	}
+	var into struct {
+		All map[string]outer `yaml:"all"`
+	}
+	_, problems := strictyaml.Decode("a.yaml", []byte("all: {x: a, y: {name: b, other: 2, more: true}, z: c, l: [a], n: }"), &into)
+	assert.Equal(t, map[string]outer{"x": {inner: inner{Name: "a"}}, "y": {inner{"b", 2}, true}, "z": {inner: inner{Name: "c"}}, "l": {}, "n": {}}, into.All)
+	assert.Equal(t, `a.yaml:1:52: all.z: found "c", expected one of a, b [word]
+a.yaml:1:58: all.l: found a list, expected text [wrong-kind]`, problems.Error())
+}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"frontdesk/mapping"
@@ -18,15 +19,51 @@ type Attempt struct {
 	ID       int32          // of the record; 0 on create and list
 }
 
-// Meaning is what an error of a system means.
-type Meaning struct {
-	Reason mapping.Reason
-	Field  string // RESOURCE.FIELD where it is of another record; "" where the system names it
-	Fields map[string]string
-	At     string
-	On     []string // RESOURCE, or RESOURCE.OPERATION
+// Translator words the errors of a system, of which R is what it says.
+type Translator[R any] []translation[R]
 
-	row *mapping.Entry // of the reason; its words are those of the scope
+// translation is an error of a system that the sheet translates.
+type translation[R any] struct {
+	meaning
+	fits  func(R) bool
+	named func(R) string         // what the system calls the field; "" where it does not say
+	value func(R) (string, bool) // the refused value; nil where it is what was sent
+}
+
+// Translate words an error by the first entry of the sheet that fits; nil if none does: clients are
+// then told nothing about it. An entry fits only if everything that its message names is known.
+func (t Translator[R]) Translate(refused R, a Attempt) *mapping.Error {
+	for i := range t {
+		e := &t[i]
+		if !e.isOn(a) || !e.fits(refused) {
+			continue
+		}
+		m := e.mean(a, e.named(refused))
+		value := func() (string, bool) { return sent(m.record, m.field), m.other == nil }
+		if e.value != nil {
+			value = func() (string, bool) {
+				text, ok := e.value(refused)
+				if ok && m.other != nil && m.other.SQL != nil {
+					return m.shown(text)
+				}
+				return text, ok
+			}
+		}
+		if worded := e.word(m, a.ID, value); worded != nil {
+			return worded
+		}
+	}
+	return nil
+}
+
+// shown is what clients see of another record's value, which a database has in its message.
+func (m meant) shown(stored string) (string, bool) {
+	how := m.other.SQL.Fields[m.field.Index]
+	if i := slices.IndexFunc(how.Codes, func(c Code) bool { return c.Stored == stored }); i >= 0 {
+		return how.Codes[i].Shown.String(), how.Codes[i].Shown.IsSet()
+	}
+	v, err := m.field.Parse(stored, time.UTC)
+	return v.String(), err == nil && how.Codes == nil
 }
 
 // raisable are the catalogue's rows that a system's error may be translated to.
@@ -53,7 +90,7 @@ func ownField(row *mapping.Entry) string {
 	return ""
 }
 
-func (e *Meaning) isOn(a Attempt) bool {
+func (e *meaning) isOn(a Attempt) bool {
 	return len(e.On) == 0 || a.Resource != nil && (slices.Contains(e.On, a.Resource.Name) || slices.Contains(e.On, a.Resource.Name+"."+string(a.Op)))
 }
 
@@ -67,7 +104,7 @@ type meant struct {
 
 // mean finds the field that an error is about. raw is what the system calls it; "" where it does
 // not say.
-func (e *Meaning) mean(a Attempt, raw string) (m meant) {
+func (e *meaning) mean(a Attempt, raw string) (m meant) {
 	m.record = a.Record
 	if a.Resource == nil {
 		return m
@@ -103,7 +140,7 @@ func (e *Meaning) mean(a Attempt, raw string) (m meant) {
 var elementForm = regexp.MustCompile(`^(.+?)(?:\[|\.)(\d+)(?:\]\.|\.)(.+)$`)
 
 // element finds a field of an element that was sent with its parent.
-func (e *Meaning) element(a Attempt, raw string, m *meant) {
+func (e *meaning) element(a Attempt, raw string, m *meant) {
 	parts := elementForm.FindStringSubmatch(raw)
 	if parts == nil || a.Resource.Service == nil {
 		return
@@ -148,14 +185,11 @@ func (r *Resource) isAt(i int, place string) bool {
 	return slices.ContainsFunc(r.SQL.Fields[i].Write, func(a Assign) bool { return a.Column == place })
 }
 
-// word fills in the message of an error; nil if something that it names is not known. value is what
-// the system says was refused, nil where the sheet does not say.
-func (e *Meaning) word(m meant, id int32, value func() (string, bool)) *mapping.Error {
+// word fills in the message of an error; nil if something that it names is not known. value is the
+// refused one.
+func (e *meaning) word(m meant, id int32, value func() (string, bool)) *mapping.Error {
 	field := m.field
 	args := make([]any, 0, len(e.row.Args))
-	if value == nil {
-		value = func() (string, bool) { return sent(m.record, field), m.other == nil }
-	}
 	for _, arg := range e.row.Args {
 		if field == nil && arg.Takes.OfField() {
 			return nil

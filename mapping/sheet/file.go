@@ -1,6 +1,9 @@
 package sheet
 
-import "frontdesk/config"
+import (
+	"frontdesk/config"
+	"frontdesk/mapping"
+)
 
 // The decoder, the JSON Schemas and the documentation come from the structs of these files: the
 // comment of a field is its description, a `schema:"…"` tag says what the type cannot.
@@ -67,16 +70,37 @@ type clientFile struct {
 	Name string `yaml:"name" schema:"required"`
 }
 
+// factsFile is where the facts of a user are.
+type factsFile[F any] struct {
+	// ID is the user's number.
+	ID F `yaml:"id"`
+	// Username is the name that the user logs in with.
+	Username F `yaml:"username"`
+	// Email is where mail to the user goes.
+	Email F `yaml:"email"`
+	// ClientID tells the client whose records the user works on.
+	ClientID F `yaml:"client_id"`
+	// ClientName is what that client is called.
+	ClientName F `yaml:"client_name"`
+	// External is 1 for a user who has a login, but not for this interface.
+	External F `yaml:"external"`
+	// Blocked is 1 for a user who cannot log in.
+	Blocked F `yaml:"blocked"`
+}
+
+// all are the facts, from FactID on.
+func (f factsFile[F]) all(password F) []F {
+	return []F{f.ID, f.Username, password, f.Email, f.ClientID, f.ClientName, f.External, f.Blocked}
+}
+
 // factFile is what the facts of a user have, whatever the system.
 type factFile struct {
 	// Read is SQL, or jq, of its value.
-	Read exprFile `yaml:"read"`
+	Read textFile `yaml:"read"`
 	// Codes is a code list, or the name of a shared one.
 	Codes codesRefFile `yaml:"codes"`
 	// Constant is the value for every user.
 	Constant scalarFile `yaml:"constant"`
-
-	given bool
 }
 
 // ownerFile is what resources of all systems have.
@@ -146,10 +170,10 @@ type conversionFile struct {
 	Absent bool `yaml:"absent"`
 }
 
-// meaningFile is what an error of the system means.
-type meaningFile struct {
+// meaning is what an error of the system means.
+type meaning struct {
 	// Reason is a reason of the error catalogue, as docs/interface.md lists it.
-	Reason string `yaml:"reason" schema:"required"`
+	Reason mapping.Reason `yaml:"reason" schema:"required"`
 	// Field is the field that it is about; RESOURCE.FIELD where it is of another
 	// record, such as the order of a line, and then value says where its value is.
 	Field string `yaml:"field"`
@@ -161,4 +185,6 @@ type meaningFile struct {
 	At string `yaml:"at"`
 	// On narrows it to resources and operations: order, order.create.
 	On []string `yaml:"on"`
+
+	row *mapping.Entry // of the reason; its words are those of the scope
 }

@@ -26,11 +26,11 @@ type httpSheetFile struct {
 // httpSourceFile is where the records are.
 type httpSourceFile struct {
 	// HTTP is an existing HTTP service with JSON or XML.
-	HTTP *serviceFile `yaml:"http"`
+	HTTP *Service `yaml:"http"`
 }
 
-// serviceFile is an existing HTTP service.
-type serviceFile struct {
+// Service is an existing HTTP service.
+type Service struct {
 	// URL is the address that the paths of calls are put after.
 	URL string `yaml:"url" schema:"required"`
 	// Format is that of bodies and answers: json (default) or xml. XML is read as JSON:
@@ -47,38 +47,51 @@ type serviceFile struct {
 	// CAFile holds further authorities to trust, PEM.
 	CAFile string `yaml:"ca_file"`
 	// Headers are sent with every call; Content-Type with those that have a body.
-	Headers namedFile `yaml:"headers"`
+	Headers Parameters `yaml:"headers"`
 	// LogOn gets the token that calls are made with.
-	LogOn *httpLogOnFile `yaml:"log_on"`
+	LogOn *ServiceLogOn `yaml:"log_on"`
 	// Retries is how often a read is tried again after a failure; default 1.
-	Retries *int `yaml:"retries"`
+	Retries int `yaml:"retries"`
 	// Secrets are values for templates and jq, by name: {secret.NAME}, .secret.NAME. A value is
 	// best given as ${VARIABLE}.
 	Secrets map[string]config.Secret `yaml:"secrets"`
-	// JQ are definitions that all jq of the sheet may use: def NAME: …;
-	JQ exprFile `yaml:"jq"`
+	// Definitions are those that all jq of the sheet may use: def NAME: …;
+	Definitions *JQ `yaml:"jq"`
 	// Walk is what the walks of all resources have, where they do not say otherwise.
-	Walk *walkFile `yaml:"walk"`
+	Walk *Walk `yaml:"walk"`
+
+	XML     bool
+	Verify  *ServiceCall   // of accounts; nil where users are listed in the sheet
+	WhoAmI  *ServiceCall   // asked with the token that Verify answered; nil where Verify says who it is
+	Token   Spot           // of Verify's answer, for WhoAmI
+	Find    *ServiceCall   // of accounts; nil for none
+	Refused Match          // the answer of Verify to wrong credentials, whatever its status
+	Facts   []ServiceField // of users, from FactID on
+	Errors  Translator[Answer]
+	MaxAge  time.Duration // how old a copy may be while the service is away
 }
 
-// httpLogOnFile is a log-on before other calls.
-type httpLogOnFile struct {
+// ServiceLogOn is a log-on before other calls.
+type ServiceLogOn struct {
 	// Request is the call that logs on. It knows secret, and client where every client has a
 	// token of its own.
-	Request callFile `yaml:"request" schema:"required"`
+	Request call `yaml:"request" schema:"required"`
 	// AccountsClient is client.name of the log-on for calls of accounts, which are of no client
 	// yet, where every client has a token of its own.
 	AccountsClient string `yaml:"accounts_client"`
 	// Token is where the answer has the token.
-	Token spotFile `yaml:"token" schema:"required"`
+	Token Spot `yaml:"token" schema:"required"`
 	// ExpiresIn is where it has the token's lifetime in seconds; else lifetime holds.
-	ExpiresIn spotFile `yaml:"expires_in"`
+	ExpiresIn Spot `yaml:"expires_in"`
 	// Lifetime is how long a token is used; default 15m.
 	Lifetime time.Duration `yaml:"lifetime"`
 	// Headers are sent with every other call; they know token.
-	Headers namedFile `yaml:"headers"`
+	Headers Parameters `yaml:"headers"`
 	// RenewOn recognises an answer that says the token has expired; default status 401.
-	RenewOn answerFile `yaml:"renew_on"`
+	RenewOn Match `yaml:"renew_on"`
+
+	Call      ServiceCall // Request
+	PerClient bool        // every client has a token of its own
 }
 
 // copyFile is how the copy is kept.
@@ -90,36 +103,47 @@ type copyFile struct {
 	Every time.Duration `yaml:"every"`
 }
 
-// callFile is one call of the service. Path, and the values of query and headers, are texts with
+// call is one call of the service. Path, and the values of query and headers, are texts with
 // placeholders, {client.id}, or of query and headers {jq: JQ}; a placeholder is a path into the
 // same object that jq sees. A parameter whose placeholder, or jq, has no value is left out; a list
 // is sent as several.
-type callFile struct {
+type call struct {
 	// Method of the call; default GET, of create POST, of update PATCH, of delete DELETE.
 	Method string `yaml:"method" schema:"enum=GET|POST|PUT|PATCH|DELETE"`
 	// Path is put after the address of the service.
-	Path textFile `yaml:"path"`
+	Path Text `yaml:"path"`
 	// Query are the query parameters.
-	Query namedFile `yaml:"query"`
+	Query Parameters `yaml:"query"`
 	// Headers are sent besides those of every call.
-	Headers namedFile `yaml:"headers"`
+	Headers Parameters `yaml:"headers"`
 	// Body is jq that yields the body; default .record of create and update, else none.
-	Body exprFile `yaml:"body"`
+	Body *JQ `yaml:"body"`
 	// Form tells that the members of the body are sent as a form.
 	Form bool `yaml:"form"`
 	// Timeout of the call; default that of the service.
 	Timeout time.Duration `yaml:"timeout"`
 }
 
-// walkFile lists all records of a resource, page by page. It knows client, page, secret and token.
-type walkFile struct {
-	callFile
-	// Result is where the answer has the list; default the answer itself.
-	Result spotFile `yaml:"result"`
+// ServiceCall is a call whose answer is looked into. Of the keys below result the sections of
+// operations have those that are of them.
+type ServiceCall struct {
+	call
+	// Result is where the answer has the record, the list or the user; default the answer itself.
+	Result Spot `yaml:"result"`
+
+	Nothing  bool   // the answer says nothing of the record: it is read again
+	Whole    bool   // an update sends the record as it was read, with the changes in it; else the changes
+	Key      []Spot // of create: the key in the answer, where it is not within the record
+	NotFound Match  // the answer that there is no such record
+}
+
+// Walk lists all records of a resource, page by page. It knows client, page, secret and token.
+type Walk struct {
+	ServiceCall
 	// Paging is how the walk goes from page to page; default none, all at once.
-	Paging *pagesFile `yaml:"paging"`
-	// Since asks for what has changed, where the service can tell.
-	Since *sinceFile `yaml:"since"`
+	Paging Pages `yaml:"paging"`
+	// Since asks for what has changed, where the service can tell. It has the paging of the walk.
+	Since *Since `yaml:"since"`
 	// Every is the time from the end of a walk to the next one: how late a change is seen without
 	// since, and a deletion with it. Default that of copy.
 	Every time.Duration `yaml:"every"`
@@ -127,8 +151,8 @@ type walkFile struct {
 	Pause time.Duration `yaml:"pause"`
 }
 
-// pagesFile is how a walk is paged.
-type pagesFile struct {
+// Pages is how a walk is paged.
+type Pages struct {
 	// Style is page ({page.number}), offset ({page.offset}), cursor ({page.cursor}, found at
 	// next, or {page.after}, the key of the last record), link (the address at next), header
 	// (that of a Link header), or none.
@@ -136,101 +160,73 @@ type pagesFile struct {
 	// Size is {page.limit}; default 100.
 	Size int `yaml:"size"`
 	// First is the number of the first page; default 1.
-	First *int `yaml:"first"`
+	First int `yaml:"first"`
 	// Next is where an answer has the next cursor, or address.
-	Next spotFile `yaml:"next"`
+	Next Spot `yaml:"next"`
 	// Total is where it has the number of all records.
-	Total spotFile `yaml:"total"`
+	Total Spot `yaml:"total"`
 	// More is where it says whether there is another page.
-	More spotFile `yaml:"more"`
+	More Spot `yaml:"more"`
 }
 
-// sinceFile asks for what has changed: as the walk does, but for what it says otherwise. It knows
+// Since asks for what has changed: as the walk does, but for what it says otherwise. It knows
 // since.
-type sinceFile struct {
-	callFile
-	// Result is where the answer has the list.
-	Result spotFile `yaml:"result"`
+type Since struct {
+	ServiceCall
 	// Cursor is where an answer has the next value of since. Without it since is the greatest
 	// modified_at that was seen, less settle.
-	Cursor spotFile `yaml:"cursor"`
+	Cursor Spot `yaml:"cursor"`
 	// Settle is how long before it shows a change may be dated; default 1m.
-	Settle *time.Duration `yaml:"settle"`
+	Settle time.Duration `yaml:"settle"`
 	// Deleted is jq that holds for an entry whose record is no more.
-	Deleted exprFile `yaml:"deleted"`
+	Deleted *JQ `yaml:"deleted"`
 }
 
-// answerFile recognises an answer of the service. All that is given must hold.
-type answerFile struct {
+// Match recognises an answer of the service: all that is given must hold. The zero Match fits none.
+type Match struct {
 	// Status is the HTTP status, or 4xx, 5xx.
 	Status string `yaml:"status" schema:"pattern=^[1-5]([0-9]{2}|xx)$"`
 	// JQ holds for the answer, {status, body}: it yields neither nothing, false nor null.
-	JQ exprFile `yaml:"jq"`
+	JQ *JQ `yaml:"jq"`
 }
 
 // httpErrorFile translates an error of the service.
 type httpErrorFile struct {
 	// When recognises the error.
-	When answerFile `yaml:"when" schema:"required"`
-	meaningFile
+	When Match `yaml:"when" schema:"required"`
+	meaning
 	// FieldFrom is jq over the answer, {status, body}, that yields the service's names of fields.
-	FieldFrom exprFile `yaml:"field_from"`
+	FieldFrom *JQ `yaml:"field_from"`
 	// Value is jq over the answer that yields the refused value; without it the value that was
 	// sent is shown.
-	Value exprFile `yaml:"value"`
+	Value *JQ `yaml:"value"`
 }
 
 // httpAccountsFile tells who may log in: exactly one of users and verify.
 type httpAccountsFile struct {
 	usersFile
 	// Verify checks a password. It knows username, password, secret and token.
-	Verify *userFoundFile `yaml:"verify"`
+	Verify *ServiceCall `yaml:"verify"`
 	// Token is where verify's answer has a token, by which who asks whose it is.
-	Token spotFile `yaml:"token"`
+	Token Spot `yaml:"token"`
 	// Who answers the user that the token is of. It knows token, username and secret.
-	Who *userFoundFile `yaml:"who"`
+	Who *ServiceCall `yaml:"who"`
 	// Find asks for a user by name, without a password. It knows username, secret and token.
-	Find *userFoundFile `yaml:"find"`
+	Find *ServiceCall `yaml:"find"`
 	// Refused recognises the answer to wrong credentials, whatever its status; default status
 	// 401.
-	Refused answerFile `yaml:"refused"`
+	Refused Match `yaml:"refused"`
 	// UsernameCase tells whether the username of an answer must be the one asked for letter by
 	// letter: exact (default), or ignore where ANNA is anna to the service. With verify only.
 	UsernameCase string `yaml:"username_case" schema:"enum=exact|ignore"`
-	// Result is where the user's facts are, within what the calls say is the user.
-	Result httpFactsFile `yaml:"result"`
+	// Result is where the user's facts are, within what the calls say is the user. Without
+	// username nothing shows whose an answer is: it must be the one asked for.
+	Result factsFile[httpFactFile] `yaml:"result"`
 }
 
-// userFoundFile is a call that answers a user.
-type userFoundFile struct {
-	callFile
-	// Result is where the answer has the user, or a list with nobody else; default the answer
-	// itself.
-	Result spotFile `yaml:"result"`
-}
-
-// httpFactsFile are where the facts of a user are.
-type httpFactsFile struct {
-	// ID is the user's number.
-	ID httpFactFile `yaml:"id"`
-	// Username is the name, which must be the one asked for. Without it nothing shows whose an
-	// answer is.
-	Username httpFactFile `yaml:"username"`
-	// Email is where mail to the user goes.
-	Email httpFactFile `yaml:"email"`
-	// ClientID tells the client whose records the user works on.
-	ClientID httpFactFile `yaml:"client_id"`
-	// ClientName is what that client is called.
-	ClientName httpFactFile `yaml:"client_name"`
-	// External is 1 for a user who has a login, but not for this interface.
-	External httpFactFile `yaml:"external"`
-	// Blocked is 1 for a user who cannot log in.
-	Blocked httpFactFile `yaml:"blocked"`
-}
-
-// httpFactSettings is where a fact of a user is: exactly one of path, read and constant.
-type httpFactSettings struct {
+// httpFactFile is where a fact of a user is: exactly one of path, read and constant.
+type httpFactFile struct {
 	// Path is its path.
-	Path textFile `yaml:"path"`
+	Path Path `yaml:"path" schema:"short"`
 	factFile
 }

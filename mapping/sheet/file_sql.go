@@ -16,7 +16,7 @@ type sqlSheetFile struct {
 	Source sqlSourceFile `yaml:"source" schema:"required"`
 	// Changes tells how it is known which records have changed, in every resource
 	// that does not say so itself; default none.
-	Changes changesFile `yaml:"changes"`
+	Changes Changes `yaml:"changes"`
 	// Accounts tells who may log in.
 	Accounts sqlAccountsFile `yaml:"accounts"`
 	// Errors translate errors of the database; the first that fits counts.
@@ -29,11 +29,11 @@ type sqlSheetFile struct {
 // sqlSourceFile is where the records are.
 type sqlSourceFile struct {
 	// SQL is an existing SQL database.
-	SQL *sqlFile `yaml:"sql"`
+	SQL *SQL `yaml:"sql"`
 }
 
-// sqlFile is an existing SQL database.
-type sqlFile struct {
+// SQL is an existing SQL database.
+type SQL struct {
 	// Engine is the kind of database.
 	Engine string `yaml:"engine" schema:"required,enum=postgres|mariadb|mysql|sqlite"`
 	// DSN is how the engine's Go driver is told where the database is.
@@ -66,19 +66,11 @@ type sqlAccountsFile struct {
 	Columns sqlFactsFile `yaml:"columns"`
 }
 
-// hashFile is how passwords are hashed; a text is short for {algorithm: text}.
-type hashFile struct{ hashSettings }
-
-// UnmarshalYAML implements strictyaml.Unmarshaler.
-func (h *hashFile) UnmarshalYAML(n strictyaml.Node) error {
-	return shorthand(n, &h.hashSettings, &h.Algorithm)
-}
-
-// hashSettings is how a password is hashed.
-type hashSettings struct {
+// hashFile is how a password is hashed.
+type hashFile struct {
 	// Algorithm is that of the hash. Those from md5crypt on are unsafe and only
 	// there for what exists.
-	Algorithm string `yaml:"algorithm" schema:"required,enum=argon2id|bcrypt|phpass|sha512crypt|sha256crypt|md5crypt|sha256|sha1|md5"`
+	Algorithm string `yaml:"algorithm" schema:"required,short,enum=argon2id|bcrypt|phpass|sha512crypt|sha256crypt|md5crypt|sha256|sha1|md5"`
 	// Salt is the column of the salt.
 	Salt string `yaml:"salt"`
 	// Order is how salt and password are joined: salt+password (default) or
@@ -90,38 +82,16 @@ type hashSettings struct {
 
 // sqlFactsFile are where the facts of a user are.
 type sqlFactsFile struct {
-	// ID is the user's number.
-	ID sqlFactFile `yaml:"id"`
-	// Username is the name that the user logs in with.
-	Username sqlFactFile `yaml:"username"`
+	factsFile[sqlFactFile]
 	// Password is the stored hash.
 	Password sqlFactFile `yaml:"password"`
-	// Email is where mail to the user goes.
-	Email sqlFactFile `yaml:"email"`
-	// ClientID tells the client whose records the user works on.
-	ClientID sqlFactFile `yaml:"client_id"`
-	// ClientName is what that client is called.
-	ClientName sqlFactFile `yaml:"client_name"`
-	// External is 1 for a user who has a login, but not for this interface.
-	External sqlFactFile `yaml:"external"`
-	// Blocked is 1 for a user who cannot log in.
-	Blocked sqlFactFile `yaml:"blocked"`
 }
 
-// sqlFactFile is where a fact of a user is; a text is short for {column: text}.
-type sqlFactFile struct{ sqlFactSettings }
-
-// sqlFactSettings is where a fact of a user is: exactly one of column, read and constant.
-type sqlFactSettings struct {
+// sqlFactFile is where a fact of a user is: exactly one of column, read and constant.
+type sqlFactFile struct {
 	// Column is its column.
-	Column names `yaml:"column"`
+	Column textFile `yaml:"column" schema:"short"`
 	factFile
-}
-
-// UnmarshalYAML implements strictyaml.Unmarshaler.
-func (f *sqlFactFile) UnmarshalYAML(n strictyaml.Node) error {
-	f.given = true
-	return shorthand(n, &f.sqlFactSettings, &f.Column)
 }
 
 // sqlResourceFile is how the database has one resource.
@@ -138,13 +108,13 @@ type sqlResourceFile struct {
 	ownerFile
 	// Changes tells how it is known which records have changed. Default: the sheet's
 	// changes.
-	Changes changesFile `yaml:"changes"`
+	Changes Changes `yaml:"changes"`
 	// Fields are how the fields are found, by their name in the interface. Fields not named do
 	// not exist for clients.
 	Fields map[string]sqlFieldFile `yaml:"fields" schema:"required"`
 	// Constants are SQL of what every create sets, by column. They know :client,
 	// :client_name, :user and :username.
-	Constants pairs `yaml:"constants"`
+	Constants assigns `yaml:"constants"`
 	// Create are the statements that make a record, in their order; default among them is
 	// what frontdesk does itself. They know what constants do, :key or :key.COLUMN, and
 	// :FIELD, the value after the write. Without default the last one that answers a row tells
@@ -199,41 +169,43 @@ func (g *generatedFile) UnmarshalYAML(n strictyaml.Node) error {
 	return silent(n, strings.Join(g.SQL, ""), "identity, max+1, supplied or {sql: SQL}")
 }
 
-// sqlFieldFile is how one field is found; a text or a list is short for {column: …}.
-type sqlFieldFile struct{ sqlFieldSettings }
-
-// UnmarshalYAML implements strictyaml.Unmarshaler.
-func (f *sqlFieldFile) UnmarshalYAML(n strictyaml.Node) error {
-	return shorthand(n, &f.sqlFieldSettings, &f.Column)
+// sqlFieldFile is how one field is found: exactly one of column, read, constant and
+// absent; nothing for an array.
+type sqlFieldFile struct {
+	Column
+	conversionFile
 }
 
-// sqlFieldSettings is how one field is found: exactly one of column, read, constant and
-// absent; nothing for an array.
-type sqlFieldSettings struct {
-	// Column is the column; several for a reference to a key of several columns.
-	Column names `yaml:"column"`
-	// Read is SQL of the value as the interface shows it, over the columns of what is read. It
-	// knows :client.
+// Column is how a database has one value. The zero Column is of what it does not have, such as
+// an array.
+type Column struct {
+	// Names is the column; several for a reference to a key of several columns.
+	Names names `yaml:"column" schema:"short"`
+	// Read is SQL of the value as the interface shows it, over the columns of what is read; of a
+	// reference to records with kept IDs of their key. It knows :client.
 	Read string `yaml:"read"`
 	// Write is SQL of what a write sets, by column; it knows :value and :client. Without it,
 	// and without a statement that names the field, a field with read is readonly. With column
-	// it stands in place of setting that column to :value.
-	Write pairs `yaml:"write"`
+	// it stands in place of setting that column to :value, which of several columns is the part
+	// of the key in each.
+	Write assigns `yaml:"write"`
 	// Find is a condition that all rows with the value :value fulfil, and maybe others, by
 	// which the database finds them with an index; it knows :client too.
 	Find string `yaml:"find"`
 	// Ordered tells that the one column of write sorts as the values do.
 	Ordered bool `yaml:"ordered"`
-	conversionFile
 	// Stamp writes the present time: on create, or on every change.
-	Stamp string `yaml:"stamp" schema:"enum=create|change"`
+	Stamp Stamp `yaml:"stamp" schema:"enum=create|change"`
+
+	ByStatement bool // a statement of create or update names the field
+	Conversion
 }
 
 // sqlErrorFile translates an error of the database.
 type sqlErrorFile struct {
 	// When recognises the error.
 	When faultFile `yaml:"when" schema:"required"`
-	meaningFile
+	meaning
 	// FieldFrom is where the database names the field: constraint, or message with the
 	// first group of when.message.
 	FieldFrom string `yaml:"field_from" schema:"enum=constraint|message"`
@@ -254,8 +226,8 @@ type faultFile struct {
 	Message string `yaml:"message"`
 }
 
-// changesFile is how it is known which records have changed, for GET /changes.
-type changesFile struct {
+// Changes is how it is known which records have changed, for GET /changes.
+type Changes struct {
 	// By is version when lists are asked for what was modified since, by modified_at;
 	// table when a table of the database says which records have changed; scan when all
 	// records are read and compared with what was read before; none.
@@ -265,13 +237,13 @@ type changesFile struct {
 	Every time.Duration `yaml:"every"`
 	// Settle is how long before it shows to others a writer of the system may have
 	// taken the time, or the number, of a change; default 1m. Not by scan.
-	Settle *time.Duration `yaml:"settle"`
+	Settle time.Duration `yaml:"settle"`
 	// Deletions is how often all records are read, too, to find those that have gone.
 	// Default: never, and deletions are not told unless the system says them. Not by scan.
 	Deletions time.Duration `yaml:"deletions"`
-	// Deleted is what rows have that the system marks instead of removing them. They are
+	// Deleted is SQL that rows fulfil which the system marks instead of removing them. They are
 	// asked for by modified_at, so that nothing else has to be read for them. Only by version.
-	Deleted *deletedFile `yaml:"deleted"`
+	Deleted string `yaml:"deleted"`
 	// Pause is the least time between two pages that are read; default 100ms.
 	Pause time.Duration `yaml:"pause"`
 	// Rate is how many records a second are read at most; default what pause and page allow.
@@ -290,12 +262,4 @@ type changesFile struct {
 	// Keeps is how long the system keeps them. Whoever has looked last longer ago reads
 	// all records again. Default: for ever.
 	Keeps time.Duration `yaml:"keeps"`
-}
-
-// deletedFile is what marks rows that are no more.
-type deletedFile struct {
-	// Column of the table that is written.
-	Column string `yaml:"column" schema:"required"`
-	// Values of it that say so.
-	Values []scalarFile `yaml:"values" schema:"required"`
 }

@@ -7,33 +7,26 @@ import (
 	"frontdesk/config/strictyaml"
 )
 
-// ordered is a mapping that keeps its order.
-type ordered[T any] []entry[T]
+// codesFile is a code list: the interface's values by the system's codes. The key "" is
+// the empty text, the value null is null.
+type codesFile []codeFile
 
-type entry[T any] struct {
-	Key   string
-	Value T
-	plain bool // the key is written without quotes
+type codeFile struct {
+	stored string
+	plain  bool
+	shown  scalarFile
 }
 
 // UnmarshalYAML implements strictyaml.Unmarshaler.
-func (o *ordered[T]) UnmarshalYAML(n strictyaml.Node) error {
-	var m map[string]T
+func (c *codesFile) UnmarshalYAML(n strictyaml.Node) error {
+	var m map[string]scalarFile
 	n.Decode(&m)
-	*o = make(ordered[T], 0, len(m))
+	*c = make(codesFile, 0, len(m))
 	for _, key := range n.Keys() {
-		*o = append(*o, entry[T]{key, m[key], n.PlainKey(key)})
+		*c = append(*c, codeFile{key, n.PlainKey(key), m[key]})
 	}
 	return nil
 }
-
-type (
-	// pairs are texts by name.
-	pairs = ordered[string]
-	// codesFile is a code list: the interface's values by the system's codes. The key "" is
-	// the empty text, the value null is null.
-	codesFile = ordered[scalarFile]
-)
 
 // names is one name, or a list of them.
 type names []string
@@ -49,16 +42,6 @@ func oneOrMore[T any](n strictyaml.Node, into *[]T) error {
 	}
 	*into = make([]T, 1)
 	n.Decode(&(*into)[0])
-	return nil
-}
-
-// shorthand decodes settings, for which a text, or a list, is short if into takes it.
-func shorthand(n strictyaml.Node, settings, into any) error {
-	if n.Kind() == strictyaml.Mapping || n.Kind() == strictyaml.Null {
-		n.Decode(settings)
-	} else {
-		n.Decode(into)
-	}
 	return nil
 }
 
@@ -109,9 +92,6 @@ func (t *textFile) UnmarshalYAML(n strictyaml.Node) error {
 
 func (t textFile) given() bool { return t.at != "" }
 
-// exprFile is an expression: SQL, or a jq program.
-type exprFile struct{ textFile }
-
 // spotFile is where a value is found.
 type spotFile struct {
 	textFile // the column, or the path
@@ -121,7 +101,7 @@ type spotFile struct {
 // readFile is what is read in place of a column, or a path.
 type readFile struct {
 	// Read is SQL over the columns of what is read, or jq over the record, or the answer.
-	Read exprFile `yaml:"read" schema:"required"`
+	Read textFile `yaml:"read" schema:"required"`
 }
 
 // UnmarshalYAML implements strictyaml.Unmarshaler.

@@ -13,61 +13,71 @@ import (
 	"frontdesk/config/strictyaml"
 )
 
-// program is jq of a sheet, with what it names.
-type program struct {
-	*JQ
-	text  string
-	query *gojq.Query // with the definitions of the sheet
+// compile compiles all jq of what the sheet says at a path, and judges the paths there.
+func (l *httpLoader) compile(at string, v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if q, is := v.Interface().(*JQ); is {
+			l.jq(q)
+		} else if !v.IsNil() {
+			l.compile(at, v.Elem())
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			f := v.Type().Field(i)
+			below := strictyaml.Child(at, f.Tag.Get("yaml"))
+			if name := f.Tag.Get("yaml"); name == "" || !l.doc.Has(below) { // it is short for it
+				below = at
+			}
+			if f.IsExported() || f.Anonymous {
+				l.compile(below, v.Field(i))
+			}
+		}
+	case reflect.Slice:
+		switch of := v.Interface().(type) {
+		case Text: // judged with what its call knows
+			return
+		case Path:
+			l.path(at, of)
+			return
+		}
+		for i := range v.Len() {
+			below := item(at, i)
+			if !l.doc.Has(below) {
+				below = at
+			}
+			l.compile(below, v.Index(i))
+		}
+	case reflect.Map:
+		for _, key := range v.MapKeys() {
+			l.compile(strictyaml.Child(at, key.String()), v.MapIndex(key))
+		}
+	}
 }
 
-// prelude compiles the definitions that all jq of the sheet may use.
-func (l *httpLoader) prelude(f exprFile) {
-	if !f.given() {
-		return
+// jq compiles a program; one that is faulty stays without code.
+func (l *httpLoader) jq(q *JQ) {
+	switch {
+	case q == nil || q.code != nil:
+	case strings.TrimSpace(q.text) == "":
+		l.fail(q.at, "found an empty text, expected jq")
+	case q == l.service.Definitions:
+		if err := (&JQ{text: "."}).compile(q.text); err != nil {
+			l.fail(q.at, "%s", l.jqFault(q, err, 0))
+			l.broken = true
+		} else {
+			l.definitions = q.text
+		}
+	case l.broken: // what is wrong with the definitions was reported
+	default:
+		if err := q.compile(l.definitions); err != nil {
+			l.fail(q.at, "%s", l.jqFault(q, err, len(l.definitions)+1))
+		}
 	}
-	if l.compile(f, f.text, ".", 0) != nil {
-		l.definitions = f.text
-	} else {
-		l.broken = true
-	}
-}
-
-// jq compiles a program; nil where the sheet has none, or a faulty one.
-func (l *httpLoader) jq(f exprFile) *program {
-	if !f.given() {
-		return nil
-	}
-	if strings.TrimSpace(f.text) == "" {
-		l.once(f.at, "found an empty text, expected jq")
-		return nil
-	}
-	if l.broken { // what is wrong with the definitions was reported
-		return nil
-	}
-	return l.compile(f, l.definitions, f.text, len(l.definitions)+1)
-}
-
-// jqOnly is jq for its program alone.
-func (l *httpLoader) jqOnly(f exprFile) *JQ {
-	if p := l.jq(f); p != nil {
-		return p.JQ
-	}
-	return nil
-}
-
-// compile compiles a program; skip is what comes before the text of f.
-func (l *httpLoader) compile(f exprFile, definitions, text string, skip int) *program {
-	compiled, err := NewJQ(definitions, text)
-	if err != nil {
-		l.once(f.at, "%s", l.jqFault(f, err, skip))
-		return nil
-	}
-	query, _ := gojq.Parse(definitions + "\n" + text) // which compiled
-	return &program{compiled, text, query}
 }
 
 // jqFault says in the words of jq what is wrong, and where.
-func (l *httpLoader) jqFault(f exprFile, err error, skip int) string {
+func (l *httpLoader) jqFault(f *JQ, err error, skip int) string {
 	if _, expanded := l.doc.Written(f.at); expanded {
 		return l.detail(f.at, err)
 	}
@@ -80,11 +90,11 @@ func (l *httpLoader) jqFault(f exprFile, err error, skip int) string {
 			where = fmt.Sprintf(" in line %d%s", strings.Count(before, "\n")+1, where)
 		}
 	}
-	return fmt.Sprintf("found %s, which is no jq: %s%s", l.quote(f.at, f.text), err, where)
+	return fmt.Sprintf("found %s, which is no jq: %s%s", l.doc.Found(f.at, f.text), err, where)
 }
 
 // names are all names and texts in the program, and in the definitions that it uses.
-func (p *program) names() map[string]bool {
+func (p *JQ) names() map[string]bool {
 	seen, visited, defs := map[string]bool{}, map[string]bool{}, map[string]*gojq.FuncDef{}
 	for _, def := range p.query.FuncDefs {
 		defs[def.Name] = def
@@ -119,8 +129,8 @@ func (p *program) names() map[string]bool {
 }
 
 // mentions tells whether a program may read a member of what it sees.
-func (p *program) mentions(path ...string) bool {
-	if p == nil {
+func (p *JQ) mentions(path ...string) bool {
+	if p == nil || p.query == nil {
 		return false
 	}
 	names := p.names()
@@ -128,7 +138,7 @@ func (p *program) mentions(path ...string) bool {
 }
 
 // roots are the members of its input that a program certainly names: client.id of .client.id.
-func (p *program) roots() (all []Path) {
+func (p *JQ) roots() (all []Path) {
 	var of func(q *gojq.Query)
 	term := func(t *gojq.Term) {
 		switch {
@@ -179,25 +189,19 @@ func (p *program) roots() (all []Path) {
 	return all
 }
 
-// spot compiles where a value is found.
-func (l *httpLoader) spot(f spotFile) Spot {
-	if f.Read.given() {
-		return Spot{JQ: l.jqOnly(f.Read)}
+// path judges a path.
+func (l *httpLoader) path(at string, p Path) {
+	text := p.String()
+	if slices.Contains(p, "") || strings.TrimSpace(text) != text || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' }) {
+		l.fail(at, "found %s, expected a path whose steps are divided by single dots, or {read: JQ}", l.doc.Found(at, text))
 	}
-	return Spot{Path: l.path(f.textFile)}
 }
 
-// path reads a path; nil where there is none.
-func (l *httpLoader) path(f textFile) Path {
-	if !f.given() || f.text == "" {
-		return nil
-	}
-	p := ParsePath(f.text)
-	if slices.Contains(p, "") || strings.TrimSpace(f.text) != f.text || strings.ContainsFunc(f.text, func(r rune) bool { return r < ' ' }) {
-		l.once(f.at, "found %s, expected a path whose steps are divided by single dots, or {read: JQ}", l.quote(f.at, f.text))
-		return nil
-	}
-	return p
+// spot compiles where a value is found.
+func (l *httpLoader) spot(f spotFile) Spot {
+	s := f.spot()
+	l.compile(f.at, reflect.ValueOf(s))
+	return s
 }
 
 // known is what a call knows: names, of which record and value stand for all that is below.
@@ -229,8 +233,8 @@ func (k known) roots() (all []string) {
 }
 
 // judgeJQ reports members that a program names and a call does not know.
-func (l *httpLoader) judgeJQ(f exprFile, p *program, k known) {
-	if p == nil {
+func (l *httpLoader) judgeJQ(p *JQ, k known) {
+	if p == nil || p.query == nil {
 		return
 	}
 	for _, path := range p.roots() {
@@ -244,19 +248,19 @@ func (l *httpLoader) judgeJQ(f exprFile, p *program, k known) {
 		for i := range names {
 			names[i] = "." + strings.TrimSuffix(names[i], ".*")
 		}
-		l.unknownHere(f.at, "."+seen, names)
+		l.unknownHere(p.at, "."+seen, names)
 	}
 }
 
 // unknownHere reports a name that is not known where it stands.
 func (l *httpLoader) unknownHere(at, seen string, names []string) {
 	if _, expanded := l.doc.Written(at); expanded {
-		l.once(at, "found a name that is not known here")
+		l.fail(at, "found a name that is not known here")
 		return
 	}
 	hint := strictyaml.Suggest(seen, names)
 	if hint == "" {
 		hint = ", expected one of " + strings.Join(names, ", ")
 	}
-	l.once(at, "there is no %s here%s", seen, hint)
+	l.fail(at, "there is no %s here%s", seen, hint)
 }

@@ -20,7 +20,7 @@ func (d *httpDraft) judge() {
 		}
 	}
 	if w := d.out.Walk; w != nil && w.Since != nil && w.Since.Cursor.IsZero() && d.resource.Undated {
-		d.once(d.sinceAt, "found neither cursor nor a field modified_at of %s, expected one of them: it says since when to ask", d.of.Name)
+		d.fail(d.sinceAt, "found neither cursor nor a field modified_at of %s, expected one of them: it says since when to ask", d.of.Name)
 	}
 	if create := d.calls[mapping.OpCreate]; create != nil && d.out.Client.JQ != nil && !create.names("client") && !d.http.perClient {
 		d.fail(d.at("create"), "nothing says whose a new %s is, since jq reads its client: expected .client.id in the body", d.of.Name)
@@ -33,15 +33,20 @@ var wholeNumber = regexp.MustCompile(`^-?[0-9]+$`)
 // judgePlaces judges the paths that are written.
 func (d *httpDraft) judgePlaces() {
 	writers := map[string]string{}
+	create := d.has(mapping.OpCreate)
+	if create {
+		d.judgeList(d.whose.at, d.out.Client.Path, "a client here that no create writes: {read: JQ}")
+	}
 	for _, f := range d.mapped {
 		out := d.places[f.Name]
+		if elements := out.Elements.Path; create && !f.Readonly && !d.narrowing[f.Name].Readonly {
+			d.judgeList(d.fieldAt(f.Name), elements, "readonly: true")
+		}
 		if !out.Writable || out.Path == nil {
 			continue
 		}
 		path := out.Path.String()
-		if slices.ContainsFunc(out.Path, wholeNumber.MatchString) {
-			d.fail(d.fieldAt(f.Name), "%s leads to an element of a list, which cannot be written: expected readonly: true, or write that yields the object with the list", path)
-		}
+		d.judgeList(d.fieldAt(f.Name), out.Path, "readonly: true, or write that yields the object with the list")
 		for _, other := range sortedKeys(writers) {
 			if path == other {
 				d.fail(d.fieldAt(f.Name), "%s is written by %s already, expected one field for each place: mark one readonly", path, writers[other])
@@ -55,5 +60,13 @@ func (d *httpDraft) judgePlaces() {
 			d.fail(d.fieldAt(f.Name), "found the place of client, which every create writes already: expected readonly: true")
 		}
 		writers[path] = f.Name
+	}
+}
+
+// judgeList refuses a path that is written and leads into a list: an object would be made in its
+// place.
+func (d *httpDraft) judgeList(at string, path Path, expected string) {
+	if slices.ContainsFunc(path, wholeNumber.MatchString) {
+		d.fail(at, "%s leads to an element of a list, which cannot be written: expected %s", path, expected)
 	}
 }

@@ -18,6 +18,9 @@ const judging = time.Second
 
 // run runs jq of the sheet; false where it fails, or yields nothing.
 func (q *JQ) run(input any) (any, bool) {
+	if q.code == nil { // what is wrong with it was reported
+		return nil, false
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), judging)
 	defer cancel()
 	v, err := q.First(ctx, input)
@@ -31,8 +34,8 @@ func (d *httpDraft) judgeNull(f *Field) {
 		return
 	}
 	if out.Write == nil {
-		if i := slices.IndexFunc(out.Codes, func(c ServiceCode) bool { return c.Shown.IsSet() && c.Stored == out.null(f.Field) }); i >= 0 && !f.Required {
-			d.fail(d.fieldAt(f.Name, "codes"), "for null %s is written, which is read as %s: expected another zero, or required: true", shownJSON(out.Codes[i].Stored), out.Codes[i].Shown)
+		if i := slices.IndexFunc(out.Codes, func(c Code) bool { return c.Shown.IsSet() && c.value() == out.null(f.Field) }); i >= 0 && !f.Required {
+			d.fail(d.fieldAt(f.Name, "codes"), "for null %s is written, which is read as %s: expected another zero, or required: true", shownJSON(out.Codes[i].value()), out.Codes[i].Shown)
 		}
 		return
 	}
@@ -48,8 +51,11 @@ func (d *httpDraft) judgeNull(f *Field) {
 			d.fail(at, "without path it yields what is merged into the record, and yields %s for null: expected an object", shownJSON(written))
 			return
 		}
-		read, found, err := out.Read.Of(context.Background(), record)
-		if err == nil && found && read != nil {
+		read, found := out.Read.Path.Of(record)
+		if out.Read.JQ != nil {
+			read, found = out.Read.JQ.run(record)
+		}
+		if found && read != nil {
 			d.fail(at, "for null it yields %s, which is read as %s: expected what reads as null, or required: true", shownJSON(written), shownJSON(read))
 		}
 	}
@@ -143,7 +149,7 @@ func (d *httpDraft) tried(other *Field) map[string]any {
 		shown := d.sample(f, one)
 		var stored any = shown
 		if len(out.Codes) > 0 {
-			stored = out.Codes[min(one, len(out.Codes)-1)].Stored
+			stored = out.Codes[min(one, len(out.Codes)-1)].value()
 		}
 		switch {
 		case f.Type == mapping.Array && out.Elements.Path != nil:
@@ -167,7 +173,7 @@ func (d *httpDraft) tried(other *Field) map[string]any {
 // judgeLost requires that a call with a body of its own sends everything that clients may send:
 // what it leaves out would be confirmed to the client, and lost. The body is made twice for each
 // field, with another value.
-func (d *httpDraft) judgeLost(op mapping.Scope, c *call) {
+func (d *httpDraft) judgeLost(op mapping.Scope, c *ServiceCall) {
 	var lost []string
 	for i, f := range mapping.Each(d.resource.Resource.Fields) {
 		of, create := &d.resource.Fields[i], op == mapping.OpCreate
@@ -176,11 +182,15 @@ func (d *httpDraft) judgeLost(op mapping.Scope, c *call) {
 		if !sent {
 			continue
 		}
-		if name := inPath(c, f.Name, out); !create && name != "" {
-			d.once(c.file.Path.at, "found {%s}, which clients can change, and then it would lead to another record: expected immutable: true at the field, or another path", name)
+		paths := []Path{{"value", f.Name}}
+		if out.Path != nil {
+			paths = append(paths, append(Path{"record"}, out.Path...))
+		}
+		if i := slices.IndexFunc(paths, c.Path.places); !create && i >= 0 {
+			d.fail(d.http.said([]string{d.at(string(op)), d.path}, "path"), "found {%s}, which clients can change, and then it would lead to another record: expected immutable: true at the field, or another path", paths[i])
 		}
 		switch isOwn := f.Type == mapping.Array && out.Elements.IsZero(); {
-		case c.places(Path{"value", f.Name}), out.Path != nil && c.places(append(Path{"record"}, out.Path...)):
+		case slices.ContainsFunc(paths, c.places):
 		case isOwn && (c.Body == nil || d.leavesOut(c, f.Name)):
 			d.fail(d.at(string(op)), "%s are records of their own, and the call leaves them out: expected .value.%[1]s in its body, or readonly: true at the field", f.Name)
 		case c.Body != nil && d.leavesOut(c, f.Name):
@@ -193,19 +203,9 @@ func (d *httpDraft) judgeLost(op mapping.Scope, c *call) {
 }
 
 // leavesOut tells whether the body is the same with another value of a field.
-func (d *httpDraft) leavesOut(c *call, name string) bool {
+func (d *httpDraft) leavesOut(c *ServiceCall, name string) bool {
 	i := slices.IndexFunc(d.mapped, func(f *Field) bool { return f.Name == name })
 	one, ok := c.Body.run(d.tried(nil))
 	other, also := c.Body.run(d.tried(d.mapped[i]))
 	return ok && also && shownJSON(one) == shownJSON(other)
-}
-
-// inPath is how the path of a call names a field; "" if it does not.
-func inPath(c *call, name string, out *ServiceField) string {
-	for _, p := range c.Path {
-		if slices.Equal(p.Path, Path{"value", name}) || out.Path != nil && slices.Equal(p.Path, append(Path{"record"}, out.Path...)) {
-			return p.Path.String()
-		}
-	}
-	return ""
 }

@@ -4,13 +4,14 @@ import (
 	"cmp"
 	"crypto/x509"
 	"net/url"
-	"os"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"frontdesk/config"
+	"frontdesk/config/strictyaml"
 )
 
 // httpLoader compiles a sheet in front of a service.
@@ -27,13 +28,8 @@ type httpLoader struct {
 	within map[string]string
 }
 
-func (l *httpLoader) head() *headFile { return &l.file.headFile }
-
 func (l *httpLoader) words() words {
-	return words{
-		place: "path", language: "jq", client: "path", elements: "path, or read, and ", newValues: "default, or the body of create",
-		noFields: "found none, expected the fields that the service has, or no fields: where each is at the member of its own name",
-	}
+	return words{place: "path", language: "jq", elements: "path, or read, and "}
 }
 
 // maxParallel bounds source.http.parallel: others wait for the service meanwhile.
@@ -42,34 +38,40 @@ const maxParallel = 32
 // source compiles where the service is.
 func (l *httpLoader) source() bool {
 	const at = "source.http"
-	f := l.file.Source.HTTP
-	s := &Service{
-		URL: l.address(at+".url", f.URL), XML: f.Format == "xml", CAFile: l.certificates(at+".ca_file", f.CAFile), Secrets: f.Secrets,
-		Timeout: positive(l.loader, at+".timeout", f.Timeout, 5*time.Second), Connections: positive(l.loader, at+".connections", f.Connections, 64),
-		Parallel: positive(l.loader, at+".parallel", f.Parallel, 1), MaxAnswer: cmp.Or(f.MaxAnswer, 16*config.MiB), Retries: 1,
-		MaxAge: positive(l.loader, "copy.max_age", l.file.Copy.MaxAge, 15*time.Minute),
-	}
-	positive(l.loader, "copy.every", l.file.Copy.Every, 0)
+	s := l.file.Source.HTTP
 	l.service, l.sheet.Source.Service = s, s
-	if s.Parallel > maxParallel {
+	s.URL, s.XML = l.address(at+".url", s.URL), s.Format == "xml"
+	s.CAFile = l.certificates(at+".ca_file", s.CAFile)
+	s.Timeout = positive(l.loader, at+".timeout", s.Timeout, 5*time.Second)
+	s.Connections = positive(l.loader, at+".connections", s.Connections, 64)
+	s.MaxAge = positive(l.loader, "copy.max_age", l.file.Copy.MaxAge, 15*time.Minute)
+	positive(l.loader, "copy.every", l.file.Copy.Every, 0)
+	if s.Parallel = positive(l.loader, at+".parallel", s.Parallel, 1); s.Parallel > maxParallel {
 		l.fail(at+".parallel", "found %d, expected %d at most", s.Parallel, maxParallel)
 	}
-	if s.MaxAnswer < config.KiB {
+	if s.MaxAnswer = cmp.Or(s.MaxAnswer, 16*config.MiB); s.MaxAnswer < config.KiB {
 		l.fail(at+".max_answer", "found %d bytes, expected at least 1KiB", s.MaxAnswer)
 	}
-	if f.Retries != nil {
-		if s.Retries = *f.Retries; s.Retries < 0 || s.Retries > 5 {
-			l.fail(at+".retries", "found %d, expected 0 to 5", s.Retries)
-		}
+	if !l.doc.Has(at + ".retries") {
+		s.Retries = 1
+	} else if s.Retries < 0 || s.Retries > 5 {
+		l.fail(at+".retries", "found %d, expected 0 to 5", s.Retries)
 	}
-	for _, name := range sortedKeys(f.Secrets) {
+	for _, name := range sortedKeys(s.Secrets) {
 		l.secrets = append(l.secrets, "secret."+name)
 	}
-	l.prelude(f.JQ)
-	every := &call{}
-	s.Headers = l.headers(every, f.Headers, append(known{"client.id", "client.name"}, l.secrets...))
-	if f.LogOn != nil {
-		s.LogOn = l.loggedOn(at+".log_on", f.LogOn, every)
+	l.jq(s.Definitions)
+	l.compile("", reflect.ValueOf(&l.file))
+	clients := known{"client.id", "client.name"}
+	header := func(section string) func(string) string {
+		return func(name string) string { return strictyaml.Child(section, "headers", name) }
+	}
+	l.headers(s.Headers, append(clients, l.secrets...), header(at))
+	every := call{Headers: s.Headers}
+	if on := s.LogOn; on != nil {
+		l.logOn(at+".log_on", on)
+		l.headers(on.Headers, slices.Concat(clients, known{"token"}, l.secrets), header(at+".log_on"))
+		every.Query = on.Headers
 	}
 	l.perClient = every.names("client") || s.LogOn != nil && s.LogOn.PerClient
 	return true
@@ -93,52 +95,42 @@ func (l *httpLoader) certificates(path, file string) string {
 		return ""
 	}
 	file = l.relative(file)
-	if text, err := os.ReadFile(file); err != nil {
-		l.fail(path, "cannot read the file: %v", errorOf(err))
-	} else if !x509.NewCertPool().AppendCertsFromPEM(text) {
+	if text, ok := l.read(path, file); ok && !x509.NewCertPool().AppendCertsFromPEM(text) {
 		l.fail(path, "no certificate in PEM form is in the file")
 	}
 	return file
 }
 
-// loggedOn compiles the log-on; every notes what every other call names.
-func (l *httpLoader) loggedOn(at string, f *httpLogOnFile, every *call) *ServiceLogOn {
-	clients := known{"client.id", "client.name"}
-	c := l.call(at+".request", f.Request, "POST", append(slices.Clone(clients), l.secrets...))
-	on := &ServiceLogOn{
-		Call: c.ServiceCall, Token: l.spot(f.Token), PerClient: c.names("client"), AccountsClient: f.AccountsClient, ExpiresIn: l.spot(f.ExpiresIn),
-		Lifetime: positive(l.loader, at+".lifetime", f.Lifetime, 15*time.Minute),
-		Headers:  l.headers(every, f.Headers, append(append(slices.Clone(clients), "token"), l.secrets...)),
-		RenewOn:  l.match(at+".renew_on", f.RenewOn, "401"),
-	}
-	if !on.PerClient && f.AccountsClient != "" {
+// logOn compiles the log-on.
+func (l *httpLoader) logOn(at string, on *ServiceLogOn) {
+	l.call(&on.Request, "POST", append(known{"client.id", "client.name"}, l.secrets...), at+".request")
+	on.Call.call, on.PerClient = on.Request, on.Request.names("client")
+	on.Lifetime = positive(l.loader, at+".lifetime", on.Lifetime, 15*time.Minute)
+	on.RenewOn = l.match(at+".renew_on", on.RenewOn, "401")
+	if !on.PerClient && on.AccountsClient != "" {
 		l.fail(at+".accounts_client", "found a client, but the request names none, expected {client.name} in it")
 	}
-	if !f.Token.given() {
+	if on.Token.IsZero() {
 		l.fail(at+".token", "missing, expected where the answer has the token")
 	}
-	return on
 }
 
 var statusForm = regexp.MustCompile(`^[1-5]([0-9]{2}|xx)$`)
 
-// match compiles what recognises an answer; otherwise is the status where the sheet says nothing.
-func (l *httpLoader) match(at string, f answerFile, otherwise string) Match {
-	if f.Status != "" && !statusForm.MatchString(f.Status) {
-		l.fail(at+".status", "found %s, expected a status such as 409, or 4xx", l.quote(at+".status", f.Status))
+// match judges what recognises an answer; otherwise is the status where the sheet says nothing.
+func (l *httpLoader) match(at string, m Match, otherwise string) Match {
+	if m.Status != "" && !statusForm.MatchString(m.Status) {
+		l.fail(at+".status", "found %s, expected a status such as 409, or 4xx", l.doc.Found(at+".status", m.Status))
 	}
-	if f.Status == "" && !f.JQ.given() {
-		return Match{Status: otherwise}
+	if m == (Match{}) {
+		m.Status = otherwise
 	}
-	return Match{Status: f.Status, JQ: l.answered(f.JQ)}
+	l.answered(m.JQ)
+	return m
 }
 
-// answered compiles jq over an answer.
-func (l *httpLoader) answered(f exprFile) *JQ {
-	p := l.jq(f)
-	if p == nil {
-		return nil
-	}
-	l.judgeJQ(f, p, known{"status", "body.*"})
-	return p.JQ
+// answered judges jq over an answer.
+func (l *httpLoader) answered(q *JQ) *JQ {
+	l.judgeJQ(q, known{"status", "body.*"})
+	return q
 }

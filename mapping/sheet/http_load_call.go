@@ -10,92 +10,85 @@ import (
 )
 
 var (
-	placeholder = regexp.MustCompile(`\{([A-Za-z][A-Za-z0-9_.-]*)\}`)
-	headerName  = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
-	ownHeaders  = []string{"host", "content-length", "transfer-encoding", "connection", "content-type", "expect", "upgrade"}
-	pathForm    = regexp.MustCompile(`^/[A-Za-z0-9/._~!$&'()*+,;=:@%{}-]*$`)
+	headerName = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
+	ownHeaders = []string{"host", "content-length", "transfer-encoding", "connection", "content-type", "expect", "upgrade"}
+	pathForm   = regexp.MustCompile(`^/[A-Za-z0-9/._~!$&'()*+,;=:@%{}-]*$`)
 )
 
-// call is a call that is compiled, with what is known of it.
-type call struct {
-	ServiceCall
-	file     callFile
-	programs []*program
-	paths    []Path // of its placeholders
+// params are all that a call says, its path and its body too.
+func (c *call) params() Parameters {
+	return slices.Concat(Parameters{{Text: c.Path, JQ: c.Body}}, c.Query, c.Headers)
 }
 
 // names tells whether a call names what it knows: client, or page number.
 func (c *call) names(path ...string) bool {
-	for _, p := range c.paths {
-		if len(p) >= len(path) && slices.Equal(p[:len(path)], path) {
-			return true
-		}
-	}
-	return slices.ContainsFunc(c.programs, func(p *program) bool { return p.mentions(path...) })
+	return slices.ContainsFunc(c.params(), func(n Named) bool {
+		return n.JQ.mentions(path...) || slices.ContainsFunc(n.Text, func(part TextPart) bool {
+			return len(part.Path) >= len(path) && slices.Equal(part.Path[:len(path)], path)
+		})
+	})
 }
 
 // places tells whether a placeholder is that path.
 func (c *call) places(p Path) bool {
-	return slices.ContainsFunc(c.paths, func(of Path) bool { return slices.Equal(of, p) })
+	return slices.ContainsFunc(c.params(), func(n Named) bool { return n.Text.places(p) })
 }
 
-// call compiles a call that knows k.
-func (l *httpLoader) call(at string, f callFile, method string, k known) *call {
-	c := &call{file: f}
-	c.Method, c.Form, c.Timeout = cmp.Or(f.Method, method), f.Form, f.Timeout
-	if f.Timeout < 0 {
-		l.fail(strictyaml.Child(at, "timeout"), "found %s, expected more than 0s", f.Timeout)
-	}
-	if !f.Path.given() {
-		l.fail(at, "path is missing, expected that of the call")
-	} else if !pathForm.MatchString(f.Path.text) {
-		l.once(f.Path.at, "found %s, expected a path that begins with /, its parameters in query", l.quote(f.Path.at, f.Path.text))
-	}
-	c.Path = l.text(c, f.Path, k)
-	c.Query, c.Headers = l.named(c, f.Query, k), l.headers(c, f.Headers, k)
-	if p := l.jq(f.Body); p != nil {
-		l.judgeJQ(f.Body, p, k)
-		c.Body, c.programs = p.JQ, append(c.programs, p)
-	}
-	if f.Form && l.service.XML {
-		l.fail(strictyaml.Child(at, "form"), "found with format: xml, expected a body of XML")
-	}
-	if f.Body.given() && c.Method == "GET" {
-		l.once(f.Body.at, "found with GET, expected method: POST, or query")
-	}
-	return c
+func (t Text) places(p Path) bool {
+	return slices.ContainsFunc(t, func(part TextPart) bool { return slices.Equal(part.Path, p) })
 }
 
-// text compiles a text with placeholders.
-func (l *httpLoader) text(c *call, f textFile, k known) (t Text) {
-	literal := func(text string) {
-		if strings.ContainsAny(text, "{}") {
-			l.once(f.at, "found a brace that is no placeholder, expected {NAME}")
-		}
-		if text != "" {
-			t = append(t, TextPart{Literal: text})
-		}
+// call compiles a call that knows k. What it says is in the first of the sections at that says it.
+func (l *httpLoader) call(c *call, method string, k known, at ...string) {
+	place := func(keys ...string) string { return l.said(at, keys...) }
+	c.Method = cmp.Or(c.Method, method)
+	if c.Timeout < 0 {
+		l.fail(place("timeout"), "found %s, expected more than 0s", c.Timeout)
 	}
-	end := 0
-	for _, at := range placeholder.FindAllStringSubmatchIndex(f.text, -1) {
-		literal(f.text[end:at[0]])
-		end = at[1]
-		name := f.text[at[2]:at[3]]
-		path := ParsePath(name)
-		switch is, below := k.knows(path); {
+	if path := place("path"); len(c.Path) == 0 {
+		l.fail(at[0], "path is missing, expected that of the call")
+	} else if text := c.Path.String(); !pathForm.MatchString(text) {
+		l.fail(path, "found %s, expected a path that begins with /, its parameters in query", l.doc.Found(path, text))
+	}
+	l.text(place("path"), c.Path, k)
+	l.named(c.Query, k, func(name string) string { return place("query", name) })
+	l.headers(c.Headers, k, func(name string) string { return place("headers", name) })
+	l.judgeJQ(c.Body, k)
+	if c.Form && l.service.XML {
+		l.fail(place("form"), "found with format: xml, expected a body of XML")
+	}
+	if c.Body != nil && c.Method == "GET" {
+		l.fail(c.Body.at, "found with GET, expected method: POST, or query")
+	}
+}
+
+// said is where the first of some sections has a key.
+func (l *httpLoader) said(at []string, keys ...string) string {
+	i := slices.IndexFunc(at, func(section string) bool { return l.doc.Has(strictyaml.Child(section, keys...)) })
+	return strictyaml.Child(at[max(i, 0)], keys...)
+}
+
+// text judges a text with placeholders.
+func (l *httpLoader) text(at string, t Text, k known) {
+	for _, part := range t {
+		if strings.ContainsAny(part.Literal, "{}") {
+			l.fail(at, "found a brace that is no placeholder, expected {NAME}")
+		}
+		if part.Path == nil {
+			continue
+		}
+		name := part.Path.String()
+		switch is, below := k.knows(part.Path); {
 		case below:
-			l.once(f.at, "found {%s}, which is several values: expected one of them, such as {%[1]s.%s}", name, k.within(name))
+			l.fail(at, "found {%s}, which is several values: expected one of them, such as {%[1]s.%s}", name, k.within(name))
 		case !is:
 			var names []string
 			for _, name := range k {
 				names = append(names, "{"+strings.Replace(name, "*", "NAME", 1)+"}")
 			}
-			l.unknownHere(f.at, "{"+name+"}", names)
+			l.unknownHere(at, "{"+name+"}", names)
 		}
-		t, c.paths = append(t, TextPart{Path: path}), append(c.paths, path)
 	}
-	literal(f.text[end:])
-	return t
 }
 
 // within is the first name below another.
@@ -104,59 +97,62 @@ func (k known) within(name string) string {
 	return strings.TrimPrefix(k[i], name+".")
 }
 
-// named compiles the query's parameters.
-func (l *httpLoader) named(c *call, f namedFile, k known) (all []Named) {
-	for _, e := range f {
-		switch {
-		case e.Value.none:
-		case e.Value.JQ.given():
-			p := l.jq(e.Value.JQ)
-			if l.judgeJQ(e.Value.JQ, p, k); p != nil {
-				c.programs = append(c.programs, p)
-				all = append(all, Named{Name: e.Key, JQ: p.JQ})
-			}
-		default:
-			all = append(all, Named{Name: e.Key, Text: l.text(c, e.Value.textFile, k)})
-		}
+// named judges parameters.
+func (l *httpLoader) named(all Parameters, k known, at func(name string) string) {
+	for _, n := range all {
+		l.judgeJQ(n.JQ, k)
+		l.text(at(n.Name), n.Text, k)
 	}
-	return all
 }
 
-// headers compiles headers.
-func (l *httpLoader) headers(c *call, f namedFile, k known) []Named {
-	for _, e := range f {
-		name := strings.ToLower(e.Key)
-		if !headerName.MatchString(e.Key) || name != "content-type" && slices.Contains(ownHeaders, name) {
-			l.once(e.Value.at, "found header %s, expected one that is not the client's own to set", strictyaml.Quote(e.Key))
+// headers judges headers.
+func (l *httpLoader) headers(all Parameters, k known, at func(name string) string) {
+	for _, n := range all {
+		name := strings.ToLower(n.Name)
+		if !headerName.MatchString(n.Name) || name != "content-type" && slices.Contains(ownHeaders, name) {
+			l.fail(at(n.Name), "found header %s, expected one that is not the client's own to set", strictyaml.Quote(n.Name))
 		}
-		if strings.ContainsFunc(e.Value.text, func(r rune) bool { return r < ' ' || r >= 0x7f }) {
-			l.once(e.Value.at, "found a character that headers cannot have")
+		if strings.ContainsFunc(n.Text.String(), func(r rune) bool { return r < ' ' || r >= 0x7f }) {
+			l.fail(at(n.Name), "found a character that headers cannot have")
 		}
 	}
-	return l.named(c, f, k)
+	l.named(all, k, at)
 }
 
-// over is a call as it is where f says nothing else.
-func (f callFile) over(base callFile) callFile {
-	out := callFile{
-		Method: cmp.Or(f.Method, base.Method), Path: cmp.Or(f.Path, base.Path), Body: cmp.Or(f.Body, base.Body),
-		Form: f.Form || base.Form, Timeout: cmp.Or(f.Timeout, base.Timeout),
+// over is a call as it is where c says nothing else.
+func (c call) over(base call) call {
+	return call{
+		Method: cmp.Or(c.Method, base.Method), Path: c.Path.over(base.Path), Body: cmp.Or(c.Body, base.Body),
+		Form: c.Form || base.Form, Timeout: cmp.Or(c.Timeout, base.Timeout), Query: c.Query.over(base.Query), Headers: c.Headers.over(base.Headers),
 	}
-	out.Query, out.Headers = f.Query.over(base.Query), f.Headers.over(base.Headers)
-	return out
 }
 
-// over are entries with those of base that they do not have.
-func (o ordered[T]) over(base ordered[T]) ordered[T] {
+func (t Text) over(base Text) Text {
+	if len(t) == 0 {
+		return base
+	}
+	return t
+}
+
+// over are parameters with those of base that they do not have.
+func (p Parameters) over(base Parameters) Parameters {
 	out := slices.Clone(base)
-	for _, e := range o {
-		if i := slices.IndexFunc(out, func(of entry[T]) bool { return of.Key == e.Key }); i >= 0 {
-			out[i] = e
+	for _, n := range p {
+		if i := slices.IndexFunc(out, func(of Named) bool { return of.Name == n.Name }); i >= 0 {
+			out[i] = n
 		} else {
-			out = append(out, e)
+			out = append(out, n)
 		}
 	}
-	return out
+	return slices.DeleteFunc(out, func(n Named) bool { return n.none })
+}
+
+// over is a place, or another one where it is nowhere.
+func (s Spot) over(base Spot) Spot {
+	if s.IsZero() {
+		return base
+	}
+	return s
 }
 
 // walkKnows is what a walk knows.
@@ -167,7 +163,7 @@ func (l *httpLoader) walkKnows() known {
 // knows is what a call knows, and the secrets and the token that every call does.
 func (l *httpLoader) knows(names ...string) known {
 	k := known(names)
-	if l.file.Source.HTTP.LogOn != nil {
+	if l.service.LogOn != nil {
 		k = append(k, "token")
 	}
 	return append(k, l.secrets...)

@@ -1,7 +1,6 @@
 package sheet
 
 import (
-	"encoding/json"
 	"strings"
 
 	"frontdesk/mapping"
@@ -12,8 +11,8 @@ func (d *httpDraft) fields() map[string]said {
 	all := map[string]said{}
 	for name, f := range d.file.Fields {
 		all[name] = said{
-			conversionFile: &f.conversionFile, Conversion: &d.places[name].Conversion, isWritten: f.Write.given(),
-			sources: given(choice{"path", f.Path.given()}, choice{"read", f.Read.given()}),
+			conversionFile: &f.conversionFile, Conversion: &d.places[name].Conversion, isWritten: f.Write != nil,
+			sources: given(choice{"path", f.Path != nil}, choice{"read", f.Read != nil}),
 		}
 	}
 	return all
@@ -22,40 +21,34 @@ func (d *httpDraft) fields() map[string]said {
 // array compiles where the elements of an array are.
 func (d *httpDraft) array(f *Field) {
 	at := d.file.Fields[f.Name]
-	d.places[f.Name].Elements = d.http.spot(spotFile{at.Path, readFile{at.Read}})
+	d.places[f.Name].Elements = Spot{at.Path, at.Read}
 }
 
 // judgeKeys reports keys of a field that do not fit each other.
 func (d *httpDraft) judgeKeys(f *Field) {
-	ff := d.file.Fields[f.Name]
-	fault := func(key string, given bool, format string, args ...any) {
-		if given {
-			d.fail(d.fieldAt(f.Name, key), format, args...)
-		}
-	}
-	byJQ := ff.Read.given() || ff.Write.given()
+	ff, fault := d.file.Fields[f.Name], d.faults(f.Name)
+	byJQ := ff.Read != nil || ff.Write != nil
 	for _, key := range given(choice{"codes", ff.Codes.given()}, choice{"zero", len(ff.Zero) > 0}, choice{"empty", ff.Empty != ""}, choice{"type", ff.Type != ""}, choice{"time_zone", ff.TimeZone.Location != nil && ff.Type == ""}) {
-		fault(key, byJQ && ff.Path.given(), "found with jq, which says itself what is read and written: expected one of them")
+		fault(key, byJQ && ff.Path != nil, "found with jq, which says itself what is read and written: expected one of them")
 	}
-	fault("read", ff.Path.given() && ff.Read.given() && !ff.Write.given() && !ff.Readonly, "found with a path that is written as it is: expected write too, which undoes it, or readonly: true")
+	fault("read", ff.Path != nil && ff.Read != nil && ff.Write == nil && !ff.Readonly, "found with a path that is written as it is: expected write too, which undoes it, or readonly: true")
 }
 
 // field compiles where a field is read and written.
-func (d *httpDraft) field(f *Field, codes ordered[mapping.Value], _ *mapping.FieldNarrowing) {
+func (d *httpDraft) field(f *Field, _ *mapping.FieldNarrowing) {
 	ff, out := d.file.Fields[f.Name], d.places[f.Name]
-	out.Path = d.http.path(ff.Path)
+	out.Path = ff.Path
 	out.Read = Spot{Path: out.Path}
-	if ff.Read.given() {
+	if ff.Read != nil {
 		out.Read = Spot{JQ: d.beside(out.Path, ff.Read, "if (try (getpath($parent) | has($last)) catch false) then if getpath($path) == null then null else (", "\n) end else empty end")}
 	}
 	out.Write = d.beside(out.Path, ff.Write, "if . == null then null else (", "\n) end")
-	out.Writable = !ff.Readonly && (ff.Path.given() || ff.Write.given())
+	out.Writable = !ff.Readonly && (ff.Path != nil || ff.Write != nil)
 	f.writable = out.Writable
-	out.Codes = serviceCodes(codes)
 	if f.Target == nil && f.Reference == "" {
 		return
 	}
-	if target := ofService(d.draftOf(f.Reference)); target != nil && len(target.out.Key) > 1 && !ff.Read.given() {
+	if target := ofService(d.draftOf(f.Reference)); target != nil && len(target.out.Key) > 1 && ff.Read == nil {
 		d.fail(d.fieldAt(f.Name), "found one path of the key of %s, which has %d parts: expected read: '[.…, .…]' of all of them, and write that undoes it", f.Reference, len(target.out.Key))
 	}
 	if f.Target != nil && ff.Codes.given() {
@@ -65,20 +58,16 @@ func (d *httpDraft) field(f *Field, codes ordered[mapping.Value], _ *mapping.Fie
 
 // beside compiles jq that reads or writes what is at a path: null there is null, what is absent
 // is absent, and jq is asked for neither.
-func (d *httpDraft) beside(path Path, f exprFile, before, after string) *JQ {
-	p := d.http.jq(f)
-	if p == nil {
-		return nil
+func (d *httpDraft) beside(path Path, q *JQ, before, after string) *JQ {
+	if path == nil || q == nil || q.code == nil {
+		return q
 	}
-	if path == nil {
-		return p.JQ
-	}
-	text := strings.NewReplacer("$parent", shownJSON(path[:len(path)-1].steps()), "$last", shownJSON(path[len(path)-1]), "$path", shownJSON(path.steps())).Replace(before) + f.text + after
+	text := strings.NewReplacer("$parent", shownJSON(path[:len(path)-1].steps()), "$last", shownJSON(path[len(path)-1]), "$path", shownJSON(path.steps())).Replace(before) + q.text + after
 	guarded, err := NewJQ(d.http.definitions, text)
 	if err != nil {
-		return p.JQ
+		return q
 	}
-	guarded.text = f.text
+	guarded.text, guarded.at = q.text, q.at
 	return guarded
 }
 
@@ -87,22 +76,6 @@ func (p Path) steps() []any {
 	all := make([]any, len(p))
 	for i, step := range p {
 		all[i] = step
-	}
-	return all
-}
-
-// serviceCodes are a code list as a service has it. A code without quotes may be a number, true or
-// false.
-func serviceCodes(list ordered[mapping.Value]) (all []ServiceCode) {
-	for _, c := range list {
-		var stored any = c.Key
-		switch {
-		case c.plain && (c.Key == "true" || c.Key == "false"):
-			stored = c.Key == "true"
-		case c.plain && json.Valid([]byte(c.Key)):
-			stored = json.Number(c.Key)
-		}
-		all = append(all, ServiceCode{stored, c.Value})
 	}
 	return all
 }

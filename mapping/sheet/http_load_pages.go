@@ -16,37 +16,33 @@ const defaultSettle = time.Minute
 var turned = map[string][]string{"page": {"number"}, "offset": {"offset"}, "cursor": {"cursor", "after"}}
 
 // pages compiles how a walk goes from page to page.
-func (d *httpDraft) pages(f *pagesFile, c *call) Pages {
-	if f == nil {
-		f = &pagesFile{Style: "none"}
-	}
-	at := d.pagingAt
+func (d *httpDraft) pages(at string, p *Pages, c *call) {
 	child := func(key string) string { return strictyaml.Child(at, key) }
-	if f.Style == "" {
-		d.once(child("style"), "missing, expected %s", strictyaml.OneOf(strictyaml.Words[pagesFile]("style")))
+	if !d.doc.Has(at) {
+		p.Style = "none"
+	} else if p.Style == "" {
+		d.fail(child("style"), "missing, expected %s", strictyaml.OneOf(strictyaml.Words[Pages]("style")))
 	}
-	p := Pages{Style: f.Style, Size: positive(d.loader, child("size"), f.Size, 100), First: 1, Next: d.http.spot(f.Next), Total: d.http.spot(f.Total), More: d.http.spot(f.More)}
-	if f.First != nil {
-		p.First = *f.First
-		if f.Style != "page" {
-			d.once(child("first"), "found with style %s, expected it with style page", f.Style)
-		}
+	p.Size = positive(d.loader, child("size"), p.Size, 100)
+	if !d.doc.Has(child("first")) {
+		p.First = 1
+	} else if p.Style != "page" {
+		d.fail(child("first"), "found with style %s, expected it with style page", p.Style)
 	}
-	byAfter := f.Style == "cursor" && c.names("page", "after")
-	switch needsNext := f.Style == "link" || f.Style == "cursor" && !byAfter; {
-	case needsNext && !f.Next.given():
-		d.once(at, "next is missing, expected where an answer has the next %s", map[string]string{"link": "address", "cursor": "cursor, or {page.after} in the query, the key of the last record"}[f.Style])
-	case !needsNext && f.Next.given():
-		d.once(child("next"), "found with style %s, expected it with style cursor or link", f.Style)
+	byAfter := p.Style == "cursor" && c.names("page", "after")
+	switch needsNext := p.Style == "link" || p.Style == "cursor" && !byAfter; {
+	case needsNext && p.Next.IsZero():
+		d.fail(at, "next is missing, expected where an answer has the next %s", map[string]string{"link": "address", "cursor": "cursor, or {page.after} in the query, the key of the last record"}[p.Style])
+	case !needsNext && !p.Next.IsZero():
+		d.fail(child("next"), "found with style %s, expected it with style cursor or link", p.Style)
 	}
-	if f.Style != "" {
-		d.judgeTurned(f.Style, c)
+	if p.Style != "" {
+		d.judgeTurned(at, p.Style, c)
 	}
-	return p
 }
 
 // judgeTurned requires that a walk sends what its style of paging goes by, and nothing of another.
-func (d *httpDraft) judgeTurned(style string, c *call) {
+func (d *httpDraft) judgeTurned(at, style string, c *call) {
 	var sent []string
 	for _, of := range []string{"page", "offset", "cursor"} {
 		for _, name := range turned[of] {
@@ -55,77 +51,61 @@ func (d *httpDraft) judgeTurned(style string, c *call) {
 			}
 			sent = append(sent, name)
 			if !slices.Contains(turned[style], name) {
-				d.once(d.pagingAt, "found {page.%s} in the call with style %s, expected style: %s", name, style, of)
+				d.fail(at, "found {page.%s} in the call with style %s, expected style: %s", name, style, of)
 			}
 		}
 	}
 	if needed := turned[style]; needed != nil && len(sent) == 0 {
-		d.once(d.pagingAt, "found no {page.%s} in the call, expected it where the service takes which page it is asked for", strings.Join(needed, "} or {page."))
+		d.fail(at, "found no {page.%s} in the call, expected it where the service takes which page it is asked for", strings.Join(needed, "} or {page."))
 	}
 }
 
-// walk compiles the walk over a resource: what the sheet says of all, and f of this one.
-func (d *httpDraft) walk(f *walkFile) {
-	at, base := d.at("walk"), walkFile{}
-	if f == nil {
-		f = &walkFile{}
+// walk compiles the walk over a resource: what the sheet says of all, and of this one.
+func (d *httpDraft) walk() {
+	at, base, w := []string{d.at("walk"), "source.http.walk", d.path}, Walk{}, Walk{}
+	if all := d.http.service.Walk; all != nil {
+		base = *all
 	}
-	if b := d.http.file.Source.HTTP.Walk; b != nil {
-		base = *b
+	if own := d.file.Walk; own != nil {
+		w = *own
 	}
-	if !f.Path.given() {
-		f.Path = cmp.Or(base.Path, d.file.Path)
+	paging, every, pause := d.http.said(at, "paging"), strictyaml.Child(at[0], "every"), strictyaml.Child(at[0], "pause")
+	if !d.doc.Has(strictyaml.Child(at[0], "paging")) {
+		w.Paging = base.Paging
 	}
-	paging, result := f.Paging, cmp.Or(f.Result, base.Result)
-	if pagingAt := strictyaml.Child(at, "paging"); paging != nil {
-		d.pagingAt = pagingAt
-	} else {
-		paging, d.pagingAt = base.Paging, "source.http.walk.paging"
+	if w.Since == nil {
+		w.Since = base.Since
 	}
-	own := f.callFile.over(base.callFile)
-	c := d.http.call(at, own, "GET", d.http.walkKnows())
-	w := &Walk{
-		ServiceCall: c.ServiceCall, Every: positive(d.loader, strictyaml.Child(at, "every"), f.Every, cmp.Or(base.Every, d.http.file.Copy.Every)),
-		Pause: positive(d.loader, strictyaml.Child(at, "pause"), f.Pause, base.Pause),
-	}
-	w.Result = d.http.spot(result)
-	w.Paging = d.pages(paging, c)
-	d.out.Walk, d.walked = w, []*call{c}
-	since := f.Since
-	if since == nil {
-		since = base.Since
-	}
-	if since != nil {
-		d.since(w, since, own, result)
+	w.call, w.Result = w.call.over(base.call), w.Result.over(base.Result)
+	w.Path = w.Path.over(d.file.Path)
+	d.http.call(&w.call, "GET", d.http.walkKnows(), at...)
+	w.Every = positive(d.loader, every, w.Every, cmp.Or(base.Every, d.http.file.Copy.Every))
+	w.Pause = positive(d.loader, pause, w.Pause, base.Pause)
+	d.pages(paging, &w.Paging, &w.call)
+	d.out.Walk, d.walked = &w, []*call{&w.call}
+	if w.Since != nil {
+		d.since(&w, at)
 	}
 }
 
 // since compiles how the service is asked for what has changed.
-func (d *httpDraft) since(w *Walk, f *sinceFile, walk callFile, result spotFile) {
-	at := d.at("walk", "since")
-	if !d.doc.Has(at) {
-		at = "source.http.walk.since"
-	}
-	c := d.http.call(at, f.callFile.over(walk), "GET", append(d.http.walkKnows(), "since"))
-	s := &Since{ServiceCall: c.ServiceCall, Cursor: d.http.spot(f.Cursor), Settle: defaultSettle, Deleted: d.http.jqOnly(f.Deleted)}
-	s.Result = d.http.spot(cmp.Or(f.Result, result))
-	if f.Settle != nil {
-		s.Settle = *f.Settle
-	}
+func (d *httpDraft) since(w *Walk, walkAt []string) {
+	s := *w.Since
+	at := d.http.said(walkAt, "since")
+	s.call, s.Result = s.call.over(w.call), s.Result.over(w.Result)
+	d.http.call(&s.call, "GET", append(d.http.walkKnows(), "since"), append([]string{at}, walkAt...)...)
 	settle := strictyaml.Child(at, "settle")
-	switch {
-	case f.Settle != nil && *f.Settle < 0:
-		d.once(settle, "found %s, expected 0s or more", *f.Settle)
-	case f.Settle != nil && f.Cursor.given():
-		d.once(settle, "found with cursor, which says itself where to go on: expected one of them")
+	switch isSaid := d.doc.Has(settle); {
+	case isSaid && s.Settle < 0:
+		d.fail(settle, "found %s, expected 0s or more", s.Settle)
+	case isSaid && !s.Cursor.IsZero():
+		d.fail(settle, "found with cursor, which says itself where to go on: expected one of them")
+	case !isSaid && s.Cursor.IsZero():
+		s.Settle = defaultSettle
 	}
-	if f.Cursor.given() {
-		s.Settle = 0
+	if !s.names("since") {
+		d.fail(at, "found no {since} in the call, expected it where the service takes since when, or after what, it is asked")
 	}
-	if !c.names("since") {
-		d.once(at, "found no {since} in the call, expected it where the service takes since when, or after what, it is asked")
-	}
-	d.walked = append(d.walked, c)
-	w.Since = s
-	d.sinceAt = at
+	d.walked = append(d.walked, &s.call)
+	w.Since, d.sinceAt = &s, at
 }

@@ -1,11 +1,9 @@
 package sheet
 
 import (
-	"maps"
 	"slices"
 	"strconv"
 
-	"frontdesk/config/strictyaml"
 	"frontdesk/mapping"
 )
 
@@ -19,10 +17,11 @@ type httpDraft struct {
 	file   httpResourceFile
 	out    *ServiceResource
 	places map[string]*ServiceField // by field
-	calls  map[mapping.Scope]*call
+	calls  map[mapping.Scope]*ServiceCall
 	walked []*call // the walk, and since
-	// pagingAt and sinceAt are where the sheet says so.
-	pagingAt, sinceAt string
+	whose  spotFile
+	// sinceAt is where the sheet says how the service is asked for changes.
+	sinceAt string
 }
 
 // ofService is a resource as what it is of a service.
@@ -35,7 +34,7 @@ func ofService(d *draft) *httpDraft {
 
 // resources finds the resources, and which of them stand within others.
 func (l *httpLoader) resources() []string {
-	files := remaining(l.loader, "resources", l.file.Resources)
+	files := l.file.Resources
 	l.within = map[string]string{}
 	for name, file := range files {
 		r := l.model.Resource(name)
@@ -46,13 +45,13 @@ func (l *httpLoader) resources() []string {
 			file.Fields = l.ownNames(r)
 			files[name] = file
 		}
-		for name, f := range remaining(l.loader, strictyaml.Child("resources", name, "fields"), file.Fields) {
-			if of := r.Field(name); of != nil && of.Type == mapping.Array && (f.Path.given() || f.Read.given()) {
+		for name, f := range file.Fields {
+			if of := r.Field(name); of != nil && of.Type == mapping.Array && (f.Path != nil || f.Read != nil) {
 				l.within[of.ArrayOf] = of.ArrayKey
 			}
 		}
 	}
-	return slices.Collect(maps.Keys(files))
+	return sortedKeys(files)
 }
 
 // ownNames are all fields, each at the member of its own name. The elements of an array stand
@@ -65,10 +64,10 @@ func (l *httpLoader) ownNames(r *mapping.Resource) map[string]httpFieldFile {
 		switch {
 		case f.Primary, f.Type == mapping.Array && !mapped:
 			continue
-		case f.Type == mapping.Array && (of.Path.given() || of.Walk != nil):
+		case f.Type == mapping.Array && (of.Path != nil || of.Walk != nil):
 			at.Readonly = true
 		default:
-			at.Path = textFile{f.Name, strictyaml.Child("resources", r.Name, "fields")}
+			at.Path = Path{f.Name}
 		}
 		all[f.Name] = at
 	}
@@ -76,7 +75,7 @@ func (l *httpLoader) ownNames(r *mapping.Resource) map[string]httpFieldFile {
 }
 
 func (l *httpLoader) resource(d *draft) own {
-	h := &httpDraft{draft: d, http: l, file: l.file.Resources[d.of.Name], out: &ServiceResource{}, places: map[string]*ServiceField{}, calls: map[mapping.Scope]*call{}}
+	h := &httpDraft{draft: d, http: l, file: l.file.Resources[d.of.Name], out: &ServiceResource{}, places: map[string]*ServiceField{}, calls: map[mapping.Scope]*ServiceCall{}}
 	d.owner, d.resource.Service = &h.file.ownerFile, h.out
 	if key := l.within[d.of.Name]; key != "" && !d.owner.Client.given && !d.owner.Shared {
 		d.owner.Client, d.inherited = whoseFile{given: true, throughFile: throughFile{key}}, true
@@ -89,55 +88,56 @@ func (l *httpLoader) resource(d *draft) own {
 
 // key compiles what identifies a record, and whose it is.
 func (d *httpDraft) key() {
-	r, key := d.resource, d.file.Key
-	for _, part := range key.Path {
-		spot := d.http.spot(part)
-		d.out.Key, r.Key.Places = append(d.out.Key, spot), append(r.Key.Places, spot.String())
-		if spot.Path != nil && spot.Path[0] == parent && d.http.within[d.of.Name] == "" {
-			d.fail(part.at, "found %s, which elements within a record have: expected a path in the record itself", parent)
+	r, key, at := d.resource, d.file.Key, d.at("key")
+	d.out.Key = key.Path
+	if key.Read != nil {
+		d.out.Key = append(d.out.Key, Spot{JQ: key.Read})
+	}
+	for _, part := range d.out.Key {
+		r.Key.Places = append(r.Key.Places, part.String())
+		if part.Path != nil && part.Path[0] == parent && d.http.within[d.of.Name] == "" {
+			d.fail(d.http.said([]string{at, d.path}, "path"), "found %s, which elements within a record have: expected a path in the record itself", parent)
 		}
 	}
-	if key.Read.given() {
-		d.out.Key, r.Key.Places = append(d.out.Key, Spot{JQ: d.http.jqOnly(key.Read)}), append(r.Key.Places, key.Read.text)
-	}
 	switch {
-	case len(key.Path) > 0 && key.Read.given():
-		d.fail(d.at("key"), "found path and read, expected one of them")
+	case len(key.Path) > 0 && key.Read != nil:
+		d.fail(at, "found path and read, expected one of them")
 	case len(d.out.Key) == 0:
-		d.fail(d.at("key"), "missing, expected the path that identifies a record")
+		d.fail(at, "missing, expected the path that identifies a record")
 	}
 	d.keyID("path", "part", key.ID, key.Case, len(key.Path))
-	d.out.Client = d.http.spot(d.whose())
-	d.out.Version, d.out.Select = d.http.spot(d.file.Version), d.http.jqOnly(d.file.Select)
+	d.whose = d.draft.whose()
+	d.out.Client = d.http.spot(d.whose)
+	d.out.Version, d.out.Select = d.http.spot(d.file.Version), d.file.Select
 }
 
 // operations compiles the operations that there are.
 func (d *httpDraft) operations() {
-	f := d.file
+	f := &d.file
 	if d.list() {
 		d.resource.Operations[mapping.OpList] = true
 	}
 	keyed, writes := d.keyNames(), append(known{"record.*"}, d.valueNames()...)
-	if c := d.operation(mapping.OpGet, f.Get.callFile, "GET", keyed...); c != nil {
-		c.Result, c.NotFound = d.http.spot(f.Get.Result), d.http.match(d.at("get", "not_found"), f.Get.NotFound, "")
-		d.out.Get = &c.ServiceCall
+	if c := &f.Get.ServiceCall; d.operation(mapping.OpGet, c, "GET", keyed...) {
+		c.NotFound = d.http.match(d.at("get", "not_found"), f.Get.NotFound, "")
+		d.out.Get = c
 	}
 	if f.Version.given() {
 		keyed = append(keyed, "version")
 	}
-	if c := d.operation(mapping.OpUpdate, f.Update.callFile, "PATCH", slices.Concat(keyed, writes)...); c != nil {
-		c.Result, c.NotFound = d.http.spot(f.Update.Result), d.http.match(d.at("update", "not_found"), f.Update.NotFound, "")
+	if c := &f.Update.ServiceCall; d.operation(mapping.OpUpdate, c, "PATCH", slices.Concat(keyed, writes)...) {
+		c.NotFound = d.http.match(d.at("update", "not_found"), f.Update.NotFound, "")
 		c.Nothing, c.Whole = f.Update.Nothing, c.Method == "PUT"
 		if f.Update.Whole != nil {
 			c.Whole = *f.Update.Whole
 		}
-		d.out.Update = &c.ServiceCall
+		d.out.Update = c
 		d.needsBody("update", c)
 	}
-	d.create(f.Create, append(writes, "idempotency_key"))
-	if c := d.operation(mapping.OpDelete, f.Delete.callFile, "DELETE", keyed...); c != nil {
+	d.create(&f.Create, append(writes, "idempotency_key"))
+	if c := (&ServiceCall{call: f.Delete.call}); d.operation(mapping.OpDelete, c, "DELETE", keyed...) {
 		c.NotFound = d.http.match(d.at("delete", "not_found"), f.Delete.NotFound, "")
-		d.out.Delete = &c.ServiceCall
+		d.out.Delete = c
 	}
 	if len(d.resource.Operations) == 0 && !d.doc.Broken(d.path) {
 		d.fail(d.path, "found nothing that can be called, expected path: /…, where the records are")
@@ -147,62 +147,61 @@ func (d *httpDraft) operations() {
 // list tells whether there are lists, and compiles the walk that they need.
 func (d *httpDraft) list() bool {
 	f, named := d.file, d.names(mapping.OpList)
-	base := d.http.file.Source.HTTP.Walk
-	hasPath := f.Path.given() || f.Walk != nil && f.Walk.Path.given() || base != nil && base.Path.given()
+	base, inner := d.http.service.Walk, d.http.within[d.of.Name]
+	hasPath := f.Path != nil || f.Walk != nil && f.Walk.Path != nil || base != nil && base.Path != nil
 	switch {
 	case !named && f.Walk != nil:
 		d.fail(d.at("walk"), "list is not among operations, expected it there")
 		return false
 	case !named:
 		return false
-	case f.Walk == nil && (d.http.within[d.of.Name] != "" || !hasPath):
-		if d.http.within[d.of.Name] == "" && len(f.Operations.Only) > 0 {
+	case f.Walk != nil && inner != "":
+		d.fail(d.at("walk"), "the records stand within those of %s, whose walk finds them: expected no walk here, or {} in place of their path there", inner)
+	case f.Walk == nil && (inner != "" || !hasPath):
+		if inner == "" && len(f.Operations.Only) > 0 {
 			d.fail(d.at("operations", "only"), "list has no path, expected path: /… of the resource, or of walk")
 		}
-		return d.http.within[d.of.Name] != ""
+		return inner != ""
 	}
-	d.walk(f.Walk)
+	d.walk()
 	return true
 }
 
-// operation compiles the call of an operation; nil where there is none. By default it is at the
+// operation compiles the call of an operation; false where there is none. By default it is at the
 // resource's path, or below it at the key.
-func (d *httpDraft) operation(op mapping.Scope, f callFile, method string, names ...string) *call {
+func (d *httpDraft) operation(op mapping.Scope, c *ServiceCall, method string, names ...string) bool {
 	at, named := d.at(string(op)), d.names(op)
 	described := d.doc.Has(at)
 	if described && !named {
 		d.fail(at, "%s is not among operations, expected it there", op)
 	}
-	if !f.Path.given() && d.file.Path.given() {
-		if f.Path = d.file.Path; op != mapping.OpCreate {
-			f.Path.text += "/{key}"
+	if c.Path == nil && d.file.Path != nil {
+		if c.Path = d.file.Path; op != mapping.OpCreate {
+			c.Path = slices.Concat(c.Path, Text{{Literal: "/"}, {Path: Path{"key"}}})
 		}
 	}
 	switch {
 	case !named:
-		return nil
-	case !f.Path.given() && !described:
+		return false
+	case c.Path == nil && !described:
 		if len(d.file.Operations.Only) > 0 {
 			d.fail(d.at("operations", "only"), "%s has no path, expected path: /… of the resource, or of %[1]s", op)
 		}
-		return nil
+		return false
 	}
-	c := d.http.call(at, f, method, d.http.knows(append([]string{"client.id", "client.name"}, names...)...))
+	d.http.call(&c.call, method, d.http.knows(append([]string{"client.id", "client.name"}, names...)...), at, d.path)
 	d.calls[op], d.resource.Operations[op] = c, true
-	return c
+	return true
 }
 
 // create compiles how a record is made.
-func (d *httpDraft) create(f createFile, knows known) {
-	c := d.operation(mapping.OpCreate, f.callFile, "POST", knows...)
-	if c == nil {
+func (d *httpDraft) create(f *createFile, knows known) {
+	c := &f.ServiceCall
+	if !d.operation(mapping.OpCreate, c, "POST", knows...) {
 		return
 	}
-	c.Result, c.Nothing = d.http.spot(f.Result), f.Nothing
-	for _, part := range f.Key {
-		c.Key = append(c.Key, d.http.spot(part))
-	}
-	d.out.Create = &c.ServiceCall
+	c.Nothing, c.Key = f.Nothing, f.Key
+	d.out.Create = c
 	d.needsBody("create", c)
 	if len(f.Key) > 0 && len(f.Key) != len(d.out.Key) {
 		d.fail(d.at("create", "key"), "found %s, expected one for each part of the key: %s", count(len(f.Key), "path"), count(len(d.out.Key), "path"))
@@ -216,8 +215,8 @@ func (d *httpDraft) create(f createFile, knows known) {
 }
 
 // needsBody requires a body where there is no default.
-func (d *httpDraft) needsBody(op string, c *call) {
-	if d.http.service.XML && c.Body == nil && !c.file.Body.given() {
+func (d *httpDraft) needsBody(op string, c *ServiceCall) {
+	if d.http.service.XML && c.Body == nil {
 		d.fail(d.at(op), "body is missing, expected jq that yields JsonML: [\"record\", [\"name\", .value.name], …]")
 	}
 }
@@ -252,7 +251,7 @@ func (d *httpDraft) valueNames() (all known) {
 func (d *httpDraft) namesClient() bool {
 	by := d.walked
 	if get := d.calls[mapping.OpGet]; len(by) == 0 && get != nil {
-		by = []*call{get}
+		by = []*call{&get.call}
 	}
 	return d.http.perClient || slices.ContainsFunc(by, func(c *call) bool { return c.names("client") })
 }

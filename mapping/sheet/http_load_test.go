@@ -54,12 +54,12 @@ func TestLoadServiceSource(t *testing.T) {
 	s := load(t, "testdata/service.yaml")
 	of := s.Source.Service
 	assert.Equal(t, "https://dms.example.nl/api 3s 8 4 0 1h0m0s", of.URL+" "+of.Timeout.String()+" "+fmt.Sprint(of.Connections)+" "+fmt.Sprint(of.Parallel)+" "+fmt.Sprint(of.Retries)+" "+of.MaxAge.String())
-	assert.Equal(t, []sheet.Named{{Name: "X-App", Text: literal("frontdesk")}}, of.Headers)
+	assert.Equal(t, sheet.Parameters{{Name: "X-App", Text: literal("frontdesk")}}, of.Headers)
 	on := of.LogOn
 	assert.True(t, on.PerClient && on.Call.Form && on.Call.Method == "POST", "the definition tenant names the client")
 	assert.Equal(t, at("access.token"), on.Token)
 	assert.Equal(t, ".access.minutes * 60", on.ExpiresIn.String())
-	assert.Equal(t, []sheet.Named{{Name: "Authorization", Text: sheet.Text{{Literal: "Bearer "}, {Path: sheet.Path{"token"}}}}}, on.Headers)
+	assert.Equal(t, sheet.Parameters{{Name: "Authorization", Text: sheet.Text{{Literal: "Bearer "}, {Path: sheet.Path{"token"}}}}}, on.Headers)
 	assert.Equal(t, "everybody", on.AccountsClient)
 	assert.Equal(t, `.body.error == "expired"`, on.RenewOn.JQ.String())
 
@@ -69,13 +69,27 @@ func TestLoadServiceSource(t *testing.T) {
 	assert.Equal(t, "403", of.Refused.Status)
 	assert.Equal(t, at("nr"), of.Facts[sheet.FactID].Read)
 	assert.Equal(t, ".mails[0]", of.Facts[sheet.FactEmail].Read.String())
-	assert.Equal(t, []sheet.ServiceCode{{Stored: "B", Shown: mapping.IntValue(1)}, {Stored: "A", Shown: mapping.IntValue(0)}}, of.Facts[sheet.FactBlocked].Codes)
+	assert.Equal(t, []sheet.Code{{Stored: "B", Plain: true, Shown: mapping.IntValue(1)}, {Stored: "A", Plain: true, Shown: mapping.IntValue(0)}}, of.Facts[sheet.FactBlocked].Codes)
 	assert.Equal(t, mapping.IntValue(0), of.Facts[sheet.FactExternal].Constant)
 
-	require.Len(t, of.Errors, 2)
-	assert.Equal(t, ".body.fields[]", of.Errors[0].FieldFrom.String())
-	assert.Equal(t, sheet.Match{JQ: of.Errors[1].When.JQ}, of.Errors[1].When)
-	assert.Equal(t, "order", of.Errors[1].At)
+}
+
+func TestTranslateAnswers(t *testing.T) {
+	s := load(t, "testdata/service.yaml")
+	told := func(resource string, status int, code string) string {
+		body := map[string]any{"code": code, "fields": []any{"Nr", "x"}}
+		e := s.Source.Service.Errors.Translate(sheet.Answer{Context: t.Context(), Status: status, Told: func() map[string]any {
+			return map[string]any{"status": status, "body": body}
+		}}, sheet.Attempt{Resource: s.Resource(resource), Op: mapping.OpDelete, ID: 3})
+		if e == nil {
+			return ""
+		}
+		return string(e.Reason) + " " + strings.Join(e.Args, " ")
+	}
+	assert.Equal(t, "duplicate_value number ", told("contact", 409, "dup"))
+	assert.Empty(t, told("order", 409, "dup"), "it is of contact")
+	assert.Empty(t, told("contact", 400, "dup"))
+	assert.Equal(t, "in_use id order", told("article", 500, "used"), "whatever the status")
 }
 
 func TestLoadServiceResources(t *testing.T) {
@@ -139,21 +153,21 @@ func TestLoadServiceFields(t *testing.T) {
 	s := load(t, "testdata/service.yaml")
 	contact := s.Resource("contact")
 	fields := fieldsOf(contact)
-	code := func(stored any, shown mapping.Value) sheet.ServiceCode {
-		return sheet.ServiceCode{Stored: stored, Shown: shown}
+	code := func(stored string, shown mapping.Value) sheet.Code {
+		return sheet.Code{Stored: stored, Plain: stored != "", Shown: shown}
 	}
 	place := func(path string) sheet.ServiceField {
 		return sheet.ServiceField{Read: at(path), Path: sheet.ParsePath(path), Writable: true}
 	}
 	assert.Equal(t, place("name"), fields["name"])
 	kind := place("type")
-	kind.Codes, kind.UnknownIsNull = []sheet.ServiceCode{code("P", mapping.TextValue("person")), code("B", mapping.TextValue("company")), code("X", mapping.TextValue("company")), code("", mapping.NullValue())}, true
+	kind.Codes, kind.UnknownIsNull = []sheet.Code{code("P", mapping.TextValue("person")), code("B", mapping.TextValue("company")), code("X", mapping.TextValue("company")), code("", mapping.NullValue())}, true
 	assert.Equal(t, kind, fields["kind"])
 	customer := place("customer")
-	customer.Codes = []sheet.ServiceCode{code(true, mapping.IntValue(1)), code(false, mapping.IntValue(0))}
+	customer.Codes = []sheet.Code{code("true", mapping.IntValue(1)), code("false", mapping.IntValue(0))}
 	assert.Equal(t, customer, fields["is_customer"])
 	supplier := place("flags.supplier")
-	supplier.Codes, supplier.Default = []sheet.ServiceCode{code("J", mapping.IntValue(1)), code("N", mapping.IntValue(0))}, mapping.IntValue(0)
+	supplier.Codes, supplier.Default = []sheet.Code{code("J", mapping.IntValue(1)), code("N", mapping.IntValue(0))}, mapping.IntValue(0)
 	assert.Equal(t, supplier, fields["is_supplier"])
 	assert.Equal(t, []string{"0", "-1"}, fields["payment_days"].Nulls)
 	assert.True(t, fields["note"].EmptyIsNull && contact.Field("note").Immutable)

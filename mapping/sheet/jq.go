@@ -15,8 +15,9 @@ import (
 
 // JQ is a jq program. It is safe for concurrent use.
 type JQ struct {
-	text string
-	code *gojq.Code
+	text, at string      // as a sheet has it, and where
+	query    *gojq.Query // with the definitions of the sheet
+	code     *gojq.Code  // nil for a program that does not compile
 }
 
 // ErrNothing says that a jq program yielded nothing.
@@ -25,15 +26,19 @@ var ErrNothing = errors.New("jq yields nothing")
 // NewJQ compiles a program, after the definitions of a prelude. It has no access to files,
 // environment or input.
 func NewJQ(prelude, text string) (*JQ, error) {
-	q, err := gojq.Parse(prelude + "\n" + text)
+	q := &JQ{text: text}
+	return q, q.compile(prelude)
+}
+
+func (q *JQ) compile(prelude string) error {
+	query, err := gojq.Parse(prelude + "\n" + q.text)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	code, err := gojq.Compile(q)
-	if err != nil {
-		return nil, err
+	if q.code, err = gojq.Compile(query); err == nil {
+		q.query = query
 	}
-	return &JQ{text, code}, nil
+	return err
 }
 
 // String returns the program.

@@ -1,8 +1,9 @@
 package sheet
 
 import (
+	"errors"
 	"fmt"
-	"maps"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,11 +26,6 @@ type Options struct {
 	// Zone is the one in which clients' dates begin (server.time_zone); nil where it
 	// is not known, and days are not judged by it.
 	Zone *time.Location
-
-	// Without are parts that are left out, with what is wrong with them: resources.NAME.fields.NAME,
-	// resources.NAME, codes.NAME, accounts, errors, keep, rules and without_rules. Tools say more
-	// by it about an unfinished sheet.
-	Without map[string]bool
 }
 
 // Load reads the mapping sheet in the file at path and checks it against model. If the file
@@ -54,10 +50,8 @@ func Parse(path string, src []byte, model *mapping.Model, o Options) (*Sheet, er
 		hide.Add(name, value)
 		return value, ok
 	}
-	l := &loader{hide: hide, model: model, o: o, folder: filepath.Dir(path), reported: map[string]bool{}}
-	l.system, l.doc, l.problems = decode(l, path, src, strictyaml.Expand(config.Expander(env)))
-	l.headFile = l.system.head()
-	l.leaveOut()
+	l := &loader{hide: hide, model: model, o: o, folder: filepath.Dir(path)}
+	l.decode(path, src, strictyaml.Expand(config.Expander(env)))
 	l.sheet = &Sheet{
 		File: path, WithoutRules: l.WithoutRules, OwnRules: l.Rules == "backend",
 		Resources: map[*mapping.Resource]*Resource{}, byName: map[string]*Resource{}, Location: time.UTC,
@@ -72,10 +66,9 @@ func Parse(path string, src []byte, model *mapping.Model, o Options) (*Sheet, er
 
 // system is what a sheet is in front of: a database, or a service.
 type system interface {
-	head() *headFile
 	// source compiles where the records are; it is false where the sheet names none.
 	source() bool
-	// resources are the names of those that the sheet has.
+	// resources are the names of those that the sheet has, in their order.
 	resources() []string
 	resource(d *draft) own
 	// related compiles what fields and operations of all resources say together.
@@ -90,13 +83,9 @@ type system interface {
 
 // words are what messages call what the systems have each in its own way.
 type words struct {
-	place     string // column, path
-	language  string // SQL, jq
-	client    string // what tells the client
-	cure      string // what else binds records to one
-	elements  string // what an array may say
-	noFields  string
-	newValues string // where a new record has those from that clients do not send
+	place    string // column, path
+	language string // SQL, jq
+	elements string // what an array may say
 }
 
 // choice is a key of the sheet that stands beside others of its kind.
@@ -116,7 +105,7 @@ func given(of ...choice) (keys []string) {
 }
 
 // decode decodes a sheet by the system that it is in front of.
-func decode(l *loader, path string, src []byte, options ...strictyaml.Option) (system, *strictyaml.Document, strictyaml.Problems) {
+func (l *loader) decode(path string, src []byte, options ...strictyaml.Option) {
 	var peek struct {
 		Source struct {
 			SQL  *struct{} `yaml:"sql"`
@@ -126,22 +115,13 @@ func decode(l *loader, path string, src []byte, options ...strictyaml.Option) (s
 	strictyaml.Decode(path, src, &peek) // what is wrong is told below
 	if peek.Source.HTTP != nil && peek.Source.SQL == nil {
 		of := &httpLoader{loader: l}
-		doc, problems := strictyaml.Decode(path, src, &of.file, options...)
-		return of, doc, problems
+		l.system, l.headFile = of, &of.file.headFile
+		l.doc, l.problems = strictyaml.Decode(path, src, &of.file, options...)
+		return
 	}
 	of := &sqlLoader{loader: l}
-	doc, problems := strictyaml.Decode(path, src, &of.file, options...)
-	return of, doc, problems
-}
-
-// Outline returns where the values of a sheet are in its file, even if the sheet has problems.
-func Outline(path string) (*strictyaml.Document, error) {
-	src, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("mapping sheet: %w", err)
-	}
-	_, doc, _ := decode(nil, path, src)
-	return doc, nil
+	l.system, l.headFile = of, &of.file.headFile
+	l.doc, l.problems = strictyaml.Decode(path, src, &of.file, options...)
 }
 
 // loader compiles a decoded sheet and collects what is wrong with it.
@@ -155,43 +135,33 @@ type loader struct {
 	folder   string
 	sheet    *Sheet
 	drafts   []*draft
-	reported map[string]bool // problems of what several resources have
 	hide     *config.Redactor
 }
 
-// fail reports a problem at path, unless decoding has already reported one there.
+// fail reports a problem at path, unless decoding has already reported one there. What all resources
+// have is met again with each.
 func (l *loader) fail(path, format string, args ...any) {
-	l.problems = append(l.problems, l.doc.Fault(path, "", l.hide.Hide(fmt.Sprintf(format, args...)))...)
-}
-
-// once reports a problem that is met again with each resource, if it is of what all have.
-func (l *loader) once(path, format string, args ...any) {
-	if problem := path + ": " + fmt.Sprintf(format, args...); !l.reported[problem] {
-		l.reported[problem] = true
-		l.fail(path, format, args...)
+	for _, p := range l.doc.Fault(path, "", l.hide.Hide(fmt.Sprintf(format, args...))) {
+		if !slices.Contains(l.problems, p) {
+			l.problems = append(l.problems, p)
+		}
 	}
-}
-
-func (l *loader) quote(path, text string) string { return l.doc.Found(path, text) }
-
-func (l *loader) suggest(path, seen string, known []string) string {
-	return l.doc.Suggest(path, seen, known)
 }
 
 // oneOf reports a value that is none of the possible words.
 func (l *loader) oneOf(path, seen string, words ...string) {
 	if !slices.Contains(words, seen) {
-		l.fail(path, "found %s, expected %s%s", l.quote(path, seen), strictyaml.OneOf(words), l.suggest(path, seen, words))
+		l.fail(path, "found %s, expected %s%s", l.doc.Found(path, seen), strictyaml.OneOf(words), l.doc.Suggest(path, seen, words))
 	}
 }
 
 // unknown reports a name that is not among the known ones.
 func (l *loader) unknown(path, what, seen string, known []string) {
-	hint := l.suggest(path, seen, known)
+	hint := l.doc.Suggest(path, seen, known)
 	if hint == "" && len(known) > 0 && len(known) <= 12 {
 		hint = ", expected one of " + strings.Join(known, ", ")
 	}
-	l.fail(path, "there is no %s %s%s", what, l.quote(path, seen), hint)
+	l.fail(path, "there is no %s %s%s", what, l.doc.Found(path, seen), hint)
 }
 
 // detail is what an error says about the text at path, unless the text contains the value of a
@@ -232,12 +202,8 @@ func (l *loader) load() {
 	}
 	l.judgeWithoutRules()
 	l.loadResources()
-	if !l.o.Without["accounts"] {
-		l.loadAccounts(users, others)
-	}
-	if !l.o.Without["errors"] {
-		l.errors()
-	}
+	l.loadAccounts(users, others)
+	l.errors()
 }
 
 // judgeWithoutRules reports names under without_rules that are no rules of the model.
@@ -266,15 +232,16 @@ func (l *loader) relative(file string) string {
 	return filepath.Join(l.folder, file)
 }
 
-// errorOf is an error of the file system without the path, which the message already has.
-func errorOf(err error) error {
-	for {
-		inner, ok := err.(interface{ Unwrap() error })
-		if !ok {
-			return err
-		}
-		err = inner.Unwrap()
+// read reads a file that the sheet names at path; false if it cannot.
+func (l *loader) read(path, file string) ([]byte, bool) {
+	text, err := os.ReadFile(file)
+	if of, is := errors.AsType[*fs.PathError](err); is { // the message has the path already
+		err = of.Err
 	}
+	if err != nil {
+		l.fail(path, "cannot read the file: %v", err)
+	}
+	return text, err == nil
 }
 
 // positive is a number, or a time, that must be more than nothing; otherwise is what stands for
@@ -310,31 +277,3 @@ func article(t mapping.Datatype) string {
 
 // item is the path of an item of a list.
 func item(list string, i int) string { return fmt.Sprintf("%s[%d]", list, i) }
-
-// leaveOut takes parts out of a sheet, with the problems of decoding them. Fields, resources, code
-// lists and accounts are passed over where they are met.
-func (l *loader) leaveOut() {
-	if l.o.Without["keep"] {
-		l.Keep = "keep.db"
-	}
-	if l.o.Without["rules"] {
-		l.Rules = "backend"
-	}
-	if l.o.Without["without_rules"] {
-		l.WithoutRules = nil
-	}
-	l.problems = slices.DeleteFunc(l.problems, func(p strictyaml.Problem) bool {
-		for part := range l.o.Without {
-			if rest, is := strings.CutPrefix(p.Path, part); is && (rest == "" || rest[0] == '.' || rest[0] == '[') {
-				return true
-			}
-		}
-		return false
-	})
-}
-
-// remaining are the resources, or the fields below path, that are not left out.
-func remaining[T any](l *loader, path string, all map[string]T) map[string]T {
-	maps.DeleteFunc(all, func(name string, _ T) bool { return l.o.Without[strictyaml.Child(path, name)] })
-	return all
-}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"frontdesk/auth"
+	"frontdesk/config/strictyaml"
 	"frontdesk/mapping"
 )
 
@@ -20,8 +21,7 @@ func (l *loader) loadAccounts(f *usersFile, others []choice) {
 		for _, c := range all {
 			names = append(names, c.key)
 		}
-		last := len(names) - 1
-		l.fail("accounts", "missing, expected one of %s and %s", strings.Join(names[:last], ", "), names[last])
+		l.fail("accounts", "missing, expected %s", strictyaml.OneOf(names))
 	case len(keys) > 1:
 		slices.Sort(keys)
 		l.fail("accounts", "found %s, expected one of them", strings.Join(keys, " and "))
@@ -29,7 +29,7 @@ func (l *loader) loadAccounts(f *usersFile, others []choice) {
 	if address := f.ForgotPassword; address != "" {
 		l.sheet.Accounts.ForgotPassword = address
 		if u, err := url.Parse(address); err != nil || u.Scheme != "https" || u.Hostname() == "" {
-			l.fail("accounts.forgot_password", "found %s, expected an https address", l.quote("accounts.forgot_password", address))
+			l.fail("accounts.forgot_password", "found %s, expected an https address", l.doc.Found("accounts.forgot_password", address))
 		}
 	}
 	l.loadUsers(f.Users)
@@ -44,9 +44,9 @@ func (l *loader) loadUsers(users []userFile) {
 		case u.Username == "":
 			l.fail(at, "missing, expected a name to log in with")
 		case seen[strings.ToLower(u.Username)]:
-			l.fail(at, "found %s again", l.quote(at, u.Username))
+			l.fail(at, "found %s again", l.doc.Found(at, u.Username))
 		case !mapping.IsPlain(u.Username):
-			l.fail(at, "found %s, expected characters that can be seen", l.quote(at, u.Username))
+			l.fail(at, "found %s, expected characters that can be seen", l.doc.Found(at, u.Username))
 		}
 		seen[strings.ToLower(u.Username)] = true
 		if !strings.HasPrefix(string(u.PasswordHash), "$argon2id$") {
@@ -61,10 +61,25 @@ func (l *loader) loadUsers(users []userFile) {
 		if client.ID < 1 && key == "" || client.Name == "" {
 			l.fail(path+".client", "expected %s", expected)
 		} else if at := path + ".client.name"; !mapping.IsPlain(client.Name) {
-			l.fail(at, "found %s, expected characters that can be seen", l.quote(at, client.Name))
+			l.fail(at, "found %s, expected characters that can be seen", l.doc.Found(at, client.Name))
 		}
 		l.sheet.Accounts.Users = append(l.sheet.Accounts.Users, User{PasswordHash: u.PasswordHash, ClientKey: key, User: auth.User{
 			Username: u.Username, Email: u.Email, External: u.External, Blocked: u.Blocked, Client: client,
 		}})
 	}
+}
+
+// fact compiles what a fact of a user is in both systems: its constant, and its codes.
+func (l *loader) fact(at string, of *mapping.Field, isNeeded, isPlaced bool, f factFile) (how Conversion) {
+	path, words := strictyaml.Child(at, of.Name), l.words()
+	switch keys := given(choice{words.place, isPlaced}, choice{"read", f.Read.given()}, choice{"constant", f.Constant.given}); {
+	case !l.doc.Has(path) && isNeeded:
+		l.fail(at, "%s is missing, expected where it is found", of.Name)
+	case l.doc.Has(path) && len(keys) != 1:
+		l.fail(path, "expected one of a %s, {read: %s} and {constant: …}", words.place, strings.ToUpper(words.language))
+	case f.Constant.given:
+		how.Constant = l.constant(strictyaml.Child(path, "constant"), f.Constant, of)
+	}
+	how.Codes = l.codes(strictyaml.Child(path, "codes"), f.Codes, of)
+	return how
 }

@@ -3,6 +3,7 @@ package sheet
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"frontdesk/mapping"
 )
@@ -44,7 +45,7 @@ func (d *draft) whose() spotFile {
 		d.resource.client = where.Read.text
 	}
 	if f.SystemClient != "" && d.resource.client == "" && f.Client.Through == "" {
-		d.fail(d.at("system_client"), "found a client's number without client, expected its %s", d.words().client)
+		d.fail(d.at("system_client"), "found a client's number without client, expected its %s", d.words().place)
 	}
 	return where
 }
@@ -87,9 +88,9 @@ func (d *draft) through(name string) {
 	through, target := &d.resource.Fields[f.Index], d.draftOf(f.Reference)
 	switch {
 	case f.ReferenceBy != "":
-		d.fail(path, "%s refers to records of several resources, expected a reference to one, or the %s of the client's number", name, d.words().client)
+		d.fail(path, "%s refers to records of several resources, expected a reference to one, or the %s of the client's number", name, d.words().place)
 	case f.Reference == "":
-		d.fail(path, "%s refers to no record, expected a reference%s", name, d.suggest(path, name, references))
+		d.fail(path, "%s refers to no record, expected a reference%s", name, d.doc.Suggest(path, name, references))
 	case target == nil:
 		d.fail(path, "%s refers to %s, which is not among resources", name, f.Reference)
 	case d.unfit(through, target) != "":
@@ -154,12 +155,12 @@ func (d *draft) judgeShared() {
 		return
 	}
 	f := owned[max(0, slices.IndexFunc(owned, d.isOfContainer))]
-	of, cure := "records that belong", "its "+d.words().client
+	of, cure := "records that belong", "its "+d.words().place
 	if f.Reference != "" {
 		of, cure = f.Reference+", which belongs", fmt.Sprintf("client: {through: %s}, %s", f.Name, cure)
 	}
-	d.fail(d.at("client"), "%s has no client, but %s refers to %s to one: expected %s%s, or shared: true where all clients are to see and change them",
-		d.of.Name, f.Name, of, cure, d.words().cure)
+	d.fail(d.at("client"), "%s has no client, but %s refers to %s to one: expected %s, {read: %s}, or shared: true where all clients are to see and change them",
+		d.of.Name, f.Name, of, cure, strings.ToUpper(d.words().language))
 }
 
 // isOfContainer tells whether a reference is to the record that contains this one as an element.

@@ -9,12 +9,12 @@ import (
 	"frontdesk/mapping"
 )
 
-// meaning compiles what an error means. from is where the system names the field, "" for nowhere;
-// quotes tells that it says what was refused.
-func (l *loader) meaning(path string, f meaningFile, from string, quotes bool) Meaning {
+// judgeMeaning compiles what an error means; its row is nil where that is not known. from is where the
+// system names the field, "" for nowhere; quotes tells that it says what was refused.
+func (l *loader) judgeMeaning(path string, e *meaning, from string, quotes bool) {
 	rows := raisable()
-	e := Meaning{Reason: mapping.Reason(f.Reason), Field: f.Field, Fields: f.Fields, At: f.At, On: f.On, row: rows[mapping.Reason(f.Reason)]}
-	for i, on := range f.On {
+	e.row = rows[e.Reason]
+	for i, on := range e.On {
 		l.judgeOn(item(path+".on", i), on)
 	}
 	if e.row == nil {
@@ -22,17 +22,16 @@ func (l *loader) meaning(path string, f meaningFile, from string, quotes bool) M
 		for _, reason := range slices.Sorted(maps.Keys(rows)) {
 			known = append(known, string(reason))
 		}
-		l.fail(path+".reason", "found %s, which is no reason that an error of the system can stand for%s", l.quote(path+".reason", f.Reason), l.suggest(path+".reason", f.Reason, known))
-		return e
+		l.fail(path+".reason", "found %s, which is no reason that an error of the system can stand for%s", l.doc.Found(path+".reason", string(e.Reason)), l.doc.Suggest(path+".reason", string(e.Reason), known))
+		return
 	}
-	l.judgeMeaning(path, &e, from)
-	for _, name := range slices.Sorted(maps.Values(f.Fields)) {
-		l.judgeErrorField(path+".fields", name, &e, quotes)
+	l.judgeNamed(path, e, from)
+	for _, name := range slices.Sorted(maps.Values(e.Fields)) {
+		l.judgeErrorField(path+".fields", name, e, quotes)
 	}
-	if f.Field != "" {
-		l.judgeErrorField(path+".field", f.Field, &e, quotes)
+	if e.Field != "" {
+		l.judgeErrorField(path+".field", e.Field, e, quotes)
 	}
-	return e
 }
 
 // judgeOn judges what an entry is narrowed to.
@@ -41,12 +40,12 @@ func (l *loader) judgeOn(path, text string) {
 	if known := l.sheet.Model.Names(); !slices.Contains(known, resource) {
 		l.unknown(path, "resource", resource, known)
 	} else if op != "" && !slices.Contains(operationNames, op) {
-		l.fail(path, "found %s, expected an operation of %s: %s%s", l.quote(path, text), resource, strings.Join(operationNames, ", "), l.suggest(path, op, operationNames))
+		l.fail(path, "found %s, expected an operation of %s: %s%s", l.doc.Found(path, text), resource, strings.Join(operationNames, ", "), l.doc.Suggest(path, op, operationNames))
 	}
 }
 
-// judgeMeaning requires everything that the message of the reason names.
-func (l *loader) judgeMeaning(path string, e *Meaning, from string) {
+// judgeNamed requires everything that the message of the reason names.
+func (l *loader) judgeNamed(path string, e *meaning, from string) {
 	named := namesField(e.row)
 	switch {
 	case named && e.Field == "" && from == "":
@@ -78,23 +77,23 @@ var atForm = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 // judgeAt requires a resource, or a word that is not almost one: that would be a misspelling.
 func (l *loader) judgeAt(path, name string) {
 	known := l.model.Names()
-	hint := l.suggest(path, name, known)
+	hint := l.doc.Suggest(path, name, known)
 	switch {
 	case slices.Contains(known, name):
 	case hint != "":
-		l.fail(path, "there is no resource %s%s", l.quote(path, name), hint)
+		l.fail(path, "there is no resource %s%s", l.doc.Found(path, name), hint)
 	case !atForm.MatchString(name):
-		l.fail(path, "found %s, expected a resource, or a word of small letters, digits and _ for what is none", l.quote(path, name))
+		l.fail(path, "found %s, expected a resource, or a word of small letters, digits and _ for what is none", l.doc.Found(path, name))
 	}
 }
 
 // judgeErrorField requires a field that the resources have and that suits the message.
-func (l *loader) judgeErrorField(path, name string, e *Meaning, quotes bool) {
+func (l *loader) judgeErrorField(path, name string, e *meaning, quotes bool) {
 	if resource, field, ok := strings.Cut(name, "."); ok {
 		if r := l.sheet.Model.Resource(resource); r == nil || r.Field(field) == nil {
-			l.fail(path, "found %s, expected a field of the record, or RESOURCE.FIELD of another that is mapped", l.quote(path, name))
+			l.fail(path, "found %s, expected a field of the record, or RESOURCE.FIELD of another that is mapped", l.doc.Found(path, name))
 		} else if !quotes {
-			l.fail(path, "found %s without value, expected where the answer has the value of another record", l.quote(path, name))
+			l.fail(path, "found %s without value, expected where the answer has the value of another record", l.doc.Found(path, name))
 		}
 		return
 	}

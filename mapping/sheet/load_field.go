@@ -21,7 +21,7 @@ type said struct {
 // compileFields compiles the fields that are mapped, in the order of the model.
 func (d *draft) compileFields() {
 	if len(d.said) == 0 {
-		d.fail(d.at("fields"), "%s", d.words().noFields)
+		d.fail(d.at("fields"), "found none, expected those that the system has")
 	}
 	var known []string
 	for _, f := range mapping.Each(d.of.Fields) {
@@ -71,11 +71,11 @@ func (d *draft) compileField(f mapping.Field, s said) {
 		case constant.given:
 			s.Conversion.Constant = d.constant(d.fieldAt(f.Name, "constant"), constant, &f)
 		default:
-			codes := d.codes(d.fieldAt(f.Name, "codes"), s.Codes, &f)
-			d.field(out, codes, &n)
+			s.Conversion.Codes = d.codes(d.fieldAt(f.Name, "codes"), s.conversionFile.Codes, &f)
+			d.field(out, &n)
 			n.Readonly = n.Readonly || !out.writable
-			if s.UnknownIsNull = s.Unknown == "null"; s.Codes.given() && f.Check == "" {
-				n.OneOf = shown(codes, f.OneOf)
+			if s.UnknownIsNull = s.Unknown == "null"; s.conversionFile.Codes.given() && f.Check == "" {
+				n.OneOf = shown(s.Conversion.Codes, f.OneOf)
 			}
 			d.newValue(out, s, &n)
 		}
@@ -102,7 +102,7 @@ func (d *draft) arrayField(f *Field, s said) {
 
 // converts tells whether the sheet says how the value is kept.
 func (s *said) converts() bool {
-	return s.Codes.given() || s.Type != "" || len(s.Zero) > 0 || s.Empty != ""
+	return s.conversionFile.Codes.given() || s.Type != "" || len(s.Zero) > 0 || s.Empty != ""
 }
 
 // judgeSources requires that one key says where a field is, or what it is in every record.
@@ -122,25 +122,30 @@ func (d *draft) judgeSources(f *mapping.Field, s said) bool {
 	return false
 }
 
-// convert compiles how the system has the values of a field.
-func (d *draft) convert(f *mapping.Field, s said) {
-	fault := func(key string, given bool, format string, args ...any) {
+// faults reports keys of a field that are given and do not fit.
+func (d *draft) faults(field string) func(key string, given bool, format string, args ...any) {
+	return func(key string, given bool, format string, args ...any) {
 		if given {
-			d.fail(d.fieldAt(f.Name, key), format, args...)
+			d.fail(d.fieldAt(field, key), format, args...)
 		}
 	}
+}
+
+// convert compiles how the system has the values of a field.
+func (d *draft) convert(f *mapping.Field, s said) {
+	fault := d.faults(f.Name)
 	place, zoned := d.words().place, s.TimeZone.Location != nil
 	isTime := f.Type == mapping.Timestamp
 	fault("type", s.Type != "" && !isTime, "type is for a timestamp, and %s is %s", f.Name, article(f.Type))
 	fault("time_zone", zoned && !isTime, "time_zone is for a timestamp, and %s is %s", f.Name, article(f.Type))
 	fault("time_zone", zoned && isTime && (s.Type == "timestamp" || strings.HasPrefix(s.Type, "epoch")), "found with an instant, which is in no zone or says its own: expected none")
-	fault("type", s.Type != "" && s.Codes.given(), "codes say what the system has, letter by letter: expected codes or type")
+	fault("type", s.Type != "" && s.conversionFile.Codes.given(), "codes say what the system has, letter by letter: expected codes or type")
 	fault("length", s.Length != 0 && !f.IsText(), "length is for text, and %s is %s", f.Name, article(f.Type))
 	most := d.of.Field(f.Name).Length
 	fault("length", f.IsText() && s.Length > most || s.Length < 0, "found %d, expected at most %d, which the field has", s.Length, most)
-	fault("unknown", s.Unknown != "" && !s.Codes.given(), "found without codes, expected a code list too")
+	fault("unknown", s.Unknown != "" && !s.conversionFile.Codes.given(), "found without codes, expected a code list too")
 	isPlaced := slices.Contains(s.sources, place)
-	for _, key := range given(choice{"codes", s.Codes.given()}, choice{"zero", len(s.Zero) > 0}, choice{"empty", s.Empty != ""}) {
+	for _, key := range given(choice{"codes", s.conversionFile.Codes.given()}, choice{"zero", len(s.Zero) > 0}, choice{"empty", s.Empty != ""}) {
 		fault(key, !isPlaced, "found without %s, expected it in %s of read, and of write", place, d.words().language)
 	}
 	fault("write", s.isWritten && s.Readonly, "found with readonly: true, expected one of them")
@@ -175,9 +180,9 @@ func (d *draft) judgeDays() {
 }
 
 // shown are the values that clients see of a code list, in their own order where there is one.
-func shown(codes ordered[mapping.Value], order []string) (all []string) {
+func shown(codes []Code, order []string) (all []string) {
 	for _, c := range codes {
-		if text := c.Value.String(); c.Value.IsSet() && !slices.Contains(all, text) {
+		if text := c.Shown.String(); c.Shown.IsSet() && !slices.Contains(all, text) {
 			all = append(all, text)
 		}
 	}
@@ -188,25 +193,24 @@ func shown(codes ordered[mapping.Value], order []string) (all []string) {
 }
 
 // codes compiles a code list: clients' values by the system's.
-func (l *loader) codes(at string, f codesRefFile, of *mapping.Field) (all ordered[mapping.Value]) {
+func (l *loader) codes(at string, f codesRefFile, of *mapping.Field) (all []Code) {
 	list := f.list
 	if !f.given() {
 		return nil
 	}
 	if f.name != "" {
-		known := remaining(l, "codes", l.Codes)
-		if list = known[f.name]; list == nil {
-			l.unknown(at, "code list", f.name, sortedKeys(known))
+		if list = l.Codes[f.name]; list == nil {
+			l.unknown(at, "code list", f.name, sortedKeys(l.Codes))
 			return nil
 		}
 		at = strictyaml.Child("codes", f.name)
 	}
 	if len(list) == 0 {
-		l.once(at, "found an empty code list")
+		l.fail(at, "found an empty code list")
 	}
 	for _, code := range list {
-		if v, ok := l.value(strictyaml.Child(at, code.Key), code.Value, of); ok {
-			all = append(all, entry[mapping.Value]{code.Key, v, code.plain})
+		if v, ok := l.value(strictyaml.Child(at, code.stored), code.shown, of); ok {
+			all = append(all, Code{code.stored, code.plain, v})
 		}
 	}
 	return all
@@ -219,11 +223,11 @@ func (l *loader) value(path string, given scalarFile, f *mapping.Field) (mapping
 	}
 	v, e := f.Parse(given.text, time.UTC)
 	if e != nil {
-		l.once(path, "found %s, expected a value of type %s, as %s is", l.quote(path, given.text), f.Type, f.Name)
+		l.fail(path, "found %s, expected a value of type %s, as %s is", l.doc.Found(path, given.text), f.Type, f.Name)
 		return mapping.Value{}, false
 	}
 	if len(f.OneOf) > 0 && !slices.Contains(f.OneOf, v.String()) {
-		l.once(path, "found %s, expected one of the values of %s: %s%s", l.quote(path, given.text), f.Name, strings.Join(f.OneOf, ", "), l.suggest(path, given.text, f.OneOf))
+		l.fail(path, "found %s, expected one of the values of %s: %s%s", l.doc.Found(path, given.text), f.Name, strings.Join(f.OneOf, ", "), l.doc.Suggest(path, given.text, f.OneOf))
 		return mapping.Value{}, false
 	}
 	return v, true
@@ -261,7 +265,7 @@ func (d *draft) judgePromises(f *mapping.Field, s said, n mapping.FieldNarrowing
 	if at := d.fieldAt(f.Name, "readonly"); !s.Readonly && d.doc.Has(at) {
 		switch {
 		case f.Readonly:
-			d.fail(at, "found false, and the interface has %s as readonly: clients never send it. Expected none; what the system needs of a new record comes from %s", f.Name, d.words().newValues)
+			d.fail(at, "found false, and the interface has %s as readonly: clients never send it. Expected none; what the system needs of a new record comes from default, or what create sets", f.Name)
 		case n.Readonly:
 			d.fail(at, "found false of a field that is only read: expected none, and a place to write it to (%s, or write) where clients are to send it", d.words().place)
 		}

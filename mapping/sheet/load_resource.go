@@ -33,7 +33,7 @@ type own interface {
 	fields() map[string]said
 	// field compiles where a field is that is no constant. It tells whether it is written, and
 	// completes what clients are promised.
-	field(f *Field, codes ordered[mapping.Value], n *mapping.FieldNarrowing)
+	field(f *Field, n *mapping.FieldNarrowing)
 	array(f *Field)
 	// judgeKeys judges keys of a field that is no array, against the field and each other.
 	judgeKeys(f *Field)
@@ -55,7 +55,6 @@ func (l *loader) loadResources() {
 	if len(names) == 0 {
 		l.fail("resources", "missing, expected the resources that the system has, such as contact")
 	}
-	slices.Sort(names)
 	for _, name := range names {
 		path := strictyaml.Child("resources", name)
 		r := l.model.Resource(name)
@@ -177,7 +176,7 @@ func (d *draft) mappedNames() (names []string) {
 func (d *draft) isDated() bool {
 	name := d.of.Fields[d.of.ModifiedAt].Name
 	s := d.said[name]
-	return slices.Contains(d.mappedNames(), name) && len(s.sources) > 0 && !s.Codes.given()
+	return slices.Contains(d.mappedNames(), name) && len(s.sources) > 0 && !s.conversionFile.Codes.given()
 }
 
 // bindFields moves the fields onto the narrowed model.
@@ -221,7 +220,7 @@ func (d *draft) judgeRequired() {
 		return
 	}
 	for _, f := range mapping.Each(d.of.Fields) {
-		if _, given := d.said[f.Name]; f.Required && !f.Primary && !given && !d.o.Without[d.fieldAt(f.Name)] {
+		if _, given := d.said[f.Name]; f.Required && !f.Primary && !given {
 			d.fail(d.at("fields"), "%s is required of a new %s and not mapped, expected its place, a constant, or %s: {absent: true} where it is meant to be left out", f.Name, d.of.Name, f.Name)
 		}
 	}

@@ -14,8 +14,13 @@ import (
 // last.
 type Path []string
 
-// ParsePath reads a path as a sheet has it: a.b.0.
-func ParsePath(text string) Path { return strings.Split(text, ".") }
+// ParsePath reads a path as a sheet has it: a.b.0; nil for none.
+func ParsePath(text string) Path {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, ".")
+}
 
 func (p Path) String() string { return strings.Join(p, ".") }
 

@@ -4,6 +4,7 @@ import (
 	"embed"
 	"reflect"
 	"regexp"
+	"strings"
 
 	"frontdesk/config"
 	"frontdesk/config/schema"
@@ -29,11 +30,16 @@ func HTTPSchema() []byte { return schemaBy(reflect.TypeFor[httpSheetFile](), HTT
 func schemaBy(t reflect.Type, id string) []byte {
 	return schema.Of(t, schema.Options{
 		ID: id, Title: "Mapping sheet of frontdesk", Sources: fileSources, Type: schemaOf,
-		Name: func(t reflect.Type) string { return fileName.ReplaceAllString(t.Name(), "") },
+		Name: func(t reflect.Type) string {
+			return upper.ReplaceAllStringFunc(fileName.ReplaceAllString(strings.Split(t.Name(), "[")[0], ""), strings.ToLower)
+		},
 	})
 }
 
-var fileName = regexp.MustCompile(`(File|Settings)$`)
+var (
+	fileName = regexp.MustCompile(`(File|Settings)$`)
+	upper    = regexp.MustCompile(`^([A-Z]+$|[A-Z])`)
+)
 
 // scalars are the values that a place or a field may have.
 func scalars() schema.Object {
@@ -48,7 +54,7 @@ func schemaOf(g *schema.Generator, t reflect.Type) schema.Object {
 		return config.SizeSchema()
 	case reflect.TypeFor[config.Zone]():
 		return typed("string")
-	case reflect.TypeFor[pairs]():
+	case reflect.TypeFor[assigns]():
 		return schema.Map(text())
 	case reflect.TypeFor[names]():
 		return anyOf(text(), schema.List(text()))
@@ -61,28 +67,28 @@ func schemaOf(g *schema.Generator, t reflect.Type) schema.Object {
 	case reflect.TypeFor[generatedFile]():
 		return anyOf(schema.Object{{Key: "enum", Value: []any{"identity", "max+1", "supplied"}}}, g.Reference(reflect.TypeFor[generatedSettings]()))
 	case reflect.TypeFor[sqlFactFile]():
-		return anyOf(typed("string"), g.Reference(reflect.TypeFor[sqlFactSettings]()))
+		return anyOf(typed("string"), g.Reference(reflect.TypeFor[sqlFactFile]()))
 	case reflect.TypeFor[sqlFieldFile]():
-		return anyOf(typed("string"), schema.List(typed("string")), typed("null"), g.Reference(reflect.TypeFor[sqlFieldSettings]()))
-	case reflect.TypeFor[textFile](), reflect.TypeFor[exprFile]():
+		return anyOf(typed("string"), schema.List(typed("string")), typed("null"), g.Reference(reflect.TypeFor[sqlFieldFile]()))
+	case reflect.TypeFor[textFile](), reflect.TypeFor[JQ](), reflect.TypeFor[Path](), reflect.TypeFor[Text]():
 		return text()
 	case reflect.TypeFor[whoseFile]():
 		return anyOf(typed("string"), g.Reference(reflect.TypeFor[readFile]()), g.Reference(reflect.TypeFor[throughFile]()))
-	case reflect.TypeFor[spotFile]():
+	case reflect.TypeFor[spotFile](), reflect.TypeFor[Spot]():
 		return anyOf(typed("string"), g.Reference(reflect.TypeFor[readFile]()))
 	case reflect.TypeFor[spotsFile]():
 		spot := g.Of(reflect.TypeFor[spotFile]())
 		return anyOf(typed("string"), schema.List(spot), g.Reference(reflect.TypeFor[readFile]()))
 	case reflect.TypeFor[httpKeyFile]():
-		return anyOf(typed("string"), schema.List(g.Of(reflect.TypeFor[spotFile]())), g.Reference(reflect.TypeFor[httpKeySettings]()))
-	case reflect.TypeFor[namedFile]():
+		return anyOf(typed("string"), schema.List(g.Of(reflect.TypeFor[spotFile]())), g.Reference(reflect.TypeFor[httpKeyFile]()))
+	case reflect.TypeFor[Parameters]():
 		return schema.Map(anyOf(text(), typed("null"), g.Reference(reflect.TypeFor[producedFile]())))
 	case reflect.TypeFor[httpFieldFile]():
-		return anyOf(typed("string"), typed("null"), g.Reference(reflect.TypeFor[httpFieldSettings]()))
+		return anyOf(typed("string"), typed("null"), g.Reference(reflect.TypeFor[httpFieldFile]()))
 	case reflect.TypeFor[httpFactFile]():
-		return anyOf(typed("string"), g.Reference(reflect.TypeFor[httpFactSettings]()))
+		return anyOf(typed("string"), g.Reference(reflect.TypeFor[httpFactFile]()))
 	case reflect.TypeFor[hashFile]():
-		return anyOf(typed("string"), g.Reference(reflect.TypeFor[hashSettings]()))
+		return anyOf(typed("string"), g.Reference(reflect.TypeFor[hashFile]()))
 	}
 	return nil
 }

@@ -4,14 +4,19 @@ import (
 	"context"
 	"strconv"
 	"strings"
-
-	"frontdesk/mapping"
 )
 
-// Fits tells whether an answer is recognised. answer is what jq sees of it: {status, body}. jq that
-// fails does not recognise it: conditions are asked of answers of any form.
-func (m Match) Fits(ctx context.Context, status int, answer func() map[string]any) bool {
-	text := strconv.Itoa(status)
+// Answer is a service's, for Translate.
+type Answer struct {
+	Context context.Context // of what asks about it, which bounds jq
+	Status  int
+	Told    func() map[string]any // what jq sees of it: {status, body}
+}
+
+// Fits tells whether an answer is recognised. jq that fails does not recognise it: conditions are
+// asked of answers of any form.
+func (m Match) Fits(a Answer) bool {
+	text := strconv.Itoa(a.Status)
 	class, isClass := strings.CutSuffix(m.Status, "xx")
 	if m == (Match{}) || m.Status != "" && m.Status != text && !(isClass && len(text) == 3 && text[:1] == class) {
 		return false
@@ -19,41 +24,41 @@ func (m Match) Fits(ctx context.Context, status int, answer func() map[string]an
 	if m.JQ == nil {
 		return true
 	}
-	holds, err := m.JQ.Holds(ctx, answer())
+	holds, err := m.JQ.Holds(a.Context, a.Told())
 	return holds && err == nil
 }
 
-// ServiceErrors word the errors of a service.
-type ServiceErrors []ServiceError
-
-// Translate words an answer by the first that fits; nil if none does, or none whose message can be
-// filled in: clients are then told nothing about it. answer is what jq sees of it: {status, body}.
-func (all ServiceErrors) Translate(ctx context.Context, status int, answer func() map[string]any, a Attempt) *mapping.Error {
-	for i := range all {
-		e := &all[i]
-		if !e.isOn(a) || !e.When.Fits(ctx, status, answer) {
-			continue
-		}
-		if worded := e.worded(ctx, answer, a); worded != nil {
-			return worded
-		}
-	}
-	return nil
+// text is what jq finds in an answer; false if it finds none, or fails.
+func (a Answer) text(q *JQ) (string, bool) {
+	found, err := q.First(a.Context, a.Told())
+	text, ok := ScalarText(found)
+	return text, ok && err == nil
 }
 
-func (e *ServiceError) worded(ctx context.Context, answer func() map[string]any, a Attempt) *mapping.Error {
-	textOf := func(q *JQ) (string, bool) { // jq that fails finds nothing
-		found, err := q.First(ctx, answer())
-		text, ok := ScalarText(found)
-		return text, ok && err == nil
+// errors compiles the translations of errors.
+func (l *httpLoader) errors() {
+	for i, f := range l.file.Errors {
+		path := item("errors", i)
+		if f.When == (Match{}) && !l.doc.Broken(path+".when") {
+			l.fail(path, "when is missing, expected what recognises the error")
+		}
+		e := translation[Answer]{meaning: f.meaning, fits: l.match(path+".when", f.When, "").Fits, named: func(Answer) string { return "" }}
+		from := ""
+		if f.FieldFrom != nil {
+			from = f.FieldFrom.text
+		}
+		l.judgeMeaning(path, &e.meaning, from, f.Value != nil)
+		if from := l.answered(f.FieldFrom); from != nil {
+			e.named = func(a Answer) string {
+				text, _ := a.text(from)
+				return text
+			}
+		}
+		if value := l.answered(f.Value); value != nil {
+			e.value = func(a Answer) (string, bool) { return a.text(value) }
+		}
+		if e.row != nil {
+			l.service.Errors = append(l.service.Errors, e)
+		}
 	}
-	raw := ""
-	if e.FieldFrom != nil {
-		raw, _ = textOf(e.FieldFrom)
-	}
-	m, value := e.mean(a, raw), (func() (string, bool))(nil)
-	if e.Value != nil {
-		value = func() (string, bool) { return textOf(e.Value) }
-	}
-	return e.word(m, a.ID, value)
 }

@@ -33,20 +33,14 @@ func (f *ServiceField) Value(ctx context.Context, of *mapping.Field, record any)
 	if !there {
 		return mapping.NullValue(), true, nil
 	}
-	v, why := f.read(of, found)
-	if why == unlisted {
-		return v, false, fmt.Errorf("%s: %s has %s: %w", of.Name, f.Read, quoted(found), ErrUnlisted)
-	}
-	if why != "" {
-		return v, false, fmt.Errorf("%s: %s has %s: %s", of.Name, f.Read, quoted(found), string(why))
+	if v, err = f.read(of, found); err != nil {
+		return v, false, fmt.Errorf("%s: %s has %s: %w", of.Name, f.Read, quoted(found), err)
 	}
 	return v, false, nil
 }
 
-const unlisted fault = "not in the code list"
-
 // ErrUnlisted says that a value is in no code list.
-var ErrUnlisted = errors.New(string(unlisted))
+var ErrUnlisted = errors.New("not in the code list")
 
 // quoted is how an error shows what was found.
 func quoted(found any) string {
@@ -83,41 +77,41 @@ func ScalarText(v any) (string, bool) {
 	}
 }
 
-func (f *ServiceField) read(of *mapping.Field, found any) (mapping.Value, fault) {
+func (f *ServiceField) read(of *mapping.Field, found any) (mapping.Value, error) {
 	text, isScalar := ScalarText(found)
 	if found != nil && !isScalar {
-		return mapping.Value{}, "not a value"
+		return mapping.Value{}, errors.New("not a value")
 	}
 	for i := range f.Codes {
-		if stored := f.Codes[i].Stored; (stored == nil) == (found == nil) && (found == nil || isSame(stored, text)) {
-			return f.Codes[i].Shown, ""
+		if found != nil && isSame(f.Codes[i].Stored, text) {
+			return f.Codes[i].Shown, nil
 		}
 	}
 	if found == nil || f.IsNull(found) {
-		return mapping.NullValue(), ""
+		return mapping.NullValue(), nil
 	}
 	if f.Codes != nil {
 		if f.UnknownIsNull {
-			return mapping.NullValue(), ""
+			return mapping.NullValue(), nil
 		}
-		return mapping.Value{}, unlisted
+		return mapping.Value{}, ErrUnlisted
 	}
 	_, isText := found.(string)
 	_, isBool := found.(bool)
 	if (of.Type == mapping.Int4 || of.Type == mapping.Float8) && !isBool {
 		if v, bad := of.Parse(text, nil); bad == nil { // as the interface has it, as most are
-			return v, ""
+			return v, nil
 		}
 	}
 	switch of.Type {
 	case mapping.Int4:
 		if isBool {
-			return mapping.IntValue(map[bool]int64{true: 1}[found == true]), ""
+			return mapping.IntValue(map[bool]int64{true: 1}[found == true]), nil
 		}
 		return readWhole(strings.TrimSpace(text))
 	case mapping.Float8:
 		if isBool {
-			return mapping.Value{}, "not a number"
+			return mapping.Value{}, errors.New("not a number")
 		}
 		return readNumber(of, strings.TrimSpace(text))
 	case mapping.Timestamp:
@@ -125,21 +119,32 @@ func (f *ServiceField) read(of *mapping.Field, found any) (mapping.Value, fault)
 	case mapping.Bytea:
 		b, err := base64.StdEncoding.DecodeString(text)
 		if !isText || err != nil {
-			return mapping.Value{}, "not base64"
+			return mapping.Value{}, errors.New("not base64")
 		}
-		return mapping.BytesValue(b), ""
+		return mapping.BytesValue(b), nil
 	default:
 		if strings.IndexByte(text, 0) >= 0 {
-			return mapping.Value{}, "a NUL in a text"
+			return mapping.Value{}, errors.New("a NUL in a text")
 		}
-		return mapping.TextValue(text), ""
+		return mapping.TextValue(text), nil
+	}
+}
+
+// value is the code as a service has it.
+func (c *Code) value() any {
+	switch {
+	case c.Plain && (c.Stored == "true" || c.Stored == "false"):
+		return c.Stored == "true"
+	case c.Plain && json.Valid([]byte(c.Stored)):
+		return json.Number(c.Stored)
+	default:
+		return c.Stored
 	}
 }
 
 // isSame tells whether a text or number of the sheet is what was found, of which text is the text:
 // XML has texts alone.
-func isSame(stored any, text string) bool {
-	of, _ := ScalarText(stored)
+func isSame(of, text string) bool {
 	return of == text || of != "" && text != "" && isDigit(of[len(of)-1]) && isDigit(text[len(text)-1]) && sameNumber(of, text)
 }
 
@@ -169,40 +174,37 @@ func (f *ServiceField) IsNull(found any) bool {
 	return false
 }
 
-// fault says why a value could not be converted; "" if it could.
-type fault string
-
 // longestShown is how many characters of a system's value an error shows.
 const longestShown = 40
 
-func readWhole(text string) (v mapping.Value, _ fault) {
+func readWhole(text string) (v mapping.Value, _ error) {
 	d, ok := parseDecimal(text)
 	if !ok {
-		return v, "not a whole number"
+		return v, errors.New("not a whole number")
 	}
 	n, err := d.Int64()
 	switch {
 	case err != nil:
-		return v, "not a whole number"
+		return v, errors.New("not a whole number")
 	case n < math.MinInt32 || n > math.MaxInt32:
-		return v, "beyond int4"
+		return v, errors.New("beyond int4")
 	}
-	return mapping.IntValue(n), ""
+	return mapping.IntValue(n), nil
 }
 
-func readNumber(of *mapping.Field, text string) (v mapping.Value, _ fault) {
+func readNumber(of *mapping.Field, text string) (v mapping.Value, _ error) {
 	d, ok := parseDecimal(text)
 	if !ok {
-		return v, "not a number"
+		return v, errors.New("not a number")
 	}
 	if v, ok = number(of, d); !ok {
-		return v, "a number too large"
+		return v, errors.New("a number too large")
 	}
-	return v, ""
+	return v, nil
 }
 
 // readMoment reads a timestamp. What names no zone is in the field's.
-func (f *ServiceField) readMoment(text string, isNumber bool) (mapping.Value, fault) {
+func (f *ServiceField) readMoment(text string, isNumber bool) (mapping.Value, error) {
 	ms, zoned := int64(0), true
 	switch f.Kind {
 	case KindEpoch, KindEpochMillis:
@@ -211,17 +213,17 @@ func (f *ServiceField) readMoment(text string, isNumber bool) (mapping.Value, fa
 			decimals = 3
 		}
 		v, why := readNumber(&mapping.Field{Scale: decimals}, text)
-		if why != "" {
-			return v, "not a number of seconds or milliseconds"
+		if why != nil {
+			return v, errors.New("not a number of seconds or milliseconds")
 		}
 		ms = v.Int()
 	default:
 		var ok bool
 		if ms, zoned, ok = parseISO(text); !ok || isNumber {
-			return mapping.Value{}, "not a date in ISO 8601"
+			return mapping.Value{}, errors.New("not a date in ISO 8601")
 		}
 	}
-	zone := f.zone()
+	zone := f.Zone
 	if f.Kind == KindDate {
 		if zoned {
 			ms, zoned = WallOf(ms, zone), false
@@ -232,16 +234,9 @@ func (f *ServiceField) readMoment(text string, isNumber bool) (mapping.Value, fa
 		ms = instantOf(ms, zone)
 	}
 	if ms < minMilli || ms > maxMilli {
-		return mapping.Value{}, "beyond the years 1 to 9999"
+		return mapping.Value{}, errors.New("beyond the years 1 to 9999")
 	}
-	return mapping.MilliValue(ms), ""
-}
-
-func (f *ServiceField) zone() *time.Location {
-	if f.Zone == nil {
-		return time.UTC
-	}
-	return f.Zone
+	return mapping.MilliValue(ms), nil
 }
 
 // Stored is what a service has for a value, unless Write makes it. An error is a violation: the
@@ -249,7 +244,7 @@ func (f *ServiceField) zone() *time.Location {
 func (f *ServiceField) Stored(of *mapping.Field, v mapping.Value) (any, error) {
 	for i := range f.Codes {
 		if f.Codes[i].Shown == v {
-			return f.Codes[i].Stored, nil
+			return f.Codes[i].value(), nil
 		}
 	}
 	if !v.IsSet() {
@@ -262,7 +257,7 @@ func (f *ServiceField) Stored(of *mapping.Field, v mapping.Value) (any, error) {
 		return Shown(v), nil
 	}
 	stored := f.storedMoment(v.Int())
-	if _, why := f.read(of, stored); why != "" {
+	if _, why := f.read(of, stored); why != nil {
 		return nil, of.Invalid(v.String())
 	}
 	return stored, nil
@@ -272,8 +267,8 @@ func (f *ServiceField) Stored(of *mapping.Field, v mapping.Value) (any, error) {
 // clock shows an hour for the second time, that hour is asked for from its first time on: what came
 // after it may show less.
 func (f *ServiceField) Since(of *mapping.Field, moment time.Time) (any, error) {
-	_, now := moment.In(f.zone()).Zone()
-	if _, before := moment.Add(-time.Hour).In(f.zone()).Zone(); f.Kind == KindDatetime && before > now {
+	_, now := moment.In(f.Zone).Zone()
+	if _, before := moment.Add(-time.Hour).In(f.Zone).Zone(); f.Kind == KindDatetime && before > now {
 		moment = moment.Add(-2 * time.Hour)
 	}
 	return f.Stored(of, mapping.TimeValue(moment))
@@ -301,9 +296,9 @@ func (f *ServiceField) storedMoment(ms int64) any {
 	case KindEpochMillis:
 		return int(ms)
 	case KindDate:
-		return wallText(WallOf(ms, f.zone()))[:len("2006-01-02")]
+		return wallText(WallOf(ms, f.Zone))[:len("2006-01-02")]
 	case KindDatetime:
-		return wallText(WallOf(ms, f.zone()))
+		return wallText(WallOf(ms, f.Zone))
 	default:
 		return mapping.MilliValue(ms).String()
 	}

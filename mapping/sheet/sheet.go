@@ -25,7 +25,7 @@ type Sheet struct {
 	// ClientsKept tells that what identifies a client in the system is a text, for which the
 	// id store has a number: that of KeyRef{Resource: "client", Key: text}.
 	ClientsKept bool
-	Errors      *Translator // of a database
+	Errors      Translator[Failure] // of a database
 	Resources   map[*mapping.Resource]*Resource
 
 	byName map[string]*Resource
@@ -40,8 +40,8 @@ type Source struct {
 // Accounts says who may log in: Users, or whom the database, or the service, knows.
 type Accounts struct {
 	Users          []User
-	Table, Query   string // of a database
-	Facts          *Facts // of Table or Query; nil for none
+	Table, Query   string   // of a database
+	Facts          []Column // of Table or Query, from FactID on; nil for none
 	Hash           []auth.ForeignHash
 	ForgotPassword string
 	// FoldNames tells that the case of a username does not matter to the service.

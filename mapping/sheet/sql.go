@@ -3,22 +3,9 @@ package sheet
 import (
 	"time"
 
-	"frontdesk/config"
+	"frontdesk/config/strictyaml"
 	"frontdesk/mapping"
 )
-
-// SQL is an existing SQL database.
-type SQL struct {
-	Engine      string // postgres, mariadb, mysql or sqlite
-	DSN         config.Secret
-	Schema      string
-	Connections int
-	Session     []string
-	Idempotency string // table; "" for none
-}
-
-// Facts are how a database has the facts of a user, from FactID on.
-type Facts struct{ SQL []Column }
 
 // ResourceSQL is how a database has a resource, as its sheet says it: what is read and
 // written are columns, or SQL of the vendor's. Params finds the parameters in that SQL.
@@ -48,33 +35,22 @@ type Expr struct{ Column, SQL string }
 // Assign is a column and the SQL of what is written to it.
 type Assign struct{ Column, SQL string }
 
-// Column is how a database has one value. The zero Column is of what it does not have, such as
-// an array.
-type Column struct {
-	// Names is the column that is read, or those of a reference to a key of several; none
-	// where Read says it, or where the value is Constant.
-	Names []string
-	// Read is SQL of the value as clients see it; of a reference to records with kept IDs it is
-	// that of their key.
-	Read string
-	// Write is what a write of the field sets, by :value and :client; none where it sets
-	// nothing. :value stands for the part of the key in each of several columns.
-	Write []Assign
-	// ByStatement tells that a statement of create or update names the field.
-	ByStatement bool
-	// Find is a condition, by :value and :client, that all rows with that value fulfil; "" for
-	// none.
-	Find string
-	// Ordered tells that the only column of Write sorts as the values do.
-	Ordered bool
-	// Codes are the code list, in its order; of several for one value the first is written.
-	Codes []Code
-	Conversion
-	Stamp Stamp
+// assigns are what is written, by column.
+type assigns []Assign
+
+// UnmarshalYAML implements strictyaml.Unmarshaler.
+func (all *assigns) UnmarshalYAML(n strictyaml.Node) error {
+	var by map[string]string
+	n.Decode(&by)
+	for _, column := range n.Keys() {
+		*all = append(*all, Assign{column, by[column]})
+	}
+	return nil
 }
 
 // Conversion is what a system has in place of what clients see.
 type Conversion struct {
+	Codes []Code // the code list, in its order; of several for one value the first is written
 	// UnknownIsNull tells that a stored code that is not listed is null. Else it cannot be shown.
 	UnknownIsNull bool
 	Kind          Kind           // of a timestamp
@@ -88,6 +64,7 @@ type Conversion struct {
 // Code is a value that is stored for one that clients see.
 type Code struct {
 	Stored string
+	Plain  bool // it is written without quotes, and may be a number, true or false of a service
 	Shown  mapping.Value
 }
 
@@ -104,11 +81,11 @@ const (
 )
 
 // Stamp says when a field is set to the present time.
-type Stamp uint8
+type Stamp string
 
 // The times of stamps.
 const (
-	StampNever Stamp = iota
-	StampCreate
-	StampChange
+	StampNever  Stamp = ""
+	StampCreate Stamp = "create"
+	StampChange Stamp = "change"
 )

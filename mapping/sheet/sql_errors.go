@@ -2,85 +2,68 @@ package sheet
 
 import (
 	"regexp"
-	"slices"
 	"strings"
-	"time"
-
-	"frontdesk/mapping"
 )
 
 // Failure is a database's error, for Translate.
 type Failure struct{ SQLState, Code, Constraint, Message string }
 
-// Translator words the errors of a database.
-type Translator struct{ entries []sqlError }
+var sqlStateForm = regexp.MustCompile(`^[0-9A-Z]{2}([0-9A-Z]{3})?$`)
 
-// sqlError is an error of a database that the sheet translates.
-type sqlError struct {
-	Meaning
-	fault   faultFile
-	message *regexp.Regexp
-	from    string // constraint or message
-	quotes  bool   // the message has the refused value
-}
-
-// Translate words a failure by the first entry of the sheet that fits; nil if none does:
-// clients are then told nothing about it. An entry fits only if everything that its message
-// names is known.
-func (t *Translator) Translate(f Failure, a Attempt) *mapping.Error {
-	if t == nil {
-		return nil
-	}
-	for i := range t.entries {
-		e := &t.entries[i]
-		if !e.isOn(a) || !e.fits(f) {
+// errors compiles the translations of errors.
+func (l *sqlLoader) errors() {
+	for i, f := range l.file.Errors {
+		path := item("errors", i)
+		message := l.judgeFault(path, f.When)
+		e := translation[Failure]{meaning: f.meaning, fits: func(given Failure) bool { return f.When.fits(given, message) }}
+		if l.judgeMeaning(path, &e.meaning, f.FieldFrom, f.Value != ""); e.row == nil {
 			continue
 		}
-		raw := ""
-		switch e.from {
-		case "constraint":
-			raw = f.Constraint
-		case "message":
-			raw = e.group(f, 1)
+		if f.FieldFrom == "constraint" && len(f.Fields) == 0 && f.Field == "" && namesField(e.row) {
+			l.fail(path, "fields is missing, expected the constraints and the fields that they mean")
 		}
-		m := e.mean(a, raw)
-		value := func() (string, bool) { return m.shown(e.group(f, -1)) }
-		if !e.quotes {
-			value = nil
+		if (f.FieldFrom == "message" || f.Value != "") && (message == nil || message.NumSubexp() == 0) {
+			l.fail(path+".when", "message has no group in parentheses, which field_from or value asks for")
 		}
-		if worded := e.word(m, a.ID, value); worded != nil {
-			return worded
+		e.named = func(given Failure) string {
+			switch f.FieldFrom {
+			case "constraint":
+				return given.Constraint
+			case "message":
+				return message.FindStringSubmatch(given.Message)[1]
+			}
+			return ""
 		}
+		if f.Value != "" {
+			e.value = func(given Failure) (string, bool) {
+				groups := message.FindStringSubmatch(given.Message)
+				return groups[len(groups)-1], true
+			}
+		}
+		l.sheet.Errors = append(l.sheet.Errors, e)
 	}
-	return nil
 }
 
-func (e *sqlError) fits(f Failure) bool {
-	return strings.HasPrefix(f.SQLState, e.fault.SQLState) && (e.fault.Code == "" || f.Code == e.fault.Code) &&
-		(e.fault.Constraint == "" || strings.EqualFold(f.Constraint, e.fault.Constraint)) && (e.message == nil || e.message.MatchString(f.Message))
+// judgeFault judges what recognises an error, and compiles the pattern of its message; nil for none.
+func (l *sqlLoader) judgeFault(path string, f faultFile) (message *regexp.Regexp) {
+	at := path + ".when"
+	if f.SQLState != "" && !sqlStateForm.MatchString(f.SQLState) {
+		l.fail(at+".sqlstate", "found %s, expected five letters and digits such as 23505, or the first two", l.doc.Found(at+".sqlstate", f.SQLState))
+	}
+	if f.Message != "" {
+		var err error
+		if message, err = regexp.Compile(f.Message); err != nil {
+			l.fail(at+".message", "found %s, which is no regular expression: %s", l.doc.Found(at+".message", f.Message), strings.TrimPrefix(l.detail(at+".message", err), "error parsing regexp: "))
+			f.Message = ""
+		}
+	}
+	if f == (faultFile{}) && !l.doc.Broken(at) {
+		l.fail(path, "when is missing, expected what recognises the error")
+	}
+	return message
 }
 
-// group is a group of the message's pattern; -1 is the last.
-func (e *sqlError) group(f Failure, n int) string {
-	groups := e.message.FindStringSubmatch(f.Message)
-	if n < 0 {
-		n += len(groups)
-	}
-	if n < 1 || n >= len(groups) {
-		return ""
-	}
-	return groups[n]
-}
-
-// shown is what clients see of a value in a message, which of another record is converted.
-func (m meant) shown(stored string) (string, bool) {
-	if m.other == nil {
-		return stored, true
-	}
-	how := m.other.SQL.Fields[m.field.Index]
-	if i := slices.IndexFunc(how.Codes, func(c Code) bool { return c.Stored == stored }); i >= 0 {
-		return how.Codes[i].Shown.String(), how.Codes[i].Shown.IsSet()
-	}
-	v, err := m.field.Parse(stored, time.UTC)
-	return v.String(), err == nil && how.Codes == nil
+func (f faultFile) fits(given Failure, message *regexp.Regexp) bool {
+	return strings.HasPrefix(given.SQLState, f.SQLState) && (f.Code == "" || given.Code == f.Code) &&
+		(f.Constraint == "" || strings.EqualFold(given.Constraint, f.Constraint)) && (message == nil || message.MatchString(given.Message))
 }

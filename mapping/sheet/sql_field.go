@@ -12,42 +12,44 @@ import (
 func (d *sqlDraft) fields() map[string]said {
 	all := map[string]said{}
 	for name, f := range d.file.Fields {
+		d.columns[name] = &f.Column
 		all[name] = said{
-			conversionFile: &f.conversionFile, Conversion: &d.columns[name].Conversion, isWritten: len(f.Write) > 0,
-			sources: given(choice{"column", len(f.Column) > 0}, choice{"read", f.Read != ""}),
+			conversionFile: &f.conversionFile, Conversion: &f.Conversion, isWritten: len(f.Write) > 0,
+			sources: given(choice{"column", len(f.Names) > 0}, choice{"read", f.Read != ""}),
 		}
 	}
 	return all
 }
 
 func (d *sqlDraft) array(f *Field) {
-	if s := d.file.Fields[f.Name]; len(s.Column) > 0 || s.Read != "" || s.Find != "" {
+	if s := d.file.Fields[f.Name]; len(s.Names) > 0 || s.Read != "" || s.Find != "" {
 		d.fail(d.fieldAt(f.Name), "found a path to its elements in a database, expected %s: {}, since they are records of their own", f.Name)
 	}
 }
 
 // field compiles where a field is.
-func (d *sqlDraft) field(out *Field, codes ordered[mapping.Value], n *mapping.FieldNarrowing) {
+func (d *sqlDraft) field(out *Field, n *mapping.FieldNarrowing) {
 	path, s, c := d.fieldAt(out.Name), d.file.Fields[out.Name], d.columns[out.Name]
-	c.Names, c.Read, c.Find, c.Ordered, c.ByStatement = s.Column, s.Read, s.Find, s.Ordered, d.named[out.Name]
-	c.Codes = storedCodes(codes)
-	c.Stamp = map[string]Stamp{"create": StampCreate, "change": StampChange}[s.Stamp]
+	c.ByStatement = d.named[out.Name]
 	d.judgePlaces(path, out, s)
 	switch {
 	case len(s.Write) > 0:
-		d.assigns(path, out, s)
+		write := strictyaml.Child(path, "write")
+		if params := d.assigned(write, out.Name, s.Write, "value", "client"); s.Stamp == "" && !slices.Contains(params, "value") {
+			d.fail(write, "found no :value, expected the value that is written")
+		}
 	case !s.Readonly:
-		for _, column := range s.Column {
+		for _, column := range s.Names {
 			if column == d.resource.client { // never another's
 				continue
 			}
 			c.Write = append(c.Write, Assign{column, ":value"})
-			if len(s.Column) == 1 { // parts of keys recur
+			if len(s.Names) == 1 { // parts of keys recur
 				d.writtenBy(column, out.Name, path)
 			}
 		}
 	}
-	out.writable = !s.Readonly && (len(s.Column) > 0 || len(s.Write) > 0 || c.ByStatement)
+	out.writable = !s.Readonly && (len(s.Names) > 0 || len(s.Write) > 0 || c.ByStatement)
 	n.Readonly = n.Readonly || c.Stamp != StampNever
 	if d.refersToKept(out) { // the database has keys, and not the IDs
 		n.Unfiltered = mapping.OperatorsOf(mapping.AtLeast, mapping.Above, mapping.AtMost, mapping.Below, mapping.Contains)
@@ -56,20 +58,15 @@ func (d *sqlDraft) field(out *Field, codes ordered[mapping.Value], n *mapping.Fi
 
 // judgeKeys reports keys of a field that do not fit the field, or each other.
 func (d *sqlDraft) judgeKeys(f *Field) {
-	path, s := d.fieldAt(f.Name), d.file.Fields[f.Name]
-	isRead := len(s.Column) > 0 || s.Read != ""
-	fault := func(key string, given bool, format string, args ...any) {
-		if given {
-			d.fail(strictyaml.Child(path, key), format, args...)
-		}
-	}
+	path, s, fault := d.fieldAt(f.Name), d.file.Fields[f.Name], d.faults(f.Name)
+	isRead := len(s.Names) > 0 || s.Read != ""
 	engine := d.sheet.Source.SQL.Engine
 	fault("type", s.Type == "timestamp" && engine != "" && engine != "postgres", "found timestamp, and %s has no type with a zone: expected datetime, and its time_zone", engine)
 	for _, key := range given(choice{"write", len(s.Write) > 0}, choice{"find", s.Find != ""}) {
 		fault(key, !isRead, "found without column or read, expected one of them too")
 	}
 	fault("stamp", s.Stamp != "" && f.Type != mapping.Timestamp, "stamp is for a timestamp, and %s is %s", f.Name, article(f.Type))
-	fault("stamp", s.Stamp != "" && len(s.Column) == 0 && len(s.Write) == 0, "found without a column that is written, expected column or write")
+	fault("stamp", s.Stamp != "" && len(s.Names) == 0 && len(s.Write) == 0, "found without a column that is written, expected column or write")
 	fault("ordered", s.Ordered && len(s.Write) != 1, "found with %s that write sets, expected one, which sorts as the values do", count(len(s.Write), "column"))
 	if find := strictyaml.Child(path, "find"); s.Find != "" && !slices.Contains(d.sql.judgeSQL(find, s.Find, "value", "client"), "value") {
 		d.fail(find, "found no :value, expected the value that rows are found by")
@@ -84,18 +81,18 @@ func (d *sqlDraft) judgePlaces(path string, f *Field, s sqlFieldFile) {
 			at = own
 		}
 	}
-	parts := len(s.Column)
+	parts := len(s.Names)
 	if s.Read != "" {
 		d.sql.judgeSQL(at, s.Read, "client")
 		parts = 1
 	}
-	for _, name := range s.Column {
+	for _, name := range s.Names {
 		d.sql.isPlace(at, name)
 	}
 	switch kept := d.refersToKept(f); {
 	case !kept && parts > 1:
 		d.fail(path, "found %s, expected one: only a reference to a composite key has several", count(parts, "place"))
-	case kept && s.Codes.given():
+	case kept && s.conversionFile.Codes.given():
 		d.fail(at, "%s refers to records whose IDs are kept, expected no conversions", f.Name)
 	}
 	if f.Target == nil {
@@ -110,30 +107,20 @@ func (d *sqlDraft) judgePlaces(path string, f *Field, s sqlFieldFile) {
 	}
 }
 
-// assigns compiles what a write of a field sets.
-func (d *sqlDraft) assigns(path string, out *Field, s sqlFieldFile) {
-	c := d.columns[out.Name]
-	var params []string
-	for _, p := range s.Write {
-		at := strictyaml.Child(path, "write", p.Key)
-		if !d.sql.isPlace(at, p.Key) {
+// assigned judges what one of the sheet's writes to columns, and returns the parameters in it.
+func (d *sqlDraft) assigned(path, by string, all assigns, known ...string) (params []string) {
+	for _, a := range all {
+		at := strictyaml.Child(path, a.Column)
+		if !d.sql.isPlace(at, a.Column) {
 			continue
 		}
-		params = append(params, d.sql.judgeSQL(at, p.Value, "value", "client")...)
-		d.assign(at, p.Key, out.Name)
-		c.Write = append(c.Write, Assign{p.Key, p.Value})
+		params = append(params, d.sql.judgeSQL(at, a.SQL, known...)...)
+		if a.Column == d.resource.client {
+			d.fail(at, "found the place of client, which every create writes already: expected it there alone")
+		}
+		d.writtenBy(a.Column, by, at)
 	}
-	if s.Stamp == "" && !slices.Contains(params, "value") {
-		d.fail(strictyaml.Child(path, "write"), "found no :value, expected the value that is written")
-	}
-}
-
-// assign judges SQL that is written to a column.
-func (d *sqlDraft) assign(path, column, by string) {
-	if column == d.resource.client {
-		d.fail(path, "found the place of client, which every create writes already: expected it there alone")
-	}
-	d.writtenBy(column, by, path)
+	return params
 }
 
 // writtenBy notes that a column is written, and reports a second writer.
@@ -146,17 +133,4 @@ func (d *sqlDraft) writtenBy(column, by, path string) {
 		return
 	}
 	d.writers[column] = by
-}
-
-// constants compiles what every create sets.
-func (d *sqlDraft) constants() {
-	for _, c := range d.file.Constants {
-		path := d.at("constants", c.Key)
-		if !d.sql.isPlace(path, c.Key) {
-			continue
-		}
-		d.sql.judgeSQL(path, c.Value, statementParams...)
-		d.assign(path, c.Key, "constants")
-		d.out.Constants = append(d.out.Constants, Assign{c.Key, c.Value})
-	}
 }

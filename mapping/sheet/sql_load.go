@@ -1,9 +1,6 @@
 package sheet
 
 import (
-	"maps"
-	"os"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -27,18 +24,11 @@ type sqlLoader struct {
 	changes Changes // of resources that do not say so themselves
 }
 
-func (l *sqlLoader) head() *headFile { return &l.file.headFile }
-
 func (l *sqlLoader) words() words {
-	return words{
-		place: "column", language: "SQL", client: "column or path", cure: ", :client in where",
-		noFields: "missing, expected the fields that the system has", newValues: "default, constants, stamp or the key's generated",
-	}
+	return words{place: "column", language: "SQL"}
 }
 
-func (l *sqlLoader) resources() []string {
-	return slices.Collect(maps.Keys(remaining(l.loader, "resources", l.file.Resources)))
-}
+func (l *sqlLoader) resources() []string { return sortedKeys(l.file.Resources) }
 
 func (l *sqlLoader) source() bool {
 	f := l.file.Source.SQL
@@ -46,36 +36,31 @@ func (l *sqlLoader) source() bool {
 		return false
 	}
 	if f.Engine == "" {
-		l.fail("source.sql.engine", "missing, expected %s", strictyaml.OneOf(strictyaml.Words[sqlFile]("engine")))
+		l.fail("source.sql.engine", "missing, expected %s", strictyaml.OneOf(strictyaml.Words[SQL]("engine")))
 	}
 	for i, statement := range f.Session {
 		if strings.TrimSpace(statement) == "" {
 			l.fail(item("source.sql.session", i), "found an empty statement")
 		}
 	}
-	l.sheet.Source.SQL = &SQL{
-		Engine: f.Engine, DSN: l.dsn(f), Schema: f.Schema,
-		Connections: positive(l.loader, "source.sql.connections", f.Connections, 16), Session: f.Session, Idempotency: f.Idempotency,
-	}
-	l.judgeRead("client.read", l.Client.Read.text)
-	if l.changes = l.loadChanges("changes", l.file.Changes); l.changes.IsTold() || l.file.Changes.Deleted != nil {
+	l.sheet.Source.SQL = f
+	f.DSN, f.Connections = l.dsn(f), positive(l.loader, "source.sql.connections", f.Connections, 16)
+	l.judgeSQL("client.read", l.Client.Read.text)
+	if l.changes = l.loadChanges("changes", l.file.Changes); l.changes.IsTold() || l.changes.Deleted != "" {
 		l.fail("changes", "found what is of one resource, expected it there")
 	}
 	return true
 }
 
 // dsn is where the database is, as the sheet or a file has it.
-func (l *sqlLoader) dsn(f *sqlFile) config.Secret {
+func (l *sqlLoader) dsn(f *SQL) config.Secret {
 	switch {
 	case f.DSN != "" && f.DSNFile != "":
 		l.fail("source.sql.dsn_file", "dsn is given too, expected one of them")
 	case f.DSN == "" && f.DSNFile == "":
 		l.fail("source.sql.dsn", "missing, expected dsn: ${VARIABLE}, or dsn_file")
 	case f.DSNFile != "":
-		text, err := os.ReadFile(l.relative(f.DSNFile))
-		if err != nil {
-			l.fail("source.sql.dsn_file", "cannot read the file: %v", errorOf(err))
-		}
+		text, _ := l.read("source.sql.dsn_file", l.relative(f.DSNFile))
 		return config.Secret(strings.TrimSpace(string(text)))
 	}
 	return f.DSN
@@ -90,7 +75,7 @@ func (l *sqlLoader) accounts() (*usersFile, []choice) {
 func (l *sqlLoader) found() {
 	f, a := &l.file.Accounts, &l.sheet.Accounts
 	a.Table, a.Query = f.Table, f.Query
-	l.judgeRead("accounts.query", a.Query, "username")
+	l.judgeSQL("accounts.query", a.Query, "username")
 	if a.Query != "" && FindParameter(a.Query, ":username") < 0 {
 		l.fail("accounts.query", "found no :username, expected a query with that parameter")
 	}
@@ -98,9 +83,9 @@ func (l *sqlLoader) found() {
 		return
 	}
 	l.hashes(f.Hash)
-	a.Facts = &Facts{}
-	for i, of := range factFields(l.sheet.ClientsKept) {
-		a.Facts.SQL = append(a.Facts.SQL, l.fact(i, &of))
+	fields := factFields(l.sheet.ClientsKept)
+	for i, from := range f.Columns.all(f.Columns.Password) {
+		a.Facts = append(a.Facts, l.fact(i, from, &fields[i]))
 	}
 }
 
@@ -110,11 +95,9 @@ func (l *sqlLoader) hashes(files []hashFile) {
 	}
 	for i, h := range files {
 		path := item("accounts.hash", i)
-		at := path
-		if l.doc.Has(path + ".algorithm") {
-			at = path + ".algorithm"
+		if h.Algorithm == "" {
+			l.fail(path, "algorithm is missing, expected %s", strictyaml.OneOf(strictyaml.Words[hashFile]("algorithm")))
 		}
-		l.oneOf(at, h.Algorithm, strictyaml.Words[hashSettings]("algorithm")...) // which may stand alone, as [bcrypt]
 		plain := slices.Contains([]string{"sha256", "sha1", "md5"}, h.Algorithm)
 		if !plain && (h.Salt != "" || h.Order != "" || h.Encoding != "") {
 			l.fail(path, "%s has salt and encoding in the hash itself, expected neither salt, order nor encoding", h.Algorithm)
@@ -124,85 +107,27 @@ func (l *sqlLoader) hashes(files []hashFile) {
 }
 
 // fact compiles where a fact of a user is. A table is searched by the name; a query has :username.
-func (l *sqlLoader) fact(i int, of *mapping.Field) (c Column) {
-	f := &l.file.Accounts.Columns
-	ff := []sqlFactFile{f.ID, f.Username, f.Password, f.Email, f.ClientID, f.ClientName, f.External, f.Blocked}[i]
-	path := strictyaml.Child("accounts.columns", of.Name)
-	switch keys := given(choice{"column", len(ff.Column) > 0}, choice{"read", ff.Read.text != ""}, choice{"constant", ff.Constant.given}); {
-	case !ff.given:
-		if i == FactPassword || i == FactClientID || i == FactUsername && l.file.Accounts.Table != "" {
-			l.fail("accounts.columns", "%s is missing, expected where it is found", of.Name)
-		}
-	case len(keys) != 1 || len(ff.Column) > 1:
-		l.fail(path, "expected one column, {read: SQL}, or {constant: …}")
-	case ff.Constant.given:
-		c.Constant = l.constant(strictyaml.Child(path, "constant"), ff.Constant, of)
-	case ff.Read.text != "":
-		l.judgeSQL(ff.Read.at, ff.Read.text)
-	default:
-		l.isPlace(path, ff.Column[0])
+func (l *sqlLoader) fact(i int, f sqlFactFile, of *mapping.Field) (c Column) {
+	const at = "accounts.columns"
+	isNeeded := i == FactPassword || i == FactClientID || i == FactUsername && l.file.Accounts.Table != ""
+	c.Conversion = l.loader.fact(at, of, isNeeded, f.Column.given(), f.factFile)
+	c.Read = f.Read.text
+	if f.Column.given() && l.isPlace(f.Column.at, f.Column.text) {
+		c.Names = []string{f.Column.text}
 	}
-	c.Codes = storedCodes(l.codes(strictyaml.Child(path, "codes"), ff.Codes, of))
-	c.Names, c.Read = ff.Column, ff.Read.text
+	if f.Read.given() {
+		l.judgeSQL(f.Read.at, f.Read.text)
+	}
 	return c
-}
-
-// storedCodes are a code list as a database has it.
-func storedCodes(list ordered[mapping.Value]) (all []Code) {
-	for _, c := range list {
-		all = append(all, Code{c.Key, c.Value})
-	}
-	return all
-}
-
-var sqlStateForm = regexp.MustCompile(`^[0-9A-Z]{2}([0-9A-Z]{3})?$`)
-
-// errors compiles the translations of errors.
-func (l *sqlLoader) errors() {
-	t := &Translator{}
-	l.sheet.Errors = t
-	for i, f := range l.file.Errors {
-		path := item("errors", i)
-		e := sqlError{fault: f.When, from: f.FieldFrom, quotes: f.Value != ""}
-		l.judgeFault(path, f.When, &e)
-		if e.Meaning = l.meaning(path, f.meaningFile, f.FieldFrom, e.quotes); e.row == nil {
-			continue
-		}
-		if f.FieldFrom == "constraint" && len(f.Fields) == 0 && f.Field == "" && namesField(e.row) {
-			l.fail(path, "fields is missing, expected the constraints and the fields that they mean")
-		}
-		if (f.FieldFrom == "message" || e.quotes) && (e.message == nil || e.message.NumSubexp() == 0) {
-			l.fail(path+".when", "message has no group in parentheses, which field_from or value asks for")
-		}
-		t.entries = append(t.entries, e)
-	}
-}
-
-// judgeFault compiles what recognises an error.
-func (l *sqlLoader) judgeFault(path string, f faultFile, e *sqlError) {
-	at := path + ".when"
-	if f.SQLState != "" && !sqlStateForm.MatchString(f.SQLState) {
-		l.fail(at+".sqlstate", "found %s, expected five letters and digits such as 23505, or the first two", l.quote(at+".sqlstate", f.SQLState))
-	}
-	if f.Message != "" {
-		var err error
-		if e.message, err = regexp.Compile(f.Message); err != nil {
-			l.fail(at+".message", "found %s, which is no regular expression: %s", l.quote(at+".message", f.Message), strings.TrimPrefix(l.detail(at+".message", err), "error parsing regexp: "))
-			f.Message = ""
-		}
-	}
-	if f == (faultFile{}) && !l.doc.Broken(at) {
-		l.fail(path, "when is missing, expected what recognises the error")
-	}
 }
 
 // statementParams are those of all SQL that is run for a client's request.
 var statementParams = []string{"client", "client_name", "user", "username"}
 
-// judgeSQL reports SQL that says nothing, and parameters that are not known there or stand in
-// quotes. It returns the parameters.
+// judgeSQL reports SQL that is given and says nothing, and parameters that are not known there or
+// stand in quotes. It returns the parameters.
 func (l *sqlLoader) judgeSQL(path, text string, known ...string) (names []string) {
-	if strings.TrimSpace(text) == "" {
+	if strings.TrimSpace(text) == "" && l.doc.Has(path) {
 		l.fail(path, "found an empty text, expected SQL")
 	}
 	params, quoted := scanParams(text)
@@ -219,7 +144,7 @@ func (l *sqlLoader) judgeSQL(path, text string, known ...string) (names []string
 		switch names = append(names, p.Name); {
 		case slices.Contains(known, p.Name):
 		case len(known) == 0:
-			l.fail(path, "found %s, expected no parameter here", l.quote(path, ":"+p.Name))
+			l.fail(path, "found %s, expected no parameter here", l.doc.Found(path, ":"+p.Name))
 		default:
 			l.unknown(path, "parameter", ":"+p.Name, all)
 		}
@@ -227,24 +152,11 @@ func (l *sqlLoader) judgeSQL(path, text string, known ...string) (names []string
 	return names
 }
 
-// judgeRead is judgeSQL where the sheet need not say anything.
-func (l *sqlLoader) judgeRead(path, text string, known ...string) {
-	if text != "" {
-		l.judgeSQL(path, text, known...)
-	}
-}
-
 // isPlace checks the name of a column for faults in any system.
 func (l *sqlLoader) isPlace(path, name string) bool {
-	fault := ""
-	switch {
-	case name == "":
-		fault = "the name of a column or a path"
-	case strings.TrimSpace(name) != name || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' }):
-		fault = "a name without blanks around it"
-	default:
-		return true
+	is := name != "" && strings.TrimSpace(name) == name && !strings.ContainsFunc(name, func(r rune) bool { return r < ' ' })
+	if !is {
+		l.fail(path, "found %s, expected the name of a column, without blanks around it", l.doc.Found(path, name))
 	}
-	l.fail(path, "found %s, expected %s", l.quote(path, name), fault)
-	return false
+	return is
 }

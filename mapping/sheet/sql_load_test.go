@@ -27,14 +27,15 @@ func plain(name string) sheet.Column {
 	return sheet.Column{Names: []string{name}, Write: []sheet.Assign{{Column: name, SQL: ":value"}}}
 }
 
+func yesNo(stored string, shown int64) sheet.Code {
+	return sheet.Code{Stored: stored, Plain: true, Shown: mapping.IntValue(shown)}
+}
+
 func TestLoadTables(t *testing.T) {
 	s := load(t, "testdata/tables.yaml")
 	contact := s.Resource("contact")
 	code := func(stored, shown string) sheet.Code {
-		return sheet.Code{Stored: stored, Shown: mapping.TextValue(shown)}
-	}
-	flag := func(stored string, shown int64) sheet.Code {
-		return sheet.Code{Stored: stored, Shown: mapping.IntValue(shown)}
+		return sheet.Code{Stored: stored, Plain: true, Shown: mapping.TextValue(shown)}
 	}
 
 	with := func(c sheet.Column, change func(*sheet.Column)) sheet.Column {
@@ -52,7 +53,7 @@ func TestLoadTables(t *testing.T) {
 			c.Codes, c.UnknownIsNull = []sheet.Code{code("N", "nl"), code("D", "de"), code("E", "en")}, true
 		}),
 		"payment_days": with(plain("BETTRM"), func(c *sheet.Column) { c.Default = mapping.IntValue(14) }),
-		"is_customer":  with(plain("KLANT"), func(c *sheet.Column) { c.Codes = []sheet.Code{flag("J", 1), flag("N", 0)} }),
+		"is_customer":  with(plain("KLANT"), func(c *sheet.Column) { c.Codes = []sheet.Code{yesNo("J", 1), yesNo("N", 0)} }),
 		"note":         {Names: []string{"MEMO"}},
 		"vat_number":   {Read: "(SELECT v FROM META WHERE nr = RELNR AND b = :client)", ByStatement: true},
 		"birth_date": {
@@ -73,14 +74,14 @@ func TestLoadTables(t *testing.T) {
 	assert.Equal(t, []string{"default", "UPDATE META SET v = :vat_number WHERE nr = :key.RELNR"}, contact.SQL.Statements[mapping.OpUpdate])
 	assert.Equal(t, "REL V_REL ALLEN max+1 BEDRNR RELNR", strings.Join(append([]string{contact.Table, contact.Read, contact.SystemClient, contact.Key.Generated}, contact.Key.Places...), " "))
 	require.True(t, contact.Key.Kept && contact.Key.ByClient && contact.Key.IgnoresCase && !contact.IsShared())
-	assert.Equal(t, "MUT NR", contact.Changes.Table.Name+" "+contact.Changes.Table.Sequence)
+	assert.Equal(t, "MUT NR", contact.Changes.Table+" "+contact.Changes.Sequence)
 
 	vehicle := s.Resource("vehicle")
 	assert.Equal(t, sheet.Expr{SQL: "(SELECT BEDRNR FROM VESTIGING v WHERE v.NR = VESTNR)"}, vehicle.SQL.Client)
 	assert.Equal(t, sheet.Expr{SQL: "MUTNR + :client"}, vehicle.SQL.Version)
 	assert.Equal(t, "none", vehicle.SQL.Fields[vehicle.Field("publish_status").Index].Constant.Text())
 	assert.Equal(t, []string{"0000-00-00", "1900-01-01"}, columns(vehicle)["apk_expiry_date"].Nulls)
-	assert.Equal(t, []sheet.Assign{{Column: "INKPR", SQL: "ROUND(:value * 100)"}, {Column: "GEWIJZIGD", SQL: "'J'"}}, columns(vehicle)["purchase_price"].Write)
+	assert.EqualValues(t, []sheet.Assign{{Column: "INKPR", SQL: "ROUND(:value * 100)"}, {Column: "GEWIJZIGD", SQL: "'J'"}}, columns(vehicle)["purchase_price"].Write)
 	require.True(t, !vehicle.IsShared() && !s.Supports(vehicle.Resource, mapping.OpDelete) && s.Supports(vehicle.Resource, mapping.OpUpdate))
 
 	order := s.Resource("order")
@@ -99,9 +100,9 @@ func TestClientsKept(t *testing.T) {
 	assert.Equal(t, []sheet.Column{
 		{Conversion: sheet.Conversion{Constant: mapping.IntValue(1)}}, {Names: []string{"LOGIN"}}, {Names: []string{"WW"}}, {Read: "NULLIF(EMAIL, '')"}, {Names: []string{"BEDRNR"}},
 		{Read: "(SELECT NAAM FROM BEDR WHERE BEDR.NR = BEDRNR)"},
-		{Names: []string{"EXTERN"}, Codes: []sheet.Code{{Stored: "J", Shown: mapping.IntValue(1)}, {Stored: "N", Shown: mapping.IntValue(0)}}},
-		{Names: []string{"GEBLOK"}, Codes: []sheet.Code{{Stored: "J", Shown: mapping.IntValue(1)}, {Stored: "N", Shown: mapping.IntValue(0)}}},
-	}, facts.SQL)
+		{Names: []string{"EXTERN"}, Conversion: sheet.Conversion{Codes: []sheet.Code{yesNo("J", 1), yesNo("N", 0)}}},
+		{Names: []string{"GEBLOK"}, Conversion: sheet.Conversion{Codes: []sheet.Code{yesNo("J", 1), yesNo("N", 0)}}},
+	}, facts)
 
 	const users = `
 format: 2

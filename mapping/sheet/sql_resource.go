@@ -21,17 +21,13 @@ type sqlDraft struct {
 
 func (l *sqlLoader) resource(d *draft) own {
 	s := &sqlDraft{draft: d, sql: l, file: l.file.Resources[d.of.Name], columns: map[string]*Column{}, named: map[string]bool{}, writers: map[string]string{}}
-	remaining(l.loader, d.at("fields"), s.file.Fields)
 	d.owner = &s.file.ownerFile
-	s.out = &ResourceSQL{Statements: map[mapping.Scope][]string{}, NewKey: s.file.Key.Generated.SQL}
+	s.out = &ResourceSQL{Statements: map[mapping.Scope][]string{}, NewKey: s.file.Key.Generated.SQL, Constants: s.file.Constants}
 	d.resource.SQL = s.out
 	for _, statement := range slices.Concat(s.file.Create, s.file.Update) {
 		for _, p := range Params(statement) {
 			s.named[p.of()] = true
 		}
-	}
-	for name := range s.file.Fields {
-		s.columns[name] = &Column{}
 	}
 	return s
 }
@@ -45,10 +41,10 @@ func (d *sqlDraft) key() {
 	}
 	whose := d.whose()
 	d.out.Client, d.out.Version = Expr{whose.text, whose.Read.text}, Expr{f.Version.text, f.Version.Read.text}
-	d.sql.judgeRead(d.at("client", "read"), f.Client.Read.text)
-	d.sql.judgeRead(d.at("version", "read"), f.Version.Read.text, "client")
-	d.sql.judgeRead(d.at("where"), f.Where, "client")
-	d.sql.judgeRead(d.at("read"), f.Read)
+	d.sql.judgeSQL(d.at("client", "read"), f.Client.Read.text)
+	d.sql.judgeSQL(d.at("version", "read"), f.Version.Read.text, "client")
+	d.sql.judgeSQL(d.at("where"), f.Where, "client")
+	d.sql.judgeSQL(d.at("read"), f.Read)
 	for i, statement := range f.Key.Generated.SQL {
 		d.sql.judgeSQL(d.item(d.at("key", "generated", "sql"), i), statement, statementParams...)
 	}
@@ -77,7 +73,7 @@ func (d *sqlDraft) key() {
 	default:
 		r.Key.Generated = how
 	}
-	d.constants()
+	d.assigned(d.at("constants"), "constants", f.Constants, statementParams...)
 }
 
 // item is the path of an item of a list, or that of the only one, which needs no list.

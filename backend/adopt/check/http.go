@@ -30,10 +30,6 @@ var _ Service = (*remote.Driver)(nil)
 // HTTP compares a sheet with what its service answers: all records, as the gateway walks them, some
 // by themselves, and what is written. The zero client is that of the user who logs in.
 func HTTP(ctx context.Context, s Service, client auth.Client, o Options) (*Report, error) {
-	doc, err := sheet.Outline(o.Sheet.File)
-	if err != nil {
-		return nil, err
-	}
 	text, err := os.ReadFile(o.Sheet.File)
 	if err != nil {
 		return nil, err
@@ -41,7 +37,7 @@ func HTTP(ctx context.Context, s Service, client auth.Client, o Options) (*Repor
 	if o.Rows <= 0 {
 		o.Rows = defaultRows
 	}
-	c := &httpCheck{Options: o, Report: &Report{doc: doc, Left: leftOut(o, s), present: map[string]string{}}, service: s, client: client, text: string(text), censuses: censuses{}}
+	c := &httpCheck{Options: o, Report: &Report{doc: outlined(o.Sheet.File, text), Left: leftOut(o, s), present: map[string]string{}}, service: s, client: client, text: string(text), censuses: censuses{}}
 	c.listed(o.Sheet)
 	c.rulesOff(o)
 	if user := c.login(ctx, s, o); client.ID == 0 {

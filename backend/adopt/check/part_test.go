@@ -20,7 +20,7 @@ accounts: {table: T}
 codes: {none: {}}
 resources:
   country: {table: LAND, key: {columns: LANDNR}, update: "CALL P(:naam)", fields: {code: ISO2, name: NAAM}}
-  contact: {table: REL, key: {columns: RELNR}, fields: {kind: {column: SRT, codes: none}, name: {read: ":naam"}, note: B}}
+  contact: {table: REL, key: {columns: RELNR}, fields: {id: RELNR, nam: C, kind: {column: SRT, codes: none}, name: {read: ":naam"}, note: B}}
 `
 
 const unfinishedService = `
@@ -47,9 +47,9 @@ func TestLoadPart(t *testing.T) {
 		return s, without
 	}
 	s, without := load(unfinishedTables)
-	require.Equal(t, []string{"accounts", "codes.none", "resources.contact.fields.kind", "resources.contact.fields.name", "resources.country"}, without)
+	require.Equal(t, []string{"accounts", "codes.none", "resources.contact.fields.id", "resources.contact.fields.kind", "resources.contact.fields.nam", "resources.contact.fields.name", "resources.country"}, without)
 	require.Nil(t, s.Resource("contact").Field("name"))
-	require.Equal(t, []string{"B"}, s.Resource("contact").SQL.Fields[s.Resource("contact").Field("note").Index].Names)
+	require.EqualValues(t, []string{"B"}, s.Resource("contact").SQL.Fields[s.Resource("contact").Field("note").Index].Names)
 
 	s, without = load(unfinishedService)
 	require.Equal(t, []string{"errors", "resources.contact.fields.name", "resources.country"}, without)

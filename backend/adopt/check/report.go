@@ -58,6 +58,26 @@ type Left struct {
 	Rows []string `json:"rows"`
 }
 
+// outlined is where the values of a sheet are in its file.
+func outlined(file string, src []byte) *strictyaml.Document {
+	doc, _ := strictyaml.Decode(file, src, &outline{})
+	return doc
+}
+
+// outline is any YAML, of which the places alone are wanted.
+type outline struct{}
+
+// UnmarshalYAML implements strictyaml.Unmarshaler.
+func (*outline) UnmarshalYAML(n strictyaml.Node) error {
+	switch n.Kind() {
+	case strictyaml.Mapping:
+		n.Decode(&map[string]outline{})
+	case strictyaml.List:
+		n.Decode(&[]outline{})
+	}
+	return nil
+}
+
 // Count returns how many findings have a severity.
 func (r *Report) Count(s Severity) (n int) {
 	for _, f := range r.Findings {

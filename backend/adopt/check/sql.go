@@ -60,10 +60,6 @@ func SQL(ctx context.Context, o Options) (*Report, error) {
 	if o.Rows <= 0 {
 		o.Rows = defaultRows
 	}
-	doc, err := sheet.Outline(o.Sheet.File)
-	if err != nil {
-		return nil, err
-	}
 	text, err := os.ReadFile(o.Sheet.File)
 	if err != nil {
 		return nil, err
@@ -72,7 +68,7 @@ func SQL(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &sqlCheck{Options: o, Report: &Report{doc: doc, Left: leftOut(o, o.Sheet)}, schema: schema, text: string(text)}
+	c := &sqlCheck{Options: o, Report: &Report{doc: outlined(o.Sheet.File, text), Left: leftOut(o, o.Sheet)}, schema: schema, text: string(text)}
 	c.listed(o.Sheet)
 	c.rulesOff(o)
 	for _, r := range o.Sheet.Model.Resources {

@@ -89,7 +89,7 @@ func (c *sqlCheck) users(a sheet.Accounts) {
 	if t == nil || a.Facts == nil {
 		return
 	}
-	for _, of := range a.Facts.SQL {
+	for _, of := range a.Facts {
 		for _, name := range of.Names {
 			c.column(t, "accounts.columns", name)
 		}

@@ -167,14 +167,11 @@ func refusalOf(engine string, key legacy.ForeignKey) sheet.Failure {
 
 // noted judges the table in which the system notes what changes.
 func (c *resourceCheck) noted() {
-	at, told := c.at("changes"), c.Changes.Table
-	if d := c.Changes.Deleted; d != nil {
-		c.column(c.table, at, d.Place)
-	}
-	if told == nil {
+	at, told := c.at("changes"), c.Changes
+	if !told.IsTold() {
 		return
 	}
-	t := c.find(at, told.Name)
+	t := c.find(at, told.Table)
 	if t == nil {
 		return
 	}

@@ -64,7 +64,7 @@ func Clients(ctx context.Context, s Store, most int) (all []auth.Client, err err
 		all = append(all, found)
 	}
 	if from.Table != "" && from.Facts != nil {
-		read, _ := s.Accounts().FactOf(&from.Facts.SQL[sheet.FactClientID])
+		read, _ := s.Accounts().FactOf(&from.Facts[sheet.FactClientID])
 		if all, err = clientsIn(ctx, s, all, read, legacy.Qualified(s.DB().Dialect(), s.Sheet().Source.SQL.Schema, from.Table), most); err != nil {
 			return nil, err
 		}

@@ -149,7 +149,7 @@ func (p *proof) nobodys(w *sqlrecord.Writer, owner sqlrecord.Expr) {
 		w.Expr(text).Add(" IN (", p.t.Literals(clients), "))")
 		return
 	}
-	of := &from.Facts.SQL[sheet.FactClientID]
+	of := &from.Facts[sheet.FactClientID]
 	s := legacy.Texts
 	if len(of.Names) == 1 && len(of.Codes) == 0 {
 		s = p.Accounts().ColumnOf(of.Names[0]).Sort
