@@ -225,7 +225,7 @@ func (r *restorer) takeIDs(ctx context.Context) error {
 		if last == 0 {
 			continue
 		}
-		if err := r.ReserveIDs(ctx, resource, last); err != nil {
+		if err := r.ReserveIDs(ctx, r.client, resource, last); err != nil {
 			return err
 		}
 	}

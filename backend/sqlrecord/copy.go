@@ -86,7 +86,15 @@ func (s *Store) Replace(ctx context.Context, client auth.Client, records []mappi
 	if len(records) == 0 {
 		return nil
 	}
-	return s.put(ctx, client, records, s.tables[records[0].Resource].replace(s.db.Dialect()))
+	r := records[0].Resource
+	return s.write(ctx, func(tx *Store) error {
+		if err := tx.put(ctx, client, records, s.tables[r].replace(s.db.Dialect())); err != nil {
+			return err
+		}
+		d := s.db.Dialect()
+		_, err := tx.conn.Exec(ctx, bumpEpoch(d.Placeholder(1), d.Placeholder(2)), mapping.TextValue(r.Name), mapping.IntValue(client.ID))
+		return err
+	})
 }
 
 // replace is the end of an INSERT that puts records in the place of others.

@@ -13,9 +13,11 @@ type listing struct {
 	text string
 	args []mapping.Value
 
-	count     string // counts the records, if the list asks for a total
+	count     string // counts what follows "counted", if the list asks for a count
 	countArgs []mapping.Value
+	counted   int64
 
+	deep   bool // bookmarks (bookmarks.go) help to find the page
 	varied bool // the best index depends on the values in the statement
 }
 
@@ -49,6 +51,7 @@ func (s *Store) listing(t *table, q backend.Query) listing {
 		w.skip()
 	}
 	w.order()
+	l.deep = s.remembers(t, q)
 	w.page()
 	l.text, l.args = l.sel.head+w.b.String(), w.args
 	return l

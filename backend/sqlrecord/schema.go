@@ -11,6 +11,10 @@ import (
 	"frontdesk/mapping"
 )
 
+// epochTable counts, per resource and client, what makes bookmarks in a
+// list wrong: deleted records, and records put in with an id of their own.
+const epochTable = "record_epoch"
+
 // schema writes the DDL of a model's tables, one version of the model at a time.
 type schema struct {
 	d      *Dialect
@@ -64,13 +68,16 @@ func (s schema) broughtBy(version int) (all []*mapping.Resource) {
 func (s schema) newTables(version int, resources []*mapping.Resource) []string {
 	var tables, keys, indexes, triggers []string
 	if len(resources) > 0 && version == s.versions()[0] {
-		tables = slices.Concat(s.untilTables(), s.changeTables())
+		tables = slices.Concat([]string{s.epochs()}, s.untilTables(), s.changeTables())
 	}
 	for _, r := range resources {
 		fields := s.fieldsOf(r, version)
 		tables = append(tables, s.createTable(r, fields))
 		for _, i := range append(s.listIndexes(r), s.indexesOf(r, fields)...) {
 			indexes = append(indexes, i.create(""))
+		}
+		if s.d.sqlite {
+			triggers = append(triggers, s.deleteTrigger(r))
 		}
 		triggers = append(triggers, s.changeTriggers(r)...)
 		for _, f := range fields {
@@ -250,4 +257,20 @@ func (s schema) name(parts ...string) string {
 	return s.d.Quote(name)
 }
 
+func (s schema) epochs() string {
+	return "CREATE TABLE IF NOT EXISTS " + epochTable + " (resource " + s.textKey() + " NOT NULL, " + clientColumn + " " + s.d.BigInt + " NOT NULL, epoch " +
+		s.d.BigInt + " NOT NULL, PRIMARY KEY (resource, " + clientColumn + "))" + s.d.TableOptions
+}
+
 func (s schema) textKey() string { return s.d.columnType(&mapping.Field{Type: mapping.Text}) }
+
+func (s schema) deleteTrigger(r *mapping.Resource) string {
+	return "CREATE TRIGGER " + s.name(r.Name, "deleted") + " AFTER DELETE ON " + s.d.Quote(r.Name) + " BEGIN " +
+		bumpEpoch("'"+r.Name+"'", "OLD."+s.d.Quote(clientColumn)) + "; END"
+}
+
+// bumpEpoch makes what is remembered of a list worthless.
+func bumpEpoch(resource, client string) string {
+	return "INSERT INTO " + epochTable + " (resource, " + clientColumn + ", epoch) VALUES (" + resource + ", " + client + ", 1)" +
+		" ON CONFLICT (resource, " + clientColumn + ") DO UPDATE SET epoch = " + epochTable + ".epoch + 1"
+}

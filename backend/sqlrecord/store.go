@@ -15,12 +15,13 @@ import (
 //
 // It is safe for concurrent use, unless On has bound it to a connection.
 type Store struct {
-	db     engine
-	tables map[*mapping.Resource]*table
-	now    func() time.Time
-	dates  bool // now dates what is written, see DatedBy
-	conn   Conn // not nil inside a transaction
-	ahead  *ahead
+	db        engine
+	tables    map[*mapping.Resource]*table
+	bookmarks *bookmarks
+	now       func() time.Time
+	dates     bool // now dates what is written, see DatedBy
+	conn      Conn // not nil inside a transaction
+	ahead     *ahead
 }
 
 var (
@@ -36,7 +37,7 @@ func New(db DB, model *mapping.Model, now func() time.Time) *Store {
 
 // NewShared is New where it is told of which resources there are records of all clients.
 func NewShared(db DB, model *mapping.Model, now func() time.Time, shared func(*mapping.Resource) bool) *Store {
-	s := &Store{db: db.(engine), tables: map[*mapping.Resource]*table{}, now: now}
+	s := &Store{db: db.(engine), tables: map[*mapping.Resource]*table{}, bookmarks: newBookmarks(), now: now}
 	for _, r := range model.Resources {
 		s.tables[r] = newTable(db.Dialect(), r, shared(r))
 	}
@@ -98,13 +99,4 @@ func (s *Store) write(ctx context.Context, f func(*Store) error) error {
 		return f(s)
 	}
 	return s.Write(ctx, f)
-}
-
-// number runs a query for one number; 0 if it has no row.
-func number(ctx context.Context, c Conn, text string, args ...mapping.Value) (n int64, err error) {
-	err = c.Query(ctx, text, oneInt, args, func(row []mapping.Value) error {
-		n = row[0].Int()
-		return nil
-	})
-	return n, err
 }

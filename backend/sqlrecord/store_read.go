@@ -90,12 +90,17 @@ func (s *Store) List(ctx context.Context, r *mapping.Resource, q backend.Query) 
 	l := s.listing(t, q)
 	var page backend.Page
 	read := s.read
-	if q.Total || r.HasArray(q.Fields) {
+	if l.deep || q.Total || r.HasArray(q.Fields) {
 		read = s.snapshot
 	}
 	err := read(ctx, func(c Conn) error {
 		records := newSlab(r, q.Limit)
 		page = backend.Page{Records: make([]mapping.Record, 0, max(0, min(q.Limit, 100)))}
+		if l.deep {
+			if err := s.skip(ctx, c, t, q, &l); err != nil {
+				return err
+			}
+		}
 		if pg, ok := c.(*postgresConn); ok && l.varied {
 			c = plannedConn{pg}
 		}
@@ -119,7 +124,8 @@ func (s *Store) List(ctx context.Context, r *mapping.Resource, q backend.Query) 
 		if err != nil || !q.Total {
 			return err
 		}
-		page.Total, err = number(ctx, c, l.count, l.countArgs...)
+		rest, err := number(ctx, c, l.count, l.countArgs...)
+		page.Total = l.counted + rest
 		return err
 	})
 	if err != nil {

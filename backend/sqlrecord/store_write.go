@@ -56,7 +56,7 @@ func (s *Store) insert(ctx context.Context, client auth.Client, rec mapping.Reco
 	case id == 0:
 		id, err = s.conn.Insert(ctx, t.insert, args...)
 	default:
-		err = s.insertAt(ctx, t, append(args, mapping.IntValue(id)))
+		err = s.insertAt(ctx, t, client, append(args, mapping.IntValue(id)))
 	}
 	if err == nil && id > math.MaxInt32 { // SQLite counts on
 		err = errors.New("there is no further id: they are int4")
@@ -71,20 +71,23 @@ func (s *Store) insert(ctx context.Context, client auth.Client, rec mapping.Reco
 
 // insertAt stores a record at an ID of the caller's choice, and sees to it that
 // no later one gets the same.
-func (s *Store) insertAt(ctx context.Context, t *table, args []mapping.Value) error {
+func (s *Store) insertAt(ctx context.Context, t *table, client auth.Client, args []mapping.Value) error {
 	if _, err := s.conn.Insert(ctx, t.insertAt, args...); err != nil {
 		return err
 	}
-	return s.advance(ctx, t.r, args[len(args)-1])
+	return s.advance(ctx, t.r, client, args[len(args)-1])
 }
 
-// advance keeps IDs up to last from being given out, where an insert has not done so.
-func (s *Store) advance(ctx context.Context, r *mapping.Resource, last mapping.Value) error {
+// advance keeps IDs up to last from being given out, where an insert has not done so, and bookmarks
+// from being used.
+func (s *Store) advance(ctx context.Context, r *mapping.Resource, client auth.Client, last mapping.Value) error {
 	d := s.db.Dialect()
-	if d.advance == nil {
-		return nil
+	if d.advance != nil {
+		if _, err := number(ctx, s.conn, d.advance(r.Name), last); err != nil {
+			return err
+		}
 	}
-	_, err := number(ctx, s.conn, d.advance(r.Name), last)
+	_, err := s.conn.Exec(ctx, bumpEpoch(d.Placeholder(1), d.Placeholder(2)), mapping.TextValue(r.Name), mapping.IntValue(client.ID))
 	return err
 }
 

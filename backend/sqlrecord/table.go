@@ -80,6 +80,7 @@ type table struct {
 	pageOne   string    // client, limit: a list without any wish
 	children  map[int]childTable
 	narrow    map[int]bool // fields that an index begins with
+	bookmarks bookmarkTexts
 }
 
 // parent is a record whose array field the records of a table are elements of.
@@ -165,6 +166,7 @@ func (t *table) statements(d *Dialect) {
 	modified := t.columns[t.r.ModifiedAt]
 	t.touch = "UPDATE " + t.name + " SET " + version + " = " + version + " + 1, " + modified + " = " +
 		d.later(modified, d.Placeholder(1)) + " WHERE " + id + " = " + d.Placeholder(2)
+	t.bookmarks = t.bookmarkTexts(d)
 	t.pageOne = t.list.head + t.pageOneText(d)
 }
 

@@ -51,8 +51,9 @@ func (s *Store) LastID(ctx context.Context, r *mapping.Resource) (last int32, er
 	return last, err
 }
 
-// ReserveIDs keeps IDs up to last from being given out.
-func (s *Store) ReserveIDs(ctx context.Context, r *mapping.Resource, last int32) error {
+// ReserveIDs keeps IDs up to last from being given out, and the bookmarks of the
+// client's list from being used: records are put between them.
+func (s *Store) ReserveIDs(ctx context.Context, client auth.Client, r *mapping.Resource, last int32) error {
 	upTo := mapping.IntValue(int64(last))
 	return s.write(ctx, func(tx *Store) error {
 		if d := s.db.Dialect(); d.reserve != nil {
@@ -62,7 +63,7 @@ func (s *Store) ReserveIDs(ctx context.Context, r *mapping.Resource, last int32)
 				}
 			}
 		}
-		if err := tx.advance(ctx, r, upTo); err != nil {
+		if err := tx.advance(ctx, r, client, upTo); err != nil {
 			return fmt.Errorf("reserve IDs of %s: %w", r.Name, err)
 		}
 		return nil
