@@ -70,3 +70,22 @@ func FuzzServiceValue(f *testing.F) {
 		}
 	})
 }
+
+// TestServiceMoments reads the forms of ISO 8601, and none that time.Parse takes beside them.
+func TestServiceMoments(t *testing.T) {
+	field := mapping.Field{Name: "f", Type: mapping.Timestamp}
+	how := sheet.ServiceField{Read: sheet.Spot{Path: sheet.Path{"at"}}}
+	for text, want := range map[string]string{
+		"2026-07-01T10:11:12Z": "2026-07-01T10:11:12.000Z", "2026-07-01T10:11:12.3456+02:00": "2026-07-01T08:11:12.345Z", "2026-07-01 10:11:12,5": "2026-07-01T10:11:12.500Z",
+		"2026-07-01t10:11z": "2026-07-01T10:11:00.000Z", "2026-07-01T10:11:12+0200": "2026-07-01T08:11:12.000Z", "2026-07-01T10:11:12 -03": "2026-07-01T13:11:12.000Z", "2026-07-01": "2026-07-01T00:00:00.000Z",
+		"2026-07-01T1:11:12Z": "", "2026-07-01T1:11:12.1Z": "", "2026-07-01T10:11:60Z": "", "2026-02-30T10:11:12Z": "", "0000-01-01T00:00:00Z": "", "2026-07-01T10:11:12.Z": "", "26-07-01T10:11:12Z": "",
+	} {
+		v, _, err := how.Value(t.Context(), &field, map[string]any{"at": text})
+		if want == "" {
+			require.Error(t, err, text)
+			continue
+		}
+		require.NoError(t, err)
+		require.Equal(t, want, v.String(), text)
+	}
+}
