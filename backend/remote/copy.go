@@ -31,6 +31,7 @@ type copied struct {
 	// resource which they stand in.
 	sources map[*mapping.Resource]*source
 	walking chan struct{} // a slot for each walk at the same time
+	recent  *recent
 
 	stop    context.CancelFunc
 	done    context.Context
@@ -93,10 +94,10 @@ func (c *copied) apply(ctx context.Context, r *sheet.Resource, mark int64, page 
 	if len(page) == 0 {
 		return nil, nil
 	}
-	err = c.write(ctx, func(tx *sqlrecord.Store) error {
+	err = c.write(ctx, func(tx *sqlrecord.Store) (sorted, error) {
 		touched, err := touchedSince(ctx, tx.Conn(), r.Resource, mark)
 		if err != nil {
-			return err
+			return sorted{}, err
 		}
 		passed = nil
 		page := slices.DeleteFunc(slices.Clone(page), func(t taken) bool {
@@ -121,9 +122,18 @@ func (c *copied) held(ctx context.Context, r *sheet.Resource, id int32) (held, e
 	if c.sources[r.Resource] == nil {
 		return held{}, nil
 	}
+	of := recentKey{r.Resource, id}
+	h, is, changes := c.recent.get(of)
+	if is {
+		return h, nil
+	}
 	kept, err := c.records.Kept(ctx, r.Resource, []int32{id})
-	known, there := kept[id]
-	return held{known, there}, ownFailure("copy of a record", err)
+	if err != nil {
+		return held{}, ownFailure("copy of a record", err)
+	}
+	h.Kept, h.there = kept[id]
+	c.recent.put(of, h, changes)
+	return h, nil
 }
 
 // errPassed says that the copy of a record changed while the service was asked for the record.
@@ -136,20 +146,21 @@ func (c *copied) keep(ctx context.Context, r *sheet.Resource, before held, t tak
 		return nil
 	}
 	id, page := t.rec.ID(), []taken{t}
-	return c.write(ctx, func(tx *sqlrecord.Store) error {
+	defer c.recent.forget(recentKey{r.Resource, id})
+	return c.write(ctx, func(tx *sqlrecord.Store) (sorted, error) {
 		if err := touch(ctx, tx.Conn(), r.Resource, id); err != nil { // others who touch it wait from here on
-			return err
+			return sorted{}, err
 		}
 		kept, err := tx.Kept(ctx, r.Resource, []int32{id})
 		if err != nil {
-			return err
+			return sorted{}, err
 		}
 		known, there := kept[id]
 		switch now := (held{known, there}); {
 		case now.isLike(page[0]):
-			return nil
+			return sorted{}, nil
 		case there != before.there, known.Version != before.Version, known.Client != before.Client:
-			return errPassed
+			return sorted{}, errPassed
 		default:
 			return c.merge(ctx, tx, r, page)
 		}
@@ -175,9 +186,17 @@ func (c *copied) drop(ctx context.Context, r *sheet.Resource, client auth.Client
 	return c.keep(ctx, r, before, t)
 }
 
-// write is a transaction of the copy.
-func (c *copied) write(ctx context.Context, f func(*sqlrecord.Store) error) error {
-	err := backend.RunAgain(ctx, func() error { return c.records.Write(ctx, f) }, func(err error) bool { return errors.Is(err, backend.ErrStale) })
+// write is a transaction of the copy. f returns what it wrote.
+func (c *copied) write(ctx context.Context, f func(*sqlrecord.Store) (sorted, error)) error {
+	var all sorted
+	once := func() error {
+		return c.records.Write(ctx, func(tx *sqlrecord.Store) (err error) {
+			all, err = f(tx)
+			return err
+		})
+	}
+	err := backend.RunAgain(ctx, once, func(err error) bool { return errors.Is(err, backend.ErrStale) })
+	c.recent.forget(all.records()...)
 	return ownFailure("copy of records", err)
 }
 
@@ -197,14 +216,14 @@ func sumOf(rec mapping.Record) int64 {
 
 // merge writes what a page has changed. Records that cannot be converted are left out, without
 // being told as deleted.
-func (c *copied) merge(ctx context.Context, tx *sqlrecord.Store, r *sheet.Resource, page []taken) error {
+func (c *copied) merge(ctx context.Context, tx *sqlrecord.Store, r *sheet.Resource, page []taken) (sorted, error) {
 	ids := make([]int32, len(page))
 	for i, t := range page {
 		ids[i] = t.rec.ID()
 	}
 	kept, err := tx.Kept(ctx, r.Resource, ids)
 	if err != nil {
-		return err
+		return sorted{}, err
 	}
 	s := sorted{put: map[owned][]mapping.Record{}, removed: map[*mapping.Resource][]int32{}, quietly: map[*mapping.Resource][]int32{}}
 	var changed []mapping.Record
@@ -235,10 +254,10 @@ func (c *copied) merge(ctx context.Context, tx *sqlrecord.Store, r *sheet.Resour
 	}
 	for _, f := range nested(r) {
 		if err := s.sortElements(ctx, tx, c, r.Resource, f, changed); err != nil {
-			return err
+			return sorted{}, err
 		}
 	}
-	return s.write(ctx, tx)
+	return s, s.write(ctx, tx)
 }
 
 // elements adds those of a record that has changed.

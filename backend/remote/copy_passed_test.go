@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -103,4 +104,28 @@ func TestCopyPassedByWrites(t *testing.T) {
 	all, _ := listed(t, d, north, "contact", "name")
 	assert.Subset(t, all, []string{"Written", "Written by others"})
 	assert.NotContains(t, all, "Written before")
+}
+
+// TestCopyPassedByGateways brings in what a gateway reads, also where it remembers another state of
+// a copy that it shares.
+func TestCopyPassedByGateways(t *testing.T) {
+	s := newRack()
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	db, text := keepDB(t, ""), strings.Replace(rackSheet, "SINCE", "every: 1h", 1)
+	one, other := openOn(t, text, server.URL, db), openOn(t, text, server.URL, db)
+	id := idOf(t, one, north, "N01")
+	for n, d := range []*Driver{one, other, one, one, other, other, one} {
+		name := fmt.Sprint("Name ", n)
+		s.put("contacts", "c01", map[string]any{"name": name})
+		for range 2 {
+			rec, err := d.Get(bg(), d.Sheet.Model.Resource("contact"), backend.Query{Client: north, ID: id})
+			require.NoError(t, err)
+			assert.Equal(t, name, rec.Get("name").Text())
+		}
+		for _, d := range []*Driver{one, other} {
+			all, _ := listed(t, d, north, "contact", "name")
+			assert.Contains(t, all, name)
+		}
+	}
 }

@@ -69,7 +69,7 @@ func OpenDriver(ctx context.Context, o Options) (*Driver, error) {
 	}
 	d := &Driver{Elsewhere: auth.Elsewhere{Where: o.Sheet.Accounts.ForgotPassword}, core: c, copy: &copied{
 		core: c, db: sqlrecord.Reserved(o.DB), records: records, changes: changes, holder: holder.String(),
-		sources: newSources(o.Sheet), walking: make(chan struct{}, atOnce), leftOut: map[backend.Place]int64{},
+		sources: newSources(o.Sheet), walking: make(chan struct{}, atOnce), recent: newRecent(), leftOut: map[backend.Place]int64{},
 	}}
 	if d.conn, err = newConnector(c, d.copy.owners); err != nil {
 		return nil, err

@@ -184,11 +184,11 @@ func (d *Driver) complete(ctx context.Context, r *sheet.Resource, q backend.Quer
 		rec.Owner = mapping.OfAll
 	}
 	if missing := rec.Values[r.ModifiedAt].IsAbsent() || rec.Values[r.CreatedAt].IsAbsent(); missing && d.copy.sources[r.Resource] != nil {
-		kept, err := d.copy.records.Kept(ctx, r.Resource, []int32{rec.ID()})
+		known, err := d.copy.held(ctx, r, rec.ID())
 		if err != nil {
-			return rec, ownFailure("copy of a record", err)
+			return rec, err
 		}
-		if known, has := kept[rec.ID()]; has {
+		if known.there {
 			rec.Values[r.ModifiedAt], rec.Values[r.CreatedAt] = orElse(rec.Values[r.ModifiedAt], known.Modified), orElse(rec.Values[r.CreatedAt], known.Created)
 		}
 	}

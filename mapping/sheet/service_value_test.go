@@ -74,7 +74,7 @@ func FuzzServiceValue(f *testing.F) {
 // TestServiceMoments reads the forms of ISO 8601, and none that time.Parse takes beside them.
 func TestServiceMoments(t *testing.T) {
 	field := mapping.Field{Name: "f", Type: mapping.Timestamp}
-	how := sheet.ServiceField{Read: sheet.Spot{Path: sheet.Path{"at"}}}
+	how := sheet.ServiceField{Conversion: sheet.Conversion{Zone: time.UTC}, Read: sheet.Spot{Path: sheet.Path{"at"}}}
 	for text, want := range map[string]string{
 		"2026-07-01T10:11:12Z": "2026-07-01T10:11:12.000Z", "2026-07-01T10:11:12.3456+02:00": "2026-07-01T08:11:12.345Z", "2026-07-01 10:11:12,5": "2026-07-01T10:11:12.500Z",
 		"2026-07-01t10:11z": "2026-07-01T10:11:00.000Z", "2026-07-01T10:11:12+0200": "2026-07-01T08:11:12.000Z", "2026-07-01T10:11:12 -03": "2026-07-01T13:11:12.000Z", "2026-07-01": "2026-07-01T00:00:00.000Z",
