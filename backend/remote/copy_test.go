@@ -439,6 +439,23 @@ func TestCopyAsksOnce(t *testing.T) {
 	assert.Less(t, calls, 20, "and each question has two pages")
 }
 
+// TestCopyThatOthersWalk lets others have their turn where another gateway walks.
+func TestCopyThatOthersWalk(t *testing.T) {
+	d := copiedFrom(t, newRack(), tellsSince, "postgres")
+	listed(t, d, north, "contact", "name")
+	p := d.copy.sources[d.Sheet.Model.Resource("contact")].of(d.copy, north)
+	_, err := d.copy.set(bg(), p, "holder = 'another', until = now() + 60000")
+	require.NoError(t, err)
+	require.ErrorIs(t, d.copy.walk(bg(), p), errOthers)
+	_, copied := listed(t, d, north, "contact", "name", fromService)
+	assert.Zero(t, copied.Age)
+	ctx, cancel := context.WithTimeout(bg(), ample)
+	defer cancel()
+	release, err := p.take(ctx, d.copy)
+	require.NoError(t, err)
+	release()
+}
+
 // TestCopyOfSeveral is shared by gateways: one walks, and what one writes all have at once.
 func TestCopyOfSeveral(t *testing.T) {
 	s := newRack()

@@ -75,10 +75,10 @@ func (l *look) run(ctx context.Context, since *string) (next string, err error) 
 // pass asks for pages, all with what is asked for since, and brings each into the copy before the
 // next. Between them others have their turn.
 func (l *look) pass(ctx context.Context, since *string) (next string, err error) {
+	defer func() { l.release() }()
 	if err := l.turn(ctx); err != nil {
 		return "", err
 	}
-	defer func() { l.release() }()
 	return l.c.conn.walk(ctx, l.p.r, l.p.client, since, func(rows []map[string]any) error {
 		page, err := l.c.conn.take(ctx, l.p.r, l.p.client, rows)
 		if err != nil {
