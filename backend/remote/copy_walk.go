@@ -15,7 +15,6 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
-	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping"
 )
 
@@ -328,85 +327,6 @@ func (c *copied) catchUp(ctx context.Context, p *walked, l *look, now time.Time)
 // was seen, unless that is still to come, less what the service's writers may take.
 func since(p *walked, newest mapping.Value, now time.Time) string {
 	return mapping.MilliValue(min(newest.Int(), now.UnixMilli()) - p.r.Service.Walk.Since.Settle.Milliseconds()).String()
-}
-
-// removedAtOnce bounds the records that one transaction removes.
-const removedAtOnce = 500
-
-// removeUnseen removes what a walk has not found. Some of it is read one by one before: a list that
-// lacks records which are there says nothing of the others.
-func (c *copied) removeUnseen(ctx context.Context, p *walked, seen []int32, start int64) error {
-	slices.Sort(seen)
-	var gone []int32
-	err := c.records.EachID(ctx, p.r.Resource, p.client.ID, func(id int32) error {
-		if _, found := slices.BinarySearch(seen, id); !found {
-			gone = append(gone, id)
-		}
-		return nil
-	})
-	if err != nil || len(gone) == 0 {
-		return ownFailure("copy of records", err)
-	}
-	if gone, err = c.judgeGone(ctx, p, gone, start); err != nil {
-		return err
-	}
-	for some := range slices.Chunk(gone, removedAtOnce) {
-		page := make([]taken, len(some))
-		for i, id := range some {
-			page[i] = taken{rec: mapping.NewRecord(p.r.Resource), gone: true}
-			page[i].rec.Values[p.r.ID] = mapping.IntValue(int64(id))
-		}
-		if _, err := c.apply(ctx, p.r, start, page); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// A walk may not find records that are there: the pages of a list move where others are removed
-// meanwhile. So up to readGone of those that are not found are read one by one; where there are more,
-// judgedGone of them tell whether the walk has found all.
-const (
-	readGone   = 20
-	judgedGone = 3
-)
-
-// judgeGone returns those that are gone of the records that a walk has not found.
-func (c *copied) judgeGone(ctx context.Context, p *walked, unseen []int32, start int64) (gone []int32, err error) {
-	if p.r.Service.Get == nil {
-		return unseen, nil
-	}
-	few := len(unseen) <= readGone
-	judged := unseen[:min(len(unseen), readGone)]
-	touched := map[int32]bool{}
-	err = c.db.Read(ctx, func(conn sqlrecord.Conn) (err error) {
-		touched, err = touchedSince(ctx, conn, p.r.Resource, start)
-		return err
-	})
-	kept, failed := c.records.Kept(ctx, p.r.Resource, judged)
-	if err = errors.Join(err, failed); err != nil {
-		return nil, ownFailure("copy of records", err)
-	}
-	read := 0
-	for _, id := range judged {
-		if touched[id] || !few && read == judgedGone {
-			continue
-		}
-		read++
-		client := auth.Client{ID: cmp.Or(p.client.ID, kept[id].Client), Name: p.client.Name}
-		switch t, err := c.read(ctx, p.r, client, id); {
-		case errors.Is(err, backend.ErrNotFound):
-			gone = append(gone, id)
-		case err != nil:
-			return nil, err
-		case !few && !t.hidden:
-			return nil, fmt.Errorf("%w: %s: the walk has not found records that are there", backend.ErrChanged, p.r.Name)
-		}
-	}
-	if !few {
-		return unseen, nil
-	}
-	return gone, nil
 }
 
 // ask asks the service what has changed, and brings it into the copy.
