@@ -81,10 +81,7 @@ func (d *deadline) Err() error {
 // Value implements context.Context. Contexts that are made of this one ask it for
 // what Done belongs to.
 func (d *deadline) Value(key any) any {
-	switch key {
-	case slotKey{}:
-		return &d.slot
-	case askedKey{}:
+	if key == (askedKey{}) {
 		return &d.asked
 	}
 	if w := d.waited.Load(); w != nil {

@@ -196,7 +196,7 @@ func (c *Client) call(ctx context.Context, l *lane, client auth.Client, operatio
 	began := time.Now()
 	bounded := within(ctx, began.Add(c.o.Timeout))
 	defer bounded.end()
-	bounded.slot = slot{of: l.room, party: party{client.ID, l.group}, writes: l.guards.Calls == writes}
+	bounded.slot = slot{of: l.room, party: party{client.ID, l.group}}
 	var traced context.Context = bounded
 	ended := func(Outcome) {}
 	if c.o.Trace != nil {

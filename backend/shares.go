@@ -118,19 +118,6 @@ func (s *shares) leave(p party) {
 	s.give(p)
 }
 
-// yield gives the slot to a waiting call, and waits for the next free one.
-func (s *shares) yield(ctx context.Context, p party) error {
-	s.mu.Lock()
-	if s.waiting == 0 {
-		s.mu.Unlock()
-		return nil
-	}
-	c := s.join(p)
-	s.give(p)
-	s.mu.Unlock()
-	return s.await(ctx, p, c)
-}
-
 // fits tells whether a party may take one more slot.
 func (s *shares) fits(p party) bool {
 	has := s.taken[p]
@@ -289,7 +276,6 @@ type slot struct {
 	of *shares
 	party
 	held   bool
-	writes bool
 	waited time.Duration // before the call began
 }
 
@@ -304,20 +290,4 @@ func (p *slot) leave() {
 		p.of.leave(p.party)
 		p.held = false
 	}
-}
-
-// slotKey is the key of a call's slot in its context.
-type slotKey struct{}
-
-// Yield gives the slot of a reading call to a waiting call, and waits for the next free
-// one: for drivers, between the steps of a long read. A call that writes keeps its slot,
-// because others may wait for its locks. It fails with ErrBusy.
-func Yield(ctx context.Context) error {
-	p, ok := ctx.Value(slotKey{}).(*slot)
-	if !ok || !p.held || p.writes {
-		return nil
-	}
-	err := p.of.yield(ctx, p.party)
-	p.held = err == nil
-	return err
 }

@@ -26,31 +26,20 @@ type gated struct {
 
 // arrival is a call that has come to the administration.
 type arrival struct {
-	who  string // client and resource
-	step chan error
+	who  string        // client and resource
+	over chan struct{} // closed to end it
 }
 
 func (g *gated) Pool() backend.Pool { return g.pool }
 
 func (g *gated) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (mapping.Record, error) {
-	a := &arrival{fmt.Sprintf("%c %s", 'A'+q.Client.ID, r.Name), make(chan error)}
+	a := &arrival{fmt.Sprintf("%c %s", 'A'+q.Client.ID, r.Name), make(chan struct{})}
 	g.arrived <- a
-	for {
-		select {
-		case <-ctx.Done(): // the test has failed
-			return mapping.Record{}, ctx.Err()
-		case err, more := <-a.step:
-			if !more {
-				return g.scripted.Get(ctx, r, q)
-			}
-			if err == nil {
-				err = backend.Yield(ctx)
-			}
-			if err != nil {
-				return mapping.Record{}, err
-			}
-			g.arrived <- a
-		}
+	select {
+	case <-ctx.Done(): // the test has failed
+		return mapping.Record{}, ctx.Err()
+	case <-a.over:
+		return g.scripted.Get(ctx, r, q)
 	}
 }
 
@@ -124,12 +113,12 @@ func (c *crowd) nobody(waiting int) {
 // drain lets all come and go.
 func (c *crowd) drain(under ...*arrival) {
 	for _, a := range under {
-		close(a.step)
+		close(a.over)
 	}
 	for load := c.Load(); load.Running+load.Waiting > 0; load = c.Load() {
 		select {
 		case a := <-c.driver.arrived:
-			close(a.step)
+			close(a.over)
 		case <-time.After(time.Millisecond):
 		}
 	}
@@ -146,7 +135,7 @@ func TestWhoHasFewerGoesFirst(t *testing.T) {
 	c.call('C', "contact", 1)
 	for i, next := range []string{"B order", "C contact", "A order", "B order", "A order", "A order"} {
 		c.nobody(103 - i)
-		close(at.step)
+		close(at.over)
 		at = c.comes(next)
 	}
 	c.drain(at)
@@ -182,7 +171,7 @@ func TestHangingCallsLeaveRoom(t *testing.T) {
 			}
 			for _, who := range []rune{'A', 'B', 'Z'} {
 				c.call(who, "country", 1)
-				close(c.comes(fmt.Sprintf("%c country", who)).step)
+				close(c.comes(fmt.Sprintf("%c country", who)).over)
 			}
 			c.drain(under...)
 		})
@@ -206,7 +195,7 @@ func TestFewerUnderWay(t *testing.T) {
 		}
 	}
 	c.nobody(3)
-	close(under[0].step)
+	close(under[0].over)
 	under[0] = c.comes("D order")
 	c.drain(under...)
 }
@@ -274,7 +263,7 @@ func TestQueueIsShared(t *testing.T) {
 	require.Equal(t, 2, c.Load().Clients)
 	order := ""
 	for range 4 {
-		close(at.step)
+		close(at.over)
 		at = <-c.driver.arrived
 		order += at.who[:1]
 	}
@@ -305,7 +294,7 @@ func TestQueueIsSharedByClients(t *testing.T) {
 	refused('B', "contact")  // B's own: A has no more than B would have
 	clients := map[string]int{}
 	for range 8 {
-		close(at.step)
+		close(at.over)
 		at = <-c.driver.arrived
 		clients[at.who[:1]]++
 	}
@@ -319,26 +308,6 @@ func requireBusy(t *testing.T, err error) {
 	require.True(t, ok, "%v", err)
 	require.Equal(t, mapping.BackendUnavailable, found[0].Reason)
 	require.Equal(t, time.Second, found[0].RetryAfter)
-}
-
-// TestYield: a call of many steps lets others in between them.
-func TestYield(t *testing.T) {
-	t.Parallel()
-	c := newCrowd(t, backend.Options{MaxConcurrent: 1}, backend.Pool{})
-	c.call('A', "order", 1)
-	long := c.comes("A order")
-	long.step <- nil
-	require.Same(t, long, c.comes("A order"), "nobody waits")
-	c.call('B', "order", 2)
-	long.step <- nil
-	first := c.comes("B order")
-	c.nobody(2)
-	close(first.step)
-	require.Same(t, long, c.comes("A order"), "B had the place last")
-	long.step <- errors.New("broken")
-	c.drain(c.comes("B order"))
-	found, _ := mapping.AsViolations(<-c.answers)
-	require.Equal(t, mapping.BackendUnavailable, found[0].Reason)
 }
 
 // TestPlacesAreTheDrivers: a driver is asked for no more than it has connections for,
