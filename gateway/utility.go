@@ -95,11 +95,8 @@ type fieldAnswer struct {
 	Array      bool   `json:"array"`
 	// Collation is present only if texts compare in another way than by their characters.
 	Collation string `json:"collation,omitempty" doc:"What the database calls the way in which these texts are equal and in order, perhaps without regard to case, accents or blanks behind; unknown if nobody knows." example:"utf8mb4_unicode_ci"`
-	// Filterable and Sortable are present only if the administration cannot filter or
-	// sort by a scalar field, as lists otherwise can, and NotFilterableBy only if it
-	// cannot filter in each way that there is for the datatype.
-	Filterable      *bool    `json:"filterable,omitempty"`
-	Sortable        *bool    `json:"sortable,omitempty"`
+	// NotFilterableBy is present only if the administration cannot filter in each way that there
+	// is for the datatype.
 	NotFilterableBy []string `json:"not_filterable_by,omitempty" doc:"The filters that lists do not take, such as gte."`
 
 	Deprecated *deprecationAnswer `json:"deprecated,omitempty" doc:"The field is going away."`
@@ -135,18 +132,12 @@ func (x *Exchange) describeField(f *mapping.Field) fieldAnswer {
 	if f.Length > 0 {
 		a.Length = &f.Length
 	}
-	if f.InLists() && !f.Filterable() {
-		a.Filterable = new(bool)
-	}
 	whole := *f // as it would be if the administration could filter in every way
 	whole.Unfiltered, whole.Length = 0, 0
 	for _, o := range mapping.AllOperators {
 		if f.Filterable() && whole.FilterableBy(o) && !f.FilterableBy(o) {
 			a.NotFilterableBy = append(a.NotFilterableBy, o.String())
 		}
-	}
-	if f.InLists() && !f.Sortable() {
-		a.Sortable = new(bool)
 	}
 	if f.Type == mapping.Array {
 		a.Datatype, a.Reference = f.ArrayOf, f.ArrayOf

@@ -70,7 +70,7 @@ func (f *Field) Filterable() bool { return f.FilterableBy(Equals) }
 // FilterableBy tells whether GET many takes the field as a filter of this kind. An ID has
 // no order that means anything, nor has one of a list of values.
 func (f *Field) FilterableBy(o Operator) bool {
-	if !f.InLists() || f.Unfilterable || f.Unfiltered.Has(o) {
+	if !f.InLists() || f.Unfiltered.Has(o) {
 		return false
 	}
 	isID := f.Primary || f.Reference != "" || f.ReferenceBy != ""

@@ -24,7 +24,7 @@ type Narrowing struct {
 
 // FieldNarrowing says what of a field remains. The zero value leaves it as it is.
 type FieldNarrowing struct {
-	Readonly, Immutable, Unfilterable, Unsortable, SameRow bool
+	Readonly, Immutable, SameRow bool
 
 	Unfiltered Operators
 	Required   *bool    // nil leaves it; a readonly field is never required
@@ -73,7 +73,7 @@ func (m *Model) narrowedVersion(to map[string]Narrowing) string {
 		fmt.Fprintf(hash, "%s %q %q %t\n", name, n.ListRequires, n.WithoutRules, n.Undated)
 		for _, field := range slices.Sorted(maps.Keys(n.Fields)) {
 			f := n.Fields[field]
-			fmt.Fprintf(hash, "%s %t %t %t %t %d %d %q", field, f.Readonly, f.Immutable, f.Unfilterable, f.Unsortable, f.Unfiltered, f.Length, f.OneOf)
+			fmt.Fprintf(hash, "%s %t %t %d %d %q", field, f.Readonly, f.Immutable, f.Unfiltered, f.Length, f.OneOf)
 			if f.Required != nil {
 				fmt.Fprintf(hash, " required=%t", *f.Required)
 			}
@@ -139,8 +139,6 @@ func (r *Resource) narrow(n Narrowing, remains func(string) bool) *Resource {
 func (f *Field) narrow(n FieldNarrowing) {
 	f.Readonly = f.Readonly || n.Readonly
 	f.Immutable = f.Immutable || n.Immutable
-	f.Unfilterable = f.Unfilterable || n.Unfilterable
-	f.Unsortable = f.Unsortable || n.Unsortable
 	f.Unfiltered |= n.Unfiltered
 	f.SameRow = n.SameRow
 	if n.Required != nil && !f.Primary {

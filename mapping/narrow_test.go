@@ -49,11 +49,11 @@ func TestNarrowTakesAlongWhatIsGone(t *testing.T) {
 	delete(order.Fields, "is_blocked") // remains, as a constant
 	order.Fields["kind"] = mapping.FieldNarrowing{Readonly: true}
 	order.Fields["order_status"] = mapping.FieldNarrowing{Required: &no, OneOf: []string{"open"}}
-	order.Fields["reference"] = mapping.FieldNarrowing{Length: 25, Unsortable: true}
+	order.Fields["reference"] = mapping.FieldNarrowing{Length: 25}
 	order.WithoutRules = []string{"order_status"}
 	line.Fields["price"] = mapping.FieldNarrowing{Scale: &two}
 	line.Fields["sort_order"] = mapping.FieldNarrowing{Default: &def}
-	line.Fields["order_id"] = mapping.FieldNarrowing{Unfilterable: true}
+	line.Fields["order_id"] = mapping.FieldNarrowing{Unfiltered: mapping.OperatorsOf(mapping.Equals)}
 	narrowed := m.Narrow(map[string]mapping.Narrowing{"order": order, "orderline": line, "nonesuch": {}})
 
 	if len(narrowed.Resources) != 2 || narrowed.Version == m.Version {
@@ -75,7 +75,7 @@ func TestNarrowTakesAlongWhatIsGone(t *testing.T) {
 	if f := r.Field("order_status"); f.Required || len(f.OneOf) != 1 || len(r.Rules) != 0 {
 		t.Error("order_status was not narrowed")
 	}
-	if f := r.Field("reference"); f.Length != 25 || f.Sortable() || !f.Filterable() {
+	if f := r.Field("reference"); f.Length != 25 || !f.Sortable() || !f.Filterable() {
 		t.Error("reference was not narrowed")
 	}
 	if f := r.Field("orderlines"); f == nil || f.Target() != narrowed.Resource("orderline") {

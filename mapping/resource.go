@@ -58,9 +58,7 @@ type Field struct {
 	Since int `yaml:"since"`
 	// Deprecated says that the field is going away; nil where it stays.
 	Deprecated *Deprecation
-	// Unfilterable and Unsortable tell what the system behind cannot do.
-	Unfilterable, Unsortable bool
-	// Unfiltered are further operators that the system behind does not have for the field.
+	// Unfiltered are operators that the system behind does not have for the field.
 	Unfiltered Operators
 	// SameRow says that the record is a part of the row of the record that it refers to:
 	// it does not count as use of that record, and is made and deleted with it.
@@ -99,7 +97,7 @@ func (f *Field) IsState() bool { return f.Name == isBlocked || f.Name == isArchi
 func (f *Field) InLists() bool { return f.Type != Bytea && f.Type != Array }
 
 // Sortable tells whether GET many can be sorted by the field.
-func (f *Field) Sortable() bool { return f.InLists() && !f.Unsortable }
+func (f *Field) Sortable() bool { return f.InLists() }
 
 // Arrays tells which array fields a caller's model has; nil means all.
 type Arrays interface{ Has(f *Field) bool }

@@ -126,7 +126,7 @@ func (w wrongValue) filter(t *T) {
 	}
 	filters := func(suits func(f *Field) bool) func(*Resource, *Field) bool {
 		return func(r *Resource, f *Field) bool {
-			return f.scalar() && f.filterable() && !f.Primary && !slices.Contains(r.requires, f.Name) && suits(f)
+			return f.scalar() && !f.Primary && !slices.Contains(r.requires, f.Name) && suits(f)
 		}
 	}
 	_, f := t.choose("GET", w.what, filters(w.suits), filters(w.anyText))

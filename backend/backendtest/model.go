@@ -29,21 +29,14 @@ type Field struct {
 	Validation string `json:"custom_validation"`
 	After      string `json:"after"`
 	Array      bool   `json:"array"`
-	Filterable *bool  `json:"filterable"` // absent if lists filter by it
-	Sortable   *bool  `json:"sortable"`
 
 	NotFilterableBy []string `json:"not_filterable_by"`
 }
 
 func (f *Field) writable() bool { return !f.Readonly && !f.Primary }
 
-// scalar tells whether lists answer and filter the field.
+// scalar tells whether lists answer the field, filter and sort by it.
 func (f *Field) scalar() bool { return !f.Array && f.Datatype != "bytea" }
-
-// filterable and sortable tell how lists can use a scalar field.
-func (f *Field) filterable() bool { return f.Filterable == nil || *f.Filterable }
-
-func (f *Field) sortable() bool { return f.Sortable == nil || *f.Sortable }
 
 // options are the values of a custom validation that lists them.
 func (f *Field) options() []string {
@@ -76,17 +69,11 @@ func (r *Resource) find(suits func(f *Field) bool) *Field {
 
 // sortsBy is the first field that lists may be sorted by, or nil.
 func (r *Resource) sortsBy() *Field {
-	return r.find(func(f *Field) bool { return f.scalar() && f.sortable() })
+	return r.find(func(f *Field) bool { return f.scalar() })
 }
 
-// newestFirst is the parameter that lists take so that what was just made comes
-// first, where they do.
-func (r *Resource) newestFirst() string {
-	if r.field("id").sortable() {
-		return "&sort=-id"
-	}
-	return ""
-}
+// newestFirst is the parameter of lists in which what was just made comes first.
+const newestFirst = "&sort=-id"
 
 // well-known resources, those that cases prefer first.
 var resourceNames = []string{

@@ -216,7 +216,7 @@ func (t *T) found(r *Resource) map[string]any {
 	if rec := t.records[r.Name]; rec != nil {
 		return rec
 	}
-	query := "?page_size=1" + r.newestFirst()
+	query := "?page_size=1" + newestFirst
 	parents := []string{""}
 	if len(r.requires) > 0 {
 		parents = t.parents(r)

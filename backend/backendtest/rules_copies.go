@@ -31,7 +31,7 @@ func operators(t *T) {
 	asked := map[string]bool{}
 	for _, f := range t.resource.Fields {
 		v := rec[f.Name]
-		if !f.scalar() || !f.filterable() || f.Primary || f.Name == "is_system" || v == nil || v == "" || asked[f.Datatype] || slices.Contains(reserved, f.Name) || slices.Contains(t.resource.requires, f.Name) {
+		if !f.scalar() || f.Primary || f.Name == "is_system" || v == nil || v == "" || asked[f.Datatype] || slices.Contains(reserved, f.Name) || slices.Contains(t.resource.requires, f.Name) {
 			continue
 		}
 		asked[f.Datatype] = true

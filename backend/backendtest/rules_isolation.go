@@ -27,7 +27,7 @@ func isolationCases() []Case {
 			t.needOther()
 			id, _ := t.isolated()
 			t.notShared()
-			list := t.listOf(t.resource, t.get(t.resource, id).data()) + t.resource.newestFirst()
+			list := t.listOf(t.resource, t.get(t.resource, id).data()) + newestFirst
 			p, err := t.ok(t.send(t.otherToken, "GET", list, "")).page()
 			t.check(err == nil && !slices.Contains(idsOf(p.Data), id), "the other client's list", "without record "+status(id), text(idsOf(p.Data)))
 		})),

@@ -186,7 +186,7 @@ func TestLoadServiceFields(t *testing.T) {
 	assert.True(t, s.Resource("order").Undated)
 	for i := range contact.Resource.Fields {
 		f := &contact.Resource.Fields[i]
-		assert.False(t, f.Unfilterable || f.Unsortable || f.Unfiltered != 0, f.Name)
+		assert.Zero(t, f.Unfiltered, f.Name)
 	}
 }
 
