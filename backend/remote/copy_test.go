@@ -3,10 +3,8 @@ package remote
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"net/http/httptest"
-	"os"
 	"regexp"
 	"runtime/pprof"
 	"slices"
@@ -20,82 +18,9 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
-	"frontdesk/backend/idstore"
 	"frontdesk/backend/sqlrecord"
-	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/mapping"
-	"frontdesk/mapping/sheet"
 )
-
-// keepDB is a database for a copy.
-func keepDB(t testing.TB, engine string) (db sqlrecord.DB) {
-	t.Helper()
-	var err error
-	if engine == "postgres" {
-		db, err = sqlrecord.OpenPostgres(bg(), sqltest.Postgres(t), sqlrecord.Options{})
-	} else {
-		db, err = sqlrecord.OpenSQLite(t.TempDir()+"/keep.db", sqlrecord.Options{})
-	}
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, db.Close()) })
-	return db
-}
-
-func openDriver(t testing.TB, text, url, engine string, change ...func(*Options)) *Driver {
-	t.Helper()
-	return openOn(t, text, url, keepDB(t, engine), change...)
-}
-
-func openOn(t testing.TB, text, url string, db sqlrecord.DB, change ...func(*Options)) *Driver {
-	t.Helper()
-	model := wholeModel(t)
-	file := t.TempDir() + "/sheet.yaml"
-	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
-	sh, err := sheet.Load(file, model, sheet.Options{Env: func(string) (string, bool) { return url, true }})
-	require.NoError(t, err)
-	k, err := idstore.Open(bg(), db, idstore.Options{Now: time.Now, IgnoreCase: sh.KeysWithoutCase()})
-	require.NoError(t, err)
-	o := Options{Sheet: sh, IDStore: k, DB: db, Model: model, KeepChanges: time.Hour, Timeout: ample, Now: time.Now}
-	for _, f := range change {
-		f(&o)
-	}
-	d, err := OpenDriver(bg(), o)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, d.Close()) })
-	return d
-}
-
-var north, south = auth.Client{ID: 1, Name: "Noord"}, auth.Client{ID: 2, Name: "Zuid"}
-
-// names lists a field of the contacts that a client sees, and how old the list is.
-func listed(t testing.TB, d *Driver, who auth.Client, resource, field string, change ...func(*backend.Query)) ([]string, *backend.Copy) {
-	t.Helper()
-	r := d.Sheet.Model.Resource(resource)
-	q := backend.Query{Client: who, Limit: 1000, Copy: &backend.Copy{}}
-	for _, f := range change {
-		f(&q)
-	}
-	page, err := d.List(bg(), r, q)
-	require.NoError(t, err)
-	all := []string{}
-	for _, rec := range page.Records {
-		require.NoError(t, backend.Believe(r, rec, who, 0))
-		all = append(all, rec.Get(field).String())
-	}
-	return all, q.Copy
-}
-
-func fromService(q *backend.Query) { q.Copy.Fresh = true }
-
-// idOf is the ID of the contact of a name.
-func idOf(t testing.TB, d *Driver, who auth.Client, name string) int32 {
-	t.Helper()
-	r := d.Sheet.Model.Resource("contact")
-	page, err := d.List(bg(), r, backend.Query{Client: who, Limit: 1000, Filters: []backend.Filter{{Field: r.Field("name"), Value: mapping.TextValue(name)}}})
-	require.NoError(t, err)
-	require.Len(t, page.Records, 1)
-	return page.Records[0].ID()
-}
 
 // TestCopyOfService lists what a service has, page by page, and what it changes by itself.
 func TestCopyOfService(t *testing.T) {
@@ -358,21 +283,6 @@ func TestCopyOfChangedService(t *testing.T) {
 			require.NoError(t, err)
 		})
 	}
-}
-
-// walkNow walks, after the walk that may be under way.
-func walkNow(d *Driver, p *walked) (err error) {
-	for err = errOthers; errors.Is(err, errOthers); {
-		err = d.copy.walk(bg(), p)
-	}
-	return err
-}
-
-func writer(t testing.TB, d *Driver) *backend.Client {
-	t.Helper()
-	c, err := backend.NewClient(d, d.Sheet.Model, backend.Options{Timeout: ample})
-	require.NoError(t, err)
-	return c
 }
 
 // TestCopyLeavesOut lists all records but one that cannot be shown, and tells nobody that it is
