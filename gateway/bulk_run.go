@@ -193,7 +193,9 @@ func (b *bulkRun) done(i int, id int32) bulkResult {
 // note takes down a result.
 func (b *bulkRun) note(r bulkResult) {
 	b.results[r.Index] = r
-	b.written = b.written || r.Errors == nil
+	if r.Errors == nil {
+		b.written, b.x.wrote = true, append(b.x.wrote, r.ID)
+	}
 	b.errors += len(r.Errors)
 }
 

@@ -48,7 +48,8 @@ type Exchange struct {
 	past     bool       // the names of key and client are those of a session that has ended
 
 	Params []Param
-	ID     int32         // the primary ID asked for; 0 where none was given
+	ID     int32         // the primary ID asked for, or of the record that was made; 0 where there is none
+	wrote  []int32       // the primary IDs of those that were written among several
 	Query  backend.Query // what the query parameters ask for
 	Body   *mapping.Body // nil where the operation takes none
 

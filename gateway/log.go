@@ -26,8 +26,10 @@ func (g *Gateway) logAccess(x *Exchange) {
 		zap.String("key", x.keyName),
 		zap.String("sha256", x.keyHash.Short()),
 		zap.String("client", x.client),
+		zap.String("user", x.user().Username),
 		zap.String("method", x.knownMethod()),
 		zap.String("endpoint", x.endpoint()),
+		x.loggedRecords(),
 		zap.Strings("query", x.knownParams()),
 		zap.Int("status", x.response.StatusCode()),
 		zap.String("reason", string(x.reason)),
@@ -42,6 +44,18 @@ func (g *Gateway) logAccess(x *Exchange) {
 		zap.String("cause", cmp.Or(x.cause, string(x.why))),
 		zap.String("trace", x.traceID()),
 	)
+}
+
+// loggedRecords are the records that a request named or wrote, left out where there are none.
+func (x *Exchange) loggedRecords() zap.Field {
+	switch {
+	case x.wrote != nil:
+		return zap.Int32s("records", x.wrote)
+	case x.ID != 0 && x.several == nil:
+		return zap.Int32("record", x.ID)
+	default:
+		return zap.Skip()
+	}
 }
 
 // listed is a member of the line with some names, left out where there are none.

@@ -117,7 +117,7 @@ func TestAccessLine(t *testing.T) {
 	lines := h.lines.FilterMessage("request").All()
 	require.Len(t, lines, 2)
 	require.Equal(t, map[string]any{
-		"request_id": askedID, "key": "all", "sha256": fmt.Sprintf("%x", sha256.Sum256([]byte(keyAll)))[:8], "client": "Demo Garage", "method": "GET", "endpoint": "/order", "query": []any{"kind", "page"},
+		"request_id": askedID, "key": "all", "sha256": fmt.Sprintf("%x", sha256.Sum256([]byte(keyAll)))[:8], "client": "Demo Garage", "user": "demo", "method": "GET", "endpoint": "/order", "query": []any{"kind", "page"},
 		"status": int64(400), "reason": "query_parameter_unsupported", "duration": time.Duration(0), "backend": time.Duration(0), "bytes": int64(len(a.body)), "address": "192.0.2.1",
 		"config": "c0ffee", "needs": []any{}, "cause": "", "trace": "",
 	}, lines[0].ContextMap())

@@ -173,7 +173,11 @@ func (g *Gateway) list(ctx context.Context, x *Exchange) error {
 }
 
 func (g *Gateway) create(ctx context.Context, x *Exchange, w backend.Write) (mapping.Record, error) {
-	return g.o.Backend.Create(ctx, x.user().Client, x.Body, w)
+	rec, err := g.o.Backend.Create(ctx, x.user().Client, x.Body, w)
+	if err == nil {
+		x.ID = rec.ID() // for the access log
+	}
+	return rec, err
 }
 
 func (g *Gateway) update(ctx context.Context, x *Exchange, w backend.Write) (mapping.Record, error) {

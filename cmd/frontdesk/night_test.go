@@ -77,11 +77,11 @@ var words = regexp.MustCompile(`"[^"]*"|\S+`)
 // on which it happened, and compares what it prints with what is written.
 func TestNightQuestions(t *testing.T) {
 	questions := nightQuestions(t)
-	require.Len(t, questions, 2)
-	file, refused := aNight(t)
+	require.Len(t, questions, 3)
+	file, refused, record := aNight(t)
 	for i, q := range questions {
 		t.Run(fmt.Sprint(i+1), func(t *testing.T) {
-			command := strings.NewReplacer("frontdesk ", "", "02:13", refused.At().Local().Format("15:04"), "--since 02:00", "--since 1h", "$C", file).Replace(q.command)
+			command := strings.NewReplacer("frontdesk ", "", "02:13", refused.At().Local().Format("15:04"), "order/4711", record, "$C", file).Replace(q.command)
 			args := words.FindAllString(command, -1)
 			for i := range args {
 				args[i] = strings.Trim(args[i], `"`)
@@ -94,13 +94,13 @@ func TestNightQuestions(t *testing.T) {
 }
 
 // aNight has a gateway serve two api_keys, ends one of them, and leaves its log in night.log,
-// in the folder that the test is in from then on. It returns the configuration, and the
-// request that was refused for that.
-func aNight(t *testing.T) (file string, refused accesslog.Line) {
+// in the folder that the test is in from then on. It returns the configuration, the request that was
+// refused for that, and a record that was deleted.
+func aNight(t *testing.T) (file string, refused accesslog.Line, record string) {
 	t.Helper()
 	dir := t.TempDir()
 	file = filepath.Join(dir, "frontdesk.yaml")
-	keys := strings.NewReplacer("name: full", "name: webshop", "name: orders", "name: planner", `["GET /order"]`+"\n", `["GET /vehicle", "GET /country"]`+"\n").Replace(rig.KeptKey(`"GET /order", "GET /model/*"`) + rig.KeptOrders)
+	keys := strings.NewReplacer("name: full", "name: webshop", "name: orders", "name: planner", `["GET /order"]`+"\n", `["GET /vehicle", "GET /country"]`+"\n").Replace(rig.KeptKey(`"* /order", "GET /model/*"`) + rig.KeptOrders)
 	authority := webhooktest.NewAuthority(t)
 	receiver := authority.Serve(t, "127.0.0.1", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }))
 	text := rig.KeptConfig(t, rig.Engines[0].DSN(t), fmt.Sprintf("callbacks: [GET /country]\nwebhooks: {allow_hosts: [127.0.0.1], ports: [443, %d], ca_file: %q}",
@@ -115,6 +115,10 @@ func aNight(t *testing.T) (file string, refused accesslog.Line) {
 	}
 	ask(3, "/order", webshop)
 	ask(3, "/order/1", webshop)
+	record = fmt.Sprint("order/", k.Create(webshop, "order", fmt.Sprintf(rig.NewOrder, 1, "")))
+	ask(3, "/"+record, webshop)
+	require.Equal(t, 200, k.Call("PUT", "/"+record, webshop, `{"reference":"R1"}`).Status)
+	require.Equal(t, 200, k.Call("DELETE", "/"+record, webshop, "").Status)
 	ask(50, "/vehicle", planner)
 	k.Call("GET", "/country?webhook_url="+url.QueryEscape(receiver.URL), planner, "").Promise(t)
 	k.RequireLogged(`"msg":"callback"`)
@@ -127,7 +131,7 @@ func aNight(t *testing.T) (file string, refused accesslog.Line) {
 	refused = accessed(t, &k.Desk, a.Failure(t).RequestID)
 	t.Chdir(dir)
 	require.NoError(t, os.WriteFile("night.log", []byte(k.Log.String()), 0o600))
-	return file, refused
+	return file, refused, record
 }
 
 // TestNight has everything go wrong that wakes people. Each time the first page says what it

@@ -9,12 +9,13 @@ import (
 )
 
 type whyCommand struct {
-	Client string        `placeholder:"NAME" help:"Tell what this client was refused, in place of one request."`
-	Key    string        `placeholder:"NAME" help:"The same of an api_key; also for logins, whose client nobody knows where they fail."`
-	At     terminal.When `placeholder:"WHEN" help:"About when that was: 02:13 (when the clock last said so), 2026-11-01 02:13, or a time as RFC 3339 has it. Without it the newest are told."`
-	Within time.Duration `default:"5m" placeholder:"TIME" help:"How far from then it may have been (default: 5m)."`
-	Limit  int           `default:"3" help:"How many refusals are told in full."`
-	Args   []string      `arg:"" name:"request-id|log" help:"The request id of the answer, unless --client or --key is given; then logs (JSON lines), rotated ones too, plain or gzip, - for standard input."`
+	Client string               `placeholder:"NAME" help:"Tell what this client was refused, in place of one request."`
+	Record accesslog.RecordName `placeholder:"order/4711" help:"Tell who wrote this record, and when: the last writes, in place of one request."`
+	Key    string               `placeholder:"NAME" help:"The same of an api_key; also for logins, whose client nobody knows where they fail."`
+	At     terminal.When        `placeholder:"WHEN" help:"About when that was: 02:13 (when the clock last said so), 2026-11-01 02:13, or a time as RFC 3339 has it. Without it the newest are told."`
+	Within time.Duration        `default:"5m" placeholder:"TIME" help:"How far from then it may have been (default: 5m)."`
+	Limit  int                  `default:"3" help:"How many refusals are told in full, or writes of a record (20 at least)."`
+	Args   []string             `arg:"" name:"request-id|log" help:"The request id of the answer, unless --client, --key or --record is given; then logs (JSON lines), rotated ones too, plain or gzip, - for standard input."`
 }
 
 func (whyCommand) Help() string {
@@ -24,11 +25,15 @@ func (whyCommand) Help() string {
 // Run tells why a request, or those of a client, were answered as they were.
 func (c whyCommand) Run(p desk.Program) error {
 	q, logs := accesslog.Inquiry{Client: c.Client, Key: c.Key, About: c.At.From(time.Now()), Within: c.Within, Limit: c.Limit}, c.Args
-	if c.Client == "" && c.Key == "" {
+	if q.Record = c.Record; q.Record.ID != 0 {
+		q.Limit = max(q.Limit, 20)
+	}
+	isOfRequest := c.Client == "" && c.Key == "" && q.Record.ID == 0
+	if isOfRequest {
 		q.RequestID, logs = logs[0], logs[1:]
 	}
-	if len(logs) == 0 || q.RequestID == "" && c.Client == "" && c.Key == "" || q.RequestID != "" && !q.About.IsZero() {
-		return desk.Misused("expected a request id and a log, or --client NAME --at 02:13 and a log")
+	if len(logs) == 0 || isOfRequest && (q.RequestID == "" || !q.About.IsZero()) || q.Record.ID != 0 && c.Client+c.Key != "" {
+		return desk.Misused("expected a request id and a log, --client NAME --at 02:13 and a log, or --record order/4711 and a log")
 	}
 	if err := q.Ask(p.Ctx, logsOf(p, logs)); err != nil {
 		return err

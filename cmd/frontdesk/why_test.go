@@ -88,7 +88,7 @@ In that time requests of nobody known were refused, too: 2 × 401 unknown.
 		require.Equal(t, "frontdesk: "+want, problems, args)
 	}
 	for args, want := range map[string]string{
-		"r-none":                         "expected a request id and a log, or --client NAME --at 02:13 and a log\n",
+		"r-none":                         "expected a request id and a log, --client NAME --at 02:13 and a log, or --record order/4711 and a log\n",
 		",night.log":                     "expected a request id and a log",
 		"--at,02:13,night.log,night.log": "expected a request id and a log", // and no --client
 		"r-none,none.log":                "access log: open none.log: no such file or directory\n",

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -13,12 +14,13 @@ import (
 	"frontdesk/mapping"
 )
 
-// Inquiry searches a log for a request, or for the requests of a client or an api_key, and
-// holds the results. Its memory does not grow with the log.
+// Inquiry searches a log for a request, for the requests of a client or an api_key, or for those that
+// named or wrote a record, and holds the results. Its memory does not grow with the log.
 type Inquiry struct {
-	RequestID string // "" if the inquiry is about a client or an api_key
+	RequestID string // "" if the inquiry is about something else
 	Client    string
 	Key       string
+	Record    RecordName    // the zero RecordName for no record
 	About     time.Time     // zero for the newest
 	Within    time.Duration // how far from then it may have been
 	Limit     int           // how many refusals are reported in full
@@ -28,11 +30,11 @@ type Inquiry struct {
 	lost      bool             // the log says that lines of it were lost
 	others    map[string]int64 // refused besides, by cause
 	nobody    map[string]int64 // refused in that time, of nobody known
-	served    int64
-	elsewhere bool            // the client or api_key has requests at other times
-	names     map[string]bool // of the other clients, or api_keys, to find the one that was meant
-	failures  []failedLine    // the latest
-	changes   []change        // the latest
+	served    int64            // of a record: requests that only read it, or were refused
+	elsewhere bool             // the client or api_key has requests at other times
+	names     map[string]bool  // of the other clients, or api_keys, to find the one that was meant
+	failures  []failedLine     // the latest
+	changes   []change         // the latest
 }
 
 // failedLine is the log line of a failed request; the client does not see its content.
@@ -85,6 +87,8 @@ func (q *Inquiry) take(line []byte) {
 
 func (q *Inquiry) takeRequest(l *Line) {
 	switch {
+	case q.Record.ID != 0:
+		q.takeWrite(l)
 	case q.RequestID != "":
 		if l.RequestID != q.RequestID {
 			return
@@ -103,6 +107,18 @@ func (q *Inquiry) takeRequest(l *Line) {
 		q.served++
 	default:
 		q.takeRefusal(l)
+	}
+}
+
+// takeWrite keeps the last requests that wrote the record which is asked about.
+func (q *Inquiry) takeWrite(l *Line) {
+	switch {
+	case !l.names(q.Record) || !q.isNear(l.Time.at):
+	case l.Status >= 400 || l.Method == http.MethodGet:
+		q.served++
+	default:
+		q.alike++
+		q.told = recent(q.told, *l, max(q.Limit, 1))
 	}
 }
 

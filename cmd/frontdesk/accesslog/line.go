@@ -15,6 +15,7 @@ type Line struct {
 	RequestID string  `json:"request_id"`
 	Key       string  `json:"key"`
 	Client    string  `json:"client"`
+	User      string  `json:"user"` // whose session it was
 	Method    string  `json:"method"`
 	Endpoint  string  `json:"endpoint"` // the operation's template: /order/{id}
 	Status    int     `json:"status"`
@@ -25,9 +26,11 @@ type Line struct {
 	Address   string  `json:"address"`
 	Config    string  `json:"config"`
 
-	Query []string `json:"query"`
-	Needs []string `json:"needs"` // of the allowlist, for arrays
-	Lacks []string `json:"lacks"` // which of it the allowlist does not grant
+	Record  int32    `json:"record"`  // the primary ID of the record that was asked for, or made
+	Records []int32  `json:"records"` // those of the records that were written, of several
+	Query   []string `json:"query"`
+	Needs   []string `json:"needs"` // of the allowlist, for arrays
+	Lacks   []string `json:"lacks"` // which of it the allowlist does not grant
 
 	Deprecated []string `json:"deprecated"` // what it named that is going away: DELETE /order/{id}, order.reference
 }
@@ -54,7 +57,7 @@ func (l *Line) Read(line []byte) bool {
 	if json.Unmarshal(line, l) != nil || l.Message != "request" || l.Time.at.IsZero() {
 		return false
 	}
-	for _, text := range [...]*string{&l.RequestID, &l.Key, &l.Client, &l.Method, &l.Endpoint, &l.Reason, &l.Cause, &l.Address, &l.Config} {
+	for _, text := range [...]*string{&l.RequestID, &l.Key, &l.Client, &l.User, &l.Method, &l.Endpoint, &l.Reason, &l.Cause, &l.Address, &l.Config} {
 		*text = terminal.Safe(*text)
 	}
 	return true

@@ -15,6 +15,9 @@ import (
 
 // Tell writes the results; it fails if there is no such request.
 func (q *Inquiry) Tell(out io.Writer) error {
+	if q.Record.ID != 0 {
+		return q.tellWrites(out)
+	}
 	if q.RequestID != "" && len(q.told) == 0 {
 		if len(q.failures) == 0 {
 			return errors.New("these logs have no request " + terminal.Safe(q.RequestID) + q.lostSome() + " (a request comes into the log up to a second after its answer)")
