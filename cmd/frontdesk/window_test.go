@@ -211,8 +211,9 @@ func TestWindowIsTheLog(t *testing.T) {
 	compare(again)
 	var of pastJSON
 	askJSON(t, again, "/", &of)
-	require.Len(t, of.Past.Marks, 2)
-	require.Equal(t, "start", of.Past.Marks[1].Kind)
+	require.Len(t, of.Past.Marks, 3)
+	require.Equal(t, "stop", of.Past.Marks[1].Kind)
+	require.Equal(t, "start", of.Past.Marks[2].Kind)
 }
 
 func btoi(b bool) int {

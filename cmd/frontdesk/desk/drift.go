@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -23,6 +24,8 @@ import (
 const (
 	DriftEvery = 10 * time.Second
 	driftTold  = 4
+	// quietTold is how long a gateway has told nothing before the others say so.
+	quietTold = 3 * DriftEvery
 )
 
 // GatewayDiffers is another gateway of the service whose configuration differs from this
@@ -59,8 +62,16 @@ func (g GatewayDiffers) String() string {
 	return fmt.Sprintf("the gateway %s of %s %s", g.Listen, g.Host, strings.Join(said, ", and "))
 }
 
-// drift finds gateways of the service that are set up differently from this one. Only told is used
-// by several goroutines.
+// GatewayGone is another gateway of the service that has told nothing for some time, and did not stop:
+// it was killed, hangs, or does not reach the database.
+type GatewayGone struct {
+	Host   string    `json:"host"`
+	Listen string    `json:"listen"`
+	Heard  time.Time `json:"last_heard"`
+}
+
+// drift finds gateways of the service that are set up differently from this one, or are gone. Only told
+// and gone are used by several goroutines.
 type drift struct {
 	*basis
 	config       *config.Config
@@ -75,6 +86,7 @@ type drift struct {
 	failing      bool
 	met          time.Time // when they did last
 	told         atomic.Pointer[[]GatewayDiffers]
+	gone         atomic.Pointer[[]GatewayGone]
 }
 
 // differing is a part in which another gateway differs. times is how often in a row it was found
@@ -100,6 +112,14 @@ func (d *drift) differ() []GatewayDiffers {
 		return nil
 	}
 	return *d.told.Load()
+}
+
+// quiet returns the gateways that are gone.
+func (d *drift) quiet() []GatewayGone {
+	if d == nil || d.gone.Load() == nil {
+		return nil
+	}
+	return *d.gone.Load()
 }
 
 // watch exchanges setups with the other gateways until ctx ends, and then signs off.
@@ -132,12 +152,35 @@ func (d *drift) meet(ctx context.Context) {
 		if d.now().Sub(d.met) > neighbours.GatewayLife { // they may agree now, or be gone
 			d.differing = nil
 			d.told.Store(nil)
+			d.gone.Store(nil)
 		}
 		return
 	}
 	d.failing, d.met = false, d.now()
-	told := d.compare(own, others)
+	gone := d.missing(own, others)
+	d.gone.Store(&gone)
+	told := d.compare(own, slices.DeleteFunc(others, func(g neighbours.Gateway) bool { return g.Quiet > neighbours.GatewayLife }))
 	d.told.Store(&told)
+}
+
+// missing are the gateways that are gone, but for those in whose place another one has started.
+func (d *drift) missing(own setup, others []neighbours.Gateway) (gone []GatewayGone) {
+	there := map[[2]string]bool{{own.Host, own.Listen}: true}
+	for _, isQuiet := range []bool{false, true} {
+		for _, other := range others {
+			var of setup
+			if json.Unmarshal([]byte(other.Document), &of) != nil || (other.Quiet >= quietTold) != isQuiet {
+				continue
+			}
+			if at := [2]string{of.Host, of.Listen}; !there[at] {
+				there[at] = true
+				if isQuiet {
+					gone = append(gone, GatewayGone{of.Host, of.Listen, d.now().Add(-other.Quiet)})
+				}
+			}
+		}
+	}
+	return gone
 }
 
 // compare counts how often the others have differed, and returns those that are to be reported.
@@ -180,10 +223,15 @@ func (d *drift) compare(own setup, others []neighbours.Gateway) (told []GatewayD
 // upgrading tells whether nothing but the version differs.
 func (g GatewayDiffers) upgrading() bool { return len(g.Parts) == 1 && g.Parts[0].Part == partVersion }
 
-// judgeDrift reports them in /readyz. The gateway stays ready, since nobody knows which of them is
+// judgeDrift reports both in /readyz. The gateway stays ready, since nobody knows which of them is
 // right. A difference in version alone does not make it degraded: whoever upgrades one gateway
 // after the other waits for each to be ok.
 func (h *Desk) judgeDrift(now *Health) {
+	for _, one := range h.drift.quiet() {
+		now.Gone = append(now.Gone, one)
+		now.LookAt = append(now.LookAt, fmt.Sprintf("the gateway %s of %s has told nothing since %s, and was not stopped: it was killed, hangs, or does not reach the database",
+			one.Listen, one.Host, one.Heard.UTC().Format(time.RFC3339)))
+	}
 	now.Differ = h.drift.differ()
 	for _, other := range now.Differ {
 		if !other.upgrading() {

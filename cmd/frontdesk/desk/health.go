@@ -46,6 +46,7 @@ type Health struct {
 	Config      ConfigHealth       `json:"config"`
 	Certificate *CertificateHealth `json:"certificate,omitempty"` // only with TLS
 	Differ      []GatewayDiffers   `json:"gateways_that_differ,omitempty"`
+	Gone        []GatewayGone      `json:"gateways_gone,omitempty"`
 }
 
 // ConfigHealth tells which configuration is in force.
@@ -112,6 +113,7 @@ func (h *Desk) health(ctx context.Context) Health {
 	h.judgeSessions(&now, asked)
 	h.judgeEnds(&now)
 	h.judgeDrift(&now)
+	h.judgeStarts(&now)
 	if h.draining.Load() {
 		now.refuses(HealthDraining, "it is to stop")
 	}

@@ -80,11 +80,15 @@ func historyFile(database string) string {
 	}
 }
 
+// begin marks the start, and saves that: who is killed has no time for it.
+func (p *past) begin() {
+	p.Mark(markStart, "frontdesk "+Version()+" started")
+	p.save()
+}
+
 // watch samples and marks until ctx ends, and saves the history now and then, and at the end.
 func (p *past) watch(ctx context.Context) {
-	p.Mark("start", "frontdesk "+Version()+" started")
 	p.turned, p.seen = time.Now(), p.look()
-	p.save() // so that it is told at once if it cannot be
 	every(ctx, time.After, history.Every, func() {
 		p.Sample(p.levels(ctx))
 		p.compare(p.look())
@@ -96,7 +100,33 @@ func (p *past) watch(ctx context.Context) {
 			p.save()
 		}
 	})
+	p.Mark(markStop, "frontdesk "+Version()+" stopped")
 	p.save()
+}
+
+// The marks of a process that begins, and that was stopped.
+const (
+	markStart = "start"
+	markStop  = "stop"
+)
+
+// startsTold is how long it is told that the gateway was started without having been stopped.
+const startsTold = time.Hour
+
+// judgeStarts tells that the gateway was killed, or has crashed.
+func (h *Desk) judgeStarts(now *Health) {
+	last, n, at := markStop, 0, time.Time{}
+	for _, m := range h.past.Marks(time.Time{}) {
+		if m.Kind == markStart && last == markStart && h.now().Sub(m.At) < startsTold {
+			n, at = n+1, m.At
+		}
+		if m.Kind == markStart || m.Kind == markStop {
+			last = m.Kind
+		}
+	}
+	if n > 0 {
+		now.LookAt = append(now.LookAt, fmt.Sprintf("%d time(s) in the last hour this gateway ended without being stopped: it was killed, or crashed; it was started again, the last time at %s", n, at.UTC().Format(time.RFC3339)))
+	}
 }
 
 func (p *past) save() {

@@ -39,6 +39,7 @@ func (h *Desk) Serve(ctx context.Context, ready func(baseURL string)) error {
 	serving.Go(func() { h.watchDisks(alive) })
 	serving.Go(func() { h.drift.watch(alive) })
 	serving.Go(func() { h.watchKeyUse(alive) })
+	h.past.begin()
 	serving.Go(func() { h.past.watch(alive) })
 	serving.Go(func() { h.past.gather(alive) })
 	serving.Go(func() { h.watchQueues(alive) })

@@ -88,7 +88,7 @@ func (l *refusalRing) last(newer uint64) *Refusal {
 // Mark is a moment at which something changed that requests may have felt.
 type Mark struct {
 	At   time.Time `json:"at"`
-	Kind string    `json:"kind"` // start, configuration, circuit or key
+	Kind string    `json:"kind"` // start, stop, configuration, circuit or key
 	Text string    `json:"text"`
 }
 

@@ -9,21 +9,24 @@ import (
 	"frontdesk/mapping"
 )
 
-// GatewayLife is how long a gateway counts that tells nothing any more.
-const GatewayLife = time.Minute
+// A gateway that tells nothing any more counts for GatewayLife, and is forgotten after GatewayForgotten.
+const (
+	GatewayLife      = time.Minute
+	GatewayForgotten = time.Hour
+)
 
 // Gateway is the latest report of a gateway to the others.
 type Gateway struct {
-	ID       string    // drawn at its start
-	Seen     time.Time // when it did, by the clock of the database
+	ID       string        // drawn at its start
+	Seen     time.Time     // when it did, by the clock of the database
+	Quiet    time.Duration // how long ago that was
 	Document string
 }
 
-// Meet tells the others of a gateway, and returns what they told. Those that have told nothing for
-// GatewayLife are gone, and forgotten.
+// Meet tells the others of a gateway, and returns what they told, until they leave or are forgotten.
 func (t *Tables) Meet(ctx context.Context, id, document string) (others []Gateway, err error) {
 	own, present := mapping.TextValue(id), t.db.Dialect().Present
-	old := fmt.Sprintf(`DELETE FROM neighbour_gateway WHERE seen_at < %s - %d`, present, GatewayLife.Milliseconds())
+	old := fmt.Sprintf(`DELETE FROM neighbour_gateway WHERE seen_at < %s - %d`, present, GatewayForgotten.Milliseconds())
 	err = t.db.Write(ctx, func(c sqlrecord.Conn) error {
 		others = nil
 		if _, err := c.Exec(ctx, `INSERT INTO neighbour_gateway (id, seen_at, document) VALUES (?1, `+present+`, ?2)
@@ -33,9 +36,9 @@ func (t *Tables) Meet(ctx context.Context, id, document string) (others []Gatewa
 		if _, err := c.Exec(ctx, old); err != nil {
 			return err
 		}
-		return c.Query(ctx, `SELECT id, seen_at, document FROM neighbour_gateway WHERE id <> ?1 ORDER BY id`, []sqlrecord.Column{words, number, words}, []mapping.Value{own},
+		return c.Query(ctx, `SELECT id, seen_at, `+present+` - seen_at, document FROM neighbour_gateway WHERE id <> ?1 ORDER BY id`, []sqlrecord.Column{words, number, number, words}, []mapping.Value{own},
 			func(row []mapping.Value) error {
-				others = append(others, Gateway{ID: row[0].Text(), Seen: time.UnixMilli(row[1].Int()), Document: row[2].Text()})
+				others = append(others, Gateway{ID: row[0].Text(), Seen: time.UnixMilli(row[1].Int()), Quiet: time.Duration(row[2].Int()) * time.Millisecond, Document: row[3].Text()})
 				return nil
 			})
 	})

@@ -69,12 +69,14 @@ func TestKeyUses(t *testing.T) {
 // by the clock of the database.
 func TestMeet(t *testing.T) {
 	l, db := onPostgres(t)
+	var quiet time.Duration
 	meet := func(id, document string) (others []string) {
 		t.Helper()
 		found, err := l.Meet(t.Context(), id, document)
 		require.NoError(t, err)
 		for _, other := range found {
 			require.NotZero(t, other.Seen)
+			quiet = other.Quiet
 			others = append(others, other.ID+" "+other.Document)
 		}
 		return others
@@ -94,8 +96,12 @@ func TestMeet(t *testing.T) {
 			return err
 		}))
 	}
-	age(neighbours.GatewayLife - 10*time.Second)
+	age(neighbours.GatewayLife)
 	require.Len(t, meet("b", "2"), 1)
-	age(11 * time.Second)
+	require.GreaterOrEqual(t, quiet, neighbours.GatewayLife)
+	documents, err := l.Documents(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []string{"2"}, documents)
+	age(neighbours.GatewayForgotten)
 	require.Empty(t, meet("b", "2"))
 }

@@ -143,7 +143,7 @@ func TestDrift(t *testing.T) {
 	require.NotContains(t, one.Log.String(), `"level":"warn"`)
 }
 
-// TestDriftOfThoseWhoAreGone: who is killed, or hangs, counts no longer than GatewayLife, and one of
+// TestDriftOfThoseWhoAreGone: who is killed, or hangs, differs for GatewayLife at most and is told to be gone until it is forgotten, and one of
 // another version is in the middle of an upgrade.
 func TestDriftOfThoseWhoAreGone(t *testing.T) {
 	t.Parallel()
@@ -157,9 +157,17 @@ func TestDriftOfThoseWhoAreGone(t *testing.T) {
 	child.Kill()
 	rounds(one, make([]struct{}, 2*enough)...)
 	require.Empty(t, told(one), "it differs in its sessions and keys, and said so once")
+	require.Empty(t, one.Ready().LookAt, "it may be there still")
 	require.EqualValues(t, 1, s.sql(older, tables.GatewayLife.Milliseconds(), own), "it could not take leave")
 	rounds(one, struct{}{})
+	require.Len(t, one.Ready().LookAt, 1)
+	require.Regexp(t, "^the gateway 127.0.0.1:[0-9]+ of .* has told nothing since .*Z, and was not stopped: it was killed, hangs, or does not reach the database$", one.Ready().LookAt[0])
+	require.Equal(t, desk.HealthOK, one.Ready().Status, "this one is well")
+	require.Contains(t, one.OpsText("/"), "It works. Look at this: the gateway ")
+	s.sql(older, tables.GatewayForgotten.Milliseconds(), own)
+	rounds(one, struct{}{})
 	require.EqualValues(t, 1, s.sql("UPDATE neighbour_gateway SET seen_at = seen_at"), "it is forgotten")
+	require.Empty(t, one.Ready().LookAt)
 
 	other := s.start("vendor: Example", "vendor: Another")
 	require.Equal(t, []string{"vendor"}, differ(one, other, enough))
