@@ -256,9 +256,9 @@ func (s suspect) read(t *testing.T) map[string]any {
 	return sheet
 }
 
-// TestSoakMutants makes mistakes in sheets that are right, and counts how many map check tells of: at
+// TestForeignMutants makes mistakes in sheets that are right, and counts how many map check tells of: at
 // least 95 in 100. Those that it does not tell of are listed.
-func TestSoakMutants(t *testing.T) {
+func TestForeignMutants(t *testing.T) {
 	model, err := mapping.LoadModel("")
 	require.NoError(t, err)
 	seed := rand.Uint64()
