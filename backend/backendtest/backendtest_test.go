@@ -210,7 +210,7 @@ func TestReportsHoldNoSecrets(t *testing.T) {
 func TestWriteJUnit(t *testing.T) {
 	var b bytes.Buffer
 	require.NoError(t, failedReport(t).WriteJUnit(&b))
-	var read junitSuites
+	var read junitReport
 	require.NoError(t, xml.Unmarshal(b.Bytes(), &read))
 	require.Equal(t, []int{5, 1, 3}, []int{read.Tests, read.Failures, read.Skipped})
 	require.Len(t, read.Suites, 2)

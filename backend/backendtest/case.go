@@ -1,6 +1,7 @@
 package backendtest
 
 import (
+	"cmp"
 	"strings"
 
 	"frontdesk/mapping"
@@ -15,20 +16,55 @@ type Case struct {
 
 	scope  mapping.Scope  // of a row
 	reason mapping.Reason // "" for a rule
+	at     []string       // the operations that it asks, as anyOf has them; nil for a rule that asks what it likes
 	run    func(t *T)
 }
 
 // Cases returns every case, rows of the interface first.
 func Cases() []Case {
 	var all []Case
+	for _, group := range [][]row{generalRows, createRows, getRows, updateRows, listRows, deleteRows, sessionRows(), utilityRows, businessRows, vehicleRows, flatrateRows} {
+		for _, r := range group {
+			all = append(all, r.of())
+		}
+	}
 	for _, group := range []func() []Case{
-		generalCases, createCases, getCases, updateCases, listRowCases, deleteCases, sessionCases, utilityCases, orderCases,
-		contactCases, vehicleCases, flatrateCases, callbackCases, wireCases, recordCases, limitCases, stateCases, listCases, copiesCases, describedCases, isolationCases, onceCases, sessionRules,
+		updateCases, utilityCases, businessCases, vehicleCases, callbackCases, wireCases, recordCases, limitCases, stateCases,
+		listCases, copiesCases, agedCases, isolationCases, onceCases, sessionCases,
 	} {
 		all = append(all, group()...)
 	}
 	return all
 }
+
+// row is an entry of the table: a row of the interface or of the contract, the operations that it
+// is asked of, and how it is brought about at each. Without operations they are those of its scope.
+type row struct {
+	scope  mapping.Scope
+	reason mapping.Reason
+	at     []string
+	way    way
+}
+
+// way brings a row about at the operation t.op: it asks wrongly, and holds what is answered to the row.
+type way func(t *T)
+
+// The operations of any resource; the case asks the first resource of which one can be asked.
+const (
+	anyList   = "GET /*"
+	anyGet    = "GET /*/{id}"
+	anyCreate = "POST /*"
+	anyUpdate = "PUT /*/{id}"
+	anyDelete = "DELETE /*/{id}"
+)
+
+// anyOf are the operations of a table.
+var anyOf = map[mapping.Scope]string{
+	mapping.OpCreate: anyCreate, mapping.OpGet: anyGet, mapping.OpUpdate: anyUpdate, mapping.OpList: anyList, mapping.OpDelete: anyDelete,
+}
+
+// everywhere is one operation of every kind.
+var everywhere = []string{anyList, anyGet, "GET /model/{name}", "GET /util/environment", anyCreate, anyUpdate, anyDelete}
 
 // tables are the interface's names for its tables.
 var tables = map[mapping.Scope]struct{ id, title string }{
@@ -40,24 +76,26 @@ var tables = map[mapping.Scope]struct{ id, title string }{
 	mapping.OpDelete: {"delete", "DELETE"},
 }
 
-// row is the case of a row of the tables.
-func row(scope mapping.Scope, reason mapping.Reason, run func(t *T)) Case {
-	c := Case{ID: rowID(scope, reason), scope: scope, reason: reason, run: run, Hint: hintOf(reason)}
-	entry := mapping.NewCatalogue().Lookup(reason, scope)
-	title := string(scope)
-	if table, ok := tables[scope]; ok {
+// of is the case of a row.
+func (r row) of() Case {
+	c := Case{ID: r.id(), scope: r.scope, reason: r.reason, run: r.way, Hint: hintOf(r.reason), at: r.at}
+	if c.at == nil && r.scope != mapping.General {
+		c.at = []string{cmp.Or(anyOf[r.scope], string(r.scope))}
+	}
+	title := string(r.scope)
+	if table, ok := tables[r.scope]; ok {
 		title = table.title
 	}
-	c.Row = title + ": " + status(entry.Status) + " " + entry.Message
+	c.Row = title + ": " + words(r.scope, r.reason)
 	return c
 }
 
-// rowID is the case ID of a row.
-func rowID(scope mapping.Scope, reason mapping.Reason) string {
-	if table, ok := tables[scope]; ok {
-		return table.id + "." + string(reason)
+// id is the ID of a row's case.
+func (r row) id() string {
+	if table, ok := tables[r.scope]; ok {
+		return table.id + "." + string(r.reason)
 	}
-	method, path, ok := strings.Cut(string(scope), " ")
+	method, path, ok := strings.Cut(string(r.scope), " ")
 	if !ok {
 		method, path = "", method
 	}
@@ -65,23 +103,32 @@ func rowID(scope mapping.Scope, reason mapping.Reason) string {
 	if method != "" && method != "GET" {
 		id = strings.ToLower(method) + "." + id
 	}
-	return id + "." + string(reason)
+	return id + "." + string(r.reason)
 }
 
-// rule is the case of a rule of the contract.
-func rule(id, says, hint string, run func(t *T)) Case {
-	return Case{ID: id, Row: says, Hint: hint, run: run}
+// words are the status and words of a row.
+func words(scope mapping.Scope, reason mapping.Reason) string {
+	entry := mapping.NewCatalogue().Lookup(reason, scope)
+	return status(entry.Status) + " " + entry.Message
+}
+
+// rule is the case of a rule of the contract; at names the operation that it asks, where it asks
+// the first resource of which one can be asked.
+func rule(id, says, hint string, run func(t *T), at ...string) Case {
+	return Case{ID: id, Row: says, Hint: hint, run: run, at: at}
+}
+
+// also is the case that holds further operations to a row.
+func also(id, says string, r row) Case {
+	c := r.of()
+	c.ID, c.Row = id, says
+	return c
 }
 
 // each makes a case run on every resource.
 func each(c Case) Case {
 	c.Each = true
 	return c
-}
-
-// notFromOutside is the case of a row that no request can bring about.
-func notFromOutside(scope mapping.Scope, reason mapping.Reason, why string) Case {
-	return row(scope, reason, func(t *T) { t.impossible("%s", why) })
 }
 
 // hintOf says where to look if the answer to a row is wrong.

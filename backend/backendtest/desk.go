@@ -45,26 +45,30 @@ func (d *Desk) Close() {
 // Row causes a row of the tables wherever that is possible, and compares each answer word for
 // word.
 func (d *Desk) Row(scope mapping.Scope, reason mapping.Reason) ([]Refusal, error) {
-	for _, c := range d.rows {
-		if c.reason == reason && c.scope == scope {
-			return d.try(&T{suite: d.s, c: c})
-		}
-	}
-	return nil, ErrNoWay
+	t := &T{suite: d.s}
+	err := d.bring(t, scope, reason)
+	return t.refusals, err
 }
 
 // Provoke causes a reason at one operation, which is named as in the description, in the way of
 // the row that has the words for it there.
 func (d *Desk) Provoke(method, path string, reason mapping.Reason) error {
-	o := d.about(method, path).op
-	worded := d.s.catalogue.Lookup(reason, o.scopes()...).Scope
-	for _, c := range d.rows {
-		if c.reason == reason && c.scope == worded {
-			_, err := d.try(&T{suite: d.s, c: c, op: o, told: true})
-			return err
-		}
+	t := d.about(method, path)
+	return d.bring(t, d.s.catalogue.Lookup(reason, t.op.scopes()...).Scope, reason)
+}
+
+// bring brings a row about.
+func (d *Desk) bring(t *T, scope mapping.Scope, reason mapping.Reason) error {
+	i := slices.IndexFunc(d.rows, func(c Case) bool { return c.reason == reason && c.scope == scope })
+	if i < 0 {
+		return ErrNoWay
 	}
-	return ErrNoWay
+	t.c = d.rows[i]
+	err := t.tell()
+	if err == nil && len(t.refusals) == 0 {
+		err = fmt.Errorf("%w: the row is asked of other operations", ErrNoWay)
+	}
+	return err
 }
 
 // Right returns a valid request of an operation, a new one each time.
@@ -76,31 +80,24 @@ func (d *Desk) Right(method, path string) (right Request, err error) {
 		right = Request{Method: r.method, Path: strings.TrimSuffix(r.path+"?"+r.query, "?"), Token: r.token, Body: r.text()}
 		t.asserted++
 	}
-	_, err = d.try(t)
+	err = t.tell()
 	return right, err
 }
 
 func (d *Desk) about(method, path string) *T {
-	t := &T{suite: d.s, told: true}
+	t := &T{suite: d.s, given: true}
 	t.op = t.operation(method, path)
 	return t
 }
 
-// try runs a case, and tells how it ended.
-func (d *Desk) try(t *T) (refused []Refusal, err error) {
-	defer func() {
-		switch o := t.ended(recover()); o.status {
-		case Passed:
-			if len(t.refusals) == 0 && t.c.reason != "" {
-				err = fmt.Errorf("%w: the row is asked of other operations", ErrNoWay)
-			}
-		case Failed:
-			err = fmt.Errorf("%s %s: %s: expected %s, got %s", t.c.scope, t.c.reason, o.reason, o.expected, o.got)
-		default:
-			err = fmt.Errorf("%w: %s", ErrNoWay, o.reason)
-		}
-		refused = t.refusals
-	}()
-	t.c.run(t)
-	return nil, nil
+// tell runs the case, and tells how it ended.
+func (t *T) tell() error {
+	switch o := t.run(); o.status {
+	case Passed:
+		return nil
+	case Failed:
+		return fmt.Errorf("%s %s: %s: expected %s, got %s", t.c.scope, t.c.reason, o.reason, o.expected, o.got)
+	default:
+		return fmt.Errorf("%w: %s", ErrNoWay, o.reason)
+	}
 }

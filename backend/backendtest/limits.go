@@ -7,39 +7,39 @@ import (
 	"frontdesk/mapping"
 )
 
-// alphabet is the part of Unicode that a field can store.
-type alphabet int
-
+// What a field may keep of Unicode: the letters up to one of these.
 const (
-	unicodeText alphabet = iota
-	latinText            // as far as U+00FF
-	asciiText
+	unicodeText = '\U0010FFFF'
+	latinText   = '\u00FF'
+	asciiText   = '\u007F'
 )
 
-func (a alphabet) String() string {
-	return [...]string{"Unicode", "Latin-1", "ASCII"}[a]
-}
-
-// has tells whether a text is within the alphabet.
-func (a alphabet) has(text string) bool {
-	last := [...]rune{unicodeText: 0x10FFFF, latinText: 0xFF, asciiText: 0x7F}[a]
+// keeps tells whether a text is within an alphabet.
+func keeps(last rune, text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r > last })
 }
 
-// within replaces the letters of a text that are outside the alphabet.
-func (a alphabet) within(text string) string {
-	return strings.Map(func(r rune) rune {
+// within replaces the letters of a text that a field does not keep.
+func (s *suite) within(r *Resource, f *Field, text string) string {
+	last := s.alphabet(r, f)
+	return strings.Map(func(letter rune) rune {
 		switch {
-		case a.has(string(r)):
-			return r
-		case a == latinText:
+		case letter <= last:
+			return letter
+		case last == latinText:
 			return 'é'
 		}
 		return 'e'
 	}, text)
 }
 
-func (s *suite) alphabet(r *Resource, f *Field) alphabet { return s.alphabets[described(r, f)] }
+// alphabet is the last letter that a field was found to keep.
+func (s *suite) alphabet(r *Resource, f *Field) rune {
+	if last, less := s.alphabets[described(r, f)]; less {
+		return last
+	}
+	return unicodeText
+}
 
 // learnAlphabets learns from a refusal that fields keep less than Unicode, and
 // puts what they keep in its place. A backend that refuses what it cannot keep
@@ -51,21 +51,19 @@ func (t *T) learnAlphabets(r *Resource, refused failure, sent values) bool {
 		violations = []errorEntry{{Reason: refused.Reason, Field: refused.Field}}
 	}
 	for _, v := range violations {
-		f := r.field(v.Field)
 		text, _ := sent[v.Field].(string)
-		if f == nil || v.Reason != string(mapping.VarcharInvalid) || asciiText.has(text) {
+		if r.field(v.Field) == nil || v.Reason != string(mapping.VarcharInvalid) || keeps(asciiText, text) {
 			return false
 		}
 	}
 	for _, v := range violations {
-		f := r.field(v.Field)
-		text := sent[v.Field].(string)
+		f, text := r.field(v.Field), sent[v.Field].(string)
 		less := latinText
-		if latinText.has(text) {
+		if keeps(latinText, text) {
 			less = asciiText
 		}
-		t.alphabets[described(r, f)] = max(less, t.alphabet(r, f))
-		sent[v.Field] = less.within(text)
+		t.alphabets[described(r, f)] = min(less, t.alphabet(r, f))
+		sent[v.Field] = t.within(r, f, text)
 	}
 	return true
 }
@@ -75,12 +73,8 @@ func (t *T) learnAlphabets(r *Resource, refused failure, sent values) bool {
 func limitCases() []Case {
 	return []Case{
 		each(rule("record.unicode", "Text is kept in Unicode, whatever the language", "Keep text in Unicode (utf8mb4); where the system cannot, say charset in the sheet, so that what does not fit is refused in place of being altered.", keepsUnicode)),
-		each(rule("record.milliseconds", "Timestamps are kept to the millisecond", "Give the column a precision of milliseconds.", func(t *T) {
-			t.keeps("timestamp", func(f *Field, v any) any { return asAnswered(f, v) })
-		})),
-		each(rule("record.decimals", "Prices and quantities keep 4 decimals, other numbers that can be written 2", "Keep numbers in decimals of 4 places.", func(t *T) {
-			t.keeps("float8", func(_ *Field, v any) any { return v })
-		})),
+		each(rule("record.milliseconds", "Timestamps are kept to the millisecond", "Give the column a precision of milliseconds.", func(t *T) { t.keepsAll("timestamp") })),
+		each(rule("record.decimals", "Prices and quantities keep 4 decimals, other numbers that can be written 2", "Keep numbers in decimals of 4 places.", func(t *T) { t.keepsAll("float8") })),
 	}
 }
 
@@ -93,7 +87,7 @@ func keepsUnicode(t *T) {
 			value = t.unique(5) + " Zoë 𝄞"
 			sent[f.Name] = value
 		}
-		asked = asked || !asciiText.has(value) || t.alphabet(t.resource, f) != unicodeText
+		asked = asked || !keeps(asciiText, value) || t.alphabet(t.resource, f) != unicodeText
 	}
 	if !asked {
 		t.impossible("no free text")
@@ -101,16 +95,16 @@ func keepsUnicode(t *T) {
 	t.create(t.resource, sent)
 	var less []string
 	for _, f := range t.resource.Fields {
-		if t.alphabet(t.resource, f) != unicodeText {
-			less = append(less, f.Name+" keeps "+t.alphabet(t.resource, f).String())
+		if last := t.alphabet(t.resource, f); last != unicodeText {
+			less = append(less, fmt.Sprintf("%s keeps letters up to %U", f.Name, last))
 		}
 	}
 	t.check(len(less) == 0, "fields that keep less", "none", strings.Join(less, ", "))
 }
 
-// keeps writes every field of a datatype as exactly as the interface has it, and
+// keepsAll writes every field of a datatype as exactly as the interface has it, and
 // fails with all of those that come back as something else.
-func (t *T) keeps(datatype string, answered func(f *Field, v any) any) {
+func (t *T) keepsAll(datatype string) {
 	sent := t.full(t.resource)
 	got := t.get(t.resource, t.create(t.resource, sent)).data()
 	var less []string
@@ -120,7 +114,7 @@ func (t *T) keeps(datatype string, answered func(f *Field, v any) any) {
 			continue
 		}
 		asked = true
-		if want := answered(f, sent[f.Name]); text(want) != text(got[f.Name]) {
+		if want := asAnswered(f, sent[f.Name]); text(want) != text(got[f.Name]) {
 			less = append(less, fmt.Sprintf("%s: %s for %s", f.Name, text(got[f.Name]), text(want)))
 		}
 	}

@@ -11,14 +11,14 @@ import (
 func TestLearnAlphabets(t *testing.T) {
 	r := &Resource{Name: "contact", Fields: []*Field{{Name: "name"}, {Name: "note"}}}
 	invalid := func(field string) errorEntry { return errorEntry{Reason: "varchar_invalid", Field: field} }
-	run := &T{suite: &suite{alphabets: map[string]alphabet{}}}
+	run := &T{suite: &suite{alphabets: map[string]rune{}}}
 	sent := values{"name": "Zoë 𝄞", "note": "Zoë 𝄞 <"}
 
 	assert.True(t, run.learnAlphabets(r, failure{Errors: []errorEntry{invalid("name"), invalid("note")}}, sent))
 	assert.Equal(t, values{"name": "Zoë é", "note": "Zoë é <"}, sent)
 	assert.True(t, run.learnAlphabets(r, failure{Reason: "varchar_invalid", Field: "note"}, sent), "not even Latin-1")
 	assert.Equal(t, values{"name": "Zoë é", "note": "Zoe e <"}, sent)
-	assert.Equal(t, map[string]alphabet{"contact.name": latinText, "contact.note": asciiText}, run.alphabets)
+	assert.Equal(t, map[string]rune{"contact.name": latinText, "contact.note": asciiText}, run.alphabets)
 
 	again := values{"name": "Zoë 𝄞"}
 	assert.True(t, run.learnAlphabets(r, failure{Reason: "varchar_invalid", Field: "name"}, again))

@@ -85,7 +85,7 @@ func newSuite(ctx context.Context, o Options) *suite {
 	s := &suite{
 		Options: o, ctx: ctx, base: strings.TrimRight(o.BaseURL, "/"), http: o.HTTP, catalogue: mapping.NewCatalogue(),
 		run: strings.ToLower(rand.Text()[:6]), shared: map[string]int{}, system: map[string]int{}, records: map[string]map[string]any{},
-		alphabets: map[string]alphabet{},
+		alphabets: map[string]rune{},
 	}
 	if s.http == nil {
 		s.http = &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone(), Timeout: 30 * time.Second}
@@ -210,7 +210,6 @@ func (s *suite) learn(name string) error {
 		return nil
 	}
 	if !s.can("GET", "/"+name) && !s.can("POST", "/"+name) {
-		s.hidden = append(s.hidden, r)
 		return nil
 	}
 	if s.can("GET", "/"+name) {

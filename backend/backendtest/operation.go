@@ -1,7 +1,6 @@
 package backendtest
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -40,6 +39,76 @@ func (o *operation) of() mapping.Scope { return o.scopes()[2] }
 // record tells whether it is one of the operations of every resource.
 func (o *operation) record() bool { return o.resource != nil && !o.form }
 
+// operation is what the description calls a method of a path.
+func (t *T) operation(method, path string) *operation {
+	o := &operation{method: method, path: path}
+	switch name := o.endpoint()[1:]; {
+	case t.known(name) != nil:
+		o.resource = t.known(name)
+	case t.oneOf(path) != nil:
+		o.resource, o.form = &Resource{Name: severalName, Fields: []*Field{{Name: severalName, Array: true, Required: true}}}, true
+	default:
+		o.resource = t.formOf(path)
+		o.form = o.resource != nil
+	}
+	return o
+}
+
+// operations are those that a case names by at: one, or that of every resource.
+func (t *T) operations(at string) (all []*operation) {
+	method, path, _ := strings.Cut(at, " ")
+	before, after, any := strings.Cut(path, "*")
+	switch {
+	case t.resource != nil:
+		return []*operation{t.operation(method, before+t.resource.Name+after)}
+	case !any:
+		return []*operation{t.operation(method, path)}
+	}
+	for _, r := range t.resources {
+		all = append(all, &operation{method: method, path: before + r.Name + after, resource: r})
+	}
+	return all
+}
+
+// besideRecords are the endpoints below those of resources.
+var besideRecords = []string{"bulk", "checkaddress", "info", "publishstart", "publishstop"}
+
+// operationOf is the operation that a request is for.
+func (t *T) operationOf(method, path string) *operation {
+	path, query, _ := strings.Cut(path, "?")
+	above := path[:strings.LastIndexByte(path, '/')]
+	switch {
+	case slices.Contains(besideRecords, path[len(above)+1:]):
+	case above == "/model":
+		path = above + "/{name}"
+	case above != "" && t.known(above[1:]) != nil:
+		path = above + "/{id}"
+	case t.known(strings.TrimPrefix(path, "/")) != nil && (method == "PUT" || method == "DELETE" || method == "GET" && strings.Contains("&"+query, "&id")):
+		path += "/{id}"
+	}
+	return t.operation(method, path)
+}
+
+// allowed ends a case whose operation cannot be asked.
+func (t *T) allowed() {
+	if !t.given && !t.can(t.op.method, concrete(t.op.path)) {
+		t.needs(keyThat+"%s %s", t.op.method, t.op.endpoint())
+	}
+	if t.ReadOnly && t.op.method != "GET" {
+		t.needs("write permission (without --read-only)")
+	}
+	if t.op.record() && t.op.method == "POST" {
+		if obstacle := t.cannotMake(t.op.resource); obstacle != nil {
+			panic(*obstacle)
+		}
+	}
+}
+
+// concrete is a path of the description with something in its places.
+func concrete(path string) string {
+	return strings.NewReplacer("{id}", "1", "{name}", "order").Replace(path)
+}
+
 // request is a valid request, until something in it is changed.
 type request struct {
 	method, path, query, token string
@@ -51,7 +120,7 @@ type request struct {
 
 // and adds to the query.
 func (r request) and(query string) request {
-	if r.query != "" {
+	if r.query != "" && query != "" {
 		query = r.query + "&" + query
 	}
 	r.query = query
@@ -100,58 +169,61 @@ func (t *T) named(r request, id string) (all []request) {
 	return append(all, in, r)
 }
 
+// number is an id as JSON has it, a text where it is none.
+func number(id string) any {
+	if n, err := strconv.Atoi(id); err == nil && status(n) == id {
+		return n
+	}
+	return id
+}
+
 // ask sends a request.
 func (t *T) ask(r request) answer {
-	if !t.told && t.op != nil && !t.can(r.method, t.op.endpoint()) {
-		t.needs("an api_key that may call %s %s", r.method, t.op.endpoint())
-	}
 	if r.query != "" {
 		r.path += "?" + r.query
 	}
 	a := t.send(r.token, r.method, r.path, r.text(), r.headers...)
-	if a.status == 201 && t.op != nil && t.op.record() {
+	if a.status == 201 && t.op.record() {
 		t.keep(t.op.resource, a) // it must go, also where it should have been refused
 	}
 	return a
 }
 
-// asks tells whether the case is to ask this method.
-func (t *T) asks(method string) bool { return t.op == nil || t.op.method == method }
-
-// about is the operation that a case asks: the one that it is told, else that of
-// the first resource which has it.
-func (t *T) about() *operation {
-	if t.op != nil {
-		return t.op
+// attempt sends values that are to be refused, for fields of the operation's resource, or of the
+// elements of its array.
+func (t *T) attempt(r *Resource, change values) answer {
+	right := t.right()
+	array := t.outer(r)
+	if r == t.op.resource || array == nil {
+		return t.ask(right.with(change))
 	}
-	method, item := "GET", "/{id}"
-	var r *Resource
-	switch t.c.scope {
-	case mapping.OpCreate:
-		r, _ = t.choose("POST", "records to make", anyField)
-		method, item = "POST", ""
-	case mapping.OpUpdate:
-		r, method = t.changeable(), "PUT"
-	case mapping.OpDelete:
-		r, method = t.changeable(), "DELETE"
-	case mapping.OpGet:
-		r = t.some()
-	default:
-		r, item = t.some(), ""
+	first := t.elementOf(array)
+	if r.field("sort_order") != nil {
+		first["sort_order"] = 10
 	}
-	return t.ofRecord(method, r, item)
+	second := t.elementOf(array).with(change)
+	for _, parent := range r.requires {
+		delete(second, parent)
+	}
+	t.element = array.Name + "[1]"
+	return t.ask(right.with(values{array.Name: []values{first, second}}))
 }
 
-// ofRecord has the case ask an operation of a resource.
-func (t *T) ofRecord(method string, r *Resource, item string) *operation {
-	t.op = &operation{method: method, path: "/" + r.Name + item, resource: r}
-	return t.op
+// elementOf are values for an element of an array, which names no parent.
+func (t *T) elementOf(array *Field) values {
+	target := t.known(array.Reference)
+	element := t.valid(target)
+	for _, parent := range target.requires {
+		delete(element, parent)
+	}
+	return element
 }
 
 // right is a request of the operation that a case asks which is answered as it
 // should be.
 func (t *T) right() request {
-	o := t.about()
+	t.allowed()
+	o := t.op
 	r := request{method: o.method, path: o.path, token: t.session()}
 	if fill := endpoints[o.method+" "+o.path]; fill != nil {
 		return fill(t, r)
@@ -168,13 +240,13 @@ func (t *T) right() request {
 	case mapping.OpList:
 		r.query = t.listed(o.resource)
 	case mapping.OpGet:
-		if r.id = 1; t.told { // else what is asked is judged before a record is looked for
-			r.id = t.record(o.resource)
-		}
+		r.id = t.record(o.resource)
 	case mapping.OpUpdate:
-		r.id, r.fields = t.record(o.resource), values{}
+		r.fields = values{}
 		if t.anew {
 			r.id = t.create(o.resource, nil)
+		} else {
+			r.id = t.own(o.resource)
 		}
 	case mapping.OpDelete:
 		r.id = t.create(o.resource, nil)
@@ -192,169 +264,4 @@ func (t *T) listed(r *Resource) string {
 		query = append(query, fmt.Sprintf("%s=%v", name, sofar[name]))
 	}
 	return strings.Join(query, "&")
-}
-
-const platePath = "/updatelicenseplate"
-
-// endpoints make valid requests of the operations that are not about records. A request that
-// begins a job asks for a callback that nobody waits for.
-var endpoints = map[string]func(*T, request) request{
-	"GET /authenticate": func(t *T, r request) request {
-		r.path, r.query, _ = strings.Cut(t.loginPath(t.APIKey, t.Login), "?")
-		r.token = ""
-		return r
-	},
-	"GET /authenticate/logout": func(t *T, r request) request {
-		r.token = t.again()
-		return r
-	},
-	"POST /authenticate/forgotpassword": func(_ *T, r request) request { return r.with(values{"username": "conform-nobody"}) },
-	"GET /util/environment":             func(_ *T, r request) request { return r.and("username=conform") },
-	"GET /empoyee/email": func(t *T, r request) request {
-		name := t.unique(30)
-		t.create(t.on("employee", "username", "email"), values{"username": name, "email": "conform@example.nl"})
-		return r.and("username=" + name)
-	},
-	"GET /model/{name}": func(t *T, r request) request {
-		r.path = "/model/" + t.resources[0].Name
-		return r
-	},
-	"GET /changes":        func(_ *T, r request) request { return r },
-	"GET /changes/digest": func(t *T, r request) request { return r.and("resource=" + t.resources[0].Name) },
-	"GET /document/info": func(t *T, r request) request {
-		r.id = t.create(t.on("document", "external_url"), values{"external_url": "https://files.example.nl/a"})
-		return r.and("id=" + status(r.id))
-	},
-	"GET /contact/checkaddress": func(t *T, r request) request {
-		return r.and("Postcode=3511%20EV&CountryId=" + t.countryID())
-	},
-	"GET /vehicle/publishstart": ofVehicle, "PUT /vehicle/publishstart": ofVehicle, "PUT /vehicle/publishstop": ofVehicle,
-	"PUT " + platePath: ofPlate, "POST " + platePath: ofPlate,
-	"POST /changes": func(t *T, r request) request {
-		var now struct{ Cursor string }
-		a := t.ok(t.call("GET", "/changes", ""))
-		t.check(json.Unmarshal(a.body, &now) == nil, "the cursor of now", "a text", string(a.body))
-		return r.with(values{"webhook_url": "https://receiver.invalid/done", "after": now.Cursor, "wait": 0})
-	},
-	"POST /backup/owner":    func(_ *T, r request) request { return r.with(values{"webhook_url": "https://receiver.invalid/done"}) },
-	"DELETE /changes":       func(_ *T, r request) request { return r.and("id=" + absentJob) },
-	"GET /webhook":          func(_ *T, r request) request { return r.and("id=" + absentJob) },
-	"GET /webhook/download": func(_ *T, r request) request { r.token = ""; return r.and("id=" + absentJob) },
-}
-
-const absentJob = "00000000000000000000000000000000"
-
-// ofVehicle is about a new vehicle that can be published.
-func ofVehicle(t *T, r request) request {
-	_, r.id = t.advertised(values{"tax_kind": "vat"})
-	return r.and("id=" + status(r.id))
-}
-
-func ofPlate(t *T, r request) request {
-	v := t.on("vehicle", "license_plate")
-	r.id = t.create(v, nil)
-	return r.with(values{"id": r.id, "license_plate": t.textValue(v.field("license_plate"))})
-}
-
-// formOf are the fields that an endpoint takes in its body, nil where it takes
-// none. No model tells of them.
-func (t *T) formOf(path string) *Resource {
-	id := Field{Name: "id", Datatype: "int4", Primary: true}
-	switch path {
-	case "/vehicle/publishstart", "/vehicle/publishstop":
-		return &Resource{Name: "publish", Fields: []*Field{&id}}
-	case platePath:
-		plate := *t.on("vehicle", "license_plate").field("license_plate")
-		plate.Required, plate.Unique = true, true
-		return &Resource{Name: "plate", Fields: []*Field{&id, &plate}}
-	case "/authenticate/forgotpassword":
-		return &Resource{Name: "forgot", Fields: []*Field{{Name: "username", Datatype: "varchar", Length: 64, Required: true}}}
-	case "/changes":
-		return &Resource{Name: "changes", Fields: []*Field{
-			{Name: "webhook_url", Datatype: "varchar", Length: 2048, Required: true, Validation: "https"},
-			{Name: "after", Datatype: "varchar", Required: true}, {Name: "resource", Datatype: "varchar", Length: 1000}, {Name: "wait", Datatype: "int4"},
-		}}
-	case "/backup/owner":
-		return &Resource{Name: "backup", Fields: []*Field{{Name: "webhook_url", Datatype: "varchar", Length: 2048, Required: true, Validation: "https"}}}
-	}
-	return nil
-}
-
-// operation is what the description calls a method of a path.
-func (t *T) operation(method, path string) *operation {
-	o := &operation{method: method, path: path}
-	switch o.resource = t.known(o.endpoint()[1:]); {
-	case t.oneOf(path) != nil:
-		o.resource, o.form = &Resource{Name: severalName, Fields: []*Field{{Name: severalName, Array: true, Required: true}}}, true
-	case o.resource == nil:
-		o.resource = t.formOf(path)
-		o.form = o.resource != nil
-	}
-	return o
-}
-
-// severalName is the member of a body that holds many records.
-const severalName = "records"
-
-// oneOf is the resource whose records an operation writes many of; nil for others.
-func (t *T) oneOf(path string) *Resource {
-	name, many := strings.CutSuffix(path[1:], "/bulk")
-	if !many {
-		return nil
-	}
-	return t.known(name)
-}
-
-// oneOfMany is one record as it is sent among many.
-func (t *T) oneOfMany(method string, r *Resource) values {
-	if method == "PUT" {
-		return values{"id": t.record(r)}
-	}
-	return t.valid(r)
-}
-
-// again is the token of a session beside the case's own.
-func (t *T) again() string {
-	token, err := t.login(t.Login)
-	t.check(err == nil, "a second session", "a token", text(err))
-	return token
-}
-
-// kinds are requests of every kind of operation, about records that do not exist; if the case was
-// told which operation to ask, a valid one of that.
-func (t *T) kinds() []request {
-	if t.op != nil {
-		return []request{t.right()}
-	}
-	name, absent := "/"+t.some().Name, "/"+t.some().Name+"/"+status(absentID)
-	all := []request{
-		{method: "GET", path: name}, {method: "GET", path: absent}, {method: "GET", path: "/model" + name},
-		{method: "GET", path: "/util/environment", query: "username=conform"},
-		{method: "POST", path: name, body: "{}"}, {method: "PUT", path: absent, body: "{}"}, {method: "DELETE", path: absent},
-	}
-	for i := range all {
-		all[i].token = t.session()
-	}
-	return slices.DeleteFunc(all, func(r request) bool { return !t.can(r.method, r.path) || t.ReadOnly && r.method != "GET" })
-}
-
-// number is an id as JSON has it, a text where it is none.
-func number(id string) any {
-	if n, err := strconv.Atoi(id); err == nil && status(n) == id {
-		return n
-	}
-	return id
-}
-
-// asked tells whether an exchange asked the operation.
-func (o *operation) asked(x Exchange, base string) bool {
-	target, query, _ := strings.Cut(strings.TrimPrefix(x.URL, base), "?")
-	switch one := target != o.endpoint() || strings.HasPrefix("&"+query, "&id") || strings.Contains(query, "&id"); {
-	case x.Method != o.method:
-		return false
-	case o.record() && o.method == "GET" && one != (o.path != o.endpoint()):
-		return false
-	default:
-		return target == o.endpoint() || o.path != o.endpoint() && strings.HasPrefix(target, o.endpoint()+"/")
-	}
 }

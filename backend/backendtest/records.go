@@ -9,6 +9,60 @@ import (
 	"strings"
 )
 
+func status(code int) string { return strconv.Itoa(code) }
+
+// some is a resource that can be listed without a parent.
+func (t *T) some() *Resource {
+	for _, r := range t.resources {
+		if len(r.requires) == 0 && t.can("GET", "/"+r.Name) {
+			return r
+		}
+	}
+	t.needs(keyThat + "GET of a resource that has a list of its own")
+	return nil
+}
+
+// path is that of one record.
+func path(r *Resource, id int) string { return "/" + r.Name + "/" + strconv.Itoa(id) }
+
+// changeable is a resource whose records can be made, changed and deleted.
+func (t *T) changeable() *Resource {
+	r := t.findChangeable(func(*Resource) bool { return true })
+	if r == nil {
+		t.needs("an api_key that may call POST, GET, PUT and DELETE of a resource")
+	}
+	return r
+}
+
+func (t *T) findChangeable(suits func(r *Resource) bool) *Resource {
+	for _, r := range t.resources {
+		if t.can("POST", "/"+r.Name) && t.can("PUT", "/"+r.Name) && t.can("DELETE", "/"+r.Name) && t.can("GET", "/"+r.Name) && t.cannotMake(r) == nil && t.textField(r) != nil && suits(r) {
+			return r
+		}
+	}
+	return nil
+}
+
+// textField is a field of free text that may be written at will.
+func (t *T) textField(r *Resource) *Field {
+	return r.find(func(f *Field) bool {
+		return (f.Datatype == "varchar" || f.Datatype == "text") && f.writable() && !f.Unique && f.Validation == "" && (f.Length == 0 || f.Length >= 20) && f.Name != "article_number"
+	})
+}
+
+// keep registers a new record for deletion at the end of the run.
+func (t *T) keep(r *Resource, a answer) int {
+	id := idOf(a.data())
+	t.made = append(t.made, madeRecord{r.Name, id})
+	return id
+}
+
+// absentID is the id of no record.
+const absentID = 2147483646
+
+// described is a field of a resource, for messages.
+func described(r *Resource, f *Field) string { return fmt.Sprintf("%s.%s", r.Name, f.Name) }
+
 // madeRecord is a record that is to be deleted again.
 type madeRecord struct {
 	resource string
@@ -76,7 +130,7 @@ func (t *T) full(r *Resource) values {
 		}
 		v[f.Name] = t.valueFor(r, f, v)
 		if text, ok := v[f.Name].(string); ok {
-			v[f.Name] = t.alphabet(r, f).within(text)
+			v[f.Name] = t.within(r, f, text)
 		}
 	}
 	if article := t.known("article"); article != nil && v["article_id"] != nil && v["article_number"] != nil {

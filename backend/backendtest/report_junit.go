@@ -8,52 +8,45 @@ import (
 	"unicode/utf8"
 )
 
-// JUnitSuite is a suite of cases, in the structure that CI servers read as JUnit.
-type JUnitSuite struct {
-	XMLName  xml.Name    `xml:"testsuite"`
-	Name     string      `xml:"name,attr"`
-	Tests    int         `xml:"tests,attr"`
-	Failures int         `xml:"failures,attr"`
-	Cases    []JUnitCase `xml:"testcase"`
+// junitReport and what is in it have the structure that CI servers read as JUnit.
+type junitReport struct {
+	XMLName xml.Name `xml:"testsuites"`
+	Name    string   `xml:"name,attr"`
+	junitCounts
+	Time   string       `xml:"time,attr"`
+	Suites []junitSuite `xml:"testsuite"`
 }
 
-// JUnitCase is a case of a suite.
-type JUnitCase struct {
+type junitSuite struct {
+	Name string `xml:"name,attr"`
+	junitCounts
+	Cases []junitCase `xml:"testcase"`
+}
+
+type junitCounts struct {
+	Tests    int `xml:"tests,attr"`
+	Failures int `xml:"failures,attr"`
+	Skipped  int `xml:"skipped,attr"`
+}
+
+type junitCase struct {
 	Class   string        `xml:"classname,attr"`
 	Name    string        `xml:"name,attr"`
 	Time    string        `xml:"time,attr"`
-	Failure *JUnitMessage `xml:"failure"`
-	Skipped *JUnitMessage `xml:"skipped"`
+	Failure *junitMessage `xml:"failure"`
+	Skipped *junitMessage `xml:"skipped"`
 }
 
-// JUnitMessage says why a case failed, or was skipped.
-type JUnitMessage struct {
+type junitMessage struct {
 	Message string `xml:"message,attr"`
 	Type    string `xml:"type,attr,omitempty"`
 	Text    string `xml:",chardata"`
 }
 
-type junitSuites struct {
-	XMLName  xml.Name     `xml:"testsuites"`
-	Name     string       `xml:"name,attr"`
-	Tests    int          `xml:"tests,attr"`
-	Failures int          `xml:"failures,attr"`
-	Skipped  int          `xml:"skipped,attr"`
-	Time     string       `xml:"time,attr"`
-	Suites   []junitGroup `xml:"testsuite"`
-}
-
-// junitGroup is a suite that counts what was skipped, too.
-type junitGroup struct {
-	JUnitSuite
-	Skipped int `xml:"skipped,attr"`
-}
-
 // WriteJUnit writes the report as JUnit XML: a suite for each group of cases;
 // what is impossible, needs more or is known to fail counts as skipped.
 func (r *Report) WriteJUnit(w io.Writer) error {
-	all := junitSuites{Name: "frontdesk-kit conform", Tests: len(r.Results), Failures: r.Count(Failed), Time: fmt.Sprintf("%.3f", r.Took.Seconds())}
-	all.Skipped = r.Count(Known) + r.Count(Impossible) + r.Count(Needs)
+	all := junitReport{Name: "frontdesk-kit conform", Time: fmt.Sprintf("%.3f", r.Took.Seconds())}
 	place := map[string]int{}
 	for _, result := range r.Results {
 		group, _, _ := strings.Cut(result.Case.ID, ".")
@@ -61,36 +54,30 @@ func (r *Report) WriteJUnit(w io.Writer) error {
 		if !there {
 			i = len(all.Suites)
 			place[group] = i
-			all.Suites = append(all.Suites, junitGroup{JUnitSuite: JUnitSuite{Name: group}})
+			all.Suites = append(all.Suites, junitSuite{Name: group})
 		}
-		suite := &all.Suites[i]
-		one := JUnitCase{Class: "frontdesk.conform." + group, Name: result.Name(), Time: fmt.Sprintf("%.3f", result.Took.Seconds())}
+		one, count := junitCase{Class: "frontdesk.conform." + group, Name: result.Name(), Time: fmt.Sprintf("%.3f", result.Took.Seconds())}, junitCounts{Tests: 1}
 		switch result.Status {
 		case Failed:
-			one.Failure = &JUnitMessage{Message: result.Reason, Type: "conformance", Text: result.detail()}
-			suite.Failures++
+			one.Failure, count.Failures = &junitMessage{Message: result.Reason, Type: "conformance", Text: result.detail()}, 1
 		case Known, Impossible, Needs:
-			one.Skipped = &JUnitMessage{Message: string(result.Status) + ": " + result.Reason}
-			suite.Skipped++
+			one.Skipped, count.Skipped = &junitMessage{Message: string(result.Status) + ": " + result.Reason}, 1
 		}
-		suite.Tests++
+		suite := &all.Suites[i]
 		suite.Cases = append(suite.Cases, one)
+		suite.add(count)
+		all.add(count)
 	}
-	return WriteJUnit(w, all)
-}
-
-// WriteJUnit writes a JUnitSuite as XML, or several.
-func WriteJUnit(w io.Writer, suites any) error {
 	if _, err := io.WriteString(w, xml.Header); err != nil {
 		return err
 	}
 	encoder := xml.NewEncoder(w)
 	encoder.Indent("", "  ")
-	if err := encoder.Encode(suites); err != nil {
-		return err
-	}
-	_, err := io.WriteString(w, "\n")
-	return err
+	return encoder.Encode(all)
+}
+
+func (c *junitCounts) add(more junitCounts) {
+	c.Tests, c.Failures, c.Skipped = c.Tests+more.Tests, c.Failures+more.Failures, c.Skipped+more.Skipped
 }
 
 // detail is a failure in plain text, without what XML cannot hold.

@@ -19,7 +19,7 @@ func copiesCases() []Case {
 		each(rule("list.operators", "[gte], [gt], [lte], [lt], [in], [null] and [contains] let through what they say, and what lists lack of them GET /model names",
 			"Compare typed values, and leave null out of all but [null].", operators)),
 		rule("bulk.each", "POST and PUT of /<resource>/bulk do each record by itself, in order, and say of each what a request for it alone would be answered",
-			"A record that is refused must leave the others as they are.", bulkEach),
+			"A record that is refused must leave the others as they are.", bulkEach, anyCreate),
 		rule("changes.told", "GET /changes tells what was created, updated and deleted after a cursor", "Note each change in its own transaction.", changesTold),
 		rule("changes.digest", "GET /changes/digest counts the records of a resource, and its sums change with them", "Sum up what lists show.", digestCounts),
 	}
@@ -60,7 +60,7 @@ func (t *T) operator(path string, f *Field, o, value string, rec map[string]any,
 	a := t.call("GET", path+"&"+url.QueryEscape(name)+"="+value, "")
 	ranged := o == "gte" || o == "gt" || o == "lte" || o == "lt"
 	if a.status == http.StatusBadRequest && (slices.Contains(f.NotFilterableBy, o) || ranged && (f.Reference != "" || f.Validation != "") || o == "contains" && f.Validation != "") {
-		t.refusal(a, []mapping.Scope{mapping.OpList}, mapping.QueryUnsupported, name)
+		t.refusal(a, mapping.QueryUnsupported, name)
 		return
 	}
 	p, err := t.ok(a).page()
@@ -85,8 +85,8 @@ func (t *T) manyResults(r *Resource, a answer) (statuses, made []int) {
 }
 
 func bulkEach(t *T) {
-	r, _ := t.choose("POST", "records to make", anyField)
-	path := "/" + r.Name + "/bulk"
+	r, path := t.op.resource, "/"+t.op.resource.Name+"/bulk"
+	t.allowed()
 	if !t.can("POST", path) {
 		t.needs("an api_key that may call POST %s", path)
 	}

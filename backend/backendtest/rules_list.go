@@ -84,7 +84,7 @@ func (t *T) tellsSince(path string) bool {
 	if a.status == http.StatusOK {
 		return true
 	}
-	t.refusal(a, []mapping.Scope{mapping.OpList}, mapping.QueryUnsupported, "modified_since")
+	t.refusal(a, mapping.QueryUnsupported, "modified_since")
 	return false
 }
 
@@ -317,7 +317,7 @@ func (t *T) modified() (moment time.Time, listed func(since time.Time) bool) {
 		t.impossible("the record that was found does not tell when it was modified, as one may that never was")
 	}
 	if !kept {
-		t.refusal(t.call("GET", path+"2026-07-01", ""), []mapping.Scope{mapping.OpList}, mapping.QueryUnsupported, "modified_since")
+		t.refusal(t.call("GET", path+"2026-07-01", ""), mapping.QueryUnsupported, "modified_since")
 		t.impossible("modified_at is not kept, and modified_since not supported")
 	}
 	if !t.tellsSince(list) {

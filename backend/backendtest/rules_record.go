@@ -2,7 +2,6 @@ package backendtest
 
 import (
 	"cmp"
-	"fmt"
 	"net/url"
 	"regexp"
 	"strings"
@@ -55,13 +54,12 @@ func recordCases() []Case {
 		each(rule("record.deleted", `DELETE answers {"successCode": 200}, and the record is gone: 404`, "DELETE must remove the record, or at least never answer it again.", func(t *T) {
 			id := t.fresh()
 			t.equal("the answer", `{"successCode":200}`, string(t.ok(t.call("DELETE", path(t.resource, id), "")).body))
-			scopes := []mapping.Scope{mapping.OpDelete}
-			t.refusal(t.call("DELETE", path(t.resource, id), ""), scopes, mapping.RecordNotFound, "id", status(id))
-			t.refusal(t.call("GET", path(t.resource, id), ""), scopes, mapping.RecordNotFound, "id", status(id))
+			t.refusal(t.call("DELETE", path(t.resource, id), ""), mapping.RecordNotFound, "id", status(id))
+			t.refusal(t.call("GET", path(t.resource, id), ""), mapping.RecordNotFound, "id", status(id))
 		})),
 		each(rule("record.length_in_characters", "Length is counted in characters, not in bytes", "Count characters: in MySQL a column in utf8mb4, in Oracle VARCHAR2(n CHAR).", lengthInCharacters)),
-		each(rule("record.unique", "A unique value is refused a second time: 409 Field: <x> value: <x> has a duplicate illegal value", hintOf(mapping.DuplicateValue), uniqueOnEach)),
-		each(rule("record.references", "Every reference must be to a record that is there: 404 Field: <x> value: <x> ID not found", hintOf(mapping.RelatedIDNotFound), referencesOnEach)),
+		each(rule("record.unique", "A unique value is refused a second time: 409 Field: <x> value: <x> has a duplicate illegal value", hintOf(mapping.DuplicateValue), uniqueOnEach, anyCreate)),
+		each(rule("record.references", "Every reference must be to a record that is there: 404 Field: <x> value: <x> ID not found", hintOf(mapping.RelatedIDNotFound), referencesOnEach, anyCreate)),
 	}
 }
 
@@ -186,7 +184,7 @@ func putMerges(t *T) {
 	id := t.whole()
 	want := t.get(t.resource, id).data()
 	t.equal("the record after PUT {}", want, t.put(t.resource, id, values{}).data())
-	want[f.Name] = t.alphabet(t.resource, f).within("Ünï ") + t.unique(10)
+	want[f.Name] = t.within(t.resource, f, "Ünï ") + t.unique(10)
 	changed := t.put(t.resource, id, values{f.Name: want[f.Name]}).data()
 	if want["modified_at"] != nil { // else it is not kept, which record.times tells
 		at, _ := changed["modified_at"].(string)
@@ -237,9 +235,7 @@ func uniqueOnEach(t *T) {
 		if !f.Unique || !f.writable() || !canMake(f) || f.options() != nil || described(t.resource, f) == ownRow {
 			continue // of a list, some values only are unique, by a rule of their own
 		}
-		// Of its own length a value may be short enough to be taken already.
-		taken := t.get(t.resource, t.create(t.resource, t.uniquely(f))).data()[f.Name]
-		t.refusal(t.attempt("POST", t.resource, values{f.Name: taken}), []mapping.Scope{mapping.OpCreate}, mapping.DuplicateValue, f.Name, plainText(taken))
+		t.taken(t.resource, f)
 		done = true
 	}
 	if !done {
@@ -247,25 +243,13 @@ func uniqueOnEach(t *T) {
 	}
 }
 
-// ownRow is the field whose uniqueness has a row of its own.
-const ownRow = "flatrateline.sort_order"
-
-// uniquely is a value for a unique field that is not required.
-func (t *T) uniquely(f *Field) values {
-	if f.Required {
-		return nil
-	}
-	return values{f.Name: t.value(f)}
-}
-
 func referencesOnEach(t *T) {
 	done := false
 	for _, f := range t.resource.Fields {
-		if f.Reference == "" || f.Array || !f.writable() {
-			continue
+		if refers(f) {
+			t.refusal(t.attempt(t.resource, values{f.Name: absentID}), mapping.RelatedIDNotFound, f.Name, status(absentID))
+			done = true
 		}
-		t.refusal(t.attempt("POST", t.resource, values{f.Name: absentID}), []mapping.Scope{mapping.OpCreate}, mapping.RelatedIDNotFound, f.Name, fmt.Sprint(absentID))
-		done = true
 	}
 	if !done {
 		t.impossible("it refers to nothing")
@@ -274,46 +258,10 @@ func referencesOnEach(t *T) {
 
 // stateCases are the rules of blocked and archived records, on every resource.
 func stateCases() []Case {
-	const hint = "Judge the state on the stored record, before anything else about it."
-	refuses := func(id, says, flag string, reason mapping.Reason) Case {
-		return each(rule(id, says, hint, func(t *T) {
-			f := t.textField(t.resource)
-			if f == nil || t.resource.field(flag) == nil {
-				t.impossible("no free text to change")
-			}
-			if t.ReadOnly || !t.resource.field(flag).writable() {
-				if !t.refusedAsFound(t.resource, flag, reason) {
-					t.impossible("%s is readonly, and no record was found that has it", flag)
-				}
-				return
-			}
-			made := t.create(t.resource, values{flag: 1})
-			t.refusal(t.call("PUT", path(t.resource, made), values{f.Name: "A"}.json()), []mapping.Scope{mapping.OpUpdate}, reason)
-			t.equal(flag, 0.0, t.put(t.resource, made, values{flag: 0}).data()[flag])
-			t.put(t.resource, made, values{f.Name: "A"})
-			t.put(t.resource, made, values{flag: 1})
-			t.ok(t.call("DELETE", path(t.resource, made), ""))
-		}))
-	}
 	return []Case{
-		refuses("state.blocked", "Of a blocked record only is_blocked may be updated; it may be deleted", "is_blocked", mapping.BlockedRecord),
-		refuses("state.archived", "Of an archived record only is_archived may be updated; it may be deleted", "is_archived", mapping.ArchivedRecord),
+		each(also("state.blocked", "Of a blocked record only is_blocked may be updated; it may be deleted", row{mapping.OpUpdate, mapping.BlockedRecord, nil, stateRefuses("is_blocked", "is_archived")})),
+		each(also("state.archived", "Of an archived record only is_archived may be updated; it may be deleted", row{mapping.OpUpdate, mapping.ArchivedRecord, nil, stateRefuses("is_archived", "is_blocked")})),
 	}
-}
-
-// refusedAsFound is for a flag that clients cannot set: it looks for a record
-// that has it, and sends it its own text again. It is false where none has it.
-func (t *T) refusedAsFound(r *Resource, flag string, reason mapping.Reason) bool {
-	f := t.textField(r)
-	if f == nil || r.field(flag) == nil || !t.can("GET", "/"+r.Name) || !t.can("PUT", "/"+r.Name) || len(r.requires) > 0 {
-		return false
-	}
-	p, err := t.call("GET", "/"+r.Name+"?page_size=1&"+flag+"=1", "").page()
-	if err != nil || len(p.Data) == 0 {
-		return false
-	}
-	t.refusal(t.call("PUT", path(r, idOf(p.Data[0])), values{f.Name: p.Data[0][f.Name]}.json()), []mapping.Scope{mapping.OpUpdate}, reason)
-	return true
 }
 
 // times judges the times of a new record by when it was made. They are the same,

@@ -11,8 +11,8 @@ import (
 
 const sessionHint = "Sessions are the gateway's own. When this fails, look for something in between that keeps answers, or that drops the header token."
 
-// sessionRules are the contract's rules about sessions beyond the rows.
-func sessionRules() []Case {
+// sessionCases are the contract's rules about sessions beyond the rows.
+func sessionCases() []Case {
 	return append(sessionFacts(),
 		rule("authenticate.token", `GET /authenticate answers {"token": "<uuid v4>"}; several tokens may live at once`, sessionHint, func(t *T) {
 			first, err := t.login(t.Login)
@@ -30,10 +30,10 @@ func sessionRules() []Case {
 		}),
 		rule("authenticate.organization_name", "organization_name must be left empty: 400 Invalid request, query parameter is not supported: organization_name", sessionHint, func(t *T) {
 			path := strings.Replace(t.loginPath(t.APIKey, t.Login), "organization_name=", "organization_name=x", 1)
-			t.refusal(t.send("", "GET", path, ""), nil, mapping.QueryUnsupported, "organization_name")
+			t.refusal(t.send("", "GET", path, ""), mapping.QueryUnsupported, "organization_name")
 		}),
 		rule("authenticate.parameters_required", "Without api_key, username or password: 400 These parameter(s): … are required", sessionHint, func(t *T) {
-			t.refusal(t.send("", "GET", "/authenticate", ""), nil, mapping.ParametersRequired, "api_key", "username", "password")
+			t.refusal(t.send("", "GET", "/authenticate", ""), mapping.ParametersRequired, "api_key", "username", "password")
 		}),
 		rule("authenticate.stale_token", "Given credentials decide alone, whatever token header comes along", sessionHint, func(t *T) {
 			t.ok(t.send(t.staleToken(), "GET", t.loginPath(t.APIKey, t.Login), ""))
@@ -52,7 +52,7 @@ func sessionRules() []Case {
 		rule("authenticate.allowlist", "An endpoint that the api_key may not use answers like one that does not exist: 400 Invalid endpoint", sessionHint, func(t *T) {
 			for _, path := range []string{"/util/environment", "/empoyee/email", "/document/info", "/order", "/contact", "/vehicle"} {
 				if !t.can("GET", path) && !t.can("POST", path) && !t.can("PUT", path) && !t.can("DELETE", path) {
-					t.refusal(t.send(t.session(), "GET", path, ""), nil, mapping.EndpointUnknown, path)
+					t.refusal(t.send(t.session(), "GET", path, ""), mapping.EndpointUnknown, path)
 					return
 				}
 			}
@@ -102,4 +102,31 @@ func sessionFacts() []Case {
 			t.ok(t.send(token, "GET", "/authenticate/logout", ""))
 		}),
 	}
+}
+
+// staleToken is the token of a session that was logged out, the same each time.
+func (t *T) staleToken() string {
+	if t.stale == "" {
+		token := t.again()
+		t.ok(t.send(token, "GET", "/authenticate/logout", ""))
+		t.stale = token
+	}
+	return t.stale
+}
+
+// asUser logs in as somebody who was given, and is to be refused.
+func (t *T) asUser(l Login, what string) answer {
+	if !l.given() {
+		t.needs("%s", what)
+	}
+	return t.send("", "GET", t.loginPath(t.APIKey, l), "")
+}
+
+// worded asserts that an answer is the case's own row, in words of which a part is not known.
+func (t *T) worded(a answer, pattern string) {
+	row := t.catalogue.Lookup(t.c.reason, t.c.scope)
+	f, err := a.failure()
+	ok := err == nil && a.status == row.Status && regexp.MustCompile(pattern).MatchString(f.Message) && f.Reason == string(t.c.reason) && f.Field == row.Field(nil)
+	t.check(ok, "the refusal", t.c.Row, string(a.body))
+	t.counts(f)
 }

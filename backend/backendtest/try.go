@@ -16,10 +16,11 @@ type T struct {
 	*suite
 	c         Case
 	resource  *Resource  // that it runs on, where it runs on each
-	op        *operation // that it asks; nil for those that it chooses
-	told      bool       // which one to ask
+	op        *operation // that it asks; nil for a case that asks what it likes
+	given     bool       // the case is to ask this operation and no other, in ways that suit it less too
 	anew      bool       // about a record of its own
 	element   string     // the array element that it is about, orderlines[0]
+	last      *operation // that the last request was for
 	exchanges []Exchange
 	refusals  []Refusal
 	asserted  int
@@ -29,10 +30,49 @@ type T struct {
 type outcome struct {
 	status                Status
 	reason, expected, got string
+	unfit                 bool // the operation is not one that the case is about
+}
+
+// rank puts outcomes in order: that of an operation that tells more about the case comes later.
+func (o outcome) rank() int {
+	if o.unfit {
+		return 1
+	}
+	return map[Status]int{Impossible: 2, Needs: 3, Passed: 4, Failed: 5}[o.status]
 }
 
 // keyThat begins what a case needs that the api_key may not call.
 const keyThat = "an api_key that may call "
+
+// run asks each operation that the case names; of those of any resource the first that can be asked.
+func (t *T) run() (ended outcome) {
+	if t.op != nil || len(t.c.at) == 0 {
+		return t.once()
+	}
+	for _, at := range t.c.at {
+		for _, t.op = range t.operations(at) {
+			o := t.once()
+			if o.rank() > ended.rank() {
+				ended = o
+			}
+			if o.status == Failed {
+				return o
+			}
+			if o.status == Passed {
+				break
+			}
+		}
+	}
+	return ended
+}
+
+// once asks one operation.
+func (t *T) once() (ended outcome) {
+	t.element, t.asserted = "", 0
+	defer func() { ended = t.ended(recover()) }()
+	t.c.run(t)
+	return ended
+}
 
 // ended is how a case ended, from what it panicked with.
 func (t *T) ended(panicked any) outcome {
@@ -54,6 +94,11 @@ func (t *T) ended(panicked any) outcome {
 
 func (t *T) impossible(format string, args ...any) {
 	panic(outcome{status: Impossible, reason: fmt.Sprintf(format, args...)})
+}
+
+// unfit is impossible of this operation, and says why it is if it is so of all.
+func (t *T) unfit(format string, args ...any) {
+	panic(outcome{status: Impossible, reason: fmt.Sprintf(format, args...), unfit: true})
 }
 
 func (t *T) needs(format string, args ...any) {
@@ -91,10 +136,9 @@ func (t *T) send(token, method, path, body string, headers ...string) answer {
 	if t.ReadOnly && method != http.MethodGet {
 		t.needs("write permission (without --read-only)")
 	}
-	if name, _, item := strings.Cut(path[1:], "/"); item && method == http.MethodGet {
-		if r := t.known(name); r != nil && r.listed {
-			t.impossible("the records of %s are in lists alone", name)
-		}
+	t.last = t.operationOf(method, path)
+	if r := t.last.resource; method == http.MethodGet && r != nil && r.listed && t.last.path == "/"+r.Name+"/{id}" {
+		t.impossible("the records of %s are in lists alone", r.Name)
 	}
 	a, x, err := t.do(token, method, path, body, headers...)
 	t.exchanges = append(t.exchanges, x)
@@ -107,36 +151,31 @@ func (t *T) send(token, method, path, body string, headers ...string) answer {
 // call sends a request in the session of the login.
 func (t *T) call(method, path, body string, headers ...string) answer {
 	if !t.can(method, path) {
-		t.needs("an api_key that may call %s %s", method, t.endpoint(path))
+		t.needs(keyThat+"%s %s", method, t.operationOf(method, path).endpoint())
 	}
 	return t.send(t.session(), method, path, body, headers...)
 }
 
-// endpoint is what an allowlist calls a path.
-func (t *T) endpoint(path string) string {
-	path, _, _ = strings.Cut(path, "?")
-	if first, item, _ := strings.Cut(path[1:], "/"); item != "" && item[0] >= '0' && item[0] <= '9' {
-		return "/" + first
-	}
-	return path
-}
-
 // get reads a record, which must be there.
-func (t *T) get(r *Resource, id int) answer {
-	return t.ok(t.call("GET", fmt.Sprintf("/%s/%d", r.Name, id), ""))
-}
+func (t *T) get(r *Resource, id int) answer { return t.ok(t.call("GET", path(r, id), "")) }
 
 // put changes a record, which must be accepted.
 func (t *T) put(r *Resource, id int, change values, headers ...string) answer {
-	return t.ok(t.call("PUT", fmt.Sprintf("/%s/%d", r.Name, id), change.json(), headers...))
+	return t.ok(t.call("PUT", path(r, id), change.json(), headers...))
 }
 
 // list reads a page of a list.
 func (t *T) list(path string) page {
-	a := t.ok(t.call("GET", path, ""))
-	p, err := a.page()
-	t.check(err == nil && p.Data != nil, "GET "+path, `{"data": [records], "page", "page_size", "next"}`, string(a.body))
+	var p page
+	t.read(t.call("GET", path, ""), &p)
+	t.check(p.Data != nil, "GET "+path, `{"data": [records], "page", "page_size", "next"}`, text(p))
 	return p
+}
+
+// read reads an answer that must be there.
+func (t *T) read(a answer, into any) {
+	err := json.Unmarshal(t.ok(a).body, into)
+	t.check(err == nil, "the body", "JSON of the documented shape", string(a.body))
 }
 
 func (t *T) ok(a answer) answer { return t.status(a, http.StatusOK) }
@@ -147,26 +186,18 @@ func (t *T) status(a answer, want int) answer {
 }
 
 // refused asserts that an answer is the case's own row.
-func (t *T) refused(a answer, args ...string) { t.refusal(a, t.scopes(), t.c.reason, args...) }
+func (t *T) refused(a answer, args ...string) { t.refusal(a, t.c.reason, args...) }
 
-// scopes are where the case's own row is worded.
-func (t *T) scopes() []mapping.Scope {
-	if t.op != nil {
-		return t.op.scopes()
-	}
-	return []mapping.Scope{t.c.scope}
-}
-
-// refusal asserts that an answer is a row of the tables: status, words, reason
-// and field, of the first error and of no other.
-func (t *T) refusal(a answer, scopes []mapping.Scope, reason mapping.Reason, args ...string) {
-	got := t.first(a, scopes, reason, args...)
+// refusal asserts that an answer is a row of the tables, as worded for the last request: status,
+// words, reason and field, of the first error and of no other.
+func (t *T) refusal(a answer, reason mapping.Reason, args ...string) {
+	got := t.first(a, reason, args...)
 	t.check(len(got.Errors) == 0, "one violation only", got.Message, string(a.body))
 }
 
 // first asserts the same of the first error, whatever others there are.
-func (t *T) first(a answer, scopes []mapping.Scope, reason mapping.Reason, args ...string) failure {
-	row, e := t.catalogue.Lookup(reason, scopes...), &mapping.Error{Reason: reason, Args: args, Path: t.element}
+func (t *T) first(a answer, reason mapping.Reason, args ...string) failure {
+	row, e := t.catalogue.Lookup(reason, t.last.scopes()...), &mapping.Error{Reason: reason, Args: args, Path: t.element}
 	if t.element != "" && len(args) > 0 && row.Field(args) == args[0] {
 		e.Args = append([]string{t.element + "." + args[0]}, args[1:]...)
 	}
@@ -186,7 +217,7 @@ func (t *T) first(a answer, scopes []mapping.Scope, reason mapping.Reason, args 
 
 // counts has a refusal told of, unless another operation was asked.
 func (t *T) counts(f failure) {
-	if t.told && !t.op.asked(t.exchanges[len(t.exchanges)-1], t.base) {
+	if t.given && (t.last.method != t.op.method || t.last.path != t.op.path) {
 		return
 	}
 	r := Refusal{Status: f.ErrorCode, Message: f.Message, Field: f.Field}
@@ -214,11 +245,8 @@ func (t *T) messages(a answer, want ...string) {
 // on is a resource that a case is about.
 func (t *T) on(name string, fields ...string) *Resource {
 	r := t.known(name)
-	if r == nil && slices.ContainsFunc(t.hidden, func(h *Resource) bool { return h.Name == name }) {
-		t.needs("an api_key that may call /%s", name)
-	}
 	if r == nil {
-		t.impossible("there is no resource %s", name)
+		t.needs(keyThat+"/%s", name)
 	}
 	for _, f := range fields {
 		if r.field(f) == nil {
@@ -228,64 +256,29 @@ func (t *T) on(name string, fields ...string) *Resource {
 	return r
 }
 
-// choose finds a resource that a method may be called on and a field of it that
-// suits the case; of the one operation that the case was told to ask a field that
-// suits less well will do.
-func (t *T) choose(method, what string, suits func(r *Resource, f *Field) bool, less ...func(r *Resource, f *Field) bool) (*Resource, *Field) {
-	if t.op != nil {
-		for _, suits := range append([]func(*Resource, *Field) bool{suits}, less...) {
-			if r, f := t.chooseHere(suits); f != nil {
-				return r, f
-			}
-		}
-		t.impossible("%s %s takes no such thing as %s", t.op.method, t.op.path, what)
+// choose finds a field that suits the case among those of its operation. Where the operation is
+// given, one of the elements of its array will do, or one that suits less.
+func (t *T) choose(what string, suits func(r *Resource, f *Field) bool, less ...func(r *Resource, f *Field) bool) (*Resource, *Field) {
+	among := []*Resource{t.op.resource}
+	if t.given {
+		among = append(among, t.resources...)
+	} else {
+		less = nil
 	}
-	forbidden := ""
-	var stuck *outcome
-	for _, r := range t.resources {
-		for _, f := range r.Fields {
-			if !suits(r, f) {
+	for _, suits := range append([]func(*Resource, *Field) bool{suits}, less...) {
+		for _, r := range among {
+			if r == nil || r != t.op.resource && t.outer(r) == nil {
 				continue
 			}
-			switch obstacle := t.cannotMake(r); {
-			case !t.can(method, "/"+r.Name):
-				forbidden = r.Name
-			case obstacle != nil && method != http.MethodGet && !t.ReadOnly:
-				stuck = obstacle
-			default:
+			f := r.find(func(f *Field) bool {
+				return suits(r, f) && (r == t.op.resource || !slices.Contains(r.requires, f.Name))
+			})
+			if f != nil {
 				return r, f
 			}
 		}
 	}
-	for _, r := range t.hidden {
-		if r.find(func(f *Field) bool { return suits(r, f) }) != nil {
-			forbidden = r.Name
-		}
-	}
-	if forbidden != "" {
-		t.needs("an api_key that may call %s /%s", method, forbidden)
-	}
-	if stuck != nil {
-		panic(*stuck)
-	}
-	t.impossible("no resource has %s", what)
-	return nil, nil
-}
-
-// chooseHere finds a field of the operation that a case asks, of the elements of
-// its array where there is none of the record.
-func (t *T) chooseHere(suits func(r *Resource, f *Field) bool) (*Resource, *Field) {
-	for _, r := range append([]*Resource{t.op.resource}, t.resources...) {
-		if r == nil || r != t.op.resource && t.outer(r) == nil {
-			continue
-		}
-		f := r.find(func(f *Field) bool {
-			return suits(r, f) && (r == t.op.resource || !slices.Contains(r.requires, f.Name))
-		})
-		if f != nil {
-			return r, f
-		}
-	}
+	t.unfit("no resource that may be called has %s", what)
 	return nil, nil
 }
 

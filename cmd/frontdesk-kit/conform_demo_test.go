@@ -36,5 +36,5 @@ var notAsked = []string{
 	"record.unicode [vehicleroleline flatrateline]",
 	"record.milliseconds [orderline vehicleadvertisementsite contactcommunication contactaddress flatrate flatrateline article employee document turnovergroup advertisementsite country]",
 	"record.decimals [contact order vehicleroleline contactcommunication contactaddress flatrate document turnovergroup advertisementsite country]",
-	"state.blocked [vehicleroleline flatrateline]", "state.archived [vehicleroleline flatrateline]", "authenticate.allowlist",
+	"copy.age " + everyResource, "copy.asked " + everyResource, "copy.stale_if_error " + everyResource, "authenticate.allowlist",
 }

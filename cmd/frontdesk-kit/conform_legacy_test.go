@@ -133,6 +133,7 @@ func conformSystem(t *testing.T, driver, sheet string, o backendtest.Options, mo
 		report, err = backendtest.Run(context.Background(), o)
 		return err
 	}))
+	t.Log(report.Summary())
 	require.Empty(t, rig.Ended(report, backendtest.Failed), "%s", rig.Failures(report))
 	return report
 }

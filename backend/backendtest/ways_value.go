@@ -15,24 +15,24 @@ type wrongValue struct {
 	reason mapping.Reason
 	what   string // the kind of field
 	suits  func(f *Field) bool
-	values func(f *Field) []wrong
+	values func(f *Field) []wrongOne
 }
 
-// wrong is a value, and what the message says of it after the field's name.
-type wrong struct {
+// wrongOne is a value, and what the message says of it after the field's name.
+type wrongOne struct {
 	sent  any
 	shown []string
 }
 
 // asJSON are values that the message shows as JSON, texts without their quotes.
-func asJSON(values ...any) func(*Field) []wrong {
-	return func(*Field) (all []wrong) {
+func asJSON(values ...any) func(*Field) []wrongOne {
+	return func(*Field) (all []wrongOne) {
 		for _, v := range values {
 			as, isText := v.(string)
 			if !isText {
 				as = text(v)
 			}
-			all = append(all, wrong{v, []string{as}})
+			all = append(all, wrongOne{v, []string{as}})
 		}
 		return all
 	}
@@ -42,36 +42,41 @@ func plainOf(datatype string) func(f *Field) bool {
 	return func(f *Field) bool { return f.Datatype == datatype && f.Validation == "" && f.Reference == "" }
 }
 
-func tooLong(f *Field) []wrong {
-	return []wrong{{letters(f.Length + 1), []string{strconv.Itoa(f.Length + 1), strconv.Itoa(f.Length)}}}
+func of(datatype string) func(f *Field) bool {
+	return func(f *Field) bool { return f.Datatype == datatype }
+}
+
+func tooLong(f *Field) []wrongOne {
+	return []wrongOne{{letters(f.Length + 1), []string{strconv.Itoa(f.Length + 1), strconv.Itoa(f.Length)}}}
 }
 
 var wrongValues = []wrongValue{
 	{mapping.VarcharTooLong, "a varchar field", func(f *Field) bool { return plainOf("varchar")(f) && f.Length > 0 }, tooLong},
 	{mapping.TextTooLong, "a text field", func(f *Field) bool { return plainOf("text")(f) && f.Length > 0 && f.Length < 1<<20 }, tooLong},
-	{mapping.TimestampInvalid, "a timestamp field", func(f *Field) bool { return f.Datatype == "timestamp" }, asJSON("2026-02-30", "yesterday")},
-	{mapping.Float8Invalid, "a float8 field", func(f *Field) bool { return f.Datatype == "float8" }, asJSON("1", true)},
-	{mapping.Int4Invalid, "an int4 field", func(f *Field) bool { return f.Datatype == "int4" }, asJSON(2147483648, json.RawMessage("1.0"), "1")},
+	{mapping.TimestampInvalid, "a timestamp field", of("timestamp"), asJSON("2026-02-30", "yesterday")},
+	{mapping.Float8Invalid, "a float8 field", of("float8"), asJSON("1", true)},
+	{mapping.Int4Invalid, "an int4 field", of("int4"), asJSON(2147483648, json.RawMessage("1.0"), "1")},
 	{mapping.VarcharInvalid, "a varchar field", plainOf("varchar"), asJSON([]int{1, 2}, values{"a": 1})},
-	{mapping.ByteaInvalid, "a bytea field", func(f *Field) bool { return f.Datatype == "bytea" }, asJSON("!!")},
-	{mapping.ValidationFailed, "a field with a list of values", func(f *Field) bool { return f.options() != nil }, func(f *Field) []wrong {
+	byteaInvalid,
+	{mapping.ValidationFailed, "a field with a list of values", func(f *Field) bool { return f.options() != nil }, func(f *Field) []wrongOne {
 		if f.Datatype == "int4" {
-			return []wrong{{99, []string{"99", f.Validation}}}
+			return []wrongOne{{99, []string{"99", f.Validation}}}
 		}
 		bad := "~no"[:min(3, max(f.Length, 1))]
-		return []wrong{{bad, []string{bad, f.Validation}}}
+		return []wrongOne{{bad, []string{bad, f.Validation}}}
 	}},
 }
 
-// wrongValueCases are the rows about ill-typed values, of POST or PUT.
-func wrongValueCases(scope mapping.Scope) (cases []Case) {
+var byteaInvalid = wrongValue{mapping.ByteaInvalid, "a bytea field", of("bytea"), asJSON("!!")}
+
+// valueRows are the rows about ill-typed values, of POST or PUT.
+func valueRows(scope mapping.Scope) (rows []row) {
 	for _, w := range wrongValues {
-		if scope == mapping.OpUpdate && w.reason == mapping.ByteaInvalid {
-			continue // of POST only, in the interface
+		if scope == mapping.OpCreate || w.reason != mapping.ByteaInvalid { // of POST only, in the interface
+			rows = append(rows, row{scope, w.reason, nil, w.ask})
 		}
-		cases = append(cases, row(scope, w.reason, w.ask))
 	}
-	return cases
+	return rows
 }
 
 // wrongParameters are those of operations on no record, by operation, with what the message
@@ -83,31 +88,30 @@ var wrongParameters = map[string]map[mapping.Reason][]string{
 
 // ask sends each of the values, as a field or in a filter.
 func (w wrongValue) ask(t *T) {
-	if t.told {
-		if p := wrongParameters[t.op.method+" "+t.op.path][w.reason]; p != nil {
-			t.refused(t.ask(t.right().and(p[0]+"="+p[1])), p...)
-			return
-		}
+	if p := wrongParameters[t.op.method+" "+t.op.path][w.reason]; p != nil {
+		t.refused(t.ask(t.right().and(p[0]+"="+p[1])), p...)
+		return
 	}
-	if t.op != nil && t.op.of() == mapping.OpList {
+	if t.op.of() == mapping.OpList {
 		w.filter(t)
 		return
 	}
 	values := w.values
-	if t.told && t.op.form && w.reason == mapping.ValidationFailed {
-		values = func(f *Field) []wrong { return []wrong{{"http://??", []string{"http://??", f.Validation}}} }
+	if t.op.form && w.reason == mapping.ValidationFailed {
+		values = func(f *Field) []wrongOne {
+			return []wrongOne{{"http://??", []string{"http://??", f.Validation}}}
+		}
 	}
-	method := t.method()
 	written := func(suits func(f *Field) bool) func(*Resource, *Field) bool {
 		return func(_ *Resource, f *Field) bool { return f.writable() && !f.Array && suits(f) }
 	}
-	r, f := t.choose(method, w.what, written(w.suits), written(w.anyText))
+	r, f := t.choose(w.what, written(w.suits), written(w.anyText))
 	for _, v := range values(f) {
-		a, args := t.attempt(method, r, map[string]any{f.Name: v.sent}), append([]string{f.Name}, v.shown...)
+		a, args := t.attempt(r, map[string]any{f.Name: v.sent}), append([]string{f.Name}, v.shown...)
 		if f.options() == nil || w.reason != mapping.VarcharTooLong {
 			t.refused(a, args...)
 		} else { // it is none of the options either
-			t.first(a, t.scopes(), w.reason, args...)
+			t.first(a, w.reason, args...)
 		}
 	}
 }
@@ -129,8 +133,8 @@ func (w wrongValue) filter(t *T) {
 			return f.scalar() && !f.Primary && !slices.Contains(r.requires, f.Name) && suits(f)
 		}
 	}
-	_, f := t.choose("GET", w.what, filters(w.suits), filters(w.anyText))
-	all := map[mapping.Reason][]wrong{
+	_, f := t.choose(w.what, filters(w.suits), filters(w.anyText))
+	all := map[mapping.Reason][]wrongOne{
 		mapping.Float8Invalid: asJSON("one")(f), mapping.Int4Invalid: asJSON("2147483648", "one")(f), mapping.VarcharInvalid: asJSON("\x00")(f),
 	}[w.reason]
 	if all == nil {
@@ -139,15 +143,4 @@ func (w wrongValue) filter(t *T) {
 	for _, v := range all {
 		t.refused(t.ask(t.right().and(f.Name+"="+url.QueryEscape(fmt.Sprint(v.sent)))), append([]string{f.Name}, v.shown...)...)
 	}
-}
-
-// method is the method of the case's request.
-func (t *T) method() string {
-	switch {
-	case t.op != nil:
-		return t.op.method
-	case t.c.scope == mapping.OpUpdate:
-		return "PUT"
-	}
-	return "POST"
 }

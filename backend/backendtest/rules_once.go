@@ -1,6 +1,7 @@
 package backendtest
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -49,8 +50,8 @@ func onceCases() []Case {
 			tag := t.get(r, id).header.Get("ETag")
 			t.check(tag != "", "ETag", "one", "none")
 			next := t.put(r, id, values{f: "B"}, "If-Match", tag).header.Get("ETag")
-			t.refusal(t.call("PUT", path(r, id), values{f: "C"}.json(), "If-Match", tag), nil, mapping.PreconditionChanged)
-			t.refusal(t.call("DELETE", path(r, id), "", "If-Match", tag), nil, mapping.PreconditionChanged)
+			t.refusal(t.call("PUT", path(r, id), values{f: "C"}.json(), "If-Match", tag), mapping.PreconditionChanged)
+			t.refusal(t.call("DELETE", path(r, id), "", "If-Match", tag), mapping.PreconditionChanged)
 			t.equal(f, "B", t.get(r, id).data()[f])
 			t.ok(t.call("DELETE", path(r, id), "", "If-Match", next))
 		}),
@@ -79,7 +80,9 @@ func onceCases() []Case {
 }
 
 // together sends requests at once and returns their answers.
-func (t *T) together(n int, send func(i int) (answer, Exchange, error)) []answer {
+func (t *T) together(n int, method, path string, body func(i int) string, headers ...string) (answers []answer) {
+	token := t.session()
+	t.last = t.operationOf(method, path)
 	type sent struct {
 		answer
 		Exchange
@@ -88,23 +91,17 @@ func (t *T) together(n int, send func(i int) (answer, Exchange, error)) []answer
 	results := make(chan sent, n)
 	for i := range n {
 		go func() {
-			a, x, err := send(i)
+			a, x, err := t.do(token, method, path, body(i), headers...)
 			results <- sent{a, x, err}
 		}()
 	}
-	var answers []answer
 	var failed error
 	for range n {
 		s := <-results
-		t.exchanges = append(t.exchanges, s.Exchange)
-		answers = append(answers, s.answer)
-		if s.error != nil {
-			failed = s.error
-		}
+		t.exchanges, answers = append(t.exchanges, s.Exchange), append(answers, s.answer)
+		failed = cmp.Or(failed, s.error)
 	}
-	if failed != nil {
-		t.fail("there was no answer", "an answer", failed.Error())
-	}
+	t.check(failed == nil, "answers", "one to each request", fmt.Sprint(failed))
 	return answers
 }
 
@@ -112,36 +109,29 @@ func oneWins(t *T) {
 	r := t.changeable()
 	f := t.textField(r).Name
 	id := t.create(r, nil)
-	tag, token := t.get(r, id).header.Get("ETag"), t.session()
+	tag := t.get(r, id).header.Get("ETag")
 	t.check(tag != "", "ETag", "one", "none")
 	won := 0
-	for _, a := range t.together(8, func(i int) (answer, Exchange, error) {
-		return t.do(token, "PUT", path(r, id), values{f: fmt.Sprint("by ", i)}.json(), "If-Match", tag)
-	}) {
+	for _, a := range t.together(8, "PUT", path(r, id), func(i int) string { return values{f: fmt.Sprint("by ", i)}.json() }, "If-Match", tag) {
 		if a.status == http.StatusOK {
 			won++
 			continue
 		}
-		t.refusal(a, nil, mapping.PreconditionChanged)
+		t.refusal(a, mapping.PreconditionChanged)
 	}
 	t.equal("updates that were done", 1, won)
 }
 
 func atOnce(t *T) {
 	r := t.changeable()
-	key, body, token := "conform-"+t.unique(20), t.valid(r).json(), t.session()
+	key, body := "conform-"+t.unique(20), t.valid(r).json()
 	made := map[int]bool{}
-	for _, a := range t.together(4, func(int) (answer, Exchange, error) {
-		return t.do(token, "POST", "/"+r.Name, body, "Idempotency-Key", key)
-	}) {
+	for _, a := range t.together(4, "POST", "/"+r.Name, func(int) string { return body }, "Idempotency-Key", key) {
 		if a.status == http.StatusCreated {
-			made[idOf(a.data())] = true
+			made[t.keep(r, a)] = true
 			continue
 		}
-		t.refusal(a, nil, mapping.IdempotencyInUse)
-	}
-	for id := range made {
-		t.made = append(t.made, madeRecord{r.Name, id})
+		t.refusal(a, mapping.IdempotencyInUse)
 	}
 	t.equal("records that were made", 1, len(made))
 }

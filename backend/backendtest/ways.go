@@ -1,0 +1,470 @@
+package backendtest
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"frontdesk/mapping"
+)
+
+// change makes a request wrong.
+type change func(r request) request
+
+// wrong asks a valid request with each of the changes; says is what the words of the row name.
+func wrong(says []string, changes ...change) way {
+	return func(t *T) {
+		r := t.right()
+		for _, change := range changes {
+			t.refused(t.ask(change(r)), says...)
+		}
+	}
+}
+
+// bare asks the operation without anything that it takes, but for the changes.
+func bare(says []string, changes ...change) way {
+	return func(t *T) {
+		t.allowed()
+		for _, change := range changes {
+			t.refused(t.ask(change(request{method: t.op.method, path: t.op.path, token: t.session()})), says...)
+		}
+	}
+}
+
+// notFromOutside is the way of a row that no request can bring about.
+func notFromOutside(why string) way { return func(t *T) { t.impossible("%s", why) } }
+
+func says(args ...string) []string { return args }
+
+// changesTo are a change for each value.
+func changesTo[V any](all []V, to func(r *request, v V)) (changes []change) {
+	for _, v := range all {
+		changes = append(changes, func(r request) request { to(&r, v); return r })
+	}
+	return changes
+}
+
+func queries(all ...string) []change {
+	return changesTo(all, func(r *request, v string) { *r = r.and(v) })
+}
+func bodies(all ...string) []change { return changesTo(all, func(r *request, v string) { r.body = v }) }
+func tokens(all ...string) []change {
+	return changesTo(all, func(r *request, v string) { r.token = v })
+}
+func fields(all ...values) []change {
+	return changesTo(all, func(r *request, v values) { *r = r.with(v) })
+}
+func headers(name string, all ...string) []change {
+	return changesTo(all, func(r *request, v string) { r.headers = []string{name, v} })
+}
+
+// noSuchPath asks for paths that lead nowhere.
+func noSuchPath(t *T) {
+	r := t.right()
+	paths := []string{"/no_such_endpoint", t.op.endpoint() + "/", t.op.endpoint() + "/1/2"}
+	if t.op.path != t.op.endpoint() {
+		paths = append(paths, r.path[:strings.LastIndexByte(r.path, '/')]+"/%31")
+	}
+	for _, r.path = range paths {
+		t.refused(t.ask(r), r.path)
+	}
+}
+
+// noSuchMethod asks by methods that the endpoint has not.
+func noSuchMethod(t *T) {
+	r, methods := t.right(), []string{"OPTIONS", "PATCH"}
+	if t.op.path != t.op.endpoint() {
+		r.path, methods = t.op.endpoint()+"/1", []string{"POST"}
+	}
+	for _, r.method = range methods {
+		t.refused(t.ask(r), r.method, r.path)
+	}
+}
+
+// parametersRequired leaves out the query parameters that an endpoint needs, or sends them empty.
+func parametersRequired(t *T) {
+	r := t.right()
+	if t.op.record() { // in the query it can be left empty
+		r.path = t.op.endpoint()
+		for _, r.query = range []string{"id=", "id", "fields=id&id"} {
+			t.refused(t.ask(r), "id")
+		}
+		return
+	}
+	var names []string
+	for pair := range strings.SplitSeq(r.query, "&") {
+		if name, value, _ := strings.Cut(pair, "="); value != "" {
+			names = append(names, name)
+		}
+	}
+	for _, r.query = range []string{"", strings.Join(names, "=&") + "="} {
+		t.refused(t.ask(r), names...)
+	}
+	if len(names) > 1 { // those that are there are not asked for
+		last := len(names) - 1
+		r.query = names[last] + "=x"
+		t.refused(t.ask(r), names[:last]...)
+	}
+}
+
+// cursorGone asks for changes after what is no cursor.
+func cursorGone(t *T) {
+	r := t.right()
+	for _, after := range []string{"nonsense", letters(82), letters(1000)} {
+		if t.op.method == "POST" {
+			t.refused(t.ask(r.with(values{"after": after})))
+		} else {
+			t.refused(t.ask(r.and("after=" + after)))
+		}
+	}
+	if t.op.method == "GET" {
+		t.refused(t.ask(r.and("after=")))
+	}
+}
+
+func emptyBody(t *T) {
+	r := t.right()
+	r.fields = nil
+	if t.op.form { // the query may say all that there is to say
+		r.query = ""
+	}
+	asked := []request{r}
+	if t.op.of() == mapping.OpUpdate && t.op.record() {
+		byQuery := r
+		byQuery.path, byQuery.query = t.op.endpoint(), "id="+status(r.id)
+		asked = append(asked, byQuery)
+	}
+	for _, r := range asked {
+		for _, r.body = range []string{"", " \t\r\n"} {
+			t.refused(t.ask(r))
+		}
+	}
+}
+
+// notJSON are bodies that are no JSON object.
+var notJSON = []string{
+	`{`, `{"is_blocked":`, `[]`, `[{}]`, `"text"`, `null`, `{"is_blocked":0,"is_blocked":0}`, `{} {}`, "{\"a\":\"\xff\"}",
+}
+
+func notInModel(t *T) {
+	const name = "no_such_field"
+	switch {
+	case !t.op.record() || t.op.method != "GET":
+		wrong(says(name), fields(values{name: 1})...)(t)
+	case t.op.of() == mapping.OpList:
+		asked := []string{"fields=" + name, "fields=id," + name, "sort=-" + name}
+		if f := t.op.resource.sortsBy(); f != nil {
+			asked = append(asked, "sort="+f.Name+",-"+name)
+		}
+		wrong(says(name), queries(asked...)...)(t)
+	default:
+		wrong(says(name), queries("fields="+name, "fields=id,"+name)...)(t)
+		r := t.right()
+		r.path, r.query = t.op.endpoint(), "id="+status(r.id)+"&fields="+name
+		t.refused(t.ask(r), name)
+	}
+}
+
+// readonly sends a readonly field, empty and as it is.
+func readonly(t *T) {
+	r, f := t.choose("a readonly field", func(_ *Resource, f *Field) bool { return f.Readonly && !f.Primary })
+	for _, v := range []any{nil, t.get(r, t.record(r)).data()[f.Name]} {
+		t.refused(t.attempt(r, values{f.Name: v}), f.Name)
+	}
+}
+
+// empties are the values by which a required field is empty.
+func empties(f *Field) []any {
+	if f.Datatype == "varchar" {
+		return []any{nil, ""}
+	}
+	return []any{nil}
+}
+
+func arrayEmpty(t *T) {
+	r, f := t.choose("an array field", isArray)
+	t.refused(t.attempt(r, values{f.Name: []int{}}), f.Name)
+}
+
+func isArray(_ *Resource, f *Field) bool { return f.Array && f.writable() }
+
+// parents names the lines of the interface by what they belong to.
+var parents = map[string]string{
+	"orderline": "order_id", "contactcommunication": "contact_id", "contactaddress": "contact_id", "vehicleroleline": "vehicle_id",
+	"vehicleadvertisementsite": "vehicle_id", "flatrateline": "flatrate_id",
+}
+
+func isParent(r *Resource, f *Field) bool { return parents[r.Name] == f.Name && f.writable() }
+
+func parentFixed(t *T) {
+	r, f := t.choose("a parent", isParent)
+	t.allowed()
+	t.refused(t.attempt(r, values{f.Name: t.create(t.known(f.Reference), nil)}), f.Name)
+}
+
+// unrelated sends a reference to a record that does not exist; to a parent if the resource has no
+// other reference.
+func unrelated(t *T) {
+	r, f := t.choose("a reference that can be changed",
+		func(r *Resource, f *Field) bool { return refers(f) && !slices.Contains(r.requires, f.Name) },
+		func(_ *Resource, f *Field) bool { return refers(f) || f.Name == "resource_id" })
+	t.refused(t.attempt(r, values{f.Name: absentID}), f.Name, strconv.Itoa(absentID))
+}
+
+// refers tells whether a field can be sent that refers to a record.
+func refers(f *Field) bool { return f.Reference != "" && f.writable() && !f.Array }
+
+// duplicate sends the value of another record for a field that must be unique: the first such
+// field that can be sent freely.
+func duplicate(t *T) {
+	if t.op.form {
+		taken := t.right().fields["license_plate"]
+		t.create(t.on("vehicle"), values{"license_plate": taken})
+		t.refused(t.ask(t.right().with(values{"license_plate": taken})), "license_plate", plainText(taken))
+		return
+	}
+	unique := func(f *Field) bool { return f.Unique && f.writable() }
+	r, f := t.choose("a unique field that can be written",
+		func(_ *Resource, f *Field) bool {
+			return unique(f) && f.Required && f.Validation == "" && f.Reference == ""
+		},
+		func(r *Resource, f *Field) bool {
+			return unique(f) && described(r, f) != ownRow && (f.Validation != "license_plate" || t.op.method == "POST")
+		})
+	t.allowed()
+	t.taken(r, f)
+}
+
+// ownRow is the field whose uniqueness has a row of its own.
+const ownRow = "flatrateline.sort_order"
+
+// taken sends the value that another record has of a field.
+func (t *T) taken(r *Resource, f *Field) {
+	var own values
+	if !f.Required {
+		own = values{f.Name: t.value(f)}
+	}
+	// Of its own length a value may be short enough to be taken already.
+	taken := t.get(r, t.create(r, own)).data()[f.Name]
+	t.refusal(t.attempt(r, values{f.Name: taken}), mapping.DuplicateValue, f.Name, plainText(taken))
+}
+
+func dateNotAfter(t *T) {
+	r, f := t.choose("a date that must be after another", func(r *Resource, f *Field) bool {
+		before := r.field(f.After)
+		return f.writable() && before != nil && before.writable()
+	})
+	const early, late = "2026-06-30", "2026-07-01"
+	for _, date := range []string{early, late} {
+		t.refused(t.attempt(r, values{f.Name: date, f.After: late}), f.Name, date, f.After, late)
+	}
+}
+
+// idInvalid names records by texts that are not an ID, and by two IDs.
+func idInvalid(t *T) {
+	r := t.right()
+	for _, id := range []string{"0", "-1", "01", "2147483648", "abc"} {
+		for _, named := range t.named(r, id) {
+			t.refused(t.ask(named))
+		}
+	}
+	if !t.op.record() {
+		return
+	}
+	t.refused(t.ask(r.and("id=" + status(absentID))))
+	if t.op.of() == mapping.OpUpdate {
+		t.refused(t.ask(r.with(values{"id": absentID})))
+		r.path = t.op.endpoint()
+		t.refused(t.ask(r.with(values{"id": status(r.id)})))
+	}
+}
+
+// idMissing names no record.
+func idMissing(t *T) {
+	r := t.right().without("id")
+	r.path, r.query = t.op.endpoint(), ""
+	t.refused(t.ask(r))
+	if t.op.record() {
+		t.refused(t.ask(r.and("id=")))
+	}
+}
+
+// notFound names records that do not exist.
+func notFound(t *T) {
+	r, field, absent := t.right(), "id", status(absentID)
+	switch t.op.path {
+	case "/model/{name}":
+		field, absent = "name", "no-such-name"
+		r.path = "/model/" + absent
+	case "/empoyee/email":
+		field, absent = "username", "conform-nobody"
+		r.query = "username=" + absent
+	case "/webhook", "/webhook/download", "/changes":
+		absent = absentJob
+	default:
+		for _, named := range t.named(r, absent) {
+			t.refused(t.ask(named), field, absent)
+		}
+		return
+	}
+	t.refused(t.ask(r), field, absent)
+}
+
+// inUse deletes a record that another one refers to; one that no resource refers to gets a document.
+func inUse(t *T) {
+	target := t.op.resource
+	t.allowed()
+	referrer := func(suits func(r *Resource, f *Field) bool) (*Resource, *Field) {
+		for _, r := range t.resources {
+			f := r.find(func(f *Field) bool { return f.writable() && !f.Array && suits(r, f) })
+			if f != nil && t.can("POST", "/"+r.Name) && t.cannotMake(r) == nil {
+				return r, f
+			}
+		}
+		return nil, nil
+	}
+	r, f := referrer(func(_ *Resource, f *Field) bool { return f.Reference == target.Name })
+	if r == nil && t.given {
+		r, f = referrer(func(r *Resource, f *Field) bool { return f.Name == "resource_id" && r.field("resource") != nil })
+	}
+	if r == nil {
+		t.unfit("no resource has a reference to a record that can be made")
+	}
+	used := t.create(target, nil)
+	with := values{f.Name: used}
+	if f.Reference == "" {
+		with["resource"] = target.Name
+	}
+	t.create(r, with)
+	t.refused(t.call("DELETE", path(target, used), ""), "id", r.Name)
+	t.get(target, used)
+}
+
+// systemRecord changes or deletes a record of the system.
+func systemRecord(t *T) {
+	r := t.op.resource
+	id := t.systemRecord(r)
+	if id == 0 {
+		t.unfit("there is no system record")
+	}
+	t.allowed()
+	if t.op.method == "DELETE" {
+		t.refused(t.call("DELETE", path(r, id), ""))
+		return
+	}
+	t.refused(t.call("PUT", path(r, id), `{"is_blocked":1}`))
+	if f := t.textField(r); f != nil {
+		t.refused(t.call("PUT", path(r, id), values{f.Name: "A"}.json()))
+	}
+}
+
+// stateRefuses puts a record into a state in which only the flag of that state may change.
+func stateRefuses(flag, otherFlag string) way {
+	return func(t *T) {
+		r := t.op.resource
+		if t.op.form || t.op.method != "PUT" {
+			t.ownerRefuses(flag)
+			return
+		}
+		f := t.textField(r)
+		if state := r.field(flag); state == nil || t.ReadOnly || !state.writable() {
+			t.foundRefuses(f, flag)
+			return
+		}
+		var changes []values
+		if f != nil {
+			changes = append(changes, values{f.Name: "A"}, values{flag: 0, f.Name: "A"})
+		}
+		if other := r.field(otherFlag); other != nil && other.writable() {
+			changes = append(changes, values{otherFlag: 1})
+		}
+		if len(changes) == 0 {
+			t.unfit("no free text to change")
+		}
+		t.allowed()
+		id := t.create(r, values{flag: 1})
+		for _, change := range changes {
+			t.refused(t.call("PUT", path(r, id), change.json()))
+		}
+		t.equal(flag, 0.0, t.put(r, id, values{flag: 0}).data()[flag])
+		if f != nil {
+			t.put(r, id, values{f.Name: "A"})
+		}
+		t.put(r, id, values{flag: 1})
+		if t.can("DELETE", "/"+r.Name) {
+			t.ok(t.call("DELETE", path(r, id), ""))
+		}
+	}
+}
+
+// ownerRefuses asks about what belongs to a record in a state: a line of it, or the vehicle of a form.
+func (t *T) ownerRefuses(flag string) {
+	r, owner := t.right(), t.on("vehicle")
+	if !t.op.form {
+		parent := t.op.resource.field(t.op.resource.requires[0])
+		owner = t.known(parent.Reference)
+		if t.op.method == "DELETE" {
+			id, _ := t.get(t.op.resource, r.id).data()[parent.Name].(float64)
+			r.id = int(id)
+		} else {
+			r.id = t.create(owner, nil)
+			r = r.with(values{parent.Name: r.id})
+		}
+	}
+	t.put(owner, r.id, values{flag: 1})
+	t.refused(t.ask(r))
+	t.put(owner, r.id, values{flag: 0}) // others are elements of it
+}
+
+// foundRefuses is for a flag that clients cannot set: it looks for a record that has it, and sends
+// it its own text again.
+func (t *T) foundRefuses(f *Field, flag string) {
+	r := t.op.resource
+	if f != nil && r.field(flag) != nil && t.can("GET", "/"+r.Name) && t.can("PUT", "/"+r.Name) && len(r.requires) == 0 {
+		p, err := t.call("GET", "/"+r.Name+"?page_size=1&"+flag+"=1", "").page()
+		if err == nil && len(p.Data) > 0 {
+			t.refused(t.call("PUT", path(r, idOf(p.Data[0])), values{f.Name: p.Data[0][f.Name]}.json()))
+			return
+		}
+	}
+	t.unfit("%s is readonly, and no record was found that has it", flag)
+}
+
+// fieldLacking looks for a record that lacks a required field, which old data may and no request
+// can cause, and sends its own text again.
+func fieldLacking(t *T) {
+	if t.op.form {
+		t.refused(t.ask(t.right().without("license_plate")), "license_plate")
+		return
+	}
+	r := t.op.resource
+	f := t.textField(r)
+	if f == nil || len(r.requires) > 0 || !t.can("GET", "/"+r.Name) || !t.can("PUT", "/"+r.Name) {
+		t.unfit(noneLacks)
+	}
+	for _, rec := range t.list("/" + r.Name + "?page_size=1000").Data {
+		var lacking []string
+		for _, g := range r.Fields {
+			if g.Required && g.scalar() && rec[g.Name] == nil {
+				lacking = append(lacking, g.Name)
+			}
+		}
+		if len(lacking) == 1 && rec[f.Name] != nil && mayChange(rec) {
+			a := t.call("PUT", path(r, idOf(rec)), values{f.Name: rec[f.Name]}.json())
+			if a.status == http.StatusOK {
+				t.impossible("what a stored record of another system lacks already is not held against a change of other fields")
+			}
+			t.refused(a, lacking[0])
+			return
+		}
+	}
+	t.unfit(noneLacks)
+}
+
+const noneLacks = "it takes a stored record that lacks a required field, as old data may; none was found"
+
+// mayChange tells whether nothing that a record says of itself keeps it from being changed.
+func mayChange(rec map[string]any) bool {
+	return rec["is_system"] != 1.0 && rec["is_blocked"] != 1.0 && rec["is_archived"] != 1.0 && rec["order_status"] != "invoiced" && rec["order_status"] != "cancelled"
+}
