@@ -89,27 +89,6 @@ func TestOpenAPIDescribed(t *testing.T) {
 	}
 }
 
-// TestFieldLacking: an order that lacks a required field is not asked about if it is closed as well.
-func TestFieldLacking(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch r.Method + " " + r.URL.Path {
-		case "GET /order":
-			_, _ = w.Write([]byte(`{"data":[{"id":1,"order_status":"cancelled","reference":"A","contact_id":null},{"id":2,"order_status":"open","reference":"A","contact_id":null}],"next":null}`))
-		case "PUT /order/2":
-			_, _ = w.Write([]byte(`{"data":{}}`))
-		default:
-			w.WriteHeader(http.StatusConflict)
-		}
-	}))
-	defer server.Close()
-	s := newSuite(t.Context(), Options{BaseURL: server.URL, APIKey: secretKey})
-	defer s.http.CloseIdleConnections()
-	s.access = map[string]bool{"GET /order": true, "PUT /order": true}
-	s.resources = []*Resource{{Name: "order", Fields: []*Field{{Name: "contact_id", Datatype: "int4", Required: true}, {Name: "reference", Datatype: "varchar", Length: 50}}}}
-	r := s.runOn(*caseNamed("put.field_required"), nil)
-	assert.Equal(t, "impossible what a stored record of another system lacks already is not held against a change of other fields", strings.TrimSpace(string(r.Status)+" "+r.Reason))
-}
-
 func TestReadExceptions(t *testing.T) {
 	list, problems := ReadExceptions("known.yaml", []byte(`
 - case: etag.strong

@@ -74,7 +74,6 @@ func (d *Desk) bring(t *T, scope mapping.Scope, reason mapping.Reason) error {
 // Right returns a valid request of an operation, a new one each time.
 func (d *Desk) Right(method, path string) (right Request, err error) {
 	t := d.about(method, path)
-	t.anew = true
 	t.c.run = func(t *T) {
 		r := t.right()
 		right = Request{Method: r.method, Path: strings.TrimSuffix(r.path+"?"+r.query, "?"), Token: r.token, Body: r.text()}

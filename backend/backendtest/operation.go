@@ -183,7 +183,7 @@ func (t *T) ask(r request) answer {
 		r.path += "?" + r.query
 	}
 	a := t.send(r.token, r.method, r.path, r.text(), r.headers...)
-	if a.status == 201 && t.op.record() {
+	if a.status == 201 && t.op.record() && a.header.Get("Idempotent-Replayed") == "" {
 		t.keep(t.op.resource, a) // it must go, also where it should have been refused
 	}
 	return a
@@ -243,7 +243,7 @@ func (t *T) right() request {
 		r.id = t.record(o.resource)
 	case mapping.OpUpdate:
 		r.fields = values{}
-		if t.anew {
+		if t.given {
 			r.id = t.create(o.resource, nil)
 		} else {
 			r.id = t.own(o.resource)

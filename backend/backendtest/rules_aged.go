@@ -60,14 +60,7 @@ func (t *T) fromService(one answer) {
 func written(t *T) {
 	r, id := t.resource, t.fresh()
 	list := t.listOf(r, t.get(r, id).data()) + newestFirst
-	listed := func() map[string]any {
-		for _, rec := range t.list(list).Data {
-			if idOf(rec) == id {
-				return rec
-			}
-		}
-		return nil
-	}
+	listed := func() map[string]any { return t.list(list).find(id) }
 	asAnswered := func(what string) {
 		rec, inList := t.get(r, id).data(), listed()
 		for _, f := range r.Fields {

@@ -3,69 +3,18 @@ package backendtest
 import (
 	"encoding/json"
 	"net/http"
-	"net/url"
-	"slices"
-	"strings"
 	"time"
-	"unicode/utf8"
-
-	"frontdesk/mapping"
 )
 
-// copiesCases are the rules for clients that keep a copy: filters, many records at once,
-// changes and digests.
+// copiesCases are the rules for clients that keep a copy: many records at once, changes and
+// digests.
 func copiesCases() []Case {
 	return []Case{
-		each(rule("list.operators", "[gte], [gt], [lte], [lt], [in], [null] and [contains] let through what they say, and what lists lack of them GET /model names",
-			"Compare typed values, and leave null out of all but [null].", operators)),
 		rule("bulk.each", "POST and PUT of /<resource>/bulk do each record by itself, in order, and say of each what a request for it alone would be answered",
 			"A record that is refused must leave the others as they are.", bulkEach, anyCreate),
 		rule("changes.told", "GET /changes tells what was created, updated and deleted after a cursor", "Note each change in its own transaction.", changesTold),
 		rule("changes.digest", "GET /changes/digest counts the records of a resource, and its sums change with them", "Sum up what lists show.", digestCounts),
 	}
-}
-
-// operators asks by one field of each datatype: what a list compares depends on that.
-func operators(t *T) {
-	rec, path := t.inList(t.whole)
-	asked := map[string]bool{}
-	for _, f := range t.resource.Fields {
-		v := rec[f.Name]
-		if !f.scalar() || f.Primary || f.Name == "is_system" || v == nil || v == "" || asked[f.Datatype] || slices.Contains(reserved, f.Name) || slices.Contains(t.resource.requires, f.Name) {
-			continue
-		}
-		asked[f.Datatype] = true
-		sent := url.QueryEscape(plainText(v))
-		t.operator(path, f, "in", sent, rec, true)
-		t.operator(path, f, "null", "0", rec, true)
-		t.operator(path, f, "null", "1", rec, false)
-		if text, ok := v.(string); ok && f.Datatype != "timestamp" {
-			if part, long := strings.ToUpper(text), utf8.RuneCountInString(text) >= mapping.MinContains; long && !strings.Contains(text, "-") { // which plates are compared without
-				t.operator(path, f, "contains", url.QueryEscape(string([]rune(part)[:mapping.MinContains])), rec, true)
-			}
-			continue // how texts are in order is the administration's own
-		}
-		for o, lists := range map[string]bool{"gte": true, "lte": true, "gt": false, "lt": false} {
-			t.operator(path, f, o, sent, rec, lists)
-		}
-	}
-	if len(asked) == 0 {
-		t.impossible("the administration filters its lists by nothing more than they require, and GET /model says so")
-	}
-}
-
-// operator asks for a filter, and compares whether the record is among what it lets through.
-func (t *T) operator(path string, f *Field, o, value string, rec map[string]any, lists bool) {
-	name := f.Name + "[" + o + "]"
-	a := t.call("GET", path+"&"+url.QueryEscape(name)+"="+value, "")
-	ranged := o == "gte" || o == "gt" || o == "lte" || o == "lt"
-	if a.status == http.StatusBadRequest && (slices.Contains(f.NotFilterableBy, o) || ranged && (f.Reference != "" || f.Validation != "") || o == "contains" && f.Validation != "") {
-		t.refusal(a, mapping.QueryUnsupported, name)
-		return
-	}
-	p, err := t.ok(a).page()
-	t.check(err == nil, "the list by "+name, "a page", text(err))
-	t.check(slices.Contains(idsOf(p.Data), idOf(rec)) == lists, name+"="+value, "record "+status(idOf(rec))+map[bool]string{true: "", false: " not"}[lists]+" among them", text(idsOf(p.Data)))
 }
 
 // manyResults are what became of many records.

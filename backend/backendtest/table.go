@@ -35,8 +35,7 @@ var generalRows = []row{
 	{mapping.General, mapping.CursorGone, []string{"GET /changes"}, cursorGone},
 	{mapping.General, mapping.IdempotencyInvalid, []string{anyCreate}, wrong(nil, headers("Idempotency-Key", letters(256), "with blank", "\u00e9")...)},
 	{mapping.General, mapping.IdempotencyReused, []string{anyCreate}, func(t *T) {
-		r := t.right()
-		r.headers = []string{"Idempotency-Key", "conform-" + t.unique(20)}
+		r := t.keyed()
 		a := t.ask(r)
 		t.check(a.status < 300, "the status", "that of success", status(a.status))
 		r.body = " " + t.right().text()
@@ -264,6 +263,7 @@ var vehicleRows = []row{
 		t.ok(t.call("PUT", "/vehicle/publishstart?id="+status(id), ""))
 		t.refused(t.call("DELETE", path(r, id), ""), status(id))
 		t.refused(t.call("DELETE", "/vehicle?id="+status(id), ""), status(id))
+		t.ok(t.call("PUT", "/vehicle/publishstop?id="+status(id), ""))
 	}},
 	{"PUT /vehicle", mapping.LicensePlateChange, []string{"PUT /vehicle/{id}"}, func(t *T) {
 		r := t.on("vehicle", "license_plate")

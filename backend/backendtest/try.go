@@ -17,8 +17,7 @@ type T struct {
 	c         Case
 	resource  *Resource  // that it runs on, where it runs on each
 	op        *operation // that it asks; nil for a case that asks what it likes
-	given     bool       // the case is to ask this operation and no other, in ways that suit it less too
-	anew      bool       // about a record of its own
+	given     bool       // the case is to ask this operation and no other, in ways that suit it less too, about a record of its own
 	element   string     // the array element that it is about, orderlines[0]
 	last      *operation // that the last request was for
 	exchanges []Exchange
