@@ -24,7 +24,10 @@ type Refusal struct {
 }
 
 // Request is a valid request.
-type Request struct{ Method, Path, Token, Body string }
+type Request struct {
+	Method, Path, Token, Body string
+	Headers                   []string // name, value, …
+}
 
 // ErrNoWay is the error for a reason that no request from outside can cause.
 var ErrNoWay = errors.New("no request from outside brings it about")

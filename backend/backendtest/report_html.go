@@ -18,13 +18,11 @@ var reportPage string
 // WriteHTML writes the report as one page that needs nothing else.
 func (r *Report) WriteHTML(w io.Writer) error {
 	page, err := template.New("report").Funcs(template.FuncMap{
-		"pretty": pretty,
-		"headers": func(lines []string) string {
-			return strings.Join(lines, "\n")
-		},
-		"count": r.Count,
-		"ms":    func(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000) },
-		"shown": shown,
+		"pretty":  pretty,
+		"headers": func(lines []string) string { return strings.Join(lines, "\n") },
+		"count":   r.Count,
+		"ms":      func(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000) },
+		"shown":   shown,
 		"label": func(s Status) string {
 			return map[Status]string{Passed: "passed", Failed: "failed", Known: "known to fail", Impossible: "impossible", Needs: "needs more"}[s]
 		},
@@ -32,20 +30,11 @@ func (r *Report) WriteHTML(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	type row struct {
-		Result
-		On string
-	}
-	var rows []row
-	for _, l := range r.lines() {
-		rows = append(rows, row{l.Result, l.where(len(r.Resources))})
-	}
 	return page.Execute(w, struct {
 		*Report
 		Statuses []Status
-		Rows     []row
 		Failures []Result
-	}{r, []Status{Passed, Failed, Known, Impossible, Needs}, rows,
+	}{r, []Status{Passed, Failed, Known, Impossible, Needs},
 		slices.DeleteFunc(slices.Clone(r.Results), func(one Result) bool { return one.Status != Failed && one.Status != Known })})
 }
 

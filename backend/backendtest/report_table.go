@@ -3,6 +3,7 @@ package backendtest
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -25,49 +26,46 @@ func WriteList(w io.Writer, cases []Case) error {
 	return err
 }
 
-// line is a line of the table: results of one case that ended alike.
-type line struct {
+// Line is a line of the table: results of one case that ended alike.
+type Line struct {
 	Result
-	on []string
+	On []string // the resources
 }
 
-// lines puts results of one case that ended alike together, failures apart.
-func (r *Report) lines() []*line {
-	var all []*line
+// Lines puts results of one case that ended alike together, failures apart.
+func (r *Report) Lines() (all []Line) {
 	for _, result := range r.Results {
-		var same *line
-		for _, l := range all {
-			if l.Case.ID == result.Case.ID && l.Status == result.Status && l.Reason == result.Reason && result.Status != Failed {
-				same = l
-			}
-		}
-		if same == nil {
-			same = &line{Result: result}
-			all = append(all, same)
+		i := slices.IndexFunc(all, func(l Line) bool {
+			return l.Case.ID == result.Case.ID && l.Status == result.Status && l.Reason == result.Reason && result.Status != Failed
+		})
+		if i < 0 {
+			i = len(all)
+			all = append(all, Line{Result: result})
 		}
 		if result.Resource != "" {
-			same.on = append(same.on, result.Resource)
+			all[i].On = append(all[i].On, result.Resource)
 		}
 	}
 	return all
 }
 
-func (l *line) where(resources int) string {
+// Where tells of the resources in short.
+func (l Line) Where(resources int) string {
 	switch {
-	case len(l.on) > 2 && len(l.on) == resources:
+	case len(l.On) > 2 && len(l.On) == resources:
 		return "all resources"
-	case len(l.on) > 2:
-		return fmt.Sprintf("%d resources", len(l.on))
+	case len(l.On) > 2:
+		return fmt.Sprintf("%d resources", len(l.On))
 	}
-	return strings.Join(l.on, ", ")
+	return strings.Join(l.On, ", ")
 }
 
 // WriteTable prints how every case ended, each failure with what was expected,
 // and the counts.
 func (r *Report) WriteTable(w io.Writer) error {
 	table := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	for _, l := range r.lines() {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", l.Status, l.Case.ID, l.where(len(r.Resources)), l.Reason)
+	for _, l := range r.Lines() {
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", l.Status, l.Case.ID, l.Where(len(r.Resources)), l.Reason)
 	}
 	if err := table.Flush(); err != nil {
 		return err

@@ -33,7 +33,7 @@ var generalRows = []row{
 	{mapping.General, mapping.ParametersRequired, []string{"GET /util/environment"}, parametersRequired},
 	{mapping.General, mapping.PreconditionChanged, []string{anyUpdate, anyDelete}, wrong(nil, headers("If-Match", `"another"`)...)},
 	{mapping.General, mapping.CursorGone, []string{"GET /changes"}, cursorGone},
-	{mapping.General, mapping.IdempotencyInvalid, []string{anyCreate}, wrong(nil, headers("Idempotency-Key", letters(256), "with blank", "\u00e9")...)},
+	{mapping.General, mapping.IdempotencyInvalid, []string{anyCreate}, wrong(nil, headers("Idempotency-Key", letters(256), "with blank", "\u00e9", "")...)},
 	{mapping.General, mapping.IdempotencyReused, []string{anyCreate}, func(t *T) {
 		r := t.keyed()
 		a := t.ask(r)
@@ -125,18 +125,22 @@ var listRows = []row{
 			if len(other.requires) > 0 && (other == r || !t.given) && t.can("GET", "/"+other.Name) {
 				t.refused(t.call("GET", "/"+other.Name, ""), other.requires...)
 				t.refused(t.call("GET", "/"+other.Name+"?"+strings.Join(other.requires, "=&")+"=", ""), other.requires...)
+				if others := other.requires[1:]; len(others) > 0 {
+					t.refused(t.call("GET", "/"+other.Name+"?"+other.requires[0]+"=1&page=1", ""), others...)
+				}
 			}
 		}
 	}},
 	{mapping.OpList, mapping.FieldNotInModel, nil, notInModel},
 	{mapping.OpList, mapping.QueryUnsupported, nil, wrong(says("no_such_field"), queries("no_such_field=1", "no_such_field")...)},
-	{mapping.OpList, mapping.PageInvalid, nil, wrong(nil, queries("page=0", "page=-1", "page=first", "page=", "page=1.5")...)},
-	{mapping.OpList, mapping.PageSizeInvalid, nil, wrong(says("1000"), queries("page_size=0", "page_size=1001", "page_size=many", "page_size=")...)},
+	{mapping.OpList, mapping.PageInvalid, nil, wrong(nil, queries("page=0", "page=-1", "page=first", "page=", "page=1.5", "page=%2B1", "page=2147483648", "page=99999999999999999999999")...)},
+	{mapping.OpList, mapping.PageSizeInvalid, nil, wrong(says("1000"), queries("page_size=0", "page_size=1001", "page_size=many", "page_size=", "page_size=1e2")...)},
 	{mapping.OpList, mapping.PageTooLarge, nil, notFromOutside("it would take records of many megabytes")},
 	{mapping.OpList, mapping.AfterCombined, nil, func(t *T) {
 		t.refused(t.ask(t.right().and("after=1&page=1")), "page")
 		if f := t.op.resource.sortsBy(); f != nil {
 			t.refused(t.ask(t.right().and("after=1&sort=-"+f.Name)), "sort")
+			t.refused(t.ask(t.right().and("after=1&sort="+f.Name)), "sort")
 		}
 	}},
 }
@@ -156,7 +160,7 @@ func sessionRows() []row {
 	rows := []row{
 		{login, mapping.NotLoggedIn, nil, bare(nil, headers("token", "")...)},
 		{login, mapping.TokenInvalid, nil, func(t *T) {
-			bare(nil, tokens(t.staleToken())...)(t)
+			bare(nil, tokens(t.staleToken(), "nonsense")...)(t)
 			t.refused(t.send(t.staleToken(), "GET", "/authenticate?organization_name=", ""))
 		}},
 		{login, mapping.ExternalUser, nil, func(t *T) {
@@ -179,7 +183,7 @@ func sessionRows() []row {
 	for _, endpoint := range []mapping.Scope{"GET /authenticate/acces", "GET /authenticate/component", "GET /authenticate/logout", "GET /authenticate/modules", "GET /authenticate/fingerprint", "POST /authenticate/forgotpassword"} {
 		rows = append(rows,
 			row{endpoint, mapping.NotLoggedIn, nil, bare(nil, tokens("")...)},
-			row{endpoint, mapping.TokenInvalid, nil, func(t *T) { bare(nil, tokens(t.staleToken())...)(t) }})
+			row{endpoint, mapping.TokenInvalid, nil, func(t *T) { bare(nil, tokens(t.staleToken(), "nonsense")...)(t) }})
 	}
 	return rows
 }

@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -162,18 +161,20 @@ func documented(t *testing.T, id, title string, report *backendtest.Report) {
 // impossibleOf is a line for each case that could not be asked, with the resources and the reason.
 func impossibleOf(report *backendtest.Report) string {
 	var b strings.Builder
-	for _, l := range linesOf(report, backendtest.Impossible) {
-		fmt.Fprintf(&b, "%s [%s]: %s\n", l.Case.ID, onOf(l, report), strings.ReplaceAll(l.Reason, "\n", " "))
+	for _, l := range report.Lines() {
+		if l.Status == backendtest.Impossible {
+			fmt.Fprintf(&b, "%s [%s]: %s\n", l.Case.ID, onOf(l, report), strings.ReplaceAll(l.Reason, "\n", " "))
+		}
 	}
 	return b.String()
 }
 
 // onOf names the resources of a line.
-func onOf(l reportLine, report *backendtest.Report) string {
-	if len(l.on) == len(report.Resources) {
+func onOf(l backendtest.Line, report *backendtest.Report) string {
+	if len(l.On) == len(report.Resources) {
 		return "all"
 	}
-	return cmp.Or(strings.Join(l.on, ", "), "–")
+	return cmp.Or(strings.Join(l.On, ", "), "–")
 }
 
 // sectionOf tells of a run what failed as expected.
@@ -182,8 +183,10 @@ func sectionOf(title string, report *backendtest.Report) string {
 	fmt.Fprintf(&b, "### %s\n\n%d passed, none failed, %d are known to fail, %d cannot occur, on %d resources: %s.\n",
 		title, report.Count(backendtest.Passed), report.Count(backendtest.Known), report.Count(backendtest.Impossible), len(report.Resources), strings.Join(report.Resources, ", "))
 	b.WriteString("\n| Known to fail | On | Row | Reason |\n|---|---|---|---|\n")
-	for _, l := range linesOf(report, backendtest.Known) {
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", l.Case.ID, onOf(l, report), inTable(l.Case.Row), inTable(l.Reason))
+	for _, l := range report.Lines() {
+		if l.Status == backendtest.Known {
+			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", l.Case.ID, onOf(l, report), inTable(l.Case.Row), inTable(l.Reason))
+		}
 	}
 	return b.String()
 }
@@ -191,29 +194,6 @@ func sectionOf(title string, report *backendtest.Report) string {
 // inTable is a text as a cell of a table has it.
 func inTable(text string) string {
 	return strings.NewReplacer("|", "\\|", "<", "&lt;", "\n", " ").Replace(text)
-}
-
-// reportLine is a case with the resources that it ended on for one reason.
-type reportLine struct {
-	backendtest.Result
-	on []string
-}
-
-func linesOf(report *backendtest.Report, status backendtest.Status) (lines []reportLine) {
-	for _, r := range report.Results {
-		if r.Status != status {
-			continue
-		}
-		i := slices.IndexFunc(lines, func(l reportLine) bool { return l.Case.ID == r.Case.ID && l.Reason == r.Reason })
-		if i < 0 {
-			lines = append(lines, reportLine{Result: r})
-			i = len(lines) - 1
-		}
-		if r.Resource != "" {
-			lines[i].on = append(lines[i].on, r.Resource)
-		}
-	}
-	return lines
 }
 
 // TestForeignSQLConforms holds what stands before administrations that nobody here wrote

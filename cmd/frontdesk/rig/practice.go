@@ -52,12 +52,6 @@ func (p *Practice) As(token string) *Practice {
 	return &inner
 }
 
-// Documented is a vehicle that has a document.
-func (p *Practice) Documented() int {
-	p.Post("document", `{"name":"a","resource":"vehicle","resource_id":1,"external_url":"https://files.example.nl/a"}`)
-	return 1
-}
-
 // OwnOrder is an order of whichever client the session belongs to.
 func (p *Practice) OwnOrder() int {
 	return p.Post("order", `{"contact_id":%d,"kind":"parts","order_status":"open","order_date":"2026-07-01"}`, p.Contact())
@@ -243,13 +237,6 @@ func (p *Practice) Plate() string {
 // Vehicle creates a vehicle with a plate of its own.
 func (p *Practice) Vehicle(more string) int {
 	return p.Post("vehicle", `{"license_plate":"%s","brand":"Opel","model":"Astra"%s}`, p.Plate(), more)
-}
-
-// Ended is the token of a session that was logged out.
-func (p *Practice) Ended() string {
-	token := p.Login(FullKey, "demo")
-	require.Equal(p.T, 200, p.Call("GET", "/authenticate/logout", token, "").Status)
-	return token
 }
 
 // Alter changes the database behind the desk's back, as an older administration

@@ -10,44 +10,6 @@ import (
 	"frontdesk/cmd/frontdesk/rig"
 )
 
-// contractIsolation hides every record of a client from the other one.
-func contractIsolation(t *testing.T, p *rig.Practice) {
-	p.Post("flatrate", `{"number":"MINE","description":"A","flatratelines":[{"sort_order":1}]}`)
-	parents := map[string]string{
-		"orderline": "order_id=1", "contactcommunication": "contact_id=1", "contactaddress": "contact_id=1", "vehicleroleline": "vehicle_id=1",
-		"vehicleadvertisementsite": "vehicle_id=1", "flatrateline": "flatrate_id=1", "document": "resource=vehicle&resource_id=" + fmt.Sprint(p.Documented()),
-	}
-	other := p.Login(rig.FullKey, "other")
-	for _, resource := range []string{
-		"order", "orderline", "contact", "contactcommunication", "contactaddress", "vehicle", "vehicleroleline", "vehicleadvertisementsite",
-		"flatrate", "flatrateline", "employee", "document", "article", "turnovergroup",
-	} {
-		path := "/" + resource + "?page_size=1000&" + parents[resource]
-		mine := rig.Ids(p.Page(path))
-		require.NotEmpty(t, mine, resource)
-		theirs := p.As(other).Page(path)
-		seen := map[int]bool{}
-		for _, id := range rig.Ids(theirs) {
-			seen[id] = true
-		}
-		require.Equal(t, parents[resource] == "", len(seen) > 0, resource)
-		for _, id := range mine {
-			require.False(t, seen[id], "%s %d is seen by both", resource, id)
-		}
-		id := mine[len(mine)-1]
-		const gone = `Field: id value: $1 not found`
-		p.As(other).Holds(t, []rig.Wire{
-			{Ask: `GET /` + resource + `/$1`, Status: 404, Message: gone},
-			{Ask: `GET /` + resource + `?id=$1&fields=id`, Status: 404, Message: gone},
-			{Ask: `PUT /` + resource + `/$1 {}`, Status: 404, Message: gone},
-			{Ask: `PUT /` + resource + ` {"id":$1,"is_blocked":1}`, Status: 404, Message: gone},
-			{Ask: `DELETE /` + resource + `/$1`, Status: 404, Message: gone},
-			{What: "whatever it says of it", Ask: `PUT /` + resource + `/$1 {"is_blocked":1}`, Headers: []string{"If-Match", `"x"`}, Status: 404, Message: gone},
-		}, id)
-		require.Equal(t, 200, p.Call("GET", fmt.Sprintf("/%s/%d", resource, id), p.Token, "").Status)
-	}
-}
-
 // contractIsolationOfReferences takes no ID of another client.
 func contractIsolationOfReferences(t *testing.T, p *rig.Practice) {
 	theirs := p.As(p.Login(rig.FullKey, "other"))

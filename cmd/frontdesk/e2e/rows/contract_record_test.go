@@ -27,17 +27,6 @@ func contractCreate(t *testing.T, p *rig.Practice) {
 	for field, want := range map[string]any{"note": nil, "infix": nil, "first_name": nil, "is_system": 0.0, "is_blocked": 0.0, "is_archived": 0.0, "is_customer": nil} {
 		require.Equal(t, want, rec[field], field)
 	}
-	names, position := []string{}, 0
-	for _, f := range p.Model("contact") {
-		names = append(names, f["name"].(string))
-	}
-	for _, name := range names {
-		at := strings.Index(string(a.Body), `"`+name+`":`)
-		require.Greater(t, at, position, "%s is not in model order", name)
-		position = at
-	}
-	require.Len(t, rec, len(names))
-
 	for _, kind := range []string{"", "multipart/form-data; boundary=x", "multipart/form-data", "application/x-www-form-urlencoded", "application/json; charset=latin1", "nonsense"} {
 		require.Equal(t, 201, p.Call("POST", "/contact", p.Token, `{"name":"A","kind":"person"}`, "Content-Type", kind).Status, "the Content-Type %q is not judged", kind)
 	}
@@ -46,11 +35,6 @@ func contractCreate(t *testing.T, p *rig.Practice) {
 	// What is no e-mail address is not told that there is a preferred one already.
 	p.Post("contactcommunication", `{"contact_id":%d,"type":4,"value":"a@example.nl","is_prefered_email":1}`, id)
 	p.Answers(rig.Wire{Ask: `POST /contactcommunication {"contact_id":$1,"type":2,"value":"+31 6 0000","is_prefered_email":1}`, Status: 409, Errors: []string{`Field: is_prefered_email value: 1 is not alowed`}}, id)
-	other := p.Contact()
-	p.Answers(rig.Wire{Ask: `DELETE /contact/$1`, Status: 200, Body: `{"successCode":200}`}, other)
-	id = other
-	p.Answers(rig.Wire{Ask: `GET /contact/$1`, Status: 404, Message: `Field: id value: $1 not found`}, id)
-	p.Answers(rig.Wire{Ask: `DELETE /contact/$1`, Status: 404, Message: `Field: id value: $1 not found`}, id)
 }
 
 // contractUpdate merges what is sent into what there is.
@@ -88,15 +72,7 @@ func contractUpdate(t *testing.T, p *rig.Practice) {
 		{What: "the ID in the body alone", Ask: `PUT /contact {"id":$1,"name":"C"}`, Status: 200},
 		{What: "the ID in the query", Ask: `PUT /contact?id=$1 {"name":"C"}`, Status: 200},
 		{What: "the ID everywhere", Ask: `PUT /contact/$1?id=$1 {"id":$1}`, Status: 200},
-		{What: "another in the query", Ask: `PUT /contact/$1?id=1 {}`, Status: 400, Message: `Primary ID is not an valid ID`},
-		{What: "another in the body", Ask: `PUT /contact/$1 {"id":1}`, Status: 400, Message: `Primary ID is not an valid ID`},
-		{What: "an ill-typed one in the body", Ask: `PUT /contact/$1 {"id":"$1"}`, Status: 400, Message: `Primary ID is not an valid ID`},
 		{What: "null in the body", Ask: `PUT /contact/$1 {"id":null}`, Status: 200},
-		{What: "another in the query of GET", Ask: `GET /contact/$1?id=1`, Status: 403, Message: `Primary ID is invalid`},
-		{What: "another in the query of DELETE", Ask: `DELETE /contact/$1?id=1`, Status: 400, Message: `Primary ID is not an valid ID`},
-		{What: "leading zero", Ask: `GET /contact/01`, Status: 403, Message: `Primary ID is invalid`},
-		{What: "readonly with its present value", Ask: `PUT /contact/$1 {"number":"$2"}`, Status: 403, Message: `Field: number is readonly do not supply in request`},
-		{What: "length in characters", Ask: `PUT /contact/$1 {"name":"` + strings.Repeat("é", 100) + `"}`, Status: 200},
 		{What: "length in characters, too many", Ask: `PUT /contact/$1 {"name":"` + strings.Repeat("𝄞", 101) + `"}`, Status: 403, Message: `Field: name valuelength: 101 too long for datatype: varchar: 100`},
 		{What: "the longest text", Ask: `PUT /contact/$1 {"note":"` + strings.Repeat("é", 65535) + `"}`, Status: 200},
 	}, id, want["number"])
@@ -113,7 +89,6 @@ func contractDates(t *testing.T, p *rig.Practice) {
 		{What: "the other one moves", Ask: `PUT /order/$1 {"order_date":"2026-07-03"}`, Status: 403, Message: fmt.Sprintf(before, "2026-07-01T22:00:00.000Z", "2026-07-03")},
 		{What: "both move", Ask: `PUT /order/$1 {"order_date":"2026-07-03","delivery_date":"2026-07-04"}`, Status: 200},
 		{What: "none", Ask: `PUT /order/$1 {"order_date":"2026-08-03","delivery_date":null}`, Status: 200},
-		{What: "bytea of PUT", Ask: `PUT /document/1 {"content":"=="}`, Status: 403, Message: `Field: content has an invalid value: == for datatype: bytea`},
 		{What: "fixed with its present value", Ask: `PUT /orderline/$2 {"order_id":$1,"quantity":2}`, Status: 200},
 	}, order, line)
 }

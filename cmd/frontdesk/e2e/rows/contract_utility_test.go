@@ -29,15 +29,8 @@ func contractPublishing(t *testing.T, p *rig.Practice) {
 	p.Holds(t, []rig.Wire{
 		{Ask: `PUT /vehicle/publishstart?id=$1`, Status: 403, Errors: []string{
 			`Field: tax_kind value: null is required vehicle not published`, `Vehicleadvertisementsite is required, vehicle not published`}},
-		{Ask: `PUT /vehicle/publishstart`, Status: 400, Message: `Empty body`},
-		{Ask: `PUT /vehicle/publishstart {}`, Status: 403, Message: `No Primary ID provided`},
 		{Ask: `PUT /vehicle/publishstart?id= {}`, Status: 403, Message: `No Primary ID provided`},
-		{Ask: `PUT /vehicle/publishstart?id=0`, Status: 400, Message: `Primary ID is not an valid ID`},
 		{Ask: `PUT /vehicle/publishstart?id=$1 {"id":1}`, Status: 400, Message: `Primary ID is not an valid ID`},
-		{Ask: `PUT /vehicle/publishstart {"id":$1,"x":1}`, Status: 403, Message: `Field: x not found in model`},
-		{Ask: `PUT /vehicle/publishstart?id=$1&x`, Status: 400, Message: `Invalid request, query parameter is not supported: x`},
-		{Ask: `GET /vehicle/publishstart`, Status: 400, Message: `These parameter(s): id are required`},
-		{Ask: `GET /vehicle/publishstart?id=x`, Status: 403, Message: `Primary ID is invalid`},
 		{Ask: `PUT /vehicle/$1 {"publish_status":"published"}`, Status: 403, Message: `Field: publish_status is readonly do not supply in request`},
 	}, vehicle)
 	p.Put(path, `{"tax_kind":"margin"}`)
@@ -68,15 +61,8 @@ func contractLicensePlate(t *testing.T, p *rig.Practice) {
 		{What: "nor is it without dashes", Ask: `PUT /vehicle/$1 {"license_plate":"$5"}`, Status: 200},
 		{What: "another", Ask: `PUT /vehicle/$1 {"license_plate":"ZZ-996-Z"}`, Status: 409, Message: `The change of the licenseplate is not allowed via put, use /updatelicenseplate.`},
 		{What: "none", Ask: `PUT /vehicle/$1 {"license_plate":null}`, Status: 403, Message: `Field: license_plate is required and cannot be empty`},
-		{Ask: `PUT /updatelicenseplate {"license_plate":"ZZ-996-Z"}`, Status: 403, Message: `No Primary ID provided`},
-		{Ask: `PUT /updatelicenseplate {"id":0,"license_plate":"ZZ-996-Z"}`, Status: 400, Message: `Primary ID is not an valid ID`},
-		{Ask: `PUT /updatelicenseplate {"id":999999,"license_plate":"ZZ-996-Z"}`, Status: 404, Message: `Field: id value: 999999 not found`},
-		{Ask: `PUT /updatelicenseplate?id=$1 {"license_plate":"ZZ-996-Z"}`, Status: 400, Message: `Invalid request, query parameter is not supported: id`},
-		{Ask: `POST /updatelicenseplate {"id":$1}`, Status: 403, Message: `Field: license_plate is required and not supplied in request`},
 		{Ask: `POST /updatelicenseplate {"id":$1,"license_plate":""}`, Status: 403, Message: `Field: license_plate is required and cannot be empty`},
 		{Ask: `POST /updatelicenseplate {"id":$1,"license_plate":"NO PLATE"}`, Status: 403, Message: fmt.Sprintf(dutch, "NO PLATE")},
-		{Ask: `POST /updatelicenseplate {"id":$1,"license_plate":"` + letters(16) + `"}`, Status: 403, Message: `Field: license_plate valuelength: 16 too long for datatype: varchar: 15`},
-		{Ask: `POST /updatelicenseplate {"id":$1,"license_plate":"$3"}`, Status: 409, Message: `Field: license_plate Value: $3 has a duplicate illegal value`},
 		{What: "at create", Ask: `POST /vehicle {"license_plate":"$3","brand":"A","model":"B"}`, Status: 409, Message: `Field: license_plate value: $3 has a duplicate illegal value`},
 		{What: "at create, malformed", Ask: `POST /vehicle {"license_plate":"A","brand":"A","model":"B"}`, Status: 403, Message: fmt.Sprintf(dutch, "A")},
 		{What: "at create, malformed for the country", Ask: `POST /vehicle {"license_plate":"A","country_id":528,"brand":"A","model":"B"}`, Status: 403, Message: fmt.Sprintf(dutch, "A")},
@@ -102,8 +88,6 @@ func contractCheckAddress(t *testing.T, p *rig.Practice) {
 		{Ask: `GET /contact/checkaddress?Postcode=3511%20EV&toevoeging=%00&CountryId=528`, Status: 403, Message: "Field: toevoeging has an invalid value: \x00 for datatype: varchar"},
 		{What: "required and length together", Ask: `GET /contact/checkaddress?Postcode=&toevoeging=12345678901`, Status: 403, Errors: []string{
 			`Field: Postcode is required and not supplied in request`, `Field: CountryId is required and not supplied in request`, `Field: toevoeging valuelength: 11 too long for type varchar (10)`}},
-		{Ask: `GET /contact/checkaddress?Postcode=3511%20EV&Huisnummer=1&Huisnummer=2&CountryId=528`, Status: 400, Message: `Invalid request, query parameter is provided more than once: Huisnummer`},
-		{Ask: `GET /contact/checkaddress?postcode=3511%20EV&CountryId=528`, Status: 400, Message: `Invalid request, query parameter is not supported: postcode`},
 		{Ask: `GET /contact/checkaddress?Postcode=3511%20EV&CountryId=-1`, Status: 403, Message: `Field: CountryId has an invalid value: -1 for validation: country`},
 	})
 }
@@ -123,13 +107,8 @@ func contractSmallUtilities(t *testing.T, p *rig.Practice) {
 	document := p.Post("document", `{"name":"a.pdf","mime_type":"application/pdf","resource":"contact","resource_id":1,"content":"SGVsbG8=","external_url":"https://files.example.nl/a"}`)
 	p.Holds(t, []rig.Wire{
 		{Ask: `GET /empoyee/email?username=demo`, Status: 200, Body: `{"data":{"username":"demo","email":"demo@example.nl"}}`},
-		{Ask: `GET /empoyee/email?username=nobody`, Status: 404, Message: `Field: username value: nobody not found`},
-		{Ask: `GET /empoyee/email?username=demo&id=1`, Status: 400, Message: `Invalid request, query parameter is not supported: id`},
 		{Ask: `GET /document/info?id=$1`, Status: 200, Body: `{"data":{"id":$1,"name":"a.pdf","mime_type":"application/pdf","size":5,
 				"sha256":"185f8db32271fe25f561a6fc938b2e264306ec304eda518007d1764826381969","external_url":"https://files.example.nl/a"}}`},
-		{Ask: `GET /document/info`, Status: 400, Message: `These parameter(s): id are required`},
-		{Ask: `GET /document/info?id=x`, Status: 403, Message: `Primary ID is invalid`},
-		{Ask: `GET /document/info?id=999999`, Status: 404, Message: `Field: id value: 999999 not found`},
 		{Ask: `GET /util/environment?username=whoever`, Status: 200, Body: `{"data":{"environment":"production","version":"` + desk.Version() + `","base_url":"$2","time_zone":"Europe/Amsterdam","client":"Demo Garage","username":"whoever"}}`},
 	}, document, p.Base)
 }
@@ -167,9 +146,7 @@ func contractModel(t *testing.T, p *rig.Practice) {
 		}
 	}
 	p.Holds(t, []rig.Wire{
-		{Ask: `GET /model/nothing`, Status: 404, Message: `Field: name value: nothing not found`},
 		{Ask: `GET /model/Order`, Status: 404, Message: `Field: name value: Order not found`},
-		{Ask: `GET /model/order?x`, Status: 400, Message: `Invalid request, query parameter is not supported: x`},
 	})
 	fields := map[any][]any{}
 	for _, f := range p.Model("order") {

@@ -64,7 +64,7 @@ func (s *setting) answers(status string) {
 	case own != nil:
 		r = own(s)
 	case status == "304":
-		r.headers = []string{"If-None-Match", "*"}
+		r.Headers = []string{"If-None-Match", "*"}
 	}
 	require.Equal(s.T, status, fmt.Sprint(s.ask(r).Status))
 }

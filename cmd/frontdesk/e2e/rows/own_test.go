@@ -44,6 +44,9 @@ func newSetting(t *testing.T, dsn string) *setting {
 	return s
 }
 
+// request is what is asked.
+type request = backendtest.Request
+
 // in is the setting within a subtest.
 func (s *setting) in(t *testing.T, op rig.Described) *setting {
 	inner := *s
@@ -53,12 +56,6 @@ func (s *setting) in(t *testing.T, op rig.Described) *setting {
 
 // described are the operations.
 func (s *setting) described() []rig.Described { return s.Contract().Described(s.model) }
-
-// request is what is asked.
-type request struct {
-	backendtest.Request
-	headers []string
-}
 
 // right is a request that is answered as it should be, and new each time.
 func (s *setting) right() request {
@@ -79,18 +76,18 @@ func (s *setting) right() request {
 		require.NoError(s.T, err)
 		r.Path = s.op.Path + "?" + address.RawQuery
 	}
-	return request{Request: r}
+	return r
 }
 
 // ask sends a request.
 func (s *setting) ask(r request) rig.Answer {
 	s.T.Helper()
 	if s.op.Name == "downloadResult" { // is no JSON
-		a, err := s.Try(r.Method, r.Path, r.Token, r.Body, r.headers...)
+		a, err := s.Try(r.Method, r.Path, r.Token, r.Body, r.Headers...)
 		require.NoError(s.T, err)
 		return a
 	}
-	return s.Call(r.Method, r.Path, r.Token, r.Body, r.headers...)
+	return s.Call(r.Method, r.Path, r.Token, r.Body, r.Headers...)
 }
 
 // own brings about an error that takes more than requests from outside: false
@@ -319,7 +316,7 @@ var ownAnswers = map[string]func(*setting) request{
 func part(of string) func(*setting) request {
 	return func(s *setting) request {
 		r := s.right()
-		r.headers = []string{"Range", of}
+		r.Headers = []string{"Range", of}
 		return r
 	}
 }
