@@ -1,7 +1,6 @@
 package backendtest
 
 import (
-	"cmp"
 	"strings"
 
 	"frontdesk/mapping"
@@ -58,52 +57,41 @@ const (
 	anyDelete = "DELETE /*/{id}"
 )
 
-// anyOf are the operations of a table.
-var anyOf = map[mapping.Scope]string{
-	mapping.OpCreate: anyCreate, mapping.OpGet: anyGet, mapping.OpUpdate: anyUpdate, mapping.OpList: anyList, mapping.OpDelete: anyDelete,
-}
-
 // everywhere is one operation of every kind.
 var everywhere = []string{anyList, anyGet, "GET /model/{name}", "GET /util/environment", anyCreate, anyUpdate, anyDelete}
 
-// tables are the interface's names for its tables.
-var tables = map[mapping.Scope]struct{ id, title string }{
-	mapping.General:  {"general", "General"},
-	mapping.OpCreate: {"post", "POST (add one)"},
-	mapping.OpGet:    {"get", "GET (single record)"},
-	mapping.OpUpdate: {"put", "PUT (update one)"},
-	mapping.OpList:   {"list", "GET (multiple records)"},
-	mapping.OpDelete: {"delete", "DELETE"},
+// tables are the interface's names for its tables, and what each is about.
+var tables = map[mapping.Scope]struct{ id, title, at string }{
+	mapping.General:  {"general", "General", ""},
+	mapping.OpCreate: {"post", "POST (add one)", anyCreate},
+	mapping.OpGet:    {"get", "GET (single record)", anyGet},
+	mapping.OpUpdate: {"put", "PUT (update one)", anyUpdate},
+	mapping.OpList:   {"list", "GET (multiple records)", anyList},
+	mapping.OpDelete: {"delete", "DELETE", anyDelete},
 }
 
 // of is the case of a row.
 func (r row) of() Case {
-	c := Case{ID: r.id(), scope: r.scope, reason: r.reason, run: r.way, Hint: hintOf(r.reason), at: r.at}
-	if c.at == nil && r.scope != mapping.General {
-		c.at = []string{cmp.Or(anyOf[r.scope], string(r.scope))}
+	table, ok := tables[r.scope]
+	if !ok { // of an endpoint
+		method, path, _ := strings.Cut(string(r.scope), " ")
+		if path == "" {
+			method, path = "GET", method
+		}
+		id := strings.ReplaceAll(strings.Trim(path, "/"), "/", ".")
+		if method != "GET" {
+			id = strings.ToLower(method) + "." + id
+		}
+		table.id, table.title, table.at = id, string(r.scope), string(r.scope)
 	}
-	title := string(r.scope)
-	if table, ok := tables[r.scope]; ok {
-		title = table.title
+	at := r.at
+	if at == nil && table.at != "" {
+		at = []string{table.at}
 	}
-	c.Row = title + ": " + words(r.scope, r.reason)
-	return c
-}
-
-// id is the ID of a row's case.
-func (r row) id() string {
-	if table, ok := tables[r.scope]; ok {
-		return table.id + "." + string(r.reason)
+	return Case{
+		ID: table.id + "." + string(r.reason), Row: table.title + ": " + words(r.scope, r.reason), Hint: hintOf(r.reason),
+		scope: r.scope, reason: r.reason, at: at, run: r.way,
 	}
-	method, path, ok := strings.Cut(string(r.scope), " ")
-	if !ok {
-		method, path = "", method
-	}
-	id := strings.ReplaceAll(strings.Trim(path, "/"), "/", ".")
-	if method != "" && method != "GET" {
-		id = strings.ToLower(method) + "." + id
-	}
-	return id + "." + string(r.reason)
 }
 
 // words are the status and words of a row.

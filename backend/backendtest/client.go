@@ -2,6 +2,7 @@ package backendtest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -81,41 +82,23 @@ func (a answer) page() (p page, err error) {
 
 // order are the members of data in the order they came in; of its first
 // element where data is a list.
-func (a answer) order() []string {
-	var body struct {
-		Data json.RawMessage `json:"data"`
-	}
+func (a answer) order() (names []string) {
+	var body struct{ Data json.RawMessage }
 	if json.Unmarshal(a.body, &body) != nil {
 		return nil
 	}
 	d := json.NewDecoder(bytes.NewReader(body.Data))
-	if first, err := d.Token(); err != nil {
-		return nil
-	} else if first == json.Delim('[') {
-		if _, err := d.Token(); err != nil {
-			return nil
-		}
+	token, err := d.Token()
+	if token == json.Delim('[') {
+		_, err = d.Token()
 	}
-	var names []string
-	for d.More() {
-		name, err := d.Token()
-		text, ok := name.(string)
-		var skipped json.RawMessage
-		if err != nil || !ok || d.Decode(&skipped) != nil {
-			return names
-		}
-		names = append(names, text)
+	for err == nil && d.More() {
+		token, err = d.Token()
+		names = append(names, fmt.Sprint(token))
+		var value json.RawMessage
+		err = cmp.Or(err, d.Decode(&value))
 	}
 	return names
-}
-
-// raw returns the JSON text of a field of the answered record.
-func (a answer) raw(field string) string {
-	var body struct {
-		Data map[string]json.RawMessage `json:"data"`
-	}
-	_ = json.Unmarshal(a.body, &body) // as in data
-	return string(body.Data[field])
 }
 
 func idOf(rec map[string]any) int {

@@ -87,16 +87,12 @@ func except(results []Result, exceptions []Exception) []Result {
 			}
 		}
 		if !failed && passed >= 0 { // else it was not selected, or could not be asked
-			results[passed].needless(e)
+			r := &results[passed]
+			r.Status, r.unneeded, r.Exchanges = Failed, true, nil
+			r.Reason = "the case passes, although an exception says that it fails"
+			r.Expected, r.Got = "a failure: "+e.Reason, "it passed"
+			r.Case.Hint = "Take the exception out of the file."
 		}
 	}
 	return results
-}
-
-// needless makes a failure of a case that passed.
-func (r *Result) needless(e Exception) {
-	r.Status, r.unneeded, r.Exchanges = Failed, true, nil
-	r.Reason = "the case passes, although an exception says that it fails"
-	r.Expected, r.Got = "a failure: "+e.Reason, "it passed"
-	r.Case.Hint = "Take the exception out of the file."
 }

@@ -87,6 +87,9 @@ func newSuite(ctx context.Context, o Options) *suite {
 		run: strings.ToLower(rand.Text()[:6]), shared: map[string]int{}, system: map[string]int{}, records: map[string]map[string]any{},
 		alphabets: map[string]rune{},
 	}
+	if s.Progress == nil {
+		s.Progress = func(int, int, string) {}
+	}
 	if s.http == nil {
 		s.http = &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone(), Timeout: 30 * time.Second}
 	}
@@ -147,88 +150,66 @@ func (s *suite) prepare() (err error) {
 			return err
 		}
 	}
-	var body struct {
-		Data struct {
-			Endpoints []struct{ Method, Path string } `json:"endpoints"`
-		} `json:"data"`
+	t := &T{suite: s, c: Case{run: learn}}
+	if o := t.run(); o.status == Failed {
+		return fmt.Errorf("%s %s: %s: expected %s, got %s", t.last.method, t.last.path, o.reason, o.expected, o.got)
 	}
-	if err := s.read("/authenticate/acces", &body); err != nil {
-		return err
-	}
-	s.access = map[string]bool{}
-	names := slices.Clone(resourceNames)
-	for _, e := range body.Data.Endpoints {
-		s.access[e.Method+" "+e.Path] = true
-		if name := strings.TrimPrefix(e.Path, "/"); !strings.ContainsAny(name, "/*") && !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	if !s.can("GET", "/model/order") {
+	switch {
+	case !s.can("GET", "/model/order"):
 		return errors.New("the api_key may not call GET /model/*, from which the suite learns what to test: allow it")
-	}
-	for _, name := range names {
-		if err := s.learn(name); err != nil {
-			return err
-		}
-	}
-	if len(s.resources) == 0 {
+	case len(s.resources) == 0:
 		return errors.New("GET /model describes none of the resources that the api_key may call")
 	}
 	return nil
 }
 
-// read reads an answer that must be there.
-func (s *suite) read(path string, into any) error {
-	a, _, err := s.do(s.token, "GET", path, "")
-	if err == nil && a.status != http.StatusOK {
-		err = fmt.Errorf("%d: %s", a.status, shorten(string(a.body)))
+// learn reads what the api_key may call, and the models of that.
+func learn(t *T) {
+	var body struct {
+		Data struct {
+			Endpoints []struct{ Method, Path string }
+		}
 	}
-	if err == nil {
-		err = json.Unmarshal(a.body, into)
+	t.read(t.send(t.token, "GET", "/authenticate/acces", ""), &body)
+	t.access = map[string]bool{}
+	names := slices.Clone(resourceNames)
+	for _, e := range body.Data.Endpoints {
+		t.access[e.Method+" "+e.Path] = true
+		if name := strings.TrimPrefix(e.Path, "/"); !strings.ContainsAny(name, "/*") && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
 	}
-	if err != nil {
-		return fmt.Errorf("GET %s: %w", path, err)
+	for _, name := range names {
+		if t.can("GET", "/"+name) || t.can("POST", "/"+name) {
+			t.learn(name)
+		}
 	}
-	return nil
 }
 
 var requiredParameters = regexp.MustCompile(`^These parameter\(s\): (.+) are required$`)
 
 // learn reads the model of a resource, where there is one, and which parameters
 // its list needs, and whether records can be asked for, which only refusals tell.
-func (s *suite) learn(name string) error {
-	a, _, err := s.do(s.token, "GET", "/model/"+name, "")
-	if err != nil || a.status != http.StatusOK {
-		return err
+func (t *T) learn(name string) {
+	var body struct{ Data *Resource }
+	a := t.send(t.token, "GET", "/model/"+name, "")
+	if a.status != http.StatusOK {
+		return
 	}
-	var body struct{ Data Resource }
-	if err := json.Unmarshal(a.body, &body); err != nil {
-		return fmt.Errorf("GET /model/%s: %w", name, err)
+	t.read(a, &body)
+	r := body.Data
+	if r == nil || r.field("id") == nil {
+		return
 	}
-	r := &body.Data
-	if r.field("id") == nil {
-		return nil
-	}
-	if !s.can("GET", "/"+name) && !s.can("POST", "/"+name) {
-		return nil
-	}
-	if s.can("GET", "/"+name) {
-		a, _, err := s.do(s.token, "GET", "/"+name+"?page_size=1", "")
-		if err != nil {
-			return err
+	if t.can("GET", "/"+name) {
+		list, _ := t.send(t.token, "GET", "/"+name+"?page_size=1", "").failure() // a page is no failure
+		if parameters := requiredParameters.FindStringSubmatch(list.Message); parameters != nil {
+			r.requires = strings.Split(parameters[1], " , ")
 		}
-		f, _ := a.failure() // a page is no failure
-		if list := requiredParameters.FindStringSubmatch(f.Message); list != nil {
-			r.requires = strings.Split(list[1], " , ")
-		}
-		if a, _, err = s.do(s.token, "GET", "/"+name+"/1", ""); err != nil {
-			return err
-		}
-		f, _ = a.failure()
-		r.listed = f.Reason == string(mapping.MethodUnsupported)
+		one, _ := t.send(t.token, "GET", "/"+name+"/1", "").failure()
+		r.listed = one.Reason == string(mapping.MethodUnsupported)
 	}
-	s.resources = append(s.resources, r)
-	return nil
+	t.resources = append(t.resources, r)
 }
 
 // can tells whether the api_key may call something.

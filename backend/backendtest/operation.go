@@ -91,16 +91,12 @@ func (t *T) operationOf(method, path string) *operation {
 
 // allowed ends a case whose operation cannot be asked.
 func (t *T) allowed() {
-	if !t.given && !t.can(t.op.method, concrete(t.op.path)) {
-		t.needs(keyThat+"%s %s", t.op.method, t.op.endpoint())
-	}
-	if t.ReadOnly && t.op.method != "GET" {
-		t.needs("write permission (without --read-only)")
-	}
-	if t.op.record() && t.op.method == "POST" {
-		if obstacle := t.cannotMake(t.op.resource); obstacle != nil {
+	if t.op.record() {
+		if obstacle := t.obstacle(t.op.method, t.op.resource); obstacle != nil {
 			panic(*obstacle)
 		}
+	} else if !t.given && !t.can(t.op.method, concrete(t.op.path)) {
+		t.needs(keyThat+"%s %s", t.op.method, t.op.endpoint())
 	}
 }
 

@@ -1,6 +1,7 @@
 package backendtest
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -156,8 +157,8 @@ func (t *T) systemRecord(r *Resource) int {
 		if narrower != "" && r.field("code") == nil {
 			continue
 		}
-		a := t.call("GET", "/"+r.Name+"?is_system=1&page_size=1"+narrower, "")
-		if p, err := a.page(); err == nil && a.status == http.StatusOK && len(p.Data) > 0 {
+		a := t.call("GET", "/"+r.Name+"?is_system=1&page_size=1"+narrower, "") // some do not filter by it
+		if p, err := a.page(); err == nil && len(p.Data) > 0 {
 			t.system[r.Name] = idOf(p.Data[0])
 			break
 		}
@@ -174,10 +175,24 @@ func (t *T) record(r *Resource) int {
 	return t.own(r)
 }
 
-// onlyReads tells whether no record of a resource can be made.
-func (t *T) onlyReads(r *Resource) bool {
-	return t.ReadOnly || !t.can("POST", "/"+r.Name) || t.cannotMake(r) != nil
+// obstacle says why a method cannot be asked of a resource, nil if it can.
+func (t *T) obstacle(method string, r *Resource) *outcome {
+	unmade := t.cannotMake(r)
+	switch {
+	case unmade != nil && method == http.MethodPost:
+		return unmade
+	case !t.given && !t.can(method, "/"+r.Name):
+		return &outcome{status: Needs, reason: keyThat + method + " /" + r.Name}
+	case t.ReadOnly && method != http.MethodGet:
+		return &outcome{status: Needs, reason: mayNotWrite}
+	}
+	return nil
 }
+
+const mayNotWrite = "write permission (without --read-only)"
+
+// onlyReads tells whether no record of a resource can be made.
+func (t *T) onlyReads(r *Resource) bool { return t.obstacle(http.MethodPost, r) != nil }
 
 // own is the id of a record that a case may also try to change in ways that are
 // refused: should it not be, it is the suite's.
@@ -199,14 +214,8 @@ func (t *T) create(r *Resource, more values) int {
 }
 
 func (t *T) createAnswer(r *Resource, more values) (answer, int) {
-	if obstacle := t.cannotMake(r); obstacle != nil && !t.ReadOnly {
+	if obstacle := t.obstacle(http.MethodPost, r); obstacle != nil {
 		panic(*obstacle)
-	}
-	if !t.can("POST", "/"+r.Name) {
-		t.needs("an api_key that may call POST /%s", r.Name)
-	}
-	if t.ReadOnly {
-		t.needs("write permission (without --read-only)")
 	}
 	if more == nil {
 		more = values{}
@@ -252,31 +261,25 @@ func (t *T) found(r *Resource) map[string]any {
 	if rec := t.records[r.Name]; rec != nil {
 		return rec
 	}
-	query := "?page_size=1" + newestFirst
-	parents := []string{""}
+	parents := []map[string]any{nil}
 	if len(r.requires) > 0 {
-		parents = t.parents(r)
+		f := r.field(r.requires[0])
+		if len(r.requires) > 1 || f == nil || t.known(f.Reference) == nil || len(t.known(f.Reference).requires) > 0 {
+			t.impossible("the list of %s needs %s, which the suite cannot find read-only", r.Name, strings.Join(r.requires, " and "))
+		}
+		parents = nil
+		for _, parent := range t.list("/" + f.Reference + "?page_size=50").Data {
+			parents = append(parents, map[string]any{f.Name: parent["id"]})
+		}
 	}
 	for _, parent := range parents {
-		if p := t.list("/" + r.Name + query + parent); len(p.Data) > 0 {
+		if p := t.list(small(t.listOf(r, parent), "1") + newestFirst); len(p.Data) > 0 {
 			t.records[r.Name] = p.Data[0]
 			return p.Data[0]
 		}
 	}
 	t.impossible("there is no record of %s to be found", r.Name)
 	return nil
-}
-
-// parents are the query parameters of some lists of a line resource.
-func (t *T) parents(r *Resource) (queries []string) {
-	f := r.field(r.requires[0])
-	if len(r.requires) > 1 || f == nil || t.known(f.Reference) == nil || len(t.known(f.Reference).requires) > 0 {
-		t.impossible("the list of %s needs %s, which the suite cannot find read-only", r.Name, strings.Join(r.requires, " and "))
-	}
-	for _, rec := range t.list("/" + f.Reference + "?page_size=50").Data {
-		queries = append(queries, fmt.Sprintf("&%s=%d", f.Name, idOf(rec)))
-	}
-	return queries
 }
 
 // listOf is the path of the list that a record stands in, with a first
@@ -303,13 +306,9 @@ func plainText(v any) string {
 // cleanUp deletes what was made, last first, and says what could not be.
 func (s *suite) cleanUp() (left []string) {
 	for _, m := range slices.Backward(s.made) {
-		path := fmt.Sprintf("/%s/%d", m.resource, m.id)
-		a, _, err := s.do(s.session(), "DELETE", path, "")
-		switch f, _ := a.failure(); {
-		case err != nil:
-			left = append(left, fmt.Sprintf("%s %d: %v", m.resource, m.id, err))
-		case a.status != http.StatusOK && a.status != http.StatusNotFound:
-			left = append(left, fmt.Sprintf("%s %d: %s", m.resource, m.id, f.Message))
+		a, _, err := s.do(s.session(), "DELETE", fmt.Sprintf("/%s/%d", m.resource, m.id), "")
+		if f, _ := a.failure(); err != nil || a.status != http.StatusOK && a.status != http.StatusNotFound {
+			left = append(left, fmt.Sprintf("%s %d: %s", m.resource, m.id, cmp.Or(f.Message, fmt.Sprint(err))))
 		}
 	}
 	return left

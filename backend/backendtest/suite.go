@@ -101,11 +101,6 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, e := range o.Exceptions {
-		if caseNamed(e.Case) == nil {
-			return nil, fmt.Errorf("exceptions: no case is called %s%s", e.Case, suggestCase(e.Case))
-		}
-	}
 	s := newSuite(ctx, o)
 	report := &Report{BaseURL: s.base, Began: time.Now(), ReadOnly: o.ReadOnly}
 	defer s.http.CloseIdleConnections()
@@ -116,17 +111,19 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		report.Resources = append(report.Resources, r.Name)
 	}
 	for i, c := range cases {
-		if o.Progress != nil {
-			o.Progress(i, len(cases), c.ID)
+		s.Progress(i, len(cases), c.ID)
+		on := []*Resource{nil}
+		if c.Each {
+			on = s.resources
 		}
-		report.Results = append(report.Results, s.runCase(c)...)
+		for _, r := range on {
+			report.Results = append(report.Results, s.runOn(c, r))
+		}
 		if ctx.Err() != nil {
 			break
 		}
 	}
-	if o.Progress != nil {
-		o.Progress(len(cases), len(cases), "")
-	}
+	s.Progress(len(cases), len(cases), "")
 	s.ctx = context.WithoutCancel(ctx) // what was made goes, even if somebody has had enough
 	report.LeftOver = s.cleanUp()
 	report.Results = except(report.Results, o.Exceptions)
@@ -162,18 +159,7 @@ type suite struct {
 	zone      *time.Location
 }
 
-// runCase runs a case, on each resource where it says so.
-func (s *suite) runCase(c Case) []Result {
-	if !c.Each {
-		return []Result{s.runOn(c, nil)}
-	}
-	var results []Result
-	for _, r := range s.resources {
-		results = append(results, s.runOn(c, r))
-	}
-	return results
-}
-
+// runOn runs a case, on a resource where it runs on each.
 func (s *suite) runOn(c Case, r *Resource) Result {
 	t := &T{suite: s, c: c, resource: r}
 	began := time.Now()

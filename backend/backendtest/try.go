@@ -133,7 +133,7 @@ func text(v any) string {
 // send sends a request whatever the api_key may call, with a token or none.
 func (t *T) send(token, method, path, body string, headers ...string) answer {
 	if t.ReadOnly && method != http.MethodGet {
-		t.needs("write permission (without --read-only)")
+		t.needs(mayNotWrite)
 	}
 	t.last = t.operationOf(method, path)
 	if r := t.last.resource; method == http.MethodGet && r != nil && r.listed && t.last.path == "/"+r.Name+"/{id}" {

@@ -96,7 +96,6 @@ func contractChildren(t *testing.T, p *rig.Practice) {
 	number := p.Next()
 	p.Post("flatrate", `{"number":"TWICE-%d","description":"A"}`, number)
 	p.Holds(t, []rig.Wire{
-		{What: "empty", Ask: order + `[]}`, Status: 403, Message: `Field: orderlines minimum 1 element is required in array`},
 		{What: "null", Ask: order + `null}`, Status: 403, Message: `Field: orderlines minimum 1 element is required in array`},
 		{What: "an object", Ask: order + line + `}`, Status: 403, Message: `Field: orderlines minimum 1 element is required in array`},
 		{What: "with its parent", Ask: order + `[` + line + `,{"order_id":1,"description":"A","quantity":1,"price":1,"turnover_group_id":1}]}`, Status: 403,
@@ -121,6 +120,5 @@ func contractChildren(t *testing.T, p *rig.Practice) {
 	require.NotContains(t, a.Data(t), "orderlines")
 	id := a.ID(t)
 	require.Len(t, p.Page(fmt.Sprintf("/orderline?order_id=%d", id)).Data, 2)
-	p.Answers(rig.Wire{Ask: `PUT /order/$1 {"orderlines":[` + line + `]}`, Status: 409, Message: `Cannot update orderlines`}, id)
 	p.Answers(rig.Wire{Ask: `DELETE /order/$1`, Status: 406, Message: `Field: id in use at: orderline`}, id)
 }

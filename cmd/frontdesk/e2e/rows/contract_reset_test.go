@@ -22,13 +22,7 @@ func TestContractForgotPassword(t *testing.T) {
 		old := p.Login(rig.FullKey, "demo")
 		const done = `{"successCode":200}`
 		p.Holds(t, []rig.Wire{
-			{Ask: `POST /authenticate/forgotpassword`, Status: 400, Message: `Empty body`},
-			{Ask: `POST /authenticate/forgotpassword {}`, Status: 403, Message: `Field: username is required and not supplied in request`},
-			{Ask: `POST /authenticate/forgotpassword {"username":1}`, Status: 403, Message: `Field: username has an invalid value: 1 for datatype: varchar`},
 			{Ask: `POST /authenticate/forgotpassword {"username":"a\u0000"}`, Status: 403, Message: "Field: username has an invalid value: a\x00 for datatype: varchar"},
-			{Ask: `POST /authenticate/forgotpassword {"username":"demo","password":"x"}`, Status: 403, Message: `Field: password not found in model`},
-			{Ask: `POST /authenticate/forgotpassword?x {"username":"demo"}`, Status: 400, Message: `Invalid request, query parameter is not supported: x`},
-			{Ask: `POST /authenticate/forgotpassword {"username":"nobody"}`, Status: 200, Body: done},
 			{Ask: `POST /authenticate/forgotpassword {"username":"external"}`, Status: 200, Body: done},
 			{Ask: `POST /authenticate/forgotpassword {"username":"noemail"}`, Status: 200, Body: done},
 			{Ask: `POST /authenticate/forgotpassword {"username":"demo"}`, Status: 200, Body: done},

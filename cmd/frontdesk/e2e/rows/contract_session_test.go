@@ -37,22 +37,6 @@ func contractAuthenticate(t *testing.T, p *rig.Practice) {
 	}, live)
 }
 
-// contractAlike wants nothing to tell a wrong key from a wrong user or
-// password.
-func contractAlike(t *testing.T, p *rig.Practice) {
-	var first string
-	for _, path := range []string{
-		rig.LoginPath(rig.FullKey, "demo", "x"), rig.LoginPath(rig.FullKey, "nobody", "x"), rig.LoginPath("nonsense", "demo", "demo"),
-		rig.LoginPath("55555555-5555-4555-8555-555555555555", "demo", "demo"), rig.LoginPath(rig.FullKey, "noemail", "x"),
-	} {
-		a := p.Call("GET", path, "", "", "X-Request-Id", "same")
-		if first == "" {
-			first = string(a.Body)
-		}
-		require.Equal(t, first, string(a.Body))
-	}
-}
-
 // contractTokenHeader is how the token comes.
 func contractTokenHeader(t *testing.T, p *rig.Practice) {
 	other := p.Login(rig.FullKey, "other")

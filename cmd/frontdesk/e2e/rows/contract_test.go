@@ -24,7 +24,6 @@ var contract = []struct {
 	{"all violations", contractAllViolations},
 	{"not JSON", contractNotJSON},
 	{"authenticate", contractAuthenticate},
-	{"alike", contractAlike},
 	{"token header", contractTokenHeader},
 	{"session", contractSession},
 	{"create", contractCreate},

@@ -106,7 +106,6 @@ func contractCheckAddressOrder(t *testing.T, p *rig.Practice) {
 func contractSmallUtilities(t *testing.T, p *rig.Practice) {
 	document := p.Post("document", `{"name":"a.pdf","mime_type":"application/pdf","resource":"contact","resource_id":1,"content":"SGVsbG8=","external_url":"https://files.example.nl/a"}`)
 	p.Holds(t, []rig.Wire{
-		{Ask: `GET /empoyee/email?username=demo`, Status: 200, Body: `{"data":{"username":"demo","email":"demo@example.nl"}}`},
 		{Ask: `GET /document/info?id=$1`, Status: 200, Body: `{"data":{"id":$1,"name":"a.pdf","mime_type":"application/pdf","size":5,
 				"sha256":"185f8db32271fe25f561a6fc938b2e264306ec304eda518007d1764826381969","external_url":"https://files.example.nl/a"}}`},
 		{Ask: `GET /util/environment?username=whoever`, Status: 200, Body: `{"data":{"environment":"production","version":"` + desk.Version() + `","base_url":"$2","time_zone":"Europe/Amsterdam","client":"Demo Garage","username":"whoever"}}`},
