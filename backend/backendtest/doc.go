@@ -13,9 +13,10 @@
 // outside), or it needs something it was not given, such as a second login. A
 // case that asserts nothing fails.
 //
-// The case of a row is also the one way in which its error is brought about: a
-// Desk asks it of any operation that may answer with the error, for the tests of
-// frontdesk itself.
+// The table (table.go) says of every row of the interface and the contract which operations it is
+// asked of, and what makes a valid request of them wrong. The suite asks the first resource that
+// fits; a Desk asks the operation that it is told, for the tests of frontdesk itself. The rules
+// beyond the rows are in rules_*.go.
 //
 // It is not a load test, and it does not look into a database: see cmd/frontdesk
 // for the tests that make the built-in administration fail on purpose.

@@ -185,25 +185,8 @@ func (t *T) ask(r request) answer {
 	return a
 }
 
-// attempt sends values that are to be refused, for fields of the operation's resource, or of the
-// elements of its array.
-func (t *T) attempt(r *Resource, change values) answer {
-	right := t.right()
-	array := t.outer(r)
-	if r == t.op.resource || array == nil {
-		return t.ask(right.with(change))
-	}
-	first := t.elementOf(array)
-	if r.field("sort_order") != nil {
-		first["sort_order"] = 10
-	}
-	second := t.elementOf(array).with(change)
-	for _, parent := range r.requires {
-		delete(second, parent)
-	}
-	t.element = array.Name + "[1]"
-	return t.ask(right.with(values{array.Name: []values{first, second}}))
-}
+// attempt sends values that are to be refused.
+func (t *T) attempt(change values) answer { return t.ask(t.right().with(change)) }
 
 // elementOf are values for an element of an array, which names no parent.
 func (t *T) elementOf(array *Field) values {
@@ -224,8 +207,10 @@ func (t *T) right() request {
 	if fill := endpoints[o.method+" "+o.path]; fill != nil {
 		return fill(t, r)
 	}
-	if one := t.oneOf(o.path); one != nil {
-		return r.with(values{severalName: []values{t.oneOfMany(o.method, one)}})
+	if one := t.oneOf(o.path); one != nil && o.method == "PUT" {
+		return r.with(values{severalName: []values{{"id": t.record(one)}}})
+	} else if one != nil {
+		return r.with(values{severalName: []values{t.valid(one)}})
 	}
 	if !o.record() {
 		return r

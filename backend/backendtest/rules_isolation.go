@@ -39,7 +39,7 @@ func isolationCases() []Case {
 		})),
 		rule("isolation.references", "Another client's record does not exist as a related ID either: 404 Field: <x> value: <x> ID not found", hint, func(t *T) {
 			t.others()
-			r, f := t.choose("a reference to a record that can be made", func(r *Resource, f *Field) bool {
+			r, f := t.op.resource, t.choose("a reference to a record that can be made", func(r *Resource, f *Field) bool {
 				target := t.known(f.Reference)
 				return f.writable() && !f.Array && target != nil && !slices.Contains(t.Shared, target.Name) && t.can("POST", "/"+f.Reference) && t.cannotMake(target) == nil && independent(target, nil) && independent(r, f)
 			})

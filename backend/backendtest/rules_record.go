@@ -239,7 +239,7 @@ func referencesOnEach(t *T) {
 	done := false
 	for _, f := range t.resource.Fields {
 		if refers(f) {
-			t.refusal(t.attempt(t.resource, values{f.Name: absentID}), mapping.RelatedIDNotFound, f.Name, status(absentID))
+			t.refusal(t.attempt(values{f.Name: absentID}), mapping.RelatedIDNotFound, f.Name, status(absentID))
 			done = true
 		}
 	}

@@ -93,6 +93,13 @@ func sessionFacts() []Case {
 	}
 }
 
+// again is the token of a session beside the case's own.
+func (t *T) again() string {
+	token, err := t.login(t.Login)
+	t.check(err == nil, "a second session", "a token", text(err))
+	return token
+}
+
 // staleToken is the token of a session that was logged out, the same each time.
 func (t *T) staleToken() string {
 	if t.stale == "" {

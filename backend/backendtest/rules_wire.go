@@ -97,14 +97,14 @@ func allViolations(t *T) {
 	choice := func(r *Resource, but *Field) *Field {
 		return r.find(func(f *Field) bool { return f != but && f.writable() && len(f.options()) > 0 })
 	}
-	r, required := t.choose("a required text and a choice", func(r *Resource, f *Field) bool {
+	r, required := t.op.resource, t.choose("a required text and a choice", func(r *Resource, f *Field) bool {
 		return f.Required && f.writable() && f.Datatype == "varchar" && choice(r, f) != nil && r.field("created_at") != nil
 	})
 	unlisted := any("zz")
 	if choice(r, required).Datatype != "varchar" {
 		unlisted = 7
 	}
-	a := t.attempt(r, values{choice(r, required).Name: unlisted, "created_at": nil, "zz_unknown": 1, "aa_unknown": 1, required.Name: nil, "id": 1})
+	a := t.attempt(values{choice(r, required).Name: unlisted, "created_at": nil, "zz_unknown": 1, "aa_unknown": 1, required.Name: nil, "id": 1})
 	f, _ := a.failure() // what is no JSON has no reasons
 	want := []string{"field_not_in_model", "field_not_in_model", "field_readonly", "field_required", "primary_id_supplied", "custom_validation_failed"}
 	var got []string

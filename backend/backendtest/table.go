@@ -51,7 +51,7 @@ var createRows = append([]row{
 	{mapping.OpCreate, mapping.FieldNotInModel, nil, notInModel},
 	{mapping.OpCreate, mapping.FieldReadonly, nil, readonly},
 	{mapping.OpCreate, mapping.FieldRequired, nil, func(t *T) {
-		_, f := t.choose("a required field", func(_ *Resource, f *Field) bool { return f.Required && f.writable() && !f.Array })
+		f := t.choose("a required field", func(_ *Resource, f *Field) bool { return f.Required && f.writable() && !f.Array })
 		t.refused(t.ask(t.right().without(f.Name)), f.Name)
 		for _, empty := range empties(f) {
 			t.refused(t.ask(t.right().with(values{f.Name: empty})), f.Name)
@@ -83,9 +83,9 @@ var updateRows = append([]row{
 	{mapping.OpUpdate, mapping.FieldRequired, nil, fieldLacking},
 	{mapping.OpUpdate, mapping.FieldEmpty, nil, func(t *T) {
 		required := func(_ *Resource, f *Field) bool { return f.Required && f.writable() }
-		r, f := t.choose("a required text", func(_ *Resource, f *Field) bool { return required(nil, f) && f.Datatype == "varchar" }, required)
+		f := t.choose("a required text", func(_ *Resource, f *Field) bool { return required(nil, f) && f.Datatype == "varchar" }, required)
 		for _, empty := range empties(f) {
-			t.refused(t.attempt(r, values{f.Name: empty}), f.Name)
+			t.refused(t.attempt(values{f.Name: empty}), f.Name)
 		}
 	}},
 	{mapping.OpUpdate, mapping.RelatedIDNotFound, nil, unrelated},
@@ -96,12 +96,12 @@ var updateRows = append([]row{
 	{mapping.OpUpdate, mapping.BlockedRecord, nil, stateRefuses("is_blocked", "is_archived")},
 	{mapping.OpUpdate, mapping.ArchivedRecord, nil, stateRefuses("is_archived", "is_blocked")},
 	{mapping.OpUpdate, mapping.CannotUpdate, nil, func(t *T) {
-		r, f := t.choose("an array field", isArray, isParent)
+		f := t.choose("an array field", isArray, isParent)
 		if !f.Array {
 			parentFixed(t)
 			return
 		}
-		t.refused(t.attempt(r, values{f.Name: []values{t.elementOf(f)}}), f.Name)
+		t.refused(t.attempt(values{f.Name: []values{t.elementOf(f)}}), f.Name)
 	}},
 }, valueRows(mapping.OpUpdate)...)
 
@@ -120,9 +120,11 @@ func updateCases() []Case {
 // listRows are the table "GET (multiple records)".
 var listRows = []row{
 	{mapping.OpList, mapping.ParametersRequired, nil, func(t *T) {
-		r, _ := t.choose("a list that needs a parameter", func(r *Resource, f *Field) bool { return f.Primary && len(r.requires) > 0 })
+		if len(t.op.resource.requires) == 0 {
+			t.unfit("no resource that may be called has a list that needs a parameter")
+		}
 		for _, other := range t.resources {
-			if len(other.requires) > 0 && (other == r || !t.given) && t.can("GET", "/"+other.Name) {
+			if len(other.requires) > 0 && (other == t.op.resource || !t.given) && t.can("GET", "/"+other.Name) {
 				t.refused(t.call("GET", "/"+other.Name, ""), other.requires...)
 				t.refused(t.call("GET", "/"+other.Name+"?"+strings.Join(other.requires, "=&")+"=", ""), other.requires...)
 				if others := other.requires[1:]; len(others) > 0 {
@@ -227,7 +229,7 @@ var businessRows = []row{
 		}
 		if t.op.method == "POST" {
 			for _, made := range closedStatuses(r) {
-				t.refused(t.attempt(r, values{"order_status": made}), "order_status", made)
+				t.refused(t.attempt(values{"order_status": made}), "order_status", made)
 			}
 			return
 		}
@@ -237,7 +239,7 @@ var businessRows = []row{
 		r, lines := t.orders(), t.on("orderline")
 		closed := t.closeOrder(r)
 		if t.op.method == "POST" {
-			t.refused(t.attempt(lines, values{"order_id": closed.order}), "order_status", closedStatus(r))
+			t.refused(t.attempt(values{"order_id": closed.order}), "order_status", closedStatus(r))
 			return
 		}
 		t.changeRefused(lines, closed.line, []values{{"quantity": 2}}, "order_status", closedStatus(r))
@@ -271,7 +273,7 @@ var vehicleRows = []row{
 	}},
 	{"PUT /vehicle", mapping.LicensePlateChange, []string{"PUT /vehicle/{id}"}, func(t *T) {
 		r := t.on("vehicle", "license_plate")
-		t.refused(t.attempt(r, values{"license_plate": t.textValue(r.field("license_plate"))}))
+		t.refused(t.attempt(values{"license_plate": t.textValue(r.field("license_plate"))}))
 	}},
 	{"/vehicle/publishstart", mapping.PublishFieldRequired, publishing, func(t *T) {
 		_, id := t.advertised(nil)

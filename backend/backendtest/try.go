@@ -255,37 +255,21 @@ func (t *T) on(name string, fields ...string) *Resource {
 	return r
 }
 
-// choose finds a field that suits the case among those of its operation. Where the operation is
-// given, one of the elements of its array will do, or one that suits less.
-func (t *T) choose(what string, suits func(r *Resource, f *Field) bool, less ...func(r *Resource, f *Field) bool) (*Resource, *Field) {
-	among := []*Resource{t.op.resource}
-	if t.given {
-		among = append(among, t.resources...)
-	} else {
+// choose finds a field of the operation that suits the case; where the operation is given, one that
+// suits less will do.
+func (t *T) choose(what string, suits func(r *Resource, f *Field) bool, less ...func(r *Resource, f *Field) bool) *Field {
+	r := t.op.resource
+	if !t.given {
 		less = nil
 	}
 	for _, suits := range append([]func(*Resource, *Field) bool{suits}, less...) {
-		for _, r := range among {
-			if r == nil || r != t.op.resource && t.outer(r) == nil {
-				continue
-			}
-			f := r.find(func(f *Field) bool {
-				return suits(r, f) && (r == t.op.resource || !slices.Contains(r.requires, f.Name))
-			})
-			if f != nil {
-				return r, f
-			}
+		if r == nil {
+			break
+		}
+		if f := r.find(func(f *Field) bool { return suits(r, f) }); f != nil {
+			return f
 		}
 	}
 	t.unfit("no resource that may be called has %s", what)
-	return nil, nil
-}
-
-// outer is the array through which the operation that a case asks makes records
-// of a resource, nil where it makes none.
-func (t *T) outer(r *Resource) *Field {
-	if t.op == nil || t.op.method != "POST" || !t.op.record() {
-		return nil
-	}
-	return t.op.resource.find(func(f *Field) bool { return isArray(r, f) && f.Reference == r.Name })
+	return nil
 }

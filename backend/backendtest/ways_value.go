@@ -79,19 +79,8 @@ func valueRows(scope mapping.Scope) (rows []row) {
 	return rows
 }
 
-// wrongParameters are those of operations on no record, by operation, with what the message
-// says of them.
-var wrongParameters = map[string]map[mapping.Reason][]string{
-	"GET /changes":        {mapping.ValidationFailed: {"records", "2", "0|1"}},
-	"GET /changes/digest": {mapping.ValidationFailed: {"ranges", "0", "1-1000"}, mapping.Int4Invalid: {"ranges", "one"}},
-}
-
 // ask sends each of the values, as a field or in a filter.
 func (w wrongValue) ask(t *T) {
-	if p := wrongParameters[t.op.method+" "+t.op.path][w.reason]; p != nil {
-		t.refused(t.ask(t.right().and(p[0]+"="+p[1])), p...)
-		return
-	}
 	if t.op.of() == mapping.OpList {
 		w.filter(t)
 		return
@@ -105,9 +94,9 @@ func (w wrongValue) ask(t *T) {
 	written := func(suits func(f *Field) bool) func(*Resource, *Field) bool {
 		return func(_ *Resource, f *Field) bool { return f.writable() && !f.Array && suits(f) }
 	}
-	r, f := t.choose(w.what, written(w.suits), written(w.anyText))
+	f := t.choose(w.what, written(w.suits), written(w.anyText))
 	for _, v := range values(f) {
-		a, args := t.attempt(r, map[string]any{f.Name: v.sent}), append([]string{f.Name}, v.shown...)
+		a, args := t.attempt(map[string]any{f.Name: v.sent}), append([]string{f.Name}, v.shown...)
 		if f.options() == nil || w.reason != mapping.VarcharTooLong {
 			t.refused(a, args...)
 		} else { // it is none of the options either
@@ -133,7 +122,7 @@ func (w wrongValue) filter(t *T) {
 			return f.scalar() && !f.Primary && !slices.Contains(r.requires, f.Name) && suits(f)
 		}
 	}
-	_, f := t.choose(w.what, filters(w.suits), filters(w.anyText))
+	f := t.choose(w.what, filters(w.suits), filters(w.anyText))
 	all := map[mapping.Reason][]wrongOne{
 		mapping.Float8Invalid: asJSON("one")(f), mapping.Int4Invalid: asJSON("2147483648", "one")(f), mapping.VarcharInvalid: asJSON("\x00")(f),
 	}[w.reason]

@@ -36,6 +36,7 @@ var contract = []struct {
 	{"order status", contractOrderStatus},
 	{"encodings", contractEncodings},
 	{"ETag", contractETag},
+	{"ETag of an order", contractETagOfOrder},
 	{"paging", contractPaging},
 	{"sort", contractSort},
 	{"fields", contractFields},

@@ -170,3 +170,22 @@ func contractETag(t *testing.T, p *rig.Practice) {
 	require.Equal(t, "no-store", list.Header.Get("Cache-Control"))
 	require.Empty(t, list.Header.Get("ETag"))
 }
+
+// contractETagOfOrder changes an order by way of its lines.
+func contractETagOfOrder(t *testing.T, p *rig.Practice) {
+	order := p.Order("open")
+	path := fmt.Sprintf("/order/%d", order)
+	seen := map[string]bool{}
+	differs := func() {
+		etag := p.Call("GET", path, p.Token, "").Header.Get("ETag")
+		require.False(t, seen[etag], "the same ETag again")
+		seen[etag] = true
+	}
+	differs()
+	line := p.Line(order)
+	differs()
+	p.Put(fmt.Sprintf("/orderline/%d", line), `{"quantity":2}`)
+	differs()
+	require.Equal(t, 200, p.Call("DELETE", fmt.Sprintf("/orderline/%d", line), p.Token, "").Status)
+	differs()
+}

@@ -162,15 +162,21 @@ var ownWays = map[string]func(*setting) []rig.Answer{
 		s.Faults.Describes(`{"name":`)
 		return []rig.Answer{s.ask(r)}
 	},
-	"getEmployeeEmail varchar_invalid": changed(func(_ *setting, r *request) { r.Path = "/empoyee/email?username=%00" }),
-	"checkAddress varchar_invalid":     changed(func(_ *setting, r *request) { r.Path += "&toevoeging=%00" }),
-	"authenticate too_many_requests":   tenWrongLogins,
-	"authenticate backend_unavailable": lacking("app_user"),
-	"authenticate backend_timeout":     usersSlow,
-	"backupOwner internal_error":       lacking("callback_job"),
-	"getWebhookResult internal_error":  lacking("callback_job"),
-	"downloadResult internal_error":    lacking("callback_job"),
-	"endWaitForChanges internal_error": lacking("callback_job"),
+	"getEmployeeEmail varchar_invalid":     changed(func(_ *setting, r *request) { r.Path = "/empoyee/email?username=%00" }),
+	"listChanges custom_validation_failed": changed(func(_ *setting, r *request) { r.Path += "?records=2" }),
+	"getDigest custom_validation_failed":   changed(func(_ *setting, r *request) { r.Path += "&ranges=0" }),
+	"getDigest int4_invalid":               changed(func(_ *setting, r *request) { r.Path += "&ranges=one" }),
+	"createFlatrate float8_invalid":        besides(`"flatratelines":[{"price":"x"}]`),
+	"createFlatrate related_id_not_found":  besides(`"flatratelines":[{"article_id":2147483646}]`),
+	"createOrder float8_invalid":           besides(`"orderlines":[{"description":"A","quantity":"x","price":1,"turnover_group_id":1}]`),
+	"checkAddress varchar_invalid":         changed(func(_ *setting, r *request) { r.Path += "&toevoeging=%00" }),
+	"authenticate too_many_requests":       tenWrongLogins,
+	"authenticate backend_unavailable":     lacking("app_user"),
+	"authenticate backend_timeout":         usersSlow,
+	"backupOwner internal_error":           lacking("callback_job"),
+	"getWebhookResult internal_error":      lacking("callback_job"),
+	"downloadResult internal_error":        lacking("callback_job"),
+	"endWaitForChanges internal_error":     lacking("callback_job"),
 	"getWebhookResult result_too_large": func(s *setting) []rig.Answer {
 		r, id := s.right(), s.startBackup()
 		r.Path = "/webhook?id=" + id
