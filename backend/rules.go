@@ -81,6 +81,15 @@ func RuleFields(name string) (fields []string, ok bool) {
 	return r.needs, ok
 }
 
+// RuleRaises are the reasons for which a rule refuses a change.
+func RuleRaises(name string) (all []mapping.Reason) {
+	for _, reasons := range rules()[name].raises {
+		all = append(all, reasons...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
 // DecidesDelete tells whether a rule of a resource can refuse to delete a record because of
 // the value of a field.
 func DecidesDelete(r *mapping.Resource, field string) bool {

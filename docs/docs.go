@@ -1,5 +1,5 @@
-// Package docs is the part of the documentation that the program itself serves: what
-// programmers of clients read. It is not a place for code.
+// Package docs is the part of the documentation that the programs themselves hand out: what
+// programmers of clients read, and who writes a mapping sheet. It is not a place for code.
 package docs
 
 import "embed"
@@ -26,3 +26,8 @@ var Generators string
 //
 //go:embed kits/python/copy.py kits/php/copy.php kits/csharp/Orders.cs
 var Programs embed.FS
+
+// Sheet is the manual of the mapping sheet, in Markdown, for map brief.
+//
+//go:embed sheet.md
+var Sheet string

@@ -7,7 +7,7 @@ import (
 	"os"
 	"strings"
 
-	"frontdesk/backend/adopt/draft"
+	"frontdesk/backend/adopt"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/terminal"
 	"frontdesk/config"
@@ -15,18 +15,36 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-type initCommand struct {
+// systemFlags say what is drafted, and where it goes.
+type systemFlags struct {
 	Engine   string `enum:",postgres,mariadb,mysql,sqlite" default:"" help:"Kind of database: postgres, mariadb, mysql or sqlite."`
 	DSN      string `name:"dsn" env:"DATABASE_DSN" placeholder:"DSN" help:"Where the database is, as the engine's Go driver is told; better in the environment, where nobody sees it."`
 	Schema   string `placeholder:"NAME" help:"Schema of the tables, where it is not the user's own."`
 	OpenAPI  string `name:"openapi" placeholder:"FILE" help:"OpenAPI description of an HTTP service, JSON or YAML."`
 	Variable string `name:"dsn-variable" placeholder:"NAME" help:"Variable of the environment that the draft takes the DSN, or the service's address, from (default: DATABASE_DSN, SERVICE_URL)."`
 	ModelDir string `name:"model-dir" placeholder:"DIR" help:"Folder of resource files over the built-in ones."`
-	Out      string `placeholder:"FILE" help:"Where to write the draft; standard output where it is left out. A file that is there stays."`
+	Out      string `placeholder:"FILE" help:"Where to write it; standard output where it is left out. A file that is there stays."`
 }
+
+type initCommand struct{ systemFlags }
 
 // Run drafts a sheet. The system is only read.
 func (c initCommand) Run(p desk.Program) error {
+	return c.draft(p, func(d *adopt.Draft) (string, error) { return d.Text, nil })
+}
+
+type briefCommand struct{ systemFlags }
+
+// Help tells what is in it.
+func (briefCommand) Help() string {
+	return "It has the interface's model and rules, the system's tables or its description, a draft with its open questions, the manual of the sheet, and how map check is run. No value of a row is in it."
+}
+
+// Run writes a brief. The system is only read.
+func (c briefCommand) Run(p desk.Program) error { return c.draft(p, (*adopt.Draft).Brief) }
+
+// draft drafts a sheet, and writes what is wanted of it.
+func (c systemFlags) draft(p desk.Program, wanted func(*adopt.Draft) (string, error)) error {
 	if _, err := os.Stat(c.Out); c.Out != "" && !errors.Is(err, os.ErrNotExist) {
 		return desk.Misused("--out %s: expected a file that is not there yet", c.Out)
 	}
@@ -34,19 +52,24 @@ func (c initCommand) Run(p desk.Program) error {
 	if err != nil {
 		return err
 	}
-	o := draft.Options{Model: model, Variable: c.Variable}
+	o := adopt.Options{Model: model, Variable: c.Variable}
 	if err := c.system(&o); err != nil {
 		return err
 	}
-	drafted, err := draft.New(p.Ctx, o)
+	drafted, err := adopt.NewDraft(p.Ctx, o)
+	if err != nil {
+		return err
+	}
+	text, err := wanted(drafted)
 	if err != nil {
 		return err
 	}
 	if c.Out == "" {
-		if _, err := io.WriteString(p.Stdout, drafted.Text); err != nil {
-			return err
-		}
-	} else if err := os.WriteFile(c.Out, []byte(drafted.Text), 0o600); err != nil {
+		_, err = io.WriteString(p.Stdout, text)
+	} else {
+		err = os.WriteFile(c.Out, []byte(text), 0o600)
+	}
+	if err != nil {
 		return err
 	}
 	s := drafted.Summary
@@ -86,7 +109,7 @@ func readDescription(file string) ([]byte, error) {
 }
 
 // system says what the draft is of: a database, or a service.
-func (c initCommand) system(o *draft.Options) error {
+func (c systemFlags) system(o *adopt.Options) error {
 	switch {
 	case (c.Engine == "") == (c.OpenAPI == ""):
 		return desk.Misused("expected either --engine of a database, or --openapi of an HTTP service")

@@ -37,6 +37,17 @@ func TestMapInit(t *testing.T) {
 	require.Contains(t, stderr, "Of 1 path: 1 resource with 1 field; ")
 	require.Contains(t, out, `    path: "/v2/contacts"`)
 
+	brief := filepath.Join(dir, "brief.md")
+	code, out, stderr = cli("", "map", "brief", "--engine", "sqlite", "--out", brief)
+	require.Zero(t, code, stderr)
+	require.Empty(t, out)
+	text, err = os.ReadFile(brief)
+	require.NoError(t, err)
+	require.Contains(t, string(text), "\n### GEBRUIKER\n\n20 rows; ")
+	code, out, stderr = cli("", "map", "brief", "--openapi", described)
+	require.Zero(t, code, stderr)
+	require.Contains(t, out, "\n  /contacts:\n")
+
 	for message, args := range map[string][]string{
 		"expected either --engine of a database, or --openapi":    {},
 		"expected either --engine of a database, or --openapi of": {"--engine", "sqlite", "--openapi", described},

@@ -25,7 +25,7 @@ func TestHelp(t *testing.T) {
 	code, help, stderr := cli("")
 	require.Zero(t, code)
 	require.Empty(t, stderr)
-	for _, command := range []string{"map init", "map check", "conform"} {
+	for _, command := range []string{"map init", "map brief", "map check", "conform"} {
 		require.Regexp(t, `(?m)^  `+command+` +.*[A-Z]`, help)
 		code, own, _ := cli("", append(strings.Fields(command), "--help")...)
 		require.Zero(t, code)

@@ -17,6 +17,7 @@ import (
 // mapCommands are the tools of who writes a mapping sheet.
 type mapCommands struct {
 	Init  initCommand  `cmd:"" help:"Draft a first sheet out of the schema of a database, or the OpenAPI description of an HTTP service."`
+	Brief briefCommand `cmd:"" help:"Write all that a colleague or a coding assistant needs to write the sheet, as one Markdown file."`
 	Check checkCommand `cmd:"" help:"Compare a sheet with its database or service; nothing is written without --write."`
 }
 

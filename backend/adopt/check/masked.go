@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"strings"
 
-	"frontdesk/backend/adopt/page"
+	"frontdesk/backend/adopt"
 )
 
 // A report may be sent to a colleague, so it quotes no values. Messages of databases and
@@ -19,7 +19,7 @@ func maskedText(message, inSheet string) string {
 		if bare != "" && strings.Contains(inSheet, bare) {
 			return s
 		}
-		return `"` + page.Shape(bare) + `"`
+		return `"` + adopt.Shape(bare) + `"`
 	})
 }
 

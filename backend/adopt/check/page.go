@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"frontdesk/backend/adopt"
 	"frontdesk/backend/adopt/page"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
@@ -49,7 +50,7 @@ type pager struct {
 
 // look reads the columns of each table.
 func (p *pager) look(ctx context.Context) error {
-	schema, err := inspect(ctx, p.o.Sheet)
+	schema, err := adopt.Inspect(ctx, p.o.Sheet.Source.SQL, p.o.Sheet)
 	for _, t := range schema.Tables {
 		all := make([]page.Column, len(t.Columns))
 		for i, c := range t.Columns {

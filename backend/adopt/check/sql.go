@@ -10,6 +10,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
+	"frontdesk/backend/adopt"
 	"frontdesk/backend/adopt/survey"
 	"frontdesk/backend/legacy"
 	"frontdesk/config/strictyaml"
@@ -64,7 +65,7 @@ func SQL(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	schema, err := inspect(ctx, o.Sheet)
+	schema, err := adopt.Inspect(ctx, o.Sheet.Source.SQL, o.Sheet)
 	if err != nil {
 		return nil, err
 	}
@@ -84,16 +85,6 @@ func SQL(ctx context.Context, o Options) (*Report, error) {
 	return c.Report, nil
 }
 
-// inspect reads what the database of a sheet has.
-func inspect(ctx context.Context, s *sheet.Sheet) (schema legacy.Schema, err error) {
-	reader, err := survey.OpenReader(ctx, s.Source.SQL)
-	if err != nil {
-		return schema, err
-	}
-	schema, err = reader.Inspect(ctx, s)
-	return schema, errors.Join(err, reader.Close())
-}
-
 // sqlCheck compares with a database.
 type sqlCheck struct {
 	Options
@@ -111,7 +102,7 @@ const mostClients = 20
 func (c *sqlCheck) serve(ctx context.Context) (err error) {
 	as, source := *c.Sheet, *c.Sheet.Source.SQL
 	if as.Source.SQL = &source; c.Write.ID == 0 {
-		source.Session = append(slices.Clone(source.Session), survey.ReadOnly(source.Engine))
+		source.Session = append(slices.Clone(source.Session), adopt.ReadOnly(source.Engine))
 	}
 	db, err := c.Open(ctx, &as)
 	if err != nil {

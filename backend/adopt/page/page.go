@@ -9,7 +9,6 @@ import (
 	_ "embed"
 	"html/template"
 	"io"
-	"strings"
 )
 
 // Page is the state of a sheet.
@@ -105,26 +104,3 @@ var page = template.Must(template.New("page").Parse(text))
 
 // Write writes the page.
 func (p Page) Write(w io.Writer) error { return page.Execute(w, p) }
-
-// Shape shows what a value looks like without showing it: letters as x and X, digits as 9,
-// but for 0, and no more than 20 of them.
-func Shape(value string) string {
-	text := []rune(value)
-	end := ""
-	if len(text) > 20 {
-		text, end = text[:20], "…"
-	}
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r >= '1' && r <= '9':
-			return '9'
-		case r >= 'A' && r <= 'Z':
-			return 'X'
-		case r >= 'a' && r <= 'z', r > 127:
-			return 'x'
-		case r < ' ':
-			return ' '
-		}
-		return r
-	}, string(text)) + end
-}

@@ -69,10 +69,3 @@ func TestPageIsWellFormed(t *testing.T) {
 	require.Contains(t, b.String(), "1 of 2")
 	require.Contains(t, b.String(), "kind (required)")
 }
-
-// TestShape shows no letter or digit of a value.
-func TestShape(t *testing.T) {
-	for value, shape := range map[string]string{"": "", "AB-120-c": "XX-990-x", "Zoë é": "Xxx x", "a@b.nl": "x@x.xx", strings.Repeat("x", 21): strings.Repeat("x", 20) + "…", "a\nb": "x x"} {
-		require.Equal(t, shape, page.Shape(value))
-	}
-}

@@ -1,4 +1,4 @@
-package draft
+package adopt
 
 import (
 	"path/filepath"
@@ -21,7 +21,7 @@ func drafted(t *testing.T, o Options) *Draft {
 	model, err := mapping.LoadModel("")
 	require.NoError(t, err)
 	o.Model = model
-	d, err := New(t.Context(), o)
+	d, err := NewDraft(t.Context(), o)
 	require.NoError(t, err)
 	_, err = sheet.Parse("draft.yaml", []byte(d.Text), model, sheet.Options{
 		Env:        func(string) (string, bool) { return "https://service.example", true },
@@ -77,7 +77,7 @@ func TestDraftOfTables(t *testing.T) {
 	order := resource(t, d.Text, "order")
 	for _, line := range []string{
 		"client: {through: contact_id}", "contact_id: debtor # the only foreign key to Contacts", "order_status: order_status",
-		"kind: {absent: true} # TODO kind: 1 of its 1 values are none of workshop, sales, parts, lease: which codes stand for them?", "order_date: {column: order_date, type: datetime}",
+		"kind: {absent: true} # TODO kind: 1 of its 1 values are none of workshop, sales, parts, lease: which codes stand for them? (1 of 1 rows have one, of 1 value)", "order_date: {column: order_date, type: datetime}",
 	} {
 		require.Contains(t, order, line+"\n", order)
 	}
@@ -114,6 +114,26 @@ func TestDraftIsClosed(t *testing.T) {
 	of := resource(t, drafted(t, Options{OpenAPI: []byte(description)}).Text, "country")
 	require.Contains(t, of, "    client: \"\"\n    select: \"false\" # TODO whose are they?")
 	require.Contains(t, of, "    operations: {only: [list]}\n", "nobody writes")
+}
+
+// TestDraftOfUsers: who may log in is the table that has hashes of passwords in it, and no other that
+// is called like one. What its columns are not called for is asked.
+func TestDraftOfUsers(t *testing.T) {
+	const hash = "$2y$10$abcdefghijklmnopqrstuuABCDEFGHIJKLMNOPQRSTUVWXYZ01234"
+	tables := `CREATE TABLE companies (id integer primary key, username text, password text, client_id integer);
+		CREATE TABLE users (id integer primary key, username text, password text, email text, client_id integer);
+		INSERT INTO companies VALUES (1, 'smtp', 'secret', 1);
+		INSERT INTO users VALUES (1, 'piet', '` + hash + `', 'piet@example.nl', 1), (2, 'anna', '` + hash + `', 'anna@example.nl', 2), (3, 'nobody', NULL, NULL, 2);`
+	d := ofTables(t, tables)
+	require.Contains(t, d.Text, "accounts:\n  table: users # 2 of 2 values of password are hashes of passwords\n"+
+		"  columns: {username: username, password: password, email: email, client_id: client_id}\n  hash: [bcrypt]\n\n")
+	for _, column := range []string{"username text, password text, email", "email text, client_id"} {
+		d = ofTables(t, strings.Replace(tables, column, strings.NewReplacer("username", "login", "client_id", "branch").Replace(column), 1))
+		require.Contains(t, d.Text, "accounts:\n  users: [] # TODO who may log in? ")
+		require.Contains(t, d.Text, "\n  # table: users # 2 of 2 values of password")
+	}
+	d = ofTables(t, strings.ReplaceAll(tables, hash, strings.Repeat("0a", 20)))
+	require.Contains(t, d.Text, "  users: [] # TODO who may log in? A table of users, or verify of a service\n", "any text may look like that")
 }
 
 // TestDraftOfStrangeNames: whatever tables and columns are called, the draft loads.
@@ -158,7 +178,7 @@ func TestDraftOfDescription(t *testing.T) {
 	}
 	require.Contains(t, d.Text, "# Not used: path /v1/wishes (id).")
 	for text, want := range map[string]string{"{": "expected JSON or YAML", "info: {}": "expected paths in it"} {
-		_, err := New(t.Context(), Options{OpenAPI: []byte(text)})
+		_, err := NewDraft(t.Context(), Options{OpenAPI: []byte(text)})
 		require.ErrorContains(t, err, want)
 	}
 }

@@ -1,6 +1,7 @@
-package draft
+package adopt
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -24,7 +25,7 @@ func (d *drafter) write() string {
 	if without := d.withoutRules(); len(without) > 0 {
 		d.todo(&b, "without_rules: [%s] # TODO their fields were not found: must these be kept?\n", strings.Join(without, ", "))
 	}
-	d.todo(&b, "\naccounts:\n  users: [] # TODO who may log in? A table of users, or verify of a service\n")
+	d.writeAccounts(&b)
 	b.WriteString("\nresources:\n")
 	for _, r := range d.model.Resources {
 		if m := d.matches[r.Name]; m != nil {
@@ -38,6 +39,44 @@ func (d *drafter) write() string {
 	}
 	d.writeRest(&b)
 	return b.String()
+}
+
+// writeAccounts names the table of which most values of a column are hashes of passwords. What its
+// columns are not called for is asked.
+func (d *drafter) writeAccounts(b *strings.Builder) {
+	var of *table
+	var password *column
+	var hashed int
+	var hash []string
+	for _, t := range d.tables {
+		for _, c := range t.columns {
+			if n, alike, algorithms := c.hashes(); n > hashed && 2*(n+alike) >= c.filled {
+				of, password, hashed, hash = t, c, n, algorithms
+			}
+		}
+	}
+	b.WriteString("\naccounts:\n")
+	if of == nil || d.noUsers {
+		d.todo(b, "  users: [] # TODO who may log in? A table of users, or verify of a service\n")
+		return
+	}
+	user, client, mark := of.called("username"), of.called("client", "clientid"), ""
+	evidence := fmt.Sprintf("%d of %d values of %s are hashes of passwords", hashed, password.filled, password.name)
+	if user == "" || client == "" {
+		mark = "# "
+		d.todo(b, "  users: [] # TODO who may log in? In the table of users, which column has the login name, and which the client?\n")
+	}
+	columns := "username: " + scalar(cmp.Or(user, "TODO")) + ", password: " + scalar(password.name)
+	if email := of.called("email"); email != "" {
+		columns += ", email: " + scalar(email)
+	}
+	fmt.Fprintf(b, "  %stable: %s # %s\n", mark, comment(scalar(of.name)), comment(evidence))
+	fmt.Fprintf(b, "  %scolumns: {%s, client_id: %s}\n", mark, comment(columns), comment(scalar(cmp.Or(client, "TODO"))))
+	if hashed < password.filled {
+		d.todo(b, "  %shash: [%s] # TODO and of which form are the others?\n", mark, strings.Join(hash, ", "))
+	} else {
+		fmt.Fprintf(b, "  %shash: [%s]\n", mark, strings.Join(hash, ", "))
+	}
 }
 
 // todo writes what somebody has to look at.
@@ -134,11 +173,11 @@ func (d *drafter) writeFields(b *strings.Builder, m *match) {
 			some = true
 			said := "nothing is called like it"
 			if of != nil {
-				said = of.value(d.ofService) + ": " + why
+				said = of.value(d.ofService) + ": " + why + m.table.evidence(of.from)
 			}
 			d.todo(b, "      %s: {absent: true} # TODO %s\n", f.Name, comment(said))
 		case of != nil:
-			d.todo(b, "      # %s: %s # TODO %s\n", f.Name, comment(of.value(d.ofService)), comment(why))
+			d.todo(b, "      # %s: %s # TODO %s%s\n", f.Name, comment(of.value(d.ofService)), comment(why), m.table.evidence(of.from))
 		case !f.Primary && f.Type != mapping.Array && f.Name != "is_system":
 			without = append(without, f.Name)
 		}
@@ -152,6 +191,15 @@ func (d *drafter) writeFields(b *strings.Builder, m *match) {
 	if rest := m.unused(); len(rest) > 0 {
 		fmt.Fprintf(b, "      # Not used of %s: %s.\n", comment(m.table.name), comment(strings.Join(rest, ", ")))
 	}
+}
+
+// evidence is what the rows say of columns.
+func (t *table) evidence(columns []string) string {
+	c := t.column(columns[0])
+	if len(columns) > 1 || c == nil || t.rows == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%d of %d rows have one, of %s)", c.filled, t.rows, c.distinct())
 }
 
 func (d *drafter) writeField(b *strings.Builder, text, note string) {

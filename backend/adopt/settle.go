@@ -1,4 +1,4 @@
-package draft
+package adopt
 
 import (
 	"errors"
@@ -50,6 +50,8 @@ func (d *drafter) leaveOut(p strictyaml.Problem) bool {
 	switch {
 	case d.ofService && !d.ownRules && strings.Contains(p.Message, "rules: backend"):
 		d.ownRules = true
+	case top == "accounts" && !d.noUsers:
+		d.noUsers = true
 	case top == "resources" && len(keys) > 1 && d.matches[keys[1]] != nil:
 		d.leaveOutOf(d.matches[keys[1]], keys[2:], p.Message)
 	default:

@@ -1,13 +1,11 @@
-package draft
+package adopt
 
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
-	"frontdesk/backend/adopt/survey"
 	"frontdesk/backend/legacy"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
@@ -34,22 +32,20 @@ type Summary struct {
 type Draft struct {
 	Text    string
 	Summary Summary
+
+	options Options
+	tables  []*table
 }
 
-// New drafts a sheet for a database, which is only read, or for a service, which is not asked.
-func New(ctx context.Context, o Options) (draft *Draft, err error) {
+// NewDraft drafts a sheet for a database, which is only read, or for a service, which is not asked.
+func NewDraft(ctx context.Context, o Options) (draft *Draft, err error) {
 	d := &drafter{source: o.Source, model: o.Model, matches: map[string]*match{}}
 	if o.OpenAPI != nil {
 		d.variable, d.ofService = cmp.Or(o.Variable, "SERVICE_URL"), true
 		err = d.describe(o.OpenAPI)
 	} else {
 		d.variable = cmp.Or(o.Variable, "DATABASE_DSN")
-		var reader *survey.Reader
-		if reader, err = survey.OpenReader(ctx, &o.Source); err != nil {
-			return nil, err
-		}
-		defer func() { err = errors.Join(err, reader.Close()) }()
-		err = d.inspect(ctx, reader)
+		err = d.inspect(ctx)
 	}
 	if err != nil {
 		return nil, err
@@ -59,7 +55,8 @@ func New(ctx context.Context, o Options) (draft *Draft, err error) {
 	if err := d.settle(); err != nil {
 		return nil, err
 	}
-	return &Draft{d.text, d.summary}, nil
+	o.Variable = d.variable
+	return &Draft{d.text, d.summary, o, d.tables}, nil
 }
 
 // drafter drafts one sheet.
@@ -76,6 +73,7 @@ type drafter struct {
 
 	// What the draft does not load with, and so is left out of it.
 	ownRules bool // the service keeps the rules
+	noUsers  bool
 	dropped  []string
 }
 
@@ -87,17 +85,20 @@ type table struct {
 	primary  []string
 	foreign  []legacy.ForeignKey
 	endpoint *endpoint // nil of a database
+	rows     int       // that were looked at: all where they are fewer than mostRows
+	unread   bool      // the rows cannot be read
 }
 
 // column is a column, or a member of a service's records, by its path.
 type column struct {
 	name      string
-	sort      string   // text, integer, … as sheets call it; "" for what they have no word for
-	words     []string // all that a service says it can be
-	values    int      // how many a table has, and how many of them are none of the interface's words
-	others    int
-	length    int  // the longest possible; 0 for no limit
-	generated bool // never written
+	kind      string         // the type as the database names it
+	sort      string         // text, integer, … as sheets call it; "" for what they have no word for
+	words     []string       // all that a service says it can be
+	filled    int            // rows that have a value
+	values    map[string]int // how many have each of the first mostValues, which nobody is shown
+	length    int            // the longest possible; 0 for no limit
+	generated bool           // never written
 	nullable  bool
 }
 

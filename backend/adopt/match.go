@@ -1,4 +1,4 @@
-package draft
+package adopt
 
 import (
 	"fmt"
@@ -54,6 +54,16 @@ func (t *table) calledAs(f *mapping.Field) *column {
 		}
 	}
 	return nil
+}
+
+// called is the column that is called by one of these folded names; "" for none.
+func (t *table) called(names ...string) string {
+	for _, c := range t.columns {
+		if slices.Contains(names, folded(c.name)) {
+			return c.name
+		}
+	}
+	return ""
 }
 
 // matchTables gives each resource the table that is called like it, and each field its column.
@@ -155,7 +165,12 @@ func (m *mapped) judgeWords(f *mapping.Field, c *column) {
 	if c.sort == "boolean" {
 		return
 	}
-	values, others := c.values+len(c.words), c.others
+	all, others := c.filled+len(c.words), c.filled
+	for value, rows := range c.values {
+		if slices.Contains(f.OneOf, strings.Trim(value, " ")) {
+			others -= rows
+		}
+	}
 	for _, word := range c.words {
 		if !slices.Contains(f.OneOf, word) {
 			others++
@@ -163,8 +178,8 @@ func (m *mapped) judgeWords(f *mapping.Field, c *column) {
 	}
 	switch {
 	case others > 0:
-		m.doubt = fmt.Sprintf("%d of its %d values are none of %s: which codes stand for them?", others, values, strings.Join(f.OneOf, ", "))
-	case values == 0 && c.sort != "integer":
+		m.doubt = fmt.Sprintf("%d of its %d values are none of %s: which codes stand for them?", others, all, strings.Join(f.OneOf, ", "))
+	case all == 0 && c.sort != "integer":
 		m.doubt = "its values are not known: which codes stand for " + strings.Join(f.OneOf, ", ") + "?"
 	}
 }
@@ -214,11 +229,7 @@ func (m *match) refersOnce(to string) bool {
 // or a required reference to a record that has a client. All others are closed.
 func (d *drafter) findClients() {
 	for _, m := range d.matches {
-		for _, c := range m.table.columns {
-			if name := folded(c.name); name == "client" || name == "clientid" {
-				m.client = c.name
-			}
-		}
+		m.client = m.table.called("client", "clientid")
 		m.closed = m.client == ""
 	}
 	for range d.matches { // as far as references lead

@@ -1,0 +1,125 @@
+package adopt
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"frontdesk/backend/legacy"
+	"frontdesk/backend/sqlrecord"
+	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
+)
+
+const (
+	mostRows   = 10_000 // of a table that are looked at
+	mostValues = 1000   // of a column that are told apart
+	mostLetter = 200    // of a value
+)
+
+// inspect takes the tables of a database, and counts what their first rows look like.
+func (d *drafter) inspect(ctx context.Context) error {
+	return reading(ctx, &d.source, func(db sqlrecord.DB) error {
+		schema, err := legacy.Inspect(ctx, db, &d.source, &sheet.Sheet{})
+		if err != nil {
+			return err
+		}
+		for _, known := range schema.Tables {
+			t := &table{name: known.Name, view: known.View, primary: known.Primary, foreign: known.Foreign}
+			for _, c := range known.Columns {
+				t.columns = append(t.columns, &column{
+					name: c.Name, kind: c.Type, sort: wordOf(c.Sort), length: c.Length, generated: c.Generated, nullable: c.Nullable,
+				})
+			}
+			d.tables = append(d.tables, t)
+			if !t.view {
+				t.unread = d.look(ctx, db, t) != nil
+			}
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+		}
+		return nil
+	})
+}
+
+// look reads the first rows of a table.
+func (d *drafter) look(ctx context.Context, db sqlrecord.DB, t *table) error {
+	b := legacy.NewBuilder(d.source.Engine, db.Dialect())
+	w := sqlrecord.NewWriter(db.Dialect(), nil).Add("SELECT 1")
+	for _, c := range t.columns {
+		if c.sort == "" || c.sort == "bytes" {
+			w.Add(", NULL")
+		} else {
+			w.Add(", SUBSTR(").Expr(b.As(sqlrecord.Plain(db.Dialect().Quote(c.name)), legacy.Texts)).Add(", 1, ", strconv.Itoa(mostLetter), ")")
+		}
+	}
+	text, args := w.Add(" FROM ", legacy.Qualified(db.Dialect(), d.source.Schema, t.name), " LIMIT ", strconv.Itoa(mostRows)).Statement()
+	foreign := sqlrecord.Column{Type: mapping.Text, Foreign: true}
+	return db.Read(ctx, func(conn sqlrecord.Conn) error {
+		t.rows = 0
+		for _, c := range t.columns {
+			c.filled, c.values = 0, map[string]int{}
+		}
+		return conn.Query(ctx, text, slices.Repeat([]sqlrecord.Column{foreign}, len(t.columns)+1), args, func(row []mapping.Value) error {
+			t.rows++
+			for i, c := range t.columns {
+				v := row[i+1]
+				if !v.IsSet() {
+					continue
+				}
+				c.filled++
+				if len(c.values) < mostValues || c.values[v.Text()] > 0 {
+					c.values[strings.Clone(v.Text())]++
+				}
+			}
+			return nil
+		})
+	})
+}
+
+// hashForms are what stored passwords look like, by what sheets call them.
+var hashForms = []struct {
+	algorithm string
+	form      *regexp.Regexp
+}{
+	{"argon2id", regexp.MustCompile(`^\$argon2id\$`)}, {"bcrypt", regexp.MustCompile(`^\$2[aby]\$\d\d\$.{53}$`)}, {"phpass", regexp.MustCompile(`^\$[PH]\$.{31}$`)},
+	{"sha512crypt", regexp.MustCompile(`^\$6\$`)}, {"sha256crypt", regexp.MustCompile(`^\$5\$`)}, {"md5crypt", regexp.MustCompile(`^\$1\$`)},
+}
+
+// digest is what older hashes are, and much else.
+var digest = regexp.MustCompile(`^[0-9A-Fa-f]{32}([0-9A-Fa-f]{8}|[0-9A-Fa-f]{32})?$`)
+
+// hashes counts the values of a column that are hashes of passwords: by their form, whose algorithms
+// are told, and those that look like one beside them.
+func (c *column) hashes() (certain, alike int, algorithms []string) {
+	for v, rows := range c.values {
+		v = strings.TrimRight(v, " ")
+		for _, of := range hashForms {
+			if of.form.MatchString(v) {
+				certain += rows
+				algorithms = append(algorithms, of.algorithm)
+			}
+		}
+		if digest.MatchString(v) {
+			alike += rows
+		}
+	}
+	slices.Sort(algorithms)
+	return certain, alike, slices.Compact(algorithms)
+}
+
+// wordOf is what sheets call the sort of a column; "" if they have no word for it.
+func wordOf(s legacy.Sort) string {
+	switch s {
+	case legacy.Singles, legacy.Floats:
+		s = legacy.Decimals
+	case legacy.Padded, legacy.GUIDs:
+		s = legacy.Texts
+	case legacy.Others:
+		return ""
+	}
+	return string(s)
+}
