@@ -111,7 +111,7 @@ func besideMidnight(t time.Time) bool {
 func (x *asked) others(ctx context.Context) {
 	i := slices.IndexFunc(x.clients, func(c auth.Client) bool { return c.ID != x.of.ID })
 	known := x.Sheet.Resource(x.Name)
-	if i < 0 || known != nil && (x.doc.Has(strictyaml.Child(x.path, "shared")) || known.Key.ByClient) {
+	if i < 0 || known != nil && (known.IsShared() || known.Key.ByClient) {
 		return // by a number that counts for each client another record is meant
 	}
 	other := x.clients[i]
@@ -124,7 +124,7 @@ func (x *asked) others(ctx context.Context) {
 	}
 	listed, read := 0, 0
 	for n, rec := range x.records {
-		if rec.Owner == mapping.OfAll && (known == nil || !known.IsShared()) {
+		if rec.Owner == mapping.OfAll {
 			continue // the sheet says so
 		}
 		if slices.ContainsFunc(page.Records, func(same mapping.Record) bool { return slices.Equal(same.Values, rec.Values) }) {
@@ -140,10 +140,6 @@ func (x *asked) others(ctx context.Context) {
 		return
 	}
 	seen := fmt.Sprintf("client %d is shown records of client %d: its list has %d of %d, and get answers %d", other.ID, x.of.ID, listed, len(x.records), read)
-	if known != nil && known.IsShared() {
-		x.add(Warning, "ask.isolation", strictyaml.Child(x.path, "client"), seen, "say shared: true where all clients are to see and change them; else name the column or path of their client")
-		return
-	}
 	x.add(Error, "ask.isolation", strictyaml.Child(x.path, "client"), seen, "name the column or path that tells whose a record is")
 }
 

@@ -40,6 +40,7 @@ func HTTP(ctx context.Context, s Service, client auth.Client, o Options) (*Repor
 	c := &httpCheck{Options: o, Report: &Report{doc: outlined(o.Sheet.File, text), Left: leftOut(o, s), present: map[string]string{}}, service: s, client: client, text: string(text), censuses: censuses{}}
 	c.listed(o.Sheet)
 	c.rulesOff(o)
+	c.unowned(o.Sheet)
 	if user := c.login(ctx, s, o); client.ID == 0 {
 		c.client = user
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"frontdesk/backend"
+	"frontdesk/config/strictyaml"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
 )
@@ -104,6 +105,20 @@ func (r *Report) rulesOff(o Options) {
 			r.add(Warning, "rules.off", fmt.Sprintf("without_rules[%d]", i), fmt.Sprintf("the rule %s is switched off, and all that it judges by is in %s", rule, strings.Join(whole, " and ")),
 				"take it out, unless records of the system break it on purpose")
 		}
+	}
+}
+
+// unowned tells of resources of which nothing says whose the records are: every client would see and
+// change those of all. A draft keeps them closed.
+func (r *Report) unowned(s *sheet.Sheet) {
+	for _, of := range s.Model.Resources {
+		path, known := strictyaml.Child("resources", of.Name), s.Resources[of]
+		isClosed := known.Service != nil && known.Service.Select != nil && known.Service.Select.String() == "false"
+		if !known.IsShared() || isClosed || of.Owner() != nil && known.Service != nil && known.Service.Walk == nil || r.doc.Has(strictyaml.Child(path, "shared")) {
+			continue
+		}
+		r.add(Error, "client.none", strictyaml.Child(path, "client"), fmt.Sprintf("nothing tells whose the records of %s are, and every client is shown those of all", of.Name),
+			"name the place of their client, or the record through which it is found; or close it, by operations or a condition that nothing fulfils. shared: true only where all clients are to see and change the same")
 	}
 }
 

@@ -305,7 +305,7 @@ var ofHTTP = []mistake{
 	{name: "nobody can be found", replace: []string{`"email = \(.username | tojson)"`, `"email = \(.username + "x" | tojson)"`},
 		severity: Error, rule: "login.find", path: "accounts.find", seen: "is not found by name", whether: "nobody gets mail"},
 	{name: "a resource of a client that is read as everybody's", replace: []string{contactAt, contactAt + "\n    client: \"\""},
-		severity: Warning, rule: "ask.isolation", path: "resources.contact.client", seen: "client 2 is shown records of client 1", whether: "shared: true"},
+		severity: Error, rule: "client.none", path: "resources.contact.client", seen: "every client is shown those of all", whether: "shared: true"},
 }
 
 const contactAt = "  contact:\n    path: /api/collections/contacts/records"

@@ -72,6 +72,7 @@ func SQL(ctx context.Context, o Options) (*Report, error) {
 	c := &sqlCheck{Options: o, Report: &Report{doc: outlined(o.Sheet.File, text), Left: leftOut(o, o.Sheet)}, schema: schema, text: string(text)}
 	c.listed(o.Sheet)
 	c.rulesOff(o)
+	c.unowned(o.Sheet)
 	for _, r := range o.Sheet.Model.Resources {
 		c.resource(o.Sheet.Resources[r])
 	}
@@ -206,7 +207,6 @@ func (c *sqlCheck) resource(r *sheet.Resource) {
 	rc.keys()
 	rc.written()
 	rc.noted()
-	rc.visible()
 }
 
 func (c *resourceCheck) at(keys ...string) string { return strictyaml.Child(c.path, keys...) }

@@ -182,16 +182,3 @@ func (c *resourceCheck) noted() {
 		c.add(Warning, "sql.unindexed-changes", at, fmt.Sprintf("no index of %s begins with %s: all of it is read for each look", t.Name, told.Sequence), "make one")
 	}
 }
-
-// visible looks for a resource of which nothing says whose its records are, where others are of a
-// client: all clients would see them, and users least of all are meant for all.
-func (c *resourceCheck) visible() {
-	said := c.doc.Has(c.at("shared"))
-	others := slices.ContainsFunc(c.Sheet.Model.Resources, func(r *mapping.Resource) bool { return !c.Sheet.Resources[r].IsShared() })
-	isOfUsers := c.Name == "employee" || c.Sheet.Accounts.Table != "" && strings.EqualFold(c.Table, c.Sheet.Accounts.Table)
-	if said || !others || !c.IsShared() || !isOfUsers {
-		return // see ask.isolation
-	}
-	c.add(Error, "sql.visible", c.at("client"), fmt.Sprintf("nothing tells whose the records of %s are, and every client is shown the users of all", c.Table),
-		"name the column of their client, or a condition by where with :client; shared: true only where all users are of one business")
-}

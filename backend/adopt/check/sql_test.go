@@ -156,7 +156,7 @@ func TestFindings(t *testing.T) {
 		{"another factor", []string{"hourly_rate: {read: 'UURTRF / 100.0', write: {UURTRF: 'ROUND(:value * 100)'}, ordered: true}", "hourly_rate: {read: 'UURTRF / 100.0', write: {UURTRF: 'ROUND(:value * 10)'}, ordered: true}"},
 			Error, "data.missed", "resources.employee.fields.hourly_rate", "are not found by a filter by the hourly_rate that they show", "say a find"},
 		{"another order", []string{"hourly_rate: {read: 'UURTRF / 100.0'", "hourly_rate: {read: '-UURTRF / 100.0'"}, Error, "data.unordered", "resources.employee.fields.hourly_rate", "stand elsewhere by their column", "take ordered: true out"},
-		{"users of all", []string{"    table: MDW\n", "    table: MDW\n    client: \"\"\n"}, Error, "sql.visible", "resources.employee.client", "every client is shown the users of all", "name the column of their client"},
+		{"users of all", []string{"    table: MDW\n", "    table: MDW\n    client: \"\"\n"}, Error, "client.none", "resources.employee.client", "every client is shown those of all", "name the place of their client"},
 		{"a rule that is off", []string{"keep: keep.db\n", "keep: keep.db\nwithout_rules: [order_status]\n"}, Warning, "rules.off", "without_rules[0]", "the rule order_status is switched off, and all that it judges by is in order and orderline", "take it out"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
