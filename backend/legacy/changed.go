@@ -30,6 +30,7 @@ type view struct {
 	// written; "" for all.
 	unwritten map[*mapping.Resource]map[mapping.Scope]map[string]string
 	accounts  *Builder
+	known     Schema
 	version   string
 	refused   error // what the database refuses of the sheet
 }
@@ -40,7 +41,7 @@ func (s *Store) learn(ctx context.Context, before *view) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &view{tables: map[*mapping.Resource]*Mapped{}, closed: map[*mapping.Resource]*backend.Closing{}, unwritten: map[*mapping.Resource]map[mapping.Scope]map[string]string{}, version: known.version}
+	v := &view{tables: map[*mapping.Resource]*Mapped{}, closed: map[*mapping.Resource]*backend.Closing{}, unwritten: map[*mapping.Resource]map[mapping.Scope]map[string]string{}, known: known.Schema, version: known.version}
 	users := known.Table(s.sheet.Accounts.Table)
 	v.accounts = NewBuilder(s.source.Engine, s.d)
 	v.accounts.ColumnOf = func(name string) Known { return columnOf(users, name) }

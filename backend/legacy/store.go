@@ -54,9 +54,6 @@ type Options struct {
 	Log *zap.Logger
 	// User tells who asks, for the sheet's :user and :username; nil for nobody.
 	User func(ctx context.Context) auth.User
-	// Strict has Open fail where the database refuses SQL of the sheet. Otherwise the resource
-	// is closed: the database may have changed since the sheet was written.
-	Strict bool
 }
 
 // DefaultLockWait is how long to wait for a row if nothing else is said.
@@ -129,9 +126,6 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		s.answers = Qualified(s.d, source.Schema, source.Idempotency)
 	}
 	v, err := s.learn(ctx, nil)
-	if err == nil && o.Strict {
-		err = v.refused
-	}
 	if err == nil {
 		s.view.Store(v)
 		err = s.judgeClients()

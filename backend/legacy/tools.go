@@ -17,6 +17,12 @@ import (
 // DB is the database.
 func (s *Store) DB() sqlrecord.DB { return s.db }
 
+// Schema is what the database had when it was last looked at.
+func (s *Store) Schema() Schema { return s.view.Load().known }
+
+// Refused is what the database refused of the sheet when it was last looked at.
+func (s *Store) Refused() []*Problem { return Problems(s.view.Load().refused) }
+
 // Sheet is the sheet that it is served by.
 func (s *Store) Sheet() *sheet.Sheet { return s.sheet }
 

@@ -12,7 +12,6 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend/adopt/check"
-	"frontdesk/backend/adopt/page"
 	"frontdesk/backend/legacy"
 	"frontdesk/backend/remote"
 	"frontdesk/cmd/frontdesk/desk"
@@ -35,8 +34,7 @@ type checkCommand struct {
 
 // Help tells what the exit codes mean.
 func (checkCommand) Help() string {
-	return "It ends with 0 where nothing fails, with 1 where something does (an error in the report, or a system that cannot be reached), and with 2 where the command line or the sheet itself is wrong. " +
-		"Of a sheet that is wrong what can be compared without its faults is compared all the same."
+	return "It ends with 0 where nothing fails, with 1 where something does (an error in the report, or a system that cannot be reached), and with 2 where the command line or the sheet itself is wrong."
 }
 
 // Run fails where something does not fit.
@@ -51,8 +49,8 @@ func (c checkCommand) Run(p desk.Program) error {
 		return desk.Misused("--html %s: expected a file that is not there yet", c.HTML)
 	}
 	s, model, err := c.load()
-	if problems, ok := errors.AsType[strictyaml.Problems](err); ok && model != nil {
-		return c.part(p, problems)
+	if problems, ok := errors.AsType[strictyaml.Problems](err); ok && c.JSON {
+		return errors.Join(check.Unreadable(problems).WriteJSON(p.Stdout), desk.Misused("the sheet has %d problem(s)", len(problems)))
 	}
 	if err != nil {
 		return err
@@ -61,38 +59,13 @@ func (c checkCommand) Run(p desk.Program) error {
 	if err != nil {
 		return err
 	}
-	if err := c.print(p, s, model, report); err != nil {
+	if err := c.print(p, report); err != nil {
 		return err
 	}
 	if n := report.Count(check.Error); n > 0 {
 		return fmt.Errorf("the sheet does not fit: %d error(s)", n)
 	}
 	return nil
-}
-
-// part compares what of a sheet has no problems, and tells of these too.
-func (c checkCommand) part(p desk.Program, problems strictyaml.Problems) error {
-	file, model, zone, err := c.find()
-	if err != nil {
-		return err
-	}
-	c.Write = false
-	s, without, err := check.LoadPart(file, model, sheet.Options{RuleFields: desk.RuleFields, Zone: zone})
-	var report *check.Report
-	if err == nil && s != nil {
-		report, err = c.compare(p, s, model)
-	}
-	wrong := desk.Misused("the sheet has %d problem(s)", len(problems))
-	switch {
-	case report != nil:
-		report.Lacks(problems, without)
-		return errors.Join(c.print(p, s, model, report), wrong)
-	case c.JSON:
-		return errors.Join(check.Unreadable(problems).WriteJSON(p.Stdout), wrong)
-	case err != nil:
-		return fmt.Errorf("%w\nthe rest of it could not be compared: %w", problems, err)
-	}
-	return problems
 }
 
 // compare compares a sheet with its system.
@@ -125,13 +98,9 @@ func (c checkCommand) password(p desk.Program) (string, error) {
 }
 
 // print prints the report, and writes its page if one is wanted.
-func (c checkCommand) print(p desk.Program, s *sheet.Sheet, model *mapping.Model, report *check.Report) error {
+func (c checkCommand) print(p desk.Program, report *check.Report) error {
 	if c.HTML != "" {
-		page, err := check.Page(p.Ctx, check.Options{Sheet: s, Model: model}, report)
-		if err == nil {
-			err = writePage(c.HTML, page)
-		}
-		if err != nil {
+		if err := writePage(c.HTML, report); err != nil {
 			return err
 		}
 	}
@@ -210,7 +179,7 @@ func openDatabase(ctx context.Context, s *sheet.Sheet) (check.Database, error) {
 	if err != nil {
 		return nil, err
 	}
-	store, err := legacy.Open(ctx, legacy.Options{Sheet: s, IDStore: kept, Now: time.Now, Hasher: auth.NewHasher(), Strict: true})
+	store, err := legacy.Open(ctx, legacy.Options{Sheet: s, IDStore: kept, Now: time.Now, Hasher: auth.NewHasher()})
 	if err != nil {
 		return nil, errors.Join(err, release())
 	}
@@ -218,11 +187,11 @@ func openDatabase(ctx context.Context, s *sheet.Sheet) (check.Database, error) {
 }
 
 // writePage writes a page to look at, for whoever made it alone.
-func writePage(file string, page page.Page) (err error) {
+func writePage(file string, report *check.Report) (err error) {
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	return page.Write(f)
+	return report.WritePage(f)
 }

@@ -13,7 +13,6 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
-	"frontdesk/backend/adopt/survey"
 	"frontdesk/backend/follow"
 	"frontdesk/config/strictyaml"
 	"frontdesk/mapping"
@@ -34,7 +33,7 @@ type asker struct {
 	*Report
 	client  *backend.Client
 	driver  backend.Driver
-	planner survey.Store   // nil where nobody can be asked how lists are read
+	planner Database       // nil where nobody can be asked how lists are read
 	journal follow.Journal // nil where the system is not asked what has changed
 	clients []auth.Client  // whose records are asked for: of the first that has some
 	// ids are those of records that a client has, by resource.
@@ -43,7 +42,7 @@ type asker struct {
 
 // unreadable are the findings after which a resource is not asked for: each question would
 // fail by it.
-var unreadable = []string{"http.read", "http.key-missing", "sql.table-missing", "sql.column-missing", "data.unproved", "data.unfit", "data.unknown-code"}
+var unreadable = []string{"http.read", "sql.missing", "sql.statement", "data.unproved", "data.unfit", "data.unknown-code"}
 
 // ask asks of every resource that can be read.
 func ask(ctx context.Context, driver backend.Driver, clients []auth.Client, o Options, report *Report) error {
@@ -55,7 +54,7 @@ func ask(ctx context.Context, driver backend.Driver, clients []auth.Client, o Op
 		clients = []auth.Client{{ID: 1}}
 	}
 	a := &asker{Options: o, Report: report, client: client, driver: driver, clients: clients, ids: map[int64]map[string][]int64{}}
-	a.planner, _ = driver.(survey.Store)
+	a.planner, _ = driver.(Database)
 	a.journal, _ = driver.(follow.Journal)
 	for _, c := range clients {
 		a.ids[c.ID] = map[string][]int64{}
@@ -128,7 +127,7 @@ func (a *asker) resource(ctx context.Context, r *mapping.Resource, path string) 
 	x.outside()
 	questions := []question{{"other clients", x.others}, {"writes", x.writing}}
 	if x.Sheet.Source.SQL != nil { // a service is not asked for lists: the copy answers them
-		questions = slices.Concat([]question{{"filters", x.filters}, {"modified_since", x.since}, {"orders", x.sorts}, {"plans", x.plans}, {"changes", x.changes}}, questions, []question{{"values", x.edges}})
+		questions = append([]question{{"lists", x.lists}, {"plans", x.plans}, {"changes", x.noted}}, questions...)
 	}
 	for _, question := range questions {
 		if ctx.Err() == nil {
@@ -207,24 +206,6 @@ func (x *asked) read(ctx context.Context) error {
 			return nil
 		}
 	}
-}
-
-// finds tells whether a list has a record. It is unclear where that is too long to tell.
-func (x *asked) finds(ctx context.Context, id int32, q backend.Query, more ...backend.Filter) (found, unclear bool, err error) {
-	for range mostPages {
-		page, err := x.list(ctx, q, more...)
-		if err != nil {
-			return false, false, err
-		}
-		if slices.ContainsFunc(page.Records, func(rec mapping.Record) bool { return rec.ID() == id }) {
-			return true, false, nil
-		}
-		if !page.More {
-			return false, false, nil
-		}
-		q.Offset += len(page.Records)
-	}
-	return false, true, nil
 }
 
 // ofField is where the sheet says something of a field.

@@ -37,7 +37,7 @@ func TestChangesAreAsked(t *testing.T) {
 		replace          []string
 		rule, path, seen string
 	}{
-		"right":    {nil, "", "", "contact: 2 of the 2 changes that were read lead to a record of client 1"},
+		"right":    {nil, "", "", "contact: 2 of 2 changes that were read lead to a record"},
 		"unread":   {[]string{"where: tabel = 'n_rel'", "where: tabl = 'n_rel'"}, "ask.changes", "resources.contact.changes", "what has changed cannot be read: "},
 		"nameless": {[]string{"key: sleutel", "key: ander"}, "ask.changes-key", "resources.contact.changes.key", "1 of 2 changes have no key there"},
 		"nowhere":  {[]string{"tabel = 'n_rel'", "tabel = 'ander'"}, "ask.changes-lead-nowhere", "resources.contact.changes", "none of the 1 changes that were read leads to a record"},

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"frontdesk/backend"
-	"frontdesk/backend/adopt/survey"
 	"frontdesk/mapping"
 )
 
@@ -28,7 +27,7 @@ func (x *asked) plans(ctx context.Context) {
 	if plain == nil {
 		return
 	}
-	if plain.Sorts {
+	if plain.sorts {
 		x.slow(all.Total, x.path, "a list", "make an index over the client and the key")
 	}
 	if x.readsAll(ctx, &x.Fields[x.ID], plain) {
@@ -52,7 +51,7 @@ func (x *asked) plans(ctx context.Context) {
 			}
 		}
 		if f.Sortable() && f.Reference == "" {
-			if p := x.plan(ctx, backend.Query{Sort: []backend.Order{{Field: f}}}); p != nil && p.Sorts {
+			if p := x.plan(ctx, backend.Query{Sort: []backend.Order{{Field: f}}}); p != nil && p.sorts {
 				sorted = append(sorted, f.Name)
 			}
 		}
@@ -83,12 +82,12 @@ func (x *asked) slowFields(records int64, how string, fields []string, cure stri
 }
 
 // narrower tells whether a plan narrows what another one reads.
-func narrower(p, than *survey.Plan) bool {
-	return slices.ContainsFunc(p.Narrows, func(by string) bool { return !slices.Contains(than.Narrows, by) })
+func narrower(p, than *plan) bool {
+	return slices.ContainsFunc(p.narrows, func(by string) bool { return !slices.Contains(than.narrows, by) })
 }
 
 // readsAll tells whether a filter narrows nothing, by none of the values that are tried.
-func (x *asked) readsAll(ctx context.Context, f *mapping.Field, plain *survey.Plan) bool {
+func (x *asked) readsAll(ctx context.Context, f *mapping.Field, plain *plan) bool {
 	var tried []mapping.Value
 	for _, rec := range x.records {
 		v := rec.Values[f.Index]
@@ -106,12 +105,12 @@ func (x *asked) readsAll(ctx context.Context, f *mapping.Field, plain *survey.Pl
 }
 
 // plan is how a page of the client's list is read; nil where that is not to be had.
-func (x *asked) plan(ctx context.Context, q backend.Query, more ...backend.Filter) *survey.Plan {
+func (x *asked) plan(ctx context.Context, q backend.Query, more ...backend.Filter) *plan {
 	if x.planner == nil {
 		return nil
 	}
 	q.Client, q.Limit, q.Filters = x.of, askedPage, append(slices.Clone(x.base), more...)
-	p, err := survey.Ask(ctx, x.planner, x.Resource, q)
+	p, err := planOf(ctx, x.planner, x.Resource, q)
 	if err != nil {
 		x.Looked = append(x.Looked, x.Name+": its plans could not be asked for: "+hidden(err))
 		x.planner = nil

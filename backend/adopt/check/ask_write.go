@@ -1,7 +1,9 @@
 package check
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,28 +13,125 @@ import (
 	"frontdesk/mapping"
 )
 
-// writing writes as the client that was given for it: a record that
-// is made, changed field by field, and removed again.
+// writing writes as the client that was given for it, and reads what is there afterwards: a record
+// that is made, each value that clients may send to it by itself, and that it is gone when it was
+// removed.
 func (x *asked) writing(ctx context.Context) {
 	if x.Write.ID == 0 || x.of.ID != x.Write.ID {
 		return
 	}
-	if !x.supports(x.Resource, mapping.OpCreate) {
+	into := x.records[len(x.records)-1] // of a database all is undone
+	if x.supports(x.Resource, mapping.OpCreate) {
+		made, sent := x.make(ctx)
+		if made.Resource == nil {
+			return
+		}
+		x.arrived(sent, made)
+		x.clock(made)
+		defer x.remove(context.WithoutCancel(ctx), made)
+		into = made
+	} else if x.isService() {
 		return
 	}
-	made, sent := x.make(ctx)
-	if made.Resource == nil {
-		return
-	}
-	x.arrived(sent, made, "a new record")
-	x.clock(made)
 	if x.supports(x.Resource, mapping.OpUpdate) {
-		x.change(ctx, made)
-		if x.Sheet.Source.SQL == nil { // of a database edges does, which undoes it
-			x.empty(ctx, made)
+		x.values(ctx, into)
+	}
+}
+
+func (x *asked) isService() bool { return x.Sheet.Source.SQL == nil }
+
+// values writes into each field of a record what clients may send: a value that another record has,
+// and, of a database, each code and what is easily lost.
+func (x *asked) values(ctx context.Context, into mapping.Record) {
+	if !x.isService() && x.Sheet.Resource(x.Name).SQL.Statements[mapping.OpUpdate] != nil {
+		x.Looked = append(x.Looked, x.Name+": no values were tried, since nobody knows whether what a statement of the sheet does can be undone")
+		return
+	}
+	tried := 0
+	for _, f := range mapping.Each(x.Fields) {
+		if x.isService() && x.sends(f) && backend.DecidesDelete(x.Resource, f.Name) {
+			x.Looked = append(x.Looked, fmt.Sprintf("%s: %s was written in a new record and not changed in it, since a record with another one may have to stay", x.Name, f.Name))
+			continue
+		}
+		lost, failed, beside := map[Severity][]string{}, map[Severity][]string{}, ""
+		var why error
+		for _, e := range x.edgesOf(f, into) {
+			if ctx.Err() != nil || x.isLate() {
+				return
+			}
+			before, after, err := x.write(ctx, into, f.Index, e.value)
+			if ctx.Err() != nil {
+				return
+			}
+			tried++
+			switch refused := isRefusal(err); {
+			case refused && e.severity == Error:
+				x.Looked = append(x.Looked, fmt.Sprintf("%s: %s was refused for %s: %s", x.Name, e.kind, f.Name, x.told(err)))
+			case refused:
+			case err != nil:
+				failed[e.severity], why = append(failed[e.severity], e.kind), err
+			case !isKept(f, e.value, after.Values[f.Index]):
+				lost[e.severity] = append(lost[e.severity], e.kind)
+			default:
+				beside = cmp.Or(beside, strings.Join(x.differ(before, after, f), ", "))
+			}
+		}
+		if f.Type == mapping.Timestamp && len(lost[Note]) >= hours {
+			delete(lost, Note) // it is of days
+		}
+		if beside != "" {
+			x.add(Error, "write.beside", x.ofField(f), fmt.Sprintf("a change of %s changes %s too", f.Name, beside), "have the update write what is sent alone")
+		}
+		for _, s := range []Severity{Error, Warning, Note} {
+			if len(lost[s]) > 0 {
+				x.add(s, "write.altered", x.ofField(f), fmt.Sprintf("what is read after it was written to %s is another value for %s", f.Name, strings.Join(lost[s], ", ")), "mend read or write, or the place; or mark the field readonly")
+			}
+			if len(failed[s]) > 0 {
+				x.add(s, "write.fails", x.ofField(f), fmt.Sprintf("%s cannot be written to %s, and clients get an internal error: %s", strings.Join(failed[s], ", "), f.Name, x.told(why)),
+					"mend write, or say what clients may send: codes, length; or translate the error under errors")
+			}
 		}
 	}
-	x.remove(context.WithoutCancel(ctx), made)
+	x.Looked = append(x.Looked, fmt.Sprintf("%s: %d value(s) were written", x.Name, tried))
+}
+
+// errUndone undoes a transaction.
+var errUndone = errors.New("undone")
+
+// write writes a field of a record, and returns the record as it was before and is afterwards. Of a
+// database it is undone.
+func (x *asked) write(ctx context.Context, rec mapping.Record, i int, v mapping.Value) (before, after mapping.Record, err error) {
+	patch := mapping.NewRecord(x.Resource)
+	patch.Values[i] = v
+	if x.isService() {
+		if before, err = x.get(ctx, rec.ID()); err == nil {
+			if _, err = x.client.Update(ctx, x.of, rec.ID(), mapping.BodyOf(patch), backend.Write{}); err == nil {
+				after, err = x.get(ctx, rec.ID())
+			}
+		}
+		return before, after, err
+	}
+	err = x.driver.Write(ctx, func(tx backend.Tx) error {
+		if before, err = tx.Get(ctx, x.Resource, backend.Query{Client: x.of, ID: rec.ID(), ForUpdate: true}); err != nil {
+			return err
+		}
+		if after, err = tx.Update(ctx, x.of, before, patch); err != nil {
+			return err
+		}
+		return errUndone
+	})
+	if errors.Is(err, errUndone) {
+		err = nil
+	}
+	return before, after, err
+}
+
+// isRefusal tells whether a write was refused as the interface refuses, and has not failed.
+func isRefusal(err error) bool {
+	violations, is := mapping.AsViolations(err)
+	return is && !slices.ContainsFunc(violations, func(v *mapping.Error) bool {
+		return v.Reason == mapping.InternalError || v.Reason == mapping.BackendUnavailable || v.Reason == mapping.BackendTimeout
+	})
 }
 
 // remove deletes a record that was made, which must then be gone.
@@ -47,26 +146,6 @@ func (x *asked) remove(ctx context.Context, made mapping.Record) {
 	}
 	if _, err := x.get(ctx, made.ID()); !mapping.Is(err, mapping.RecordNotFound) {
 		x.add(Error, "write.left", x.path, fmt.Sprintf("record %d was made to look at, and is there after it was deleted", made.ID()), "remove it, and mend delete, or what hides a deleted record")
-	}
-}
-
-// empty empties each field that may be null.
-func (x *asked) empty(ctx context.Context, made mapping.Record) {
-	for i, f := range mapping.Each(x.Fields) {
-		patch := mapping.NewRecord(x.Resource)
-		patch.Values[i] = mapping.NullValue()
-		body := mapping.BodyOf(patch)
-		if !x.sends(f) || f.Required || f.IsState() || f.Immutable || !made.Values[i].IsSet() || len(body.CheckUpdate()) > 0 || ctx.Err() != nil {
-			continue
-		}
-		if _, err := x.client.Update(ctx, x.of, made.ID(), body, backend.Write{}); err != nil {
-			x.refused(err, "write.empty", f.Name+" without a value")
-			continue
-		}
-		after, err := x.get(ctx, made.ID())
-		if err == nil && after.Values[i].IsSet() && !after.Values[i].IsEmpty() {
-			x.add(Note, "write.empty", x.ofField(f), f.Name+" has a value after it was emptied", "say under zero, empty or codes what stands for none there; a system that knows no none cannot be emptied")
-		}
 	}
 }
 
@@ -124,19 +203,6 @@ func (x *asked) differ(a, b mapping.Record, out *mapping.Field) (names []string)
 	return names
 }
 
-// refused tells of a write that fails. What a rule of the interface refuses is to be known.
-func (x *asked) refused(err error, rule, what string) {
-	violations, ok := mapping.AsViolations(err)
-	failed := !ok || slices.ContainsFunc(violations, func(v *mapping.Error) bool {
-		return v.Reason == mapping.InternalError || v.Reason == mapping.BackendUnavailable || v.Reason == mapping.BackendTimeout
-	})
-	if failed {
-		x.add(Error, rule, x.path, what+" cannot be written: "+x.told(err), "mend it as the message says")
-		return
-	}
-	x.Looked = append(x.Looked, fmt.Sprintf("%s: %s was refused: %s", x.Name, what, x.told(err)))
-}
-
 // make makes a record like one that was read. None is returned where that is refused.
 func (x *asked) make(ctx context.Context) (made, sent mapping.Record) {
 	var refusal error
@@ -165,8 +231,12 @@ func (x *asked) make(ctx context.Context) (made, sent mapping.Record) {
 		}
 		return made, sent
 	}
-	if refusal != nil {
-		x.refused(refusal, "write.create", "a record like one that was read")
+	switch {
+	case refusal == nil:
+	case isRefusal(refusal):
+		x.Looked = append(x.Looked, fmt.Sprintf("%s: a record like one that was read was refused: %s", x.Name, x.told(refusal)))
+	default:
+		x.add(Error, "write.create", x.path, "a record like one that was read cannot be written: "+x.told(refusal), "mend it as the message says")
 	}
 	return mapping.Record{}, sent
 }
@@ -180,60 +250,16 @@ func (x *asked) another(f *mapping.Field) mapping.Value {
 	return mapping.TextValue(text)
 }
 
-// arrived tells of what was sent and is not there.
-func (x *asked) arrived(sent, got mapping.Record, in string) {
+// arrived tells of what was sent in a new record and is not there.
+func (x *asked) arrived(sent, got mapping.Record) {
 	for i, v := range sent.Values {
 		if f := &x.Fields[i]; v.IsSet() && !sameText(v, got.Values[i]) {
-			x.add(Error, "write.lost", x.ofField(f), fmt.Sprintf("%s that is sent for %s is not what is there afterwards", f.Name, in), "name the place that is written, or mark the field readonly")
+			x.add(Error, "write.lost", x.ofField(f), f.Name+" that is sent for a new record is not what is there afterwards", "name the place that is written, or mark the field readonly")
 		}
 	}
 }
 
-// change changes a record that was made, field by field.
-func (x *asked) change(ctx context.Context, made mapping.Record) {
-	for i, f := range mapping.Each(x.Fields) {
-		v := x.otherValue(f, made.Values[i])
-		if !x.sends(f) || f.Immutable || f.Unique || i == x.IsBlocked || i == x.IsArchived || !v.IsSet() || ctx.Err() != nil {
-			continue
-		}
-		if backend.DecidesDelete(x.Resource, f.Name) {
-			x.Looked = append(x.Looked, fmt.Sprintf("%s: %s was written in a new record and not changed in it, since a record with another one may have to stay", x.Name, f.Name))
-			continue
-		}
-		before, err := x.get(ctx, made.ID())
-		if err != nil {
-			return
-		}
-		patch := mapping.NewRecord(x.Resource)
-		patch.Values[i] = v
-		body := mapping.BodyOf(patch)
-		if len(body.CheckUpdate()) > 0 {
-			continue
-		}
-		if _, err := x.client.Update(ctx, x.of, made.ID(), body, backend.Write{}); err != nil {
-			x.refused(err, "write.update", f.Name)
-			continue
-		}
-		after, err := x.get(ctx, made.ID())
-		if err != nil {
-			return
-		}
-		x.arrived(patch, after, "a change")
-		if other := x.differ(before, after, f); len(other) > 0 {
-			x.add(Error, "write.beside", x.ofField(f), fmt.Sprintf("a change of %s changes %s too", f.Name, strings.Join(other, ", ")), "have the update write what is sent alone")
-		}
-	}
-}
-
-// otherValue is one that a field may be changed to: of another record, or made up.
-func (x *asked) otherValue(f *mapping.Field, now mapping.Value) mapping.Value {
-	for _, rec := range x.records {
-		if v := rec.Values[f.Index]; v.IsSet() && !v.IsEmpty() && !sameText(v, now) {
-			return v
-		}
-	}
-	if f.Check == "" && len(f.OneOf) == 0 && (f.Type == mapping.Text || f.Type == mapping.Varchar && f.Length >= 2) {
-		return mapping.TextValue("zq")
-	}
-	return mapping.Value{}
+// sameText tells whether two values are one to systems that compare texts as they like.
+func sameText(a, b mapping.Value) bool {
+	return a == b || a.Kind() == mapping.KindText && b.Kind() == mapping.KindText && strings.EqualFold(strings.TrimSpace(a.Text()), strings.TrimSpace(b.Text()))
 }

@@ -2,6 +2,7 @@ package check
 
 import (
 	"context"
+	"database/sql"
 	"os"
 	"path/filepath"
 	"testing"
@@ -137,7 +138,7 @@ resources:
 	const right = "{column: srt, codes: {P: person, B: company}}"
 	report := check(right, "memo")
 	require.Zero(t, report.Count(Error)+report.Count(Warning), words(t, report))
-	require.Regexp(t, `contact: [1-9][0-9] value\(s\) were written and undone`, words(t, report))
+	require.Regexp(t, `contact: [1-9][0-9] value\(s\) were written`, words(t, report))
 	require.Empty(t, report.has("write.altered", "resources.contact.fields.birth_date"), "of days nobody wants the hour")
 
 	report = check(right, `{column: memo, write: {memo: "TRIM(:value)"}}`)
@@ -151,4 +152,21 @@ resources:
 	require.Contains(t, found[0].Seen, "company")
 	report = check(right, "memo", "CREATE TRIGGER w_none BEFORE UPDATE OF memo ON w_contact BEGIN SELECT RAISE(ABORT, 'not today'); END")
 	require.NotEmpty(t, report.has("write.fails", "resources.contact.fields.note"), words(t, report))
+}
+
+// overTables is a sheet over an SQLite database of these tables.
+func overTables(t *testing.T, text string, tables ...string) Options {
+	t.Helper()
+	dir := t.TempDir()
+	dsn, path := filepath.Join(dir, "page.db"), filepath.Join(dir, "page.yaml")
+	db, err := sql.Open("sqlite", dsn)
+	require.NoError(t, err)
+	execute(t, db, tables...)
+	require.NoError(t, db.Close())
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	model, err := mapping.LoadModel("")
+	require.NoError(t, err)
+	s, err := sheet.Load(path, model, sheet.Options{Env: func(string) (string, bool) { return dsn, true }})
+	require.NoError(t, err)
+	return Options{Sheet: s, Model: model, Rows: 10, Open: opener(t)}
 }

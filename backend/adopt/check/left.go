@@ -34,46 +34,7 @@ func leftOut(o Options, system backend.Supporter) Left {
 			}
 		}
 	}
-	l.Rows = lostRows(s, whole, offer)
 	return l
-}
-
-// lostRows are the rows of the interface's tables that cannot occur.
-func lostRows(s *sheet.Sheet, whole *mapping.Model, offer backend.Offer) []string {
-	var lost []string
-	catalogue := mapping.NewCatalogue()
-	field := func(is func(*mapping.Field) bool) func(*mapping.Resource) bool {
-		return func(r *mapping.Resource) bool {
-			return slices.ContainsFunc(r.Fields, func(f mapping.Field) bool { return is(&f) })
-		}
-	}
-	mapped := func(name string) func(*mapping.Resource) bool {
-		return func(r *mapping.Resource) bool {
-			f, known := r.Field(name), s.Resource(r.Name)
-			return f != nil && (known == nil || !isFixed(known, f))
-		}
-	}
-	occurs := map[mapping.Reason]func(*mapping.Resource) bool{ // on resources that are so
-		mapping.ArrayEmpty:     field(func(f *mapping.Field) bool { return f.Type == mapping.Array }),
-		mapping.ByteaInvalid:   field(func(f *mapping.Field) bool { return f.Type == mapping.Bytea }),
-		mapping.DateNotAfter:   field(func(f *mapping.Field) bool { return f.After != "" }),
-		mapping.DuplicateValue: field(func(f *mapping.Field) bool { return f.Unique && !f.Readonly }),
-		mapping.SystemRecord:   field(func(f *mapping.Field) bool { return f.Name == "is_system" }),
-		mapping.BlockedRecord:  mapped("is_blocked"),
-		mapping.ArchivedRecord: mapped("is_archived"),
-	}
-	can := func(e mapping.Entry) bool {
-		return slices.ContainsFunc(s.Model.Resources, func(r *mapping.Resource) bool { return offer.Has(r, e.Scope) && occurs[e.Reason](r) })
-	}
-	for _, e := range catalogue.Entries() {
-		inRecords := slices.Contains([]mapping.Scope{mapping.OpCreate, mapping.OpUpdate, mapping.OpDelete}, e.Scope)
-		switch {
-		case !catalogue.Documented(e):
-		case occurs[e.Reason] != nil && inRecords && !can(e), ofMissing(offer, whole, e.Scope):
-			lost = append(lost, string(e.Scope)+": "+e.Message)
-		}
-	}
-	return lost
 }
 
 // isFixed tells whether a field is the same in all records.
@@ -122,16 +83,6 @@ func (r *Report) unowned(s *sheet.Sheet) {
 	}
 }
 
-// ofMissing tells whether a scope is of a resource that the system does not have, or of
-// an endpoint that works with what it does not have.
-func ofMissing(offer backend.Offer, whole *mapping.Model, scope mapping.Scope) bool {
-	_, path, ok := strings.Cut(string(scope), "/")
-	if ok && whole.Resource(path) != nil {
-		return offer.Model.Resource(path) == nil
-	}
-	return ok && !offer.Carries("/"+path)
-}
-
 func (l Left) write(b *strings.Builder) {
 	if len(l.Resources) > 0 {
 		wrapped(b, "Not for clients: ", "resources "+strings.Join(l.Resources, ", "))
@@ -143,19 +94,5 @@ func (l Left) write(b *strings.Builder) {
 	}
 	if len(l.Rules) > 0 {
 		wrapped(b, "Not kept: ", "rules "+strings.Join(l.Rules, ", "))
-	}
-	byScope := map[string][]string{}
-	for _, row := range l.Rows {
-		scope, message, _ := strings.Cut(row, ": ")
-		byScope[scope] = append(byScope[scope], message)
-	}
-	for _, scope := range slices.Sorted(maps.Keys(byScope)) {
-		if messages := byScope[scope]; len(messages) > 3 {
-			wrapped(b, "Cannot occur: ", fmt.Sprintf("%d rows of %s", len(messages), scope))
-		} else {
-			for _, message := range messages {
-				wrapped(b, "Cannot occur: ", scope+": "+message)
-			}
-		}
 	}
 }

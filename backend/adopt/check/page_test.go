@@ -1,65 +1,64 @@
 package check
 
 import (
-	"database/sql"
-	"os"
-	"path/filepath"
+	"encoding/xml"
+	"io"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"frontdesk/mapping"
-	"frontdesk/mapping/sheet"
 )
 
-const pagedSheet = `format: 2
-source: {sql: {engine: sqlite, dsn: "${PAGE_DSN}"}}
-time_zone: UTC
-keep: keep.db
-client: adm
-rules: backend
-accounts: {users: []}
-resources:
-  contact:
-    table: w_contact
-    key: {columns: id, generated: max+1}
-    where: gone <> 'J'
-    delete: UPDATE w_contact SET gone = 'J' WHERE id = :key
-    constants: {made_by: "'web'"}
-    fields:
-      kind: {constant: person}
-      name: name
-      note: {read: (SELECT words FROM w_colour WHERE nr = colour)}
-`
-
-// overTables is a sheet over an SQLite database of these tables.
-func overTables(t *testing.T, text string, tables ...string) Options {
-	t.Helper()
-	dir := t.TempDir()
-	dsn, path := filepath.Join(dir, "page.db"), filepath.Join(dir, "page.yaml")
-	db, err := sql.Open("sqlite", dsn)
-	require.NoError(t, err)
-	execute(t, db, tables...)
-	require.NoError(t, db.Close())
-	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-	model, err := mapping.LoadModel("")
-	require.NoError(t, err)
-	s, err := sheet.Load(path, model, sheet.Options{Env: func(string) (string, bool) { return dsn, true }})
-	require.NoError(t, err)
-	return Options{Sheet: s, Model: model, Rows: 10, Open: opener(t)}
+// TestPageIsSelfContained writes a page of texts that would be markup, scripts or addresses if they
+// were not escaped, and looks for anything that is loaded or run.
+func TestPageIsSelfContained(t *testing.T) {
+	for _, evil := range []string{`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `</style><script>1</script>`, `javascript:alert(1)`, "{{.Title}}", "x\x1b[31m\u2028"} {
+		finding := Finding{Rule: evil, Severity: Severity(evil), Line: 2, Path: evil, Seen: evil, Remedy: evil}
+		nowhere := finding
+		nowhere.Line = 0
+		r := &Report{text: "resources: # " + evil + "\n  contact: " + evil, Looked: []string{evil}, Left: Left{Resources: []string{evil}}, Findings: []Finding{finding, nowhere}}
+		var b strings.Builder
+		require.NoError(t, r.WritePage(&b))
+		for _, name := range attributes(t, b.String()) {
+			require.Contains(t, []string{"class"}, name)
+		}
+		require.NotRegexp(t, `(?i)<(script|img|iframe|link|object)`, b.String())
+		require.Contains(t, b.String(), `content="default-src 'none'; style-src 'unsafe-inline'"`)
+		require.Equal(t, 2, strings.Count(b.String(), `<div class="said `))
+	}
 }
 
-// TestPageSaysWhatIsUsed: a column is used that only a deletion, a constant or SQL
-// names, and so is the table in it.
-func TestPageSaysWhatIsUsed(t *testing.T) {
-	o := overTables(t, pagedSheet, "CREATE TABLE w_contact (id int NOT NULL PRIMARY KEY, adm int, name varchar(100), gone varchar(1), made_by varchar(9), colour int, idle int)",
-		"CREATE TABLE w_colour (nr int PRIMARY KEY, words varchar(99))", "CREATE TABLE w_idle (nr int PRIMARY KEY)")
-	report, err := SQL(t.Context(), o)
-	require.NoError(t, err)
-	page, err := Page(t.Context(), o, report)
-	require.NoError(t, err)
-	require.Len(t, page.Resources[0].Columns, 1)
-	require.Equal(t, "idle", page.Resources[0].Columns[0].Name)
-	require.Len(t, page.Unused, 1)
-	require.Equal(t, "w_idle", page.Unused[0].Name)
+// attributes are the names of those in the body of a page, which is read as XML.
+func attributes(t *testing.T, text string) (names []string) {
+	t.Helper()
+	text = strings.ReplaceAll(text, "\x1b", "") // which XML has no place for
+	dec := xml.NewDecoder(strings.NewReader(text[strings.Index(text, "<body>"):strings.Index(text, "</html>")]))
+	for {
+		token, err := dec.Token()
+		if err == io.EOF {
+			return names
+		}
+		require.NoError(t, err)
+		if start, ok := token.(xml.StartElement); ok {
+			for _, a := range start.Attr {
+				names = append(names, a.Name.Local)
+			}
+		}
+	}
+}
+
+// TestPageHasNoSecret: where a sheet has secrets and users, however it is written, there is what was
+// found alone.
+func TestPageHasNoSecret(t *testing.T) {
+	for _, text := range []string{
+		"source:\n  http:\n    secrets: {token: hidden}\nresources:\n  contact: {}\n", "source: {sql: {dsn: hidden}}\n# hidden\nresources:\n  contact: {}\n", "\"source\": {dsn: hidden}\nresources:\n  contact: {}\n",
+		"keep: postgres://hidden\naccounts:\n- hidden\nresources:\n  contact: {}\n", "{source: {dsn: hidden},\nresources: {\ncontact: {}}}\n",
+	} {
+		r := &Report{text: text, Findings: []Finding{{Rule: "sql.zone", Severity: Error, Line: 1, Seen: "seen"}}}
+		var b strings.Builder
+		require.NoError(t, r.WritePage(&b))
+		require.NotContains(t, b.String(), "hidden", text)
+		require.Contains(t, b.String(), "sql.zone")
+		require.Contains(t, b.String(), "resources:")
+	}
 }

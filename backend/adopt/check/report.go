@@ -42,10 +42,8 @@ type Report struct {
 	// Looked tells how much was looked at.
 	Looked []string `json:"looked_at"`
 
-	doc *strictyaml.Document
-	// present tells of a field in how many records of a service its place is, by the path of the
-	// field in the sheet.
-	present map[string]string
+	doc  *strictyaml.Document
+	text string // of the sheet
 }
 
 // Left is what a sheet leaves out of the model.
@@ -54,8 +52,6 @@ type Left struct {
 	Operations map[string][]string `json:"operations"`
 	Fields     map[string][]string `json:"fields"`
 	Rules      []string            `json:"rules"`
-	// Rows are the documented errors that cannot occur therefore.
-	Rows []string `json:"rows"`
 }
 
 // outlined is where the values of a sheet are in its file.
@@ -108,6 +104,8 @@ func (r *Report) WriteJSON(w io.Writer) error {
 	return e.Encode(r)
 }
 
+var mildestFirst = []Severity{Note, Warning, Error}
+
 // width is what a terminal shows in a line.
 const width = 100
 
@@ -120,7 +118,6 @@ func (r *Report) WriteText(w io.Writer) error {
 		wrapped(&b, "", line)
 	}
 	b.WriteByte('\n')
-	mildestFirst := []Severity{Note, Warning, Error}
 	for _, s := range mildestFirst {
 		for _, f := range r.Findings {
 			if f.Severity == s {
@@ -188,22 +185,11 @@ func wrapped(b *strings.Builder, indent, text string) {
 	b.WriteString(line + "\n")
 }
 
-// Unreadable is the report of a sheet that has problems itself, so that nothing
-// was compared.
+// Unreadable is the report of a sheet that has problems itself, so that nothing was compared.
 func Unreadable(problems strictyaml.Problems) *Report {
 	r := &Report{}
-	r.Lacks(problems, nil)
-	return r
-}
-
-// Lacks puts the problems of the sheet before what was found of the rest; without are the parts
-// that nobody looked at.
-func (r *Report) Lacks(problems strictyaml.Problems, without []string) {
 	for _, p := range problems {
 		r.Findings = append(r.Findings, Finding{"sheet", Error, p.File, p.Line, p.Column, p.Path, p.Message, ""})
 	}
-	if len(without) > 0 {
-		r.sort()
-		r.Looked = append(r.Looked, "left out, since it has problems or depends on what has: "+strings.Join(without, ", "))
-	}
+	return r
 }

@@ -10,7 +10,7 @@ import (
 // TestWorstLast: what decides stands at the end, and programs find the order of the sheet.
 func TestWorstLast(t *testing.T) {
 	r := &Report{Looked: []string{"article: 86 row(s) of ART"}, Left: Left{Resources: []string{"flatrate"}}, Findings: []Finding{
-		{Rule: "sql.column-missing", Severity: Error, File: "a.yaml", Line: 3, Column: 1, Seen: "ART has no column X", Remedy: "name a column"},
+		{Rule: "sql.missing", Severity: Error, File: "a.yaml", Line: 3, Column: 1, Seen: "ART has no column X", Remedy: "name a column"},
 		{Rule: "data.codes", Severity: Note, File: "a.yaml", Line: 4, Column: 1, Seen: "no row has D"},
 		{Rule: "data.null", Severity: Warning, File: "a.yaml", Line: 5, Column: 1, Seen: "5 rows have none"},
 		{Rule: "sheet", Severity: Error, File: "a.yaml", Line: 6, Column: 1, Path: "resources.order", Seen: "unknown key"},
@@ -25,7 +25,7 @@ a.yaml:4:1: note: data.codes
   no row has D
 a.yaml:5:1: warning: data.null
   5 rows have none
-a.yaml:3:1: error: sql.column-missing
+a.yaml:3:1: error: sql.missing
   ART has no column X
   → name a column
 a.yaml:6:1: error: sheet
@@ -33,9 +33,9 @@ a.yaml:6:1: error: sheet
 
 notes: 1 data.codes
 warnings: 1 data.null
-errors: 1 sheet, 1 sql.column-missing
+errors: 1 sheet, 1 sql.missing
 2 error(s), 1 warning(s), 1 note(s)
 `, text.String())
 	require.NoError(t, r.WriteJSON(&j))
-	require.Less(t, strings.Index(j.String(), "sql.column-missing"), strings.Index(j.String(), "data.codes"))
+	require.Less(t, strings.Index(j.String(), "sql.missing"), strings.Index(j.String(), "data.codes"))
 }

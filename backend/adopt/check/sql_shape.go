@@ -7,9 +7,43 @@ import (
 	"strings"
 
 	"frontdesk/backend/legacy"
+	"frontdesk/config/strictyaml"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
 )
+
+// resourceCheck compares a resource with the table that it is written to.
+type resourceCheck struct {
+	*sqlCheck
+	*sheet.Resource
+	table *legacy.Table // nil of one in a schema that is not to be seen
+	path  string
+}
+
+func (c *sqlCheck) of(r *mapping.Resource) *resourceCheck {
+	known, path := c.Options.Sheet.Resources[r], strictyaml.Child("resources", r.Name)
+	t := c.schema.Table(known.Table)
+	if t == nil && strings.Contains(known.Table, ".") {
+		c.add(Note, "sql.other-schema", path+".table", known.Table+" is in another schema, and was not found there", "write the name in its letters, or let the user of the database see it")
+	}
+	return &resourceCheck{sqlCheck: c, Resource: known, table: t, path: path}
+}
+
+func (c *resourceCheck) at(keys ...string) string { return strictyaml.Child(c.path, keys...) }
+
+// ofField is where the sheet says something of a field.
+func (c *resourceCheck) ofField(f *mapping.Field) string { return ofField(c.Name, f.Name) }
+
+// changes tells whether clients change records.
+func (c *resourceCheck) changes() bool {
+	return slices.ContainsFunc([]mapping.Scope{mapping.OpCreate, mapping.OpUpdate, mapping.OpDelete}, func(op mapping.Scope) bool { return c.Operations[op] })
+}
+
+// isOwn tells whether there is an operation that frontdesk itself does.
+func (c *resourceCheck) isOwn(op mapping.Scope) bool {
+	said := c.SQL.Statements[op]
+	return c.Operations[op] && (said == nil || slices.Contains(said, sheet.OwnStatement))
+}
 
 // fits compares the lengths and the ranges of columns with the fields that are written into them
 // without a conversion. Whether their types fit the driver itself says.
@@ -53,6 +87,12 @@ func (c *resourceCheck) narrow(f *mapping.Field, column *legacy.Column) {
 // keys compares the key with those of the table.
 func (c *resourceCheck) keys() {
 	table, places := c.table, strings.Join(c.Key.Places, ", ")
+	if p := c.Parent(); p != nil {
+		if known, of := c.schema.Table(p.Table), p.SQL.Client.Column; known != nil && of != "" && !known.Identifies(p.Key.Places) && slices.Contains(known.Primary, of) {
+			c.add(Error, "sql.through", c.at("client"), fmt.Sprintf("%s of %s is unique for each client only, and does not tell whose a record is", strings.Join(p.Key.Places, ", "), p.Table),
+				"name the client's column, or make the key unique by itself")
+		}
+	}
 	if table.View {
 		return
 	}
@@ -96,28 +136,15 @@ func (c *resourceCheck) written() {
 			"mark fields that they fill readonly, and translate the errors that they raise under errors")
 	}
 	c.referrers()
-	filled := append(slices.Clone(c.Key.Places), c.SQL.Client.Column)
-	for _, a := range c.SQL.Constants {
-		filled = append(filled, a.Column)
-	}
 	for i, f := range mapping.Each(c.Fields) {
 		of := &c.SQL.Fields[i]
-		for k, a := range of.Write {
-			if f.Required || of.Default.IsSet() || of.Stamp != sheet.StampNever || f.Default != "" || of.Read != "" || a.SQL != ":value" {
-				filled = append(filled, a.Column)
-			} else if k == 0 {
-				c.nullable(f.Field, of)
-			}
+		isFilled := f.Required || of.Default.IsSet() || of.Stamp != sheet.StampNever || f.Default != "" || of.Read != ""
+		if !isFilled && len(of.Write) > 0 && of.Write[0].SQL == ":value" {
+			c.nullable(f.Field, of)
 		}
-		unique := f.Unique && f.UniquePer == "" && len(f.UniqueWhen) == 0 && !f.Readonly && len(of.Names) == 1 && c.read == c.table
+		unique := f.Unique && f.UniquePer == "" && len(f.UniqueWhen) == 0 && !f.Readonly && len(of.Names) == 1 && c.Read == c.Table
 		if unique && !c.table.Identifies(append(slices.Clone(of.Names), c.SQL.Client.Column)) && (c.Operations[mapping.OpCreate] || c.Operations[mapping.OpUpdate] && !f.Immutable) {
 			c.add(Warning, "sql.not-unique", c.ofField(f.Field), fmt.Sprintf("no unique index keeps %s.%s from standing twice", c.table.Name, of.Names[0]), "make one: two clients at once could both be right")
-		}
-	}
-	for _, column := range c.table.Columns {
-		if c.isOwn(mapping.OpCreate) && !column.Nullable && column.Default == "" && !column.Generated && !slices.Contains(filled, column.Name) {
-			c.add(Error, "sql.unfilled", c.at("fields"), fmt.Sprintf("%s.%s must have a value and has no default, and nothing fills it on create", c.table.Name, column.Name),
-				"map a required field to it, or set it under constants")
 		}
 	}
 }
@@ -139,9 +166,9 @@ func (c *resourceCheck) referrers() {
 	if !c.isOwn(mapping.OpDelete) {
 		return
 	}
-	for _, key := range c.schema.Referrers(c.Sheet, c.Resource) {
-		refusal := refusalOf(c.Sheet.Source.SQL.Engine, key.ForeignKey)
-		if key.At != "" || c.Sheet.Errors.Translate(refusal, sheet.Attempt{Resource: c.Resource, Op: mapping.OpDelete, ID: 1}) != nil {
+	for _, key := range c.schema.Referrers(c.Options.Sheet, c.Resource) {
+		refusal := refusalOf(c.Options.Sheet.Source.SQL.Engine, key.ForeignKey)
+		if key.At != "" || c.Options.Sheet.Errors.Translate(refusal, sheet.Attempt{Resource: c.Resource, Op: mapping.OpDelete, ID: 1}) != nil {
 			continue
 		}
 		when := fmt.Sprintf("code: %q", refusal.Code)
@@ -171,12 +198,15 @@ func (c *resourceCheck) noted() {
 	if !told.IsTold() {
 		return
 	}
-	t := c.find(at, told.Table)
+	t := c.schema.Table(told.Table)
 	if t == nil {
+		c.add(Error, "sql.missing", at, "there is no table "+told.Table, c.known(told.Table, "", ""))
 		return
 	}
 	for _, name := range append([]string{told.Sequence}, told.Key...) {
-		c.column(t, at, name)
+		if t.Column(name) == nil {
+			c.add(Error, "sql.missing", at, fmt.Sprintf("there is no column %s in %s", name, t.Name), c.known("", name, t.Name))
+		}
 	}
 	if !t.View && !slices.ContainsFunc(t.Indexes, func(i legacy.Index) bool { return strings.EqualFold(i.Columns[0], told.Sequence) }) {
 		c.add(Warning, "sql.unindexed-changes", at, fmt.Sprintf("no index of %s begins with %s: all of it is read for each look", t.Name, told.Sequence), "make one")

@@ -99,10 +99,6 @@ func TestFinishedSheet(t *testing.T) {
 			require.NotEmpty(t, report.has("data.unknown-code", "resources.orderline.fields.unit_type"), text.String())
 			require.NotEmpty(t, report.has("sql.trigger", "resources.order.table"), text.String())
 			require.Equal(t, []string{"advertisementsite", "flatrate", "flatrateline", "vehicleadvertisementsite"}, report.Left.Resources)
-			require.Contains(t, text.String(), "Cannot occur: 11 rows of /flatrateline\n")
-			// Before, these were said to occur: the endpoint works with vehicleadvertisementsite too.
-			require.Contains(t, report.Left.Rows, "/vehicle/publishstart: Vehicleadvertisementsite is required, vehicle not published")
-			require.NotContains(t, report.Left.Rows, "/document/info: No external document found")
 			for line := range strings.Lines(text.String()) {
 				if !strings.HasPrefix(line, path) { // as long as the name of the file is
 					require.LessOrEqual(t, len([]rune(strings.TrimSuffix(line, "\n"))), width, line)
@@ -125,34 +121,33 @@ func TestFindings(t *testing.T) {
 		rule, path   string
 		seen, remedy string
 	}{
-		{"table", []string{"table: OMZGRP\n", "table: OMZGRPP\n"}, Error, "sql.table-missing", "resources.turnovergroup.table",
-			"there is no table or view OMZGRPP, did you mean OMZGRP?", "name a table"},
+		{"table", []string{"table: OMZGRP\n", "table: OMZGRPP\n"}, Error, "sql.missing", "resources.turnovergroup.table",
+			"there is no table OMZGRPP", "name a table or view of the database, did you mean OMZGRP?"},
 		{"column", []string{"description: {column: OMS, length: 30}\n      vat_kind", "description: {column: OMSCHR, length: 30}\n      vat_kind"},
-			Error, "sql.column-missing", "resources.turnovergroup.fields.description", "OMZGRP has no column OMSCHR", "BEDRNR, OGRP, OMS"},
-		{"letters", []string{"vat_kind: {column: BTWKD,", "vat_kind: {column: Btwkd,"}, Error, "sql.column-missing", "resources.turnovergroup.fields.vat_kind", "OMZGRP has no column Btwkd, but BTWKD", ""},
+			Error, "sql.missing", "resources.turnovergroup.fields.description", "there is no column OMSCHR in OMZGRP", "BEDRNR, OGRP, OMS"},
 		{"type", []string{`payment_days: {column: BETTRM, write: {BETTRM: "COALESCE(:value, 14)"}}`, "payment_days: TELNR"}, Error, "sql.lacking", "resources.contact.fields.payment_days",
 			"V_RELATIE_ACTIEF.TELNR is char, and is read as a whole number", "write: {COLUMN: SQL with :value}"},
 		{"length", []string{"street: {column: STRAAT, length: 30}", "street: STRAAT"}, Warning, "sql.too-short",
 			"resources.contactaddress.fields.street", "RELADR.STRAAT takes 30 characters, and clients may send 100", "say length: 30"},
-		{"changes by a table", []string{"  vehicle:\n", "  vehicle:\n    changes: {by: table, table: WIJZ, sequence: NR, key: A}\n"}, Error, "sql.table-missing", "resources.vehicle.changes", "WIJZ", ""},
+		{"changes by a table", []string{"  vehicle:\n", "  vehicle:\n    changes: {by: table, table: WIJZ, sequence: NR, key: A}\n"}, Error, "sql.missing", "resources.vehicle.changes", "WIJZ", ""},
 		{"changes without an index", []string{"  vehicle:\n", "  vehicle:\n    changes: {by: table, table: ORDKOP, sequence: STAT, key: ORDNR}\n"}, Warning, "sql.unindexed-changes", "resources.vehicle.changes", "STAT", "make one"},
-		{"codes", []string{"EM: 4, ", ""}, Error, "data.unknown-code", "resources.contactcommunication.fields.type", "row(s) have a SRT that the codes of type do not list", "SELECT SRT, COUNT(*) FROM RELCOM GROUP BY SRT"},
+		{"codes", []string{"EM: 4, ", ""}, Error, "data.unknown-code", "resources.contactcommunication.fields.type", "record(s) have at SRT what the codes of type do not list", "SELECT SRT, COUNT(*) … GROUP BY SRT"},
 		{"not null", []string{"is_prefered_email: {column: VOORK, codes: yesno, write: {VOORK: 'CASE :value WHEN 1 THEN ''J'' WHEN 0 THEN ''N'' ELSE ''N'' END'}}", "is_prefered_email: {column: VOORK, codes: yesno}"},
 			Warning, "sql.not-null", "resources.contactcommunication.fields.is_prefered_email", "takes no null", "COALESCE(:value, …)"},
 		{"key", []string{"key: {columns: COMNR, generated: identity}", "key: {columns: RELNR, generated: identity}"}, Error, "sql.key",
 			"resources.contactcommunication.key", "its primary key is (COMNR)", ""},
 		{"a key that stands twice", []string{"key: {columns: COMNR, generated: identity}", "key: {columns: RELNR, generated: identity}"}, Error, "data.duplicate",
-			"resources.contactcommunication.key", "stand in more than one row of a client", "name the columns that tell the rows apart"},
+			"resources.contactcommunication.key", "stand in more than one record of a client", "name the columns that tell the rows apart"},
 		{"identity", []string{"key: {columns: MDWNR, generated: max+1}", "key: {columns: MDWNR, generated: identity}"}, Error, "sql.key-generated",
 			"resources.employee.key", "gets no number from the database", "max+1"},
 		{"where", []string{"where: UITDAT = '00000000'", "where: UITDATUM = '00000000'"}, Error, "sql.statement", "resources.employee.where", "UITDATUM", "mend the SQL"},
-		{"unfilled", []string{"      name: {column: NAAM, length: 120}\n", "      name: {absent: true}\n"}, Error, "sql.unfilled",
-			"resources.document.fields", "DOKMT.NAAM must have a value", "constants"},
+		{"unfilled", []string{"      name: {column: NAAM, length: 120}\n", "      name: {absent: true}\n"}, Error, "sql.lacking",
+			"resources.document", "DOKMT.NAAM must have a value", "constants"},
 		{"zone", []string{"engine: mariadb", "engine: mariadb\n    session: [\"SET time_zone = '+00:00'\"]"}, Error, "sql.zone",
 			"resources.vehicle.fields.modified_at", "VTG.MUTTS is shown in the zone of the session", "say time_zone: UTC of the field, or source.sql.session"},
 		{"view", []string{"table: REL\n    read: V_RELATIE_ACTIEF", "table: V_RELATIE_ACTIEF"}, Warning, "sql.view-written", "resources.contact.table", "is a view", ""},
-		{"no day", []string{"NOT IN (''00000000'', ''19560000'')", "NOT IN (''00000000'')"}, Error, "data.unfit", "resources.contact.fields.birth_date", "4 of 196 row(s) have a birth_date that the interface cannot show", "have read convert"},
-		{"another null", nil, Warning, "data.altered", "resources.contact.fields.birth_date", "4 of 196 row(s) would not be stored as they are", "the reverse of read"},
+		{"no day", []string{"NOT IN (''00000000'', ''19560000'')", "NOT IN (''00000000'')"}, Error, "data.unfit", "resources.contact.fields.birth_date", "4 of 196 record(s) have a birth_date that the interface cannot show", "mend read"},
+		{"another null", nil, Warning, "data.altered", "resources.contact.fields.birth_date", "4 of 196 record(s) would not be stored as they are", "the reverse of read"},
 		{"another factor", []string{"hourly_rate: {read: 'UURTRF / 100.0', write: {UURTRF: 'ROUND(:value * 100)'}, ordered: true}", "hourly_rate: {read: 'UURTRF / 100.0', write: {UURTRF: 'ROUND(:value * 10)'}, ordered: true}"},
 			Error, "data.missed", "resources.employee.fields.hourly_rate", "are not found by a filter by the hourly_rate that they show", "say a find"},
 		{"another order", []string{"hourly_rate: {read: 'UURTRF / 100.0'", "hourly_rate: {read: '-UURTRF / 100.0'"}, Error, "data.unordered", "resources.employee.fields.hourly_rate", "stand elsewhere by their column", "take ordered: true out"},
@@ -200,7 +195,7 @@ func TestDuplicates(t *testing.T) {
 	require.Len(t, report.has("sql.not-unique", "resources.article.fields.number"), 1)
 	twice := report.has("data.duplicate", "resources.article.fields.number")
 	require.Len(t, twice, 1)
-	require.Equal(t, "1 value(s) of number stand in more than one row of a client", twice[0].Seen)
+	require.Equal(t, "1 value(s) of number stand in more than one record of a client", twice[0].Seen)
 }
 
 // TestNobodyIsNamed: what a database says of a value repeats it, and a report is sent on.
@@ -248,7 +243,7 @@ func TestForeignSQL(t *testing.T) {
 		require.Zero(t, report.Count(Error), words(t, report))
 		undated := report.has("data.undated", "resources.order.fields.modified_at")
 		require.Len(t, undated, 1, words(t, report))
-		require.Regexp(t, `^\d+ of 60 row\(s\) have no modified_at, and lists by modified_since never have them$`, undated[0].Seen)
+		require.Regexp(t, `^\d+ of 60 record\(s\) have no modified_at, and lists by modified_since never have them$`, undated[0].Seen)
 	})
 	t.Run("sqlledger", func(t *testing.T) {
 		s := foreigntest.SQLLedger(t)
@@ -262,7 +257,7 @@ func TestForeignSQL(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(text), right, wrong, 1)), 0o600))
 		missed := checked(t, path, s.DSN).has("data.missed", "resources.orderline.fields.discount_percentage")
 		require.Len(t, missed, 1, "no real is a decimal to the last digit")
-		require.Equal(t, "72 of 120 row(s) are not found by a filter by the discount_percentage that they show", missed[0].Seen)
+		require.Equal(t, "72 of 120 record(s) are not found by a filter by the discount_percentage that they show", missed[0].Seen)
 	})
 	t.Run("kraft", func(t *testing.T) {
 		s := foreigntest.Kraft(t)
@@ -270,6 +265,6 @@ func TestForeignSQL(t *testing.T) {
 		require.Zero(t, report.Count(Error), words(t, report))
 		nobodys := report.has("data.nobody", "resources.order.client")
 		require.Len(t, nobodys, 1, words(t, report))
-		require.Equal(t, "36 of 66 row(s) belong to no client that a user works for", nobodys[0].Seen, "those of customers 1x, 1.0, 01 and 2x, and of none")
+		require.Equal(t, "36 of 66 record(s) belong to no client that a user works for", nobodys[0].Seen, "those of customers 1x, 1.0, 01 and 2x, and of none")
 	})
 }

@@ -1,4 +1,4 @@
-package survey
+package check
 
 import (
 	"context"
@@ -13,46 +13,45 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// Users counts those of the table of users, and of them those who cannot log in, or not use the
+// users counts those of the table of users, and of them those who cannot log in, or not use the
 // interface.
-type Users struct {
-	All         int64
-	Unusable    int64 // a fact cannot be read, or is missing
-	Hashless    int64 // no hash of a form that the sheet lists
-	Addressless int64 // no e-mail address
-	Shared      int64 // login names that several users have
+type users struct {
+	all         int
+	unusable    int // a fact cannot be read, or is missing
+	hashless    int // no hash of a form that the sheet lists
+	addressless int // no e-mail address
+	shared      int // login names that several users have
 }
 
-// ProveUsers looks at all users of the sheet's table.
-func ProveUsers(ctx context.Context, s Store) (n Users, err error) {
-	from := &s.Sheet().Accounts
-	if from.Table == "" || from.Facts == nil {
+// usersOf looks at all users of the sheet's table.
+func usersOf(ctx context.Context, s Database) (n users, err error) {
+	if s.Sheet().Accounts.Facts == nil {
 		return n, nil
 	}
 	names := map[string]int{}
 	err = s.EachUser(ctx, func(u legacy.UserSeen) {
-		n.All++
+		n.all++
 		switch {
 		case u.Unusable:
-			n.Unusable++
+			n.unusable++
 		case u.Blocked || u.External:
 		case u.Hashless:
-			n.Hashless++
+			n.hashless++
 		case u.Email == "":
-			n.Addressless++
+			n.addressless++
 		}
 		names[u.Username]++
 	})
-	for name, users := range names {
-		if users > 1 && name != "" {
-			n.Shared++
+	for name, of := range names {
+		if of > 1 && name != "" {
+			n.shared++
 		}
 	}
 	return n, err
 }
 
-// Clients are some of those that there are: of the users, or else of the records.
-func Clients(ctx context.Context, s Store, most int) (all []auth.Client, err error) {
+// clientsOf are some of those that there are: of the users, or else of the records.
+func clientsOf(ctx context.Context, s Database, most int) (all []auth.Client, err error) {
 	from := &s.Sheet().Accounts
 	for _, u := range from.Users {
 		found := u.User.Client
@@ -82,7 +81,7 @@ func Clients(ctx context.Context, s Store, most int) (all []auth.Client, err err
 }
 
 // clientsIn adds the clients of the rows of a table.
-func clientsIn(ctx context.Context, s Store, all []auth.Client, of sqlrecord.Expr, from string, most int) ([]auth.Client, error) {
+func clientsIn(ctx context.Context, s Database, all []auth.Client, of sqlrecord.Expr, from string, most int) ([]auth.Client, error) {
 	text, args := sqlrecord.NewWriter(s.DB().Dialect(), nil).Add("SELECT DISTINCT ").Expr(of).Add(" AS c FROM ", from, " ORDER BY 1 LIMIT ", strconv.Itoa(most)).Statement()
 	var keys []string
 	err := s.DB().Read(ctx, func(c sqlrecord.Conn) error {

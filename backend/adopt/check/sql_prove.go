@@ -1,4 +1,4 @@
-package survey
+package check
 
 import (
 	"cmp"
@@ -13,67 +13,35 @@ import (
 	"frontdesk/mapping"
 )
 
-// Claim is something that the sheet says of all rows, named for what is found where it does not
-// hold.
-type Claim string
-
-// The claims.
-const (
-	Unshown   Claim = "unshown"   // the interface cannot show the value
-	Unlisted  Claim = "unlisted"  // a code that the list does not have
-	Empty     Claim = "empty"     // a required field has no value
-	Undated   Claim = "undated"   // nothing tells when the record was changed
-	TooLong   Claim = "too long"  // a text is longer than the field
-	Rounded   Claim = "rounded"   // a number has more decimals than are shown
-	Altered   Claim = "altered"   // to write back what is read would store something else
-	Missed    Claim = "missed"    // a filter by the value does not find the row
-	Unordered Claim = "unordered" // the column does not sort as the values do
-	Nowhere   Claim = "nowhere"   // a reference leads to no record of the client
-	Nobodys   Claim = "nobody's"  // no user has the row's client
-	Twice     Claim = "twice"     // values that several rows of a client have, where one may
-	Keyless   Claim = "keyless"   // the key is null
-	Unproved  Claim = "unproved"  // the database fails where it is asked for a claim
-)
-
-// Finding is how many rows a claim does not hold for. No value of a row is in it.
-type Finding struct {
-	Field *mapping.Field // nil of the client; the primary ID of the key
-	What  Claim
-	Rows  int64
-	// Of is of how many rows: of all; of those with a reference, where it leads nowhere.
-	Of  int64
-	Err error // of Unproved alone
-}
-
 // proof is the proof of one resource.
 type proof struct {
-	Store
+	Database
 	d       *sqlrecord.Dialect
 	conn    sqlrecord.Conn
 	t       table
 	clients []auth.Client
-	rows    int64
-	found   []Finding
+	rows    int
+	found   []found
 	written []string // columns that are read as they are stored, beside what is read
 }
 
-// tally is a claim, the condition of the rows for which it does not hold, and that of the rows
+// count is a claim, the condition of the rows for which it does not hold, and that of the rows
 // which it is about; nil for all.
-type tally struct {
-	Finding
+type count struct {
+	found
 	when, among func(w *sqlrecord.Writer)
 }
 
-// Prove counts, over all rows of a resource whosever they are, those for which the sheet does not
+// prove counts, over all rows of a resource whosever they are, those for which the sheet does not
 // hold, and returns how many rows there are. Where nothing but a condition of the sheet tells
 // whose the rows are, those of the clients are looked at. It only reads.
-func Prove(ctx context.Context, s Store, r *mapping.Resource, clients []auth.Client) (rows int64, found []Finding, err error) {
+func prove(ctx context.Context, s Database, r *mapping.Resource, clients []auth.Client) (rows int, all []found, err error) {
 	for _, c := range clients {
 		if _, err := s.TableFor(ctx, r, c); err != nil {
 			return 0, nil, err
 		}
 	}
-	p := &proof{Store: s, d: s.DB().Dialect(), t: table{s.Mapped(r), s.Sheet()}, clients: clients}
+	p := &proof{Database: s, d: s.DB().Dialect(), t: table{s.Mapped(r), s.Sheet()}, clients: clients}
 	err = s.DB().Read(ctx, func(c sqlrecord.Conn) error {
 		p.conn, p.rows, p.found = c, 0, nil
 		return p.all(ctx)
@@ -91,7 +59,7 @@ func (p *proof) all(ctx context.Context) error {
 	if err := p.counted(ctx, p.read, p.ofKey()); err != nil {
 		return err
 	}
-	var all []tally
+	var all []count
 	for i := range p.t.Fields {
 		if f := p.t.Fields[i].Field; p.t.Rows.Fields[i].Read != nil || p.t.IsLinked(i) {
 			all = append(all, p.ofField(i, f, &p.t.SQL.Fields[i])...)
@@ -117,23 +85,23 @@ func (p *proof) shown(ctx context.Context) error {
 		fields, columns = append(fields, i), append(columns, of.As)
 	}
 	text, args := p.read(w).Statement()
-	n := map[Finding]int64{}
+	n := map[found]int{}
 	err := p.conn.Query(ctx, text, append(slices.Clone(oneInt), columns...), args, func(row []mapping.Value) error {
 		p.rows++
 		for k, i := range fields {
 			if what := p.lacks(i, row[k+1]); what != "" {
-				n[Finding{Field: p.t.Fields[i].Field, What: what}]++
+				n[found{what: what, at: placeOf(p.t.Fields[i].Field)}]++
 			}
 		}
 		return nil
 	})
-	if err = p.failed(ctx, Finding{Field: p.t.Fields[p.t.ID].Field}, err); err != nil {
+	if err = p.failed(ctx, found{at: "key"}, err); err != nil {
 		return err
 	}
 	for _, i := range fields {
-		for _, what := range []Claim{Unshown, Empty, Undated, TooLong} {
-			f := Finding{Field: p.t.Fields[i].Field, What: what}
-			f.Rows = n[f]
+		for _, what := range []claim{unshown, empty, undated, tooLong} {
+			f := found{what: what, at: placeOf(p.t.Fields[i].Field)}
+			f.records = n[f]
 			p.tell(f)
 		}
 	}
@@ -141,60 +109,60 @@ func (p *proof) shown(ctx context.Context) error {
 }
 
 // lacks is what is wrong with a value as it was read; "" for nothing.
-func (p *proof) lacks(i int, v mapping.Value) Claim {
+func (p *proof) lacks(i int, v mapping.Value) claim {
 	f, c := p.t.Fields[i].Field, &p.t.SQL.Fields[i]
 	switch {
 	case v.IsAbsent():
 		if len(c.Codes) > 0 {
 			return "" // see Unlisted
 		}
-		return Unshown
+		return unshown
 	case f.Required && (!v.IsSet() || f.IsText() && strings.Trim(v.Text(), " ") == ""):
-		return Empty
+		return empty
 	case i == p.t.ModifiedAt && !p.t.Undated && !v.IsSet():
-		return Undated
+		return undated
 	case f.Type == mapping.Varchar && len(c.Codes) == 0 && v.IsSet() && utf8.RuneCountInString(strings.TrimRight(v.Text(), " ")) > f.Length:
-		return TooLong
+		return tooLong
 	}
 	return ""
 }
 
 // tell notes a finding: of several about one claim, such as by each column of a field, that with
 // the most rows.
-func (p *proof) tell(f Finding) {
-	if f.Rows == 0 && f.Err == nil {
+func (p *proof) tell(f found) {
+	if f.records == 0 && f.err == nil {
 		return
 	}
-	f.Of = cmp.Or(f.Of, p.rows)
-	i := slices.IndexFunc(p.found, func(had Finding) bool { return had.Field == f.Field && had.What == f.What })
+	f.of = cmp.Or(f.of, p.rows)
+	i := slices.IndexFunc(p.found, func(had found) bool { return had.at == f.at && had.what == f.what })
 	if i < 0 {
 		p.found = append(p.found, f)
 	} else {
-		p.found[i].Rows = max(p.found[i].Rows, f.Rows)
+		p.found[i].records = max(p.found[i].records, f.records)
 	}
 }
 
 // has tells whether a claim about a field is known not to hold.
-func (p *proof) has(f *mapping.Field, what Claim) bool {
-	return slices.ContainsFunc(p.found, func(had Finding) bool { return had.Field == f && had.What == what })
+func (p *proof) has(f *mapping.Field, what claim) bool {
+	return slices.ContainsFunc(p.found, func(had found) bool { return had.at == placeOf(f) && had.what == what })
 }
 
 // failed notes that the database fails by a claim. It returns the error where the database, and
 // not the claim, is to blame.
-func (p *proof) failed(ctx context.Context, f Finding, err error) error {
+func (p *proof) failed(ctx context.Context, f found, err error) error {
 	if err == nil {
 		return nil
 	}
 	if fault, known := sqlrecord.FaultOf(err); !known || ctx.Err() != nil || fault.Class == sqlrecord.FaultDown || fault.Class == sqlrecord.FaultCollision {
 		return err
 	}
-	f.What, f.Err = Unproved, err
+	f.what, f.err = unproved, err
 	p.tell(f)
 	return nil
 }
 
 // counted counts all claims with one statement; with one for each where that fails.
-func (p *proof) counted(ctx context.Context, from func(*sqlrecord.Writer) *sqlrecord.Writer, all []tally) error {
+func (p *proof) counted(ctx context.Context, from func(*sqlrecord.Writer) *sqlrecord.Writer, all []count) error {
 	if len(all) == 0 {
 		return nil
 	}
@@ -216,19 +184,19 @@ func (p *proof) counted(ctx context.Context, from func(*sqlrecord.Writer) *sqlre
 	row, err := sqlrecord.One(ctx, p.conn, text, columns, args...)
 	if err != nil && len(all) > 1 {
 		for _, c := range all {
-			if err := p.counted(ctx, from, []tally{c}); err != nil {
+			if err := p.counted(ctx, from, []count{c}); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
 	if err != nil {
-		return p.failed(ctx, all[0].Finding, err)
+		return p.failed(ctx, all[0].found, err)
 	}
-	p.rows = max(p.rows, row[0].Int()) // they may not all have been read
+	p.rows = max(p.rows, int(row[0].Int())) // they may not all have been read
 	for i, c := range all {
-		c.Rows, c.Of = row[2*i+1].Int(), row[2*i+2].Int()
-		p.tell(c.Finding)
+		c.records, c.of = int(row[2*i+1].Int()), int(row[2*i+2].Int())
+		p.tell(c.found)
 	}
 	return nil
 }
@@ -247,7 +215,7 @@ func (p *proof) keys(ctx context.Context) error {
 
 // isStored tells whether it is known what is stored in a row that is read.
 func (p *proof) isStored() bool {
-	return p.t.From == p.t.Written || !p.has(p.t.Fields[p.t.ID].Field, Twice)
+	return p.t.From == p.t.Written || !p.has(p.t.Fields[p.t.ID].Field, twice)
 }
 
 // several counts what is to be seen of several rows at once: unique values that stand twice, and
@@ -289,9 +257,9 @@ func (p *proof) twice(ctx context.Context, f *mapping.Field, of []sqlrecord.Expr
 	}
 	row, err := sqlrecord.One(ctx, p.conn, text+" GROUP BY "+all+" HAVING COUNT(*) > 1) t", oneInt, args...)
 	if err != nil {
-		return p.failed(ctx, Finding{Field: f}, err)
+		return p.failed(ctx, found{at: placeOf(f)}, err)
 	}
-	p.tell(Finding{Field: f, What: Twice, Rows: row[0].Int()})
+	p.tell(found{what: twice, at: placeOf(f), records: int(row[0].Int())})
 	return nil
 }
 
@@ -301,8 +269,8 @@ func (p *proof) ordered(ctx context.Context, f *mapping.Field, read sqlrecord.Ex
 	text, args := p.stands(w).Add(") r WHERE v IS NOT NULL) s WHERE b > v").Statement()
 	row, err := sqlrecord.One(ctx, p.conn, text, oneInt, args...)
 	if err != nil {
-		return p.failed(ctx, Finding{Field: f}, err)
+		return p.failed(ctx, found{at: placeOf(f)}, err)
 	}
-	p.tell(Finding{Field: f, What: Unordered, Rows: row[0].Int()})
+	p.tell(found{what: unordered, at: placeOf(f), records: int(row[0].Int())})
 	return nil
 }

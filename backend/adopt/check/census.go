@@ -14,38 +14,6 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// claim is what does not hold for records of a service.
-type claim int
-
-// The claims.
-const (
-	unshown      claim = iota // a value can be converted
-	unlisted                  // the code list has it
-	empty                     // a required field has a value
-	missing                   // some record has the place
-	valueless                 // some record has a value
-	tooLong                   // the interface takes the text
-	nobodys                   // the record says whose it is
-	others                    // the list of a client has no other's
-	twice                     // a key is that of one record
-	nowhere                   // a reference leads to a record that its client sees
-	atOnce                    // a list without pages is whole
-	getFails                  // a record of the list can be read by itself
-	getDiffers                // and is the same
-	listLacks                 // the list has the value that it has by itself
-	sinceFails                // what has changed can be asked for
-	sinceMisses               // the answer has what has changed
-	sinceIgnored              // and nothing else
-)
-
-// found is how many records a claim does not hold for.
-type found struct {
-	what        claim
-	at          string // a field, or a key of the sheet
-	records, of int
-	err         error // the first, which may quote a value; nil for none
-}
-
 // census is what a walk over all records of a resource has shown.
 type census struct {
 	*mapping.Resource
@@ -172,7 +140,7 @@ func (s *census) fault(f remote.Fault) {
 	what := unshown
 	switch {
 	case f.Of == "client", errors.Is(f.Err, remote.ErrNobody):
-		what = nobodys
+		what = unsaid
 	case errors.Is(f.Err, sheet.ErrUnlisted):
 		what = unlisted
 	}
@@ -203,7 +171,7 @@ func (s *census) finish() {
 		s.found = append(s.found, *f)
 	}
 	if s.twice > 0 {
-		s.tell(twice, "key", s.twice, nil)
+		s.tell(again, "key", s.twice, nil)
 	}
 	if s.of.Walk != nil && s.of.Walk.Paging.Style == "none" && slices.Contains(pageSizes, s.records) {
 		s.tell(atOnce, "walk", s.records, nil)

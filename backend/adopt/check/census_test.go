@@ -134,7 +134,7 @@ func surveyed(t *testing.T, s *shelf, since string) (seen map[string][]string, e
 }
 
 func says(what claim, at string, n, of int) string {
-	return fmt.Sprintf("%d %s %d/%d", what, at, n, of)
+	return fmt.Sprintf("%s %s %d/%d", what, at, n, of)
 }
 
 // TestCensus counts what does not fit, of all records.
@@ -162,7 +162,7 @@ func TestCensus(t *testing.T) {
 	found, err = surveyed(t, s, tellsSince)
 	require.NoError(t, err)
 	require.Equal(t, map[string][]string{
-		"contact":   {says(nobodys, "client", 1, 25), says(unlisted, "kind", 2, 25), says(empty, "name", 1, 25), says(tooLong, "name", 1, 25), says(missing, "note", 24, 25), says(unshown, "payment_days", 1, 25)},
+		"contact":   {says(unsaid, "client", 1, 25), says(unlisted, "kind", 2, 25), says(empty, "name", 1, 25), says(tooLong, "name", 1, 25), says(missing, "note", 24, 25), says(unshown, "payment_days", 1, 25)},
 		"order":     {says(unshown, "orderlines", 1, 4), says(nowhere, "contact_id", 1, 3)},
 		"orderline": {says(unshown, "quantity", 1, 8)},
 	}, found)

@@ -1,4 +1,4 @@
-package survey
+package check
 
 import (
 	"cmp"
@@ -68,7 +68,7 @@ resources:
       ean: {column: bar, zero: "0"}
 `
 
-var proved = []string{
+var provedTables = []string{
 	"CREATE TABLE usr (login varchar(20), pass varchar(80), mail varchar(80), adm integer)",
 	"CREATE TABLE con (id bigint NOT NULL PRIMARY KEY, adm integer, srt varchar(1), name varchar(200), nick varchar(200), days bigint, stat varchar(1), ini varchar(9), changed DT)",
 	"CREATE INDEX con_name ON con (name)",
@@ -81,31 +81,29 @@ var proved = []string{
 	"INSERT INTO art VALUES ('P1', 1, 'a', 1275, 5, 0.1, 1, '0', 0), ('P2', 1, 'B', 50, 7, 1234.5678, NULL, '', 0), ('P1', 2, 'c', 0, 0, 0.3333, 3, NULL, 0), ('P3', 1, 'gone', 1, 1, 1, 9, NULL, 1)",
 }
 
-func TestMain(m *testing.M) { os.Exit(legacytest.Run(m)) }
-
-// engines are those with a server here, each with an empty database.
-var engines = map[string]func(testing.TB) string{
+// emptyEngines are those with a server here, each with an empty database.
+var emptyEngines = map[string]func(testing.TB) string{
 	"sqlite": func(t testing.TB) string { return filepath.Join(t.TempDir(), "theirs.db") }, "postgres": func(t testing.TB) string { return sqltest.Postgres(t) },
 	"mariadb": func(t testing.TB) string { return legacytest.EmptyMariaDB(t, "latin1") },
 }
 
 // eachEngine runs f for each engine.
 func eachEngine(t *testing.T, f func(t *testing.T, engine string)) {
-	for engine := range engines {
+	for engine := range emptyEngines {
 		t.Run(engine, func(t *testing.T) { f(t, engine) })
 	}
 }
 
-// surveyed is a database that is served by a sheet.
-type surveyed struct {
+// provedStore is a database that is served by a sheet.
+type provedStore struct {
 	*legacy.Store
 	t *testing.T
 }
 
 // onProved opens tables for which a sheet holds.
-func onProved(t *testing.T, engine, text string) *surveyed {
+func onProved(t *testing.T, engine, text string) *provedStore {
 	t.Helper()
-	dsn, file := engines[engine](t), filepath.Join(t.TempDir(), "sheet.yaml")
+	dsn, file := emptyEngines[engine](t), filepath.Join(t.TempDir(), "sheet.yaml")
 	if engine == "sqlite" {
 		require.NoError(t, os.WriteFile(dsn, nil, 0o600))
 	}
@@ -120,7 +118,7 @@ func onProved(t *testing.T, engine, text string) *surveyed {
 	theirs, err := legacy.Connect(t.Context(), of.Source.SQL, 0, zap.NewNop())
 	require.NoError(t, err)
 	kind := map[string]string{"postgres": "timestamp"}[engine]
-	for _, text := range proved {
+	for _, text := range provedTables {
 		_, err := sqlrecord.Change(t.Context(), theirs, strings.ReplaceAll(text, "DT", cmp.Or(kind, "datetime")))
 		require.NoError(t, err, text)
 	}
@@ -133,33 +131,29 @@ func onProved(t *testing.T, engine, text string) *surveyed {
 	s, err := legacy.Open(t.Context(), legacy.Options{Sheet: of, IDStore: kept, Now: time.Now, Hasher: auth.NewHasher()})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
-	return &surveyed{s, t}
+	return &provedStore{s, t}
 }
 
 // exec changes the database behind the gateway's back.
-func (x *surveyed) exec(text string) {
+func (x *provedStore) exec(text string) {
 	x.t.Helper()
 	_, err := sqlrecord.Change(x.t.Context(), x.DB(), text)
 	require.NoError(x.t, err, text)
 }
 
 // findings are what is proved wrong, as words.
-func (x *surveyed) findings() map[string]int64 {
+func (x *provedStore) findings() map[string]int {
 	x.t.Helper()
-	clients, err := Clients(x.t.Context(), x, 10)
+	clients, err := clientsOf(x.t.Context(), x, 10)
 	require.NoError(x.t, err)
-	all := map[string]int64{}
+	all := map[string]int{}
 	for _, r := range x.Sheet().Model.Resources {
-		rows, found, err := Prove(x.t.Context(), x, r, clients)
+		rows, found, err := prove(x.t.Context(), x, r, clients)
 		require.NoError(x.t, err)
 		require.Positive(x.t, rows)
 		for _, f := range found {
-			name := "client"
-			if f.Field != nil {
-				name = f.Field.Name
-			}
-			require.NoError(x.t, f.Err, name)
-			all[r.Name+"."+name+" "+string(f.What)] = f.Rows
+			require.NoError(x.t, f.err, f.at)
+			all[r.Name+"."+f.at+" "+string(f.what)] = f.records
 		}
 	}
 	return all
@@ -172,25 +166,25 @@ func TestProve(t *testing.T) {
 		require.Empty(t, x.findings())
 		for _, c := range []struct {
 			fault, mend string
-			found       map[string]int64
+			found       map[string]int
 		}{
-			{"UPDATE con SET srt = 'X' WHERE id = 1", "UPDATE con SET srt = 'P' WHERE id = 1", map[string]int64{"contact.kind unlisted": 1}},
-			{"UPDATE con SET name = ' ' WHERE id < 3", "UPDATE con SET name = 'n'", map[string]int64{"contact.name empty": 2}},
-			{"UPDATE con SET name = NULL WHERE id = 1", "UPDATE con SET name = 'n'", map[string]int64{"contact.name empty": 1}},
-			{"UPDATE con SET days = 3000000000 WHERE id = 1", "UPDATE con SET days = 14", map[string]int64{"contact.payment_days unshown": 1}},
-			{"UPDATE con SET days = NULL WHERE id = 1", "UPDATE con SET days = 14", map[string]int64{"contact.payment_days altered": 1}},
-			{"UPDATE con SET nick = 'abcdef' WHERE id = 1", "UPDATE con SET nick = 'x'", map[string]int64{"contact.first_name too long": 1}},
-			{"UPDATE con SET changed = NULL WHERE id = 1", "UPDATE con SET changed = '2026-01-01'", map[string]int64{"contact.modified_at undated": 1}},
-			{"UPDATE con SET adm = NULL WHERE id = 3", "UPDATE con SET adm = 2 WHERE id = 3", map[string]int64{"contact.client nobody's": 1, "contactcommunication.client nobody's": 1, "contactcommunication.contact_id nowhere": 1, "article.supplier_id nowhere": 1}},
-			{"UPDATE con SET adm = 7 WHERE id = 2", "UPDATE con SET adm = 1 WHERE id = 2", map[string]int64{"contact.client nobody's": 1}},
-			{"INSERT INTO con (id, adm, srt, name, stat, days, changed) VALUES (5000000000, 1, 'P', 'n', 'A', 1, '2026-01-01')", "DELETE FROM con WHERE id = 5000000000", map[string]int64{"contact.id unshown": 1}},
-			{"UPDATE com SET con = 9 WHERE con = 1", "UPDATE com SET con = 1 WHERE con = 9", map[string]int64{"contactcommunication.client nobody's": 1, "contactcommunication.contact_id nowhere": 1}},
-			{"UPDATE art SET con = 3 WHERE code = 'P2'", "UPDATE art SET con = NULL WHERE code = 'P2'", map[string]int64{"article.supplier_id nowhere": 1}},
-			{"UPDATE art SET descr = ' b' WHERE code = 'P2'", "UPDATE art SET descr = 'b' WHERE code = 'P2'", map[string]int64{"article.description missed": 1}},
-			{"UPDATE art SET weight = 1.23456 WHERE code = 'P2'", "UPDATE art SET weight = 1 WHERE code = 'P2'", map[string]int64{"article.stock rounded": 1}},
-			{"UPDATE art SET cost = -9 WHERE code = 'P2'", "UPDATE art SET cost = 7 WHERE code = 'P2'", map[string]int64{"article.purchase_price unordered": 1, "article.purchase_price missed": 1}},
-			{"UPDATE art SET code = 'P1' WHERE code = 'P2'", "UPDATE art SET code = 'P2' WHERE cost = 7", map[string]int64{"article.number twice": 1, "article.id twice": 1}},
-			{"UPDATE art SET code = NULL WHERE code = 'P2'", "UPDATE art SET code = 'P2' WHERE cost = 7", map[string]int64{"article.number empty": 1, "article.id keyless": 1}},
+			{"UPDATE con SET srt = 'X' WHERE id = 1", "UPDATE con SET srt = 'P' WHERE id = 1", map[string]int{"contact.kind unlisted": 1}},
+			{"UPDATE con SET name = ' ' WHERE id < 3", "UPDATE con SET name = 'n'", map[string]int{"contact.name empty": 2}},
+			{"UPDATE con SET name = NULL WHERE id = 1", "UPDATE con SET name = 'n'", map[string]int{"contact.name empty": 1}},
+			{"UPDATE con SET days = 3000000000 WHERE id = 1", "UPDATE con SET days = 14", map[string]int{"contact.payment_days unshown": 1}},
+			{"UPDATE con SET days = NULL WHERE id = 1", "UPDATE con SET days = 14", map[string]int{"contact.payment_days altered": 1}},
+			{"UPDATE con SET nick = 'abcdef' WHERE id = 1", "UPDATE con SET nick = 'x'", map[string]int{"contact.first_name too long": 1}},
+			{"UPDATE con SET changed = NULL WHERE id = 1", "UPDATE con SET changed = '2026-01-01'", map[string]int{"contact.modified_at undated": 1}},
+			{"UPDATE con SET adm = NULL WHERE id = 3", "UPDATE con SET adm = 2 WHERE id = 3", map[string]int{"contact.client nobody's": 1, "contactcommunication.client nobody's": 1, "contactcommunication.contact_id nowhere": 1, "article.supplier_id nowhere": 1}},
+			{"UPDATE con SET adm = 7 WHERE id = 2", "UPDATE con SET adm = 1 WHERE id = 2", map[string]int{"contact.client nobody's": 1}},
+			{"INSERT INTO con (id, adm, srt, name, stat, days, changed) VALUES (5000000000, 1, 'P', 'n', 'A', 1, '2026-01-01')", "DELETE FROM con WHERE id = 5000000000", map[string]int{"contact.key unshown": 1}},
+			{"UPDATE com SET con = 9 WHERE con = 1", "UPDATE com SET con = 1 WHERE con = 9", map[string]int{"contactcommunication.client nobody's": 1, "contactcommunication.contact_id nowhere": 1}},
+			{"UPDATE art SET con = 3 WHERE code = 'P2'", "UPDATE art SET con = NULL WHERE code = 'P2'", map[string]int{"article.supplier_id nowhere": 1}},
+			{"UPDATE art SET descr = ' b' WHERE code = 'P2'", "UPDATE art SET descr = 'b' WHERE code = 'P2'", map[string]int{"article.description missed": 1}},
+			{"UPDATE art SET weight = 1.23456 WHERE code = 'P2'", "UPDATE art SET weight = 1 WHERE code = 'P2'", map[string]int{"article.stock rounded": 1}},
+			{"UPDATE art SET cost = -9 WHERE code = 'P2'", "UPDATE art SET cost = 7 WHERE code = 'P2'", map[string]int{"article.purchase_price unordered": 1, "article.purchase_price missed": 1}},
+			{"UPDATE art SET code = 'P1' WHERE code = 'P2'", "UPDATE art SET code = 'P2' WHERE cost = 7", map[string]int{"article.number twice": 1, "article.key twice": 1}},
+			{"UPDATE art SET code = NULL WHERE code = 'P2'", "UPDATE art SET code = 'P2' WHERE cost = 7", map[string]int{"article.number empty": 1, "article.key keyless": 1}},
 		} {
 			x.exec(c.fault)
 			require.Equal(t, c.found, x.findings(), c.fault)
@@ -204,15 +198,15 @@ func TestProve(t *testing.T) {
 func TestProveUsers(t *testing.T) {
 	eachEngine(t, func(t *testing.T, engine string) {
 		x := onProved(t, engine, provedSheet)
-		users := func() Users {
-			n, err := ProveUsers(t.Context(), x)
+		counted := func() users {
+			n, err := usersOf(t.Context(), x)
 			require.NoError(t, err)
 			return n
 		}
-		require.Equal(t, Users{All: 2}, users())
+		require.Equal(t, users{all: 2}, counted())
 		x.exec("INSERT INTO usr SELECT login, pass, '', adm FROM usr WHERE login = 'a'")
 		x.exec("INSERT INTO usr VALUES ('c', 'plain', 'c@example.nl', 1), ('d', 'plain', 'd@example.nl', NULL)")
-		require.Equal(t, Users{All: 5, Unusable: 1, Hashless: 1, Addressless: 1, Shared: 1}, users())
+		require.Equal(t, users{all: 5, unusable: 1, hashless: 1, addressless: 1, shared: 1}, counted())
 	})
 }
 
@@ -221,12 +215,12 @@ func TestUnproved(t *testing.T) {
 	text := strings.Replace(provedSheet, "first_name: {column: nick, length: 5}", "vat_number: {read: CAST(CAST(nick AS integer) AS text)}", 1)
 	x := onProved(t, "postgres", text)
 	x.exec("UPDATE con SET srt = 'X' WHERE id = 1")
-	_, found, err := Prove(t.Context(), x, x.Sheet().Model.Resource("contact"), nil)
+	_, all, err := prove(t.Context(), x, x.Sheet().Model.Resource("contact"), nil)
 	require.NoError(t, err)
-	require.Len(t, found, 2)
-	require.Equal(t, Unproved, found[0].What)
-	require.Error(t, found[0].Err)
-	require.Equal(t, Finding{Field: x.Sheet().Model.Resource("contact").Field("kind"), What: Unlisted, Rows: 1, Of: 3}, found[1])
+	require.Len(t, all, 2)
+	require.Equal(t, unproved, all[0].what)
+	require.Error(t, all[0].err)
+	require.Equal(t, found{what: unlisted, at: "kind", records: 1, of: 3}, all[1])
 }
 
 // TestProveCollation: a text that is read, and a column that it is looked for in, are compared
@@ -236,7 +230,7 @@ func TestProveCollation(t *testing.T) {
 	x.exec("ALTER TABLE con CONVERT TO CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_520_ci")
 	require.Empty(t, x.findings())
 	x.exec("UPDATE con SET name = ' n' WHERE id = 1")
-	require.Equal(t, map[string]int64{"contact.name missed": 1}, x.findings())
+	require.Equal(t, map[string]int{"contact.name missed": 1}, x.findings())
 }
 
 // TestPlan: an index that narrows a list is seen in its plan, and so is an order without one.
@@ -250,19 +244,19 @@ func TestPlan(t *testing.T) {
 		x.exec("INSERT INTO con (id, adm, srt, name, nick, days, stat) VALUES " + strings.Join(rows, ", "))
 		x.exec(map[string]string{"mariadb": "ANALYZE TABLE con PERSISTENT FOR ALL"}[engine] + map[string]string{"sqlite": "ANALYZE", "postgres": "ANALYZE"}[engine])
 		r := x.Sheet().Model.Resource("contact")
-		plan := func(q backend.Query) *Plan {
+		asked := func(q backend.Query) *plan {
 			q.Client, q.Limit = auth.Client{ID: 1}, 50
-			p, err := Ask(t.Context(), x, r, q)
+			p, err := planOf(t.Context(), x, r, q)
 			require.NoError(t, err)
 			return p
 		}
 		by := func(name string, v mapping.Value) backend.Query {
 			return backend.Query{Filters: []backend.Filter{{Field: r.Field(name), Value: v}}}
 		}
-		require.NotEmpty(t, plan(by("id", mapping.IntValue(100))).Narrows)
-		require.NotEmpty(t, plan(by("name", mapping.TextValue("n7"))).Narrows)
-		require.Empty(t, plan(by("first_name", mapping.TextValue("k7"))).Narrows)
-		require.False(t, plan(backend.Query{}).Sorts)
-		require.True(t, plan(backend.Query{Sort: []backend.Order{{Field: r.Field("first_name")}}}).Sorts)
+		require.NotEmpty(t, asked(by("id", mapping.IntValue(100))).narrows)
+		require.NotEmpty(t, asked(by("name", mapping.TextValue("n7"))).narrows)
+		require.Empty(t, asked(by("first_name", mapping.TextValue("k7"))).narrows)
+		require.False(t, asked(backend.Query{}).sorts)
+		require.True(t, asked(backend.Query{Sort: []backend.Order{{Field: r.Field("first_name")}}}).sorts)
 	})
 }

@@ -1,4 +1,4 @@
-package survey
+package check
 
 import (
 	"strconv"
@@ -11,9 +11,9 @@ import (
 )
 
 // ofField are the claims about a field that each row is held to by itself.
-func (p *proof) ofField(i int, f *mapping.Field, c *sheet.Column) (all []tally) {
+func (p *proof) ofField(i int, f *mapping.Field, c *sheet.Column) (all []count) {
 	if f.Reference != "" || f.ReferenceBy != "" {
-		all = append(all, tally{Finding{Field: f, What: Nowhere}, func(w *sqlrecord.Writer) { p.nowhere(w, i, f) }, func(w *sqlrecord.Writer) { p.refers(w, i, f) }})
+		all = append(all, count{found{what: nowhere, at: placeOf(f)}, func(w *sqlrecord.Writer) { p.nowhere(w, i, f) }, func(w *sqlrecord.Writer) { p.refers(w, i, f) }})
 	}
 	if p.t.IsLinked(i) || f.Type == mapping.Bytea {
 		return all
@@ -21,16 +21,16 @@ func (p *proof) ofField(i int, f *mapping.Field, c *sheet.Column) (all []tally) 
 	read := p.t.Rows.Fields[i].Read
 	if len(c.Codes) > 0 {
 		stored := sqlrecord.Plain(p.quote(c.Names[0]))
-		all = append(all, tally{Finding{Field: f, What: Unlisted}, func(w *sqlrecord.Writer) {
+		all = append(all, count{found{what: unlisted, at: placeOf(f)}, func(w *sqlrecord.Writer) {
 			w.Expr(stored).Add(" IS NOT NULL AND ").Expr(stored).Add(" NOT IN (", p.t.Literals(storedOf(c.Codes, false)), ")")
 		}, nil})
 	}
-	if raw := p.raw(c); f.Type == mapping.Float8 && f.Scale >= 0 && raw != nil && !p.has(f, Unshown) && !sameText(raw, read) && len(c.Nulls) == 0 {
-		all = append(all, tally{Finding{Field: f, What: Rounded}, func(w *sqlrecord.Writer) {
+	if raw := p.raw(c); f.Type == mapping.Float8 && f.Scale >= 0 && raw != nil && !p.has(f, unshown) && !isOnePart(raw, read) && len(c.Nulls) == 0 {
+		all = append(all, count{found{what: rounded, at: placeOf(f)}, func(w *sqlrecord.Writer) {
 			w.Add("ABS(").Expr(raw).Add(" - ").Expr(read).Add(") > 0.0000000005 + ABS(").Expr(raw).Add(") / ", noiseOf(p.t.sortOfColumn(c)))
 		}, nil})
 	}
-	if p.has(f, Unshown) {
+	if p.has(f, unshown) {
 		return all // what cannot be read cannot be written back
 	}
 	value := p.t.valueOf(f, c, read)
@@ -38,10 +38,10 @@ func (p *proof) ofField(i int, f *mapping.Field, c *sheet.Column) (all []tally) 
 		if isPlain := strings.TrimSpace(a.SQL) == ":"+valueParam; isPlain || a.Column == p.t.SQL.Client.Column || !p.isStored() {
 			continue
 		}
-		all = append(all, tally{Finding{Field: f, What: Altered}, func(w *sqlrecord.Writer) { p.altered(w, c, a, value) }, nil})
+		all = append(all, count{found{what: altered, at: placeOf(f)}, func(w *sqlrecord.Writer) { p.altered(w, c, a, value) }, nil})
 	}
 	if c.Read != "" && (c.Find != "" || len(c.Write) > 0) {
-		all = append(all, tally{Finding{Field: f, What: Missed}, func(w *sqlrecord.Writer) {
+		all = append(all, count{found{what: missed, at: placeOf(f)}, func(w *sqlrecord.Writer) {
 			w.Expr(read).Add(" IS NOT NULL AND CASE WHEN ").Expr(p.finds(c, value)).Add(" THEN 0 ELSE 1 END = 1")
 		}, nil})
 	}
@@ -69,7 +69,7 @@ func (p *proof) raw(c *sheet.Column) sqlrecord.Expr {
 	}
 }
 
-func sameText(a, b sqlrecord.Expr) bool {
+func isOnePart(a, b sqlrecord.Expr) bool {
 	return len(a) == 1 && len(b) == 1 && a[0] == b[0]
 }
 
@@ -113,14 +113,14 @@ func (p *proof) finds(c *sheet.Column, value sqlrecord.Expr) sqlrecord.Expr {
 }
 
 // ofKey are the claims about the key and the client.
-func (p *proof) ofKey() (all []tally) {
-	all = append(all, tally{Finding{Field: p.t.Fields[p.t.ID].Field, What: Keyless}, func(w *sqlrecord.Writer) {
+func (p *proof) ofKey() (all []count) {
+	all = append(all, count{found{what: keyless, at: "key"}, func(w *sqlrecord.Writer) {
 		for i, k := range p.t.Keys {
 			w.Add(legacy.Between(i, " OR "), k, " IS NULL")
 		}
 	}, nil})
 	if owner, _ := p.t.Owner(); owner != nil {
-		all = append(all, tally{Finding{What: Nobodys}, func(w *sqlrecord.Writer) { p.nobodys(w, owner) }, nil})
+		all = append(all, count{found{what: nobodys, at: "client"}, func(w *sqlrecord.Writer) { p.nobodys(w, owner) }, nil})
 	}
 	return all
 }
