@@ -26,7 +26,7 @@ func (d *drafter) writeOperations(b *strings.Builder, m *match) {
 	if len(e.parameters) > 0 {
 		asks = "which of its parameters ask for pages (query, paging), and for what has changed (since)? " + strings.Join(e.parameters, ", ")
 	}
-	d.todo(b, "    walk: %s # TODO %s\n", walk, comment(asks))
+	fmt.Fprintf(b, "    walk: %s # TODO %s\n", walk, comment(asks))
 	only := []string{"list"}
 	for _, op := range e.operations {
 		if op == "get" || !m.closed && (m.only == "" || strings.Contains(m.only, op)) {
@@ -35,7 +35,7 @@ func (d *drafter) writeOperations(b *strings.Builder, m *match) {
 	}
 	text := fmt.Sprintf("    operations: {only: [%s]}", strings.Join(only, ", "))
 	if m.only != "" {
-		d.todo(b, "%s # TODO without others: %s\n", text, comment(m.onlyWhy))
+		fmt.Fprintf(b, "%s # TODO without others: %s\n", text, comment(m.onlyWhy))
 	} else {
 		fmt.Fprintln(b, text)
 	}

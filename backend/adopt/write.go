@@ -20,10 +20,10 @@ func (d *drafter) write() string {
 	d.writeSource(&b)
 	b.WriteString("keep: keep.db\n")
 	if d.ownRules {
-		d.todo(&b, "rules: backend # TODO the service does not tell all that rules depend on: does it keep them itself?\n")
+		fmt.Fprintf(&b, "rules: backend # TODO the service does not tell all that rules depend on: does it keep them itself?\n")
 	}
 	if without := d.withoutRules(); len(without) > 0 {
-		d.todo(&b, "without_rules: [%s] # TODO their fields were not found: must these be kept?\n", strings.Join(without, ", "))
+		fmt.Fprintf(&b, "without_rules: [%s] # TODO their fields were not found: must these be kept?\n", strings.Join(without, ", "))
 	}
 	d.writeAccounts(&b)
 	b.WriteString("\nresources:\n")
@@ -38,6 +38,7 @@ func (d *drafter) write() string {
 		d.writeNone(&b)
 	}
 	d.writeRest(&b)
+	d.summary.Open = strings.Count(b.String(), "# TODO")
 	return b.String()
 }
 
@@ -57,14 +58,14 @@ func (d *drafter) writeAccounts(b *strings.Builder) {
 	}
 	b.WriteString("\naccounts:\n")
 	if of == nil || d.noUsers {
-		d.todo(b, "  users: [] # TODO who may log in? A table of users, or verify of a service\n")
+		fmt.Fprintf(b, "  users: [] # TODO who may log in? A table of users, or verify of a service\n")
 		return
 	}
 	user, client, mark := of.called("username"), of.called("client", "clientid"), ""
 	evidence := fmt.Sprintf("%d of %d values of %s are hashes of passwords", hashed, password.filled, password.name)
 	if user == "" || client == "" {
 		mark = "# "
-		d.todo(b, "  users: [] # TODO who may log in? In the table of users, which column has the login name, and which the client?\n")
+		fmt.Fprintf(b, "  users: [] # TODO who may log in? In the table of users, which column has the login name, and which the client?\n")
 	}
 	columns := "username: " + scalar(cmp.Or(user, "TODO")) + ", password: " + scalar(password.name)
 	if email := of.called("email"); email != "" {
@@ -73,16 +74,10 @@ func (d *drafter) writeAccounts(b *strings.Builder) {
 	fmt.Fprintf(b, "  %stable: %s # %s\n", mark, comment(scalar(of.name)), comment(evidence))
 	fmt.Fprintf(b, "  %scolumns: {%s, client_id: %s}\n", mark, comment(columns), comment(scalar(cmp.Or(client, "TODO"))))
 	if hashed < password.filled {
-		d.todo(b, "  %shash: [%s] # TODO and of which form are the others?\n", mark, strings.Join(hash, ", "))
+		fmt.Fprintf(b, "  %shash: [%s] # TODO and of which form are the others?\n", mark, strings.Join(hash, ", "))
 	} else {
 		fmt.Fprintf(b, "  %shash: [%s]\n", mark, strings.Join(hash, ", "))
 	}
-}
-
-// todo writes what somebody has to look at.
-func (d *drafter) todo(b *strings.Builder, format string, args ...any) {
-	d.summary.Open++
-	fmt.Fprintf(b, format, args...)
 }
 
 // writeNone writes the one resource that a sheet has to have, where none was found.
@@ -91,7 +86,7 @@ func (d *drafter) writeNone(b *strings.Builder) {
 	if d.ofService {
 		place = "    path: /TODO\n    client: \"\"\n    key: TODO\n    select: \"false\"\n    operations: {only: [list]}\n"
 	}
-	d.todo(b, "  contact: # TODO nothing is called as a resource is: where is this one?\n%s    fields: {name: TODO}\n\n", place)
+	fmt.Fprintf(b, "  contact: # TODO nothing is called as a resource is: where is this one?\n%s    fields: {name: TODO}\n\n", place)
 }
 
 // writeSource says where the records are.
@@ -105,10 +100,10 @@ func (d *drafter) writeSource(b *strings.Builder) {
 	}
 	fmt.Fprintf(b, "source:\n  http:\n    url: ${%s}\n", d.variable)
 	if d.access != "" {
-		d.todo(b, "    secrets: {token: \"${SERVICE_TOKEN}\"}\n    headers: %s # TODO is one token for all clients right? Else log_on\n", d.access)
+		fmt.Fprintf(b, "    secrets: {token: \"${SERVICE_TOKEN}\"}\n    headers: %s # TODO is one token for all clients right? Else log_on\n", d.access)
 		return
 	}
-	d.todo(b, "    # TODO how does the service know who asks? secrets and headers, or log_on\n")
+	fmt.Fprintf(b, "    # TODO how does the service know who asks? secrets and headers, or log_on\n")
 }
 
 func (d *drafter) writeResource(b *strings.Builder, m *match) {
@@ -129,14 +124,14 @@ func (d *drafter) writeResource(b *strings.Builder, m *match) {
 		if d.ofService {
 			closed = `select: "false"`
 		}
-		d.todo(b, "    client: \"\"\n    %s # TODO whose are they? Until client says so, or shared: true, nobody sees them, and nobody writes\n", closed)
+		fmt.Fprintf(b, "    client: \"\"\n    %s # TODO whose are they? Until client says so, or shared: true, nobody sees them, and nobody writes\n", closed)
 	}
 	if d.ofService {
 		d.writeOperations(b, m)
 	} else if m.closed {
 		b.WriteString("    operations: {only: [get, list]}\n")
 	} else if m.only != "" {
-		d.todo(b, "    operations: {only: [%s]} # TODO without the others: %s\n", m.only, comment(m.onlyWhy))
+		fmt.Fprintf(b, "    operations: {only: [%s]} # TODO without the others: %s\n", m.only, comment(m.onlyWhy))
 	}
 	d.writeFields(b, m)
 	b.WriteString("\n")
@@ -168,22 +163,26 @@ func (d *drafter) writeFields(b *strings.Builder, m *match) {
 		case of != nil && why == "":
 			some = true
 			d.summary.Fields++
-			d.writeField(b, f.Name+": "+of.value(d.ofService), of.note)
+			note := ""
+			if of.note != "" {
+				note = " # " + comment(of.note)
+			}
+			fmt.Fprintf(b, "      %s: %s%s\n", f.Name, of.value(d.ofService), note)
 		case f.Required && !f.Primary:
 			some = true
 			said := "nothing is called like it"
 			if of != nil {
 				said = of.value(d.ofService) + ": " + why + m.table.evidence(of.from)
 			}
-			d.todo(b, "      %s: {absent: true} # TODO %s\n", f.Name, comment(said))
+			fmt.Fprintf(b, "      %s: {absent: true} # TODO %s\n", f.Name, comment(said))
 		case of != nil:
-			d.todo(b, "      # %s: %s # TODO %s%s\n", f.Name, comment(of.value(d.ofService)), comment(why), m.table.evidence(of.from))
+			fmt.Fprintf(b, "      # %s: %s # TODO %s%s\n", f.Name, comment(of.value(d.ofService)), comment(why), m.table.evidence(of.from))
 		case !f.Primary && f.Type != mapping.Array && f.Name != "is_system":
 			without = append(without, f.Name)
 		}
 	}
 	if !some {
-		d.todo(b, "      {} # TODO nothing is certain\n")
+		fmt.Fprintf(b, "      {} # TODO nothing is certain\n")
 	}
 	if len(without) > 0 {
 		fmt.Fprintf(b, "      # Nothing is called: %s.\n", strings.Join(without, ", "))
@@ -200,17 +199,6 @@ func (t *table) evidence(columns []string) string {
 		return ""
 	}
 	return fmt.Sprintf(" (%d of %d rows have one, of %s)", c.filled, t.rows, c.distinct())
-}
-
-func (d *drafter) writeField(b *strings.Builder, text, note string) {
-	switch {
-	case note == "":
-		fmt.Fprintf(b, "      %s\n", text)
-	case strings.HasPrefix(note, "TODO "):
-		d.todo(b, "      %s # %s\n", text, comment(note))
-	default:
-		fmt.Fprintf(b, "      %s # %s\n", text, comment(note))
-	}
 }
 
 // value is a field as the sheet says it, in one line.
@@ -267,7 +255,7 @@ func (d *drafter) withoutRules() (without []string) {
 // writeRest lists what was not used.
 func (d *drafter) writeRest(b *strings.Builder) {
 	for _, why := range d.dropped {
-		d.todo(b, "# TODO %s\n", comment(why))
+		fmt.Fprintf(b, "# TODO %s\n", comment(why))
 	}
 	what := map[bool]string{true: "path", false: "table"}[d.ofService]
 	if len(d.summary.Missing) > 0 {

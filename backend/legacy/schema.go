@@ -1,7 +1,6 @@
 package legacy
 
 import (
-	"math"
 	"slices"
 	"strings"
 
@@ -202,19 +201,5 @@ var integerBits = map[string]uint{
 func (c *Column) sorted(engine string) {
 	if c.Sort = SortOf(engine, c.Type); engine != "sqlite" {
 		c.bits = integerBits[strings.TrimSuffix(c.Type, " unsigned")]
-	}
-}
-
-// Span returns the range of whole numbers that a column holds; false if its type does not say.
-func (c *Column) Span() (least, most int64, known bool) {
-	switch unsigned := strings.HasSuffix(c.Type, " unsigned"); {
-	case c.bits == 0:
-		return 0, 0, false
-	case unsigned && c.bits < 64:
-		return 0, 1<<c.bits - 1, true
-	case unsigned:
-		return 0, math.MaxInt64, true
-	default:
-		return -1 << (c.bits - 1), 1<<(c.bits-1) - 1, true
 	}
 }

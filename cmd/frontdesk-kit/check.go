@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	mathrand "math/rand/v2"
@@ -28,6 +29,7 @@ type checkCommand struct {
 	Username string `placeholder:"NAME" help:"A user who logs in, and whose client's records are asked for. The password is that of the environment's FRONTDESK_PASSWORD, or is asked for on a terminal; without one the user is only looked for."`
 	Other    string `placeholder:"ID[:NAME]" help:"Another client, to see that an HTTP service shows it nothing of the first one's."`
 	Write    bool   `help:"Write too, in the client that --client names: one record of each resource that is made, changed and deleted; in a database also every code and the ends of each datatype, which is undone."`
+	Since    string `placeholder:"FILE" help:"A report that --json printed before: what the system has changed of what the sheet uses is told too."`
 	JSON     bool   `name:"json" help:"Print JSON, for programs."`
 	HTML     string `name:"html" placeholder:"FILE" help:"Write the sheet with what was found as a page to look at, too. A file that is there stays."`
 }
@@ -58,6 +60,13 @@ func (c checkCommand) Run(p desk.Program) error {
 	report, err := c.compare(p, s, model)
 	if err != nil {
 		return err
+	}
+	if c.Since != "" {
+		before, err := reportIn(c.Since)
+		if err != nil {
+			return desk.Misused("--since %s: expected a report of map check --json: %w", c.Since, err)
+		}
+		report.Since(before)
 	}
 	if err := c.print(p, report); err != nil {
 		return err
@@ -184,6 +193,16 @@ func openDatabase(ctx context.Context, s *sheet.Sheet) (check.Database, error) {
 		return nil, errors.Join(err, release())
 	}
 	return database{store, release}, nil
+}
+
+// reportIn reads a report that was printed as JSON.
+func reportIn(file string) (*check.Report, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	report := &check.Report{}
+	return report, json.Unmarshal(text, report)
 }
 
 // writePage writes a page to look at, for whoever made it alone.

@@ -31,11 +31,11 @@ const (
 type asker struct {
 	Options
 	*Report
-	client  *backend.Client
-	driver  backend.Driver
-	planner Database       // nil where nobody can be asked how lists are read
-	journal follow.Journal // nil where the system is not asked what has changed
-	clients []auth.Client  // whose records are asked for: of the first that has some
+	client   *backend.Client
+	driver   backend.Driver
+	database Database       // nil of a service
+	journal  follow.Journal // nil where the system is not asked what has changed
+	clients  []auth.Client  // whose records are asked for: of the first that has some
 	// ids are those of records that a client has, by resource.
 	ids map[int64]map[string][]int64
 }
@@ -54,7 +54,7 @@ func ask(ctx context.Context, driver backend.Driver, clients []auth.Client, o Op
 		clients = []auth.Client{{ID: 1}}
 	}
 	a := &asker{Options: o, Report: report, client: client, driver: driver, clients: clients, ids: map[int64]map[string][]int64{}}
-	a.planner, _ = driver.(Database)
+	a.database, _ = driver.(Database)
 	a.journal, _ = driver.(follow.Journal)
 	for _, c := range clients {
 		a.ids[c.ID] = map[string][]int64{}
@@ -96,26 +96,12 @@ type asked struct {
 	until   time.Time
 }
 
-type question struct {
-	about string
-	ask   func(context.Context)
-}
-
 func (a *asker) resource(ctx context.Context, r *mapping.Resource, path string) {
 	x := &asked{asker: a, Resource: r, path: path, until: time.Now().Add(patience)}
-	for _, x.of = range a.clients {
-		for _, x.base = range a.required(r, a.ids[x.of.ID]) {
-			if err := x.read(ctx); err != nil {
-				x.add(Error, "ask.list", path, "its list cannot be read: "+x.told(err), "mend it as the message says")
-				return
-			}
-			if len(x.records) > 0 {
-				break
-			}
-		}
-		if len(x.records) > 0 {
-			break
-		}
+	x.show("map check: what clients ask of %s", r.Name)
+	if err := x.begin(ctx); err != nil {
+		x.add(Error, "ask.list", path, "its list cannot be read: "+x.told(err), "mend it as the message says")
+		return
 	}
 	if len(x.records) == 0 {
 		x.Looked = append(x.Looked, r.Name+": nothing was asked, since no client that was asked for has one")
@@ -125,14 +111,13 @@ func (a *asker) resource(ctx context.Context, r *mapping.Resource, path string) 
 		a.ids[x.of.ID][r.Name] = append(a.ids[x.of.ID][r.Name], int64(rec.ID()))
 	}
 	x.outside()
-	questions := []question{{"other clients", x.others}, {"writes", x.writing}}
-	if x.Sheet.Source.SQL != nil { // a service is not asked for lists: the copy answers them
-		questions = append([]question{{"lists", x.lists}, {"plans", x.plans}, {"changes", x.noted}}, questions...)
+	questions := []func(context.Context){x.others, x.writing}
+	if a.database != nil { // a service is not asked for lists: the copy answers them
+		questions = append([]func(context.Context){x.lists, x.plans, x.noted}, questions...)
 	}
-	for _, question := range questions {
+	for _, ask := range questions {
 		if ctx.Err() == nil {
-			x.show("map check: %s: %s", r.Name, question.about)
-			question.ask(ctx)
+			ask(ctx)
 		}
 	}
 	if x.isLate() {
@@ -150,7 +135,7 @@ const mostParents = 10
 // refer to: a set of them for each try. The copy of a service's records requires none.
 func (a *asker) required(r *mapping.Resource, ids map[string][]int64) (tries [][]backend.Filter) {
 	tries = [][]backend.Filter{nil}
-	if a.Sheet.Source.SQL == nil {
+	if a.database == nil {
 		return tries
 	}
 	for _, name := range r.ListRequires {
@@ -193,19 +178,26 @@ func (x *asked) list(ctx context.Context, q backend.Query, more ...backend.Filte
 	return x.client.List(ctx, x.Resource, q)
 }
 
-// read reads the records that the questions are about.
-func (x *asked) read(ctx context.Context) error {
-	x.records = nil
-	for {
-		page, err := x.list(ctx, backend.Query{Offset: len(x.records)})
-		if err != nil {
-			return err
-		}
-		x.records = append(x.records, page.Records...)
-		if !page.More || len(page.Records) == 0 || len(x.records) >= x.Rows {
-			return nil
+// begin reads the records that the questions are about: those of the first client that has some.
+func (x *asked) begin(ctx context.Context) error {
+	for _, x.of = range x.clients {
+		for _, x.base = range x.required(x.Resource, x.ids[x.of.ID]) {
+			for {
+				page, err := x.list(ctx, backend.Query{Offset: len(x.records)})
+				if err != nil {
+					return err
+				}
+				x.records = append(x.records, page.Records...)
+				if !page.More || len(page.Records) == 0 || len(x.records) >= x.Rows {
+					break
+				}
+			}
+			if len(x.records) > 0 {
+				return nil
+			}
 		}
 	}
+	return nil
 }
 
 // ofField is where the sheet says something of a field.

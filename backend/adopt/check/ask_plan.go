@@ -2,11 +2,13 @@ package check
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
 	"frontdesk/backend"
+	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping"
 )
 
@@ -16,74 +18,47 @@ const manyRecords = 1000
 // plans asks the planner how records are read, where a client has many: one by its ID, what was
 // changed since a time, lists with each filter, and in each order.
 func (x *asked) plans(ctx context.Context) {
-	if x.planner == nil {
-		return
-	}
 	all, err := x.list(ctx, backend.Query{Limit: 1, Total: true})
 	if err != nil || all.Total < manyRecords {
 		return
 	}
-	plain := x.plan(ctx, backend.Query{})
-	if plain == nil {
+	slow := func(what, cure string) {
+		x.add(Warning, "sql.plan", x.path, fmt.Sprintf("%s reads all %d records of the client each time: the planner uses no index for it", what, all.Total), cure)
+	}
+	plain, err := x.plan(ctx, backend.Query{})
+	if err != nil {
+		x.Looked = append(x.Looked, x.Name+": its plans could not be asked for: "+hidden(err))
 		return
 	}
 	if plain.sorts {
-		x.slow(all.Total, x.path, "a list", "make an index over the client and the key")
-	}
-	if x.readsAll(ctx, &x.Fields[x.ID], plain) {
-		x.slow(all.Total, x.path, "a record that is asked for by its ID", "make an index over the key")
+		slow("a list", "make an index over the client and the key")
 	}
 	var whole, sorted []string
 	for i, f := range mapping.Each(x.Fields) {
-		if f.Primary || x.isFixed(f) || x.isLate() || ctx.Err() != nil {
+		if isFixed(x.Sheet.Resource(x.Name), f) || x.isLate() || ctx.Err() != nil {
 			continue
 		}
-		switch isRequired := slices.ContainsFunc(x.base, func(b backend.Filter) bool { return b.Field == f }); {
-		case !f.Filterable() || len(f.OneOf) > 0 || isRequired || !x.readsAll(ctx, f, plain):
-		case f.Unique || f.Reference != "": // by which every write looks for records, too
-			x.slow(all.Total, x.ofField(f), "a list filtered by "+f.Name, "make an index that begins with the client and goes on with it, or say a find that has one")
-		default:
+		isRequired := slices.ContainsFunc(x.base, func(b backend.Filter) bool { return b.Field == f })
+		if f.Filterable() && len(f.OneOf) == 0 && !isRequired && x.readsAll(ctx, f, plain) {
 			whole = append(whole, f.Name)
 		}
-		if i == x.ModifiedAt && !x.Undated && x.records[0].Values[i].IsSet() {
-			if p := x.plan(ctx, backend.Query{ModifiedSince: x.records[0].Values[i]}); p != nil && !narrower(p, plain) {
-				x.slow(all.Total, x.ofField(f), "what was modified since a time", "make an index over the client and it; changes are looked for again and again")
+		if _, v := x.one(f); i == x.ModifiedAt && !x.Undated && v.IsSet() {
+			if p, err := x.plan(ctx, backend.Query{ModifiedSince: v}); err == nil && !p.narrower(plain) {
+				slow("what was modified since a time", "make an index over the client and modified_at; changes are looked for again and again")
 			}
 		}
-		if f.Sortable() && f.Reference == "" {
-			if p := x.plan(ctx, backend.Query{Sort: []backend.Order{{Field: f}}}); p != nil && p.sorts {
+		if f.Sortable() && f.Reference == "" && !f.Primary {
+			if p, err := x.plan(ctx, backend.Query{Sort: []backend.Order{{Field: f}}}); err == nil && p.sorts {
 				sorted = append(sorted, f.Name)
 			}
 		}
 	}
-	x.slowFields(all.Total, "filtered", whole, "make an index that begins with the client and goes on with it; of a field that is read by SQL, say write or find, by which an index finds it")
-	x.slowFields(all.Total, "sorted", sorted, "make an index over the client, it and the key, with null first where it may be null")
-}
-
-// isFixed tells that the field is the same in all records.
-func (x *asked) isFixed(f *mapping.Field) bool {
-	known := x.Sheet.Resource(x.Name)
-	return known != nil && isFixed(known, f)
-}
-
-// slow tells of what no index serves.
-func (x *asked) slow(records int64, at, what, cure string) {
-	x.add(Warning, "sql.plan", at, fmt.Sprintf("%s reads all %d records of the client each time: the planner uses no index for it", what, records), cure)
-}
-
-func (x *asked) slowFields(records int64, how string, fields []string, cure string) {
-	switch len(fields) {
-	case 0:
-	case 1:
-		x.slow(records, ofField(x.Name, fields[0]), "a list "+how+" by "+fields[0], cure)
-	default:
-		x.slow(records, x.path+".fields", "a list "+how+" by "+strings.Join(fields, " or "), cure)
+	if len(whole) > 0 {
+		slow("a list filtered by "+strings.Join(whole, " or "), "make an index that begins with the client and goes on with it; of a field that is read by SQL, say write or find, by which an index finds it")
 	}
-}
-
-// narrower tells whether a plan narrows what another one reads.
-func narrower(p, than *plan) bool {
-	return slices.ContainsFunc(p.narrows, func(by string) bool { return !slices.Contains(than.narrows, by) })
+	if len(sorted) > 0 {
+		slow("a list sorted by "+strings.Join(sorted, " or "), "make an index over the client, it and the key, with null first where it may be null")
+	}
 }
 
 // readsAll tells whether a filter narrows nothing, by none of the values that are tried.
@@ -97,23 +72,96 @@ func (x *asked) readsAll(ctx context.Context, f *mapping.Field, plain *plan) boo
 		if tried = append(tried, v); len(tried) > mostTries {
 			break
 		}
-		if p := x.plan(ctx, backend.Query{}, backend.Filter{Field: f, Value: v}); p == nil || narrower(p, plain) {
+		if p, err := x.plan(ctx, backend.Query{}, backend.Filter{Field: f, Value: v}); err != nil || p.narrower(plain) {
 			return false
 		}
 	}
 	return len(tried) > 0
 }
 
-// plan is how a page of the client's list is read; nil where that is not to be had.
-func (x *asked) plan(ctx context.Context, q backend.Query, more ...backend.Filter) *plan {
-	if x.planner == nil {
-		return nil
-	}
+// plan is how a database intends to read a list.
+type plan struct {
+	// narrows are the indexes that narrow what is read, each with what it is narrowed by, in
+	// the engine's words. Only those of one engine can be compared.
+	narrows []string
+	sorts   bool // what was read is sorted afterwards
+}
+
+// narrower tells whether a plan narrows what another one reads.
+func (p *plan) narrower(than *plan) bool {
+	return slices.ContainsFunc(p.narrows, func(by string) bool { return !slices.Contains(than.narrows, by) })
+}
+
+// plan asks the planner how a page of the client's list would be read, by the very statement that
+// reads it.
+func (x *asked) plan(ctx context.Context, q backend.Query, more ...backend.Filter) (*plan, error) {
 	q.Client, q.Limit, q.Filters = x.of, askedPage, append(slices.Clone(x.base), more...)
-	p, err := planOf(ctx, x.planner, x.Resource, q)
+	return planOf(ctx, x.database, x.Resource, q)
+}
+
+func planOf(ctx context.Context, s Database, r *mapping.Resource, q backend.Query) (*plan, error) {
+	t, err := s.TableFor(ctx, r, q.Client)
 	if err != nil {
-		x.Looked = append(x.Looked, x.Name+": its plans could not be asked for: "+hidden(err))
-		x.planner = nil
+		return nil, err
 	}
-	return p
+	explain, columns := "EXPLAIN FORMAT=JSON ", 1
+	switch t.Engine {
+	case "postgres":
+		explain = "EXPLAIN (FORMAT JSON) "
+	case "sqlite":
+		explain, columns = "EXPLAIN QUERY PLAN ", 4 // the step is in the last
+	}
+	asked, after, err := s.Asked(ctx, t, q)
+	if err != nil {
+		return nil, err
+	}
+	text, args := t.Rows.Many(s.DB().Dialect(), s.Params(t, q.Client), asked, after).Statement()
+	out := &plan{}
+	err = s.DB().Read(ctx, func(c sqlrecord.Conn) error {
+		return c.Query(ctx, explain+text, slices.Repeat([]sqlrecord.Column{foreignText}, columns), args, func(row []mapping.Value) error {
+			step := row[columns-1].Text()
+			if t.Engine == "sqlite" {
+				out.step(step)
+				return nil
+			}
+			var said any
+			err := json.Unmarshal([]byte(step), &said)
+			out.walk(said)
+			return err
+		})
+	})
+	return out, err
+}
+
+// step reads a step in SQLite's form: SEARCH t USING INDEX i (a=? AND b>?).
+func (p *plan) step(words string) {
+	if _, by, narrows := strings.Cut(words, "SEARCH "); narrows {
+		p.narrows = append(p.narrows, by)
+	}
+	p.sorts = p.sorts || words == "USE TEMP B-TREE FOR ORDER BY"
+}
+
+// readsPart are the ways in which MariaDB and MySQL read a part of a table.
+var readsPart = []string{"ref", "eq_ref", "const", "system", "range", "ref_or_null", "index_merge", "fulltext"}
+
+// walk visits the steps of a plan in JSON.
+func (p *plan) walk(said any) {
+	switch said := said.(type) {
+	case []any:
+		for _, one := range said {
+			p.walk(one)
+		}
+	case map[string]any:
+		if by, is := said["Index Cond"].(string); is { // PostgreSQL
+			p.narrows = append(p.narrows, fmt.Sprint(said["Index Name"], " ", by))
+		}
+		if how, is := said["access_type"].(string); is && slices.Contains(readsPart, how) {
+			p.narrows = append(p.narrows, fmt.Sprint(said["table_name"], " ", said["key"], " ", said["used_key_parts"]))
+		}
+		_, filesort := said["filesort"]                                                                // MariaDB
+		p.sorts = p.sorts || filesort || said["using_filesort"] == true || said["Node Type"] == "Sort" // MySQL, PostgreSQL
+		for _, one := range said {
+			p.walk(one)
+		}
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"frontdesk/auth"
@@ -13,82 +14,79 @@ import (
 	"frontdesk/mapping"
 )
 
+// oddity is something that values may be and should not.
+type oddity struct {
+	rule     string
+	severity Severity
+	all      int // of how many at least all must be so before it is told of; 0 where one is enough
+	about    func(x *asked, f *mapping.Field, v mapping.Value) bool
+	is       func(x *asked, f *mapping.Field, v mapping.Value) bool
+	// {field} stands for the field, {rule} for what it may be, {zone} for its zone.
+	seen, cure string
+}
+
+// oddities are those of a single value; of days that their clock is an hour or two beside midnight,
+// and of percentages that they are parts of 1, can be told of several alone.
+var oddities = []oddity{
+	{"data.unlisted", Warning, 0, func(_ *asked, f *mapping.Field, _ mapping.Value) bool { return len(f.OneOf) > 0 },
+		func(_ *asked, f *mapping.Field, v mapping.Value) bool { return !slices.Contains(f.OneOf, v.String()) },
+		"have another {field} than the interface knows ({rule})", "say under codes, or by read, what clients see of them"},
+	{"data.invalid", Note, 0, func(_ *asked, f *mapping.Field, _ mapping.Value) bool { return f.Check != "" }, (*asked).isRefused,
+		"have in {field} what clients are refused ({rule})", "who writes such a record back is refused: mend the rows, or name another column or path"},
+	{"data.future", Warning, 0, func(x *asked, f *mapping.Field, _ mapping.Value) bool {
+		return f.Index == x.CreatedAt || f.Index == x.ModifiedAt
+	},
+		func(_ *asked, _ *mapping.Field, v mapping.Value) bool {
+			return v.Time().After(time.Now().Add(time.Hour / 2))
+		},
+		"have a {field} that is still to come", "compare time_zone and type with what the system has"},
+	{"data.day-off", Warning, 3, func(_ *asked, f *mapping.Field, _ mapping.Value) bool { return f.Type == mapping.Timestamp }, (*asked).isBesideMidnight,
+		"have a {field} an hour or two beside midnight in {zone}, as all that have one: days of another zone", "say the time_zone of the field, in which its days begin"},
+	{"data.fraction", Warning, 2, func(_ *asked, f *mapping.Field, v mapping.Value) bool {
+		return f.Check == "percentage" && v.Float() != 0
+	},
+		func(_ *asked, _ *mapping.Field, v mapping.Value) bool { return v.Float() < 1 },
+		"have a {field} below 1, as all that are not 0, where the interface has a percentage, 15 and not 0.15", "multiply by 100: {read: PLACE * 100, write: {PLACE: \":value / 100\"}}"},
+}
+
 // outside counts what the records have that the model does not: it is answered as it is.
 func (x *asked) outside() {
-	seen, twice := map[int32]bool{}, 0
+	seen := map[int32]bool{}
 	for _, rec := range x.records {
-		if seen[rec.ID()] {
-			twice++
-		}
 		seen[rec.ID()] = true
 	}
-	if twice > 0 {
-		x.add(Error, "ask.twice", x.path, fmt.Sprintf("%d of %d record(s) of the list came before with the same ID", twice, len(x.records)), "name the whole key, or have the list answer each record once")
+	if n := len(x.records) - len(seen); n > 0 {
+		x.add(Error, "ask.twice", x.path, fmt.Sprintf("%d of %d record(s) of the list came before with the same ID", n, len(x.records)), "name the whole key, or have the list answer each record once")
 	}
-	refused := x.refusedValues()
-	late := time.Now().Add(time.Hour / 2)
-	for i, f := range mapping.Each(x.Fields) {
-		set, unlisted, future, days, offDay := 0, 0, 0, 0, 0
-		x.fractions(f)
-		for _, rec := range x.records {
-			v := rec.Values[i]
-			if !v.IsSet() {
+	for _, f := range mapping.Each(x.Fields) {
+		for _, o := range oddities {
+			of, n := 0, 0
+			for _, rec := range x.records {
+				if v := rec.Values[f.Index]; v.IsSet() && o.about(x, f, v) {
+					of++
+					if o.is(x, f, v) {
+						n++
+					}
+				}
+			}
+			if n == 0 || o.all > 0 && (n < o.all || n < of) {
 				continue
 			}
-			set++
-			if len(f.OneOf) > 0 && !slices.Contains(f.OneOf, v.String()) {
-				unlisted++
+			if o.rule == "data.invalid" && n == of {
+				o.severity = Warning // it is of something else
 			}
-			if v.Kind() != mapping.KindTime {
-				continue
-			}
-			if (i == x.CreatedAt || i == x.ModifiedAt) && v.Time().After(late) {
-				future++
-			}
-			days++
-			if besideMidnight(v.Time().In(x.zone(f))) {
-				offDay++
-			}
-		}
-		if unlisted > 0 {
-			x.add(Warning, "data.unlisted", x.ofField(f), fmt.Sprintf("%d of %d record(s) have another %s than the interface knows (%s)", unlisted, len(x.records), f.Name, f.Validation()),
-				"say under codes, or by read or cel, what clients see of them")
-		}
-		if n := refused[f.Name]; n > 0 {
-			severity := Note
-			if n == set {
-				severity = Warning // it is of something else
-			}
-			x.add(severity, "data.invalid", x.ofField(f), fmt.Sprintf("%d of %d record(s) have in %s what clients are refused (%s)", n, len(x.records), f.Name, f.Validation()),
-				"who writes such a record back is refused: mend the rows, or name another column or path")
-		}
-		if future > 0 {
-			x.add(Warning, "data.future", x.ofField(f), fmt.Sprintf("%d of %d record(s) have a %s that is still to come", future, len(x.records), f.Name), "compare time_zone and format with what the system has")
-		}
-		if days >= fewestDays && offDay == days {
-			x.add(Warning, "data.day-off", x.ofField(f), fmt.Sprintf("all %d %s are an hour or two beside midnight in %s: days of another zone", days, f.Name, x.zone(f)), "say the time_zone of the field, in which its days begin")
+			words := strings.NewReplacer("{field}", f.Name, "{rule}", f.Validation(), "{zone}", x.zone(f).String())
+			x.add(o.severity, o.rule, x.ofField(f), fmt.Sprintf("%d of %d record(s) %s", n, len(x.records), words.Replace(o.seen)), o.cure)
 		}
 	}
 }
 
-// refusedValues counts by field the values that the interface has a rule for and would refuse.
-func (x *asked) refusedValues() map[string]int {
-	n := map[string]int{}
-	for _, rec := range x.records {
-		for _, v := range mapping.BodyOf(x.only(rec, func(*mapping.Field) bool { return true })).CheckUpdate() {
-			if v.Reason != mapping.ValidationFailed || len(v.Args) == 0 {
-				continue
-			}
-			if f := x.Field(v.Args[0]); f != nil && f.Check != "" {
-				n[f.Name]++
-			}
-		}
-	}
-	return n
+// isRefused tells whether the interface has a rule for a value and would refuse it.
+func (x *asked) isRefused(f *mapping.Field, v mapping.Value) bool {
+	patch := mapping.NewRecord(x.Resource)
+	patch.Values[f.Index] = v
+	return slices.ContainsFunc(mapping.BodyOf(patch).CheckUpdate(), func(v *mapping.Error) bool { return v.Reason == mapping.ValidationFailed })
 }
-
-// fewestDays is of how many times at least it can be told that they are days.
-const fewestDays = 3
 
 // zone is the one that the sheet reads a field in.
 func (x *asked) zone(f *mapping.Field) *time.Location {
@@ -102,8 +100,9 @@ func (x *asked) zone(f *mapping.Field) *time.Location {
 	return cmp.Or(zone, x.Sheet.Location)
 }
 
-// besideMidnight tells whether a time is that of a day's beginning in a zone nearby.
-func besideMidnight(t time.Time) bool {
+// isBesideMidnight tells whether a time is that of a day's beginning in a zone nearby.
+func (x *asked) isBesideMidnight(f *mapping.Field, v mapping.Value) bool {
+	t := v.Time().In(x.zone(f))
 	return t.Minute() == 0 && t.Second() == 0 && slices.Contains([]int{22, 23, 1, 2}, t.Hour())
 }
 
@@ -148,28 +147,4 @@ func (x *asked) others(ctx context.Context) {
 func (x *asked) isSame(ctx context.Context, got mapping.Record) bool {
 	own, err := x.client.Get(ctx, x.Resource, backend.Query{Client: x.of, ID: got.ID()})
 	return err == nil && slices.Equal(own.Values, got.Values)
-}
-
-// fewestFractions is of how many values it is believed that they are all below 1 on purpose.
-const fewestFractions = 2
-
-// fractions looks for percentages that the system has as parts of 1: 0.15 for 15.
-func (x *asked) fractions(f *mapping.Field) {
-	if f.Check != "percentage" {
-		return
-	}
-	parts := 0
-	for _, rec := range x.records {
-		switch v := rec.Values[f.Index]; {
-		case !v.IsSet() || v.Float() == 0:
-		case v.Float() < 1:
-			parts++
-		default:
-			return
-		}
-	}
-	if parts >= fewestFractions {
-		x.add(Warning, "data.fraction", x.ofField(f), fmt.Sprintf("all %d %s that are not 0 are below 1, where the interface has a percentage, 15 and not 0.15", parts, f.Name),
-			"multiply by 100: {read: PLACE * 100, write: {PLACE: \":value / 100\"}}, or of a service by cel and set")
-	}
 }

@@ -123,7 +123,7 @@ func TestOutsideTheModel(t *testing.T) {
 		{"ask.twice", "resources.contact", Error, "2 of 5 record(s) of the list came before with the same ID"},
 		{"data.unlisted", "resources.contact.fields.is_customer", Warning, "1 of 5 record(s) have another is_customer than the interface knows (0|1)"},
 		{"data.future", "resources.contact.fields.modified_at", Warning, "1 of 5 record(s) have a modified_at that is still to come"},
-		{"data.day-off", "resources.contact.fields.birth_date", Warning, "all 5 birth_date are an hour or two beside midnight in Europe/Amsterdam: days of another zone"},
+		{"data.day-off", "resources.contact.fields.birth_date", Warning, "5 of 5 record(s) have a birth_date an hour or two beside midnight in Europe/Amsterdam, as all that have one: days of another zone"},
 		{"data.reference", "resources.article.fields.supplier_id", Warning, "2 of 3 record(s) have a supplier_id that leads to no record which their client sees"},
 		{"data.scale", "resources.article.fields.price", Warning, "1 of 3 record(s) have a price with more decimals than are shown"},
 	} {

@@ -38,7 +38,7 @@ func (x *asked) writing(ctx context.Context) {
 	}
 }
 
-func (x *asked) isService() bool { return x.Sheet.Source.SQL == nil }
+func (x *asked) isService() bool { return x.database == nil }
 
 // values writes into each field of a record what clients may send: a value that another record has,
 // and, of a database, each code and what is easily lost.

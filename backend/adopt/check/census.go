@@ -31,6 +31,7 @@ type census struct {
 	ids      map[int32]bool
 	shown    map[int32]int64 // the clients of those that can be shown
 	sums     map[uint64]bool // of what the service has of a record
+	members  map[string][]string
 	faults   map[found]*found
 	fields   []tally
 	newest   mapping.Value // modified_at
@@ -56,7 +57,7 @@ type censuses map[*mapping.Resource]*census
 func (all censuses) begin(s Service, sh *sheet.Sheet, r *mapping.Resource, parent string, alone int64) {
 	of := sh.Resources[r].Service
 	all[r] = &census{
-		Resource: r, service: s, of: of, parent: parent, alone: alone, clients: map[int64]*[2]remote.Seen{}, ids: map[int32]bool{}, shown: map[int32]int64{}, sums: map[uint64]bool{},
+		Resource: r, service: s, of: of, parent: parent, alone: alone, clients: map[int64]*[2]remote.Seen{}, ids: map[int32]bool{}, shown: map[int32]int64{}, sums: map[uint64]bool{}, members: map[string][]string{},
 		faults: map[found]*found{}, fields: make([]tally, len(r.Fields)),
 	}
 	for i := range of.Fields {
@@ -86,6 +87,11 @@ func (s *census) add(t remote.Seen) {
 	}
 	s.here++
 	s.sums[sumOfRow(t.Row)] = true
+	for name, v := range t.Row {
+		if kind := kindOf(v); kind != "" && !slices.Contains(s.members[name], kind) {
+			s.members[name] = append(s.members[name], kind)
+		}
+	}
 	for _, f := range t.Faults {
 		s.fault(f)
 	}

@@ -122,6 +122,10 @@ func (c *httpCheck) walk(ctx context.Context, r *sheet.Resource) error {
 			continue
 		}
 		c.censuses[s.Resource] = s
+		for name, kinds := range s.members {
+			slices.Sort(kinds)
+			c.uses(s.Name, name, strings.Join(kinds, ", "))
+		}
 		switch {
 		case err != nil:
 		case s.has(c.client.ID):

@@ -85,14 +85,14 @@ func (r *Report) unowned(s *sheet.Sheet) {
 
 func (l Left) write(b *strings.Builder) {
 	if len(l.Resources) > 0 {
-		wrapped(b, "Not for clients: ", "resources "+strings.Join(l.Resources, ", "))
+		fmt.Fprintln(b, "Not for clients: "+"resources "+strings.Join(l.Resources, ", "))
 	}
 	for _, left := range []map[string][]string{l.Operations, l.Fields} {
 		for _, name := range slices.Sorted(maps.Keys(left)) {
-			wrapped(b, "Not for clients: ", fmt.Sprintf("%s of %s", strings.Join(left[name], ", "), name))
+			fmt.Fprintln(b, "Not for clients: "+fmt.Sprintf("%s of %s", strings.Join(left[name], ", "), name))
 		}
 	}
 	if len(l.Rules) > 0 {
-		wrapped(b, "Not kept: ", "rules "+strings.Join(l.Rules, ", "))
+		fmt.Fprintln(b, "Not kept: "+"rules "+strings.Join(l.Rules, ", "))
 	}
 }

@@ -138,8 +138,6 @@ var ofSQL = []mistake{
 		severity: Warning, rule: "data.unlisted", path: "resources.contact.fields.is_supplier", seen: "1 of 3 record(s) have another is_supplier than the interface knows (0|1)", whether: "codes"},
 	{name: "sql 6c: a reference to another table", replace: []string{"turnover_group_id: fk_group", "turnover_group_id: fk_group\n      supplier_id: fk_fourn"},
 		severity: Error, rule: "data.reference", path: "resources.article.fields.supplier_id", seen: "3 of 3 record(s) have a supplier_id that leads to no record", whether: "name the place"},
-	{name: "sql 6d: a column of small integers", replace: []string{"payment_days: cond", "payment_days: cond_small"},
-		severity: Note, rule: "sql.too-narrow", path: "resources.contact.fields.payment_days", seen: "llx_societe.cond_small is smallint, which takes none below -32768 and none above 32767", whether: "wider"},
 	{name: "a column of larger integers", replace: []string{"payment_days: cond", "payment_days: cond_big"},
 		severity: Error, rule: "data.unfit", path: "resources.contact.fields.payment_days", seen: "1 of 4 record(s) have a payment_days that the interface cannot show", whether: "mend read"},
 	{name: "sql 6e: foreign keys of other tables", spoil: []string{"CREATE TABLE llx_socpeople (rowid int PRIMARY KEY, fk_soc int, CONSTRAINT fk_people FOREIGN KEY (fk_soc) REFERENCES llx_societe (rowid))"}, mend: []string{"DROP TABLE llx_socpeople"},
@@ -165,13 +163,13 @@ var ofSQL = []mistake{
 	{name: "sql 7: the key for a reference", replace: []string{"turnover_group_id: fk_group", "turnover_group_id: rowid"},
 		severity: Error, rule: "data.reference", path: "resources.article.fields.turnover_group_id", seen: "3 of 3 record(s) have a turnover_group_id that leads to no record", whether: "name the place"},
 	{name: "sql 7: a fraction for a percentage", spoil: []string{"UPDATE llx_commandedet SET remise = remise / 100"}, mend: []string{"UPDATE llx_commandedet SET remise = remise * 100"},
-		severity: Warning, rule: "data.fraction", path: "resources.orderline.fields.discount_percentage", seen: "all 2 discount_percentage that are not 0 are below 1", whether: "multiply by 100"},
+		severity: Warning, rule: "data.fraction", path: "resources.orderline.fields.discount_percentage", seen: "2 of 2 record(s) have a discount_percentage below 1", whether: "multiply by 100"},
 	{name: "sql 8: users without an e-mail address", spoil: []string{"UPDATE llx_user SET email = NULL WHERE login = 'bram'"}, mend: []string{"UPDATE llx_user SET email = 'b@example.nl' WHERE login = 'bram'"},
 		severity: Warning, rule: "accounts.email", path: "accounts.columns.email", seen: "1 of 2 user(s) have no e-mail address", whether: "mend the rows"},
 	{name: "http 5: days written in UTC", replace: []string{"birth_date: {column: born, type: date}", "birth_date: {column: born, type: datetime}"},
 		spoil:    []string{"UPDATE llx_societe SET born = CASE rowid WHEN 1 THEN '1984-03-13 23:00:00' WHEN 2 THEN '1990-06-30 22:00:00' WHEN 3 THEN '1990-12-31 23:00:00' END"},
 		mend:     []string{"UPDATE llx_societe SET born = DATE(DATE_ADD(born, INTERVAL 3 HOUR))"},
-		severity: Warning, rule: "data.day-off", path: "resources.contact.fields.birth_date", seen: "all 3 birth_date are an hour or two beside midnight in Europe/Amsterdam", whether: "time_zone"},
+		severity: Warning, rule: "data.day-off", path: "resources.contact.fields.birth_date", seen: "3 of 3 record(s) have a birth_date an hour or two beside midnight in Europe/Amsterdam", whether: "time_zone"},
 }
 
 // sheetOf is a sheet with words of it replaced, judged as the gateway does that has clients'

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 
@@ -41,6 +40,8 @@ type Report struct {
 	Left Left `json:"left_out"`
 	// Looked tells how much was looked at.
 	Looked []string `json:"looked_at"`
+	// System is what the sheet uses of the system, by resource and place, and what it is.
+	System map[string]string `json:"system,omitempty"`
 
 	doc  *strictyaml.Document
 	text string // of the sheet
@@ -106,18 +107,11 @@ func (r *Report) WriteJSON(w io.Writer) error {
 
 var mildestFirst = []Severity{Note, Warning, Error}
 
-// width is what a terminal shows in a line.
-const width = 100
-
 // WriteText writes the report for people, what decides last: it is what a terminal still shows.
 func (r *Report) WriteText(w io.Writer) error {
 	var b strings.Builder
 	r.Left.write(&b)
-	b.WriteByte('\n')
-	for _, line := range r.Looked {
-		wrapped(&b, "", line)
-	}
-	b.WriteByte('\n')
+	b.WriteString("\n" + strings.Join(r.Looked, "\n") + "\n\n")
 	for _, s := range mildestFirst {
 		for _, f := range r.Findings {
 			if f.Severity == s {
@@ -125,64 +119,16 @@ func (r *Report) WriteText(w io.Writer) error {
 			}
 		}
 	}
-	if len(r.Findings) > 0 {
-		b.WriteByte('\n')
-	}
-	for _, s := range mildestFirst {
-		if rules := r.rules(s); rules != "" {
-			wrapped(&b, string(s)+"s: ", rules)
-		}
-	}
-	fmt.Fprintf(&b, "%d error(s), %d warning(s), %d note(s)\n", r.Count(Error), r.Count(Warning), r.Count(Note))
+	fmt.Fprintf(&b, "\n%d error(s), %d warning(s), %d note(s)\n", r.Count(Error), r.Count(Warning), r.Count(Note))
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
 func (f *Finding) write(b *strings.Builder) {
-	fmt.Fprintf(b, "%s:%d:%d: %s: %s\n", f.File, f.Line, f.Column, f.Severity, f.Rule)
-	if f.Rule == "sheet" {
-		wrapped(b, "  ", f.Path+": "+f.Seen)
-	} else {
-		wrapped(b, "  ", f.Seen)
-	}
+	fmt.Fprintf(b, "%s:%d:%d: %s: %s\n  %s\n", f.File, f.Line, f.Column, f.Severity, f.Rule, f.Seen)
 	if f.Remedy != "" {
-		wrapped(b, "  → ", f.Remedy)
+		fmt.Fprintf(b, "  → %s\n", f.Remedy)
 	}
-}
-
-// rules are those of the findings of a severity, with how many there are, the most first.
-func (r *Report) rules(s Severity) string {
-	n := map[string]int{}
-	for _, f := range r.Findings {
-		if f.Severity == s {
-			n[f.Rule]++
-		}
-	}
-	var all []string
-	for _, rule := range slices.SortedFunc(maps.Keys(n), func(a, b string) int { return cmp.Or(cmp.Compare(n[b], n[a]), cmp.Compare(a, b)) }) {
-		all = append(all, fmt.Sprintf("%d %s", n[rule], rule))
-	}
-	return strings.Join(all, ", ")
-}
-
-// wrapped writes a text in lines that begin with indent, the later ones with as
-// many blanks.
-func wrapped(b *strings.Builder, indent, text string) {
-	blank := strings.Repeat(" ", len([]rune(indent)))
-	line, length := indent, len([]rune(indent))
-	start := true
-	for _, word := range strings.Fields(text) {
-		n := len([]rune(word))
-		if !start && length+1+n > width {
-			b.WriteString(line + "\n")
-			line, length, start = blank, len(blank), true
-		}
-		if !start {
-			line, length = line+" ", length+1
-		}
-		line, length, start = line+word, length+n, false
-	}
-	b.WriteString(line + "\n")
 }
 
 // Unreadable is the report of a sheet that has problems itself, so that nothing was compared.

@@ -121,6 +121,7 @@ func SQL(ctx context.Context, o Options) (report *Report, err error) {
 	defer func() { err = errors.Join(err, db.Close()) }()
 	c := &sqlCheck{Options: o, Report: report, Database: db, schema: db.Schema()}
 	c.closed()
+	c.columns()
 	for _, r := range o.Sheet.Model.Resources {
 		if rc := c.of(r); rc.table != nil && !slices.Contains(c.broken, r.Name) {
 			rc.fits()

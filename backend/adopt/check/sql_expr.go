@@ -59,35 +59,6 @@ func (t table) ownerSort() legacy.Sort {
 	return s
 }
 
-// stands appends where all rows are read that some client may see, with the columns as they are
-// stored where a view is read.
-func (p *proof) stands(w *sqlrecord.Writer) *sqlrecord.Writer {
-	columns := p.storedBeside()
-	if len(columns) == 0 || !p.isStored() {
-		return p.read(w)
-	}
-	t := p.t
-	w.Add(" FROM ", t.From, " JOIN (SELECT ")
-	for i, k := range t.Keys {
-		w.Add(legacy.Between(i, ", "), k, " AS fk", strconv.Itoa(i))
-	}
-	for i, c := range columns {
-		w.Add(", ", p.quote(c), " AS fw", strconv.Itoa(i))
-	}
-	client := t.SQL.Client.Column
-	if client != "" {
-		w.Add(", ", p.quote(client), " AS fc")
-	}
-	w.Add(" FROM ", t.Written, ") stored ON ")
-	for i, k := range t.Keys {
-		w.Add(legacy.Between(i, " AND "), "fk", strconv.Itoa(i), " = ", k)
-	}
-	if client != "" {
-		w.Add(" AND fc = ", p.quote(client))
-	}
-	return p.where(w)
-}
-
 // read appends where all rows are read that some client may see.
 func (p *proof) read(w *sqlrecord.Writer) *sqlrecord.Writer {
 	return p.where(w.Add(" FROM ", p.t.From))
@@ -120,31 +91,21 @@ func (p *proof) ofClient(w *sqlrecord.Writer, e sqlrecord.Expr, c auth.Client) {
 	}
 }
 
-// storedBeside are the columns that are written, where something else is read.
-func (p *proof) storedBeside() []string {
-	if p.t.From == p.t.Written || p.written != nil {
-		return p.written
-	}
-	seen := map[string]bool{}
-	for i := range p.t.SQL.Fields {
-		for _, a := range p.t.SQL.Fields[i].Write {
-			if !seen[a.Column] {
-				seen[a.Column] = true
-				p.written = append(p.written, a.Column)
-			}
-		}
-	}
-	return p.written
-}
-
-// stored is a column as it is stored.
+// stored is a column as it is stored, where a view is read in place of its table too.
 func (p *proof) stored(column string) sqlrecord.Expr {
-	for i, c := range p.storedBeside() {
-		if c == column {
-			return sqlrecord.Plain("fw" + strconv.Itoa(i))
-		}
+	t := p.t
+	if t.From == t.Written {
+		return sqlrecord.Plain(p.quote(column))
 	}
-	return sqlrecord.Plain(p.quote(column))
+	text, same := "(SELECT fw FROM (SELECT "+p.quote(column)+" AS fw", ""
+	for i, k := range t.Keys {
+		as := "fk" + strconv.Itoa(i)
+		text, same = text+", "+k+" AS "+as, same+legacy.Between(i, " AND ")+as+" = "+k
+	}
+	if client := t.SQL.Client.Column; client != "" {
+		text, same = text+", "+p.quote(client)+" AS fc", same+" AND fc = "+p.quote(client)
+	}
+	return sqlrecord.Plain(text + " FROM " + t.Written + ") stored WHERE " + same + ")")
 }
 
 // valueOf is a field, as it is read, in the form in which SQL of the sheet is given its value: see

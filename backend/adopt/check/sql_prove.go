@@ -22,7 +22,6 @@ type proof struct {
 	clients []auth.Client
 	rows    int
 	found   []found
-	written []string // columns that are read as they are stored, beside what is read
 }
 
 // count is a claim, the condition of the rows for which it does not hold, and that of the rows
@@ -56,7 +55,7 @@ func (p *proof) all(ctx context.Context) error {
 	if err := p.keys(ctx); err != nil {
 		return err
 	}
-	if err := p.counted(ctx, p.read, p.ofKey()); err != nil {
+	if err := p.counted(ctx, p.ofKey()); err != nil {
 		return err
 	}
 	var all []count
@@ -65,7 +64,7 @@ func (p *proof) all(ctx context.Context) error {
 			all = append(all, p.ofField(i, f, &p.t.SQL.Fields[i])...)
 		}
 	}
-	if err := p.counted(ctx, p.stands, all); err != nil {
+	if err := p.counted(ctx, all); err != nil {
 		return err
 	}
 	return p.several(ctx)
@@ -162,7 +161,7 @@ func (p *proof) failed(ctx context.Context, f found, err error) error {
 }
 
 // counted counts all claims with one statement; with one for each where that fails.
-func (p *proof) counted(ctx context.Context, from func(*sqlrecord.Writer) *sqlrecord.Writer, all []count) error {
+func (p *proof) counted(ctx context.Context, all []count) error {
 	if len(all) == 0 {
 		return nil
 	}
@@ -179,12 +178,12 @@ func (p *proof) counted(ctx context.Context, from func(*sqlrecord.Writer) *sqlre
 		counts(c.when)
 		counts(c.among)
 	}
-	text, args := from(w).Statement()
+	text, args := p.read(w).Statement()
 	columns := slices.Repeat([]sqlrecord.Column{sqlrecord.Number}, 2*len(all)+1)
 	row, err := sqlrecord.One(ctx, p.conn, text, columns, args...)
 	if err != nil && len(all) > 1 {
 		for _, c := range all {
-			if err := p.counted(ctx, from, []count{c}); err != nil {
+			if err := p.counted(ctx, []count{c}); err != nil {
 				return err
 			}
 		}
@@ -215,7 +214,8 @@ func (p *proof) keys(ctx context.Context) error {
 
 // isStored tells whether it is known what is stored in a row that is read.
 func (p *proof) isStored() bool {
-	return p.t.From == p.t.Written || !p.has(p.t.Fields[p.t.ID].Field, twice)
+	id := p.t.Fields[p.t.ID].Field
+	return p.t.From == p.t.Written || !p.has(id, twice) && !p.has(id, keyless)
 }
 
 // several counts what is to be seen of several rows at once: unique values that stand twice, and
@@ -266,7 +266,7 @@ func (p *proof) twice(ctx context.Context, f *mapping.Field, of []sqlrecord.Expr
 // ordered counts rows that stand before one with a lower value, in the order of the column.
 func (p *proof) ordered(ctx context.Context, f *mapping.Field, read sqlrecord.Expr, column string) error {
 	w := p.writer().Add("SELECT COUNT(*) FROM (SELECT v, LAG(v) OVER (ORDER BY o) AS b FROM (SELECT ").Expr(read).Add(" AS v, ").Expr(p.stored(column)).Add(" AS o")
-	text, args := p.stands(w).Add(") r WHERE v IS NOT NULL) s WHERE b > v").Statement()
+	text, args := p.read(w).Add(") r WHERE v IS NOT NULL) s WHERE b > v").Statement()
 	row, err := sqlrecord.One(ctx, p.conn, text, oneInt, args...)
 	if err != nil {
 		return p.failed(ctx, found{at: placeOf(f)}, err)

@@ -2,7 +2,6 @@ package check
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -45,8 +44,8 @@ func (c *resourceCheck) isOwn(op mapping.Scope) bool {
 	return c.Operations[op] && (said == nil || slices.Contains(said, sheet.OwnStatement))
 }
 
-// fits compares the lengths and the ranges of columns with the fields that are written into them
-// without a conversion. Whether their types fit the driver itself says.
+// fits compares the lengths of columns with the fields that are written into them without a
+// conversion. Whether their types fit the driver itself says.
 func (c *resourceCheck) fits() {
 	if !c.Operations[mapping.OpCreate] && !c.Operations[mapping.OpUpdate] {
 		return
@@ -57,30 +56,10 @@ func (c *resourceCheck) fits() {
 			continue
 		}
 		column := c.table.Column(of.Write[0].Column)
-		switch {
-		case column == nil:
-		case f.IsText() && (column.Sort == legacy.Texts || column.Sort == legacy.Padded) && column.Length > 0 && column.Length < f.Length:
+		if column != nil && f.IsText() && (column.Sort == legacy.Texts || column.Sort == legacy.Padded) && column.Length > 0 && column.Length < f.Length {
 			c.add(Warning, "sql.too-short", c.ofField(f.Field), fmt.Sprintf("%s.%s takes %d characters, and clients may send %d", c.table.Name, column.Name, column.Length, f.Length),
 				fmt.Sprintf("say length: %d; longer values would be cut off or fail", column.Length))
-		case f.Type == mapping.Int4 && len(f.OneOf) == 0:
-			c.narrow(f.Field, column)
 		}
-	}
-}
-
-// narrow notes a column of whole numbers that takes fewer than clients may send.
-func (c *resourceCheck) narrow(f *mapping.Field, column *legacy.Column) {
-	least, most, known := column.Span()
-	var lacks []string
-	if least > math.MinInt32 {
-		lacks = append(lacks, fmt.Sprintf("none below %d", least))
-	}
-	if most < math.MaxInt32 {
-		lacks = append(lacks, fmt.Sprintf("none above %d", most))
-	}
-	if known && len(lacks) > 0 {
-		c.add(Note, "sql.too-narrow", c.ofField(f), fmt.Sprintf("%s.%s is %s, which takes %s, and clients may send more", c.table.Name, column.Name, column.Type, strings.Join(lacks, " and ")),
-			"clients are refused what it does not take; make it wider where that is not meant")
 	}
 }
 
