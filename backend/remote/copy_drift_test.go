@@ -15,6 +15,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
+	"frontdesk/backend/remote/remotetest"
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/mapping"
 )
@@ -28,15 +29,15 @@ type drift struct {
 
 // drifting is a rack whose answers a test changes.
 type drifting struct {
-	*rack
+	*remotetest.Rack
 	now *drift
 }
 
 func (s *drifting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	isList := r.Method == "GET" && strings.Count(r.URL.Path, "/") == 1
 	var now *drift
-	if s.do(func() { now = s.now }); now == nil {
-		s.rack.ServeHTTP(w, r)
+	if s.Do(func() { now = s.now }); now == nil {
+		s.Rack.ServeHTTP(w, r)
 		return
 	}
 	if isList && now.ask != nil {
@@ -53,7 +54,7 @@ func (s *drifting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		r.URL.RawQuery = values.Encode()
 	}
 	in := httptest.NewRecorder()
-	s.rack.ServeHTTP(in, r)
+	s.Rack.ServeHTTP(in, r)
 	var body any
 	text, _ := io.ReadAll(in.Body)
 	_ = json.Unmarshal(text, &body)
@@ -164,7 +165,7 @@ func drifts() (all []drift) {
 // TestCopyThroughDrift changes a service in drawn ways while it goes on, and takes that back: nothing
 // is told that is not so, no record is wrong, none gone, none null, and all opens again.
 func TestCopyThroughDrift(t *testing.T) {
-	for _, since := range []string{tellsSince, "every: 1h"} {
+	for _, since := range []string{remotetest.TellsSince, "every: 1h"} {
 		t.Run(since, func(t *testing.T) {
 			seed, rounds := uint64(5), 60
 			if sqltest.Soak() {
@@ -191,17 +192,17 @@ type driftWalk struct {
 }
 
 func newDriftWalk(t *testing.T, since string, seed uint64) *driftWalk {
-	s := &drifting{rack: newRack()}
+	s := &drifting{Rack: remotetest.NewRack()}
 	for i := range 30 { // each page has a hidden one
 		if i%5 == 2 {
-			s.put("contacts", fmt.Sprintf("c%02d", i), map[string]any{"gone": true})
+			s.Put("contacts", fmt.Sprintf("c%02d", i), map[string]any{"gone": true})
 		} else {
-			s.put("contacts", fmt.Sprintf("c%02d", i), map[string]any{"gone": false})
+			s.Put("contacts", fmt.Sprintf("c%02d", i), map[string]any{"gone": false})
 		}
 	}
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
-	d := openDriver(t, strings.Replace(rackSheet, "SINCE", since, 1), server.URL, "")
+	d := openDriver(t, strings.Replace(remotetest.RackSheet, "SINCE", since, 1), server.URL, "")
 	w := &driftWalk{T: t, s: s, d: d, drawn: rand.New(rand.NewPCG(seed, 1)), start: map[int64]string{}}
 	w.look()
 	for _, who := range []auth.Client{north, south} {
@@ -217,8 +218,8 @@ func (w *driftWalk) contact() *mapping.Resource { return w.d.Sheet.Model.Resourc
 
 func (w *driftWalk) look() {
 	w.is = map[string]map[string]any{}
-	w.s.do(func() {
-		for _, rec := range w.s.of["contacts"] {
+	w.s.Do(func() {
+		for _, rec := range w.s.Of["contacts"] {
 			w.is[rec["id"].(string)] = maps.Clone(rec)
 		}
 	})
@@ -233,12 +234,12 @@ func (w *driftWalk) run(rounds int) {
 			of = all[w.drawn.IntN(len(all))]
 		}
 		w.done = of.name
-		w.s.do(func() { w.s.now = &of })
+		w.s.Do(func() { w.s.now = &of })
 		w.edit()
 		for range 1 + w.drawn.IntN(3) {
 			w.step()
 		}
-		w.s.do(func() { w.s.now = nil })
+		w.s.Do(func() { w.s.now = nil })
 		require.NoError(w, walkNow(w.d, w.walked()), "after %s", w.done)
 		require.Empty(w, w.d.Closed(), w.done)
 		w.past = []map[string]map[string]any{w.is} // now all of it is known
@@ -255,9 +256,9 @@ func (w *driftWalk) edit() {
 	key := fmt.Sprintf("c%02d", w.drawn.IntN(30))
 	if w.drawn.IntN(4) == 0 {
 		key = fmt.Sprintf("d%02d", w.edits)
-		w.s.put("contacts", key, map[string]any{"org": 1, "kind": "P", "name": "New " + key, "note": nil, "gone": false})
+		w.s.Put("contacts", key, map[string]any{"org": 1, "kind": "P", "name": "New " + key, "note": nil, "gone": false})
 	}
-	w.s.put("contacts", key, map[string]any{"days": w.edits})
+	w.s.Put("contacts", key, map[string]any{"days": w.edits})
 	w.look()
 }
 

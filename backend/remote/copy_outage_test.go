@@ -12,21 +12,22 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/backend"
+	"frontdesk/backend/remote/remotetest"
 	"frontdesk/backend/sqlrecord/sqltest"
 )
 
 // noting is a rack that notes when it was last asked what has changed, with an answer, and since when
 // it is away.
 type noting struct {
-	*rack
+	*remotetest.Rack
 	mu    sync.Mutex
 	asked time.Time
 }
 
 func (s *noting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	begun, away := time.Now(), false
-	s.do(func() { away = s.away })
-	s.rack.ServeHTTP(w, r)
+	s.Do(func() { away = s.Away })
+	s.Rack.ServeHTTP(w, r)
 	if strings.Contains(r.URL.RawQuery, "since=") && !away {
 		s.mu.Lock()
 		s.asked = begun
@@ -42,10 +43,10 @@ func TestCopySoakOutage(t *testing.T) {
 		t.Skip("takes minutes")
 	}
 	const outage, persecond = 10 * time.Minute, 200
-	s := &noting{rack: newRack()}
+	s := &noting{Rack: remotetest.NewRack()}
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
-	d := openDriver(t, strings.Replace(strings.Replace(rackSheet, "SINCE", tellsSince, 1), "{max_age: 15m, every: 1h}", "{max_age: 15m, every: 10s}", 1), server.URL, "")
+	d := openDriver(t, strings.Replace(strings.Replace(remotetest.RackSheet, "SINCE", remotetest.TellsSince, 1), "{max_age: 15m, every: 1h}", "{max_age: 15m, every: 10s}", 1), server.URL, "")
 	contact := d.Sheet.Model.Resource("contact")
 	want := map[string]bool{}
 	for i := range 25 {
@@ -79,7 +80,7 @@ func TestCopySoakOutage(t *testing.T) {
 	require.NoError(t, err)
 	holds(found)
 
-	s.do(func() { s.away = true })
+	s.Do(func() { s.Away = true })
 	s.mu.Lock()
 	last := s.asked
 	s.mu.Unlock()
@@ -110,10 +111,10 @@ func TestCopySoakOutage(t *testing.T) {
 	require.Greater(t, oldest, outage-2*time.Second)
 	for i := range 20 {
 		name := fmt.Sprint("meanwhile ", i)
-		s.put("contacts", fmt.Sprint("m", i), map[string]any{"org": 1, "kind": "P", "name": name, "days": nil, "note": nil})
+		s.Put("contacts", fmt.Sprint("m", i), map[string]any{"org": 1, "kind": "P", "name": name, "days": nil, "note": nil})
 		want[name] = true
 	}
-	s.do(func() { s.away = false })
+	s.Do(func() { s.Away = false })
 	for _, fresh := range []bool{true, false} { // that it is back is known by who insists, or a second later
 		found, wish, err := list(fresh)
 		require.NoError(t, err)

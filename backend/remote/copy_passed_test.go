@@ -11,26 +11,27 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/backend"
+	"frontdesk/backend/remote/remotetest"
 )
 
 // crossed is a rack of which others ask while it answers: before and after are called once each,
 // before the first call that fits is judged and after it is, while its answer is on its way.
 type crossed struct {
-	*rack
+	*remotetest.Rack
 	fits          func(*http.Request) bool
 	before, after func()
 }
 
 func (s *crossed) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	before, after := func() {}, func() {}
-	s.do(func() {
+	s.Do(func() {
 		if s.fits != nil && s.fits(r) {
 			before, after, s.fits = s.before, s.after, nil
 		}
 	})
 	before()
 	answer := httptest.NewRecorder()
-	s.rack.ServeHTTP(answer, r)
+	s.Rack.ServeHTTP(answer, r)
 	after()
 	for name, values := range answer.Header() {
 		w.Header()[name] = values
@@ -41,28 +42,28 @@ func (s *crossed) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // crossing opens a Driver in front of a rack whose calls cross.
 func crossing(t *testing.T, since string) (*Driver, *crossed) {
-	s := &crossed{rack: newRack(), before: func() {}, after: func() {}}
+	s := &crossed{Rack: remotetest.NewRack(), before: func() {}, after: func() {}}
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
-	return openDriver(t, strings.Replace(rackSheet, "SINCE", since, 1), server.URL, ""), s
+	return openDriver(t, strings.Replace(remotetest.RackSheet, "SINCE", since, 1), server.URL, ""), s
 }
 
 // TestCopyPassedByReads has the newest of a record that is read while it is asked what has changed,
 // or while it is walked: it is not told again.
 func TestCopyPassedByReads(t *testing.T) {
-	for what, since := range map[string]string{"changed since": tellsSince, "walked": "every: 1h"} {
+	for what, since := range map[string]string{"changed since": remotetest.TellsSince, "walked": "every: 1h"} {
 		t.Run(what, func(t *testing.T) {
 			d, s := crossing(t, since)
 			contact := d.Sheet.Model.Resource("contact")
 			id := idOf(t, d, north, "N01")
-			s.do(func() {
+			s.Do(func() {
 				s.fits = func(r *http.Request) bool { return r.URL.Path == "/contacts" }
 				s.before = func() {
-					s.put("contacts", "c01", map[string]any{"name": "Between"})
+					s.Put("contacts", "c01", map[string]any{"name": "Between"})
 					rec, err := d.Get(bg(), contact, backend.Query{Client: north, ID: id})
 					assert.NoError(t, err)
 					assert.Equal(t, "Between", rec.Get("name").Text())
-					s.put("contacts", "c01", map[string]any{"name": "Newest"})
+					s.Put("contacts", "c01", map[string]any{"name": "Newest"})
 				}
 			})
 			all, _ := listed(t, d, north, "contact", "name", fromService)
@@ -79,8 +80,8 @@ func TestCopyPassedByWrites(t *testing.T) {
 	contact := d.Sheet.Model.Resource("contact")
 	c := writer(t, d)
 	id, other := idOf(t, d, north, "N01"), idOf(t, d, north, "N02")
-	s.put("contacts", "c01", map[string]any{"note": "by others"})
-	s.do(func() {
+	s.Put("contacts", "c01", map[string]any{"note": "by others"})
+	s.Do(func() {
 		s.fits = func(r *http.Request) bool { return r.URL.Path == "/contacts/c01" }
 		s.after = func() {
 			_, err := c.Update(bg(), north, id, patch(t, contact, `{"name": "Written"}`), backend.Write{})
@@ -91,10 +92,10 @@ func TestCopyPassedByWrites(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "Written", rec.Get("name").Text())
 
-	s.do(func() {
+	s.Do(func() {
 		s.fits = func(r *http.Request) bool { return r.Method == "PATCH" }
 		s.after = func() {
-			s.put("contacts", "c02", map[string]any{"name": "Written by others"})
+			s.Put("contacts", "c02", map[string]any{"name": "Written by others"})
 			_, err := d.Get(bg(), contact, backend.Query{Client: north, ID: other})
 			assert.NoError(t, err)
 		}
@@ -109,15 +110,15 @@ func TestCopyPassedByWrites(t *testing.T) {
 // TestCopyPassedByGateways brings in what a gateway reads, also where it remembers another state of
 // a copy that it shares.
 func TestCopyPassedByGateways(t *testing.T) {
-	s := newRack()
+	s := remotetest.NewRack()
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
-	db, text := keepDB(t, ""), strings.Replace(rackSheet, "SINCE", "every: 1h", 1)
+	db, text := keepDB(t, ""), strings.Replace(remotetest.RackSheet, "SINCE", "every: 1h", 1)
 	one, other := openOn(t, text, server.URL, db), openOn(t, text, server.URL, db)
 	id := idOf(t, one, north, "N01")
 	for n, d := range []*Driver{one, other, one, one, other, other, one} {
 		name := fmt.Sprint("Name ", n)
-		s.put("contacts", "c01", map[string]any{"name": name})
+		s.Put("contacts", "c01", map[string]any{"name": name})
 		for range 2 {
 			rec, err := d.Get(bg(), d.Sheet.Model.Resource("contact"), backend.Query{Client: north, ID: id})
 			require.NoError(t, err)

@@ -18,16 +18,17 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
+	"frontdesk/backend/remote/remotetest"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping"
 )
 
 // TestCopyOfService lists what a service has, page by page, and what it changes by itself.
 func TestCopyOfService(t *testing.T) {
-	for name, since := range map[string]string{"sqlite since": tellsSince, "sqlite walks": "every: 1h", "postgres since": tellsSince, "postgres walks": "every: 1h"} {
+	for name, since := range map[string]string{"sqlite since": remotetest.TellsSince, "sqlite walks": "every: 1h", "postgres since": remotetest.TellsSince, "postgres walks": "every: 1h"} {
 		t.Run(name, func(t *testing.T) {
-			s := newRack()
-			s.do(func() { s.max = 7 }) // less than is asked for
+			s := remotetest.NewRack()
+			s.Do(func() { s.Max = 7 }) // less than is asked for
 			d := copiedFrom(t, s, since, strings.Fields(name)[0])
 			all, copied := listed(t, d, north, "contact", "name")
 			assert.Len(t, all, 25)
@@ -37,9 +38,9 @@ func TestCopyOfService(t *testing.T) {
 			})
 			assert.Equal(t, []string{"N29", "N28", "N27", "N26", "N25"}, all)
 
-			s.put("contacts", "c03", map[string]any{"name": "Renamed"})
-			s.put("contacts", "c99", map[string]any{"org": 1, "kind": "C", "name": "Added"})
-			s.put("contacts", "c04", map[string]any{"gone": true})
+			s.Put("contacts", "c03", map[string]any{"name": "Renamed"})
+			s.Put("contacts", "c99", map[string]any{"org": 1, "kind": "C", "name": "Added"})
+			s.Put("contacts", "c04", map[string]any{"gone": true})
 			all, _ = listed(t, d, north, "contact", "name", fromService)
 			assert.Len(t, all, 25)
 			assert.Subset(t, all, []string{"Renamed", "Added"})
@@ -57,8 +58,8 @@ func TestCopyOfService(t *testing.T) {
 // TestCopyThatIsCounted walks again at once where fewer records came than the service counts: others
 // may have added one before those that came. It fails where that is so each time.
 func TestCopyThatIsCounted(t *testing.T) {
-	s, passes, adds, more := newRack(), 0, 0, 0
-	s.meddle = func(of, page string) int {
+	s, passes, adds, more := remotetest.NewRack(), 0, 0, 0
+	s.Meddle = func(of, page string) int {
 		if of != "contacts" {
 			return 0
 		}
@@ -66,19 +67,19 @@ func TestCopyThatIsCounted(t *testing.T) {
 			passes++
 		} else if page == "2" && adds > 0 {
 			adds--
-			added := s.set(of, fmt.Sprint("new", len(s.of[of])), map[string]any{"org": 1, "kind": "P", "name": "New"})
-			s.of[of] = slices.Insert(s.of[of][:len(s.of[of])-1], 0, added)
+			added := s.Set(of, fmt.Sprint("new", len(s.Of[of])), map[string]any{"org": 1, "kind": "P", "name": "New"})
+			s.Of[of] = slices.Insert(s.Of[of][:len(s.Of[of])-1], 0, added)
 		}
 		return more
 	}
-	d := copiedFrom(t, s, "paging: {style: page, size: 10, total: total}, "+tellsSince)
+	d := copiedFrom(t, s, "paging: {style: page, size: 10, total: total}, "+remotetest.TellsSince)
 	all, _ := listed(t, d, north, "contact", "name")
 	require.Len(t, all, 25)
 	p := d.copy.sources[d.Sheet.Model.Resource("contact")].of(d.copy, north)
 	for _, test := range []struct{ adds, more, passes, come int }{{1, 0, 2, 26}, {mostPasses - 1, 0, mostPasses, 25 + mostPasses}, {0, 1, mostPasses, 0}} {
-		s.do(func() { passes, adds, more = 0, test.adds, test.more })
+		s.Do(func() { passes, adds, more = 0, test.adds, test.more })
 		err := d.copy.walk(bg(), p)
-		s.do(func() { require.Equal(t, test.passes, passes) })
+		s.Do(func() { require.Equal(t, test.passes, passes) })
 		if test.more > 0 {
 			require.ErrorIs(t, err, backend.ErrChanged)
 			require.ErrorContains(t, err, "35 of 36 records came")
@@ -96,7 +97,7 @@ func TestCopyThatIsCounted(t *testing.T) {
 // TestCopyBegins has what is known of a walk made where it is not there, as after the gateway's own
 // database failed when the walk was to begin.
 func TestCopyBegins(t *testing.T) {
-	d := copiedFrom(t, newRack(), tellsSince)
+	d := copiedFrom(t, remotetest.NewRack(), remotetest.TellsSince)
 	listed(t, d, north, "contact", "name")
 	_, err := sqlrecord.Change(bg(), d.copy.db, "DELETE FROM "+stateTable)
 	require.NoError(t, err)
@@ -109,14 +110,14 @@ func TestCopyBegins(t *testing.T) {
 
 // TestCopyOfDeletions tells what is gone by the next walk, and by a record that is asked for.
 func TestCopyOfDeletions(t *testing.T) {
-	s := newRack()
-	d := copiedFrom(t, s, tellsSince)
+	s := remotetest.NewRack()
+	d := copiedFrom(t, s, remotetest.TellsSince)
 	contact := d.Sheet.Model.Resource("contact")
 	start, err := d.Changes(bg(), backend.ChangesQuery{Client: north, Begin: true, Resources: []*mapping.Resource{contact}})
 	require.NoError(t, err)
 	read, walked := idOf(t, d, north, "N01"), idOf(t, d, north, "N02")
-	s.remove("contacts", "c01")
-	s.remove("contacts", "c02")
+	s.Remove("contacts", "c01")
+	s.Remove("contacts", "c02")
 	_, err = d.Get(bg(), contact, backend.Query{Client: north, ID: read})
 	require.ErrorIs(t, err, backend.ErrNotFound)
 	p := d.copy.sources[contact].of(d.copy, north)
@@ -133,8 +134,8 @@ func TestCopyOfDeletions(t *testing.T) {
 // TestCopyOfOthers keeps what another client asks for, to whom it is not there, and tells nobody
 // that it is gone.
 func TestCopyOfOthers(t *testing.T) {
-	s := newRack()
-	d := copiedFrom(t, s, tellsSince)
+	s := remotetest.NewRack()
+	d := copiedFrom(t, s, remotetest.TellsSince)
 	contact := d.Sheet.Model.Resource("contact")
 	r := []*mapping.Resource{contact}
 	start, err := d.Changes(bg(), backend.ChangesQuery{Client: north, Begin: true, Resources: r})
@@ -154,8 +155,8 @@ func TestCopyOfOthers(t *testing.T) {
 // TestCopyOfMoved tells both clients of a record that moves from one to the other, and of its
 // elements.
 func TestCopyOfMoved(t *testing.T) {
-	s := newRack()
-	d := copiedFrom(t, s, tellsSince)
+	s := remotetest.NewRack()
+	d := copiedFrom(t, s, remotetest.TellsSince)
 	r := []*mapping.Resource{d.Sheet.Model.Resource("order"), d.Sheet.Model.Resource("orderline")}
 	told := map[auth.Client]string{}
 	for _, who := range []auth.Client{north, south} {
@@ -163,7 +164,7 @@ func TestCopyOfMoved(t *testing.T) {
 		require.NoError(t, err)
 		told[who] = page.Cursor
 	}
-	s.put("orders", "o1", map[string]any{"org": 2})
+	s.Put("orders", "o1", map[string]any{"org": 2})
 	require.NoError(t, d.copy.walk(bg(), d.copy.sources[r[0]].of(d.copy, north)))
 	for who, kind := range map[auth.Client]backend.ChangeKind{north: backend.RecordDeleted, south: backend.RecordCreated} {
 		page, err := d.Changes(bg(), backend.ChangesQuery{Client: who, After: told[who], Resources: r, Limit: 100})
@@ -180,7 +181,7 @@ func TestCopyOfMoved(t *testing.T) {
 // TestCopyOfOwnWrites has what was written through the gateway at once, whatever a page says that
 // was asked for before.
 func TestCopyOfOwnWrites(t *testing.T) {
-	s := newRack()
+	s := remotetest.NewRack()
 	d := copiedFrom(t, s, "every: 1h")
 	contact := d.Sheet.Model.Resource("contact")
 	c, err := backend.NewClient(d, d.Sheet.Model, backend.Options{Timeout: ample})
@@ -196,7 +197,7 @@ func TestCopyOfOwnWrites(t *testing.T) {
 	assert.NotContains(t, all, "N08")
 	assert.Len(t, all, 25)
 
-	old := s.seen()
+	old := s.Seen()
 	assert.Contains(t, old, "PATCH /contacts/c07")
 	mark, err := d.copy.mark(bg())
 	require.NoError(t, err)
@@ -212,11 +213,11 @@ func TestCopyOfOwnWrites(t *testing.T) {
 // TestCopyWhileAway goes on with lists while the service is away, and with records where a request
 // asks for that.
 func TestCopyWhileAway(t *testing.T) {
-	s := newRack()
-	d := copiedFrom(t, s, tellsSince)
+	s := remotetest.NewRack()
+	d := copiedFrom(t, s, remotetest.TellsSince)
 	contact := d.Sheet.Model.Resource("contact")
 	id := idOf(t, d, north, "N01")
-	s.do(func() { s.away = true })
+	s.Do(func() { s.Away = true })
 	all, copied := listed(t, d, north, "contact", "name")
 	assert.Len(t, all, 25)
 	assert.True(t, copied.Told)
@@ -234,16 +235,16 @@ func TestCopyWhileAway(t *testing.T) {
 // TestCopyOfChangedService closes what needs a member that is no more, and makes nothing of it: no
 // null, no deletion, no empty list.
 func TestCopyOfChangedService(t *testing.T) {
-	for what, change := range map[string]func(*rack){
-		"a member":     func(s *rack) { s.rename = map[string]string{"name": "full_name"} },
-		"the client":   func(s *rack) { s.rename = map[string]string{"org": "organisation"} },
-		"the key":      func(s *rack) { s.rename = map[string]string{"id": "uid"} },
-		"the list":     func(s *rack) { s.wrap = "data" },
-		"nothing else": func(*rack) {},
+	for what, change := range map[string]func(*remotetest.Rack){
+		"a member":     func(s *remotetest.Rack) { s.Rename = map[string]string{"name": "full_name"} },
+		"the client":   func(s *remotetest.Rack) { s.Rename = map[string]string{"org": "organisation"} },
+		"the key":      func(s *remotetest.Rack) { s.Rename = map[string]string{"id": "uid"} },
+		"the list":     func(s *remotetest.Rack) { s.Wrap = "data" },
+		"nothing else": func(*remotetest.Rack) {},
 	} {
 		t.Run(what, func(t *testing.T) {
-			s := newRack()
-			d := copiedFrom(t, s, tellsSince)
+			s := remotetest.NewRack()
+			d := copiedFrom(t, s, remotetest.TellsSince)
 			contact := d.Sheet.Model.Resource("contact")
 			r := []*mapping.Resource{contact}
 			start, err := d.Changes(bg(), backend.ChangesQuery{Client: north, Begin: true, Resources: r})
@@ -251,8 +252,8 @@ func TestCopyOfChangedService(t *testing.T) {
 			id := idOf(t, d, north, "N05")
 			p := d.copy.sources[contact].of(d.copy, north)
 
-			s.do(func() { change(s) })
-			s.put("contacts", "c05", map[string]any{"days": 77})
+			s.Do(func() { change(s) })
+			s.Put("contacts", "c05", map[string]any{"days": 77})
 			err = walkNow(d, p)
 			all, _ := listed(t, d, north, "contact", "name")
 			assert.Len(t, all, 25)
@@ -276,7 +277,7 @@ func TestCopyOfChangedService(t *testing.T) {
 			_, err = writer(t, d).Update(bg(), north, id, patch(t, contact, `{"payment_days": 5}`), backend.Write{})
 			require.ErrorIs(t, err, backend.ErrChanged, "nothing of what the client sent is wrong")
 
-			s.do(func() { s.rename, s.wrap = nil, "" })
+			s.Do(func() { s.Rename, s.Wrap = nil, "" })
 			require.NoError(t, walkNow(d, p))
 			assert.Empty(t, d.Closed())
 			_, err = d.Get(bg(), contact, backend.Query{Client: north, ID: id})
@@ -288,14 +289,14 @@ func TestCopyOfChangedService(t *testing.T) {
 // TestCopyLeavesOut lists all records but one that cannot be shown, and tells nobody that it is
 // gone.
 func TestCopyLeavesOut(t *testing.T) {
-	s := newRack()
-	d := copiedFrom(t, s, tellsSince)
+	s := remotetest.NewRack()
+	d := copiedFrom(t, s, remotetest.TellsSince)
 	contact := d.Sheet.Model.Resource("contact")
 	r := []*mapping.Resource{contact}
 	start, err := d.Changes(bg(), backend.ChangesQuery{Client: north, Begin: true, Resources: r})
 	require.NoError(t, err)
 	id := idOf(t, d, north, "N05")
-	s.put("contacts", "c05", map[string]any{"kind": "X"})
+	s.Put("contacts", "c05", map[string]any{"kind": "X"})
 	require.Eventually(t, func() bool {
 		all, _ := listed(t, d, north, "contact", "name")
 		return len(all) == 24
@@ -311,37 +312,37 @@ func TestCopyLeavesOut(t *testing.T) {
 
 // TestCopyNewEnough asks for what has changed only where the copy is older than a client allows.
 func TestCopyNewEnough(t *testing.T) {
-	s := newRack()
-	d := copiedFrom(t, s, tellsSince)
+	s := remotetest.NewRack()
+	d := copiedFrom(t, s, remotetest.TellsSince)
 	listed(t, d, north, "contact", "name")
-	s.seen()
+	s.Seen()
 	for within, pages := range map[time.Duration]int{time.Hour: 0, 0: 2} {
 		listed(t, d, north, "contact", "name", func(q *backend.Query) { q.Copy.Fresh, q.Copy.Within = true, within })
-		assert.Len(t, s.seen(), pages, "%s", within)
+		assert.Len(t, s.Seen(), pages, "%s", within)
 	}
 }
 
 // TestCopyAsksOnce asks once for all lists that wait.
 func TestCopyAsksOnce(t *testing.T) {
-	s := newRack()
-	d := copiedFrom(t, s, tellsSince)
+	s := remotetest.NewRack()
+	d := copiedFrom(t, s, remotetest.TellsSince)
 	listed(t, d, north, "contact", "name")
-	s.seen()
+	s.Seen()
 	var all sync.WaitGroup
-	s.mu.Lock() // the service does not answer until all wait
-	for range 20 {
-		all.Go(func() { listed(t, d, north, "contact", "name") })
-	}
-	waits := regexp.MustCompile(`\[select[^]]*\]:\nfrontdesk/backend/remote\.\(\*copied\)\.joined\(`)
-	require.Eventually(t, func() bool {
-		var stacks bytes.Buffer
-		require.NoError(t, pprof.Lookup("goroutine").WriteTo(&stacks, 2))
-		return len(waits.FindAll(stacks.Bytes(), -1)) == 20
-	}, ample, time.Millisecond)
-	s.mu.Unlock()
+	s.Do(func() { // the service does not answer until all wait
+		for range 20 {
+			all.Go(func() { listed(t, d, north, "contact", "name") })
+		}
+		waits := regexp.MustCompile(`\[select[^]]*\]:\nfrontdesk/backend/remote\.\(\*copied\)\.joined\(`)
+		require.Eventually(t, func() bool {
+			var stacks bytes.Buffer
+			require.NoError(t, pprof.Lookup("goroutine").WriteTo(&stacks, 2))
+			return len(waits.FindAll(stacks.Bytes(), -1)) == 20
+		}, ample, time.Millisecond)
+	})
 	all.Wait()
 	calls := 0
-	for _, call := range s.seen() {
+	for _, call := range s.Seen() {
 		if strings.Contains(call, "since=") {
 			calls++
 		}
@@ -351,7 +352,7 @@ func TestCopyAsksOnce(t *testing.T) {
 
 // TestCopyThatOthersWalk lets others have their turn where another gateway walks.
 func TestCopyThatOthersWalk(t *testing.T) {
-	d := copiedFrom(t, newRack(), tellsSince, "postgres")
+	d := copiedFrom(t, remotetest.NewRack(), remotetest.TellsSince, "postgres")
 	listed(t, d, north, "contact", "name")
 	p := d.copy.sources[d.Sheet.Model.Resource("contact")].of(d.copy, north)
 	_, err := d.copy.set(bg(), p, "holder = 'another', until = now() + 60000")
@@ -368,17 +369,17 @@ func TestCopyThatOthersWalk(t *testing.T) {
 
 // TestCopyOfSeveral is shared by gateways: one walks, and what one writes all have at once.
 func TestCopyOfSeveral(t *testing.T) {
-	s := newRack()
+	s := remotetest.NewRack()
 	server := httptest.NewServer(s)
 	defer server.Close()
 	db := keepDB(t, "postgres")
-	text := strings.Replace(rackSheet, "SINCE", "every: 1h", 1)
+	text := strings.Replace(remotetest.RackSheet, "SINCE", "every: 1h", 1)
 	a, b := openOn(t, text, server.URL, db), openOn(t, text, server.URL, db)
 	for _, d := range []*Driver{a, b} {
 		all, _ := listed(t, d, north, "contact", "name")
 		assert.Len(t, all, 25)
 	}
-	walks, seen := 0, s.seen()
+	walks, seen := 0, s.Seen()
 	for _, call := range seen {
 		if strings.HasPrefix(call, "GET /contacts?") && strings.Contains(call, "page=1") {
 			walks++

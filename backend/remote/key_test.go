@@ -20,6 +20,7 @@ import (
 	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/backend/idstore"
+	"frontdesk/backend/remote/remotetest"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/mapping"
@@ -50,10 +51,10 @@ resources:
 // watched is a rack that tells of every request before it answers.
 func watched(t *testing.T, k IDStore, timeout time.Duration, told func(write bool)) (*backend.Client, *Driver) {
 	t.Helper()
-	return watchedAt(t, keyedSheetAt(t, newRack(), told), k, timeout)
+	return watchedAt(t, keyedSheetAt(t, remotetest.NewRack(), told), k, timeout)
 }
 
-func keyedSheetAt(t *testing.T, s *rack, told func(write bool)) *sheet.Sheet {
+func keyedSheetAt(t *testing.T, s *remotetest.Rack, told func(write bool)) *sheet.Sheet {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		told(r.Method != http.MethodGet && r.URL.Path != "/token")
@@ -151,7 +152,7 @@ func TestOneWriteUnderAKey(t *testing.T) {
 			writes.Add(1)
 		}
 	}
-	sh := keyedSheetAt(t, newRack(), told)
+	sh := keyedSheetAt(t, remotetest.NewRack(), told)
 	one, _ := watchedAt(t, sh, k, ample)
 	two, _ := watchedAt(t, sh, k, ample)
 	var all sync.WaitGroup

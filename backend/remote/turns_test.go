@@ -12,6 +12,7 @@ import (
 
 	"frontdesk/backend"
 	"frontdesk/backend/idstore"
+	"frontdesk/backend/remote/remotetest"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/backend/sqlrecord/sqltest"
 )
@@ -19,10 +20,10 @@ import (
 // TestGatewaysTakeTurns: of many writes with one If-Match, over two gateways that share
 // their id store before a service without versions, exactly one succeeds.
 func TestGatewaysTakeTurns(t *testing.T) {
-	server := httptest.NewServer(newRack())
+	server := httptest.NewServer(remotetest.NewRack())
 	t.Cleanup(server.Close)
 	file := t.TempDir() + "/sheet.yaml"
-	require.NoError(t, os.WriteFile(file, []byte(strings.NewReplacer("SINCE", tellsSince, "${URL}", "${SERVICE_URL}").Replace(rackSheet)), 0o600))
+	require.NoError(t, os.WriteFile(file, []byte(strings.NewReplacer("SINCE", remotetest.TellsSince, "${URL}", "${SERVICE_URL}").Replace(remotetest.RackSheet)), 0o600))
 	sh, dsn := loadSheetFile(t, file, server.URL), sqltest.Postgres(t)
 	var clients []*backend.Client
 	var stores []*Driver

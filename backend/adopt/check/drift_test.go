@@ -11,6 +11,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend/legacy/legacytest"
+	"frontdesk/backend/remote/remotetest"
 )
 
 // printed is a report as it is read again from what was printed of it.
@@ -53,23 +54,23 @@ func TestSinceOfADatabase(t *testing.T) {
 
 // TestSinceOfAService: members of records that are gone, new, or of another kind.
 func TestSinceOfAService(t *testing.T) {
-	s := newShelf()
+	s := emptyRack()
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	check := func() *Report {
-		driver, o, problems := inFront(t, shelfSheet, map[string]string{"URL": server.URL}, "SINCE", tellsSince)
+		driver, o, problems := inFront(t, remotetest.RackSheet, map[string]string{"URL": server.URL}, "SINCE", remotetest.TellsSince)
 		require.Empty(t, problems)
 		report, err := HTTP(t.Context(), driver, auth.Client{ID: 1, Name: "Noord"}, o)
 		require.NoError(t, err)
 		return report
 	}
-	s.put("contacts", "c1", map[string]any{"org": 1, "name": "N", "note": "", "kind": "P", "days": 14})
+	s.Put("contacts", "c1", map[string]any{"org": 1, "name": "N", "note": "", "kind": "P", "days": 14})
 	before := printed(t, check())
 	now := check()
 	now.Since(before)
 	require.Empty(t, drift(now))
-	s.put("contacts", "c1", map[string]any{"days": "14"})
-	s.rename = map[string]string{"note": "memo"}
+	s.Put("contacts", "c1", map[string]any{"days": "14"})
+	s.Rename = map[string]string{"note": "memo"}
 	now = check()
 	now.Since(before)
 	require.ElementsMatch(t, []string{

@@ -1,0 +1,188 @@
+package remotetest
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// RackSheet is that of a rack. SINCE is what it can say of changes.
+const RackSheet = `format: 2
+source: {http: {url: "${URL}", walk: {query: {page: "{page.number}", limit: "{page.limit}"}, result: items, paging: {style: page, size: 10}}}}
+keep: keep.db
+rules: backend
+client: org
+copy: {max_age: 15m, every: 1h}
+accounts: {users: [{username: jan, password_hash: $argon2id$x, client: {id: 1, name: Noord}}]}
+resources:
+  contact:
+    path: /contacts
+    key: {path: id, id: kept}
+    walk: {SINCE}
+    select: .gone != true
+    fields: {kind: {path: kind, codes: {P: person, C: company}}, name: name, note: note, payment_days: days, modified_at: {path: changed, readonly: true}}
+  order:
+    path: /orders
+    key: {path: nr, id: kept}
+    fields:
+      number: nr
+      contact_id: contact
+      kind: {constant: sales}
+      order_status: {constant: open}
+      order_date: {constant: "2026-01-01T00:00:00Z"}
+      orderlines: {path: lines}
+  orderline:
+    key: {path: [_parent.nr, line], id: kept}
+    client: {through: order_id}
+    fields: {order_id: {path: _parent.nr, readonly: true}, description: text, quantity: qty}
+`
+
+// TellsSince is what a rack can say of changes.
+const TellsSince = `since: {query: {since: "{since}"}, settle: 0s}`
+
+// Rack is a service with contacts and orders, which lists by pages.
+type Rack struct {
+	mu      sync.Mutex
+	clock   time.Time
+	calls   []string
+	created int
+
+	// What follows is changed within Do once it is asked.
+	Of     map[string][]map[string]any
+	Rename map[string]string // members, in answers
+	Max    int               // records of a page at most; 0 for what is asked
+	Away   bool
+	Wrap   string                    // the list root; items
+	Meddle func(of, page string) int // what others do before a page is answered, and what is counted too much
+}
+
+// Do runs f while nobody is answered.
+func (s *Rack) Do(f func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f()
+}
+
+// Put adds a record, or changes one that has its key.
+func (s *Rack) Put(of, key string, members map[string]any) map[string]any {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.Set(of, key, members)
+}
+
+func keyName(of string) string { return map[string]string{"contacts": "id", "orders": "nr"}[of] }
+
+// Set is Put, within Do.
+func (s *Rack) Set(of, key string, members map[string]any) map[string]any {
+	s.clock = s.clock.Add(time.Second)
+	i := slices.IndexFunc(s.Of[of], func(rec map[string]any) bool { return rec[keyName(of)] == key })
+	if i < 0 {
+		i = len(s.Of[of])
+		s.Of[of] = append(s.Of[of], map[string]any{keyName(of): key})
+	}
+	rec := maps.Clone(s.Of[of][i])
+	maps.Copy(rec, members)
+	rec["changed"] = s.clock.Format(time.RFC3339)
+	s.Of[of][i] = rec
+	return rec
+}
+
+// Remove removes a record.
+func (s *Rack) Remove(of, key string) {
+	s.Do(func() {
+		s.Of[of] = slices.DeleteFunc(s.Of[of], func(rec map[string]any) bool { return rec[keyName(of)] == key })
+	})
+}
+
+// Seen are the calls since it was asked last.
+func (s *Rack) Seen() (calls []string) {
+	s.Do(func() { calls, s.calls = s.calls, nil })
+	return calls
+}
+
+func (s *Rack) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls = append(s.calls, r.Method+" "+r.URL.RequestURI())
+	w.Header().Set("Content-Type", "application/json")
+	if s.Away {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return
+	}
+	of, key, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	members := map[string]any{}
+	if r.Method == "POST" || r.Method == "PATCH" {
+		if err := json.NewDecoder(r.Body).Decode(&members); err != nil {
+			w.WriteHeader(http.StatusBadRequest)
+			return
+		}
+	}
+	i := slices.IndexFunc(s.Of[of], func(rec map[string]any) bool { return rec[keyName(of)] == key })
+	switch {
+	case r.Method == "POST":
+		s.created++
+		s.answer(w, s.Set(of, fmt.Sprintf("new-%d", s.created), members))
+	case key == "":
+		s.list(w, r, of)
+	case i < 0:
+		w.WriteHeader(http.StatusNotFound)
+	case r.Method == "PATCH":
+		s.answer(w, s.Set(of, key, members))
+	case r.Method == "DELETE":
+		s.Of[of] = slices.Delete(s.Of[of], i, i+1)
+		w.WriteHeader(http.StatusNoContent)
+	default:
+		s.answer(w, s.Of[of][i])
+	}
+}
+
+func (s *Rack) list(w http.ResponseWriter, r *http.Request, of string) {
+	limit, _ := strconv.Atoi(r.URL.Query().Get("limit"))
+	page, _ := strconv.Atoi(r.URL.Query().Get("page"))
+	if s.Max > 0 {
+		limit = min(limit, s.Max)
+	}
+	since, more := r.URL.Query().Get("since"), 0
+	if s.Meddle != nil {
+		more = s.Meddle(of, r.URL.Query().Get("page"))
+	}
+	found := []map[string]any{}
+	for _, rec := range s.Of[of] {
+		if since == "" || rec["changed"].(string) >= since[:19]+"Z" {
+			found = append(found, s.renamed(rec))
+		}
+	}
+	from := min((page-1)*limit, len(found))
+	_ = json.NewEncoder(w).Encode(map[string]any{cmp.Or(s.Wrap, "items"): found[from:min(from+limit, len(found))], "total": len(found) + more})
+}
+
+func (s *Rack) answer(w http.ResponseWriter, rec map[string]any) {
+	_ = json.NewEncoder(w).Encode(s.renamed(rec))
+}
+
+func (s *Rack) renamed(rec map[string]any) map[string]any {
+	out := map[string]any{}
+	for name, v := range rec {
+		out[cmp.Or(s.Rename[name], name)] = v
+	}
+	return out
+}
+
+// NewRack has 25 contacts of client 1 and 5 of client 2, and an order with two lines.
+func NewRack() *Rack {
+	s := &Rack{Of: map[string][]map[string]any{}, clock: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+	for i := range 30 {
+		s.Put("contacts", fmt.Sprintf("c%02d", i), map[string]any{"org": 1 + i/25, "kind": "P", "name": fmt.Sprintf("N%02d", i), "days": i, "note": nil})
+	}
+	s.Put("orders", "o1", map[string]any{"org": 1, "contact": "c01", "lines": []any{
+		map[string]any{"line": 1, "text": "first", "qty": 1}, map[string]any{"line": 2, "text": "second", "qty": 2.5},
+	}})
+	return s
+}
