@@ -2,10 +2,13 @@ package adopt
 
 import (
 	"context"
+	"errors"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"go.uber.org/zap"
 
 	"frontdesk/backend/legacy"
 	"frontdesk/backend/sqlrecord"
@@ -22,7 +25,7 @@ const (
 // inspect takes the tables of a database, and counts what their first rows look like.
 func (d *drafter) inspect(ctx context.Context) error {
 	return reading(ctx, &d.source, func(db sqlrecord.DB) error {
-		schema, err := legacy.Inspect(ctx, db, &d.source, &sheet.Sheet{})
+		schema, err := legacy.Inspect(ctx, db, &d.source)
 		if err != nil {
 			return err
 		}
@@ -43,6 +46,29 @@ func (d *drafter) inspect(ctx context.Context) error {
 		}
 		return nil
 	})
+}
+
+// ReadOnly is the statement that makes a session of an engine read-only.
+func ReadOnly(engine string) string {
+	switch engine {
+	case "postgres":
+		return "SET default_transaction_read_only = on"
+	case "sqlite":
+		return "PRAGMA query_only = ON"
+	default:
+		return "SET SESSION TRANSACTION READ ONLY"
+	}
+}
+
+// reading connects to a database while f looks at it, in sessions that cannot write.
+func reading(ctx context.Context, of *sheet.SQL, f func(sqlrecord.DB) error) error {
+	source := *of
+	source.Session = append(slices.Clone(of.Session), ReadOnly(of.Engine))
+	db, err := legacy.Connect(ctx, &source, 0, zap.NewNop())
+	if err != nil {
+		return err
+	}
+	return errors.Join(f(db), db.Close())
 }
 
 // look reads the first rows of a table.

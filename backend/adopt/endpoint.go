@@ -29,16 +29,11 @@ func (d *drafter) writeOperations(b *strings.Builder, m *match) {
 	fmt.Fprintf(b, "    walk: %s # TODO %s\n", walk, comment(asks))
 	only := []string{"list"}
 	for _, op := range e.operations {
-		if op == "get" || !m.closed && (m.only == "" || strings.Contains(m.only, op)) {
+		if op == "get" || !m.closed && m.unwritten == "" {
 			only = append(only, op)
 		}
 	}
-	text := fmt.Sprintf("    operations: {only: [%s]}", strings.Join(only, ", "))
-	if m.only != "" {
-		fmt.Fprintf(b, "%s # TODO without others: %s\n", text, comment(m.onlyWhy))
-	} else {
-		fmt.Fprintln(b, text)
-	}
+	fmt.Fprintf(b, "    operations: {only: [%s]}%s\n", strings.Join(only, ", "), m.whyUnwritten())
 	if slices.Contains(only, "update") && e.method == "PUT" {
 		b.WriteString("    update: {method: PUT}\n")
 	}

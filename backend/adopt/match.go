@@ -18,9 +18,9 @@ type match struct {
 	client string
 	parent string // the field whose record tells the client
 
-	// What the draft does not load with: fields, and operations.
-	refused       map[string]string
-	only, onlyWhy string
+	// What the draft does not load with: fields, and writes.
+	refused   map[string]string
+	unwritten string
 }
 
 // setting is a key of the sheet.

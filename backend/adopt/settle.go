@@ -72,10 +72,8 @@ func (d *drafter) leaveOutOf(m *match, keys []string, why string) {
 		m.refused[keys[1]] = why
 	case what == "client" && m.refused["client"] == "":
 		m.refused["client"] = why
-	case what != "client" && m.only == "":
-		m.only, m.onlyWhy = "get, list, update, delete", why
-	case what != "client" && m.only != "get, list":
-		m.only, m.onlyWhy = "get, list", why
+	case what != "client" && m.unwritten == "":
+		m.unwritten = why
 	default:
 		d.dropped = append(d.dropped, m.Name+": "+why)
 		delete(d.matches, m.Name)

@@ -128,13 +128,19 @@ func (d *drafter) writeResource(b *strings.Builder, m *match) {
 	}
 	if d.ofService {
 		d.writeOperations(b, m)
-	} else if m.closed {
-		b.WriteString("    operations: {only: [get, list]}\n")
-	} else if m.only != "" {
-		fmt.Fprintf(b, "    operations: {only: [%s]} # TODO without the others: %s\n", m.only, comment(m.onlyWhy))
+	} else if m.closed || m.unwritten != "" {
+		b.WriteString("    operations: {only: [get, list]}" + m.whyUnwritten() + "\n")
 	}
 	d.writeFields(b, m)
 	b.WriteString("\n")
+}
+
+// whyUnwritten is a comment that says why nobody writes.
+func (m *match) whyUnwritten() string {
+	if m.closed || m.unwritten == "" {
+		return ""
+	}
+	return " # TODO what lacks for writes? " + comment(m.unwritten)
 }
 
 // writeKey says what identifies a record: a whole number as it is, others by IDs that are given

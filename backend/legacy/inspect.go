@@ -28,10 +28,9 @@ func (s *Store) inspect(ctx context.Context) (*schema, error) {
 	return s.examine(ctx, (*inspector).all)
 }
 
-// Inspect reads what a database has, for tools: in the source's schema, and of the tables in others
-// that a sheet names.
-func Inspect(ctx context.Context, db sqlrecord.DB, source *sheet.SQL, of *sheet.Sheet) (Schema, error) {
-	known, err := (&Store{source: source, d: db.Dialect(), db: db, sheet: of}).examine(ctx, (*inspector).tables)
+// Inspect reads what a database has in the source's schema, for who drafts a sheet.
+func Inspect(ctx context.Context, db sqlrecord.DB, source *sheet.SQL) (Schema, error) {
+	known, err := (&Store{source: source, d: db.Dialect(), db: db, sheet: &sheet.Sheet{}}).examine(ctx, (*inspector).tables)
 	if err != nil {
 		return Schema{}, err
 	}

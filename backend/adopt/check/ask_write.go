@@ -56,8 +56,8 @@ func (x *asked) values(ctx context.Context, into mapping.Record) {
 		lost, failed, beside := map[Severity][]string{}, map[Severity][]string{}, ""
 		var why error
 		for _, e := range x.edgesOf(f, into) {
-			if ctx.Err() != nil || x.isLate() {
-				return
+			if x.isLate() {
+				break
 			}
 			before, after, err := x.write(ctx, into, f.Index, e.value)
 			if ctx.Err() != nil {

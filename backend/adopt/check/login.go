@@ -41,7 +41,7 @@ func (r *Report) login(ctx context.Context, driver any, o Options) auth.Client {
 	}
 	user, err := users.Verify(ctx, o.Login)
 	if refused := (*auth.Refused)(nil); errors.As(err, &refused) {
-		r.add(Error, "login.refused", at, "the user cannot log in: "+refusals[refused.Why], cureOf[refused.Why])
+		r.add(Error, "login.refused", at, "the user cannot log in: "+refusals[refused.Why][0], refusals[refused.Why][1])
 		return auth.Client{}
 	}
 	if err != nil {
@@ -90,18 +90,12 @@ func (r *Report) foundByName(ctx context.Context, users directory, user auth.Use
 	}
 }
 
-var refusals = map[auth.Cause]string{
-	auth.CauseUnknownUser:   "there is no such user",
-	auth.CauseWrongPassword: "user or password is wrong, as far as the system says",
-	auth.CauseUserBlocked:   "the system says that the user is blocked",
-	auth.CauseUserUnusable:  "there is such a user, and what the system has of it cannot be read",
-}
-
-var cureOf = map[auth.Cause]string{
-	auth.CauseUnknownUser:   "name the column of the username; its case counts",
-	auth.CauseWrongPassword: "compare hash, or what verify sends, with how the system checks passwords",
-	auth.CauseUserBlocked:   "log in as a user who is not, or mend the codes of blocked",
-	auth.CauseUserUnusable:  "name the column of the stored hash, list its form under hash, and see that client_id is there",
+// refusals say why a user was refused, and what to do.
+var refusals = map[auth.Cause][2]string{
+	auth.CauseUnknownUser:   {"there is no such user", "name the column of the username; its case counts"},
+	auth.CauseWrongPassword: {"user or password is wrong, as far as the system says", "compare hash, or what verify sends, with how the system checks passwords"},
+	auth.CauseUserBlocked:   {"the system says that the user is blocked", "log in as a user who is not, or mend the codes of blocked"},
+	auth.CauseUserUnusable:  {"there is such a user, and what the system has of it cannot be read", "name the column of the stored hash, list its form under hash, and see that client_id is there"},
 }
 
 // ofAccounts is where the sheet says how users are found: at one of these keys, where it has it.

@@ -143,7 +143,7 @@ var ofSQL = []mistake{
 	{name: "sql 6e: foreign keys of other tables", spoil: []string{"CREATE TABLE llx_socpeople (rowid int PRIMARY KEY, fk_soc int, CONSTRAINT fk_people FOREIGN KEY (fk_soc) REFERENCES llx_societe (rowid))"}, mend: []string{"DROP TABLE llx_socpeople"},
 		severity: Warning, rule: "sql.in-use", path: "resources.contact.table", seen: "fk_people of llx_socpeople refers to llx_societe", whether: "say under errors"},
 	{name: "sql 6g: one login of two users", spoil: []string{"INSERT INTO llx_user (entity, login, lastname, pass_crypted, email) SELECT 2, login, lastname, pass_crypted, email FROM llx_user WHERE login = 'anna'"}, mend: []string{"DELETE FROM llx_user WHERE login = 'anna' AND entity = 2"},
-		severity: Warning, rule: "accounts.twice", path: "accounts.columns.username", seen: "1 login name(s) are those of several users", whether: "accounts.query"},
+		severity: Warning, rule: "accounts.twice", path: "accounts.columns.username", seen: "1 of 3 user(s) have the login name of an earlier one", whether: "accounts.query"},
 	{name: "sql 7: a table of users without rows", replace: []string{"table: llx_user\n  columns: {id: rowid, username: login, password: pass_crypted", "table: llx_adherent\n  columns: {id: rowid, username: login, password: pass"},
 		severity: Warning, rule: "accounts.none", path: "accounts.table", seen: "llx_adherent has no rows: nobody can log in", whether: "name the table"},
 	{name: "sql 7: a column without the hashes", replace: []string{"password: pass_crypted", "password: pass"},

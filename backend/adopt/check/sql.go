@@ -262,29 +262,27 @@ func (c *sqlCheck) proveUsers(ctx context.Context) error {
 	if name == "" {
 		return nil
 	}
-	n, err := usersOf(ctx, c.Database)
+	all, wrong, err := usersOf(ctx, c.Database)
 	if err != nil {
 		c.add(Error, "data.unproved", "accounts.table", "the database fails where users are asked for: "+c.words(err), "mend accounts")
 		return ctx.Err()
 	}
-	if c.Looked = append(c.Looked, fmt.Sprintf("accounts: all %d user(s) of %s", n.all, name)); n.all == 0 {
+	if c.Looked = append(c.Looked, fmt.Sprintf("accounts: all %d user(s) of %s", all, name)); all == 0 {
 		c.add(Warning, "accounts.none", "accounts.table", name+" has no rows: nobody can log in", "name the table that has the users")
 	}
-	tell := func(users int, rule, key, seen, cure string) {
+	for _, v := range []struct{ rule, key, seen, cure string }{
+		{"accounts.unusable", "", "lack a name or a client, or have one that cannot be read", "name the column that has it, or mend the rows: they cannot log in"},
+		{"accounts.hash", ".password", "have no password of a form that hash lists", "name the column of the hashes, or list their form under hash: they cannot log in"},
+		{"accounts.email", ".email", "have no e-mail address, without which the interface lets nobody log in", "name the column, or mend the rows"},
+		{"accounts.twice", ".username", "have the login name of an earlier one, and neither of them can log in", "find users by accounts.query with a condition that leaves one, or mend the rows"},
+	} {
 		severity := Warning
-		if users == n.all {
+		if wrong[v.rule] == all {
 			severity = Error
 		}
-		if users > 0 {
-			c.add(severity, rule, "accounts.columns"+key, fmt.Sprintf("%d of %d user(s) %s", users, n.all, seen), cure)
+		if wrong[v.rule] > 0 {
+			c.add(severity, v.rule, "accounts.columns"+v.key, fmt.Sprintf("%d of %d user(s) %s", wrong[v.rule], all, v.seen), v.cure)
 		}
-	}
-	tell(n.unusable, "accounts.unusable", "", "lack a name or a client, or have one that cannot be read", "name the column that has it, or mend the rows: they cannot log in")
-	tell(n.hashless, "accounts.hash", ".password", "have no password of a form that hash lists", "name the column of the hashes, or list their form under hash: they cannot log in")
-	tell(n.addressless, "accounts.email", ".email", "have no e-mail address, without which the interface lets nobody log in", "name the column, or mend the rows")
-	if n.shared > 0 {
-		c.add(Warning, "accounts.twice", "accounts.columns.username", fmt.Sprintf("%d login name(s) are those of several users, of whom none can log in", n.shared),
-			"find users by accounts.query with a condition that leaves one, or mend the rows")
 	}
 	return nil
 }

@@ -13,41 +13,29 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// users counts those of the table of users, and of them those who cannot log in, or not use the
-// interface.
-type users struct {
-	all         int
-	unusable    int // a fact cannot be read, or is missing
-	hashless    int // no hash of a form that the sheet lists
-	addressless int // no e-mail address
-	shared      int // login names that several users have
-}
-
-// usersOf looks at all users of the sheet's table.
-func usersOf(ctx context.Context, s Database) (n users, err error) {
+// usersOf counts the users of the sheet's table, and those who cannot log in, or not use the interface,
+// by the rule that says so.
+func usersOf(ctx context.Context, s Database) (all int, wrong map[string]int, err error) {
 	if s.Sheet().Accounts.Facts == nil {
-		return n, nil
+		return 0, nil, nil
 	}
-	names := map[string]int{}
+	names, wrong := map[string]int{}, map[string]int{}
 	err = s.EachUser(ctx, func(u legacy.UserSeen) {
-		n.all++
+		all++
 		switch {
 		case u.Unusable:
-			n.unusable++
+			wrong["accounts.unusable"]++
 		case u.Blocked || u.External:
 		case u.Hashless:
-			n.hashless++
+			wrong["accounts.hash"]++
 		case u.Email == "":
-			n.addressless++
+			wrong["accounts.email"]++
 		}
-		names[u.Username]++
+		if names[u.Username]++; names[u.Username] == 2 && u.Username != "" {
+			wrong["accounts.twice"]++
+		}
 	})
-	for name, of := range names {
-		if of > 1 && name != "" {
-			n.shared++
-		}
-	}
-	return n, err
+	return all, wrong, err
 }
 
 // clientsOf are some of those that there are: of the users, or else of the records.
