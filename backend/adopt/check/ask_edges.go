@@ -33,7 +33,7 @@ const hours = 4
 
 // edgesOf are the values that are tried of a field of a record: what clients may send.
 func (x *asked) edgesOf(f *mapping.Field, of mapping.Record) (all []edge) {
-	if !x.sends(f) || f.Immutable || f.Type == mapping.Bytea || x.isService() && f.IsState() {
+	if !x.sends(f) || f.Immutable || f.Type == mapping.Bytea || x.commits() && f.IsState() {
 		return nil
 	}
 	if other := x.otherValue(f, of.Values[f.Index]); other.IsSet() && !f.Unique {

@@ -21,16 +21,18 @@ func (x *asked) writing(ctx context.Context) {
 		return
 	}
 	into := x.records[len(x.records)-1] // of a database all is undone
+	made, sent := mapping.Record{}, mapping.Record{}
 	if x.supports(x.Resource, mapping.OpCreate) {
-		made, sent := x.make(ctx)
-		if made.Resource == nil {
-			return
-		}
+		made, sent = x.make(ctx)
+	}
+	switch {
+	case made.Resource != nil:
 		x.arrived(sent, made)
 		x.clock(made)
 		defer x.remove(context.WithoutCancel(ctx), made)
 		into = made
-	} else if x.isService() {
+	case x.commits():
+		x.Looked = append(x.Looked, x.Name+": no values were tried, since no record was made for it, and what is written to others cannot be undone")
 		return
 	}
 	if x.supports(x.Resource, mapping.OpUpdate) {
@@ -40,16 +42,18 @@ func (x *asked) writing(ctx context.Context) {
 
 func (x *asked) isService() bool { return x.database == nil }
 
+// commits tells whether what is written stays: in a service, and where nobody knows what a statement of
+// the sheet does.
+func (x *asked) commits() bool {
+	return x.isService() || x.Sheet.Resource(x.Name).SQL.Statements[mapping.OpUpdate] != nil
+}
+
 // values writes into each field of a record what clients may send: a value that another record has,
 // and, of a database, each code and what is easily lost.
 func (x *asked) values(ctx context.Context, into mapping.Record) {
-	if !x.isService() && x.Sheet.Resource(x.Name).SQL.Statements[mapping.OpUpdate] != nil {
-		x.Looked = append(x.Looked, x.Name+": no values were tried, since nobody knows whether what a statement of the sheet does can be undone")
-		return
-	}
 	tried := 0
 	for _, f := range mapping.Each(x.Fields) {
-		if x.isService() && x.sends(f) && backend.DecidesDelete(x.Resource, f.Name) {
+		if x.commits() && x.sends(f) && backend.DecidesDelete(x.Resource, f.Name) {
 			x.Looked = append(x.Looked, fmt.Sprintf("%s: %s was written in a new record and not changed in it, since a record with another one may have to stay", x.Name, f.Name))
 			continue
 		}
@@ -98,12 +102,12 @@ func (x *asked) values(ctx context.Context, into mapping.Record) {
 // errUndone undoes a transaction.
 var errUndone = errors.New("undone")
 
-// write writes a field of a record, and returns the record as it was before and is afterwards. Of a
-// database it is undone.
+// write writes a field of a record, and returns the record as it was before and is afterwards. It is
+// undone where that can be.
 func (x *asked) write(ctx context.Context, rec mapping.Record, i int, v mapping.Value) (before, after mapping.Record, err error) {
 	patch := mapping.NewRecord(x.Resource)
 	patch.Values[i] = v
-	if x.isService() {
+	if x.commits() {
 		if before, err = x.get(ctx, rec.ID()); err == nil {
 			if _, err = x.client.Update(ctx, x.of, rec.ID(), mapping.BodyOf(patch), backend.Write{}); err == nil {
 				after, err = x.get(ctx, rec.ID())
@@ -181,17 +185,6 @@ func (x *asked) sends(f *mapping.Field) bool {
 	return !f.Readonly && !f.Primary && f.Type != mapping.Array && (writes == nil || writes(x.Resource, f))
 }
 
-// only is a record with the fields alone that are wanted and present.
-func (x *asked) only(rec mapping.Record, wanted func(*mapping.Field) bool) mapping.Record {
-	out := mapping.NewRecord(x.Resource)
-	for i := range x.Fields {
-		if f := &x.Fields[i]; x.sends(f) && wanted(f) {
-			out.Values[i] = rec.Values[i]
-		}
-	}
-	return out
-}
-
 // differ are the fields that two records differ in, of those that clients send and that are
 // not left out.
 func (x *asked) differ(a, b mapping.Record, out *mapping.Field) (names []string) {
@@ -211,10 +204,12 @@ func (x *asked) make(ctx context.Context) (made, sent mapping.Record) {
 		if err != nil {
 			continue
 		}
-		sent = x.only(like, func(f *mapping.Field) bool { return !like.Values[f.Index].IsAbsent() })
-		for i := range x.Fields {
-			if f := &x.Fields[i]; f.MustBeUnique(sent.Values[i]) {
+		sent = mapping.NewRecord(x.Resource)
+		for i, f := range mapping.Each(x.Fields) {
+			if v := like.Values[i]; x.sends(f) && f.MustBeUnique(v) {
 				sent.Values[i] = x.another(f)
+			} else if x.sends(f) {
+				sent.Values[i] = v
 			}
 		}
 		body := mapping.BodyOf(sent)

@@ -2,6 +2,7 @@ package check
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -68,14 +69,14 @@ func (all censuses) begin(s Service, sh *sheet.Sheet, r *mapping.Resource, paren
 }
 
 // add counts records, and their elements.
-func (all censuses) add(records []remote.Seen) {
+func (all censuses) add(ctx context.Context, records []remote.Seen) {
 	for _, t := range records {
-		all[t.Record.Resource].add(t)
-		all.add(t.Within)
+		all[t.Record.Resource].add(ctx, t)
+		all.add(ctx, t.Within)
 	}
 }
 
-func (s *census) add(t remote.Seen) {
+func (s *census) add(ctx context.Context, t remote.Seen) {
 	s.records++
 	id := t.Record.ID()
 	if s.ids[id] {
@@ -120,6 +121,9 @@ func (s *census) add(t remote.Seen) {
 	}
 	for i, v := range t.Record.Values {
 		s.value(t, &s.Fields[i], v)
+		if v.IsSet() && !s.keeps(ctx, t.Row, &s.Fields[i], v) {
+			s.count(altered, s.Fields[i].Name, nil)
+		}
 	}
 }
 
@@ -140,6 +144,25 @@ func (s *census) value(t remote.Seen, f *mapping.Field, v mapping.Value) {
 		}
 		of.refers[referred{target, int32(v.Int()), t.Client}]++
 	}
+}
+
+// keeps tells whether what is written of a value that was read reads as the same again. What is put at a
+// path as it is does, and an element is not written by itself.
+func (s *census) keeps(ctx context.Context, row map[string]any, f *mapping.Field, v mapping.Value) bool {
+	how := &s.of.Fields[f.Index]
+	if s.parent != "" || !how.Writable || how.Write == nil && how.Read.JQ == nil || f.Reference != "" || f.ReferenceBy != "" || f.Type == mapping.Array || f.Type == mapping.Bytea {
+		return true
+	}
+	stored, err := how.Stored(f, v)
+	if how.Write != nil {
+		stored, err = how.Write.First(ctx, sheet.Shown(v))
+	}
+	again := sheet.Merge(map[string]any{}, row)
+	if err != nil || !how.Put(again, stored) {
+		return false
+	}
+	now, _, err := how.Value(ctx, f, again)
+	return err == nil && now == v
 }
 
 func (s *census) fault(f remote.Fault) {

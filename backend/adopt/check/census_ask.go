@@ -25,7 +25,7 @@ func (c *httpCheck) census(ctx context.Context, r *mapping.Resource, client auth
 		alone = client.ID
 	}
 	all.begin(c.service, c.Sheet, r, "", alone)
-	err := c.service.Walk(ctx, r, client, nil, all.add)
+	err := c.service.Walk(ctx, r, client, nil, func(page []remote.Seen) { all.add(ctx, page) })
 	for _, s := range all {
 		s.finish()
 	}

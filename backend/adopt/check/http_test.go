@@ -100,6 +100,16 @@ func TestServiceFindings(t *testing.T) {
 	require.NotEmpty(t, report.has("http.read", "resources.article"), words(t, report))
 }
 
+// TestServiceIsWrittenAsItIsRead: what is read and written back changes nothing, of all records.
+func TestServiceIsWrittenAsItIsRead(t *testing.T) {
+	driver, o := garage(t, "price: {path: pricing.retail, write: tostring}", "price: {path: pricing.retail, write: . * 100 | tostring}")
+	report, err := HTTP(t.Context(), driver, noord(), o)
+	require.NoError(t, err)
+	found := report.has("data.altered", "resources.article.fields.price")
+	require.Len(t, found, 1, words(t, report))
+	require.Regexp(t, `^\d+ of \d+ record\(s\) would not be as they are if the price that clients read were written back$`, found[0].Seen)
+}
+
 // TestAnswersNameNobody: what a service answered where its list cannot be read has records
 // in it, and a report is sent on.
 func TestAnswersNameNobody(t *testing.T) {

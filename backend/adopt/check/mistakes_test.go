@@ -127,7 +127,7 @@ var ofSQL = []mistake{
 	{name: "sql 3: a client in the view alone", replace: []string{"    client: {through: order_id}", "    read: v_commandedet"},
 		severity: Error, rule: "ask.start", path: "resources", seen: "every write names entity, and llx_commandedet has no such column", whether: "mend it"},
 	{name: "sql 4: a write that loses", replace: []string{" + CASE WHEN client >= 2 THEN 2 ELSE 0 END", ""},
-		severity: Warning, rule: "data.altered", path: "resources.contact.fields.is_customer", seen: "2 of 4 record(s) would not be stored as they are", whether: "the reverse of read"},
+		severity: Warning, rule: "data.altered", path: "resources.contact.fields.is_customer", seen: "2 of 4 record(s) would not be as they are", whether: "the reverse of read"},
 	{name: "sql 5a: days of another zone", replace: []string{"time_zone: Europe/Amsterdam", "time_zone: UTC"},
 		rule: "sheet", path: "resources.order.fields.order_date", seen: "found days of UTC", whether: "expected time_zone: Europe/Amsterdam"},
 	{name: "sql 5b: a session of another zone", replace: []string{"payment_days: cond\n      birth_date: {column: born, type: date}\n      modified_at: {column: tms, time_zone: UTC", "payment_days: cond\n      birth_date: {column: born, type: date}\n      modified_at: {column: tms"},

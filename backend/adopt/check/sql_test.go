@@ -142,7 +142,7 @@ func TestFindings(t *testing.T) {
 			"resources.vehicle.fields.modified_at", "VTG.MUTTS is shown in the zone of the session", "say time_zone: UTC of the field, or source.sql.session"},
 		{"view", []string{"table: REL\n    read: V_RELATIE_ACTIEF", "table: V_RELATIE_ACTIEF"}, Warning, "sql.view-written", "resources.contact.table", "is a view", ""},
 		{"no day", []string{"NOT IN (''00000000'', ''19560000'')", "NOT IN (''00000000'')"}, Error, "data.unfit", "resources.contact.fields.birth_date", "4 of 196 record(s) have a birth_date that the interface cannot show", "mend read"},
-		{"another null", nil, Warning, "data.altered", "resources.contact.fields.birth_date", "4 of 196 record(s) would not be stored as they are", "the reverse of read"},
+		{"another null", nil, Warning, "data.altered", "resources.contact.fields.birth_date", "4 of 196 record(s) would not be as they are", "the reverse of read"},
 		{"another factor", []string{"hourly_rate: {read: 'UURTRF / 100.0', write: {UURTRF: 'ROUND(:value * 100)'}, ordered: true}", "hourly_rate: {read: 'UURTRF / 100.0', write: {UURTRF: 'ROUND(:value * 10)'}, ordered: true}"},
 			Error, "data.missed", "resources.employee.fields.hourly_rate", "are not found by a filter by the hourly_rate that they show", "say a find"},
 		{"another order", []string{"hourly_rate: {read: 'UURTRF / 100.0'", "hourly_rate: {read: '-UURTRF / 100.0'"}, Error, "data.unordered", "resources.employee.fields.hourly_rate", "stand elsewhere by their column", "take ordered: true out"},

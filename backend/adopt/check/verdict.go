@@ -23,13 +23,13 @@ const (
 	tooLong  claim = "too long" // a text is longer than the field
 	nowhere  claim = "nowhere"  // a reference leads to no record of the client
 	nobodys  claim = "nobody's" // no user has the record's client
+	altered  claim = "altered"  // to write back what is read would change it
 	twice    claim = "twice"    // values that several records of a client have, where one may
 )
 
 // Those of a database alone.
 const (
 	rounded   claim = "rounded"   // a number has more decimals than are shown
-	altered   claim = "altered"   // to write back what is read would store something else
 	missed    claim = "missed"    // a filter by the value does not find the row
 	unordered claim = "unordered" // the column does not sort as the values do
 	keyless   claim = "keyless"   // the key is null
@@ -77,7 +77,7 @@ type verdict struct {
 
 const (
 	nobodySees = "nobody sees them: mend the records, or name another place"
-	backwards  = "have write be the reverse of read for these rows too, or say under zero what stands for none"
+	backwards  = "have write be the reverse of read for these too, or say under zero what stands for none"
 	leftOutOf  = ", and are left out of lists"
 )
 
@@ -91,7 +91,7 @@ var verdicts = map[claim]verdict{
 	nobodys:   {Warning, "data.nobody", "belong to no client that a user works for", nobodySees},
 	twice:     {Warning, "data.duplicate", "value(s) of {field} stand in more than one record of a client", "the interface promises one: mend the rows"},
 	rounded:   {Warning, "data.scale", "have a {field} with more decimals than are shown", "clients read it rounded; where that is not meant, name another column"},
-	altered:   {Warning, "data.altered", "would not be stored as they are if the {field} that clients read were written back", backwards},
+	altered:   {Warning, "data.altered", "would not be as they are if the {field} that clients read were written back", backwards},
 	missed:    {Error, "data.missed", "are not found by a filter by the {field} that they show", "have write give what the column has, to the type, or say a find that holds for them"},
 	unordered: {Error, "data.unordered", "stand elsewhere by their column than by {field}: ranges and orders by it are wrong", "take ordered: true out"},
 	keyless:   {Error, "data.keyless", "have no key" + leftOutOf, "name another key, or leave them out by where"},
