@@ -31,7 +31,9 @@ func briefOf(t *testing.T, o Options) (text string, draft *Draft) {
 
 // dealerpaks are databases with DEALERPAK, by engine.
 func dealerpaks(t *testing.T) map[string]struct{ driver, dsn string } {
-	return map[string]struct{ driver, dsn string }{"sqlite": {"sqlite", legacytest.SQLite(t)}, "postgres": {"pgx", legacytest.Postgres(t)}}
+	return map[string]struct{ driver, dsn string }{
+		"sqlite": {"sqlite", legacytest.SQLite(t)}, "postgres": {"pgx", legacytest.Postgres(t)}, "mariadb": {"mysql", legacytest.MariaDB(t)},
+	}
 }
 
 // TestBriefOfTables: all that somebody needs who has nothing else is in it.
@@ -65,7 +67,7 @@ func TestBriefShowsNobody(t *testing.T) {
 			defer db.Close()
 			values := map[string]bool{}
 			for _, table := range draft.tables {
-				textsIn(t, db, table, values)
+				textsIn(t, db, table, map[bool]string{true: "`", false: `"`}[engine == "mariadb"], values)
 			}
 			for _, table := range draft.tables {
 				for _, column := range table.columns {
@@ -88,12 +90,12 @@ func TestBriefShowsNobody(t *testing.T) {
 }
 
 // textsIn adds the values of a table that have four characters or more, and a letter that is no x.
-func textsIn(t *testing.T, db *sql.DB, of *table, values map[string]bool) {
+func textsIn(t *testing.T, db *sql.DB, of *table, quote string, values map[string]bool) {
 	t.Helper()
 	if of.view {
 		return
 	}
-	rows, err := db.QueryContext(context.Background(), `SELECT * FROM "`+of.name+`"`)
+	rows, err := db.QueryContext(context.Background(), "SELECT * FROM "+quote+of.name+quote)
 	require.NoError(t, err)
 	defer rows.Close()
 	row, into := make([]sql.NullString, len(of.columns)), make([]any, len(of.columns))
