@@ -97,6 +97,7 @@ func (d *drafting) walk(at []string, of map[string]any) {
 		text, isText := of[key].(string)
 		for _, wrong := range mistakes[key] {
 			switch {
+			case wrong == dropped && key == "client" && of[key] == "": // which shared says as well
 			case wrong == dropped:
 				d.add(key+" missing", at, key, func(of map[string]any) { delete(of, key) })
 			case isText && wrong == renamed:

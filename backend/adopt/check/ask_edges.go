@@ -14,6 +14,7 @@ type edge struct {
 	kind     string // in words
 	severity Severity
 	value    mapping.Value
+	isCode   bool // of the interface, for which a system may have another word
 }
 
 // isKept tells whether a value came back; an empty text and null are one.
@@ -37,14 +38,17 @@ func (x *asked) edgesOf(f *mapping.Field, of mapping.Record) (all []edge) {
 		return nil
 	}
 	if other := x.otherValue(f, of.Values[f.Index]); other.IsSet() && !f.Unique {
-		all = append(all, edge{"a value of another record", Error, other})
+		all = append(all, edge{kind: "a value of another record", severity: Error, value: other})
 	}
 	switch {
 	case f.Reference != "" || f.ReferenceBy != "":
 	case !x.isService():
 		all = append(all, x.anyEdges(f)...)
-	case !f.Required:
-		all = append(all, edge{"null", Note, mapping.NullValue()})
+	default:
+		all = append(all, codesOf(f)...)
+		if !f.Required {
+			all = append(all, edge{kind: "null", severity: Note, value: mapping.NullValue()})
+		}
 	}
 	return slices.DeleteFunc(all, func(e edge) bool {
 		patch := mapping.NewRecord(x.Resource)
@@ -66,13 +70,21 @@ func (x *asked) otherValue(f *mapping.Field, now mapping.Value) mapping.Value {
 	return mapping.Value{}
 }
 
-func (x *asked) anyEdges(f *mapping.Field) (all []edge) {
-	add := func(s Severity, kind string, v mapping.Value) { all = append(all, edge{kind, s, v}) }
+// codesOf are the values of a field that has few.
+func codesOf(f *mapping.Field) (all []edge) {
 	for _, code := range f.OneOf {
 		if v, err := f.Parse(code, time.UTC); err == nil {
-			add(Error, code, v)
+			all = append(all, edge{code, Error, v, true})
 		}
 	}
+	return all
+}
+
+func (x *asked) anyEdges(f *mapping.Field) (all []edge) {
+	add := func(s Severity, kind string, v mapping.Value) {
+		all = append(all, edge{kind: kind, severity: s, value: v})
+	}
+	all = codesOf(f)
 	if !f.Required && !f.IsState() {
 		add(Note, "null", mapping.NullValue())
 	}

@@ -57,7 +57,7 @@ func (x *asked) values(ctx context.Context, into mapping.Record) {
 			x.Looked = append(x.Looked, fmt.Sprintf("%s: %s was written in a new record and not changed in it, since a record with another one may have to stay", x.Name, f.Name))
 			continue
 		}
-		lost, failed, beside := map[Severity][]string{}, map[Severity][]string{}, ""
+		lost, failed, beside, refusedCodes := map[Severity][]string{}, map[Severity][]string{}, "", []string(nil)
 		var why error
 		for _, e := range x.edgesOf(f, into) {
 			if x.isLate() {
@@ -69,6 +69,8 @@ func (x *asked) values(ctx context.Context, into mapping.Record) {
 			}
 			tried++
 			switch refused := isRefusal(err); {
+			case refused && e.isCode:
+				refusedCodes = append(refusedCodes, e.kind)
 			case refused && e.severity == Error:
 				x.Looked = append(x.Looked, fmt.Sprintf("%s: %s was refused for %s: %s", x.Name, e.kind, f.Name, x.told(err)))
 			case refused:
@@ -82,6 +84,9 @@ func (x *asked) values(ctx context.Context, into mapping.Record) {
 		}
 		if f.Type == mapping.Timestamp && len(lost[Note]) >= hours {
 			delete(lost, Note) // it is of days
+		}
+		if len(refusedCodes) > 0 {
+			x.add(Warning, "write.refused", x.ofField(f), fmt.Sprintf("%s of %s is refused, which the interface offers", strings.Join(refusedCodes, ", "), f.Name), "mend its code under codes, or leave it out there; a rule of the system may refuse it for this record alone")
 		}
 		if beside != "" {
 			x.add(Error, "write.beside", x.ofField(f), fmt.Sprintf("a change of %s changes %s too", f.Name, beside), "have the update write what is sent alone")
@@ -148,9 +153,14 @@ func (x *asked) remove(ctx context.Context, made mapping.Record) {
 		x.add(Error, "write.left", x.path, fmt.Sprintf("record %d was made to look at, and cannot be deleted: %s", made.ID(), x.told(err)), "remove it, and mend delete")
 		return
 	}
-	if _, err := x.get(ctx, made.ID()); !mapping.Is(err, mapping.RecordNotFound) {
-		x.add(Error, "write.left", x.path, fmt.Sprintf("record %d was made to look at, and is there after it was deleted", made.ID()), "remove it, and mend delete, or what hides a deleted record")
+	_, err := x.get(ctx, made.ID())
+	if mapping.Is(err, mapping.RecordNotFound) {
+		byID := backend.Filter{Field: &x.Fields[x.ID], Value: mapping.IntValue(int64(made.ID()))}
+		if page, err := x.list(ctx, backend.Query{Copy: &backend.Copy{Fresh: true}}, byID); err != nil || len(page.Records) == 0 {
+			return
+		}
 	}
+	x.add(Error, "write.left", x.path, fmt.Sprintf("record %d was made to look at, and is there after it was deleted", made.ID()), "remove it, and mend delete, or what hides a deleted record")
 }
 
 // besideClock is how far the clock of a system may be from this one.

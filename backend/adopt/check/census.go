@@ -28,6 +28,7 @@ type census struct {
 	clients  map[int64]*[2]remote.Seen // the first and the last record of each
 	here     int                       // records that are not hidden
 	read     int                       // those whose fields were looked at
+	versions int                       // of those, that have a version
 	twice    int
 	ids      map[int32]bool
 	shown    map[int32]int64 // the clients of those that can be shown
@@ -100,6 +101,9 @@ func (s *census) add(ctx context.Context, t remote.Seen) {
 		return
 	}
 	s.read++
+	if _, there, _ := s.of.Version.Of(ctx, t.Row); there {
+		s.versions++
+	}
 	for _, i := range t.Absent {
 		s.fields[i].absent++
 	}
@@ -204,6 +208,9 @@ func (s *census) finish() {
 	}
 	if s.of.Walk != nil && s.of.Walk.Paging.Style == "none" && slices.Contains(pageSizes, s.records) {
 		s.tell(atOnce, "walk", s.records, nil)
+	}
+	if s.read > 0 && s.versions == 0 && !s.of.Version.IsZero() {
+		s.tell(missing, "version", s.read, nil)
 	}
 	for i := range s.fields {
 		s.finishField(&s.Fields[i], &s.fields[i])

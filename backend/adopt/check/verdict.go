@@ -118,6 +118,8 @@ func (r *Report) tell(of *sheet.Resource, f found) {
 	switch {
 	case f.at == "client" || f.at == "key":
 		at = strictyaml.Child(path, f.at)
+	case f.at == "version":
+		place = of.Service.Version.String()
 	case field != nil:
 		at, place = ofField(of.Name, f.at), strings.Join(placesOf(of, field.Index), ", ")
 	}
@@ -129,7 +131,7 @@ func (r *Report) tell(of *sheet.Resource, f found) {
 		v.cure = "say id: kept"
 	case f.what == twice && f.at == "key":
 		v.severity, v.cure = Error, "name the columns that tell the rows apart"
-	case f.what == missing && field.Required, (f.what == unsaid || f.what == others) && isAll:
+	case f.what == missing && (field == nil || field.Required), (f.what == unsaid || f.what == others) && isAll:
 		v.severity = Error
 	case f.what == nowhere && isAll:
 		v.severity, v.cure = Error, "name the place of the "+cmp.Or(field.Reference, "record")+", or leave the field out"
