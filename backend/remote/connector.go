@@ -19,8 +19,8 @@ type taken struct {
 	// rec has its ID, a Version that changes with what clients see of it, and the elements that
 	// stand within it. Its Owner is not set.
 	rec    mapping.Record
-	client int64          // whose it is; 0 of records of all clients
-	raw    map[string]any // as the service has it
+	client int64      // whose it is; 0 of records of all clients
+	raw    sheet.JSON // as the service has it
 	// elements are those that stand within it, also those that cannot be shown. Their client is its.
 	elements []*taken
 	// absent are the positions of the fields whose place the record does not have.
@@ -154,7 +154,7 @@ func changed(r *sheet.Resource, format string, args ...any) error {
 
 // partsOf are the parts of the key of a record, and whether all are there. A part is a text, a
 // number or a bool.
-func partsOf(ctx context.Context, r *sheet.Resource, row map[string]any) ([]any, error) {
+func partsOf(ctx context.Context, r *sheet.Resource, row sheet.JSON) ([]any, error) {
 	parts := make([]any, len(r.Service.Key))
 	for i, at := range r.Service.Key {
 		v, _, err := at.Of(ctx, row)

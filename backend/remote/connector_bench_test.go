@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/backend"
+	"frontdesk/mapping/sheet"
 )
 
 // plainOrders is the sheet of a service whose fields are all named as the interface names them.
@@ -50,7 +51,7 @@ func BenchmarkConnectorGet(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		all, err := c.take(bg(), r, anna, []map[string]any{row})
+		all, err := c.take(bg(), r, anna, []sheet.JSON{row})
 		if err != nil || all[0].err != nil {
 			b.Fatal(err, all[0].err)
 		}

@@ -52,33 +52,33 @@ type reply struct {
 	on     *call
 	xml    bool
 	read   bool // what follows is known
-	parsed any
+	parsed sheet.JSON
 	err    error
 }
 
 // body is what the answer says.
-func (p *reply) body() (any, error) {
+func (p *reply) body() (sheet.JSON, error) {
 	if !p.read {
 		p.read = true
 		if p.xml {
 			p.parsed, p.err = decodeXML(p.answer.body)
 		} else {
-			p.parsed, p.err = decodeJSON(p.answer.body)
+			p.parsed, p.err = sheet.ParseJSON(p.answer.body)
 		}
 	}
 	return p.parsed, p.err
 }
 
 // result is what is at the place of the result; false where the answer does not have it.
-func (p *reply) result(ctx context.Context) (any, bool, error) {
+func (p *reply) result(ctx context.Context) (sheet.JSON, bool, error) {
 	v, err := p.body()
 	if err != nil {
-		return nil, false, unexpected(err)
+		return v, false, unexpected(err)
 	}
 	if p.on.Result.IsZero() {
 		return v, true, nil
 	}
-	v, there, err := p.on.Result.Of(ctx, v)
+	v, there, err := p.on.Result.Find(ctx, v)
 	if err != nil && p.on.of != nil {
 		err = changed(p.on.of, "%s: %w", p.on.Result, err)
 	}
@@ -90,9 +90,9 @@ func (p *reply) result(ctx context.Context) (any, bool, error) {
 func (p *reply) told() map[string]any {
 	var body any
 	if len(p.answer.body) <= maxErrorBody {
-		var err error
-		if body, err = p.body(); err != nil {
-			body = p.answer.body
+		body = p.answer.body
+		if parsed, err := p.body(); err == nil {
+			body = parsed.Read()
 		}
 	}
 	return map[string]any{"status": p.status, "body": body}
@@ -283,7 +283,7 @@ func (c *connector) putBody(ctx context.Context, on *call, k *known, r *request)
 		r.body = form(object)
 		return "application/x-www-form-urlencoded", nil
 	default:
-		r.body = appendJSON(make([]byte, 0, 1024), body)
+		r.body = sheet.AppendJSON(make([]byte, 0, 1024), body)
 		return "application/json", nil
 	}
 }
@@ -335,10 +335,10 @@ func (p *reply) fault() (code string, is bool) {
 		return "", false
 	}
 	body, _ := p.body()
-	fault, is := sheet.Path{"Envelope", "Body", "Fault"}.Of(body)
+	fault, is := sheet.Path{"Envelope", "Body", "Fault"}.Find(body)
 	for _, at := range []sheet.Path{{"faultcode"}, {"Code", "Value"}} {
-		if v, has := at.Of(fault); has {
-			code = asText(v)
+		if v, has := at.Find(fault); has {
+			code = asText(v.Read())
 		}
 	}
 	return code, is

@@ -56,7 +56,7 @@ func TestConnectorThroughFaults(t *testing.T) {
 			for key, name := range known {
 				row, err := c.get(bg(), r, who, key)
 				if err == nil {
-					require.Equal(t, name, row["name"])
+					require.Equal(t, name, row.Object()["name"])
 				}
 				break
 			}

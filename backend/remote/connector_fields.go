@@ -2,7 +2,6 @@ package remote
 
 import (
 	"fmt"
-	"maps"
 	"strings"
 
 	"frontdesk/mapping"
@@ -95,15 +94,15 @@ func (c *connector) target(f *mapping.Field, rec mapping.Record) *sheet.Resource
 // elements begins the elements of an array that stands within its record. They know the record as
 // _parent.
 func (t *taking) elements(d *draft, f *mapping.Field, how *sheet.ServiceField) {
-	v, there, err := how.Elements.Of(t.ctx, d.raw)
-	all, isList := v.([]any)
+	v, there, err := how.Elements.Find(t.ctx, d.raw)
+	all, isList := v.List()
 	switch {
 	case err != nil:
 		d.fail(f.Name, fmt.Errorf("%s: %w", f.Name, err))
 		return
-	case isList, there && v == nil:
-	case t.c.source.XML && there && v != "": // a list of one
-		all = []any{v}
+	case isList, there && v.IsNull():
+	case t.c.source.XML && there && !v.IsEmpty(): // a list of one
+		all = []sheet.JSON{v}
 	case t.c.source.XML && isAround(how.Elements, d.raw):
 	case !there:
 		d.absent = append(d.absent, f.Index)
@@ -114,15 +113,12 @@ func (t *taking) elements(d *draft, f *mapping.Field, how *sheet.ServiceField) {
 	}
 	of := t.c.Sheet.Resources[f.Target()]
 	drafts := make([]*draft, 0, len(all))
-	for n, v := range all {
-		row, ok := v.(map[string]any)
-		if !ok {
+	for n, row := range all {
+		if !row.IsObject() {
 			d.fail(f.Name, fmt.Errorf("%s[%d]: what is no record", f.Name, n))
 			return
 		}
-		row = maps.Clone(row)
-		row[parentName] = d.raw
-		e := &draft{taken: &taken{client: d.client, raw: row}, r: of}
+		e := &draft{taken: &taken{client: d.client, raw: row.With(parentName, d.raw)}, r: of}
 		if err := t.begin(e); err != nil {
 			d.fail(f.Name, fmt.Errorf("%s[%d]: %w", f.Name, n, err))
 			return
@@ -139,11 +135,10 @@ func (t *taking) elements(d *draft, f *mapping.Field, how *sheet.ServiceField) {
 }
 
 // isAround tells whether what a place stands in is there: XML leaves out a list that is empty.
-func isAround(at sheet.Spot, body any) bool {
+func isAround(at sheet.Spot, body sheet.JSON) bool {
 	if len(at.Path) == 0 {
 		return false
 	}
-	v, there := at.Path[:len(at.Path)-1].Of(body)
-	_, is := v.(map[string]any)
-	return is || there && (v == "" || v == nil) // an empty element
+	v, there := at.Path[:len(at.Path)-1].Find(body)
+	return v.IsObject() || there && v.IsEmpty() // an empty element
 }

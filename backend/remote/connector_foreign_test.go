@@ -12,6 +12,7 @@ import (
 	"frontdesk/backend"
 	"frontdesk/backend/remote/foreigntest"
 	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
 )
 
 // foreignDesk is a service that nobody here wrote, behind the connector.
@@ -142,9 +143,9 @@ func changedSince(t *testing.T, c *connector) {
 	since := func() (keys []string) {
 		t.Helper()
 		moment := newest.rec.Get("modified_at").String()
-		_, err := c.walk(bg(), c.of("article"), auth.Client{}, &moment, func(rows []map[string]any) error {
+		_, err := c.walk(bg(), c.of("article"), auth.Client{}, &moment, func(rows []sheet.JSON) error {
 			for _, row := range rows {
-				keys = append(keys, fmt.Sprint(row["id"]))
+				keys = append(keys, fmt.Sprint(row.Object()["id"]))
 			}
 			return nil
 		})

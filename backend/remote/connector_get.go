@@ -10,13 +10,13 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-func (c *connector) get(ctx context.Context, r *sheet.Resource, client auth.Client, key string) (map[string]any, error) {
+func (c *connector) get(ctx context.Context, r *sheet.Resource, client auth.Client, key string) (sheet.JSON, error) {
 	if r.Service.Get == nil {
-		return nil, unexpected(fmt.Errorf("the sheet does not say how one of %s is read", r.Name))
+		return sheet.JSON{}, unexpected(fmt.Errorf("the sheet does not say how one of %s is read", r.Name))
 	}
 	k, err := c.knows(ctx, client)
 	if err != nil {
-		return nil, err
+		return sheet.JSON{}, err
 	}
 	parts := sheet.KeyParts(key)
 	k.key = keyOf(parts)
@@ -24,86 +24,93 @@ func (c *connector) get(ctx context.Context, r *sheet.Resource, client auth.Clie
 }
 
 // read asks for the record of a key.
-func (c *connector) read(ctx context.Context, r *sheet.Resource, k *known, parts []any) (row map[string]any, err error) {
+func (c *connector) read(ctx context.Context, r *sheet.Resource, k *known, parts []any) (row sheet.JSON, err error) {
 	p, err := c.send(ctx, c.calls[r.Service.Get], k)
 	if isUnsendable(err) {
-		return nil, backend.ErrNotFound // no record has such a key
+		return row, backend.ErrNotFound // no record has such a key
 	}
 	if err != nil {
-		return nil, err
+		return row, err
 	}
 	defer c.wire.conclude(p.answer, &err)
-	attempt := sheet.Attempt{}
 	if p.tellsNone(ctx) {
-		return nil, backend.ErrNotFound
+		return row, backend.ErrNotFound
 	}
 	if !isSuccess(p.status) {
-		return nil, c.refused(ctx, p, attempt, nil)
+		return row, c.refused(ctx, p, sheet.Attempt{}, nil)
 	}
 	row, err = c.recordIn(ctx, p)
 	if err == nil {
-		err = isOf(ctx, r, row, k, parts)
+		row, err = isOf(ctx, r, row, k, parts)
 	}
 	if isShape(err) && !errors.Is(err, errOther) { // an error of the service may look like success
-		err = c.refused(ctx, p, attempt, err)
+		err = c.refused(ctx, p, sheet.Attempt{}, err)
 	}
 	if err != nil {
-		return nil, err
+		return sheet.JSON{}, err
 	}
 	return row, nil
 }
 
 // recordIn is the one record in an answer: at its place, or in a list there.
-func (c *connector) recordIn(ctx context.Context, p *reply) (map[string]any, error) {
+func (c *connector) recordIn(ctx context.Context, p *reply) (sheet.JSON, error) {
 	v, there, err := p.result(ctx)
 	if err != nil {
-		return nil, err
+		return v, err
 	}
-	all, isList := v.([]any)
+	all, isList := v.List()
 	switch {
-	case isList && len(all) == 0, there && v == nil:
-		return nil, backend.ErrNotFound
+	case isList && len(all) == 0, there && v.IsNull():
+		return v, backend.ErrNotFound
 	case isList && len(all) > 1:
-		return nil, unexpected(fmt.Errorf("the answer has %d records in place of one", len(all)))
+		return v, unexpected(fmt.Errorf("the answer has %d records in place of one", len(all)))
 	case isList:
 		v = all[0]
 	}
-	row, ok := v.(map[string]any)
-	if !ok {
-		return nil, changed(p.on.of, "no record at %q of the answer", p.on.Result)
+	if !v.IsObject() {
+		return v, changed(p.on.of, "no record at %q of the answer", p.on.Result)
 	}
-	return row, nil
+	return v, nil
 }
 
-// isOf tells whether a record is the one that was asked for. Of a key with several parts, which the
-// path names, an answer may leave out all but one.
-func isOf(ctx context.Context, r *sheet.Resource, row map[string]any, k *known, asked []any) error {
+// isOf returns a record with its key if it is the one that was asked for. Of a key with several
+// parts, which the path names, an answer may leave out all but one.
+func isOf(ctx context.Context, r *sheet.Resource, row sheet.JSON, k *known, asked []any) (sheet.JSON, error) {
 	if len(asked) != len(r.Service.Key) {
-		return unexpected(fmt.Errorf("%s: a key of %d parts, expected %d", r.Name, len(asked), len(r.Service.Key)))
+		return row, unexpected(fmt.Errorf("%s: a key of %d parts, expected %d", r.Name, len(asked), len(r.Service.Key)))
 	}
-	fillKey(r, row, func(_ sheet.Path, i int) (any, bool) { return asked[i], true })
+	row = fillKey(r, row, func(_ sheet.Path, i int) (any, bool) { return asked[i], true })
 	came, err := partsOf(ctx, r, row)
 	if err != nil {
-		return err
+		return row, err
 	}
 	if want, have := comparedKey(r, asked), comparedKey(r, came); want != have {
-		return unexpected(fmt.Errorf("%w: %s %.40q was asked for, %.40q came", errOther, r.Name, want, have))
+		return row, unexpected(fmt.Errorf("%w: %s %.40q was asked for, %.40q came", errOther, r.Name, want, have))
 	}
-	return isOfClient(ctx, r, row, k)
+	return row, isOfClient(ctx, r, row, k)
 }
 
 // fillKey puts into a record all but one of the parts of its key that it does not say.
-func fillKey(r *sheet.Resource, row map[string]any, known func(at sheet.Path, part int) (any, bool)) {
+func fillKey(r *sheet.Resource, row sheet.JSON, known func(at sheet.Path, part int) (any, bool)) sheet.JSON {
 	left := len(r.Service.Key) - 1
 	for i, at := range r.Service.Key {
-		if _, there := at.Path.Of(row); there || at.Path == nil || left == 0 {
+		if _, there := at.Path.Find(row); there || at.Path == nil || left == 0 {
 			continue
 		}
 		if v, is := known(at.Path, i); is {
-			at.Path.Put(row, v)
+			row = with(row, at.Path, v)
 			left--
 		}
 	}
+	return row
+}
+
+// with is a record that has a value at a path.
+func with(row sheet.JSON, at sheet.Path, v any) sheet.JSON {
+	all := sheet.Merge(map[string]any{}, row.Object())
+	at.Put(all, v)
+	row, _ = sheet.JSONOf(all) // it was read, but for v, which was too
+	return row
 }
 
 // comparedKey is how keys of a resource are compared.
@@ -120,7 +127,7 @@ func comparedKey(r *sheet.Resource, parts []any) string {
 
 // isOfClient tells whether a record is the client's, or that of all clients: another's is not there
 // for it.
-func isOfClient(ctx context.Context, r *sheet.Resource, row map[string]any, k *known) error {
+func isOfClient(ctx context.Context, r *sheet.Resource, row sheet.JSON, k *known) error {
 	at := r.Service.Client
 	if at.IsZero() || k.client.ID == 0 {
 		return nil

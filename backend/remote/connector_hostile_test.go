@@ -12,6 +12,7 @@ import (
 
 	"frontdesk/backend"
 	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
 )
 
 const hostileSheet = `
@@ -92,7 +93,7 @@ func TestHostileAnswers(t *testing.T) {
 				row, err := c.get(bg(), r, noord, "1")
 				if test.shows || test.inTake {
 					require.NoError(t, err)
-					all, err := c.take(bg(), r, noord, []map[string]any{row})
+					all, err := c.take(bg(), r, noord, []sheet.JSON{row})
 					require.NoError(t, err)
 					require.Equal(t, int32(1), all[0].rec.ID())
 					require.Equal(t, test.inTake, errors.Is(all[0].err, unexpected), "%v", all[0].err)
@@ -100,13 +101,13 @@ func TestHostileAnswers(t *testing.T) {
 					continue
 				}
 				require.Error(t, err)
-				require.Nil(t, row)
+				require.Zero(t, row)
 				if test.fails != nil {
 					require.ErrorIs(t, err, test.fails)
 				}
 				require.Less(t, len(err.Error()), 2000)
 			}
-			before := taken{rec: mapping.NewRecord(r.Resource), raw: object{"id": 1, "org": 1}}
+			before := taken{rec: mapping.NewRecord(r.Resource), raw: jsonOf(t, object{"id": 1, "org": 1})}
 			patch := c.record(t, "contact", `{"payment_days":8}`)
 			_, err := c.update(bg(), nil, r, noord, before, patch)
 			if !test.shows && name != "no client" { // what was written is the client's own
@@ -163,6 +164,6 @@ func TestDoubledAnswers(t *testing.T) {
 		key := []string{"1", "2"}[n%2]
 		row, err := c.get(bg(), c.of("contact"), noord, key)
 		require.NoError(t, err)
-		require.Equal(t, "N"+key, row["name"])
+		require.Equal(t, "N"+key, row.Object()["name"])
 	}
 }

@@ -116,7 +116,7 @@ func asText(v any) string {
 	if text, ok := sheet.ScalarText(v); ok {
 		return text
 	}
-	return string(appendJSON(nil, v))
+	return string(sheet.AppendJSON(nil, v))
 }
 
 // textsOf are what a header or a parameter of the query stands for: none where a placeholder or jq

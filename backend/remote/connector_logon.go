@@ -156,7 +156,7 @@ func (l *loggingOn) request(ctx context.Context, client auth.Client) (t ticket, 
 }
 
 // textAt is the text, or the number as text, at a place; "" for none.
-func textAt(ctx context.Context, at sheet.Spot, body any) (string, error) {
+func textAt(ctx context.Context, at sheet.Spot, body sheet.JSON) (string, error) {
 	v, _, err := at.Of(ctx, body)
 	text, _ := sheet.ScalarText(v)
 	return text, err

@@ -12,7 +12,7 @@ import (
 )
 
 // follow finds out what an answer says of further pages.
-func (w *walking) follow(ctx context.Context, reply *reply, body any, p *page) error {
+func (w *walking) follow(ctx context.Context, reply *reply, body sheet.JSON, p *page) error {
 	if at := w.pages.Total; !at.IsZero() {
 		v, there, err := at.Of(ctx, body)
 		n, wrong := strconv.Atoi(asText(v))

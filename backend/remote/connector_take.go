@@ -42,7 +42,7 @@ type reference struct {
 	to    sheet.KeyRef
 }
 
-func (c *connector) take(ctx context.Context, r *sheet.Resource, client auth.Client, rows []map[string]any) ([]taken, error) {
+func (c *connector) take(ctx context.Context, r *sheet.Resource, client auth.Client, rows []sheet.JSON) ([]taken, error) {
 	t := &taking{ctx: ctx, c: c, client: client}
 	all, drafts := make([]taken, len(rows)), make([]draft, len(rows))
 	for i, row := range rows {
@@ -100,12 +100,12 @@ func (t *taking) begin(d *draft) error {
 	}
 	walk, s := d.r.Service.Walk, d.r.Service
 	if walk != nil && walk.Since != nil && walk.Since.Deleted != nil {
-		if d.gone, err = walk.Since.Deleted.Holds(t.ctx, d.raw); err != nil {
+		if d.gone, err = walk.Since.Deleted.Holds(t.ctx, d.raw.Read()); err != nil {
 			d.fail("select", err)
 		}
 	}
 	if s.Select != nil && !d.gone && d.err == nil {
-		shows, err := s.Select.Holds(t.ctx, d.raw)
+		shows, err := s.Select.Holds(t.ctx, d.raw.Read())
 		if err != nil {
 			d.fail("select", err)
 		}

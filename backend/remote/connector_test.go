@@ -55,7 +55,7 @@ func (c *connector) of(name string) *sheet.Resource { return c.Sheet.Resource(na
 // walked are the records of a walk, as they are taken.
 func (c *connector) walked(ctx context.Context, resource string, client auth.Client) (all []taken, err error) {
 	r := c.of(resource)
-	_, err = c.walk(ctx, r, client, nil, func(rows []map[string]any) error {
+	_, err = c.walk(ctx, r, client, nil, func(rows []sheet.JSON) error {
 		some, err := c.take(ctx, r, client, rows)
 		all = append(all, some...)
 		return err

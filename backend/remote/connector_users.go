@@ -92,7 +92,7 @@ func (c *connector) user(ctx context.Context, on *call, k *known) (user auth.Use
 		defer c.wire.conclude(p.answer, &err)
 	}
 	found, err := userIn(ctx, p)
-	if err != nil || found == nil {
+	if err != nil || !found.IsObject() {
 		return auth.User{}, false, err
 	}
 	user, err = c.userOf(ctx, found, k.username)
@@ -136,27 +136,27 @@ func hidden(err error) error {
 	return err
 }
 
-// userIn is the user in an answer; nil where a list has none.
-func userIn(ctx context.Context, p *reply) (any, error) {
-	v, there, err := p.result(ctx)
-	all, isList := v.([]any)
+// userIn is the user in an answer; nothing where a list has none.
+func userIn(ctx context.Context, p *reply) (sheet.JSON, error) {
+	v, _, err := p.result(ctx)
+	all, isList := v.List()
 	switch {
 	case err != nil:
-		return nil, unexpected(errors.New("the answer about the user cannot be read"))
+		return v, unexpected(errors.New("the answer about the user cannot be read"))
 	case isList && len(all) == 0 && !p.on.secret:
-		return nil, nil
+		return v, nil
 	case isList && len(all) != 1:
-		return nil, unexpected(fmt.Errorf("the answer about the user has %d users in place of one", len(all)))
+		return v, unexpected(fmt.Errorf("the answer about the user has %d users in place of one", len(all)))
 	case isList:
 		v = all[0]
 	}
-	if _, is := v.(map[string]any); !is || !there {
-		return nil, unexpected(errors.New("the answer about the user has none"))
+	if !v.IsObject() {
+		return v, unexpected(errors.New("the answer about the user has none"))
 	}
 	return v, nil
 }
 
-func (c *connector) userOf(ctx context.Context, found any, username string) (auth.User, error) {
+func (c *connector) userOf(ctx context.Context, found sheet.JSON, username string) (auth.User, error) {
 	user, client, err := c.source.User(ctx, found, username, c.Sheet.ClientsKept)
 	if err != nil {
 		return auth.User{}, unexpected(fmt.Errorf("the answer about the user: %w", err))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
@@ -36,7 +37,7 @@ const mostEmpties = 1000
 
 // page is one page.
 type page struct {
-	rows []map[string]any
+	rows []sheet.JSON
 	size int    // how many were asked for
 	last []any  // the key of the last record
 	next any    // the cursor or the link of the next page; nil for none
@@ -47,7 +48,7 @@ type page struct {
 	anew bool   // it has a record that did not come before
 }
 
-func (c *connector) walk(ctx context.Context, r *sheet.Resource, client auth.Client, since *string, each func([]map[string]any) error) (next string, err error) {
+func (c *connector) walk(ctx context.Context, r *sheet.Resource, client auth.Client, since *string, each func([]sheet.JSON) error) (next string, err error) {
 	walk := r.Service.Walk
 	if walk == nil || since != nil && walk.Since == nil {
 		return "", unexpected(fmt.Errorf("the sheet does not say how %s are listed", r.Name))
@@ -150,29 +151,24 @@ func (w *walking) ask(ctx context.Context, cursor sheet.Spot) (p page, next stri
 var errNoList = errors.New("no list")
 
 // records are those of an answer that has a list.
-func (c *connector) records(ctx context.Context, reply *reply) ([]map[string]any, error) {
+func (c *connector) records(ctx context.Context, reply *reply) ([]sheet.JSON, error) {
 	at := reply.on.Result
 	found, there, err := reply.result(ctx)
 	if err != nil {
 		return nil, err
 	}
 	body, _ := reply.body()
-	all, ok := found.([]any)
+	rows, ok := found.List()
 	switch {
 	case ok:
-	case c.source.XML && (!there || found == nil || found == "") && isAround(at, body):
+	case c.source.XML && (!there || found.IsEmpty()) && isAround(at, body):
 	case c.source.XML && there:
-		all = []any{found}
+		rows = []sheet.JSON{found}
 	default:
 		return nil, changed(reply.on.of, "%w at %q of the answer", errNoList, at)
 	}
-	rows := make([]map[string]any, len(all))
-	for i, v := range all {
-		row, ok := v.(map[string]any)
-		if !ok {
-			return nil, changed(reply.on.of, "what is no record in the list at %q of the answer", at)
-		}
-		rows[i] = row
+	if slices.ContainsFunc(rows, func(row sheet.JSON) bool { return !row.IsObject() }) {
+		return nil, changed(reply.on.of, "what is no record in the list at %q of the answer", at)
 	}
 	return rows, nil
 }
@@ -223,14 +219,14 @@ func (w *walking) judgeRepeat(p *page) error {
 
 // judgeClients fails for a page whose records do not say whose they are, or none of which is the
 // client's whom it was asked for.
-func (w *walking) judgeClients(ctx context.Context, rows []map[string]any) error {
+func (w *walking) judgeClients(ctx context.Context, rows []sheet.JSON) error {
 	at, shown, said, own := w.r.Service.Client, 0, 0, 0
 	if at.IsZero() || len(rows) == 0 || !w.all { // what is no more need not say it
 		return nil
 	}
 	for _, row := range rows {
 		if show := w.r.Service.Select; show != nil {
-			if is, err := show.Holds(ctx, row); err != nil || !is {
+			if is, err := show.Holds(ctx, row.Read()); err != nil || !is {
 				continue // what is hidden need not say it
 			}
 		}

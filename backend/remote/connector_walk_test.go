@@ -14,6 +14,7 @@ import (
 	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
 )
 
 // countries answers the countries from one on, in a way of paging, with what a test changes in it.
@@ -196,7 +197,7 @@ func TestWalkSince(t *testing.T) {
 		body["token"] = fmt.Sprint("T", n)
 	}}
 	c := speaking(t, countrySheet(walks["cursor"]+`, since: {query: {since: "{since}"}, cursor: token}`), s)
-	nobody := func([]map[string]any) error { return nil }
+	nobody := func([]sheet.JSON) error { return nil }
 	next, err := c.walk(bg(), c.of("country"), auth.Client{}, nil, nobody)
 	require.NoError(t, err)
 	require.Equal(t, "T0", next)

@@ -64,7 +64,7 @@ func (c *connector) update(ctx context.Context, a *attempt, r *sheet.Resource, c
 		return taken{}, unexpected(fmt.Errorf("none of the changed fields of a %s can be written", r.Name))
 	}
 	if w.on.Whole {
-		w.k.record, w.k.fields = sheet.Merge(sheet.Merge(map[string]any{}, before.raw), w.k.record), w.after
+		w.k.record, w.k.fields = sheet.Merge(sheet.Merge(map[string]any{}, before.raw.Object()), w.k.record), w.after
 	}
 	return c.write(ctx, w)
 }
@@ -148,7 +148,7 @@ func (c *connector) write(ctx context.Context, w *inFlight) (t taken, err error)
 	if again {
 		err = c.keyAfter(ctx, w, p)
 	} else {
-		var row map[string]any
+		var row sheet.JSON
 		if row, err = c.recordAfter(ctx, w, p); err == nil {
 			t, err = c.takeOne(ctx, w, row)
 		}
@@ -171,8 +171,11 @@ func (c *connector) write(ctx context.Context, w *inFlight) (t taken, err error)
 		return t, nil
 	}
 	if again {
-		row := sheet.Merge(sheet.Merge(map[string]any{}, w.before.raw), w.k.record)
-		if t, err = c.takeOne(ctx, w, row); err != nil {
+		row, err := sheet.JSONOf(sheet.Merge(sheet.Merge(map[string]any{}, w.before.raw.Object()), w.k.record))
+		if err == nil {
+			t, err = c.takeOne(ctx, w, row)
+		}
+		if err != nil {
 			return taken{}, afterWrite{err}
 		}
 	}
@@ -205,8 +208,10 @@ func (c *connector) keyAfter(ctx context.Context, w *inFlight, p *reply) error {
 		return nil
 	}
 	if len(w.on.Key) == 0 {
-		var err error
-		w.parts, err = partsOf(ctx, w.r, w.k.record)
+		row, err := sheet.JSONOf(w.k.record)
+		if err == nil {
+			w.parts, err = partsOf(ctx, w.r, row)
+		}
 		return err
 	}
 	body, err := p.body()
@@ -215,34 +220,33 @@ func (c *connector) keyAfter(ctx context.Context, w *inFlight, p *reply) error {
 	}
 	at := *w.r.Service
 	at.Key = w.on.Key
-	object, _ := body.(map[string]any)
-	w.parts, err = partsOf(ctx, &sheet.Resource{Resource: w.r.Resource, Service: &at}, object)
+	w.parts, err = partsOf(ctx, &sheet.Resource{Resource: w.r.Resource, Service: &at}, body)
 	return err
 }
 
 // recordAfter is the record in the answer to a write: of an update that which was written, of a
 // create one of the client's. What was written is the client's own, and need not be said again.
-func (c *connector) recordAfter(ctx context.Context, w *inFlight, p *reply) (map[string]any, error) {
+func (c *connector) recordAfter(ctx context.Context, w *inFlight, p *reply) (sheet.JSON, error) {
 	row, err := c.recordIn(ctx, p)
 	if errors.Is(err, backend.ErrNotFound) {
 		err = changed(w.r, "no record at %q of the answer", w.on.Result)
 	}
 	if err != nil {
-		return nil, err
+		return row, err
 	}
 	if at := w.r.Service.Client.Path; at != nil {
-		if _, there := at.Of(row); !there {
-			at.Put(row, w.k.clientKey)
+		if _, there := at.Find(row); !there {
+			row = with(row, at, w.k.clientKey)
 		}
 	}
 	asked := w.parts
 	if asked == nil {
-		fillKey(w.r, row, func(at sheet.Path, _ int) (any, bool) { return at.Of(w.k.record) })
+		row = fillKey(w.r, row, func(at sheet.Path, _ int) (any, bool) { return at.Of(w.k.record) })
 		if asked, err = partsOf(ctx, w.r, row); err != nil {
-			return nil, err
+			return row, err
 		}
 	}
-	err = isOf(ctx, w.r, row, w.k, asked)
+	row, err = isOf(ctx, w.r, row, w.k, asked)
 	if errors.Is(err, backend.ErrNotFound) || errors.Is(err, ErrNobody) {
 		err = unexpected(fmt.Errorf("%w: %s is of another client", errOther, w.r.Name))
 	}
@@ -251,8 +255,8 @@ func (c *connector) recordAfter(ctx context.Context, w *inFlight, p *reply) (map
 }
 
 // takeOne takes a record that the client must see.
-func (c *connector) takeOne(ctx context.Context, w *inFlight, row map[string]any) (taken, error) {
-	all, err := c.take(ctx, w.r, w.k.client, []map[string]any{row})
+func (c *connector) takeOne(ctx context.Context, w *inFlight, row sheet.JSON) (taken, error) {
+	all, err := c.take(ctx, w.r, w.k.client, []sheet.JSON{row})
 	if err != nil {
 		return taken{}, err
 	}

@@ -90,7 +90,7 @@ func (c *connector) one(t testing.TB, resource string, client auth.Client, key s
 	t.Helper()
 	row, err := c.get(bg(), c.of(resource), client, key)
 	require.NoError(t, err)
-	all, err := c.take(bg(), c.of(resource), client, []map[string]any{row})
+	all, err := c.take(bg(), c.of(resource), client, []sheet.JSON{row})
 	require.NoError(t, err)
 	require.NoError(t, all[0].err)
 	return all[0]
@@ -154,7 +154,7 @@ func TestUpdate(t *testing.T) {
 	_, err = c.update(bg(), nil, c.of("order"), who, order, c.record(t, "order", `{"reference":null}`))
 	require.NoError(t, err)
 	require.Equal(t, []string{`PUT /orders/A {"id":"A","lines":[{"nr":1,"price":5,"qty":1,"text":"Oil"}],"org":"north","placed":1782900000,"ref":null,"secret":{"deep":[1]},"state":"open","who":1}`}, s.take())
-	require.Equal(t, "x", order.raw["ref"], "what was read is left alone")
+	require.Equal(t, "x", order.raw.Object()["ref"], "what was read is left alone")
 }
 
 // TestWriteErrors: what the sheet translates is a violation, a version that does not hold is judged

@@ -23,21 +23,21 @@ var errNotXML = errors.New("the answer is not XML")
 // decodeXML reads an answer: an element is its text, or an object of its attributes (-name), its
 // elements and its text (#text); elements of one name are a list. Prefixes of names are left out, and
 // xsi:nil is null.
-func decodeXML(text string) (any, error) {
+func decodeXML(text string) (sheet.JSON, error) {
 	d := xml.NewDecoder(strings.NewReader(text))
 	root, err := elementIn(d, 0)
 	if err == nil && len(root) != 1 {
 		err = errors.New("not one element")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w at byte %d", errNotXML, d.InputOffset()) // its text may show a value
+		return sheet.JSON{}, fmt.Errorf("%w at byte %d", errNotXML, d.InputOffset()) // its text may show a value
 	}
-	return root, nil
+	return sheet.JSONOf(root)
 }
 
 // elementIn reads what is within an element, or at the top.
 func elementIn(d *xml.Decoder, depth int) (map[string]any, error) {
-	if depth > maxDepth {
+	if depth > sheet.MaxDepth {
 		return nil, errors.New("nested too deep")
 	}
 	all := map[string]any{}

@@ -36,11 +36,11 @@ func readingOf(r *sheet.Resource) (all []string) {
 
 // membersIn are the members of a record that jq names, each with the kind of its value: jq makes
 // something of what is not there, or of another kind, too.
-func (l *look) membersIn(row map[string]any) (all []string) {
+func (l *look) membersIn(row sheet.JSON) (all []string) {
 	if len(l.jq) == 0 {
 		return nil
 	}
-	for name, v := range row {
+	for name, v := range row.Object() {
 		named, known := l.named[name]
 		if !known {
 			named = slices.ContainsFunc(l.jq, func(text string) bool { return strings.Contains(text, name) })

@@ -16,6 +16,7 @@ import (
 	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
 )
 
 // errMissing says that no record of a page is as all records were before.
@@ -78,7 +79,7 @@ func (l *look) pass(ctx context.Context, since *string) (next string, err error)
 	if err := l.turn(ctx); err != nil {
 		return "", err
 	}
-	return l.c.conn.walk(ctx, l.p.r, l.p.client, since, func(rows []map[string]any) error {
+	return l.c.conn.walk(ctx, l.p.r, l.p.client, since, func(rows []sheet.JSON) error {
 		page, err := l.c.conn.take(ctx, l.p.r, l.p.client, rows)
 		if err != nil {
 			return err

@@ -51,7 +51,7 @@ func (c *copied) readOnce(ctx context.Context, r *sheet.Resource, client auth.Cl
 	if err != nil {
 		return taken{}, err
 	}
-	all, err := c.conn.take(ctx, r, client, []map[string]any{row})
+	all, err := c.conn.take(ctx, r, client, []sheet.JSON{row})
 	if err != nil {
 		return taken{}, err
 	}
@@ -91,13 +91,13 @@ func nobodys(r *sheet.Resource, client auth.Client, before held) error {
 }
 
 // fetch asks for a record by its key.
-func (c *copied) fetch(ctx context.Context, r *sheet.Resource, client auth.Client, id int32) (map[string]any, error) {
+func (c *copied) fetch(ctx context.Context, r *sheet.Resource, client auth.Client, id int32) (row sheet.JSON, err error) {
 	if r.Service.Get == nil {
-		return nil, unexpected(fmt.Errorf("%s: the sheet says no get", r.Name))
+		return row, unexpected(fmt.Errorf("%s: the sheet says no get", r.Name))
 	}
 	key, err := c.keyOf(ctx, r, client, id)
 	if err != nil {
-		return nil, err
+		return row, err
 	}
 	return c.conn.get(ctx, r, client, key)
 }

@@ -120,3 +120,11 @@ func wording(t testing.TB, err error, scopes ...mapping.Scope) string {
 	row := mapping.NewCatalogue().Lookup(v[0].Reason, scopes...)
 	return row.Text(v[0])
 }
+
+// jsonOf is what a service answers as JSON.
+func jsonOf(t testing.TB, v any) sheet.JSON {
+	t.Helper()
+	of, err := sheet.JSONOf(v)
+	require.NoError(t, err)
+	return of
+}

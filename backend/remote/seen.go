@@ -5,6 +5,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
 )
 
 // Seen is a record that the service answered, for tools that compare a sheet with a service.
@@ -31,7 +32,7 @@ func (d *Driver) Walk(ctx context.Context, m *mapping.Resource, client auth.Clie
 	if err := d.copy.parents(ctx, r, client); err != nil {
 		return err
 	}
-	_, err := d.conn.walk(ctx, r, client, since, func(rows []map[string]any) error {
+	_, err := d.conn.walk(ctx, r, client, since, func(rows []sheet.JSON) error {
 		page, err := d.conn.take(ctx, r, client, rows)
 		all := make([]Seen, len(page))
 		for i := range page {
@@ -52,7 +53,7 @@ func (d *Driver) Read(ctx context.Context, m *mapping.Resource, client auth.Clie
 	if err != nil {
 		return Seen{}, err
 	}
-	all, err := d.conn.take(ctx, r, client, []map[string]any{row})
+	all, err := d.conn.take(ctx, r, client, []sheet.JSON{row})
 	if err != nil {
 		return Seen{}, err
 	}
@@ -60,7 +61,7 @@ func (d *Driver) Read(ctx context.Context, m *mapping.Resource, client auth.Clie
 }
 
 func seenAs(t *taken, client int64) Seen {
-	s := Seen{Record: t.rec, Client: client, Row: ownOf(t.raw), Absent: t.absent, Hidden: t.hidden, Gone: t.gone, Faults: t.faults}
+	s := Seen{Record: t.rec, Client: client, Row: ownOf(t.raw.Object()), Absent: t.absent, Hidden: t.hidden, Gone: t.gone, Faults: t.faults}
 	for _, e := range t.elements {
 		s.Within = append(s.Within, seenAs(e, client))
 	}

@@ -239,8 +239,8 @@ resources:
 `)
 	price := fieldsOf(s.Resource("article"))["price"]
 	for in, want := range map[string]string{`{"money": {"price": 150}}`: "1.5", `{"money": {"price": null}}`: "null", `{"money": {}}`: "absent", `{}`: "absent", `{"money": 3}`: "absent"} {
-		var record any
-		require.NoError(t, json.Unmarshal([]byte(in), &record))
+		record, err := sheet.ParseJSON(in)
+		require.NoError(t, err)
 		v, there, err := price.Read.Of(t.Context(), record)
 		require.NoError(t, err)
 		got := "absent"

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"strconv"
 	"strings"
-
-	"github.com/itchyny/gojq"
 )
 
 // Path leads to a member of JSON: names of members, and numbers of elements, of which -1 is the
@@ -52,6 +50,21 @@ func (p Path) Of(v any) (any, bool) {
 	return v, true
 }
 
+// Find returns what is at the path of an answer, as Of does.
+func (p Path) Find(v JSON) (JSON, bool) {
+	for _, name := range p {
+		if v.in == nil {
+			return JSON{}, v.IsNull()
+		}
+		found, ok := v.member(name)
+		if !ok {
+			return JSON{}, false
+		}
+		v = found
+	}
+	return v, true
+}
+
 // Put sets what is at the path within an object, and makes the objects that lead there. Objects
 // within into are changed, and must be the caller's own.
 func (p Path) Put(into map[string]any, v any) {
@@ -69,13 +82,27 @@ func (p Path) Put(into map[string]any, v any) {
 // IsZero tells whether the place is nowhere.
 func (s Spot) IsZero() bool { return s.Path == nil && s.JQ == nil }
 
-// Of returns what is found there; false for nothing.
-func (s Spot) Of(ctx context.Context, v any) (any, bool, error) {
+// Find returns what is found there; false for nothing.
+func (s Spot) Find(ctx context.Context, v JSON) (JSON, bool, error) {
 	if s.JQ == nil {
-		found, ok := s.Path.Of(v)
+		found, ok := s.Path.Find(v)
 		return found, ok && s.Path != nil, nil
 	}
-	found, err := s.JQ.First(ctx, v)
+	made, there, err := s.Of(ctx, v)
+	if !there || err != nil {
+		return JSON{}, false, err
+	}
+	found, err := JSONOf(made)
+	return found, err == nil, err
+}
+
+// Of is Find, read.
+func (s Spot) Of(ctx context.Context, v JSON) (any, bool, error) {
+	if s.JQ == nil {
+		found, ok, _ := s.Find(ctx, v)
+		return found.Read(), ok, nil
+	}
+	found, err := s.JQ.First(ctx, v.Read())
 	if errors.Is(err, ErrNothing) {
 		return nil, false, nil
 	}
@@ -105,8 +132,7 @@ func KeyText(parts ...any) string {
 			return v
 		}
 	}
-	out, _ := gojq.Marshal(v) // never fails for what jq or JSON has
-	return string(out)
+	return string(AppendJSON(nil, v))
 }
 
 // KeyParts are the parts of a key that KeyText wrote; numbers are json.Number.

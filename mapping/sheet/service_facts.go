@@ -15,7 +15,7 @@ import (
 // User makes a user of what a service answered. username is the one that was asked for. client is
 // what identifies its client, whose number is not known yet where clients are kept. No error shows
 // a value, which may be secret.
-func (s *Service) User(ctx context.Context, found any, username string, kept bool) (u auth.User, client string, err error) {
+func (s *Service) User(ctx context.Context, found JSON, username string, kept bool) (u auth.User, client string, err error) {
 	var facts [FactBlocked + 1]mapping.Value
 	whole := map[int]int64{}
 	for i, of := range factFields(kept) {

@@ -19,12 +19,22 @@ import (
 // Value is what clients see of a field in a record that a service answered. absent tells that
 // the record does not have its place, which is null to clients. The error says what does not fit,
 // and shows at most 40 characters of it.
-func (f *ServiceField) Value(ctx context.Context, of *mapping.Field, record any) (v mapping.Value, absent bool, err error) {
+func (f *ServiceField) Value(ctx context.Context, of *mapping.Field, record JSON) (v mapping.Value, absent bool, err error) {
 	if !f.Constant.IsAbsent() {
 		return f.Constant, false, nil
 	}
 	if f.Read.IsZero() {
 		return mapping.NullValue(), false, nil
+	}
+	if f.Read.JQ == nil {
+		found, there := f.Read.Path.Find(record)
+		if !there {
+			return mapping.NullValue(), true, nil
+		}
+		if v, err = f.readJSON(of, found); err != nil {
+			err = f.unread(of, found.Read(), err)
+		}
+		return v, false, err
 	}
 	found, there, err := f.Read.Of(ctx, record)
 	if err != nil {
@@ -34,10 +44,32 @@ func (f *ServiceField) Value(ctx context.Context, of *mapping.Field, record any)
 		return mapping.NullValue(), true, nil
 	}
 	if v, err = f.read(of, found); err != nil {
-		return v, false, fmt.Errorf("%s: %s has %s: %w", of.Name, f.Read, quoted(found), err)
+		err = f.unread(of, found, err)
 	}
-	return v, false, nil
+	return v, false, err
 }
+
+func (f *ServiceField) unread(of *mapping.Field, found any, why error) error {
+	return fmt.Errorf("%s: %s has %s: %w", of.Name, f.Read, quoted(found), why)
+}
+
+// readJSON is read of what Read returns, of which a text or a number takes no memory here.
+func (f *ServiceField) readJSON(of *mapping.Field, found JSON) (mapping.Value, error) {
+	switch {
+	case found.IsNull():
+		return f.read(of, nil)
+	case found.in != nil:
+		return mapping.Value{}, errNoValue
+	case found.text[0] == '"':
+		return f.read(of, unquoted(found.text))
+	case found.text == "true", found.text == "false":
+		return f.read(of, found.text == "true")
+	default:
+		return f.read(of, json.Number(found.text))
+	}
+}
+
+var errNoValue = errors.New("not a value")
 
 // ErrUnlisted says that a value is in no code list.
 var ErrUnlisted = errors.New("not in the code list")
@@ -80,7 +112,7 @@ func ScalarText(v any) (string, bool) {
 func (f *ServiceField) read(of *mapping.Field, found any) (mapping.Value, error) {
 	text, isScalar := ScalarText(found)
 	if found != nil && !isScalar {
-		return mapping.Value{}, errors.New("not a value")
+		return mapping.Value{}, errNoValue
 	}
 	for i := range f.Codes {
 		if found != nil && isSame(f.Codes[i].Stored, text) {

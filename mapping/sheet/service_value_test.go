@@ -47,7 +47,9 @@ func FuzzServiceValue(f *testing.F) {
 				}
 				record := map[string]any{}
 				at.Put(record, stored)
-				back, absent, err := how.Value(t.Context(), &field, record)
+				made, err := sheet.JSONOf(record)
+				require.NoError(t, err)
+				back, absent, err := how.Value(t.Context(), &field, made)
 				if err != nil {
 					require.Equal(t, mapping.Varchar, field.Type, "%s: %v", name, err) // a NUL, which no client sends
 					continue
@@ -80,7 +82,9 @@ func TestServiceMoments(t *testing.T) {
 		"2026-07-01t10:11z": "2026-07-01T10:11:00.000Z", "2026-07-01T10:11:12+0200": "2026-07-01T08:11:12.000Z", "2026-07-01T10:11:12 -03": "2026-07-01T13:11:12.000Z", "2026-07-01": "2026-07-01T00:00:00.000Z",
 		"2026-07-01T1:11:12Z": "", "2026-07-01T1:11:12.1Z": "", "2026-07-01T10:11:60Z": "", "2026-02-30T10:11:12Z": "", "0000-01-01T00:00:00Z": "", "2026-07-01T10:11:12.Z": "", "26-07-01T10:11:12Z": "",
 	} {
-		v, _, err := how.Value(t.Context(), &field, map[string]any{"at": text})
+		made, err := sheet.JSONOf(map[string]any{"at": text})
+		require.NoError(t, err)
+		v, _, err := how.Value(t.Context(), &field, made)
 		if want == "" {
 			require.Error(t, err, text)
 			continue

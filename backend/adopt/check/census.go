@@ -165,7 +165,11 @@ func (s *census) keeps(ctx context.Context, row map[string]any, f *mapping.Field
 	if err != nil || !how.Put(again, stored) {
 		return false
 	}
-	now, _, err := how.Value(ctx, f, again)
+	answered, err := sheet.JSONOf(again)
+	if err != nil {
+		return false
+	}
+	now, _, err := how.Value(ctx, f, answered)
 	return err == nil && now == v
 }
 

@@ -1,0 +1,269 @@
+package sheet
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"unsafe"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/itchyny/gojq"
+
+	"frontdesk/mapping"
+)
+
+// JSON is a value of an answer, whose Go form is made when it is asked for: most of a record is read
+// as values of the interface at once. The zero JSON is nothing. It is not safe for concurrent use.
+type JSON struct {
+	name string  // of a member, which it is
+	text string  // part of the answer's; "" for an object or a list
+	in   *within // of an object or a list
+}
+
+type within struct {
+	object bool
+	all    []JSON
+	read   any // its Go form, once it was asked for
+}
+
+type parser struct {
+	json jsontext.Decoder
+	in   bytes.Buffer
+	text string
+	room []JSON // what is in the lists and objects that have not ended yet
+}
+
+var parsers = sync.Pool{New: func() any { return new(parser) }}
+
+// ParseJSON reads an answer. It refuses what is not one JSON value, is nested deeper than
+// MaxDepth, is no UTF-8, or names a member twice.
+func ParseJSON(text string) (JSON, error) {
+	p := parsers.Get().(*parser)
+	p.text, p.in = text, *bytes.NewBuffer(unsafe.Slice(unsafe.StringData(text), len(text)))
+	p.json.Reset(&p.in)
+	v, err := p.value(0)
+	if err == nil {
+		if _, err = p.json.ReadToken(); errors.Is(err, io.EOF) {
+			err = nil
+		} else if err == nil {
+			err = errors.New("more after its end")
+		}
+	}
+	clear(p.room)
+	p.text, p.in, p.room = "", bytes.Buffer{}, p.room[:0]
+	p.json.Reset(&p.in)
+	parsers.Put(p)
+	if err != nil {
+		return JSON{}, notJSON(err)
+	}
+	return v, nil
+}
+
+// ErrNotJSON says that an answer is none.
+var ErrNotJSON = errors.New("the answer is not JSON")
+
+// MaxDepth is how deep an answer may be nested.
+const MaxDepth = 64
+
+// notJSON says where an answer is none. The error of jsontext may show a value.
+func notJSON(err error) error {
+	var syntax *jsontext.SyntacticError
+	switch {
+	case errors.As(err, &syntax):
+		return fmt.Errorf("%w: byte %d", ErrNotJSON, syntax.ByteOffset)
+	case errors.Is(err, io.EOF):
+		err = io.ErrUnexpectedEOF
+	}
+	return fmt.Errorf("%w: %w", ErrNotJSON, err)
+}
+
+func (p *parser) value(depth int) (JSON, error) {
+	if depth > MaxDepth {
+		return JSON{}, errors.New("nested too deep")
+	}
+	kind := p.json.PeekKind()
+	if kind != '{' && kind != '[' {
+		text, err := p.part()
+		return JSON{text: text}, err
+	}
+	if _, err := p.json.ReadToken(); err != nil {
+		return JSON{}, err
+	}
+	from, end := len(p.room), kind+2
+	for next := p.json.PeekKind(); next != end && next != 0; next = p.json.PeekKind() { // what is wrong the next token tells
+		name := ""
+		if kind == '{' {
+			text, err := p.part()
+			if err != nil {
+				return JSON{}, err
+			}
+			name = unquoted(text)
+		}
+		v, err := p.value(depth + 1)
+		if err != nil {
+			return JSON{}, err
+		}
+		v.name = name
+		p.room = append(p.room, v)
+	}
+	_, err := p.json.ReadToken()
+	in := &within{object: kind == '{', all: slices.Clone(p.room[from:])}
+	clear(p.room[from:])
+	p.room = p.room[:from]
+	return JSON{in: in}, err
+}
+
+// part is the next value as the answer has it.
+func (p *parser) part() (string, error) {
+	raw, err := p.json.ReadValue()
+	end := int(p.json.InputOffset())
+	return p.text[end-len(raw) : end], err
+}
+
+// unquoted is the text that a string of JSON is.
+func unquoted(text string) string {
+	if strings.IndexByte(text, '\\') < 0 {
+		return text[1 : len(text)-1]
+	}
+	out, _ := jsontext.AppendUnquote(nil, text) // it was read before
+	return string(out)
+}
+
+// JSONOf is the JSON of what jq and AppendJSON know.
+func JSONOf(v any) (JSON, error) { return ParseJSON(string(AppendJSON(nil, v))) }
+
+// Read returns what jq knows: nil, bool, json.Number, string, []any and map[string]any. The last two
+// are not to be changed.
+func (j JSON) Read() any {
+	switch {
+	case j.in == nil:
+		return j.scalar()
+	case j.in.read != nil:
+	case j.in.object:
+		all := make(map[string]any, len(j.in.all))
+		for _, v := range j.in.all {
+			all[v.name] = v.Read()
+		}
+		j.in.read = all
+	default:
+		all := make([]any, len(j.in.all))
+		for i, v := range j.in.all {
+			all[i] = v.Read()
+		}
+		j.in.read = all
+	}
+	return j.in.read
+}
+
+func (j JSON) scalar() any {
+	switch {
+	case j.IsNull():
+		return nil
+	case j.text[0] == '"':
+		return unquoted(j.text)
+	case j.text == "true", j.text == "false":
+		return j.text == "true"
+	default:
+		return json.Number(j.text)
+	}
+}
+
+// IsNull tells whether it is null, or nothing.
+func (j JSON) IsNull() bool { return j.in == nil && (j.text == "" || j.text == "null") }
+
+// IsEmpty tells whether it is null, or an empty text.
+func (j JSON) IsEmpty() bool { return j.IsNull() || j.text == `""` }
+
+// IsObject tells whether it is an object.
+func (j JSON) IsObject() bool { return j.in != nil && j.in.object }
+
+// Object returns its members, which are not to be changed; nil where it is no object.
+func (j JSON) Object() map[string]any {
+	if !j.IsObject() {
+		return nil
+	}
+	return j.Read().(map[string]any)
+}
+
+// List returns what a list has; false where it is none.
+func (j JSON) List() ([]JSON, bool) {
+	if j.in == nil || j.in.object {
+		return nil, false
+	}
+	return j.in.all, true
+}
+
+// With returns an object that has one more member.
+func (j JSON) With(name string, v JSON) JSON {
+	v.name = name
+	j.in = &within{object: true, all: append(slices.Clip(j.in.all), v)}
+	return j
+}
+
+// member returns a member of an object, or an element of a list.
+func (j JSON) member(name string) (JSON, bool) {
+	if j.in.object {
+		for i := range j.in.all {
+			if j.in.all[i].name == name {
+				return j.in.all[i], true
+			}
+		}
+		return JSON{}, false
+	}
+	at, err := strconv.Atoi(name)
+	if at < 0 {
+		at += len(j.in.all)
+	}
+	if err != nil || at < 0 || at >= len(j.in.all) {
+		return JSON{}, false
+	}
+	return j.in.all[at], true
+}
+
+// AppendJSON appends what jq or JSON has, with the members of objects in the order of their names. It
+// is gojq.Marshal, which writes byte by byte, for what most of a record is.
+func AppendJSON(dst []byte, v any) []byte {
+	switch v := v.(type) {
+	case nil:
+		return append(dst, "null"...)
+	case bool:
+		return strconv.AppendBool(dst, v)
+	case string:
+		return mapping.AppendJSONString(dst, v)
+	case json.Number:
+		return append(dst, v...)
+	case []any:
+		dst = append(dst, '[')
+		for i, e := range v {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = AppendJSON(dst, e)
+		}
+		return append(dst, ']')
+	case map[string]any:
+		var room [32]string
+		names := room[:0]
+		for name := range v {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		dst = append(dst, '{')
+		for i, name := range names {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = AppendJSON(append(mapping.AppendJSONString(dst, name), ':'), v[name])
+		}
+		return append(dst, '}')
+	default:
+		text, _ := gojq.Marshal(v) // never fails
+		return append(dst, text...)
+	}
+}
