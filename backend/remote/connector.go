@@ -91,7 +91,7 @@ func newConnector(o *core, owners ownerOf) (*connector, error) {
 		if said == nil {
 			return nil
 		}
-		c.calls[said] = newCall(of, op, said)
+		c.calls[said] = newCall(source, of, op, said)
 		return c.calls[said]
 	}
 	for _, r := range o.Sheet.Resources {

@@ -20,14 +20,17 @@ import (
 // call is a call of the sheet.
 type call struct {
 	*sheet.ServiceCall
-	of     *sheet.Resource // nil for calls of no resource
-	op     mapping.Scope
-	asked  string // method and path without values
-	write  bool
-	secret bool // it has the credentials of who logs in
+	of    *sheet.Resource // nil for calls of no resource
+	op    mapping.Scope
+	asked string // method and path without values
+	// headers are its own and those of every call, logOn those that come with the token of the
+	// log-on. Of several of one name the first counts.
+	headers, logOn sheet.Parameters
+	write          bool
+	secret         bool // it has the credentials of who logs in
 }
 
-func newCall(of *sheet.Resource, op mapping.Scope, said *sheet.ServiceCall) *call {
+func newCall(source *sheet.Service, of *sheet.Resource, op mapping.Scope, said *sheet.ServiceCall) *call {
 	asked := said.Method + " "
 	for _, part := range said.Path {
 		if part.Path != nil {
@@ -35,7 +38,22 @@ func newCall(of *sheet.Resource, op mapping.Scope, said *sheet.ServiceCall) *cal
 		}
 		asked += part.Literal
 	}
-	return &call{ServiceCall: said, of: of, op: op, asked: asked, write: op == mapping.OpCreate || op == mapping.OpUpdate || op == mapping.OpDelete}
+	on := &call{ServiceCall: said, of: of, op: op, asked: asked, write: op == mapping.OpCreate || op == mapping.OpUpdate || op == mapping.OpDelete}
+	on.headers = said.Headers
+	if source.LogOn != nil && said != &source.LogOn.Call {
+		on.logOn = without(on.headers, source.LogOn.Headers)
+	}
+	on.headers = slices.Concat(on.headers, without(slices.Concat(on.headers, on.logOn), source.Headers))
+	return on
+}
+
+// without are headers whose names others do not have.
+func without(others, headers sheet.Parameters) sheet.Parameters {
+	return slices.DeleteFunc(slices.Clone(headers), func(n sheet.Named) bool { return has(others, n.Name) })
+}
+
+func has(headers sheet.Parameters, name string) bool {
+	return slices.ContainsFunc(headers, func(n sheet.Named) bool { return strings.EqualFold(n.Name, name) })
 }
 
 // String names a call in errors, without values, which may be secret.
@@ -196,66 +214,45 @@ func (c *connector) request(ctx context.Context, on *call, k *known, token strin
 	if err != nil {
 		return request{}, err
 	}
-	h := head{lines: make([]byte, 0, 256)}
-	if kind == "" {
-		h.names = append(h.names, "Content-Type") // of no body
+	r.head = make([]byte, 0, 256)
+	if kind != "" && !has(on.headers, contentType) {
+		r.head = appendHeader(r.head, contentType, kind)
 	}
-	if err := h.add(ctx, k, on.Headers); err != nil {
+	if r.head, err = k.appendHeaders(ctx, r.head, on.headers, kind != ""); err != nil {
 		return request{}, err
 	}
-	if c.logOn != nil {
+	if len(on.logOn) > 0 {
 		shared := *k
 		shared.token, shared.object = token, nil
-		if err := h.add(ctx, &shared, c.source.LogOn.Headers); err != nil {
+		if r.head, err = shared.appendHeaders(ctx, r.head, on.logOn, kind != ""); err != nil {
 			return request{}, err
 		}
 	}
-	if err := h.add(ctx, k, c.source.Headers); err != nil {
-		return request{}, err
-	}
-	if kind != "" {
-		h.put("Content-Type", kind)
-	}
-	r.head = c.aboutHeaders(ctx, h.lines)
+	r.head = c.aboutHeaders(ctx, r.head)
 	return r, nil
 }
 
-// head are the lines of a head. Of several headers of one name the first counts.
-type head struct {
-	lines []byte
-	names []string
-}
+const contentType = "Content-Type"
 
-func (h *head) add(ctx context.Context, k *known, headers []sheet.Named) error {
-	from := h.names
+// appendHeaders appends the lines of headers. That of a body stands only where there is one.
+func (k *known) appendHeaders(ctx context.Context, lines []byte, headers sheet.Parameters, hasBody bool) ([]byte, error) {
 	for i := range headers {
 		name := headers[i].Name
-		if has(from, name) {
+		if !hasBody && strings.EqualFold(name, contentType) {
 			continue
 		}
 		texts, err := k.textsOf(ctx, &headers[i])
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for _, text := range texts {
 			if strings.ContainsFunc(text, func(c rune) bool { return c < ' ' && c != '\t' || c >= 0x7f }) {
-				return &unsendable{Why: "header " + name + " would have a character that headers cannot have"}
+				return nil, &unsendable{Why: "header " + name + " would have a character that headers cannot have"}
 			}
-			h.names = append(h.names, name)
-			h.lines = appendHeaders(h.lines, [][2]string{{name, text}})
+			lines = appendHeader(lines, name, text)
 		}
 	}
-	return nil
-}
-
-func (h *head) put(name, text string) {
-	if !has(h.names, name) {
-		h.lines = appendHeaders(h.lines, [][2]string{{name, text}})
-	}
-}
-
-func has(names []string, name string) bool {
-	return slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) })
+	return lines, nil
 }
 
 // putBody makes the body of a request, and returns its type; "" for none.
@@ -367,11 +364,8 @@ func (c *connector) clientKey(ctx context.Context, client auth.Client) (any, err
 // clientResource is what the id store knows clients under.
 const clientResource = "client"
 
-func appendHeaders(dst []byte, headers [][2]string) []byte {
-	for _, h := range headers {
-		dst = append(append(append(append(dst, h[0]...), ": "...), h[1]...), "\r\n"...)
-	}
-	return dst
+func appendHeader(dst []byte, name, text string) []byte {
+	return append(append(append(append(dst, name...), ": "...), text...), "\r\n"...)
 }
 
 // maxErrorBody is the longest body in which the sheet's errors are looked for.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"slices"
 	"strings"
 	"unicode"
 
@@ -132,13 +131,34 @@ func (k *known) textsOf(ctx context.Context, n *sheet.Named) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", n.Name, err)
 	}
-	if all, ok := v.([]any); ok {
-		return asTexts(all), nil
-	}
-	return []string{asText(v)}, nil
+	return asTexts(v), nil
 }
 
-func asTexts(all []any) []string {
+// texts are what a text with placeholders stands for. A list by itself is several.
+func (k *known) texts(t sheet.Text) ([]string, error) {
+	text := ""
+	for _, part := range t {
+		if part.Path == nil {
+			text += part.Literal
+			continue
+		}
+		v, ok := k.get(part.Path)
+		if !ok {
+			return nil, nil
+		}
+		if len(t) == 1 {
+			return asTexts(v), nil
+		}
+		text += asText(v)
+	}
+	return []string{text}, nil
+}
+
+func asTexts(v any) []string {
+	all, several := v.([]any)
+	if !several {
+		return []string{asText(v)}
+	}
 	texts := make([]string, len(all))
 	for i, v := range all {
 		texts[i] = asText(v)
@@ -146,70 +166,12 @@ func asTexts(all []any) []string {
 	return texts
 }
 
-// texts are what a text with placeholders stands for.
-func (k *known) texts(t sheet.Text) ([]string, error) {
-	if len(t) == 1 && t[0].Path == nil {
-		return []string{t[0].Literal}, nil
-	}
-	all := []string{""}
-	for i, part := range t {
-		values := []string{part.Literal}
-		if part.Path != nil {
-			v, ok := k.get(part.Path)
-			if !ok {
-				return nil, nil
-			}
-			if list, several := v.([]any); several {
-				values = asTexts(list)
-			} else {
-				values[0] = asText(v)
-			}
-			for _, text := range values {
-				if why := breaksIn(t, i, text); why != "" {
-					return nil, &unsendable{Placeholder: part.Path.String(), Why: why}
-				}
-			}
-		}
-		next := make([]string, 0, len(all)*len(values))
-		for _, begin := range all {
-			for _, text := range values {
-				next = append(next, begin+text)
-			}
-		}
-		all = next
-	}
-	return all, nil
-}
-
-// breaksIn says why a value that somebody chose may not stand between the literals of a text, such
-// as an expression of the service's; "" if it may. jq knows how to quote in any language, a text
-// with placeholders knows none.
-func breaksIn(t sheet.Text, at int, value string) string {
-	if !slices.Contains([]string{"username", "password", "key", "record", "value"}, t[at].Path[0]) || len(t) == 1 {
-		return ""
-	}
-	before := ""
-	if at > 0 {
-		before = t[at-1].Literal
-	}
-	if before != "" && strings.ContainsRune(`'"`, rune(before[len(before)-1])) {
-		if strings.ContainsAny(value, `\'"`) || strings.ContainsFunc(value, breaksOut) {
-			return "it would end the quotes that it stands in, or change what stands there: jq can quote it"
-		}
-		return ""
-	}
-	if strings.ContainsAny(value, `\'"|&<>=!,;()[]{}`+"`") || strings.ContainsFunc(value, func(r rune) bool { return breaksOut(r) || unicode.IsSpace(r) }) {
-		return "it would be more than a value between what stands around it: jq can quote it"
-	}
-	return ""
-}
-
 func breaksOut(r rune) bool {
 	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || r == unicode.ReplacementChar
 }
 
 // appendTarget appends the path of a call and its query, escaped.
-func (k *known) appendTarget(ctx context.Context, dst []byte, on *call) ([]byte, error) {
+func (k *known) appendTarget(ctx context.Context, dst []byte, on *call) (_ []byte, err error) {
 	from, filled := len(dst), false
 	for _, part := range on.Path {
 		if part.Path == nil {
@@ -227,7 +189,17 @@ func (k *known) appendTarget(ctx context.Context, dst []byte, on *call) ([]byte,
 	if filled && leadsElsewhere(string(dst[from:])) {
 		return nil, &unsendable{Why: "a part of the path would be . or .."}
 	}
-	return k.appendForm(ctx, dst, '?', on.Query)
+	query := url.Values{}
+	for i := range on.Query {
+		name := on.Query[i].Name
+		if query[name], err = k.textsOf(ctx, &on.Query[i]); err != nil {
+			return nil, err
+		}
+	}
+	if text := encoded(query); text != "" {
+		dst = append(append(dst, '?'), text...)
+	}
+	return dst, nil
 }
 
 // leadsElsewhere tells whether a part of a path is . or .., also if a service takes an escaped
@@ -246,57 +218,22 @@ func leadsElsewhere(path string) bool {
 
 var slashes = strings.NewReplacer("%2F", "/", "%5C", "/")
 
-// appendForm appends name=value pairs, the first after start.
-func (k *known) appendForm(ctx context.Context, dst []byte, start byte, pairs []sheet.Named) ([]byte, error) {
-	for i := range pairs {
-		texts, err := k.textsOf(ctx, &pairs[i])
-		if err != nil {
-			return nil, err
-		}
-		for _, text := range texts {
-			dst, start = appendPair(dst, start, pairs[i].Name, text), '&'
-		}
-	}
-	return dst, nil
-}
-
-func appendPair(dst []byte, start byte, name, text string) []byte {
-	if start != 0 {
-		dst = append(dst, start)
-	}
-	dst = append(append(dst, escapeQuery(name)...), '=')
-	return append(dst, escapeQuery(text)...)
-}
-
-// escapeQuery escapes a name or value of a query, or of a form. A blank is %20 there, which all
-// services take for one, and a colon a colon: services that read a query as RFC 3986 has it, such
-// as OData's, take + for a plus, and know times by their colons.
-func escapeQuery(text string) string { return readQuery.Replace(url.QueryEscape(text)) }
+// encoded is a query, or a form. A blank is %20 there, which all services take for one, and a colon a
+// colon: services that read a query as RFC 3986 has it, such as OData's, take + for a plus, and know
+// times by their colons.
+func encoded(pairs url.Values) string { return readQuery.Replace(pairs.Encode()) }
 
 var readQuery = strings.NewReplacer("+", "%20", "%3A", ":")
 
 // form is an object as the body of a form: a list is there several times, what is null not at all.
 func form(object map[string]any) []byte {
-	var dst []byte
-	names := make([]string, 0, len(object))
-	for name := range object {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		all, several := object[name].([]any)
-		if !several && object[name] != nil {
-			all = []any{object[name]}
-		}
-		for _, v := range all {
-			start := byte('&')
-			if len(dst) == 0 {
-				start = 0
-			}
-			dst = appendPair(dst, start, name, asText(v))
+	all := url.Values{}
+	for name, v := range object {
+		if v != nil {
+			all[name] = asTexts(v)
 		}
 	}
-	return dst
+	return []byte(encoded(all))
 }
 
 // keyOf is a key as calls know it: a list where it has several parts.

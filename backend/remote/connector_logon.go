@@ -50,7 +50,7 @@ const (
 
 func newLoggingOn(c *connector) *loggingOn {
 	on := c.source.LogOn
-	logOn := &loggingOn{c: c, sheet: on, call: newCall(nil, mapping.OpGet, &on.Call)}
+	logOn := &loggingOn{c: c, sheet: on, call: newCall(c.source, nil, mapping.OpGet, &on.Call)}
 	logOn.call.secret = true
 	if logOn.renewOn = on.RenewOn; logOn.renewOn == (sheet.Match{}) {
 		logOn.renewOn.Status = "401"

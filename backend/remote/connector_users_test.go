@@ -32,7 +32,7 @@ accounts:
   verify: {path: /login, body: "{user: .username, password}"}
   token: token
   who: {path: /me, headers: {X-User: "{token}"}, result: user}
-  find: {path: /users, query: {name: "eq '{username}'"}, result: users}
+  find: {path: /users, query: {name: {jq: '"eq \u0027\(.username)\u0027"'}}, result: users}
   refused: {jq: .body.ok == false}
   result: {username: name, email: mail, client_id: org.id, client_name: org.name, external: {path: kind, codes: {ext: 1, int: 0}}, blocked: locked}
 resources:

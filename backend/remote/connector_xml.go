@@ -20,84 +20,83 @@ import (
 
 var errNotXML = errors.New("the answer is not XML")
 
+// element is one of XML. The decoder bounds how deep they nest.
+type element struct {
+	XMLName    xml.Name
+	Attributes []xml.Attr `xml:",any,attr"`
+	Text       string     `xml:",chardata"`
+	Within     []element  `xml:",any"`
+}
+
 // decodeXML reads an answer: an element is its text, or an object of its attributes (-name), its
 // elements and its text (#text); elements of one name are a list. Prefixes of names are left out, and
 // xsi:nil is null.
 func decodeXML(text string) (sheet.JSON, error) {
 	d := xml.NewDecoder(strings.NewReader(text))
-	root, err := elementIn(d, 0)
-	if err == nil && len(root) != 1 {
-		err = errors.New("not one element")
+	var root element
+	err := d.Decode(&root)
+	if err == nil {
+		err = atEnd(d)
+	}
+	var of sheet.JSON
+	if err == nil {
+		of, err = sheet.JSONOf(map[string]any{root.XMLName.Local: root.value()})
 	}
 	if err != nil {
-		return sheet.JSON{}, fmt.Errorf("%w at byte %d", errNotXML, d.InputOffset()) // its text may show a value
+		err = fmt.Errorf("%w at byte %d", errNotXML, d.InputOffset()) // its text may show a value
 	}
-	return sheet.JSONOf(root)
+	return of, err
 }
 
-// elementIn reads what is within an element, or at the top.
-func elementIn(d *xml.Decoder, depth int) (map[string]any, error) {
-	if depth > sheet.MaxDepth {
-		return nil, errors.New("nested too deep")
-	}
-	all := map[string]any{}
-	var text strings.Builder
+// atEnd fails where more than comments and blanks follow.
+func atEnd(d *xml.Decoder) error {
 	for {
 		token, err := d.Token()
 		switch t := token.(type) {
 		case nil:
-			if depth == 0 && errors.Is(err, io.EOF) && isBlank(strings.TrimPrefix(text.String(), "\ufeff")) {
-				return all, nil
+			if errors.Is(err, io.EOF) {
+				return nil
 			}
-			return nil, truncated(err)
-		case xml.CharData:
-			text.Write(t)
-		case xml.EndElement:
-			if content := strings.TrimSpace(text.String()); content != "" {
-				all["#text"] = content
-			}
-			return all, nil
+			return err
 		case xml.StartElement:
-			within, err := elementIn(d, depth+1)
-			if err != nil {
-				return nil, err
+			return errors.New("not one element")
+		case xml.CharData:
+			if !isBlank(string(t)) {
+				return errors.New("a text behind the element")
 			}
-			add(all, t.Name.Local, elementValue(t.Attr, within))
 		}
 	}
 }
 
-// elementValue is an element with its attributes.
-func elementValue(attributes []xml.Attr, within map[string]any) any {
-	for _, a := range attributes {
+// value is an element with its attributes.
+func (e *element) value() any {
+	all := map[string]any{}
+	for _, a := range e.Attributes {
 		if a.Name.Local == "nil" && (a.Value == "true" || a.Value == "1") {
 			return nil
 		}
-		within["-"+a.Name.Local] = a.Value
+		all["-"+a.Name.Local] = a.Value
 	}
-	text, has := within["#text"]
-	switch {
-	case len(within) == 0:
-		return ""
-	case has && len(within) == 1:
+	for i := range e.Within {
+		name, v := e.Within[i].XMLName.Local, e.Within[i].value()
+		switch before := all[name].(type) {
+		case []any:
+			all[name] = append(before, v)
+		default:
+			if _, twice := all[name]; twice {
+				v = []any{before, v}
+			}
+			all[name] = v
+		}
+	}
+	text := strings.TrimSpace(e.Text)
+	if len(all) == 0 {
 		return text
-	default:
-		return within
 	}
-}
-
-// add adds an element to those of its name.
-func add(all map[string]any, name string, v any) {
-	before, twice := all[name]
-	list, several := before.([]any)
-	switch {
-	case !twice:
-		all[name] = v
-	case several:
-		all[name] = append(list, v)
-	default:
-		all[name] = []any{before, v}
+	if text != "" {
+		all["#text"] = text
 	}
+	return all
 }
 
 // encodeXML writes JsonML: an element is a list of its name, an object of its attributes, which it

@@ -51,7 +51,7 @@ func (o *Options) aboutHeaders(ctx context.Context, head []byte) []byte {
 		if value == "" || !isHeader(value) {
 			return false
 		}
-		head = appendHeaders(head, [][2]string{{name, value}})
+		head = appendHeader(head, name, value)
 		return true
 	}
 	add("X-Request-Id", o.RequestID(ctx))

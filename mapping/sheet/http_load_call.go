@@ -102,8 +102,16 @@ func (l *httpLoader) named(all Parameters, k known, at func(name string) string)
 	for _, n := range all {
 		l.judgeJQ(n.JQ, k)
 		l.text(at(n.Name), n.Text, k)
+		for _, part := range n.Text {
+			if len(n.Text) > 1 && part.Path != nil && slices.Contains(chosen, part.Path[0]) {
+				l.fail(at(n.Name), "found {%s} within a text, where it could become more than a value: expected it by itself, or jq, which can quote it", part.Path)
+			}
+		}
 	}
 }
+
+// chosen are the placeholders of what clients choose.
+var chosen = []string{"username", "password", "key", "record", "value"}
 
 // headers judges headers.
 func (l *httpLoader) headers(all Parameters, k known, at func(name string) string) {
