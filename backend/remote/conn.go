@@ -29,7 +29,7 @@ type conn struct {
 }
 
 func newConn(raw net.Conn) *conn {
-	c := &conn{raw: raw, stream: raw, quiet: newQuiet(raw)}
+	c := &conn{raw: raw, stream: raw, quiet: &quiet{Conn: raw, is: lookAt(raw)}}
 	c.in = bufio.NewReaderSize(c, headLimit)
 	return c
 }
@@ -52,7 +52,7 @@ func (c *conn) alive() bool {
 	switch {
 	case c.in.Buffered() > 0:
 		return false
-	case !canLook:
+	case c.quiet.is == nil:
 		return !c.again
 	case c.stream == c.raw:
 		return c.quiet.is()

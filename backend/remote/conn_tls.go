@@ -1,6 +1,27 @@
 package remote
 
-import "errors"
+import (
+	"errors"
+	"net"
+)
+
+// quiet is a connection that can be looked at. TLS runs on top of it.
+type quiet struct {
+	net.Conn
+	is      func() bool // whether nothing has come; nil where that cannot be told
+	looking bool        // Read takes what is there, and does not wait
+	records records
+}
+
+// Read implements net.Conn.
+func (q *quiet) Read(b []byte) (int, error) {
+	if q.looking && q.is() {
+		return 0, errNothing
+	}
+	n, err := q.Conn.Read(b)
+	q.records.follow(b[:n])
+	return n, err
+}
 
 // errNothing is what reading returns while a connection is inspected and no data has come. TLS
 // takes it for a time-out, after which it can go on reading.
@@ -18,7 +39,7 @@ func (nothing) Temporary() bool { return true }
 // except on a new connection, where nothing was asked yet and it can only be a ticket.
 func (c *conn) isQuietTLS() bool {
 	c.quiet.looking = true
-	n, err := c.stream.Read(c.quiet.one[:])
+	n, err := c.stream.Read(make([]byte, 1))
 	c.quiet.looking = false
 	return n == 0 && errors.Is(err, errNothing) && (!c.again || c.quiet.records.isWhole())
 }

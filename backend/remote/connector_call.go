@@ -247,7 +247,7 @@ func (k *known) appendHeaders(ctx context.Context, lines []byte, headers sheet.P
 		}
 		for _, text := range texts {
 			if strings.ContainsFunc(text, func(c rune) bool { return c < ' ' && c != '\t' || c >= 0x7f }) {
-				return nil, &unsendable{Why: "header " + name + " would have a character that headers cannot have"}
+				return nil, fmt.Errorf("%w: header %s would have a character that headers cannot have", errUnsendable, name)
 			}
 			lines = appendHeader(lines, name, text)
 		}

@@ -26,7 +26,7 @@ func (c *connector) get(ctx context.Context, r *sheet.Resource, client auth.Clie
 // read asks for the record of a key.
 func (c *connector) read(ctx context.Context, r *sheet.Resource, k *known, parts []any) (row sheet.JSON, err error) {
 	p, err := c.send(ctx, c.calls[r.Service.Get], k)
-	if isUnsendable(err) {
+	if errors.Is(err, errUnsendable) {
 		return row, backend.ErrNotFound // no record has such a key
 	}
 	if err != nil {
@@ -41,7 +41,7 @@ func (c *connector) read(ctx context.Context, r *sheet.Resource, k *known, parts
 	}
 	row, err = c.recordIn(ctx, p)
 	if err == nil {
-		row, err = isOf(ctx, r, row, k, parts)
+		row, err = c.isOf(ctx, r, row, k, parts)
 	}
 	if isShape(err) && !errors.Is(err, errOther) { // an error of the service may look like success
 		err = c.refused(ctx, p, sheet.Attempt{}, err)
@@ -75,7 +75,7 @@ func (c *connector) recordIn(ctx context.Context, p *reply) (sheet.JSON, error) 
 
 // isOf returns a record with its key if it is the one that was asked for. Of a key with several
 // parts, which the path names, an answer may leave out all but one.
-func isOf(ctx context.Context, r *sheet.Resource, row sheet.JSON, k *known, asked []any) (sheet.JSON, error) {
+func (c *connector) isOf(ctx context.Context, r *sheet.Resource, row sheet.JSON, k *known, asked []any) (sheet.JSON, error) {
 	if len(asked) != len(r.Service.Key) {
 		return row, unexpected(fmt.Errorf("%s: a key of %d parts, expected %d", r.Name, len(asked), len(r.Service.Key)))
 	}
@@ -87,7 +87,7 @@ func isOf(ctx context.Context, r *sheet.Resource, row sheet.JSON, k *known, aske
 	if want, have := comparedKey(r, asked), comparedKey(r, came); want != have {
 		return row, unexpected(fmt.Errorf("%w: %s %.40q was asked for, %.40q came", errOther, r.Name, want, have))
 	}
-	return row, isOfClient(ctx, r, row, k)
+	return row, c.isOfClient(ctx, r, row, k)
 }
 
 // fillKey puts into a record all but one of the parts of its key that it does not say.
@@ -127,28 +127,17 @@ func comparedKey(r *sheet.Resource, parts []any) string {
 
 // isOfClient tells whether a record is the client's, or that of all clients: another's is not there
 // for it.
-func isOfClient(ctx context.Context, r *sheet.Resource, row sheet.JSON, k *known) error {
-	at := r.Service.Client
-	if at.IsZero() || k.client.ID == 0 {
+func (c *connector) isOfClient(ctx context.Context, r *sheet.Resource, row sheet.JSON, k *known) error {
+	if r.Service.Client.IsZero() || k.client.ID == 0 {
 		return nil
 	}
-	v, there, err := at.Of(ctx, row)
-	text, ok := sheet.ScalarText(v)
+	text, err := c.whose(ctx, r, row)
 	switch {
+	case errors.Is(err, ErrNobody):
+		return err
 	case err != nil:
-		return changed(r, "client: %w", err)
-	case !there:
-		return changed(r, "a record without its client at %s", at)
-	case v == nil, ok && isBlank(text):
-		return fmt.Errorf("%w: nothing at %s", ErrNobody, at)
-	case !ok:
-		return changed(r, "what is no client at %s", at)
-	case text != asText(k.clientKey) && (r.SystemClient == "" || text != r.SystemClient):
-		if _, numbered := k.clientKey.(int); numbered {
-			if _, is := clientNumber(text); !is {
-				return changed(r, "a record whose client is no number at %s", at)
-			}
-		}
+		return changed(r, "%w", err)
+	case text != "" && text != asText(k.clientKey):
 		return errAnothers
 	default:
 		return nil

@@ -170,6 +170,10 @@ func breaksOut(r rune) bool {
 	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || r == unicode.ReplacementChar
 }
 
+// errUnsendable is the error of a value that a request cannot carry, or that would be read there as
+// something else than a value. The request was not sent. The error does not show the value.
+var errUnsendable = errors.New("the request cannot be made")
+
 // appendTarget appends the path of a call and its query, escaped.
 func (k *known) appendTarget(ctx context.Context, dst []byte, on *call) (_ []byte, err error) {
 	from, filled := len(dst), false
@@ -182,12 +186,12 @@ func (k *known) appendTarget(ctx context.Context, dst []byte, on *call) (_ []byt
 		v, _ := k.get(part.Path)
 		text := asText(v)
 		if v == nil || text == "" || strings.ContainsFunc(text, breaksOut) {
-			return nil, &unsendable{Placeholder: part.Path.String(), Why: "it is no part of a path"}
+			return nil, fmt.Errorf("%w: {%s} is no part of a path", errUnsendable, part.Path)
 		}
 		dst = append(dst, url.PathEscape(text)...)
 	}
 	if filled && leadsElsewhere(string(dst[from:])) {
-		return nil, &unsendable{Why: "a part of the path would be . or .."}
+		return nil, fmt.Errorf("%w: a part of the path would be . or ..", errUnsendable)
 	}
 	query := url.Values{}
 	for i := range on.Query {

@@ -170,7 +170,7 @@ func (w *walking) probe(ctx context.Context, p page) error {
 	if !full && (!w.all || len(p.rows) < 2) {
 		return nil
 	}
-	if w.on.names("page", "limit") && len(p.rows) > 1 {
+	if w.on.Names("page", "limit") && len(p.rows) > 1 {
 		before := w.k.page
 		shorter := *before
 		shorter.limit = len(p.rows) - 1

@@ -153,12 +153,22 @@ func (t *taking) clientsOf(drafts []draft) error {
 
 // clientIn finds whose a record is, or the text that says it where clients are kept.
 func (t *taking) clientIn(d *draft) (kept string, err error) {
-	at := d.r.Service.Client
-	if at.IsZero() { // or that of the record which it belongs to
+	if d.r.Service.Client.IsZero() { // or that of the record which it belongs to
 		d.client = keyed(d.r, t.client)
 		return "", nil
 	}
-	v, there, err := at.Of(t.ctx, d.raw)
+	text, err := t.c.whose(t.ctx, d.r, d.raw)
+	if err != nil || t.c.Sheet.ClientsKept {
+		return text, err
+	}
+	d.client, _ = clientNumber(text)
+	return "", nil
+}
+
+// whose is what identifies the client of a record in the service; "" where it is that of all.
+func (c *connector) whose(ctx context.Context, r *sheet.Resource, row sheet.JSON) (string, error) {
+	at := r.Service.Client
+	v, there, err := at.Of(ctx, row)
 	text, ok := sheet.ScalarText(v)
 	switch {
 	case err != nil:
@@ -169,15 +179,13 @@ func (t *taking) clientIn(d *draft) (kept string, err error) {
 		return "", fmt.Errorf("client: %w: nothing at %s", ErrNobody, at)
 	case !ok:
 		return "", fmt.Errorf("client: %s has what is no client", at)
-	case d.r.SystemClient != "" && text == d.r.SystemClient:
+	case r.SystemClient != "" && text == r.SystemClient:
 		return "", nil
-	case t.c.Sheet.ClientsKept:
-		return text, nil
 	}
-	if d.client, ok = clientNumber(text); !ok {
+	if _, is := clientNumber(text); !is && !c.Sheet.ClientsKept {
 		return "", fmt.Errorf("client: %s has what is no number of a client", at)
 	}
-	return "", nil
+	return text, nil
 }
 
 // clientNumber is the number of a client in a text: its digits and nothing else, as 01 may be
@@ -208,6 +216,12 @@ func (c *connector) clientNumbers(ctx context.Context, texts []string) (map[stri
 		c.clients.Store(ref.Key, int64(id))
 	}
 	return numbers, err
+}
+
+// clientID is the number of one client that the service knows by a text.
+func (c *connector) clientID(ctx context.Context, text string) (int64, error) {
+	numbers, err := c.clientNumbers(ctx, []string{text})
+	return numbers[text], err
 }
 
 // finish makes the record, now that all IDs are known.

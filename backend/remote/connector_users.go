@@ -14,8 +14,7 @@ import (
 
 func (c *connector) verify(ctx context.Context, credentials auth.Credentials) (auth.User, error) {
 	if len(c.Sheet.Accounts.Users) > 0 {
-		u, err := c.verifyListed(ctx, credentials)
-		return c.numbered(ctx, u, c.Sheet.Accounts.Listed(credentials.Username), err)
+		return c.verifyListed(ctx, credentials)
 	}
 	if c.source.Verify == nil {
 		return auth.User{}, errors.New("the sheet does not tell how credentials are verified")
@@ -36,11 +35,8 @@ func (c *connector) verify(ctx context.Context, credentials auth.Credentials) (a
 
 func (c *connector) find(ctx context.Context, username string) (auth.User, error) {
 	if len(c.Sheet.Accounts.Users) > 0 {
-		listed := c.Sheet.Accounts.Listed(username)
-		if listed == nil {
-			return auth.User{}, auth.ErrUnknownUser
-		}
-		return c.numbered(ctx, listed.User, listed, nil)
+		u, _, err := c.listed(ctx, username)
+		return u, err
 	}
 	if c.source.Find == nil {
 		return auth.User{}, errors.New("the sheet does not tell how a user is found (accounts.find)")
@@ -52,16 +48,6 @@ func (c *connector) find(ctx context.Context, username string) (auth.User, error
 	return user, err
 }
 
-// numbered gives a listed user the number of its client where clients are kept.
-func (c *connector) numbered(ctx context.Context, u auth.User, listed *sheet.User, err error) (auth.User, error) {
-	if err != nil || !c.Sheet.ClientsKept || listed == nil {
-		return u, err
-	}
-	numbers, err := c.clientNumbers(ctx, []string{listed.ClientKey})
-	u.Client.ID = numbers[listed.ClientKey]
-	return u, err
-}
-
 // user makes the calls whose answer is a user. No error quotes an answer, which may repeat a
 // password.
 func (c *connector) user(ctx context.Context, on *call, k *known) (user auth.User, is bool, err error) {
@@ -69,7 +55,7 @@ func (c *connector) user(ctx context.Context, on *call, k *known) (user auth.Use
 		return auth.User{}, false, nil
 	}
 	p, err := c.send(ctx, on, k)
-	if isUnsendable(err) {
+	if errors.Is(err, errUnsendable) {
 		return auth.User{}, false, nil // nobody is called so
 	}
 	if err != nil {
@@ -162,13 +148,9 @@ func (c *connector) userOf(ctx context.Context, found sheet.JSON, username strin
 		return auth.User{}, unexpected(fmt.Errorf("the answer about the user: %w", err))
 	}
 	if c.Sheet.ClientsKept {
-		numbers, err := c.clientNumbers(ctx, []string{client})
-		if err != nil {
-			return auth.User{}, err
-		}
-		user.Client.ID = numbers[client]
+		user.Client.ID, err = c.clientID(ctx, client)
 	}
-	return user, nil
+	return user, err
 }
 
 // blocked reports a user whom the service says is blocked. If the answer is about another
@@ -181,27 +163,43 @@ func blocked(user auth.User, asked string) *auth.Refused {
 	return refused
 }
 
+// listed is a user of the sheet's list, and the hash of its password.
+func (c *connector) listed(ctx context.Context, username string) (u auth.User, hash string, err error) {
+	of := c.Sheet.Accounts.Listed(username)
+	if of == nil {
+		return u, "", auth.ErrUnknownUser
+	}
+	u = of.User
+	if c.Sheet.ClientsKept {
+		u.Client.ID, err = c.clientID(ctx, of.ClientKey)
+	}
+	return u, string(of.PasswordHash), err
+}
+
 // verifyListed asks the sheet's list whose the credentials are.
 func (c *connector) verifyListed(ctx context.Context, of auth.Credentials) (auth.User, error) {
 	if c.Hasher == nil {
 		return auth.User{}, errors.New("no hasher for the users of the sheet")
 	}
-	u := c.Sheet.Accounts.Listed(of.Username)
-	hash := ""
-	if u != nil && !u.Blocked {
-		hash = string(u.PasswordHash)
+	u, hash, err := c.listed(ctx, of.Username)
+	isUnknown := errors.Is(err, auth.ErrUnknownUser)
+	if err != nil && !isUnknown {
+		return auth.User{}, err
 	}
-	ok, err := c.Hasher.Verify(ctx, of.Password, hash)
+	if u.Blocked {
+		hash = ""
+	}
+	ok, err := c.Hasher.Verify(ctx, of.Password, hash) // also of nobody, which takes as long
 	switch {
 	case err != nil:
 		return auth.User{}, fmt.Errorf("verify the password: %w", err)
-	case u == nil:
+	case isUnknown:
 		return auth.User{}, &auth.Refused{Why: auth.CauseUnknownUser}
 	case u.Blocked:
 		return auth.User{}, &auth.Refused{Why: auth.CauseUserBlocked, Client: u.Client}
 	case !ok:
 		return auth.User{}, &auth.Refused{Why: auth.CauseWrongPassword, Client: u.Client}
 	default:
-		return u.User, nil
+		return u, nil
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 
 	"frontdesk/auth"
 	"frontdesk/backend"
@@ -108,7 +107,7 @@ func (c *connector) writes(ctx context.Context, a *attempt, r *sheet.Resource, c
 func (c *connector) sendWrite(ctx context.Context, w *inFlight) (_ *reply, err error) {
 	p, err := c.send(ctx, w.on, w.k)
 	if err != nil {
-		return nil, refusedSent(err, w.after)
+		return nil, err
 	}
 	defer func() {
 		if err != nil {
@@ -130,7 +129,7 @@ func (c *connector) sendWrite(ctx context.Context, w *inFlight) (_ *reply, err e
 	}
 	err = c.refused(ctx, p, attempt, nil)
 	_, told := mapping.AsViolations(err)
-	if p.status == http.StatusPreconditionFailed && !told && w.on.names("version") {
+	if p.status == http.StatusPreconditionFailed && !told && w.on.Names("version") {
 		// Somebody changed the record since it was judged: it is judged anew.
 		return nil, fmt.Errorf("%w: %w", backend.ErrStale, err)
 	}
@@ -246,7 +245,7 @@ func (c *connector) recordAfter(ctx context.Context, w *inFlight, p *reply) (she
 			return row, err
 		}
 	}
-	row, err = isOf(ctx, w.r, row, w.k, asked)
+	row, err = c.isOf(ctx, w.r, row, w.k, asked)
 	if errors.Is(err, backend.ErrNotFound) || errors.Is(err, ErrNobody) {
 		err = unexpected(fmt.Errorf("%w: %s is of another client", errOther, w.r.Name))
 	}
@@ -268,32 +267,6 @@ func (c *connector) takeOne(ctx context.Context, w *inFlight, row sheet.JSON) (t
 	default:
 		return t, nil
 	}
-}
-
-// names tells whether a call names what it knows. jq may name it in a way that this does not see.
-func (on *call) names(path ...string) bool {
-	last := path[len(path)-1]
-	names := func(t sheet.Text) bool {
-		return slices.ContainsFunc(t, func(p sheet.TextPart) bool { return slices.Equal(p.Path, path) })
-	}
-	named := func(n sheet.Named) bool {
-		return n.JQ != nil && strings.Contains(n.JQ.String(), last) || names(n.Text)
-	}
-	return names(on.Path) || slices.ContainsFunc(on.Query, named) || slices.ContainsFunc(on.Headers, named) ||
-		on.Body != nil && strings.Contains(on.Body.String(), last)
-}
-
-// refusedSent is the error of a write that has a value which cannot be sent.
-func refusedSent(err error, sent mapping.Record) error {
-	var u *unsendable
-	if !errors.As(err, &u) {
-		return err
-	}
-	name, _ := strings.CutPrefix(u.Placeholder, "value.")
-	if sent.Resource == nil || sent.Resource.Field(name) == nil {
-		return err
-	}
-	return mapping.Fail(mapping.VarcharInvalid, mapping.Literal(name), sent.Get(name).String()).Because(err)
 }
 
 // afterWrite is a failure after a write was done. The error that it wraps must not be taken

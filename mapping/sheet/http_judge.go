@@ -22,7 +22,7 @@ func (d *httpDraft) judge() {
 	if w := d.out.Walk; w != nil && w.Since != nil && w.Since.Cursor.IsZero() && d.resource.Undated {
 		d.fail(d.sinceAt, "found neither cursor nor a field modified_at of %s, expected one of them: it says since when to ask", d.of.Name)
 	}
-	if create := d.calls[mapping.OpCreate]; create != nil && d.out.Client.JQ != nil && !create.names("client") && !d.http.perClient {
+	if create := d.calls[mapping.OpCreate]; create != nil && d.out.Client.JQ != nil && !create.Names("client") && !d.http.perClient {
 		d.fail(d.at("create"), "nothing says whose a new %s is, since jq reads its client: expected .client.id in the body", d.of.Name)
 	}
 }

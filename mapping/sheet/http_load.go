@@ -73,7 +73,7 @@ func (l *httpLoader) source() bool {
 		l.headers(on.Headers, slices.Concat(clients, known{"token"}, l.secrets), header(at+".log_on"))
 		every.Query = on.Headers
 	}
-	l.perClient = every.names("client") || s.LogOn != nil && s.LogOn.PerClient
+	l.perClient = every.Names("client") || s.LogOn != nil && s.LogOn.PerClient
 	return true
 }
 
@@ -104,7 +104,7 @@ func (l *httpLoader) certificates(path, file string) string {
 // logOn compiles the log-on.
 func (l *httpLoader) logOn(at string, on *ServiceLogOn) {
 	l.call(&on.Request, "POST", append(known{"client.id", "client.name"}, l.secrets...), at+".request")
-	on.Call.call, on.PerClient = on.Request, on.Request.names("client")
+	on.Call.call, on.PerClient = on.Request, on.Request.Names("client")
 	on.Lifetime = positive(l.loader, at+".lifetime", on.Lifetime, 15*time.Minute)
 	on.RenewOn = l.match(at+".renew_on", on.RenewOn, "401")
 	if !on.PerClient && on.AccountsClient != "" {

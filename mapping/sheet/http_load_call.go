@@ -20,8 +20,8 @@ func (c *call) params() Parameters {
 	return slices.Concat(Parameters{{Text: c.Path, JQ: c.Body}}, c.Query, c.Headers)
 }
 
-// names tells whether a call names what it knows: client, or page number.
-func (c *call) names(path ...string) bool {
+// Names tells whether a call names what it knows: client, or page number.
+func (c *call) Names(path ...string) bool {
 	return slices.ContainsFunc(c.params(), func(n Named) bool {
 		return n.JQ.mentions(path...) || slices.ContainsFunc(n.Text, func(part TextPart) bool {
 			return len(part.Path) >= len(path) && slices.Equal(part.Path[:len(path)], path)

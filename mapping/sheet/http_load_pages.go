@@ -29,7 +29,7 @@ func (d *httpDraft) pages(at string, p *Pages, c *call) {
 	} else if p.Style != "page" {
 		d.fail(child("first"), "found with style %s, expected it with style page", p.Style)
 	}
-	byAfter := p.Style == "cursor" && c.names("page", "after")
+	byAfter := p.Style == "cursor" && c.Names("page", "after")
 	switch needsNext := p.Style == "link" || p.Style == "cursor" && !byAfter; {
 	case needsNext && p.Next.IsZero():
 		d.fail(at, "next is missing, expected where an answer has the next %s", map[string]string{"link": "address", "cursor": "cursor, or {page.after} in the query, the key of the last record"}[p.Style])
@@ -46,7 +46,7 @@ func (d *httpDraft) judgeTurned(at, style string, c *call) {
 	var sent []string
 	for _, of := range []string{"page", "offset", "cursor"} {
 		for _, name := range turned[of] {
-			if !c.names("page", name) {
+			if !c.Names("page", name) {
 				continue
 			}
 			sent = append(sent, name)
@@ -103,7 +103,7 @@ func (d *httpDraft) since(w *Walk, walkAt []string) {
 	case !isSaid && s.Cursor.IsZero():
 		s.Settle = defaultSettle
 	}
-	if !s.names("since") {
+	if !s.Names("since") {
 		d.fail(at, "found no {since} in the call, expected it where the service takes since when, or after what, it is asked")
 	}
 	d.walked = append(d.walked, &s.call)

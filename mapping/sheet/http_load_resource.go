@@ -253,7 +253,7 @@ func (d *httpDraft) namesClient() bool {
 	if get := d.calls[mapping.OpGet]; len(by) == 0 && get != nil {
 		by = []*call{&get.call}
 	}
-	return d.http.perClient || slices.ContainsFunc(by, func(c *call) bool { return c.names("client") })
+	return d.http.perClient || slices.ContainsFunc(by, func(c *call) bool { return c.Names("client") })
 }
 
 // related notes whose records are of the client that calls name.
