@@ -191,7 +191,7 @@ func (k *known) appendTarget(ctx context.Context, dst []byte, on *call) (_ []byt
 		dst = append(dst, url.PathEscape(text)...)
 	}
 	if filled && leadsElsewhere(string(dst[from:])) {
-		return nil, fmt.Errorf("%w: a part of the path would be . or ..", errUnsendable)
+		return nil, fmt.Errorf("%w: a part of the path would lead elsewhere, as .. does", errUnsendable)
 	}
 	query := url.Values{}
 	for i := range on.Query {
