@@ -214,7 +214,7 @@ func (c *connector) request(ctx context.Context, on *call, k *known, token strin
 	if err != nil {
 		return request{}, err
 	}
-	r.head = make([]byte, 0, 256)
+	r.head = make([]byte, 0, 128)
 	if kind != "" && !has(on.headers, contentType) {
 		r.head = appendHeader(r.head, contentType, kind)
 	}

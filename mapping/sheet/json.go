@@ -29,6 +29,7 @@ type JSON struct {
 type within struct {
 	object bool
 	all    []JSON
+	next   int // behind the member that was found last: most are asked for in the order in which they stand
 	read   any // its Go form, once it was asked for
 }
 
@@ -206,24 +207,29 @@ func (j JSON) With(name string, v JSON) JSON {
 	return j
 }
 
-// member returns a member of an object, or an element of a list.
-func (j JSON) member(name string) (JSON, bool) {
-	if j.in.object {
-		for i := range j.in.all {
-			if j.in.all[i].name == name {
-				return j.in.all[i], true
+// member returns a member of an object, or an element of a list; nil for none.
+func (w *within) member(name string) *JSON {
+	n := len(w.all)
+	if w.object {
+		for i := range n {
+			if i += w.next; i >= n {
+				i -= n
+			}
+			if w.all[i].name == name {
+				w.next = i + 1
+				return &w.all[i]
 			}
 		}
-		return JSON{}, false
+		return nil
 	}
 	at, err := strconv.Atoi(name)
 	if at < 0 {
-		at += len(j.in.all)
+		at += n
 	}
-	if err != nil || at < 0 || at >= len(j.in.all) {
-		return JSON{}, false
+	if err != nil || at < 0 || at >= n {
+		return nil
 	}
-	return j.in.all[at], true
+	return &w.all[at]
 }
 
 // AppendJSON appends what jq or JSON has, with the members of objects in the order of their names. It

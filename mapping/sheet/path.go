@@ -52,17 +52,16 @@ func (p Path) Of(v any) (any, bool) {
 
 // Find returns what is at the path of an answer, as Of does.
 func (p Path) Find(v JSON) (JSON, bool) {
+	at := &v
 	for _, name := range p {
-		if v.in == nil {
-			return JSON{}, v.IsNull()
+		if at.in == nil {
+			return JSON{}, at.IsNull()
 		}
-		found, ok := v.member(name)
-		if !ok {
+		if at = at.in.member(name); at == nil {
 			return JSON{}, false
 		}
-		v = found
 	}
-	return v, true
+	return *at, true
 }
 
 // Put sets what is at the path within an object, and makes the objects that lead there. Objects
