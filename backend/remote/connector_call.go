@@ -97,10 +97,19 @@ func (p *reply) result(ctx context.Context) (sheet.JSON, bool, error) {
 		return v, true, nil
 	}
 	v, there, err := p.on.Result.Find(ctx, v)
-	if err != nil && p.on.of != nil {
-		err = changed(p.on.of, "%s: %w", p.on.Result, err)
+	if err != nil {
+		err = p.changed("%s: %w", p.on.Result, err)
 	}
 	return v, there, err
+}
+
+// changed is the error of an answer that has not the shape that the sheet says.
+func (p *reply) changed(format string, args ...any) error {
+	of := p.on.String()
+	if p.on.of != nil {
+		of = p.on.of.Name
+	}
+	return fmt.Errorf("%w: %s: %w", backend.ErrChanged, of, fmt.Errorf(format, args...))
 }
 
 // told is the answer as the sheet's conditions see it. A body that is none of the service's is a

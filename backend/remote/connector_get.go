@@ -68,7 +68,7 @@ func (c *connector) recordIn(ctx context.Context, p *reply) (sheet.JSON, error) 
 		v = all[0]
 	}
 	if !v.IsObject() {
-		return v, changed(p.on.of, "no record at %q of the answer", p.on.Result)
+		return v, p.changed("no record at %q of the answer", p.on.Result)
 	}
 	return v, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -176,22 +177,17 @@ var errUnsendable = errors.New("the request cannot be made")
 
 // appendTarget appends the path of a call and its query, escaped.
 func (k *known) appendTarget(ctx context.Context, dst []byte, on *call) (_ []byte, err error) {
-	from, filled := len(dst), false
 	for _, part := range on.Path {
 		if part.Path == nil {
 			dst = append(dst, part.Literal...)
 			continue
 		}
-		filled = true
 		v, _ := k.get(part.Path)
 		text := asText(v)
-		if v == nil || text == "" || strings.ContainsFunc(text, breaksOut) {
+		if v == nil || text == "" || strings.ContainsFunc(text, breaksOut) || leadsElsewhere(text) {
 			return nil, fmt.Errorf("%w: {%s} is no part of a path", errUnsendable, part.Path)
 		}
 		dst = append(dst, url.PathEscape(text)...)
-	}
-	if filled && leadsElsewhere(string(dst[from:])) {
-		return nil, fmt.Errorf("%w: a part of the path would lead elsewhere, as .. does", errUnsendable)
 	}
 	query := url.Values{}
 	for i := range on.Query {
@@ -206,21 +202,15 @@ func (k *known) appendTarget(ctx context.Context, dst []byte, on *call) (_ []byt
 	return dst, nil
 }
 
-// leadsElsewhere tells whether a part of a path is . or .., also if a service takes an escaped
-// slash or a backslash for a slash.
-func leadsElsewhere(path string) bool {
-	if !strings.Contains(path, ".") {
+// leadsElsewhere tells whether a value is, or has, a part of a path that is . or .., for services too
+// that take an escaped slash or a backslash for a slash.
+func leadsElsewhere(text string) bool {
+	if !strings.Contains(text, ".") {
 		return false
 	}
-	for part := range strings.FieldsFuncSeq(slashes.Replace(path), func(r rune) bool { return r == '/' }) {
-		if part == "." || part == ".." {
-			return true
-		}
-	}
-	return false
+	parts := strings.FieldsFunc(text, func(r rune) bool { return r == '/' || r == '\\' })
+	return slices.Contains(parts, ".") || slices.Contains(parts, "..")
 }
-
-var slashes = strings.NewReplacer("%2F", "/", "%5C", "/")
 
 // encoded is a query, or a form. A blank is %20 there, which all services take for one, and a colon a
 // colon: services that read a query as RFC 3986 has it, such as OData's, take + for a plus, and know

@@ -77,9 +77,12 @@ func (c *connector) user(ctx context.Context, on *call, k *known) (user auth.Use
 		}
 		defer c.wire.conclude(p.answer, &err)
 	}
-	found, err := userIn(ctx, p)
-	if err != nil || !found.IsObject() {
-		return auth.User{}, false, err
+	found, err := c.recordIn(ctx, p)
+	switch {
+	case errors.Is(err, backend.ErrNotFound) && !asks:
+		return auth.User{}, false, nil
+	case err != nil: // which may show what was found
+		return auth.User{}, false, unexpected(errors.New("the answer about the user cannot be read, or does not have one user"))
 	}
 	user, err = c.userOf(ctx, found, k.username)
 	return user, err == nil, err
@@ -120,26 +123,6 @@ func hidden(err error) error {
 		return unexpected(errors.New("the call of the accounts cannot be made: its jq fails"))
 	}
 	return err
-}
-
-// userIn is the user in an answer; nothing where a list has none.
-func userIn(ctx context.Context, p *reply) (sheet.JSON, error) {
-	v, _, err := p.result(ctx)
-	all, isList := v.List()
-	switch {
-	case err != nil:
-		return v, unexpected(errors.New("the answer about the user cannot be read"))
-	case isList && len(all) == 0 && !p.on.secret:
-		return v, nil
-	case isList && len(all) != 1:
-		return v, unexpected(fmt.Errorf("the answer about the user has %d users in place of one", len(all)))
-	case isList:
-		v = all[0]
-	}
-	if !v.IsObject() {
-		return v, unexpected(errors.New("the answer about the user has none"))
-	}
-	return v, nil
 }
 
 func (c *connector) userOf(ctx context.Context, found sheet.JSON, username string) (auth.User, error) {

@@ -165,10 +165,10 @@ func (c *connector) records(ctx context.Context, reply *reply) ([]sheet.JSON, er
 	case c.source.XML && there:
 		rows = []sheet.JSON{found}
 	default:
-		return nil, changed(reply.on.of, "%w at %q of the answer", errNoList, at)
+		return nil, reply.changed("%w at %q of the answer", errNoList, at)
 	}
 	if slices.ContainsFunc(rows, func(row sheet.JSON) bool { return !row.IsObject() }) {
-		return nil, changed(reply.on.of, "what is no record in the list at %q of the answer", at)
+		return nil, reply.changed("what is no record in the list at %q of the answer", at)
 	}
 	return rows, nil
 }

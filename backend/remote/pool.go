@@ -44,18 +44,14 @@ type pool struct {
 	idle   []*conn // the one used last stands last
 	busy   map[*conn]struct{}
 	closed bool
-	sweep  *time.Timer // closes what was idle for too long
 }
 
 func newPool(address string, config *tls.Config, connections int, now func() time.Time) *pool {
-	p := &pool{
+	return &pool{
 		address: address, tls: config, now: now, slots: make(chan struct{}, connections),
 		dialer: net.Dialer{Timeout: connectTime, KeepAlive: 15 * time.Second},
 		busy:   map[*conn]struct{}{},
 	}
-	p.sweep = time.AfterFunc(time.Hour, p.closeIdle)
-	p.sweep.Stop()
-	return p
 }
 
 // take returns a connection for one call, and waits for a free slot until the deadline, or ctx ends.
@@ -73,64 +69,65 @@ func (p *pool) take(ctx context.Context, deadline time.Time, fresh bool) (*conn,
 			return nil, fmt.Errorf("%w: wait for a connection to %s: %w", backend.ErrBusy, p.address, ctx.Err())
 		}
 	}
-	c, err := p.usable(fresh)
-	if c != nil {
-		return c, nil
+	c, err := p.usable(ctx, deadline, fresh)
+	if err != nil {
+		<-p.slots
 	}
-	if err == nil {
-		ctx, cancel := context.WithDeadlineCause(ctx, deadline, errTimeout)
-		defer cancel()
-		c, err = p.dial(ctx)
+	return c, err
+}
+
+func (p *pool) usable(ctx context.Context, deadline time.Time, fresh bool) (*conn, error) {
+	for !fresh {
+		c, err := p.kept()
+		if err != nil {
+			return nil, err
+		}
+		if c == nil {
+			break
+		}
+		if p.now().Sub(c.used) < idleTime && c.alive() {
+			return c, nil
+		}
+		p.drop(c)
 	}
+	ctx, cancel := context.WithDeadlineCause(ctx, deadline, errTimeout)
+	defer cancel()
+	c, err := p.dial(ctx)
 	if err == nil && !c.alive() {
 		p.drop(c)
 		err = fmt.Errorf("connect to %s: %w", p.address, errUnasked)
 	}
-	if err != nil {
-		<-p.slots
-		return nil, err
-	}
-	return c, nil
+	return c, err
 }
 
-// usable returns an idle connection that is alive; nil for none, as kept does.
-func (p *pool) usable(fresh bool) (*conn, error) {
-	for {
-		c, err := p.kept(fresh)
-		if c == nil || c.alive() {
-			return c, err
-		}
-		p.drop(c)
-	}
-}
-
-// kept returns an idle connection; nil for none. If a fresh one is asked for, an idle one is
-// closed to make room.
-func (p *pool) kept(fresh bool) (*conn, error) {
+// kept returns the idle connection that was used last; nil for none.
+func (p *pool) kept() (c *conn, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
 		return nil, errClosed
 	}
-	n := len(p.idle)
-	if n == 0 {
-		return nil, nil
+	if n := len(p.idle); n > 0 {
+		c, p.idle = p.idle[n-1], p.idle[:n-1]
+		p.busy[c] = struct{}{}
 	}
-	if fresh {
-		if n+len(p.slots) > cap(p.slots) {
-			p.idle[0].close()
-			p.idle = append(p.idle[:0], p.idle[1:]...)
-		}
-		return nil, nil
-	}
-	c := p.idle[n-1]
-	p.idle[n-1] = nil
-	p.idle = p.idle[:n-1]
-	p.busy[c] = struct{}{}
 	return c, nil
 }
 
+// leave closes the idle connections that were used first, and leaves no more than so many.
+func (p *pool) leave(most int) {
+	n := 0
+	for n < len(p.idle) && (len(p.idle)-n > most || p.now().Sub(p.idle[n].used) >= idleTime) {
+		p.idle[n].close()
+		n++
+	}
+	p.idle = append(p.idle[:0], p.idle[n:]...)
+}
+
 func (p *pool) dial(ctx context.Context) (*conn, error) {
+	p.mu.Lock()
+	p.leave(cap(p.slots) - len(p.slots))
+	p.mu.Unlock()
 	raw, err := p.dialer.DialContext(ctx, "tcp", p.address)
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", p.address, err)
@@ -170,9 +167,7 @@ func (p *pool) give(c *conn, again bool) {
 	} else {
 		c.used = p.now()
 		p.idle = append(p.idle, c)
-		if len(p.idle) == 1 {
-			p.sweep.Reset(idleTime)
-		}
+		p.leave(cap(p.slots))
 	}
 	p.mu.Unlock()
 	<-p.slots
@@ -186,31 +181,12 @@ func (p *pool) drop(c *conn) {
 	c.close()
 }
 
-// closeIdle closes the connections that were idle for too long.
-func (p *pool) closeIdle() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	n := 0
-	for n < len(p.idle) && p.now().Sub(p.idle[n].used) >= idleTime {
-		p.idle[n].close()
-		n++
-	}
-	p.idle = append(p.idle[:0], p.idle[n:]...)
-	if len(p.idle) > 0 && !p.closed {
-		p.sweep.Reset(idleTime)
-	}
-}
-
 // close ends all connections, also those in use: their calls fail.
 func (p *pool) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.closed = true
-	p.sweep.Stop()
-	for _, c := range p.idle {
-		c.close()
-	}
-	p.idle = nil
+	p.leave(0)
 	for c := range p.busy {
 		_ = c.raw.Close() // the rest is for whoever uses it
 	}
