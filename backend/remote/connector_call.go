@@ -202,8 +202,8 @@ func (c *connector) send(ctx context.Context, on *call, k *known) (*reply, error
 // request fills in a call. token is that of the log-on, which it knows unless it has another.
 func (c *connector) request(ctx context.Context, on *call, k *known, token string) (request, error) {
 	if own := k.token; own == "" {
-		k.token, k.object = token, nil
-		defer func() { k.token, k.object = "", nil }()
+		k.token = token
+		defer func() { k.token = "" }()
 	}
 	r := request{method: on.Method, asked: on.asked, write: on.write, secret: on.secret, timeout: cmp.Or(on.Timeout, c.source.Timeout)}
 	if on.write {
@@ -232,7 +232,7 @@ func (c *connector) request(ctx context.Context, on *call, k *known, token strin
 	}
 	if len(on.logOn) > 0 {
 		shared := *k
-		shared.token, shared.object = token, nil
+		shared.token = token
 		if r.head, err = shared.appendHeaders(ctx, r.head, on.logOn, kind != ""); err != nil {
 			return request{}, err
 		}

@@ -30,8 +30,6 @@ type known struct {
 	version   any
 	once      string   // the idempotency key
 	attempt   *attempt // of a write
-
-	object map[string]any // all of it, made when jq asks for it
 }
 
 // asked is the page that a walk asks for.
@@ -102,13 +100,11 @@ var members = []string{"record", "value", "key", "client", "page", "since", "sec
 
 // input is all of it, for jq.
 func (k *known) input() map[string]any {
-	if k.object == nil {
-		k.object = make(map[string]any, len(members))
-		for _, name := range members {
-			k.object[name] = k.member(name)
-		}
+	all := make(map[string]any, len(members))
+	for _, name := range members {
+		all[name] = k.member(name)
 	}
-	return k.object
+	return all
 }
 
 // asText is the text of a value in a path, a query or a header: an object is JSON there.

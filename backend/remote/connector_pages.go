@@ -104,11 +104,6 @@ var errFewer = errors.New("fewer than the service counts")
 
 // turn goes to the page after p; false if there is none.
 func (w *walking) turn(ctx context.Context, p page) (bool, error) {
-	if len(p.rows) > 0 {
-		w.empties = 0
-	} else if w.empties++; w.empties > mostEmpties {
-		return false, changed(w.r, "%d empty pages, and still a next one", w.empties)
-	}
 	reached := w.total >= 0 && len(w.had) >= w.total
 	goesOn := false
 	switch {
@@ -130,7 +125,7 @@ func (w *walking) turn(ctx context.Context, p page) (bool, error) {
 		return false, changed(w.r, "%d of %d records came: %w", len(w.had), w.total, errFewer)
 	}
 	if goesOn {
-		w.k.page, w.k.object = w.after(p), nil
+		w.k.page = w.after(p)
 	} else if w.c.Closely && len(p.rows) > 0 && !w.isLed() && w.pages.Style != "none" {
 		return false, w.behind(ctx, p)
 	}
@@ -152,7 +147,7 @@ func (w *walking) after(p page) *asked {
 // behind asks behind what the answers say is the end. A service that answers no page there is right.
 func (w *walking) behind(ctx context.Context, p page) error {
 	came := len(w.had)
-	w.k.page, w.k.object = w.after(p), nil
+	w.k.page = w.after(p)
 	again := &walking{c: w.c, r: w.r, on: w.on, pages: w.pages, k: w.k, had: w.had, pasts: map[uint64]struct{}{}, total: -1}
 	if _, _, err := again.ask(ctx, sheet.Spot{}); err == nil && len(w.had) > came {
 		return changed(w.r, "%d records came, and there are more behind what the answers say is the end, at %s", came, strings.Trim(w.pages.Total.String()+" "+w.pages.More.String(), " "))
@@ -174,10 +169,10 @@ func (w *walking) probe(ctx context.Context, p page) error {
 		before := w.k.page
 		shorter := *before
 		shorter.limit = len(p.rows) - 1
-		w.k.page, w.k.object = &shorter, nil
+		w.k.page = &shorter
 		again := &walking{c: w.c, r: w.r, on: w.on, pages: w.pages, k: w.k, had: map[uint64]struct{}{}, pasts: map[uint64]struct{}{}}
 		_, _, err := again.ask(ctx, sheet.Spot{})
-		w.k.page, w.k.object = before, nil
+		w.k.page = before
 		if err != nil || again.told {
 			return err
 		}

@@ -23,17 +23,13 @@ type walking struct {
 	all   bool // it is over all records, not over what has changed
 	// had are the hashes of the keys that came.
 	had map[uint64]struct{}
-	// pasts are the hashes of the pages that came, repeats how many in a row had no record anew.
-	pasts   map[uint64]struct{}
-	repeats int
+	// pasts are the hashes of the pages that came, barren how many in a row had no record anew.
+	pasts  map[uint64]struct{}
+	barren int
 	// told tells that an answer had the place of the next page, moreTold that of whether there is one.
 	told, moreTold bool
-	empties        int // pages in a row that were empty
 	total          int // as the service told it last; -1 if it did not
 }
-
-// mostEmpties is how many pages in a row may be empty although there is a next one.
-const mostEmpties = 1000
 
 // page is one page.
 type page struct {
@@ -197,24 +193,27 @@ func (w *walking) note(ctx context.Context, p *page) error {
 	return nil
 }
 
-// mostRepeats is how many pages in a row may have only records that came before: they may have
-// changed meanwhile, and come once more.
-const mostRepeats = 100
+// mostBarren is how many pages in a row may be empty, or have only records that came before: they may
+// have changed meanwhile, and come once more.
+const mostBarren = 1000
 
-// judgeRepeat fails where a page comes again, and the same page after it.
+// judgeRepeat fails where a page comes again, or nothing new comes.
 func (w *walking) judgeRepeat(p *page) error {
 	next, _ := sheet.ScalarText(p.next)
 	sum := p.sum ^ xxhash.Sum64String(next)
 	_, past := w.pasts[sum]
 	w.pasts[sum] = struct{}{}
-	if len(p.rows) == 0 || p.anew {
-		w.repeats = 0
+	if w.barren++; p.anew {
+		w.barren = 0
+	}
+	switch {
+	case past && !p.anew && len(p.rows) > 0:
+		return changed(w.r, "the same page twice")
+	case w.barren > mostBarren:
+		return changed(w.r, "%d pages without a record that had not come, and still a next one", w.barren)
+	default:
 		return nil
 	}
-	if w.repeats++; past || w.repeats > mostRepeats {
-		return changed(w.r, "the same page twice")
-	}
-	return nil
 }
 
 // judgeClients fails for a page whose records do not say whose they are, or none of which is the

@@ -144,7 +144,7 @@ func TestWalkThatDoesNotAddUp(t *testing.T) {
 		"a record twice in a page": {"page", `record "1" twice`, 10, 35, func(_ int, _ map[string]string, body map[string]any, _ http.ResponseWriter) {
 			body["items"] = append(items(body), items(body)[0])
 		}},
-		"empty pages without end": {"cursor", "1001 empty pages", 10, 35, func(n int, _ map[string]string, body map[string]any, _ http.ResponseWriter) {
+		"empty pages without end": {"cursor", "1001 pages without", 10, 35, func(n int, _ map[string]string, body map[string]any, _ http.ResponseWriter) {
 			body["items"], body["next"] = []any{}, fmt.Sprint(n)
 		}},
 		"a link elsewhere": {"link", "leads away", 10, 35, func(_ int, _ map[string]string, body map[string]any, _ http.ResponseWriter) {

@@ -159,7 +159,7 @@ func (c *connector) write(ctx context.Context, w *inFlight) (t taken, err error)
 	if (again || doubtful) && w.r.Service.Get != nil {
 		p.again = p.again && !doubtful // the true answer may be still to come
 		c.wire.trust(p.answer)
-		w.k.key, w.k.object = keyOf(w.parts), nil
+		w.k.key = keyOf(w.parts)
 		row, err := c.read(ctx, w.r, w.k, w.parts)
 		if err == nil {
 			t, err = c.takeOne(ctx, w, row)

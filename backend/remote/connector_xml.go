@@ -103,11 +103,8 @@ func (e *element) value() any {
 // need not have, and what is within. null is left out; a list without a name is what is in it.
 func encodeXML(v any) ([]byte, error) {
 	list, _ := v.([]any)
-	if len(list) == 0 {
+	if elementName(list) == "" {
 		return nil, errors.New("body: no element, expected JsonML, a list that begins with a name")
-	}
-	if _, is := list[0].(string); !is {
-		return nil, errors.New("body: expected one element, a list that begins with its name")
 	}
 	out := bytes.NewBufferString(xml.Header)
 	e := xml.NewEncoder(out)
@@ -120,12 +117,18 @@ func encodeXML(v any) ([]byte, error) {
 
 var xmlName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9._-]*(:[A-Za-z_][A-Za-z0-9._-]*)?$`)
 
-func putXML(e *xml.Encoder, list []any) error {
-	name, is := "", false
-	if len(list) > 0 {
-		name, is = list[0].(string)
+// elementName is the name that a list of JsonML begins with; "" for a list without one.
+func elementName(list []any) string {
+	if len(list) == 0 {
+		return ""
 	}
-	if !is {
+	name, _ := list[0].(string)
+	return name
+}
+
+func putXML(e *xml.Encoder, list []any) error {
+	name := elementName(list)
+	if name == "" {
 		return putWithin(e, list)
 	}
 	start := xml.StartElement{Name: xml.Name{Local: name}}

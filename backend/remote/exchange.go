@@ -139,11 +139,7 @@ func (w *wire) try(ctx context.Context, r *request, deadline time.Time, fresh bo
 		w.pool.give(c, false)
 		return nil, &broken{err: w.reason(ctx, err), again: isConnection(err), stale: used && !begun && isConnection(err)}
 	}
-	if r.secret {
-		w.pool.give(c, false)
-	} else {
-		a.conn, a.again = c, again
-	}
+	a.conn, a.again = c, again && !r.secret
 	if !r.page && a.isPage() {
 		err := fmt.Errorf("a web page answered in place of the service, with %d", a.status)
 		if !r.secret { // what was sent may be in it

@@ -47,19 +47,14 @@ type Options struct {
 
 // aboutHeaders tells the service which request and which trace a call belongs to.
 func (o *Options) aboutHeaders(ctx context.Context, head []byte) []byte {
-	add := func(name, value string) bool {
-		if value == "" || !isHeader(value) {
-			return false
+	parent, state := "", ""
+	if o.Trace != nil {
+		parent, state = o.Trace(ctx)
+	}
+	for _, h := range [...][2]string{{"X-Request-Id", o.RequestID(ctx)}, {"traceparent", parent}, {"tracestate", state}} {
+		if h[1] != "" && isHeader(h[1]) {
+			head = appendHeader(head, h[0], h[1])
 		}
-		head = appendHeader(head, name, value)
-		return true
-	}
-	add("X-Request-Id", o.RequestID(ctx))
-	if o.Trace == nil {
-		return head
-	}
-	if parent, state := o.Trace(ctx); add("traceparent", parent) {
-		add("tracestate", state)
 	}
 	return head
 }
