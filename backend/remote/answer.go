@@ -15,7 +15,7 @@ type answer struct {
 	status int
 	target string // of the call that it answers
 	body   string
-	header fasthttp.ResponseHeader
+	header *fasthttp.ResponseHeader // of the connection
 	// conn is what it came over, which waits for the answer to be believed; again
 	// tells that it can be used again then.
 	conn  *conn // nil where it is closed by now
@@ -37,14 +37,6 @@ func (a *answer) isPage() bool {
 	return strings.HasPrefix(begins, "<!doctype html") || html && (rest == "" || strings.ContainsAny(rest[:1], "> \t\r\n"))
 }
 
-func (w *wire) newAnswer() *answer {
-	a, _ := w.answers.Get().(*answer)
-	if a == nil {
-		a = &answer{}
-	}
-	return a
-}
-
 // conclude releases an answer after err. If the answer was not the one asked for, or could not
 // be understood, the connection is closed: the next answer on it may be wrong as well.
 func (w *wire) conclude(a *answer, err *error) {
@@ -52,24 +44,12 @@ func (w *wire) conclude(a *answer, err *error) {
 	w.release(a)
 }
 
-// trust returns the connection of a correct answer to the pool.
-func (w *wire) trust(a *answer) {
+// release gives the connection of an answer back, and its header with it. The body stays valid.
+func (w *wire) release(a *answer) {
 	if a.conn != nil {
 		w.pool.give(a.conn, a.again)
 		a.conn = nil
 	}
-}
-
-// release gives an answer back. Its body stays valid.
-func (w *wire) release(a *answer) {
-	w.trust(a)
-	w.free(a)
-}
-
-func (w *wire) free(a *answer) {
-	a.header.Reset()
-	a.body, a.status, a.target = "", 0, ""
-	w.answers.Put(a)
 }
 
 // maxInterim is how many 1xx answers may come before the answer.

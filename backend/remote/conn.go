@@ -5,6 +5,8 @@ import (
 	"context"
 	"net"
 	"time"
+
+	"github.com/valyala/fasthttp"
 )
 
 // headLimit is how large the head of an answer may be: it must fit in the buffer
@@ -16,6 +18,7 @@ type conn struct {
 	raw    net.Conn
 	stream net.Conn // raw, or TLS over it
 	in     *bufio.Reader
+	header fasthttp.ResponseHeader // of the present answer
 	quiet  *quiet
 	used   time.Time
 	// expires is the deadline that was set last.

@@ -158,7 +158,7 @@ func (c *connector) write(ctx context.Context, w *inFlight) (t taken, err error)
 	}
 	if (again || doubtful) && w.r.Service.Get != nil {
 		p.again = p.again && !doubtful // the true answer may be still to come
-		c.wire.trust(p.answer)
+		c.wire.release(p.answer)
 		w.k.key = keyOf(w.parts)
 		row, err := c.read(ctx, w.r, w.k, w.parts)
 		if err == nil {

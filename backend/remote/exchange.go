@@ -43,7 +43,6 @@ type wire struct {
 	retries   int
 	random    func() float64
 	now       func() time.Time
-	answers   sync.Pool // *answer
 	buffers   sync.Pool // *[]byte
 }
 
@@ -216,9 +215,8 @@ func (w *wire) converse(c *conn, r *request) (a *answer, begun, again bool, err 
 	if _, err := c.in.Peek(1); err != nil {
 		return nil, false, false, fmt.Errorf("await the answer: %w", err)
 	}
-	a = w.newAnswer()
+	a = &answer{header: &c.header}
 	if err := a.read(c, w.maxAnswer); err != nil {
-		w.free(a)
 		return nil, true, false, fmt.Errorf("read the answer: %w", err)
 	}
 	return a, true, !a.header.ConnectionClose() && c.in.Buffered() == 0, nil

@@ -47,3 +47,29 @@ func TestAppendJSON(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, string(want), string(sheet.AppendJSON(nil, v)))
 }
+
+// TestFindInJSON finds members in whatever order they are asked for, and leaves a record as it is that
+// another is made of.
+func TestFindInJSON(t *testing.T) {
+	of, err := sheet.ParseJSON(`{"a": 1, "b": {"c": [null, "\u00e9", {"d": true}]}, "e": "", "f\t": 2}`)
+	require.NoError(t, err)
+	more := of.With("_parent", of)
+	for range 2 {
+		for path, want := range map[string]any{"a": json.Number("1"), "b.c.1": "é", "b.c.-1.d": true, "b.c.0": nil, "b.c.0.x": nil, "e": "", "f\t": json.Number("2")} {
+			for _, row := range []sheet.JSON{of, more} {
+				v, is := sheet.ParsePath(path).Find(row)
+				require.True(t, is, path)
+				require.Equal(t, want, v.Read(), path)
+			}
+		}
+		for _, path := range []string{"b.c.3", "b.c.x", "a.b", "e.f", "g", "_parent"} {
+			_, is := sheet.ParsePath(path).Find(of)
+			require.False(t, is, path)
+		}
+	}
+	v, is := sheet.ParsePath("_parent.a").Find(more)
+	require.True(t, is)
+	require.Equal(t, json.Number("1"), v.Read())
+	require.Len(t, more.Object(), 5)
+	require.Len(t, of.Object(), 4)
+}
