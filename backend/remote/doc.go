@@ -7,7 +7,7 @@
 // A connector (connector*.go) walks, gets and writes the service's records, and keeps none. How
 // a call goes: connector_call.go words the request, exchange.go sends it, with the token of the
 // log-on (connector_logon.go), over one of a bounded number of connections (pool.go, conn.go),
-// and connector_json.go or connector_xml.go read the answer.
+// and sheet.ParseJSON or connector_xml.go reads the answer.
 //
 // The copy (copy*.go) has the records in tables of the gateway's own. Walks fill it, and lists
 // and changes come from it. The Driver (driver.go, write.go) answers records one by one, and
