@@ -21,23 +21,23 @@ type census struct {
 	records int
 	found   []found
 
-	service  Service
-	of       *sheet.ServiceResource
-	parent   string                    // the field that refers to the record that an element stands in
-	alone    int64                     // the client whose records alone are walked; 0 where one walk finds all
-	clients  map[int64]*[2]remote.Seen // the first and the last record of each
-	here     int                       // records that are not hidden
-	read     int                       // those whose fields were looked at
-	versions int                       // of those, that have a version
-	twice    int
-	ids      map[int32]bool
-	shown    map[int32]int64 // the clients of those that can be shown
-	sums     map[uint64]bool // of what the service has of a record
-	members  map[string][]string
-	faults   map[found]*found
-	fields   []tally
-	newest   mapping.Value // modified_at
-	newestID int32
+	service   Service
+	of        *sheet.ServiceResource
+	parent    string                    // the field that refers to the record that an element stands in
+	alone     int64                     // the client whose records alone are walked; 0 where one walk finds all
+	clients   map[int64]*[2]remote.Seen // the first and the last record of each
+	here      int                       // records that are not hidden
+	read      int                       // those whose fields were looked at
+	versioned bool                      // one of them has a version
+	twice     int
+	ids       map[int32]bool
+	shown     map[int32]int64 // the clients of those that can be shown
+	sums      map[uint64]bool // of what the service has of a record
+	members   map[string][]string
+	faults    map[found]*found
+	fields    []tally
+	newest    mapping.Value // modified_at
+	newestID  int32
 }
 
 // tally is what was counted of a field.
@@ -101,8 +101,10 @@ func (s *census) add(ctx context.Context, t remote.Seen) {
 		return
 	}
 	s.read++
-	if _, there, _ := s.of.Version.Of(ctx, t.Row); there {
-		s.versions++
+	if !s.versioned && !s.of.Version.IsZero() {
+		if row, err := sheet.JSONOf(t.Row); err == nil {
+			_, s.versioned, _ = s.of.Version.Of(ctx, row)
+		}
 	}
 	for _, i := range t.Absent {
 		s.fields[i].absent++
@@ -213,7 +215,7 @@ func (s *census) finish() {
 	if s.of.Walk != nil && s.of.Walk.Paging.Style == "none" && slices.Contains(pageSizes, s.records) {
 		s.tell(atOnce, "walk", s.records, nil)
 	}
-	if s.read > 0 && s.versions == 0 && !s.of.Version.IsZero() {
+	if s.read > 0 && !s.versioned && !s.of.Version.IsZero() {
 		s.tell(missing, "version", s.read, nil)
 	}
 	for i := range s.fields {
