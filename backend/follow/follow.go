@@ -36,8 +36,8 @@ var migrations embed.FS
 
 // Options say what a Follower works with. Reader, DB and Sheet are needed.
 type Options struct {
-	Reader backend.Reader // of the system, as clients see it
-	DB     sqlrecord.DB   // the gateway's own; Close leaves it open
+	Reader Reader       // of the system, as clients see it
+	DB     sqlrecord.DB // the gateway's own; Close leaves it open
 	Sheet  *sheet.Sheet
 	Model  *mapping.Model // that of the driver; nil for the sheet's
 	// Keep is how long a cursor is good; default 90 days.
@@ -46,8 +46,6 @@ type Options struct {
 	Timeout time.Duration
 	// Lease is how long a gateway that is silent keeps the others from looking; default 15 s.
 	Lease time.Duration
-	// Now is the clock by which it is told what has settled; default [time.Now].
-	Now func() time.Time
 	// Log is told of looks that fail; nil for nobody.
 	Log *zap.Logger
 }
@@ -55,19 +53,19 @@ type Options struct {
 // Follower tells the changes of a system's records. It is safe for concurrent use.
 type Follower struct {
 	o         Options
-	journal   Journal      // nil where the Reader has none
 	db        sqlrecord.DB // for what no client waits for
 	resources map[string]*mapping.Resource
-	longest   time.Duration // between two looks at a resource
 	changes   *sqlrecord.Changes
 	holder    string            // of the lease
 	wake      chan struct{}     // something new is followed
-	shared    chan shared       // what other clients are to be told of
+	page      chan struct{}     // for the look that reads a page
 	counts    map[string]*count // by resource
 	looks     atomic.Bool       // it has the lease, as far as it knows
+	known     atomic.Bool       // all is looked at that is followed
 
 	mu    sync.Mutex
-	asked map[pair]time.Time // when it was last noted that somebody asked
+	asked map[pair]time.Time       // when it was last noted that somebody asked
+	under map[string]chan struct{} // the pairs that are looked after, by key, each with what wakes it
 
 	stop    context.CancelFunc
 	running sync.WaitGroup
@@ -109,29 +107,24 @@ const keepDefault = 90 * 24 * time.Hour
 // Open makes or migrates the tables, and begins to poll. It returns nil if the sheet has
 // changes for no resource. The caller closes the Follower, before the driver and the database.
 func Open(ctx context.Context, o Options) (*Follower, error) {
-	f := &Follower{o: o, db: sqlrecord.Reserved(o.DB), resources: map[string]*mapping.Resource{}, wake: make(chan struct{}, 1), shared: make(chan shared, sharedAtMost), asked: map[pair]time.Time{}, counts: map[string]*count{}}
+	f := &Follower{
+		o: o, db: sqlrecord.Reserved(o.DB), resources: map[string]*mapping.Resource{}, counts: map[string]*count{}, asked: map[pair]time.Time{},
+		wake: make(chan struct{}, 1), page: make(chan struct{}, 1), under: map[string]chan struct{}{},
+	}
 	f.o.Model = cmp.Or(o.Model, o.Sheet.Model)
 	f.o.Keep, f.o.Timeout = cmp.Or(o.Keep, keepDefault), cmp.Or(o.Timeout, 30*time.Second)
 	f.o.Lease = cmp.Or(o.Lease, leaseLife)
-	if f.o.Now == nil {
-		f.o.Now = time.Now
-	}
 	if f.o.Log == nil {
 		f.o.Log = zap.NewNop()
 	}
 	var all []*mapping.Resource
 	for _, r := range f.o.Model.Resources {
-		if how := o.Sheet.Changes(r); how.By != "" {
+		if o.Sheet.Changes(r).By != "" {
 			f.resources[r.Name], f.counts[r.Name], all = r, new(count), append(all, r)
-			f.longest = max(f.longest, how.Every)
 		}
 	}
 	if len(all) == 0 {
 		return nil, nil
-	}
-	var err error
-	if f.journal, err = possible(o, all); err != nil {
-		return nil, err
 	}
 	holder, err := uuid.NewRandom()
 	if err != nil {
@@ -142,7 +135,7 @@ func Open(ctx context.Context, o Options) (*Follower, error) {
 	if err := sqlrecord.MigrateWith(ctx, o.DB, sqlrecord.Migrations{Table: "frontdesk_follow_version", Files: migrations, Go: []*goose.Migration{notes}}); err != nil {
 		return nil, fmt.Errorf("changes of records: %w", err)
 	}
-	if f.changes, err = sqlrecord.OpenNotes(ctx, o.DB, all, f.o.Keep, f.eachOf, f.followedSince); err != nil {
+	if f.changes, err = sqlrecord.OpenNotes(ctx, o.DB, all, f.o.Keep, f.eachOf, f.readySince); err != nil {
 		return nil, err
 	}
 	var run context.Context

@@ -15,35 +15,110 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// look is one look at all records of a pair, or at those that were modified since.
+// look is one look at all records of a pair, or at those that have changed since the last one.
 type look struct {
 	pair
 	place
-	how       sheet.Changes
-	told      bool      // pages come from the journal of the system
-	at        string    // how far that was read
-	page      *Entries  // what is left of the page behind it; nil before it is read
-	turned    time.Time // when the system was known to have all behind that last
-	anew      bool      // a position in it is taken before all records are read
-	placed    bool      // that is done
-	read      int       // records of the last page
-	pass      int64     // the number of the look, or of a part of it
-	first     bool      // nobody has a cursor yet
-	whole     bool      // all records are read
-	since     int64
-	highest   int64 // modified_at that was seen before it began, and the highest by now
-	high      int64
-	present   int64   // when it began
-	after     int32   // the last record that was read
-	seen      []int32 // where the whole is read: 4 bytes for each record
-	sweeps    bool    // all are read, and those that were not seen are looked for
-	listed    portion // records of a list, and those that are read one by one
-	singly    portion
-	settling  *settling // nil unless it is by version, of a database
-	final     int64     // what it has read for good when it ends; see settling
-	due       time.Time
-	failures  int
-	lastError time.Time
+	f       *Follower
+	how     sheet.Changes
+	at      string    // how far its journal was read
+	turned  time.Time // when the system was known to have all behind that last
+	anew    bool      // a position in the journal is taken before all records are read
+	pass    int64     // the number of the look, or of a part of it
+	first   bool      // nobody has a cursor yet: it is waited for
+	whole   bool      // all records are read
+	since   int64     // modified_at that it begins from, less what a change may take to show
+	highest int64     // modified_at that was seen before it began, and the highest by now
+	high    int64
+	present int64   // when it began
+	settled bool    // all up to highest had shown by then
+	final   int64   // modified_at up to which all was read after it had settled; 0 for nothing
+	seen    []int32 // where all are read: 4 bytes for each record
+	lists   portion // records of a list, and those that are read one by one
+	singles portion
+}
+
+// look looks at a pair. It ends when that has succeeded, nobody follows the pair any more, another
+// gateway has the lease or ctx ends.
+func (f *Follower) look(ctx context.Context, p pair) error {
+	how := f.o.Sheet.Changes(p.resource)
+	l := &look{pair: p, f: f, how: how, lists: portion(how.Page), singles: 1}
+	if err := l.step(ctx, l.start); err != nil {
+		return err
+	}
+	err := l.changes(ctx)
+	if errors.Is(err, ErrPositionGone) {
+		f.o.Log.Warn("the system does not tell what has changed since the last look: all records are read", l.fields()...)
+		l.whole, l.anew = true, true
+		err = l.changes(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	return l.step(ctx, l.finish)
+}
+
+// changes reads and notes what has changed.
+func (l *look) changes(ctx context.Context) error {
+	switch {
+	case l.whole:
+		if err := l.list(ctx); err != nil {
+			return err
+		}
+		return l.sweep(ctx)
+	case l.how.IsTold():
+		return l.entries(ctx, l.position)
+	}
+	err := l.list(ctx)
+	if err == nil && l.how.Deleted != "" {
+		err = l.entries(ctx, mapping.IntValue(max(0, l.from())).String())
+	}
+	return err
+}
+
+// step does a part of a look in its turn, and again until it succeeds.
+func (l *look) step(ctx context.Context, do func(context.Context) error) error {
+	var told time.Time
+	for failures := 1; ; failures++ {
+		err := l.turn(ctx, do)
+		switch {
+		case err == nil || errors.Is(err, errLost) || errors.Is(err, errLeft) || errors.Is(err, ErrPositionGone):
+			return err
+		case ctx.Err() != nil:
+			return ctx.Err()
+		}
+		l.f.counts[l.resource.Name].failures.Add(1)
+		if time.Since(told) > 10*time.Minute {
+			told = time.Now()
+			l.f.o.Log.Error("changes cannot be looked for; it is tried again", append(l.fields(), zap.Int("failures", failures), zap.Error(err))...)
+		}
+		sleep(ctx, min(time.Minute, time.Second<<min(failures, 6)), nil)
+		// The client may have another name by now, by which it succeeds.
+		if now, err := l.f.pairs(ctx, "client_id = ?1 AND resource = ?2", l.values()...); err == nil && len(now) > 0 {
+			l.client = now[0].client
+		}
+	}
+}
+
+// turn does a part of a look as soon as no other look reads. One that a client waits for waits for none.
+func (l *look) turn(ctx context.Context, do func(context.Context) error) error {
+	if !l.first {
+		select {
+		case l.f.page <- struct{}{}:
+			defer func() { <-l.f.page }()
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, l.f.o.Timeout)
+	defer cancel()
+	return do(ctx)
+}
+
+// rest counts the records that were read, and waits as long as the sheet says.
+func (l *look) rest(ctx context.Context, read int) {
+	l.f.counts[l.resource.Name].records.Add(int64(read))
+	sleep(ctx, l.how.Pace(read), nil)
 }
 
 // pageBytes bounds the texts of a page.
@@ -51,27 +126,21 @@ const pageBytes = 8 << 20
 
 var errPageFull = errors.New("the page is full")
 
-// step reads and notes one page.
-func (f *Follower) step(ctx context.Context, l *look) (done bool, err error) {
-	l.read = 0
-	switch {
-	case l.sweeps:
-		return f.sweep(ctx, l)
-	case l.told:
-		return f.entries(ctx, l)
-	default:
-		return f.list(ctx, l)
+// list reads and notes the records of a list, page by page.
+func (l *look) list(ctx context.Context) error {
+	if l.anew {
+		err := l.step(ctx, func(ctx context.Context) (err error) {
+			l.turned = time.Now()
+			if l.at, err = l.f.o.Reader.Position(ctx, l.resource, l.client); err != nil {
+				err = fmt.Errorf("%w: %w", errDriver, err)
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
 	}
-}
-
-// list reads and notes a page of a list.
-func (f *Follower) list(ctx context.Context, l *look) (done bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, f.o.Timeout)
-	defer cancel()
-	if err := f.renews(ctx, l); err != nil {
-		return false, err
-	}
-	q := backend.Query{Client: l.client, Keyset: true, After: l.after, Limit: l.listed.now, Room: func(bytes, records int) error {
+	q := backend.Query{Keyset: true, Room: func(bytes, records int) error {
 		if bytes > pageBytes && records > 1 {
 			return errPageFull
 		}
@@ -80,20 +149,36 @@ func (f *Follower) list(ctx context.Context, l *look) (done bool, err error) {
 	if !l.whole && l.since > 0 {
 		q.ModifiedSince = mapping.TimeValue(time.UnixMilli(l.from()))
 	}
-	began := time.Now()
-	page, err := f.o.Reader.List(ctx, l.resource, q)
-	if err != nil {
-		return false, fmt.Errorf("%w: %w", errDriver, err)
+	for more := true; more; {
+		var page backend.Page
+		err := l.step(ctx, func(ctx context.Context) (err error) {
+			return l.lists.read(l.f.o.Timeout, l.how.Page, func(most int) error {
+				q.Client, q.Limit = l.client, most
+				page, err = l.listed(ctx, q)
+				return err
+			})
+		})
+		if err != nil {
+			return err
+		}
+		if more = page.More; more {
+			q.After = page.Records[len(page.Records)-1].ID()
+		}
+		l.rest(ctx, len(page.Records))
 	}
-	l.listed.took(time.Since(began), f.o.Timeout)
-	l.read = len(page.Records)
-	f.counts[l.resource.Name].records.Add(int64(l.read))
-	news, err := f.news(ctx, l.pair, page.Records)
-	if err == nil {
-		err = f.note(ctx, l.pair, l, news)
+	return nil
+}
+
+// listed reads and notes a page of a list.
+func (l *look) listed(ctx context.Context, q backend.Query) (page backend.Page, err error) {
+	if page, err = l.f.o.Reader.List(ctx, l.resource, q); err == nil && page.More && len(page.Records) == 0 {
+		err = fmt.Errorf("a page of %s has no records, and there are more", l.resource.Name)
 	}
 	if err != nil {
-		return false, err
+		return page, fmt.Errorf("%w: %w", errDriver, err)
+	}
+	if err := l.noteNews(ctx, page.Records); err != nil {
+		return page, err
 	}
 	for _, rec := range page.Records {
 		if l.whole {
@@ -103,170 +188,129 @@ func (f *Follower) list(ctx context.Context, l *look) (done bool, err error) {
 			l.high = max(l.high, at.Int())
 		}
 	}
-	if !page.More {
-		slices.Sort(l.seen)
-		l.sweeps, l.after = l.whole, 0
-		return !l.whole && !l.startTold(), nil // which asks for what was deleted
+	return page, nil
+}
+
+// portion is how many records are read at once: as many as there is ample time for. After a failure
+// it is one, so that what can be read is noted before what cannot.
+type portion int
+
+// read has a portion read, of so many at most, in the time that there is.
+func (p *portion) read(of time.Duration, most int, read func(n int) error) error {
+	n, began := *p, time.Now()
+	*p = 1
+	err := read(int(n))
+	if err == nil && time.Since(began) < of/4 {
+		n = min(2*n, portion(most))
 	}
-	if len(page.Records) == 0 {
-		return false, fmt.Errorf("%w: a page of %s has no records, and there are more", errDriver, l.resource.Name)
+	if err == nil {
+		*p = n
 	}
-	l.after = page.Records[len(page.Records)-1].ID()
-	return false, nil
+	return err
 }
 
 // sweepAtOnce is how many records are compared with those that were seen.
 const sweepAtOnce = 1000
 
-// sweep looks for the next records that a look has not seen. One that is there all the same
-// was passed over by its paging, and stays.
-func (f *Follower) sweep(ctx context.Context, l *look) (done bool, err error) {
-	var missing []int32
-	n := 0
-	err = f.db.Read(ctx, func(c sqlrecord.Conn) error {
-		return c.Query(ctx, `SELECT id FROM followed_record WHERE client_id = ?1 AND resource = ?2 AND id > ?3 AND gone = 0 AND pass < ?4 ORDER BY id LIMIT ?5`, numbers(1),
-			l.values(mapping.IntValue(int64(l.after)), mapping.IntValue(l.pass), mapping.IntValue(sweepAtOnce)), func(row []mapping.Value) error {
-				n, l.after = n+1, int32(row[0].Int())
-				if _, there := slices.BinarySearch(l.seen, l.after); !there {
-					missing = append(missing, l.after)
-				}
-				return nil
+// sweep looks for records that were there before and that the look has not seen. One that is there
+// all the same was passed over by its paging, and stays.
+func (l *look) sweep(ctx context.Context) error {
+	slices.Sort(l.seen)
+	for after, n := int32(0), sweepAtOnce; n == sweepAtOnce; {
+		var missing []int32
+		last := after
+		err := l.step(ctx, func(ctx context.Context) error {
+			n, missing = 0, nil
+			return l.f.db.Read(ctx, func(c sqlrecord.Conn) error {
+				return c.Query(ctx, `SELECT id FROM followed_record WHERE client_id = ?1 AND resource = ?2 AND id > ?3 AND gone = 0 ORDER BY id LIMIT ?4`, numbers(1),
+					l.values(mapping.IntValue(int64(after)), mapping.IntValue(sweepAtOnce)), func(row []mapping.Value) error {
+						n, last = n+1, int32(row[0].Int())
+						if _, there := slices.BinarySearch(l.seen, last); !there {
+							missing = append(missing, last)
+						}
+						return nil
+					})
 			})
-	})
-	if err != nil {
-		return false, err
-	}
-	if most := l.how.Page; len(missing) > most { // the others come after a pause
-		missing, l.after, n = missing[:most], missing[most-1], sweepAtOnce
-	}
-	for began := time.Now(); len(missing) > 0; {
-		some := missing[:min(len(missing), l.singly.now)]
-		if err = f.someMissing(ctx, l, some); err != nil {
-			l.after = missing[0] - 1 // those that were noted are not found again
-			return false, err
-		}
-		if missing = missing[len(some):]; len(missing) > 0 && time.Since(began) > turn {
-			l.after = missing[0] - 1
-			return false, nil
-		}
-	}
-	return n < sweepAtOnce, nil
-}
-
-// someMissing notes those that have gone of the records that a look has not seen.
-func (f *Follower) someMissing(ctx context.Context, l *look, ids []int32) error {
-	ctx, cancel := context.WithTimeout(ctx, f.o.Timeout)
-	defer cancel()
-	began := time.Now()
-	gone, err := f.goneOf(ctx, l.pair, ids)
-	if err != nil {
-		return err
-	}
-	l.singly.took(time.Since(began), f.o.Timeout)
-	l.read += len(ids)
-	return f.note(ctx, l.pair, l, gone)
-}
-
-// portion is how many records are read at once, and how many at most: as many as there is ample
-// time for.
-type portion struct{ now, most int }
-
-// took says how long reading them took, of the time there is.
-func (p *portion) took(time, of time.Duration) {
-	if time < of/4 {
-		p.now = min(2*p.now, p.most)
-	}
-}
-
-// start begins a look. The first one is newer than what may be left of an earlier time that the
-// pair was followed.
-func (f *Follower) start(ctx context.Context, p pair) (l *look, err error) {
-	l = &look{pair: p, how: f.o.Sheet.Changes(p.resource), singly: portion{1, readsAtOnce}}
-	l.listed = portion{l.how.Page, l.how.Page}
-	found := false
-	err = f.db.Write(ctx, func(c sqlrecord.Conn) error {
-		found = false
-		if err := f.renew(ctx, c); err != nil {
-			return err
-		}
-		var err error
-		if l.place, err = f.readPlace(ctx, c, p); err != nil {
-			return err
-		}
-		return c.Query(ctx, `UPDATE followed SET pass = 1 + CASE WHEN pass > 0 THEN pass ELSE coalesce((SELECT max(r.pass) FROM followed_record r WHERE r.client_id = ?1 AND r.resource = ?2), 0) END
-			WHERE client_id = ?1 AND resource = ?2 RETURNING pass, ready_at, whole_at, since, high, `+f.o.DB.Dialect().Present+`, done_at`,
-			numbers(7), p.values(), func(row []mapping.Value) error {
-				found = true
-				l.pass, l.first, l.since, l.high, l.present = row[0].Int(), row[1].Int() == 0, row[3].Int(), row[4].Int(), row[5].Int()
-				ago := l.present - row[2].Int() // negative if the clock was set back
-				late := l.how.Deletions > 0 && (ago < 0 || ago >= l.how.Deletions.Milliseconds())
-				l.whole, l.highest = l.how.By == sheet.ByScan || l.first || late, l.high
-				l.turned = time.Now().Add(-time.Duration(l.present-row[6].Int()) * time.Millisecond)
-				l.begins()
-				return nil
-			})
-	})
-	if err == nil && !found {
-		err = errLeft
-	}
-	return l, err
-}
-
-// finish notes that a look has ended. The next one by version begins where this one found
-// the last change when it began: what changed meanwhile, it may have passed before.
-func (f *Follower) finish(ctx context.Context, l *look) error {
-	whole := int64(0)
-	if l.whole {
-		whole = 1
-	}
-	present, ago := f.o.DB.Dialect().Present, int64(0)
-	if l.how.IsTold() {
-		ago = time.Since(l.turned).Milliseconds()
-	}
-	return f.db.Write(ctx, func(c sqlrecord.Conn) error {
-		if err := f.renew(ctx, c); err != nil {
-			return err
-		}
-		now, err := sqlrecord.One(ctx, c, `SELECT `+present, numbers(1))
+		})
 		if err != nil {
 			return err
 		}
-		at := l.ended(now[0].Int())
-		n, err := c.Exec(ctx, `UPDATE followed SET next_at = `+present+` + ?4, done_at = `+present+` - ?12, since = ?5, high = ?6, position = ?8, mark = ?9, marked_at = ?10, unsettled = ?11,
-			whole_at = CASE WHEN CAST(?7 AS BIGINT) = 1 THEN `+present+` ELSE whole_at END, ready_at = CASE WHEN ready_at = 0 THEN `+present+` ELSE ready_at END
-			WHERE client_id = ?1 AND resource = ?2 AND pass = ?3`,
-			l.values(mapping.IntValue(l.pass), mapping.IntValue(l.how.Every.Milliseconds()), mapping.IntValue(l.highest), mapping.IntValue(l.high), mapping.IntValue(whole),
-				mapping.TextValue(at.position), mapping.TextValue(at.mark), mapping.IntValue(at.markedAt), mapping.IntValue(at.unsettled), mapping.IntValue(ago))...)
-		switch {
-		case err != nil:
-			return err
-		case n == 0:
-			return errLeft
+		for some := range slices.Chunk(missing, l.how.Page) {
+			if err := l.gone(ctx, some); err != nil {
+				return err
+			}
+			l.rest(ctx, len(some))
 		}
-		_, err = c.Exec(ctx, `DELETE FROM followed_record WHERE client_id = ?1 AND resource = ?2 AND gone = 1 AND pass < ?3`, l.values(mapping.IntValue(l.pass))...)
+		after = last
+	}
+	return nil
+}
+
+// readsAtOnce is how many records that are read one by one are noted together at most.
+const readsAtOnce = 25
+
+// singly does something with the next of n records that are read one by one, until all are done. What
+// is read is newer than all that was noted before, be it in this look; what others note meanwhile is
+// newer still, and has a look of its own.
+func (l *look) singly(ctx context.Context, n int, some func(ctx context.Context, from, to int) error) error {
+	for from := 0; from < n; {
+		err := l.step(ctx, func(ctx context.Context) error {
+			if err := l.nextPass(ctx); err != nil {
+				return err
+			}
+			return l.singles.read(l.f.o.Timeout, readsAtOnce, func(most int) error {
+				to := min(n, from+most)
+				err := some(ctx, from, to)
+				if err == nil {
+					from = to
+				}
+				return err
+			})
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nextPass has what was noted so far be older than what a look reads from now on.
+func (l *look) nextPass(ctx context.Context) error {
+	n, err := sqlrecord.Change(ctx, l.f.db, `UPDATE followed SET pass = ?4 WHERE client_id = ?1 AND resource = ?2 AND pass = ?3`,
+		l.values(mapping.IntValue(l.pass), mapping.IntValue(l.pass+1))...)
+	if err == nil && n == 0 {
+		err = errLeft
+	}
+	if err == nil {
+		l.pass++
+	}
+	return err
+}
+
+// gone notes those of some records that were seen before and are there no more.
+func (l *look) gone(ctx context.Context, ids []int32) error {
+	return l.singly(ctx, len(ids), func(ctx context.Context, from, to int) error { return l.goneOf(ctx, ids[from:to]) })
+}
+
+func (l *look) goneOf(ctx context.Context, ids []int32) error {
+	before, err := l.f.lastSeen(ctx, l.pair, ids)
+	if err != nil {
 		return err
-	})
-}
-
-// backoff is how long a look rests after it has failed so often.
-func backoff(failures int) time.Duration {
-	return min(time.Minute, time.Second<<min(failures, 6))
-}
-
-// failed notes that a step of a look has failed, and rests. The client may have another name by
-// now, by which it succeeds.
-func (f *Follower) failed(ctx context.Context, l *look, err error) {
-	if now, err := f.pairs(ctx, "client_id = ?1 AND resource = ?2", l.values()...); err == nil && len(now) > 0 {
-		l.client = now[0].client
 	}
-	l.failures++
-	l.listed.now, l.singly.now = 1, 1 // what can be read is noted, before what cannot
-	l.due = time.Now().Add(backoff(l.failures))
-	f.counts[l.resource.Name].failures.Add(1)
-	if l.failures == 1 || time.Since(l.lastError) > 10*time.Minute {
-		l.lastError = time.Now()
-		f.o.Log.Error("changes cannot be looked for; it is tried again", append(l.fields(), zap.Int("failures", l.failures), zap.Error(err))...)
+	var gone []sighting
+	for _, id := range ids {
+		if was, seen := before[id]; !seen || was.gone {
+			continue
+		}
+		_, err := l.f.o.Reader.Get(ctx, l.resource, backend.Query{Client: l.client, ID: id, Fields: []int{l.resource.ID}})
+		switch {
+		case errors.Is(err, backend.ErrNotFound):
+			gone = append(gone, sighting{id: id, modified: mapping.NullValue(), kind: backend.RecordDeleted})
+		case err != nil:
+			return fmt.Errorf("%w: %w", errDriver, err)
+		}
 	}
+	return l.f.note(ctx, l.pair, l, gone)
 }
 
 func (l *look) fields() []zap.Field {

@@ -28,6 +28,14 @@ func sightingOf(rec mapping.Record, kind backend.ChangeKind) sighting {
 	return s
 }
 
+// gone is 1 for a record that has gone, as the table has it.
+func (s sighting) gone() int64 {
+	if s.kind == backend.RecordDeleted {
+		return 1
+	}
+	return 0
+}
+
 // versionOf is what changes with every change of a record.
 func versionOf(rec mapping.Record) int64 {
 	if rec.Version != 0 {
@@ -90,15 +98,14 @@ func (f *Follower) store(ctx context.Context, c sqlrecord.Conn, p pair, pass int
 	case s.own:
 		newer = `TRUE`
 	}
-	gone, version := int64(0), s.version
 	differs := `followed_record.gone = 0 AND (followed_record.version <> excluded.version OR followed_record.modified IS DISTINCT FROM excluded.modified)
 		OR followed_record.gone = 1 AND ` + newer
 	if s.kind == backend.RecordDeleted {
-		gone, differs = 1, `followed_record.gone = 0 AND `+newer
+		differs = `followed_record.gone = 0 AND ` + newer
 	}
 	n, err := c.Exec(ctx, `INSERT INTO followed_record (client_id, resource, id, version, modified, gone, pass) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
 		ON CONFLICT (client_id, resource, id) DO UPDATE SET version = excluded.version, modified = excluded.modified, gone = excluded.gone, pass = excluded.pass
-		WHERE `+differs, p.values(mapping.IntValue(int64(s.id)), mapping.IntValue(version), s.modified, mapping.IntValue(gone), mapping.IntValue(pass))...)
+		WHERE `+differs, p.values(mapping.IntValue(int64(s.id)), mapping.IntValue(s.version), s.modified, mapping.IntValue(s.gone()), mapping.IntValue(pass))...)
 	return n > 0, err
 }
 
@@ -142,16 +149,17 @@ func (f *Follower) lastSeen(ctx context.Context, p pair, ids []int32) (map[int32
 	return found, err
 }
 
-// news are those of the records that are not as they were seen last.
-func (f *Follower) news(ctx context.Context, p pair, records []mapping.Record) (news []sighting, err error) {
+// noteNews notes those of some records that are not as they were seen last.
+func (l *look) noteNews(ctx context.Context, records []mapping.Record) error {
 	ids := make([]int32, len(records))
 	for i, rec := range records {
 		ids[i] = rec.ID()
 	}
-	before, err := f.lastSeen(ctx, p, ids)
+	before, err := l.f.lastSeen(ctx, l.pair, ids)
 	if err != nil {
-		return nil, err
+		return err
 	}
+	var news []sighting
 	for _, rec := range records {
 		s := sightingOf(rec, backend.RecordCreated)
 		if was, ok := before[s.id]; ok && !was.gone {
@@ -161,5 +169,5 @@ func (f *Follower) news(ctx context.Context, p pair, records []mapping.Record) (
 		}
 		news = append(news, s)
 	}
-	return news, nil
+	return l.f.note(ctx, l.pair, l, news)
 }

@@ -3,9 +3,8 @@ package follow
 import (
 	"context"
 	"fmt"
-	"maps"
+	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -62,13 +61,13 @@ func (f *Follower) begin(ctx context.Context, client auth.Client, resources []*m
 		}
 		return nil
 	})
-	f.awaken()
+	awaken(f.wake)
 	return own(err)
 }
 
-func (f *Follower) awaken() {
+func awaken(sleeper chan<- struct{}) {
 	select {
-	case f.wake <- struct{}{}:
+	case sleeper <- struct{}{}:
 	default:
 	}
 }
@@ -102,41 +101,32 @@ func (f *Follower) touch(ctx context.Context, client auth.Client, resources []*m
 // areReady tells whether the changes of all resources are noted for a client.
 func (f *Follower) areReady(ctx context.Context, client auth.Client, resources []*mapping.Resource) (ready bool, err error) {
 	err = f.db.Read(ctx, func(c sqlrecord.Conn) (err error) {
-		ready, err = f.readySince(ctx, c, client, resources, 1<<62)
+		ready, err = f.readySince(ctx, c, backend.ChangesQuery{Client: client, Resources: resources}, math.MaxInt64)
 		return err
 	})
 	return ready, err
 }
 
-// followedSince implements sqlrecord.Followed.
-func (f *Follower) followedSince(ctx context.Context, c sqlrecord.Conn, q backend.ChangesQuery, issued int64) (bool, error) {
-	return f.readySince(ctx, c, q.Client, q.Resources, issued)
-}
-
-func (f *Follower) readySince(ctx context.Context, c sqlrecord.Conn, client auth.Client, resources []*mapping.Resource, at int64) (bool, error) {
+// readySince implements sqlrecord.Followed.
+func (f *Follower) readySince(ctx context.Context, c sqlrecord.Conn, q backend.ChangesQuery, issued int64) (bool, error) {
 	var ready []string
-	err := c.Query(ctx, `SELECT resource FROM followed WHERE client_id = ?1 AND ready_at > 0 AND ready_at <= ?2`, []sqlrecord.Column{{Type: mapping.Text}},
-		[]mapping.Value{mapping.IntValue(client.ID), mapping.IntValue(at)}, func(row []mapping.Value) error {
+	err := c.Query(ctx, `SELECT resource FROM followed WHERE client_id = ?1 AND ready_at > 0 AND ready_at <= ?2`, []sqlrecord.Column{sqlrecord.Words},
+		[]mapping.Value{mapping.IntValue(q.Client.ID), mapping.IntValue(issued)}, func(row []mapping.Value) error {
 			ready = append(ready, row[0].Text())
 			return nil
 		})
-	return !slices.ContainsFunc(resources, func(r *mapping.Resource) bool { return !slices.Contains(ready, r.Name) }), err
+	return !slices.ContainsFunc(q.Resources, func(r *mapping.Resource) bool { return !slices.Contains(ready, r.Name) }), err
 }
 
-// pairs returns those that fulfil a condition, which takes arguments, of the resources that the
-// sheet follows. Others may be left of an earlier sheet.
+// pairs returns those that fulfil a condition, of the resources that the sheet follows. Others may be
+// left of an earlier sheet.
 func (f *Follower) pairs(ctx context.Context, where string, args ...mapping.Value) (all []pair, err error) {
-	var among []string
-	for _, name := range slices.Sorted(maps.Keys(f.resources)) { // so that there is one statement
-		args = append(args, mapping.TextValue(name))
-		among = append(among, "?"+strconv.Itoa(len(args)))
-	}
-	where = "resource IN (" + strings.Join(among, ", ") + ") AND " + where
-	columns := []sqlrecord.Column{{Type: mapping.Int4}, {Type: mapping.Text}, {Type: mapping.Text}}
 	err = f.db.Read(ctx, func(c sqlrecord.Conn) error {
 		all = nil
-		return c.Query(ctx, `SELECT client_id, client_name, resource FROM followed WHERE `+where, columns, args, func(row []mapping.Value) error {
-			all = append(all, pair{auth.Client{ID: row[0].Int(), Name: row[1].Text()}, f.resources[row[2].Text()]})
+		return c.Query(ctx, `SELECT client_id, client_name, resource FROM followed WHERE `+where, []sqlrecord.Column{sqlrecord.Number, sqlrecord.Words, sqlrecord.Words}, args, func(row []mapping.Value) error {
+			if r := f.resources[row[2].Text()]; r != nil {
+				all = append(all, pair{auth.Client{ID: row[0].Int(), Name: strings.Clone(row[1].Text())}, r})
+			}
 			return nil
 		})
 	})

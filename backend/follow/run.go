@@ -8,7 +8,6 @@ import (
 
 	"go.uber.org/zap"
 
-	"frontdesk/auth"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping"
 )
@@ -18,191 +17,117 @@ const (
 	leaseLife = 15 * time.Second
 	// releaseTime bounds the giving back of the lease when the program stops.
 	releaseTime = 5 * time.Second
-	// dueEvery is how often it is asked what is due, and forgetEvery how often what nobody
-	// needs any more is removed.
-	dueEvery, forgetEvery = time.Second, time.Hour
-	// mostLooks is how many looks are under way at most, page by page in turn.
-	mostLooks = 16
+	// newEvery is how often it is asked who has begun to follow something, and forgetEvery how often
+	// what nobody needs any more is removed.
+	newEvery, forgetEvery = time.Second, time.Hour
 )
 
-// rounds is what the goroutine that looks has.
+// rounds is what the goroutine that has the lease knows.
 type rounds struct {
-	held, forgot time.Time // when that was done last
-	ask          time.Time // when it is to be asked again what is due
-	looks        map[string]*look
-	failures     map[string]int // of looks that have given way
-	settling     map[string]*settling
+	renewed, forgot time.Time
+	following       sync.WaitGroup
 }
 
-// failing is the look that has failed most often in a row; nil if none has.
-func (r *rounds) failing() (most *look) {
-	for _, l := range r.looks {
-		if l.failures > 0 && (most == nil || l.failures > most.failures) {
-			most = l
-		}
-	}
-	return most
-}
-
-// run looks for changes, and tells what is shared, until ctx ends.
+// run has all that is followed looked at while no other gateway does, until ctx ends.
 func (f *Follower) run(ctx context.Context) {
-	var telling sync.WaitGroup
-	defer telling.Wait()
-	telling.Go(func() { f.tellShared(ctx) })
-	r := rounds{looks: map[string]*look{}, failures: map[string]int{}, settling: map[string]*settling{}}
-	for {
-		pause := f.round(ctx, &r)
-		timer := time.NewTimer(pause)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			f.release()
-			return
-		case <-f.wake:
-			r.ask = time.Time{}
-		case <-timer.C:
+	var r rounds
+	defer f.release()
+	defer r.following.Wait()
+	for ctx.Err() == nil {
+		pause := min(newEvery, f.o.Lease/3)
+		if err := f.round(ctx, &r); err != nil {
+			f.looks.Store(false)
+			pause = f.o.Lease / 3
+			if !errors.Is(err, errLost) && ctx.Err() == nil {
+				f.o.Log.Error("changes cannot be noted; it is tried again", zap.Error(err))
+			}
 		}
-		timer.Stop()
+		sleep(ctx, pause, f.wake)
 	}
 }
 
-// round does what is to be done, and returns after how long there is more.
-func (f *Follower) round(ctx context.Context, r *rounds) time.Duration {
-	if time.Since(r.held) > f.o.Lease/3 {
-		err := f.db.Write(ctx, func(c sqlrecord.Conn) error { return f.renew(ctx, c) })
-		f.looks.Store(err == nil)
-		if err != nil {
-			clear(r.looks)
-			return f.rest(ctx, err)
-		}
-		r.held = time.Now()
+// sleep waits for a while, until it is woken, or until ctx ends.
+func sleep(ctx context.Context, pause time.Duration, wake <-chan struct{}) {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-wake:
+	case <-timer.C:
 	}
-	if !time.Now().Before(r.ask) && (len(r.looks) < mostLooks || r.failing() != nil) {
-		again, err := f.startDue(ctx, r)
-		if err != nil {
-			return f.rest(ctx, err)
+}
+
+// round keeps the lease, and begins to look at what is followed: at all that is, where this gateway
+// did not have the lease or something has failed, and else at what is new.
+func (f *Follower) round(ctx context.Context, r *rounds) error {
+	which := "ready_at = 0"
+	if !f.looks.Load() || !f.known.Load() || time.Since(r.renewed) >= f.o.Lease/3 {
+		if err := f.db.Write(ctx, func(c sqlrecord.Conn) error { return f.renew(ctx, c) }); err != nil {
+			return err
 		}
-		r.ask = time.Now().Add(again)
+		r.renewed = time.Now()
+		if had := f.looks.Swap(true); !f.known.Swap(true) || !had {
+			which = "TRUE"
+		}
+	}
+	all, err := f.pairs(ctx, which)
+	if err != nil {
+		return err
+	}
+	for _, p := range all {
+		f.mu.Lock()
+		wake := f.under[p.key()]
+		if wake == nil {
+			wake = make(chan struct{}, 1)
+			f.under[p.key()] = wake
+			r.following.Go(func() { f.attend(ctx, p, wake) })
+		}
+		f.mu.Unlock()
+		awaken(wake)
 	}
 	if time.Since(r.forgot) > forgetEvery {
-		if err := f.forget(ctx); err != nil {
-			return f.rest(ctx, err)
-		}
-		r.forgot = time.Now()
-	}
-	next := min(dueEvery, max(0, time.Until(r.ask)))
-	for key, l := range r.looks {
-		if ctx.Err() != nil {
-			return 0
-		}
-		if wait := time.Until(l.due); wait > 0 {
-			next = min(next, wait)
-			continue
-		}
-		done, err := f.holding(ctx, l)
-		if err == nil && done {
-			if err = f.finish(ctx, l); err == nil && l.settling != nil {
-				l.settling.upTo = max(l.settling.upTo, l.final)
-			}
-		}
-		switch {
-		case errors.Is(err, errLost):
-			clear(r.looks)
-			f.looks.Store(false)
-			r.held = time.Time{}
-			return f.o.Lease / 3
-		case errors.Is(err, errLeft) || err == nil && done:
-			delete(r.looks, key)
-			delete(r.failures, key)
-			if err != nil { // nobody follows it any more
-				delete(r.settling, key)
-			}
-			r.ask, next = time.Time{}, 0
-		case err != nil && ctx.Err() == nil:
-			f.failed(ctx, l, err)
-		default:
-			pace := l.how.Pace(l.read)
-			l.failures, l.due = 0, time.Now().Add(pace)
-			next = min(next, pace)
+		if err = f.forget(ctx); err == nil {
+			r.forgot = time.Now()
 		}
 	}
-	return next
-}
-
-// rest returns how long nothing is done after an error.
-func (f *Follower) rest(ctx context.Context, err error) time.Duration {
-	if !errors.Is(err, errLost) && ctx.Err() == nil {
-		f.o.Log.Error("changes cannot be noted; it is tried again", zap.Error(err))
-	}
-	return f.o.Lease / 3
-}
-
-// startDue starts the looks that are due, those that somebody waits for first, and returns
-// after how long it should be called again. What is due further ahead than the longest pause was
-// noted before the clock of the database was set back, and is due now.
-func (f *Follower) startDue(ctx context.Context, r *rounds) (again time.Duration, err error) {
-	present := f.o.DB.Dialect().Present
-	due, err := f.pairs(ctx, `(next_at <= `+present+` OR next_at > `+present+` + ?2) ORDER BY CASE WHEN ready_at = 0 THEN 0 ELSE 1 END, next_at, client_id, resource LIMIT ?1`,
-		mapping.IntValue(4*mostLooks), mapping.IntValue(f.longest.Milliseconds()))
-	if err != nil {
-		return 0, err
-	}
-	for _, p := range due {
-		key := p.key()
-		if r.looks[key] != nil {
-			continue
-		}
-		if len(r.looks) >= mostLooks {
-			if failing := r.failing(); failing == nil {
-				break
-			} else if err := f.giveWay(ctx, r, failing); err != nil {
-				return 0, err
-			}
-		}
-		switch l, err := f.start(ctx, p); {
-		case errors.Is(err, errLeft):
-		case err != nil:
-			return 0, err
-		default:
-			l.failures = r.failures[key]
-			r.looks[key] = l
-			r.settle(f, l)
-		}
-	}
-	err = f.db.Read(ctx, func(c sqlrecord.Conn) error {
-		again = dueEvery
-		return c.Query(ctx, `SELECT min(next_at) - `+present+` FROM followed WHERE next_at > `+present, numbers(1), nil, func(row []mapping.Value) error {
-			if row[0].IsSet() {
-				again = min(again, max(time.Millisecond, time.Duration(row[0].Int())*time.Millisecond))
-			}
-			return nil
-		})
-	})
-	return again, err
-}
-
-// giveWay ends a look that fails, as others wait. It begins again when it would have gone on.
-func (f *Follower) giveWay(ctx context.Context, r *rounds, l *look) error {
-	r.failures[l.key()] = l.failures
-	delete(r.looks, l.key())
-	_, err := sqlrecord.Change(ctx, f.db, `UPDATE followed SET next_at = `+f.o.DB.Dialect().Present+` + ?4 WHERE client_id = ?1 AND resource = ?2 AND pass = ?3`,
-		l.values(mapping.IntValue(l.pass), mapping.IntValue(backoff(l.failures).Milliseconds()))...)
 	return err
 }
 
-// holding does a step of a look. The lease is renewed meanwhile, since reading one page may take
-// longer than the lease lasts.
-func (f *Follower) holding(ctx context.Context, l *look) (done bool, err error) {
-	var renewing sync.WaitGroup
-	ctx, end := context.WithCancel(ctx)
-	renewing.Go(func() {
-		for auth.Sleep(ctx, f.o.Lease/3) == nil {
-			_ = f.db.Write(ctx, func(c sqlrecord.Conn) error { return f.renew(ctx, c) }) // what is noted finds out itself
+// attend looks at a pair again and again, as long as somebody follows it and this gateway has the
+// lease.
+func (f *Follower) attend(ctx context.Context, p pair, wake <-chan struct{}) {
+	var err error
+	for err == nil && ctx.Err() == nil {
+		var wait time.Duration
+		if wait, err = f.due(ctx, p); err == nil && wait > 0 {
+			sleep(ctx, wait, wake)
+		} else if err == nil {
+			err = f.look(ctx, p)
 		}
+	}
+	f.mu.Lock()
+	delete(f.under, p.key())
+	f.mu.Unlock()
+	f.known.Store(false) // it begins again where it is followed, and this gateway has the lease
+}
+
+// due is how long there is to the next look at a pair. One that is further ahead than the pause between
+// two was noted before the clock of the database was set back, and is due now.
+func (f *Follower) due(ctx context.Context, p pair) (wait time.Duration, err error) {
+	err = f.db.Read(ctx, func(c sqlrecord.Conn) error {
+		row, err := sqlrecord.One(ctx, c, `SELECT next_at - `+f.o.DB.Dialect().Present+` FROM followed WHERE client_id = ?1 AND resource = ?2`, numbers(1), p.values()...)
+		if err == nil && row == nil {
+			err = errLeft
+		}
+		if err == nil {
+			wait = time.Duration(row[0].Int()) * time.Millisecond
+		}
+		return err
 	})
-	defer renewing.Wait()
-	defer end()
-	return f.step(ctx, l)
+	if wait > f.o.Sheet.Changes(p.resource).Every {
+		wait = 0
+	}
+	return wait, err
 }
 
 // renew takes the lease, or keeps it, in the transaction of a connection. It fails with

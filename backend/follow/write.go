@@ -1,16 +1,14 @@
 package follow
 
 import (
-	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"go.uber.org/zap"
 
 	"frontdesk/auth"
 	"frontdesk/backend"
+	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping"
 )
 
@@ -85,17 +83,8 @@ func (n *noting) Delete(ctx context.Context, client auth.Client, before mapping.
 	return err
 }
 
-// shared is what a client has written that belongs to all of them.
-type shared struct {
-	pair
-	sighting
-}
-
-// sharedAtMost is how many of them wait at most until the other clients are told.
-const sharedAtMost = 1000
-
-// noteWritten notes written records for the client that wrote, and, if a record belongs to all
-// clients, has each be told later that has seen it: that takes a read for each.
+// noteWritten notes written records for the client that wrote. Those that belong to all clients are
+// noted for each other one that has seen them, too.
 func (f *Follower) noteWritten(ctx context.Context, all []written) error {
 	for _, w := range all {
 		r := w.rec.Resource
@@ -104,71 +93,35 @@ func (f *Follower) noteWritten(ctx context.Context, all []written) error {
 		}
 		s := sightingOf(w.rec, w.kind)
 		s.own = true
-		if err := f.note(ctx, pair{w.client, r}, nil, []sighting{s}); err != nil {
+		err := f.note(ctx, pair{w.client, r}, nil, []sighting{s})
+		if err == nil && w.rec.Owner == mapping.OfAll {
+			err = f.noteShared(ctx, pair{w.client, r}, s)
+		}
+		if err != nil {
 			return err
-		}
-		if w.rec.Owner != mapping.OfAll {
-			continue
-		}
-		select {
-		case f.shared <- shared{pair{w.client, r}, s}:
-		default:
-			return errBehind
 		}
 	}
 	return nil
 }
 
-// errBehind says that more is written than other clients can be told one by one.
-var errBehind = errors.New("too many records that belong to all clients wait until these are told")
-
-// tellShared tells the other clients of what belongs to all of them, until ctx ends.
-func (f *Follower) tellShared(ctx context.Context) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case s := <-f.shared:
-			if err := f.noteShared(ctx, s); err != nil && ctx.Err() == nil {
-				f.o.Log.Warn("other clients could not be told of a change of the gateway's own, and are told after the next look", zap.Error(err))
+// noteShared notes a record for all clients but one that have seen it. A new one they are told of after
+// the next look: whether they see it is not known before.
+func (f *Follower) noteShared(ctx context.Context, by pair, s sighting) error {
+	return f.db.Write(ctx, func(c sqlrecord.Conn) error {
+		var others []int64
+		err := c.Query(ctx, `UPDATE followed_record SET version = ?4, modified = ?5, gone = ?6,
+			pass = (SELECT f.pass FROM followed f WHERE f.client_id = followed_record.client_id AND f.resource = followed_record.resource)
+			WHERE client_id <> ?1 AND resource = ?2 AND id = ?3 AND client_id IN (SELECT f.client_id FROM followed f WHERE f.resource = ?2)
+			AND gone = 0 AND (CAST(?6 AS BIGINT) = 1 OR version <> ?4 OR modified IS DISTINCT FROM ?5) RETURNING client_id`, numbers(1),
+			by.values(mapping.IntValue(int64(s.id)), mapping.IntValue(s.version), s.modified, mapping.IntValue(s.gone())), func(row []mapping.Value) error {
+				others = append(others, row[0].Int())
+				return nil
+			})
+		for _, client := range others {
+			if err == nil {
+				err = sqlrecord.Note(ctx, c, f.o.DB.Dialect(), client, by.resource, s.id, s.kind)
 			}
 		}
-	}
-}
-
-// noteShared notes a record for each other client that has seen it. If a system tells clients
-// apart by the request alone, its records look as if they belonged to all.
-func (f *Follower) noteShared(ctx context.Context, s shared) error {
-	others, err := f.pairs(ctx, "resource = ?1 AND client_id <> ?2", mapping.TextValue(s.resource.Name), mapping.IntValue(s.client.ID))
-	for _, p := range others {
-		ctx, cancel := context.WithTimeout(ctx, noteWait)
-		seen, failed := f.concerns(ctx, p, s.sighting)
-		if failed == nil {
-			failed = f.note(ctx, p, nil, seen)
-		}
-		cancel()
-		err = cmp.Or(err, failed) // which need not fail for the next client
-	}
-	return err
-}
-
-// concerns returns a record as a client sees it by now, if he has seen it before, and sees that it
-// changed or has gone: by the time that he is told it may have been written again.
-func (f *Follower) concerns(ctx context.Context, p pair, s sighting) (all []sighting, err error) {
-	before, err := f.lastSeen(ctx, p, []int32{s.id})
-	if was, seen := before[s.id]; err != nil || !seen || was.gone {
-		return nil, err
-	}
-	rec, err := f.o.Reader.Get(ctx, p.resource, backend.Query{Client: p.client, ID: s.id, Fields: p.resource.ListFields()})
-	switch gone := errors.Is(err, backend.ErrNotFound); {
-	case gone && s.kind == backend.RecordDeleted:
-		return []sighting{s}, nil
-	case err != nil && !gone:
-		return nil, fmt.Errorf("%w: %w", errDriver, err)
-	case gone || s.kind == backend.RecordDeleted:
-		return nil, nil // the next look finds it
-	}
-	now := sightingOf(rec, backend.RecordUpdated)
-	now.own = true
-	return []sighting{now}, nil
+		return err
+	})
 }

@@ -21,6 +21,7 @@ import (
 type mistaken struct {
 	backend.Driver
 	backend.Tx
+	follow.Journal
 	follow.Teller
 }
 

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -170,22 +169,25 @@ func TestSettledChangesAreReadNoMore(t *testing.T) {
 		contact := x.model.Resource("contact")
 		x.sheet.Resource("contact").Changes = sheet.Changes{By: sheet.ByVersion, Every: 10 * time.Millisecond, Settle: time.Minute, Pause: time.Millisecond, Page: 100}
 		db, c := own(), &counter{Store: x.Store}
-		var passed atomic.Int64
-		began := time.Now()
-		x.follows(t, follow.Options{Reader: c, DB: db, Now: func() time.Time { return began.Add(time.Duration(passed.Load())) }})
-		mass := began.Truncate(time.Minute).Add(-59 * time.Second).UnixMilli() // no whole minute, which a date could be
+		set := func(columns string) {
+			_, err := sqlrecord.Change(t.Context(), db, "UPDATE followed SET "+columns)
+			require.NoError(t, err)
+		}
+		x.follows(t, follow.Options{Reader: c, DB: db})
+		mass := time.Now().Add(-59 * time.Second).UnixMilli()
 		x.exec(fmt.Sprintf("UPDATE f_rel SET gew = %d", mass))
 
 		page, err := x.front.Changes(t.Context(), beginning(one, contact))
 		require.NoError(t, err)
 		told := func() []string { return x.changed(t, one, page.Cursor, contact) }
 		require.Equal(t, []int{4, 4}, c.next(t)[1:])
-		passed.Store(int64(time.Hour + time.Minute)) // which is settle
+		const settled = 25*time.Hour + time.Minute
+		set(fmt.Sprintf("high_at = high_at - %d", (settled - time.Minute).Milliseconds())) // a minute is left
 		require.Equal(t, []int{4, 4}, c.next(t)[1:])
 		x.exec(fmt.Sprintf("UPDATE f_rel SET naam = 'Late', gew = %d WHERE nr = 3", mass))
 		x.eventually(t, []string{"updated contact 3"}, told)
 
-		passed.Add(1)
+		set(fmt.Sprintf("high_at = high_at - %d", time.Minute.Milliseconds()))
 		require.Eventually(t, func() bool { return slices.Equal([]int{0, 0}, c.next(t)[1:]) }, patience, time.Millisecond)
 		n := len(c.since(0))
 		x.exec(fmt.Sprintf("UPDATE f_rel SET naam = 'Twe', gew = %d WHERE nr = 2", mass+1))
@@ -194,10 +196,7 @@ func TestSettledChangesAreReadNoMore(t *testing.T) {
 		require.LessOrEqual(t, slices.Max(c.since(n)), 1)
 
 		require.Eventually(t, func() bool { // what the gateway knows is set back: it reads again what it has seen since
-			require.NoError(t, db.Write(t.Context(), func(c sqlrecord.Conn) error {
-				_, err := c.Exec(t.Context(), "UPDATE followed SET since = since - 3600000")
-				return err
-			}))
+			set("since = since - 3600000, final = 0")
 			return slices.Contains(c.next(t), 4)
 		}, patience, time.Millisecond)
 	})

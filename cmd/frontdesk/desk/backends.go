@@ -191,7 +191,16 @@ func (s *System) openLegacy(o opening, sh *sheet.Sheet, kept *idstore.Store) err
 	}
 	s.onClose(store.Close)
 	s.driver, s.accounts = store, store
-	return s.openFollower(o, sh, &store.Teller)
+	s.follower, err = follow.Open(o.ctx, follow.Options{
+		Reader: store, DB: s.Own.Db, Sheet: sh, Model: s.model, Keep: o.config.Changes.Keep, Timeout: o.config.Backend.Timeout, Log: o.log,
+	})
+	if err != nil || s.follower == nil {
+		return err
+	}
+	s.onClose(s.follower.Close)
+	s.changes = s.follower.State
+	store.TellBy(s.follower)
+	return nil
 }
 
 // openRemote opens a service, with the copy of its records in the gateway's own database.
@@ -206,21 +215,6 @@ func (s *System) openRemote(o opening, sh *sheet.Sheet, kept *idstore.Store) err
 	s.onClose(d.Close)
 	s.driver, s.accounts, s.changes = d, d, d.ChangesState
 	s.loginsAtOnce = cmp.Or(d.LoginsAtOnce(), s.loginsAtOnce)
-	return nil
-}
-
-// openFollower has the changes of a mapped system told, as far as its sheet says how they are
-// known.
-func (s *System) openFollower(o opening, sh *sheet.Sheet, teller *follow.Teller) (err error) {
-	s.follower, err = follow.Open(o.ctx, follow.Options{
-		Reader: s.driver, DB: s.Own.Db, Sheet: sh, Model: s.model, Keep: o.config.Changes.Keep, Timeout: o.config.Backend.Timeout, Log: o.log,
-	})
-	if err != nil || s.follower == nil {
-		return err
-	}
-	s.onClose(s.follower.Close)
-	s.changes = s.follower.State
-	teller.TellBy(s.follower)
 	return nil
 }
 

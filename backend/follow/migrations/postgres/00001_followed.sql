@@ -14,6 +14,8 @@ CREATE TABLE followed (
     done_at     BIGINT NOT NULL DEFAULT 0, -- when the last look had ended
     since       BIGINT NOT NULL DEFAULT 0, -- modified_at that the next look by version begins from
     high        BIGINT NOT NULL DEFAULT 0, -- the highest modified_at that was seen
+    high_at     BIGINT NOT NULL DEFAULT 0, -- when that had been seen first
+    final       BIGINT NOT NULL DEFAULT 0, -- modified_at up to which all was read after it had settled
     -- How far it was read what the system itself says has changed: where the next look
     -- begins, empty for none; a later one, reached at marked_at, before which writers may
     -- still have been at work; and 1 where all is to be read again then.
