@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	"go.uber.org/zap"
 
 	"frontdesk/auth"
@@ -31,7 +32,10 @@ type copied struct {
 	// resource which they stand in.
 	sources map[*mapping.Resource]*source
 	walking chan struct{} // a slot for each walk at the same time
-	recent  *recent
+	// recent is what the copy has of the records that were read last, so that a read of a record that is as
+	// it was asks no database. What another gateway has put into a shared copy meanwhile it does not know: a
+	// record is brought into the copy only where the copy has what is remembered.
+	recent *lru.Cache[recordKey, held]
 
 	stop    context.CancelFunc
 	done    context.Context
@@ -39,6 +43,14 @@ type copied struct {
 
 	mu      sync.Mutex
 	leftOut map[backend.Place]int64 // by the last look
+}
+
+// keptRecent is of how many records it is remembered what the copy has of them.
+const keptRecent = 16 << 10
+
+type recordKey struct {
+	r  *mapping.Resource
+	id int32
 }
 
 // source is a resource that is walked.
@@ -75,17 +87,12 @@ func nested(r *sheet.Resource) (all []*mapping.Field) {
 	return all
 }
 
-// sorted are taken records of a page, sorted out for one transaction.
-type sorted struct {
-	put     map[owned][]mapping.Record // new or changed
-	removed map[*mapping.Resource][]int32
-	quietly map[*mapping.Resource][]int32 // left out, but not gone
-}
-
-// owned are the records of a resource that belong to a client.
-type owned struct {
-	r      *mapping.Resource
-	client int64
+// delta is what a transaction changes of the copy of a resource.
+type delta struct {
+	r       *mapping.Resource
+	put     map[int64][]mapping.Record // new or changed, by client
+	removed []int32
+	quietly []int32 // left out, but not gone
 }
 
 // apply brings a page into the copy, and returns which of its records were read or written one by
@@ -94,10 +101,10 @@ func (c *copied) apply(ctx context.Context, r *sheet.Resource, mark int64, page 
 	if len(page) == 0 {
 		return nil, nil
 	}
-	err = c.write(ctx, func(tx *sqlrecord.Store) (sorted, error) {
+	err = c.write(ctx, func(tx *sqlrecord.Store) ([]delta, error) {
 		touched, err := touchedSince(ctx, tx.Conn(), r.Resource, mark)
 		if err != nil {
-			return sorted{}, err
+			return nil, err
 		}
 		passed = nil
 		page := slices.DeleteFunc(slices.Clone(page), func(t taken) bool {
@@ -122,18 +129,16 @@ func (c *copied) held(ctx context.Context, r *sheet.Resource, id int32) (held, e
 	if c.sources[r.Resource] == nil {
 		return held{}, nil
 	}
-	of := recentKey{r.Resource, id}
-	h, is, changes := c.recent.get(of)
-	if is {
+	if h, is := c.recent.Get(recordKey{r.Resource, id}); is {
 		return h, nil
 	}
 	kept, err := c.records.Kept(ctx, r.Resource, []int32{id})
 	if err != nil {
 		return held{}, ownFailure("copy of a record", err)
 	}
-	h.Kept, h.there = kept[id]
-	c.recent.put(of, h, changes)
-	return h, nil
+	known, there := kept[id]
+	c.recent.Add(recordKey{r.Resource, id}, held{known, there})
+	return held{known, there}, nil
 }
 
 // errPassed says that the copy of a record changed while the service was asked for the record.
@@ -145,34 +150,35 @@ func (c *copied) keep(ctx context.Context, r *sheet.Resource, before held, t tak
 	if c.sources[r.Resource] == nil || before.isLike(t) {
 		return nil
 	}
-	id, page := t.rec.ID(), []taken{t}
-	defer c.recent.forget(recentKey{r.Resource, id})
-	return c.write(ctx, func(tx *sqlrecord.Store) (sorted, error) {
+	id, page := t.rec.ID(), []taken{t} // which a get of what is as it was does not need
+	defer c.recent.Remove(recordKey{r.Resource, id})
+	return c.write(ctx, func(tx *sqlrecord.Store) ([]delta, error) {
 		if err := touch(ctx, tx.Conn(), r.Resource, id); err != nil { // others who touch it wait from here on
-			return sorted{}, err
+			return nil, err
 		}
 		kept, err := tx.Kept(ctx, r.Resource, []int32{id})
 		if err != nil {
-			return sorted{}, err
+			return nil, err
 		}
 		known, there := kept[id]
 		switch now := (held{known, there}); {
 		case now.isLike(page[0]):
-			return sorted{}, nil
+			return nil, nil
 		case there != before.there, known.Version != before.Version, known.Client != before.Client:
-			return sorted{}, errPassed
+			return nil, errPassed
 		default:
 			return c.merge(ctx, tx, r, page)
 		}
 	})
 }
 
-// isLike tells whether the copy would be the same with a record.
+// isLike tells whether the copy would be the same with a record. Its version changes with all that
+// clients see of it, also where the sheet shows something else of the same version of the service's record.
 func (h held) isLike(t taken) bool {
-	if !h.there {
-		return t.gone || t.hidden
+	if !h.there || t.gone || t.hidden {
+		return !h.there && (t.gone || t.hidden)
 	}
-	return isSame(h.Kept, t)
+	return t.err == nil && h.Version == t.rec.Version && h.Client == t.client
 }
 
 // drop removes a record that is no more for a client, if it was that client's: another's may be
@@ -186,9 +192,9 @@ func (c *copied) drop(ctx context.Context, r *sheet.Resource, client auth.Client
 	return c.keep(ctx, r, before, t)
 }
 
-// write is a transaction of the copy. f returns what it wrote.
-func (c *copied) write(ctx context.Context, f func(*sqlrecord.Store) (sorted, error)) error {
-	var all sorted
+// write is a transaction of the copy. f returns what it changed.
+func (c *copied) write(ctx context.Context, f func(*sqlrecord.Store) ([]delta, error)) error {
+	var all []delta
 	once := func() error {
 		return c.records.Write(ctx, func(tx *sqlrecord.Store) (err error) {
 			all, err = f(tx)
@@ -196,125 +202,107 @@ func (c *copied) write(ctx context.Context, f func(*sqlrecord.Store) (sorted, er
 		})
 	}
 	err := backend.RunAgain(ctx, once, func(err error) bool { return errors.Is(err, backend.ErrStale) })
-	c.recent.forget(all.records()...)
-	return ownFailure("copy of records", err)
-}
-
-func isSame(known sqlrecord.Kept, t taken) bool {
-	return t.err == nil && !t.gone && !t.hidden && known.Version == sumOf(t.rec) && known.Client == t.client
-}
-
-// sumOf is the version of a record in the copy: it changes with all that clients see of it, also
-// where the sheet shows something else of the same version of the service's record.
-func sumOf(rec mapping.Record) int64 {
-	var elements []mapping.Record
-	for i := range rec.Resource.Fields {
-		elements = append(elements, rec.Children[i]...)
+	for _, d := range all {
+		for _, records := range d.put {
+			for _, rec := range records {
+				c.recent.Remove(recordKey{d.r, rec.ID()})
+			}
+		}
+		for _, id := range slices.Concat(d.removed, d.quietly) {
+			c.recent.Remove(recordKey{d.r, id})
+		}
 	}
-	return sheet.Tag(rec, elements)
+	return ownFailure("copy of records", err)
 }
 
 // merge writes what a page has changed. Records that cannot be converted are left out, without
 // being told as deleted.
-func (c *copied) merge(ctx context.Context, tx *sqlrecord.Store, r *sheet.Resource, page []taken) (sorted, error) {
+func (c *copied) merge(ctx context.Context, tx *sqlrecord.Store, r *sheet.Resource, page []taken) ([]delta, error) {
 	ids := make([]int32, len(page))
 	for i, t := range page {
 		ids[i] = t.rec.ID()
 	}
 	kept, err := tx.Kept(ctx, r.Resource, ids)
 	if err != nil {
-		return sorted{}, err
+		return nil, err
 	}
-	s := sorted{put: map[owned][]mapping.Record{}, removed: map[*mapping.Resource][]int32{}, quietly: map[*mapping.Resource][]int32{}}
-	var changed []mapping.Record
+	own := delta{r: r.Resource, put: map[int64][]mapping.Record{}}
+	var changed []taken
 	for _, t := range page {
-		known, has := kept[t.rec.ID()]
+		_, has := kept[t.rec.ID()]
 		switch {
+		case t.err != nil && has:
+			own.quietly = append(own.quietly, t.rec.ID())
 		case t.err != nil:
-			if has {
-				s.quietly[r.Resource] = append(s.quietly[r.Resource], t.rec.ID())
-			}
-			continue
-		case t.gone || t.hidden:
-			if has {
-				s.removed[r.Resource] = append(s.removed[r.Resource], t.rec.ID())
-			}
-			continue
-		case has && isSame(known, t):
-			continue
-		case has && known.Client != t.client: // it is told to both
-			s.removed[r.Resource] = append(s.removed[r.Resource], t.rec.ID())
-		}
-		rec := c.stamped(t.rec, known)
-		of := owned{r.Resource, t.client}
-		s.put[of], changed = append(s.put[of], rec), append(changed, rec)
-		for i, elements := range rec.Children {
-			s.elements(r.Fields[i].Field.Target(), t.client, elements)
+		case (t.gone || t.hidden) && has:
+			own.removed = append(own.removed, t.rec.ID())
+		case !t.gone && !t.hidden && own.add(c, t.client, t.rec, kept):
+			changed = append(changed, t)
 		}
 	}
+	all := []delta{own}
 	for _, f := range nested(r) {
-		if err := s.sortElements(ctx, tx, c, r.Resource, f, changed); err != nil {
-			return sorted{}, err
+		d := delta{r: f.Target(), put: map[int64][]mapping.Record{}}
+		if err := d.elements(ctx, tx, c, f, &own, changed); err != nil {
+			return nil, err
+		}
+		all = append(all, d)
+	}
+	for _, d := range all {
+		if err := d.write(ctx, tx); err != nil {
+			return nil, err
 		}
 	}
-	return s, s.write(ctx, tx)
+	return all, nil
 }
 
-// elements adds those of a record that has changed.
-func (s *sorted) elements(r *mapping.Resource, client int64, elements []mapping.Record) {
-	of := owned{r, client}
-	s.put[of] = append(s.put[of], elements...)
+// add adds a record of a client, unless the copy has it as it is.
+func (d *delta) add(c *copied, client int64, rec mapping.Record, kept map[int32]sqlrecord.Kept) bool {
+	known, has := kept[rec.ID()]
+	if has && known.Version == rec.Version && known.Client == client {
+		return false
+	}
+	if has && known.Client != client { // it is told to both
+		d.removed = append(d.removed, rec.ID())
+	}
+	d.put[client] = append(d.put[client], c.stamped(rec, known))
+	return true
 }
 
-// sortElements leaves out those elements of the changed records that are as they were, and removes
-// those that are no more, with those of the records that are removed.
-func (s *sorted) sortElements(ctx context.Context, tx *sqlrecord.Store, c *copied, r *mapping.Resource, f *mapping.Field, changed []mapping.Record) error {
-	target := f.Target()
-	parents := slices.Concat(s.removed[r], s.quietly[r])
-	now := map[int32]bool{}
-	for _, rec := range changed {
-		parents = append(parents, rec.ID())
-		for _, e := range rec.Children[f.Index] {
+// elements adds those of an array of the records that have changed, and removes those that are no more.
+func (d *delta) elements(ctx context.Context, tx *sqlrecord.Store, c *copied, f *mapping.Field, of *delta, changed []taken) error {
+	parents, now := slices.Clone(of.removed), map[int32]bool{}
+	for _, t := range changed {
+		parents = append(parents, t.rec.ID())
+		for _, e := range t.rec.Children[f.Index] {
 			now[e.ID()] = true
 		}
 	}
-	before, err := tx.ElementIDs(ctx, target.Field(f.ArrayKey), target, parents...)
+	kept, err := tx.Kept(ctx, d.r, slices.Collect(maps.Keys(now)))
 	if err != nil {
 		return err
 	}
-	kept, err := tx.Kept(ctx, target, slices.Collect(maps.Keys(now)))
+	for _, t := range changed {
+		for _, e := range t.rec.Children[f.Index] {
+			d.add(c, t.client, e, kept)
+		}
+	}
+	key := d.r.Field(f.ArrayKey)
+	before, err := tx.ElementIDs(ctx, key, d.r, parents...)
 	if err != nil {
 		return err
 	}
-	for of, elements := range s.put {
-		if of.r != target {
-			continue
-		}
-		var differ []mapping.Record
-		for _, e := range elements {
-			known, has := kept[e.ID()]
-			if !has || known.Version != sumOf(e) || known.Client != of.client {
-				differ = append(differ, c.stamped(e, known))
-			}
-			if has && known.Client != of.client { // it is told to both
-				s.removed[target] = append(s.removed[target], e.ID())
-			}
-		}
-		s.put[of] = differ
-	}
-	for _, id := range before {
-		if !now[id] {
-			s.removed[target] = append(s.removed[target], id)
-		}
-	}
-	return nil
+	quietly, err := tx.ElementIDs(ctx, key, d.r, of.quietly...)
+	isThere := func(id int32) bool { return now[id] }
+	d.removed, d.quietly = append(d.removed, slices.DeleteFunc(before, isThere)...), slices.DeleteFunc(quietly, isThere)
+	return err
 }
 
 // stamped fills in the moments that the service does not say, and leaves out contents, which are
 // always read from it.
 func (c *copied) stamped(rec mapping.Record, known sqlrecord.Kept) mapping.Record {
 	r := rec.Resource
-	rec.Version, rec.Values = sumOf(rec), slices.Clone(rec.Values)
+	rec.Values = slices.Clone(rec.Values)
 	now := mapping.TimeValue(c.Now())
 	if rec.Values[r.ModifiedAt].IsAbsent() {
 		rec.Values[r.ModifiedAt] = now
@@ -333,27 +321,17 @@ func (c *copied) stamped(rec mapping.Record, known sqlrecord.Kept) mapping.Recor
 	return rec
 }
 
-func (s *sorted) write(ctx context.Context, tx *sqlrecord.Store) error {
-	if len(s.quietly) > 0 {
-		err := tx.Quietly(ctx, func() error {
-			for r, ids := range s.quietly {
-				if err := tx.Remove(ctx, r, ids...); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if err != nil {
+func (d *delta) write(ctx context.Context, tx *sqlrecord.Store) error {
+	if len(d.quietly) > 0 {
+		if err := tx.Quietly(ctx, func() error { return tx.Remove(ctx, d.r, d.quietly...) }); err != nil {
 			return err
 		}
 	}
-	for r, ids := range s.removed {
-		if err := tx.Remove(ctx, r, ids...); err != nil {
-			return err
-		}
+	if err := tx.Remove(ctx, d.r, d.removed...); err != nil {
+		return err
 	}
-	for of, records := range s.put {
-		if err := tx.Replace(ctx, auth.Client{ID: of.client}, records); err != nil {
+	for client, records := range d.put {
+		if err := tx.Replace(ctx, auth.Client{ID: client}, records); err != nil {
 			return err
 		}
 	}

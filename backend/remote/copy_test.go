@@ -310,6 +310,23 @@ func TestCopyLeavesOut(t *testing.T) {
 	assert.Equal(t, map[backend.Place]int64{{Resource: "contact", Field: "kind"}: 1}, d.LeftOut())
 }
 
+// TestCopyLeavesOutElements tells nobody that the elements are gone of a record that cannot be shown.
+func TestCopyLeavesOutElements(t *testing.T) {
+	s := remotetest.NewRack()
+	s.Put("orders", "o2", map[string]any{"org": 1, "contact": "c02", "lines": []any{map[string]any{"line": 1, "text": "other", "qty": 3}}})
+	d := copiedFrom(t, s, "every: 1h")
+	r := []*mapping.Resource{d.Sheet.Model.Resource("order"), d.Sheet.Model.Resource("orderline")}
+	start, err := d.Changes(bg(), backend.ChangesQuery{Client: north, Begin: true, Resources: r})
+	require.NoError(t, err)
+	s.Put("orders", "o1", map[string]any{"lines": []any{map[string]any{"line": 1, "text": "first", "qty": "few"}}})
+	require.NoError(t, walkNow(d, d.copy.sources[r[0]].of(d.copy, north)))
+	lines, _ := listed(t, d, north, "orderline", "quantity")
+	require.Equal(t, []string{"3"}, lines)
+	page, err := d.Changes(bg(), backend.ChangesQuery{Client: north, After: start.Cursor, Resources: r, Limit: 100})
+	require.NoError(t, err)
+	require.Empty(t, page.Changes)
+}
+
 // TestCopyNewEnough asks for what has changed only where the copy is older than a client allows.
 func TestCopyNewEnough(t *testing.T) {
 	s := remotetest.NewRack()

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	lru "github.com/hashicorp/golang-lru/v2"
 
 	"frontdesk/auth"
 	"frontdesk/backend"
@@ -69,12 +70,13 @@ func OpenDriver(ctx context.Context, o Options) (*Driver, error) {
 	}
 	d := &Driver{Elsewhere: auth.Elsewhere{Where: o.Sheet.Accounts.ForgotPassword}, core: c, copy: &copied{
 		core: c, db: sqlrecord.Reserved(o.DB), records: records, changes: changes, holder: holder.String(),
-		sources: newSources(o.Sheet), walking: make(chan struct{}, atOnce), recent: newRecent(), leftOut: map[backend.Place]int64{},
+		sources: newSources(o.Sheet), walking: make(chan struct{}, atOnce), leftOut: map[backend.Place]int64{},
 	}}
 	if d.conn, err = newConnector(c, d.copy.owners); err != nil {
 		return nil, err
 	}
 	d.copy.conn = d.conn
+	d.copy.recent, _ = lru.New[recordKey, held](keptRecent) // which fails for no size
 	d.copy.start(ctx)
 	return d, nil
 }

@@ -225,5 +225,5 @@ func (w *writing) before(r *sheet.Resource, client auth.Client, t taken) held {
 	if !there {
 		return held{}
 	}
-	return held{sqlrecord.Kept{Version: sumOf(had.rec), Client: had.client}, true}
+	return held{sqlrecord.Kept{Version: had.rec.Version, Client: had.client}, true}
 }
