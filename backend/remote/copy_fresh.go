@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -21,24 +20,10 @@ type walked struct {
 	client auth.Client
 	every  time.Duration
 	page   chan struct{} // a slot for the one who asks for a page
-	wake   chan struct{} // it is to walk now
 	seen   atomic.Int64  // records that the walk under way, or the last, has found
-
-	mu      sync.Mutex
-	ended   chan struct{} // closed when the walk under way, or the next, has ended
-	failure error         // of the last walk
-	always  membership    // of the last walk
-	tries   int           // that failed since
-	wanted  time.Time     // a walk is wanted that begins after it
-	next    *flight       // that has not begun
-	unasked error         // since what has changed could not be asked last
-	again   time.Time     // nothing that has failed is tried before it, but for who insists
-}
-
-// flight is one question of what has changed, for all who wait for it.
-type flight struct {
-	done chan struct{}
-	err  error
+	walks  flights
+	asks   flights                    // what has changed
+	always atomic.Pointer[membership] // of the last walk, as far as is known
 }
 
 const (
@@ -46,8 +31,6 @@ const (
 	walkEvery = 10 * time.Minute
 	// retryFirst is how soon a walk that has failed is tried again; the wait doubles.
 	retryFirst = 5 * time.Second
-	// askAgain is how long it is not asked again what has changed after that has failed.
-	askAgain = time.Second
 	// firstWalk is how soon a client is told to come back before the copy is whole.
 	firstWalk = 5 * time.Second
 )
@@ -61,9 +44,12 @@ func (s *source) of(c *copied, client auth.Client) *walked {
 	defer s.mu.Unlock()
 	p := s.all[client.ID]
 	if p == nil {
-		p = &walked{
-			r: s.r, client: client, every: cmp.Or(s.r.Service.Walk.Every, walkEvery),
-			page: make(chan struct{}, 1), wake: make(chan struct{}, 1), ended: make(chan struct{}),
+		p = &walked{r: s.r, client: client, every: cmp.Or(s.r.Service.Walk.Every, walkEvery), page: make(chan struct{}, 1)}
+		p.walks.do = func() error { return c.walkInTurn(c.done, p) }
+		p.asks.do = func() error {
+			ctx, cancel := context.WithTimeout(c.done, c.Timeout)
+			defer cancel()
+			return c.ask(ctx, p)
 		}
 		s.all[client.ID] = p
 		c.running.Go(func() { c.follow(c.done, p) })
@@ -73,42 +59,42 @@ func (s *source) of(c *copied, client auth.Client) *walked {
 
 // follow walks again and again.
 func (c *copied) follow(ctx context.Context, p *walked) {
-	wait := time.Duration(0)
-	for {
-		timer := time.NewTimer(wait)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return
-		case <-timer.C:
-		case <-p.wake:
-			timer.Stop()
-		}
-		var err error
-		if wait, err = c.due(ctx, p); err == nil && wait <= 0 {
-			if err = c.slot(ctx, p); err == nil {
-				wait = p.every
+	for failures := 0; ctx.Err() == nil; {
+		wait, err := c.due(ctx, p)
+		if err != nil {
+			c.fail(ctx, p, err)
+		} else if wait <= 0 {
+			if err = flown(ctx, c.underWay(&p.walks)); err == nil {
+				failures = 0
+				continue
 			}
 		}
 		if err != nil {
-			wait = c.fail(ctx, p, err)
+			wait = min(retryFirst<<min(failures, 10), p.every)
 		}
+		if err != nil && !errors.Is(err, errOthers) {
+			failures++
+		}
+		_ = auth.Sleep(ctx, wait)
 	}
 }
 
-// due is how long there is to the next walk. One that is asked for is due.
+// due is how long there is to the next walk.
 func (c *copied) due(ctx context.Context, p *walked) (time.Duration, error) {
 	s, err := c.state(ctx, p)
-	if err == nil && s.now.IsZero() {
-		err = c.begin(ctx, p)
-	}
-	if err != nil || s.walked.IsZero() || s.changed {
+	if err != nil || s.walked.IsZero() || s.changed || s.walked.After(s.now) { // or the clock was set back since
 		return 0, err
 	}
-	if p.isWanted(s) || s.walked.After(s.now) { // or the clock was set back since
-		return 0, nil
-	}
 	return p.every - s.now.Sub(s.walked), nil
+}
+
+// walkInTurn walks, and notes why that has failed.
+func (c *copied) walkInTurn(ctx context.Context, p *walked) error {
+	err := c.slot(ctx, p)
+	if err != nil {
+		c.fail(ctx, p, err)
+	}
+	return err
 }
 
 // slot walks as soon as there is room, and what its records belong to is known.
@@ -139,106 +125,41 @@ func (c *copied) parents(ctx context.Context, r *sheet.Resource, client auth.Cli
 
 // whole waits until a walk has ended well once, or has failed.
 func (c *copied) whole(ctx context.Context, p *walked) error {
-	return c.until(ctx, p, func(s state) bool { return !s.walked.IsZero() }, func() error { return p.tryNow(c.Now()) })
+	return c.until(ctx, p, false, func(s state) bool { return !s.walked.IsZero() })
 }
 
-// until has walks begun, and waits for their ends, until what is known is enough or one has failed.
-func (c *copied) until(ctx context.Context, p *walked, isEnough func(state) bool, begin func() error) error {
+// walkedSince waits for a walk that began after a moment.
+func (c *copied) walkedSince(ctx context.Context, p *walked, moment time.Time) error {
+	c.asks(ctx, &p.r.Service.Walk.ServiceCall)
+	wait, cancel := sooner(ctx)
+	defer cancel()
+	return c.until(wait, p, true, func(s state) bool { return !s.walked.Before(moment) })
+}
+
+// until has walks made, in this gateway or another, until what is known is enough or one has failed. Who
+// does not insist has none made that has failed just now.
+func (c *copied) until(ctx context.Context, p *walked, insists bool, isEnough func(state) bool) error {
 	for {
-		p.mu.Lock()
-		ended := p.ended
-		p.mu.Unlock()
 		s, err := c.state(ctx, p)
 		if err != nil || isEnough(s) {
 			return err
 		}
-		if err := begin(); err != nil {
+		if failed, again := p.walks.last(); failed != nil && !insists && c.Now().Before(again) {
+			return failed
+		}
+		if err = flown(ctx, c.underWay(&p.walks)); errors.Is(err, errOthers) {
+			err = auth.Sleep(ctx, time.Second)
+		}
+		if err != nil {
 			return err
 		}
-		if err := p.await(ctx, ended); err != nil {
-			return err
-		}
 	}
-}
-
-// tryNow has a walk that rests since it has failed tried again, unless that was just now.
-func (p *walked) tryNow(now time.Time) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.failure != nil && now.Before(p.again) {
-		return p.failure
-	}
-	p.wakeUp()
-	return nil
-}
-
-func (p *walked) wakeUp() {
-	select {
-	case p.wake <- struct{}{}:
-	default:
-	}
-}
-
-// await waits until the walk under way, or the next, has ended, in this gateway or perhaps in
-// another. It fails if the walk has.
-func (p *walked) await(ctx context.Context, ended <-chan struct{}) error {
-	again := time.NewTimer(time.Second)
-	defer again.Stop()
-	select {
-	case <-ended:
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		return p.failure
-	case <-again.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// walkEnded tells those who wait that a walk has ended well, failed that it has not.
-func (p *walked) walkEnded(always membership) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	close(p.ended)
-	p.ended, p.always, p.tries, p.failure = make(chan struct{}), always, 0, nil
-}
-
-// isWanted tells whether somebody waits for a walk that is later than the last.
-func (p *walked) isWanted(s state) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.always = s.members
-	return s.walked.Before(p.wanted)
-}
-
-// want asks for a walk that begins after a moment.
-func (p *walked) want(moment time.Time) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.wanted.Before(moment) {
-		p.wanted = moment
-	}
-	p.wakeUp()
 }
 
 // has tells whether all records had a field when they were walked last.
 func (p *walked) has(f *mapping.Field) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.always[f.Name]
-}
-
-// failed returns how long a walk rests that has failed.
-func (p *walked) failed(why error, now time.Time) time.Duration {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.again = now.Add(askAgain)
-	close(p.ended)
-	p.ended, p.failure = make(chan struct{}), why
-	wait := min(retryFirst<<min(p.tries, 10), p.every)
-	p.tries++
-	return wait
+	always := p.always.Load()
+	return always != nil && (*always)[f.Name]
 }
 
 // take waits until nobody else asks for a page of the walk, in this gateway or another.
@@ -342,67 +263,21 @@ func sooner(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, time.Until(deadline)*3/4)
 }
 
-// joined asks what has changed, once for all that wait. What is asked already does not count: it
-// may have been answered before. While that fails it is asked now and then, and nobody waits but who
+// joined asks what has changed. While that fails it is asked now and then, and nobody waits but who
 // insists.
 func (c *copied) joined(ctx context.Context, p *walked, insists bool) error {
-	p.mu.Lock()
-	f, failed := p.next, p.unasked
-	if f == nil && (failed == nil || insists || c.Now().After(p.again)) {
-		f = &flight{done: make(chan struct{})}
-		p.next, p.again = f, c.Now().Add(askAgain)
-		c.running.Go(func() { c.fly(p, f) })
-	}
-	p.mu.Unlock()
-	if failed != nil && !insists {
+	if failed, again := p.asks.last(); failed != nil && !insists {
+		if c.Now().After(again) {
+			c.fly(&p.asks)
+		}
 		return failed
 	}
 	c.asks(ctx, &p.r.Service.Walk.Since.ServiceCall)
 	wait, cancel := sooner(ctx)
 	defer cancel()
-	select {
-	case <-f.done:
-		return f.err
-	case <-wait.Done():
-		if errors.Is(wait.Err(), context.DeadlineExceeded) {
-			p.couldAsk(c, wait.Err())
-		}
-		return wait.Err()
+	err := flown(wait, c.fly(&p.asks)) // what is asked already may have been answered before
+	if errors.Is(wait.Err(), context.DeadlineExceeded) && errors.Is(err, wait.Err()) {
+		p.asks.ended(c.Now(), err)
 	}
-}
-
-// couldAsk notes whether it could be asked what has changed.
-func (p *walked) couldAsk(c *copied, failed error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.unasked, p.again = failed, c.Now().Add(askAgain)
-}
-
-// fly makes a flight, after the one before.
-func (c *copied) fly(p *walked, f *flight) {
-	ctx, cancel := context.WithTimeout(c.done, c.Timeout)
-	defer cancel()
-	defer close(f.done)
-	before, err := p.take(ctx, c)
-	p.mu.Lock()
-	p.next = nil
-	p.mu.Unlock()
-	if err != nil {
-		f.err = err
-		return
-	}
-	before()
-	f.err = c.ask(ctx, p)
-	p.couldAsk(c, f.err)
-}
-
-// walkedSince waits for a walk that began after a moment.
-func (c *copied) walkedSince(ctx context.Context, p *walked, moment time.Time) error {
-	c.asks(ctx, &p.r.Service.Walk.ServiceCall)
-	wait, cancel := sooner(ctx)
-	defer cancel()
-	return c.until(wait, p, func(s state) bool { return !s.walked.Before(moment) }, func() error {
-		p.want(moment)
-		return nil
-	})
+	return err
 }

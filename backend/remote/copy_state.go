@@ -93,9 +93,10 @@ func (c *copied) state(ctx context.Context, p *walked) (s state, err error) {
 		}
 		s.walking = row[9].Int() > row[0].Int()
 		if text := row[4].Text(); text != "" {
-			return json.Unmarshal([]byte(text), &s.members)
+			err = json.Unmarshal([]byte(text), &s.members)
 		}
-		return nil
+		p.always.Store(&s.members)
+		return err
 	})
 	return s, ownFailure("state of the copy", err)
 }
@@ -118,7 +119,7 @@ func (c *copied) set(ctx context.Context, p *walked, sets string, values ...mapp
 	return n, ownFailure("state of the copy", err)
 }
 
-// begin makes the row of a walk.
+// begin makes the row of a walk, unless it is there.
 func (c *copied) begin(ctx context.Context, p *walked) error {
 	_, err := sqlrecord.Change(ctx, c.db, "INSERT INTO "+stateTable+" (resource, client_id, client_name) VALUES (?1, ?2, ?3) ON CONFLICT (resource, client_id) DO NOTHING",
 		p.key(mapping.TextValue(p.client.Name))...)

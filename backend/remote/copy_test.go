@@ -350,7 +350,7 @@ func TestCopyAsksOnce(t *testing.T) {
 		for range 20 {
 			all.Go(func() { listed(t, d, north, "contact", "name") })
 		}
-		waits := regexp.MustCompile(`\[select[^]]*\]:\nfrontdesk/backend/remote\.\(\*copied\)\.joined\(`)
+		waits := regexp.MustCompile(`\[select[^]]*\]:\nfrontdesk/backend/remote\.flown\(`)
 		require.Eventually(t, func() bool {
 			var stacks bytes.Buffer
 			require.NoError(t, pprof.Lookup("goroutine").WriteTo(&stacks, 2))

@@ -117,7 +117,7 @@ func (l *look) readPassed(ctx context.Context, page []taken, passed []int32) err
 		client := auth.Client{ID: cmp.Or(l.p.client.ID, t.client, kept[id].Client), Name: l.p.client.Name}
 		switch _, err := l.c.read(ctx, l.p.r, client, id); {
 		case errors.Is(err, backend.ErrUnexpected): // a walk leaves out what cannot be shown
-			l.p.want(l.c.Now())
+			l.c.fly(&l.p.walks)
 		case err != nil && !errors.Is(err, backend.ErrNotFound):
 			return err
 		}
@@ -235,6 +235,9 @@ func (l *look) note(ctx context.Context, page []taken) error {
 
 // walk reads all records of the service, and removes those from the copy that are no more.
 func (c *copied) walk(ctx context.Context, p *walked) error {
+	if err := c.begin(ctx, p); err != nil {
+		return err
+	}
 	s, err := c.state(ctx, p)
 	if err != nil {
 		return err
@@ -279,7 +282,6 @@ func (c *copied) walk(ctx context.Context, p *walked) error {
 		return err
 	}
 	c.note(l)
-	p.walkEnded(l.always())
 	return c.prune(ctx, p.r.Resource, start)
 }
 
@@ -340,7 +342,7 @@ func (c *copied) ask(ctx context.Context, p *walked) error {
 	from := s.since
 	next, err := l.run(ctx, &from)
 	if errors.Is(err, errMissing) {
-		p.want(s.now) // a walk tells whether it is gone
+		c.fly(&p.walks) // a walk tells whether it is gone
 	}
 	if err != nil {
 		return err
@@ -363,9 +365,9 @@ func (c *copied) note(l *look) {
 }
 
 // fail notes why a walk has failed.
-func (c *copied) fail(ctx context.Context, p *walked, why error) time.Duration {
+func (c *copied) fail(ctx context.Context, p *walked, why error) {
 	if ctx.Err() != nil || errors.Is(why, errOthers) {
-		return retryFirst
+		return
 	}
 	changed := int64(0)
 	if errors.Is(why, backend.ErrChanged) {
@@ -376,5 +378,4 @@ func (c *copied) fail(ctx context.Context, p *walked, why error) time.Duration {
 		why = errors.Join(why, err)
 	}
 	c.Log.Error("the service's records could not be walked; it is tried again", zap.String("resource", p.r.Name), zap.Int64("client", p.client.ID), zap.Error(why))
-	return p.failed(why, c.Now())
 }

@@ -73,7 +73,7 @@ func (c *copied) readOnce(ctx context.Context, r *sheet.Resource, client auth.Cl
 				continue
 			}
 			if had, err := c.records.AnySet(ctx, f, r.Resource, []int32{id}); err != nil || had {
-				p.want(c.Now())
+				c.fly(&p.walks)
 				return taken{}, cmp.Or(ownFailure("copy of a record", err), errChangedMember(r, f))
 			}
 		}
