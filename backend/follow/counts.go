@@ -28,16 +28,16 @@ type Scan struct {
 // Scans tells of each resource how its changes are looked for.
 func (f *Follower) Scans(ctx context.Context) (all []Scan, err error) {
 	at := map[string]int{}
-	for _, r := range f.o.Model.Resources {
+	for _, r := range f.o.Sheet.Model.Resources {
 		if c := f.counts[r.Name]; c != nil {
 			at[r.Name] = len(all)
 			how := f.o.Sheet.Changes(r)
 			all = append(all, Scan{Resource: r.Name, Records: c.records.Load(), Failures: c.failures.Load(), Rate: float64(how.Page) / how.Pace(how.Page).Seconds()})
 		}
 	}
-	columns := []sqlrecord.Column{{Type: mapping.Text}, {Type: mapping.Int4}, {Type: mapping.Int4}}
 	err = f.db.Read(ctx, func(c sqlrecord.Conn) error {
-		return c.Query(ctx, `SELECT resource, count(*), coalesce(max(`+f.o.DB.Dialect().Present+` - done_at), 0) FROM followed WHERE done_at > 0 GROUP BY resource`, columns, nil,
+		return c.Query(ctx, `SELECT resource, count(*), coalesce(max(`+f.o.DB.Dialect().Present+` - done_at), 0) FROM followed WHERE done_at > 0 GROUP BY resource`,
+			[]sqlrecord.Column{sqlrecord.Words, sqlrecord.Number, sqlrecord.Number}, nil,
 			func(row []mapping.Value) error {
 				if i, ok := at[row[0].Text()]; ok {
 					all[i].Clients, all[i].Age = row[1].Int(), time.Duration(row[2].Int())*time.Millisecond

@@ -39,7 +39,6 @@ type Options struct {
 	Reader Reader       // of the system, as clients see it
 	DB     sqlrecord.DB // the gateway's own; Close leaves it open
 	Sheet  *sheet.Sheet
-	Model  *mapping.Model // that of the driver; nil for the sheet's
 	// Keep is how long a cursor is good; default 90 days.
 	Keep time.Duration
 	// Timeout bounds the reading of one page; default 30 s.
@@ -84,8 +83,21 @@ func (p pair) values(more ...mapping.Value) []mapping.Value {
 // Looks tells whether it is this one of several gateways that looks.
 func (f *Follower) Looks() bool { return f.looks.Load() }
 
-// Tells is what is told of a resource.
-func (f *Follower) Tells(r *mapping.Resource) backend.Telling { return Tells(f.o.Sheet)(r) }
+// Teller makes a driver that embeds it a backend.ChangeTeller. Without a Follower it tells nothing.
+type Teller struct{ *Follower }
+
+var _ backend.ChangeTeller = Teller{}
+
+// TellBy has a Follower tell, nil for nobody. It is called before the driver is used.
+func (t *Teller) TellBy(f *Follower) { t.Follower = f }
+
+// Tells implements backend.ChangeTeller.
+func (f *Follower) Tells(r *mapping.Resource) backend.Telling {
+	if f == nil {
+		return backend.TellsNone
+	}
+	return Tells(f.o.Sheet)(r)
+}
 
 // Tells is what a sheet says that is told of a resource.
 func Tells(sh *sheet.Sheet) func(*mapping.Resource) backend.Telling {
@@ -111,14 +123,13 @@ func Open(ctx context.Context, o Options) (*Follower, error) {
 		o: o, db: sqlrecord.Reserved(o.DB), resources: map[string]*mapping.Resource{}, counts: map[string]*count{}, asked: map[pair]time.Time{},
 		wake: make(chan struct{}, 1), page: make(chan struct{}, 1), under: map[string]chan struct{}{},
 	}
-	f.o.Model = cmp.Or(o.Model, o.Sheet.Model)
 	f.o.Keep, f.o.Timeout = cmp.Or(o.Keep, keepDefault), cmp.Or(o.Timeout, 30*time.Second)
 	f.o.Lease = cmp.Or(o.Lease, leaseLife)
 	if f.o.Log == nil {
 		f.o.Log = zap.NewNop()
 	}
 	var all []*mapping.Resource
-	for _, r := range f.o.Model.Resources {
+	for _, r := range o.Sheet.Model.Resources {
 		if o.Sheet.Changes(r).By != "" {
 			f.resources[r.Name], f.counts[r.Name], all = r, new(count), append(all, r)
 		}
@@ -153,7 +164,7 @@ func (f *Follower) Close() error {
 	return nil
 }
 
-// Changes is that of backend.ChangeTeller. A client that begins waits until all records
+// Changes implements backend.ChangeTeller. A client that begins waits until all records
 // have been read once; if that takes too long it is told to try again.
 func (f *Follower) Changes(ctx context.Context, q backend.ChangesQuery) (backend.ChangesPage, error) {
 	if q.Begin {
@@ -194,7 +205,7 @@ func (f *Follower) eachOf(ctx context.Context, client auth.Client, r *mapping.Re
 	return nil
 }
 
-// Digest is that of backend.ChangeTeller: of the records as they were last seen.
+// Digest implements backend.ChangeTeller: of the records as they were last seen.
 func (f *Follower) Digest(ctx context.Context, r *mapping.Resource, q backend.DigestQuery) (backend.Digest, error) {
 	if err := f.follow(ctx, q.Client, []*mapping.Resource{r}); err != nil {
 		return backend.Digest{}, err

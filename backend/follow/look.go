@@ -209,41 +209,33 @@ func (p *portion) read(of time.Duration, most int, read func(n int) error) error
 	return err
 }
 
-// sweepAtOnce is how many records are compared with those that were seen.
-const sweepAtOnce = 1000
-
 // sweep looks for records that were there before and that the look has not seen. One that is there
 // all the same was passed over by its paging, and stays.
 func (l *look) sweep(ctx context.Context) error {
 	slices.Sort(l.seen)
-	for after, n := int32(0), sweepAtOnce; n == sweepAtOnce; {
-		var missing []int32
-		last := after
-		err := l.step(ctx, func(ctx context.Context) error {
-			n, missing = 0, nil
-			return l.f.db.Read(ctx, func(c sqlrecord.Conn) error {
-				return c.Query(ctx, `SELECT id FROM followed_record WHERE client_id = ?1 AND resource = ?2 AND id > ?3 AND gone = 0 ORDER BY id LIMIT ?4`, numbers(1),
-					l.values(mapping.IntValue(int64(after)), mapping.IntValue(sweepAtOnce)), func(row []mapping.Value) error {
-						n, last = n+1, int32(row[0].Int())
-						if _, there := slices.BinarySearch(l.seen, last); !there {
-							missing = append(missing, last)
-						}
-						return nil
-					})
+	var missing []int32
+	err := l.step(ctx, func(ctx context.Context) error {
+		missing = nil
+		return l.f.db.Read(ctx, func(c sqlrecord.Conn) error {
+			return c.Query(ctx, `SELECT id FROM followed_record WHERE client_id = ?1 AND resource = ?2 AND gone = 0 ORDER BY id`, numbers(1), l.values(), func(row []mapping.Value) error {
+				id := int32(row[0].Int())
+				if _, there := slices.BinarySearch(l.seen, id); !there {
+					missing = append(missing, id)
+				}
+				return nil
 			})
 		})
+	})
+	for some := range slices.Chunk(missing, l.how.Page) {
+		if err == nil {
+			err = l.gone(ctx, some)
+		}
 		if err != nil {
-			return err
+			break
 		}
-		for some := range slices.Chunk(missing, l.how.Page) {
-			if err := l.gone(ctx, some); err != nil {
-				return err
-			}
-			l.rest(ctx, len(some))
-		}
-		after = last
+		l.rest(ctx, len(some))
 	}
-	return nil
+	return err
 }
 
 // readsAtOnce is how many records that are read one by one are noted together at most.

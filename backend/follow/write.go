@@ -15,9 +15,12 @@ import (
 // noteWait bounds how long a write that is done waits until it is noted.
 const noteWait = 5 * time.Second
 
-// write runs a write of the driver and notes what it has changed. What cannot be noted, the
-// next look finds.
-func (f *Follower) write(ctx context.Context, do func(backend.Tx) error, write func(func(backend.Tx) error) error) error {
+// Telling runs a write of the driver, and notes what it has changed as soon as that is done. What cannot
+// be noted, the next look finds.
+func (f *Follower) Telling(ctx context.Context, do func(backend.Tx) error, write func(func(backend.Tx) error) error) error {
+	if f == nil {
+		return write(do)
+	}
 	var written []written
 	err := write(func(tx backend.Tx) error {
 		written = written[:0]

@@ -192,7 +192,7 @@ func (s *System) openLegacy(o opening, sh *sheet.Sheet, kept *idstore.Store) err
 	s.onClose(store.Close)
 	s.driver, s.accounts = store, store
 	s.follower, err = follow.Open(o.ctx, follow.Options{
-		Reader: store, DB: s.Own.Db, Sheet: sh, Model: s.model, Keep: o.config.Changes.Keep, Timeout: o.config.Backend.Timeout, Log: o.log,
+		Reader: store, DB: s.Own.Db, Sheet: sh, Keep: o.config.Changes.Keep, Timeout: o.config.Backend.Timeout, Log: o.log,
 	})
 	if err != nil || s.follower == nil {
 		return err
