@@ -55,12 +55,12 @@ type Follower struct {
 	db        sqlrecord.DB // for what no client waits for
 	resources map[string]*mapping.Resource
 	changes   *sqlrecord.Changes
-	holder    string            // of the lease
-	wake      chan struct{}     // something new is followed
-	page      chan struct{}     // for the look that reads a page
-	counts    map[string]*count // by resource
-	looks     atomic.Bool       // it has the lease, as far as it knows
-	known     atomic.Bool       // all is looked at that is followed
+	holder    string                 // of the lease
+	wake      chan struct{}          // something new is followed
+	turns     map[bool]chan struct{} // of looks that a client waits for, and of others
+	counts    map[string]*count      // by resource
+	looks     atomic.Bool            // it has the lease, as far as it knows
+	known     atomic.Bool            // all is looked at that is followed
 
 	mu    sync.Mutex
 	asked map[pair]time.Time       // when it was last noted that somebody asked
@@ -121,7 +121,7 @@ const keepDefault = 90 * 24 * time.Hour
 func Open(ctx context.Context, o Options) (*Follower, error) {
 	f := &Follower{
 		o: o, db: sqlrecord.Reserved(o.DB), resources: map[string]*mapping.Resource{}, counts: map[string]*count{}, asked: map[pair]time.Time{},
-		wake: make(chan struct{}, 1), page: make(chan struct{}, 1), under: map[string]chan struct{}{},
+		wake: make(chan struct{}, 1), turns: map[bool]chan struct{}{true: make(chan struct{}, 1), false: make(chan struct{}, 1)}, under: map[string]chan struct{}{},
 	}
 	f.o.Keep, f.o.Timeout = cmp.Or(o.Keep, keepDefault), cmp.Or(o.Timeout, 30*time.Second)
 	f.o.Lease = cmp.Or(o.Lease, leaseLife)

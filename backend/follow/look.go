@@ -42,7 +42,7 @@ type look struct {
 // gateway has the lease or ctx ends.
 func (f *Follower) look(ctx context.Context, p pair) error {
 	how := f.o.Sheet.Changes(p.resource)
-	l := &look{pair: p, f: f, how: how, lists: portion(how.Page), singles: 1}
+	l := &look{pair: p, f: f, how: how, first: true, lists: portion(how.Page), singles: 1} // first: until start knows
 	if err := l.step(ctx, l.start); err != nil {
 		return err
 	}
@@ -100,15 +100,15 @@ func (l *look) step(ctx context.Context, do func(context.Context) error) error {
 	}
 }
 
-// turn does a part of a look as soon as no other look reads. One that a client waits for waits for none.
+// turn does a part of a look as soon as no other one reads. Those that clients wait for have a turn of
+// their own.
 func (l *look) turn(ctx context.Context, do func(context.Context) error) error {
-	if !l.first {
-		select {
-		case l.f.page <- struct{}{}:
-			defer func() { <-l.f.page }()
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+	turn := l.f.turns[l.first]
+	select {
+	case turn <- struct{}{}:
+		defer func() { <-turn }()
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 	ctx, cancel := context.WithTimeout(ctx, l.f.o.Timeout)
 	defer cancel()

@@ -87,6 +87,12 @@ func nested(r *sheet.Resource) (all []*mapping.Field) {
 	return all
 }
 
+// arrayOf is the array whose elements are the records of a resource, within those of another one.
+func arrayOf(parent, r *sheet.Resource) *mapping.Field {
+	all := nested(parent)
+	return all[slices.IndexFunc(all, func(f *mapping.Field) bool { return f.Target() == r.Resource })]
+}
+
 // delta is what a transaction changes of the copy of a resource.
 type delta struct {
 	r       *mapping.Resource
@@ -187,9 +193,14 @@ func (c *copied) drop(ctx context.Context, r *sheet.Resource, client auth.Client
 	if !before.there || before.Client != client.ID && before.Client != 0 {
 		return nil
 	}
+	return c.keep(ctx, r, before, goneOf(r, id))
+}
+
+// goneOf is a record that is no more.
+func goneOf(r *sheet.Resource, id int32) taken {
 	t := taken{rec: mapping.NewRecord(r.Resource), gone: true}
 	t.rec.Values[r.ID] = mapping.IntValue(int64(id))
-	return c.keep(ctx, r, before, t)
+	return t
 }
 
 // write is a transaction of the copy. f returns what it changed.

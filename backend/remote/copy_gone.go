@@ -10,7 +10,6 @@ import (
 	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/backend/sqlrecord"
-	"frontdesk/mapping"
 )
 
 // removedAtOnce bounds the records that one transaction removes.
@@ -36,8 +35,7 @@ func (c *copied) removeUnseen(ctx context.Context, p *walked, seen []int32, star
 	for some := range slices.Chunk(gone, removedAtOnce) {
 		page := make([]taken, len(some))
 		for i, id := range some {
-			page[i] = taken{rec: mapping.NewRecord(p.r.Resource), gone: true}
-			page[i].rec.Values[p.r.ID] = mapping.IntValue(int64(id))
+			page[i] = goneOf(p.r, id)
 		}
 		if _, err := c.apply(ctx, p.r, start, page); err != nil {
 			return err

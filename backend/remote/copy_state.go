@@ -28,7 +28,7 @@ const (
 // copyMigration makes these tables.
 func copyMigration(d *sqlrecord.Dialect) sqlrecord.Migrations {
 	texts := []string{
-		"CREATE TABLE " + stateTable + " (resource TEXT NOT NULL, client_id BIGINT NOT NULL, client_name TEXT NOT NULL, walked_at BIGINT NOT NULL DEFAULT 0, " +
+		"CREATE TABLE " + stateTable + " (resource TEXT NOT NULL, client_id BIGINT NOT NULL, walked_at BIGINT NOT NULL DEFAULT 0, " +
 			"asked_at BIGINT NOT NULL DEFAULT 0, since TEXT NOT NULL DEFAULT '', members TEXT NOT NULL DEFAULT '', records BIGINT NOT NULL DEFAULT 0, failed_at BIGINT NOT NULL DEFAULT 0, " +
 			"failed TEXT NOT NULL DEFAULT '', changed BIGINT NOT NULL DEFAULT 0, holder TEXT NOT NULL DEFAULT '', until BIGINT NOT NULL DEFAULT 0, " +
 			"PRIMARY KEY (resource, client_id))",
@@ -121,8 +121,7 @@ func (c *copied) set(ctx context.Context, p *walked, sets string, values ...mapp
 
 // begin makes the row of a walk, unless it is there.
 func (c *copied) begin(ctx context.Context, p *walked) error {
-	_, err := sqlrecord.Change(ctx, c.db, "INSERT INTO "+stateTable+" (resource, client_id, client_name) VALUES (?1, ?2, ?3) ON CONFLICT (resource, client_id) DO NOTHING",
-		p.key(mapping.TextValue(p.client.Name))...)
+	_, err := sqlrecord.Change(ctx, c.db, "INSERT INTO "+stateTable+" (resource, client_id) VALUES (?1, ?2) ON CONFLICT (resource, client_id) DO NOTHING", p.key()...)
 	return ownFailure("state of the copy", err)
 }
 

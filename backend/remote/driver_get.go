@@ -41,26 +41,17 @@ func (c *copied) read(ctx context.Context, r *sheet.Resource, client auth.Client
 }
 
 func (c *copied) readOnce(ctx context.Context, r *sheet.Resource, client auth.Client, id int32, before held) (taken, error) {
-	row, err := c.fetch(ctx, r, client, id)
-	if errors.Is(err, backend.ErrNotFound) && !errors.Is(err, errAnothers) {
+	t, err := c.fetch(ctx, r, client, id)
+	if err == nil {
+		err = t.err
+	}
+	switch {
+	case errors.Is(err, backend.ErrNotFound) && !errors.Is(err, errAnothers):
 		return taken{}, errors.Join(err, c.drop(ctx, r, client, id, before))
-	}
-	if errors.Is(err, ErrNobody) {
+	case errors.Is(err, ErrNobody):
 		return taken{}, nobodys(r, client, before)
-	}
-	if err != nil {
+	case err != nil:
 		return taken{}, err
-	}
-	all, err := c.conn.take(ctx, r, client, []sheet.JSON{row})
-	if err != nil {
-		return taken{}, err
-	}
-	t := all[0]
-	if errors.Is(t.err, ErrNobody) {
-		return taken{}, nobodys(r, client, before)
-	}
-	if t.err != nil {
-		return taken{}, unexpected(t.err)
 	}
 	if t.rec.ID() != id {
 		return taken{}, unexpected(fmt.Errorf("%s: another record came than was asked for", r.Name))
@@ -91,15 +82,23 @@ func nobodys(r *sheet.Resource, client auth.Client, before held) error {
 }
 
 // fetch asks for a record by its key.
-func (c *copied) fetch(ctx context.Context, r *sheet.Resource, client auth.Client, id int32) (row sheet.JSON, err error) {
+func (c *copied) fetch(ctx context.Context, r *sheet.Resource, client auth.Client, id int32) (taken, error) {
 	if r.Service.Get == nil {
-		return row, unexpected(fmt.Errorf("%s: the sheet says no get", r.Name))
+		return taken{}, unexpected(fmt.Errorf("%s: the sheet says no get", r.Name))
 	}
 	key, err := c.keyOf(ctx, r, client, id)
 	if err != nil {
-		return row, err
+		return taken{}, err
 	}
-	return c.conn.get(ctx, r, client, key)
+	row, err := c.conn.get(ctx, r, client, key)
+	if err != nil {
+		return taken{}, err
+	}
+	all, err := c.conn.take(ctx, r, client, []sheet.JSON{row})
+	if err != nil {
+		return taken{}, err
+	}
+	return all[0], nil
 }
 
 // keyOf is the key of a record in the service.
@@ -144,11 +143,11 @@ func (d *Driver) element(ctx context.Context, r *sheet.Resource, q backend.Query
 	if r.Service.Get != nil || s == nil || s.r == r {
 		return d.copy.read(ctx, r, q.Client, q.ID)
 	}
-	parent, err := d.copy.parentOf(ctx, s.r, r, q)
+	copied, err := d.copy.records.Get(ctx, r.Resource, backend.Query{Client: q.Client, ID: q.ID})
 	if err != nil {
 		return taken{}, err
 	}
-	t, err := d.copy.read(ctx, s.r, q.Client, parent)
+	t, err := d.copy.read(ctx, s.r, q.Client, int32(copied.Get(arrayOf(s.r, r).ArrayKey).Int()))
 	if err != nil {
 		return taken{}, err
 	}
@@ -159,20 +158,6 @@ func (d *Driver) element(ctx context.Context, r *sheet.Resource, q backend.Query
 		}
 	}
 	return taken{}, backend.ErrNotFound
-}
-
-// parentOf is the record that an element stands in, as the copy has it.
-func (c *copied) parentOf(ctx context.Context, parent, r *sheet.Resource, q backend.Query) (int32, error) {
-	rec, err := c.records.Get(ctx, r.Resource, backend.Query{Client: q.Client, ID: q.ID})
-	if err != nil {
-		return 0, err
-	}
-	for _, f := range nested(parent) {
-		if f.Target() == r.Resource {
-			return int32(rec.Get(f.ArrayKey).Int()), nil
-		}
-	}
-	return 0, backend.ErrNotFound
 }
 
 // complete makes of what was taken, which is its own from then on, the record that is answered: with

@@ -48,16 +48,11 @@ func (d *Driver) Walk(ctx context.Context, m *mapping.Resource, client auth.Clie
 
 // Read reads a record from the service by itself.
 func (d *Driver) Read(ctx context.Context, m *mapping.Resource, client auth.Client, id int32) (Seen, error) {
-	r := d.Sheet.Resources[m]
-	row, err := d.copy.fetch(ctx, r, client, id)
+	t, err := d.copy.fetch(ctx, d.Sheet.Resources[m], client, id)
 	if err != nil {
 		return Seen{}, err
 	}
-	all, err := d.conn.take(ctx, r, client, []sheet.JSON{row})
-	if err != nil {
-		return Seen{}, err
-	}
-	return seenAs(&all[0], all[0].client), all[0].err
+	return seenAs(&t, t.client), t.err
 }
 
 func seenAs(t *taken, client int64) Seen {

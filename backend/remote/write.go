@@ -123,12 +123,7 @@ func (w *writing) Delete(ctx context.Context, client auth.Client, before mapping
 		if err != nil {
 			return taken{}, err
 		}
-		if err := w.conn.delete(ctx, &w.attempt, r, client, had); err != nil {
-			return taken{}, err
-		}
-		gone := taken{rec: mapping.NewRecord(r.Resource), client: client.ID, gone: true}
-		gone.rec.Values[r.ID] = before.Values[r.ID]
-		return gone, nil
+		return goneOf(r, before.ID()), w.conn.delete(ctx, &w.attempt, r, client, had)
 	})
 	return err
 }
@@ -204,18 +199,15 @@ func (w *writing) keepWritten(ctx context.Context, r *sheet.Resource, client aut
 		}
 		return err
 	}
-	id, err := w.copy.parentOf(ctx, s.r, r, backend.Query{Client: client, ID: t.rec.ID()})
+	rec, err := w.copy.records.Get(ctx, r.Resource, backend.Query{Client: client, ID: t.rec.ID()})
 	if err != nil {
-		for _, f := range nested(s.r) {
-			if f.Target() == r.Resource {
-				id, err = int32(t.rec.Get(f.ArrayKey).Int()), nil
-			}
-		}
+		rec = t.rec
 	}
-	if id == 0 {
+	parent := int32(rec.Get(arrayOf(s.r, r).ArrayKey).Int())
+	if parent == 0 {
 		return err
 	}
-	_, err = w.copy.read(ctx, s.r, client, id)
+	_, err = w.copy.read(ctx, s.r, client, parent)
 	return err
 }
 
