@@ -6,10 +6,8 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
-	"go.uber.org/zap"
 
 	"frontdesk/auth"
 	"frontdesk/backend"
@@ -347,20 +345,4 @@ func (d *delta) write(ctx context.Context, tx *sqlrecord.Store) error {
 		}
 	}
 	return nil
-}
-
-// tend removes what expires, until the copy is closed.
-func (c *copied) tend(ctx context.Context) {
-	hourly := time.NewTicker(time.Hour)
-	defer hourly.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-hourly.C:
-		}
-		if err := c.changes.Prune(ctx); err != nil && ctx.Err() == nil {
-			c.Log.Error("the copy of the service's records was not tidied up", zap.Error(err))
-		}
-	}
 }

@@ -88,8 +88,8 @@ func (of *flights) ended(now time.Time, err error) {
 }
 
 // last is why the work has failed, nil if it has not, and from when it is tried again.
-func (of *flights) last() (failed error, again time.Time) {
+func (of *flights) last() (again time.Time, failed error) {
 	of.mu.Lock()
 	defer of.mu.Unlock()
-	return of.failed, of.again
+	return of.again, of.failed
 }

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"go.uber.org/zap"
+
 	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/mapping"
@@ -75,7 +77,17 @@ func (c *copied) follow(ctx context.Context, p *walked) {
 		if err != nil && !errors.Is(err, errOthers) {
 			failures++
 		}
-		_ = auth.Sleep(ctx, wait)
+		c.tidy(ctx)
+		_ = auth.Sleep(ctx, min(wait, tidyEvery))
+	}
+}
+
+// tidyEvery is how often changes are removed that no cursor is good for, at least.
+const tidyEvery = time.Hour
+
+func (c *copied) tidy(ctx context.Context) {
+	if err := c.changes.Prune(ctx); err != nil && ctx.Err() == nil {
+		c.Log.Error("the copy of the service's records was not tidied up", zap.Error(err))
 	}
 }
 
@@ -144,7 +156,7 @@ func (c *copied) until(ctx context.Context, p *walked, insists bool, isEnough fu
 		if err != nil || isEnough(s) {
 			return err
 		}
-		if failed, again := p.walks.last(); failed != nil && !insists && c.Now().Before(again) {
+		if again, failed := p.walks.last(); failed != nil && !insists && c.Now().Before(again) {
 			return failed
 		}
 		if err = flown(ctx, c.underWay(&p.walks)); errors.Is(err, errOthers) {
@@ -266,7 +278,7 @@ func sooner(ctx context.Context) (context.Context, context.CancelFunc) {
 // joined asks what has changed. While that fails it is asked now and then, and nobody waits but who
 // insists.
 func (c *copied) joined(ctx context.Context, p *walked, insists bool) error {
-	if failed, again := p.asks.last(); failed != nil && !insists {
+	if again, failed := p.asks.last(); failed != nil && !insists {
 		if c.Now().After(again) {
 			c.fly(&p.asks)
 		}

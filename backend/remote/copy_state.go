@@ -2,49 +2,26 @@ package remote
 
 import (
 	"context"
-	"database/sql"
+	"embed"
 	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
-
-	"github.com/pressly/goose/v3"
 
 	"frontdesk/backend"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping"
 )
 
-// The tables of the copy beside those of the records. Moments are milliseconds since 1970, by the
-// clock of the database.
+//go:embed migrations
+var migrations embed.FS
+
+// The tables of the copy beside those of the records: stateTable has a row for each walk, touchedTable
+// the records that were read or written one by one.
 const (
-	// stateTable has a row for each walk: what is known of it, and which gateway makes it.
-	stateTable = "copy_walk"
-	// touchedTable has the records that were read or written one by one, numbered in the order in
-	// which that was: a page of a walk that was asked for before says nothing of them.
+	stateTable   = "copy_walk"
 	touchedTable = "copy_touched"
 )
-
-// copyMigration makes these tables.
-func copyMigration(d *sqlrecord.Dialect) sqlrecord.Migrations {
-	texts := []string{
-		"CREATE TABLE " + stateTable + " (resource TEXT NOT NULL, client_id BIGINT NOT NULL, walked_at BIGINT NOT NULL DEFAULT 0, " +
-			"asked_at BIGINT NOT NULL DEFAULT 0, since TEXT NOT NULL DEFAULT '', members TEXT NOT NULL DEFAULT '', records BIGINT NOT NULL DEFAULT 0, failed_at BIGINT NOT NULL DEFAULT 0, " +
-			"failed TEXT NOT NULL DEFAULT '', changed BIGINT NOT NULL DEFAULT 0, holder TEXT NOT NULL DEFAULT '', until BIGINT NOT NULL DEFAULT 0, " +
-			"PRIMARY KEY (resource, client_id))",
-		"CREATE TABLE " + touchedTable + " (resource TEXT NOT NULL, id BIGINT NOT NULL, at BIGINT NOT NULL, PRIMARY KEY (resource, id))",
-		"CREATE INDEX " + touchedTable + "_at ON " + touchedTable + " (at)",
-	}
-	step := func(ctx context.Context, tx *sql.Tx) error {
-		for _, text := range texts {
-			if _, err := tx.ExecContext(ctx, text); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	return sqlrecord.Migrations{Table: "frontdesk_copy_version", Go: []*goose.Migration{goose.NewGoMigration(1, &goose.GoFunc{RunTx: step}, nil)}}
-}
 
 // state is what is known of a walk.
 type state struct {

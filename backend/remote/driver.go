@@ -52,7 +52,7 @@ func OpenDriver(ctx context.Context, o Options) (*Driver, error) {
 	if err := sqlrecord.MigrateCopy(ctx, o.DB, o.Model); err != nil {
 		return nil, fmt.Errorf("copy of records: %w", err)
 	}
-	if err := sqlrecord.MigrateWith(ctx, o.DB, copyMigration(o.DB.Dialect())); err != nil {
+	if err := sqlrecord.MigrateWith(ctx, o.DB, sqlrecord.Migrations{Table: "frontdesk_copy_version", Files: migrations}); err != nil {
 		return nil, fmt.Errorf("copy of records: %w", err)
 	}
 	shared := func(r *mapping.Resource) bool {
@@ -84,7 +84,6 @@ func OpenDriver(ctx context.Context, o Options) (*Driver, error) {
 // start begins to walk.
 func (c *copied) start(ctx context.Context) {
 	c.done, c.stop = context.WithCancel(context.WithoutCancel(ctx))
-	c.running.Go(func() { c.tend(c.done) })
 	for _, s := range c.sources {
 		if !s.r.Service.PerClient {
 			s.of(c, auth.Client{})
