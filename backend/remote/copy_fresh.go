@@ -66,16 +66,16 @@ func (c *copied) follow(ctx context.Context, p *walked) {
 		if err != nil {
 			c.fail(ctx, p, err)
 		} else if wait <= 0 {
-			if err = flown(ctx, c.underWay(&p.walks)); err == nil {
-				failures = 0
-				continue
-			}
+			wait, err = p.every, flown(ctx, c.underWay(&p.walks))
 		}
-		if err != nil {
+		switch {
+		case errors.Is(err, errOthers):
+			wait = retryFirst
+		case err != nil:
 			wait = min(retryFirst<<min(failures, 10), p.every)
-		}
-		if err != nil && !errors.Is(err, errOthers) {
 			failures++
+		default:
+			failures = 0
 		}
 		c.tidy(ctx)
 		_ = auth.Sleep(ctx, min(wait, tidyEvery))

@@ -272,7 +272,8 @@ func (c *copied) walk(ctx context.Context, p *walked) error {
 			return err
 		}
 	}
-	members, err := json.Marshal(l.always())
+	always := l.always()
+	members, err := json.Marshal(always)
 	if err != nil {
 		return err
 	}
@@ -282,6 +283,7 @@ func (c *copied) walk(ctx context.Context, p *walked) error {
 		return err
 	}
 	c.note(l)
+	p.always.Store(&always)
 	return c.prune(ctx, p.r.Resource, start)
 }
 
