@@ -291,7 +291,7 @@ func (l *look) goneOf(ctx context.Context, ids []int32) error {
 	}
 	var gone []sighting
 	for _, id := range ids {
-		if was, seen := before[id]; !seen || was.gone {
+		if before[id].kind != backend.RecordUpdated { // it was not there
 			continue
 		}
 		_, err := l.f.o.Reader.Get(ctx, l.resource, backend.Query{Client: l.client, ID: id, Fields: []int{l.resource.ID}})

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"hash/fnv"
-	"strings"
 
 	"frontdesk/backend"
 	"frontdesk/backend/sqlrecord"
@@ -109,44 +108,20 @@ func (f *Follower) store(ctx context.Context, c sqlrecord.Conn, p pair, pass int
 	return n > 0, err
 }
 
-// known is a record as it was seen last.
-type known struct {
-	version  int64
-	modified mapping.Value
-	gone     bool
-}
-
-// idsAtOnce is how many records one statement finds.
-const idsAtOnce = 100
-
 // lastSeen returns those of the records that have been seen before.
-func (f *Follower) lastSeen(ctx context.Context, p pair, ids []int32) (map[int32]known, error) {
-	found := make(map[int32]known, len(ids))
-	err := f.db.Read(ctx, func(c sqlrecord.Conn) error {
-		for len(ids) > 0 {
-			some := ids[:min(len(ids), idsAtOnce)]
-			ids = ids[len(some):]
-			args := p.values()
-			var places strings.Builder
-			for i := range idsAtOnce { // always as many, so that there is one statement
-				if i > 0 {
-					places.WriteString(", ")
+func (f *Follower) lastSeen(ctx context.Context, p pair, ids []int32) (map[int32]sighting, error) {
+	found := make(map[int32]sighting, len(ids))
+	return found, f.db.Read(ctx, func(c sqlrecord.Conn) error {
+		return sqlrecord.ByIDs(ctx, c, f.o.DB.Dialect(), `SELECT id, version, modified, gone FROM followed_record WHERE client_id = ?1 AND resource = ?2 AND id`,
+			numbers(4), p.values(), ids, func(row []mapping.Value) error {
+				s := sighting{id: int32(row[0].Int()), version: row[1].Int(), modified: row[2], kind: backend.RecordUpdated}
+				if row[3].Int() == 1 {
+					s.kind = backend.RecordDeleted
 				}
-				places.WriteString(f.o.DB.Dialect().Placeholder(len(args) + 1))
-				args = append(args, mapping.IntValue(int64(some[min(i, len(some)-1)])))
-			}
-			err := c.Query(ctx, `SELECT id, version, modified, gone FROM followed_record WHERE client_id = ?1 AND resource = ?2 AND id IN (`+places.String()+`)`,
-				numbers(4), args, func(row []mapping.Value) error {
-					found[int32(row[0].Int())] = known{row[1].Int(), row[2], row[3].Int() == 1}
-					return nil
-				})
-			if err != nil {
-				return err
-			}
-		}
-		return nil
+				found[s.id] = s
+				return nil
+			})
 	})
-	return found, err
 }
 
 // noteNews notes those of some records that are not as they were seen last.
@@ -162,8 +137,8 @@ func (l *look) noteNews(ctx context.Context, records []mapping.Record) error {
 	var news []sighting
 	for _, rec := range records {
 		s := sightingOf(rec, backend.RecordCreated)
-		if was, ok := before[s.id]; ok && !was.gone {
-			if s.kind = backend.RecordUpdated; was.version == s.version && was.modified.Kind() == s.modified.Kind() && was.modified.Int() == s.modified.Int() {
+		if was := before[s.id]; was.kind == backend.RecordUpdated {
+			if s.kind = was.kind; was.version == s.version && was.modified.Kind() == s.modified.Kind() && was.modified.Int() == s.modified.Int() {
 				continue
 			}
 		}

@@ -72,15 +72,15 @@ func awaken(sleeper chan<- struct{}) {
 	}
 }
 
-// touch notes that a client asks, and by which name: what nobody asks for is not followed any
-// longer.
+// touch notes now and then that a client asks, and by which name: what nobody asks for is not followed
+// any longer.
 func (f *Follower) touch(ctx context.Context, client auth.Client, resources []*mapping.Resource) error {
 	now := time.Now()
-	var stale []pair
+	var stale []*mapping.Resource
 	f.mu.Lock()
 	for _, r := range resources {
 		if p := (pair{client, r}); now.Sub(f.asked[p]) > min(askedAgain, f.o.Keep/4) {
-			stale = append(stale, p)
+			stale = append(stale, r)
 			f.asked[p] = now
 		}
 	}
@@ -88,14 +88,7 @@ func (f *Follower) touch(ctx context.Context, client auth.Client, resources []*m
 	if len(stale) == 0 {
 		return nil
 	}
-	return own(f.db.Write(ctx, func(c sqlrecord.Conn) error {
-		for _, p := range stale {
-			if _, err := c.Exec(ctx, `UPDATE followed SET client_name = ?3, asked_at = `+f.o.DB.Dialect().Present+` WHERE client_id = ?1 AND resource = ?2`, p.values(mapping.TextValue(client.Name))...); err != nil {
-				return err
-			}
-		}
-		return nil
-	}))
+	return f.begin(ctx, client, stale)
 }
 
 // areReady tells whether the changes of all resources are noted for a client.

@@ -34,3 +34,14 @@ func Change(ctx context.Context, db DB, sql string, args ...mapping.Value) (n in
 	}
 	return n, nil
 }
+
+// ByIDs runs a query, some IDs at a time: its text goes on with the list that a column is in.
+func ByIDs(ctx context.Context, c Conn, d *Dialect, sql string, columns []Column, args []mapping.Value, ids []int32, each func([]mapping.Value) error) error {
+	for some := range slices.Chunk(ids, idsAtOnce) {
+		values := idValues(some, args...)
+		if err := c.Query(ctx, sql+" IN ("+d.placeholders(len(args)+1, len(values))+")", columns, values, each); err != nil {
+			return err
+		}
+	}
+	return nil
+}

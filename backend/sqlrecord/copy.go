@@ -3,7 +3,6 @@ package sqlrecord
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"frontdesk/auth"
@@ -70,14 +69,7 @@ func (s *Store) AnySet(ctx context.Context, f *mapping.Field, r *mapping.Resourc
 // byIDs reads the rows in which a field is one of these IDs.
 func (s *Store) byIDs(ctx context.Context, t *table, head string, columns []Column, field int, ids []int32, each func([]mapping.Value) error) error {
 	return s.read(ctx, func(c Conn) error {
-		for some := range slices.Chunk(ids, idsAtOnce) {
-			values := idValues(some)
-			text := head + " FROM " + t.name + " WHERE " + t.columns[field] + " IN (" + s.db.Dialect().placeholders(1, len(values)) + ")"
-			if err := c.Query(ctx, text, columns, values, each); err != nil {
-				return err
-			}
-		}
-		return nil
+		return ByIDs(ctx, c, s.db.Dialect(), head+" FROM "+t.name+" WHERE "+t.columns[field], columns, nil, ids, each)
 	})
 }
 
