@@ -181,28 +181,24 @@ func (d *Driver) complete(ctx context.Context, r *sheet.Resource, q backend.Quer
 		rec.Tag = mapping.Untold // it changes with elements that the service does not tell; XML leaves out a list that is empty
 	}
 	var apart []int // arrays whose elements are records of their own
-	within := nested(r)
 	for i := range r.Fields {
-		f := r.Fields[i].Field
-		if f.Type != mapping.Array {
+		if r.Fields[i].Field.Type != mapping.Array {
 			continue
 		}
 		isWanted := slices.Contains(q.Fields, i)
-		if slices.Contains(within, f) {
-			if elements := rec.Children[i]; isWanted {
-				owned := make([]mapping.Record, len(elements))
-				for k, e := range elements {
-					e.Owner = rec.Owner
-					owned[k] = e
-				}
-				rec.SetElements(i, owned)
-			} else {
-				delete(rec.Children, i)
+		switch {
+		case r.Service.Fields[i].Elements.IsZero():
+			if isWanted || q.Tagged {
+				apart = append(apart, i)
 			}
-			continue
-		}
-		if isWanted || q.Tagged {
-			apart = append(apart, i)
+		case isWanted:
+			owned := slices.Clone(rec.Children[i])
+			for k := range owned {
+				owned[k].Owner = rec.Owner
+			}
+			rec.SetElements(i, owned)
+		default:
+			delete(rec.Children, i)
 		}
 	}
 	if len(apart) == 0 {

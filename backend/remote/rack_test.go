@@ -98,10 +98,10 @@ func idOf(t testing.TB, d *Driver, who auth.Client, name string) int32 {
 	return page.Records[0].ID()
 }
 
-// walkNow walks, after the walk that may be under way.
+// walkNow walks, after the walk that may be under way, for all that want one by now.
 func walkNow(d *Driver, p *walked) (err error) {
 	for err = errOthers; errors.Is(err, errOthers); {
-		err = d.copy.walk(bg(), p)
+		err = flown(bg(), d.copy.fly(&p.walks))
 	}
 	return err
 }
