@@ -58,6 +58,7 @@ type Follower struct {
 	holder    string                 // of the lease
 	wake      chan struct{}          // something new is followed
 	turns     map[bool]chan struct{} // of looks that a client waits for, and of others
+	wholes    map[bool]chan struct{} // a slot for each of these that reads all records
 	counts    map[string]*count      // by resource
 	looks     atomic.Bool            // it has the lease, as far as it knows
 	known     atomic.Bool            // all is looked at that is followed
@@ -116,12 +117,17 @@ func Tells(sh *sheet.Sheet) func(*mapping.Resource) backend.Telling {
 // keepDefault is how long cursors are good where nothing is said.
 const keepDefault = 90 * 24 * time.Hour
 
+// eachKind has so many slots for looks that a client waits for, and for others.
+func eachKind(slots int) map[bool]chan struct{} {
+	return map[bool]chan struct{}{true: make(chan struct{}, slots), false: make(chan struct{}, slots)}
+}
+
 // Open makes or migrates the tables, and begins to poll. It returns nil if the sheet has
 // changes for no resource. The caller closes the Follower, before the driver and the database.
 func Open(ctx context.Context, o Options) (*Follower, error) {
 	f := &Follower{
 		o: o, db: sqlrecord.Reserved(o.DB), resources: map[string]*mapping.Resource{}, counts: map[string]*count{}, asked: map[pair]time.Time{},
-		wake: make(chan struct{}, 1), turns: map[bool]chan struct{}{true: make(chan struct{}, 1), false: make(chan struct{}, 1)}, under: map[string]chan struct{}{},
+		wake: make(chan struct{}, 1), turns: eachKind(1), wholes: eachKind(mostWhole), under: map[string]chan struct{}{},
 	}
 	f.o.Keep, f.o.Timeout = cmp.Or(o.Keep, keepDefault), cmp.Or(o.Timeout, 30*time.Second)
 	f.o.Lease = cmp.Or(o.Lease, leaseLife)

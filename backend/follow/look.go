@@ -27,6 +27,7 @@ type look struct {
 	pass    int64     // the number of the look, or of a part of it
 	first   bool      // nobody has a cursor yet: it is waited for
 	whole   bool      // all records are read
+	inside  bool      // it is one of mostWhole
 	since   int64     // modified_at that it begins from, less what a change may take to show
 	highest int64     // modified_at that was seen before it began, and the highest by now
 	high    int64
@@ -62,6 +63,10 @@ func (f *Follower) look(ctx context.Context, p pair) error {
 func (l *look) changes(ctx context.Context) error {
 	switch {
 	case l.whole:
+		if err := l.enter(ctx); err != nil {
+			return err
+		}
+		defer l.leave()
 		if err := l.list(ctx); err != nil {
 			return err
 		}
@@ -92,11 +97,39 @@ func (l *look) step(ctx context.Context, do func(context.Context) error) error {
 			told = time.Now()
 			l.f.o.Log.Error("changes cannot be looked for; it is tried again", append(l.fields(), zap.Int("failures", failures), zap.Error(err))...)
 		}
+		inside := l.inside
+		l.leave() // others go on meanwhile
 		sleep(ctx, min(time.Minute, time.Second<<min(failures, 6)), nil)
+		if inside {
+			if err := l.enter(ctx); err != nil {
+				return err
+			}
+		}
 		// The client may have another name by now, by which it succeeds.
 		if now, err := l.f.pairs(ctx, "client_id = ?1 AND resource = ?2", l.values()...); err == nil && len(now) > 0 {
 			l.client = now[0].client
 		}
+	}
+}
+
+// mostWhole is how many looks at all records are under way at most, since each remembers what it has seen.
+const mostWhole = 16
+
+// enter waits until there are fewer.
+func (l *look) enter(ctx context.Context) error {
+	select {
+	case l.f.wholes[l.first] <- struct{}{}:
+		l.inside = true
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (l *look) leave() {
+	if l.inside {
+		<-l.f.wholes[l.first]
+		l.inside = false
 	}
 }
 
