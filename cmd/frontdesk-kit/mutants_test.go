@@ -34,7 +34,7 @@ type mutant struct {
 
 // mutated are the mutants that were asked for, and how many there may be of each sheet.
 const (
-	mutated      = 200
+	mutated      = 390
 	mutantsShort = 12 // in the short form of the test, which does not count
 )
 
@@ -225,7 +225,7 @@ func suspects(t *testing.T) map[string]suspect {
 	return all
 }
 
-// told are the errors and warnings of map check for a mutant; refused tells that the sheet does not
+// told are the errors and warnings of map check for a mutant, and values of the interface that it leaves out; refused tells that the sheet does not
 // even load.
 func (s suspect) told(t *testing.T, change func(map[string]any)) (refused bool, all []string) {
 	s.start(t)
@@ -245,6 +245,9 @@ func (s suspect) told(t *testing.T, change func(map[string]any)) (refused bool, 
 		if f.Severity != check.Note {
 			all = append(all, fmt.Sprint(f.Rule, " ", f.Path, " ", f.Seen))
 		}
+	}
+	for at, values := range report.Left.Values {
+		all = append(all, fmt.Sprint("left out ", at, " ", values))
 	}
 	return false, all
 }

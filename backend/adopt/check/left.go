@@ -15,7 +15,7 @@ import (
 // leftOut is what clients of the whole model will not find before a system.
 func leftOut(o Options, system backend.Supporter) Left {
 	s, whole := o.Sheet, o.Model
-	l := Left{Operations: map[string][]string{}, Fields: map[string][]string{}, Rules: s.WithoutRules}
+	l := Left{Operations: map[string][]string{}, Fields: map[string][]string{}, Values: map[string][]string{}, Rules: s.WithoutRules}
 	offer := backend.Offer{Model: s.Model, Supports: system.Supports, Writes: system.Writes, Exports: true}
 	for _, r := range whole.Resources {
 		known := s.Model.Resource(r.Name)
@@ -29,8 +29,17 @@ func leftOut(o Options, system backend.Supporter) Left {
 			}
 		}
 		for i := range r.Fields {
-			if name := r.Fields[i].Name; known.Field(name) == nil {
-				l.Fields[r.Name] = append(l.Fields[r.Name], name)
+			f := &r.Fields[i]
+			offered := known.Field(f.Name)
+			if offered == nil {
+				l.Fields[r.Name] = append(l.Fields[r.Name], f.Name)
+				continue
+			}
+			for _, value := range f.OneOf {
+				if len(offered.OneOf) > 0 && !slices.Contains(offered.OneOf, value) && !isFixed(s.Resources[known], offered) {
+					at := r.Name + "." + f.Name
+					l.Values[at] = append(l.Values[at], value)
+				}
 			}
 		}
 	}
@@ -87,7 +96,7 @@ func (l Left) write(b *strings.Builder) {
 	if len(l.Resources) > 0 {
 		fmt.Fprintln(b, "Not for clients: "+"resources "+strings.Join(l.Resources, ", "))
 	}
-	for _, left := range []map[string][]string{l.Operations, l.Fields} {
+	for _, left := range []map[string][]string{l.Operations, l.Fields, l.Values} {
 		for _, name := range slices.Sorted(maps.Keys(left)) {
 			fmt.Fprintln(b, "Not for clients: "+fmt.Sprintf("%s of %s", strings.Join(left[name], ", "), name))
 		}

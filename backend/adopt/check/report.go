@@ -52,6 +52,7 @@ type Left struct {
 	Resources  []string            `json:"resources"`
 	Operations map[string][]string `json:"operations"`
 	Fields     map[string][]string `json:"fields"`
+	Values     map[string][]string `json:"values"` // by resource.field: those that no code stands for
 	Rules      []string            `json:"rules"`
 }
 
