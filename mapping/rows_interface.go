@@ -37,7 +37,7 @@ func interfaceRows() []Entry {
 		}},
 		{Scope: OpCreate, Reason: FieldNotInModel, Status: 403, Message: "Field: <x> not found in model", Args: []Arg{{Example: "colour"}}, Help: Help{
 			"The resource has no field of the given name. Names are case-sensitive.",
-			"GET /model/<resource> lists all fields, with arrays only where the api_key may read their elements. The same names go into bodies, fields and filters, as they are and not within another member such as data; sort takes no arrays and no binary data.",
+			"GET /model/<resource> lists all fields, with arrays only where the api_key may read their elements; to send them it has to be allowed to add such records, as POST /orderline. The same names go into bodies, fields and filters, as they are and not within another member such as data; sort takes no arrays and no binary data.",
 		}},
 		{Scope: OpCreate, Reason: FieldReadonly, Status: 403, Message: "Field: <x> is readonly do not supply in request", Args: []Arg{{ArgField, "created_at"}}, By: ByEither, Help: Help{
 			"The field is kept by the service and cannot be written, not even with the value that it has.",

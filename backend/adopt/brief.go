@@ -33,7 +33,7 @@ func (d *Draft) Brief() (string, error) {
 	var b strings.Builder
 	err = brief.Execute(&b, map[string]any{
 		"Draft": d, "Resources": d.options.Model.Resources, "Tables": d.tables, "Engine": d.options.Source.Engine, "Variable": d.options.Variable, "Most": mostRows,
-		"Description": description, "Questions": questions, "Manual": docs.Sheet,
+		"Description": description, "Questions": questions, "Manual": docs.Sheet, "Reasons": reasons(),
 	})
 	return b.String(), err
 }
@@ -93,6 +93,18 @@ func ruleInWords(r *mapping.Resource, name string) string {
 	return text
 }
 
+// reasons are what a sheet may translate errors to, each once.
+func reasons() (rows []string) {
+	seen := map[mapping.Reason]bool{}
+	for _, e := range mapping.NewCatalogue().Entries() {
+		if !seen[e.Reason] && (e.By == mapping.ByEither || e.By == mapping.ByAdministration) {
+			seen[e.Reason] = true
+			rows = append(rows, cells(string(e.Reason), e.Message))
+		}
+	}
+	return rows
+}
+
 // tableInWords is a table with its keys.
 func tableInWords(t *table) string {
 	text := fmt.Sprintf("%d rows", t.rows)
@@ -103,6 +115,9 @@ func tableInWords(t *table) string {
 		text = "its rows cannot be read"
 	case t.rows >= mostRows:
 		text = fmt.Sprintf("%d rows or more", mostRows)
+	}
+	if t.lasting != "" {
+		text += fmt.Sprintf("; **%s, which has no transactions**: only read it, or make it InnoDB", t.lasting)
 	}
 	if len(t.primary) > 0 {
 		text += "; primary key " + strings.Join(t.primary, ", ")

@@ -141,3 +141,25 @@ func TestShape(t *testing.T) {
 		require.Equal(t, shape, Shape(value))
 	}
 }
+
+// TestBriefOfOddTables: names that all tables begin with are passed over, times of day are counted, and
+// a table without transactions is told.
+func TestBriefOfOddTables(t *testing.T) {
+	dsn := legacytest.EmptyMariaDB(t, "utf8mb4")
+	db, err := sql.Open("mysql", dsn)
+	require.NoError(t, err)
+	defer db.Close()
+	for _, statement := range []string{
+		"CREATE TABLE ip_contacts (id int PRIMARY KEY AUTO_INCREMENT, name varchar(50) NOT NULL, opened time NOT NULL) ENGINE=MyISAM",
+		"CREATE TABLE ip_options (id int PRIMARY KEY, value json)",
+		"INSERT INTO ip_contacts (name, opened) VALUES ('Jansen', '10:11:12'), ('De Wit', '10:11:12')",
+	} {
+		_, err := db.ExecContext(t.Context(), statement)
+		require.NoError(t, err)
+	}
+	text, draft := briefOf(t, Options{Source: sheet.SQL{Engine: "mariadb", DSN: config.Secret(dsn)}})
+	require.Contains(t, draft.Text, "\n  contact:\n    table: ip_contacts\n")
+	require.Contains(t, text, "\n### ip_contacts\n\n2 rows; **MyISAM, which has no transactions**: only read it, or make it InnoDB; primary key id")
+	require.Contains(t, text, "| opened | time not null | 2 | 1 value | '90:99:99' |")
+	require.Contains(t, text, "| duplicate_value | ")
+}

@@ -30,7 +30,7 @@ func (d *drafter) inspect(ctx context.Context) error {
 			return err
 		}
 		for _, known := range schema.Tables {
-			t := &table{name: known.Name, view: known.View, primary: known.Primary, foreign: known.Foreign}
+			t := &table{name: known.Name, view: known.View, primary: known.Primary, foreign: known.Foreign, lasting: known.Lasting}
 			for _, c := range known.Columns {
 				t.columns = append(t.columns, &column{
 					name: c.Name, kind: c.Type, sort: wordOf(c.Sort), length: c.Length, generated: c.Generated, nullable: c.Nullable,
@@ -71,12 +71,15 @@ func reading(ctx context.Context, of *sheet.SQL, f func(sqlrecord.DB) error) err
 	return errors.Join(f(db), db.Close())
 }
 
+// shapes are types whose values are no texts.
+var shapes = regexp.MustCompile(`geom|point|polygon|linestring`)
+
 // look reads the first rows of a table.
 func (d *drafter) look(ctx context.Context, db sqlrecord.DB, t *table) error {
 	b := legacy.NewBuilder(d.source.Engine, db.Dialect())
 	w := sqlrecord.NewWriter(db.Dialect(), nil).Add("SELECT 1")
 	for _, c := range t.columns {
-		if c.sort == "" || c.sort == "bytes" {
+		if c.sort == "bytes" || shapes.MatchString(c.kind) {
 			w.Add(", NULL")
 		} else {
 			w.Add(", SUBSTR(").Expr(b.As(sqlrecord.Plain(db.Dialect().Quote(c.name)), legacy.Texts)).Add(", 1, ", strconv.Itoa(mostLetter), ")")

@@ -85,6 +85,7 @@ type table struct {
 	primary  []string
 	foreign  []legacy.ForeignKey
 	endpoint *endpoint // nil of a database
+	lasting  string    // the engine, where that has no transactions
 	rows     int       // that were looked at: all where they are fewer than mostRows
 	unread   bool      // the rows cannot be read
 }

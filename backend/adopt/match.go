@@ -38,12 +38,24 @@ type mapped struct {
 func (d *drafter) called(r *mapping.Resource) *table {
 	for _, views := range []bool{false, true} {
 		for _, t := range d.tables {
-			if t.view == views && folded(t.name) == folded(r.Name) {
+			if t.view == views && folded(strings.TrimPrefix(t.name, d.prefix())) == folded(r.Name) {
 				return t
 			}
 		}
 	}
 	return nil
+}
+
+// prefix is what the names of all tables begin with, up to the first _: ip_ of ip_orders.
+func (d *drafter) prefix() string {
+	if len(d.tables) < 2 {
+		return ""
+	}
+	first, _, is := strings.Cut(d.tables[0].name, "_")
+	if !is || slices.ContainsFunc(d.tables, func(t *table) bool { return !strings.HasPrefix(t.name, first+"_") }) {
+		return ""
+	}
+	return first + "_"
 }
 
 // calledAs is the column that is called as a field is; nil for none.

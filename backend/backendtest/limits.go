@@ -72,7 +72,7 @@ func (t *T) learnAlphabets(r *Resource, refused failure, sent values) bool {
 // offers fails them, and lists that as an exception.
 func limitCases() []Case {
 	return []Case{
-		each(rule("record.unicode", "Text is kept in Unicode, whatever the language", "Keep text in Unicode (utf8mb4); where the system cannot, say charset in the sheet, so that what does not fit is refused in place of being altered.", keepsUnicode)),
+		each(rule("record.unicode", "Text is kept in Unicode, whatever the language", "Keep text in Unicode (utf8mb4). A system that cannot has to refuse what it would alter, and needs an exception.", keepsUnicode)),
 		each(rule("record.milliseconds", "Timestamps are kept to the millisecond", "Give the column a precision of milliseconds.", func(t *T) { t.keepsAll("timestamp") })),
 		each(rule("record.decimals", "Prices and quantities keep 4 decimals, other numbers that can be written 2", "Keep numbers in decimals of 4 places.", func(t *T) { t.keepsAll("float8") })),
 	}

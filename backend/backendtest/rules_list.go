@@ -155,7 +155,8 @@ func keyset(t *T) {
 	all := idsOf(t.list(path).Data)
 	t.walked(path+"&after=0", all, func(_ int, p page) { t.check(p.Page == nil, "page with after", "no such member", text(p.Page)) })
 	if len(all) > 1 {
-		t.equal("the records after the first", all[1:], idsOf(t.list(path+"&after="+status(all[0])).Data))
+		after := idsOf(t.list(path + "&after=" + status(all[0])).Data)
+		t.equal("the records after the first", all[1:], after[:min(len(after), len(all)-1)])
 	}
 }
 
@@ -163,12 +164,12 @@ func sorting(t *T) {
 	path, _ := t.scope()
 	whole := t.list(path)
 	all := idsOf(whole.Data)
-	down := slices.Clone(all)
-	slices.Reverse(down)
-	t.equal("sort=-id", down, idsOf(t.list(path+newestFirst).Data))
 	if whole.Next != nil {
 		t.impossible("the list is too long to be compared as a whole")
 	}
+	down := slices.Clone(all)
+	slices.Reverse(down)
+	t.equal("sort=-id", down, idsOf(t.list(path+newestFirst).Data))
 	for _, f := range t.resource.Fields {
 		if !f.scalar() || f.Primary {
 			continue

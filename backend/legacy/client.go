@@ -21,8 +21,7 @@ func (s *Store) judgeClients() error {
 	for _, r := range s.sheet.Model.Resources {
 		t := s.view.Load().tables[r]
 		column := t.SQL.Client.Column
-		writes := slices.ContainsFunc([]mapping.Scope{mapping.OpCreate, mapping.OpUpdate, mapping.OpDelete}, func(op mapping.Scope) bool { return s.Supports(r, op) })
-		if column != "" && t.Target != nil && t.Target.Column(column) == nil && writes {
+		if column != "" && t.Target != nil && t.Target.Column(column) == nil && t.writes() {
 			return fmt.Errorf("%w: resource %s: client: every write names %s, and %s has no such column: tell whose its rows are by client: {through: FIELD}",
 				backend.ErrUnexpected, t.Name, column, t.Table)
 		}

@@ -115,6 +115,7 @@ func (i *inspector) look(ctx context.Context) error {
 		{"foreign keys", i.queries.foreign, 7, i.foreign},
 		{"conditions", i.queries.checks, 3, i.check},
 		{"triggers", i.queries.triggers, 3, i.trigger},
+		{"engines", i.queries.lasting, 2, i.lasting},
 	}
 	for _, step := range steps {
 		if step.query == "" {
@@ -234,6 +235,12 @@ func (i *inspector) check(row []mapping.Value) {
 func (i *inspector) trigger(row []mapping.Value) {
 	if t := i.table(row[0].Text()); t != nil {
 		t.Triggers = append(t.Triggers, Trigger{Name: row[1].Text(), Text: row[2].Text()})
+	}
+}
+
+func (i *inspector) lasting(row []mapping.Value) {
+	if t := i.table(row[0].Text()); t != nil {
+		t.Lasting = row[1].Text()
 	}
 }
 

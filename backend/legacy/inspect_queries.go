@@ -10,6 +10,7 @@ type schemaQueries struct {
 	foreign  string // table, name, column, referenced table, referenced column, whether its rows cannot be deleted, referenced schema
 	checks   string // table, name, a text that its columns stand in
 	triggers string // table, words, text or null
+	lasting  string // table without transactions, its engine
 }
 
 // queriesOf asks the catalogue of an engine.
@@ -96,6 +97,8 @@ func mysqlQueries(engine string) schemaQueries {
 		checks: checks,
 		triggers: `SELECT EVENT_OBJECT_TABLE, CONCAT(TRIGGER_NAME, ' ', ACTION_TIMING, ' ', EVENT_MANIPULATION), ACTION_STATEMENT FROM information_schema.TRIGGERS
 			WHERE EVENT_OBJECT_SCHEMA = ` + ours + ` ORDER BY EVENT_OBJECT_TABLE, TRIGGER_NAME`,
+		lasting: `SELECT t.TABLE_NAME, t.ENGINE FROM information_schema.TABLES t JOIN information_schema.ENGINES e ON e.ENGINE = t.ENGINE
+			WHERE t.TABLE_SCHEMA = ` + ours + ` AND e.TRANSACTIONS <> 'YES'`,
 	}
 }
 

@@ -27,6 +27,9 @@ type Table struct {
 	// Triggers are those that the database shows: MariaDB and MySQL do to users with the
 	// right TRIGGER alone.
 	Triggers []Trigger
+	// Lasting is the engine of a table that has no transactions, MyISAM: what was written to it stays
+	// when the transaction is undone. "" of all others.
+	Lasting string
 }
 
 // Trigger is a program that runs when a table is written.

@@ -133,6 +133,11 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open the database: %w", err), s.db.Close())
 	}
+	for _, t := range v.tables {
+		if t.Target != nil && t.Target.Lasting != "" && t.writes() {
+			s.log.Warn("a table has no transactions: of a write that is refused or fails a part may stay", zap.String("resource", t.Name), zap.String("table", t.Table), zap.String("engine", t.Target.Lasting))
+		}
+	}
 	s.watch()
 	return s, nil
 }

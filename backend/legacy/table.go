@@ -222,6 +222,11 @@ func (t *Mapped) makeField(i int) {
 	t.Rows.Fields[i] = t.linked(c, parts, target)
 }
 
+// writes tells whether clients write its records.
+func (t *Mapped) writes() bool {
+	return t.Operations[mapping.OpCreate] || t.Operations[mapping.OpUpdate] || t.Operations[mapping.OpDelete]
+}
+
 // fixed makes a field that has the same value in all records, null where it is in none.
 func fixed(v mapping.Value) sqlrecord.Field {
 	return sqlrecord.Field{

@@ -92,7 +92,10 @@ func (c checkCommand) compare(p desk.Program, s *sheet.Sheet, model *mapping.Mod
 			return nil, err
 		}
 	}
-	o.Open = openDatabase
+	o.User = new(auth.User)
+	o.Open = func(ctx context.Context, s *sheet.Sheet) (check.Database, error) {
+		return openDatabase(ctx, s, func(context.Context) auth.User { return *o.User })
+	}
 	return check.SQL(p.Ctx, o)
 }
 
@@ -182,13 +185,13 @@ type database struct {
 
 func (d database) Close() error { return errors.Join(d.Store.Close(), d.release()) }
 
-// openDatabase opens the database of a sheet as the gateway does.
-func openDatabase(ctx context.Context, s *sheet.Sheet) (check.Database, error) {
+// openDatabase opens the database of a sheet as the gateway does, for a user.
+func openDatabase(ctx context.Context, s *sheet.Sheet, user func(context.Context) auth.User) (check.Database, error) {
 	kept, _, release, err := openScratch(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	store, err := legacy.Open(ctx, legacy.Options{Sheet: s, IDStore: kept, Now: time.Now, Hasher: auth.NewHasher()})
+	store, err := legacy.Open(ctx, legacy.Options{Sheet: s, IDStore: kept, Now: time.Now, Hasher: auth.NewHasher(), User: user})
 	if err != nil {
 		return nil, errors.Join(err, release())
 	}

@@ -61,3 +61,21 @@ func TestCaseOfKeys(t *testing.T) {
 		})
 	}
 }
+
+// TestTablesWithoutTransactions: what a write leaves that is refused half-way is an error of the sheet,
+// unless clients only read.
+func TestTablesWithoutTransactions(t *testing.T) {
+	dsn := legacytest.EmptyMariaDB(t, "utf8mb4")
+	db := opened(t, dsn)
+	execute(t, db, "CREATE TABLE omzetgroep (code varchar(20) NOT NULL PRIMARY KEY, omschrijving varchar(100) NOT NULL) ENGINE=MyISAM", "INSERT INTO omzetgroep VALUES ('AB01', 'first')")
+	path := filepath.Join(t.TempDir(), "sheet.yaml")
+	write := func(more string) *Report {
+		require.NoError(t, os.WriteFile(path, append(fmt.Appendf(nil, groupSheet, ""), more...), 0o600))
+		return checked(t, path, dsn)
+	}
+	found := write("").has("sql.no-transactions", "resources.turnovergroup.table")
+	require.Len(t, found, 1)
+	require.Equal(t, Error, found[0].Severity)
+	require.Contains(t, found[0].Seen, "omzetgroep is a table of MyISAM, which has no transactions")
+	require.Empty(t, write("    operations: {only: [get, list]}\n").has("sql.no-transactions", "resources.turnovergroup.table"))
+}

@@ -40,6 +40,9 @@ func (r *Report) login(ctx context.Context, driver any, o Options) auth.Client {
 		return user.Client
 	}
 	user, err := users.Verify(ctx, o.Login)
+	if err == nil && o.User != nil {
+		*o.User = user
+	}
 	if refused := (*auth.Refused)(nil); errors.As(err, &refused) {
 		r.add(Error, "login.refused", at, "the user cannot log in: "+refusals[refused.Why][0], refusals[refused.Why][1])
 		return auth.Client{}

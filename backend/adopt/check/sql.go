@@ -27,6 +27,8 @@ type Options struct {
 	Rows int
 	// Open opens what the gateway would serve a database by. It is needed for one.
 	Open func(ctx context.Context, s *sheet.Sheet) (Database, error)
+	// User is set to who has logged in, as whom is written; nil for nobody who wants to know.
+	User *auth.User
 	// Other is another client, which must not be shown what is the first one's: of a
 	// service. Of a database it is found. The zero value is nobody.
 	Other auth.Client

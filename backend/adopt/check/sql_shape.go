@@ -106,6 +106,10 @@ func (c *resourceCheck) written() {
 		c.add(Warning, "sql.view-written", c.at("table"), c.table.Name+" is a view, and records are written to it", "name the table as table, and the view as read")
 		return
 	}
+	if engine := c.table.Lasting; engine != "" {
+		c.add(Error, "sql.no-transactions", c.at("table"), fmt.Sprintf("%s is a table of %s, which has no transactions: of a write that is refused or fails a part stays, such as an order without its lines", c.table.Name, engine),
+			fmt.Sprintf("ALTER TABLE %s ENGINE=InnoDB, or say operations: {only: [get, list]}", c.table.Name))
+	}
 	if len(c.table.Triggers) > 0 {
 		names := make([]string, len(c.table.Triggers))
 		for i, t := range c.table.Triggers {
