@@ -26,6 +26,7 @@ type walked struct {
 	walks  flights
 	asks   flights                    // what has changed
 	always atomic.Pointer[membership] // of the last walk, as far as is known
+	asked  atomic.Int64               // when this gateway has asked last what has changed, by the clock of the database
 }
 
 const (

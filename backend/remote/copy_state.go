@@ -28,6 +28,7 @@ type state struct {
 	now      time.Time // by the clock of the database
 	walked   time.Time // when the last whole walk began; zero for none
 	asked    time.Time // when it was last asked, with an answer, what has changed
+	noted    time.Time // what the table has of that
 	since    string    // what is asked for next; "" for nothing yet
 	members  membership
 	failedAt time.Time // zero unless the last walk failed
@@ -67,6 +68,10 @@ func (c *copied) state(ctx context.Context, p *walked) (s state, err error) {
 		s = state{
 			now: moment(row[0]), walked: moment(row[1]), asked: moment(row[2]), since: row[3].Text(), failedAt: moment(row[5]), failed: row[6].Text(), changed: row[7].Int() != 0,
 			records: row[8].Int(),
+		}
+		s.noted = s.asked
+		if own := moment(mapping.IntValue(p.asked.Load())); own.After(s.asked) && !own.After(s.now) {
+			s.asked = own
 		}
 		s.walking = row[9].Int() > row[0].Int()
 		if text := row[4].Text(); text != "" {

@@ -334,6 +334,9 @@ func since(p *walked, newest mapping.Value, now time.Time) string {
 	return mapping.MilliValue(min(newest.Int(), now.UnixMilli()) - p.r.Service.Walk.Since.Settle.Milliseconds()).String()
 }
 
+// askedNoted is how often it is noted at most that nothing has changed: each note is a write to the disk.
+const askedNoted = time.Second
+
 // ask asks the service what has changed, and brings it into the copy.
 func (c *copied) ask(ctx context.Context, p *walked) error {
 	s, err := c.state(ctx, p)
@@ -353,6 +356,10 @@ func (c *copied) ask(ctx context.Context, p *walked) error {
 		if next = from; l.newest.IsSet() {
 			next = max(from, since(p, l.newest, s.now))
 		}
+	}
+	p.asked.Store(s.now.UnixMilli())
+	if unchanged := cmp.Or(next, from) == from; unchanged && s.now.Sub(s.noted).Abs() < askedNoted {
+		return nil
 	}
 	_, err = c.set(ctx, p, "asked_at = CASE WHEN asked_at < ?3 OR asked_at > now() THEN ?3 ELSE asked_at END, since = ?4", mapping.IntValue(s.now.UnixMilli()), mapping.TextValue(cmp.Or(next, from)))
 	return err
