@@ -28,7 +28,8 @@ type walking struct {
 	barren int
 	// told tells that an answer had the place of the next page, moreTold that of whether there is one.
 	told, moreTold bool
-	total          int // as the service told it last; -1 if it did not
+	total          int  // as the service told it last; -1 if it did not
+	counted        bool // as many have come as the service counts
 }
 
 // page is one page.
@@ -106,20 +107,27 @@ func sinceOf(r *sheet.Resource, since string) (any, error) {
 	return r.Service.Fields[at.Index].Since(at, moment)
 }
 
-// ask asks for a page. cursor is the next value of since in its answer.
+// ask asks for a page. cursor is the next value of since in its answer. Behind as many records as the
+// service counts it need not answer a page.
 func (w *walking) ask(ctx context.Context, cursor sheet.Spot) (p page, next string, err error) {
 	reply, err := w.c.send(ctx, w.on, w.k)
 	if err != nil {
 		return p, "", err
 	}
 	defer w.c.wire.conclude(reply.answer, &err)
+	ended := page{ends: true}
 	if !isSuccess(reply.status) {
+		if w.counted && reply.status < 500 && reply.status != 429 {
+			return ended, "", nil
+		}
 		if reply.status == 404 && reply.isOwn() {
 			return p, "", changed(w.r, "its list is not there: %w", failure(reply.answer))
 		}
 		return p, "", w.c.refused(ctx, reply, sheet.Attempt{}, nil)
 	}
-	if p.rows, err = w.c.records(ctx, reply); err != nil {
+	if p.rows, err = w.c.records(ctx, reply); errors.Is(err, errNoList) && w.counted {
+		return ended, "", nil
+	} else if err != nil {
 		return p, "", w.c.refused(ctx, reply, sheet.Attempt{}, err)
 	}
 	body, _ := reply.body()
@@ -207,6 +215,9 @@ func (w *walking) judgeRepeat(p *page) error {
 		w.barren = 0
 	}
 	switch {
+	case past && !p.anew && w.counted: // the last page once more, in place of one behind it
+		*p = page{ends: true}
+		return nil
 	case past && !p.anew && len(p.rows) > 0:
 		return changed(w.r, "the same page twice")
 	case w.barren > mostBarren:

@@ -102,11 +102,50 @@ func TestWalk(t *testing.T) {
 					require.Equal(t, int32(i+1), of.rec.ID())
 				}
 				if name == "page, total" && n > 0 {
-					require.Len(t, s.asked, (n+9)/10, "no page is asked for that is not there")
+					require.Len(t, s.asked, (n+10)/10, "a page that is not there is asked for behind a full one alone")
 				}
 			}
 		}
 	}
+}
+
+// TestWalkThatIsCountedTooLow finds all records where the count is an estimate, whatever the service
+// answers behind the last page, and a check says that it is none.
+func TestWalkThatIsCountedTooLow(t *testing.T) {
+	for name, behind := range map[string]func(body map[string]any, w http.ResponseWriter){
+		"an empty page": func(map[string]any, http.ResponseWriter) {},
+		"no page": func(_ map[string]any, w http.ResponseWriter) {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(404)
+		},
+		"no list": func(body map[string]any, _ http.ResponseWriter) { delete(body, "items") },
+		"the last page": func(body map[string]any, _ http.ResponseWriter) {
+			body["items"] = []any{map[string]any{"id": 41, "code": "C40", "name": "N"}}
+		},
+	} {
+		for _, counted := range []int{0, 3, 10, 15, 39, 41} {
+			s := &countries{n: 41, most: 100, answer: func(_ int, _ map[string]string, body map[string]any, w http.ResponseWriter) {
+				if body["total"] = counted; len(body["items"].([]any)) == 0 {
+					behind(body, w)
+				}
+			}}
+			c := speaking(t, countrySheet(walks["page, total"]), s)
+			all, err := c.walked(bg(), "country", auth.Client{})
+			require.NoError(t, err, "%s %d", name, counted)
+			require.Len(t, all, 41, "%s %d", name, counted)
+			if c.Closely = true; counted < 10 {
+				_, err = c.walked(bg(), "country", auth.Client{})
+				require.ErrorContains(t, err, fmt.Sprintf("10 records came, and the service counts %d, at total", counted))
+			}
+		}
+	}
+	s := &countries{n: 41, most: 100, answer: func(n int, _ map[string]string, body map[string]any, w http.ResponseWriter) {
+		if body["total"] = 10; n == 3 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	}}
+	_, err := speaking(t, countrySheet(walks["page, total"]), s).walked(bg(), "country", auth.Client{})
+	require.ErrorContains(t, err, "503", "of which nobody knows whether it is the last")
 }
 
 // TestWalkThatDoesNotAddUp: what is not the list that the sheet speaks of fails, and says why.

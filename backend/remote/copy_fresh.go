@@ -219,7 +219,7 @@ func (c *copied) fresh(ctx context.Context, p *walked, wish *backend.Copy) error
 	if s, err = c.state(ctx, p); err != nil {
 		return err
 	}
-	if age = s.now.Sub(s.known()); asked && away == nil {
+	if age = s.now.Sub(s.known()); asked && away == nil && !s.isBlind() {
 		age = 0
 	}
 	if wish != nil {

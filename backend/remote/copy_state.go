@@ -36,15 +36,18 @@ type state struct {
 	changed  bool // since the service has not what the sheet needs
 	records  int64
 	walking  bool
+	// deletions tells that changes say what is deleted
+	deletions bool
 }
 
 // membership are the fields that all records of the last walk had, by name.
 type membership map[string]bool
 
-// known is when the copy was last as the service had it; zero where it is not whole.
+// known is when the copy was last as the service had it; zero where it is not whole. What is deleted only
+// a walk tells, unless changes do: while walks fail the last one that has ended well counts.
 func (s *state) known() time.Time {
 	known := s.walked
-	if !known.IsZero() && s.asked.After(known) {
+	if !known.IsZero() && s.asked.After(known) && !s.isBlind() {
 		known = s.asked
 	}
 	if known.After(s.now) { // the clock was set back since
@@ -52,6 +55,9 @@ func (s *state) known() time.Time {
 	}
 	return known
 }
+
+// isBlind tells whether nothing says what is deleted.
+func (s *state) isBlind() bool { return !s.deletions && !s.failedAt.IsZero() }
 
 var stateColumns = []sqlrecord.Column{
 	sqlrecord.Number, sqlrecord.Number, sqlrecord.Number, sqlrecord.Words, sqlrecord.Words, sqlrecord.Number, sqlrecord.Words, sqlrecord.Number, sqlrecord.Number, sqlrecord.Number,
@@ -72,6 +78,9 @@ func (c *copied) state(ctx context.Context, p *walked) (s state, err error) {
 		s.noted = s.asked
 		if own := moment(mapping.IntValue(p.asked.Load())); own.After(s.asked) && !own.After(s.now) {
 			s.asked = own
+		}
+		if walk := p.r.Service.Walk; walk.Since != nil {
+			s.deletions = walk.Since.Deleted != nil
 		}
 		s.walking = row[9].Int() > row[0].Int()
 		if text := row[4].Text(); text != "" {

@@ -346,8 +346,11 @@ func (c *copied) ask(ctx context.Context, p *walked) error {
 	l := c.look(p, s.members)
 	from := s.since
 	next, err := l.run(ctx, &from)
-	if errors.Is(err, errMissing) {
-		c.fly(&p.walks) // a walk tells whether it is gone
+	if errors.Is(err, errMissing) { // a walk tells whether it is gone, and until then nobody knows
+		if err = flown(ctx, c.fly(&p.walks)); err == nil {
+			l = c.look(p, nil)
+			next, err = l.run(ctx, &from)
+		}
 	}
 	if err != nil {
 		return err

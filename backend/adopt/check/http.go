@@ -80,10 +80,25 @@ func (c *httpCheck) walks(ctx context.Context) error {
 			c.tell(c.Sheet.Resources[r], f)
 		}
 	}
+	if c.Write.ID != 0 && c.isStranger() {
+		c.add(Error, "http.empty", "client", fmt.Sprintf("the client %q has no record of any resource: nothing was written", c.client.Name), "name with --client one that the service has, as the service has it")
+	}
 	if c.Other.ID == 0 {
 		return nil
 	}
 	return c.apart(ctx)
+}
+
+// isStranger tells whether there are records, and none is the client's.
+func (c *httpCheck) isStranger() bool {
+	others := false
+	for _, s := range c.censuses {
+		if s.clients[c.client.ID] != nil {
+			return false
+		}
+		others = others || s.records > 0 && s.clients[0] == nil
+	}
+	return others
 }
 
 // depth is how many records tell whose a record of the resource is. Those that have no walk of their

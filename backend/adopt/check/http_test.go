@@ -2,6 +2,7 @@ package check
 
 import (
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -139,6 +140,40 @@ func TestServiceThatDoesNotAsk(t *testing.T) {
 	require.Len(t, found, 1, words(t, report))
 	require.Equal(t, Error, found[0].Severity)
 	require.Regexp(t, `^(\d+) of \d+ record\(s\) of client 1 are client 2's as well, letter by letter$`, found[0].Seen)
+}
+
+// TestWrittenByAStranger: nothing is written for a client that the service does not have, and that is told.
+func TestWrittenByAStranger(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `[{"id": 1, "org": "noord", "name": "Jansen"}]`)
+	}))
+	t.Cleanup(server.Close)
+	driver, o, problems := inFront(t, `
+format: 2
+source: {http: {url: "${SERVICE_URL}"}}
+keep: keep.db
+client: org
+rules: backend
+accounts: {clients: kept, users: [{username: noord, password_hash: "$argon2id$$x", email: noord@example.com, client: {id: noord, name: noord}}]}
+resources:
+  contact:
+    operations: {only: [list, get]}
+    key: id
+    walk: {path: /contacts, paging: {style: none}}
+    get: {path: "/contacts/{key}", not_found: {status: "404"}}
+    fields: {kind: {constant: person}, name: name}
+`, map[string]string{"SERVICE_URL": server.URL})
+	require.Empty(t, problems)
+	var err error
+	o.Write, err = driver.Client(t.Context(), "1:noord")
+	require.NoError(t, err)
+	report, err := HTTP(t.Context(), driver, o.Write, o)
+	require.NoError(t, err)
+	found := report.has("http.empty", "client")
+	require.Len(t, found, 1, words(t, report))
+	require.Equal(t, Error, found[0].Severity)
+	require.Equal(t, `the client "1:noord" has no record of any resource: nothing was written`, found[0].Seen)
 }
 
 // TestWrittenToAService: what is written is what is read afterwards, and is gone when it is deleted.
