@@ -105,6 +105,7 @@ var errFewer = errors.New("fewer than the service counts")
 // turn goes to the page after p; false if there is none. That the service counts no more ends the walk only
 // at a page that is not full: a count may be an estimate, and less than what is there.
 func (w *walking) turn(ctx context.Context, p page) (bool, error) {
+	first, before := w.k.page.number == w.pages.First, w.counted
 	w.counted = w.total >= 0 && len(w.had) >= w.total
 	reached := w.counted && len(w.had) == w.total && len(p.rows) < p.size
 	goesOn := false
@@ -121,7 +122,7 @@ func (w *walking) turn(ctx context.Context, p page) (bool, error) {
 		goesOn = len(p.rows) > 0 && !reached && !p.ends
 	}
 	switch {
-	case w.c.Closely && w.all && w.k.page.number == w.pages.First && w.total >= 0 && len(w.had) > w.total:
+	case w.c.Closely && w.all && (first || before) && p.anew && w.counted && len(w.had) > w.total:
 		return false, changed(w.r, "%d records came, and the service counts %d, at %s", len(w.had), w.total, w.pages.Total)
 	case p.more && !goesOn:
 		return false, changed(w.r, "more is told to come, and no next page")

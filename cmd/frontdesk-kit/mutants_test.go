@@ -88,7 +88,7 @@ func (d *drafting) walk(at []string, of map[string]any) {
 			d.add("code missing", at, key, func(of map[string]any) { delete(of, key) })
 			d.add("code wrong", at, key, func(of map[string]any) { of[key+"Q"] = of[key]; delete(of, key) })
 			continue
-		case key == "size":
+		case key == "size" && of["style"] == "page": // others count no records by it
 			d.add("page size", at, key, func(of map[string]any) { of[key] = 3 * of[key].(uint64) })
 		}
 		if last == "fields" || last == "columns" { // keys are names here

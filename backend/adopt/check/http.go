@@ -35,6 +35,7 @@ func HTTP(ctx context.Context, s Service, client auth.Client, o Options) (*Repor
 	}
 	defer report.sort()
 	c := &httpCheck{Options: o, Report: report, service: s, client: client, censuses: censuses{}}
+	c.headers()
 	if user := c.login(ctx, s, o); client.ID == 0 {
 		c.client = user
 	}
@@ -59,6 +60,33 @@ type httpCheck struct {
 	client   auth.Client
 	censuses censuses
 	failed   []string // resources that cannot be walked
+}
+
+// headers tells of calls that lack a header which most of their kind send, as If-Match: without it nobody
+// sees what is lost.
+func (c *httpCheck) headers() {
+	for op, of := range map[mapping.Scope]func(*sheet.ServiceResource) *sheet.ServiceCall{
+		mapping.OpCreate: func(s *sheet.ServiceResource) *sheet.ServiceCall { return s.Create },
+		mapping.OpUpdate: func(s *sheet.ServiceResource) *sheet.ServiceCall { return s.Update },
+		mapping.OpDelete: func(s *sheet.ServiceResource) *sheet.ServiceCall { return s.Delete },
+	} {
+		calls, senders := map[string]*sheet.ServiceCall{}, map[string]int{}
+		for _, r := range c.Sheet.Resources {
+			if call := of(r.Service); call != nil {
+				calls[r.Name] = call
+				for _, h := range call.Headers {
+					senders[h.Name]++
+				}
+			}
+		}
+		for name, call := range calls {
+			for header, n := range senders {
+				if 2*n > len(calls) && !slices.ContainsFunc(call.Headers, func(h sheet.Named) bool { return h.Name == header }) {
+					c.add(Warning, "http.header", c.at(strictyaml.Child("resources", name), string(op)), fmt.Sprintf("%s sends no %s, as %d of %d do", op, header, n, len(calls)), "say it under headers, or leave it where the service does not ask for it here")
+				}
+			}
+		}
+	}
 }
 
 // walks looks at all records, those that others belong to first.

@@ -142,6 +142,20 @@ func TestServiceThatDoesNotAsk(t *testing.T) {
 	require.Regexp(t, `^(\d+) of \d+ record\(s\) of client 1 are client 2's as well, letter by letter$`, found[0].Seen)
 }
 
+// TestCallWithoutAHeader tells of a call that does not send what the others of its kind send.
+func TestCallWithoutAHeader(t *testing.T) {
+	driver, o := garage(t, `update: {path: "/v3/orders/{key.0}/lines/{key.1}", headers: *match}`, `update: {path: "/v3/orders/{key.0}/lines/{key.1}"}`)
+	report, err := HTTP(t.Context(), driver, noord(), o)
+	require.NoError(t, err)
+	found := report.has("http.header", "resources.orderline.update")
+	require.Len(t, found, 1, words(t, report))
+	require.Regexp(t, `^update sends no If-Match, as \d+ of \d+ do$`, found[0].Seen)
+	driver, o = garage(t)
+	report, err = HTTP(t.Context(), driver, noord(), o)
+	require.NoError(t, err)
+	require.NotContains(t, words(t, report), "http.header")
+}
+
 // TestWrittenByAStranger: nothing is written for a client that the service does not have, and that is told.
 func TestWrittenByAStranger(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -287,7 +287,7 @@ var ofHTTP = []mistake{
 	{name: "a key that no answer has", replace: []string{"&key {path: id", "&key {path: nummer"},
 		severity: Error, rule: "http.read", path: "resources.contact", seen: "a record without its key at nummer", whether: "mend walk"},
 	{name: "a total that is of the page", replace: []string{"total: totalItems", "total: perPage"},
-		severity: Error, rule: "http.read", path: "resources.contact", seen: "10 records came, and there are more behind what the answers say is the end, at perPage", whether: "mend walk"},
+		severity: Error, rule: "http.read", path: "resources.contact", seen: "records came, and the service counts 10, at perPage", whether: "mend walk"},
 	{name: "no pages", replace: []string{"      paging: {style: page, size: 10, total: totalItems}\n", "", `page: "{page.number}", perPage: "{page.limit}"`, `perPage: "10"`},
 		severity: Warning, rule: "http.paging", path: "resources.contact", seen: "10 record(s) came at once", whether: "walk.paging"},
 	{name: "a code that is not listed", replace: []string{"codes: {P: person, B: company}", "codes: {P: person, X: company}"},
