@@ -106,6 +106,7 @@ func TestCopyWithoutDeletions(t *testing.T) {
 	require.Zero(t, got.Age)
 	s.Do(func() { more = 1 })
 	require.ErrorIs(t, walkNow(d, p), backend.ErrChanged)
+	require.Equal(t, "contact: 30 of 31 records came: fewer than the service counts", d.Closed()[0].What)
 	s.Do(func() { more = 0 })
 	_, err := d.copy.set(bg(), p, "walked_at = walked_at - 5000")
 	require.NoError(t, err)

@@ -381,12 +381,12 @@ func (c *copied) fail(ctx context.Context, p *walked, why error) {
 	if ctx.Err() != nil || errors.Is(why, errOthers) {
 		return
 	}
-	changed := int64(0)
+	changed, told := int64(0), why.Error()
 	if errors.Is(why, backend.ErrChanged) {
-		changed = 1
+		changed, told = 1, strings.TrimPrefix(told, backend.ErrChanged.Error()+": ") // which is said where it is shown
 	}
 	if _, err := c.set(ctx, p, "failed = ?3, failed_at = CASE WHEN failed_at = 0 THEN now() ELSE failed_at END, changed = ?4, until = 0",
-		mapping.TextValue(why.Error()), mapping.IntValue(changed)); err != nil {
+		mapping.TextValue(told), mapping.IntValue(changed)); err != nil {
 		why = errors.Join(why, err)
 	}
 	c.Log.Error("the service's records could not be walked; it is tried again", zap.String("resource", p.r.Name), zap.Int64("client", p.client.ID), zap.Error(why))

@@ -72,7 +72,7 @@ func (l *httpLoader) said(at []string, keys ...string) string {
 func (l *httpLoader) text(at string, t Text, k known) {
 	for _, part := range t {
 		if strings.ContainsAny(part.Literal, "{}") {
-			l.fail(at, "found a brace that is no placeholder, expected {NAME}")
+			l.fail(at, "found a brace that is no placeholder, expected {NAME}, or for a parameter with braces {jq: TEXT}")
 		}
 		if part.Path == nil {
 			continue
