@@ -107,19 +107,19 @@ var errFewer = errors.New("fewer than the service counts")
 func (w *walking) turn(ctx context.Context, p page) (bool, error) {
 	first, before := w.k.page.number == w.pages.First, w.counted
 	w.counted = w.total >= 0 && len(w.had) >= w.total
-	reached := w.counted && len(w.had) == w.total && len(p.rows) < p.size
+	w.full = len(p.rows) >= p.size
 	goesOn := false
 	switch {
 	case w.pages.Style == "none":
 	case w.isLed():
 		goesOn = p.next != nil && !p.ends
-		if p.next == nil && !w.told && !reached && !p.ends && len(p.rows) > 0 {
+		if p.next == nil && !w.told && len(w.had) != w.total && !p.ends && len(p.rows) > 0 {
 			if err := w.probe(ctx, p); err != nil {
 				return false, err
 			}
 		}
 	default:
-		goesOn = len(p.rows) > 0 && !reached && !p.ends
+		goesOn = len(p.rows) > 0 && !p.ends && (len(w.had) != w.total || w.full)
 	}
 	switch {
 	case w.c.Closely && w.all && (first || before) && p.anew && w.counted && len(w.had) > w.total:

@@ -30,6 +30,7 @@ type walking struct {
 	told, moreTold bool
 	total          int  // as the service told it last; -1 if it did not
 	counted        bool // as many have come as the service counts
+	full           bool // the last page had as many as were asked for
 }
 
 // page is one page.
@@ -107,8 +108,13 @@ func sinceOf(r *sheet.Resource, since string) (any, error) {
 	return r.Service.Fields[at.Index].Since(at, moment)
 }
 
-// ask asks for a page. cursor is the next value of since in its answer. Behind as many records as the
-// service counts it need not answer a page.
+// mayEnd tells whether the service need not answer the next page: as many have come as it counts, or more
+// and the last page was not full. A page that it has told of itself it has to answer.
+func (w *walking) mayEnd() bool {
+	return !w.isLed() && w.counted && (len(w.had) == w.total || !w.full)
+}
+
+// ask asks for a page. cursor is the next value of since in its answer.
 func (w *walking) ask(ctx context.Context, cursor sheet.Spot) (p page, next string, err error) {
 	reply, err := w.c.send(ctx, w.on, w.k)
 	if err != nil {
@@ -117,7 +123,7 @@ func (w *walking) ask(ctx context.Context, cursor sheet.Spot) (p page, next stri
 	defer w.c.wire.conclude(reply.answer, &err)
 	ended := page{ends: true}
 	if !isSuccess(reply.status) {
-		if w.counted && reply.status < 500 && reply.status != 429 {
+		if w.mayEnd() && reply.status < 500 && reply.status != 429 {
 			return ended, "", nil
 		}
 		if reply.status == 404 && reply.isOwn() {
@@ -125,7 +131,7 @@ func (w *walking) ask(ctx context.Context, cursor sheet.Spot) (p page, next stri
 		}
 		return p, "", w.c.refused(ctx, reply, sheet.Attempt{}, nil)
 	}
-	if p.rows, err = w.c.records(ctx, reply); errors.Is(err, errNoList) && w.counted {
+	if p.rows, err = w.c.records(ctx, reply); errors.Is(err, errNoList) && w.mayEnd() {
 		return ended, "", nil
 	} else if err != nil {
 		return p, "", w.c.refused(ctx, reply, sheet.Attempt{}, err)
@@ -215,7 +221,7 @@ func (w *walking) judgeRepeat(p *page) error {
 		w.barren = 0
 	}
 	switch {
-	case past && !p.anew && w.counted: // the last page once more, in place of one behind it
+	case past && !p.anew && w.mayEnd(): // the last page once more, in place of one behind it
 		*p = page{ends: true}
 		return nil
 	case past && !p.anew && len(p.rows) > 0:

@@ -139,13 +139,32 @@ func TestWalkThatIsCountedTooLow(t *testing.T) {
 			}
 		}
 	}
-	s := &countries{n: 41, most: 100, answer: func(n int, _ map[string]string, body map[string]any, w http.ResponseWriter) {
-		if body["total"] = 10; n == 3 {
-			w.WriteHeader(http.StatusServiceUnavailable)
-		}
-	}}
-	_, err := speaking(t, countrySheet(walks["page, total"]), s).walked(bg(), "country", auth.Client{})
-	require.ErrorContains(t, err, "503", "of which nobody knows whether it is the last")
+	for name, test := range map[string]struct {
+		walk           string
+		status, counts int
+	}{
+		"away":                          {walks["page, total"], 503, 30},
+		"no further, and a false count": {walks["page, total"], 400, 10},
+		"a page that it told of":        {walks["cursor"] + `, total: total}`, 410, 30},
+	} {
+		s := &countries{n: 41, most: 100, answer: func(n int, _ map[string]string, body map[string]any, w http.ResponseWriter) {
+			if body["total"] = test.counts; n == 3 {
+				w.Header().Set("Content-Type", "application/json")
+				w.WriteHeader(test.status)
+			}
+		}}
+		_, err := speaking(t, countrySheet(strings.Replace(test.walk, "}, total", ", total", 1)), s).walked(bg(), "country", auth.Client{})
+		require.ErrorContains(t, err, strconv.Itoa(test.status), name)
+	}
+}
+
+// TestWalkOfOneFullPage: a service that counts no more than one full page need not tell of a next one.
+func TestWalkOfOneFullPage(t *testing.T) {
+	s := &countries{n: 10, most: 100, answer: func(_ int, _ map[string]string, body map[string]any, _ http.ResponseWriter) { delete(body, "next") }}
+	walk := `query: {cursor: "{page.cursor}", limit: "10"}, result: items, paging: {style: cursor, size: 10, next: next, total: total}`
+	all, err := speaking(t, countrySheet(walk), s).walked(bg(), "country", auth.Client{})
+	require.NoError(t, err)
+	require.Len(t, all, 10)
 }
 
 // TestWalkThatDoesNotAddUp: what is not the list that the sheet speaks of fails, and says why.
