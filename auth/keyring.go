@@ -12,6 +12,7 @@ import (
 // configuration makes a new one.
 type Keyring struct {
 	byHash map[[32]byte]keyEntry
+	ends   *KeyEnds
 }
 
 type keyEntry struct {
@@ -20,9 +21,9 @@ type keyEntry struct {
 }
 
 // NewKeyring returns the keyring of these keys, or every fault found in them.
-// It keeps copies.
-func NewKeyring(keys []Key) (*Keyring, error) {
-	ring := &Keyring{byHash: make(map[[32]byte]keyEntry, len(keys))}
+// It keeps copies of the keys. Of ends, which may be nil, it asks at each look.
+func NewKeyring(keys []Key, ends *KeyEnds) (*Keyring, error) {
+	ring := &Keyring{byHash: make(map[[32]byte]keyEntry, len(keys)), ends: ends}
 	names := make(map[string]bool, len(keys))
 	var faults []error
 	for i := range keys {
@@ -58,8 +59,8 @@ func (r *Keyring) ByHash(hash [32]byte, now time.Time) *Key {
 }
 
 // Look returns the key that has this hash, nil if there is none, and why it cannot be
-// used at now: CauseKeyUnknown or CauseKeyExpired; "" if it can be used. It allocates
-// nothing.
+// used at now: CauseKeyUnknown, CauseKeyExpired, or CauseKeyRevoked where another gateway ended it;
+// "" if it can be used. It allocates nothing.
 func (r *Keyring) Look(hash [32]byte, now time.Time) (*Key, Cause) {
 	entry, ok := r.byHash[hash]
 	switch {
@@ -67,6 +68,8 @@ func (r *Keyring) Look(hash [32]byte, now time.Time) (*Key, Cause) {
 		return nil, CauseKeyUnknown
 	case !entry.expires.IsZero() && !now.Before(entry.expires):
 		return entry.key, CauseKeyExpired
+	case r.ends.passed(hash, now):
+		return entry.key, CauseKeyRevoked
 	default:
 		return entry.key, ""
 	}

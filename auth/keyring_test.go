@@ -22,7 +22,7 @@ func sum(s string) [32]byte { return sha256.Sum256([]byte(s)) }
 
 func ring(t *testing.T, keys ...auth.Key) *auth.Keyring {
 	t.Helper()
-	r, err := auth.NewKeyring(keys)
+	r, err := auth.NewKeyring(keys, nil)
 	require.NoError(t, err)
 	return r
 }
@@ -84,7 +84,7 @@ func TestNewKeyringReportsEveryFault(t *testing.T) {
 		{Name: "", Hashes: []auth.KeyHash{{}}},
 		{Name: "c", Bounds: auth.Bounds{Rate: auth.Rate{PerSecond: math.NaN(), Burst: 1}, Concurrent: -1, PerDay: -1}},
 		{Name: "d", Hashes: []auth.KeyHash{{Hash: sum(keyB)}}, Bounds: auth.Bounds{Rate: auth.Rate{PerSecond: 5}}},
-	})
+	}, nil)
 	require.Error(t, err)
 	require.Equal(t, strings.Join([]string{
 		`auth: api_key "a": name used twice`,

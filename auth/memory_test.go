@@ -56,7 +56,7 @@ func hot(tb testing.TB) func() bool {
 	ring, err := auth.NewKeyring([]auth.Key{{
 		Name: "webshop", Hashes: []auth.KeyHash{{Hash: keyHash}}, Allowed: []bool{true},
 		Bounds: auth.Bounds{Rate: auth.Rate{PerSecond: 1e9, Burst: 1e9}},
-	}})
+	}}, nil)
 	require.NoError(tb, err)
 	limits := auth.NewMemoryLimits(time.UTC)
 	now := clock()

@@ -84,3 +84,14 @@ type SessionLister interface {
 	// zero if the store does not note that. It ends with the first error of f.
 	EachSession(ctx context.Context, f func(s *Session, used time.Time) error) error
 }
+
+// KeyEnder is implemented by stores of sessions that several gateways share.
+type KeyEnder interface {
+	// EndKey ends all sessions of the api_key of this hash, also those whose Put is still to come
+	// within MaxTTL, for CauseKeyRevoked.
+	EndKey(ctx context.Context, hash [32]byte) error
+	// ReviveKey takes the hash for ended no more.
+	ReviveKey(ctx context.Context, hash [32]byte) error
+	// KeyEnded tells whether the hash was ended within MaxTTL.
+	KeyEnded(ctx context.Context, hash [32]byte) (bool, error)
+}

@@ -172,7 +172,7 @@ func (h *fixture) setKeys(keys ...heldKey) {
 		all[i] = k.Key
 		all[i].Allowed = keyFor(h.Gateway, k.grants...).Allowed
 	}
-	ring, err := auth.NewKeyring(all)
+	ring, err := auth.NewKeyring(all, nil)
 	require.NoError(h.t, err)
 	h.mu.Lock()
 	defer h.mu.Unlock()

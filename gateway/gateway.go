@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"maps"
@@ -43,6 +44,9 @@ type Options struct {
 	Offer    backend.Offer // of Backend
 	Backend  *backend.Client
 	Sessions auth.Sessions
+	// KeyEnded asks whether an api_key of that hash has just been ended at another gateway; nil where
+	// there is none. Sessions know it by themselves.
+	KeyEnded func(ctx context.Context, hash [32]byte) bool
 	Limits   auth.Limits
 	Login    *auth.Login
 	Resets   *auth.Resets   // nil where the backend keeps no accounts of its own

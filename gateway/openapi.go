@@ -46,9 +46,12 @@ type describedKey struct {
 
 // answerDescription answers with the description of what the key may call. It is made once per
 // policy, when it is first asked for.
-func (g *Gateway) answerDescription(_ context.Context, x *Exchange) error {
+func (g *Gateway) answerDescription(ctx context.Context, x *Exchange) error {
 	version := versions[x.Param("version")]
-	key, _ := x.givenKey(x.Param("api_key"))
+	key, hash := x.givenKey(x.Param("api_key"))
+	if key != nil && g.o.KeyEnded != nil && g.o.KeyEnded(ctx, hash) {
+		key, x.why = nil, auth.CauseKeyRevoked
+	}
 	if key == nil {
 		return mapping.Fail(mapping.CredentialsInvalid)
 	}

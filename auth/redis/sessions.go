@@ -21,6 +21,7 @@ import (
 var (
 	_ auth.Sessions      = (*Sessions)(nil)
 	_ auth.SessionLister = (*Sessions)(nil)
+	_ auth.KeyEnder      = (*Sessions)(nil)
 )
 
 // Sessions keeps sessions in Redis, each under the hash of its token until it
@@ -78,8 +79,8 @@ func wasName(token auth.TokenHash) string {
 func tokensName(username string) string { return "frontdesk:tokens:" + username }
 func endedName(username string) string  { return "frontdesk:ended:" + username }
 
-// Put implements auth.Sessions. The order of its steps, and of EndUser's, leaves
-// no gap: either EndUser finds the token, or Put finds the mark.
+// Put implements auth.Sessions. The order of its steps, and of EndUser's and EndKey's, leaves
+// no gap: either they find the token, or Put finds the mark.
 func (s *Sessions) Put(ctx context.Context, put *auth.Session) error {
 	now := s.clock()
 	left := put.Expires.Sub(now)
@@ -112,19 +113,28 @@ func (s *Sessions) Put(ctx context.Context, put *auth.Session) error {
 			return failed(err)
 		}
 	}
-	mark, err := s.client.read(ctx, func() rueidis.Completed { return b().Get().Key(endedName(put.User.Username)).Build() }).AsInt64()
+	overtaken, err := s.overtaken(ctx, put)
+	if err == nil && overtaken != nil {
+		err = cmp.Or(s.delete(ctx, name), overtaken)
+	}
+	return err
+}
+
+// overtaken is why a session is none, which was put after its user's sessions, or its api_key, were
+// ended; nil for one that is.
+func (s *Sessions) overtaken(ctx context.Context, put *auth.Session) (why, err error) {
+	mark, err := s.client.read(ctx, func() rueidis.Completed { return s.client.B().Get().Key(endedName(put.User.Username)).Build() }).AsInt64()
 	switch {
-	case rueidis.IsRedisNil(err):
-		return nil
-	case err != nil:
-		return failed(err)
-	case put.Issued.UnixMicro() >= mark:
-		return nil
+	case err != nil && !rueidis.IsRedisNil(err):
+		return nil, failed(err)
+	case err == nil && put.Issued.UnixMicro() < mark:
+		return auth.ErrNoSession, nil
 	}
-	if err := s.delete(ctx, name); err != nil {
-		return err
+	ended, err := s.KeyEnded(ctx, put.Key)
+	if ended {
+		why = put.Ended(auth.CauseKeyRevoked)
 	}
-	return auth.ErrNoSession
+	return why, err
 }
 
 // Get implements auth.Sessions.

@@ -86,6 +86,38 @@ func TestSessionsForgetTokens(t *testing.T) {
 	require.EqualValues(t, 2, kept)
 }
 
+// TestEndKey: the sessions of an api_key that is ended end at every gateway, and so does a login under way;
+// those of others live on.
+func TestEndKey(t *testing.T) {
+	t.Parallel()
+	clock := authtest.NewClock()
+	client := open(t, redis.Options{URL: redistest.Start(t).URL()})
+	here, there := redis.NewSessions(client, clock.Now).Patient(), redis.NewSessions(client, clock.Now).Patient()
+	mine, other := session(clock), session(clock)
+	other.Token, other.Key = auth.TokenHash{2}, [32]byte{3}
+	for _, s := range []*auth.Session{mine, other} {
+		require.NoError(t, there.Put(t.Context(), s))
+	}
+	require.NoError(t, here.EndKey(t.Context(), mine.Key))
+	refused := func(err error) {
+		t.Helper()
+		var ended *auth.Ended
+		require.ErrorAs(t, err, &ended)
+		require.Equal(t, auth.CauseKeyRevoked, ended.Why)
+	}
+	_, err := there.Get(t.Context(), mine.Token)
+	refused(err)
+	refused(there.Put(t.Context(), mine))
+	_, err = there.Get(t.Context(), mine.Token)
+	refused(err)
+	_, err = there.Get(t.Context(), other.Token)
+	require.NoError(t, err)
+	require.NoError(t, there.Put(t.Context(), other))
+
+	require.NoError(t, here.ReviveKey(t.Context(), mine.Key))
+	require.NoError(t, there.Put(t.Context(), mine))
+}
+
 // TestFullServer: one that takes nothing more lets nobody in, and still ends what
 // there is.
 func TestFullServer(t *testing.T) {

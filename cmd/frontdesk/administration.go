@@ -27,9 +27,9 @@ type administration struct {
 // opened is an administration that nobody serves, unless a server runs beside.
 type opened struct {
 	*reference.Store
-	hasher    *auth.Hasher
-	in        desk.Database
-	bodyLimit config.Size
+	hasher *auth.Hasher
+	in     desk.Database
+	config *config.Config
 }
 
 // load reads the configuration. What is wrong with api_keys keeps nobody from the records.
@@ -53,7 +53,7 @@ func (a administration) open(p desk.Program) (*opened, error) {
 	if err != nil {
 		return nil, err
 	}
-	o, file := &opened{hasher: auth.NewHasher(), bodyLimit: c.Server.BodyLimit}, desk.DatabaseFileOf(c)
+	o, file := &opened{hasher: auth.NewHasher(), config: c}, desk.DatabaseFileOf(c)
 	if o.in, err = desk.DatabaseOf(c); err == nil {
 		err = o.in.There()
 	}
@@ -95,6 +95,22 @@ func (o *opened) onUser(p desk.Program, what, username string, do func() error) 
 		return o.unknown(username, err)
 	}
 	return nil
+}
+
+// endSessions ends the open sessions of a user where gateways share them, and tells when they end. The
+// administration, which every gateway asks, says so already.
+func (o *opened) endSessions(p desk.Program, username string, why auth.Cause) string {
+	user, err := o.FindUser(p.Ctx, username)
+	if err == nil {
+		var shared bool
+		if shared, err = desk.EndSessionsOf(p, o.config, user.Username, why); shared && err == nil {
+			return "open sessions have ended"
+		}
+	}
+	if err != nil {
+		fmt.Fprintf(p.Stderr, "The store of sessions could not be told: %s\n", o.config.Hide(err.Error()))
+	}
+	return "sessions that are open end " + desk.BlockedEnds
 }
 
 // own opens the gateway's own database, beside a server that may run.

@@ -88,7 +88,7 @@ func (r restoreCommand) Run(p desk.Program) error {
 		defer show("")
 		m, err = reference.Restore(p.Ctx, store.Store, file, info.Size(), reference.RestoreOptions{
 			Client: r.Client, Rename: r.Rename, Legacy: r.Legacy,
-			MaxLine: max(4*int64(store.bodyLimit), 64<<20), // some fields of a record may each have filled a body
+			MaxLine: max(4*int64(store.config.Server.BodyLimit), 64<<20), // some fields of a record may each have filled a body
 			Progress: func(done, total int64) {
 				if done <= total/2 {
 					show("restore: %d of %d records checked", done, total/2)

@@ -91,7 +91,7 @@ func (u userPasswdCommand) Run(p desk.Program) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(p.Stdout, "password of %s set in %s; sessions that are open end "+desk.BlockedEnds+"\n", terminal.Safe(u.Username), store.in)
+	_, err = fmt.Fprintf(p.Stdout, "password of %s set in %s; %s\n", terminal.Safe(u.Username), store.in, store.endSessions(p, u.Username, auth.CauseNewPassword))
 	return err
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"frontdesk/auth"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/terminal"
 )
@@ -14,7 +15,9 @@ type userBlockCommand struct {
 
 // Run blocks a user. A frontdesk that serves sees it by itself, see watchEnded.
 func (u userBlockCommand) Run(p desk.Program) error {
-	return u.setBlocked(p, u.Username, true, "user %s in %s is blocked: no login succeeds any more; sessions that are open end "+desk.BlockedEnds+"\n")
+	return u.setBlocked(p, "user block", u.Username, func(store *opened) string {
+		return "is blocked: no login succeeds any more; " + store.endSessions(p, u.Username, auth.CauseUserBlocked)
+	})
 }
 
 type userUnblockCommand struct {
@@ -24,23 +27,19 @@ type userUnblockCommand struct {
 
 // Run lets a user log in again.
 func (u userUnblockCommand) Run(p desk.Program) error {
-	return u.setBlocked(p, u.Username, false, "user %s in %s may log in again\n")
+	return u.setBlocked(p, "user unblock", u.Username, func(*opened) string { return "may log in again" })
 }
 
-func (a administration) setBlocked(p desk.Program, username string, blocked bool, done string) error {
+func (a administration) setBlocked(p desk.Program, what, username string, done func(*opened) string) error {
 	store, err := a.open(p)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
-	what := "user block"
-	if !blocked {
-		what = "user unblock"
-	}
-	err = store.onUser(p, what, username, func() error { return store.SetBlocked(p.Ctx, username, blocked) })
+	err = store.onUser(p, what, username, func() error { return store.SetBlocked(p.Ctx, username, what == "user block") })
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(p.Stdout, done, terminal.Safe(username), store.in)
+	_, err = fmt.Fprintf(p.Stdout, "user %s in %s %s\n", terminal.Safe(username), store.in, done(store))
 	return err
 }

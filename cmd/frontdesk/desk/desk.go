@@ -42,9 +42,10 @@ type listening struct {
 // storing has what the gateway keeps, alone and with others.
 type storing struct {
 	listening
-	common *common
-	store  *ownStore
-	acts   *acts
+	common  *common
+	store   *ownStore
+	keyEnds *keyEnds
+	acts    *acts
 }
 
 // answering has the gateway itself, and what carries out callbacks.
@@ -144,6 +145,7 @@ func openStores(ctx context.Context, l listening) (s storing, err error) {
 	if s.store, err = openOwnStore(ctx, l.basis, l.system.Own); err != nil {
 		return s, err
 	}
+	s.keyEnds = newKeyEnds(s.store, s.common.sessions.Sessions)
 	s.acts = &acts{basis: l.basis}
 	return s, s.firstEnds(ctx)
 }
@@ -161,7 +163,7 @@ func openGateway(s storing, c *config.Config, environment string, disks looks) (
 	if a.Gateway, err = newGateway(a.options(environment, callbacks)); err != nil {
 		return a, err
 	}
-	if err = a.live.Reload(func(*snapshot) (*snapshot, error) { return newSnapshot(c, a.Gateway) }); err != nil {
+	if err = a.live.Reload(func(*snapshot) (*snapshot, error) { return newSnapshot(c, a.Gateway, &s.keyEnds.ring) }); err != nil {
 		return a, err
 	}
 	if a.server, a.certificates, err = openServer(s.bounds, s.config, a.Gateway, a.Handler); err != nil {

@@ -93,22 +93,15 @@ func AskNeighbours(p Program, c *config.Config, ask func(context.Context, *neigh
 	return nil
 }
 
-// GatewaysOf names the gateways that share the database of a configuration; none where that is a
-// SQLite file, which has one.
-func GatewaysOf(p Program, c *config.Config) (names []string, err error) {
-	if database, err := DatabaseOf(c); err != nil || database.file() != "" {
-		return nil, err
-	}
-	err = AskNeighbours(p, c, func(ctx context.Context, t *neighbours.Tables) error {
-		all, err := t.Documents(ctx)
-		for _, document := range all {
-			var of setup
-			if json.Unmarshal([]byte(document), &of) == nil {
-				names = append(names, of.Listen+" of "+of.Host)
-			}
+// gatewaysOf names the gateways that share a database.
+func gatewaysOf(ctx context.Context, t *neighbours.Tables) (names []string, err error) {
+	all, err := t.Documents(ctx)
+	for _, document := range all {
+		var of setup
+		if json.Unmarshal([]byte(document), &of) == nil {
+			names = append(names, of.Listen+" of "+of.Host)
 		}
-		return err
-	})
+	}
 	return names, err
 }
 

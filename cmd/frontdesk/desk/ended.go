@@ -2,6 +2,7 @@ package desk
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -32,13 +33,19 @@ const (
 type endedSessions struct {
 	auth.Sessions
 	known atomic.Pointer[knownEnds]
+	look  atomic.Pointer[endsLook]
+}
+
+// endsLook is the last look for ends.
+type endsLook struct {
+	sound time.Time // when one last found everything
+	fault error     // why it did not; nil if it did
 }
 
 // knownEnds are the ends of sessions by username, as they were read last.
 type knownEnds struct {
-	read  time.Time // when that began; zero where they never were
-	of    map[string]knownEnd
-	fault error // why they cannot be read since
+	read time.Time // when that began; zero where they never were
+	of   map[string]knownEnd
 }
 
 // knownEnd is an end, and when a look last found the user blocked without one: a
@@ -51,6 +58,7 @@ type knownEnd struct {
 func newEndedSessions(of auth.Sessions) *endedSessions {
 	e := &endedSessions{Sessions: of}
 	e.known.Store(&knownEnds{})
+	e.look.Store(&endsLook{})
 	return e
 }
 
@@ -85,13 +93,6 @@ func blockedWithoutEnd(now auth.UserEnd, last knownEnd, seen bool) bool {
 	default:
 		return now.Why != auth.CauseUserBlocked || seen && last.End.Equal(now.End)
 	}
-}
-
-// lost records why the ends cannot be read. What is known stays.
-func (e *endedSessions) lost(fault error) {
-	known := *e.known.Load()
-	known.fault = fault
-	e.known.Store(&known)
 }
 
 // Get implements auth.Sessions.
@@ -131,57 +132,72 @@ func (k *knownEnds) why(s *auth.Session) auth.Cause {
 	}
 }
 
-// firstEnds reads whose sessions have ended before anybody is let in. A start waits until it can.
+// firstEnds reads whose sessions, and which api_keys, have ended before anybody is let in. A start waits
+// until it can.
 func (h storing) firstEnds(ctx context.Context) error {
-	accounts, ok := h.system.accounts.(endLister)
-	if !ok {
-		return nil
-	}
-	if err := h.readEnds(ctx, accounts, h.config.Backend.Timeout); err != nil {
+	if err := h.readEnds(ctx, h.config.Backend.Timeout); err != nil {
 		return away{fmt.Errorf("whose sessions have ended cannot be read: %w", err)}
 	}
 	return nil
 }
 
-// watchEnded goes on reading them until ctx ends.
+// watchEnded goes on reading them until ctx ends, and at once when a reload has ended an api_key.
 func (h *Desk) watchEnded(ctx context.Context) {
-	if accounts, ok := h.system.accounts.(endLister); ok {
-		every(ctx, h.after, BlockedEvery, func() { h.lookForEnded(ctx, accounts, h.config.Backend.Timeout) })
+	look := func() { h.lookForEnded(ctx, h.config.Backend.Timeout) }
+	for ctx.Err() == nil {
+		look()
+		for due, waiting := h.after(BlockedEvery), true; waiting; {
+			select {
+			case <-ctx.Done():
+				waiting = false
+			case <-due:
+				waiting = false
+			case <-h.keyEnds.told:
+				look()
+			}
+		}
 	}
 }
 
-// readEnds asks for all ends that may concern a live session.
-func (h storing) readEnds(ctx context.Context, accounts endLister, patience time.Duration) error {
+// readEnds asks for all ends that may concern a live session. What cannot be read stays as it is known.
+func (h storing) readEnds(ctx context.Context, patience time.Duration) error {
 	bounded, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	read := h.now()
-	all, err := accounts.EndedSessions(bounded, 2*auth.MaxTTL)
-	if err == nil {
-		h.common.sessions.know(read, all)
+	read, look := h.now(), *h.common.sessions.look.Load()
+	look.fault = h.keyEnds.exchange(bounded)
+	if accounts, ok := h.system.accounts.(endLister); ok {
+		all, err := accounts.EndedSessions(bounded, 2*auth.MaxTTL)
+		if err == nil {
+			h.common.sessions.know(read, all)
+		}
+		look.fault = errors.Join(look.fault, err)
 	}
-	return err
+	if look.fault == nil {
+		look.sound = read
+	}
+	if ctx.Err() == nil {
+		h.common.sessions.look.Store(&look)
+	}
+	return look.fault
 }
 
 // lookForEnded logs when reading begins to fail, and when it works again.
-func (h *Desk) lookForEnded(ctx context.Context, accounts endLister, patience time.Duration) {
-	failing := h.common.sessions.known.Load().fault != nil
-	err := h.readEnds(ctx, accounts, patience)
+func (h *Desk) lookForEnded(ctx context.Context, patience time.Duration) {
+	failing := h.common.sessions.look.Load().fault != nil
+	err := h.readEnds(ctx, patience)
 	switch {
 	case err == nil && failing:
 		h.log.Info("whose sessions have ended can be read again")
-	case err != nil && ctx.Err() == nil:
-		h.common.sessions.lost(err)
-		if !failing {
-			h.log.Warn("whose sessions have ended cannot be read: those of users who were blocked, or have a new password, may live on", zap.Error(err))
-		}
+	case err != nil && ctx.Err() == nil && !failing:
+		h.log.Warn("whose sessions have ended cannot be read, or told: those of users who were blocked or have a new password, and of api_keys that were ended elsewhere, may live on", zap.Error(err))
 	}
 }
 
 // judgeEnds reports in /readyz that the ends of sessions cannot be read.
 func (h *Desk) judgeEnds(now *Health) {
-	known := h.common.sessions.known.Load()
-	if known.fault == nil || h.now().Sub(known.read) <= endsUnread {
+	look := h.common.sessions.look.Load()
+	if look.fault == nil || h.now().Sub(look.sound) <= endsUnread {
 		return
 	}
-	now.degraded("whose sessions have ended cannot be read since %s: those of users who were blocked, or have a new password, may live on; the log says why", known.read.UTC().Format(time.RFC3339))
+	now.degraded("whose sessions have ended cannot be read since %s: those of users who were blocked or have a new password, and of api_keys that were ended elsewhere, may live on; the log says why", look.sound.UTC().Format(time.RFC3339))
 }

@@ -15,7 +15,10 @@ import (
 )
 
 // givenAccounts are those of a database that answers, or does not within the time it is given.
-type givenAccounts struct{ answers chan []auth.UserEnd }
+type givenAccounts struct {
+	auth.Accounts
+	answers chan []auth.UserEnd
+}
 
 func (g givenAccounts) EndedSessions(ctx context.Context, _ time.Duration) ([]auth.UserEnd, error) {
 	select {
@@ -35,8 +38,9 @@ func TestWhoCannotTellWhoseSessionsEndedSaysSo(t *testing.T) {
 	clock := time.Date(2026, 11, 23, 2, 13, 0, 0, time.UTC)
 	h := new(Desk)
 	h.basis, h.config, h.common = &basis{log: zap.New(core), now: func() time.Time { return clock }}, new(config.Config), &common{sessions: newEndedSessions(nil)}
-	accounts := givenAccounts{make(chan []auth.UserEnd, 1)}
-	look := func() { h.lookForEnded(t.Context(), accounts, time.Millisecond) }
+	accounts := givenAccounts{answers: make(chan []auth.UserEnd, 1)}
+	h.system, h.keyEnds = &System{accounts: accounts}, &keyEnds{}
+	look := func() { h.lookForEnded(t.Context(), time.Millisecond) }
 	reasons := func() []string {
 		var now Health
 		h.judgeEnds(&now)
@@ -50,7 +54,7 @@ func TestWhoCannotTellWhoseSessionsEndedSaysSo(t *testing.T) {
 	look()
 	require.Empty(t, reasons(), "for a moment")
 	clock = clock.Add(1)
-	require.Equal(t, []string{"whose sessions have ended cannot be read since 2026-11-23T02:13:00Z: those of users who were blocked, or have a new password, may live on; the log says why"}, reasons())
+	require.Equal(t, []string{"whose sessions have ended cannot be read since 2026-11-23T02:13:00Z: those of users who were blocked or have a new password, and of api_keys that were ended elsewhere, may live on; the log says why"}, reasons())
 	require.Equal(t, 1, told.FilterMessageSnippet("whose sessions have ended cannot be read").Len(), "when it begins")
 	require.Contains(t, h.common.sessions.known.Load().of, "anna")
 
@@ -60,7 +64,7 @@ func TestWhoCannotTellWhoseSessionsEndedSaysSo(t *testing.T) {
 	require.Equal(t, 1, told.FilterMessageSnippet("can be read again").Len())
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
-	h.lookForEnded(stopped, accounts, time.Millisecond)
+	h.lookForEnded(stopped, time.Millisecond)
 	require.Equal(t, 2, told.Len())
 }
 

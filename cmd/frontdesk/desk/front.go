@@ -75,7 +75,7 @@ func (a answering) options(environment string, callbacks *gateway.Callbacks) gat
 	return gateway.Options{
 		BasePath: c.Server.BasePath, PublicURL: c.Server.BaseURL(), Environment: environment, Version: Version(),
 		Location: c.Server.TimeZone.Location, Vendor: c.Server.Vendor, SessionTTL: c.Sessions.TTL, PageLimit: 2 * int(c.Server.BodyLimit), Offer: a.client.Offer(), Backend: a.client,
-		Sessions: a.common.sessions, Login: a.logins.login, Resets: a.logins.resets, Limits: a.common.limits, TrustedProxies: prefixes(c.Server.TrustedProxies),
+		Sessions: a.common.sessions, KeyEnded: a.keyEnds.ended, Login: a.logins.login, Resets: a.logins.resets, Limits: a.common.limits, TrustedProxies: prefixes(c.Server.TrustedProxies),
 		Callbacks: callbacks, Policy: func() *gateway.Policy { return policyOf(a.live) }, Meter: a.metrics, History: a.past.History, Act: a.acts.note, Tracer: a.tracing.spans(),
 		Clock: time.Now, Log: a.log, Access: a.logs.access,
 	}

@@ -112,6 +112,7 @@ func (h *Desk) health(ctx context.Context) Health {
 	h.judgeBackend(&now, asked)
 	h.judgeSessions(&now, asked)
 	h.judgeEnds(&now)
+	h.judgeKeyEnds(&now)
 	h.judgeDrift(&now)
 	h.judgeStarts(&now)
 	if h.draining.Load() {

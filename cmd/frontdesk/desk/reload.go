@@ -138,9 +138,12 @@ func (k *reloader) reload(trigger string) {
 		if err := config.Lost(current.config, c); err != nil {
 			return nil, err
 		}
-		after, err = newSnapshot(c, h.Gateway)
+		after, err = newSnapshot(c, h.Gateway, &h.keyEnds.ring)
 		return after, err
 	})
+	if after != nil {
+		h.keyEnds.changed(before.config.APIKeys, after.config.APIKeys)
+	}
 	k.refused = err
 	k.follow()
 	k.lookAtParts(true)

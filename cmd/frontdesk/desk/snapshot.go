@@ -21,11 +21,11 @@ type snapshot struct {
 }
 
 // newSnapshot makes the snapshot of a configuration for a gateway.
-func newSnapshot(c *config.Config, g *gateway.Gateway) (*snapshot, error) {
+func newSnapshot(c *config.Config, g *gateway.Gateway, ends *auth.KeyEnds) (*snapshot, error) {
 	if err := judgeSecrets(c).Err(); err != nil {
 		return nil, err
 	}
-	keyring, err := auth.NewKeyring(NewKeys(c.APIKeys, g.Grants()))
+	keyring, err := auth.NewKeyring(NewKeys(c.APIKeys, g.Grants()), ends)
 	if err != nil {
 		return nil, err
 	}

@@ -47,20 +47,27 @@ func (k *Change) Apply(p desk.Program) error {
 	}
 	if len(k.beside) > 0 {
 		fmt.Fprint(p.Stdout, k.first)
-		return errors.Join(fmt.Errorf("%s changed, but a frontdesk that serves goes on with the configuration before, until this is mended as well:\n%s", k.file, k.beside), unsure)
+		return errors.Join(fmt.Errorf("%s changed, but a frontdesk that serves goes on with the configuration before, until this is mended as well:\n%s", k.file, k.beside), unsure, k.tellOthers(p))
 	}
 	_, err = fmt.Fprintf(p.Stdout, "%s%s%s changed. A frontdesk that serves takes it up by itself, or on SIGHUP: /readyz has no config.error then.\n", k.first, k.closing, k.file)
-	return errors.Join(err, unsure, k.tellOfOthers(p))
+	return errors.Join(err, unsure, k.tellOthers(p))
 }
 
-// tellOfOthers tells which gateways go by files of their own, where several share a database.
-func (k *Change) tellOfOthers(p desk.Program) error {
-	gateways, err := desk.GatewaysOf(p, k.before)
+// tellOthers tells the gateways that share a database what has ended, and the operator that each
+// goes by its own files but for that.
+func (k *Change) tellOthers(p desk.Program) error {
+	before := config.Key{}
+	if key, err := existing(k.before, k.name); err == nil {
+		before = *key
+	}
+	after := before
+	k.change(&after)
+	gateways, err := desk.TellKeyChange(p, k.before, before, after)
 	switch {
 	case err != nil:
-		_, err = fmt.Fprintf(p.Stderr, "Which gateways share the database is not known: %s\nEach of them goes by its own files: see that this one changes for all.\n", k.before.Hide(err.Error()))
+		_, err = fmt.Fprintf(p.Stderr, "Other gateways of the service could not be told: %s\nEach of them goes by its own files: see that this one changes for all.\n", k.before.Hide(err.Error()))
 	case len(gateways) > 1:
-		_, err = fmt.Fprintf(p.Stdout, "%d gateways share the database, and each goes by its own files: see that this one changes for all, which are %s.\n", len(gateways), strings.Join(gateways, ", "))
+		_, err = fmt.Fprintf(p.Stdout, "%d gateways share the database: %s. All refuse what has ended by this; for all else each goes by its own files, so bring this one to all of them.\n", len(gateways), strings.Join(gateways, ", "))
 	}
 	return err
 }

@@ -65,6 +65,38 @@ func TestKeyUses(t *testing.T) {
 	}
 }
 
+// TestKeyEnds: of each hash the earliest end stays, until it has none any more.
+func TestKeyEnds(t *testing.T) {
+	for name, on := range map[string]func(*testing.T) (*neighbours.Tables, sqlrecord.DB){"sqlite": onSQLite, "postgres": onPostgres} {
+		t.Run(name, func(t *testing.T) {
+			l, _ := on(t)
+			now := time.UnixMilli(1_800_000_000_000)
+			end := func(by string, ends time.Time) {
+				t.Helper()
+				require.NoError(t, l.TellKeyEnds(t.Context(), by, []neighbours.KeyEnd{{Hash: [32]byte{1}, Key: "webshop", Ends: ends}}))
+			}
+			known := func() (all []neighbours.KeyEnd) {
+				t.Helper()
+				all, err := l.KeyEnds(t.Context())
+				require.NoError(t, err)
+				for i := range all {
+					require.NotZero(t, all[i].Told)
+					all[i].Told = time.Time{}
+				}
+				return all
+			}
+			require.Empty(t, known())
+			end("a", now)
+			end("b", now.Add(time.Second))
+			require.Equal(t, []neighbours.KeyEnd{{Hash: [32]byte{1}, Key: "webshop", Ends: now, By: "a"}}, known())
+			end("b", now.Add(-time.Second))
+			require.Equal(t, "b", known()[0].By)
+			end("a", time.Time{})
+			require.Empty(t, known())
+		})
+	}
+}
+
 // TestMeet: gateways hear of each other until they take leave, or have said nothing for too long
 // by the clock of the database.
 func TestMeet(t *testing.T) {

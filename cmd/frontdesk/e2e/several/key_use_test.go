@@ -102,8 +102,7 @@ func TestLastUseOfEachHash(t *testing.T) {
 	require.Zero(t, s.sql("UPDATE neighbour_key_use SET used_at = used_at"))
 }
 
-// TestKeyChangeNamesTheGateways: a key that is made or ended in the files of one gateway is as it
-// was at the others, which the command names.
+// TestKeyChangeNamesTheGateways: a command that changes a key names the other gateways of the service.
 func TestKeyChangeNamesTheGateways(t *testing.T) {
 	t.Parallel()
 	s := &service{t: t, dsn: rig.Engines[1].DSN(t), redis: redistest.Start(t)}
@@ -120,7 +119,7 @@ func TestKeyChangeNamesTheGateways(t *testing.T) {
 	s.start()
 	require.NotContains(t, change("key", "new", "leaked"), "share the database")
 	s.start()
-	require.Regexp(t, `2 gateways share the database, .*, which are 127\.0\.0\.1:\d+ of \S+, 127\.0\.0\.1:\d+ of \S+\.\n$`, change("key", "revoke", "leaked"))
+	require.Regexp(t, `2 gateways share the database: 127\.0\.0\.1:\d+ of \S+, 127\.0\.0\.1:\d+ of \S+\. All refuse what has ended by this;`, change("key", "revoke", "leaked"))
 }
 
 // TestKeyListWithoutDatabase: the list does without, and says so.
