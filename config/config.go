@@ -75,22 +75,25 @@ func (c *Config) Hash() string { return c.hash }
 
 // Server is the public listener.
 type Server struct {
-	Listen    string `yaml:"listen"`     // host:port; without a host every address
-	BasePath  string `yaml:"base_path"`  // /webservice_v2: begins with a slash, does not end with one
-	PublicURL string `yaml:"public_url"` // how clients reach the base path; empty: see BaseURL
-	Vendor    string `yaml:"vendor"`     // the name clients are told to contact
+	Listen string `yaml:"listen" schema:"format=address [address]"` // host:port; without a host every address
+	// BasePath begins with a slash, and does not end with one.
+	BasePath string `yaml:"base_path" schema:"pattern=^(/(\\.{0,2}[A-Za-z0-9_~-]|\\.{3})[A-Za-z0-9._~-]*)+$ [base-path]: a path that begins with / and does not end with it, such as /webservice_v2"`
+
+	PublicURL string `yaml:"public_url" schema:"format=public-url [public-url]"`       // how clients reach the base path; empty: see BaseURL
+	Vendor    string `yaml:"vendor" schema:"pattern=[^ ] [vendor]: the vendor's name"` // the name clients are told to contact
 	// Environment is what GET /util/environment and the pages call this installation:
 	// production, or any other name for one to try things on.
-	Environment string `yaml:"environment"`
-	BodyLimit   Size   `yaml:"body_limit"` // of a request
-	TimeZone    Zone   `yaml:"time_zone"`  // of dates without a time
-	TLS         TLS    `yaml:"tls"`
-	// TrustedProxies are the load balancers whose X-Forwarded-For is believed.
-	TrustedProxies []Network `yaml:"trusted_proxies"`
+	Environment string `yaml:"environment" schema:"format=environment [environment]"`
 
-	ReadTimeout     time.Duration `yaml:"read_timeout"`     // for a whole request to arrive
-	DrainDelay      time.Duration `yaml:"drain_delay"`      // from /readyz saying "draining" to the listener's end, for load balancers to notice
-	ShutdownTimeout time.Duration `yaml:"shutdown_timeout"` // for running requests and callback jobs to end
+	BodyLimit Size `yaml:"body_limit" schema:"range=1B..1GiB [body-limit]"` // of a request
+	TimeZone  Zone `yaml:"time_zone"`                                       // of dates without a time
+	TLS       TLS  `yaml:"tls"`
+	// TrustedProxies are the load balancers whose X-Forwarded-For is believed.
+	TrustedProxies []Network `yaml:"trusted_proxies" schema:"unique [repeated]"`
+
+	ReadTimeout     time.Duration `yaml:"read_timeout" schema:"above=0s [range]"`     // for a whole request to arrive
+	DrainDelay      time.Duration `yaml:"drain_delay" schema:"min=0s [range]"`        // from /readyz saying "draining" to the listener's end, for load balancers to notice
+	ShutdownTimeout time.Duration `yaml:"shutdown_timeout" schema:"above=0s [range]"` // for running requests and callback jobs to end
 }
 
 // TLS names the PEM files of the server's certificate; both or neither.
@@ -129,10 +132,10 @@ func (s Server) BaseURL() string {
 
 // Ops is the listener for health, readiness and metrics.
 type Ops struct {
-	Listen string   `yaml:"listen"` // host:port; empty turns it off
-	Hosts  []string `yaml:"hosts"`  // names that it may be asked by, beside that of listen, localhost and addresses
-	Socket string   `yaml:"socket"` // file of the socket by which frontdesk sessions asks the running gateway, for its own user alone; empty: beside the gateway's own SQLite file, on PostgreSQL none
-	Token  Secret   `yaml:"token"`  // who has it sees from elsewhere what this machine sees: refusals one by one, keys and clients; empty: nobody
+	Listen string   `yaml:"listen" schema:"format=address-or-none [address]"`         // host:port; empty turns it off
+	Hosts  []string `yaml:"hosts" schema:"format=host [ops-host]; unique [repeated]"` // names that it may be asked by, beside that of listen, localhost and addresses
+	Socket string   `yaml:"socket"`                                                   // file of the socket by which frontdesk sessions asks the running gateway, for its own user alone; empty: beside the gateway's own SQLite file, on PostgreSQL none
+	Token  Secret   `yaml:"token" schema:"format=token [ops-token]"`                  // who has it sees from elsewhere what this machine sees: refusals one by one, keys and clients; empty: nobody
 }
 
 // Log says what is logged, and how.
@@ -143,8 +146,8 @@ type Log struct {
 
 // Tracing says where spans are sent.
 type Tracing struct {
-	Endpoint Secret  `yaml:"endpoint"` // OTLP over HTTP: http://127.0.0.1:4318; empty: no traces
-	Ratio    float64 `yaml:"ratio"`    // of the requests that begin a trace here; one that came with a trace follows it
+	Endpoint Secret  `yaml:"endpoint" schema:"format=otlp [tracing-endpoint]"`            // OTLP over HTTP: http://127.0.0.1:4318; empty: no traces
+	Ratio    float64 `yaml:"ratio" schema:"range=0..1 [range]: from 0 (none) to 1 (all)"` // of the requests that begin a trace here; one that came with a trace follows it
 }
 
 // Backend is the system behind the gateway.
@@ -152,9 +155,9 @@ type Backend struct {
 	Driver  string        `yaml:"driver" schema:"enum=reference|legacy|remote"` // reference, legacy or remote
 	DSN     Secret        `yaml:"dsn"`                                          // reference: sqlite:FILE, postgres://… or postgresql://…
 	Sheet   string        `yaml:"sheet"`                                        // legacy and remote: file of the mapping sheet
-	Timeout time.Duration `yaml:"timeout"`                                      // of one call, its wait for room included, which takes half of it at most
+	Timeout time.Duration `yaml:"timeout" schema:"above=0s [range]"`            // of one call, its wait for room included, which takes half of it at most
 
-	MaxConcurrent int `yaml:"max_concurrent"` // calls under way at once, as far as there are connections for them; clients and resources share them
+	MaxConcurrent int `yaml:"max_concurrent" schema:"min=1 [range]"` // calls under way at once, as far as there are connections for them; clients and resources share them
 }
 
 // BySheet tells that the driver finds the records by a mapping sheet, and not where dsn says.
@@ -167,9 +170,9 @@ type Model struct {
 
 // Sessions says where sessions are kept, and for how long.
 type Sessions struct {
-	Store  Secret        `yaml:"store"`   // memory, or for several gateways redis://user:password@host:6379
-	CAFile string        `yaml:"ca_file"` // PEM file of further authorities to trust with rediss://
-	TTL    time.Duration `yaml:"ttl"`     // at most MaxSessionTTL
+	Store  Secret        `yaml:"store" schema:"format=redis [redis-address]"`                                                // memory, or for several gateways redis://user:password@host:6379
+	CAFile string        `yaml:"ca_file"`                                                                                    // PEM file of further authorities to trust with rediss://
+	TTL    time.Duration `yaml:"ttl" schema:"above=0s [range]; max=30m [session-ttl]: at most 30m, as the interface has it"` // at most MaxSessionTTL
 }
 
 // MemoryStore is the Store of a gateway that is the only one.
@@ -180,21 +183,21 @@ const MaxSessionTTL = 30 * time.Minute
 
 // Mail says how the mail for a forgotten password leaves.
 type Mail struct {
-	SMTP   Secret `yaml:"smtp"`   // smtp://user:password@host:587, or smtps://; empty writes files
-	From   string `yaml:"from"`   // the sender, as in a From header
-	Folder string `yaml:"folder"` // of .eml files, where SMTP is empty
+	SMTP   Secret `yaml:"smtp" schema:"format=smtp [mail-smtp]"`   // smtp://user:password@host:587, or smtps://; empty writes files
+	From   string `yaml:"from" schema:"format=sender [mail-from]"` // the sender, as in a From header
+	Folder string `yaml:"folder"`                                  // of .eml files, where SMTP is empty
 }
 
 // Webhooks says where callbacks may go.
 type Webhooks struct {
-	AllowHosts []string `yaml:"allow_hosts"` // names or addresses that need not be public
-	Ports      []uint16 `yaml:"ports"`
+	AllowHosts []string `yaml:"allow_hosts" schema:"format=host [webhook-host]; unique [repeated]"` // names or addresses that need not be public
+	Ports      []uint16 `yaml:"ports" schema:"range=1..65535 [range]: a port from 1 to 65535; unique [repeated]"`
 	CAFile     string   `yaml:"ca_file"` // PEM file of further authorities to trust; empty for none
 }
 
 // KeptChanges says how long the built-in administration tells what has changed.
 type KeptChanges struct {
-	Keep time.Duration `yaml:"keep"` // a cursor is good for so long, at least an hour: 2160h is 90 days
+	Keep time.Duration `yaml:"keep" schema:"min=1h [range]: at least 1h"` // a cursor is good for so long, at least an hour: 2160h is 90 days
 }
 
 // Default is the configuration of an empty file. Each call returns its own.

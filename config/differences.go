@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strings"
 	"time"
+
+	"frontdesk/config/strictyaml"
 )
 
 // Change is one difference between two configurations. It can be shown: it hides secrets
@@ -223,7 +225,7 @@ func leaf(v reflect.Value) (text string, ok bool) {
 		}
 		return x.Format(time.RFC3339), true
 	case time.Duration:
-		return short(x), true
+		return strictyaml.ShortDuration(x), true
 	case fmt.Stringer: // Rule, Network, Zone
 		return x.String(), true
 	default:

@@ -11,20 +11,23 @@ import (
 
 // Key is one api_key: what it is called, how it is recognised and what it may do.
 type Key struct {
-	Name          string    `yaml:"name" schema:"required"` // unique
-	Hashes        []KeyHash `yaml:"key_sha256" schema:"required"`
-	Expires       Expiry    `yaml:"expires"`
-	Allow         []Rule    `yaml:"allow"` // empty allows nothing
-	WebhookSecret []Secret  `yaml:"webhook_secret"`
+	// Name is unique.
+	Name string `yaml:"name" schema:"required [key-name]: a name for the key; format=key-name [key-name]"`
+	// Hashes recognise the key.
+	Hashes []KeyHash `yaml:"key_sha256" schema:"required [key-hash-missing]: at least one hash: a SHA-256 as 64 hexadecimal digits"`
+
+	Expires       Expiry   `yaml:"expires"`
+	Allow         []Rule   `yaml:"allow"` // empty allows nothing
+	WebhookSecret []Secret `yaml:"webhook_secret" schema:"format=secret [webhook-secret]; unique [webhook-secret]: the same secret"`
 
 	Stale bool `yaml:"stale"` // requests may ask for records of the copy while the service is away
 
-	Rate       *Rate `yaml:"rate"`       // of each client (customer) with the key; nil for no limit
-	Concurrent int   `yaml:"concurrent"` // requests of each client at once; 0 for no limit
-	PerDay     int64 `yaml:"per_day"`    // requests of each client from midnight to midnight in server.time_zone; 0 for no limit
+	Rate       *Rate `yaml:"rate"`                                                    // of each client (customer) with the key; nil for no limit
+	Concurrent int   `yaml:"concurrent" schema:"min=0 [limit]: 0 (no limit) or more"` // requests of each client at once; 0 for no limit
+	PerDay     int64 `yaml:"per_day" schema:"min=0 [limit]: 0 (no limit) or more"`    // requests of each client from midnight to midnight in server.time_zone; 0 for no limit
 
-	Addresses    []Network `yaml:"addresses"`           // from which it may be used; empty: from everywhere
-	Certificates []Digest  `yaml:"client_certificates"` // SHA-256 of those whose holders may use the key; empty: it needs none
+	Addresses    []Network `yaml:"addresses" schema:"unique [repeated]"`                                 // from which it may be used; empty: from everywhere
+	Certificates []Digest  `yaml:"client_certificates" schema:"unique [repeated]: the same certificate"` // SHA-256 of those whose holders may use the key; empty: it needs none
 
 	at      Place
 	allowAt []int32 // lines, in the same file
@@ -72,7 +75,7 @@ func (p Place) String() string { return fmt.Sprintf("%s:%d", p.File, p.Line) }
 // KeyHash recognises a key without holding it. Several serve one Key while it is
 // rotated; each may expire by itself.
 type KeyHash struct {
-	Hash    Digest `yaml:"hash" schema:"required"`
+	Hash    Digest `yaml:"hash" schema:"required [key-hash-missing]: a SHA-256 as 64 hexadecimal digits"`
 	Expires Expiry `yaml:"expires"`
 }
 
@@ -178,6 +181,6 @@ func (k *Key) EndOf(h KeyHash) Expiry {
 
 // Rate bounds how often a key may be used.
 type Rate struct {
-	PerSecond float64 `yaml:"per_second" schema:"required"` // in the long run
-	Burst     int     `yaml:"burst" schema:"required"`      // at once
+	PerSecond float64 `yaml:"per_second" schema:"required [rate]: the requests per second in the long run; above=0 [rate]"` // in the long run
+	Burst     int     `yaml:"burst" schema:"required [rate]: the requests at once; min=1 [rate]: at least 1"`               // at once
 }

@@ -36,7 +36,10 @@ func TestConfigurationsFitTheSchema(t *testing.T) {
 
 func TestBadConfigurationsDoNotFitTheSchema(t *testing.T) {
 	s := schematest.Compile(t, config.SchemaID, config.Schema())
-	for _, name := range []string{"allow_method", "allow_list", "key_name_missing", "log_level", "mistyped"} {
+	for _, name := range []string{
+		"allow_method", "allow_list", "backend_bounds", "key_certificates", "key_hash_missing", "key_limits", "key_name_missing", "log_level", "mistyped", "ops_hosts", "rate", "rate_missing",
+		"server_base_path", "server_base_path_dots", "server_base_path_end", "server_base_path_root", "server_vendor", "tracing", "webhooks_allow_hosts", "webhooks_ports",
+	} {
 		if s.Validate(schematest.Instance(t, "testdata/"+name+".bad.yaml")) == nil {
 			t.Errorf("%s fits the schema", name)
 		}

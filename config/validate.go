@@ -2,9 +2,8 @@ package config
 
 import (
 	"fmt"
-	"net/mail"
+	"net/netip"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -12,7 +11,7 @@ import (
 	"frontdesk/config/strictyaml"
 )
 
-// checker collects what is wrong with a file.
+// checker collects what is wrong with a file beyond its single values, which the decoder judges.
 type checker struct {
 	judging
 	doc      *strictyaml.Document
@@ -39,76 +38,67 @@ func (v *validator) validate() {
 		return
 	}
 	v.server()
-	v.ops()
 	v.backend()
 	v.sessions()
 	v.mail()
-	v.webhooks()
-	v.changes()
 	v.callbacks()
-	v.tracing()
 }
 
 func (v *validator) server() {
 	s := v.Server
-	v.address("server.listen", s.Listen)
-	if !basePathForm.MatchString(s.BasePath) || pathFault(s.BasePath) != "" {
-		v.fail("server.base_path", ruleBasePath, "found %s, expected a path that begins with / and does not end with it, such as /webservice_v2", v.found("server.base_path", s.BasePath))
-	}
-	if s.PublicURL != "" && !isPublicURL(s.PublicURL) {
-		v.fail("server.public_url", RulePublicURL, "expected an absolute http or https URL without user, query and fragment, such as https://api.example.nl/webservice_v2")
-	}
-	if strings.TrimSpace(s.Vendor) == "" {
-		v.fail("server.vendor", ruleVendor, "found %s, expected the vendor's name", v.found("server.vendor", s.Vendor))
-	}
-	if strings.TrimSpace(s.Environment) == "" || s.Environment == "demo" {
-		v.fail("server.environment", ruleEnvironment, "found %s, expected production, or a name such as test or acceptance", v.found("server.environment", s.Environment))
-	}
-	if s.BodyLimit < Byte || s.BodyLimit > GiB {
-		v.fail("server.body_limit", ruleBodyLimit, "found %d bytes, expected from 1B to 1GiB", s.BodyLimit)
-	}
 	if (s.TLS.CertFile == "") != (s.TLS.KeyFile == "") {
 		v.fail("server.tls", ruleTLSPair, "found one of cert_file and key_file, expected both or none")
 	}
 	if s.TLS.ClientCAFile != "" && !s.TLS.Enabled() {
 		v.fail("server.tls.client_ca_file", ruleClientCA, "clients show certificates only where the server has one, expected cert_file and key_file too")
 	}
-	for i, proxy := range s.TrustedProxies {
-		if path := fmt.Sprintf("server.trusted_proxies[%d]", i); proxy.IsValid() && slices.Contains(s.TrustedProxies[:i], proxy) {
-			v.fail(path, ruleRepeated, "found %s again", proxy)
-		}
-	}
-	v.positive("server.read_timeout", s.ReadTimeout)
-	v.positive("server.shutdown_timeout", s.ShutdownTimeout)
-	if s.DrainDelay < 0 {
-		v.fail("server.drain_delay", ruleRange, "found %s, expected 0s or more", short(s.DrainDelay))
+	if collide(s.Listen, v.Ops.Listen) {
+		v.fail("ops.listen", ruleListenTwice, "found %s, which server.listen, %s, takes as well, expected a port of its own",
+			v.found("ops.listen", v.Ops.Listen), v.found("server.listen", s.Listen))
 	}
 }
 
-var basePathForm = regexp.MustCompile(`^(/[A-Za-z0-9._~-]+)+$`)
+// collide tells whether two listeners would use the same port of an address. It does not
+// resolve names, except localhost.
+func collide(a, b string) bool {
+	hostA, portA, errA := splitAddress(a)
+	hostB, portB, errB := splitAddress(b)
+	if errA != nil || errB != nil || portA != portB || portA == 0 {
+		return false
+	}
+	ipA, ipB := listenedOn(hostA), listenedOn(hostB)
+	if ipA.IsUnspecified() || ipB.IsUnspecified() { // Go listens on all addresses of IPv6 too where it is told 0.0.0.0
+		return true
+	}
+	return ipA == ipB && (ipA.IsValid() || strings.EqualFold(hostA, hostB))
+}
 
-func isPublicURL(text string) bool {
-	u, err := url.Parse(text)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" &&
-		u.User == nil && !strings.ContainsAny(text, "?#")
+// listenedOn is the address that a listener gets for that host; none if the name would
+// have to be resolved.
+func listenedOn(host string) netip.Addr {
+	switch ip, err := netip.ParseAddr(host); {
+	case host == "":
+		return netip.IPv6Unspecified()
+	case strings.EqualFold(host, "localhost"):
+		return netip.AddrFrom4([4]byte{127, 0, 0, 1})
+	case err != nil:
+		return netip.Addr{}
+	default:
+		return ip.Unmap()
+	}
 }
 
 func (v *validator) backend() {
-	b := v.Backend
-	switch {
+	switch b := v.Backend; {
 	case b.BySheet():
 		v.sheet()
 	case b.Sheet != "":
 		v.fail("backend.sheet", ruleSheetUnused, "found a mapping sheet, which driver %s does not use, expected driver legacy or remote", b.Driver)
-	case !isDSN(string(b.DSN)):
-		v.fail("backend.dsn", RuleDSN, "expected sqlite:FILE, such as sqlite:frontdesk.db, or postgres://user:password@host/database")
-	case strings.HasPrefix(string(b.DSN), "sqlite://") && !strings.HasPrefix(string(b.DSN), "sqlite:///"):
-		v.fail("backend.dsn", RuleDSN, "found // before the name of a SQLite file, which would begin with a host, expected sqlite:FILE, such as sqlite:frontdesk.db")
 	default:
-		v.plainPassword("backend.dsn", RuleDSN, string(b.DSN))
+		if fault := dsnFault(string(b.DSN)); fault != "" {
+			v.fail("backend.dsn", RuleDSN, "%s", fault)
+		}
 	}
-	v.positive("backend.timeout", b.Timeout)
-	v.atLeastOne("backend.max_concurrent", b.MaxConcurrent)
 }
 
 // sheet refuses settings of a backend behind a mapping sheet that the sheet itself
@@ -119,12 +109,6 @@ func (v *validator) sheet() {
 	}
 	if v.doc.Has("backend.dsn") {
 		v.fail("backend.dsn", ruleSheetInstead, "driver %s does not use it: the mapping sheet says where the records are", v.Backend.Driver)
-	}
-}
-
-func (v *validator) atLeastOne(path string, n int) {
-	if n < 1 {
-		v.fail(path, ruleRange, "found %d, expected 1 or more", n)
 	}
 }
 
@@ -139,88 +123,49 @@ func isDSN(text string) bool {
 	return false
 }
 
-// plainPassword refuses an address whose password contains a character that ends the user
-// information. The rest of the password would be read as a host and a database, and
-// messages would show it. The same holds for parts of an address that cannot be parsed.
-func (v *validator) plainPassword(path, r, dsn string) {
-	if !IsPostgres(dsn) {
-		return
-	}
-	_, address, _ := strings.Cut(dsn, "://")
-	address, query, _ := strings.Cut(address, "?")
-	_, err := url.Parse(dsn)
-	if at := strings.IndexAny(address, "/#"); at >= 0 && strings.Contains(address[at:], "@") {
-		v.fail(path, r, "found an @ behind the host, expected / in a password to be written as %%2F, @ as %%40, # as %%23 and ? as %%3F")
-	} else if err != nil || !strings.Contains(address, "@") && strings.Contains(address, ":") && strings.Contains(query, "@") {
-		v.fail(path, r, "cannot be read, expected postgres://user:password@host/database, with / in the password written as %%2F, @ as %%40, # as %%23, ? as %%3F and %% as %%25")
-	}
-}
-
 // IsPostgres tells whether the address of a database is one of PostgreSQL; else it is a SQLite file.
 func IsPostgres(dsn string) bool { return isDSN(dsn) && !strings.HasPrefix(dsn, "sqlite:") }
 
+// dsnFault is what is wrong with the address of a database; "" for nothing. It refuses a password
+// that contains a character that ends the user information: the rest of it would be read as a host
+// and a database, and messages would show it.
+func dsnFault(dsn string) string {
+	scheme, address, _ := strings.Cut(dsn, "://")
+	address, query, _ := strings.Cut(address, "?")
+	at := strings.IndexAny(address, "/#")
+	_, err := url.Parse(dsn)
+	switch isNamed := strings.Contains(address, "@"); {
+	case !isDSN(dsn):
+		return "expected sqlite:FILE, such as sqlite:frontdesk.db, or postgres://user:password@host/database"
+	case scheme == "sqlite" && !strings.HasPrefix(address, "/"):
+		return "found // before the name of a SQLite file, which would begin with a host, expected sqlite:FILE, such as sqlite:frontdesk.db"
+	case !IsPostgres(dsn):
+		return ""
+	case at >= 0 && strings.Contains(address[at:], "@"):
+		return "found an @ behind the host, expected / in a password to be written as %2F, @ as %40, # as %23 and ? as %3F"
+	case err != nil || !isNamed && strings.Contains(address, ":") && strings.Contains(query, "@"):
+		return "cannot be read, expected postgres://user:password@host/database, with / in the password written as %2F, @ as %40, # as %23, ? as %3F and % as %25"
+	}
+	return ""
+}
+
 func (v *validator) sessions() {
 	s := v.Sessions
-	switch store := string(s.Store); {
-	case strings.ContainsAny(store, ":/@"): // not to be repeated: it may hold a password
-		if !isRedis(store) {
-			v.fail("sessions.store", RuleRedis, "expected memory, or redis://user:password@host:6379, or rediss:// for TLS; further nodes as ?addr=host:port, sentinels with ?master_set=name")
-		}
-	case store != MemoryStore:
+	if store := string(s.Store); store != MemoryStore && isWord(store) {
 		v.fail("sessions.store", strictyaml.RuleWord, "found %s, expected %s%s", v.found("sessions.store", store), MemoryStore, strictyaml.Suggest(store, []string{MemoryStore}))
 	}
 	if s.CAFile != "" && !strings.HasPrefix(string(s.Store), "rediss://") {
 		v.fail("sessions.ca_file", RuleRedis, "found a file of authorities, expected sessions.store to be rediss://, which they are for")
 	}
-	v.positive("sessions.ttl", s.TTL)
-	if s.TTL > MaxSessionTTL {
-		v.fail("sessions.ttl", ruleSessionTTL, "found %s, expected at most 30m, as the interface has it", short(s.TTL))
-	}
-}
-
-// isRedis judges the form of a server's address. It refuses parameters that weaken TLS,
-// or that change what the gateway relies on.
-func isRedis(text string) bool {
-	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "redis" && u.Scheme != "rediss" || u.Host == "" || u.Fragment != "" {
-		return false
-	}
-	for name, values := range u.Query() {
-		if name != "addr" && (name != "master_set" && name != "db" || len(values) > 1) || slices.Contains(values, "") {
-			return false
-		}
-	}
-	return true
 }
 
 func (v *validator) mail() {
 	m := v.Mail
-	if m.SMTP != "" && !isSMTP(string(m.SMTP)) {
-		v.fail("mail.smtp", RuleSMTP, "expected smtp://user:password@host:587 or smtps://user:password@host:465, or nothing to write files")
-	}
-	if _, err := mail.ParseAddress(m.From); err != nil {
-		v.fail("mail.from", RuleMailFrom, "found %s, expected an e-mail address such as Example <noreply@example.nl>", v.found("mail.from", m.From))
-	} else if m.SMTP != "" && m.From == defaultSender {
+	if m.SMTP != "" && m.From == defaultSender {
 		v.fail("mail.from", RuleMailFrom, "missing, expected the sender's e-mail address, since mail.smtp is given")
 	}
 	if m.SMTP == "" && m.Folder == "" {
 		v.fail("mail.folder", ruleMailFolder, "found \"\", expected a folder for mail, or mail.smtp")
-	}
-}
-
-func isSMTP(text string) bool {
-	u, err := url.Parse(text)
-	return err == nil && (u.Scheme == "smtp" || u.Scheme == "smtps") && isHost(u.Hostname()) &&
-		strings.Trim(u.Path, "/") == "" && !strings.ContainsAny(text, "?#")
-}
-
-func (v *validator) tracing() {
-	t := v.Tracing
-	if u, err := url.Parse(string(t.Endpoint)); t.Endpoint != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil) {
-		v.fail("tracing.endpoint", ruleTracing, "expected an http or https URL without user and password, such as http://127.0.0.1:4318")
-	}
-	if !(t.Ratio >= 0 && t.Ratio <= 1) {
-		v.fail("tracing.ratio", ruleRange, "found %v, expected from 0 (none) to 1 (all)", t.Ratio)
 	}
 }
 
@@ -241,41 +186,42 @@ func (v *validator) callbacks() {
 	}
 }
 
-func (v *validator) webhooks() {
-	v.hosts("webhooks.allow_hosts", ruleWebhookHost, v.Webhooks.AllowHosts)
-	for i, port := range v.Webhooks.Ports {
-		path := fmt.Sprintf("webhooks.ports[%d]", i)
-		if port == 0 {
-			v.fail(path, ruleRange, "found 0, expected a port from 1 to 65535")
-		} else if slices.Contains(v.Webhooks.Ports[:i], port) {
-			v.fail(path, ruleRepeated, "found %d again", port)
+// isUnder tells whether a path is the one given or lies under it.
+func isUnder(path, of string) bool { return path == of || strings.HasPrefix(path, of+"/") }
+
+// keys checks the api_keys of a file and resolves their dates in the time zone. That
+// names and hashes are unique is checked when all files are read.
+func (c *checker) keys(keys []Key) {
+	for i := range keys {
+		key, path := &keys[i], keyPath(i)
+		key.Expires.resolve(c.zone)
+		for j := range key.Hashes {
+			key.Hashes[j].Expires.resolve(c.zone)
+		}
+		key.named = !c.doc.Broken(path + ".name")
+		c.allow(key.Allow, path+".allow")
+		if len(key.Certificates) > 0 && !c.clientCA {
+			c.fail(path+".client_certificates", ruleCertificate, "the server asks for no certificates, expected server.tls.client_ca_file, the authorities that issue them")
 		}
 	}
 }
 
-func (v *validator) changes() {
-	if v.Changes.Keep < time.Hour {
-		v.fail("changes.keep", ruleRange, "found %s, expected at least 1h", short(v.Changes.Keep))
+func (c *checker) allow(rules []Rule, path string) {
+	first := c.seen
+	clear(first)
+	for i, rule := range rules {
+		if rule == (Rule{}) {
+			continue // it could not be read
+		}
+		if j, twice := first[rule]; twice {
+			at := fmt.Sprintf("%s[%d]", path, i)
+			c.fail(at, ruleAllowTwice, "found %s again, first at %s[%d]", c.found(at, rule.String()), path, j)
+			continue
+		}
+		first[rule] = i
+		if fault := c.fault(rule); fault != "" {
+			at := fmt.Sprintf("%s[%d]", path, i)
+			c.fail(at, ruleAllowUnknown, "found %s, %s", c.found(at, rule.String()), fault)
+		}
 	}
 }
-
-func (v *validator) positive(path string, length time.Duration) {
-	if length <= 0 {
-		v.fail(path, ruleRange, "found %s, expected more than 0s", short(length))
-	}
-}
-
-// short writes a duration the way people do: 45m rather than 45m0s.
-func short(length time.Duration) string {
-	text := length.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
-}
-
-// isUnder tells whether a path is the one given or lies under it.
-func isUnder(path, of string) bool { return path == of || strings.HasPrefix(path, of+"/") }

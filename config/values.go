@@ -41,6 +41,9 @@ var (
 	sizeUnit = map[string]Size{"": Byte, "B": Byte, "KiB": KiB, "MiB": MiB, "GiB": GiB}
 )
 
+// String is for messages.
+func (s Size) String() string { return strconv.FormatInt(int64(s), 10) + " bytes" }
+
 // UnmarshalText reads 16MiB, 512KiB, 1GiB or a plain number of bytes.
 func (s *Size) UnmarshalText(text []byte) error {
 	m := sizeForm.FindSubmatch(text)

@@ -31,3 +31,8 @@ var Programs embed.FS
 //
 //go:embed sheet.md
 var Sheet string
+
+// ConfigSchema is the JSON Schema of configurations, for editors.
+//
+//go:embed config.schema.json
+var ConfigSchema []byte

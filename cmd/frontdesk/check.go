@@ -12,6 +12,7 @@ import (
 	"frontdesk/cmd/frontdesk/terminal"
 	"frontdesk/config"
 	"frontdesk/config/strictyaml"
+	"frontdesk/docs"
 )
 
 type checkCommand struct {
@@ -29,7 +30,7 @@ func (checkCommand) Help() string {
 // Run tells everything that is wrong with a configuration.
 func (c checkCommand) Run(p desk.Program) error {
 	if c.Schema {
-		_, err := p.Stdout.Write(config.Schema())
+		_, err := p.Stdout.Write(docs.ConfigSchema)
 		return err
 	}
 	read, err := desk.Judged(c.Config, c.Elsewhere)

@@ -15,7 +15,7 @@ import (
 
 	"frontdesk/cmd/frontdesk/rig"
 	"frontdesk/cmd/frontdesk/terminal"
-	"frontdesk/config"
+	"frontdesk/docs"
 )
 
 // writeFiles puts files into a folder of their own and makes it the one that the
@@ -97,7 +97,7 @@ func TestCheckTellsAllBeside(t *testing.T) {
 	}{
 		"the file is gone":         {"", []string{"file-unreadable"}},
 		"the sheet is gone":        {"include: [keys.yaml]\nserver: {lisen: a}\nbackend: {driver: legacy, sheet: gone.yaml}\n", []string{"unknown-key", "file-unreadable"}},
-		"the sheet is wrong":       {"include: [keys.yaml]\nserver: {lisen: a}\nbackend: {driver: legacy, sheet: sheet.yaml}\n", []string{"unknown-key", "model-or-sheet"}},
+		"the sheet is wrong":       {"include: [keys.yaml]\nserver: {lisen: a}\nbackend: {driver: legacy, sheet: sheet.yaml}\n", []string{"unknown-key", "model-or-sheet", "model-or-sheet"}},
 		"the model is gone":        {"include: [keys.yaml]\nserver: {lisen: a}\nmodel: {dir: gone}\n", []string{"unknown-key", "file-unreadable"}},
 		"the certificate is gone":  {"server: {tls: {cert_file: gone.pem, key_file: gone.pem}}\ninclude: [keys.yaml]\n", []string{"tls-files"}},
 		"an included file is gone": {"include: [gone.yaml, keys.yaml]\n", []string{"include-missing"}},
@@ -220,5 +220,5 @@ func TestCheckMisuse(t *testing.T) {
 	require.Equal(t, "frontdesk: none.yaml has 1 problem\n", stderr)
 	code, stdout, _ = cli("", "check", "--schema")
 	require.Zero(t, code)
-	require.JSONEq(t, string(config.Schema()), stdout)
+	require.Equal(t, string(docs.ConfigSchema), stdout)
 }

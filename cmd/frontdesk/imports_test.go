@@ -22,9 +22,9 @@ import (
 // imports cmd; what works on several drivers (backend/adopt) is imported by frontdesk-kit alone.
 var mayImport = map[string][]string{
 	"config/strictyaml":           {},
-	"config/schema":               {},
+	"config/schema":               {"config/strictyaml"},
 	"config/schema/schematest":    {},
-	"config":                      {"config/schema", "config/strictyaml"},
+	"config":                      {"config/strictyaml"},
 	"mapping":                     {"config/strictyaml"},
 	"mapping/sheet":               {"auth", "config", "config/strictyaml", "mapping"},
 	"auth":                        {"mapping"},
@@ -61,7 +61,7 @@ var mayImport = map[string][]string{
 	"cmd/frontdesk": {
 		"auth", "backend", "backend/reference", "backend/sqlrecord", "cmd/frontdesk/accesslog", "cmd/frontdesk/commandline", "cmd/frontdesk/allowlist", "cmd/frontdesk/atomicfile",
 		"cmd/frontdesk/desk", "cmd/frontdesk/desk/neighbours", "cmd/frontdesk/keys",
-		"cmd/frontdesk/terminal", "config", "config/strictyaml", "gateway/openapi", "gateway/webhook", "gateway/webhook/jobstore", "mapping",
+		"cmd/frontdesk/terminal", "config", "config/strictyaml", "docs", "gateway/openapi", "gateway/webhook", "gateway/webhook/jobstore", "mapping",
 	},
 	"cmd/frontdesk/accesslog": {"cmd/frontdesk/terminal", "mapping", "config/strictyaml"},
 	"cmd/frontdesk-kit": {

@@ -1,6 +1,6 @@
 // Package schema makes JSON Schemas of the structs that YAML files are decoded
-// into, for editors: their comments become descriptions, and a tag, schema:"…",
-// says what a type does not: required, enum=a|b, items=a|b and, last, pattern=….
+// into, for editors: their comments become descriptions, and what a type does not say
+// the constraints of its fields do, by which the decoder judges as well.
 //
 // It is not a general generator: it knows what [frontdesk/config/strictyaml]
 // decodes, and asks its user about types that decode themselves.
@@ -15,10 +15,13 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"frontdesk/config/strictyaml"
 )
 
 // Object is a JSON object in order; its values are text, booleans, whole numbers,
@@ -177,17 +180,11 @@ func (g *Generator) properties(t reflect.Type, properties *Object, required *[]a
 			continue
 		}
 		of := g.Of(f.Type)
-		for _, rule := range rules(f.Tag.Get("schema")) {
-			switch key, value, _ := strings.Cut(rule, "="); key {
-			case "required":
+		for _, c := range strictyaml.Constraints(f.Tag.Get("schema")) {
+			if c.Name == "required" {
 				*required = append(*required, name)
-			case "enum":
-				of = append(of, Member{"enum", words(value, f.Type)})
-			case "pattern":
-				of = append(of, Member{"pattern", value})
-			case "items":
-				of = Object{{"type", "array"}, {"items", Object{{"enum", words(value, f.Type.Elem())}}}}
 			}
+			of = constrained(of, f.Type, c)
 		}
 		if about := g.comments[nameOf(t)+"."+f.Name]; about != "" {
 			of = append(Object{{"description", about}}, of...)
@@ -202,26 +199,67 @@ func nameOf(t reflect.Type) string {
 	return name
 }
 
-// rules divides a schema tag; a pattern, which may hold commas, stands last.
-func rules(tag string) []string {
-	before, pattern, has := strings.Cut(tag, "pattern=")
-	out := strings.FieldsFunc(before, func(r rune) bool { return r == ',' })
-	if has {
-		out = append(out, "pattern="+pattern)
+// constrained is a schema of a type with what a constraint adds.
+func constrained(of Object, t reflect.Type, c strictyaml.Constraint) Object {
+	isList := t.Kind() == reflect.Slice
+	switch c.Name {
+	case "required":
+		if isList && c.Expected != "" {
+			return append(of, Member{"minItems", 1})
+		}
+		return of
+	case "unique":
+		return append(of, Member{"uniqueItems", true})
+	case "items":
+		return List(Object{{"enum", words(c)}})
 	}
-	return out
+	if isList {
+		if i := slices.IndexFunc(of, func(m Member) bool { return m.Key == "items" }); i >= 0 {
+			of[i].Value = constrained(of[i].Value.(Object), t.Elem(), c)
+		}
+		return of
+	}
+	switch low, high := c.Bounds(); {
+	case c.Name == "enum":
+		return append(of, Member{"enum", words(c)})
+	case c.Name == "pattern":
+		return append(of, Member{"pattern", c.Argument + "|" + Variable})
+	case t.Kind() < reflect.Int || t.Kind() > reflect.Float64 || t.PkgPath() != "": // a text with a unit
+		return of
+	case c.Name == "above":
+		return append(of, Member{"exclusiveMinimum", whole(low)})
+	default:
+		return append(append(of, bound("minimum", low)...), bound("maximum", high)...)
+	}
 }
 
-func words(list string, t reflect.Type) []any {
-	var out []any
-	for _, w := range strings.Split(list, "|") {
-		if t.Kind() == reflect.Int {
-			out = append(out, int(w[0]-'0'))
-		} else {
-			out = append(out, w)
-		}
+func bound(keyword, text string) Object {
+	if text == "" {
+		return nil
 	}
-	return out
+	return Object{{keyword, whole(text)}}
+}
+
+// whole is a bound of a tag; 0 if it is none.
+func whole(text string) int {
+	n, _ := strconv.Atoi(text)
+	return n
+}
+
+func words(c strictyaml.Constraint) (all []any) {
+	for _, word := range c.Words() {
+		all = append(all, word)
+	}
+	return all
+}
+
+// Variable matches what may stand in place of any value: a text that refers to the
+// environment.
+const Variable = `\$\{.+\}`
+
+// Size is what a config.Size is decoded of.
+func Size() Object {
+	return Object{{"type", []any{"string", "integer"}}, {"pattern", `^(` + Variable + `|[0-9]+(B|KiB|MiB|GiB)?)$`}}
 }
 
 // Typed is a value of a JSON type.

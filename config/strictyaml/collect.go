@@ -28,11 +28,12 @@ func (d *decoder) kind(n *node, v reflect.Value, path string) {
 }
 
 func (d *decoder) structure(n *node, v reflect.Value, path string) {
-	if n.kind == Null {
-		return
-	}
 	known := d.fieldsOf(v.Type())
 	names := known.names
+	if n.kind == Null {
+		d.missing(n, v, path, known)
+		return
+	}
 	if n.kind != Mapping && known.short != "" {
 		d.field(n, v, path, known, known.short)
 		return
@@ -54,16 +55,14 @@ func (d *decoder) structure(n *node, v reflect.Value, path string) {
 		d.remember(e, below)
 		d.field(e.value, v, below, known, e.key)
 	}
+	d.missing(n, v, path, known)
 }
 
-// field decodes what a key of a struct has.
+// field decodes what a key of a struct has, and judges it.
 func (d *decoder) field(n *node, v reflect.Value, path string, known fields, key string) {
 	v = v.FieldByIndex(known.index[key])
-	if words := known.words[key]; words != nil {
-		d.word(n, v, path, words)
-	} else {
-		d.value(n, v, path)
-	}
+	d.value(n, v, path)
+	d.judge(known.constraints[key], v, path)
 }
 
 // shownKey is what is shown of an unknown key. One that is like none of ours may be a
@@ -79,17 +78,6 @@ func shownKey(key string) string {
 	return key
 }
 
-// word decodes text that must be one of a few words. An unknown word is kept, so that
-// checks of the values beside it do not report it as absent.
-func (d *decoder) word(n *node, v reflect.Value, path string, words []string) {
-	d.value(n, v, path)
-	seen := v.String()
-	if d.doc.Broken(path) || slices.Contains(words, seen) {
-		return
-	}
-	d.problem(n, RuleWord, path, "found %s, expected %s%s", d.doc.Found(path, seen), OneOf(words), d.doc.Suggest(path, seen, words))
-}
-
 // OneOf lists the words that a key takes.
 func OneOf(words []string) string {
 	if len(words) == 1 {
@@ -98,11 +86,14 @@ func OneOf(words []string) string {
 	return "one of " + strings.Join(words, ", ")
 }
 
-// Words returns the words that a key of a struct takes, which its tag lists:
-// schema:"enum=a|b".
+// Words returns the words that a key of a struct takes, which its tag lists.
 func Words[T any](key string) []string {
-	known := collectFields(reflect.TypeFor[T]())
-	return known.words[key]
+	for _, c := range collectFields(reflect.TypeFor[T]()).constraints[key] {
+		if c.Name == "enum" {
+			return c.Words()
+		}
+	}
+	return nil
 }
 
 func (d *decoder) dictionary(n *node, v reflect.Value, path string) {
@@ -155,10 +146,10 @@ func (d *decoder) remember(e entry, path string) {
 
 // fields are the keys that a struct takes.
 type fields struct {
-	index map[string][]int
-	names []string            // in the order of the fields
-	words map[string][]string // of text that takes only these words
-	short string              // the key whose value may stand alone in place of the mapping; "" for none
+	index       map[string][]int
+	names       []string // in the order of the fields
+	constraints map[string][]Constraint
+	short       string // the key whose value may stand alone in place of the mapping; "" for none
 }
 
 func (d *decoder) fieldsOf(t reflect.Type) fields {
@@ -172,7 +163,7 @@ func (d *decoder) fieldsOf(t reflect.Type) fields {
 
 // collectFields finds the keys that a struct takes.
 func collectFields(t reflect.Type) fields {
-	known := fields{index: map[string][]int{}, words: map[string][]string{}}
+	known := fields{index: map[string][]int{}, constraints: map[string][]Constraint{}}
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
@@ -183,30 +174,18 @@ func collectFields(t reflect.Type) fields {
 				known.index[key] = append([]int{i}, inner.index[key]...)
 			}
 			known.names = append(known.names, inner.names...)
-			maps.Copy(known.words, inner.words)
+			maps.Copy(known.constraints, inner.constraints)
 			known.short = cmp.Or(known.short, inner.short)
 		case name != "" && name != "-":
 			known.index[name] = f.Index
 			known.names = append(known.names, name)
-			if words := wordsOf(f); words != nil {
-				known.words[name] = words
-			}
-			if slices.Contains(strings.Split(f.Tag.Get("schema"), ","), "short") {
+			known.constraints[name] = Constraints(f.Tag.Get("schema"))
+			if slices.ContainsFunc(known.constraints[name], func(c Constraint) bool { return c.Name == "short" }) {
 				known.short = name
 			}
 		}
 	}
 	return known
-}
-
-// wordsOf returns the words that a text field takes; nil if it takes any text.
-func wordsOf(f reflect.StructField) []string {
-	for _, rule := range strings.Split(f.Tag.Get("schema"), ",") {
-		if list, ok := strings.CutPrefix(rule, "enum="); ok && f.Type.Kind() == reflect.String {
-			return strings.Split(list, "|")
-		}
-	}
-	return nil
 }
 
 // listing joins names as in a sentence: a, b or c.

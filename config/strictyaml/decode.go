@@ -40,9 +40,9 @@ func Expand(f func(text string) (string, error)) Option {
 // becomes the message unchanged, so it should say what was found and what was expected,
 // and must not repeat secrets. If Expand changed the value, such an error is not shown.
 //
-// A text field may list the words it takes in its tag, in the syntax of the schema:
-// schema:"enum=a|b". Another word is decoded, and is a problem. The field of a struct with
-// schema:"short" may stand alone in place of the section.
+// The tag of a field says what its value must be, in the syntax of [Constraints]: the JSON Schema
+// is made of it, and the decoder judges by it what a file gives. A value that does not fit is
+// decoded, and is a problem.
 //
 // An empty section, list or map counts as empty, a pointer becomes nil unless it is to an
 // Unmarshaler, and any other
@@ -81,6 +81,7 @@ type decoder struct {
 	doc      *Document
 	problems Problems
 	expand   func(string) (string, error)
+	formats  map[string]func(string) error
 	alias    *position // position of the alias being followed, used for all its contents
 	aliased  int
 	structs  map[reflect.Type]fields
@@ -89,6 +90,12 @@ type decoder struct {
 func (d *decoder) report(at position, rule, path, message string) {
 	d.doc.broken[path] = true
 	d.problems = append(d.problems, Problem{d.doc.file, at.line, at.column, path, oneLine.Replace(message), rule})
+}
+
+// fail reports a problem at what stands at path, or should.
+func (d *decoder) fail(path, rule, message string) {
+	at := d.doc.At(path)
+	d.report(position{at.Line, at.Column}, rule, path, message)
 }
 
 func (d *decoder) problem(n *node, rule, path, format string, args ...any) {

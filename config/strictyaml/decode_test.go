@@ -64,7 +64,7 @@ type sheet struct {
 	Ratio    float64           `yaml:"ratio"`
 	Access   bool              `yaml:"access"`
 	Wait     time.Duration     `yaml:"wait"`
-	Mode     string            `yaml:"mode" schema:"required,enum=enforce|shadow"`
+	Mode     string            `yaml:"mode" schema:"enum=enforce|shadow"`
 	Colour   colour            `yaml:"colour"`
 	Amount   amount            `yaml:"amount"`
 	Inner    inner             `yaml:"inner"`
@@ -375,7 +375,7 @@ func TestSyntaxTellsTheCause(t *testing.T) {
 // TestDecodeShort takes the value of one key in place of a section.
 func TestDecodeShort(t *testing.T) {
 	type inner struct {
-		Name  string `yaml:"name" schema:"short,enum=a|b"`
+		Name  string `yaml:"name" schema:"short; enum=a|b"`
 		Other int    `yaml:"other"`
 	}
 	type outer struct {
@@ -389,4 +389,55 @@ func TestDecodeShort(t *testing.T) {
 	assert.Equal(t, map[string]outer{"x": {inner: inner{Name: "a"}}, "y": {inner{"b", 2}, true}, "z": {inner: inner{Name: "c"}}, "l": {}, "n": {}}, into.All)
 	assert.Equal(t, `a.yaml:1:52: all.z: found "c", expected one of a, b [word]
 a.yaml:1:58: all.l: found a list, expected text [wrong-kind]`, problems.Error())
+}
+
+// TestConstraints are judged by the tags of fields, at the place of the value.
+func TestConstraints(t *testing.T) {
+	type item struct {
+		Name string `yaml:"name" schema:"required [named]: a name; pattern=^[a-z]+$ [form]: small letters"`
+	}
+	type constrained struct {
+		Few     int           `yaml:"few" schema:"range=1..3 [few]"`
+		Many    uint16        `yaml:"many" schema:"min=10"`
+		Most    float64       `yaml:"most" schema:"max=1: one at most"`
+		Wait    time.Duration `yaml:"wait" schema:"above=0s [wait]"`
+		Even    string        `yaml:"even" schema:"format=even [even]"`
+		Ports   []uint16      `yaml:"ports" schema:"min=1; unique [again]"`
+		Only    []string      `yaml:"only" schema:"items=get|list"`
+		Secrets []string      `yaml:"secrets" schema:"unique [again]: the same secret"`
+		Kind    string        `yaml:"kind" schema:"required; enum=a|b"`
+		Items   []item        `yaml:"items" schema:"required: at least one item"`
+		Maybe   *int          `yaml:"maybe" schema:"min=1"`
+		Unsaid  string        `yaml:"unsaid" schema:"required"`
+	}
+	even := strictyaml.Formats(map[string]func(string) error{"even": func(text string) error {
+		if len(text)%2 != 0 {
+			return strictyaml.Expected("an even number of characters")
+		}
+		return nil
+	}})
+	variables := strictyaml.Expand(func(text string) (string, error) { return strings.ReplaceAll(text, "$odd", "123"), nil })
+	for src, want := range map[string]string{
+		"few: 1\nmany: 10\nmost: 1\nwait: 1ns\neven: ab\nports: [1, 2]\nonly: [get, list]\nsecrets: [a, b]\nkind: a\nitems: [{name: a}]\nmaybe: ~": "",
+		"kind: a\nitems:\n- {}\n- ~\n- {name: A}\n- name:\n": "3:3: items[0].name: missing, expected a name [named]\n4:3: items[1].name: missing, expected a name [named]\n" +
+			"5:10: items[2].name: found \"A\", expected small letters [form]\n6:3: items[3].name: found nothing, expected text (\"\" for none) [wrong-kind]",
+		"items: []\nfew: 4\nmany: 9\nmost: 1.5\nwait: -1m\neven: abc\nmaybe: 0": "1:1: kind: missing, expected one of a, b\n1:8: items: missing, expected at least one item\n2:6: few: found 4, expected from 1 to 3 [few]\n" +
+			"3:7: many: found 9, expected 10 or more\n4:7: most: found 1.5, expected one at most\n5:7: wait: found -1m, expected more than 0s [wait]\n6:7: even: found \"abc\", expected an even number of characters [even]\n7:8: maybe: found 0, expected 1 or more",
+		"kind: a\nitems: [{name: a}]\nports: [5, 0, 5, x, y]\nonly: [get, lst]\nsecrets: [$odd, $odd, $odd]\neven: $odd": "3:12: ports[1]: found 0, expected 1 or more\n3:15: ports[2]: found 5 again [again]\n3:18: ports[3]: found x, expected a whole number [wrong-value]\n" +
+			"3:21: ports[4]: found y, expected a whole number [wrong-value]\n4:13: only[1]: found \"lst\", expected one of get, list, did you mean list?\n5:17: secrets[1]: found the same secret again [again]\n" +
+			"5:23: secrets[2]: found the same secret again [again]\n6:7: even: found \"$odd\", expected an even number of characters [even]",
+	} {
+		_, problems := strictyaml.Decode("a.yaml", []byte(src), new(constrained), even, variables)
+		assert.Equal(t, want, strings.ReplaceAll(problems.Error(), "a.yaml:", ""), src)
+	}
+	assert.Panics(t, func() { strictyaml.Constraints("minimum=1") }, "a constraint that is not known")
+}
+
+// TestNUL: no value has one, whether it is written or an escape.
+func TestNUL(t *testing.T) {
+	for _, src := range []string{"name: \"a\\0b\"", "name: a\x00b", "name: |\n  a\x00b\n"} {
+		_, problems := strictyaml.Decode("a.yaml", []byte(src), new(inner))
+		require.Len(t, problems, 1, "%q", src)
+		require.Contains(t, problems.Error(), "NUL", "%q", src)
+	}
 }

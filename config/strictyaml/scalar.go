@@ -64,6 +64,10 @@ func (d *decoder) text(n *node, path, wants string, set func(scalar) error) {
 			d.doc.written[path] = n.text
 		}
 	}
+	if strings.ContainsRune(s.text, 0) {
+		d.problem(n, ruleValue, path, "found a NUL, expected characters that can be seen")
+		return
+	}
 	if err := set(s); err != nil {
 		d.problem(n, ruleValue, path, "%s", err)
 	}

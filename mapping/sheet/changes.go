@@ -54,9 +54,6 @@ func (l *sqlLoader) loadChanges(path string, c Changes) Changes {
 		return Changes{}
 	}
 	at := func(key string) string { return strictyaml.Child(path, key) }
-	if c.By == "" {
-		l.fail(at("by"), "missing, expected %s", strictyaml.OneOf(strictyaml.Words[Changes]("by")))
-	}
 	for _, k := range changeKeys {
 		for _, key := range k.keys {
 			switch {
@@ -73,14 +70,9 @@ func (l *sqlLoader) loadChanges(path string, c Changes) Changes {
 	}
 	if !l.doc.Has(at("settle")) {
 		c.Settle = time.Minute
-	} else if c.Settle < 0 {
-		l.fail(at("settle"), "found %s, expected 0s or more", c.Settle)
 	}
 	every := cmp.Or(map[string]time.Duration{ByScan: 10 * time.Minute, ByTable: 10 * time.Second}[c.By], time.Minute)
-	for key, p := range map[string]*time.Duration{"every": &c.Every, "deletions": &c.Deletions, "pause": &c.Pause, "keeps": &c.Keeps} {
-		*p = positive(l.loader, at(key), *p, map[string]time.Duration{"every": every, "pause": 100 * time.Millisecond}[key])
-	}
-	c.Rate, c.Page = positive(l.loader, at("rate"), c.Rate, 0), positive(l.loader, at("page"), c.Page, 500)
+	c.Every, c.Pause, c.Page = cmp.Or(c.Every, every), cmp.Or(c.Pause, 100*time.Millisecond), cmp.Or(c.Page, 500)
 	return c
 }
 

@@ -11,7 +11,7 @@ import (
 // headFile is what all sheets have.
 type headFile struct {
 	// Format is the version of this format: 2.
-	Format int `yaml:"format" schema:"required,enum=2"`
+	Format int `yaml:"format" schema:"required: 2, the version of this format; range=2..2: 2, the version of this format"`
 	// TimeZone is the zone of dates and times that name none, in every resource
 	// and field that does not say its own; default Europe/Amsterdam.
 	TimeZone config.Zone `yaml:"time_zone"`
@@ -43,15 +43,15 @@ type usersFile struct {
 	Clients string `yaml:"clients" schema:"enum=kept"`
 	// ForgotPassword is where users change a forgotten password, since
 	// frontdesk cannot write it: put into the mail in place of a reset link.
-	ForgotPassword string `yaml:"forgot_password"`
+	ForgotPassword string `yaml:"forgot_password" schema:"format=https"`
 }
 
 // userFile is a user of the fixed list.
 type userFile struct {
 	// Username is what the user logs in with.
-	Username string `yaml:"username" schema:"required"`
+	Username string `yaml:"username" schema:"required: a name to log in with; pattern=.: a name to log in with; format=plain"`
 	// PasswordHash is argon2id, as `frontdesk user hash` prints it.
-	PasswordHash config.Secret `yaml:"password_hash" schema:"required"`
+	PasswordHash config.Secret `yaml:"password_hash" schema:"required: argon2id, as frontdesk user hash prints it; format=argon2id"`
 	// Email is where mail to the user goes.
 	Email string `yaml:"email"`
 	// External users have a login, but not for this interface.
@@ -67,7 +67,7 @@ type clientFile struct {
 	// ID is the client's number; its text where clients are kept.
 	ID string `yaml:"id" schema:"required"`
 	// Name is what it is called, in logs and answers.
-	Name string `yaml:"name" schema:"required"`
+	Name string `yaml:"name" schema:"required; format=plain"`
 }
 
 // factsFile is where the facts of a user are.

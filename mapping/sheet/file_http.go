@@ -20,7 +20,7 @@ type httpSheetFile struct {
 	Errors []httpErrorFile `yaml:"errors"`
 	// Resources are the resources that the service has, by their name in the interface. Those
 	// not named do not exist for clients.
-	Resources map[string]httpResourceFile `yaml:"resources"`
+	Resources map[string]httpResourceFile `yaml:"resources" schema:"required: the resources that the system has, such as contact"`
 }
 
 // httpSourceFile is where the records are.
@@ -32,18 +32,18 @@ type httpSourceFile struct {
 // Service is an existing HTTP service.
 type Service struct {
 	// URL is the address that the paths of calls are put after.
-	URL string `yaml:"url" schema:"required"`
+	URL string `yaml:"url" schema:"required: the address of the service, such as https://dms.example.nl/api; format=service"`
 	// Format is that of bodies and answers: json (default) or xml. XML is read as JSON:
 	// attributes are -name, text beside them #text, repeated elements a list. A body is JsonML.
 	Format string `yaml:"format" schema:"enum=json|xml"`
 	// Timeout is of one call; default 5s, never more than backend.timeout.
-	Timeout time.Duration `yaml:"timeout"`
+	Timeout time.Duration `yaml:"timeout" schema:"above=0s"`
 	// Connections is how many are open at most; default 64.
-	Connections int `yaml:"connections"`
+	Connections int `yaml:"connections" schema:"min=1"`
 	// Parallel is how many records of one /bulk are written at the same time; default 1.
-	Parallel int `yaml:"parallel"`
+	Parallel int `yaml:"parallel" schema:"min=1; max=32: 32 at most"`
 	// MaxAnswer is the largest answer read; default 16MiB.
-	MaxAnswer config.Size `yaml:"max_answer"`
+	MaxAnswer config.Size `yaml:"max_answer" schema:"min=1KiB: at least 1KiB"`
 	// CAFile holds further authorities to trust, PEM.
 	CAFile string `yaml:"ca_file"`
 	// Headers are sent with every call; Content-Type with those that have a body.
@@ -51,7 +51,7 @@ type Service struct {
 	// LogOn gets the token that calls are made with.
 	LogOn *ServiceLogOn `yaml:"log_on"`
 	// Retries is how often a read is tried again after a failure; default 1.
-	Retries int `yaml:"retries"`
+	Retries int `yaml:"retries" schema:"range=0..5: 0 to 5"`
 	// Secrets are values for templates and jq, by name: {secret.NAME}, .secret.NAME. A value is
 	// best given as ${VARIABLE}.
 	Secrets map[string]config.Secret `yaml:"secrets"`
@@ -84,7 +84,7 @@ type ServiceLogOn struct {
 	// ExpiresIn is where it has the token's lifetime in seconds; else lifetime holds.
 	ExpiresIn Spot `yaml:"expires_in"`
 	// Lifetime is how long a token is used; default 15m.
-	Lifetime time.Duration `yaml:"lifetime"`
+	Lifetime time.Duration `yaml:"lifetime" schema:"above=0s"`
 	// Headers are sent with every other call; they know token.
 	Headers Parameters `yaml:"headers"`
 	// RenewOn recognises an answer that says the token has expired; default status 401.
@@ -97,10 +97,10 @@ type ServiceLogOn struct {
 // copyFile is how the copy is kept.
 type copyFile struct {
 	// MaxAge is how old lists may be while the service is away; default 15m.
-	MaxAge time.Duration `yaml:"max_age"`
+	MaxAge time.Duration `yaml:"max_age" schema:"above=0s"`
 	// Every is the time from the end of a walk to the next one, of resources that do not say
 	// their own.
-	Every time.Duration `yaml:"every"`
+	Every time.Duration `yaml:"every" schema:"above=0s"`
 }
 
 // call is one call of the service. Path, and the values of query and headers, are texts with
@@ -121,7 +121,7 @@ type call struct {
 	// Form tells that the members of the body are sent as a form.
 	Form bool `yaml:"form"`
 	// Timeout of the call; default that of the service.
-	Timeout time.Duration `yaml:"timeout"`
+	Timeout time.Duration `yaml:"timeout" schema:"above=0s"`
 }
 
 // ServiceCall is a call whose answer is looked into. Of the keys below result the sections of
@@ -146,9 +146,9 @@ type Walk struct {
 	Since *Since `yaml:"since"`
 	// Every is the time from the end of a walk to the next one: how late a change is seen without
 	// since, and a deletion with it. Default that of copy.
-	Every time.Duration `yaml:"every"`
+	Every time.Duration `yaml:"every" schema:"above=0s"`
 	// Pause is the least time between two pages.
-	Pause time.Duration `yaml:"pause"`
+	Pause time.Duration `yaml:"pause" schema:"above=0s"`
 }
 
 // Pages is how a walk is paged.
@@ -156,9 +156,9 @@ type Pages struct {
 	// Style is page ({page.number}), offset ({page.offset}), cursor ({page.cursor}, found at
 	// next, or {page.after}, the key of the last record), link (the address at next), header
 	// (that of a Link header), or none.
-	Style string `yaml:"style" schema:"required,enum=page|offset|cursor|link|header|none"`
+	Style string `yaml:"style" schema:"required; enum=page|offset|cursor|link|header|none"`
 	// Size is {page.limit}; default 100.
-	Size int `yaml:"size"`
+	Size int `yaml:"size" schema:"min=1"`
 	// First is the number of the first page; default 1.
 	First int `yaml:"first"`
 	// Next is where an answer has the next cursor, or address.
@@ -177,7 +177,7 @@ type Since struct {
 	// modified_at that was seen, less settle.
 	Cursor Spot `yaml:"cursor"`
 	// Settle is how long before it shows a change may be dated; default 1m.
-	Settle time.Duration `yaml:"settle"`
+	Settle time.Duration `yaml:"settle" schema:"min=0s"`
 	// Deleted is jq that holds for an entry whose record is no more.
 	Deleted *JQ `yaml:"deleted"`
 }
@@ -185,7 +185,7 @@ type Since struct {
 // Match recognises an answer of the service: all that is given must hold. The zero Match fits none.
 type Match struct {
 	// Status is the HTTP status, or 4xx, 5xx.
-	Status string `yaml:"status" schema:"pattern=^[1-5]([0-9]{2}|xx)$"`
+	Status string `yaml:"status" schema:"pattern=^[1-5]([0-9]{2}|xx)$: a status such as 409, or 4xx"`
 	// JQ holds for the answer, {status, body}: it yields neither nothing, false nor null.
 	JQ *JQ `yaml:"jq"`
 }

@@ -23,7 +23,7 @@ type sqlSheetFile struct {
 	Errors []sqlErrorFile `yaml:"errors"`
 	// Resources are the resources that the system has, by their name in the interface. Those
 	// not named do not exist for clients.
-	Resources map[string]sqlResourceFile `yaml:"resources"`
+	Resources map[string]sqlResourceFile `yaml:"resources" schema:"required: the resources that the system has, such as contact"`
 }
 
 // sqlSourceFile is where the records are.
@@ -35,7 +35,7 @@ type sqlSourceFile struct {
 // SQL is an existing SQL database.
 type SQL struct {
 	// Engine is the kind of database.
-	Engine string `yaml:"engine" schema:"required,enum=postgres|mariadb|mysql|sqlite"`
+	Engine string `yaml:"engine" schema:"required; enum=postgres|mariadb|mysql|sqlite"`
 	// DSN is how the engine's Go driver is told where the database is.
 	DSN config.Secret `yaml:"dsn"`
 	// DSNFile is a file that holds the DSN, in place of dsn.
@@ -43,7 +43,7 @@ type SQL struct {
 	// Schema is put before table names that name none.
 	Schema string `yaml:"schema"`
 	// Connections is how many are open at most; default 16.
-	Connections int `yaml:"connections"`
+	Connections int `yaml:"connections" schema:"min=1"`
 	// Session are statements run on every new connection, such as SET NAMES.
 	Session []string `yaml:"session"`
 	// Idempotency is a table that the vendor made for answers under idempotency
@@ -70,7 +70,7 @@ type sqlAccountsFile struct {
 type hashFile struct {
 	// Algorithm is that of the hash. Those from md5crypt on are unsafe and only
 	// there for what exists.
-	Algorithm string `yaml:"algorithm" schema:"required,short,enum=argon2id|bcrypt|phpass|sha512crypt|sha256crypt|md5crypt|sha256|sha1|md5"`
+	Algorithm string `yaml:"algorithm" schema:"required; short; enum=argon2id|bcrypt|phpass|sha512crypt|sha256crypt|md5crypt|sha256|sha1|md5"`
 	// Salt is the column of the salt.
 	Salt string `yaml:"salt"`
 	// Order is how salt and password are joined: salt+password (default) or
@@ -217,7 +217,7 @@ type sqlErrorFile struct {
 // faultFile recognises an error of the database. All that is given must hold.
 type faultFile struct {
 	// SQLState is that of the error, 23505, or its class, 23.
-	SQLState string `yaml:"sqlstate" schema:"pattern=^[0-9A-Z]{2}([0-9A-Z]{3})?$"`
+	SQLState string `yaml:"sqlstate" schema:"pattern=^[0-9A-Z]{2}([0-9A-Z]{3})?$: five letters and digits such as 23505, or the first two"`
 	// Code is the vendor's number, 1062.
 	Code string `yaml:"code"`
 	// Constraint is the name of the constraint or index.
@@ -231,25 +231,25 @@ type Changes struct {
 	// By is version when lists are asked for what was modified since, by modified_at;
 	// table when a table of the database says which records have changed; scan when all
 	// records are read and compared with what was read before; none.
-	By string `yaml:"by" schema:"enum=version|table|scan|none"`
+	By string `yaml:"by" schema:"required; enum=version|table|scan|none"`
 	// Every is how long after the end of a look the next one begins; default 1m by
 	// version, 10s by table, 10m by scan.
-	Every time.Duration `yaml:"every"`
+	Every time.Duration `yaml:"every" schema:"above=0s"`
 	// Settle is how long before it shows to others a writer of the system may have
 	// taken the time, or the number, of a change; default 1m. Not by scan.
-	Settle time.Duration `yaml:"settle"`
+	Settle time.Duration `yaml:"settle" schema:"min=0s"`
 	// Deletions is how often all records are read, too, to find those that have gone.
 	// Default: never, and deletions are not told unless the system says them. Not by scan.
-	Deletions time.Duration `yaml:"deletions"`
+	Deletions time.Duration `yaml:"deletions" schema:"above=0s"`
 	// Deleted is SQL that rows fulfil which the system marks instead of removing them. They are
 	// asked for by modified_at, so that nothing else has to be read for them. Only by version.
 	Deleted string `yaml:"deleted"`
 	// Pause is the least time between two pages that are read; default 100ms.
-	Pause time.Duration `yaml:"pause"`
+	Pause time.Duration `yaml:"pause" schema:"above=0s"`
 	// Rate is how many records a second are read at most; default what pause and page allow.
-	Rate int `yaml:"rate"`
+	Rate int `yaml:"rate" schema:"min=1"`
 	// Page is how many records are read at once; default 500.
-	Page int `yaml:"page"`
+	Page int `yaml:"page" schema:"min=1"`
 	// Table is the table, or view, with a row for each change, by table.
 	Table string `yaml:"table"`
 	// Sequence is its column that grows: a whole number, or a date and time.
@@ -261,5 +261,5 @@ type Changes struct {
 	Where string `yaml:"where"`
 	// Keeps is how long the system keeps them. Whoever has looked last longer ago reads
 	// all records again. Default: for ever.
-	Keeps time.Duration `yaml:"keeps"`
+	Keeps time.Duration `yaml:"keeps" schema:"above=0s"`
 }

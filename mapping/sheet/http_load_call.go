@@ -42,9 +42,6 @@ func (t Text) places(p Path) bool {
 func (l *httpLoader) call(c *call, method string, k known, at ...string) {
 	place := func(keys ...string) string { return l.said(at, keys...) }
 	c.Method = cmp.Or(c.Method, method)
-	if c.Timeout < 0 {
-		l.fail(place("timeout"), "found %s, expected more than 0s", c.Timeout)
-	}
 	if path := place("path"); len(c.Path) == 0 {
 		l.fail(at[0], "path is missing, expected that of the call")
 	} else if text := c.Path.String(); !pathForm.MatchString(text) {

@@ -20,10 +20,8 @@ func (d *httpDraft) pages(at string, p *Pages, c *call) {
 	child := func(key string) string { return strictyaml.Child(at, key) }
 	if !d.doc.Has(at) {
 		p.Style = "none"
-	} else if p.Style == "" {
-		d.fail(child("style"), "missing, expected %s", strictyaml.OneOf(strictyaml.Words[Pages]("style")))
 	}
-	p.Size = positive(d.loader, child("size"), p.Size, 100)
+	p.Size = cmp.Or(p.Size, 100)
 	if !d.doc.Has(child("first")) {
 		p.First = 1
 	} else if p.Style != "page" {
@@ -69,7 +67,7 @@ func (d *httpDraft) walk() {
 	if own := d.file.Walk; own != nil {
 		w = *own
 	}
-	paging, every, pause := d.http.said(at, "paging"), strictyaml.Child(at[0], "every"), strictyaml.Child(at[0], "pause")
+	paging := d.http.said(at, "paging")
 	if !d.doc.Has(strictyaml.Child(at[0], "paging")) {
 		w.Paging = base.Paging
 	}
@@ -79,8 +77,7 @@ func (d *httpDraft) walk() {
 	w.call, w.Result = w.call.over(base.call), w.Result.over(base.Result)
 	w.Path = w.Path.over(d.file.Path)
 	d.http.call(&w.call, "GET", d.http.walkKnows(), at...)
-	w.Every = positive(d.loader, every, w.Every, cmp.Or(base.Every, d.http.file.Copy.Every))
-	w.Pause = positive(d.loader, pause, w.Pause, base.Pause)
+	w.Every, w.Pause = cmp.Or(w.Every, base.Every, d.http.file.Copy.Every), cmp.Or(w.Pause, base.Pause)
 	d.pages(paging, &w.Paging, &w.call)
 	d.out.Walk, d.walked = &w, []*call{&w.call}
 	if w.Since != nil {
@@ -96,8 +93,6 @@ func (d *httpDraft) since(w *Walk, walkAt []string) {
 	d.http.call(&s.call, "GET", append(d.http.walkKnows(), "since"), append([]string{at}, walkAt...)...)
 	settle := strictyaml.Child(at, "settle")
 	switch isSaid := d.doc.Has(settle); {
-	case isSaid && s.Settle < 0:
-		d.fail(settle, "found %s, expected 0s or more", s.Settle)
 	case isSaid && !s.Cursor.IsZero():
 		d.fail(settle, "found with cursor, which says itself where to go on: expected one of them")
 	case !isSaid && s.Cursor.IsZero():

@@ -51,7 +51,7 @@ func Parse(path string, src []byte, model *mapping.Model, o Options) (*Sheet, er
 		return value, ok
 	}
 	l := &loader{hide: hide, model: model, o: o, folder: filepath.Dir(path)}
-	l.decode(path, src, strictyaml.Expand(config.Expander(env)))
+	l.decode(path, src, strictyaml.Expand(config.Expander(env)), strictyaml.Formats(formats))
 	l.sheet = &Sheet{
 		File: path, WithoutRules: l.WithoutRules, OwnRules: l.Rules == "backend",
 		Resources: map[*mapping.Resource]*Resource{}, byName: map[string]*Resource{}, Location: time.UTC,
@@ -174,13 +174,6 @@ func (l *loader) detail(path string, err error) string {
 }
 
 func (l *loader) load() {
-	if l.Format != 2 {
-		seen := "missing"
-		if l.doc.Has("format") {
-			seen = fmt.Sprintf("found %d", l.Format)
-		}
-		l.fail("format", "%s, expected 2, the version of this format", seen)
-	}
 	if l.TimeZone.Location != nil {
 		l.sheet.Location = l.TimeZone.Location
 	} else if zone, err := time.LoadLocation("Europe/Amsterdam"); err == nil {
@@ -242,22 +235,6 @@ func (l *loader) read(path, file string) ([]byte, bool) {
 		l.fail(path, "cannot read the file: %v", err)
 	}
 	return text, err == nil
-}
-
-// positive is a number, or a time, that must be more than nothing; otherwise is what stands for
-// what the sheet does not say.
-func positive[N int | time.Duration](l *loader, path string, given, otherwise N) N {
-	if given < 0 || given == 0 && l.doc.Has(path) {
-		expected := "1 or more"
-		if _, is := any(given).(time.Duration); is {
-			expected = "more than 0s"
-		}
-		l.fail(path, "found %v, expected %s", given, expected)
-	}
-	if given == 0 {
-		return otherwise
-	}
-	return given
 }
 
 // count is n in words of a message: 1 column, 2 columns.

@@ -51,11 +51,7 @@ var operationNames = []string{"get", "list", "create", "update", "delete"}
 // loadResources compiles the resources: keys first, since references depend on
 // them, then fields and operations, then all that depends on the narrowed model.
 func (l *loader) loadResources() {
-	names := l.resources()
-	if len(names) == 0 {
-		l.fail("resources", "missing, expected the resources that the system has, such as contact")
-	}
-	for _, name := range names {
+	for _, name := range l.resources() {
 		path := strictyaml.Child("resources", name)
 		r := l.model.Resource(name)
 		if r == nil {
@@ -75,9 +71,6 @@ func (l *loader) loadResources() {
 	}
 	for _, d := range l.drafts {
 		d.compileFields()
-		for i, name := range d.owner.Operations.Only {
-			d.oneOf(fmt.Sprintf("%s[%d]", d.at("operations", "only"), i), name, operationNames...)
-		}
 		d.operations()
 	}
 	l.related()

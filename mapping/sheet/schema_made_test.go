@@ -51,7 +51,7 @@ func schemaOf(g *schema.Generator, t reflect.Type) schema.Object {
 	text, typed, anyOf := schema.Text, schema.Typed, schema.AnyOf
 	switch t {
 	case reflect.TypeFor[config.Size]():
-		return config.SizeSchema()
+		return schema.Size()
 	case reflect.TypeFor[config.Zone]():
 		return typed("string")
 	case reflect.TypeFor[assigns]():

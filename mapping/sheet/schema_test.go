@@ -52,7 +52,7 @@ func TestBadSheetsDoNotFitTheSchema(t *testing.T) {
 	for _, name := range []string{"service_source", "service_key", "service_field"} {
 		require.Error(t, services.Validate(schematest.Instance(t, "testdata/"+name+".bad.yaml")), name)
 	}
-	for _, name := range []string{"unknown_key", "engine", "sql_words_of_format_1", "sql_accounts", "sql_field"} {
+	for _, name := range []string{"unknown_key", "connections", "engine", "format", "resources_missing", "sql_words_of_format_1", "sql_accounts", "sql_field"} {
 		require.Error(t, databases.Validate(schematest.Instance(t, "testdata/"+name+".bad.yaml")), name)
 	}
 }

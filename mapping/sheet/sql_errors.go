@@ -8,8 +8,6 @@ import (
 // Failure is a database's error, for Translate.
 type Failure struct{ SQLState, Code, Constraint, Message string }
 
-var sqlStateForm = regexp.MustCompile(`^[0-9A-Z]{2}([0-9A-Z]{3})?$`)
-
 // errors compiles the translations of errors.
 func (l *sqlLoader) errors() {
 	for i, f := range l.file.Errors {
@@ -47,9 +45,6 @@ func (l *sqlLoader) errors() {
 // judgeFault judges what recognises an error, and compiles the pattern of its message; nil for none.
 func (l *sqlLoader) judgeFault(path string, f faultFile) (message *regexp.Regexp) {
 	at := path + ".when"
-	if f.SQLState != "" && !sqlStateForm.MatchString(f.SQLState) {
-		l.fail(at+".sqlstate", "found %s, expected five letters and digits such as 23505, or the first two", l.doc.Found(at+".sqlstate", f.SQLState))
-	}
 	if f.Message != "" {
 		var err error
 		if message, err = regexp.Compile(f.Message); err != nil {

@@ -1,12 +1,12 @@
 package sheet
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"frontdesk/auth"
 	"frontdesk/config"
-	"frontdesk/config/strictyaml"
 	"frontdesk/mapping"
 )
 
@@ -35,16 +35,13 @@ func (l *sqlLoader) source() bool {
 	if f == nil {
 		return false
 	}
-	if f.Engine == "" {
-		l.fail("source.sql.engine", "missing, expected %s", strictyaml.OneOf(strictyaml.Words[SQL]("engine")))
-	}
 	for i, statement := range f.Session {
 		if strings.TrimSpace(statement) == "" {
 			l.fail(item("source.sql.session", i), "found an empty statement")
 		}
 	}
 	l.sheet.Source.SQL = f
-	f.DSN, f.Connections = l.dsn(f), positive(l.loader, "source.sql.connections", f.Connections, 16)
+	f.DSN, f.Connections = l.dsn(f), cmp.Or(f.Connections, 16)
 	l.judgeSQL("client.read", l.Client.Read.text)
 	if l.changes = l.loadChanges("changes", l.file.Changes); l.changes.IsTold() || l.changes.Deleted != "" {
 		l.fail("changes", "found what is of one resource, expected it there")
@@ -95,9 +92,6 @@ func (l *sqlLoader) hashes(files []hashFile) {
 	}
 	for i, h := range files {
 		path := item("accounts.hash", i)
-		if h.Algorithm == "" {
-			l.fail(path, "algorithm is missing, expected %s", strictyaml.OneOf(strictyaml.Words[hashFile]("algorithm")))
-		}
 		plain := slices.Contains([]string{"sha256", "sha1", "md5"}, h.Algorithm)
 		if !plain && (h.Salt != "" || h.Order != "" || h.Encoding != "") {
 			l.fail(path, "%s has salt and encoding in the hash itself, expected neither salt, order nor encoding", h.Algorithm)

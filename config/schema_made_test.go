@@ -20,24 +20,15 @@ func Schema() []byte {
 	return schema.Of(reflect.TypeFor[Config](), schema.Options{ID: SchemaID, Title: "Configuration of frontdesk", Sources: structs, Type: schemaOf})
 }
 
-// variable is what may stand in place of any value: a text that refers to the
-// environment.
-const variable = `\$\{.+\}`
-
 func matching(pattern string, types ...any) schema.Object {
-	return schema.Object{{Key: "type", Value: types}, {Key: "pattern", Value: "^(.*" + variable + ".*|" + pattern + ")$"}}
-}
-
-// SizeSchema is the schema of a Size.
-func SizeSchema() schema.Object {
-	return schema.Object{{Key: "type", Value: []any{"string", "integer"}}, {Key: "pattern", Value: `^(` + variable + `|[0-9]+(B|KiB|MiB|GiB)?)$`}}
+	return schema.Object{{Key: "type", Value: types}, {Key: "pattern", Value: "^(.*" + schema.Variable + ".*|" + pattern + ")$"}}
 }
 
 // schemaOf is the schema of a type that is more than its kind; nil for any other.
 func schemaOf(g *schema.Generator, t reflect.Type) schema.Object {
 	switch t {
 	case reflect.TypeFor[Size]():
-		return SizeSchema()
+		return schema.Size()
 	case reflect.TypeFor[Zone](), reflect.TypeFor[Network]():
 		return schema.Typed("string")
 	case reflect.TypeFor[Rule]():
@@ -64,7 +55,7 @@ func schemaOf(g *schema.Generator, t reflect.Type) schema.Object {
 	return nil
 }
 
-// orVariable is a number or boolean, or a variable that stands for one.
+// orVariable is a number or boolean, or a schema.Variable that stands for one.
 func orVariable(name string) schema.Object {
-	return schema.AnyOf(schema.Typed(name), schema.Object{{Key: "type", Value: "string"}, {Key: "pattern", Value: variable}})
+	return schema.AnyOf(schema.Typed(name), schema.Object{{Key: "type", Value: "string"}, {Key: "pattern", Value: schema.Variable}})
 }
