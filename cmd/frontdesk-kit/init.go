@@ -73,22 +73,12 @@ func (c systemFlags) draft(p desk.Program, wanted func(*adopt.Draft) (string, er
 		return err
 	}
 	s := drafted.Summary
-	fmt.Fprintf(p.Stderr, "Of %s: %s with %s; %s marked TODO.\n", counted(s.Tables, map[bool]string{true: "path", false: "table"}[c.Engine == ""]),
-		counted(s.Resources, "resource"), counted(s.Fields, "field"), counted(s.Open, "line"))
+	fmt.Fprintf(p.Stderr, "Of %s: %s with %s; %s marked TODO.\n", terminal.Several(s.Tables, map[bool]string{true: "path", false: "table"}[c.Engine == ""]),
+		terminal.Several(s.Resources, "resource"), terminal.Several(s.Fields, "field"), terminal.Several(s.Open, "line"))
 	if len(s.Missing) > 0 {
-		for i, line := range terminal.Wrap("Not found: "+strings.Join(s.Missing, ", ")+".", terminal.Width) {
-			fmt.Fprintf(p.Stderr, "%s%s\n", []string{"", "  "}[min(i, 1)], line)
-		}
+		fmt.Fprintf(p.Stderr, "Not found: %s.\n", strings.Join(s.Missing, ", "))
 	}
 	return nil
-}
-
-// counted is a number of things.
-func counted(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 // mostDescribed is how many bytes a description may have.

@@ -54,7 +54,7 @@ func whoActs() string {
 	return name
 }
 
-// whereFrom is the host, and the terminal or where its user has logged in from.
+// whereFrom is the host, and where its user has logged in from.
 func whereFrom() string {
 	host, _ := os.Hostname() // without it the rest is told
 	all := []string{cmp.Or(host, "host unknown")}
@@ -63,19 +63,5 @@ func whereFrom() string {
 			all = append(all, "ssh from "+address.String())
 		}
 	}
-	if name := tty(); name != "" {
-		all = append(all, name)
-	}
 	return strings.Join(all, ", ")
-}
-
-// tty is that of the command; "" where it has none, or the system does not tell.
-func tty() string {
-	for fd := range 3 {
-		name, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", fd))
-		if device, ok := strings.CutPrefix(name, "/dev/"); err == nil && ok && (strings.HasPrefix(device, "pts/") || strings.HasPrefix(device, "tty")) {
-			return device
-		}
-	}
-	return ""
 }

@@ -20,9 +20,7 @@ import (
 )
 
 // administration is what a command needs to open the administration.
-type administration struct {
-	Config string `required:"" placeholder:"FILE" help:"Configuration (YAML), for its backend."`
-}
+type administration struct{ configFlag }
 
 // opened is an administration that nobody serves, unless a server runs beside.
 type opened struct {

@@ -3,99 +3,83 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"time"
 
+	"frontdesk/cmd/frontdesk/accesslog"
 	"frontdesk/cmd/frontdesk/allowlist"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/terminal"
 )
 
-type allowCommands struct {
-	Learn  allowLearnCommand  `cmd:"" help:"Draft the least allowlist that lets an api_key do what it did."`
-	Unused allowUnusedCommand `cmd:"" help:"Show what allowlists grant and nobody used."`
+// configFlag names the configuration that a command is about.
+type configFlag struct {
+	Config string `required:"" placeholder:"FILE" help:"Configuration (YAML)."`
 }
 
-// listsFlags say whose allowlists a command is about.
-type listsFlags struct {
-	Config string `placeholder:"FILE" xor:"of" help:"Configuration (YAML); frontdesk.yaml of this folder where none is named."`
-	Demo   bool   `xor:"of" help:"The demo's configuration."`
-}
-
-// open reads the configuration as serve would.
-func (f listsFlags) open() (*allowlist.Lists, error) {
-	if f.Demo {
-		return listsOfDemo()
-	}
-	file, err := f.file()
-	if err != nil {
-		return nil, err
-	}
-	return listsOf(file)
-}
-
-// file is the configuration that is named, or the usual one.
-func (f listsFlags) file() (string, error) {
-	if f.Config != "" {
-		return f.Config, nil
-	}
-	if _, err := os.Stat(desk.UsualConfig); errors.Is(err, fs.ErrNotExist) {
-		return "", desk.Misused("there is no %s in this folder; --config FILE names another, --demo takes the demo's", desk.UsualConfig)
-	}
-	return desk.UsualConfig, nil
-}
-
-// find opens the lists, and finds an api_key in them.
-func (f listsFlags) find(key string) (*allowlist.Lists, *allowlist.Key, error) {
-	lists, err := f.open()
-	if err != nil {
-		return nil, nil, err
-	}
-	found, err := lists.Find(key)
-	return lists, found, err
-}
-
-func listsOf(file string) (*allowlist.Lists, error) {
-	c, err := desk.LoadConfig(file)
+// lists reads the configuration as serve would.
+func (f configFlag) lists() (*allowlist.Lists, error) {
+	c, err := desk.LoadConfig(f.Config)
 	if err != nil {
 		return nil, err
 	}
 	return allowlist.Of(c, desk.ProductionEnvironment)
 }
 
-func listsOfDemo() (*allowlist.Lists, error) {
-	c, err := desk.DemoConfig(demoListen, "", "")
+// key finds an api_key in the configuration.
+func (f configFlag) key(name string) (*allowlist.Lists, *allowlist.Key, error) {
+	lists, err := f.lists()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return allowlist.Of(c, desk.DemoEnvironment)
+	key, err := lists.Find(name)
+	return lists, key, err
 }
 
-// readUsed reads what was used; by one api_key only, where key names one.
-func (f logFlags) readUsed(p desk.Program, key string) (*allowlist.Used, error) {
-	return allowlist.ReadUsed(p.Ctx, logsOf(p, f.Logs), f.Since.From(time.Now()), key)
+// logFlags say which lines of which logs are read.
+type logFlags struct {
+	Since terminal.When `placeholder:"WHEN" help:"Read only what is newer: 14d, 36h, 02:13, 2026-11-01 or 2026-11-01T12:00:00Z."`
+	Logs  []string      `arg:"" optional:"" name:"log" help:"Access logs (JSON lines), rotated ones too, plain or gzip; - for standard input."`
+}
+
+// used reads what was used; by one api_key only, where key names one.
+func (f logFlags) used(p desk.Program, key string) (*allowlist.Used, error) {
+	if len(f.Logs) == 0 {
+		return nil, desk.Misused("expected access logs, or - for standard input")
+	}
+	used, err := allowlist.ReadUsed(p.Ctx, accesslog.Logs{Names: f.Logs, Stdin: p.Stdin}, f.Since.From(time.Now()), key)
+	return used, unreadable(p, err)
+}
+
+// unreadable is the error of a command whose log could not be read, unless the command was stopped.
+func unreadable(p desk.Program, err error) error {
+	if err == nil || errors.Is(err, p.Ctx.Err()) {
+		return err
+	}
+	return desk.Misused("%w", err)
+}
+
+type allowCommands struct {
+	Learn allowLearnCommand `cmd:"" help:"Draft the least allowlist that lets an api_key do what it did."`
 }
 
 type allowLearnCommand struct {
-	listsFlags
-	Key    string `required:"" placeholder:"NAME" help:"Name of the api_key."`
-	Format string `default:"diff" enum:"diff,yaml,json" help:"diff: what to change; yaml: the whole list, to paste; json."`
+	configFlag
+	Key string `required:"" placeholder:"NAME" help:"Name of the api_key."`
 	logFlags
 }
 
 // Help tells what the short help has no room for.
 func (allowLearnCommand) Help() string {
-	return "What was served counts as used; what was refused is listed, and not granted. Entries that were used in full stay as they are; one that grants more than was used gives way to what was used of it."
+	return "What was served counts as used; what was refused is listed, and not granted. Entries that were used in full stay as they are; one that grants more than was used gives way to what was used of it. frontdesk whatif tells what the new list would refuse; frontdesk audit LOG names what no api_key uses."
 }
 
 // Run drafts the list.
 func (c allowLearnCommand) Run(p desk.Program) error {
-	lists, key, err := c.find(c.Key)
+	lists, key, err := c.key(c.Key)
 	if err != nil {
 		return err
 	}
-	used, err := c.readUsed(p, key.Name)
+	used, err := c.used(p, key.Name)
 	if err != nil {
 		return err
 	}
@@ -106,49 +90,6 @@ func (c allowLearnCommand) Run(p desk.Program) error {
 	if notice := used.Notice(); notice != "" {
 		fmt.Fprintln(p.Stderr, "frontdesk: "+notice)
 	}
-	switch c.Format {
-	case "json":
-		return terminal.WriteJSON(p.Stdout, draft)
-	case "yaml":
-		draft.WriteList(p.Stdout)
-	default:
-		draft.WriteDiff(p.Stdout)
-	}
-	return nil
-}
-
-type allowUnusedCommand struct {
-	listsFlags
-	Key  string `default:"all" placeholder:"NAME" help:"Name of the api_key, or all."`
-	JSON bool   `name:"json" help:"Print JSON, for programs."`
-	logFlags
-}
-
-// Run shows the grants.
-func (c allowUnusedCommand) Run(p desk.Program) error {
-	lists, err := c.open()
-	if err != nil {
-		return err
-	}
-	keys := lists.All()
-	if c.Key != "all" {
-		key, err := lists.Find(c.Key)
-		if err != nil {
-			return err
-		}
-		keys = []*allowlist.Key{key}
-	}
-	used, err := c.readUsed(p, "")
-	if err != nil {
-		return err
-	}
-	if used.Read.Lines == 0 {
-		return fmt.Errorf("nothing can be said: %s", used.Read)
-	}
-	unused := lists.Unused(keys, used)
-	if c.JSON {
-		return terminal.WriteJSON(p.Stdout, unused)
-	}
-	unused.Write(p.Stdout)
+	draft.Write(p.Stdout)
 	return nil
 }

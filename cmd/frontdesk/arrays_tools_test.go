@@ -51,12 +51,12 @@ func TestArraysInWhatif(t *testing.T) {
 	require.Equal(t, `frontdesk.yaml judged against 5 requests from 2026-11-10 10:00 UTC to 2026-11-10 10:00 UTC
 
 newly refused: 1 request
-  KEY    METHOD  ENDPOINT     REQUESTS  LAST SEEN             WHY
-  plain  GET     /order/{id}  1         2026-11-10 10:00 UTC  GET /orderline is not in its allowlist, and its arrays need it
+KEY    METHOD  ENDPOINT     REQUESTS  LAST SEEN             WHY
+plain  GET     /order/{id}  1         2026-11-10 10:00 UTC  GET /orderline is not in its allowlist, and its arrays need it
 
 newly allowed: 1 request
-  KEY    METHOD  ENDPOINT     REQUESTS  LAST SEEN             WHY
-  whole  GET     /order/{id}  1         2026-11-10 10:00 UTC  granted now
+KEY    METHOD  ENDPOINT     REQUESTS  LAST SEEN             WHY
+whole  GET     /order/{id}  1         2026-11-10 10:00 UTC  granted now
 
 unchanged: 3 requests; not judged: 0 for what nobody was offered, 0 without a session
 `, out)
@@ -69,12 +69,12 @@ func TestArraysAreLearned(t *testing.T) {
 	log := arrayLine("plain", "POST", "/order", 201, "", "", `,"needs":["POST /orderline"]`, "") +
 		arrayLine("plain", "GET", "/order/{id}", 403, "field_not_in_model", `"fields"`, `,"needs":["GET /orderline"]`, `,"lacks":["GET /orderline"]`)
 	require.NoError(t, os.WriteFile("access.log", []byte(log), 0o600))
-	_, out, _ := cli("", "allow", "learn", "--key", "plain", "access.log")
+	_, out, _ := cli("", "allow", "learn", "--config", "frontdesk.yaml", "--key", "plain", "access.log")
 	require.Equal(t, `# plain (frontdesk.yaml:5): 2 requests from 2026-11-10 10:00 UTC to 2026-11-10 10:00 UTC
- allow:
-   - "GET /order"      # 1 request, last 2026-11-10 10:00 UTC
-   - "POST /order"     # 1 request, last 2026-11-10 10:00 UTC
-+  - "POST /orderline" # 1 request, last 2026-11-10 10:00 UTC
+allow:
+  - "GET /order"      # 1 request, last 2026-11-10 10:00 UTC
+  - "POST /order"     # 1 request, last 2026-11-10 10:00 UTC
+  - "POST /orderline" # 1 request, last 2026-11-10 10:00 UTC
 # was refused, and is not included:
 #   GET /orderline  1 request, last 2026-11-10 10:00 UTC
 `, out)
@@ -123,7 +123,7 @@ func TestArraysAreExplained(t *testing.T) {
 	toolsFolder(t, arrayKeys)
 	ask := func(key, request, body string) string {
 		require.NoError(t, os.WriteFile("body.json", []byte(body), 0o600))
-		args := []string{"explain", "--key", key, request}
+		args := []string{"explain", "--config", "frontdesk.yaml", "--key", key, request}
 		if body != "" {
 			args = append(args, "--body", "body.json")
 		}

@@ -32,18 +32,11 @@ func (b backupCommand) Run(p desk.Program) error {
 	if err != nil {
 		return store.unknown(b.Client, err)
 	}
-	began, show := time.Now(), terminal.NewStatus(p.Stderr)
+	began := time.Now()
 	var m backend.Manifest
 	err = acting(p.Stderr, "backup", fmt.Sprintf("client %s, to %s", client.Name, desk.Absolute(b.Out)), func() error {
-		defer show("")
 		return atomicfile.Write(b.Out, 0o600, func(w io.Writer) error {
-			written := int64(0)
-			m, err = store.Export(p.Ctx, client, writerFunc(func(data []byte) (int, error) {
-				n, err := w.Write(data)
-				written += int64(n)
-				show("backup: %d MiB written", written>>20)
-				return n, err
-			}))
+			m, err = store.Export(p.Ctx, client, w)
 			return err
 		})
 	})
@@ -88,38 +81,20 @@ func (r restoreCommand) Run(p desk.Program) error {
 		defer show("")
 		m, err = reference.Restore(p.Ctx, store.Store, file, info.Size(), reference.RestoreOptions{
 			Client: r.Client, Rename: r.Rename, Legacy: r.Legacy,
-			MaxLine: max(4*int64(store.config.Server.BodyLimit), 64<<20), // some fields of a record may each have filled a body
-			Progress: func(done, total int64) {
-				if done <= total/2 {
-					show("restore: %d of %d records checked", done, total/2)
-				} else {
-					show("restore: %d of %d records stored", done-total/2, total/2)
-				}
-			},
+			MaxLine:  max(4*int64(store.config.Server.BodyLimit), 64<<20),                             // some fields of a record may each have filled a body
+			Progress: func(done, total int64) { show("restore: %d %% done", 100*done/max(total, 1)) }, // judged, then stored
 		})
 		return err
 	})
-	if err != nil {
-		return hint(fmt.Errorf("%s: %w", r.File, err))
+	switch {
+	case errors.Is(err, reference.ErrOtherClient):
+		return fmt.Errorf("%s: %w; --rename restores it all the same", r.File, err)
+	case errors.Is(err, reference.ErrLegacyRecord):
+		return fmt.Errorf("%s: %w; --legacy takes records from before the model was changed", r.File, err)
+	case err != nil:
+		return fmt.Errorf("%s: %w", r.File, err)
 	}
 	_, err = fmt.Fprintf(p.Stdout, "client %s has %d records again, as of %s (%s)\nUsers are no records: frontdesk user list shows who can log in.\n",
 		terminal.Safe(r.Client), m.Records(), m.Time.Format(time.RFC3339), time.Since(began).Round(time.Millisecond))
 	return err
 }
-
-// hint tells what to do about an error, where something can be done.
-func hint(err error) error {
-	switch {
-	case errors.Is(err, reference.ErrOtherClient):
-		return fmt.Errorf("%w; --rename restores it all the same", err)
-	case errors.Is(err, reference.ErrLegacyRecord):
-		return fmt.Errorf("%w; --legacy takes records from before the model was changed", err)
-	default:
-		return err
-	}
-}
-
-// writerFunc is a function as an io.Writer.
-type writerFunc func([]byte) (int, error)
-
-func (f writerFunc) Write(data []byte) (int, error) { return f(data) }

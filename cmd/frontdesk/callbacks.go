@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,29 +59,40 @@ type jobFlags struct {
 
 // filter is what the flags say, and in words those of them that are set.
 func (f jobFlags) filter(now time.Time) (filter webhook.Filter, said string, err error) {
-	if word, _, _ := strings.Cut(f.Error, " "); f.Error != "" && !slices.ContainsFunc(webhook.Problems(), func(p string) bool { return p == f.Error || p == word }) {
+	if word, _, _ := strings.Cut(f.Error, " "); word != "" && !slices.Contains(webhook.Problems(), word) {
 		return filter, "", desk.Misused("--error %s: expected one of %s, the status after it if there is one: \"status 500\"", terminal.Safe(f.Error), strings.Join(webhook.Problems(), ", "))
 	}
 	filter = webhook.Filter{State: webhook.State(f.State), Failing: f.Failing, Client: f.Client, Key: f.Key, Receiver: f.Host, Error: f.Error, Before: f.Older.From(now)}
+	older := ""
+	if !filter.Before.IsZero() {
+		older = terminal.Second(filter.Before)
+	}
+	said = saidOf("state", f.State, "client", f.Client, "api_key", f.Key, "host", f.Host, "error", f.Error, "created until", older)
+	if f.Failing {
+		said = strings.TrimPrefix(said+", failing", ", ")
+	}
+	return filter, said, nil
+}
+
+// saidOf puts flags that are set into words: name and value come in turn.
+func saidOf(flags ...string) string {
 	var words []string
-	for _, flag := range [][2]string{{"state", f.State}, {"client", f.Client}, {"api_key", f.Key}, {"host", f.Host}, {"error", f.Error}} {
-		if flag[1] != "" {
-			words = append(words, flag[0]+" "+flag[1])
+	for i := 0; i < len(flags); i += 2 {
+		if flags[i+1] != "" {
+			words = append(words, flags[i]+" "+flags[i+1])
 		}
 	}
-	if f.Failing {
-		words = append(words, "failing")
-	}
-	if !filter.Before.IsZero() {
-		words = append(words, "created until "+terminal.Second(filter.Before))
-	}
-	return filter, strings.Join(words, ", "), nil
+	return strings.Join(words, ", ")
 }
 
 type callbacksListCommand struct {
 	administration
 	jobFlags
 	Limit int `default:"50" help:"How many at most."`
+}
+
+func (callbacksListCommand) Help() string {
+	return "STATE is that of the work: done and failed say nothing of the callback. CALLBACK says whether the receiver took it, why not, and when it is called next."
 }
 
 // Run prints a line per job.
@@ -106,27 +116,39 @@ func (l callbacksListCommand) Run(p desk.Program) error {
 		if err != nil {
 			return err
 		}
-		table := terminal.NewTable(p.Stdout)
-		fmt.Fprintln(table, "ID\tSTATE\tKIND\tCLIENT\tKEY\tRECEIVER\tAGE\tTRIES\tNEXT TRY\tERROR\tCAUSE")
+		table := terminal.NewTable(p.Stdout, "ID", "STATE", "KIND", "CLIENT", "KEY", "RECEIVER", "AGE", "CALLBACK", "CAUSE")
 		for _, j := range found {
-			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\n", j.ID, j.State, j.Work.Kind, terminal.Safe(j.Owner.User.Client.Name), terminal.Safe(j.Owner.Key),
-				terminal.Safe(j.Host()), age(now.Sub(j.Created)), j.Tries, terminal.Second(j.NextTry), terminal.Safe(cmp.Or(tries[j.ID].Problem(), "-")), terminal.Safe(cmp.Or(j.Cause(), "-")))
+			table.Row(j.ID, j.State, j.Work.Kind, j.Owner.User.Client.Name, j.Owner.Key, j.Host(), terminal.Age(now.Sub(j.Created)), callbackOf(j, tries[j.ID]), orDash(j.Cause()))
 		}
 		return table.Flush()
 	})
 }
 
-// age is how long ago something was, as people say it.
-func age(d time.Duration) string {
+func orDash(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return text
+}
+
+// callbackOf says what became of the callback of a job, by its last try.
+func callbackOf(j webhook.Job, last webhook.Try) string {
+	problem := last.Problem()
 	switch {
-	case d < time.Minute:
-		return fmt.Sprintf("%ds", int(max(d, 0)/time.Second))
-	case d < time.Hour:
-		return fmt.Sprintf("%dm", int(d/time.Minute))
-	case d < 24*time.Hour:
-		return fmt.Sprintf("%dh%dm", int(d/time.Hour), int(d%time.Hour/time.Minute))
+	case j.State == webhook.Accepted || j.State == webhook.Running:
+		return "-"
+	case j.State == webhook.Exhausted:
+		return fmt.Sprintf("given up after %s: %s", terminal.Several(j.Tries, "call"), problem)
+	case j.State == webhook.Collected:
+		return "the client fetched the result"
+	case last.Status != 0 && problem != "" && j.NextTry.IsZero():
+		return "wants no more: " + problem
+	case j.State == webhook.CalledBack:
+		return "taken"
+	case problem == "":
+		return "not called yet, due " + terminal.Second(j.NextTry)
 	default:
-		return fmt.Sprintf("%dd%dh", int(d/(24*time.Hour)), int(d%(24*time.Hour)/time.Hour))
+		return fmt.Sprintf("not taken: %s, %s, next %s", problem, terminal.Several(j.Tries, "call"), terminal.Second(j.NextTry))
 	}
 }
 
@@ -146,31 +168,50 @@ func (c callbacksShowCommand) Run(p desk.Program) error {
 		if err != nil {
 			return err
 		}
+		var last webhook.Try
+		if len(tries) > 0 {
+			last = tries[len(tries)-1]
+		}
 		table := terminal.NewTable(p.Stdout)
 		for _, line := range [][2]string{
-			{"id", j.ID}, {"state", string(j.State)}, {"kind", j.Work.Kind}, {"client", j.Owner.User.Client.Name},
-			{"user", j.Owner.User.Username}, {"api_key", j.Owner.Key}, {"receiver", j.Host()},
-			{"created", terminal.Second(j.Created)}, {"finished", terminal.Second(j.Finished)}, {"next try", terminal.Second(j.NextTry)}, {"after it, about", laterTries(j)},
-			{"result", resultOf(j)}, {"failure", j.Failure},
+			{"id", j.ID}, {"state", string(j.State)}, {"callback", callbackOf(j, last)}, {"kind", j.Work.Kind}, {"client", j.Owner.User.Client.Name},
+			{"user", j.Owner.User.Username}, {"api_key", j.Owner.Key}, {"receiver", j.Host()}, {"created", terminal.Second(j.Created)},
+			{"finished", terminal.Second(j.Finished)}, {"after the next call, about", laterTries(j)}, {"result", resultOf(j)}, {"failure", j.Failure},
 		} {
 			if line[1] != "" {
-				fmt.Fprintf(table, "%s\t%s\n", line[0], terminal.Safe(line[1]))
+				table.Row(line[0], line[1])
 			}
 		}
-		if len(j.Pauses) > 0 {
-			fmt.Fprintln(table, "\nWORK\tSINCE\tCAUSE")
-		}
 		for _, p := range j.Pauses {
-			fmt.Fprintf(table, "postponed\t%s\t%s\n", terminal.Second(p.Since), p.For)
+			table.Row("postponed", terminal.Second(p.Since)+"  "+p.For)
 		}
-		if len(tries) > 0 {
-			fmt.Fprintln(table, "\nTRY\tAT\tSTATUS\tTOOK\tERROR")
+		if err := table.Flush(); err != nil || len(tries) == 0 {
+			return err
 		}
+		fmt.Fprintln(p.Stdout)
+		table = terminal.NewTable(p.Stdout, "TRY", "AT", "ANSWER", "TOOK", "ERROR")
 		for _, t := range tries {
-			fmt.Fprintf(table, "%d\t%s\t%d\t%s\t%s\n", t.Number, terminal.Second(t.At), t.Status, t.Duration, terminal.Safe(t.Error))
+			answer := "none"
+			if t.Status != 0 {
+				answer = fmt.Sprint(t.Status)
+			}
+			table.Row(t.Number, t.At, answer, t.Duration, inWords(t.Error))
 		}
 		return table.Flush()
 	})
+}
+
+// inWords explains why a receiver did not take a call, where the word for it says too little.
+func inWords(problem string) string {
+	words := map[string]string{
+		webhook.ErrConnect: "the connection was refused, or there is no way to the receiver", webhook.ErrResolve: "the receiver's name is not known",
+		webhook.ErrAnswer: "the connection ended before an answer, or it was no HTTP", webhook.ErrAddress: "the address is not public, or the port is not allowed",
+		webhook.ErrSecret: "a webhook_secret cannot be read", webhook.ErrTLS: "the certificate, or TLS",
+	}
+	if more := words[problem]; more != "" {
+		return problem + ": " + more
+	}
+	return problem
 }
 
 // laterTries are those that follow the next one, if the receiver takes none of them.

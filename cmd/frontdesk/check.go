@@ -24,7 +24,7 @@ type checkCommand struct {
 }
 
 func (checkCommand) Help() string {
-	return "It reads the configuration with the files it includes, the model and the mapping sheet as serve does, looks at the certificates, authorities and folders that it names, and holds the allowlists to what expect says of them. Nothing is started or made, and no backend is asked. The exit code is 0 where all is well and 2 where it is not."
+	return "Question: would serve take it, and what would it change? It reads all files as serve does, looks at the certificates and folders that they name, and holds the allowlists to what expect says of them. Nothing is started or made, and no backend is asked. Exit code: 0 where all is well, 2 where it is not."
 }
 
 // Run tells everything that is wrong with a configuration.
@@ -50,7 +50,7 @@ func (c checkCommand) Run(p desk.Program) error {
 		change.write(p.Stdout)
 	}
 	if err == nil && len(problems) > 0 {
-		err = desk.Misused("%s has %s", c.Config, terminal.SeveralOrNo(len(problems), "problem"))
+		err = desk.Misused("%s has %s", c.Config, terminal.Several(len(problems), "problem"))
 	}
 	return err
 }
@@ -59,16 +59,10 @@ func (c checkCommand) Run(p desk.Program) error {
 type checkReport struct {
 	OK       bool          `json:"ok"`
 	Problems []problemJSON `json:"problems"`
-	*checkCounts
-	Against *changeReport `json:"against,omitempty"`
-}
-
-// checkCounts is what there is in a configuration that is right.
-type checkCounts struct {
-	Config  string   `json:"config"` // its hash
-	Files   []string `json:"files"`
-	APIKeys int      `json:"api_keys"`
-	Entries int      `json:"allow_entries"`
+	Config   string        `json:"config,omitempty"` // the hash of one that is right
+	Files    []string      `json:"files,omitempty"`
+	APIKeys  int           `json:"api_keys"`
+	Against  *changeReport `json:"against,omitempty"`
 }
 
 type problemJSON struct {
@@ -86,30 +80,9 @@ func checkReportOf(c *config.Config, problems strictyaml.Problems, change *chang
 		r.Problems[i] = problemJSON{p.Rule, p.File, p.Line, p.Column, p.Path, p.Message}
 	}
 	if c != nil {
-		r.checkCounts = countsOf(c)
+		r.Config, r.Files, r.APIKeys = c.Hash(), c.Files(), len(c.APIKeys)
 	}
 	return r
-}
-
-func countsOf(c *config.Config) *checkCounts {
-	counts := &checkCounts{Config: c.Hash(), Files: c.Files(), APIKeys: len(c.APIKeys)}
-	for i := range c.APIKeys {
-		counts.Entries += len(c.APIKeys[i].Allow)
-	}
-	return counts
-}
-
-// keysOf counts the api_keys and what they may do.
-func keysOf(counts *checkCounts) string {
-	keys := terminal.SeveralOrNo(counts.APIKeys, "api_key")
-	switch {
-	case counts.APIKeys == 0:
-		return keys
-	case counts.Entries == 1:
-		return keys + " with 1 allow entry"
-	default:
-		return keys + " with " + terminal.Count(int64(counts.Entries)) + " allow entries"
-	}
 }
 
 // write tells people what a check found, and what could be wiser.
@@ -123,9 +96,8 @@ func (c checkCommand) write(w io.Writer, read *config.Config, problems strictyam
 		return err
 	}
 	var b strings.Builder
-	counts := countsOf(read)
 	fmt.Fprintf(&b, "%s is right: %s, in %s. Its hash is %s.\n", c.Config,
-		keysOf(counts), terminal.SeveralOrNo(len(counts.Files), "file"), counts.Config)
+		terminal.Several(len(read.APIKeys), "api_key"), terminal.Several(len(read.Files()), "file"), read.Hash())
 	if !c.Elsewhere {
 		fmt.Fprintf(&b, "Folders and files were judged for %s.\n", desk.JudgedFor())
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -25,20 +24,13 @@ type changeReport struct {
 // changeOf asks a running gateway for its configuration. Its token is that of the configuration
 // that is checked.
 func changeOf(ctx context.Context, url string, c *config.Config) (*changeReport, error) {
-	o := &opsListener{address: strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/"), token: string(c.Ops.Token)}
-	if err := o.locate(); err != nil {
-		return nil, err
-	}
-	status, body, err := o.ask(ctx, "/config")
+	gateway, err := listenerAt(strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/"), string(c.Ops.Token))
 	if err != nil {
 		return nil, err
 	}
 	var running desk.Running
-	if status != http.StatusOK {
-		return nil, fmt.Errorf("%s does not tell its configuration: %s", url, terminal.Safe(strings.TrimSpace(string(body))))
-	}
-	if err := json.Unmarshal(body, &running); err != nil {
-		return nil, fmt.Errorf("%s does not answer as a frontdesk: %w", url, err)
+	if err := gateway.read(ctx, http.MethodGet, "/config", &running); err != nil {
+		return nil, err
 	}
 	endpoints, err := desk.Endpoints(c)
 	if err != nil {

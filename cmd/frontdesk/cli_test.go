@@ -86,7 +86,7 @@ func TestCLIMisuse(t *testing.T) {
 		"key new Web!":                           `key name "Web!": expected lower-case letters, digits, - and _, such as webshop` + "\n",
 		"seed":                                   "missing flags: --data=DIR\n" + hint,
 		"seed --data HERE --records 0":           "--records 0: expected at least 1\n",
-		"callbacks list --config x --state new":  `--state: expected accepted, running, done, failed, called_back, collected or exhausted but got "new"` + "\n" + hint,
+		"callbacks list --config x --state new":  `--state must be one of "","accepted","running","done","failed","called_back","collected","exhausted" but got "new"` + "\n" + hint,
 		"seed --data HERE --records x":           `--records: expected a valid 64 bit int but got "x"` + "\n" + hint,
 		"demo --data HERE --listen 0.0.0.0:8080": "--listen 0.0.0.0:8080" + public,
 		"demo --data HERE --listen :8080":        "--listen :8080" + public,

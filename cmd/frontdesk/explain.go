@@ -12,7 +12,7 @@ import (
 )
 
 type explainCommand struct {
-	listsFlags
+	configFlag
 	Key       string   `required:"" placeholder:"NAME" help:"Name of the api_key that asks."`
 	Request   []string `arg:"" help:"A method and a path, as in 'DELETE /order/5?x=1', below the base path or with it; an absolute URL will do."`
 	Body      string   `placeholder:"FILE" help:"What the request sends; - for standard input. Without it the body is not judged."`
@@ -21,12 +21,12 @@ type explainCommand struct {
 }
 
 func (explainCommand) Help() string {
-	return "It takes the request through the very stages that serving takes it through, up to the backend, which is not asked. Nothing is counted against the api_key's limits."
+	return "Question: what would become of this request, and which line of the configuration decides? It takes the request through the very stages of serving, up to the backend, which is not asked. Nothing is counted against the api_key's limits."
 }
 
 // Run explains what becomes of a request.
 func (c explainCommand) Run(p desk.Program) error {
-	lists, key, err := c.find(c.Key)
+	lists, key, err := c.key(c.Key)
 	if err != nil {
 		return err
 	}
@@ -49,12 +49,11 @@ func (c explainCommand) Run(p desk.Program) error {
 // body is what the request sends; nil where nothing is said of it. More than the gateway
 // would read is an error.
 func (c explainCommand) body(p desk.Program, limit int64) ([]byte, error) {
-	from := p.Stdin
-	switch c.Body {
-	case "":
+	if c.Body == "" {
 		return nil, nil
-	case "-":
-	default:
+	}
+	from := p.Stdin
+	if c.Body != "-" {
 		file, err := os.Open(c.Body)
 		if err != nil {
 			return nil, err

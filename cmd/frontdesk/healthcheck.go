@@ -2,27 +2,27 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
 	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/config/strictyaml"
 )
 
 // healthcheckCommand asks a frontdesk on this machine how it does: where there is
 // no shell and no curl, as in the container image.
 type healthcheckCommand struct {
-	opsFlags
+	Config  string        `placeholder:"FILE" help:"Configuration (YAML), for ops.listen." xor:"whom" required:""`
+	Ops     string        `placeholder:"HOST:PORT" help:"The operators' listener, in place of a configuration." xor:"whom" required:""`
 	Alive   bool          `help:"Ask only whether it runs (/healthz), not whether it can serve (/readyz)."`
 	Timeout time.Duration `default:"5s" help:"How long to wait for the answer."`
 }
 
 // Run prints the answer; an answer other than 200, or none, is a failure.
 func (h healthcheckCommand) Run(p desk.Program) error {
-	ops, err := h.open(p)
+	ops, err := h.listener(p)
 	if err != nil {
 		return err
 	}
@@ -32,32 +32,30 @@ func (h healthcheckCommand) Run(p desk.Program) error {
 	}
 	ctx, cancel := context.WithTimeout(p.Ctx, h.Timeout)
 	defer cancel()
-	status, body, err := ops.ask(ctx, path)
+	status, body, err := ops.ask(ctx, http.MethodGet, path)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintln(p.Stdout, strings.TrimSpace(string(body)))
 	if status != http.StatusOK {
-		return fmt.Errorf("%s%s answers %d %s%s", ops.base, path, status, http.StatusText(status), unwell(body))
+		return fmt.Errorf("%s%s answers %d %s", ops.base, path, status, http.StatusText(status))
 	}
 	return nil
 }
 
-// unwell names the members of an answer that say something else than ok.
-func unwell(body []byte) string {
-	var answer map[string]any
-	if json.Unmarshal(body, &answer) != nil {
-		return ""
+// listener is the one to ask. Of a configuration only what it says of ops has to be right.
+func (h healthcheckCommand) listener(p desk.Program) (*running, error) {
+	if h.Ops != "" {
+		return listenerAt(h.Ops, "")
 	}
-	var names []string
-	for name, value := range answer {
-		if text, ok := value.(string); ok && text != "ok" && text != "closed" && name != "status" {
-			names = append(names, name+" "+text)
-		}
+	c, err := desk.LoadBeside(p, h.Config, func(problem strictyaml.Problem) bool {
+		return problem.File != h.Config || problem.Path != "" && !strings.HasPrefix(problem.Path, "ops")
+	})
+	if err != nil {
+		return nil, err
 	}
-	if len(names) == 0 {
-		return ""
+	if c.Ops.Listen == "" {
+		return nil, desk.Misused("%s: ops.listen is empty, so there is nothing to ask", h.Config)
 	}
-	slices.Sort(names)
-	return ": " + strings.Join(names, ", ")
+	return listenerAt(c.Ops.Listen, string(c.Ops.Token))
 }

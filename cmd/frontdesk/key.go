@@ -9,44 +9,45 @@ import (
 )
 
 type keyCommands struct {
-	New    keyNewCommand    `cmd:"" help:"Make an api_key: print it once, and keep its SHA-256 in the configuration, or print what belongs there."`
+	New    keyNewCommand    `cmd:"" help:"Make an api_key: print it once, and keep its SHA-256 in a file of the configuration."`
 	Rotate keyRotateCommand `cmd:"" help:"Make a second api_key beside the one in use, which then ends after a while."`
 	Revoke keyRevokeCommand `cmd:"" help:"End an api_key, at once or on a date."`
 	List   keyListCommand   `cmd:"" help:"List the api_keys: when they end, how they are recognised, how much they may do."`
 }
 
-// keyFile is the configuration that a command changes.
-type keyFile struct {
-	Config string `required:"" placeholder:"FILE" help:"Configuration (YAML). If it includes a file that has this key and nothing else, as key new makes it, that file is written anew; else the command prints what to write, and where."`
+// apply makes a change, if there is one.
+func apply(p desk.Program) func(*keys.Change, error) error {
+	return func(change *keys.Change, err error) error {
+		if err != nil {
+			return err
+		}
+		return change.Apply(p)
+	}
 }
 
 type keyNewCommand struct {
 	Name    string   `arg:"" help:"What the key is called in the configuration and in logs."`
-	Config  string   `placeholder:"FILE" help:"Configuration (YAML) to add the key to: in a file of its own if the configuration includes a folder, such as keys.d/*.yaml; else the command prints what to write, and where. Without it nothing is written."`
+	Config  string   `placeholder:"FILE" help:"Configuration (YAML) that includes a folder, such as keys.d/*.yaml: the key gets a file of its own there. Without it nothing is written, and what belongs there is printed."`
 	Allow   []string `placeholder:"ENTRY" sep:"none" help:"What the key may do, such as \"GET /order\"; once for each entry. Nothing is allowed without."`
 	Expires string   `placeholder:"DATE" help:"The last day of the key, such as 2027-12-31. Without it the key does not end by itself."`
 }
 
 // Run prints a new key. It is kept nowhere.
 func (k keyNewCommand) Run(p desk.Program) error {
-	key, err := keys.NewKey(k.Name, k.Expires, k.Allow)
-	if err != nil {
-		return err
+	key := keys.New{Name: k.Name, Expires: k.Expires, Allow: k.Allow}
+	if k.Config != "" {
+		return apply(p)(key.Into(k.Config))
 	}
-	if k.Config == "" {
-		_, err = fmt.Fprint(p.Stdout, key)
-		return err
+	text, err := key.Print()
+	if err == nil {
+		_, err = fmt.Fprint(p.Stdout, text)
 	}
-	change, err := key.Into(k.Config)
-	if err != nil {
-		return err
-	}
-	return change.Apply(p)
+	return err
 }
 
 type keyRotateCommand struct {
 	Name string `arg:"" help:"The key, by its name in the configuration."`
-	keyFile
+	configFlag
 	Overlap string `default:"14d" placeholder:"TIME" help:"How long the api_key that is in use goes on working, in whole days (default: 14d); 0d ends it today, at the end of the day."`
 }
 
@@ -59,31 +60,21 @@ func (k keyRotateCommand) Run(p desk.Program) error {
 	if !ok || days > longestOverlap {
 		return desk.Misused("--overlap %s: expected whole days from 0d to %dd, such as 14d", k.Overlap, longestOverlap)
 	}
-	change, err := keys.Rotate(k.Config, k.Name, days)
-	if err != nil {
-		return err
-	}
-	return change.Apply(p)
+	return apply(p)(keys.Rotate(k.Config, k.Name, days))
 }
 
 type keyRevokeCommand struct {
 	Name string `arg:"" help:"The key, by its name in the configuration."`
-	keyFile
+	configFlag
 	At string `default:"now" placeholder:"WHEN" help:"now (the default), or its last day such as 2027-01-31, or a time such as 2027-01-31T12:00:00Z."`
 }
 
 // Run gives the key its end.
 func (k keyRevokeCommand) Run(p desk.Program) error {
-	change, err := keys.Revoke(k.Config, k.Name, k.At)
-	if err != nil {
-		return err
-	}
-	return change.Apply(p)
+	return apply(p)(keys.Revoke(k.Config, k.Name, k.At))
 }
 
-type keyListCommand struct {
-	Config string `required:"" placeholder:"FILE" help:"Configuration (YAML)."`
-}
+type keyListCommand struct{ configFlag }
 
 // Run lists the keys.
 func (k keyListCommand) Run(p desk.Program) error {

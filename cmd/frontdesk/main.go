@@ -6,7 +6,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -14,33 +13,34 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"frontdesk/cmd/frontdesk/accesslog"
 	"frontdesk/cmd/frontdesk/commandline"
 	"frontdesk/cmd/frontdesk/desk"
 )
 
-// commands is the command line, in the order of help: serving, the configuration and
-// its keys, users and records, the rest.
+// commands is the command line, in the order of help.
 type commands struct {
-	Demo        demoCommand        `cmd:"" help:"Start gateway and built-in administration with sample data, on this machine only."`
-	Serve       serveCommand       `cmd:"" help:"Serve the interface as the configuration says."`
-	Check       checkCommand       `cmd:"" help:"Tell everything that is wrong with a configuration, as serve would find it."`
-	Audit       auditCommand       `cmd:"" help:"Tell what a configuration allows and had better not."`
-	Key         keyCommands        `cmd:"" help:"Make, rotate, end and list api_keys."`
-	Explain     explainCommand     `cmd:"" help:"Tell what becomes of a request, and why, without sending it."`
-	Allow       allowCommands      `cmd:"" help:"Change allowlists, learn them of what is used, and find what is not."`
-	Whatif      whatifCommand      `cmd:"" help:"Tell what a new configuration would refuse of what was asked before."`
-	Why         whyCommand         `cmd:"" help:"Tell why a request was answered as it was, from the log."`
-	User        userCommands       `cmd:"" help:"Keep the users of the built-in administration."`
-	Sessions    sessionsCommands   `cmd:"" help:"List and end sessions of a running frontdesk."`
-	Callbacks   callbacksCommands  `cmd:"" help:"Look after callback jobs."`
-	Migrate     migrateCommand     `cmd:"" help:"Bring the tables to this version, before an upgrade or in place of its first start."`
-	Backup      backupCommand      `cmd:"" help:"Write all records of a client into a ZIP file."`
-	Restore     restoreCommand     `cmd:"" help:"Read a backup back into a client without records."`
-	Healthcheck healthcheckCommand `cmd:"" help:"Ask a frontdesk on this machine how it does."`
-	Openapi     openapiCommand     `cmd:"" help:"Print the OpenAPI description of what an api_key may call."`
-	Seed        seedCommand        `cmd:"" help:"Make a folder of sample data without serving, for benchmarks."`
-	Version     versionCommand     `cmd:"" help:"Print the version, and what the program was built from."`
+	Demo        demoCommand        `cmd:"" group:"Serve:" help:"Start gateway and built-in administration with sample data, on this machine only."`
+	Serve       serveCommand       `cmd:"" group:"Serve:" help:"Serve the interface as the configuration says."`
+	Healthcheck healthcheckCommand `cmd:"" group:"Serve:" help:"Ask a frontdesk on this machine how it does."`
+	Version     versionCommand     `cmd:"" group:"Serve:" help:"Print the version, and what the program was built from."`
+
+	Check   checkCommand   `cmd:"" group:"Is this right?" help:"Would serve take this configuration, and what would it change?"`
+	Audit   auditCommand   `cmd:"" group:"Is this right?" help:"What is allowed, and had better not be, or is used by nobody?"`
+	Explain explainCommand `cmd:"" group:"Is this right?" help:"What would become of this request, and which line decides?"`
+	Whatif  whatifCommand  `cmd:"" group:"Is this right?" help:"Which requests of the past would this configuration refuse?"`
+	Why     whyCommand     `cmd:"" group:"Is this right?" help:"Why was a request of the past answered so? Who wrote a record?"`
+
+	Key      keyCommands      `cmd:"" group:"Who may do what:" help:"Make, rotate, end and list api_keys."`
+	Allow    allowCommands    `cmd:"" group:"Who may do what:" help:"Learn allowlists of what is used."`
+	Openapi  openapiCommand   `cmd:"" group:"Who may do what:" help:"Print the OpenAPI description of what an api_key may call."`
+	User     userCommands     `cmd:"" group:"Who may do what:" help:"Keep the users of the built-in administration."`
+	Sessions sessionsCommands `cmd:"" group:"Who may do what:" help:"List and end sessions of a running frontdesk."`
+
+	Callbacks callbacksCommands `cmd:"" group:"Records and jobs:" help:"Look after callback jobs."`
+	Migrate   migrateCommand    `cmd:"" group:"Records and jobs:" help:"Bring the tables to this version, before an upgrade or in place of its first start."`
+	Backup    backupCommand     `cmd:"" group:"Records and jobs:" help:"Write all records of a client into a ZIP file."`
+	Restore   restoreCommand    `cmd:"" group:"Records and jobs:" help:"Read a backup back into a client without records."`
+	Seed      seedCommand       `cmd:"" group:"Records and jobs:" help:"Make a folder of sample data without serving, for benchmarks."`
 }
 
 func main() {
@@ -58,14 +58,6 @@ func main() {
 func run(p desk.Program, args []string) int {
 	return commandline.Grammar{
 		Name: "frontdesk", About: "A documented REST interface in front of a business administration.",
-		Commands: &commands{}, Vars: kong.Vars{"demo_listen": demoListen}, CodeOf: codeOf,
+		Commands: &commands{}, Vars: kong.Vars{"demo_listen": demoListen},
 	}.Run(p, args)
-}
-
-// codeOf is the exit code of what only some commands fail with.
-func codeOf(err error) int {
-	if _, ok := errors.AsType[accesslog.Unreadable](err); ok {
-		return 2
-	}
-	return 0
 }

@@ -11,9 +11,7 @@ import (
 	"frontdesk/gateway/webhook/jobstore"
 )
 
-type migrateCommand struct {
-	Config string `required:"" placeholder:"FILE" help:"Configuration (YAML), for its backend and its model."`
-}
+type migrateCommand struct{ configFlag }
 
 // Run brings the tables to this version, however long it takes, as serve would at
 // its start; and tells on standard error what it waits for.

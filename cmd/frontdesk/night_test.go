@@ -47,7 +47,7 @@ var variables = []struct {
 	{regexp.MustCompile(`\d{4}-\d{2}-\d{2}`), "DAY"},
 	{regexp.MustCompile(`\d{2}:\d{2}(:\d{2})? (UTC|CET)`), "CLOCK"},
 	{regexp.MustCompile(`\b[0-9a-f]{12}\b`), "HASH"},
-	{regexp.MustCompile(`\b(\d+[dhms])+\b`), "AGE"},
+	{regexp.MustCompile(`\b(\d+[dhms])+\b|\b[\d.]+(µs|ms|s)\b`), "AGE"},
 	{regexp.MustCompile(`\b\d[\d.,]*( ms| s)?(\s|$)`), "NUMBER "},
 	{regexp.MustCompile(`[ \t]+`), " "},
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"frontdesk/cmd/frontdesk/allowlist"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/gateway/openapi"
 )
@@ -17,7 +18,11 @@ type openapiCommand struct {
 // Run prints the description of what a key may call. Nothing is started, and no
 // backend is asked: what it lacks is known of its mapping sheet.
 func (o openapiCommand) Run(p desk.Program) error {
-	lists, key, err := listsFlags{Config: o.Config, Demo: o.Demo}.find(o.Key)
+	lists, err := o.lists()
+	if err != nil {
+		return err
+	}
+	key, err := lists.Find(o.Key)
 	if err != nil {
 		return err
 	}
@@ -31,4 +36,15 @@ func (o openapiCommand) Run(p desk.Program) error {
 	}
 	_, err = fmt.Fprintf(p.Stdout, "%s\n", text)
 	return err
+}
+
+func (o openapiCommand) lists() (*allowlist.Lists, error) {
+	if !o.Demo {
+		return configFlag{o.Config}.lists()
+	}
+	c, err := desk.DemoConfig(demoListen, "", "")
+	if err != nil {
+		return nil, err
+	}
+	return allowlist.Of(c, desk.DemoEnvironment)
 }

@@ -5,8 +5,8 @@ import (
 )
 
 type serveCommand struct {
-	Config string `required:"" placeholder:"FILE" help:"Configuration (YAML). It is read again on SIGHUP, and when its files change."`
-	Watch  bool   `default:"true" negatable:"" help:"Read the configuration again when its files change."`
+	configFlag
+	Watch bool `default:"true" negatable:"" help:"Read the configuration again when its files change, not only on SIGHUP."`
 }
 
 // Run serves until it is told to stop.

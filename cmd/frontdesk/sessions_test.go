@@ -83,7 +83,7 @@ func TestSessions(t *testing.T) {
 	d.Shutdown()
 	require.NoFileExists(t, file)
 	_, stderr = sessionsOf(t, d, 1, "list")
-	require.Contains(t, stderr, "no frontdesk runs with this configuration: nothing listens at "+file)
+	require.Contains(t, stderr, "no frontdesk answers at "+file)
 }
 
 // TestSessionsOfEndedKeys: a session whose api_key was taken out opens nothing, and is not listed;

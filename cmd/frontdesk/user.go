@@ -113,23 +113,54 @@ func (u userListCommand) Run(p desk.Program) error {
 		return err
 	}
 	fmt.Fprintf(p.Stderr, "The users of %s:\n", store.in)
-	table := terminal.NewTable(p.Stdout)
-	fmt.Fprintln(table, "USERNAME\tCLIENT\tEMAIL\tNOTE")
+	table := terminal.NewTable(p.Stdout, "USERNAME", "CLIENT", "EMAIL", "NOTE")
 	for _, user := range users {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", terminal.Safe(user.Username), terminal.Safe(user.Client.Name), terminal.Safe(user.Email), noteOf(user))
+		note := ""
+		if user.External {
+			note = "external, cannot log in"
+		}
+		if user.Blocked {
+			note = strings.TrimPrefix(note+"; blocked", "; ")
+		}
+		table.Row(user.Username, user.Client.Name, user.Email, note)
 	}
 	return table.Flush()
 }
 
-func noteOf(u auth.User) string {
-	var notes []string
-	if u.External {
-		notes = append(notes, "external, cannot log in")
+type userBlockCommand struct {
+	administration
+	Username string `arg:"" help:"Who is blocked."`
+}
+
+// Run blocks a user. A frontdesk that serves sees it by itself, see watchEnded.
+func (u userBlockCommand) Run(p desk.Program) error {
+	return u.setBlocked(p, "user block", u.Username, func(store *opened) string {
+		return "is blocked: no login succeeds any more; " + store.endSessions(p, u.Username, auth.CauseUserBlocked)
+	})
+}
+
+type userUnblockCommand struct {
+	administration
+	Username string `arg:"" help:"Who may log in again."`
+}
+
+// Run lets a user log in again.
+func (u userUnblockCommand) Run(p desk.Program) error {
+	return u.setBlocked(p, "user unblock", u.Username, func(*opened) string { return "may log in again" })
+}
+
+func (a administration) setBlocked(p desk.Program, what, username string, done func(*opened) string) error {
+	store, err := a.open(p)
+	if err != nil {
+		return err
 	}
-	if u.Blocked {
-		notes = append(notes, "blocked")
+	defer store.Close()
+	err = store.onUser(p, what, username, func() error { return store.SetBlocked(p.Ctx, username, what == "user block") })
+	if err != nil {
+		return err
 	}
-	return strings.Join(notes, "; ")
+	_, err = fmt.Fprintf(p.Stdout, "user %s in %s %s\n", terminal.Safe(username), store.in, done(store))
+	return err
 }
 
 type userHashCommand struct{}

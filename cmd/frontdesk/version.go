@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"frontdesk/cmd/frontdesk/desk"
@@ -16,9 +15,7 @@ type versionCommand struct {
 func (v versionCommand) Run(p desk.Program) error {
 	facts := desk.ReadBuildFacts()
 	if v.JSON {
-		encoder := json.NewEncoder(p.Stdout)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(facts)
+		return terminal.WriteJSON(p.Stdout, facts)
 	}
 	commit := facts.Commit
 	switch {
@@ -29,14 +26,14 @@ func (v versionCommand) Run(p desk.Program) error {
 	}
 	fmt.Fprintln(p.Stdout, "frontdesk", facts.Version)
 	table := terminal.NewTable(p.Stdout)
-	fmt.Fprintf(table, "commit\t%s\n", commit)
+	table.Row("commit", commit)
 	if facts.Time != "" {
-		fmt.Fprintf(table, "committed\t%s\n", facts.Time)
+		table.Row("committed", facts.Time)
 	}
-	fmt.Fprintf(table, "built with\t%s for %s\n", facts.Go, facts.Platform)
+	table.Row("built with", facts.Go+" for "+facts.Platform)
 	for _, module := range desk.ToldModules {
 		if version, ok := facts.Modules[module]; ok {
-			fmt.Fprintf(table, "%s\t%s\n", module, version)
+			table.Row(module, version)
 		}
 	}
 	return table.Flush()

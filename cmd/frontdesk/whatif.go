@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -9,35 +10,32 @@ import (
 )
 
 type whatifCommand struct {
-	Config string          `required:"" placeholder:"NEW" help:"The new configuration (YAML)."`
-	At     terminal.Moment `placeholder:"WHEN" help:"Judge as of then: 2026-12-31, or a time as RFC 3339 has it. Now, where it is left out."`
-	Key    string          `placeholder:"NAME" help:"Only this api_key's requests."`
-	JSON   bool            `name:"json" help:"Print JSON, for programs."`
+	configFlag
+	At   terminal.When `placeholder:"WHEN" help:"Judge as of then: 2026-12-31, or a time as RFC 3339 has it. Now, where it is left out."`
+	Key  string        `placeholder:"NAME" help:"Only this api_key's requests."`
+	JSON bool          `name:"json" help:"Print JSON, for programs."`
 	logFlags
 }
 
 func (whatifCommand) Help() string {
-	return "It judges the requests of access logs by the endpoints and allowlists of a new configuration. Exit code: 0 where nothing is newly refused, 1 where something is, 2 where the command, the configuration or a log is wrong. Limits, addresses and certificates are not judged."
+	return "Question: which requests of the past would this configuration refuse? It judges those of access logs by its endpoints and allowlists; not by limits, addresses and certificates. Exit code: 0 where nothing is newly refused, 1 where something is, 2 where the command, the configuration or a log is wrong."
 }
 
 // Run compares what was with what would be.
 func (c whatifCommand) Run(p desk.Program) error {
-	lists, err := listsOf(c.Config)
+	lists, err := c.lists()
 	if err != nil {
 		return err
 	}
-	used, err := c.readUsed(p, c.Key)
+	used, err := c.used(p, c.Key)
 	if err != nil {
 		return err
 	}
 	if used.Read.Lines == 0 {
 		return desk.Misused("nothing can be said: %s", used.Read)
 	}
-	at := time.Now()
-	if !c.At.IsZero() {
-		at = c.At.Time
-	}
-	w := lists.WhatIf(used, at)
+	now := time.Now()
+	w := lists.WhatIf(used, cmp.Or(c.At.From(now), now))
 	w.Config = c.Config
 	if c.JSON {
 		err = terminal.WriteJSON(p.Stdout, w)

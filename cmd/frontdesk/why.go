@@ -19,24 +19,25 @@ type whyCommand struct {
 }
 
 func (whyCommand) Help() string {
-	return "It tells what was asked, what was answered, why, and what to do about it, and what was changed in the hour before. The log is read once, and of any size. Exit code: 1 where the log has no such request."
+	return "Question: why was a request of the past answered as it was, or who wrote a record? It tells what was asked, what was answered, why, what to do about it, and what was changed in the hour before. Exit code: 1 where the log has no such request."
 }
 
 // Run tells why a request, or those of a client, were answered as they were.
 func (c whyCommand) Run(p desk.Program) error {
-	q, logs := accesslog.Inquiry{Client: c.Client, Key: c.Key, About: c.At.From(time.Now()), Within: c.Within, Limit: c.Limit}, c.Args
-	if q.Record = c.Record; q.Record.ID != 0 {
+	q, logs := accesslog.Inquiry{Client: c.Client, Key: c.Key, Record: c.Record, About: c.At.From(time.Now()), Within: c.Within, Limit: c.Limit}, c.Args
+	ofRecord := c.Record.ID != 0
+	if ofRecord {
 		q.Limit = max(q.Limit, 20)
 	}
-	isOfRequest := c.Client == "" && c.Key == "" && q.Record.ID == 0
-	if isOfRequest {
+	ofRequest := c.Client == "" && c.Key == "" && !ofRecord
+	if ofRequest {
 		q.RequestID, logs = logs[0], logs[1:]
 	}
-	if len(logs) == 0 || isOfRequest && (q.RequestID == "" || !q.About.IsZero()) || q.Record.ID != 0 && c.Client+c.Key != "" {
+	if len(logs) == 0 || ofRequest && (q.RequestID == "" || !q.About.IsZero()) || ofRecord && c.Client+c.Key != "" {
 		return desk.Misused("expected a request id and a log, --client NAME --at 02:13 and a log, or --record order/4711 and a log")
 	}
-	if err := q.Ask(p.Ctx, logsOf(p, logs)); err != nil {
-		return err
+	if err := q.Ask(p.Ctx, accesslog.Logs{Names: logs, Stdin: p.Stdin}); err != nil {
+		return unreadable(p, err)
 	}
 	return q.Tell(p.Stdout)
 }

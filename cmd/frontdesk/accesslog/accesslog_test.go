@@ -7,6 +7,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -30,8 +31,8 @@ func TestEveryCauseHasHelp(t *testing.T) {
 	}
 	words = append(words, causesIn(t, filepath.Join("..", "..", "..", "auth"))...)
 	for _, word := range words {
-		require.NotEmpty(t, causeHelp[word].Cause, word)
-		require.NotEmpty(t, causeHelp[word].Cure, word)
+		require.NotEmpty(t, causeHelp[word].cause, word)
+		require.NotEmpty(t, causeHelp[word].cure, word)
 	}
 	l := Line{Status: 400, Reason: string(mapping.PageInvalid)}
 	require.Equal(t, mapping.HelpFor(mapping.PageInvalid), l.help())
@@ -125,20 +126,19 @@ func TestWhyTellsOfDeprecated(t *testing.T) {
 	require.Contains(t, out.String(), "It used what is deprecated: DELETE /order/{id}, order.reference.\n")
 }
 
-// TestStoppedIsNotUnreadable: whoever stops a command has given it no wrong log, whether it was in
+// TestStopped: whoever stops a command has given it no wrong log, whether it was in
 // the middle of one or between two.
-func TestStoppedIsNotUnreadable(t *testing.T) {
+func TestStopped(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	for _, lines := range []int{1, 4096} {
-		logs := Logs{Names: []string{"-"}, Stdin: &endless{lines: lines}, Screen: io.Discard}
-		_, err := logs.Requests(ctx, time.Time{}, func(*Line, bool) {})
+		logs := Logs{Names: []string{"-"}, Stdin: &endless{lines: lines}}
+		_, err := logs.Requests(ctx, time.Time{}, func(*Line) {})
 		require.ErrorIs(t, err, context.Canceled)
-		require.NotErrorAs(t, err, new(Unreadable))
 	}
-	logs := Logs{Names: []string{"-", filepath.Join(t.TempDir(), "none")}, Stdin: &endless{lines: 1}, Screen: io.Discard}
-	_, err := logs.Requests(t.Context(), time.Time{}, func(*Line, bool) {})
-	require.ErrorAs(t, err, new(Unreadable))
+	logs := Logs{Names: []string{"-", filepath.Join(t.TempDir(), "none")}, Stdin: &endless{lines: 1}}
+	_, err := logs.Requests(t.Context(), time.Time{}, func(*Line) {})
+	require.ErrorIs(t, err, fs.ErrNotExist)
 }
 
 // TestTooLongLine is judged by its own bytes, or not at all: what comes after it is read into the

@@ -41,48 +41,47 @@ func mayChange(line []byte) bool {
 	return false
 }
 
-// changeOf reads a log line about a change; false for any other line.
+// changeOf reads a log line about a change, with its fields in the order of the line, without those
+// that every line has and those without content; false for any other line.
 func changeOf(line []byte) (c change, ok bool) {
 	if !mayChange(line) {
 		return c, false
 	}
-	var l struct {
-		Time    logTime `json:"ts"`
-		Message string  `json:"msg"`
-		Logger  string  `json:"logger"`
-	}
-	if json.Unmarshal(line, &l) != nil || l.Time.at.IsZero() || l.Logger != "audit" && otherLines[l.Message] == "" {
-		return c, false
-	}
-	return change{l.Time.at, cmp.Or(otherLines[l.Message], terminal.Safe(l.Message)) + detailsOf(line)}, true
-}
-
-// detailsOf returns the fields of a line, in its order, without those that every line has
-// and those without content.
-func detailsOf(line []byte) string {
-	var out strings.Builder
+	var message, logger string
+	var at logTime
+	var details []string
 	fields := json.NewDecoder(bytes.NewReader(line))
 	fields.UseNumber()
-	if _, err := fields.Token(); err != nil {
-		return ""
-	}
-	separator := ": "
-	for fields.More() {
-		name, err := fields.Token()
+	_, err := fields.Token()
+	for err == nil && fields.More() {
+		var name json.Token
 		var value any
-		if err != nil || fields.Decode(&value) != nil {
-			break
+		if name, err = fields.Token(); err == nil {
+			err = fields.Decode(&value)
 		}
+		text := detail(value)
 		switch name {
-		case "level", "ts", "logger", "msg", "caller", "stack":
-			continue
-		}
-		if text := detail(value); text != "" {
-			fmt.Fprintf(&out, "%s%s %s", separator, terminal.Safe(fmt.Sprint(name)), terminal.Safe(text))
-			separator = "; "
+		case "ts":
+			_ = at.UnmarshalText([]byte(text)) // one that has none is of somebody else
+		case "msg":
+			message = text
+		case "logger":
+			logger = text
+		case "level", "caller", "stack":
+		default:
+			if text != "" {
+				details = append(details, terminal.Safe(fmt.Sprint(name))+" "+terminal.Safe(text))
+			}
 		}
 	}
-	return out.String()
+	if err != nil || at.at.IsZero() || logger != "audit" && otherLines[message] == "" {
+		return c, false
+	}
+	what := cmp.Or(otherLines[message], terminal.Safe(message))
+	if len(details) > 0 {
+		what += ": " + strings.Join(details, "; ")
+	}
+	return change{at.at, what}, true
 }
 
 // detail is the value of a field; "" if it has no content.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -33,14 +32,8 @@ type Inquiry struct {
 	served    int64            // of a record: requests that only read it, or were refused
 	elsewhere bool             // the client or api_key has requests at other times
 	names     map[string]bool  // of the other clients, or api_keys, to find the one that was meant
-	failures  []failedLine     // the latest
+	failures  []Line           // the latest
 	changes   []change         // the latest
-}
-
-// failedLine is the log line of a failed request; the client does not see its content.
-type failedLine struct {
-	Line
-	Error string `json:"error"`
 }
 
 // How much is kept: more names only make for worse guesses.
@@ -80,8 +73,8 @@ func (q *Inquiry) take(line []byte) {
 	var l Line
 	if l.Read(line) {
 		q.takeRequest(&l)
-	} else if bytes.Contains(line, []byte(`"request failed"`)) {
-		q.takeFailure(line)
+	} else if l.readAs("request failed", line) && (l.RequestID == q.RequestID || q.RequestID == "" && q.isMeant(l.Client, l.Key) && q.isNear(l.Time.at)) {
+		q.failures = recent(q.failures, l, failuresKept)
 	}
 }
 
@@ -129,13 +122,6 @@ func (q *Inquiry) takeRefusal(l *Line) {
 	if last := len(q.told) - 1; last >= max(q.Limit, 1) {
 		countRefusal(&q.others, &q.told[last])
 		q.told = q.told[:last]
-	}
-}
-
-func (q *Inquiry) takeFailure(line []byte) {
-	var f failedLine
-	if json.Unmarshal(line, &f) == nil && (f.RequestID == q.RequestID || q.RequestID == "" && q.isMeant(f.Client, f.Key) && q.isNear(f.Time.at)) {
-		q.failures = recent(q.failures, f, failuresKept)
 	}
 }
 

@@ -32,6 +32,7 @@ type Line struct {
 	Needs   []string `json:"needs"` // of the allowlist, for arrays
 	Lacks   []string `json:"lacks"` // which of it the allowlist does not grant
 
+	Error      string   `json:"error"`      // of a request that failed; its client does not see it
 	Deprecated []string `json:"deprecated"` // what it named that is going away: DELETE /order/{id}, order.reference
 }
 
@@ -43,22 +44,27 @@ func (l *Line) asked() string {
 	return l.Method + " " + l.Endpoint
 }
 
-// untold stands for a number that a line does not have.
-const untold = -1
+// Read reads a line of the access log; false for any other.
+func (l *Line) Read(line []byte) bool { return l.readAs("request", line) }
 
-// Read reads a line of the access log; false for any other. The gateway writes no
-// character that cannot be seen. A line that has one is of somebody else: it is quoted
-// here, once, so that it can forge nothing in a table or in an allowlist to be copied.
-func (l *Line) Read(line []byte) bool {
-	if !bytes.Contains(line, []byte(`"request"`)) { // spares decoding most other lines
+// readAs reads a line with that message. The gateway writes no character that cannot be seen. A
+// line that has one is of somebody else: it is quoted here, once, so that it can forge nothing on a
+// screen, in a table or in an allowlist to be copied.
+func (l *Line) readAs(message string, line []byte) bool {
+	if !bytes.Contains(line, []byte(`"request`)) { // spares decoding most other lines
 		return false
 	}
-	*l = Line{Backend: untold}
-	if json.Unmarshal(line, l) != nil || l.Message != "request" || l.Time.at.IsZero() {
+	*l = Line{}
+	if json.Unmarshal(line, l) != nil || l.Message != message || l.Time.at.IsZero() {
 		return false
 	}
-	for _, text := range [...]*string{&l.RequestID, &l.Key, &l.Client, &l.User, &l.Method, &l.Endpoint, &l.Reason, &l.Cause, &l.Address, &l.Config} {
+	for _, text := range [...]*string{&l.RequestID, &l.Key, &l.Client, &l.User, &l.Method, &l.Endpoint, &l.Reason, &l.Cause, &l.Address, &l.Config, &l.Error} {
 		*text = terminal.Safe(*text)
+	}
+	for _, list := range [...][]string{l.Query, l.Needs, l.Lacks, l.Deprecated} {
+		for i := range list {
+			list[i] = terminal.Safe(list[i])
+		}
 	}
 	return true
 }

@@ -9,49 +9,40 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"frontdesk/cmd/frontdesk/terminal"
 )
 
 // Logs are logs to read: JSON lines, rotated ones too, plain or gzip.
 type Logs struct {
-	Names  []string // of files; - is Stdin
-	Stdin  io.Reader
-	Screen io.Writer // shows, where it is a terminal, how far a large file has been read
+	Names []string // of files; - is Stdin
+	Stdin io.Reader
 }
-
-// Unreadable is the error of a log that could not be read.
-type Unreadable struct{ error }
 
 // read hands every line of the logs to take, in the order of the files, as readLines does.
 func (l Logs) read(ctx context.Context, take func(line []byte)) error {
 	for _, name := range l.Names {
-		if err := l.readOne(ctx, name, take); ctx.Err() != nil { // stopped: nothing is wrong with the log
-			return ctx.Err()
-		} else if err != nil {
-			return Unreadable{err}
+		if err := l.readOne(ctx, name, take); err != nil {
+			return fmt.Errorf("access log: %w", err)
 		}
 	}
 	return nil
 }
 
 func (l Logs) readOne(ctx context.Context, name string, take func(line []byte)) error {
-	in := l.Stdin
-	if name != "-" {
-		file, err := os.Open(name)
-		if err != nil {
-			return fmt.Errorf("access log: %w", err)
-		}
-		defer file.Close()
-		var done func()
-		in, done = terminal.ShowReading(l.Screen, file)
-		defer done()
+	if name == "-" {
+		return readLines(ctx, l.Stdin, take)
 	}
-	err := readLines(ctx, in, take)
+	file, err := os.Open(name)
 	if err != nil {
-		err = fmt.Errorf("access log %s: %w", name, err)
+		return err
 	}
-	return err
+	defer file.Close()
+	if err := readLines(ctx, file, take); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
 }
 
 // longestLine bounds a line of the log; a longer line is not from frontdesk.
@@ -85,10 +76,60 @@ func readLines(ctx context.Context, in io.Reader, take func(line []byte)) error 
 			take(line)
 		}
 		if err == io.EOF {
-			return nil
+			return ctx.Err()
 		}
 		if n%4096 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
 	}
+}
+
+// Summary is what was read, beside the lines themselves.
+type Summary struct {
+	Lines  int64     `json:"lines"`  // of the access log, within the time asked for
+	Older  int64     `json:"older"`  // of the access log, before it
+	Other  int64     `json:"other"`  // of anything else
+	Oldest time.Time `json:"oldest"` // line within the time asked for; zero without any
+	Newest time.Time `json:"newest"`
+}
+
+// String tells in a sentence what was read.
+func (s Summary) String() string {
+	text := "no line of an access log in that time"
+	if s.Lines > 0 {
+		text = fmt.Sprintf("%s from %s to %s", terminal.Several(s.Lines, "request"), terminal.Minute(s.Oldest), terminal.Minute(s.Newest))
+	}
+	if s.Older > 0 {
+		text += fmt.Sprintf(", %s left out", terminal.Several(s.Older, "older one"))
+	}
+	if s.Other > 0 {
+		text += fmt.Sprintf(", %s passed over", terminal.Several(s.Other, "other line"))
+	}
+	return text
+}
+
+// Requests hands every line of the access logs since then to each, in the order of the files. The
+// line is only lent.
+func (l Logs) Requests(ctx context.Context, since time.Time, each func(*Line)) (s Summary, err error) {
+	var line Line
+	err = l.read(ctx, func(text []byte) {
+		if !line.Read(text) || line.Method == "" { // of something else, or of what could not be read as a request
+			s.Other++
+			return
+		}
+		at := line.Time.at
+		if at.Before(since) {
+			s.Older++
+			return
+		}
+		if s.Oldest.IsZero() || at.Before(s.Oldest) {
+			s.Oldest = at
+		}
+		if at.After(s.Newest) {
+			s.Newest = at
+		}
+		s.Lines++
+		each(&line)
+	})
+	return s, err
 }

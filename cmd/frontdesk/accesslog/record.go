@@ -44,17 +44,15 @@ func (q *Inquiry) tellWrites(out io.Writer) error {
 	if earlier := q.alike - int64(len(told)); earlier > 0 {
 		fmt.Fprintf(out, "%s of it before these.\n", terminal.Several(earlier, "write"))
 	}
-	table := terminal.NewTable(out)
 	if len(told) > 0 {
-		fmt.Fprintln(table, "WRITTEN\tBY\tSTATUS\tUSER\tCLIENT\tKEY\tADDRESS\tREQUEST")
-	}
-	for i := range told {
-		l := &told[i]
-		fmt.Fprintf(table, "%s\t%s\t%d\t%s\t%s\t%s\t%s\t%s\n", terminal.Second(l.Time.at), terminal.Safe(l.asked()), l.Status,
-			terminal.Safe(l.User), terminal.Safe(l.Client), terminal.Safe(l.Key), terminal.Safe(l.Address), terminal.Safe(l.RequestID))
-	}
-	if err := table.Flush(); err != nil {
-		return err
+		table := terminal.NewTable(out, "WRITTEN", "BY", "STATUS", "USER", "CLIENT", "KEY", "ADDRESS", "REQUEST")
+		for i := range told {
+			l := &told[i]
+			table.Row(l.Time.at, l.asked(), l.Status, l.User, l.Client, l.Key, l.Address, l.RequestID)
+		}
+		if err := table.Flush(); err != nil {
+			return err
+		}
 	}
 	_, err := fmt.Fprintf(out, "Beside that, %s of %s read it or were refused.\n", terminal.Several(q.served, "request"), q.Record)
 	return err

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"frontdesk/cmd/frontdesk/terminal"
 	"frontdesk/config/strictyaml"
@@ -22,7 +23,7 @@ func (q *Inquiry) Tell(out io.Writer) error {
 		if len(q.failures) == 0 {
 			return errors.New("these logs have no request " + terminal.Safe(q.RequestID) + q.lostSome() + " (a request comes into the log up to a second after its answer)")
 		}
-		q.failures[len(q.failures)-1].print(out) // without log.access there is nothing more
+		q.failures[len(q.failures)-1].tellFailed(out) // without log.access there is nothing more
 	}
 	if q.RequestID == "" && len(q.told) == 0 {
 		if err := q.tellServed(out); err != nil {
@@ -40,7 +41,7 @@ func (q *Inquiry) Tell(out io.Writer) error {
 		fmt.Fprintf(out, "\nThe log has %s of that id.\n", terminal.Several(more, "more request"))
 	}
 	if text := tallied(q.others); text != "" {
-		fmt.Fprintf(out, "\nBesides, %s was refused: %s.\n", q.who(), text)
+		fmt.Fprintf(out, "\nBesides, %s was refused: %s.\n", who(q.Client, q.Key), text)
 	}
 	if text := tallied(q.nobody); text != "" {
 		fmt.Fprintf(out, "\nIn that time requests of nobody known were refused, too: %s.\n", text)
@@ -65,25 +66,27 @@ func (q *Inquiry) tellServed(out io.Writer) error {
 	}
 	if q.served == 0 && !q.elsewhere {
 		meant := strictyaml.Suggest(cmp.Or(q.Client, q.Key), slices.Sorted(maps.Keys(q.names)))
-		err := fmt.Sprintf("these logs have no request of %s%s%s", q.who(), meant, q.lostSome())
+		err := fmt.Sprintf("these logs have no request of %s%s%s", who(q.Client, q.Key), meant, q.lostSome())
 		if text := tallied(q.nobody); text != "" {
 			err += "; requests of nobody known were refused" + when + ": " + text
 		}
 		return errors.New(err)
 	}
-	fmt.Fprintf(out, "Nothing was refused to %s%s; %s served.\n", q.who(), when, terminal.Several(q.served, "request"))
+	fmt.Fprintf(out, "Nothing was refused to %s%s; %s served.\n", who(q.Client, q.Key), when, terminal.Several(q.served, "request"))
 	return nil
 }
 
-// who names the client or api_key asked about.
-func (q *Inquiry) who() string {
+// who names the client and the api_key of a request, as far as they are known.
+func who(client, key string) string {
 	switch {
-	case q.Client == "":
-		return "the api_key " + terminal.Safe(q.Key)
-	case q.Key == "":
-		return terminal.Safe(q.Client)
+	case client == "" && key == "":
+		return "somebody unknown"
+	case client == "":
+		return "the api_key " + terminal.Safe(key)
+	case key == "":
+		return terminal.Safe(client)
 	default:
-		return terminal.Safe(q.Client) + " with the api_key " + terminal.Safe(q.Key)
+		return terminal.Safe(client) + " with the api_key " + terminal.Safe(key)
 	}
 }
 
@@ -121,46 +124,32 @@ func tallied(counted map[string]int64) string {
 		return cmp.Or(cmp.Compare(counted[b], counted[a]), cmp.Compare(a, b))
 	})
 	for i, cause := range causes {
-		causes[i] = fmt.Sprintf("%s × %s", terminal.Count(counted[cause]), terminal.Safe(cause))
+		causes[i] = fmt.Sprintf("%s × %s", terminal.Count(counted[cause]), cause)
 	}
 	return strings.Join(causes, ", ")
 }
 
 // tell writes the sentences about a request.
 func (l *Line) tell(out io.Writer, failed string) {
-	fmt.Fprintf(out, "At %s %s asked %s%s (request %s).\n", terminal.Second(l.Time.at), l.asker(), terminal.Safe(l.words()), from(l.Address), terminal.Safe(l.RequestID))
-	fmt.Fprintf(out, "It was answered %s after %s, %s.\n", terminal.Safe(strings.TrimSpace(fmt.Sprint(l.Status, " ", l.Reason))), lasting(l.Duration), l.backendShare())
+	fmt.Fprintf(out, "At %s %s asked %s from %s (request %s).\n", terminal.Second(l.Time.at), who(l.Client, l.Key), l.words(), cmp.Or(l.Address, "an unknown address"), l.RequestID)
+	fmt.Fprintf(out, "It was answered %s after %s, of which the administration took %s.\n", strings.TrimSpace(fmt.Sprint(l.Status, " ", l.Reason)), lasting(l.Duration), lasting(l.Backend))
 	help := l.help()
 	cause := help.Cause
 	if l.Cause != "" {
 		cause += " (" + l.Cause + ")"
 	}
-	fmt.Fprintf(out, "Why:   %s\n", terminal.Safe(cause))
+	fmt.Fprintf(out, "Why:   %s\n", cause)
 	if failed != "" {
-		fmt.Fprintf(out, "Error: %s\n", terminal.Safe(failed))
+		fmt.Fprintf(out, "Error: %s\n", failed)
 	}
 	if help.Cure != "" {
-		fmt.Fprintf(out, "Cure:  %s\n", terminal.Safe(help.Cure))
+		fmt.Fprintf(out, "Cure:  %s\n", help.Cure)
 	}
 	if len(l.Deprecated) > 0 {
-		fmt.Fprintf(out, "It used what is deprecated: %s.\n", terminal.Safe(strings.Join(l.Deprecated, ", ")))
+		fmt.Fprintf(out, "It used what is deprecated: %s.\n", strings.Join(l.Deprecated, ", "))
 	}
 	if l.Config != "" {
-		fmt.Fprintf(out, "It was judged by the configuration %s.\n", terminal.Safe(l.Config))
-	}
-}
-
-// asker names the client and api_key of the request.
-func (l *Line) asker() string {
-	switch {
-	case l.Client != "" && l.Key != "":
-		return terminal.Safe(l.Client) + ", with the api_key " + terminal.Safe(l.Key) + ","
-	case l.Client != "":
-		return terminal.Safe(l.Client)
-	case l.Key != "":
-		return "somebody with the api_key " + terminal.Safe(l.Key)
-	default:
-		return "somebody whose api_key is not known"
+		fmt.Fprintf(out, "It was judged by the configuration %s.\n", l.Config)
 	}
 }
 
@@ -178,42 +167,14 @@ func (l *Line) words() string {
 	}
 }
 
-func from(address string) string {
-	if address == "" {
-		return ""
-	}
-	return " from " + terminal.Safe(address)
-}
-
-// backendShare says how much of the time the administration took.
-func (l *Line) backendShare() string {
-	switch l.Backend {
-	case untold:
-		return "and the log does not tell how long the administration had it"
-	case 0:
-		return "and the administration was not asked"
-	default:
-		return "of which the administration took " + lasting(l.Backend)
-	}
-}
-
-// print writes a request of which the log has only the failure.
-func (f failedLine) print(out io.Writer) {
+// tellFailed writes a request of which the log has only the failure.
+func (l *Line) tellFailed(out io.Writer) {
 	fmt.Fprintf(out, "At %s %s asked %s (request %s), and it failed. The log has no line of the request itself (log.access).\n",
-		terminal.Second(f.Time.at), f.asker(), terminal.Safe(f.words()), terminal.Safe(f.RequestID))
-	fmt.Fprintf(out, "Error: %s\n", terminal.Safe(f.Error))
+		terminal.Second(l.Time.at), who(l.Client, l.Key), l.words(), l.RequestID)
+	fmt.Fprintf(out, "Error: %s\n", l.Error)
 }
 
-// lasting is a time in two or three digits, as people compare them.
+// lasting is a time as people compare them.
 func lasting(seconds float64) string {
-	switch ms := seconds * 1000; {
-	case ms == 0:
-		return "0"
-	case ms < 10:
-		return fmt.Sprintf("%.2g ms", ms)
-	case ms < 1000:
-		return fmt.Sprintf("%.0f ms", ms)
-	default:
-		return fmt.Sprintf("%.3g s", seconds)
-	}
+	return time.Duration(seconds * float64(time.Second)).Round(10 * time.Microsecond).String()
 }

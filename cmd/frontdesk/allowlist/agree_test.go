@@ -73,14 +73,14 @@ type agreement struct {
 	sessions []auth.Session
 	tokens   []string
 	rules    [][]string // of each api_key; all where its allowlist is on trial
-	all      uses
+	all      map[use]*counted
 	outcomes map[string]int
 }
 
 const agreementKeys = 40
 
 func newAgreement(t *testing.T, random *rand.Rand) *agreement {
-	a := &agreement{t: t, random: random, lines: new(rig.LockedBuffer), all: uses{}, outcomes: map[string]int{}}
+	a := &agreement{t: t, random: random, lines: new(rig.LockedBuffer), all: map[use]*counted{}, outcomes: map[string]int{}}
 	a.naive = newNaive(t, "/webservice_v2")
 	file := filepath.Join(t.TempDir(), "frontdesk.yaml")
 	keys := a.writeConfig(file)
@@ -205,7 +205,7 @@ func (a *agreement) request(n int) {
 	if u.Then <= wasRefused {
 		require.Equal(a.t, u.Then == wasRefused, a.lists.judgeUse(u, time.Now()) != "", what)
 	}
-	a.all.add(&line)
+	sum(a.all, useOf(&line), counted{1, line.At()})
 	a.outcomes[fmt.Sprint(said.Stopped, " ", u.Then, " ", called > 0)]++
 	if said.Operation != nil && said.Operation.Template == "/authenticate/logout" {
 		require.NoError(a.t, a.desk.Sessions().Put(context.Background(), &a.sessions[k]))
@@ -270,7 +270,7 @@ func expectedOutcome(e gateway.Explanation) outcome {
 func (a *agreement) line() (line accesslog.Line) {
 	require.NoError(a.t, a.logs.Log.Sync())
 	logs := accesslog.Logs{Names: []string{"-"}, Stdin: bytes.NewReader(a.lines.Reset())}
-	read, err := logs.Requests(a.t.Context(), time.Time{}, func(l *accesslog.Line, _ bool) { line = *l })
+	read, err := logs.Requests(a.t.Context(), time.Time{}, func(l *accesslog.Line) { line = *l })
 	require.NoError(a.t, err)
 	require.EqualValues(a.t, 1, read.Lines)
 	return line
@@ -306,7 +306,7 @@ func (a *agreement) summary(every bool) {
 	for _, way := range []string{"endpoint 2 false", "allowlist 1 false", "query 0 false", "body 0 false", "record 0 false", " 0 true", " 3 false"} {
 		require.True(a.t, !every || a.outcomes[way] > 0, way)
 	}
-	w := a.lists.WhatIf(&Used{during: a.all}, time.Now())
+	w := a.lists.WhatIf(&Used{uses: a.all}, time.Now())
 	require.Empty(a.t, w.Refused)
 	require.Empty(a.t, w.Allowed)
 }

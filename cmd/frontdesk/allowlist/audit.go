@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"frontdesk/cmd/frontdesk/accesslog"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/terminal"
 	"frontdesk/config"
@@ -43,15 +44,13 @@ type finding struct {
 type Audit struct {
 	now      time.Time
 	lists    *Lists
-	written  map[config.Rule][]string // by looked-at rule: what it lets a key change
 	findings []finding
-	period   string // that the logs cover; "" without logs
-	short    string // why the logs say little; "" if they say enough
+	used     *Used // what access logs say; nil without any
 }
 
 // Audit looks for settings that are allowed but unwise.
 func (l *Lists) Audit(now time.Time) *Audit {
-	a := &Audit{now: now, lists: l, written: map[config.Rule][]string{}}
+	a := &Audit{now: now, lists: l, findings: []finding{}}
 	a.listeners()
 	a.certificate()
 	a.includes()
@@ -93,9 +92,6 @@ func (a *Audit) listeners() {
 	}
 	if stop := s.DrainDelay + s.ShutdownTimeout; stop >= unitStops {
 		a.add(Note, "stop-takes-long", nil, a.lists.config.At("server.drain_delay"), fmt.Sprintf("drain_delay and shutdown_timeout together are %s: the unit of systemd kills it after %s", stop, unitStops), "raise TimeoutStopSec of the unit, or shorten them")
-	}
-	for _, host := range a.lists.config.Webhooks.AllowHosts {
-		a.add(Note, "callback-host", nil, a.lists.config.At("webhooks.allow_hosts"), "callbacks may go to "+host+" although it is not public", "keep it only while a client has its webhook there")
 	}
 }
 
@@ -183,45 +179,33 @@ func (a *Audit) sort() {
 	})
 }
 
-func (a *Audit) count(s Severity) (n int) {
+// AtLeast counts the findings of a severity and worse; none if the severity is unknown.
+func (a *Audit) AtLeast(s Severity) (n int) {
 	for _, f := range a.findings {
-		if f.Severity == s {
+		if slices.Index(severities, f.Severity) <= slices.Index(severities, s) {
 			n++
 		}
 	}
 	return n
 }
 
-// AtLeast counts the findings of a severity and worse; none if the severity is unknown.
-func (a *Audit) AtLeast(s Severity) (n int) {
-	for _, worse := range severities[:slices.Index(severities, s)+1] {
-		n += a.count(worse)
-	}
-	return n
-}
-
-// Totals sums up: 1 error, 2 warnings, no notes.
+// Totals sums up: 1 error, 2 warnings, 0 notes.
 func (a *Audit) Totals() string {
-	var parts []string
-	for _, s := range severities {
-		parts = append(parts, terminal.SeveralOrNo(a.count(s), string(s)))
-	}
-	return strings.Join(parts, ", ")
+	errors, warnings := a.AtLeast(Failure), a.AtLeast(Warning)
+	return fmt.Sprintf("%s, %s, %s", terminal.Several(errors, "error"), terminal.Several(warnings-errors, "warning"), terminal.Several(a.AtLeast(Note)-warnings, "note"))
 }
 
 // WriteJSON writes it for programs.
 func (a *Audit) WriteJSON(w io.Writer) error {
-	if a.findings == nil {
-		a.findings = []finding{}
+	report := struct {
+		Config   string             `json:"config"`
+		Findings []finding          `json:"findings"`
+		Logs     *accesslog.Summary `json:"logs,omitempty"`
+	}{Config: a.lists.config.Hash(), Findings: a.findings}
+	if a.used != nil {
+		report.Logs = &a.used.Read
 	}
-	return terminal.WriteJSON(w, struct {
-		Config   string    `json:"config"`
-		Findings []finding `json:"findings"`
-		Errors   int       `json:"errors"`
-		Warnings int       `json:"warnings"`
-		Notes    int       `json:"notes"`
-		Logs     string    `json:"logs,omitempty"`
-	}{a.lists.config.Hash(), a.findings, a.count(Failure), a.count(Warning), a.count(Note), a.period})
+	return terminal.WriteJSON(w, report)
 }
 
 // Write writes it for people.
@@ -232,19 +216,19 @@ func (a *Audit) Write(w io.Writer) error {
 		if f.Key != "" {
 			who = f.Key + ": "
 		}
-		fmt.Fprintf(&b, "%s:%d: %s: %s%s [%s]\n", f.File, f.Line, f.Severity, who, f.Found, f.Rule)
-		fmt.Fprintf(&b, "    → %s\n", f.Remedy)
+		fmt.Fprintf(&b, "%s:%d: %s: %s%s [%s]\n    → %s\n", f.File, f.Line, f.Severity, who, f.Found, f.Rule, f.Remedy)
 	}
 	if len(a.findings) > 0 {
 		b.WriteByte('\n')
 	}
-	fmt.Fprintf(&b, "%s in %s: %s\n", terminal.SeveralOrNo(len(a.lists.config.APIKeys), "api_key"), terminal.SeveralOrNo(len(a.lists.config.Files()), "file"), a.Totals())
-	if a.period == "" {
+	c := a.lists.config
+	fmt.Fprintf(&b, "%s in %s: %s\n", terminal.Several(len(c.APIKeys), "api_key"), terminal.Several(len(c.Files()), "file"), a.Totals())
+	if a.used == nil {
 		b.WriteString("Unused grants were not looked for: name the access logs to have that done too.\n")
 	} else {
-		fmt.Fprintf(&b, "Access logs: %s.\n", a.period)
-		if a.short != "" {
-			fmt.Fprintf(&b, "Mind that %s.\n", a.short)
+		fmt.Fprintf(&b, "Access logs: %s.\n", a.used.Read)
+		if notice := a.used.Notice(); notice != "" {
+			fmt.Fprintf(&b, "Mind that %s.\n", notice)
 		}
 	}
 	_, err := io.WriteString(w, b.String())

@@ -64,9 +64,7 @@ func (a *Audit) hashesOf(key *Key) {
 		switch {
 		case hash.Expires.IsZero():
 			endless++
-		case hash.Expires.Passed(a.now):
-			a.add(Note, "hash-expired", key, key.At(), fmt.Sprintf("key_sha256[%d] expired on %s", i, hash.Expires), "take the hash out")
-		case !desk.EndsSoon(hash.Expires.Time, a.now):
+		case hash.Expires.Passed(a.now), !desk.EndsSoon(hash.Expires.Time, a.now):
 		case slices.ContainsFunc(key.Hashes, func(h config.KeyHash) bool { return h.Expires.IsZero() || h.Expires.After(hash.Expires.Time) }):
 			a.add(Warning, "hash-expires-soon", key, key.At(), fmt.Sprintf("key_sha256[%d] expires on %s, while the key goes on: whoever still uses it is refused from then on", i, hash.Expires),
 				"frontdesk key list tells when it was used last")
@@ -81,9 +79,6 @@ func (a *Audit) hashesOf(key *Key) {
 }
 
 func (a *Audit) allowlist(key *Key) {
-	if len(key.Allow) == 0 {
-		a.add(Note, "allows-nothing", key, key.At(), "its allowlist is empty: it can log in, and nothing else", "give it entries, or take it out")
-	}
 	for i, rule := range key.Allow {
 		if rule.Method != "GET" && (rule.Method == "*" || strings.HasSuffix(rule.Path, "/*")) {
 			if writes := a.writes(rule); len(writes) > 0 {
@@ -109,17 +104,12 @@ func (a *Audit) arrays(key *Key) {
 }
 
 // writes are the operations a rule grants that are not only read.
-func (a *Audit) writes(rule config.Rule) []string {
-	if known, ok := a.written[rule]; ok {
-		return known
-	}
-	var found []string
+func (a *Audit) writes(rule config.Rule) (found []string) {
 	for _, grant := range a.lists.grants {
 		if grant.Method != "GET" && rule.Matches(grant.Method, grant.Path) {
 			found = append(found, grant.String())
 		}
 	}
-	a.written[rule] = found
 	return found
 }
 
@@ -131,40 +121,36 @@ func shortList(list []string, n int) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(list[:n], ", "), len(list)-n)
 }
 
-// What a limit is held to: a rate above which a client is hardly held back, and a
-// burst that stands for a minute of it.
-const (
-	weakPerSecond    = 1000
-	weakBurstSeconds = 60
-)
-
 func (a *Audit) limits(key *Key) {
 	if key.Rate == nil && key.PerDay == 0 {
 		a.add(Warning, "no-limit", key, key.At(), "nothing limits how many requests its clients make", "give it a rate, such as rate: {per_second: 20, burst: 40}, or per_day")
-	}
-	if r := key.Rate; r != nil && (r.PerSecond >= weakPerSecond || float64(r.Burst) > max(r.PerSecond, 1)*weakBurstSeconds) {
-		a.add(Note, "weak-limit", key, key.At(), fmt.Sprintf("rate (%v a second, %d at once) hardly limits anything", r.PerSecond, r.Burst),
-			fmt.Sprintf("keep per_second below %d, and burst to a few seconds of it", weakPerSecond))
 	}
 }
 
 // Unused looks for grants that the access log never saw used, too.
 func (a *Audit) Unused(used *Used) {
-	a.period, a.short = used.Read.String(), used.Notice()
-	l, read, found := a.lists, used.Read, a.lists.grantUsesOf(used)
-	for i := range l.keys {
-		key := &l.keys[i]
+	a.used = used
+	found := a.lists.grantUsesOf(used)
+	for i := range a.lists.keys {
+		key := &a.lists.keys[i]
 		uses := found[key.Name]
-		if key.Expires.Passed(a.now) {
+		switch {
+		case key.Expires.Passed(a.now):
 			continue
-		}
-		if len(uses.used) == 0 {
-			a.add(Warning, "key-unused", key, key.At(), "it was not used in "+read.String(), "take it out if nobody needs it")
+		case len(uses.used) == 0:
+			a.add(Warning, "key-unused", key, key.At(), "it was not used in "+used.Read.String(), "take it out if nobody needs it")
 			continue
 		}
 		for j, rule := range key.Allow {
-			if used, _ := l.covered(rule, uses.used); len(used) == 0 {
-				a.add(Warning, "grant-unused", key, key.AllowAt(j), fmt.Sprintf("%s was not used in %s", rule, read), "take it out if nobody needs it: frontdesk allow unused --key "+key.Name)
+			switch yes, no := a.lists.covered(rule, uses.used); {
+			case len(yes) == 0:
+				a.add(Warning, "grant-unused", key, key.AllowAt(j), fmt.Sprintf("%s was not used in %s", rule, used.Read), "take it out if nobody needs it")
+			case len(no) > 0:
+				var names []string
+				for _, grant := range no {
+					names = append(names, grant.String())
+				}
+				a.add(Note, "grant-used-in-part", key, key.AllowAt(j), fmt.Sprintf("%s was used but for %s", rule, shortList(names, 4)), "name what is used: frontdesk allow learn --key "+key.Name)
 			}
 		}
 	}

@@ -17,7 +17,7 @@ import (
 // Asked is a request that is asked about.
 type Asked struct {
 	gateway.Asked
-	typed string // its target, as somebody typed it
+	hint string // how its path was read
 }
 
 // Request reads a request as somebody types it, or copies it from a log: a method and a
@@ -30,22 +30,16 @@ func (l *Lists) Request(text string) (Asked, error) {
 	if len(words) != 2 || !strings.HasPrefix(words[1], "/") && !strings.Contains(words[1], "://") {
 		return Asked{}, desk.Misused("expected a method and a path that begins with /, such as 'DELETE /order/5?x=1'")
 	}
-	a := Asked{gateway.Asked{Method: words[0], Target: words[1]}, words[1]}
-	if base := l.config.Server.BasePath; a.Target[0] == '/' && !isBelow(a.Target, base) {
+	a := Asked{Asked: gateway.Asked{Method: words[0], Target: words[1]}}
+	switch base := l.config.Server.BasePath; {
+	case a.Target[0] != '/' || base == "":
+	case isBelow(a.Target, base): // what an answer calls an invalid endpoint is below it
+		path, _, _ := strings.Cut(a.Target, "?")
+		a.hint = fmt.Sprintf("%s was read as the base path; if an answer says \"Invalid endpoint: %s\", the request had it twice", base, terminal.Safe(path))
+	default:
 		a.Target = base + a.Target
 	}
 	return a, nil
-}
-
-// hintOfBase tells how a path was read that begins with the base path. What an answer calls
-// an invalid endpoint is below it, so that such a path was asked for with it twice.
-func (l *Lists) hintOfBase(typed string) string {
-	base := l.config.Server.BasePath
-	target, _, _ := strings.Cut(typed, "?")
-	if base == "" || target[0] != '/' || !isBelow(target, base) {
-		return ""
-	}
-	return fmt.Sprintf("%s was read as the base path; if an answer says \"Invalid endpoint: %s\", the request had it twice", base, terminal.Safe(target))
 }
 
 // isBelow tells whether a path was written with the base path in front.
@@ -54,38 +48,26 @@ func isBelow(target, basePath string) bool {
 	return ok && (rest == "" || rest[0] == '/' || rest[0] == '?')
 }
 
-// Explained is the outcome of a request, and the reason.
+// Explained is the outcome of a request, and the reason. It has names of query parameters, and
+// values only where the answer itself has them.
 type Explained struct {
-	Key       string          `json:"key"`
-	Method    string          `json:"method"`
-	Path      string          `json:"path"`                // as it was judged, without its query
-	Query     []string        `json:"query,omitempty"`     // names of the parameters that the operation takes; never values
-	Operation string          `json:"operation,omitempty"` // its template
-	Grant     string          `json:"grant,omitempty"`     // the rule that grants just this operation
-	Verdict   string          `json:"verdict"`             // allowed or refused
-	DecidedBy string          `json:"decided_by"`
-	GrantedBy []placedRule    `json:"granted_by,omitempty"`
-	Nearest   []placedRule    `json:"nearest,omitempty"`
-	Lacks     []string        `json:"lacks,omitempty"`   // the rules that would grant the arrays that the request names
-	Without   []withheldArray `json:"without,omitempty"` // arrays of the operation that the key cannot use
-	Hint      string          `json:"hint,omitempty"`
-	Unread    bool            `json:"body_not_judged,omitempty"`
-	Facts     []string        `json:"key_facts"`
-	Status    int             `json:"status,omitempty"`
-	Answer    json.RawMessage `json:"answer,omitempty"` // request_id is a placeholder
+	Key     string          `json:"key"`
+	Method  string          `json:"method"`
+	Path    string          `json:"path"`    // as it was judged, without its query
+	Verdict string          `json:"verdict"` // allowed or refused
+	Why     []reason        `json:"why"`
+	Status  int             `json:"status,omitempty"`
+	Answer  json.RawMessage `json:"answer,omitempty"` // request_id is a placeholder
 }
 
-// withheldArray is an array field that is not in the model for a key.
-type withheldArray struct {
-	Field string `json:"field"`
-	Grant string `json:"grant"` // the rule that would put it there
+// reason is a line of it.
+type reason struct {
+	Name string `json:"name"`
+	Text string `json:"text"`
 }
 
-// placedRule is an entry of an allowlist and its position.
-type placedRule struct {
-	At   string `json:"at"`
-	Rule string `json:"rule"`
-	Why  string `json:"why,omitempty"`
+func (r *Explained) say(name, format string, args ...any) {
+	r.Why = append(r.Why, reason{name, fmt.Sprintf(format, args...)})
 }
 
 // Explain says how a request of an api_key would be decided.
@@ -93,49 +75,68 @@ func (l *Lists) Explain(key *Key, a Asked) Explained {
 	if !desk.HasEnded(*key.Key, a.At) {
 		a.Key = key.auth
 	}
-	r := l.explain(key, a.Asked)
-	if r.Hint == "" {
-		r.Hint = l.hintOfBase(a.typed)
+	e := l.gateway.Explain(a.Asked)
+	r := Explained{Key: key.Name, Method: a.Method, Path: e.Path, Verdict: "allowed", Status: e.Status, Answer: e.Answer}
+	if e.Stopped != "" {
+		r.Verdict = "refused"
+	}
+	r.say("decided by", "%s", decidedBy(e))
+	if e.Operation == nil {
+		r.say("hint", "%s", l.hintOfPath(e, a.Method))
+	} else {
+		l.explainOperation(&r, key, a, e)
+	}
+	r.say("key", "%s; its limits, addresses and certificates are not judged here", key.At())
+	switch {
+	case r.Status != 0:
+	case e.Unread:
+		r.say("next", "the body is judged next (give one with --body), then the backend would be asked")
+	default:
+		r.say("next", "the backend would be asked; what it answers is not known here")
 	}
 	return r
 }
 
-func (l *Lists) explain(key *Key, a gateway.Asked) Explained {
-	e := l.gateway.Explain(a)
-	r := Explained{
-		Key: key.Name, Method: a.Method, Path: e.Path, Query: e.Params, Verdict: "allowed", Unread: e.Unread,
-		Lacks: e.Lacks, Facts: key.facts(a.At), Status: e.Status, Answer: e.Answer,
+// explainOperation says what of an allowlist decides about a request for an operation.
+func (l *Lists) explainOperation(r *Explained, key *Key, a Asked, e gateway.Explanation) {
+	r.say("operation", "%s %s", terminal.Safe(r.Method), e.Operation.Template)
+	if len(e.Params) > 0 {
+		r.say("query", "%s", strings.Join(e.Params, ", "))
 	}
-	if e.Stopped != "" {
-		r.Verdict = "refused"
-	}
-	r.DecidedBy = decidedBy(e)
-	if e.Operation == nil {
-		r.Hint = l.hintOfPath(e, a.Method)
-		return r
-	}
-	r.Operation = e.Operation.Template
 	if e.Stopped == gateway.StageSession {
-		r.Hint = hintOfSession(key, a)
+		r.say("hint", "%s", hintOfSession(key, a.Asked))
+	} else if a.hint != "" {
+		r.say("hint", "%s", a.hint)
 	}
 	grant, governed := e.Operation.Grant()
 	if !governed {
-		return r
+		return
 	}
-	r.Grant = grant.String()
+	granted := false
+	var near []string
 	for i, rule := range key.Allow {
 		if rule.Matches(grant.Method, grant.Path) {
-			r.GrantedBy = append(r.GrantedBy, placedRule{At: l.ruleAt(key, i), Rule: rule.String()})
+			granted = true
+			r.say("granted by", "%s  %s", key.AllowAt(i), rule)
+		} else if (config.Rule{Method: "*", Path: rule.Path}).Matches(grant.Method, grant.Path) {
+			near = append(near, fmt.Sprintf("%s  %s", key.AllowAt(i), rule))
 		}
 	}
-	if len(r.GrantedBy) == 0 {
-		r.Nearest = l.nearestRules(key, grant)
-		return r
+	lacks := e.Lacks
+	if !granted {
+		for _, rule := range near {
+			r.say("nearest", "%s (the same endpoint, another method)", rule)
+		}
+		lacks = append([]string{grant.String()}, lacks...)
 	}
-	for _, need := range l.gateway.ArraysWithout(key.auth, e.Operation) {
-		r.Without = append(r.Without, withheldArray{Field: need.Field, Grant: need.Grant.String()})
+	for _, lacking := range lacks {
+		r.say("to grant", `add to its allow:  - %q`, lacking)
 	}
-	return r
+	if granted {
+		for _, need := range l.gateway.ArraysWithout(key.auth, e.Operation) {
+			r.say("without", "%s, which need %s", need.Field, need.Grant)
+		}
+	}
 }
 
 // decidedBy says in words which setting decided.
@@ -192,74 +193,17 @@ func (l *Lists) hintOfPath(e gateway.Explanation, method string) string {
 	return "there is no such endpoint" + hint
 }
 
-// nearestRules finds what of the allowlist comes closest to a grant: the same
-// endpoint with other methods, or one that is spelled almost alike.
-func (l *Lists) nearestRules(key *Key, grant gateway.Grant) []placedRule {
-	var near []placedRule
-	var paths []string
-	for i, rule := range key.Allow {
-		if (config.Rule{Method: "*", Path: rule.Path}).Matches(grant.Method, grant.Path) {
-			near = append(near, placedRule{At: l.ruleAt(key, i), Rule: rule.String(), Why: "the same endpoint, another method"})
-		}
-		paths = append(paths, rule.Path)
-	}
-	if len(near) > 0 {
-		return near
-	}
-	meant := strictyaml.Nearest(grant.Path, paths)
-	for i, rule := range key.Allow {
-		if rule.Path == meant {
-			near = append(near, placedRule{At: l.ruleAt(key, i), Rule: rule.String(), Why: "an endpoint of a similar name"})
-		}
-	}
-	return near
-}
-
 // Write writes it for people.
 func (r Explained) Write(out io.Writer) {
-	verdict := strings.ToUpper(r.Verdict)
+	answered := ""
 	if r.Status != 0 {
-		verdict += fmt.Sprintf(", answered %d", r.Status)
+		answered = fmt.Sprintf(", answered %d", r.Status)
 	}
-	fmt.Fprintf(out, "%s: %s %s is %s\n", r.Key, terminal.Safe(r.Method), terminal.Safe(r.Path), verdict)
-	row := func(name, format string, args ...any) {
-		fmt.Fprintf(out, "  %-10s "+format+"\n", append([]any{name}, args...)...)
+	fmt.Fprintf(out, "%s: %s %s is %s%s\n", r.Key, terminal.Safe(r.Method), terminal.Safe(r.Path), strings.ToUpper(r.Verdict), answered)
+	for _, why := range r.Why {
+		fmt.Fprintf(out, "  %-10s %s\n", why.Name, why.Text)
 	}
-	row("decided by", "%s", r.DecidedBy)
-	if r.Operation != "" {
-		row("operation", "%s %s", terminal.Safe(r.Method), r.Operation)
+	if r.Status != 0 {
+		fmt.Fprintf(out, "  answer     as sent, but for request_id, which is a placeholder:\n%s\n", r.Answer)
 	}
-	if len(r.Query) > 0 {
-		row("query", "%s", strings.Join(r.Query, ", "))
-	}
-	for _, rule := range r.GrantedBy {
-		row("granted by", "%s  %s", rule.At, rule.Rule)
-	}
-	for _, rule := range r.Nearest {
-		row("nearest", "%s  %s (%s)", rule.At, rule.Rule, rule.Why)
-	}
-	if r.Grant != "" && len(r.GrantedBy) == 0 {
-		row("to grant", `add to its allow:  - %q`, r.Grant)
-	}
-	for _, lacking := range r.Lacks {
-		row("to grant", `add to its allow:  - %q`, lacking)
-	}
-	for _, array := range r.Without {
-		row("without", "%s, which need %s", array.Field, array.Grant)
-	}
-	if r.Hint != "" {
-		row("hint", "%s", r.Hint)
-	}
-	for _, fact := range r.Facts {
-		row("key", "%s", fact)
-	}
-	if r.Status == 0 {
-		what := "the backend would be asked; what it answers is not known here"
-		if r.Unread {
-			what = "the body is judged next (give one with --body), then the backend would be asked"
-		}
-		row("next", "%s", what)
-		return
-	}
-	row("answer", "as sent, but for request_id, which is a placeholder:\n%s", r.Answer)
 }

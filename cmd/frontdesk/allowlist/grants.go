@@ -11,10 +11,9 @@ import (
 
 // grantUses tells which grants the requests of an api_key used.
 type grantUses struct {
-	used    map[gateway.Grant]*counted // served in the time asked for
-	before  map[gateway.Grant]*counted // served before it
-	refused map[gateway.Grant]*counted // in the time asked for
-	gone    map[string]*counted        // served, of operations that the configuration does not have
+	used    map[gateway.Grant]*counted
+	refused map[gateway.Grant]*counted
+	gone    map[string]*counted // served, of operations that the configuration does not have
 }
 
 // grantUsesOf sorts the requests of each api_key by the grants they used. What
@@ -22,79 +21,48 @@ type grantUses struct {
 func (l *Lists) grantUsesOf(all *Used) map[string]*grantUses {
 	byKey := map[string]*grantUses{}
 	for i := range l.keys {
-		byKey[l.keys[i].Name] = &grantUses{
-			used: map[gateway.Grant]*counted{}, before: map[gateway.Grant]*counted{}, refused: map[gateway.Grant]*counted{}, gone: map[string]*counted{},
-		}
+		byKey[l.keys[i].Name] = &grantUses{used: map[gateway.Grant]*counted{}, refused: map[gateway.Grant]*counted{}, gone: map[string]*counted{}}
 	}
-	for u, n := range all.during {
+	for u, n := range all.uses {
 		g := byKey[u.Key]
 		if g == nil || u.Endpoint == "" {
 			continue
 		}
-		switch grant, governed, known := l.grantOf(u); {
-		case known && !governed:
-		case !known && u.Then != wasRefused:
-			sum(g.gone, u.Method+" "+u.Endpoint, n)
-		case u.Then == wasRefused && known && u.Lacks == "":
-			sum(g.refused, grant, n)
-		case known:
-			sum(g.used, grant, n)
-			l.sumArrays(g, u, n)
-		}
-	}
-	for u, n := range all.before {
-		if grant, governed, known := l.grantOf(u); byKey[u.Key] != nil && known && governed && u.Then != wasRefused {
-			sum(byKey[u.Key].before, grant, n)
-			for _, need := range l.named(u.Needs) {
-				sum(byKey[u.Key].before, need, n)
+		op := l.gateway.Logged(u.Method, u.Endpoint)
+		if op == nil {
+			if u.Then != wasRefused {
+				sum(g.gone, u.Method+" "+u.Endpoint, *n)
 			}
+			continue
+		}
+		switch grant, governed := op.Grant(); {
+		case !governed:
+		case u.Then == wasRefused && u.Lacks == "":
+			sum(g.refused, grant, *n)
+		default:
+			sum(g.used, grant, *n)
+			l.sumArrays(g, u, *n)
 		}
 	}
 	return byKey
 }
 
 // sumArrays adds up the arrays that requests used, besides the operation itself.
-func (l *Lists) sumArrays(g *grantUses, u use, n *counted) {
-	lacks := l.named(u.Lacks)
-	for _, need := range l.named(u.Needs) {
-		if u.Then == wasRefused && slices.Contains(lacks, need) {
+func (l *Lists) sumArrays(g *grantUses, u use, n counted) {
+	lacks := listed(u.Lacks)
+	for _, text := range listed(u.Needs) {
+		method, path, _ := strings.Cut(text, " ")
+		switch need := (gateway.Grant{Method: method, Path: path}); {
+		case !slices.Contains(l.grants, need): // of a configuration that had it
+		case u.Then == wasRefused && slices.Contains(lacks, text):
 			sum(g.refused, need, n)
-		} else {
+		default:
 			sum(g.used, need, n)
 		}
 	}
 }
 
-// named are the grants of a list, as far as the configuration has them.
-func (l *Lists) named(list string) (grants []gateway.Grant) {
-	for _, text := range listed(list) {
-		method, path, _ := strings.Cut(text, " ")
-		if grant := (gateway.Grant{Method: method, Path: path}); slices.Contains(l.grants, grant) {
-			grants = append(grants, grant)
-		}
-	}
-	return grants
-}
-
-// grantOf finds the grant that a use needs.
-func (l *Lists) grantOf(u use) (grant gateway.Grant, governed, known bool) {
-	op := l.gateway.Logged(u.Method, u.Endpoint)
-	if op == nil {
-		return grant, false, false
-	}
-	grant, governed = op.Grant()
-	return grant, governed, true
-}
-
-func sum[K comparable](m map[K]*counted, k K, n *counted) {
-	if m[k] == nil {
-		m[k] = new(counted)
-	}
-	m[k].add(n.Requests, n.Last)
-}
-
-// covered are the grants that an entry of an allowlist covers, those that were
-// used first.
+// covered are the grants that an entry of an allowlist covers: those that were used, and the others.
 func (l *Lists) covered(rule config.Rule, used map[gateway.Grant]*counted) (yes, no []gateway.Grant) {
 	for _, grant := range l.grants {
 		switch {
@@ -106,16 +74,6 @@ func (l *Lists) covered(rule config.Rule, used map[gateway.Grant]*counted) (yes,
 		}
 	}
 	return yes, no
-}
-
-// total adds up the counts of several grants.
-func total(grants []gateway.Grant, of map[gateway.Grant]*counted) (all counted) {
-	for _, grant := range grants {
-		if n := of[grant]; n != nil {
-			all.add(n.Requests, n.Last)
-		}
-	}
-	return all
 }
 
 // methodOrder is the order of the interface.

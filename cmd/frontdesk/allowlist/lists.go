@@ -1,9 +1,7 @@
 package allowlist
 
 import (
-	"fmt"
 	"strings"
-	"time"
 
 	"frontdesk/auth"
 	"frontdesk/cmd/frontdesk/desk"
@@ -66,15 +64,6 @@ func (l *Lists) Find(name string) (*Key, error) {
 	return nil, desk.Misused("--key %s: there is no api_key of that name%s", terminal.Safe(name), hint)
 }
 
-// All are the api_keys of the configuration.
-func (l *Lists) All() []*Key {
-	all := make([]*Key, len(l.keys))
-	for i := range l.keys {
-		all[i] = &l.keys[i]
-	}
-	return all
-}
-
 // Describe returns the description of the calls that an api_key may make.
 func (l *Lists) Describe(key *Key, version string) ([]byte, error) {
 	return l.gateway.Describe(key.auth, version)
@@ -82,60 +71,3 @@ func (l *Lists) Describe(key *Key, version string) ([]byte, error) {
 
 // BodyLimit is how many bytes the gateway reads of a request's body.
 func (l *Lists) BodyLimit() int64 { return int64(l.config.Server.BodyLimit) }
-
-// ruleAt returns the position of an entry of the allowlist: a line of a file, or its place
-// in the list if there is no file.
-func (l *Lists) ruleAt(key *Key, i int) string {
-	if at := key.AllowAt(i); at.Line > 0 {
-		return at.String()
-	}
-	return fmt.Sprintf("allow[%d]", i)
-}
-
-// called returns the api_key's name and position.
-func (k *Key) called() string {
-	if at := k.At(); at.Line > 0 {
-		return k.Name + " (" + at.String() + ")"
-	}
-	return k.Name
-}
-
-// facts are the settings other than the allowlist that decide about the key's requests.
-func (k *Key) facts(now time.Time) []string {
-	facts := []string{}
-	if !k.Expires.IsZero() {
-		word := "expires"
-		if k.Expires.Passed(now) {
-			word = "EXPIRED"
-		}
-		facts = append(facts, word+" "+k.Expires.String())
-	}
-	var limits []string
-	if k.Rate != nil {
-		limits = append(limits, fmt.Sprintf("%v a second, %d at once", k.Rate.PerSecond, k.Rate.Burst))
-	}
-	if k.Concurrent > 0 {
-		limits = append(limits, fmt.Sprintf("%d under way", k.Concurrent))
-	}
-	if k.PerDay > 0 {
-		limits = append(limits, terminal.Count(k.PerDay)+" a day")
-	}
-	if len(limits) > 0 {
-		facts = append(facts, "requests of each client: at most "+strings.Join(limits, "; "))
-	}
-	if len(k.Addresses) > 0 {
-		facts = append(facts, fmt.Sprintf("only from %s", networks(k.Addresses)))
-	}
-	if n := len(k.Certificates); n > 0 {
-		facts = append(facts, fmt.Sprintf("only with one of %d client certificates", n))
-	}
-	return facts
-}
-
-func networks(list []config.Network) string {
-	text := make([]string, len(list))
-	for i, n := range list {
-		text[i] = fmt.Sprint(n)
-	}
-	return strings.Join(text, ", ")
-}

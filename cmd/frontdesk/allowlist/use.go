@@ -42,10 +42,7 @@ func useOf(l *accesslog.Line) use {
 	}
 	u := use{Key: l.Key, Method: l.Method, Endpoint: l.Endpoint, Direct: l.Status >= 200 && l.Status < 300 && l.Status != 202}
 	u.Needs, u.Lacks = strings.Join(l.Needs, ","), strings.Join(l.Lacks, ",")
-	switch {
-	case l.Lacks != nil:
-		u.Then = wasRefused
-	case l.Reason == string(mapping.EndpointUnknown) || l.Reason == string(mapping.MethodUnsupported):
+	if l.Lacks != nil || l.Reason == string(mapping.EndpointUnknown) || l.Reason == string(mapping.MethodUnsupported) {
 		u.Then = wasRefused
 	}
 	return u
@@ -56,7 +53,7 @@ func listed(grants string) []string {
 	return strings.FieldsFunc(grants, func(r rune) bool { return r == ',' })
 }
 
-// counted is how many requests there are that have a use in common.
+// counted is how many requests there are that have something in common.
 type counted struct {
 	Requests int64     `json:"requests"`
 	Last     time.Time `json:"last"`
@@ -69,49 +66,36 @@ func (t *counted) add(n int64, at time.Time) {
 	}
 }
 
-// requests is how many.
-func (t counted) requests() string {
-	return terminal.Several(t.Requests, "request")
+// String is how many, and when last.
+func (t counted) String() string { return requests(t.Requests) + ", last " + terminal.Minute(t.Last) }
+
+func requests(n int64) string { return terminal.Several(n, "request") }
+
+// sum adds to the count of what has something in common.
+func sum[K comparable](m map[K]*counted, k K, n counted) {
+	if m[k] == nil {
+		m[k] = new(counted)
+	}
+	m[k].add(n.Requests, n.Last)
 }
 
-// String is how many, and when last.
-func (t counted) String() string { return t.requests() + ", last " + terminal.Minute(t.Last) }
-
-// uses are the requests of access logs, by what they have in common.
-type uses map[use]*counted
-
-// Used are the requests of access logs by what they have in common: those within the
-// time asked for, and those before it.
+// Used are the requests of access logs by what they have in common.
 type Used struct {
-	Read           accesslog.Summary
-	during, before uses
+	Read accesslog.Summary
+	uses map[use]*counted
 }
 
 // ReadUsed reads the requests of access logs; if key is not empty, only those of that
 // api_key.
 func ReadUsed(ctx context.Context, logs accesslog.Logs, since time.Time, key string) (*Used, error) {
-	used := Used{during: uses{}, before: uses{}}
+	used := Used{uses: map[use]*counted{}}
 	var err error
-	used.Read, err = logs.Requests(ctx, since, func(line *accesslog.Line, older bool) {
-		switch {
-		case key != "" && line.Key != key:
-		case older:
-			used.before.add(line)
-		default:
-			used.during.add(line)
+	used.Read, err = logs.Requests(ctx, since, func(line *accesslog.Line) {
+		if key == "" || line.Key == key {
+			sum(used.uses, useOf(line), counted{1, line.At()})
 		}
 	})
 	return &used, err
-}
-
-func (all uses) add(l *accesslog.Line) {
-	u := useOf(l)
-	t := all[u]
-	if t == nil {
-		t = new(counted)
-		all[u] = t
-	}
-	t.add(1, l.At())
 }
 
 // shortPeriod is how much of a log should be looked at before something is called
@@ -124,12 +108,5 @@ func (u *Used) Notice() string {
 	if covered >= shortPeriod {
 		return ""
 	}
-	span := "less than an hour"
-	switch {
-	case covered >= 48*time.Hour:
-		span = terminal.Count(int64(covered/(24*time.Hour))) + " days"
-	case covered >= time.Hour:
-		span = terminal.Count(int64(covered/time.Hour)) + " hours"
-	}
-	return "the logs cover " + span + " only: what is done once a month or once a year does not show in them"
+	return "the logs cover " + terminal.Age(covered) + " only: what is done once a month or once a year does not show in them"
 }

@@ -2,6 +2,7 @@ package allowlist
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -60,51 +61,50 @@ func (l *Lists) judgeUse(u use, at time.Time) (refused string) {
 
 // WhatIf judges requests again, as of then.
 func (l *Lists) WhatIf(used *Used, at time.Time) *WhatIf {
-	w := &WhatIf{Read: used.Read, Refused: []verdict{}, Allowed: []verdict{}}
-	merged := map[verdict]*counted{} // by all but how many: answers of an operation differ in what else they were
-	lists := map[verdict]*[]verdict{}
-	for u, n := range used.during {
-		switch u.Then {
-		case wasNobody:
-			w.Nobody += n.Requests
-			continue
-		case wasElsewhere:
-			w.Outside += n.Requests
-			continue
+	w := &WhatIf{Read: used.Read}
+	refused, allowed := map[verdict]*counted{}, map[verdict]*counted{}
+	for u, n := range used.uses {
+		v := verdict{Key: u.Key, Method: u.Method, Endpoint: u.Endpoint}
+		if u.Then == wasAllowed || u.Then == wasRefused {
+			v.Why = l.judgeUse(u, at)
 		}
-		v := verdict{Key: u.Key, Method: u.Method, Endpoint: u.Endpoint, Why: l.judgeUse(u, at)}
-		switch served := u.Then != wasRefused; {
-		case served && v.Why != "":
-			lists[v] = &w.Refused
-		case !served && v.Why == "":
+		switch {
+		case u.Then == wasNobody:
+			w.Nobody += n.Requests
+		case u.Then == wasElsewhere:
+			w.Outside += n.Requests
+		case u.Then == wasAllowed && v.Why != "":
+			sum(refused, v, *n)
+		case u.Then == wasRefused && v.Why == "":
 			v.Why = "granted now"
-			lists[v] = &w.Allowed
+			sum(allowed, v, *n)
 		default:
 			w.Same += n.Requests
-			continue
 		}
-		sum(merged, v, n)
 	}
-	for v, list := range lists {
-		n := merged[v]
-		v.counted = *n
-		*list = append(*list, v)
-	}
-	for _, list := range []*[]verdict{&w.Refused, &w.Allowed} {
-		slices.SortFunc(*list, func(a, b verdict) int {
-			return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Endpoint, b.Endpoint), cmp.Compare(a.Method, b.Method), cmp.Compare(a.Why, b.Why))
-		})
-	}
+	w.Refused, w.Allowed = sorted(refused), sorted(allowed)
 	return w
+}
+
+// sorted are verdicts with their counts, in the order that people look for them in.
+func sorted(merged map[verdict]*counted) []verdict {
+	all := []verdict{}
+	for v, n := range merged {
+		v.counted = *n
+		all = append(all, v)
+	}
+	slices.SortFunc(all, func(a, b verdict) int {
+		return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Endpoint, b.Endpoint), cmp.Compare(a.Method, b.Method), cmp.Compare(a.Why, b.Why))
+	})
+	return all
 }
 
 // NewlyRefused says how many requests would be; "" for none.
 func (w *WhatIf) NewlyRefused() string {
-	n := sumOf(w.Refused)
-	if n == 0 {
+	if len(w.Refused) == 0 {
 		return ""
 	}
-	return counted{Requests: n}.requests()
+	return requests(sumOf(w.Refused))
 }
 
 func sumOf(list []verdict) (n int64) {
@@ -117,24 +117,20 @@ func sumOf(list []verdict) (n int64) {
 // Write writes it for people.
 func (w *WhatIf) Write(out io.Writer) error {
 	fmt.Fprintf(out, "%s judged against %s\n", w.Config, w.Read)
-	for _, part := range []struct {
-		title string
-		list  []verdict
-	}{{"newly refused", w.Refused}, {"newly allowed", w.Allowed}} {
-		fmt.Fprintf(out, "\n%s: %s\n", part.title, counted{Requests: sumOf(part.list)}.requests())
-		if len(part.list) == 0 {
-			continue
-		}
-		table := terminal.NewTable(out)
-		fmt.Fprintln(table, "  KEY\tMETHOD\tENDPOINT\tREQUESTS\tLAST SEEN\tWHY")
-		for _, v := range part.list {
-			fmt.Fprintf(table, "  %s\t%s\t%s\t%s\t%s\t%s\n", v.Key, v.Method, v.Endpoint, terminal.Count(v.Requests), terminal.Minute(v.Last), v.Why)
-		}
-		if err := table.Flush(); err != nil {
-			return err
-		}
-	}
-	_, err := fmt.Fprintf(out, "\nunchanged: %s; not judged: %s for what nobody was offered, %s without a session\n",
-		counted{Requests: w.Same}.requests(), terminal.Count(w.Outside), terminal.Count(w.Nobody))
+	err := errors.Join(writeVerdicts(out, "newly refused", w.Refused), writeVerdicts(out, "newly allowed", w.Allowed))
+	fmt.Fprintf(out, "\nunchanged: %s; not judged: %s for what nobody was offered, %s without a session\n",
+		requests(w.Same), terminal.Count(w.Outside), terminal.Count(w.Nobody))
 	return err
+}
+
+func writeVerdicts(out io.Writer, title string, list []verdict) error {
+	fmt.Fprintf(out, "\n%s: %s\n", title, requests(sumOf(list)))
+	if len(list) == 0 {
+		return nil
+	}
+	table := terminal.NewTable(out, "KEY", "METHOD", "ENDPOINT", "REQUESTS", "LAST SEEN", "WHY")
+	for _, v := range list {
+		table.Row(v.Key, v.Method, v.Endpoint, terminal.Count(v.Requests), terminal.Minute(v.Last), v.Why)
+	}
+	return table.Flush()
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"reflect"
 	"slices"
 	"time"
 
@@ -22,8 +21,6 @@ type Grammar struct {
 	Name, About string
 	Commands    any // a pointer to a struct, in kong's words; its commands have a Run(desk.Program) error
 	Vars        kong.Vars
-	// CodeOf is the exit code of a failure other than 1; 0 where it knows none. It may be nil.
-	CodeOf func(error) int
 }
 
 // Run runs one command line and returns its exit code: 0 for done, 1 for
@@ -36,7 +33,6 @@ func (g Grammar) Run(p desk.Program, args []string) int {
 		kong.Writers(p.Stdout, p.Stderr),
 		kong.Exit(func(code int) { exit = code }),
 		g.Vars,
-		kong.KindMapper(reflect.String, kong.MapperFunc(decodeText)),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Resolvers(kong.ResolverFunc(configOfEnvironment)),
 	)
@@ -67,20 +63,11 @@ func (g Grammar) Run(p desk.Program, args []string) int {
 		return 2
 	default:
 		say(p.Stderr, g.Name+":", err)
-		return g.codeOf(err)
-	}
-}
-
-func (g Grammar) codeOf(err error) int {
-	if _, misused := errors.AsType[desk.Misuse](err); misused {
-		return 2
-	}
-	if g.CodeOf != nil {
-		if code := g.CodeOf(err); code != 0 {
-			return code
+		if _, misused := errors.AsType[desk.Misuse](err); misused {
+			return 2
 		}
+		return 1
 	}
-	return 1
 }
 
 // say tells why a command failed, unless nobody takes it: to stop must not wait for

@@ -6,58 +6,81 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"frontdesk/cmd/frontdesk/atomicfile"
 	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/terminal"
 	"frontdesk/config"
 	"frontdesk/config/strictyaml"
 )
 
 // Change is a change of one api_key. The key's own file is written anew, once the configuration
-// has been loaded with the new text in its place. Any other file is left to the operator, who is
-// told what to write.
+// has been loaded with the new text in its place. Any other file is left to the operator.
 type Change struct {
-	before *config.Config
-	load   func(written map[string][]byte) error
+	main   string              // file of the configuration
+	before *config.Config      // as it is
+	isNew  bool                // then all of the configuration has to be right, and the endpoints too
 	beside strictyaml.Problems // of other files, for which no gateway takes the change up yet
 
-	file   string // that has the key, or is to have it
-	name   string
-	change func(*config.Key) // a key that is new has nothing yet
-	byHand string            // what to do in any other file, as a sentence after "In FILE, "
-
-	first   string // what is told when the file is written, and only then, such as an api_key
-	closing string // what is told of the change itself
+	file, name string // that has the key, or is to have it
+	change     func(*config.Key)
+	byHand     string // what to do about any other file
+	told       string // what is told once the file is written, and only then, such as an api_key
 }
 
-// errByHand is wrapped if a file is not written by this program.
-var errByHand = errors.New("this file is changed by hand only")
+// open reads a configuration to change a key of it, and finds the key. What is wrong elsewhere does
+// not stop it.
+func open(main, name string) (*Change, *config.Key, error) {
+	c, beside, err := desk.DraftForKeys(main, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	key := find(c, name)
+	switch {
+	case key == nil && len(beside) > 0: // the problems may be why it is not found, or misread
+		return nil, nil, beside
+	case key == nil:
+		var names []string
+		for i := range c.APIKeys {
+			names = append(names, c.APIKeys[i].Name)
+		}
+		return nil, nil, fmt.Errorf("there is no key %s in the configuration%s; frontdesk key list shows which there are", terminal.Safe(name), strictyaml.Suggest(name, names))
+	}
+	if slices.ContainsFunc(beside, func(p strictyaml.Problem) bool { return p.File == key.At().File }) {
+		return nil, nil, beside
+	}
+	return &Change{main: main, before: c, beside: beside, file: key.At().File, name: name}, key, nil
+}
+
+func find(c *config.Config, name string) *config.Key {
+	for i := range c.APIKeys {
+		if c.APIKeys[i].Name == name {
+			return &c.APIKeys[i]
+		}
+	}
+	return nil
+}
 
 // Apply makes the change.
 func (k *Change) Apply(p desk.Program) error {
-	err := k.write()
-	unsure := err
-	switch {
-	case errors.Is(err, errByHand):
-		fmt.Fprint(p.Stdout, k.first)
-		return fmt.Errorf("%w\nNothing was changed. In %s, %s", err, k.file, k.byHand)
-	case err != nil && !errors.Is(err, atomicfile.ErrUnsure):
-		return fmt.Errorf("%w; nothing was changed", err)
+	if err := k.write(); err != nil {
+		return err
 	}
+	fmt.Fprint(p.Stdout, k.told)
 	if len(k.beside) > 0 {
-		fmt.Fprint(p.Stdout, k.first)
-		return errors.Join(fmt.Errorf("%s changed, but a frontdesk that serves goes on with the configuration before, until this is mended as well:\n%s", k.file, k.beside), unsure, k.tellOthers(p))
+		return errors.Join(fmt.Errorf("%s changed, but a frontdesk that serves goes on with the configuration before, until this is mended as well:\n%s", k.file, k.beside), k.tellOthers(p))
 	}
-	_, err = fmt.Fprintf(p.Stdout, "%s%s%s changed. A frontdesk that serves takes it up by itself, or on SIGHUP: /readyz has no config.error then.\n", k.first, k.closing, k.file)
-	return errors.Join(err, unsure, k.tellOthers(p))
+	_, err := fmt.Fprintf(p.Stdout, "%s changed. A frontdesk that serves takes it up by itself, or on SIGHUP: /readyz has no config.error then.\n", k.file)
+	return errors.Join(err, k.tellOthers(p))
 }
 
 // tellOthers tells the gateways that share a database what has ended, and the operator that each
 // goes by its own files but for that.
 func (k *Change) tellOthers(p desk.Program) error {
-	before := config.Key{}
-	if key, err := existing(k.before, k.name); err == nil {
+	var before config.Key
+	if key := find(k.before, k.name); key != nil {
 		before = *key
 	}
 	after := before
@@ -74,9 +97,6 @@ func (k *Change) tellOthers(p desk.Program) error {
 
 // write puts the new file in place, if the configuration is right with it.
 func (k *Change) write() error {
-	if k.file == k.before.Files()[0] {
-		return fmt.Errorf("%s: a key is written into a file of its own only, which include names as keys.d/*.yaml does; %w", k.file, errByHand)
-	}
 	file, err := filepath.EvalSymlinks(k.file)
 	if errors.Is(err, fs.ErrNotExist) {
 		file, err = k.file, nil
@@ -90,9 +110,9 @@ func (k *Change) write() error {
 	}
 	text, err := k.anew(src)
 	if err != nil {
-		return fmt.Errorf("%s: %w; %w", k.file, err, errByHand)
+		return fmt.Errorf("nothing was changed: %s: %w. A command writes an api_key only into a file of its own, which include names as keys.d/*.yaml does: %s", k.file, err, k.byHand)
 	}
-	if err := k.load(map[string][]byte{k.file: text}); err != nil {
+	if err := k.judge(map[string][]byte{k.file: text}); err != nil {
 		return err
 	}
 	return desk.WithSpare(desk.DatabaseFileOf(k.before), func() error { return atomicfile.Replace(file, src, text) })
@@ -102,6 +122,9 @@ func (k *Change) write() error {
 // is nil.
 func (k *Change) anew(src []byte) ([]byte, error) {
 	file := &config.KeyFile{}
+	if k.file == k.before.Files()[0] {
+		return nil, errors.New("it has other settings")
+	}
 	if src != nil {
 		var err error
 		if file, err = config.ReadKeyFile(src, k.before.Server.TimeZone.Location); err != nil {
@@ -113,4 +136,20 @@ func (k *Change) anew(src []byte) ([]byte, error) {
 	}
 	k.change(&file.Key)
 	return []byte(file.String()), nil
+}
+
+// judge loads the configuration as it is to be. A key is ended beside what was wrong before.
+func (k *Change) judge(written map[string][]byte) error {
+	if k.isNew {
+		_, err := desk.LoadWith(k.main, written)
+		return err
+	}
+	_, now, err := desk.DraftForKeys(k.main, written)
+	if err != nil {
+		return err
+	}
+	known := func(p strictyaml.Problem) bool {
+		return slices.ContainsFunc(k.beside, func(b strictyaml.Problem) bool { return b.File == p.File && b.Path == p.Path })
+	}
+	return slices.DeleteFunc(now, known).Err()
 }

@@ -1,31 +1,36 @@
 package terminal
 
 import (
+	"fmt"
 	"io"
 	"strings"
 	"text/tabwriter"
-	"unicode/utf8"
+	"time"
 )
 
-// NewTable takes lines whose columns have tabs between them, and writes them as a
-// table when it is flushed.
-func NewTable(out io.Writer) *tabwriter.Writer { return tabwriter.NewWriter(out, 0, 0, 2, ' ', 0) }
+// Table aligns the columns of rows. What a cell holds does a terminal no harm.
+type Table struct{ to *tabwriter.Writer }
 
-// Width is how many characters a line has where texts are wrapped.
-const Width = 100
-
-// Wrap divides a text into lines of at most width characters, where words allow.
-func Wrap(text string, width int) []string {
-	var lines []string
-	line := ""
-	for _, word := range strings.Fields(text) {
-		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
-			lines, line = append(lines, line), ""
-		}
-		if line != "" {
-			line += " "
-		}
-		line += word
+// NewTable begins a table with the names of its columns; without any, it has no such line.
+func NewTable(out io.Writer, columns ...any) Table {
+	t := Table{tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)}
+	if len(columns) > 0 {
+		t.Row(columns...)
 	}
-	return append(lines, line)
+	return t
 }
+
+// Row adds a row. Times are told to the second.
+func (t Table) Row(cells ...any) {
+	texts := make([]string, len(cells))
+	for i, cell := range cells {
+		if at, is := cell.(time.Time); is {
+			cell = Second(at)
+		}
+		texts[i] = Safe(fmt.Sprint(cell))
+	}
+	fmt.Fprintln(t.to, strings.Join(texts, "\t"))
+}
+
+// Flush writes the table.
+func (t Table) Flush() error { return t.to.Flush() }

@@ -51,8 +51,8 @@ func writeJSON(out io.Writer, value any, indent string) error {
 }
 
 // Count groups digits: 1,204,331.
-func Count(n int64) string {
-	s := strconv.FormatInt(n, 10)
+func Count[N int | int64](n N) string {
+	s := strconv.FormatInt(int64(n), 10)
 	for i := len(s) - 3; i > 0; i -= 3 {
 		s = s[:i] + "," + s[i:]
 	}
@@ -60,19 +60,11 @@ func Count(n int64) string {
 }
 
 // Several counts things: 0 lines, 1 line, 2 lines.
-func Several(n int64, thing string) string {
+func Several[N int | int64](n N, thing string) string {
 	if n != 1 {
 		thing += "s"
 	}
 	return Count(n) + " " + thing
-}
-
-// SeveralOrNo counts things in words: no files, 1 file, 2 files.
-func SeveralOrNo(n int, thing string) string {
-	if n == 0 {
-		return "no " + thing + "s"
-	}
-	return Several(int64(n), thing)
 }
 
 // Minute is a moment in the time zone of this machine, which it names.
@@ -84,4 +76,18 @@ func Second(t time.Time) string {
 		return "-"
 	}
 	return t.Local().Format("2006-01-02 15:04:05 MST")
+}
+
+// Age is how long ago something was, as people say it.
+func Age(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(max(d, 0)/time.Second))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", int(d/time.Minute))
+	case d < 24*time.Hour:
+		return fmt.Sprintf("%dh%dm", int(d/time.Hour), int(d%time.Hour/time.Minute))
+	default:
+		return fmt.Sprintf("%dd%dh", int(d/(24*time.Hour)), int(d%(24*time.Hour)/time.Hour))
+	}
 }

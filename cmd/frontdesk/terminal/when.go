@@ -7,32 +7,17 @@ import (
 	"time"
 )
 
-// Moment is a time on the command line.
-type Moment struct{ time.Time }
-
-// UnmarshalText reads 2026-12-31 (in the time zone of this machine) or a time as
-// RFC 3339 has it.
-func (m *Moment) UnmarshalText(text []byte) error {
-	for _, form := range [...]string{time.DateOnly, time.RFC3339} {
-		if at, err := time.ParseInLocation(form, string(text), time.Local); err == nil {
-			m.Time = at
-			return nil
-		}
-	}
-	return errors.New("expected a date such as 2026-12-31, or a time such as 2026-12-31T12:00:00Z")
-}
-
-// When is a moment, how long ago it was, or what the clock said then.
+// When is a moment on the command line: the moment itself, how long ago it was, or what the
+// clock said then.
 type When struct {
-	at      Moment
-	ago     time.Duration
-	clock   time.Duration // since midnight
-	byClock bool
+	at    time.Time
+	ago   time.Duration
+	clock time.Time // of which only the time of the day counts
 }
 
 // UnmarshalText reads 14d, 36h, 02:13, 2026-11-01, 2026-11-01 02:13 (in the time zone of
 // this machine, as the two before) or a time as RFC 3339 has it.
-func (w *When) UnmarshalText(text []byte) error {
+func (w *When) UnmarshalText(text []byte) (err error) {
 	if days, ok := WholeDays(string(text)); ok {
 		w.ago = time.Duration(days) * 24 * time.Hour
 		return nil
@@ -42,20 +27,14 @@ func (w *When) UnmarshalText(text []byte) error {
 		return nil
 	}
 	for _, form := range [...]string{"15:04", time.TimeOnly} {
-		if clock, err := time.Parse(form, string(text)); err == nil {
-			w.byClock = true
-			w.clock = time.Duration(clock.Hour())*time.Hour + time.Duration(clock.Minute())*time.Minute + time.Duration(clock.Second())*time.Second
+		if w.clock, err = time.Parse(form, string(text)); err == nil {
 			return nil
 		}
 	}
-	for _, form := range [...]string{"2006-01-02 15:04", time.DateTime} {
-		if at, err := time.ParseInLocation(form, string(text), time.Local); err == nil {
-			w.at.Time = at
+	for _, form := range [...]string{time.DateOnly, "2006-01-02 15:04", time.DateTime, time.RFC3339} {
+		if w.at, err = time.ParseInLocation(form, string(text), time.Local); err == nil {
 			return nil
 		}
-	}
-	if w.at.UnmarshalText(text) == nil {
-		return nil
 	}
 	return errors.New("expected a time span such as 14d or 36h, or a date such as 2026-11-01, or a time such as 02:13 or 2026-11-01T02:13:00Z")
 }
@@ -66,12 +45,12 @@ func (w When) From(now time.Time) time.Time {
 	switch {
 	case w.ago > 0:
 		return now.Add(-w.ago)
-	case !w.byClock:
-		return w.at.Time
+	case w.clock.IsZero():
+		return w.at
 	}
 	year, month, day := now.Date()
 	on := func(day int) time.Time {
-		return time.Date(year, month, day, 0, 0, int(w.clock/time.Second), 0, now.Location())
+		return time.Date(year, month, day, w.clock.Hour(), w.clock.Minute(), w.clock.Second(), 0, now.Location())
 	}
 	if at := on(day); !at.After(now) {
 		return at

@@ -66,8 +66,8 @@ func TestCallbacksByReceiver(t *testing.T) {
 		require.Len(t, list(), 2)
 		shown := list("--failing")
 		require.Len(t, shown, 1)
-		require.Regexp(t, of(failing)+` *done +backup +Demo Garage +full +`+host(broken.URL)+` +\d+[sm] +\d +\S+ \S+ \S+ +status 500 +-$`, shown[0])
-		require.Regexp(t, of(fine)+`.* - +-$`, list("--state", "called_back")[0], "no error")
+		require.Regexp(t, of(failing)+` *done +backup +Demo Garage +full +`+host(broken.URL)+` +\d+[sm] +not taken: status 500, \d calls?, next \S+ \S+ \S+ +-$`, shown[0])
+		require.Regexp(t, of(fine)+` +called_back .* taken +-$`, list("--state", "called_back")[0], "no error")
 		for _, c := range []struct {
 			flags []string
 			want  []string
@@ -145,7 +145,7 @@ func TestCallbacksByReceiver(t *testing.T) {
 		mended.Store(true)
 		code, out, problems := rig.Command(t, "", "callbacks", "replay", "--config", config, "--host", host(broken.URL), "--yes")
 		require.Zero(t, code, problems)
-		require.Contains(t, out, "1 job is due again")
+		require.Contains(t, out, "due again: 1 job")
 		reaches(t, dsn, failing, webhook.CalledBack)
 		clock.Pass(11 * time.Second)
 		require.Equal(t, "All works.", report().Verdict)

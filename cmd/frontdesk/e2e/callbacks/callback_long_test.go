@@ -182,7 +182,7 @@ func TestCallbackCommands(t *testing.T) {
 
 		code, out, problems := callbacks("list")
 		require.Zero(t, code, problems)
-		require.Regexp(t, `(?m)^`+id+` +called_back +backup .* hooked .* 1 +- +status 410 +-$`, out)
+		require.Regexp(t, `(?m)^`+id+` +called_back +backup .* hooked .* wants no more: status 410 +-$`, out)
 		_, out, _ = callbacks("list", "--state", "called_back")
 		require.Contains(t, out, id)
 		_, out, _ = callbacks("list", "--state", "exhausted")

@@ -16,10 +16,13 @@ import (
 
 type callbacksReplayCommand struct {
 	administration
-	ID string `arg:"" optional:"" help:"The job, by its id in the list, or in the Location of the 202 that promised it. Without it, all jobs that the flags name: of these, unless --state says otherwise, those whose receiver did not take the last call."`
+	ID string `arg:"" optional:"" help:"The job, by its id in the list. Without it, all jobs that the flags name: of these, unless --state says otherwise, those whose receiver did not take the last call."`
 	jobFlags
-	DryRun bool `help:"Count them, and call nobody."`
-	Yes    bool `help:"Do not ask. Needed where nobody is there to be asked."`
+	Yes bool `help:"Do not ask. Needed where nobody is there to be asked."`
+}
+
+func (callbacksReplayCommand) Help() string {
+	return "A running server makes the calls. callbacks list shows what the same flags name; jobs that came after they were counted are left out."
 }
 
 // Run makes callbacks due; the server that runs makes them.
@@ -52,10 +55,6 @@ func (c callbacksReplayCommand) one(ctx context.Context, p desk.Program, s openJ
 	if _, err := s.Get(ctx, c.ID); err != nil {
 		return s.unknown(c.ID, err)
 	}
-	if c.DryRun {
-		_, err := fmt.Fprintf(p.Stdout, "job %s would be due again\n", c.ID)
-		return err
-	}
 	err := acting(p.Stderr, "callbacks replay", "job "+c.ID, func() error { return webhook.Replay(ctx, s.Store, c.ID, time.Now()) })
 	if err != nil {
 		return s.unknown(c.ID, err)
@@ -64,67 +63,34 @@ func (c callbacksReplayCommand) one(ctx context.Context, p desk.Program, s openJ
 	return err
 }
 
-// receiversTold is how many receivers are named before jobs are replayed.
-const receiversTold = 20
-
-// several tells which jobs a filter finds, and replays them if that is wanted.
+// several tells how many jobs a filter finds, and replays them if that is wanted.
 func (c callbacksReplayCommand) several(ctx context.Context, p desk.Program, s openJobs, filter webhook.Filter, said string) error {
-	receivers, jobs, err := s.Receivers(ctx, filter, receiversTold)
+	_, n, err := s.Receivers(ctx, filter, 1)
 	if err != nil {
 		return err
 	}
-	if jobs == 0 {
+	if n == 0 {
 		_, err := fmt.Fprintf(p.Stderr, "No callback in %s is as asked for (%s): nothing was done.\n", s.in, terminal.Safe(said))
 		return err
 	}
-	writeReceivers(p.Stdout, receivers, jobs)
-	switch {
-	case c.DryRun:
-		_, err := fmt.Fprintf(p.Stdout, "%s would be called about again, from the first try\n", terminal.Several(int64(jobs), "job"))
-		return err
-	case !c.Yes:
-		if err := confirm(p, fmt.Sprintf("Call about %s again, from the first try? [y/N] ", terminal.Several(int64(jobs), "job"))); err != nil {
+	jobs := terminal.Several(n, "job")
+	if !c.Yes {
+		if err := confirm(p, fmt.Sprintf("Call about %s again, from the first try? [y/N] ", jobs)); err != nil {
 			return err
 		}
 	}
 	var done, changed int
-	err = acting(p.Stderr, "callbacks replay", terminal.Several(int64(jobs), "job")+": "+said, func() (err error) {
+	err = acting(p.Stderr, "callbacks replay", jobs+": "+said, func() (err error) {
 		done, changed, err = s.replay(ctx, filter)
 		return err
 	})
 	if done > 0 {
-		fmt.Fprintf(p.Stdout, "%s due again; a running server begins to call within a second\n", haveBeen(done))
+		fmt.Fprintf(p.Stdout, "due again: %s; a running server begins to call within a second\n", terminal.Several(done, "job"))
 	}
 	if changed > 0 {
-		fmt.Fprintf(p.Stdout, "%s left as they are: the result is gone, or was fetched or called about meanwhile\n", haveBeen(changed))
+		fmt.Fprintf(p.Stdout, "left as they are: %s; the result is gone, or was fetched or called about meanwhile\n", terminal.Several(changed, "job"))
 	}
 	return err
-}
-
-func haveBeen(n int) string {
-	if n == 1 {
-		return "1 job is"
-	}
-	return terminal.Several(int64(n), "job") + " are"
-}
-
-func writeReceivers(out io.Writer, receivers []webhook.Receiver, jobs int) {
-	table := terminal.NewTable(out)
-	fmt.Fprintln(table, "RECEIVER\tJOBS\tSTATES")
-	for _, r := range receivers {
-		var states []string
-		for _, state := range webhook.States() {
-			if n := r.States[state]; n > 0 {
-				states = append(states, fmt.Sprintf("%d %s", n, state))
-			}
-		}
-		fmt.Fprintf(table, "%s\t%d\t%s\n", terminal.Safe(r.Host), r.Jobs, strings.Join(states, ", "))
-		jobs -= r.Jobs
-	}
-	if jobs > 0 {
-		fmt.Fprintf(table, "others\t%d\n", jobs)
-	}
-	_ = table.Flush() // what matters is told by what follows
 }
 
 // replayedAtOnce is how many jobs are read at once.
@@ -156,7 +122,7 @@ func (o openJobs) replay(ctx context.Context, filter webhook.Filter) (done, chan
 // confirm asks whether something is to be done. Its error says that it is not.
 func confirm(p desk.Program, question string) error {
 	if terminal.Keyboard(p.Stdin) == nil {
-		return desk.Misused("nothing was done: there is no terminal to ask at, so expected --yes, or --dry-run to look only")
+		return desk.Misused("nothing was done: there is no terminal to ask at, so expected --yes")
 	}
 	fmt.Fprint(p.Stderr, question)
 	answer, err := bufio.NewReader(p.Stdin).ReadString('\n')

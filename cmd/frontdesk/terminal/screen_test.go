@@ -16,8 +16,8 @@ func TestStatus(t *testing.T) {
 	show("%d MiB checked", 1)
 	show("")
 	show("")
-	require.Equal(t, clearLine+"1 MiB checked\n", screen.String())
+	require.Equal(t, "\r\x1b[K1 MiB checked\n", screen.String())
 	show("%d MiB written", 2)
 	show("")
-	require.Equal(t, clearLine+"1 MiB checked\n"+clearLine+"2 MiB written\n", screen.String())
+	require.Equal(t, "\r\x1b[K1 MiB checked\n"+"\r\x1b[K2 MiB written\n", screen.String())
 }

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+
+	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/terminal"
+)
+
+// running is a frontdesk that runs, by its operators' listener or by its socket.
+type running struct {
+	at     string // in messages
+	base   string
+	token  string // of the operators' listener
+	client http.Client
+}
+
+// listenerAt is that of an address such as 127.0.0.1:9090. One that listens on every address is asked
+// by loopback.
+func listenerAt(address, token string) (*running, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, desk.Misused("%s: expected a host and a port, such as 127.0.0.1:9090", address)
+	}
+	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+		if ip.Is6() {
+			host = "::1"
+		}
+	}
+	r := &running{at: address, base: "http://" + net.JoinHostPort(host, port), token: token}
+	r.client.Transport = &http.Transport{DisableKeepAlives: true} // and no proxy: it is an operator's machine that is asked
+	return r, nil
+}
+
+// socketAt is that of a file.
+func socketAt(file string) *running {
+	r := &running{at: desk.Absolute(file), base: "http://frontdesk"}
+	r.client.Timeout = desk.SocketPatience
+	r.client.Transport = &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", file)
+	}}
+	return r
+}
+
+// ask returns the answer of a path, as programs get it.
+func (r *running) ask(ctx context.Context, method, path string) (status int, body []byte, err error) {
+	request, err := http.NewRequestWithContext(ctx, method, r.base+path, nil)
+	if err != nil {
+		return 0, nil, err
+	}
+	request.Header.Set("Accept", "application/json")
+	if r.token != "" {
+		request.Header.Set("Authorization", "Bearer "+r.token)
+	}
+	response, err := r.client.Do(request)
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return 0, nil, fmt.Errorf("%s is for the user that frontdesk runs as, and for root: %w", r.at, fs.ErrPermission)
+	case err != nil:
+		return 0, nil, fmt.Errorf("no frontdesk answers at %s: does it run, and with this configuration? %w", r.at, err)
+	}
+	defer response.Body.Close()
+	const enough = 256 << 20 // a socket in a folder of others may be anybody's
+	body, err = io.ReadAll(io.LimitReader(response.Body, enough))
+	return response.StatusCode, body, err
+}
+
+// read reads the answer of a path into a value.
+func (r *running) read(ctx context.Context, method, path string, into any) error {
+	status, body, err := r.ask(ctx, method, path)
+	switch {
+	case err != nil:
+		return err
+	case status != http.StatusOK:
+		return fmt.Errorf("the frontdesk at %s answers %d: %s", r.at, status, terminal.Safe(strings.TrimSpace(string(body[:min(len(body), 1<<10)]))))
+	}
+	if err := json.Unmarshal(body, into); err != nil {
+		return fmt.Errorf("%s does not answer as a frontdesk: %w", r.at, err)
+	}
+	return nil
+}
