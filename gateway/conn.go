@@ -106,7 +106,7 @@ func (c *conn) Read(p []byte) (int, error) {
 	c.failed = true
 	if unverified, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		// There is no request to log: nobody would know why the client is kept out.
-		c.server.gateway.o.Log.Warn("connection refused: the client's certificate does not hold", zap.String("address", c.peer.Address), zap.Error(unverified.Err))
+		c.server.gateway().o.Log.Warn("connection refused: the client's certificate does not hold", zap.String("address", c.peer.Address), zap.Error(unverified.Err))
 	}
 	return n, err
 }

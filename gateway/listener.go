@@ -70,7 +70,7 @@ type listener struct {
 func newListener(l net.Listener, s *Server) *listener {
 	stopping, stop := context.WithCancel(context.Background())
 	return &listener{
-		Listener: Patient(l, s.gateway.o.Log, "connections"), server: s, bounds: s.o.Connections, log: s.gateway.o.Log, stopping: stopping, stop: stop, empty: make(chan struct{}),
+		Listener: Patient(l, s.gateway().o.Log, "connections"), server: s, bounds: s.o.Connections, log: s.gateway().o.Log, stopping: stopping, stop: stop, empty: make(chan struct{}),
 		open: map[*conn]struct{}{}, from: map[auth.Origin]int{},
 	}
 }
@@ -107,7 +107,7 @@ func transient(err error) bool {
 // admit accepts a connection; nil if there are enough, or if the listener is stopping.
 func (l *listener) admit(accepted net.Conn) *conn {
 	c := &conn{Conn: accepted, between: true, server: l.server, from: l, share: share{of: l.server.bodies}, peer: Peer{Address: addressOf(accepted.RemoteAddr())}}
-	if tcp, ok := accepted.RemoteAddr().(*net.TCPAddr); ok && !l.server.gateway.trusted(tcp.AddrPort().Addr()) {
+	if tcp, ok := accepted.RemoteAddr().(*net.TCPAddr); ok && !l.server.gateway().trusted(tcp.AddrPort().Addr()) {
 		c.origin = auth.OriginOf(c.peer.Address)
 	}
 	l.mu.Lock()
@@ -143,7 +143,7 @@ func (l *listener) refuse(c *conn, full bool) {
 			zap.String("address", c.peer.Address))
 	}
 	if _, secure := c.Conn.(*tls.Conn); !secure && c.SetWriteDeadline(time.Now().Add(refusalTimeout)) == nil {
-		_, _ = c.Write(l.server.gateway.busy())
+		_, _ = c.Write(l.server.gateway().busy())
 	}
 	_ = c.Conn.Close()
 }

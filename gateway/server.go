@@ -23,13 +23,12 @@ type ServerOptions struct {
 	IdleTimeout  time.Duration // between two requests of a connection
 	Connections  ConnectionBounds
 	TLS          *tls.Config // nil for plain HTTP
-	// Current returns what serves the requests that begin now: a Handler of the gateway.
-	Current func() fasthttp.RequestHandler
+	// Current returns the gateway that serves the requests that begin now, and a Handler of it.
+	Current func() (*Gateway, fasthttp.RequestHandler)
 }
 
-// Server is the gateway behind a listener.
+// Server is a gateway behind a listener.
 type Server struct {
-	gateway *Gateway
 	o       ServerOptions
 	app     *fiber.App
 	bodies  *bodyMemory
@@ -41,26 +40,34 @@ type Server struct {
 	stopped  bool      // Shutdown was called
 }
 
-// NewServer returns a server of the gateway. Each request is served by the app that is current when
-// it begins.
-func NewServer(g *Gateway, o ServerOptions) *Server {
-	s := &Server{gateway: g, o: o, bodies: newBodyMemory(o.BodyMemory)}
+// NewServer returns a server. Each request is served by the gateway and the app that are current when it
+// begins.
+func NewServer(o ServerOptions) *Server {
+	s := &Server{o: o, bodies: newBodyMemory(o.BodyMemory)}
 	s.running, s.cancel = context.WithCancel(context.Background())
 	// It only reads requests and writes answers: the routes are those of the app that is current.
 	// ReduceMemoryUsage has it send each answer before it reads on, and keep no large buffers.
 	s.app = fiber.New(fiber.Config{
-		AppName: "frontdesk", DisableStartupMessage: true, DisableDefaultContentType: true, ErrorHandler: g.handleError,
+		AppName: "frontdesk", DisableStartupMessage: true, DisableDefaultContentType: true, ErrorHandler: func(c *fiber.Ctx, err error) error { return s.gateway().handleError(c, err) },
 		ReadBufferSize: HeaderLimit, StreamRequestBody: true, ReduceMemoryUsage: true, DisablePreParseMultipartForm: true, BodyLimit: max(o.BodyLimit, 1),
 		ReadTimeout: o.ReadTimeout, WriteTimeout: o.WriteTimeout, IdleTimeout: o.IdleTimeout,
 	})
 	server := s.app.Server()
-	server.Handler = func(rc *fasthttp.RequestCtx) { o.Current()(rc) }
+	server.Handler = func(rc *fasthttp.RequestCtx) {
+		_, serve := o.Current()
+		serve(rc)
+	}
 	server.ConnState = func(c net.Conn, state fasthttp.ConnState) {
 		if state == fasthttp.StateIdle || state == fasthttp.StateClosed {
 			c.(*conn).sent()
 		}
 	}
 	return s
+}
+
+func (s *Server) gateway() *Gateway {
+	g, _ := s.o.Current()
+	return g
 }
 
 // Serve answers requests until Shutdown, and closes the listener.

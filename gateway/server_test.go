@@ -27,7 +27,7 @@ func TestServerStoppedAsItStarts(t *testing.T) {
 	for range 500 {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		require.NoError(t, err)
-		server, served := gateway.NewServer(g, gateway.ServerOptions{}), make(chan error, 1)
+		server, served := gateway.NewServer(gateway.ServerOptions{Current: func() (*gateway.Gateway, fasthttp.RequestHandler) { return g, nil }}), make(chan error, 1)
 		go func() { served <- server.Serve(listener) }()
 		require.NoError(t, server.Shutdown(context.Background()))
 		require.NoError(t, <-served)
@@ -44,8 +44,8 @@ func TestServerStopsBetweenRequests(t *testing.T) {
 	for range 30 {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		require.NoError(t, err)
-		server := gateway.NewServer(g, gateway.ServerOptions{Current: func() fasthttp.RequestHandler {
-			return func(rc *fasthttp.RequestCtx) { done.Add(1) }
+		server := gateway.NewServer(gateway.ServerOptions{Current: func() (*gateway.Gateway, fasthttp.RequestHandler) {
+			return g, func(*fasthttp.RequestCtx) { done.Add(1) }
 		}})
 		served := make(chan error, 1)
 		go func() { served <- server.Serve(listener) }()

@@ -77,7 +77,7 @@ func TestStatusTellsOfHashesAndCertificates(t *testing.T) {
 		until := time.Now().Add(ends)
 		rig.WriteCertificateUntil(t, ca, certFile, keyFile, until)
 		require.Eventually(t, func() bool {
-			k.Timers.Pass(desk.SettleTime)
+			k.Timers.Pass(desk.LookEvery)
 			return k.Ready().Certificate.Expires.Unix() == until.Unix()
 		}, rig.Patience, 5*time.Millisecond)
 		return report()

@@ -36,7 +36,7 @@ It was judged by the configuration 928fc90c649e.
 	const changed = `
 Changed in the hour before:
 2026-11-22 01:30:00 UTC  configuration refused, the one before stays in force: trigger SIGHUP; config df71783b058e; problems keys.d/webshop.yaml:1:1: unknown key
-2026-11-22 02:11:58 UTC  configuration changed: from df71783b058e; to 928fc90c649e; trigger file change; files keys.d/webshop.yaml by root(0) at 2026-11-22T02:11:58Z; api_keys webshop
+2026-11-22 02:11:58 UTC  configuration changed: from df71783b058e; to 928fc90c649e; trigger file change; api_keys webshop
 2026-11-22 02:11:58 UTC  api_key changed: key webshop; changes removed
 `
 	for _, args := range [][]string{{"r-revoked", "night.log"}, {"r-revoked", "night.log.gz"}, {"r-revoked", "-"}} {
@@ -108,7 +108,7 @@ func TestLogsOfSomebodyElse(t *testing.T) {
 		accesslogtest.Request(at, "id"+trick, trick, trick, trick, 200, "reason", trick) + accesslogtest.Request(at, "id"+trick, trick, trick, trick, 403, "lacks", []string{trick}, "reason", trick) +
 		accesslogtest.Request(at, "id"+trick, trick, trick, trick, 400, "reason", "endpoint_unknown") +
 		accesslogtest.Line(at, "msg", "request failed", "request_id", "id"+trick, "key", trick, "client", trick, "method", trick, "endpoint", trick, "error", trick) +
-		accesslogtest.Line(at, "logger", "audit", "msg", trick, trick, trick, "files", []any{map[string]any{"file": trick}})
+		accesslogtest.Line(at, "logger", "audit", "msg", trick, trick, trick, "changes", []string{trick})
 	for _, args := range [][]string{
 		{"why", "id" + trick, "-", "--limit", "9"}, {"why", "--client", trick, "-"}, {"why", "--key", trick, "-"}, {"why", "--key", "x" + trick, "-"}, {"why", "x" + trick, "-"},
 	} {

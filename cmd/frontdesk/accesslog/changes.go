@@ -93,8 +93,6 @@ func detail(value any) string {
 			parts = append(parts, detail(part))
 		}
 		return strings.Join(parts, ", ")
-	case map[string]any: // a file that was written
-		return fmt.Sprintf("%v by %v at %v", v["file"], v["owner"], v["written"])
 	case nil:
 		return ""
 	default:

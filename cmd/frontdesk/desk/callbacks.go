@@ -57,11 +57,11 @@ func openOwnStore(ctx context.Context, b *basis, own *OwnDatabase) (s *ownStore,
 
 // newCallbacks returns what the gateway needs to accept callbacks; startCallbacks adds what
 // carries them out.
-func newCallbacks(s storing, accounts auth.Accounts) *gateway.Callbacks {
-	c := s.config
+func newCallbacks(h *Desk, accounts auth.Accounts) *gateway.Callbacks {
+	c := h.config
 	return &gateway.Callbacks{
-		Links:    webhook.NewLinks(s.store.jobs, s.now, s.log),
-		Results:  s.store.results,
+		Links:    webhook.NewLinks(h.store.jobs, h.now, h.log),
+		Results:  h.store.results,
 		Timeout:  c.Backend.Timeout,
 		Rules:    webhook.Rules{AllowHosts: c.Webhooks.AllowHosts, Ports: c.Webhooks.Ports},
 		Long:     longRunning(c.Callbacks),
@@ -129,29 +129,29 @@ func longRunning(rules []config.Rule) func(gateway.Grant) bool {
 }
 
 // startCallbacks starts the orchestrator, which does the gateway's kinds of work.
-func startCallbacks(a answering, callbacks *gateway.Callbacks) error {
-	c, store := a.config.Webhooks, a.store
+func startCallbacks(h *Desk, callbacks *gateway.Callbacks) (*webhook.Orchestrator, error) {
+	c, store := h.config.Webhooks, h.store
 	roots, err := webhook.Roots(c.CAFile)
 	if err != nil {
-		return fmt.Errorf("webhooks.ca_file: %w", err)
+		return nil, fmt.Errorf("webhooks.ca_file: %w", err)
 	}
 	if store.file != "" {
 		// Nobody else serves from the file (lockFile), so whoever had a job is gone.
 		if err := store.jobs.Release(context.Background()); isFull(err) {
-			a.log.Warn("callbacks: unfinished jobs cannot be released, and are begun again only when their leases end", zap.Error(err))
+			h.log.Warn("callbacks: unfinished jobs cannot be released, and are begun again only when their leases end", zap.Error(err))
 		} else if err != nil {
-			return err
+			return nil, err
 		}
 	}
 	callbacks.Orchestrator = webhook.Start(webhook.Config{
-		Store: store.jobs, Results: store.results, Runners: a.Gateway.Runners(), Ready: a.Gateway.Ready,
+		Store: store.jobs, Results: store.results, Runners: h.Gateway.Runners(), Ready: h.Gateway.Ready,
 		Caller:  webhook.NewCaller(webhook.CallerConfig{Rules: callbacks.Rules, Roots: roots}),
-		Secrets: func(key string) []string { return a.live.Current().secrets[key] },
-		Space:   a.bounds.ResultSpace, Left: a.looks.resultsLeft(),
-		Model: a.system.model.Steps(), Workers: callbackWorkers, Calls: callbackCalls, WorkLease: WorkLease, CallLease: CallLease,
-		Schedule: webhook.NewSchedule(rand.Float64), Clock: a.now, Random: crand.Reader, Log: a.log, Tracer: a.tracing.spans(),
-		Observe: a.metrics.calledBack(),
+		Secrets: func(key string) []string { return h.live.Current().secrets[key] },
+		Space:   h.bounds.ResultSpace, Left: h.looks.resultsLeft(),
+		Model: h.system.model.Steps(), Workers: callbackWorkers, Calls: callbackCalls, WorkLease: WorkLease, CallLease: CallLease,
+		Schedule: webhook.NewSchedule(rand.Float64), Clock: h.now, Random: crand.Reader, Log: h.log, Tracer: h.tracing.spans(),
+		Observe: h.metrics.calledBack(),
 	})
-	a.onClose(callbacks.Orchestrator.Close)
-	return nil
+	h.onClose(callbacks.Orchestrator.Close)
+	return callbacks.Orchestrator, nil
 }

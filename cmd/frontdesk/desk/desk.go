@@ -3,10 +3,14 @@ package desk
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
+	"slices"
 	"sync/atomic"
+	"time"
 
 	"github.com/valyala/fasthttp"
+	"go.uber.org/zap"
 
 	"frontdesk/auth"
 	"frontdesk/backend"
@@ -15,56 +19,37 @@ import (
 	"frontdesk/gateway/webhook"
 )
 
-// WrapDriver lets a test put a driver of its own around the real one.
-type WrapDriver func(backend.Driver) backend.Driver
-
-// A desk is built in stages. Each has the parts of the stage before, and is made from that one
-// alone: basis, opened, listening, storing, answering, Desk.
-
-// opened has the administration behind the gateway.
-type opened struct {
+// Desk is a running frontdesk. Its fields are in the order in which build opens them.
+type Desk struct {
 	*basis
+	front   *front
+	started *config.Config // as it was read at the start, without api_keys
+	config  *config.Config // the same with the address that the listener has, which was not known if the port was 0
+	parts   partFiles      // that it was built from
+
+	// The administration behind the gateway.
 	hasher *auth.Hasher
-	parts  partFiles // that it was built from
 	system *System
 	past   *past
 	client *backend.Client
-}
 
-// listening has the address that clients call. Its settings need a restart.
-type listening struct {
-	opened
-	started  *config.Config // as it was read at the start, without api_keys
-	config   *config.Config // the same with the address that the listener has, which was not known if the port was 0
-	listener net.Listener
-}
-
-// storing has what the gateway keeps, alone and with others.
-type storing struct {
-	listening
+	// What the gateway keeps, with others and alone.
 	common  *common
 	store   *ownStore
 	keyEnds *keyEnds
 	acts    *acts
-}
 
-// answering has the gateway itself, and what carries out callbacks.
-type answering struct {
-	storing
-	live         *config.Live[snapshot] // what a reload can change
-	logins       *logins
-	Gateway      *gateway.Gateway
-	server       *gateway.Server
-	certificates *certificates // nil without TLS
-	looks        looks
-	callbacks    *webhook.Orchestrator
-}
+	// The gateway itself, and what carries out callbacks.
+	live      *config.Live[snapshot] // what a reload can change
+	logins    *logins
+	Gateway   *gateway.Gateway
+	looks     looks
+	callbacks *webhook.Orchestrator
 
-// Desk is a running frontdesk: there is one only once all of its parts are open.
-type Desk struct {
-	answering
+	// What operators see.
 	reloads  reloads    // their number and outcome
 	Ops      *opsServer // nil where operators have no listener
+	pages    fasthttp.RequestHandler
 	commands *opsServer // nil where there is no socket for them
 	drift    *drift     // nil where there is one gateway
 	counts   *cached[map[webhook.State]int]
@@ -72,121 +57,172 @@ type Desk struct {
 	queues   *queues
 	room     *cached[webhook.Room] // of results
 	draining atomic.Bool           // it is to stop, and takes requests only for a while yet
+
+	// Those of front.
+	server       *gateway.Server
+	certificates *certificates // nil without TLS
 }
+
+// basis is what every part may use, and what needs no part.
+type basis struct {
+	supervisor *Supervisor
+	log        *zap.Logger
+	logs       *Logs
+	after      func(time.Duration) <-chan time.Time
+	now        func() time.Time // of callbacks and derived fields
+	metrics    *metrics
+	tracing    *tracing // nil if tracing is off
+	bounds     Bounds
+	releases   []func() error
+}
+
+// onClose has something released at the end, last opened first.
+func (b *basis) onClose(release func() error) { b.releases = append(b.releases, release) }
+
+// Close releases what Build opened.
+func (b *basis) Close() {
+	for _, release := range slices.Backward(b.releases) {
+		if err := release(); err != nil && !errors.Is(err, net.ErrClosed) {
+			b.log.Error("a part could not be closed", zap.Error(err))
+		}
+	}
+}
+
+// WrapDriver lets a test put a driver of its own around the real one.
+type WrapDriver func(backend.Driver) backend.Driver
 
 // Build opens everything and listens, but serves nothing yet. Whatever was
 // opened is closed again when something fails.
 func Build(p Program, c *config.Config, environment string, logs *Logs) (*Desk, error) {
-	var at doors
-	err := at.open(p.Supervisor, c)
+	f, err := openFront(p, c, environment, logs)
 	if err != nil {
-		return nil, errors.Join(err, at.close())
+		return nil, err
 	}
-	h, err := build(p, c, environment, logs, at)
+	h, err := build(p, c, environment, logs, f)
 	if err != nil {
-		return nil, errors.Join(err, at.close())
+		return nil, errors.Join(err, f.close())
 	}
-	h.onClose(at.close)
+	h.onClose(f.close)
 	return h, nil
 }
 
-// build is Build with doors that are open, and stay the caller's.
-func build(p Program, c *config.Config, environment string, logs *Logs, at doors) (h *Desk, err error) {
+// build is Build with a front that is open, and stays the caller's.
+func build(p Program, c *config.Config, environment string, logs *Logs, f *front) (*Desk, error) {
 	tracing, err := openTracing(p.Ctx, c.Tracing, logs.Log)
 	if err != nil {
 		return nil, err
 	}
-	b := newBasis(p, logs, tracing)
-	defer func() {
-		if err != nil {
-			b.Close()
-		}
-	}()
-	o, err := openAdministration(b, p, c)
-	if err != nil {
-		return nil, err
-	}
-	s, err := openStores(p.Ctx, listenTo(o, c, at))
-	if err != nil {
-		return nil, err
-	}
-	a, err := openGateway(s, c, environment, newLooks(p.disk(), s.config.Mail, s.store))
-	if err != nil {
-		return nil, err
-	}
-	return openForOperators(a, at.ops.Listener)
-}
-
-func openAdministration(b *basis, p Program, c *config.Config) (o opened, err error) {
-	o = opened{basis: b, hasher: auth.NewHasher(), parts: partsOf(c)} // before the files are used, so that a change between is found
-	if o.system, err = OpenSystem(p.Ctx, c, o.hasher, b.log); err != nil {
-		return o, err
-	}
-	b.onClose(o.system.Close)
-	o.past = openHistory(b, o.system.Own.file)
-	o.client, err = openClient(b, c.Backend, o.system, p.Wrap, o.past.History)
-	return o, err
-}
-
-func listenTo(o opened, c *config.Config, at doors) listening {
 	started := *c
 	started.APIKeys = nil
-	own := started
-	own.Server.Listen = at.public.Addr().String()
-	return listening{o, &started, &own, at.public.Listener}
+	h := &Desk{
+		basis: &basis{supervisor: p.Supervisor, log: logs.Log, logs: logs, after: p.timer(), now: p.clock(), metrics: newMetrics(), tracing: tracing, bounds: p.bounds()},
+		front: f, started: &started, config: f.addressed(&started),
+		parts: partsOf(c), // before the files are used, so that a change between is found
+		Ops:   f.ops, server: f.server, certificates: f.certificates,
+	}
+	h.onClose(tracing.close)
+	for _, open := range []func() error{
+		func() error { return h.openAdministration(p, c) },
+		func() error { return h.openStores(p.Ctx) },
+		func() error { return h.openGateway(p, c, environment) },
+		h.openForOperators,
+	} {
+		if err := open(); err != nil {
+			h.Close()
+			return nil, err
+		}
+	}
+	return h, nil
 }
 
-func openStores(ctx context.Context, l listening) (s storing, err error) {
-	s = storing{listening: l}
-	if s.common, err = openCommon(l.config); err != nil {
-		return s, err
+func (h *Desk) openAdministration(p Program, c *config.Config) (err error) {
+	h.hasher = auth.NewHasher()
+	if h.system, err = OpenSystem(p.Ctx, c, h.hasher, h.log); err != nil {
+		return err
 	}
-	l.onClose(s.common.close)
-	if s.store, err = openOwnStore(ctx, l.basis, l.system.Own); err != nil {
-		return s, err
+	h.onClose(h.system.Close)
+	h.past = openHistory(h.basis, h.system.Own.file)
+	driver := h.system.driver
+	if p.Wrap != nil {
+		driver = p.Wrap(driver)
 	}
-	s.keyEnds = newKeyEnds(s.store, s.common.sessions.Sessions)
-	s.acts = &acts{basis: l.basis}
-	return s, s.firstEnds(ctx)
+	h.client, err = backend.NewClient(driver, h.system.model, backend.Options{
+		Timeout: c.Backend.Timeout, MaxConcurrent: c.Backend.MaxConcurrent, MaxQueue: &h.bounds.Queue,
+		CircuitFailures: h.bounds.CircuitFailures, CircuitPause: h.bounds.CircuitPause, Now: h.now, Trace: h.tracing.call(),
+		Observe: func(ctx context.Context, call backend.Call) {
+			h.metrics.observeCall(ctx, call)
+			h.past.NoteCall(call.Lane, call.Took, fateOf(call.Outcome))
+		},
+		OnState: func(c backend.Circuit, from string) {
+			h.log.Warn("circuit breaker", zap.String("resource", c.Resource), zap.String("from", from), zap.String("to", c.State), zap.String("calls", c.Calls), zap.Int64("client", c.Client))
+		},
+	})
+	return err
+}
+
+func (h *Desk) openStores(ctx context.Context) (err error) {
+	if h.common, err = openCommon(h.config); err != nil {
+		return err
+	}
+	h.onClose(h.common.close)
+	if h.store, err = openOwnStore(ctx, h.basis, h.system.Own); err != nil {
+		return err
+	}
+	h.keyEnds = newKeyEnds(h.store, h.common.sessions.Sessions)
+	h.acts = &acts{basis: h.basis}
+	if err := h.readEnds(ctx, h.config.Backend.Timeout); err != nil { // before anybody is let in
+		return away{fmt.Errorf("whose sessions have ended cannot be read: %w", err)}
+	}
+	return nil
 }
 
 // openGateway fills two parts in late: what is live, which the gateway asks for at each request,
 // and has to judge before; and the orchestrator of callbacks, which does what the gateway tells
 // it to run.
-func openGateway(s storing, c *config.Config, environment string, disks looks) (a answering, err error) {
-	a = answering{storing: s, live: new(config.Live[snapshot]), looks: disks}
-	accounts := s.client.Accounts(s.system.accounts)
-	if a.logins, err = openLogins(s, accounts); err != nil {
-		return a, err
+func (h *Desk) openGateway(p Program, c *config.Config, environment string) (err error) {
+	h.live, h.looks = new(config.Live[snapshot]), newLooks(p.disk(), c.Mail, h.store)
+	accounts := h.client.Accounts(h.system.accounts)
+	if h.logins, err = openLogins(h, accounts); err != nil {
+		return err
 	}
-	callbacks := newCallbacks(s, accounts)
-	if a.Gateway, err = newGateway(a.options(environment, callbacks)); err != nil {
-		return a, err
+	callbacks := newCallbacks(h, accounts)
+	s := h.config.Server
+	h.Gateway, err = newGateway(gateway.Options{
+		BasePath: s.BasePath, PublicURL: s.BaseURL(), Environment: environment, Version: Version(),
+		Location: s.TimeZone.Location, Vendor: s.Vendor, SessionTTL: c.Sessions.TTL, PageLimit: 2 * int(s.BodyLimit), Offer: h.client.Offer(), Backend: h.client,
+		Sessions: h.common.sessions, KeyEnded: h.keyEnds.ended, Login: h.logins.login, Resets: h.logins.resets, Limits: h.common.limits, TrustedProxies: prefixes(s.TrustedProxies),
+		Callbacks: callbacks, Policy: h.policy, Meter: h.metrics, History: h.past.History, Act: h.acts.note, Tracer: h.tracing.spans(),
+		Clock: time.Now, Log: h.log, Access: h.logs.access,
+	})
+	if err != nil {
+		return err
 	}
-	if err = a.live.Reload(func(*snapshot) (*snapshot, error) { return newSnapshot(c, a.Gateway, &s.keyEnds.ring) }); err != nil {
-		return a, err
+	if err = h.live.Reload(func(*snapshot) (*snapshot, error) { return newSnapshot(c, h.Gateway, &h.keyEnds.ring) }); err != nil {
+		return err
 	}
-	if a.server, a.certificates, err = openServer(s.bounds, s.config, a.Gateway, a.Handler); err != nil {
-		return a, err
-	}
-	err = startCallbacks(a, callbacks)
-	a.callbacks = callbacks.Orchestrator
-	return a, err
+	h.callbacks, err = startCallbacks(h, callbacks)
+	return err
 }
 
-func openForOperators(a answering, ops net.Listener) (h *Desk, err error) {
-	h = &Desk{
-		answering: a, drift: newDrift(a), queues: newQueues(a.client, a.logins.queue, a.server),
-		counts: newCached(a.store.jobs.States, a.now), pending: newCached(a.store.pending(a.now), a.now), room: newCached(a.callbacks.Room, a.now),
+func (h *Desk) openForOperators() (err error) {
+	h.drift, h.queues = newDrift(h), newQueues(h.client, h.logins.queue, h.server)
+	h.counts, h.pending, h.room = newCached(h.store.jobs.States, h.now), newCached(h.store.pending(h.now), h.now), newCached(h.callbacks.Room, h.now)
+	h.past.of, h.past.others = h, newGathering(h.common, h.config.Server.Listen, h.past.History)
+	if h.Ops != nil {
+		h.pages = newPagesApp(h)
 	}
-	h.past.of, h.past.others = h, newGathering(a.common, a.config.Server.Listen, h.past.History)
-	h.Ops = listenOps(h, ops)
 	h.commands, err = listenCommands(h)
-	return h, err
+	return err
 }
+
+// policy is what a request is judged by from its beginning to its end.
+func (h *Desk) policy() *gateway.Policy { return &h.live.Current().policy }
 
 // Handler serves the requests that begin now.
-func (a answering) Handler() fasthttp.RequestHandler { return a.live.Current().serve }
+func (h *Desk) Handler() fasthttp.RequestHandler { return h.live.Current().serve }
 
 // Sessions are those of all gateways of the service.
 func (h *Desk) Sessions() auth.Sessions { return h.common.sessions }
+
+// keys are the api_keys that are configured now.
+func (h *Desk) keys() []config.Key { return h.live.Current().config.APIKeys }

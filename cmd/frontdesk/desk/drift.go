@@ -99,11 +99,11 @@ type times struct {
 }
 
 // newDrift returns nil if the database is a SQLite file, which serves one gateway only.
-func newDrift(a answering) *drift {
-	if a.store.file != "" {
+func newDrift(h *Desk) *drift {
+	if h.store.file != "" {
 		return nil
 	}
-	return &drift{basis: a.basis, config: a.config, parts: a.parts, identity: a.common.identity, neighbours: a.store.neighbours, live: a.live, id: uuid.NewString()}
+	return &drift{basis: h.basis, config: h.config, parts: h.parts, identity: h.common.identity, neighbours: h.store.neighbours, live: h.live, id: uuid.NewString()}
 }
 
 // differ returns the gateways that have differed for long enough to be reported.

@@ -3,7 +3,6 @@ package desk
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -132,15 +131,6 @@ func (k *knownEnds) why(s *auth.Session) auth.Cause {
 	}
 }
 
-// firstEnds reads whose sessions, and which api_keys, have ended before anybody is let in. A start waits
-// until it can.
-func (h storing) firstEnds(ctx context.Context) error {
-	if err := h.readEnds(ctx, h.config.Backend.Timeout); err != nil {
-		return away{fmt.Errorf("whose sessions have ended cannot be read: %w", err)}
-	}
-	return nil
-}
-
 // watchEnded goes on reading them until ctx ends, and at once when a reload has ended an api_key.
 func (h *Desk) watchEnded(ctx context.Context) {
 	look := func() { h.lookForEnded(ctx, h.config.Backend.Timeout) }
@@ -160,7 +150,7 @@ func (h *Desk) watchEnded(ctx context.Context) {
 }
 
 // readEnds asks for all ends that may concern a live session. What cannot be read stays as it is known.
-func (h storing) readEnds(ctx context.Context, patience time.Duration) error {
+func (h *Desk) readEnds(ctx context.Context, patience time.Duration) error {
 	bounded, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	read, look := h.now(), *h.common.sessions.look.Load()

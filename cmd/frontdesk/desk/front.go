@@ -2,97 +2,166 @@ package desk
 
 import (
 	"context"
-	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"sync/atomic"
+	"syscall"
 	"time"
 
+	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
-	"go.uber.org/zap"
 
-	"frontdesk/auth"
 	"frontdesk/backend"
-	"frontdesk/cmd/frontdesk/history"
 	"frontdesk/config"
 	"frontdesk/gateway"
 )
 
-// openClient makes the client of the administration.
-func openClient(b *basis, c config.Backend, system *System, wrap WrapDriver, told *history.History) (*backend.Client, error) {
-	driver := system.driver
-	if wrap != nil {
-		driver = wrap(driver)
+// front is where clients and operators come in: the listeners, and the servers behind them. It is open
+// before there is a desk. Until then clients are answered as those whose administration does not answer, and
+// operators why.
+type front struct {
+	config       *config.Config
+	public       net.Listener
+	server       *gateway.Server
+	certificates *certificates // nil without TLS
+	ops          *opsServer    // nil where operators have no listener
+	began        time.Time
+	why          atomic.Pointer[string] // there is no desk yet
+	desk         atomic.Pointer[Desk]
+
+	begin   sync.Once
+	serving sync.WaitGroup
+	failed  chan error // of either server
+}
+
+// openFront listens, and answers nobody yet.
+func openFront(p Program, c *config.Config, environment string, logs *Logs) (f *front, err error) {
+	f = &front{config: c, began: time.Now(), failed: make(chan error, 2)}
+	f.starts("the start is under way")
+	if f.public, err = listen(p.Supervisor, PublicSocket, c.Server.Listen); err != nil {
+		return nil, err
 	}
-	return backend.NewClient(driver, system.model, backend.Options{
-		Timeout: c.Timeout, MaxConcurrent: c.MaxConcurrent, MaxQueue: &b.bounds.Queue,
-		CircuitFailures: b.bounds.CircuitFailures, CircuitPause: b.bounds.CircuitPause, Now: b.now, Trace: b.tracing.call(),
-		Observe: func(ctx context.Context, call backend.Call) {
-			b.metrics.observeCall(ctx, call)
-			told.NoteCall(call.Lane, call.Took, fateOf(call.Outcome))
-		},
-		OnState: func(c backend.Circuit, from string) {
-			b.log.Warn("circuit breaker", zap.String("resource", c.Resource), zap.String("from", from), zap.String("to", c.State), zap.String("calls", c.Calls), zap.Int64("client", c.Client))
-		},
-	})
+	if f.server, err = f.openServer(p, environment, logs); err != nil {
+		return nil, errors.Join(err, f.close())
+	}
+	ops, err := listen(p.Supervisor, opsSocket, c.Ops.Listen)
+	if err != nil {
+		return nil, errors.Join(err, f.close())
+	}
+	if ops != nil {
+		answers := newProbes(c.Ops, f.health)
+		f.ops = newOps(ops, logs.Log, answers)
+		f.ops.Use(func(c *fiber.Ctx) error {
+			if h := f.desk.Load(); h != nil {
+				h.pages(c.Context())
+				return nil
+			}
+			return answers.readyz(c) // whatever is asked for
+		})
+	}
+	return f, nil
 }
 
-// logins are the parts by which people log in, and get new passwords.
-type logins struct {
-	queue  *auth.LoginQueue
-	login  *auth.Login
-	resets *auth.Resets
-}
-
-func openLogins(s storing, accounts auth.Accounts) (*logins, error) {
-	c := s.config
-	mailer, err := newMailer(c.Mail)
+// openServer makes the server of the gateway, with one that stands in for it at first.
+func (f *front) openServer(p Program, environment string, logs *Logs) (*gateway.Server, error) {
+	c, b := f.config.Server, p.bounds()
+	offer, err := OfferOf(f.config)
 	if err != nil {
 		return nil, err
 	}
-	l := &logins{queue: auth.NewLoginQueue(s.system.loginsAtOnce, time.Now)}
-	if l.resets, err = auth.NewResets(auth.ResetsConfig{
-		Accounts: accounts, Hasher: s.hasher, Sessions: s.common.sessions, Mailer: mailer, Base: c.Server.BaseURL(),
-		Clock: time.Now, Random: rand.Reader, Log: s.log,
-	}); err != nil {
+	away := describing(f.addressed(f.config), offer, environment)
+	away.Log, away.Access, away.TrustedProxies = logs.Log, logs.access, prefixes(c.TrustedProxies)
+	away.Away = func() error { return errors.New(*f.why.Load()) }
+	policy := &gateway.Policy{Hash: f.config.Hash(), AccessLog: f.config.Log.Access}
+	away.Policy = func() *gateway.Policy { return policy }
+	g, err := newGateway(away)
+	if err != nil {
 		return nil, err
 	}
-	s.onClose(l.resets.Close)
-	l.login, err = auth.NewLogin(auth.LoginConfig{
-		Verifier: accounts, Sessions: s.common.sessions, Throttle: auth.NewThrottle(s.common.guesses, time.Now, auth.Sleep), Queue: l.queue,
-		TTL: c.Sessions.TTL, Vendor: c.Server.Vendor, Clock: time.Now, Random: rand.Reader, Log: s.log, Observe: s.metrics.countLogin,
-	})
+	refuse := g.Handler(policy)
+	options := gateway.ServerOptions{
+		BodyLimit: int(c.BodyLimit), BodyMemory: max(b.BodyMemory, 2*int(c.BodyLimit)), ReadTimeout: c.ReadTimeout,
+		WriteTimeout: b.WriteTimeout, IdleTimeout: idleTimeout, Connections: connectionBounds(b, descriptors()),
+		Current: func() (*gateway.Gateway, fasthttp.RequestHandler) {
+			if h := f.desk.Load(); h != nil {
+				return h.Gateway, h.Handler()
+			}
+			return g, refuse
+		},
+	}
+	if c.TLS.Enabled() {
+		if f.certificates, err = openCertificates(c.TLS); err != nil {
+			return nil, err
+		}
+		options.TLS = f.certificates.serverConfig()
+	}
+	return gateway.NewServer(options), nil
+}
+
+// listen opens the listener of an address, or takes the one that systemd handed over by that name; nil
+// where operators have none. Its error says plainly that another program has the address, which is the
+// usual cause.
+func listen(s *Supervisor, name, address string) (net.Listener, error) {
+	if l, err := s.activated(name); l != nil || err != nil {
+		return l, err
+	}
+	if address == "" && name != PublicSocket {
+		return nil, nil
+	}
+	l, err := net.Listen("tcp", address)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		err = fmt.Errorf("cannot serve on %s: %w by another program", address, syscall.EADDRINUSE)
+	}
 	return l, err
 }
 
-func newMailer(c config.Mail) (auth.Mailer, error) {
-	if c.SMTP == "" {
-		return auth.NewFolderMailer(c.Folder, c.From, time.Now, rand.Reader)
-	}
-	return auth.NewSMTPMailer(auth.SMTPConfig{URL: string(c.SMTP), From: c.From, Clock: time.Now, Random: rand.Reader})
+// addressed is a configuration with the address that the listener has.
+func (f *front) addressed(c *config.Config) *config.Config {
+	own := *c
+	own.Server.Listen = f.public.Addr().String()
+	return &own
 }
 
-// options are those of the gateway, which judges each request by what is live then.
-func (a answering) options(environment string, callbacks *gateway.Callbacks) gateway.Options {
-	c := a.config
-	return gateway.Options{
-		BasePath: c.Server.BasePath, PublicURL: c.Server.BaseURL(), Environment: environment, Version: Version(),
-		Location: c.Server.TimeZone.Location, Vendor: c.Server.Vendor, SessionTTL: c.Sessions.TTL, PageLimit: 2 * int(c.Server.BodyLimit), Offer: a.client.Offer(), Backend: a.client,
-		Sessions: a.common.sessions, KeyEnded: a.keyEnds.ended, Login: a.logins.login, Resets: a.logins.resets, Limits: a.common.limits, TrustedProxies: prefixes(c.Server.TrustedProxies),
-		Callbacks: callbacks, Policy: func() *gateway.Policy { return policyOf(a.live) }, Meter: a.metrics, History: a.past.History, Act: a.acts.note, Tracer: a.tracing.spans(),
-		Clock: time.Now, Log: a.log, Access: a.logs.access,
-	}
-}
+// starts has everybody told why there is no desk yet.
+func (f *front) starts(why string) { f.why.Store(&why) }
 
-// openServer makes the server of the gateway, which is not started yet. It has no certificates
-// without TLS.
-func openServer(b Bounds, c *config.Config, g *gateway.Gateway, current func() fasthttp.RequestHandler) (s *gateway.Server, own *certificates, err error) {
-	options := gateway.ServerOptions{
-		BodyLimit: int(c.Server.BodyLimit), BodyMemory: max(b.BodyMemory, 2*int(c.Server.BodyLimit)), ReadTimeout: c.Server.ReadTimeout,
-		WriteTimeout: b.WriteTimeout, IdleTimeout: idleTimeout, Connections: connectionBounds(b, descriptors()), Current: current,
-	}
-	if c.Server.TLS.Enabled() {
-		if own, err = openCertificates(c.Server.TLS); err != nil {
-			return nil, nil, err
+// answer begins to answer, until close. It is called for any number of times.
+func (f *front) answer() {
+	f.begin.Do(func() {
+		f.serving.Go(func() { f.failed <- f.server.Serve(f.public) })
+		if f.ops != nil {
+			f.serving.Go(func() { f.failed <- f.ops.serve() })
 		}
-		options.TLS = own.serverConfig()
+	})
+}
+
+func (f *front) health(ctx context.Context) Health {
+	if h := f.desk.Load(); h != nil {
+		return h.health(ctx)
 	}
-	return gateway.NewServer(g, options), own, nil
+	return Health{
+		Status: healthUnavailable, Version: Version(), Reasons: []string{*f.why.Load()}, Backend: healthUnavailable, Circuit: backend.CircuitClosed,
+		Jobs: healthUnavailable, Sessions: healthUnavailable, Config: ConfigHealth{Hash: f.config.Hash(), Loaded: f.began},
+	}
+}
+
+// closePatience bounds the wait for answers under way, which a desk has let leave before.
+const closePatience = 2 * time.Second
+
+// close lets the answers under way leave.
+func (f *front) close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), closePatience)
+	defer cancel()
+	err := f.public.Close() // also where nothing was answered
+	if f.server != nil {
+		_ = f.server.Shutdown(ctx)
+	}
+	f.ops.stop(ctx)
+	f.serving.Wait()
+	if errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return err
 }

@@ -4,21 +4,19 @@ import (
 	"net"
 	"time"
 
+	"github.com/gofiber/fiber/v2"
 	"github.com/gofiber/fiber/v2/middleware/adaptor"
 	"github.com/gofiber/fiber/v2/middleware/helmet"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/valyala/fasthttp"
 	"go.uber.org/zap"
 )
 
-// listenOps makes the server of the listener for operators, which is never under the base
-// path; nil where there is no listener.
-func listenOps(h *Desk, listener net.Listener) *opsServer {
-	if listener == nil {
-		return nil
-	}
+// newPagesApp are the routes for operators that want a desk.
+func newPagesApp(h *Desk) fasthttp.RequestHandler {
 	h.watch()
 	h.metrics.registry.MustRegister(NewReloadMetrics(h))
-	s, page := newOps(listener, h.log, newProbes(h.config.Ops, h.health)), newPages(h)
+	s, page := fiber.New(opsConfig(h.log, opsPatience)), newPages(h)
 	s.Get("/", page.overview) // which a person may follow a link to
 	s.Get("/history", ownOrigin, h.guarded, page.history)
 	s.Get("/refusals", ownOrigin, h.guarded, page.refusals)
@@ -28,13 +26,17 @@ func listenOps(h *Desk, listener net.Listener) *opsServer {
 	s.Get("/callbacks/:id", ownOrigin, h.guarded, page.job)
 	s.Get("/status.json", ownOrigin, page.status)
 	s.Get("/metrics", ownOrigin, adaptor.HTTPHandler(promhttp.HandlerFor(h.metrics.registry, promhttp.HandlerOpts{})))
-	return s
+	return s.Handler()
 }
 
-// newOps makes a server for operators with the probes: /healthz tells that the program runs,
-// /readyz that it can serve. Further routes are for those only who ask by a name of its own.
+// opsPatience is how long an answer to an operator may take.
+const opsPatience = 15 * time.Second
+
+// newOps makes the server of the listener for operators, which is never under the base path, with the
+// probes: /healthz tells that the program runs, /readyz that it can serve. Further routes are for those
+// only who ask by a name of its own.
 func newOps(listener net.Listener, log *zap.Logger, answers probes) *opsServer {
-	s := newOpsServer(listener, 15*time.Second, log)
+	s := newOpsServer(listener, opsPatience, log)
 	s.Use(helmet.New(helmet.Config{XFrameOptions: "DENY", ContentSecurityPolicy: "default-src 'none'; frame-ancestors 'none'"}))
 	s.Get("/healthz", ownOrigin, answers.healthz)
 	s.Get("/readyz", ownOrigin, answers.readyz)

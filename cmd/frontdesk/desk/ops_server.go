@@ -22,9 +22,8 @@ type opsServer struct {
 	end   context.CancelFunc
 }
 
-// newOpsServer makes a server whose requests end after patience. It has no routes yet.
-func newOpsServer(at net.Listener, patience time.Duration, log *zap.Logger) *opsServer {
-	s := &opsServer{At: gateway.Patient(at, log, "connections of operators"), App: fiber.New(fiber.Config{
+func opsConfig(log *zap.Logger, patience time.Duration) fiber.Config {
+	return fiber.Config{
 		CaseSensitive: true, StrictRouting: true, Immutable: true, DisableStartupMessage: true,
 		ReadTimeout: 5 * time.Second, WriteTimeout: patience, ReadBufferSize: 8 << 10, BodyLimit: 8 << 10,
 		ErrorHandler: func(c *fiber.Ctx, err error) error {
@@ -35,7 +34,12 @@ func newOpsServer(at net.Listener, patience time.Duration, log *zap.Logger) *ops
 			c.Set(fiber.HeaderContentType, fiber.MIMETextPlainCharsetUTF8)
 			return c.Status(said.Code).SendString(said.Message + "\n")
 		},
-	})}
+	}
+}
+
+// newOpsServer makes a server whose requests end after patience. It has no routes yet.
+func newOpsServer(at net.Listener, patience time.Duration, log *zap.Logger) *opsServer {
+	s := &opsServer{At: gateway.Patient(at, log, "connections of operators"), App: fiber.New(opsConfig(log, patience))}
 	s.Server().HeaderReceived = func(h *fasthttp.RequestHeader) (as fasthttp.RequestConfig) {
 		if new(fasthttp.URI).Parse(h.Host(), nil) != nil { // a stranger's, whom the probes answer and fasthttp would refuse
 			h.SetHost("*")

@@ -4,8 +4,6 @@ package desk
 
 import (
 	"io/fs"
-	"os/user"
-	"strconv"
 	"syscall"
 )
 
@@ -15,17 +13,4 @@ func namesOf(info fs.FileInfo) uint64 {
 		return uint64(stat.Nlink)
 	}
 	return 1
-}
-
-// ownerOf names who a file belongs to: name(uid).
-func ownerOf(info fs.FileInfo) string {
-	stat, ok := info.Sys().(*syscall.Stat_t)
-	if !ok {
-		return ""
-	}
-	id := strconv.FormatUint(uint64(stat.Uid), 10)
-	if u, err := user.LookupId(id); err == nil {
-		return u.Username + "(" + id + ")"
-	}
-	return "(" + id + ")"
 }

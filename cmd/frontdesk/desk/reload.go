@@ -19,99 +19,106 @@ import (
 const (
 	bySignal = "SIGHUP"
 	byFile   = "file change"
-	byLook   = "comparison with the files"
 )
 
-// Editors and deployments write a file in several steps: a reload waits until
-// nothing has changed for settleTime, but not longer than settleLimit.
+// LookEvery is how often a gateway looks whether files of its configuration have changed. No event tells
+// of all changes: not of mounts, nor of those on network disks.
+const LookEvery = 500 * time.Millisecond
+
+// What looks cost more: one at more files is rarer, and one in besideEvery also reads the files beside the
+// configuration.
 const (
-	SettleTime  = 200 * time.Millisecond
-	SettleLimit = 2 * time.Second
+	filesPerLook = 1000
+	besideEvery  = 10
 )
 
 // reloader follows the configuration while a desk serves. It does everything in one goroutine.
 type reloader struct {
 	desk      *Desk
 	loader    *config.Loader
-	logs      *Logs
+	watch     bool             // looks at the files, and not only on SIGHUP
 	signals   <-chan os.Signal // SIGHUP, and the one for debugging
-	watch     *fileWatch       // nil where nothing is watched
-	watching  string           // why files cannot be watched, once it was said
 	debugEnds <-chan time.Time // nil while the configured level holds
-	parts     partFiles        // as they were last looked at
-	refused   error            // why the last reload could not use the files; nil if it could
-	starting  *config.Loader   // reads the files as a start would; nil if all that they say is in force
-	keyPair   string           // what was in the files of the certificate when they were last read
+	looks     int
+	moving    bool           // the files were changing at the last look
+	parts     partFiles      // as they were last looked at
+	refused   error          // why the last reload could not use the files; nil if it could
+	starting  *config.Loader // reads the files as a start would; nil if all that they say is in force
+	keyPair   string         // what was in the files of the certificate when they were last read
 }
 
-// startReloader follows the configuration until ctx ends or the desk closes.
-func (h *Desk) startReloader(ctx context.Context, p Program, loader *config.Loader, logs *Logs, watch bool) error {
-	k := &reloader{desk: h, loader: loader, logs: logs, parts: h.parts, keyPair: h.keyPairDigest()}
+// follow follows the configuration until the desk closes.
+func (h *Desk) follow(p Program, loader *config.Loader, watch bool) {
+	k := &reloader{desk: h, loader: loader, watch: watch, signals: p.Signals, parts: h.parts, keyPair: h.keyPairDigest()}
 	loader.Serving()
-	signals, release := p.operatorSignals()
-	k.signals = signals
-	if watch {
-		var err error
-		if k.watch, err = newFileWatch(); err != nil {
-			release()
-			return err
-		}
-	}
-	ctx, stop := context.WithCancel(ctx)
-	done := make(chan error, 1)
+	ctx, stop := context.WithCancel(p.Ctx)
+	done := make(chan struct{})
 	go func() {
+		defer close(done)
 		k.run(ctx)
-		release()
-		done <- k.watch.close()
 	}()
 	h.onClose(func() error {
 		stop()
 		select {
-		case err := <-done:
-			return err
+		case <-done:
+			return nil
 		case <-h.after(FilesPatience): // nothing ends what hangs with a disk
 			return errors.New("the files of the configuration do not answer")
 		}
 	})
-	return nil
 }
 
 func (k *reloader) run(ctx context.Context) {
-	var settled, limit <-chan time.Time
-	compare := k.desk.after(CompareEvery)
-	if k.watch != nil {
-		k.follow()
-		settled = k.desk.after(SettleTime) // what changed before it was watched is found once
-	}
+	next := k.nextLook()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case s := <-k.signals:
 			if s == syscall.SIGHUP {
-				settled, limit = nil, nil
 				k.reload(bySignal)
 			} else {
 				k.toggleDebug()
 			}
-		case <-k.watch.changes():
-			settled = k.desk.after(SettleTime)
-			if limit == nil {
-				limit = k.desk.after(SettleLimit)
-			}
-		case <-settled:
-			settled, limit = nil, nil
-			k.reload(byFile)
-		case <-limit:
-			settled, limit = nil, nil
-			k.reload(byFile)
-		case <-compare:
+		case <-next:
 			k.look()
-			compare = k.desk.after(CompareEvery)
+			next = k.nextLook()
 		case <-k.debugEnds:
 			k.toggleDebug()
 		}
 	}
+}
+
+func (k *reloader) nextLook() <-chan time.Time {
+	if !k.watch {
+		return nil
+	}
+	return k.desk.after(LookEvery * time.Duration(1+len(k.desk.live.Current().config.Files())/filesPerLook))
+}
+
+// look finds changes of the files. If nothing has changed, it costs little and logs nothing. Editors and
+// deployments write a file in several steps, so a change is read at the look after the one that found it.
+func (k *reloader) look() {
+	defer k.survive(byFile)
+	k.busy(k.desk.now())
+	defer k.busy(time.Time{})
+	moved := k.moving
+	switch k.moving = k.loader.Changed(); {
+	case k.moving && moved:
+		k.moving = false
+		k.reload(byFile)
+		return
+	case k.keyPair != k.desk.keyPairDigest():
+		k.renewCertificates(byFile)
+	}
+	if k.looks++; k.looks%besideEvery == 0 {
+		k.lookBeside(false)
+	}
+}
+
+// busy records since when the files are being read or looked at; zero where they are not.
+func (k *reloader) busy(since time.Time) {
+	k.desk.reloads.note(func(s *reloadState) { s.began = since })
 }
 
 // reload reads the configuration again and puts it in force if it is valid. Changes that need a
@@ -119,8 +126,8 @@ func (k *reloader) run(ctx context.Context) {
 // because of another line in the same file.
 func (k *reloader) reload(trigger string) {
 	h := k.desk
-	looking := h.reloads.begin(h.now()) // zero where it is not while it looks at them
-	defer func() { h.reloads.begin(looking) }()
+	k.busy(h.now())
+	defer k.busy(time.Time{})
 	h.tell(h.supervisor.reloading())
 	defer func() { h.tell(h.supervisor.ready(h.status())) }()
 	defer k.survive(trigger)
@@ -145,53 +152,53 @@ func (k *reloader) reload(trigger string) {
 		h.keyEnds.changed(before.config.APIKeys, after.config.APIKeys)
 	}
 	k.refused = err
-	k.follow()
-	k.lookAtParts(true)
+	k.lookBeside(true)
 	k.report(trigger, before, after, err)
 }
 
 // survive keeps a panic in a reload from ending the program with all its requests: the
 // configuration in force stays.
 func (k *reloader) survive(trigger string) {
-	p := recover()
-	if p == nil {
-		return
+	if p := recover(); p != nil {
+		k.refuse(fmt.Errorf("a fault of the program: %v", p), trigger, zap.Stack("stack"))
 	}
-	err := fmt.Errorf("panic: %v", p)
-	k.desk.reloads.failed(err)
-	k.desk.past.Mark("configuration", "configuration refused: "+summary(err))
-	k.desk.log.Error("the reload failed by a fault of the program: the configuration in force stays", zap.String("trigger", trigger),
-		zap.String("config", k.desk.policy().Hash), zap.Error(err), zap.Stack("stack"))
 }
 
-// report records the outcome of a reload for the charts, logs, /readyz and metrics.
+// refuse records for the charts, logs, /readyz and metrics that the files are not used.
+func (k *reloader) refuse(err error, trigger string, more ...zap.Field) {
+	h := k.desk
+	h.log.Error("configuration not reloaded: the one before stays in force", append(more, zap.String("trigger", trigger),
+		zap.String("config", h.policy().Hash), zap.Strings("problems", problemsOf(err)))...)
+	if !sameText(h.reloads.state().fault, err) {
+		h.past.Mark("configuration", "configuration refused: "+summary(err))
+	}
+	h.reloads.ended(err)
+}
+
+// report records the outcome of a reload.
 func (k *reloader) report(trigger string, before, after *snapshot, err error) {
-	h, was := k.desk, k.desk.reloads.state()
+	h := k.desk
 	switch {
 	case err != nil:
-		h.log.Error("configuration not reloaded: the one before stays in force", zap.String("trigger", trigger),
-			zap.String("config", h.policy().Hash), zap.Strings("problems", problemsOf(err)))
-		if !sameText(was.fault, err) {
-			h.past.Mark("configuration", "configuration refused: "+summary(err))
-		}
-		h.reloads.failed(err)
+		k.refuse(err, trigger)
+		return
 	case after == nil || after.policy.Hash == before.policy.Hash: // but maybe for the names of files
-		h.reloads.done(was.waiting)
-		if trigger == bySignal || was.fault != nil {
+		if trigger == bySignal || h.reloads.state().fault != nil {
 			h.log.Info("configuration reloaded: nothing in it has changed", zap.String("trigger", trigger), zap.String("config", h.policy().Hash))
 		}
 	default:
 		waiting := h.waiting(after.config)
 		if k.debugEnds == nil {
-			k.logs.set(after.config.Log.Level)
+			h.logs.set(after.config.Log.Level)
 		}
 		k.audit(trigger, before, after, waiting)
 		h.past.Mark("configuration", fmt.Sprintf("configuration %s in force", after.policy.Hash))
 		if len(waiting) > 0 {
 			h.log.Warn("configuration reloaded, but some of it needs a restart", zap.Strings("needs_restart", waiting))
 		}
-		h.reloads.done(waiting)
+		h.reloads.note(func(s *reloadState) { s.waiting = waiting })
 	}
+	h.reloads.ended(nil)
 }
 
 // waiting names the settings in which the configuration differs from the one that the running
@@ -206,6 +213,59 @@ func (h *Desk) waiting(c *config.Config) (all []string) {
 	}
 	return all
 }
+
+// lookBeside reports changes that wait for a restart, in the files beside the configuration and
+// in settings, and problems that would make the restart fail. It judges again if something has
+// changed since it last did, or if a restart would have failed then.
+func (k *reloader) lookBeside(again bool) {
+	h := k.desk
+	c, state := h.live.Current().config, h.reloads.state()
+	now := partsOf(c)
+	if now == k.parts && !again && state.restart == nil {
+		return
+	}
+	k.parts = now
+	changed := now.changedSince(h.parts)
+	for i := range changed {
+		changed[i] = c.Hide(changed[i])
+	}
+	var restart error
+	if now != h.parts || len(h.waiting(c)) > 0 {
+		restart = k.judgeRestart(c)
+	} else {
+		k.starting = nil
+	}
+	h.reloads.note(func(s *reloadState) { s.parts, s.restart = changed, restart })
+	switch told := slices.Equal(changed, state.parts) && sameText(restart, state.restart); {
+	case told:
+	case len(changed) > 0:
+		h.log.Warn("files beside the configuration have changed, and are used after a restart", zap.Strings("needs_restart", changed), zap.NamedError("problem", restart))
+	case restart != nil:
+		h.log.Warn("a restart would fail", zap.Error(restart))
+	}
+}
+
+// judgeRestart finds what else would keep the program from starting with the files as they are.
+func (k *reloader) judgeRestart(c *config.Config) error {
+	if k.starting == nil {
+		k.starting = newLoader(c.Files()[0])
+	}
+	_, err := judgedBy(k.starting, false)
+	if err == nil {
+		return nil
+	}
+	var told []string
+	if k.refused != nil {
+		told = problemsOf(k.refused)
+	}
+	left := slices.DeleteFunc(problemsOf(err), func(problem string) bool { return slices.Contains(told, problem) })
+	if len(left) == 0 {
+		return nil
+	}
+	return errors.New(c.Hide(inOneLine(left)))
+}
+
+func sameText(a, b error) bool { return fmt.Sprint(a) == fmt.Sprint(b) }
 
 // problemsOf returns the problems of an error, a line each.
 func problemsOf(err error) []string {
@@ -229,35 +289,13 @@ func (k *reloader) renewCertificates(trigger string) {
 	}
 	k.keyPair = h.keyPairDigest()
 	renewed, err := h.certificates.reload()
-	h.reloads.certificate(err)
+	h.reloads.note(func(s *reloadState) { s.certificate = err })
 	now := h.certificates.current.Load()
 	switch {
 	case err != nil:
 		h.log.Error("certificate not reloaded: the one before stays in use", zap.String("trigger", trigger), zap.Error(err), zap.Time("expires", now.until))
 	case renewed:
-		k.logs.audit.Info("certificate changed", zap.String("trigger", trigger), zap.String("serial", now.serial), zap.Time("expires", now.until))
-	}
-}
-
-// follow watches the files that the configuration depends on by now.
-func (k *reloader) follow() {
-	if k.watch == nil {
-		return
-	}
-	files := k.desk.live.Current().config.Files()
-	if k.desk.certificates != nil {
-		files = append(files[:len(files):len(files)], k.desk.certificates.paths()...)
-	}
-	more, err := k.watch.follow(files, k.loader.Folders())
-	if more && k.loader.Changed() { // between being read and being watched
-		k.watch.wake()
-	}
-	if err != nil && k.watching != err.Error() {
-		k.desk.log.Warn("not all files of the configuration can be watched; SIGHUP reloads them", zap.Error(err))
-	}
-	k.watching = ""
-	if err != nil {
-		k.watching = err.Error()
+		h.logs.audit.Info("certificate changed", zap.String("trigger", trigger), zap.String("serial", now.serial), zap.Time("expires", now.until))
 	}
 }
 
@@ -266,14 +304,14 @@ const DebugTime = time.Hour
 
 // toggleDebug switches between logging everything and the configured level.
 func (k *reloader) toggleDebug() {
+	logs, level := k.desk.logs, k.desk.live.Current().config.Log.Level
 	if k.debugEnds != nil {
 		k.debugEnds = nil
-		level := k.desk.live.Current().config.Log.Level
-		k.logs.set(level)
-		k.logs.audit.Info("log level changed", zap.String("from", "debug"), zap.String("to", level), zap.String("trigger", "SIGUSR1, or an hour has passed"))
+		logs.set(level)
+		logs.audit.Info("log level changed", zap.String("from", "debug"), zap.String("to", level), zap.String("trigger", "SIGUSR1, or an hour has passed"))
 		return
 	}
 	k.debugEnds = k.desk.after(DebugTime)
-	k.logs.audit.Info("log level changed", zap.Stringer("from", k.logs.level), zap.String("to", "debug"), zap.String("trigger", "SIGUSR1"))
-	k.logs.set("debug")
+	logs.audit.Info("log level changed", zap.Stringer("from", logs.level), zap.String("to", "debug"), zap.String("trigger", "SIGUSR1"))
+	logs.set("debug")
 }

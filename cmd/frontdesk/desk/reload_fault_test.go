@@ -14,13 +14,14 @@ import (
 // TestReloadSurvivesAFault of the program itself, here for want of a loader.
 func TestReloadSurvivesAFault(t *testing.T) {
 	c := config.Default()
-	of := &basis{now: time.Now, log: zap.NewNop()}
-	h := new(Desk)
-	h.basis, h.config, h.started, h.live, h.past = of, c, c, new(config.Live[snapshot]), &past{History: history.New(time.Now)}
+	h := &Desk{
+		basis:  &basis{now: time.Now, log: zap.NewNop()},
+		config: c, started: c, live: new(config.Live[snapshot]), past: &past{History: history.New(time.Now)},
+	}
 	require.NoError(t, h.live.Reload(func(*snapshot) (*snapshot, error) { return &snapshot{config: c}, nil }))
 	k := &reloader{desk: h}
 	k.reload(bySignal)
 	state := h.reloads.state()
 	require.EqualValues(t, 1, state.failures)
-	require.ErrorContains(t, state.fault, "panic")
+	require.ErrorContains(t, state.fault, "a fault of the program")
 }

@@ -1,16 +1,16 @@
 package desk
 
 import (
+	"context"
 	"slices"
-	"sync"
+	"sync/atomic"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 // reloads is the outcome of the reloads so far. In its zero value there were none.
-type reloads struct {
-	mu  sync.Mutex
-	now reloadState
-}
+type reloads struct{ now atomic.Pointer[reloadState] }
 
 // reloadState is what /readyz, metrics and the status page tell of reloads.
 type reloadState struct {
@@ -25,11 +25,33 @@ type reloadState struct {
 	began       time.Time // since when the files are read or looked at; zero where they are not
 }
 
+func (r *reloads) state() reloadState {
+	if now := r.now.Load(); now != nil {
+		return *now
+	}
+	return reloadState{}
+}
+
+// note changes the state, which the reloader alone does.
+func (r *reloads) note(change func(*reloadState)) {
+	now := r.state()
+	change(&now)
+	r.now.Store(&now)
+}
+
+// ended notes the end of a reload.
+func (r *reloads) ended(fault error) {
+	r.note(func(s *reloadState) {
+		s.count++
+		if fault != nil {
+			s.failures++
+		}
+		s.last, s.fault = time.Now(), fault
+	})
+}
+
 // needsRestart returns all changes that are not used before a restart.
 func (s reloadState) needsRestart() []string { return slices.Concat(s.waiting, s.parts) }
-
-// asWritten reports whether everything in the files is in force, or would be after a restart.
-func (s reloadState) asWritten() bool { return s.fault == nil && s.restart == nil }
 
 // FilesPatience is how long the files of the configuration may take to answer.
 const FilesPatience = 12 * time.Second
@@ -43,44 +65,30 @@ func (s reloadState) hangs(now time.Time) time.Time {
 	return s.began
 }
 
-// begin records since when the files are being read or looked at, and returns the time recorded
-// before.
-func (r *reloads) begin(at time.Time) (before time.Time) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	before, r.now.began = r.now.began, at
-	return before
+// NewReloadMetrics exports the outcome of reloads, and the certificate in use.
+func NewReloadMetrics(h *Desk) prometheus.Collector {
+	reloads := newMetric("frontdesk_config_reloads_total", "Times that the configuration was read again, whatever became of it.")
+	failures := newMetric("frontdesk_config_reload_failures_total", "Reloads that kept the configuration before, for what is wrong with the new one.")
+	success := newMetric("frontdesk_config_last_reload_success", "1 where what the files say is in force, or waits for a restart that can use it; 0 where an older configuration is in force, or a restart would fail.")
+	at := newMetric("frontdesk_config_loaded_timestamp_seconds", "When the configuration in force was loaded.")
+	restart := newMetric("frontdesk_config_needs_restart", "1 where the files say something that is not used before a restart.")
+	until := newMetric("frontdesk_certificate_expires_timestamp_seconds", "When the server's certificate expires; only with TLS.")
+	return newScraped(func(_ context.Context, v values) {
+		state := h.reloads.state()
+		v.set(reloads, float64(state.count))
+		v.set(failures, float64(state.failures))
+		v.set(success, oneIf(state.fault == nil && state.restart == nil && state.hangs(h.now()).IsZero()))
+		v.set(at, float64(h.live.Current().since.UnixMilli())/1000)
+		v.set(restart, oneIf(len(state.needsRestart()) > 0))
+		if h.certificates != nil {
+			v.set(until, float64(h.certificates.current.Load().until.Unix()))
+		}
+	}, reloads, failures, success, at, restart, until)
 }
 
-func (r *reloads) state() reloadState {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.now
-}
-
-func (r *reloads) failed(err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.now.count++
-	r.now.failures++
-	r.now.last, r.now.fault = time.Now(), err
-}
-
-func (r *reloads) done(waiting []string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.now.count++
-	r.now.last, r.now.fault, r.now.waiting = time.Now(), nil, waiting
-}
-
-func (r *reloads) certificate(err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.now.certificate = err
-}
-
-func (r *reloads) beside(changed []string, restart error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.now.parts, r.now.restart = changed, restart
+func oneIf(yes bool) float64 {
+	if yes {
+		return 1
+	}
+	return 0
 }

@@ -2,15 +2,15 @@ package desk
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os/signal"
-	"slices"
+	"sync"
 	"syscall"
+	"time"
 
-	"frontdesk/config"
-	"frontdesk/config/strictyaml"
-	"frontdesk/gateway"
+	"go.uber.org/zap"
 )
 
 // ServeConfig serves what a configuration says until it is told to stop, reading
@@ -30,92 +30,110 @@ func ServeConfig(p Program, file string, watch bool) error {
 	signals, release := p.operatorSignals() // which would end the program, while nobody takes them
 	defer release()
 	p.Signals = signals
-	h, err := (&start{p: p, loader: loader, watch: watch, logs: logs, config: c}).desk()
-	if h == nil {
-		return err
+	var h *Desk
+	for h == nil {
+		s := start{p: p, loader: loader, watch: watch, logs: logs, config: c}
+		if h, c, err = s.desk(); err != nil || p.Ctx.Err() != nil && h == nil {
+			return err
+		}
+		if h == nil {
+			logs.set(c.Log.Level)
+		}
 	}
 	defer h.Close()
-	if err := h.startReloader(p.Ctx, p, loader, logs, watch); err != nil {
-		return err
-	}
+	h.follow(p, loader, watch)
 	return h.Serve(p.Ctx, func(baseURL string) { fmt.Fprintf(p.Stdout, "ready: %s/\n", baseURL) })
 }
 
-// newLoader reads the configuration in a file, judging it by the endpoints of
-// its model.
-func newLoader(file string) *config.Loader {
-	return config.NewLoader(file, config.Known{Endpoints: Endpoints})
-}
-
-// LoadConfig reads a configuration once.
-func LoadConfig(file string) (*config.Config, error) { return loadBy(newLoader(file)) }
-
-// LoadWith is LoadConfig with some of its files, by path, as they are to be written.
-func LoadWith(file string, written map[string][]byte) (*config.Config, error) {
-	return loadBy(config.NewLoader(file, config.Known{Endpoints: Endpoints, Written: written}))
-}
-
-// UsualConfig is the configuration of commands that look for one in this folder if none is named.
-const UsualConfig = "frontdesk.yaml"
-
-// DraftForKeys reads a configuration for a command that ends api_keys, with some files as they are
-// to be written. It does not judge what keys are allowed: a mapping sheet or model that is broken,
-// or has changed, must not keep a key from being ended. With the problems of a configuration it
-// also returns its draft.
-func DraftForKeys(file string, written map[string][]byte) (*config.Config, strictyaml.Problems, error) {
-	known := anyEndpoint
-	known.Written = written
-	return draftBy(config.NewLoader(file, known))
-}
-
-func draftBy(loader *config.Loader) (*config.Config, strictyaml.Problems, error) {
-	c, err := loadBy(loader)
-	problems, ok := errors.AsType[strictyaml.Problems](err)
-	if !ok {
-		return c, nil, err
-	}
-	return loader.Draft(), problems, nil
-}
-
-// LoadBeside is LoadConfig for a command that needs some of the settings: problems of the others
-// are printed, and do not stop it.
-func LoadBeside(p Program, file string, others func(strictyaml.Problem) bool) (*config.Config, error) {
-	c, problems, err := draftBy(newLoader(file))
-	if len(problems) == 0 {
-		return c, err
-	}
-	if slices.ContainsFunc(problems, func(p strictyaml.Problem) bool { return !others(p) }) {
-		return nil, problems
-	}
-	fmt.Fprintf(p.Stderr, "%s is used although there is something wrong with it:\n%s\n", file, problems)
-	return c, nil
-}
-
-// loadBy reads a configuration for a command that was told to.
-func loadBy(loader *config.Loader) (*config.Config, error) {
-	c, err := loader.Load()
-	if _, ok := errors.AsType[strictyaml.Problems](err); err != nil && !ok {
-		err = Misused("%w", err)
-	}
-	return c, err
-}
-
-// anyEndpoint has the allowlists of a configuration not judged.
-var anyEndpoint = config.Known{Endpoints: func(*config.Config) ([]config.Endpoint, error) { return nil, nil }}
-
-// Endpoints are what the allowlists of a configuration can name.
-func Endpoints(c *config.Config) ([]config.Endpoint, error) {
-	offer, err := OfferOf(c)
+// Serve answers requests until ctx ends, and then lets those under way finish.
+func (h *Desk) Serve(ctx context.Context, ready func(baseURL string)) error {
+	database, err := DatabaseOf(h.config)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return endpointsOf(gateway.Endpoints(offer)), nil
+	var serving sync.WaitGroup
+	defer serving.Wait()
+	alive, stopSigns := context.WithCancel(context.Background())
+	defer stopSigns()
+	for _, watch := range []func(context.Context){
+		h.watchEnded, h.supervisor.keepAlive, h.watchDisks, h.drift.watch, h.watchKeyUse, h.past.watch, h.past.gather, h.watchQueues, h.giveBack,
+		func(ctx context.Context) {
+			every(ctx, time.After, time.Hour, newExpiryWatch(h.keys, time.Now, h.log).look)
+		},
+	} {
+		serving.Go(func() { watch(alive) })
+	}
+	if h.commands != nil {
+		serving.Go(func() {
+			if err := h.commands.serve(); err != nil { // clients are still served
+				h.log.Warn("frontdesk sessions cannot ask this gateway any more", zap.Error(err))
+			}
+		})
+	}
+	h.past.begin()
+	h.front.desk.Store(h)
+	h.front.answer()
+	h.tell(h.supervisor.ready(h.status()))
+	h.log.Info("serving", zap.String("base_url", h.config.Server.BaseURL()), zap.String("config", h.policy().Hash), zap.Stringer("database", database),
+		zap.String("version", Version()), zap.String("sockets_of_systemd", h.supervisor.handedOver()))
+	ready(h.config.Server.BaseURL())
+	select {
+	case err = <-h.front.failed:
+	case <-ctx.Done():
+		h.drain()
+	}
+	return errors.Join(err, h.shutdown())
 }
 
-func endpointsOf(grants []gateway.Grant) []config.Endpoint {
-	endpoints := make([]config.Endpoint, len(grants))
-	for i, grant := range grants {
-		endpoints[i] = config.Endpoint(grant)
+// drain has load balancers send requests elsewhere before the listener closes: /readyz says so at
+// once, and requests are accepted for server.drain_delay, in which load balancers ask it.
+func (h *Desk) drain() {
+	h.draining.Store(true)
+	h.tell(h.supervisor.stopping("draining"))
+	delay := h.config.Server.DrainDelay
+	h.log.Info("draining", zap.Duration("drain_delay", delay), zap.Duration("shutdown_timeout", h.config.Server.ShutdownTimeout))
+	if delay > 0 {
+		<-h.after(delay)
 	}
-	return endpoints
+}
+
+// shutdown lets requests and callback jobs under way finish. The operators' listener closes last,
+// so that they can watch.
+func (h *Desk) shutdown() error {
+	h.draining.Store(true)
+	timeout := h.config.Server.ShutdownTimeout
+	stop, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	jobs := make(chan error, 1)
+	go func() { jobs <- h.callbacks.Shutdown(stop) }()
+	err := h.server.Shutdown(stop)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("requests under way were broken off: they did not end within server.shutdown_timeout (%s)", timeout)
+	}
+	h.letJobsEnd(jobs)
+	h.Ops.stop(stop)
+	h.commands.stop(stop)
+	return err
+}
+
+// letJobsEnd waits for the jobs under way. Jobs that do not end in time are no failure: the next
+// process does them again.
+func (h *Desk) letJobsEnd(jobs <-chan error) {
+	var err error
+	select {
+	case err = <-jobs:
+	default:
+		h.log.Info("callbacks: waiting for jobs under way to end", zap.Duration("shutdown_timeout", h.config.Server.ShutdownTimeout))
+		err = <-jobs
+	}
+	if err != nil {
+		h.log.Warn("callbacks: jobs under way were cut off: they did not end within server.shutdown_timeout", zap.Error(err))
+	}
+}
+
+// tell logs that systemd could not be told something, which is no reason to stop.
+func (h *Desk) tell(err error) {
+	if err != nil {
+		h.log.Warn("systemd could not be notified", zap.Error(err))
+	}
 }

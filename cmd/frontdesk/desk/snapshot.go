@@ -42,8 +42,3 @@ func newSnapshot(c *config.Config, g *gateway.Gateway, ends *auth.KeyEnds) (*sna
 	s.serve = g.Handler(&s.policy)
 	return s, nil
 }
-
-// policyOf is the policy that a request is judged by from its beginning to its end.
-func policyOf(live *config.Live[snapshot]) *gateway.Policy { return &live.Current().policy }
-
-func (h *Desk) policy() *gateway.Policy { return policyOf(h.live) }

@@ -2,7 +2,6 @@ package desk
 
 import (
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -37,7 +36,7 @@ func isAway(err error) bool {
 	return ok || sqlrecord.Away(err)
 }
 
-// start is that of a gateway, until there is one.
+// start is that of a gateway with one configuration.
 type start struct {
 	p       Program
 	loader  *config.Loader
@@ -45,39 +44,36 @@ type start struct {
 	logs    *Logs
 	config  *config.Config
 	refused error // why the files are not used as they are now
-	doors   doors
-	standIn *standIn // nil until it is needed
-	told    string   // why it waits
+	front   *front
+	told    string // why it waits
 }
 
-// desk builds the desk, however long that takes; without one, and without an error, it was stopped.
-func (s *start) desk() (h *Desk, err error) {
-	defer func() {
-		s.standIn.stop()
-		if err == nil && h != nil {
-			h.onClose(s.doors.close)
-			return
-		}
-		_ = s.doors.close() // nothing came in by them
-	}()
-	if err := s.doors.open(s.p.Supervisor, s.config); err != nil {
-		return nil, err
+// desk builds the desk, however long that takes. Without one, and without an error, the program is to stop,
+// or the files have changed: then it returns their configuration, to start with that.
+func (s *start) desk() (h *Desk, changed *config.Config, err error) {
+	if s.front, err = openFront(s.p, s.config, s.config.Server.Environment, s.logs); err != nil {
+		return nil, nil, err
 	}
+	defer func() {
+		if h == nil {
+			err = errors.Join(err, s.front.close())
+		}
+	}()
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
-		h, err = s.build()
+		h, err := s.build()
 		switch {
 		case err == nil:
-			return h, nil
+			h.onClose(s.front.close)
+			return h, nil, nil
 		case s.p.Ctx.Err() != nil:
-			return nil, nil
+			return nil, nil, nil
 		case !isAway(err):
-			return nil, err
+			return nil, nil, err
 		}
-		if err := s.waits(inOneSentence(err)); err != nil {
-			return nil, err
-		}
-		if err := s.wait(pause/2 + time.Duration(rand.Float64()*float64(pause/2))); err != nil {
-			return nil, err
+		s.waits(inOneSentence(err))
+		changed := s.wait(pause/2 + time.Duration(rand.Float64()*float64(pause/2)))
+		if changed != nil || s.p.Ctx.Err() != nil {
+			return nil, changed, nil
 		}
 	}
 }
@@ -87,24 +83,20 @@ func (s *start) build() (h *Desk, err error) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		h, err = build(s.p, s.config, s.config.Server.Environment, s.logs, s.doors)
+		h, err = build(s.p, s.config, s.config.Server.Environment, s.logs, s.front)
 	}()
-	if s.standIn == nil {
-		select {
-		case <-done:
-		case <-s.p.timer()(startPatience):
-			if err := s.tell("the start is under way"); err != nil {
-				s.logs.Log.Warn("nobody is answered while the start is under way", zap.Error(err))
-			}
-		}
+	select {
+	case <-done:
+	case <-s.p.timer()(startPatience):
+		s.tell("the start is under way")
 	}
 	<-done
 	return h, err
 }
 
-// wait ends after the pause, when the program is to stop, or on SIGHUP. Then the configuration is
-// that of the files, if these can be used.
-func (s *start) wait(pause time.Duration) error {
+// wait ends after the pause, when the program is to stop, or on SIGHUP. It returns the configuration of
+// files that have changed, if these can be used.
+func (s *start) wait(pause time.Duration) *config.Config {
 	again := s.watch
 	for waiting := s.p.timer()(pause); ; {
 		select {
@@ -125,47 +117,31 @@ func (s *start) wait(pause time.Duration) error {
 	c, err := judgedBy(s.loader, false)
 	if s.refused = err; err != nil {
 		s.logs.Log.Error("the start goes on with the configuration from before", zap.Strings("problems", problemsOf(err)))
-		return nil
 	}
-	s.config = c
-	s.logs.set(c.Log.Level)
-	s.standIn.stop()
-	s.standIn = nil
-	return s.doors.open(s.p.Supervisor, c)
+	return c
 }
 
 // waits tells everybody why the start waits, then the log, once for each cause: who has read the log
 // finds the cause wherever it asks.
-func (s *start) waits(cause string) error {
+func (s *start) waits(cause string) {
 	cause = s.config.Hide(cause)
 	if s.refused != nil {
 		cause += "; the configuration is not used as it is now: " + summary(s.refused)
 	}
-	if err := s.tell("the start waits, and is tried again: " + cause); err != nil {
-		return err
-	}
+	s.tell("the start waits, and is tried again: " + cause)
 	if news := withoutPorts(cause); news != s.told {
 		s.told = news
 		s.logs.Log.Warn("the start waits, and is tried again", zap.String("cause", cause))
 	}
-	return nil
 }
 
 // tell tells systemd, operators and clients why nothing is served yet.
-func (s *start) tell(why string) error {
+func (s *start) tell(why string) {
 	if err := s.p.Supervisor.waiting(why, nextTry); err != nil {
 		s.logs.Log.Warn("systemd could not be notified", zap.Error(err))
 	}
-	if s.standIn != nil {
-		s.standIn.why.Store(&why)
-		return nil
-	}
-	in, err := newStandIn(s.p, s.config, s.logs, &s.doors, why)
-	if err != nil {
-		return fmt.Errorf("answer while the start waits: %w", err)
-	}
-	s.standIn = in
-	return nil
+	s.front.starts(why)
+	s.front.answer()
 }
 
 // inOneSentence is an error without its repetitions: PostgreSQL is tried with TLS and without.

@@ -55,13 +55,18 @@ func UnderSystemd() (*Supervisor, error) {
 	return s, nil
 }
 
-// activated is the listener that was handed over by that name, nil for none. It
+// activated is a copy of the listener that was handed over by that name, nil for none. It
 // is then used in place of the configuration's address.
-func (s *Supervisor) activated(name string) net.Listener {
-	if s == nil {
-		return nil
+func (s *Supervisor) activated(name string) (net.Listener, error) {
+	if s == nil || s.sockets[name] == nil {
+		return nil, nil
 	}
-	return s.sockets[name]
+	file, err := s.sockets[name].(*net.TCPListener).File()
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return net.FileListener(file)
 }
 
 // handedOver says in a word which sockets came from systemd, for the log.

@@ -102,24 +102,18 @@ func (k *Kept) HangUp() {
 	require.Eventually(k.T, func() bool { return k.Metric("frontdesk_config_reloads_total") > before }, Patience, time.Millisecond)
 }
 
-// Settled waits until the desk has noticed that files changed, lets it act, and
-// waits until the configuration is another one.
+// Settled has the desk look at its files until the configuration is another one.
 func (k *Kept) Settled(what string) {
 	k.T.Helper()
 	before := k.Ready().Config
-	require.Eventually(k.T, func() bool {
-		k.Timers.Pass(desk.SettleTime)
-		now := k.Ready().Config
-		return now.Hash != before.Hash || now.Error != before.Error
-	}, Patience, 5*time.Millisecond, what)
+	k.Compared(func(now desk.ConfigHealth) bool { return now.Hash != before.Hash || now.Error != before.Error }, what)
 }
 
-// Compared lets the desk compare what is in force with its files until that has been found
-// of it.
+// Compared has the desk look at its files until that has been found of it.
 func (k *Kept) Compared(found func(desk.ConfigHealth) bool, what string) {
 	k.T.Helper()
 	require.Eventually(k.T, func() bool {
-		k.Timers.Pass(desk.CompareEvery)
+		k.Timers.Pass(desk.LookEvery)
 		return found(k.Ready().Config)
 	}, Patience, 5*time.Millisecond, what)
 }

@@ -58,7 +58,7 @@ func TestCertificateReload(t *testing.T) {
 
 	rig.WriteCertificate(t, ca, certFile, keyFile, 102)
 	require.Eventually(t, func() bool {
-		k.Timers.Pass(desk.SettleTime)
+		k.Timers.Pass(desk.LookEvery)
 		return served(client()) == 102
 	}, rig.Patience, 10*time.Millisecond)
 	require.Equal(t, 101, served(old), "a connection that is there lives on")
@@ -78,17 +78,9 @@ func TestCertificateReload(t *testing.T) {
 	require.False(t, bytes.Contains([]byte(k.Log.String()), key[40:80]))
 	require.NoError(t, os.Rename(spare, keyFile))
 	require.Eventually(t, func() bool {
-		k.Timers.Pass(desk.SettleTime)
+		k.Timers.Pass(desk.LookEvery)
 		return k.Ready().Certificate.Error == "" && served(client()) == 103
 	}, rig.Patience, 10*time.Millisecond)
-
-	// Where no event told of it, it is found by comparing.
-	rig.WriteCertificate(t, ca, certFile, keyFile, 104)
-	require.Eventually(t, func() bool {
-		k.Timers.Pass(desk.CompareEvery)
-		return served(client()) == 104
-	}, rig.Patience, 10*time.Millisecond)
-	k.RequireLogged(`"logger":"audit"`, `"certificate changed"`, `"trigger":"comparison with the files"`)
 }
 
 // TestCertificateNotWatched: only SIGHUP takes up another one.
@@ -96,7 +88,7 @@ func TestCertificateNotWatched(t *testing.T) {
 	k, ca, certFile, keyFile := startCertified(t, false)
 	days := func() int { return int(math.Round(time.Until(k.Ready().Certificate.Expires).Hours() / 24)) }
 	rig.WriteCertificate(t, ca, certFile, keyFile, 102)
-	k.Timers.Pass(desk.CompareEvery)
+	k.Timers.Pass(desk.LookEvery)
 	require.Equal(t, 101, days())
 	k.HangUp()
 	require.Equal(t, 102, days())

@@ -76,74 +76,55 @@ func (s *site) onDisk() string {
 	return c.Hash()
 }
 
-// noticed waits until the desk serves what is on disk, with only such timers let go.
-func (s *site) noticed(timer time.Duration) {
+// noticed waits until the desk serves what is on disk.
+func (s *site) noticed() {
 	s.t.Helper()
 	want := s.onDisk()
-	require.Eventually(s.t, func() bool {
-		s.Timers.Pass(timer)
-		now := s.Ready().Config
-		return now.Hash == want && now.Error == ""
-	}, rig.Patience, 5*time.Millisecond)
+	s.Compared(func(now desk.ConfigHealth) bool { return now.Hash == want && now.Error == "" }, "what is on disk")
 }
 
-// calm waits until the events of all changes so far were taken up: those of what is changed
-// last, once, come last.
-func (s *site) calm() {
+// looked has the desk look at its files once, and waits until it has.
+func (s *site) looked() {
 	s.t.Helper()
-	text, err := os.ReadFile(s.File)
-	require.NoError(s.t, err)
-	s.Write(string(text) + "#\n")
-	s.noticed(desk.SettleTime)
-	s.compared() // by now the last event has come, also where a reload was quicker
-	s.Timers.Pass(desk.SettleTime)
-	s.compared()
-}
-
-// compared lets the desk compare what is in force with its files once, and waits until it
-// has.
-func (s *site) compared() {
-	s.t.Helper()
-	require.Eventually(s.t, func() bool { return s.Timers.Pass(desk.CompareEvery) == 1 }, rig.Patience, time.Millisecond)
-	require.Eventually(s.t, func() bool { return s.Timers.Held(desk.CompareEvery) == 1 }, rig.Patience, time.Millisecond)
+	require.Eventually(s.t, func() bool { return s.Timers.Pass(desk.LookEvery) == 1 }, rig.Patience, time.Millisecond)
+	require.Eventually(s.t, func() bool { return s.Timers.Held(desk.LookEvery) == 1 }, rig.Patience, time.Millisecond)
 }
 
 // change is one way in which files become others.
 type change struct {
-	name   string
-	silent bool // no event tells of it
-	do     func(s *site)
+	name string
+	do   func(s *site)
 }
 
 var changes = []change{
-	{"a file is replaced", false, func(s *site) { s.WriteTo(s.at("top/site/keys.d/orders.yaml"), s.orders()) }},
-	{"a file is written in place, to as many bytes, and has the time of before", false, func(s *site) {
+	{"a file is replaced", func(s *site) { s.WriteTo(s.at("top/site/keys.d/orders.yaml"), s.orders()) }},
+	{"a file is written in place, to as many bytes, and has the time of before", func(s *site) {
 		file := s.at("top/site/keys.d/orders.yaml")
 		was, err := os.Stat(file)
 		require.NoError(s.t, err)
 		s.write("top/site/keys.d/orders.yaml", s.orders())
 		require.NoError(s.t, os.Chtimes(file, was.ModTime(), was.ModTime()))
 	}},
-	{"its folder is replaced", false, func(s *site) {
+	{"its folder is replaced", func(s *site) {
 		s.write("top/site/keys.new/orders.yaml", s.orders())
 		s.move("top/site/keys.d", fmt.Sprint("top/site/keys.", s.version)) // which stays: its end would be an event
 		s.move("top/site/keys.new", "top/site/keys.d")
 	}},
-	{"a file in the folder that took its place", false, func(s *site) { s.write("top/site/keys.d/orders.yaml", s.orders()) }},
-	{"the folder of all is replaced", false, func(s *site) { s.replace("top/site") }},
-	{"a file in the folder that took the place of all", false, func(s *site) { s.write("top/site/keys.d/orders.yaml", s.orders()) }},
-	{"a folder is removed, and made anew", false, func(s *site) {
+	{"a file in the folder that took its place", func(s *site) { s.write("top/site/keys.d/orders.yaml", s.orders()) }},
+	{"the folder of all is replaced", func(s *site) { s.replace("top/site") }},
+	{"a file in the folder that took the place of all", func(s *site) { s.write("top/site/keys.d/orders.yaml", s.orders()) }},
+	{"a folder is removed, and made anew", func(s *site) {
 		s.remove("top/site/keys.d")
 		s.write("top/site/keys.d/orders.yaml", s.orders())
 	}},
-	{"a folder that was not there", false, func(s *site) { s.write("top/site/late/none.yaml", "api_keys: []\n") }},
-	{"several folders that were not there", false, func(s *site) { s.write("top/site/deep/er/none.yaml", "api_keys: []\n") }},
-	{"they are gone again", false, func(s *site) {
+	{"a folder that was not there", func(s *site) { s.write("top/site/late/none.yaml", "api_keys: []\n") }},
+	{"several folders that were not there", func(s *site) { s.write("top/site/deep/er/none.yaml", "api_keys: []\n") }},
+	{"they are gone again", func(s *site) {
 		s.remove("top/site/late")
 		s.remove("top/site/deep")
 	}},
-	{"a folder far above is replaced", true, func(s *site) { s.replace("top") }},
-	{"a file in what took its place", false, func(s *site) { s.write("top/site/keys.d/orders.yaml", s.orders()) }},
+	{"a folder far above is replaced", func(s *site) { s.replace("top") }},
+	{"a file in what took its place", func(s *site) { s.write("top/site/keys.d/orders.yaml", s.orders()) }},
 }
 
 // replace puts a copy with other keys in the place of a folder.
@@ -155,50 +136,36 @@ func (s *site) replace(folder string) {
 	s.move("new", folder)
 }
 
-// TestReloadNoticesEveryChange changes files in all ways, once with nothing but events
-// taken up, where there are any, and once with nothing but what is found by comparing.
+// TestReloadNoticesEveryChange changes files in all ways, also such as no event of the system tells of.
 func TestReloadNoticesEveryChange(t *testing.T) {
 	s := startSite(t, true)
-	for _, by := range []struct {
-		name  string
-		timer time.Duration
-	}{{"events", desk.SettleTime}, {"comparing", desk.CompareEvery}} {
-		for _, c := range changes {
-			t.Run(by.name+"/"+c.name, func(t *testing.T) {
-				s.in(t)
-				s.calm()
-				c.do(s)
-				if c.silent {
-					s.noticed(desk.CompareEvery)
-				} else {
-					s.noticed(by.timer)
-				}
-			})
-		}
+	for _, c := range changes {
+		t.Run(c.name, func(t *testing.T) {
+			s.in(t)
+			c.do(s)
+			s.noticed()
+		})
 	}
 	t.Run("mounts", func(t *testing.T) {
 		s.in(t)
 		s.write("top/site/mounted/orders.yaml", s.orders())
 		unmount := rig.Bind(t, s.at("top/site/keys.d"), s.at("top/site/mounted"))
-		s.noticed(desk.CompareEvery)
-		s.calm()
+		s.noticed()
 		s.write("top/site/keys.d/orders.yaml", s.orders())
-		s.noticed(desk.SettleTime)
+		s.noticed()
 		unmount()
-		s.noticed(desk.CompareEvery)
-		s.calm()
+		s.noticed()
 		s.write("top/site/keys.d/orders.yaml", s.orders())
-		s.noticed(desk.SettleTime)
+		s.noticed()
 	})
 	s.in(t)
-	s.RequireLogged(`"configuration changed"`, `"trigger":"comparison with the files"`)
+	s.RequireLogged(`"configuration changed"`, `"trigger":"file change"`)
 
 	// Where nothing has changed, nothing is told of it, and no reload is counted.
-	s.calm()
-	s.compared()
+	s.looked()
 	reloads, lines := s.Metric("frontdesk_config_reloads_total"), strings.Count(s.Log.String(), "\n")
-	for range 3 {
-		s.compared()
+	for range 30 {
+		s.looked()
 	}
 	require.Equal(t, reloads, s.Metric("frontdesk_config_reloads_total"))
 	require.Equal(t, lines, strings.Count(s.Log.String(), "\n"))
@@ -209,7 +176,7 @@ func TestReloadNotWatched(t *testing.T) {
 	s := startSite(t, false)
 	first := s.Ready().Config.Hash
 	s.write("top/site/keys.d/orders.yaml", s.orders())
-	s.Timers.Pass(desk.CompareEvery)
+	s.Timers.Pass(desk.LookEvery)
 	require.Equal(t, first, s.Ready().Config.Hash)
 	s.HangUp()
 	require.Equal(t, s.onDisk(), s.Ready().Config.Hash)
@@ -245,7 +212,7 @@ func TestReloadKeepsLostKeys(t *testing.T) {
 	}
 	s.move("top/gone", "top/site")
 	s.write("top/site/keys.d/10-orders.yaml", "api_keys: []\n")
-	s.noticed(desk.SettleTime)
+	s.noticed()
 	require.Equal(t, 401, s.Status("GET", "/order", orders))
 }
 

@@ -1,0 +1,90 @@
+package desk
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"frontdesk/config"
+	"frontdesk/config/strictyaml"
+	"frontdesk/gateway"
+)
+
+// newLoader reads the configuration in a file, judging it by the endpoints of
+// its model.
+func newLoader(file string) *config.Loader {
+	return config.NewLoader(file, config.Known{Endpoints: Endpoints})
+}
+
+// LoadConfig reads a configuration once.
+func LoadConfig(file string) (*config.Config, error) { return loadBy(newLoader(file)) }
+
+// LoadWith is LoadConfig with some of its files, by path, as they are to be written.
+func LoadWith(file string, written map[string][]byte) (*config.Config, error) {
+	return loadBy(config.NewLoader(file, config.Known{Endpoints: Endpoints, Written: written}))
+}
+
+// UsualConfig is the configuration of commands that look for one in this folder if none is named.
+const UsualConfig = "frontdesk.yaml"
+
+// DraftForKeys reads a configuration for a command that ends api_keys, with some files as they are
+// to be written. It does not judge what keys are allowed: a mapping sheet or model that is broken,
+// or has changed, must not keep a key from being ended. With the problems of a configuration it
+// also returns its draft.
+func DraftForKeys(file string, written map[string][]byte) (*config.Config, strictyaml.Problems, error) {
+	known := anyEndpoint
+	known.Written = written
+	return draftBy(config.NewLoader(file, known))
+}
+
+func draftBy(loader *config.Loader) (*config.Config, strictyaml.Problems, error) {
+	c, err := loadBy(loader)
+	problems, ok := errors.AsType[strictyaml.Problems](err)
+	if !ok {
+		return c, nil, err
+	}
+	return loader.Draft(), problems, nil
+}
+
+// LoadBeside is LoadConfig for a command that needs some of the settings: problems of the others
+// are printed, and do not stop it.
+func LoadBeside(p Program, file string, others func(strictyaml.Problem) bool) (*config.Config, error) {
+	c, problems, err := draftBy(newLoader(file))
+	if len(problems) == 0 {
+		return c, err
+	}
+	if slices.ContainsFunc(problems, func(p strictyaml.Problem) bool { return !others(p) }) {
+		return nil, problems
+	}
+	fmt.Fprintf(p.Stderr, "%s is used although there is something wrong with it:\n%s\n", file, problems)
+	return c, nil
+}
+
+// loadBy reads a configuration for a command that was told to.
+func loadBy(loader *config.Loader) (*config.Config, error) {
+	c, err := loader.Load()
+	if _, ok := errors.AsType[strictyaml.Problems](err); err != nil && !ok {
+		err = Misused("%w", err)
+	}
+	return c, err
+}
+
+// anyEndpoint has the allowlists of a configuration not judged.
+var anyEndpoint = config.Known{Endpoints: func(*config.Config) ([]config.Endpoint, error) { return nil, nil }}
+
+// Endpoints are what the allowlists of a configuration can name.
+func Endpoints(c *config.Config) ([]config.Endpoint, error) {
+	offer, err := OfferOf(c)
+	if err != nil {
+		return nil, err
+	}
+	return endpointsOf(gateway.Endpoints(offer)), nil
+}
+
+func endpointsOf(grants []gateway.Grant) []config.Endpoint {
+	endpoints := make([]config.Endpoint, len(grants))
+	for i, grant := range grants {
+		endpoints[i] = config.Endpoint(grant)
+	}
+	return endpoints
+}
