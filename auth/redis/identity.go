@@ -8,8 +8,7 @@ import (
 	"github.com/redis/rueidis"
 )
 
-// identityName is the key of Identity, and identityLife its lifetime: all gateways that
-// compare their identities read the same one within that time.
+// identityName is the key of Identity, and identityLife how long it lives after it was last asked for.
 const (
 	identityName = "frontdesk:identity"
 	identityLife = 24 * time.Hour
@@ -26,6 +25,9 @@ func (c *Client) Identity(ctx context.Context) (string, error) {
 	}
 	name, err := read()
 	if !rueidis.IsRedisNil(err) {
+		if err == nil { // whether that works or not, it lives on for long enough
+			c.Do(ctx, c.B().Pexpire().Key(identityName).Milliseconds(identityLife.Milliseconds()).Build())
+		}
 		return name, failed(err)
 	}
 	err = c.write(ctx, func() rueidis.Completed {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -19,13 +18,11 @@ import (
 )
 
 // Gateways that share a PostgreSQL database tell each other every DriftEvery how they are set up.
-// A difference is reported after driftTold findings in a row, over 30 s: every reload makes
+// A difference is reported once both have been as they are for longer than driftTold: every reload makes
 // gateways differ for a moment.
 const (
 	DriftEvery = 10 * time.Second
-	driftTold  = 4
-	// quietTold is how long a gateway has told nothing before the others say so.
-	quietTold = 3 * DriftEvery
+	driftTold  = 3 * DriftEvery
 )
 
 // GatewayDiffers is another gateway of the service whose configuration differs from this
@@ -70,32 +67,30 @@ type GatewayGone struct {
 	Heard  time.Time `json:"last_heard"`
 }
 
-// drift finds gateways of the service that are set up differently from this one, or are gone. Only told
-// and gone are used by several goroutines.
+// drift finds gateways of the service that are set up differently from this one, or are gone. Only known
+// is used by several goroutines.
 type drift struct {
 	*basis
-	config       *config.Config
-	parts        partFiles
-	identity     func(context.Context) (string, error) // of the store of sessions; nil where it is this process
-	neighbours   *neighbours.Tables
-	live         *config.Live[snapshot]
-	id           string
-	of           *snapshot // whose api_keys these are digests of
-	keys, limits string
-	differing    map[differing]times
-	failing      bool
-	met          time.Time // when they did last
-	told         atomic.Pointer[[]GatewayDiffers]
-	gone         atomic.Pointer[[]GatewayGone]
+	config     *config.Config
+	parts      partFiles
+	identity   func(context.Context) (string, error) // of the store of sessions; nil where it is this process
+	neighbours *neighbours.Tables
+	live       *config.Live[snapshot]
+	id         string
+	of         *snapshot // whose api_keys these are digests of
+	keys       string
+	limits     string
+	last       map[string]string // parts, as they were at the last setup
+	since      time.Time         // they have been so
+	failing    bool
+	met        time.Time // the others, when last
+	known      atomic.Pointer[otherGateways]
 }
 
-// differing is a part in which another gateway differs. times is how often in a row it was found
-// to, and when that gateway was seen last: one that was killed must not count on.
-type differing struct{ gateway, part string }
-
-type times struct {
-	n    int
-	seen time.Time
+// otherGateways are those that differ, and those that are gone.
+type otherGateways struct {
+	differ []GatewayDiffers
+	gone   []GatewayGone
 }
 
 // newDrift returns nil if the database is a SQLite file, which serves one gateway only.
@@ -103,24 +98,20 @@ func newDrift(h *Desk) *drift {
 	if h.store.file != "" {
 		return nil
 	}
-	return &drift{basis: h.basis, config: h.config, parts: h.parts, identity: h.common.identity, neighbours: h.store.neighbours, live: h.live, id: uuid.NewString()}
+	d := &drift{basis: h.basis, config: h.config, parts: h.parts, identity: h.common.identity, neighbours: h.store.neighbours, live: h.live, id: uuid.NewString()}
+	d.known.Store(&otherGateways{})
+	return d
 }
 
-// differ returns the gateways that have differed for long enough to be reported.
-func (d *drift) differ() []GatewayDiffers {
-	if d == nil || d.told.Load() == nil {
-		return nil
+// others are the gateways that differ or are gone, as they were when this one met them last.
+func (d *drift) others() otherGateways {
+	if d == nil {
+		return otherGateways{}
 	}
-	return *d.told.Load()
+	return *d.known.Load()
 }
 
-// quiet returns the gateways that are gone.
-func (d *drift) quiet() []GatewayGone {
-	if d == nil || d.gone.Load() == nil {
-		return nil
-	}
-	return *d.gone.Load()
-}
+func (d *drift) differ() []GatewayDiffers { return d.others().differ }
 
 // watch exchanges setups with the other gateways until ctx ends, and then signs off.
 func (d *drift) watch(ctx context.Context) {
@@ -140,84 +131,66 @@ func (d *drift) meet(ctx context.Context) {
 	defer cancel()
 	own := d.setup(bounded)
 	document, err := json.Marshal(own)
-	var others []neighbours.Gateway
+	var all []neighbours.Gateway
 	if err == nil {
-		others, err = d.neighbours.Meet(bounded, d.id, string(document))
+		all, err = d.neighbours.Meet(bounded, d.id, string(document))
 	}
-	if err != nil {
-		if !d.failing && ctx.Err() == nil {
-			d.log.Warn("gateways cannot tell each other how they are set up", zap.Error(err))
-		}
-		d.failing = true
-		if d.now().Sub(d.met) > neighbours.GatewayLife { // they may agree now, or be gone
-			d.differing = nil
-			d.told.Store(nil)
-			d.gone.Store(nil)
-		}
+	if err == nil {
+		d.failing, d.met = false, d.now()
+		d.known.Store(d.compare(own, all))
 		return
 	}
-	d.failing, d.met = false, d.now()
-	gone := d.missing(own, others)
-	d.gone.Store(&gone)
-	told := d.compare(own, slices.DeleteFunc(others, func(g neighbours.Gateway) bool { return g.Quiet > neighbours.GatewayLife }))
-	d.told.Store(&told)
+	if !d.failing && ctx.Err() == nil {
+		d.log.Warn("gateways cannot tell each other how they are set up", zap.Error(err))
+	}
+	d.failing = true
+	if d.now().Sub(d.met) > neighbours.GatewayLife { // they may agree now, or be gone
+		d.known.Store(&otherGateways{})
+	}
 }
 
-// missing are the gateways that are gone, but for those in whose place another one has started.
-func (d *drift) missing(own setup, others []neighbours.Gateway) (gone []GatewayGone) {
+// compare finds what there is to report of the others. In the place of one that is gone another may have
+// started.
+func (d *drift) compare(own setup, all []neighbours.Gateway) *otherGateways {
+	found := &otherGateways{}
 	there := map[[2]string]bool{{own.Host, own.Listen}: true}
-	for _, isQuiet := range []bool{false, true} {
-		for _, other := range others {
+	for _, isGone := range []bool{false, true} {
+		for _, other := range all {
 			var of setup
-			if json.Unmarshal([]byte(other.Document), &of) != nil || (other.Quiet >= quietTold) != isQuiet {
-				continue
+			if json.Unmarshal([]byte(other.Document), &of) != nil || (other.Quiet >= neighbours.GatewayLife) != isGone {
+				continue // or it is of a version that says it otherwise
 			}
-			if at := [2]string{of.Host, of.Listen}; !there[at] {
-				there[at] = true
-				if isQuiet {
-					gone = append(gone, GatewayGone{of.Host, of.Listen, d.now().Add(-other.Quiet)})
-				}
+			at := [2]string{of.Host, of.Listen}
+			if isGone && !there[at] {
+				found.gone = append(found.gone, GatewayGone{of.Host, of.Listen, d.now().Add(-other.Quiet)})
+			}
+			there[at] = true
+			if differs := own.differsFrom(of); !isGone && len(differs.Parts) > 0 {
+				found.differ = append(found.differ, differs)
 			}
 		}
 	}
-	return gone
+	return found
 }
 
-// compare counts how often the others have differed, and returns those that are to be reported.
-func (d *drift) compare(own setup, others []neighbours.Gateway) (told []GatewayDiffers) {
-	before := d.differing
-	d.differing = map[differing]times{}
-	for _, other := range others {
-		var theirs setup
-		if json.Unmarshal([]byte(other.Document), &theirs) != nil {
-			continue // of a version that says it otherwise
-		}
-		found := GatewayDiffers{Host: theirs.Host, Listen: theirs.Listen}
-		for _, part := range driftParts {
-			here, known := own.Parts[part]
-			there, said := theirs.Parts[part]
-			if !known || !said || here == there {
-				continue
-			}
-			of := differing{other.ID, part}
-			count := before[of]
-			if count.n == 0 || other.Seen.After(count.seen) {
-				count = times{count.n + 1, other.Seen}
-			}
-			d.differing[of] = count
-			switch {
-			case count.n < driftTold:
-			case toldOf[part]:
-				found.Parts = append(found.Parts, PartDiffers{part, there, here})
-			default:
-				found.Parts = append(found.Parts, PartDiffers{Part: part})
-			}
-		}
-		if len(found.Parts) > 0 {
-			told = append(told, found)
+// differsFrom finds in what another gateway differs, if both have been as they are for long enough.
+func (s setup) differsFrom(other setup) GatewayDiffers {
+	found := GatewayDiffers{Host: other.Host, Listen: other.Listen}
+	if min(s.Same, other.Same) <= driftTold {
+		return found
+	}
+	for _, part := range driftParts {
+		here, known := s.Parts[part]
+		there, said := other.Parts[part]
+		switch {
+		case !known || !said || here == there:
+		case toldOf[part]:
+			found.Parts = append(found.Parts, PartDiffers{part, there, here})
+		default:
+			found.Parts = append(found.Parts, PartDiffers{Part: part})
 		}
 	}
-	return told
+	return found
 }
 
 // upgrading tells whether nothing but the version differs.
@@ -227,12 +200,12 @@ func (g GatewayDiffers) upgrading() bool { return len(g.Parts) == 1 && g.Parts[0
 // right. A difference in version alone does not make it degraded: whoever upgrades one gateway
 // after the other waits for each to be ok.
 func (h *Desk) judgeDrift(now *Health) {
-	for _, one := range h.drift.quiet() {
-		now.Gone = append(now.Gone, one)
+	others := h.drift.others()
+	now.Gone, now.Differ = others.gone, others.differ
+	for _, one := range now.Gone {
 		now.LookAt = append(now.LookAt, fmt.Sprintf("the gateway %s of %s has told nothing since %s, and was not stopped: it was killed, hangs, or does not reach the database",
 			one.Listen, one.Host, one.Heard.UTC().Format(time.RFC3339)))
 	}
-	now.Differ = h.drift.differ()
 	for _, other := range now.Differ {
 		if !other.upgrading() {
 			now.degraded("%s", other)

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -40,6 +41,7 @@ type setup struct {
 	Host   string            `json:"host"`
 	Listen string            `json:"listen"`
 	Parts  map[string]string `json:"parts"`
+	Same   time.Duration     `json:"same"` // for how long the parts have been so
 }
 
 // setup returns the current setup of this gateway, without the store of sessions if that does not
@@ -66,6 +68,10 @@ func (d *drift) setup(ctx context.Context) setup {
 			s.Parts[partSessions] = store
 		}
 	}
+	if !maps.Equal(s.Parts, d.last) {
+		d.last, d.since = s.Parts, d.now()
+	}
+	s.Same = d.now().Sub(d.since)
 	return s
 }
 

@@ -44,14 +44,7 @@ type endsLook struct {
 // knownEnds are the ends of sessions by username, as they were read last.
 type knownEnds struct {
 	read time.Time // when that began; zero where they never were
-	of   map[string]knownEnd
-}
-
-// knownEnd is an end, and when a look last found the user blocked without one: a
-// statement by hand writes none. Sessions from before stay ended when the user is unblocked.
-type knownEnd struct {
-	auth.UserEnd
-	block time.Time
+	of   map[string]auth.UserEnd
 }
 
 func newEndedSessions(of auth.Sessions) *endedSessions {
@@ -63,35 +56,11 @@ func newEndedSessions(of auth.Sessions) *endedSessions {
 
 // know replaces what is known.
 func (e *endedSessions) know(read time.Time, all []auth.UserEnd) {
-	before := e.known.Load()
-	known := &knownEnds{read: read, of: make(map[string]knownEnd, len(all))}
-	for username, end := range before.of {
-		if read.Sub(end.block) < auth.MaxTTL {
-			known.of[username] = knownEnd{auth.UserEnd{Username: username}, end.block}
-		}
-	}
+	known := &knownEnds{read: read, of: make(map[string]auth.UserEnd, len(all))}
 	for _, end := range all {
-		last, seen := before.of[end.Username]
-		now := knownEnd{end, known.of[end.Username].block}
-		if blockedWithoutEnd(end, last, seen) {
-			now.block = read
-		}
-		known.of[end.Username] = now
+		known.of[end.Username] = end
 	}
 	e.known.Store(known)
-}
-
-// blockedWithoutEnd reports whether something that writes no end has blocked the user, judging by
-// what the look before saw.
-func blockedWithoutEnd(now auth.UserEnd, last knownEnd, seen bool) bool {
-	switch {
-	case !now.Blocked:
-		return false
-	case last.Blocked:
-		return !last.block.IsZero()
-	default:
-		return now.Why != auth.CauseUserBlocked || seen && last.End.Equal(now.End)
-	}
 }
 
 // Get implements auth.Sessions.
@@ -116,15 +85,11 @@ func (e *endedSessions) Put(ctx context.Context, s *auth.Session) error {
 
 // why returns the cause by which a session has ended; "" if it has not.
 func (k *knownEnds) why(s *auth.Session) auth.Cause {
-	end, ok := k.of[s.User.Username]
+	end := k.of[s.User.Username]
 	switch {
-	case !ok:
-		return ""
 	case s.OpenedBefore(end.End):
 		return end.Why
 	case end.Blocked && s.Issued.Before(k.read): // by hand, without an end; who logged in since, is blocked no more
-		return auth.CauseUserBlocked
-	case s.Issued.Before(end.block):
 		return auth.CauseUserBlocked
 	default:
 		return ""

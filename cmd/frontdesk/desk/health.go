@@ -111,6 +111,8 @@ func (h *Desk) health(ctx context.Context) Health {
 	h.judgeCertificate(&now)
 	h.judgeBackend(&now, asked)
 	h.judgeSessions(&now, asked)
+	h.judgeLog(&now)
+	h.judgeStore(&now)
 	h.judgeEnds(&now)
 	h.judgeKeyEnds(&now)
 	h.judgeDrift(&now)

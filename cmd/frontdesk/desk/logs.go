@@ -5,6 +5,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
@@ -59,6 +60,24 @@ func NoLogs() *Logs {
 
 // Stop writes the remaining lines, as far as the reader takes them. Later lines are lost.
 func (l *Logs) Stop() { l.lines.stop() }
+
+// logMetric exports for how long the log has not been written.
+func (h *Desk) logMetric() prometheus.Collector {
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "frontdesk_log_behind_seconds", Help: "Since when the log could not be written: its disk is full, or its reader hangs. 0 where it is."}, func() float64 {
+		since, _ := h.logs.lines.behind()
+		if since.IsZero() {
+			return 0
+		}
+		return time.Since(since).Seconds()
+	})
+}
+
+// judgeLog reports in /readyz that the log is not being written.
+func (h *Desk) judgeLog(now *Health) {
+	if since, why := h.logs.lines.behind(); !since.IsZero() {
+		now.degraded("the log has not been written since %s: %s", since.UTC().Format(time.RFC3339), why)
+	}
+}
 
 // set sets the least level that is written.
 func (l *Logs) set(level string) {

@@ -10,7 +10,7 @@ import (
 	"go.uber.org/zap/zapcore"
 )
 
-// logKind is a kind of lines that share space in a logWriter.
+// logKind is a kind of lines of the log.
 type logKind int
 
 const (
@@ -22,9 +22,9 @@ const (
 
 var logKindNames = [logKinds]string{accessLog: "access", appLog: "app", auditLog: "audit"}
 
-// logRoom is how many bytes of each kind of lines may wait for the reader of the log. Each kind
-// has its own space, so that requests push out no other lines, and nothing pushes out the audit.
-var logRoom = [logKinds]int{accessLog: 4 << 20, appLog: 1 << 20, auditLog: 1 << 20}
+// logRoom is how many bytes of lines may wait for the reader of the log when one more of each kind is to
+// wait as well: so requests push out no other lines, and nothing pushes out the audit.
+var logRoom = [logKinds]int{accessLog: 4 << 20, appLog: 5 << 20, auditLog: 6 << 20}
 
 const (
 	// logBatch is how many bytes are written at once while there is much to write.
@@ -32,6 +32,8 @@ const (
 	// LogPatience is how long the end of the program, or an audit line, waits for the reader of
 	// the log.
 	LogPatience = 2 * time.Second
+	// logBehind is how long nothing could be written before operators are told.
+	logBehind = 10 * time.Second
 )
 
 // logWriter passes the lines of the log to a file, a pipe or a terminal. Nobody who logs waits for
@@ -39,30 +41,27 @@ const (
 // then dropped and counted; a line in their place says how many. The order of lines is kept.
 type logWriter struct {
 	out      io.Writer
-	encoder  zapcore.Encoder // of the line about lost ones
-	patience time.Duration   // LogPatience, or a test's
-	due      chan struct{}   // there is much to write
-	flushes  chan chan struct{}
+	encoder  zapcore.Encoder    // of the line about lost ones
+	patience time.Duration      // LogPatience, or a test's
+	flushes  chan chan struct{} // nil: there is much to write
 	ending   chan struct{}
 	ended    chan struct{}
 	end      sync.Once
 	dropped  [logKinds]atomic.Int64
+	stuck    atomic.Int64          // since when lines cannot be written, in Unix nanoseconds; 0 where they can
+	fault    atomic.Pointer[error] // why
 
 	mu      sync.Mutex
 	waiting []byte // lines, whole ones
-	sizes   [logKinds]int
-	lost    [logKinds]int // since the first of them
-	since   time.Time     // that was lost; zero where none is
-	spare   []byte        // of the batch before
+	lost    [logKinds]int
+	since   time.Time // that the first of them was lost; zero where none is
 
-	rest []byte // of the batch that is being written; the writing goroutine's own
+	batch []byte // that is being written; the writing goroutine's own
+	rest  []byte // of it
 }
 
 func newLogWriter(out io.Writer, encoder zapcore.Encoder, delay time.Duration) *logWriter {
-	w := &logWriter{
-		out: out, encoder: encoder, patience: LogPatience, due: make(chan struct{}, 1), flushes: make(chan chan struct{}),
-		ending: make(chan struct{}), ended: make(chan struct{}),
-	}
+	w := &logWriter{out: out, encoder: encoder, patience: LogPatience, flushes: make(chan chan struct{}, 1), ending: make(chan struct{}), ended: make(chan struct{})}
 	go w.run(delay)
 	return w
 }
@@ -72,7 +71,8 @@ func newLogWriter(out io.Writer, encoder zapcore.Encoder, delay time.Duration) *
 func (w *logWriter) add(kind logKind, line []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.lost[kind] > 0 || w.sizes[kind]+len(line) > logRoom[kind] {
+	before := len(w.waiting)
+	if w.lost[kind] > 0 || before+len(line) > logRoom[kind] {
 		if w.since.IsZero() {
 			w.since = time.Now()
 		}
@@ -80,12 +80,10 @@ func (w *logWriter) add(kind logKind, line []byte) {
 		w.dropped[kind].Add(1)
 		return
 	}
-	before := len(w.waiting)
 	w.waiting = append(w.waiting, line...)
-	w.sizes[kind] += len(line)
 	if before < logBatch && len(w.waiting) >= logBatch {
 		select {
-		case w.due <- struct{}{}:
+		case w.flushes <- nil:
 		default:
 		}
 	}
@@ -98,13 +96,13 @@ func (w *logWriter) run(delay time.Duration) {
 	defer tick.Stop()
 	for {
 		select {
-		case <-w.due:
-			w.write()
 		case <-tick.C:
 			w.write()
 		case done := <-w.flushes:
 			w.write()
-			close(done)
+			if done != nil {
+				close(done)
+			}
 		case <-w.ending:
 			w.write()
 			return
@@ -115,18 +113,39 @@ func (w *logWriter) run(delay time.Duration) {
 // write writes the waiting lines. The part of a batch that could not be written, for example to a
 // full disk, is tried again with the next batch.
 func (w *logWriter) write() {
-	if len(w.rest) > 0 && !w.writeRest() {
-		return
-	}
-	if w.take(); len(w.rest) > 0 {
-		w.writeRest()
+	for range 2 { // what is left, and what waits
+		if len(w.rest) == 0 {
+			w.take()
+		}
+		if len(w.rest) == 0 {
+			return
+		}
+		w.stuck.CompareAndSwap(0, time.Now().UnixNano())
+		n, err := w.out.Write(w.rest)
+		w.rest = w.rest[min(n, len(w.rest)):]
+		if err != nil {
+			w.fault.Store(&err)
+			return
+		}
+		w.stuck.Store(0)
+		w.fault.Store(nil)
 	}
 }
 
-func (w *logWriter) writeRest() bool {
-	n, err := w.out.Write(w.rest)
-	w.rest = w.rest[min(n, len(w.rest)):]
-	return err == nil
+// behind tells since when lines could not be written, if that is longer than logBehind, and why; zero where
+// they can be. They wait, and none of them may be lost yet.
+func (w *logWriter) behind() (since time.Time, why string) {
+	if w == nil {
+		return time.Time{}, ""
+	}
+	since = time.Unix(0, w.stuck.Load())
+	if since.UnixNano() == 0 || time.Since(since) < logBehind {
+		return time.Time{}, ""
+	}
+	if fault := w.fault.Load(); fault != nil {
+		return since, (*fault).Error()
+	}
+	return since, "whoever reads it does not"
 }
 
 // take moves the waiting lines to the batch that is written next, with a line about those missing
@@ -138,11 +157,11 @@ func (w *logWriter) take() {
 		w.waiting = append(w.waiting, w.lostLine()...)
 		w.lost, w.since = [logKinds]int{}, time.Time{}
 	}
-	w.rest, w.waiting, w.spare = w.waiting, w.spare[:0], w.waiting
+	w.batch, w.waiting = w.waiting, w.batch[:0]
 	if cap(w.waiting) > 4*logBatch { // of a stall that is over
 		w.waiting = nil
 	}
-	w.sizes = [logKinds]int{}
+	w.rest = w.batch
 }
 
 // lostLine says how many lines are missing, and since when.
@@ -163,19 +182,18 @@ func (w *logWriter) lostLine() []byte {
 
 // flush writes everything that was logged before, or returns when its patience is over.
 func (w *logWriter) flush() {
-	enough := time.NewTimer(w.patience)
-	defer enough.Stop()
-	done := make(chan struct{})
+	enough, done := time.After(w.patience), make(chan struct{})
 	select {
 	case w.flushes <- done:
 	case <-w.ended:
 		return
-	case <-enough.C:
+	case <-enough:
 		return
 	}
 	select {
 	case <-done:
-	case <-enough.C:
+	case <-w.ended:
+	case <-enough:
 	}
 }
 
@@ -185,11 +203,9 @@ func (w *logWriter) stop() {
 		return
 	}
 	w.end.Do(func() { close(w.ending) })
-	enough := time.NewTimer(w.patience)
-	defer enough.Stop()
 	select {
 	case <-w.ended:
-	case <-enough.C:
+	case <-time.After(w.patience):
 	}
 }
 

@@ -165,11 +165,23 @@ func TestLogDiskFull(t *testing.T) {
 			logs.lines.flush()
 		}
 	}
+	since, _ := logs.lines.behind()
+	require.Zero(t, since, "for a moment")
+	logs.lines.stuck.Add(-int64(logBehind))
+	since, why := logs.lines.behind()
+	require.NotZero(t, since)
+	require.Contains(t, why, "no space left on device")
+	h := &Desk{basis: &basis{logs: logs}}
+	var told Health
+	h.judgeLog(&told)
+	require.Len(t, told.Reasons, 1)
 	disk.mu.Lock()
 	require.Equal(t, 1234, disk.taken.Len())
 	disk.room = 1 << 20
 	disk.mu.Unlock()
 	logs.lines.flush()
+	since, _ = logs.lines.behind()
+	require.Zero(t, since)
 	logs.Stop()
 	all := linesOf(t, &disk.taken)
 	require.Len(t, all, 100)

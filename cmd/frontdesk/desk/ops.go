@@ -15,7 +15,7 @@ import (
 // newPagesApp are the routes for operators that want a desk.
 func newPagesApp(h *Desk) fasthttp.RequestHandler {
 	h.watch()
-	h.metrics.registry.MustRegister(NewReloadMetrics(h))
+	h.metrics.registry.MustRegister(NewReloadMetrics(h), h.logMetric())
 	s, page := fiber.New(opsConfig(h.log, opsPatience)), newPages(h)
 	s.Get("/", page.overview) // which a person may follow a link to
 	s.Get("/history", ownOrigin, h.guarded, page.history)

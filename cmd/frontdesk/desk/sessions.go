@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"frontdesk/auth"
@@ -23,6 +24,8 @@ type common struct {
 	ready func(context.Context) error
 	// identity names the store; nil where it is this process.
 	identity func(context.Context) (string, error)
+	// emptied is when the store was found to have forgotten everything; zero where it was not.
+	emptied atomic.Pointer[time.Time]
 	// gathering is where gateways tell each other figures; nil where there is one gateway.
 	gathering *redis.Gathering
 	close     func() error
@@ -49,6 +52,41 @@ func openCommon(c *config.Config) (*common, error) {
 			return nil
 		},
 	}, nil
+}
+
+// StoreEvery is how often a gateway looks whether the store of sessions has forgotten what was in it, and
+// emptiedTold how long that is reported.
+const (
+	StoreEvery  = 15 * time.Second
+	emptiedTold = time.Hour
+)
+
+// watchStore looks whether the store of sessions is another one, or an empty one, until ctx ends.
+func (h *Desk) watchStore(ctx context.Context) {
+	if h.common.identity == nil {
+		return
+	}
+	var before string
+	every(ctx, h.after, StoreEvery, func() {
+		name, err := h.common.identity(ctx)
+		if err != nil {
+			return // which /readyz says
+		}
+		if before != "" && name != before {
+			now := h.now()
+			h.common.emptied.Store(&now)
+			h.past.Mark("sessions", "the store of sessions came back empty")
+			h.log.Warn("the store of sessions came back empty: everybody has to log in again, and limits count from zero")
+		}
+		before = name
+	})
+}
+
+// judgeStore reports in /readyz that it came back empty.
+func (h *Desk) judgeStore(now *Health) {
+	if at := h.common.emptied.Load(); at != nil && h.now().Sub(*at) < emptiedTold {
+		now.LookAt = append(now.LookAt, fmt.Sprintf("the store of sessions came back empty, found at %s: everybody has to log in again, and limits count from zero", at.UTC().Format(time.RFC3339)))
+	}
 }
 
 // slotLease is how long a gateway that died keeps its slots among the concurrent requests of an

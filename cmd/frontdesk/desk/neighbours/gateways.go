@@ -11,15 +11,14 @@ import (
 
 // A gateway that tells nothing any more counts for GatewayLife, and is forgotten after GatewayForgotten.
 const (
-	GatewayLife      = time.Minute
+	GatewayLife      = 30 * time.Second
 	GatewayForgotten = time.Hour
 )
 
 // Gateway is the latest report of a gateway to the others.
 type Gateway struct {
 	ID       string        // drawn at its start
-	Seen     time.Time     // when it did, by the clock of the database
-	Quiet    time.Duration // how long ago that was
+	Quiet    time.Duration // how long ago it told that, by the clock of the database
 	Document string
 }
 
@@ -36,9 +35,9 @@ func (t *Tables) Meet(ctx context.Context, id, document string) (others []Gatewa
 		if _, err := c.Exec(ctx, old); err != nil {
 			return err
 		}
-		return c.Query(ctx, `SELECT id, seen_at, `+present+` - seen_at, document FROM neighbour_gateway WHERE id <> ?1 ORDER BY id`, []sqlrecord.Column{words, number, number, words}, []mapping.Value{own},
+		return c.Query(ctx, `SELECT id, `+present+` - seen_at, document FROM neighbour_gateway WHERE id <> ?1 ORDER BY id`, []sqlrecord.Column{words, number, words}, []mapping.Value{own},
 			func(row []mapping.Value) error {
-				others = append(others, Gateway{ID: row[0].Text(), Seen: time.UnixMilli(row[1].Int()), Quiet: time.Duration(row[2].Int()) * time.Millisecond, Document: row[3].Text()})
+				others = append(others, Gateway{ID: row[0].Text(), Quiet: time.Duration(row[1].Int()) * time.Millisecond, Document: row[2].Text()})
 				return nil
 			})
 	})

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/auth/redis/redistest"
+	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
 )
 
@@ -152,4 +153,27 @@ func TestBlockIsOneBlock(t *testing.T) {
 		require.Equal(t, 401, k.status(n, second))
 		require.Equal(t, 401, k.gateways[n].Call(http.MethodGet, rig.LoginPath(rig.FullKey, "demo", "demo"), "", "").Status)
 	}
+}
+
+// TestStoreComesBackEmpty: where Redis has forgotten everything, operators are told why everybody has to
+// log in again.
+func TestStoreComesBackEmpty(t *testing.T) {
+	t.Parallel()
+	store := redistest.Start(t)
+	one := rig.StartKept(t, filepath.Join(t.TempDir(), "frontdesk.yaml"),
+		rig.KeptConfig(t, rig.Engines[0].DSN(t), fmt.Sprintf("sessions: {store: %q}", store.URL()), rig.KeptKey(`"GET /order"`)), false)
+	looked := func() {
+		t.Helper()
+		require.Eventually(t, func() bool { return one.Timers.Held(desk.StoreEvery) == 1 }, rig.Patience, time.Millisecond)
+		one.Timers.Pass(desk.StoreEvery)
+		require.Eventually(t, func() bool { return one.Timers.Held(desk.StoreEvery) == 1 }, rig.Patience, time.Millisecond)
+	}
+	looked()
+	require.Empty(t, one.Ready().LookAt)
+	store.Command("FLUSHALL")
+	looked()
+	require.Len(t, one.Ready().LookAt, 1)
+	require.Regexp(t, "^the store of sessions came back empty, found at .*Z: everybody has to log in again", one.Ready().LookAt[0])
+	require.Equal(t, desk.HealthOK, one.Ready().Status)
+	one.Told("the store of sessions came back empty")
 }
