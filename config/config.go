@@ -32,36 +32,27 @@ type Config struct {
 	files   []string
 	keyless []string // of files, those that say api_keys: []
 	hash    string
-	hide    *Redactor       // of what the files' variables hold
-	blank   bool            // nothing but comments is written in the file itself
-	places  map[string]spot // of located
-}
-
-// located are the settings whose place At and Problem know.
-var located = []string{
-	"include", "server.drain_delay",
-	"server.listen", "server.public_url", "server.tls", "server.tls.cert_file", "server.tls.key_file", "server.tls.client_ca_file", "server.trusted_proxies",
-	"ops.listen", "ops.socket", "backend.dsn", "backend.sheet", "model.dir", "sessions.store", "sessions.ca_file", "mail.smtp", "mail.from", "mail.folder",
-	"webhooks.allow_hosts", "webhooks.ca_file", "api_keys",
+	hide    *Redactor            // of what the files' variables hold
+	outline *strictyaml.Document // of the file itself, but for its api_keys
 }
 
 // At is the position of a setting that is judged once more after the configuration was
 // found valid: that of its section if it is not written, and the first line of the file
 // if the section is not written either.
 func (c *Config) At(path string) Place {
-	if len(c.files) == 0 {
+	if c.outline == nil {
 		return Place{}
 	}
-	return Place{c.files[0], max(int(c.places[path].line), 1)}
+	p := c.outline.At(path)
+	return Place{p.File, p.Line}
 }
 
-// Problem is a problem with the file or address that one of these settings names, for
-// example a missing file. Values of variables are removed from the message.
+// Problem is a problem with the file or address that a setting names, for example a missing file.
+// Values of variables are removed from the message.
 func (c *Config) Problem(path, rule, format string, args ...any) strictyaml.Problem {
-	return strictyaml.Problem{
-		File: c.At(path).File, Line: c.At(path).Line, Column: max(int(c.places[path].column), 1), Path: path,
-		Message: c.hide.Hide(fmt.Sprintf(format, args...)), Rule: rule,
-	}
+	p := c.outline.At(path)
+	p.Message, p.Rule = c.hide.Hide(fmt.Sprintf(format, args...)), rule
+	return p
 }
 
 // Files are those the configuration was read from: the file itself, then those it

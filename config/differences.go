@@ -78,6 +78,9 @@ func (d *differ) structs(path string, from, to reflect.Value) {
 }
 
 func (d *differ) values(path string, from, to reflect.Value) {
+	if reflect.DeepEqual(from.Interface(), to.Interface()) { // as most are, and quickly: they share what they hold
+		return
+	}
 	if keys, ok := from.Interface().([]Key); ok {
 		d.keys(path, keys, to.Interface().([]Key))
 		return
@@ -108,9 +111,6 @@ func (d *differ) keys(path string, from, to []Key) {
 			old = &Key{Name: key.Name}
 			d.add(at, "", "api_key", reflect.TypeFor[Key]())
 		}
-		if reflect.DeepEqual(old, key) { // as most are, and quickly: they share what they hold
-			continue
-		}
 		d.structs(at, reflect.ValueOf(old).Elem(), reflect.ValueOf(key).Elem())
 	}
 	for i := range from {
@@ -122,9 +122,6 @@ func (d *differ) keys(path string, from, to []Key) {
 
 // lists compares lists as sets.
 func (d *differ) lists(path string, from, to reflect.Value) {
-	if sameElements(from, to) {
-		return
-	}
 	before, after := identities(from), identities(to)
 	for i := range from.Len() {
 		if v := from.Index(i); !after[identity(v)] {
@@ -136,22 +133,6 @@ func (d *differ) lists(path string, from, to reflect.Value) {
 			d.add(path, "", shown(v), v.Type())
 		}
 	}
-}
-
-// sameElements avoids the longer comparison for lists that are equal, as most are.
-func sameElements(from, to reflect.Value) bool {
-	if from.Len() != to.Len() {
-		return false
-	}
-	if from.UnsafePointer() == to.UnsafePointer() {
-		return true
-	}
-	for i := range from.Len() {
-		if a, b := from.Index(i), to.Index(i); !a.Comparable() || !a.Equal(b) {
-			return false
-		}
-	}
-	return true
 }
 
 func identities(list reflect.Value) map[string]bool {

@@ -17,18 +17,18 @@ import (
 // include is a file that is included, and the entry that says so.
 type include struct {
 	path    string
-	written string // the entry
-	matched bool   // by a pattern, which folders are not meant by
-	main    string
+	matched bool // by a pattern, which folders are not meant by
+	main    *Config
 	index   int
-	at      spot
 }
 
+func (i include) setting() string { return fmt.Sprintf("include[%d]", i.index) }
+
+// problem is one with the entry, which is shown as it is written.
 func (i include) problem(rule, format string, args ...any) strictyaml.Problem {
-	return strictyaml.Problem{
-		File: i.main, Line: int(i.at.line), Column: int(i.at.column), Path: fmt.Sprintf("include[%d]", i.index),
-		Message: fmt.Sprintf(format, args...), Rule: rule,
-	}
+	p := i.main.outline.At(i.setting())
+	p.Message, p.Rule = fmt.Sprintf(format, args...), rule
+	return p
 }
 
 // included finds the files that the main file includes: those of each entry in
@@ -36,10 +36,10 @@ func (i include) problem(rule, format string, args ...any) strictyaml.Problem {
 func (l *Loader) included(main *source) (files []include, problems strictyaml.Problems) {
 	seen := map[string]bool{filepath.Clean(main.path): true}
 	for i, entry := range main.base.Include {
-		one := include{main: main.path, index: i, at: main.includes[i], written: main.included[i]}
-		found, rule, fault := one.find(entry, l.known.Written, seen)
+		one := include{main: main.base, index: i}
+		found, rule, fault := one.find(main.path, entry, l.known.Written, seen)
 		if fault != "" {
-			problems = append(problems, one.problem(rule, "%s", fault))
+			problems = append(problems, one.problem(rule, "found %s, %s", main.base.outline.Found(one.setting(), entry), fault))
 		}
 		files = append(files, found...)
 	}
@@ -47,33 +47,33 @@ func (l *Loader) included(main *source) (files []include, problems strictyaml.Pr
 }
 
 // find returns the files of one entry; fault says what is wrong with it.
-func (i include) find(entry string, written map[string][]byte, seen map[string]bool) (files []include, rule, fault string) {
+func (i include) find(main, entry string, written map[string][]byte, seen map[string]bool) (files []include, rule, fault string) {
 	switch {
 	case entry == "":
 		return nil, "", "" // an entry that could not be read: said elsewhere
 	case slices.ContainsFunc(strings.Split(filepath.ToSlash(entry), "/"), func(s string) bool { return strings.Contains(s, "**") }):
-		return nil, ruleIncludePattern, fmt.Sprintf("found %s, expected * for the names of one folder: ** is not known", strictyaml.Quote(i.written))
+		return nil, ruleIncludePattern, "expected * for the names of one folder: ** is not known"
 	}
-	pattern := beside(i.main, entry)
+	pattern := beside(main, entry)
 	if !hasMeta(entry) {
 		if _, err := os.Stat(pattern); errors.Is(err, syscall.ELOOP) {
-			return nil, ruleIncludeMissing, fmt.Sprintf("found %s, whose links lead in a loop, expected a file", strictyaml.Quote(i.written))
+			return nil, ruleIncludeMissing, "whose links lead in a loop, expected a file"
 		} else if err != nil {
-			return nil, ruleIncludeMissing, fmt.Sprintf("found %s, and no such file, expected one, or a pattern such as keys.d/*.yaml, which may match none", strictyaml.Quote(i.written))
+			return nil, ruleIncludeMissing, "and no such file, expected one, or a pattern such as keys.d/*.yaml, which may match none"
 		}
 		i.path = pattern
 		if seen[pattern] {
-			return nil, ruleIncludeTwice, fmt.Sprintf("found %s, which is read already", strictyaml.Quote(i.written))
+			return nil, ruleIncludeTwice, "which is read already"
 		}
 		seen[pattern] = true
 		return []include{i}, "", ""
 	}
 	paths, err := filepath.Glob(pattern)
 	if err != nil {
-		return nil, ruleIncludePattern, fmt.Sprintf("found %s, expected a pattern such as keys.d/*.yaml", strictyaml.Quote(i.written))
+		return nil, ruleIncludePattern, "expected a pattern such as keys.d/*.yaml"
 	}
 	if failed, ok := errors.AsType[*fs.PathError](readable(pattern)); ok {
-		return nil, ruleIncludeUnreadable, fmt.Sprintf("found %s, and a folder of it cannot be read: %s", strictyaml.Quote(i.written), failed.Err)
+		return nil, ruleIncludeUnreadable, fmt.Sprintf("and a folder of it cannot be read: %s", failed.Err)
 	}
 	for path := range written {
 		if matches(pattern, path) && !slices.Contains(paths, path) {
@@ -86,7 +86,7 @@ func (i include) find(entry string, written map[string][]byte, seen map[string]b
 			continue
 		}
 		if strings.ContainsFunc(path, func(r rune) bool { return !unicode.IsGraphic(r) }) {
-			return nil, ruleIncludePattern, fmt.Sprintf("found %s, and a file %q, expected no characters in names that cannot be seen", strictyaml.Quote(i.written), path)
+			return nil, ruleIncludePattern, fmt.Sprintf("and a file %q, expected no characters in names that cannot be seen", path)
 		}
 		seen[path] = true
 		i.path, i.matched = path, true

@@ -33,9 +33,10 @@ type Unreadable struct {
 func (u *Unreadable) Error() string { return u.Err.Error() }
 func (u *Unreadable) Unwrap() error { return u.Err }
 
-// expander replaces each ${NAME} by the variable of that name. Values of variables are
-// not expanded again. Any other dollar sign stands for itself.
-func expander(env func(string) (string, bool)) func(string) (string, error) {
+// Expander returns what files of the configuration are expanded with, for [strictyaml.Expand]. It
+// replaces each ${NAME} by the variable that env has under that name, and $${ by ${. Values of
+// variables are not expanded again. Any other dollar sign stands for itself.
+func Expander(env func(name string) (value string, ok bool)) func(text string) (string, error) {
 	return func(text string) (string, error) {
 		if !strings.Contains(text, "${") {
 			return text, nil

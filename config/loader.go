@@ -148,7 +148,7 @@ func (l *Loader) finish(main *source, now time.Time) (*Config, error) {
 	}
 	l.main, l.judged = main, judged
 	if main.doc != nil {
-		main.judge(judged, now)
+		main.judge(judged)
 	}
 	paths, problems := l.included(main)
 	l.folders = watched(l.path, main.base.Include)

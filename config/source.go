@@ -1,7 +1,6 @@
 package config
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -23,9 +22,7 @@ type source struct {
 	variables map[string]string // of the environment, that it refers to
 
 	doc      *strictyaml.Document
-	base     *Config  // of the main file, without keys; nil for the included
-	includes []spot   // of base.Include
-	included []string // the same as it is written
+	base     *Config // of the main file, without keys; nil for the included
 	keys     []Key
 	keyless  bool // it says api_keys: []
 	problems strictyaml.Problems
@@ -126,26 +123,14 @@ func decodeSource(path string, src []byte, main bool, env func(string) (string, 
 		s.base = Default()
 		into = s.base
 	}
-	s.doc, s.problems = strictyaml.Decode(s.path, src, into, strictyaml.Expand(expander(remembering)), strictyaml.Formats(formats))
+	s.doc, s.problems = strictyaml.Decode(s.path, src, into, strictyaml.Expand(Expander(remembering)), strictyaml.Formats(formats))
 	s.keys = file.APIKeys
 	lines := s.doc.Lines("api_keys")
 	s.keyless = lines != nil && len(lines) == 0
 	if main {
 		s.keys = s.base.APIKeys
 		s.base.APIKeys = nil
-		s.base.blank = isBlank(src)
-		s.base.places = map[string]spot{}
-		for _, path := range located {
-			s.base.places[path] = spotOf(s.doc.At(path))
-		}
-		for i, entry := range s.base.Include {
-			path := fmt.Sprintf("include[%d]", i)
-			if written, expanded := s.doc.Written(path); expanded {
-				entry = written
-			}
-			s.includes = append(s.includes, spotOf(s.doc.At(path)))
-			s.included = append(s.included, entry)
-		}
+		s.base.outline = s.doc.Outside("api_keys")
 	}
 	for i := range s.keys {
 		s.keys[i].locate(s.doc, fmt.Sprintf("api_keys[%d]", i), s.path)
@@ -161,11 +146,10 @@ func (s *source) hideIn(r *Redactor) {
 }
 
 // judge finds the problems of the file by itself, and then drops the positions.
-func (s *source) judge(j judging, now time.Time) {
-	c := checker{judging: j, doc: s.doc, now: now, problems: s.problems}
+func (s *source) judge(j judging) {
+	c := checker{judging: j, Config: s.base, doc: s.doc, problems: s.problems}
 	if s.base != nil {
-		v := validator{Config: s.base, checker: &c}
-		v.validate()
+		c.validate()
 	}
 	c.keys(s.keys)
 	s.problems, s.doc = c.problems, nil
@@ -187,7 +171,7 @@ func (l *Loader) readParts(paths []include, j judging, now time.Time) (parts []*
 				}
 				parts[i], failures[i] = l.read(paths[i].path, false, l.parts[paths[i].path], now)
 				if failures[i] == nil && parts[i].doc != nil {
-					parts[i].judge(own, now)
+					parts[i].judge(own)
 				}
 			}
 		})
@@ -206,14 +190,4 @@ func (l *Loader) readParts(paths []include, j judging, now time.Time) (parts []*
 		l.parts[part.path] = part
 	}
 	return slices.DeleteFunc(parts, func(s *source) bool { return s == nil }), unreadable
-}
-
-// isBlank tells whether a file has nothing but comments.
-func isBlank(src []byte) bool {
-	for line := range bytes.Lines(src) {
-		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
-			return false
-		}
-	}
-	return true
 }

@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"frontdesk/config/strictyaml"
 )
@@ -14,15 +13,9 @@ import (
 // checker collects what is wrong with a file beyond its single values, which the decoder judges.
 type checker struct {
 	judging
+	*Config  // of the main file; nil for the others
 	doc      *strictyaml.Document
-	now      time.Time
 	problems strictyaml.Problems
-}
-
-// validator checks what only the main file has.
-type validator struct {
-	*Config
-	*checker
 }
 
 // fail reports a problem at path, unless decoding has already reported one there.
@@ -30,32 +23,31 @@ func (c *checker) fail(path, rule, format string, args ...any) {
 	c.problems = append(c.problems, c.doc.Fault(path, rule, fmt.Sprintf(format, args...))...)
 }
 
-func (c *checker) found(path, text string) string { return c.doc.Found(path, text) }
-
-func (v *validator) validate() {
-	if v.blank { // as a rule it was cut short by what writes it, and all keys would be gone
-		v.fail("", ruleBlank, "nothing is written in it, expected a configuration; one without api_keys says api_keys: []")
-		return
+func (c *checker) failIf(is bool, path, rule, format string, args ...any) {
+	if is {
+		c.fail(path, rule, format, args...)
 	}
-	v.server()
-	v.backend()
-	v.sessions()
-	v.mail()
-	v.callbacks()
 }
 
-func (v *validator) server() {
-	s := v.Server
-	if (s.TLS.CertFile == "") != (s.TLS.KeyFile == "") {
-		v.fail("server.tls", ruleTLSPair, "found one of cert_file and key_file, expected both or none")
+func (c *checker) found(path, text string) string { return c.doc.Found(path, text) }
+
+// validate judges what only the main file has.
+func (c *checker) validate() {
+	if !c.doc.Has("") { // as a rule it was cut short by what writes it, and all keys would be gone
+		c.fail("", ruleBlank, "nothing is written in it, expected a configuration; one without api_keys says api_keys: []")
+		return
 	}
-	if s.TLS.ClientCAFile != "" && !s.TLS.Enabled() {
-		v.fail("server.tls.client_ca_file", ruleClientCA, "clients show certificates only where the server has one, expected cert_file and key_file too")
-	}
-	if collide(s.Listen, v.Ops.Listen) {
-		v.fail("ops.listen", ruleListenTwice, "found %s, which server.listen, %s, takes as well, expected a port of its own",
-			v.found("ops.listen", v.Ops.Listen), v.found("server.listen", s.Listen))
-	}
+	tls, listen, store, mail := c.Server.TLS, c.Server.Listen, string(c.Sessions.Store), c.Mail
+	c.failIf((tls.CertFile == "") != (tls.KeyFile == ""), "server.tls", ruleTLSPair, "found one of cert_file and key_file, expected both or none")
+	c.failIf(tls.ClientCAFile != "" && !tls.Enabled(), "server.tls.client_ca_file", ruleClientCA, "clients show certificates only where the server has one, expected cert_file and key_file too")
+	c.failIf(collide(listen, c.Ops.Listen), "ops.listen", ruleListenTwice, "found %s, which server.listen, %s, takes as well, expected a port of its own",
+		c.found("ops.listen", c.Ops.Listen), c.found("server.listen", listen))
+	c.backend()
+	c.failIf(store != MemoryStore && isWord(store), "sessions.store", strictyaml.RuleWord, "found %s, expected %s%s", c.found("sessions.store", store), MemoryStore, c.doc.Suggest("sessions.store", store, []string{MemoryStore}))
+	c.failIf(c.Sessions.CAFile != "" && !strings.HasPrefix(store, "rediss://"), "sessions.ca_file", RuleRedis, "found a file of authorities, expected sessions.store to be rediss://, which they are for")
+	c.failIf(mail.SMTP != "" && mail.From == defaultSender, "mail.from", RuleMailFrom, "missing, expected the sender's e-mail address, since mail.smtp is given")
+	c.failIf(mail.SMTP == "" && mail.Folder == "", "mail.folder", ruleMailFolder, "found \"\", expected a folder for mail, or mail.smtp")
+	c.callbacks()
 }
 
 // collide tells whether two listeners would use the same port of an address. It does not
@@ -88,28 +80,17 @@ func listenedOn(host string) netip.Addr {
 	}
 }
 
-func (v *validator) backend() {
-	switch b := v.Backend; {
-	case b.BySheet():
-		v.sheet()
-	case b.Sheet != "":
-		v.fail("backend.sheet", ruleSheetUnused, "found a mapping sheet, which driver %s does not use, expected driver legacy or remote", b.Driver)
-	default:
-		if fault := dsnFault(string(b.DSN)); fault != "" {
-			v.fail("backend.dsn", RuleDSN, "%s", fault)
-		}
+// backend refuses settings of a backend behind a mapping sheet that the sheet itself contains, and
+// the sheet of another.
+func (c *checker) backend() {
+	b, fault := c.Backend, dsnFault(string(c.Backend.DSN))
+	if !b.BySheet() {
+		c.failIf(b.Sheet != "", "backend.sheet", ruleSheetUnused, "found a mapping sheet, which driver %s does not use, expected driver legacy or remote", b.Driver)
+		c.failIf(b.Sheet == "" && fault != "", "backend.dsn", RuleDSN, "%s", fault)
+		return
 	}
-}
-
-// sheet refuses settings of a backend behind a mapping sheet that the sheet itself
-// contains.
-func (v *validator) sheet() {
-	if v.Backend.Sheet == "" {
-		v.fail("backend.sheet", ruleSheetMissing, "missing, expected the file of the mapping sheet, which driver %s works with", v.Backend.Driver)
-	}
-	if v.doc.Has("backend.dsn") {
-		v.fail("backend.dsn", ruleSheetInstead, "driver %s does not use it: the mapping sheet says where the records are", v.Backend.Driver)
-	}
+	c.failIf(b.Sheet == "", "backend.sheet", ruleSheetMissing, "missing, expected the file of the mapping sheet, which driver %s works with", b.Driver)
+	c.failIf(c.doc.Has("backend.dsn"), "backend.dsn", ruleSheetInstead, "driver %s does not use it: the mapping sheet says where the records are", b.Driver)
 }
 
 // isDSN judges the form only as far as it is the same for every database; the
@@ -149,39 +130,20 @@ func dsnFault(dsn string) string {
 	return ""
 }
 
-func (v *validator) sessions() {
-	s := v.Sessions
-	if store := string(s.Store); store != MemoryStore && isWord(store) {
-		v.fail("sessions.store", strictyaml.RuleWord, "found %s, expected %s%s", v.found("sessions.store", store), MemoryStore, strictyaml.Suggest(store, []string{MemoryStore}))
-	}
-	if s.CAFile != "" && !strings.HasPrefix(string(s.Store), "rediss://") {
-		v.fail("sessions.ca_file", RuleRedis, "found a file of authorities, expected sessions.store to be rediss://, which they are for")
-	}
-}
-
-func (v *validator) mail() {
-	m := v.Mail
-	if m.SMTP != "" && m.From == defaultSender {
-		v.fail("mail.from", RuleMailFrom, "missing, expected the sender's e-mail address, since mail.smtp is given")
-	}
-	if m.SMTP == "" && m.Folder == "" {
-		v.fail("mail.folder", ruleMailFolder, "found \"\", expected a folder for mail, or mail.smtp")
-	}
-}
-
 // callbacks requires existing endpoints whose answer can wait: everything under
 // /authenticate and /webhook answers directly.
-func (v *validator) callbacks() {
-	for i, rule := range v.Callbacks {
-		path := fmt.Sprintf("callbacks[%d]", i)
-		if fault := v.fault(rule); fault != "" {
-			v.fail(path, ruleCallbackEndpoint, "found %s, %s", strictyaml.Quote(rule.String()), fault)
-		} else if isUnder(rule.Path, "/authenticate") || isUnder(rule.Path, "/webhook") || rule.Path == "/backup/owner" || rule.String() == "POST /changes" {
-			v.fail(path, ruleCallbackEndpoint, "%s answers as it does", rule)
-		} else if rule.Method == "*" || strings.HasSuffix(rule.Path, "/*") && rule.Path != "/model/*" {
-			v.fail(path, ruleCallbackEndpoint, "found %s, expected one endpoint, such as GET /order", strictyaml.Quote(rule.String()))
-		} else if slices.Contains(v.Callbacks[:i], rule) {
-			v.fail(path, ruleRepeated, "%s is there already", rule)
+func (c *checker) callbacks() {
+	for i, rule := range c.Callbacks {
+		path, fault := fmt.Sprintf("callbacks[%d]", i), c.fault(rule)
+		switch {
+		case fault != "":
+			c.fail(path, ruleCallbackEndpoint, "found %s, %s", strictyaml.Quote(rule.String()), fault)
+		case isUnder(rule.Path, "/authenticate"), isUnder(rule.Path, "/webhook"), rule.Path == "/backup/owner", rule.String() == "POST /changes":
+			c.fail(path, ruleCallbackEndpoint, "%s answers as it does", rule)
+		case rule.Method == "*", strings.HasSuffix(rule.Path, "/*") && rule.Path != "/model/*":
+			c.fail(path, ruleCallbackEndpoint, "found %s, expected one endpoint, such as GET /order", strictyaml.Quote(rule.String()))
+		case slices.Contains(c.Callbacks[:i], rule):
+			c.fail(path, ruleRepeated, "%s is there already", rule)
 		}
 	}
 }
@@ -200,9 +162,7 @@ func (c *checker) keys(keys []Key) {
 		}
 		key.named = !c.doc.Broken(path + ".name")
 		c.allow(key.Allow, path+".allow")
-		if len(key.Certificates) > 0 && !c.clientCA {
-			c.fail(path+".client_certificates", ruleCertificate, "the server asks for no certificates, expected server.tls.client_ca_file, the authorities that issue them")
-		}
+		c.failIf(len(key.Certificates) > 0 && !c.clientCA, path+".client_certificates", ruleCertificate, "the server asks for no certificates, expected server.tls.client_ca_file, the authorities that issue them")
 	}
 }
 

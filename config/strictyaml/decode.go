@@ -61,7 +61,9 @@ func Decode(file string, src []byte, into any, options ...Option) (*Document, Pr
 	if body, ok := d.parse(src); ok {
 		b := builder{report: d.report, anchors: map[string]*node{}}
 		if root := b.build(body, ""); !root.invalid {
-			d.doc.places[""] = root.at
+			if body != nil {
+				d.doc.places[""] = root.at
+			}
 			d.value(root, v, "")
 		}
 	}

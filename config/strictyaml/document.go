@@ -2,6 +2,7 @@ package strictyaml
 
 import (
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 )
@@ -34,6 +35,17 @@ func (d *Document) At(path string) Problem {
 			return p
 		}
 	}
+}
+
+// Outside is the document without what is below a path.
+func (d *Document) Outside(path string) *Document {
+	isBelow := func(at string) bool { return strings.HasPrefix(at, path+"[") || strings.HasPrefix(at, path+".") }
+	out := *d
+	out.places, out.items, out.written = maps.Clone(d.places), maps.Clone(d.items), maps.Clone(d.written)
+	maps.DeleteFunc(out.places, func(at string, _ position) bool { return isBelow(at) })
+	maps.DeleteFunc(out.items, func(at string, _ []position) bool { return isBelow(at) || at == path })
+	maps.DeleteFunc(out.written, func(at, _ string) bool { return isBelow(at) })
+	return &out
 }
 
 // Has reports whether the file gives a value for path.
