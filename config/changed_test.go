@@ -61,10 +61,17 @@ func TestLoadIsOfOneMoment(t *testing.T) {
 	turn("1")
 	each := func() {} // while the first of the included files is read, and the second is not yet
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	loader := config.NewLoader(filepath.Join(f.dir, "frontdesk.yaml"), config.Known{Endpoints: known.Endpoints, Env: func(string) (string, bool) {
-		each()
-		return "hush-hush", true
-	}})
+	always := func() {} // behind the main file
+	loader := config.NewLoader(filepath.Join(f.dir, "frontdesk.yaml"), config.Known{
+		Endpoints: func(*config.Config) ([]config.Endpoint, error) {
+			always()
+			return endpoints, nil
+		},
+		Env: func(string) (string, bool) {
+			each()
+			return "hush-hush", true
+		},
+	})
 
 	times := 0
 	each = func() {
@@ -77,7 +84,7 @@ func TestLoadIsOfOneMoment(t *testing.T) {
 	}
 
 	// It never ends: nothing is made of that, and it is tried again later.
-	each = func() {
+	always = func() {
 		times++
 		f.write("frontdesk.yaml", "include: [keys.d/*.yaml]\n"+strings.Repeat("#", times))
 	}
@@ -85,7 +92,7 @@ func TestLoadIsOfOneMoment(t *testing.T) {
 	if _, err := loader.Load(); err == nil || !strings.Contains(err.Error(), "change while they are read") {
 		t.Errorf("error = %v", err)
 	}
-	each = func() {}
+	always = func() {}
 	if !loader.Changed() {
 		t.Error("it is not tried again")
 	}

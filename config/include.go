@@ -143,20 +143,6 @@ func leftover(pattern, path string) bool {
 	return slices.Contains([]string{".bak", ".orig", ".rej", ".swp", ".tmp", ".dpkg-old", ".dpkg-new", ".dpkg-dist", ".rpmsave", ".rpmnew"}, filepath.Ext(name))
 }
 
-// watched are the folders whose changes may change the configuration, whether or not they
-// exist.
-func watched(main string, entries []string) []string {
-	folders := []string{filepath.Dir(main)}
-	for _, entry := range entries {
-		if entry == "" {
-			continue
-		}
-		folders = append(folders, foldersOf(beside(main, entry))...)
-	}
-	slices.Sort(folders)
-	return slices.Compact(folders)
-}
-
 // IsFolder tells whether there is a folder, or a link to one.
 func IsFolder(path string) bool {
 	info, err := os.Stat(path)

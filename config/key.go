@@ -51,9 +51,6 @@ func (k *Key) locate(doc *strictyaml.Document, path, file string) {
 // At is where the key stands.
 func (k *Key) At() Place { return k.at }
 
-// HashAt is the position of a hash of a key that was read from a file.
-func (k *Key) HashAt(i int) Place { return Place{k.at.File, int(k.hashAt[i].line)} }
-
 // AllowAt is the position of entry i of the allowlist, or that of the key if the entry
 // was not read from a file.
 func (k *Key) AllowAt(i int) Place {

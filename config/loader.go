@@ -18,12 +18,11 @@ type Loader struct {
 	path  string
 	known Known
 
-	mu      sync.Mutex
-	main    *source
-	parts   map[string]*source // the included files, by path
-	judged  judging            // by which main and parts were judged
-	draft   *Config            // see Draft
-	folders []string
+	mu     sync.Mutex
+	main   *source
+	parts  map[string]*source // the included files, by path
+	judged judging            // by which main and parts were judged
+	draft  *Config            // see Draft
 
 	looked  looks     // at all files that were, or were to be, read last
 	asked   []include // the included files that were to be read last
@@ -42,16 +41,7 @@ func NewLoader(path string, known Known) *Loader {
 	if known.Now == nil {
 		known.Now = time.Now
 	}
-	return &Loader{path: path, known: known, folders: watched(path, nil)}
-}
-
-// Folders are the folders to watch for changes: those of the file itself, of the files
-// that it includes, and of files that it would include if they existed, as of the last
-// Load. They need not exist.
-func (l *Loader) Folders() []string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return slices.Clone(l.folders)
+	return &Loader{path: path, known: known}
 }
 
 // attempts is how often a configuration is read if its files change meanwhile.
@@ -151,7 +141,6 @@ func (l *Loader) finish(main *source, now time.Time) (*Config, error) {
 		main.judge(judged)
 	}
 	paths, problems := l.included(main)
-	l.folders = watched(l.path, main.base.Include)
 	parts, unreadable := l.readParts(paths, judged, now)
 	c, err := combine(main, parts, wrong, slices.Concat(problems, unreadable))
 	if err != nil {

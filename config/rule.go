@@ -83,15 +83,6 @@ func (r Rule) Matches(method, path string) bool {
 	return (r.Method == "*" || r.Method == method) && r.matchesPath(path)
 }
 
-// Covers reports whether the rule covers every endpoint that another one covers.
-func (r Rule) Covers(other Rule) bool {
-	if r.Method != "*" && r.Method != other.Method {
-		return false
-	}
-	above, all := strings.CutSuffix(r.Path, "*")
-	return r.Path == other.Path || all && strings.HasPrefix(other.Path, above)
-}
-
 func (r Rule) matchesPath(path string) bool {
 	if r.Path == "/*" {
 		return strings.HasPrefix(path, "/")

@@ -67,7 +67,7 @@ func (l *Loader) readAs(path string, main bool, before *source, at *stamp) (*sou
 		return nil, fmt.Errorf("read %s: is no regular file", path)
 	}
 	// What was wrong may be right tomorrow, and must be right before it is used.
-	known := before != nil && len(before.problems) == 0 && l.sameVariables(before)
+	known := before != nil && len(before.problems) == 0
 	if known && before.settled && before.sameAs(*at) {
 		at.text = before.text
 		return before, nil
@@ -98,15 +98,6 @@ func readFile(path string) ([]byte, error) {
 		err = fmt.Errorf("read %s: is larger than %d MiB", path, maxFile/MiB)
 	}
 	return src, err
-}
-
-func (l *Loader) sameVariables(s *source) bool {
-	for name, value := range s.variables {
-		if now, ok := l.known.Env(name); !ok || now != value {
-			return false
-		}
-	}
-	return true
 }
 
 // decodeSource reads what is written, without judging what it means.

@@ -146,7 +146,7 @@ func startCallbacks(h *Desk, callbacks *gateway.Callbacks) (*webhook.Orchestrato
 	callbacks.Orchestrator = webhook.Start(webhook.Config{
 		Store: store.jobs, Results: store.results, Runners: h.Gateway.Runners(), Ready: h.Gateway.Ready,
 		Caller:  webhook.NewCaller(webhook.CallerConfig{Rules: callbacks.Rules, Roots: roots}),
-		Secrets: func(key string) []string { return h.live.Current().secrets[key] },
+		Secrets: func(key string) []string { return h.live.Load().secrets[key] },
 		Space:   h.bounds.ResultSpace, Left: h.looks.resultsLeft(),
 		Model: h.system.model.Steps(), Workers: callbackWorkers, Calls: callbackCalls, WorkLease: WorkLease, CallLease: CallLease,
 		Schedule: webhook.NewSchedule(rand.Float64), Clock: h.now, Random: crand.Reader, Log: h.log, Tracer: h.tracing.spans(),

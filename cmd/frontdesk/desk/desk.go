@@ -40,7 +40,7 @@ type Desk struct {
 	acts    *acts
 
 	// The gateway itself, and what carries out callbacks.
-	live      *config.Live[snapshot] // what a reload can change
+	live      *atomic.Pointer[snapshot] // what a reload can change
 	logins    *logins
 	Gateway   *gateway.Gateway
 	looks     looks
@@ -180,7 +180,7 @@ func (h *Desk) openStores(ctx context.Context) (err error) {
 // and has to judge before; and the orchestrator of callbacks, which does what the gateway tells
 // it to run.
 func (h *Desk) openGateway(p Program, c *config.Config, environment string) (err error) {
-	h.live, h.looks = new(config.Live[snapshot]), newLooks(p.disk(), c.Mail, h.store)
+	h.live, h.looks = new(atomic.Pointer[snapshot]), newLooks(p.disk(), c.Mail, h.store)
 	accounts := h.client.Accounts(h.system.accounts)
 	if h.logins, err = openLogins(h, accounts); err != nil {
 		return err
@@ -197,7 +197,9 @@ func (h *Desk) openGateway(p Program, c *config.Config, environment string) (err
 	if err != nil {
 		return err
 	}
-	if err = h.live.Reload(func(*snapshot) (*snapshot, error) { return newSnapshot(c, h.Gateway, &h.keyEnds.ring) }); err != nil {
+	first, err := newSnapshot(c, h.Gateway, &h.keyEnds.ring)
+	h.live.Store(first)
+	if err != nil {
 		return err
 	}
 	h.callbacks, err = startCallbacks(h, callbacks)
@@ -216,13 +218,13 @@ func (h *Desk) openForOperators() (err error) {
 }
 
 // policy is what a request is judged by from its beginning to its end.
-func (h *Desk) policy() *gateway.Policy { return &h.live.Current().policy }
+func (h *Desk) policy() *gateway.Policy { return &h.live.Load().policy }
 
 // Handler serves the requests that begin now.
-func (h *Desk) Handler() fasthttp.RequestHandler { return h.live.Current().serve }
+func (h *Desk) Handler() fasthttp.RequestHandler { return h.live.Load().serve }
 
 // Sessions are those of all gateways of the service.
 func (h *Desk) Sessions() auth.Sessions { return h.common.sessions }
 
 // keys are the api_keys that are configured now.
-func (h *Desk) keys() []config.Key { return h.live.Current().config.APIKeys }
+func (h *Desk) keys() []config.Key { return h.live.Load().config.APIKeys }

@@ -75,7 +75,7 @@ type drift struct {
 	parts      partFiles
 	identity   func(context.Context) (string, error) // of the store of sessions; nil where it is this process
 	neighbours *neighbours.Tables
-	live       *config.Live[snapshot]
+	live       *atomic.Pointer[snapshot]
 	id         string
 	of         *snapshot // whose api_keys these are digests of
 	keys       string

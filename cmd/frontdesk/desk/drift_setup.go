@@ -47,7 +47,7 @@ type setup struct {
 // setup returns the current setup of this gateway, without the store of sessions if that does not
 // answer.
 func (d *drift) setup(ctx context.Context) setup {
-	now := d.live.Current()
+	now := d.live.Load()
 	if d.of != now {
 		d.of = now
 		d.keys, d.limits = keyDigests(now.config)

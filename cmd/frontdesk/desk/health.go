@@ -240,7 +240,7 @@ func (h *Desk) sessionsHealth(ctx context.Context) (word string, cause error) {
 }
 
 func (h *Desk) configHealth() ConfigHealth {
-	current, state := h.live.Current(), h.reloads.state()
+	current, state := h.live.Load(), h.reloads.state()
 	now := ConfigHealth{Hash: current.policy.Hash, Loaded: current.since, NeedsRestart: state.needsRestart(), LastReload: moment(state.last), HangsSince: moment(state.hangs(h.now()))}
 	if state.fault != nil {
 		now.Error = summary(state.fault)
@@ -263,7 +263,7 @@ func inOneLine(problems []string) string {
 
 // status says in a line what the program does, for systemctl status.
 func (h *Desk) status() string {
-	current := h.live.Current()
+	current := h.live.Load()
 	text := fmt.Sprintf("serving %s/, %d api_key(s), configuration %s", h.config.Server.BaseURL(), len(current.config.APIKeys), current.policy.Hash)
 	if err := h.reloads.state().fault; err != nil {
 		text += "; its files are not used as they are: " + summary(err)

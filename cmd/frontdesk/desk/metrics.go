@@ -16,7 +16,6 @@ import (
 	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/cmd/frontdesk/history"
-	"frontdesk/config"
 	"frontdesk/gateway"
 )
 
@@ -186,14 +185,14 @@ func (m *metrics) keepKeys(known func(name string) bool) {
 }
 
 // keyCounters exports the counts of the present api_keys.
-func keyCounters(m *metrics, live *config.Live[snapshot]) prometheus.Collector {
+func keyCounters(m *metrics, live *atomic.Pointer[snapshot]) prometheus.Collector {
 	refusals := newMetric("frontdesk_refusals_total",
 		"Requests that were answered with an error, by the name of the api_key (empty where none is known) and the reason.", "key", "reason")
 	deprecated := newMetric("frontdesk_deprecated_total",
 		"Requests that have to do with something that the model marks as deprecated, by how: named (by the request) or answered (only part of the answer).", "key", "what", "how")
 	seen := new(atomic.Pointer[snapshot]) // whose api_keys are those that are counted by
 	return newScraped(func(_ context.Context, v values) {
-		if now := live.Current(); seen.Swap(now) != now {
+		if now := live.Load(); seen.Swap(now) != now {
 			names := map[string]bool{}
 			for _, key := range now.config.APIKeys {
 				names[key.Name] = true

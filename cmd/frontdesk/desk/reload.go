@@ -93,7 +93,7 @@ func (k *reloader) nextLook() <-chan time.Time {
 	if !k.watch {
 		return nil
 	}
-	return k.desk.after(LookEvery * time.Duration(1+len(k.desk.live.Current().config.Files())/filesPerLook))
+	return k.desk.after(LookEvery * time.Duration(1+len(k.desk.live.Load().config.Files())/filesPerLook))
 }
 
 // look finds changes of the files. If nothing has changed, it costs little and logs nothing. Editors and
@@ -132,28 +132,27 @@ func (k *reloader) reload(trigger string) {
 	defer func() { h.tell(h.supervisor.ready(h.status())) }()
 	defer k.survive(trigger)
 	k.renewCertificates(trigger)
-	var before, after *snapshot
-	err := h.live.Reload(func(current *snapshot) (*snapshot, error) {
-		before = current
-		c, err := k.loader.Load()
-		if err != nil {
-			return nil, err
-		}
-		if c.Hash() == current.config.Hash() && slices.Equal(c.Files(), current.config.Files()) {
-			return nil, nil
-		}
-		if err := config.Lost(current.config, c); err != nil {
-			return nil, err
-		}
-		after, err = newSnapshot(c, h.Gateway, &h.keyEnds.ring)
-		return after, err
-	})
+	before := h.live.Load()
+	after, err := k.next(before)
 	if after != nil {
+		h.live.Store(after)
 		h.keyEnds.changed(before.config.APIKeys, after.config.APIKeys)
 	}
 	k.refused = err
 	k.lookBeside(true)
 	k.report(trigger, before, after, err)
+}
+
+// next builds what the files say; nil where they say what is in force.
+func (k *reloader) next(current *snapshot) (*snapshot, error) {
+	c, err := k.loader.Load()
+	if err != nil || c.Hash() == current.config.Hash() && slices.Equal(c.Files(), current.config.Files()) {
+		return nil, err
+	}
+	if err := config.Lost(current.config, c); err != nil {
+		return nil, err
+	}
+	return newSnapshot(c, k.desk.Gateway, &k.desk.keyEnds.ring)
 }
 
 // survive keeps a panic in a reload from ending the program with all its requests: the
@@ -219,7 +218,7 @@ func (h *Desk) waiting(c *config.Config) (all []string) {
 // changed since it last did, or if a restart would have failed then.
 func (k *reloader) lookBeside(again bool) {
 	h := k.desk
-	c, state := h.live.Current().config, h.reloads.state()
+	c, state := h.live.Load().config, h.reloads.state()
 	now := partsOf(c)
 	if now == k.parts && !again && state.restart == nil {
 		return
@@ -304,7 +303,7 @@ const DebugTime = time.Hour
 
 // toggleDebug switches between logging everything and the configured level.
 func (k *reloader) toggleDebug() {
-	logs, level := k.desk.logs, k.desk.live.Current().config.Log.Level
+	logs, level := k.desk.logs, k.desk.live.Load().config.Log.Level
 	if k.debugEnds != nil {
 		k.debugEnds = nil
 		logs.set(level)

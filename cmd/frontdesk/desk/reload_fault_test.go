@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,9 +17,9 @@ func TestReloadSurvivesAFault(t *testing.T) {
 	c := config.Default()
 	h := &Desk{
 		basis:  &basis{now: time.Now, log: zap.NewNop()},
-		config: c, started: c, live: new(config.Live[snapshot]), past: &past{History: history.New(time.Now)},
+		config: c, started: c, live: new(atomic.Pointer[snapshot]), past: &past{History: history.New(time.Now)},
 	}
-	require.NoError(t, h.live.Reload(func(*snapshot) (*snapshot, error) { return &snapshot{config: c}, nil }))
+	h.live.Store(&snapshot{config: c})
 	k := &reloader{desk: h}
 	k.reload(bySignal)
 	state := h.reloads.state()

@@ -78,7 +78,7 @@ func NewReloadMetrics(h *Desk) prometheus.Collector {
 		v.set(reloads, float64(state.count))
 		v.set(failures, float64(state.failures))
 		v.set(success, oneIf(state.fault == nil && state.restart == nil && state.hangs(h.now()).IsZero()))
-		v.set(at, float64(h.live.Current().since.UnixMilli())/1000)
+		v.set(at, float64(h.live.Load().since.UnixMilli())/1000)
 		v.set(restart, oneIf(len(state.needsRestart()) > 0))
 		if h.certificates != nil {
 			v.set(until, float64(h.certificates.current.Load().until.Unix()))

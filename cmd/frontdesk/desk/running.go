@@ -18,7 +18,7 @@ type Running struct {
 }
 
 func (h *Desk) tellConfig(c *fiber.Ctx) error {
-	current, state := h.live.Current(), h.reloads.state()
+	current, state := h.live.Load(), h.reloads.state()
 	return c.JSON(Running{
 		Config: current.policy.Hash, Since: current.since, Settings: current.config.Settings(), Waiting: append([]string{}, state.needsRestart()...),
 	})
