@@ -24,7 +24,7 @@ type KeyFile struct {
 // at the beginning are kept.
 func ReadKeyFile(src []byte, zone *time.Location) (*KeyFile, error) {
 	var file includedFile
-	_, problems := strictyaml.Decode("", src, &file)
+	_, problems := strictyaml.Decode("", src, &file, strictyaml.Options{})
 	if len(problems) > 0 || len(file.APIKeys) != 1 {
 		return nil, errors.New("it is more, or less, than one api_key with all of it written out")
 	}

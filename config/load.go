@@ -33,7 +33,7 @@ type Unreadable struct {
 func (u *Unreadable) Error() string { return u.Err.Error() }
 func (u *Unreadable) Unwrap() error { return u.Err }
 
-// Expander returns what files of the configuration are expanded with, for [strictyaml.Expand]. It
+// Expander returns what files of the configuration are expanded with, for [strictyaml.Options]. It
 // replaces each ${NAME} by the variable that env has under that name, and $${ by ${. Values of
 // variables are not expanded again. Any other dollar sign stands for itself.
 func Expander(env func(name string) (value string, ok bool)) func(text string) (string, error) {

@@ -114,7 +114,7 @@ func decodeSource(path string, src []byte, main bool, env func(string) (string, 
 		s.base = Default()
 		into = s.base
 	}
-	s.doc, s.problems = strictyaml.Decode(s.path, src, into, strictyaml.Expand(Expander(remembering)), strictyaml.Formats(formats))
+	s.doc, s.problems = strictyaml.Decode(s.path, src, into, strictyaml.Options{Expand: Expander(remembering), Formats: formats})
 	s.keys = file.APIKeys
 	lines := s.doc.Lines("api_keys")
 	s.keyless = lines != nil && len(lines) == 0

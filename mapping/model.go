@@ -183,7 +183,7 @@ var identifier = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,62}$`)
 
 func (l *loader) read(file string, src []byte) {
 	var rf resourceFile
-	doc, problems := strictyaml.Decode(file, src, &rf)
+	doc, problems := strictyaml.Decode(file, src, &rf, strictyaml.Options{})
 	if len(problems) > 0 {
 		l.problems = append(l.problems, problems...)
 		return

@@ -18,7 +18,7 @@ type Exception struct {
 // it is of one resource only, resource.
 func ReadExceptions(file string, src []byte) ([]Exception, strictyaml.Problems) {
 	var list []Exception
-	document, problems := strictyaml.Decode(file, src, &list)
+	document, problems := strictyaml.Decode(file, src, &list, strictyaml.Options{})
 	report := func(path, format string, args ...any) {
 		if document.Broken(path) {
 			return

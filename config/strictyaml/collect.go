@@ -86,16 +86,6 @@ func OneOf(words []string) string {
 	return "one of " + strings.Join(words, ", ")
 }
 
-// Words returns the words that a key of a struct takes, which its tag lists.
-func Words[T any](key string) []string {
-	for _, c := range collectFields(reflect.TypeFor[T]()).constraints[key] {
-		if c.Name == "enum" {
-			return c.Words()
-		}
-	}
-	return nil
-}
-
 func (d *decoder) dictionary(n *node, v reflect.Value, path string) {
 	if n.kind != Mapping && n.kind != Null {
 		d.problem(n, ruleKind, path, "found %s, expected a mapping", n.kind)

@@ -25,7 +25,7 @@ type Constraint struct{ Name, Argument, Rule, Expected string }
 //	items=a|b       of a list: each is one of these words
 //	min=1, max=9    at least, at most; above=0: more than; range=1..9: both
 //	pattern=^x$     text that the regular expression matches
-//	format=NAME     text that a function of [Formats] takes
+//	format=NAME     text that one of [Options].Formats takes
 //	unique          of a list: no item is there twice
 //
 // Min, max, above, range, pattern and format of a list are about each of its items.
@@ -64,13 +64,6 @@ func (c Constraint) Bounds() (low, high string) {
 		low, high, _ = strings.Cut(c.Argument, "..")
 	}
 	return low, high
-}
-
-// Formats gives the functions that judge texts of the formats that tags name; without them formats
-// are not judged. The error of one is shown as that of a TextUnmarshaler is, and must not repeat the
-// text.
-func Formats(of map[string]func(text string) error) Option {
-	return func(d *decoder) { d.formats = of }
 }
 
 // judge holds a decoded value to what the tag of its field says. The value stays as it is.
@@ -123,8 +116,8 @@ func (d *decoder) unfit(c Constraint, v reflect.Value, path string) error {
 	case "pattern":
 		return expectedUnless(regexp.MustCompile(c.Argument).MatchString(v.String()), "text like "+c.Argument)
 	case "format":
-		if d.formats != nil {
-			return d.formats[c.Argument](v.String())
+		if d.Formats != nil {
+			return d.Formats[c.Argument](v.String())
 		}
 	}
 	return nil

@@ -21,14 +21,15 @@ import (
 // few lines of aliases of aliases can stand for billions.
 const maxAliased = 10_000
 
-// Option changes how a file is decoded.
-type Option func(*decoder)
-
-// Expand makes f rewrite the text of every scalar value, but not of keys, before it is
-// decoded. An error of f becomes a problem at the value. The text that f returns is never
-// parsed as YAML and never appears in messages, which show the text as written.
-func Expand(f func(text string) (string, error)) Option {
-	return func(d *decoder) { d.expand = f }
+// Options are what decoding needs from outside. The zero Options need nothing.
+type Options struct {
+	// Expand rewrites the text of every scalar value, but not of keys, before it is decoded. Its
+	// error becomes a problem at the value. The text that it returns is never parsed as YAML and
+	// never appears in messages, which show the text as written.
+	Expand func(text string) (string, error)
+	// Formats judge texts of the formats that tags name; without them formats are not judged. The
+	// error of one is shown as that of a TextUnmarshaler is, and must not repeat the text.
+	Formats map[string]func(text string) error
 }
 
 // Decode decodes src into the value that into points to and returns every
@@ -50,13 +51,10 @@ func Expand(f func(text string) (string, error)) Option {
 // section is decoded over them. A value with a problem leaves the earlier contents of into
 // there; an item of a list with a problem becomes its zero value, so that later items keep
 // their index. The Document is never nil; if src is not YAML at all, it has no positions.
-func Decode(file string, src []byte, into any, options ...Option) (*Document, Problems) {
+func Decode(file string, src []byte, into any, o Options) (*Document, Problems) {
 	d := &decoder{doc: &Document{
 		file: file, places: map[string]position{}, items: map[string][]position{}, broken: map[string]bool{}, written: map[string]string{},
-	}, structs: map[reflect.Type]fields{}}
-	for _, option := range options {
-		option(d)
-	}
+	}, structs: map[reflect.Type]fields{}, Options: o}
 	v := target(into)
 	if body, ok := d.parse(src); ok {
 		b := builder{report: d.report, anchors: map[string]*node{}}
@@ -80,10 +78,9 @@ func target(into any) reflect.Value {
 }
 
 type decoder struct {
+	Options
 	doc      *Document
 	problems Problems
-	expand   func(string) (string, error)
-	formats  map[string]func(string) error
 	alias    *position // position of the alias being followed, used for all its contents
 	aliased  int
 	structs  map[reflect.Type]fields

@@ -104,7 +104,7 @@ func TestDecode(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var got sheet
-			_, problems := strictyaml.Decode("a.yaml", []byte(tt.src), &got)
+			_, problems := strictyaml.Decode("a.yaml", []byte(tt.src), &got, strictyaml.Options{})
 			require.NoError(t, problems.Err())
 			assert.Empty(t, cmp.Diff(tt.want, got, unexported), "decoded (-want +got)")
 		})
@@ -113,7 +113,7 @@ func TestDecode(t *testing.T) {
 
 func TestDecodeKeepsDefaults(t *testing.T) {
 	got := sheet{Listen: "default", Count: 7, Inner: inner{Name: "kept"}, Labels: map[string]string{"old": "x"}}
-	_, problems := strictyaml.Decode("a.yaml", []byte("inner: {allow: [x]}\ncount: many\nlabels: {new: y}"), &got)
+	_, problems := strictyaml.Decode("a.yaml", []byte("inner: {allow: [x]}\ncount: many\nlabels: {new: y}"), &got, strictyaml.Options{})
 	if len(problems) != 1 {
 		t.Fatalf("problems: %v", problems)
 	}
@@ -183,7 +183,7 @@ func TestProblems(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var into sheet
-			_, problems := strictyaml.Decode("a.yaml", []byte(tt.src), &into)
+			_, problems := strictyaml.Decode("a.yaml", []byte(tt.src), &into, strictyaml.Options{})
 			want := "a.yaml:" + strings.ReplaceAll(tt.want, "\n", "\na.yaml:")
 			assert.Empty(t, cmp.Diff(want, problems.Error()), "problems (-want +got)")
 		})
@@ -201,7 +201,7 @@ func TestAliasesCannotExplode(t *testing.T) {
 		fmt.Fprintf(&src, "  a%d: &a%d [%s]\n", i+1, i+1, strings.Repeat(branch, 9))
 	}
 	var into tree
-	_, problems := strictyaml.Decode("a.yaml", []byte(src.String()), &into)
+	_, problems := strictyaml.Decode("a.yaml", []byte(src.String()), &into, strictyaml.Options{})
 	if len(problems) != 1 || problems[0].Message != "aliases stand for more than 10000 values" {
 		t.Fatalf("problems: %v", problems)
 	}
@@ -225,25 +225,25 @@ func TestDepthIsBounded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var into sheet
-			_, problems := strictyaml.Decode("a.yaml", []byte(src), &into)
+			_, problems := strictyaml.Decode("a.yaml", []byte(src), &into, strictyaml.Options{})
 			if len(problems) != 1 || problems[0].Rule != "too-deep" || problems[0].Message != "values stand in each other more than 100 deep" {
 				t.Errorf("problems: %.300v", problems)
 			}
 		})
 	}
 	many := "keys:\n" + strings.Repeat("  - name: a # one of many\n    allow:\n      - GET /order\n      - {}\n", 1000)
-	if _, problems := strictyaml.Decode("a.yaml", []byte(many), new(sheet)); len(problems) != 1000 {
+	if _, problems := strictyaml.Decode("a.yaml", []byte(many), new(sheet), strictyaml.Options{}); len(problems) != 1000 {
 		t.Errorf("a long file that is not deep has %d problems, want the 1000 of its mappings", len(problems))
 	}
 }
 
 func TestExpand(t *testing.T) {
-	expand := strictyaml.Expand(func(text string) (string, error) {
+	expand := strictyaml.Options{Expand: func(text string) (string, error) {
 		if strings.Contains(text, "$missing") {
 			return "", errors.New("missing is not set")
 		}
 		return strings.NewReplacer("$number", "12", "$secret", "hush: [", "$empty", "", "$almost", "shadwo").Replace(text), nil
-	})
+	}}
 	src := "count: \"$number\"\nlisten: a $secret\nport: $secret\nnote: $missing\nlabels: {$number: x}\ncolour: $empty\nkeys: [{name: $secret}]\nmode: $almost"
 	var got sheet
 	_, problems := strictyaml.Decode("a.yaml", []byte(src), &got, expand)
@@ -256,7 +256,7 @@ func TestExpand(t *testing.T) {
 }
 
 func TestDocumentWritten(t *testing.T) {
-	expand := strictyaml.Expand(func(text string) (string, error) { return strings.ReplaceAll(text, "$", "x"), nil })
+	expand := strictyaml.Options{Expand: func(text string) (string, error) { return strings.ReplaceAll(text, "$", "x"), nil }}
 	var into sheet
 	doc, _ := strictyaml.Decode("a.yaml", []byte("listen: a $\nnote: a"), &into, expand)
 	if text, expanded := doc.Written("listen"); text != "a $" || !expanded {
@@ -275,7 +275,7 @@ func TestDecodePanicsOnTypesItDoesNotKnow(t *testing.T) {
 					t.Errorf("%T: no panic", into)
 				}
 			}()
-			strictyaml.Decode("a.yaml", []byte("a: b"), into)
+			strictyaml.Decode("a.yaml", []byte("a: b"), into, strictyaml.Options{})
 		}()
 	}
 }
@@ -289,7 +289,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, src []byte) {
 		var into sheet
-		doc, problems := strictyaml.Decode("a.yaml", src, &into)
+		doc, problems := strictyaml.Decode("a.yaml", src, &into, strictyaml.Options{})
 		for _, p := range problems {
 			if p.Line < 1 || p.Column < 1 || p.Message == "" || strings.Contains(p.String(), "\n") {
 				t.Errorf("malformed problem %q", p.String())
@@ -304,7 +304,7 @@ func ExampleDecode() {
 		Listen string   `yaml:"listen"`
 		Ports  []uint16 `yaml:"ports"`
 	}
-	doc, problems := strictyaml.Decode("frontdesk.yaml", []byte("lisen: localhost\nports: [443, 70000]\n"), &into)
+	doc, problems := strictyaml.Decode("frontdesk.yaml", []byte("lisen: localhost\nports: [443, 70000]\n"), &into, strictyaml.Options{})
 	fmt.Println(problems)
 	fmt.Println(doc.At("ports[0]"))
 	// Output:
@@ -340,7 +340,7 @@ func TestNodeTellsOrderAndQuotes(t *testing.T) {
 	var into struct {
 		Codes ordered `yaml:"codes"`
 	}
-	_, problems := strictyaml.Decode("a.yaml", []byte("codes: {Z: 1, A: \"2\", a.b: x}"), &into)
+	_, problems := strictyaml.Decode("a.yaml", []byte("codes: {Z: 1, A: \"2\", a.b: x}"), &into, strictyaml.Options{})
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
@@ -365,7 +365,7 @@ func TestSyntaxTellsTheCause(t *testing.T) {
 		"b: c: d\n":                                "a.yaml:1:4: not valid YAML: mapping value is not allowed in this context: " + column,
 	} {
 		var into struct{}
-		_, problems := strictyaml.Decode("a.yaml", []byte(text), &into)
+		_, problems := strictyaml.Decode("a.yaml", []byte(text), &into, strictyaml.Options{})
 		if got := problems.Error(); got != want+" [syntax]" {
 			t.Errorf("%q: %s, want %s", text, got, want)
 		}
@@ -385,7 +385,7 @@ func TestDecodeShort(t *testing.T) {
 	var into struct {
 		All map[string]outer `yaml:"all"`
 	}
-	_, problems := strictyaml.Decode("a.yaml", []byte("all: {x: a, y: {name: b, other: 2, more: true}, z: c, l: [a], n: }"), &into)
+	_, problems := strictyaml.Decode("a.yaml", []byte("all: {x: a, y: {name: b, other: 2, more: true}, z: c, l: [a], n: }"), &into, strictyaml.Options{})
 	assert.Equal(t, map[string]outer{"x": {inner: inner{Name: "a"}}, "y": {inner{"b", 2}, true}, "z": {inner: inner{Name: "c"}}, "l": {}, "n": {}}, into.All)
 	assert.Equal(t, `a.yaml:1:52: all.z: found "c", expected one of a, b [word]
 a.yaml:1:58: all.l: found a list, expected text [wrong-kind]`, problems.Error())
@@ -410,13 +410,15 @@ func TestConstraints(t *testing.T) {
 		Maybe   *int          `yaml:"maybe" schema:"min=1"`
 		Unsaid  string        `yaml:"unsaid" schema:"required"`
 	}
-	even := strictyaml.Formats(map[string]func(string) error{"even": func(text string) error {
-		if len(text)%2 != 0 {
-			return strictyaml.Expected("an even number of characters")
-		}
-		return nil
-	}})
-	variables := strictyaml.Expand(func(text string) (string, error) { return strings.ReplaceAll(text, "$odd", "123"), nil })
+	o := strictyaml.Options{
+		Expand: func(text string) (string, error) { return strings.ReplaceAll(text, "$odd", "123"), nil },
+		Formats: map[string]func(string) error{"even": func(text string) error {
+			if len(text)%2 != 0 {
+				return strictyaml.Expected("an even number of characters")
+			}
+			return nil
+		}},
+	}
 	for src, want := range map[string]string{
 		"few: 1\nmany: 10\nmost: 1\nwait: 1ns\neven: ab\nports: [1, 2]\nonly: [get, list]\nsecrets: [a, b]\nkind: a\nitems: [{name: a}]\nmaybe: ~": "",
 		"kind: a\nitems:\n- {}\n- ~\n- {name: A}\n- name:\n": "3:3: items[0].name: missing, expected a name [named]\n4:3: items[1].name: missing, expected a name [named]\n" +
@@ -427,7 +429,7 @@ func TestConstraints(t *testing.T) {
 			"3:21: ports[4]: found y, expected a whole number [wrong-value]\n4:13: only[1]: found \"lst\", expected one of get, list, did you mean list?\n5:17: secrets[1]: found the same secret again [again]\n" +
 			"5:23: secrets[2]: found the same secret again [again]\n6:7: even: found \"$odd\", expected an even number of characters [even]",
 	} {
-		_, problems := strictyaml.Decode("a.yaml", []byte(src), new(constrained), even, variables)
+		_, problems := strictyaml.Decode("a.yaml", []byte(src), new(constrained), o)
 		assert.Equal(t, want, strings.ReplaceAll(problems.Error(), "a.yaml:", ""), src)
 	}
 	assert.Panics(t, func() { strictyaml.Constraints("minimum=1") }, "a constraint that is not known")
@@ -436,7 +438,7 @@ func TestConstraints(t *testing.T) {
 // TestNUL: no value has one, whether it is written or an escape.
 func TestNUL(t *testing.T) {
 	for _, src := range []string{"name: \"a\\0b\"", "name: a\x00b", "name: |\n  a\x00b\n"} {
-		_, problems := strictyaml.Decode("a.yaml", []byte(src), new(inner))
+		_, problems := strictyaml.Decode("a.yaml", []byte(src), new(inner), strictyaml.Options{})
 		require.Len(t, problems, 1, "%q", src)
 		require.Contains(t, problems.Error(), "NUL", "%q", src)
 	}

@@ -20,7 +20,7 @@ keys:
 maybe:
 `
 	var into sheet
-	doc, problems := strictyaml.Decode("a.yaml", []byte(src), &into)
+	doc, problems := strictyaml.Decode("a.yaml", []byte(src), &into, strictyaml.Options{})
 	if problems != nil {
 		t.Fatal(problems)
 	}
@@ -54,7 +54,7 @@ maybe:
 
 func TestDocumentBroken(t *testing.T) {
 	var into sheet
-	doc, _ := strictyaml.Decode("a.yaml", []byte("inner: text\nkeys: [{nam: x}, {allow: [[]]}]\nlisten: a"), &into)
+	doc, _ := strictyaml.Decode("a.yaml", []byte("inner: text\nkeys: [{nam: x}, {allow: [[]]}]\nlisten: a"), &into, strictyaml.Options{})
 	for path, want := range map[string]bool{
 		"": false, "inner": true, "inner.name": true, "listen": false,
 		"keys": false, "keys[0]": false, "keys[0].name": false, "keys[0].nam": true, "keys[1].allow": false, "keys[1].allow[0]": true,
@@ -67,7 +67,7 @@ func TestDocumentBroken(t *testing.T) {
 
 func TestDocumentOfWhatIsNotYAML(t *testing.T) {
 	var into sheet
-	doc, _ := strictyaml.Decode("a.yaml", []byte("a: [\n"), &into)
+	doc, _ := strictyaml.Decode("a.yaml", []byte("a: [\n"), &into, strictyaml.Options{})
 	if got := doc.At("inner.name").String(); got != "a.yaml:1:1: inner.name: " {
 		t.Errorf("At = %q", got)
 	}

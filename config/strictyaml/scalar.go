@@ -53,8 +53,8 @@ func (d *decoder) text(n *node, path, wants string, set func(scalar) error) {
 		return
 	}
 	s := scalar{text: n.text, written: n.text, quoted: !n.plain}
-	if d.expand != nil {
-		expanded, err := d.expand(n.text)
+	if d.Expand != nil {
+		expanded, err := d.Expand(n.text)
 		if err != nil {
 			d.problem(n, ruleVariable, path, "%s", err)
 			return

@@ -51,7 +51,7 @@ func Parse(path string, src []byte, model *mapping.Model, o Options) (*Sheet, er
 		return value, ok
 	}
 	l := &loader{hide: hide, model: model, o: o, folder: filepath.Dir(path)}
-	l.decode(path, src, strictyaml.Expand(config.Expander(env)), strictyaml.Formats(formats))
+	l.decode(path, src, strictyaml.Options{Expand: config.Expander(env), Formats: formats})
 	l.sheet = &Sheet{
 		File: path, WithoutRules: l.WithoutRules, OwnRules: l.Rules == "backend",
 		Resources: map[*mapping.Resource]*Resource{}, byName: map[string]*Resource{}, Location: time.UTC,
@@ -105,23 +105,23 @@ func given(of ...choice) (keys []string) {
 }
 
 // decode decodes a sheet by the system that it is in front of.
-func (l *loader) decode(path string, src []byte, options ...strictyaml.Option) {
+func (l *loader) decode(path string, src []byte, o strictyaml.Options) {
 	var peek struct {
 		Source struct {
 			SQL  *struct{} `yaml:"sql"`
 			HTTP *struct{} `yaml:"http"`
 		} `yaml:"source"`
 	}
-	strictyaml.Decode(path, src, &peek) // what is wrong is told below
+	strictyaml.Decode(path, src, &peek, strictyaml.Options{}) // what is wrong is told below
 	if peek.Source.HTTP != nil && peek.Source.SQL == nil {
 		of := &httpLoader{loader: l}
 		l.system, l.headFile = of, &of.file.headFile
-		l.doc, l.problems = strictyaml.Decode(path, src, &of.file, options...)
+		l.doc, l.problems = strictyaml.Decode(path, src, &of.file, o)
 		return
 	}
 	of := &sqlLoader{loader: l}
 	l.system, l.headFile = of, &of.file.headFile
-	l.doc, l.problems = strictyaml.Decode(path, src, &of.file, options...)
+	l.doc, l.problems = strictyaml.Decode(path, src, &of.file, o)
 }
 
 // loader compiles a decoded sheet and collects what is wrong with it.

@@ -58,7 +58,7 @@ type Left struct {
 
 // outlined is where the values of a sheet are in its file.
 func outlined(file string, src []byte) *strictyaml.Document {
-	doc, _ := strictyaml.Decode(file, src, &outline{})
+	doc, _ := strictyaml.Decode(file, src, &outline{}, strictyaml.Options{})
 	return doc
 }
 

@@ -2,6 +2,7 @@ package desk
 
 import (
 	"maps"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -13,7 +14,8 @@ import (
 
 // TestDrivers holds what a configuration can name to the drivers that there are.
 func TestDrivers(t *testing.T) {
-	require.ElementsMatch(t, strictyaml.Words[config.Backend]("driver"), slices.Collect(maps.Keys(drivers())))
+	named, _ := reflect.TypeFor[config.Backend]().FieldByName("Driver")
+	require.ElementsMatch(t, strictyaml.Constraints(named.Tag.Get("schema"))[0].Words(), slices.Collect(maps.Keys(drivers())))
 	for name, d := range drivers() {
 		require.Equal(t, config.Backend{Driver: name}.BySheet(), d.judge != nil, "%s: a mapping sheet, and what judges it", name)
 	}
