@@ -27,6 +27,11 @@ var Generators string
 //go:embed kits/python/copy.py kits/php/copy.php kits/csharp/Orders.cs
 var Programs embed.FS
 
+// Causes is what the causes of refusals mean that access lines have, in Markdown.
+//
+//go:embed causes.md
+var Causes string
+
 // Sheet is the manual of the mapping sheet, in Markdown, for map brief.
 //
 //go:embed sheet.md

@@ -13,7 +13,7 @@ import (
 
 // configFlag names the configuration that a command is about.
 type configFlag struct {
-	Config string `required:"" placeholder:"FILE" help:"Configuration (YAML)."`
+	Config string `required:"" placeholder:"FILE" env:"FRONTDESK_CONFIG" help:"Configuration (YAML)."`
 }
 
 // lists reads the configuration as serve would.

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -158,31 +157,16 @@ unchanged: 6 requests; not judged: 1 for what nobody was offered, 1 without a se
 `, out)
 
 	toolsFolderWith(t, "new.yaml", strings.Replace(webshop, "GET /contact", "DELETE /order", 1))
-	code, out, problems = cli("", "whatif", "--config", "new.yaml", "--json", "access.log", "access.log.1.gz")
+	code, out, problems = cli("", "whatif", "--config", "new.yaml", "access.log", "access.log.1.gz")
 	require.Equal(t, 1, code, "the key of orders is gone")
 	require.Equal(t, "frontdesk: 4 requests would be newly refused\n", problems)
-	type verdict struct {
-		Key, Method, Endpoint, Why string
-		Requests                   int
+	for _, want := range []string{
+		`(?m)^newly refused: 4 requests$`, `(?m)^orders +GET +/order +1 .* there is no such api_key: its sessions end$`, `(?m)^webshop +POST +/contact +1 .* not in its allowlist$`,
+		`(?m)^webshop +GET +/contact/\{id\} +1 .* not in its allowlist$`, `(?m)^webshop +GET +/old/\{id\} +1 .* there is no such operation$`,
+		`(?m)^newly allowed: 1 request$`, `(?m)^webshop +DELETE +/order/\{id\} +1 .* granted now$`,
+	} {
+		require.Regexp(t, want, out)
 	}
-	var w struct {
-		Refused []verdict `json:"newly_refused"`
-		Allowed []verdict `json:"newly_allowed"`
-	}
-	require.NoError(t, json.Unmarshal([]byte(out), &w))
-	words := func(list []verdict) (all []string) {
-		for _, v := range list {
-			all = append(all, fmt.Sprintf("%s %s %s: %s (%d)", v.Key, v.Method, v.Endpoint, v.Why, v.Requests))
-		}
-		return all
-	}
-	require.Equal(t, []string{
-		"orders GET /order: there is no such api_key: its sessions end (1)",
-		"webshop POST /contact: not in its allowlist (1)",
-		"webshop GET /contact/{id}: not in its allowlist (1)",
-		"webshop GET /old/{id}: there is no such operation (1)",
-	}, words(w.Refused))
-	require.Equal(t, []string{"webshop DELETE /order/{id}: granted now (1)"}, words(w.Allowed))
 
 	code, out, _ = cli("", "whatif", "--config", "new.yaml", "--at", "2100-01-02", "--key", "webshop", "access.log")
 	require.Equal(t, 1, code)
@@ -236,9 +220,8 @@ func TestExplainCommand(t *testing.T) {
 	require.Contains(t, out, `"message":"Field: colour not found in model"`)
 	_, out, _ = cli("", "explain", "--config", "frontdesk.yaml", "--key", "webshop", "--no-session", "GET /vehicle")
 	require.Contains(t, out, "the request has no token: GET /authenticate gives one\n")
-	_, out, _ = cli("", "explain", "--config", "frontdesk.yaml", "--key", "webshop", "GET /authenticate?username=geheim1&password=geheim2&api_key=geheim3&geheim4=1", "--json")
+	_, out, _ = cli("", "explain", "--config", "frontdesk.yaml", "--key", "webshop", "GET /authenticate?username=geheim1&password=geheim2&api_key=geheim3&geheim4=1")
 	require.NotContains(t, out, "geheim")
-	require.True(t, json.Valid([]byte(out)), out)
 }
 
 func TestExplainMisuse(t *testing.T) {

@@ -17,7 +17,7 @@ type auditCommand struct {
 }
 
 func (auditCommand) Help() string {
-	return "Question: what is allowed, and had better not be? Keys without an end, wildcards that write, limits that are missing, listeners open to the world; with access logs also what nobody uses. Nothing is started, and no backend is asked. docs/configuration.md says what each rule means."
+	return "It looks for keys without an end, wildcards that write, limits that are missing, listeners open to the world; with access logs also what nobody uses. Nothing is started, and no backend is asked. docs/configuration.md says what each rule means."
 }
 
 // Run tells what is unwise about a configuration.

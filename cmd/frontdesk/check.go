@@ -16,15 +16,15 @@ import (
 )
 
 type checkCommand struct {
-	Config    string `placeholder:"FILE" xor:"of" required:"" help:"Configuration (YAML)."`
-	Schema    bool   `xor:"of" required:"" help:"Print the JSON Schema of configurations instead, for editors."`
+	Config    string `placeholder:"FILE" env:"FRONTDESK_CONFIG" help:"Configuration (YAML)."`
+	Schema    bool   `help:"Print the JSON Schema of configurations instead, for editors."`
 	Elsewhere bool   `help:"Leave out what the configuration names on this machine: another one will serve."`
 	Against   string `placeholder:"URL" help:"Tell what the configuration would change of that of a running gateway, by its operators' listener: http://127.0.0.1:9090."`
 	JSON      bool   `name:"json" help:"Print JSON, for programs."`
 }
 
 func (checkCommand) Help() string {
-	return "Question: would serve take it, and what would it change? It reads all files as serve does, looks at the certificates and folders that they name, and holds the allowlists to what expect says of them. Nothing is started or made, and no backend is asked. Exit code: 0 where all is well, 2 where it is not."
+	return "It reads all files as serve does, looks at the certificates and folders that they name, and holds the allowlists to what expect says of them. Nothing is started or made, and no backend is asked. Exit code: 0 where all is well, 2 where it is not."
 }
 
 // Run tells everything that is wrong with a configuration.
@@ -32,6 +32,9 @@ func (c checkCommand) Run(p desk.Program) error {
 	if c.Schema {
 		_, err := p.Stdout.Write(docs.ConfigSchema)
 		return err
+	}
+	if c.Config == "" {
+		return desk.Misused("expected --config FILE, or --schema")
 	}
 	read, err := desk.Judged(c.Config, c.Elsewhere)
 	problems, ok := errors.AsType[strictyaml.Problems](err)

@@ -315,7 +315,7 @@ func TestConfigOfEnvironment(t *testing.T) {
 	require.Equal(t, 0, code, stderr)
 	_, _, stderr = cli("", "audit", "--config", "other.yaml")
 	require.Contains(t, stderr, "other.yaml")
-	t.Setenv("FRONTDESK_CONFIG", "")
+	require.NoError(t, os.Unsetenv("FRONTDESK_CONFIG"))
 	code, _, stderr = cli("", "audit")
 	require.Equal(t, 2, code)
 	require.Contains(t, stderr, "--config")

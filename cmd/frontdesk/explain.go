@@ -17,11 +17,10 @@ type explainCommand struct {
 	Request   []string `arg:"" help:"A method and a path, as in 'DELETE /order/5?x=1', below the base path or with it; an absolute URL will do."`
 	Body      string   `placeholder:"FILE" help:"What the request sends; - for standard input. Without it the body is not judged."`
 	NoSession bool     `help:"As if the request came without a token."`
-	JSON      bool     `name:"json" help:"Print JSON, for programs."`
 }
 
 func (explainCommand) Help() string {
-	return "Question: what would become of this request, and which line of the configuration decides? It takes the request through the very stages of serving, up to the backend, which is not asked. Nothing is counted against the api_key's limits."
+	return "It takes the request through the very stages of serving, up to the backend, which is not asked. Nothing is counted against the api_key's limits."
 }
 
 // Run explains what becomes of a request.
@@ -38,12 +37,8 @@ func (c explainCommand) Run(p desk.Program) error {
 		return desk.Misused("--body: %w", err)
 	}
 	asked.At, asked.NoToken = time.Now(), c.NoSession
-	explained := lists.Explain(key, asked)
-	if c.JSON {
-		return terminal.WriteJSON(p.Stdout, explained)
-	}
-	explained.Write(p.Stdout)
-	return nil
+	_, err = io.WriteString(p.Stdout, lists.Explain(key, asked))
+	return err
 }
 
 // body is what the request sends; nil where nothing is said of it. More than the gateway

@@ -14,8 +14,8 @@ import (
 // healthcheckCommand asks a frontdesk on this machine how it does: where there is
 // no shell and no curl, as in the container image.
 type healthcheckCommand struct {
-	Config  string        `placeholder:"FILE" help:"Configuration (YAML), for ops.listen." xor:"whom" required:""`
-	Ops     string        `placeholder:"HOST:PORT" help:"The operators' listener, in place of a configuration." xor:"whom" required:""`
+	Config  string        `placeholder:"FILE" env:"FRONTDESK_CONFIG" help:"Configuration (YAML), for ops.listen."`
+	Ops     string        `placeholder:"HOST:PORT" help:"The operators' listener, in place of a configuration."`
 	Alive   bool          `help:"Ask only whether it runs (/healthz), not whether it can serve (/readyz)."`
 	Timeout time.Duration `default:"5s" help:"How long to wait for the answer."`
 }
@@ -47,6 +47,9 @@ func (h healthcheckCommand) Run(p desk.Program) error {
 func (h healthcheckCommand) listener(p desk.Program) (*running, error) {
 	if h.Ops != "" {
 		return listenerAt(h.Ops, "")
+	}
+	if h.Config == "" {
+		return nil, desk.Misused("expected --config FILE, or --ops HOST:PORT")
 	}
 	c, err := desk.LoadBeside(p, h.Config, func(problem strictyaml.Problem) bool {
 		return problem.File != h.Config || problem.Path != "" && !strings.HasPrefix(problem.Path, "ops")

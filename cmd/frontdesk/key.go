@@ -27,7 +27,7 @@ func apply(p desk.Program) func(*keys.Change, error) error {
 
 type keyNewCommand struct {
 	Name    string   `arg:"" help:"What the key is called in the configuration and in logs."`
-	Config  string   `placeholder:"FILE" help:"Configuration (YAML) that includes a folder, such as keys.d/*.yaml: the key gets a file of its own there. Without it nothing is written, and what belongs there is printed."`
+	Config  string   `placeholder:"FILE" env:"FRONTDESK_CONFIG" help:"Configuration (YAML) that includes a folder, such as keys.d/*.yaml: the key gets a file of its own there. Without it nothing is written, and what belongs there is printed."`
 	Allow   []string `placeholder:"ENTRY" sep:"none" help:"What the key may do, such as \"GET /order\"; once for each entry. Nothing is allowed without."`
 	Expires string   `placeholder:"DATE" help:"The last day of the key, such as 2027-12-31. Without it the key does not end by itself."`
 }

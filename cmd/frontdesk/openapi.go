@@ -9,8 +9,8 @@ import (
 )
 
 type openapiCommand struct {
-	Config  string `placeholder:"FILE" xor:"of" required:"" help:"Configuration (YAML)."`
-	Demo    bool   `xor:"of" required:"" help:"Describe the demo."`
+	Config  string `placeholder:"FILE" env:"FRONTDESK_CONFIG" help:"Configuration (YAML)."`
+	Demo    bool   `help:"Describe the demo."`
 	Key     string `required:"" placeholder:"NAME" help:"Name of the api_key whose interface is described."`
 	Version string `default:"3.1" enum:"3.1,3.0" help:"Of OpenAPI: 3.1, or 3.0 for what does not read that yet."`
 }
@@ -39,7 +39,11 @@ func (o openapiCommand) Run(p desk.Program) error {
 }
 
 func (o openapiCommand) lists() (*allowlist.Lists, error) {
-	if !o.Demo {
+	switch {
+	case o.Demo:
+	case o.Config == "":
+		return nil, desk.Misused("expected --config FILE, or --demo")
+	default:
 		return configFlag{o.Config}.lists()
 	}
 	c, err := desk.DemoConfig(demoListen, "", "")

@@ -71,7 +71,7 @@ func TestSessions(t *testing.T) {
 	require.Equal(t, []int{200, 401, 401}, []int{status("demo"), status("orders"), status("again")})
 	accessed(t, d, d.Call("GET", "/order/1", tokens["orders"], "").Header.Get("X-Request-Id"))
 	require.Regexp(t, `"cause":"ended"`, d.Log.String())
-	require.Contains(t, rig.Read(t, rig.Repository(t, "docs", "observability.md")), "\n| `ended` | ")
+	require.Contains(t, rig.Read(t, rig.Repository(t, "docs", "causes.md")), "\n| `ended` | ")
 
 	out, _ = sessionsOf(t, d, 0, "list", "--user", "other")
 	id := regexp.MustCompile(`(?m)^[0-9a-f]{12}`).FindString(out)

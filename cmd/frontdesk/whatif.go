@@ -11,14 +11,13 @@ import (
 
 type whatifCommand struct {
 	configFlag
-	At   terminal.When `placeholder:"WHEN" help:"Judge as of then: 2026-12-31, or a time as RFC 3339 has it. Now, where it is left out."`
-	Key  string        `placeholder:"NAME" help:"Only this api_key's requests."`
-	JSON bool          `name:"json" help:"Print JSON, for programs."`
+	At  terminal.When `placeholder:"WHEN" help:"Judge as of then: 2026-12-31, or a time as RFC 3339 has it. Now, where it is left out."`
+	Key string        `placeholder:"NAME" help:"Only this api_key's requests."`
 	logFlags
 }
 
 func (whatifCommand) Help() string {
-	return "Question: which requests of the past would this configuration refuse? It judges those of access logs by its endpoints and allowlists; not by limits, addresses and certificates. Exit code: 0 where nothing is newly refused, 1 where something is, 2 where the command, the configuration or a log is wrong."
+	return "It judges those of access logs by its endpoints and allowlists; not by limits, addresses and certificates. Exit code: 0 where nothing is newly refused, 1 where something is, 2 where the command, the configuration or a log is wrong."
 }
 
 // Run compares what was with what would be.
@@ -37,11 +36,7 @@ func (c whatifCommand) Run(p desk.Program) error {
 	now := time.Now()
 	w := lists.WhatIf(used, cmp.Or(c.At.From(now), now))
 	w.Config = c.Config
-	if c.JSON {
-		err = terminal.WriteJSON(p.Stdout, w)
-	} else {
-		err = w.Write(p.Stdout)
-	}
+	err = w.Write(p.Stdout)
 	if refused := w.NewlyRefused(); err == nil && refused != "" {
 		err = fmt.Errorf("%s would be newly refused", refused)
 	}

@@ -19,7 +19,7 @@ type whyCommand struct {
 }
 
 func (whyCommand) Help() string {
-	return "Question: why was a request of the past answered as it was, or who wrote a record? It tells what was asked, what was answered, why, what to do about it, and what was changed in the hour before. Exit code: 1 where the log has no such request."
+	return "It tells what was asked, what was answered, why, what to do about it, and what was changed in the hour before. Exit code: 1 where the log has no such request."
 }
 
 // Run tells why a request, or those of a client, were answered as they were.

@@ -31,8 +31,10 @@ func TestEveryCauseHasHelp(t *testing.T) {
 	}
 	words = append(words, causesIn(t, filepath.Join("..", "..", "..", "auth"))...)
 	for _, word := range words {
-		require.NotEmpty(t, causeHelp[word].cause, word)
-		require.NotEmpty(t, causeHelp[word].cure, word)
+		help, found := helpOf(word)
+		require.True(t, found, word)
+		require.NotEmpty(t, help.Cause, word)
+		require.NotEmpty(t, help.Cure, word)
 	}
 	l := Line{Status: 400, Reason: string(mapping.PageInvalid)}
 	require.Equal(t, mapping.HelpFor(mapping.PageInvalid), l.help())

@@ -5,61 +5,17 @@ import (
 	"fmt"
 	"strings"
 
+	"frontdesk/docs"
 	"frontdesk/mapping"
 )
 
-// causeHelp explains the causes of refusals in the access log to operators; clients do not
-// see these causes. mapping.HelpFor explains the reasons.
-var causeHelp = map[string]struct{ cause, cure string }{
-	// Of a token.
-	"none": {"The request had no token.",
-		"GET /authenticate gives one, which goes into the header token of every further request."},
-	"malformed": {"What the header token held is no token: it was cut, quoted, sent twice, or is something else.",
-		"Have the client send the token just as GET /authenticate answered it, once."},
-	"unknown": {"No session is known of that token: it was never given out, or ended more than half an hour before, or the gateway kept its sessions in memory and was restarted.",
-		"The client logs in again. If it happens to many at once, look for a restart and at sessions.store."},
-	"logged_out": {"Somebody had logged out of that session (GET /authenticate/logout).",
-		"The client logs in again. Where several of its programs share a token, the first that logs out ends it for all: give each a login of its own."},
-	"expired": {"The session had come to its end (sessions.ttl, 30 minutes after the login at most).",
-		"The client logs in again; it does well to do so by itself at each 401."},
-	"key_revoked": {"The api_key of the session, or the hash that it was opened by, is no longer in the configuration.",
-		"If that was not meant, put it back; the audit lines of the log tell when it went. Else hand out the new api_key, and the client logs in with it."},
-	"key_expired": {"The api_key of the session, or the hash that it was opened by, has ended (expires): its last day has passed, or frontdesk key revoke ended it.",
-		"frontdesk key list shows when. If that was not meant, give it a later end; else hand out a new api_key (frontdesk key rotate, or key new)."},
-	"user_blocked": {"The user is blocked (frontdesk user block).",
-		"If that was not meant, frontdesk user unblock, and the client logs in again."},
-	"ended": {"Somebody ended that session (frontdesk sessions end); that command has written who did, as a line of the audit log.",
-		"The client logs in again, unless its user or its api_key was ended too."},
-	"new_password": {"The user was given another password after that session was opened, which ends his sessions.",
-		"The client logs in with the new password."},
-
-	// Of a login.
-	"wrong_password": {"The password is not that of the user. Of a service that only says no, it may be that there is no such user.",
-		"Have the client look at the password that it is set up with: it may have been changed. frontdesk user passwd, or POST /authenticate/forgotpassword, gives another one."},
-	"unknown_user": {"There is no user of that name. The name is in no log: people type their password there.",
-		"Have the client look at the username that it is set up with; frontdesk user list shows which there are."},
-	"user_unusable": {"What the administration keeps of the user cannot be read, a password in a form that nobody knows for one.",
-		"Have the user given another password there; frontdesk user passwd does it where the users are ours."},
-	"key_unknown": {"No api_key of the configuration is the one that was sent.",
-		"Have the client look at the api_key that it is set up with, and at which installation it asks; the audit lines of the log tell of api_keys that were taken out."},
-	"key_malformed": {"What was sent as api_key has not the form of one.",
-		"Have the client send the api_key just as it was handed out, once, without quotes or blanks."},
-
-	// Of where a request comes from.
-	"address": {"The api_key may not be used from that address (addresses).",
-		"If the address is the client's, add it to addresses of the key. If it is your own proxy's, server.trusted_proxies has to name the proxy."},
-	"certificate": {"The connection showed none of the client certificates that the api_key is bound to (client_certificates), or one that has ended.",
-		"Have the client show its certificate; if it has a new one, add its fingerprint to client_certificates of the key."},
-
-	// Of limits.
-	"rate": {"The client had used up what the api_key gives each of its clients (rate).",
-		"The client waits as long as Retry-After says. If it needs more, raise rate of the key."},
-	"concurrent": {"As many requests of the client with this api_key were under way as there may be at once (concurrent).",
-		"The client sends fewer at once. If they take long, find out why: the first page of the operators' listener shows which are slow."},
-	"per_day": {"The client had used up its requests of the day with this api_key (per_day).",
-		"The client waits for the next day. If it needs more, raise per_day of the key."},
-	"space": {"The results of the client's callbacks take all the room that it may have.",
-		"The client fetches its results, and room is free again."},
+// helpOf explains a cause of the access log to operators, by its row in docs/causes.md; clients do not
+// see causes. mapping.HelpFor explains the reasons.
+func helpOf(cause string) (help mapping.Help, found bool) {
+	_, row, found := strings.Cut(docs.Causes, "\n| `"+cause+"` | ")
+	row, _, _ = strings.Cut(row, " |\n")
+	help.Cause, help.Cure, _ = strings.Cut(row, " | ")
+	return help, found
 }
 
 // help explains why a request was answered as it was, and what to do about it.
@@ -74,8 +30,8 @@ func (l *Line) help() mapping.Help {
 	case l.Status < 400:
 		return mapping.Help{Cause: "Nothing was wrong with it."}
 	case l.Cause != "":
-		if known, ok := causeHelp[l.Cause]; ok {
-			return mapping.Help{Cause: known.cause, Cure: known.cure}
+		if known, ok := helpOf(l.Cause); ok {
+			return known
 		}
 		return mapping.Help{Cause: "The log says " + l.Cause + ", which this version of frontdesk does not know.", Cure: help.Cure}
 	case len(l.Lacks) > 0:

@@ -114,7 +114,7 @@ func (q *Inquiry) tellChanges(out io.Writer) {
 	slices.SortStableFunc(near, func(a, b change) int { return a.at.Compare(b.at) })
 	fmt.Fprintln(out, "\nChanged in the hour before:")
 	for _, change := range near[max(0, len(near)-changesTold):] {
-		fmt.Fprintln(out, change)
+		fmt.Fprintf(out, "%s  %s\n", terminal.Second(change.at), terminal.Safe(change.line))
 	}
 }
 

@@ -1,9 +1,7 @@
 package allowlist
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -48,38 +46,26 @@ func isBelow(target, basePath string) bool {
 	return ok && (rest == "" || rest[0] == '/' || rest[0] == '?')
 }
 
-// Explained is the outcome of a request, and the reason. It has names of query parameters, and
-// values only where the answer itself has them.
-type Explained struct {
-	Key     string          `json:"key"`
-	Method  string          `json:"method"`
-	Path    string          `json:"path"`    // as it was judged, without its query
-	Verdict string          `json:"verdict"` // allowed or refused
-	Why     []reason        `json:"why"`
-	Status  int             `json:"status,omitempty"`
-	Answer  json.RawMessage `json:"answer,omitempty"` // request_id is a placeholder
-}
-
-// reason is a line of it.
-type reason struct {
-	Name string `json:"name"`
-	Text string `json:"text"`
-}
+// Explained is the outcome of a request, and the reasons, line by line. It has names of query
+// parameters, and values only where the answer itself has them.
+type Explained struct{ strings.Builder }
 
 func (r *Explained) say(name, format string, args ...any) {
-	r.Why = append(r.Why, reason{name, fmt.Sprintf(format, args...)})
+	fmt.Fprintf(r, "  %-10s %s\n", name, fmt.Sprintf(format, args...))
 }
 
 // Explain says how a request of an api_key would be decided.
-func (l *Lists) Explain(key *Key, a Asked) Explained {
+func (l *Lists) Explain(key *Key, a Asked) string {
 	if !desk.HasEnded(*key.Key, a.At) {
 		a.Key = key.auth
 	}
 	e := l.gateway.Explain(a.Asked)
-	r := Explained{Key: key.Name, Method: a.Method, Path: e.Path, Verdict: "allowed", Status: e.Status, Answer: e.Answer}
+	verdict := "ALLOWED"
 	if e.Stopped != "" {
-		r.Verdict = "refused"
+		verdict = fmt.Sprintf("REFUSED, answered %d", e.Status)
 	}
+	var r Explained
+	fmt.Fprintf(&r, "%s: %s %s is %s\n", key.Name, terminal.Safe(a.Method), terminal.Safe(e.Path), verdict)
 	r.say("decided by", "%s", decidedBy(e))
 	if e.Operation == nil {
 		r.say("hint", "%s", l.hintOfPath(e, a.Method))
@@ -88,18 +74,19 @@ func (l *Lists) Explain(key *Key, a Asked) Explained {
 	}
 	r.say("key", "%s; its limits, addresses and certificates are not judged here", key.At())
 	switch {
-	case r.Status != 0:
+	case e.Status != 0:
+		r.say("answer", "as sent, but for request_id, which is a placeholder:\n%s", e.Answer)
 	case e.Unread:
 		r.say("next", "the body is judged next (give one with --body), then the backend would be asked")
 	default:
 		r.say("next", "the backend would be asked; what it answers is not known here")
 	}
-	return r
+	return r.String()
 }
 
 // explainOperation says what of an allowlist decides about a request for an operation.
 func (l *Lists) explainOperation(r *Explained, key *Key, a Asked, e gateway.Explanation) {
-	r.say("operation", "%s %s", terminal.Safe(r.Method), e.Operation.Template)
+	r.say("operation", "%s %s", terminal.Safe(a.Method), e.Operation.Template)
 	if len(e.Params) > 0 {
 		r.say("query", "%s", strings.Join(e.Params, ", "))
 	}
@@ -191,19 +178,4 @@ func (l *Lists) hintOfPath(e gateway.Explanation, method string) string {
 		}
 	}
 	return "there is no such endpoint" + hint
-}
-
-// Write writes it for people.
-func (r Explained) Write(out io.Writer) {
-	answered := ""
-	if r.Status != 0 {
-		answered = fmt.Sprintf(", answered %d", r.Status)
-	}
-	fmt.Fprintf(out, "%s: %s %s is %s%s\n", r.Key, terminal.Safe(r.Method), terminal.Safe(r.Path), strings.ToUpper(r.Verdict), answered)
-	for _, why := range r.Why {
-		fmt.Fprintf(out, "  %-10s %s\n", why.Name, why.Text)
-	}
-	if r.Status != 0 {
-		fmt.Fprintf(out, "  answer     as sent, but for request_id, which is a placeholder:\n%s\n", r.Answer)
-	}
 }

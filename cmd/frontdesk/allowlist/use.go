@@ -55,8 +55,8 @@ func listed(grants string) []string {
 
 // counted is how many requests there are that have something in common.
 type counted struct {
-	Requests int64     `json:"requests"`
-	Last     time.Time `json:"last"`
+	Requests int64
+	Last     time.Time
 }
 
 func (t *counted) add(n int64, at time.Time) {

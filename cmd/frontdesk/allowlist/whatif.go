@@ -15,21 +15,21 @@ import (
 
 // WhatIf is the effect of a new configuration on requests of the past.
 type WhatIf struct {
-	Config  string            `json:"config"`
-	Refused []verdict         `json:"newly_refused"`
-	Allowed []verdict         `json:"newly_allowed"`
-	Same    int64             `json:"unchanged"`       // requests
-	Nobody  int64             `json:"without_session"` // requests: there was no key to judge
-	Outside int64             `json:"no_endpoint"`     // requests for operations that no client was offered
-	Read    accesslog.Summary `json:"read"`
+	Config  string
+	Refused []verdict
+	Allowed []verdict
+	Same    int64 // requests
+	Nobody  int64 // requests: there was no key to judge
+	Outside int64 // requests for operations that no client was offered
+	Read    accesslog.Summary
 }
 
 // verdict is the decision about the requests of a key for an operation.
 type verdict struct {
-	Key      string `json:"key"`
-	Method   string `json:"method"`
-	Endpoint string `json:"endpoint"`
-	Why      string `json:"why"`
+	Key      string
+	Method   string
+	Endpoint string
+	Why      string
 	counted
 }
 

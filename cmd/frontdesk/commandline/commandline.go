@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"slices"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -29,12 +27,11 @@ func (g Grammar) Run(p desk.Program, args []string) int {
 	exit := -1
 	parser, err := kong.New(g.Commands,
 		kong.Name(g.Name),
-		kong.Description(g.About+"\n\nExit codes: 0 done, 1 failed, 2 a command line or configuration that is wrong.\n\nA command that is given neither --config nor what may stand in its place takes the file that FRONTDESK_CONFIG names."),
+		kong.Description(g.About+"\n\nExit codes: 0 done, 1 failed, 2 a command line or configuration that is wrong."),
 		kong.Writers(p.Stdout, p.Stderr),
 		kong.Exit(func(code int) { exit = code }),
 		g.Vars,
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.Resolvers(kong.ResolverFunc(configOfEnvironment)),
 	)
 	if err != nil {
 		fmt.Fprintln(p.Stderr, g.Name+":", err)
@@ -82,19 +79,4 @@ func say(out io.Writer, words ...any) {
 	case <-said:
 	case <-time.After(desk.LogPatience):
 	}
-}
-
-// configOfEnvironment names the configuration to commands that were told none, and nothing that
-// stands in place of one.
-func configOfEnvironment(c *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
-	file := os.Getenv("FRONTDESK_CONFIG")
-	if flag.Name != "config" || file == "" {
-		return nil, nil
-	}
-	for _, given := range c.Path {
-		if given.Flag != nil && slices.ContainsFunc(given.Flag.Xor, func(group string) bool { return slices.Contains(flag.Xor, group) }) {
-			return nil, nil
-		}
-	}
-	return file, nil
 }
