@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"net/netip"
 	"os"
 	"os/user"
 	"strings"
@@ -58,10 +57,8 @@ func whoActs() string {
 func whereFrom() string {
 	host, _ := os.Hostname() // without it the rest is told
 	all := []string{cmp.Or(host, "host unknown")}
-	if from, _, _ := strings.Cut(os.Getenv("SSH_CONNECTION"), " "); from != "" {
-		if address, err := netip.ParseAddr(from); err == nil {
-			all = append(all, "ssh from "+address.String())
-		}
+	if from, _, over := strings.Cut(os.Getenv("SSH_CONNECTION"), " "); over {
+		all = append(all, "ssh from "+from)
 	}
 	return strings.Join(all, ", ")
 }

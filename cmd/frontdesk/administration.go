@@ -11,7 +11,6 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend/reference"
-	"frontdesk/backend/sqlrecord"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/terminal"
 	"frontdesk/config"
@@ -25,7 +24,6 @@ type administration struct{ configFlag }
 // opened is an administration that nobody serves, unless a server runs beside.
 type opened struct {
 	*reference.Store
-	hasher *auth.Hasher
 	in     desk.Database
 	config *config.Config
 }
@@ -51,7 +49,7 @@ func (a administration) open(p desk.Program) (*opened, error) {
 	if err != nil {
 		return nil, err
 	}
-	o, file := &opened{hasher: auth.NewHasher(), config: c}, desk.DatabaseFileOf(c)
+	o, file := &opened{config: c}, desk.DatabaseFileOf(c)
 	if o.in, err = desk.DatabaseOf(c); err == nil {
 		err = o.in.There()
 	}
@@ -60,7 +58,7 @@ func (a administration) open(p desk.Program) (*opened, error) {
 	}
 	err = desk.WithSpare(file, func() (err error) {
 		o.Store, err = reference.Open(p.Ctx, reference.Options{
-			DSN: string(c.Backend.DSN), Model: model, Hasher: o.hasher, Now: time.Now, Readers: 1, Log: zap.NewNop(), Spare: desk.ReleaseSpare(file),
+			DSN: string(c.Backend.DSN), Model: model, Hasher: auth.NewHasher(), Now: time.Now, Readers: 1, Log: zap.NewNop(), Spare: desk.ReleaseSpare(file),
 		})
 		return err
 	})
@@ -82,19 +80,6 @@ func (o *opened) unknown(name string, err error) error {
 	}
 }
 
-// onUser is acting on a user, who has to be there: what else was typed in the place of a name
-// stays out of the log.
-func (o *opened) onUser(p desk.Program, what, username string, do func() error) error {
-	_, err := o.FindUser(p.Ctx, username)
-	if err == nil {
-		err = acting(p.Stderr, what, "user "+username, do)
-	}
-	if err != nil {
-		return o.unknown(username, err)
-	}
-	return nil
-}
-
 // endSessions ends the open sessions of a user where gateways share them, and tells when they end. The
 // administration, which every gateway asks, says so already.
 func (o *opened) endSessions(p desk.Program, username string, why auth.Cause) string {
@@ -109,22 +94,4 @@ func (o *opened) endSessions(p desk.Program, username string, why auth.Cause) st
 		fmt.Fprintf(p.Stderr, "The store of sessions could not be told: %s\n", o.config.Hide(err.Error()))
 	}
 	return "sessions that are open end " + desk.BlockedEnds
-}
-
-// own opens the gateway's own database, beside a server that may run.
-func (a administration) own(p desk.Program, f func(sqlrecord.DB, desk.Database) error) error {
-	c, err := a.load(p)
-	if err != nil {
-		return err
-	}
-	database, err := desk.DatabaseOf(c)
-	if err != nil {
-		return err
-	}
-	own, err := database.Open(p, c)
-	if err != nil {
-		return err
-	}
-	defer own.Close()
-	return f(own, database)
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"frontdesk/backend/sqlrecord"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/terminal"
 	"frontdesk/gateway/webhook"
@@ -21,15 +20,26 @@ type callbacksCommands struct {
 	Replay callbacksReplayCommand `cmd:"" help:"Have callbacks of finished jobs made again, from the first try."`
 }
 
-// jobs opens the jobs of an administration.
+// jobs opens the gateway's own database, beside a server that may run, for its jobs.
 func (a administration) jobs(p desk.Program, f func(context.Context, openJobs) error) error {
-	return a.own(p, func(own sqlrecord.DB, in desk.Database) error {
-		jobs, err := jobstore.Open(p.Ctx, own)
-		if err != nil {
-			return err
-		}
-		return f(p.Ctx, openJobs{jobs, in})
-	})
+	c, err := a.load(p)
+	if err != nil {
+		return err
+	}
+	in, err := desk.DatabaseOf(c)
+	if err != nil {
+		return err
+	}
+	own, err := in.Open(p, c)
+	if err != nil {
+		return err
+	}
+	defer own.Close()
+	jobs, err := jobstore.Open(p.Ctx, own)
+	if err != nil {
+		return err
+	}
+	return f(p.Ctx, openJobs{jobs, in})
 }
 
 // openJobs are the jobs of a database.

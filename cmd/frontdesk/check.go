@@ -1,9 +1,11 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
 	"time"
 
@@ -60,28 +62,16 @@ func (c checkCommand) Run(p desk.Program) error {
 
 // checkReport is what a check found, for programs.
 type checkReport struct {
-	OK       bool          `json:"ok"`
-	Problems []problemJSON `json:"problems"`
-	Config   string        `json:"config,omitempty"` // the hash of one that is right
-	Files    []string      `json:"files,omitempty"`
-	APIKeys  int           `json:"api_keys"`
-	Against  *changeReport `json:"against,omitempty"`
-}
-
-type problemJSON struct {
-	Rule    string `json:"rule"`
-	File    string `json:"file"`
-	Line    int    `json:"line"`
-	Column  int    `json:"column"`
-	Path    string `json:"path,omitempty"`
-	Message string `json:"message"`
+	OK       bool                `json:"ok"`
+	Problems strictyaml.Problems `json:"problems"`
+	Config   string              `json:"config,omitempty"` // the hash of one that is right
+	Files    []string            `json:"files,omitempty"`
+	APIKeys  int                 `json:"api_keys"`
+	Against  *changeReport       `json:"against,omitempty"`
 }
 
 func checkReportOf(c *config.Config, problems strictyaml.Problems, change *changeReport) checkReport {
-	r := checkReport{OK: len(problems) == 0, Problems: make([]problemJSON, len(problems)), Against: change}
-	for i, p := range problems {
-		r.Problems[i] = problemJSON{p.Rule, p.File, p.Line, p.Column, p.Path, p.Message}
-	}
+	r := checkReport{OK: len(problems) == 0, Problems: append(strictyaml.Problems{}, problems...), Against: change}
 	if c != nil {
 		r.Config, r.Files, r.APIKeys = c.Hash(), c.Files(), len(c.APIKeys)
 	}
@@ -109,4 +99,63 @@ func (c checkCommand) write(w io.Writer, read *config.Config, problems strictyam
 	}
 	_, err = io.WriteString(w, b.String())
 	return err
+}
+
+// changeReport is what a configuration would change of the one in force.
+type changeReport struct {
+	Running     string              `json:"config"` // the hash of the one in force
+	Differences []config.Difference `json:"differences"`
+	NotCompared []string            `json:"not_compared"` // settings of which both have a secret
+	Waiting     []string            `json:"needs_restart"`
+	same        bool                // both have the same hash
+}
+
+// changeOf asks a running gateway for its configuration. Its token is that of the configuration
+// that is checked.
+func changeOf(ctx context.Context, url string, c *config.Config) (*changeReport, error) {
+	gateway, err := listenerAt(strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/"), string(c.Ops.Token))
+	if err != nil {
+		return nil, err
+	}
+	var running desk.Running
+	if err := gateway.read(ctx, http.MethodGet, "/config", &running); err != nil {
+		return nil, err
+	}
+	endpoints, err := desk.Endpoints(c)
+	if err != nil {
+		return nil, err
+	}
+	differences, secret := config.Differences(running.Settings, c.Settings(), endpoints)
+	return &changeReport{
+		Running: running.Config, Differences: append([]config.Difference{}, differences...), NotCompared: append([]string{}, secret...),
+		Waiting: running.Waiting, same: running.Config == c.Hash(),
+	}, nil
+}
+
+// write tells people what would change.
+func (r *changeReport) write(w io.Writer) {
+	switch {
+	case r.same:
+		fmt.Fprintln(w, "It is the one in force.")
+	case len(r.Differences) == 0:
+		fmt.Fprintf(w, "It means the same as the one in force, %s, which is written otherwise or has other secrets.\n", r.Running)
+	default:
+		fmt.Fprintf(w, "It would change the one in force, %s:\n", r.Running)
+	}
+	for _, d := range r.Differences {
+		line := d.Text
+		if d.Key != "" {
+			line = d.Key + " " + line
+		}
+		if d.Restart {
+			line += " (after a restart)"
+		}
+		fmt.Fprintf(w, "  %s\n", terminal.Safe(line))
+	}
+	if !r.same && len(r.NotCompared) > 0 {
+		fmt.Fprintf(w, "Not compared, since both have a secret: %s.\n", terminal.Safe(strings.Join(r.NotCompared, ", ")))
+	}
+	for _, setting := range r.Waiting {
+		fmt.Fprintf(w, "The gateway waits for a restart with %s\n", terminal.Safe(setting))
+	}
 }

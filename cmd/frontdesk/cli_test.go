@@ -149,7 +149,7 @@ func TestCLIKeysAndUsers(t *testing.T) {
 
 		code, stdout, _ = user("next secret\r\n", "passwd", "jan")
 		require.Zero(t, code)
-		require.Regexp(t, `^password of jan set in `+database+`; sessions that are open end within 5 seconds\n$`, stdout)
+		require.Regexp(t, `^user jan in `+database+` has the new password; sessions that are open end within 5 seconds\n$`, stdout)
 		require.Equal(t, 401, status("jan", "first secret"))
 		require.Equal(t, 200, status("jan", "next secret"))
 		code, _, stderr = user("next secret\n", "passwd", "joop")

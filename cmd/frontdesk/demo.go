@@ -8,9 +8,15 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 
+	"go.uber.org/zap"
+
+	"frontdesk/auth"
 	"frontdesk/backend/reference"
 	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/terminal"
+	"frontdesk/mapping"
 )
 
 // demoListen is where the demo serves unless it is told otherwise.
@@ -29,9 +35,6 @@ func (d demoCommand) Run(p desk.Program) error {
 		if err := onLoopback(flag, address); err != nil {
 			return err
 		}
-	}
-	if err := os.MkdirAll(d.Data, 0o700); err != nil {
-		return err
 	}
 	if err := seed(p, d.Data, d.Records); errors.Is(err, reference.ErrSampleData) {
 		return desk.Misused("--data %s: %w; start it with as many --records, or in another folder", d.Data, err)
@@ -98,4 +101,50 @@ func onLoopback(flag, address string) error {
 		return desk.Misused("%s %s: the demo's keys and passwords are public, so it serves on a loopback address only, such as 127.0.0.1:8080", flag, address)
 	}
 	return nil
+}
+
+type seedCommand struct {
+	Records int    `default:"1000" help:"How many orders."`
+	Data    string `required:"" placeholder:"DIR" help:"The folder to make or fill."`
+}
+
+// Run makes the folder.
+func (s seedCommand) Run(p desk.Program) error {
+	if s.Records < 1 {
+		return desk.Misused("--records %d: expected at least 1", s.Records)
+	}
+	began := time.Now()
+	if err := seed(p, s.Data, s.Records); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(p.Stdout, "%s holds the sample data (%s)\n", filepath.Join(s.Data, desk.DatabaseFile), time.Since(began).Round(time.Millisecond))
+	return err
+}
+
+// seed makes a data folder, and fills it with the sample data unless it has it already; 0
+// records take what is there.
+func seed(p desk.Program, folder string, records int) error {
+	if records < 0 {
+		return desk.Misused("--records %d: expected at least 1", records)
+	}
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return err
+	}
+	model, err := mapping.LoadModel("")
+	if err != nil {
+		return err
+	}
+	store, err := reference.Open(p.Ctx, reference.Options{
+		DSN: "sqlite:" + filepath.Join(folder, desk.DatabaseFile), Model: model, Hasher: auth.NewHasher(), Now: time.Now, Readers: 1, Log: zap.NewNop(),
+	})
+	if err != nil {
+		return err
+	}
+	show := terminal.NewStatus(p.Stderr)
+	err = reference.Seed(p.Ctx, store, reference.SeedOptions{Records: records, Progress: func(done, total int) { show("sample data: %d of %d orders", done, total) }})
+	show("")
+	if closing := store.Close(); err == nil {
+		err = closing
+	}
+	return err
 }

@@ -59,7 +59,7 @@ var mayImport = map[string][]string{
 	"gateway/webhook/webhooktest": {},
 	"gateway/webhook/jobstore":    {"backend", "backend/sqlrecord", "gateway/webhook", "mapping"},
 	"cmd/frontdesk": {
-		"auth", "backend", "backend/reference", "backend/sqlrecord", "cmd/frontdesk/accesslog", "cmd/frontdesk/commandline", "cmd/frontdesk/allowlist", "cmd/frontdesk/atomicfile",
+		"auth", "backend", "backend/reference", "cmd/frontdesk/accesslog", "cmd/frontdesk/commandline", "cmd/frontdesk/allowlist", "cmd/frontdesk/atomicfile",
 		"cmd/frontdesk/desk", "cmd/frontdesk/desk/neighbours", "cmd/frontdesk/keys",
 		"cmd/frontdesk/terminal", "config", "config/strictyaml", "docs", "gateway/openapi", "gateway/webhook", "gateway/webhook/jobstore", "mapping",
 	},

@@ -2,10 +2,12 @@ package main
 
 import (
 	"fmt"
+	"time"
 
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/keys"
 	"frontdesk/cmd/frontdesk/terminal"
+	"frontdesk/config"
 )
 
 type keyCommands struct {
@@ -34,13 +36,12 @@ type keyNewCommand struct {
 
 // Run prints a new key. It is kept nowhere.
 func (k keyNewCommand) Run(p desk.Program) error {
-	key := keys.New{Name: k.Name, Expires: k.Expires, Allow: k.Allow}
 	if k.Config != "" {
-		return apply(p)(key.Into(k.Config))
+		return apply(p)(keys.Add(k.Config, k.Name, k.Expires, k.Allow))
 	}
-	text, err := key.Print()
+	key, told, err := keys.New(k.Name, k.Expires, k.Allow, time.UTC)
 	if err == nil {
-		_, err = fmt.Fprint(p.Stdout, text)
+		_, err = fmt.Fprintf(p.Stdout, "%s\nInto the configuration:\n\n%s", told, &config.KeyFile{Key: key})
 	}
 	return err
 }

@@ -15,6 +15,7 @@ import (
 
 	"frontdesk/cmd/frontdesk/commandline"
 	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/terminal"
 )
 
 // commands is the command line, in the order of help.
@@ -60,4 +61,44 @@ func run(p desk.Program, args []string) int {
 		Name: "frontdesk", About: "A documented REST interface in front of a business administration.",
 		Commands: &commands{}, Vars: kong.Vars{"demo_listen": demoListen},
 	}.Run(p, args)
+}
+
+type serveCommand struct {
+	configFlag
+	Watch bool `default:"true" negatable:"" help:"Read the configuration again when its files change, not only on SIGHUP."`
+}
+
+// Run serves until it is told to stop.
+func (s serveCommand) Run(p desk.Program) error { return desk.ServeConfig(p, s.Config, s.Watch) }
+
+type versionCommand struct {
+	JSON bool `help:"As JSON, for programs."`
+}
+
+// Run prints the facts.
+func (v versionCommand) Run(p desk.Program) error {
+	facts := desk.ReadBuildFacts()
+	if v.JSON {
+		return terminal.WriteJSON(p.Stdout, facts)
+	}
+	commit := facts.Commit
+	switch {
+	case commit == "":
+		commit = "not recorded by this build"
+	case facts.Modified:
+		commit += ", with changes that were not committed"
+	}
+	fmt.Fprintln(p.Stdout, "frontdesk", facts.Version)
+	table := terminal.NewTable(p.Stdout)
+	table.Row("commit", commit)
+	if facts.Time != "" {
+		table.Row("committed", facts.Time)
+	}
+	table.Row("built with", facts.Go+" for "+facts.Platform)
+	for _, module := range desk.ToldModules {
+		if version, ok := facts.Modules[module]; ok {
+			table.Row(module, version)
+		}
+	}
+	return table.Flush()
 }

@@ -15,23 +15,51 @@ import (
 )
 
 type userCommands struct {
-	Add     userAddCommand     `cmd:"" help:"Add a user, and its client (customer) where that is new. The password is asked for, or is one line of standard input."`
-	Passwd  userPasswdCommand  `cmd:"" help:"Set a user's password, which is asked for, or is one line of standard input."`
+	Add     userAddCommand     `cmd:"" help:"Add a user, and its client (customer) where that is new."`
+	Passwd  userPasswdCommand  `cmd:"" help:"Set a user's password."`
 	List    userListCommand    `cmd:"" help:"List the users."`
 	Block   userBlockCommand   `cmd:"" help:"Block a user, who can then not log in; sessions that are open end."`
 	Unblock userUnblockCommand `cmd:"" help:"Let a user log in again."`
-	Hash    userHashCommand    `cmd:"" help:"Print the hash of a password for the users of a mapping sheet. The password is asked for, or is one line of standard input."`
+	Hash    userHashCommand    `cmd:"" help:"Print the hash of a password for the users of a mapping sheet."`
+}
+
+// passwordHelp says where passwords come from.
+const passwordHelp = "The password is asked for, or is one line of standard input."
+
+// userFlags say which user a command is about.
+type userFlags struct {
+	administration
+	Username string `arg:"" help:"Login name, unique over all clients."`
+}
+
+// change changes a user, who has to be there: what else was typed in the place of a name stays out of
+// the log.
+func (u userFlags) change(p desk.Program, what string, do func(*opened) error, done func(*opened) string) error {
+	store, err := u.open(p)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	if _, err = store.FindUser(p.Ctx, u.Username); err == nil {
+		err = acting(p.Stderr, what, "user "+u.Username, func() error { return do(store) })
+	}
+	if err != nil {
+		return store.unknown(u.Username, err)
+	}
+	_, err = fmt.Fprintf(p.Stdout, "user %s in %s %s\n", terminal.Safe(u.Username), store.in, done(store))
+	return err
 }
 
 type userAddCommand struct {
-	administration
-	Username string `arg:"" help:"Login name, unique over all clients."`
+	userFlags
 	Client   string `required:"" placeholder:"NAME" help:"The client (customer) whose records the user works with."`
 	Email    string `required:"" placeholder:"ADDRESS" help:"E-mail address; a user without one cannot log in."`
 	External bool   `help:"An external user, who cannot log in here."`
 }
 
-// Run adds the user with a password from the terminal or from standard input.
+func (userAddCommand) Help() string { return passwordHelp }
+
+// Run adds the user.
 func (u userAddCommand) Run(p desk.Program) error {
 	for _, given := range [][2]string{{"user", u.Username}, {"--client", u.Client}, {"--email", u.Email}} {
 		if !mapping.IsPlain(given[1]) {
@@ -59,40 +87,49 @@ func (u userAddCommand) Run(p desk.Program) error {
 	if errors.Is(err, reference.ErrUsernameTaken) {
 		return fmt.Errorf("there is a user %s already; frontdesk user passwd sets its password", u.Username)
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		_, err = fmt.Fprintf(p.Stdout, "user %s added to client %s in %s\n", u.Username, u.Client, store.in)
 	}
-	_, err = fmt.Fprintf(p.Stdout, "user %s added to client %s in %s\n", u.Username, u.Client, store.in)
 	return err
 }
 
-type userPasswdCommand struct {
-	administration
-	Username string `arg:"" help:"Whose password it is."`
-}
+type userPasswdCommand struct{ userFlags }
+
+func (userPasswdCommand) Help() string { return passwordHelp }
 
 // Run sets the password. A frontdesk that serves ends the sessions that are open by itself,
 // see watchEnded.
 func (u userPasswdCommand) Run(p desk.Program) error {
-	store, err := u.open(p)
-	if err != nil {
-		return err
-	}
-	defer store.Close()
-	password, err := readPassword(p)
-	if err != nil {
-		return err
-	}
-	encoded, err := store.hasher.Hash(p.Ctx, password)
-	if err != nil {
-		return err
-	}
-	err = store.onUser(p, "user passwd", u.Username, func() error { return store.SetPassword(p.Ctx, u.Username, encoded) })
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(p.Stdout, "password of %s set in %s; %s\n", terminal.Safe(u.Username), store.in, store.endSessions(p, u.Username, auth.CauseNewPassword))
-	return err
+	return u.change(p, "user passwd", func(store *opened) error {
+		password, err := readPassword(p)
+		if err != nil {
+			return err
+		}
+		encoded, err := auth.NewHasher().Hash(p.Ctx, password)
+		if err != nil {
+			return err
+		}
+		return store.SetPassword(p.Ctx, u.Username, encoded)
+	}, func(store *opened) string {
+		return "has the new password; " + store.endSessions(p, u.Username, auth.CauseNewPassword)
+	})
+}
+
+type userBlockCommand struct{ userFlags }
+
+// Run blocks a user. A frontdesk that serves sees it by itself, see watchEnded.
+func (u userBlockCommand) Run(p desk.Program) error {
+	return u.change(p, "user block", func(store *opened) error { return store.SetBlocked(p.Ctx, u.Username, true) }, func(store *opened) string {
+		return "is blocked: no login succeeds any more; " + store.endSessions(p, u.Username, auth.CauseUserBlocked)
+	})
+}
+
+type userUnblockCommand struct{ userFlags }
+
+// Run lets a user log in again.
+func (u userUnblockCommand) Run(p desk.Program) error {
+	return u.change(p, "user unblock", func(store *opened) error { return store.SetBlocked(p.Ctx, u.Username, false) },
+		func(*opened) string { return "may log in again" })
 }
 
 type userListCommand struct{ administration }
@@ -106,10 +143,6 @@ func (u userListCommand) Run(p desk.Program) error {
 	defer store.Close()
 	users, err := store.ListUsers(p.Ctx)
 	if err != nil {
-		return err
-	}
-	if len(users) == 0 {
-		_, err := fmt.Fprintf(p.Stderr, "There is no user in %s yet; frontdesk user add makes one.\n", store.in)
 		return err
 	}
 	fmt.Fprintf(p.Stderr, "The users of %s:\n", store.in)
@@ -127,43 +160,9 @@ func (u userListCommand) Run(p desk.Program) error {
 	return table.Flush()
 }
 
-type userBlockCommand struct {
-	administration
-	Username string `arg:"" help:"Who is blocked."`
-}
-
-// Run blocks a user. A frontdesk that serves sees it by itself, see watchEnded.
-func (u userBlockCommand) Run(p desk.Program) error {
-	return u.setBlocked(p, "user block", u.Username, func(store *opened) string {
-		return "is blocked: no login succeeds any more; " + store.endSessions(p, u.Username, auth.CauseUserBlocked)
-	})
-}
-
-type userUnblockCommand struct {
-	administration
-	Username string `arg:"" help:"Who may log in again."`
-}
-
-// Run lets a user log in again.
-func (u userUnblockCommand) Run(p desk.Program) error {
-	return u.setBlocked(p, "user unblock", u.Username, func(*opened) string { return "may log in again" })
-}
-
-func (a administration) setBlocked(p desk.Program, what, username string, done func(*opened) string) error {
-	store, err := a.open(p)
-	if err != nil {
-		return err
-	}
-	defer store.Close()
-	err = store.onUser(p, what, username, func() error { return store.SetBlocked(p.Ctx, username, what == "user block") })
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(p.Stdout, "user %s in %s %s\n", terminal.Safe(username), store.in, done(store))
-	return err
-}
-
 type userHashCommand struct{}
+
+func (userHashCommand) Help() string { return passwordHelp }
 
 // Run prints a hash, which is different every time.
 func (userHashCommand) Run(p desk.Program) error {
@@ -172,41 +171,30 @@ func (userHashCommand) Run(p desk.Program) error {
 		return err
 	}
 	encoded, err := auth.NewHasher().Hash(p.Ctx, password)
-	if err != nil {
-		return err
+	if err == nil {
+		_, err = fmt.Fprintln(p.Stdout, encoded)
 	}
-	_, err = fmt.Fprintln(p.Stdout, encoded)
 	return err
 }
 
 // readPassword asks for a password twice on a terminal, and takes one line from
 // standard input otherwise.
-func readPassword(p desk.Program) (string, error) {
+func readPassword(p desk.Program) (password string, err error) {
 	keyboard := terminal.Keyboard(p.Stdin)
 	if keyboard == nil {
-		line, err := bufio.NewReader(p.Stdin).ReadString('\n')
-		if err != nil && !errors.Is(err, io.EOF) {
-			return "", err
+		password, err = bufio.NewReader(p.Stdin).ReadString('\n')
+		if errors.Is(err, io.EOF) {
+			err = nil
 		}
-		return judgePassword(strings.TrimRight(line, "\r\n"))
+		password = strings.TrimRight(password, "\r\n")
+	} else if password, err = terminal.AskPassword(keyboard, p.Stderr, "Password: "); err == nil {
+		var again string
+		if again, err = terminal.AskPassword(keyboard, p.Stderr, "The same again: "); err == nil && again != password {
+			err = errors.New("the two passwords are not the same")
+		}
 	}
-	first, err := terminal.AskPassword(keyboard, p.Stderr, "Password: ")
-	if err != nil {
-		return "", err
+	if err == nil && (len(password) < auth.MinPassword || len(password) > auth.MaxPassword) {
+		err = fmt.Errorf("the password has %d bytes; expected %d to %d, typed twice or as one line of standard input", len(password), auth.MinPassword, auth.MaxPassword)
 	}
-	again, err := terminal.AskPassword(keyboard, p.Stderr, "The same again: ")
-	if err != nil {
-		return "", err
-	}
-	if first != again {
-		return "", errors.New("the two passwords are not the same")
-	}
-	return judgePassword(first)
-}
-
-func judgePassword(password string) (string, error) {
-	if len(password) < auth.MinPassword || len(password) > auth.MaxPassword {
-		return "", fmt.Errorf("the password has %d bytes; expected %d to %d, typed twice or as one line of standard input", len(password), auth.MinPassword, auth.MaxPassword)
-	}
-	return password, nil
+	return password, err
 }

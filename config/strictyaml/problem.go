@@ -12,11 +12,12 @@ import (
 // document as a whole. Message is one line without a full stop. Rule is the stable name of
 // the broken rule, such as unknown-key; it may be empty.
 type Problem struct {
-	File         string
-	Line, Column int
-	Path         string
-	Message      string
-	Rule         string
+	File    string `json:"file"`
+	Line    int    `json:"line"`
+	Column  int    `json:"column"`
+	Path    string `json:"path,omitempty"`
+	Message string `json:"message"`
+	Rule    string `json:"rule"`
 }
 
 // String gives the problem in the form editors can jump to:

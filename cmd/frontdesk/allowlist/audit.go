@@ -75,14 +75,14 @@ func (a *Audit) add(s Severity, rule string, key *Key, at config.Place, found, r
 // listeners checks from where each listener can be reached.
 func (a *Audit) listeners() {
 	s := a.lists.config.Server
-	if !s.TLS.Enabled() && reach(s.Listen) != loopback {
+	if loopback, _ := reach(s.Listen); !s.TLS.Enabled() && !loopback {
 		level, remedy := Warning, "give server.tls a certificate, or listen on a loopback address behind a proxy that has one"
 		if len(s.TrustedProxies) > 0 {
 			level, remedy = Note, "see to it that only server.trusted_proxies can reach it"
 		}
 		a.add(level, "tls-off", nil, a.lists.config.At("server.listen"), "passwords and tokens come in over plain HTTP on "+s.Listen, remedy)
 	}
-	if r := reach(a.lists.config.Ops.Listen); r == anywhere || r == public {
+	if _, open := reach(a.lists.config.Ops.Listen); open {
 		a.add(Warning, "ops-public", nil, a.lists.config.At("ops.listen"), "health, metrics and status are told to whoever reaches "+a.lists.config.Ops.Listen, "listen on a loopback or an internal address")
 	}
 	for _, proxy := range s.TrustedProxies {
@@ -143,33 +143,15 @@ func (a *Audit) certificate() {
 	}
 }
 
-// reached says from where a listener can be reached.
-type reached int
-
-const (
-	nowhere reached = iota
-	loopback
-	internal
-	public
-	anywhere
-)
-
-func reach(address string) reached {
+// reach tells whether only this machine reaches a listener, and whether everybody may.
+func reach(address string) (loopback, open bool) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
-		return nowhere
+		return false, false
 	}
 	ip, err := netip.ParseAddr(host)
-	switch {
-	case host == "localhost", err == nil && ip.IsLoopback():
-		return loopback
-	case host == "", err == nil && ip.IsUnspecified():
-		return anywhere
-	case err == nil && !ip.IsPrivate() && !ip.IsLinkLocalUnicast():
-		return public
-	default:
-		return internal
-	}
+	loopback = host == "localhost" || err == nil && ip.IsLoopback()
+	return loopback, host == "" || err == nil && !loopback && !ip.IsPrivate() && !ip.IsLinkLocalUnicast()
 }
 
 func (a *Audit) sort() {

@@ -64,12 +64,9 @@ func (a *Audit) hashesOf(key *Key) {
 		switch {
 		case hash.Expires.IsZero():
 			endless++
-		case hash.Expires.Passed(a.now), !desk.EndsSoon(hash.Expires.Time, a.now):
-		case slices.ContainsFunc(key.Hashes, func(h config.KeyHash) bool { return h.Expires.IsZero() || h.Expires.After(hash.Expires.Time) }):
-			a.add(Warning, "hash-expires-soon", key, key.At(), fmt.Sprintf("key_sha256[%d] expires on %s, while the key goes on: whoever still uses it is refused from then on", i, hash.Expires),
-				"frontdesk key list tells when it was used last")
-		default:
-			a.add(Warning, "key-expires-soon", key, key.At(), "its last hash expires on "+hash.Expires.String(), "rotate it: frontdesk key rotate "+key.Name)
+		case !hash.Expires.Passed(a.now) && desk.EndsSoon(hash.Expires.Time, a.now):
+			a.add(Warning, "key-expires-soon", key, key.At(), fmt.Sprintf("key_sha256[%d] expires on %s: whoever still uses it is refused from then on", i, hash.Expires),
+				"frontdesk key list tells when it was used last, frontdesk key rotate gives another")
 		}
 	}
 	if endless > 1 {

@@ -91,7 +91,7 @@ func (g *garage) revoke(name, at string) (string, error) {
 
 func (g *garage) add(name, expires string, allow ...string) (string, error) {
 	g.t.Helper()
-	change, err := keys.New{Name: name, Expires: expires, Allow: allow}.Into(g.main)
+	change, err := keys.Add(g.main, name, expires, allow)
 	return g.apply(change, err)
 }
 
@@ -110,7 +110,7 @@ func TestRotate(t *testing.T) {
 	last := time.Now().AddDate(0, 0, 14) // the day at noon is the same in Amsterdam and here but for an hour or two
 	stdout, err := g.rotate("planner", 14)
 	require.NoError(t, err)
-	day := regexp.MustCompile(`works until the end of (\S+)\.`).FindStringSubmatch(stdout)
+	day := regexp.MustCompile(`works until the end of (\S+) at most\.`).FindStringSubmatch(stdout)
 	require.NotNil(t, day, stdout)
 	written, err := time.Parse(time.DateOnly, day[1])
 	require.NoError(t, err)

@@ -127,7 +127,7 @@ func TestCauses(t *testing.T) {
 		{"", "credentials_invalid", "3"}, {"", "not_logged_in", "1"}, {"", "token_invalid", "7"},
 		{"bound", "address", "2"}, {"ended", "credentials_invalid", "1"}, {"ending", "token_invalid", "1"}, {"full", "credentials_invalid", "4"},
 	}, refusalsCounted(&k.Desk), "by names of the configuration, and what the client sees")
-	docs := rig.Read(t, rig.Repository(t, "docs", "observability.md"))
+	docs := rig.Read(t, rig.Repository(t, "docs", "causes.md"))
 	for _, why := range causes {
 		require.Contains(t, docs, fmt.Sprintf("\n| `%s` | ", why))
 	}

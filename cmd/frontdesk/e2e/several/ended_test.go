@@ -145,7 +145,7 @@ func TestPasswordByCommandEndsSessions(t *testing.T) {
 	token := e.gateways[0].Login(rig.FullKey, "demo")
 	code, out, problems := rig.Command(t, "another password\n", "user", "passwd", "demo", "--config", e.gateways[0].File)
 	require.Zero(t, code, problems)
-	require.Regexp(t, `^password of demo set in \S+; open sessions have ended\n$`, out)
+	require.Regexp(t, `^user demo in \S+ has the new password; open sessions have ended\n$`, out)
 	e.looked()
 	e.out(token, "new_password", "of before")
 	e.in(e.gateways[1].LoginAs(rig.FullKey, "demo", "another%20password"), "of after")
