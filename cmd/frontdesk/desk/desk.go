@@ -43,7 +43,7 @@ type Desk struct {
 	live      *atomic.Pointer[snapshot] // what a reload can change
 	logins    *logins
 	Gateway   *gateway.Gateway
-	looks     looks
+	looks     *looks
 	callbacks *webhook.Orchestrator
 
 	// What operators see.
@@ -180,7 +180,7 @@ func (h *Desk) openStores(ctx context.Context) (err error) {
 // and has to judge before; and the orchestrator of callbacks, which does what the gateway tells
 // it to run.
 func (h *Desk) openGateway(p Program, c *config.Config, environment string) (err error) {
-	h.live, h.looks = new(atomic.Pointer[snapshot]), newLooks(p.disk(), c.Mail, h.store)
+	h.live, h.looks = new(atomic.Pointer[snapshot]), newLooks(p.disk(), c.Mail, h.store, h.log)
 	accounts := h.client.Accounts(h.system.accounts)
 	if h.logins, err = openLogins(h, accounts); err != nil {
 		return err

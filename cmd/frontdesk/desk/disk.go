@@ -1,7 +1,6 @@
 package desk
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -9,8 +8,9 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -58,104 +58,147 @@ func (d Disk) state() string {
 // report.
 var diskHolds = [...]string{"database", "results", "mail"}
 
-// looks are those at the disks that frontdesk writes to, by what they hold.
-type looks map[string]*diskLook
+// LookAtDisk identifies the file system of a folder, and returns its size and what is free for
+// users other than root.
+type LookAtDisk func(folder string) (device uint64, d Disk, err error)
 
-// newLooks makes a look for each folder that frontdesk writes to.
-func newLooks(at LookAtDisk, mail config.Mail, store *ownStore) looks {
-	l := looks{}
-	add := func(holds, folder string) { l[holds] = &diskLook{folder: folder, at: at} }
+// diskPatience is how long to wait for a disk. It is less than /readyz may take.
+const diskPatience = time.Second
+
+// looks are those at the disks that frontdesk writes to. Nothing ends one that hangs with a disk: so one
+// goroutine does it at a time, and nobody waits for it.
+type looks struct {
+	folders [len(diskHolds)]string // "" where nothing of that is written
+	spare   spare
+	at      LookAtDisk
+	log     *zap.Logger
+	busy    atomic.Bool
+	now     atomic.Pointer[diskAsked] // nil while nothing is asked
+	seen    atomic.Pointer[[]Disk]
+	results atomic.Int64 // how many bytes the disk of results can take before it is low
+}
+
+// diskAsked is a disk that is being asked.
+type diskAsked struct {
+	holds string
+	since time.Time
+}
+
+func newLooks(at LookAtDisk, mail config.Mail, store *ownStore, log *zap.Logger) *looks {
+	l := &looks{at: at, log: log, spare: spareOf(store.file)}
 	if store.file != "" {
-		add("database", filepath.Dir(store.file))
-		add("results", ResultsFolder(store.file))
+		l.folders[0], l.folders[1] = filepath.Dir(store.file), ResultsFolder(store.file)
 	}
 	if mail.SMTP == "" {
-		add("mail", mail.Folder)
+		l.folders[2] = mail.Folder
 	}
+	l.results.Store(math.MaxInt64 / 2) // Bounds.ResultSpace alone bounds them
+	l.look()
 	return l
 }
 
-// disks returns the file systems that frontdesk writes to, each once, without those whose size is
-// not known.
-func (l looks) disks() (all []Disk) {
-	var seen [len(diskHolds)]diskSeen
-	var looking sync.WaitGroup
-	for i, holds := range diskHolds {
-		if look := l[holds]; look != nil {
-			looking.Go(func() { seen[i] = look.now() })
-		}
+// look looks at all disks, unless an earlier look is still under way. It does not wait longer than
+// diskPatience.
+func (l *looks) look() {
+	if !l.busy.CompareAndSwap(false, true) {
+		return
 	}
-	looking.Wait()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer l.busy.Store(false)
+		defer l.now.Store(nil)
+		l.lookAtAll()
+		if err := l.spare.keep(); err != nil {
+			l.log.Warn("no spare room can be kept on the disk of the database", zap.Error(err))
+		}
+	}()
+	select {
+	case <-done:
+	case <-time.After(diskPatience):
+	}
+}
+
+// lookAtAll finds the file systems, each once, without those whose size is not known.
+func (l *looks) lookAtAll() {
+	var all []Disk
 	byDevice := map[uint64]int{}
-	for i, s := range seen {
-		if s.disk.Size == 0 && s.disk.Hangs == nil {
+	for i, holds := range diskHolds {
+		if l.folders[i] == "" {
 			continue
 		}
-		at, known := byDevice[s.device]
-		if !known || s.disk.Size == 0 {
-			at, byDevice[s.device] = len(all), len(all)
-			all = append(all, s.disk)
+		l.now.Store(&diskAsked{holds, time.Now()})
+		device, disk, err := l.at(l.folders[i])
+		if err != nil || disk.Size == 0 {
+			continue
 		}
-		all[at].Holds = append(all[at].Holds, diskHolds[i])
-		all[at].Hangs = cmp.Or(all[at].Hangs, s.disk.Hangs)
+		if holds == "results" {
+			l.results.Store(max(disk.Free-disk.low(), 0))
+		}
+		at, known := byDevice[device]
+		if !known {
+			at, byDevice[device] = len(all), len(all)
+			all = append(all, disk)
+		}
+		all[at].Holds = append(all[at].Holds, holds)
 	}
+	l.seen.Store(&all)
+}
+
+// disks returns the disks as they are, or were when they answered last, and since when one of them has not.
+func (l *looks) disks() (all []Disk) {
+	l.look()
+	if seen := l.seen.Load(); seen != nil {
+		all = slices.Clone(*seen)
+	}
+	asked := l.now.Load()
+	if asked == nil || time.Since(asked.since) < diskPatience {
+		return all
+	}
+	at := slices.IndexFunc(all, func(d Disk) bool { return slices.Contains(d.Holds, asked.holds) })
+	if at < 0 {
+		return append(all, Disk{Holds: []string{asked.holds}, Hangs: &asked.since})
+	}
+	all[at].Hangs = &asked.since
 	return all
 }
 
 // resultsLeft returns a function that tells how many bytes the disk of results can take before it
-// is low, by its last answer if it hangs; nil if they are in PostgreSQL.
-func (l looks) resultsLeft() func() int64 {
-	look := l["results"]
-	if look == nil {
+// is low, by its last answer; nil if they are in PostgreSQL.
+func (l *looks) resultsLeft() func() int64 {
+	if l.folders[1] == "" {
 		return nil
 	}
 	return func() int64 {
-		disk := look.now().disk
-		if disk.Size == 0 {
-			return math.MaxInt64 / 2 // Bounds.ResultSpace alone bounds them
-		}
-		return max(disk.Free-disk.low(), 0)
+		l.look()
+		return l.results.Load()
 	}
 }
 
 // disksEvery is how often changes of the disks are logged.
-const disksEvery = 10 * time.Second
+const disksEvery = 5 * time.Second
 
-// watchDisks logs when a disk hangs or is low, and when that is over, and maintains the spare
-// room, until ctx ends.
+// watchDisks looks at the disks until ctx ends, and logs when one hangs or is low, and when that is over.
 func (h *Desk) watchDisks(ctx context.Context) {
-	var before map[string]string
-	var keeping boundedTask
+	before := map[string]string{}
 	every(ctx, h.after, disksEvery, func() {
-		before = h.tellOfDisks(before)
-		keeping.run(func() {
-			if err := spareOf(h.store.file).keep(); err != nil {
-				h.log.Warn("no spare room can be kept on the disk of the database", zap.Error(err))
+		for _, d := range h.looks.disks() {
+			holds, state := strings.Join(d.Holds, ", "), d.state()
+			if state == before[holds] {
+				continue
 			}
-		})
+			before[holds] = state
+			fields := []zap.Field{zap.String("of", holds), zap.Int64("free", d.Free), zap.Int64("size", d.Size)}
+			switch state {
+			case diskHangs:
+				h.log.Warn("a disk does not answer: what is written to it waits", zap.String("of", holds), zap.Time("since", *d.Hangs))
+			case diskLow:
+				h.log.Warn("a disk is nearly full: what cannot be written is refused, and nothing else", fields...)
+			default:
+				h.log.Info("a disk answers, and has room again", fields...)
+			}
+		}
 	})
-}
-
-// tellOfDisks logs the disks whose state has changed, and returns the states.
-func (h *Desk) tellOfDisks(before map[string]string) (now map[string]string) {
-	now = map[string]string{}
-	for _, d := range h.looks.disks() {
-		holds := strings.Join(d.Holds, ", ")
-		now[holds] = d.state()
-		if now[holds] == before[holds] {
-			continue
-		}
-		fields := []zap.Field{zap.String("of", holds), zap.Int64("free", d.Free), zap.Int64("size", d.Size)}
-		switch now[holds] {
-		case diskHangs:
-			h.log.Warn("a disk does not answer: what is written to it waits", zap.String("of", holds), zap.Time("since", *d.Hangs))
-		case diskLow:
-			h.log.Warn("a disk is nearly full: what cannot be written is refused, and nothing else", fields...)
-		default:
-			h.log.Info("a disk answers, and has room again", fields...)
-		}
-	}
-	return now
 }
 
 // spare is a file beside a SQLite database that reserves space for what must work on a full disk

@@ -16,7 +16,7 @@ type Program struct {
 	Wrap           WrapDriver
 	Supervisor     *Supervisor // systemd; nil where it did not start the program
 
-	Signals <-chan os.Signal                     // in place of those that the process gets, other than to stop; nil for these
+	Signals <-chan os.Signal                     // in place of each SIGHUP that the process gets; nil for these
 	After   func(time.Duration) <-chan time.Time // in place of time.After; nil for this
 	Now     func() time.Time                     // in place of time.Now where callbacks and derived fields are concerned; nil for this
 

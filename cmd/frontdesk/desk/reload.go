@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"syscall"
 	"time"
 
 	"go.uber.org/zap"
@@ -34,22 +33,21 @@ const (
 
 // reloader follows the configuration while a desk serves. It does everything in one goroutine.
 type reloader struct {
-	desk      *Desk
-	loader    *config.Loader
-	watch     bool             // looks at the files, and not only on SIGHUP
-	signals   <-chan os.Signal // SIGHUP, and the one for debugging
-	debugEnds <-chan time.Time // nil while the configured level holds
-	looks     int
-	moving    bool           // the files were changing at the last look
-	parts     partFiles      // as they were last looked at
-	refused   error          // why the last reload could not use the files; nil if it could
-	starting  *config.Loader // reads the files as a start would; nil if all that they say is in force
-	keyPair   string         // what was in the files of the certificate when they were last read
+	desk     *Desk
+	loader   *config.Loader
+	watch    bool             // looks at the files, and not only on SIGHUP
+	hangups  <-chan os.Signal // SIGHUP
+	looks    int
+	moving   bool           // the files were changing at the last look
+	parts    partFiles      // as they were last looked at
+	refused  error          // why the last reload could not use the files; nil if it could
+	starting *config.Loader // reads the files as a start would; nil if all that they say is in force
+	keyPair  string         // what was in the files of the certificate when they were last read
 }
 
 // follow follows the configuration until the desk closes.
 func (h *Desk) follow(p Program, loader *config.Loader, watch bool) {
-	k := &reloader{desk: h, loader: loader, watch: watch, signals: p.Signals, parts: h.parts, keyPair: h.keyPairDigest()}
+	k := &reloader{desk: h, loader: loader, watch: watch, hangups: p.Signals, parts: h.parts, keyPair: h.keyPairDigest()}
 	loader.Serving()
 	ctx, stop := context.WithCancel(p.Ctx)
 	done := make(chan struct{})
@@ -74,17 +72,11 @@ func (k *reloader) run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case s := <-k.signals:
-			if s == syscall.SIGHUP {
-				k.reload(bySignal)
-			} else {
-				k.toggleDebug()
-			}
+		case <-k.hangups:
+			k.reload(bySignal)
 		case <-next:
 			k.look()
 			next = k.nextLook()
-		case <-k.debugEnds:
-			k.toggleDebug()
 		}
 	}
 }
@@ -187,9 +179,7 @@ func (k *reloader) report(trigger string, before, after *snapshot, err error) {
 		}
 	default:
 		waiting := h.waiting(after.config)
-		if k.debugEnds == nil {
-			h.logs.set(after.config.Log.Level)
-		}
+		h.logs.set(after.config.Log.Level)
 		k.audit(trigger, before, after, waiting)
 		h.past.Mark("configuration", fmt.Sprintf("configuration %s in force", after.policy.Hash))
 		if len(waiting) > 0 {
@@ -296,21 +286,4 @@ func (k *reloader) renewCertificates(trigger string) {
 	case renewed:
 		h.logs.audit.Info("certificate changed", zap.String("trigger", trigger), zap.String("serial", now.serial), zap.Time("expires", now.until))
 	}
-}
-
-// DebugTime is how long debugging lasts if nobody ends it. Otherwise it could fill the disk.
-const DebugTime = time.Hour
-
-// toggleDebug switches between logging everything and the configured level.
-func (k *reloader) toggleDebug() {
-	logs, level := k.desk.logs, k.desk.live.Load().config.Log.Level
-	if k.debugEnds != nil {
-		k.debugEnds = nil
-		logs.set(level)
-		logs.audit.Info("log level changed", zap.String("from", "debug"), zap.String("to", level), zap.String("trigger", "SIGUSR1, or an hour has passed"))
-		return
-	}
-	k.debugEnds = k.desk.after(DebugTime)
-	logs.audit.Info("log level changed", zap.Stringer("from", logs.level), zap.String("to", "debug"), zap.String("trigger", "SIGUSR1"))
-	logs.set("debug")
 }

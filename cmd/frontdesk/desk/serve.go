@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/signal"
 	"sync"
 	"syscall"
@@ -27,9 +28,12 @@ func ServeConfig(p Program, file string, watch bool) error {
 		return err
 	}
 	defer logs.Stop()
-	signals, release := p.operatorSignals() // which would end the program, while nobody takes them
-	defer release()
-	p.Signals = signals
+	if p.Signals == nil {
+		hangups := make(chan os.Signal, 1) // which would end the program, while nobody takes them
+		signal.Notify(hangups, syscall.SIGHUP)
+		defer signal.Stop(hangups)
+		p.Signals = hangups
+	}
 	var h *Desk
 	for h == nil {
 		s := start{p: p, loader: loader, watch: watch, logs: logs, config: c}

@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"go.uber.org/zap"
@@ -98,18 +97,12 @@ func (s *start) build() (h *Desk, err error) {
 // files that have changed, if these can be used.
 func (s *start) wait(pause time.Duration) *config.Config {
 	again := s.watch
-	for waiting := s.p.timer()(pause); ; {
-		select {
-		case <-s.p.Ctx.Done():
-			return nil
-		case <-waiting:
-		case signal := <-s.p.Signals:
-			if signal != syscall.SIGHUP {
-				continue
-			}
-			again = true
-		}
-		break
+	select {
+	case <-s.p.Ctx.Done():
+		return nil
+	case <-s.p.timer()(pause):
+	case <-s.p.Signals:
+		again = true
 	}
 	if !again || !s.loader.Changed() {
 		return nil

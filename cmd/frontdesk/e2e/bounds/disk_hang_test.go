@@ -1,8 +1,10 @@
 package bounds
 
 import (
+	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -32,9 +34,10 @@ func TestHangingDisk(t *testing.T) {
 	require.Contains(t, d.OpsText("/metrics"), `frontdesk_disk_free_bytes{holds="results"} 9.`)
 
 	hangs.Store(true)
-	ready := d.OpsText("/readyz")
-	require.Contains(t, ready, `"status":"degraded"`)
-	require.Contains(t, ready, "the disk of database, results, mail has not answered since ")
+	require.Eventually(t, func() bool {
+		return strings.Contains(d.OpsText("/readyz"), "the disk of database, results, mail has not answered since ")
+	}, rig.Patience, 10*time.Millisecond)
+	require.Contains(t, d.OpsText("/readyz"), `"status":"degraded"`)
 	before := looks.Load()
 	for range 5 {
 		require.NotContains(t, d.OpsText("/metrics"), "frontdesk_disk_free_bytes{")

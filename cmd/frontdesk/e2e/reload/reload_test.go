@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -84,25 +83,20 @@ func TestReload(t *testing.T) {
 	require.NotContains(t, k.Log.String(), `"config":"`+now.Config.Hash, "access lines are off")
 }
 
-// TestReloadDebug turns debugging on by signal; it ends by another, or by itself.
+// TestReloadDebug: the level of the log is that of the file, at once.
 func TestReloadDebug(t *testing.T) {
-	k := rig.StartKept(t, filepath.Join(t.TempDir(), "frontdesk.yaml"), rig.KeptConfig(t, rig.Engines[0].DSN(t), "log: {level: error}", rig.KeptKey(`"GET /order"`)), false)
-	on, off := `"from":"error","to":"debug"`, `"from":"debug","to":"error"`
-	seen := func(part string, times int) {
-		t.Helper()
-		require.Eventually(t, func() bool { return strings.Count(k.Log.String(), part) == times }, rig.Patience, 10*time.Millisecond)
+	text := func(level string) string {
+		return rig.KeptConfig(t, rig.Engines[0].DSN(t), "log: {level: "+level+"}", rig.KeptKey(`"GET /order"`))
 	}
-	k.Signals <- syscall.SIGUSR1
-	seen(on, 1)
+	first := text("error")
+	k := rig.StartKept(t, filepath.Join(t.TempDir(), "frontdesk.yaml"), first, false)
+	k.Status("GET", "/order", "")
+	k.Write(strings.Replace(first, "level: error", "level: debug", 1))
+	k.HangUp()
 	k.Status("GET", "/order", "")
 	k.RequireLogged(`"msg":"request"`)
-	k.HangUp() // which leaves it on
-	k.Signals <- syscall.SIGUSR1
-	seen(off, 1)
-	k.Signals <- syscall.SIGUSR1
-	seen(on, 2)
-	require.Eventually(t, func() bool { return k.Timers.Pass(desk.DebugTime) > 0 }, rig.Patience, time.Millisecond)
-	seen(off, 2)
+	k.RequireLogged(`"changes":["log.level: error → debug"]`)
+	require.Equal(t, 1, strings.Count(k.Log.String(), `"msg":"request"`))
 }
 
 // TestReloadBurst has many changes at once end in one reload, after a look that found them. Changes

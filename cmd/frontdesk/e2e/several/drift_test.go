@@ -40,15 +40,12 @@ func (s *service) start(replace ...string) *rig.Kept {
 	return k
 }
 
-// waitingEvery is how many wait for DriftEvery at a gateway: who looks at its disks does too.
-const waitingEvery = 2
-
 // rounds waits until a gateway has met the others, and has it do so that many times more.
 func rounds(k *rig.Kept, more ...struct{}) {
 	k.T.Helper()
 	wait := func() {
 		k.T.Helper()
-		require.Eventually(k.T, func() bool { return k.Timers.Held(desk.DriftEvery) == waitingEvery }, rig.Patience, time.Millisecond)
+		require.Eventually(k.T, func() bool { return k.Timers.Held(desk.DriftEvery) == 1 }, rig.Patience, time.Millisecond)
 	}
 	wait()
 	for range more {

@@ -1,5 +1,0 @@
-//go:build !unix
-
-package desk
-
-func accessible(string) bool { return true } // opening it will tell
