@@ -14,12 +14,6 @@ import (
 // the operation, if it names the field (fields, sort, a filter, the body), and if the answer
 // holds the field. Who names it is in the access log, and all are counted by api_key.
 
-// deprecatedUse is something deprecated that a request has to do with.
-type deprecatedUse struct {
-	what  string // DELETE /order/{id}, order.reference
-	named bool   // by the request; else it is only part of the answer
-}
-
 // usesDeprecated notes that the request names something that is going away.
 func (x *Exchange) usesDeprecated(what string, d *mapping.Deprecation) {
 	x.noteDeprecated(what, d, true)
@@ -32,8 +26,8 @@ func (x *Exchange) holdsDeprecated(what string, d *mapping.Deprecation) {
 
 func (x *Exchange) noteDeprecated(what string, d *mapping.Deprecation, named bool) {
 	x.deprecation = x.deprecation.Sooner(d)
-	if !slices.ContainsFunc(x.deprecated, func(u deprecatedUse) bool { return u.what == what }) {
-		x.deprecated = append(x.deprecated, deprecatedUse{what, named})
+	if !slices.ContainsFunc(x.deprecated, func(u DeprecatedUse) bool { return u.What == what }) {
+		x.deprecated = append(x.deprecated, DeprecatedUse{what, named})
 	}
 }
 
@@ -62,8 +56,8 @@ func (x *Exchange) tellDeprecated() {
 // deprecatedNames are the names of what the request itself uses.
 func (x *Exchange) deprecatedNames() (names []string) {
 	for _, u := range x.deprecated {
-		if u.named {
-			names = append(names, u.what)
+		if u.Named {
+			names = append(names, u.What)
 		}
 	}
 	return names

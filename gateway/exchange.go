@@ -45,7 +45,6 @@ type Exchange struct {
 	counted  bool
 	cause    string     // which limit refused the request; for the log and metrics only
 	why      auth.Cause // why nobody was let in; likewise
-	past     bool       // the names of key and client are those of a session that has ended
 
 	Params []Param
 	ID     int32         // the primary ID asked for, or of the record that was made; 0 where there is none
@@ -61,7 +60,7 @@ type Exchange struct {
 	needs    []string // what it takes of the allowlist beside its operation: POST /orderline
 	lacks    []string // which of it the allowlist does not grant
 
-	deprecated  []deprecatedUse      // what the request has to do with that is going away
+	deprecated  []DeprecatedUse      // what the request has to do with that is going away
 	deprecation *mapping.Deprecation // of all of that, the first days; nil for nothing
 
 	callback   *url.URL // of the receiver, where the operation answers by callback

@@ -72,8 +72,6 @@ type Options struct {
 	// Access is where the line of each request goes.
 	Access *zap.Logger
 	Meter  Meter // nil where nothing is counted
-	// History is told of each answer; nil where there is none.
-	History Historian
 	// Act is told what was done that operators keep a list of; nil where they keep none.
 	Act func(Act)
 	// Tracer makes the spans of requests; nil where there are no traces.
@@ -95,7 +93,6 @@ type Gateway struct {
 	exchanges  sync.Pool // of *Exchange
 	explain    func() fasthttp.RequestHandler
 	direct     func() fasthttp.RequestHandler // of background jobs
-	nowhere    timers                         // of requests that found no operation
 }
 
 // New returns a gateway.

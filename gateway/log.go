@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"cmp"
 	"net/http"
 
 	"github.com/gofiber/fiber/v2"
@@ -41,7 +40,7 @@ func (g *Gateway) logAccess(x *Exchange) {
 		zap.Strings("needs", x.needs),
 		listed("lacks", x.lacks),
 		listed("deprecated", x.deprecatedNames()),
-		zap.String("cause", cmp.Or(x.cause, string(x.why))),
+		zap.String("cause", x.closerCause()),
 		zap.String("trace", x.traceID()),
 	)
 }

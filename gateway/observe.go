@@ -2,9 +2,7 @@ package gateway
 
 import (
 	"cmp"
-	"net/http"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -13,73 +11,39 @@ import (
 	"frontdesk/mapping"
 )
 
-// Meter counts what the gateway does. Labels are names of the configuration and of the
-// endpoint table, never texts of a client. It is safe for concurrent use.
+// Meter counts what the gateway does. It is safe for concurrent use, and keeps no request waiting.
+// Texts are names of the configuration, of the interface and of the administration, never values
+// that a client sent.
 type Meter interface {
-	// Timer returns the timer for answers of an operation with one status. The gateway
-	// asks once for each and keeps it. Method and endpoint are empty for requests that
-	// found no operation.
-	Timer(method, endpoint string, status int) Timer
-	// Refused counts a request that got an error, by the api_key's name ("" where
-	// none is known) and the reason of the first error.
-	Refused(key, reason string)
-	// Deprecated counts a request of an api_key that has to do with something that is
-	// going away: it names it, or else its answer holds it.
-	Deprecated(key, what string, named bool)
+	// Answered counts an answer, once.
+	Answered(Answer)
 	// Wrote counts records of requests that write several, by the status of each.
 	Wrote(method, endpoint string, status, records int)
-	// Used notes that an api_key was used at that moment, by one of its hashes.
-	Used(hash [32]byte, at time.Time)
 }
 
-// Historian is told of each answer, once. It is safe for concurrent use, and keeps no
-// request waiting.
-type Historian interface{ Note(Answer) }
-
-// Answer is what is told of an answer. Its texts are names of the configuration, of the
-// interface and of the administration, never values that a client sent.
+// Answer is what is told of an answer.
 type Answer struct {
 	At            time.Time // when the request was answered
 	Took, Backend time.Duration
 	RequestID     string
 	Method        string
-	Endpoint      string   // as it is documented; "" where none was found
-	Key, Client   string   // "" where they are not known
-	User          string   // whose session it was; "" where there was none
-	Grant         string   // of the allowlist, that was taken: GET /order; "" where none was needed, or it was refused
-	Needs         []string // what was taken of it besides; only lent
-	Status, Sent  int      // Sent in bytes of the body
-	Reason, Cause string   // of the first error
+	Endpoint      string        // as it is documented; "" where none was found
+	Record        int32         // that the request named; 0 where it named none
+	Key, Client   string        // "" where they are not known
+	Hash          *auth.KeyHash // of the api_key, that it was used by; nil where it was not looked up
+	User          string        // whose session it was; "" where there was none
+	Grant         string        // of the allowlist, that was taken: GET /order; "" where none was needed, or it was refused
+	Needs         []string      // what was taken of it besides; only lent
+	Deprecated    []DeprecatedUse
+	Status        int
+	Reason, Cause string // of the first error
 	Address       string
 }
 
-// Timer is told how long something took, in seconds.
-type Timer interface{ Observe(seconds float64) }
-
-// statuses are those that the gateway answers with; all others share the last timer.
-var statuses = [...]int{
-	http.StatusOK, http.StatusCreated, http.StatusAccepted, http.StatusPartialContent, http.StatusNotModified,
-	http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusConflict,
-	http.StatusPreconditionFailed, http.StatusRequestEntityTooLarge, http.StatusRequestedRangeNotSatisfiable,
-	http.StatusUnprocessableEntity, http.StatusTooManyRequests, http.StatusRequestHeaderFieldsTooLarge, http.StatusInternalServerError,
-	http.StatusServiceUnavailable,
-}
-
-// timers are those of one operation, by status, each made at its first answer.
-type timers [len(statuses) + 1]atomic.Pointer[Timer]
-
-// of returns the timer of a status; make may run more than once.
-func (t *timers) of(status int, make func() Timer) Timer {
-	place := 0
-	for place < len(statuses) && statuses[place] != status {
-		place++
-	}
-	if timer := t[place].Load(); timer != nil {
-		return *timer
-	}
-	timer := make()
-	t[place].Store(&timer)
-	return timer
+// DeprecatedUse is something deprecated that a request has to do with.
+type DeprecatedUse struct {
+	What  string // DELETE /order/{id}, order.reference
+	Named bool   // by the request; else it is only part of the answer
 }
 
 // withMetrics counts a request once it is answered.
@@ -91,43 +55,21 @@ func (g *Gateway) withMetrics(c *fiber.Ctx) error {
 
 // observe counts an exchange that was answered.
 func (g *Gateway) observe(x *Exchange) {
-	took := g.took(x)
-	if x.Operation != nil && took > slowAnswer {
-		x.Operation.slow.Add(1)
-	}
-	if g.o.History != nil {
-		g.o.History.Note(g.answerOf(x, took))
-	}
 	if g.o.Meter == nil {
 		return
 	}
-	method, endpoint, kept := "", "", &g.nowhere
-	if x.Operation != nil {
-		method, endpoint, kept = x.Operation.Method, x.Operation.Template, x.Operation.timers
-	}
-	status := x.response.StatusCode()
-	kept.of(status, func() Timer { return g.o.Meter.Timer(method, endpoint, status) }).Observe(took.Seconds())
-	if x.keyHash != nil {
-		g.o.Meter.Used(x.keyHash.Hash, x.started)
-	}
-	if x.reason != "" {
-		g.o.Meter.Refused(x.refusedBecause())
-	}
-	for _, u := range x.deprecated {
-		g.o.Meter.Deprecated(x.keyName, u.what, u.named)
-	}
-}
-
-// answerOf is what history is told.
-func (g *Gateway) answerOf(x *Exchange, took time.Duration) Answer {
+	took := g.took(x)
 	a := Answer{
-		At: x.started.Add(x.arriving + took), Took: took, Backend: x.asked, RequestID: x.RequestID, Method: x.knownMethod(), Key: x.keyName, Client: x.client,
-		Status: x.response.StatusCode(), Sent: max(x.answered(), 0), Reason: string(x.reason), Cause: cmp.Or(x.cause, string(x.why)), Address: x.Address,
-		Endpoint: x.endpoint(), User: x.user().Username,
+		At: x.started.Add(x.arriving + took), Took: took, Backend: x.asked, RequestID: x.RequestID, Method: x.knownMethod(), Key: x.keyName, Client: x.client, Hash: x.keyHash,
+		Status: x.response.StatusCode(), Reason: string(x.reason), Cause: x.closerCause(), Address: x.Address, Record: x.ID,
+		Endpoint: x.endpoint(), User: x.user().Username, Deprecated: x.deprecated,
 	}
 	a.Grant, a.Needs = x.granted()
-	return a
+	g.o.Meter.Answered(a)
 }
+
+// closerCause says more than the reason why a request was refused; "" where nothing does.
+func (x *Exchange) closerCause() string { return cmp.Or(x.cause, string(x.why)) }
 
 // granted is what a request took of its api_key's allowlist.
 func (x *Exchange) granted() (grant string, needs []string) {
@@ -147,20 +89,6 @@ func (x *Exchange) granted() (grant string, needs []string) {
 // took is how long the gateway has worked on an exchange.
 func (g *Gateway) took(x *Exchange) time.Duration {
 	return g.o.Clock().Sub(x.started) - x.arriving
-}
-
-// refusedBecause is what a refusal is counted under: an api_key of the configuration, and
-// a reason that can be more precise than the one the client sees. Only the log says more
-// about a caller that was refused.
-func (x *Exchange) refusedBecause() (key, reason string) {
-	switch {
-	case x.past:
-		return "", string(x.reason)
-	case x.why == auth.CauseAddress, x.why == auth.CauseCertificate:
-		return x.keyName, string(x.why)
-	default:
-		return x.keyName, cmp.Or(x.cause, string(x.reason))
-	}
 }
 
 // Connections returns how many connections of clients are open.

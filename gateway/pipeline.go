@@ -87,7 +87,7 @@ func (x *Exchange) noteEnded(err error) {
 
 // ended notes whose session it was that has ended, and why.
 func (x *Exchange) ended(was *auth.Ended) {
-	x.keyName, x.client, x.why, x.past = was.KeyName, was.Client, was.Why, true
+	x.keyName, x.client, x.why = was.KeyName, was.Client, was.Why
 }
 
 // allowlist hides what the api_key may not use.

@@ -80,7 +80,7 @@ func TestUnknownPathHasItsKey(t *testing.T) {
 			told.header.Del("Date") // the second may end between them
 			a.header.Del("Date")
 			require.Equal(t, told.header.String(), a.header.String(), c.name)
-			require.Equal(t, []string{"  400 in 0", "refused " + c.key + " " + request.reason}, m.told, c.name)
+			require.Equal(t, []string{request.method + "  400 in 0", "refused " + c.key + " " + request.reason}, m.told, c.name)
 			require.Equal(t, c.asked, sessions.asked, c.name)
 			require.Equal(t, c.name == "a store that panics", h.lines.FilterLevelExact(zapcore.ErrorLevel).Len() == 1, c.name)
 			lines := h.lines.FilterMessage("request").All()

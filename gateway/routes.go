@@ -7,8 +7,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync/atomic"
-	"time"
 
 	"frontdesk/mapping"
 )
@@ -67,23 +65,8 @@ type Operation struct {
 	// direct is the operation itself, if it answers by callback; callbackInBody says
 	// where the receiver's address is.
 	direct         *Operation
-	slow           *atomic.Int64 // direct answers that took longer than slowAnswer
-	timers         *timers
 	grant          string // of allowlists, that it needs: GET /order
 	callbackInBody bool
-}
-
-// slowAnswer is how long a direct answer may take by the interface.
-const slowAnswer = 500 * time.Millisecond
-
-// SlowAnswers returns how many direct answers of each operation took longer than 500 ms:
-// candidates for callbacks in the configuration.
-func (g *Gateway) SlowAnswers() map[Grant]int64 {
-	slow := map[Grant]int64{}
-	for op := range g.routes.operations {
-		slow[Grant{Method: op.Method, Path: op.Endpoint.Path}] += op.slow.Load()
-	}
-	return slow
 }
 
 // openToAll is the Number of operations that need no entry of an allowlist.
@@ -189,7 +172,7 @@ func (r *routes) onItem(e *Endpoint, method, part string, op *Operation) {
 
 func (r *routes) register(e *Endpoint, method string, op *Operation) {
 	op.Method, op.Endpoint, op.Template = method, e, e.Path
-	op.slow, op.timers, op.grant = new(atomic.Int64), new(timers), Grant{Method: method, Path: e.Path}.String()
+	op.grant = Grant{Method: method, Path: e.Path}.String()
 	op.secretQuery = op.secretQuery || isUnderAuthenticate(e.Path)
 	op.settle()
 	switch same := e.first(method); {

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"net/http"
 	"strconv"
 
@@ -56,8 +57,7 @@ func (x *Exchange) endTrace() {
 		attributes = append(attributes, attribute.String("http.route", op.Template))
 	}
 	if x.reason != "" {
-		_, reason := x.refusedBecause()
-		attributes = append(attributes, attribute.String("frontdesk.reason", reason))
+		attributes = append(attributes, attribute.String("frontdesk.reason", cmp.Or(x.closerCause(), string(x.reason))))
 	}
 	if status >= http.StatusInternalServerError {
 		attributes = append(attributes, attribute.String("error.type", strconv.Itoa(status)))

@@ -3,55 +3,74 @@ package redis
 import (
 	"context"
 	"errors"
-	"slices"
 	"strconv"
 	"time"
 
 	"github.com/redis/rueidis"
 )
 
-// Gathering is where gateways tell each other figures of themselves. Losing it loses nothing
-// else. It is safe for concurrent use.
+// Gathering is where gateways tell each other what they did. Losing it loses nothing else. It is safe
+// for concurrent use.
 type Gathering struct{ client *Client }
 
 // NewGathering returns the gathering in the server of a client, which the caller closes.
 func NewGathering(client *Client) *Gathering { return &Gathering{client} }
 
-// Part is something that a gateway tells of itself.
-type Part struct {
+// Told is what a gateway tells of itself.
+type Told struct {
+	About    []byte
+	Parts    map[string]map[string][]byte // by a name, parts of it by theirs: each replaces what it was
+	Refusals map[string][][]byte          // lists that all gateways share, oldest first
+}
+
+// Gateway is one that has told something.
+type Gateway struct {
 	Name  string
-	At    int // where Bytes begin in it; negative if they are all of it
-	Bytes []byte
-	Life  time.Duration // from now on, of all of it
+	Heard time.Time
+	About []byte // nil where that was forgotten
 }
 
 const (
 	gathered       = "frontdesk:past:gateways"
 	gatheredLife   = 25 * time.Hour
-	mostGathered   = 64      // gateways that are asked about
-	mostOfGathered = 1 << 20 // bytes of one part
+	mostGathered   = 64   // gateways that are asked about
+	mostOfRefusals = 1000 // of each list
 )
 
 func gatheredName(who, name string) string { return "frontdesk:past:{" + who + "}:" + name }
 
+func refusalsName(list string) string { return "frontdesk:past:refusals:" + list }
+
 // Tell notes that a gateway is there, and what it tells, in one round trip.
-func (g *Gathering) Tell(ctx context.Context, who string, now time.Time, parts ...Part) error {
+func (g *Gathering) Tell(ctx context.Context, who string, now time.Time, told Told) error {
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
-	b := g.client.B()
+	b, life := g.client.B(), gatheredLife.Milliseconds()
 	all := rueidis.Commands{
-		b.Zadd().Key(gathered).ScoreMember().ScoreMember(float64(now.Unix()), who).Build(),
-		b.Zremrangebyscore().Key(gathered).Min("-inf").Max(whole(now.Add(-gatheredLife).Unix())).Build(),
-		b.Pexpire().Key(gathered).Milliseconds(gatheredLife.Milliseconds()).Build(),
+		b.Zadd().Key(gathered).ScoreMember().ScoreMember(float64(now.UnixMilli()), who).Build(),
+		b.Zremrangebyscore().Key(gathered).Min("-inf").Max(whole(now.Add(-gatheredLife).UnixMilli())).Build(),
+		b.Pexpire().Key(gathered).Milliseconds(life).Build(),
+		b.Set().Key(gatheredName(who, "about")).Value(rueidis.BinaryString(told.About)).PxMilliseconds(life).Build(),
 	}
-	for _, p := range parts {
-		key := gatheredName(who, p.Name)
-		if p.At < 0 {
-			all = append(all, b.Set().Key(key).Value(rueidis.BinaryString(p.Bytes)).PxMilliseconds(p.Life.Milliseconds()).Build())
+	for name, parts := range told.Parts {
+		if len(parts) == 0 {
 			continue
 		}
-		all = append(all, b.Setrange().Key(key).Offset(int64(p.At)).Value(rueidis.BinaryString(p.Bytes)).Build(),
-			b.Pexpire().Key(key).Milliseconds(p.Life.Milliseconds()).Build())
+		fields := b.Hset().Key(gatheredName(who, name)).FieldValue()
+		for part, text := range parts {
+			fields = fields.FieldValue(part, rueidis.BinaryString(text))
+		}
+		all = append(all, fields.Build(), b.Pexpire().Key(gatheredName(who, name)).Milliseconds(life).Build())
+	}
+	for list, refusals := range told.Refusals {
+		if len(refusals) == 0 {
+			continue
+		}
+		push := b.Lpush().Key(refusalsName(list)).Element()
+		for _, one := range refusals {
+			push = push.Element(rueidis.BinaryString(one))
+		}
+		all = append(all, push.Build(), b.Ltrim().Key(refusalsName(list)).Start(0).Stop(mostOfRefusals-1).Build(), b.Pexpire().Key(refusalsName(list)).Milliseconds(life).Build())
 	}
 	var errs []error
 	for _, answer := range g.client.DoMulti(ctx, all...) {
@@ -60,30 +79,45 @@ func (g *Gathering) Tell(ctx context.Context, who string, now time.Time, parts .
 	return failed(errors.Join(errs...))
 }
 
-// Gateways returns those that have told something since a moment.
-func (g *Gathering) Gateways(ctx context.Context, since time.Time) ([]string, error) {
+// Gateways returns those that have told something since a moment, by their names.
+func (g *Gathering) Gateways(ctx context.Context, since time.Time) ([]Gateway, error) {
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
-	names, err := g.client.Do(ctx, g.client.B().Zrevrangebyscore().Key(gathered).Max("+inf").Min(strconv.FormatInt(since.Unix(), 10)).Limit(0, mostGathered).Build()).AsStrSlice()
-	slices.Sort(names)
-	return names, failed(err)
-}
-
-// Told returns one part of each of these gateways; nil of those that have not told it.
-func (g *Gathering) Told(ctx context.Context, name string, whom ...string) ([][]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, Timeout)
-	defer cancel()
-	var all rueidis.Commands
-	for _, who := range whom {
-		all = append(all, g.client.B().Getrange().Key(gatheredName(who, name)).Start(0).End(mostOfGathered-1).Build())
+	scores, err := g.client.Do(ctx, g.client.B().Zrangebyscore().Key(gathered).Min(strconv.FormatInt(since.UnixMilli(), 10)).Max("+inf").Withscores().Limit(0, mostGathered).Build()).AsZScores()
+	if err != nil {
+		return nil, failed(err)
 	}
-	parts := make([][]byte, len(whom))
-	for i, answer := range g.client.DoMulti(ctx, all...) {
-		text, err := answer.ToString()
-		if err != nil && !rueidis.IsRedisNil(err) {
+	all, asks := make([]Gateway, len(scores)), make(rueidis.Commands, len(scores))
+	for i, score := range scores {
+		all[i] = Gateway{Name: score.Member, Heard: time.UnixMilli(int64(score.Score))}
+		asks[i] = g.client.B().Get().Key(gatheredName(score.Member, "about")).Build()
+	}
+	for i, answer := range g.client.DoMulti(ctx, asks...) {
+		if all[i].About, err = answer.AsBytes(); err != nil && !rueidis.IsRedisNil(err) {
 			return nil, failed(err)
 		}
-		parts[i] = []byte(text)
 	}
-	return parts, nil
+	return all, nil
+}
+
+// Parts returns all parts of one name that a gateway has told.
+func (g *Gathering) Parts(ctx context.Context, who, name string) (all [][]byte, err error) {
+	ctx, cancel := context.WithTimeout(ctx, Timeout)
+	defer cancel()
+	texts, err := g.client.Do(ctx, g.client.B().Hvals().Key(gatheredName(who, name)).Build()).AsStrSlice()
+	for _, text := range texts {
+		all = append(all, []byte(text))
+	}
+	return all, failed(err)
+}
+
+// Refusals returns a list that gateways share, newest first.
+func (g *Gathering) Refusals(ctx context.Context, list string) (all [][]byte, err error) {
+	ctx, cancel := context.WithTimeout(ctx, Timeout)
+	defer cancel()
+	texts, err := g.client.Do(ctx, g.client.B().Lrange().Key(refusalsName(list)).Start(0).Stop(mostOfRefusals-1).Build()).AsStrSlice()
+	for _, text := range texts {
+		all = append(all, []byte(text))
+	}
+	return all, failed(err)
 }

@@ -74,14 +74,14 @@ var mayImport = map[string][]string{
 		"auth", "cmd/frontdesk/accesslog", "cmd/frontdesk/desk", "cmd/frontdesk/terminal", "config", "config/strictyaml", "gateway", "gateway/webhook", "mapping",
 	},
 	"cmd/frontdesk/desk": {
-		"auth", "auth/redis", "backend", "backend/follow", "backend/idstore", "backend/legacy", "backend/reference", "backend/remote", "backend/sqlrecord", "cmd/frontdesk/atomicfile", "cmd/frontdesk/chart", "cmd/frontdesk/desk/neighbours", "cmd/frontdesk/history", "config",
+		"auth", "auth/redis", "backend", "backend/follow", "backend/idstore", "backend/legacy", "backend/reference", "backend/remote", "backend/sqlrecord", "cmd/frontdesk/atomicfile", "cmd/frontdesk/chart", "cmd/frontdesk/desk/neighbours", "cmd/frontdesk/instrument", "config",
 		"config/strictyaml", "gateway", "gateway/webhook", "gateway/webhook/jobstore", "mapping", "mapping/sheet",
 	},
 	"cmd/frontdesk/desk/neighbours": {"backend/sqlrecord", "mapping"},
 	"cmd/frontdesk/terminal":        {"mapping"},
 	"cmd/frontdesk/atomicfile":      {},
 	"cmd/frontdesk/chart":           {},
-	"cmd/frontdesk/history":         {"cmd/frontdesk/atomicfile", "gateway"},
+	"cmd/frontdesk/instrument":      {"auth", "backend", "cmd/frontdesk/atomicfile", "gateway"},
 	"cmd/frontdesk/keys":            {"cmd/frontdesk/atomicfile", "cmd/frontdesk/desk", "cmd/frontdesk/desk/neighbours", "cmd/frontdesk/terminal", "config", "config/strictyaml"},
 	"cmd/frontdesk/rig": {
 		"auth", "backend", "backend/backendtest", "backend/legacy/legacytest", "backend/reference", "backend/sqlrecord/sqltest", "cmd/frontdesk/desk", "cmd/frontdesk/desk/neighbours",

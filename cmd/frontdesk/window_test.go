@@ -22,7 +22,7 @@ import (
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/accesslog"
 	"frontdesk/cmd/frontdesk/desk"
-	"frontdesk/cmd/frontdesk/history"
+	"frontdesk/cmd/frontdesk/instrument"
 	"frontdesk/cmd/frontdesk/rig"
 )
 
@@ -36,7 +36,7 @@ type pastJSON struct {
 			Requests, Refused, Failed int
 		}
 	}
-	Marks []history.Mark
+	Marks []instrument.Mark
 	Past  *pastJSON
 
 	Notices []desk.Notice `json:"stands_out"`
@@ -72,7 +72,7 @@ type loggedTally struct {
 	all      [3]int // requests, refused, failed
 	of       map[string]map[string]*[3]int
 	recent   []accesslog.Line // the last few
-	refusals []accesslog.Line // the last history.MostRefusals
+	refusals []accesslog.Line // the last instrument.MostRefusals
 	cut      []byte           // a line that is still being written
 }
 
@@ -120,7 +120,7 @@ func (w *loggedTally) count(l *accesslog.Line) {
 	}
 	w.recent = append(w.recent[max(0, len(w.recent)-4):], *l)
 	if l.Reason != "" {
-		w.refusals = append(w.refusals[max(0, len(w.refusals)-history.MostRefusals+1):], *l)
+		w.refusals = append(w.refusals[max(0, len(w.refusals)-instrument.MostRefusals+1):], *l)
 	}
 }
 
@@ -189,7 +189,7 @@ func TestWindowIsTheLog(t *testing.T) {
 		}
 		for kind, of := range ofLogged {
 			for _, l := range logged.recent {
-				var found struct{ Refusals []history.Refusal }
+				var found struct{ Refusals []instrument.Refusal }
 				askJSON(t, d, "/refusals?"+url.Values{kind: {of(&l)}}.Encode(), &found)
 				var ids, want []string
 				for _, r := range found.Refusals {
@@ -236,7 +236,7 @@ func TestWindowIsForOperators(t *testing.T) {
 	const token = "a-token-of-operators-0123"
 	for name, o := range map[string]rig.Options{"none": {}, "token": {Edit: strings.NewReplacer("ops: {", `ops: {token: "`+token+`", `)}} {
 		o.DSN = rig.Engines[0].DSN(t)
-		told := history.New(time.Now)
+		told := instrument.New(time.Now)
 		told.Mark("key", "api_key ended: webshop")
 		told.Mark("configuration", "configuration refused: keys.d/webshop.yaml:3:5: expected a list")
 		require.NoError(t, told.Save(strings.TrimPrefix(o.DSN, "sqlite:")+"-history"))

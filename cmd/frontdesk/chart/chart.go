@@ -20,7 +20,7 @@ type Layer struct {
 
 // Mark is a moment in the chart.
 type Mark struct {
-	Class string
+	Class string // also the word beside it
 	At    time.Time
 	Text  string
 }
@@ -39,42 +39,96 @@ type Chart struct {
 // The size of the picture in its own units; the page scales it.
 const (
 	width, height = 720, 140
-	top           = 10 // above the highest value
+	top           = 18 // above the highest value, for the words of marks
 )
 
-// SVG draws the chart.
+// SVG draws the chart with its scale, the words of its marks, and what each step had, which a
+// page shows of the step that is pointed at.
 func (c Chart) SVG() template.HTML {
 	var b strings.Builder
 	most := c.most()
-	label := c.label(most)
-	fmt.Fprintf(&b, `<svg class="chart" viewBox="0 0 %d %d" preserveAspectRatio="none" role="img" aria-label="%s">`, width, height, template.HTMLEscapeString(label))
+	fmt.Fprintf(&b, `<svg class="chart" role="img" aria-label="%s">`, template.HTMLEscapeString(c.label(most)))
+	c.picture(&b, most)
 	for _, of := range []float64{0.5, 1} {
-		y := yOf(of*most, most)
-		fmt.Fprintf(&b, `<line class="grid" x1="0" x2="%d" y1="%s" y2="%s"/>`, width, y, y)
+		fmt.Fprintf(&b, `<text x="4" y="%s%%">%s</text>`, percent(height-of*(height-top)-2, height), template.HTMLEscapeString(c.Format(of*most)))
 	}
-	var below []float64
-	for _, l := range c.Layers {
-		if c.Stack {
-			below = c.area(&b, l, below, most)
-		} else {
-			c.line(&b, l, most)
-		}
-	}
+	c.values(&b)
+	said := math.Inf(-1)
 	for _, m := range c.Marks {
-		at := float64(m.At.Sub(c.From)) / float64(c.Step)
-		if at < 0 || at > float64(c.steps()) {
+		at := float64(m.At.Sub(c.From)) / float64(c.Step) / float64(c.steps())
+		if at < 0 || at > 1 {
 			continue
 		}
-		x := c.xOf(at)
-		text := template.HTMLEscapeString(m.At.Format("15:04:05 MST ") + m.Text)
-		fmt.Fprintf(&b, `<line class="mark %s" x1="%s" x2="%s" y1="0" y2="%d"><title>%s</title></line>`, m.Class, x, x, height, text)
+		x := percent(at, 1)
+		fmt.Fprintf(&b, `<line class="mark %s" x1="%s%%" x2="%s%%" y1="0" y2="100%%"><title>%s</title></line>`, m.Class, x, x, template.HTMLEscapeString(m.At.Format("15:04:05 MST ")+m.Text))
+		if at-said > 0.14 && at < 0.88 { // a word that would cover another is left out
+			fmt.Fprintf(&b, `<text class="mark %s" x="%s%%" dx="3" y="11">%s</text>`, m.Class, x, template.HTMLEscapeString(m.Class))
+			said = at
+		}
 	}
 	b.WriteString("</svg>")
 	return template.HTML(b.String()) // #nosec G203 -- all texts in it are escaped
 }
 
-// Most is the top of the scale, as the page writes it beside the picture.
-func (c Chart) Most() string { return c.Format(c.most()) }
+// Spark draws the layers alone.
+func (c Chart) Spark() template.HTML {
+	var b strings.Builder
+	most := c.most()
+	fmt.Fprintf(&b, `<svg class="chart" role="img" aria-label="%s">`, template.HTMLEscapeString(c.label(most)))
+	c.picture(&b, most)
+	b.WriteString("</svg>")
+	return template.HTML(b.String()) // #nosec G203 -- all texts in it are escaped
+}
+
+// picture draws the layers, which are as wide and as high as there is room.
+func (c Chart) picture(b *strings.Builder, most float64) {
+	fmt.Fprintf(b, `<svg viewBox="0 0 %d %d" preserveAspectRatio="none" width="100%%" height="100%%">`, width, height)
+	for _, of := range []float64{0.5, 1} {
+		y := yOf(of*most, most)
+		fmt.Fprintf(b, `<line class="grid" x1="0" x2="%d" y1="%s" y2="%s"/>`, width, y, y)
+	}
+	var below []float64
+	for _, l := range c.Layers {
+		if c.Stack {
+			below = c.area(b, l, below, most)
+		} else {
+			c.line(b, l, most)
+		}
+	}
+	b.WriteString("</svg>")
+}
+
+// mostPointed is how many parts of the picture can be pointed at.
+const mostPointed = 180
+
+// values are what can be pointed at: the steps, or where there are very many, some together.
+func (c Chart) values(b *strings.Builder) {
+	together := (c.steps() + mostPointed - 1) / mostPointed
+	for i := 0; i < c.steps(); i += together {
+		fmt.Fprintf(b, `<rect class="step" x="%s%%" width="%s%%" height="100%%"><title>%s</title></rect>`,
+			percent(float64(i), float64(c.steps())), percent(float64(together), float64(c.steps())), template.HTMLEscapeString(c.at(i, together)))
+	}
+}
+
+// at says what some steps had, of each layer the most.
+func (c Chart) at(from, together int) string {
+	parts := make([]string, 0, len(c.Layers))
+	for _, l := range c.Layers {
+		most := math.NaN()
+		for _, v := range l.Values[min(from, len(l.Values)):min(from+together, len(l.Values))] {
+			if math.IsNaN(most) || v > most {
+				most = v
+			}
+		}
+		if !math.IsNaN(most) {
+			parts = append(parts, c.Format(most)+" "+l.Name)
+		}
+	}
+	if len(parts) == 0 {
+		parts = append(parts, "nothing")
+	}
+	return c.From.Add(time.Duration(from)*c.Step).Format("15:04:05 MST ") + strings.Join(parts, ", ")
+}
 
 // label says in words what the picture shows.
 func (c Chart) label(most float64) string {
@@ -157,7 +211,7 @@ func (c Chart) area(b *strings.Builder, l Layer, below []float64, most float64) 
 	for i := n - 1; i >= 0; i-- {
 		fmt.Fprintf(b, "V%sH%s", yOf(below[i], most), c.xOf(float64(i)))
 	}
-	fmt.Fprintf(b, `Z"><title>%s</title></path>`, template.HTMLEscapeString(l.Name))
+	b.WriteString(`Z"/>`)
 	return reached
 }
 
@@ -178,12 +232,14 @@ func (c Chart) line(b *strings.Builder, l Layer, most float64) {
 		pen = "L"
 	}
 	if path.Len() > 0 {
-		fmt.Fprintf(b, `<path class="line %s" d="%s"><title>%s</title></path>`, l.Class, path.String(), template.HTMLEscapeString(l.Name))
+		fmt.Fprintf(b, `<path class="line %s" d="%s"/>`, l.Class, path.String())
 	}
 }
 
 func (c Chart) xOf(step float64) string { return short(step * width / float64(c.steps())) }
 
 func yOf(v, most float64) string { return short(height - v/most*(height-top)) }
+
+func percent(part, of float64) string { return short(100 * part / of) }
 
 func short(v float64) string { return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64) }

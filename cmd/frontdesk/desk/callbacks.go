@@ -150,7 +150,7 @@ func startCallbacks(h *Desk, callbacks *gateway.Callbacks) (*webhook.Orchestrato
 		Space:   h.bounds.ResultSpace, Left: h.looks.resultsLeft(),
 		Model: h.system.model.Steps(), Workers: callbackWorkers, Calls: callbackCalls, WorkLease: WorkLease, CallLease: CallLease,
 		Schedule: webhook.NewSchedule(rand.Float64), Clock: h.now, Random: crand.Reader, Log: h.log, Tracer: h.tracing.spans(),
-		Observe: h.metrics.calledBack(),
+		Observe: calledBack(h.metrics.Registry),
 	})
 	h.onClose(callbacks.Orchestrator.Close)
 	return callbacks.Orchestrator, nil

@@ -14,6 +14,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
+	"frontdesk/cmd/frontdesk/instrument"
 	"frontdesk/config"
 	"frontdesk/gateway"
 	"frontdesk/gateway/webhook"
@@ -70,7 +71,7 @@ type basis struct {
 	logs       *Logs
 	after      func(time.Duration) <-chan time.Time
 	now        func() time.Time // of callbacks and derived fields
-	metrics    *metrics
+	metrics    *instrument.Instrument
 	tracing    *tracing // nil if tracing is off
 	bounds     Bounds
 	releases   []func() error
@@ -115,7 +116,7 @@ func build(p Program, c *config.Config, environment string, logs *Logs, f *front
 	started := *c
 	started.APIKeys = nil
 	h := &Desk{
-		basis: &basis{supervisor: p.Supervisor, log: logs.Log, logs: logs, after: p.timer(), now: p.clock(), metrics: newMetrics(), tracing: tracing, bounds: p.bounds()},
+		basis: &basis{supervisor: p.Supervisor, log: logs.Log, logs: logs, after: p.timer(), now: p.clock(), metrics: instrument.New(time.Now), tracing: tracing, bounds: p.bounds()},
 		front: f, started: &started, config: f.addressed(&started),
 		parts: partsOf(c), // before the files are used, so that a change between is found
 		Ops:   f.ops, server: f.server, certificates: f.certificates,
@@ -149,10 +150,7 @@ func (h *Desk) openAdministration(p Program, c *config.Config) (err error) {
 	h.client, err = backend.NewClient(driver, h.system.model, backend.Options{
 		Timeout: c.Backend.Timeout, MaxConcurrent: c.Backend.MaxConcurrent, MaxQueue: &h.bounds.Queue,
 		CircuitFailures: h.bounds.CircuitFailures, CircuitPause: h.bounds.CircuitPause, Now: h.now, Trace: h.tracing.call(),
-		Observe: func(ctx context.Context, call backend.Call) {
-			h.metrics.observeCall(ctx, call)
-			h.past.NoteCall(call.Lane, call.Took, fateOf(call.Outcome))
-		},
+		Observe: h.metrics.Called,
 		OnState: func(c backend.Circuit, from string) {
 			h.log.Warn("circuit breaker", zap.String("resource", c.Resource), zap.String("from", from), zap.String("to", c.State), zap.String("calls", c.Calls), zap.Int64("client", c.Client))
 		},
@@ -191,7 +189,7 @@ func (h *Desk) openGateway(p Program, c *config.Config, environment string) (err
 		BasePath: s.BasePath, PublicURL: s.BaseURL(), Environment: environment, Version: Version(),
 		Location: s.TimeZone.Location, Vendor: s.Vendor, SessionTTL: c.Sessions.TTL, PageLimit: 2 * int(s.BodyLimit), Offer: h.client.Offer(), Backend: h.client,
 		Sessions: h.common.sessions, KeyEnded: h.keyEnds.ended, Login: h.logins.login, Resets: h.logins.resets, Limits: h.common.limits, TrustedProxies: prefixes(s.TrustedProxies),
-		Callbacks: callbacks, Policy: h.policy, Meter: h.metrics, History: h.past.History, Act: h.acts.note, Tracer: h.tracing.spans(),
+		Callbacks: callbacks, Policy: h.policy, Meter: h.metrics, Act: h.acts.note, Tracer: h.tracing.spans(),
 		Clock: time.Now, Log: h.log, Access: h.logs.access,
 	})
 	if err != nil {
@@ -209,7 +207,7 @@ func (h *Desk) openGateway(p Program, c *config.Config, environment string) (err
 func (h *Desk) openForOperators() (err error) {
 	h.drift, h.queues = newDrift(h), newQueues(h.client, h.logins.queue, h.server)
 	h.counts, h.pending, h.room = newCached(h.store.jobs.States, h.now), newCached(h.store.pending(h.now), h.now), newCached(h.callbacks.Room, h.now)
-	h.past.of, h.past.others = h, newGathering(h.common, h.config.Server.Listen, h.past.History)
+	h.past.of, h.past.others = h, newGathering(h.common, h.config.Server.Listen, h.past.Instrument)
 	if h.Ops != nil {
 		h.pages = newPagesApp(h)
 	}

@@ -2,84 +2,86 @@ package desk
 
 import (
 	"bytes"
+	"cmp"
 	"compress/flate"
 	"context"
 	"encoding/json"
 	"io"
 	"slices"
+	"strconv"
 	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
 
 	"frontdesk/auth/redis"
-	"frontdesk/cmd/frontdesk/history"
+	"frontdesk/cmd/frontdesk/instrument"
 )
 
 // Gateways that share a store of sessions tell each other there, every GatherEvery, what they did:
-// the step under way and what came since the last time; and once a minute who was busiest.
+// the steps since the last time, the refusals, and of themselves.
 const (
-	GatherEvery  = history.Short - time.Second // so that each step is told while the next is under way
-	tablesEvery  = time.Minute
-	gatewayAway  = 2 * time.Minute // that has told nothing for so long has ended, or hangs
-	tablesPart   = "tables"
-	mostUnpacked = 4 << 20
+	GatherEvery  = 9 * time.Second // so that each step is told while the next is under way
+	gatewayAway  = 3 * GatherEvery // that has told nothing for so long was killed, or hangs
+	mostUnpacked = 1 << 20
 )
 
-// ringParts are what Redis keeps the rings under.
-var ringParts = map[history.Span]string{history.RingOf(history.Spans["2h"]): "steps", history.RingOf(history.Spans["24h"]): "minutes"}
+// The names that gateways tell their parts by.
+const (
+	stepsPart    = "steps"
+	minutesPart  = "minutes"
+	refusalsList = "others"
+	limitedList  = "limited"
+)
 
 // gathering is what a gateway tells the others, and hears of them; nil where sessions are in
-// memory. Only told and fault are used by several goroutines.
+// memory. Only there and fails are used by several goroutines.
 type gathering struct {
 	*redis.Gathering
-	who    string
-	told   time.Time // up to when
-	tables time.Time
-	there  atomic.Int32 // how many gateways there are
-	fails  atomic.Bool  // it could not be told last
+	who      string
+	told     time.Time    // up to when
+	refusals uint64       // up to which number
+	there    atomic.Int32 // how many gateways there are
+	fails    atomic.Bool  // it could not be told last
 }
 
-// gatheredTables is who was busiest at a gateway, by span, and what changed there.
-type gatheredTables struct {
-	Busy  map[string][]busyTable `json:"busiest"`
-	Marks []history.Mark         `json:"marks"`
+// gatewayAbout is what a gateway tells of itself.
+type gatewayAbout struct {
+	Version string            `json:"version"`
+	Started time.Time         `json:"started"`
+	Kills   int               `json:"ended_without_stop"` // in the last hour
+	Stopped bool              `json:"stopped"`
+	Marks   []instrument.Mark `json:"marks"`
 }
 
-// newGathering tells of a history: its ID is in the name, since several gateways may have the
+// newGathering tells of an instrument: its ID is in the name, since several gateways may have the
 // same host name and address, as containers do.
-func newGathering(shared *common, listen string, of *history.History) *gathering {
+func newGathering(shared *common, listen string, of *instrument.Instrument) *gathering {
 	if shared.gathering == nil {
 		return nil
 	}
-	return &gathering{Gathering: shared.gathering, who: hostName() + " " + listen + " " + of.ID()}
+	g := &gathering{Gathering: shared.gathering, who: hostName() + " " + listen + " " + of.ID()}
+	for _, r := range of.Refusals() { // of an earlier process, which has told them
+		g.refusals = max(g.refusals, r.Number)
+	}
+	return g
 }
 
 // gather tells the other gateways what this one does until ctx ends, and once more then. It is
 // never on the way of a request.
 func (p *past) gather(ctx context.Context) {
-	g := p.others
-	if g == nil {
+	if p.others == nil {
 		return
 	}
-	every(ctx, p.of.after, GatherEvery, func() { p.tell(ctx) })
-	g.tables = time.Time{}
-	p.tell(context.WithoutCancel(ctx))
+	every(ctx, p.of.after, GatherEvery, func() { p.tell(ctx, false) })
+	p.tell(context.WithoutCancel(ctx), true)
 }
 
-func (p *past) tell(ctx context.Context) {
+func (p *past) tell(ctx context.Context, stopped bool) {
 	g, now := p.others, time.Now()
-	var parts []redis.Part
-	for span, name := range ringParts {
-		for _, places := range p.Places(span, g.told) {
-			parts = append(parts, redis.Part{Name: name, At: places.At, Bytes: places.Bytes, Life: span.Step * time.Duration(span.Points)})
-		}
-	}
-	if now.Sub(g.tables) >= tablesEvery {
-		parts = append(parts, redis.Part{Name: tablesPart, At: -1, Bytes: p.packTables(), Life: gatewayAway})
-	}
-	err := g.Tell(ctx, g.who, now, parts...)
-	var there []string
+	told, last := p.telling(now, stopped)
+	err := g.Tell(ctx, g.who, now, told)
+	var there []redis.Gateway
 	if err == nil {
 		there, err = g.Gateways(ctx, now.Add(-gatewayAway))
 	}
@@ -89,161 +91,163 @@ func (p *past) tell(ctx context.Context) {
 	case err == nil && failed:
 		p.of.log.Info("the other gateways can be told again what this one does")
 	}
-	if err != nil {
-		return
-	}
-	g.there.Store(int32(len(there))) // #nosec G115 -- few
-	if g.told = now; now.Sub(g.tables) >= tablesEvery {
-		g.tables = now
+	if err == nil {
+		g.there.Store(int32(len(there))) // #nosec G115 -- few
+		g.told, g.refusals = now, last
 	}
 }
 
-func (p *past) packTables() []byte {
-	t := gatheredTables{Busy: map[string][]busyTable{}, Marks: p.Marks(time.Now().Add(-24 * time.Hour))}
-	for name, span := range history.Spans {
-		for _, k := range pastKinds {
-			t.Busy[name] = append(t.Busy[name], p.busiest(k.kind, k.name, k.title, span))
+// telling is what there is to tell since the last time, and the number of the last refusal in it.
+func (p *past) telling(now time.Time, stopped bool) (told redis.Told, last uint64) {
+	g := p.others
+	kills, _ := p.kills(now.Add(-startsTold))
+	told = redis.Told{
+		About:    packed(gatewayAbout{Version(), p.Since, kills, stopped, p.Marks(now.Add(-24 * time.Hour))}),
+		Parts:    map[string]map[string][]byte{stepsPart: {}, minutesPart: {}},
+		Refusals: map[string][][]byte{},
+	}
+	minutes, steps := p.Steps(g.told.Add(-time.Minute))
+	for part, all := range map[string][]instrument.Step{stepsPart: steps, minutesPart: minutes} {
+		for _, s := range all {
+			told.Parts[part][strconv.FormatInt(s.Place(), 10)] = packed(s)
 		}
 	}
+	last = g.refusals
+	for _, r := range slices.Backward(p.Instrument.Refusals()) {
+		if r.Number <= g.refusals {
+			continue
+		}
+		list := refusalsList
+		if r.IsByLimit() {
+			list = limitedList
+		}
+		last, r.Gateway = max(last, r.Number), g.who
+		told.Refusals[list] = append(told.Refusals[list], packed(r))
+	}
+	return told, last
+}
+
+func packed(v any) []byte {
 	var b bytes.Buffer
 	w, _ := flate.NewWriter(&b, flate.BestSpeed) // which is a level that there is
-	_ = json.NewEncoder(w).Encode(t)             // into memory
+	_ = json.NewEncoder(w).Encode(v)             // into memory
 	_ = w.Close()
 	return b.Bytes()
 }
 
-func unpackTables(packed []byte) (t gatheredTables, err error) {
-	err = json.NewDecoder(io.LimitReader(flate.NewReader(bytes.NewReader(packed)), mostUnpacked)).Decode(&t)
-	return t, err
+// unpacked leaves out what a gateway of another version says otherwise.
+func unpacked[T any](texts [][]byte) (all []T) {
+	for _, text := range texts {
+		var one T
+		if json.NewDecoder(io.LimitReader(flate.NewReader(bytes.NewReader(text)), mostUnpacked)).Decode(&one) == nil {
+			all = append(all, one)
+		}
+	}
+	return all
 }
 
-// GatewayRow is what one of several gateways did.
+// GatewayRow is one of several gateways, and what it did.
 type GatewayRow struct {
-	Name     string `json:"name"` // its host, its address, and what tells it from others that have the same
-	Requests uint32 `json:"requests"`
-	Refused  uint32 `json:"refused"`
-	Failed   uint32 `json:"failed"`
-	Here     bool   `json:"here"`  // the one that is asked
-	There    bool   `json:"there"` // it has told of itself just now
+	Name     string    `json:"name"` // its host, its address, and what tells it from others that have the same
+	Requests uint32    `json:"requests"`
+	Refused  uint32    `json:"refused"`
+	Failed   uint32    `json:"failed"`
+	Here     bool      `json:"here"` // the one that is asked
+	Heard    time.Time `json:"last_heard"`
+	Silent   bool      `json:"silent"` // it did not stop, and tells nothing any more
+	gatewayAbout
 }
 
-func gatewayRow(name string, did history.Point) GatewayRow {
-	return GatewayRow{Name: name, Requests: did.Requests, Refused: did.Refused, Failed: did.Failed, There: true}
+// gathered is what one gateway, or all of them, did in a span.
+type gathered struct {
+	*instrument.View
+	Refusals []instrument.Refusal // newest first
+	Marks    []instrument.Mark    // oldest first
+	Gateways []GatewayRow         // none if it is one gateway alone
+	Fault    string               // why it is not of all
 }
 
-// gather makes the view one of all gateways, or says why that cannot be. The view of one name
-// gets what each gateway did of it, as far as it is among the busiest there; its charts stay
-// those of this gateway.
-func (v *windowView) gather(ctx context.Context, p *past, span history.Span, names bool) {
-	if p.others == nil {
-		v.Fault = "sessions.store is memory: there is one gateway only."
-		return
-	}
-	join := v.join
-	if v.Of != "" {
-		join = v.joinName
-	}
-	if err := join(ctx, p, span, names); err != nil {
-		p.of.log.Debug("the other gateways cannot be asked", zap.Error(err))
-		v.Fault = "The store of sessions does not answer, where gateways tell each other what they do: this is not the sum."
-	}
-}
+// Why there is nothing of other gateways.
+const (
+	oneGateway = "sessions.store is memory: there is one gateway only."
+	storeAway  = "The store of sessions does not answer, where gateways tell each other what they do: this is of this gateway alone."
+)
 
-// join adds the other gateways to the view of everything.
-func (v *windowView) join(ctx context.Context, p *past, span history.Span, names bool) error {
-	g := p.others
-	whom, err := g.Gateways(ctx, v.Since)
-	if err != nil {
-		return err
-	}
-	there, err := g.Gateways(ctx, v.now.Add(-gatewayAway))
-	if err != nil {
-		return err
-	}
-	whom = slices.DeleteFunc(whom, func(who string) bool { return who == g.who })
-	rings, err := g.Told(ctx, ringParts[history.RingOf(span)], whom...)
-	if err != nil {
-		return err
-	}
-	v.Gateways = []GatewayRow{gatewayRow(g.who, v.series.Sum())}
-	v.Gateways[0].Here = true
-	for i, who := range whom {
-		row := gatewayRow(who, v.series.Join(v.levels, rings[i]))
-		if row.There = slices.Contains(there, who); row.Requests > 0 || row.There {
-			v.Gateways = append(v.Gateways, row)
+// inSpan gathers what this gateway did in a span, or all of them.
+func (p *past) inSpan(ctx context.Context, span instrument.Span, all bool) *gathered {
+	now := time.Now()
+	v := &gathered{View: instrument.NewView(span, now), Refusals: p.Instrument.Refusals()}
+	minutes, steps := p.Steps(v.At)
+	own := GatewayRow{Here: true, Heard: now}
+	own.did(v.Add(slices.Concat(minutes, steps)))
+	v.Marks = p.Marks(v.At)
+	switch {
+	case !all:
+	case p.others == nil:
+		v.Fault = oneGateway
+	default:
+		if err := v.join(ctx, p.others, span, own); err != nil {
+			p.of.log.Debug("the other gateways cannot be asked", zap.Error(err))
+			v.Fault, v.Gateways = storeAway, nil
 		}
 	}
-	tables, err := g.Told(ctx, tablesPart, whom...)
+	return v
+}
+
+func (r *GatewayRow) did(sum instrument.Entry) {
+	r.Requests, r.Refused, r.Failed = sum.Requests, sum.Refused, sum.Failed
+}
+
+// join adds what the other gateways did.
+func (v *gathered) join(ctx context.Context, g *gathering, span instrument.Span, own GatewayRow) error {
+	there, err := g.Gateways(ctx, v.At)
 	if err != nil {
 		return err
 	}
-	for i, packed := range tables {
-		t, err := unpackTables(packed)
+	var others [][]instrument.Step
+	v.Gateways = []GatewayRow{own}
+	for _, other := range there {
+		about := gatewayAbout{}
+		for _, about = range unpacked[gatewayAbout]([][]byte{other.About}) {
+		}
+		if other.Name == g.who {
+			v.Gateways[0].Name, v.Gateways[0].gatewayAbout = other.Name, about
+			continue
+		}
+		parts, err := g.Parts(ctx, other.Name, stepsPart)
 		if err != nil {
-			continue // it has ended, or is of a version that says it otherwise
+			return err
 		}
-		for _, m := range t.Marks {
-			if m.At = m.At.In(v.now.Location()); !m.At.Before(v.Since) {
-				m = markFor(m, names)
-				m.Text = whom[i] + ": " + m.Text
+		if span.Step > instrument.Short {
+			minutes, err := g.Parts(ctx, other.Name, minutesPart)
+			if err != nil {
+				return err
+			}
+			parts = append(minutes, parts...)
+		}
+		others = append(others, instrument.Once(unpacked[instrument.Step](parts)))
+		v.Gateways = append(v.Gateways, GatewayRow{Name: other.Name, Heard: other.Heard, Silent: !about.Stopped && time.Since(other.Heard) > gatewayAway, gatewayAbout: about})
+		for _, m := range about.Marks {
+			if m.Gateway = other.Name; !m.At.Before(v.At) {
 				v.Marks = append(v.Marks, m)
 			}
 		}
-		if !names {
-			continue
-		}
-		for _, busy := range t.Busy[v.Span] {
-			if at := slices.IndexFunc(v.Busy, func(own busyTable) bool { return own.Kind == busy.Kind }); at >= 0 {
-				v.Busy[at].join(busy)
-			}
-		}
 	}
-	slices.SortStableFunc(v.Marks, func(a, b history.Mark) int { return a.At.Compare(b.At) })
-	return nil
-}
-
-// joinName adds what each of the other gateways that are there did of one name.
-func (v *windowView) joinName(ctx context.Context, p *past, _ history.Span, _ bool) error {
-	g := p.others
-	whom, err := g.Gateways(ctx, v.now.Add(-gatewayAway))
-	if err != nil {
-		return err
+	if v.Gateways[0].Name == "" { // it has told nothing yet
+		v.Gateways[0].Name = g.who
 	}
-	whom = slices.DeleteFunc(whom, func(who string) bool { return who == g.who })
-	tables, err := g.Told(ctx, tablesPart, whom...)
-	if err != nil {
-		return err
-	}
-	v.Gateways = []GatewayRow{gatewayRow(g.who, v.series.Sum())}
-	v.Gateways[0].Here = true
-	for i, packed := range tables {
-		t, err := unpackTables(packed)
+	for _, list := range []string{refusalsList, limitedList} {
+		texts, err := g.Gathering.Refusals(ctx, list)
 		if err != nil {
-			continue // as in join
+			return err
 		}
-		for _, busy := range t.Busy[v.Span] {
-			at := slices.IndexFunc(busy.Rows, func(row busyRow) bool { return row.Name == v.Name })
-			if busy.Kind != v.Of || at < 0 {
-				continue
-			}
-			row := busy.Rows[at]
-			v.Gateways = append(v.Gateways, gatewayRow(whom[i], history.Point{Requests: row.Requests, Refused: row.Refused, Failed: row.Failed}))
-		}
+		v.Refusals = append(v.Refusals, slices.DeleteFunc(unpacked[instrument.Refusal](texts), func(r instrument.Refusal) bool { return r.Gateway == g.who })...)
 	}
+	for i, steps := range others {
+		v.Gateways[i+1].did(v.Add(steps))
+	}
+	v.Refusals = instrument.NewestFirst(v.Refusals)
+	slices.SortStableFunc(v.Marks, func(a, b instrument.Mark) int { return a.At.Compare(b.At) })
+	slices.SortFunc(v.Gateways[1:], func(a, b GatewayRow) int { return cmp.Compare(a.Name, b.Name) })
 	return nil
-}
-
-// join adds the rows of another gateway's table.
-func (t *busyTable) join(other busyTable) {
-	for _, row := range other.Rows {
-		at := slices.IndexFunc(t.Rows, func(own busyRow) bool { return own.Name == row.Name })
-		if at < 0 {
-			t.Rows = append(t.Rows, row)
-			continue
-		}
-		own := &t.Rows[at]
-		own.Requests, own.Refused, own.Failed, own.P95 = own.Requests+row.Requests, own.Refused+row.Refused, own.Failed+row.Failed, max(own.P95, row.P95)
-	}
-	t.Rest += other.Rest
-	slices.SortStableFunc(t.Rows, func(a, b busyRow) int { return int(b.Requests) - int(a.Requests) })
 }

@@ -35,6 +35,7 @@ const sessionsReadOnly = "read-only"
 type Health struct {
 	Status      string             `json:"status"`
 	Version     string             `json:"version"`
+	Since       *time.Time         `json:"since,omitempty"`   // it is not ok, as far as it was asked
 	Reasons     []string           `json:"reasons,omitempty"` // why it is not ok
 	LookAt      []string           `json:"look_at,omitempty"` // what somebody should look at, though it is ok
 	Backend     string             `json:"backend"`
@@ -120,7 +121,19 @@ func (h *Desk) health(ctx context.Context) Health {
 	if h.draining.Load() {
 		now.refuses(HealthDraining, "it is to stop")
 	}
+	now.Since = h.unwell(now.Status)
 	return now
+}
+
+// unwell is since when it is not ok; nil where it is.
+func (h *Desk) unwell(status string) *time.Time {
+	if status == HealthOK {
+		h.unwellSince.Store(nil)
+		return nil
+	}
+	since := h.now()
+	h.unwellSince.CompareAndSwap(nil, &since)
+	return h.unwellSince.Load()
 }
 
 // degraded notes why it is not ok.

@@ -2,8 +2,6 @@ package desk
 
 import (
 	"context"
-	"maps"
-	"slices"
 	"time"
 
 	"go.uber.org/zap"
@@ -18,29 +16,6 @@ const UseEvery = time.Minute
 // useKept is how long the use of a hash is kept that is in no configuration any more: one gateway
 // may read its files before another.
 const useKept = 24 * time.Hour
-
-// Used implements gateway.Meter.
-func (m *metrics) Used(hash [32]byte, at time.Time) { m.usedBy(hash, at).count.Add(1) }
-
-// usedBy notes when a hash was used last, at whatever gateway.
-func (m *metrics) usedBy(hash [32]byte, at time.Time) *eventCounter {
-	used := m.used.of(hash, neverUsed)
-	if now := at.Unix(); now > used.last.Load() {
-		used.last.Store(now)
-	}
-	return used
-}
-
-func neverUsed() *eventCounter { return new(eventCounter) }
-
-// lastUse is when a hash was used last, of what is known; zero for never.
-func (m *metrics) lastUse(hash config.Digest) time.Time {
-	used := m.used.all()[hash]
-	if used == nil || used.last.Load() == 0 {
-		return time.Time{}
-	}
-	return time.Unix(used.last.Load(), 0)
-}
 
 // useOf is the name that the use of a hash is noted under.
 func useOf(k *config.Key, h config.KeyHash) neighbours.HashOfKey {
@@ -67,19 +42,16 @@ func (h *Desk) watchKeyUse(ctx context.Context) {
 // noteKeyUse writes the uses that the database does not have yet, and reads those of other
 // gateways.
 func (h *Desk) noteKeyUse(ctx context.Context, noted neighbours.KeyUses) error {
-	hashes, fresh := map[neighbours.HashOfKey]config.Digest{}, neighbours.KeyUses{}
-	configured, keys := map[[32]byte]bool{}, h.keys()
+	hashes, fresh, keys := map[neighbours.HashOfKey]config.Digest{}, neighbours.KeyUses{}, h.keys()
 	for i := range keys {
 		for _, hash := range keys[i].Hashes {
 			of := useOf(&keys[i], hash)
-			hashes[of], configured[hash.Hash] = hash.Hash, true
-			if last := h.metrics.lastUse(hash.Hash); last.After(noted[of]) {
+			hashes[of] = hash.Hash
+			if last := h.metrics.LastUse(hash.Hash); last.After(noted[of]) {
 				fresh[of] = last
 			}
 		}
 	}
-	h.metrics.used.forget(func(hash [32]byte) bool { return !configured[hash] })
-	h.metrics.used.add(neverUsed, slices.Collect(maps.Keys(configured))...)
 	if err := h.store.neighbours.NoteKeyUses(ctx, fresh); err != nil {
 		return err
 	}
@@ -92,7 +64,7 @@ func (h *Desk) noteKeyUse(ctx context.Context, noted neighbours.KeyUses) error {
 	for of, at := range known {
 		if hash, there := hashes[of]; there {
 			noted[of] = at
-			h.metrics.usedBy(hash, at)
+			h.metrics.Used(hash, at)
 		} else if time.Since(at) > useKept {
 			gone[of] = at
 		}

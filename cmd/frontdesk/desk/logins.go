@@ -31,7 +31,7 @@ func openLogins(h *Desk, accounts auth.Accounts) (*logins, error) {
 	h.onClose(l.resets.Close)
 	l.login, err = auth.NewLogin(auth.LoginConfig{
 		Verifier: accounts, Sessions: h.common.sessions, Throttle: auth.NewThrottle(h.common.guesses, time.Now, auth.Sleep), Queue: l.queue,
-		TTL: c.Sessions.TTL, Vendor: c.Server.Vendor, Clock: time.Now, Random: rand.Reader, Log: h.log, Observe: h.metrics.countLogin,
+		TTL: c.Sessions.TTL, Vendor: c.Server.Vendor, Clock: time.Now, Random: rand.Reader, Log: h.log, Observe: h.metrics.LoggedIn,
 	})
 	return l, err
 }

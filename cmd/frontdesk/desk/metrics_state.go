@@ -2,32 +2,28 @@ package desk
 
 import (
 	"context"
+	"runtime/debug"
 	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"frontdesk/backend"
-	"frontdesk/gateway"
 	"frontdesk/gateway/webhook"
 )
 
 // This file exports what is read from the parts at every scrape.
 
-// watch exports the state of the gateway and the backend.
-func (m *metrics) watch(g *gateway.Gateway, c *backend.Client) {
-	m.registry.MustRegister(slowAnswers(g), backendState(c))
-}
-
 // watch exports the state of the desk.
 func (h *Desk) watch() {
-	m := h.metrics
-	m.watch(h.Gateway, h.client)
+	registry := h.metrics.Registry
+	registry.MustRegister(backendState(h.client), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), buildInfo())
 	gauge := func(name, help string, read func() float64) {
-		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, read))
+		registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, read))
 	}
 	gauge("frontdesk_connections_open", "Connections of clients that are open.", func() float64 { return float64(h.server.Connections()) })
-	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+	registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
 		Name: "frontdesk_connections_refused_total", Help: "Connections of clients that were refused because there were as many as there may be (server.connections).",
 	}, func() float64 { return float64(h.server.RefusedConnections()) }))
 	gauge("frontdesk_body_memory_used_bytes", "Memory set aside for the bodies under way that are over 16 KiB, and the answers over 256 KiB.", func() float64 {
@@ -56,37 +52,48 @@ func (h *Desk) watch() {
 		gauge("frontdesk_backend_pool_limit", "Connections to the administration there may be.", func() float64 { return float64(p.Pool().Most) })
 	}
 	if changing, ok := h.system.driver.(backend.Changing); ok {
-		m.registry.MustRegister(ClosedResources(changing))
+		registry.MustRegister(ClosedResources(changing))
 	}
 	if copier, ok := h.system.driver.(backend.Copier); ok {
-		m.registry.MustRegister(CopiesState(copier))
+		registry.MustRegister(CopiesState(copier))
 	}
 	if h.system.untilLag != nil {
-		m.registry.MustRegister(UntilLag(h.system.untilLag))
+		registry.MustRegister(UntilLag(h.system.untilLag))
 	}
 	if h.system.changes != nil {
-		m.registry.MustRegister(changesState(h.system.changes))
+		registry.MustRegister(changesState(h.system.changes))
 	}
 	if h.system.follower != nil {
-		m.registry.MustRegister(ChangesScans(h.system.follower.Scans))
+		registry.MustRegister(ChangesScans(h.system.follower.Scans))
 	}
-	m.registry.MustRegister(diskRoom(h.looks.disks))
+	registry.MustRegister(diskRoom(h.looks.disks))
 	if h.past.file != "" {
 		gauge("frontdesk_history_saved_timestamp_seconds", "When the history of the operators' pages was written to its file last.", func() float64 { return float64(h.past.kept.Load()) })
 	}
 	if h.drift != nil {
-		m.registry.MustRegister(GatewayDrift(h.drift.differ))
+		registry.MustRegister(GatewayDrift(h.drift.differ))
 	}
 	if h.common.ready != nil {
-		m.registry.MustRegister(SessionStore(h.sessionsHealth))
+		registry.MustRegister(SessionStore(h.sessionsHealth))
 	}
-	m.registry.MustRegister(callbackStates(h.counts, h.pending), callbackRoom(h.room), keyTimes(h), keyCounters(m, h.live))
+	registry.MustRegister(callbackStates(h.counts, h.pending), callbackRoom(h.room), keyTimes(h))
 	h.watchLog()
 	if h.tracing != nil {
-		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+		registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: "frontdesk_trace_export_failures_total", Help: "Batches of spans that could not be sent, and are lost.",
 		}, func() float64 { return float64(h.tracing.failures.Load()) }))
 	}
+}
+
+func buildInfo() prometheus.Collector {
+	goVersion := ""
+	if info, ok := debug.ReadBuildInfo(); ok {
+		goVersion = info.GoVersion
+	}
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "frontdesk_build_info", Help: "Which frontdesk this is, and the Go that built it; always 1.",
+		ConstLabels: prometheus.Labels{"version": Version(), "goversion": goVersion},
+	}, func() float64 { return 1 })
 }
 
 // watchLog exports how many lines of the log were dropped.
@@ -96,7 +103,7 @@ func (h *Desk) watchLog() {
 		return
 	}
 	for kind := range w.dropped {
-		h.metrics.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+		h.metrics.Registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: "frontdesk_log_lines_dropped_total", Help: "Lines of the log that were dropped because whoever reads it did not take them in time: access, app (all others) or audit.",
 			ConstLabels: prometheus.Labels{"stream": logKindNames[kind]},
 		}, func() float64 { return float64(w.dropped[kind].Load()) }))
@@ -316,17 +323,6 @@ func SessionStore(of func(context.Context) (word string, cause error)) prometheu
 			v.set(state, oneIf(one == word), one)
 		}
 	}, state)
-}
-
-// slowAnswers exports how many direct answers took longer than 500 ms.
-func slowAnswers(of *gateway.Gateway) prometheus.Collector {
-	slow := newMetric("frontdesk_slow_answers_total",
-		"Direct answers that took longer than 500 ms, by endpoint: those worth a place under callbacks.", "method", "endpoint")
-	return newScraped(func(_ context.Context, v values) {
-		for grant, n := range of.SlowAnswers() {
-			v.set(slow, float64(n), grant.Method, grant.Path)
-		}
-	}, slow)
 }
 
 // backendState exports the circuits and the room that is taken.

@@ -2,14 +2,16 @@ package desk
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
-	"frontdesk/cmd/frontdesk/history"
+	"frontdesk/cmd/frontdesk/instrument"
 )
 
 // Notice is something of the last minutes that stands out, the page that shows it, and the
@@ -31,11 +33,24 @@ const (
 	noticesMost    = 3   // of one sort
 )
 
-// notices are what stands out now. They hold names of keys and clients, and so are for operators.
-func (h *Desk) notices(r *StatusReport) []Notice {
+// notices are what stands out now, of all gateways. They hold names of keys and clients, and so are
+// for operators.
+func (h *Desk) notices(ctx context.Context, r *StatusReport) []Notice {
 	all := ofHealth(r)
-	all = append(all, notices(h.past.History, r.Now)...)
+	lately := h.past.inSpan(ctx, instrument.Spans[noticeSpan], h.past.others != nil)
+	all = append(all, silentGateways(lately, r.Now)...)
+	all = append(all, notices(lately, h.past.inSpan(ctx, instrument.Spans["24h"], false).View, r.Now)...)
 	slices.SortStableFunc(all, func(a, b Notice) int { return cmp.Compare(a.Class, b.Class) }) // bad before warn
+	return all
+}
+
+// silentGateways are those that tell nothing any more.
+func silentGateways(lately *gathered, now time.Time) (all []Notice) {
+	for _, g := range lately.Gateways {
+		if g.Silent {
+			all = append(all, Notice{"bad", fmt.Sprintf("The gateway %s was heard last %s, and did not stop", g.Name, ago(now, g.Heard)), "/?gateways=all", ""})
+		}
+	}
 	return all
 }
 
@@ -53,29 +68,33 @@ func ofHealth(r *StatusReport) (all []Notice) {
 	return all
 }
 
-// notices are what stands out of a history.
-func notices(of *history.History, now time.Time) []Notice {
-	since := now.Add(-noticed)
-	return slices.Concat(failed(of, since, now), lockedOut(of, since, now), floods(of, since), slow(of))
+// notices are what stands out lately; day is the day before, of this gateway.
+func notices(lately *gathered, day *instrument.View, now time.Time) []Notice {
+	of := slices.DeleteFunc(slices.Clone(lately.Refusals), func(r instrument.Refusal) bool { return r.At.Before(now.Add(-noticed)) })
+	return slices.Concat(failed(of, now), lockedOut(of, now), floods(of, lately.View, day), slow(lately.View))
 }
 
 // alike are refusals of the same sort.
 type alike struct {
-	history.Refusal // the last of them
-	n               int
+	instrument.Refusal // the last of them
+	n                  int
 
 	clients, addresses map[string]bool
 }
 
-// group counts the refusals since a moment that are of a sort, most frequent first. sort is
-// not ok for those that are of none.
-func group(of *history.History, since time.Time, sort func(*history.Refusal) (name [4]string, ok bool)) (all []*alike) {
+// group counts the refusals that are of a sort, most frequent first. sort is not ok for those that
+// are of none.
+func group(of []instrument.Refusal, sort func(*instrument.Refusal) (name [4]string, ok bool)) (all []*alike) {
 	sorts := map[[4]string]*alike{}
-	for _, r := range of.Refusals(func(r *history.Refusal) bool { _, ok := sort(r); return ok && !r.At.Before(since) }) {
-		name, _ := sort(&r)
+	for i := range of {
+		r := &of[i]
+		name, ok := sort(r)
+		if !ok {
+			continue
+		}
 		a := sorts[name]
 		if a == nil {
-			a = &alike{Refusal: r, clients: map[string]bool{}, addresses: map[string]bool{}}
+			a = &alike{Refusal: *r, clients: map[string]bool{}, addresses: map[string]bool{}}
 			sorts[name], all = a, append(all, a)
 		}
 		a.n++
@@ -96,11 +115,9 @@ func (a *alike) whose() string {
 // usual are the causes of a 401 that clients recover from by themselves.
 var usual = []string{"expired", "logged_out"}
 
-func causeOf(r *history.Refusal) string { return cmp.Or(r.Cause, r.Reason) }
-
 // lockedOut are customers who cannot log in, or whose sessions open nothing.
-func lockedOut(of *history.History, since, now time.Time) (all []Notice) {
-	sorts := group(of, since, func(r *history.Refusal) ([4]string, bool) {
+func lockedOut(of []instrument.Refusal, now time.Time) (all []Notice) {
+	sorts := group(of, func(r *instrument.Refusal) ([4]string, bool) {
 		login := r.Endpoint == "/authenticate"
 		return [4]string{r.Key, r.Client, causeOf(r), strconv.FormatBool(login)}, r.Status == http.StatusUnauthorized && !slices.Contains(usual, r.Cause) && (login || r.Key != "")
 	})
@@ -125,8 +142,8 @@ func lockedOut(of *history.History, since, now time.Time) (all []Notice) {
 }
 
 // failed is what is not the clients' fault.
-func failed(of *history.History, since, now time.Time) (all []Notice) {
-	sorts := group(of, since, func(r *history.Refusal) ([4]string, bool) {
+func failed(of []instrument.Refusal, now time.Time) (all []Notice) {
+	sorts := group(of, func(r *instrument.Refusal) ([4]string, bool) {
 		return [4]string{causeOf(r)}, r.Status >= http.StatusInternalServerError
 	})
 	for _, a := range sorts[:min(len(sorts), noticesMost)] {
@@ -137,20 +154,20 @@ func failed(of *history.History, since, now time.Time) (all []Notice) {
 }
 
 // floods are keys that run into their limits, and those that ask far more than they use to.
-func floods(of *history.History, since time.Time) (all []Notice) {
-	busiest, rest := of.Busiest(history.Key, history.Spans[noticeSpan])
-	total := rest.Sum().Requests
+func floods(of []instrument.Refusal, lately, day *instrument.View) (all []Notice) {
+	busiest, rest := lately.Busiest(instrument.Key)
+	total := rest.Requests
 	for _, key := range busiest {
-		total += key.Sum().Requests
+		total += key.Sum.Requests
 	}
-	limited := group(of, since, func(r *history.Refusal) ([4]string, bool) {
-		return [4]string{r.Key, causeOf(r)}, r.Status == http.StatusTooManyRequests && r.Key != ""
+	limited := group(of, func(r *instrument.Refusal) ([4]string, bool) {
+		return [4]string{r.Key, causeOf(r)}, r.IsByLimit() && r.Key != ""
 	})
 	for _, key := range busiest {
-		sum, name := key.Sum(), key.Name.Word
+		sum, name := key.Sum, key.Name
 		text := fmt.Sprintf("The key %s makes %d of %d requests", name, sum.Requests, total)
 		at := slices.IndexFunc(limited, func(a *alike) bool { return a.Key == name })
-		switch usually := usualRate(of, key.Name); {
+		switch usually := usualRate(day, name); {
 		case at >= 0 && limited[at].n >= noticedLimited:
 			text += fmt.Sprintf(", and its limit refused %s%d of them, of %s: %s", atLeast(limited[at].n), limited[at].n, limited[at].whose(), causeOf(&limited[at].Refusal))
 		case usually > 0 && sum.Requests >= 1000 && 2*sum.Requests >= total && float64(sum.Requests)/noticed.Minutes() >= 5*usually:
@@ -165,7 +182,7 @@ func floods(of *history.History, since time.Time) (all []Notice) {
 
 // atLeast is what a count is told with that the list of refusals bounds.
 func atLeast(n int) string {
-	if n >= history.MostRefusals {
+	if n >= instrument.MostRefusals {
 		return "at least "
 	}
 	return ""
@@ -173,54 +190,56 @@ func atLeast(n int) string {
 
 // usualRate is how many requests a minute a key makes usually: in the day before noticed; 0
 // where that is less than an hour.
-func usualRate(of *history.History, key history.Name) float64 {
-	day, there := of.Of(history.Key, key, history.Spans["24h"])
+func usualRate(day *instrument.View, key string) float64 {
+	of, there := day.Of(instrument.Key, key)
 	if !there {
 		return 0
 	}
-	before := day.Points[:len(day.Points)-int(noticed/history.Long)]
+	before := of.Points[:len(of.Points)-int(noticed/instrument.Long)]
 	for len(before) > 0 && before[0].Requests == 0 { // from when there is something on
 		before = before[1:]
 	}
 	if len(before) < 60 {
 		return 0
 	}
-	day.Points = before
-	return float64(day.Sum().Requests) / float64(len(before))
+	sum := uint32(0)
+	for _, p := range before {
+		sum += p.Requests
+	}
+	return float64(sum) / float64(len(before))
 }
 
 // slow is the slowest endpoint, and whether that is the backend's doing. A login is slow
 // because it is delayed after failed ones, unless the backend takes the time.
-func slow(of *history.History) []Notice {
-	busiest, _ := of.Busiest(history.Endpoint, history.Spans[noticeSpan])
-	var worst history.Point
-	var name history.Name
-	others := -1
+func slow(lately *instrument.View) []Notice {
+	busiest, _ := lately.Busiest(instrument.Endpoint)
+	var worst instrument.Entry
+	name, others := "", -1
 	for _, endpoint := range busiest {
-		slowest, requests := history.Point{}, uint32(0)
+		slowest, requests := instrument.Entry{}, uint32(0)
 		for _, p := range endpoint.Points {
-			if inMs(p.Took) < noticeSlow || endpoint.Name.Word == "/authenticate" && !mostlyBackend(p) {
+			if p95(p) < noticeSlow || strings.HasSuffix(endpoint.Name, " /authenticate") && !mostlyBackend(p) {
 				continue
 			}
-			if requests += p.Requests; p.Took.Of(95) > slowest.Took.Of(95) {
+			if requests += p.Requests; p95(p) > p95(slowest) {
 				slowest = p
 			}
 		}
 		if requests < noticedRefused {
 			continue
 		}
-		if others++; slowest.Took.Of(95) > worst.Took.Of(95) {
+		if others++; p95(slowest) > p95(worst) {
 			worst, name = slowest, endpoint.Name
 		}
 	}
 	if others < 0 {
 		return nil
 	}
-	text := fmt.Sprintf("%s took up to %s (p95)", name, inMillis(inMs(worst.Took)))
+	text := fmt.Sprintf("%s took up to %s (p95)", name, inMillis(p95(worst)))
 	if mostlyBackend(worst) {
 		text += ", the backend nearly all of it"
 	} else {
-		text += fmt.Sprintf(", the backend only %s of it", inMillis(inMs(worst.Backend)))
+		text += fmt.Sprintf(", the backend only %.0f %% of it", 100*worst.Backend/max(worst.Took, 1e-9))
 	}
 	if others > 0 {
 		text += fmt.Sprintf("; so did %d more", others)
@@ -229,7 +248,7 @@ func slow(of *history.History) []Notice {
 }
 
 // mostlyBackend tells whether nearly all the time was the backend's.
-func mostlyBackend(p history.Point) bool { return inMs(p.Backend) >= 0.8*inMs(p.Took) }
+func mostlyBackend(p instrument.Entry) bool { return p.Backend >= 0.8*p.Took }
 
-// inMs is the 95th percentile in ms.
-func inMs(t history.Times) float64 { return ms(t, true) }
+// p95 is the 95th percentile in ms.
+func p95(p instrument.Entry) float64 { return 1000 * float64(p.Percentiles[1]) }

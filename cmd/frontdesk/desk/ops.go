@@ -15,17 +15,18 @@ import (
 // newPagesApp are the routes for operators that want a desk.
 func newPagesApp(h *Desk) fasthttp.RequestHandler {
 	h.watch()
-	h.metrics.registry.MustRegister(NewReloadMetrics(h), h.logMetric())
+	h.metrics.Registry.MustRegister(NewReloadMetrics(h), h.logMetric())
 	s, page := fiber.New(opsConfig(h.log, opsPatience)), newPages(h)
 	s.Get("/", page.overview) // which a person may follow a link to
 	s.Get("/history", ownOrigin, h.guarded, page.history)
 	s.Get("/refusals", ownOrigin, h.guarded, page.refusals)
+	s.Get("/keys", ownOrigin, h.guarded, page.keys)
 	s.Get("/config", ownOrigin, h.guarded, h.tellConfig)
 	s.Get("/backends", ownOrigin, h.guarded, page.backends)
 	s.Get("/callbacks", ownOrigin, h.guarded, page.callbacks)
 	s.Get("/callbacks/:id", ownOrigin, h.guarded, page.job)
 	s.Get("/status.json", ownOrigin, page.status)
-	s.Get("/metrics", ownOrigin, adaptor.HTTPHandler(promhttp.HandlerFor(h.metrics.registry, promhttp.HandlerOpts{})))
+	s.Get("/metrics", ownOrigin, adaptor.HTTPHandler(promhttp.HandlerFor(h.metrics.Registry, promhttp.HandlerOpts{})))
 	return s.Handler()
 }
 

@@ -14,21 +14,24 @@ import (
 
 	"go.uber.org/zap"
 
-	"frontdesk/cmd/frontdesk/history"
+	"frontdesk/cmd/frontdesk/instrument"
 )
 
-// PastSavedEvery is how often the history is written to its file: what a kill loses at most.
-const PastSavedEvery = 5 * time.Minute
+// How often a look is taken at the figures, and how often they are written to a file: what a kill
+// loses at most.
+const (
+	lookEvery      = 5 * time.Second
+	PastSavedEvery = 5 * time.Minute
+)
 
 // past keeps the history of the gateway.
 type past struct {
-	*history.History
+	*instrument.Instrument
 	of     *Desk
 	others *gathering
 	file   string       // "" where it ends with the process
 	saved  time.Time    // or tried to be
 	kept   atomic.Int64 // when it was saved last, in Unix seconds
-	turned time.Time    // when an hour of the slowest calls began
 	seen   pastSeen
 }
 
@@ -36,31 +39,27 @@ type past struct {
 type pastSeen struct {
 	circuits map[string]string
 	ended    []string
+	keys     *snapshot // whose api_keys have series
 }
 
 // openHistory reads what an earlier process left. A history that cannot be read is told, and
 // a new one begins: nothing is served by it. A file that is something else is left as it is, and
 // the history then ends with the process.
 func openHistory(b *basis, database string) *past {
-	p := &past{History: history.New(time.Now), file: historyFile(database)}
+	p := &past{Instrument: b.metrics, file: historyFile(database)}
 	if p.file == "" {
 		return p
 	}
-	err := p.Load(p.file)
-	if errors.Is(err, history.ErrYetToCome) {
+	switch err := p.Load(p.file); {
+	case err == nil:
+	case errors.Is(err, instrument.ErrYetToCome):
 		b.log.Warn("the history goes on without the figures of a time that is yet to come", zap.Error(err))
-		return p
-	}
-	if err == nil {
-		return p
-	}
-	p.History = history.New(time.Now)
-	if errors.Is(err, history.ErrForeign) {
+	case errors.Is(err, instrument.ErrForeign):
 		b.log.Warn("the history is not kept over a restart", zap.Error(err))
 		p.file = ""
-		return p
+	default:
+		b.log.Warn("the history begins anew", zap.Error(err))
 	}
-	b.log.Warn("the history begins anew", zap.Error(err))
 	return p
 }
 
@@ -86,16 +85,14 @@ func (p *past) begin() {
 	p.save()
 }
 
-// watch samples and marks until ctx ends, and saves the history now and then, and at the end.
+// watch looks at the figures until ctx ends, and saves the history now and then, and at the end.
 func (p *past) watch(ctx context.Context) {
-	p.turned, p.seen = time.Now(), p.look()
-	every(ctx, time.After, history.Every, func() {
-		p.Sample(p.levels(ctx))
+	p.seen = p.look()
+	p.seen.keys = nil // whose series are yet to begin
+	p.compare(p.look())
+	every(ctx, time.After, lookEvery, func() {
+		p.Take(p.levels(ctx))
 		p.compare(p.look())
-		if time.Since(p.turned) >= time.Hour {
-			p.turned = time.Now()
-			p.of.metrics.turnSlowest()
-		}
 		if time.Since(p.saved) >= PastSavedEvery {
 			p.save()
 		}
@@ -113,18 +110,23 @@ const (
 // startsTold is how long it is told that the gateway was started without having been stopped.
 const startsTold = time.Hour
 
-// judgeStarts tells that the gateway was killed, or has crashed.
-func (h *Desk) judgeStarts(now *Health) {
-	last, n, at := markStop, 0, time.Time{}
-	for _, m := range h.past.Marks(time.Time{}) {
-		if m.Kind == markStart && last == markStart && h.now().Sub(m.At) < startsTold {
+// kills counts the starts since a moment that no stop came before, and says when the last one was.
+func (p *past) kills(since time.Time) (n int, at time.Time) {
+	last := markStop
+	for _, m := range p.Marks(time.Time{}) {
+		if m.Kind == markStart && last == markStart && m.At.After(since) {
 			n, at = n+1, m.At
 		}
 		if m.Kind == markStart || m.Kind == markStop {
 			last = m.Kind
 		}
 	}
-	if n > 0 {
+	return n, at
+}
+
+// judgeStarts tells that the gateway was killed, or has crashed.
+func (h *Desk) judgeStarts(now *Health) {
+	if n, at := h.past.kills(h.now().Add(-startsTold)); n > 0 {
 		now.LookAt = append(now.LookAt, fmt.Sprintf("%d time(s) in the last hour this gateway ended without being stopped: it was killed, or crashed; it was started again, the last time at %s", n, at.UTC().Format(time.RFC3339)))
 	}
 }
@@ -141,20 +143,19 @@ func (p *past) save() {
 	p.kept.Store(time.Now().Unix())
 }
 
-func (p *past) levels(ctx context.Context) (now history.Levels) {
+func (p *past) levels(ctx context.Context) (now instrument.Levels) {
 	load := p.of.load()
-	now[history.Connections], now[history.Running] = level(load.Connections), level(load.Running)
-	now[history.Waiting], now[history.Pool] = level(load.Waiting+load.Passwords), level(load.PoolInUse)
+	level := func(n int) uint32 { return uint32(max(n, 0)) } // #nosec G115 -- counts of what a process has
+	now[instrument.Connections], now[instrument.Running] = level(load.Connections), level(load.Running)
+	now[instrument.Waiting], now[instrument.Pool] = level(load.Waiting+load.Passwords), level(load.PoolInUse)
 	if pending, err := p.of.pending.now(ctx); err == nil {
-		now[history.Due], now[history.Failing] = level(jobsOf(pending.Due)), level(jobsOf(pending.Failing))
+		now[instrument.Due], now[instrument.Failing] = level(jobsOf(pending.Due)), level(jobsOf(pending.Failing))
 	}
 	return now
 }
 
-func level(n int) uint32 { return uint32(max(n, 0)) } // #nosec G115 -- counts of what a process has
-
 func (p *past) look() pastSeen {
-	seen := pastSeen{circuits: map[string]string{}}
+	seen := pastSeen{circuits: map[string]string{}, keys: p.of.live.Load()}
 	var now Health
 	now.judgeCircuits(p.of.client.Circuits())
 	maps.Copy(seen.circuits, now.Circuits)
@@ -166,7 +167,7 @@ func (p *past) look() pastSeen {
 	return seen
 }
 
-// compare marks what changed since the last look.
+// compare marks what changed since the last look, and ends the series of api_keys that are gone.
 func (p *past) compare(now pastSeen) {
 	was := p.seen
 	p.seen = now
@@ -184,5 +185,14 @@ func (p *past) compare(now pastSeen) {
 		if !slices.Contains(was.ended, name) {
 			p.Mark("key", "api_key ended: "+name)
 		}
+	}
+	if now.keys != was.keys {
+		configured := map[[32]byte]instrument.KeyHash{}
+		for _, k := range p.of.keys() {
+			for _, hash := range k.Hashes {
+				configured[hash.Hash] = instrument.KeyHash{Key: k.Name, SHA256: hash.Hash.Short()}
+			}
+		}
+		p.KeepKeys(configured)
 	}
 }

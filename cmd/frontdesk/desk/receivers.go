@@ -82,7 +82,7 @@ func jobsOf(all []webhook.OfClient) (n int) {
 }
 
 // calledBack counts the calls of receivers.
-func (m *metrics) calledBack() func(word string) {
+func calledBack(registry *prometheus.Registry) func(word string) {
 	calls := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "frontdesk_callback_calls_total",
 		Help: fmt.Sprintf("Calls of receivers of callbacks by how they ended: %s; not made were those that are cancelled, circuit open or busy.", webhook.Words()),
@@ -90,7 +90,7 @@ func (m *metrics) calledBack() func(word string) {
 	for _, word := range webhook.Words() {
 		calls.WithLabelValues(word) // from 0, so that a rate sees the first one
 	}
-	m.registry.MustRegister(calls)
+	registry.MustRegister(calls)
 	return func(word string) { calls.WithLabelValues(word).Inc() }
 }
 

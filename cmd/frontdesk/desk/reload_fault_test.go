@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
 
-	"frontdesk/cmd/frontdesk/history"
+	"frontdesk/cmd/frontdesk/instrument"
 	"frontdesk/config"
 )
 
@@ -17,7 +17,7 @@ func TestReloadSurvivesAFault(t *testing.T) {
 	c := config.Default()
 	h := &Desk{
 		basis:  &basis{now: time.Now, log: zap.NewNop()},
-		config: c, started: c, live: new(atomic.Pointer[snapshot]), past: &past{History: history.New(time.Now)},
+		config: c, started: c, live: new(atomic.Pointer[snapshot]), past: &past{Instrument: instrument.New(time.Now)},
 	}
 	h.live.Store(&snapshot{config: c})
 	k := &reloader{desk: h}

@@ -1,7 +1,6 @@
 package desk
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -11,23 +10,22 @@ import (
 	"time"
 
 	"frontdesk/backend"
+	"frontdesk/config"
 	"frontdesk/gateway/webhook"
 )
 
 // StatusReport is all that the status page tells, and /status.json. It holds names
 // of the configuration and numbers; nothing that a client sent, and no secret.
 type StatusReport struct {
-	Verdict   string           `json:"verdict"` // in a sentence
-	Now       time.Time        `json:"now"`
-	Started   time.Time        `json:"started"`
-	Version   string           `json:"version"`
-	Host      string           `json:"host"`   // of several gateways, which one it is
-	Health    Health           `json:"health"` // as /readyz tells it
-	Load      StatusLoad       `json:"load"`
-	Callbacks StatusCallbacks  `json:"callbacks"`
-	Keys      StatusKeys       `json:"keys"`
-	Refusals  []StatusRefusal  `json:"refusals"`       // most frequent first, since the start
-	Slow      []StatusEndpoint `json:"slow,omitempty"` // answers over 500 ms, since the start
+	Verdict   string          `json:"verdict"` // in a sentence
+	Now       time.Time       `json:"now"`
+	Started   time.Time       `json:"started"`
+	Version   string          `json:"version"`
+	Host      string          `json:"host"`   // of several gateways, which one it is
+	Health    Health          `json:"health"` // as /readyz tells it
+	Load      StatusLoad      `json:"load"`
+	Callbacks StatusCallbacks `json:"callbacks"`
+	Keys      StatusKeys      `json:"keys"`
 }
 
 // StatusLoad is how busy the parts are.
@@ -60,43 +58,13 @@ type StatusSpace struct {
 	Largest int64  `json:"largest_bytes"` // that one's
 }
 
-// StatusRefusal is a sort of refusals.
-type StatusRefusal struct {
-	Key    string    `json:"key"` // "" where none is known
-	Reason string    `json:"reason"`
-	Count  int64     `json:"count"`
-	Last   time.Time `json:"last"`
-}
-
-// StatusEndpoint is an endpoint with a number.
-type StatusEndpoint struct {
-	Endpoint string `json:"endpoint"`
-	Count    int64  `json:"count"`
-}
-
-// statusMost is how long a list gets.
-const statusMost = 20
-
 // report asks every part.
 func (h *Desk) report(ctx context.Context) StatusReport {
 	now := time.Now().In(h.config.Server.TimeZone.Location)
 	r := StatusReport{
-		Now: now, Started: h.metrics.since, Version: Version(), Host: hostName(), Health: h.health(ctx), Load: h.load(),
-		Callbacks: h.callbackStatus(ctx), Keys: keyStatus(h.keys(), now, h.metrics.lastUse), Refusals: []StatusRefusal{},
+		Now: now, Started: h.metrics.Since, Version: Version(), Host: hostName(), Health: h.health(ctx), Load: h.load(),
+		Callbacks: h.callbackStatus(ctx), Keys: keyStatus(h.keys(), now, h.lastUse),
 	}
-	for refused, n := range h.metrics.refused.all() {
-		r.Refusals = append(r.Refusals, n.status(refused.key, refused.reason))
-	}
-	r.Refusals = mostFrequent(r.Refusals)
-	for grant, n := range h.Gateway.SlowAnswers() {
-		if n > 0 {
-			r.Slow = append(r.Slow, StatusEndpoint{grant.String(), n})
-		}
-	}
-	slices.SortFunc(r.Slow, func(a, b StatusEndpoint) int {
-		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Endpoint, b.Endpoint))
-	})
-	r.Slow = r.Slow[:min(len(r.Slow), statusMost)]
 	r.Verdict = r.verdict()
 	return r
 }
@@ -107,16 +75,7 @@ func hostName() string {
 	return name
 }
 
-func (t *eventCounter) status(key, reason string) StatusRefusal {
-	return StatusRefusal{Key: key, Reason: reason, Count: t.count.Load(), Last: time.Unix(t.last.Load(), 0)}
-}
-
-func mostFrequent(all []StatusRefusal) []StatusRefusal {
-	slices.SortFunc(all, func(a, b StatusRefusal) int {
-		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Reason, b.Reason))
-	})
-	return all[:min(len(all), statusMost)]
-}
+func (h *Desk) lastUse(hash config.Digest) time.Time { return h.metrics.LastUse(hash) }
 
 // verdict is the state in one sentence.
 func (r StatusReport) verdict() string {

@@ -1,7 +1,9 @@
 package desk
 
 import (
+	"crypto/sha256"
 	"embed"
+	"encoding/base64"
 	"fmt"
 	"html/template"
 	"math"
@@ -12,7 +14,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"frontdesk/cmd/frontdesk/history"
+	"frontdesk/cmd/frontdesk/instrument"
 	"frontdesk/gateway/webhook"
 )
 
@@ -22,8 +24,21 @@ var statusHTML string
 //go:embed status.css
 var statusCSS string
 
+//go:embed window.js
+var windowJS string
+
 //go:embed window*.html
 var windowHTML embed.FS
+
+// windowPolicy is the Content-Security-Policy of the pages: nothing from outside, and only
+// the style and the script that are in them.
+func windowPolicy() string {
+	sum := func(text string) string {
+		s := sha256.Sum256([]byte(text))
+		return "'sha256-" + base64.StdEncoding.EncodeToString(s[:]) + "'"
+	}
+	return "default-src 'none'; style-src " + sum(statusCSS) + "; script-src " + sum(windowJS) + "; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
+}
 
 // pages are those of the ops listener: what is, and what was.
 type pages struct {
@@ -49,17 +64,16 @@ func newPages(h *Desk) *pages {
 			"day": func(t time.Time) string {
 				return t.In(h.config.Server.TimeZone.Location).Format("2006-01-02 15:04 MST")
 			},
-			"bytes":    readable,
-			"states":   webhook.States,
-			"millis":   func(d time.Duration) string { return inMillis(float64(d) / float64(time.Millisecond)) },
-			"first":    firstOf,
-			"foot":     func() pageFoot { return pageFoot{Version(), hostName()} },
-			"view":     func(v *windowView, t busyTable) busyView { return busyView{v, t} },
-			"endpoint": func(r history.Refusal) string { return refusalMember("endpoint", &r) },
-			"cause":    func(r history.Refusal) string { return refusalMember("reason", &r) },
-			"ties":     func(title, kind string, all []PastSeen) tiesView { return tiesView{title, kind, all} },
-			"link":     func(kind, name string) string { return (&windowView{}).Link(kind, name, usualSpan) },
-			"place":    filepath.Base,
+			"bytes":  readable,
+			"states": webhook.States,
+			"millis": func(d time.Duration) string { return inMillis(float64(d) / float64(time.Millisecond)) },
+			"first":  firstOf,
+			"foot":   func() pageFoot { return pageFoot{Version(), hostName()} },
+			"view":   func(v *windowView, t busyTable) busyView { return busyView{v, t} },
+			"cause":  func(r instrument.Refusal) string { return causeOf(&r) },
+			"ties":   func(title, kind string, all []PastSeen) tiesView { return tiesView{title, kind, all} },
+			"link":   func(kind, name string) string { return (&windowView{}).Link(kind, name, usualSpan) },
+			"place":  filepath.Base,
 			"percent": func(part, of uint32) string {
 				if part == 0 {
 					return "0"
@@ -84,7 +98,7 @@ type tiesView struct {
 }
 
 // Cut tells whether there may have been more.
-func (v tiesView) Cut() bool { return v.Kind != "endpoint" && len(v.All) == history.MostSeen }
+func (v tiesView) Cut() bool { return v.Kind != "endpoint" && len(v.All) == instrument.MostSeen }
 
 type pageFoot struct{ Version, Host string }
 
@@ -100,7 +114,7 @@ func (p *pages) overview(c *fiber.Ctx) error {
 	operator, query := p.of.isOperator(c), c.Queries()
 	v := statusView{StatusReport: p.of.report(c.UserContext()), Past: p.of.past.windowOf(c.UserContext(), map[string]string{"span": query["span"], ofGateways: query[ofGateways]}, operator)}
 	if operator {
-		v.Notices, v.Acts = p.of.notices(&v.StatusReport), p.of.acts.newestFirst()
+		v.Notices, v.Acts = p.of.notices(c.UserContext(), &v.StatusReport), p.of.acts.newestFirst()
 	}
 	return p.answer(c, "status", v)
 }
@@ -114,7 +128,7 @@ func (p *pages) history(c *fiber.Ctx) error {
 }
 
 func (p *pages) refusals(c *fiber.Ctx) error {
-	return p.answer(c, "refusals", p.of.past.refusalsOf(c.Queries()))
+	return p.answer(c, "refusals", p.of.past.refusalsOf(c.UserContext(), c.Queries()))
 }
 
 func (p *pages) backends(c *fiber.Ctx) error {

@@ -1,6 +1,11 @@
 "use strict";
-// The page asks for itself again every few seconds, until it is told to pause.
+// What a step of a chart had is written below it. The page asks for itself again every few seconds, until it is told to pause.
 (() => {
+  const point = (event) => {
+    const step = event.target.closest?.(".step, line.mark");
+    if (step) step.closest("figure").querySelector("output").textContent = step.querySelector("title").textContent;
+  };
+  for (const kind of ["pointerover", "click"]) document.addEventListener(kind, point);
   const button = document.getElementById("live");
   if (!button) return;
   let paused = sessionStorage.getItem("paused") === "1";

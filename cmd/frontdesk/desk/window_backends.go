@@ -11,41 +11,40 @@ import (
 
 	"frontdesk/backend"
 	"frontdesk/backend/follow"
-	"frontdesk/cmd/frontdesk/history"
+	"frontdesk/cmd/frontdesk/instrument"
 )
 
 // backendsView is the page of what is behind the gateway.
 type backendsView struct {
-	Driver    string              `json:"driver"`
-	Store     string              `json:"store"`
-	Version   string              `json:"version"`
-	State     string              `json:"state"` // as /readyz tells it
-	Span      string              `json:"span"`
-	Parts     []backendPart       `json:"parts"` // those with calls, or whose circuit is not closed or was not
-	Quiet     int                 `json:"without_calls"`
-	Load      StatusLoad          `json:"load"`
-	Queue     int                 `json:"queue"` // how many calls may wait
-	Followed  []follow.Scan       `json:"followed,omitempty"`
-	Copies    []backend.CopyState `json:"copies,omitempty"`
-	Looks     *bool               `json:"looks,omitempty"` // whether this gateway looks for changes, or another one
-	Resource  string              `json:"resource,omitempty"`
-	Slowest   []SlowCall          `json:"slowest"`
-	Resources []string            `json:"-"` // those with slow calls
-	Now       time.Time           `json:"-"`
-	view      *windowView
+	Driver    string                `json:"driver"`
+	Store     string                `json:"store"`
+	Version   string                `json:"version"`
+	State     string                `json:"state"` // as /readyz tells it
+	Span      string                `json:"span"`
+	Parts     []backendPart         `json:"parts"` // those with calls, or whose circuit is not closed or was not
+	Quiet     int                   `json:"without_calls"`
+	Load      StatusLoad            `json:"load"`
+	Queue     int                   `json:"queue"` // how many calls may wait
+	Followed  []follow.Scan         `json:"followed,omitempty"`
+	Copies    []backend.CopyState   `json:"copies,omitempty"`
+	Looks     *bool                 `json:"looks,omitempty"` // whether this gateway looks for changes, or another one
+	Resource  string                `json:"resource,omitempty"`
+	Slowest   []instrument.SlowCall `json:"slowest"`
+	Resources []string              `json:"-"` // those with slow calls
+	Now       time.Time             `json:"-"`
 }
 
 // backendPart are the reads, or the writes, of a resource: what a circuit guards.
 type backendPart struct {
-	Name    string          `json:"name"`             // writes of order
-	Circuit string          `json:"circuit"`          // "" where there is none
-	Opened  *circuitOpening `json:"opened,omitempty"` // last
-	Calls   uint32          `json:"calls"`
-	Refused uint32          `json:"refused"` // not made: there was no room, or the circuit was open
-	Failed  uint32          `json:"failed"`
-	P50     time.Duration   `json:"p50_ns"` // the highest of the steps
-	P95     time.Duration   `json:"p95_ns"`
-	P99     time.Duration   `json:"p99_ns"`
+	Name    string              `json:"name"`             // writes of order
+	Circuit string              `json:"circuit"`          // "" where there is none
+	Opened  *instrument.Opening `json:"opened,omitempty"` // last
+	Calls   uint32              `json:"calls"`
+	Refused uint32              `json:"refused"` // not made: there was no room, or the circuit was open
+	Failed  uint32              `json:"failed"`
+	P50     time.Duration       `json:"p50_ns"` // the highest of the steps
+	P95     time.Duration       `json:"p95_ns"`
+	P99     time.Duration       `json:"p99_ns"`
 	row     busyRow
 }
 
@@ -61,15 +60,15 @@ func (h *Desk) backendsOf(ctx context.Context, query map[string]string) backends
 	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()
 	is := h.client.Capabilities()
-	past := h.past.windowOf(ctx, map[string]string{"span": query["span"]}, false)
+	name, span := spanOf(query)
 	v := backendsView{
-		Driver: is.Name, Store: is.Store, Version: is.Version, State: HealthOK, Span: past.Span, Parts: []backendPart{}, Load: h.load(), Queue: h.client.Queue(),
-		Resource: query["resource"], Slowest: []SlowCall{}, view: past, Now: past.now,
+		Driver: is.Name, Store: is.Store, Version: is.Version, State: HealthOK, Span: name, Parts: []backendPart{}, Load: h.load(), Queue: h.client.Queue(),
+		Resource: query["resource"], Slowest: []instrument.SlowCall{}, Now: time.Now().In(h.config.Server.TimeZone.Location),
 	}
 	if h.client.Ready(ctx) != nil {
 		v.State = healthUnavailable
 	}
-	v.parts(h)
+	v.parts(h, h.past.inSpan(ctx, span, false).View)
 	if f := h.system.follower; f != nil {
 		looks := f.Looks()
 		v.Looks = &looks
@@ -79,7 +78,7 @@ func (h *Desk) backendsOf(ctx context.Context, query map[string]string) backends
 		v.Copies, _ = copier.Copies(ctx) // the page is the same without them
 	}
 	seen := map[string]bool{}
-	for _, c := range h.metrics.slowestCalls(func(*SlowCall) bool { return true }) {
+	for _, c := range h.metrics.SlowestCalls() {
 		seen[c.Resource] = true
 		if len(v.Slowest) < slowestShown && (v.Resource == "" || c.Resource == v.Resource) {
 			v.Slowest = append(v.Slowest, c)
@@ -94,30 +93,19 @@ func (h *Desk) backendsOf(ctx context.Context, query map[string]string) backends
 }
 
 // parts are first those whose circuit is not closed, then the busiest.
-func (v *backendsView) parts(h *Desk) {
-	all, _ := h.past.Busiest(history.Calls, history.Spans[v.Span])
-	of := map[string]history.Series{}
-	for _, s := range all {
-		of[s.Name.Word] = s
-	}
+func (v *backendsView) parts(h *Desk, did *instrument.View) {
 	parts := []backendPart{{Name: backend.AccountsLane}}
 	for _, c := range h.client.Circuits() {
 		parts = append(parts, backendPart{Name: c.String(), Circuit: c.State})
 	}
 	for _, p := range parts {
-		s := of[p.Name]
-		sum := s.Sum()
-		p.Calls, p.Refused, p.Failed, p.row = sum.Requests, sum.Refused, sum.Failed, busyRow{Name: p.Name, series: s}
-		if opened := h.metrics.opened.all()[p.Name]; opened != nil {
-			p.Opened = opened.Load()
-		}
+		s, _ := did.Of(instrument.Calls, p.Name)
+		p.Calls, p.Refused, p.Failed, p.row, p.Opened = s.Sum.Requests, s.Sum.Refused, s.Sum.Failed, rowOfSeries(s), h.metrics.Opened(p.Name)
 		if p.Calls == 0 && p.Opened == nil && !p.isOpen() {
 			v.Quiet++
 			continue
 		}
-		for _, point := range s.Points {
-			p.P50, p.P95, p.P99 = max(p.P50, point.Took.Of(50)), max(p.P95, point.Took.Of(95)), max(p.P99, point.Took.Of(99))
-		}
+		p.P50, p.P95, p.P99 = seconds(s.Sum.Percentiles[0]), seconds(s.Sum.Percentiles[1]), seconds(s.Sum.Percentiles[2])
 		v.Parts = append(v.Parts, p)
 	}
 	slices.SortFunc(v.Parts, func(a, b backendPart) int {
@@ -126,7 +114,9 @@ func (v *backendsView) parts(h *Desk) {
 }
 
 // Link is the address of the history of a part.
-func (v backendsView) Link(p backendPart) string { return v.view.Link(backendKind, p.Name, v.Span) }
+func (v backendsView) Link(p backendPart) string {
+	return new(windowView).Link(backendKind, p.Name, v.Span)
+}
 
 // Only is the address with the slowest calls of one resource; of all for "".
 func (v backendsView) Only(resource string) string { return v.link(v.Span, resource) + "#slowest" }
@@ -151,4 +141,20 @@ func (v backendsView) link(span, resource string) string {
 // Clock is a moment as the list shows it.
 func (v backendsView) Clock(t time.Time) string {
 	return t.In(v.Now.Location()).Format("02 Jan 15:04:05 MST")
+}
+
+// firstOf is the beginning of what was asked, for a list.
+func firstOf(asked string) string {
+	const most = 60
+	if from := strings.Index(asked, " FROM "); strings.HasPrefix(asked, "SELECT ") && from > most/2 {
+		asked = "SELECT …" + asked[from:]
+	}
+	switch {
+	case asked == "":
+		return "the wait for a connection"
+	case len(asked) <= most:
+		return asked
+	default:
+		return strings.ToValidUTF8(asked[:most], "") + " …"
+	}
 }

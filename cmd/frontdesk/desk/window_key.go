@@ -3,11 +3,13 @@ package desk
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"frontdesk/auth"
-	"frontdesk/cmd/frontdesk/history"
+	"frontdesk/cmd/frontdesk/instrument"
 	"frontdesk/config"
 	"frontdesk/gateway"
 )
@@ -23,8 +25,14 @@ type PastKey struct {
 	Beyond     []PastSeen    `json:"beyond_allow"` // was used, and no entry grants it
 	Networks   int           `json:"networks"`     // that it may be used from, or not
 	Configured bool          `json:"configured"`
-	PastSeenWith
+	Grants     []PastSeen    `json:"grants"`
+	Clients    []PastSeen    `json:"clients,omitempty"`
+	Users      []PastSeen    `json:"users,omitempty"`
+	Addresses  []PastSeen    `json:"addresses,omitempty"`
 }
+
+// PastSeen is something that was seen, how often, and when last.
+type PastSeen = instrument.Seen
 
 // PastKeyHash is one of the hashes of an api_key.
 type PastKeyHash struct {
@@ -52,30 +60,13 @@ type PastEntry struct {
 	Unused   []string   `json:"unused"` // of what it grants
 }
 
-// PastSeen is something that was seen, how often, and when last.
-type PastSeen = history.Seen
-
-// PastSeenWith is what a key or a client was seen with.
-type PastSeenWith struct {
-	Grants    []PastSeen `json:"grants"`
-	Keys      []PastSeen `json:"keys,omitempty"`
-	Clients   []PastSeen `json:"clients,omitempty"`
-	Users     []PastSeen `json:"users,omitempty"`
-	Addresses []PastSeen `json:"addresses,omitempty"`
-}
-
-func seenWith(t history.Tied) PastSeenWith {
-	grants := t.With[history.Grants]
-	if grants == nil {
-		grants = []PastSeen{}
+// pastKey is what the configuration in force says of a key, and what is known of its use.
+func (h *Desk) pastKey(name string, refusals []instrument.Refusal) *PastKey {
+	tied := h.past.Tied(name)
+	k := &PastKey{Name: name, Since: tied.Since, Whole: tied.Whole, Grants: tied.With[instrument.Grants], Clients: tied.With[instrument.Clients], Users: tied.With[instrument.Users], Addresses: tied.With[instrument.Addresses]}
+	if k.Grants == nil {
+		k.Grants = []PastSeen{}
 	}
-	return PastSeenWith{grants, t.With[history.Keys], t.With[history.Clients], t.With[history.Users], t.With[history.Addresses]}
-}
-
-// pastKey is what the configuration in force says of a key, and what the history knows of it.
-func (h *Desk) pastKey(name string) *PastKey {
-	tied := h.past.Tied(history.Key, history.Name{Word: name})
-	k := &PastKey{Name: name, Since: tied.Since, Whole: tied.Whole, PastSeenWith: seenWith(tied)}
 	keys := h.keys()
 	i := slices.IndexFunc(keys, func(k config.Key) bool { return k.Name == name })
 	if i < 0 {
@@ -84,10 +75,10 @@ func (h *Desk) pastKey(name string) *PastKey {
 	key := &keys[i]
 	k.Configured, k.Networks = true, len(key.Addresses)
 	for _, hash := range key.Hashes {
-		k.Hashes = append(k.Hashes, PastKeyHash{hash.Hash.Short(), moment(h.metrics.lastUse(hash.Hash)), moment(key.EndOf(hash).Time)})
+		k.Hashes = append(k.Hashes, PastKeyHash{hash.Hash.Short(), moment(h.metrics.LastUse(hash.Hash)), moment(key.EndOf(hash).Time)})
 	}
 	k.Allow, k.Beyond = entriesOf(key, h.Gateway.Grants(), k.Grants)
-	k.Limits = h.limitsOf(key)
+	k.Limits = limitsOf(key, refusals)
 	return k
 }
 
@@ -135,14 +126,13 @@ func placeOf(key *config.Key, i int) string {
 }
 
 // limitsOf are the bounds of each client with a key, and how often they refused.
-func (h *Desk) limitsOf(key *config.Key) (all []PastLimit) {
+func limitsOf(key *config.Key, refusals []instrument.Refusal) (all []PastLimit) {
 	refused := map[string]int{}
-	h.past.Refusals(func(r *history.Refusal) bool {
+	for _, r := range refusals {
 		if r.Key == key.Name {
 			refused[r.Cause]++
 		}
-		return false
-	})
+	}
 	bound := func(b auth.Bound, most int64, words string) {
 		all = append(all, PastLimit{b.String(), words, most, refused[b.String()]})
 	}
@@ -158,25 +148,28 @@ func (h *Desk) limitsOf(key *config.Key) (all []PastLimit) {
 	return all
 }
 
-// PastClient is what a client was seen with, for its page.
+// PastClient is which keys a client uses, for its page.
 type PastClient struct {
-	Since time.Time `json:"counted_since"`
-	PastSeenWith
+	Since time.Time  `json:"counted_since"`
+	Keys  []PastSeen `json:"keys"`
 }
 
 func (h *Desk) pastClient(name string) *PastClient {
-	tied := h.past.Tied(history.Client, history.Name{Word: name})
-	return &PastClient{tied.Since, seenWith(tied)}
+	c := &PastClient{Since: h.past.Tied("").Since, Keys: []PastSeen{}}
+	users := h.past.KeysWith(instrument.Clients, name)
+	for _, key := range slices.Sorted(maps.Keys(users)) {
+		c.Keys = append(c.Keys, users[key])
+	}
+	return c
 }
 
 // PastEndpoint is who may use an endpoint, and who does, for its page.
 type PastEndpoint struct {
-	Grant   string      `json:"grant"` // "" where every api_key may
-	Since   time.Time   `json:"counted_since"`
-	Whole   bool        `json:"counted_whole"`
-	Keys    []PastGrant `json:"keys"`
-	More    int         `json:"more"` // keys that may use it, and are not listed
-	Clients []PastSeen  `json:"clients"`
+	Grant string      `json:"grant"` // "" where every api_key may
+	Since time.Time   `json:"counted_since"`
+	Whole bool        `json:"counted_whole"`
+	Keys  []PastGrant `json:"keys"`
+	More  int         `json:"more"` // keys that may use it, and are not listed
 }
 
 // PastGrant is an api_key that may use an endpoint, or did.
@@ -192,20 +185,20 @@ type PastGrant struct {
 const mostGrants = 100
 
 // pastEndpoint is who may use an endpoint, and did; nil where there is no such endpoint.
-func (h *Desk) pastEndpoint(name history.Name) *PastEndpoint {
-	op := h.Gateway.Logged(name.Method, name.Word)
+func (h *Desk) pastEndpoint(name string) *PastEndpoint {
+	method, template, _ := strings.Cut(name, " ")
+	op := h.Gateway.Logged(method, template)
 	if op == nil {
 		return nil
 	}
 	grant, governed := op.Grant()
-	tied := h.past.Tied(history.Endpoint, name)
-	e := &PastEndpoint{Clients: tied.With[history.Clients], Keys: []PastGrant{}}
+	e := &PastEndpoint{Keys: []PastGrant{}}
 	if !governed {
 		return e
 	}
-	counted := h.past.Tied(history.Key, history.Name{})
+	counted := h.past.Tied("")
 	e.Grant, e.Since, e.Whole = grant.String(), counted.Since, counted.Whole
-	users, keys := h.past.UsersOf(e.Grant), h.keys()
+	users, keys := h.past.KeysWith(instrument.Grants, e.Grant), h.keys()
 	for i := range keys {
 		key := &keys[i]
 		one := PastGrant{Key: key.Name}

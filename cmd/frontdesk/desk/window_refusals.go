@@ -2,44 +2,59 @@ package desk
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strconv"
 	"strings"
 
-	"frontdesk/cmd/frontdesk/history"
+	"frontdesk/cmd/frontdesk/instrument"
 )
 
-// refusalsView is the page of refusals and failures.
+// refusalsView is the page of refusals and failures, of all gateways.
 type refusalsView struct {
 	filters
-	All  []history.Refusal `json:"refusals"`
-	Last int               `json:"-"` // how many the list has at most
+	All   []instrument.Refusal `json:"refusals"`
+	Fault string               `json:"fault,omitempty"`
+	Last  int                  `json:"-"` // how many the list has at most
+	OfAll bool                 `json:"-"` // of all gateways
 }
 
 type refusalFacet struct {
 	name string
-	of   func(*history.Refusal) string
+	of   func(*instrument.Refusal) string
 }
 
-// refusalMembers are what refusals can be filtered by.
-var refusalMembers = []refusalFacet{
-	{"key", func(r *history.Refusal) string { return r.Key }}, {"client", func(r *history.Refusal) string { return r.Client }},
-	{"endpoint", func(r *history.Refusal) string { return strings.TrimSpace(r.Method + " " + r.Endpoint) }},
-	{"reason", func(r *history.Refusal) string { return cmp.Or(r.Cause, r.Reason) }}, {"status", func(r *history.Refusal) string { return strconv.Itoa(r.Status) }},
+// refusalFacets are what refusals can be filtered by.
+var refusalFacets = []refusalFacet{
+	{"key", func(r *instrument.Refusal) string { return r.Key }}, {"client", func(r *instrument.Refusal) string { return r.Client }},
+	{"endpoint", func(r *instrument.Refusal) string { return strings.TrimSpace(r.Method + " " + r.Endpoint) }},
+	{"reason", causeOf}, {"status", func(r *instrument.Refusal) string { return strconv.Itoa(r.Status) }},
 }
 
-func refusalMember(name string, r *history.Refusal) string {
-	return refusalMembers[slices.IndexFunc(refusalMembers, func(m refusalFacet) bool { return m.name == name })].of(r)
+func causeOf(r *instrument.Refusal) string { return cmp.Or(r.Cause, r.Reason) }
+
+// searched is the filter by part of what a refusal has: its request_id, key, client, user, address,
+// reason, or the path with the ID.
+const searched = "search"
+
+func isFound(r *instrument.Refusal, text string) bool {
+	all := strings.Join([]string{r.ID, r.Key, r.Client, r.User, r.Method + " " + r.Path(), r.Endpoint, r.Reason, r.Cause, r.Address}, "\n")
+	return strings.Contains(strings.ToLower(all), strings.ToLower(strings.TrimSpace(text)))
 }
 
-func (p *past) refusalsOf(query map[string]string) refusalsView {
-	var names []string
-	for _, m := range refusalMembers {
-		names = append(names, m.name)
+func (p *past) refusalsOf(ctx context.Context, query map[string]string) refusalsView {
+	names := []string{searched}
+	for _, f := range refusalFacets {
+		names = append(names, f.name)
 	}
-	v := refusalsView{filters: p.filtersOf("/refusals", query, names...), Last: history.MostRefusals, All: []history.Refusal{}}
-	v.All = append(v.All, p.History.Refusals(func(r *history.Refusal) bool {
-		return !slices.ContainsFunc(refusalMembers, func(m refusalFacet) bool { return v.set.Has(m.name) && m.of(r) != v.set.Get(m.name) })
-	})...)
+	v := refusalsView{filters: p.filtersOf("/refusals", query, names...), Last: instrument.MostRefusals, All: []instrument.Refusal{}}
+	did := p.inSpan(ctx, instrument.Spans[noticeSpan], p.others != nil)
+	v.Fault, v.OfAll = did.Fault, len(did.Gateways) > 1
+	for _, r := range did.Refusals {
+		is := !slices.ContainsFunc(refusalFacets, func(f refusalFacet) bool { return v.set.Has(f.name) && f.of(&r) != v.set.Get(f.name) })
+		if is && isFound(&r, v.set.Get(searched)) && len(v.All) < v.Last {
+			v.All = append(v.All, r)
+		}
+	}
 	return v
 }

@@ -81,13 +81,15 @@ func TestSlowAnswersAreCounted(t *testing.T) {
 		d := rig.Start(t, rig.Options{DSN: dsn})
 		token := d.Login(rig.FullKey, "demo")
 		require.Equal(t, 201, d.Call("POST", "/contact", token, rig.NewContact).Status)
-		slow := func() (n int) {
-			text := d.OpsText("/metrics")
-			match := regexp.MustCompile(`(?m)^frontdesk_slow_answers_total\{endpoint="/contact",method="POST"\} (\d+)$`).FindStringSubmatch(text)
-			require.NotNil(t, match, text)
-			_, err := fmt.Sscan(match[1], &n)
-			require.NoError(t, err)
-			return n
+		slow := func() int {
+			text, counts := d.OpsText("/metrics"), [2]int{}
+			for i, series := range []string{`count{endpoint="/contact",method="POST",status="201"}`, `bucket{endpoint="/contact",method="POST",status="201",le="0.5"}`} {
+				match := regexp.MustCompile(`(?m)^frontdesk_request_duration_seconds_` + regexp.QuoteMeta(series) + ` (\d+)$`).FindStringSubmatch(text)
+				require.NotNil(t, match, text)
+				_, err := fmt.Sscan(match[1], &counts[i])
+				require.NoError(t, err)
+			}
+			return counts[0] - counts[1]
 		}
 		before := slow()
 		// How long a request is on its way before it is timed is nobody's

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -15,7 +16,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"frontdesk/cmd/frontdesk/history"
+	"frontdesk/backend"
+	"frontdesk/cmd/frontdesk/instrument"
 	"frontdesk/cmd/frontdesk/rig"
 	"frontdesk/gateway"
 )
@@ -65,9 +67,9 @@ func (p *tab) picture(file string, height int64) {
 
 // anHour is what a gateway did until now: a customer whose password is wrong, a key that runs
 // into its limit, and a database that was slow for some minutes after a change.
-func anHour(now time.Time) *history.History {
+func anHour(now time.Time) *instrument.Instrument {
 	at := now.Add(-100 * time.Minute)
-	h := history.New(func() time.Time { return at })
+	h := instrument.New(func() time.Time { return at })
 	random := rand.New(rand.NewPCG(1, 2))
 	endpoints := []string{"/order", "/order/{id}", "/vehicle", "/contact/{id}", "/orderline"}
 	clients := []string{"Garage Jansen", "Autohuis De Vries", "Fleet & Co"}
@@ -78,7 +80,7 @@ func anHour(now time.Time) *history.History {
 			h.Mark("configuration", "changed: webshop gains GET /orderline")
 		}
 		for range int(90 + 40*math.Sin(float64(at.Unix())/900) + 12*random.NormFloat64()) {
-			a := gateway.Answer{At: at, RequestID: uuid.NewString(), Method: "GET", Endpoint: endpoints[min(random.IntN(7), 4)], Key: "webshop", Client: clients[random.IntN(3)], Status: 200, Sent: 2000, Address: "192.0.2.7"}
+			a := gateway.Answer{At: at, RequestID: uuid.NewString(), Method: "GET", Endpoint: endpoints[min(random.IntN(7), 4)], Key: "webshop", Client: clients[random.IntN(3)], Status: 200, Address: "192.0.2.7"}
 			a.Backend = time.Duration((4 + 3*random.ExpFloat64()) * float64(time.Millisecond))
 			if slow {
 				a.Backend *= time.Duration(60 + random.IntN(60))
@@ -95,13 +97,13 @@ func anHour(now time.Time) *history.History {
 			case random.IntN(60) == 0:
 				a.Status, a.Reason = 404, "record_not_found"
 			}
-			h.Note(a)
-			h.NoteCall("reads of order", a.Backend, history.Good)
+			h.Answered(a)
+			h.Called(context.Background(), backend.Call{Resource: "order", Operation: "list", Lane: "reads of order", Outcome: backend.Answered, Took: a.Backend})
 		}
 		if left < 9*time.Minute && random.IntN(4) == 0 {
-			h.Note(gateway.Answer{At: at, RequestID: uuid.NewString(), Method: "GET", Endpoint: "/authenticate", Key: "webshop", Client: "Autohuis De Vries", Status: 401, Reason: "credentials_invalid", Cause: "wrong_password", Took: 24 * time.Millisecond, Address: "192.0.2.44"})
+			h.Answered(gateway.Answer{At: at, RequestID: uuid.NewString(), Method: "GET", Endpoint: "/authenticate", Key: "webshop", Client: "Autohuis De Vries", Status: 401, Reason: "credentials_invalid", Cause: "wrong_password", Took: 24 * time.Millisecond, Address: "192.0.2.44"})
 		}
-		h.Sample(history.Levels{history.Connections: uint32(18 + random.IntN(8))})
+		h.Take(instrument.Levels{instrument.Connections: uint32(18 + random.IntN(8))})
 	}
 	return h
 }

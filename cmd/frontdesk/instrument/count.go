@@ -1,0 +1,224 @@
+package instrument
+
+import (
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+
+	"frontdesk/backend"
+)
+
+// bucketFactor is how much wider each bucket of a histogram is than the one before, at most.
+const bucketFactor = 1.1
+
+// Kind is what a series is of.
+type Kind uint8
+
+// The kinds of series. Of All there is one, without a name.
+const (
+	All Kind = iota
+	Endpoint
+	Key
+	Client
+	Reason
+	Calls // of the backend, by what their circuit guards
+	kinds
+)
+
+// name names a series; without a word it is what has no series of its own.
+type name struct {
+	kind Kind
+	word string
+}
+
+// count is what a series has counted since the start.
+type count struct {
+	requests, refused, failed float64
+	took, backend             float64 // seconds, of all requests together
+	buckets                   map[int32]float64
+	schema                    int32
+}
+
+// The fates of requests.
+const (
+	good    = "good"
+	refused = "refused"
+	failed  = "failed"
+)
+
+func fateOf(status int) string {
+	switch {
+	case status >= 500:
+		return failed
+	case status >= 400:
+		return refused
+	default:
+		return good
+	}
+}
+
+// fateOfCall is how a call of the backend counts: refused is one that was not made, since there was
+// no room or the circuit was open.
+func fateOfCall(outcome backend.Outcome) string {
+	switch outcome {
+	case backend.Busy, backend.Open:
+		return refused
+	case backend.Failed, backend.TimedOut, backend.Unexpected, backend.OwnStore:
+		return failed
+	default:
+		return good
+	}
+}
+
+func (c *count) add(fate string, n float64) {
+	switch fate {
+	case refused:
+		c.refused += n
+	case failed:
+		c.failed += n
+	}
+}
+
+// time adds what a histogram has counted.
+func (c *count) time(h *dto.Histogram) {
+	c.took += h.GetSampleSum()
+	c.schema = h.GetSchema()
+	at, n, delta := int32(0), int64(0), 0
+	for _, span := range h.GetPositiveSpan() {
+		at += span.GetOffset()
+		for range span.GetLength() {
+			n += h.PositiveDelta[delta]
+			c.buckets[at] += float64(n)
+			at, delta = at+1, delta+1
+		}
+	}
+}
+
+// counts are what the series have counted so far.
+func (i *Instrument) counts() map[name]*count {
+	all := map[name]*count{}
+	of := func(kind Kind, word string) *count {
+		n := name{kind, word}
+		if all[n] == nil {
+			all[n] = &count{buckets: map[int32]float64{}}
+		}
+		return all[n]
+	}
+	families, _ := i.window.Gather() // of our own counters, which do not fail
+	for _, f := range families {
+		for _, m := range f.Metric {
+			label := labelsOf(m)
+			n := m.GetCounter().GetValue()
+			switch f.GetName() {
+			case "frontdesk_request_duration_seconds":
+				h := m.GetHistogram()
+				for _, c := range endpoints(of, label) {
+					c.requests += float64(h.GetSampleCount())
+					c.add(fateOfText(label["status"]), float64(h.GetSampleCount()))
+					c.time(h)
+				}
+			case "frontdesk_request_backend_seconds_total":
+				for _, c := range endpoints(of, label) {
+					c.backend += n
+				}
+			case "frontdesk_key_requests_total":
+				of(Key, label["key"]).requests += n
+			case "frontdesk_refusals_total":
+				fate := fateOfText(label["status"])
+				c := of(Reason, label["reason"])
+				c.requests += n
+				c.add(fate, n)
+				if label["key"] != "" {
+					of(Key, label["key"]).add(fate, n)
+				}
+			case "clients":
+				c := of(Client, label["client"])
+				c.requests += n
+				c.add(label["fate"], n)
+			case "frontdesk_backend_calls_total":
+				c := of(Calls, i.lane(label))
+				c.requests += n
+				c.add(fateOfCall(backend.Outcome(label["outcome"])), n)
+			case "frontdesk_backend_call_seconds":
+				of(Calls, i.lane(label)).time(m.GetHistogram())
+			}
+		}
+	}
+	return all
+}
+
+// endpoints are the series that a request for an endpoint counts in.
+func endpoints(of func(Kind, string) *count, label map[string]string) []*count {
+	if label["endpoint"] == "" {
+		return []*count{of(All, "")}
+	}
+	return []*count{of(All, ""), of(Endpoint, label["method"]+" "+label["endpoint"])}
+}
+
+func (i *Instrument) lane(label map[string]string) string {
+	if lane, ok := i.lanes.Load([2]string{label["resource"], label["operation"]}); ok {
+		return lane.(string)
+	}
+	return ""
+}
+
+func fateOfText(status string) string {
+	switch {
+	case status >= "500":
+		return failed
+	case status >= "400":
+		return refused
+	default:
+		return good
+	}
+}
+
+func labelsOf(m *dto.Metric) map[string]string {
+	all := make(map[string]string, len(m.Label))
+	for _, l := range m.Label {
+		all[l.GetName()] = l.GetValue()
+	}
+	return all
+}
+
+// labelsIn are the labels of the counters that there are.
+func labelsIn(of *prometheus.CounterVec) (all []prometheus.Labels) {
+	metrics := make(chan prometheus.Metric)
+	go func() {
+		of.Collect(metrics)
+		close(metrics)
+	}()
+	for m := range metrics {
+		var is dto.Metric
+		_ = m.Write(&is) // into memory
+		all = append(all, labelsOf(&is))
+	}
+	return all
+}
+
+// since is what was counted since an earlier count of the same series, which may be none. What
+// began anew in between, as that of a key that was removed, is counted from there.
+func (c *count) since(was *count) (e Entry) {
+	if was == nil || was.requests > c.requests {
+		was = &count{}
+	}
+	n := func(now, before float64) uint32 { return uint32(max(now-before, 0)) } // #nosec G115 -- of ten seconds
+	e.Requests, e.Refused, e.Failed = n(c.requests, was.requests), n(c.refused, was.refused), n(c.failed, was.failed)
+	e.Took, e.Backend = float32(c.took-was.took), float32(max(c.backend-was.backend, 0))
+	timed := 0.0
+	for at, n := range c.buckets {
+		timed += n - was.buckets[at]
+	}
+	place, below := 0, 0.0
+	for _, at := range slices.Sorted(maps.Keys(c.buckets)) {
+		below += c.buckets[at] - was.buckets[at]
+		for place < len(Percentiles) && below > 0 && below >= math.Ceil(timed*float64(Percentiles[place])/100) {
+			e.Percentiles[place] = float32(math.Exp2(float64(at) / float64(int(1)<<max(c.schema, 0))))
+			place++
+		}
+	}
+	return e
+}

@@ -1,0 +1,244 @@
+package instrument
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"net/http"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/gateway"
+)
+
+// Instrument is safe for concurrent use. It keeps no request waiting.
+type Instrument struct {
+	Registry *prometheus.Registry // what /metrics exports
+	Since    time.Time            // when it began to count
+
+	requests   *prometheus.HistogramVec // by method, endpoint, status
+	asked      *prometheus.CounterVec   // seconds of the backend in them, by method, endpoint
+	refusals   *prometheus.CounterVec   // by key, reason, status
+	keys       *prometheus.CounterVec   // requests by key, sha256
+	clients    *prometheus.CounterVec   // requests by client, fate: of the pages only, since /metrics names no clients
+	calls      *prometheus.CounterVec   // by resource, operation, outcome
+	seconds    *prometheus.HistogramVec // of calls, by resource, operation
+	records    *prometheus.CounterVec   // of bulk requests, by method, endpoint, status
+	deprecated *prometheus.CounterVec   // by key, what, how
+	logins     *prometheus.CounterVec   // by outcome
+	window     *prometheus.Registry     // of these, what the pages show
+
+	uses   sync.Map // of hashes of api_keys, [32]byte to *atomic.Int64: when they were used last, in Unix seconds
+	lanes  sync.Map // of calls, [2]string of resource and operation to the name of what their circuit guards
+	opened sync.Map // of such a name, its *Opening
+	slowest
+
+	clock func() time.Time
+	id    string
+
+	looking  sync.Mutex // held from reading the counters until what they say is noted, before mu
+	mu       sync.Mutex
+	last     map[name]*count // at the end of steps
+	began    int64           // the step under way, in Unix seconds
+	minutes  []Step          // oldest first, then
+	steps    []Step
+	levels   Levels
+	refused  refusals
+	seen     seen
+	marks    []Mark
+	numbered uint64 // refusals so far
+}
+
+// New returns an instrument that begins to count now.
+func New(clock func() time.Time) *Instrument {
+	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+	}
+	histogram := func(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
+		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets, NativeHistogramBucketFactor: bucketFactor}, labels)
+	}
+	i := &Instrument{
+		Registry: prometheus.NewRegistry(), window: prometheus.NewRegistry(), Since: clock(), clock: clock, id: rand.Text()[:idLength], last: map[name]*count{},
+		requests: histogram("frontdesk_request_duration_seconds", "How long requests took, by the endpoint as it is documented and the status answered; without an endpoint for those that found none.",
+			[]float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}, "method", "endpoint", "status"),
+		asked:    counter("frontdesk_request_backend_seconds_total", "How long the calls of the backend took that requests made, those side by side added.", "method", "endpoint"),
+		refusals: counter("frontdesk_refusals_total", "Requests that were answered with an error, by the name of the api_key (empty where none is known), the cause or else the reason, and the status.", "key", "reason", "status"),
+		keys:     counter("frontdesk_key_requests_total", "Requests with one of the hashes of an api_key, by its first digits, at this gateway, logins included; without digits those that needed no look at it.", "key", "sha256"),
+		clients:  counter("clients", "Requests by client.", "client", "fate"),
+		calls: counter("frontdesk_backend_calls_total", "Calls of the backend by how they ended: answered (refusals too), unexpected, failed, timeout, cancelled, busy (no room), circuit (open), store (the gateway's own) or kept (under an idempotency key, without asking).",
+			"resource", "operation", "outcome"),
+		seconds: histogram("frontdesk_backend_call_seconds", "How long calls of the backend took, the wait for room included.",
+			[]float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}, "resource", "operation"),
+		records:    counter("frontdesk_bulk_records_total", "Records of requests that write many at once, by the endpoint and by what a request for each alone would have been answered.", "method", "endpoint", "status"),
+		deprecated: counter("frontdesk_deprecated_total", "Requests that have to do with something that the model marks as deprecated, by how: named (by the request) or answered (only part of the answer).", "key", "what", "how"),
+		logins:     counter("frontdesk_logins_total", "Tries to log in by how they ended: done, wrong (api_key, username or password), throttled, busy (too many others at once), refused (a user who may not) or failed.", "outcome"),
+	}
+	i.Registry.MustRegister(i.requests, i.asked, i.refusals, i.keys, i.calls, i.seconds, i.records, i.deprecated, i.logins)
+	i.window.MustRegister(i.requests, i.asked, i.refusals, i.keys, i.clients, i.calls, i.seconds)
+	for _, outcome := range auth.LoginOutcomes() {
+		i.logins.WithLabelValues(string(outcome)) // from 0, so that a rate sees the first one
+	}
+	i.began, i.seen = stepOf(i.Since), newSeen(i.Since)
+	return i
+}
+
+const idLength = 6
+
+// ID tells this instrument from any other: it is drawn when counting begins, and kept over a
+// restart with the history.
+func (i *Instrument) ID() string {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.id
+}
+
+var _ gateway.Meter = (*Instrument)(nil)
+
+// Answered implements gateway.Meter.
+func (i *Instrument) Answered(a gateway.Answer) {
+	method := a.Method
+	if a.Endpoint == "" {
+		method = "" // a client may make one up
+	}
+	status := statusText(a.Status)
+	i.requests.WithLabelValues(method, a.Endpoint, status).Observe(a.Took.Seconds())
+	if a.Backend > 0 {
+		i.asked.WithLabelValues(method, a.Endpoint).Add(a.Backend.Seconds())
+	}
+	if a.Key != "" {
+		i.keys.WithLabelValues(a.Key, a.Hash.Short()).Inc()
+	}
+	if a.Hash != nil {
+		i.Used(a.Hash.Hash, a.At)
+	}
+	if a.Client != "" {
+		i.clients.WithLabelValues(a.Client, fateOf(a.Status)).Inc()
+	}
+	if a.Reason != "" {
+		i.refusals.WithLabelValues(a.Key, cmp.Or(a.Cause, a.Reason), status).Inc()
+	}
+	for _, use := range a.Deprecated {
+		how := "answered"
+		if use.Named {
+			how = "named"
+		}
+		i.deprecated.WithLabelValues(a.Key, use.What, how).Inc()
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.seen.note(&a)
+	if a.Reason != "" {
+		i.numbered++
+		i.refused.add(&a, i.numbered)
+	}
+}
+
+// Wrote implements gateway.Meter.
+func (i *Instrument) Wrote(method, endpoint string, status, records int) {
+	i.records.WithLabelValues(method, endpoint, statusText(status)).Add(float64(records))
+}
+
+// LoggedIn counts a try to log in.
+func (i *Instrument) LoggedIn(o auth.LoginOutcome) { i.logins.WithLabelValues(string(o)).Inc() }
+
+// Called counts a call of the backend, and adds its time to the line of its request in the access
+// log.
+func (i *Instrument) Called(ctx context.Context, c backend.Call) {
+	gateway.NoteBackend(ctx, c.Took)
+	kind := [2]string{c.Resource, c.Operation}
+	if _, known := i.lanes.Load(kind); !known {
+		i.lanes.Store(kind, c.Lane)
+	}
+	i.seconds.WithLabelValues(c.Resource, c.Operation).Observe(c.Took.Seconds())
+	i.calls.WithLabelValues(c.Resource, c.Operation, string(c.Outcome)).Inc()
+	i.slowest.note(ctx, i.clock, &c)
+	if c.Opened {
+		i.opened.Store(c.Lane, &Opening{At: i.clock(), Operation: c.Operation, Outcome: c.Outcome, RequestID: gateway.RequestIDOf(ctx)})
+	}
+}
+
+// Opening is what opened a circuit.
+type Opening struct {
+	At        time.Time       `json:"at"`
+	Operation string          `json:"operation"`
+	Outcome   backend.Outcome `json:"outcome"` // of the call whose failure was one too many
+	RequestID string          `json:"request_id"`
+}
+
+// Opened is what opened a circuit last; nil where nothing has.
+func (i *Instrument) Opened(lane string) *Opening {
+	if found, ok := i.opened.Load(lane); ok {
+		return found.(*Opening)
+	}
+	return nil
+}
+
+// Used notes when one of the hashes of an api_key was used last, at whatever gateway.
+func (i *Instrument) Used(hash [32]byte, at time.Time) {
+	kept, ok := i.uses.Load(hash)
+	if !ok {
+		kept, _ = i.uses.LoadOrStore(hash, new(atomic.Int64))
+	}
+	last := kept.(*atomic.Int64)
+	for now, was := at.Unix(), last.Load(); now > was && !last.CompareAndSwap(was, now); was = last.Load() {
+	}
+}
+
+// LastUse is when a hash was used last, of what is known; zero for never.
+func (i *Instrument) LastUse(hash [32]byte) time.Time {
+	kept, ok := i.uses.Load(hash)
+	if !ok {
+		return time.Time{}
+	}
+	return time.Unix(kept.(*atomic.Int64).Load(), 0)
+}
+
+// KeyHash names one of the hashes of an api_key, by its first digits.
+type KeyHash struct{ Key, SHA256 string }
+
+// KeepKeys begins the series of the api_keys that are configured, by their hashes, and ends those of
+// others.
+func (i *Instrument) KeepKeys(configured map[[32]byte]KeyHash) {
+	names, pairs := map[string]bool{"": true}, map[KeyHash]bool{}
+	for _, k := range configured {
+		names[k.Key], pairs[k], pairs[KeyHash{k.Key, ""}] = true, true, true
+		i.keys.WithLabelValues(k.Key, k.SHA256) // from 0, so that a rate sees the first one
+	}
+	for _, of := range []*prometheus.CounterVec{i.keys, i.refusals, i.deprecated} {
+		for _, label := range labelsIn(of) {
+			if of == i.keys && !pairs[KeyHash{label["key"], label["sha256"]}] || !names[label["key"]] {
+				of.Delete(label)
+			}
+		}
+	}
+	i.uses.Range(func(hash, _ any) bool {
+		if _, is := configured[hash.([32]byte)]; !is {
+			i.uses.Delete(hash)
+		}
+		return true
+	})
+}
+
+// statusText is the label of a status, without garbage for those that HTTP knows.
+func statusText(status int) string {
+	if text, ok := statusTexts[status]; ok {
+		return text
+	}
+	return strconv.Itoa(status)
+}
+
+var statusTexts = func() map[int]string {
+	all := map[int]string{}
+	for status := 100; status < 600; status++ {
+		if http.StatusText(status) != "" {
+			all[status] = strconv.Itoa(status)
+		}
+	}
+	return all
+}()
