@@ -105,27 +105,31 @@ const mostPointed = 180
 func (c Chart) values(b *strings.Builder) {
 	together := (c.steps() + mostPointed - 1) / mostPointed
 	for i := 0; i < c.steps(); i += together {
+		text := c.at(i, together)
+		if text == "" {
+			continue
+		}
 		fmt.Fprintf(b, `<rect class="step" x="%s%%" width="%s%%" height="100%%"><title>%s</title></rect>`,
-			percent(float64(i), float64(c.steps())), percent(float64(together), float64(c.steps())), template.HTMLEscapeString(c.at(i, together)))
+			percent(float64(i), float64(c.steps())), percent(float64(together), float64(c.steps())), template.HTMLEscapeString(text))
 	}
 }
 
-// at says what some steps had, of each layer the most.
+// at says what some steps had, of each layer the most; "" for nothing.
 func (c Chart) at(from, together int) string {
-	parts := make([]string, 0, len(c.Layers))
+	parts, any := make([]string, 0, len(c.Layers)), false
 	for _, l := range c.Layers {
-		most := math.NaN()
+		most := math.Inf(-1)
 		for _, v := range l.Values[min(from, len(l.Values)):min(from+together, len(l.Values))] {
-			if math.IsNaN(most) || v > most {
+			if v > most { // which NaN is not
 				most = v
 			}
 		}
-		if !math.IsNaN(most) {
-			parts = append(parts, c.Format(most)+" "+l.Name)
+		if !math.IsInf(most, -1) {
+			parts, any = append(parts, c.Format(most)+" "+l.Name), any || most > 0
 		}
 	}
-	if len(parts) == 0 {
-		parts = append(parts, "nothing")
+	if !any {
+		return ""
 	}
 	return c.From.Add(time.Duration(from)*c.Step).Format("15:04:05 MST ") + strings.Join(parts, ", ")
 }

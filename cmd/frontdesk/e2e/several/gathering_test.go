@@ -3,7 +3,9 @@ package several
 import (
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +14,7 @@ import (
 
 	"frontdesk/auth/redis/redistest"
 	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/instrument"
 	"frontdesk/cmd/frontdesk/rig"
 )
 
@@ -94,13 +97,23 @@ func TestSumOfGateways(t *testing.T) {
 		}
 	}
 
-	var ofOne struct{ Gateways []desk.GatewayRow }
+	var ofOne struct {
+		Gateways []desk.GatewayRow
+		Points   []struct{ Requests int }
+	}
 	one.OpsJSON("/history?reason=endpoint_unknown&span=24h&gateways=all", &ofOne)
 	require.Len(t, ofOne.Gateways, 2)
 	for i, requests := range []uint32{3, 8} {
 		require.Equal(t, [2]uint32{requests, requests}, [2]uint32{ofOne.Gateways[i].Requests, ofOne.Gateways[i].Refused})
 	}
-	require.Contains(t, one.OpsText("/history?reason=endpoint_unknown&gateways=all"), "The charts, and what follows, are of this gateway.")
+	require.Equal(t, 3+8, func() (sum int) {
+		for _, p := range ofOne.Points {
+			sum += p.Requests
+		}
+		return sum
+	}(), "the charts too are of all")
+	require.True(t, sum.Past.Gateways[1].Stopped)
+	require.False(t, sum.Past.Gateways[1].Silent)
 
 	s.redis.Kill()
 	sum, requests = firstPage(t, one, "gateways=all")
@@ -114,4 +127,50 @@ func TestSumOfGateways(t *testing.T) {
 	memory := rig.StartKept(t, filepath.Join(t.TempDir(), "frontdesk.yaml"), s.text("sessions: {store: ", "# sessions: {store: "), true)
 	sum, _ = firstPage(t, memory, "gateways=all")
 	require.Contains(t, sum.Past.Fault, "there is one gateway only")
+}
+
+// TestRefusalsOfAllGateways: who is refused a little at each gateway stands out, and is found at any of
+// them by what a customer can tell.
+func TestRefusalsOfAllGateways(t *testing.T) {
+	t.Parallel()
+	s := &service{t: t, dsn: rig.Engines[1].DSN(t), redis: redistest.Start(t)}
+	one, other := s.start(), s.start()
+	tell := func(k *rig.Kept) {
+		t.Helper()
+		held := func() bool { return k.Timers.Held(desk.GatherEvery) == 1 }
+		require.Eventually(t, held, rig.Patience, time.Millisecond)
+		k.Timers.Pass(desk.GatherEvery)
+		require.Eventually(t, held, rig.Patience, time.Millisecond)
+	}
+	one.Call("GET", rig.LoginPath(rig.FullKey, "demo", "wrong"), "", "", "X-Request-Id", "told-by-the-customer")
+	token := one.Login(rig.FullKey, "demo")
+	require.Equal(t, 404, one.Call("GET", "/order/4711", token, "").Status)
+	for range 2 {
+		other.Call("GET", rig.LoginPath(rig.FullKey, "demo", "wrong"), "", "")
+	}
+	tell(one)
+	tell(other)
+	tell(other) // nothing is told twice
+	type list struct {
+		Refusals []instrument.Refusal
+		Notices  []desk.Notice `json:"stands_out"`
+	}
+	search := func(k *rig.Kept, text string) []instrument.Refusal {
+		t.Helper()
+		var found list
+		k.OpsJSON("/refusals?search="+url.QueryEscape(text), &found)
+		return found.Refusals
+	}
+	for _, k := range []*rig.Kept{one, other} {
+		require.Len(t, search(k, ""), 4)
+		require.Len(t, search(k, "wrong_password"), 3)
+		require.Equal(t, "wrong_password", search(k, "told-by-the")[0].Cause)
+		require.Equal(t, int32(4711), search(k, "get /order/4711")[0].Record)
+		require.Len(t, search(k, "Demo Garage"), 4)
+		require.Empty(t, search(k, "nowhere"))
+		var page list
+		k.OpsJSON("/", &page)
+		require.Contains(t, page.Notices[0].Text, "3 logins of Demo Garage with the key full were refused: wrong_password")
+	}
+	require.Len(t, slices.DeleteFunc(search(one, ""), func(r instrument.Refusal) bool { return r.Gateway == "" }), 2, "those of the other one")
 }
