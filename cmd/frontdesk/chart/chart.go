@@ -20,7 +20,8 @@ type Layer struct {
 
 // Mark is a moment in the chart.
 type Mark struct {
-	Class string // also the word beside it
+	Class string
+	Word  string // that stands beside it
 	At    time.Time
 	Text  string
 }
@@ -61,10 +62,15 @@ func (c Chart) SVG() template.HTML {
 		}
 		x := percent(at, 1)
 		fmt.Fprintf(&b, `<line class="mark %s" x1="%s%%" x2="%s%%" y1="0" y2="100%%"><title>%s</title></line>`, m.Class, x, x, template.HTMLEscapeString(m.At.Format("15:04:05 MST ")+m.Text))
-		if at-said > 0.14 && at < 0.88 { // a word that would cover another is left out
-			fmt.Fprintf(&b, `<text class="mark %s" x="%s%%" dx="3" y="11">%s</text>`, m.Class, x, template.HTMLEscapeString(m.Class))
-			said = at
+		switch { // a word that would cover another is left out
+		case at-said < 0.12:
+			continue
+		case at > 0.9:
+			fmt.Fprintf(&b, `<text class="mark %s" x="%s%%" dx="-3" y="11" text-anchor="end">%s</text>`, m.Class, x, template.HTMLEscapeString(m.Word))
+		default:
+			fmt.Fprintf(&b, `<text class="mark %s" x="%s%%" dx="3" y="11">%s</text>`, m.Class, x, template.HTMLEscapeString(m.Word))
 		}
+		said = at
 	}
 	b.WriteString("</svg>")
 	return template.HTML(b.String()) // #nosec G203 -- all texts in it are escaped

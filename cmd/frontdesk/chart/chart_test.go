@@ -16,7 +16,7 @@ func TestSVG(t *testing.T) {
 	c := Chart{
 		Title: "Requests", From: from, Step: time.Minute, Stack: true, Format: short,
 		Layers: []Layer{{"good", "answered", []float64{0, 10, 30}}, {"bad", `"failed" & <more>`, []float64{0, 0, 7}}, {"none", "nothing", []float64{0, 0, 0}}},
-		Marks:  []Mark{{"configuration", from.Add(90 * time.Second), "<abc> in force"}, {"start", from.Add(-time.Minute), "before"}},
+		Marks:  []Mark{{"configuration", "config", from.Add(90 * time.Second), "<abc> in force"}, {"start", "start", from.Add(-time.Minute), "before"}},
 	}
 	picture := string(c.SVG())
 	require.Contains(t, picture, `>50</text>`, "the scale")
@@ -24,7 +24,7 @@ func TestSVG(t *testing.T) {
 	require.Contains(t, picture, `aria-label="Requests: at most 50; answered now 30, &#34;failed&#34; &amp; &lt;more&gt; now 7, nothing now 0"`)
 	require.Contains(t, picture, `<path class="area good" d="M0 140V140H240V115.6H480V66.8H720V140H480V140H240V140H0Z"/>`)
 	require.Contains(t, picture, `V49.7H720V66.8`, "on top of the other")
-	require.Contains(t, picture, `x1="50%" x2="50%" y1="0" y2="100%"><title>10:01:30 UTC &lt;abc&gt; in force</title></line><text class="mark configuration" x="50%" dx="3" y="11">configuration</text>`)
+	require.Contains(t, picture, `x1="50%" x2="50%" y1="0" y2="100%"><title>10:01:30 UTC &lt;abc&gt; in force</title></line><text class="mark configuration" x="50%" dx="3" y="11">config</text>`)
 	require.Contains(t, picture, `<title>10:02:00 UTC 30 answered, 7 &#34;failed&#34; &amp; &lt;more&gt;, 0 nothing</title>`, "what the last step had")
 	require.NotContains(t, picture, "before")
 	require.NotContains(t, picture, `class="area none"`)

@@ -78,6 +78,7 @@ func notices(lately *gathered, day *instrument.View, now time.Time) []Notice {
 type alike struct {
 	instrument.Refusal // the last of them
 	n                  int
+	first              time.Time
 
 	clients, addresses map[string]bool
 }
@@ -97,7 +98,7 @@ func group(of []instrument.Refusal, sort func(*instrument.Refusal) (name [4]stri
 			a = &alike{Refusal: *r, clients: map[string]bool{}, addresses: map[string]bool{}}
 			sorts[name], all = a, append(all, a)
 		}
-		a.n++
+		a.n, a.first = a.n+1, r.At // the newest come first
 		a.clients[r.Client], a.addresses[r.Address] = true, true
 	}
 	slices.SortStableFunc(all, func(a, b *alike) int { return cmp.Compare(b.n, a.n) })
@@ -135,7 +136,7 @@ func lockedOut(of []instrument.Refusal, now time.Time) (all []Notice) {
 		if n := len(a.addresses); n > 1 {
 			from = fmt.Sprintf("%d addresses", n)
 		}
-		text := fmt.Sprintf("%d %s %s were refused: %s, the last %s from %s", a.n, what, whose, causeOf(&a.Refusal), ago(now, a.At), from)
+		text := fmt.Sprintf("%d %s %s were refused: %s, the first %s, the last %s from %s", a.n, what, whose, causeOf(&a.Refusal), ago(now, a.first), ago(now, a.At), from)
 		all = append(all, Notice{"warn", text, "/refusals?" + url.Values{"reason": {causeOf(&a.Refusal)}, "key": {a.Key}, "client": {a.Client}}.Encode(), "frontdesk why " + a.ID + " LOG"})
 	}
 	return all
@@ -147,7 +148,7 @@ func failed(of []instrument.Refusal, now time.Time) (all []Notice) {
 		return [4]string{causeOf(r)}, r.Status >= http.StatusInternalServerError
 	})
 	for _, a := range sorts[:min(len(sorts), noticesMost)] {
-		text := fmt.Sprintf("%d requests of %s failed: %s, the last %s at %s %s", a.n, a.whose(), causeOf(&a.Refusal), ago(now, a.At), a.Method, a.Endpoint)
+		text := fmt.Sprintf("%d requests of %s failed: %s, the first %s, the last %s at %s %s", a.n, a.whose(), causeOf(&a.Refusal), ago(now, a.first), ago(now, a.At), a.Method, a.Endpoint)
 		all = append(all, Notice{"bad", text, "/refusals?" + url.Values{"reason": {causeOf(&a.Refusal)}}.Encode(), "frontdesk why " + a.ID + " LOG"})
 	}
 	return all

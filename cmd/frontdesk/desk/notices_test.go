@@ -50,7 +50,7 @@ func TestNotices(t *testing.T) {
 	require.Empty(t, texts(), "that is usual")
 
 	note(1, gateway.Answer{Key: "webshop", Endpoint: "/authenticate", Status: 401, Reason: "credentials_invalid", Cause: "wrong_password", Address: "192.0.2.7"})
-	require.Equal(t, []string{"3 logins of the key webshop were refused: wrong_password, the last now from 2 addresses"}, texts())
+	require.Equal(t, []string{"3 logins of the key webshop were refused: wrong_password, the first now, the last now from 2 addresses"}, texts())
 	at = at.Add(noticed + instrument.Short)
 	h.Take(instrument.Levels{})
 	require.Empty(t, texts(), "it is over")
@@ -61,7 +61,7 @@ func TestNotices(t *testing.T) {
 	require.Len(t, texts(), 1, "a login is delayed after failed ones")
 	note(2, gateway.Answer{Key: "planner", Client: "Garage", Endpoint: "/order", Status: 500, Reason: "backend_timeout", Took: 3 * time.Second, Backend: time.Second})
 	note(1, gateway.Answer{Key: "planner", Client: "Autos", Endpoint: "/order", Status: 500, Reason: "backend_timeout", Took: 3 * time.Second, Backend: time.Second})
-	require.Equal(t, "3 requests of 2 clients failed: backend_timeout, the last now at GET /order", texts()[0])
+	require.Equal(t, "3 requests of 2 clients failed: backend_timeout, the first now, the last now at GET /order", texts()[0])
 	require.Equal(t, "GET /order took up to 3.08 s (p95), the backend only 33 % of it", texts()[2])
 	note(90, gateway.Answer{Key: "planner", Endpoint: "/authenticate", Status: 200, Took: 4 * time.Second, Backend: 4 * time.Second})
 	require.Equal(t, "GET /authenticate took up to 4 s (p95), the backend nearly all of it; so did 1 more", texts()[2])

@@ -115,8 +115,21 @@ func (p *pages) overview(c *fiber.Ctx) error {
 	v := statusView{StatusReport: p.of.report(c.UserContext()), Past: p.of.past.windowOf(c.UserContext(), map[string]string{"span": query["span"], ofGateways: query[ofGateways]}, operator)}
 	if operator {
 		v.Notices, v.Acts = p.of.notices(c.UserContext(), &v.StatusReport), p.of.acts.newestFirst()
+		v.noteNotices()
 	}
 	return p.answer(c, "status", v)
+}
+
+// noteNotices has the verdict be no better than what stands out.
+func (v *statusView) noteNotices() {
+	rest, works := strings.CutPrefix(v.Verdict, "All works.")
+	switch n := len(v.Notices); {
+	case !works || n == 0:
+	case n == 1:
+		v.Verdict = "It works, but look at what stands out." + rest
+	default:
+		v.Verdict = fmt.Sprintf("It works, but look at the %d things that stand out.%s", n, rest)
+	}
 }
 
 func (p *pages) history(c *fiber.Ctx) error {

@@ -200,7 +200,7 @@ func seconds(s float32) time.Duration { return time.Duration(float64(s) * float6
 func (v *windowView) Charts() []chart.Chart {
 	base := chart.Chart{From: v.Since, Step: time.Duration(v.Step) * time.Second}
 	for _, m := range v.Marks {
-		base.Marks = append(base.Marks, chart.Mark{Class: m.Kind, At: m.At, Text: m.Text})
+		base.Marks = append(base.Marks, chart.Mark{Class: m.Kind, Word: markWords[m.Kind], At: m.At, Text: m.Text})
 	}
 	rate, times := base, base
 	rate.Title, rate.Stack, rate.Format = "Requests a second", true, perSecond
@@ -210,7 +210,7 @@ func (v *windowView) Charts() []chart.Chart {
 	}
 	charts := []chart.Chart{rate}
 	if v.Of == "" || v.Of == "endpoint" || v.Of == backendKind {
-		times.Title, times.Format = "Time: of the slowest 5 in 100 (p95), and the mean", inMillis
+		times.Title, times.Format = "Time of requests", inMillis
 		times.Layers = []chart.Layer{v.times("whole", "p95", func(e *instrument.Entry) float64 { return 1000 * float64(e.Percentiles[1]) }),
 			v.times("mean", "mean", func(e *instrument.Entry) float64 { return mean(e.Took, e.Requests) })}
 		if v.Of != backendKind {
@@ -228,6 +228,9 @@ func (v *windowView) Charts() []chart.Chart {
 	}
 	return charts
 }
+
+// markWords are the words beside the marks in a chart.
+var markWords = map[string]string{markStart: "start", markStop: "stop", "configuration": "config", "circuit": "circuit", "key": "key"}
 
 // rates are what was answered, refused and failed, a second.
 func (v *windowView) rates() []chart.Layer {
