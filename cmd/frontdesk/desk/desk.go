@@ -56,8 +56,9 @@ type Desk struct {
 	counts   *cached[map[webhook.State]int]
 	pending  *cached[pending]
 	queues   *queues
-	room     *cached[webhook.Room] // of results
-	draining atomic.Bool           // it is to stop, and takes requests only for a while yet
+	room     *cached[webhook.Room]     // of results
+	unwell   atomic.Pointer[time.Time] // since when; nil where all is well
+	draining atomic.Bool               // it is to stop, and takes requests only for a while yet
 
 	// Those of front.
 	server       *gateway.Server

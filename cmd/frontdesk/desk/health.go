@@ -121,19 +121,19 @@ func (h *Desk) health(ctx context.Context) Health {
 	if h.draining.Load() {
 		now.refuses(HealthDraining, "it is to stop")
 	}
-	now.Since = h.unwell(now.Status)
+	now.Since = h.unwellSince(now.Status)
 	return now
 }
 
-// unwell is since when it is not ok; nil where it is.
-func (h *Desk) unwell(status string) *time.Time {
+// unwellSince is since when it is not ok; nil where it is.
+func (h *Desk) unwellSince(status string) *time.Time {
 	if status == HealthOK {
-		h.unwellSince.Store(nil)
+		h.unwell.Store(nil)
 		return nil
 	}
 	since := h.now()
-	h.unwellSince.CompareAndSwap(nil, &since)
-	return h.unwellSince.Load()
+	h.unwell.CompareAndSwap(nil, &since)
+	return h.unwell.Load()
 }
 
 // degraded notes why it is not ok.
