@@ -37,6 +37,7 @@ type Answer struct {
 	Deprecated    []DeprecatedUse
 	Status        int
 	Reason, Cause string // of the first error
+	Counted       string // the reason for counters that everybody may see: no cause that tells whether a user exists
 	Address       string
 }
 
@@ -65,6 +66,9 @@ func (g *Gateway) observe(x *Exchange) {
 		Endpoint: x.endpoint(), User: x.user().Username, Deprecated: x.deprecated,
 	}
 	a.Grant, a.Needs = x.granted()
+	if a.Counted = cmp.Or(x.cause, a.Reason); x.why == auth.CauseAddress || x.why == auth.CauseCertificate {
+		a.Counted = string(x.why)
+	}
 	g.o.Meter.Answered(a)
 }
 

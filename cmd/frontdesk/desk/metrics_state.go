@@ -18,6 +18,13 @@ import (
 // watch exports the state of the desk.
 func (h *Desk) watch() {
 	registry := h.metrics.Registry
+	h.metrics.Configured = func() map[string]bool {
+		names := map[string]bool{}
+		for _, k := range h.keys() {
+			names[k.Name] = true
+		}
+		return names
+	}
 	registry.MustRegister(backendState(h.client), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), buildInfo())
 	gauge := func(name, help string, read func() float64) {
 		registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, read))

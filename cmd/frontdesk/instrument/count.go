@@ -1,6 +1,7 @@
 package instrument
 
 import (
+	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -126,9 +127,9 @@ func (i *Instrument) counts() map[name]*count {
 				}
 			case "frontdesk_key_requests_total":
 				of(Key, label["key"]).requests += n
-			case "frontdesk_refusals_total":
+			case "refusals":
 				fate := fateOfText(label["status"])
-				c := of(Reason, label["reason"])
+				c := of(Reason, label["cause"])
 				c.requests += n
 				c.add(fate, n)
 				if label["key"] != "" {
@@ -184,19 +185,21 @@ func labelsOf(m *dto.Metric) map[string]string {
 	return all
 }
 
-// labelsIn are the labels of the counters that there are.
-func labelsIn(of *prometheus.CounterVec) (all []prometheus.Labels) {
-	metrics := make(chan prometheus.Metric)
-	go func() {
-		of.Collect(metrics)
-		close(metrics)
-	}()
-	for m := range metrics {
-		var is dto.Metric
-		_ = m.Write(&is) // into memory
-		all = append(all, labelsOf(&is))
+// collected are the counters that there are.
+func collected(of *prometheus.CounterVec) iter.Seq[*dto.Metric] {
+	return func(yield func(*dto.Metric) bool) {
+		metrics := make(chan prometheus.Metric)
+		go func() {
+			of.Collect(metrics)
+			close(metrics)
+		}()
+		more := true
+		for m := range metrics {
+			is := &dto.Metric{}
+			_ = m.Write(is) // into memory
+			more = more && yield(is)
+		}
 	}
-	return all
 }
 
 // since is what was counted since an earlier count of the same series, which may be none. What
@@ -221,4 +224,32 @@ func (c *count) since(was *count) (e Entry) {
 		}
 	}
 	return e
+}
+
+// withoutCauses exports refusals as everybody may see them, of the api_keys that are configured.
+type withoutCauses struct{ of *Instrument }
+
+var refusalsDesc = prometheus.NewDesc("frontdesk_refusals_total",
+	"Requests that were answered with an error, by the name of the api_key (empty where none is known), the reason, and the status.", []string{"key", "reason", "status"}, nil)
+
+// Describe implements prometheus.Collector.
+func (withoutCauses) Describe(out chan<- *prometheus.Desc) { out <- refusalsDesc }
+
+// Collect implements prometheus.Collector.
+func (w withoutCauses) Collect(out chan<- prometheus.Metric) {
+	sums := map[[3]string]float64{}
+	var known map[string]bool
+	if w.of.Configured != nil {
+		known = w.of.Configured()
+	}
+	for m := range collected(w.of.refusals) {
+		label := labelsOf(m)
+		if known != nil && !known[label["key"]] {
+			label["key"] = ""
+		}
+		sums[[3]string{label["key"], label["reason"], label["status"]}] += m.GetCounter().GetValue()
+	}
+	for label, n := range sums {
+		out <- prometheus.MustNewConstMetric(refusalsDesc, prometheus.CounterValue, n, label[:]...)
+	}
 }

@@ -22,9 +22,13 @@ type Instrument struct {
 	Registry *prometheus.Registry // what /metrics exports
 	Since    time.Time            // when it began to count
 
+	// Configured are the names of the api_keys that /metrics may name; it is set before that is asked,
+	// and nil for all.
+	Configured func() map[string]bool
+
 	requests   *prometheus.HistogramVec // by method, endpoint, status
 	asked      *prometheus.CounterVec   // seconds of the backend in them, by method, endpoint
-	refusals   *prometheus.CounterVec   // by key, reason, status
+	refusals   *prometheus.CounterVec   // by key, reason, cause, status; /metrics has no causes, which tell whether a user exists
 	keys       *prometheus.CounterVec   // requests by key, sha256
 	clients    *prometheus.CounterVec   // requests by client, fate: of the pages only, since /metrics names no clients
 	calls      *prometheus.CounterVec   // by resource, operation, outcome
@@ -68,7 +72,7 @@ func New(clock func() time.Time) *Instrument {
 		requests: histogram("frontdesk_request_duration_seconds", "How long requests took, by the endpoint as it is documented and the status answered; without an endpoint for those that found none.",
 			[]float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}, "method", "endpoint", "status"),
 		asked:    counter("frontdesk_request_backend_seconds_total", "How long the calls of the backend took that requests made, those side by side added.", "method", "endpoint"),
-		refusals: counter("frontdesk_refusals_total", "Requests that were answered with an error, by the name of the api_key (empty where none is known), the cause or else the reason, and the status.", "key", "reason", "status"),
+		refusals: counter("refusals", "Requests that were answered with an error.", "key", "reason", "cause", "status"),
 		keys:     counter("frontdesk_key_requests_total", "Requests with one of the hashes of an api_key, by its first digits, at this gateway, logins included; without digits those that needed no look at it.", "key", "sha256"),
 		clients:  counter("clients", "Requests by client.", "client", "fate"),
 		calls: counter("frontdesk_backend_calls_total", "Calls of the backend by how they ended: answered (refusals too), unexpected, failed, timeout, cancelled, busy (no room), circuit (open), store (the gateway's own) or kept (under an idempotency key, without asking).",
@@ -79,7 +83,7 @@ func New(clock func() time.Time) *Instrument {
 		deprecated: counter("frontdesk_deprecated_total", "Requests that have to do with something that the model marks as deprecated, by how: named (by the request) or answered (only part of the answer).", "key", "what", "how"),
 		logins:     counter("frontdesk_logins_total", "Tries to log in by how they ended: done, wrong (api_key, username or password), throttled, busy (too many others at once), refused (a user who may not) or failed.", "outcome"),
 	}
-	i.Registry.MustRegister(i.requests, i.asked, i.refusals, i.keys, i.calls, i.seconds, i.records, i.deprecated, i.logins)
+	i.Registry.MustRegister(i.requests, i.asked, withoutCauses{i}, i.keys, i.calls, i.seconds, i.records, i.deprecated, i.logins)
 	i.window.MustRegister(i.requests, i.asked, i.refusals, i.keys, i.clients, i.calls, i.seconds)
 	for _, outcome := range auth.LoginOutcomes() {
 		i.logins.WithLabelValues(string(outcome)) // from 0, so that a rate sees the first one
@@ -121,7 +125,7 @@ func (i *Instrument) Answered(a gateway.Answer) {
 		i.clients.WithLabelValues(a.Client, fateOf(a.Status)).Inc()
 	}
 	if a.Reason != "" {
-		i.refusals.WithLabelValues(a.Key, cmp.Or(a.Cause, a.Reason), status).Inc()
+		i.refusals.WithLabelValues(a.Key, cmp.Or(a.Counted, a.Reason), cmp.Or(a.Cause, a.Reason), status).Inc()
 	}
 	for _, use := range a.Deprecated {
 		how := "answered"
@@ -211,10 +215,15 @@ func (i *Instrument) KeepKeys(configured map[[32]byte]KeyHash) {
 		i.keys.WithLabelValues(k.Key, k.SHA256) // from 0, so that a rate sees the first one
 	}
 	for _, of := range []*prometheus.CounterVec{i.keys, i.refusals, i.deprecated} {
-		for _, label := range labelsIn(of) {
+		var gone []prometheus.Labels
+		for m := range collected(of) {
+			label := labelsOf(m)
 			if of == i.keys && !pairs[KeyHash{label["key"], label["sha256"]}] || !names[label["key"]] {
-				of.Delete(label)
+				gone = append(gone, label)
 			}
+		}
+		for _, label := range gone {
+			of.Delete(label)
 		}
 	}
 	i.uses.Range(func(hash, _ any) bool {

@@ -73,7 +73,7 @@ func StartNight(t testing.TB, folder string) *Night {
 // Steps are what goes wrong on any disk.
 func (n *Night) Steps() []NightStep {
 	return []NightStep{
-		{Name: "login", Play: n.locksOut, Shows: "4 logins of Demo Garage with the key webshop were refused: wrong_password, the last ", Tells: "The password is not that of the user."},
+		{Name: "login", Play: n.locksOut, Shows: "4 logins of Demo Garage with the key webshop were refused: wrong_password, the first ", Tells: "The password is not that of the user."},
 		{Name: "flood", Play: n.floods, Shows: "The key planner makes 61 of ", Tells: "asked for "},
 		{Name: "slow", Play: n.slows, Mend: n.Faults.None, Shows: "GET /order took up to "},
 		{

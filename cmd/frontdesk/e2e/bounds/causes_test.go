@@ -56,7 +56,7 @@ func (r refusal) told(t *testing.T, d *rig.Desk, id string, a rig.Answer) {
 
 // refusalsCounted are the refusals that the metrics tell of: key, reason and how many.
 func refusalsCounted(d *rig.Desk) (all [][]string) {
-	for _, found := range regexp.MustCompile(`frontdesk_refusals_total\{key="(.*)",reason="(.*)"\} (\d+)`).FindAllStringSubmatch(d.OpsText("/metrics"), -1) {
+	for _, found := range regexp.MustCompile(`frontdesk_refusals_total\{key="(.*)",reason="(.*)",status="4\d\d"\} (\d+)`).FindAllStringSubmatch(d.OpsText("/metrics"), -1) {
 		all = append(all, found[1:])
 	}
 	return all
@@ -124,8 +124,8 @@ func TestCauses(t *testing.T) {
 		causes = append(causes, r.cause)
 	}
 	require.Equal(t, [][]string{
-		{"", "credentials_invalid", "3"}, {"", "not_logged_in", "1"}, {"", "token_invalid", "7"},
-		{"bound", "address", "2"}, {"ended", "credentials_invalid", "1"}, {"ending", "token_invalid", "1"}, {"full", "credentials_invalid", "4"},
+		{"", "credentials_invalid", "3"}, {"", "not_logged_in", "1"}, {"", "token_invalid", "3"},
+		{"bound", "address", "2"}, {"ended", "credentials_invalid", "1"}, {"ending", "token_invalid", "1"}, {"full", "credentials_invalid", "4"}, {"full", "token_invalid", "4"},
 	}, refusalsCounted(&k.Desk), "by names of the configuration, and what the client sees")
 	docs := rig.Read(t, rig.Repository(t, "docs", "causes.md"))
 	for _, why := range causes {

@@ -63,7 +63,7 @@ func TestCallbackFullSpace(t *testing.T) {
 			require.Contains(t, ready, "most of it those of client Demo Garage")
 			require.Contains(t, d.OpsText("/"), "… most of the rest: Demo Garage")
 			require.Contains(t, d.OpsText("/metrics"), fmt.Sprintf("frontdesk_callback_space_bytes{stage=\"kept\"} %d\n", all*len(whole.Body)))
-			require.Contains(t, d.OpsText("/metrics"), `frontdesk_refusals_total{key="hooked",reason="space"} 1`)
+			require.Contains(t, d.OpsText("/metrics"), `frontdesk_refusals_total{key="hooked",reason="space",status="503"} 1`)
 			require.Eventually(t, func() bool { return strings.Contains(d.Log.String(), "results take most of their space") }, rig.Patience, 10*time.Millisecond)
 
 			require.Equal(t, 201, d.Call("POST", "/contact", token, rig.NewContact).Status, "the server goes on")
