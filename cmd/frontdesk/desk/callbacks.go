@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -75,9 +74,6 @@ func lockFile(b *basis, file string) error {
 	if file == "" {
 		return nil
 	}
-	if err := oneName(file); err != nil {
-		return err
-	}
 	unlock, err := webhook.LockFile(lockOf(file))
 	if errors.Is(err, webhook.ErrLocked) {
 		return fmt.Errorf("%s is served by another frontdesk: a SQLite file has one, and several share a PostgreSQL database", file)
@@ -98,15 +94,6 @@ func realFile(file string) string {
 		return real
 	}
 	return file
-}
-
-// oneName refuses a SQLite file with hard links: what is newest of it, and the lock, are beside
-// one name, and whoever opens it by another loses what is written.
-func oneName(file string) error {
-	if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() && namesOf(info) > 1 {
-		return fmt.Errorf("%s has %d names (hard links), expected one", Absolute(file), namesOf(info))
-	}
-	return nil
 }
 
 // openResults opens where results are kept: beside the SQLite file, which is locked, or in the

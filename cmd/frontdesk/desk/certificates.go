@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -66,37 +67,47 @@ func readCertificates(files config.TLS) (c *certified, setting string, err error
 		serial: pair.Leaf.SerialNumber.Text(16), until: pair.Leaf.NotAfter,
 	}
 	if file := files.ClientCAFile; file != "" {
-		if c.tls.ClientCAs, err = authorities(file); err != nil {
+		all, err := certificatesIn(file)
+		if err != nil {
 			return nil, "server.tls.client_ca_file", err
+		}
+		c.tls.ClientCAs = x509.NewCertPool()
+		for _, authority := range all {
+			c.tls.ClientCAs.AddCert(authority)
 		}
 		c.tls.ClientAuth = tls.VerifyClientCertIfGiven
 	}
 	return c, "", nil
 }
 
-// authorities reads a PEM file of certificates.
-func authorities(file string) (*x509.CertPool, error) {
+// certificatesIn reads the certificates of a PEM file.
+func certificatesIn(file string) (all []*x509.Certificate, err error) {
 	text, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
+	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
+		if c, err := x509.ParseCertificate(block.Bytes); err == nil {
+			all = append(all, c)
+		}
 	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(text) {
-		return nil, errors.New(file + ": no certificate in PEM form is in it")
+	if err == nil && len(all) == 0 {
+		err = errors.New(file + ": no certificate in PEM form is in it")
 	}
-	return pool, nil
+	return all, err
 }
 
 // HasAuthority tells whether a PEM file has a certificate that may sign others. It is true of a file
 // that cannot be read, which is told elsewhere.
 func HasAuthority(file string) bool {
-	text, err := os.ReadFile(file)
-	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
-		if c, err := x509.ParseCertificate(block.Bytes); err == nil && (c.IsCA || c.Version < 3) {
-			return true
-		}
+	all, err := certificatesIn(file)
+	return err != nil || slices.ContainsFunc(all, func(c *x509.Certificate) bool { return c.IsCA || c.Version < 3 })
+}
+
+// CertificateOf reads the server's certificate, whose key need not be readable.
+func CertificateOf(files config.TLS) (*x509.Certificate, error) {
+	all, err := certificatesIn(files.CertFile)
+	if err != nil {
+		return nil, err
 	}
-	return err != nil
+	return all[0], nil
 }
 
 // serverConfig uses the current certificate for every new connection.
@@ -122,4 +133,38 @@ func (h *Desk) keyPairDigest() string {
 		return ""
 	}
 	return digestOf(h.certificates.paths()...)
+}
+
+// CertificateHealth tells of the certificate in force.
+type CertificateHealth struct {
+	Expires time.Time `json:"expires"`
+	Error   string    `json:"error,omitempty"` // why its files cannot be used as they are
+}
+
+// certificateAhead is how long ahead the end of a certificate is told at most.
+const certificateAhead = 14 * 24 * time.Hour
+
+// CertificateEndsSoon tells whether an end that is still to come is to be told: in the last
+// quarter of the time that the certificate was made for, when it ought to be renewed.
+func CertificateEndsSoon(c *x509.Certificate, now time.Time) bool {
+	return c.NotAfter.Sub(now) <= min(certificateAhead, c.NotAfter.Sub(c.NotBefore)/4)
+}
+
+// judgeCertificate looks at the certificate in force.
+func (h *Desk) judgeCertificate(now *Health) {
+	if h.certificates == nil {
+		return
+	}
+	leaf, at := h.certificates.current.Load().leaf(), time.Now()
+	now.Certificate = &CertificateHealth{Expires: leaf.NotAfter}
+	if err := h.reloads.state().certificate; err != nil {
+		now.Certificate.Error = err.Error()
+		now.degraded("the certificate before stays in use: %s", err)
+	}
+	switch end := leaf.NotAfter.In(h.config.Server.TimeZone.Location).Format(time.DateTime + " MST"); {
+	case at.After(leaf.NotAfter):
+		now.degraded("the certificate ended on %s: clients that look at it do not connect", end)
+	case CertificateEndsSoon(leaf, at):
+		now.degraded("the certificate ends on %s: clients that look at it will not connect then", end)
+	}
 }

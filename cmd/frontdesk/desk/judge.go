@@ -194,7 +194,7 @@ func (j *judge) besideSystem() (file string, ok bool) {
 // database judges a file of SQLite, those that SQLite makes beside it, and the lock that a
 // gateway holds on it.
 func (j *judge) database(setting, file string) bool {
-	err := cmp.Or(wasThere(file), oneName(file), sqlrecord.JudgeSQLite(file), canWrite(file), canWrite(file+"-wal"), canWrite(file+"-shm"), canWrite(lockOf(file)))
+	err := cmp.Or(wasThere(file), sqlrecord.JudgeSQLite(file), canWrite(file), canWrite(file+"-wal"), canWrite(file+"-shm"), canWrite(lockOf(file)))
 	j.failHere(setting, config.RuleFolder, err)
 	return err == nil
 }

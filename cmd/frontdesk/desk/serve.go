@@ -79,7 +79,7 @@ func (h *Desk) Serve(ctx context.Context, ready func(baseURL string)) error {
 	h.front.answer()
 	h.tell(h.supervisor.ready(h.status()))
 	h.log.Info("serving", zap.String("base_url", h.config.Server.BaseURL()), zap.String("config", h.policy().Hash), zap.Stringer("database", database),
-		zap.String("version", Version()), zap.String("sockets_of_systemd", h.supervisor.handedOver()))
+		zap.String("version", Version()))
 	ready(h.config.Server.BaseURL())
 	select {
 	case err = <-h.front.failed:

@@ -12,7 +12,6 @@ import (
 	"go.uber.org/zap"
 
 	"frontdesk/config"
-	"frontdesk/gateway/webhook"
 )
 
 // longestSocket is how many bytes the name of a socket may have: systems know 104 or 108 with what
@@ -44,11 +43,8 @@ func canBind(file string) error {
 	if info, err := os.Lstat(file); err == nil && info.Mode()&fs.ModeSocket == 0 {
 		return fmt.Errorf("%s is there and no socket, expected nothing or a socket", Absolute(file))
 	}
-	return canWrite(socketLock(file))
+	return canWrite(file)
 }
-
-// socketLock is the file that a gateway locks while it listens at a socket.
-func socketLock(file string) string { return file + ".lock" }
 
 // bindSocket listens at a socket that only this user may connect to. What a gateway left that was
 // killed is replaced; one that runs keeps its own.
@@ -56,12 +52,9 @@ func bindSocket(file string) (l net.Listener, release func() error, err error) {
 	if err := canBind(file); err != nil {
 		return nil, nil, err
 	}
-	unlock, err := webhook.LockFile(socketLock(file))
-	if errors.Is(err, webhook.ErrLocked) {
+	if c, err := net.Dial("unix", file); err == nil {
+		_ = c.Close()
 		return nil, nil, fmt.Errorf("%s is the socket of another frontdesk that runs: give each an ops.socket of its own", file)
-	}
-	if err != nil {
-		return nil, nil, err
 	}
 	// It is made where nobody else can enter, since it gets its mode only then.
 	folder := file + ".new"
@@ -81,9 +74,9 @@ func bindSocket(file string) (l net.Listener, release func() error, err error) {
 		if l != nil {
 			_ = l.Close()
 		}
-		return nil, nil, errors.Join(err, unlock())
+		return nil, nil, err
 	}
-	return l, func() error { return errors.Join(l.Close(), os.Remove(file), unlock()) }, nil
+	return l, func() error { return errors.Join(l.Close(), os.Remove(file)) }, nil
 }
 
 // listenCommands opens the socket for commands. A gateway serves without one too, unless the

@@ -3,20 +3,11 @@
 package desk
 
 import (
-	"io/fs"
 	"math"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 )
-
-// namesOf counts the names of a file, its hard links.
-func namesOf(info fs.FileInfo) uint64 {
-	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
-		return uint64(stat.Nlink)
-	}
-	return 1
-}
 
 // accessible tells whether this process may write a file, or into a folder, as opening it
 // would: by its effective user and what it is capable of.

@@ -3,9 +3,7 @@ package desk
 import (
 	"context"
 	"fmt"
-	"maps"
 	"net"
-	"slices"
 	"strings"
 	"time"
 
@@ -67,14 +65,6 @@ func (s *Supervisor) activated(name string) (net.Listener, error) {
 	}
 	defer file.Close()
 	return net.FileListener(file)
-}
-
-// handedOver says in a word which sockets came from systemd, for the log.
-func (s *Supervisor) handedOver() string {
-	if s == nil {
-		return ""
-	}
-	return strings.Join(slices.Sorted(maps.Keys(s.sockets)), ",")
 }
 
 // ready tells that the program serves, or has ended a reload.
