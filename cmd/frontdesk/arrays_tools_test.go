@@ -58,7 +58,7 @@ newly allowed: 1 request
 KEY    METHOD  ENDPOINT     REQUESTS  LAST SEEN             WHY
 whole  GET     /order/{id}  1         2026-11-10 10:00 UTC  granted now
 
-unchanged: 3 requests; not judged: 0 for what nobody was offered, 0 without a session
+unchanged: 3 requests; not judged: 0 requests, without a session or for what nobody is offered
 `, out)
 }
 
@@ -132,7 +132,7 @@ func TestArraysAreExplained(t *testing.T) {
 		return out
 	}
 	out := ask("plain", "GET /order/5?fields=orderlines", "")
-	require.Contains(t, out, "plain: GET /order/5 is REFUSED, answered 403\n  decided by the allowlist, of an array that the request names\n")
+	require.Contains(t, out, "plain: GET /order/5 is REFUSED, answered 403\n  decided by allowlist, of an array that the request names\n")
 	require.Contains(t, out, `to grant   add to its allow:  - "GET /orderline"`)
 	require.Contains(t, out, rig.NoOrderlines)
 	out = ask("plain", "GET /order/5", "")

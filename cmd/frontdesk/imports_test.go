@@ -63,7 +63,7 @@ var mayImport = map[string][]string{
 		"cmd/frontdesk/desk", "cmd/frontdesk/desk/neighbours", "cmd/frontdesk/keys",
 		"cmd/frontdesk/terminal", "config", "config/strictyaml", "docs", "gateway/openapi", "gateway/webhook", "gateway/webhook/jobstore", "mapping",
 	},
-	"cmd/frontdesk/accesslog": {"cmd/frontdesk/terminal", "docs", "mapping", "config/strictyaml"},
+	"cmd/frontdesk/accesslog": {"cmd/frontdesk/terminal", "docs", "mapping"},
 	"cmd/frontdesk-kit": {
 		"auth", "backend/adopt", "backend/adopt/check", "backend/backendtest", "backend/idstore", "backend/legacy", "backend/remote", "backend/sqlrecord",
 		"cmd/frontdesk/atomicfile", "cmd/frontdesk/commandline", "cmd/frontdesk/desk", "cmd/frontdesk/terminal", "config", "config/strictyaml", "mapping", "mapping/sheet",

@@ -1,12 +1,9 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"strings"
 	"time"
 
 	"frontdesk/cmd/frontdesk/desk"
@@ -18,11 +15,11 @@ type callbacksReplayCommand struct {
 	administration
 	ID string `arg:"" optional:"" help:"The job, by its id in the list. Without it, all jobs that the flags name: of these, unless --state says otherwise, those whose receiver did not take the last call."`
 	jobFlags
-	Yes bool `help:"Do not ask. Needed where nobody is there to be asked."`
+	Yes bool `help:"Do it. Without it, it is only told how many jobs there are, unless an id names one."`
 }
 
 func (callbacksReplayCommand) Help() string {
-	return "A running server makes the calls. callbacks list shows what the same flags name; jobs that came after they were counted are left out."
+	return "A running server makes the calls. callbacks list shows the jobs that the same flags name; those that come after they were counted are left out."
 }
 
 // Run makes callbacks due; the server that runs makes them.
@@ -75,9 +72,7 @@ func (c callbacksReplayCommand) several(ctx context.Context, p desk.Program, s o
 	}
 	jobs := terminal.Several(n, "job")
 	if !c.Yes {
-		if err := confirm(p, fmt.Sprintf("Call about %s again, from the first try? [y/N] ", jobs)); err != nil {
-			return err
-		}
+		return fmt.Errorf("nothing was done: %s would be called about again, from the first try; --yes does it", jobs)
 	}
 	var done, changed int
 	err = acting(p.Stderr, "callbacks replay", jobs+": "+said, func() (err error) {
@@ -117,20 +112,4 @@ func (o openJobs) replay(ctx context.Context, filter webhook.Filter) (done, chan
 		}
 		filter.After = found[len(found)-1].ID
 	}
-}
-
-// confirm asks whether something is to be done. Its error says that it is not.
-func confirm(p desk.Program, question string) error {
-	if terminal.Keyboard(p.Stdin) == nil {
-		return desk.Misused("nothing was done: there is no terminal to ask at, so expected --yes")
-	}
-	fmt.Fprint(p.Stderr, question)
-	answer, err := bufio.NewReader(p.Stdin).ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
-		return err
-	}
-	if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
-		return errors.New("nothing was done")
-	}
-	return nil
 }

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"frontdesk/mapping"
 )
 
 // Inquiry searches a log for a request, for the requests of a client or an api_key, or for those that
@@ -31,14 +29,12 @@ type Inquiry struct {
 	nobody    map[string]int64 // refused in that time, of nobody known
 	served    int64            // of a record: requests that only read it, or were refused
 	elsewhere bool             // the client or api_key has requests at other times
-	names     map[string]bool  // of the other clients, or api_keys, to find the one that was meant
 	failures  []Line           // the latest
 	changes   []change         // the latest
 }
 
-// How much is kept: more names only make for worse guesses.
+// How much is kept.
 const (
-	namesKept    = 10_000
 	failuresKept = 1000
 	changesKept  = 200
 	changesTold  = 10
@@ -90,7 +86,6 @@ func (q *Inquiry) takeRequest(l *Line) {
 			q.told = append(q.told, *l)
 		}
 	case !q.isMeant(l.Client, l.Key):
-		q.note(l)
 		if l.Client == "" && l.Key == "" && l.Status >= 400 && !q.About.IsZero() && q.isNear(l.Time.at) {
 			countRefusal(&q.nobody, l)
 		}
@@ -160,20 +155,6 @@ const changesWithin = time.Hour
 // isBefore tells whether a change was made shortly before a request was answered.
 func isBefore(change, request time.Time) bool {
 	return change.After(request.Add(-changesWithin)) && !change.After(request)
-}
-
-// note keeps the name of a client or api_key that the inquiry is not about.
-func (q *Inquiry) note(l *Line) {
-	name := l.Key
-	if q.Client != "" {
-		name = l.Client
-	}
-	if q.names == nil {
-		q.names = map[string]bool{}
-	}
-	if name != "" && mapping.IsPlain(name) && len(q.names) < namesKept {
-		q.names[name] = true
-	}
 }
 
 // countRefusal counts refusals by their cause.

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -61,25 +60,23 @@ func readLines(ctx context.Context, in io.Reader, take func(line []byte)) error 
 		lines = bufio.NewReaderSize(unpacked, longestLine)
 	}
 	for n := 1; ; n++ {
-		line, err := lines.ReadSlice('\n')
-		tooLong := errors.Is(err, bufio.ErrBufferFull)
-		for errors.Is(err, bufio.ErrBufferFull) {
-			_, err = lines.ReadSlice('\n')
+		line, more, err := lines.ReadLine()
+		if more { // the buffer has what comes after it
+			line = nil
 		}
-		if err != nil && err != io.EOF {
+		for more && err == nil {
+			_, more, err = lines.ReadLine()
+		}
+		switch {
+		case err == io.EOF:
+			return ctx.Err()
+		case err != nil:
 			return fmt.Errorf("line %d: %w", n, err)
-		}
-		switch line = bytes.TrimSpace(line); {
-		case tooLong: // the buffer has what came after it
-			take(nil)
-		case len(line) > 0:
-			take(line)
-		}
-		if err == io.EOF {
+		case n%4096 == 0 && ctx.Err() != nil:
 			return ctx.Err()
 		}
-		if n%4096 == 0 && ctx.Err() != nil {
-			return ctx.Err()
+		if line == nil || len(bytes.TrimSpace(line)) > 0 {
+			take(bytes.TrimSpace(line))
 		}
 	}
 }

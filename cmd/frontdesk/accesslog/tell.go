@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"frontdesk/cmd/frontdesk/terminal"
-	"frontdesk/config/strictyaml"
 	"frontdesk/docs"
 	"frontdesk/mapping"
 )
@@ -67,8 +66,7 @@ func (q *Inquiry) tellServed(out io.Writer) error {
 		when = fmt.Sprintf(" from %s to %s", terminal.Minute(q.About.Add(-q.Within)), terminal.Minute(q.About.Add(q.Within)))
 	}
 	if q.served == 0 && !q.elsewhere {
-		meant := strictyaml.Suggest(cmp.Or(q.Client, q.Key), slices.Sorted(maps.Keys(q.names)))
-		err := fmt.Sprintf("these logs have no request of %s%s%s", who(q.Client, q.Key), meant, q.lostSome())
+		err := fmt.Sprintf("these logs have no request of %s%s", who(q.Client, q.Key), q.lostSome())
 		if text := tallied(q.nobody); text != "" {
 			err += "; requests of nobody known were refused" + when + ": " + text
 		}

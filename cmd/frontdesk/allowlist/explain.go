@@ -46,11 +46,11 @@ func isBelow(target, basePath string) bool {
 	return ok && (rest == "" || rest[0] == '/' || rest[0] == '?')
 }
 
-// Explained is the outcome of a request, and the reasons, line by line. It has names of query
+// explained is the outcome of a request, and the reasons, line by line. It has names of query
 // parameters, and values only where the answer itself has them.
-type Explained struct{ strings.Builder }
+type explained struct{ strings.Builder }
 
-func (r *Explained) say(name, format string, args ...any) {
+func (r *explained) say(name, format string, args ...any) {
 	fmt.Fprintf(r, "  %-10s %s\n", name, fmt.Sprintf(format, args...))
 }
 
@@ -59,18 +59,22 @@ func (l *Lists) Explain(key *Key, a Asked) string {
 	if !desk.HasEnded(*key.Key, a.At) {
 		a.Key = key.auth
 	}
-	e := l.gateway.Explain(a.Asked)
+	e, r := l.gateway.Explain(a.Asked), &explained{}
 	verdict := "ALLOWED"
 	if e.Stopped != "" {
 		verdict = fmt.Sprintf("REFUSED, answered %d", e.Status)
 	}
-	var r Explained
-	fmt.Fprintf(&r, "%s: %s %s is %s\n", key.Name, terminal.Safe(a.Method), terminal.Safe(e.Path), verdict)
-	r.say("decided by", "%s", decidedBy(e))
+	fmt.Fprintf(r, "%s: %s %s is %s\n", key.Name, terminal.Safe(a.Method), terminal.Safe(e.Path), verdict)
+	switch {
+	case len(e.Lacks) > 0 && e.Stopped != "":
+		r.say("decided by", "allowlist, of an array that the request names")
+	case e.Stopped != "":
+		r.say("decided by", "%s", e.Stopped)
+	}
 	if e.Operation == nil {
 		r.say("hint", "%s", l.hintOfPath(e, a.Method))
 	} else {
-		l.explainOperation(&r, key, a, e)
+		l.explainOperation(r, key, a, e)
 	}
 	r.say("key", "%s; its limits, addresses and certificates are not judged here", key.At())
 	switch {
@@ -85,74 +89,40 @@ func (l *Lists) Explain(key *Key, a Asked) string {
 }
 
 // explainOperation says what of an allowlist decides about a request for an operation.
-func (l *Lists) explainOperation(r *Explained, key *Key, a Asked, e gateway.Explanation) {
+func (l *Lists) explainOperation(r *explained, key *Key, a Asked, e gateway.Explanation) {
 	r.say("operation", "%s %s", terminal.Safe(a.Method), e.Operation.Template)
 	if len(e.Params) > 0 {
 		r.say("query", "%s", strings.Join(e.Params, ", "))
 	}
-	if e.Stopped == gateway.StageSession {
-		r.say("hint", "%s", hintOfSession(key, a.Asked))
-	} else if a.hint != "" {
+	switch {
+	case e.Stopped == gateway.StageSession && a.NoToken:
+		r.say("hint", "the request has no token: GET /authenticate gives one")
+	case e.Stopped == gateway.StageSession:
+		r.say("hint", "the api_key has expired, and its sessions with it")
+	case a.hint != "":
 		r.say("hint", "%s", a.hint)
 	}
 	grant, governed := e.Operation.Grant()
 	if !governed {
+		r.say("granted by", "the interface: it is open to every api_key")
 		return
 	}
-	granted := false
-	var near []string
+	lacks := append([]string{grant.String()}, e.Lacks...)
 	for i, rule := range key.Allow {
-		if rule.Matches(grant.Method, grant.Path) {
-			granted = true
+		switch {
+		case rule.Matches(grant.Method, grant.Path):
 			r.say("granted by", "%s  %s", key.AllowAt(i), rule)
-		} else if (config.Rule{Method: "*", Path: rule.Path}).Matches(grant.Method, grant.Path) {
-			near = append(near, fmt.Sprintf("%s  %s", key.AllowAt(i), rule))
+			lacks = e.Lacks
+		case (config.Rule{Method: "*", Path: rule.Path}).Matches(grant.Method, grant.Path):
+			r.say("nearest", "%s  %s (the same endpoint, another method)", key.AllowAt(i), rule)
 		}
-	}
-	lacks := e.Lacks
-	if !granted {
-		for _, rule := range near {
-			r.say("nearest", "%s (the same endpoint, another method)", rule)
-		}
-		lacks = append([]string{grant.String()}, lacks...)
 	}
 	for _, lacking := range lacks {
 		r.say("to grant", `add to its allow:  - %q`, lacking)
 	}
-	if granted {
-		for _, need := range l.gateway.ArraysWithout(key.auth, e.Operation) {
-			r.say("without", "%s, which need %s", need.Field, need.Grant)
-		}
+	for _, need := range l.gateway.ArraysWithout(key.auth, e.Operation) {
+		r.say("without", "%s, which need %s", need.Field, need.Grant)
 	}
-}
-
-// decidedBy says in words which setting decided.
-func decidedBy(e gateway.Explanation) string {
-	switch {
-	case e.Stopped == gateway.StageEndpoint:
-		return "the endpoint table: it holds for every api_key"
-	case e.Stopped == gateway.StageSession:
-		return "the session"
-	case e.Stopped == gateway.StageAllowlist:
-		return "the allowlist"
-	case len(e.Lacks) > 0 && e.Stopped != "":
-		return "the allowlist, of an array that the request names"
-	case e.Stopped == gateway.StageQuery:
-		return "the query parameters"
-	case e.Stopped != "":
-		return "the body"
-	}
-	if _, governed := e.Operation.Grant(); !governed {
-		return "the interface: it is open to every api_key"
-	}
-	return "the allowlist"
-}
-
-func hintOfSession(key *Key, a gateway.Asked) string {
-	if a.NoToken {
-		return "the request has no token: GET /authenticate gives one"
-	}
-	return "the api_key " + key.Name + " has expired, and its sessions with it"
 }
 
 // hintOfPath says what is wrong with a path that no client could request.
@@ -171,11 +141,5 @@ func (l *Lists) hintOfPath(e gateway.Explanation, method string) string {
 		paths = append(paths, grant.Path)
 	}
 	slices.Sort(paths)
-	hint := strictyaml.Suggest(e.Path, slices.Compact(paths))
-	if hint == "" {
-		if cut := strings.LastIndexByte(e.Path, '/'); cut > 0 {
-			hint = strictyaml.Suggest(e.Path[:cut], paths)
-		}
-	}
-	return "there is no such endpoint" + hint
+	return "there is no such endpoint" + strictyaml.Suggest(e.Path, slices.Compact(paths))
 }

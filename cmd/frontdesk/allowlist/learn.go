@@ -6,18 +6,15 @@ import (
 	"maps"
 	"slices"
 
-	"frontdesk/cmd/frontdesk/terminal"
 	"frontdesk/gateway"
 )
 
 // Draft is the smallest sufficient allowlist of an api_key, to paste, and what is not in it.
 type Draft struct {
-	title     string
-	list      []drafted
-	dropped   []drafted // of the present list
-	refused   []drafted // was refused, and is not granted
-	gone      []drafted // was served, and is no endpoint of this configuration
-	elsewhere int64     // requests for operations that no client is offered
+	title   string
+	list    []drafted
+	dropped []drafted // of the present list
+	refused []drafted // was refused, and is not granted
 }
 
 // drafted is an entry of it, and why it is there.
@@ -55,14 +52,6 @@ func (l *Lists) Learn(key *Key, used *Used) (Draft, error) {
 	for _, grant := range slices.SortedFunc(maps.Keys(g.refused), byEndpoint) {
 		d.refused = append(d.refused, drafted{grant.String(), g.refused[grant].String()})
 	}
-	for _, name := range slices.Sorted(maps.Keys(g.gone)) {
-		d.gone = append(d.gone, drafted{name, g.gone[name].String()})
-	}
-	for u, n := range used.uses {
-		if u.Then == wasElsewhere {
-			d.elsewhere += n.Requests
-		}
-	}
 	return d, nil
 }
 
@@ -82,7 +71,6 @@ func (d Draft) Write(out io.Writer) {
 	}{
 		{"of the present list these are left out:", d.dropped},
 		{"was refused, and is not included:", d.refused},
-		{"was served, and is no endpoint of this configuration:", d.gone},
 	} {
 		if len(rest.entries) > 0 {
 			fmt.Fprintf(out, "# %s\n", rest.title)
@@ -90,8 +78,5 @@ func (d Draft) Write(out io.Writer) {
 		for _, e := range rest.entries {
 			fmt.Fprintf(out, "#   %s  %s\n", e.rule, e.why)
 		}
-	}
-	if d.elsewhere > 0 {
-		fmt.Fprintf(out, "# %s of its requests were for paths or methods that nobody is offered\n", terminal.Count(d.elsewhere))
 	}
 }

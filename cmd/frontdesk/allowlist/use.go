@@ -40,7 +40,7 @@ const (
 func useOf(l *accesslog.Line) use {
 	switch {
 	case l.Endpoint == "":
-		return use{Key: l.Key, Then: wasElsewhere}
+		return use{Then: wasElsewhere}
 	case l.Key == "", l.Reason == string(mapping.NotLoggedIn), l.Reason == string(mapping.TokenInvalid):
 		return use{Then: wasNobody}
 	}
@@ -119,7 +119,6 @@ func (u *Used) Notice() string {
 type grantUses struct {
 	used    map[gateway.Grant]*counted
 	refused map[gateway.Grant]*counted
-	gone    map[string]*counted // served, of operations that the configuration does not have
 }
 
 // grantUsesOf sorts the requests of each api_key by the grants they used. What
@@ -127,7 +126,7 @@ type grantUses struct {
 func (l *Lists) grantUsesOf(all *Used) map[string]*grantUses {
 	byKey := map[string]*grantUses{}
 	for i := range l.keys {
-		byKey[l.keys[i].Name] = &grantUses{used: map[gateway.Grant]*counted{}, refused: map[gateway.Grant]*counted{}, gone: map[string]*counted{}}
+		byKey[l.keys[i].Name] = &grantUses{used: map[gateway.Grant]*counted{}, refused: map[gateway.Grant]*counted{}}
 	}
 	for u, n := range all.uses {
 		g := byKey[u.Key]
@@ -135,10 +134,7 @@ func (l *Lists) grantUsesOf(all *Used) map[string]*grantUses {
 			continue
 		}
 		op := l.gateway.Logged(u.Method, u.Endpoint)
-		if op == nil {
-			if u.Then != wasRefused {
-				sum(g.gone, u.Method+" "+u.Endpoint, *n)
-			}
+		if op == nil { // of a configuration that had it
 			continue
 		}
 		switch grant, governed := op.Grant(); {
@@ -159,7 +155,7 @@ func (l *Lists) sumArrays(g *grantUses, u use, n counted) {
 	for _, text := range listed(u.Needs) {
 		method, path, _ := strings.Cut(text, " ")
 		switch need := (gateway.Grant{Method: method, Path: path}); {
-		case !slices.Contains(l.grants, need): // of a configuration that had it
+		case !slices.Contains(l.grants, need):
 		case u.Then == wasRefused && slices.Contains(lacks, text):
 			sum(g.refused, need, n)
 		default:

@@ -15,13 +15,12 @@ import (
 
 // WhatIf is the effect of a new configuration on requests of the past.
 type WhatIf struct {
-	Config  string
-	Refused []verdict
-	Allowed []verdict
-	Same    int64 // requests
-	Nobody  int64 // requests: there was no key to judge
-	Outside int64 // requests for operations that no client was offered
-	Read    accesslog.Summary
+	Config    string
+	Refused   []verdict
+	Allowed   []verdict
+	Same      int64 // requests
+	NotJudged int64 // requests without a session, which have no key to judge, and for operations that no client was offered
+	Read      accesslog.Summary
 }
 
 // verdict is the decision about the requests of a key for an operation.
@@ -69,10 +68,8 @@ func (l *Lists) WhatIf(used *Used, at time.Time) *WhatIf {
 			v.Why = l.judgeUse(u, at)
 		}
 		switch {
-		case u.Then == wasNobody:
-			w.Nobody += n.Requests
-		case u.Then == wasElsewhere:
-			w.Outside += n.Requests
+		case u.Then == wasNobody || u.Then == wasElsewhere:
+			w.NotJudged += n.Requests
 		case u.Then == wasAllowed && v.Why != "":
 			sum(refused, v, *n)
 		case u.Then == wasRefused && v.Why == "":
@@ -118,8 +115,7 @@ func sumOf(list []verdict) (n int64) {
 func (w *WhatIf) Write(out io.Writer) error {
 	fmt.Fprintf(out, "%s judged against %s\n", w.Config, w.Read)
 	err := errors.Join(writeVerdicts(out, "newly refused", w.Refused), writeVerdicts(out, "newly allowed", w.Allowed))
-	fmt.Fprintf(out, "\nunchanged: %s; not judged: %s for what nobody was offered, %s without a session\n",
-		requests(w.Same), terminal.Count(w.Outside), terminal.Count(w.Nobody))
+	fmt.Fprintf(out, "\nunchanged: %s; not judged: %s, without a session or for what nobody is offered\n", requests(w.Same), requests(w.NotJudged))
 	return err
 }
 
