@@ -130,8 +130,8 @@ func (c whatifCommand) Run(p desk.Program) error {
 	w := lists.WhatIf(used, cmp.Or(c.At.From(now), now))
 	w.Config = c.Config
 	err = w.Write(p.Stdout)
-	if refused := w.NewlyRefused(); err == nil && refused != "" {
-		err = fmt.Errorf("%s would be newly refused", refused)
+	if refused := w.NewlyRefused(); err == nil && refused > 0 {
+		err = fmt.Errorf("%s would be newly refused", terminal.Several(refused, "request"))
 	}
 	return err
 }

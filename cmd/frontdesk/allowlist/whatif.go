@@ -96,13 +96,8 @@ func sorted(merged map[verdict]*counted) []verdict {
 	return all
 }
 
-// NewlyRefused says how many requests would be; "" for none.
-func (w *WhatIf) NewlyRefused() string {
-	if len(w.Refused) == 0 {
-		return ""
-	}
-	return requests(sumOf(w.Refused))
-}
+// NewlyRefused says how many requests would be.
+func (w *WhatIf) NewlyRefused() int64 { return sumOf(w.Refused) }
 
 func sumOf(list []verdict) (n int64) {
 	for _, v := range list {

@@ -30,11 +30,11 @@ func Replace(path string, old, text []byte) error {
 		mode := fs.FileMode(0o640)
 		if info, err := os.Stat(path); err == nil {
 			mode = info.Mode().Perm()
-			if err := GiveTo(file, info); err != nil {
+			if err := giveTo(file, info); err != nil {
 				return fmt.Errorf("%s would get another owner: %w", path, err)
 			}
 		} else if info, err := os.Stat(filepath.Dir(path)); err == nil {
-			_ = GiveTo(file, info) // whoever may read the folder's other files
+			_ = giveTo(file, info) // whoever may read the folder's other files
 		}
 		if _, err := file.Write(text); err != nil {
 			return err
@@ -52,9 +52,6 @@ func Replace(path string, old, text []byte) error {
 		return nil
 	})
 }
-
-// ErrUnsure says that a file has its new text, although the error says that this may not be on disk.
-var ErrUnsure = errors.New("the file is written, but a power cut may undo that")
 
 // put makes the file under a hidden name, which no pattern of an include matches, and renames
 // it.
@@ -85,7 +82,7 @@ func put(path string, write func(*os.File) error) (err error) {
 		return err
 	}
 	if err := syncFolder(folder); err != nil {
-		return fmt.Errorf("%w: %w", ErrUnsure, err)
+		return fmt.Errorf("%s is written, but a power cut may undo that: %w", path, err)
 	}
 	return nil
 }
