@@ -1,8 +1,6 @@
 package config
 
 import (
-	"errors"
-	"fmt"
 	"net"
 	"net/mail"
 	"net/netip"
@@ -15,78 +13,24 @@ import (
 	"frontdesk/config/strictyaml"
 )
 
-// formats are those of text that the tags of settings name. What may hold a secret is not repeated.
-var formats = map[string]func(text string) error{
-	"address":         address,
-	"address-or-none": orNone(address),
-	"environment": func(text string) error {
-		return fits(strings.TrimSpace(text) != "" && text != "demo", "production, or a name such as test or acceptance")
-	},
-	"host": func(text string) error {
-		return fits(isHost(text), "a host's name or address, without scheme and port")
-	},
-	"key-name": func(text string) error {
-		return fits(IsKeyName(text), "lower-case letters, digits, - and _, with a letter or digit first")
-	},
-	"otlp": orNone(func(text string) error {
-		u, err := web(text)
-		return silent(err == nil && u.User == nil, "an http or https URL without user and password, such as http://127.0.0.1:4318")
-	}),
-	"public-url": orNone(func(text string) error {
-		u, err := web(text)
-		return silent(err == nil && u.User == nil && !strings.ContainsAny(text, "?#"), "an absolute http or https URL without user, query and fragment, such as https://api.example.nl/webservice_v2")
-	}),
-	"redis": func(text string) error {
-		return silent(isWord(text) || isRedis(text), "memory, or redis://user:password@host:6379, or rediss:// for TLS; further nodes as ?addr=host:port, sentinels with ?master_set=name")
-	},
-	"secret": func(text string) error {
-		if text == "" {
-			return errors.New("found nothing, expected a secret")
-		}
-		return nil
-	},
-	"sender": func(text string) error {
-		_, err := mail.ParseAddress(text)
-		return fits(err == nil, "an e-mail address such as Example <noreply@example.nl>")
-	},
-	"smtp": orNone(func(text string) error {
-		return silent(isSMTP(text), "smtp://user:password@host:587 or smtps://user:password@host:465, or nothing to write files")
-	}),
-	"token": orNone(func(text string) error {
-		if len(text) < leastToken {
-			return fmt.Errorf("found one of %d characters, expected at least %d: it is guessed from anywhere that reaches ops.listen", len(text), leastToken)
-		}
-		return nil
-	}),
-}
-
-// leastToken is how long ops.token is, as 128 bits in base64.
-const leastToken = 22
-
-// fits is nil, or the error of a text that is shown.
-func fits(is bool, expected string) error {
-	if is {
-		return nil
-	}
-	return strictyaml.Expected(expected)
-}
-
-// silent is fits of a text that is not shown.
-func silent(is bool, expected string) error {
-	if is {
-		return nil
-	}
-	return errors.New("expected " + expected)
+// formats are those of text that the tags of settings name.
+var formats = map[string]strictyaml.Format{
+	"address":         {Is: isAddress, Expected: "host:port such as 127.0.0.1:8080"},
+	"address-or-none": {Is: orNone(isAddress), Expected: "host:port such as 127.0.0.1:8080"},
+	"environment":     {Is: isEnvironment, Expected: "production, or a name such as test or acceptance"},
+	"host":            {Is: isHost, Expected: "a host's name or address, without scheme and port"},
+	"key-name":        {Is: IsKeyName, Expected: "lower-case letters, digits, - and _, with a letter or digit first"},
+	"otlp":            {Is: orNone(isWeb), Expected: "an http or https URL without user and password, such as http://127.0.0.1:4318", Hidden: true},
+	"public-url":      {Is: orNone(isPublic), Expected: "an absolute http or https URL without user, query and fragment, such as https://api.example.nl/webservice_v2", Hidden: true},
+	"redis":           {Is: isStore, Expected: "memory, or redis://user:password@host:6379, or rediss:// for TLS; further nodes as ?addr=host:port, sentinels with ?master_set=name", Hidden: true},
+	"secret":          {Is: isSecret, Expected: "a secret", Hidden: true},
+	"sender":          {Is: isSender, Expected: "an e-mail address such as Example <noreply@example.nl>"},
+	"smtp":            {Is: orNone(isSMTP), Expected: "smtp://user:password@host:587 or smtps://user:password@host:465, or nothing to write files", Hidden: true},
 }
 
 // orNone is a format that no text has, too.
-func orNone(format func(string) error) func(string) error {
-	return func(text string) error {
-		if text == "" {
-			return nil
-		}
-		return format(text)
-	}
+func orNone(is func(string) bool) func(string) bool {
+	return func(text string) bool { return text == "" || is(text) }
 }
 
 var keyName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
@@ -94,9 +38,18 @@ var keyName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
 // IsKeyName tells whether an api_key may have that name.
 func IsKeyName(name string) bool { return keyName.MatchString(name) }
 
-func address(text string) error {
+func isEnvironment(text string) bool { return strings.TrimSpace(text) != "" && text != "demo" }
+
+func isSecret(text string) bool { return text != "" }
+
+func isSender(text string) bool {
+	_, err := mail.ParseAddress(text)
+	return err == nil
+}
+
+func isAddress(text string) bool {
 	host, _, err := splitAddress(text)
-	return fits(err == nil && (host == "" || isHost(host)), "host:port such as 127.0.0.1:8080")
+	return err == nil && (host == "" || isHost(host))
 }
 
 func splitAddress(text string) (host string, port uint64, err error) {
@@ -117,24 +70,23 @@ func isHost(text string) bool {
 	return len(text) <= 253 && hostForm.MatchString(text) && strings.Trim(text, "0123456789.") != ""
 }
 
-// web parses an absolute URL of http or https.
-func web(text string) (*url.URL, error) {
+// isWeb tells whether text is an absolute URL of http or https, without a user.
+func isWeb(text string) bool {
 	u, err := url.Parse(text)
-	if err == nil && (u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "") {
-		err = errors.New("not of the web")
-	}
-	return u, err
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil
 }
+
+func isPublic(text string) bool { return isWeb(text) && !strings.ContainsAny(text, "?#") }
 
 // isWord tells whether text can be no address, which may hold a password.
 func isWord(text string) bool { return !strings.ContainsAny(text, ":/@") }
 
-// isRedis judges the form of a server's address. It refuses parameters that weaken TLS,
-// or that change what the gateway relies on.
-func isRedis(text string) bool {
+// isStore judges the form of a server's address; words are judged elsewhere. It refuses parameters
+// that weaken TLS, or that change what the gateway relies on.
+func isStore(text string) bool {
 	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "redis" && u.Scheme != "rediss" || u.Host == "" || u.Fragment != "" {
-		return false
+	if isWord(text) || err != nil || u.Scheme != "redis" && u.Scheme != "rediss" || u.Host == "" || u.Fragment != "" {
+		return isWord(text)
 	}
 	for name, values := range u.Query() {
 		if name != "addr" && (name != "master_set" && name != "db" || len(values) > 1) || slices.Contains(values, "") {

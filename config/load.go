@@ -1,8 +1,10 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -37,42 +39,30 @@ func (u *Unreadable) Unwrap() error { return u.Err }
 // replaces each ${NAME} by the variable that env has under that name, and $${ by ${. Values of
 // variables are not expanded again. Any other dollar sign stands for itself.
 func Expander(env func(name string) (value string, ok bool)) func(text string) (string, error) {
-	return func(text string) (string, error) {
-		if !strings.Contains(text, "${") {
+	return func(text string) (expanded string, err error) {
+		if !strings.Contains(text, "${") { // as hardly any
 			return text, nil
 		}
-		var out strings.Builder
-		for {
-			before, after, found := strings.Cut(text, "${")
-			out.WriteString(before)
-			if !found {
-				return out.String(), nil
+		expanded = variable.ReplaceAllStringFunc(text, func(found string) string {
+			if found == "$${" {
+				return "${"
 			}
-			if strings.HasSuffix(before, "$") {
-				out.WriteString("{")
-				text = after
-				continue
+			name := variableName.FindStringSubmatch(found)
+			if name == nil {
+				err = cmp.Or(err, errors.New("found ${ without a variable's name and }, expected ${NAME}, or $${ for ${ itself"))
+				return ""
 			}
-			name, rest, closed := strings.Cut(after, "}")
-			if !closed || !isVariable(name) {
-				return "", errors.New("found ${ without a variable's name and }, expected ${NAME}, or $${ for ${ itself")
-			}
-			value, ok := env(name)
+			value, ok := env(name[1])
 			if !ok {
-				return "", fmt.Errorf("environment variable %s is not set", name)
+				err = cmp.Or(err, fmt.Errorf("environment variable %s is not set", name[1]))
 			}
-			out.WriteString(value)
-			text = rest
-		}
+			return value
+		})
+		return expanded, err
 	}
 }
 
-func isVariable(name string) bool {
-	for i := range len(name) {
-		c := name[i] | 0x20
-		if letter := c >= 'a' && c <= 'z' || name[i] == '_'; !letter && (i == 0 || name[i] < '0' || name[i] > '9') {
-			return false
-		}
-	}
-	return name != ""
-}
+var (
+	variable     = regexp.MustCompile(`\$\$\{|\$\{[^}]*\}?`)
+	variableName = regexp.MustCompile(`^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$`)
+)

@@ -19,14 +19,12 @@ type Loader struct {
 	known Known
 
 	mu     sync.Mutex
-	main   *source
+	main   *source            // nil where it cannot be read
 	parts  map[string]*source // the included files, by path
 	judged judging            // by which main and parts were judged
 	draft  *Config            // see Draft
 
-	looked  looks     // at all files that were, or were to be, read last
-	asked   []include // the included files that were to be read last
-	reached bool      // it came to them
+	looked looks // at all files that were, or were to be, read last
 
 	serving bool
 	held    []Endpoint // those that are served
@@ -59,15 +57,14 @@ func (l *Loader) Load() (*Config, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for range attempts {
-		l.looked.forget()
-		l.reached = false
+		l.looked.at = nil
 		c, err := l.load()
 		// Where each file is after the last was read as it was before, they were so together.
 		if !l.changed(false) {
 			return c, err
 		}
 	}
-	l.looked.forget() // it is tried again at the next occasion
+	l.looked.at = nil // it is tried again at the next occasion
 	return nil, errRestless
 }
 
@@ -75,9 +72,29 @@ func (l *Loader) load() (*Config, error) {
 	now := l.known.Now()
 	main, err := l.read(l.path, true, l.main, now)
 	if err != nil {
+		l.main = nil
 		return nil, fmt.Errorf("configuration: %w", err)
 	}
 	return l.finish(main, now)
+}
+
+// Changed tells whether the files have changed since Load last read them, whether or not
+// that Load succeeded. It compares file attributes, reads the files that are too young
+// for their times to be reliable, and parses none.
+func (l *Loader) Changed() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.changed(true)
+}
+
+// changed is Changed for a caller that holds the lock.
+func (l *Loader) changed(reread bool) bool {
+	now, files := l.known.Now(), []include{{path: l.path}}
+	if l.main != nil {
+		included, _ := l.included(l.main)
+		files = append(files, included...)
+	}
+	return len(files) != len(l.looked.at) || slices.ContainsFunc(files, func(f include) bool { return l.looked.changed(f.path, reread, now) })
 }
 
 // Draft is the invalid configuration of the last Load, for callers that look for further
@@ -106,20 +123,14 @@ func (l *Loader) endpoints(c *Config) ([]Endpoint, error) {
 	if err == nil {
 		l.offered = all
 	}
-	if !l.serving {
+	switch {
+	case !l.serving:
 		return all, err
+	case slices.Equal(l.held, l.offered):
+		return l.held, nil
+	default:
+		return slices.Concat(l.held, l.offered), nil
 	}
-	return union(l.held, l.offered), nil
-}
-
-// union returns a and those elements of b that a lacks.
-func union(a, b []Endpoint) []Endpoint {
-	in := make(map[Endpoint]bool, len(a))
-	for _, e := range a {
-		in[e] = true
-	}
-	more := slices.DeleteFunc(slices.Clone(b), func(e Endpoint) bool { return in[e] })
-	return slices.Concat(a, more)
 }
 
 // finish judges a configuration whose main file was read, and reads the others.
@@ -132,6 +143,7 @@ func (l *Loader) finish(main *source, now time.Time) (*Config, error) {
 		if main.doc == nil { // what was judged otherwise is read anew
 			var err error
 			if main, err = l.read(l.path, true, nil, now); err != nil {
+				l.main = nil
 				return nil, fmt.Errorf("configuration: %w", err)
 			}
 		}
@@ -144,27 +156,28 @@ func (l *Loader) finish(main *source, now time.Time) (*Config, error) {
 	parts, unreadable := l.readParts(paths, judged, now)
 	c, err := combine(main, parts, wrong, slices.Concat(problems, unreadable))
 	if err != nil {
-		l.draft = c
-		return nil, err
+		l.draft, c = c, nil
 	}
-	return c, nil
+	return c, err
 }
 
 // combine makes one configuration of its files, whose model or mapping sheet may be wrong. If
 // anything is, the error is [strictyaml.Problems], with the others among them, and the
 // configuration a draft.
 func combine(main *source, parts []*source, wrong error, others strictyaml.Problems) (*Config, error) {
-	m := merge(main, parts)
+	files := append([]*source{main}, parts...)
+	m := merge(files)
 	c, hide := m.Config, &Redactor{}
 	c.hide = hide
-	main.hideIn(hide)
-	problems := slices.Concat(main.problems, ofModel(c, wrong), others, m.problems)
-	for _, part := range parts {
-		problems = append(problems, part.problems...)
-		part.hideIn(hide)
+	problems := slices.Concat(ofModel(c, wrong), others, m.problems)
+	for _, s := range files {
+		problems = append(problems, s.problems...)
+		for name, value := range s.variables {
+			hide.Add(name, value)
+		}
 	}
 	if len(problems) == 0 {
-		c.hash = hashOf(append([]*source{main}, parts...))
+		c.hash = hashOf(files)
 		return c, nil
 	}
 	for i := range problems {

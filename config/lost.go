@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"frontdesk/config/strictyaml"
 )
@@ -116,18 +115,11 @@ func matches(pattern, file string) bool {
 	return ok && err == nil
 }
 
-// namedAtMost is how many api_keys a message names.
-const namedAtMost = 3
-
 func inForce(names []string) string {
-	switch more := len(names) - namedAtMost; {
-	case len(names) == 1:
+	if len(names) == 1 {
 		return names[0] + " is"
-	case more > 0:
-		return fmt.Sprintf("%s and %d more are", strings.Join(names[:namedAtMost], ", "), more)
-	default:
-		return strings.Join(names, ", ") + " are"
 	}
+	return listed(names, 3) + " are"
 }
 
 func (l *loss) fail(file, path, format string, args ...any) {

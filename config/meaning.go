@@ -144,10 +144,10 @@ func (w *wording) tellAllow(before, after []Setting, add func(string, ...any)) {
 		}
 	}
 	if len(gained) > 0 {
-		add("gains %s", listed(gained))
+		add("gains %s", listed(gained, listedAtMost))
 	}
 	if len(lost) > 0 {
-		add("loses %s", listed(lost))
+		add("loses %s", listed(lost, listedAtMost))
 	}
 	if len(gained)+len(lost) == 0 {
 		add("its allowlist is written otherwise, and allows the same")
@@ -168,9 +168,10 @@ func allows(rules []Rule, e Endpoint) bool {
 	return slices.ContainsFunc(rules, func(r Rule) bool { return r.Matches(e.Method, e.Path) })
 }
 
-func listed(names []string) string {
-	if more := len(names) - listedAtMost; more > 1 {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:listedAtMost], ", "), more)
+// listed are so many of the names at most, and how many more there are.
+func listed(names []string, most int) string {
+	if more := len(names) - most; more > 1 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), more)
 	}
 	return strings.Join(names, ", ")
 }

@@ -26,30 +26,24 @@ type where struct {
 	key, hash int
 }
 
-// merge makes the configuration of main and the files it includes, without its hash.
-func merge(main *source, parts []*source) *merger {
-	c := *main.base
-	files := append([]*source{main}, parts...)
-	keys := 0
-	for _, s := range files {
-		keys += len(s.keys)
-	}
-	m := &merger{Config: &c, names: make(map[string]where, keys), hashes: make(map[Digest]where, keys)}
-	if keys > 0 {
-		c.APIKeys = make([]Key, 0, keys)
-	}
-	for _, s := range files {
+// merge makes the configuration of the main file and those that it includes, without its hash.
+func merge(files []*source) *merger {
+	c := *files[0].base
+	m := &merger{Config: &c, names: map[string]where{}, hashes: map[Digest]where{}}
+	keys := make([][]Key, len(files))
+	for i, s := range files {
 		m.keys(s)
+		keys[i] = s.keys
 		c.files = append(c.files, s.path)
 		if s.keyless {
 			c.keyless = append(c.keyless, s.path)
 		}
 	}
+	c.APIKeys = slices.Concat(keys...)
 	return m
 }
 
 func (m *merger) keys(s *source) {
-	m.APIKeys = append(m.APIKeys, s.keys...)
 	for i := range s.keys {
 		key := &s.keys[i]
 		if key.named {

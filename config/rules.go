@@ -8,6 +8,7 @@ const (
 	RuleModelOrSheet      = "model-or-sheet"
 	RuleAddress           = "address"
 	ruleListenTwice       = "listen-twice"
+	ruleOpsToken          = "ops-token"
 	RulePublicURL         = "public-url"
 	RuleTLSFiles          = "tls-files"
 	RuleCAFile            = "ca-file"

@@ -43,32 +43,25 @@ type includedFile struct {
 	APIKeys []Key `yaml:"api_keys"`
 }
 
-// read reads a file, unless it is unchanged since it was last read and found valid.
+// read reads a file, unless it is unchanged since it was last read and found valid, and notes how
+// it looked.
 func (l *Loader) read(path string, main bool, before *source, now time.Time) (*source, error) {
 	at, err := look(path, now)
-	if text, ok := l.known.Written[path]; ok {
-		l.looked.note(path, at)
-		return decodeSource(path, text, main, l.known.Env), nil
-	}
-	var s *source
-	if err == nil {
-		s, err = l.readAs(path, main, before, &at)
-	}
-	l.looked.note(path, at)
-	return s, err
-}
-
-// readAs reads a file that was looked at, and notes the hash of its content.
-func (l *Loader) readAs(path string, main bool, before *source, at *stamp) (*source, error) {
-	if at.info.IsDir() {
+	defer func() { l.looked.note(path, at) }()
+	written, isWritten := l.known.Written[path]
+	switch {
+	case isWritten:
+		return decodeSource(path, written, main, l.known.Env), nil
+	case err != nil:
+		return nil, err
+	case at.info.IsDir():
 		return nil, fmt.Errorf("read %s: %w", path, errFolder)
-	}
-	if !main && !at.info.Mode().IsRegular() { // a pipe would be waited for, and /dev/zero has no end
+	case !main && !at.info.Mode().IsRegular(): // a pipe would be waited for, and /dev/zero has no end
 		return nil, fmt.Errorf("read %s: is no regular file", path)
 	}
 	// What was wrong may be right tomorrow, and must be right before it is used.
 	known := before != nil && len(before.problems) == 0
-	if known && before.settled && before.sameAs(*at) {
+	if known && before.settled && before.sameAs(at) {
 		at.text = before.text
 		return before, nil
 	}
@@ -77,13 +70,14 @@ func (l *Loader) readAs(path string, main bool, before *source, at *stamp) (*sou
 		return nil, err
 	}
 	at.text = sha256.Sum256(src)
+	var s *source
 	if known && at.text == before.text {
 		same := *before
-		same.stamp = *at
-		return &same, nil
+		s = &same
+	} else {
+		s = decodeSource(path, src, main, l.known.Env)
 	}
-	s := decodeSource(path, src, main, l.known.Env)
-	s.stamp = *at
+	s.stamp = at
 	return s, nil
 }
 
@@ -129,13 +123,6 @@ func decodeSource(path string, src []byte, main bool, env func(string) (string, 
 	return s
 }
 
-// hideIn removes values of the file's variables from messages.
-func (s *source) hideIn(r *Redactor) {
-	for name, value := range s.variables {
-		r.Add(name, value)
-	}
-}
-
 // judge finds the problems of the file by itself, and then drops the positions.
 func (s *source) judge(j judging) {
 	c := checker{judging: j, Config: s.base, doc: s.doc, problems: s.problems}
@@ -168,7 +155,6 @@ func (l *Loader) readParts(paths []include, j judging, now time.Time) (parts []*
 		})
 	}
 	readers.Wait()
-	l.asked, l.reached = paths, true
 	l.parts = make(map[string]*source, len(paths))
 	for i, part := range parts {
 		if errors.Is(failures[i], errFolder) && paths[i].matched {

@@ -64,24 +64,12 @@ func (l *looks) note(path string, at stamp) {
 	l.at[path] = at
 }
 
-func (l *looks) forget() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.at = nil
-}
-
-// last is what was seen of a file; none where it was not looked at.
-func (l *looks) last(path string) (at stamp, known bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	at, known = l.at[path]
-	return at, known
-}
-
 // changed looks at a file once more. With reread it also reads a file that is too young
 // for its times to be reliable.
 func (l *looks) changed(path string, reread bool, now time.Time) bool {
-	was, known := l.last(path)
+	l.mu.Lock()
+	was, known := l.at[path]
+	l.mu.Unlock()
 	is, _ := look(path, now) // that it cannot be looked at is a state as well
 	if !known || !was.sameAs(is) {
 		return true

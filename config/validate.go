@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"frontdesk/config/strictyaml"
 )
@@ -29,26 +30,28 @@ func (c *checker) failIf(is bool, path, rule, format string, args ...any) {
 	}
 }
 
-func (c *checker) found(path, text string) string { return c.doc.Found(path, text) }
-
 // validate judges what only the main file has.
 func (c *checker) validate() {
 	if !c.doc.Has("") { // as a rule it was cut short by what writes it, and all keys would be gone
 		c.fail("", ruleBlank, "nothing is written in it, expected a configuration; one without api_keys says api_keys: []")
 		return
 	}
-	tls, listen, store, mail := c.Server.TLS, c.Server.Listen, string(c.Sessions.Store), c.Mail
+	tls, listen, token, store, mail := c.Server.TLS, c.Server.Listen, c.Ops.Token, string(c.Sessions.Store), c.Mail
 	c.failIf((tls.CertFile == "") != (tls.KeyFile == ""), "server.tls", ruleTLSPair, "found one of cert_file and key_file, expected both or none")
 	c.failIf(tls.ClientCAFile != "" && !tls.Enabled(), "server.tls.client_ca_file", ruleClientCA, "clients show certificates only where the server has one, expected cert_file and key_file too")
 	c.failIf(collide(listen, c.Ops.Listen), "ops.listen", ruleListenTwice, "found %s, which server.listen, %s, takes as well, expected a port of its own",
-		c.found("ops.listen", c.Ops.Listen), c.found("server.listen", listen))
+		c.doc.Found("ops.listen", c.Ops.Listen), c.doc.Found("server.listen", listen))
+	c.failIf(token != "" && len(token) < leastToken, "ops.token", ruleOpsToken, "found one of %d characters, expected at least %d: it is guessed from anywhere that reaches ops.listen", len(token), leastToken)
 	c.backend()
-	c.failIf(store != MemoryStore && isWord(store), "sessions.store", strictyaml.RuleWord, "found %s, expected %s%s", c.found("sessions.store", store), MemoryStore, c.doc.Suggest("sessions.store", store, []string{MemoryStore}))
+	c.failIf(store != MemoryStore && isWord(store), "sessions.store", strictyaml.RuleWord, "found %s, expected %s%s", c.doc.Found("sessions.store", store), MemoryStore, c.doc.Suggest("sessions.store", store, []string{MemoryStore}))
 	c.failIf(c.Sessions.CAFile != "" && !strings.HasPrefix(store, "rediss://"), "sessions.ca_file", RuleRedis, "found a file of authorities, expected sessions.store to be rediss://, which they are for")
 	c.failIf(mail.SMTP != "" && mail.From == defaultSender, "mail.from", RuleMailFrom, "missing, expected the sender's e-mail address, since mail.smtp is given")
 	c.failIf(mail.SMTP == "" && mail.Folder == "", "mail.folder", ruleMailFolder, "found \"\", expected a folder for mail, or mail.smtp")
 	c.callbacks()
 }
+
+// leastToken is how long ops.token is, as 128 bits in base64.
+const leastToken = 22
 
 // collide tells whether two listeners would use the same port of an address. It does not
 // resolve names, except localhost.
@@ -175,13 +178,53 @@ func (c *checker) allow(rules []Rule, path string) {
 		}
 		if j, twice := first[rule]; twice {
 			at := fmt.Sprintf("%s[%d]", path, i)
-			c.fail(at, ruleAllowTwice, "found %s again, first at %s[%d]", c.found(at, rule.String()), path, j)
+			c.fail(at, ruleAllowTwice, "found %s again, first at %s[%d]", c.doc.Found(at, rule.String()), path, j)
 			continue
 		}
 		first[rule] = i
 		if fault := c.fault(rule); fault != "" {
 			at := fmt.Sprintf("%s[%d]", path, i)
-			c.fail(at, ruleAllowUnknown, "found %s, %s", c.found(at, rule.String()), fault)
+			c.fail(at, ruleAllowUnknown, "found %s, %s", c.doc.Found(at, rule.String()), fault)
 		}
 	}
+}
+
+// judging is the part of the whole configuration by which the keys of one file are judged.
+type judging struct {
+	endpoints []Endpoint
+	basePath  string
+	zone      *time.Location
+	clientCA  bool // the server asks for certificates of clients
+
+	faults map[Rule]string // of the rules that were judged: why each matches nothing
+	seen   map[Rule]int    // of one allowlist, where each rule stands
+}
+
+func newJudging(c *Config, endpoints []Endpoint) judging {
+	return judging{
+		endpoints: endpoints, basePath: c.Server.BasePath, zone: c.Server.TimeZone.Location,
+		clientCA: c.Server.TLS.ClientCAFile != "",
+	}.forOne()
+}
+
+// forOne returns the same for the use of one goroutine.
+func (j judging) forOne() judging {
+	j.faults, j.seen = map[Rule]string{}, map[Rule]int{}
+	return j
+}
+
+func (j judging) equal(other judging) bool {
+	return j.basePath == other.basePath && j.zone.String() == other.zone.String() && j.clientCA == other.clientCA &&
+		(j.endpoints == nil) == (other.endpoints == nil) && slices.Equal(j.endpoints, other.endpoints)
+}
+
+// fault says why a rule covers none of the endpoints; "" if it covers one. It caches the
+// answers, because thousands of keys have the same few rules.
+func (j judging) fault(r Rule) string {
+	fault, seen := j.faults[r]
+	if !seen {
+		fault = r.unmatched(j.endpoints, j.basePath)
+		j.faults[r] = fault
+	}
+	return fault
 }

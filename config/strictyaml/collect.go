@@ -139,7 +139,8 @@ type fields struct {
 	index       map[string][]int
 	names       []string // in the order of the fields
 	constraints map[string][]Constraint
-	short       string // the key whose value may stand alone in place of the mapping; "" for none
+	required    map[string]Constraint // that say what is expected
+	short       string                // the key whose value may stand alone in place of the mapping; "" for none
 }
 
 func (d *decoder) fieldsOf(t reflect.Type) fields {
@@ -153,7 +154,7 @@ func (d *decoder) fieldsOf(t reflect.Type) fields {
 
 // collectFields finds the keys that a struct takes.
 func collectFields(t reflect.Type) fields {
-	known := fields{index: map[string][]int{}, constraints: map[string][]Constraint{}}
+	known := fields{index: map[string][]int{}, constraints: map[string][]Constraint{}, required: map[string]Constraint{}}
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
@@ -165,13 +166,21 @@ func collectFields(t reflect.Type) fields {
 			}
 			known.names = append(known.names, inner.names...)
 			maps.Copy(known.constraints, inner.constraints)
+			maps.Copy(known.required, inner.required)
 			known.short = cmp.Or(known.short, inner.short)
 		case name != "" && name != "-":
 			known.index[name] = f.Index
 			known.names = append(known.names, name)
 			known.constraints[name] = Constraints(f.Tag.Get("schema"))
-			if slices.ContainsFunc(known.constraints[name], func(c Constraint) bool { return c.Name == "short" }) {
-				known.short = name
+			for _, c := range known.constraints[name] {
+				switch {
+				case c.Name == "short":
+					known.short = name
+				case c.Name == "required" && c.Expected != "":
+					known.required[name] = c
+				case c.Name == "enum" && slices.Contains(known.constraints[name], Constraint{Name: "required"}):
+					known.required[name] = Constraint{Expected: OneOf(c.Words())}
+				}
 			}
 		}
 	}

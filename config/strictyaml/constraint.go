@@ -2,7 +2,6 @@ package strictyaml
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"reflect"
 	"regexp"
@@ -25,7 +24,7 @@ type Constraint struct{ Name, Argument, Rule, Expected string }
 //	items=a|b       of a list: each is one of these words
 //	min=1, max=9    at least, at most; above=0: more than; range=1..9: both
 //	pattern=^x$     text that the regular expression matches
-//	format=NAME     text that one of [Options].Formats takes
+//	format=NAME     text of that format, of [Options].Formats
 //	unique          of a list: no item is there twice
 //
 // Min, max, above, range, pattern and format of a list are about each of its items.
@@ -86,48 +85,37 @@ func (d *decoder) judge(constraints []Constraint, v reflect.Value, path string) 
 }
 
 func (d *decoder) judgeValue(c Constraint, v reflect.Value, path string) {
-	err := d.unfit(c, v, path)
-	if err == nil || d.doc.broken[path] {
-		return
-	}
-	message := err.Error()
-	if expected, ok := errors.AsType[Expected](err); ok {
-		message = fmt.Sprintf("found %s, expected %s", d.shown(v, path), cmp.Or(c.Expected, string(expected)))
-	}
-	d.fail(path, c.Rule, message)
-}
-
-// unfit is why a value does not fit a constraint.
-func (d *decoder) unfit(c Constraint, v reflect.Value, path string) error {
-	low, high := c.Bounds()
-	switch c.Name {
+	fits, expected, hidden, text := true, "", false, v.String()
+	switch low, high := c.Bounds(); c.Name {
 	case "enum", "items":
-		if seen := v.String(); !slices.Contains(c.Words(), seen) {
-			return Expected(OneOf(c.Words()) + d.doc.Suggest(path, seen, c.Words()))
+		if fits = slices.Contains(c.Words(), text); !fits {
+			expected = OneOf(c.Words()) + d.doc.Suggest(path, text, c.Words())
 		}
 	case "min":
-		return expectedUnless(!d.less(v, low), low+" or more")
+		fits, expected = !d.less(v, low), low+" or more"
 	case "max":
-		return expectedUnless(!d.more(v, high), "at most "+high)
+		fits, expected = !d.more(v, high), "at most "+high
 	case "above":
-		return expectedUnless(d.more(v, low), "more than "+low)
+		fits, expected = d.more(v, low), "more than "+low
 	case "range":
-		return expectedUnless(!d.less(v, low) && !d.more(v, high), "from "+low+" to "+high)
+		fits, expected = !d.less(v, low) && !d.more(v, high), "from "+low+" to "+high
 	case "pattern":
-		return expectedUnless(regexp.MustCompile(c.Argument).MatchString(v.String()), "text like "+c.Argument)
+		fits = regexp.MustCompile(c.Argument).MatchString(text)
 	case "format":
-		if d.Formats != nil {
-			return d.Formats[c.Argument](v.String())
+		if f := d.Formats[c.Argument]; d.Formats != nil {
+			fits, expected, hidden = f.Is(text), f.Expected, f.Hidden
 		}
 	}
-	return nil
-}
-
-func expectedUnless(fits bool, what string) error {
-	if fits {
-		return nil
+	if fits || d.doc.broken[path] {
+		return
 	}
-	return Expected(what)
+	found := "found " + d.shown(v, path) + ", "
+	if hidden && text == "" {
+		found = "found nothing, "
+	} else if hidden {
+		found = ""
+	}
+	d.fail(path, c.Rule, found+"expected "+cmp.Or(c.Expected, expected))
 }
 
 func (d *decoder) less(v reflect.Value, bound string) bool { return number(v) < d.bound(v, bound) }
@@ -166,20 +154,11 @@ func (d *decoder) unique(c Constraint, list reflect.Value, path string) {
 
 // missing reports keys that a struct must have, and lists there that are empty.
 func (d *decoder) missing(n *node, v reflect.Value, path string, known fields) {
-	for _, name := range known.names {
-		of := known.constraints[name]
-		for _, c := range of {
-			if i := slices.IndexFunc(of, func(c Constraint) bool { return c.Name == "enum" }); i >= 0 {
-				c.Expected = cmp.Or(c.Expected, OneOf(of[i].Words()))
-			}
-			if c.Name != "required" || c.Expected == "" {
-				continue
-			}
-			field, below := v.FieldByIndex(known.index[name]), Child(path, name)
-			isEmpty := (field.Kind() == reflect.Slice || field.Kind() == reflect.Map) && field.Len() == 0
-			if isGiven := slices.ContainsFunc(n.entries, func(e entry) bool { return e.key == name }); !isGiven || isEmpty && !d.doc.broken[below] {
-				d.fail(below, c.Rule, "missing, expected "+c.Expected)
-			}
+	for name, c := range known.required {
+		field, below := v.FieldByIndex(known.index[name]), Child(path, name)
+		isEmpty := (field.Kind() == reflect.Slice || field.Kind() == reflect.Map) && field.Len() == 0
+		if isGiven := slices.ContainsFunc(n.entries, func(e entry) bool { return e.key == name }); !isGiven || isEmpty && !d.doc.broken[below] {
+			d.fail(below, c.Rule, "missing, expected "+c.Expected)
 		}
 	}
 }
@@ -187,19 +166,17 @@ func (d *decoder) missing(n *node, v reflect.Value, path string, known fields) {
 // shown is a value for a message: text in quotes, a value of a variable as it is written.
 func (d *decoder) shown(v reflect.Value, path string) string {
 	written, expanded := d.doc.Written(path)
-	switch x := v.Interface().(type) {
-	case time.Duration:
-		return cmp.Or(written, ShortDuration(x))
-	case fmt.Stringer: // of a secret, too, which hides it
-		return cmp.Or(written, x.String())
-	}
-	if v.Kind() == reflect.String {
+	_, isShown := v.Interface().(fmt.Stringer) // as a secret, which hides itself
+	switch length, is := v.Interface().(time.Duration); {
+	case v.Kind() == reflect.String && !isShown:
 		return d.doc.Found(path, v.String())
-	}
-	if expanded {
+	case expanded:
 		return written
+	case is:
+		return ShortDuration(length)
+	default:
+		return fmt.Sprint(v)
 	}
-	return fmt.Sprint(v)
 }
 
 // ShortDuration writes a duration the way people do: 45m rather than 45m0s.

@@ -27,9 +27,15 @@ type Options struct {
 	// error becomes a problem at the value. The text that it returns is never parsed as YAML and
 	// never appears in messages, which show the text as written.
 	Expand func(text string) (string, error)
-	// Formats judge texts of the formats that tags name; without them formats are not judged. The
-	// error of one is shown as that of a TextUnmarshaler is, and must not repeat the text.
-	Formats map[string]func(text string) error
+	// Formats are those of text that tags name; without them none is judged.
+	Formats map[string]Format
+}
+
+// Format is a form of text.
+type Format struct {
+	Is       func(text string) bool
+	Expected string // of a text that is of another form
+	Hidden   bool   // the text may hold a secret, and is not shown
 }
 
 // Decode decodes src into the value that into points to and returns every
@@ -181,18 +187,9 @@ var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 var oneLine = strings.NewReplacer("\t", `\t`, "\r", `\r`, "\n", `\n`)
 
 func firstInvalid(src []byte) position {
-	at := position{1, 1}
-	for _, r := range strings.ToValidUTF8(string(src), "\x00") {
-		switch r {
-		case 0:
-			return at
-		case '\n':
-			at = position{at.line + 1, 1}
-		default:
-			at.column++
-		}
-	}
-	return at
+	before := src[:bytes.IndexRune(src, utf8.RuneError)]
+	line := before[bytes.LastIndexByte(before, '\n')+1:]
+	return position{bytes.Count(before, []byte("\n")) + 1, utf8.RuneCount(line) + 1}
 }
 
 // value decodes one node, following aliases and the interfaces a type may have.

@@ -315,17 +315,16 @@ func ExampleDecode() {
 
 // ordered remembers how it was written.
 type ordered struct {
-	keys   []string
+	keys   []strictyaml.Key
 	values map[string]scalarNode
 }
 
 type scalarNode struct {
 	text, path string
-	plain      bool
 }
 
 func (s *scalarNode) UnmarshalYAML(n strictyaml.Node) error {
-	s.plain, s.path = n.Plain(), n.Path()
+	s.path = n.Path()
 	n.Decode(&s.text)
 	return nil
 }
@@ -340,15 +339,12 @@ func TestNodeTellsOrderAndQuotes(t *testing.T) {
 	var into struct {
 		Codes ordered `yaml:"codes"`
 	}
-	_, problems := strictyaml.Decode("a.yaml", []byte("codes: {Z: 1, A: \"2\", a.b: x}"), &into, strictyaml.Options{})
+	_, problems := strictyaml.Decode("a.yaml", []byte("codes: {Z: 1, \"A\": 2, a.b: x}"), &into, strictyaml.Options{})
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
-	want := []string{"Z", "A", "a.b"}
+	want := []strictyaml.Key{{"Z", true}, {"A", false}, {"a.b", true}}
 	assert.Empty(t, cmp.Diff(want, into.Codes.keys), "keys (-want +got)")
-	if !into.Codes.values["Z"].plain || into.Codes.values["A"].plain {
-		t.Errorf("plain: %+v", into.Codes.values)
-	}
 	if got := into.Codes.values["a.b"].path; got != `codes["a.b"]` || got != strictyaml.Child("codes", "a.b") {
 		t.Errorf("path = %s", got)
 	}
@@ -409,15 +405,14 @@ func TestConstraints(t *testing.T) {
 		Items   []item        `yaml:"items" schema:"required: at least one item"`
 		Maybe   *int          `yaml:"maybe" schema:"min=1"`
 		Unsaid  string        `yaml:"unsaid" schema:"required"`
+		Hidden  []string      `yaml:"hidden" schema:"format=hidden"`
 	}
 	o := strictyaml.Options{
 		Expand: func(text string) (string, error) { return strings.ReplaceAll(text, "$odd", "123"), nil },
-		Formats: map[string]func(string) error{"even": func(text string) error {
-			if len(text)%2 != 0 {
-				return strictyaml.Expected("an even number of characters")
-			}
-			return nil
-		}},
+		Formats: map[string]strictyaml.Format{
+			"even":   {Is: func(text string) bool { return len(text)%2 == 0 }, Expected: "an even number of characters"},
+			"hidden": {Is: func(string) bool { return false }, Expected: "none", Hidden: true},
+		},
 	}
 	for src, want := range map[string]string{
 		"few: 1\nmany: 10\nmost: 1\nwait: 1ns\neven: ab\nports: [1, 2]\nonly: [get, list]\nsecrets: [a, b]\nkind: a\nitems: [{name: a}]\nmaybe: ~": "",
@@ -425,9 +420,10 @@ func TestConstraints(t *testing.T) {
 			"5:10: items[2].name: found \"A\", expected small letters [form]\n6:3: items[3].name: found nothing, expected text (\"\" for none) [wrong-kind]",
 		"items: []\nfew: 4\nmany: 9\nmost: 1.5\nwait: -1m\neven: abc\nmaybe: 0": "1:1: kind: missing, expected one of a, b\n1:8: items: missing, expected at least one item\n2:6: few: found 4, expected from 1 to 3 [few]\n" +
 			"3:7: many: found 9, expected 10 or more\n4:7: most: found 1.5, expected one at most\n5:7: wait: found -1m, expected more than 0s [wait]\n6:7: even: found \"abc\", expected an even number of characters [even]\n7:8: maybe: found 0, expected 1 or more",
-		"kind: a\nitems: [{name: a}]\nports: [5, 0, 5, x, y]\nonly: [get, lst]\nsecrets: [$odd, $odd, $odd]\neven: $odd": "3:12: ports[1]: found 0, expected 1 or more\n3:15: ports[2]: found 5 again [again]\n3:18: ports[3]: found x, expected a whole number [wrong-value]\n" +
+		"kind: a\nitems: [{name: a}]\nports: [5, 0, 5, x, y]\nonly: [get, lst]\nsecrets: [$odd, $odd, $odd]\neven: $odd\nhidden: [a, \"\"]": "3:12: ports[1]: found 0, expected 1 or more\n3:15: ports[2]: found 5 again [again]\n3:18: ports[3]: found x, expected a whole number [wrong-value]\n" +
 			"3:21: ports[4]: found y, expected a whole number [wrong-value]\n4:13: only[1]: found \"lst\", expected one of get, list, did you mean list?\n5:17: secrets[1]: found the same secret again [again]\n" +
-			"5:23: secrets[2]: found the same secret again [again]\n6:7: even: found \"$odd\", expected an even number of characters [even]",
+			"5:23: secrets[2]: found the same secret again [again]\n6:7: even: found \"$odd\", expected an even number of characters [even]\n" +
+			"7:10: hidden[0]: expected none\n7:13: hidden[1]: found nothing, expected none",
 	} {
 		_, problems := strictyaml.Decode("a.yaml", []byte(src), new(constrained), o)
 		assert.Equal(t, want, strings.ReplaceAll(problems.Error(), "a.yaml:", ""), src)

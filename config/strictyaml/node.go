@@ -44,28 +44,20 @@ type Node struct {
 // Kind is the shape of the value.
 func (n Node) Kind() Kind { return n.node.kind }
 
-// Keys are the keys of a mapping in the order they are written.
-func (n Node) Keys() []string {
-	keys := make([]string, len(n.node.entries))
-	for i, e := range n.node.entries {
-		keys[i] = e.key
-	}
-	return keys
+// Key is a key of a mapping. A plain one is written without quotes, and may be meant as a number or
+// a boolean.
+type Key struct {
+	Name  string
+	Plain bool
 }
 
-// Plain tells whether the value is a single one without quotes, which may be
-// meant as a number or a boolean.
-func (n Node) Plain() bool { return n.node.kind == Scalar && n.node.plain }
-
-// PlainKey tells whether a key is written without quotes, which may be meant as a number or a
-// boolean.
-func (n Node) PlainKey(key string) bool {
-	for _, e := range n.node.entries {
-		if e.key == key {
-			return e.plain
-		}
+// Keys are the keys of a mapping in the order they are written.
+func (n Node) Keys() []Key {
+	keys := make([]Key, len(n.node.entries))
+	for i, e := range n.node.entries {
+		keys[i] = Key{e.key, e.plain}
 	}
-	return false
+	return keys
 }
 
 // Path leads to the value, as in [Problem].

@@ -122,8 +122,8 @@ func (p *Parameters) UnmarshalYAML(n strictyaml.Node) error {
 	var named map[string]Named
 	n.Decode(&named)
 	for _, key := range n.Keys() {
-		of := named[key]
-		of.Name = key
+		of := named[key.Name]
+		of.Name = key.Name
 		*p = append(*p, of)
 	}
 	return nil

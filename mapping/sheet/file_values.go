@@ -23,7 +23,7 @@ func (c *codesFile) UnmarshalYAML(n strictyaml.Node) error {
 	n.Decode(&m)
 	*c = make(codesFile, 0, len(m))
 	for _, key := range n.Keys() {
-		*c = append(*c, codeFile{key, n.PlainKey(key), m[key]})
+		*c = append(*c, codeFile{key.Name, key.Plain, m[key.Name]})
 	}
 	return nil
 }
@@ -117,7 +117,7 @@ func (s *spotFile) UnmarshalYAML(n strictyaml.Node) error {
 // silent is the error of a mapping that says nothing. Unknown keys were reported.
 func silent(n strictyaml.Node, given, expected string) error {
 	keys := n.Keys()
-	if given == "" && (len(keys) == 0 || slices.Contains([]string{"read", "through", "sql"}, keys[0])) {
+	if given == "" && (len(keys) == 0 || slices.Contains([]string{"read", "through", "sql"}, keys[0].Name)) {
 		return errors.New("found nothing, expected " + expected)
 	}
 	return nil

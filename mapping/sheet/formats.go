@@ -1,39 +1,30 @@
 package sheet
 
 import (
-	"errors"
 	"net/url"
+	"slices"
 	"strings"
 
 	"frontdesk/config/strictyaml"
 	"frontdesk/mapping"
 )
 
-// formats are those of text that the tags of a sheet's keys name. What may hold a secret is not
-// repeated.
-var formats = map[string]func(text string) error{
-	"argon2id": func(text string) error {
-		if !strings.HasPrefix(text, "$argon2id$") {
-			return errors.New("expected argon2id, as frontdesk user hash prints it")
-		}
-		return nil
+// formats are those of text that the tags of a sheet's keys name.
+var formats = map[string]strictyaml.Format{
+	"argon2id": {Is: func(text string) bool { return strings.HasPrefix(text, "$argon2id$") }, Expected: "argon2id, as frontdesk user hash prints it", Hidden: true},
+	"https":    {Is: func(text string) bool { return text == "" || isURL(text, "https") }, Expected: "an https address"},
+	"plain":    {Is: mapping.IsPlain, Expected: "characters that can be seen"},
+	"service": {
+		Is: func(text string) bool {
+			u, _ := url.Parse(text)
+			return isURL(text, "http", "https") && u.User == nil && !strings.ContainsAny(text, "?#")
+		},
+		Expected: "an http or https address without user, query and fragment, such as https://dms.example.nl/api", Hidden: true,
 	},
-	"https": func(text string) error {
-		if u, err := url.Parse(text); text != "" && (err != nil || u.Scheme != "https" || u.Hostname() == "") {
-			return strictyaml.Expected("an https address")
-		}
-		return nil
-	},
-	"plain": func(text string) error {
-		if !mapping.IsPlain(text) {
-			return strictyaml.Expected("characters that can be seen")
-		}
-		return nil
-	},
-	"service": func(text string) error {
-		if u, err := url.Parse(text); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || strings.ContainsAny(text, "?#") {
-			return errors.New("expected an http or https address without user, query and fragment, such as https://dms.example.nl/api")
-		}
-		return nil
-	},
+}
+
+// isURL tells whether text is an absolute URL of one of the schemes.
+func isURL(text string, schemes ...string) bool {
+	u, err := url.Parse(text)
+	return err == nil && slices.Contains(schemes, u.Scheme) && u.Hostname() != ""
 }

@@ -43,7 +43,7 @@ func (all *assigns) UnmarshalYAML(n strictyaml.Node) error {
 	var by map[string]string
 	n.Decode(&by)
 	for _, column := range n.Keys() {
-		*all = append(*all, Assign{column, by[column]})
+		*all = append(*all, Assign{column.Name, by[column.Name]})
 	}
 	return nil
 }
