@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -53,11 +55,11 @@ func (o openJobs) unknown(id string, err error) error {
 	if errors.Is(err, webhook.ErrUnknownJob) {
 		return fmt.Errorf("there is no job %s in %s; frontdesk callbacks list shows those there are", terminal.Safe(id), o.in)
 	}
-	return err
+	return fmt.Errorf("job %s: %w", id, err)
 }
 
-// jobFlags say which jobs.
-type jobFlags struct {
+type callbacksListCommand struct {
+	administration
 	State   string        `enum:",accepted,running,done,failed,called_back,collected,exhausted" default:"" help:"Only jobs in this state: accepted, running, done, failed, called_back, collected, exhausted."`
 	Failing bool          `help:"Only jobs whose receiver did not take the last call: those that will be tried again, and those given up."`
 	Client  string        `placeholder:"NAME" help:"Only jobs of this client (customer)."`
@@ -65,55 +67,36 @@ type jobFlags struct {
 	Host    string        `aliases:"receiver" placeholder:"HOST" help:"Only jobs whose callbacks go to this host (its receiver)."`
 	Error   string        `placeholder:"ERROR" help:"Only jobs whose last call ended like this, in the words of the list: timeout, status, \"status 500\"."`
 	Older   terminal.When `placeholder:"WHEN" help:"Only jobs that are older: 2h, 3d, 2026-11-01 or 2026-11-01T12:00:00Z."`
-}
-
-// filter is what the flags say, and in words those of them that are set.
-func (f jobFlags) filter(now time.Time) (filter webhook.Filter, said string, err error) {
-	if word, _, _ := strings.Cut(f.Error, " "); word != "" && !slices.Contains(webhook.Problems(), word) {
-		return filter, "", desk.Misused("--error %s: expected one of %s, the status after it if there is one: \"status 500\"", terminal.Safe(f.Error), strings.Join(webhook.Problems(), ", "))
-	}
-	filter = webhook.Filter{State: webhook.State(f.State), Failing: f.Failing, Client: f.Client, Key: f.Key, Receiver: f.Host, Error: f.Error, Before: f.Older.From(now)}
-	older := ""
-	if !filter.Before.IsZero() {
-		older = terminal.Second(filter.Before)
-	}
-	said = saidOf("state", f.State, "client", f.Client, "api_key", f.Key, "host", f.Host, "error", f.Error, "created until", older)
-	if f.Failing {
-		said = strings.TrimPrefix(said+", failing", ", ")
-	}
-	return filter, said, nil
-}
-
-// saidOf puts flags that are set into words: name and value come in turn.
-func saidOf(flags ...string) string {
-	var words []string
-	for i := 0; i < len(flags); i += 2 {
-		if flags[i+1] != "" {
-			words = append(words, flags[i]+" "+flags[i+1])
-		}
-	}
-	return strings.Join(words, ", ")
-}
-
-type callbacksListCommand struct {
-	administration
-	jobFlags
-	Limit int `default:"50" help:"How many at most."`
+	Limit   int           `help:"How many at most (default: 50; with --ids all)."`
+	IDs     bool          `name:"ids" help:"Print their ids alone, for callbacks replay."`
 }
 
 func (callbacksListCommand) Help() string {
 	return "STATE is that of the work: done and failed say nothing of the callback. CALLBACK says whether the receiver took it, why not, and when it is called next."
 }
 
+// filter is what the flags say.
+func (l callbacksListCommand) filter(now time.Time) (filter webhook.Filter, err error) {
+	if word, _, _ := strings.Cut(l.Error, " "); word != "" && !slices.Contains(webhook.Problems(), word) {
+		return filter, desk.Misused("--error %s: expected one of %s, the status after it if there is one: \"status 500\"", terminal.Safe(l.Error), strings.Join(webhook.Problems(), ", "))
+	}
+	most := 50
+	if l.IDs {
+		most = math.MaxInt32
+	}
+	return webhook.Filter{
+		State: webhook.State(l.State), Failing: l.Failing, Client: l.Client, Key: l.Key, Receiver: l.Host, Error: l.Error, Before: l.Older.From(now), Limit: cmp.Or(l.Limit, most),
+	}, nil
+}
+
 // Run prints a line per job.
 func (l callbacksListCommand) Run(p desk.Program) error {
 	return l.jobs(p, func(ctx context.Context, s openJobs) error {
 		now := time.Now()
-		filter, _, err := l.filter(now)
+		filter, err := l.filter(now)
 		if err != nil {
 			return err
 		}
-		filter.Limit = l.Limit
 		found, err := s.List(ctx, filter)
 		if err != nil {
 			return err
@@ -122,23 +105,22 @@ func (l callbacksListCommand) Run(p desk.Program) error {
 			_, err := fmt.Fprintf(p.Stderr, "No callback in %s is as asked for.\n", s.in)
 			return err
 		}
+		if l.IDs {
+			for _, j := range found {
+				fmt.Fprintln(p.Stdout, j.ID)
+			}
+			return nil
+		}
 		tries, err := s.Last(ctx, found)
 		if err != nil {
 			return err
 		}
 		table := terminal.NewTable(p.Stdout, "ID", "STATE", "KIND", "CLIENT", "KEY", "RECEIVER", "AGE", "CALLBACK", "CAUSE")
 		for _, j := range found {
-			table.Row(j.ID, j.State, j.Work.Kind, j.Owner.User.Client.Name, j.Owner.Key, j.Host(), terminal.Age(now.Sub(j.Created)), callbackOf(j, tries[j.ID]), orDash(j.Cause()))
+			table.Row(j.ID, j.State, j.Work.Kind, j.Owner.User.Client.Name, j.Owner.Key, j.Host(), terminal.Age(now.Sub(j.Created)), callbackOf(j, tries[j.ID]), cmp.Or(j.Cause(), "-"))
 		}
 		return table.Flush()
 	})
-}
-
-func orDash(text string) string {
-	if text == "" {
-		return "-"
-	}
-	return text
 }
 
 // callbackOf says what became of the callback of a job, by its last try.
@@ -243,4 +225,28 @@ func resultOf(j webhook.Job) string {
 		return "gave way to others: it had been fetched, and they needed the room"
 	}
 	return fmt.Sprintf("%s, %d bytes, sha256 %s", j.Result.Name, j.Result.Size, j.Result.SHA256)
+}
+
+type callbacksReplayCommand struct {
+	administration
+	IDs []string `arg:"" name:"id" help:"The jobs, by their ids in the list: frontdesk callbacks list --failing --ids | xargs frontdesk callbacks replay."`
+}
+
+// Run makes callbacks due; the server that runs makes them. A job that cannot be called about keeps no
+// other from it.
+func (c callbacksReplayCommand) Run(p desk.Program) error {
+	return c.jobs(p, func(ctx context.Context, s openJobs) (failed error) {
+		for _, id := range c.IDs {
+			_, err := s.Get(ctx, id)
+			if err == nil {
+				err = acting(p.Stderr, "callbacks replay", "job "+id, func() error { return webhook.Replay(ctx, s.Store, id, time.Now()) })
+			}
+			if err != nil {
+				failed = errors.Join(failed, s.unknown(id, err))
+				continue
+			}
+			fmt.Fprintf(p.Stdout, "job %s is due again; a running server calls within a second\n", id)
+		}
+		return failed
+	})
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"frontdesk/cmd/frontdesk/desk"
@@ -44,17 +45,6 @@ func (f sessionFlags) socket(p desk.Program) (*running, error) {
 	return socketAt(file), nil
 }
 
-// find returns at most so many sessions of a filter.
-func (f sessionFlags) find(p desk.Program, id string, most int) (gateway *running, found desk.OpenSessions, err error) {
-	if gateway, err = f.socket(p); err != nil {
-		return nil, found, err
-	}
-	query := f.filter(id).Query()
-	query.Set("limit", strconv.Itoa(most))
-	err = gateway.read(p.Ctx, http.MethodGet, "/sessions?"+query.Encode(), &found)
-	return gateway, found, err
-}
-
 type sessionsListCommand struct {
 	sessionFlags
 	Limit int  `default:"50" help:"How many at most."`
@@ -63,8 +53,14 @@ type sessionsListCommand struct {
 
 // Run prints a line per session.
 func (l sessionsListCommand) Run(p desk.Program) error {
-	_, found, err := l.find(p, "", l.Limit)
-	switch {
+	gateway, err := l.socket(p)
+	if err != nil {
+		return err
+	}
+	query := l.filter("").Query()
+	query.Set("limit", strconv.Itoa(l.Limit))
+	var found desk.OpenSessions
+	switch err := gateway.read(p.Ctx, http.MethodGet, "/sessions?"+query.Encode(), &found); {
 	case err != nil:
 		return err
 	case l.JSON:
@@ -95,22 +91,21 @@ type sessionsEndCommand struct {
 
 // Run ends sessions.
 func (e sessionsEndCommand) Run(p desk.Program) error {
-	said := saidOf("session", e.ID, "api_key", e.Key, "client", e.Client, "user", e.User)
-	if said == "" {
+	var said []string
+	for _, part := range [][2]string{{"session", e.ID}, {"api_key", e.Key}, {"client", e.Client}, {"user", e.User}} {
+		if part[1] != "" {
+			said = append(said, part[0]+" "+part[1])
+		}
+	}
+	if len(said) == 0 {
 		return desk.Misused("expected the id of a session, or --key, --client or --user: all of these that are given have to be true of it")
 	}
-	gateway, found, err := e.find(p, e.ID, 0)
-	switch {
-	case err != nil:
-		return err
-	case found.Count == 0 && e.ID != "":
-		return fmt.Errorf("there is no %s; frontdesk sessions list shows those there are", terminal.Safe(said))
-	case found.Count == 0:
-		_, err := fmt.Fprintf(p.Stdout, "there is no session of %s\n", terminal.Safe(said))
+	gateway, err := e.socket(p)
+	if err != nil {
 		return err
 	}
 	var done desk.EndedSessions
-	err = acting(p.Stderr, "sessions end", terminal.Several(found.Count, "session")+": "+said, func() error {
+	err = acting(p.Stderr, "sessions end", "those of "+strings.Join(said, ", "), func() error {
 		if err := gateway.read(p.Ctx, http.MethodPost, "/sessions/end?"+e.filter(e.ID).Query().Encode(), &done); err != nil || done.Fault == "" {
 			return err
 		}
@@ -118,6 +113,8 @@ func (e sessionsEndCommand) Run(p desk.Program) error {
 	})
 	if done.Ended > 0 {
 		fmt.Fprintf(p.Stdout, "%s ended\n", terminal.Several(done.Ended, "session"))
+	} else if err == nil {
+		err = fmt.Errorf("there is no session of %s; frontdesk sessions list shows those there are", terminal.Safe(strings.Join(said, ", ")))
 	}
 	return err
 }

@@ -63,11 +63,11 @@ func TestSessions(t *testing.T) {
 
 	sessionsOf(t, d, 2, "end")
 	sessionsOf(t, d, 1, "end", "0123456789ab")
-	out, _ = sessionsOf(t, d, 0, "end", "--user", "\x1b[31m")
-	require.Contains(t, out, "there is no session of")
+	_, stderr = sessionsOf(t, d, 1, "end", "--user", "\x1b[31m")
+	require.Contains(t, stderr, "there is no session of")
 	out, stderr = sessionsOf(t, d, 0, "end", "--key", "orders", "--user", "demo")
 	require.Equal(t, "2 sessions ended\n", out)
-	require.Contains(t, stderr, `"what":"sessions end","whom":"2 sessions: api_key orders, user demo",`)
+	require.Contains(t, stderr, `"what":"sessions end","whom":"those of api_key orders, user demo",`)
 	require.Equal(t, []int{200, 401, 401}, []int{status("demo"), status("orders"), status("again")})
 	accessed(t, d, d.Call("GET", "/order/1", tokens["orders"], "").Header.Get("X-Request-Id"))
 	require.Regexp(t, `"cause":"ended"`, d.Log.String())
@@ -78,7 +78,7 @@ func TestSessions(t *testing.T) {
 	out, stderr = sessionsOf(t, d, 0, "end", id)
 	require.Equal(t, "1 session ended\n", out)
 	require.Equal(t, []int{200, 401}, []int{status("demo"), status("other")})
-	require.Contains(t, stderr, `"what":"sessions end","whom":"1 session: session `+id+`",`)
+	require.Contains(t, stderr, `"what":"sessions end","whom":"those of session `+id+`",`)
 
 	d.Shutdown()
 	require.NoFileExists(t, file)

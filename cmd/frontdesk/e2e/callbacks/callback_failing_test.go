@@ -143,9 +143,10 @@ func TestCallbacksByReceiver(t *testing.T) {
 		require.NotContains(t, d.OpsText("/")+d.OpsText("/readyz"), host(broken.URL), "clients name receivers")
 
 		mended.Store(true)
-		code, out, problems := rig.Command(t, "", "callbacks", "replay", "--config", config, "--host", host(broken.URL), "--yes")
+		require.Equal(t, []string{failing}, list("--failing", "--host", host(broken.URL), "--ids"))
+		code, out, problems := rig.Command(t, "", "callbacks", "replay", failing, "--config", config)
 		require.Zero(t, code, problems)
-		require.Contains(t, out, "due again: 1 job")
+		require.Contains(t, out, "job "+failing+" is due again")
 		reaches(t, dsn, failing, webhook.CalledBack)
 		clock.Pass(11 * time.Second)
 		require.Equal(t, "All works.", report().Verdict)

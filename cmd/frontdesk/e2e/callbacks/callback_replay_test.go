@@ -16,7 +16,7 @@ import (
 )
 
 // TestReplaySeveral: of many jobs those are made due that are named, and no other, after they were
-// counted, and with what clients call themselves in a form that does a terminal no harm. TestCallbacksByReceiver has callbacks made
+// listed, and with what clients call themselves in a form that does a terminal no harm. TestCallbacksByReceiver has callbacks made
 // again on PostgreSQL too.
 func TestReplaySeveral(t *testing.T) {
 	t.Parallel()
@@ -63,25 +63,30 @@ func TestReplaySeveral(t *testing.T) {
 		return out + problems
 	}
 	before := states()
-	for _, wrong := range [][]string{nil, {"down0", "--failing"}, {"--state", "running"}, {"--error", "tiemout"}} {
-		run(2, append([]string{"replay"}, wrong...)...)
+	for _, wrong := range [][]string{{"replay"}, {"list", "--error", "tiemout"}} {
+		run(2, wrong...)
 	}
-	require.Contains(t, run(1, "replay", "--failing"), "nothing was done: 521 jobs would be called about again")
-	require.Contains(t, run(0, "replay", "--host", "nowhere.example", "--yes"), "nothing was done")
 	told := run(0, "list", "--failing", "--limit", "600")
 	require.Equal(t, 520, strings.Count(told, "given up after 10 calls: status 503"))
 	require.Equal(t, 1, strings.Count(told, "given up after 10 calls: timeout"))
+	replay := func(want int, flags ...string) string {
+		t.Helper()
+		ids := strings.Fields(run(0, append([]string{"list", "--ids"}, flags...)...))
+		require.Len(t, ids, want)
+		return run(0, append([]string{"replay"}, ids...)...)
+	}
+	require.Contains(t, run(1, "replay", "newexample0", "none"), "there is no job none")
 	require.Equal(t, before, states())
 
-	require.Contains(t, run(0, "replay", "--error", "timeout", "--yes"), "due again: 1 job;")
-	told = run(0, "replay", "--error", "status 503", "--host", "down.example", "--client", "Garage \x1b[31m", "--yes")
-	require.Contains(t, told, "due again: 520 jobs;")
-	require.Contains(t, told, `"whom":"520 jobs: client Garage \u001b[31m, host down.example, error status 503, failing"`)
+	replay(1, "--error", "timeout")
+	told = replay(520, "--error", "status 503", "--host", "down.example", "--client", "Garage \x1b[31m", "--failing")
+	require.Equal(t, 520, strings.Count(told, " is due again; "))
+	require.Equal(t, 520, strings.Count(told, `"what":"callbacks replay","whom":"job downexample`))
 	after := states()
 	require.Equal(t, []int{521, 0, 1, 1}, []int{after[webhook.Done], after[webhook.Exhausted], after[webhook.CalledBack], after[webhook.Accepted]})
 	j, _ := storedJob(t, dsn, "downexample0")
 	require.Zero(t, j.Tries)
-	require.Contains(t, run(0, "replay", "--state", "called_back", "--host", "fine.example", "--yes"), "due again: 1 job;")
+	replay(1, "--state", "called_back", "--host", "fine.example")
 	require.Contains(t, run(0, "list", "--host", "down.example", "--error", "status", "--limit", "1"), "status 503")
 	require.Contains(t, run(0, "list", "--error", "status 500"), "No callback")
 }
