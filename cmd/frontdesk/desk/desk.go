@@ -96,6 +96,7 @@ type WrapDriver func(backend.Driver) backend.Driver
 // Build opens everything and listens, but serves nothing yet. Whatever was
 // opened is closed again when something fails.
 func Build(p Program, c *config.Config, environment string, logs *Logs) (*Desk, error) {
+	p = p.whole()
 	f, err := openFront(p, c, environment, logs)
 	if err != nil {
 		return nil, err
@@ -117,7 +118,7 @@ func build(p Program, c *config.Config, environment string, logs *Logs, f *front
 	started := *c
 	started.APIKeys = nil
 	h := &Desk{
-		basis: &basis{supervisor: p.Supervisor, log: logs.Log, logs: logs, after: p.timer(), now: p.clock(), metrics: instrument.New(time.Now), tracing: tracing, bounds: p.bounds()},
+		basis: &basis{supervisor: p.Supervisor, log: logs.Log, logs: logs, after: p.After, now: p.Now, metrics: instrument.New(time.Now), tracing: tracing, bounds: p.bounds()},
 		front: f, started: &started, config: f.addressed(&started),
 		parts: partsOf(c), // before the files are used, so that a change between is found
 		Ops:   f.ops, server: f.server, certificates: f.certificates,
@@ -179,7 +180,7 @@ func (h *Desk) openStores(ctx context.Context) (err error) {
 // and has to judge before; and the orchestrator of callbacks, which does what the gateway tells
 // it to run.
 func (h *Desk) openGateway(p Program, c *config.Config, environment string) (err error) {
-	h.live, h.looks = new(atomic.Pointer[snapshot]), newLooks(p.disk(), c.Mail, h.store, h.log)
+	h.live, h.looks = new(atomic.Pointer[snapshot]), newLooks(p.Disk, c.Mail, h.store, h.log)
 	accounts := h.client.Accounts(h.system.accounts)
 	if h.logins, err = openLogins(h, accounts); err != nil {
 		return err

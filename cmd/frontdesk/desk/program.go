@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -27,20 +28,19 @@ type Program struct {
 	Bound func(*Bounds) // changes the bounds; nil leaves them
 }
 
-// timer is what waits.
-func (p Program) timer() func(time.Duration) <-chan time.Time {
-	if p.After != nil {
-		return p.After
+// whole has what the program uses where it was given nothing.
+func (p Program) whole() Program {
+	if p.After == nil {
+		p.After = time.After
 	}
-	return time.After
-}
-
-// clock is what callbacks and derived fields go by.
-func (p Program) clock() func() time.Time {
-	if p.Now != nil {
-		return p.Now
+	if p.Now == nil {
+		p.Now = time.Now
 	}
-	return time.Now
+	if p.Disk == nil {
+		p.Disk = diskOf
+	}
+	p.LogDelay = cmp.Or(p.LogDelay, LogDelay)
+	return p
 }
 
 // bounds are those of the program, as a test may have changed them.
@@ -50,14 +50,6 @@ func (p Program) bounds() Bounds {
 		p.Bound(&b)
 	}
 	return b
-}
-
-// disk is what tells of disks.
-func (p Program) disk() LookAtDisk {
-	if p.Disk != nil {
-		return p.Disk
-	}
-	return diskOf
 }
 
 // Misuse is an error of the command line or of what it names, rather than of

@@ -1,7 +1,6 @@
 package desk
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,12 +17,13 @@ import (
 // it again on SIGHUP and, with watch, when its files change.
 func ServeConfig(p Program, file string, watch bool) error {
 	signal.Ignore(syscall.SIGPIPE) // else the end of the program that reads the log would end the gateway
+	p = p.whole()
 	loader := newLoader(file)
 	c, err := judgedBy(loader, false)
 	if err != nil {
 		return err
 	}
-	logs, err := NewLogs(c.Log, p.Stderr, cmp.Or(p.LogDelay, LogDelay))
+	logs, err := NewLogs(c.Log, p.Stderr, p.LogDelay)
 	if err != nil {
 		return err
 	}

@@ -86,7 +86,7 @@ func (s *start) build() (h *Desk, err error) {
 	}()
 	select {
 	case <-done:
-	case <-s.p.timer()(startPatience):
+	case <-s.p.After(startPatience):
 		s.tell("the start is under way")
 	}
 	<-done
@@ -100,7 +100,7 @@ func (s *start) wait(pause time.Duration) *config.Config {
 	select {
 	case <-s.p.Ctx.Done():
 		return nil
-	case <-s.p.timer()(pause):
+	case <-s.p.After(pause):
 	case <-s.p.Signals:
 		again = true
 	}
