@@ -123,10 +123,11 @@ func (s Server) BaseURL() string {
 
 // Ops is the listener for health, readiness and metrics.
 type Ops struct {
-	Listen string   `yaml:"listen" schema:"format=address-or-none [address]"`         // host:port; empty turns it off
-	Hosts  []string `yaml:"hosts" schema:"format=host [ops-host]; unique [repeated]"` // names that it may be asked by, beside that of listen, localhost and addresses
-	Socket string   `yaml:"socket"`                                                   // file of the socket by which frontdesk sessions asks the running gateway, for its own user alone; empty: beside the gateway's own SQLite file, on PostgreSQL none
-	Token  Secret   `yaml:"token"`                                                    // who has it sees from elsewhere what this machine sees: refusals one by one, keys and clients; empty: nobody
+	Listen  string   `yaml:"listen" schema:"format=address-or-none [address]"`         // host:port; empty turns it off
+	Hosts   []string `yaml:"hosts" schema:"format=host [ops-host]; unique [repeated]"` // names that it may be asked by, beside that of listen, localhost and addresses
+	Socket  string   `yaml:"socket"`                                                   // file of the socket by which frontdesk sessions asks the running gateway, for its own user alone; empty: beside the gateway's own SQLite file, on PostgreSQL none
+	Backups []string `yaml:"backups"`                                                  // patterns of the files that your backup writes, such as /var/backups/frontdesk/*: the age of the newest is told
+	Token   Secret   `yaml:"token"`                                                    // who has it sees from elsewhere what this machine sees: refusals one by one, keys and clients; empty: nobody
 }
 
 // Log says what is logged, and how.

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -92,4 +93,34 @@ func TestStatusTellsOfHashesAndCertificates(t *testing.T) {
 	now = renewed(100 * 24 * time.Hour)
 	require.Equal(t, "All works.", now.Verdict)
 	require.NotContains(t, audited(), "[certificate-")
+}
+
+// TestBackupsAge: a nightly backup that fails is told the next morning, and one that was never made at
+// once.
+func TestBackupsAge(t *testing.T) {
+	dir := t.TempDir()
+	text := strings.Replace(rig.KeptConfig(t, rig.Engines[0].DSN(t), "", fmt.Sprintf("  - name: webshop\n    key_sha256: [%s]\n    allow: [GET /order]\n", strings.Repeat("ab", 32))), "ops: {", fmt.Sprintf("ops: {backups: [%q], ", filepath.Join(dir, "*.db")), 1)
+	k := rig.StartKept(t, filepath.Join(dir, "frontdesk.yaml"), text, true)
+	tells := func(want, verdict string) {
+		t.Helper()
+		require.Eventually(t, func() bool {
+			k.Timers.Pass(desk.BackupsEvery)
+			return strings.Contains(fmt.Sprint(k.Ready().LookAt), want) && strings.Contains(k.OpsText("/"), verdict)
+		}, rig.Patience, time.Millisecond)
+		require.Equal(t, desk.HealthOK, k.Ready().Status)
+	}
+	tells("there is no backup", "It works. Look at this: there is no backup")
+	require.Contains(t, k.OpsText("/metrics"), "frontdesk_backup_timestamp_seconds 0\n")
+	made := func(name string, at time.Time) {
+		t.Helper()
+		file := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(file, nil, 0o600))
+		require.NoError(t, os.Chtimes(file, at, at))
+	}
+	made("monday.db", time.Now().Add(-48*time.Hour))
+	made("tuesday.db", time.Now().Add(-27*time.Hour))
+	tells("the newest backup is of "+time.Now().Add(-27*time.Hour).UTC().Format("2006-01-02T15"), "the newest backup is of")
+	made("wednesday.db", time.Now().Add(-time.Hour))
+	tells("[]", "All works.")
+	require.Regexp(t, `frontdesk_backup_timestamp_seconds 1\.\d+e\+09`, k.OpsText("/metrics"))
 }

@@ -57,6 +57,7 @@ type Desk struct {
 	pending  *cached[pending]
 	queues   *queues
 	room     *cached[webhook.Room]     // of results
+	backups  backups
 	unwell   atomic.Pointer[time.Time] // since when; nil where all is well
 	draining atomic.Bool               // it is to stop, and takes requests only for a while yet
 
@@ -207,6 +208,7 @@ func (h *Desk) openGateway(p Program, c *config.Config, environment string) (err
 }
 
 func (h *Desk) openForOperators() (err error) {
+	h.backups.patterns = h.config.Ops.Backups
 	h.drift, h.queues = newDrift(h), newQueues(h.client, h.logins.queue, h.server)
 	h.counts, h.pending, h.room = newCached(h.store.jobs.States, h.now), newCached(h.store.pending(h.now), h.now), newCached(h.callbacks.Room, h.now)
 	h.past.of, h.past.others = h, newGathering(h.common, h.config.Server.Listen, h.past.Instrument)

@@ -118,6 +118,7 @@ func (h *Desk) health(ctx context.Context) Health {
 	h.judgeKeyEnds(&now)
 	h.judgeDrift(&now)
 	h.judgeStarts(&now)
+	h.judgeBackups(&now)
 	if h.draining.Load() {
 		now.refuses(HealthDraining, "it is to stop")
 	}

@@ -77,6 +77,14 @@ func (h *Desk) watch() {
 	if h.past.file != "" {
 		gauge("frontdesk_history_saved_timestamp_seconds", "When the history of the operators' pages was written to its file last.", func() float64 { return float64(h.past.kept.Load()) })
 	}
+	if len(h.backups.patterns) > 0 {
+		gauge("frontdesk_backup_timestamp_seconds", "When the newest of the files of ops.backups was written; 0 where there is none.", func() float64 {
+			if newest := h.backups.newest.Load(); newest != nil && !newest.IsZero() {
+				return float64(newest.Unix())
+			}
+			return 0
+		})
+	}
 	if h.drift != nil {
 		registry.MustRegister(GatewayDrift(h.drift.differ))
 	}

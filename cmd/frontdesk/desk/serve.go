@@ -60,7 +60,7 @@ func (h *Desk) Serve(ctx context.Context, ready func(baseURL string)) error {
 	alive, stopSigns := context.WithCancel(context.Background())
 	defer stopSigns()
 	for _, watch := range []func(context.Context){
-		h.watchEnded, h.watchStore, h.supervisor.keepAlive, h.watchDisks, h.drift.watch, h.watchKeyUse, h.past.watch, h.past.gather, h.watchQueues, h.giveBack,
+		h.watchEnded, h.watchStore, h.supervisor.keepAlive, h.watchDisks, h.drift.watch, h.watchKeyUse, h.past.watch, h.past.gather, h.watchQueues, h.watchBackups, h.giveBack,
 		func(ctx context.Context) {
 			every(ctx, time.After, time.Hour, newExpiryWatch(h.keys, time.Now, h.log).look)
 		},
