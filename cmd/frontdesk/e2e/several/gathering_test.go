@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/auth/redis"
 	"frontdesk/auth/redis/redistest"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/instrument"
@@ -173,4 +174,24 @@ func TestRefusalsOfAllGateways(t *testing.T) {
 		require.Contains(t, page.Notices[0].Text, "3 logins of Demo Garage with the key full were refused: wrong_password")
 	}
 	require.Len(t, slices.DeleteFunc(search(one, ""), func(r instrument.Refusal) bool { return r.Gateway == "" }), 2, "those of the other one")
+}
+
+// TestSilentGateway: of a gateway that was killed the others say so, and since when.
+func TestSilentGateway(t *testing.T) {
+	server := redistest.Start(t)
+	client, err := redis.Open(redis.Options{URL: server.URL()})
+	require.NoError(t, err)
+	defer client.Close()
+	gone := time.Now().Add(-time.Minute)
+	require.NoError(t, redis.NewGathering(client).Tell(t.Context(), "web2 10.0.0.2:8080 ABCDEF", gone, redis.Told{}))
+	s := &service{t: t, dsn: rig.Engines[1].DSN(t), redis: server}
+	k := s.start()
+	var page struct {
+		Verdict string
+		Notices []desk.Notice `json:"stands_out"`
+	}
+	k.OpsJSON("/", &page)
+	require.Equal(t, "The gateway web2 10.0.0.2:8080 ABCDEF was heard last 1 minute ago, and did not stop", page.Notices[0].Text)
+	require.NotContains(t, page.Verdict, "All works")
+	require.Contains(t, k.OpsText("/?gateways=all"), `<span class="bad">silent since 1 minute ago</span>`)
 }
