@@ -221,7 +221,7 @@ func constrained(of Object, t reflect.Type, c strictyaml.Constraint) Object {
 	}
 	switch low, high := c.Bounds(); {
 	case c.Name == "enum":
-		return append(of, Member{"enum", words(c)})
+		return append(of, AnyOf(Object{{"enum", words(c)}}, Object{{"type", "string"}, {"pattern", Variable}})...)
 	case c.Name == "pattern":
 		return append(of, Member{"pattern", c.Argument + "|" + Variable})
 	case t.Kind() < reflect.Int || t.Kind() > reflect.Float64 || t.PkgPath() != "": // a text with a unit

@@ -30,15 +30,12 @@ func (d *decoder) kind(n *node, v reflect.Value, path string) {
 func (d *decoder) structure(n *node, v reflect.Value, path string) {
 	known := d.fieldsOf(v.Type())
 	names := known.names
-	if n.kind == Null {
-		d.missing(n, v, path, known)
-		return
-	}
-	if n.kind != Mapping && known.short != "" {
+	switch {
+	case n.kind == Mapping, n.kind == Null: // which has no entries
+	case known.short != "":
 		d.field(n, v, path, known, known.short)
 		return
-	}
-	if n.kind != Mapping {
+	default:
 		d.problem(n, ruleKind, path, "found %s, expected a mapping with %s", n.kind, listing(names))
 		return
 	}
