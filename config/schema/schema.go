@@ -2,6 +2,8 @@
 // into, for editors: their comments become descriptions, and what a type does not say
 // the constraints of its fields do, by which the decoder judges as well.
 //
+// No program makes one: the tests do, and hold docs/*.schema.json to them.
+//
 // It is not a general generator: it knows what [frontdesk/config/strictyaml]
 // decodes, and asks its user about types that decode themselves.
 package schema
