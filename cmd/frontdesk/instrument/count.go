@@ -50,6 +50,8 @@ const (
 	failed  = "failed"
 )
 
+var fates = [...]string{good, refused, failed}
+
 func fateOf(status int) string {
 	switch {
 	case status >= 500:
@@ -160,8 +162,8 @@ func endpoints(of func(Kind, string) *count, label map[string]string) []*count {
 }
 
 func (i *Instrument) lane(label map[string]string) string {
-	if lane, ok := i.lanes.Load([2]string{label["resource"], label["operation"]}); ok {
-		return lane.(string)
+	if of, ok := i.called.Load(callKind{label["resource"], label["operation"]}); ok {
+		return of.(*callMeters).lane
 	}
 	return ""
 }

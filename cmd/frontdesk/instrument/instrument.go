@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -39,9 +39,8 @@ type Instrument struct {
 	window     *prometheus.Registry     // of these, what the pages show
 
 	uses   sync.Map // of hashes of api_keys, [32]byte to *atomic.Int64: when they were used last, in Unix seconds
-	lanes  sync.Map // of calls, [2]string of resource and operation to the name of what their circuit guards
-	opened sync.Map // of such a name, its *Opening
-	slowest
+	called sync.Map // of kinds of calls, callKind to *callMeters
+	opened sync.Map // of what a circuit guards, its *Opening
 
 	clock func() time.Time
 	id    string
@@ -53,6 +52,9 @@ type Instrument struct {
 	minutes  []Step          // oldest first, then
 	steps    []Step
 	levels   Levels
+	answers  map[answerKind]*answerMeters
+	byKey    map[KeyHash]prometheus.Counter
+	byClient map[string]*[3]prometheus.Counter
 	refused  refusals
 	seen     seen
 	marks    []Mark
@@ -69,6 +71,7 @@ func New(clock func() time.Time) *Instrument {
 	}
 	i := &Instrument{
 		Registry: prometheus.NewRegistry(), window: prometheus.NewRegistry(), Since: clock(), clock: clock, id: rand.Text()[:idLength], last: map[name]*count{},
+		answers: map[answerKind]*answerMeters{}, byKey: map[KeyHash]prometheus.Counter{}, byClient: map[string]*[3]prometheus.Counter{},
 		requests: histogram("frontdesk_request_duration_seconds", "How long requests took, by the endpoint as it is documented and the status answered; without an endpoint for those that found none.",
 			[]float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}, "method", "endpoint", "status"),
 		asked:    counter("frontdesk_request_backend_seconds_total", "How long the calls of the backend took that requests made, those side by side added.", "method", "endpoint"),
@@ -94,6 +97,9 @@ func New(clock func() time.Time) *Instrument {
 
 const idLength = 6
 
+// mostClients is how many clients are counted each by itself.
+const mostClients = 5000
+
 // ID tells this instrument from any other: it is drawn when counting begins, and kept over a
 // restart with the history.
 func (i *Instrument) ID() string {
@@ -104,28 +110,42 @@ func (i *Instrument) ID() string {
 
 var _ gateway.Meter = (*Instrument)(nil)
 
+// answerKind is what requests are timed by, and answerMeters with what.
+type (
+	answerKind struct {
+		method, endpoint string
+		status           int
+	}
+	answerMeters struct {
+		took  prometheus.Observer
+		asked prometheus.Counter
+	}
+)
+
 // Answered implements gateway.Meter.
 func (i *Instrument) Answered(a gateway.Answer) {
-	method := a.Method
-	if a.Endpoint == "" {
-		method = "" // a client may make one up
+	i.mu.Lock()
+	timed, counted := i.meters(&a)
+	i.seen.note(&a)
+	if a.Reason != "" {
+		i.numbered++
+		i.refused.add(&a, i.numbered)
 	}
-	status := statusText(a.Status)
-	i.requests.WithLabelValues(method, a.Endpoint, status).Observe(a.Took.Seconds())
+	i.mu.Unlock()
+	timed.took.Observe(a.Took.Seconds())
 	if a.Backend > 0 {
-		i.asked.WithLabelValues(method, a.Endpoint).Add(a.Backend.Seconds())
+		timed.asked.Add(a.Backend.Seconds())
 	}
-	if a.Key != "" {
-		i.keys.WithLabelValues(a.Key, a.Hash.Short()).Inc()
+	for _, one := range counted {
+		if one != nil {
+			one.Inc()
+		}
 	}
 	if a.Hash != nil {
 		i.Used(a.Hash.Hash, a.At)
 	}
-	if a.Client != "" {
-		i.clients.WithLabelValues(a.Client, fateOf(a.Status)).Inc()
-	}
 	if a.Reason != "" {
-		i.refusals.WithLabelValues(a.Key, cmp.Or(a.Counted, a.Reason), cmp.Or(a.Cause, a.Reason), status).Inc()
+		i.refusals.WithLabelValues(a.Key, cmp.Or(a.Counted, a.Reason), cmp.Or(a.Cause, a.Reason), strconv.Itoa(a.Status)).Inc()
 	}
 	for _, use := range a.Deprecated {
 		how := "answered"
@@ -134,34 +154,81 @@ func (i *Instrument) Answered(a gateway.Answer) {
 		}
 		i.deprecated.WithLabelValues(a.Key, use.What, how).Inc()
 	}
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.seen.note(&a)
-	if a.Reason != "" {
-		i.numbered++
-		i.refused.add(&a, i.numbered)
+}
+
+// meters are those that an answer counts in, which are found once.
+func (i *Instrument) meters(a *gateway.Answer) (timed *answerMeters, counted [2]prometheus.Counter) {
+	kind := answerKind{a.Method, a.Endpoint, a.Status}
+	if a.Endpoint == "" {
+		kind.method = "" // a client may make one up
 	}
+	if timed = i.answers[kind]; timed == nil {
+		timed = &answerMeters{i.requests.WithLabelValues(kind.method, kind.endpoint, strconv.Itoa(a.Status)), i.asked.WithLabelValues(kind.method, kind.endpoint)}
+		i.answers[kind] = timed
+	}
+	if a.Key != "" {
+		key := KeyHash{a.Key, a.Hash.Short()}
+		if counted[0] = i.byKey[key]; counted[0] == nil {
+			counted[0] = i.keys.WithLabelValues(key.Key, key.SHA256)
+			i.byKey[key] = counted[0]
+		}
+	}
+	if a.Client != "" {
+		client := a.Client
+		if i.byClient[client] == nil && len(i.byClient) >= mostClients {
+			client = "" // the others together
+		}
+		of := i.byClient[client]
+		if of == nil {
+			of = new([3]prometheus.Counter)
+			for fate := range of {
+				of[fate] = i.clients.WithLabelValues(client, fates[fate])
+			}
+			i.byClient[client] = of
+		}
+		counted[1] = of[slices.Index(fates[:], fateOf(a.Status))]
+	}
+	return timed, counted
 }
 
 // Wrote implements gateway.Meter.
 func (i *Instrument) Wrote(method, endpoint string, status, records int) {
-	i.records.WithLabelValues(method, endpoint, statusText(status)).Add(float64(records))
+	i.records.WithLabelValues(method, endpoint, strconv.Itoa(status)).Add(float64(records))
 }
 
 // LoggedIn counts a try to log in.
 func (i *Instrument) LoggedIn(o auth.LoginOutcome) { i.logins.WithLabelValues(string(o)).Inc() }
 
+// callKind is what calls of the backend are counted by, and callMeters with what.
+type (
+	callKind   struct{ resource, operation string }
+	callMeters struct {
+		lane     string // the name of what their circuit guards
+		seconds  prometheus.Observer
+		answered prometheus.Counter // of the usual outcome
+		slowest
+	}
+)
+
 // Called counts a call of the backend, and adds its time to the line of its request in the access
 // log.
 func (i *Instrument) Called(ctx context.Context, c backend.Call) {
 	gateway.NoteBackend(ctx, c.Took)
-	kind := [2]string{c.Resource, c.Operation}
-	if _, known := i.lanes.Load(kind); !known {
-		i.lanes.Store(kind, c.Lane)
+	kind := callKind{c.Resource, c.Operation}
+	found, ok := i.called.Load(kind)
+	if !ok {
+		found, _ = i.called.LoadOrStore(kind, &callMeters{
+			lane: c.Lane, seconds: i.seconds.WithLabelValues(c.Resource, c.Operation), answered: i.calls.WithLabelValues(c.Resource, c.Operation, string(backend.Answered)),
+		})
 	}
-	i.seconds.WithLabelValues(c.Resource, c.Operation).Observe(c.Took.Seconds())
-	i.calls.WithLabelValues(c.Resource, c.Operation, string(c.Outcome)).Inc()
-	i.slowest.note(ctx, i.clock, &c)
+	of := found.(*callMeters)
+	of.seconds.Observe(c.Took.Seconds())
+	if c.Outcome == backend.Answered {
+		of.answered.Inc()
+	} else {
+		i.calls.WithLabelValues(c.Resource, c.Operation, string(c.Outcome)).Inc()
+	}
+	of.note(ctx, i.clock, &c)
 	if c.Opened {
 		i.opened.Store(c.Lane, &Opening{At: i.clock(), Operation: c.Operation, Outcome: c.Outcome, RequestID: gateway.RequestIDOf(ctx)})
 	}
@@ -214,6 +281,9 @@ func (i *Instrument) KeepKeys(configured map[[32]byte]KeyHash) {
 		names[k.Key], pairs[k], pairs[KeyHash{k.Key, ""}] = true, true, true
 		i.keys.WithLabelValues(k.Key, k.SHA256) // from 0, so that a rate sees the first one
 	}
+	i.mu.Lock()
+	clear(i.byKey)
+	i.mu.Unlock()
 	for _, of := range []*prometheus.CounterVec{i.keys, i.refusals, i.deprecated} {
 		var gone []prometheus.Labels
 		for m := range collected(of) {
@@ -233,21 +303,3 @@ func (i *Instrument) KeepKeys(configured map[[32]byte]KeyHash) {
 		return true
 	})
 }
-
-// statusText is the label of a status, without garbage for those that HTTP knows.
-func statusText(status int) string {
-	if text, ok := statusTexts[status]; ok {
-		return text
-	}
-	return strconv.Itoa(status)
-}
-
-var statusTexts = func() map[int]string {
-	all := map[int]string{}
-	for status := 100; status < 600; status++ {
-		if http.StatusText(status) != "" {
-			all[status] = strconv.Itoa(status)
-		}
-	}
-	return all
-}()

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"frontdesk/backend"
@@ -16,14 +17,13 @@ import (
 // the one before.
 const slowestKept = 5
 
-// slowest are the slowest calls of each kind.
-type slowest struct{ kinds sync.Map } // [2]string of resource and operation to *slowestOf
-
-// slowestOf are those of one kind: of this hour and of the one before, slowest first.
-type slowestOf struct {
+// slowest are the slowest calls of one kind, of this hour and of the one before. Only a call that gets
+// a place here pays for it: of the others each reads one number.
+type slowest struct {
+	floor       atomic.Int64 // a call that took no longer gets no place
 	mu          sync.Mutex
 	hour        int64
-	now, before []SlowCall
+	now, before []SlowCall // slowest first
 }
 
 // SlowCall is a call of the backend that took long. What it asked has no values of clients.
@@ -41,36 +41,36 @@ type SlowCall struct {
 }
 
 func (s *slowest) note(ctx context.Context, clock func() time.Time, c *backend.Call) {
-	kind := [2]string{c.Resource, c.Operation}
-	found, ok := s.kinds.Load(kind)
-	if !ok {
-		found, _ = s.kinds.LoadOrStore(kind, new(slowestOf))
-	}
-	of := found.(*slowestOf)
-	of.mu.Lock()
-	defer of.mu.Unlock()
-	if len(of.now) == slowestKept && c.Took <= of.now[slowestKept-1].Took && of.hour == clock().Unix()/3600 {
+	if int64(c.Took) <= s.floor.Load() {
 		return
 	}
-	of.turn(clock())
-	asked := c.Asked()
-	of.now = append(of.now, SlowCall{
-		At: clock(), Took: c.Took, Waited: c.Waited, Resource: c.Resource, Operation: c.Operation, Outcome: c.Outcome, RequestID: gateway.RequestIDOf(ctx),
+	asked, now := c.Asked(), clock()
+	s.turn(now)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.now = append(s.now, SlowCall{
+		At: now, Took: c.Took, Waited: c.Waited, Resource: c.Resource, Operation: c.Operation, Outcome: c.Outcome, RequestID: gateway.RequestIDOf(ctx),
 		Asked: shortened(asked.Text), AskedTook: asked.Took, Of: asked.Of,
 	})
-	slices.SortFunc(of.now, slower)
-	of.now = of.now[:min(slowestKept, len(of.now))]
+	slices.SortFunc(s.now, slower)
+	if s.now = s.now[:min(slowestKept, len(s.now))]; len(s.now) == slowestKept {
+		s.floor.Store(int64(s.now[slowestKept-1].Took))
+	}
 }
 
 // turn begins a new hour if it is time.
-func (s *slowestOf) turn(now time.Time) {
-	switch hour := now.Unix() / 3600; {
-	case hour == s.hour:
-	case hour == s.hour+1:
-		s.hour, s.before, s.now = hour, s.now, nil
-	default:
-		s.hour, s.before, s.now = hour, nil, nil
+func (s *slowest) turn(now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	hour := now.Unix() / 3600
+	if hour == s.hour {
+		return
 	}
+	if s.before = s.now; hour != s.hour+1 {
+		s.before = nil
+	}
+	s.hour, s.now = hour, nil
+	s.floor.Store(0)
 }
 
 func slower(a, b SlowCall) int { return cmp.Or(cmp.Compare(b.Took, a.Took), a.At.Compare(b.At)) }
@@ -87,12 +87,12 @@ func shortened(text string) string {
 
 // SlowestCalls are the slowest calls of this hour and the one before, slowest first.
 func (i *Instrument) SlowestCalls() (all []SlowCall) {
-	i.slowest.kinds.Range(func(_, found any) bool {
-		of := found.(*slowestOf)
-		of.mu.Lock()
-		defer of.mu.Unlock()
-		of.turn(i.clock())
-		all = append(append(all, of.now...), of.before...)
+	i.called.Range(func(_, of any) bool {
+		s := &of.(*callMeters).slowest
+		s.turn(i.clock())
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		all = append(append(all, s.now...), s.before...)
 		return true
 	})
 	slices.SortFunc(all, slower)

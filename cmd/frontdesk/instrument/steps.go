@@ -94,6 +94,10 @@ func (i *Instrument) Take(levels Levels) {
 	i.append(i.step(counts))
 	i.last, i.began, i.levels = counts, now, levels
 	i.age(now)
+	i.called.Range(func(_, of any) bool {
+		of.(*callMeters).turn(i.clock())
+		return true
+	})
 }
 
 // step is what happened since the last one.
