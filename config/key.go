@@ -69,6 +69,17 @@ type Place struct {
 // String is what editors jump to: keys.d/webshop.yaml:12.
 func (p Place) String() string { return fmt.Sprintf("%s:%d", p.File, p.Line) }
 
+// Key returns the api_key of that name, or nil and which of all may be meant.
+func (c *Config) Key(name string) (key *Key, meant string) {
+	names := make([]string, len(c.APIKeys))
+	for i := range c.APIKeys {
+		if names[i] = c.APIKeys[i].Name; names[i] == name {
+			return &c.APIKeys[i], ""
+		}
+	}
+	return nil, strictyaml.Suggest(name, names)
+}
+
 // KeyHash recognises a key without holding it. Several serve one Key while it is
 // rotated; each may expire by itself.
 type KeyHash struct {

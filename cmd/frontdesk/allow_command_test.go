@@ -227,8 +227,8 @@ func TestExplainMisuse(t *testing.T) {
 	for line, want := range map[string]string{
 		"--key webshop order":                        "expected a method and a path that begins with /, such as 'DELETE /order/5?x=1'\n",
 		"--key webshop GET order":                    "expected a method and a path that begins with /, such as 'DELETE /order/5?x=1'\n",
-		"--key webship GET /order":                   "--key webship: there is no api_key of that name, did you mean webshop?\n",
-		"--key x9 GET /order":                        "--key x9: there is no api_key of that name, known are webshop\n",
+		"--key webship GET /order":                   "--key webship: there is no api_key of that name, did you mean webshop?; frontdesk key list shows which there are\n",
+		"--key x9 GET /order":                        "--key x9: there is no api_key of that name; frontdesk key list shows which there are\n",
 		"--key webshop GET /order --body none":       "--body: open none: no such file or directory\n",
 		"--key webshop POST /order --body /dev/zero": "--body: more than 16,777,216 bytes, which the gateway answers with 413 before it judges anything (server.body_limit)\n",
 	} {

@@ -1,6 +1,6 @@
 // Command frontdesk gives an existing administration a documented REST
-// interface. It is the table of contents: each subcommand is a file of its own, with its
-// flags; what it does is in the packages below. Package desk is what serves. What vendors use once,
+// interface. It is the table of contents: commands of one kind are a file, with their
+// flags; what they do is in the packages below. Package desk is what serves. What vendors use once,
 // before a system serves, is frontdesk-kit.
 package main
 

@@ -168,7 +168,7 @@ func TestOpenAPICommand(t *testing.T) {
 
 	code, _, stderr = cli("", "openapi", "--demo", "--key", "nobody")
 	require.Equal(t, 2, code)
-	require.Equal(t, "frontdesk: --key nobody: there is no api_key of that name, known are demo-full, demo-orders\n", stderr)
+	require.Equal(t, "frontdesk: --key nobody: there is no api_key of that name; frontdesk key list shows which there are\n", stderr)
 	code, _, _ = cli("", "openapi", "--key", "demo-full")
 	require.Equal(t, 2, code)
 }

@@ -40,7 +40,7 @@ func (c auditCommand) Run(p desk.Program) error {
 		audit.Unused(used)
 	}
 	if c.JSON {
-		err = audit.WriteJSON(p.Stdout)
+		err = terminal.WriteJSON(p.Stdout, audit)
 	} else {
 		err = audit.Write(p.Stdout)
 	}

@@ -42,15 +42,18 @@ type finding struct {
 
 // Audit is the list of unwise settings of a configuration.
 type Audit struct {
-	now      time.Time
-	lists    *Lists
-	findings []finding
-	used     *Used // what access logs say; nil without any
+	Config   string             `json:"config"` // its hash
+	Findings []finding          `json:"findings"`
+	Logs     *accesslog.Summary `json:"logs,omitempty"`
+
+	now   time.Time
+	lists *Lists
+	used  *Used // what access logs say; nil without any
 }
 
 // Audit looks for settings that are allowed but unwise.
 func (l *Lists) Audit(now time.Time) *Audit {
-	a := &Audit{now: now, lists: l, findings: []finding{}}
+	a := &Audit{Config: l.config.Hash(), Findings: []finding{}, now: now, lists: l}
 	a.listeners()
 	a.certificate()
 	a.includes()
@@ -69,7 +72,7 @@ func (a *Audit) add(s Severity, rule string, key *Key, at config.Place, found, r
 	if key != nil {
 		f.Key = key.Name
 	}
-	a.findings = append(a.findings, f)
+	a.Findings = append(a.Findings, f)
 }
 
 // listeners checks from where each listener can be reached.
@@ -155,7 +158,7 @@ func reach(address string) (loopback, open bool) {
 }
 
 func (a *Audit) sort() {
-	slices.SortStableFunc(a.findings, func(x, y finding) int {
+	slices.SortStableFunc(a.Findings, func(x, y finding) int {
 		return cmp.Or(cmp.Compare(slices.Index(severities, x.Severity), slices.Index(severities, y.Severity)),
 			cmp.Compare(x.File, y.File), cmp.Compare(x.Line, y.Line))
 	})
@@ -163,7 +166,7 @@ func (a *Audit) sort() {
 
 // AtLeast counts the findings of a severity and worse; none if the severity is unknown.
 func (a *Audit) AtLeast(s Severity) (n int) {
-	for _, f := range a.findings {
+	for _, f := range a.Findings {
 		if slices.Index(severities, f.Severity) <= slices.Index(severities, s) {
 			n++
 		}
@@ -177,30 +180,17 @@ func (a *Audit) Totals() string {
 	return fmt.Sprintf("%s, %s, %s", terminal.Several(errors, "error"), terminal.Several(warnings-errors, "warning"), terminal.Several(a.AtLeast(Note)-warnings, "note"))
 }
 
-// WriteJSON writes it for programs.
-func (a *Audit) WriteJSON(w io.Writer) error {
-	report := struct {
-		Config   string             `json:"config"`
-		Findings []finding          `json:"findings"`
-		Logs     *accesslog.Summary `json:"logs,omitempty"`
-	}{Config: a.lists.config.Hash(), Findings: a.findings}
-	if a.used != nil {
-		report.Logs = &a.used.Read
-	}
-	return terminal.WriteJSON(w, report)
-}
-
 // Write writes it for people.
 func (a *Audit) Write(w io.Writer) error {
 	var b strings.Builder
-	for _, f := range a.findings {
+	for _, f := range a.Findings {
 		who := ""
 		if f.Key != "" {
 			who = f.Key + ": "
 		}
 		fmt.Fprintf(&b, "%s:%d: %s: %s%s [%s]\n    → %s\n", f.File, f.Line, f.Severity, who, f.Found, f.Rule, f.Remedy)
 	}
-	if len(a.findings) > 0 {
+	if len(a.Findings) > 0 {
 		b.WriteByte('\n')
 	}
 	c := a.lists.config

@@ -126,7 +126,7 @@ func (a *Audit) limits(key *Key) {
 
 // Unused looks for grants that the access log never saw used, too.
 func (a *Audit) Unused(used *Used) {
-	a.used = used
+	a.used, a.Logs = used, &used.Read
 	found := a.lists.grantUsesOf(used)
 	for i := range a.lists.keys {
 		key := &a.lists.keys[i]

@@ -1,13 +1,10 @@
 package allowlist
 
 import (
-	"strings"
-
 	"frontdesk/auth"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/terminal"
 	"frontdesk/config"
-	"frontdesk/config/strictyaml"
 	"frontdesk/gateway"
 )
 
@@ -53,15 +50,8 @@ func (l *Lists) Find(name string) (*Key, error) {
 	if key := l.byName[name]; key != nil {
 		return key, nil
 	}
-	names := make([]string, len(l.keys))
-	for i := range l.keys {
-		names[i] = l.keys[i].Name
-	}
-	hint := strictyaml.Suggest(name, names)
-	if hint == "" && len(names) > 0 && len(names) <= 20 {
-		hint = ", known are " + strings.Join(names, ", ")
-	}
-	return nil, desk.Misused("--key %s: there is no api_key of that name%s", terminal.Safe(name), hint)
+	_, meant := l.config.Key(name)
+	return nil, desk.Misused("--key %s: there is no api_key of that name%s; frontdesk key list shows which there are", terminal.Safe(name), meant)
 }
 
 // Describe returns the description of the calls that an api_key may make.

@@ -37,30 +37,17 @@ func open(main, name string) (*Change, *config.Key, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	key := find(c, name)
+	key, meant := c.Key(name)
 	switch {
 	case key == nil && len(beside) > 0: // the problems may be why it is not found, or misread
 		return nil, nil, beside
 	case key == nil:
-		var names []string
-		for i := range c.APIKeys {
-			names = append(names, c.APIKeys[i].Name)
-		}
-		return nil, nil, fmt.Errorf("there is no key %s in the configuration%s; frontdesk key list shows which there are", terminal.Safe(name), strictyaml.Suggest(name, names))
+		return nil, nil, fmt.Errorf("there is no key %s in the configuration%s; frontdesk key list shows which there are", terminal.Safe(name), meant)
 	}
 	if slices.ContainsFunc(beside, func(p strictyaml.Problem) bool { return p.File == key.At().File }) {
 		return nil, nil, beside
 	}
 	return &Change{main: main, before: c, beside: beside, file: key.At().File, name: name}, key, nil
-}
-
-func find(c *config.Config, name string) *config.Key {
-	for i := range c.APIKeys {
-		if c.APIKeys[i].Name == name {
-			return &c.APIKeys[i]
-		}
-	}
-	return nil
 }
 
 // Apply makes the change.
@@ -80,7 +67,7 @@ func (k *Change) Apply(p desk.Program) error {
 // goes by its own files but for that.
 func (k *Change) tellOthers(p desk.Program) error {
 	var before config.Key
-	if key := find(k.before, k.name); key != nil {
+	if key, _ := k.before.Key(k.name); key != nil {
 		before = *key
 	}
 	after := before

@@ -62,7 +62,7 @@ func Add(main, name, expires string, allow []string) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	if old := find(c, name); old != nil {
+	if old, _ := c.Key(name); old != nil {
 		return nil, fmt.Errorf("there is a key %s already (%s); frontdesk key rotate gives it a second api_key, another name makes a key of its own", name, old.At())
 	}
 	return &Change{
