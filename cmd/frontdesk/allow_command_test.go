@@ -214,7 +214,8 @@ func TestExplainCommand(t *testing.T) {
 		require.Zero(t, code, problems)
 		require.Contains(t, out, want, request)
 	}
-	_, out, _ = cli(`{"colour":1}`, "explain", "--config", "frontdesk.yaml", "--key", "webshop", "PUT", "/vehicle/5", "--body", "-")
+	require.NoError(t, os.WriteFile("body.json", []byte(`{"colour":1}`), 0o600))
+	_, out, _ = cli("", "explain", "--config", "frontdesk.yaml", "--key", "webshop", "PUT", "/vehicle/5", "--body", "body.json")
 	require.Contains(t, out, `"message":"Field: colour not found in model"`)
 	_, out, _ = cli("", "explain", "--config", "frontdesk.yaml", "--key", "webshop", "--no-session", "GET /vehicle")
 	require.Contains(t, out, "the request has no token: GET /authenticate gives one\n")
@@ -224,13 +225,13 @@ func TestExplainCommand(t *testing.T) {
 
 func TestExplainMisuse(t *testing.T) {
 	toolsFolder(t, webshop)
+	require.NoError(t, os.WriteFile("large", make([]byte, 16<<20+1), 0o600))
 	for line, want := range map[string]string{
-		"--key webshop order":                        "expected a method and a path that begins with /, such as 'DELETE /order/5?x=1'\n",
-		"--key webshop GET order":                    "expected a method and a path that begins with /, such as 'DELETE /order/5?x=1'\n",
-		"--key webship GET /order":                   "--key webship: there is no api_key of that name, did you mean webshop?; frontdesk key list shows which there are\n",
-		"--key x9 GET /order":                        "--key x9: there is no api_key of that name; frontdesk key list shows which there are\n",
-		"--key webshop GET /order --body none":       "--body: open none: no such file or directory\n",
-		"--key webshop POST /order --body /dev/zero": "--body: more than 16,777,216 bytes, which the gateway answers with 413 before it judges anything (server.body_limit)\n",
+		"--key webshop order":                    "expected a method and a path that begins with /, such as 'DELETE /order/5?x=1'\n",
+		"--key webshop GET order":                "expected a method and a path that begins with /, such as 'DELETE /order/5?x=1'\n",
+		"--key webship GET /order":               "--key webship: there is no api_key of that name, did you mean webshop?; frontdesk key list shows which there are\n",
+		"--key x9 GET /order":                    "--key x9: there is no api_key of that name; frontdesk key list shows which there are\n",
+		"--key webshop POST /order --body large": "--body: more than 16,777,216 bytes, which the gateway answers with 413 before it judges anything (server.body_limit)\n",
 	} {
 		code, out, problems := cli("", append([]string{"explain"}, strings.Fields(line+" --config frontdesk.yaml")...)...)
 		require.Equal(t, 2, code, line)

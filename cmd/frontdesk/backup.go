@@ -7,11 +7,14 @@ import (
 	"os"
 	"time"
 
+	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/backend/reference"
 	"frontdesk/cmd/frontdesk/atomicfile"
 	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/desk/neighbours"
 	"frontdesk/cmd/frontdesk/terminal"
+	"frontdesk/gateway/webhook/jobstore"
 	"frontdesk/mapping"
 )
 
@@ -96,5 +99,39 @@ func (r restoreCommand) Run(p desk.Program) error {
 	}
 	_, err = fmt.Fprintf(p.Stdout, "client %s has %d records again, as of %s (%s)\nUsers are no records: frontdesk user list shows who can log in.\n",
 		terminal.Safe(r.Client), m.Records(), m.Time.Format(time.RFC3339), time.Since(began).Round(time.Millisecond))
+	return err
+}
+
+type migrateCommand struct{ configFlag }
+
+// Run brings the tables to this version, however long it takes, as serve would at
+// its start; and tells on standard error what it waits for.
+func (m migrateCommand) Run(p desk.Program) (err error) {
+	c, err := desk.LoadConfig(m.Config)
+	if err != nil {
+		return err
+	}
+	logs, err := desk.NewPlainLogs(p.Stderr)
+	if err != nil {
+		return err
+	}
+	defer logs.Stop()
+	in, err := desk.DatabaseOf(c)
+	if err != nil {
+		return err
+	}
+	begun := time.Now()
+	s, err := desk.OpenSystem(p.Ctx, c, auth.NewHasher(), logs.Log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if _, err := jobstore.Open(p.Ctx, s.Own.Db); err != nil {
+		return err
+	}
+	if _, err := neighbours.Open(p.Ctx, s.Own.Db); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.Stdout, "the tables of %s are those of this version (%s)\n", in, time.Since(begun).Round(time.Millisecond))
 	return err
 }

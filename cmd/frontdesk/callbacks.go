@@ -168,7 +168,7 @@ func (c callbacksShowCommand) Run(p desk.Program) error {
 		for _, line := range [][2]string{
 			{"id", j.ID}, {"state", string(j.State)}, {"callback", callbackOf(j, last)}, {"kind", j.Work.Kind}, {"client", j.Owner.User.Client.Name},
 			{"user", j.Owner.User.Username}, {"api_key", j.Owner.Key}, {"receiver", j.Host()}, {"created", terminal.Second(j.Created)},
-			{"finished", terminal.Second(j.Finished)}, {"after the next call, about", laterTries(j)}, {"result", resultOf(j)}, {"failure", j.Failure},
+			{"finished", terminal.Second(j.Finished)}, {"result", resultOf(j)}, {"failure", j.Failure},
 		} {
 			if line[1] != "" {
 				table.Row(line[0], line[1])
@@ -204,17 +204,6 @@ func inWords(problem string) string {
 		return problem + ": " + more
 	}
 	return problem
-}
-
-// laterTries are those that follow the next one, if the receiver takes none of them.
-func laterTries(j webhook.Job) string {
-	var all []string
-	for i, at := range j.Ahead(time.Now()) {
-		if i > 0 {
-			all = append(all, terminal.Minute(at))
-		}
-	}
-	return strings.Join(all, ", ")
 }
 
 func resultOf(j webhook.Job) string {

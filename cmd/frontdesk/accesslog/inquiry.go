@@ -26,15 +26,14 @@ type Inquiry struct {
 	Within    time.Duration // how far from then it may have been
 	Limit     int           // how many refusals are reported in full
 
-	told      []Line           // the nearest that were refused, or the one that is asked about
-	alike     int64            // requests of the id that is asked about
-	lost      bool             // the log says that lines of it were lost
-	others    map[string]int64 // refused besides, by cause
-	nobody    map[string]int64 // refused in that time, of nobody known
-	served    int64            // of a record: requests that only read it, or were refused
-	elsewhere bool             // the client or api_key has requests at other times
-	failures  []Line           // the latest
-	changes   []change         // the latest
+	told     []Line           // the nearest that were refused, or the one that is asked about
+	alike    int64            // requests of the id that is asked about
+	lost     bool             // the log says that lines of it were lost
+	others   map[string]int64 // refused besides, by cause
+	nobody   map[string]int64 // refused in that time, of nobody known
+	served   int64            // of a record: requests that only read it, or were refused
+	failures []Line           // the latest
+	changes  []change         // the latest
 }
 
 // How much is kept.
@@ -94,7 +93,6 @@ func (q *Inquiry) takeRequest(l *Line) {
 			countRefusal(&q.nobody, l)
 		}
 	case !q.isNear(l.Time.at):
-		q.elsewhere = true
 	case l.Status < 400:
 		q.served++
 	default:

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
 	"frontdesk/cmd/frontdesk/terminal"
@@ -39,10 +40,16 @@ type Line struct {
 
 // asked is what a request asked for.
 func (l *Line) asked() string {
-	if l.Endpoint == "" {
-		return "no endpoint"
+	switch {
+	case l.Method == "":
+		return "what could not be read as a request"
+	case l.Endpoint == "":
+		return l.Method + " of what is no endpoint"
+	case len(l.Query) > 0:
+		return l.Method + " " + l.Endpoint + " with " + strings.Join(l.Query, ", ")
+	default:
+		return l.Method + " " + l.Endpoint
 	}
-	return l.Method + " " + l.Endpoint
 }
 
 // Read reads a line of the access log; false for any other.

@@ -65,10 +65,10 @@ func (q *Inquiry) tellServed(out io.Writer) error {
 	if !q.About.IsZero() {
 		when = fmt.Sprintf(" from %s to %s", terminal.Minute(q.About.Add(-q.Within)), terminal.Minute(q.About.Add(q.Within)))
 	}
-	if q.served == 0 && !q.elsewhere {
-		err := fmt.Sprintf("these logs have no request of %s%s", who(q.Client, q.Key), q.lostSome())
+	if q.served == 0 {
+		err := "these logs have no request of " + who(q.Client, q.Key) + when + q.lostSome()
 		if text := tallied(q.nobody); text != "" {
-			err += "; requests of nobody known were refused" + when + ": " + text
+			err += "; requests of nobody known were refused then: " + text
 		}
 		return errors.New(err)
 	}
@@ -131,7 +131,7 @@ func tallied(counted map[string]int64) string {
 
 // tell writes the sentences about a request.
 func (l *Line) tell(out io.Writer, failed string) {
-	fmt.Fprintf(out, "At %s %s asked %s from %s (request %s).\n", terminal.Second(l.Time.at), who(l.Client, l.Key), l.words(), cmp.Or(l.Address, "an unknown address"), l.RequestID)
+	fmt.Fprintf(out, "At %s %s asked for %s from %s (request %s).\n", terminal.Second(l.Time.at), who(l.Client, l.Key), l.asked(), cmp.Or(l.Address, "an unknown address"), l.RequestID)
 	fmt.Fprintf(out, "It was answered %s after %s, of which the administration took %s.\n", strings.TrimSpace(fmt.Sprint(l.Status, " ", l.Reason)), lasting(l.Duration), lasting(l.Backend))
 	help := l.help()
 	cause := help.Cause
@@ -153,24 +153,10 @@ func (l *Line) tell(out io.Writer, failed string) {
 	}
 }
 
-// words are what was asked for.
-func (l *Line) words() string {
-	switch {
-	case l.Method == "":
-		return "for what could not be read as a request"
-	case l.Endpoint == "":
-		return "for " + l.Method + " of what is no endpoint"
-	case len(l.Query) > 0:
-		return "for " + l.asked() + " with " + strings.Join(l.Query, ", ")
-	default:
-		return "for " + l.asked()
-	}
-}
-
 // tellFailed writes a request of which the log has only the failure.
 func (l *Line) tellFailed(out io.Writer) {
-	fmt.Fprintf(out, "At %s %s asked %s (request %s), and it failed. The log has no line of the request itself (log.access).\n",
-		terminal.Second(l.Time.at), who(l.Client, l.Key), l.words(), l.RequestID)
+	fmt.Fprintf(out, "At %s %s asked for %s (request %s), and it failed. The log has no line of the request itself (log.access).\n",
+		terminal.Second(l.Time.at), who(l.Client, l.Key), l.asked(), l.RequestID)
 	fmt.Fprintf(out, "Error: %s\n", l.Error)
 }
 

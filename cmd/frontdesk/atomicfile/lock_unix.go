@@ -19,12 +19,13 @@ func lock(dir string) (release func()) {
 	if err != nil {
 		return func() {}
 	}
-	for end := time.Now().Add(lockWait); ; time.Sleep(time.Millisecond) {
-		if err := syscall.Flock(int(folder.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != syscall.EWOULDBLOCK && err != syscall.EINTR || time.Now().After(end) {
-			return func() {
-				_ = syscall.Flock(int(folder.Fd()), syscall.LOCK_UN) // a process that is being started has a copy of the descriptor
-				_ = folder.Close()
-			}
+	for end := time.Now().Add(lockWait); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		if err := syscall.Flock(int(folder.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != syscall.EWOULDBLOCK && err != syscall.EINTR {
+			break
 		}
+	}
+	return func() {
+		_ = syscall.Flock(int(folder.Fd()), syscall.LOCK_UN) // a process that is being started has a copy of the descriptor
+		_ = folder.Close()
 	}
 }

@@ -1,6 +1,7 @@
 package keys
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -8,6 +9,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/google/uuid"
 
 	"frontdesk/cmd/frontdesk/atomicfile"
 	"frontdesk/cmd/frontdesk/desk"
@@ -139,4 +143,150 @@ func (k *Change) judge(written map[string][]byte) error {
 		return slices.ContainsFunc(k.beside, func(b strictyaml.Problem) bool { return b.File == p.File && b.Path == p.Path })
 	}
 	return slices.DeleteFunc(now, known).Err()
+}
+
+// makeKey makes an api_key, which the program does not store, and what its operator is told, once.
+func makeKey() (hash config.KeyHash, told string, err error) {
+	id, err := uuid.NewRandom()
+	return config.KeyHash{Hash: sha256.Sum256([]byte(id.String()))},
+		fmt.Sprintf("api_key: %s\n\nHand it to whoever will use it; it is shown only now.\n", id), err
+}
+
+// New makes an api_key: its entry in a configuration, and what its operator is told, once. It does not
+// expire if expires is empty.
+func New(name, expires string, allow []string, zone *time.Location) (key config.Key, told string, err error) {
+	if !config.IsKeyName(name) {
+		return key, "", desk.Misused("key name %q: expected lower-case letters, digits, - and _, such as webshop", name)
+	}
+	hash, told, err := makeKey()
+	if err != nil {
+		return key, "", err
+	}
+	key = config.Key{Name: name, Hashes: []config.KeyHash{hash}}
+	if expires != "" {
+		if key.Expires, err = readExpiry("--expires", expires, zone); err != nil {
+			return key, "", err
+		}
+	}
+	for _, entry := range allow {
+		rule, err := config.ParseRule(entry)
+		if err != nil {
+			return key, "", desk.Misused("--allow %q: %v", entry, err)
+		}
+		key.Allow = append(key.Allow, rule)
+	}
+	if len(allow) == 0 {
+		told += "It may do nothing yet: list in allow what it may, for example [\"GET /order\", \"* /vehicle\"].\n"
+	}
+	return key, told, nil
+}
+
+// Add makes an api_key, and is the change that adds it to a configuration.
+func Add(main, name, expires string, allow []string) (*Change, error) {
+	c, err := desk.LoadConfig(main)
+	if err != nil {
+		return nil, err
+	}
+	key, told, err := New(name, expires, allow, c.Server.TimeZone.Location)
+	if err != nil {
+		return nil, err
+	}
+	if old, _ := c.Key(name); old != nil {
+		return nil, fmt.Errorf("there is a key %s already (%s); frontdesk key rotate gives it a second api_key, another name makes a key of its own", name, old.At())
+	}
+	return &Change{
+		main: main, before: c, isNew: true, file: fileForNew(main, c, name), name: name, told: told,
+		byHand: "include such a folder, or have frontdesk key new print what to write, without --config",
+		change: func(of *config.Key) { *of = key },
+	}, nil
+}
+
+// fileForNew is where a new key goes: into a file of its own where the
+// configuration includes every file of a folder, else into the configuration.
+func fileForNew(main string, c *config.Config, name string) string {
+	for _, pattern := range c.Include {
+		if !filepath.IsAbs(pattern) {
+			pattern = filepath.Join(filepath.Dir(main), pattern)
+		}
+		file := filepath.Join(filepath.Dir(pattern), name+filepath.Ext(pattern))
+		info, err := os.Stat(filepath.Dir(pattern))
+		matches, wrong := filepath.Match(pattern, file)
+		if strings.Contains(filepath.Base(pattern), "*") && matches && errors.Join(wrong, err) == nil && info.IsDir() {
+			return file
+		}
+	}
+	return main
+}
+
+// readExpiry reads a date or a moment, which may be past.
+func readExpiry(flag, text string, zone *time.Location) (config.Expiry, error) {
+	e, err := config.ParseExpiry(text, zone)
+	if err != nil {
+		return e, desk.Misused("%s %s: expected a date such as 2027-01-01 or a time such as 2027-01-01T12:00:00Z", flag, text)
+	}
+	return e, nil
+}
+
+// Revoke gives an api_key its end: now, or a day, or a moment, and never a later one than it has. It
+// stays in the configuration with all it was allowed, so that it can be told later what it was.
+func Revoke(main, name, end string) (*Change, error) {
+	change, key, err := open(main, name)
+	if err != nil {
+		return nil, err
+	}
+	at, told := end, fmt.Sprintf("%s ends with %s.\n", name, end)
+	if end == "now" {
+		at = time.Now().UTC().Format(time.RFC3339)
+		told = fmt.Sprintf("%s is refused, and its open sessions with it, from the moment the configuration is read again.\n", name)
+	}
+	expires, err := readExpiry("--at", at, change.before.Server.TimeZone.Location)
+	switch {
+	case err != nil:
+		return nil, err
+	case key.Expires.Passed(time.Now()):
+		return nil, fmt.Errorf("%s ended already, on %s (expires, at %s)", name, key.Expires, key.At())
+	case !key.Expires.IsZero() && expires.After(key.Expires.Time):
+		return nil, fmt.Errorf("%s ends before %s already: on %s (expires, at %s). To revoke gives no later end; write it there by hand", name, at, key.Expires, key.At())
+	}
+	change.told = told
+	change.byHand = fmt.Sprintf("give %s (%s) the line expires: %s", name, key.At(), at)
+	change.change = func(of *config.Key) { of.Expires = expires }
+	return change, nil
+}
+
+// Rotate gives an api_key a second hash. The old one keeps working for so many days.
+func Rotate(main, name string, days int) (*Change, error) {
+	change, key, err := open(main, name)
+	if err == nil {
+		err = change.beside.Err()
+	}
+	if err != nil {
+		return nil, err
+	}
+	hash, told, err := makeKey()
+	if err != nil {
+		return nil, err
+	}
+	zone := change.before.Server.TimeZone.Location
+	end, err := config.ParseExpiry(time.Now().In(zone).AddDate(0, 0, days).Format(time.DateOnly), zone)
+	if err != nil {
+		return nil, err
+	}
+	change.told = told + fmt.Sprintf("What was in use for %s works until the end of %s at most.\n", name, end)
+	if key.Expires.Passed(time.Now()) {
+		change.told += fmt.Sprintf("But %s as a whole ended on %s (expires, at %s): nothing works until that is changed.\n", name, key.Expires, key.At())
+	} else if !key.Expires.IsZero() {
+		change.told += fmt.Sprintf("%s as a whole, the new api_key too, ends with %s (expires).\n", name, key.Expires)
+	}
+	change.byHand = fmt.Sprintf("put a hash that frontdesk key new prints under key_sha256 of %s (%s)", name, key.At())
+	change.change = func(of *config.Key) {
+		of.Hashes = slices.Clone(of.Hashes)
+		for i := range of.Hashes {
+			if h := &of.Hashes[i]; h.Expires.IsZero() || h.Expires.After(end.Time) {
+				h.Expires = end
+			}
+		}
+		of.Hashes = append(of.Hashes, hash)
+	}
+	return change, nil
 }

@@ -22,17 +22,11 @@ func Safe(text string) string {
 	return strconv.Quote(text)
 }
 
-// WriteJSON writes JSON that is safe for a terminal: what cannot be seen is escaped.
-func WriteJSON(out io.Writer, value any) error { return writeJSON(out, value, "  ") }
-
-// WriteJSONLine is WriteJSON in one line.
-func WriteJSONLine(out io.Writer, value any) error { return writeJSON(out, value, "") }
-
-func writeJSON(out io.Writer, value any, indent string) error {
+// WriteJSON writes a line of JSON that is safe for a terminal: what cannot be seen is escaped.
+func WriteJSON(out io.Writer, value any) error {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", indent)
 	if err := encoder.Encode(value); err != nil {
 		return err
 	}
