@@ -3,6 +3,7 @@ package desk
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -98,7 +99,17 @@ func (k *knownEnds) why(s *auth.Session) auth.Cause {
 
 // watchEnded goes on reading them until ctx ends, and at once when a reload has ended an api_key.
 func (h *Desk) watchEnded(ctx context.Context) {
-	look := func() { h.lookForEnded(ctx, h.config.Backend.Timeout) }
+	var told []string
+	look := func() {
+		h.lookForEnded(ctx, h.config.Backend.Timeout)
+		known := h.letIn()
+		for _, one := range known {
+			if !slices.Contains(told, one) {
+				h.log.Warn(one)
+			}
+		}
+		told = known
+	}
 	for ctx.Err() == nil {
 		look()
 		for due, waiting := h.after(BlockedEvery), true; waiting; {
@@ -148,8 +159,11 @@ func (h *Desk) lookForEnded(ctx context.Context, patience time.Duration) {
 	}
 }
 
-// judgeEnds reports in /readyz that the ends of sessions cannot be read.
+// judgeEnds reports in /readyz the ends that these files do not have, and that ends cannot be read.
 func (h *Desk) judgeEnds(now *Health) {
+	for _, one := range h.letIn() {
+		now.degraded("%s", one)
+	}
 	look := h.common.sessions.look.Load()
 	if look.fault == nil || h.now().Sub(look.sound) <= endsUnread {
 		return

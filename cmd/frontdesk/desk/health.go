@@ -115,7 +115,6 @@ func (h *Desk) health(ctx context.Context) Health {
 	h.judgeLog(&now)
 	h.judgeStore(&now)
 	h.judgeEnds(&now)
-	h.judgeKeyEnds(&now)
 	h.judgeDrift(&now)
 	h.judgeStarts(&now)
 	h.judgeBackups(&now)

@@ -130,21 +130,25 @@ func (k *keyEnds) exchange(ctx context.Context) error {
 	return untold
 }
 
-// tellKeyEnds tells all gateways of changes: the store of sessions first, which counts at once.
-func tellKeyEnds(ctx context.Context, changed []neighbours.KeyEnd, tables *neighbours.Tables, sessions auth.KeyEnder) (err error) {
+// tellKeyEnds tells all gateways of changes. Where one of the two ways hangs, the other works.
+func tellKeyEnds(ctx context.Context, changed []neighbours.KeyEnd, tables *neighbours.Tables, sessions auth.KeyEnder) error {
 	if len(changed) == 0 {
 		return nil
 	}
+	var kept, ended error
+	var telling sync.WaitGroup
+	telling.Go(func() { kept = tables.TellKeyEnds(ctx, hostName(), changed) })
 	for _, end := range changed {
 		switch {
 		case sessions == nil:
 		case end.Ends.IsZero():
-			err = errors.Join(err, sessions.ReviveKey(ctx, end.Hash))
+			ended = errors.Join(ended, sessions.ReviveKey(ctx, end.Hash))
 		case !end.Ends.After(time.Now()):
-			err = errors.Join(err, sessions.EndKey(ctx, end.Hash))
+			ended = errors.Join(ended, sessions.EndKey(ctx, end.Hash))
 		}
 	}
-	return errors.Join(err, tables.TellKeyEnds(ctx, hostName(), changed))
+	telling.Wait()
+	return errors.Join(kept, ended)
 }
 
 // ended asks the store of sessions whether a hash has just been ended elsewhere. While that does not
@@ -157,12 +161,15 @@ func (k *keyEnds) ended(ctx context.Context, hash [32]byte) bool {
 	return err == nil && ended
 }
 
-// judgeKeyEnds reports in /readyz the keys that these files would still let in.
-func (h *Desk) judgeKeyEnds(now *Health) {
+// letIn are the api_keys that these files would still let in, each with who ended it.
+func (h *Desk) letIn() (all []string) {
 	k := h.keyEnds
 	k.mu.Lock()
 	known := k.known
 	k.mu.Unlock()
+	if len(known) == 0 {
+		return nil
+	}
 	here := hashEnds(h.keys())
 	for _, end := range known {
 		is, there := here[end.Hash]
@@ -173,9 +180,10 @@ func (h *Desk) judgeKeyEnds(now *Health) {
 		if !is.Ends.IsZero() {
 			until = "until " + is.Ends.UTC().Format(time.RFC3339)
 		}
-		now.degraded("the api_key %s ends at %s, which %s told all gateways at %s; the files here have it %s: bring them up to date",
-			is.Key, end.Ends.UTC().Format(time.RFC3339), end.By, end.Told.UTC().Format(time.RFC3339), until)
+		all = append(all, fmt.Sprintf("the api_key %s ends at %s, which %s told all gateways at %s; the files here have it %s: bring them up to date",
+			is.Key, end.Ends.UTC().Format(time.RFC3339), end.By, end.Told.UTC().Format(time.RFC3339), until))
 	}
+	return all
 }
 
 // TellKeyChange tells all gateways of a service, by the database and the store of sessions in a

@@ -95,6 +95,7 @@ func TestRevokeIsOneRevoke(t *testing.T) {
 	require.Empty(t, k.reasons(0))
 	for n := range 2 {
 		require.Len(t, k.reasons(n+1), 1)
+		k.gateways[n+1].Told("the api_key full ends at ")
 		require.Regexp(t, "^the api_key full ends at .*Z, which .* told all gateways at .*Z; the files here have it without an end: bring them up to date$", k.reasons(n + 1)[0])
 	}
 
