@@ -176,7 +176,7 @@ func (l *looks) resultsLeft() func() int64 {
 }
 
 // disksEvery is how often changes of the disks are logged.
-const disksEvery = 5 * time.Second
+const disksEvery = 4 * time.Second
 
 // watchDisks looks at the disks until ctx ends, and logs when one hangs or is low, and when that is over.
 func (h *Desk) watchDisks(ctx context.Context) {

@@ -59,6 +59,7 @@ func (h *Desk) Serve(ctx context.Context, ready func(baseURL string)) error {
 	defer serving.Wait()
 	alive, stopSigns := context.WithCancel(context.Background())
 	defer stopSigns()
+	h.past.begin()
 	for _, watch := range []func(context.Context){
 		h.watchEnded, h.watchStore, h.supervisor.keepAlive, h.watchDisks, h.drift.watch, h.watchKeyUse, h.past.watch, h.past.gather, h.watchQueues, h.watchBackups, h.giveBack,
 		func(ctx context.Context) {
@@ -74,7 +75,6 @@ func (h *Desk) Serve(ctx context.Context, ready func(baseURL string)) error {
 			}
 		})
 	}
-	h.past.begin()
 	h.front.desk.Store(h)
 	h.front.answer()
 	h.tell(h.supervisor.ready(h.status()))
