@@ -139,6 +139,8 @@ func callbackOf(j webhook.Job, last webhook.Try) string {
 		return "taken"
 	case problem == "":
 		return "not called yet, due " + terminal.Second(j.NextTry)
+	case j.Tries == 0:
+		return fmt.Sprintf("due again %s, before that: %s", terminal.Second(j.NextTry), problem)
 	default:
 		return fmt.Sprintf("not taken: %s, %s, next %s", problem, terminal.Several(j.Tries, "call"), terminal.Second(j.NextTry))
 	}

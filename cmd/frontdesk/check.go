@@ -50,7 +50,11 @@ func (c checkCommand) Run(p desk.Program) error {
 		}
 	}
 	if c.JSON {
-		err = terminal.WriteJSON(p.Stdout, checkReportOf(read, problems, change))
+		report := checkReport{OK: len(problems) == 0, Problems: append(strictyaml.Problems{}, problems...), Against: change}
+		if read != nil {
+			report.Config, report.Files, report.APIKeys = read.Hash(), read.Files(), len(read.APIKeys)
+		}
+		err = terminal.WriteJSON(p.Stdout, report)
 	} else if err = c.write(p.Stdout, read, problems); change != nil {
 		change.write(p.Stdout)
 	}
@@ -70,14 +74,6 @@ type checkReport struct {
 	Against  *changeReport       `json:"against,omitempty"`
 }
 
-func checkReportOf(c *config.Config, problems strictyaml.Problems, change *changeReport) checkReport {
-	r := checkReport{OK: len(problems) == 0, Problems: append(strictyaml.Problems{}, problems...), Against: change}
-	if c != nil {
-		r.Config, r.Files, r.APIKeys = c.Hash(), c.Files(), len(c.APIKeys)
-	}
-	return r
-}
-
 // write tells people what a check found, and what could be wiser.
 func (c checkCommand) write(w io.Writer, read *config.Config, problems strictyaml.Problems) error {
 	if len(problems) > 0 {
@@ -88,17 +84,15 @@ func (c checkCommand) write(w io.Writer, read *config.Config, problems strictyam
 	if err != nil {
 		return err
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s is right: %s, in %s. Its hash is %s.\n", c.Config,
+	fmt.Fprintf(w, "%s is right: %s, in %s. Its hash is %s.\n", c.Config,
 		terminal.Several(len(read.APIKeys), "api_key"), terminal.Several(len(read.Files()), "file"), read.Hash())
 	if !c.Elsewhere {
-		fmt.Fprintf(&b, "Folders and files were judged for %s.\n", desk.JudgedFor())
+		fmt.Fprintf(w, "Folders and files were judged for %s.\n", desk.JudgedFor())
 	}
 	if a := lists.Audit(time.Now()); a.AtLeast(allowlist.Warning) > 0 {
-		fmt.Fprintf(&b, "It could be wiser: %s. frontdesk audit --config %s tells more.\n", a.Totals(), c.Config)
+		fmt.Fprintf(w, "It could be wiser: %s. frontdesk audit --config %s tells more.\n", a.Totals(), c.Config)
 	}
-	_, err = io.WriteString(w, b.String())
-	return err
+	return nil
 }
 
 // changeReport is what a configuration would change of the one in force.

@@ -24,9 +24,6 @@ func LoadWith(file string, written map[string][]byte) (*config.Config, error) {
 	return loadBy(config.NewLoader(file, config.Known{Endpoints: Endpoints, Written: written}))
 }
 
-// UsualConfig is the configuration of commands that look for one in this folder if none is named.
-const UsualConfig = "frontdesk.yaml"
-
 // DraftForKeys reads a configuration for a command that ends api_keys, with some files as they are
 // to be written. It does not judge what keys are allowed: a mapping sheet or model that is broken,
 // or has changed, must not keep a key from being ended. With the problems of a configuration it
