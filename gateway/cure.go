@@ -162,7 +162,7 @@ func (x *Exchange) cureOfRule(field, value, rule string) string {
 	case rule == "resource" && x.Key != nil && strings.HasPrefix(x.Path, changesPath):
 		return "Send one of these: " + strings.Join(namesOf(x.followable()), ", ") + "."
 	default:
-		return mapping.ValidationWords(rule)
+		return mapping.ValidationOf(rule).Words
 	}
 }
 

@@ -74,9 +74,9 @@ func (d *describer) restricted(s *openapi.Schema, f *mapping.Field) {
 	if f.Name == webhookURL {
 		check = "https_url"
 	}
-	switch form, ok := checkForms[check]; {
-	case ok:
-		s.Format, s.Pattern = form.format, form.pattern
+	switch form := mapping.ValidationOf(check); {
+	case form.Format != "" || form.Pattern != "":
+		s.Format, s.Pattern = form.Format, form.Pattern
 	case check == "percentage":
 		s.Minimum, s.Maximum = ptr(0), ptr(100)
 	case check == "resource":
@@ -88,17 +88,6 @@ func (d *describer) restricted(s *openapi.Schema, f *mapping.Field) {
 	}
 }
 
-// checkForms are the texts that a check of a field takes.
-var checkForms = map[string]struct{ format, pattern string }{
-	"vin":            {"", `^[A-HJ-NPR-Z0-9]{17}$`},
-	"ean":            {"", `^(\d{8}|\d{12,14})$`},
-	"email":          {"email", ""},
-	"https_url":      {"uri", "^https://"},
-	"uuid":           {"uuid", ""},
-	"digits":         {"", `^\d*$`},
-	"dutch_postcode": {"", `^[0-9]{4} [A-Za-z]{2}$`},
-}
-
 // fieldText is a field's description with the rules that a schema cannot express.
 func fieldText(f *mapping.Field) string {
 	return joined(" ", f.Description,
@@ -106,7 +95,7 @@ func fieldText(f *mapping.Field) string {
 		when(f.UniquePer != "" && len(f.UniqueWhen) == 0, "No two records of the same "+f.UniquePer+" share a value."),
 		when(f.Reference != "", "The id of a record of "+f.Reference+"."),
 		when(f.After != "", "Later than "+f.After+"."),
-		f.Deprecated.String(), mapping.ValidationWords(f.Check),
+		f.Deprecated.String(), mapping.ValidationOf(f.Check).Words,
 		when(f.Type == mapping.Float8 && f.Scale > 0, "Kept with "+strconv.Itoa(f.Scale)+" decimals."))
 }
 

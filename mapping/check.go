@@ -179,7 +179,7 @@ func (f *Field) valid(b *Body, value Value) bool {
 	if len(f.OneOf) > 0 && !slices.Contains(f.OneOf, value.String()) {
 		return false
 	}
-	return f.Check == "" || validations[f.Check](b, value)
+	return f.Check == "" || validations[f.Check].judge(b, value)
 }
 
 // checkAfter judges whether a timestamp is later than the one it must follow.

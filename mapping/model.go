@@ -246,8 +246,9 @@ func (l *loader) field(r *Resource, at string, ff fieldFile) Field {
 	}
 	l.fieldType(r, at, ff, &f)
 	f.Deprecated = l.deprecation(r, at+".deprecated", ff.Deprecated)
-	if f.Check != "" && validations[f.Check] == nil {
-		l.problem(r, at+".check", "unknown validation %s, known are %s", f.Check, strings.Join(slices.Sorted(maps.Keys(validations)), ", "))
+	if f.Check != "" && validations[f.Check].judge == nil {
+		known := slices.DeleteFunc(slices.Sorted(maps.Keys(validations)), func(name string) bool { return validations[name].judge == nil })
+		l.problem(r, at+".check", "unknown validation %s, known are %s", f.Check, strings.Join(known, ", "))
 	}
 	if f.Numbering != "" && !(f.Type == Varchar && f.Readonly) {
 		l.problem(r, at+".numbering", "only a readonly varchar is numbered by the backend")

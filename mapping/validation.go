@@ -9,42 +9,39 @@ import (
 	"unicode/utf8"
 )
 
-// validation judges a value that is set; the body is there for those that
-// depend on another field of it.
-type validation func(b *Body, v Value) bool
-
-// validations are the custom validations a field may name with check.
-var validations = map[string]validation{
-	"percentage":    func(_ *Body, v Value) bool { return v.Float() >= 0 && v.Float() <= 100 },
-	"license_plate": plateOfNoCountry,
-	"postcode":      func(_ *Body, v Value) bool { return strings.TrimSpace(v.text) != "" },
-	"vin":           func(_ *Body, v Value) bool { return vin.MatchString(v.text) },
-	"email":         func(_ *Body, v Value) bool { return IsEmail(v.text) },
-	"ean":           func(_ *Body, v Value) bool { return isEAN(v.text) },
-	"https_url":     func(_ *Body, v Value) bool { return isHTTPS(v.text) },
-	"resource":      func(b *Body, v Value) bool { return b.Record.Resource.model.Resource(v.text) != nil },
+// Validation is a custom validation: of a field of the model that names it with check, or of one of the
+// gateway's own parameters, which is judged where it is read.
+type Validation struct {
+	Words           string // what it asks for; "" where its name does
+	Format, Pattern string // of JSON Schema, for texts
+	// judge judges a value that is set; the body is there for those that depend on another field of it.
+	// Without it no field of the model can name the validation.
+	judge func(b *Body, v Value) bool
 }
 
-// validationWords say what validations ask for: those that a field may name with check, and
-// those of the gateway's own parameters.
-var validationWords = map[string]string{
-	"license_plate": "A Dutch license plate is six letters and digits in three groups that fit a side code, such as GT-123-B, 12-ABC-3, AB-12-34 or 12-34-AB; dashes, blanks and case do not matter. " +
-		"Plates of another country take its country_id.",
-	"vin":                 "A VIN has 17 characters: capitals without I, O and Q, and digits.",
-	"ean":                 "An EAN has 8, 12, 13 or 14 digits, of which the last one is the check digit.",
-	"email":               "An e-mail address is alone, without a name, and its domain has a dot: info@example.nl.",
-	"percentage":          "A percentage is a number from 0 to 100.",
-	"postcode":            "A Dutch postcode is four digits, a blank and two letters: 1234 AB.",
-	"https_url":           "An address begins with https://, and has no user.",
-	"resource":            "The name of a resource, such as order or vehicle.",
-	"country":             "The ID of a country, as GET /country lists them.",
-	"public address":      "Name a host that is reachable from the internet: not localhost, not a private address, not a name without a dot.",
-	"3 to 255 characters": "A part that is looked for has 3 to 255 characters.",
-	"at most 100 values":  "Ask for at most 100 values at once.",
+// validations are all that there are, by their names.
+var validations = map[string]Validation{
+	"percentage": {Words: "A percentage is a number from 0 to 100.", judge: func(_ *Body, v Value) bool { return v.Float() >= 0 && v.Float() <= 100 }},
+	"license_plate": {Words: "A Dutch license plate is six letters and digits in three groups that fit a side code, such as GT-123-B, 12-ABC-3, AB-12-34 or 12-34-AB; dashes, blanks and case do not matter. " +
+		"Plates of another country take its country_id.", judge: plateOfNoCountry},
+	"postcode":  {Words: "A Dutch postcode is four digits, a blank and two letters: 1234 AB.", judge: func(_ *Body, v Value) bool { return strings.TrimSpace(v.text) != "" }},
+	"vin":       {Words: "A VIN has 17 characters: capitals without I, O and Q, and digits.", Pattern: vin.String(), judge: func(_ *Body, v Value) bool { return vin.MatchString(v.text) }},
+	"email":     {Words: "An e-mail address is alone, without a name, and its domain has a dot: info@example.nl.", Format: "email", judge: func(_ *Body, v Value) bool { return IsEmail(v.text) }},
+	"ean":       {Words: "An EAN has 8, 12, 13 or 14 digits, of which the last one is the check digit.", Pattern: `^(\d{8}|\d{12,14})$`, judge: func(_ *Body, v Value) bool { return isEAN(v.text) }},
+	"https_url": {Words: "An address begins with https://, and has no user.", Format: "uri", Pattern: "^https://", judge: func(_ *Body, v Value) bool { return isHTTPS(v.text) }},
+	"resource":  {Words: "The name of a resource, such as order or vehicle.", judge: func(b *Body, v Value) bool { return b.Record.Resource.model.Resource(v.text) != nil }},
+
+	"uuid":                {Format: "uuid"},
+	"digits":              {Pattern: `^\d*$`},
+	"dutch_postcode":      {Pattern: dutchPostcode.String()},
+	"country":             {Words: "The ID of a country, as GET /country lists them."},
+	"public address":      {Words: "Name a host that is reachable from the internet: not localhost, not a private address, not a name without a dot."},
+	"3 to 255 characters": {Words: "A part that is looked for has 3 to 255 characters."},
+	"at most 100 values":  {Words: "Ask for at most 100 values at once."},
 }
 
-// ValidationWords say what a validation asks for; "" where its name does.
-func ValidationWords(check string) string { return validationWords[check] }
+// ValidationOf is a validation, by its name; a zero one where there is none.
+func ValidationOf(check string) Validation { return validations[check] }
 
 var (
 	vin           = regexp.MustCompile(`^[A-HJ-NPR-Z0-9]{17}$`)

@@ -25,6 +25,7 @@ import (
 var recipes = []struct{ title, folder string }{
 	{"A resource", "resource"},
 	{"An error", "error"},
+	{"A form of a text or a number", "validation"},
 	{"A business rule", "rule"},
 	{"A key of the configuration", "key"},
 	{"A command", "command"},

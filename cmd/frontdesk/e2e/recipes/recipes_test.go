@@ -30,6 +30,7 @@ func TestForeignRecipes(t *testing.T) {
 	desk := rig.StartChild(t, rig.Options{DSN: dsn, Server: "  motto: Do come in"})
 	token := desk.Login(rig.FullKey, "demo")
 	t.Run("resource", func(t *testing.T) { resource(t, desk, token) })
+	t.Run("validation", func(t *testing.T) { validation(t, desk, token) })
 	t.Run("rule", func(t *testing.T) { rule(t, desk, token) })
 	t.Run("error", func(t *testing.T) { anError(t, kit, desk) })
 }
@@ -88,6 +89,14 @@ func resource(t *testing.T, desk *rig.Child, token string) {
 	require.Contains(t, member(t, document, "paths"), "/tyre/{id}")
 	require.Equal(t, "What is left of the tread, in millimetres.", member(t, document, "components", "schemas", "Tyre", "properties", "tread", "description"))
 	require.Equal(t, 200, desk.Call("DELETE", record, token, "").Status)
+}
+
+func validation(t *testing.T, desk *rig.Child, token string) {
+	desk.Refuses(token, "POST", "/tyre", `{"contact_id":1,"tread":6,"made":"9926"}`, 403, "Field: made has an invalid value: 9926 for validation: dot_code")
+	require.Equal(t, "3526", desk.Call("GET", fmt.Sprintf("/tyre/%d", desk.Create(token, "tyre", `{"contact_id":1,"tread":6,"made":"3526"}`)), token, "").Data(t)["made"])
+	schemas := member(t, description(t, desk), "components", "schemas")
+	require.Equal(t, `^\d{4}$`, member(t, schemas, "TyreCreate", "properties", "made", "pattern"))
+	require.Contains(t, member(t, schemas, "Tyre", "properties", "made", "description"), "A DOT code is week and year of the tyre")
 }
 
 func rule(t *testing.T, desk *rig.Child, token string) {
