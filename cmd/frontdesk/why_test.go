@@ -29,8 +29,8 @@ func TestWhy(t *testing.T) {
 
 	const revoked = `At 2026-11-22 02:13:07 UTC Garage Jansen with the api_key webshop asked for GET /order from 203.0.113.9 (request r-revoked).
 It was answered 401 token_invalid after 400µs, of which the administration took 0s.
-Why:   The api_key of the session, or the hash that it was opened by, is no longer in the configuration. (key_revoked)
-Cure:  If that was not meant, put it back; the audit lines of the log tell when it went. Else hand out the new api_key, and the client logs in with it.
+Why:   The api_key of the session, or the hash that it was opened by, is no longer in the configuration, or was ended at another gateway. (key_revoked)
+Cure:  If that was not meant, put it back (/readyz tells who ended it elsewhere); the audit lines of the log tell when it went. Else hand out the new api_key, and the client logs in with it.
 It was judged by the configuration 928fc90c649e.
 `
 	changed := "\nChanged in the hour before:\n"
