@@ -144,14 +144,10 @@ func TestWhatif(t *testing.T) {
 	require.Equal(t, 1, code)
 	require.Equal(t, "frontdesk: 1 request would be newly refused\n", problems)
 	require.Equal(t, `frontdesk.yaml judged against 9 requests from 2026-11-10 10:00 UTC to 2026-11-12 12:00 UTC, 2 other lines passed over
+newly refused: 1 request; newly allowed: 0 requests; unchanged: 6 requests; not judged, without a session or for what nobody is offered: 2 requests
 
-newly refused: 1 request
-KEY      METHOD  ENDPOINT  REQUESTS  LAST SEEN             WHY
-webshop  POST    /contact  1         2026-11-12 10:00 UTC  not in its allowlist
-
-newly allowed: 0 requests
-
-unchanged: 6 requests; not judged: 2 requests, without a session or for what nobody is offered
+NEWLY    KEY      METHOD  ENDPOINT  REQUESTS  LAST SEEN             WHY
+refused  webshop  POST    /contact  1         2026-11-12 10:00 UTC  not in its allowlist
 `, out)
 
 	toolsFolderWith(t, "new.yaml", strings.Replace(webshop, "GET /contact", "DELETE /order", 1))
@@ -159,9 +155,9 @@ unchanged: 6 requests; not judged: 2 requests, without a session or for what nob
 	require.Equal(t, 1, code, "the key of orders is gone")
 	require.Equal(t, "frontdesk: 4 requests would be newly refused\n", problems)
 	for _, want := range []string{
-		`(?m)^newly refused: 4 requests$`, `(?m)^orders +GET +/order +1 .* there is no such api_key: its sessions end$`, `(?m)^webshop +POST +/contact +1 .* not in its allowlist$`,
-		`(?m)^webshop +GET +/contact/\{id\} +1 .* not in its allowlist$`, `(?m)^webshop +GET +/old/\{id\} +1 .* there is no such operation$`,
-		`(?m)^newly allowed: 1 request$`, `(?m)^webshop +DELETE +/order/\{id\} +1 .* granted now$`,
+		`(?m)^newly refused: 4 requests; newly allowed: 1 request; `, `(?m)^refused +orders +GET +/order +1 .* there is no such api_key: its sessions end$`, `(?m)^refused +webshop +POST +/contact +1 .* not in its allowlist$`,
+		`(?m)^refused +webshop +GET +/contact/\{id\} +1 .* not in its allowlist$`, `(?m)^refused +webshop +GET +/old/\{id\} +1 .* there is no such operation$`,
+		`(?m)^allowed +webshop +DELETE +/order/\{id\} +1 .* granted now$`,
 	} {
 		require.Regexp(t, want, out)
 	}

@@ -49,16 +49,11 @@ func TestArraysInWhatif(t *testing.T) {
 	require.Equal(t, 1, code)
 	require.Equal(t, "frontdesk: 1 request would be newly refused\n", problems)
 	require.Equal(t, `frontdesk.yaml judged against 5 requests from 2026-11-10 10:00 UTC to 2026-11-10 10:00 UTC
+newly refused: 1 request; newly allowed: 1 request; unchanged: 3 requests; not judged, without a session or for what nobody is offered: 0 requests
 
-newly refused: 1 request
-KEY    METHOD  ENDPOINT     REQUESTS  LAST SEEN             WHY
-plain  GET     /order/{id}  1         2026-11-10 10:00 UTC  GET /orderline is not in its allowlist, and its arrays need it
-
-newly allowed: 1 request
-KEY    METHOD  ENDPOINT     REQUESTS  LAST SEEN             WHY
-whole  GET     /order/{id}  1         2026-11-10 10:00 UTC  granted now
-
-unchanged: 3 requests; not judged: 0 requests, without a session or for what nobody is offered
+NEWLY    KEY    METHOD  ENDPOINT     REQUESTS  LAST SEEN             WHY
+refused  plain  GET     /order/{id}  1         2026-11-10 10:00 UTC  GET /orderline is not in its allowlist, and its arrays need it
+allowed  whole  GET     /order/{id}  1         2026-11-10 10:00 UTC  granted now
 `, out)
 }
 

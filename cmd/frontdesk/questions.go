@@ -106,10 +106,8 @@ func (c whatifCommand) Run(p desk.Program) error {
 	}
 	now := time.Now()
 	w := lists.WhatIf(used, cmp.Or(c.At.From(now), now))
-	w.Config = c.Config
-	err = w.Write(p.Stdout)
-	if refused := w.NewlyRefused(); err == nil && refused > 0 {
-		err = fmt.Errorf("%s would be newly refused", terminal.Several(refused, "request"))
+	if err = w.Write(p.Stdout, c.Config); err == nil && w.Refused > 0 {
+		err = fmt.Errorf("%s would be newly refused", terminal.Several(w.Refused, "request"))
 	}
 	return err
 }

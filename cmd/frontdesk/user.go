@@ -15,16 +15,13 @@ import (
 )
 
 type userCommands struct {
-	Add     userAddCommand     `cmd:"" help:"Add a user, and its client (customer) where that is new."`
-	Passwd  userPasswdCommand  `cmd:"" help:"Set a user's password."`
+	Add     userAddCommand     `cmd:"" help:"Add a user, with a password from the terminal or standard input, and its client (customer) where that is new."`
+	Passwd  userPasswdCommand  `cmd:"" help:"Set a user's password, from the terminal or one line of standard input."`
 	List    userListCommand    `cmd:"" help:"List the users."`
 	Block   userBlockCommand   `cmd:"" help:"Block a user, who can then not log in; sessions that are open end."`
 	Unblock userUnblockCommand `cmd:"" help:"Let a user log in again."`
-	Hash    userHashCommand    `cmd:"" help:"Print the hash of a password for the users of a mapping sheet."`
+	Hash    userHashCommand    `cmd:"" help:"Print the hash of a password, from the terminal or standard input, for the users of a mapping sheet."`
 }
-
-// passwordHelp says where passwords come from.
-const passwordHelp = "The password is asked for, or is one line of standard input."
 
 // userFlags say which user a command is about.
 type userFlags struct {
@@ -56,8 +53,6 @@ type userAddCommand struct {
 	Email    string `required:"" placeholder:"ADDRESS" help:"E-mail address; a user without one cannot log in."`
 	External bool   `help:"An external user, who cannot log in here."`
 }
-
-func (userAddCommand) Help() string { return passwordHelp }
 
 // Run adds the user.
 func (u userAddCommand) Run(p desk.Program) error {
@@ -94,8 +89,6 @@ func (u userAddCommand) Run(p desk.Program) error {
 }
 
 type userPasswdCommand struct{ userFlags }
-
-func (userPasswdCommand) Help() string { return passwordHelp }
 
 // Run sets the password. A frontdesk that serves ends the sessions that are open by itself,
 // see watchEnded.
@@ -161,8 +154,6 @@ func (u userListCommand) Run(p desk.Program) error {
 }
 
 type userHashCommand struct{}
-
-func (userHashCommand) Help() string { return passwordHelp }
 
 // Run prints a hash, which is different every time.
 func (userHashCommand) Run(p desk.Program) error {

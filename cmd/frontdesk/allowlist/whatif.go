@@ -2,9 +2,9 @@ package allowlist
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"time"
 
@@ -15,22 +15,16 @@ import (
 
 // WhatIf is the effect of a new configuration on requests of the past.
 type WhatIf struct {
-	Config    string
-	Refused   []verdict
-	Allowed   []verdict
-	Same      int64 // requests
-	NotJudged int64 // requests without a session, which have no key to judge, and for operations that no client was offered
-	Read      accesslog.Summary
+	Refused int64 // newly; as the others it counts requests
+	allowed int64 // newly
+	same    int64
+	other   int64 // without a session, which have no key to judge, and for operations that no client was offered
+	changed map[verdict]*counted
+	read    accesslog.Summary
 }
 
 // verdict is the decision about the requests of a key for an operation.
-type verdict struct {
-	Key      string
-	Method   string
-	Endpoint string
-	Why      string
-	counted
-}
+type verdict struct{ now, key, method, endpoint, why string }
 
 // judgeUse judges requests by a configuration at a time, by the decision that serving takes. It
 // says why they are refused; "" where they are allowed.
@@ -60,68 +54,40 @@ func (l *Lists) judgeUse(u use, at time.Time) (refused string) {
 
 // WhatIf judges requests again, as of then.
 func (l *Lists) WhatIf(used *Used, at time.Time) *WhatIf {
-	w := &WhatIf{Read: used.Read}
-	refused, allowed := map[verdict]*counted{}, map[verdict]*counted{}
+	w := &WhatIf{read: used.Read, changed: map[verdict]*counted{}}
 	for u, n := range used.uses {
-		v := verdict{Key: u.Key, Method: u.Method, Endpoint: u.Endpoint}
-		if u.Then == wasAllowed || u.Then == wasRefused {
-			v.Why = l.judgeUse(u, at)
+		if u.Then == wasNobody || u.Then == wasElsewhere {
+			w.other += n.Requests
+			continue
 		}
-		switch {
-		case u.Then == wasNobody || u.Then == wasElsewhere:
-			w.NotJudged += n.Requests
-		case u.Then == wasAllowed && v.Why != "":
-			sum(refused, v, *n)
-		case u.Then == wasRefused && v.Why == "":
-			v.Why = "granted now"
-			sum(allowed, v, *n)
+		switch why := l.judgeUse(u, at); {
+		case u.Then == wasAllowed && why != "":
+			w.Refused += n.Requests
+			sum(w.changed, verdict{"refused", u.Key, u.Method, u.Endpoint, why}, *n)
+		case u.Then == wasRefused && why == "":
+			w.allowed += n.Requests
+			sum(w.changed, verdict{"allowed", u.Key, u.Method, u.Endpoint, "granted now"}, *n)
 		default:
-			w.Same += n.Requests
+			w.same += n.Requests
 		}
 	}
-	w.Refused, w.Allowed = sorted(refused), sorted(allowed)
 	return w
 }
 
-// sorted are verdicts with their counts, in the order that people look for them in.
-func sorted(merged map[verdict]*counted) []verdict {
-	all := []verdict{}
-	for v, n := range merged {
-		v.counted = *n
-		all = append(all, v)
-	}
-	slices.SortFunc(all, func(a, b verdict) int {
-		return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Endpoint, b.Endpoint), cmp.Compare(a.Method, b.Method), cmp.Compare(a.Why, b.Why))
-	})
-	return all
-}
-
-// NewlyRefused says how many requests would be.
-func (w *WhatIf) NewlyRefused() int64 { return sumOf(w.Refused) }
-
-func sumOf(list []verdict) (n int64) {
-	for _, v := range list {
-		n += v.Requests
-	}
-	return n
-}
-
-// Write writes it for people.
-func (w *WhatIf) Write(out io.Writer) error {
-	fmt.Fprintf(out, "%s judged against %s\n", w.Config, w.Read)
-	err := errors.Join(writeVerdicts(out, "newly refused", w.Refused), writeVerdicts(out, "newly allowed", w.Allowed))
-	fmt.Fprintf(out, "\nunchanged: %s; not judged: %s, without a session or for what nobody is offered\n", requests(w.Same), requests(w.NotJudged))
-	return err
-}
-
-func writeVerdicts(out io.Writer, title string, list []verdict) error {
-	fmt.Fprintf(out, "\n%s: %s\n", title, requests(sumOf(list)))
-	if len(list) == 0 {
+// Write writes it for people, about a configuration.
+func (w *WhatIf) Write(out io.Writer, file string) error {
+	fmt.Fprintf(out, "%s judged against %s\nnewly refused: %s; newly allowed: %s; unchanged: %s; not judged, without a session or for what nobody is offered: %s\n",
+		file, w.read, requests(w.Refused), requests(w.allowed), requests(w.same), requests(w.other))
+	if len(w.changed) == 0 {
 		return nil
 	}
-	table := terminal.NewTable(out, "KEY", "METHOD", "ENDPOINT", "REQUESTS", "LAST SEEN", "WHY")
-	for _, v := range list {
-		table.Row(v.Key, v.Method, v.Endpoint, terminal.Count(v.Requests), terminal.Minute(v.Last), v.Why)
+	fmt.Fprintln(out)
+	table := terminal.NewTable(out, "NEWLY", "KEY", "METHOD", "ENDPOINT", "REQUESTS", "LAST SEEN", "WHY")
+	for _, v := range slices.SortedFunc(maps.Keys(w.changed), func(a, b verdict) int {
+		return cmp.Or(cmp.Compare(b.now, a.now), cmp.Compare(a.key, b.key), cmp.Compare(a.endpoint, b.endpoint), cmp.Compare(a.method, b.method), cmp.Compare(a.why, b.why))
+	}) {
+		n := w.changed[v]
+		table.Row(v.now, v.key, v.method, v.endpoint, terminal.Count(n.Requests), terminal.Minute(n.Last), v.why)
 	}
 	return table.Flush()
 }
