@@ -316,7 +316,11 @@ func (v *windowView) Last() *instrument.Mark {
 	if len(v.Marks) == 0 {
 		return nil
 	}
-	return &v.Marks[len(v.Marks)-1]
+	last := v.Marks[len(v.Marks)-1]
+	if last.Kind == "configuration" { // whose problem the verdict has
+		last.Text, _, _ = strings.Cut(last.Text, ": ")
+	}
+	return &last
 }
 
 // OfAll tells whether the page is of all gateways.
