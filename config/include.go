@@ -96,22 +96,18 @@ func (i include) find(main, entry string, written map[string][]byte, seen map[st
 // readable returns why a folder of a pattern cannot be read; Glob would treat it as
 // empty.
 func readable(pattern string) error {
-	for _, folder := range foldersOf(pattern) {
-		if _, err := os.ReadDir(folder); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	return nil
-}
-
-// foldersOf are the folders of a pattern, whether or not they exist.
-func foldersOf(pattern string) (folders []string) {
+	var folders []string
 	folder := filepath.Dir(pattern)
 	for ; hasMeta(folder); folder = filepath.Dir(folder) {
 		found, _ := filepath.Glob(folder) // a pattern that is wrong finds nothing
 		folders = append(folders, slices.DeleteFunc(found, func(path string) bool { return !IsFolder(path) })...)
 	}
-	return append(folders, folder)
+	for _, folder := range append(folders, folder) {
+		if _, err := os.ReadDir(folder); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
 }
 
 // beside makes a path that stands in a file relative to that file.

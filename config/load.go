@@ -44,17 +44,17 @@ func Expander(env func(name string) (value string, ok bool)) func(text string) (
 			return text, nil
 		}
 		expanded = variable.ReplaceAllStringFunc(text, func(found string) string {
-			if found == "$${" {
+			switch found {
+			case "$${":
 				return "${"
-			}
-			name := variableName.FindStringSubmatch(found)
-			if name == nil {
+			case "${":
 				err = cmp.Or(err, errors.New("found ${ without a variable's name and }, expected ${NAME}, or $${ for ${ itself"))
 				return ""
 			}
-			value, ok := env(name[1])
+			name := found[len("${") : len(found)-len("}")]
+			value, ok := env(name)
 			if !ok {
-				err = cmp.Or(err, fmt.Errorf("environment variable %s is not set", name[1]))
+				err = cmp.Or(err, fmt.Errorf("environment variable %s is not set", name))
 			}
 			return value
 		})
@@ -62,7 +62,4 @@ func Expander(env func(name string) (value string, ok bool)) func(text string) (
 	}
 }
 
-var (
-	variable     = regexp.MustCompile(`\$\$\{|\$\{[^}]*\}?`)
-	variableName = regexp.MustCompile(`^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$`)
-)
+var variable = regexp.MustCompile(`\$\$\{|\$\{(?:[A-Za-z_][A-Za-z0-9_]*\})?`)

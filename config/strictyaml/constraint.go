@@ -128,16 +128,7 @@ func (d *decoder) bound(v reflect.Value, text string) float64 {
 	return number(of)
 }
 
-func number(v reflect.Value) float64 {
-	switch {
-	case v.CanInt():
-		return float64(v.Int())
-	case v.CanUint():
-		return float64(v.Uint())
-	default:
-		return v.Float()
-	}
-}
+func number(v reflect.Value) float64 { return v.Convert(reflect.TypeFor[float64]()).Float() }
 
 // unique reports items that are there twice. Zero values are those that could not be read.
 func (d *decoder) unique(c Constraint, list reflect.Value, path string) {

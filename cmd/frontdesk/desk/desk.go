@@ -56,7 +56,7 @@ type Desk struct {
 	counts   *cached[map[webhook.State]int]
 	pending  *cached[pending]
 	queues   *queues
-	room     *cached[webhook.Room]     // of results
+	room     *cached[webhook.Room] // of results
 	backups  backups
 	unwell   atomic.Pointer[time.Time] // since when; nil where all is well
 	draining atomic.Bool               // it is to stop, and takes requests only for a while yet
