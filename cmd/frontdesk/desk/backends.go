@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	mathrand "math/rand/v2"
-	"slices"
 	"time"
 
 	"go.uber.org/zap"
@@ -73,20 +72,11 @@ type System struct {
 	follower *follow.Follower
 	// loginsAtOnce is how many may be verified at once.
 	loginsAtOnce int
-	// releases close what was opened, last first.
-	releases []func() error
+	releases
 }
-
-func (s *System) onClose(f func() error) { s.releases = append(s.releases, f) }
 
 // Close closes what was opened, last first.
-func (s *System) Close() error {
-	var all []error
-	for _, release := range slices.Backward(s.releases) {
-		all = append(all, release())
-	}
-	return errors.Join(all...)
-}
+func (s *System) Close() error { return s.release() }
 
 // OwnDatabase is a database of the gateway's own.
 type OwnDatabase struct {

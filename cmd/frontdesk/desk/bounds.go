@@ -1,6 +1,10 @@
 package desk
 
-import "time"
+import (
+	"time"
+
+	"frontdesk/gateway"
+)
 
 // Bounds are what no configuration sets. A test may set them otherwise.
 type Bounds struct {
@@ -20,4 +24,21 @@ const idleTimeout = 75 * time.Second
 // defaultBounds are those of the program.
 func defaultBounds() Bounds {
 	return Bounds{CircuitFailures: 10, CircuitPause: 5 * time.Second, Queue: 1024, BodyMemory: 64 << 20, Connections: 4096, WriteTimeout: 30 * time.Second, ResultSpace: 10 << 30}
+}
+
+// mostReserved is the largest number of file descriptors that are reserved for databases,
+// receivers, files and operators.
+const mostReserved = 1024
+
+// connectionBounds are the limits of client connections for a process that may open that many
+// descriptors; 0 means unknown.
+func connectionBounds(o Bounds, descriptors int) gateway.ConnectionBounds {
+	b := gateway.ConnectionBounds{Most: o.Connections, PerAddress: o.PerAddress}
+	if room := descriptors - min(descriptors/4, mostReserved); descriptors > 0 {
+		b.Most = min(b.Most, room)
+	}
+	if b.PerAddress == 0 {
+		b.PerAddress = max(b.Most/4, 1)
+	}
+	return b
 }

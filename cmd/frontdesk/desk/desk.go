@@ -76,19 +76,28 @@ type basis struct {
 	metrics    *instrument.Instrument
 	tracing    *tracing // nil if tracing is off
 	bounds     Bounds
-	releases   []func() error
+	releases
 }
-
-// onClose has something released at the end, last opened first.
-func (b *basis) onClose(release func() error) { b.releases = append(b.releases, release) }
 
 // Close releases what Build opened.
 func (b *basis) Close() {
-	for _, release := range slices.Backward(b.releases) {
-		if err := release(); err != nil && !errors.Is(err, net.ErrClosed) {
-			b.log.Error("a part could not be closed", zap.Error(err))
+	if err := b.release(); err != nil {
+		b.log.Error("a part could not be closed", zap.Error(err))
+	}
+}
+
+// releases close what was opened, last first.
+type releases []func() error
+
+func (r *releases) onClose(f func() error) { *r = append(*r, f) }
+
+func (r *releases) release() (err error) {
+	for _, release := range slices.Backward(*r) {
+		if failed := release(); !errors.Is(failed, net.ErrClosed) {
+			err = errors.Join(err, failed)
 		}
 	}
+	return err
 }
 
 // WrapDriver lets a test put a driver of its own around the real one.

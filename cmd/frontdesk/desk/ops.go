@@ -10,6 +10,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/valyala/fasthttp"
 	"go.uber.org/zap"
+
+	"frontdesk/config"
 )
 
 // newPagesApp are the routes for operators that want a desk.
@@ -43,4 +45,20 @@ func newOps(listener net.Listener, log *zap.Logger, answers probes) *opsServer {
 	s.Get("/readyz", ownOrigin, answers.readyz)
 	s.Use(answers.ownHost)
 	return s
+}
+
+// Running is the configuration in force, as /config of the operators' listener tells it. It has no
+// secrets, no values of variables, and of hashes only what identifies them.
+type Running struct {
+	Config   string           `json:"config"` // its hash
+	Since    time.Time        `json:"since"`
+	Settings []config.Setting `json:"settings"`
+	Waiting  []string         `json:"needs_restart"` // settings that are read, and not used before a restart
+}
+
+func (h *Desk) tellConfig(c *fiber.Ctx) error {
+	current, state := h.live.Load(), h.reloads.state()
+	return c.JSON(Running{
+		Config: current.policy.Hash, Since: current.since, Settings: current.config.Settings(), Waiting: append([]string{}, state.needsRestart()...),
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"sync"
 	"syscall"
 	"time"
@@ -139,5 +140,42 @@ func (h *Desk) letJobsEnd(jobs <-chan error) {
 func (h *Desk) tell(err error) {
 	if err != nil {
 		h.log.Warn("systemd could not be notified", zap.Error(err))
+	}
+}
+
+// every calls look at once, and again after each pause until ctx ends. after is the timer, such as
+// time.After.
+func every(ctx context.Context, after func(time.Duration) <-chan time.Time, pause time.Duration, look func()) {
+	for {
+		look()
+		select {
+		case <-ctx.Done():
+			return
+		case <-after(pause):
+		}
+	}
+}
+
+// giveBackAfter is how long after large memory was used it is given back to the system: what comes
+// meanwhile uses it again.
+const giveBackAfter = 3 * time.Second
+
+// giveBack gives memory back to the system until ctx ends: what starting took, and that of
+// passwords and of large bodies and answers. The runtime alone would keep it for minutes when
+// nothing else happens.
+func (h *Desk) giveBack(ctx context.Context) {
+	for {
+		select {
+		case <-h.after(giveBackAfter):
+			debug.FreeOSMemory()
+		case <-ctx.Done():
+			return
+		}
+		select {
+		case <-h.hasher.Spent():
+		case <-h.server.Spent():
+		case <-ctx.Done():
+			return
+		}
 	}
 }
