@@ -21,7 +21,7 @@ import (
 // loses at most.
 const (
 	lookEvery      = 5 * time.Second
-	PastSavedEvery = 5 * time.Minute
+	PastSavedEvery = time.Minute
 )
 
 // past keeps the history of the gateway.

@@ -1,6 +1,9 @@
 package instrument
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -19,4 +22,28 @@ func BenchmarkAnswered(b *testing.B) {
 		i.Called(b.Context(), call)
 		i.Answered(a)
 	}
+}
+
+// BenchmarkSave is what writing a busy day to its file costs, once a minute.
+func BenchmarkSave(b *testing.B) {
+	now := began
+	i := New(func() time.Time { return now })
+	for range 24 * 60 * 6 {
+		now = now.Add(Short)
+		for k := range 30 {
+			i.Answered(gateway.Answer{At: now, Took: time.Millisecond, Method: "GET", Endpoint: fmt.Sprint("/r", k), Key: "webshop", Client: fmt.Sprint("client", k%20), Status: 200})
+		}
+		i.Take(Levels{})
+	}
+	file := filepath.Join(b.TempDir(), "history")
+	for b.Loop() {
+		if err := i.Save(file); err != nil {
+			b.Fatal(err)
+		}
+	}
+	info, err := os.Stat(file)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric(float64(info.Size())/1024, "KiB")
 }
