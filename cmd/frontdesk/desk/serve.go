@@ -64,7 +64,7 @@ func (h *Desk) Serve(ctx context.Context, ready func(baseURL string)) error {
 	for _, watch := range []func(context.Context){
 		h.watchEnded, h.watchStore, h.supervisor.keepAlive, h.watchDisks, h.drift.watch, h.watchKeyUse, h.past.watch, h.past.gather, h.watchQueues, h.watchBackups, h.giveBack,
 		func(ctx context.Context) {
-			every(ctx, time.After, time.Hour, newExpiryWatch(h.keys, time.Now, h.log).look)
+			every(ctx, time.After, 24*time.Hour, func() { logKeyEnds(h.keys(), time.Now(), h.log) })
 		},
 	} {
 		serving.Go(func() { watch(alive) })
