@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -194,6 +195,9 @@ func (p *past) inSpan(ctx context.Context, span instrument.Span, all bool) *gath
 	return v
 }
 
+// place is its host and address.
+func (r *GatewayRow) place() string { return r.Name[:max(0, strings.LastIndexByte(r.Name, ' '))] }
+
 func (r *GatewayRow) did(sum instrument.Entry) {
 	r.Requests, r.Refused, r.Failed = sum.Requests, sum.Refused, sum.Failed
 }
@@ -248,6 +252,10 @@ func (v *gathered) join(ctx context.Context, g *gathering, span instrument.Span,
 	}
 	v.Refusals = instrument.NewestFirst(v.Refusals)
 	slices.SortStableFunc(v.Marks, func(a, b instrument.Mark) int { return a.At.Compare(b.At) })
+	for i := range v.Gateways { // of one that was killed, another may have taken the place
+		old := &v.Gateways[i]
+		old.Silent = old.Silent && !slices.ContainsFunc(v.Gateways, func(g GatewayRow) bool { return !g.Silent && !g.Stopped && g.place() == old.place() })
+	}
 	slices.SortFunc(v.Gateways[1:], func(a, b GatewayRow) int { return cmp.Compare(a.Name, b.Name) })
 	return nil
 }
