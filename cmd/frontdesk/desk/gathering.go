@@ -240,12 +240,16 @@ func (v *gathered) join(ctx context.Context, g *gathering, span instrument.Span,
 	if v.Gateways[0].Name == "" { // it has told nothing yet
 		v.Gateways[0].Name = g.who
 	}
+	known := map[string]bool{} // by this process; an earlier one of this gateway may have told more before it was killed
+	for _, r := range v.Refusals {
+		known[r.ID] = true
+	}
 	for _, list := range []string{refusalsList, limitedList} {
 		texts, err := g.Gathering.Refusals(ctx, list)
 		if err != nil {
 			return err
 		}
-		v.Refusals = append(v.Refusals, slices.DeleteFunc(unpacked[instrument.Refusal](texts), func(r instrument.Refusal) bool { return r.Gateway == g.who })...)
+		v.Refusals = append(v.Refusals, slices.DeleteFunc(unpacked[instrument.Refusal](texts), func(r instrument.Refusal) bool { return r.Gateway == g.who && known[r.ID] })...)
 	}
 	for i, steps := range others {
 		v.Gateways[i+1].did(v.Add(steps))
