@@ -62,7 +62,6 @@ In that time requests of nobody known were refused, too: 2 × 401 unknown.
 		"r-many,many.log,--limit,2":                              {"(request r-many)", "\nThe log has 7 more requests of that id.\n"},
 		"r-served,night.log":                                     {"asked for GET /order/{id} from", "It was answered 200 after 12ms, of which the administration took 8.5ms.\nWhy:   Nothing was wrong with it.\n"},
 		"r-failed,night.log":                                     {"It was answered 500 backend_unavailable after 2.31s, of which the administration took 2.29s.\n", "Error: connection refused\n", "Cure:  Wait as long as the header Retry-After says"},
-		"r-only-failed,night.log":                                {"Garage Smit with the api_key planner asked for GET /vehicle (request r-only-failed), and it failed. The log has no line of the request itself (log.access).\nError: no route\n"},
 		"r-unknown,night.log":                                    {"somebody unknown asked for GET /order", "Why:   No session is known of that token"},
 		"r-allowlist,night.log":                                  {"asked for DELETE /order/{id} from", `the allowlist of planner does not grant it.`, `add "DELETE /order" to allow of the key; frontdesk explain --config FILE --key planner 'DELETE /order/1' shows`},
 		"r-nowhere,night.log":                                    {"asked for GET of what is no endpoint from", "Why:   There is no endpoint at this path"},
@@ -76,8 +75,9 @@ In that time requests of nobody known were refused, too: 2 × 401 unknown.
 		}
 	}
 	for args, want := range map[string]string{
-		"r-none,lost.log":                                        "these logs have no request r-none; but lines of them were lost, as they say (a request comes into the log up to a second after its answer)\n",
-		"r-none,night.log":                                       "these logs have no request r-none (a request comes into the log up to a second after its answer)\n",
+		"r-none,lost.log":                                        "these logs have no request r-none; but lines of them were lost, as they say (a request comes into the log up to a second after its answer, and not without log.access)\n",
+		"r-none,night.log":                                       "these logs have no request r-none (a request comes into the log up to a second after its answer, and not without log.access)\n",
+		"r-only-failed,night.log":                                "these logs have no request r-only-failed (a request comes into the log up to a second after its answer, and not without log.access)\n",
 		"--client,Garage Jansn,night.log":                        "these logs have no request of Garage Jansn\n",
 		"--key,webshp,night.log":                                 "these logs have no request of the api_key webshp\n",
 		"--client,Nobody,--at,2026-11-22 02:13,night.log":        "these logs have no request of Nobody from 2026-11-22 02:08 UTC to 2026-11-22 02:18 UTC; requests of nobody known were refused then: 2 × 401 unknown\n",

@@ -21,10 +21,7 @@ func (q *Inquiry) Tell(out io.Writer) error {
 		return q.tellWrites(out)
 	}
 	if q.RequestID != "" && len(q.told) == 0 {
-		if len(q.failures) == 0 {
-			return errors.New("these logs have no request " + terminal.Safe(q.RequestID) + q.lostSome() + " (a request comes into the log up to a second after its answer)")
-		}
-		q.failures[len(q.failures)-1].tellFailed(out) // without log.access there is nothing more
+		return errors.New("these logs have no request " + terminal.Safe(q.RequestID) + q.lostSome() + " (a request comes into the log up to a second after its answer, and not without log.access)")
 	}
 	if q.RequestID == "" && len(q.told) == 0 {
 		if err := q.tellServed(out); err != nil {
@@ -151,13 +148,6 @@ func (l *Line) tell(out io.Writer, failed string) {
 	if l.Config != "" {
 		fmt.Fprintf(out, "It was judged by the configuration %s.\n", l.Config)
 	}
-}
-
-// tellFailed writes a request of which the log has only the failure.
-func (l *Line) tellFailed(out io.Writer) {
-	fmt.Fprintf(out, "At %s %s asked for %s (request %s), and it failed. The log has no line of the request itself (log.access).\n",
-		terminal.Second(l.Time.at), who(l.Client, l.Key), l.asked(), l.RequestID)
-	fmt.Fprintf(out, "Error: %s\n", l.Error)
 }
 
 // lasting is a time as people compare them.

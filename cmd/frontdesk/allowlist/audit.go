@@ -16,6 +16,7 @@ import (
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/terminal"
 	"frontdesk/config"
+	"frontdesk/gateway"
 	"frontdesk/gateway/webhook"
 )
 
@@ -299,21 +300,25 @@ func (a *Audit) arrays(key *Key) {
 }
 
 // writes are the operations a rule grants that are not only read.
-func (a *Audit) writes(rule config.Rule) (found []string) {
+func (a *Audit) writes(rule config.Rule) (found []gateway.Grant) {
 	for _, grant := range a.lists.grants {
 		if grant.Method != "GET" && rule.Matches(grant.Method, grant.Path) {
-			found = append(found, grant.String())
+			found = append(found, grant)
 		}
 	}
 	return found
 }
 
 // shortList joins the first of a list, and says how many more there are.
-func shortList(list []string, n int) string {
-	if len(list) <= n+1 {
-		return strings.Join(list, ", ")
+func shortList(list []gateway.Grant, n int) string {
+	var names []string
+	for _, grant := range list {
+		names = append(names, grant.String())
 	}
-	return fmt.Sprintf("%s and %d more", strings.Join(list[:n], ", "), len(list)-n)
+	if more := len(names) - n; more > 1 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:n], ", "), more)
+	}
+	return strings.Join(names, ", ")
 }
 
 func (a *Audit) limits(key *Key) {
@@ -341,11 +346,7 @@ func (a *Audit) Unused(used *Used) {
 			case len(yes) == 0:
 				a.add(Warning, "grant-unused", key, key.AllowAt(j), fmt.Sprintf("%s was not used in %s", rule, used.Read), "take it out if nobody needs it")
 			case len(no) > 0:
-				var names []string
-				for _, grant := range no {
-					names = append(names, grant.String())
-				}
-				a.add(Note, "grant-used-in-part", key, key.AllowAt(j), fmt.Sprintf("%s was used but for %s", rule, shortList(names, 4)), "name what is used: frontdesk allow learn --key "+key.Name)
+				a.add(Note, "grant-used-in-part", key, key.AllowAt(j), fmt.Sprintf("%s was used but for %s", rule, shortList(no, 4)), "name what is used: frontdesk allow learn --key "+key.Name)
 			}
 		}
 	}
