@@ -25,6 +25,7 @@ const (
 // inspect takes the tables of a database, and counts what their first rows look like.
 func (d *drafter) inspect(ctx context.Context) error {
 	return reading(ctx, &d.source, func(db sqlrecord.DB) error {
+		d.dialect = db.Dialect()
 		schema, err := legacy.Inspect(ctx, db, &d.source)
 		if err != nil {
 			return err
@@ -48,22 +49,10 @@ func (d *drafter) inspect(ctx context.Context) error {
 	})
 }
 
-// ReadOnly is the statement that makes a session of an engine read-only.
-func ReadOnly(engine string) string {
-	switch engine {
-	case "postgres":
-		return "SET default_transaction_read_only = on"
-	case "sqlite":
-		return "PRAGMA query_only = ON"
-	default:
-		return "SET SESSION TRANSACTION READ ONLY"
-	}
-}
-
 // reading connects to a database while f looks at it, in sessions that cannot write.
 func reading(ctx context.Context, of *sheet.SQL, f func(sqlrecord.DB) error) error {
 	source := *of
-	source.Session = append(slices.Clone(of.Session), ReadOnly(of.Engine))
+	source.Session = append(slices.Clone(of.Session), sqlrecord.ReadOnly(of.Engine))
 	db, err := legacy.Connect(ctx, &source, 0, zap.NewNop())
 	if err != nil {
 		return err
@@ -76,16 +65,16 @@ var shapes = regexp.MustCompile(`geom|point|polygon|linestring`)
 
 // look reads the first rows of a table.
 func (d *drafter) look(ctx context.Context, db sqlrecord.DB, t *table) error {
-	b := legacy.NewBuilder(d.source.Engine, db.Dialect())
-	w := sqlrecord.NewWriter(db.Dialect(), nil).Add("SELECT 1")
+	b := legacy.NewBuilder(d.dialect)
+	w := sqlrecord.NewWriter(d.dialect, nil).Add("SELECT 1")
 	for _, c := range t.columns {
 		if c.sort == "bytes" || shapes.MatchString(c.kind) {
 			w.Add(", NULL")
 		} else {
-			w.Add(", SUBSTR(").Expr(b.As(sqlrecord.Plain(db.Dialect().Quote(c.name)), legacy.Texts)).Add(", 1, ", strconv.Itoa(mostLetter), ")")
+			w.Add(", SUBSTR(").Expr(b.As(sqlrecord.Plain(d.dialect.Quote(c.name)), sqlrecord.Texts)).Add(", 1, ", strconv.Itoa(mostLetter), ")")
 		}
 	}
-	text, args := w.Add(" FROM ", legacy.Qualified(db.Dialect(), d.source.Schema, t.name), " LIMIT ", strconv.Itoa(mostRows)).Statement()
+	text, args := w.Add(" FROM ", legacy.Qualified(d.dialect, d.source.Schema, t.name), " LIMIT ", strconv.Itoa(mostRows)).Statement()
 	foreign := sqlrecord.Column{Type: mapping.Text, Foreign: true}
 	return db.Read(ctx, func(conn sqlrecord.Conn) error {
 		t.rows = 0
@@ -141,13 +130,13 @@ func (c *column) hashes() (certain, alike int, algorithms []string) {
 }
 
 // wordOf is what sheets call the sort of a column; "" if they have no word for it.
-func wordOf(s legacy.Sort) string {
+func wordOf(s sqlrecord.Sort) string {
 	switch s {
-	case legacy.Singles, legacy.Floats:
-		s = legacy.Decimals
-	case legacy.Padded, legacy.GUIDs:
-		s = legacy.Texts
-	case legacy.Others:
+	case sqlrecord.Singles, sqlrecord.Floats:
+		s = sqlrecord.Decimals
+	case sqlrecord.Padded, sqlrecord.GUIDs:
+		s = sqlrecord.Texts
+	case sqlrecord.Others:
 		return ""
 	}
 	return string(s)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"frontdesk/backend/legacy"
+	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
 )
@@ -62,6 +63,7 @@ func NewDraft(ctx context.Context, o Options) (draft *Draft, err error) {
 // drafter drafts one sheet.
 type drafter struct {
 	source    sheet.SQL
+	dialect   *sqlrecord.Dialect // of a database
 	ofService bool
 	variable  string
 	access    string // how calls to a service say who asks; "" where nothing tells

@@ -137,7 +137,7 @@ func (d *drafter) convert(f *mapping.Field, c *column, out *mapped) {
 	number := c.sort == "integer" || c.sort == "decimal"
 	switch {
 	case f.Type == mapping.Timestamp && moment:
-		if d.ofService && c.sort == "date" || !d.ofService && d.source.Engine == "sqlite" {
+		if d.ofService && c.sort == "date" || !d.ofService && d.dialect.FlexibleTypes {
 			out.set("type", c.sort)
 		}
 	case f.Type == mapping.Bytea && c.sort == "bytes", f.Type == mapping.Int4 && c.sort == "integer", f.Type == mapping.Float8 && number:

@@ -174,7 +174,7 @@ func (b *Builder) FactOf(c *sheet.Column) (sqlrecord.Expr, sqlrecord.Column) {
 func (b *Builder) plainFact(c *sheet.Column) sqlrecord.Expr {
 	switch {
 	case len(c.Names) == 1:
-		return sqlrecord.Plain(b.d.Quote(c.Names[0]))
+		return sqlrecord.Plain(b.Dialect.Quote(c.Names[0]))
 	case c.Read != "":
 		return Parse("(" + c.Read + ")")
 	case c.Constant.IsSet():
@@ -189,7 +189,7 @@ func (b *Builder) plainFact(c *sheet.Column) sqlrecord.Expr {
 func (s *Store) accountText(username string) (text string, args []mapping.Value, columns []sqlrecord.Column) {
 	from := &s.sheet.Accounts
 	b := s.view.Load().accounts
-	w := sqlrecord.NewWriter(s.d, func(w *sqlrecord.Writer, _ string) { b.Put(w, Texts, mapping.TextValue(username)) })
+	w := sqlrecord.NewWriter(s.d, func(w *sqlrecord.Writer, _ string) { b.Put(w, sqlrecord.Texts, mapping.TextValue(username)) })
 	columns = s.accountFacts(w)
 	if from.Query != "" {
 		text, args = w.Add(" FROM (").Expr(Parse(from.Query)).Add(") account").Statement()

@@ -43,7 +43,7 @@ func (s *Store) learn(ctx context.Context, before *view) (*view, error) {
 	}
 	v := &view{tables: map[*mapping.Resource]*Mapped{}, closed: map[*mapping.Resource]*backend.Closing{}, unwritten: map[*mapping.Resource]map[mapping.Scope]map[string]string{}, known: known.Schema, version: known.version}
 	users := known.Table(s.sheet.Accounts.Table)
-	v.accounts = NewBuilder(s.source.Engine, s.d)
+	v.accounts = NewBuilder(s.d)
 	v.accounts.ColumnOf = func(name string) Known { return columnOf(users, name) }
 	for _, r := range s.sheet.Model.Resources {
 		v.tables[r] = newTable(s.sheet, s.d, s.sheet.Resources[r], known)
@@ -59,7 +59,7 @@ func (s *Store) learn(ctx context.Context, before *view) (*view, error) {
 		if t.Target != nil && s.decimals[t.Name] == nil {
 			s.decimals[t.Name] = map[string]int{}
 			for _, c := range t.Target.Columns {
-				s.decimals[t.Name][c.Name] = c.decimals(t.Engine)
+				s.decimals[t.Name][c.Name] = c.decimals(t.Dialect)
 			}
 		}
 		if c := s.closing(t, known, v); c != nil {
@@ -84,7 +84,7 @@ func (s *Store) learnKeys(ctx context.Context, v *view, known *schema, before *v
 		read := known.reads[t.Name]
 		t.Compare(ignored, func(place string) bool {
 			if read == nil || read.Column(place) == nil {
-				return !s.isMySQL()
+				return !s.d.PadsTexts
 			}
 			c := read.Column(place)
 			return c.CountsBlanks && !c.Sort.IsNumber()
@@ -156,7 +156,7 @@ func (t *Mapped) unread(read *Table) (problems []string) {
 	}
 	for _, name := range t.Key.Places {
 		c := lacks(name, "key")
-		if c != nil && !t.Key.Kept && c.Sort == Texts && t.Engine != "sqlite" {
+		if c != nil && !t.Key.Kept && c.Sort == sqlrecord.Texts && !t.Dialect.FlexibleTypes {
 			problems = append(problems, fmt.Sprintf("key: %s is %s, and the key is a number", name, c.Type))
 		}
 	}
@@ -164,7 +164,7 @@ func (t *Mapped) unread(read *Table) (problems []string) {
 		f, c := t.Fields[i].Field, &t.SQL.Fields[i]
 		for _, name := range c.Names {
 			if col := lacks(name, "field "+f.Name); col != nil && len(c.Names) == 1 {
-				if why := unlike(t.Engine, f, c, col); why != "" {
+				if why := unlike(t.Dialect, f, c, col); why != "" {
 					problems = append(problems, fmt.Sprintf("field %s: %s.%s is %s, %s", f.Name, read.Name, name, col.Type, why))
 				}
 			}
@@ -179,7 +179,7 @@ func (t *Mapped) unread(read *Table) (problems []string) {
 }
 
 // unlike tells why a column cannot be read as a field; "" where it can.
-func unlike(engine string, f *mapping.Field, c *sheet.Column, col *Column) string {
+func unlike(d *sqlrecord.Dialect, f *mapping.Field, c *sheet.Column, col *Column) string {
 	s := col.Sort
 	if len(c.Codes) > 0 || col.Type == "" || s == "" || f.Reference != "" || f.ReferenceBy != "" {
 		return ""
@@ -190,12 +190,12 @@ func unlike(engine string, f *mapping.Field, c *sheet.Column, col *Column) strin
 			return "and is read as a number"
 		}
 	case mapping.Int4:
-		if !s.IsNumber() && s != Booleans {
+		if !s.IsNumber() && s != sqlrecord.Booleans {
 			return "and is read as a whole number"
 		}
 	case mapping.Timestamp:
-		isTime := s == Days || s == Clocks || s == Instants
-		if isEpoch := c.Kind == sheet.KindEpoch || c.Kind == sheet.KindEpochMillis; isEpoch != s.IsNumber() || !isEpoch && !isTime && (engine != "sqlite" || s != Texts) {
+		isTime := s == sqlrecord.Days || s == sqlrecord.Clocks || s == sqlrecord.Instants
+		if isEpoch := c.Kind == sheet.KindEpoch || c.Kind == sheet.KindEpochMillis; isEpoch != s.IsNumber() || !isEpoch && !isTime && (!d.FlexibleTypes || s != sqlrecord.Texts) {
 			return "and is read as a moment"
 		}
 	}
@@ -217,8 +217,8 @@ func (t *Mapped) unwritten(op mapping.Scope, had map[string]int) map[string]stri
 		switch c := t.Target.Column(name); {
 		case c == nil:
 			problems[at] = fmt.Sprintf("there is no column %s in %s to be written", name, t.Table)
-		case c.decimals(t.Engine) >= 0 && c.decimals(t.Engine) < had[name]:
-			problems[at] = fmt.Sprintf("%s.%s has %d decimals, and had %d: values would be rounded", t.Table, name, c.decimals(t.Engine), had[name])
+		case c.decimals(t.Dialect) >= 0 && c.decimals(t.Dialect) < had[name]:
+			problems[at] = fmt.Sprintf("%s.%s has %d decimals, and had %d: values would be rounded", t.Table, name, c.decimals(t.Dialect), had[name])
 		case !c.may(right):
 			problems[at] = fmt.Sprintf("%s of %s.%s is not allowed", strings.ToUpper(right), t.Table, name)
 		}
@@ -261,7 +261,7 @@ func (t *Mapped) unfilled() (problems []string) {
 	written := slices.Collect(maps.Keys(t.written(mapping.OpCreate)))
 	written = append(written, t.Key.Places...)
 	for _, c := range t.Target.Columns {
-		isFilled := c.Nullable || c.Generated || c.Default != "" || c.Type == "timestamp" && t.Engine != "postgres" // which MariaDB may fill
+		isFilled := c.Nullable || c.Generated || c.Default != "" || c.Type == "timestamp" // which MariaDB may fill
 		if !isFilled && !slices.ContainsFunc(written, func(name string) bool { return strings.EqualFold(name, c.Name) }) {
 			problems = append(problems, fmt.Sprintf("%s.%s must have a value, and nothing writes one", t.Table, c.Name))
 		}

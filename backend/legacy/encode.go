@@ -111,7 +111,7 @@ func (w *write) encodeField(f *mapping.Field, c *sheet.Column, v mapping.Value) 
 			s.value = func(b *sqlrecord.Writer) {
 				w.t.withValue(b, e, func() {
 					if linked {
-						w.t.Put(b, Texts, part)
+						w.t.Put(b, sqlrecord.Texts, part)
 					} else {
 						w.t.given(b, f, c, v)
 					}
@@ -134,20 +134,20 @@ func codeOf(c *sheet.Column, v mapping.Value) (stored string, known bool) {
 }
 
 // plainly appends a value as its column keeps it.
-func (t *Mapped) plainly(b *sqlrecord.Writer, f *mapping.Field, c *sheet.Column, of Sort, v mapping.Value) {
+func (t *Mapped) plainly(b *sqlrecord.Writer, f *mapping.Field, c *sheet.Column, of sqlrecord.Sort, v mapping.Value) {
 	switch {
 	case !v.IsSet():
 		b.Add("NULL")
-	case f.Type == mapping.Timestamp && of == Days && c.Kind == "":
-		t.Put(b, Days, wallText(sheet.WallOf(v.Int(), c.Zone)))
-	case f.Type == mapping.Timestamp && c.Kind == sheet.KindDate && t.Engine == "sqlite":
+	case f.Type == mapping.Timestamp && of == sqlrecord.Days && c.Kind == "":
+		t.Put(b, sqlrecord.Days, wallText(sheet.WallOf(v.Int(), c.Zone)))
+	case f.Type == mapping.Timestamp && c.Kind == sheet.KindDate && t.Dialect.FlexibleTypes:
 		day := wallText(sheet.WallOf(v.Int(), c.Zone)).Text()[:len("2006-01-02")]
 		b.Add(b.Arg(mapping.TextValue(day)))
-	case f.Type == mapping.Timestamp && of == Instants:
-		t.Put(b, Instants, v)
+	case f.Type == mapping.Timestamp && of == sqlrecord.Instants:
+		t.Put(b, sqlrecord.Instants, v)
 	case f.Type == mapping.Timestamp:
 		t.given(b, f, c, v)
-	case of == Booleans && t.Engine == "postgres":
+	case of == sqlrecord.Booleans && t.Dialect.StrictTypes:
 		b.Add(b.Arg(v)) // which refuses what is neither 0 nor 1
 	default:
 		t.stored(b, of, v)
@@ -156,15 +156,15 @@ func (t *Mapped) plainly(b *sqlrecord.Writer, f *mapping.Field, c *sheet.Column,
 
 // stored appends a value that a column gets. PostgreSQL makes a value of its own types of a
 // text only where it is not cast.
-func (t *Mapped) stored(b *sqlrecord.Writer, of Sort, v mapping.Value) {
-	if !v.IsSet() || of == Others || of == GUIDs || of == Octets || of == "" {
+func (t *Mapped) stored(b *sqlrecord.Writer, of sqlrecord.Sort, v mapping.Value) {
+	if !v.IsSet() || of == sqlrecord.Others || of == sqlrecord.GUIDs || of == sqlrecord.Binaries || of == "" {
 		b.Add(b.Arg(v))
 		return
 	}
-	if of == Integers {
+	if of == sqlrecord.Integers {
 		v = asWhole(v)
 	}
-	if (of == Texts || of == Padded) && v.Kind() != mapping.KindText {
+	if (of == sqlrecord.Texts || of == sqlrecord.Padded) && v.Kind() != mapping.KindText {
 		v = mapping.TextValue(v.String())
 	}
 	t.Put(b, of, v)
@@ -241,12 +241,12 @@ func (w *write) param(b *sqlrecord.Writer, name string) {
 		return
 	}
 	var v mapping.Value
-	s := Texts
+	s := sqlrecord.Texts
 	switch of {
 	case "client_name":
 		v = mapping.TextValue(w.client.Name)
 	case "user":
-		v, s = mapping.IntValue(w.tx.user.ID), Integers
+		v, s = mapping.IntValue(w.tx.user.ID), sqlrecord.Integers
 	case "username":
 		v = mapping.TextValue(w.tx.user.Username)
 	case "key":
@@ -278,20 +278,20 @@ func (w *write) fieldParam(b *sqlrecord.Writer, f *mapping.Field, column string)
 		}
 		v = parts[at+len(parts)-len(c.Names)]
 	}
-	w.t.Put(b, Texts, v)
+	w.t.Put(b, sqlrecord.Texts, v)
 }
 
 // keyPart is a part of the record's key.
-func (w *write) keyPart(i int) (mapping.Value, Sort) {
+func (w *write) keyPart(i int) (mapping.Value, sqlrecord.Sort) {
 	if i >= len(w.key) || w.key[i].IsAbsent() {
-		return mapping.NullValue(), Texts
+		return mapping.NullValue(), sqlrecord.Texts
 	}
 	v, s := w.key[i], w.t.ColumnOf(w.t.Key.Places[i]).Sort
-	if s == Integers {
+	if s == sqlrecord.Integers {
 		v = asWhole(v)
 	}
 	if v.Kind() == mapping.KindInt {
-		s = Integers
+		s = sqlrecord.Integers
 	}
 	return v, s
 }

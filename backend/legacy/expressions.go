@@ -36,7 +36,7 @@ func (i *inspector) expressionsOf(ctx context.Context, r *sheet.Resource) error 
 		}
 		t := &Table{Name: r.Read, View: true}
 		for _, c := range columns {
-			t.Columns = append(t.Columns, Column{Name: c.Name, Type: c.Type, Sort: SortOf(i.source.Engine, c.Type), Precision: c.Precision, Scale: c.Scale, Nullable: true})
+			t.Columns = append(t.Columns, Column{Name: c.Name, Type: c.Type, Sort: i.d.SortOf(c.Type), Precision: c.Precision, Scale: c.Scale, Nullable: true})
 		}
 		i.known.reads[r.Name] = t
 	}
@@ -60,7 +60,7 @@ func (i *inspector) expressionsOf(ctx context.Context, r *sheet.Resource) error 
 	}
 	for _, e := range all {
 		if e.sql != "" {
-			i.known.results[[2]string{r.Name, e.sql}] = resultOf(i.source.Engine, types[0])
+			i.known.results[[2]string{r.Name, e.sql}] = resultOf(i.d, types[0])
 			types = types[1:]
 		}
 	}
@@ -104,12 +104,12 @@ func (i *inspector) found(ctx context.Context, r *sheet.Resource, e expression, 
 func (i *inspector) typesOf(ctx context.Context, r *sheet.Resource, selected, where string) ([]sqlrecord.ResultColumn, error) {
 	w := sqlrecord.NewWriter(i.d, func(w *sqlrecord.Writer, _ string) {
 		switch {
-		case i.source.Engine != "postgres":
+		case !i.d.StrictTypes:
 			w.Add("NULL")
 		case i.sheet.ClientsKept:
-			w.Add("CAST(NULL AS text)")
+			w.Add("CAST(NULL AS ", i.d.TypeOf(sqlrecord.Texts, 0), ")")
 		default:
-			w.Add("CAST(NULL AS bigint)")
+			w.Add("CAST(NULL AS ", i.d.TypeOf(sqlrecord.Integers, 0), ")")
 		}
 	})
 	w.Add("SELECT ").Expr(Parse(selected)).Add(" FROM ", readFrom(i.d, i.source.Schema, r), " WHERE 1 = 0")
@@ -121,8 +121,8 @@ func (i *inspector) typesOf(ctx context.Context, r *sheet.Resource, selected, wh
 }
 
 // resultOf is what is known of the result of an expression.
-func resultOf(engine string, c sqlrecord.ResultColumn) Known {
-	out := Known{Sort: SortOf(engine, c.Type), scale: -1, nullable: true}
+func resultOf(d *sqlrecord.Dialect, c sqlrecord.ResultColumn) Known {
+	out := Known{Sort: d.SortOf(c.Type), scale: -1, nullable: true}
 	if c.Precision > 0 {
 		out.scale = c.Scale
 	}

@@ -13,22 +13,21 @@ import (
 
 // Builder makes the fields of a table.
 type Builder struct {
-	Engine string
-	d      *sqlrecord.Dialect
+	Dialect *sqlrecord.Dialect
 	// ColumnOf tells what the column of a name is, and Result what an expression gives.
 	ColumnOf func(name string) Known
 	Result   func(sql string) Known
 }
 
 // NewBuilder makes fields of which nothing is known.
-func NewBuilder(engine string, d *sqlrecord.Dialect) *Builder {
+func NewBuilder(d *sqlrecord.Dialect) *Builder {
 	nothing := func(string) Known { return Known{scale: -1, nullable: true} }
-	return &Builder{Engine: engine, d: d, ColumnOf: nothing, Result: nothing}
+	return &Builder{Dialect: d, ColumnOf: nothing, Result: nothing}
 }
 
 // Known is what is known of a column, or of the result of an expression.
 type Known struct {
-	Sort     Sort
+	Sort     sqlrecord.Sort
 	scale    int // of decimals; -1 where it is not known
 	nullable bool
 	// collation of a column of texts, see Column
@@ -38,10 +37,10 @@ type Known struct {
 // field makes a field of a resource.
 func (b *Builder) field(f *mapping.Field, c *sheet.Column) sqlrecord.Field {
 	if len(c.Names) == 1 {
-		plain := sqlrecord.Plain(b.d.Quote(c.Names[0]))
+		plain := sqlrecord.Plain(b.Dialect.Quote(c.Names[0]))
 		of := b.value(f, c, plain, b.ColumnOf(c.Names[0]), true)
 		if slices.Equal(of.Read, plain) {
-			of.As.Sort = resultSorts[b.ColumnOf(c.Names[0]).Sort]
+			of.As.Sort = b.ColumnOf(c.Names[0]).Sort.OfResult()
 		}
 		switch {
 		case len(c.Codes) > 0:
@@ -59,12 +58,6 @@ func (b *Builder) field(f *mapping.Field, c *sheet.Column) sqlrecord.Field {
 	return b.written(f, c, b.value(f, c, Parse("("+c.Read+")"), of, false))
 }
 
-// resultSorts are the sorts that results are held to. SQLite's columns hold anything.
-var resultSorts = map[Sort]sqlrecord.ResultSort{
-	Integers: sqlrecord.SortNumbers, Decimals: sqlrecord.SortNumbers, Singles: sqlrecord.SortNumbers, Floats: sqlrecord.SortNumbers,
-	Texts: sqlrecord.SortTexts, Padded: sqlrecord.SortTexts, Days: sqlrecord.SortMoments, Clocks: sqlrecord.SortMoments, Instants: sqlrecord.SortMoments,
-}
-
 // value is a field that is what SQL gives. plain says that it is a column, which has an index
 // where an expression over it has none.
 func (b *Builder) value(f *mapping.Field, c *sheet.Column, sql sqlrecord.Expr, of Known, plain bool) sqlrecord.Field {
@@ -80,35 +73,24 @@ func (b *Builder) value(f *mapping.Field, c *sheet.Column, sql sqlrecord.Expr, o
 		b.text(&out, of.Sort, plain)
 	}
 	if f.IgnoreDashes {
-		out.Fold, out.Equals, out.Ranges = b.d.Bare(), nil, nil
+		out.Fold, out.Equals, out.Ranges = b.Dialect.Bare(), nil, nil
 	}
 	return out
 }
 
-// postgresTypes are what values are cast to that are compared with a sort.
-var postgresTypes = map[Sort]string{
-	Integers: "bigint", Decimals: "numeric", Singles: "double precision", Floats: "double precision", Booleans: "boolean", Texts: "text",
-	Padded: "bpchar", Days: "timestamp", Clocks: "timestamp", Instants: "timestamptz", GUIDs: "uuid", Others: "text",
-}
-
 // Put appends a value as the sort of what it is compared with. PostgreSQL would else take
 // the type of the other side, refuse what does not fit, and make a day of a time.
-func (b *Builder) Put(w *sqlrecord.Writer, s Sort, v mapping.Value) {
+func (b *Builder) Put(w *sqlrecord.Writer, s sqlrecord.Sort, v mapping.Value) {
 	var of string
-	switch b.Engine {
-	case "postgres":
-		if of = postgresTypes[s]; v.Kind() == mapping.KindDecimal && s == Integers {
-			of = "numeric"
-		}
-	case "sqlite":
-		if v.Kind() == mapping.KindDecimal { // which our own tables keep as a whole number
-			n, _ := strconv.ParseFloat(v.String(), 64)
-			v = mapping.FloatValue(n)
-		}
-	default:
-		if v.Kind() == mapping.KindDecimal {
-			of = "DECIMAL(65," + strconv.Itoa(v.Scale()) + ")"
-		}
+	isDecimal := v.Kind() == mapping.KindDecimal
+	switch {
+	case b.Dialect.FlexibleTypes && isDecimal: // which our own tables keep as a whole number
+		n, _ := strconv.ParseFloat(v.String(), 64)
+		v = mapping.FloatValue(n)
+	case isDecimal && (s == sqlrecord.Integers || !b.Dialect.StrictTypes):
+		of = b.Dialect.TypeOf(sqlrecord.Decimals, v.Scale())
+	case b.Dialect.StrictTypes:
+		of = b.Dialect.TypeOf(s, 0)
 	}
 	if of == "" {
 		w.Add(w.Arg(v))
@@ -121,22 +103,22 @@ func (b *Builder) Put(w *sqlrecord.Writer, s Sort, v mapping.Value) {
 const nothing = "1 = 0"
 
 // simply compares an expression with values of a sort.
-func (b *Builder) simply(out *sqlrecord.Field, s Sort) {
+func (b *Builder) simply(out *sqlrecord.Field, s sqlrecord.Sort) {
 	out.Operand = func(w *sqlrecord.Writer, v mapping.Value) { b.Put(w, s, v) }
 }
 
 // whole makes a field of whole numbers.
-func (b *Builder) whole(out *sqlrecord.Field, s Sort) {
+func (b *Builder) whole(out *sqlrecord.Field, s sqlrecord.Sort) {
 	switch {
-	case s == Booleans && b.Engine == "postgres":
-		out.Read = Wrap("CASE WHEN ", out.Read, " THEN 1 WHEN NOT ", out.Read, " THEN 0 END")
-		b.simply(out, Integers)
-	case s == Texts || s == Padded || s == Others || s == "":
+	case s == sqlrecord.Booleans && b.Dialect.StrictTypes:
+		out.Read = sqlrecord.Wrap("CASE WHEN ", out.Read, " THEN 1 WHEN NOT ", out.Read, " THEN 0 END")
+		b.simply(out, sqlrecord.Integers)
+	case s == sqlrecord.Texts || s == sqlrecord.Padded || s == sqlrecord.Others || s == "":
 		sql := out.Read
 		out.Equals = func(w *sqlrecord.Writer, v mapping.Value) {
-			if s == "" && b.Engine == "sqlite" { // where a number and a text are never equal
-				b.Put(w.Expr(sql).Add(" IN ("), Integers, v)
-				b.Put(w.Add(", "), Texts, mapping.TextValue(v.String()))
+			if s == "" && b.Dialect.FlexibleTypes { // where a number and a text are never equal
+				b.Put(w.Expr(sql).Add(" IN ("), sqlrecord.Integers, v)
+				b.Put(w.Add(", "), sqlrecord.Texts, mapping.TextValue(v.String()))
 				w.Add(")")
 				return
 			}
@@ -144,55 +126,38 @@ func (b *Builder) whole(out *sqlrecord.Field, s Sort) {
 			b.Put(w, s, mapping.TextValue(v.String()))
 		}
 		out.Ranges = func(w *sqlrecord.Writer, op mapping.Operator, v mapping.Value) {
-			w.Expr(b.As(sql, Integers)).Add(sqlrecord.Comparisons[op])
-			b.Put(w, Integers, v)
+			w.Expr(b.As(sql, sqlrecord.Integers)).Add(sqlrecord.Comparisons[op])
+			b.Put(w, sqlrecord.Integers, v)
 		}
-		out.Order = []sqlrecord.Expr{b.As(sql, Integers)}
+		out.Order = []sqlrecord.Expr{b.As(sql, sqlrecord.Integers)}
 	default:
 		b.simply(out, s)
 	}
 }
 
-// As makes whole numbers, or texts, of an expression.
-func (b *Builder) As(e sqlrecord.Expr, s Sort) sqlrecord.Expr {
-	of := map[Sort]string{Integers: "SIGNED", Texts: "CHAR"}
-	switch b.Engine {
-	case "postgres":
-		of = postgresTypes
-	case "sqlite":
-		of = map[Sort]string{Integers: "INTEGER", Texts: "TEXT"}
-	}
-	return Wrap("CAST(", e, " AS "+of[s]+")")
+// As makes values of a sort of an expression.
+func (b *Builder) As(e sqlrecord.Expr, s sqlrecord.Sort) sqlrecord.Expr {
+	return sqlrecord.Wrap("CAST(", e, " AS "+b.Dialect.TypeOf(s, 0)+")")
 }
 
 // number makes a field of decimals. What has more of them than the interface shows is compared
 // as it is shown, rounded by the database; near it, an index finds it.
 func (b *Builder) number(out *sqlrecord.Field, f *mapping.Field, of Known, plain bool) {
 	sql, s := out.Read, of.Sort
-	if s == Texts || s == Others || s == "" {
-		s = Decimals
+	if s == sqlrecord.Texts || s == sqlrecord.Others || s == "" {
+		s = sqlrecord.Decimals
 	}
-	exact := f.Scale < 0 || s == Integers || s == Decimals && of.scale >= 0 && of.scale <= f.Scale
+	exact := f.Scale < 0 || s == sqlrecord.Integers || s == sqlrecord.Decimals && of.scale >= 0 && of.scale <= f.Scale
 	if exact {
-		if b.simply(out, s); b.Engine == "postgres" && s == Integers {
+		if b.simply(out, s); b.Dialect.StrictTypes && s == sqlrecord.Integers {
 			b.wholes(out)
 		}
 		return
 	}
-	places := ", " + strconv.Itoa(f.Scale) + ")"
-	switch {
-	case b.Engine == "postgres" && (s == Singles || s == Floats): // the shortest decimal that is the same float
-		out.Read = Wrap("ROUND(CAST(CAST(", sql, " AS text) AS numeric)"+places)
-	case b.Engine == "postgres":
-		out.Read = Wrap("ROUND(CAST(", sql, " AS numeric)"+places)
-	case b.Engine == "sqlite":
-		out.Read = Wrap("CASE typeof(", sql, ") WHEN 'text' THEN ", sql, " WHEN 'blob' THEN ", sql, " ELSE ROUND(", sql, places+" END")
-	default:
-		out.Read = Wrap("ROUND(", sql, places)
-	}
-	shown := Floats
-	if b.Engine != "sqlite" {
-		shown = Decimals
+	out.Read = b.Dialect.Round(sql, s, f.Scale)
+	shown := sqlrecord.Floats
+	if !b.Dialect.FlexibleTypes {
+		shown = sqlrecord.Decimals
 	}
 	b.simply(out, shown)
 	if !plain {
@@ -202,7 +167,7 @@ func (b *Builder) number(out *sqlrecord.Field, f *mapping.Field, of Known, plain
 	read := out.Read
 	near := func(w *sqlrecord.Writer, operator string, v mapping.Value, by int64) {
 		w.Expr(sql).Add(operator)
-		if b.Engine == "postgres" && s == Singles { // the single that is shown so may be further away
+		if b.Dialect.StrictTypes && s == sqlrecord.Singles { // the single that is shown so may be further away
 			w.Add("CAST(", w.Arg(beside(v, by)), " AS real) AND ")
 			return
 		}
@@ -231,7 +196,7 @@ func (b *Builder) wholes(out *sqlrecord.Field) {
 	rounding := [...]string{mapping.AtLeast: "CEIL", mapping.Below: "CEIL", mapping.Above: "FLOOR", mapping.AtMost: "FLOOR", mapping.Equals: "FLOOR"}
 	out.Ranges = func(w *sqlrecord.Writer, op mapping.Operator, v mapping.Value) {
 		if w.Expr(sql).Add(sqlrecord.Comparisons[op]); v.Kind() != mapping.KindDecimal {
-			b.Put(w, Floats, v)
+			b.Put(w, sqlrecord.Floats, v)
 			return
 		}
 		w.Add("CAST(", rounding[op], "(CAST(", w.Arg(v), " AS numeric)) AS bigint)")
@@ -250,23 +215,23 @@ func beside(v mapping.Value, by int64) mapping.Value {
 }
 
 // text makes a field of texts.
-func (b *Builder) text(out *sqlrecord.Field, s Sort, plain bool) {
+func (b *Builder) text(out *sqlrecord.Field, s sqlrecord.Sort, plain bool) {
 	sql := out.Read
-	if s == Texts || s == Padded || s == "" && (plain || b.Engine != "sqlite") {
-		b.simply(out, Texts)
-		if s == Padded && plain {
-			b.simply(out, Padded)
+	if s == sqlrecord.Texts || s == sqlrecord.Padded || s == "" && (plain || !b.Dialect.FlexibleTypes) {
+		b.simply(out, sqlrecord.Texts)
+		if s == sqlrecord.Padded && plain {
+			b.simply(out, sqlrecord.Padded)
 		}
 		return
 	}
-	out.Read = b.As(sql, Texts)
-	b.simply(out, Texts)
-	if !plain || s != Integers && s != GUIDs {
+	out.Read = b.As(sql, sqlrecord.Texts)
+	b.simply(out, sqlrecord.Texts)
+	if !plain || s != sqlrecord.Integers && s != sqlrecord.GUIDs {
 		return
 	}
 	out.Equals = func(w *sqlrecord.Writer, v mapping.Value) {
 		switch {
-		case s == Integers && isWhole(v.Text()), s == GUIDs && uuid.Validate(v.Text()) == nil:
+		case s == sqlrecord.Integers && isWhole(v.Text()), s == sqlrecord.GUIDs && uuid.Validate(v.Text()) == nil:
 			b.Put(w.Expr(sql).Add(" = "), s, asWhole(v))
 		default:
 			w.Add(nothing)

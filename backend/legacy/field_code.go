@@ -11,12 +11,12 @@ import (
 // withNulls makes stored values null. They are no values that a filter finds.
 func (b *Builder) withNulls(of sqlrecord.Field, c *sheet.Column) sqlrecord.Field {
 	sql := of.Read
-	stored := sqlrecord.Plain(b.d.Quote(c.Names[0]))
+	stored := sqlrecord.Plain(b.Dialect.Quote(c.Names[0]))
 	list := b.Literals(c.Nulls)
 	if c.EmptyIsNull {
 		list = b.Literals(append([]string{""}, c.Nulls...))
 	}
-	of.Read = Wrap("CASE WHEN ", stored, " IN ("+list+") THEN NULL ELSE ", sql, " END")
+	of.Read = sqlrecord.Wrap("CASE WHEN ", stored, " IN ("+list+") THEN NULL ELSE ", sql, " END")
 	own := of
 	own.Read = sql
 	of.Nulls = func(w *sqlrecord.Writer) {
@@ -28,7 +28,7 @@ func (b *Builder) withNulls(of sqlrecord.Field, c *sheet.Column) sqlrecord.Field
 	}
 	of.Equals = func(w *sqlrecord.Writer, v mapping.Value) { of.Ranges(w, mapping.Equals, v) }
 	if of.Order != nil {
-		of.Order = []sqlrecord.Expr{Wrap("CASE WHEN ", stored, " IN ("+list+") THEN NULL ELSE ", of.Order[0], " END")}
+		of.Order = []sqlrecord.Expr{sqlrecord.Wrap("CASE WHEN ", stored, " IN ("+list+") THEN NULL ELSE ", of.Order[0], " END")}
 	}
 	of.Null = true
 	return of
@@ -37,7 +37,7 @@ func (b *Builder) withNulls(of sqlrecord.Field, c *sheet.Column) sqlrecord.Field
 // coded makes a field with a code list. A code that is not in the list is sqlrecord.Unknown,
 // with which a record cannot be shown.
 func (b *Builder) coded(f *mapping.Field, c *sheet.Column) sqlrecord.Field {
-	stored := sqlrecord.Plain(b.d.Quote(c.Names[0]))
+	stored := sqlrecord.Plain(b.Dialect.Quote(c.Names[0]))
 	var text strings.Builder
 	text.WriteString("CASE")
 	shown, byValue := []mapping.Value{}, map[mapping.Value][]string{}
@@ -58,9 +58,9 @@ func (b *Builder) coded(f *mapping.Field, c *sheet.Column) sqlrecord.Field {
 	}
 	text.WriteString(" WHEN " + stored[0].SQL + " IS NULL THEN NULL ELSE " + unknown + " END")
 	of := sqlrecord.Field{Read: sqlrecord.Plain(text.String()), Null: true, Unknown: !c.UnknownIsNull && f.IsText(), As: sqlrecord.Column{Type: f.Type, Scale: f.Scale, Foreign: true}}
-	s := Texts
+	s := sqlrecord.Texts
 	if !f.IsText() {
-		s = Integers
+		s = sqlrecord.Integers
 	}
 	b.simply(&of, s)
 	of.Equals = func(w *sqlrecord.Writer, v mapping.Value) {
@@ -97,7 +97,7 @@ func (b *Builder) literalOf(f *mapping.Field, v mapping.Value) string {
 
 // Literal is a text in SQL, which the engine converts to what it is compared with.
 func (b *Builder) Literal(text string) string {
-	if b.Engine == "mysql" || b.Engine == "mariadb" {
+	if b.Dialect.BackslashEscapes {
 		text = strings.ReplaceAll(text, `\`, `\\`)
 	}
 	return "'" + strings.ReplaceAll(text, "'", "''") + "'"

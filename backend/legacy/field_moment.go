@@ -11,19 +11,18 @@ import (
 // moment makes a field of times, which are shown to the millisecond. What is compared is the
 // first value that is shown as a time: of a clock on the wall, which may show an hour twice or
 // leave one out, and of what is finer.
-func (b *Builder) moment(out *sqlrecord.Field, c *sheet.Column, s Sort) {
+func (b *Builder) moment(out *sqlrecord.Field, c *sheet.Column, s sqlrecord.Sort) {
 	sql := out.Read
 	first := b.firstOf(c, s)
 	compared := sql
-	if b.Engine == "sqlite" && c.Kind != sheet.KindEpoch && c.Kind != sheet.KindEpochMillis {
-		// It would round microseconds, which are left out where the time is shown.
-		compared = Wrap("strftime('%Y-%m-%d %H:%M:%f', CASE length(", sql, ") WHEN 26 THEN substr(", sql, ", 1, 23) ELSE ", sql, " END)")
+	if b.Dialect.FlexibleTypes && c.Kind != sheet.KindEpoch && c.Kind != sheet.KindEpochMillis {
+		compared = b.Dialect.Millis(sql)
 		out.Order = []sqlrecord.Expr{compared}
 	}
 	// from appends the condition for what is shown as a time or a later one, or as an earlier one.
 	from := func(w *sqlrecord.Writer, ms int64, earlier bool) {
 		gap, ends, left := int64(0), int64(0), false
-		if s != Instants && c.Kind != sheet.KindEpoch && c.Kind != sheet.KindEpochMillis {
+		if s != sqlrecord.Instants && c.Kind != sheet.KindEpoch && c.Kind != sheet.KindEpochMillis {
 			gap, ends, left = leftOut(ms, c.Zone)
 		}
 		operator := [...]string{" >= ", " < "}[b2i(earlier && !left)]
@@ -33,11 +32,11 @@ func (b *Builder) moment(out *sqlrecord.Field, c *sheet.Column, s Sort) {
 			return
 		}
 		w.Add([...]string{"(", "NOT ("}[b2i(earlier)]).Expr(compared).Add(" >= ")
-		b.Put(w, Clocks, wallText(sheet.WallOf(ms, c.Zone)))
+		b.Put(w, sqlrecord.Clocks, wallText(sheet.WallOf(ms, c.Zone)))
 		w.Add(" OR ").Expr(compared).Add(" >= ")
-		b.Put(w, Clocks, wallText(gap))
+		b.Put(w, sqlrecord.Clocks, wallText(gap))
 		w.Add(" AND ").Expr(compared).Add(" < ")
-		b.Put(w, Clocks, wallText(ends))
+		b.Put(w, sqlrecord.Clocks, wallText(ends))
 		w.Add(")")
 	}
 	out.Ranges = func(w *sqlrecord.Writer, op mapping.Operator, v mapping.Value) {
@@ -77,19 +76,19 @@ func leftOut(ms int64, zone *time.Location) (from, ends int64, ok bool) {
 }
 
 // firstOf appends the least stored value that is shown as a time or a later one.
-func (b *Builder) firstOf(c *sheet.Column, s Sort) func(w *sqlrecord.Writer, ms int64) {
+func (b *Builder) firstOf(c *sheet.Column, s sqlrecord.Sort) func(w *sqlrecord.Writer, ms int64) {
 	switch {
 	case c.Kind == sheet.KindEpochMillis:
-		return func(w *sqlrecord.Writer, ms int64) { b.Put(w, Integers, mapping.IntValue(ms)) }
+		return func(w *sqlrecord.Writer, ms int64) { b.Put(w, sqlrecord.Integers, mapping.IntValue(ms)) }
 	case c.Kind == sheet.KindEpoch:
-		if s == Decimals || s == Floats {
+		if s == sqlrecord.Decimals || s == sqlrecord.Floats {
 			return func(w *sqlrecord.Writer, ms int64) { b.Put(w, s, mapping.DecimalValue(ms*10-5, 4)) } // it is shown rounded
 		}
-		return func(w *sqlrecord.Writer, ms int64) { b.Put(w, Integers, mapping.IntValue(ceil(ms, 1000))) }
-	case s == Instants:
-		return func(w *sqlrecord.Writer, ms int64) { b.Put(w, Instants, mapping.MilliValue(ms)) }
+		return func(w *sqlrecord.Writer, ms int64) { b.Put(w, sqlrecord.Integers, mapping.IntValue(ceil(ms, 1000))) }
+	case s == sqlrecord.Instants:
+		return func(w *sqlrecord.Writer, ms int64) { b.Put(w, sqlrecord.Instants, mapping.MilliValue(ms)) }
 	default:
-		return func(w *sqlrecord.Writer, ms int64) { b.Put(w, Clocks, wallText(sheet.FirstWall(ms, c.Zone))) }
+		return func(w *sqlrecord.Writer, ms int64) { b.Put(w, sqlrecord.Clocks, wallText(sheet.FirstWall(ms, c.Zone))) }
 	}
 }
 

@@ -18,9 +18,9 @@ func (b *Builder) written(f *mapping.Field, c *sheet.Column, of sqlrecord.Field)
 	switch {
 	case c.Find != "":
 		finds = []sqlrecord.Expr{Parse("(" + c.Find + ")")}
-	case !slices.ContainsFunc(c.Write, func(a sheet.Assign) bool { return b.ColumnOf(a.Column).Sort == Singles }): // which no value equals
+	case !slices.ContainsFunc(c.Write, func(a sheet.Assign) bool { return b.ColumnOf(a.Column).Sort == sqlrecord.Singles }): // which no value equals
 		for _, a := range c.Write {
-			finds = append(finds, append(sqlrecord.Plain(b.d.Quote(a.Column)+" = "), b.asStored(a)...))
+			finds = append(finds, append(sqlrecord.Plain(b.Dialect.Quote(a.Column)+" = "), b.asStored(a)...))
 		}
 	}
 	shown := of
@@ -38,7 +38,7 @@ func (b *Builder) written(f *mapping.Field, c *sheet.Column, of sqlrecord.Field)
 	if !c.Ordered || len(c.Write) != 1 {
 		return of
 	}
-	stored, write := b.d.Quote(c.Write[0].Column), b.asStored(c.Write[0])
+	stored, write := b.Dialect.Quote(c.Write[0].Column), b.asStored(c.Write[0])
 	of.Ranges = func(w *sqlrecord.Writer, op mapping.Operator, v mapping.Value) {
 		wide := op // several values may be stored alike
 		if wide == mapping.Above {
@@ -59,14 +59,14 @@ func (b *Builder) written(f *mapping.Field, c *sheet.Column, of sqlrecord.Field)
 // so that it can be compared.
 func (b *Builder) asStored(a sheet.Assign) sqlrecord.Expr {
 	e := Parse("(" + a.SQL + ")")
-	if b.Engine != "postgres" {
+	if !b.Dialect.StrictTypes {
 		return e
 	}
 	switch b.ColumnOf(a.Column).Sort {
-	case Integers:
-		return Wrap("CAST(LEAST(GREATEST(", e, ", -9e18), 9e18) AS bigint)")
-	case Padded:
-		return Wrap("CAST(", e, " AS bpchar)")
+	case sqlrecord.Integers:
+		return b.As(sqlrecord.Wrap("LEAST(GREATEST(", e, ", -9e18), 9e18)"), sqlrecord.Integers)
+	case sqlrecord.Padded:
+		return b.As(e, sqlrecord.Padded)
 	default:
 		return e
 	}
@@ -89,18 +89,18 @@ func (b *Builder) withValue(w *sqlrecord.Writer, e sqlrecord.Expr, value func())
 
 // given appends a value of the interface as SQL of the sheet gets it.
 func (b *Builder) given(w *sqlrecord.Writer, f *mapping.Field, c *sheet.Column, v mapping.Value) {
-	s := map[mapping.Datatype]Sort{mapping.Int4: Integers, mapping.Float8: Decimals, mapping.Varchar: Texts, mapping.Text: Texts, mapping.Timestamp: Clocks}[f.Type]
+	s := map[mapping.Datatype]sqlrecord.Sort{mapping.Int4: sqlrecord.Integers, mapping.Float8: sqlrecord.Decimals, mapping.Varchar: sqlrecord.Texts, mapping.Text: sqlrecord.Texts, mapping.Timestamp: sqlrecord.Clocks}[f.Type]
 	if f.Type == mapping.Float8 && f.Scale < 0 {
-		s = Floats
+		s = sqlrecord.Floats
 	}
 	if f.Type == mapping.Timestamp && v.IsSet() {
 		switch {
 		case c.Kind == sheet.KindTimestamp:
-			s = Instants
+			s = sqlrecord.Instants
 		case c.Kind == sheet.KindEpochMillis:
-			s, v = Integers, mapping.IntValue(v.Int())
+			s, v = sqlrecord.Integers, mapping.IntValue(v.Int())
 		case c.Kind == sheet.KindEpoch:
-			s, v = Integers, mapping.IntValue(v.Int()/1000)
+			s, v = sqlrecord.Integers, mapping.IntValue(v.Int()/1000)
 		default:
 			v = wallText(sheet.WallOf(v.Int(), c.Zone))
 		}
@@ -110,30 +110,6 @@ func (b *Builder) given(w *sqlrecord.Writer, f *mapping.Field, c *sheet.Column, 
 		return
 	}
 	b.Put(w, s, v)
-}
-
-// Wrap puts SQL around expressions: text, expression, text, …
-func Wrap(parts ...any) (e sqlrecord.Expr) {
-	for _, p := range parts {
-		switch p := p.(type) {
-		case string:
-			if n := len(e); n > 0 && e[n-1].Param == "" {
-				e[n-1].SQL += p
-			} else {
-				e = append(e, sqlrecord.Part{SQL: p})
-			}
-		case sqlrecord.Expr:
-			for _, part := range p {
-				if n := len(e); n > 0 && e[n-1].Param == "" {
-					e[n-1].SQL += part.SQL
-					e[n-1].Param = part.Param
-				} else {
-					e = append(e, part)
-				}
-			}
-		}
-	}
-	return e
 }
 
 // Parse cuts SQL of the sheet at its parameters.

@@ -67,7 +67,7 @@ func (t *txn) recall(ctx context.Context, client auth.Client, key string) (*back
 	case !taken:
 		return nil, mapping.Fail(mapping.IdempotencyInUse)
 	}
-	if t.isMySQL() {
+	if t.d.LocksGaps {
 		// The row for the answer, still empty, unless there is one. Without it MySQL would lock the gap
 		// where the row is missing, and no other transaction, of whatever client, could store an answer
 		// there until this one ends.

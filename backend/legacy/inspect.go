@@ -16,10 +16,9 @@ import (
 // inspector gathers what a database has.
 type inspector struct {
 	*Store
-	conn    sqlrecord.Conn
-	queries schemaQueries
-	known   *schema
-	in      string // the schema that is looked at
+	conn  sqlrecord.Conn
+	known *schema
+	in    string // the schema that is looked at
 }
 
 // inspect reads what the database has, in the source's schema and of the tables in others that
@@ -41,7 +40,7 @@ func Inspect(ctx context.Context, db sqlrecord.DB, source *sheet.SQL) (Schema, e
 func (s *Store) examine(ctx context.Context, far func(*inspector, context.Context) error) (*schema, error) {
 	var i *inspector
 	err := s.db.Read(ctx, func(c sqlrecord.Conn) error {
-		i = &inspector{Store: s, conn: c, queries: queriesOf(s.source.Engine), known: &schema{results: map[[2]string]Known{}, reads: map[string]*Table{}, refused: map[string][]*Problem{}}}
+		i = &inspector{Store: s, conn: c, known: &schema{results: map[[2]string]Known{}, reads: map[string]*Table{}, refused: map[string][]*Problem{}}}
 		return far(i, ctx)
 	})
 	if err != nil {
@@ -64,11 +63,11 @@ func (i *inspector) all(ctx context.Context) error {
 func (i *inspector) tables(ctx context.Context) error {
 	own := func(row []mapping.Value) { i.known.Own = row[0].Text() }
 	version := func(row []mapping.Value) { i.known.version = row[0].Text() }
-	if err := i.rows(ctx, i.queries.version, 1, version); err != nil {
+	if err := i.rows(ctx, i.d.Catalogue.Version, 1, version); err != nil {
 		return err
 	}
 	if i.known.Own = i.source.Schema; i.known.Own == "" {
-		if err := i.rows(ctx, i.queries.own, 1, own); err != nil {
+		if err := i.rows(ctx, i.d.Catalogue.Own, 1, own); err != nil {
 			return err
 		}
 	}
@@ -77,7 +76,7 @@ func (i *inspector) tables(ctx context.Context) error {
 			return err
 		}
 	}
-	if i.source.Engine == "sqlite" {
+	if i.d.Catalogue.Compares != "" {
 		return i.collations(ctx)
 	}
 	return nil
@@ -110,12 +109,12 @@ func (i *inspector) look(ctx context.Context) error {
 		columns     int
 		row         func([]mapping.Value)
 	}{
-		{"tables", i.queries.columns, 14, i.column},
-		{"indexes", i.queries.indexes, 5, i.index},
-		{"foreign keys", i.queries.foreign, 7, i.foreign},
-		{"conditions", i.queries.checks, 3, i.check},
-		{"triggers", i.queries.triggers, 3, i.trigger},
-		{"engines", i.queries.lasting, 2, i.lasting},
+		{"tables", i.d.Catalogue.Columns, 14, i.column},
+		{"indexes", i.d.Catalogue.Indexes, 5, i.index},
+		{"foreign keys", i.d.Catalogue.Foreign, 7, i.foreign},
+		{"conditions", i.d.Catalogue.Checks, 3, i.check},
+		{"triggers", i.d.Catalogue.Triggers, 3, i.trigger},
+		{"engines", i.d.Catalogue.Lasting, 2, i.lasting},
 	}
 	for _, step := range steps {
 		if step.query == "" {
@@ -172,7 +171,7 @@ func (i *inspector) column(row []mapping.Value) {
 			c.Length = count(sizes[2])
 		}
 	}
-	c.sorted(i.source.Engine)
+	c.sorted(i.d)
 	t.Columns = append(t.Columns, c)
 }
 
@@ -268,7 +267,7 @@ func (i *inspector) collations(ctx context.Context) error {
 			if c.Sort.IsNumber() {
 				continue
 			}
-			text := "SELECT x = 'A', x = 'a ' FROM (SELECT " + i.d.Quote(c.Name) + " AS x FROM " + Qualified(i.d, t.Schema, t.Name) + " WHERE 0 UNION ALL SELECT 'a')"
+			text := fmt.Sprintf(i.d.Catalogue.Compares, i.d.Quote(c.Name), Qualified(i.d, t.Schema, t.Name))
 			err := i.rows(ctx, text, 2, func(row []mapping.Value) {
 				switch c.IgnoresCase, c.CountsBlanks = truth(row[0].Text()), !truth(row[1].Text()); {
 				case c.IgnoresCase:

@@ -81,11 +81,11 @@ const beforeAll = math.MinInt64
 func (t *Mapped) sequence() sqlrecord.Field {
 	name, of := t.Changes.Sequence, mapping.Field{Type: mapping.Int4}
 	column := columnOf(t.journal, name)
-	isTime := column.Sort == Days || column.Sort == Clocks || column.Sort == Instants
+	isTime := column.Sort == sqlrecord.Days || column.Sort == sqlrecord.Clocks || column.Sort == sqlrecord.Instants
 	if isTime {
 		of.Type = mapping.Timestamp
 	}
-	f := t.value(&of, &sheet.Column{Conversion: sheet.Conversion{Zone: time.UTC}}, sqlrecord.Plain(t.d.Quote(name)), column, true)
+	f := t.value(&of, &sheet.Column{Conversion: sheet.Conversion{Zone: time.UTC}}, sqlrecord.Plain(t.Dialect.Quote(name)), column, true)
 	if !isTime {
 		f.As.Type = mapping.Text // it may be longer than an int4
 	}

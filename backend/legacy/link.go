@@ -74,7 +74,7 @@ func (t *Mapped) linked(c *sheet.Column, parts []sqlrecord.Field, target *sheet.
 // IsText tells whether a column has texts.
 func (t *Mapped) IsText(name string) bool {
 	s := t.ColumnOf(name).Sort
-	return s == Texts || s == Padded
+	return s == sqlrecord.Texts || s == sqlrecord.Padded
 }
 
 // keyIn are the parts of the key that a filter names; nil where it names none.

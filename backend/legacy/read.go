@@ -116,7 +116,7 @@ func (s session) byKey(ctx context.Context, t *Mapped, q backend.Query, key []ma
 // isKey tells whether a row can have a key.
 func (t *Mapped) isKey(key []mapping.Value) bool {
 	for i, v := range key {
-		if v.Kind() == mapping.KindText && t.ColumnOf(t.Key.Places[i]).Sort == Integers && !isWhole(v.Text()) {
+		if v.Kind() == mapping.KindText && t.ColumnOf(t.Key.Places[i]).Sort == sqlrecord.Integers && !isWhole(v.Text()) {
 			return false
 		}
 	}

@@ -158,7 +158,7 @@ func (t *Mapped) unique(constraint string) []string {
 			return i.Columns
 		}
 	}
-	if t.Engine != "sqlite" { // which names the columns instead: VTG.BEDRNR, VTG.KENT
+	if t.Dialect.NamesConstraints { // SQLite names the columns instead: VTG.BEDRNR, VTG.KENT
 		return nil
 	}
 	var columns []string

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping/sheet"
 )
 
@@ -42,7 +43,7 @@ type Trigger struct {
 type Column struct {
 	Name             string
 	Type             string // as the engine names it, in small letters, without sizes
-	Sort             Sort
+	Sort             sqlrecord.Sort
 	Length           int // the longest possible; 0 where the type has no limit
 	Precision, Scale int // of decimals; of integers the digits, if the engine tells them; not of floats
 	Nullable         bool
@@ -107,11 +108,11 @@ func (t *Table) Column(name string) *Column {
 func (c *Column) may(right string) bool { return c.Rights == nil || slices.Contains(c.Rights, right) }
 
 // decimals are how many a column of numbers keeps; -1 where it keeps them all, or none is known.
-func (c *Column) decimals(engine string) int {
+func (c *Column) decimals(d *sqlrecord.Dialect) int {
 	if c.bits > 0 {
 		return 0
 	}
-	if engine != "sqlite" && c.Sort == Decimals && c.Precision > 0 {
+	if !d.FlexibleTypes && c.Sort == sqlrecord.Decimals && c.Precision > 0 {
 		return c.Scale
 	}
 	return -1
@@ -201,8 +202,8 @@ var integerBits = map[string]uint{
 }
 
 // sorted notes what the type is to comparisons, and to an engine that keeps to it.
-func (c *Column) sorted(engine string) {
-	if c.Sort = SortOf(engine, c.Type); engine != "sqlite" {
+func (c *Column) sorted(d *sqlrecord.Dialect) {
+	if c.Sort = d.SortOf(c.Type); !d.FlexibleTypes {
 		c.bits = integerBits[strings.TrimSuffix(c.Type, " unsigned")]
 	}
 }

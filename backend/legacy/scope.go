@@ -23,11 +23,11 @@ const (
 // where that is a text.
 func (b *Builder) params(client auth.Client, key string) sqlrecord.Params {
 	return func(w *sqlrecord.Writer, name string) {
-		v, s := mapping.IntValue(client.ID), Integers
+		v, s := mapping.IntValue(client.ID), sqlrecord.Integers
 		if key != "" {
-			v, s = mapping.TextValue(key), Texts
+			v, s = mapping.TextValue(key), sqlrecord.Texts
 		} else if name == clientTextParam {
-			v, s = mapping.TextValue(strconv.FormatInt(client.ID, 10)), Texts
+			v, s = mapping.TextValue(strconv.FormatInt(client.ID, 10)), sqlrecord.Texts
 		}
 		b.Put(w, s, v)
 	}
@@ -63,7 +63,7 @@ func (t *Mapped) scope(w *sqlrecord.Writer, system bool) {
 // with a number as numbers, and take 1x for 1.
 func (t *Mapped) clientOperand() sqlrecord.Expr {
 	switch t.clientSort {
-	case Texts, Padded, Others, GUIDs:
+	case sqlrecord.Texts, sqlrecord.Padded, sqlrecord.Others, sqlrecord.GUIDs:
 		return sqlrecord.Expr{{Param: clientTextParam}}
 	default:
 		return sqlrecord.Expr{{Param: clientParam}}
@@ -75,7 +75,7 @@ func (t *Mapped) clientOperand() sqlrecord.Expr {
 func (t *Mapped) belongs(w *sqlrecord.Writer, of string, system bool) {
 	p, refs := t.parent, t.throughColumns()
 	if len(refs) == 1 {
-		w.Add(t.d.Quote(refs[0]), " IN (SELECT ", p.Keys[len(p.Keys)-1], " FROM ", p.From, " WHERE ")
+		w.Add(t.Dialect.Quote(refs[0]), " IN (SELECT ", p.Keys[len(p.Keys)-1], " FROM ", p.From, " WHERE ")
 		p.scope(w, system)
 		w.Add(")")
 		return
@@ -88,7 +88,7 @@ func (t *Mapped) belongs(w *sqlrecord.Writer, of string, system bool) {
 	p.scope(w, system)
 	w.Add(") owner WHERE ")
 	for i, ref := range refs {
-		w.Add(Between(i, " AND "), "owner.k", strconv.Itoa(i), " = ", of, ".", t.d.Quote(ref))
+		w.Add(Between(i, " AND "), "owner.k", strconv.Itoa(i), " = ", of, ".", t.Dialect.Quote(ref))
 	}
 	w.Add(")")
 }
@@ -99,7 +99,7 @@ func (t *Mapped) throughColumns() []string { return t.SQL.Fields[t.Through.Index
 // owner is the expression for the client of a row of outer, over the records that it belongs to.
 func (t *Mapped) owner(outer string, step int) string {
 	if t.parent == nil {
-		return outer + "." + t.d.Quote(t.SQL.Client.Column)
+		return outer + "." + t.Dialect.Quote(t.SQL.Client.Column)
 	}
 	alias := "owner" + strconv.Itoa(step)
 	return "(SELECT " + t.parent.owner(alias, step+1) + " FROM " + t.parent.From + " " + alias + " WHERE " + t.refersTo(alias, outer) + ")"
@@ -108,7 +108,7 @@ func (t *Mapped) owner(outer string, step int) string {
 // refersTo is the condition that a row of outer refers to one of the parent's.
 func (t *Mapped) refersTo(parent, outer string) (text string) {
 	for i, k := range t.parent.Keys {
-		text += Between(i, " AND ") + parent + "." + k + " = " + outer + "." + t.d.Quote(t.throughColumns()[i])
+		text += Between(i, " AND ") + parent + "." + k + " = " + outer + "." + t.Dialect.Quote(t.throughColumns()[i])
 	}
 	return text
 }

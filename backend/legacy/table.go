@@ -37,7 +37,7 @@ type Mapped struct {
 	fixed   []fixedField // those that are the same in all records
 	// client and version are where what is read beside the fields has these, -1 for nowhere.
 	client, version int
-	clientSort      Sort
+	clientSort      sqlrecord.Sort
 	// Parts of the condition for what a client sees.
 	where, clientRead, clientValue sqlrecord.Expr
 	// perClient tells that numbers made as the highest plus one are counted per client, because
@@ -67,11 +67,11 @@ type schema struct {
 // newTable makes the table of a resource. What the database says of its columns decides how
 // they are compared.
 func newTable(sh *sheet.Sheet, d *sqlrecord.Dialect, of *sheet.Resource, s *schema) *Mapped {
-	engine, prefix := sh.Source.SQL.Engine, sh.Source.SQL.Schema
+	prefix := sh.Source.SQL.Schema
 	t := &Mapped{Resource: of, sheet: sh, Written: Qualified(d, prefix, of.Table), From: readFrom(d, prefix, of), client: -1, version: -1, lookups: lookups(of)}
 	t.Target = s.Table(of.Table)
 	read := s.reads[of.Name]
-	t.Builder = Builder{Engine: engine, d: d,
+	t.Builder = Builder{Dialect: d,
 		ColumnOf: func(name string) Known { return columnOf(read, name) },
 		Result:   func(sql string) Known { return s.results[[2]string{of.Name, sql}] },
 	}
@@ -109,7 +109,7 @@ func (t *Mapped) keep() {
 	if t.SystemClient != "" {
 		t.client = t.beside(t.clientExpr(), mapping.Text)
 	}
-	t.Rows.Keep(t.d)
+	t.Rows.Keep(t.Dialect)
 }
 
 // columnOf is what is known of a column of a table that is read.
@@ -152,12 +152,12 @@ func (t *Mapped) makeKey() {
 }
 
 // part makes the comparison of a part of a key with a text.
-func (t *Mapped) part(f *sqlrecord.Field, s Sort) {
+func (t *Mapped) part(f *sqlrecord.Field, s sqlrecord.Sort) {
 	sql := f.Read
 	f.Operand = func(w *sqlrecord.Writer, v mapping.Value) { t.partOperand(w, s, v) }
 	f.Equals = func(w *sqlrecord.Writer, v mapping.Value) {
 		switch {
-		case s == Integers && !isWhole(v.Text()):
+		case s == sqlrecord.Integers && !isWhole(v.Text()):
 			w.Add(nothing)
 		default:
 			w.Expr(sql).Add(" = ")
@@ -167,12 +167,12 @@ func (t *Mapped) part(f *sqlrecord.Field, s Sort) {
 }
 
 // partOperand appends a part of a key.
-func (t *Mapped) partOperand(w *sqlrecord.Writer, s Sort, v mapping.Value) {
-	if s == Integers {
+func (t *Mapped) partOperand(w *sqlrecord.Writer, s sqlrecord.Sort, v mapping.Value) {
+	if s == sqlrecord.Integers {
 		v = asWhole(v)
 	}
-	if s == "" || s == Others {
-		s = Texts
+	if s == "" || s == sqlrecord.Others {
+		s = sqlrecord.Texts
 	}
 	t.Put(w, s, v)
 }
@@ -207,7 +207,7 @@ func (t *Mapped) makeField(i int) {
 	l := link{field: f, at: len(t.Rows.Beside), names: len(names), to: target}
 	var parts []sqlrecord.Field
 	for _, name := range names {
-		part := sqlrecord.Field{Read: sqlrecord.Plain(t.d.Quote(name)), As: sqlrecord.Column{Type: mapping.Text, Foreign: true}}
+		part := sqlrecord.Field{Read: sqlrecord.Plain(t.Dialect.Quote(name)), As: sqlrecord.Column{Type: mapping.Text, Foreign: true}}
 		t.part(&part, t.ColumnOf(name).Sort)
 		parts = append(parts, part)
 	}
@@ -253,12 +253,12 @@ func (t *Mapped) beside(e sqlrecord.Expr, as mapping.Datatype) int {
 // ExprOf is a column or SQL of the sheet.
 func (t *Mapped) ExprOf(e sheet.Expr) sqlrecord.Expr {
 	if e.Column != "" {
-		return sqlrecord.Plain(t.d.Quote(e.Column))
+		return sqlrecord.Plain(t.Dialect.Quote(e.Column))
 	}
 	return Parse("(" + e.SQL + ")")
 }
 
-func (t *Mapped) sortOfExpr(e sheet.Expr) Sort {
+func (t *Mapped) sortOfExpr(e sheet.Expr) sqlrecord.Sort {
 	if e.Column != "" {
 		return t.ColumnOf(e.Column).Sort
 	}

@@ -63,7 +63,7 @@ func (s *Store) EachUser(ctx context.Context, each func(UserSeen)) error {
 }
 
 // Owner is whose a row is, and what its place is to comparisons; nil where it tells of no client.
-func (t *Mapped) Owner() (sqlrecord.Expr, Sort) {
+func (t *Mapped) Owner() (sqlrecord.Expr, sqlrecord.Sort) {
 	at := t
 	for at.parent != nil {
 		at = at.parent

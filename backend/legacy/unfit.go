@@ -22,7 +22,7 @@ func (w *write) respelled() error {
 	var found mapping.Violations
 	for _, s := range w.sets {
 		isNumber := s.plain.Kind() == mapping.KindText && sheet.IsDecimal(s.plain.Text()) && !isWhole(s.plain.Text())
-		if isNumber && w.sends(s) && columnOf(w.t.Target, s.column).Sort == Integers {
+		if isNumber && w.sends(s) && columnOf(w.t.Target, s.column).Sort == sqlrecord.Integers {
 			found = append(found, w.invalid(s.field, nil))
 		}
 	}
@@ -47,7 +47,7 @@ func (w *write) invalid(f *mapping.Field, c *Column) *mapping.Error {
 		return w.missing(f)
 	case f.Reference != "":
 		return mapping.Fail(mapping.RelatedIDNotFound, mapping.Literal(f.Name), v.String())
-	case reason != "" && c != nil && (c.Sort == Texts || c.Sort == Padded) && c.Length > 0 && n > c.Length:
+	case reason != "" && c != nil && (c.Sort == sqlrecord.Texts || c.Sort == sqlrecord.Padded) && c.Length > 0 && n > c.Length:
 		return mapping.Fail(reason, mapping.Literal(f.Name), n, c.Length)
 	default:
 		return f.Invalid(v.String())
@@ -187,19 +187,11 @@ func (w *write) refusedAlone(ctx context.Context, err error) error {
 // is another one: the transaction of the write has failed.
 func (w *write) tries(ctx context.Context, s set) error {
 	column, v := w.t.Written+"."+w.d.Quote(s.column), s.plain
-	var set, take string
-	switch w.source.Engine {
-	case "postgres":
-		as := "text"
-		if v.Kind() == mapping.KindDecimal { // which is rounded
-			as = "numeric"
-		}
-		set = "SELECT set_config('frontdesk.value', $1, true)"
-		take = "DO $frontdesk$ DECLARE held " + column + "%TYPE := CAST(current_setting('frontdesk.value') AS " + as + "); BEGIN END $frontdesk$"
-	case "mariadb":
-		set, take = "SET @frontdesk_value = ?", "BEGIN NOT ATOMIC DECLARE held TYPE OF "+column+" DEFAULT @frontdesk_value; END"
+	if w.d.Try == nil {
+		return nil
 	}
-	if take == "" || v.Kind() == mapping.KindBytes && w.source.Engine == "postgres" { // which have no length there
+	set, take := w.d.Try(column, v)
+	if take == "" {
 		return nil
 	}
 	return sqlrecord.Reserved(w.db).Snapshot(ctx, func(c sqlrecord.Conn) error {

@@ -3,6 +3,7 @@ package legacy
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"frontdesk/backend/drivertest"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
 )
 
 const stockSheet = `
@@ -123,16 +125,27 @@ func TestListsAreWhole(t *testing.T) {
 	})
 }
 
+// TestEngines: a sheet takes the engines that there are.
+func TestEngines(t *testing.T) {
+	var names []string
+	for _, d := range sqlrecord.Engines() {
+		names = append(names, d.Name)
+	}
+	engine, _ := reflect.TypeFor[sheet.SQL]().FieldByName("Engine")
+	require.Equal(t, "required; enum="+strings.Join(names, "|"), engine.Tag.Get("schema"))
+}
+
 // TestSorts: what an engine's types are to comparisons.
 func TestSorts(t *testing.T) {
 	for _, c := range []struct {
-		engine, column string
-		sort           Sort
+		engine *sqlrecord.Dialect
+		column string
+		sort   sqlrecord.Sort
 	}{
-		{"postgres", "bit", Others}, {"postgres", "timestamp", Clocks}, {"postgres", "timestamp with time zone", Instants}, {"mysql", "tinyint", Integers}, {"postgres", "point", Others},
-		{"postgres", "money", Others}, {"mysql", "set", Texts}, {"postgres", "double precision", Floats}, {"mysql", "longblob", Octets}, {"sqlite", "", ""},
+		{sqlrecord.Postgres(), "bit", sqlrecord.Others}, {sqlrecord.Postgres(), "timestamp", sqlrecord.Clocks}, {sqlrecord.Postgres(), "timestamp with time zone", sqlrecord.Instants}, {sqlrecord.MySQL(), "tinyint", sqlrecord.Integers}, {sqlrecord.Postgres(), "point", sqlrecord.Others},
+		{sqlrecord.Postgres(), "money", sqlrecord.Others}, {sqlrecord.MySQL(), "set", sqlrecord.Texts}, {sqlrecord.Postgres(), "double precision", sqlrecord.Floats}, {sqlrecord.MySQL(), "longblob", sqlrecord.Binaries}, {sqlrecord.SQLite(), "", ""},
 	} {
-		require.Equal(t, c.sort, SortOf(c.engine, c.column), "%s of %s", c.column, c.engine)
+		require.Equal(t, c.sort, c.engine.SortOf(c.column), "%s of %s", c.column, c.engine.Name)
 	}
 }
 

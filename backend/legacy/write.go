@@ -158,10 +158,10 @@ func (w *write) kept(rec mapping.Record) error {
 	}
 	for _, s := range w.sets {
 		c := w.t.Target.Column(s.column)
-		if c == nil || s.field == nil || s.plain.Kind() != mapping.KindDecimal || c.decimals(w.t.Engine) < 0 {
+		if c == nil || s.field == nil || s.plain.Kind() != mapping.KindDecimal || c.decimals(w.d) < 0 {
 			continue
 		}
-		want, _ := mapping.DecimalOf(s.plain.Decimal(), c.decimals(w.t.Engine))
+		want, _ := mapping.DecimalOf(s.plain.Decimal(), c.decimals(w.d))
 		if got := rec.Values[s.field.Index]; got.IsSet() && want.Decimal().Cmp(got.Decimal()) != 0 {
 			return w.wrap("write "+w.t.Name, w.altered(fmt.Errorf("%s is %s and was written as %s", s.column, got, s.plain)))
 		}
@@ -261,7 +261,7 @@ func (w *write) insert(ctx context.Context) error {
 	}
 	b.Add(")")
 	missing := slices.IndexFunc(w.key, mapping.Value.IsAbsent)
-	if missing < 0 || w.isMySQL() {
+	if missing < 0 || w.d.NoReturning {
 		text, args := b.Statement()
 		id, err := w.conn.Insert(ctx, text, args...)
 		if err == nil && missing >= 0 {
@@ -336,7 +336,7 @@ func (t *Mapped) writeKey(w *sqlrecord.Writer, key []mapping.Value) {
 		t.partOperand(w.Add(Between(i, " AND "), k, " = "), t.ColumnOf(t.Key.Places[i]).Sort, key[i])
 	}
 	if c := t.SQL.Client.Column; c != "" {
-		w.Add(" AND ", t.d.Quote(c), " = ").Expr(t.clientOperand())
+		w.Add(" AND ", t.Dialect.Quote(c), " = ").Expr(t.clientOperand())
 	}
 	if t.parent != nil {
 		t.belongs(w.Add(" AND "), t.Written, false)

@@ -20,14 +20,10 @@ type moment struct{ at, shown int64 }
 // so summer and winter time are among them in every zone.
 func (i *inspector) moments(ctx context.Context) (all []moment, err error) {
 	const month = 30 * 24 * time.Hour
-	words := map[string]string{"postgres": "CAST(to_timestamp(%d) AS timestamp)", "sqlite": "datetime(%d, 'unixepoch')"}[i.source.Engine]
-	if words == "" {
-		words = "FROM_UNIXTIME(%d)"
-	}
 	var selected []string
 	for n := range 25 {
 		at := i.now().Add(time.Duration(n-12) * month).Unix()
-		all, selected = append(all, moment{at: at}), append(selected, fmt.Sprintf(words, at))
+		all, selected = append(all, moment{at: at}), append(selected, fmt.Sprintf(i.d.Clock, at))
 	}
 	columns := slices.Repeat([]sqlrecord.Column{{Type: mapping.Timestamp, Foreign: true}}, len(all))
 	row, err := sqlrecord.One(ctx, i.conn, "SELECT "+strings.Join(selected, ", "), columns)
@@ -71,9 +67,9 @@ func (i *inspector) judgeZones(ctx context.Context) error {
 				continue
 			}
 			shift := differs(moments, how.Zone)
-			if c := i.known.columnOf(r.Read, how); c != nil && c.Type == "timestamp" && i.isMySQL() {
+			if c := i.known.columnOf(r.Read, how); c != nil && c.Type == "timestamp" && !i.d.FlexibleTypes {
 				words = fmt.Sprintf("%s.%s is shown in the zone of the session, as", r.Read, c.Name)
-			} else if c := i.known.columnOf(r.Table, how); c != nil && c.Sort != Instants && isPresent(c.Default) && i.onlyDatabaseFills(r, f.Field, how) {
+			} else if c := i.known.columnOf(r.Table, how); c != nil && c.Sort != sqlrecord.Instants && isPresent(c.Default) && i.onlyDatabaseFills(r, f.Field, how) {
 				words = fmt.Sprintf("%s.%s is filled by the database with the time of the session,", r.Table, c.Name)
 			}
 			if words != "" && shift != "" {
@@ -94,21 +90,16 @@ func (i *inspector) onlyDatabaseFills(r *sheet.Resource, f *mapping.Field, how *
 
 // cure is what to write in the sheet if the session's zone is not that of a field.
 func (i *inspector) cure(moments []moment, zone *time.Location) string {
-	cure := fmt.Sprintf("source.sql.session: [\"SET time_zone = '%s'\"]", zone)
-	if i.source.Engine == "postgres" {
-		cure = fmt.Sprintf("source.sql.session: [\"SET TIME ZONE '%s'\"]", zone)
+	const utc = "time_zone: UTC of the field"
+	if i.d.SetZone == "" {
+		return utc
 	}
-	switch inUTC := differs(moments, time.UTC) == ""; {
-	case inUTC && i.source.Engine == "sqlite": // which knows no other zone
-		return "time_zone: UTC of the field"
-	case inUTC:
-		return "time_zone: UTC of the field, or " + cure
-	default:
-		return cure
+	cure := fmt.Sprintf("source.sql.session: [\""+i.d.SetZone+"\"]", zone)
+	if differs(moments, time.UTC) == "" {
+		return utc + ", or " + cure
 	}
+	return cure
 }
-
-func (s *Store) isMySQL() bool { return s.source.Engine == "mysql" || s.source.Engine == "mariadb" }
 
 // columnOf is the column of a field in a table; nil if there is none.
 func (s *schema) columnOf(table string, how *sheet.Column) *Column {

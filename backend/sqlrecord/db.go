@@ -197,7 +197,7 @@ type Options struct {
 	// log.
 	Log *zap.Logger
 
-	foreign bool     // see OpenForeign
+	foreign *Dialect // of a database of somebody else's program; nil for our own
 	session []string // statements that each connection begins with
 }
 

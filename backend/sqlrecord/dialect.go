@@ -7,10 +7,10 @@ import (
 	"frontdesk/mapping"
 )
 
-// Dialect says how SQL is written for one engine. SQLite, Postgres and MySQL make dialects, and
-// they never change.
+// Dialect says how SQL is written for one engine. It never changes.
 type Dialect struct {
-	Name string // "sqlite", "postgres", "mysql" or "mariadb"
+	Name string // as sheets call it
+	Foreign
 	// ForUpdate ends a SELECT that locks its rows until the transaction ends.
 	ForUpdate string
 	// LockRange ends a SELECT for the highest number of a range: no other may come in between,

@@ -12,6 +12,7 @@ import (
 func Postgres() *Dialect {
 	return &Dialect{
 		Name:        "postgres",
+		Foreign:     postgresForeign(),
 		ForUpdate:   " FOR UPDATE",
 		ReturnID:    ` RETURNING "id"`,
 		Present:     presentMillis,

@@ -9,6 +9,7 @@ import "frontdesk/mapping"
 func SQLite() *Dialect {
 	return &Dialect{
 		Name:         "sqlite",
+		Foreign:      sqliteForeign(),
 		IDColumn:     "INTEGER PRIMARY KEY AUTOINCREMENT",
 		BigInt:       "INTEGER",
 		Present:      "CAST(round(unixepoch('subsec') * 1000) AS INTEGER)",

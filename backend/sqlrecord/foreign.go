@@ -10,7 +10,7 @@ import (
 
 // ForeignOptions say how the database of somebody else's program is opened.
 type ForeignOptions struct {
-	Engine string // postgres, mysql, mariadb or sqlite
+	Engine string // one of Engines
 	DSN    string
 	// Session are statements that every connection begins with, after those of its engine. An
 	// error of one has its number among all of them: its text may hold a secret.
@@ -34,17 +34,12 @@ type ForeignOptions struct {
 // column's clock before if it keeps no zones.
 //
 // No error repeats the DSN: it holds a password.
-func OpenForeign(ctx context.Context, o ForeignOptions) (db DB, err error) {
-	switch o.Engine {
-	case "postgres":
-		db, err = openForeignPostgres(ctx, o)
-	case "mysql", "mariadb":
-		db, err = openForeignMySQL(ctx, o)
-	case "sqlite":
-		db, err = openForeignSQLite(o)
-	default:
-		err = errNoEngine(o.Engine)
+func OpenForeign(ctx context.Context, o ForeignOptions) (DB, error) {
+	d, err := dialectOf(o.Engine)
+	if err != nil {
+		return nil, err
 	}
+	db, err := d.open(ctx, d, o)
 	if err != nil {
 		return nil, fmt.Errorf("open the database: %w", err)
 	}
@@ -52,18 +47,31 @@ func OpenForeign(ctx context.Context, o ForeignOptions) (db DB, err error) {
 }
 
 // JudgeForeign returns the error that OpenForeign would find in a DSN, without connecting.
-func JudgeForeign(engine, dsn string) (err error) {
-	switch engine {
-	case "postgres":
-		err = JudgePostgres(dsn)
-	case "mysql", "mariadb":
-		_, err = mysqlConfig(dsn)
-	case "sqlite":
-		_, err = newSQLiteSource(dsn)
-	default:
-		err = errNoEngine(engine)
+func JudgeForeign(engine, dsn string) error {
+	d, err := dialectOf(engine)
+	if err != nil {
+		return err
 	}
-	return err
+	return d.judge(dsn)
 }
 
-func errNoEngine(name string) error { return fmt.Errorf("there is no engine %q", name) }
+// ReadOnly is the statement that makes a session of an engine read-only.
+func ReadOnly(engine string) string {
+	d, err := dialectOf(engine)
+	if err != nil {
+		return ""
+	}
+	return d.readOnly
+}
+
+// Engines are the dialects of the engines that OpenForeign knows.
+func Engines() []*Dialect { return []*Dialect{Postgres(), MariaDB(), MySQL(), SQLite()} }
+
+func dialectOf(engine string) (*Dialect, error) {
+	for _, d := range Engines() {
+		if d.Name == engine {
+			return d, nil
+		}
+	}
+	return nil, fmt.Errorf("there is no engine %q", engine)
+}

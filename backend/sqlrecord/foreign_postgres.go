@@ -17,8 +17,8 @@ const beginSerializable = "begin isolation level serializable"
 // written, byte by byte. One in SQL_ASCII does not know what its bytes mean.
 const textsAsUTF8 = "SELECT set_config('client_encoding', 'UTF8', false) WHERE current_setting('server_encoding') <> 'SQL_ASCII'"
 
-func openForeignPostgres(ctx context.Context, o ForeignOptions) (DB, error) {
-	return openPostgresDB(ctx, o.DSN, Options{Readers: o.Connections, LockWait: o.LockWait, Log: o.Log, foreign: true, session: append([]string{textsAsUTF8}, o.Session...)})
+func openForeignPostgres(ctx context.Context, d *Dialect, o ForeignOptions) (DB, error) {
+	return openPostgresDB(ctx, o.DSN, Options{Readers: o.Connections, LockWait: o.LockWait, Log: o.Log, foreign: d, session: append([]string{textsAsUTF8}, o.Session...)})
 }
 
 // beginSession runs the statements that a connection begins with.
@@ -47,7 +47,7 @@ func (d *postgresDB) connect(ctx context.Context) (*pgx.Conn, error) {
 // statement, which it has forgotten now: the result, or a parameter, had another type then. Only a
 // statement outside of a transaction can be run again.
 func (c *postgresConn) replanned(err error) bool {
-	if !c.db.options.foreign || c.conn.PgConn().TxStatus() != 'I' {
+	if c.db.options.foreign == nil || c.conn.PgConn().TxStatus() != 'I' {
 		return false
 	}
 	f, ok := FaultOf(err)
@@ -61,7 +61,7 @@ func (d *postgresDB) replanning() func(error) bool {
 	asked := false
 	return func(err error) bool {
 		f, ok := FaultOf(err)
-		if !ok || f.Class != FaultSchema || !d.options.foreign {
+		if !ok || f.Class != FaultSchema || d.options.foreign == nil {
 			return false
 		}
 		once := !asked
@@ -85,4 +85,55 @@ func foreignArg(v mapping.Value) any {
 	default:
 		return postgresArg(v)
 	}
+}
+
+func postgresForeign() Foreign {
+	return Foreign{
+		Catalogue:   postgresCatalogue(),
+		StrictTypes: true, NamesConstraints: true,
+		InUse:    Fault{SQLState: "23503", Code: "23503"},
+		open:     openForeignPostgres,
+		judge:    JudgePostgres,
+		readOnly: "SET default_transaction_read_only = on",
+		Explain:  "EXPLAIN (FORMAT JSON) ",
+		Clock:    "CAST(to_timestamp(%d) AS timestamp)",
+		SetZone:  "SET TIME ZONE '%s'",
+		Round: func(e Expr, s Sort, scale int) Expr {
+			if s == Singles || s == Floats { // the shortest decimal that is the same float
+				e = Wrap("CAST(", e, " AS text)")
+			}
+			return Wrap("ROUND(CAST(", e, " AS numeric), "+strconv.Itoa(scale)+")")
+		},
+		Millis: func(e Expr) Expr { return Wrap("date_trunc('milliseconds', ", e, ")") },
+		Differ: func(a, b Expr, areTexts bool) Expr {
+			if areTexts {
+				b = Wrap(b, ` COLLATE "C"`)
+			}
+			return Wrap(a, " IS DISTINCT FROM ", b)
+		},
+		StoredAs: func(name string, s Sort) string {
+			if s == Padded {
+				return "bpchar" // without a length character is that of one letter
+			}
+			return name
+		},
+		Try: tryPostgres,
+		casts: map[Sort]string{
+			Integers: "bigint", Decimals: "numeric", Singles: "double precision", Floats: "double precision", Booleans: "boolean", Texts: "text",
+			Padded: "bpchar", Days: "timestamp", Clocks: "timestamp", Instants: "timestamptz", GUIDs: "uuid", Others: "text",
+		},
+		sorts: map[string]Sort{"bit": Others, "enum": Others, "real": Singles, "float4": Singles, "character": Padded, "bpchar": Padded, "char": Padded, "uuid": GUIDs},
+	}
+}
+
+func tryPostgres(column string, v mapping.Value) (set, take string) {
+	as := "text"
+	switch v.Kind() {
+	case mapping.KindBytes: // which have no length there
+		return "", ""
+	case mapping.KindDecimal: // which is rounded
+		as = "numeric"
+	}
+	return "SELECT set_config('frontdesk.value', $1, true)",
+		"DO $frontdesk$ DECLARE held " + column + "%TYPE := CAST(current_setting('frontdesk.value') AS " + as + "); BEGIN END $frontdesk$"
 }

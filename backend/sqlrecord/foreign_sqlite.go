@@ -2,6 +2,7 @@ package sqlrecord
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"net/url"
@@ -61,7 +62,12 @@ func newSQLiteSource(dsn string) (s sqliteSource, err error) {
 	return s, nil
 }
 
-func openForeignSQLite(o ForeignOptions) (DB, error) {
+func judgeSQLite(dsn string) error {
+	_, err := newSQLiteSource(dsn)
+	return err
+}
+
+func openForeignSQLite(_ context.Context, dialect *Dialect, o ForeignOptions) (DB, error) {
 	source, err := newSQLiteSource(o.DSN)
 	if err != nil {
 		return nil, err
@@ -78,7 +84,7 @@ func openForeignSQLite(o ForeignOptions) (DB, error) {
 	if err != nil {
 		return nil, errors.Join(err, denied(source.path, err), readers.Close())
 	}
-	d := &sqliteDB{path: source.path, file: file, dialect: SQLite(), watcher: readers.watcher, readers: readers}
+	d := &sqliteDB{path: source.path, file: file, dialect: dialect, watcher: readers.watcher, readers: readers}
 	d.writer = startSQLiteWriter(conn, d.there, o.LockWait)
 	return d, nil
 }
@@ -115,4 +121,28 @@ func scanForeign(st *sqlite.Stmt, i int, c *Column, text []byte) (mapping.Value,
 		s.text, text = text[from:], text[:from] // to which it is appended again, in the same place
 	}
 	return s.read(c, text)
+}
+
+func sqliteForeign() Foreign {
+	return Foreign{
+		Catalogue:     sqliteCatalogue(),
+		FlexibleTypes: true,
+		InUse:         Fault{Code: "787"},
+		open:          openForeignSQLite,
+		judge:         judgeSQLite,
+		readOnly:      "PRAGMA query_only = ON",
+		Explain:       "EXPLAIN QUERY PLAN ",
+		PlanInSteps:   true,
+		Clock:         "datetime(%d, 'unixepoch')",
+		Round: func(e Expr, _ Sort, scale int) Expr {
+			return Wrap("CASE typeof(", e, ") WHEN 'text' THEN ", e, " WHEN 'blob' THEN ", e, " ELSE ROUND(", e, ", "+strconv.Itoa(scale)+") END")
+		},
+		// It would round microseconds, which are left out where the time is shown.
+		Millis: func(e Expr) Expr {
+			return Wrap("strftime('%Y-%m-%d %H:%M:%f', CASE length(", e, ") WHEN 26 THEN substr(", e, ", 1, 23) ELSE ", e, " END)")
+		},
+		Differ:   func(a, b Expr, _ bool) Expr { return Wrap(a, " IS NOT ", b, " COLLATE BINARY") },
+		StoredAs: func(string, Sort) string { return "" }, // it compares by the type of the column
+		casts:    map[Sort]string{Integers: "INTEGER", Decimals: "REAL", Floats: "REAL", Texts: "TEXT"},
+	}
 }

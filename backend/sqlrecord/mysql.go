@@ -44,7 +44,12 @@ func mysqlConfig(dsn string) (*mysql.Config, error) {
 	return config, nil
 }
 
-func openForeignMySQL(ctx context.Context, o ForeignOptions) (DB, error) {
+func judgeMySQL(dsn string) error {
+	_, err := mysqlConfig(dsn)
+	return err
+}
+
+func openForeignMySQL(ctx context.Context, dialect *Dialect, o ForeignOptions) (DB, error) {
 	config, err := mysqlConfig(o.DSN)
 	if err != nil {
 		return nil, err
@@ -63,20 +68,20 @@ func openForeignMySQL(ctx context.Context, o ForeignOptions) (DB, error) {
 	connector := mysqlConnector{c, append(session, "SET SESSION TRANSACTION ISOLATION LEVEL SERIALIZABLE")}
 	most := cmp.Or(o.Connections, max(8, 2*runtime.NumCPU()))
 	reserved := min(max(1, most/4), 4)
-	d := newMySQL(connector, o.Engine, max(1, most-reserved))
-	d.reserved = newMySQL(connector, o.Engine, reserved)
+	d := newMySQL(connector, dialect, max(1, most-reserved))
+	d.reserved = newMySQL(connector, dialect, reserved)
 	if err := d.Ping(ctx); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
 	return d, nil
 }
 
-func newMySQL(c driver.Connector, engine string, connections int) *mysqlDB {
+func newMySQL(c driver.Connector, dialect *Dialect, connections int) *mysqlDB {
 	pool := sql.OpenDB(c)
 	pool.SetMaxOpenConns(connections)
 	pool.SetMaxIdleConns(connections)
 	pool.SetConnMaxIdleTime(5 * time.Minute)
-	return &mysqlDB{connector: c, pool: pool, dialect: MySQL(engine)}
+	return &mysqlDB{connector: c, pool: pool, dialect: dialect}
 }
 
 func (d *mysqlDB) Dialect() *Dialect { return d.dialect }
@@ -161,7 +166,7 @@ func (d *mysqlDB) Pool() (all backend.Pool) {
 }
 
 func (d *mysqlDB) beside(context.Context) (snapshotter, error) {
-	return newMySQL(d.connector, d.dialect.Name, 1), nil
+	return newMySQL(d.connector, d.dialect, 1), nil
 }
 
 func (d *mysqlDB) parts() []*mysqlDB {

@@ -1,6 +1,7 @@
 package sqlrecord
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,7 +44,7 @@ func newPostgres(ctx context.Context, config *pgxpool.Config, o Options) (*postg
 	if o.Log == nil {
 		o.Log = zap.NewNop()
 	}
-	d := &postgresDB{pool: pool, dialect: Postgres(), options: o}
+	d := &postgresDB{pool: pool, dialect: cmp.Or(o.foreign, Postgres()), options: o}
 	d.rows.New = func() any { return new(rowSpace) }
 	return d, nil
 }
@@ -87,7 +88,7 @@ const beginWrite = "begin isolation level read committed"
 const withoutJIT = "set local jit = off"
 
 func (d *postgresDB) Snapshot(ctx context.Context, f func(Conn) error) error {
-	if !d.options.foreign {
+	if d.options.foreign == nil {
 		return d.snapshot(ctx, f)
 	}
 	return backend.RunAgain(ctx, func() error { return d.snapshot(ctx, f) }, d.replanning())
@@ -110,7 +111,7 @@ type once struct{ *postgresDB }
 func (d once) Snapshot(ctx context.Context, f func(Conn) error) error { return d.snapshot(ctx, f) }
 
 func (d *postgresDB) Write(ctx context.Context, f func(Conn) error) error {
-	if d.options.foreign {
+	if d.options.foreign != nil {
 		return d.write(ctx, d.begin(beginSerializable), f)
 	}
 	return d.write(ctx, d.begin(beginWrite), f)
@@ -243,7 +244,7 @@ func (o Options) told(err error) error {
 	switch {
 	case collided(err): // a read may wait for a lock, too
 		return asCollision(err)
-	case o.foreign:
+	case o.foreign != nil:
 		return err
 	case pg.Code == "23505", pg.Code == "23503", pg.Code == "23P01": // unique, foreign key, exclusion
 		return fmt.Errorf("%w: %w", backend.ErrStale, err)

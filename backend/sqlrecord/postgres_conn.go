@@ -41,7 +41,7 @@ func (c plannedConn) Query(ctx context.Context, sql string, columns []Column, ar
 // own writes a statement as PostgreSQL reads it. One that is written so already stays the same
 // string, as does one for a database of somebody else's.
 func (d *postgresDB) own(sql string) string {
-	if d.options.foreign {
+	if d.options.foreign != nil {
 		return sql
 	}
 	return strings.ReplaceAll(sql, "?", "$")
@@ -120,7 +120,7 @@ func (c *postgresConn) read(rows pgx.Rows, columns []Column, each func([]mapping
 	row := c.db.rows.Get().(*rowSpace)
 	defer c.db.rows.Put(row)
 	for n := 0; rows.Next(); n++ {
-		if n == 0 && c.db.options.foreign {
+		if n == 0 && c.db.options.foreign != nil {
 			of := rows.FieldDescriptions()
 			if len(of) == len(columns) {
 				if err := sorted(columns, func(i int) ResultSort { return postgresSort(of[i].DataTypeOID) }); err != nil {
@@ -162,7 +162,7 @@ func postgresArgs(mode []any, args []mapping.Value) []any {
 
 // args is postgresArgs for this database.
 func (d *postgresDB) args(mode []any, args []mapping.Value) []any {
-	if !d.options.foreign {
+	if d.options.foreign == nil {
 		return postgresArgs(mode, args)
 	}
 	sent := append(make([]any, 0, len(mode)+len(args)), mode...)

@@ -101,7 +101,7 @@ func openPools(ctx context.Context, dsn string, o Options, pooled bool) (*postgr
 	}
 	alone, wait := takeLockWait(config.ConnConfig, o.LockWait, pooled)
 	least := int32(2)
-	if o.foreign {
+	if o.foreign != nil {
 		least = 1
 	}
 	aside := min(max(least, config.MaxConns/4), 4)
@@ -116,7 +116,7 @@ func openPools(ctx context.Context, dsn string, o Options, pooled bool) (*postgr
 		c.MaxConns, c.MinConns, c.MinIdleConns = most, 0, 0
 		return c
 	}
-	if o.foreign {
+	if o.foreign != nil {
 		d.reserved, err = newPostgres(ctx, part(aside), o)
 	} else if d.reserved, err = newPostgres(ctx, part(aside/2), o); err == nil {
 		d.jobs, err = newPostgres(ctx, part(aside-aside/2), o)

@@ -17,7 +17,7 @@ import (
 
 // systemFlags say what is drafted, and where it goes.
 type systemFlags struct {
-	Engine   string `enum:",postgres,mariadb,mysql,sqlite" default:"" help:"Kind of database: postgres, mariadb, mysql or sqlite."`
+	Engine   string `enum:",${engines}" default:"" help:"Kind of database: ${engines}."`
 	DSN      string `name:"dsn" env:"DATABASE_DSN" placeholder:"DSN" help:"Where the database is, as the engine's Go driver is told; better in the environment, where nobody sees it."`
 	Schema   string `placeholder:"NAME" help:"Schema of the tables, where it is not the user's own."`
 	OpenAPI  string `name:"openapi" placeholder:"FILE" help:"OpenAPI description of an HTTP service, JSON or YAML."`

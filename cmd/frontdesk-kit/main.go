@@ -8,10 +8,12 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
 
+	"frontdesk/backend/sqlrecord"
 	"frontdesk/cmd/frontdesk/commandline"
 	"frontdesk/cmd/frontdesk/desk"
 )
@@ -31,8 +33,12 @@ func main() {
 
 // run runs one command line and returns its exit code.
 func run(p desk.Program, args []string) int {
+	var engines []string
+	for _, d := range sqlrecord.Engines() {
+		engines = append(engines, d.Name)
+	}
 	return commandline.Grammar{
 		Name: "frontdesk-kit", About: "Tools for whoever puts frontdesk in front of an existing system.",
-		Commands: &commands{}, Vars: kong.Vars{"version": desk.Version()},
+		Commands: &commands{}, Vars: kong.Vars{"version": desk.Version(), "engines": strings.Join(engines, ",")},
 	}.Run(p, args)
 }

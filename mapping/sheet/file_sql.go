@@ -32,6 +32,9 @@ type sqlSourceFile struct {
 	SQL *SQL `yaml:"sql"`
 }
 
+// zoned are the engines that have a type of times with a zone, and none, which is told elsewhere.
+var zoned = []string{"", "postgres"}
+
 // SQL is an existing SQL database.
 type SQL struct {
 	// Engine is the kind of database.

@@ -61,7 +61,7 @@ func (d *sqlDraft) judgeKeys(f *Field) {
 	path, s, fault := d.fieldAt(f.Name), d.file.Fields[f.Name], d.faults(f.Name)
 	isRead := len(s.Names) > 0 || s.Read != ""
 	engine := d.sheet.Source.SQL.Engine
-	fault("type", s.Type == "timestamp" && engine != "" && engine != "postgres", "found timestamp, and %s has no type with a zone: expected datetime, and its time_zone", engine)
+	fault("type", s.Type == "timestamp" && !slices.Contains(zoned, engine), "found timestamp, and %s has no type with a zone: expected datetime, and its time_zone", engine)
 	for _, key := range given(choice{"write", len(s.Write) > 0}, choice{"find", s.Find != ""}) {
 		fault(key, !isRead, "found without column or read, expected one of them too")
 	}

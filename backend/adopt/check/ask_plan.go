@@ -104,23 +104,20 @@ func planOf(ctx context.Context, s Database, r *mapping.Resource, q backend.Quer
 	if err != nil {
 		return nil, err
 	}
-	explain, columns := "EXPLAIN FORMAT=JSON ", 1
-	switch t.Engine {
-	case "postgres":
-		explain = "EXPLAIN (FORMAT JSON) "
-	case "sqlite":
-		explain, columns = "EXPLAIN QUERY PLAN ", 4 // the step is in the last
+	columns := 1
+	if t.Dialect.PlanInSteps {
+		columns = 4
 	}
 	asked, after, err := s.Asked(ctx, t, q)
 	if err != nil {
 		return nil, err
 	}
-	text, args := t.Rows.Many(s.DB().Dialect(), s.Params(t, q.Client), asked, after).Statement()
+	text, args := t.Rows.Many(t.Dialect, s.Params(t, q.Client), asked, after).Statement()
 	out := &plan{}
 	err = s.DB().Read(ctx, func(c sqlrecord.Conn) error {
-		return c.Query(ctx, explain+text, slices.Repeat([]sqlrecord.Column{foreignText}, columns), args, func(row []mapping.Value) error {
+		return c.Query(ctx, t.Dialect.Explain+text, slices.Repeat([]sqlrecord.Column{foreignText}, columns), args, func(row []mapping.Value) error {
 			step := row[columns-1].Text()
-			if t.Engine == "sqlite" {
+			if t.Dialect.PlanInSteps {
 				out.step(step)
 				return nil
 			}

@@ -11,7 +11,6 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
-	"frontdesk/backend/adopt"
 	"frontdesk/backend/legacy"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/config/strictyaml"
@@ -109,7 +108,7 @@ const mostClients = 20
 func SQL(ctx context.Context, o Options) (report *Report, err error) {
 	as, source := *o.Sheet, *o.Sheet.Source.SQL
 	if as.Source.SQL = &source; o.Write.ID == 0 {
-		source.Session = append(slices.Clone(source.Session), adopt.ReadOnly(source.Engine))
+		source.Session = append(slices.Clone(source.Session), sqlrecord.ReadOnly(source.Engine))
 	}
 	report, err = begin(&o, o.Sheet)
 	if err != nil {

@@ -50,8 +50,8 @@ func (p *proof) ofField(i int, f *mapping.Field, c *sheet.Column) (all []count) 
 
 // noiseOf is of which part of a number what it seems to have beside a decimal may be noise of
 // floating point.
-func noiseOf(s legacy.Sort) string {
-	if s == legacy.Decimals || s == legacy.Integers {
+func noiseOf(s sqlrecord.Sort) string {
+	if s == sqlrecord.Decimals || s == sqlrecord.Integers {
 		return "1e300"
 	}
 	return "1e7"
@@ -109,7 +109,7 @@ func (p *proof) finds(c *sheet.Column, value sqlrecord.Expr) sqlrecord.Expr {
 	for i, a := range c.Write {
 		parts = append(parts, legacy.Between(i, " AND ")+p.quote(a.Column)+" = ", withExpr(a.SQL, value))
 	}
-	return legacy.Wrap(parts...)
+	return sqlrecord.Wrap(parts...)
 }
 
 // ofKey are the claims about the key and the client.
@@ -127,7 +127,7 @@ func (p *proof) ofKey() (all []count) {
 
 // nobodys appends that a row has no client, or one that no user works for.
 func (p *proof) nobodys(w *sqlrecord.Writer, owner sqlrecord.Expr) {
-	from, text := &p.Sheet().Accounts, p.t.As(owner, legacy.Texts)
+	from, text := &p.Sheet().Accounts, p.t.As(owner, sqlrecord.Texts)
 	w.Expr(owner).Add(" IS NULL")
 	if from.Table == "" && len(from.Users) == 0 {
 		return // users are known one by one alone
@@ -150,7 +150,7 @@ func (p *proof) nobodys(w *sqlrecord.Writer, owner sqlrecord.Expr) {
 		return
 	}
 	of := &from.Facts[sheet.FactClientID]
-	s := legacy.Texts
+	s := sqlrecord.Texts
 	if len(of.Names) == 1 && len(of.Codes) == 0 {
 		s = p.Accounts().ColumnOf(of.Names[0]).Sort
 	}
@@ -239,7 +239,7 @@ func (p *proof) leadsTo(w *sqlrecord.Writer, parts []sqlrecord.Field, names []st
 	if own != nil && theirs != nil {
 		p.t.same(w.Add(" AND ("), sqlrecord.Plain("fc"), to.ownerSort(), own, p.t.ownerSort())
 		if to.SystemClient != "" {
-			w.Add(" OR ").Expr(p.t.As(sqlrecord.Plain("fc"), legacy.Texts)).Add(" = ", p.t.Literal(to.SystemClient))
+			w.Add(" OR ").Expr(p.t.As(sqlrecord.Plain("fc"), sqlrecord.Texts)).Add(" = ", p.t.Literal(to.SystemClient))
 		}
 		w.Add(")")
 	}

@@ -2,7 +2,6 @@ package check
 
 import (
 	"strconv"
-	"strings"
 
 	"frontdesk/auth"
 	"frontdesk/backend/legacy"
@@ -42,19 +41,19 @@ func (t table) ofRow(w *sqlrecord.Writer, name string) {
 	of, _ := t.Owner()
 	switch {
 	case of == nil:
-		t.Put(w, legacy.Integers, mapping.NullValue())
+		t.Put(w, sqlrecord.Integers, mapping.NullValue())
 	case name == clientTextParam || t.sheet.ClientsKept:
-		w.Expr(t.As(of, legacy.Texts))
-	case t.ownerSort().IsNumber() || t.Engine != "postgres":
+		w.Expr(t.As(of, sqlrecord.Texts))
+	case t.ownerSort().IsNumber() || !t.Dialect.StrictTypes:
 		w.Expr(of)
 	default: // a client that is no number is nobody's
-		text := t.As(of, legacy.Texts)
+		text := t.As(of, sqlrecord.Texts)
 		w.Add("CASE WHEN ").Expr(text).Add(" ~ '^[0-9]{1,18}$' THEN CAST(").Expr(text).Add(" AS bigint) END")
 	}
 }
 
 // ownerSort is what the place of the client is.
-func (t table) ownerSort() legacy.Sort {
+func (t table) ownerSort() sqlrecord.Sort {
 	_, s := t.Owner()
 	return s
 }
@@ -111,28 +110,19 @@ func (p *proof) stored(column string) sqlrecord.Expr {
 // valueOf is a field, as it is read, in the form in which SQL of the sheet is given its value: see
 // given.
 func (b table) valueOf(f *mapping.Field, c *sheet.Column, read sqlrecord.Expr) sqlrecord.Expr {
-	cast := func(postgres, sqlite, mysql string) sqlrecord.Expr {
-		of := mysql
-		if b.Engine == "postgres" {
-			of = postgres
-		} else if b.Engine == "sqlite" {
-			of = sqlite
-		}
-		return legacy.Wrap("CAST(", read, " AS "+of+")")
-	}
 	switch f.Type {
 	case mapping.Int4:
-		return cast("bigint", "INTEGER", "SIGNED")
+		return b.As(read, sqlrecord.Integers)
 	case mapping.Float8:
 		if f.Scale < 0 {
-			return cast("double precision", "REAL", "DOUBLE")
+			return b.As(read, sqlrecord.Floats)
 		}
-		return cast("numeric", "REAL", "DECIMAL(65,"+strconv.Itoa(f.Scale)+")")
+		return sqlrecord.Wrap("CAST(", read, " AS "+b.Dialect.TypeOf(sqlrecord.Decimals, f.Scale)+")")
 	case mapping.Varchar, mapping.Text:
-		if (b.Engine == "mariadb" || b.Engine == "mysql") && b.sortOfColumn(c) == legacy.Texts {
-			return read // a cast would take the collation of the connection, which may not be compared with a column's
+		if b.Dialect.CastsRecollate && b.sortOfColumn(c) == sqlrecord.Texts {
+			return read
 		}
-		return cast("text", "TEXT", "CHAR")
+		return b.As(read, sqlrecord.Texts)
 	case mapping.Timestamp:
 		return b.momentOf(c, read)
 	default:
@@ -144,22 +134,20 @@ func (b table) valueOf(f *mapping.Field, c *sheet.Column, read sqlrecord.Expr) s
 func (b table) momentOf(c *sheet.Column, read sqlrecord.Expr) sqlrecord.Expr {
 	switch {
 	case c.Kind == sheet.KindEpoch || c.Kind == sheet.KindEpochMillis:
-		return b.As(read, legacy.Integers)
-	case b.Engine == "sqlite":
-		return legacy.Wrap("strftime('%Y-%m-%d %H:%M:%f', ", read, ")")
-	case b.Engine != "postgres":
-		return legacy.Wrap("LEFT(DATE_FORMAT(", read, ", '%Y-%m-%d %H:%i:%s.%f'), 23)")
+		return b.As(read, sqlrecord.Integers)
+	case !b.Dialect.StrictTypes:
 	case c.Kind == sheet.KindTimestamp:
-		return legacy.Wrap("date_trunc('milliseconds', CAST(", read, " AS timestamptz))")
+		read = b.As(read, sqlrecord.Instants)
+	case b.sortOfColumn(c) == sqlrecord.Instants && c.Zone != nil:
+		read = sqlrecord.Wrap(read, " AT TIME ZONE "+b.Literal(c.Zone.String()))
+	default:
+		read = b.As(read, sqlrecord.Clocks)
 	}
-	if b.sortOfColumn(c) == legacy.Instants && c.Zone != nil {
-		return legacy.Wrap("date_trunc('milliseconds', ", read, " AT TIME ZONE "+b.Literal(c.Zone.String())+")")
-	}
-	return legacy.Wrap("date_trunc('milliseconds', CAST(", read, " AS timestamp))")
+	return b.Dialect.Millis(read)
 }
 
 // sortOfColumn is what is read for a field.
-func (b table) sortOfColumn(c *sheet.Column) legacy.Sort {
+func (b table) sortOfColumn(c *sheet.Column) sqlrecord.Sort {
 	if len(c.Names) == 1 {
 		return b.ColumnOf(c.Names[0]).Sort
 	}
@@ -176,69 +164,39 @@ func withExpr(sql string, value sqlrecord.Expr) (e sqlrecord.Expr) {
 			parts = append(parts, sqlrecord.Expr{{Param: part.Param}})
 		}
 	}
-	return legacy.Wrap(append(parts, ")")...)
+	return sqlrecord.Wrap(append(parts, ")")...)
 }
 
 // asStored is what a column stores of SQL that is written to it.
 func (t table) asStored(column string, e sqlrecord.Expr) sqlrecord.Expr {
-	if t.Target == nil || t.Engine == "sqlite" { // which compares by the type of the column
-		return e
+	var c *legacy.Column
+	if t.Target != nil {
+		c = t.Target.Column(column)
 	}
-	c := t.Target.Column(column)
 	if c == nil {
 		return e
 	}
-	of, sizes := c.Type, ""
-	if c.Precision > 0 && c.Scale >= 0 && c.Sort == legacy.Decimals {
-		sizes = "(" + strconv.Itoa(c.Precision) + "," + strconv.Itoa(c.Scale) + ")"
+	of := t.Dialect.StoredAs(c.Type, c.Sort)
+	switch {
+	case of == "":
+		return e
+	case c.Precision > 0 && c.Scale >= 0 && c.Sort == sqlrecord.Decimals:
+		of += "(" + strconv.Itoa(c.Precision) + "," + strconv.Itoa(c.Scale) + ")"
 	}
-	if t.Engine == "postgres" && c.Sort == legacy.Padded {
-		of = "bpchar" // without a length character is that of one letter
-	}
-	if t.Engine != "postgres" {
-		switch c.Sort {
-		case legacy.Decimals:
-			of = "DECIMAL"
-		case legacy.Texts:
-			of = "CHAR"
-		case legacy.Integers:
-			of = "SIGNED"
-			if strings.Contains(c.Type, "unsigned") {
-				of = "UNSIGNED"
-			}
-		case legacy.Days:
-			of = "DATE"
-		case legacy.Clocks:
-			of = "DATETIME(6)"
-		default:
-			return e
-		}
-	}
-	return legacy.Wrap("CAST(", e, " AS "+of+sizes+")")
+	return sqlrecord.Wrap("CAST(", e, " AS "+of+")")
 }
 
 // differ appends that two values of a column are not the same, to the last letter.
 func (t table) differ(w *sqlrecord.Writer, column string, a, b sqlrecord.Expr) {
-	isText := t.Target != nil && t.Target.Column(column) != nil && t.Target.Column(column).Sort == legacy.Texts
-	switch {
-	case t.Engine == "sqlite":
-		w.Expr(a).Add(" IS NOT ").Expr(b).Add(" COLLATE BINARY")
-	case t.Engine == "postgres" && isText:
-		w.Expr(a).Add(" IS DISTINCT FROM ").Expr(b).Add(` COLLATE "C"`)
-	case t.Engine == "postgres":
-		w.Expr(a).Add(" IS DISTINCT FROM ").Expr(b)
-	case isText:
-		w.Add("NOT (CAST(CONVERT(").Expr(a).Add(" USING utf8mb4) AS BINARY) <=> CAST(CONVERT(").Expr(b).Add(" USING utf8mb4) AS BINARY))")
-	default:
-		w.Add("NOT (").Expr(a).Add(" <=> ").Expr(b).Add(")")
-	}
+	areTexts := t.Target != nil && t.Target.Column(column) != nil && t.Target.Column(column).Sort == sqlrecord.Texts
+	w.Expr(t.Dialect.Differ(a, b, areTexts))
 }
 
 // same appends that two expressions are equal, as texts where their types may not be compared.
 // SQLite compares by the types of the columns.
-func (b table) same(w *sqlrecord.Writer, x sqlrecord.Expr, xs legacy.Sort, y sqlrecord.Expr, ys legacy.Sort) {
-	if b.Engine != "sqlite" && xs != ys && !(xs.IsNumber() && ys.IsNumber()) {
-		x, y = b.As(x, legacy.Texts), b.As(y, legacy.Texts)
+func (b table) same(w *sqlrecord.Writer, x sqlrecord.Expr, xs sqlrecord.Sort, y sqlrecord.Expr, ys sqlrecord.Sort) {
+	if !b.Dialect.FlexibleTypes && xs != ys && !(xs.IsNumber() && ys.IsNumber()) {
+		x, y = b.As(x, sqlrecord.Texts), b.As(y, sqlrecord.Texts)
 	}
 	w.Expr(x).Add(" = ").Expr(y)
 }

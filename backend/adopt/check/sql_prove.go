@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"frontdesk/auth"
-	"frontdesk/backend/legacy"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping"
 )
@@ -224,7 +223,7 @@ func (p *proof) several(ctx context.Context) error {
 	for i := range p.t.Fields {
 		f, of, c := p.t.Fields[i].Field, &p.t.Rows.Fields[i], &p.t.SQL.Fields[i]
 		if f.Unique && f.UniquePer == "" && len(f.UniqueWhen) == 0 && of.Read != nil && !f.Primary {
-			if err := p.twice(ctx, f, []sqlrecord.Expr{legacy.Wrap(of.Fold[0], of.Read, of.Fold[1])}); err != nil {
+			if err := p.twice(ctx, f, []sqlrecord.Expr{sqlrecord.Wrap(of.Fold[0], of.Read, of.Fold[1])}); err != nil {
 				return err
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"frontdesk/backend/legacy"
+	"frontdesk/backend/sqlrecord"
 	"frontdesk/config/strictyaml"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
@@ -56,7 +57,7 @@ func (c *resourceCheck) fits() {
 			continue
 		}
 		column := c.table.Column(of.Write[0].Column)
-		if column != nil && f.IsText() && (column.Sort == legacy.Texts || column.Sort == legacy.Padded) && column.Length > 0 && column.Length < f.Length {
+		if column != nil && f.IsText() && (column.Sort == sqlrecord.Texts || column.Sort == sqlrecord.Padded) && column.Length > 0 && column.Length < f.Length {
 			c.add(Warning, "sql.too-short", c.ofField(f.Field), fmt.Sprintf("%s.%s takes %d characters, and clients may send %d", c.table.Name, column.Name, column.Length, f.Length),
 				fmt.Sprintf("say length: %d; longer values would be cut off or fail", column.Length))
 		}
@@ -150,7 +151,7 @@ func (c *resourceCheck) referrers() {
 		return
 	}
 	for _, key := range c.schema.Referrers(c.Options.Sheet, c.Resource) {
-		refusal := refusalOf(c.Options.Sheet.Source.SQL.Engine, key.ForeignKey)
+		refusal := refusalOf(c.DB().Dialect(), key.ForeignKey)
 		if key.At != "" || c.Options.Sheet.Errors.Translate(refusal, sheet.Attempt{Resource: c.Resource, Op: mapping.OpDelete, ID: 1}) != nil {
 			continue
 		}
@@ -164,15 +165,12 @@ func (c *resourceCheck) referrers() {
 }
 
 // refusalOf is the engine's error for a row that a foreign key keeps from being deleted.
-func refusalOf(engine string, key legacy.ForeignKey) sheet.Failure {
-	switch engine {
-	case "postgres":
-		return sheet.Failure{SQLState: "23503", Code: "23503", Constraint: key.Name}
-	case "sqlite":
-		return sheet.Failure{Code: "787"} // it does not say which
-	default:
-		return sheet.Failure{SQLState: "23000", Code: "1451", Constraint: key.Name}
+func refusalOf(d *sqlrecord.Dialect, key legacy.ForeignKey) sheet.Failure {
+	of := sheet.Failure{SQLState: d.InUse.SQLState, Code: d.InUse.Code}
+	if d.NamesConstraints {
+		of.Constraint = key.Name
 	}
+	return of
 }
 
 // noted judges the table in which the system notes what changes.

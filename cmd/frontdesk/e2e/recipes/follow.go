@@ -30,6 +30,7 @@ var recipes = []struct{ title, folder string }{
 	{"A key of the configuration", "key"},
 	{"A command", "command"},
 	{"A backend", "driver"},
+	{"An SQL engine", "engine"},
 }
 
 // notFollowed is a recipe that adds nothing which could be seen from outside.

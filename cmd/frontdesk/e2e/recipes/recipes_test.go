@@ -3,9 +3,11 @@ package recipes
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -24,6 +26,7 @@ func TestForeignRecipes(t *testing.T) {
 	t.Run("command", command)
 	t.Run("key", key)
 	t.Run("driver", func(t *testing.T) { driver(t, kit) })
+	t.Run("engine", func(t *testing.T) { engine(t, kit) })
 
 	dsn := "sqlite:" + filepath.Join(t.TempDir(), "frontdesk.db")
 	require.NoError(t, rig.SeedDatabase(dsn, 1)) // by the program as it was
@@ -76,6 +79,39 @@ func driver(t *testing.T, kit string) {
 	conform(t, kit, desk, "--only", cases, "--exceptions", filepath.Join("testdata", "memory_exceptions.yaml"))
 	code, _, problems := rig.Command(t, "", "check", "--config", filepath.Join(filepath.Dir(desk.Mail), "frontdesk.yaml"))
 	require.Zero(t, code, problems)
+}
+
+// groups is a sheet of one table of the engine that is added.
+const groups = `format: 2
+source: {sql: {engine: cockroach, dsn: %q}}
+keep: %q
+rules: backend
+accounts: {users: [{username: demo, password_hash: %q, email: d@example.nl, client: {id: 1, name: demo}}]}
+resources:
+  turnovergroup:
+    table: grp
+    client: ""
+    key: {columns: nr, generated: identity}
+    fields: {code: code, description: name, vat_kind: {constant: high}, ledger_account: {constant: "8000"}}
+`
+
+// engine has the database of the tests, which is PostgreSQL, served under the other name.
+func engine(t *testing.T, kit string) {
+	dsn, folder := sqltest.Postgres(t), t.TempDir()
+	require.NoError(t, sqltest.Execute(dsn, "CREATE TABLE grp (nr integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, code varchar(10) UNIQUE, name text)",
+		"INSERT INTO grp (code, name) VALUES ('TYRES', 'Tyres')"))
+	sheet := filepath.Join(folder, "sheet.yaml")
+	require.NoError(t, os.WriteFile(sheet, fmt.Appendf(nil, groups, dsn, filepath.Join(folder, "keep.db"), rig.PasswordHash("demo")), 0o600))
+	desk := rig.StartChild(t, rig.Options{Backend: fmt.Sprintf(", driver: legacy, sheet: %q", sheet), Edit: strings.NewReplacer(`"GET /order", "GET /orderline", `, "")})
+	token := desk.Login(rig.FullKey, "demo")
+	id := desk.Create(token, "turnovergroup", `{"code":"PARTS","description":"Parts"}`)
+	require.Equal(t, "Parts", desk.Call("GET", fmt.Sprintf("/turnovergroup/%d", id), token, "").Data(t)["description"])
+	found := desk.List(token, "/turnovergroup?description[contains]=yre")
+	require.Len(t, found, 1)
+	require.Equal(t, "TYRES", found[0]["code"])
+	out, err := exec.Command(kit, "map", "init", "--engine", "cockroach", "--dsn", dsn).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.Contains(t, string(out), "engine: cockroach")
 }
 
 func resource(t *testing.T, desk *rig.Child, token string) {

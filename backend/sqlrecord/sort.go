@@ -1,8 +1,6 @@
-package legacy
+package sqlrecord
 
-import (
-	"strings"
-)
+import "strings"
 
 // Sort is what a column, or the result of an expression, is to comparisons.
 type Sort string
@@ -18,13 +16,16 @@ const (
 	Days     Sort = "date"
 	Clocks   Sort = "datetime"  // what a clock on the wall showed
 	Instants Sort = "timestamp" // with a zone
-	Octets   Sort = "bytes"
+	Binaries Sort = "bytes"
 	GUIDs    Sort = "uuid"
 	Others   Sort = "other" // compared as texts
 )
 
 // SortOf is the sort of an engine's type, named without its sizes and in small letters.
-func SortOf(engine, name string) Sort {
+func (d *Dialect) SortOf(name string) Sort {
+	if s, is := d.sorts[name]; is {
+		return s
+	}
 	has := func(word string) bool { return strings.Contains(name, word) }
 	begins := func(word string) bool { return strings.HasPrefix(name, word) }
 	switch {
@@ -32,10 +33,8 @@ func SortOf(engine, name string) Sort {
 		return ""
 	case has("bool"):
 		return Booleans
-	case has("int") && name != "interval" && name != "point", strings.HasSuffix(name, "serial"), name == "year", name == "bit" && engine != "postgres":
+	case has("int") && name != "interval" && name != "point", strings.HasSuffix(name, "serial"), name == "year", name == "bit":
 		return Integers
-	case engine == "postgres" && (name == "real" || name == "float4"), engine != "sqlite" && engine != "postgres" && begins("float"):
-		return Singles
 	case begins("float"), begins("double"), begins("real"):
 		return Floats
 	case begins("dec"), begins("num"):
@@ -47,12 +46,8 @@ func SortOf(engine, name string) Sort {
 	case begins("timestamp"), has("datetime"):
 		return Clocks
 	case has("blob"), has("binary"), name == "bytea":
-		return Octets
-	case engine == "postgres" && (name == "character" || name == "bpchar" || name == "char"):
-		return Padded
-	case name == "uuid" && engine == "postgres":
-		return GUIDs
-	case has("char"), has("text"), has("clob"), name == "enum" && engine != "postgres", name == "set":
+		return Binaries
+	case has("char"), has("text"), has("clob"), name == "enum", name == "set":
 		return Texts
 	default:
 		return Others
@@ -62,4 +57,18 @@ func SortOf(engine, name string) Sort {
 // IsNumber tells whether values of a sort are numbers.
 func (s Sort) IsNumber() bool {
 	return s == Integers || s == Decimals || s == Singles || s == Floats
+}
+
+// OfResult is what results of a sort are held to; 0 for nothing.
+func (s Sort) OfResult() ResultSort {
+	switch {
+	case s.IsNumber():
+		return SortNumbers
+	case s == Texts || s == Padded:
+		return SortTexts
+	case s == Days || s == Clocks || s == Instants:
+		return SortMoments
+	default:
+		return 0
+	}
 }
