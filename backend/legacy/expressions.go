@@ -60,7 +60,11 @@ func (i *inspector) expressionsOf(ctx context.Context, r *sheet.Resource) error 
 	}
 	for _, e := range all {
 		if e.sql != "" {
-			i.known.results[[2]string{r.Name, e.sql}] = resultOf(i.d, types[0])
+			of := Known{Sort: i.d.SortOf(types[0].Type), scale: -1, nullable: true}
+			if types[0].Precision > 0 {
+				of.scale = types[0].Scale
+			}
+			i.known.results[[2]string{r.Name, e.sql}] = of
 			types = types[1:]
 		}
 	}
@@ -118,15 +122,6 @@ func (i *inspector) typesOf(ctx context.Context, r *sheet.Resource, selected, wh
 	}
 	text, _ := w.Statement()
 	return sqlrecord.TypesOf(ctx, i.conn, text)
-}
-
-// resultOf is what is known of the result of an expression.
-func resultOf(d *sqlrecord.Dialect, c sqlrecord.ResultColumn) Known {
-	out := Known{Sort: d.SortOf(c.Type), scale: -1, nullable: true}
-	if c.Precision > 0 {
-		out.scale = c.Scale
-	}
-	return out
 }
 
 // Problem is something in the sheet that the database contradicts, so that the driver does not

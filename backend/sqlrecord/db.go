@@ -139,21 +139,11 @@ type Column struct {
 	// Kind is Epoch or EpochMillis for a foreign Timestamp that is kept so; the engine's type, or
 	// the text, tells all else.
 	Kind string
-	// Sort is what the column had when it was looked at, 0 where that is not known. A result that
-	// has something else fails as one of a schema that has changed (FaultSchema): what compares and
-	// sorts by it was made for the other.
-	Sort ResultSort
+	// Sort is what Sort.OfResult told of the column when it was looked at. A result that has something
+	// else fails as one of a schema that has changed (FaultSchema): what compares and sorts by it was
+	// made for the other.
+	Sort Sort
 }
-
-// ResultSort is a sort of values, as engines name the types of results.
-type ResultSort uint8
-
-// The sorts that are told apart.
-const (
-	SortNumbers ResultSort = iota + 1
-	SortTexts
-	SortMoments
-)
 
 // retypedError says that a column of a result has values of another sort than it had.
 type retypedError struct{ column int }
@@ -163,12 +153,12 @@ func (e retypedError) Error() string {
 }
 
 // sorted compares the sorts of a result with what its columns had.
-func sorted(columns []Column, of func(i int) ResultSort) error {
+func sorted(columns []Column, of func(i int) Sort) error {
 	for i := range columns {
-		if columns[i].Sort == 0 {
+		if columns[i].Sort == "" {
 			continue
 		}
-		if now := of(i); now != 0 && now != columns[i].Sort {
+		if now := of(i); now != "" && now != columns[i].Sort {
 			return retypedError{i}
 		}
 	}

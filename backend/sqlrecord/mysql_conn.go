@@ -198,7 +198,7 @@ func (c *mysqlConn) read(rows driver.Rows, columns []Column, each func([]mapping
 // result reads the rows of one result. Errors of each are no failed statements.
 func (c *mysqlConn) result(rows driver.Rows, columns []Column, each func([]mapping.Value) error) error {
 	if told, ok := rows.(driver.RowsColumnTypeDatabaseTypeName); ok && len(rows.Columns()) == len(columns) {
-		if err := sorted(columns, func(i int) ResultSort { return mysqlSort(told.ColumnTypeDatabaseTypeName(i)) }); err != nil {
+		if err := sorted(columns, func(i int) Sort { return mysqlSort(told.ColumnTypeDatabaseTypeName(i)) }); err != nil {
 			return c.fail(err)
 		}
 	}

@@ -103,15 +103,15 @@ func bitStored(b []byte) stored {
 }
 
 // mysqlSort is the sort of a type, as the driver names it.
-func mysqlSort(name string) ResultSort {
+func mysqlSort(name string) Sort {
 	switch strings.TrimPrefix(name, "UNSIGNED ") {
 	case "TINYINT", "SMALLINT", "MEDIUMINT", "INT", "BIGINT", "DECIMAL", "FLOAT", "DOUBLE", "YEAR":
-		return SortNumbers
+		return Decimals
 	case "CHAR", "VARCHAR", "TINYTEXT", "TEXT", "MEDIUMTEXT", "LONGTEXT", "ENUM", "SET":
-		return SortTexts
+		return Texts
 	case "DATE", "DATETIME", "TIMESTAMP":
-		return SortMoments
+		return Clocks
 	default:
-		return 0
+		return ""
 	}
 }

@@ -123,7 +123,7 @@ func (c *postgresConn) read(rows pgx.Rows, columns []Column, each func([]mapping
 		if n == 0 && c.db.options.foreign != nil {
 			of := rows.FieldDescriptions()
 			if len(of) == len(columns) {
-				if err := sorted(columns, func(i int) ResultSort { return postgresSort(of[i].DataTypeOID) }); err != nil {
+				if err := sorted(columns, func(i int) Sort { return postgresSort(of[i].DataTypeOID) }); err != nil {
 					return c.fail(err)
 				}
 			}

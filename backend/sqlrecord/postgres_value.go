@@ -153,15 +153,15 @@ func textStored(oid uint32, raw []byte) stored {
 }
 
 // postgresSort is the sort of a type.
-func postgresSort(oid uint32) ResultSort {
+func postgresSort(oid uint32) Sort {
 	switch oid {
 	case pgtype.Int2OID, pgtype.Int4OID, pgtype.Int8OID, pgtype.NumericOID, pgtype.Float4OID, pgtype.Float8OID:
-		return SortNumbers
+		return Decimals
 	case pgtype.TextOID, pgtype.VarcharOID, pgtype.BPCharOID:
-		return SortTexts
+		return Texts
 	case pgtype.DateOID, pgtype.TimestampOID, pgtype.TimestamptzOID:
-		return SortMoments
+		return Clocks
 	default:
-		return 0
+		return ""
 	}
 }

@@ -59,16 +59,17 @@ func (s Sort) IsNumber() bool {
 	return s == Integers || s == Decimals || s == Singles || s == Floats
 }
 
-// OfResult is what results of a sort are held to; 0 for nothing.
-func (s Sort) OfResult() ResultSort {
+// OfResult is one of the sorts that are told apart in results: Decimals for all numbers, Texts,
+// Clocks for all times, and "".
+func (s Sort) OfResult() Sort {
 	switch {
 	case s.IsNumber():
-		return SortNumbers
+		return Decimals
 	case s == Texts || s == Padded:
-		return SortTexts
+		return Texts
 	case s == Days || s == Clocks || s == Instants:
-		return SortMoments
+		return Clocks
 	default:
-		return 0
+		return ""
 	}
 }
