@@ -240,6 +240,23 @@ func (v *gathered) join(ctx context.Context, g *gathering, span instrument.Span,
 	if v.Gateways[0].Name == "" { // it has told nothing yet
 		v.Gateways[0].Name = g.who
 	}
+	if err := v.joinRefusals(ctx, g); err != nil {
+		return err
+	}
+	for i, steps := range others {
+		v.Gateways[i+1].did(v.Add(steps))
+	}
+	slices.SortStableFunc(v.Marks, func(a, b instrument.Mark) int { return a.At.Compare(b.At) })
+	for i := range v.Gateways { // of one that was killed, another may have taken the place
+		old := &v.Gateways[i]
+		old.Silent = old.Silent && !slices.ContainsFunc(v.Gateways, func(g GatewayRow) bool { return !g.Silent && !g.Stopped && g.place() == old.place() })
+	}
+	slices.SortFunc(v.Gateways[1:], func(a, b GatewayRow) int { return cmp.Compare(a.Name, b.Name) })
+	return nil
+}
+
+// joinRefusals adds what the other gateways refused.
+func (v *gathered) joinRefusals(ctx context.Context, g *gathering) error {
 	known := map[string]bool{} // by this process; an earlier one of this gateway may have told more before it was killed
 	for _, r := range v.Refusals {
 		known[r.ID] = true
@@ -251,15 +268,6 @@ func (v *gathered) join(ctx context.Context, g *gathering, span instrument.Span,
 		}
 		v.Refusals = append(v.Refusals, slices.DeleteFunc(unpacked[instrument.Refusal](texts), func(r instrument.Refusal) bool { return r.Gateway == g.who && known[r.ID] })...)
 	}
-	for i, steps := range others {
-		v.Gateways[i+1].did(v.Add(steps))
-	}
 	v.Refusals = instrument.NewestFirst(v.Refusals)
-	slices.SortStableFunc(v.Marks, func(a, b instrument.Mark) int { return a.At.Compare(b.At) })
-	for i := range v.Gateways { // of one that was killed, another may have taken the place
-		old := &v.Gateways[i]
-		old.Silent = old.Silent && !slices.ContainsFunc(v.Gateways, func(g GatewayRow) bool { return !g.Silent && !g.Stopped && g.place() == old.place() })
-	}
-	slices.SortFunc(v.Gateways[1:], func(a, b GatewayRow) int { return cmp.Compare(a.Name, b.Name) })
 	return nil
 }
