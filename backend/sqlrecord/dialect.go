@@ -110,22 +110,14 @@ func (d *Dialect) Bare() [2]string {
 // be NULL, the place of NULLs is not spelled out: PostgreSQL would then not see that an
 // index has this very order.
 func (d *Dialect) OrderBy(expr string, descending, nullable bool) string {
-	return OrderBy(expr, descending, nullable && d.nullsAbove)
-}
-
-// OrderBy returns one key of an ORDER BY, with NULLS FIRST or LAST written out if
-// sayNulls is true.
-func OrderBy(expr string, descending, sayNulls bool) string {
-	switch {
-	case descending && sayNulls:
-		return expr + " DESC NULLS LAST"
-	case descending:
-		return expr + " DESC"
-	case sayNulls:
-		return expr + " NULLS FIRST"
-	default:
-		return expr
+	nulls := " NULLS FIRST"
+	if descending {
+		expr, nulls = expr+" DESC", " NULLS LAST"
 	}
+	if nullable && d.nullsAbove {
+		expr += nulls
+	}
+	return expr
 }
 
 // unindexed keeps the planner from choosing an index because of this column.

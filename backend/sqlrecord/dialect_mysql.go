@@ -25,7 +25,7 @@ func MySQL() *Dialect {
 			PadsTexts: true, CastsRecollate: true, BackslashEscapes: true, NoReturning: true, LocksGaps: true, NamesConstraints: true,
 			InUse:    Fault{SQLState: "23000", Code: "1451"},
 			open:     openForeignMySQL,
-			judge:    judgeMySQL,
+			judge:    judged(mysqlConfig),
 			readOnly: "SET SESSION TRANSACTION READ ONLY",
 			Explain:  "EXPLAIN FORMAT=JSON ",
 			Clock:    "FROM_UNIXTIME(%d)",

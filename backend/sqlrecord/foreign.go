@@ -55,6 +55,14 @@ func JudgeForeign(engine, dsn string) error {
 	return d.judge(dsn)
 }
 
+// judged is the error of a function that reads a DSN.
+func judged[T any](read func(dsn string) (T, error)) func(dsn string) error {
+	return func(dsn string) error {
+		_, err := read(dsn)
+		return err
+	}
+}
+
 // ReadOnly is the statement that makes a session of an engine read-only.
 func ReadOnly(engine string) string {
 	d, err := dialectOf(engine)

@@ -62,11 +62,6 @@ func newSQLiteSource(dsn string) (s sqliteSource, err error) {
 	return s, nil
 }
 
-func judgeSQLite(dsn string) error {
-	_, err := newSQLiteSource(dsn)
-	return err
-}
-
 func openForeignSQLite(_ context.Context, dialect *Dialect, o ForeignOptions) (DB, error) {
 	source, err := newSQLiteSource(o.DSN)
 	if err != nil {
@@ -129,7 +124,7 @@ func sqliteForeign() Foreign {
 		FlexibleTypes: true,
 		InUse:         Fault{Code: "787"},
 		open:          openForeignSQLite,
-		judge:         judgeSQLite,
+		judge:         judged(newSQLiteSource),
 		readOnly:      "PRAGMA query_only = ON",
 		Explain:       "EXPLAIN QUERY PLAN ",
 		PlanInSteps:   true,

@@ -44,11 +44,6 @@ func mysqlConfig(dsn string) (*mysql.Config, error) {
 	return config, nil
 }
 
-func judgeMySQL(dsn string) error {
-	_, err := mysqlConfig(dsn)
-	return err
-}
-
 func openForeignMySQL(ctx context.Context, dialect *Dialect, o ForeignOptions) (DB, error) {
 	config, err := mysqlConfig(o.DSN)
 	if err != nil {

@@ -97,7 +97,7 @@ func (p *proof) altered(w *sqlrecord.Writer, c *sheet.Column, a sheet.Assign, va
 			w.Expr(own).Add(" NOT IN (", p.t.Literals(append([]string{""}, nulls...)), ") AND ")
 		}
 	}
-	p.t.differ(w, a.Column, p.stored(a.Column), p.t.asStored(a.Column, withExpr(a.SQL, value)))
+	p.t.alters(w, a.Column, p.stored(a.Column), withExpr(a.SQL, value))
 }
 
 // finds is the condition by which the driver finds a value: see written.

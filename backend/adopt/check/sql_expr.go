@@ -167,29 +167,21 @@ func withExpr(sql string, value sqlrecord.Expr) (e sqlrecord.Expr) {
 	return sqlrecord.Wrap(append(parts, ")")...)
 }
 
-// asStored is what a column stores of SQL that is written to it.
-func (t table) asStored(column string, e sqlrecord.Expr) sqlrecord.Expr {
-	var c *legacy.Column
+// alters appends that a column does not hold what SQL that is written to it gives, to the last letter.
+func (t table) alters(w *sqlrecord.Writer, column string, holds, written sqlrecord.Expr) {
+	var c legacy.Column // nothing is known of one that is not found
 	if t.Target != nil {
-		c = t.Target.Column(column)
+		if known := t.Target.Column(column); known != nil {
+			c = *known
+		}
 	}
-	if c == nil {
-		return e
+	if of := t.Dialect.StoredAs(c.Type, c.Sort); of != "" {
+		if c.Precision > 0 && c.Scale >= 0 && c.Sort == sqlrecord.Decimals {
+			of += "(" + strconv.Itoa(c.Precision) + "," + strconv.Itoa(c.Scale) + ")"
+		}
+		written = sqlrecord.Wrap("CAST(", written, " AS "+of+")")
 	}
-	of := t.Dialect.StoredAs(c.Type, c.Sort)
-	switch {
-	case of == "":
-		return e
-	case c.Precision > 0 && c.Scale >= 0 && c.Sort == sqlrecord.Decimals:
-		of += "(" + strconv.Itoa(c.Precision) + "," + strconv.Itoa(c.Scale) + ")"
-	}
-	return sqlrecord.Wrap("CAST(", e, " AS "+of+")")
-}
-
-// differ appends that two values of a column are not the same, to the last letter.
-func (t table) differ(w *sqlrecord.Writer, column string, a, b sqlrecord.Expr) {
-	areTexts := t.Target != nil && t.Target.Column(column) != nil && t.Target.Column(column).Sort == sqlrecord.Texts
-	w.Expr(t.Dialect.Differ(a, b, areTexts))
+	w.Expr(t.Dialect.Differ(holds, written, c.Sort == sqlrecord.Texts))
 }
 
 // same appends that two expressions are equal, as texts where their types may not be compared.

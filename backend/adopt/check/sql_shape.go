@@ -151,7 +151,11 @@ func (c *resourceCheck) referrers() {
 		return
 	}
 	for _, key := range c.schema.Referrers(c.Options.Sheet, c.Resource) {
-		refusal := refusalOf(c.DB().Dialect(), key.ForeignKey)
+		d := c.DB().Dialect()
+		refusal := sheet.Failure{SQLState: d.InUse.SQLState, Code: d.InUse.Code}
+		if d.NamesConstraints {
+			refusal.Constraint = key.Name
+		}
 		if key.At != "" || c.Options.Sheet.Errors.Translate(refusal, sheet.Attempt{Resource: c.Resource, Op: mapping.OpDelete, ID: 1}) != nil {
 			continue
 		}
@@ -162,15 +166,6 @@ func (c *resourceCheck) referrers() {
 		c.add(Warning, "sql.in-use", c.at("table"), fmt.Sprintf("%s of %s refers to %s, and no resource is of it: clients are told of what it refers to that it is in use elsewhere", key.Name, key.Of, c.table.Name),
 			fmt.Sprintf("say under errors what clients call it: {when: {%s}, reason: in_use, at: NAME, on: [%s.delete]}", when, c.Name))
 	}
-}
-
-// refusalOf is the engine's error for a row that a foreign key keeps from being deleted.
-func refusalOf(d *sqlrecord.Dialect, key legacy.ForeignKey) sheet.Failure {
-	of := sheet.Failure{SQLState: d.InUse.SQLState, Code: d.InUse.Code}
-	if d.NamesConstraints {
-		of.Constraint = key.Name
-	}
-	return of
 }
 
 // noted judges the table in which the system notes what changes.
