@@ -62,14 +62,13 @@ func (s Sort) IsNumber() bool {
 // OfResult is one of the sorts that are told apart in results: Decimals for all numbers, Texts,
 // Clocks for all times, and "".
 func (s Sort) OfResult() Sort {
-	switch {
-	case s.IsNumber():
+	switch s {
+	case Integers, Decimals, Singles, Floats:
 		return Decimals
-	case s == Texts || s == Padded:
+	case Texts, Padded:
 		return Texts
-	case s == Days || s == Clocks || s == Instants:
+	case Days, Clocks, Instants:
 		return Clocks
-	default:
-		return ""
 	}
+	return ""
 }
