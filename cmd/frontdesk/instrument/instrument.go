@@ -55,6 +55,7 @@ type Instrument struct {
 	answers  map[answerKind]*answerMeters
 	byKey    map[KeyHash]prometheus.Counter
 	byClient map[string]*[3]prometheus.Counter
+	byReason map[refusalKind]prometheus.Counter
 	refused  refusals
 	seen     seen
 	marks    []Mark
@@ -71,7 +72,7 @@ func New(clock func() time.Time) *Instrument {
 	}
 	i := &Instrument{
 		Registry: prometheus.NewRegistry(), window: prometheus.NewRegistry(), Since: clock(), clock: clock, id: rand.Text()[:idLength], last: map[name]*count{},
-		answers: map[answerKind]*answerMeters{}, byKey: map[KeyHash]prometheus.Counter{}, byClient: map[string]*[3]prometheus.Counter{},
+		answers: map[answerKind]*answerMeters{}, byKey: map[KeyHash]prometheus.Counter{}, byClient: map[string]*[3]prometheus.Counter{}, byReason: map[refusalKind]prometheus.Counter{},
 		requests: histogram("frontdesk_request_duration_seconds", "How long requests took, by the endpoint as it is documented and the status answered; without an endpoint for those that found none.",
 			[]float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}, "method", "endpoint", "status"),
 		asked:    counter("frontdesk_request_backend_seconds_total", "How long the calls of the backend took that requests made, those side by side added.", "method", "endpoint"),
@@ -122,6 +123,12 @@ type (
 	}
 )
 
+// refusalKind is what refusals are counted by.
+type refusalKind struct {
+	key, reason, cause string
+	status             int
+}
+
 // Answered implements gateway.Meter.
 func (i *Instrument) Answered(a gateway.Answer) {
 	i.mu.Lock()
@@ -144,9 +151,6 @@ func (i *Instrument) Answered(a gateway.Answer) {
 	if a.Hash != nil {
 		i.Used(a.Hash.Hash, a.At)
 	}
-	if a.Reason != "" {
-		i.refusals.WithLabelValues(a.Key, cmp.Or(a.Counted, a.Reason), cmp.Or(a.Cause, a.Reason), strconv.Itoa(a.Status)).Inc()
-	}
 	for _, use := range a.Deprecated {
 		how := "answered"
 		if use.Named {
@@ -157,7 +161,7 @@ func (i *Instrument) Answered(a gateway.Answer) {
 }
 
 // meters are those that an answer counts in, which are found once.
-func (i *Instrument) meters(a *gateway.Answer) (timed *answerMeters, counted [2]prometheus.Counter) {
+func (i *Instrument) meters(a *gateway.Answer) (timed *answerMeters, counted [3]prometheus.Counter) {
 	kind := answerKind{a.Method, a.Endpoint, a.Status}
 	if a.Endpoint == "" {
 		kind.method = "" // a client may make one up
@@ -187,6 +191,13 @@ func (i *Instrument) meters(a *gateway.Answer) (timed *answerMeters, counted [2]
 			i.byClient[client] = of
 		}
 		counted[1] = of[slices.Index(fates[:], fateOf(a.Status))]
+	}
+	if a.Reason != "" {
+		kind := refusalKind{a.Key, cmp.Or(a.Counted, a.Reason), cmp.Or(a.Cause, a.Reason), a.Status}
+		if counted[2] = i.byReason[kind]; counted[2] == nil {
+			counted[2] = i.refusals.WithLabelValues(kind.key, kind.reason, kind.cause, strconv.Itoa(kind.status))
+			i.byReason[kind] = counted[2]
+		}
 	}
 	return timed, counted
 }
@@ -283,6 +294,7 @@ func (i *Instrument) KeepKeys(configured map[[32]byte]KeyHash) {
 	}
 	i.mu.Lock()
 	clear(i.byKey)
+	clear(i.byReason)
 	i.mu.Unlock()
 	for _, of := range []*prometheus.CounterVec{i.keys, i.refusals, i.deprecated} {
 		var gone []prometheus.Labels

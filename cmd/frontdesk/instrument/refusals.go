@@ -59,8 +59,8 @@ func (l *refusals) keep(r Refusal) {
 	if r.IsByLimit() {
 		of = &l.byLimit
 	}
-	if len(*of) == 2*MostRefusals {
-		*of = append((*of)[:0], (*of)[MostRefusals:]...)
+	if len(*of) == MostRefusals+MostRefusals/4 {
+		*of = append((*of)[:0], newest(*of)...)
 	}
 	*of = append(*of, r)
 }
