@@ -20,7 +20,9 @@ import (
 // reads each BlockedEvery; a shared store of sessions ends what is open, and lets nobody in, before that.
 //
 // Only changes are told. What a gateway finds ended when it starts may simply have run out, and
-// another one may have files that prolong it.
+// another one may have files that prolong it. An end by expires is final once it has come: files that
+// are older, cut short or away for a moment undo nothing, and who revoked by mistake hands out another
+// api_key. The end of a hash that is gone from the files is undone when they have it again.
 type keyEnds struct {
 	ring     auth.KeyEnds       // that snapshots look at
 	tables   *neighbours.Tables // nil where there is one gateway
@@ -69,7 +71,7 @@ func keyChanges(before, after []config.Key, removed map[[32]byte]bool, now time.
 	}
 	for hash, was := range were {
 		is, there := are[hash]
-		if !there {
+		if is.Final = there; !there {
 			is, removed[hash] = was, true
 			is.Ends = now
 		}
@@ -136,18 +138,20 @@ func tellKeyEnds(ctx context.Context, changed []neighbours.KeyEnd, tables *neigh
 		return nil
 	}
 	var kept, ended error
+	var lifted [][32]byte
 	var telling sync.WaitGroup
-	telling.Go(func() { kept = tables.TellKeyEnds(ctx, hostName(), changed) })
+	telling.Go(func() { lifted, kept = tables.TellKeyEnds(ctx, hostName(), changed) })
 	for _, end := range changed {
-		switch {
-		case sessions == nil:
-		case end.Ends.IsZero():
-			ended = errors.Join(ended, sessions.ReviveKey(ctx, end.Hash))
-		case !end.Ends.After(time.Now()):
+		if sessions != nil && !end.Ends.IsZero() && !end.Ends.After(time.Now()) {
 			ended = errors.Join(ended, sessions.EndKey(ctx, end.Hash))
 		}
 	}
 	telling.Wait()
+	for _, hash := range lifted {
+		if sessions != nil {
+			ended = errors.Join(ended, sessions.ReviveKey(ctx, hash))
+		}
+	}
 	return errors.Join(kept, ended)
 }
 
@@ -188,13 +192,14 @@ func (h *Desk) letIn() (all []string) {
 
 // TellKeyChange tells all gateways of a service, by the database and the store of sessions in a
 // configuration, that a key has changed. It returns which gateways these are; none where there is one.
-func TellKeyChange(p Program, c *config.Config, before, after config.Key) (gateways []string, err error) {
+// known tells whether the configuration, with its mapping sheet, says which database that is.
+func TellKeyChange(p Program, c *config.Config, before, after config.Key) (gateways []string, known bool, err error) {
 	if database, err := DatabaseOf(c); err != nil || database.file() != "" {
-		return nil, err
+		return nil, false, err
 	}
 	changed := keyChanges([]config.Key{before}, []config.Key{after}, map[[32]byte]bool{}, time.Now())
 	err = AskNeighbours(p, c, func(ctx context.Context, t *neighbours.Tables) (err error) {
-		if gateways, err = gatewaysOf(ctx, t); err != nil {
+		if gateways, err = gatewaysOf(ctx, t); err != nil || len(changed) == 0 {
 			return err
 		}
 		shared, release, err := sharedSessions(c)
@@ -204,7 +209,10 @@ func TellKeyChange(p Program, c *config.Config, before, after config.Key) (gatew
 		defer release()
 		return tellKeyEnds(ctx, changed, t, shared)
 	})
-	return gateways, err
+	if len(changed) == 0 { // nobody has to be told
+		err = nil
+	}
+	return gateways, true, err
 }
 
 // sharedSessions opens the store of sessions that the gateways of a configuration share; nil where

@@ -76,10 +76,13 @@ func (k *Change) tellOthers(p desk.Program) error {
 	}
 	after := before
 	k.change(&after)
-	gateways, err := desk.TellKeyChange(p, k.before, before, after)
+	gateways, known, err := desk.TellKeyChange(p, k.before, before, after)
 	switch {
+	case err != nil && !known:
+		_, err = fmt.Fprintf(p.Stderr, "Whether other gateways have to be told is not known: %s\n", k.before.Hide(err.Error()))
 	case err != nil:
-		_, err = fmt.Fprintf(p.Stderr, "Other gateways of the service could not be told: %s\nEach of them goes by its own files: see that this one changes for all.\n", k.before.Hide(err.Error()))
+		return fmt.Errorf("the other gateways of the service could not be told: %s\nThe frontdesk that serves from these files tells them once it can, unless it is restarted before. Bring the file to all of them: %s",
+			k.before.Hide(err.Error()), k.file)
 	case len(gateways) > 1:
 		_, err = fmt.Fprintf(p.Stdout, "%d gateways share the database: %s. All refuse what has ended by this; for all else each goes by its own files, so bring this one to all of them.\n", len(gateways), strings.Join(gateways, ", "))
 	}

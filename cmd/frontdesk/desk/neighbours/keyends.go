@@ -14,8 +14,11 @@ type KeyEnd struct {
 	Hash [32]byte
 	Key  string    // its name
 	Ends time.Time // zero: it has none any more
-	Told time.Time // by the clock of the database
-	By   string    // the host
+	// Final says that nothing undoes the end once it has come: files gave it, by expires. Else the hash
+	// is gone from the files of a gateway, which may find it again.
+	Final bool
+	Told  time.Time // by the clock of the database
+	By    string    // the host
 }
 
 // KeyEnds returns all of them.
@@ -34,23 +37,41 @@ func (t *Tables) KeyEnds(ctx context.Context) (all []KeyEnd, err error) {
 	return all, err
 }
 
-// TellKeyEnds keeps these ends, of each hash the earliest. What has a zero end has none any more.
-func (t *Tables) TellKeyEnds(ctx context.Context, by string, all []KeyEnd) error {
-	return t.db.Write(ctx, func(c sqlrecord.Conn) (err error) {
+// TellKeyEnds keeps these ends, of each hash the earliest. What has a zero end has none any more, unless
+// the one that is kept is final and has come; lifted are the hashes whose end is kept no more.
+func (t *Tables) TellKeyEnds(ctx context.Context, by string, all []KeyEnd) (lifted [][32]byte, err error) {
+	present := t.db.Dialect().Present
+	err = t.db.Write(ctx, func(c sqlrecord.Conn) error {
+		lifted = nil
 		for _, end := range all {
 			hash := mapping.TextValue(hex.EncodeToString(end.Hash[:]))
 			if end.Ends.IsZero() {
-				_, err = c.Exec(ctx, `DELETE FROM neighbour_key_end WHERE sha256 = ?1`, hash)
-			} else {
-				_, err = c.Exec(ctx, `INSERT INTO neighbour_key_end (sha256, key_name, ends_at, told_at, told_by) VALUES (?1, ?2, ?3, `+t.db.Dialect().Present+`, ?4)
-					ON CONFLICT (sha256) DO UPDATE SET ends_at = excluded.ends_at, told_at = excluded.told_at, told_by = excluded.told_by
-					WHERE excluded.ends_at < neighbour_key_end.ends_at`,
-					hash, mapping.TextValue(end.Key), mapping.IntValue(end.Ends.UnixMilli()), mapping.TextValue(by))
+				n, err := c.Exec(ctx, `DELETE FROM neighbour_key_end WHERE sha256 = ?1 AND (final = 0 OR ends_at > `+present+`)`, hash)
+				if err != nil {
+					return err
+				}
+				if n > 0 {
+					lifted = append(lifted, end.Hash)
+				}
+				continue
 			}
-			if err != nil {
+			final := int64(0)
+			if end.Final {
+				final = 1
+			}
+			if _, err := c.Exec(ctx, `INSERT INTO neighbour_key_end (sha256, key_name, ends_at, told_at, told_by, final) VALUES (?1, ?2, ?3, `+present+`, ?4, ?5)
+				ON CONFLICT (sha256) DO UPDATE SET ends_at = excluded.ends_at, told_at = excluded.told_at, told_by = excluded.told_by
+				WHERE excluded.ends_at < neighbour_key_end.ends_at`,
+				hash, mapping.TextValue(end.Key), mapping.IntValue(end.Ends.UnixMilli()), mapping.TextValue(by), mapping.IntValue(final)); err != nil {
 				return err
+			}
+			if end.Final {
+				if _, err := c.Exec(ctx, `UPDATE neighbour_key_end SET final = 1 WHERE sha256 = ?1`, hash); err != nil {
+					return err
+				}
 			}
 		}
 		return nil
 	})
+	return lifted, err
 }

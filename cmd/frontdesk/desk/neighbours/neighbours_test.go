@@ -71,10 +71,13 @@ func TestKeyEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l, _ := on(t)
 			now := time.UnixMilli(1_800_000_000_000)
-			end := func(by string, ends time.Time) {
+			tell := func(by string, ends time.Time, final bool) (lifted bool) {
 				t.Helper()
-				require.NoError(t, l.TellKeyEnds(t.Context(), by, []neighbours.KeyEnd{{Hash: [32]byte{1}, Key: "webshop", Ends: ends}}))
+				hashes, err := l.TellKeyEnds(t.Context(), by, []neighbours.KeyEnd{{Hash: [32]byte{1}, Key: "webshop", Ends: ends, Final: final}})
+				require.NoError(t, err)
+				return len(hashes) > 0
 			}
+			end := func(by string, ends time.Time) { t.Helper(); tell(by, ends, false) }
 			known := func() (all []neighbours.KeyEnd) {
 				t.Helper()
 				all, err := l.KeyEnds(t.Context())
@@ -91,8 +94,16 @@ func TestKeyEnds(t *testing.T) {
 			require.Equal(t, []neighbours.KeyEnd{{Hash: [32]byte{1}, Key: "webshop", Ends: now, By: "a"}}, known())
 			end("b", now.Add(-time.Second))
 			require.Equal(t, "b", known()[0].By)
-			end("a", time.Time{})
+			require.True(t, tell("a", time.Time{}, false), "a hash is there again")
 			require.Empty(t, known())
+
+			tell("a", time.Now().Add(time.Hour), true)
+			require.True(t, tell("b", time.Time{}, false), "an end that has not come is undone")
+			gone := time.Now().Add(-time.Hour)
+			end("a", gone)
+			tell("b", gone.Add(time.Minute), true)
+			require.False(t, tell("a", time.Time{}, false), "a revoke is final, also of a hash that was gone before")
+			require.Equal(t, gone.UnixMilli(), known()[0].Ends.UnixMilli())
 		})
 	}
 }

@@ -74,8 +74,8 @@ func (k *keyed) reasons(n int) (all []string) {
 }
 
 // TestRevokeIsOneRevoke: an api_key that is ended by a command or by the files of one gateway is
-// refused by all at once, whatever their files say, and they say so; until a gateway that ended it
-// takes it up again.
+// refused by all at once, whatever their files say, and they say so. It stays so, whatever files come
+// later; of a hash that is gone from the files of one until they have it again.
 func TestRevokeIsOneRevoke(t *testing.T) {
 	t.Parallel()
 	k := startKeyed(t, 3)
@@ -83,6 +83,19 @@ func TestRevokeIsOneRevoke(t *testing.T) {
 	token, other := k.gateways[0].Login(rig.FullKey, "demo"), k.gateways[1].Login(rig.OrdersKey, "demo")
 	before, err := os.ReadFile(k.files[0])
 	require.NoError(t, err)
+
+	require.NoError(t, os.Remove(k.files[1]))
+	k.gateways[1].HangUp()
+	require.Eventually(t, func() bool { return k.status(0, token) == 401 }, rig.Patience, time.Millisecond)
+	k.out(token, "^key_(unknown|revoked)$", "by a file that is gone")
+	k.gateways[1].WriteTo(k.files[1], string(before))
+	k.gateways[1].HangUp()
+	require.Eventually(t, func() bool {
+		k.looked()
+		return k.gateways[2].Call(http.MethodGet, rig.LoginPath(rig.FullKey, "demo", "demo"), "", "").Status == 200
+	}, rig.Patience, 5*time.Millisecond, "the file is there again")
+	require.Empty(t, k.reasons(0))
+	token = k.gateways[0].Login(rig.FullKey, "demo")
 
 	code, out, problems := rig.Command(t, "", "key", "revoke", "full", "--config", k.gateways[0].File)
 	require.Zero(t, code, problems)
@@ -99,21 +112,26 @@ func TestRevokeIsOneRevoke(t *testing.T) {
 		require.Regexp(t, "^the api_key full ends at .*Z, which .* told all gateways at .*Z; the files here have it without an end: bring them up to date$", k.reasons(n + 1)[0])
 	}
 
-	k.gateways[1].HangUp()
-	k.out(token, expired, "a gateway whose files always had it lifts nothing")
-	k.gateways[0].WriteTo(k.files[0], string(before))
-	k.gateways[0].HangUp()
-	require.Eventually(t, func() bool {
+	changed := func(n int, text, what string) {
+		t.Helper()
+		k.gateways[n].WriteTo(k.files[n], text)
+		k.gateways[n].HangUp()
 		k.looked()
-		return k.gateways[2].Call(http.MethodGet, rig.LoginPath(rig.FullKey, "demo", "demo"), "", "").Status == 200
-	}, rig.Patience, 5*time.Millisecond, "the gateway that ended it has it again")
-	require.Empty(t, k.reasons(1))
-
-	token = k.gateways[2].Login(rig.FullKey, "demo")
-	require.NoError(t, os.Remove(k.files[1]))
-	k.gateways[1].HangUp()
-	require.Eventually(t, func() bool { return k.status(0, token) == 401 }, rig.Patience, time.Millisecond)
-	k.out(token, "^key_(unknown|revoked)$", "by a file that is gone")
+		for at, g := range k.gateways { // without logins: ten wrong ones are throttled
+			require.Equal(t, 401, k.status(at, token), what)
+			require.Equal(t, 401, g.Call(http.MethodGet, "/openapi.json?api_key="+rig.FullKey, "", "").Status, what)
+		}
+	}
+	changed(1, string(before), "files that always had it")
+	changed(1, strings.Replace(string(before), "    allow:", "    expires: 2098-12-31\n    allow:", 1), "an end where there was none")
+	changed(1, strings.Replace(string(before), "    allow:", "    expires: 2099-12-31\n    allow:", 1), "and a later one")
+	changed(0, string(before), "the file of before, at the gateway that ended it")
+	require.Len(t, k.reasons(0), 1)
+	require.NoError(t, os.Remove(k.files[2]))
+	k.gateways[2].HangUp()
+	k.looked()
+	changed(2, string(before), "a file that was away")
+	require.Contains(t, []int{401, 429}, k.gateways[2].Call(http.MethodGet, rig.LoginPath(rig.FullKey, "demo", "demo"), "", "").Status)
 }
 
 // TestEndBroughtForward: an end that is still to come is one end, too, and no gateway that starts later

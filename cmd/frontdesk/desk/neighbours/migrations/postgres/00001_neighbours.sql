@@ -15,7 +15,8 @@ CREATE TABLE neighbour_key_end (
     key_name TEXT    NOT NULL,
     ends_at  BIGINT  NOT NULL,
     told_at  BIGINT  NOT NULL, -- by the clock of the database
-    told_by  TEXT    NOT NULL  -- the host
+    told_by  TEXT    NOT NULL, -- the host
+    final    BIGINT  NOT NULL  -- 1: by expires, so that nothing undoes it once it has come; 0: by a hash that is gone from the files
 );
 
 CREATE TABLE neighbour_gateway (
