@@ -115,7 +115,7 @@ func (c whatifCommand) Run(p desk.Program) error {
 type whyCommand struct {
 	Client string               `placeholder:"NAME" help:"Tell what this client was refused, in place of one request."`
 	Record accesslog.RecordName `placeholder:"order/4711" help:"Tell who wrote this record, and when: the last writes, in place of one request."`
-	Key    string               `placeholder:"NAME" help:"The same of an api_key; also for logins, whose client nobody knows where they fail."`
+	Key    string               `placeholder:"NAME" help:"Tell what this api_key was refused; also for logins, whose client nobody knows where they fail."`
 	At     terminal.When        `placeholder:"WHEN" help:"About when that was: 02:13 (when the clock last said so), 2026-11-01 02:13, or a time as RFC 3339 has it. Without it the newest are told."`
 	Within time.Duration        `default:"5m" placeholder:"TIME" help:"How far from then it may have been (default: 5m)."`
 	Limit  int                  `default:"3" help:"How many refusals are told in full, or writes of a record (20 at least)."`

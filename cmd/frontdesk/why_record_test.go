@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,6 +46,20 @@ func TestWhyRecord(t *testing.T) {
 		require.Contains(t, strings.Join(strings.Fields(lines[i+1]), " "), want+" demo Demo Garage full 127.0.0.1 ")
 	}
 	require.Equal(t, fmt.Sprintf("Beside that, 3 requests of contact/%d read it or were refused.", id), lines[5])
+
+	written := out
+	var halves [2]string // of two gateways, the later first, and a file that is given twice
+	for i, line := range slices.Collect(strings.Lines(d.Log.String())) {
+		halves[i%2] += line
+	}
+	var files []string
+	for i, half := range halves {
+		files = append(files, filepath.Join(t.TempDir(), fmt.Sprint(i)))
+		require.NoError(t, os.WriteFile(files[i], []byte(half), 0o600))
+	}
+	code, out, problems = cli("", "why", "--record", fmt.Sprint("contact/", id), files[1], files[0], files[1])
+	require.Zero(t, code, problems)
+	require.Equal(t, strings.Split(written, "\n")[:5], strings.Split(out, "\n")[:5])
 
 	code, out, problems = cli("", "why", "--record", fmt.Sprint("contact/", id), "--limit", "30", "--at", "2020-01-01 02:13", file)
 	require.Equal(t, 1, code, out)

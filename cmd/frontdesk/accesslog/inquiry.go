@@ -100,15 +100,19 @@ func (q *Inquiry) takeRequest(l *Line) {
 	}
 }
 
-// takeWrite keeps the last requests that wrote the record which is asked about.
+// takeWrite keeps the last requests that wrote the record which is asked about: logs of several
+// gateways come one after the other, and a line may be in a rotated file as well.
 func (q *Inquiry) takeWrite(l *Line) {
 	switch {
 	case !l.names(q.Record) || !q.isNear(l.Time.at):
 	case l.Status >= 400 || l.Method == http.MethodGet:
 		q.served++
+	case slices.ContainsFunc(q.told, func(kept Line) bool { return kept.RequestID == l.RequestID && kept.Time == l.Time }):
 	default:
 		q.alike++
-		q.told = recent(q.told, *l, max(q.Limit, 1))
+		q.told = append(q.told, *l)
+		slices.SortStableFunc(q.told, func(a, b Line) int { return a.Time.at.Compare(b.Time.at) })
+		q.told = q.told[max(0, len(q.told)-max(q.Limit, 1)):]
 	}
 }
 
@@ -194,7 +198,7 @@ func (l *Line) names(r RecordName) bool {
 
 // tellWrites writes who wrote the record that is asked about, and when.
 func (q *Inquiry) tellWrites(out io.Writer) error {
-	told := q.told[max(0, len(q.told)-max(q.Limit, 1)):]
+	told := q.told
 	if q.alike == 0 && q.served == 0 {
 		return fmt.Errorf("these logs have no request about %s%s (a write without log.access leaves no line)", q.Record, q.lostSome())
 	}

@@ -30,7 +30,7 @@ const (
 	noticedRefused = 3   // 401 of one cause; what failed; slow requests
 	noticedLimited = 20  // 429 by one limit
 	noticeSlow     = 500 // ms
-	noticesMost    = 3   // of one sort
+	noticesMost    = 5   // of one sort
 )
 
 // notices are what stands out now, of all gateways. They hold names of keys and clients, and so are
