@@ -80,7 +80,7 @@ func keyChanges(before, after []config.Key, removed map[[32]byte]bool, now time.
 		case is.Ends.Equal(was.Ends), passed(is.Ends) && passed(was.Ends):
 			continue
 		case !sooner(is.Ends, was.Ends):
-			is.Ends = time.Time{}
+			is.Ends, is.Final = time.Time{}, false
 		}
 		changed = append(changed, is)
 	}
@@ -92,10 +92,14 @@ func (k *keyEnds) changed(before, after []config.Key) {
 	if k.tables == nil {
 		return
 	}
+	now := time.Now()
 	k.mu.Lock()
-	for _, end := range keyChanges(before, after, k.removed, time.Now()) {
-		k.queue[end.Hash] = end
+	for _, end := range keyChanges(before, after, k.removed, now) {
+		if untold := k.queue[end.Hash]; !untold.Final || untold.Ends.After(now) { // else it is final, also before the others have heard it
+			k.queue[end.Hash] = end
+		}
 	}
+	k.know()
 	k.mu.Unlock()
 	select {
 	case k.told <- struct{}{}:
@@ -116,11 +120,6 @@ func (k *keyEnds) exchange(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(untold, err)
 	}
-	ring := make(map[[32]byte]time.Time, len(known))
-	for _, end := range known {
-		ring[end.Hash] = end.Ends
-	}
-	k.ring.Know(ring)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.known = known
@@ -129,7 +128,22 @@ func (k *keyEnds) exchange(ctx context.Context) error {
 			delete(k.queue, end.Hash)
 		}
 	}
+	k.know()
 	return untold
+}
+
+// know has snapshots go by what is known, and by the ends by expires that are still to be told.
+func (k *keyEnds) know() {
+	ring := make(map[[32]byte]time.Time, len(k.known))
+	for _, end := range k.known {
+		ring[end.Hash] = end.Ends
+	}
+	for hash, end := range k.queue {
+		if is, known := ring[hash]; end.Final && !end.Ends.IsZero() && (!known || end.Ends.Before(is)) {
+			ring[hash] = end.Ends
+		}
+	}
+	k.ring.Know(ring)
 }
 
 // tellKeyEnds tells all gateways of changes. Where one of the two ways hangs, the other works.
