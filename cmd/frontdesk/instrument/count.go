@@ -87,6 +87,9 @@ func (c *count) add(fate string, n float64) {
 
 // time adds what a histogram has counted.
 func (c *count) time(h *dto.Histogram) {
+	if c.buckets == nil {
+		c.buckets = map[int32]float64{}
+	}
 	c.took += h.GetSampleSum()
 	c.schema = h.GetSchema()
 	at, n, delta := int32(0), int64(0), 0
@@ -106,7 +109,7 @@ func (i *Instrument) counts() map[name]*count {
 	of := func(kind Kind, word string) *count {
 		n := name{kind, word}
 		if all[n] == nil {
-			all[n] = &count{buckets: map[int32]float64{}}
+			all[n] = &count{}
 		}
 		return all[n]
 	}

@@ -185,12 +185,13 @@ func (i *Instrument) meters(a *gateway.Answer) (timed *answerMeters, counted [3]
 		of := i.byClient[client]
 		if of == nil {
 			of = new([3]prometheus.Counter)
-			for fate := range of {
-				of[fate] = i.clients.WithLabelValues(client, fates[fate])
-			}
 			i.byClient[client] = of
 		}
-		counted[1] = of[slices.Index(fates[:], fateOf(a.Status))]
+		fate := slices.Index(fates[:], fateOf(a.Status))
+		if of[fate] == nil {
+			of[fate] = i.clients.WithLabelValues(client, fates[fate])
+		}
+		counted[1] = of[fate]
 	}
 	if a.Reason != "" {
 		kind := refusalKind{a.Key, cmp.Or(a.Counted, a.Reason), cmp.Or(a.Cause, a.Reason), a.Status}
