@@ -107,7 +107,7 @@ func (p *past) telling(now time.Time, stopped bool) (told redis.Told, last uint6
 		Parts:    map[string]map[string][]byte{stepsPart: {}, minutesPart: {}},
 		Refusals: map[string][][]byte{},
 	}
-	minutes, steps := p.Steps(g.told.Add(-time.Minute))
+	minutes, steps := p.Untold(g.told)
 	for part, all := range map[string][]instrument.Step{stepsPart: steps, minutesPart: minutes} {
 		for _, s := range all {
 			told.Parts[part][strconv.FormatInt(s.Place(), 10)] = packed(s)

@@ -191,6 +191,14 @@ func (i *Instrument) Steps(since time.Time) (minutes, steps []Step) {
 	return after(i.minutes, Long), append(after(i.steps, Short), i.step(counts))
 }
 
+// Untold returns what has changed since another gateway was told last: the short steps since then, and
+// the minutes that older ones have been put into.
+func (i *Instrument) Untold(told time.Time) (minutes, steps []Step) {
+	since := told.Add(-time.Minute) // the step that was under way has gone on
+	minutes, steps = i.Steps(since.Add(-shortSteps*Short - Long))
+	return minutes, slices.DeleteFunc(steps, func(s Step) bool { return s.At < since.Unix() })
+}
+
 // Place is where a step stands among those that are kept, which the next one of that place replaces.
 func (s *Step) Place() int64 {
 	if s.Long {
