@@ -13,6 +13,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
+	"frontdesk/cmd/frontdesk/rig/await"
 	"frontdesk/mapping"
 )
 
@@ -162,7 +163,7 @@ func TestBulkhead(t *testing.T) {
 	for range 3 { // two that run, one that waits
 		hanging.Go(func() { _ = g.get("order") })
 	}
-	require.Eventually(t, func() bool { return g.Load() == backend.Load{Running: 2, Most: 4, Waiting: 1, Clients: 1} }, 30*time.Second, time.Millisecond)
+	await.True(t, func() bool { return g.Load() == backend.Load{Running: 2, Most: 4, Waiting: 1, Clients: 1} })
 	e := g.requireReason(g.get("order"), mapping.BackendUnavailable)
 	require.Equal(t, time.Second, e.RetryAfter)
 	require.Equal(t, 1, g.outcomes("order")[backend.Busy])
@@ -202,7 +203,7 @@ func TestBulkheadWaitsNoLongerThanTheDeadline(t *testing.T) {
 		func(context.Context, *mapping.Resource) error { <-release; return nil })
 	var hanging sync.WaitGroup
 	hanging.Go(func() { _ = g.get("order") })
-	require.Eventually(t, func() bool { return g.Load().Running == 1 }, 30*time.Second, time.Millisecond)
+	await.True(t, func() bool { return g.Load().Running == 1 })
 	e := g.requireReason(g.get("order"), mapping.BackendTimeout)
 	require.Equal(t, time.Second, e.RetryAfter)
 	close(release)

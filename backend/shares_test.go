@@ -14,6 +14,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
+	"frontdesk/cmd/frontdesk/rig/await"
 	"frontdesk/mapping"
 )
 
@@ -83,10 +84,10 @@ func (c *crowd) call(client rune, resource string, times int) {
 				c.answers <- err
 			}
 		})
-		require.Eventually(c.t, func() bool {
+		await.True(c.t, func() bool {
 			load := c.Load()
 			return load.Running+load.Waiting == c.begun-int(c.ended.Load())
-		}, 30*time.Second, 50*time.Microsecond)
+		})
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // TestBodyMemoryShares: a client alone gets half, the next half of the rest, and
@@ -72,7 +74,7 @@ func TestBodyMemoryWaits(t *testing.T) {
 			_, ok := m.take(ctx, 1, 32, time.Hour)
 			outcomes <- outcome{n, ok}
 		}()
-		require.Eventually(t, func() bool { _, now := m.load(); return now == waiting }, time.Minute, time.Millisecond)
+		await.True(t, func() bool { _, now := m.load(); return now == waiting })
 		return giveUp
 	}
 	wait(1, 1)()

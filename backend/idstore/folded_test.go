@@ -3,7 +3,6 @@ package idstore_test
 import (
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
@@ -14,6 +13,7 @@ import (
 	"frontdesk/backend/idstore"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/cmd/frontdesk/rig/await"
 	"frontdesk/mapping/sheet"
 )
 
@@ -128,11 +128,11 @@ func TestKeysFoldedAtOnce(t *testing.T) {
 		require.NoError(t, err)
 		done := make(chan error, 1)
 		go func() { done <- f() }()
-		require.Eventually(t, func() bool {
+		await.True(t, func() bool {
 			waits := false
 			err := watch.QueryRow(t.Context(), "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')").Scan(&waits)
 			return err == nil && waits
-		}, time.Minute, time.Millisecond)
+		})
 		require.NoError(t, tx.Commit(t.Context()))
 		require.NoError(t, <-done)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/backend"
+	"frontdesk/cmd/frontdesk/rig/await"
 	"frontdesk/mapping"
 )
 
@@ -136,7 +137,7 @@ func TestDriftIsSeen(t *testing.T) {
 		run(t, engine, x.dsn, "ALTER TABLE art RENAME COLUMN oms TO omschrijving")
 		_, err := x.front.Get(t.Context(), x.model.Resource("article"), backend.Query{Client: one, ID: 1})
 		require.True(t, mapping.Is(err, mapping.BackendChanged), "before anybody has looked: %v", err)
-		require.Eventually(t, func() bool { return len(x.Closed()) == 1 }, patience, 10*time.Millisecond)
+		await.True(t, func() bool { return len(x.Closed()) == 1 })
 		run(t, engine, x.dsn, "ALTER TABLE art RENAME COLUMN omschrijving TO oms")
 	})
 }

@@ -16,6 +16,7 @@ import (
 	"frontdesk/backend"
 	"frontdesk/backend/follow"
 	"frontdesk/backend/sqlrecord"
+	"frontdesk/cmd/frontdesk/rig/await"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
 )
@@ -108,7 +109,7 @@ func TestSlowPageKeepsTheLease(t *testing.T) {
 			return at
 		}
 		first := until()
-		require.Eventually(t, func() bool { return until() > first+200 }, patience, time.Millisecond, "longer than it lasts")
+		await.True(t, func() bool { return until() > first+200 }, "longer than it lasts")
 		close(goOn)
 		require.NotEmpty(t, x.cursor(t, one))
 	})
@@ -158,7 +159,7 @@ func (c *counter) since(n int) []int {
 func (c *counter) next(t *testing.T) []int {
 	t.Helper()
 	n := len(c.since(0))
-	require.Eventually(t, func() bool { return len(c.since(n)) >= 3 }, patience, time.Millisecond)
+	await.True(t, func() bool { return len(c.since(n)) >= 3 })
 	return c.since(n)[:3]
 }
 
@@ -188,16 +189,16 @@ func TestSettledChangesAreReadNoMore(t *testing.T) {
 		x.eventually(t, []string{"updated contact 3"}, told)
 
 		set(fmt.Sprintf("high_at = high_at - %d", time.Minute.Milliseconds()))
-		require.Eventually(t, func() bool { return slices.Equal([]int{0, 0}, c.next(t)[1:]) }, patience, time.Millisecond)
+		await.True(t, func() bool { return slices.Equal([]int{0, 0}, c.next(t)[1:]) })
 		n := len(c.since(0))
 		x.exec(fmt.Sprintf("UPDATE f_rel SET naam = 'Twe', gew = %d WHERE nr = 2", mass+1))
 		x.eventually(t, []string{"updated contact 3", "updated contact 2"}, told)
 		require.Equal(t, []int{1, 1}, c.next(t)[1:])
 		require.LessOrEqual(t, slices.Max(c.since(n)), 1)
 
-		require.Eventually(t, func() bool { // what the gateway knows is set back: it reads again what it has seen since
+		await.True(t, func() bool { // what the gateway knows is set back: it reads again what it has seen since
 			set("since = since - 3600000, final = 0")
 			return slices.Contains(c.next(t), 4)
-		}, patience, time.Millisecond)
+		})
 	})
 }

@@ -19,6 +19,7 @@ import (
 	"frontdesk/backend/follow"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/cmd/frontdesk/rig/await"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
 )
@@ -124,7 +125,7 @@ func TestChangesOfOwnAreNoNews(t *testing.T) {
 			return all[0].Records
 		}
 		from := scans() // of 5 records at most each time: 20 are of looks that began afterwards
-		require.Eventually(t, func() bool { return scans() >= from+20 }, patience, time.Millisecond)
+		await.True(t, func() bool { return scans() >= from+20 })
 		require.Equal(t, []string{fmt.Sprint("created contact ", made.ID()), "updated contact 3"}, x.changed(t, one, after))
 	})
 }
@@ -275,19 +276,19 @@ func TestSoakScan(t *testing.T) {
 	look := func() {
 		most = max(most, resident(t))
 	}
-	require.Eventually(t, func() bool {
+	await.True(t, func() bool {
 		look()
 		page, err := x.front.Changes(t.Context(), beginning(one, contact))
 		cursor = page.Cursor
 		return err == nil
-	}, 30*time.Minute, 100*time.Millisecond)
+	})
 	t.Logf("read for the first time in %s", time.Since(began).Round(time.Second))
 	x.exec("DELETE FROM f_rel WHERE nr = 777777")
 	began = time.Now()
-	require.Eventually(t, func() bool {
+	await.True(t, func() bool {
 		look()
 		return len(x.changed(t, one, cursor, contact)) > 0
-	}, 30*time.Minute, 100*time.Millisecond)
+	})
 	require.Equal(t, []string{"deleted contact 777777"}, x.changed(t, one, cursor, contact))
 	t.Logf("a deletion was found after %s; resident: +%d MiB", time.Since(began).Round(time.Second), (most-before)>>20)
 	require.Less(t, most-before, int64(64<<20))

@@ -6,13 +6,13 @@ import (
 	"math/rand/v2"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/cmd/frontdesk/rig/await"
 	"frontdesk/mapping"
 )
 
@@ -94,10 +94,10 @@ func TestConcurrentFollower(t *testing.T) {
 			close(ended)
 			following.Wait()
 			want := x.source(s.mine)
-			require.Eventually(t, func() bool {
+			await.True(t, func() bool {
 				f.catchUp(t, fronts[0])
 				return maps.Equal(want, f.copied)
-			}, time.Minute, 10*time.Millisecond, "round %d", round)
+			}, "round %d", round)
 			require.Positive(t, f.seen)
 		}
 	})

@@ -11,6 +11,7 @@ import (
 	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/backend/sqlrecord"
+	"frontdesk/cmd/frontdesk/rig/await"
 	"frontdesk/mapping"
 )
 
@@ -40,7 +41,7 @@ func (x *fixture) changesAfter(q backend.ChangesQuery, ends string) (told []stri
 		q.Resources = x.model.Resources
 	}
 	q.Limit = max(q.Limit, 1)
-	require.Eventually(x.t, func() bool {
+	await.True(x.t, func() bool {
 		page, err := x.front.Changes(bg(), q)
 		require.NoError(x.t, err)
 		require.LessOrEqual(x.t, len(page.Changes), q.Limit)
@@ -50,7 +51,7 @@ func (x *fixture) changesAfter(q backend.ChangesQuery, ends string) (told []stri
 		}
 		q.After = page.Cursor
 		return len(told) > 0 && told[len(told)-1] == ends && !page.More
-	}, time.Minute, time.Millisecond, "%v", told)
+	}, "%v", told)
 	return told, q.After
 }
 

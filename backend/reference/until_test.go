@@ -17,6 +17,7 @@ import (
 	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/cmd/frontdesk/rig/await"
 	"frontdesk/mapping"
 )
 
@@ -241,11 +242,11 @@ func TestUntilIsToldWhileAWriterBegins(t *testing.T) {
 	require.NoError(t, err)
 	created := make(chan mapping.Record, 1)
 	go func() { created <- s.create(s.mine, s.group("begins")) }()
-	require.Eventually(t, func() bool {
+	await.True(t, func() bool {
 		var waits bool
 		require.NoError(t, conn.QueryRow(t.Context(), "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted)").Scan(&waits))
 		return waits
-	}, time.Minute, time.Millisecond)
+	})
 	told := ahead + 5000
 	_, err = conn.Exec(t.Context(), "UPDATE record_until SET at = $1", told)
 	require.NoError(t, err)

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // secured returns a connection of a pool with TLS, the server's side of it, and the
@@ -73,7 +75,7 @@ func TestQuietTLS(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c, far, under := secured(t)
 			// The ticket may come before the first look or after it: both are well.
-			require.Eventually(t, func() bool { require.True(t, c.alive()); return c.quiet.records.isWhole() }, ample, time.Millisecond)
+			await.True(t, func() bool { require.True(t, c.alive()); return c.quiet.records.isWhole() })
 			test.send(t, c, far, under)
 			if test.alive {
 				_, err := far.Write([]byte("answer"))
@@ -83,7 +85,7 @@ func TestQuietTLS(t *testing.T) {
 				require.NoError(t, err)
 				require.Equal(t, "answer", string(b))
 			}
-			require.Eventually(t, func() bool { return c.alive() == test.alive }, ample, time.Millisecond, "once it has come")
+			await.True(t, func() bool { return c.alive() == test.alive }, "once it has come")
 		})
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"frontdesk/backend"
 	"frontdesk/backend/remote/remotetest"
 	"frontdesk/backend/sqlrecord"
+	"frontdesk/cmd/frontdesk/rig/await"
 	"frontdesk/mapping"
 )
 
@@ -374,11 +375,11 @@ func TestCopyAsksOnce(t *testing.T) {
 			all.Go(func() { listed(t, d, north, "contact", "name") })
 		}
 		waits := regexp.MustCompile(`\[select[^]]*\]:\nfrontdesk/backend/remote\.flown\(`)
-		require.Eventually(t, func() bool {
+		await.True(t, func() bool {
 			var stacks bytes.Buffer
 			require.NoError(t, pprof.Lookup("goroutine").WriteTo(&stacks, 2))
 			return len(waits.FindAll(stacks.Bytes(), -1)) == 20
-		}, ample, time.Millisecond)
+		})
 	})
 	all.Wait()
 	calls := 0

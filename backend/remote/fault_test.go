@@ -15,6 +15,7 @@ import (
 
 	"frontdesk/backend"
 	"frontdesk/backend/remote/remotetest"
+	"frontdesk/cmd/frontdesk/rig/await"
 	"frontdesk/mapping"
 )
 
@@ -245,7 +246,7 @@ func TestCircuitOfOneResource(t *testing.T) {
 
 	f = opened(50 * time.Millisecond)
 	require.NoError(t, f.Set(remotetest.Fault{}))
-	require.Eventually(t, func() bool { return f.client.State() == "half-open" }, ample, time.Millisecond)
+	await.True(t, func() bool { return f.client.State() == "half-open" })
 	require.NoError(t, f.get(bg()))
 	require.Equal(t, "closed", f.client.State())
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/backend"
+	"frontdesk/cmd/frontdesk/rig/await"
 	"frontdesk/mapping"
 )
 
@@ -30,7 +31,7 @@ func begin(t testing.TB, c *Changes) string {
 func contacts(t testing.TB, c *Changes, after string, last mapping.Record) (ids []int32) {
 	t.Helper()
 	r := c.byName["contact"]
-	require.Eventually(t, func() bool {
+	await.True(t, func() bool {
 		page, err := c.Page(t.Context(), backend.ChangesQuery{Client: alice, After: after, Limit: 100, Resources: []*mapping.Resource{r}})
 		require.NoError(t, err)
 		ids = nil
@@ -38,7 +39,7 @@ func contacts(t testing.TB, c *Changes, after string, last mapping.Record) (ids 
 			ids = append(ids, change.ID)
 		}
 		return len(ids) > 0 && ids[len(ids)-1] == last.ID()
-	}, patience, time.Millisecond)
+	})
 	return ids
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
@@ -12,6 +11,7 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/cmd/frontdesk/rig/await"
 	"frontdesk/mapping"
 )
 
@@ -90,7 +90,7 @@ func (l *live) truth(text string) (n int64) {
 // comesTo returns when the database answers with n.
 func (l *live) comesTo(n int64, text string) {
 	l.t.Helper()
-	require.Eventually(l.t, func() bool { return l.truth(text) == n }, time.Minute, 10*time.Millisecond, text)
+	await.True(l.t, func() bool { return l.truth(text) == n }, text)
 }
 
 // building returns when the index is all but done, and waits for the other transaction.

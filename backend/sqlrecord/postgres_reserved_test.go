@@ -11,6 +11,7 @@ import (
 
 	"frontdesk/backend"
 	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // TestPostgresOwnConnections: logins, jobs and health checks have connections, even if all
@@ -95,12 +96,12 @@ func TestPostgresLocks(t *testing.T) {
 			return err
 		})
 	}()
-	require.Eventually(t, func() bool {
+	await.True(t, func() bool {
 		waits := 0
 		text := `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND clock_timestamp() - query_start > interval '100 ms'`
 		require.NoError(t, look.QueryRow(t.Context(), text).Scan(&waits))
 		return waits == 1
-	}, time.Minute, 10*time.Millisecond)
+	})
 	require.NoError(t, locks.Rollback(t.Context()))
 	require.NoError(t, <-read)
 	_, err = s.Update(t.Context(), alice, order, s.record("order", "reference", "changed"))

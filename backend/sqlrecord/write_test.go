@@ -16,6 +16,7 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 
 	"frontdesk/backend"
+	"frontdesk/cmd/frontdesk/rig/await"
 	"frontdesk/mapping"
 )
 
@@ -132,7 +133,7 @@ func TestInterruptedWriteDoesNotHurtItsBatch(t *testing.T) {
 			require.ErrorIs(t, err, context.Canceled)
 		})
 	}
-	require.Eventually(t, func() bool { return len(w.queue) == 4 }, patience, time.Millisecond)
+	await.True(t, func() bool { return len(w.queue) == 4 })
 	release()
 	wg.Wait()
 	require.GreaterOrEqual(t, runs, 3)
@@ -174,7 +175,7 @@ func TestFullDisk(t *testing.T) {
 			require.NotErrorIs(t, err, backend.ErrStale)
 		})
 	}
-	require.Eventually(t, func() bool { return len(w.queue) == 5 }, patience, time.Millisecond)
+	await.True(t, func() bool { return len(w.queue) == 5 })
 	close(release)
 	wg.Wait()
 	require.Equal(t, int64(4), s.contacts(t))

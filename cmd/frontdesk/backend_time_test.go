@@ -12,6 +12,7 @@ import (
 	"frontdesk/backend/reference"
 	"frontdesk/cmd/frontdesk/accesslog"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 	"frontdesk/mapping"
 )
 
@@ -41,7 +42,7 @@ func (d timedDriver) Write(ctx context.Context, f func(backend.Tx) error) error 
 // accessed returns the access line of a request, which comes after its answer.
 func accessed(t *testing.T, d *rig.Desk, id string) (found accesslog.Line) {
 	t.Helper()
-	require.Eventually(t, func() bool {
+	await.True(t, func() bool {
 		for text := range strings.Lines(d.Log.String()) {
 			if l := (accesslog.Line{}); l.Read([]byte(text)) && l.RequestID == id {
 				found = l
@@ -49,7 +50,7 @@ func accessed(t *testing.T, d *rig.Desk, id string) (found accesslog.Line) {
 			}
 		}
 		return false
-	}, rig.Patience, time.Millisecond)
+	})
 	return found
 }
 

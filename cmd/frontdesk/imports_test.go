@@ -85,8 +85,9 @@ var mayImport = map[string][]string{
 	"cmd/frontdesk/keys":            {"cmd/frontdesk/atomicfile", "cmd/frontdesk/desk", "cmd/frontdesk/desk/neighbours", "cmd/frontdesk/terminal", "config", "config/strictyaml"},
 	"cmd/frontdesk/rig": {
 		"auth", "backend", "backend/backendtest", "backend/legacy/legacytest", "backend/reference", "backend/sqlrecord/sqltest", "cmd/frontdesk/desk", "cmd/frontdesk/desk/neighbours",
-		"config", "gateway", "gateway/openapi", "gateway/webhook", "gateway/webhook/jobstore", "gateway/webhook/webhooktest", "mapping",
+		"cmd/frontdesk/rig/await", "config", "gateway", "gateway/openapi", "gateway/webhook", "gateway/webhook/jobstore", "gateway/webhook/webhooktest", "mapping",
 	},
+	"cmd/frontdesk/rig/await":   {},
 	"cmd/frontdesk/e2e/recipes": {"cmd/frontdesk/rig"},
 }
 

@@ -31,6 +31,7 @@ import (
 	"frontdesk/backend/reference"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 	"frontdesk/gateway/webhook/webhooktest"
 	"frontdesk/mapping"
 )
@@ -237,14 +238,14 @@ func leakyCallback(t *testing.T, k *rig.Kept, planted canaries, token, receiver 
 		t.Fatal("nobody called")
 	}
 	var signed string
-	require.Eventually(t, func() bool {
+	await.True(t, func() bool {
 		a, err := k.Try("GET", "/webhook?id="+id, token, "")
 		if err != nil || a.Status != 200 {
 			return false
 		}
 		signed = a.Data(t)["url"].(string)
 		return true
-	}, rig.Patience, 20*time.Millisecond)
+	})
 	for _, address := range []string{signed, signed + "x"} {
 		_, err := k.Try("GET", strings.TrimPrefix(address, k.Base), "", "")
 		require.NoError(t, err)

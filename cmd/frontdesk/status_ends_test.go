@@ -13,6 +13,7 @@ import (
 
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 	"frontdesk/gateway/webhook/webhooktest"
 )
 
@@ -76,10 +77,10 @@ func TestStatusTellsOfHashesAndCertificates(t *testing.T) {
 		t.Helper()
 		until := time.Now().Add(ends)
 		rig.WriteCertificateUntil(t, ca, certFile, keyFile, until)
-		require.Eventually(t, func() bool {
+		await.True(t, func() bool {
 			k.Timers.Pass(desk.LookEvery)
 			return k.Ready().Certificate.Expires.Unix() == until.Unix()
-		}, rig.Patience, 5*time.Millisecond)
+		})
 		return report()
 	}
 	now = renewed(-time.Hour)
@@ -103,10 +104,10 @@ func TestBackupsAge(t *testing.T) {
 	k := rig.StartKept(t, filepath.Join(dir, "frontdesk.yaml"), text, true)
 	tells := func(want, verdict string) {
 		t.Helper()
-		require.Eventually(t, func() bool {
+		await.True(t, func() bool {
 			k.Timers.Pass(desk.BackupsEvery)
 			return strings.Contains(fmt.Sprint(k.Ready().LookAt), want) && strings.Contains(k.OpsText("/"), verdict)
-		}, rig.Patience, time.Millisecond)
+		})
 		require.Equal(t, desk.HealthOK, k.Ready().Status)
 	}
 	tells("there is no backup", "It works. Look at this: there is no backup")

@@ -24,6 +24,7 @@ import (
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/instrument"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // pastJSON is what a test reads of the history.
@@ -85,7 +86,7 @@ var ofLogged = map[string]func(*accesslog.Line) string{
 // read counts lines until the one of that request.
 func (w *loggedTally) read(t *testing.T, log *rig.LockedBuffer, last string) {
 	t.Helper()
-	require.Eventually(t, func() bool {
+	await.True(t, func() bool {
 		text := append(w.cut, log.Reset()...)
 		end := bytes.LastIndexByte(text, '\n') + 1
 		w.cut = text[end:]
@@ -95,7 +96,7 @@ func (w *loggedTally) read(t *testing.T, log *rig.LockedBuffer, last string) {
 			}
 		}
 		return len(w.recent) > 0 && w.recent[len(w.recent)-1].RequestID == last
-	}, rig.Patience, time.Millisecond)
+	})
 }
 
 func (w *loggedTally) count(l *accesslog.Line) {

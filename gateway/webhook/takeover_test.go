@@ -17,6 +17,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
+	"frontdesk/cmd/frontdesk/rig/await"
 	"frontdesk/gateway/webhook"
 )
 
@@ -111,8 +112,7 @@ func TestACrashEndsAllThatWasUnderWay(t *testing.T) {
 	second.store.untilState(t, id, webhook.CalledBack)
 	require.EqualValues(t, 2, calls.Load())
 	for _, message := range []string{"callbacks: begin a call", "callbacks: keep a call"} {
-		require.Eventually(t, func() bool { return logs.FilterMessage(message).FilterField(zap.String("job", id)).Len() > 0 },
-			time.Minute, time.Millisecond, message)
+		await.True(t, func() bool { return logs.FilterMessage(message).FilterField(zap.String("job", id)).Len() > 0 }, message)
 	}
 }
 

@@ -16,12 +16,12 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/backend"
+	"frontdesk/cmd/frontdesk/rig/await"
 	"frontdesk/gateway/webhook"
 	"frontdesk/gateway/webhook/jobstore"
 	"frontdesk/gateway/webhook/webhooktest"
@@ -108,12 +108,7 @@ func (h *Hooks) Body() string { return fmt.Sprintf(`{"webhook_url":%q}`, h.Addre
 // address with the id added, signed with both secrets.
 func (h *Hooks) Next(t *testing.T) (id string) {
 	t.Helper()
-	var r *http.Request
-	select {
-	case r = <-h.Calls:
-	case <-time.After(Patience):
-		t.Fatal("nobody called")
-	}
+	r := <-h.Calls
 	require.Equal(t, "GET", r.Method)
 	id, ok := strings.CutPrefix(r.RequestURI, "/hook?b=2&a=%2F1&id=")
 	require.True(t, ok, r.RequestURI)
@@ -313,10 +308,10 @@ func (d *Desk) FollowBackup(token, location string) {
 	d.T.Helper()
 	at := location[strings.Index(location, "/webhook?"):]
 	var a Answer
-	require.Eventually(d.T, func() bool {
+	await.True(d.T, func() bool {
 		a = d.Call("GET", at, token, "")
 		return a.Status == 200
-	}, Patience, 50*time.Millisecond)
+	})
 	download := a.Data(d.T)["url"].(string)
 	resp, err := d.HTTP.Get(download)
 	require.NoError(d.T, err)

@@ -158,7 +158,7 @@ func Begin(t testing.TB, o Options) (d *Desk, ready func()) {
 	d = &Desk{T: t, Ops: FreeAddress(t), Mail: filepath.Join(dir, "mail"), Log: new(LockedBuffer), Stopped: make(chan struct{})}
 	require.NoError(t, os.WriteFile(file, o.unhurried().config(d), 0o600))
 
-	d.HTTP = &http.Client{Transport: d.heldToContract(t, file, &http.Transport{MaxIdleConnsPerHost: 64}), Timeout: 2 * Patience}
+	d.HTTP = &http.Client{Transport: d.heldToContract(t, file, &http.Transport{MaxIdleConnsPerHost: 64})}
 	return d, d.start(desk.Program{Wrap: o.Wrap, Now: o.Now, Disk: o.Disk, After: o.After, Bound: o.Bound}, serving(file, true))
 }
 
@@ -270,12 +270,7 @@ func FreeAddress(t testing.TB) string {
 // Shutdown stops the desk as Ctrl-C does, and waits for it.
 func (d *Desk) Shutdown() {
 	d.Stop()
-	select {
-	case <-d.Stopped:
-	case <-time.After(2 * Patience):
-		d.T.Error("frontdesk did not stop")
-		return
-	}
+	<-d.Stopped
 	d.HTTP.CloseIdleConnections()
 	if d.Code != 0 {
 		d.T.Errorf("frontdesk ended with exit code %d:\n%s", d.Code, d.Log)
@@ -402,5 +397,5 @@ func (d *Desk) Create(token, resource, body string) int {
 	return a.ID(d.T)
 }
 
-// Patience is how long a test waits for what must happen soon.
+// Patience is the timeout of a program whose requests and calls are to end before it on any machine.
 const Patience = time.Minute

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // Kept is a desk whose configuration is a file that the test changes.
@@ -74,7 +75,7 @@ func StartTimed(t testing.TB, file, text string, after func(time.Duration) <-cha
 func (k *Kept) serve(t testing.TB, text string, watch bool, after func(time.Duration) <-chan time.Time) {
 	t.Helper()
 	k.Desk = Desk{T: t, Ops: FreeAddress(t), Log: new(LockedBuffer), Stopped: make(chan struct{})}
-	k.HTTP = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}, Timeout: 2 * Patience}
+	k.HTTP = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
 	if text != "" {
 		k.Write(text)
 	}
@@ -99,7 +100,7 @@ func (k *Kept) HangUp() {
 	k.T.Helper()
 	before := k.Metric("frontdesk_config_reloads_total")
 	k.Signals <- syscall.SIGHUP
-	require.Eventually(k.T, func() bool { return k.Metric("frontdesk_config_reloads_total") > before }, Patience, time.Millisecond)
+	await.True(k.T, func() bool { return k.Metric("frontdesk_config_reloads_total") > before })
 }
 
 // Settled has the desk look at its files until the configuration is another one.
@@ -112,10 +113,10 @@ func (k *Kept) Settled(what string) {
 // Compared has the desk look at its files until that has been found of it.
 func (k *Kept) Compared(found func(desk.ConfigHealth) bool, what string) {
 	k.T.Helper()
-	require.Eventually(k.T, func() bool {
+	await.True(k.T, func() bool {
 		k.Timers.Pass(desk.LookEvery)
 		return found(k.Ready().Config)
-	}, Patience, 5*time.Millisecond, what)
+	}, what)
 }
 
 // Ready is what /readyz says.
@@ -143,7 +144,7 @@ func (k *Kept) Metric(name string) (value float64) {
 func (k *Kept) RequireLogged(parts ...string) string {
 	k.T.Helper()
 	var found string
-	require.Eventually(k.T, func() bool {
+	await.True(k.T, func() bool {
 		for line := range strings.Lines(k.Log.String()) {
 			missing := false
 			for _, part := range parts {
@@ -155,7 +156,7 @@ func (k *Kept) RequireLogged(parts ...string) string {
 			}
 		}
 		return false
-	}, Patience, 10*time.Millisecond, "no line of the log has all of %q", parts)
+	}, "no line of the log has all of %q", parts)
 	return found
 }
 
@@ -222,6 +223,6 @@ func (w *Timers) Held(d time.Duration) int {
 // Looked has the desk look whose sessions have ended, and returns when it has.
 func (k *Kept) Looked() {
 	k.T.Helper()
-	require.Eventually(k.T, func() bool { return k.Timers.Pass(desk.BlockedEvery) > 0 }, Patience, time.Millisecond)
-	require.Eventually(k.T, func() bool { return k.Timers.Held(desk.BlockedEvery) > 0 }, Patience, time.Millisecond)
+	await.True(k.T, func() bool { return k.Timers.Pass(desk.BlockedEvery) > 0 })
+	await.True(k.T, func() bool { return k.Timers.Held(desk.BlockedEvery) > 0 })
 }

@@ -6,9 +6,10 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // LockedBuffer is a buffer that several goroutines write to.
@@ -41,34 +42,34 @@ func (l *LockedBuffer) Reset() []byte {
 // RequireLogged waits until a line was logged, and checks that it was once.
 func (c *Child) RequireLogged(line string) {
 	c.T.Helper()
-	require.Eventually(c.T, func() bool { return strings.Contains(c.Log.String(), line) }, Patience, 10*time.Millisecond)
+	await.True(c.T, func() bool { return strings.Contains(c.Log.String(), line) })
 	require.Equal(c.T, 1, strings.Count(c.Log.String(), line), "the log is flooded")
 }
 
 // Told waits until the log, which is written now and then, tells something.
 func (d *Desk) Told(text string) {
 	d.T.Helper()
-	require.Eventually(d.T, func() bool { return strings.Contains(d.Log.String(), text) }, Patience, 5*time.Millisecond)
+	await.True(d.T, func() bool { return strings.Contains(d.Log.String(), text) })
 }
 
 // Accessed returns the access line of a request, which comes after its answer.
 func (d *Desk) Accessed(requestID string) (line struct{ Key, Client, Cause, Reason, Address string }) {
 	d.T.Helper()
-	require.Eventually(d.T, func() bool {
+	await.True(d.T, func() bool {
 		for candidate := range strings.Lines(d.Log.String()) {
 			if strings.Contains(candidate, `"request"`) && strings.Contains(candidate, requestID) {
 				return json.Unmarshal([]byte(candidate), &line) == nil
 			}
 		}
 		return false
-	}, Patience, time.Millisecond, "no access line of %s", requestID)
+	}, "no access line of %s", requestID)
 	return line
 }
 
 // Logged returns the log line of a failed request, which may come a little late.
 func (d *Desk) Logged(requestID string) (line string) {
 	d.T.Helper()
-	require.Eventually(d.T, func() bool {
+	await.True(d.T, func() bool {
 		for candidate := range strings.Lines(d.Log.String()) {
 			if strings.Contains(candidate, requestID) && strings.Contains(candidate, `"request failed"`) {
 				line = candidate
@@ -76,7 +77,7 @@ func (d *Desk) Logged(requestID string) (line string) {
 			}
 		}
 		return false
-	}, Patience, 10*time.Millisecond, "nothing is logged under %s", requestID)
+	}, "nothing is logged under %s", requestID)
 	return line
 }
 

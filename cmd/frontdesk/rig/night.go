@@ -59,7 +59,7 @@ func StartNight(t testing.TB, folder string) *Night {
 	n := &Night{receiver: receiver.URL, folder: folder, Kept: &Kept{File: filepath.Join(t.TempDir(), "frontdesk.yaml"), Signals: make(chan os.Signal)}}
 	n.text = KeptConfig(t, o.DSN, fmt.Sprintf("callbacks: [GET /country]\nwebhooks: {allow_hosts: [127.0.0.1], ports: [443, %d], ca_file: %q}",
 		webhooktest.Port(t, receiver), authority.File(t)), nightKeys)
-	n.Desk = Desk{T: t, Ops: FreeAddress(t), Log: new(LockedBuffer), Stopped: make(chan struct{}), HTTP: &http.Client{Transport: &http.Transport{}, Timeout: 2 * Patience}}
+	n.Desk = Desk{T: t, Ops: FreeAddress(t), Log: new(LockedBuffer), Stopped: make(chan struct{}), HTTP: &http.Client{Transport: &http.Transport{}}}
 	n.Write(n.text)
 	n.Serve(desk.Program{Signals: n.Signals, After: n.Timers.After, Now: n.Clock.Now, Wrap: n.Faults.Wrap}, n.File, true)
 	webshop := n.Login(FullKey, "demo")

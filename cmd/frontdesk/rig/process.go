@@ -95,7 +95,7 @@ func StartChild(t testing.TB, o Options) *Child {
 	file := filepath.Join(dir, "frontdesk.yaml")
 	c := &Child{Desk: Desk{T: t, Ops: FreeAddress(t), Mail: filepath.Join(dir, "mail"), Log: new(LockedBuffer)}, Ended: make(chan struct{})}
 	require.NoError(t, os.WriteFile(file, o.config(&c.Desk), 0o600))
-	c.HTTP = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}, Timeout: 2 * Patience}
+	c.HTTP = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
 	c.Process = exec.Command(Binary(t), "serve", "--config", file)
 	if o.Descriptors > 0 {
 		c.Process = exec.Command("/bin/sh", "-c", `ulimit -n "$1"; shift; exec "$@"`, "sh", strconv.Itoa(o.Descriptors), Binary(t), "serve", "--config", file)

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // Resident is how much memory the process has, in bytes.
@@ -54,7 +56,6 @@ func (d *Desk) Socket() *Socket {
 	conn, err := net.Dial("tcp", base.Host)
 	require.NoError(d.T, err)
 	d.T.Cleanup(func() { _ = conn.Close() })
-	require.NoError(d.T, conn.SetDeadline(time.Now().Add(2*Patience)))
 	return &Socket{Conn: conn, t: d.T, Reader: bufio.NewReader(conn)}
 }
 
@@ -115,13 +116,13 @@ func (d *Desk) Underway(token, body string) *Socket {
 func (d *Desk) RequireRefusing() {
 	d.T.Helper()
 	address := strings.TrimSuffix(strings.TrimPrefix(d.Base, "http://"), "/webservice_v2")
-	require.Eventually(d.T, func() bool {
+	await.True(d.T, func() bool {
 		conn, err := net.Dial("tcp", address)
 		if err == nil {
 			_ = conn.Close()
 		}
 		return errors.Is(err, syscall.ECONNREFUSED)
-	}, Patience, 10*time.Millisecond)
+	})
 }
 
 // RequireAtRest checks that a SQLite file was left complete, with nothing beside
@@ -172,7 +173,7 @@ func ContactAsked(token string) string {
 // RequireServing waits until a new connection is served.
 func (d *Desk) RequireServing(token string) {
 	d.T.Helper()
-	require.Eventually(d.T, func() bool {
+	await.True(d.T, func() bool {
 		fresh, err := net.Dial("tcp", d.Host())
 		if err != nil {
 			return false
@@ -181,5 +182,5 @@ func (d *Desk) RequireServing(token string) {
 		_, err = fresh.Write([]byte(ContactAsked(token)))
 		status, err2 := readAnswer(bufio.NewReader(fresh))
 		return err == nil && err2 == nil && status == 200
-	}, Patience, 20*time.Millisecond)
+	})
 }

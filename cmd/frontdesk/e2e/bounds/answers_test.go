@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // long is the length of a content of which two, and no three, fit into a page where
@@ -61,9 +61,9 @@ func TestPagesEndBySize(t *testing.T) {
 			busy := p.Call("GET", "/document?resource=contact&resource_id=1&name=long&fields=content&page_size=2", p.Token, "")
 			require.Equal(t, 503, busy.Status)
 			require.Equal(t, "overloaded", busy.Failure(t).Reason)
-			require.Eventually(t, func() bool { // behind the answer
+			await.True(t, func() bool { // behind the answer
 				return strings.Contains(p.OpsText("/metrics"), "frontdesk_body_memory_used_bytes 0\n")
-			}, rig.Patience, time.Millisecond, "all of it was given back")
+			}, "all of it was given back")
 		})
 	}
 }
@@ -100,13 +100,13 @@ func TestUnreadAnswers(t *testing.T) {
 			}
 			require.Equal(t, 201, p.Call("POST", "/contact", p.Token, rig.NewContact).Status, "what is small has its room")
 			require.NoError(t, holder.Close())
-			require.Eventually(t, func() bool { return p.Call("GET", record+"?fields=content", p.Token, "").Status == 200 }, rig.Patience, time.Millisecond)
+			await.True(t, func() bool { return p.Call("GET", record+"?fields=content", p.Token, "").Status == 200 })
 			require.Equal(t, "unread", p.Call("GET", record+"?fields=name", p.Token, "").Data(t)["name"], "what was refused is not done")
 			require.Equal(t, 200, p.Call("PUT", record, p.Token, `{"name":"renamed"}`).Status)
 			require.Equal(t, id, p.Call("POST", "/document", p.Token, body, key...).ID(t))
-			require.Eventually(t, func() bool { // behind the answer
+			await.True(t, func() bool { // behind the answer
 				return strings.Contains(p.OpsText("/metrics"), "frontdesk_body_memory_used_bytes 0\n")
-			}, rig.Patience, time.Millisecond, "all of it was given back")
+			}, "all of it was given back")
 		})
 	}
 }

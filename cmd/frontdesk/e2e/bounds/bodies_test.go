@@ -17,6 +17,7 @@ import (
 
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // bigBody is as much as a body may be.
@@ -39,9 +40,9 @@ func TestBodiesInChunks(t *testing.T) {
 	for range 8 {
 		d.Socket().Send(inChunks(token)) // and no more
 	}
-	require.Eventually(t, func() bool {
+	await.True(t, func() bool {
 		return strings.Contains(d.OpsText("/metrics"), fmt.Sprintf("frontdesk_body_memory_used_bytes %d\n", 8*32<<10))
-	}, rig.Patience, time.Millisecond)
+	})
 	for _, others := range []string{inChunks(other) + "\r\n0\r\n\r\n", posting("/contact", other, 512<<10, "") + padded(512<<10)} {
 		require.Equal(t, 201, d.Socket().Send(others).Answer("POST").Status)
 	}
@@ -95,12 +96,12 @@ func TestBodiesMemory(t *testing.T) {
 		require.Less(t, c.Resident()-before, growth)
 	}
 	require.Greater(t, busy, clients/2)
-	require.Eventually(t, func() bool { return c.Resident()-before < left }, time.Minute, 100*time.Millisecond, "memory is kept")
+	await.True(t, func() bool { return c.Resident()-before < left }, "memory is kept")
 	quiet := c.Resident()
 	for range 4 { // of 19 MiB each
 		c.Login(rig.FullKey, "demo")
 	}
-	require.Eventually(t, func() bool { return c.Resident()-quiet < left/2 }, time.Minute, 100*time.Millisecond, "the memory of passwords is kept")
+	await.True(t, func() bool { return c.Resident()-quiet < left/2 }, "the memory of passwords is kept")
 	require.Equal(t, 201, c.Call("POST", "/contact", token, padded(bigBody)).Status)
 }
 

@@ -9,13 +9,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/auth"
 	"frontdesk/backend/reference"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 	"frontdesk/gateway/webhook/webhooktest"
 )
 
@@ -134,7 +134,7 @@ func TestCauses(t *testing.T) {
 	t.Run("expired", func(t *testing.T) {
 		d := rig.OnSQLite(t, rig.Options{Extra: "sessions: {ttl: 2s}\n"})
 		token := d.Login(rig.FullKey, "demo")
-		require.Eventually(t, func() bool { return d.Call("GET", "/order", token, "").Status == 401 }, rig.Patience, 20*time.Millisecond)
+		await.True(t, func() bool { return d.Call("GET", "/order", token, "").Status == 401 })
 		refusal{"/order", token, tokenInvalid, auth.CauseExpired, "full", demo}.holds(t, d)
 	})
 	t.Run("certificate", func(t *testing.T) {

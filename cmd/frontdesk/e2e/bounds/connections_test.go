@@ -10,12 +10,12 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // TestConnectionsFlood: silent connections, more than the process may open, cost
@@ -54,10 +54,10 @@ func TestConnectionsWithoutDescriptors(t *testing.T) {
 	before := c.Socket()
 	require.Equal(t, 200, before.Send(rig.ContactAsked(token)).Answer("GET").Status)
 	others := rig.Flood(t, c.Ops, 120) // which are not counted
-	require.Eventually(t, func() bool {
+	await.True(t, func() bool {
 		open, _ := os.ReadDir(fmt.Sprintf("/proc/%d/fd", c.Process.Process.Pid))
 		return len(open) > len(others)
-	}, rig.Patience, time.Millisecond, "they are not accepted before the others come")
+	}, "they are not accepted before the others come")
 	silent := rig.Flood(t, c.Host(), 120)
 	c.RequireLogged("connections wait: none can be accepted now")
 	for range 20 {
@@ -140,7 +140,7 @@ func TestPipelinesTakeTurns(t *testing.T) {
 	waits := c.Socket()
 	ask := func() { require.Equal(t, 200, waits.Send(rig.ContactAsked(token)).Answer("GET").Status) }
 	ask()
-	require.Eventually(t, func() bool { return answered.Load() > 100*pipelines }, rig.Patience, time.Millisecond)
+	await.True(t, func() bool { return answered.Load() > 100*pipelines })
 	before := answered.Load()
 	for range own {
 		ask()

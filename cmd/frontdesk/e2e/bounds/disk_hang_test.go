@@ -4,12 +4,12 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // TestHangingDisk: while nobody can tell how a disk does, readiness and the metrics are
@@ -34,9 +34,9 @@ func TestHangingDisk(t *testing.T) {
 	require.Contains(t, d.OpsText("/metrics"), `frontdesk_disk_free_bytes{holds="results"} 9.`)
 
 	hangs.Store(true)
-	require.Eventually(t, func() bool {
+	await.True(t, func() bool {
 		return strings.Contains(d.OpsText("/readyz"), "the disk of database, results, mail has not answered since ")
-	}, rig.Patience, 10*time.Millisecond)
+	})
 	require.Contains(t, d.OpsText("/readyz"), `"status":"degraded"`)
 	before := looks.Load()
 	for range 5 {

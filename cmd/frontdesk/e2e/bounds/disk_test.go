@@ -18,6 +18,7 @@ import (
 	"frontdesk/backend"
 	"frontdesk/backend/reference"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 	"frontdesk/mapping"
 )
 
@@ -29,7 +30,7 @@ func fullDesk(t *testing.T, options rig.Options) (d *rig.Desk, _ rig.Options, fo
 	rig.TinyDisk(t, folder, "12m")
 	options.OnDisk(t, folder)
 	d = rig.Start(t, options)
-	require.Eventually(t, func() bool { return hasSpare(folder) }, rig.Patience, 10*time.Millisecond)
+	await.True(t, func() bool { return hasSpare(folder) })
 	return d, options, folder
 }
 
@@ -67,18 +68,18 @@ func TestFullDisk(t *testing.T) {
 	require.Contains(t, ready, "the disk of database, results has 0 bytes left of 12.0 MiB")
 	require.Contains(t, d.OpsText("/"), "It serves, but look at this: the disk of database, results has 0 bytes left")
 	require.Contains(t, d.OpsText("/metrics"), "frontdesk_disk_free_bytes{holds=\"database\"} 0\n")
-	require.Eventually(t, func() bool { return strings.Contains(d.Log.String(), "a disk is nearly full") }, rig.Patience, 10*time.Millisecond)
+	await.True(t, func() bool { return strings.Contains(d.Log.String(), "a disk is nearly full") })
 
 	for _, command := range [][]string{{"user", "list"}, {"callbacks", "list"}, {"user", "block", "other"}} {
 		code, _, problems := rig.Command(t, "", append(command, "--config", configOf(d))...)
 		require.Zero(t, code, "%v: %s", command, problems)
 	}
-	require.Eventually(t, func() bool { return d.Call("GET", "/contact/1", intruder, "").Status == 401 }, rig.Patience, 10*time.Millisecond)
+	await.True(t, func() bool { return d.Call("GET", "/contact/1", intruder, "").Status == 401 })
 
 	empty()
 	require.Equal(t, 201, d.Call("POST", "/contact", token, rig.NewContact).Status, "it heals by itself")
 	require.Contains(t, d.OpsText("/readyz"), `"status":"ok"`)
-	require.Eventually(t, func() bool { return hasSpare(folder) }, rig.Patience, 10*time.Millisecond)
+	await.True(t, func() bool { return hasSpare(folder) })
 }
 
 // TestStartOnAFullDisk: what was stopped starts again, and reads; where not even the spare
@@ -152,7 +153,7 @@ func TestChangesOnADiskThatStaysFull(t *testing.T) {
 		{"user", "block", "other"}, {"user", "block", "external"}, {"user", "unblock", "other"}, {"key", "revoke", "orders"}, {"user", "block", "noemail"},
 	} {
 		before := refused.Load()
-		require.Eventually(t, func() bool { return refused.Load() > before+8 }, rig.Patience, time.Millisecond, "the disk has room")
+		await.True(t, func() bool { return refused.Load() > before+8 }, "the disk has room")
 		code, _, problems := rig.Command(t, "", append(command, "--config", config)...)
 		require.Zero(t, code, "%v: %s", command, problems)
 	}

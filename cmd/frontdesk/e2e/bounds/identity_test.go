@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // TestIdentityIsInItsHeader: whose a request is, and where it comes from, is said by one
@@ -102,13 +103,13 @@ func TestKeyEndsWhileInUse(t *testing.T) {
 		require.True(t, before.Status == 200 || !time.Now().Before(ends), "it ended too early")
 	}
 	token, other := session.Token, d.Login(rig.FullKey, "demo")
-	require.Eventually(t, func() bool {
+	await.True(t, func() bool {
 		asked := time.Now()
 		status := d.Call("GET", "/contact/1", token, "", "If-None-Match", before.Header.Get("ETag")).Status
 		require.Contains(t, []int{304, 401}, status)
 		require.True(t, status == 401 || asked.Before(ends), "it goes on")
 		return status == 401
-	}, rig.Patience, 100*time.Millisecond)
+	})
 	require.LessOrEqual(t, time.Until(ends), time.Duration(0), "it ended too early")
 	for _, path := range []string{"/contact/1", "/authenticate", "/authenticate/acces", rig.LoginPath(boundKey, "demo", "demo")} {
 		require.Equal(t, 401, d.Call("GET", path, token, "").Status, path)

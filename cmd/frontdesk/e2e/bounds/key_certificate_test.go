@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 	"frontdesk/gateway/webhook/webhooktest"
 )
 
@@ -130,9 +131,9 @@ func TestKeyCertificates(t *testing.T) {
 			require.Error(t, err)
 		})
 	}
-	require.Eventually(t, func() bool { // and no request whose line could tell why
+	await.True(t, func() bool { // and no request whose line could tell why
 		return strings.Count(s.Log.String(), "the client's certificate does not hold") >= 3
-	}, rig.Patience, time.Millisecond)
+	})
 	require.Equal(t, 200, s.mustAsk(holder, "/contact/1", token).Status)
 }
 

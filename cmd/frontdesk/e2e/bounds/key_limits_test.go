@@ -7,13 +7,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/auth"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // boundKey is the api_key that the tests of limits bind to something.
@@ -115,10 +115,10 @@ func TestKeyLimitConcurrent(t *testing.T) {
 		}
 		// A slot is given back when the answer is complete, which a client can
 		// see a moment sooner.
-		require.Eventually(t, func() bool {
+		await.True(t, func() bool {
 			a := d.Call("GET", "/contact/1", token, "")
 			return a.Status == 200 && a.Header.Get("RateLimit") == `"concurrent";r=1`
-		}, rig.Patience, time.Millisecond, name)
+		}, name)
 	}
 }
 
@@ -210,6 +210,6 @@ func TestKeyLimitsReload(t *testing.T) {
 	k.Write(config(used, "concurrent: 1"))
 	k.HangUp()
 	for range 2 { // whose slot comes back
-		require.Eventually(t, func() bool { return k.Status("GET", "/contact/1", token) == 200 }, rig.Patience, time.Millisecond)
+		await.True(t, func() bool { return k.Status("GET", "/contact/1", token) == 200 })
 	}
 }

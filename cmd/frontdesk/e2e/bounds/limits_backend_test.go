@@ -16,6 +16,7 @@ import (
 
 	"frontdesk/backend"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // panicking panics inside of transactions, where the store has its own nets.
@@ -137,7 +138,7 @@ func TestLimitsBreaker(t *testing.T) {
 	f.Set(broken)
 	fail(10)
 	f.None()
-	require.Eventually(t, func() bool { _, circuit = d.Ready(); return circuit == "half-open" }, rig.Patience, 5*time.Millisecond)
+	await.True(t, func() bool { _, circuit = d.Ready(); return circuit == "half-open" })
 	require.Equal(t, 200, d.Call("GET", "/contact/1", token, "").Status)
 	status, circuit = d.Ready()
 	require.Equal(t, 200, status)
@@ -197,7 +198,7 @@ func TestLimitsPostgresGone(t *testing.T) {
 	// A restart of the database: the connections of the pool are gone, which
 	// costs no more than the requests that met them.
 	askPostgres(t, address.String(), cut)
-	require.Eventually(t, func() bool { return d.Call("GET", "/contact/1", token, "").Status == 200 }, rig.Patience, 10*time.Millisecond)
+	await.True(t, func() bool { return d.Call("GET", "/contact/1", token, "").Status == 200 })
 
 	askPostgres(t, address.String(), "ALTER DATABASE "+database+" ALLOW_CONNECTIONS false")
 	askPostgres(t, address.String(), cut)
@@ -213,7 +214,7 @@ func TestLimitsPostgresGone(t *testing.T) {
 	require.Equal(t, 500, a.Status, "a login without a database is no wrong password")
 
 	askPostgres(t, address.String(), "ALTER DATABASE "+database+" ALLOW_CONNECTIONS true")
-	require.Eventually(t, func() bool { return d.Call("POST", "/contact", token, rig.NewContact).Status == 201 }, rig.Patience, 10*time.Millisecond)
+	await.True(t, func() bool { return d.Call("POST", "/contact", token, rig.NewContact).Status == 201 })
 	status, _ = d.Ready()
 	require.Equal(t, 200, status)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 var passwordsWaiting = regexp.MustCompile(`(?m)^frontdesk_passwords_waiting (\d+)$`)
@@ -55,7 +56,7 @@ func TestLoginFlood(t *testing.T) {
 	}
 	defer flood.Wait()
 	defer over.Store(true)
-	require.Eventually(t, func() bool { return waiting() > 100 }, rig.Patience, rig.Patience/10_000)
+	await.True(t, func() bool { return waiting() > 100 })
 	require.Equal(t, 200, right().Status)
 	require.Greater(t, waiting(), 30, "it has not waited for them")
 	over.Store(true)

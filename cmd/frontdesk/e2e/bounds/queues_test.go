@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/backend"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 	"frontdesk/mapping"
 )
 
@@ -46,10 +46,10 @@ func watch(t *testing.T, o rig.Options) watched {
 func (w watched) looks(t *testing.T, n int) {
 	t.Helper()
 	held := func() bool { return w.timers.Held(desk.QueuesEvery) == 1 }
-	require.Eventually(t, held, rig.Patience, time.Millisecond)
+	await.True(t, held)
 	for range n {
 		require.Equal(t, 1, w.timers.Pass(desk.QueuesEvery))
-		require.Eventually(t, held, rig.Patience, time.Millisecond)
+		await.True(t, held)
 	}
 }
 
@@ -81,7 +81,7 @@ func TestQueuesAreTold(t *testing.T) {
 		Backend: ", max_concurrent: 2, timeout: 60s", Bound: func(b *desk.Bounds) { b.Queue = 2 },
 	})
 	w.ask(t, w.Login(rig.FullKey, "demo"), "/contact/1", 3)
-	require.Eventually(t, func() bool { return w.report(t).Load.Waiting >= 1 }, rig.Patience, time.Millisecond)
+	await.True(t, func() bool { return w.report(t).Load.Waiting >= 1 })
 	w.looks(t, 4)
 	require.Equal(t, "All works.", w.report(t).Verdict, "a burst")
 	w.looks(t, 1)
@@ -109,7 +109,7 @@ func TestPlacesThatAreTakenAreTold(t *testing.T) {
 		})
 		w.ask(t, w.Login(rig.FullKey, "demo"), "/contact/1", 1)
 		w.ask(t, w.Login(rig.FullKey, "other"), "/order/1", 1) // the last place is left to another client, and another resource
-		require.Eventually(t, func() bool { return w.report(t).Load.Running == 2 }, rig.Patience, time.Millisecond)
+		await.True(t, func() bool { return w.report(t).Load.Running == 2 })
 		w.looks(t, 4)
 		require.Equal(t, "All works.", w.report(t).Verdict, "a burst")
 		w.looks(t, 1)

@@ -15,6 +15,7 @@ import (
 	"frontdesk/auth/redis/redistest"
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // held is a lock of somebody else's in a desk's PostgreSQL, with clients who run into it.
@@ -72,12 +73,12 @@ func (h *held) run(times int, method, path, token, body string) {
 // await waits until so many wait for locks.
 func (h *held) await(most int) {
 	h.T.Helper()
-	require.Eventually(h.T, func() bool {
+	await.True(h.T, func() bool {
 		locked := 0
 		text := `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
 		require.NoError(h.T, h.look.QueryRow(h.T.Context(), text).Scan(&locked))
 		return locked >= most
-	}, rig.Patience, rig.Patience/1000)
+	})
 }
 
 // TestLockOfAClientsRow: a row of one client is locked, which all who create a contact of
@@ -256,5 +257,5 @@ func requireReadyWhile(t *testing.T, d *rig.Desk, part string, freeze func() (th
 		t.Error("it waits")
 	}
 	thaw()
-	require.Eventually(t, func() bool { return d.AskOps("/readyz").Status == 200 }, rig.Patience, rig.Patience/1000)
+	await.True(t, func() bool { return d.AskOps("/readyz").Status == 200 })
 }

@@ -15,6 +15,7 @@ import (
 
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 	"frontdesk/gateway/webhook"
 	"frontdesk/gateway/webhook/webhooktest"
 )
@@ -42,7 +43,7 @@ func TestCallbacksByReceiver(t *testing.T) {
 		}
 		failing, fine := ask("demo", broken.URL), ask("other", sound.URL)
 		reaches(t, dsn, fine, webhook.CalledBack)
-		require.Eventually(t, func() bool { _, tries := storedJob(t, dsn, failing); return len(tries) > 0 }, rig.Patience, 10*time.Millisecond)
+		await.True(t, func() bool { _, tries := storedJob(t, dsn, failing); return len(tries) > 0 })
 
 		config := filepath.Join(filepath.Dir(d.Mail), "frontdesk.yaml")
 		list := func(flags ...string) (jobs []string) {
@@ -128,7 +129,7 @@ func TestCallbacksByReceiver(t *testing.T) {
 
 		tried := func(times int) {
 			t.Helper()
-			require.Eventually(t, func() bool { _, tries := storedJob(t, dsn, failing); return len(tries) == times }, rig.Patience, 10*time.Millisecond)
+			await.True(t, func() bool { _, tries := storedJob(t, dsn, failing); return len(tries) == times })
 		}
 		tried(2) // which was due after 5 s
 		clock.Pass(10 * time.Minute)

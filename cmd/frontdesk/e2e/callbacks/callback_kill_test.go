@@ -21,8 +21,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/backend/sqlrecord/sqltest"
-	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 	"frontdesk/gateway/webhook"
 	"frontdesk/gateway/webhook/jobstore"
 	"frontdesk/gateway/webhook/webhooktest"
@@ -262,10 +262,10 @@ func (k *callbackKill) settle() {
 	k.t.Helper()
 	c := rig.StartChild(k.t, k.options)
 	onJobs(k.t, k.jobs, func(s *jobstore.Store) {
-		require.Eventually(k.t, func() bool {
+		await.True(k.t, func() bool {
 			jobs, err := s.List(k.t.Context(), everyJob)
 			return err == nil && !slices.ContainsFunc(jobs, func(j webhook.Job) bool { return j.State != webhook.CalledBack && j.State != webhook.Collected })
-		}, desk.CallLease+desk.WorkLease+rig.Patience, 100*time.Millisecond, "%s", c.Log)
+		}, "%s", c.Log)
 	})
 	c.Kill()
 }

@@ -16,6 +16,7 @@ import (
 
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // TestCallbackFullSpace fills what results may take, and a disk that is too small for it:
@@ -64,7 +65,7 @@ func TestCallbackFullSpace(t *testing.T) {
 			require.Contains(t, d.OpsText("/"), "… most of the rest: Demo Garage")
 			require.Contains(t, d.OpsText("/metrics"), fmt.Sprintf("frontdesk_callback_space_bytes{stage=\"kept\"} %d\n", all*len(whole.Body)))
 			require.Contains(t, d.OpsText("/metrics"), `frontdesk_refusals_total{key="hooked",reason="space",status="503"} 1`)
-			require.Eventually(t, func() bool { return strings.Contains(d.Log.String(), "results take most of their space") }, rig.Patience, 10*time.Millisecond)
+			await.True(t, func() bool { return strings.Contains(d.Log.String(), "results take most of their space") })
 
 			require.Equal(t, 201, d.Call("POST", "/contact", token, rig.NewContact).Status, "the server goes on")
 			require.Equal(t, whole.Body, d.Download(d.Collect(token, first)).Body)

@@ -18,6 +18,7 @@ import (
 	"frontdesk/backend"
 	"frontdesk/backend/reference"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 	"frontdesk/gateway/webhook"
 	"frontdesk/gateway/webhook/jobstore"
 )
@@ -38,10 +39,10 @@ func storedJob(t testing.TB, dsn, id string) (j webhook.Job, tries []webhook.Try
 // reaches waits until a job is in a state.
 func reaches(t testing.TB, dsn, id string, state webhook.State) {
 	t.Helper()
-	require.Eventually(t, func() bool {
+	await.True(t, func() bool {
 		j, _ := storedJob(t, dsn, id)
 		return j.State == state
-	}, rig.Patience, 20*time.Millisecond, "%s", state)
+	}, "%s", state)
 }
 
 func TestCallbackFlow(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 	"frontdesk/gateway/webhook"
 )
 
@@ -220,7 +221,7 @@ func TestCallbackUnderAStuckKey(t *testing.T) {
 	b.unknown(d, anna, first)
 	again := []string{b.ask(d, anna, "Gone", "stuck"), b.ask(d, anna, "Gone", "stuck")}
 	for _, id := range again {
-		require.Eventually(t, func() bool { return strings.Contains(d.Show(id), "postponed") }, rig.Patience, 20*time.Millisecond)
+		await.True(t, func() bool { return strings.Contains(d.Show(id), "postponed") })
 		require.Regexp(t, `(?m)^postponed +20\S+ \S+ \S+ +its Idempotency-Key is in use$`, d.Show(id))
 		require.Equal(t, webhook.Running, d.StateOf(id))
 	}

@@ -11,6 +11,7 @@ import (
 
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // TestCopy has 16 writers of a client, and one of another, create, change, delete and change
@@ -74,9 +75,9 @@ func TestCopyFailsOver(t *testing.T) {
 	standby := func(round int) *sqltest.Node {
 		n := primary.Standby(t, fmt.Sprint("standby", round))
 		primary.Configure(t, "synchronous_standby_names=*")
-		require.Eventually(t, func() bool {
+		await.True(t, func() bool {
 			return primary.Ask(t, "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'") == "1"
-		}, rig.Patience, 5*time.Millisecond)
+		})
 		return n
 	}
 	next := standby(0)

@@ -17,6 +17,7 @@ import (
 
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // gateway is one that keeps its address over restarts. One with a clock is a part of the test's
@@ -127,14 +128,14 @@ func (s *service) looks() (looks, other *gateway) {
 		return all
 	}
 	before := read()
-	require.Eventually(s.t, func() bool {
+	await.True(s.t, func() bool {
 		for i, n := range read() {
 			if n > before[i] {
 				looks, other = s.gateways[i], s.gateways[(i+1)%len(s.gateways)]
 			}
 		}
 		return looks != nil
-	}, 4*rig.Patience, 20*time.Millisecond)
+	})
 	return looks, other
 }
 

@@ -7,12 +7,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/backend/legacy/legacytest"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // TestCopyBehindASheet keeps a copy of a vendor's database that nobody tells of changes: it is
@@ -45,11 +45,11 @@ func TestCopyBehindASheet(t *testing.T) {
 	behind.Alter("UPDATE REL SET NAAM = 'De Vries', MUTNR = MUTNR + 1 WHERE RELNR = %d", made)
 	gone := d.Create(token, "contact", `{"kind":"person","name":"Gone"}`)
 	behind.Alter("DELETE FROM REL WHERE RELNR = %d", gone)
-	require.Eventually(t, func() bool {
+	await.True(t, func() bool {
 		code, said := c.run()
 		require.Zero(t, code, said)
 		return equal(source(), c.records())
-	}, 4*rig.Patience, 10*time.Millisecond)
+	})
 	require.Equal(t, "De Vries", c.records()["contact"][made]["name"])
 	require.NotContains(t, c.records()["contact"], gone)
 

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"zombiezen.com/go/sqlite"
@@ -17,6 +16,7 @@ import (
 
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // TestForeignKitsPython runs docs/kits/python.
@@ -81,7 +81,7 @@ func keepsCopy(t *testing.T, dir string, program ...string) {
 			writing.Go(func() { k.write(token, 10*round+n, 6) })
 		}
 		writing.Wait()
-		require.Eventually(t, func() bool { return k.whole(token) }, rig.Patience, 50*time.Millisecond, "%s", log)
+		await.True(t, func() bool { return k.whole(token) }, "%s", log)
 		if round == 0 {
 			k.Kill()
 			k.Child = rig.StartChild(t, o)

@@ -14,6 +14,7 @@ import (
 
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // TestAnswerOfAnother: what is not about the record that was asked is 500, changes
@@ -61,7 +62,7 @@ func TestAnswerOfAnother(t *testing.T) {
 					require.Contains(t, []string{"internal_error", "backend_changed"}, a.Failure(t).Reason, test.name)
 					require.Len(t, came, 1, test.name)
 				}
-				require.Eventually(t, func() bool { return !s.isOpen(came[0].conn) }, rig.Patience, time.Millisecond, test.name)
+				await.True(t, func() bool { return !s.isOpen(came[0].conn) }, test.name)
 				if test.of != get {
 					continue
 				}
@@ -99,7 +100,7 @@ func namesOf(t *testing.T, a rig.Answer) (names []string) {
 // requireLogged waits for the log, which comes a little late.
 func requireLogged(t *testing.T, d *rig.Desk, text string) {
 	t.Helper()
-	require.Eventually(t, func() bool { return strings.Contains(d.Log.String(), text) }, rig.Patience, 10*time.Millisecond, "%s", text)
+	await.True(t, func() bool { return strings.Contains(d.Log.String(), text) }, "%s", text)
 }
 
 // TestLogOnOfAnother: credentials go out once, over a connection of their own, and
@@ -131,7 +132,7 @@ func TestLogOnOfAnother(t *testing.T) {
 			require.Len(t, came, 20, "wrong passwords go out once, too")
 			for _, a := range came {
 				require.Equal(t, 1, a.nth, "nothing was asked on the connection before")
-				require.Eventually(t, func() bool { return !s.isOpen(a.conn) }, rig.Patience, time.Millisecond)
+				await.True(t, func() bool { return !s.isOpen(a.conn) })
 			}
 
 			for _, other := range []string{form.user("bert", 2), form.user("Anna", 1), form.user("", 1)} {

@@ -19,6 +19,7 @@ import (
 	"frontdesk/backend/remote/remotetest"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // upstreamSecret stands in all that the sick service says.
@@ -146,7 +147,7 @@ func TestSickService(t *testing.T) {
 		{"200 of a page", remotetest.Fault{Kind: remotetest.Storm, Status: 200, Type: "text/html", Body: page}, unavailable, 0},
 		{"no HTTP", remotetest.Fault{Kind: remotetest.TLSGarbage}, unavailable, 0},
 	})
-	require.Eventually(t, func() bool { return strings.Contains(s.Log.String(), upstreamSecret) }, rig.Patience, 20*time.Millisecond, "it is in the log")
+	await.True(t, func() bool { return strings.Contains(s.Log.String(), upstreamSecret) }, "it is in the log")
 }
 
 // TestSickServiceThatIsSlow is TestSickService of the faults that the time-out alone ends. So it is
@@ -264,7 +265,7 @@ func TestSickServiceIsTriedAgain(t *testing.T) {
 	s := startSick(t, ", timeout: 1m", rig.Circuit(3, 50*time.Millisecond))
 	order := fmt.Sprintf("/order/%d", s.orders)
 	paused := func() {
-		require.Eventually(t, func() bool { return s.circuitOf("reads", "order") == "1" }, rig.Patience, 5*time.Millisecond)
+		await.True(t, func() bool { return s.circuitOf("reads", "order") == "1" })
 	}
 	s.sick(remotetest.Fault{Kind: remotetest.Storm, Status: 500, Body: upstreamSecret})
 	for range 3 {
@@ -282,13 +283,13 @@ func TestSickServiceIsTriedAgain(t *testing.T) {
 	require.Equal(t, 200, s.Call("PUT", order, s.token, `{"mileage":1}`).Status)
 	_, circuit := s.Ready()
 	require.Equal(t, "closed", circuit)
-	require.Eventually(t, func() bool { // the log may come a little late
+	await.True(t, func() bool { // the log may come a little late
 		var changes []string
 		for _, change := range regexp.MustCompile(`"circuit breaker","resource":"order","from":"([a-z-]+)","to":"([a-z-]+)","calls":"reads"`).FindAllStringSubmatch(s.Log.String(), -1) {
 			changes = append(changes, change[1]+" to "+change[2])
 		}
 		return strings.Join(changes, ", ") == "closed to open, open to half-open, half-open to open, open to half-open, half-open to closed"
-	}, rig.Patience, 20*time.Millisecond)
+	})
 }
 
 // TestSickServiceTakesNoMemory reads answers without end, and keeps nothing.

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/assert"
@@ -19,6 +18,7 @@ import (
 	"frontdesk/backend/legacy/legacytest"
 	"frontdesk/backend/remote/remotetest"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // accounts are users that another system has.
@@ -127,7 +127,7 @@ func (s accounts) flood(t *testing.T, d *rig.Desk) {
 	waiting := func(n int) bool {
 		return strings.Contains(d.OpsText("/metrics"), fmt.Sprintf("\nfrontdesk_passwords_waiting %d\n", n))
 	}
-	require.Eventually(t, func() bool { return waiting(lined) && s.asked() == s.atOnce }, rig.Patience, time.Millisecond)
+	await.True(t, func() bool { return waiting(lined) && s.asked() == s.atOnce })
 	for range 5 {
 		require.Equal(t, 200, d.Call("GET", "/contact?page_size=1", token, "").Status)
 	}
@@ -136,7 +136,7 @@ func (s accounts) flood(t *testing.T, d *rig.Desk) {
 		assert.NoError(t, err)
 		assert.Equal(t, 200, status)
 	})
-	require.Eventually(t, func() bool { return waiting(lined + 1) }, rig.Patience, time.Millisecond)
+	await.True(t, func() bool { return waiting(lined + 1) })
 	require.Equal(t, s.atOnce, s.asked())
 	release()
 	all.Wait()

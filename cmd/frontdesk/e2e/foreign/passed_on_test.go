@@ -16,6 +16,7 @@ import (
 
 	"frontdesk/backend/remote/remotetest"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // oddities are what turns a path into another one for some reader of it.
@@ -65,9 +66,9 @@ func TestServiceIsAskedWhatWasJudged(t *testing.T) {
 				require.Equal(t, 200, d.Call("POST", "/authenticate/forgotpassword", full, fmt.Sprintf(`{"username":%q}`, "anna"+oddity)).Status)
 				d.Call("PUT", "/contact", full, fmt.Sprintf(`{"id":%q,"note":"x"}`, "1"+oddity))
 			}
-			require.Eventually(t, func() bool { // after the answer
+			await.True(t, func() bool { // after the answer
 				return slices.ContainsFunc(s.all(), func(a ask) bool { return strings.HasPrefix(a.target, "/v1/users/anna%2F1%2F") })
-			}, rig.Patience, time.Millisecond)
+			})
 			asked := regexp.MustCompile(`^(GET /v1/records/(contact|order|orderline)(/[1-9]\d*)?(\?[\w%.,=&-]*)?|GET /v1/users/[^/?#\\;]+)$`)
 			for _, a := range s.all() {
 				require.Regexp(t, asked, a.method+" "+a.target)
@@ -172,7 +173,7 @@ func TestCircuitLeaksNothing(t *testing.T) {
 		}
 		require.NoError(t, s.Set(remotetest.Fault{}))
 		close(never)
-		require.Eventually(t, func() bool { return s.Call("GET", order, s.token, "").Status == 200 }, rig.Patience, 10*time.Millisecond, "it does not close again")
+		await.True(t, func() bool { return s.Call("GET", order, s.token, "").Status == 200 }, "it does not close again")
 	}
 	held := func() (goroutines, connections int) {
 		s.HTTP.CloseIdleConnections()
@@ -185,10 +186,10 @@ func TestCircuitLeaksNothing(t *testing.T) {
 	for n := range 24 {
 		round(n)
 	}
-	require.Eventually(t, func() bool {
+	await.True(t, func() bool {
 		g, c := held()
 		return g <= goroutines+10 && c <= connections+2
-	}, rig.Patience, 20*time.Millisecond, "from %d goroutines and %d connections", goroutines, connections)
+	}, "from %d goroutines and %d connections", goroutines, connections)
 	asks := make([]rig.Rival, 4) // as many as there are places
 	for i := range asks {
 		asks[i] = rig.Rival{Method: "GET", Path: order}

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // onNewDocument runs a script before any of a page's own.
@@ -44,7 +45,7 @@ func (p *tab) signOut(d *rig.Desk) {
 	token := p.text("[data-token]")
 	p.click("[data-sign-out]")
 	p.await("document.querySelector('#announcer').textContent === 'Signed out.'")
-	require.Eventually(p.t, func() bool { return d.Call("GET", "/authenticate", token, "").Status == 401 }, rig.Patience, 20*time.Millisecond)
+	await.True(p.t, func() bool { return d.Call("GET", "/authenticate", token, "").Status == 401 })
 }
 
 // checkShown verifies a request as the callback helper writes it.

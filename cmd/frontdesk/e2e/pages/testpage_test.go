@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // pageWeight is the most that a page but the explorer may weigh, in KiB as sent; guideWeight that of
@@ -119,7 +120,7 @@ func TestBrowserFirstHour(t *testing.T) {
 	p.click(".session [data-renew]")
 	p.await("document.body.dataset.state === 'live'")
 	require.NotEqual(t, first, p.text("[data-token]"))
-	require.Eventually(t, func() bool { return d.Call("GET", "/authenticate", first, "").Status == 401 }, rig.Patience, time.Millisecond, "the old token is not ended")
+	await.True(t, func() bool { return d.Call("GET", "/authenticate", first, "").Status == 401 }, "the old token is not ended")
 	require.Equal(t, 200, d.Call("GET", "/authenticate", p.text("[data-token]"), "").Status)
 	p.move(0)
 
@@ -164,7 +165,7 @@ func TestBrowserExpires(t *testing.T) {
 	p.await("document.body.dataset.state === 'expired'")
 	token := p.text("[data-token]")
 	// The page counts from when it asked, the service from when it answered.
-	require.Eventually(t, func() bool { return d.Call("GET", "/contact", token, "").Status == 401 }, rig.Patience, time.Millisecond)
+	await.True(t, func() bool { return d.Call("GET", "/contact", token, "").Status == 401 })
 	// On a busy machine the new session may have ended before anybody looks.
 	p.eval("window.states = new MutationObserver(() => states.seen.push(document.body.dataset.state)), states.seen = [], states.observe(document.body, {attributes: true})")
 	p.eval("document.querySelector('.session [data-renew]').focus()")

@@ -7,11 +7,11 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // act is a line of the audit log.
@@ -62,7 +62,7 @@ func TestActs(t *testing.T) {
 	token := d.Login(rig.HookedKey, "demo")
 	id := d.Call("POST", "/backup/owner", token, h.Body()).Promise(t)
 	require.Equal(t, id, h.Next(t))
-	require.Eventually(t, func() bool { return d.StateOf(id) == "called_back" }, rig.Patience, 10*time.Millisecond)
+	await.True(t, func() bool { return d.StateOf(id) == "called_back" })
 	do(0, "", "callbacks", "replay", id)
 	require.Equal(t, id, h.Next(t))
 	do(1, "", "callbacks", "replay", "none")

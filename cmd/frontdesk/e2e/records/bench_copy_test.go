@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // BenchmarkCopy lists 50 of 100,000 orders by a field that no index has, from the built-in
@@ -62,7 +63,7 @@ resources:
 	o.Extra, o.Edit = "log: {access: false}", strings.NewReplacer(`"GET /order", "GET /orderline"`, `"GET /order"`)
 	copied := rig.Start(b, o)
 	user := copied.Login(rig.FullKey, "demo")
-	require.Eventually(b, func() bool { return copied.Call("GET", filter, user, "").Status == http.StatusOK }, 4*rig.Patience, rig.Patience/100)
+	await.True(b, func() bool { return copied.Call("GET", filter, user, "").Status == http.StatusOK })
 	require.Equal(b, string(builtIn.Call("GET", filter, token, "").Body), string(copied.Call("GET", filter, user, "").Body))
 	for _, row := range []struct{ name, url, token string }{
 		{"built-in", builtIn.Base + filter, token}, {"copy", copied.Base + filter, user}, {"since", service.URL + "/order?since=2026-11-28T10:00:00.000Z", ""},

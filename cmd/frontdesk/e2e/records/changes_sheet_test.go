@@ -7,12 +7,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/backend/legacy/legacytest"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // TestChangesBehindASheet follows a vendor's database over HTTP: what the gateway writes and
@@ -57,15 +57,15 @@ func TestChangesBehindASheet(t *testing.T) {
 
 	behind := &rig.Practice{Desk: d, T: t, DSN: database}
 	behind.Alter("UPDATE REL SET NAAM = 'De Vries', MUTNR = MUTNR + 1 WHERE RELNR = %d", made)
-	require.Eventually(t, func() bool { told = ask(after); return told.Data[0].Record["name"] == "De Vries" }, rig.Patience, time.Millisecond)
+	await.True(t, func() bool { told = ask(after); return told.Data[0].Record["name"] == "De Vries" })
 	behind.Alter("DELETE FROM REL WHERE RELNR = %d", made)
-	require.Eventually(t, func() bool { told = ask(after); return told.Data[0].Kind == "deleted" }, rig.Patience, time.Millisecond)
+	await.True(t, func() bool { told = ask(after); return told.Data[0].Kind == "deleted" })
 
 	gone := d.Call("GET", "/changes?resource=order&after="+url.QueryEscape(told.Cursor), token, "")
 	require.Equal(t, 410, gone.Status, "nobody has followed orders since the cursor: %s", gone.Body)
-	require.Eventually(t, func() bool { // of vehicles everything is read once before their first cursor
+	await.True(t, func() bool { // of vehicles everything is read once before their first cursor
 		return d.Call("GET", "/changes?resource=vehicle", token, "").Status == 200
-	}, rig.Patience, time.Millisecond)
+	})
 
 	metrics := d.OpsText("/metrics")
 	require.Contains(t, metrics, "frontdesk_changes_scan_clients{resource=\"contact\"} 1")

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // TestListsOfACopy: a list says how old it is, and is as fresh as the request wants it; what was
@@ -99,9 +100,9 @@ func TestListsAskWhatHasChanged(t *testing.T) {
 		})
 	}
 	<-came
-	require.Eventually(t, func() bool {
+	await.True(t, func() bool {
 		return strings.Contains(string(d.AskOps("/metrics").Body), fmt.Sprintf("\nfrontdesk_backend_calls_running %d\n", lists))
-	}, rig.Patience, 10*time.Millisecond)
+	})
 	close(release)
 	all.Wait()
 	require.LessOrEqual(t, s.asked(), 3, "once for who came first, once for all others, and once for who was late")
@@ -128,7 +129,7 @@ func TestBeforeACopyIsWhole(t *testing.T) {
 	}
 	require.Equal(t, 200, d.Call("GET", "/contact/1", token, "").Status, "one record is read from the service")
 	close(release)
-	require.Eventually(t, func() bool { return d.Call("GET", "/contact", token, "").Status == 200 }, rig.Patience, 20*time.Millisecond)
+	await.True(t, func() bool { return d.Call("GET", "/contact", token, "").Status == 200 })
 }
 
 // TestServiceAway: while a service is away lists are those of the copy, up to copy.max_age, and a
@@ -182,14 +183,14 @@ func TestServiceAway(t *testing.T) {
 				s.instead = nil
 				s.put(map[string]any{"id": 3, "name": "Meanwhile"})
 			})
-			require.Eventually(t, func() bool {
+			await.True(t, func() bool {
 				a := d.Call("GET", "/contact/3", token, "")
 				return a.Status == 200 && a.Data(t)["name"] == "Meanwhile"
-			}, rig.Patience, 50*time.Millisecond)
-			require.Eventually(t, func() bool {
+			})
+			await.True(t, func() bool {
 				names, _ := contacts(d, token, "Cache-Control", "no-cache")
 				return names[1] == "Meanwhile"
-			}, rig.Patience, 50*time.Millisecond)
+			})
 		})
 	}
 }
@@ -222,10 +223,10 @@ func TestServiceHangs(t *testing.T) {
 		require.LessOrEqual(t, came, 4+2*int(time.Since(began)/time.Second), "it is asked now and then, and each is asked twice")
 		s.instead = nil
 	})
-	require.Eventually(t, func() bool {
+	await.True(t, func() bool {
 		_, age := contacts(d, token)
 		return age == 0
-	}, rig.Patience, 20*time.Millisecond)
+	})
 }
 
 // TestServiceAwayTooLong: a list is no older than copy.max_age.
@@ -241,7 +242,7 @@ func TestServiceAwayTooLong(t *testing.T) {
 			return true
 		}
 	})
-	require.Eventually(t, func() bool {
+	await.True(t, func() bool {
 		a := d.Call("GET", "/contact", token, "")
 		if a.Status == 200 {
 			seconds, err := strconv.Atoi(a.Header.Get("Age"))
@@ -251,7 +252,7 @@ func TestServiceAwayTooLong(t *testing.T) {
 		}
 		require.Equal(t, "backend_unavailable", a.Failure(t).Reason)
 		return a.Status == 500
-	}, rig.Patience, 50*time.Millisecond)
+	})
 	s.behind(func() { s.instead = nil })
-	require.Eventually(t, func() bool { return d.Call("GET", "/contact", token, "").Status == 200 }, rig.Patience, 50*time.Millisecond)
+	await.True(t, func() bool { return d.Call("GET", "/contact", token, "").Status == 200 })
 }

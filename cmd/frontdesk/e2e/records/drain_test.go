@@ -10,6 +10,7 @@ import (
 
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // TestDrain stops a desk behind a load balancer, which has to notice first.
@@ -21,7 +22,7 @@ func TestDrain(t *testing.T) {
 	token := k.Login(rig.FullKey, "demo")
 	require.Equal(t, desk.HealthOK, k.Ready().Status)
 	k.Stop()
-	require.Eventually(t, func() bool { return k.Timers.Held(delay) == 1 }, rig.Patience, time.Millisecond)
+	await.True(t, func() bool { return k.Timers.Held(delay) == 1 })
 	require.Equal(t, 503, k.AskOps("/readyz").Status)
 	require.Equal(t, desk.HealthDraining, k.Ready().Status)
 	require.Equal(t, 200, k.Status("GET", "/order", token), "it serves until load balancers have noticed")

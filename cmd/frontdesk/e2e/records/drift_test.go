@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // told is what /changes tells after a cursor, by kind and id, and the next cursor.
@@ -61,7 +61,7 @@ func TestServiceChanges(t *testing.T) {
 					return strings.Contains(string(d.AskOps("/readyz").Body), "writing contact is refused since") &&
 						strings.Contains(string(d.AskOps("/metrics").Body), `frontdesk_backend_changed{calls="writes",resource="contact"}`)
 				}
-				require.Eventually(t, closed, rig.Patience, 50*time.Millisecond, "operators are told: %s", needed)
+				await.True(t, closed, "operators are told: %s", needed)
 				put := d.Call("PUT", "/contact/3", token, `{"payment_days":7}`)
 				require.Equal(t, 500, put.Status, "%s", put.Body)
 				require.Equal(t, "backend_changed", put.Failure(t).Reason)
@@ -86,8 +86,8 @@ func TestServiceChanges(t *testing.T) {
 					s.renamed = nil
 					s.put(map[string]any{"id": 5, "name": "Meanwhile"})
 				})
-				require.Eventually(t, func() bool { return !closed() }, rig.Patience, 50*time.Millisecond)
-				require.Eventually(t, func() bool { return d.Call("PUT", "/contact/3", token, `{"payment_days":7}`).Status == 200 }, rig.Patience, 50*time.Millisecond)
+				await.True(t, func() bool { return !closed() })
+				await.True(t, func() bool { return d.Call("PUT", "/contact/3", token, `{"payment_days":7}`).Status == 200 })
 				names, _ = contacts(d, token, "Cache-Control", "no-cache")
 				require.Equal(t, "Meanwhile", names[2])
 				all, _ = told(d, token, cursor)
@@ -119,9 +119,9 @@ func TestOneRecordThatDoesNotFit(t *testing.T) {
 			contacts(d, token)
 			_, cursor := told(d, token, "")
 			s.behind(func() { s.put(map[string]any{"id": 3, "days": "on receipt"}) })
-			require.Eventually(t, func() bool {
+			await.True(t, func() bool {
 				return strings.Contains(string(d.AskOps("/metrics").Body), `frontdesk_backend_records_left_out_total{field="payment_days",resource="contact"} 1`)
-			}, rig.Patience, 50*time.Millisecond)
+			})
 			names, _ := contacts(d, token, "Cache-Control", "no-cache")
 			require.Equal(t, []string{"Card 1", "Card 5", "Card 7", "Card 9"}, names)
 			all, _ := told(d, token, cursor)
@@ -132,10 +132,10 @@ func TestOneRecordThatDoesNotFit(t *testing.T) {
 			require.Equal(t, 200, d.Call("GET", "/contact/5", token, "").Status)
 			require.Equal(t, 200, d.Call("PUT", "/contact/5", token, `{"payment_days":30}`).Status)
 			s.behind(func() { s.put(map[string]any{"id": 3, "days": 60}) })
-			require.Eventually(t, func() bool {
+			await.True(t, func() bool {
 				names, _ := contacts(d, token, "Cache-Control", "no-cache")
 				return len(names) == 5
-			}, rig.Patience, 50*time.Millisecond)
+			})
 		})
 	}
 }

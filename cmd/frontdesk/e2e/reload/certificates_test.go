@@ -17,6 +17,7 @@ import (
 
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 	"frontdesk/gateway/webhook/webhooktest"
 )
 
@@ -57,10 +58,10 @@ func TestCertificateReload(t *testing.T) {
 	require.Equal(t, 101, served(old))
 
 	rig.WriteCertificate(t, ca, certFile, keyFile, 102)
-	require.Eventually(t, func() bool {
+	await.True(t, func() bool {
 		k.Timers.Pass(desk.LookEvery)
 		return served(client()) == 102
-	}, rig.Patience, 10*time.Millisecond)
+	})
 	require.Equal(t, 101, served(old), "a connection that is there lives on")
 	k.RequireLogged(`"logger":"audit"`, `"certificate changed"`, `"expires":"`)
 	require.Empty(t, k.Ready().Certificate.Error)
@@ -69,7 +70,7 @@ func TestCertificateReload(t *testing.T) {
 	spare := filepath.Join(dir, "spare.pem")
 	rig.WriteCertificate(t, ca, certFile, spare, 103)
 	k.Signals <- syscall.SIGHUP
-	require.Eventually(t, func() bool { return k.Ready().Certificate.Error != "" }, rig.Patience, time.Millisecond)
+	await.True(t, func() bool { return k.Ready().Certificate.Error != "" })
 	require.Equal(t, 102, served(client()))
 	require.Equal(t, desk.HealthDegraded, k.Ready().Status)
 	k.RequireLogged(`"level":"error"`, "certificate not reloaded", "private key does not match")
@@ -77,10 +78,10 @@ func TestCertificateReload(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, bytes.Contains([]byte(k.Log.String()), key[40:80]))
 	require.NoError(t, os.Rename(spare, keyFile))
-	require.Eventually(t, func() bool {
+	await.True(t, func() bool {
 		k.Timers.Pass(desk.LookEvery)
 		return k.Ready().Certificate.Error == "" && served(client()) == 103
-	}, rig.Patience, 10*time.Millisecond)
+	})
 }
 
 // TestCertificateNotWatched: only SIGHUP takes up another one.

@@ -7,13 +7,13 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // site is a folder with a configuration that a desk serves, which a test changes.
@@ -86,8 +86,8 @@ func (s *site) noticed() {
 // looked has the desk look at its files once, and waits until it has.
 func (s *site) looked() {
 	s.t.Helper()
-	require.Eventually(s.t, func() bool { return s.Timers.Pass(desk.LookEvery) == 1 }, rig.Patience, time.Millisecond)
-	require.Eventually(s.t, func() bool { return s.Timers.Held(desk.LookEvery) == 1 }, rig.Patience, time.Millisecond)
+	await.True(s.t, func() bool { return s.Timers.Pass(desk.LookEvery) == 1 })
+	await.True(s.t, func() bool { return s.Timers.Held(desk.LookEvery) == 1 })
 }
 
 // change is one way in which files become others.
@@ -225,10 +225,10 @@ func TestReloadHangs(t *testing.T) {
 	require.NoError(t, unix.Mkfifo(s.File, 0o600))
 	s.Signals <- syscall.SIGHUP
 	require.Equal(t, desk.HealthOK, s.Ready().Status)
-	require.Eventually(t, func() bool {
+	await.True(t, func() bool {
 		s.Clock.Pass(desk.FilesPatience)
 		return s.Ready().Config.HangsSince != nil
-	}, rig.Patience, time.Millisecond)
+	})
 	now := s.Ready()
 	require.Equal(t, desk.HealthDegraded, now.Status)
 	require.Contains(t, now.Reasons[0], "have not answered since")
@@ -240,7 +240,7 @@ func TestReloadHangs(t *testing.T) {
 		defer close(stopped)
 		s.Shutdown()
 	}()
-	require.Eventually(t, func() bool { return s.Timers.Pass(desk.FilesPatience) == 1 }, rig.Patience, time.Millisecond)
+	await.True(t, func() bool { return s.Timers.Pass(desk.FilesPatience) == 1 })
 	<-stopped
 	require.Contains(t, s.Log.String(), "the files of the configuration do not answer")
 	pipe, err := os.OpenFile(s.File, os.O_WRONLY, 0) // the disk answers again

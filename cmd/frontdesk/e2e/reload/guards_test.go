@@ -13,13 +13,13 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/auth"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 	"frontdesk/gateway/webhook/webhooktest"
 )
 
@@ -111,7 +111,7 @@ func TestBrokenGuardsOpenNothing(t *testing.T) {
 	// Authorities that are cut while the desk serves.
 	require.NoError(t, os.WriteFile(ca, nil, 0o600))
 	k.Signals <- syscall.SIGHUP
-	require.Eventually(t, func() bool { return k.Ready().Certificate.Error != "" }, rig.Patience, time.Millisecond)
+	await.True(t, func() bool { return k.Ready().Certificate.Error != "" })
 	shut("authorities that were cut")
 }
 

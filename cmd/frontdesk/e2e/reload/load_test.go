@@ -8,11 +8,11 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 	"frontdesk/mapping"
 )
 
@@ -63,7 +63,7 @@ func TestReloadUnderLoad(t *testing.T) {
 	require.EqualValues(t, 201, k.Metric("frontdesk_config_reloads_total"))
 	k.HTTP.CloseIdleConnections()
 	const pools = 20 // what they may open once the traffic has begun, and keep: far less than one for each reload
-	require.Eventually(t, func() bool { return openFiles(t) <= files+pools && runtime.NumGoroutine() <= routines+pools }, rig.Patience, 10*time.Millisecond, "left behind")
+	await.True(t, func() bool { return openFiles(t) <= files+pools && runtime.NumGoroutine() <= routines+pools }, "left behind")
 	k.Shutdown()
 	judged := k.JudgedByOne(judgedBy)
 	t.Logf("%d requests answered, of them %d judged by what only one configuration allows", answered, judged)

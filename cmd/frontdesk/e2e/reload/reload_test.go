@@ -6,12 +6,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // TestReload changes what can be changed while the desk serves.
@@ -107,8 +107,8 @@ func TestReloadBurst(t *testing.T) {
 	changed := func() int { return strings.Count(k.Log.String(), `"configuration changed"`) }
 	look := func() {
 		t.Helper()
-		require.Eventually(t, func() bool { return k.Timers.Pass(desk.LookEvery) == 1 }, rig.Patience, time.Millisecond)
-		require.Eventually(t, func() bool { return k.Timers.Held(desk.LookEvery) == 1 }, rig.Patience, time.Millisecond)
+		await.True(t, func() bool { return k.Timers.Pass(desk.LookEvery) == 1 })
+		await.True(t, func() bool { return k.Timers.Held(desk.LookEvery) == 1 })
 	}
 	look()
 	for range 2 {

@@ -17,6 +17,7 @@ import (
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // latest is how long after its files are gone a configuration may judge a request.
@@ -135,16 +136,16 @@ func (s *soak) to(note, change func()) {
 // taken waits until what stands on disk is in force.
 func (s *soak) taken(what string) {
 	s.t.Helper()
-	require.Eventually(s.t, func() bool {
+	await.True(s.t, func() bool {
 		now := s.Ready().Config
 		return now.Hash == s.hash && now.Error == ""
-	}, latest+rig.Patience, 5*time.Millisecond, what)
+	}, what)
 }
 
 // kept waits until what has become of the disk was refused.
 func (s *soak) kept(told string) {
 	s.t.Helper()
-	require.Eventually(s.t, func() bool { return strings.Contains(s.Ready().Config.Error, told) }, latest+rig.Patience, 5*time.Millisecond, told)
+	await.True(s.t, func() bool { return strings.Contains(s.Ready().Config.Error, told) }, told)
 }
 
 // staged writes the files of keys into a folder of their own, all of them before any is seen.

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // changesPage is an answer of /changes.
@@ -43,10 +44,10 @@ func changes(p *rig.Practice, path string) (page changesPage) {
 // that were under way before, of other tests too.
 func changesFrom(p *rig.Practice, query string, n int) (page changesPage) {
 	p.T.Helper()
-	require.Eventually(p.T, func() bool {
+	await.True(p.T, func() bool {
 		page = changes(p, "/changes?"+query)
 		return len(page.Data) >= n
-	}, rig.Patience, time.Millisecond)
+	})
 	require.Len(p.T, page.Data, n)
 	return page
 }
@@ -56,7 +57,7 @@ func beginning(p *rig.Practice) string {
 	p.T.Helper()
 	cursor := changes(p, "/changes").Cursor
 	last := p.Contact()
-	require.Eventually(p.T, func() bool {
+	await.True(p.T, func() bool {
 		for {
 			page := changes(p, "/changes?page_size=1000&after="+cursor)
 			cursor = page.Cursor
@@ -64,7 +65,7 @@ func beginning(p *rig.Practice) string {
 				return n > 0 && page.Data[n-1].ID == last
 			}
 		}
-	}, rig.Patience, time.Millisecond)
+	})
 	begin := changes(p, "/changes")
 	require.Empty(p.T, begin.Data)
 	require.False(p.T, begin.More)

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
@@ -16,6 +15,7 @@ import (
 	"frontdesk/backend"
 	"frontdesk/backend/backendtest"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 	"frontdesk/gateway/webhook"
 	"frontdesk/gateway/webhook/jobstore"
 	"frontdesk/mapping"
@@ -180,7 +180,7 @@ var ownWays = map[string]func(*setting) []rig.Answer{
 	"getWebhookResult result_too_large": func(s *setting) []rig.Answer {
 		r, id := s.right(), s.startBackup()
 		r.Path = "/webhook?id=" + id
-		require.Eventually(s.T, func() bool { return s.ask(r).Status == 200 }, rig.Patience, 10*time.Millisecond)
+		await.True(s.T, func() bool { return s.ask(r).Status == 200 })
 		rig.OnJobs(s.T, s.DSN, func(jobs *jobstore.Store) {
 			_, err := jobs.Change(context.Background(), id, func(j webhook.Job) (webhook.Job, *webhook.Try, error) {
 				j.State, j.Failure, j.NoRoom, j.Result = webhook.Failed, webhook.ErrNoSpace.Error(), true, webhook.Result{}
@@ -297,9 +297,9 @@ func (s *setting) backedUp() string {
 	s.T.Helper()
 	if *s.Backup == "" {
 		*s.Backup = s.startBackup()
-		require.Eventually(s.T, func() bool {
+		await.True(s.T, func() bool {
 			return s.Call("GET", "/webhook?id="+*s.Backup, s.Token, "").Status == 200
-		}, rig.Patience, 20*time.Millisecond)
+		})
 	}
 	return *s.Backup
 }

@@ -8,11 +8,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // Where changes are not told at once, answers of the twins cannot be compared as they come: what
@@ -35,13 +34,13 @@ func (w *walk) beginCopy(side int, token string) (cursor string) {
 	if w.copies != nil {
 		path += "?resource=" + strings.Join(w.copies, ",")
 	}
-	require.Eventually(w.t, func() bool {
+	await.True(w.t, func() bool {
 		said := w.send(side, token, ask{method: "GET", path: path})
 		if said.status == 200 {
 			cursor = cursorOf(w.t, said)
 		}
 		return said.status == 200
-	}, rig.Patience, 10*time.Millisecond)
+	})
 	return cursor
 }
 
@@ -52,12 +51,12 @@ func (w *walk) tellLater() {
 		return
 	}
 	var all [2]told
-	require.Eventually(w.t, func() bool {
+	await.True(w.t, func() bool {
 		for side := range all {
 			all[side] = w.toldSince(side, w.begun[side])
 		}
 		return maps.Equal(all[0], all[1])
-	}, rig.Patience, 20*time.Millisecond, "%v", &all)
+	}, "%v", &all)
 	require.NotEmpty(w.t, all[0])
 	for _, resource := range w.copies { // ids differ, and with them the sums: not the count
 		digest := ask{method: "GET", path: "/changes/digest?ranges=1&resource=" + resource}
@@ -145,10 +144,10 @@ func (w *walk) leftOf(side int, resource, id string) string {
 // fetched is the result of a job that was promised.
 func (w *walk) fetched(side int, promised answer) []byte {
 	var done struct{ Data struct{ URL string } }
-	require.Eventually(w.t, func() bool {
+	await.True(w.t, func() bool {
 		said := w.send(side, w.tokens[side], ask{method: "GET", path: "/webhook?id=" + jobOf(promised)})
 		return said.status == 200 && json.Unmarshal(said.body, &done) == nil
-	}, rig.Patience, 10*time.Millisecond)
+	})
 	address, err := url.Parse(done.Data.URL)
 	require.NoError(w.t, err)
 	return w.send(side, w.tokens[side], ask{method: "GET", path: strings.TrimPrefix(address.Path, "/webservice_v2") + "?" + address.RawQuery}).body

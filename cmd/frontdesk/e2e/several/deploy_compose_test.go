@@ -27,6 +27,7 @@ import (
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 	"frontdesk/config"
 	"frontdesk/gateway/webhook/webhooktest"
 )
@@ -208,7 +209,7 @@ func firstKey(t *testing.T, instances []*instance) string {
 	for _, i := range instances {
 		before := i.configHash()
 		require.NoError(t, os.WriteFile(filepath.Join(i.dir, "keys.d", "webshop.yaml"), []byte(text), 0o644))
-		require.Eventually(t, func() bool { return i.configHash() != before }, time.Minute, 20*time.Millisecond)
+		await.True(t, func() bool { return i.configHash() != before })
 	}
 	return regexp.MustCompile(`(?m)^api_key: (\S+)$`).FindStringSubmatch(printed)[1]
 }

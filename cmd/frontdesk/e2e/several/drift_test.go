@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
@@ -16,6 +15,7 @@ import (
 	"frontdesk/cmd/frontdesk/desk"
 	tables "frontdesk/cmd/frontdesk/desk/neighbours"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // service is a database and a Redis that gateways share, each with a file of its own.
@@ -45,7 +45,7 @@ func rounds(k *rig.Kept, more ...struct{}) {
 	k.T.Helper()
 	wait := func() {
 		k.T.Helper()
-		require.Eventually(k.T, func() bool { return k.Timers.Held(desk.DriftEvery) == 1 }, rig.Patience, time.Millisecond)
+		await.True(k.T, func() bool { return k.Timers.Held(desk.DriftEvery) == 1 })
 	}
 	wait()
 	for range more {
@@ -152,7 +152,7 @@ func TestDriftOfThoseWhoAreGone(t *testing.T) {
 	own := strings.TrimPrefix(strings.TrimSuffix(one.Base, "/webservice_v2"), "http://")
 
 	child := rig.StartChild(t, rig.Options{DSN: s.dsn})
-	require.Eventually(t, func() bool { return s.sql("UPDATE neighbour_gateway SET seen_at = seen_at") == 2 }, rig.Patience, 10*time.Millisecond)
+	await.True(t, func() bool { return s.sql("UPDATE neighbour_gateway SET seen_at = seen_at") == 2 })
 	child.Kill()
 	rounds(one, make([]struct{}, 2*enough)...)
 	require.Empty(t, told(one), "it differs in its sessions and keys, and said so once")

@@ -6,13 +6,13 @@ import (
 	"path/filepath"
 	"regexp"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/auth/redis/redistest"
 	"frontdesk/backend/reference"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // ends are gateways of one service that look whose sessions have ended when they are told
@@ -86,7 +86,7 @@ func (e *ends) failOver(to *redistest.Redis) {
 	for n, way := range e.ways {
 		way.Cut()
 		way.Move(to)
-		require.Eventually(e, func() bool { return e.gateways[n].AskOps("/readyz").Status == 200 }, rig.Patience, 5*time.Millisecond)
+		await.True(e, func() bool { return e.gateways[n].AskOps("/readyz").Status == 200 })
 	}
 }
 
@@ -94,13 +94,13 @@ func (e *ends) failOver(to *redistest.Redis) {
 // each of its connections.
 func (e *ends) login(k *rig.Kept, password string) (token string) {
 	e.Helper()
-	require.Eventually(e, func() bool {
+	await.True(e, func() bool {
 		var session struct{ Token string }
 		a := k.Call("GET", rig.LoginPath(rig.FullKey, "demo", password), "", "")
 		require.NoError(e, json.Unmarshal(a.Body, &session))
 		token = session.Token
 		return a.Status == 200
-	}, rig.Patience, 5*time.Millisecond)
+	})
 	return token
 }
 

@@ -18,6 +18,7 @@ import (
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // startFailover starts a desk that knows a primary and the standby that is to take
@@ -28,9 +29,9 @@ func startFailover(t *testing.T, clock *rig.Clock) (primary, standby *sqltest.No
 	require.NoError(t, rig.SeedDatabase(primary.DSN("postgres"), rig.SampleOrders))
 	standby = primary.Standby(t, "standby")
 	primary.Configure(t, "synchronous_standby_names=*")
-	require.Eventually(t, func() bool {
+	await.True(t, func() bool {
 		return primary.Ask(t, "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'") == "1"
-	}, rig.Patience, 5*time.Millisecond)
+	})
 	h, options := rig.NewHooks(t, nil)
 	options.DSN = fmt.Sprintf("postgres://frontdesk@%s,%s/postgres?sslmode=disable&target_session_attrs=read-write", primary.Address(), standby.Address())
 	options.Bound, options.Now = rig.Circuit(0, 20*time.Millisecond), clock.Now
@@ -79,7 +80,7 @@ func (f *failover) write(writer int) {
 func (f *failover) reaches(more int64) {
 	f.T.Helper()
 	from := f.answered.Load()
-	require.Eventually(f.T, func() bool { return f.answered.Load() >= from+more }, 4*rig.Patience, 5*time.Millisecond)
+	await.True(f.T, func() bool { return f.answered.Load() >= from+more })
 }
 
 // TestFailover: the primary crashes while clients write and callbacks are under
@@ -132,10 +133,10 @@ func TestPrimaryIsDemoted(t *testing.T) {
 	standby.Ask(t, "SELECT pg_promote()")
 	primary.Configure(t, "synchronous_standby_names=", "default_transaction_read_only=on") // nobody is left to wait for
 	id := 0
-	require.Eventually(t, func() bool { // each of them is answered with 201
+	await.True(t, func() bool { // each of them is answered with 201
 		id = d.Create(token, "contact", rig.NewContact)
 		return standby.Ask(t, fmt.Sprint("SELECT count(*) FROM contact WHERE id = ", id)) == "1"
-	}, rig.Patience, 5*time.Millisecond)
+	})
 	require.Equal(t, 200, d.Call("GET", fmt.Sprint("/contact/", id), token, "").Status)
 }
 

@@ -17,6 +17,7 @@ import (
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/instrument"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // gatheredJSON is what a test reads of the first page.
@@ -61,9 +62,9 @@ func TestSumOfGateways(t *testing.T) {
 	met := func(k *rig.Kept) {
 		t.Helper()
 		held := func() bool { return k.Timers.Held(desk.GatherEvery) == 1 }
-		require.Eventually(t, held, rig.Patience, time.Millisecond)
+		await.True(t, held)
 		k.Timers.Pass(desk.GatherEvery)
-		require.Eventually(t, held, rig.Patience, time.Millisecond)
+		await.True(t, held)
 	}
 	for i, k := range []*rig.Kept{one, other} {
 		for range 3 + 4*i {
@@ -121,9 +122,9 @@ func TestSumOfGateways(t *testing.T) {
 	require.Contains(t, sum.Past.Fault, "store of sessions does not answer")
 	require.Equal(t, 3, requests)
 	met(one)
-	require.Eventually(t, func() bool {
+	await.True(t, func() bool {
 		return strings.Contains(one.Log.String(), "the other gateways cannot be told what this one does")
-	}, rig.Patience, time.Millisecond)
+	})
 
 	memory := rig.StartKept(t, filepath.Join(t.TempDir(), "frontdesk.yaml"), s.text("sessions: {store: ", "# sessions: {store: "), true)
 	sum, _ = firstPage(t, memory, "gateways=all")
@@ -139,9 +140,9 @@ func TestRefusalsOfAllGateways(t *testing.T) {
 	tell := func(k *rig.Kept) {
 		t.Helper()
 		held := func() bool { return k.Timers.Held(desk.GatherEvery) == 1 }
-		require.Eventually(t, held, rig.Patience, time.Millisecond)
+		await.True(t, held)
 		k.Timers.Pass(desk.GatherEvery)
-		require.Eventually(t, held, rig.Patience, time.Millisecond)
+		await.True(t, held)
 	}
 	one.Call("GET", rig.LoginPath(rig.FullKey, "demo", "wrong"), "", "", "X-Request-Id", "told-by-the-customer")
 	token := one.Login(rig.FullKey, "demo")

@@ -15,6 +15,7 @@ import (
 	"frontdesk/auth/redis/redistest"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // keyed are gateways of one service, each with its own files of api_keys. Nothing passes a timer of
@@ -86,14 +87,14 @@ func TestRevokeIsOneRevoke(t *testing.T) {
 
 	require.NoError(t, os.Remove(k.files[1]))
 	k.gateways[1].HangUp()
-	require.Eventually(t, func() bool { return k.status(0, token) == 401 }, rig.Patience, time.Millisecond)
+	await.True(t, func() bool { return k.status(0, token) == 401 })
 	k.out(token, "^key_(unknown|revoked)$", "by a file that is gone")
 	k.gateways[1].WriteTo(k.files[1], string(before))
 	k.gateways[1].HangUp()
-	require.Eventually(t, func() bool {
+	await.True(t, func() bool {
 		k.looked()
 		return k.gateways[2].Call(http.MethodGet, rig.LoginPath(rig.FullKey, "demo", "demo"), "", "").Status == 200
-	}, rig.Patience, 5*time.Millisecond, "the file is there again")
+	}, "the file is there again")
 	require.Empty(t, k.reasons(0))
 	token = k.gateways[0].Login(rig.FullKey, "demo")
 
@@ -147,7 +148,7 @@ func TestEndBroughtForward(t *testing.T) {
 	if time.Now().Before(at) {
 		require.Equal(t, 200, k.status(1, token), "it has not come yet")
 	}
-	require.Eventually(t, func() bool { return k.status(1, token) == 401 }, rig.Patience, 20*time.Millisecond)
+	await.True(t, func() bool { return k.status(1, token) == 401 })
 	require.False(t, time.Now().Before(at))
 
 	text, err := os.ReadFile(k.gateways[1].File)
@@ -183,9 +184,9 @@ func TestStoreComesBackEmpty(t *testing.T) {
 		rig.KeptConfig(t, rig.Engines[0].DSN(t), fmt.Sprintf("sessions: {store: %q}", store.URL()), rig.KeptKey(`"GET /order"`)), false)
 	looked := func() {
 		t.Helper()
-		require.Eventually(t, func() bool { return one.Timers.Held(desk.StoreEvery) == 1 }, rig.Patience, time.Millisecond)
+		await.True(t, func() bool { return one.Timers.Held(desk.StoreEvery) == 1 })
 		one.Timers.Pass(desk.StoreEvery)
-		require.Eventually(t, func() bool { return one.Timers.Held(desk.StoreEvery) == 1 }, rig.Patience, time.Millisecond)
+		await.True(t, func() bool { return one.Timers.Held(desk.StoreEvery) == 1 })
 	}
 	looked()
 	require.Empty(t, one.Ready().LookAt)

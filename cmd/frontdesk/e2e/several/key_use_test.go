@@ -16,6 +16,7 @@ import (
 	"frontdesk/auth/redis/redistest"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // lastUse is what a gateway tells of a hash, once it has noted what it knows and read what others did.
@@ -23,7 +24,7 @@ func lastUse(k *rig.Kept, sha256 string) int64 {
 	k.T.Helper()
 	wait := func() {
 		k.T.Helper()
-		require.Eventually(k.T, func() bool { return k.Timers.Held(desk.UseEvery) == 1 }, rig.Patience, time.Millisecond)
+		await.True(k.T, func() bool { return k.Timers.Held(desk.UseEvery) == 1 })
 	}
 	wait()
 	k.Timers.Pass(desk.UseEvery)

@@ -24,8 +24,8 @@ import (
 
 	"frontdesk/auth/redis/redistest"
 	"frontdesk/backend/sqlrecord/sqltest"
-	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 	"frontdesk/gateway/webhook/webhooktest"
 )
 
@@ -231,9 +231,9 @@ func (s *soak) outage() (over func()) {
 func (s *soak) recovered() {
 	s.t.Helper()
 	for _, i := range s.instances {
-		require.Eventually(s.t, i.serves, 2*time.Minute, 100*time.Millisecond, "a gateway did not come back:\n%s", i.log)
+		await.True(s.t, i.serves, "a gateway did not come back:\n%s", i.log)
 	}
-	require.Eventually(s.t, func() bool { return balances(s.operators) }, 2*time.Minute, 100*time.Millisecond, "HAProxy does not see all gateways")
+	await.True(s.t, func() bool { return balances(s.operators) }, "HAProxy does not see all gateways")
 }
 
 // revoke takes an api_key out of every gateway's configuration. Once each tells
@@ -244,7 +244,7 @@ func (s *soak) revoke() {
 		before := i.configHash()
 		i.write(i.text)
 		require.NoError(s.t, i.process.Process.Signal(syscall.SIGHUP))
-		require.Eventually(s.t, func() bool { h := i.configHash(); return h != "" && h != before }, time.Minute, 50*time.Millisecond)
+		await.True(s.t, func() bool { h := i.configHash(); return h != "" && h != before })
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -255,7 +255,7 @@ func (s *soak) revoke() {
 func (s *soak) judge(summary io.Writer) {
 	t := s.t
 	t.Helper()
-	require.Eventually(t, s.allHeard, desk.WorkLease+desk.CallLease+2*time.Minute, 200*time.Millisecond, "promises without a call: %v", s.unheard())
+	await.True(t, s.allHeard, "promises without a call: %v", s.unheard())
 	conn, err := pgx.Connect(t.Context(), s.database)
 	require.NoError(t, err)
 	defer conn.Close(context.Background())

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/auth/redis/redistest"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 const quotaKey = "33333333-3333-4333-8333-333333333333"
@@ -150,7 +150,7 @@ func TestSessionStoreWithoutWrites(t *testing.T) {
 		require.Contains(t, ready, why)
 		require.Contains(t, d.OpsText("/"), "It serves, but look at this: the store of sessions takes no writes")
 		require.Contains(t, d.OpsText("/metrics"), "frontdesk_session_store_state{state=\"read-only\"} 1\n")
-		require.Eventually(t, func() bool { return strings.Contains(d.Log.String(), "it takes no writes: "+why) }, rig.Patience, 10*time.Millisecond)
+		await.True(t, func() bool { return strings.Contains(d.Log.String(), "it takes no writes: "+why) })
 		server.Command(ways[1]...)
 		require.Contains(t, d.OpsText("/readyz"), `"sessions":"ok"`)
 		require.Contains(t, d.OpsText("/metrics"), "frontdesk_session_store_state{state=\"ok\"} 1\n")

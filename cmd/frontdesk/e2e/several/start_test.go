@@ -11,7 +11,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -20,6 +19,7 @@ import (
 	"frontdesk/backend/remote/remotetest"
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // absent is what a start needs and does not find.
@@ -99,7 +99,7 @@ func TestStartWaits(t *testing.T) {
 			missing.options.Edit = strings.NewReplacer("listen: 127.0.0.1:0", "listen: "+at)
 			d, ready := rig.Begin(t, missing.options)
 			d.Base = "http://" + at + "/webservice_v2"
-			require.Eventually(t, func() bool { return strings.Contains(d.Log.String(), "the start waits") }, rig.Patience, 10*time.Millisecond)
+			await.True(t, func() bool { return strings.Contains(d.Log.String(), "the start waits") })
 			waits := d.AskOps("/readyz")
 			require.Equal(t, 503, waits.Status)
 			require.Contains(t, string(waits.Body), missing.cause)
@@ -134,7 +134,7 @@ func TestStartWithoutService(t *testing.T) {
 	server.Listener = listener
 	server.Start()
 	t.Cleanup(server.Close)
-	require.Eventually(t, func() bool { return d.AskOps("/readyz").Status == 200 }, rig.Patience, 10*time.Millisecond)
+	await.True(t, func() bool { return d.AskOps("/readyz").Status == 200 })
 }
 
 // TestStartEnds: whoever stops a start that waits finds it ended well, and systemd is told why it

@@ -14,6 +14,7 @@ import (
 
 	"frontdesk/cmd/frontdesk/e2e/recipes"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // TestForeignRollingUpgrade takes a service of three gateways from the version before this
@@ -116,11 +117,11 @@ func (s *soak) promise(d *rig.Desk, token, reference, more string) (id string) {
 // await returns when the receiver was told that a job is done.
 func (s *soak) await(id string) {
 	s.t.Helper()
-	require.Eventually(s.t, func() bool {
+	await.True(s.t, func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		return s.heard[id]
-	}, time.Minute, 20*time.Millisecond, "the job %s", id)
+	}, "the job %s", id)
 }
 
 // newThings uses what is new in the next version while a gateway of this one runs.

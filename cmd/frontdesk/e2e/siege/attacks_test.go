@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -19,6 +18,7 @@ import (
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // attack is a way to stop a gateway.
@@ -145,10 +145,10 @@ func (s *siege) ask(crowd int, requests ...string) { s.to.Crowd, s.to.Requests =
 // have, its address.
 func (s *siege) collected(promise rig.Answer) (a rig.Answer) {
 	id := promise.Promise(s.t)
-	require.Eventually(s.t, func() bool {
+	await.True(s.t, func() bool {
 		a = s.desk.Call("GET", "/webhook?id="+id, s.to.Token, "")
 		return a.Status != http.StatusAccepted
-	}, rig.Patience, 5*time.Millisecond)
+	})
 	return a
 }
 
@@ -262,7 +262,7 @@ func (s *siege) fillDisk() {
 func (s *siege) blockUsers() {
 	config := []string{"--config", filepath.Join(filepath.Dir(s.desk.Mail), "frontdesk.yaml")}
 	failed := regexp.MustCompile(`(?m)^frontdesk_backend_calls_total\{operation="create",outcome="failed",resource="contact"\} [1-9]`)
-	assert.Eventually(s.t, func() bool { return failed.MatchString(s.desk.OpsText("/metrics")) }, rig.Patience, 10*time.Millisecond)
+	await.True(s.t, func() bool { return failed.MatchString(s.desk.OpsText("/metrics")) })
 	for _, user := range []string{"external", "noemail", "bademail"} {
 		code, _, problems := rig.Command(s.t, "", append([]string{"user", "block", user}, config...)...)
 		assert.Zero(s.t, code, "block %s: %s", user, problems)
@@ -281,7 +281,7 @@ func (s *siege) leavesLogins() {
 		assert.NoError(s.t, look.QueryRow(s.t.Context(), text).Scan(&n))
 		return n
 	}
-	assert.Eventually(s.t, func() bool { return waiting() > 0 }, rig.Patience, 5*time.Millisecond)
+	await.True(s.t, func() bool { return waiting() > 0 })
 	a := s.desk.AskOps("/readyz")
 	assert.Equal(s.t, http.StatusOK, a.Status)
 	assert.Contains(s.t, string(a.Body), `"jobs":"unavailable"`)

@@ -1,0 +1,42 @@
+// Package await waits in tests for what another process, or another goroutine, is to bring
+// about. It has no bound of its own: how fast a machine is decides nothing.
+package await
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+// said is how long before the end of the test run a wait is given up, so that the test can
+// still say what it waited for.
+const said = 10 * time.Second
+
+// True waits until the condition holds. It fails the test with these words, which fmt.Sprintf
+// takes, shortly before the test run would end.
+func True(t testing.TB, condition func() bool, what ...any) {
+	t.Helper()
+	var last time.Time
+	if run, ok := t.(interface{ Deadline() (time.Time, bool) }); ok {
+		if end, bounded := run.Deadline(); bounded {
+			last = end.Add(-said)
+		}
+	}
+	for pause := time.Millisecond; !condition(); time.Sleep(pause) {
+		if !last.IsZero() && time.Now().After(last) {
+			t.Fatalf("still waiting at the end of the test run%s", words(what))
+		}
+		pause = min(2*pause, 20*time.Millisecond)
+	}
+}
+
+func words(what []any) string {
+	if len(what) == 0 {
+		return ""
+	}
+	format, ok := what[0].(string)
+	if !ok {
+		return ": " + fmt.Sprint(what...)
+	}
+	return ": " + fmt.Sprintf(format, what[1:]...)
+}
