@@ -20,13 +20,17 @@ export GOFLAGS := -trimpath $(GOFLAGS)
 
 run     = -p $(AT_ONCE) -parallel $(AT_ONCE) -timeout 20m
 
-.PHONY: test foreign pages pictures race others check fmt lint bench fuzz soak siege build release deb image
+.PHONY: test test-times foreign pages pictures race others check fmt lint bench fuzz soak siege build release deb image
 
 # What everybody runs: PostgreSQL, MariaDB, Redis, Chromium and Node are all that it wants.
 # What of them is missing is installed where that can be done without asking, and else left
 # out, with a word about how to get it.
 test:
 	.ci/test $(run) -skip '^TestForeign' $(TESTS)
+
+# The same, and then where the minutes went, by package and by test.
+test-times:
+	.ci/test times $(run) -skip '^TestForeign' $(TESTS)
 
 # Before and behind what nobody here wrote, and what compiles the program anew: administrations, services, poolers, balancers, mail
 # servers, linters and generators, client kits in five languages, and what is shipped before the
