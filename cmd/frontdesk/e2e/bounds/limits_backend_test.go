@@ -222,8 +222,7 @@ func TestLimitsPostgresGone(t *testing.T) {
 // askPostgres runs statements beside the desk.
 func askPostgres(t testing.TB, dsn, sql string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), rig.Patience)
-	defer cancel()
+	ctx := context.Background()
 	conn, err := pgx.Connect(ctx, dsn)
 	require.NoError(t, err)
 	_, err = conn.Exec(ctx, sql)

@@ -119,13 +119,10 @@ func lockWrites(t *testing.T, dsn string) (release func()) {
 		require.NoError(t, sqlitex.ExecuteTransient(conn, "BEGIN IMMEDIATE", nil))
 		return func() { require.NoError(t, conn.Close()) }
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), rig.Patience)
+	ctx := context.Background()
 	conn, err := pgx.Connect(ctx, dsn)
 	require.NoError(t, err)
 	_, err = conn.Exec(ctx, "BEGIN; LOCK TABLE contact IN EXCLUSIVE MODE")
 	require.NoError(t, err)
-	return func() {
-		require.NoError(t, conn.Close(ctx))
-		cancel()
-	}
+	return func() { require.NoError(t, conn.Close(ctx)) }
 }

@@ -80,7 +80,7 @@ func TestCallbackChangesHappenOnce(t *testing.T) {
 // lockRow locks a row of a table until it is released.
 func lockRow(t *testing.T, dsn, table string, id any) (release func()) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 2*rig.Patience)
+	ctx := context.Background()
 	conn, err := pgx.Connect(ctx, dsn)
 	require.NoError(t, err)
 	tx, err := conn.Begin(ctx)
@@ -91,7 +91,6 @@ func lockRow(t *testing.T, dsn, table string, id any) (release func()) {
 	return func() {
 		require.NoError(t, tx.Rollback(ctx))
 		require.NoError(t, conn.Close(ctx))
-		cancel()
 	}
 }
 

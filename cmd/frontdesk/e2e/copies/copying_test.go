@@ -15,6 +15,7 @@ import (
 
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // copying is a copy that the copier keeps.
@@ -108,35 +109,18 @@ func (c *copying) rigged(change func(*kept)) {
 func (c *copying) becomesWhole() {
 	c.t.Helper()
 	want := c.source()
-	for deadline := time.Now().Add(4 * rig.Patience); ; {
+	await.True(c.t, func() bool {
 		code, said := c.run()
 		require.Zero(c.t, code, said)
-		got := c.records()
-		if time.Now().After(deadline) {
-			require.Equal(c.t, want, got)
-		}
-		if equal(want, got) {
-			return
-		}
-	}
+		return equal(want, c.records())
+	})
 }
 
 // catchesUp waits until the copy equals its source, as that gateway answers it. What others have
 // deleted in a service the gateway itself finds by its next walk.
 func (c *copying) catchesUp(g *gateway) {
 	c.t.Helper()
-	deadline := time.Now().Add(4 * rig.Patience)
-	for {
-		want, got := c.sourceOf(g), c.records()
-		if equal(want, got) {
-			break
-		}
-		if time.Now().After(deadline) {
-			c.t.Logf("%s%s", c.log, g.Log)
-			require.Equal(c.t, want, got)
-		}
-		<-time.After(200 * time.Millisecond) // the processor is for what it follows
-	}
+	await.True(c.t, func() bool { return equal(c.sourceOf(g), c.records()) })
 	c.t.Logf("equal after %d writes", c.answered.Load())
 }
 

@@ -344,9 +344,12 @@ func (s *service) sourceOf(d *gateway) records {
 func (g *gateway) page(token, path string) []map[string]any {
 	g.T.Helper()
 	a, err := g.Try("GET", path, token, "")
-	for deadline := time.Now().Add(rig.Patience); err == nil && a.Status >= 500 && time.Now().Before(deadline); a, err = g.Try("GET", path, token, "") {
-		<-time.After(200 * time.Millisecond)
-	}
+	await.True(g.T, func() bool {
+		if err == nil && a.Status >= 500 {
+			a, err = g.Try("GET", path, token, "")
+		}
+		return err != nil || a.Status < 500
+	}, "%s", path)
 	require.NoError(g.T, err)
 	require.Equal(g.T, http.StatusOK, a.Status, "%s: %s", path, a.Body)
 	var page struct{ Data []map[string]any }
