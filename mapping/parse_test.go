@@ -1,6 +1,7 @@
 package mapping_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,18 +11,21 @@ import (
 	"frontdesk/mapping"
 )
 
-func TestParse(t *testing.T) {
+// TestWords are errors as their operations word them, and what is read of the words.
+func TestWords(t *testing.T) {
 	long := strings.Repeat("é", 101)
 	cut := strings.Repeat("é", 100) + "…"
 	create := []mapping.Scope{"POST /order", "/order", mapping.OpCreate}
 	update := []mapping.Scope{"PUT /order", "/order", mapping.OpUpdate}
+	list := []mapping.Scope{"GET /order", "/order", mapping.OpList}
 	flatrate := []mapping.Scope{"POST /flatrateline", "/flatrateline", mapping.OpCreate}
+	authenticate := []mapping.Scope{"GET /authenticate"}
 	tests := []struct {
 		name    string
 		status  int
 		message string
 		scopes  []mapping.Scope
-		want    *mapping.Error // nil for none
+		want    *mapping.Error // nil where nothing is read of it
 	}{
 		{"no placeholder", 400, "Empty body", create, mapping.Fail(mapping.EmptyBody)},
 		{"a general row", 429, "Too many requests", create, mapping.Fail(mapping.TooManyRequests)},
@@ -48,12 +52,28 @@ func TestParse(t *testing.T) {
 		{"a row's own field of an element", 403, "Field: flatratelines[0].sort_order has an invalid value 3", flatrate, mapping.Fail(mapping.FlatrateSortOrderInUse, "3").At("flatratelines[0]")},
 
 		{"same words, no session", 401, "Not authorized", create, mapping.Fail(mapping.NotLoggedIn)},
-		{"same words, credentials", 401, "Not authorized", []mapping.Scope{"GET /authenticate"}, mapping.Fail(mapping.NotLoggedIn)},
-		{"same words, told by the status", 200, "Not authorized", []mapping.Scope{"GET /authenticate/logout"}, mapping.Fail(mapping.TokenInvalid)},
+		{"same words, credentials", 401, "Not authorized", authenticate, mapping.Fail(mapping.NotLoggedIn)},
+		{"same words, told by the status", 200, "Not authorized", []mapping.Scope{"GET /authenticate/logout", mapping.OpGet}, mapping.Fail(mapping.TokenInvalid)},
 		{"same words, failures", 500, "Internal server error", create, mapping.Fail(mapping.InternalError)},
 		{"same words, two combinations", 403, "Field: is_manual_input has an invalid value 1", flatrate, mapping.Fail(mapping.FlatrateManualInputWithArticle)},
 		{"its own field before any", 403, "Field: price is required and not supplied in request", flatrate, mapping.Fail(mapping.FlatratePriceRequired)},
 		{"any field elsewhere", 403, "Field: price is required and not supplied in request", create, mapping.Fail(mapping.FieldRequired, "price")},
+		{"an operation's own status", 403, "Primary ID is invalid", []mapping.Scope{mapping.OpGet}, mapping.Fail(mapping.PrimaryIDInvalid)},
+		{"and another's", 400, "Primary ID is not an valid ID", update, mapping.Fail(mapping.PrimaryIDInvalid)},
+		{"fingerprint without a login", 401, "Missing authorization", []mapping.Scope{"GET /authenticate/fingerprint"}, mapping.Fail(mapping.NotLoggedIn)},
+		{"forgotpassword", 401, "Token invalid", []mapping.Scope{"POST /authenticate/forgotpassword"}, mapping.Fail(mapping.NotLoggedIn)},
+		{"a datatype row in a list", 403, "Field: a has an invalid value: x for datatype: int4", list, mapping.Fail(mapping.Int4Invalid, "a", "x")},
+		{"the contract's own", 400, "Parameter invalid page_size value must be from 1 to 9", list, mapping.Fail(mapping.PageSizeInvalid, "9")},
+		{"two values of no field", 0, "Method: PATCH not supported for endpoint: /order", nil, mapping.Fail(mapping.MethodUnsupported, "PATCH", "/order")},
+		{"a list of two", 400, "These parameter(s): username , password are required", nil, mapping.Fail(mapping.ParametersRequired, "username", "password")},
+		{"the Dutch one", 0, "Er is geen e-mailadres bekend voor gebruiker: noemail", authenticate, mapping.Fail(mapping.EmailMissing, "noemail")},
+		{"a field the message names", 0, "Field: is_prefered_email value: 1 is not alowed", []mapping.Scope{"/contactcommunication"}, mapping.Fail(mapping.PreferredEmailNotAllowed)},
+		{"a field without the word", 0, "Cannot update orderlines", update, mapping.Fail(mapping.CannotUpdate, "orderlines")},
+		{"numbers", 0, "Field: reference valuelength: 51 too long for datatype: varchar: 50", create, mapping.Fail(mapping.VarcharTooLong, mapping.Literal("reference"), 51, 50)},
+		{"type and limit", 0, "Field: Huisnummer valuelength: 11 too long for type varchar (10)", []mapping.Scope{"GET /contact/checkaddress"},
+			mapping.Fail(mapping.AddressPartTooLong, "Huisnummer", 11, "varchar", 10)},
+		{"an order's status", 0, "order_status is invoiced, cannot add/update/delete", create, mapping.Fail(mapping.StatusForbidsChange, "order_status", "invoiced")},
+		{"a value that looks like a placeholder", 404, "Field: id value: <x> <vendor> not found", []mapping.Scope{mapping.OpGet}, mapping.Fail(mapping.RecordNotFound, "id", "<x> <vendor>")},
 		{"words of another row", 404, "Field: id value: 5 ID not found", update, mapping.Fail(mapping.RelatedIDNotFound, "id", "5")},
 	}
 	c := mapping.NewCatalogue()
@@ -62,8 +82,26 @@ func TestParse(t *testing.T) {
 			got, ok := c.Parse(tt.status, tt.message, tt.scopes...)
 			require.Equal(t, tt.want != nil, ok)
 			require.Equal(t, tt.want, got)
+			if got == nil {
+				return
+			}
+			row := c.Lookup(got.Reason, tt.scopes...)
+			text := tt.message
+			if !slices.Contains(got.Args, long) {
+				text = strings.ReplaceAll(text, long, cut)
+			}
+			require.Equal(t, text, row.Text(got))
+			require.Contains(t, []int{row.Status, 0}, tt.status)
+			_, field, _ := strings.Cut(text, "Field: ")
+			field, _, _ = strings.Cut(field, " ")
+			if got.Reason == mapping.CannotUpdate {
+				field = "orderlines"
+			}
+			require.Equal(t, field, row.FieldOf(got))
 		})
 	}
+	require.Equal(t, 500, c.Lookup("no_such_reason").Status)
+	require.Equal(t, "Not authorized", c.Lookup(mapping.TokenInvalid, list...).Message, "an endpoint without a row of its own")
 }
 
 // twins are the rows whose words an earlier line has too, in one scope.

@@ -132,29 +132,3 @@ func TestRoundTrip(t *testing.T) {
 		}))
 	}
 }
-
-// TestDecimalsAreExact compares the rounding of a price with that of decimal
-// arithmetic, for prices with many decimals.
-func TestDecimalsAreExact(t *testing.T) {
-	f := fieldOf(t, "orderline", "price")
-	rapid.Check(t, func(t *rapid.T) {
-		whole := rapid.Int64Range(-99_999_999_999, 99_999_999_999).Draw(t, "whole")
-		digits := rapid.StringMatching(`[0-9]{1,30}`).Draw(t, "digits")
-		sent := apd.New(whole, 0).Text('f') + "." + digits
-		v, e := f.Parse(sent, time.UTC)
-		if e != nil {
-			t.Fatalf("%s is refused", sent)
-		}
-		d, _, err := apd.NewFromString(sent)
-		require.NoError(t, err)
-		var off apd.Decimal
-		ctx := apd.BaseContext.WithPrecision(80)
-		if _, err := ctx.Sub(&off, d, v.Decimal()); err != nil {
-			t.Fatal(err)
-		}
-		off.Negative = false
-		if off.Cmp(apd.New(5, -5)) > 0 {
-			t.Fatalf("%s became %s, which is %s off", sent, v, &off)
-		}
-	})
-}
