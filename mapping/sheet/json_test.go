@@ -28,16 +28,6 @@ func TestParseJSON(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func BenchmarkParseJSON(b *testing.B) {
-	text := `{"id": 12345, "number": "A-1", "contact_id": 4711, "kind": "workshop", "order_date": "2026-11-20T10:00:00.000Z", "total": 123.45, "remark": null}`
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := sheet.ParseJSON(text); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
 // TestAppendJSON writes what gojq writes, for all that jq and JSON have.
 func TestAppendJSON(t *testing.T) {
 	v := map[string]any{
