@@ -10,6 +10,7 @@ import (
 
 	"frontdesk/config"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -32,17 +33,11 @@ func TestChangedSinceProblems(t *testing.T) {
 		{"and is right again", "frontdesk.yaml", "include: [a.yaml]"},
 	} {
 		f.write(step.file, step.text)
-		if !loader.Changed() {
-			t.Errorf("%s: not noticed", step.name)
-		}
+		assert.True(t, loader.Changed(), "%s: not noticed", step.name)
 		_, _ = loader.Load()
-		if loader.Changed() {
-			t.Errorf("%s: noticed again", step.name)
-		}
+		assert.False(t, loader.Changed(), "%s: noticed again", step.name)
 	}
-	if _, err := loader.Load(); err != nil {
-		t.Error(err)
-	}
+	mustLoad(t, loader)
 }
 
 // TestLoadIsOfOneMoment: files that change while they are read make no configuration of
@@ -79,9 +74,9 @@ func TestLoadIsOfOneMoment(t *testing.T) {
 			turn("2")
 		}
 	}
-	if c := mustLoad(t, loader); c.APIKeys[0].Allow[0] != c.APIKeys[1].Allow[0] || c.APIKeys[0].Allow[0].Method != "PUT" {
-		t.Errorf("allowed are %v and %v", c.APIKeys[0].Allow, c.APIKeys[1].Allow)
-	}
+	c := mustLoad(t, loader)
+	assert.Equal(t, "PUT", c.APIKeys[0].Allow[0].Method)
+	assert.Equal(t, c.APIKeys[0].Allow[0], c.APIKeys[1].Allow[0])
 
 	// It never ends: nothing is made of that, and it is tried again later.
 	always = func() {
@@ -89,12 +84,9 @@ func TestLoadIsOfOneMoment(t *testing.T) {
 		f.write("frontdesk.yaml", "include: [keys.d/*.yaml]\n"+strings.Repeat("#", times))
 	}
 	times = 0
-	if _, err := loader.Load(); err == nil || !strings.Contains(err.Error(), "change while they are read") {
-		t.Errorf("error = %v", err)
-	}
+	_, err := loader.Load()
+	assert.ErrorContains(t, err, "change while they are read")
 	always = func() {}
-	if !loader.Changed() {
-		t.Error("it is not tried again")
-	}
+	assert.True(t, loader.Changed(), "it is tried again")
 	mustLoad(t, loader)
 }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"frontdesk/config"
+
+	"github.com/stretchr/testify/require"
 )
 
 // many are as many endpoints as the interface has, and more.
@@ -35,17 +37,13 @@ const (
 // many files, and returns where it is.
 func writeKeys(t testing.TB, files int) (path string) {
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "keys.d"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "keys.d"), 0o700))
 	perFile := manyKeys / files
 	for file := range files {
 		writeKeyFile(t, dir, file, file*perFile, perFile, "2027-12-31")
 	}
 	path = filepath.Join(dir, "frontdesk.yaml")
-	if err := os.WriteFile(path, []byte("include: [keys.d/*.yaml]\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, []byte("include: [keys.d/*.yaml]\n"), 0o600))
 	return path
 }
 
@@ -60,13 +58,9 @@ func writeKeyFile(t testing.TB, dir string, file, first, n int, expires string) 
 		}
 	}
 	name := filepath.Join(dir, "keys.d", fmt.Sprintf("%05d.yaml", file))
-	if err := os.WriteFile(name, []byte(b.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(name, []byte(b.String()), 0o600))
 	long := time.Now().Add(-time.Hour)
-	if err := os.Chtimes(name, long, long); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Chtimes(name, long, long))
 }
 
 // liveHeap is what the heap holds that is in use.
@@ -126,8 +120,6 @@ func BenchmarkLoad(b *testing.B) {
 func mustLoad(t testing.TB, loader *config.Loader) *config.Config {
 	t.Helper()
 	c, err := loader.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return c
 }

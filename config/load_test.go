@@ -41,21 +41,16 @@ var endpoints = []config.Endpoint{
 // TestBad holds every rule to the exact messages it gives.
 func TestBad(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.bad.yaml")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no testdata", err)
-	}
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
 	for _, file := range files {
 		name := filepath.Base(file)
 		t.Run(strings.TrimSuffix(name, ".bad.yaml"), func(t *testing.T) {
 			c, err := config.Load(file, known)
 			problems, ok := errors.AsType[strictyaml.Problems](err)
-			if !ok || c != nil {
-				t.Fatalf("got %v, %v, want no config and problems", c, err)
-			}
+			require.True(t, ok && c == nil, "got %v, %v, want no config and problems", c, err)
 			got, golden := strings.ReplaceAll(problems.Error(), "testdata/", "")+"\n", strings.TrimSuffix(file, ".yaml")+".txt"
-			if strings.Contains(got, "hush") {
-				t.Errorf("a secret is in a message:\n%s", got)
-			}
+			assert.NotContains(t, got, "hush", "a secret")
 			if *update {
 				require.NoError(t, os.WriteFile(golden, []byte(got), 0o644))
 			}
@@ -70,9 +65,7 @@ func TestParseOfNothingIsTheDefault(t *testing.T) {
 	c, err := config.Parse("empty.yaml", []byte("api_keys: []\n"), known)
 	require.NoError(t, err)
 	assert.Empty(t, cmp.Diff(config.Default(), c, comparable), "config (-default +got)")
-	if got := c.Server.BaseURL(); got != "http://127.0.0.1:8080/webservice_v2" {
-		t.Errorf("BaseURL = %s", got)
-	}
+	assert.Equal(t, "http://127.0.0.1:8080/webservice_v2", c.Server.BaseURL())
 }
 
 // comparable makes zones equal by name and secrets comparable.
@@ -143,15 +136,13 @@ func TestLoadFull(t *testing.T) {
 }
 
 func TestLoadWithoutFile(t *testing.T) {
-	if _, err := config.Load("testdata/none.yaml", known); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("error = %v, want fs.ErrNotExist", err)
-	}
+	_, err := config.Load("testdata/none.yaml", known)
+	assert.ErrorIs(t, err, fs.ErrNotExist)
 }
 
 func TestParseLooksInTheEnvironment(t *testing.T) {
 	t.Setenv("FRONTDESK_TEST_VENDOR", "Example")
 	c, err := config.Parse("a.yaml", []byte("server: {vendor: \"${FRONTDESK_TEST_VENDOR}\"}"), config.Known{Endpoints: known.Endpoints})
-	if err != nil || c.Server.Vendor != "Example" {
-		t.Errorf("got %v, %v", c, err)
-	}
+	require.NoError(t, err)
+	assert.Equal(t, "Example", c.Server.Vendor)
 }

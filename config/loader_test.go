@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -86,23 +85,20 @@ func TestLoaderParsesOnlyWhatChanged(t *testing.T) {
 	first := mustLoad(t, loader)
 	require.Empty(t, cmp.Diff([]string{"key-3", "key-1", "key-2"}, names(first)))
 	second := mustLoad(t, loader)
-	if again := parsed(first, second); again != nil || second.Hash() != first.Hash() || !regexp.MustCompile(`^[0-9a-f]{12}$`).MatchString(first.Hash()) {
-		t.Errorf("parsed again: %v; hashes %s and %s", again, first.Hash(), second.Hash())
-	}
+	assert.Empty(t, parsed(first, second))
+	assert.Equal(t, first.Hash(), second.Hash())
+	assert.Regexp(t, `^[0-9a-f]{12}$`, first.Hash())
 	f.write("keys.d/b.yaml", key(2, "PUT /order"))
 	now := time.Now()
 	require.NoError(t, os.Chtimes(filepath.Join(f.dir, "keys.d/a.yaml"), now, now)) // as it was, but for its time
 	third := mustLoad(t, loader)
-	if diff := cmp.Diff([]string{"key-2"}, parsed(second, third)); diff != "" || third.Hash() == second.Hash() {
-		t.Errorf("parsed again: %s", diff)
-	}
+	assert.Equal(t, []string{"key-2"}, parsed(second, third))
+	assert.NotEqual(t, second.Hash(), third.Hash())
 	if third.APIKeys[2].Allow[0].Method != "PUT" || second.APIKeys[2].Allow[0].Method != "GET" {
 		t.Error("a load changed what the one before gave")
 	}
 	f.write("keys.d/b.yaml", key(2, "GET /order"))
-	if c := mustLoad(t, loader); c.Hash() != first.Hash() {
-		t.Error("the same contents have another hash")
-	}
+	assert.Equal(t, first.Hash(), mustLoad(t, loader).Hash(), "of the same contents")
 }
 
 // TestLoaderSeesWhatItsTimeDoesNotTell: two changes within a tick of the file
@@ -116,9 +112,7 @@ func TestLoaderSeesWhatItsTimeDoesNotTell(t *testing.T) {
 		for _, err := range []error{os.WriteFile(path, []byte(key(1, allow)), 0o600), os.Chtimes(path, now, now)} {
 			require.NoError(t, err)
 		}
-		if c := mustLoad(t, loader); c.APIKeys[0].Allow[0].String() != allow {
-			t.Errorf("allow is %s, want %s", c.APIKeys[0].Allow[0], allow)
-		}
+		assert.Equal(t, allow, mustLoad(t, loader).APIKeys[0].Allow[0].String())
 	}
 }
 
@@ -128,9 +122,7 @@ func TestLoaderJudgesAnew(t *testing.T) {
 	loader := f.loader()
 	before := mustLoad(t, loader).APIKeys[0].Expires
 	f.write("frontdesk.yaml", "include: [a.yaml]\nserver: {time_zone: UTC}")
-	if after := mustLoad(t, loader).APIKeys[0].Expires; after.Sub(before.Time) != 2*time.Hour {
-		t.Errorf("expires %s, before %s", after, before)
-	}
+	assert.Equal(t, before.Add(2*time.Hour), mustLoad(t, loader).APIKeys[0].Expires.In(before.Location()))
 }
 
 // TestHashTellsVariables apart, which two gateways may have set otherwise.
@@ -164,13 +156,11 @@ func TestLoaderFollowsSwaps(t *testing.T) {
 	link("..1", "..data")
 	link("..data/keys.yaml", "keys.yaml")
 	loader := f.loader()
-	if c := mustLoad(t, loader); c.APIKeys[0].Allow[0].Method != "GET" || len(c.Files()) != 2 {
-		t.Fatalf("%v of %v", c.APIKeys, c.Files())
-	}
+	c := mustLoad(t, loader)
+	require.Equal(t, "GET", c.APIKeys[0].Allow[0].Method)
+	require.Len(t, c.Files(), 2)
 	link("..2", "..data")
-	if c := mustLoad(t, loader); c.APIKeys[0].Allow[0].Method != "PUT" {
-		t.Error("the swap was not seen")
-	}
+	assert.Equal(t, "PUT", mustLoad(t, loader).APIKeys[0].Allow[0].Method, "after the swap")
 }
 
 // TestLoaderReadsNoFileWithoutEnd: reading it would end a gateway that serves.
@@ -180,9 +170,7 @@ func TestLoaderReadsNoFileWithoutEnd(t *testing.T) {
 	require.NoError(t, os.Symlink("/dev/zero", filepath.Join(f.dir, "keys.d/zero.yaml")))
 	_, err := f.loader().Load()
 	for _, want := range []string{"keys.d/large.yaml: is larger than 64 MiB", "keys.d/zero.yaml: is no regular file"} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error = %v, want it to say %q", err, want)
-		}
+		assert.ErrorContains(t, err, want)
 	}
 }
 
@@ -210,9 +198,7 @@ func TestLoaderServing(t *testing.T) {
 		for _, path := range []string{"/order", "/stock", "/parts"} {
 			f.write("frontdesk.yaml", key(1, "GET "+path))
 			_, err := loader.Load()
-			if allowed := slices.Contains(test.allowed, path); allowed != (err == nil) {
-				t.Errorf("beside %s, %v: GET %s: error = %v", test.offered, test.wrong, path, err)
-			}
+			assert.Equal(t, slices.Contains(test.allowed, path), err == nil, "beside %s, %v: GET %s: error = %v", test.offered, test.wrong, path, err)
 		}
 	}
 }
@@ -230,9 +216,7 @@ func TestPlaces(t *testing.T) {
 	}
 	want := []string{"a.yaml:3", "a.yaml:6", "a.yaml:8", "a.yaml:9", "a.yaml:9", "frontdesk.yaml:2", "frontdesk.yaml:1"}
 	assert.Empty(t, cmp.Diff(want, got), "places (-want +got)")
-	if p := (&config.Key{}).AllowAt(3); p != (config.Place{}) {
-		t.Errorf("a key of no file is at %v", p)
-	}
+	assert.Zero(t, (&config.Key{}).AllowAt(3), "a key of no file")
 }
 
 // TestNamesThatCannotBeSeen: a name with control characters could forge what is said of
@@ -242,7 +226,5 @@ func TestNamesThatCannotBeSeen(t *testing.T) {
 	_, err := f.loader().Load()
 	want := filepath.Join(f.dir, "frontdesk.yaml") + ":1:11: include[0]: found \"keys.d/*.yaml\", and a file " +
 		fmt.Sprintf("%q", filepath.Join(f.dir, "keys.d", "a\x1b[31m\nb.yaml")) + ", expected no characters in names that cannot be seen [include-pattern]"
-	if err == nil || err.Error() != want {
-		t.Errorf("got  %v\nwant %s", err, want)
-	}
+	assert.EqualError(t, err, want)
 }

@@ -68,9 +68,7 @@ func TestVariablesAreNotRepeated(t *testing.T) {
 					continue
 				}
 				found, ok := errors.AsType[strictyaml.Problems](err)
-				if !ok {
-					t.Fatalf("%s: %v", text, err)
-				}
+				require.True(t, ok, "%s: %v", text, err)
 				for _, p := range found {
 					problems++
 					if said := strings.ToLower(p.Message); strings.Contains(said, "hush") || strings.Contains(said, "98765432") || strings.Contains(said, "98.76") || name == "DIRECTORY" && strings.Contains(p.Message, hush) {
@@ -80,9 +78,7 @@ func TestVariablesAreNotRepeated(t *testing.T) {
 			}
 		}
 	}
-	if problems < 500 {
-		t.Errorf("only %d problems were found", problems)
-	}
+	assert.GreaterOrEqual(t, problems, 500)
 }
 
 // TestVariablesAreNotToldAsChanges: what a variable held before, and holds now, is no

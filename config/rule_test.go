@@ -2,53 +2,34 @@ package config_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"frontdesk/config"
 )
 
 func TestRuleMatches(t *testing.T) {
-	tests := []struct {
-		rule, method, path string
-		want               bool
-	}{
-		{"GET /order", "GET", "/order", true},
-		{"GET /order", "POST", "/order", false},
-		{"GET /order", "get", "/order", false},
-		{"GET /order", "GET", "/Order", false},
-		{"GET /order", "GET", "/orderline", false},
-		{"GET /order", "GET", "/order/", false},
-		{"GET /order", "GET", "", false},
-		{"* /vehicle", "DELETE", "/vehicle", true},
-		{"* /vehicle", "PUT", "/vehicle/publishstart", false},
-		{"* /vehicle/*", "PUT", "/vehicle/publishstart", true},
-		{"* /vehicle/*", "PUT", "/vehicle", false},
-		{"* /vehicle/*", "PUT", "/vehicle/", false},
-		{"* /vehicle/*", "PUT", "/vehiclerole/x", false},
-		{"GET /model/*", "GET", "/model/*", true},
-		{"GET /model/*", "GET", "/model/order", true},
-		{"GET /model/*", "GET", "/model", false},
-		{"GET /*", "GET", "/", true},
-		{"GET /*", "GET", "/order", true},
-		{"GET /*", "GET", "/vehicle/publishstart", true},
-		{"GET /*", "PUT", "/order", false},
-		{"* /*", "PUT", "/order", true},
-		{"* /*", "PUT", "order", false},
-		{"GET /", "GET", "/", true},
-		{"GET /", "GET", "/order", false},
-	}
-	for _, tt := range tests {
-		rule, err := config.ParseRule(tt.rule)
-		if err != nil {
-			t.Errorf("ParseRule(%q): %v", tt.rule, err)
-		} else if got := rule.Matches(tt.method, tt.path); got != tt.want {
-			t.Errorf("%q matches %s %s: %v, want %v", tt.rule, tt.method, tt.path, got, tt.want)
+	for text, of := range map[string]struct{ matched, others []string }{
+		"GET /order":   {[]string{"GET /order"}, []string{"POST /order", "get /order", "GET /Order", "GET /orderline", "GET /order/", "GET "}},
+		"* /vehicle":   {[]string{"DELETE /vehicle"}, []string{"PUT /vehicle/publishstart"}},
+		"* /vehicle/*": {[]string{"PUT /vehicle/publishstart"}, []string{"PUT /vehicle", "PUT /vehicle/", "PUT /vehiclerole/x"}},
+		"GET /model/*": {[]string{"GET /model/*", "GET /model/order"}, []string{"GET /model"}},
+		"GET /*":       {[]string{"GET /", "GET /order", "GET /vehicle/publishstart"}, []string{"PUT /order"}},
+		"* /*":         {[]string{"PUT /order"}, []string{"PUT order"}},
+		"GET /":        {[]string{"GET /"}, []string{"GET /order"}},
+	} {
+		rule, err := config.ParseRule(text)
+		require.NoError(t, err, text)
+		for _, asked := range append(of.matched, of.others...) {
+			method, path, _ := strings.Cut(asked, " ")
+			assert.Equal(t, slices.Contains(of.matched, asked), rule.Matches(method, path), "%s matches %s", text, asked)
 		}
 	}
-	if (config.Rule{}).Matches("", "") {
-		t.Error("the zero rule matches something")
-	}
+	assert.False(t, config.Rule{}.Matches("", ""), "the zero rule matches nothing")
 }
 
 // FuzzRule holds every rule that parses to what an allowlist promises: it reads
@@ -107,8 +88,7 @@ func TestSuggestionsOfRules(t *testing.T) {
 		_, err := config.Parse("a.yaml", fmt.Appendf(nil, "api_keys: [{name: a, key_sha256: [%064x], allow: [%q]}]", 1, tt.rule), alike)
 		_, suggested, found := strings.Cut(fmt.Sprint(err), "did you mean ")
 		suggested, _, _ = strings.Cut(suggested, "?")
-		if found != (tt.suggested != "") || suggested != tt.suggested {
-			t.Errorf("%q: %v, want %q suggested", tt.rule, err, tt.suggested)
-		}
+		assert.Equal(t, tt.suggested != "", found, tt.rule)
+		assert.Equal(t, tt.suggested, suggested, "%q: %v", tt.rule, err)
 	}
 }

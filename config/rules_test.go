@@ -32,9 +32,7 @@ func TestEveryRuleIsTried(t *testing.T) {
 	}
 	files, err := filepath.Glob("testdata/*.bad.txt")
 	ofCheck, wrong := filepath.Glob("../cmd/frontdesk/testdata/check/*.bad.txt")
-	if err != nil || wrong != nil {
-		t.Fatal(err, wrong)
-	}
+	must(t, err, wrong)
 	for _, file := range append(files, ofCheck...) {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
@@ -60,9 +58,7 @@ func TestDocumentedConfiguration(t *testing.T) {
 	withSecret.Env = func(string) (string, bool) { return "hush", true }
 	c, err := config.Parse("example.yaml", []byte(example), withSecret)
 	require.NoError(t, err)
-	if len(c.APIKeys) != 1 {
-		t.Errorf("the example has %d keys", len(c.APIKeys))
-	}
+	assert.Len(t, c.APIKeys, 1)
 	defaults := config.Default()
 	c.APIKeys, c.Include = nil, nil
 	assert.Empty(t, cmp.Diff(defaults, c, comparable, cmpopts.EquateEmpty()), "the example differs from the defaults (-default +example)")

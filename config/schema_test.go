@@ -8,6 +8,7 @@ import (
 	"frontdesk/config"
 	"frontdesk/config/schema/schematest"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -25,13 +26,9 @@ func TestConfigurationsFitTheSchema(t *testing.T) {
 			continue
 		}
 		fit++
-		if err := s.Validate(schematest.Instance(t, file)); err != nil {
-			t.Errorf("%s: %v", file, err)
-		}
+		assert.NoError(t, s.Validate(schematest.Instance(t, file)), file)
 	}
-	if fit == 0 {
-		t.Error("no configuration was tried")
-	}
+	assert.NotZero(t, fit)
 }
 
 func TestBadConfigurationsDoNotFitTheSchema(t *testing.T) {
@@ -40,8 +37,6 @@ func TestBadConfigurationsDoNotFitTheSchema(t *testing.T) {
 		"allow_method", "allow_list", "backend_bounds", "key_certificates", "key_hash_missing", "key_limits", "key_name_missing", "log_level", "mistyped", "ops_hosts", "rate", "rate_missing",
 		"server_base_path", "server_base_path_dots", "server_base_path_end", "server_base_path_root", "server_vendor", "tracing", "webhooks_allow_hosts", "webhooks_ports",
 	} {
-		if s.Validate(schematest.Instance(t, "testdata/"+name+".bad.yaml")) == nil {
-			t.Errorf("%s fits the schema", name)
-		}
+		assert.Error(t, s.Validate(schematest.Instance(t, "testdata/"+name+".bad.yaml")), name)
 	}
 }

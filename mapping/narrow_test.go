@@ -81,18 +81,13 @@ func TestNarrowDropsArrays(t *testing.T) {
 	line := whole(m.Resource("orderline"))
 	delete(line.Fields, "order_id")
 	narrowed := m.Narrow(map[string]mapping.Narrowing{"order": whole(m.Resource("order")), "orderline": line})
-	if narrowed.Resource("order").Field("orderlines") != nil {
-		t.Error("orderlines has elements that do not refer back")
-	}
+	assert.Nil(t, narrowed.Resource("order").Field("orderlines"), "elements that do not refer back")
 	narrowed = m.Narrow(map[string]mapping.Narrowing{"order": whole(m.Resource("order"))})
-	if r := narrowed.Resource("order"); r.Field("orderlines") != nil || r.IsSystem != r.Field("is_system").Index {
-		t.Error("orderlines has no elements")
-	}
+	assert.Nil(t, narrowed.Resource("order").Field("orderlines"), "no elements")
+	assert.Equal(t, narrowed.Resource("order").Field("is_system").Index, narrowed.Resource("order").IsSystem)
 	role := whole(m.Resource("vehicleroleline"))
 	delete(role.Fields, "vehicle_id")
-	if m.Narrow(map[string]mapping.Narrowing{"vehicleroleline": role}).Resource("vehicleroleline").Field("role").Unique {
-		t.Error("role is unique per nothing")
-	}
+	assert.False(t, m.Narrow(map[string]mapping.Narrowing{"vehicleroleline": role}).Resource("vehicleroleline").Field("role").Unique, "per nothing")
 }
 
 // summary is what a narrowing may take of a resource.

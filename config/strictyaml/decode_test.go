@@ -3,6 +3,7 @@ package strictyaml_test
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -114,80 +115,38 @@ func TestDecode(t *testing.T) {
 func TestDecodeKeepsDefaults(t *testing.T) {
 	got := sheet{Listen: "default", Count: 7, Inner: inner{Name: "kept"}, Labels: map[string]string{"old": "x"}}
 	_, problems := strictyaml.Decode("a.yaml", []byte("inner: {allow: [x]}\ncount: many\nlabels: {new: y}"), &got, strictyaml.Options{})
-	if len(problems) != 1 {
-		t.Fatalf("problems: %v", problems)
-	}
+	require.Len(t, problems, 1)
 	want := sheet{Listen: "default", Count: 7, Inner: inner{"kept", []string{"x"}}, Labels: map[string]string{"new": "y"}}
 	assert.Empty(t, cmp.Diff(want, got, unexported), "decoded (-want +got)")
 }
 
-func TestProblems(t *testing.T) {
-	tests := []struct{ name, src, want string }{
-		{"unknown key", "lisen: a", "1:1: lisen: unknown key, did you mean listen? [unknown-key]"},
-		{"secret after a forgotten colon", "listen whsec_TOPSECRET: a", "1:1: [\"listen w…\"]: unknown key, expected note, listen, port, count, ratio, access, wait, mode, colour, amount, inner, keys, maybe, labels or nested [unknown-key]"},
-		{"secret taken for a key", "\"0b5f6f3c-1c1f-4d0e-9a52-5f1d2f0c9a11\": a", "1:1: [\"0b5f6f3c…\"]: unknown key, expected note, listen, port, count, ratio, access, wait, mode, colour, amount, inner, keys, maybe, labels or nested [unknown-key]"},
-		{"unknown key, nothing near", "inner:\n  zzz: a", "2:3: inner.zzz: unknown key, expected name or allow [unknown-key]"},
-		{"unknown key of an embedded struct", "nota: a", "1:1: nota: unknown key, did you mean note? [unknown-key]"},
-		{"untagged fields are no keys", "inner: {}\nUntagged: a", "2:1: Untagged: unknown key, expected note, listen, port, count, ratio, access, wait, mode, colour, amount, inner, keys, maybe, labels or nested [unknown-key]"},
-		{"duplicate keys", "listen: a\ninner:\n  name: x\n  name: y\nlisten: b", "4:3: inner.name: key given twice, first at 3:3 [key-twice]\n5:1: listen: key given twice, first at 1:1 [key-twice]"},
-		{"none of a few words", "keys: []\nmode: shadwo", "2:7: mode: found \"shadwo\", expected one of enforce, shadow, did you mean shadow? [word]"},
-		{"none of a few words, nothing near", "mode: \"\"", "1:7: mode: found \"\", expected one of enforce, shadow [word]"},
-		{"none of a few words, behind an alias", "note: &n shadows\nmode: *n", "2:7: mode: found \"shadows\", expected one of enforce, shadow, did you mean shadow? [word]"},
-		{"a list for a word", "mode: [shadow]", "1:7: mode: found a list, expected text [wrong-kind]"},
-		{"text for a list", "inner: {allow: GET /order}", "1:16: inner.allow: found a single value, expected a list, between [ and ] or one - per line [wrong-kind]"},
-		{"mapping for a list", "keys:\n  name: a", "2:3: keys: found a mapping, expected a list [wrong-kind]"},
-		{"list for text", "listen: [a]", "1:9: listen: found a list, expected text [wrong-kind]"},
-		{"text for a section", "inner: a", "1:8: inner: found a single value, expected a mapping with name or allow [wrong-kind]"},
-		{"list for a map", "labels: [a]", "1:9: labels: found a list, expected a mapping [wrong-kind]"},
-		{"nothing for text", "listen:\n", "1:1: listen: found nothing, expected text (\"\" for none) [wrong-kind]"},
-		{"nothing for a number", "count: ~", "1:8: count: found nothing, expected a whole number [wrong-kind]"},
-		{"list for the document", "- a", "1:1: found a list, expected a mapping with note, listen, port, count, ratio, access, wait, mode, colour, amount, inner, keys, maybe, labels or nested [wrong-kind]"},
-		{"not a number", "count: many", "1:8: count: found many, expected a whole number [wrong-value]"},
-		{"fraction", "count: 1.5", "1:8: count: found 1.5, expected a whole number [wrong-value]"},
-		{"number in quotes", `count: "5"`, `1:8: count: found "5", expected a whole number [wrong-value]`},
-		{"octal", "count: 010", "1:8: count: found 010, expected a whole number without a leading zero [wrong-value]"},
-		{"hexadecimal", "count: 0x1F", "1:8: count: found 0x1F, expected a whole number [wrong-value]"},
-		{"out of range", "port: 70000", "1:7: port: found 70000, expected a whole number from 0 to 65535 [wrong-value]"},
-		{"negative", "port: -1", "1:7: port: found -1, expected a whole number from 0 to 65535 [wrong-value]"},
-		{"far out of range", "count: 99999999999999999999", "1:8: count: found 99999999999999999999, expected a whole number from -9223372036854775808 to 9223372036854775807 [wrong-value]"},
-		{"not a finite number", "ratio: .inf", "1:8: ratio: found .inf, expected a number [wrong-value]"},
-		{"infinity by name", "ratio: Infinity", "1:8: ratio: found Infinity, expected a number [wrong-value]"},
-		{"boolean of old", "access: yes", "1:9: access: found yes, expected true or false [wrong-value]"},
-		{"duration without unit", "wait: 30", "1:7: wait: found 30, expected a duration such as 30s or 1h30m [wrong-value]"},
-		{"duration, long and unprintable", `wait: "` + strings.Repeat("x", 70) + `\n"`, `1:7: wait: found "` + strings.Repeat("x", 60) + `…", expected a duration such as 30s or 1h30m [wrong-value]`},
-		{"TextUnmarshaler", "colour: blue", "1:9: colour: found blue, expected red [wrong-value]"},
-		{"TextUnmarshaler with a message of its own", `colour: ""`, "1:9: colour: expected a colour, found none [wrong-value]"},
-		{"TextUnmarshaler on a list", "colour: [red]", "1:9: colour: found a list, expected text [wrong-kind]"},
-		{"neither shape", "amount: [5]", "1:9: amount: found a list, expected a number or {value, unit} [wrong-value]"},
-		{"inside a shape", "amount: {valu: 5, unit: [kg]}", "1:10: amount.valu: unknown key, did you mean value? [unknown-key]\n1:25: amount.unit: found a list, expected text [wrong-kind]"},
-		{"paths", "keys:\n  - allow: [a, {}]\nnested: {a.b: [x]}", "2:16: keys[0].allow[1]: found a mapping, expected text [wrong-kind]\n3:16: nested[\"a.b\"][0]: found x, expected a whole number [wrong-value]"},
-		{"columns count characters", "labels: {é: ü, ï: []}", "1:19: labels[\"ï\"]: found a list, expected text [wrong-kind]"},
-		{"alias without anchor", "inner: {allow: &reading []}\nkeys: *readin", "2:7: keys: alias has no anchor above it, did you mean *reading? [alias-unknown]"},
-		{"alias as near to two anchors", "inner: {allow: &a2 []}\nmaybe: {allow: &a1 []}\nkeys: *a3", "3:7: keys: alias has no anchor above it, did you mean *a1? [alias-unknown]"},
-		{"text taken for an alias", "inner: {allow: [* /order]}", "1:17: inner.allow[0]: alias has no anchor above it, expected quotes around text that begins with * [alias-unknown]"},
-		{"alias of its own value", "inner: &x\n  name: *x", "2:9: inner.name: alias has no anchor above it, expected quotes around text that begins with * [alias-unknown]"},
-		{"problem behind an alias", "inner: &x {name: a}\nkeys:\n  - *x\n  - allow: [*x]", "4:13: keys[1].allow[0]: found a mapping, expected text [wrong-kind]"},
-		{"merge key", "inner: &x {name: a}\nmaybe:\n  <<: *x", "3:3: maybe.<<: merge keys are not supported, write the keys out [merge-key]"},
-		{"tag", "listen: !!str 010", "1:9: listen: tags, which begin with !, are not supported, put text in quotes instead [tag]"},
-		{"secret taken for a tag", "listen: !hush\n", "1:9: listen: tags, which begin with !, are not supported, put text in quotes instead [tag]"},
-		{"secret taken for an alias", "listen: *hush", "1:9: listen: alias has no anchor above it, expected quotes around text that begins with * [alias-unknown]"},
-		{"secret taken for a header", "listen: |hush", "1:9: not valid YAML: invalid header option: … [syntax]"},
-		{"key that is no word", "? {a: b}\n: c", "2:1: not valid YAML: found an invalid key for this map [syntax]"},
-		{"key that is nothing", "labels:\n  ~: a", "2:3: labels: not supported as a key, expected a plain word [unsupported]"},
-		{"two documents", "listen: a\n---\nlisten: b", "3:1: found a second document, expected one per file [second-document]"},
-		{"syntax", "listen: a\n  b: c", "1:9: not valid YAML: mapping value is not allowed in this context: do all keys of a section begin in the same column, and is text with a colon in quotes? [syntax]"},
-		{"unclosed list", "keys: [a\nlisten: b", "2:1: not valid YAML: ',' or ']' must be specified [syntax]"},
-		{"tab", "inner:\n\tname: a", `2:1: not valid YAML: found character '\t' that cannot start any token: lines begin with blanks, not with tabs [syntax]`},
-		{"not UTF-8", "listen: a\nnote: \xff", "2:7: not valid UTF-8 [not-utf-8]"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			var into sheet
-			_, problems := strictyaml.Decode("a.yaml", []byte(tt.src), &into, strictyaml.Options{})
-			want := "a.yaml:" + strings.ReplaceAll(tt.want, "\n", "\na.yaml:")
-			assert.Empty(t, cmp.Diff(want, problems.Error()), "problems (-want +got)")
+// holds decodes each file of a list in testdata, and holds what is said of it to the list.
+func holds(t *testing.T, list string, into func() any, o strictyaml.Options) {
+	t.Helper()
+	text, err := os.ReadFile("testdata/" + list)
+	require.NoError(t, err)
+	cases := strings.Split("\n"+string(text), "\n-- ")[1:]
+	require.NotEmpty(t, cases)
+	for _, c := range cases {
+		name, c, _ := strings.Cut(c, "\n")
+		src, want, found := strings.Cut(strings.TrimRight(c, "\n"), "\n->")
+		require.True(t, found, name)
+		t.Run(name, func(t *testing.T) {
+			src = strings.NewReplacer("<TAB>", "\t", "<FF>", "\xff").Replace(src)
+			_, problems := strictyaml.Decode("a.yaml", []byte(src), into(), o)
+			got := strings.ReplaceAll(problems.Error(), "a.yaml:", "")
+			assert.Empty(t, cmp.Diff(strings.TrimPrefix(want, "\n"), got), "problems (-want +got)")
+			for _, p := range problems {
+				assert.Equal(t, "a.yaml", p.File)
+			}
 		})
 	}
+}
+
+func TestProblems(t *testing.T) {
+	holds(t, "problems.txt", func() any { return new(sheet) }, strictyaml.Options{})
+	_, problems := strictyaml.Decode("a.yaml", []byte("listen: [a]\n"), new(sheet), strictyaml.Options{})
+	assert.Equal(t, "a.yaml:1:9: listen: found a list, expected text [wrong-kind]", problems.Error())
 }
 
 func TestAliasesCannotExplode(t *testing.T) {
@@ -202,9 +161,8 @@ func TestAliasesCannotExplode(t *testing.T) {
 	}
 	var into tree
 	_, problems := strictyaml.Decode("a.yaml", []byte(src.String()), &into, strictyaml.Options{})
-	if len(problems) != 1 || problems[0].Message != "aliases stand for more than 10000 values" {
-		t.Fatalf("problems: %v", problems)
-	}
+	require.Len(t, problems, 1)
+	require.Equal(t, "aliases stand for more than 10000 values", problems[0].Message)
 }
 
 // TestDepthIsBounded: the parser's memory would grow with the square of the depth.
@@ -226,15 +184,13 @@ func TestDepthIsBounded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var into sheet
 			_, problems := strictyaml.Decode("a.yaml", []byte(src), &into, strictyaml.Options{})
-			if len(problems) != 1 || problems[0].Rule != "too-deep" || problems[0].Message != "values stand in each other more than 100 deep" {
-				t.Errorf("problems: %.300v", problems)
-			}
+			require.Len(t, problems, 1)
+			require.Equal(t, "too-deep values stand in each other more than 100 deep", string(problems[0].Rule)+" "+problems[0].Message)
 		})
 	}
 	many := "keys:\n" + strings.Repeat("  - name: a # one of many\n    allow:\n      - GET /order\n      - {}\n", 1000)
-	if _, problems := strictyaml.Decode("a.yaml", []byte(many), new(sheet), strictyaml.Options{}); len(problems) != 1000 {
-		t.Errorf("a long file that is not deep has %d problems, want the 1000 of its mappings", len(problems))
-	}
+	_, problems := strictyaml.Decode("a.yaml", []byte(many), new(sheet), strictyaml.Options{})
+	assert.Len(t, problems, 1000, "one for each mapping of a long file that is not deep")
 }
 
 func TestExpand(t *testing.T) {
@@ -340,32 +296,11 @@ func TestNodeTellsOrderAndQuotes(t *testing.T) {
 		Codes ordered `yaml:"codes"`
 	}
 	_, problems := strictyaml.Decode("a.yaml", []byte("codes: {Z: 1, \"A\": 2, a.b: x}"), &into, strictyaml.Options{})
-	if len(problems) > 0 {
-		t.Fatal(problems)
-	}
+	require.Empty(t, problems)
 	want := []strictyaml.Key{{"Z", true}, {"A", false}, {"a.b", true}}
 	assert.Empty(t, cmp.Diff(want, into.Codes.keys), "keys (-want +got)")
-	if got := into.Codes.values["a.b"].path; got != `codes["a.b"]` || got != strictyaml.Child("codes", "a.b") {
-		t.Errorf("path = %s", got)
-	}
-}
-
-// TestSyntaxTellsTheCause: the usual slips are told in words of those who made them.
-func TestSyntaxTellsTheCause(t *testing.T) {
-	const blank, column = "is there a blank behind the colon, as in name: webshop?", "do all keys of a section begin in the same column, and is text with a colon in quotes?"
-	for text, want := range map[string]string{
-		"keys:\n  - name:webshop\n    allow: []\n": "a.yaml:2:5: not valid YAML: unexpected key name: " + blank,
-		"b: c\nname:webshop\n":                     "a.yaml:2:1: not valid YAML: non-map value is specified: " + blank,
-		"keys:\n  - name: a\n   allow: []\n":       "a.yaml:3:4: not valid YAML: value is not allowed in this context: " + column,
-		"b:\n  c: d\n    e: f\n":                   "a.yaml:2:6: not valid YAML: mapping value is not allowed in this context: " + column,
-		"b: c: d\n":                                "a.yaml:1:4: not valid YAML: mapping value is not allowed in this context: " + column,
-	} {
-		var into struct{}
-		_, problems := strictyaml.Decode("a.yaml", []byte(text), &into, strictyaml.Options{})
-		if got := problems.Error(); got != want+" [syntax]" {
-			t.Errorf("%q: %s, want %s", text, got, want)
-		}
-	}
+	assert.Equal(t, `codes["a.b"]`, into.Codes.values["a.b"].path)
+	assert.Equal(t, `codes["a.b"]`, strictyaml.Child("codes", "a.b"))
 }
 
 // TestDecodeShort takes the value of one key in place of a section.
@@ -414,20 +349,7 @@ func TestConstraints(t *testing.T) {
 			"hidden": {Is: func(string) bool { return false }, Expected: "none", Hidden: true},
 		},
 	}
-	for src, want := range map[string]string{
-		"few: 1\nmany: 10\nmost: 1\nwait: 1ns\neven: ab\nports: [1, 2]\nonly: [get, list]\nsecrets: [a, b]\nkind: a\nitems: [{name: a}]\nmaybe: ~": "",
-		"kind: a\nitems:\n- {}\n- ~\n- {name: A}\n- name:\n": "3:3: items[0].name: missing, expected a name [named]\n4:3: items[1].name: missing, expected a name [named]\n" +
-			"5:10: items[2].name: found \"A\", expected small letters [form]\n6:3: items[3].name: found nothing, expected text (\"\" for none) [wrong-kind]",
-		"items: []\nfew: 4\nmany: 9\nmost: 1.5\nwait: -1m\neven: abc\nmaybe: 0": "1:1: kind: missing, expected one of a, b\n1:8: items: missing, expected at least one item\n2:6: few: found 4, expected from 1 to 3 [few]\n" +
-			"3:7: many: found 9, expected 10 or more\n4:7: most: found 1.5, expected one at most\n5:7: wait: found -1m, expected more than 0s [wait]\n6:7: even: found \"abc\", expected an even number of characters [even]\n7:8: maybe: found 0, expected 1 or more",
-		"kind: a\nitems: [{name: a}]\nports: [5, 0, 5, x, y]\nonly: [get, lst]\nsecrets: [$odd, $odd, $odd]\neven: $odd\nhidden: [a, \"\"]": "3:12: ports[1]: found 0, expected 1 or more\n3:15: ports[2]: found 5 again [again]\n3:18: ports[3]: found x, expected a whole number [wrong-value]\n" +
-			"3:21: ports[4]: found y, expected a whole number [wrong-value]\n4:13: only[1]: found \"lst\", expected one of get, list, did you mean list?\n5:17: secrets[1]: found the same secret again [again]\n" +
-			"5:23: secrets[2]: found the same secret again [again]\n6:7: even: found \"$odd\", expected an even number of characters [even]\n" +
-			"7:10: hidden[0]: expected none\n7:13: hidden[1]: found nothing, expected none",
-	} {
-		_, problems := strictyaml.Decode("a.yaml", []byte(src), new(constrained), o)
-		assert.Equal(t, want, strings.ReplaceAll(problems.Error(), "a.yaml:", ""), src)
-	}
+	holds(t, "constraints.txt", func() any { return new(constrained) }, o)
 	assert.Panics(t, func() { strictyaml.Constraints("minimum=1") }, "a constraint that is not known")
 }
 

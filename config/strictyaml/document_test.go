@@ -4,6 +4,9 @@ import (
 	"testing"
 
 	"frontdesk/config/strictyaml"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 func TestDocumentAt(t *testing.T) {
@@ -21,9 +24,7 @@ maybe:
 `
 	var into sheet
 	doc, problems := strictyaml.Decode("a.yaml", []byte(src), &into, strictyaml.Options{})
-	if problems != nil {
-		t.Fatal(problems)
-	}
+	require.Empty(t, problems)
 	tests := []struct {
 		path         string
 		line, column int
@@ -46,9 +47,7 @@ maybe:
 	}
 	for _, tt := range tests {
 		p := doc.At(tt.path)
-		if p.Path != tt.path || p.Line != tt.line || p.Column != tt.column || doc.Has(tt.path) != tt.has {
-			t.Errorf("At(%q) = %d:%d, Has %v, want %d:%d, Has %v", tt.path, p.Line, p.Column, doc.Has(tt.path), tt.line, tt.column, tt.has)
-		}
+		assert.Equal(t, []any{tt.path, tt.line, tt.column, tt.has}, []any{p.Path, p.Line, p.Column, doc.Has(tt.path)}, tt.path)
 	}
 }
 
@@ -59,18 +58,14 @@ func TestDocumentBroken(t *testing.T) {
 		"": false, "inner": true, "inner.name": true, "listen": false,
 		"keys": false, "keys[0]": false, "keys[0].name": false, "keys[0].nam": true, "keys[1].allow": false, "keys[1].allow[0]": true,
 	} {
-		if got := doc.Broken(path); got != want {
-			t.Errorf("Broken(%q) = %v, want %v", path, got, want)
-		}
+		assert.Equal(t, want, doc.Broken(path), path)
 	}
 }
 
 func TestDocumentOfWhatIsNotYAML(t *testing.T) {
 	var into sheet
 	doc, _ := strictyaml.Decode("a.yaml", []byte("a: [\n"), &into, strictyaml.Options{})
-	if got := doc.At("inner.name").String(); got != "a.yaml:1:1: inner.name: " {
-		t.Errorf("At = %q", got)
-	}
+	assert.Equal(t, "a.yaml:1:1: inner.name: ", doc.At("inner.name").String())
 }
 
 func TestSuggest(t *testing.T) {
@@ -82,8 +77,6 @@ func TestSuggest(t *testing.T) {
 		if want != "" {
 			want = ", did you mean " + want + "?"
 		}
-		if got := strictyaml.Suggest(seen, known); got != want {
-			t.Errorf("Suggest(%q) = %q, want %q", seen, got, want)
-		}
+		assert.Equal(t, want, strictyaml.Suggest(seen, known), seen)
 	}
 }

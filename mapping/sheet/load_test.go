@@ -63,22 +63,17 @@ func load(t testing.TB, file string) *sheet.Sheet {
 // TestBad holds every rule to the exact messages it gives.
 func TestBad(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.bad.yaml")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no testdata", err)
-	}
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".bad.yaml"), func(t *testing.T) {
 			src, err := os.ReadFile(file)
 			require.NoError(t, err)
 			s, err := sheet.Parse(filepath.Base(file), src, model(t), options)
 			problems, ok := errors.AsType[strictyaml.Problems](err)
-			if !ok || s != nil {
-				t.Fatalf("got %v, %v, want no sheet and problems", s, err)
-			}
+			require.True(t, ok && s == nil, "got %v, %v, want no sheet and problems", s, err)
 			got, golden := problems.Error()+"\n", strings.TrimSuffix(file, ".yaml")+".txt"
-			if strings.Contains(got, "hush") {
-				t.Errorf("a secret is in a message:\n%s", got)
-			}
+			assert.NotContains(t, got, "hush", "a secret")
 			isFile(t, golden, got)
 		})
 	}

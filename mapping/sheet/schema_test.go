@@ -10,6 +10,7 @@ import (
 	"frontdesk/config/schema/schematest"
 	"frontdesk/mapping/sheet"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -38,13 +39,9 @@ func TestSheetsFitTheSchema(t *testing.T) {
 		if bytes.Contains(src, []byte("http:")) {
 			s = services
 		}
-		if err := s.Validate(schematest.Instance(t, file)); err != nil {
-			t.Errorf("%s: %v", file, err)
-		}
+		assert.NoError(t, s.Validate(schematest.Instance(t, file)), file)
 	}
-	if fit == 0 {
-		t.Error("no sheet was tried")
-	}
+	assert.NotZero(t, fit)
 }
 
 func TestBadSheetsDoNotFitTheSchema(t *testing.T) {

@@ -6,14 +6,14 @@ import (
 
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
+
+	"github.com/stretchr/testify/assert"
 )
 
 // ETags outlive this process, and so must sums.
 func TestSum(t *testing.T) {
 	const want = 4094241239768241302
-	if got := sheet.Sum("Visser"); got != want {
-		t.Errorf("sum %d, expected the %d of before", got, want)
-	}
+	assert.EqualValues(t, 4094241239768241302, sheet.Sum("Visser"), "as before")
 	if sheet.Sum("Visser ") == sheet.Sum("Visser") {
 		t.Error("another text has the same sum")
 	}
@@ -27,9 +27,7 @@ func TestTag(t *testing.T) {
 	}}
 	other := mapping.Record{Resource: r, Version: 4, Values: []mapping.Value{mapping.IntValue(8), mapping.TextValue(""), mapping.NullValue(), {}, {}, {}}}
 	const alone, withElements = 1960434718210406992, 4452417326054419091
-	if got := sheet.Tag(rec, nil); got != alone {
-		t.Errorf("tag %d, expected the %d of before", got, alone)
-	}
+	assert.EqualValues(t, alone, sheet.Tag(rec, nil), "as before")
 	if got := sheet.Tag(rec, []mapping.Record{other, rec}); got != withElements {
 		t.Errorf("tag %d with elements, expected the %d of before", got, withElements)
 	}
