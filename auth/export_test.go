@@ -38,6 +38,29 @@ func FillHasher(h *Hasher) func() {
 	}
 }
 
+// CountWork has f count the work of the hashes that it computes from now on.
+func CountWork(f *ForeignHashes) *time.Duration {
+	var done time.Duration
+	counted := func(sum foreignSum) foreignSum {
+		matches := sum.matches
+		sum.matches = func(password []byte) (bool, error) {
+			done += sum.work
+			return matches(password)
+		}
+		return sum
+	}
+	for i := range f.kinds {
+		read := f.kinds[i].read
+		f.kinds[i].read = func(stored string, salts map[string]string) (foreignSum, error) {
+			sum, err := read(stored, salts)
+			return counted(sum), err
+		}
+	}
+	nobody := counted(*f.nobody.Load())
+	f.nobody.Store(&nobody)
+	return &done
+}
+
 // LimitsSize returns how many clients of keys are counted.
 func LimitsSize(m *MemoryLimits) int {
 	m.mu.Lock()

@@ -3,27 +3,21 @@ package auth_test
 import (
 	"bufio"
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"io"
-	"math/big"
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/auth"
 	"frontdesk/auth/authtest"
+	"frontdesk/auth/redis/redistest"
 	"frontdesk/backend/sqlrecord/sqltest"
 )
 
@@ -60,31 +54,6 @@ func startServer(t *testing.T, python string, mode ...string) (address string, l
 	return "127.0.0.1:" + lines.Text(), lines
 }
 
-// certificate makes one for 127.0.0.1 that signs itself.
-func certificate(t *testing.T) (roots *x509.CertPool, certFile, keyFile string) {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	require.NoError(t, err)
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test"},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	require.NoError(t, err)
-	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
-	require.NoError(t, err)
-	certPEM := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
-	keyPEM := pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER})
-	dir := t.TempDir()
-	certFile, keyFile = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
-	require.NoError(t, os.WriteFile(certFile, certPEM, 0o600))
-	require.NoError(t, os.WriteFile(keyFile, keyPEM, 0o600))
-	roots = x509.NewCertPool()
-	require.True(t, roots.AppendCertsFromPEM(certPEM))
-	return roots, certFile, keyFile
-}
-
 func smtpMailer(t *testing.T, url string, roots *x509.CertPool) *auth.SMTPMailer {
 	t.Helper()
 	config := auth.SMTPConfig{URL: url, From: "Example <noreply@example.nl>", Clock: authtest.NewClock().Now, Random: rand.Reader}
@@ -98,7 +67,11 @@ func smtpMailer(t *testing.T, url string, roots *x509.CertPool) *auth.SMTPMailer
 
 func TestForeignSMTPMailer(t *testing.T) {
 	python := pythonWithServer(t)
-	roots, cert, key := certificate(t)
+	cert, key := redistest.SelfSigned(t)
+	authority, err := os.ReadFile(cert)
+	require.NoError(t, err)
+	roots := x509.NewCertPool()
+	require.True(t, roots.AppendCertsFromPEM(authority))
 	tests := []struct {
 		name   string
 		server []string

@@ -22,7 +22,7 @@ const Password = "open-sesame"
 // PEM file of the authority that signed it.
 func StartTLS(t testing.TB) (url, caFile string) {
 	t.Helper()
-	certificate, key := selfSigned(t)
+	certificate, key := SelfSigned(t)
 	r := start(t, func(port string) []string {
 		return []string{
 			"--port", "0", "--tls-port", port, "--tls-auth-clients", "no", "--requirepass", Password,
@@ -32,8 +32,8 @@ func StartTLS(t testing.TB) (url, caFile string) {
 	return fmt.Sprintf("rediss://:%s@127.0.0.1:%d", Password, r.port), certificate
 }
 
-// selfSigned writes a certificate of 127.0.0.1, and its key.
-func selfSigned(t testing.TB) (certificateFile, keyFile string) {
+// SelfSigned writes a certificate of 127.0.0.1, and its key.
+func SelfSigned(t testing.TB) (certificateFile, keyFile string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
