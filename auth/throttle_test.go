@@ -2,7 +2,6 @@ package auth_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -60,85 +59,56 @@ func reason(t *testing.T, err error) mapping.Reason {
 	return e.Reason
 }
 
-func TestThrottleTenthFailureIsTooMany(t *testing.T) {
+// TestThrottle takes ten wrong passwords of anna from one /64. How counts follow from that is the
+// suite's: authtest.GuessCounter.
+func TestThrottle(t *testing.T) {
 	th := newThrottle()
+	const here, beside, elsewhere = "2001:db8:0:1::1", "2001:db8:0:1:ffff::2", "2001:db8:0:2::1"
+	for range 9 {
+		require.Equal(t, mapping.CredentialsInvalid, reason(t, th.wrong(t, "anna", here)))
+	}
+	require.NoError(t, th.right(t, "anna", here), "which clears the count")
 	began := th.clock.Now()
 	for n := 1; n <= 9; n++ {
-		require.Equal(t, mapping.CredentialsInvalid, reason(t, th.wrong(t, "anna", "192.0.2.1")), n)
+		require.Equal(t, mapping.CredentialsInvalid, reason(t, th.wrong(t, "anna", here)), n)
 		th.clock.Advance(time.Second)
 	}
-	tenth := th.wrong(t, "anna", "192.0.2.1")
-	require.Equal(t, mapping.TooManyRequests, reason(t, tenth))
+	require.Equal(t, mapping.TooManyRequests, reason(t, th.wrong(t, "anna", beside)))
+	require.Equal(t, 2*time.Second, th.slept[len(th.slept)-1])
 
-	_, err := th.Begin(t.Context(), "anna", "192.0.2.1")
-	require.Equal(t, mapping.TooManyRequests, reason(t, err))
 	var e *mapping.Error
-	require.ErrorAs(t, err, &e)
+	require.ErrorAs(t, th.right(t, "ANNA", here), &e, "case makes no other user")
+	require.Equal(t, mapping.TooManyRequests, e.Reason)
 	require.Equal(t, began.Add(15*time.Minute).Sub(th.clock.Now()).Round(0), e.RetryAfter)
-
-	_, err = th.Begin(t.Context(), "ANNA", "192.0.2.1")
-	require.Error(t, err, "case makes no other user")
-	require.NoError(t, th.right(t, "anna", "192.0.2.2"), "from elsewhere")
-	require.NoError(t, th.right(t, "bert", "192.0.2.1"), "another user from there")
-
+	require.NoError(t, th.right(t, "anna", elsewhere))
+	require.NoError(t, th.right(t, "bert", here))
 	th.clock.Advance(e.RetryAfter - 1)
-	require.Error(t, th.right(t, "anna", "192.0.2.1"))
+	require.Error(t, th.right(t, "anna", here))
 	th.clock.Advance(1)
-	require.NoError(t, th.right(t, "anna", "192.0.2.1"), "once RetryAfter is over")
-}
-
-func TestThrottleSuccessClearsItsOwnCountOnly(t *testing.T) {
-	th := newThrottle()
-	for range 9 {
-		_ = th.wrong(t, "anna", "192.0.2.1")
-		_ = th.wrong(t, "bert", "192.0.2.1")
-		_ = th.wrong(t, "anna", "192.0.2.2")
-	}
-	require.NoError(t, th.right(t, "anna", "192.0.2.1"))
-	require.Equal(t, mapping.CredentialsInvalid, reason(t, th.wrong(t, "anna", "192.0.2.1")))
-	require.Equal(t, mapping.TooManyRequests, reason(t, th.wrong(t, "bert", "192.0.2.1")))
-	require.Equal(t, mapping.TooManyRequests, reason(t, th.wrong(t, "anna", "192.0.2.2")))
+	require.NoError(t, th.right(t, "anna", here), "once RetryAfter is over")
 }
 
 func TestThrottleSlowsMoreAndMoreButNeverOverTwoSeconds(t *testing.T) {
-	th := newThrottle()
-	for range 10 {
-		_ = th.wrong(t, "anna", "192.0.2.1")
+	for tries, usernames := range map[int]int{auth.GuessesPerUser: 1, auth.GuessesPerAddress: auth.GuessesPerAddress} {
+		th := newThrottle()
+		for n := range tries {
+			_ = th.wrong(t, fmt.Sprint("user", n%usernames), "192.0.2.1")
+		}
+		require.IsNonDecreasing(t, th.slept)
+		require.Positive(t, th.slept[0])
+		require.Equal(t, 2*time.Second, th.slept[tries-1])
 	}
-	require.IsNonDecreasing(t, th.slept)
-	require.Positive(t, th.slept[0])
-	require.Equal(t, 2*time.Second, th.slept[9])
-
-	th = newThrottle()
-	for n := range auth.GuessesPerAddress {
-		_ = th.wrong(t, fmt.Sprint("user", n), "192.0.2.1")
-	}
-	require.IsNonDecreasing(t, th.slept)
-	require.Equal(t, 2*time.Second, th.slept[auth.GuessesPerAddress-1], "spraying usernames is slowed as well")
 }
 
-func TestThrottleBoundsAnAddress(t *testing.T) {
-	tests := []struct {
-		name, spraying, same, other string
-	}{
-		{"IPv4", "192.0.2.1", "192.0.2.1", "192.0.2.2"},
-		{"IPv4 in IPv6", "192.0.2.1", "::ffff:192.0.2.1", "::ffff:192.0.2.2"},
-		{"IPv6 by its /64", "2001:db8:0:1::1", "2001:db8:0:1:ffff::2", "2001:db8:0:2::1"},
-		{"no address at all", "pipe", "pipe", "@"},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			th := newThrottle()
-			for n := range auth.GuessesPerAddress - 1 {
-				require.Equal(t, mapping.CredentialsInvalid, reason(t, th.wrong(t, fmt.Sprint("user", n), test.spraying)))
-			}
-			require.NoError(t, th.right(t, "anna", test.same))
-			require.Equal(t, mapping.TooManyRequests, reason(t, th.wrong(t, "last", test.same)))
-			require.Equal(t, mapping.TooManyRequests, reason(t, th.right(t, "anna", test.same)))
-			require.NoError(t, th.right(t, "anna", test.other))
-			th.clock.Advance(15 * time.Minute)
-			require.NoError(t, th.right(t, "anna", test.same))
-		})
+func TestOrigin(t *testing.T) {
+	for name, c := range map[string]struct{ address, same, other string }{
+		"IPv4":              {"192.0.2.1", "192.0.2.1", "192.0.2.2"},
+		"IPv4 in IPv6":      {"192.0.2.1", "::ffff:192.0.2.1", "::ffff:192.0.2.2"},
+		"IPv6 by its /64":   {"2001:db8:0:1::1", "2001:db8:0:1:ffff::2", "2001:db8:0:2::1"},
+		"no address at all": {"pipe", "pipe", "@"},
+	} {
+		require.Equal(t, auth.OriginOf(c.address), auth.OriginOf(c.same), name)
+		require.NotEqual(t, auth.OriginOf(c.address), auth.OriginOf(c.other), name)
 	}
 }
 
@@ -166,72 +136,40 @@ func TestThrottleMemoryIsBounded(t *testing.T) {
 	require.Zero(t, addresses, "who logs in correctly leaves nothing")
 }
 
-// Sixty at once: of the wrong ones ten are looked at, one after another or not.
-func TestThrottleIsNotOutrun(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		counter := auth.NewMemoryGuessCounter()
-		th := auth.NewThrottle(counter, time.Now, auth.Sleep)
-		var verified, tooMany atomic.Int32
-		var all sync.WaitGroup
-		for range 60 {
-			all.Go(func() {
-				g, err := th.Begin(t.Context(), "anna", "192.0.2.1")
-				if err != nil {
-					tooMany.Add(1)
-					return
-				}
-				defer g.Abandon(t.Context())
-				verified.Add(1)
-				time.Sleep(25 * time.Millisecond)
-				_ = g.Wrong(t.Context())
-			})
-		}
-		all.Wait()
-		require.EqualValues(t, 10, verified.Load())
-		require.EqualValues(t, 50, tooMany.Load())
-	})
+// TestThrottleTogether: of many wrong ones at once ten are looked at, and one program that logs in
+// often, and correctly, is never refused.
+func TestThrottleTogether(t *testing.T) {
+	for _, c := range []struct {
+		end                        func(*auth.Guess, context.Context) error
+		tries, verified, allowedIn int32
+	}{{(*auth.Guess).Wrong, 60, 10, 0}, {(*auth.Guess).Right, 300, 300, 300}} {
+		synctest.Test(t, func(t *testing.T) {
+			th := auth.NewThrottle(auth.NewMemoryGuessCounter(), time.Now, auth.Sleep)
+			var verified, in atomic.Int32
+			var all sync.WaitGroup
+			for range c.tries {
+				all.Go(func() {
+					g, err := th.Begin(t.Context(), "anna", "192.0.2.1")
+					if err != nil {
+						return
+					}
+					defer g.Abandon(t.Context()) // of no effect once it has ended
+					verified.Add(1)
+					time.Sleep(25 * time.Millisecond)
+					if c.end(g, t.Context()) == nil {
+						in.Add(1)
+					}
+				})
+			}
+			all.Wait()
+			require.Equal(t, c.verified, verified.Load())
+			require.Equal(t, c.allowedIn, in.Load())
+		})
+	}
 }
 
-// One program that logs in often, and correctly, is never refused.
-func TestThrottleLetsCorrectLoginsThroughTogether(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		counter := auth.NewMemoryGuessCounter()
-		th := auth.NewThrottle(counter, time.Now, auth.Sleep)
-		var all sync.WaitGroup
-		for range 300 {
-			all.Go(func() {
-				g, err := th.Begin(t.Context(), "anna", "192.0.2.1")
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				time.Sleep(25 * time.Millisecond)
-				if err := g.Right(t.Context()); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		all.Wait()
-	})
-}
-
-// TestThrottleIsPatientSoLong: who waits for what becomes of others does not do so for
-// ever.
-func TestThrottleIsPatientSoLong(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		th := auth.NewThrottle(auth.NewMemoryGuessCounter(), time.Now, auth.Sleep)
-		for range 10 {
-			_, err := th.Begin(t.Context(), "anna", "192.0.2.1")
-			require.NoError(t, err)
-		}
-		began := time.Now()
-		_, err := th.Begin(t.Context(), "anna", "192.0.2.1")
-		require.Equal(t, mapping.TooManyRequests, reason(t, err))
-		require.Equal(t, 5*time.Second, time.Since(began))
-	})
-}
-
-func TestThrottleHonoursTheContext(t *testing.T) {
+// TestThrottleWaits for what becomes of others, as long as its context and not for ever.
+func TestThrottleWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		counter := auth.NewMemoryGuessCounter()
 		th := auth.NewThrottle(counter, time.Now, auth.Sleep)
@@ -241,20 +179,24 @@ func TestThrottleHonoursTheContext(t *testing.T) {
 			require.NoError(t, err)
 			held = append(held, g)
 		}
+		began := time.Now()
+		_, err := th.Begin(t.Context(), "anna", "192.0.2.1")
+		require.Equal(t, mapping.TooManyRequests, reason(t, err))
+		require.Equal(t, 5*time.Second, time.Since(began))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		_, err := th.Begin(ctx, "anna", "192.0.2.1")
+		_, err = th.Begin(ctx, "anna", "192.0.2.1")
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 
 		for _, g := range held[:9] {
 			g.Abandon(t.Context())
 			g.Abandon(t.Context())
 		}
-		began := time.Now()
+		began = time.Now()
 		err = held[9].Wrong(ctx)
 		require.Equal(t, mapping.CredentialsInvalid, reason(t, err), "an abandoned guess counts for nothing")
 		require.Zero(t, time.Since(began), "a wait nobody waits for is not waited")
-		require.False(t, errors.Is(err, context.DeadlineExceeded))
+		require.NotErrorIs(t, err, context.DeadlineExceeded)
 		addresses, failures := auth.GuessCounterSize(counter)
 		require.Equal(t, [2]int{1, 1}, [2]int{addresses, failures})
 	})
