@@ -1,13 +1,11 @@
 package redis_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
@@ -15,6 +13,7 @@ import (
 	"frontdesk/auth/authtest"
 	"frontdesk/auth/redis"
 	"frontdesk/auth/redis/redistest"
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // TestMain lets rueidis sleep: a client that is closed while it waits to look for its
@@ -206,10 +205,10 @@ func TestSentinel(t *testing.T) {
 	require.NoError(t, sessions.Put(t.Context(), s))
 	require.NoError(t, client.Do(t.Context(), client.B().Wait().Numreplicas(1).Timeout(0).Build()).Error())
 	failOver()
-	require.EventuallyWithT(t, func(c *assert.CollectT) {
-		_, err := sessions.Get(context.Background(), s.Token)
-		assert.NoError(c, err)
-	}, time.Minute, 10*time.Millisecond)
+	await.True(t, func() bool {
+		_, err := sessions.Get(t.Context(), s.Token)
+		return err == nil
+	}, "the session at its replica")
 	keepsSessions(t, sessions, clock)
 }
 
