@@ -12,45 +12,65 @@ import (
 	"frontdesk/mapping"
 )
 
-// foreign is an administration that answers one record, whatever it is asked, and
-// counts what it is asked to change. Its transactions are itself.
-type foreign struct {
+// fixed is an administration that answers one record, whatever it is asked, and counts what it
+// is asked to change. Its transactions are itself. One that keeps the business rules itself also
+// creates what it is sent.
+type fixed struct {
 	backend.Driver
 	backend.Tx
-	answer  mapping.Record
-	changed int
+	record   mapping.Record
+	ownRules bool
+	changed  int
 }
 
-func (f *foreign) Capabilities() backend.Capabilities { return backend.Capabilities{} }
-
-func (f *foreign) Get(context.Context, *mapping.Resource, backend.Query) (mapping.Record, error) {
-	return f.answer, nil
+func (f *fixed) Capabilities() backend.Capabilities {
+	return backend.Capabilities{OwnRules: f.ownRules}
 }
 
-func (f *foreign) List(context.Context, *mapping.Resource, backend.Query) (backend.Page, error) {
-	return backend.Page{Records: []mapping.Record{f.answer}}, nil
+func (f *fixed) Get(context.Context, *mapping.Resource, backend.Query) (mapping.Record, error) {
+	return f.record, nil
 }
 
-func (f *foreign) Create(context.Context, auth.Client, mapping.Record) (mapping.Record, error) {
-	return f.answer, nil
+func (f *fixed) List(context.Context, *mapping.Resource, backend.Query) (backend.Page, error) {
+	return backend.Page{Records: []mapping.Record{f.record}}, nil
 }
 
-func (f *foreign) Update(_ context.Context, _ auth.Client, before, patch mapping.Record) (mapping.Record, error) {
+func (f *fixed) Create(_ context.Context, client auth.Client, rec mapping.Record) (mapping.Record, error) {
+	if !f.ownRules {
+		return f.record, nil
+	}
+	f.changed++
+	rec.Set("id", mapping.IntValue(1))
+	rec.Owner = client.ID
+	return rec, nil
+}
+
+func (f *fixed) Update(_ context.Context, _ auth.Client, before, patch mapping.Record) (mapping.Record, error) {
 	f.changed++
 	return before.Merge(patch), nil
 }
 
-func (f *foreign) Delete(context.Context, auth.Client, mapping.Record) error {
+func (f *fixed) Delete(context.Context, auth.Client, mapping.Record) error {
 	f.changed++
 	return nil
 }
 
-func (f *foreign) Write(_ context.Context, do func(backend.Tx) error) error { return do(f) }
+func (f *fixed) Write(_ context.Context, do func(backend.Tx) error) error { return do(f) }
+
+// read reads a body of a resource of the built-in model.
+func read(t *testing.T, resource, text string) *mapping.Body {
+	t.Helper()
+	model, err := loadModel()
+	require.NoError(t, err)
+	b, err := mapping.DecodeBody(model.Resource(resource), []byte(text), time.UTC)
+	require.NoError(t, err)
+	return b
+}
 
 // TestAnswersOfDrivers: whatever driver it comes from, and by whatever door, a record
 // that was not asked for is an internal error, and nothing is changed.
 func TestAnswersOfDrivers(t *testing.T) {
-	model, err := mapping.LoadModel("")
+	model, err := loadModel()
 	require.NoError(t, err)
 	mine := auth.Client{ID: 1}
 	vehicles, order := model.Resource("vehicle"), model.Resource("order")
@@ -66,24 +86,19 @@ func TestAnswersOfDrivers(t *testing.T) {
 		rec.Values[lines], rec.Children = mapping.RecordsValue(), map[int][]mapping.Record{lines: {line}}
 		return rec
 	}
-	body := func(r *mapping.Resource, text string) *mapping.Body {
-		b, err := mapping.DecodeBody(r, []byte(text), time.UTC)
-		require.NoError(t, err)
-		return b
-	}
 	bg, none := context.Background(), backend.Write{}
-	var f *foreign
+	var f *fixed
 	var c *backend.Client
 	get := func(r *mapping.Resource) func() error {
 		return func() error { _, err := c.Get(bg, r, backend.Query{Client: mine, ID: 1}); return err }
 	}
 	list := func() error { _, err := c.List(bg, vehicles, backend.Query{Client: mine, Limit: 1}); return err }
 	create := func() error {
-		_, err := c.Create(bg, mine, body(vehicles, `{"license_plate":"AB-123-C","brand":"x","model":"y"}`), none)
+		_, err := c.Create(bg, mine, read(t, "vehicle", `{"license_plate":"AB-123-C","brand":"x","model":"y"}`), none)
 		return err
 	}
 	changes := []func() error{
-		func() error { _, err := c.Update(bg, mine, 1, body(vehicles, `{"color":"red"}`), none); return err },
+		func() error { _, err := c.Update(bg, mine, 1, read(t, "vehicle", `{"color":"red"}`), none); return err },
 		func() error { return c.Delete(bg, mine, vehicles, 1, none) },
 		func() error { _, err := c.PublishStart(bg, mine, 1, true, none); return err },
 		func() error { _, err := c.PublishStart(bg, mine, 1, false, none); return err },
@@ -105,9 +120,8 @@ func TestAnswersOfDrivers(t *testing.T) {
 		"another client's line": {withLine(1, 2), []func() error{get(order)}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f = &foreign{answer: test.answer}
-			c, err = backend.NewClient(f, model, backend.Options{Timeout: time.Minute})
-			require.NoError(t, err)
+			f = &fixed{record: test.answer}
+			c = newClient(t, f, backend.Options{})
 			for i, door := range test.doors {
 				require.True(t, mapping.Is(door(), mapping.InternalError), "door %d", i)
 			}
@@ -115,9 +129,7 @@ func TestAnswersOfDrivers(t *testing.T) {
 		})
 	}
 	for _, answer := range []mapping.Record{withLine(1, 1), withLine(1, mapping.OfAll), record(order, 1, mapping.OfAll)} {
-		f = &foreign{answer: answer}
-		c, err = backend.NewClient(f, model, backend.Options{Timeout: time.Minute})
-		require.NoError(t, err)
+		c = newClient(t, &fixed{record: answer}, backend.Options{})
 		require.NoError(t, get(order)())
 	}
 }
@@ -143,10 +155,7 @@ func (o others) FindUser(context.Context, string) (auth.User, error) {
 // TestUsersOfDrivers: an answer about another user than was asked lets nobody in, and
 // sends nobody's mail to another.
 func TestUsersOfDrivers(t *testing.T) {
-	model, err := mapping.LoadModel("")
-	require.NoError(t, err)
-	c, err := backend.NewClient(newScripted(model, nil), model, backend.Options{Timeout: time.Minute})
-	require.NoError(t, err)
+	c := newClient(t, answers(), backend.Options{})
 	for _, test := range []struct {
 		of   others
 		fits bool

@@ -6,16 +6,37 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
 	"frontdesk/auth"
 	"frontdesk/backend"
-	"frontdesk/cmd/frontdesk/rig/await"
 	"frontdesk/mapping"
 )
+
+var loadModel = sync.OnceValues(func() (*mapping.Model, error) { return mapping.LoadModel("") })
+
+func TestMain(m *testing.M) {
+	if _, err := loadModel(); err != nil {
+		panic(err)
+	}
+	m.Run()
+}
+
+// newClient is a Client of a driver with the built-in model.
+func newClient(t testing.TB, d backend.Driver, o backend.Options) *backend.Client {
+	t.Helper()
+	model, err := loadModel()
+	require.NoError(t, err)
+	if o.Timeout == 0 {
+		o.Timeout = time.Minute
+	}
+	c, err := backend.NewClient(d, model, o)
+	require.NoError(t, err)
+	return c
+}
 
 // scripted is an administration whose every Get is answered by a function: what
 // the guards are about is when and how a driver answers, not what.
@@ -25,8 +46,9 @@ type scripted struct {
 	records map[*mapping.Resource]mapping.Record // one of each resource
 }
 
-func newScripted(model *mapping.Model, get func(ctx context.Context, r *mapping.Resource) error) *scripted {
+func newScripted(get func(ctx context.Context, r *mapping.Resource) error) *scripted {
 	s := &scripted{get: get, records: map[*mapping.Resource]mapping.Record{}}
+	model, _ := loadModel()
 	for _, r := range model.Resources {
 		rec := mapping.NewRecord(r)
 		rec.Set("id", mapping.IntValue(1))
@@ -43,47 +65,45 @@ func (s *scripted) Get(ctx context.Context, r *mapping.Resource, _ backend.Query
 	return s.records[r], nil
 }
 
+// answers is one that has what it is asked for.
+func answers() *scripted {
+	return newScripted(func(context.Context, *mapping.Resource) error { return nil })
+}
+
 func (s *scripted) Capabilities() backend.Capabilities { return backend.Capabilities{Name: "scripted"} }
 
-// guarded is a Client around a scripted administration.
+// guarded is a Client around a scripted administration, which notes how calls end.
 type guarded struct {
 	*backend.Client
 	t     *testing.T
-	model *mapping.Model
-
-	mu    sync.Mutex
 	calls []backend.Call
 }
 
-func guard(t *testing.T, o backend.Options, get func(ctx context.Context, r *mapping.Resource) error) *guarded {
+// guard runs a test with such a Client in a bubble of synctest.
+func guard(t *testing.T, o backend.Options, get func(ctx context.Context, r *mapping.Resource) error, test func(*testing.T, *guarded)) {
 	t.Helper()
-	leaks := goleak.IgnoreCurrent()
-	t.Cleanup(func() { goleak.VerifyNone(t, leaks) })
-	model, err := mapping.LoadModel("")
-	require.NoError(t, err)
-	g := &guarded{t: t, model: model}
-	o.Observe = func(_ context.Context, c backend.Call) {
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		g.calls = append(g.calls, c)
-	}
-	if o.Timeout == 0 {
-		o.Timeout = time.Minute
-	}
-	g.Client, err = backend.NewClient(newScripted(model, get), model, o)
-	require.NoError(t, err)
-	return g
+	synctest.Test(t, func(t *testing.T) {
+		g := &guarded{t: t}
+		var mu sync.Mutex
+		o.Observe = func(_ context.Context, c backend.Call) {
+			mu.Lock()
+			defer mu.Unlock()
+			g.calls = append(g.calls, c)
+		}
+		g.Client = newClient(t, newScripted(get), o)
+		test(t, g)
+		synctest.Wait()
+		require.Zero(t, g.Load().Running+g.Load().Waiting)
+	})
 }
 
 func (g *guarded) get(resource string) error {
-	_, err := g.Get(context.Background(), g.model.Resource(resource), backend.Query{ID: 1})
+	_, err := g.Get(context.Background(), g.Model().Resource(resource), backend.Query{ID: 1})
 	return err
 }
 
 // outcomes counts how the calls of a resource ended.
 func (g *guarded) outcomes(resource string) map[backend.Outcome]int {
-	g.mu.Lock()
-	defer g.mu.Unlock()
 	n := map[backend.Outcome]int{}
 	for _, c := range g.calls {
 		if c.Resource == resource {
@@ -102,113 +122,100 @@ func (g *guarded) requireReason(err error, reason mapping.Reason) *mapping.Error
 }
 
 func TestOnlyFailuresOpenTheCircuit(t *testing.T) {
-	answers := map[string]error{
-		"not found":  backend.ErrNotFound,
-		"refusal":    mapping.Fail(mapping.SystemRecord),
-		"unexpected": fmt.Errorf("%w: code 42", backend.ErrUnexpected),
-		"cancelled":  context.Canceled,
-	}
-	for name, answer := range answers {
-		t.Run(name, func(t *testing.T) {
-			g := guard(t, backend.Options{CircuitFailures: 3}, func(context.Context, *mapping.Resource) error { return answer })
+	for name, answer := range map[string]error{
+		"not found": backend.ErrNotFound, "refusal": mapping.Fail(mapping.SystemRecord), "unexpected": fmt.Errorf("%w: code 42", backend.ErrUnexpected), "cancelled": context.Canceled,
+	} {
+		guard(t, backend.Options{CircuitFailures: 3}, func(context.Context, *mapping.Resource) error { return answer }, func(t *testing.T, g *guarded) {
 			for range 10 {
-				require.Error(t, g.get("order"))
+				err := g.get("order")
+				require.Error(t, err, name)
+				if errors.Is(answer, backend.ErrUnexpected) {
+					g.requireReason(err, mapping.InternalError)
+				}
 			}
-			require.Equal(t, "closed", g.State())
+			require.Equal(t, "closed", g.State(), name)
+			if errors.Is(answer, backend.ErrUnexpected) {
+				require.Equal(t, map[backend.Outcome]int{backend.Unexpected: 10}, g.outcomes("order"))
+			}
 		})
 	}
 }
 
-func TestUnexpectedAnswersAreInternalErrors(t *testing.T) {
-	g := guard(t, backend.Options{}, func(context.Context, *mapping.Resource) error {
-		return fmt.Errorf("%w: ORA-00942", backend.ErrUnexpected)
-	})
-	g.requireReason(g.get("order"), mapping.InternalError)
-	require.Equal(t, map[backend.Outcome]int{backend.Unexpected: 1}, g.outcomes("order"))
+// orders fail in the way that is given, and nothing else does.
+func orders(fail func(context.Context) error) func(context.Context, *mapping.Resource) error {
+	return func(ctx context.Context, r *mapping.Resource) error {
+		if r.Name == "order" {
+			return fail(ctx)
+		}
+		return nil
+	}
 }
 
 // A circuit opens after so many failures in a row, of its resource alone.
 func TestCircuitOpens(t *testing.T) {
-	g := guard(t, backend.Options{CircuitFailures: 3, CircuitPause: time.Hour}, func(_ context.Context, r *mapping.Resource) error {
-		if r.Name == "order" {
-			return errors.New("connection refused")
+	away := orders(func(context.Context) error { return errors.New("connection refused") })
+	guard(t, backend.Options{CircuitFailures: 3, CircuitPause: time.Hour}, away, func(t *testing.T, g *guarded) {
+		for range 3 {
+			require.Zero(t, g.requireReason(g.get("order"), mapping.BackendUnavailable).RetryAfter)
 		}
-		return nil
+		require.Equal(t, time.Hour, g.requireReason(g.get("order"), mapping.BackendUnavailable).RetryAfter)
+		require.Equal(t, map[backend.Outcome]int{backend.Failed: 3, backend.Open: 1}, g.outcomes("order"))
+		require.Equal(t, "open", g.State())
+		require.Contains(t, g.Circuits(), backend.Circuit{Resource: "order", Calls: "reads", State: "open"})
+		require.Contains(t, g.Circuits(), backend.Circuit{Resource: "order", Calls: "writes", State: "closed"})
+		require.Contains(t, g.Circuits(), backend.Circuit{Resource: "contact", Calls: "reads", State: "closed"})
+		require.NoError(t, g.get("contact"), "another resource")
 	})
-	for range 3 {
-		e := g.requireReason(g.get("order"), mapping.BackendUnavailable)
-		require.Zero(t, e.RetryAfter)
-	}
-	e := g.requireReason(g.get("order"), mapping.BackendUnavailable)
-	require.Equal(t, time.Hour, e.RetryAfter)
-	require.Equal(t, map[backend.Outcome]int{backend.Failed: 3, backend.Open: 1}, g.outcomes("order"))
-	require.Equal(t, "open", g.State())
-	require.Contains(t, g.Circuits(), backend.Circuit{Resource: "order", Calls: "reads", State: "open"})
-	require.Contains(t, g.Circuits(), backend.Circuit{Resource: "order", Calls: "writes", State: "closed"})
-	require.Contains(t, g.Circuits(), backend.Circuit{Resource: "contact", Calls: "reads", State: "closed"})
-	require.NoError(t, g.get("contact"), "another resource")
 }
 
 // One resource that hangs takes half of the room at most, and what finds
 // neither room nor a place to wait is refused at once.
 func TestBulkhead(t *testing.T) {
-	release := make(chan struct{})
-	g := guard(t, backend.Options{MaxConcurrent: 4, MaxQueue: new(1)}, func(_ context.Context, r *mapping.Resource) error {
-		if r.Name == "order" {
-			<-release
-		}
-		return nil
-	})
-	var hanging sync.WaitGroup
-	for range 3 { // two that run, one that waits
-		hanging.Go(func() { _ = g.get("order") })
+	for _, c := range []struct{ places, queue, run int }{{4, 1, 2}, {1, 0, 1}} {
+		var release chan struct{}
+		hang := orders(func(context.Context) error { <-release; return nil })
+		guard(t, backend.Options{MaxConcurrent: c.places, MaxQueue: new(c.queue)}, hang, func(t *testing.T, g *guarded) {
+			release = make(chan struct{})
+			for range c.run + c.queue {
+				go func() { _ = g.get("order") }()
+			}
+			synctest.Wait()
+			require.Equal(t, backend.Load{Running: c.run, Most: c.places, Waiting: c.queue, Clients: c.queue}, g.Load())
+			require.Equal(t, c.queue, g.Queue())
+			require.Equal(t, time.Second, g.requireReason(g.get("order"), mapping.BackendUnavailable).RetryAfter)
+			require.Equal(t, 1, g.outcomes("order")[backend.Busy])
+			if c.places > c.run {
+				require.NoError(t, g.get("contact"))
+			}
+			close(release)
+			synctest.Wait()
+			require.NoError(t, g.get("order"))
+			require.Equal(t, backend.Load{Most: c.places}, g.Load())
+			require.Equal(t, c.run+c.queue+1, g.outcomes("order")[backend.Answered])
+			require.Equal(t, "closed", g.State(), "being refused is no failure of the backend")
+		})
 	}
-	await.True(t, func() bool { return g.Load() == backend.Load{Running: 2, Most: 4, Waiting: 1, Clients: 1} })
-	e := g.requireReason(g.get("order"), mapping.BackendUnavailable)
-	require.Equal(t, time.Second, e.RetryAfter)
-	require.Equal(t, 1, g.outcomes("order")[backend.Busy])
-	require.NoError(t, g.get("contact"))
-
-	close(release)
-	hanging.Wait()
-	require.NoError(t, g.get("order"))
-	require.Equal(t, backend.Load{Most: 4}, g.Load())
-	require.Equal(t, 4, g.outcomes("order")[backend.Answered])
-	require.Equal(t, "closed", g.State(), "being refused is no failure of the backend")
 }
 
-// TestNobodyWaits: with a queue of 0 a call without a slot is refused at once.
-func TestNobodyWaits(t *testing.T) {
-	release, arrived := make(chan struct{}), make(chan struct{})
-	g := guard(t, backend.Options{MaxConcurrent: 1, MaxQueue: new(0), Timeout: time.Minute}, func(context.Context, *mapping.Resource) error {
-		close(arrived)
-		<-release
-		return nil
+// TestWaitingIsNoFailure of the administration: neither for a place, longer than the deadline, nor
+// for a connection of a driver's that are all in use.
+func TestWaitingIsNoFailure(t *testing.T) {
+	busy := orders(func(ctx context.Context) error {
+		<-ctx.Done()
+		return fmt.Errorf("%w: wait for a connection: %w", backend.ErrBusy, ctx.Err())
 	})
-	require.Zero(t, g.Queue())
-	var hanging sync.WaitGroup
-	hanging.Go(func() { _ = g.get("order") })
-	<-arrived
-	e := g.requireReason(g.get("order"), mapping.BackendUnavailable)
-	require.Equal(t, time.Second, e.RetryAfter)
-	require.Equal(t, 1, g.outcomes("order")[backend.Busy])
-	close(release)
-	hanging.Wait()
-}
-
-// Waiting for room counts against the deadline.
-func TestBulkheadWaitsNoLongerThanTheDeadline(t *testing.T) {
-	release := make(chan struct{})
-	g := guard(t, backend.Options{MaxConcurrent: 1, MaxQueue: new(8), Timeout: 50 * time.Millisecond, CircuitFailures: 1},
-		func(context.Context, *mapping.Resource) error { <-release; return nil })
-	var hanging sync.WaitGroup
-	hanging.Go(func() { _ = g.get("order") })
-	await.True(t, func() bool { return g.Load().Running == 1 })
-	e := g.requireReason(g.get("order"), mapping.BackendTimeout)
-	require.Equal(t, time.Second, e.RetryAfter)
-	close(release)
-	hanging.Wait()
-	require.Equal(t, 1, g.outcomes("order")[backend.Busy], "the backend was not even asked")
+	guard(t, backend.Options{MaxConcurrent: 1, CircuitFailures: 1}, busy, func(t *testing.T, g *guarded) {
+		go func() { g.requireReason(g.get("order"), mapping.BackendTimeout) }()
+		synctest.Wait()
+		began := time.Now()
+		require.Equal(t, time.Second, g.requireReason(g.get("order"), mapping.BackendTimeout).RetryAfter)
+		require.Equal(t, 30*time.Second, time.Since(began), "the backend was not even asked: it would have half of the time left")
+		synctest.Wait()
+		time.Sleep(time.Minute)
+		require.Equal(t, time.Second, g.requireReason(g.get("order"), mapping.BackendTimeout).RetryAfter)
+		require.Equal(t, "closed", g.State())
+		require.Equal(t, map[backend.Outcome]int{backend.Busy: 3}, g.outcomes("order"))
+	})
 }
 
 // own keeps the answers under idempotency keys beside an administration that is away.
@@ -241,15 +248,10 @@ func (o *own) List(context.Context, *mapping.Resource, backend.Query) (backend.P
 // says without asking, counted as an answer of the administration, and its circuit stayed
 // closed while every other call failed.
 func TestOwnAnswersCloseNoCircuit(t *testing.T) {
-	model, err := mapping.LoadModel("")
-	require.NoError(t, err)
 	var outcomes []backend.Outcome
-	c, err := backend.NewClient(&own{}, model, backend.Options{
-		Timeout: time.Minute, CircuitFailures: 3, Observe: func(_ context.Context, call backend.Call) { outcomes = append(outcomes, call.Outcome) },
-	})
-	require.NoError(t, err)
+	c := newClient(t, &own{}, backend.Options{CircuitFailures: 3, Observe: func(_ context.Context, call backend.Call) { outcomes = append(outcomes, call.Outcome) }})
 	for range 6 {
-		err := c.Delete(t.Context(), auth.Client{ID: 1}, model.Resource("order"), 1, backend.Write{Idempotency: &backend.Idempotency{Key: "k"}})
+		err := c.Delete(t.Context(), auth.Client{ID: 1}, c.Model().Resource("order"), 1, backend.Write{Idempotency: &backend.Idempotency{Key: "k"}})
 		require.Error(t, err)
 	}
 	require.Equal(t, []backend.Outcome{backend.Kept, backend.Failed, backend.Kept, backend.Failed, backend.Kept, backend.Failed}, outcomes)

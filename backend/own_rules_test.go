@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -13,57 +12,12 @@ import (
 	"frontdesk/mapping"
 )
 
-// strict is an administration that keeps the business rules itself. It has one
-// record of each resource, and notes what it is asked to write.
-type strict struct {
-	backend.Driver
-	backend.Tx
-	stored mapping.Record
-	asked  int
-}
-
-func (s *strict) Capabilities() backend.Capabilities { return backend.Capabilities{OwnRules: true} }
-
-func (s *strict) Get(context.Context, *mapping.Resource, backend.Query) (mapping.Record, error) {
-	return s.stored, nil
-}
-
-func (s *strict) List(context.Context, *mapping.Resource, backend.Query) (backend.Page, error) {
-	return backend.Page{}, nil
-}
-
-func (s *strict) Write(_ context.Context, do func(backend.Tx) error) error { return do(s) }
-
-func (s *strict) Create(_ context.Context, client auth.Client, rec mapping.Record) (mapping.Record, error) {
-	s.asked++
-	rec.Set("id", mapping.IntValue(1))
-	rec.Owner = client.ID
-	return rec, nil
-}
-
-func (s *strict) Update(_ context.Context, _ auth.Client, before, patch mapping.Record) (mapping.Record, error) {
-	s.asked++
-	return before.Merge(patch), nil
-}
-
-func (s *strict) Delete(context.Context, auth.Client, mapping.Record) error {
-	s.asked++
-	return nil
-}
-
 // What the record alone forbids never reaches an administration with rules of
 // its own; what depends on other records is left to it.
 func TestOwnRulesAreAboutOtherRecords(t *testing.T) {
-	model, err := mapping.LoadModel("")
-	require.NoError(t, err)
 	const order = `{"contact_id":1,"kind":"workshop","order_date":"2026-07-01","delivery_date":"2026-07-03","order_status":"open"}`
 	const line = `{"order_id":1,"description":"x","quantity":1,"price":1,"turnover_group_id":1}`
 	const vehicle = `{"license_plate":"AB-123-C","brand":"x","model":"y"}`
-	decode := func(resource, text string) *mapping.Body {
-		b, err := mapping.DecodeBody(model.Resource(resource), []byte(text), time.UTC)
-		require.NoError(t, err)
-		return b
-	}
 	for name, test := range map[string]struct {
 		resource, stored, flag, change string
 		delete                         bool
@@ -90,35 +44,33 @@ func TestOwnRulesAreAboutOtherRecords(t *testing.T) {
 		"a line of the order": {resource: "orderline", stored: line, change: `{"quantity":2}`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := &strict{stored: decode(test.resource, test.stored).Record}
-			d.stored.Set("id", mapping.IntValue(1))
-			d.stored.Owner = 1
+			d := &fixed{ownRules: true, record: read(t, test.resource, test.stored).Record}
+			d.record.Set("id", mapping.IntValue(1))
+			d.record.Owner = 1
 			if test.flag != "" {
-				d.stored.Set(test.flag, mapping.IntValue(1))
+				d.record.Set(test.flag, mapping.IntValue(1))
 			}
-			c, err := backend.NewClient(d, model, backend.Options{Timeout: time.Minute})
-			require.NoError(t, err)
+			c, err := newClient(t, d, backend.Options{}), error(nil)
 			if test.delete {
-				err = c.Delete(context.Background(), auth.Client{ID: 1}, d.stored.Resource, 1, backend.Write{})
+				err = c.Delete(context.Background(), auth.Client{ID: 1}, d.record.Resource, 1, backend.Write{})
 			} else {
-				_, err = c.Update(context.Background(), auth.Client{ID: 1}, 1, decode(test.resource, test.change), backend.Write{})
+				_, err = c.Update(context.Background(), auth.Client{ID: 1}, 1, read(t, test.resource, test.change), backend.Write{})
 			}
 			if test.want == "" {
 				require.NoError(t, err)
-				require.Equal(t, 1, d.asked)
+				require.Equal(t, 1, d.changed)
 				return
 			}
 			require.EqualError(t, err, test.want)
-			require.Zero(t, d.asked)
+			require.Zero(t, d.changed)
 		})
 	}
 
-	d := &strict{}
-	c, err := backend.NewClient(d, model, backend.Options{Timeout: time.Minute})
-	require.NoError(t, err)
-	_, err = c.Create(context.Background(), auth.Client{ID: 1}, decode("order", `{"order_status":"invoiced"}`), backend.Write{})
+	d := &fixed{ownRules: true}
+	c := newClient(t, d, backend.Options{})
+	_, err := c.Create(context.Background(), auth.Client{ID: 1}, read(t, "order", `{"order_status":"invoiced"}`), backend.Write{})
 	require.EqualError(t, err, "status_forbids_change: order_status, invoiced")
-	_, err = c.Create(context.Background(), auth.Client{ID: 1}, decode("orderline", line), backend.Write{})
+	_, err = c.Create(context.Background(), auth.Client{ID: 1}, read(t, "orderline", line), backend.Write{})
 	require.NoError(t, err)
-	require.Equal(t, 1, d.asked)
+	require.Equal(t, 1, d.changed)
 }

@@ -33,6 +33,7 @@ type shares struct {
 	waits    map[int64]int // of which those of a client
 	clock    uint64        // counts what happens to those who wait
 	lines    []*line
+	pool     sync.Pool // of *claim
 }
 
 // group counts the calls of one resource.
@@ -65,13 +66,11 @@ type claim struct {
 // than to delete each at once.
 const maxIdle = 1024
 
-// claims are pooled.
-var claims = sync.Pool{New: func() any { return &claim{done: make(chan error, 1)} }}
-
 func newShares(slots, queue int) *shares {
 	clients := max(1, slots/8)
 	resources := min(2*clients, max(1, slots-3)) // one where there are so few that a second client would have none
-	return &shares{most: slots, free: slots, taken: map[party]int{}, waits: map[int64]int{}, maxQueue: queue, forClients: clients, forResources: resources}
+	return &shares{most: slots, free: slots, taken: map[party]int{}, waits: map[int64]int{}, maxQueue: queue, forClients: clients, forResources: resources,
+		pool: sync.Pool{New: func() any { return &claim{done: make(chan error, 1)} }}}
 }
 
 // enter takes a slot, and waits for it until a time; the caller must leave it. It fails with
@@ -97,7 +96,7 @@ func (s *shares) enter(ctx context.Context, p party, until time.Time) (waited ti
 
 // await waits for the end of a claim.
 func (s *shares) await(ctx context.Context, p party, c *claim) error {
-	defer claims.Put(c)
+	defer s.pool.Put(c)
 	select {
 	case err := <-c.done:
 		return err
@@ -215,7 +214,7 @@ func (s *shares) join(p party) *claim {
 		own = &line{party: p}
 		s.lines = append(s.lines, own)
 	}
-	c := claims.Get().(*claim)
+	c := s.pool.Get().(*claim)
 	s.clock++
 	c.came = s.clock
 	own.claims = append(own.claims, c)
