@@ -2,53 +2,15 @@ package check
 
 import (
 	"context"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"frontdesk/auth"
 	"frontdesk/backend"
-	"frontdesk/backend/idstore"
-	"frontdesk/backend/legacy"
 	"frontdesk/backend/legacy/foreigntest"
 	"frontdesk/backend/legacy/legacytest"
-	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping"
-	"frontdesk/mapping/sheet"
 )
-
-// opener opens databases as the gateway does, with IDs of their own.
-func opener(t *testing.T) func(context.Context, *sheet.Sheet) (Database, error) {
-	return func(ctx context.Context, s *sheet.Sheet) (Database, error) {
-		db, err := sqlrecord.OpenSQLite(filepath.Join(t.TempDir(), "keep.db"), sqlrecord.Options{})
-		require.NoError(t, err)
-		t.Cleanup(func() { require.NoError(t, db.Close()) })
-		k, err := idstore.Open(ctx, db, idstore.Options{Now: time.Now, IgnoreCase: s.KeysWithoutCase()})
-		require.NoError(t, err)
-		return legacy.Open(ctx, legacy.Options{Sheet: s, IDStore: k, Now: time.Now, Hasher: auth.NewHasher()})
-	}
-}
-
-// askedOf is what a check says of a database that is asked what clients ask.
-func askedOf(t *testing.T, path, dsn string) *Report {
-	t.Helper()
-	o := loaded(t, path, dsn)
-	o.Open = opener(t)
-	report, err := SQL(t.Context(), o)
-	require.NoError(t, err)
-	return report
-}
-
-func words(t *testing.T, r *Report) string {
-	t.Helper()
-	var text strings.Builder
-	require.NoError(t, r.WriteText(&text))
-	return text.String()
-}
 
 // TestAsked: what is right answers every question rightly.
 func TestAsked(t *testing.T) {
@@ -73,33 +35,6 @@ func TestForeignAsked(t *testing.T) {
 	}
 }
 
-const outsideSheet = `
-format: 2
-source: {sql: {engine: mariadb, dsn: "${DSN}"}}
-time_zone: Europe/Amsterdam
-keep: keep.db
-client: adm
-rules: backend
-accounts: {users: []}
-resources:
-  contact:
-    table: w_contact
-    read: w_contacts
-    key: {columns: id, generated: max+1}
-    fields: {kind: {constant: person}, name: name, is_customer: klant, birth_date: born, modified_at: {column: changed, readonly: true}}
-  article:
-    table: w_article
-    key: {columns: id, generated: max+1}
-    fields:
-      number: nr
-      description: {constant: x}
-      article_kind: {constant: part}
-      unit_type: {constant: piece}
-      turnover_group_id: {absent: true}
-      price: price
-      supplier_id: supplier
-`
-
 // TestOutsideTheModel: what rows have that the interface does not know is counted by field;
 // a mended view, mended rows and another column are right.
 func TestOutsideTheModel(t *testing.T) {
@@ -112,25 +47,17 @@ func TestOutsideTheModel(t *testing.T) {
 		"CREATE VIEW w_contacts AS SELECT c.* FROM w_contact c JOIN w_two ON c.id > 1 OR n = 1",
 		"INSERT INTO w_contact VALUES (1, 1, 'A', 2, '1984-03-13 23:00:00', '2036-01-01 00:00:00'), (2, 1, 'B', 1, '1990-07-01 22:00:00', '2020-01-01 00:00:00'), (3, 1, 'C', 0, '1991-01-01 23:00:00', '2020-01-01 00:00:00')",
 		"INSERT INTO w_article VALUES (1, 1, 'N1', 77, 12.75123), (2, 1, 'N2', 78, 0.5), (3, 1, 'N3', 3, 3)")
-	path := filepath.Join(t.TempDir(), "outside.yaml")
-	require.NoError(t, os.WriteFile(path, []byte(outsideSheet), 0o600))
+	path := sheetFile(t, "outside")
 	report := askedOf(t, path, dsn)
-	for _, want := range []struct {
-		rule, path string
-		severity   Severity
-		seen       string
-	}{
-		{"ask.twice", "resources.contact", Error, "2 of 5 record(s) of the list came before with the same ID"},
-		{"data.unlisted", "resources.contact.fields.is_customer", Warning, "1 of 5 record(s) have another is_customer than the interface knows (0|1)"},
-		{"data.future", "resources.contact.fields.modified_at", Warning, "1 of 5 record(s) have a modified_at that is still to come"},
-		{"data.day-off", "resources.contact.fields.birth_date", Warning, "5 of 5 record(s) have a birth_date an hour or two beside midnight in Europe/Amsterdam, as all that have one: days of another zone"},
-		{"data.reference", "resources.article.fields.supplier_id", Warning, "2 of 3 record(s) have a supplier_id that leads to no record which their client sees"},
-		{"data.scale", "resources.article.fields.price", Warning, "1 of 3 record(s) have a price with more decimals than are shown"},
+	for says, seen := range map[string]string{
+		"error ask.twice resources.contact":                           "2 of 5 record(s) of the list came before with the same ID",
+		"warning data.unlisted resources.contact.fields.is_customer":  "1 of 5 record(s) have another is_customer than the interface knows (0|1)",
+		"warning data.future resources.contact.fields.modified_at":    "1 of 5 record(s) have a modified_at that is still to come",
+		"warning data.day-off resources.contact.fields.birth_date":    "5 of 5 record(s) have a birth_date an hour or two beside midnight in Europe/Amsterdam, as all that have one: days of another zone",
+		"warning data.reference resources.article.fields.supplier_id": "2 of 3 record(s) have a supplier_id that leads to no record which their client sees",
+		"warning data.scale resources.article.fields.price":           "1 of 3 record(s) have a price with more decimals than are shown",
 	} {
-		found := report.has(want.rule, want.path)
-		require.Len(t, found, 1, "%s: %s", want.rule, words(t, report))
-		require.Equal(t, want.severity, found[0].Severity, want.rule)
-		require.Equal(t, want.seen, found[0].Seen)
+		require.Equal(t, seen, told(t, report, says, "").Seen)
 	}
 	run("UPDATE w_contact SET klant = 1, born = '1984-03-14', changed = '2020-01-01'", "DROP VIEW w_contacts", "CREATE VIEW w_contacts AS SELECT * FROM w_contact", "UPDATE w_article SET supplier = id, price = 3")
 	report = askedOf(t, path, dsn)
@@ -138,9 +65,7 @@ func TestOutsideTheModel(t *testing.T) {
 		require.NotContains(t, words(t, report), rule)
 	}
 	run("UPDATE w_article SET supplier = id + 90")
-	found := askedOf(t, path, dsn).has("data.reference", "resources.article.fields.supplier_id")
-	require.Len(t, found, 1)
-	require.Equal(t, Error, found[0].Severity, "the column is of something else")
+	told(t, askedOf(t, path, dsn), "error data.reference resources.article.fields.supplier_id", "") // the column is of something else
 }
 
 // heedless is a database that finds nothing by some of what it is asked for.
@@ -168,14 +93,7 @@ func TestHeedless(t *testing.T) {
 		"ask.since":  {"resources.contact.fields.modified_at", func(q backend.Query) bool { return q.ModifiedSince.IsSet() }},
 	} {
 		t.Run(rule, func(t *testing.T) {
-			o := loaded(t, finished(t, "mariadb"), dsn)
-			open := opener(t)
-			o.Open = func(ctx context.Context, s *sheet.Sheet) (Database, error) {
-				driver, err := open(ctx, s)
-				return heedless{driver, test.lost}, err
-			}
-			report, err := SQL(t.Context(), o)
-			require.NoError(t, err)
+			report := reported(t, loaded(t, finished(t, "mariadb"), dsn).through(func(d Database) Database { return heedless{d, test.lost} }))
 			require.NotEmpty(t, report.has(rule, test.path), words(t, report))
 		})
 	}

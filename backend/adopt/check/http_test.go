@@ -6,18 +6,14 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/auth"
-	"frontdesk/backend/idstore"
 	"frontdesk/backend/remote"
 	"frontdesk/backend/remote/remotetest"
-	"frontdesk/backend/sqlrecord"
 	"frontdesk/config/strictyaml"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
@@ -44,11 +40,7 @@ func behind(t *testing.T, name string, env map[string]string, replace ...string)
 // inFront is a service behind a sheet, with words of that replaced; of one with problems these.
 func inFront(t *testing.T, text string, env map[string]string, replace ...string) (*remote.Driver, Options, strictyaml.Problems) {
 	t.Helper()
-	for i := 0; i < len(replace); i += 2 {
-		require.Contains(t, text, replace[i])
-	}
-	path := filepath.Join(t.TempDir(), "sheet.yaml")
-	require.NoError(t, os.WriteFile(path, []byte(strings.NewReplacer(replace...).Replace(text)), 0o600))
+	path := written(t, text, replace...)
 	model, err := mapping.LoadModel("")
 	require.NoError(t, err)
 	s, err := sheet.Load(path, model, sheet.Options{Env: func(name string) (string, bool) { v, ok := env[name]; return v, ok }})
@@ -56,15 +48,19 @@ func inFront(t *testing.T, text string, env map[string]string, replace ...string
 		return nil, Options{}, problems
 	}
 	require.NoError(t, err)
-	db, err := sqlrecord.OpenSQLite(filepath.Join(t.TempDir(), "keep.db"), sqlrecord.Options{})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, db.Close()) })
-	k, err := idstore.Open(t.Context(), db, idstore.Options{Now: time.Now, IgnoreCase: s.KeysWithoutCase()})
-	require.NoError(t, err)
+	db, k := idStore(t, s)
 	driver, err := remote.OpenDriver(t.Context(), remote.Options{Sheet: s, IDStore: k, Hasher: auth.NewHasher(), DB: db, Model: model, Timeout: time.Minute, Closely: true})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, driver.Close()) })
 	return driver, Options{Sheet: s, Model: model}, nil
+}
+
+// serviceReport is what a check says of a service that its first client asks.
+func serviceReport(t *testing.T, driver *remote.Driver, o Options) *Report {
+	t.Helper()
+	report, err := HTTP(t.Context(), driver, noord(), o)
+	require.NoError(t, err)
+	return report
 }
 
 func noord() auth.Client { return auth.Client{ID: 1, Name: "garage-noord"} }
@@ -72,8 +68,7 @@ func noord() auth.Client { return auth.Client{ID: 1, Name: "garage-noord"} }
 func TestService(t *testing.T) {
 	driver, o := garage(t)
 	o.Other = auth.Client{ID: 2, Name: "garage-zuid"}
-	report, err := HTTP(t.Context(), driver, noord(), o)
-	require.NoError(t, err)
+	report := serviceReport(t, driver, o)
 	require.Zero(t, report.Count(Error)+report.Count(Warning), words(t, report))
 	require.Regexp(t, `\ncontact: all \d+ record\(s\), of 1 client\(s\)\n`, words(t, report))
 	require.Regexp(t, `\norderline: all \d+ record\(s\), of 1 client\(s\)\n`, words(t, report), "within orders")
@@ -83,20 +78,14 @@ func TestService(t *testing.T) {
 // TestServiceFindings counts what does not fit by field, of all records, and shows no value.
 func TestServiceFindings(t *testing.T) {
 	driver, o := garage(t, "name: lastNameOrCompany", "name: lastName", "BUSINESS: company", "FIRM: company", "payment_days: paymentTermDays", "payment_days: person.lastName")
-	report, err := HTTP(t.Context(), driver, noord(), o)
-	require.NoError(t, err)
-	missing := report.has("http.path-missing", "resources.contact.fields.name")
-	require.Len(t, missing, 1, words(t, report))
-	require.Regexp(t, `^(\d+) of \d+ record\(s\) were looked at, and lastName is in none of them$`, missing[0].Seen)
-	require.Equal(t, Error, missing[0].Severity, "the interface requires a name")
-	require.Greater(t, missing[0].Line, 1)
-	unknown := report.has("data.unknown-code", "resources.contact.fields.kind")
-	require.Len(t, unknown, 1, words(t, report))
-	require.Regexp(t, `^\d+ of \d+ record\(s\) have at type what the codes of kind do not list`, unknown[0].Seen)
+	report := serviceReport(t, driver, o)
+	missing := told(t, report, "error http.path-missing resources.contact.fields.name", `^(\d+) of \d+ record\(s\) were looked at, and lastName is in none of them$`)
+	require.Greater(t, missing.Line, 1)
+	told(t, report, "error data.unknown-code resources.contact.fields.kind", `^\d+ of \d+ record\(s\) have at type what the codes of kind do not list`)
 	require.NotContains(t, words(t, report), "BUSINESS")
 
 	driver, o = garage(t)
-	report, err = HTTP(t.Context(), driver, auth.Client{ID: 9, Name: "garage-onbekend"}, o)
+	report, err := HTTP(t.Context(), driver, auth.Client{ID: 9, Name: "garage-onbekend"}, o)
 	require.NoError(t, err)
 	require.NotEmpty(t, report.has("http.read", "resources.article"), words(t, report))
 }
@@ -104,22 +93,16 @@ func TestServiceFindings(t *testing.T) {
 // TestServiceIsWrittenAsItIsRead: what is read and written back changes nothing, of all records.
 func TestServiceIsWrittenAsItIsRead(t *testing.T) {
 	driver, o := garage(t, "price: {path: pricing.retail, write: tostring}", "price: {path: pricing.retail, write: . * 100 | tostring}")
-	report, err := HTTP(t.Context(), driver, noord(), o)
-	require.NoError(t, err)
-	found := report.has("data.altered", "resources.article.fields.price")
-	require.Len(t, found, 1, words(t, report))
-	require.Regexp(t, `^\d+ of \d+ record\(s\) would not be as they are if the price that clients read were written back$`, found[0].Seen)
+	report := serviceReport(t, driver, o)
+	told(t, report, "warning data.altered resources.article.fields.price", `^\d+ of \d+ record\(s\) would not be as they are if the price that clients read were written back$`)
 }
 
 // TestAnswersNameNobody: what a service answered where its list cannot be read has records
 // in it, and a report is sent on.
 func TestAnswersNameNobody(t *testing.T) {
 	driver, o := garage(t, "result: items", "result: rows")
-	report, err := HTTP(t.Context(), driver, noord(), o)
-	require.NoError(t, err)
-	found := report.has("http.read", "resources.contact")
-	require.Len(t, found, 1, words(t, report))
-	require.Contains(t, found[0].Seen, `no list at "rows" of the answer`)
+	report := serviceReport(t, driver, o)
+	told(t, report, "error http.read resources.contact", `no list at "rows" of the answer`)
 	require.Contains(t, report.Looked, "orderline: not looked at, since not every order is known that they belong to")
 }
 
@@ -134,26 +117,15 @@ func TestServiceThatDoesNotAsk(t *testing.T) {
 	t.Cleanup(server.Close)
 	driver, o := behind(t, "garagecloud", map[string]string{"GARAGE_URL": server.URL, "GARAGE_SECRET": remotetest.ClientSecret})
 	o.Other = auth.Client{ID: 2, Name: "garage-zuid"}
-	report, err := HTTP(t.Context(), driver, noord(), o)
-	require.NoError(t, err)
-	found := report.has("ask.isolation", "resources.contact")
-	require.Len(t, found, 1, words(t, report))
-	require.Equal(t, Error, found[0].Severity)
-	require.Regexp(t, `^(\d+) of \d+ record\(s\) of client 1 are client 2's as well, letter by letter$`, found[0].Seen)
+	report := serviceReport(t, driver, o)
+	told(t, report, "error ask.isolation resources.contact", `^(\d+) of \d+ record\(s\) of client 1 are client 2's as well, letter by letter$`)
 }
 
 // TestCallWithoutAHeader tells of a call that does not send what the others of its kind send.
 func TestCallWithoutAHeader(t *testing.T) {
 	driver, o := garage(t, `update: {path: "/v3/orders/{key.0}/lines/{key.1}", headers: *match}`, `update: {path: "/v3/orders/{key.0}/lines/{key.1}"}`)
-	report, err := HTTP(t.Context(), driver, noord(), o)
-	require.NoError(t, err)
-	found := report.has("http.header", "resources.orderline.update")
-	require.Len(t, found, 1, words(t, report))
-	require.Regexp(t, `^update sends no If-Match, as \d+ of \d+ do$`, found[0].Seen)
-	driver, o = garage(t)
-	report, err = HTTP(t.Context(), driver, noord(), o)
-	require.NoError(t, err)
-	require.NotContains(t, words(t, report), "http.header")
+	report := serviceReport(t, driver, o)
+	told(t, report, "warning http.header resources.orderline.update", `^update sends no If-Match, as \d+ of \d+ do$`)
 }
 
 // TestWrittenByAStranger: nothing is written for a client that the service does not have, and that is told.
@@ -163,39 +135,21 @@ func TestWrittenByAStranger(t *testing.T) {
 		_, _ = io.WriteString(w, `[{"id": 1, "org": "noord", "name": "Jansen"}]`)
 	}))
 	t.Cleanup(server.Close)
-	driver, o, problems := inFront(t, `
-format: 2
-source: {http: {url: "${SERVICE_URL}"}}
-keep: keep.db
-client: org
-rules: backend
-accounts: {clients: kept, users: [{username: noord, password_hash: "$argon2id$$x", email: noord@example.com, client: {id: noord, name: noord}}]}
-resources:
-  contact:
-    operations: {only: [list, get]}
-    key: id
-    walk: {path: /contacts, paging: {style: none}}
-    get: {path: "/contacts/{key}", not_found: {status: "404"}}
-    fields: {kind: {constant: person}, name: name}
-`, map[string]string{"SERVICE_URL": server.URL})
+	driver, o, problems := inFront(t, string(testdata(t, "stranger.yaml")), map[string]string{"SERVICE_URL": server.URL})
 	require.Empty(t, problems)
 	var err error
 	o.Write, err = driver.Client(t.Context(), "1:noord")
 	require.NoError(t, err)
 	report, err := HTTP(t.Context(), driver, o.Write, o)
 	require.NoError(t, err)
-	found := report.has("http.empty", "client")
-	require.Len(t, found, 1, words(t, report))
-	require.Equal(t, Error, found[0].Severity)
-	require.Equal(t, `the client "1:noord" has no record of any resource: nothing was written`, found[0].Seen)
+	told(t, report, "error http.empty client", `the client "1:noord" has no record of any resource: nothing was written`)
 }
 
 // TestWrittenToAService: what is written is what is read afterwards, and is gone when it is deleted.
 func TestWrittenToAService(t *testing.T) {
 	driver, o := garage(t)
 	o.Write = noord()
-	report, err := HTTP(t.Context(), driver, noord(), o)
-	require.NoError(t, err)
+	report := serviceReport(t, driver, o)
 	require.NotContains(t, words(t, report), "write.l", "neither lost nor left")
 	require.Contains(t, words(t, report), "order: order_status was written in a new record and not changed in it")
 	require.Zero(t, report.Count(Error), words(t, report))

@@ -15,25 +15,6 @@ import (
 	"frontdesk/auth"
 )
 
-const loginSheet = `
-format: 2
-source: {http: {url: "${URL}", retries: 0}}
-time_zone: Europe/Amsterdam
-keep: keep.db
-rules: backend
-accounts:
-  verify: {method: POST, path: /login, body: "{user: .username, password: .password}"}
-  find: {path: "/user/{username}"}
-  result: {id: nr, username: user, email: mail, client_id: org, external: other}
-resources:
-  contact:
-    path: /c
-    key: {path: id}
-    client: org
-    operations: {only: [list, get, create, delete]}
-    fields: {kind: {constant: person}, name: name, created_at: {path: made, type: datetime, readonly: true}}
-`
-
 // door is a service whose log-ins a test can spoil, and whose clock says what its zone shows.
 type door struct {
 	status      int
@@ -84,7 +65,7 @@ func behindTheDoor(t *testing.T, password string, write bool, spoil func(*door),
 	spoil(d)
 	server := httptest.NewServer(d)
 	t.Cleanup(server.Close)
-	driver, o, problems := inFront(t, loginSheet, map[string]string{"URL": server.URL}, replace...)
+	driver, o, problems := inFront(t, string(testdata(t, "login.yaml")), map[string]string{"URL": server.URL}, replace...)
 	require.Empty(t, problems)
 	o.Login = auth.Credentials{Username: "anna", Password: password}
 	if write {
@@ -99,38 +80,27 @@ func behindTheDoor(t *testing.T, password string, write bool, spoil func(*door),
 // TestLogin: a user who is to log in is let in, with the right password alone, and is the one who
 // is found by name.
 func TestLogin(t *testing.T) {
-	for name, test := range map[string]struct {
-		password   string
-		spoil      func(*door)
-		severity   Severity
-		rule, path string
-		seen       string
+	for says, test := range map[string]struct {
+		spoil func(*door)
+		seen  string
 	}{
-		"refused":        {"wrong-1998", func(*door) {}, Error, "login.refused", "accounts.verify", "user or password is wrong, as far as the system says"},
-		"fails":          {"right-1998", func(d *door) { d.status = 500 }, Error, "login.fails", "accounts.verify", "the service answered 500"},
-		"any password":   {"right-1998", func(d *door) { d.anyPassword = true }, Error, "login.any-password", "accounts.verify", "with a wrong password too"},
-		"not refused":    {"right-1998", func(d *door) { d.wrong = 200 }, Error, "login.unrefused", "accounts.verify", "a wrong password is not refused, but fails: "},
-		"no mail":        {"right-1998", func(d *door) { d.email = "" }, Warning, "login.email", "accounts.verify", "no e-mail address"},
-		"external":       {"right-1998", func(d *door) { d.external = 1 }, Error, "login.external", "accounts.verify", "for another application"},
-		"another client": {"right-1998", func(d *door) { d.found = 2 }, Error, "login.find", "accounts.find", "of another client"},
+		"error login.fails accounts.verify":        {func(d *door) { d.status = 500 }, "the service answered 500"},
+		"error login.any-password accounts.verify": {func(d *door) { d.anyPassword = true }, "with a wrong password too"},
+		"error login.unrefused accounts.verify":    {func(d *door) { d.wrong = 200 }, "a wrong password is not refused, but fails: "},
+		"warning login.email accounts.verify":      {func(d *door) { d.email = "" }, "no e-mail address"},
+		"error login.external accounts.verify":     {func(d *door) { d.external = 1 }, "for another application"},
+		"error login.find accounts.find":           {func(d *door) { d.found = 2 }, "of another client"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			report := behindTheDoor(t, test.password, false, test.spoil)
-			found := report.has(test.rule, test.path)
-			require.Len(t, found, 1, words(t, report))
-			require.Equal(t, test.severity, found[0].Severity)
-			require.Contains(t, found[0].Seen, test.seen)
-		})
+		told(t, behindTheDoor(t, "right-1998", false, test.spoil), says, test.seen)
 	}
 	report := behindTheDoor(t, "right-1998", false, func(*door) {})
 	require.Zero(t, report.Count(Error)+report.Count(Warning), words(t, report))
 	require.Contains(t, words(t, report), "\ncontact: all 1 record(s), of 1 client(s)\n", "those of the user's client")
 	report = behindTheDoor(t, "wrong-1998", false, func(*door) {})
+	told(t, report, "error login.refused accounts.verify", "user or password is wrong, as far as the system says")
 	require.Contains(t, words(t, report), "nothing else was looked at: it is not known for which client\n")
 	report = behindTheDoor(t, "right-1998", false, func(*door) {}, "username: user, ", "")
-	found := report.has("login.unnamed", "accounts.result")
-	require.Len(t, found, 1, words(t, report))
-	require.Equal(t, Warning, found[0].Severity)
+	told(t, report, "warning login.unnamed accounts.result", "")
 }
 
 // TestClock: a record that was made just now tells whether its times are taken for those of the
@@ -143,10 +113,4 @@ func TestClock(t *testing.T) {
 	found := report.has("write.clock", "resources.contact.fields.created_at")
 	require.Len(t, found, 1, words(t, report))
 	require.Equal(t, fmt.Sprintf("the created_at of a record that was made just now is %d minutes beside the present", offset/60), found[0].Seen)
-}
-
-func amsterdam(t *testing.T) *time.Location {
-	zone, err := time.LoadLocation("Europe/Amsterdam")
-	require.NoError(t, err)
-	return zone
 }

@@ -14,72 +14,12 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
-	"frontdesk/backend/idstore"
 	"frontdesk/backend/legacy"
 	"frontdesk/backend/legacy/legacytest"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/mapping"
-	"frontdesk/mapping/sheet"
 )
-
-const provedSheet = `
-format: 2
-source: {sql: {engine: ENGINE, dsn: "${DSN}"}}
-keep: keep.db
-client: adm
-without_rules: [prefered_email]
-accounts:
-  table: usr
-  columns: {username: login, password: pass, email: mail, client_id: adm, client_name: login}
-  hash: [bcrypt]
-resources:
-  contact:
-    table: con
-    key: {columns: id, generated: max+1}
-    fields:
-      kind: {column: srt, codes: {P: person, B: company}, write: {srt: "CASE :value WHEN 'company' THEN 'B' ELSE 'P' END"}}
-      name: name
-      first_name: {column: nick, length: 5}
-      payment_days: {column: days, write: {days: "COALESCE(:value, 14)"}}
-      is_blocked: {column: stat, codes: {A: 0, H: 0, B: 1}}
-      initials: {column: ini, empty: "null"}
-      modified_at: changed
-  contactcommunication:
-    table: com
-    key: {columns: [con, nr], generated: max+1}
-    client: {through: contact_id}
-    fields: {contact_id: con, type: {constant: 1}, value: val}
-  article:
-    table: art
-    read: v_art
-    key: {columns: code, id: kept, generated: supplied}
-    where: gone = 0 AND adm = :client
-    fields:
-      number: {column: code, immutable: true}
-      description: {read: TRIM(descr), write: {descr: ":value"}}
-      article_kind: {constant: part}
-      unit_type: {constant: piece}
-      turnover_group_id: {absent: true}
-      price: {read: cents / 100.0, write: {cents: "ROUND(:value * 100)"}, ordered: true}
-      purchase_price: {read: ABS(cost), write: {cost: ":value"}, ordered: true, find: "cost = :value"}
-      stock: {column: weight, readonly: true}
-      supplier_id: con
-      ean: {column: bar, zero: "0"}
-`
-
-var provedTables = []string{
-	"CREATE TABLE usr (login varchar(20), pass varchar(80), mail varchar(80), adm integer)",
-	"CREATE TABLE con (id bigint NOT NULL PRIMARY KEY, adm integer, srt varchar(1), name varchar(200), nick varchar(200), days bigint, stat varchar(1), ini varchar(9), changed DT)",
-	"CREATE INDEX con_name ON con (name)",
-	"CREATE TABLE com (con integer NOT NULL, nr integer NOT NULL, val varchar(80), PRIMARY KEY (con, nr))",
-	"CREATE TABLE art (code varchar(9), adm integer, descr varchar(80), cents integer, cost integer, weight double precision, con integer, bar varchar(20), gone integer)",
-	"CREATE VIEW v_art AS SELECT code, adm, descr, cents, cost, weight, con, bar, gone FROM art",
-	"INSERT INTO usr VALUES ('a', '$2a$04$abcdefghijklmnopqrstuu6JwZkTpyFmvDCeEJpZiVRfyxKzY5pWe', 'a@example.nl', 1), ('b', '$2a$04$abcdefghijklmnopqrstuu6JwZkTpyFmvDCeEJpZiVRfyxKzY5pWe', 'b@example.nl', 2)",
-	"INSERT INTO con VALUES (1, 1, 'P', 'Ünal', 'x', 14, 'A', '', '2026-03-29 02:30:00'), (2, 1, 'B', 'O''Neil', NULL, 30, 'H', 'J', '2026-10-25 02:30:00'), (3, 2, 'P', 'C', 'y', 0, 'B', NULL, '2026-01-01')",
-	"INSERT INTO com VALUES (1, 1, 'x'), (3, 1, 'y')",
-	"INSERT INTO art VALUES ('P1', 1, 'a', 1275, 5, 0.1, 1, '0', 0), ('P2', 1, 'B', 50, 7, 1234.5678, NULL, '', 0), ('P1', 2, 'c', 0, 0, 0.3333, 3, NULL, 0), ('P3', 1, 'gone', 1, 1, 1, 9, NULL, 1)",
-}
 
 // emptyEngines are those with a server here, each with an empty database.
 var emptyEngines = map[string]func(testing.TB) string{
@@ -100,34 +40,23 @@ type provedStore struct {
 	t *testing.T
 }
 
-// onProved opens tables for which a sheet holds.
-func onProved(t *testing.T, engine, text string) *provedStore {
+// onProved opens tables for which a sheet holds, with words of it replaced.
+func onProved(t *testing.T, engine string, replace ...string) *provedStore {
 	t.Helper()
-	dsn, file := emptyEngines[engine](t), filepath.Join(t.TempDir(), "sheet.yaml")
+	dsn := emptyEngines[engine](t)
 	if engine == "sqlite" {
 		require.NoError(t, os.WriteFile(dsn, nil, 0o600))
 	}
-	require.NoError(t, os.WriteFile(file, []byte(strings.ReplaceAll(text, "ENGINE", engine)), 0o600))
-	model, err := mapping.LoadModel("")
-	require.NoError(t, err)
-	of, err := sheet.Load(file, model, sheet.Options{
-		Env:        func(string) (string, bool) { return dsn, true },
-		RuleFields: func(rule string) []string { fields, _ := backend.RuleFields(rule); return fields },
-	})
-	require.NoError(t, err)
+	of := loaded(t, sheetFile(t, "proved", append(replace, "ENGINE", engine)...), dsn).Sheet
 	theirs, err := legacy.Connect(t.Context(), of.Source.SQL, 0, zap.NewNop())
 	require.NoError(t, err)
 	kind := map[string]string{"postgres": "timestamp"}[engine]
-	for _, text := range provedTables {
+	for _, text := range statements(t, "proved.sql") {
 		_, err := sqlrecord.Change(t.Context(), theirs, strings.ReplaceAll(text, "DT", cmp.Or(kind, "datetime")))
 		require.NoError(t, err, text)
 	}
 	require.NoError(t, theirs.Close())
-	db, err := sqlrecord.OpenSQLite(filepath.Join(t.TempDir(), "keep.db"), sqlrecord.Options{})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, db.Close()) })
-	kept, err := idstore.Open(t.Context(), db, idstore.Options{Now: time.Now, IgnoreCase: of.KeysWithoutCase()})
-	require.NoError(t, err)
+	_, kept := idStore(t, of)
 	s, err := legacy.Open(t.Context(), legacy.Options{Sheet: of, IDStore: kept, Now: time.Now, Hasher: auth.NewHasher()})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
@@ -162,7 +91,7 @@ func (x *provedStore) findings() map[string]int {
 // TestProve plants one fault after the other: each is found and counted, and nothing else.
 func TestProve(t *testing.T) {
 	eachEngine(t, func(t *testing.T, engine string) {
-		x := onProved(t, engine, provedSheet)
+		x := onProved(t, engine)
 		require.Empty(t, x.findings())
 		for _, c := range []struct {
 			fault, mend string
@@ -197,7 +126,7 @@ func TestProve(t *testing.T) {
 // TestProveUsers counts users who cannot log in.
 func TestProveUsers(t *testing.T) {
 	eachEngine(t, func(t *testing.T, engine string) {
-		x := onProved(t, engine, provedSheet)
+		x := onProved(t, engine)
 		counted := func(all int, wrong map[string]int) {
 			t.Helper()
 			n, found, err := usersOf(t.Context(), x)
@@ -214,8 +143,7 @@ func TestProveUsers(t *testing.T) {
 
 // TestUnproved: a claim by which the database fails is told of, and the others are counted.
 func TestUnproved(t *testing.T) {
-	text := strings.Replace(provedSheet, "first_name: {column: nick, length: 5}", "vat_number: {read: CAST(CAST(nick AS integer) AS text)}", 1)
-	x := onProved(t, "postgres", text)
+	x := onProved(t, "postgres", "first_name: {column: nick, length: 5}", "vat_number: {read: CAST(CAST(nick AS integer) AS text)}")
 	x.exec("UPDATE con SET srt = 'X' WHERE id = 1")
 	_, all, err := prove(t.Context(), x, x.Sheet().Model.Resource("contact"), nil)
 	require.NoError(t, err)
@@ -228,7 +156,7 @@ func TestUnproved(t *testing.T) {
 // TestProveCollation: a text that is read, and a column that it is looked for in, are compared
 // whatever their collation is.
 func TestProveCollation(t *testing.T) {
-	x := onProved(t, "mariadb", strings.Replace(provedSheet, "name: name\n", "name: {read: TRIM(name), write: {name: \":value\"}, find: name = :value}\n", 1))
+	x := onProved(t, "mariadb", " name: name\n", " name: {read: TRIM(name), write: {name: \":value\"}, find: name = :value}\n")
 	x.exec("ALTER TABLE con CONVERT TO CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_520_ci")
 	require.Empty(t, x.findings())
 	x.exec("UPDATE con SET name = ' n' WHERE id = 1")
@@ -238,7 +166,7 @@ func TestProveCollation(t *testing.T) {
 // TestPlan: an index that narrows a list is seen in its plan, and so is an order without one.
 func TestPlan(t *testing.T) {
 	eachEngine(t, func(t *testing.T, engine string) {
-		x := onProved(t, engine, provedSheet)
+		x := onProved(t, engine)
 		var rows []string
 		for i := range 3000 {
 			rows = append(rows, "("+strconv.Itoa(100+i)+", "+strconv.Itoa(1+i%2)+", 'P', 'n"+strconv.Itoa(i)+"', 'k"+strconv.Itoa(i)+"', 1, 'A')")

@@ -1,0 +1,16 @@
+-- The tables of a Dolibarr that its sheets were tried with, of two companies.
+CREATE TABLE llx_user (rowid int PRIMARY KEY AUTO_INCREMENT, entity int NOT NULL, login varchar(50) NOT NULL, lastname varchar(50) NOT NULL, job varchar(50), pass varchar(128), pass_crypted varchar(128), email varchar(254), UNIQUE (login, entity), KEY (entity, rowid))
+CREATE TABLE llx_adherent (rowid int PRIMARY KEY AUTO_INCREMENT, entity int NOT NULL, login varchar(50) NOT NULL, pass varchar(128), email varchar(254))
+CREATE TABLE llx_societe (rowid int PRIMARY KEY AUTO_INCREMENT, entity int NOT NULL, nom varchar(100) NOT NULL, zip varchar(20) NOT NULL, client tinyint NOT NULL DEFAULT 0, fournisseur tinyint NOT NULL DEFAULT 0, cond int, cond_small smallint, cond_big bigint, born datetime, tms timestamp NOT NULL DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP, KEY (entity, rowid))
+CREATE TABLE llx_fourn (rowid int PRIMARY KEY, nom varchar(100))
+CREATE TABLE llx_group (rowid int unsigned PRIMARY KEY AUTO_INCREMENT, code varchar(10) NOT NULL, label varchar(60) NOT NULL, UNIQUE (code))
+CREATE TABLE llx_product (rowid int PRIMARY KEY AUTO_INCREMENT, entity int NOT NULL, ref varchar(40) NOT NULL, label varchar(255) NOT NULL, price double NOT NULL, stock double NOT NULL DEFAULT 0, fk_group int unsigned NOT NULL, fk_fourn int, UNIQUE (entity, ref), KEY (entity, rowid), FOREIGN KEY (fk_group) REFERENCES llx_group (rowid))
+CREATE TABLE llx_commande (rowid int PRIMARY KEY AUTO_INCREMENT, entity int NOT NULL, fk_soc int NOT NULL, fk_statut smallint NOT NULL DEFAULT 0, date_commande date NOT NULL, tms timestamp NOT NULL DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP, KEY (entity, rowid), FOREIGN KEY (fk_soc) REFERENCES llx_societe (rowid))
+CREATE TABLE llx_commandedet (rowid int PRIMARY KEY AUTO_INCREMENT, fk_commande int NOT NULL, fk_product int, label varchar(255) NOT NULL, qty double NOT NULL, subprice double NOT NULL, remise double, FOREIGN KEY (fk_commande) REFERENCES llx_commande (rowid), FOREIGN KEY (fk_product) REFERENCES llx_product (rowid))
+CREATE VIEW v_commandedet AS SELECT d.*, c.entity FROM llx_commandedet d JOIN llx_commande c ON c.rowid = d.fk_commande
+INSERT INTO llx_societe (entity, nom, zip, client, cond, cond_small, cond_big, born) VALUES (1, 'Fietsenmaker Jansen', '3811 XQ', 1, 14, 14, 14, '1984-03-14 00:00:00'), (1, 'De Wit', '3811 XQ', 3, 30, 30, 3000000000, '1990-07-01 00:00:00'), (1, 'O''Neil', '1000', 2, NULL, NULL, NULL, '1991-01-01 00:00:00'), (2, 'Zuid Bakker', '4000', 1, 7, 7, 7, NULL)
+INSERT INTO llx_fourn VALUES (901, 'Groothandel'), (902, 'Import')
+INSERT INTO llx_group (rowid, code, label) VALUES (100, 'A', 'group A'), (101, 'B', 'group B')
+INSERT INTO llx_product (entity, ref, label, price, stock, fk_group, fk_fourn) VALUES (1, 'P1', 'Zadel', 12.75, 0.5, 100, 901), (1, 'P2', 'Bel', 0.5, 3, 101, 902), (2, 'P1', 'Stuur', 3, 1, 100, 901)
+INSERT INTO llx_commande (entity, fk_soc, fk_statut, date_commande) VALUES (1, 1, 0, '2026-11-22'), (1, 2, 1, '2026-11-23'), (2, 4, 3, '2026-11-24')
+INSERT INTO llx_commandedet (fk_commande, fk_product, label, qty, subprice, remise) VALUES (1, 1, 'Zadel', 0.5, 12.75, 15), (1, 2, 'Bel', 2, 0.5, 2.5), (3, 3, 'Stuur', 1, 3, NULL)
