@@ -69,10 +69,9 @@ func requireSameBackup(t testing.TB, want, got []byte) {
 	require.Empty(t, cmp.Diff(wantFiles, gotFiles))
 }
 
-// livedIn is sample data with what happens to records afterwards.
-func (x *fixture) livedIn() auth.Client {
+// livedIn is what happens to records of the sample afterwards.
+func (x *fixture) livedIn(demo auth.Client) {
 	x.t.Helper()
-	demo, _ := x.seeded(60)
 	x.clock.advance(time.Hour)
 	o := x.create(demo, x.record("order", "contact_id", "50", "kind", "parts", "order_status", "open", "order_date", "2026-11-20"))
 	id := fmt.Sprint(o.ID())
@@ -89,14 +88,13 @@ func (x *fixture) livedIn() auth.Client {
 	x.create(demo, d)
 	last := x.create(demo, x.record("contact", "kind", "person", "name", "Gone"))
 	require.NoError(x.t, x.front.Delete(bg(), demo, last.Resource, last.ID(), backend.Write{}))
-	return demo
 }
 
 // TestBackupComesBack takes a client from engine to engine and back.
 func TestBackupComesBack(t *testing.T) {
 	sqltest.Postgres(t) // its server is no leak of the SQLite test, which uses it too
-	onEngines(t, func(t *testing.T, x *fixture) {
-		demo := x.livedIn()
+	onSample(t, func(t *testing.T, x *fixture, demo, _ auth.Client) {
+		x.livedIn(demo)
 		file := x.backUp(demo)
 		_, m := contents(t, file)
 		require.Equal(t, "Demo Garage", m.Client)
@@ -220,8 +218,8 @@ func (f writer) Write(data []byte) (int, error) { return f(data) }
 // TestBackupLeavesReadersAlone reads and writes while a backup is under way and
 // the only shared connection is wanted by all.
 func TestBackupLeavesReadersAlone(t *testing.T) {
-	onEngines(t, func(t *testing.T, x *fixture) {
-		demo := x.livedIn()
+	onSample(t, func(t *testing.T, x *fixture, demo, _ auth.Client) {
+		x.livedIn(demo)
 		narrow, err := Open(bg(), Options{DSN: x.dsn, Model: x.model, Hasher: hasher, Now: x.clock.Now, Purge: x.ticks, Readers: 1})
 		require.NoError(t, err)
 		var file bytes.Buffer
@@ -244,8 +242,8 @@ func TestBackupLeavesReadersAlone(t *testing.T) {
 }
 
 func TestBackupThatCannotBeWritten(t *testing.T) {
-	onEngines(t, func(t *testing.T, x *fixture) {
-		demo := x.livedIn()
+	onSample(t, func(t *testing.T, x *fixture, demo, _ auth.Client) {
+		x.livedIn(demo)
 		full := errors.New("no space left")
 		_, err := x.Export(bg(), demo, writer(func([]byte) (int, error) { return 0, full }))
 		require.ErrorIs(t, err, full)
@@ -259,8 +257,8 @@ func TestBackupThatCannotBeWritten(t *testing.T) {
 
 // TestCloseEndsBackup closes the administration in the middle of a backup.
 func TestCloseEndsBackup(t *testing.T) {
-	onEngines(t, func(t *testing.T, x *fixture) {
-		demo := x.livedIn()
+	onSample(t, func(t *testing.T, x *fixture, demo, _ auth.Client) {
+		x.livedIn(demo)
 		other := x.reopen()
 		var closed sync.WaitGroup
 		var file bytes.Buffer

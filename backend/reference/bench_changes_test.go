@@ -1,15 +1,12 @@
 package reference
 
 import (
-	"context"
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/backend"
-	"frontdesk/backend/sqlrecord"
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/mapping"
 )
@@ -57,45 +54,4 @@ func benchOrder(b *testing.B, s *shop) {
 	if _, err := s.front.Create(bg(), s.mine, mapping.BodyOf(rec), backend.Write{}); err != nil {
 		b.Fatal(err)
 	}
-}
-
-// BenchmarkTold holds a create to one whose change is not noted: it should take 15 % longer at
-// most.
-func BenchmarkTold(b *testing.B) {
-	benchEngines(b, func(b *testing.B, x *fixture) {
-		s := newShop(x, "A")
-		create := func(b *testing.B) {
-			for b.Loop() {
-				benchOrder(b, s)
-			}
-		}
-		b.Run("told", create)
-		untell(b, x)
-		b.Run("untold", create)
-	})
-}
-
-// untell removes the triggers that note changes.
-func untell(b *testing.B, x *fixture) {
-	err := x.db.Write(bg(), func(c sqlrecord.Conn) error {
-		text := "SELECT 'DROP TRIGGER \"' || name || '\"' FROM sqlite_master WHERE type = 'trigger'"
-		if x.db.Dialect().Name == "postgres" {
-			text = "SELECT 'DROP TRIGGER \"' || tgname || '\" ON ' || tgrelid::regclass FROM pg_trigger WHERE NOT tgisinternal"
-		}
-		var drops []string
-		err := c.Query(context.Background(), text, []sqlrecord.Column{{Type: mapping.Text}}, nil, func(row []mapping.Value) error {
-			drops = append(drops, strings.Clone(row[0].Text()))
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-		for _, drop := range drops {
-			if _, err := c.Exec(context.Background(), drop); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	require.NoError(b, err)
 }

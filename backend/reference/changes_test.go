@@ -2,7 +2,6 @@ package reference
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
@@ -46,7 +45,7 @@ func (x *fixture) changesAfter(q backend.ChangesQuery, ends string) (told []stri
 		require.NoError(x.t, err)
 		require.LessOrEqual(x.t, len(page.Changes), q.Limit)
 		for _, c := range page.Changes {
-			require.WithinDuration(x.t, time.Now(), c.At, time.Minute)
+			require.False(x.t, c.At.Before(x.began) || c.At.After(time.Now()), "%s", c.At)
 			told = append(told, fmt.Sprintf("%s %s %d", c.Kind, c.Resource.Name, c.ID))
 		}
 		q.After = page.Cursor
@@ -81,8 +80,7 @@ func TestChangesWithRecords(t *testing.T) {
 		}
 		require.NoError(t, x.front.Delete(bg(), s.mine, all[3].Resource, all[3].ID(), backend.Write{}))
 		_, _ = x.changesAfter(backend.ChangesQuery{Client: s.mine, After: begin, Limit: 100}, fmt.Sprint("deleted turnovergroup ", all[3].ID()))
-		q := backend.ChangesQuery{Client: s.mine, After: begin, Limit: 11, Records: true, Resources: x.model.Resources}
-		page, err := x.front.Changes(bg(), q)
+		page, err := x.front.Changes(bg(), backend.ChangesQuery{Client: s.mine, After: begin, Limit: 11, Records: true, Resources: x.model.Resources})
 		require.NoError(t, err)
 		require.Len(t, page.Changes, 11)
 		for i, c := range page.Changes {
@@ -93,22 +91,6 @@ func TestChangesWithRecords(t *testing.T) {
 			}
 			require.Equal(t, all[i].Get("code"), c.Record.Get("code"))
 		}
-		// The page ends where there is no more room, and the next goes on there.
-		seen := 0
-		for q.Room = func(_, records int) error {
-			if records > 4 {
-				return mapping.Fail(mapping.PageTooLarge)
-			}
-			return nil
-		}; ; seen++ {
-			page, err := x.front.Changes(bg(), q)
-			require.NoError(t, err)
-			require.LessOrEqual(t, len(slices.DeleteFunc(page.Changes, func(c backend.RecordChange) bool { return c.Kind == backend.RecordDeleted })), 4)
-			if q.After = page.Cursor; !page.More {
-				break
-			}
-		}
-		require.GreaterOrEqual(t, seen, 2)
 	})
 }
 
@@ -179,8 +161,9 @@ func TestChangesAreKept(t *testing.T) {
 
 		short, err := sqlrecord.OpenChanges(bg(), x.records, time.Nanosecond)
 		require.NoError(t, err)
-		time.Sleep(2 * time.Millisecond) // by the clock of the database
-		_, err = short.Page(bg(), backend.ChangesQuery{Client: s.mine, After: begin, Limit: 1})
-		require.True(t, mapping.Is(err, mapping.CursorGone), "%v", err)
+		await.True(t, func() bool { // by the clock of the database
+			_, err = short.Page(bg(), backend.ChangesQuery{Client: s.mine, After: begin, Limit: 1})
+			return mapping.Is(err, mapping.CursorGone)
+		}, "the end of a cursor")
 	})
 }

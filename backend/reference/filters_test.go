@@ -23,8 +23,7 @@ var oddNames = []string{
 // TestFiltersAgainstOracle draws filters, alone and with all else that a list takes, and
 // holds what both engines find to backend.Filter.Matches over all records.
 func TestFiltersAgainstOracle(t *testing.T) {
-	onEngines(t, func(t *testing.T, x *fixture) {
-		demo, _ := x.seeded(40)
+	onSample(t, func(t *testing.T, x *fixture, demo, _ auth.Client) {
 		for _, name := range oddNames {
 			x.create(demo, x.record("contact", "kind", "person", "name", name, "note", "about "+name, "birth_date", "1969-12-31T23:59:59.999Z"))
 		}

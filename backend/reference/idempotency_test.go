@@ -6,39 +6,41 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping"
 )
+
+// memo is the answer that is kept under a key; nil for none.
+func (x *fixture) memo(client auth.Client, key string) *backend.StoredAnswer {
+	x.t.Helper()
+	memo, err := x.Recall(bg(), client, key)
+	require.NoError(x.t, err)
+	return memo
+}
+
+// tick has old rows removed.
+func (x *fixture) tick() {
+	x.ticks <- time.Time{}
+	x.ticks <- time.Time{} // taken only after the first was worked off
+}
 
 func TestRecall(t *testing.T) {
 	onEngines(t, func(t *testing.T, x *fixture) {
 		a, b := x.client("A"), x.client("B")
 		kept := backend.StoredAnswer{Sum: [32]byte{1, 2, 3}, Answer: []byte(`{"data":{}}`)}
 		require.NoError(t, x.Remember(bg(), a, "key", kept))
-		memo, err := x.Recall(bg(), a, "key")
-		require.NoError(t, err)
-		require.Equal(t, &kept, memo)
-		memo, err = x.Recall(bg(), b, "key")
-		require.NoError(t, err)
-		require.Nil(t, memo, "every client has its own keys")
-		memo, err = x.Recall(bg(), a, "KEY")
-		require.NoError(t, err)
-		require.Nil(t, memo)
-
+		require.Equal(t, &kept, x.memo(a, "key"))
+		require.Nil(t, x.memo(b, "key"), "every client has its own keys")
+		require.Nil(t, x.memo(a, "KEY"))
 		x.clock.advance(24*time.Hour - time.Millisecond)
-		memo, err = x.Recall(bg(), a, "key")
-		require.NoError(t, err)
-		require.NotNil(t, memo)
+		require.NotNil(t, x.memo(a, "key"))
 		x.clock.advance(time.Millisecond)
-		memo, err = x.Recall(bg(), a, "key")
-		require.NoError(t, err)
-		require.Nil(t, memo, "24 hours have passed")
+		require.Nil(t, x.memo(a, "key"), "24 hours have passed")
 		again := backend.StoredAnswer{Answer: []byte("second")}
 		require.NoError(t, x.Remember(bg(), a, "key", again))
-		memo, err = x.Recall(bg(), a, "key")
-		require.NoError(t, err)
-		require.Equal(t, &again, memo)
+		require.Equal(t, &again, x.memo(a, "key"))
 	})
 }
 
@@ -49,15 +51,13 @@ func TestMemoGoesWithItsTransaction(t *testing.T) {
 			if err := tx.Remember(bg(), a, "key", backend.StoredAnswer{}); err != nil {
 				return err
 			}
-			if memo, err := tx.Recall(bg(), a, "key"); err != nil || memo == nil {
-				t.Errorf("a transaction reads its own: %v, %v", memo, err)
-			}
+			memo, err := tx.Recall(bg(), a, "key")
+			require.NoError(t, err)
+			require.NotNil(t, memo, "a transaction reads its own")
 			return mapping.Fail(mapping.SecondOwner)
 		})
 		require.True(t, mapping.Is(err, mapping.SecondOwner))
-		memo, err := x.Recall(bg(), a, "key")
-		require.NoError(t, err)
-		require.Nil(t, memo)
+		require.Nil(t, x.memo(a, "key"))
 	})
 }
 
@@ -74,12 +74,10 @@ func TestKeyInUse(t *testing.T) {
 			require.NoError(t, err)
 			_, err = x.Recall(bg(), a, "key")
 			require.True(t, mapping.Is(err, mapping.IdempotencyInUse), err)
-			_, err = x.Recall(bg(), b, "key")
-			require.NoError(t, err)
+			x.memo(b, "key")
 			return nil
 		}))
-		_, err := x.Recall(bg(), a, "key")
-		require.NoError(t, err)
+		x.memo(a, "key")
 	})
 }
 
@@ -92,20 +90,13 @@ func TestAnAnswerMayBeKeptForLonger(t *testing.T) {
 		require.NoError(t, x.Remember(bg(), a, "short", backend.StoredAnswer{Answer: []byte("done"), Life: time.Minute}))
 		x.clock.advance(backend.StoredAnswerLife - time.Millisecond)
 		for _, key := range []string{"job", "short"} {
-			memo, err := x.Recall(bg(), a, key)
-			require.NoError(t, err)
-			require.NotNil(t, memo, "never for less than the usual time")
+			require.NotNil(t, x.memo(a, key), "never for less than the usual time")
 		}
 		x.clock.advance(life - backend.StoredAnswerLife)
-		x.ticks <- time.Time{}
-		x.ticks <- time.Time{} // taken only after the first was worked off
-		memo, err := x.Recall(bg(), a, "job")
-		require.NoError(t, err)
-		require.Equal(t, &backend.StoredAnswer{Answer: []byte("done")}, memo)
+		x.tick()
+		require.Equal(t, &backend.StoredAnswer{Answer: []byte("done")}, x.memo(a, "job"))
 		x.clock.advance(time.Millisecond)
-		memo, err = x.Recall(bg(), a, "job")
-		require.NoError(t, err)
-		require.Nil(t, memo)
+		require.Nil(t, x.memo(a, "job"))
 	})
 }
 
@@ -118,8 +109,7 @@ func TestPurge(t *testing.T) {
 		require.NoError(t, x.Remember(bg(), a, "old", backend.StoredAnswer{}))
 		x.clock.advance(backend.StoredAnswerLife)
 		require.NoError(t, x.Remember(bg(), a, "new", backend.StoredAnswer{}))
-		x.ticks <- time.Time{}
-		x.ticks <- time.Time{} // taken only after the first was worked off
+		x.tick()
 		count := func(table string) (n int64) {
 			require.NoError(t, x.db.Read(bg(), func(c sqlrecord.Conn) (err error) {
 				n, _, err = x.internalTables(c).one(bg(), `SELECT count(*) FROM `+table)

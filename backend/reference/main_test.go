@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -41,6 +42,8 @@ type fixture struct {
 	model *mapping.Model
 	front *backend.Client
 	mine  auth.Client // owns what the fixture creates
+
+	began time.Time
 }
 
 // onEngines runs f against SQLite and against PostgreSQL.
@@ -49,20 +52,71 @@ func onEngines(t *testing.T, f func(t *testing.T, x *fixture)) {
 	t.Run("postgres", func(t *testing.T) { f(t, open(t, migrated(t))) })
 }
 
+// sampleOrders is how many orders the demo client of onSample has.
+const sampleOrders = 60
+
+// onSample runs f against both engines with sample data, which is made once for each.
+func onSample(t *testing.T, f func(t *testing.T, x *fixture, demo, other auth.Client)) {
+	run := func(t *testing.T, dsn string) {
+		x := open(t, dsn)
+		demo, err := x.FindClient(bg(), DemoClient)
+		require.NoError(t, err)
+		other, err := x.FindClient(bg(), OtherClient)
+		require.NoError(t, err)
+		f(t, x, demo, other)
+	}
+	t.Run("sqlite", func(t *testing.T) { run(t, sampleDSN(t)) })
+	t.Run("postgres", func(t *testing.T) { run(t, samplePostgres(t)) })
+}
+
+func samplePostgres(t testing.TB) string {
+	t.Helper()
+	return sqltest.PostgresLike(t, "sample", func(dsn string) error { return prepare(dsn, sampleOrders) })
+}
+
+// prepare makes the tables in a database, and sample data if it is to have orders.
+func prepare(dsn string, orders int) error {
+	model, err := loadModel()
+	if err != nil {
+		return err
+	}
+	s, err := Open(bg(), Options{DSN: dsn, Model: model, Hasher: hasher, Now: newClock().Now})
+	if err == nil && orders > 0 {
+		err = Seed(bg(), s, SeedOptions{Records: orders})
+	}
+	if err != nil {
+		return err
+	}
+	return s.Close()
+}
+
+// sampleFile is an SQLite database with sample data.
+var sampleFile = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "sample")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "frontdesk.db")
+	if err := prepare("sqlite:"+path, sampleOrders); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+})
+
+func sampleDSN(t testing.TB) string {
+	t.Helper()
+	file, err := sampleFile()
+	require.NoError(t, err)
+	dsn := sqliteDSN(t)
+	require.NoError(t, os.WriteFile(strings.TrimPrefix(dsn, "sqlite:"), file, 0o600))
+	return dsn
+}
+
 // migrated is a PostgreSQL database with the tables, made once for all tests.
 func migrated(t testing.TB) string {
 	t.Helper()
-	return sqltest.PostgresLike(t, "reference", func(dsn string) error {
-		model, err := loadModel()
-		if err != nil {
-			return err
-		}
-		s, err := Open(bg(), Options{DSN: dsn, Model: model, Hasher: hasher, Now: newClock().Now})
-		if err != nil {
-			return err
-		}
-		return s.Close()
-	})
+	return sqltest.PostgresLike(t, "reference", func(dsn string) error { return prepare(dsn, 0) })
 }
 
 func sqliteDSN(t testing.TB) string {
@@ -87,7 +141,7 @@ func open(t testing.TB, dsn string) *fixture {
 	leaks := goleak.IgnoreCurrent()
 	model, err := loadModel()
 	require.NoError(t, err)
-	x := &fixture{t: t, dsn: dsn, clock: newClock(), ticks: make(chan time.Time), model: model}
+	x := &fixture{t: t, dsn: dsn, clock: newClock(), ticks: make(chan time.Time), model: model, began: time.UnixMilli(time.Now().UnixMilli())}
 	x.Store = x.reopen()
 	x.Single = drivertest.Single{Driver: x.Store}
 	opened++

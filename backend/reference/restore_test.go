@@ -11,9 +11,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/auth"
 	"frontdesk/backend/drivertest"
 	"frontdesk/backend/sqlrecord"
-	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/mapping"
 )
 
@@ -30,8 +30,7 @@ func (x *fixture) postgres() bool { return x.internalTables(nil).postgres() }
 
 // TestRestoreBesideOthers restores into a database that has other clients.
 func TestRestoreBesideOthers(t *testing.T) {
-	onEngines(t, func(t *testing.T, x *fixture) {
-		demo, other := x.seeded(60)
+	onSample(t, func(t *testing.T, x *fixture, demo, other auth.Client) {
 		mine, theirs := x.backUp(demo), x.backUp(other)
 
 		y := x.emptied()
@@ -64,12 +63,13 @@ func TestPlansKnowOfManyRecords(t *testing.T) {
 		}))
 		return n
 	}
-	x := open(t, sqltest.Postgres(t))
-	demo, _ := x.seeded(60)
-	require.Equal(t, int64(60+otherOrders), known(x))
+	x := open(t, samplePostgres(t))
+	require.Equal(t, int64(sampleOrders+otherOrders), known(x))
+	demo, err := x.FindClient(bg(), DemoClient)
+	require.NoError(t, err)
 	y := x.emptied()
 	require.NoError(t, y.restore(x.backUp(demo), RestoreOptions{Client: DemoClient}))
-	require.Equal(t, int64(60), known(y))
+	require.Equal(t, int64(sampleOrders), known(y))
 }
 
 // TestOneOfTwoRestores lets two restores of one client meet.
@@ -92,8 +92,7 @@ func TestOneOfTwoRestores(t *testing.T) {
 
 // TestStoppedRestore stops in the middle of storing.
 func TestStoppedRestore(t *testing.T) {
-	onEngines(t, func(t *testing.T, x *fixture) {
-		demo, _ := x.seeded(600)
+	onSample(t, func(t *testing.T, x *fixture, demo, _ auth.Client) {
 		file := x.backUp(demo)
 		y := x.emptied()
 		ctx, stop := context.WithCancel(bg())

@@ -22,6 +22,8 @@ func (x *fixture) seeded(orders int) (demo, other auth.Client) {
 	return x.client(DemoClient), x.client(OtherClient)
 }
 
+func clientsOf(demo, other auth.Client) []auth.Client { return []auth.Client{demo, other} }
+
 // sum is the SHA-256 of every record of all resources that the clients see, with
 // its version.
 func (x *fixture) sum(s *Store, clients ...auth.Client) string {
@@ -40,18 +42,29 @@ func (x *fixture) sum(s *Store, clients ...auth.Client) string {
 }
 
 func TestSeedIsTheSameEverywhere(t *testing.T) {
-	const orders = 120
 	var first string
-	onEngines(t, func(t *testing.T, x *fixture) {
-		demo, other := x.seeded(orders)
+	onSample(t, func(t *testing.T, x *fixture, demo, other auth.Client) {
 		sum := x.sum(x.Store, demo, other)
 		if first == "" {
 			first = sum
 		}
 		require.Equal(t, first, sum)
-		require.NoError(t, Seed(bg(), x.Store, SeedOptions{Records: orders, Progress: func(int, int) { t.Error("made again") }}))
+		require.NoError(t, Seed(bg(), x.Store, SeedOptions{Records: sampleOrders, Progress: func(int, int) { t.Error("made again") }}))
 		require.Equal(t, first, x.sum(x.Store, demo, other))
-		require.ErrorIs(t, Seed(bg(), x.Store, SeedOptions{Records: orders + 1}), ErrSampleData)
+		require.ErrorIs(t, Seed(bg(), x.Store, SeedOptions{Records: sampleOrders + 1}), ErrSampleData)
+
+		require.NoError(t, x.Store.Close())
+		x.Store = x.reopen()
+		x.Single.Driver = x.Store
+		require.Equal(t, first, x.sum(x.Store, demo, other), "a restart keeps all")
+		for name, client := range map[string]auth.Client{"demo": demo, "other": other, "external": demo, "noemail": demo, "bademail": demo} {
+			user, err := x.Verify(bg(), auth.Credentials{Username: name, Password: name})
+			require.NoError(t, err)
+			require.Equal(t, client, user.Client)
+			require.Equal(t, name == "external", user.External)
+			require.Equal(t, name == "noemail", user.Email == "")
+			require.Equal(t, name != "noemail" && name != "bademail", mapping.IsEmail(user.Email))
+		}
 	})
 }
 
@@ -63,12 +76,16 @@ func TestSeedRefusesRecords(t *testing.T) {
 	})
 }
 
+// TestInterruptedSeedIsFinished: on PostgreSQL, which takes its time, between the records of one
+// kind and those of another alone.
 func TestInterruptedSeedIsFinished(t *testing.T) {
-	const orders = 1100
-	whole := open(t, sqliteDSN(t))
-	demo, other := whole.seeded(orders)
-	want := whole.sum(whole.Store, demo, other)
 	onEngines(t, func(t *testing.T, x *fixture) {
+		orders := sampleBatch + 10
+		if x.postgres() {
+			orders = sampleOrders
+		}
+		whole := open(t, sqliteDSN(t))
+		want := whole.sum(whole.Store, clientsOf(whole.seeded(orders))...)
 		for stop := 3; ; stop += 4 {
 			ctx, cancel := context.WithCancel(bg())
 			made := 0
@@ -86,33 +103,6 @@ func TestInterruptedSeedIsFinished(t *testing.T) {
 		}
 		require.Equal(t, want, x.sum(x.Store, x.client(DemoClient), x.client(OtherClient)))
 	})
-}
-
-func TestRestartKeepsAll(t *testing.T) {
-	onEngines(t, func(t *testing.T, x *fixture) {
-		demo, other := x.seeded(30)
-		before := x.sum(x.Store, demo, other)
-		require.NoError(t, x.Store.Close())
-		x.Store = x.reopen()
-		x.Single.Driver = x.Store
-		require.Equal(t, before, x.sum(x.Store, demo, other))
-		user, err := x.Verify(bg(), auth.Credentials{Username: "demo", Password: "demo"})
-		require.NoError(t, err)
-		require.Equal(t, demo, user.Client)
-	})
-}
-
-func TestSeededUsers(t *testing.T) {
-	x := open(t, sqliteDSN(t))
-	demo, other := x.seeded(10)
-	for name, client := range map[string]auth.Client{"demo": demo, "other": other, "external": demo, "noemail": demo, "bademail": demo} {
-		user, err := x.Verify(bg(), auth.Credentials{Username: name, Password: name})
-		require.NoError(t, err)
-		require.Equal(t, client, user.Client)
-		require.Equal(t, name == "external", user.External)
-		require.Equal(t, name == "noemail", user.Email == "")
-		require.Equal(t, name != "noemail" && name != "bademail", mapping.IsEmail(user.Email))
-	}
 }
 
 // TestDemoOrders judges what outside benchmarks rely on: the IDs of the demo
@@ -176,12 +166,8 @@ func TestSeedIsBelievable(t *testing.T) {
 		require.Equal(t, d.Get("content").IsSet(), d.Get("sha256").IsSet())
 	}
 	require.Greater(t, urls, 2)
-}
 
-func TestSeedIsDatedByItself(t *testing.T) {
-	x := open(t, sqliteDSN(t))
-	demo, _ := x.seeded(40)
-	for _, r := range sampleResources {
+	for _, r := range sampleResources { // each dated by the sample itself
 		for _, rec := range x.all(demo, r) {
 			made := rec.Get("created_at").Time()
 			require.False(t, made.After(sampleEnd), r)
@@ -191,7 +177,7 @@ func TestSeedIsDatedByItself(t *testing.T) {
 	}
 	o := x.create(demo, x.record("order", "contact_id", "50", "kind", "parts", "order_status", "open", "order_date", "2026-11-20"))
 	require.Equal(t, x.clock.Now(), o.Get("created_at").Time().In(time.UTC))
-	require.Equal(t, "O000041", o.Get("number").Text())
+	require.Equal(t, "O000201", o.Get("number").Text())
 }
 
 // TestPlates: what is made of the sample's plates for further copies of it are other ones of the
