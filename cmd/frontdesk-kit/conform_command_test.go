@@ -31,8 +31,7 @@ func TestConformCommand(t *testing.T) {
 	require.NoError(t, os.WriteFile(exceptions, []byte("- {case: post.empty_body, reason: not so here}\n"), 0o600))
 	t.Setenv("FRONTDESK_USER", "demo")
 	t.Setenv("FRONTDESK_PASSWORD", "demo")
-	code, out, stderr := cli("", "conform", "--config", file, "--only", "post.*", "--exceptions", exceptions, "--junit", junit, "--html", page)
-	require.Equal(t, 1, code, "%s%s", out, stderr)
+	out, stderr := runs(t, 1, "conform", "--config", file, "--only", "post.*", "--exceptions", exceptions, "--junit", junit, "--html", page)
 	require.Equal(t, "frontdesk-kit: the backend does not conform: 1 failed\n", stderr)
 	require.Contains(t, out, "FAILED post.empty_body: the case passes, although an exception says that it fails\n")
 	require.Regexp(t, `: 19 passed, 1 failed, 0 known to fail, 0 impossible, 0 need more; 16 resources, [\d.]+m?s\n$`, out)
@@ -50,8 +49,7 @@ func TestConformCommand(t *testing.T) {
 	require.Contains(t, string(data), "a failure: not so here")
 
 	require.NoError(t, os.WriteFile(exceptions, []byte("- {case: post.empty_bodi, reason: x}\n"), 0o600))
-	code, out, stderr = cli("", "conform", "--config", file, "--exceptions", exceptions)
-	require.Equal(t, 2, code)
+	out, stderr = runs(t, 2, "conform", "--config", file, "--exceptions", exceptions)
 	require.Empty(t, out)
 	require.Contains(t, stderr, "known.yaml:1:10: [0].case: no case is called post.empty_bodi, did you mean post.empty_body?\n")
 }
@@ -67,17 +65,14 @@ func TestConformCommandLine(t *testing.T) {
 		"--config none.yaml --username u --password p":                   "configuration: open none.yaml: no such file or directory",
 		"--config none.yaml --username u --password p --exceptions none": "--exceptions: open none: no such file or directory",
 	} {
-		code, out, stderr := cli("", append([]string{"conform"}, strings.Fields(line)...)...)
-		require.Equal(t, 2, code, line)
+		out, stderr := runs(t, 2, append([]string{"conform"}, strings.Fields(line)...)...)
 		require.Empty(t, out)
 		require.Equal(t, "frontdesk-kit: "+want+"\n", stderr, line)
 	}
-	code, out, stderr := cli("", "conform", "--list", "--only", "etag.*")
-	require.Zero(t, code, stderr)
+	out, stderr := runs(t, 0, "conform", "--list", "--only", "etag.*")
 	require.Contains(t, out, "etag.if_match         If-Match that holds")
 	require.True(t, strings.HasSuffix(out, "\n4 cases\n"))
-	code, _, stderr = cli("", "conform", "--url", "http://"+rig.FreeAddress(t), "--api-key", "k", "--username", "u", "--password", "secret-word")
-	require.Equal(t, 1, code)
+	_, stderr = runs(t, 1, "conform", "--url", "http://"+rig.FreeAddress(t), "--api-key", "k", "--username", "u", "--password", "secret-word")
 	require.Regexp(t, `^frontdesk-kit: no answer: dial tcp .*connection refused\n$`, stderr)
 }
 
@@ -121,8 +116,7 @@ func TestConformVendorModel(t *testing.T) {
 	require.Zero(t, code, stderr)
 	code, _, stderr = rig.Command(t, "a long enough word\n", "user", "add", "--config", file, "--client", "Vendor", "--email", "v@example.nl", "vendor")
 	require.Zero(t, code, stderr)
-	code, out, stderr := cli("", "conform", "--config", file, "--username", "vendor", "--password", "a long enough word")
-	require.Zero(t, code, "%s%s", out, stderr)
+	out, stderr := runs(t, 0, "conform", "--config", file, "--username", "vendor", "--password", "a long enough word")
 	require.Regexp(t, `17 resources, `, out)
 	require.Regexp(t, `(?m)^impossible +contact\.checkaddress +the backend has no countries of its own$`, out)
 	require.Regexp(t, `(?m)^passed +record.created +all resources`, out)
@@ -134,8 +128,7 @@ func TestConformInAWrongFolder(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "frontdesk.yaml")
 	require.NoError(t, os.WriteFile(file, []byte("backend: {dsn: sqlite:records.db}\n"), 0o600))
 	t.Chdir(t.TempDir())
-	code, _, stderr := cli("", "conform", "--config", file, "--username", "jan", "--password", "a good password")
-	require.Equal(t, 1, code)
+	_, stderr := runs(t, 1, "conform", "--config", file, "--username", "jan", "--password", "a good password")
 	require.Contains(t, stderr, "there is no database ")
 	require.NoFileExists(t, "records.db")
 }

@@ -14,38 +14,32 @@ func TestMapInit(t *testing.T) {
 	dir := dealerpak(t)
 	draft := filepath.Join(dir, "draft.yaml")
 	t.Setenv("DATABASE_DSN", os.Getenv("DEALERPAK_DSN"))
-	code, out, stderr := cli("", "map", "init", "--engine", "sqlite", "--out", draft)
-	require.Zero(t, code, stderr)
+	out, stderr := runs(t, 0, "map", "init", "--engine", "sqlite", "--out", draft)
 	require.Empty(t, out)
 	require.Regexp(t, `^Of \d+ tables: 0 resources with 0 fields; \d+ lines marked TODO.\nNot found: advertisementsite, `, stderr)
 	text, err := os.ReadFile(draft)
 	require.NoError(t, err)
 	require.NotContains(t, string(text), os.Getenv("DATABASE_DSN"))
 	require.Contains(t, string(text), "dsn: ${DATABASE_DSN}")
-	code, _, stderr = cli("", "map", "init", "--engine", "sqlite", "--out", draft)
-	require.Equal(t, 2, code)
+	_, stderr = runs(t, 2, "map", "init", "--engine", "sqlite", "--out", draft)
 	require.Equal(t, "frontdesk-kit: --out "+draft+": expected a file that is not there yet\n", stderr)
-	code, out, _ = cli("", "map", "check", "--sheet", draft)
-	require.Equal(t, 1, code)
+	out, _ = runs(t, 1, "map", "check", "--sheet", draft)
 	require.Contains(t, out, "error: sql.missing\n")
 
 	described := filepath.Join(dir, "openapi.json")
 	require.NoError(t, os.WriteFile(described, []byte(`{"swagger": "2.0", "basePath": "/v2", "paths": {"/contacts": {"get": {"responses": {"200": {"schema": {"type": "array", "items": {"$ref": "#/definitions/Contact"}}}}}}},
 		"definitions": {"Contact": {"type": "object", "properties": {"id": {"type": "integer"}, "name": {"type": "string"}}}}}`), 0o600))
-	code, out, stderr = cli("", "map", "init", "--openapi", described)
-	require.Zero(t, code, stderr)
+	out, stderr = runs(t, 0, "map", "init", "--openapi", described)
 	require.Contains(t, stderr, "Of 1 path: 1 resource with 1 field; ")
 	require.Contains(t, out, `    path: "/v2/contacts"`)
 
 	brief := filepath.Join(dir, "brief.md")
-	code, out, stderr = cli("", "map", "brief", "--engine", "sqlite", "--out", brief)
-	require.Zero(t, code, stderr)
+	out, stderr = runs(t, 0, "map", "brief", "--engine", "sqlite", "--out", brief)
 	require.Empty(t, out)
 	text, err = os.ReadFile(brief)
 	require.NoError(t, err)
 	require.Contains(t, string(text), "\n### GEBRUIKER\n\n20 rows; ")
-	code, out, stderr = cli("", "map", "brief", "--openapi", described)
-	require.Zero(t, code, stderr)
+	out, stderr = runs(t, 0, "map", "brief", "--openapi", described)
 	require.Contains(t, out, "\n  /contacts:\n")
 
 	for message, args := range map[string][]string{
@@ -62,8 +56,7 @@ func TestMapInit(t *testing.T) {
 		require.Contains(t, stderr, message)
 	}
 	t.Setenv("DATABASE_DSN", "")
-	code, _, stderr = cli("", "map", "init", "--engine", "sqlite")
-	require.Equal(t, 2, code)
+	_, stderr = runs(t, 2, "map", "init", "--engine", "sqlite")
 	require.Contains(t, stderr, "--engine sqlite: expected DATABASE_DSN in the environment")
 }
 
@@ -72,8 +65,7 @@ func TestMapInit(t *testing.T) {
 func TestMapPage(t *testing.T) {
 	dir := dealerpak(t, "description: {column: OMS, length: 30", "description: {column: OMSCHR, length: 30")
 	check := filepath.Join(dir, "check.html")
-	code, _, stderr := cli("", "map", "check", "--sheet", filepath.Join(dir, "sheet.yaml"), "--html", check)
-	require.Equal(t, 1, code, stderr)
+	_, stderr := runs(t, 1, "map", "check", "--sheet", filepath.Join(dir, "sheet.yaml"), "--html", check)
 	text, err := os.ReadFile(check)
 	require.NoError(t, err)
 	for _, wanted := range []string{"<code>sql.missing</code>", "there is no column OMSCHR in OMZGRP", "birth_date:", "accounts: all 20 user(s) of GEBRUIKER"} {
@@ -85,7 +77,6 @@ func TestMapPage(t *testing.T) {
 	info, err := os.Stat(check)
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
-	code, _, stderr = cli("", "map", "check", "--sheet", filepath.Join(dir, "sheet.yaml"), "--html", check)
-	require.Equal(t, 2, code)
+	_, stderr = runs(t, 2, "map", "check", "--sheet", filepath.Join(dir, "sheet.yaml"), "--html", check)
 	require.Contains(t, stderr, "--html "+check+": expected a file that is not there yet")
 }

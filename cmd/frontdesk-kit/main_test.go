@@ -21,17 +21,22 @@ func cli(input string, args ...string) (code int, stdout, stderr string) {
 	return code, out.String(), problems.String()
 }
 
+// runs is cli of a command line that ends with that code.
+func runs(t *testing.T, want int, args ...string) (stdout, stderr string) {
+	t.Helper()
+	code, stdout, stderr := cli("", args...)
+	require.Equal(t, want, code, "%s%s", stdout, stderr)
+	return stdout, stderr
+}
+
 func TestHelp(t *testing.T) {
-	code, help, stderr := cli("")
-	require.Zero(t, code)
+	help, stderr := runs(t, 0)
 	require.Empty(t, stderr)
 	for _, command := range []string{"map init", "map brief", "map check", "conform"} {
 		require.Regexp(t, `(?m)^  `+command+` +.*[A-Z]`, help)
-		code, own, _ := cli("", append(strings.Fields(command), "--help")...)
-		require.Zero(t, code)
+		own, _ := runs(t, 0, append(strings.Fields(command), "--help")...)
 		require.Contains(t, own, "Usage: frontdesk-kit "+command)
 	}
-	code, version, _ := cli("", "--version")
-	require.Zero(t, code)
+	version, _ := runs(t, 0, "--version")
 	require.Equal(t, desk.Version()+"\n", version)
 }
