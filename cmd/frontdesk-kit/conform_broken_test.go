@@ -2,191 +2,112 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"os"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/goccy/go-yaml"
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/backend/backendtest"
 	"frontdesk/cmd/frontdesk/rig"
 )
 
-// defect is what a proxy makes of a desk, and the cases that must find it:
-// these, and no other.
+// defect is one of testdata/defects.yaml.
 type defect struct {
-	name    string
-	request func(r *http.Request)                      // nil leaves requests alone
-	answer  func(a *http.Response, body []byte) []byte // nil leaves answers alone
-	fails   []string
-}
-
-// batches are defects that do not get into each other's way, so that one run
-// finds several.
-var batches = [][]defect{
-	{
-		{name: "another message",
-			answer: replace(` ID not found"`, ` ID was not found"`),
-			fails: []string{
-				"post.related_id_not_found", "put.related_id_not_found", "order.children_undone",
-				"record.references [order orderline vehicle vehicleroleline vehicleadvertisementsite contactcommunication contactaddress flatrateline article]",
-				"isolation.references",
-			}},
-		{name: "another status",
-			answer: func(a *http.Response, body []byte) []byte {
-				if a.StatusCode == http.StatusNotAcceptable {
-					a.StatusCode = http.StatusConflict
-				}
-				return body
-			},
-			fails: []string{"delete.in_use", "empoyee.email.username_missing"}},
-		{name: "another reason", answer: replace(`"reason":"second_owner"`, `"reason":"owner_twice"`), fails: []string{"vehicleroleline.second_owner"}},
-		{name: "another field", answer: replace(`"field":"Huisnummer"`, `"field":"house_number"`),
-			fails: []string{"contact.checkaddress.int4_invalid", "contact.checkaddress.address_part_too_long"}},
-		{name: "no request id", answer: header("X-Request-Id", ""), fails: []string{"wire.request_id"}},
-		{name: "cached answers", answer: header("Cache-Control", "max-age=60"), fails: []string{"wire.cache_control"}},
-		{name: "no If-Match", request: without("If-Match"), fails: []string{"general.record_changed", "etag.if_match", "etag.one_wins"}},
-		{name: "values swapped",
-			answer: rewrite(`"first_name":("(?:[^"\\]|\\.)+"),"infix":("(?:[^"\\]|\\.)+")`, `"first_name":$2,"infix":$1`), fails: []string{"record.round_trip [contact]", "list.filters [contact]"}},
-	},
-	{
-		{name: "fields swapped",
-			answer: rewrite(`("vin":[^,]+),("brand":[^,]+)`, "$2,$1"), fails: []string{"record.field_order [vehicle]"}},
-		{name: "seconds only",
-			answer: rewrite(`("birth_date":"[^".]+\.)\d{3}Z`, "${1}000Z"), fails: []string{"record.milliseconds [contact]", "list.filters [contact]", "list.operators [contact]"}},
-		{name: "a filter left out", request: dropQuery("/article", "ean"), fails: []string{"list.filters [article]"}},
-		{name: "modified_since left out", request: dropQuery("/employee", "modified_since"), fails: []string{"list.modified_since [employee]", "list.modified_since_milliseconds [employee]"}},
-		{name: "sort left out", request: dropQuery("/flatrate", "sort"), fails: []string{"list.sort [flatrate]"}},
-		{name: "until too late",
-			answer: func(a *http.Response, body []byte) []byte {
-				if a.Request.URL.Path == "/webservice_v2/flatrate" {
-					body = regexp.MustCompile(`"until":"\d{4}`).ReplaceAll(body, []byte(`"until":"2999`))
-				}
-				return body
-			},
-			fails: []string{"list.until [flatrate]"}},
-		{name: "two users of one client",
-			request: func(r *http.Request) {
-				r.URL.RawQuery = strings.Replace(r.URL.RawQuery, "username=other&password=other", "username=demo&password=demo", 1)
-			},
-			fails: []string{"isolation.records " + everyResource, "isolation.lists " + everyResource, "isolation.references"}},
-		{name: "an update that empties",
-			request: func(r *http.Request) {
-				if r.Method == "PUT" && strings.HasPrefix(r.URL.Path, "/webservice_v2/employee/") {
-					changeBody(r, func(body []byte) []byte {
-						return regexp.MustCompile(`^\{"first_name":"Ün`).ReplaceAll(body, []byte(`{"job_title":null,"first_name":"Ün`))
-					})
-				}
-			},
-			fails: []string{"record.put_merges [employee]"}},
-	},
-	{
-		{name: "no ETag", answer: header("ETag", ""), fails: []string{"order.etag_of_lines", "etag.strong", "etag.if_none_match", "etag.if_match", "etag.one_wins"}},
-		{name: "no Idempotency-Key", request: without("Idempotency-Key"), fails: []string{
-			"general.idempotency_key_invalid", "general.idempotency_key_reused", "idempotency.replay", "idempotency.at_once"}},
-		{name: "records that stay",
-			request: func(r *http.Request) {
-				if r.Method == "DELETE" && strings.HasPrefix(r.URL.Path, "/webservice_v2/turnovergroup/") {
-					r.Method, r.URL.Path = "GET", "/webservice_v2/authenticate/acces"
-					r.Header.Set("X-Kept", "yes")
-				}
-			},
-			answer: func(a *http.Response, body []byte) []byte {
-				if a.Request.URL.Path == "/webservice_v2/authenticate/acces" && a.Request.Header.Get("X-Kept") != "" {
-					return []byte(`{"successCode":200}`)
-				}
-				return body
-			},
-			fails: []string{"record.deleted [turnovergroup]", "list.written [turnovergroup]", "isolation.records [turnovergroup]"}},
-		{name: "lists that are behind", request: without("Accept-Encoding"),
-			answer: func(a *http.Response, body []byte) []byte {
-				if a.Request.URL.Path == "/webservice_v2/country" && strings.HasPrefix(a.Request.URL.RawQuery, "page_size=1000&sort=-id") {
-					body = regexp.MustCompile(`"name":"CF[^"]*"`).ReplaceAll(body, []byte(`"name":"Before"`))
-				}
-				return body
-			},
-			fails: []string{"list.written [country]", "list.filters [country]"}},
-	},
+	Name, Of, Without, Instead string
+	Query, Body, Answer        [2]string
+	Headers                    map[string]string
+	Status                     [2]int
+	Fails                      []string
 }
 
 const everyResource = "[contact order orderline vehicle vehicleroleline vehicleadvertisementsite contactcommunication contactaddress " +
 	"flatrate flatrateline article employee document turnovergroup advertisementsite country]"
 
-func replace(old, with string) func(*http.Response, []byte) []byte {
-	return func(_ *http.Response, body []byte) []byte {
-		return bytes.ReplaceAll(body, []byte(old), []byte(with))
+// base is the path of every desk here.
+const base = "/webservice_v2"
+
+// asked is what a defect is told by: method, path and query.
+func asked(r *http.Request) string {
+	return r.Method + " " + strings.TrimPrefix(r.URL.Path, base) + "?" + r.URL.RawQuery
+}
+
+func rewrite(text string, how [2]string) string {
+	if how[0] == "" {
+		return text
+	}
+	return regexp.MustCompile(how[0]).ReplaceAllString(text, how[1])
+}
+
+// request does to a request what the defect does.
+func (d *defect) request(r *http.Request) {
+	r.Header.Del(d.Without)
+	r.URL.RawQuery = strings.TrimPrefix(rewrite(r.URL.RawQuery, d.Query), "&")
+	if d.Body[0] != "" {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			panic(http.ErrAbortHandler)
+		}
+		text := rewrite(string(body), d.Body)
+		r.Body, r.ContentLength = io.NopCloser(strings.NewReader(text)), int64(len(text))
+		r.Header.Set("Content-Length", strconv.Itoa(len(text)))
+	}
+	if d.Instead != "" {
+		r.Method, r.URL.Path = "GET", base+d.Instead
 	}
 }
 
-// rewrite is replace by a pattern.
-func rewrite(pattern, with string) func(*http.Response, []byte) []byte {
-	re := regexp.MustCompile(pattern)
-	return func(_ *http.Response, body []byte) []byte { return re.ReplaceAll(body, []byte(with)) }
-}
-
-// header gives answers a header; "" leaves it out.
-func header(name, value string) func(*http.Response, []byte) []byte {
-	return func(a *http.Response, body []byte) []byte {
+// answer does so to an answer.
+func (d *defect) answer(a *http.Response, body string) string {
+	for name, value := range d.Headers {
 		if a.Header.Del(name); value != "" {
 			a.Header.Set(name, value)
 		}
-		return body
 	}
+	if a.StatusCode == d.Status[0] {
+		a.StatusCode = d.Status[1]
+	}
+	return rewrite(body, d.Answer)
 }
 
-func without(name string) func(r *http.Request) {
-	return func(r *http.Request) { r.Header.Del(name) }
-}
-
-// dropQuery leaves a parameter out of the lists of a resource.
-func dropQuery(path, name string) func(r *http.Request) {
-	parameter := regexp.MustCompile(`(^|&)` + name + `=[^&]*`)
-	return func(r *http.Request) {
-		if r.Method == "GET" && r.URL.Path == "/webservice_v2"+path {
-			r.URL.RawQuery = strings.TrimPrefix(parameter.ReplaceAllString(r.URL.RawQuery, ""), "&")
-		}
-	}
-}
-
-func changeBody(r *http.Request, change func([]byte) []byte) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		panic(http.ErrAbortHandler)
-	}
-	body = change(body)
-	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-	r.Header.Set("Content-Length", strconv.Itoa(len(body)))
-}
+// fitting are the defects that a request is meant by.
+type fitting struct{}
 
 // behind is the base URL of a desk behind a proxy with these defects.
-func behind(t *testing.T, base string, defects []defect) string {
-	target, err := url.Parse(base)
+func behind(t *testing.T, desk string, defects []defect) string {
+	target, err := url.Parse(desk)
 	require.NoError(t, err)
 	transport := &http.Transport{MaxIdleConnsPerHost: 16, DisableCompression: true}
 	proxy := httptest.NewServer(&httputil.ReverseProxy{
 		Transport: transport,
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.Out.URL.Scheme, r.Out.URL.Host, r.Out.URL.RawQuery = target.Scheme, target.Host, r.In.URL.RawQuery
-			for _, d := range defects {
-				if d.request != nil {
+			var fit []*defect
+			for i := range defects {
+				if d := &defects[i]; regexp.MustCompile(d.Of).MatchString(asked(r.In)) {
+					fit = append(fit, d)
 					d.request(r.Out)
 				}
 			}
+			r.Out = r.Out.WithContext(context.WithValue(r.Out.Context(), fitting{}, fit))
 		},
 		ModifyResponse: func(a *http.Response) error {
 			body, err := io.ReadAll(a.Body)
 			if err != nil {
 				return err
 			}
-			for _, d := range defects {
-				if d.answer != nil && a.StatusCode != http.StatusNotModified {
-					body = d.answer(a, body)
+			if a.StatusCode != http.StatusNotModified {
+				for _, d := range a.Request.Context().Value(fitting{}).([]*defect) {
+					body = []byte(d.answer(a, string(body)))
 				}
 			}
 			a.Body, a.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
@@ -205,11 +126,18 @@ func behind(t *testing.T, base string, defects []defect) string {
 // fails the cases that are about it, and no other.
 func TestConformFindsDefects(t *testing.T) {
 	t.Parallel()
+	text, err := os.ReadFile("testdata/defects.yaml")
+	require.NoError(t, err)
+	var batches [][]defect
+	require.NoError(t, yaml.UnmarshalWithOptions(text, &batches, yaml.Strict()))
 	d := rig.Start(t, rig.Options{DSN: rig.Engines[0].DSN(t)})
 	for _, batch := range batches {
 		var names, fails []string
 		for _, defect := range batch {
-			names, fails = append(names, defect.name), append(fails, defect.fails...)
+			names = append(names, defect.Name)
+			for _, of := range defect.Fails {
+				fails = append(fails, strings.Replace(of, "ALL", everyResource, 1))
+			}
 		}
 		t.Run(strings.Join(names, ", "), func(t *testing.T) {
 			report := rig.Conform(t, rig.ConformOptions(behind(t, d.Base, batch)))
