@@ -69,10 +69,10 @@ func TestConformCommandLine(t *testing.T) {
 		require.Empty(t, out)
 		require.Equal(t, "frontdesk-kit: "+want+"\n", stderr, line)
 	}
-	out, stderr := runs(t, 0, "conform", "--list", "--only", "etag.*")
+	out, _ := runs(t, 0, "conform", "--list", "--only", "etag.*")
 	require.Contains(t, out, "etag.if_match         If-Match that holds")
 	require.True(t, strings.HasSuffix(out, "\n4 cases\n"))
-	_, stderr = runs(t, 1, "conform", "--url", "http://"+rig.FreeAddress(t), "--api-key", "k", "--username", "u", "--password", "secret-word")
+	_, stderr := runs(t, 1, "conform", "--url", "http://"+rig.FreeAddress(t), "--api-key", "k", "--username", "u", "--password", "secret-word")
 	require.Regexp(t, `^frontdesk-kit: no answer: dial tcp .*connection refused\n$`, stderr)
 }
 
@@ -116,7 +116,7 @@ func TestConformVendorModel(t *testing.T) {
 	require.Zero(t, code, stderr)
 	code, _, stderr = rig.Command(t, "a long enough word\n", "user", "add", "--config", file, "--client", "Vendor", "--email", "v@example.nl", "vendor")
 	require.Zero(t, code, stderr)
-	out, stderr := runs(t, 0, "conform", "--config", file, "--username", "vendor", "--password", "a long enough word")
+	out, _ := runs(t, 0, "conform", "--config", file, "--username", "vendor", "--password", "a long enough word")
 	require.Regexp(t, `17 resources, `, out)
 	require.Regexp(t, `(?m)^impossible +contact\.checkaddress +the backend has no countries of its own$`, out)
 	require.Regexp(t, `(?m)^passed +record.created +all resources`, out)

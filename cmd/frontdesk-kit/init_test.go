@@ -34,12 +34,12 @@ func TestMapInit(t *testing.T) {
 	require.Contains(t, out, `    path: "/v2/contacts"`)
 
 	brief := filepath.Join(dir, "brief.md")
-	out, stderr = runs(t, 0, "map", "brief", "--engine", "sqlite", "--out", brief)
+	out, _ = runs(t, 0, "map", "brief", "--engine", "sqlite", "--out", brief)
 	require.Empty(t, out)
 	text, err = os.ReadFile(brief)
 	require.NoError(t, err)
 	require.Contains(t, string(text), "\n### GEBRUIKER\n\n20 rows; ")
-	out, stderr = runs(t, 0, "map", "brief", "--openapi", described)
+	out, _ = runs(t, 0, "map", "brief", "--openapi", described)
 	require.Contains(t, out, "\n  /contacts:\n")
 
 	for message, args := range map[string][]string{
@@ -65,7 +65,7 @@ func TestMapInit(t *testing.T) {
 func TestMapPage(t *testing.T) {
 	dir := dealerpak(t, "description: {column: OMS, length: 30", "description: {column: OMSCHR, length: 30")
 	check := filepath.Join(dir, "check.html")
-	_, stderr := runs(t, 1, "map", "check", "--sheet", filepath.Join(dir, "sheet.yaml"), "--html", check)
+	runs(t, 1, "map", "check", "--sheet", filepath.Join(dir, "sheet.yaml"), "--html", check)
 	text, err := os.ReadFile(check)
 	require.NoError(t, err)
 	for _, wanted := range []string{"<code>sql.missing</code>", "there is no column OMSCHR in OMZGRP", "birth_date:", "accounts: all 20 user(s) of GEBRUIKER"} {
@@ -77,6 +77,6 @@ func TestMapPage(t *testing.T) {
 	info, err := os.Stat(check)
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
-	_, stderr = runs(t, 2, "map", "check", "--sheet", filepath.Join(dir, "sheet.yaml"), "--html", check)
+	_, stderr := runs(t, 2, "map", "check", "--sheet", filepath.Join(dir, "sheet.yaml"), "--html", check)
 	require.Contains(t, stderr, "--html "+check+": expected a file that is not there yet")
 }

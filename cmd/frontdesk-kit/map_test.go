@@ -43,16 +43,16 @@ func dealerpak(t *testing.T, replace ...string) (dir string) {
 // sheet at all.
 func TestMapCheck(t *testing.T) {
 	dir := dealerpak(t)
-	out, stderr := runs(t, 0, "map", "check", "--config", filepath.Join(dir, "frontdesk.yaml"))
+	out, _ := runs(t, 0, "map", "check", "--config", filepath.Join(dir, "frontdesk.yaml"))
 	require.Contains(t, out, "Not for clients: resources advertisementsite, flatrate, flatrateline, vehicleadvertisementsite\n")
 	require.Regexp(t, `\n0 error\(s\), \d+ warning\(s\), \d+ note\(s\)\n$`, out)
 	require.NoFileExists(t, filepath.Join(dir, "keep.db"))
-	out, stderr = runs(t, 0, "map", "check", "--config", filepath.Join(dir, "frontdesk.yaml"), "--json")
+	out, _ = runs(t, 0, "map", "check", "--config", filepath.Join(dir, "frontdesk.yaml"), "--json")
 	before := filepath.Join(dir, "before.json")
 	require.NoError(t, os.WriteFile(before, []byte(strings.Replace(out, "resources.article ART.OMS\": \"varchar(60)", "resources.article ART.OMS\": \"varchar(40)", 1)), 0o600))
-	out, stderr = runs(t, 0, "map", "check", "--config", filepath.Join(dir, "frontdesk.yaml"), "--since", before)
+	out, _ = runs(t, 0, "map", "check", "--config", filepath.Join(dir, "frontdesk.yaml"), "--since", before)
 	require.Contains(t, out, "warning: drift.changed\n  ART.OMS was varchar(40) not null when the sheet was checked before, and is varchar(60) not null\n")
-	_, stderr = runs(t, 2, "map", "check", "--config", filepath.Join(dir, "frontdesk.yaml"), "--since", filepath.Join(dir, "sheet.yaml"))
+	_, stderr := runs(t, 2, "map", "check", "--config", filepath.Join(dir, "frontdesk.yaml"), "--since", filepath.Join(dir, "sheet.yaml"))
 	require.Contains(t, stderr, "expected a report of map check --json")
 
 	dir = dealerpak(t, "description: {column: OMS, length: 30", "description: {column: OMSCHR, length: 30")
@@ -111,13 +111,13 @@ func TestMapCheckService(t *testing.T) {
 	t.Setenv("GARAGE_URL", server.URL)
 	t.Setenv("GARAGE_SECRET", remotetest.ClientSecret)
 	const file = "../../backend/remote/testdata/garagecloud.yaml"
-	out, stderr := runs(t, 0, "map", "check", "--sheet", file, "--client", "1:garage-noord")
+	out, _ := runs(t, 0, "map", "check", "--sheet", file, "--client", "1:garage-noord")
 	require.Regexp(t, `\ncontact: all \d+ record\(s\), of 1 client\(s\)\n`, out)
 	require.Equal(t, map[string]bool{"POST oauth": true, "GET v3": true}, asked)
 
-	out, stderr = runs(t, 0, "map", "check", "--sheet", file, "--client", "1:garage-noord", "--other", "2:garage-zuid")
+	runs(t, 0, "map", "check", "--sheet", file, "--client", "1:garage-noord", "--other", "2:garage-zuid")
 	require.Equal(t, map[string]bool{"POST oauth": true, "GET v3": true}, asked, "the other client is read as, too")
-	_, stderr = runs(t, 2, "map", "check", "--sheet", file, "--write")
+	_, stderr := runs(t, 2, "map", "check", "--sheet", file, "--write")
 	require.Contains(t, stderr, "--client")
 	code, out, _ := cli("", "map", "check", "--sheet", file, "--client", "1:garage-noord", "--write")
 	require.Contains(t, []int{0, 1}, code, out)
@@ -150,10 +150,10 @@ accounts: {clients: kept, users: []}
 resources:
   contact: {path: /c, key: id, operations: {only: [get, list]}, fields: {kind: {constant: person}, name: name}}
 `), 0o600))
-	out, stderr := runs(t, 0, "map", "check", "--sheet", file, "--client", "6f1e", "--other", "77aa")
+	out, _ := runs(t, 0, "map", "check", "--sheet", file, "--client", "6f1e", "--other", "77aa")
 	require.Contains(t, out, "\ncontact: all 2 record(s), of 2 client(s)\n")
 	require.Contains(t, out, "\n0 error(s), 0 warning(s), 0 note(s)\n")
-	_, stderr = runs(t, 2, "map", "check", "--sheet", file)
+	_, stderr := runs(t, 2, "map", "check", "--sheet", file)
 	require.Contains(t, stderr, "expected --client, what the service calls the client, or --username")
 }
 
