@@ -11,23 +11,39 @@ import (
 	"frontdesk/mapping"
 )
 
+// user is the user of that name.
+func (x *fixture) user(name string) auth.User {
+	x.t.Helper()
+	user, err := x.FindUser(bg(), name)
+	require.NoError(x.t, err)
+	return user
+}
+
+// users adds users whose names are their passwords.
+func (x *fixture) users(names ...string) {
+	x.t.Helper()
+	for _, name := range names {
+		_, err := x.AddUser(bg(), NewUser{Username: name, Password: name, Client: "A"})
+		require.NoError(x.t, err)
+	}
+}
+
 func TestAccounts(t *testing.T) {
 	onEngines(t, func(t *testing.T, x *fixture) {
 		added, err := x.AddUser(bg(), NewUser{Username: "jan", Password: "geheim12", Email: "jan@example.nl", Client: "Garage"})
 		require.NoError(t, err)
 		require.Equal(t, "Garage", added.Client.Name)
-		again := x.client("Garage")
-		require.Equal(t, added.Client, again, "a client of that name was there")
-
-		user, err := x.Verify(bg(), auth.Credentials{Username: "jan", Password: "geheim12"})
+		require.Equal(t, added.Client, x.client("Garage"), "a client of that name was there")
+		require.Equal(t, added, x.user("jan"))
+		login := func(username, password string) (auth.User, error) {
+			return x.Verify(bg(), auth.Credentials{Username: username, Password: password})
+		}
+		user, err := login("jan", "geheim12")
 		require.NoError(t, err)
 		require.Equal(t, added, user)
-		found, err := x.FindUser(bg(), "jan")
-		require.NoError(t, err)
-		require.Equal(t, added, found)
 		refused := func(username, password string, as auth.Refused) {
 			t.Helper()
-			_, err := x.Verify(bg(), auth.Credentials{Username: username, Password: password})
+			_, err := login(username, password)
 			require.ErrorIs(t, err, auth.ErrCredentials)
 			require.Equal(t, &as, err)
 		}
@@ -38,24 +54,27 @@ func TestAccounts(t *testing.T) {
 		_, err = x.FindUser(bg(), "JAN")
 		require.ErrorIs(t, err, auth.ErrUnknownUser)
 
-		_, err = x.AddUser(bg(), NewUser{Username: "jan", Password: "x", Client: "Other"})
-		require.ErrorIs(t, err, ErrUsernameTaken)
+		for want, wrong := range map[error]NewUser{ErrUsernameTaken: {Username: "jan", Password: "x", Client: "Other"}, auth.ErrPasswordLength: {Username: "kim", Client: "A"}} {
+			_, err = x.AddUser(bg(), wrong)
+			require.ErrorIs(t, err, want)
+		}
+		_, err = x.AddUser(bg(), NewUser{Username: "kim", Password: "p"})
+		require.Error(t, err)
+		_, err = x.AddClient(bg(), "")
+		require.Error(t, err)
 		capital, err := x.AddUser(bg(), NewUser{Username: "Jan", Password: "x", Client: "Other", External: true})
 		require.NoError(t, err, "names differ by case")
 		require.True(t, capital.External)
 
 		require.NoError(t, x.SetBlocked(bg(), "jan", true))
 		refused("jan", "geheim12", auth.Refused{Why: auth.CauseUserBlocked, Client: added.Client})
-		found, err = x.FindUser(bg(), "jan")
-		require.NoError(t, err)
-		require.True(t, found.Blocked)
+		require.True(t, x.user("jan").Blocked)
 		require.NoError(t, x.SetBlocked(bg(), "jan", false))
-
 		hash, err := hasher.Hash(bg(), "nieuw1234")
 		require.NoError(t, err)
 		require.NoError(t, x.SetPassword(bg(), "jan", hash))
 		require.ErrorIs(t, x.SetPassword(bg(), "piet", hash), auth.ErrUnknownUser)
-		_, err = x.Verify(bg(), auth.Credentials{Username: "jan", Password: "nieuw1234"})
+		_, err = login("jan", "nieuw1234")
 		require.NoError(t, err)
 
 		users, err := x.ListUsers(bg())
@@ -118,21 +137,13 @@ func TestEndedSessions(t *testing.T) {
 	})
 }
 
-func TestAddUserRefuses(t *testing.T) {
-	x := open(t, sqliteDSN(t))
-	_, err := x.AddUser(bg(), NewUser{Username: "jan", Client: "A"})
-	require.ErrorIs(t, err, auth.ErrPasswordLength)
-	_, err = x.AddUser(bg(), NewUser{Username: "jan", Password: "p"})
-	require.Error(t, err)
-	_, err = x.AddClient(bg(), "")
-	require.Error(t, err)
-}
-
 func TestResets(t *testing.T) {
 	onEngines(t, func(t *testing.T, x *fixture) {
-		for _, name := range []string{"jan", "piet"} {
-			_, err := x.AddUser(bg(), NewUser{Username: name, Password: name, Client: "A"})
+		x.users("jan", "piet")
+		kept := func(name string) string {
+			_, hash, err := x.readUser(bg(), name)
 			require.NoError(t, err)
+			return hash
 		}
 		now := x.clock.Now()
 		later := now.Add(time.Hour)
@@ -144,9 +155,7 @@ func TestResets(t *testing.T) {
 			_, err := t.conn.Exec(bg(), `CREATE UNIQUE INDEX for_the_test ON app_user (password_hash)`)
 			return err
 		}))
-		_, taken, err := x.readUser(bg(), "piet")
-		require.NoError(t, err)
-		require.Error(t, x.Redeem(bg(), [32]byte{1}, taken, now))
+		require.Error(t, x.Redeem(bg(), [32]byte{1}, kept("piet"), now))
 		ends, err := x.EndedSessions(bg(), time.Hour)
 		require.NoError(t, err)
 		require.Empty(t, ends, "all of it or nothing")
@@ -156,9 +165,7 @@ func TestResets(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "jan", user.Username)
 		require.NoError(t, x.Redeem(bg(), [32]byte{1}, hash, now))
-		_, kept, err := x.readUser(bg(), "jan")
-		require.NoError(t, err)
-		require.Equal(t, hash, kept)
+		require.Equal(t, hash, kept("jan"))
 		unknown := func(token byte, at time.Time, what string) {
 			t.Helper()
 			_, err := x.FindReset(bg(), [32]byte{token}, at)
@@ -169,9 +176,7 @@ func TestResets(t *testing.T) {
 			unknown(gone, now, "its user's others go with it")
 		}
 		unknown(2, later, "an hour has passed")
-		_, kept, err = x.readUser(bg(), "jan")
-		require.NoError(t, err)
-		require.Equal(t, hash, kept)
+		require.Equal(t, hash, kept("jan"))
 		ends, err = x.EndedSessions(bg(), time.Hour)
 		require.NoError(t, err)
 		require.Len(t, ends, 1)

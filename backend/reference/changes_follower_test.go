@@ -66,11 +66,8 @@ func TestConcurrentFollower(t *testing.T) {
 		rounds, each = 50, 40
 	}
 	onEngines(t, func(t *testing.T, x *fixture) {
-		n := 1
-		if x.db.Dialect().Name == "postgres" {
-			n = 3
-		}
-		fronts := gateways(t, x, n)
+		fronts := gateways(t, x)
+		n := len(fronts)
 		s := newShop(x, "A")
 		order := s.order(s.line("high", "1", "10"), s.line("high", "1", "10"))
 		for round := range rounds {

@@ -66,9 +66,13 @@ func (c *copied) refresh(t testing.TB, front *backend.Client) {
 	}
 }
 
-// gateways are several on one database, whose clocks jump to and fro at each look;
-// on SQLite it is one.
-func gateways(t *testing.T, x *fixture, n int) []*backend.Client {
+// gateways are three on one database, whose clocks jump to and fro at each look; on
+// SQLite it is one.
+func gateways(t *testing.T, x *fixture) []*backend.Client {
+	n := 1
+	if x.postgres() {
+		n = 3
+	}
 	jumping := func() time.Time { return time.Now().Add(rand.N(20*time.Second) - 10*time.Second) }
 	fronts := make([]*backend.Client, n)
 	for i := range fronts {
@@ -151,11 +155,8 @@ func TestConcurrentCopy(t *testing.T) {
 		rounds, each = 50, 60
 	}
 	onEngines(t, func(t *testing.T, x *fixture) {
-		n := 1
-		if x.db.Dialect().Name == "postgres" {
-			n = 3
-		}
-		fronts := gateways(t, x, n)
+		fronts := gateways(t, x)
+		n := len(fronts)
 		for round := range rounds {
 			client := x.client(fmt.Sprint("copied ", round))
 			w := &writers{t: t, client: client, fronts: fronts}
@@ -193,7 +194,7 @@ func TestConcurrentCopy(t *testing.T) {
 func TestUntilStaysBelowAWriter(t *testing.T) {
 	x := open(t, sqltest.Postgres(t))
 	s := newShop(x, "A")
-	fronts := gateways(t, x, 2)
+	fronts := gateways(t, x)
 	begun, released := make(chan int64), make(chan struct{})
 	release := sync.OnceFunc(func() { close(released) })
 	defer release()
