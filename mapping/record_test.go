@@ -26,23 +26,17 @@ func TestFillDefaults(t *testing.T) {
 	assert.Equal(t, mapping.NullValue(), resource(t, "vehicle").Field("brand").DefaultValue())
 	assert.True(t, vehicle.Flag(vehicle.Resource.IsBlocked))
 	assert.False(t, vehicle.Flag(vehicle.Resource.IsSystem))
-}
 
-func TestFillDefaultsOfLines(t *testing.T) {
 	order := decoded(t, "order", newBody("order", `"orderlines":[{"description":"x"}]`)).Record
+	assert.Zero(t, order.ID())
+	order.Set("id", mapping.IntValue(42))
+	assert.EqualValues(t, 42, order.ID())
 	lines := resource(t, "order").Field("orderlines").Index
 	copied := order.Clone()
 	order.FillDefaults()
 	assert.Equal(t, mapping.IntValue(0), order.Children[lines][0].Get("is_blocked"))
 	assert.True(t, copied.Children[lines][0].Get("is_blocked").IsAbsent(), "a clone shares nothing")
 	assert.True(t, copied.Get("is_blocked").IsAbsent())
-}
-
-func TestRecordID(t *testing.T) {
-	rec := mapping.NewRecord(resource(t, "order"))
-	assert.Zero(t, rec.ID())
-	rec.Set("id", mapping.IntValue(42))
-	assert.EqualValues(t, 42, rec.ID())
 }
 
 func TestMustBeUnique(t *testing.T) {
