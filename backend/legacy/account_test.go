@@ -16,9 +16,7 @@ import (
 	"frontdesk/mapping"
 )
 
-const accountsSheet = `format: 2
-source: {sql: {engine: ENGINE, dsn: "${DSN}"}}
-client: adm
+const accountsSheet = `client: adm
 rules: backend
 keep: keep.db
 accounts:
@@ -35,10 +33,8 @@ accounts:
   hash: [bcrypt, {algorithm: sha1, salt: zout}]
   forgot_password: https://dealer.example/password
 resources:
-  contact:
-    table: a_rel
-    key: {columns: id, generated: max+1}
-    fields: {kind: {constant: person}, name: naam}
+  contact: {table: a_rel, key: {columns: id, generated: max+1},
+    fields: {kind: {constant: person}, name: naam}}
 `
 
 // accounts are users by a name: with a hash of bcrypt, with salted ones, and with what cannot log

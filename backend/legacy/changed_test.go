@@ -14,21 +14,12 @@ import (
 )
 
 // driftSheet names two tables, one of which will change.
-const driftSheet = `format: 2
-source: {sql: {engine: ENGINE, dsn: "${DSN}"}}
-accounts: {users: []}
-rules: backend
+const driftSheet = `rules: backend
 resources:
-  article:
-    table: art
-    client: ""
-    key: {columns: id, generated: identity}
-    fields: {number: nr, description: oms, article_kind: {constant: part}, unit_type: {constant: piece}, turnover_group_id: {absent: true}, price: prijs}
-  turnovergroup:
-    table: grp
-    client: ""
-    key: {columns: id, generated: identity}
-    fields: {code: code, description: oms, vat_kind: {constant: high}, ledger_account: {constant: "8000"}}
+  article: {table: art, client: "", key: {columns: id, generated: identity},
+    fields: {number: nr, description: oms, article_kind: {constant: part}, unit_type: {constant: piece}, turnover_group_id: {absent: true}, price: prijs}}
+  turnovergroup: {table: grp, client: "", key: {columns: id, generated: identity},
+    fields: {code: code, description: oms, vat_kind: {constant: high}, ledger_account: {constant: "8000"}}}
 `
 
 // driftTables are its tables.

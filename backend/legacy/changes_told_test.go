@@ -331,7 +331,7 @@ func (h holding) Get(ctx context.Context, r *mapping.Resource, q backend.Query) 
 // TestOwnChangesOfAllAreNotAwaited has a record that all clients see written, while many follow it
 // and the system hangs: the answer does not wait until each of them is told.
 func TestOwnChangesOfAllAreNotAwaited(t *testing.T) {
-	text := strings.NewReplacer("\nclient: adm\n", "\n", "where: weg = 0\n", "where: weg = 0\n    constants: {adm: \"1\"}\n").Replace(scannedSheet)
+	text := strings.NewReplacer("\nclient: adm\n", "\n", "where: weg = 0", "where: weg = 0, constants: {adm: \"1\"}").Replace(scannedSheet)
 	x := onTables(t, "sqlite", text, followedTables...)
 	for _, r := range x.sheet.Resources {
 		r.Changes.Every = time.Hour

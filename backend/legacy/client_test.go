@@ -11,19 +11,13 @@ import (
 	"frontdesk/mapping"
 )
 
-const namedSheet = `format: 2
-source: {sql: {engine: ENGINE, dsn: "${DSN}"}}
-client: firma
+const namedSheet = `client: firma
 rules: backend
 keep: keep.db
 accounts: {clients: kept, USERS}
 resources:
-  turnovergroup:
-    table: c_groep
-    key: {columns: [firma, code], generated: supplied}
-    where: "code <> :client"
-    constants: {van: "CONCAT(:client, '/', :client_name)"}
-    fields: {code: {column: code, length: 4, immutable: true}, description: naam, vat_kind: {constant: high}, ledger_account: {constant: "8000"}}
+  turnovergroup: {table: c_groep, key: {columns: [firma, code], generated: supplied}, where: "code <> :client", constants: {van: "CONCAT(:client, '/', :client_name)"},
+    fields: {code: {column: code, length: 4, immutable: true}, description: naam, vat_kind: {constant: high}, ledger_account: {constant: "8000"}}}
 `
 
 var named = []string{
@@ -76,23 +70,12 @@ func TestClientsOfTexts(t *testing.T) {
 	})
 }
 
-const textClientSheet = `
-format: 2
-source: {sql: {engine: ENGINE, dsn: "${DSN}"}}
-without_rules: [prefered_email]
-accounts: {users: []}
+const textClientSheet = `without_rules: [prefered_email]
 resources:
-  contact:
-    table: o_rel
-    key: {columns: id, generated: max+1}
-    client: klant
-    fields: {kind: {constant: person}, name: naam}
-  contactcommunication:
-    table: o_tel
-    key: {columns: id, generated: max+1}
-    client: {through: contact_id}
-    list_requires: []
-    fields: {contact_id: rel, type: {constant: 1}, value: nr}
+  contact: {table: o_rel, key: {columns: id, generated: max+1}, client: klant,
+    fields: {kind: {constant: person}, name: naam}}
+  contactcommunication: {table: o_tel, key: {columns: id, generated: max+1}, client: {through: contact_id}, list_requires: [],
+    fields: {contact_id: rel, type: {constant: 1}, value: nr}}
 `
 
 // TestClientInAColumnOfTexts: before, MariaDB took 1x and 1.0 for 1, so that these rows

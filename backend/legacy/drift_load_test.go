@@ -28,7 +28,6 @@ const underSheet = `format: 2
 source: {sql: {engine: ENGINE, dsn: "${DSN}", connections: 16}}
 keep: keep.db
 client: adm
-accounts: {users: []}
 changes: {by: scan, every: 20ms, pause: 1ms}
 resources:
   article:
@@ -44,18 +43,10 @@ resources:
       price: prijs
       supplier_id: lev
       stock: {read: (SELECT v.aantal FROM vrd v WHERE v.art = art.id)}
-  turnovergroup:
-    table: grp
-    client: ""
-    shared: true
-    key: {columns: code}
-    operations: {only: [get, list]}
-    fields: {code: oms, description: {column: oms, readonly: true}, vat_kind: {constant: high}, ledger_account: {constant: "8000"}}
-  contact:
-    table: rel
-    key: {columns: code, id: kept}
-    operations: {only: [get, list, update, delete]}
-    fields: {kind: {constant: person}, company_number: nr, name: naam, first_name: voor, birth_date: {column: geb, type: date}, payment_days: dagen}
+  turnovergroup: {table: grp, client: "", shared: true, key: {columns: code}, operations: {only: [get, list]},
+    fields: {code: oms, description: {column: oms, readonly: true}, vat_kind: {constant: high}, ledger_account: {constant: "8000"}}}
+  contact: {table: rel, key: {columns: code, id: kept}, operations: {only: [get, list, update, delete]},
+    fields: {kind: {constant: person}, company_number: nr, name: naam, first_name: voor, birth_date: {column: geb, type: date}, payment_days: dagen}}
 `
 
 // fixedRows are those of each table that nobody changes, and movingRows those behind them that

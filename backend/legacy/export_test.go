@@ -13,25 +13,13 @@ import (
 	"frontdesk/backend"
 )
 
-const exportedSheet = `format: 2
-source: {sql: {engine: ENGINE, dsn: "${DSN}"}}
-client: adm
+const exportedSheet = `client: adm
 rules: backend
-accounts: {users: []}
 resources:
-  country:
-    table: x_land
-    key: {columns: id}
-    client: ""
-    shared: true
-    operations: {only: [get, list]}
-    fields: {code: code, name: {constant: a country}}
-  contact:
-    table: x_rel
-    key: {columns: id, generated: max+1}
-    system_client: "0"
-    where: weg = 0
-    fields: {kind: {column: soort, codes: {P: person}}, name: naam}
+  country: {table: x_land, key: {columns: id}, client: "", shared: true, operations: {only: [get, list]},
+    fields: {code: code, name: {constant: a country}}}
+  contact: {table: x_rel, key: {columns: id, generated: max+1}, system_client: "0", where: weg = 0,
+    fields: {kind: {column: soort, codes: {P: person}}, name: naam}}
 `
 
 // TestExport writes all records of a client and nobody else's, of a snapshot: what is written

@@ -10,11 +10,8 @@ import (
 	"frontdesk/mapping"
 )
 
-const expressedSheet = `format: 2
-source: {sql: {engine: ENGINE, dsn: "${DSN}"}}
-client: {read: "(SELECT adm FROM e_groep g WHERE g.id = groep)"}
+const expressedSheet = `client: {read: "(SELECT adm FROM e_groep g WHERE g.id = groep)"}
 rules: backend
-accounts: {users: []}
 resources:
   contact:
     table: e_rel

@@ -27,24 +27,14 @@ var followedTables = []string{
 	"INSERT INTO f_com VALUES ('zz', 1, 1, 'a'), ('b', 1, 2, 'b'), ('A', 2, 4, 'z')",
 }
 
-const followedSheet = `format: 2
-source: {sql: {engine: ENGINE, dsn: "${DSN}"}}
-keep: keep.db
-accounts: {users: []}
+const followedSheet = `keep: keep.db
 client: adm
 without_rules: [prefered_email]
 resources:
-  contact:
-    table: f_rel
-    key: {columns: nr, generated: max+1}
-    where: weg = 0
-    delete: "UPDATE f_rel SET weg = 1 WHERE nr = :key"
-    fields: {name: naam, kind: {constant: person}, modified_at: {column: gew, type: epoch_millis, stamp: change}}
-  contactcommunication:
-    table: f_com
-    key: {columns: code, id: kept, generated: {sql: "SELECT 'new'"}}
-    operations: {only: [get, list, update, delete]}
-    fields: {contact_id: rel, type: {constant: 1}, value: waarde}
+  contact: {table: f_rel, key: {columns: nr, generated: max+1}, where: weg = 0, delete: "UPDATE f_rel SET weg = 1 WHERE nr = :key",
+    fields: {name: naam, kind: {constant: person}, modified_at: {column: gew, type: epoch_millis, stamp: change}}}
+  contactcommunication: {table: f_com, key: {columns: code, id: kept, generated: {sql: "SELECT 'new'"}}, operations: {only: [get, list, update, delete]},
+    fields: {contact_id: rel, type: {constant: 1}, value: waarde}}
 `
 
 // ownDatabase opens a database of the gateway's own.
@@ -139,7 +129,7 @@ func triggered(engine string) []string {
 func triggeredSheet() string {
 	text := followedSheet
 	for _, table := range []string{"f_rel", "f_com"} {
-		text = strings.Replace(text, "    table: "+table+"\n", "    table: "+table+"\n    changes: {by: table, table: f_wijz, sequence: nr, key: [sleutel], where: \"tabel = '"+table+"'\", every: 10ms, pause: 1ms, page: 3, settle: 50ms}\n", 1)
+		text = strings.Replace(text, "table: "+table, "table: "+table+", changes: {by: table, table: f_wijz, sequence: nr, key: [sleutel], where: \"tabel = '"+table+"'\", every: 10ms, pause: 1ms, page: 3, settle: 50ms}", 1)
 	}
 	return text
 }
@@ -220,8 +210,8 @@ func TestFollowedByTableReadLittle(t *testing.T) {
 // records.
 func TestFollowedDeletions(t *testing.T) {
 	eachEngine(t, func(t *testing.T, engine string) {
-		text := strings.Replace(followedSheet, "    table: f_rel\n",
-			"    table: f_rel\n    changes: {by: version, every: 10ms, pause: 1ms, page: 2, deleted: \"weg IN (1, 2)\"}\n", 1)
+		text := strings.Replace(followedSheet, "table: f_rel",
+			"table: f_rel, changes: {by: version, every: 10ms, pause: 1ms, page: 2, deleted: \"weg IN (1, 2)\"}", 1)
 		text = strings.Replace(text, "\nclient: adm\n", "\nclient: adm\nchanges: {by: scan, every: 10ms, pause: 1ms, page: 3}\n", 1)
 		x := onTables(t, engine, text, followedTables...)
 		f := x.followed(t, ownDatabase(t))

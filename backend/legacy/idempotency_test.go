@@ -26,12 +26,9 @@ source: {sql: {engine: ENGINE, dsn: "${DSN}"IDEMPOTENCY}}
 rules: backend
 keep: keep.db
 client: adm
-accounts: {users: []}
 resources:
-  contact:
-    table: rel
-    key: {columns: id, generated: max+1}
-    fields: {kind: {constant: person}, name: {column: naam, required: true}, company_number: kvk}
+  contact: {table: rel, key: {columns: id, generated: max+1},
+    fields: {kind: {constant: person}, name: {column: naam, required: true}, company_number: kvk}}
 `
 
 // onBothMemories runs f with answers kept in the id store, and in a table.

@@ -8,16 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const inspectedSheet = `format: 2
-source: {sql: {engine: ENGINE, dsn: "${DSN}"}}
-client: adm
+const inspectedSheet = `client: adm
 rules: backend
-accounts: {users: []}
 resources:
-  contact:
-    table: i_rel
-    key: {columns: id, generated: identity}
-    fields: {kind: {constant: person}, name: naam}
+  contact: {table: i_rel, key: {columns: id, generated: identity},
+    fields: {kind: {constant: person}, name: naam}}
 `
 
 // inspected are tables with all that is read of them.

@@ -12,25 +12,14 @@ import (
 	"frontdesk/mapping"
 )
 
-const notedSheet = `format: 2
-source: {sql: {engine: ENGINE, dsn: "${DSN}"}}
-keep: keep.db
-accounts: {users: []}
+const notedSheet = `keep: keep.db
 without_rules: [prefered_email]
 client: adm
 resources:
-  contact:
-    table: f_rel
-    key: {columns: nr, generated: max+1}
-    where: weg = 0
-    changes: CHANGES
-    fields: {name: naam, kind: {constant: person}, modified_at: {column: gew, type: epoch_millis, stamp: change}}
-  contactcommunication:
-    table: f_com
-    key: {columns: code, id: kept, generated: supplied}
-    operations: {only: [get, list]}
-    changes: {by: table, table: f_wijz, sequence: SEQ, key: [sleutel], where: "tabel = 'f_com'"}
-    fields: {contact_id: rel, type: {constant: 1}, value: waarde}
+  contact: {table: f_rel, key: {columns: nr, generated: max+1}, where: weg = 0, changes: CHANGES,
+    fields: {name: naam, kind: {constant: person}, modified_at: {column: gew, type: epoch_millis, stamp: change}}}
+  contactcommunication: {table: f_com, key: {columns: code, id: kept, generated: supplied}, operations: {only: [get, list]}, changes: {by: table, table: f_wijz, sequence: SEQ, key: [sleutel], where: "tabel = 'f_com'"},
+    fields: {contact_id: rel, type: {constant: 1}, value: waarde}}
 `
 
 // noted are tables whose changes the database notes in another one, by a number and by a time.

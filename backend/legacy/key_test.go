@@ -13,24 +13,13 @@ import (
 )
 
 // spelledSheet has groups whose keys the database compares without case.
-const spelledSheet = `
-format: 2
-source: {sql: {engine: ENGINE, dsn: "${DSN}"}}
-keep: keep.db
+const spelledSheet = `keep: keep.db
 without_rules: []
-accounts: {users: []}
 resources:
-  turnovergroup:
-    table: c_groep
-    key: {columns: nr, id: kept, generated: supplied HOW}
-    client: ""
-    fields: {code: nr, description: oms, vat_kind: {constant: high}, ledger_account: {constant: "8000"}}
-  article:
-    table: c_art
-    key: {columns: nr, id: column, generated: supplied}
-    client: ""
-    fields: {number: {constant: x}, description: oms, turnover_group_id: groep, article_kind: {constant: part}, unit_type: {constant: piece}}
-    operations: {only: [get, list, update]}
+  turnovergroup: {table: c_groep, key: {columns: nr, id: kept, generated: supplied HOW}, client: "",
+    fields: {code: nr, description: oms, vat_kind: {constant: high}, ledger_account: {constant: "8000"}}}
+  article: {table: c_art, key: {columns: nr, id: column, generated: supplied}, client: "", operations: {only: [get, list, update]},
+    fields: {number: {constant: x}, description: oms, turnover_group_id: groep, article_kind: {constant: part}, unit_type: {constant: piece}}}
 `
 
 // spelled opens a database where group AB01 has an article that says ab01.
@@ -100,25 +89,13 @@ var blankColumns = []struct {
 	{"bytes", "mariadb", "varbinary(6)", true},
 }
 
-const blankSheet = `
-format: 2
-source: {sql: {engine: ENGINE, dsn: "${DSN}"}}
-keep: keep.db
-accounts: {users: []}
+const blankSheet = `keep: keep.db
 without_rules: []
 resources:
-  contact:
-    table: l_klant
-    key: {columns: [b, code], generated: supplied}
-    client: ""
-    operations: {only: [get, list, update, delete]}
-    fields: {kind: {constant: person}, name: naam}
-  order:
-    table: l_bon
-    key: {columns: nr, generated: max+1}
-    client: ""
-    operations: {only: [get, list, update]}
-    fields: {contact_id: [kb, klant], employee_id: {absent: true}, kind: {constant: sales}, order_status: {constant: open}, order_date: {constant: "2026-01-01T00:00:00Z"}}
+  contact: {table: l_klant, key: {columns: [b, code], generated: supplied}, client: "", operations: {only: [get, list, update, delete]},
+    fields: {kind: {constant: person}, name: naam}}
+  order: {table: l_bon, key: {columns: nr, generated: max+1}, client: "", operations: {only: [get, list, update]},
+    fields: {contact_id: [kb, klant], employee_id: {absent: true}, kind: {constant: sales}, order_status: {constant: open}, order_date: {constant: "2026-01-01T00:00:00Z"}}}
 `
 
 // TestDrawnKeysWithBlanks: what the engine takes for two keys are two records, each of which is

@@ -181,18 +181,10 @@ func TestModifiedSince(t *testing.T) {
 	})
 }
 
-const typedSheet = `
-format: 2
-source: {sql: {engine: postgres, dsn: "${DSN}"}}
-without_rules: []
-accounts: {users: []}
+const typedSheet = `without_rules: []
 resources:
-  article:
-    table: n_art
-    key: {columns: id, generated: supplied}
-    client: ""
-    fields: {number: nr, description: plek, ean: {read: WHAT}, stock: {read: "CAST(oms AS numeric)"}, article_kind: {constant: part}, unit_type: {constant: piece}, turnover_group_id: {absent: true}}
-    operations: {only: [get, list]}
+  article: {table: n_art, key: {columns: id, generated: supplied}, client: "", operations: {only: [get, list]},
+    fields: {number: nr, description: plek, ean: {read: WHAT}, stock: {read: "CAST(oms AS numeric)"}, article_kind: {constant: part}, unit_type: {constant: piece}, turnover_group_id: {absent: true}}}
 `
 
 // TestFilterByWhatNoColumnHolds: before, PostgreSQL's refusal to read abc as a UUID was
@@ -251,18 +243,10 @@ var codedFields = map[string]string{
 	"number":         `{read: "NULLIF(RTRIM(wijd), '')"}`,
 }
 
-const codedSheet = `
-format: 2
-source: {sql: {engine: ENGINE, dsn: "${DSN}"}}
-accounts: {users: []}
-without_rules: [license_plate, published]
+const codedSheet = `without_rules: [license_plate, published]
 resources:
-  contact:
-    table: v_taal
-    key: {columns: nr, generated: max+1}
-    client: ""
-    operations: {only: [get, list]}
-    fields: {kind: {constant: person}, name: {constant: x}, FIELDS}
+  contact: {table: v_taal, key: {columns: nr, generated: max+1}, client: "", operations: {only: [get, list]},
+    fields: {kind: {constant: person}, name: {constant: x}, FIELDS}}
 `
 
 // TestDrawnWalksOfCodes: a list sorted by what the sheet makes of a column has the records of one

@@ -26,27 +26,14 @@ var shopTables = []string{
 	"INSERT INTO s_lijn VALUES (1, 10, 'one', 1, 100), (2, 20, 'two', 1, 100), (3, 30, 'all', 1, 100), (4, 40, 'gone', 1, 100), (5, 50, 'none', 1, 100), (6, NULL, 'lost', 1, 100), (7, 99, 'dangling', 1, 100), (8, 60, 'nobody', 1, 100)",
 }
 
-const shopSheet = `
-format: 2
-source: {sql: {engine: ENGINE, dsn: "${DSN}"}}
-keep: keep.db
+const shopSheet = `keep: keep.db
 rules: RULES
 without_rules: [order_status]
-accounts: {users: []}
 resources:
-  contact:
-    table: s_rel
-    key: {columns: [reg, nr], generated: supplied}
-    client: adm
-    system_client: "0"
-    where: weg <> 'J'
-    fields: {kind: {constant: person}, name: naam}
-    operations: {only: [get, list, update]}
-  order:
-    table: s_ord
-    key: {columns: id, generated: max+1}
-    client: {through: contact_id}
-    fields: {contact_id: [reg, nr], kind: {constant: sales}, order_status: st, order_date: {constant: "2026-01-01T00:00:00Z"}, orderlines: {}}
+  contact: {table: s_rel, key: {columns: [reg, nr], generated: supplied}, client: adm, system_client: "0", where: weg <> 'J', operations: {only: [get, list, update]},
+    fields: {kind: {constant: person}, name: naam}}
+  order: {table: s_ord, key: {columns: id, generated: max+1}, client: {through: contact_id},
+    fields: {contact_id: [reg, nr], kind: {constant: sales}, order_status: st, order_date: {constant: "2026-01-01T00:00:00Z"}, orderlines: {}}}
   orderline:
     table: s_lijn
     key: {columns: id, generated: max+1}
@@ -180,25 +167,12 @@ func TestClientOfTheViewAlone(t *testing.T) {
 	})
 }
 
-const boundClientSheet = `
-format: 2
-source: {sql: {engine: ENGINE, dsn: "${DSN}"}}
-without_rules: [order_status]
-accounts: {users: []}
+const boundClientSheet = `without_rules: [order_status]
 resources:
-  order:
-    table: b_ord
-    key: {columns: id, generated: max+1}
-    client: ""
-    where: "b_ord.id IN (SELECT ord FROM b_wie WHERE adm = CLIENT)"
-    fields: {contact_id: {absent: true}, kind: {constant: sales}, order_status: st, order_date: {constant: "2026-01-01T00:00:00Z"}, orderlines: {}}
-    operations: {only: [get, list, delete]}
-  orderline:
-    table: b_lijn
-    key: {columns: id, generated: max+1}
-    client: {through: order_id}
-    list_requires: []
-    fields: {order_id: ord, description: oms, quantity: aantal, price: prijs, turnover_group_id: {absent: true}}
+  order: {table: b_ord, key: {columns: id, generated: max+1}, client: "", where: "b_ord.id IN (SELECT ord FROM b_wie WHERE adm = CLIENT)", operations: {only: [get, list, delete]},
+    fields: {contact_id: {absent: true}, kind: {constant: sales}, order_status: st, order_date: {constant: "2026-01-01T00:00:00Z"}, orderlines: {}}}
+  orderline: {table: b_lijn, key: {columns: id, generated: max+1}, client: {through: order_id}, list_requires: [],
+    fields: {order_id: ord, description: oms, quantity: aantal, price: prijs, turnover_group_id: {absent: true}}}
 `
 
 // TestChildrenOfWhatAConditionBinds are the client's whom the condition names.
@@ -231,25 +205,14 @@ func TestChildrenOfWhatAConditionBinds(t *testing.T) {
 
 // TestAddressOnTheRowOfItsContact is no use of the contact that keeps it from being deleted.
 func TestAddressOnTheRowOfItsContact(t *testing.T) {
-	x := onTables(t, "sqlite", `
-format: 2
-source: {sql: {engine: sqlite, dsn: "${DSN}"}}
-without_rules: [postcode, order_status]
-accounts: {users: []}
+	x := onTables(t, "sqlite", `without_rules: [postcode, order_status]
 resources:
-  contact:
-    table: w_rel
-    key: {columns: id, generated: identity}
-    fields: {kind: {constant: person}, name: naam}
-  contactaddress:
-    table: w_rel
-    key: {columns: id, generated: identity}
-    fields: {contact_id: id, type: {constant: visit}, street: straat, house_number: {constant: 1}, postcode: {constant: "1234 AB"}, city: plaats, country_id: {absent: true}}
-    operations: {only: [get, list, update]}
-  order:
-    table: w_ord
-    key: {columns: id, generated: identity}
-    fields: {contact_id: rel, kind: {constant: sales}, order_status: {constant: open}, order_date: {constant: "2026-01-01T00:00:00Z"}}
+  contact: {table: w_rel, key: {columns: id, generated: identity},
+    fields: {kind: {constant: person}, name: naam}}
+  contactaddress: {table: w_rel, key: {columns: id, generated: identity}, operations: {only: [get, list, update]},
+    fields: {contact_id: id, type: {constant: visit}, street: straat, house_number: {constant: 1}, postcode: {constant: "1234 AB"}, city: plaats, country_id: {absent: true}}}
+  order: {table: w_ord, key: {columns: id, generated: identity},
+    fields: {contact_id: rel, kind: {constant: sales}, order_status: {constant: open}, order_date: {constant: "2026-01-01T00:00:00Z"}}}
 `,
 		"CREATE TABLE w_rel (id integer NOT NULL PRIMARY KEY, naam text, straat text, plaats text)",
 		"CREATE TABLE w_ord (id integer NOT NULL PRIMARY KEY, rel integer NOT NULL)",

@@ -30,29 +30,17 @@ var strictTables = []string{
 // strictChecks are what SQLite, whose columns hold anything, is told to keep.
 const strictChecks = ", CHECK (dagen BETWEEN -32768 AND 32767), CHECK (length(nota) <= 5)"
 
-const strictSheet = `
-format: 2
-source: {sql: {engine: ENGINE, dsn: "${DSN}"}}
-client: adm
+const strictSheet = `client: adm
 rules: RULES
 without_rules: [order_status]
-accounts: {users: []}
 MORE
 resources:
-  contact:
-    table: r_rel
-    key: {columns: id, generated: max+1}
-    fields: {kind: {constant: person}, name: naam, payment_days: dagen, note: nota, company_number: kvk, language: {column: land, empty: "null"}}
-  order:
-    table: r_ord
-    key: {columns: id, generated: max+1}
-    fields: {contact_id: rel, kind: {constant: sales}, order_status: {constant: open}, order_date: {constant: "2026-01-01T00:00:00Z"}}
-  orderline:
-    table: r_lijn
-    key: {columns: id, generated: max+1}
-    client: {through: order_id}
-    list_requires: []
-    fields: {order_id: ord, description: oms, quantity: aantal, price: prijs, turnover_group_id: {absent: true}}
+  contact: {table: r_rel, key: {columns: id, generated: max+1},
+    fields: {kind: {constant: person}, name: naam, payment_days: dagen, note: nota, company_number: kvk, language: {column: land, empty: "null"}}}
+  order: {table: r_ord, key: {columns: id, generated: max+1},
+    fields: {contact_id: rel, kind: {constant: sales}, order_status: {constant: open}, order_date: {constant: "2026-01-01T00:00:00Z"}}}
+  orderline: {table: r_lijn, key: {columns: id, generated: max+1}, client: {through: order_id}, list_requires: [],
+    fields: {order_id: ord, description: oms, quantity: aantal, price: prijs, turnover_group_id: {absent: true}}}
 `
 
 // strict opens the tables.

@@ -11,13 +11,9 @@ import (
 	"frontdesk/mapping"
 )
 
-const shownSheet = `
-format: 2
-source: {sql: {engine: ENGINE, dsn: "${DSN}"}}
-time_zone: Europe/Amsterdam
+const shownSheet = `time_zone: Europe/Amsterdam
 keep: keep.db
 client: ""
-accounts: {users: []}
 without_rules: [license_plate, published]
 resources:
 `
@@ -41,10 +37,8 @@ type shownCase struct {
 
 var shownCases = []shownCase{
 	{"a number for a text", nil, []string{"CREATE TABLE v_num (nr integer NOT NULL PRIMARY KEY, num integer NOT NULL)", "INSERT INTO v_num VALUES (1, 12)"}, `
-  article:
-    table: v_num
-    key: {columns: nr, generated: max+1}
-    fields: {number: num, description: {constant: x}, price: {constant: 1}, ` + articleIs + `}
+  article: {table: v_num, key: {columns: nr, generated: max+1},
+    fields: {number: num, description: {constant: x}, price: {constant: 1}, ` + articleIs + `}}
 `, func(t *testing.T, x *tables) {
 		require.Equal(t, []int32{1}, x.by("article", "number", mapping.Equals, mapping.TextValue("12")))
 		_, err := x.tryCreate(one, x.record("article", "number", "12"))
@@ -60,10 +54,8 @@ var shownCases = []shownCase{
 	{"a number in a boolean", map[string]string{"mariadb": "tinyint(1)", "postgres": "boolean", "sqlite": "boolean"}, []string{
 		"CREATE TABLE v_flag (nr integer NOT NULL PRIMARY KEY, naam varchar(8) NOT NULL, dagen TYPE)", "INSERT INTO v_flag VALUES (1, 'one', NULL)",
 	}, `
-  contact:
-    table: v_flag
-    key: {columns: nr, generated: max+1}
-    fields: {name: naam, payment_days: dagen, ` + contactIs + `}
+  contact: {table: v_flag, key: {columns: nr, generated: max+1},
+    fields: {name: naam, payment_days: dagen, ` + contactIs + `}}
 `, func(t *testing.T, x *tables) {
 		x.update(one, 1, x.record("contact", "payment_days", "1"))
 		require.Equal(t, []int32{1}, x.by("contact", "payment_days", mapping.Equals, mapping.IntValue(1)))
@@ -86,10 +78,8 @@ var shownCases = []shownCase{
 	{"yes as -1", nil, []string{
 		"CREATE TABLE v_yes (nr integer NOT NULL PRIMARY KEY, naam varchar(8) NOT NULL, geblok integer)", "INSERT INTO v_yes VALUES (1, 'one', -1), (2, 'two', 0), (3, 'three', 2)",
 	}, `
-  contact:
-    table: v_yes
-    key: {columns: nr, generated: max+1}
-    fields: {name: naam, is_blocked: geblok, ` + contactIs + `}
+  contact: {table: v_yes, key: {columns: nr, generated: max+1},
+    fields: {name: naam, is_blocked: geblok, ` + contactIs + `}}
 `, func(t *testing.T, x *tables) {
 		for _, id := range []int32{1, 3} {
 			_, err := x.tryUpdate(one, id, x.record("contact", "name", "new"))
@@ -104,21 +94,15 @@ var shownCases = []shownCase{
 		"INSERT INTO v_sum VALUES (1, 2, 2.5), (2, 1, 0.5), (3, 3, 4), (4, -1, 1234567.89), (5, 0, 7)",
 		"CREATE VIEW v_sums AS SELECT nr, aantal, prijs, aantal * prijs AS som FROM v_sum",
 	}, `
-  article:
-    table: v_sum
-    read: v_sums
-    key: {columns: nr, generated: max+1}
-    operations: {only: [get, list]}
-    fields: {number: {constant: x}, description: {constant: x}, price: som, purchase_price: {read: aantal * prijs}, stock: {read: aantal + 1}, ` + articleIs + `}
+  article: {table: v_sum, read: v_sums, key: {columns: nr, generated: max+1}, operations: {only: [get, list]},
+    fields: {number: {constant: x}, description: {constant: x}, price: som, purchase_price: {read: aantal * prijs}, stock: {read: aantal + 1}, ` + articleIs + `}}
 `, func(_ *testing.T, x *tables) { x.findsShown("article", "price", "purchase_price", "stock") }},
 	{"a zero with decimals", nil, []string{
 		"CREATE TABLE v_nul (nr integer NOT NULL PRIMARY KEY, code varchar(8) NOT NULL, inkpr numeric(12,2))",
 		"INSERT INTO v_nul VALUES (1, 'a', NULL), (2, 'b', 0.00), (3, 'c', 1), (4, 'd', -1), (5, 'e', 3)",
 	}, `
-  article:
-    table: v_nul
-    key: {columns: nr, generated: max+1}
-    fields: {number: code, description: {constant: x}, price: {constant: 1}, purchase_price: {column: inkpr, zero: "0"}, ` + articleIs + `}
+  article: {table: v_nul, key: {columns: nr, generated: max+1},
+    fields: {number: code, description: {constant: x}, price: {constant: 1}, purchase_price: {column: inkpr, zero: "0"}, ` + articleIs + `}}
 `, func(t *testing.T, x *tables) {
 		null := func() []int32 { return x.by("article", "purchase_price", mapping.IsNull, mapping.IntValue(1)) }
 		require.False(t, x.get(one, "article", 2).Get("purchase_price").IsSet())
@@ -135,10 +119,8 @@ var shownCases = []shownCase{
 		"CREATE TABLE v_dag (nr integer NOT NULL PRIMARY KEY, d date, e date)",
 		"INSERT INTO v_dag VALUES (1, '2026-07-01', '2026-07-01'), (2, '2026-07-02', '2026-07-02'), (3, '2026-06-30', '2026-06-30'), (4, NULL, NULL)",
 	}, `
-  order:
-    table: v_dag
-    key: {columns: nr, generated: max+1}
-    fields: {contact_id: {absent: true}, order_date: {column: d, required: false}, delivery_date: {column: e, type: date}, ` + orderIs + `}
+  order: {table: v_dag, key: {columns: nr, generated: max+1},
+    fields: {contact_id: {absent: true}, order_date: {column: d, required: false}, delivery_date: {column: e, type: date}, ` + orderIs + `}}
 `, func(t *testing.T, x *tables) {
 		x.findsShown("order", "order_date", "delivery_date")
 		made := x.create(one, x.record("order", "order_date", "2026-07-03T00:00:00+02:00", "delivery_date", "2026-07-04T00:00:00+02:00"))
@@ -171,21 +153,12 @@ var shownCases = []shownCase{
 		"CREATE TABLE v_bon (nr integer NOT NULL PRIMARY KEY, klant varchar(8), mb varchar(4), mn integer)",
 		"INSERT INTO v_bon VALUES (1, NULL, NULL, NULL), (2, '', 'X', NULL), (3, '  ', '', 1), (4, 'A', 'X', 1), (5, 'B', NULL, 1)",
 	}, `
-  contact:
-    table: v_klant
-    key: {columns: code, id: kept, generated: supplied}
-    operations: {only: [get, list]}
-    fields: {name: naam, ` + contactIs + `}
-  employee:
-    table: v_plek
-    key: {columns: [b, n], generated: supplied}
-    operations: {only: [get, list]}
-    fields: {username: {absent: true}, last_name: naam}
-  order:
-    table: v_bon
-    key: {columns: nr, generated: max+1}
-    operations: {only: [get, list, update]}
-    fields: {contact_id: klant, employee_id: [mb, mn], order_date: {constant: "2026-01-01T00:00:00Z"}, ` + orderIs + `}
+  contact: {table: v_klant, key: {columns: code, id: kept, generated: supplied}, operations: {only: [get, list]},
+    fields: {name: naam, ` + contactIs + `}}
+  employee: {table: v_plek, key: {columns: [b, n], generated: supplied}, operations: {only: [get, list]},
+    fields: {username: {absent: true}, last_name: naam}}
+  order: {table: v_bon, key: {columns: nr, generated: max+1}, operations: {only: [get, list, update]},
+    fields: {contact_id: klant, employee_id: [mb, mn], order_date: {constant: "2026-01-01T00:00:00Z"}, ` + orderIs + `}}
 `, func(t *testing.T, x *tables) {
 		for field, want := range map[string][]int32{"contact_id": {1, 2, 3}, "employee_id": {1, 2, 3, 5}} {
 			var null, set []int32
@@ -211,11 +184,8 @@ var shownCases = []shownCase{
 			(7, 'G', -0.00001, 0.1, NULL), (8, 'H', 0, 123456789, NULL), (9, 'I', NULL, NULL, '2026-07-01 09:59:59.999999')`,
 		"UPDATE w_fine SET epoch = 1782900000 + nr / 2000.0",
 	}, `
-  article:
-    table: w_fine
-    key: {columns: nr}
-    operations: {only: [get, list]}
-    fields: {number: code, description: {constant: x}, purchase_price: cost, stock: stock, created_at: {column: epoch, type: epoch}, modified_at: {column: made, type: datetime}, ` + articleIs + `}
+  article: {table: w_fine, key: {columns: nr}, operations: {only: [get, list]},
+    fields: {number: code, description: {constant: x}, purchase_price: cost, stock: stock, created_at: {column: epoch, type: epoch}, modified_at: {column: made, type: datetime}, ` + articleIs + `}}
 `, func(t *testing.T, x *tables) {
 		require.Len(t, x.list(one, "article"), 9)
 		x.findsShown("article", "purchase_price", "stock", "created_at", "modified_at")
@@ -226,11 +196,8 @@ var shownCases = []shownCase{
 		"CREATE TABLE w_art (nr integer NOT NULL PRIMARY KEY)", "CREATE TABLE w_price (nr integer NOT NULL, adm integer NOT NULL, amount numeric(12,2))",
 		"INSERT INTO w_art VALUES (1), (2), (3)", "INSERT INTO w_price VALUES (1, 1, 30), (2, 1, 20), (3, 1, 10), (1, 2, 10), (2, 2, 20)",
 	}, `
-  article:
-    table: w_art
-    key: {columns: nr}
-    operations: {only: [get, list]}
-    fields: {number: {constant: x}, description: {constant: x}, price: {read: "(SELECT amount FROM w_price p WHERE p.nr = w_art.nr AND p.adm = :client)"}, ` + articleIs + `}
+  article: {table: w_art, key: {columns: nr}, operations: {only: [get, list]},
+    fields: {number: {constant: x}, description: {constant: x}, price: {read: "(SELECT amount FROM w_price p WHERE p.nr = w_art.nr AND p.adm = :client)"}, ` + articleIs + `}}
 `, func(t *testing.T, x *tables) {
 		price := x.model.Resource("article").Field("price")
 		found := func(q backend.Query) []int32 { return ids(x.page(q, "article").Records) }

@@ -32,12 +32,8 @@ var employeePrograms = map[string][]string{
 	"sqlite": nil,
 }
 
-const employeeSheet = `
-format: 2
-source: {sql: {engine: ENGINE, dsn: "${DSN}"}}
-client: adm
+const employeeSheet = `client: adm
 without_rules: []
-accounts: {users: []}
 resources:
   employee:
     table: p_mdw
@@ -93,11 +89,7 @@ var besideTables = []string{
 	"INSERT INTO b_meer VALUES (1, 2, 'was', 'eigen'), (2, 1, 'zuid', NULL)",
 }
 
-const besideSheet = `
-format: 2
-source: {sql: {engine: ENGINE, dsn: "${DSN}"}}
-keep: keep.db
-accounts: {users: []}
+const besideSheet = `keep: keep.db
 client: adm
 errors: ERRORS
 resources:

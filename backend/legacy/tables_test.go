@@ -104,9 +104,16 @@ func onMade(t *testing.T, engine, dsn, text string, statements ...string) *table
 	return x
 }
 
+// tryMade is onMade for what cannot be opened. Sheets that do not say it have no users, and their
+// source is the database.
 func tryMade(t *testing.T, engine, dsn, text string, log *zap.Logger) (*tables, error) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "sheet.yaml")
+	for _, line := range []string{"accounts: {users: []}\n", "source: {sql: {engine: ENGINE, dsn: \"${DSN}\"}}\n", "format: 2\n"} {
+		if name, _, _ := strings.Cut(line, " "); !strings.Contains("\n"+text, "\n"+name) {
+			text = line + text
+		}
+	}
 	text = strings.ReplaceAll(text, "ENGINE", engine)
 	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 	x := &tables{clock: authtest.ClockAt(time.Date(2026, time.November, 20, 9, 0, 0, 0, time.UTC)), sheet: load(t, file, dsn), calls: &outcomes{}}

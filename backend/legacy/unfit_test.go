@@ -42,11 +42,7 @@ var unfitTriggers = map[string][]string{
 	"sqlite":  {"CREATE TRIGGER u_new AFTER INSERT ON u_rel BEGIN SELECT 1; END", "CREATE TRIGGER u_none AFTER UPDATE ON u_rel BEGIN SELECT 1; END"},
 }
 
-const unfitSheet = `
-format: 2
-source: {sql: {engine: ENGINE, dsn: "${DSN}"}}
-client: adm
-accounts: {users: []}
+const unfitSheet = `client: adm
 resources:
   contact:
     table: u_rel
@@ -240,17 +236,10 @@ func TestWhatTriggersWriteElsewhere(t *testing.T) {
 	require.True(t, mapping.Is(err, mapping.InternalError), "%v", err)
 }
 
-const lookedForSheet = `
-format: 2
-source: {sql: {engine: postgres, dsn: "${DSN}"}}
-without_rules: []
-accounts: {users: []}
+const lookedForSheet = `without_rules: []
 resources:
-  article:
-    table: n_art
-    key: {columns: id, generated: max+1}
-    client: ""
-    fields: {number: nr, description: oms, article_kind: {constant: part}, unit_type: {constant: piece}, price: {absent: true}, turnover_group_id: {absent: true}}
+  article: {table: n_art, key: {columns: id, generated: max+1}, client: "",
+    fields: {number: nr, description: oms, article_kind: {constant: part}, unit_type: {constant: piece}, price: {absent: true}, turnover_group_id: {absent: true}}}
 `
 
 // TestValuesThatAreLookedForBeforeTheyAreWritten: whether a number is there already is
@@ -285,7 +274,7 @@ func TestValuesThatAreLookedForBeforeTheyAreWritten(t *testing.T) {
 // is no letter, and written as two letters.
 func TestLettersOfAnotherEncoding(t *testing.T) {
 	dsn := sqltest.PostgresIn(t, "LATIN1")
-	x := onMade(t, "postgres", dsn, strings.Replace(lookedForSheet, "{users: []}", "{table: n_art, columns: {username: nr, password: oms, email: oms, client_id: id, client_name: oms}, hash: [bcrypt]}", 1),
+	x := onMade(t, "postgres", dsn, "accounts: {table: n_art, columns: {username: nr, password: oms, email: oms, client_id: id, client_name: oms}, hash: [bcrypt]}\n"+lookedForSheet,
 		"CREATE TABLE n_art (id integer NOT NULL PRIMARY KEY, oms varchar(20) NOT NULL, nr varchar(20))", "INSERT INTO n_art VALUES (1, 'one', chr(233))")
 	user, err := x.FindUser(t.Context(), "é")
 	require.NoError(t, err)
@@ -301,7 +290,7 @@ func TestLettersOfAnotherEncoding(t *testing.T) {
 func TestFiltersOfOtherLetters(t *testing.T) {
 	for engine, start := range map[string]func(testing.TB) string{"postgres": func(t testing.TB) string { return sqltest.PostgresIn(t, "LATIN1") }, "mariadb": engines["mariadb"]} {
 		t.Run(engine, func(t *testing.T) {
-			x := onMade(t, engine, start(t), strings.Replace(lookedForSheet, "engine: postgres", "engine: ENGINE", 1), "CREATE TABLE n_art (id integer NOT NULL PRIMARY KEY, oms varchar(20) NOT NULL, nr varchar(20))", "INSERT INTO n_art VALUES (1, 'één', '1'), (2, 'two', '2')")
+			x := onMade(t, engine, start(t), lookedForSheet, "CREATE TABLE n_art (id integer NOT NULL PRIMARY KEY, oms varchar(20) NOT NULL, nr varchar(20))", "INSERT INTO n_art VALUES (1, 'één', '1'), (2, 'two', '2')")
 			article := x.model.Resource("article")
 			named := func(texts ...string) backend.Filter {
 				f := backend.Filter{Field: article.Field("description"), Op: mapping.AnyOf}

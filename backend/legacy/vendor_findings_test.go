@@ -15,22 +15,13 @@ import (
 
 // vendorSheet has what InvoiceNinja's tables asked for: whoever makes a row is in it, one column is
 // two fields of a resource that is only read, codes that not all rows have, rows with blanks.
-const vendorSheet = `format: 2
-source: {sql: {engine: ENGINE, dsn: "${DSN}"}}
-accounts: {users: []}
-client: company_id
+const vendorSheet = `client: company_id
 without_rules: [prefered_email, postcode]
 resources:
-  contact:
-    table: clients
-    key: {columns: id, generated: max+1}
-    constants: {user_id: ":user", made_by: ":username"}
-    fields: {kind: {column: kind, codes: {P: person, C: company}}, name: name, note: notes}
-  employee:
-    table: users
-    key: {columns: id}
-    operations: {only: [get, list]}
-    fields: {username: email, email: email, last_name: name}
+  contact: {table: clients, key: {columns: id, generated: max+1}, constants: {user_id: ":user", made_by: ":username"},
+    fields: {kind: {column: kind, codes: {P: person, C: company}}, name: name, note: notes}}
+  employee: {table: users, key: {columns: id}, operations: {only: [get, list]},
+    fields: {username: email, email: email, last_name: name}}
 `
 
 var vendorTables = []string{

@@ -19,26 +19,13 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-const stockSheet = `
-format: 2
-source: {sql: {engine: ENGINE, dsn: "${DSN}"}}
-keep: keep.db
+const stockSheet = `keep: keep.db
 without_rules: []
-accounts: {users: []}
 resources:
-  turnovergroup:
-    table: w_groep
-    key: {columns: nr, id: kept, generated: supplied}
-    client: ""
-    fields: {code: code, description: oms, vat_kind: {constant: high}, ledger_account: {constant: "8000"}}
-    operations: {only: [get, list, delete]}
-  article:
-    table: w_art
-    key: {columns: nr, id: kept, generated: supplied}
-    client: adm
-    where: weg <> 'J'
-    fields: {number: nr, description: oms, turnover_group_id: groep, article_kind: {constant: part}, unit_type: {constant: piece}}
-    operations: {only: [get, list]}
+  turnovergroup: {table: w_groep, key: {columns: nr, id: kept, generated: supplied}, client: "", operations: {only: [get, list, delete]},
+    fields: {code: code, description: oms, vat_kind: {constant: high}, ledger_account: {constant: "8000"}}}
+  article: {table: w_art, key: {columns: nr, id: kept, generated: supplied}, client: adm, where: weg <> 'J', operations: {only: [get, list]},
+    fields: {number: nr, description: oms, turnover_group_id: groep, article_kind: {constant: part}, unit_type: {constant: piece}}}
 `
 
 // stock is a database with articles by a text: hidden ones in a row, first, last, and all of a
@@ -152,18 +139,11 @@ func TestSorts(t *testing.T) {
 // TestDomainsAndDocuments: what a domain of PostgreSQL or a column of bits refuses is told of its
 // field, and columns of types without operators are found and sorted.
 func TestDomainsAndDocuments(t *testing.T) {
-	x := onTables(t, "postgres", `
-format: 2
-source: {sql: {engine: postgres, dsn: "${DSN}"}}
-time_zone: UTC
-accounts: {users: []}
+	x := onTables(t, "postgres", `time_zone: UTC
 without_rules: []
 resources:
-  article:
-    table: w_typed
-    key: {columns: nr, generated: max+1}
-    client: ""
-    fields: {number: code, description: spec, ean: feed, article_kind: {constant: part}, unit_type: bits, price: amount, turnover_group_id: {absent: true}}
+  article: {table: w_typed, key: {columns: nr, generated: max+1}, client: "",
+    fields: {number: code, description: spec, ean: feed, article_kind: {constant: part}, unit_type: bits, price: amount, turnover_group_id: {absent: true}}}
 `,
 		"CREATE DOMAIN w_code AS varchar(5) CONSTRAINT w_no_x CHECK (value <> 'x')", "CREATE DOMAIN w_amount AS numeric(4,2) NOT NULL",
 		"CREATE TABLE w_typed (nr integer PRIMARY KEY, code w_code, spec json, feed xml, amount w_amount, bits bit(3))",

@@ -186,11 +186,7 @@ func TestAChangeByAnotherIsNoticed(t *testing.T) {
 	})
 }
 
-const lossySheet = `
-format: 2
-source: {sql: {engine: ENGINE, dsn: "${DSN}"}}
-rules: backend
-accounts: {users: []}
+const lossySheet = `rules: backend
 resources:
   contact:
     table: u_rel

@@ -16,14 +16,9 @@ const zonedSheet = `format: 2
 source: {sql: {engine: ENGINE, dsn: "${DSN}", session: [%s]}}
 time_zone: Europe/Amsterdam
 rules: backend
-accounts: {users: []}
 resources:
-  contact:
-    table: zoned
-    key: {columns: id, generated: max+1}
-    client: ""
-    shared: true
-    fields: {kind: {constant: person}, name: name, modified_at: {column: changed, readonly: true, %s}}
+  contact: {table: zoned, key: {columns: id, generated: max+1}, client: "", shared: true,
+    fields: {kind: {constant: person}, name: name, modified_at: {column: changed, readonly: true, %s}}}
 `
 
 // TestSessionOfAnotherZone: what a database shows or writes by the clock of its session
