@@ -2,6 +2,7 @@ package legacy
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -10,344 +11,347 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/zap/zaptest"
 
 	"frontdesk/auth"
 	"frontdesk/backend"
-	"frontdesk/backend/follow"
 	"frontdesk/backend/sqlrecord"
-	"frontdesk/mapping"
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
-// paged is a Store whose journal somebody waits for: further is called before the page that comes
-// behind one of several.
-type paged struct {
-	*Store
-	more    *atomic.Bool
-	further func()
+// manyRows are forty contacts more.
+const manyRows = "INSERT INTO f_rel (nr, adm, naam) WITH RECURSIVE n (i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 139) SELECT i, 1, 'n' FROM n"
+
+// begins is a client that begins, and waits no longer than looked does, for a look at his records.
+func (x *tables) begins(t *testing.T, of auth.Client, looked func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() {
+		_, err := x.front.Changes(ctx, beginning(of, x.model.Resources...))
+		ended <- err
+	}()
+	looked()
+	cancel()
+	require.Error(t, <-ended)
 }
 
-func (p paged) Entries(ctx context.Context, r *mapping.Resource, of auth.Client, after string, most int) (follow.Entries, error) {
-	mine := of == one && r.Name == "contact"
-	if mine && p.more.Load() {
-		p.further()
+// TestFailingLooksGiveWay has as many looks fail as there may be at once, of clients for whom the
+// system does not work. Others are told their changes all the same.
+func TestFailingLooksGiveWay(t *testing.T) {
+	inBubble(t, scannedSheet, followedTables, func(t *testing.T, x *tables, db sqlrecord.DB) {
+		failed := make(chan int64, 1000)
+		x.follows(db, func(_ context.Context, a asked) error {
+			if a.what != "list" || a.of.ID < 100 {
+				return nil
+			}
+			failed <- a.of.ID
+			return backend.ErrUnexpected
+		})
+		for id := range int64(10) { // of two resources each
+			x.begins(t, auth.Client{ID: 100 + id}, func() {
+				for <-failed != 100+id {
+				}
+			})
+		}
+		for range 16 {
+			<-failed
+		}
+		x.tells(x.cursor(one), "UPDATE f_rel SET naam = 'Dri' WHERE nr = 3", "updated 3")
+	})
+}
+
+// TestSlowPageKeepsTheLease has a page take longer than the lease of the gateway that reads it.
+func TestSlowPageKeepsTheLease(t *testing.T) {
+	x, db := onSQLite(t, scannedSheet, followedTables)
+	reached, goOn := make(chan struct{}, 1000), make(chan struct{})
+	x.follows(db, func(ctx context.Context, a asked) error {
+		if a.what != "list" {
+			return nil
+		}
+		reached <- struct{}{}
+		select {
+		case <-goOn:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	})
+	x.begins(t, one, func() { <-reached })
+	until := func() (at int64) {
+		require.NoError(t, db.Read(t.Context(), func(c sqlrecord.Conn) error {
+			row, err := sqlrecord.One(t.Context(), c, "SELECT until FROM follow_lease", []sqlrecord.Column{sqlrecord.Number})
+			at = row[0].Int()
+			return err
+		}))
+		return at
 	}
-	page, err := p.Store.Entries(ctx, r, of, after, most)
-	if mine {
-		p.more.Store(page.More)
-	}
-	return page, err
+	first := until()
+	await.True(t, func() bool { return until() > first+200 }, "longer than it lasts")
+	close(goOn)
+	require.NotEmpty(t, x.cursor(one))
+}
+
+// TestManyChangesAtOneSpot has a transaction change more than is looked up record by record, in a
+// table that has its time for a number: then all are read.
+func TestManyChangesAtOneSpot(t *testing.T) {
+	noted := "CREATE TABLE f_wijz (nr bigint NOT NULL, tabel varchar(10) NOT NULL, sleutel varchar(20) NOT NULL)"
+	x, db := onSQLite(t, toldSheet("nr", "0s"), append([]string{noted}, followedTables...))
+	x.follows(db, nil)
+	after := x.cursor(one)
+	x.exec("UPDATE f_rel SET naam = 'Dri' WHERE nr = 3")
+	x.tells(after, fmt.Sprintf("INSERT INTO f_wijz WITH RECURSIVE n (i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < %d) SELECT 7, 'f_rel', i FROM n", mostTogether+200), "updated 3")
+	x.exec("UPDATE f_rel SET naam = 'Twe' WHERE nr = 2")
+	x.tells(after, "INSERT INTO f_wijz VALUES (8, 'f_rel', 2)", "updated 3, updated 2")
+}
+
+// TestSettledChangesAreReadNoMore has a mass of records that were changed at one moment: they are read again at each
+// look as long as another one may show that was changed at that moment, and then no more.
+func TestSettledChangesAreReadNoMore(t *testing.T) {
+	onFollowed(t, []string{"mariadb", "postgres", "sqlite"}, func(t *testing.T, x *tables, own func() sqlrecord.DB) {
+		contact := x.sheet.Resource("contact")
+		contact.Changes = byVersion()
+		contact.Changes.Settle, contact.Changes.Page = time.Hour, 100
+		var mu sync.Mutex
+		var lists []int // how many records each had
+		since := func(n int) []int {
+			mu.Lock()
+			defer mu.Unlock()
+			return slices.Clone(lists[n:])
+		}
+		next := func() []int { // of the next two looks that begin now
+			n := len(since(0))
+			await.True(t, func() bool { return len(since(n)) >= 3 })
+			return since(n)[1:3]
+		}
+		db := own()
+		set := func(columns string) {
+			_, err := sqlrecord.Change(t.Context(), db, "UPDATE followed SET "+columns)
+			require.NoError(t, err)
+		}
+		x.follows(db, func(_ context.Context, a asked) error {
+			mu.Lock()
+			defer mu.Unlock()
+			if a.what == "listed" && a.resource == contact.Resource {
+				lists = append(lists, a.n)
+			}
+			return nil
+		})
+		mass := time.Now().Add(-time.Minute).UnixMilli()
+		x.exec(fmt.Sprintf("UPDATE f_rel SET gew = %d", mass))
+		after := x.cursor(one)
+		require.Equal(t, []int{4, 4}, next())
+		set(fmt.Sprintf("high_at = high_at - %d", (25 * time.Hour).Milliseconds())) // an hour is left
+		require.Equal(t, []int{4, 4}, next())
+		x.tells(after, fmt.Sprintf("UPDATE f_rel SET naam = 'Late', gew = %d WHERE nr = 3", mass), "updated 3")
+
+		set(fmt.Sprintf("high_at = high_at - %d", time.Hour.Milliseconds()))
+		await.True(t, func() bool { return slices.Equal([]int{0, 0}, next()) })
+		n := len(since(0))
+		x.tells(after, fmt.Sprintf("UPDATE f_rel SET naam = 'Twe', gew = %d WHERE nr = 2", mass+1), "updated 3, updated 2")
+		require.Equal(t, []int{1, 1}, next())
+		require.LessOrEqual(t, slices.Max(since(n)), 1)
+
+		await.True(t, func() bool { // what the gateway knows is set back: it reads again what it has seen since
+			set("since = since - 7200000, final = 0")
+			return slices.Contains(next(), 4)
+		})
+	})
 }
 
 // TestToldTwiceInOneLook has a record change twice while one look at what the system names is
 // under way: how it is by the end is told, and counted.
 func TestToldTwiceInOneLook(t *testing.T) {
-	for name, c := range map[string]struct {
-		first, second string
-		want          []string
-		count         int
+	for _, c := range []struct {
+		first, second, want string
+		count               int
 	}{
-		"gone":       {"UPDATE f_rel SET naam = 'x' WHERE adm = 1", "DELETE FROM f_rel WHERE nr = 1", []string{"updated contact 2", "updated contact 3", "updated contact 5", "deleted contact 1"}, 3},
-		"made again": {"DELETE FROM f_rel WHERE adm = 1", "INSERT INTO f_rel (nr, adm, naam) VALUES (1, 1, 'Weer')", []string{"deleted contact 2", "deleted contact 3", "created contact 1", "deleted contact 5"}, 1},
+		{"UPDATE f_rel SET naam = 'x' WHERE adm = 1", "DELETE FROM f_rel WHERE nr = 1", "updated 2, updated 3, updated 5, deleted 1", 3},
+		{"DELETE FROM f_rel WHERE adm = 1", "INSERT INTO f_rel (nr, adm, naam) VALUES (1, 1, 'Weer')", "deleted 2, deleted 3, created 1, deleted 5", 1},
 	} {
-		t.Run(name, func(t *testing.T) {
-			x := onTables(t, "sqlite", strings.ReplaceAll(triggeredSheet(), "settle: 50ms", "settle: 0s"), triggered("sqlite")...)
-			reader := paged{x.Store, new(atomic.Bool), func() { x.exec(c.second) }}
-			x.follows(t, follow.Options{Reader: reader, DB: ownDatabase(t)})
-			after := x.cursor(t, one)
-			x.exec(c.first)
-			x.eventually(t, c.want, func() []string { return x.changed(t, one, after) })
-			require.Equal(t, c.count, x.counted(t, one, "contact"))
+		x, db := onSQLite(t, toldSheet("nr", "0s"), triggered("sqlite"))
+		more := false // than the page that was read last
+		x.follows(db, func(_ context.Context, a asked) error {
+			switch mine := a.of == one && a.resource.Name == "contact"; {
+			case mine && a.what == "entries" && more:
+				x.exec(c.second)
+			case mine && a.what == "more":
+				more = a.n == 1
+			}
+			return nil
 		})
+		after := x.cursor(one)
+		x.tells(after, c.first, c.want)
+		require.Equal(t, c.count, x.counted(one, "contact"))
 	}
-}
-
-// follows has a Store tell changes as the options say; those of every test are left out of them.
-func (x *tables) follows(t *testing.T, o follow.Options) *follow.Follower {
-	t.Helper()
-	o.Sheet, o.Lease, o.Log = x.sheet, 200*time.Millisecond, zaptest.NewLogger(t)
-	f, err := follow.Open(t.Context(), o)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, f.Close()) })
-	x.TellBy(f)
-	return f
-}
-
-// slow is a Store that reads only so many records in the time that there is for them.
-type slow struct {
-	*Store
-	most int
-
-	mu   sync.Mutex
-	read map[time.Time]int // by when it has to be done
-}
-
-func (s *slow) reads(ctx context.Context, records int) error {
-	until, bounded := ctx.Deadline()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.read[until] += records; bounded && s.read[until] > s.most {
-		return context.DeadlineExceeded
-	}
-	return nil
-}
-
-func (s *slow) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (mapping.Record, error) {
-	if err := s.reads(ctx, 1); err != nil {
-		return mapping.Record{}, err
-	}
-	return s.Store.Get(ctx, r, q)
-}
-
-func (s *slow) Named(ctx context.Context, r *mapping.Resource, of auth.Client, keys [][]string) (records []mapping.Record, others []int32, err error) {
-	if err := s.reads(ctx, len(keys)); err != nil {
-		return nil, nil, err
-	}
-	return s.Store.Named(ctx, r, of, keys)
-}
-
-func (s *slow) List(ctx context.Context, r *mapping.Resource, q backend.Query) (backend.Page, error) {
-	page, err := s.Store.List(ctx, r, q)
-	if err == nil {
-		err = s.reads(ctx, len(page.Records))
-	}
-	return page, err
 }
 
 // TestSlowSystemIsFollowed has a page take longer than there is time for, read record by record
 // as the system names them, record by record where they are missing, and as a list.
 func TestSlowSystemIsFollowed(t *testing.T) {
-	const many = "INSERT INTO f_rel (nr, adm, naam) WITH RECURSIVE n (i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 139) SELECT i, 1, 'n' FROM n"
-	for name, text := range map[string]string{
-		"by table": strings.NewReplacer("page: 3", "page: 100").Replace(triggeredSheet()),
-		"by scan":  strings.Replace(scannedSheet, "page: 3", "page: 100", 1),
-	} {
-		t.Run(name, func(t *testing.T) {
-			x := onTables(t, "sqlite", text, triggered("sqlite")...)
-			x.follows(t, follow.Options{Reader: &slow{Store: x.Store, most: 20, read: map[time.Time]int{}}, DB: ownDatabase(t)})
-			after := x.cursor(t, one)
-			count := func(kind backend.ChangeKind) func() []string {
-				return func() []string {
-					page, err := x.front.Changes(t.Context(), backend.ChangesQuery{Client: one, After: after, Resources: x.model.Resources, Limit: 100})
-					require.NoError(t, err)
-					n := 0
-					for _, c := range page.Changes {
-						if c.Kind == kind {
-							n++
-						}
-					}
-					return make([]string, n)
+	for _, text := range []string{toldSheet("nr", "50ms"), scannedSheet} {
+		inBubble(t, strings.ReplaceAll(text, "page: 3", "page: 100"), triggered("sqlite"), func(t *testing.T, x *tables, db sqlrecord.DB) {
+			var mu sync.Mutex
+			read := map[time.Time]int{} // by when it has to be done
+			x.follows(db, func(ctx context.Context, a asked) error {
+				until, bounded := ctx.Deadline()
+				mu.Lock()
+				defer mu.Unlock()
+				if a.what == "get" || a.what == "named" || a.what == "listed" {
+					read[until] += a.n
 				}
-			}
-			x.exec(many)
-			x.eventually(t, make([]string, 40), count(backend.RecordCreated))
+				if bounded && read[until] > 20 {
+					return context.DeadlineExceeded
+				}
+				return nil
+			})
+			after := x.cursor(one)
+			x.exec(manyRows)
+			await.True(x.t, func() bool { return strings.Count(x.changed(one, after), "created") == 40 })
 			x.exec("DELETE FROM f_rel WHERE nr >= 100")
-			x.eventually(t, make([]string, 40), count(backend.RecordDeleted))
+			await.True(x.t, func() bool { return strings.Count(x.changed(one, after), "deleted") == 40 })
 		})
 	}
 }
 
-// counted is how many records a client sees, as far as they have been seen.
-func (x *tables) counted(t *testing.T, of auth.Client, resource string) int {
-	t.Helper()
-	digest, err := x.front.Digest(t.Context(), x.model.Resource(resource), backend.DigestQuery{Client: of, From: 1, Ranges: 1})
-	require.NoError(t, err)
-	return digest.Ranges[0].Count
-}
-
-// prepared runs statements in the database of what is followed, before anybody looks.
-func (x *tables) prepared(t *testing.T, statements ...string) sqlrecord.DB {
-	t.Helper()
-	db := ownDatabase(t)
-	f, err := follow.Open(t.Context(), follow.Options{Reader: x.Store, DB: db, Sheet: x.sheet, Log: zaptest.NewLogger(t)})
-	require.NoError(t, err)
-	require.NoError(t, f.Close())
-	for _, statement := range statements {
-		require.NoError(t, db.Write(t.Context(), func(c sqlrecord.Conn) error {
-			_, err := c.Exec(t.Context(), statement)
-			return err
-		}))
+// TestFollowedBefore has what is left of what was followed before: more resources than are looked up
+// at once that are not followed any more by the sheet of today, and what a client followed that is
+// forgotten by halves. Of the first none is in the way, and of the second none is news.
+func TestFollowedBefore(t *testing.T) {
+	const note = "INSERT INTO followed (client_id, resource, client_name, asked_at) "
+	for _, c := range []struct{ left, does, told string }{
+		{note + `WITH RECURSIVE n (i) AS (SELECT 1001 UNION ALL SELECT i + 1 FROM n WHERE i < 1100) SELECT i, 'vehicle', '', 1000 * unixepoch() FROM n`,
+			"UPDATE f_rel SET naam = 'Dri' WHERE nr = 3", "updated 3"},
+		{note + `VALUES (1, 'contact', 'one', 1000 * unixepoch())`, "DELETE FROM f_rel WHERE nr = 3", "deleted 3"},
+	} {
+		x, db := onSQLite(t, scannedSheet, followedTables)
+		x.prepared(db, c.left, `INSERT INTO followed_record (client_id, resource, id, version, gone, pass) SELECT client_id, resource, column1, 1, column2, 1000
+			FROM followed, (VALUES (3, 0), (5, 1), (77, 0), (78, 0)) WHERE client_id = 1`)
+		x.follows(db, nil)
+		after := x.cursor(one)
+		require.Equal(t, 4, x.counted(one, "contact"))
+		x.tells(after, c.does, c.told)
 	}
-	return db
-}
-
-// TestFollowedNoMore has more resources than are looked up at once that were followed, and are
-// not any more by the sheet of today: the others are.
-func TestFollowedNoMore(t *testing.T) {
-	onFollowed(t, []string{"sqlite"}, func(t *testing.T, x *tables, _ func() sqlrecord.DB) {
-		x.followed(t, x.prepared(t, `INSERT INTO followed (client_id, resource, client_name, asked_at) WITH RECURSIVE n (i) AS (SELECT 1001 UNION ALL SELECT i + 1 FROM n WHERE i < 1100)
-			SELECT i, 'vehicle', '', 1000 * unixepoch() FROM n`))
-		after := x.cursor(t, one)
-		x.exec("UPDATE f_rel SET naam = 'Dri' WHERE nr = 3")
-		x.eventually(t, []string{"updated contact 3"}, func() []string { return x.changed(t, one, after) })
-	})
-}
-
-// TestFollowedAgain has a client begin again while what he followed is forgotten by halves: what
-// is left tells nothing of what comes.
-func TestFollowedAgain(t *testing.T) {
-	onFollowed(t, []string{"sqlite"}, func(t *testing.T, x *tables, _ func() sqlrecord.DB) {
-		x.followed(t, x.prepared(t,
-			`INSERT INTO followed (client_id, resource, client_name, asked_at) VALUES (1, 'contact', 'one', 1000 * unixepoch())`,
-			`INSERT INTO followed_record (client_id, resource, id, version, gone, pass) VALUES (1, 'contact', 3, 1, 0, 1000), (1, 'contact', 5, 1, 1, 1000), (1, 'contact', 77, 1, 0, 1000), (1, 'contact', 78, 1, 0, 1000)`))
-		after := x.cursor(t, one)
-		require.Equal(t, 4, x.counted(t, one, "contact"))
-		x.exec("DELETE FROM f_rel WHERE nr = 3")
-		x.eventually(t, []string{"deleted contact 3"}, func() []string { return x.changed(t, one, after) })
-	})
-}
-
-// TestOwnChangesInDisorder has a record changed and then deleted by the gateway itself, and noted
-// the other way round.
-func TestOwnChangesInDisorder(t *testing.T) {
-	onFollowed(t, []string{"sqlite"}, func(t *testing.T, x *tables, own func() sqlrecord.DB) {
-		for _, r := range x.sheet.Resources {
-			r.Changes.Every = time.Hour
-		}
-		x.followed(t, own())
-		after, before := x.cursor(t, one), x.get(one, "contact", 3)
-		change := func(tx backend.Tx) error {
-			_, err := tx.Update(t.Context(), one, before, x.record("contact", "name", "Dri"))
-			return err
-		}
-		require.NoError(t, x.Telling(t.Context(), change, func(do func(backend.Tx) error) error {
-			if err := x.inTx(t.Context(), func(tx *txn) error { return do(tx) }); err != nil {
-				return err
-			}
-			return x.tryDelete(one, "contact", 3)
-		}))
-		require.Equal(t, []string{"deleted contact 3"}, x.changed(t, one, after))
-		require.Equal(t, 3, x.counted(t, one, "contact"))
-	})
 }
 
 // TestRenamedClient has a client get another name, by which alone the system answers him: he goes
 // on asking, and what changes is told.
 func TestRenamedClient(t *testing.T) {
-	onFollowed(t, []string{"sqlite"}, func(t *testing.T, x *tables, own func() sqlrecord.DB) {
+	inBubble(t, scannedSheet, followedTables, func(t *testing.T, x *tables, db sqlrecord.DB) {
 		var name atomic.Value
 		name.Store("one")
 		failed := make(chan struct{}, 1000)
-		x.hinder(t, own(), func(_ context.Context, of auth.Client) error {
-			if of.Name != name.Load() {
+		x.follows(db, func(_ context.Context, a asked) error {
+			if a.what == "list" && a.of.Name != name.Load() {
 				failed <- struct{}{}
 				return backend.ErrUnexpected
 			}
 			return nil
 		})
-		after := x.cursor(t, one)
+		after := x.cursor(one)
 		name.Store("uno")
 		<-failed
 		x.exec("UPDATE f_rel SET naam = 'Dri' WHERE nr = 3")
-		x.eventually(t, []string{"updated contact 3"}, func() []string { return x.changed(t, auth.Client{ID: one.ID, Name: "uno"}, after) })
+		await.True(x.t, func() bool { return x.changed(auth.Client{ID: one.ID, Name: "uno"}, after) == "updated 3" })
 	})
-}
-
-// stuck is a Store one record of which cannot be read while it is.
-type stuck struct {
-	*Store
-	is     *atomic.Bool
-	failed chan struct{}
-}
-
-func (s stuck) Named(ctx context.Context, r *mapping.Resource, of auth.Client, keys [][]string) ([]mapping.Record, []int32, error) {
-	if s.is.Load() {
-		s.failed <- struct{}{}
-		return nil, nil, backend.ErrUnexpected
-	}
-	return s.Store.Named(ctx, r, of, keys)
 }
 
 // TestStuckLongerThanKept has a look fail for longer than the system keeps what it says: all
 // records are read then.
 func TestStuckLongerThanKept(t *testing.T) {
-	x := onTables(t, "sqlite", triggeredSheet(), triggered("sqlite")...)
-	for _, r := range x.sheet.Resources {
-		r.Changes.Settle, r.Changes.Keeps = 0, time.Second
-	}
-	reader := stuck{x.Store, new(atomic.Bool), make(chan struct{}, 100)}
-	x.follows(t, follow.Options{Reader: reader, DB: ownDatabase(t)})
-	after := x.cursor(t, one)
-	reader.is.Store(true)
-	x.exec("UPDATE f_rel SET naam = 'Dri' WHERE nr = 3")
-	<-reader.failed // and it is tried again in two seconds
-	x.exec("UPDATE f_rel SET naam = 'Twe' WHERE nr = 2")
-	x.exec("DELETE FROM f_wijz")
-	reader.is.Store(false)
-	x.eventually(t, []string{"updated contact 2", "updated contact 3"}, func() []string {
-		told := x.changed(t, one, after)
-		slices.Sort(told)
-		return told
+	inBubble(t, toldSheet("nr", "0s"), triggered("sqlite"), func(t *testing.T, x *tables, db sqlrecord.DB) {
+		for _, r := range x.sheet.Resources {
+			r.Changes.Keeps = time.Second
+		}
+		var stuck atomic.Bool
+		failed := make(chan struct{}, 100)
+		x.follows(db, func(_ context.Context, a asked) error {
+			if a.what != "named" || !stuck.Load() {
+				return nil
+			}
+			failed <- struct{}{}
+			return backend.ErrUnexpected
+		})
+		after := x.cursor(one)
+		stuck.Store(true)
+		x.exec("UPDATE f_rel SET naam = 'Dri' WHERE nr = 3")
+		<-failed // and it is tried again in two seconds
+		x.exec("UPDATE f_rel SET naam = 'Twe' WHERE nr = 2")
+		x.exec("DELETE FROM f_wijz")
+		stuck.Store(false)
+		await.True(x.t, func() bool {
+			told := strings.Split(x.changed(one, after), ", ")
+			slices.Sort(told)
+			return slices.Equal([]string{"updated 2", "updated 3"}, told)
+		})
 	})
-}
-
-// timed is a Store that notes when records are read by their keys.
-type timed struct {
-	*Store
-	mu  *sync.Mutex
-	all *[]time.Time
-}
-
-func (s timed) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (mapping.Record, error) {
-	s.mu.Lock()
-	*s.all = append(*s.all, time.Now())
-	s.mu.Unlock()
-	return s.Store.Get(ctx, r, q)
 }
 
 // TestMissingAtTheirRate has records that are missing looked for no faster than the sheet allows.
 func TestMissingAtTheirRate(t *testing.T) {
-	onFollowed(t, []string{"sqlite"}, func(t *testing.T, x *tables, own func() sqlrecord.DB) {
+	inBubble(t, scannedSheet, followedTables, func(t *testing.T, x *tables, db sqlrecord.DB) {
 		contact := x.sheet.Resource("contact")
 		contact.Changes.Rate = 30 // three, and then a pause
+		x.exec(manyRows)
 		var all []time.Time
-		reader := timed{x.Store, new(sync.Mutex), &all}
-		x.follows(t, follow.Options{Reader: reader, DB: own()})
-		x.exec("INSERT INTO f_rel (nr, adm, naam) WITH RECURSIVE n (i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 109) SELECT i, 1, 'n' FROM n")
-		after := x.cursor(t, one)
-		x.exec("DELETE FROM f_rel WHERE nr >= 100")
-		x.eventually(t, make([]string, 10), func() []string { return make([]string, len(x.changed(t, one, after))) })
-		reader.mu.Lock()
-		defer reader.mu.Unlock()
-		for i := 3; i < len(all); i++ {
+		f := x.follows(db, func(_ context.Context, a asked) error {
+			if a.what == "get" {
+				all = append(all, time.Now())
+			}
+			return nil
+		})
+		after := x.cursor(one)
+		x.exec("DELETE FROM f_rel WHERE nr >= 110")
+		await.True(x.t, func() bool { return strings.Count(x.changed(one, after), "deleted") == 30 })
+		require.NoError(t, f.Close())
+		for i := 3; i < len(all); i++ { // a slow machine only makes it longer
 			require.GreaterOrEqual(t, all[i].Sub(all[i-3]), contact.Changes.Pace(3))
 		}
 	})
-}
-
-// holding is a Store that shows clients from 1001 on no record before it is let go.
-type holding struct {
-	*Store
-	letGo chan struct{}
-}
-
-func (h holding) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (mapping.Record, error) {
-	if q.Client.ID > 1000 {
-		<-h.letGo
-	}
-	return h.Store.Get(ctx, r, q)
 }
 
 // TestOwnChangesOfAllAreNotAwaited has a record that all clients see written, while many follow it
 // and the system hangs: the answer does not wait until each of them is told.
 func TestOwnChangesOfAllAreNotAwaited(t *testing.T) {
 	text := strings.NewReplacer("\nclient: adm\n", "\n", "where: weg = 0", "where: weg = 0, constants: {adm: \"1\"}").Replace(scannedSheet)
-	x := onTables(t, "sqlite", text, followedTables...)
-	for _, r := range x.sheet.Resources {
-		r.Changes.Every = time.Hour
-	}
-	reader := holding{x.Store, make(chan struct{})}
-	x.follows(t, follow.Options{Reader: reader, DB: x.prepared(t,
-		`INSERT INTO followed (client_id, resource, client_name, asked_at, ready_at, next_at) WITH RECURSIVE n (i) AS (SELECT 1001 UNION ALL SELECT i + 1 FROM n WHERE i < 1060)
+	x, db := onSQLite(t, text, followedTables)
+	x.seldom()
+	x.prepared(db, `INSERT INTO followed (client_id, resource, client_name, asked_at, ready_at, next_at) WITH RECURSIVE n (i) AS (SELECT 1001 UNION ALL SELECT i + 1 FROM n WHERE i < 1060)
 			SELECT i, 'contact', '', 1000 * unixepoch(), 1, 1000 * unixepoch() + 1800000 FROM n`,
-		`INSERT INTO followed_record (client_id, resource, id, version, gone, pass) SELECT client_id, resource, 3, 1, 0, 0 FROM followed`)})
-	after, theirs := x.cursor(t, one), x.cursor(t, two)
-	letGo := sync.OnceFunc(func() { close(reader.letGo) })
-	defer letGo()
-	waits := time.AfterFunc(patience, letGo)
-	x.update(one, 3, x.record("contact", "name", "Dri"))
-	require.True(t, waits.Stop(), "others were waited for")
-	letGo()
-	require.Equal(t, []string{"updated contact 3"}, x.changed(t, one, after))
-	x.eventually(t, []string{"updated contact 3"}, func() []string { return x.changed(t, two, theirs) })
+		`INSERT INTO followed_record (client_id, resource, id, version, gone, pass) SELECT client_id, resource, 3, 1, 0, 0 FROM followed`)
+	letGo := make(chan struct{})
+	x.follows(db, func(_ context.Context, a asked) error {
+		if a.what == "get" && a.of.ID > 1000 {
+			<-letGo
+		}
+		return nil
+	})
+	after, theirs := x.cursor(one), x.cursor(two)
+	x.update(one, 3, x.record("contact", "name", "Dri")) // which returns, although nobody is let go
+	close(letGo)
+	require.Equal(t, "updated 3", x.changed(one, after))
+	await.True(t, func() bool { return x.changed(two, theirs) == "updated 3" })
+}
+
+// TestFollowedByTableReadLittle: after the first look, and the one when all has settled, only
+// what the table names is read, and what is read again is no news.
+func TestFollowedByTableReadLittle(t *testing.T) {
+	x, db := onSQLite(t, toldSheet("nr", "0s"), triggered("sqlite"))
+	f := x.follows(db, nil)
+	after := x.cursor(one)
+	read := func() (n int64) {
+		all, err := f.Scans(t.Context())
+		require.NoError(t, err)
+		for _, s := range all {
+			n += s.Records
+		}
+		return n
+	}
+	before := read()
+	x.tells(after, "UPDATE f_rel SET naam = 'Dri' WHERE nr = 3", "updated 3")
+	require.EqualValues(t, before+1, read())
+	x.tells(after, "UPDATE f_rel SET naam = 'Twe' WHERE nr = 2", "updated 3, updated 2")
+	x.exec("DELETE FROM f_wijz")
+	x.exec("DELETE FROM sqlite_sequence")
+	x.tells(after, "UPDATE f_rel SET naam = 'Een!' WHERE nr = 1", "updated 3, updated 2, updated 1") // with the number 1: the table has begun anew
 }

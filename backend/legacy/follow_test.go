@@ -1,11 +1,12 @@
 package legacy
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -16,7 +17,10 @@ import (
 	"frontdesk/backend/drivertest"
 	"frontdesk/backend/follow"
 	"frontdesk/backend/sqlrecord"
+	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/cmd/frontdesk/rig/await"
 	"frontdesk/mapping"
+	"frontdesk/mapping/sheet"
 )
 
 // followedTables have relations by number, and their addresses by a text.
@@ -37,70 +41,21 @@ resources:
     fields: {contact_id: rel, type: {constant: 1}, value: waarde}}
 `
 
-// ownDatabase opens a database of the gateway's own.
-func ownDatabase(t *testing.T) sqlrecord.DB {
-	t.Helper()
-	db, err := sqlrecord.OpenSQLite(filepath.Join(t.TempDir(), "follow.db"), sqlrecord.Options{})
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = db.Close() })
-	return db
-}
+// scannedSheet has all read again and again.
+var scannedSheet = strings.Replace(followedSheet, "\nclient: adm\n", "\nclient: adm\nchanges: {by: scan, every: 10ms, pause: 1ms, page: 3}\n", 1)
 
-// followed has a Store tell changes.
-func (x *tables) followed(t *testing.T, db sqlrecord.DB) *follow.Follower {
-	t.Helper()
-	f, err := follow.Open(t.Context(), follow.Options{Reader: x.Store, DB: db, Sheet: x.sheet, Lease: 200 * time.Millisecond, Log: zaptest.NewLogger(t)})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, f.Close()) })
-	x.TellBy(f)
-	return f
-}
-
-func (x *tables) copyOf(t *testing.T, of auth.Client) *drivertest.Copy {
-	t.Helper()
-	c := &drivertest.Copy{Client: x.front, Of: of, Resources: x.model.Resources}
-	require.NoError(t, c.Begin(t.Context()))
-	return c
-}
-
-// changed are the changes after a cursor, as "kind resource id".
-func (x *tables) changed(t *testing.T, of auth.Client, after string, resources ...*mapping.Resource) (told []string) {
-	t.Helper()
-	if resources == nil {
-		resources = x.model.Resources
+// toldSheet reads what a system notes of its tables in another one, hardly ever anything else.
+func toldSheet(sequence, settle string) string {
+	text := followedSheet
+	for _, table := range []string{"f_rel", "f_com"} {
+		changes := fmt.Sprintf(`{by: table, table: f_wijz, sequence: %s, key: [sleutel], where: "tabel = '%s'", every: 10ms, pause: 1ms, page: 3, settle: %s}`, sequence, table, settle)
+		text = strings.Replace(text, "table: "+table, "table: "+table+", changes: "+changes, 1)
 	}
-	page, err := x.front.Changes(t.Context(), backend.ChangesQuery{Client: of, After: after, Resources: resources, Limit: 100})
-	require.NoError(t, err)
-	for _, c := range page.Changes {
-		told = append(told, fmt.Sprint(c.Kind, " ", c.Resource.Name, " ", c.ID))
-	}
-	return told
+	return text
 }
 
-// eventually waits until a function returns what is wanted.
-func (x *tables) eventually(t *testing.T, want []string, f func() []string) {
-	t.Helper()
-	for began := time.Now(); ; {
-		got := f()
-		if slices.Equal(want, got) {
-			return
-		}
-		if time.Since(began) > patience {
-			require.Equal(t, want, got)
-		}
-		require.NoError(t, auth.Sleep(t.Context(), 2*time.Millisecond))
-	}
-}
-
-func (x *tables) cursor(t *testing.T, of auth.Client) string {
-	t.Helper()
-	page, err := x.front.Changes(t.Context(), backend.ChangesQuery{Client: of, Begin: true, Resources: x.model.Resources})
-	require.NoError(t, err)
-	return page.Cursor
-}
-
-// triggered are the tables of followedTables in a system that notes itself what changes, by
-// triggers of its own: which table, which key, and when.
+// triggered are followedTables in a system that notes itself what changes, by triggers of its own:
+// which table, which key, and when.
 func triggered(engine string) []string {
 	number, row, end := "integer PRIMARY KEY AUTOINCREMENT", "FOR EACH ROW BEGIN %s; END", ""
 	switch engine {
@@ -125,106 +80,204 @@ func triggered(engine string) []string {
 	return all
 }
 
-// triggeredSheet reads what such a system notes, hardly ever anything else.
-func triggeredSheet() string {
-	text := followedSheet
-	for _, table := range []string{"f_rel", "f_com"} {
-		text = strings.Replace(text, "table: "+table, "table: "+table+", changes: {by: table, table: f_wijz, sequence: nr, key: [sleutel], where: \"tabel = '"+table+"'\", every: 10ms, pause: 1ms, page: 3, settle: 50ms}", 1)
+// ownDatabases opens a database of the gateway's own, of PostgreSQL for PostgreSQL: the same for
+// each gateway that calls open.
+func ownDatabases(t *testing.T, engine string) (open func() sqlrecord.DB) {
+	t.Helper()
+	dsn, file := "", filepath.Join(t.TempDir(), "follow.db")
+	if engine == "postgres" {
+		dsn = sqltest.Postgres(t)
 	}
-	return text
-}
-
-// TestFollowedByTable has what others change told by the table that the system itself writes:
-// made, changed, removed, marked, moved to another client. Records of other clients get no ID.
-func TestFollowedByTable(t *testing.T) {
-	eachEngine(t, func(t *testing.T, engine string) {
-		x := onTables(t, engine, triggeredSheet(), triggered(engine)...)
-		f := x.followed(t, ownDatabase(t))
-		require.Equal(t, backend.TellsAll, f.Tells(x.model.Resource("contact")))
-		ones, twos := x.copyOf(t, one), x.copyOf(t, two)
-		after := x.cursor(t, one)
-		eventually := func(want ...string) {
-			t.Helper()
-			x.eventually(t, want, func() []string { return x.changed(t, one, after, x.model.Resource("contact")) })
+	return func() (db sqlrecord.DB) {
+		var err error
+		if dsn != "" {
+			db, err = sqlrecord.OpenPostgres(t.Context(), dsn, sqlrecord.Options{})
+		} else {
+			db, err = sqlrecord.OpenSQLite(file, sqlrecord.Options{})
 		}
-		x.exec("UPDATE f_rel SET naam = 'Dri' WHERE nr = 3")
-		eventually("updated contact 3")
-		x.exec("UPDATE f_rel SET weg = 1 WHERE nr = 5")
-		eventually("updated contact 3", "deleted contact 5")
-		x.exec("UPDATE f_rel SET adm = 2 WHERE nr = 2")
-		eventually("updated contact 3", "deleted contact 5", "deleted contact 2")
-		x.exec("INSERT INTO f_rel (nr, adm, naam) VALUES (9, 1, 'Negen')")
-		eventually("updated contact 3", "deleted contact 5", "deleted contact 2", "created contact 9")
-		x.exec("DELETE FROM f_rel WHERE nr = 9")
-		eventually("updated contact 3", "deleted contact 5", "deleted contact 2", "deleted contact 9")
-		x.exec("UPDATE f_rel SET adm = 1 WHERE nr = 2")
-		eventually("updated contact 3", "deleted contact 5", "deleted contact 9", "created contact 2")
-		x.exec("UPDATE f_rel SET naam = 'Zuider' WHERE nr = 4")
-		for i := range 10 { // several pages
-			x.exec(fmt.Sprintf("INSERT INTO f_com VALUES ('n%d', 1, 1, 'n')", i))
-		}
-		x.exec("DELETE FROM f_com WHERE code = 'zz'")
-		require.NoError(t, ones.Equals(t.Context(), patience))
-		require.NoError(t, twos.Equals(t.Context(), patience))
-		for _, c := range x.changed(t, two, x.cursor(t, two)) {
-			t.Error("told of what another client has: ", c)
-		}
-
-		x.exec("DELETE FROM f_wijz") // which leaves no hole
-		x.exec("UPDATE f_rel SET naam = 'Drie' WHERE nr = 3")
-		require.NoError(t, ones.Equals(t.Context(), patience))
-	})
-}
-
-// TestFollowedByTableReadLittle: after the first look, and the one when all has settled, only
-// what the table names is read, and what is read again is no news.
-func TestFollowedByTableReadLittle(t *testing.T) {
-	x := onTables(t, "sqlite", triggeredSheet(), triggered("sqlite")...)
-	for _, r := range x.sheet.Resources {
-		r.Changes.Settle = 0
-	}
-	f := x.followed(t, ownDatabase(t))
-	after := x.cursor(t, one)
-	read := func() (n int64) {
-		all, err := f.Scans(t.Context())
 		require.NoError(t, err)
-		for _, s := range all {
-			n += s.Records
-		}
-		return n
+		t.Cleanup(func() { _ = db.Close() })
+		return db
 	}
-	before := read()
-	x.exec("UPDATE f_rel SET naam = 'Dri' WHERE nr = 3")
-	x.eventually(t, []string{"updated contact 3"}, func() []string { return x.changed(t, one, after) })
-	require.EqualValues(t, before+1, read())
-	x.exec("UPDATE f_rel SET naam = 'Twe' WHERE nr = 2")
-	x.eventually(t, []string{"updated contact 3", "updated contact 2"}, func() []string { return x.changed(t, one, after) })
-
-	x.exec("DELETE FROM f_wijz")
-	x.exec("DELETE FROM sqlite_sequence")
-	x.exec("UPDATE f_rel SET naam = 'Een!' WHERE nr = 1") // with the number 1: the table has begun anew
-	x.eventually(t, []string{"updated contact 3", "updated contact 2", "updated contact 1"}, func() []string { return x.changed(t, one, after) })
 }
 
-// TestFollowedDeletions has rows that the system marks told as deleted without a look at all
-// records.
-func TestFollowedDeletions(t *testing.T) {
-	eachEngine(t, func(t *testing.T, engine string) {
-		text := strings.Replace(followedSheet, "table: f_rel",
-			"table: f_rel, changes: {by: version, every: 10ms, pause: 1ms, page: 2, deleted: \"weg IN (1, 2)\"}", 1)
-		text = strings.Replace(text, "\nclient: adm\n", "\nclient: adm\nchanges: {by: scan, every: 10ms, pause: 1ms, page: 3}\n", 1)
-		x := onTables(t, engine, text, followedTables...)
-		f := x.followed(t, ownDatabase(t))
-		contact := x.model.Resource("contact")
-		require.Equal(t, backend.TellsAll, f.Tells(contact))
-		after, theirs := x.cursor(t, one), x.cursor(t, two)
-		now := time.Now().UnixMilli()
-		x.exec(fmt.Sprintf("UPDATE f_rel SET naam = 'Dri', gew = %d WHERE nr = 3", now))
-		x.eventually(t, []string{"updated contact 3"}, func() []string { return x.changed(t, one, after, contact) })
-		x.exec(fmt.Sprintf("UPDATE f_rel SET weg = nr %% 2 + 1, gew = %d WHERE nr IN (1, 2, 5)", now))
-		x.eventually(t, []string{"updated contact 3", "deleted contact 1", "deleted contact 2", "deleted contact 5"}, func() []string { return x.changed(t, one, after, contact) })
-		x.exec(fmt.Sprintf("UPDATE f_rel SET weg = 0, gew = %d WHERE nr = 2", now+1))
-		x.eventually(t, []string{"updated contact 3", "deleted contact 1", "deleted contact 5", "created contact 2"}, func() []string { return x.changed(t, one, after, contact) })
-		require.Empty(t, x.changed(t, two, theirs, contact))
+// onFollowed runs f on tables that are read again and again.
+func onFollowed(t *testing.T, engines []string, f func(t *testing.T, x *tables, own func() sqlrecord.DB)) {
+	for _, engine := range engines {
+		t.Run(engine, func(t *testing.T) {
+			f(t, onTables(t, engine, scannedSheet, followedTables...), ownDatabases(t, engine))
+		})
+	}
+}
+
+// onSQLite is a system in SQLite, and a database of the gateway's own.
+func onSQLite(t *testing.T, text string, tables []string) (*tables, sqlrecord.DB) {
+	t.Helper()
+	return onTables(t, "sqlite", text, tables...), ownDatabases(t, "sqlite")()
+}
+
+// inBubble runs f on such a system at a clock of its own, which goes on when all wait.
+func inBubble(t *testing.T, text string, tables []string, f func(t *testing.T, x *tables, db sqlrecord.DB)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		x, db := onSQLite(t, text, tables)
+		x.fixture.t = struct{ testing.TB }{t} // which has no end of the test run in a bubble
+		f(t, x, db)
 	})
+}
+
+// seldom has the system looked at by the hour.
+func (x *tables) seldom() {
+	for _, r := range x.sheet.Resources {
+		r.Changes.Every = time.Hour
+	}
+}
+
+// asked is what a Follower asks a Store for, before it is answered, or its answer to a list or a
+// journal: n are the records, or whether there is more.
+type asked struct {
+	what     string
+	resource *mapping.Resource
+	of       auth.Client
+	n        int
+}
+
+// heard is a Store that tells what it is asked, and fails where hear does.
+type heard struct {
+	*Store
+	hear func(ctx context.Context, a asked) error
+}
+
+func (h heard) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (mapping.Record, error) {
+	if err := h.hear(ctx, asked{"get", r, q.Client, 1}); err != nil {
+		return mapping.Record{}, err
+	}
+	return h.Store.Get(ctx, r, q)
+}
+
+func (h heard) List(ctx context.Context, r *mapping.Resource, q backend.Query) (page backend.Page, err error) {
+	if err = h.hear(ctx, asked{"list", r, q.Client, 0}); err == nil {
+		page, err = h.Store.List(ctx, r, q)
+	}
+	if err == nil {
+		err = h.hear(ctx, asked{"listed", r, q.Client, len(page.Records)})
+	}
+	return page, err
+}
+
+func (h heard) Named(ctx context.Context, r *mapping.Resource, of auth.Client, keys [][]string) ([]mapping.Record, []int32, error) {
+	if err := h.hear(ctx, asked{"named", r, of, len(keys)}); err != nil {
+		return nil, nil, err
+	}
+	return h.Store.Named(ctx, r, of, keys)
+}
+
+func (h heard) Entries(ctx context.Context, r *mapping.Resource, of auth.Client, after string, most int) (page follow.Entries, err error) {
+	if err = h.hear(ctx, asked{"entries", r, of, 0}); err == nil {
+		page, err = h.Store.Entries(ctx, r, of, after, most)
+	}
+	if err == nil {
+		err = h.hear(ctx, asked{"more", r, of, b2i(page.More)})
+	}
+	return page, err
+}
+
+// follows has a Store tell changes; hear hears what it is asked for them, nil for nobody.
+func (x *tables) follows(db sqlrecord.DB, hear func(context.Context, asked) error) *follow.Follower {
+	x.t.Helper()
+	o := follow.Options{Reader: x.Store, DB: db, Sheet: x.sheet, Lease: 200 * time.Millisecond, Log: zaptest.NewLogger(x.t)}
+	if hear != nil {
+		o.Reader = heard{x.Store, hear}
+	}
+	f, err := follow.Open(x.t.Context(), o)
+	require.NoError(x.t, err)
+	x.t.Cleanup(func() { require.NoError(x.t, f.Close()) })
+	x.TellBy(f)
+	return f
+}
+
+// prepared runs statements in the database of what is followed, before anybody looks.
+func (x *tables) prepared(db sqlrecord.DB, statements ...string) {
+	x.t.Helper()
+	require.NoError(x.t, x.follows(db, nil).Close())
+	for _, statement := range statements {
+		_, err := sqlrecord.Change(x.t.Context(), db, statement)
+		require.NoError(x.t, err, statement)
+	}
+}
+
+// beginning is what a client asks who begins to follow resources.
+func beginning(of auth.Client, resources ...*mapping.Resource) backend.ChangesQuery {
+	return backend.ChangesQuery{Client: of, Begin: true, Resources: resources}
+}
+
+func (x *tables) cursor(of auth.Client) string {
+	x.t.Helper()
+	page, err := x.front.Changes(x.t.Context(), beginning(of, x.model.Resources...))
+	require.NoError(x.t, err)
+	return page.Cursor
+}
+
+// changed are the changes after a cursor: "updated 3" of a contact, of others their resource too.
+func (x *tables) changed(of auth.Client, after string) string {
+	x.t.Helper()
+	page, err := x.front.Changes(x.t.Context(), backend.ChangesQuery{Client: of, After: after, Resources: x.model.Resources, Limit: 100})
+	require.NoError(x.t, err)
+	var told []string
+	for _, c := range page.Changes {
+		told = append(told, strings.TrimPrefix(fmt.Sprint(c.Resource.Name, " ", c.Kind, " ", c.ID), "contact "))
+	}
+	return strings.Join(told, ", ")
+}
+
+// tells changes the system, and waits until this is told of what one has followed since a cursor.
+func (x *tables) tells(after, statement, want string) {
+	x.t.Helper()
+	if statement != "" {
+		x.exec(statement)
+	}
+	var told string
+	defer func() {
+		if x.t.Failed() {
+			x.t.Log("told is: ", told)
+		}
+	}()
+	await.True(x.t, func() bool {
+		told = x.changed(one, after)
+		return told == want
+	}, want)
+}
+
+// counted is how many records a client sees, as far as they have been seen.
+func (x *tables) counted(of auth.Client, resource string) int {
+	x.t.Helper()
+	digest, err := x.front.Digest(x.t.Context(), x.model.Resource(resource), backend.DigestQuery{Client: of, From: 1, Ranges: 1})
+	require.NoError(x.t, err)
+	return digest.Ranges[0].Count
+}
+
+func (x *tables) copyOf(of auth.Client) *drivertest.Copy {
+	x.t.Helper()
+	c := &drivertest.Copy{Client: x.front, Of: of, Resources: x.model.Resources}
+	require.NoError(x.t, c.Begin(x.t.Context()))
+	return c
+}
+
+// equal waits until copies are as lists are.
+func (x *tables) equal(copies ...*drivertest.Copy) {
+	x.t.Helper()
+	for _, c := range copies {
+		await.True(x.t, func() bool {
+			_, err := c.CatchUp(x.t.Context())
+			require.NoError(x.t, err)
+			differs, err := c.Differs(x.t.Context())
+			require.NoError(x.t, err)
+			return differs == ""
+		}, "the copy of client %d", c.Of.ID)
+	}
+}
+
+// byVersion is how contacts are followed by modified_at.
+func byVersion() sheet.Changes {
+	return sheet.Changes{By: sheet.ByVersion, Every: 10 * time.Millisecond, Settle: time.Minute, Pause: time.Millisecond, Page: 3}
 }
