@@ -12,67 +12,6 @@ import (
 	"frontdesk/mapping"
 )
 
-// spelledSheet has groups whose keys the database compares without case.
-const spelledSheet = `keep: keep.db
-without_rules: []
-resources:
-  turnovergroup: {table: c_groep, key: {columns: nr, id: kept, generated: supplied HOW}, client: "",
-    fields: {code: nr, description: oms, vat_kind: {constant: high}, ledger_account: {constant: "8000"}}}
-  article: {table: c_art, key: {columns: nr, id: column, generated: supplied}, client: "", operations: {only: [get, list, update]},
-    fields: {number: {constant: x}, description: oms, turnover_group_id: groep, article_kind: {constant: part}, unit_type: {constant: piece}}}
-`
-
-// spelled opens a database where group AB01 has an article that says ab01.
-func spelled(t *testing.T, engine, how string) *tables {
-	t.Helper()
-	text := map[string]string{"postgres": "varchar(8) COLLATE without_case", "sqlite": "varchar(8) COLLATE NOCASE", "mariadb": "varchar(8) COLLATE utf8mb4_general_ci"}[engine]
-	var first []string
-	if engine == "postgres" {
-		first = []string{"CREATE COLLATION without_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false)"}
-	}
-	return onTables(t, engine, strings.Replace(spelledSheet, "HOW", how, 1), append(first,
-		"CREATE TABLE c_groep (nr "+text+" NOT NULL PRIMARY KEY, oms varchar(20) NOT NULL)",
-		"CREATE TABLE c_art (nr integer NOT NULL PRIMARY KEY, oms varchar(20) NOT NULL, groep "+text+" NOT NULL REFERENCES c_groep (nr))",
-		"INSERT INTO c_groep VALUES ('AB01', 'group'), ('CD02', 'other')",
-		"INSERT INTO c_art VALUES (1, 'one', 'ab01'), (2, 'two', 'AB01'), (3, 'three', 'Ab01')")...)
-}
-
-// TestKeysWithoutCase: what the database takes for one key has one ID, however it is spelled where
-// it is referred to, unless the sheet says otherwise.
-func TestKeysWithoutCase(t *testing.T) {
-	eachEngine(t, func(t *testing.T, engine string) {
-		x, of := spelled(t, engine, ", case: exact"), map[int64]bool{}
-		for _, a := range x.list(one, "article") {
-			of[a.Get("turnover_group_id").Int()] = true
-		}
-		require.Len(t, of, 3, "as the sheet says")
-
-		x = spelled(t, engine, "")
-		articles := x.list(one, "article") // ab01 is met before AB01
-		groups := x.list(one, "turnovergroup")
-		require.Len(t, groups, 2)
-		for _, a := range articles {
-			require.EqualValues(t, groups[0].ID(), a.Get("turnover_group_id").Int(), shown(a))
-		}
-		require.Len(t, x.by("article", "turnover_group_id", mapping.Equals, groups[0].Get("id")), 3)
-		x.update(one, groups[0].ID(), x.record("turnovergroup", "description", "changed"))
-		require.Equal(t, "changed", x.get(one, "turnovergroup", groups[0].ID()).Get("description").Text())
-		x.update(one, 1, x.record("article", "turnover_group_id", id(groups[1])))
-		require.EqualValues(t, groups[1].ID(), x.get(one, "article", 1).Get("turnover_group_id").Int())
-	})
-}
-
-// TestTextOfTheMark: before, a text that is the mark of an unknown code was taken for one in every
-// field, and the record was left out.
-func TestTextOfTheMark(t *testing.T) {
-	eachEngine(t, func(t *testing.T, engine string) {
-		x := spelled(t, engine, "")
-		x.exec("UPDATE c_art SET oms = '\x1a' WHERE nr = 2")
-		require.Equal(t, "\x1a", x.get(one, "article", 2).Get("description").Text())
-		require.Len(t, x.list(one, "article"), 3)
-	})
-}
-
 // blankColumns are the types of keys: most engines take texts for two if they differ in blanks
 // behind, unless the type or the collation says otherwise.
 var blankColumns = []struct {
@@ -159,16 +98,4 @@ func (x *tables) judgeBlanks(names map[int32]string) {
 		x.update(one, 1, x.record("order", "contact_id", fmt.Sprint(id)))
 		require.EqualValues(t, id, x.get(one, "order", 1).Get("contact_id").Int())
 	}
-}
-
-// TestPartsOfKeysWithBlanks: each part of a key is compared as its own column is.
-func TestPartsOfKeysWithBlanks(t *testing.T) {
-	text := strings.NewReplacer("[b, code]", "[b, code, soort]", "name: naam", "name: code, first_name: soort").Replace(blankSheet)
-	x := onTables(t, "postgres", text[:strings.Index(text, "  order:")],
-		"CREATE TABLE l_klant (b integer NOT NULL, code varchar(6) NOT NULL, soort char(4) NOT NULL, naam varchar(8), PRIMARY KEY (b, code, soort))",
-		"INSERT INTO l_klant VALUES (1, 'A1', 'x')")
-	id := x.list(one, "contact")[0].ID()
-	_, err := x.tryUpdate(one, id, x.record("contact", "name", "A1 "))
-	require.ErrorContains(t, err, "name", "another key")
-	x.update(one, id, x.record("contact", "first_name", "x")) // the same key, which the column pads
 }

@@ -54,28 +54,6 @@ func TestWhoMakesARow(t *testing.T) {
 	})
 }
 
-// TestColumnOfTwoFields (S2): what is only read may be a column that another field is, too.
-func TestColumnOfTwoFields(t *testing.T) {
-	eachEngine(t, func(t *testing.T, engine string) {
-		x := onTables(t, engine, vendorSheet, vendorTables...)
-		rec := x.get(one, "employee", 1)
-		require.Equal(t, rec.Get("email"), rec.Get("username"))
-		require.Equal(t, "anna@noord.nl", rec.Get("email").Text())
-	})
-}
-
-// TestRowsThatLackAName (O3): what a row lacks already is not held against a change of other fields;
-// nobody makes it lack it.
-func TestRowsThatLackAName(t *testing.T) {
-	eachEngine(t, func(t *testing.T, engine string) {
-		x := onTables(t, engine, vendorSheet, vendorTables...)
-		x.update(one, 3, x.record("contact", "note", "changed"))
-		require.Equal(t, "changed", x.get(one, "contact", 3).Get("note").Text())
-		_, err := x.tryUpdate(one, 1, x.record("contact", "name", "null"))
-		require.Error(t, err)
-	})
-}
-
 // TestOneUnlistedCode (C6): a row with a code that nothing lists is left out and counted, whatever
 // fields are asked for that can tell, and is in nobody's way.
 func TestOneUnlistedCode(t *testing.T) {
@@ -130,11 +108,4 @@ func TestSheetsWithAnySQL(t *testing.T) {
 		}
 		require.Len(t, x.list(two, "contact"), 1)
 	})
-}
-
-// TestSheetsWithCasts: a cast of PostgreSQL is no parameter.
-func TestSheetsWithCasts(t *testing.T) {
-	text := strings.Replace(vendorSheet, "note: notes", `note: {read: "notes::text || ':x'::varchar || $q$:y ' $q$", write: {notes: "(:value)::varchar(60)"}}`, 1)
-	x := onTables(t, "postgres", text, append(vendorTables[:len(vendorTables):len(vendorTables)], "UPDATE clients SET notes = 'n' WHERE id = 1")...)
-	require.Equal(t, "n:x:y ' ", x.get(one, "contact", 1).Get("note").Text())
 }

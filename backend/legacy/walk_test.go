@@ -6,13 +6,11 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"frontdesk/auth"
-	"frontdesk/backend"
 	"frontdesk/backend/drivertest"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping"
@@ -133,41 +131,5 @@ func TestSorts(t *testing.T) {
 		{sqlrecord.Postgres(), "money", sqlrecord.Others}, {sqlrecord.MySQL(), "set", sqlrecord.Texts}, {sqlrecord.Postgres(), "double precision", sqlrecord.Floats}, {sqlrecord.MySQL(), "longblob", sqlrecord.Binaries}, {sqlrecord.SQLite(), "", ""},
 	} {
 		require.Equal(t, c.sort, c.engine.SortOf(c.column), "%s of %s", c.column, c.engine.Name)
-	}
-}
-
-// TestDomainsAndDocuments: what a domain of PostgreSQL or a column of bits refuses is told of its
-// field, and columns of types without operators are found and sorted.
-func TestDomainsAndDocuments(t *testing.T) {
-	x := onTables(t, "postgres", `time_zone: UTC
-without_rules: []
-resources:
-  article: {table: w_typed, key: {columns: nr, generated: max+1}, client: "",
-    fields: {number: code, description: spec, ean: feed, article_kind: {constant: part}, unit_type: bits, price: amount, turnover_group_id: {absent: true}}}
-`,
-		"CREATE DOMAIN w_code AS varchar(5) CONSTRAINT w_no_x CHECK (value <> 'x')", "CREATE DOMAIN w_amount AS numeric(4,2) NOT NULL",
-		"CREATE TABLE w_typed (nr integer PRIMARY KEY, code w_code, spec json, feed xml, amount w_amount, bits bit(3))",
-		`INSERT INTO w_typed VALUES (1, 'a', '{"b": 1}', '<b/>', 1, '101'), (2, 'b', '{"a": 1}', '<a/>', 2, '101')`)
-	for fields, want := range map[string]string{
-		`number=abcdef`: "varchar_too_long: number, 6, 5", `number=x`: "varchar_invalid: number, x", `price=100`: "float8_invalid: price, 100", `unit_type=1010`: "varchar_invalid: unit_type, 1010",
-	} {
-		name, value, _ := strings.Cut(fields, "=")
-		rec := x.record("article", "number", "c", "description", "{}", "price", "3", "unit_type", "101")
-		rec.Set(name, x.record("article", name, value).Get(name))
-		_, err := x.tryCreate(one, rec)
-		require.ErrorContains(t, err, want)
-	}
-	made := x.create(one, x.record("article", "number", "c", "description", `{"c": 1}`, "price", "99.99"))
-	for name, value := range map[string]string{"description": `{"c": 1}`, "ean": "<a/>", "price": "99.99"} {
-		f := x.model.Resource("article").Field(name)
-		v, bad := f.Parse(value, time.UTC)
-		require.Nil(t, bad)
-		want := made.ID()
-		if name == "ean" {
-			want = 2
-		}
-		require.Equal(t, []int32{want}, x.by("article", name, mapping.Equals, v), name)
-		last := map[string]int32{"description": made.ID(), "ean": 1, "price": made.ID()}[name]
-		require.Equal(t, last, x.page(backend.Query{Client: one, Sort: []backend.Order{{Field: f, Descending: true}}}, "article").Records[0].ID(), name)
 	}
 }

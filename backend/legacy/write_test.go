@@ -185,35 +185,3 @@ func TestAChangeByAnotherIsNoticed(t *testing.T) {
 		require.Equal(t, "by another", x.get(one, "contact", before.ID()).Get("note").Text())
 	})
 }
-
-const lossySheet = `rules: backend
-resources:
-  contact:
-    table: u_rel
-    key: {columns: nr, generated: max+1}
-    client: adm
-    fields:
-      kind: {column: typ, codes: {8: person, 100: company, 2: company, 3: company}}
-      name: naam
-      is_customer: {read: "klant % 2", write: {klant: ":value"}}
-`
-
-// TestWhatIsNotChangedIsNotWritten: before, whoever sent back what he had read wrote another code,
-// and made of who is a customer and a prospect a customer alone.
-func TestWhatIsNotChangedIsNotWritten(t *testing.T) {
-	eachEngine(t, func(t *testing.T, engine string) {
-		x := onTables(t, engine, lossySheet,
-			"CREATE TABLE u_rel (nr integer NOT NULL PRIMARY KEY, adm integer NOT NULL, typ integer, naam varchar(20) NOT NULL, klant integer)",
-			"INSERT INTO u_rel VALUES (1, 1, 2, 'A', 3)")
-		row := func() string { return x.one("SELECT CONCAT(typ, ' ', klant, ' ', naam) FROM u_rel WHERE nr = 1") }
-		require.Equal(t, "company", x.get(one, "contact", 1).Get("kind").Text())
-		for _, name := range []string{"A", "B"} {
-			x.update(one, 1, x.record("contact", "kind", "company", "is_customer", "1", "name", name))
-			require.Equal(t, "2 3 "+name, row())
-		}
-		x.update(one, 1, x.record("contact", "kind", "person", "is_customer", "0"))
-		require.Equal(t, "8 0 B", row(), "what is changed is written")
-		x.create(one, x.record("contact", "kind", "company", "is_customer", "1", "name", "C"))
-		require.Equal(t, "100 1", x.one("SELECT CONCAT(typ, ' ', klant) FROM u_rel WHERE nr = 2"))
-	})
-}
