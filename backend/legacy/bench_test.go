@@ -13,32 +13,6 @@ import (
 	"frontdesk/backend/legacy/legacytest"
 )
 
-// BenchmarkGet reads one record of a mapped database.
-func BenchmarkGet(b *testing.B) {
-	for engine, start := range map[string]func(testing.TB) string{"sqlite": legacytest.SQLite, "postgres": legacytest.Postgres, "mariadb": legacytest.MariaDB} {
-		b.Run(engine, func(b *testing.B) {
-			s, err := Open(b.Context(), Options{
-				Sheet: load(b, filepath.Join("testdata", "dealerpak", engine+".yaml"), start(b)), IDStore: openIDStore(b, time.Now), Now: time.Now, Hasher: auth.NewHasher(),
-			})
-			require.NoError(b, err)
-			defer s.Close()
-			for _, name := range []string{"contact", "article", "order"} {
-				r := s.sheet.Model.Resource(name)
-				page, err := s.List(b.Context(), r, backend.Query{Client: one, Limit: 1})
-				require.NoError(b, err)
-				q := backend.Query{Client: one, ID: page.Records[0].ID()}
-				b.Run(name, func(b *testing.B) {
-					b.ReportAllocs()
-					for b.Loop() {
-						_, err := s.Get(b.Context(), r, q)
-						require.NoError(b, err)
-					}
-				})
-			}
-		})
-	}
-}
-
 // TestGetAllocations: a get of PostgreSQL is the one whose every allocation is ours or pgx's.
 func TestGetAllocations(t *testing.T) {
 	s, err := Open(t.Context(), Options{

@@ -31,9 +31,6 @@ type fixture struct {
 	front  *backend.Client
 }
 
-// patience is how long a test waits for what has to happen, on whatever machine.
-const patience = time.Minute
-
 // one and two are clients of the systems.
 var (
 	one = auth.Client{ID: 1, Name: "one"}

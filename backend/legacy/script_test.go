@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
 
 	"frontdesk/auth"
 	"frontdesk/backend"
@@ -32,9 +33,7 @@ type script struct {
 // scripted is a case by its file and its name.
 func scripted(t *testing.T, file, name string) *script {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata", "scripts", file))
-	require.NoError(t, err)
-	all := scriptsOf(t, string(text))
+	all := scriptsOf(t, file)
 	at := slices.IndexFunc(all, func(s *script) bool { return s.name == name })
 	require.GreaterOrEqual(t, at, 0, name)
 	return all[at]
@@ -45,16 +44,23 @@ func TestScripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/scripts/*.txt")
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		require.NoError(t, err)
-		for _, s := range scriptsOf(t, string(text)) {
-			for engine := range engines {
-				if s.engines == nil || slices.Contains(s.engines, engine) {
-					t.Run(filepath.Base(file)+"/"+s.name+"/"+engine, func(t *testing.T) { s.run(t, engine) })
+	for engine := range engines { // the servers are everyone's
+		run(t, engine, engines[engine](t))
+	}
+	leaks := goleak.IgnoreCurrent()
+	t.Cleanup(func() { goleak.VerifyNone(t, leaks) })
+	for engine := range engines {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			dsn := engines[engine](t)
+			for _, file := range files {
+				for _, s := range scriptsOf(t, filepath.Base(file)) {
+					if s.engines == nil || slices.Contains(s.engines, engine) {
+						t.Run(filepath.Base(file)+"/"+s.name, func(t *testing.T) { s.run(t, engine, dsn) })
+					}
 				}
 			}
-		}
+		})
 	}
 }
 
@@ -64,11 +70,13 @@ var (
 )
 
 // scriptsOf are the cases of a file.
-func scriptsOf(t *testing.T, text string) (all []*script) {
+func scriptsOf(t *testing.T, file string) (all []*script) {
 	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", "scripts", file))
+	require.NoError(t, err)
 	var s *script
 	part := ""
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(string(text)) {
 		line = strings.ReplaceAll(strings.TrimRight(line, "\n"), `\x1a`, "\x1a")
 		name, is := strings.CutPrefix(line, "=== ")
 		switch {
@@ -132,20 +140,33 @@ func (s *script) of(part, engine string) (lines []string) {
 	return lines
 }
 
-// open makes the tables, and opens them.
+// open makes the tables in a database of their own, and opens them.
 func (s *script) open(t *testing.T, engine string) *tables {
 	t.Helper()
-	var dsn string
 	if s.encoding != "" && engine == "postgres" {
-		dsn = sqltest.PostgresIn(t, s.encoding)
-	} else {
-		dsn = engines[engine](t)
+		return s.openAt(t, engine, sqltest.PostgresIn(t, s.encoding))
 	}
-	return onMade(t, engine, dsn, strings.Join(s.of("sheet", engine), "\n")+"\n", s.of("tables", engine)...)
+	return s.openAt(t, engine, engines[engine](t))
 }
 
-func (s *script) run(t *testing.T, engine string) {
-	p, steps := &play{tables: s.open(t, engine), t: t, who: one}, s.of("steps", engine)
+func (s *script) openAt(t *testing.T, engine, dsn string) *tables {
+	t.Helper()
+	run(t, engine, dsn, s.of("tables", engine)...)
+	x, err := tryMade(t, engine, dsn, strings.Join(s.of("sheet", engine), "\n")+"\n", nil)
+	require.NoError(t, err)
+	return x
+}
+
+// run plays the steps. A schema is made anew in PostgreSQL sooner than a database.
+func (s *script) run(t *testing.T, engine, dsn string) {
+	var x *tables
+	if engine == "postgres" && s.encoding == "" {
+		run(t, engine, dsn, "DROP SCHEMA public CASCADE", "CREATE SCHEMA public")
+		x = s.openAt(t, engine, dsn)
+	} else {
+		x = s.open(t, engine)
+	}
+	p, steps := &play{tables: x, t: t, who: one}, s.of("steps", engine)
 	require.NotEmpty(t, steps)
 	for _, step := range steps {
 		p.step(step)
@@ -155,7 +176,7 @@ func (s *script) run(t *testing.T, engine string) {
 // play is a script that is under way.
 type play struct {
 	*tables
-	t    *testing.T
+	t    testing.TB
 	who  auth.Client
 	made int32 // what was created, or found by a field, last
 }
@@ -211,18 +232,18 @@ func (p *play) step(line string) {
 		if got = toldOf(err); err == nil {
 			got = valuesOf(rec, strings.Split(rest, ", "))
 		}
-	case "create", "update":
+	case "create":
+		rec := p.record(r.Name, p.pairs(rest)...)
+		p.calls.all = nil
+		stored, err := p.tryCreate(p.who, rec)
+		if got = toldOf(err); err == nil {
+			p.made = stored.ID()
+		}
+	case "update":
 		rec, id := p.record(r.Name, p.pairs(rest)...), p.id(r, of)
 		p.calls.all = nil
-		if verb == "create" {
-			stored, err := p.tryCreate(p.who, rec)
-			if got = toldOf(err); err == nil {
-				p.made = stored.ID()
-			}
-		} else {
-			_, err := p.tryUpdate(p.who, id, rec)
-			got = toldOf(err)
-		}
+		_, err := p.tryUpdate(p.who, id, rec)
+		got = toldOf(err)
 	case "distinct":
 		all := map[string]bool{}
 		for _, rec := range p.list(p.who, r.Name) {
@@ -288,21 +309,22 @@ func valuesOf(rec mapping.Record, fields []string) string {
 	return strings.Join(all, ", ")
 }
 
-// id is a number, $ for what was created or found last, or FIELD=VALUE of the record that has it.
+// id is a number, $ for what was created or found last, or the first record that FIELD=VALUE&FIELD=VALUE holds for.
 func (p *play) id(r *mapping.Resource, word string) int32 {
-	field, value, named := strings.Cut(word, "=")
-	switch {
-	case word == "":
-		return 0
-	case word == "$":
+	p.t.Helper()
+	if word == "$" {
 		return p.made
-	case !named:
-		n, err := strconv.Atoi(word)
-		require.NoError(p.t, err, word)
+	}
+	if n, err := strconv.ParseInt(word, 10, 32); err == nil {
 		return int32(n)
 	}
 	for _, rec := range p.list(p.who, r.Name) {
-		if valuesOf(rec, []string{field}) == value {
+		is := true
+		for _, pair := range strings.FieldsFunc(word, func(c rune) bool { return c == '&' }) {
+			field, value, _ := strings.Cut(pair, "=")
+			is = is && valuesOf(rec, []string{field}) == value
+		}
+		if is {
 			p.made = rec.ID()
 			return p.made
 		}

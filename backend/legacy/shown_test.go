@@ -9,11 +9,12 @@ import (
 	"frontdesk/mapping"
 )
 
-// findsShown filters by each value that is shown of some fields.
+// findsShown filters by each value that is shown of some fields, and reads all in their order.
 func (x *tables) findsShown(resource string, fields ...string) {
 	x.t.Helper()
 	all := x.list(one, resource)
 	for _, name := range fields {
+		x.walksInOrder(all[0].Resource, all[0].Resource.Field(name), true)
 		for _, rec := range all {
 			f := rec.Resource.Field(name)
 			x.findsBy(f, rec.Values[f.Index], all)

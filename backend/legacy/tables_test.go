@@ -99,6 +99,8 @@ func onTables(t *testing.T, engine, text string, statements ...string) *tables {
 func onMade(t *testing.T, engine, dsn, text string, statements ...string) *tables {
 	t.Helper()
 	run(t, engine, dsn, statements...)
+	leaks := goleak.IgnoreCurrent() // the server is everyone's
+	t.Cleanup(func() { goleak.VerifyNone(t, leaks) })
 	x, err := tryMade(t, engine, dsn, text, nil)
 	require.NoError(t, err)
 	return x
@@ -117,8 +119,6 @@ func tryMade(t *testing.T, engine, dsn, text string, log *zap.Logger) (*tables, 
 	text = strings.ReplaceAll(text, "ENGINE", engine)
 	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 	x := &tables{clock: authtest.ClockAt(time.Date(2026, time.November, 20, 9, 0, 0, 0, time.UTC)), sheet: load(t, file, dsn), calls: &outcomes{}}
-	leaks := goleak.IgnoreCurrent() // the server is everyone's
-	t.Cleanup(func() { goleak.VerifyNone(t, leaks) })
 	x.ids = openIDStore(t, x.clock.Now, x.sheet.KeysWithoutCase()...)
 	s, err := Open(t.Context(), Options{Sheet: x.sheet, IDStore: x.ids, Now: x.clock.Now, Hasher: auth.NewHasher(), Log: log})
 	if err != nil {
@@ -207,16 +207,4 @@ func (x *tables) list(client auth.Client, resource string, filters ...backend.Fi
 	page, err := x.front.List(x.t.Context(), x.model.Resource(resource), backend.Query{Client: client, Filters: filters})
 	require.NoError(x.t, err)
 	return page.Records
-}
-
-// requireTold wants violations of a reason with these arguments.
-func requireTold(t *testing.T, err error, reason mapping.Reason, args ...[]string) {
-	t.Helper()
-	found, ok := mapping.AsViolations(err)
-	require.True(t, ok, "%v", err)
-	require.Len(t, found, len(args), "%v", err)
-	for i, e := range found {
-		require.Equal(t, reason, e.Reason, "%v", err)
-		require.Equal(t, args[i], e.Args, "%v", err)
-	}
 }
