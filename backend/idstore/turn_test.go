@@ -10,13 +10,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/backend"
 	"frontdesk/backend/idstore"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/backend/sqlrecord/sqltest"
-	"frontdesk/mapping"
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // turnVictim is the variable that makes this test binary a process to be killed while
@@ -88,35 +89,51 @@ func TestTurnOfAKilledGateway(t *testing.T) {
 	require.NoError(t, cmd.Process.Kill())
 	_ = cmd.Wait()
 
-	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	_, err = s.Take(short, "order", 1, 7)
-	require.ErrorIs(t, err, context.DeadlineExceeded)
-
-	var left int64
-	require.NoError(t, db.Read(t.Context(), func(c sqlrecord.Conn) error {
-		const sql = "SELECT extract(epoch FROM until - clock_timestamp())::bigint FROM kept_turn"
-		return c.Query(t.Context(), sql, []sqlrecord.Column{{Type: mapping.Int4}}, nil, func(row []mapping.Value) error {
-			left = row[0].Int()
-			return nil
-		})
-	}))
+	left := numberOf(t, db, "SELECT extract(epoch FROM until - clock_timestamp())::bigint FROM kept_turn")
 	require.LessOrEqual(t, left, int64(victimsTime/time.Second))
 	require.Greater(t, left, int64(0))
 
-	waiting := make(chan error, 1)
+	taken := make(chan struct{})
+	looks := countLooks(t, dsn, db, "")
 	go func() {
+		defer close(taken)
 		release, err := s.Take(t.Context(), "order", 1, 7)
-		if err == nil {
+		if assert.NoError(t, err) {
 			release(t.Context())
 		}
-		waiting <- err
 	}()
-	require.NoError(t, db.Write(t.Context(), func(c sqlrecord.Conn) error { // as if its time had passed
-		_, err := c.Exec(t.Context(), "UPDATE kept_turn SET until = clock_timestamp()")
+	looks(2)
+	select {
+	case <-taken:
+		t.Fatal("it is the turn of who was killed")
+	default:
+	}
+	_, err = sqlrecord.Change(t.Context(), db, "UPDATE kept_turn SET until = clock_timestamp()") // as if its time had passed
+	require.NoError(t, err)
+	<-taken
+}
+
+// countLooks has each look for a turn counted, and do something then; looks waits for so many.
+func countLooks(t *testing.T, dsn string, db sqlrecord.DB, then string) (looks func(n int64)) {
+	t.Helper()
+	require.NoError(t, sqltest.Execute(dsn, `CREATE SEQUENCE looks`,
+		`CREATE FUNCTION look() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM nextval('looks'); `+then+` RETURN NEW; END $$`,
+		`CREATE TRIGGER look BEFORE INSERT ON kept_turn FOR EACH ROW EXECUTE FUNCTION look()`))
+	return func(n int64) {
+		await.True(t, func() bool { return numberOf(t, db, "SELECT last_value FROM looks") >= n })
+	}
+}
+
+func numberOf(t *testing.T, db sqlrecord.DB, query string) (n int64) {
+	t.Helper()
+	require.NoError(t, db.Read(t.Context(), func(c sqlrecord.Conn) error {
+		row, err := sqlrecord.One(t.Context(), c, query, []sqlrecord.Column{sqlrecord.Number})
+		if err == nil {
+			n = row[0].Int()
+		}
 		return err
 	}))
-	require.NoError(t, <-waiting)
+	return n
 }
 
 // TestTurnThatIsNotCommitted: a turn whose row is lost with its transaction is none.
@@ -156,23 +173,14 @@ func TestDeadlineWithinALook(t *testing.T) {
 	release, err := one.Take(t.Context(), "order", 1, 7)
 	require.NoError(t, err)
 	defer release(t.Context())
-	require.NoError(t, sqltest.Execute(dsn, `CREATE SEQUENCE looks`, // of which the second lasts
-		`CREATE FUNCTION look() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF nextval('looks') > 1 THEN PERFORM pg_sleep(60); END IF; RETURN NEW; END $$`,
-		`CREATE TRIGGER look BEFORE INSERT ON kept_turn FOR EACH ROW EXECUTE FUNCTION look()`))
+	looks := countLooks(t, dsn, db, "IF currval('looks') > 1 THEN PERFORM pg_sleep(600); END IF;") // the second lasts
 
 	ctx, waiting := ending{t.Context(), make(chan struct{})}, make(chan error, 1)
 	go func() {
 		_, err := two.Take(ctx, "order", 1, 7)
 		waiting <- err
 	}()
-	for looks := int64(0); looks < 2; {
-		require.NoError(t, db.Read(t.Context(), func(c sqlrecord.Conn) error {
-			return c.Query(t.Context(), "SELECT last_value FROM looks", []sqlrecord.Column{{Type: mapping.Int4}}, nil, func(row []mapping.Value) error {
-				looks = row[0].Int()
-				return nil
-			})
-		}))
-	}
+	looks(2)
 	close(ctx.done)
 	err = <-waiting
 	require.ErrorIs(t, err, backend.ErrCollision)

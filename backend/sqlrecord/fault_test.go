@@ -4,6 +4,7 @@ import (
 	"errors"
 	"regexp"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -147,7 +148,7 @@ var errUndo = errors.New("undo it")
 
 // TestCheckWithoutName: SQLite names it by its text.
 func TestCheckWithoutName(t *testing.T) {
-	db := openForeign(t, ForeignOptions{Engine: "sqlite", DSN: foreignDSN(t, "sqlite"), LockWait: patience}, "CREATE TABLE nameless (n CHECK (n > 0 AND n < 9))")
+	db := openForeign(t, ForeignOptions{Engine: "sqlite", DSN: foreignDSN(t, "sqlite"), LockWait: time.Minute}, "CREATE TABLE nameless (n CHECK (n > 0 AND n < 9))")
 	_, err := Change(t.Context(), db, "INSERT INTO nameless VALUES (?1)", mapping.IntValue(0))
 	f, ok := FaultOf(err)
 	require.True(t, ok)

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/backend"
+	"frontdesk/cmd/frontdesk/rig/await"
 	"frontdesk/mapping"
 )
 
@@ -183,9 +184,7 @@ func TestForeignIsBusy(t *testing.T) {
 	onServers(t, func(t *testing.T, o ForeignOptions) {
 		db := openForeign(t, o, "CREATE TABLE busy (x INTEGER)")
 		require.NoError(t, db.Read(t.Context(), func(Conn) error {
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
-			defer cancel()
-			require.ErrorIs(t, db.Read(ctx, func(Conn) error { return nil }), backend.ErrBusy)
+			require.ErrorIs(t, db.Read(overdue(t), func(Conn) error { return nil }), backend.ErrBusy)
 			require.NoError(t, Reserved(db).Read(t.Context(), func(c Conn) error { count(t, c, "busy"); return nil }))
 			require.NoError(t, db.Ping(t.Context()))
 			require.Equal(t, backend.Pool{InUse: 1, Most: 2, Calls: 1}, PoolOf(db))
@@ -197,10 +196,19 @@ func TestForeignIsBusy(t *testing.T) {
 // TestForeignIsInterrupted: a statement ends with its context, and the next one has a connection.
 func TestForeignIsInterrupted(t *testing.T) {
 	onServers(t, func(t *testing.T, o ForeignOptions) {
-		db := openForeign(t, o)
-		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-		defer cancel()
+		db, other, ctx := openForeign(t, o), openForeign(t, o), newLimited(t)
 		long := map[string]string{"postgres": "SELECT pg_sleep(600)::text", "mariadb": "SELECT SLEEP(600)"}[o.Engine]
+		under := map[string]string{"postgres": "pg_stat_activity WHERE query LIKE 'SELECT pg_sleep(600)%'", "mariadb": "information_schema.processlist WHERE info LIKE 'SELECT SLEEP(600)%'"}[o.Engine]
+		go func() {
+			defer close(ctx.over)
+			await.True(t, func() (is bool) {
+				assert.NoError(t, other.Read(t.Context(), func(c Conn) error {
+					is = count(t, c, under) > 0
+					return nil
+				}))
+				return is
+			}, "the statement to be under way")
+		}()
 		err := db.Write(ctx, func(c Conn) error {
 			_, err := One(ctx, c, long, []Column{{Type: mapping.Text, Foreign: true}})
 			return err

@@ -447,26 +447,8 @@ func TestForeignLockWait(t *testing.T) {
 	})
 }
 
-// BenchmarkForeignGet reads a record of 20 columns.
-func BenchmarkForeignGet(b *testing.B) {
-	for _, e := range foreigners {
-		b.Run(e.name, func(b *testing.B) {
-			db := openForeign(b, ForeignOptions{Engine: e.name, DSN: e.dsn(b), Connections: 4, LockWait: time.Second})
-			get, columns := benchmarkTable(b, db)
-			args := []mapping.Value{mapping.IntValue(1001), mapping.TextValue("7")}
-			b.ReportAllocs()
-			for b.Loop() {
-				if err := db.Read(b.Context(), func(c Conn) error {
-					return c.Query(b.Context(), get, columns, args, func([]mapping.Value) error { return nil })
-				}); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
-
-func benchmarkTable(t testing.TB, db DB) (get string, columns []Column) {
+// wideTable is one of 20 columns, and the statement that reads a record of it.
+func wideTable(t testing.TB, db DB) (get string, columns []Column) {
 	t.Helper()
 	table, values, names := "CREATE TABLE wide (id INTEGER PRIMARY KEY, client INTEGER", "INSERT INTO wide VALUES (1001, 7", "id, client"
 	columns = []Column{{Type: mapping.Int4, Foreign: true}, {Type: mapping.Int4, Foreign: true}}
@@ -496,7 +478,7 @@ func benchmarkTable(t testing.TB, db DB) (get string, columns []Column) {
 // TestForeignGetAllocations: the server answers by itself, so that only the connection counts.
 func TestForeignGetAllocations(t *testing.T) {
 	db := openForeign(t, ForeignOptions{Engine: "postgres", DSN: sqltest.Postgres(t), Connections: 4, LockWait: time.Second})
-	get, columns := benchmarkTable(t, db)
+	get, columns := wideTable(t, db)
 	args := []mapping.Value{mapping.IntValue(1001), mapping.TextValue("7")}
 	least := math.MaxFloat64
 	require.NoError(t, db.Read(t.Context(), func(c Conn) error {

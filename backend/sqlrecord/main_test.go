@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -71,12 +72,47 @@ type fixture struct {
 	clock *clock
 }
 
-// patience is how long a test waits for what has to happen.
-const patience = time.Minute
-
 // inTx runs f with the store bound to one transaction.
 func (s *fixture) inTx(ctx context.Context, f func(tx *Store) error) error {
 	return s.Write(ctx, f)
+}
+
+// limited is a context whose time is over when a test says so, and not by the clock of the machine.
+type limited struct {
+	context.Context
+	over chan struct{}
+}
+
+func newLimited(t *testing.T) limited { return limited{t.Context(), make(chan struct{})} }
+
+// overdue is a context whose time is over.
+func overdue(t *testing.T) limited {
+	c := newLimited(t)
+	close(c.over)
+	return c
+}
+
+func (c limited) Done() <-chan struct{} { return c.over }
+
+func (c limited) Err() error {
+	select {
+	case <-c.over:
+		return context.DeadlineExceeded
+	default:
+		return nil
+	}
+}
+
+// held has a connection, or the turn to write, until release is called.
+func held(t *testing.T, run func(context.Context, func(Conn) error) error) (release func()) {
+	t.Helper()
+	has, enough, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	go func() { ended <- run(t.Context(), func(Conn) error { close(has); <-enough; return nil }) }()
+	<-has
+	return sync.OnceFunc(func() {
+		close(enough)
+		require.NoError(t, <-ended)
+	})
 }
 
 func newFixture(t testing.TB, db DB) *fixture {

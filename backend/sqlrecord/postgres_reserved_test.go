@@ -25,9 +25,7 @@ func TestPostgresOwnConnections(t *testing.T) {
 	require.Equal(t, Reserved(db), Reserved(Reserved(db)))
 	require.Equal(t, Jobs(db), Jobs(Jobs(db)))
 	reading(t, db, 6, func() {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
-		defer cancel()
-		require.ErrorIs(t, db.Read(ctx, func(Conn) error { return nil }), backend.ErrBusy)
+		require.ErrorIs(t, db.Read(overdue(t), func(Conn) error { return nil }), backend.ErrBusy)
 		require.NoError(t, db.Ping(t.Context()))
 		reading(t, Jobs(db), 1, func() {
 			require.NoError(t, Reserved(db).Read(t.Context(), func(Conn) error { return nil }), "jobs take nothing from logins")
@@ -84,9 +82,7 @@ func TestPostgresLocks(t *testing.T) {
 
 	_, err = s.Get(t.Context(), order.Resource, backend.Query{Client: alice, ID: order.ID()})
 	require.ErrorIs(t, err, backend.ErrCollision)
-	patient, cancel := context.WithTimeout(t.Context(), patience) // the lock is held for longer
-	defer cancel()
-	_, err = s.Update(patient, alice, order, s.record("order", "reference", "changed"))
+	_, err = s.Update(t.Context(), alice, order, s.record("order", "reference", "changed"))
 	require.ErrorIs(t, err, backend.ErrCollision)
 
 	read := make(chan error, 1)

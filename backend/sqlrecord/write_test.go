@@ -22,8 +22,8 @@ import (
 
 const insertContact = `INSERT INTO "contact" ("client_id", "row_version", "name") VALUES (1, 1, 'x')`
 
-// endless is a query that ends by being interrupted.
-const endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 0 FROM n) SELECT count(*) FROM n"
+// endless is a query that has row after row, and ends by being interrupted.
+const endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 0 FROM n) SELECT i FROM n"
 
 func (s *fixture) contacts(t testing.TB) int64 {
 	t.Helper()
@@ -77,17 +77,14 @@ func TestConcurrentWrites(t *testing.T) {
 func TestDeadlineInterruptsStatements(t *testing.T) {
 	t.Parallel()
 	onStores(t, func(t *testing.T, s *fixture) {
-		forever := func(ctx context.Context) func(c Conn) error {
-			return func(c Conn) error {
-				return c.Query(ctx, endless, oneInt, nil, func([]mapping.Value) error { return nil })
-			}
-		}
 		for name, run := range map[string]func(context.Context, func(Conn) error) error{
 			"read": s.DB().Read, "write": s.DB().Write, "snapshot": s.DB().Snapshot,
 		} {
-			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-			require.ErrorIs(t, run(ctx, forever(ctx)), context.DeadlineExceeded, name)
-			cancel()
+			ctx := newLimited(t)
+			first := sync.OnceFunc(func() { close(ctx.over) })
+			require.ErrorIs(t, run(ctx, func(c Conn) error {
+				return c.Query(ctx, endless, oneInt, nil, func([]mapping.Value) error { first(); return nil })
+			}), context.DeadlineExceeded, name)
 			require.NoError(t, s.DB().Ping(t.Context()))
 			s.create(t, alice, "contact", "name", "it works on")
 		}
@@ -99,14 +96,9 @@ func TestDeadlineInterruptsStatements(t *testing.T) {
 func TestInterruptedWriteDoesNotHurtItsBatch(t *testing.T) {
 	t.Parallel()
 	s := newFixture(t, openSQLite(t))
-	held, released := make(chan struct{}), make(chan struct{})
-	release := sync.OnceFunc(func() { close(released) })
+	release := held(t, s.DB().Write)
 	defer release()
 	var wg sync.WaitGroup
-	wg.Go(func() {
-		require.NoError(t, s.DB().Write(t.Context(), func(Conn) error { close(held); <-released; return nil }))
-	})
-	<-held
 	w := s.DB().(*sqliteDB).writer
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -125,7 +117,7 @@ func TestInterruptedWriteDoesNotHurtItsBatch(t *testing.T) {
 				return
 			}
 			err := s.DB().Write(ctx, func(c Conn) error {
-				time.AfterFunc(100*time.Millisecond, cancel) // in the midst of what never ends
+				time.AfterFunc(100*time.Millisecond, cancel) // in the midst of what never ends, or sooner
 				_, err := c.Exec(ctx, `INSERT INTO "contact" ("client_id", "row_version", "payment_days") `+
 					`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT 1, 1, i FROM n`)
 				return err
@@ -157,12 +149,8 @@ func TestFullDisk(t *testing.T) {
 		return err
 	}))
 	full(pages + 2)
-	held, release := make(chan struct{}), make(chan struct{})
+	release := held(t, s.DB().Write)
 	var wg sync.WaitGroup
-	wg.Go(func() {
-		require.NoError(t, s.DB().Write(t.Context(), func(Conn) error { close(held); <-release; return nil }))
-	})
-	<-held
 	w := s.DB().(*sqliteDB).writer
 	for n := range 5 {
 		wg.Go(func() {
@@ -176,7 +164,7 @@ func TestFullDisk(t *testing.T) {
 		})
 	}
 	await.True(t, func() bool { return len(w.queue) == 5 })
-	close(release)
+	release()
 	wg.Wait()
 	require.Equal(t, int64(4), s.contacts(t))
 	full(1 << 30)
@@ -186,21 +174,16 @@ func TestFullDisk(t *testing.T) {
 func TestWaitingWriteCanBeGivenUp(t *testing.T) {
 	t.Parallel()
 	s := newFixture(t, openSQLite(t))
-	held, release := make(chan struct{}), make(chan struct{})
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		require.NoError(t, s.DB().Write(t.Context(), func(Conn) error { close(held); <-release; return nil }))
-	})
-	<-held
-	ctx, cancel := context.WithCancel(t.Context())
+	defer held(t, s.DB().Write)()
+	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
 	never := func(Conn) error { t.Error("it must not run"); return nil }
-	require.ErrorIs(t, s.DB().Write(ctx, never), context.Canceled)
-	ctx, cancel = context.WithTimeout(t.Context(), 10*time.Millisecond)
-	defer cancel()
-	require.ErrorIs(t, s.DB().Write(ctx, never), context.DeadlineExceeded)
-	close(release)
-	wg.Wait()
+	require.ErrorIs(t, s.DB().Write(cancelled, never), context.Canceled)
+	ctx, given := newLimited(t), make(chan error, 1)
+	go func() { given <- s.DB().Write(ctx, never) }()
+	await.True(t, func() bool { return len(s.DB().(*sqliteDB).writer.queue) > 0 })
+	close(ctx.over)
+	require.ErrorIs(t, <-given, context.DeadlineExceeded)
 }
 
 // TestLockOfAnotherProcess holds SQLite's write lock on a connection that the
@@ -214,18 +197,19 @@ func TestLockOfAnotherProcess(t *testing.T) {
 		t.Cleanup(func() { require.NoError(t, db.Close()) })
 		return db
 	}
-	db := opened(patience)
+	db := opened(time.Hour)
 	s, brief := newFixture(t, db), opened(300*time.Millisecond)
 	other, err := sqlite.OpenConn(path, sqlite.OpenReadWrite)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, other.Close()) }()
 	require.NoError(t, sqlitex.ExecuteTransient(other, "BEGIN IMMEDIATE", nil))
 
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
-	defer cancel()
-	require.ErrorIs(t, db.Write(ctx, func(Conn) error { t.Error("it must not run"); return nil }), context.DeadlineExceeded)
-	err = brief.Write(t.Context(), func(Conn) error { t.Error("it must not run"); return nil })
-	require.ErrorIs(t, err, backend.ErrCollision)
+	never := func(Conn) error { t.Error("it must not run"); return nil }
+	ctx, given := newLimited(t), make(chan error, 1)
+	go func() { given <- db.Write(ctx, never) }()
+	require.ErrorIs(t, brief.Write(t.Context(), never), backend.ErrCollision)
+	close(ctx.over)
+	require.ErrorIs(t, <-given, context.DeadlineExceeded)
 	require.NoError(t, db.Ping(t.Context()), "readers do not wait")
 
 	var wg sync.WaitGroup
@@ -285,9 +269,7 @@ func TestReadersWaitForAConnection(t *testing.T) {
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
 	require.Equal(t, 1, PoolOf(db).Calls)
 	reading(t, db, PoolOf(db).Most, func() {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
-		defer cancel()
-		err := db.Read(ctx, func(Conn) error { return nil })
+		err := db.Read(overdue(t), func(Conn) error { return nil })
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.ErrorIs(t, err, backend.ErrBusy)
 	})
