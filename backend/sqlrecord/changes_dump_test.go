@@ -33,9 +33,7 @@ func TestChangesOfADump(t *testing.T) {
 	said, err := read.CombinedOutput()
 	require.NoError(t, err, "%s", said)
 
-	db, err = OpenPostgres(t.Context(), elsewhere, Options{})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	db = openPostgresAt(t, elsewhere, Options{})
 	s = newFixture(t, db)
 	c := s.changes(t)
 	_, err = c.Page(t.Context(), backend.ChangesQuery{Client: alice, After: before, Limit: 1})

@@ -67,10 +67,7 @@ func TestCursorsEndWithTheirSecret(t *testing.T) {
 		fresh := s.create(t, alice, "contact", "name", "new")
 		require.Equal(t, []int32{fresh.ID()}, contacts(t, s.changes(t), after, fresh))
 		s.create(t, alice, "contact", "name", "newer")
-		require.NoError(t, s.db.Write(t.Context(), func(c Conn) error {
-			_, err := c.Exec(t.Context(), "UPDATE "+changeLogTable+" SET secret = NULL")
-			return err
-		}))
+		change(t, s.db, "UPDATE "+changeLogTable+" SET secret = NULL")
 		_, err := s.changes(t).Page(t.Context(), backend.ChangesQuery{Client: alice, After: after, Limit: 1})
 		require.True(t, mapping.Is(err, mapping.CursorGone), "%v", err)
 	})

@@ -67,8 +67,7 @@ func openForeign(t testing.TB, o ForeignOptions, prepare ...string) DB {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
 	for _, text := range prepare {
-		_, err := Change(t.Context(), db, text)
-		require.NoError(t, err, text)
+		change(t, db, text)
 	}
 	return db
 }
@@ -189,8 +188,7 @@ var typesOfTheirs = map[string][]string{
 func TestForeignValues(t *testing.T) {
 	onForeigners(t, nil, func(t *testing.T, o ForeignOptions, db DB) {
 		for _, text := range typesOfTheirs[o.Engine] {
-			_, err := Change(t.Context(), db, text)
-			require.NoError(t, err)
+			change(t, db, text)
 		}
 		if o.Engine == "mariadb" {
 			// Without parameters values come as texts.
@@ -247,10 +245,8 @@ func TestForeignArguments(t *testing.T) {
 		}
 		d := db.Dialect()
 		names := []string{"i", "d", "f", "x", "b", "m", "n"}
-		_, err := Change(t.Context(), db, table)
-		require.NoError(t, err)
-		_, err = Change(t.Context(), db, "INSERT INTO kept (i, d, f, x, b, m, n, words) VALUES ("+d.placeholders(1, len(values))+", '12.5')", values...)
-		require.NoError(t, err)
+		change(t, db, table)
+		change(t, db, "INSERT INTO kept (i, d, f, x, b, m, n, words) VALUES ("+d.placeholders(1, len(values))+", '12.5')", values...)
 		require.NoError(t, db.Read(t.Context(), func(c Conn) error {
 			for i, v := range values[:len(values)-1] {
 				row, err := One(t.Context(), c, "SELECT count(*), '?' FROM kept WHERE "+d.Quote(names[i])+" = "+d.Placeholder(1), []Column{{Type: mapping.Int4, Foreign: true}, {Type: mapping.Text, Foreign: true}}, v)
@@ -271,10 +267,8 @@ func TestForeignArguments(t *testing.T) {
 func TestQuotedNames(t *testing.T) {
 	onForeigners(t, nil, func(t *testing.T, _ ForeignOptions, db DB) {
 		name := db.Dialect().Quote("a \"b\" `c` ?")
-		_, err := Change(t.Context(), db, "CREATE TABLE "+name+" ("+name+" INTEGER)")
-		require.NoError(t, err)
-		_, err = Change(t.Context(), db, "INSERT INTO "+name+" ("+name+") VALUES ("+db.Dialect().Placeholder(1)+")", mapping.IntValue(1))
-		require.NoError(t, err)
+		change(t, db, "CREATE TABLE "+name+" ("+name+" INTEGER)")
+		change(t, db, "INSERT INTO "+name+" ("+name+") VALUES ("+db.Dialect().Placeholder(1)+")", mapping.IntValue(1))
 	})
 }
 
@@ -335,12 +329,7 @@ func TestSQLiteFileOfOthers(t *testing.T) {
 
 	dsn := foreignDSN(t, "sqlite")
 	db := openForeign(t, ForeignOptions{Engine: "sqlite", DSN: dsn, LockWait: time.Second}, "INSERT INTO there VALUES (1)")
-	journal := func(c Conn) error {
-		row, err := One(t.Context(), c, "PRAGMA journal_mode", []Column{Words})
-		require.Equal(t, "delete", row[0].Text())
-		return err
-	}
-	require.NoError(t, db.Read(t.Context(), journal))
+	require.Equal(t, "delete", ask(t, db, "PRAGMA journal_mode"))
 	require.ErrorContains(t, db.Read(t.Context(), func(c Conn) error {
 		_, err := c.Exec(t.Context(), "DELETE FROM there")
 		return err
@@ -360,31 +349,19 @@ func TestSQLiteFileOfOthers(t *testing.T) {
 		return nil
 	}))
 	require.NoError(t, <-written)
-	require.NoError(t, db.Read(t.Context(), func(c Conn) error {
-		_, err := One(t.Context(), c, "SELECT y FROM there", []Column{Number})
-		return err
-	}))
+	ask(t, db, "SELECT y FROM there")
 }
 
 // TestAlteredColumn: on PostgreSQL a prepared statement whose result has another type by now is
 // prepared anew.
 func TestAlteredColumn(t *testing.T) {
 	onForeigners(t, []string{"CREATE TABLE altered (x INTEGER)", "INSERT INTO altered VALUES (5)"}, func(t *testing.T, o ForeignOptions, db DB) {
-		look := func() (v mapping.Value) {
-			require.NoError(t, db.Read(t.Context(), func(c Conn) error {
-				row, err := One(t.Context(), c, "SELECT x FROM altered WHERE x = "+db.Dialect().Placeholder(1), []Column{{Type: mapping.Int4, Foreign: true}}, mapping.IntValue(5))
-				require.NoError(t, err)
-				v = row[0]
-				return nil
-			}))
-			return v
-		}
-		require.Equal(t, mapping.IntValue(5), look())
+		look := "SELECT x FROM altered WHERE x = " + db.Dialect().Placeholder(1)
+		require.Equal(t, "5", ask(t, db, look, mapping.IntValue(5)))
 		if alter := map[string]string{"postgres": "ALTER TABLE altered ALTER COLUMN x TYPE varchar(10)", "mariadb": "ALTER TABLE altered MODIFY x VARCHAR(10)"}[o.Engine]; alter != "" {
-			_, err := Change(t.Context(), db, alter)
-			require.NoError(t, err)
+			change(t, db, alter)
 		}
-		require.Equal(t, mapping.IntValue(5), look())
+		require.Equal(t, "5", ask(t, db, look, mapping.IntValue(5)))
 	})
 }
 
@@ -409,11 +386,8 @@ func TestForeignWritesAreSerializable(t *testing.T) {
 		for range writers {
 			require.NoError(t, <-results)
 		}
-		require.NoError(t, db.Read(t.Context(), func(c Conn) error {
-			row, err := One(t.Context(), c, "SELECT count(DISTINCT x), max(x) FROM counted", []Column{{Type: mapping.Int4, Foreign: true}, {Type: mapping.Int4, Foreign: true}})
-			require.Equal(t, []mapping.Value{mapping.IntValue(writers), mapping.IntValue(writers - 1)}, row)
-			return err
-		}))
+		require.Equal(t, fmt.Sprint(writers), ask(t, db, "SELECT count(DISTINCT x) FROM counted"))
+		require.Equal(t, fmt.Sprint(writers-1), ask(t, db, "SELECT max(x) FROM counted"))
 	})
 }
 
@@ -425,11 +399,7 @@ func TestForeignLockWait(t *testing.T) {
 		require.NoError(t, other.Write(t.Context(), func(c Conn) error {
 			_, err := c.Exec(t.Context(), "UPDATE locked SET x = 2")
 			require.NoError(t, err)
-			require.NoError(t, db.Read(t.Context(), func(c Conn) error {
-				row, err := One(t.Context(), c, "SELECT x FROM locked WHERE x > "+db.Dialect().Placeholder(1), []Column{{Type: mapping.Int4, Foreign: true}}, mapping.IntValue(0))
-				require.Equal(t, []mapping.Value{mapping.IntValue(1)}, row)
-				return err
-			}))
+			require.Equal(t, "1", ask(t, db, "SELECT x FROM locked WHERE x > "+db.Dialect().Placeholder(1), mapping.IntValue(0)))
 			wants := func() error { // with one try, unlike Write of a server
 				return db.Read(t.Context(), func(c Conn) error {
 					_, err := One(t.Context(), c, "SELECT x FROM locked FOR UPDATE", []Column{{Type: mapping.Int4, Foreign: true}})
@@ -468,8 +438,7 @@ func wideTable(t testing.TB, db DB) (get string, columns []Column) {
 		}
 	}
 	for _, text := range []string{table + ")", values + ")"} {
-		_, err := Change(t.Context(), db, text)
-		require.NoError(t, err)
+		change(t, db, text)
 	}
 	d := db.Dialect()
 	return "SELECT " + names + " FROM wide WHERE id = " + d.Placeholder(1) + " AND client = " + d.Placeholder(2), columns

@@ -40,10 +40,36 @@ func openSQLite(t testing.TB) DB {
 
 func openPostgres(t testing.TB) DB {
 	t.Helper()
-	db, err := OpenPostgres(t.Context(), sqltest.Postgres(t), Options{Readers: 8})
+	return openPostgresAt(t, sqltest.Postgres(t), Options{Readers: 8})
+}
+
+// openPostgresAt opens a database for as long as the test runs.
+func openPostgresAt(t testing.TB, dsn string, o Options) DB {
+	t.Helper()
+	db, err := OpenPostgres(t.Context(), dsn, o)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
 	return db
+}
+
+// change runs a statement in a transaction of its own.
+func change(t testing.TB, db DB, text string, args ...mapping.Value) {
+	t.Helper()
+	_, err := Change(t.Context(), db, text, args...)
+	require.NoError(t, err, text)
+}
+
+// ask is the first value that a query answers, as a text.
+func ask(t testing.TB, db DB, query string, args ...mapping.Value) (text string) {
+	t.Helper()
+	require.NoError(t, db.Read(t.Context(), func(c Conn) error {
+		row, err := One(t.Context(), c, query, []Column{{Type: mapping.Text, Foreign: true}}, args...)
+		if err == nil {
+			text = row[0].Text()
+		}
+		return err
+	}), query)
+	return text
 }
 
 // onEngines runs a test on an empty database of each engine.

@@ -11,6 +11,7 @@ import (
 	"testing/fstest"
 
 	"github.com/pressly/goose/v3"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/backend"
@@ -130,35 +131,22 @@ func TestMigrateAtOnce(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "records.db")
 	model, err := mapping.LoadModel("")
 	require.NoError(t, err)
-	for name, open := range map[string]func(t *testing.T, dsn string) (DB, error){
-		"sqlite": func(*testing.T, string) (DB, error) { return OpenSQLite(file, Options{}) },
-		"postgres": func(t *testing.T, dsn string) (DB, error) {
-			return OpenPostgres(t.Context(), dsn, Options{Readers: 2})
-		},
+	dsn := sqltest.Postgres(t)
+	for name, open := range map[string]func() (DB, error){
+		"sqlite":   func() (DB, error) { return OpenSQLite(file, Options{}) },
+		"postgres": func() (DB, error) { return OpenPostgres(t.Context(), dsn, Options{Readers: 2}) },
 	} {
-		t.Run(name, func(t *testing.T) {
-			dsn := ""
-			if name == "postgres" {
-				dsn = sqltest.Postgres(t)
-			}
-			var wg sync.WaitGroup
-			for range 4 {
-				wg.Go(func() {
-					db, err := open(t, dsn)
-					if err != nil {
-						t.Error(err)
-						return
-					}
-					if err := Migrate(t.Context(), db, model); err != nil {
-						t.Error(err)
-					}
-					if err := db.Close(); err != nil {
-						t.Error(err)
-					}
-				})
-			}
-			wg.Wait()
-		})
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(func() {
+				db, err := open()
+				if assert.NoError(t, err, name) {
+					assert.NoError(t, Migrate(t.Context(), db, model), name)
+					assert.NoError(t, db.Close(), name)
+				}
+			})
+		}
+		wg.Wait()
 	}
 }
 
@@ -175,12 +163,7 @@ func TestMigrateWithOwnFiles(t *testing.T) {
 		}
 		require.NoError(t, MigrateWith(t.Context(), db, m))
 		require.NoError(t, MigrateWith(t.Context(), db, m))
-		err := db.Read(t.Context(), func(c Conn) error {
-			n, err := number(t.Context(), c, "SELECT count(*) FROM own_user")
-			require.Equal(t, int64(1), n)
-			return err
-		})
-		require.NoError(t, err)
+		require.Equal(t, "1", ask(t, db, "SELECT count(*) FROM own_user"))
 
 		m.Go = append(m.Go, goose.NewGoMigration(3, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
 			_, err := tx.ExecContext(ctx, "DELETE FROM own_user")
@@ -189,11 +172,6 @@ func TestMigrateWithOwnFiles(t *testing.T) {
 			return err
 		}}, nil))
 		require.ErrorContains(t, MigrateWith(t.Context(), db, m), "migrate own_version: ")
-		err = db.Read(t.Context(), func(c Conn) error {
-			n, err := number(t.Context(), c, "SELECT count(*) FROM own_user")
-			require.Equal(t, int64(1), n, "half a migration is none")
-			return err
-		})
-		require.NoError(t, err)
+		require.Equal(t, "1", ask(t, db, "SELECT count(*) FROM own_user"), "half a migration is none")
 	})
 }

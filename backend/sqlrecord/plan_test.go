@@ -58,18 +58,9 @@ func TestPlans(t *testing.T) {
 func TestPlansOfUnequalClients(t *testing.T) {
 	t.Parallel()
 	s := newFixture(t, openPostgres(t))
-	require.NoError(t, s.DB().Write(t.Context(), func(c Conn) error {
-		for _, text := range []string{
-			`INSERT INTO "order" (client_id, row_version, number, created_at, modified_at)
-				SELECT CASE WHEN n > 9990 THEN 1 ELSE 2 END, 1, n::text, to_timestamp(n), to_timestamp(n) FROM generate_series(1, 10000) n`,
-			`ANALYZE "order"`,
-		} {
-			if _, err := c.Exec(t.Context(), text); err != nil {
-				return err
-			}
-		}
-		return nil
-	}))
+	change(t, s.DB(), `INSERT INTO "order" (client_id, row_version, number, created_at, modified_at)
+		SELECT CASE WHEN n > 9990 THEN 1 ELSE 2 END, 1, n::text, to_timestamp(n), to_timestamp(n) FROM generate_series(1, 10000) n`)
+	change(t, s.DB(), `ANALYZE "order"`)
 	since := func(n int64) backend.Query { return backend.Query{ModifiedSince: mapping.MilliValue(n * 1000)} }
 	sorted := func(name string, descending bool) backend.Query {
 		return backend.Query{Sort: []backend.Order{{Field: s.model.Resource("order").Field(name), Descending: descending}}}

@@ -3,6 +3,7 @@ package sqlrecord
 import (
 	"context"
 	"io"
+	"strconv"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -37,13 +38,12 @@ func startLive(t *testing.T, dsn, statement string) *live {
 		told <- e.Message
 		return nil
 	}))
-	db, err := OpenPostgres(t.Context(), dsn, Options{Readers: 4, Log: log})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	db := openPostgresAt(t, dsn, Options{Readers: 4, Log: log})
 	l := &live{fixture: newFixture(t, db), t: t, later: modelWith(t, extended(t, "since: 7")), told: told}
 	l.write("NL")
-	l.other, err = pgx.Connect(t.Context(), dsn)
+	other, err := pgx.Connect(t.Context(), dsn)
 	require.NoError(t, err)
+	l.other = other
 	t.Cleanup(func() { require.NoError(t, l.other.Close(context.Background())) })
 	for _, text := range []string{"BEGIN ISOLATION LEVEL REPEATABLE READ", statement} {
 		_, err := l.other.Exec(t.Context(), text)
@@ -77,13 +77,7 @@ func (l *live) migrate(ctx context.Context) chan error {
 // truth runs a query for one number; 0 if it has no row.
 func (l *live) truth(text string) (n int64) {
 	l.t.Helper()
-	err := l.DB().Read(l.t.Context(), func(c Conn) error {
-		return c.Query(l.t.Context(), text, oneInt, nil, func(row []mapping.Value) error {
-			n = row[0].Int()
-			return nil
-		})
-	})
-	require.NoError(l.t, err)
+	n, _ = strconv.ParseInt(ask(l.t, l.DB(), "SELECT coalesce(("+text+"), 0)"), 10, 64)
 	return n
 }
 

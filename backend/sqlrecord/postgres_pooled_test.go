@@ -46,9 +46,7 @@ func TestForeignPoolerLocks(t *testing.T) {
 			dsn := way.through(t, direct)
 			require.NoError(t, sqltest.Execute(direct, `CREATE TABLE thing (n bigint)`, `INSERT INTO thing VALUES (1)`,
 				`CREATE TABLE `+untilTable+` (at bigint)`, `INSERT INTO `+untilTable+` VALUES (0)`))
-			db, err := OpenPostgres(t.Context(), dsn, Options{LockWait: way.wait, Readers: 8})
-			require.NoError(t, err)
-			t.Cleanup(func() { require.NoError(t, db.Close()) })
+			db := openPostgresAt(t, dsn, Options{LockWait: way.wait, Readers: 8})
 			require.Equal(t, way.says, db.(*postgresDB).bound != "")
 
 			release := lockThing(t, direct)

@@ -18,9 +18,7 @@ import (
 // connections for records are busy.
 func TestPostgresOwnConnections(t *testing.T) {
 	t.Parallel()
-	db, err := OpenPostgres(t.Context(), sqltest.Postgres(t), Options{Readers: 8})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	db := openPostgresAt(t, sqltest.Postgres(t), Options{Readers: 8})
 	require.Equal(t, backend.Pool{Most: 8, Calls: 6}, PoolOf(db))
 	require.Equal(t, Reserved(db), Reserved(Reserved(db)))
 	require.Equal(t, Jobs(db), Jobs(Jobs(db)))
@@ -62,9 +60,7 @@ func TestPostgresConnectionsAreCounted(t *testing.T) {
 func TestPostgresLocks(t *testing.T) {
 	t.Parallel()
 	dsn := sqltest.Postgres(t)
-	db, err := OpenPostgres(t.Context(), dsn, Options{LockWait: 20 * time.Millisecond})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	db := openPostgresAt(t, dsn, Options{LockWait: 20 * time.Millisecond})
 	s := newFixture(t, db)
 	order := s.newOrder(t, alice, 1)
 

@@ -19,9 +19,7 @@ func TestPostgresBehindAPooler(t *testing.T) {
 	for _, mode := range []string{"exec", "simple_protocol", "cache_describe"} {
 		t.Run(mode, func(t *testing.T) {
 			dsn := sqltest.Postgres(t)
-			db, err := OpenPostgres(t.Context(), dsn+"&default_query_exec_mode="+mode, Options{})
-			require.NoError(t, err)
-			t.Cleanup(func() { require.NoError(t, db.Close()) })
+			db := openPostgresAt(t, dsn+"&default_query_exec_mode="+mode, Options{})
 			model, err := mapping.LoadModel("")
 			require.NoError(t, err)
 			require.ErrorIs(t, Migrate(t.Context(), db, model), errPooled)

@@ -21,8 +21,7 @@ func TestTypesOf(t *testing.T) {
 	}
 	onForeigners(t, nil, func(t *testing.T, o ForeignOptions, db DB) {
 		for _, text := range []string{tables[o.Engine], "INSERT INTO kinds (i, v) VALUES (1, 'x')"} {
-			_, err := Change(t.Context(), db, text)
-			require.NoError(t, err)
+			change(t, db, text)
 		}
 		look := func(c Conn) error {
 			got, err := TypesOf(t.Context(), c, "SELECT i, d AS amount, v, m, u, LOWER(NULLIF(v, '?')) AS e FROM kinds ORDER BY i")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -137,17 +138,9 @@ func TestInterruptedWriteDoesNotHurtItsBatch(t *testing.T) {
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	s := newFixture(t, openSQLite(t))
-	full := func(pages int64) {
-		require.NoError(t, s.DB().Write(t.Context(), func(c Conn) error {
-			_, err := number(t.Context(), c, fmt.Sprintf("PRAGMA max_page_count=%d", pages))
-			return err
-		}))
-	}
-	var pages int64
-	require.NoError(t, s.DB().Read(t.Context(), func(c Conn) (err error) {
-		pages, err = number(t.Context(), c, "PRAGMA page_count")
-		return err
-	}))
+	full := func(pages int64) { change(t, s.DB(), fmt.Sprintf("PRAGMA max_page_count=%d", pages)) }
+	pages, err := strconv.ParseInt(ask(t, s.DB(), "PRAGMA page_count"), 10, 64)
+	require.NoError(t, err)
 	full(pages + 2)
 	release := held(t, s.DB().Write)
 	var wg sync.WaitGroup
