@@ -1,0 +1,283 @@
+package legacy
+
+import (
+	"errors"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/mapping"
+)
+
+// play is a script that is under way.
+type play struct {
+	*tables
+	t    testing.TB
+	who  auth.Client
+	made int32 // what was created, or found by a field, last
+}
+
+// step does what a line says, and compares what comes of it.
+func (p *play) step(line string) {
+	p.t.Helper()
+	line, want, _ := strings.Cut(strings.TrimSuffix(line, " ->"), " -> ")
+	if line, is := strings.CutPrefix(line, "two "); is {
+		p.who = two
+		defer func() { p.who = one }()
+		p.step(line + map[bool]string{true: " -> " + want}[want != ""])
+		return
+	}
+	verb, rest, _ := strings.Cut(line, " ")
+	switch verb {
+	case "SELECT":
+		require.Equal(p.t, want, p.one(line), line)
+		return
+	case "INSERT", "UPDATE", "DELETE", "CREATE", "DROP", "ALTER":
+		p.exec(line)
+		return
+	case "look":
+		p.look(p.t.Context())
+		return
+	case "user":
+		user, err := p.FindUser(p.t.Context(), rest)
+		require.Equal(p.t, want == "unknown", errors.Is(err, auth.ErrUnknownUser), "%s: %v", line, err)
+		require.True(p.t, err != nil || want == strconv.FormatInt(user.Client.ID, 10), "%s is of client %d", rest, user.Client.ID)
+		return
+	}
+	head, rest, _ := strings.Cut(rest, ": ")
+	words := strings.SplitN(head, " ", 2)
+	var of string
+	if len(words) > 1 {
+		of = words[1]
+	}
+	p.calls.all = nil
+	got := ""
+	switch r := p.model.Resource(words[0]); verb {
+	case "finds":
+		p.findsShown(r.Name, strings.Split(rest, ", ")...)
+		return
+	case "judges":
+		for _, value := range strings.Split(rest, ", ") {
+			p.findsBy(r.Field(of), p.parse(r.Field(of), value), p.list(p.who, r.Name))
+		}
+		return
+	case "list":
+		got = p.listed(r, of, rest)
+	case "get":
+		rec, err := p.front.Get(p.t.Context(), r, backend.Query{Client: p.who, ID: p.id(r, of)})
+		if got = toldOf(err); err == nil {
+			got = valuesOf(rec, strings.Split(rest, ", "))
+		}
+	case "raw": // past the rules
+		rec := p.record(r.Name, p.pairs(rest)...)
+		p.calls.all = nil
+		got = toldOf(p.Write(p.t.Context(), func(tx backend.Tx) error {
+			_, err := tx.Create(p.t.Context(), p.who, rec)
+			return err
+		}))
+	case "create":
+		rec := p.record(r.Name, p.pairs(rest)...)
+		p.calls.all = nil
+		stored, err := p.tryCreate(p.who, rec)
+		if got = toldOf(err); err == nil {
+			p.made = stored.ID()
+		}
+	case "update":
+		rec, id := p.record(r.Name, p.pairs(rest)...), p.id(r, of)
+		p.calls.all = nil
+		_, err := p.tryUpdate(p.who, id, rec)
+		got = toldOf(err)
+	case "distinct":
+		all := map[string]bool{}
+		for _, rec := range p.list(p.who, r.Name) {
+			all[valuesOf(rec, []string{of})] = true
+		}
+		got = strconv.Itoa(len(all))
+	case "owner":
+		got = strconv.FormatInt(p.get(p.who, r.Name, p.id(r, of)).Owner, 10)
+	case "nobodys":
+		p.isNobodys(r.Name, p.id(r, of))
+		return
+	case "delete":
+		got = toldOf(p.tryDelete(p.who, r.Name, p.id(r, of)))
+	default:
+		p.t.Fatal("no step: " + line)
+	}
+	told, with, _ := strings.Cut(want, " with ")
+	if want == "error" && got != "" || !strings.Contains(told, ":") && strings.HasPrefix(got, told+": ") && strings.Contains(got, with) {
+		got = want
+	}
+	if strings.Contains(want, "@") {
+		want = p.named(want)
+	}
+	require.Equal(p.t, want, got, line)
+	outcome := backend.Answered
+	if strings.HasPrefix(got, string(mapping.InternalError)) {
+		outcome = backend.Unexpected
+	}
+	for _, o := range p.calls.all { // which are none that are judged again
+		require.Equal(p.t, outcome, o, line)
+	}
+}
+
+// toldOf is what a client is told: "reason: arguments; reason: arguments", or "" for nothing.
+func toldOf(err error) string {
+	if err == nil {
+		return ""
+	}
+	found, ok := mapping.AsViolations(err)
+	if !ok || mapping.Is(err, mapping.InternalError) {
+		return string(mapping.InternalError) + ": " + err.Error()
+	}
+	var all []string
+	for _, e := range found {
+		all = append(all, string(e.Reason)+": "+strings.Join(e.Args, ", "))
+	}
+	slices.Sort(all)
+	return strings.Join(all, "; ")
+}
+
+func valuesOf(rec mapping.Record, fields []string) string {
+	var all []string
+	for _, name := range fields {
+		switch v := rec.Get(name); {
+		case !v.IsSet():
+			all = append(all, "null")
+		case v.Kind() == mapping.KindText:
+			all = append(all, v.Text())
+		default:
+			all = append(all, v.String())
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// id is a number, $ for what was created or found last, or the first record that FIELD=VALUE&FIELD=VALUE holds for.
+func (p *play) id(r *mapping.Resource, word string) int32 {
+	p.t.Helper()
+	if word == "$" {
+		return p.made
+	}
+	if n, err := strconv.ParseInt(word, 10, 32); err == nil {
+		return int32(n)
+	}
+	for _, rec := range p.list(p.who, r.Name) {
+		is := true
+		for _, pair := range strings.FieldsFunc(word, func(c rune) bool { return c == '&' }) {
+			field, value, _ := strings.Cut(pair, "=")
+			is = is && valuesOf(rec, []string{field}) == value
+		}
+		if is {
+			p.made = rec.ID()
+			return p.made
+		}
+	}
+	p.t.Fatal("no " + r.Name + " has " + word)
+	return 0
+}
+
+// named are words, of which @RESOURCE FIELD=VALUE stands for the ID of a record.
+func (p *play) named(text string) string {
+	all := strings.Split(text, ", ")
+	for i, word := range all {
+		if of, is := strings.CutPrefix(word, "@"); is {
+			resource, which, _ := strings.Cut(of, " ")
+			all[i] = strconv.Itoa(int(p.id(p.model.Resource(resource), which)))
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// pairs are fields and their values.
+func (p *play) pairs(text string) (all []string) {
+	for _, pair := range strings.Split(text, ", ") {
+		name, value, _ := strings.Cut(pair, "=")
+		if value == "$" {
+			value = strconv.Itoa(int(p.made))
+		}
+		all = append(all, name, p.named(value))
+	}
+	return all
+}
+
+// condition is one of lists: a field, how, and a value.
+var condition = regexp.MustCompile(`^(\w+)( null$| set$| in |>=|<=|>|<|=)(.*)$`)
+
+var operators = map[string]mapping.Operator{
+	" null": mapping.IsNull, " set": mapping.IsNull, " in ": mapping.AnyOf, ">=": mapping.AtLeast, "<=": mapping.AtMost, ">": mapping.Above, "<": mapping.Below, "=": mapping.Equals,
+}
+
+// listed are the records of a list by their IDs, or by a field.
+func (p *play) listed(r *mapping.Resource, shown, conds string) string {
+	q := backend.Query{Client: p.who, Total: true}
+	for _, cond := range strings.Split(conds, ", ") {
+		name, value, _ := strings.Cut(cond, "=")
+		switch {
+		case cond == "":
+		case name == "sort":
+			field, descending := strings.CutPrefix(value, "-")
+			q.Sort = append(q.Sort, backend.Order{Field: r.Field(field), Descending: descending})
+		case name == "only":
+			q.Fields, q.Unversioned = []int{r.Field(value).Index}, true
+		case name == "since":
+			q.ModifiedSince = p.parse(r.Field("modified_at"), value)
+		case name == "limit":
+			q.Limit, _ = strconv.Atoi(value)
+		default:
+			q.Filters = append(q.Filters, p.filter(r, cond))
+		}
+	}
+	page, err := p.front.List(p.t.Context(), r, q)
+	if err != nil {
+		return toldOf(err)
+	}
+	if q.Limit == 0 {
+		require.EqualValues(p.t, len(page.Records), page.Total, "total of %s: %s", r.Name, conds)
+	}
+	var all []string
+	for _, rec := range page.Records {
+		all = append(all, valuesOf(rec, []string{map[bool]string{true: "id", false: shown}[shown == ""]}))
+	}
+	text := strings.Join(all, ", ")
+	if page.More {
+		text += " of " + strconv.FormatInt(page.Total, 10)
+	}
+	return text
+}
+
+func (p *play) filter(r *mapping.Resource, cond string) backend.Filter {
+	found := condition.FindStringSubmatch(cond)
+	require.NotNil(p.t, found, cond)
+	f := backend.Filter{Field: r.Field(found[1]), Op: operators[found[2]]}
+	require.NotNil(p.t, f.Field, cond)
+	switch f.Op {
+	case mapping.IsNull:
+		f.Value = mapping.IntValue(int64(b2i(found[2] == " null")))
+	case mapping.AnyOf:
+		for _, text := range strings.Split(found[3], "|") {
+			f.Values = append(f.Values, p.parse(f.Field, text))
+		}
+	default:
+		f.Value = p.parse(f.Field, found[3])
+	}
+	return f
+}
+
+func (p *play) parse(f *mapping.Field, text string) mapping.Value {
+	text = p.pairs("=" + text)[1]
+	if text == "null" {
+		return mapping.NullValue()
+	}
+	v, err := f.Parse(text, time.UTC)
+	if err != nil {
+		p.t.Fatal(text, err)
+	}
+	return v
+}
