@@ -76,6 +76,40 @@ func ref(resource string, client int64, key string) sheet.KeyRef {
 
 func id(resource string, n int32) sheet.IDRef { return sheet.IDRef{Resource: resource, ID: n} }
 
+// give is what a store answers for keys of one resource and client, in their order.
+func give(t *testing.T, s *idstore.Store, resource string, client int64, keys ...string) (all []int32) {
+	t.Helper()
+	var refs []sheet.KeyRef
+	for _, key := range keys {
+		refs = append(refs, ref(resource, client, key))
+	}
+	ids, err := s.IDs(t.Context(), refs)
+	require.NoError(t, err)
+	for _, r := range refs {
+		all = append(all, ids[r])
+	}
+	return all
+}
+
+// keysOf are the keys that a client finds of IDs of a resource; "none" where there is none.
+func keysOf(t *testing.T, s *idstore.Store, client int64, resource string, ids ...int32) (all []string) {
+	t.Helper()
+	var refs []sheet.IDRef
+	for _, n := range ids {
+		refs = append(refs, sheet.IDRef{Resource: resource, ID: n})
+	}
+	keys, err := s.Keys(t.Context(), auth.Client{ID: client}, refs)
+	require.NoError(t, err)
+	for _, r := range refs {
+		if key, found := keys[r]; found {
+			all = append(all, key)
+		} else {
+			all = append(all, "none")
+		}
+	}
+	return all
+}
+
 // nth is the nth ID of a store that was made now.
 func nth(n int) int32 {
 	return int32(now.Sub(time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC))/time.Second) + int32(n)
@@ -83,42 +117,23 @@ func nth(n int) int32 {
 
 func TestIDsStayWhatTheyAre(t *testing.T) {
 	onEngines(t, func(t *testing.T, open opener) {
-		ctx := context.Background()
 		s, done := open()
 		a, b := ref("order", 1, "A\x1f1"), ref("order", 1, "A\x1f2")
 		elsewhere, contact := ref("order", 2, "A\x1f1"), ref("contact", 1, "A\x1f1")
-		ids, err := s.IDs(ctx, []sheet.KeyRef{a, b, a, elsewhere, contact})
+		ids, err := s.IDs(t.Context(), []sheet.KeyRef{a, b, a, elsewhere, contact})
 		require.NoError(t, err)
 		require.Equal(t, sheet.IDs{a: nth(1), b: nth(2), elsewhere: nth(3), contact: nth(1)}, ids)
+		give(t, s, "country", 0, "NL")
 		done()
 
 		s, done = open()
 		defer done()
-		c := ref("order", 1, "")
-		ids, err = s.IDs(ctx, []sheet.KeyRef{c, b})
-		require.NoError(t, err)
-		require.Equal(t, sheet.IDs{c: nth(4), b: nth(2)}, ids)
-
-		keys, err := s.Keys(ctx, auth.Client{ID: 1}, []sheet.IDRef{id("order", nth(1)), id("order", nth(2)), id("order", nth(3)), id("order", nth(4)), id("order", nth(5)), id("vehicle", nth(1))})
-		require.NoError(t, err)
-		require.Equal(t, sheet.Keys{id("order", nth(1)): "A\x1f1", id("order", nth(2)): "A\x1f2", id("order", nth(4)): ""}, keys, "neither unknown IDs nor another client's")
-		keys, err = s.Keys(ctx, auth.Client{ID: 2}, []sheet.IDRef{id("order", nth(1)), id("order", nth(3))})
-		require.NoError(t, err)
-		require.Equal(t, sheet.Keys{id("order", nth(3)): "A\x1f1"}, keys)
-	})
-}
-
-func TestSharedRecordsHaveOneIDForAll(t *testing.T) {
-	onEngines(t, func(t *testing.T, open opener) {
-		s, done := open()
-		defer done()
-		nl := ref("country", 0, "NL")
-		_, err := s.IDs(context.Background(), []sheet.KeyRef{nl})
-		require.NoError(t, err)
+		require.Equal(t, []int32{nth(4), nth(2)}, give(t, s, "order", 1, "", b.Key))
+		require.Equal(t, []string{a.Key, b.Key, "none", "", "none"}, keysOf(t, s, 1, "order", nth(1), nth(2), nth(3), nth(4), nth(5)), "neither unknown IDs nor another client's")
+		require.Equal(t, []string{"none"}, keysOf(t, s, 1, "vehicle", nth(1)))
+		require.Equal(t, []string{"none", a.Key}, keysOf(t, s, 2, "order", nth(1), nth(3)))
 		for client := range int64(3) {
-			keys, err := s.Keys(context.Background(), auth.Client{ID: client}, []sheet.IDRef{id("country", nth(1))})
-			require.NoError(t, err)
-			require.Equal(t, sheet.Keys{id("country", nth(1)): "NL"}, keys)
+			require.Equal(t, []string{"NL"}, keysOf(t, s, client, "country", nth(1)), "what is shared has one ID for all")
 		}
 	})
 }
@@ -126,15 +141,7 @@ func TestSharedRecordsHaveOneIDForAll(t *testing.T) {
 // A store that is made anew, or restored as it was, gives no record an ID that
 // clients know as another's: every ID is above the seconds that had passed.
 func TestNewIDsAreNoOldOnes(t *testing.T) {
-	give := func(s *idstore.Store, keys ...string) (ids []int32) {
-		for _, key := range keys {
-			r := ref("order", 1, key)
-			given, err := s.IDs(t.Context(), []sheet.KeyRef{r})
-			require.NoError(t, err)
-			ids = append(ids, given[r])
-		}
-		return ids
-	}
+	give := func(s *idstore.Store, keys ...string) []int32 { return give(t, s, "order", 1, keys...) }
 	onEngines(t, func(t *testing.T, open opener) {
 		defer func(was time.Time) { now = was }(now)
 		s, done := open()
@@ -302,9 +309,7 @@ func TestKilled(t *testing.T) {
 		s, err := idstore.Open(context.Background(), db, idstore.Options{Now: clock})
 		require.NoError(t, err)
 		for n := 1; n <= told; n++ {
-			keys, err := s.Keys(context.Background(), auth.Client{ID: 1}, []sheet.IDRef{id("order", nth(n))})
-			require.NoError(t, err)
-			require.Equal(t, fmt.Sprint("key ", n), keys[id("order", nth(n))])
+			require.Equal(t, []string{fmt.Sprint("key ", n)}, keysOf(t, s, 1, "order", nth(n)))
 			_, err = s.Recall(context.Background(), auth.Client{ID: 1}, fmt.Sprint("key ", n))
 			require.True(t, mapping.Is(err, mapping.IdempotencyInUse), "%v", err)
 		}
