@@ -36,11 +36,14 @@ func dealerpak(t *testing.T, engine string) *tables {
 
 func onDealerpakAt(t *testing.T, engine, dsn string) *tables {
 	t.Helper()
-	dir, err := legacytest.Files()
+	return onMade(t, engine, dsn, dealerpakSheet(t, engine))
+}
+
+func dealerpakSheet(t *testing.T, engine string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", "dealerpak", engine+".yaml"))
 	require.NoError(t, err)
-	text, err := os.ReadFile(filepath.Join(dir, engine+".yaml"))
-	require.NoError(t, err)
-	return onMade(t, engine, dsn, string(text))
+	return string(text)
 }
 
 // in is the fixture within a part of its test.

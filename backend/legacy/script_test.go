@@ -16,12 +16,13 @@ import (
 
 // script is a case of testdata/scripts, whose README says how they are written.
 type script struct {
-	name     string
-	engines  []string
-	encoding string      // of the database in PostgreSQL; "" for UTF8
-	lets     [][3]string // a word, its engines, and what stands for it
-	parts    map[string][]string
-	as       *script // a case before it; nil for none
+	name      string
+	engines   []string
+	encoding  string      // of the database in PostgreSQL; "" for UTF8
+	dealerpak bool        // its sheet and tables are those of DEALERPAK
+	lets      [][3]string // a word, its engines, and what stands for it
+	parts     map[string][]string
+	as        *script // a case before it; nil for none
 }
 
 // scripted is a case by its file and its name.
@@ -86,6 +87,8 @@ func scriptsOf(t *testing.T, file string) (all []*script) {
 			s.parts[part] = append(s.parts[part], line)
 		case strings.HasPrefix(line, "engines: "):
 			s.engines = strings.Fields(line)[1:]
+		case line == "dealerpak:":
+			s.dealerpak = true
 		case strings.HasPrefix(line, "encoding: "):
 			s.encoding = line[10:]
 		case strings.HasPrefix(line, "as: "):
@@ -137,6 +140,11 @@ func (s *script) of(part, engine string) (lines []string) {
 // open makes the tables in a database of their own, and opens them.
 func (s *script) open(t *testing.T, engine string) *tables {
 	t.Helper()
+	if s.dealerpak {
+		x, err := tryMade(t, engine, dealerpaks[engine](t), dealerpakSheet(t, engine), nil)
+		require.NoError(t, err)
+		return x
+	}
 	if s.encoding != "" && engine == "postgres" {
 		return s.openAt(t, engine, sqltest.PostgresIn(t, s.encoding))
 	}
@@ -154,7 +162,7 @@ func (s *script) openAt(t *testing.T, engine, dsn string) *tables {
 // run plays the steps. A schema is made anew in PostgreSQL sooner than a database.
 func (s *script) run(t *testing.T, engine, dsn string) {
 	var x *tables
-	if engine == "postgres" && s.encoding == "" {
+	if engine == "postgres" && s.encoding == "" && !s.dealerpak {
 		run(t, engine, dsn, "DROP SCHEMA public CASCADE", "CREATE SCHEMA public")
 		x = s.openAt(t, engine, dsn)
 	} else {
