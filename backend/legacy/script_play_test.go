@@ -42,6 +42,11 @@ func (p *play) step(line string) {
 	case "INSERT", "UPDATE", "DELETE", "CREATE", "DROP", "ALTER":
 		p.exec(line)
 		return
+	case "wait":
+		d, err := time.ParseDuration(rest)
+		require.NoError(p.t, err)
+		p.clock.Advance(d)
+		return
 	case "look":
 		p.look(p.t.Context())
 		return
@@ -75,6 +80,9 @@ func (p *play) step(line string) {
 		if got = toldOf(err); err == nil {
 			got = valuesOf(rec, strings.Split(rest, ", "))
 		}
+	case "once":
+		got = p.once(r, of, rest)
+		p.calls.all = nil // some are of the ID store
 	case "raw": // past the rules
 		rec := p.rec(r, rest)
 		got = toldOf(p.Write(p.t.Context(), func(tx backend.Tx) error {
@@ -198,6 +206,24 @@ func (p *play) named(text string) string {
 		}
 	}
 	return strings.Join(all, ", ")
+}
+
+// once creates a record under an idempotency key: KEY, KEY another for another request, or KEY for DURATION.
+func (p *play) once(r *mapping.Resource, key, text string) string {
+	words := strings.Fields(key)
+	o := &backend.Idempotency{Key: words[0], Answer: func(rec mapping.Record) []byte { return []byte(rec.Get("name").Text() + "é") }}
+	o.Sum[0] = byte(b2i(slices.Contains(words, "another")))
+	if len(words) > 2 {
+		life, err := time.ParseDuration(words[2])
+		require.NoError(p.t, err)
+		o.Life = life
+	}
+	_, err := p.front.Create(p.t.Context(), p.who, mapping.BodyOf(p.rec(r, text)), backend.Write{Idempotency: o})
+	var replay *backend.Replay
+	if errors.As(err, &replay) {
+		return string(replay.Answer)
+	}
+	return toldOf(err)
 }
 
 // answer is what the database says itself.
