@@ -28,101 +28,31 @@ type play struct {
 func (p *play) step(line string) {
 	p.t.Helper()
 	line, want, _ := strings.Cut(strings.TrimSuffix(line, " ->"), " -> ")
-	if line, is := strings.CutPrefix(line, "two "); is {
-		p.who = two
-		defer func() { p.who = one }()
-		p.step(line + map[bool]string{true: " -> " + want}[want != ""])
-		return
-	}
+	line, isTwos := strings.CutPrefix(line, "two ")
+	p.who = map[bool]auth.Client{false: one, true: two}[isTwos]
 	verb, rest, _ := strings.Cut(line, " ")
-	switch verb {
-	case "SELECT":
-		require.Equal(p.t, want, p.answer(line), line)
-		return
-	case "INSERT", "UPDATE", "DELETE", "CREATE", "DROP", "ALTER":
-		p.exec(line)
-		return
-	case "wait":
-		d, err := time.ParseDuration(rest)
-		require.NoError(p.t, err)
-		p.clock.Advance(d)
-		return
-	case "look":
-		p.look(p.t.Context())
-		return
-	case "user":
-		user, err := p.FindUser(p.t.Context(), rest)
-		require.Equal(p.t, want == "unknown", errors.Is(err, auth.ErrUnknownUser), "%s: %v", line, err)
-		require.True(p.t, err != nil || want == strconv.FormatInt(user.Client.ID, 10), "%s is of client %d", rest, user.Client.ID)
+	if p.beside(verb, rest, line, want) {
 		return
 	}
 	head, rest, _ := strings.Cut(rest, ": ")
-	words := strings.SplitN(head, " ", 2)
-	var of string
-	if len(words) > 1 {
-		of = words[1]
+	name, of, _ := strings.Cut(head, " ")
+	r := p.model.Resource(name)
+	require.NotNil(p.t, r, line)
+	if p.looksFor(verb, r, of, rest) {
+		return
 	}
 	p.calls.all = nil
-	got := ""
-	switch r := p.model.Resource(words[0]); verb {
-	case "finds":
-		p.findsShown(r.Name, strings.Split(rest, ", ")...)
-		return
-	case "judges":
-		for _, value := range strings.Split(rest, ", ") {
-			p.findsBy(r.Field(of), p.parse(r.Field(of), value), p.list(p.who, r.Name))
-		}
-		return
-	case "list":
-		got = p.listed(r, of, rest)
-	case "get":
-		rec, err := p.front.Get(p.t.Context(), r, backend.Query{Client: p.who, ID: p.id(r, of)})
-		if got = toldOf(err); err == nil {
-			got = valuesOf(rec, strings.Split(rest, ", "))
-		}
-	case "once":
-		got = p.once(r, of, rest)
-		p.calls.all = nil // some are of the ID store
-	case "raw": // past the rules
-		rec := p.rec(r, rest)
-		got = toldOf(p.Write(p.t.Context(), func(tx backend.Tx) error {
-			_, err := tx.Create(p.t.Context(), p.who, rec)
-			return err
-		}))
-	case "create":
-		rec := p.rec(r, rest)
-		stored, err := p.tryCreate(p.who, rec)
-		if got = toldOf(err); err == nil {
-			p.made = stored.ID()
-		}
-	case "change": // by the driver itself
-		before := p.get(p.who, r.Name, p.id(r, of))
-		_, err := p.Update(p.t.Context(), p.who, before, p.rec(r, rest))
-		got = toldOf(err)
-	case "update":
-		id := p.id(r, of)
-		rec := p.rec(r, rest)
-		_, err := p.tryUpdate(p.who, id, rec)
-		got = toldOf(err)
-	case "distinct":
-		all := map[string]bool{}
-		for _, rec := range p.list(p.who, r.Name) {
-			all[valuesOf(rec, []string{of})] = true
-		}
-		got = strconv.Itoa(len(all))
-	case "owner":
-		got = strconv.FormatInt(p.get(p.who, r.Name, p.id(r, of)).Owner, 10)
-	case "nobodys":
-		p.isNobodys(r.Name, p.id(r, of))
-		return
-	case "delete":
-		got = toldOf(p.tryDelete(p.who, r.Name, p.id(r, of)))
-	default:
-		p.t.Fatal("no step: " + line)
-	}
+	got := p.asks(verb, r, of, rest)
 	told, with, _ := strings.Cut(want, " with ")
 	if want == "error" && got != "" || !strings.Contains(told, ":") && strings.HasPrefix(got, told+": ") && strings.Contains(got, with) {
 		got = want
+	}
+	outcome := backend.Answered
+	if strings.HasPrefix(got, string(mapping.InternalError)) {
+		outcome = backend.Unexpected
+	}
+	for _, o := range p.calls.all { // which are none that are judged again
+		require.Equal(p.t, outcome, o, line)
 	}
 	switch {
 	case strings.Contains(want, "@"):
@@ -131,13 +61,107 @@ func (p *play) step(line string) {
 		want = p.answer(want)
 	}
 	require.Equal(p.t, want, got, line)
-	outcome := backend.Answered
-	if strings.HasPrefix(got, string(mapping.InternalError)) {
-		outcome = backend.Unexpected
+}
+
+// beside does what is no request; false if it is one.
+func (p *play) beside(verb, rest, line, want string) bool {
+	p.t.Helper()
+	switch verb {
+	case "SELECT":
+		require.Equal(p.t, want, p.answer(line), line)
+	case "INSERT", "UPDATE", "DELETE", "CREATE", "DROP", "ALTER":
+		p.exec(line)
+	case "wait":
+		d, err := time.ParseDuration(rest)
+		require.NoError(p.t, err)
+		p.clock.Advance(d)
+	case "look":
+		p.look(p.t.Context())
+	case "user":
+		user, err := p.FindUser(p.t.Context(), rest)
+		require.Equal(p.t, want == "unknown", errors.Is(err, auth.ErrUnknownUser), "%s: %v", line, err)
+		require.True(p.t, err != nil || want == strconv.FormatInt(user.Client.ID, 10), "%s is of client %d", rest, user.Client.ID)
+	default:
+		return false
 	}
-	for _, o := range p.calls.all { // which are none that are judged again
-		require.Equal(p.t, outcome, o, line)
+	return true
+}
+
+// looksFor makes many requests of one step; false if it is another one.
+func (p *play) looksFor(verb string, r *mapping.Resource, of, rest string) bool {
+	p.t.Helper()
+	switch verb {
+	case "finds":
+		p.findsShown(r.Name, strings.Split(rest, ", ")...)
+	case "judges":
+		for _, value := range strings.Split(rest, ", ") {
+			p.findsBy(r.Field(of), p.parse(r.Field(of), value), p.list(p.who, r.Name))
+		}
+	case "nobodys":
+		p.isNobodys(r.Name, p.id(r, of))
+	default:
+		return false
 	}
+	return true
+}
+
+// asks makes a request, and says what comes of it.
+func (p *play) asks(verb string, r *mapping.Resource, of, rest string) string {
+	p.t.Helper()
+	ctx := p.t.Context()
+	switch verb {
+	case "list":
+		return p.listed(r, of, rest)
+	case "get":
+		rec, err := p.front.Get(ctx, r, backend.Query{Client: p.who, ID: p.id(r, of)})
+		if err != nil {
+			return toldOf(err)
+		}
+		return valuesOf(rec, strings.Split(rest, ", "))
+	case "distinct":
+		all := map[string]bool{}
+		for _, rec := range p.list(p.who, r.Name) {
+			all[valuesOf(rec, []string{of})] = true
+		}
+		return strconv.Itoa(len(all))
+	case "owner":
+		return strconv.FormatInt(p.get(p.who, r.Name, p.id(r, of)).Owner, 10)
+	case "delete":
+		return toldOf(p.tryDelete(p.who, r.Name, p.id(r, of)))
+	}
+	id := int32(0)
+	if verb == "update" || verb == "change" {
+		id = p.id(r, of)
+	}
+	return p.writes(verb, p.rec(r, rest), id, of)
+}
+
+// writes writes a record: by a client, or (raw, change) by the driver itself, past the rules.
+func (p *play) writes(verb string, rec mapping.Record, id int32, of string) string {
+	p.t.Helper()
+	var err error
+	switch verb {
+	case "create":
+		var stored mapping.Record
+		if stored, err = p.tryCreate(p.who, rec); err == nil {
+			p.made = stored.ID()
+		}
+	case "once":
+		return p.once(of, rec)
+	case "update":
+		_, err = p.tryUpdate(p.who, id, rec)
+	case "raw":
+		err = p.Write(p.t.Context(), func(tx backend.Tx) error {
+			_, err := tx.Create(p.t.Context(), p.who, rec)
+			return err
+		})
+	case "change":
+		_, err = p.Update(p.t.Context(), p.who, p.get(p.who, rec.Resource.Name, id), rec)
+		p.calls.all = nil // what was read before
+	default:
+		p.t.Fatal("no step: " + verb)
+	}
+	return toldOf(err)
 }
 
 // toldOf is what a client is told: "reason: arguments; reason: arguments", or "" for nothing.
@@ -209,7 +233,7 @@ func (p *play) named(text string) string {
 }
 
 // once creates a record under an idempotency key: KEY, KEY another for another request, or KEY for DURATION.
-func (p *play) once(r *mapping.Resource, key, text string) string {
+func (p *play) once(key string, rec mapping.Record) string {
 	words := strings.Fields(key)
 	o := &backend.Idempotency{Key: words[0], Answer: func(rec mapping.Record) []byte { return []byte(rec.Get("name").Text() + "é") }}
 	o.Sum[0] = byte(b2i(slices.Contains(words, "another")))
@@ -218,7 +242,8 @@ func (p *play) once(r *mapping.Resource, key, text string) string {
 		require.NoError(p.t, err)
 		o.Life = life
 	}
-	_, err := p.front.Create(p.t.Context(), p.who, mapping.BodyOf(p.rec(r, text)), backend.Write{Idempotency: o})
+	_, err := p.front.Create(p.t.Context(), p.who, mapping.BodyOf(rec), backend.Write{Idempotency: o})
+	p.calls.all = nil // some are of the ID store
 	var replay *backend.Replay
 	if errors.As(err, &replay) {
 		return string(replay.Answer)
