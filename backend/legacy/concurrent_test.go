@@ -91,9 +91,9 @@ func TestConcurrentCreates(t *testing.T) {
 // others.
 func TestRowThatTheVendorHolds(t *testing.T) {
 	for engine, waits := range map[string]struct{ lock, all time.Duration }{
-		"sqlite":   {time.Millisecond, 30 * time.Second},
-		"postgres": {300 * time.Millisecond, 4 * time.Second},
-		"mariadb":  {time.Second, 4500 * time.Millisecond}, // it waits for whole seconds
+		"sqlite":   {time.Millisecond, time.Hour},
+		"postgres": {20 * time.Millisecond, time.Hour},
+		"mariadb":  {time.Second, 4500 * time.Millisecond}, // it waits for whole seconds, and for the others all tries end
 	} {
 		t.Run(engine, func(t *testing.T) {
 			x := dealerpak(t, engine)

@@ -38,7 +38,7 @@ func openForeign(t *testing.T, s *foreigntest.System) *fixture {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, x.Close()) })
 	x.Single = drivertest.Single{Driver: x.Store}
-	x.front, err = backend.NewClient(x.Store, of.Model, backend.Options{Timeout: 30 * time.Second})
+	x.front, err = backend.NewClient(x.Store, of.Model, backend.Options{Timeout: time.Hour})
 	require.NoError(t, err)
 	return x
 }

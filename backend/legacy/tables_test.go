@@ -126,7 +126,7 @@ func tryMade(t *testing.T, engine, dsn, text string, log *zap.Logger) (*tables, 
 	}
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	x.fixture = &fixture{Store: s, Single: drivertest.Single{Driver: s}, t: t, engine: engine, dsn: dsn, model: x.sheet.Model}
-	x.front, err = backend.NewClient(s, x.model, backend.Options{Timeout: 30 * time.Second, Now: x.clock.Now, Observe: x.calls.add})
+	x.front, err = backend.NewClient(s, x.model, backend.Options{Timeout: time.Hour, Now: x.clock.Now, Observe: x.calls.add})
 	require.NoError(t, err)
 	return x, nil
 }

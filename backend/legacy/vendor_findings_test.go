@@ -41,7 +41,7 @@ func TestWhoMakesARow(t *testing.T) {
 		}})
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, s.Close()) })
-		front, err := backend.NewClient(s, x.model, backend.Options{Timeout: time.Minute})
+		front, err := backend.NewClient(s, x.model, backend.Options{Timeout: time.Hour})
 		require.NoError(t, err)
 		for _, user := range []auth.User{{ID: 41, Username: "anna'); --"}, {ID: 42, Username: "piet"}} {
 			ctx := context.WithValue(t.Context(), asks{}, user)
