@@ -74,8 +74,6 @@ func ref(resource string, client int64, key string) sheet.KeyRef {
 	return sheet.KeyRef{Resource: resource, Client: client, Key: key}
 }
 
-func id(resource string, n int32) sheet.IDRef { return sheet.IDRef{Resource: resource, ID: n} }
-
 // give is what a store answers for keys of one resource and client, in their order.
 func give(t *testing.T, s *idstore.Store, resource string, client int64, keys ...string) (all []int32) {
 	t.Helper()

@@ -197,6 +197,7 @@ func TestCopiesBesideWriters(t *testing.T) {
 			writers.Go(func() { x.writesAnything(rand.New(rand.NewPCG(w, 1)), writes) })
 		}
 		var written atomic.Bool
+		var caughtUp atomic.Int64 // how often
 		followed := make(chan error, 1)
 		go func() { // one gateway after the other, some of which die
 			for n, failed := 0, error(nil); ; n++ {
@@ -206,7 +207,8 @@ func TestCopiesBesideWriters(t *testing.T) {
 					followed <- errors.Join(failed, err, f.Close())
 					return
 				}
-				await.True(t, func() bool { return f.Looks() || n%4 > 0 || written.Load() })
+				until := caughtUp.Load() + rand.Int64N(10)
+				await.True(t, func() bool { return caughtUp.Load() >= until || written.Load() })
 				if n%2 == 0 {
 					_ = mine.Close() // which leaves the lease behind
 				}
@@ -221,6 +223,7 @@ func TestCopiesBesideWriters(t *testing.T) {
 			for _, c := range copies {
 				_, err := c.CatchUp(t.Context())
 				require.NoError(t, err)
+				caughtUp.Add(1)
 			}
 		}
 		require.NoError(t, <-followed)

@@ -107,8 +107,6 @@ func shown(rec mapping.Record) string {
 	return string(rec.AppendJSON(nil, rec.Resource.RecordFields()))
 }
 
-func id(rec mapping.Record) string { return mapping.IntValue(int64(rec.ID())).String() }
-
 // newRecords are those of testdata/scripts/dealerpak.records: what a record of each resource is
 // created with, and changed by.
 func newRecords(x *tables) map[string][2]mapping.Record {
