@@ -47,14 +47,16 @@ func TestOneTurnAtATime(t *testing.T) {
 	dsn := sqltest.Postgres(t)
 	one, db := openShared(t, dsn)
 	two, _ := openShared(t, dsn)
-	other, err := one.Take(t.Context(), "order", 2, 7)
+	ctx, cancel := context.WithTimeout(t.Context(), victimsTime) // which a turn is taken for, and nobody waits for
+	defer cancel()
+	other, err := one.Take(ctx, "order", 2, 7)
 	require.NoError(t, err)
 	var at, most atomic.Int32
 	var all sync.WaitGroup
 	for n := range 24 {
 		s := []*idstore.Store{one, two}[n%2]
 		all.Go(func() {
-			release, err := s.Take(t.Context(), "order", 1, 7)
+			release, err := s.Take(ctx, "order", 1, 7)
 			if err != nil {
 				t.Error(err)
 				return
@@ -189,7 +191,7 @@ func TestDeadlineWithinALook(t *testing.T) {
 }
 
 // victimsTime is the deadline of who is killed.
-const victimsTime = 10 * time.Minute
+const victimsTime = time.Hour
 
 // beTurnVictim takes a turn, tells of it, and waits to be killed.
 func beTurnVictim(dsn string) {
