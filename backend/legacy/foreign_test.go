@@ -17,23 +17,14 @@ import (
 	"frontdesk/backend/legacy/foreigntest"
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/mapping"
-	"frontdesk/mapping/sheet"
 )
 
 // openForeign puts the driver before a system that nobody here wrote.
 func openForeign(t *testing.T, s *foreigntest.System) *fixture {
 	t.Helper()
-	model, err := mapping.LoadModel("")
-	require.NoError(t, err)
-	of, err := sheet.Load(s.Sheet, model, sheet.Options{
-		Env: func(string) (string, bool) { return s.DSN, true },
-		RuleFields: func(rule string) []string {
-			fields, _ := backend.RuleFields(rule)
-			return fields
-		},
-	})
-	require.NoError(t, err)
+	of := load(t, s.Sheet, s.DSN)
 	x := &fixture{t: t, engine: of.Source.SQL.Engine, dsn: s.DSN, model: of.Model}
+	var err error
 	x.Store, err = Open(t.Context(), Options{Sheet: of, IDStore: openIDStore(t, time.Now), Now: time.Now, Hasher: auth.NewHasher()})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, x.Close()) })
