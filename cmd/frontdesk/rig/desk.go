@@ -351,7 +351,7 @@ func (d *Desk) Try(method, path, token, body string, headers ...string) (Answer,
 		req.Header.Set("token", token)
 	}
 	for i := 0; i+1 < len(headers); i += 2 {
-		req.Header.Set(headers[i], headers[i+1])
+		req.Header.Add(headers[i], headers[i+1])
 	}
 	resp, err := d.HTTP.Do(req)
 	if err != nil {

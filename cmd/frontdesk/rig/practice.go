@@ -141,6 +141,8 @@ type Practice struct {
 const (
 	SlowKey = "77777777-7777-4777-8777-777777777777"
 	TinyKey = "66666666-6666-4666-8666-666666666666"
+	// VehiclesKey may use vehicles only, where TinyKey may use nothing at all.
+	VehiclesKey = "44444444-4444-4444-8444-444444444444"
 	// ChangesKey may follow the contacts only.
 	ChangesKey = "abababab-abab-4bab-8bab-abababababab"
 )
@@ -170,7 +172,8 @@ func NewPractice(t *testing.T, dsn string, bound func(*desk.Bounds)) *Practice {
 			}
 		},
 		Keys: KeyConfig("slow", SlowKey, "    allow: [\"* /*\"]\n    rate: {per_second: 0.001, burst: 1}\n") +
-			KeyConfig("follower", ChangesKey, "    allow: [GET /changes, GET /changes/digest, GET /contact]\n"),
+			KeyConfig("follower", ChangesKey, "    allow: [GET /changes, GET /changes/digest, GET /contact]\n") +
+			KeyConfig("vehicles", VehiclesKey, "    allow: [\"* /vehicle\"]\n") + KeyConfig("nothing", TinyKey, "    allow: []\n"),
 	})
 	p.Token = p.Login(FullKey, "demo")
 	return p
@@ -295,12 +298,4 @@ func RawRequest(method, target string, headers ...string) string {
 		b.WriteString(h + "\r\n")
 	}
 	return b.String() + "\r\n"
-}
-
-// Fill puts what was prepared in the places of $1, $2, …
-func Fill(text string, given []any) string {
-	for i := len(given) - 1; i >= 0; i-- {
-		text = strings.ReplaceAll(text, fmt.Sprintf("$%d", i+1), fmt.Sprint(given[i]))
-	}
-	return text
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -106,26 +107,16 @@ func contractChanges(t *testing.T, p *rig.Practice) {
 	page := changesFrom(p, after+"&records=1", 2)
 	require.Equal(t, []string{fmt.Sprint("deleted orderline ", line), fmt.Sprint("updated order ", order)}, kinds(page))
 	require.Nil(t, page.Data[0].Record)
-	require.WithinDuration(t, time.Now(), page.Data[0].At, time.Minute)
 	raw := p.Call("GET", "/changes?"+after, p.Token, "")
 	require.NotContains(t, string(raw.Body), `"record"`)
 
 	vehicle := p.Vehicle("")
 	_ = changesFrom(p, after+"&resource=vehicle", 1)
-	p.Answers(rig.Wire{Ask: `PUT /updatelicenseplate {"id":$1,"license_plate":"$2"}`, Status: 200}, vehicle, p.Plate())
-	p.Answers(rig.Wire{Ask: `PUT /vehicle/publishstop?id=$1`, Status: 200}, vehicle)
+	p.Put("/updatelicenseplate", fmt.Sprintf(`{"id":%d,"license_plate":%q}`, vehicle, p.Plate()))
+	p.Put(fmt.Sprintf("/vehicle/publishstop?id=%d", vehicle), "")
 	require.Equal(t, []string{fmt.Sprint("created vehicle ", vehicle)}, kinds(changesFrom(p, after+"&resource=vehicle", 1)))
-
-	gone := `Cursor is gone, read everything again`
-	p.Holds(t, []rig.Wire{
-		{Ask: `GET /changes?after=` + begin + `A`, Status: 410, Message: gone},
-		{Ask: `GET /changes?after=` + begin[:40], Status: 410, Message: gone},
-		{Ask: `GET /changes?after=1&page_size=0`, Status: 400, Message: `Parameter invalid page_size value must be from 1 to 1000`},
-		{Ask: `GET /changes?resource=nothing`, Status: 403, Message: `Field: resource has an invalid value: nothing for validation: resource`},
-		{Ask: `GET /changes?resource=`, Status: 403, Message: `Field: resource has an invalid value:  for validation: resource`},
-		{Ask: `PUT /changes`, Status: 400, Message: `Method: PUT not supported for endpoint: /changes`},
-		{Ask: `GET /changes/1`, Status: 400, Message: `Invalid endpoint: /changes/1`},
-	})
+	between := []string{fmt.Sprint(p.Get(fmt.Sprint("/order/", order))["created_at"]), page.Data[0].At.Format(time.RFC3339Nano), fmt.Sprint(p.Get(fmt.Sprint("/vehicle/", vehicle))["created_at"])}
+	require.True(t, slices.IsSorted(between), "when it was: %v", between)
 }
 
 // contractChangesOfOthers has keys and clients hear only of what they may.
@@ -133,11 +124,6 @@ func contractChangesOfOthers(t *testing.T, p *rig.Practice) {
 	begin := beginning(p)
 	other := p.As(p.Login(rig.FullKey, "other"))
 	theirs := changes(other, "/changes")
-	p.Holds(t, []rig.Wire{
-		{What: "another client's cursor", Ask: `GET /changes?after=` + theirs.Cursor, Status: 410, Message: `Cursor is gone, read everything again`},
-		{What: "a key without it", Ask: `GET /changes`, Token: p.Login(rig.OrdersKey, "demo"), Status: 400, Message: `Invalid endpoint: /changes`},
-		{What: "a key without it", Ask: `GET /changes/digest?resource=order`, Token: p.Login(rig.OrdersKey, "demo"), Status: 400, Message: `Invalid endpoint: /changes/digest`},
-	})
 	order := p.Order("open")
 	contact := p.Post("contact", `{"kind":"person","name":"Told"}`)
 	told := changesFrom(p, "after="+begin, 2)
@@ -146,10 +132,6 @@ func contractChangesOfOthers(t *testing.T, p *rig.Practice) {
 
 	few := p.As(p.Login(rig.ChangesKey, "demo"))
 	require.Equal(t, []string{fmt.Sprint("created contact ", contact)}, kinds(changes(few, "/changes?after="+begin)))
-	few.Holds(t, []rig.Wire{
-		{What: "a resource that the key may not read", Ask: `GET /changes?resource=contact,order`, Status: 403, Message: `Field: resource has an invalid value: order for validation: resource`},
-		{What: "and of a digest", Ask: `GET /changes/digest?resource=order`, Status: 403, Message: `Field: resource has an invalid value: order for validation: resource`},
-	})
 }
 
 // contractDigest compares sums with those of the records.
@@ -194,8 +176,4 @@ func contractDigest(t *testing.T, p *rig.Practice) {
 	part := digest("&ranges=2&from=3&to=10")
 	require.Len(t, part.Data, 2)
 	require.Equal(t, []int{3, 6, 7, 10}, []int{part.Data[0].From, part.Data[0].To, part.Data[1].From, part.Data[1].To})
-	p.Holds(t, []rig.Wire{
-		{Ask: `GET /changes/digest?resource=contact,order`, Status: 403, Message: `Field: resource has an invalid value: contact,order for validation: resource`},
-		{Ask: `GET /changes/digest?resource=contact&from=9&to=8`, Status: 403, Message: `Field: to has an invalid value: 8 for validation: not before from`},
-	})
 }

@@ -28,32 +28,23 @@ func contractPaths(t *testing.T, p *rig.Practice) {
 			}
 		})
 	}
-	for target, want := range map[string]string{
-		"/":                          "Invalid endpoint: /",
-		"/order":                     "Invalid endpoint: /order",
-		"/webservice_v2x/order":      "Invalid endpoint: /webservice_v2x/order",
-		"/webservice_V2/order":       "Invalid endpoint: /webservice_V2/order",
-		"//webservice_v2/order":      "Invalid endpoint: //webservice_v2/order",
-		"/webservice%5Fv2/order":     "Invalid endpoint: /webservice%5Fv2/order",
-		"http://desk/webservice_v2/": "",
-		"http://desk/webservice_v2/nothing?http://x/webservice_v2/order": "Invalid endpoint: /nothing",
-	} {
-		if want == "" {
-			continue
-		}
+	for _, target := range []string{"/", "/order", "/webservice_v2x/order", "/webservice_V2/order", "//webservice_v2/order", "/webservice%5Fv2/order"} {
 		a := p.Raw("GET " + target + " HTTP/1.1\r\nHost: desk\r\nConnection: close\r\ntoken: " + p.Token + "\r\n\r\n")
 		require.Equal(t, 400, a.Status, target)
-		require.Equal(t, want, a.Failure(t).Message)
+		require.Equal(t, "Invalid endpoint: "+target, a.Failure(t).Message)
+	}
+	for path, want := range map[string]int{"contact/1": 200, "nothing?http://x/webservice_v2/order": 400} {
+		a := p.Raw("GET http://desk/webservice_v2/" + path + " HTTP/1.1\r\nHost: desk\r\nConnection: close\r\ntoken: " + p.Token + "\r\n\r\n")
+		require.Equal(t, want, a.Status, "%s", a.Body)
+		require.Equal(t, want == 400, strings.Contains(string(a.Body), `"Invalid endpoint: /nothing"`), "%s", a.Body)
 	}
 	for line, status := range map[string]int{"GET / ": 302, "POST / ": 400, "GET /index.html ": 400, "GET // ": 400, "GET /order ": 400} { // a browser finds the test page, and nothing else
 		a := p.Raw(line + "HTTP/1.1\r\nHost: desk\r\nConnection: close\r\nAccept: text/html,*/*;q=0.8\r\n\r\n")
 		require.Equal(t, status, a.Status, line)
 		require.Equal(t, map[bool]string{true: "/webservice_v2/"}[status == 302], a.Header.Get("Location"), line)
 	}
-	a := p.Raw("GET http://desk/webservice_v2/contact/1 HTTP/1.1\r\nHost: desk\r\nConnection: close\r\ntoken: " + p.Token + "\r\n\r\n")
-	require.Equal(t, 200, a.Status, "%s", a.Body)
 	long := "/" + strings.Repeat("é", 101)
-	a = p.Raw(rig.RawRequest("GET", long))
+	a := p.Raw(rig.RawRequest("GET", long))
 	require.Equal(t, "Invalid endpoint: "+string([]rune(long)[:100])+"…", a.Failure(t).Message)
 }
 
@@ -101,16 +92,6 @@ func contractMethods(t *testing.T, p *rig.Practice) {
 			require.Equal(t, "method_unsupported", a.Failure(t).Reason)
 		}
 	}
-	p.Holds(t, []rig.Wire{
-		{Ask: `POST /order/1 {}`, Status: 400, Message: `Method: POST not supported for endpoint: /order/1`},
-		{Ask: `POST /model/order {}`, Status: 400, Message: `Method: POST not supported for endpoint: /model/order`},
-		{Ask: `POST /authenticate {}`, Status: 400, Message: `Method: POST not supported for endpoint: /authenticate`},
-		{Ask: `GET /authenticate/forgotpassword`, Status: 400, Message: `Method: GET not supported for endpoint: /authenticate/forgotpassword`},
-		{Ask: `GET /updatelicenseplate`, Status: 400, Message: `Method: GET not supported for endpoint: /updatelicenseplate`},
-		{Ask: `POST /vehicle/publishstart {}`, Status: 400, Message: `Method: POST not supported for endpoint: /vehicle/publishstart`},
-		{Ask: `GET /vehicle/publishstop`, Status: 400, Message: `Method: GET not supported for endpoint: /vehicle/publishstop`},
-		{Ask: `PUT /contact/checkaddress {}`, Status: 400, Message: `Method: PUT not supported for endpoint: /contact/checkaddress`},
-	})
 }
 
 // TestAddressesBehindAProxy: what an answer names below the base path is where clients reach it.

@@ -16,16 +16,14 @@ import (
 // TestContractForgotPassword goes from the forgotten password to the new one,
 // and looks for secrets in the log afterwards.
 func TestContractForgotPassword(t *testing.T) {
+	t.Parallel()
 	onPractice(t, func(t *testing.T, p *rig.Practice) {
 		desk := p.Token
 		p.Token = p.Login(rig.FullKey, "other")
 		old := p.Login(rig.FullKey, "demo")
-		const done = `{"successCode":200}`
-		p.Holds(t, []rig.Wire{
-			{Ask: `POST /authenticate/forgotpassword {"username":"a\u0000"}`, Status: 403, Message: "Field: username has an invalid value: a\x00 for datatype: varchar"},
-			{Ask: `POST /authenticate/forgotpassword {"username":"external"}`, Status: 200, Body: done},
-			{Ask: `POST /authenticate/forgotpassword {"username":"noemail"}`, Status: 200, Body: done},
-			{Ask: `POST /authenticate/forgotpassword {"username":"demo"}`, Status: 200, Body: done},
+		newScript(p).run([]string{
+			`403 POST /authenticate/forgotpassword {"username":"a\u0000"} => Field: username has an invalid value: a«\x00» for datatype: varchar`,
+			`200 POST /authenticate/forgotpassword {"username":"⟨external|noemail|demo⟩"} == {"successCode":200}`,
 		})
 		mail := p.Letter()
 		require.Contains(t, mail, "demo@example.nl")
@@ -74,7 +72,9 @@ func TestContractForgotPassword(t *testing.T) {
 // TestContractFailures keeps the cause of a failure from the client, and finds
 // it in the log under the request's id.
 func TestContractFailures(t *testing.T) {
+	t.Parallel()
 	rig.OnEngines(t, func(t *testing.T, dsn string) {
+		t.Parallel()
 		p := rig.NewPractice(t, dsn, rig.Circuit(0, time.Minute)) // longer than a test looks at it
 		p.Faults.Set(rig.Fails)
 		a := p.Call("GET", "/contact/1", p.Token, "", "X-Request-Id", "broken-one")
@@ -89,13 +89,12 @@ func TestContractFailures(t *testing.T) {
 		require.Equal(t, 500, a.Status)
 		require.Equal(t, "backend_unavailable", a.Failure(t).Reason)
 		require.Regexp(t, `^[1-9][0-9]*$`, a.Header.Get("Retry-After"))
-		p.Holds(t, []rig.Wire{
-			{What: "components", Ask: `GET /authenticate/component`, Status: 200},
-			{What: "no 401 for it", Ask: `GET /contact/2`, Status: 500, Message: `Internal server error`},
-			{What: "writes have their own circuit", Ask: `PUT /contact/1 {"name":"A"}`, Status: 200},
-			{What: "what needs no backend", Ask: `GET /authenticate/acces`, Status: 200},
+		newScript(p).run([]string{
+			`200 GET /authenticate/component`, `  has "unavailable"`,
+			`500 GET /contact/2 => Internal server error`, // and no 401
+			`200 PUT /contact/1 {"name":"A"}`,             // writes have their own circuit
+			`200 GET /authenticate/acces`,                 // what needs no backend
 		})
-		require.Contains(t, string(p.Call("GET", "/authenticate/component", p.Token, "").Body), `"unavailable"`)
 		p.Desk.Shutdown()
 		found := false
 		for line := range strings.Lines(p.Log.String()) {

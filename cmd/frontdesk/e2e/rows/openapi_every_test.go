@@ -32,6 +32,7 @@ const nothingFails = "Nothing that this operation does fails while sessions are 
 // that it is said to give: each error, and each status that is none. What is
 // described and nobody can bring about is not so.
 func TestOpenAPIEveryAnswer(t *testing.T) {
+	t.Parallel()
 	s := newSetting(t, rig.Engines[0].DSN(t))
 	left := maps.Clone(beyond)
 	for _, op := range s.described() {

@@ -28,7 +28,9 @@ var ofThisRun = regexp.MustCompile(`\bCF[0-9A-Z]{6,}|\b(id: )\d+`)
 // themselves, so that neither the catalogue nor how it puts words together is
 // believed.
 func TestErrorRows(t *testing.T) {
+	t.Parallel()
 	rig.OnEngines(t, func(t *testing.T, dsn string) {
+		t.Parallel()
 		s := newSetting(t, dsn)
 		var lines []string
 		catalogue := mapping.NewCatalogue()
