@@ -184,3 +184,8 @@ func copyOrders(b *testing.B, store *reference.Store, conn sqlrecord.Conn, have 
 		strings.Join(columns, ", "), strings.Join(values, ", "), grownFrom))
 	return err
 }
+
+// answeredBy is for drive: requests that are all answered by one status.
+func answeredBy(status int, request func() []byte) func() ([]byte, int) {
+	return func() ([]byte, int) { return request(), status }
+}

@@ -4,12 +4,9 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"net/http"
-	"net/http/httptest"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -18,22 +15,18 @@ import (
 	"frontdesk/cmd/frontdesk/rig"
 )
 
-// cardfile is a service that has nothing but contacts. A test changes them behind the gateway.
+// cardfile is a service that has nothing but contacts, which a test changes behind the gateway, and
+// the desk before it.
 type cardfile struct {
-	*httptest.Server
-	t     *testing.T
-	mu    sync.Mutex
-	cards []map[string]any
-	rev   int
-	lists int // that were asked for
-	// instead answers a request in place of the service, and tells whether it did.
-	instead func(w http.ResponseWriter, r *http.Request) bool
+	*rig.Shelf
+	*rig.Desk
+	token   string
 	renamed map[string]string // members that the service calls otherwise
 }
 
 // cardfileSheet is its sheet.
 const cardfileSheet = `format: 2
-source: {http: {url: URL, walk: {query: {from: "{page.offset}", count: "{page.limit}"}, result: items, paging: {style: offset, size: 3, total: total}SINCE}}}
+source: {http: {url: URL, walk: {query: {offset: "{page.offset}", limit: "{page.limit}"}, result: items, paging: {style: offset, size: 3, total: total}SINCE}}}
 keep: keep.db
 client: org
 copy: COPY
@@ -59,125 +52,113 @@ const seldom = "{every: 1h, max_age: 2h}"
 const staleKey = "aaaaaaaa-0000-4000-8000-00000000f11e"
 
 func newCardfile(t *testing.T) *cardfile {
-	s := &cardfile{t: t}
-	for i := range 10 {
-		s.put(map[string]any{"org": 1 + i%2, "kind": "person", "name": fmt.Sprintf("Card %d", i+1), "days": 14})
+	s := &cardfile{Shelf: &rig.Shelf{
+		Wrote: func(row rig.Row, rev int) {
+			row["rev"], row["at"] = rev, time.Now().UTC().Format("2006-01-02T15:04:05.000Z")
+		},
+		Since: func(row rig.Row, since string) bool {
+			from, _ := strconv.Atoi(since)
+			return row["rev"].(int) > from
+		},
+	}}
+	s.Shelf.Show = func(_ string, row rig.Row) rig.Row {
+		shown := rig.Row{}
+		for name, v := range row {
+			shown[cmp.Or(s.renamed[name], name)] = v
+		}
+		return shown
 	}
-	s.Server = httptest.NewServer(s)
-	t.Cleanup(func() {
-		s.CloseClientConnections()
-		s.Close()
-	})
+	for i := range 10 {
+		s.Put("cards", rig.Row{"org": 1 + i%2, "kind": "person", "name": fmt.Sprintf("Card %d", i+1), "days": 14})
+	}
+	s.Shelf.Serve(t)
 	return s
 }
 
-// put adds a card, or changes that of its id.
-func (s *cardfile) put(card map[string]any) map[string]any {
-	s.rev++
-	card["rev"], card["at"] = s.rev, time.Now().UTC().Format("2006-01-02T15:04:05.000Z")
-	if id, _ := strconv.Atoi(fmt.Sprint(card["id"])); id > 0 {
-		maps.Copy(s.cards[id-1], card)
-		return s.cards[id-1]
-	}
-	card["id"] = len(s.cards) + 1
-	s.cards = append(s.cards, card)
-	return card
-}
-
-// behind changes the service behind the gateway.
-func (s *cardfile) behind(change func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	change()
-}
-
-// asked is how many lists were asked for since the last time.
-func (s *cardfile) asked() (n int) {
-	s.behind(func() { n, s.lists = s.lists, 0 })
-	return n
-}
-
-func (s *cardfile) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
-	instead := s.instead
-	s.mu.Unlock()
-	if instead != nil && instead(w, r) {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	w.Header().Set("Content-Type", "application/json")
-	id, _ := strconv.Atoi(strings.TrimPrefix(r.URL.Path, "/cards/"))
-	var card map[string]any
-	switch {
-	case r.URL.Path == "/cards" && r.Method == "GET":
-		s.lists++
-		s.list(w, r)
-		return
-	case r.URL.Path == "/cards", r.Method == "PATCH" && id <= len(s.cards):
-		card = map[string]any{}
-		_ = json.NewDecoder(r.Body).Decode(&card)
-		if id > 0 {
-			card["id"] = id
-		}
-		card = s.put(card)
-	case id < 1 || id > len(s.cards) || s.cards[id-1]["gone"] != nil:
-		w.WriteHeader(http.StatusNotFound)
-		return
-	case r.Method == "DELETE":
-		s.put(map[string]any{"id": id, "gone": true})
-		w.WriteHeader(http.StatusNoContent)
-		return
-	default:
-		card = s.cards[id-1]
-	}
-	_ = json.NewEncoder(w).Encode(s.shown(card))
-}
-
-func (s *cardfile) list(w http.ResponseWriter, r *http.Request) {
-	since, _ := strconv.Atoi(r.FormValue("since"))
-	from, _ := strconv.Atoi(r.FormValue("from"))
-	count, _ := strconv.Atoi(r.FormValue("count"))
-	all := []map[string]any{}
-	for _, card := range s.cards {
-		if card["rev"].(int) > since && card["gone"] == nil {
-			all = append(all, s.shown(card))
-		}
-	}
-	page := all[min(from, len(all)):min(from+count, len(all))]
-	_ = json.NewEncoder(w).Encode(map[string]any{"items": page, "total": len(all), "rev": strconv.Itoa(s.rev)})
-}
-
-func (s *cardfile) shown(card map[string]any) map[string]any {
-	shown := map[string]any{}
-	for name, v := range card {
-		shown[cmp.Or(s.renamed[name], name)] = v
-	}
-	return shown
-}
-
-// desk serves it; copy is what its sheet says of the copy, since of what has changed.
-func (s *cardfile) desk(copy, since, backend string) *rig.Desk {
-	o, _ := rig.BySheet(s.t, "remote", cardfileSheet, "URL", strconv.Quote(s.URL), "COPY", copy, "SINCE", since,
+// serve serves it; copy is what its sheet says of the copy, since of what has changed.
+func (s *cardfile) serve(t *testing.T, copy, since, backend string) *cardfile {
+	o, _ := rig.BySheet(t, "remote", cardfileSheet, "URL", strconv.Quote(s.URL), "COPY", copy, "SINCE", since,
 		"NOORD", rig.PasswordHash("noord"), "ZUID", rig.PasswordHash("zuid"))
 	o.Backend += backend
 	o.Bound = rig.Circuit(10, 500*time.Millisecond)
 	o.Keys = rig.KeyConfig("stale", staleKey, "    allow: [\"* /*\"]\n    stale: true\n")
 	o.Edit = strings.NewReplacer(`"GET /order", "GET /orderline"`, `"GET /contact"`) // which are all there is
-	return rig.Start(s.t, o)
+	s.Desk = rig.Start(t, o)
+	s.token = s.Login(rig.FullKey, "noord")
+	return s
 }
 
-// contacts asks for the list, which must be answered, and returns the names in it and its age.
-func contacts(d *rig.Desk, token string, headers ...string) (names []string, age time.Duration) {
-	d.T.Helper()
-	a := d.Call("GET", "/contact?page_size=100", token, "", headers...)
-	require.Equal(d.T, 200, a.Status, "%s", a.Body)
-	seconds, err := strconv.Atoi(a.Header.Get("Age"))
-	require.NoError(d.T, err, "Age: %q", a.Header.Get("Age"))
+// instead has the service do something else, or what it does.
+func (s *cardfile) instead(other func(w http.ResponseWriter, r *http.Request) bool) {
+	s.Behind(func() { s.Instead = other })
+}
+
+func away(w http.ResponseWriter, _ *http.Request) bool {
+	w.WriteHeader(http.StatusServiceUnavailable)
+	return true
+}
+
+// list asks for the contacts, which must be answered, and returns the names and their age.
+func (s *cardfile) list(t *testing.T, headers ...string) (names []string, age int) {
+	t.Helper()
+	a := s.Call("GET", "/contact?page_size=100", s.token, "", headers...)
+	require.Equal(t, 200, a.Status, "%s", a.Body)
+	age, err := strconv.Atoi(a.Header.Get("Age"))
+	require.NoError(t, err, "Age: %q", a.Header.Get("Age"))
 	var page struct{ Data []struct{ Name string } }
-	require.NoError(d.T, json.Unmarshal(a.Body, &page))
+	require.NoError(t, json.Unmarshal(a.Body, &page))
 	for _, c := range page.Data {
 		names = append(names, c.Name)
 	}
-	return names, time.Duration(seconds) * time.Second
+	return names, age
+}
+
+// fails asks for what the backend cannot answer.
+func (s *cardfile) fails(t *testing.T, token, reason, ask string, headers ...string) rig.Answer {
+	t.Helper()
+	method, rest, _ := strings.Cut(ask, " ")
+	path, body, _ := strings.Cut(rest, " ")
+	a := s.Call(method, path, token, body, headers...)
+	require.Equal(t, 500, a.Status, "%s: %s", ask, a.Body)
+	require.Equal(t, reason, a.Failure(t).Reason, ask)
+	return a
+}
+
+const fresh = "no-cache"
+
+// told is what /changes tells after a cursor, by kind and id, and the next cursor.
+func (s *cardfile) told(t *testing.T, after string) (all map[string]string, cursor string) {
+	t.Helper()
+	path := "/changes?resource=contact"
+	if after != "" {
+		path += "&records=1&after=" + after
+	}
+	a := s.Call("GET", path, s.token, "")
+	require.Equal(t, 200, a.Status, "%s", a.Body)
+	var page struct {
+		Data []struct {
+			ID     int
+			Kind   string
+			Record struct{ Name *string }
+		}
+		Cursor string
+	}
+	require.NoError(t, json.Unmarshal(a.Body, &page))
+	all = map[string]string{}
+	for _, c := range page.Data {
+		all[fmt.Sprint(c.Kind, " ", c.ID)] = "null"
+		if c.Record.Name != nil {
+			all[fmt.Sprint(c.Kind, " ", c.ID)] = *c.Record.Name
+		}
+	}
+	return all, page.Cursor
+}
+
+// digest is that of all contacts.
+func (s *cardfile) digest(t *testing.T) string {
+	t.Helper()
+	var sums struct{ Data json.RawMessage }
+	require.NoError(t, json.Unmarshal(s.Call("GET", "/changes/digest?resource=contact&ranges=1", s.token, "").Body, &sums))
+	require.NotEmpty(t, sums.Data)
+	return string(sums.Data)
 }

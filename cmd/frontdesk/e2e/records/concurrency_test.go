@@ -3,6 +3,7 @@ package records
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -18,84 +19,57 @@ func onDesks(t *testing.T, test func(t *testing.T, d *rig.Desk, token string)) {
 	})
 }
 
+// TestConcurrentOneOfItsKind has many clients want what only one can have: one gets it, the others
+// are told why not, and it is there once. # in a path or a body is the number of the client.
 func TestConcurrentOneOfItsKind(t *testing.T) {
 	t.Parallel()
 	onDesks(t, func(t *testing.T, d *rig.Desk, token string) {
-		t.Run("owner of a vehicle", func(t *testing.T) {
-			vehicle := d.Create(token, "vehicle", `{"license_plate":"ZX-123-B","brand":"Fiat","model":"500"}`)
-			contact := d.Create(token, "contact", rig.NewContact)
-			body := fmt.Sprintf(`{"vehicle_id":%d,"contact_id":%d,"role":"owner"}`, vehicle, contact)
-			d.Race(token, 403, "Vehicleroleline is invalid a Vehicle can only have one owner", func(int) rig.Rival {
-				return rig.Rival{Method: "POST", Path: "/vehicleroleline", Body: body}
-			})
-			require.Len(t, d.List(token, fmt.Sprintf("/vehicleroleline?vehicle_id=%d", vehicle)), 1)
-		})
-		t.Run("role line made owner", func(t *testing.T) {
-			vehicle := d.Create(token, "vehicle", `{"license_plate":"ZX-124-B","brand":"Fiat","model":"500"}`)
-			contact := d.Create(token, "contact", rig.NewContact)
-			var lines []int
-			for range rig.Rivals {
-				lines = append(lines, d.Create(token, "vehicleroleline", fmt.Sprintf(`{"vehicle_id":%d,"contact_id":%d,"role":"driver"}`, vehicle, contact)))
-			}
-			d.Race(token, 403, "Vehicleroleline is invalid a Vehicle can only have one owner", func(i int) rig.Rival {
-				return rig.Rival{Method: "PUT", Path: fmt.Sprintf("/vehicleroleline/%d", lines[i]), Body: `{"role":"owner"}`}
-			})
-			require.Len(t, d.List(token, fmt.Sprintf("/vehicleroleline?vehicle_id=%d&role=owner", vehicle)), 1)
-		})
-		t.Run("preferred e-mail of a contact", func(t *testing.T) {
-			contact := d.Create(token, "contact", rig.NewContact)
-			d.Race(token, 409, "Field: is_prefered_email value: 1 has a duplicate illegal value", func(i int) rig.Rival {
-				return rig.Rival{Method: "POST", Path: "/contactcommunication", Body: fmt.Sprintf(
-					`{"contact_id":%d,"type":4,"value":"v%d@example.nl","is_prefered_email":1}`, contact, i)}
-			})
-			require.Len(t, d.List(token, fmt.Sprintf("/contactcommunication?contact_id=%d", contact)), 1)
-		})
-		t.Run("place of a flat rate line", func(t *testing.T) {
-			flatrate := d.Create(token, "flatrate", `{"number":"RACE-1","description":"Race"}`)
-			d.Race(token, 403, "Field: sort_order has an invalid value 7", func(int) rig.Rival {
-				return rig.Rival{Method: "POST", Path: "/flatrateline", Body: fmt.Sprintf(`{"flatrate_id":%d,"sort_order":7}`, flatrate)}
-			})
-			require.Len(t, d.List(token, fmt.Sprintf("/flatrateline?flatrate_id=%d", flatrate)), 1)
-		})
-	})
-}
-
-func TestConcurrentUniqueValues(t *testing.T) {
-	t.Parallel()
-	onDesks(t, func(t *testing.T, d *rig.Desk, token string) {
-		duplicate := func(field, value string) string {
-			return fmt.Sprintf("Field: %s value: %s has a duplicate illegal value", field, value)
+		contact, rate := d.Create(token, "contact", rig.NewContact), d.Create(token, "flatrate", `{"number":"RACE-1","description":"Race"}`)
+		car := func(plate string) int {
+			return d.Create(token, "vehicle", fmt.Sprintf(`{"license_plate":%q,"brand":"Fiat","model":"500"}`, plate))
 		}
-		group := int(d.List(token, "/turnovergroup?page_size=1000")[0]["id"].(float64))
-
-		d.Race(token, 409, duplicate("number", "E-900"), func(i int) rig.Rival {
-			return rig.Rival{Method: "POST", Path: "/employee", Body: fmt.Sprintf(`{"number":"E-900","username":"race%d","last_name":"Visser"}`, i)}
-		})
-		require.Len(t, d.List(token, "/employee?number=E-900"), 1)
-
-		d.Race(token, 409, duplicate("number", "RACE-900"), func(int) rig.Rival {
-			return rig.Rival{Method: "POST", Path: "/article", Body: fmt.Sprintf(
-				`{"number":"RACE-900","description":"Race","article_kind":"part","unit_type":"piece","turnover_group_id":%d,"price":1}`, group)}
-		})
-		require.Len(t, d.List(token, "/article?number=RACE-900"), 1)
-
-		// Half of them write the plate without its dashes.
-		plates := []string{"ZX-900-B", "ZX900B"}
-		d.Race(token, 409, "", func(i int) rig.Rival {
-			return rig.Rival{Method: "POST", Path: "/vehicle", Body: fmt.Sprintf(`{"license_plate":%q,"brand":"Fiat","model":"500"}`, plates[i%2])}
-		})
-		require.Len(t, d.List(token, "/vehicle?license_plate=ZX-900-B"), 1)
-
-		// And the same by changing what is there.
-		var vehicles []int
+		owned, driven := car("ZX-123-B"), car("ZX-124-B")
+		role := `{"vehicle_id":%d,"contact_id":%d,"role":%q}`
+		var lines, vehicles []int
 		for i := range rig.Rivals {
-			vehicles = append(vehicles, d.Create(token, "vehicle", fmt.Sprintf(`{"license_plate":"ZY-%03d-B","brand":"Fiat","model":"500"}`, i)))
+			lines = append(lines, d.Create(token, "vehicleroleline", fmt.Sprintf(role, driven, contact, "driver")))
+			vehicles = append(vehicles, car(fmt.Sprintf("ZY-%03d-B", i)))
 		}
-		d.Race(token, 409, "", func(i int) rig.Rival {
-			plate := []string{"ZW-900-B", "ZW900B"}[i%2]
-			return rig.Rival{Method: "PUT", Path: "/updatelicenseplate", Body: fmt.Sprintf(`{"id":%d,"license_plate":%q}`, vehicles[i], plate)}
-		})
-		require.Len(t, d.List(token, "/vehicle?license_plate=ZW-900-B"), 1)
+		const owner, duplicate = "Vehicleroleline is invalid a Vehicle can only have one owner", "Field: number value: %s has a duplicate illegal value"
+		for _, c := range []struct {
+			what, ask, list string
+			status          int
+			message         string
+			of              []int // the IDs that $ stands for, one for each client
+		}{
+			{"owner of a vehicle", "POST /vehicleroleline " + fmt.Sprintf(role, owned, contact, "owner"), fmt.Sprintf("/vehicleroleline?vehicle_id=%d", owned), 403, owner, nil},
+			{"role line made owner", `PUT /vehicleroleline/$ {"role":"owner"}`, fmt.Sprintf("/vehicleroleline?vehicle_id=%d&role=owner", driven), 403, owner, lines},
+			{"preferred e-mail", fmt.Sprintf(`POST /contactcommunication {"contact_id":%d,"type":4,"value":"v#@example.nl","is_prefered_email":1}`, contact),
+				fmt.Sprintf("/contactcommunication?contact_id=%d", contact), 409, "Field: is_prefered_email value: 1 has a duplicate illegal value", nil},
+			{"place of a flat rate line", fmt.Sprintf(`POST /flatrateline {"flatrate_id":%d,"sort_order":7}`, rate),
+				fmt.Sprintf("/flatrateline?flatrate_id=%d", rate), 403, "Field: sort_order has an invalid value 7", nil},
+			{"number of an employee", `POST /employee {"number":"E-900","username":"race#","last_name":"Visser"}`, "/employee?number=E-900", 409, fmt.Sprintf(duplicate, "E-900"), nil},
+			{"number of an article", "POST /article " + article("RACE-900"), "/article?number=RACE-900", 409, fmt.Sprintf(duplicate, "RACE-900"), nil},
+			// Half of them write the plate without its dashes.
+			{"plate", `POST /vehicle {"license_plate":"ZX-900-B","brand":"Fiat","model":"500"}`, "/vehicle?license_plate=ZX-900-B", 409, "", nil},
+			{"changed plate", `PUT /updatelicenseplate {"id":$,"license_plate":"ZW-900-B"}`, "/vehicle?license_plate=ZW-900-B", 409, "", vehicles},
+		} {
+			t.Run(c.what, func(t *testing.T) {
+				d.Race(token, c.status, c.message, func(i int) rig.Rival {
+					ask := strings.ReplaceAll(c.ask, "#", fmt.Sprint(i))
+					if c.of != nil {
+						ask = strings.ReplaceAll(ask, "$", fmt.Sprint(c.of[i]))
+					}
+					if i%2 == 1 {
+						ask = strings.NewReplacer("ZX-900-B", "ZX900B", "ZW-900-B", "ZW900B").Replace(ask)
+					}
+					method, rest, _ := strings.Cut(ask, " ")
+					path, body, _ := strings.Cut(rest, " ")
+					return rig.Rival{Method: method, Path: path, Body: body}
+				})
+				require.Len(t, d.List(token, c.list), 1)
+			})
+		}
 	})
 }
 

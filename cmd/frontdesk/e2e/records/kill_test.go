@@ -1,14 +1,12 @@
 package records
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"math/rand/v2"
 	"strings"
 	"sync"
 	"testing"
-	"text/tabwriter"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
@@ -52,12 +50,10 @@ func (a *attempt) send(c *rig.Child, token string) (rig.Answer, error) {
 
 // killRun is a database that frontdesk is killed on, over and over.
 type killRun struct {
-	t       *testing.T
-	dsn     string
-	random  *rand.Rand
-	table   *tabwriter.Writer
-	summary bytes.Buffer
-	orders  map[string]bool // the numbers of all orders that were answered
+	t      *testing.T
+	dsn    string
+	random *rand.Rand
+	orders map[string]bool // the numbers of all orders that were answered
 }
 
 // TestKill kills the program with kill -9 while clients create orders, starts
@@ -74,12 +70,6 @@ func TestKill(t *testing.T) {
 			seed := rand.Uint64()
 			t.Logf("random seed %d", seed)
 			run := &killRun{t: t, dsn: engine.DSN(t), random: rand.New(rand.NewPCG(seed, seed)), orders: map[string]bool{}}
-			run.table = tabwriter.NewWriter(&run.summary, 0, 0, 2, ' ', tabwriter.AlignRight)
-			fmt.Fprintln(run.table, "round\tanswered\tlines\twith key\tunanswered\tof these stored\treplayed\t")
-			defer func() {
-				run.table.Flush()
-				t.Logf("kill -9 on %s\n%s", engine.Name, &run.summary)
-			}()
 			for round := range rounds[engine.Name] {
 				attempts := run.untilKilled(round)
 				run.check(round, attempts)
@@ -144,7 +134,7 @@ func (k *killRun) check(round int, attempts []*attempt) {
 	t.Helper()
 	c := rig.StartChild(t, rig.Options{DSN: k.dsn})
 	token := c.Login(rig.FullKey, "demo")
-	var answered, lines, keys, unanswered, stored, replayed int
+	var answered, unanswered, stored int
 	for _, a := range attempts {
 		found := c.List(token, "/order?reference="+a.reference)
 		require.LessOrEqual(t, len(found), 1, "%s is there twice", a.reference)
@@ -157,7 +147,6 @@ func (k *killRun) check(round int, attempts []*attempt) {
 			require.Equal(t, a.answer.Data(t), found[0])
 			require.False(t, k.orders[found[0]["number"].(string)], "number %v was given twice", found[0]["number"])
 			answered++
-			lines += a.lines
 		}
 		for _, order := range found {
 			k.orders[order["number"].(string)] = true
@@ -171,12 +160,8 @@ func (k *killRun) check(round int, attempts []*attempt) {
 		require.Equal(t, 201, again.Status, "%s", again.Body)
 		require.Equal(t, len(found) == 1, again.Header.Get("Idempotent-Replayed") == "true", "%s", a.reference)
 		if a.answer.Status != 0 {
-			keys++
 			require.Equal(t, string(a.answer.Body), string(again.Body))
 			require.Equal(t, a.answer.Header.Get("Location"), again.Header.Get("Location"))
-		}
-		if len(found) == 1 {
-			replayed++
 		}
 		after := c.List(token, "/order?reference="+a.reference)
 		require.Len(t, after, 1)
@@ -186,7 +171,7 @@ func (k *killRun) check(round int, attempts []*attempt) {
 	number := c.Call("POST", "/order", token, fmt.Sprintf(rig.NewOrder, 1, "")).Data(t)["number"].(string)
 	require.False(t, k.orders[number], "number %s was given twice", number)
 	k.orders[number] = true
-	fmt.Fprintf(k.table, "%d\t%d\t%d\t%d\t%d\t%d\t%d\t\n", round+1, answered, lines, keys, unanswered, stored, replayed)
+	t.Logf("round %d: %d answered, of %d others %d were stored", round+1, answered, unanswered, stored)
 	c.Kill()
 }
 

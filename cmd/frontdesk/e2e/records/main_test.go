@@ -9,4 +9,4 @@ import (
 	"frontdesk/cmd/frontdesk/rig"
 )
 
-func TestMain(m *testing.M) { os.Exit(rig.Main(m, removeBenchData)) }
+func TestMain(m *testing.M) { os.Exit(rig.Main(m)) }
