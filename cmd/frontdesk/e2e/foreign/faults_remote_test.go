@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -50,9 +49,7 @@ func startSick(t *testing.T, backend string, bound func(*desk.Bounds)) *sickDesk
 	s.FaultProxy, err = remotetest.NewFaultProxy(server.Listener.Addr().String())
 	require.NoError(t, err)
 	t.Cleanup(func() { // after the desk has stopped
-		patient, cancel := context.WithTimeout(context.Background(), rig.Patience)
-		defer cancel()
-		require.NoError(t, s.Wait(patient, func(f remotetest.FaultStats) bool { return f.Open == 0 }), "connections were left open")
+		require.NoError(t, s.Wait(context.Background(), func(f remotetest.FaultStats) bool { return f.Open == 0 }), "connections were left open")
 		require.NoError(t, s.FaultProxy.Close())
 		server.Close()
 		goleak.VerifyNone(t, leaks,
@@ -148,6 +145,27 @@ func TestSickService(t *testing.T) {
 		{"no HTTP", remotetest.Fault{Kind: remotetest.TLSGarbage}, unavailable, 0},
 	})
 	await.True(t, func() bool { return strings.Contains(s.Log.String(), upstreamSecret) }, "it is in the log")
+	s.takesItsWritesOnce(t)
+}
+
+// takesItsWritesOnce sends a write under an Idempotency-Key that the service does and does not answer:
+// the key stays taken, and nothing is done again.
+func (s *sickDesk) takesItsWritesOnce(t *testing.T) {
+	post := func(key string) rig.Answer {
+		return s.Call("POST", "/order", s.token, s.newOrder(), "Idempotency-Key", key)
+	}
+	s.sick(remotetest.Fault{Kind: remotetest.ResetAfter})
+	s.refused(post("k"), unavailable)
+	require.EqualValues(t, 1, s.created.Load())
+	require.NoError(t, s.Set(remotetest.Fault{}))
+	for range 3 {
+		a := post("k")
+		require.Equal(t, 409, a.Status, "%s", a.Body)
+		require.Equal(t, "idempotency_key_in_use", a.Failure(t).Reason)
+	}
+	s.sick(remotetest.Fault{Kind: remotetest.Storm, Status: 500, Body: upstreamSecret})
+	s.refused(post("l"), unavailable)
+	require.EqualValues(t, 1, s.created.Load())
 }
 
 // TestSickServiceThatIsSlow is TestSickService of the faults that the time-out alone ends. So it is
@@ -205,30 +223,10 @@ func (s *sickDesk) ails(t *testing.T, ailments []ailment) {
 	}
 }
 
-// TestSickServiceTakesItsWritesOnce sends a write under an Idempotency-Key that
-// the service does and does not answer: the key stays taken, and nothing is done
-// again.
-func TestSickServiceTakesItsWritesOnce(t *testing.T) {
-	s := startSick(t, ", timeout: 1m", nil)
-	s.sick(remotetest.Fault{Kind: remotetest.ResetAfter})
-	s.refused(s.Call("POST", "/order", s.token, s.newOrder(), "Idempotency-Key", "k"), "backend_unavailable")
-	require.EqualValues(t, 1, s.created.Load())
-	require.NoError(t, s.Set(remotetest.Fault{}))
-	for range 3 {
-		a := s.Call("POST", "/order", s.token, s.newOrder(), "Idempotency-Key", "k")
-		require.Equal(t, 409, a.Status, "%s", a.Body)
-		require.Equal(t, "idempotency_key_in_use", a.Failure(t).Reason)
-	}
-	require.EqualValues(t, 1, s.created.Load())
-	s.sick(remotetest.Fault{Kind: remotetest.Storm, Status: 500, Body: upstreamSecret})
-	s.refused(s.Call("POST", "/order", s.token, s.newOrder(), "Idempotency-Key", "l"), "backend_unavailable")
-	require.EqualValues(t, 1, s.created.Load())
-}
-
 // TestSickServiceOpensItsCircuit opens the circuits of orders and of nothing else, and
 // sees that the service is left alone.
 func TestSickServiceOpensItsCircuit(t *testing.T) {
-	s := startSick(t, ", timeout: 1m", rig.Circuit(3, time.Minute))
+	s := startSick(t, ", timeout: 1m", rig.Circuit(3, time.Hour))
 	order := fmt.Sprintf("/order/%d", s.orders)
 	require.Equal(t, "0", s.circuitOf("reads", "order"))
 	s.sick(remotetest.Fault{Kind: remotetest.Storm, Status: 500, Body: upstreamSecret})
@@ -250,7 +248,7 @@ func TestSickServiceOpensItsCircuit(t *testing.T) {
 	for _, ask := range [][3]string{{"GET", order}, {"POST", "/order", s.newOrder()}, {"PUT", order, `{"mileage":1}`}, {"DELETE", order}} {
 		a := s.Call(ask[0], ask[1], s.token, ask[2])
 		s.refused(a, "backend_unavailable")
-		require.Equal(t, "60", a.Header.Get("Retry-After"))
+		require.Regexp(t, `^3[56]\d\d$`, a.Header.Get("Retry-After"), "the seconds that are left of an hour")
 	}
 	require.Equal(t, asked, s.Stats().Requests, "the service is left alone")
 	require.Equal(t, 200, s.Call("GET", "/order", s.token, "").Status, "from the copy")
@@ -290,27 +288,6 @@ func TestSickServiceIsTriedAgain(t *testing.T) {
 		}
 		return strings.Join(changes, ", ") == "closed to open, open to half-open, half-open to open, open to half-open, half-open to closed"
 	})
-}
-
-// TestSickServiceTakesNoMemory reads answers without end, and keeps nothing.
-func TestSickServiceTakesNoMemory(t *testing.T) {
-	s := startSick(t, ", timeout: 1m", rig.Circuit(10000, time.Second))
-	s.sick(remotetest.Fault{Kind: remotetest.EndlessBody, Body: `{"lines":[`})
-	order := fmt.Sprintf("/order/%d", s.orders)
-	heap := func() int64 {
-		var m runtime.MemStats
-		runtime.GC()
-		runtime.ReadMemStats(&m)
-		return int64(m.HeapAlloc)
-	}
-	s.refused(s.Call("GET", order, s.token, ""), "backend_unavailable", "internal_error")
-	before := heap()
-	for range 8 {
-		s.refused(s.Call("GET", order, s.token, ""), "backend_unavailable", "internal_error")
-	}
-	const kept = 2 * (16 << 20) // an answer or two that wait to be collected
-	require.Less(t, heap()-before, int64(kept))
-	s.others()
 }
 
 // TestAbsentService refuses every connection: all fails as documented but lists whose copy is whole, and

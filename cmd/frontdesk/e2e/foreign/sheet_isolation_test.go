@@ -4,13 +4,10 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -133,67 +130,19 @@ func TestSheetKeepsClientsApartInMariaDB(t *testing.T) {
 	require.Equal(t, 4, n)
 }
 
-// tenants is a service with one log-on for all clients. It does what it is asked, whosever records
-// they are.
-type tenants struct {
-	mu   sync.Mutex
-	rows map[string]map[string]map[string]any
-}
-
-func (s *tenants) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
-	table := s.rows[parts[0]]
-	var body, answer any
-	_ = json.NewDecoder(r.Body).Decode(&body)
-	w.Header().Set("Content-Type", "application/json")
-	switch id := parts[len(parts)-1]; {
-	case len(parts) == 1 && r.Method == "GET":
-		items := []any{}
-		for _, row := range table {
-			items = append(items, row)
-		}
-		answer = map[string]any{"items": items, "n": len(items)}
-	case r.Method == "POST":
-		row := body.(map[string]any)
-		row["id"] = 900
-		table["900"], answer = row, row
-	case table[id] == nil:
-		w.WriteHeader(404)
-	case r.Method == "PATCH":
-		for k, v := range body.(map[string]any) {
-			table[id][k] = v
-		}
-		answer = table[id]
-	case r.Method == "DELETE":
-		delete(table, id)
-	default:
-		answer = table[id]
-	}
-	_ = json.NewEncoder(w).Encode(answer)
-}
-
-// TestSheetKeepsClientsApartOverHTTP is the same of a service.
+// TestSheetKeepsClientsApartOverHTTP is the same of a service with one log-on for all clients.
 func TestSheetKeepsClientsApartOverHTTP(t *testing.T) {
 	t.Parallel()
-	type row = map[string]any
-	s := &tenants{rows: map[string]map[string]map[string]any{
-		"contacts": {"1": row{"id": 1, "adm": 1, "nr": "K'1", "name": "Noord"}, "2": row{"id": 2, "adm": 2, "nr": "K'1", "name": "Zuid"}, "3": row{"id": 3, "adm": nil, "nr": "K3", "name": "Nobody"}},
-		"orders":   {"10": row{"id": 10, "contact": 1}, "20": row{"id": 20, "contact": 2}, "30": row{"id": 30, "contact": 3}},
-		"lines": {
-			"100": row{"id": 100, "ord": 10, "text": "noord", "qty": 1, "price": 1}, "200": row{"id": 200, "ord": 20, "text": "zuid", "qty": 1, "price": 1},
-			"300": row{"id": 300, "ord": 30, "text": "nobody", "qty": 1, "price": 1},
-		},
-	}}
-	server := httptest.NewServer(s)
-	defer server.Close()
+	s := new(rig.Shelf)
+	for i, name := range []string{"Noord", "Zuid", "Nobody"} {
+		n := i + 1
+		s.Put("contacts", rig.Row{"id": n, "adm": []any{1, 2, nil}[i], "nr": []string{"K'1", "K'1", "K3"}[i], "name": name})
+		s.Put("orders", rig.Row{"id": 10 * n, "contact": n})
+		s.Put("lines", rig.Row{"id": 100 * n, "ord": 10 * n, "text": strings.ToLower(name), "qty": 1, "price": 1})
+	}
+	s.Serve(t)
 	of := func(name string) string { return "path: /" + name + "\n    key: id" }
-	d := startTenants(t, "remote", fmt.Sprintf("{http: {url: %q, walk: {result: items, paging: {style: none, total: n}}}}", server.URL), of("contacts"), of("orders"), of("lines"))
-	keepsApart(t, d)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	require.Equal(t, "noord", s.rows["lines"]["100"]["text"])
-	require.Equal(t, "nobody", s.rows["lines"]["300"]["text"])
-	require.Equal(t, 1, s.rows["orders"]["10"]["contact"])
+	source := fmt.Sprintf("{http: {url: %q, walk: {result: items, paging: {style: none, total: total}}}}", s.URL)
+	keepsApart(t, startTenants(t, "remote", source, of("contacts"), of("orders"), of("lines")))
+	require.Equal(t, []any{"noord", "nobody", 1}, []any{s.Row("lines", 100)["text"], s.Row("lines", 300)["text"], s.Row("orders", 10)["contact"]})
 }

@@ -2,14 +2,10 @@ package foreign
 
 import (
 	"database/sql"
-	"encoding/json"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -164,53 +160,23 @@ func TestRecordAndLinesAreOfOneMoment(t *testing.T) {
 	require.NoError(t, <-stopped)
 }
 
-// timed is a service whose changes are all of one second, with lines within their orders, or
-// elsewhere.
-type timed struct {
-	mu     sync.Mutex
-	inside bool
-	rows   map[string]map[string]map[string]any
-}
-
-func (s *timed) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
-	of := s.rows[parts[0]]
-	shown := func(row map[string]any) map[string]any {
-		if s.inside && parts[0] == "orders" {
-			row["lines"] = []any{s.rows["lines"]["100"]}
+// startTimed starts the program before a service whose changes are all of one second, with lines within
+// their orders, or elsewhere.
+func startTimed(t *testing.T, inside bool, lines, line string) (*rig.Desk, *rig.Shelf) {
+	t.Helper()
+	s := new(rig.Shelf)
+	s.Put("contacts", rig.Row{"id": 1, "name": "A"})
+	s.Put("orders", rig.Row{"id": 10, "contact": 1, "note": "none", "changed": "2026-07-01T10:00:00Z"})
+	first := s.Put("lines", rig.Row{"id": 100, "ord": 10, "text": "none", "qty": 1, "price": 1})
+	s.Show = func(table string, row rig.Row) rig.Row {
+		if inside && table == "orders" {
+			row["lines"] = []any{first}
 		}
 		return row
 	}
-	w.Header().Set("Content-Type", "application/json")
-	if len(parts) == 1 {
-		items := []any{}
-		for _, row := range of {
-			items = append(items, shown(row))
-		}
-		_ = json.NewEncoder(w).Encode(items)
-		return
-	}
-	row := of[parts[1]]
-	if r.Method == "PATCH" {
-		_ = json.NewDecoder(r.Body).Decode(&row)
-	}
-	_ = json.NewEncoder(w).Encode(shown(row))
-}
-
-// startTimed starts the program before it.
-func startTimed(t *testing.T, s *timed, lines, line string) *rig.Desk {
-	t.Helper()
-	type row = map[string]any
-	s.rows = map[string]map[string]map[string]any{
-		"contacts": {"1": row{"id": 1, "name": "A"}},
-		"orders":   {"10": row{"id": 10, "contact": 1, "note": "none", "changed": "2026-07-01T10:00:00Z"}},
-		"lines":    {"100": row{"id": 100, "ord": 10, "text": "none", "qty": 1, "price": 1}},
-	}
-	server := httptest.NewServer(s)
-	t.Cleanup(server.Close)
-	return startTagged(t, "remote", fmt.Sprintf("{http: {url: %q}}", server.URL), "path: /contacts, key: id", "path: /orders\n    key: id", lines, line)
+	s.Serve(t)
+	source := fmt.Sprintf("{http: {url: %q, walk: {result: items}}}", s.URL)
+	return startTagged(t, "remote", source, "path: /contacts, key: id", "path: /orders\n    key: id", lines, line), s
 }
 
 // withinOrders is a sheet's way to lines that stand within their orders.
@@ -223,7 +189,7 @@ func TestRecordWithoutTag(t *testing.T) {
 	t.Parallel()
 	for name, way := range map[string][2]string{"not told": {"orderlines: {path: lines}", withinOrders}, "elsewhere": {"orderlines: {readonly: true}", "path: /lines\n    key: id"}} {
 		t.Run(name, func(t *testing.T) {
-			d := startTimed(t, &timed{}, way[0], way[1])
+			d, _ := startTimed(t, false, way[0], way[1])
 			anna := d.Login(rig.FullKey, "anna")
 			for _, match := range []string{"", "*", `"aaaaaa-zz.zz"`} {
 				a := d.Call("GET", "/order/10", anna, "", "If-None-Match", match)
@@ -241,10 +207,6 @@ func TestRecordWithoutTag(t *testing.T) {
 // TestTagsOfSecondsOverHTTP is the same of a service.
 func TestTagsOfSecondsOverHTTP(t *testing.T) {
 	t.Parallel()
-	s := &timed{inside: true}
-	judgesTags(t, startTimed(t, s, "orderlines: {path: lines}", withinOrders), func(text string) {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.rows["lines"]["100"]["text"] = text
-	})
+	d, s := startTimed(t, true, "orderlines: {path: lines}", withinOrders)
+	judgesTags(t, d, func(text string) { s.Put("lines", rig.Row{"id": 100, "text": text}) })
 }
