@@ -32,7 +32,7 @@ func (p *tab) set(selector, value string) {
 
 var pressEnter = chromedp.KeyEvent(kb.Enter)
 
-// move has the page's clock go ahead by so many seconds.
+// move has the page's clock, which stands still, go ahead by so many seconds.
 func (p *tab) move(seconds int) {
 	p.t.Helper()
 	p.eval(fmt.Sprintf("sessionStorage.setItem('test-moved', %d); document.dispatchEvent(new Event('visibilitychange'))", seconds*1000))

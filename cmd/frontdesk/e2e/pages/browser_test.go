@@ -26,6 +26,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // browser is a real Chromium with a fresh profile.
@@ -103,17 +104,16 @@ func (b *browser) open(t testing.TB, base string) *tab {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(b.ctx, chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)
-	ctx, late := context.WithTimeout(ctx, 8*time.Minute) // axe is slow on a busy machine
-	t.Cleanup(late)
 	p := &tab{t: t, ctx: ctx, base: base}
 	require.NoError(t, chromedp.Listen(ctx, p.hear))
 	_, err := chromedp.Call(ctx, network.Enable, network.EnableParams{})
-	require.NoError(t, err)
-	_, err = chromedp.Call(ctx, cdplog.Enable, cdp.Empty{})
-	require.NoError(t, err)
-	_, err = chromedp.Call(ctx, runtime.Enable, cdp.Empty{})
-	require.NoError(t, err)
+	_, err2 := chromedp.Call(ctx, cdplog.Enable, cdp.Empty{})
+	_, err3 := chromedp.Call(ctx, runtime.Enable, cdp.Empty{})
+	require.NoError(t, errors.Join(err, err2, err3))
 	t.Cleanup(func() {
+		if t.Failed() {
+			p.shot("failed")
+		}
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		require.Empty(t, p.problems, "what the browser complained of")
@@ -142,10 +142,7 @@ func (p *tab) hear(event any) {
 			p.problems = append(p.problems, fmt.Sprintf("console %s: %s", e.Type, spelled(e.Args)))
 		}
 	case *cdplog.EventEntryAdded:
-		if e.Entry.Level != "error" && e.Entry.Level != "warning" {
-			return
-		}
-		if strings.HasSuffix(e.Entry.URL, "/favicon.ico") {
+		if e.Entry.Level != "error" && e.Entry.Level != "warning" || strings.HasSuffix(e.Entry.URL, "/favicon.ico") {
 			return
 		}
 		if !slices.ContainsFunc(p.refused, func(s string) bool { return strings.Contains(e.Entry.Text, s) }) {
@@ -163,12 +160,7 @@ func (p *tab) mayAnswer(status int) {
 
 func (p *tab) do(what string, actions ...chromedp.Action[chromedp.Void]) {
 	p.t.Helper()
-	if err := chromedp.Do(p.ctx, actions...); err != nil {
-		p.shot("failed")
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		require.NoError(p.t, err, "%s; %s", what, p.problems)
-	}
+	require.NoError(p.t, chromedp.Do(p.ctx, actions...), what)
 }
 
 // visit opens a page below the base path, and forgets what was loaded before.
@@ -187,27 +179,30 @@ func (p *tab) loaded() (kib float64, requests int) {
 	return p.bytes / 1024, len(p.requests)
 }
 
+// weighs holds the page to so many KiB and requests at most.
+func (p *tab) weighs(kib float64, requests int) {
+	p.t.Helper()
+	weight, n := p.loaded()
+	require.Less(p.t, weight, kib)
+	require.LessOrEqual(p.t, n, requests)
+}
+
+// signIn types who somebody is, and says so.
+func (p *tab) signIn(key, username, password string) {
+	p.t.Helper()
+	p.typeInto("#api-key", key)
+	p.typeInto("#username", username)
+	p.typeInto("#password", password+"\r")
+}
+
 // await waits until an expression of JavaScript is true.
 func (p *tab) await(expression string) {
 	p.t.Helper()
 	// Not chromedp.Poll: it makes a function of a text, which the pages' policy forbids.
-	ctx, cancel := context.WithTimeout(p.ctx, 60*time.Second)
-	defer cancel()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		if holds, err := chromedp.Run(ctx, chromedp.Evaluate[bool]("Boolean("+expression+")")); err == nil && holds {
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			p.shot("failed")
-			p.mu.Lock()
-			defer p.mu.Unlock()
-			require.Fail(p.t, "not in time: "+expression, "%s", p.problems)
-		}
-	}
+	await.True(p.t, func() bool {
+		holds, err := chromedp.Run(p.ctx, chromedp.Evaluate[bool]("Boolean("+expression+")"))
+		return err == nil && holds
+	}, "%s", expression)
 }
 
 // eval returns what an expression of JavaScript is.

@@ -90,10 +90,7 @@ func TestBrowserExplorer(t *testing.T) {
 	b := startBrowser(t)
 	d := rig.Start(t, rig.Options{DSN: rig.Engines[0].DSN(t)})
 	p := signedIn(t, b, d, rig.FullKey)
-	kib, requests := p.loaded()
-	t.Logf("explorer: %.0f KiB, %d requests", kib, requests)
-	require.Less(t, kib, float64(explorerWeight))
-	require.LessOrEqual(t, requests, 20)
+	p.weighs(explorerWeight, 20)
 	require.Equal(t, "Live: production", p.text(".env"))
 	p.accessible("explorer")
 	p.eval("location.hash = '#updateTurnovergroup'")
@@ -181,9 +178,7 @@ func TestBrowserFirstOrder(t *testing.T) {
 	p.await("!document.querySelector('#no-key').hidden")
 	p.click("#no-key a") // 1
 	p.await("document.querySelector('#username')")
-	p.typeInto("#api-key", desk.DemoFullKey)
-	p.typeInto("#username", "demo")
-	p.typeInto("#password", "demo\r") // 2
+	p.signIn(desk.DemoFullKey, "demo", "demo") // 2
 	p.await("document.querySelector('#operations').children.length > 20")
 	p.click("a[href$='testpage/explorer']") // 3
 	p.await("document.querySelector('#operations a')")

@@ -398,27 +398,15 @@ func (a *actor) utility(r *mapping.Resource) ask {
 	if !a.bySheet && a.chance(5) { // before a sheet the twins may be told at first that changes are not known yet
 		return ask{method: "GET", path: "/testpage/requests"}
 	}
-	switch a.random.IntN(10) {
-	case 0:
-		return ask{method: "GET", path: "/model/" + pick(a, all).Name}
-	case 1:
-		return ask{method: "GET", path: "/model"}
-	case 2:
-		return ask{method: "GET", path: "/empoyee/email?username=" + url.QueryEscape(pick(a, append([]string{"demo"}, a.values["username"]...)))}
-	case 3:
-		return ask{method: "GET", path: "/authenticate/acces"}
-	case 4:
-		return ask{method: "GET", path: "/document/info?id=" + a.id("document")}
-	case 5:
-		return ask{method: "GET", path: "/vehicle/publishstart?id=" + a.id("vehicle")}
-	case 6:
-		return ask{method: "GET", path: "/webhook?id=" + pick(a, append([]string{"nothing"}, a.jobs...))}
-	case 7:
-		return ask{method: "GET", path: "/authenticate/modules"}
-	case 8: // what is not granted, or not there
-		other := pick(a, all)
-		return ask{method: "GET", path: "/" + other.Name + "/" + a.id(other.Name)}
-	default:
-		return ask{method: pick(a, []string{"GET", "DELETE", "PUT"}), path: "/" + r.Name + "?id=" + a.id(r.Name)}
+	other := pick(a, all) // what is not granted, or not there
+	paths := []string{
+		"/model/" + pick(a, all).Name, "/model", "/authenticate/acces", "/authenticate/modules",
+		"/empoyee/email?username=" + url.QueryEscape(pick(a, append([]string{"demo"}, a.values["username"]...))),
+		"/document/info?id=" + a.id("document"), "/vehicle/publishstart?id=" + a.id("vehicle"),
+		"/webhook?id=" + pick(a, append([]string{"nothing"}, a.jobs...)), "/" + other.Name + "/" + a.id(other.Name),
 	}
+	if n := a.random.IntN(len(paths) + 1); n < len(paths) {
+		return ask{method: "GET", path: paths[n]}
+	}
+	return ask{method: pick(a, []string{"GET", "DELETE", "PUT"}), path: "/" + r.Name + "?id=" + a.id(r.Name)}
 }

@@ -1,16 +1,9 @@
 package secrets
 
 import (
-	"encoding/json"
 	"fmt"
-	"maps"
-	"net/http"
-	"net/http/httptest"
 	"path/filepath"
 	"regexp"
-	"strconv"
-	"strings"
-	"sync"
 	"testing"
 
 	"frontdesk/cmd/frontdesk/rig"
@@ -93,96 +86,32 @@ func shopInSQL(t testing.TB) kind {
 	}, hide)
 }
 
-// shopOverHTTP is one before which the gateway itself has to leave out what is others'.
+// shopOverHTTP is one before which the gateway itself has to leave out what is others'. Rows that are
+// gone are added in one of the twins.
 func shopOverHTTP(t testing.TB) kind {
-	var shops [2]*shop
+	var shops [2]*rig.Shelf
+	turn := 0
 	return shopKind(t, "remote", func(side int) string {
-		shops[side] = newShop()
-		server := httptest.NewServer(shops[side])
-		t.Cleanup(server.Close)
-		return fmt.Sprintf(`{http: {url: %q, timeout: 60s, walk: {query: {offset: "{page.offset}", limit: "{page.limit}"}, result: items, paging: {style: offset, size: 10, total: count}}}}`, server.URL)
+		s := &rig.Shelf{Stays: func(table string) bool { return table != "line" }}
+		for i := range shopRows {
+			contact := s.Put("contact", rig.Row{"adm": []any{1, 2, 0, nil}[i%4], "name": fmt.Sprintf("Name %d", i/4), "terms": 14})
+			order := s.Put("ord", rig.Row{"contact": contact["id"], "ref": fmt.Sprintf("R%d", i/4)})
+			s.Put("line", rig.Row{"ord": order["id"], "text": fmt.Sprintf("Text %d", i/4), "qty": 1})
+		}
+		shops[side] = s.Serve(t)
+		return fmt.Sprintf(`{http: {url: %q, timeout: 60s, walk: {query: {offset: "{page.offset}", limit: "{page.limit}"}, result: items, paging: {style: offset, size: 10, total: total}}}}`, s.URL)
 	}, func(name string) string {
 		return fmt.Sprintf("path: /%s\n    key: id\n    select: .gone != 1\n    update: {method: PATCH}", name)
-	}, func() int { return shops[1].hide() })
-}
-
-type row = map[string]any
-
-// shop is the service.
-type shop struct {
-	mu     sync.Mutex
-	tables map[string][]row
-	last   int
-}
-
-func newShop() *shop {
-	s := &shop{tables: map[string][]row{}}
-	for i := range shopRows {
-		contact := s.add("contact", row{"adm": []any{1, 2, 0, nil}[i%4], "name": fmt.Sprintf("Name %d", i/4), "terms": 14})
-		order := s.add("ord", row{"contact": contact["id"], "ref": fmt.Sprintf("R%d", i/4)})
-		s.add("line", row{"ord": order["id"], "text": fmt.Sprintf("Text %d", i/4), "qty": 1})
-	}
-	return s
-}
-
-func (s *shop) add(table string, r row) row {
-	s.last++
-	r = maps.Clone(r)
-	r["id"], r["gone"] = s.last, 0
-	s.tables[table] = append(s.tables[table], r)
-	return r
-}
-
-// hide adds rows that are gone.
-func (s *shop) hide() (n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, name := range []string{"contact", "ord"} {
-		of := s.tables[name][s.last%len(s.tables[name])]
-		s.add(name, of)["gone"] = 1
-		n++
-	}
-	return n
-}
-
-func (s *shop) at(table, id string) int {
-	for i, r := range s.tables[table] {
-		if fmt.Sprint(r["id"]) == id {
-			return i
+	}, func() (n int) {
+		turn++
+		for _, name := range []string{"contact", "ord"} {
+			rows := shops[1].Rows(name)
+			row := rows[turn%len(rows)]
+			delete(row, "id")
+			row["gone"] = 1
+			shops[1].Put(name, row)
+			n++
 		}
-	}
-	return -1
-}
-
-func (s *shop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	table, id, one := strings.Cut(r.URL.Path[1:], "/")
-	rows, i := s.tables[table], s.at(table, id)
-	var body row
-	_ = json.NewDecoder(r.Body).Decode(&body)
-	var answer any
-	switch {
-	case r.Method == "POST":
-		answer = s.add(table, body)
-	case !one:
-		from, _ := strconv.Atoi(r.FormValue("offset"))
-		limit, _ := strconv.Atoi(r.FormValue("limit"))
-		answer = row{"count": len(rows), "items": append([]row{}, rows[min(from, len(rows)):min(from+limit, len(rows))]...)}
-	case i < 0:
-		w.WriteHeader(404)
-		return
-	case r.Method == "DELETE":
-		rows[i]["gone"] = 1
-		if table == "line" {
-			s.tables[table] = append(rows[:i:i], rows[i+1:]...)
-		}
-		w.WriteHeader(204)
-		return
-	default:
-		maps.Copy(rows[i], body)
-		answer = rows[i]
-	}
-	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(answer)
+		return n
+	})
 }
