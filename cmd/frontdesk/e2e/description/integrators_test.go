@@ -112,9 +112,9 @@ func startHour(t *testing.T) *hour {
 	require.NoError(t, os.CopyFS(filepath.Join(h.dir, "docs", "kits"), os.DirFS(rig.Repository(t, "docs", "kits"))))
 	h.startDemo()
 
-	ctx, stop := context.WithTimeout(context.Background(), 10*time.Minute)
+	ctx, stop := context.WithCancel(context.Background())
 	shell := exec.CommandContext(ctx, dash)
-	shell.Dir, shell.WaitDelay = h.dir, 10*time.Second
+	shell.Dir = h.dir
 	shell.Env = append(os.Environ(), "LC_ALL=C.UTF-8", "npm_config_offline=true", "GOPROXY=off", "GOFLAGS=-trimpath",
 		"BASE=http://"+h.address+"/webservice_v2", "API_KEY="+desk.DemoFullKey, "FRONTDESK_USER=demo", "FRONTDESK_PASSWORD=demo")
 	var err error
