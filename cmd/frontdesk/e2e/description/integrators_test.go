@@ -38,8 +38,7 @@ func TestForeignTutorial(t *testing.T) {
 // TestIntegratorsSignature holds the signature in the tutorial to the library of
 // Standard Webhooks.
 func TestIntegratorsSignature(t *testing.T) {
-	text, err := os.ReadFile(rig.Repository(t, tutorialFile))
-	require.NoError(t, err)
+	text := []byte(rig.Read(t, rig.Repository(t, tutorialFile)))
 	find := func(pattern string) string {
 		found := regexp.MustCompile(pattern).FindSubmatch(text)
 		require.NotNil(t, found, "%s in %s", pattern, tutorialFile)
@@ -218,44 +217,32 @@ func (h *hour) kit(name string) block {
 	return block{}
 }
 
+// fenced is a block of the tutorial: its language, what else is said of it, and its lines.
+var fenced = regexp.MustCompile("(?ms)^```(\\S+) ?([^\n]*)\n(.*?)^```$")
+
 // readTutorial returns the blocks of commands, each with the block of text that
 // follows it, if one does before the next commands.
-func readTutorial(t *testing.T) []block {
+func readTutorial(t *testing.T) (blocks []block) {
 	t.Helper()
-	text, err := os.ReadFile(rig.Repository(t, tutorialFile))
-	require.NoError(t, err)
-	var blocks []block
-	var inside *string
-	for i, line := range strings.SplitAfter(string(text), "\n") {
-		info, fence := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "```")
-		switch {
-		case fence && inside != nil:
-			inside = nil
-		case fence:
-			inside = opened(t, &blocks, i+1, info)
-		case inside != nil:
-			*inside += line
+	text := rig.Read(t, rig.Repository(t, tutorialFile))
+	all := fenced.FindAllStringSubmatchIndex(text, -1)
+	require.Equal(t, strings.Count("\n"+text, "\n```"), 2*len(all), "a block of %s does not end", tutorialFile)
+	for _, at := range all {
+		language, more, lines := text[at[2]:at[3]], text[at[4]:at[5]], text[at[6]:at[7]]
+		line := 1 + strings.Count(text[:at[0]], "\n")
+		switch last := len(blocks) - 1; {
+		case language == "sh":
+			b := block{line: line, kind: more, script: lines}
+			if kit, ok := strings.CutPrefix(more, "kit="); ok {
+				b.kind, b.kit = "", kit
+			}
+			require.Contains(t, []string{"", "build", "demo"}, b.kind, "%s:%d", tutorialFile, line)
+			blocks = append(blocks, b)
+		case language == "text" && last >= 0 && blocks[last].want == "":
+			blocks[last].want = lines
+		default:
+			t.Fatalf("%s:%d: a block is sh, or the text that one prints", tutorialFile, line)
 		}
 	}
-	require.Nil(t, inside, "a block of %s does not end", tutorialFile)
 	return blocks
-}
-
-// opened returns where the lines of a new block go.
-func opened(t *testing.T, blocks *[]block, line int, info string) *string {
-	language, more, _ := strings.Cut(info, " ")
-	switch {
-	case language == "sh":
-		b := block{line: line, kind: more}
-		if kit, ok := strings.CutPrefix(more, "kit="); ok {
-			b.kind, b.kit = "", kit
-		}
-		require.Contains(t, []string{"", "build", "demo"}, b.kind, "%s:%d", tutorialFile, line)
-		*blocks = append(*blocks, b)
-		return &(*blocks)[len(*blocks)-1].script
-	case language == "text" && len(*blocks) > 0 && (*blocks)[len(*blocks)-1].want == "":
-		return &(*blocks)[len(*blocks)-1].want
-	}
-	t.Fatalf("%s:%d: a block is sh, or the text that one prints", tutorialFile, line)
-	return nil
 }

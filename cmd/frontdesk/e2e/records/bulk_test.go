@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -76,37 +77,26 @@ func TestBulk(t *testing.T) {
 		other := d.Login(rig.FullKey, "other")
 		require.Equal(t, 404, bulkResults(t, d.Call("PUT", "/article/bulk", other, records(rename(one, "X"))))[0].Status, "another client's")
 		require.Equal(t, 201, bulkResults(t, d.Call("POST", "/contact/bulk", other, records(rig.NewContact)))[0].Status)
+		sideBySide(t, d, token)
 	})
 }
 
-// TestBulkSideBySide has clients write the same articles at the same time: each is there
-// once, and everybody hears for each of theirs whether it was them.
-func TestBulkSideBySide(t *testing.T) {
-	t.Parallel()
-	rig.OnEngines(t, func(t *testing.T, dsn string) {
-		t.Parallel()
-		d := rig.Start(t, rig.Options{DSN: dsn})
-		token := d.Login(rig.FullKey, "demo")
-		const bulks, articles = 4, 200
-		requests := make([]rig.Rival, bulks)
-		for i := range requests {
-			requests[i] = rig.Rival{Method: "POST", Path: "/article/bulk", Body: manyArticles("S", articles)}
-		}
-		written := make([]int, articles)
-		for _, a := range d.SideBySide(token, requests) {
-			for i, r := range bulkResults(t, a) {
-				switch r.Status {
-				case 201:
-					written[i]++
-				default:
-					require.Equal(t, "duplicate_value", r.Errors[0].Reason, "%v", r)
-				}
+// sideBySide has clients write the same articles at the same time: each is there once, and everybody
+// hears for each of theirs whether it was them.
+func sideBySide(t *testing.T, d *rig.Desk, token string) {
+	const bulks, articles = 4, 200
+	requests := slices.Repeat([]rig.Rival{{Method: "POST", Path: "/article/bulk", Body: manyArticles("S", articles)}}, bulks)
+	written := make([]int, articles)
+	for _, a := range d.SideBySide(token, requests) {
+		for i, r := range bulkResults(t, a) {
+			if r.Status == 201 {
+				written[i]++
+				continue
 			}
+			require.Equal(t, "duplicate_value", r.Errors[0].Reason, "%v", r)
 		}
-		for i, n := range written {
-			require.Equal(t, 1, n, "S%d", i)
-		}
-	})
+	}
+	require.Equal(t, slices.Repeat([]int{1}, articles), written)
 }
 
 // TestBulkIsOneByOne writes random records of all kinds, wrong ones among them, many at once
