@@ -11,17 +11,16 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/backend/backendtest"
 	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // Needs are the reasons of the cases that need something.
@@ -79,20 +78,16 @@ func (p *Practice) Model(resource string) []map[string]any {
 // meanwhile.
 func (p *Practice) Letter() string {
 	p.T.Helper()
-	for range 100000 {
-		files, err := filepath.Glob(filepath.Join(p.Mail, "*.eml"))
+	var files []string
+	await.True(p.T, func() bool {
+		p.Call("GET", "/authenticate", p.Token, "")
+		var err error
+		files, err = filepath.Glob(filepath.Join(p.Mail, "*.eml"))
 		require.NoError(p.T, err)
-		if len(files) == 0 {
-			p.Call("GET", "/authenticate", p.Token, "")
-			continue
-		}
-		require.Len(p.T, files, 1)
-		mail, err := os.ReadFile(files[0])
-		require.NoError(p.T, err)
-		return string(mail)
-	}
-	p.T.Fatal("no mail was written")
-	return ""
+		return len(files) > 0
+	}, "no mail was written")
+	require.Len(p.T, files, 1)
+	return Read(p.T, files[0])
 }
 
 // Submit sends the form of the reset page.
@@ -272,7 +267,6 @@ func (d *Desk) Raw(request string) Answer {
 	conn, err := net.Dial("tcp", base.Host)
 	require.NoError(d.T, err)
 	defer conn.Close()
-	require.NoError(d.T, conn.SetDeadline(time.Now().Add(30*time.Second)))
 	written := make(chan struct{})
 	go func() { // the desk may answer, and stop reading, before all is written
 		defer close(written)
