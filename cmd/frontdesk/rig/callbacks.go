@@ -9,7 +9,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -185,11 +185,8 @@ func (d *Desk) RequireBackup(token string, data []byte) {
 	require.NoError(t, err)
 	files := map[string][]byte{}
 	for _, f := range archive.File {
-		r, err := f.Open()
+		files[f.Name], err = fs.ReadFile(archive, f.Name)
 		require.NoError(t, err)
-		files[f.Name], err = io.ReadAll(r)
-		require.NoError(t, err)
-		require.NoError(t, r.Close())
 	}
 	var m backend.Manifest
 	require.NoError(t, json.Unmarshal(files["manifest.json"], &m))

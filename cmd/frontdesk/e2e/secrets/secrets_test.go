@@ -4,7 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"encoding/json"
-	"io"
+	"io/fs"
 	"maps"
 	"slices"
 	"strconv"
@@ -146,22 +146,12 @@ func offered(t *testing.T, d *rig.Desk, token string) map[string]map[string]bool
 	t.Helper()
 	has := map[string]map[string]bool{}
 	for _, r := range ownModel().Resources {
-		said := d.Call("GET", "/model/"+r.Name, token, "")
-		if said.Status != 200 {
+		if d.Call("GET", "/model/"+r.Name, token, "").Status != 200 {
 			continue
 		}
-		var described struct {
-			Data struct {
-				Fields []struct {
-					Name     string
-					Readonly bool
-				}
-			}
-		}
-		require.NoError(t, json.Unmarshal(said.Body, &described))
 		has[r.Name] = map[string]bool{}
-		for _, f := range described.Data.Fields {
-			has[r.Name][f.Name] = !f.Readonly
+		for name, readonly := range d.FieldsOf(token, r.Name) {
+			has[r.Name][name] = !readonly
 		}
 	}
 	require.NotEmpty(t, has)
@@ -263,9 +253,7 @@ func (w *walk) backUp() {
 		archive, err := zip.NewReader(bytes.NewReader(file), int64(len(file)))
 		require.NoError(w.t, err)
 		for _, f := range archive.File {
-			r, err := f.Open()
-			require.NoError(w.t, err)
-			text, err := io.ReadAll(r)
+			text, err := fs.ReadFile(archive, f.Name)
 			require.NoError(w.t, err)
 			files[side] = append(files[side], f.Name+"\n"+string(text))
 			if f.Name == "manifest.json" {

@@ -135,11 +135,10 @@ func (w *twins) both(tokens [2]string, a ask) [2]answer {
 	if said[0].status != said[1].status {
 		w.differ(a, said, fmt.Sprintf("status %d and %d", said[0].status, said[1].status))
 	}
-	for name := range said[0].header {
-		w.sameHeader(a, said, name)
-	}
-	for name := range said[1].header {
-		w.sameHeader(a, said, name)
+	for _, one := range said {
+		for name := range one.header {
+			w.sameHeader(a, said, name)
+		}
 	}
 	w.same(a, said, string(plain(said[0].body)), string(plain(said[1].body)), a.makes && said[0].status < 300)
 	return said
