@@ -11,6 +11,7 @@ import (
 	"github.com/alexedwards/argon2id"
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/backend/legacy/legacytest"
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/gateway/webhook/webhooktest"
 )
@@ -70,4 +71,21 @@ func PackageTools(t *testing.T) {
 func Repository(t testing.TB, parts ...string) string {
 	t.Helper()
 	return sqltest.Repository(parts...)
+}
+
+// DealerPak are the options of a desk before the vendor's database of legacytest; values are what
+// else is different in its sheet.
+func DealerPak(t testing.TB, engine, dsn string, values ...string) Options {
+	t.Helper()
+	files, err := legacytest.Files()
+	require.NoError(t, err)
+	o, _ := BySheet(t, "legacy", Read(t, filepath.Join(files, engine+".yaml")), append(values, "${DEALERPAK_DSN}", dsn)...)
+	return o
+}
+
+// GarageCloud is the same of the service of remotetest, at an address and with its secret.
+func GarageCloud(t testing.TB, url, secret string, values ...string) Options {
+	t.Helper()
+	o, _ := BySheet(t, "remote", Read(t, RemoteSheets(t, "garagecloud.yaml")), append(values, "${GARAGE_URL}", url, "${GARAGE_SECRET}", secret)...)
+	return o
 }

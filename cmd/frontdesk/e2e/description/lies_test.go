@@ -8,7 +8,6 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -38,17 +37,11 @@ func TestDescriptionCannotLie(t *testing.T) {
 		options                  func(t *testing.T) rig.Options
 	}{
 		{"reference", "demo", "demo", func(t *testing.T) rig.Options { return rig.Options{DSN: rig.Engines[0].DSN(t)} }},
-		{"legacy", "sanne.bos", "Welkom01", func(t *testing.T) rig.Options {
-			files, err := legacytest.Files()
-			require.NoError(t, err)
-			o, _ := rig.BySheet(t, "legacy", rig.Read(t, filepath.Join(files, "postgres.yaml")), "${DEALERPAK_DSN}", legacytest.Postgres(t))
-			return o
-		}},
+		{"legacy", "sanne.bos", "Welkom01", func(t *testing.T) rig.Options { return rig.DealerPak(t, "postgres", legacytest.Postgres(t)) }},
 		{"remote", "demo", "demo", func(t *testing.T) rig.Options {
 			server := httptest.NewServer(remotetest.NewJSON(remotetest.Options{}))
 			t.Cleanup(server.Close)
-			o, _ := rig.BySheet(t, "remote", rig.Read(t, rig.RemoteSheets(t, "garagecloud.yaml")), "${GARAGE_URL}", server.URL, "${GARAGE_SECRET}", remotetest.ClientSecret)
-			return o
+			return rig.GarageCloud(t, server.URL, remotetest.ClientSecret)
 		}},
 	} {
 		t.Run(driver.name, func(t *testing.T) {

@@ -57,7 +57,7 @@ func startSick(t *testing.T, backend string, bound func(*desk.Bounds)) *sickDesk
 			goleak.IgnoreAnyFunction("github.com/valyala/fasthttp/stackless.funcWorker"),
 			goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*workerPool).Start.func2"))
 	})
-	o, _ := rig.BySheet(t, "remote", rig.Read(t, rig.RemoteSheets(t, "garagecloud.yaml")), "${GARAGE_URL}", s.URL(), "${GARAGE_SECRET}", remotetest.ClientSecret,
+	o := rig.GarageCloud(t, s.URL(), remotetest.ClientSecret,
 		"    connections: 32\n", "    connections: 32\n    max_answer: 256KiB\n", // the end of an endless answer has to come before its time is up
 		"    timeout: 5s\n", "    timeout: 1m\n")
 	o.Backend, o.Bound = o.Backend+backend, bound

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -46,18 +45,14 @@ func garageAccounts(t *testing.T) accounts {
 		service.ServeHTTP(w, r)
 	}))
 	t.Cleanup(server.Close)
-	o, _ := rig.BySheet(t, "remote", rig.Read(t, rig.RemoteSheets(t, "garagecloud.yaml")),
-		"${GARAGE_URL}", server.URL, "${GARAGE_SECRET}", remotetest.ClientSecret, "timeout: 5s", "timeout: 60s")
+	o := rig.GarageCloud(t, server.URL, remotetest.ClientSecret, "timeout: 5s", "timeout: 60s")
 	return accounts{o, "demo", "demo", 8, 152, func() int { return int(asked.Load()) }, held.Lock, held.Unlock}
 }
 
 // dealerpakAccounts are those of a table, to whose database there are 16 connections.
 func dealerpakAccounts(t *testing.T) accounts {
 	dsn := legacytest.Postgres(t)
-	files, err := legacytest.Files()
-	require.NoError(t, err)
-	o, _ := rig.BySheet(t, "legacy", rig.Read(t, filepath.Join(files, "postgres.yaml")),
-		"${DEALERPAK_DSN}", dsn, "    connections: 16\n", "    connections: 16\n    session: [SET lock_timeout = 60000]\n")
+	o := rig.DealerPak(t, "postgres", dsn, "    connections: 16\n", "    connections: 16\n    session: [SET lock_timeout = 60000]\n")
 	connect := func() *pgx.Conn {
 		conn, err := pgx.Connect(t.Context(), dsn)
 		require.NoError(t, err)

@@ -192,12 +192,9 @@ func (s *stranger) certified(t *testing.T, plain net.Listener) net.Listener {
 
 // desk starts frontdesk before the stranger.
 func (s *stranger) desk(t *testing.T) *rig.Desk {
-	sheet := filepath.Join(t.TempDir(), s.form.name+".yaml")
-	require.NoError(t, os.WriteFile(sheet, []byte(s.form.sheet), 0o600))
-	return rig.Start(t, rig.Options{
-		Server:  "  trusted_proxies: [127.0.0.1]", // so that guesses can come from many addresses, and are not slowed
-		Backend: fmt.Sprintf(", driver: remote, sheet: %q", sheet), Bound: rig.Circuit(100000, time.Second),
-	})
+	o, _ := rig.BySheet(t, "remote", s.form.sheet)
+	o.Server, o.Bound = "  trusted_proxies: [127.0.0.1]", rig.Circuit(100000, time.Second) // guesses come from many addresses, and are not slowed
+	return rig.Start(t, o)
 }
 
 // logIn asks frontdesk for a session, from an address of its own.

@@ -3,8 +3,6 @@ package foreign
 import (
 	"database/sql"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -15,10 +13,10 @@ import (
 )
 
 // taggedSheet is of orders with lines, whose version is a time in whole seconds; %s are
-// the source, the keep, a hash, and the ways to an order and to a line.
+// the source, a hash, and the ways to an order and to a line.
 const taggedSheet = `format: 2
 source: %s
-keep: %q
+keep: keep.db
 rules: backend
 accounts: {users: [{username: anna, password_hash: %q, email: a@example.nl, client: {id: 1, name: anna}}]}
 resources:
@@ -37,10 +35,8 @@ resources:
 // startTagged starts the program with the sheet.
 func startTagged(t *testing.T, driver, source, contact, order, lines, line string) *rig.Desk {
 	t.Helper()
-	dir := t.TempDir()
-	sheet := filepath.Join(dir, "sheet.yaml")
-	require.NoError(t, os.WriteFile(sheet, fmt.Appendf(nil, taggedSheet, source, filepath.Join(dir, "keep.db"), rig.PasswordHash("anna"), contact, order, lines, line), 0o600))
-	return rig.Start(t, rig.Options{Backend: fmt.Sprintf(", driver: %s, sheet: %q", driver, sheet)})
+	o, _ := rig.BySheet(t, driver, fmt.Sprintf(taggedSheet, source, rig.PasswordHash("anna"), contact, order, lines, line))
+	return rig.Start(t, o)
 }
 
 // judgesTags changes order 10 and its line 100, all within the second that the version

@@ -3,7 +3,6 @@ package recipes
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
@@ -84,7 +83,7 @@ func driver(t *testing.T, kit string) {
 // groups is a sheet of one table of the engine that is added.
 const groups = `format: 2
 source: {sql: {engine: cockroach, dsn: %q}}
-keep: %q
+keep: keep.db
 rules: backend
 accounts: {users: [{username: demo, password_hash: %q, email: d@example.nl, client: {id: 1, name: demo}}]}
 resources:
@@ -97,12 +96,12 @@ resources:
 
 // engine has the database of the tests, which is PostgreSQL, served under the other name.
 func engine(t *testing.T, kit string) {
-	dsn, folder := sqltest.Postgres(t), t.TempDir()
+	dsn := sqltest.Postgres(t)
 	require.NoError(t, sqltest.Execute(dsn, "CREATE TABLE grp (nr integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, code varchar(10) UNIQUE, name text)",
 		"INSERT INTO grp (code, name) VALUES ('TYRES', 'Tyres')"))
-	sheet := filepath.Join(folder, "sheet.yaml")
-	require.NoError(t, os.WriteFile(sheet, fmt.Appendf(nil, groups, dsn, filepath.Join(folder, "keep.db"), rig.PasswordHash("demo")), 0o600))
-	desk := rig.StartChild(t, rig.Options{Backend: fmt.Sprintf(", driver: legacy, sheet: %q", sheet), Edit: strings.NewReplacer(`"GET /order", "GET /orderline", `, "")})
+	o, _ := rig.BySheet(t, "legacy", fmt.Sprintf(groups, dsn, rig.PasswordHash("demo")))
+	o.Edit = strings.NewReplacer(`"GET /order", "GET /orderline", `, "")
+	desk := rig.StartChild(t, o)
 	token := desk.Login(rig.FullKey, "demo")
 	id := desk.Create(token, "turnovergroup", `{"code":"PARTS","description":"Parts"}`)
 	require.Equal(t, "Parts", desk.Call("GET", fmt.Sprintf("/turnovergroup/%d", id), token, "").Data(t)["description"])

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -238,17 +237,8 @@ func TestBulkKill(t *testing.T) {
 	})
 	t.Run("legacy", func(t *testing.T) {
 		t.Parallel()
-		bulkKill(t, behindSheet(t), "sanne.bos", "Welkom01", func(i int) string { return fmt.Sprintf(`{"kind":"person","name":"K%d"}`, i) }, "contact", "name", "K")
+		bulkKill(t, rig.DealerPak(t, "postgres", legacytest.Postgres(t)), "sanne.bos", "Welkom01", func(i int) string { return fmt.Sprintf(`{"kind":"person","name":"K%d"}`, i) }, "contact", "name", "K")
 	})
-}
-
-// behindSheet is a vendor's SQLite database.
-func behindSheet(t *testing.T) rig.Options {
-	t.Helper()
-	files, err := legacytest.Files()
-	require.NoError(t, err)
-	o, _ := rig.BySheet(t, "legacy", rig.Read(t, filepath.Join(files, "postgres.yaml")), "${DEALERPAK_DSN}", legacytest.Postgres(t))
-	return o
 }
 
 func bulkKill(t *testing.T, o rig.Options, username, password string, record func(int) string, resource, field, prefix string) {

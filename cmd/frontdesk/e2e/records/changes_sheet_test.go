@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -18,15 +16,9 @@ import (
 // TestChangesBehindASheet follows a vendor's database over HTTP: what the gateway writes and
 // what others write in it, what is told of which resource, and what metrics say.
 func TestChangesBehindASheet(t *testing.T) {
-	files, err := legacytest.Files()
-	require.NoError(t, err)
 	database := legacytest.SQLite(t)
-	sheet := strings.Replace(rig.Read(t, filepath.Join(files, "sqlite.yaml")), "\nresources:\n",
-		"\nchanges: {by: scan, every: 10ms, pause: 1ms}\nresources:\n", 1)
-	sheet = strings.Replace(sheet, "  employee:\n", "  employee:\n    changes: {by: none}\n", 1)
-	sheet = strings.Replace(sheet, "  vehicle:\n", "  vehicle:\n    changes: {by: version}\n", 1)
-	o, _ := rig.BySheet(t, "legacy", sheet, "${DEALERPAK_DSN}", database)
-	d := rig.Start(t, o)
+	d := rig.Start(t, rig.DealerPak(t, "sqlite", database, "\nresources:\n", "\nchanges: {by: scan, every: 10ms, pause: 1ms}\nresources:\n",
+		"  employee:\n", "  employee:\n    changes: {by: none}\n", "  vehicle:\n", "  vehicle:\n    changes: {by: version}\n"))
 	token := d.LoginAs(rig.FullKey, "sanne.bos", "Welkom01")
 
 	for resource, tells := range map[string]string{"contact": "all", "vehicle": "without deletions", "employee": "none"} {

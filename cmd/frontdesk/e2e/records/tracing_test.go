@@ -109,7 +109,7 @@ func TestTraceReachesTheService(t *testing.T) {
 			}))
 			t.Cleanup(server.Close)
 			spans := rig.NewSpanReceiver(t)
-			o, _ := rig.BySheet(t, "remote", rig.Read(t, rig.RemoteSheets(t, "garagecloud.yaml")), "${GARAGE_URL}", server.URL, "${GARAGE_SECRET}", remotetest.ClientSecret)
+			o := rig.GarageCloud(t, server.URL, remotetest.ClientSecret)
 			if traced {
 				o.Extra = spans.Options()
 			}
