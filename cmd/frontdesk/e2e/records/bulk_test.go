@@ -237,7 +237,8 @@ func TestBulkKill(t *testing.T) {
 	})
 	t.Run("legacy", func(t *testing.T) {
 		t.Parallel()
-		bulkKill(t, rig.DealerPak(t, "postgres", legacytest.Postgres(t)), "sanne.bos", "Welkom01", func(i int) string { return fmt.Sprintf(`{"kind":"person","name":"K%d"}`, i) }, "contact", "name", "K")
+		contact := func(i int) string { return fmt.Sprintf(`{"kind":"person","name":"K%d"}`, i) }
+		bulkKill(t, rig.DealerPak(t, "postgres", legacytest.Postgres(t)), "sanne.bos", "Welkom01", contact, "contact", "name", "K")
 	})
 }
 

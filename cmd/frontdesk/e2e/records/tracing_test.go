@@ -64,11 +64,12 @@ func TestTraces(t *testing.T) {
 	traced := spans.InTrace(clientTrace)
 	require.Subset(t, slices.Collect(maps.Keys(traced)), []string{"GET /order/{id}", "backend get", "HTTP", "GET /contact", "POST /backup/owner", "work backup", "callback"})
 	for name, said := range map[string]map[string]string{
-		"GET /order/{id}": {"http.request.method": "GET", "http.route": "/order/{id}", "http.response.status_code": "200", "frontdesk.key": "hooked", "frontdesk.request_id": a.Header.Get("X-Request-Id")},
-		"backend get":     {"frontdesk.resource": "order"},
-		"HTTP":            {"http.request.method": "_OTHER", "frontdesk.reason": "endpoint_unknown"},
-		"GET /contact":    {"frontdesk.reason": "backend_unavailable", "error.type": "500"},
-		"callback":        {"http.response.status_code": "200"},
+		"GET /order/{id}": {"http.request.method": "GET", "http.route": "/order/{id}", "http.response.status_code": "200",
+			"frontdesk.key": "hooked", "frontdesk.request_id": a.Header.Get("X-Request-Id")},
+		"backend get":  {"frontdesk.resource": "order"},
+		"HTTP":         {"http.request.method": "_OTHER", "frontdesk.reason": "endpoint_unknown"},
+		"GET /contact": {"frontdesk.reason": "backend_unavailable", "error.type": "500"},
+		"callback":     {"http.response.status_code": "200"},
 	} {
 		for key, want := range said {
 			require.Equal(t, want, saidBy(traced[name], key), "%s of %s", key, name)

@@ -115,7 +115,8 @@ func contractChanges(t *testing.T, p *rig.Practice) {
 	p.Put("/updatelicenseplate", fmt.Sprintf(`{"id":%d,"license_plate":%q}`, vehicle, p.Plate()))
 	p.Put(fmt.Sprintf("/vehicle/publishstop?id=%d", vehicle), "")
 	require.Equal(t, []string{fmt.Sprint("created vehicle ", vehicle)}, kinds(changesFrom(p, after+"&resource=vehicle", 1)))
-	between := []string{fmt.Sprint(p.Get(fmt.Sprint("/order/", order))["created_at"]), page.Data[0].At.UTC().Format("2006-01-02T15:04:05.000Z"), fmt.Sprint(p.Get(fmt.Sprint("/vehicle/", vehicle))["created_at"])}
+	made := func(path string, id int) string { return fmt.Sprint(p.Get(fmt.Sprint(path, id))["created_at"]) }
+	between := []string{made("/order/", order), page.Data[0].At.UTC().Format("2006-01-02T15:04:05.000Z"), made("/vehicle/", vehicle)}
 	require.True(t, slices.IsSorted(between), "when it was: %v", between)
 }
 

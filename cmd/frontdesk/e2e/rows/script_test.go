@@ -92,7 +92,9 @@ func (s *script) direct(line string) {
 		s.vars[name] = strings.TrimPrefix(value, "= ")
 	case "login":
 		key, user, _ := strings.Cut(value, " ")
-		s.vars[name] = s.Login(map[string]string{"full": rig.FullKey, "orders": rig.OrdersKey, "slow": rig.SlowKey, "changes": rig.ChangesKey, "vehicles": rig.VehiclesKey, "nothing": rig.TinyKey}[key], user)
+		s.vars[name] = s.Login(map[string]string{
+			"full": rig.FullKey, "orders": rig.OrdersKey, "slow": rig.SlowKey, "changes": rig.ChangesKey, "vehicles": rig.VehiclesKey, "nothing": rig.TinyKey,
+		}[key], user)
 	case "plate":
 		s.vars[name] = s.Plate()
 	case "number":
