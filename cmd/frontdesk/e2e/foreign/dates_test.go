@@ -97,6 +97,7 @@ func TestTimesOfAService(t *testing.T) {
 			s.Behind(func() { require.True(t, strings.HasPrefix(s.since, c.asked), s.since) })
 			require.Equal(t, 200, d.Call("PUT", "/contact/1", anna, `{"birth_date":"1985-07-02"}`).Status)
 			require.Equal(t, "1985-07-02", s.Row("contacts", 1)["born"])
+			require.Equal(t, []string{"A", "B"}, namesOf(t, d.Call("GET", "/contact?sort=id", anna, "")), "with nothing new since then")
 		})
 	}
 }
