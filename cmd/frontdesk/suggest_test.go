@@ -60,7 +60,7 @@ func TestSuggestGrantsNothingElse(t *testing.T) {
 	for written := range meant {
 		fmt.Fprintf(&b, "      - %q\n", written)
 	}
-	writeFiles(t, nil)
+	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("frontdesk.yaml", []byte(b.String()), 0o600))
 	code, out, _ := cli("", "check", "--config", "frontdesk.yaml")
 	require.Equal(t, 2, code)

@@ -64,11 +64,4 @@ func TestWhyRecord(t *testing.T) {
 	code, out, problems = cli("", "why", "--record", fmt.Sprint("contact/", id), "--limit", "30", "--at", "2020-01-01 02:13", file)
 	require.Equal(t, 1, code, out)
 	require.Contains(t, problems, fmt.Sprintf("these logs have no request about contact/%d", id))
-	for _, wrong := range []string{"contact", "contact/0", "contact/x"} {
-		code, _, problems = cli("", "why", "--record", wrong, file)
-		require.Equal(t, 2, code)
-		require.Contains(t, problems, "expected a resource and a primary ID, such as order/4711")
-	}
-	code, _, _ = cli("", "why", "--record", "contact/1", "--key", "full", file)
-	require.Equal(t, 2, code)
 }

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/cmd/frontdesk/accesslog/accesslogtest"
+	"frontdesk/cmd/frontdesk/rig"
+)
+
+// TestCommands runs the scripts of testdata/commands: command lines as operators type them, and what
+// they print. A line that begins with exit1 or exit2 expects that exit code, another one 0; -update
+// writes what is compared anew.
+func TestCommands(t *testing.T) {
+	testscript.RunT(oneByOne{t}, testscript.Params{
+		Dir: rig.Repository(t, "cmd", "frontdesk", "testdata", "commands"), UpdateScripts: *update, Setup: setUpCommands,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"frontdesk": func(s *testscript.TestScript, _ bool, args []string) { runCommand(s, 0, args) },
+			"exit1":     func(s *testscript.TestScript, _ bool, args []string) { runCommand(s, 1, args[1:]) },
+			"exit2":     func(s *testscript.TestScript, _ bool, args []string) { runCommand(s, 2, args[1:]) },
+			"gzip": func(s *testscript.TestScript, _ bool, args []string) {
+				s.Check(os.WriteFile(s.MkAbs(args[0]+".gz"), zipped(s.ReadFile(args[0])), 0o600))
+			},
+			"ls": func(s *testscript.TestScript, _ bool, _ []string) {
+				entries, err := os.ReadDir(s.MkAbs("."))
+				s.Check(err)
+				for _, e := range entries {
+					fmt.Fprintln(s.Stdout(), e.Name())
+				}
+			},
+		},
+	})
+}
+
+// oneByOne has scripts run one after the other: each in its folder, which is the process's own.
+type oneByOne struct{ *testing.T }
+
+func (oneByOne) Parallel()     {}
+func (oneByOne) Verbose() bool { return testing.Verbose() }
+
+func (o oneByOne) Run(name string, script func(testscript.T)) {
+	o.T.Run(name, func(t *testing.T) { script(oneByOne{t}) })
+}
+
+// setUpCommands makes what no script can hold: logs that are long or broken, a body that is too large,
+// and a path from the root.
+func setUpCommands(env *testscript.Env) error {
+	t := env.T().(oneByOne).T
+	env.Setenv("REPOSITORY", rig.Repository(t))
+	t.Chdir(env.WorkDir)
+	t.Setenv("SECRET", "x")
+	t.Setenv("SERVICE_URL", "http://127.0.0.1:1")
+	const at = "2026-11-10T10:00:00.000Z"
+	for name, text := range map[string]string{
+		"night.log": accesslogtest.Night("2026-11-22"), "broken.gz": "\x1f\x8bnothing", "large": "",
+		"sheet.yaml": fmt.Sprintf("backend: {driver: remote, sheet: %q}\n", env.WorkDir+"/service.yaml"),
+		"long.log":   strings.Repeat("x", 3<<20) + "\n" + accesslogtest.Request(at, "x", "webshop", "Demo", "/order", 200),
+	} {
+		require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
+	}
+	return os.Truncate("large", 16<<20+1)
+}
+
+// runCommand runs frontdesk, with the file behind < as its standard input.
+func runCommand(s *testscript.TestScript, want int, args []string) {
+	input := ""
+	if last := len(args) - 1; strings.HasPrefix(args[last], "<") {
+		input, args = s.ReadFile(args[last][1:]), args[:last]
+	}
+	s.Check(os.Chdir(s.MkAbs(".")))
+	code, stdout, stderr := cli(input, args...)
+	here := strings.NewReplacer(s.Getenv("WORK"), "HERE")
+	_, _ = here.WriteString(s.Stdout(), stdout)
+	_, _ = here.WriteString(s.Stderr(), stderr)
+	if code != want {
+		s.Fatalf("exit code %d, expected %d\n%s%s", code, want, stdout, stderr)
+	}
+}
+
+func zipped(text string) []byte {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, _ = w.Write([]byte(text))
+	_ = w.Close()
+	return b.Bytes()
+}
