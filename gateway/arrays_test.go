@@ -2,11 +2,9 @@ package gateway
 
 import (
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/mapping"
 )
@@ -14,15 +12,12 @@ import (
 // TestArraysThatAreTheOnlyWay: where nobody is offered the elements by themselves,
 // the array goes with the record that has it.
 func TestArraysThatAreTheOnlyWay(t *testing.T) {
-	model, err := mapping.LoadModel("")
+	model, err := sampleModel()
 	require.NoError(t, err)
 	lines := model.Resource("order").Field("orderlines")
-	g := New(Options{
-		BasePath: "/webservice_v2", Resets: new(auth.Resets), Clock: time.Now, Policy: func() *Policy { return new(Policy) },
-		Offer: backend.Offer{Model: model, Supports: func(r *mapping.Resource, op mapping.Scope) bool {
-			return r.Name != "orderline" || op == mapping.OpCreate
-		}},
-	})
+	g := offering(backend.Offer{Model: model, Supports: func(r *mapping.Resource, op mapping.Scope) bool {
+		return r.Name != "orderline" || op == mapping.OpCreate
+	}})
 	key := keyFor(g, Grant{"GET", "/order"}, Grant{"POST", "/order"})
 	require.True(t, g.routes.mayUse(key, lines, arrayRead))
 	require.False(t, g.routes.mayUse(key, lines, arraySend))

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -61,11 +60,7 @@ func (t falteringTx) Create(ctx context.Context, client auth.Client, rec mapping
 func newFaltering(t testing.TB) (h *fixture, left, stale *int) {
 	left, stale = new(int), new(int)
 	*left = -1
-	return newFixture(t, func(h *fixture, o *Options) {
-		client, err := backend.NewClient(faltering{h.store, left, stale}, o.Offer.Model, backend.Options{Timeout: time.Minute})
-		require.NoError(t, err)
-		o.Backend = client
-	}), left, stale
+	return newFixture(t, onDriver(func(h *fixture) backend.Driver { return faltering{h.store, left, stale} })), left, stale
 }
 
 // TestBulkWhatIsUndone: what a transaction undoes because of one record is done again
@@ -187,15 +182,11 @@ func TestBulkAbreast(t *testing.T) {
 	const most = 4
 	meet := make(chan chan bool)
 	front := func(meet chan chan bool) *fixture {
-		return newFixture(t, func(h *fixture, o *Options) {
-			client, err := backend.NewClient(abreast{h.store, most, meet}, o.Offer.Model, backend.Options{Timeout: time.Minute})
-			require.NoError(t, err)
-			o.Backend = client
-		})
+		return newFixture(t, onDriver(func(h *fixture) backend.Driver { return abreast{h.store, most, meet} }))
 	}
-	together := make(chan int)
+	counted := make(chan []int)
 	go func() {
-		defer close(together)
+		var together []int
 		for _, n := range []int{most, most - 1, 2} { // one of them is refused before it is written
 			var all []chan bool
 			for range n {
@@ -204,16 +195,9 @@ func TestBulkAbreast(t *testing.T) {
 			for _, met := range all {
 				close(met)
 			}
-			together <- n
+			together = append(together, n)
 		}
-	}()
-	counted := make(chan []int)
-	go func() {
-		var all []int
-		for n := range together {
-			all = append(all, n)
-		}
-		counted <- all
+		counted <- together
 	}()
 	var records []string
 	for i := range 10 {
@@ -273,11 +257,7 @@ func (t vanishingTx) Delete(ctx context.Context, client auth.Client, before mapp
 func TestWritesOfWhatIsGone(t *testing.T) {
 	t.Parallel()
 	gone := new(int32)
-	h := newFixture(t, func(h *fixture, o *Options) {
-		client, err := backend.NewClient(vanishing{h.store, gone}, o.Offer.Model, backend.Options{Timeout: time.Minute})
-		require.NoError(t, err)
-		o.Backend = client
-	})
+	h := newFixture(t, onDriver(func(h *fixture) backend.Driver { return vanishing{h.store, gone} }))
 	c := h.as("demo")
 	made := c.many(t, "POST", "/article/bulk", recordsOf(newArticle("G-1"), newArticle("G-2"), newArticle("G-3")))
 	*gone = made[1].ID

@@ -35,10 +35,7 @@ func (c crowded) Changes(_ context.Context, q backend.ChangesQuery) (backend.Cha
 func waiting(t *testing.T, pages map[string]backend.ChangesPage) (h *longFixture, job func(after string, until time.Time) webhook.Job, run func(webhook.Job) (string, error)) {
 	t.Helper()
 	h = newLongFixture(t)
-	told := crowded{Driver: h.store, ChangeTeller: h.store, pages: pages}
-	var err error
-	h.o.Backend, err = backend.NewClient(told, h.o.Offer.Model, backend.Options{Timeout: time.Minute})
-	require.NoError(t, err)
+	onDriver(func(f *fixture) backend.Driver { return crowded{f.store, f.store, pages} })(h.fixture, &h.o)
 	h.o.Callbacks.FindUser = h.store.FindUser
 	user, err := h.store.FindUser(t.Context(), "demo")
 	require.NoError(t, err)

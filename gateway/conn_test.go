@@ -1,9 +1,11 @@
 package gateway
 
 import (
+	"io"
 	"net"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -22,51 +24,38 @@ func (n *noted) SetWriteDeadline(t time.Time) error {
 
 // TestDownloadDeadlines: each piece of a download that was taken gives the next one its
 // time, but none beyond the address, and nothing else has any time but its own.
-func TestDownloadDeadlines(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer listener.Close()
-	client, err := net.Dial("tcp", listener.Addr().String())
-	require.NoError(t, err)
+func TestDownloadDeadlines(t *testing.T) { synctest.Test(t, downloadDeadlines) }
+
+func downloadDeadlines(t *testing.T) {
+	client, accepted := net.Pipe()
 	defer client.Close()
-	accepted, err := listener.Accept()
-	require.NoError(t, err)
 	defer accepted.Close()
+	go io.Copy(io.Discard, client)
 	at := &noted{Conn: accepted}
 	s := &Server{o: ServerOptions{WriteTimeout: time.Minute}}
 	c := &conn{Conn: at, server: s}
-	write := func() {
-		_, err := c.Write([]byte("piece"))
-		require.NoError(t, err)
-	}
-	x := &Exchange{conn: c}
-	until := time.Now().Add(downloadTimeout)
-	d := x.download(strings.NewReader("several pieces"), nil).(*download)
-	require.WithinRange(t, d.until, until, time.Now().Add(downloadTimeout))
-	next := func() {
+	d := (&Exchange{conn: c}).download(strings.NewReader("several pieces"), nil).(*download)
+	require.Equal(t, time.Now().Add(downloadTimeout), d.until)
+	piece := func() error {
 		_, err := d.Read(make([]byte, 1))
 		require.NoError(t, err)
+		_, err = c.Write([]byte("piece"))
+		return err
 	}
-	began := time.Now()
-	next()
-	write()
-	require.WithinRange(t, at.deadlines[0], began.Add(time.Minute), time.Now().Add(time.Minute+latest))
-	s.o.WriteTimeout = time.Hour
-	began = time.Now()
-	next()
-	write()
-	require.WithinRange(t, at.deadlines[1], began.Add(time.Hour), time.Now().Add(time.Hour+latest))
-	d.until = time.Now().Add(time.Second)
-	next()
-	write()
-	require.Equal(t, d.until.Add(latest), at.deadlines[2])
-	d.until = time.Now().Add(-latest)
-	next()
-	_, err = c.Write([]byte("too late"))
-	require.ErrorContains(t, err, "timeout")
+	last := func() time.Time { return at.deadlines[len(at.deadlines)-1] }
+	require.NoError(t, piece())
+	require.Equal(t, time.Now().Add(time.Minute+latest), last())
+	s.o.WriteTimeout = 10 * time.Minute
+	require.NoError(t, piece())
+	require.Equal(t, time.Now().Add(10*time.Minute+latest), last())
+	time.Sleep(downloadTimeout - time.Second)
+	require.NoError(t, piece())
+	require.Equal(t, d.until.Add(latest), last())
+	time.Sleep(time.Second + latest + 1)
+	require.ErrorContains(t, piece(), "timeout")
 	c.sent()
-	began = time.Now()
-	write()
-	require.WithinRange(t, at.deadlines[4], began.Add(time.Hour), time.Now().Add(time.Hour+latest))
-	require.Len(t, at.deadlines, 5)
+	_, err := c.Write([]byte("another answer"))
+	require.NoError(t, err)
+	require.Equal(t, time.Now().Add(10*time.Minute+latest), last())
+	require.Len(t, at.deadlines, 4)
 }

@@ -1,19 +1,13 @@
 package gateway
 
 import (
-	"context"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"frontdesk/auth"
-	"frontdesk/backend"
-	"frontdesk/backend/reference"
 	"frontdesk/mapping"
 )
 
@@ -44,20 +38,7 @@ func agingModel(t *testing.T) *mapping.Model {
 // newAgingFixture is a fixture whose model is the agingModel.
 func newAgingFixture(t *testing.T, m *meter) *fixture {
 	t.Helper()
-	model := agingModel(t)
-	data, err := sampleFile()
-	require.NoError(t, err)
-	file := filepath.Join(t.TempDir(), "f.db")
-	require.NoError(t, os.WriteFile(file, data, 0o600))
-	return newFixture(t, func(h *fixture, o *Options) {
-		store, err := reference.Open(context.Background(), reference.Options{DSN: "sqlite:" + file, Model: model, Hasher: auth.NewHasher(), Now: h.clock.Now})
-		require.NoError(t, err)
-		require.NoError(t, h.store.Close())
-		h.store = store
-		o.Backend, err = backend.NewClient(store, model, backend.Options{Timeout: time.Minute})
-		require.NoError(t, err)
-		o.Offer, o.Meter = o.Backend.Offer(), m
-	})
+	return fixtureOf(t, agingModel(t), func(_ *fixture, o *Options) { o.Meter = m })
 }
 
 // TestDeprecated holds answers, the log and the counters to what the model marks.
@@ -116,82 +97,47 @@ func TestDeprecated(t *testing.T) {
 	}
 }
 
-// TestDeprecatedIsHidden from a key that may not use it.
-func TestDeprecatedIsHidden(t *testing.T) {
-	t.Parallel()
-	h := newAgingFixture(t, new(meter))
-	h.setKeys(keyOf(keyAll, "all", Grant{"GET", "/order"}, Grant{"GET", "/model/*"}))
-	demo := h.as("demo")
-	require.Empty(t, demo.ask("DELETE", "/order/1", "").head("Deprecation"))
-	require.NotContains(t, demo.ask("GET", "/model/order", "").body, "deprecated_operations")
-}
-
-// TestDeprecatedOfRefusals: an operation's refusals are described with the headers that tell what is
-// going away if its answers are, and only then, whoever else refuses for the same reasons.
-func TestDeprecatedOfRefusals(t *testing.T) {
-	t.Parallel()
-	d := newAgingFixture(t, new(meter)).description(t, keyAll)
-	aging := map[bool]int{}
-	for path, methods := range d.root["paths"].(map[string]any) {
-		for method, op := range methods.(map[string]any) {
-			told := map[bool][]string{}
-			for status, answer := range op.(map[string]any)["responses"].(map[string]any) {
-				headers, _ := d.resolve(answer)["headers"].(map[string]any)
-				told[headers["Deprecation"] != nil] = append(told[headers["Deprecation"] != nil], status)
-			}
-			require.Len(t, told, 1, "%s %s: %v", method, path, told)
-			aging[told[true] != nil]++
-		}
-	}
-	require.Len(t, aging, 2)
-}
-
-// TestDeprecatedIsDescribed in the model and in the description.
+// TestDeprecatedIsDescribed in the model and in the description, and hidden from a key that may not
+// use it. An operation's refusals are described with the headers that tell it if its answers are,
+// and only then, whoever else refuses for the same reasons.
 func TestDeprecatedIsDescribed(t *testing.T) {
 	t.Parallel()
 	h := newAgingFixture(t, new(meter))
-	demo := h.as("demo")
+	demo, d := h.as("demo"), h.description(t, keyAll)
 	model := func(name string) string { return demo.ask("GET", "/model/"+name, "").body }
 	require.Contains(t, model("order"), `"deprecated_operations":[{"operation":"DELETE /order/{id}","deprecated":{"since":"2026-10-01"}}]`)
 	require.Contains(t, model("order"), `"deprecated":{"since":"2026-12-01","until":"2027-06-30"}`)
 	require.Contains(t, model("vehicleroleline"), `"deprecated":{"since":"2026-12-01"}`)
 	require.NotContains(t, model("contact"), "deprecated")
 
-	var doc struct {
-		Paths map[string]map[string]struct {
-			Description string
-			Deprecated  bool
-			Parameters  []struct {
-				Name       string
-				Deprecated bool
-			}
-			Responses map[string]struct{ Headers map[string]any }
+	deprecated, aging := map[string]bool{}, map[bool]int{}
+	for _, op := range d.operations() {
+		method, path, _ := strings.Cut(op, " ")
+		o, told := d.at("paths", path, strings.ToLower(method)), map[bool][]string{}
+		deprecated[op], _ = o["deprecated"].(bool)
+		for status, answer := range o["responses"].(map[string]any) {
+			headers, _ := d.resolve(answer)["headers"].(map[string]any)
+			told[headers["Deprecation"] != nil] = append(told[headers["Deprecation"] != nil], status)
 		}
-		Components struct {
-			Schemas map[string]struct {
-				Properties map[string]struct {
-					Description string
-					Deprecated  bool
-				}
-			}
-		}
+		require.Len(t, told, 1, "%s: %v", op, told)
+		aging[told[true] != nil]++
 	}
-	a := demo.ask("GET", "/openapi.json?api_key="+keyAll, "")
-	require.Equal(t, 200, a.status)
-	require.NoError(t, json.Unmarshal([]byte(a.body), &doc))
-	gone := doc.Paths["/order/{id}"]["delete"]
-	require.True(t, gone.Deprecated)
-	require.Contains(t, gone.Description, "Deprecated since 2026-10-01.")
-	require.Contains(t, gone.Responses["200"].Headers, "Deprecation")
-	require.False(t, doc.Paths["/order/{id}"]["get"].Deprecated)
-	require.True(t, doc.Paths["/vehicleroleline/bulk"]["post"].Deprecated)
-	require.NotContains(t, doc.Paths["/contact/{id}"]["get"].Responses["200"].Headers, "Sunset")
-	for _, p := range doc.Paths["/order"]["get"].Parameters {
-		require.Equal(t, strings.HasPrefix(p.Name, "reference"), p.Deprecated, p.Name)
+	require.Len(t, aging, 2)
+	require.Equal(t, []bool{true, false, true}, []bool{deprecated["DELETE /order/{id}"], deprecated["GET /order/{id}"], deprecated["POST /vehicleroleline/bulk"]})
+	require.Contains(t, d.at("paths", "/order/{id}", "delete")["description"], "Deprecated since 2026-10-01.")
+	require.Contains(t, d.at("paths", "/order/{id}", "delete", "responses", "200", "headers"), "Deprecation")
+	require.NotContains(t, d.at("paths", "/contact/{id}", "get", "responses", "200", "headers"), "Sunset")
+	for _, p := range d.at("paths", "/order", "get")["parameters"].([]any) {
+		p := d.resolve(p)
+		require.Equal(t, strings.HasPrefix(p["name"].(string), "reference"), p["deprecated"] == true, p["name"])
 	}
 	for _, name := range []string{"Order", "OrderCreate", "OrderUpdate"} {
-		p := doc.Components.Schemas[name].Properties["reference"]
-		require.True(t, p.Deprecated, name)
-		require.Contains(t, p.Description, "Deprecated since 2026-12-01, there until 2027-06-30.")
+		p := d.at("components", "schemas", name, "properties", "reference")
+		require.Equal(t, true, p["deprecated"], name)
+		require.Contains(t, p["description"], "Deprecated since 2026-12-01, there until 2027-06-30.")
 	}
+
+	h.setKeys(keyOf(keyAll, "all", Grant{"GET", "/order"}, Grant{"GET", "/model/*"}))
+	require.Empty(t, demo.ask("DELETE", "/order/1", "").head("Deprecation"))
+	require.NotContains(t, model("order"), "deprecated_operations")
 }

@@ -62,7 +62,11 @@ var sampleFile = sync.OnceValues(func() ([]byte, error) {
 	}
 	defer os.RemoveAll(dir)
 	file := filepath.Join(dir, "sample.db")
-	store, err := openStore(file, time.Now)
+	model, err := sampleModel()
+	if err != nil {
+		return nil, err
+	}
+	store, err := openStore(file, model, time.Now)
 	if err != nil {
 		return nil, err
 	}
@@ -86,11 +90,7 @@ func fill(store *reference.Store) error {
 	return nil
 }
 
-func openStore(file string, clock func() time.Time) (*reference.Store, error) {
-	model, err := sampleModel()
-	if err != nil {
-		return nil, err
-	}
+func openStore(file string, model *mapping.Model, clock func() time.Time) (*reference.Store, error) {
 	return reference.Open(context.Background(), reference.Options{DSN: "sqlite:" + file, Model: model, Hasher: auth.NewHasher(), Now: clock})
 }
 
@@ -98,16 +98,31 @@ func openStore(file string, clock func() time.Time) (*reference.Store, error) {
 // gateway is made of.
 func newFixture(t testing.TB, tune ...func(*fixture, *Options)) *fixture {
 	t.Helper()
+	model, err := sampleModel()
+	require.NoError(t, err)
+	return fixtureOf(t, model, tune...)
+}
+
+// onDriver has a fixture ask a driver in front of its store.
+func onDriver(of func(*fixture) backend.Driver) func(*fixture, *Options) {
+	return func(h *fixture, o *Options) {
+		var err error
+		o.Backend, err = backend.NewClient(of(h), o.Offer.Model, backend.Options{Timeout: time.Minute})
+		require.NoError(h.t, err)
+	}
+}
+
+// fixtureOf is a fixture of that model.
+func fixtureOf(t testing.TB, model *mapping.Model, tune ...func(*fixture, *Options)) *fixture {
+	t.Helper()
 	data, err := sampleFile()
 	require.NoError(t, err)
 	file := filepath.Join(t.TempDir(), "f.db")
 	require.NoError(t, os.WriteFile(file, data, 0o600))
 	h := &fixture{t: t, clock: authtest.NewClock(), mail: t.TempDir()}
-	h.store, err = openStore(file, h.clock.Now)
+	h.store, err = openStore(file, model, h.clock.Now)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, h.store.Close()) })
-	model, err := sampleModel()
-	require.NoError(t, err)
 	client, err := backend.NewClient(h.store, model, backend.Options{Timeout: time.Minute})
 	require.NoError(t, err)
 	memory := auth.NewMemory(h.clock.Now)
@@ -120,7 +135,7 @@ func newFixture(t testing.TB, tune ...func(*fixture, *Options)) *fixture {
 		Location: time.UTC, SessionTTL: auth.MaxTTL, Offer: client.Offer(), Backend: client, Sessions: memory, Limits: auth.NewMemoryLimits(time.UTC),
 		Policy: h.current, Clock: h.clock.Now, Log: zap.New(core), Access: zap.New(core),
 	}
-	h.openAccounts(&o)
+	h.openAccounts(&o, h.store)
 	for _, f := range tune {
 		f(h, &o)
 	}
@@ -130,8 +145,8 @@ func newFixture(t testing.TB, tune ...func(*fixture, *Options)) *fixture {
 }
 
 // openAccounts makes what logs in, and what resets passwords.
-func (h *fixture) openAccounts(o *Options) {
-	accounts := o.Backend.Accounts(h.store)
+func (h *fixture) openAccounts(o *Options, of auth.Accounts) {
+	accounts := o.Backend.Accounts(of)
 	var err error
 	o.Login, err = auth.NewLogin(auth.LoginConfig{
 		Verifier: accounts, Sessions: o.Sessions, TTL: auth.MaxTTL, Vendor: o.Vendor, Clock: h.clock.Now, Random: rand.Reader, Log: o.Log,
@@ -182,15 +197,18 @@ func (h *fixture) setKeys(keys ...heldKey) {
 
 // session returns the token of a new session.
 func (h *fixture) session(key, username string) string {
+	return h.sessionUntil(key, username, h.clock.Now().Add(auth.MaxTTL))
+}
+
+func (h *fixture) sessionUntil(key, username string, ends time.Time) string {
 	h.t.Helper()
 	user, err := h.store.FindUser(context.Background(), username)
 	require.NoError(h.t, err)
 	token := uuid.NewString()
 	hash, ok := auth.HashToken(token)
 	require.True(h.t, ok)
-	now := h.clock.Now()
 	require.NoError(h.t, h.sessions.Put(context.Background(), &auth.Session{
-		Token: hash, Key: sha256.Sum256([]byte(key)), User: user, Issued: now, Expires: now.Add(auth.MaxTTL),
+		Token: hash, Key: sha256.Sum256([]byte(key)), User: user, Issued: ends.Add(-auth.MaxTTL), Expires: ends,
 	}))
 	return token
 }

@@ -22,20 +22,17 @@ func TestListIsRefused(t *testing.T) {
 		"/order?order_date[null]=":                         {{403, "Field: order_date has an invalid value:  for validation: 0|1", "custom_validation_failed", "order_date"}},
 		"/order?reference[contains]=ab":                    {{403, "Field: reference has an invalid value: ab for validation: 3 to 255 characters", "custom_validation_failed", "reference"}},
 		"/vehicle?license_plate[contains]=a-b":             {{403, "Field: license_plate has an invalid value: a-b for validation: 3 to 255 characters", "custom_validation_failed", "license_plate"}},
-		"/order?order_date[after]=2026-01-01":              {{400, "Invalid request, query parameter is not supported: order_date[after]", "query_parameter_unsupported", ""}},
-		"/order?order_date[]=2026-01-01":                   {{400, "Invalid request, query parameter is not supported: order_date[]", "query_parameter_unsupported", ""}},
-		"/order?order_date[GTE]=2026-01-01":                {{400, "Invalid request, query parameter is not supported: order_date[GTE]", "query_parameter_unsupported", ""}},
-		"/order?order_date[gte=2026-01-01":                 {{400, "Invalid request, query parameter is not supported: order_date[gte", "query_parameter_unsupported", ""}},
-		"/order?order_date[contains]=2026":                 {{400, "Invalid request, query parameter is not supported: order_date[contains]", "query_parameter_unsupported", ""}},
-		"/order?contact_id[gte]=1":                         {{400, "Invalid request, query parameter is not supported: contact_id[gte]", "query_parameter_unsupported", ""}},
-		"/order?kind[gte]=sales":                           {{400, "Invalid request, query parameter is not supported: kind[gte]", "query_parameter_unsupported", ""}},
-		"/order?orderlines[null]=1":                        {{400, "Invalid request, query parameter is not supported: orderlines[null]", "query_parameter_unsupported", ""}},
-		"/order?page[gte]=1":                               {{400, "Invalid request, query parameter is not supported: page[gte]", "query_parameter_unsupported", ""}},
-		"/orderline?order_id=1&total[gte]=1":               {{400, "Invalid request, query parameter is not supported: total[gte]", "query_parameter_unsupported", ""}},
 		"/orderline?order_id[in]=1":                        {{400, "These parameter(s): order_id are required", "parameters_required", ""}},
 		"/order?kind[in]=sales&kind%5Bin%5D=lease":         {{400, "Invalid request, query parameter is provided more than once: kind[in]", "query_parameter_repeated", ""}},
 	} {
 		refused(t, demo.ask("GET", query, ""), want...)
+	}
+	for _, query := range []string{
+		"/order?order_date[after]=2026-01-01", "/order?order_date[]=2026-01-01", "/order?order_date[GTE]=2026-01-01", "/order?order_date[gte=2026-01-01", "/order?order_date[contains]=2026",
+		"/order?contact_id[gte]=1", "/order?kind[gte]=sales", "/order?orderlines[null]=1", "/order?page[gte]=1", "/orderline?order_id=1&total[gte]=1",
+	} {
+		name := query[strings.LastIndexAny(query, "?&")+1 : strings.LastIndexByte(query, '=')]
+		refused(t, demo.ask("GET", query, ""), fault{400, "Invalid request, query parameter is not supported: " + name, "query_parameter_unsupported", ""})
 	}
 }
 

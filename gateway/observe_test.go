@@ -8,11 +8,14 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/auth"
 	"frontdesk/backend"
+	"frontdesk/backend/reference"
 	"frontdesk/gateway/testpage"
 	"frontdesk/mapping"
 )
@@ -30,7 +33,7 @@ func (m *meter) tell(format string, args ...any) {
 }
 
 func (m *meter) Answered(a Answer) {
-	m.tell("%s %s %d in %g", a.Method, a.Endpoint, a.Status, a.Took.Seconds())
+	m.tell("%s %s %d in %g, %g of it behind", a.Method, a.Endpoint, a.Status, a.Took.Seconds(), a.Backend.Seconds())
 	if a.Hash != nil {
 		m.tell("used %s", a.Hash.Short())
 	}
@@ -46,49 +49,70 @@ func (m *meter) Wrote(method, endpoint string, status, records int) {
 	m.tell("wrote %s %s %d %d", method, endpoint, status, records)
 }
 
-// slowStore takes its time, by the clock of a fixture.
-type slowStore struct {
-	backend.Driver
-	takes func()
-}
+// slowStore takes half a second for each call.
+type slowStore struct{ *reference.Store }
 
 func (s slowStore) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (mapping.Record, error) {
-	s.takes()
-	return s.Driver.Get(ctx, r, q)
+	time.Sleep(500 * time.Millisecond)
+	return s.Store.Get(ctx, r, q)
+}
+
+func (s slowStore) List(ctx context.Context, r *mapping.Resource, q backend.Query) (backend.Page, error) {
+	time.Sleep(500 * time.Millisecond)
+	return s.Store.List(ctx, r, q)
+}
+
+func (s slowStore) Write(ctx context.Context, do func(backend.Tx) error) error {
+	time.Sleep(500 * time.Millisecond)
+	return s.Store.Write(ctx, do)
+}
+
+func (s slowStore) Verify(ctx context.Context, c auth.Credentials) (auth.User, error) {
+	time.Sleep(500 * time.Millisecond)
+	return s.Store.Verify(ctx, c)
 }
 
 // TestWhatIsCounted has names of the configuration and of the endpoint table, never
-// what a client made up.
+// what a client made up; and of the time, the administration's part, of this request's calls alone.
 func TestWhatIsCounted(t *testing.T) {
-	t.Parallel()
+	_, err := sampleFile()
+	require.NoError(t, err)
+	synctest.Test(t, countedByTheClock)
+}
+
+func countedByTheClock(t *testing.T) {
 	m := new(meter)
-	took := 500 * time.Millisecond
 	h := newFixture(t, func(h *fixture, o *Options) {
-		o.Meter = m
-		client, err := backend.NewClient(slowStore{h.store, func() { h.clock.Advance(took) }}, o.Offer.Model, backend.Options{Timeout: time.Minute})
+		slow := slowStore{h.store}
+		client, err := backend.NewClient(slow, o.Offer.Model, backend.Options{Timeout: time.Minute, Observe: func(ctx context.Context, c backend.Call) { NoteBackend(ctx, c.Took) }})
 		require.NoError(t, err)
-		o.Backend = client
+		o.Meter, o.Clock, o.Backend = m, time.Now, client
+		h.openAccounts(o, slow)
 	})
-	h.setKeys(keyOf(keyAll, "shop", Grant{"GET", "/order"}))
-	demo := h.as("demo")
+	h.setKeys(keyOf(keyAll, "shop", Grant{"GET", "/order"}, Grant{"POST", "/contact"}))
+	demo := visitor{h, h.sessionUntil(keyAll, "demo", time.Now().Add(time.Hour))}
 	const login = "/authenticate?organization_name=&username=nobody&password=x&api_key="
 	used := fmt.Sprintf("used %x", sha256.Sum256([]byte(keyAll)))[:len("used ")+8]
 	for _, c := range []struct {
-		method, target string
-		want           []string
+		method, target, body string
+		want                 []string
 	}{
-		{"GET", "/order/1", []string{"GET /order/{id} 200 in 0.5", used}},
-		{"GET", "/order/99", []string{"GET /order/{id} 404 in 0.5", used, "refused shop record_not_found"}},
-		{"GET", "/vehicle/1", []string{"GET /vehicle/{id} 400 in 0", used, "refused shop endpoint_unknown"}},
-		{"GET", login + keyAll, []string{"GET /authenticate 401 in 0", used, "refused shop credentials_invalid"}},
-		{"GET", login + "22222222-2222-4222-8222-222222222222", []string{"GET /authenticate 401 in 0", "refused  credentials_invalid"}},
-		{"GET", testpageAsset(t, ".js"), []string{"GET /testpage/{asset} 200 in 0"}},
-		{"GET", testpageAsset(t, ".css"), []string{"GET /testpage/{asset} 200 in 0"}},
-		{"MADEUP", "/madeup", []string{"OTHER  400 in 0", "refused shop endpoint_unknown"}},
-		{"MADEUP", "/order", []string{"OTHER  400 in 0", "refused shop method_unsupported"}},
+		{"GET", "/order/1", "", []string{"GET /order/{id} 200 in 0.5, 0.5 of it behind", used}},
+		{"GET", "/order/99", "", []string{"GET /order/{id} 404 in 0.5, 0.5 of it behind", used, "refused shop record_not_found"}},
+		{"GET", "/order", "", []string{"GET /order 200 in 0.5, 0.5 of it behind", used}},
+		{"GET", "/order?page=0", "", []string{"GET /order 400 in 0, 0 of it behind", used, "refused shop page_invalid"}},
+		{"POST", "/contact", `{"name":"Smit","kind":"company"}`, []string{"POST /contact 201 in 0.5, 0.5 of it behind", used}},
+		{"GET", "/vehicle/1", "", []string{"GET /vehicle/{id} 400 in 0, 0 of it behind", used, "refused shop endpoint_unknown"}},
+		{"GET", "/authenticate/acces", "", []string{"GET /authenticate/acces 200 in 0, 0 of it behind", used}},
+		{"GET", login + keyAll, "", []string{"GET /authenticate 401 in 0.5, 0.5 of it behind", used, "refused shop credentials_invalid"}},
+		{"GET", login + "22222222-2222-4222-8222-222222222222", "", []string{"GET /authenticate 401 in 0.5, 0.5 of it behind", "refused  credentials_invalid"}},
+		{"GET", testpageAsset(t, ".js"), "", []string{"GET /testpage/{asset} 200 in 0, 0 of it behind"}},
+		{"GET", testpageAsset(t, ".css"), "", []string{"GET /testpage/{asset} 200 in 0, 0 of it behind"}},
+		{"MADEUP", "/madeup", "", []string{"OTHER  400 in 0, 0 of it behind", "refused shop endpoint_unknown"}},
+		{"MADEUP", "/order", "", []string{"OTHER  400 in 0, 0 of it behind", "refused shop method_unsupported"}},
 	} {
 		m.told = nil
-		demo.ask(c.method, c.target, "")
+		demo.ask(c.method, c.target, c.body)
 		require.Equal(t, c.want, m.told, c.target)
 	}
 }

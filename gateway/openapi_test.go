@@ -1,22 +1,15 @@
 package gateway
 
 import (
-	"bytes"
-	"compress/gzip"
-	"encoding/json"
-	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/require"
+	"frontdesk/mapping"
 
-	"frontdesk/auth"
-	"frontdesk/backend"
-	"frontdesk/gateway/openapi"
+	"github.com/stretchr/testify/require"
 )
 
 // description is a decoded one, as a reader of JSON walks it.
@@ -26,19 +19,12 @@ type descriptionJSON struct {
 	root map[string]any
 }
 
-func readDescription(t *testing.T, text []byte) descriptionJSON {
-	t.Helper()
-	d := descriptionJSON{t, string(text), nil}
-	require.NoError(t, json.Unmarshal(text, &d.root))
-	return d
-}
-
 func (h *fixture) description(t *testing.T, key string) descriptionJSON {
 	t.Helper()
 	a := visitor{h: h}.ask("GET", "/openapi.json?api_key="+key, "")
 	require.Equal(t, 200, a.status, a.body)
 	require.Equal(t, "application/json", a.head("Content-Type"))
-	return readDescription(t, []byte(a.body))
+	return descriptionJSON{t, a.body, decode[map[string]any](t, a)}
 }
 
 // resolve follows a reference, if v is one.
@@ -59,8 +45,10 @@ func (d descriptionJSON) resolve(v any) map[string]any {
 }
 
 // at follows names from the root, through references.
-func (d descriptionJSON) at(names ...string) map[string]any {
-	v := any(d.root)
+func (d descriptionJSON) at(names ...string) map[string]any { return d.in(d.root, names...) }
+
+// in follows names from a place.
+func (d descriptionJSON) in(v any, names ...string) map[string]any {
 	for _, name := range names {
 		v = d.resolve(v)[name]
 		require.NotNil(d.t, v, names)
@@ -94,127 +82,50 @@ func each(v any, visit func(map[string]any)) {
 	}
 }
 
-// TestDescriptionHoldsTogether: every reference leads somewhere, every operation has
-// a name of its own, and what a path has in braces is a parameter.
-func TestDescriptionHoldsTogether(t *testing.T) {
+// TestDescriptionOfLongRunning: what answers by callback takes the receiver, in every body, promises
+// the answer, and describes the call.
+func TestDescriptionOfLongRunning(t *testing.T) {
 	t.Parallel()
-	h := newLongFixture(t, Grant{"GET", "/order"}, Grant{"POST", "/contact"})
-	d := h.description(t, keyAll)
-	each(d.root, func(m map[string]any) {
-		if _, is := m["$ref"].(string); is {
-			require.NotEmpty(t, d.resolve(m))
-		}
-	})
-	names := map[any]bool{}
+	everything := func(_ *fixture, o *Options) { o.Callbacks = &Callbacks{Long: func(Grant) bool { return true }} }
+	d, bodies := newFixture(t, everything).description(t, keyAll), 0
 	for _, op := range d.operations() {
 		method, path, _ := strings.Cut(op, " ")
 		o := d.at("paths", path, strings.ToLower(method))
-		require.False(t, names[o["operationId"]], op)
-		names[o["operationId"]] = true
-		require.NotEmpty(t, o["summary"], op)
-		require.Len(t, o["tags"], 1, op)
-		inPath := 0
-		parameters, _ := o["parameters"].([]any)
-		for _, p := range parameters {
-			if p := d.resolve(p); p["in"] == "path" {
-				inPath++
-				require.Contains(t, path, "{"+p["name"].(string)+"}")
-				require.Equal(t, true, p["required"], op)
-			}
+		if isUnderAuthenticate(path) || o["requestBody"] == nil {
+			continue
 		}
-		require.Equal(t, strings.Count(path, "{"), inPath, op)
+		bodies++
+		require.Contains(t, d.in(o, "requestBody", "content", jsonType, "schema")["required"], webhookURL, op)
 	}
+	require.Greater(t, bodies, 20)
+	d = newLongFixture(t, Grant{"GET", "/order"}, Grant{"POST", "/contact"}).description(t, keyAll)
 	for _, op := range []string{"/backup/owner post", "/order get", "/order/{id} get", "/contact post"} {
 		path, method, _ := strings.Cut(op, " ")
-		responses := d.at("paths", path, method, "responses")
-		require.Contains(t, responses, "202", op)
-		require.NotContains(t, responses, "200", op)
-		require.NotEmpty(t, d.at("paths", path, method, "callbacks"), op)
+		o := d.at("paths", path, method)
+		require.Contains(t, o["responses"], "202", op)
+		require.NotContains(t, o["responses"], "200", op)
+		require.NotEmpty(t, o["callbacks"], op)
 	}
 	require.Contains(t, d.at("paths", "/contact/{id}", "put", "responses"), "200")
-	require.Contains(t, d.at("paths", "/contact", "post", "requestBody", "content", "application/json", "schema")["required"], "webhook_url")
 }
 
-// TestDescriptionTellsTheRows of the interface's tables, at their operations.
-func TestDescriptionTellsTheRows(t *testing.T) {
-	t.Parallel()
-	d := newFixture(t).description(t, keyAll)
-	messages := strings.ReplaceAll(d.at("components", "schemas", "Reason")["description"].(string), `\`, "")
-	for _, row := range []struct{ op, status, message string }{
-		{"/order post", "500", "Internal server error"},
-		{"/order post", "400", "Empty body"},
-		{"/order post", "400", "Body is not valid JSON"},
-		{"/order post", "403", "Field: <x> not found in model"},
-		{"/order post", "403", "Field: <x> is readonly do not supply in request"},
-		{"/order post", "403", "Field: <x> is primary ID do not supply in request"},
-		{"/order post", "404", "Field: <x> value: <x> ID not found"},
-		{"/order post", "403", "Field: <x> minimum 1 element is required in array"},
-		{"/order post", "409", "<x> is <x>, cannot add/update/delete"},
-		{"/order/{id} put", "400", "Primary ID is not an valid ID"},
-		{"/order/{id} put", "403", "No Primary ID provided"},
-		{"/order/{id} put", "409", "This is a blocked record, fields cannot be changed, only update: is_blocked"},
-		{"/order/{id} put", "409", "Cannot update <x>"},
-		{"/order/{id} put", "412", "Record has been changed"},
-		{"/order/{id} get", "403", "Primary ID is invalid"},
-		{"/order/{id} get", "404", "Field: <x> value: <x> not found"},
-		{"/order/{id} delete", "406", "Field: <x> in use at: <x>"},
-		{"/order get", "400", "Parameter invalid page value must be greater than 0"},
-		{"/article/{id} put", "409", "Field: <x> Value: <x> has a duplicate illegal value"},
-		{"/country/{id} delete", "409", "This is a system-record, record cannot be deleted"},
-		{"/vehicle/{id} delete", "403", "Vehicle with id: <x> has publish status: published delete not allowed"},
-		{"/vehicle/{id} put", "409", "The change of the licenseplate is not allowed via put, use /updatelicenseplate."},
-		{"/vehicle/publishstart get", "403", "Vehicleadvertisementsite is required, vehicle not published"},
-		{"/vehicle/publishstart put", "403", "Field: tax_kind value: null is required vehicle not published"},
-		{"/vehicleroleline post", "403", "Vehicleroleline is invalid a Vehicle can only have one owner"},
-		{"/contactcommunication post", "409", "Field: is_prefered_email value: 1 is not alowed"},
-		{"/flatrateline post", "403", "Field: is_manual_input has an invalid value 1"},
-		{"/contact/checkaddress get", "403", "Field: <x> valuelength: <x> too long for type <x> (<x>)"},
-		{"/empoyee/email get", "406", "Value username missing."},
-		{"/document/info get", "403", "No external document found"},
-		{"/authenticate get", "400", "Er is geen e-mailadres bekend voor gebruiker: <x>"},
-		{"/authenticate/fingerprint get", "401", "Missing authorization"},
-		{"/authenticate/forgotpassword post", "401", "Token invalid"},
-		{"/model/{name} get", "400", "Body is not valid JSON"},
-		{"/authenticate get", "429", "Too many requests"},
-	} {
-		path, method, _ := strings.Cut(row.op, " ")
-		told := slices.ContainsFunc(d.at("paths", path, method, "responses", row.status)["x-reasons"].([]any), func(reason any) bool {
-			return strings.Contains(messages, fmt.Sprintf("\n- `%s`: %s", reason, row.message))
-		})
-		require.True(t, told, "%s %s", row.op, row.message)
-	}
-}
-
-// TestDescriptionOfARecord: what is sent and what is answered, by the model.
+// TestDescriptionOfARecord: what is sent, by the model. What is answered, each answer of a test is held to.
 func TestDescriptionOfARecord(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t).description(t, keyAll)
-	create := d.at("paths", "/order", "post", "requestBody", "content", "application/json", "schema")
+	create := d.at("paths", "/order", "post", "requestBody", "content", jsonType, "schema")
 	require.ElementsMatch(t, []any{"contact_id", "kind", "order_status", "order_date"}, create["required"])
-	properties := create["properties"].(map[string]any)
 	for _, name := range []string{"id", "number", "total_excl", "created_at"} {
-		require.NotContains(t, properties, name, "a new order has none")
+		require.NotContains(t, create["properties"], name, "a new order has none")
 	}
-	kind := properties["kind"].(map[string]any)
-	require.Equal(t, []any{"workshop", "sales", "parts", "lease"}, kind["enum"])
-	require.Equal(t, "string", kind["type"])
-	require.Equal(t, []any{"integer", "null"}, properties["vehicle_id"].(map[string]any)["type"])
-	require.EqualValues(t, 50, properties["reference"].(map[string]any)["maxLength"])
-	require.EqualValues(t, 1, properties["orderlines"].(map[string]any)["minItems"])
-
-	update := d.at("paths", "/order/{id}", "put", "requestBody", "content", "application/json", "schema")
-	require.Empty(t, update["required"], "fields that are not sent keep their value")
-
-	answer := d.at("paths", "/order/{id}", "get", "responses", "200", "content", "application/json", "schema", "properties", "data")
-	for _, name := range []string{"id", "number", "total_excl", "orderlines"} {
-		require.Contains(t, answer["properties"], name)
+	for at, want := range map[string]any{
+		"kind enum": []any{"workshop", "sales", "parts", "lease"}, "kind type": "string", "vehicle_id type": []any{"integer", "null"}, "reference maxLength": 50.0, "orderlines minItems": 1.0,
+	} {
+		field, name, _ := strings.Cut(at, " ")
+		require.Equal(t, want, d.in(create, "properties", field)[name], at)
 	}
-	page := d.at("paths", "/order", "get", "responses", "200", "content", "application/json", "schema")
-	for _, name := range []string{"data", "page", "page_size", "next", "total"} {
-		require.Contains(t, page["properties"], name)
-	}
-	headers := map[string][]string{"post": {"Idempotency-Key"}, "get": nil}
-	for method, want := range headers {
+	require.Empty(t, d.at("paths", "/order/{id}", "put", "requestBody", "content", jsonType, "schema")["required"], "fields that are not sent keep their value")
+	for method, want := range map[string][]string{"post": {"Idempotency-Key"}, "get": nil} {
 		var names []string
 		all, _ := d.at("paths", "/order", method)["parameters"].([]any)
 		for _, p := range all {
@@ -224,7 +135,6 @@ func TestDescriptionOfARecord(t *testing.T) {
 		}
 		require.Equal(t, want, names, method)
 	}
-	require.NotNil(t, d.at("paths", "/order", "post", "responses", "201", "headers")["Location"])
 }
 
 // TestDescriptionOfWholeRecords: what is answered with all its fields says so, what takes
@@ -233,22 +143,20 @@ func TestDescriptionOfWholeRecords(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t).description(t, keyAll)
 	fields := d.at("components", "schemas", "Order", "properties")
-	holds := func(data map[string]any, whole bool) {
+	for answer, whole := range map[string]bool{"/order post 201": true, "/order/{id} put 200": true, "/order/{id} get 200": false, "/order get 200": false} {
+		at := strings.Fields(answer)
+		data := d.at("paths", at[0], at[1], "responses", at[2], "content", jsonType, "schema", "properties", "data")
+		if data["items"] != nil {
+			data = d.in(data, "items")
+		}
 		required, _ := data["required"].([]any)
 		for name, f := range fields {
-			require.Equal(t, whole && f.(map[string]any)["type"] != "array", slices.Contains(required, any(name)), name)
+			require.Equal(t, whole && f.(map[string]any)["type"] != "array", slices.Contains(required, any(name)), "%s: %s", answer, name)
 		}
 	}
-	for op, status := range map[string]string{"/order post": "201", "/order/{id} put": "200", "/order/{id} get": "200"} {
-		path, method, _ := strings.Cut(op, " ")
-		holds(d.at("paths", path, method, "responses", status, "content", "application/json", "schema", "properties", "data"), method != "get")
-	}
-	holds(d.at("paths", "/order", "get", "responses", "200", "content", "application/json", "schema", "properties", "data", "items"), false)
-	change := d.at("paths", "/changes", "get", "responses", "200", "content", "application/json", "schema", "properties", "data", "items", "properties", "record")
+	change := d.at("paths", "/changes", "get", "responses", "200", "content", jsonType, "schema", "properties", "data", "items", "properties", "record")
 	require.Contains(t, change["anyOf"], map[string]any{"$ref": "#/components/schemas/WholeOrder"})
-	for name := range d.at("components", "schemas") {
-		each(d.at("components", "schemas", name), func(m map[string]any) { require.NotContains(t, m, "default", name) })
-	}
+	each(d.at("components", "schemas"), func(m map[string]any) { require.NotContains(t, m, "default") })
 	require.Contains(t, d.at("components", "schemas", "OrderCreate", "properties", "is_blocked")["description"], "0 where it is left out.")
 }
 
@@ -258,10 +166,13 @@ func TestDescriptionOfWholeRecords(t *testing.T) {
 func TestDescriptionForGenerators(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
-	for _, version := range []string{"3.1", "3.0"} {
-		d := h.description(t, keyAll+"&version="+version)
-		require.Contains(t, d.root["openapi"], version+".")
-		each(d.root, func(m map[string]any) {
+	d := h.description(t, keyAll)
+	for version, nullable := range map[string]any{"3.1": nil, "3.0": true} {
+		of := h.description(t, keyAll+"&version="+version)
+		require.Contains(t, of.root["openapi"], version+".")
+		require.Equal(t, d.operations(), of.operations())
+		require.Equal(t, nullable, of.at("components", "schemas", "OrderCreate", "properties", "vehicle_id")["nullable"])
+		each(of.root, func(m map[string]any) {
 			values, is := m["enum"].([]any)
 			if !is {
 				return
@@ -272,7 +183,6 @@ func TestDescriptionForGenerators(t *testing.T) {
 			}
 		})
 	}
-	d := h.description(t, keyAll)
 	for _, p := range d.at("paths", "/order", "get")["parameters"].([]any) {
 		p := d.resolve(p)
 		s := p["schema"].(map[string]any)
@@ -289,18 +199,20 @@ func TestDescriptionForGenerators(t *testing.T) {
 	}
 }
 
-// TestDescriptionNamesStay holds what generated clients are named after to be the same
-// whatever else the api_key may call.
-func TestDescriptionNamesStay(t *testing.T) {
+// TestDescriptionOfFew: an api_key is described what it may call, and what generated clients are named
+// after is the same whatever else it may call.
+func TestDescriptionOfFew(t *testing.T) {
 	t.Parallel()
 	const few = "22222222-2222-4222-8222-222222222222"
 	h := newFixture(t)
 	h.setKeys(keyOf(keyAll, "all", h.Grants()...), keyOf(few, "few", Grant{"GET", "/orderline"}, Grant{"PUT", "/order"}, Grant{"GET", "/changes"}))
 	all, some := h.description(t, keyAll), h.description(t, few)
-	for name, of := range map[string]string{"get /orderline": "listOrderlines", "put /order/{id}": "updateOrder", "get /changes": "listChanges"} {
-		method, path, _ := strings.Cut(name, " ")
-		for status, response := range some.at("paths", path, method)["responses"].(map[string]any) {
-			require.Equal(t, all.at("paths", path, method)["responses"].(map[string]any)[status].(map[string]any)["$ref"], response.(map[string]any)["$ref"], "%s %s", of, status)
+	granted := slices.DeleteFunc(some.operations(), func(op string) bool { return strings.Contains(op, " /authenticate") })
+	require.Equal(t, []string{"GET /changes", "GET /orderline", "GET /orderline/{id}", "PUT /order/{id}"}, granted)
+	for _, op := range granted {
+		method, path, _ := strings.Cut(op, " ")
+		for status, response := range some.at("paths", path, strings.ToLower(method), "responses") {
+			require.Equal(t, all.at("paths", path, strings.ToLower(method), "responses")[status].(map[string]any)["$ref"], response.(map[string]any)["$ref"], "%s %s", op, status)
 		}
 	}
 }
@@ -339,88 +251,41 @@ func TestDescriptionNamesAreNeutral(t *testing.T) {
 
 // TestDescriptionTellsHowLongSessionsLive as this gateway has it, and not as most do.
 func TestDescriptionTellsHowLongSessionsLive(t *testing.T) {
+	t.Parallel()
 	text := newFixture(t, func(_ *fixture, o *Options) { o.SessionTTL = 10 * time.Minute }).description(t, keyAll).text
 	require.Equal(t, 3, strings.Count(text, "valid for 10 minutes"))
 	require.NotContains(t, text, "valid for 30 minutes")
 	require.NotContains(t, text, "<lifetime>")
 }
 
-// TestDescriptionIsSentOnce, and packed where the client wants that.
+// TestDescriptionIsSentOnce, to an api_key that there is, and packed where the client wants that.
 func TestDescriptionIsSentOnce(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
-	ask := func(headers ...string) answered {
-		return visitor{h: h}.ask("GET", "/openapi.json?api_key="+keyAll, "", headers...)
+	ask := func(key string, headers ...string) answered {
+		return visitor{h: h}.ask("GET", "/openapi.json"+key, "", headers...)
 	}
-	plain, packed := ask(), ask("Accept-Encoding", "br, gzip")
-	require.Equal(t, "Accept-Encoding", plain.head("Vary"))
-	require.Equal(t, "private, no-cache", plain.head("Cache-Control"))
-	require.Equal(t, "no-referrer", plain.head("Referrer-Policy"), "its address holds the key")
+	const own = "?api_key=" + keyAll
+	plain, packed := ask(own), ask(own, "Accept-Encoding", "br, gzip")
+	for name, want := range map[string]string{"Vary": "Accept-Encoding", "Cache-Control": "private, no-cache", "Referrer-Policy": "no-referrer", "Content-Encoding": ""} {
+		require.Equal(t, want, plain.head(name))
+	}
 	require.Equal(t, "gzip", packed.head("Content-Encoding"))
-	reader, err := gzip.NewReader(bytes.NewReader([]byte(packed.body)))
-	require.NoError(t, err)
-	unpacked, err := io.ReadAll(reader)
-	require.NoError(t, err)
-	require.Equal(t, plain.body, string(unpacked))
+	require.Equal(t, plain.body, unzipped(t, packed.body))
 	require.NotEqual(t, plain.head("ETag"), packed.head("ETag"), "strong tags differ by encoding")
-	require.Equal(t, 304, ask("If-None-Match", plain.head("ETag")).status)
-	require.Equal(t, 304, ask("If-None-Match", packed.head("ETag"), "Accept-Encoding", "gzip").status)
-	require.Equal(t, 200, ask("If-None-Match", packed.head("ETag")).status)
+	for _, unwanted := range []string{"identity", "gzip;q=0", "br, gzip; q=0.0", "x-gzip"} {
+		require.Equal(t, plain.head("ETag"), ask(own, "Accept-Encoding", unwanted).head("ETag"), unwanted)
+	}
+	again := ask(own, "If-None-Match", plain.head("ETag"))
+	require.Equal(t, []any{304, ""}, []any{again.status, again.body})
+	require.Equal(t, 304, ask(own, "If-None-Match", packed.head("ETag"), "Accept-Encoding", "gzip").status)
+	require.Equal(t, 200, ask(own, "If-None-Match", packed.head("ETag")).status)
 	h.setKeys(keyOf(keyAll, "all", Grant{"GET", "/order"}))
-	require.Equal(t, 200, ask("If-None-Match", plain.head("ETag")).status, "another allowlist makes another description")
-}
+	require.Equal(t, 200, ask(own, "If-None-Match", plain.head("ETag")).status, "another allowlist makes another description")
 
-// TestDescriptionOfVersion30 has nothing of what only 3.1 knows.
-func TestDescriptionOfVersion30(t *testing.T) {
-	t.Parallel()
-	h := newFixture(t)
-	text, err := h.Describe(keyFor(h.Gateway, h.Grants()...), openapi.Version30)
-	require.NoError(t, err)
-	d := readDescription(t, text)
-	require.Regexp(t, `^3\.0\.`, d.root["openapi"])
-	require.Equal(t, h.description(t, keyAll).operations(), d.operations())
-	each(d.at("components", "schemas"), func(m map[string]any) {
-		_, union := m["type"].([]any)
-		require.False(t, union, "%v", m)
-		require.NotContains(t, m, "const")
-	})
-	properties := d.at("paths", "/order", "post", "requestBody", "content", "application/json", "schema", "properties")
-	require.Equal(t, true, properties["vehicle_id"].(map[string]any)["nullable"])
-}
-
-// TestLongRunningBodiesTakeTheReceiver: what answers by callback describes where to, in every body.
-func TestLongRunningBodiesTakeTheReceiver(t *testing.T) {
-	t.Parallel()
-	model, err := sampleModel()
-	require.NoError(t, err)
-	g := New(Options{
-		BasePath: "/webservice_v2", Offer: backend.Offer{Model: model}, Resets: new(auth.Resets), Location: time.UTC, Clock: time.Now,
-		Callbacks: &Callbacks{Long: func(Grant) bool { return true }},
-	})
-	text, err := g.Describe(keyFor(g, g.Grants()...), openapi.Version31)
-	require.NoError(t, err)
-	type schema struct {
-		Ref      string `json:"$ref"`
-		Required []string
+	refused(t, ask(""), fault{400, "These parameter(s): api_key are required", mapping.ParametersRequired, ""})
+	for _, key := range []string{"x", "11111111-1111-4111-8111-111111111112", strings.ToUpper(keyAll) + "0"} {
+		require.Equal(t, 401, ask("?api_key="+key).status, key)
 	}
-	var d struct {
-		Paths map[string]map[string]struct {
-			RequestBody struct {
-				Content map[string]struct{ Schema schema }
-			}
-		}
-		Components struct{ Schemas map[string]schema }
-	}
-	require.NoError(t, json.Unmarshal(text, &d))
-	bodies := 0
-	for path, methods := range d.Paths {
-		for method, op := range methods {
-			if content, has := op.RequestBody.Content[jsonType]; has && !isUnderAuthenticate(path) {
-				bodies++
-				of := d.Components.Schemas[strings.TrimPrefix(content.Schema.Ref, "#/components/schemas/")]
-				require.Contains(t, of.Required, webhookURL, "%s %s", method, path)
-			}
-		}
-	}
-	require.Greater(t, bodies, 20)
+	require.Equal(t, 400, visitor{h: h}.ask("POST", "/openapi.json"+own, "").status)
 }

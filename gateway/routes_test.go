@@ -19,9 +19,14 @@ import (
 
 // tableOnly is a gateway that can route, and nothing else.
 func tableOnly(t testing.TB) *Gateway {
-	model, err := mapping.LoadModel("")
+	model, err := sampleModel()
 	require.NoError(t, err)
-	return New(Options{BasePath: "/webservice_v2", Offer: backend.Offer{Model: model, Exports: true}, Resets: new(auth.Resets), Clock: time.Now, Policy: func() *Policy { return new(Policy) }})
+	return offering(backend.Offer{Model: model, Exports: true})
+}
+
+// offering is one in front of what a backend offers.
+func offering(offer backend.Offer) *Gateway {
+	return New(Options{BasePath: "/webservice_v2", Offer: offer, Resets: new(auth.Resets), Location: time.UTC, Clock: time.Now, Policy: func() *Policy { return new(Policy) }})
 }
 
 // router asks a gateway which operation a request line names.
@@ -81,7 +86,6 @@ func FuzzQuery(f *testing.F) {
 		f.Add(s)
 	}
 	g := tableOnly(f)
-	g.o.Location = time.UTC
 	routed := router(g)
 	f.Fuzz(func(t *testing.T, raw string) {
 		params := appendParams(nil, []byte(raw))
@@ -111,7 +115,7 @@ func FuzzQuery(f *testing.F) {
 // What a backend lacks is no endpoint: of operations, of resources, and of the
 // endpoints that work with them.
 func TestEndpointsOfABackendThatHasNotAll(t *testing.T) {
-	model, err := mapping.LoadModel("")
+	model, err := sampleModel()
 	require.NoError(t, err)
 	offer := backend.Offer{Model: model, Supports: func(r *mapping.Resource, op mapping.Scope) bool {
 		switch r.Name {
@@ -138,7 +142,7 @@ func TestEndpointsOfABackendThatHasNotAll(t *testing.T) {
 	} {
 		require.Equal(t, c.there, slices.Contains(grants, c.grant), "%v", c.grant)
 	}
-	routed := router(New(Options{BasePath: "/webservice_v2", Offer: offer, Resets: new(auth.Resets), Clock: time.Now, Policy: func() *Policy { return new(Policy) }}))
+	routed := router(offering(offer))
 	for uri, reason := range map[string]mapping.Reason{
 		"/webservice_v2/order":      mapping.MethodUnsupported, // the list; one can be got
 		"/webservice_v2/contact/1":  mapping.MethodUnsupported,
@@ -147,13 +151,9 @@ func TestEndpointsOfABackendThatHasNotAll(t *testing.T) {
 		_, err := routed("GET", uri)
 		require.True(t, mapping.Is(err, reason), "%s: %v", uri, err)
 	}
-}
 
-// Nothing publishes where the backend cannot write what tells so.
-func TestPublishingNeedsAStatusThatIsWritten(t *testing.T) {
-	model, err := mapping.LoadModel("")
-	require.NoError(t, err)
-	grants := Endpoints(backend.Offer{Model: model, Writes: func(_ *mapping.Resource, f *mapping.Field) bool { return f.Name != "publish_status" }})
+	// Nothing publishes where the backend cannot write what tells so.
+	grants = Endpoints(backend.Offer{Model: model, Writes: func(_ *mapping.Resource, f *mapping.Field) bool { return f.Name != "publish_status" }})
 	for path, there := range map[string]bool{"/vehicle/publishstart": false, "/vehicle/publishstop": false, "/updatelicenseplate": true} {
 		require.Equal(t, there, slices.Contains(grants, Grant{"PUT", path}), path)
 	}

@@ -18,17 +18,27 @@ import (
 	"frontdesk/mapping"
 )
 
-// TestServerStoppedAsItStarts: whoever stops a server that has only just begun to
-// serve, or has not yet, must not wait for it for ever.
-func TestServerStoppedAsItStarts(t *testing.T) {
+// serving begins to serve, each time it is called, on a port of its own.
+func serving(t *testing.T, handler fasthttp.RequestHandler) func() (server *gateway.Server, at string, served chan error) {
 	model, err := mapping.LoadModel("")
 	require.NoError(t, err)
 	g := gateway.New(gateway.Options{BasePath: "/webservice_v2", Offer: backend.Offer{Model: model}})
-	for range 500 {
+	return func() (*gateway.Server, string, chan error) {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		require.NoError(t, err)
-		server, served := gateway.NewServer(gateway.ServerOptions{Current: func() (*gateway.Gateway, fasthttp.RequestHandler) { return g, nil }}), make(chan error, 1)
+		server := gateway.NewServer(gateway.ServerOptions{Current: func() (*gateway.Gateway, fasthttp.RequestHandler) { return g, handler }})
+		served := make(chan error, 1)
 		go func() { served <- server.Serve(listener) }()
+		return server, listener.Addr().String(), served
+	}
+}
+
+// TestServerStoppedAsItStarts: whoever stops a server that has only just begun to
+// serve, or has not yet, must not wait for it for ever.
+func TestServerStoppedAsItStarts(t *testing.T) {
+	serve := serving(t, nil)
+	for range 500 {
+		server, _, served := serve()
 		require.NoError(t, server.Shutdown(context.Background()))
 		require.NoError(t, <-served)
 	}
@@ -37,22 +47,14 @@ func TestServerStoppedAsItStarts(t *testing.T) {
 // TestServerStopsBetweenRequests: what was done is answered, whenever the server stops. Fiber's own
 // stop closes connections whose next request has just come, and does what they ask.
 func TestServerStopsBetweenRequests(t *testing.T) {
-	model, err := mapping.LoadModel("")
-	require.NoError(t, err)
-	g := gateway.New(gateway.Options{BasePath: "/webservice_v2", Offer: backend.Offer{Model: model}})
 	var done, answered atomic.Int64
+	serve := serving(t, func(*fasthttp.RequestCtx) { done.Add(1) })
 	for range 30 {
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		require.NoError(t, err)
-		server := gateway.NewServer(gateway.ServerOptions{Current: func() (*gateway.Gateway, fasthttp.RequestHandler) {
-			return g, func(*fasthttp.RequestCtx) { done.Add(1) }
-		}})
-		served := make(chan error, 1)
-		go func() { served <- server.Serve(listener) }()
+		server, at, served := serve()
 		var clients sync.WaitGroup
 		started := make(chan struct{}, 64)
 		for range cap(started) {
-			conn, err := net.Dial("tcp", listener.Addr().String())
+			conn, err := net.Dial("tcp", at)
 			require.NoError(t, err)
 			clients.Go(func() {
 				defer conn.Close()
