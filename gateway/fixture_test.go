@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/alexedwards/argon2id"
@@ -92,6 +93,14 @@ func fill(store *reference.Store) error {
 
 func openStore(file string, model *mapping.Model, clock func() time.Time) (*reference.Store, error) {
 	return reference.Open(context.Background(), reference.Options{DSN: "sqlite:" + file, Model: model, Hasher: auth.NewHasher(), Now: clock})
+}
+
+// inBubble runs a test by the clock of a bubble. What the process has once is begun before.
+func inBubble(t *testing.T, test func(*testing.T)) {
+	_, err := sampleFile()
+	require.NoError(t, err)
+	require.NotEmpty(t, new(fasthttp.ResponseHeader).Header(), "with its Date, by a clock of fasthttp's own")
+	synctest.Test(t, test)
 }
 
 // newFixture opens a fixture for a test. Each tune may change what the

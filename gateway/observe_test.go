@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -75,9 +74,7 @@ func (s slowStore) Verify(ctx context.Context, c auth.Credentials) (auth.User, e
 // TestWhatIsCounted has names of the configuration and of the endpoint table, never
 // what a client made up; and of the time, the administration's part, of this request's calls alone.
 func TestWhatIsCounted(t *testing.T) {
-	_, err := sampleFile()
-	require.NoError(t, err)
-	synctest.Test(t, countedByTheClock)
+	inBubble(t, countedByTheClock)
 }
 
 func countedByTheClock(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/netip"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -37,9 +36,7 @@ func (a *askedSessions) Get(ctx context.Context, token auth.TokenHash) (*auth.Se
 // TestUnknownPathHasItsKey: who asks for what there is not is in the log and counted, and
 // learns nothing by it.
 func TestUnknownPathHasItsKey(t *testing.T) {
-	_, err := sampleFile()
-	require.NoError(t, err)
-	synctest.Test(t, unknownPathHasItsKey)
+	inBubble(t, unknownPathHasItsKey)
 }
 
 func unknownPathHasItsKey(t *testing.T) {
