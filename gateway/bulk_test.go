@@ -1,9 +1,9 @@
 package gateway
 
 import (
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -90,53 +90,25 @@ func TestBulkErrorsAreBounded(t *testing.T) {
 	}
 }
 
-// TestBulkGrants: only an entry of its own grants it, and only to who may do the same with
-// one record; to others it is not there. What was there before, is.
+// TestBulkGrants: only who may do the same with one record is told of it. What is refused to whom,
+// TestToolsAgreeWithServing draws.
 func TestBulkGrants(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
-	const key = "33333333-3333-4333-8333-333333333333"
-	unknown := func(path string) fault { return fault{400, "Invalid endpoint: " + path, mapping.EndpointUnknown, ""} }
-	unsupported := func(method, path string) fault {
-		return fault{400, "Method: " + method + " not supported for endpoint: " + path, mapping.MethodUnsupported, ""}
+	for _, c := range []struct {
+		grants []Grant
+		want   []string
+	}{
+		{[]Grant{{"GET", "/article"}, {"POST", "/article"}, {"PUT", "/article"}, {"DELETE", "/article"}}, []string{}},
+		{[]Grant{{"POST", "/article/bulk"}}, []string{}},
+		{[]Grant{{"POST", "/article/bulk"}, {"PUT", "/article"}, {"PUT", "/article/bulk"}}, []string{"PUT /article/bulk"}},
+		{[]Grant{{"POST", "/article"}, {"POST", "/article/bulk"}}, []string{"POST /article/bulk"}},
+	} {
+		h.setKeys(keyOf(keyAll, "all", c.grants...))
+		told := slices.DeleteFunc(h.description(t, keyAll).operations(), func(op string) bool { return !strings.Contains(op, "bulk") })
+		require.Equal(t, c.want, told)
+		require.Equal(t, len(told), strings.Count(h.as("demo").ask("GET", "/authenticate/acces", "").body, "bulk"), told)
 	}
-	all := func(path string) []Grant {
-		return []Grant{{"GET", path}, {"POST", path}, {"PUT", path}, {"DELETE", path}}
-	}
-	grant := func(grants ...Grant) visitor {
-		h.setKeys(keyOf(keyAll, "all", h.Grants()...), keyOf(key, "some", grants...))
-		return visitor{h, h.session(key, "demo")}
-	}
-	body := recordsOf("{}")
-	c := grant(all("/article")...)
-	refused(t, c.ask("POST", "/article/bulk", body), unsupported("POST", "/article/bulk"))
-	refused(t, c.ask("PUT", "/article/bulk", "{}"), fault{400, "Primary ID is not an valid ID", mapping.PrimaryIDInvalid, ""})
-	key1, _ := h.current().Keys.Look(sha256.Sum256([]byte(key)), h.clock.Now())
-	require.Equal(t, mapping.MethodUnsupported, h.Explain(Asked{Method: "POST", Target: "/webservice_v2/article/bulk", Key: key1}).Reason)
-	require.Equal(t, "/article/{id}", h.Explain(Asked{Method: "PUT", Target: "/webservice_v2/article/bulk", Key: key1}).Operation.Template)
-	refused(t, c.ask("GET", "/article/bulk", ""), fault{403, "Primary ID is invalid", mapping.PrimaryIDInvalid, ""})
-	refused(t, c.ask("DELETE", "/article/bulk", ""), fault{400, "Primary ID is not an valid ID", mapping.PrimaryIDInvalid, ""})
-	refused(t, c.ask("PATCH", "/article/bulk", body), unsupported("PATCH", "/article/bulk"))
-	refused(t, c.ask("POST", "/article/bulk/5", body), unknown("/article/bulk/5"))
-	require.NotContains(t, c.ask("GET", "/authenticate/acces", "").body, "bulk")
-
-	c = grant(Grant{"GET", "/article"})
-	refused(t, c.ask("POST", "/article/bulk", body), unsupported("POST", "/article/bulk"))
-	refused(t, c.ask("PUT", "/article/bulk", body), unsupported("PUT", "/article/bulk"))
-	c = grant(Grant{"GET", "/order"})
-	refused(t, c.ask("PUT", "/article/bulk", body), unknown("/article/bulk"))
-	c = grant(Grant{"POST", "/article/bulk"}, Grant{"PUT", "/article"}, Grant{"PUT", "/article/bulk"})
-	refused(t, c.ask("POST", "/article/bulk", body), unsupported("POST", "/article/bulk"))
-	require.Equal(t, []int{403}, statusesOf(c.many(t, "PUT", "/article/bulk", body)))
-	require.Equal(t, 1, strings.Count(c.ask("GET", "/authenticate/acces", "").body, "bulk"))
-	require.NotContains(t, h.description(t, key).operations(), "POST /article/bulk")
-	require.Contains(t, h.description(t, key).operations(), "PUT /article/bulk")
-
-	c = grant(Grant{"POST", "/article/bulk"})
-	refused(t, c.ask("POST", "/article/bulk", body), unknown("/article/bulk"))
-	c = grant(Grant{"POST", "/article"}, Grant{"POST", "/article/bulk"})
-	require.Equal(t, []int{403}, statusesOf(c.many(t, "POST", "/article/bulk", body)))
-	refused(t, c.ask("PUT", "/article/bulk", body), unsupported("PUT", "/article/bulk"))
 }
 
 // TestBulkArrays: a record has the arrays that a request for it alone may have.

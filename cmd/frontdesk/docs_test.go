@@ -26,6 +26,15 @@ var (
 	namedTest = regexp.MustCompile("`(Test\\w*)(…?)`( ¹)?(?:\\s+in\\s+`([\\w./]+)`)?")
 )
 
+// section is a chapter of a page.
+func section(t *testing.T, page, title string) string {
+	t.Helper()
+	_, text, found := strings.Cut(rig.Read(t, rig.Repository(t, "docs", page)), "\n## "+title+"\n")
+	require.True(t, found)
+	text, _, _ = strings.Cut(text, "\n## ")
+	return text
+}
+
 // testFolders are where each test is declared, by its name.
 func testFolders(t *testing.T) map[string][]string {
 	t.Helper()
@@ -82,11 +91,8 @@ func TestDocsNameTestsThatThereAre(t *testing.T) {
 
 // TestEveryFailureOfOthersHasATest: each row of that table names one.
 func TestEveryFailureOfOthersHasATest(t *testing.T) {
-	_, section, found := strings.Cut(rig.Read(t, rig.Repository(t, "docs", "reliability.md")), "\n## What befell others\n")
-	require.True(t, found)
-	section, _, _ = strings.Cut(section, "\n## ")
 	rows := 0
-	for line := range strings.Lines(section) {
+	for line := range strings.Lines(section(t, "reliability.md", "What befell others")) {
 		cells := strings.Split(line, "|")
 		if len(cells) != 5 || strings.HasPrefix(line, "|---") || strings.Contains(line, "| Test |") {
 			continue
@@ -104,11 +110,9 @@ var namedFunction = regexp.MustCompile("(?m)\\| `([\\w./]+\\.go)`((?: `\\w+`,?)+
 // TestLivesOfRequests: whoever follows a request by docs/development.md finds each
 // function in the file that is named.
 func TestLivesOfRequests(t *testing.T) {
-	_, section, found := strings.Cut(rig.Read(t, rig.Repository(t, "docs", "development.md")), "\n## The life of a request\n")
-	require.True(t, found)
-	section, _, _ = strings.Cut(section, "\n## ")
-	rows := namedFunction.FindAllStringSubmatch(section, -1)
-	require.Equal(t, strings.Count(section, "\n| ")-2, len(rows), "a row of the two tables names no function")
+	life := section(t, "development.md", "The life of a request")
+	rows := namedFunction.FindAllStringSubmatch(life, -1)
+	require.Equal(t, strings.Count(life, "\n| ")-2, len(rows), "a row of the two tables names no function")
 	for _, row := range rows {
 		parsed, err := parser.ParseFile(token.NewFileSet(), rig.Repository(t, filepath.FromSlash(row[1])), nil, parser.SkipObjectResolution)
 		require.NoError(t, err, row[0])
@@ -129,9 +133,7 @@ var (
 // TestRecipesNameWhatThereIs: each file, folder and identifier that the recipes of
 // docs/development.md name is in the tree. A name without a folder is of any.
 func TestRecipesNameWhatThereIs(t *testing.T) {
-	_, section, found := strings.Cut(rig.Read(t, rig.Repository(t, "docs", "development.md")), "\n## How to add …\n")
-	require.True(t, found)
-	section, _, _ = strings.Cut(section, "\n## ")
+	recipes := section(t, "development.md", "How to add …")
 	var files []string
 	var code strings.Builder
 	root := rig.Repository(t)
@@ -149,7 +151,7 @@ func TestRecipesNameWhatThereIs(t *testing.T) {
 		return err
 	}))
 	named := 0
-	for _, words := range quoted.FindAllStringSubmatch(section, -1) {
+	for _, words := range quoted.FindAllStringSubmatch(recipes, -1) {
 		named++
 		name := words[1]
 		if dot := strings.IndexByte(name, '.'); identifier.MatchString(name) || !strings.ContainsAny(name, "/*") && !strings.HasSuffix(name, ".go") && identifier.MatchString(name[dot+1:]) {

@@ -9,13 +9,12 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/cmd/frontdesk/accesslog"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 	"frontdesk/gateway/webhook/webhooktest"
 )
 
@@ -27,10 +26,7 @@ var nightQuestion = regexp.MustCompile("(?s)```sh\n(frontdesk [^\n]*)\n```\n(?:\
 // nightQuestions are those of the page.
 func nightQuestions(t *testing.T) (all []question) {
 	t.Helper()
-	_, section, found := strings.Cut(rig.Read(t, rig.Repository(t, "docs", "operators.md")), "\n## At night\n")
-	require.True(t, found)
-	section, _, _ = strings.Cut(section, "\n## ")
-	for _, match := range nightQuestion.FindAllStringSubmatch(section, -1) {
+	for _, match := range nightQuestion.FindAllStringSubmatch(section(t, "operators.md", "At night"), -1) {
 		all = append(all, question{match[1], match[2]})
 	}
 	return all
@@ -157,10 +153,10 @@ func toldOfANight(t *testing.T, n *rig.Night, step rig.NightStep) {
 	notice, command := n.NightNotice(step)
 	require.Equal(t, 200, n.AskOps(notice.Page).Status, notice.Page)
 	if notice.Command != "" {
-		require.EventuallyWithT(t, func(c *assert.CollectT) { // lines of the log are written behind their answers
+		await.True(t, func() bool { // lines of the log are written behind their answers
 			_, out, problems := cli("", command...)
-			assert.Contains(c, out+problems, step.Tells)
-		}, rig.Patience, 10*time.Millisecond, notice.Command)
+			return strings.Contains(out+problems, step.Tells)
+		}, "%s to tell %q", notice.Command, step.Tells)
 	}
 	if step.Mend != nil {
 		step.Mend()

@@ -44,8 +44,8 @@ func busyDesk(t *testing.T) *rig.Desk {
 	d := rig.Start(t, rig.Options{DSN: rig.Engines[0].DSN(t), Extra: spans.Options() + "model: {dir: " + agingModel(t) + "}\n", Keys: fmt.Sprintf(moreKeys, sha256.Sum256([]byte(usedKey)), sha256.Sum256([]byte("no key")))})
 	token := d.Login(rig.FullKey, "demo")
 	require.Equal(t, 200, d.Call("GET", "/order/1", token, "").Status)
-	require.Equal(t, 404, d.Call("GET", "/order/999999", token, "").Status)
-	require.Equal(t, 400, d.Call("GET", "/nowhere/made-up-by-a-client", token, "").Status)
+	require.Equal(t, 404, d.Call("GET", "/order/999999", token, "", "X-Request-Id", "asked-behind").Status)
+	require.Equal(t, 400, d.Call("GET", "/nowhere/made-up-by-a-client", token, "", "X-Request-Id", "asked-nothing").Status)
 	require.Equal(t, 400, d.Call("BREW", "/order", token, "").Status)
 	require.Equal(t, 200, d.Call("PUT", "/article/bulk", token, `{"records":[{"id":999999}]}`).Status)
 	require.Equal(t, 200, d.Call("GET", "/order/1", d.Login(usedKey, "demo"), "").Status)
@@ -72,7 +72,10 @@ var (
 // TestMetrics: names and labels are bounded, and every metric is there that the
 // documentation, the dashboard and the alerts speak of, and no other.
 func TestMetrics(t *testing.T) {
-	text := busyDesk(t).OpsText("/metrics")
+	d := busyDesk(t)
+	text := d.OpsText("/metrics")
+	require.Positive(t, accessed(t, d, "asked-behind").Backend)
+	require.Zero(t, accessed(t, d, "asked-nothing").Backend)
 	for _, line := range []string{
 		`frontdesk_request_duration_seconds_count{endpoint="/order/{id}",method="GET",status="200"} 2`,
 		`frontdesk_request_duration_seconds_count{endpoint="/order/{id}",method="GET",status="404"} 1`,
@@ -83,6 +86,7 @@ func TestMetrics(t *testing.T) {
 		`frontdesk_sessions 2`,
 		`frontdesk_callbacks{state="exhausted"} 0`,
 		`frontdesk_backend_calls_total{operation="get",outcome="answered",resource="order"} 3`,
+		`frontdesk_backend_calls_total{operation="account",outcome="answered",resource=""} 2`,
 		`frontdesk_key_expires_timestamp_seconds{key="ended"} 1.5805116e+09`,
 		fmt.Sprintf(`frontdesk_key_hash_expires_timestamp_seconds{key="ended",sha256="%.4x"} 1.5805116e+09`, sha256.Sum256([]byte("no key"))),
 	} {

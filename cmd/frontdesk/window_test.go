@@ -68,6 +68,21 @@ func askJSON(t *testing.T, d *rig.Desk, path string, into any, headers ...string
 	return resp.StatusCode
 }
 
+// accessed returns the access line of a request, which comes after its answer.
+func accessed(t *testing.T, d *rig.Desk, id string) (found accesslog.Line) {
+	t.Helper()
+	await.True(t, func() bool {
+		for text := range strings.Lines(d.Log.String()) {
+			if l := (accesslog.Line{}); l.Read([]byte(text)) && l.RequestID == id {
+				found = l
+				return true
+			}
+		}
+		return false
+	})
+	return found
+}
+
 // loggedTally is what an access log counts, and the last of what it has.
 type loggedTally struct {
 	all      [3]int // requests, refused, failed
