@@ -48,64 +48,6 @@ func (w *untilWaiting) Write(p []byte) (int, error) {
 	return w.LockedBuffer.Write(p)
 }
 
-func TestCLIHelp(t *testing.T) {
-	code, help, stderr := cli("", "--help")
-	require.Zero(t, code)
-	require.Empty(t, stderr)
-	for _, command := range []string{"demo", "serve", "user add", "user passwd", "user list", "user block", "user unblock", "key new", "key rotate", "key revoke", "key list", "healthcheck", "seed", "version"} {
-		require.Regexp(t, `(?m)^  `+command+` +[A-Z]`, help)
-		code, own, stderr := cli("", append(strings.Fields(command), "--help")...)
-		require.Zero(t, code)
-		require.Empty(t, stderr)
-		require.Contains(t, own, "Usage: frontdesk "+command)
-	}
-	code, same, _ := cli("")
-	require.Zero(t, code)
-	require.Equal(t, help, same, "without arguments it helps")
-	code, version, _ := cli("", "version")
-	require.Zero(t, code)
-	require.Regexp(t, `^frontdesk \S+\ncommit `, version)
-}
-
-// TestCLIMisuse holds what is wrong with a command line to its exact words:
-// nothing is started, nothing is printed on standard output, the exit code is 2.
-func TestCLIMisuse(t *testing.T) {
-	dir := t.TempDir()
-	const hint = "Run frontdesk --help, or frontdesk COMMAND --help.\n"
-	const public = ": the demo's keys and passwords are public, so it serves on a loopback address only, such as 127.0.0.1:8080\n"
-	for line, want := range map[string]string{
-		"bogus":                                  "unexpected argument bogus\n" + hint,
-		"serv":                                   `unexpected argument serv, did you mean one of "serve", "user", "seed"?` + "\n" + hint,
-		"user":                                   `expected one of "add", "passwd", "list", "block", "unblock", ...` + "\n" + hint,
-		"serve":                                  "missing flags: --config=FILE\n" + hint,
-		"serve --confg x":                        `unknown flag --confg, did you mean "--config"?` + "\n" + hint,
-		"serve --config HERE/none.yaml":          "configuration: open HERE/none.yaml: no such file or directory\n",
-		"serve --config HERE":                    "configuration: read HERE: is a directory\n",
-		"user list --config HERE/none.yaml":      "configuration: open HERE/none.yaml: no such file or directory\n",
-		"key new":                                `expected "<name>"` + "\n" + hint,
-		"key new Web!":                           `key name "Web!": expected lower-case letters, digits, - and _, such as webshop` + "\n",
-		"seed":                                   "missing flags: --data=DIR\n" + hint,
-		"seed --data HERE --records 0":           "--records 0: expected at least 1\n",
-		"callbacks list --config x --state new":  `--state must be one of "","accepted","running","done","failed","called_back","collected","exhausted" but got "new"` + "\n" + hint,
-		"seed --data HERE --records x":           `--records: expected a valid 64 bit int but got "x"` + "\n" + hint,
-		"demo --data HERE --listen 0.0.0.0:8080": "--listen 0.0.0.0:8080" + public,
-		"demo --data HERE --listen :8080":        "--listen :8080" + public,
-		"demo --data HERE --listen example.nl:8080":                        "--listen example.nl:8080" + public,
-		"demo --data HERE --ops [::]:9090":                                 "--ops [::]:9090" + public,
-		"demo --data HERE --ops 9090":                                      "--ops 9090: expected a loopback address and a port, such as 127.0.0.1:8080\n",
-		"demo --data HERE extra":                                           "unexpected argument extra\n" + hint,
-		"user add jan --config HERE/none.yaml --client Garage --email jan": "--email jan: not an e-mail address\n",
-	} {
-		code, stdout, stderr := cli("", strings.Fields(strings.ReplaceAll(line, "HERE", dir))...)
-		require.Equal(t, "frontdesk: "+strings.ReplaceAll(want, "HERE", dir), stderr, line)
-		require.Equal(t, 2, code, line)
-		require.Empty(t, stdout, line)
-	}
-	left, err := os.ReadDir(dir)
-	require.NoError(t, err)
-	require.Empty(t, left)
-}
-
 // TestCLIKeysAndUsers sets a garage up from nothing, as its operator does: a
 // new key, a new user, a login; while the desk serves.
 func TestCLIKeysAndUsers(t *testing.T) {
@@ -179,27 +121,6 @@ func TestCLIKeysAndUsers(t *testing.T) {
 	})
 }
 
-func TestCLISeed(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "deep", "data")
-	for range 2 { // the second time it finds them there
-		code, stdout, stderr := cli("", "seed", "--data", dir, "--records", "40")
-		require.Zero(t, code, stderr)
-		require.Empty(t, stderr)
-		require.Regexp(t, `^`+regexp.QuoteMeta(filepath.Join(dir, desk.DatabaseFile))+` holds the sample data \(\S+\)\n$`, stdout)
-	}
-	require.Equal(t, []string{"40"}, rig.AskSQLite(t, filepath.Join(dir, desk.DatabaseFile), "SELECT orders FROM sample_data"))
-	code, _, stderr := cli("", "seed", "--data", dir, "--records", "41")
-	require.Equal(t, 1, code)
-	require.Equal(t, "frontdesk: cannot make sample data here: the database holds the sample data of 40 orders (version 2), not of 41 (version 2)\n", stderr)
-	code, _, stderr = cli("", "demo", "--data", dir, "--records", "41")
-	require.Equal(t, 2, code)
-	require.Contains(t, stderr, "--data "+dir+": cannot make sample data here")
-	require.Contains(t, stderr, "start it with as many --records, or in another folder")
-	info, err := os.Stat(dir)
-	require.NoError(t, err)
-	require.Equal(t, os.FileMode(0o700), info.Mode().Perm(), "others must not read it")
-}
-
 // demo is a running demo.
 type demo struct {
 	welcome []string // its last line is the ready line
@@ -265,6 +186,9 @@ func TestCLIDemo(t *testing.T) {
 		require.Empty(t, stderr)
 		rig.RequireAtRest(t, "sqlite:"+filepath.Join(dir, desk.DatabaseFile))
 	}
+	info, err := os.Stat(dir)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o700), info.Mode().Perm(), "others must not read it")
 	log, err := os.ReadFile(filepath.Join(dir, "frontdesk.log"))
 	require.NoError(t, err)
 	require.NotContains(t, string(log), desk.DemoFullKey)
@@ -298,25 +222,4 @@ func TestCLIUserHash(t *testing.T) {
 	ok, err := auth.NewHasher().Verify(t.Context(), "a good password", strings.TrimSpace(out))
 	require.NoError(t, err)
 	require.True(t, ok)
-}
-
-// TestConfigOfEnvironment: FRONTDESK_CONFIG is what --config would be, but where that or
-// something in its place is given.
-func TestConfigOfEnvironment(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "frontdesk.yaml")
-	require.NoError(t, os.WriteFile(file, []byte("ops: {listen: \"\"}\n"), 0o600))
-	t.Setenv("FRONTDESK_CONFIG", file)
-	code, _, stderr := cli("", "healthcheck")
-	require.Equal(t, 2, code)
-	require.Contains(t, stderr, file+": ops.listen is empty")
-	_, _, stderr = cli("", "healthcheck", "--ops", "127.0.0.1:1")
-	require.Contains(t, stderr, "no frontdesk answers at 127.0.0.1:1")
-	code, _, stderr = cli("", "audit")
-	require.Equal(t, 0, code, stderr)
-	_, _, stderr = cli("", "audit", "--config", "other.yaml")
-	require.Contains(t, stderr, "other.yaml")
-	require.NoError(t, os.Unsetenv("FRONTDESK_CONFIG"))
-	code, _, stderr = cli("", "audit")
-	require.Equal(t, 2, code)
-	require.Contains(t, stderr, "--config")
 }

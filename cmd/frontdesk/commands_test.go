@@ -71,10 +71,14 @@ func setUpCommands(env *testscript.Env) error {
 // runCommand runs frontdesk, with the file behind < as its standard input.
 func runCommand(s *testscript.TestScript, want int, args []string) {
 	input := ""
-	if last := len(args) - 1; strings.HasPrefix(args[last], "<") {
+	if last := len(args) - 1; last >= 0 && strings.HasPrefix(args[last], "<") {
 		input, args = s.ReadFile(args[last][1:]), args[:last]
 	}
 	s.Check(os.Chdir(s.MkAbs(".")))
+	if file := s.Getenv("FRONTDESK_CONFIG"); file != "" {
+		s.Check(os.Setenv("FRONTDESK_CONFIG", file))
+		defer os.Unsetenv("FRONTDESK_CONFIG")
+	}
 	code, stdout, stderr := cli(input, args...)
 	here := strings.NewReplacer(s.Getenv("WORK"), "HERE")
 	_, _ = here.WriteString(s.Stdout(), stdout)
