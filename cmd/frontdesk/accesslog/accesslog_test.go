@@ -3,14 +3,12 @@ package accesslog
 import (
 	"context"
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -45,25 +43,14 @@ func causesIn(t *testing.T, folder string) (words []string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
 	require.NoError(t, err)
-	require.NotEmpty(t, files)
 	for _, file := range files {
-		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		text, err := os.ReadFile(file)
 		require.NoError(t, err)
-		ast.Inspect(parsed, func(n ast.Node) bool {
-			spec, ok := n.(*ast.ValueSpec)
-			if !ok {
-				return true
-			}
-			if kind, ok := spec.Type.(*ast.Ident); ok && kind.Name == "Cause" && len(spec.Values) == 1 {
-				if text, ok := spec.Values[0].(*ast.BasicLit); ok {
-					word, err := strconv.Unquote(text.Value)
-					require.NoError(t, err)
-					words = append(words, word)
-				}
-			}
-			return true
-		})
+		for _, constant := range regexp.MustCompile(`(?m)^\s*Cause\w+\s+Cause\s*=\s*"(\w+)"`).FindAllSubmatch(text, -1) {
+			words = append(words, string(constant[1]))
+		}
 	}
+	require.Greater(t, len(words), 10)
 	return words
 }
 
@@ -113,19 +100,8 @@ func TestLogsOfAnySize(t *testing.T) {
 		runtime.KeepAlive(&q)
 		return max(after.HeapAlloc, before.HeapAlloc) - before.HeapAlloc
 	}
-	short, long := held(4_000), held(60_000)
-	require.Less(t, long, short+4<<20, "of 4,000 requests %d bytes are held", short)
-}
-
-// TestWhyTellsOfDeprecated: what a request named that is going away.
-func TestWhyTellsOfDeprecated(t *testing.T) {
-	const request = `{"level":"info","ts":"2026-11-22T02:13:07.000+0100","msg":"request","request_id":"r","key":"%s","client":"Demo Garage","method":"DELETE","endpoint":"/order/{id}","status":200,"duration":0.001,"backend":0.001%s}` + "\n"
-	const old = `,"deprecated":["DELETE /order/{id}","order.reference"]`
-	var l Line
-	require.True(t, l.Read([]byte(fmt.Sprintf(request, "webshop", old))))
-	var out strings.Builder
-	l.tell(&out, "")
-	require.Contains(t, out.String(), "It used what is deprecated: DELETE /order/{id}, order.reference.\n")
+	short, long := held(2_000), held(20_000)
+	require.Less(t, long, short+2<<20, "of 2,000 requests %d bytes are held", short)
 }
 
 // TestStopped: whoever stops a command has given it no wrong log, whether it was in

@@ -4,13 +4,14 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
-	"time"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -77,24 +78,6 @@ func (g *garage) apply(change *keys.Change, err error) (stdout string, _ error) 
 	return out.String(), err
 }
 
-func (g *garage) rotate(name string, days int) (string, error) {
-	g.t.Helper()
-	change, err := keys.Rotate(g.main, name, days)
-	return g.apply(change, err)
-}
-
-func (g *garage) revoke(name, at string) (string, error) {
-	g.t.Helper()
-	change, err := keys.Revoke(g.main, name, at)
-	return g.apply(change, err)
-}
-
-func (g *garage) add(name, expires string, allow ...string) (string, error) {
-	g.t.Helper()
-	change, err := keys.Add(g.main, name, expires, allow)
-	return g.apply(change, err)
-}
-
 var printedKey = regexp.MustCompile(`^api_key: ([0-9a-f-]{36})\n\nHand it to whoever will use it; it is shown only now.\n`)
 
 func hashIn(t *testing.T, stdout string) string {
@@ -105,72 +88,65 @@ func hashIn(t *testing.T, stdout string) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// TestRotate: by the clock of the bubble it is the first of January 2000, in Amsterdam too.
 func TestRotate(t *testing.T) {
-	g := newGarage(t)
-	last := time.Now().AddDate(0, 0, 14) // the day at noon is the same in Amsterdam and here but for an hour or two
-	stdout, err := g.rotate("planner", 14)
-	require.NoError(t, err)
-	day := regexp.MustCompile(`works until the end of (\S+) at most\.`).FindStringSubmatch(stdout)
-	require.NotNil(t, day, stdout)
-	written, err := time.Parse(time.DateOnly, day[1])
-	require.NoError(t, err)
-	assert.WithinDuration(t, last, written, 26*time.Hour)
-	first := hashIn(t, stdout)
-	assert.Equal(t, `# The office.
-api_keys:
-  - name: planner
-    key_sha256:
-      - {hash: "`+secondHash+`", expires: `+day[1]+`}
-      - "`+first+`"
-    expires: 2099-12-31
-    allow:
-      - "GET /vehicle"
-`, rig.Read(t, g.planner))
-	assert.Contains(t, stdout, "planner as a whole, the new api_key too, ends with 2099-12-31 (expires).\n")
-	assert.Contains(t, stdout, g.planner+" changed.")
-	info, err := os.Stat(g.planner)
-	require.NoError(t, err)
-	assert.Equal(t, os.FileMode(0o604), info.Mode().Perm())
-	entries, err := os.ReadDir(filepath.Dir(g.planner))
-	require.NoError(t, err)
-	assert.Len(t, entries, 1, "nothing else is left there")
+	synctest.Test(t, func(t *testing.T) {
+		g := newGarage(t)
+		stdout, err := g.apply(keys.Rotate(g.main, "planner", 14))
+		require.NoError(t, err)
+		first := hashIn(t, stdout)
+		planner := func(hashes string) string {
+			return "# The office.\napi_keys:\n  - name: planner\n    key_sha256:\n" + hashes + "    expires: 2099-12-31\n    allow:\n      - \"GET /vehicle\"\n"
+		}
+		ends := func(hash, day string) string {
+			return fmt.Sprintf("      - {hash: %q, expires: %s}\n", hash, day)
+		}
+		require.Equal(t, planner(ends(secondHash, "2000-01-15")+fmt.Sprintf("      - %q\n", first)), rig.Read(t, g.planner))
+		for _, told := range []string{
+			"works until the end of 2000-01-15 at most.", "planner as a whole, the new api_key too, ends with 2099-12-31 (expires).\n", g.planner + " changed.",
+		} {
+			require.Contains(t, stdout, told)
+		}
+		info, err := os.Stat(g.planner)
+		require.NoError(t, err)
+		require.Equal(t, os.FileMode(0o604), info.Mode().Perm())
+		entries, err := os.ReadDir(filepath.Dir(g.planner))
+		require.NoError(t, err)
+		require.Len(t, entries, 1, "nothing else is left there")
 
-	stdout, err = g.rotate("planner", 3)
-	require.NoError(t, err)
-	assert.Regexp(t, `      - \{hash: "`+secondHash+`", expires: (\S+)\}
-      - \{hash: "`+first+`", expires: \S+\}
-      - "`+hashIn(t, stdout)+`"
-`, rig.Read(t, g.planner), "whatever lasted longer ends with the third day")
-	_, err = g.rotate("plannr", 14)
-	assert.ErrorContains(t, err, "there is no key plannr in the configuration, did you mean planner?")
+		stdout, err = g.apply(keys.Rotate(g.main, "planner", 3))
+		require.NoError(t, err)
+		require.Equal(t, planner(ends(secondHash, "2000-01-04")+ends(first, "2000-01-04")+fmt.Sprintf("      - %q\n", hashIn(t, stdout))), rig.Read(t, g.planner), "whatever lasted longer ends with the third day")
+		_, err = g.apply(keys.Rotate(g.main, "plannr", 14))
+		require.ErrorContains(t, err, "there is no key plannr in the configuration, did you mean planner?")
+	})
 }
 
 func TestRevoke(t *testing.T) {
 	g := newGarage(t)
-	stdout, err := g.revoke("planner", "2099-01-31")
+	stdout, err := g.apply(keys.Revoke(g.main, "planner", "2099-01-31"))
 	require.NoError(t, err)
 	assert.Contains(t, stdout, "planner ends with 2099-01-31.\n")
 	assert.Contains(t, rig.Read(t, g.planner), "\n    expires: 2099-01-31\n")
-	_, err = g.revoke("planner", "2099-02-01")
+	_, err = g.apply(keys.Revoke(g.main, "planner", "2099-02-01"))
 	require.ErrorContains(t, err, "planner ends before 2099-02-01 already: on 2099-01-31 (expires, at ")
 	assert.Contains(t, rig.Read(t, g.planner), "\n    expires: 2099-01-31\n")
-	stdout, err = g.revoke("planner", "now")
+	stdout, err = g.apply(keys.Revoke(g.main, "planner", "now"))
 	require.NoError(t, err)
 	assert.Contains(t, stdout, "planner is refused, and its open sessions with it")
 	assert.Regexp(t, `(?m)^    expires: \S+Z$`, rig.Read(t, g.planner))
 	c, err := desk.LoadConfig(g.main)
 	require.NoError(t, err)
-	assert.True(t, c.APIKeys[1].Expires.Passed(time.Now().Add(time.Second)))
-	_, err = g.revoke("planner", "now")
+	_, err = g.apply(keys.Revoke(g.main, "planner", "now"))
 	assert.ErrorContains(t, err, "planner ended already, on "+c.APIKeys[1].Expires.String()+" (expires, at ")
-	_, err = g.revoke("webshop", "soon")
+	_, err = g.apply(keys.Revoke(g.main, "webshop", "soon"))
 	assert.ErrorAs(t, err, new(desk.Misuse))
 	assert.ErrorContains(t, err, "--at soon: expected a date")
 }
 
 func TestNew(t *testing.T) {
 	g := newGarage(t)
-	stdout, err := g.add("stock", "2099-06-30", "GET /order", "* /vehicle")
+	stdout, err := g.apply(keys.Add(g.main, "stock", "2099-06-30", []string{"GET /order", "* /vehicle"}))
 	require.NoError(t, err)
 	text := `api_keys:
   - name: stock
@@ -185,19 +161,19 @@ func TestNew(t *testing.T) {
 	info, err := os.Stat(g.beside("stock.yaml"))
 	require.NoError(t, err)
 	assert.Equal(t, os.FileMode(0o640), info.Mode().Perm())
-	stdout, err = g.add("idle", "")
+	stdout, err = g.apply(keys.Add(g.main, "idle", "", nil))
 	require.NoError(t, err)
 	assert.Contains(t, stdout, "It may do nothing yet: ")
 	assert.Contains(t, rig.Read(t, g.beside("idle.yaml")), "\n    allow: []\n")
 
 	before := rig.Read(t, g.main)
-	_, err = g.add("stock", "")
+	_, err = g.apply(keys.Add(g.main, "stock", "", nil))
 	assert.ErrorContains(t, err, "there is a key stock already ("+g.beside("stock.yaml")+":2)")
-	_, err = g.add("other", "", "GET /oder")
+	_, err = g.apply(keys.Add(g.main, "other", "", []string{"GET /oder"}))
 	assert.ErrorAs(t, err, new(strictyaml.Problems))
 	assert.ErrorContains(t, err, "other.yaml:6:9: api_keys[0].allow[0]: found \"GET /oder\", no such endpoint, did you mean GET /order?")
-	for _, misused := range [][]string{{"Web!"}, {"web", "soon"}, {"web", "", "order"}} {
-		_, err = g.add(misused[0], strings.Join(misused[1:min(len(misused), 2)], ""), misused[min(len(misused), 2):]...)
+	for _, misused := range [][3]string{{"Web!", "", "GET /order"}, {"web", "soon", "GET /order"}, {"web", "", "order"}} {
+		_, err = g.apply(keys.Add(g.main, misused[0], misused[1], misused[2:]))
 		assert.ErrorAs(t, err, new(desk.Misuse), misused)
 	}
 	assert.Equal(t, before, rig.Read(t, g.main))
@@ -214,32 +190,18 @@ func TestByHand(t *testing.T) {
 		require.ErrorContains(t, err, "nothing was changed: "+why+". A command writes an api_key only into a file of its own, which include names as keys.d/*.yaml does: "+todo)
 		require.Empty(t, stdout)
 	}
-	stdout, err := g.rotate("webshop", 14)
+	stdout, err := g.apply(keys.Rotate(g.main, "webshop", 14))
 	refused(stdout, err, g.main+": it has other settings", "put a hash that frontdesk key new prints under key_sha256 of webshop ("+g.main+":6)")
-	stdout, err = g.revoke("webshop", "2099-01-31")
+	stdout, err = g.apply(keys.Revoke(g.main, "webshop", "2099-01-31"))
 	refused(stdout, err, g.main+": it has other settings", "give webshop ("+g.main+":6) the line expires: 2099-01-31")
 	g.write(g.planner, rig.Read(t, g.planner)+"  - {name: second, key_sha256: [\""+strings.Repeat("9", 64)+"\"]}\n")
-	stdout, err = g.revoke("planner", "now")
+	stdout, err = g.apply(keys.Revoke(g.main, "planner", "now"))
 	refused(stdout, err, g.planner+": it is more, or less, than one api_key with all of it written out", "give planner ("+g.planner+":3) the line expires: ")
 	require.Equal(t, before, rig.Read(t, g.main))
 
 	g.write(g.main, strings.Replace(before, "include:", "#", 1))
-	stdout, err = g.add("stock", "", "GET /order")
+	stdout, err = g.apply(keys.Add(g.main, "stock", "", []string{"GET /order"}))
 	refused(stdout, err, g.main+": it has other settings", "include such a folder, or have frontdesk key new print what to write, without --config")
-}
-
-func TestList(t *testing.T) {
-	g := newGarage(t)
-	_, err := g.rotate("planner", 14)
-	require.NoError(t, err)
-	c, err := desk.LoadConfig(g.main)
-	require.NoError(t, err)
-	var out, notes bytes.Buffer
-	require.NoError(t, keys.List(desk.Program{Ctx: t.Context(), Stdout: &out, Stderr: &notes}, c))
-	assert.Contains(t, notes.String(), "When they were used last is not known: there is no database")
-	assert.Regexp(t, `(?m)^NAME +ENDS +SHA-256 +LAST USED +ENTRIES +WHERE$`, out.String())
-	assert.Regexp(t, `(?m)^webshop +never +e8d95748 +- +1 +`+regexp.QuoteMeta(g.main)+`:6$`, out.String())
-	assert.Regexp(t, `(?m)^planner +2099-12-31 +c8f367a8 \(ends \d{4}-\d\d-\d\d\), [0-9a-f]{8} +-, - +1 +`+regexp.QuoteMeta(g.planner)+`:3$`, out.String())
 }
 
 // TestBesideABrokenSheet: a key that leaked is ended whatever has become of the mapping sheet
@@ -268,18 +230,18 @@ func TestBesideABrokenSheet(t *testing.T) {
 			_, err := desk.LoadConfig(g.main)
 			require.Error(t, err, "it is broken")
 
-			_, err = g.revoke("planner", "now")
+			_, err = g.apply(keys.Revoke(g.main, "planner", "now"))
 			require.NoError(t, err)
 			require.Regexp(t, `\n    expires: \S+Z\n`, rig.Read(t, g.planner))
-			stdout, err := g.rotate("planner", 0)
+			stdout, err := g.apply(keys.Rotate(g.main, "planner", 0))
 			require.NoError(t, err)
 			require.Contains(t, rig.Read(t, g.planner), hashIn(t, stdout))
 			require.Contains(t, stdout, "nothing works until that is changed")
 
-			_, err = g.add("more", "", "GET /order")
+			_, err = g.apply(keys.Add(g.main, "more", "", []string{"GET /order"}))
 			require.ErrorAs(t, err, new(strictyaml.Problems))
 			g.write(g.main, strings.Replace(whole, "vendor:", "vendr:", 1))
-			_, err = g.revoke("webshop", "now")
+			_, err = g.apply(keys.Revoke(g.main, "webshop", "now"))
 			require.ErrorAs(t, err, new(strictyaml.Problems), "no gateway would take it up")
 			require.ErrorContains(t, err, "did you mean vendor?")
 		})
@@ -292,7 +254,7 @@ func TestRevokeBesideOthers(t *testing.T) {
 	g := newGarage(t)
 	was := rig.Read(t, g.planner)
 	g.write(g.beside("broken.yaml"), "api_keys: [{name: broken}]\n")
-	stdout, err := g.revoke("planner", "now")
+	stdout, err := g.apply(keys.Revoke(g.main, "planner", "now"))
 	require.Regexp(t, `\n    expires: \S+Z\n`, rig.Read(t, g.planner))
 	require.ErrorContains(t, err, "goes on with the configuration before")
 	require.ErrorContains(t, err, filepath.Join("keys.d", "broken.yaml")+":1:12: api_keys[0].key_sha256: missing")
@@ -302,14 +264,14 @@ func TestRevokeBesideOthers(t *testing.T) {
 	for name, text := range map[string]string{"planner.yaml": was + "    alow: []\n", "other.yaml": strings.ReplaceAll(was, secondHash, "x")} {
 		g.write(g.planner, was)
 		g.write(g.beside(name), text)
-		_, err = g.revoke("planner", "now")
+		_, err = g.apply(keys.Revoke(g.main, "planner", "now"))
 		require.ErrorAs(t, err, new(strictyaml.Problems), "%s: whose key it is, is not known for sure", name)
 		require.ErrorContains(t, err, name+":")
 		require.NotContains(t, rig.Read(t, g.planner), "Z\n")
 	}
 	require.NoError(t, os.Remove(g.beside("other.yaml")))
 	for _, name := range []string{"broken", "planer"} {
-		_, err = g.revoke(name, "now")
+		_, err = g.apply(keys.Revoke(g.main, name, "now"))
 		require.ErrorAs(t, err, new(strictyaml.Problems), "it may be in what cannot be read")
 		require.ErrorContains(t, err, "broken.yaml:1:")
 	}
@@ -317,7 +279,7 @@ func TestRevokeBesideOthers(t *testing.T) {
 	// What a mapping sheet that is right no longer has is for the restart.
 	g.write(g.beside("broken.yaml"), "api_keys: [{name: gone, key_sha256: [\""+strings.Repeat("9", 64)+"\"], allow: [GET /gone]}]\n")
 	g.write(g.planner, strings.Replace(was, `"GET /vehicle"`, `"GET /vehicle", "GET /gone"`, 1))
-	stdout, err = g.revoke("planner", "now")
+	stdout, err = g.apply(keys.Revoke(g.main, "planner", "now"))
 	require.NoError(t, err)
 	require.Contains(t, stdout, "takes it up by itself, or on SIGHUP: /readyz has no config.error then.")
 }
@@ -342,21 +304,15 @@ func TestChangedMeanwhile(t *testing.T) {
 func TestAbsolutePattern(t *testing.T) {
 	g := newGarage(t)
 	g.write(g.main, strings.Replace(rig.Read(t, g.main), `"keys.d/*.yaml"`, `"`+g.beside("*.yaml")+`"`, 1))
-	stdout, err := g.add("stock", "", "GET /order")
+	stdout, err := g.apply(keys.Add(g.main, "stock", "", []string{"GET /order"}))
 	require.NoError(t, err)
 	require.Contains(t, rig.Read(t, g.beside("stock.yaml")), hashIn(t, stdout))
-	_, err = g.rotate("stock", 1)
+	_, err = g.apply(keys.Rotate(g.main, "stock", 1))
 	require.NoError(t, err)
-	_, err = g.revoke("planner", "now")
+	_, err = g.apply(keys.Revoke(g.main, "planner", "now"))
 	require.NoError(t, err)
 	c, err := desk.LoadConfig(g.main)
 	require.NoError(t, err)
 	require.Len(t, c.APIKeys, 3)
-	require.True(t, c.APIKeys[1].Expires.Passed(time.Now().Add(time.Second)))
-
-	// What would not be served is not written, and no api_key is shown.
-	stdout, err = g.add("wrong", "", "GET /oder")
-	require.ErrorAs(t, err, new(strictyaml.Problems))
-	require.Empty(t, stdout)
-	require.NoFileExists(t, g.beside("wrong.yaml"))
+	require.False(t, c.APIKeys[1].Expires.IsZero())
 }
