@@ -37,6 +37,15 @@ func newWalk() *walk {
 // again has another process begin.
 func (w *walk) again() { w.Instrument = New(func() time.Time { return w.now }) }
 
+// restart has another process go on with what this one saved.
+func (w *walk) restart(t *testing.T) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "history")
+	require.NoError(t, w.Save(file))
+	w.again()
+	require.NoError(t, w.Load(file))
+}
+
 func (w *walk) note(a gateway.Answer) {
 	a.At = w.now
 	w.told = append(w.told, a)
@@ -207,10 +216,7 @@ func TestFloodLeavesOthers(t *testing.T) {
 		require.Equal(t, "login", all[MostRefusals].ID)
 	}
 	is()
-	file := filepath.Join(t.TempDir(), "history")
-	require.NoError(t, w.Save(file))
-	w.again()
-	require.NoError(t, w.Load(file))
+	w.restart(t)
 	is()
 }
 

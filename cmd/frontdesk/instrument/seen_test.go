@@ -3,7 +3,6 @@ package instrument
 import (
 	"fmt"
 	"math/rand/v2"
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -84,18 +83,13 @@ func TestTiesAreTheSum(t *testing.T) {
 	compare(MostSeen)
 	require.Equal(t, began.Unix(), w.Tied("nobody").Since.Unix())
 
-	file := filepath.Join(t.TempDir(), "history")
-	require.NoError(t, w.Save(file))
+	w.restart(t)
 	w.now = w.now.Add(time.Hour)
-	w.again()
-	require.NoError(t, w.Load(file))
 	require.Equal(t, began.Unix(), w.Tied("nobody").Since.Unix(), "it goes on counting")
 	compare(0) // whose names are in no file
 
 	w.now = w.now.Add(seenKept)
-	require.NoError(t, w.Save(file))
-	w.again()
-	require.NoError(t, w.Load(file))
+	w.restart(t)
 	require.Empty(t, w.Tied("key1").With[Grants], "of that long ago nobody asks")
 	require.Equal(t, w.now.Add(-seenKept).Unix(), w.Tied("key1").Since.Unix(), "and nothing is said of it")
 }
@@ -110,10 +104,7 @@ func TestTiesAreBounded(t *testing.T) {
 	w.note(gateway.Answer{Status: 200, Key: "another", Grant: "GET /order"})
 	require.False(t, w.Tied("key1").Whole)
 	require.Empty(t, w.Tied("another").With[Grants])
-	file := filepath.Join(t.TempDir(), "history")
-	require.NoError(t, w.Save(file))
-	w.again()
-	require.NoError(t, w.Load(file))
+	w.restart(t)
 	require.False(t, w.Tied("key1").Whole, "after a restart neither")
 	w.now = w.now.Add(seenKept + time.Second)
 	require.True(t, w.Tied("key1").Whole, "what was not counted then is too long ago")
