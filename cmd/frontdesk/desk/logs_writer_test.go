@@ -5,11 +5,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
-	"os"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -19,17 +19,15 @@ import (
 )
 
 // pipedLogs are logs that go to a pipe, which nobody reads yet.
-func pipedLogs(t testing.TB) (logs *Logs, read, write *os.File) {
+func pipedLogs(t *testing.T, patience time.Duration) (logs *Logs, read *io.PipeReader, write *io.PipeWriter) {
 	t.Helper()
-	read, write, err := os.Pipe()
+	read, write = io.Pipe()
+	logs, err := NewLogs(config.Log{Level: "info"}, write, time.Millisecond)
 	require.NoError(t, err)
-	logs, err = NewLogs(config.Log{Level: "info"}, write, time.Millisecond)
-	require.NoError(t, err)
-	logs.lines.patience = time.Minute
+	logs.lines.patience = patience
 	t.Cleanup(func() {
 		_ = read.Close() // a write that is held up fails
 		logs.Stop()
-		_ = write.Close()
 	})
 	return logs, read, write
 }
@@ -61,8 +59,10 @@ const lostMessage = "lines of the log were lost: whoever reads it did not take t
 
 // TestLogReaderAsleep: nobody who logs waits for whoever reads the log. What of each
 // kind has no room any more is dropped, and told where it is missing.
-func TestLogReaderAsleep(t *testing.T) {
-	logs, read, write := pipedLogs(t)
+func TestLogReaderAsleep(t *testing.T) { synctest.Test(t, logReaderAsleep) }
+
+func logReaderAsleep(t *testing.T) {
+	logs, read, write := pipedLogs(t, time.Minute)
 	filler, logged := strings.Repeat("x", 200), 0
 	began := time.Now()
 	for range 1000 {
@@ -77,13 +77,12 @@ func TestLogReaderAsleep(t *testing.T) {
 	lost := int(logs.lines.dropped[accessLog].Load())
 
 	var all []logLine
-	var reading sync.WaitGroup
-	reading.Go(func() { all = linesOf(t, read) })
+	go func() { all = linesOf(t, read) }()
 	logs.lines.flush()
 	logs.access.Info("access", zap.Int("n", logged)) // it has gone on
 	logs.Stop()
 	require.NoError(t, write.Close())
-	reading.Wait()
+	synctest.Wait()
 
 	next, gap, counted := map[string]int{}, false, map[string]int{}
 	for _, line := range all {
@@ -91,7 +90,7 @@ func TestLogReaderAsleep(t *testing.T) {
 		switch line.Msg {
 		case lostMessage:
 			require.Equal(t, [4]int{lost, 0, 0, lost}, [4]int{line.Access, line.App, line.Audit, line.Lines})
-			require.WithinRange(t, line.Since, began.Truncate(time.Millisecond), time.Now())
+			require.True(t, began.Equal(line.Since), "%s", line.Since)
 			require.Equal(t, logged-lost, next["access"], "it stands where they are missing")
 			next["access"], gap = logged, true
 		case "audit":
@@ -108,11 +107,12 @@ func TestLogReaderAsleep(t *testing.T) {
 
 // TestLogStops: a stop loses nothing where somebody reads, and waits only so long
 // where nobody does.
-func TestLogStops(t *testing.T) {
-	logs, read, write := pipedLogs(t)
+func TestLogStops(t *testing.T) { synctest.Test(t, logStops) }
+
+func logStops(t *testing.T) {
+	logs, read, write := pipedLogs(t, time.Minute)
 	var all []logLine
-	var reading sync.WaitGroup
-	reading.Go(func() { all = linesOf(t, read) })
+	go func() { all = linesOf(t, read) }()
 	for n := range 10_000 {
 		logs.access.Info("access", zap.Int("n", n))
 	}
@@ -122,16 +122,18 @@ func TestLogStops(t *testing.T) {
 		panic("broken")
 	}()
 	require.NoError(t, write.Close())
-	reading.Wait()
+	synctest.Wait()
 	require.Len(t, all, 10_000)
 
-	logs, _, _ = pipedLogs(t)
-	logs.lines.patience = time.Millisecond
+	logs, _, _ = pipedLogs(t, time.Minute)
 	for range 10_000 {
 		logs.access.Info("access")
 	}
-	require.NoError(t, logs.audit.Sync())
-	logs.Stop()
+	for _, stops := range []func(){func() { require.NoError(t, logs.audit.Sync()) }, logs.Stop} {
+		began := time.Now()
+		stops()
+		require.Equal(t, time.Minute, time.Since(began))
+	}
 }
 
 // fullDisk takes so many bytes and no more.
