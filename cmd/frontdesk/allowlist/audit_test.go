@@ -11,17 +11,16 @@ import (
 	"frontdesk/cmd/frontdesk/rig"
 )
 
+func TestMain(m *testing.M) { os.Exit(rig.Main(m)) }
+
 // TestAuditRulesAreWrittenDown: every rule of the code, and no other.
 func TestAuditRulesAreWrittenDown(t *testing.T) {
 	var code, docs []string
-	src, err := os.ReadFile("audit.go")
-	require.NoError(t, err)
-	for _, m := range regexp.MustCompile(`a\.add\(\w+, "([a-z-]+)"`).FindAllStringSubmatch(string(src), -1) {
+	for _, m := range regexp.MustCompile(`a\.add\(\w+, "([a-z-]+)"`).FindAllStringSubmatch(rig.Read(t, "audit.go"), -1) {
 		code = append(code, m[1])
 	}
-	doc, err := os.ReadFile(rig.Repository(t, "docs", "configuration.md"))
-	require.NoError(t, err)
-	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z-]+)` \\| (?:error|warning|note) \\|").FindAllStringSubmatch(string(doc), -1) {
+	doc := rig.Read(t, rig.Repository(t, "docs", "configuration.md"))
+	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z-]+)` \\| (?:error|warning|note) \\|").FindAllStringSubmatch(doc, -1) {
 		docs = append(docs, m[1])
 	}
 	slices.Sort(code)
