@@ -116,7 +116,7 @@ func newFixture(t testing.TB, tune ...func(*fixture, *Options)) *fixture {
 func onDriver(of func(*fixture) backend.Driver) func(*fixture, *Options) {
 	return func(h *fixture, o *Options) {
 		var err error
-		o.Backend, err = backend.NewClient(of(h), o.Offer.Model, backend.Options{Timeout: time.Minute})
+		o.Backend, err = backend.NewClient(of(h), o.Offer.Model, backend.Options{Timeout: time.Hour})
 		require.NoError(h.t, err)
 	}
 }
@@ -132,7 +132,7 @@ func fixtureOf(t testing.TB, model *mapping.Model, tune ...func(*fixture, *Optio
 	h.store, err = openStore(file, model, h.clock.Now)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, h.store.Close()) })
-	client, err := backend.NewClient(h.store, model, backend.Options{Timeout: time.Minute})
+	client, err := backend.NewClient(h.store, model, backend.Options{Timeout: time.Hour})
 	require.NoError(t, err)
 	memory := auth.NewMemory(h.clock.Now)
 	t.Cleanup(func() { require.NoError(t, memory.Close()) })

@@ -81,7 +81,7 @@ func countedByTheClock(t *testing.T) {
 	m := new(meter)
 	h := newFixture(t, func(h *fixture, o *Options) {
 		slow := slowStore{h.store}
-		client, err := backend.NewClient(slow, o.Offer.Model, backend.Options{Timeout: time.Minute, Observe: func(ctx context.Context, c backend.Call) { NoteBackend(ctx, c.Took) }})
+		client, err := backend.NewClient(slow, o.Offer.Model, backend.Options{Timeout: time.Hour, Observe: func(ctx context.Context, c backend.Call) { NoteBackend(ctx, c.Took) }})
 		require.NoError(t, err)
 		o.Meter, o.Clock, o.Backend = m, time.Now, client
 		h.openAccounts(o, slow)

@@ -33,6 +33,8 @@ func TestRedactionOfMistakes(t *testing.T) {
 		"a password in the tracing":        plain + "tracing: {endpoint: \"http://u:" + hush + "@h\"}\n",
 		"a password in the public address": strings.Replace(plain, "server: {", "server: {public_url: \"https://u:"+hush+"@h/?"+hush+"\", ", 1),
 		"a password in sessions":           plain + "sessions: {store: \"redis:/u:" + hush + "@h\"}\n",
+		"an unknown setting":               plain + "log: {colour: " + hush + "}\n",
+		"a missing variable":               withDSN("postgres://u:HUSH@${LEAKY_MISSING}/db"),
 		"a password in mail":               plain + "mail: {smtp: \"smtp//u:" + hush + "@h\", from: a@example.nl}\n",
 	}
 	for _, dsn := range []string{

@@ -323,20 +323,5 @@ func commandOutputs(t *testing.T, k *rig.Kept) map[string]string {
 	say("callbacks", "list", "--config", k.File)
 	say("sessions", "list", "--config", k.File) // by the socket
 	say("check", "--config", k.File, "--against", k.Ops)
-	data, err := os.ReadFile(k.File)
-	require.NoError(t, err)
-	for name, change := range map[string][2]string{
-		"an unknown setting": {"log: {level: debug}", "log: {level: debug, colour: blue}"},
-		"a wrong dsn":        {"backend: {dsn: \"", "backend: {dsn: \"odd://"},
-		"a wrong smtp":       {"smtp: \"smtps", "smtp: \"gopher"},
-		"a missing variable": {"${LEAKY_SECRET}", "${LEAKY_MISSING}"},
-	} {
-		broken := filepath.Join(t.TempDir(), "broken.yaml")
-		require.NoError(t, os.WriteFile(broken, []byte(strings.Replace(string(data), change[0], change[1], 1)), 0o600))
-		_, stdout, stderr := cli("", "check", "--config", broken)
-		outputs["check of "+name] = stdout + stderr
-		_, stdout, stderr = cli("", "serve", "--config", broken)
-		outputs["serve with "+name] = stdout + stderr
-	}
 	return outputs
 }

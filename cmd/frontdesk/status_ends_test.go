@@ -119,8 +119,9 @@ func TestBackupsAge(t *testing.T) {
 		require.NoError(t, os.Chtimes(file, at, at))
 	}
 	made("monday.db", time.Now().Add(-48*time.Hour))
-	made("tuesday.db", time.Now().Add(-27*time.Hour))
-	tells("the newest backup is of "+time.Now().Add(-27*time.Hour).UTC().Format("2006-01-02T15"), "the newest backup is of")
+	tuesday := time.Now().Add(-27 * time.Hour)
+	made("tuesday.db", tuesday)
+	tells("the newest backup is of "+tuesday.UTC().Format("2006-01-02T15"), "the newest backup is of")
 	made("wednesday.db", time.Now().Add(-time.Hour))
 	tells("[]", "All works.")
 	require.Regexp(t, `frontdesk_backup_timestamp_seconds 1\.\d+e\+09`, k.OpsText("/metrics"))
