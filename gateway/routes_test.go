@@ -158,3 +158,62 @@ func TestEndpointsOfABackendThatHasNotAll(t *testing.T) {
 		require.Equal(t, there, slices.Contains(grants, Grant{"PUT", path}), path)
 	}
 }
+
+// keyFor is an api_key that may do what the grants say.
+func keyFor(g *Gateway, allowed ...Grant) *auth.Key {
+	key := &auth.Key{Name: "test", Allowed: make([]bool, len(g.Grants()))}
+	for n, grant := range g.Grants() {
+		for _, a := range allowed {
+			key.Allowed[n] = key.Allowed[n] || grant == a
+		}
+	}
+	return key
+}
+
+// TestEveryOperationIsFoundByItsLine: what the access log keeps of a request names
+// one operation, and no two.
+func TestEveryOperationIsFoundByItsLine(t *testing.T) {
+	g := tableOnly(t)
+	for op := range g.routes.operations {
+		require.Same(t, op, g.Logged(op.Method, op.Template), "%s %s", op.Method, op.Template)
+	}
+}
+
+func TestMethodsOfAPath(t *testing.T) {
+	g := tableOnly(t)
+	require.Equal(t, []string{"GET", "POST", "PUT", "DELETE"}, g.Methods("/order"))
+	require.Equal(t, []string{"GET", "PUT", "DELETE"}, g.Methods("/order/5"))
+	require.Equal(t, []string{"GET"}, g.Methods("/model/order"))
+	require.Equal(t, []string{"PUT"}, g.Methods("/vehicle/publishstop"))
+	require.Nil(t, g.Methods("/model"))
+	require.Nil(t, g.Methods("/order/"))
+}
+
+// TestArraysThatAreTheOnlyWay: where nobody is offered the elements by themselves,
+// the array goes with the record that has it.
+func TestArraysThatAreTheOnlyWay(t *testing.T) {
+	model, err := sampleModel()
+	require.NoError(t, err)
+	lines := model.Resource("order").Field("orderlines")
+	g := offering(backend.Offer{Model: model, Supports: func(r *mapping.Resource, op mapping.Scope) bool {
+		return r.Name != "orderline" || op == mapping.OpCreate
+	}})
+	key := keyFor(g, Grant{"GET", "/order"}, Grant{"POST", "/order"})
+	require.True(t, g.routes.mayUse(key, lines, arrayRead))
+	require.False(t, g.routes.mayUse(key, lines, arraySend))
+	require.Equal(t, []ArrayNeed{{Field: "orderlines", Operation: Grant{"POST", "/order"}, Grant: Grant{"POST", "/orderline"}}}, g.ArraysWithheld(key))
+}
+
+func TestArraysOfAQuery(t *testing.T) {
+	g := tableOnly(t)
+	key := keyFor(g, Grant{"GET", "/order"})
+	for query, lacks := range map[string][]string{
+		"": nil, "fields=id": nil, "fields=%6eumber": nil, "fields=id,orderlines": {"GET /orderline"}, "f%69elds=id%2corder%6cines": {"GET /orderline"},
+	} {
+		for _, path := range []string{"/webservice_v2/order/5", "/webservice_v2/order"} {
+			e := g.Explain(Asked{Method: "GET", Target: path + "?" + query, Key: key})
+			require.Equal(t, lacks, e.Lacks, query)
+			require.Equal(t, lacks != nil, e.Stopped == StageQuery, query)
+		}
+	}
+}

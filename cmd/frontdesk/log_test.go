@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/cmd/frontdesk/accesslog"
+	"frontdesk/cmd/frontdesk/accesslog/accesslogtest"
 	"frontdesk/cmd/frontdesk/rig"
 )
 
@@ -64,4 +65,47 @@ func TestWhyRecord(t *testing.T) {
 	code, out, problems = cli("", "why", "--record", fmt.Sprint("contact/", id), "--limit", "30", "--at", "2020-01-01 02:13", file)
 	require.Equal(t, 1, code, out)
 	require.Contains(t, problems, fmt.Sprintf("these logs have no request about contact/%d", id))
+}
+
+// TestLogsOfSomebodyElse: what a log holds does nothing to the terminal of who reads it.
+func TestLogsOfSomebodyElse(t *testing.T) {
+	const trick = "\x1b[31m"
+	at := "2026-11-22T02:00:00.000Z"
+	log := accesslogtest.Request(at, "id"+trick, trick, trick, trick, 400, "reason", trick, "cause", trick, "method", trick, "query", []string{trick}, "address", trick, "config", trick, "lacks", []string{trick}) +
+		accesslogtest.Request(at, "id"+trick, trick, trick, trick, 200, "reason", trick) + accesslogtest.Request(at, "id"+trick, trick, trick, trick, 403, "lacks", []string{trick}, "reason", trick) +
+		accesslogtest.Request(at, "id"+trick, trick, trick, trick, 400, "reason", "endpoint_unknown") +
+		accesslogtest.Line(at, "msg", "request failed", "request_id", "id"+trick, "key", trick, "client", trick, "method", trick, "endpoint", trick, "error", trick) +
+		accesslogtest.Line(at, "logger", "audit", "msg", trick, trick, trick, "changes", []string{trick})
+	for _, args := range [][]string{
+		{"why", "id" + trick, "-", "--limit", "9"}, {"why", "--client", trick, "-"}, {"why", "--key", trick, "-"}, {"why", "--key", "x" + trick, "-"}, {"why", "x" + trick, "-"},
+	} {
+		_, out, problems := cli(log, args...)
+		require.NotContains(t, out+problems, "\x1b", "%q", args)
+		require.Contains(t, out+problems, `\x1b[31m`, "%q", args)
+	}
+}
+
+// TestArraysAreLoggedAsTheyAreJudged: the log of a desk is what the tools read.
+func TestArraysAreLoggedAsTheyAreJudged(t *testing.T) {
+	d := rig.OnSQLite(t, rig.Options{Keys: rig.KeyConfig("plain", rig.ArrayKey(0), "    allow: [\"* /order\"]\n")})
+	plain, full := d.Login(rig.ArrayKey(0), "demo"), d.Login(rig.FullKey, "demo")
+	require.Equal(t, 403, d.Call("GET", "/order/1?fields=orderlines", plain, "").Status)
+	require.Equal(t, 403, d.Call("POST", "/order", plain, rig.OrderWithLine).Status)
+	id := d.Create(full, "order", rig.OrderWithLine)
+	d.Create(plain, "order", rig.BareOrder+"}")
+	require.Equal(t, 409, d.Call("PUT", fmt.Sprintf("/order/%d", id), full, `{"orderlines":[{}]}`).Status)
+
+	d.Shutdown()
+	for _, line := range []string{
+		`"endpoint":"/order/{id}","query":["fields"],"status":403,"reason":"field_not_in_model"~"needs":["GET /orderline"],"lacks":["GET /orderline"]`,
+		`"key":"plain"~"endpoint":"/order","query":[],"status":403,"reason":"field_not_in_model"~"needs":["POST /orderline"],"lacks":["POST /orderline"]`,
+		`"key":"full"~"endpoint":"/order","query":[],"status":201~"needs":["POST /orderline"],"cause"`,
+		`"key":"plain"~"endpoint":"/order","query":[],"status":201~"needs":[],"cause"`,
+		`"endpoint":"/order/{id}","query":[],"status":409~"needs":[],"cause"`,
+	} {
+		parts := strings.Split(line, "~")
+		require.True(t, slices.ContainsFunc(slices.Collect(strings.Lines(d.Log.String())), func(logged string) bool {
+			return !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(logged, part) })
+		}), "no line has %q", parts)
+	}
 }
