@@ -3,8 +3,11 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"crypto/sha256"
 	"fmt"
 	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -28,6 +31,14 @@ func TestCommands(t *testing.T) {
 			"gzip": func(s *testscript.TestScript, _ bool, args []string) {
 				s.Check(os.WriteFile(s.MkAbs(args[0]+".gz"), zipped(s.ReadFile(args[0])), 0o600))
 			},
+			"hashes": hasHash,
+			"mode": func(s *testscript.TestScript, _ bool, args []string) {
+				info, err := os.Stat(s.MkAbs(args[1]))
+				s.Check(err)
+				if mode := fmt.Sprintf("0%o", info.Mode().Perm()); mode != args[0] {
+					s.Fatalf("%s has mode %s", args[1], mode)
+				}
+			},
 			"ls": func(s *testscript.TestScript, _ bool, _ []string) {
 				entries, err := os.ReadDir(s.MkAbs("."))
 				s.Check(err)
@@ -49,8 +60,8 @@ func (o oneByOne) Run(name string, script func(testscript.T)) {
 	o.T.Run(name, func(t *testing.T) { script(oneByOne{t}) })
 }
 
-// setUpCommands makes what no script can hold: logs that are long or broken, a body that is too large,
-// and a path from the root.
+// setUpCommands makes what no script can hold: logs that are long or broken, and a body that is too large.
+// HERE is the script's folder, in its configurations and in what is printed.
 func setUpCommands(env *testscript.Env) error {
 	t := env.T().(oneByOne).T
 	env.Setenv("REPOSITORY", rig.Repository(t))
@@ -60,11 +71,15 @@ func setUpCommands(env *testscript.Env) error {
 	const at = "2026-11-10T10:00:00.000Z"
 	for name, text := range map[string]string{
 		"night.log": accesslogtest.Night("2026-11-22"), "broken.gz": "\x1f\x8bnothing", "large": "",
-		"sheet.yaml": fmt.Sprintf("backend: {driver: remote, sheet: %q}\n", env.WorkDir+"/service.yaml"),
-		"long.log":   strings.Repeat("x", 3<<20) + "\n" + accesslogtest.Request(at, "x", "webshop", "Demo", "/order", 200),
+		"long.log": strings.Repeat("x", 3<<20) + "\n" + accesslogtest.Request(at, "x", "webshop", "Demo", "/order", 200),
 	} {
 		require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
 	}
+	files, err := filepath.Glob("*.yaml")
+	for _, file := range files {
+		require.NoError(t, os.WriteFile(file, []byte(strings.ReplaceAll(rig.Read(t, file), "HERE", env.WorkDir)), 0o600))
+	}
+	require.NoError(t, err)
 	return os.Truncate("large", 16<<20+1)
 }
 
@@ -94,4 +109,18 @@ func zipped(text string) []byte {
 	_, _ = w.Write([]byte(text))
 	_ = w.Close()
 	return b.Bytes()
+}
+
+var (
+	printedKey = regexp.MustCompile(`(?m)^api_key: ([0-9a-f-]{36})\n\nHand it to whoever will use it; it is shown only now\.$`)
+	anyHash    = regexp.MustCompile(`[0-9a-f]{64}`)
+)
+
+// hasHash expects the hash of the api_key that was printed in a file, and prints the file without hashes.
+func hasHash(s *testscript.TestScript, _ bool, args []string) {
+	text, made := s.ReadFile(args[0]), printedKey.FindStringSubmatch(s.ReadFile("stdout"))
+	if made == nil || !strings.Contains(text, fmt.Sprintf("%x", sha256.Sum256([]byte(made[1])))) {
+		s.Fatalf("%s has no hash of what was printed", args[0])
+	}
+	_, _ = s.Stdout().Write(anyHash.ReplaceAll([]byte(text), []byte("HASH")))
 }
