@@ -236,6 +236,8 @@ func TestDescriptionNamesAreNeutral(t *testing.T) {
 	for _, op := range d.operations() {
 		method, path, _ := strings.Cut(op, " ")
 		o := d.at("paths", path, strings.ToLower(method))
+		require.NotEmpty(t, o["summary"], op)
+		require.Len(t, o["tags"], 1, op)
 		for _, r := range o["responses"].(map[string]any) {
 			if ref, is := r.(map[string]any)["$ref"].(string); is {
 				users[ref] = append(users[ref], upperFirst(o["operationId"].(string)))

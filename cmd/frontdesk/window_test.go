@@ -50,22 +50,15 @@ func (p pastJSON) sum() (sum [3]int) {
 	return sum
 }
 
+// askJSON asks the operators' listener as a program does; into is nil where the status alone matters.
 func askJSON(t *testing.T, d *rig.Desk, path string, into any, headers ...string) int {
 	t.Helper()
-	req, err := http.NewRequest("GET", "http://"+d.Ops+path, nil)
-	require.NoError(t, err)
-	req.Header.Set("Accept", "application/json")
-	for i := 0; i < len(headers); i += 2 {
-		req.Header.Set(headers[i], headers[i+1])
-	}
-	resp, err := d.HTTP.Do(req)
-	require.NoError(t, err)
-	defer resp.Body.Close()
+	a := d.AskOps(path, append([]string{"Accept", "application/json"}, headers...)...)
 	if into != nil {
-		require.Equal(t, 200, resp.StatusCode, path)
-		require.NoError(t, json.NewDecoder(resp.Body).Decode(into), path)
+		require.Equal(t, 200, a.Status, path)
+		require.NoError(t, json.Unmarshal(a.Body, into), path)
 	}
-	return resp.StatusCode
+	return a.Status
 }
 
 // accessed returns the access line of a request, which comes after its answer.
@@ -284,13 +277,13 @@ func TestWindowIsForOperators(t *testing.T) {
 			require.Equal(t, refused, askJSON(t, d, path, nil, append(elsewhere, "Authorization", "Bearer "+token+"x")...), path)
 			want := map[string]int{"none": 403, "token": 200}[name]
 			require.Equal(t, want, askJSON(t, d, path, nil, append(elsewhere, "Authorization", "Bearer "+token)...), path)
-			req := &http.Request{Header: http.Header{}}
+			basic := &http.Request{Header: http.Header{}}
+			basic.SetBasicAuth("anybody", token)
 			for _, other := range []string{"X-Forwarded-Host", "X-Real-IP", "Via"} {
 				require.Equal(t, refused, askJSON(t, d, path, nil, other, "192.0.2.7"), other)
 			}
 			require.Equal(t, want, askJSON(t, d, path, nil, append(elsewhere, "Authorization", "bearer "+token)...), "schemes have no case")
-			req.SetBasicAuth("anybody", token)
-			require.Equal(t, want, askJSON(t, d, path, nil, append(elsewhere, "Authorization", req.Header.Get("Authorization"))...), path)
+			require.Equal(t, want, askJSON(t, d, path, nil, append(elsewhere, "Authorization", basic.Header.Get("Authorization"))...), path)
 		}
 		for _, path := range []string{"/", "/?span=10m", "/refusals", "/backends", "/callbacks"} {
 			times := regexp.MustCompile(`\b\d\d:\d\d(:\d\d)?\b( CES?T\b)?`).FindAllString(string(d.AskOps(path).Body), -1)

@@ -17,7 +17,7 @@ func (d *Desk) Ready() (status int, circuit string) {
 	return a.Status, body.Circuit
 }
 
-// AskOps asks the operators' listener. Headers come in pairs.
+// AskOps asks the operators' listener. Headers come in pairs; Host is the name that it is asked by.
 func (d *Desk) AskOps(path string, headers ...string) Answer {
 	d.T.Helper()
 	req, err := http.NewRequest(http.MethodGet, "http://"+d.Ops+path, nil)
@@ -25,6 +25,7 @@ func (d *Desk) AskOps(path string, headers ...string) Answer {
 	for i := 0; i+1 < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
+	req.Host = req.Header.Get("Host")
 	resp, err := d.HTTP.Do(req)
 	require.NoError(d.T, err)
 	defer resp.Body.Close()
