@@ -101,41 +101,43 @@ func TestCLIKeysAndUsers(t *testing.T) {
 	})
 }
 
-// demo is a running demo.
+// demo is one that was started by its own command line. Its answers are held to its description.
 type demo struct {
+	*rig.Desk
 	welcome []string // its last line is the ready line
-	base    string
-	stop    func() (code int, goodbye, stderr string)
+	goodbye chan string
 }
 
-func startDemo(t *testing.T, dir string, more ...string) demo {
+func startDemo(t *testing.T, more ...string) demo {
 	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
+	d := demo{&rig.Desk{T: t, Ops: rig.FreeAddress(t), Log: new(rig.LockedBuffer), Stopped: make(chan struct{})}, nil, make(chan string, 1)}
+	ctx, stop := context.WithCancel(context.Background())
+	d.Stop = stop
 	read, write := io.Pipe()
-	stderr := new(rig.LockedBuffer)
-	code := make(chan int, 1)
 	go func() {
-		code <- run(desk.Program{Ctx: ctx, Stdin: strings.NewReader(""), Stdout: write, Stderr: stderr},
-			append([]string{"demo", "--listen", "127.0.0.1:0", "--ops", "127.0.0.1:0", "--data", dir, "--records", "40"}, more...))
+		defer close(d.Stopped)
+		d.Code = run(desk.Program{Ctx: ctx, Stdin: strings.NewReader(""), Stdout: write, Stderr: d.Log}, append([]string{"demo", "--listen", "127.0.0.1:0", "--ops", d.Ops}, more...))
 		write.Close()
 	}()
-	var d demo
+	c, err := desk.DemoConfig(demoListen, "", "")
+	require.NoError(t, err)
+	held, err := rig.ContractOf(c, desk.DemoEnvironment)
+	require.NoError(t, err)
+	d.HTTP = &http.Client{Transport: &rig.Holding{RoundTripper: &http.Transport{}, Contract: held, Base: &d.Base, Fault: func(err error) { t.Error(err) }}}
+	t.Cleanup(d.Shutdown)
 	reader := bufio.NewReader(read)
-	for d.base == "" {
+	for d.Base == "" {
 		line, err := reader.ReadString('\n')
-		require.NoError(t, err, "%s", stderr)
+		require.NoError(t, err, "%s", d.Log)
 		d.welcome = append(d.welcome, strings.TrimSuffix(line, "\n"))
-		d.base, _ = strings.CutPrefix(line, "ready: ")
-		if !strings.HasPrefix(line, "ready: ") {
-			d.base = ""
+		if base, ready := strings.CutPrefix(line, "ready: "); ready {
+			d.Base = strings.TrimSuffix(base, "/\n")
 		}
 	}
-	d.base = strings.TrimSuffix(d.base, "/\n")
-	d.stop = func() (int, string, string) {
-		cancel()
-		goodbye, _ := io.ReadAll(reader)
-		return <-code, string(goodbye), stderr.String()
-	}
+	go func() {
+		rest, _ := io.ReadAll(reader)
+		d.goodbye <- string(rest)
+	}()
 	return d
 }
 
@@ -143,27 +145,23 @@ func startDemo(t *testing.T, dir string, more ...string) demo {
 func TestCLIDemo(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "demo")
 	for range 2 {
-		d := startDemo(t, dir)
-		require.Regexp(t, `^http://127\.0\.0\.1:\d+/webservice_v2$`, d.base)
+		d := startDemo(t, "--data", dir, "--records", "40")
+		require.Regexp(t, `^http://127\.0\.0\.1:\d+/webservice_v2$`, d.Base)
 		text := strings.Join(d.welcome, "\n")
 		for _, want := range []string{dir, desk.DemoFullKey, desk.DemoOrdersKey, "demo, other", "external", "noemail", "bademail", "Ctrl-C"} {
 			require.Contains(t, text, want)
 		}
-		resp, err := http.Get(d.base + "/authenticate?api_key=" + desk.DemoFullKey + "&organization_name=&username=other&password=other")
-		require.NoError(t, err)
-		require.NoError(t, resp.Body.Close())
-		require.Equal(t, 200, resp.StatusCode)
+		d.Login(desk.DemoFullKey, "other")
 		// Another one at the same address says what to do about it.
 		code, _, stderr := cli("", "demo", "--data", filepath.Join(t.TempDir(), "other"), "--records", "40",
-			"--listen", strings.TrimSuffix(strings.TrimPrefix(d.base, "http://"), "/webservice_v2"))
+			"--listen", strings.TrimSuffix(strings.TrimPrefix(d.Base, "http://"), "/webservice_v2"))
 		require.Equal(t, 1, code)
 		require.Regexp(t, `^frontdesk: cannot serve on 127\.0\.0\.1:\d+: address already in use by another program; --listen and --ops choose other ports\n$`, stderr)
 
-		http.DefaultClient.CloseIdleConnections()
-		code, goodbye, stderr := d.stop()
-		require.Zero(t, code)
-		require.Equal(t, "stopped; the data stays in "+dir+"\n", goodbye)
-		require.Empty(t, stderr)
+		d.Shutdown()
+		require.Zero(t, d.Code)
+		require.Equal(t, "stopped; the data stays in "+dir+"\n", <-d.goodbye)
+		require.Empty(t, d.Log.String())
 		rig.RequireAtRest(t, "sqlite:"+filepath.Join(dir, desk.DatabaseFile))
 	}
 	info, err := os.Stat(dir)
@@ -178,8 +176,7 @@ func TestCLIDemo(t *testing.T) {
 // TestForeignPastedDemo pastes the lines of the demo's welcome into a shell.
 func TestForeignPastedDemo(t *testing.T) {
 	sqltest.Tool(t, "curl", "curl")
-	d := startDemo(t, filepath.Join(t.TempDir(), "demo"))
-	defer d.stop()
+	d := startDemo(t, "--data", filepath.Join(t.TempDir(), "demo"), "--records", "40")
 	var script []string
 	for _, line := range d.welcome {
 		if strings.HasPrefix(line, "TOKEN=") || strings.HasPrefix(line, "curl ") {

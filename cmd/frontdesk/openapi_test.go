@@ -1,12 +1,10 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"os"
@@ -27,37 +25,10 @@ import (
 	"frontdesk/gateway/openapi"
 )
 
-// newDemo starts the demo, new, by its own command line.
+// newDemo starts the demo, new.
 func newDemo(t *testing.T) *rig.Desk {
 	t.Helper()
-	d := &rig.Desk{T: t, Log: new(rig.LockedBuffer), Stopped: make(chan struct{})}
-	ctx, stop := context.WithCancel(context.Background())
-	d.Stop = stop
-	read, write := io.Pipe()
-	go func() {
-		defer close(d.Stopped)
-		d.Code = run(desk.Program{Ctx: ctx, Stdin: strings.NewReader(""), Stdout: write, Stderr: d.Log},
-			[]string{"demo", "--listen", "127.0.0.1:0", "--ops", rig.FreeAddress(t), "--data", filepath.Join(t.TempDir(), "demo")})
-		write.Close()
-	}()
-	c, err := desk.DemoConfig(demoListen, "", "")
-	require.NoError(t, err)
-	held, err := rig.ContractOf(c, desk.DemoEnvironment)
-	require.NoError(t, err)
-	d.HTTP = &http.Client{Transport: &rig.Holding{
-		RoundTripper: &http.Transport{}, Contract: held, Base: &d.Base, Fault: func(err error) { t.Error(err) },
-	}}
-	t.Cleanup(d.Shutdown)
-	scanner := bufio.NewScanner(read)
-	for scanner.Scan() {
-		if base, ok := strings.CutPrefix(scanner.Text(), "ready: "); ok {
-			d.Base = strings.TrimSuffix(base, "/")
-			go io.Copy(io.Discard, read)
-			return d
-		}
-	}
-	t.Fatalf("the demo did not start:\n%s", d.Log)
-	return nil
+	return startDemo(t, "--data", filepath.Join(t.TempDir(), "demo")).Desk
 }
 
 // judged are the descriptions, but for their addresses, that loadDescription has judged.
