@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -169,7 +170,7 @@ func exampleRequests(doc *openapi3.T) []exampleRequest {
 	return all
 }
 
-func examplesOf(path, method string, op *openapi3.Operation) []exampleRequest {
+func examplesOf(path, method string, op *openapi3.Operation) (all []exampleRequest) {
 	base := exampleRequest{operation: op.OperationID, method: method}
 	for status := range op.Responses.Map() {
 		if status < "4" {
@@ -177,82 +178,64 @@ func examplesOf(path, method string, op *openapi3.Operation) []exampleRequest {
 		}
 	}
 	required, optional := url.Values{}, url.Values{}
-	var headers [][]string
+	var tag []string
 	for _, p := range op.Parameters {
-		example := any(nil)
-		if e := p.Value.Examples["example"]; e != nil {
-			example = e.Value.Value
-		} else if examples := p.Value.Schema.Value.Examples; len(examples) > 0 {
-			example = examples[0]
-		}
-		text := asQuery(example)
+		example, is := exampleOf(p.Value)
 		switch {
-		case example == nil:
+		case !is:
 		case p.Value.In == "path":
-			path = strings.ReplaceAll(path, "{"+p.Value.Name+"}", text)
+			path = strings.ReplaceAll(path, "{"+p.Value.Name+"}", example)
 		case p.Value.In == "header":
-			headers = append(headers, []string{p.Value.Name, text})
+			if p.Value.Name == "If-Match" && method != "DELETE" {
+				tag = []string{p.Value.Name, example}
+			}
 		case p.Value.Required:
-			required.Set(p.Value.Name, text)
+			required.Set(p.Value.Name, example)
 		default:
-			optional.Set(p.Value.Name, text)
+			optional.Set(p.Value.Name, example)
 		}
 	}
-	with := func(name string) string {
-		query := url.Values{}
-		for k, v := range required {
-			query[k] = v
-		}
-		if name != "" {
-			query[name] = optional[name]
-		}
-		if len(query) == 0 {
-			return path
-		}
-		return path + "?" + query.Encode()
-	}
-	base.path = with("")
-	all := []exampleRequest{base}
-	if op.RequestBody != nil {
-		all = nil
-		examples := op.RequestBody.Value.Content["application/json"].Examples
-		if len(examples) == 0 {
-			return nil // of /bulk, whose records are as those of the operation on one
-		}
-		for name := range examples {
+	with := func(query url.Values) string { return strings.TrimSuffix(path+"?"+query.Encode(), "?") }
+	base.path = with(required)
+	if all = []exampleRequest{base}; op.RequestBody != nil {
+		all = nil // of /bulk too, whose records are as those of the operation on one
+		for _, e := range op.RequestBody.Value.Content["application/json"].Examples {
+			text, _ := json.Marshal(e.Value.Value)
 			r := base
-			text, _ := json.Marshal(examples[name].Value.Value)
 			r.body = string(text)
 			all = append(all, r)
+		}
+		if len(all) == 0 {
+			return nil
 		}
 		slices.SortFunc(all, func(a, b exampleRequest) int { return cmp.Compare(len(a.body), len(b.body)) })
 	}
 	first := all[0]
 	for name := range optional {
-		r := first
-		r.path = with(name)
-		all = append(all, r)
+		query := maps.Clone(required)
+		query[name] = optional[name]
+		first.path = with(query)
+		all = append(all, first)
 	}
-	for _, h := range headers {
-		if h[0] == "If-Match" && method != "DELETE" {
-			r := first
-			r.headers = h
-			all = append(all, r)
-		}
+	if first = all[0]; tag != nil {
+		first.headers = tag
+		all = append(all, first)
 	}
 	return all
 }
 
-func asQuery(example any) string {
-	list, ok := example.([]any)
-	if !ok {
-		return fmt.Sprint(example)
+// exampleOf is a parameter's example, as a query has it.
+func exampleOf(p *openapi3.Parameter) (text string, is bool) {
+	var example any
+	if e := p.Examples["example"]; e != nil {
+		example = e.Value.Value
+	} else if examples := p.Schema.Value.Examples; len(examples) > 0 {
+		example = examples[0]
 	}
-	parts := make([]string, len(list))
-	for i, v := range list {
-		parts[i] = fmt.Sprint(v)
+	if list, ok := example.([]any); ok {
+		return strings.Trim(strings.Join(strings.Fields(fmt.Sprint(list)), ","), "[]"), true
 	}
-	return strings.Join(parts, ",")
+	return fmt.Sprint(example), example != nil
 }
 
 // TestOpenAPIExamples sends every example of the demo's description to a new
