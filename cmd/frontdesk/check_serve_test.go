@@ -34,7 +34,7 @@ import (
 var startsWhere = map[string]*strings.Replacer{
 	"contract.yaml": strings.NewReplacer("127.0.0.1:8080", "127.0.0.1:0", "127.0.0.1:9090", ""),
 	"full.yaml": strings.NewReplacer("0.0.0.0:443", "127.0.0.1:0", "postgres://frontdesk:${SECRET}@db/frontdesk", "PG",
-		"postgresql://frontdesk:${SECRET}@standby/frontdesk", `""`),
+		"postgresql://frontdesk:${SECRET}@standby/frontdesk", `""`, "drain_delay: 4s", "drain_delay: 1ms"),
 }
 
 // ofTheMachine are the lines about what a configuration names on the machine.
