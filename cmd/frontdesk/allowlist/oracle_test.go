@@ -25,30 +25,18 @@ type naive struct {
 func newNaive(t testing.TB, base string) naive {
 	model, err := mapping.LoadModel("")
 	require.NoError(t, err)
-	n := naive{base: base, utilities: map[string][]string{
-		"/":             {"GET"},
-		"/openapi.json": {"GET"},
-
-		"/authenticate":                {"GET"},
-		"/authenticate/acces":          {"GET"},
-		"/authenticate/component":      {"GET"},
-		"/authenticate/logout":         {"GET"},
-		"/authenticate/modules":        {"GET"},
-		"/authenticate/fingerprint":    {"GET"},
-		"/authenticate/forgotpassword": {"POST"},
-
-		"/backup/owner":         {"POST"},
-		"/changes":              {"GET", "POST", "DELETE"},
-		"/changes/digest":       {"GET"},
-		"/webhook":              {"GET"},
-		"/util/environment":     {"GET"},
-		"/document/info":        {"GET"},
-		"/contact/checkaddress": {"GET"},
-		"/empoyee/email":        {"GET"},
-		"/vehicle/publishstart": {"GET", "PUT"},
-		"/vehicle/publishstop":  {"PUT"},
-		"/updatelicenseplate":   {"PUT", "POST"},
-	}}
+	n := naive{base: base, utilities: map[string][]string{}}
+	for method, paths := range map[string]string{
+		"GET": `/ /openapi.json /authenticate /authenticate/acces /authenticate/component /authenticate/logout /authenticate/modules /authenticate/fingerprint
+			/changes /changes/digest /webhook /util/environment /document/info /contact/checkaddress /empoyee/email /vehicle/publishstart`,
+		"POST":   "/authenticate/forgotpassword /backup/owner /changes /updatelicenseplate",
+		"PUT":    "/vehicle/publishstart /vehicle/publishstop /updatelicenseplate",
+		"DELETE": "/changes",
+	} {
+		for _, path := range strings.Fields(paths) {
+			n.utilities[path] = append(n.utilities[path], method)
+		}
+	}
 	for _, r := range model.Resources {
 		n.resources = append(n.resources, "/"+r.Name)
 	}
