@@ -151,6 +151,26 @@ func TestBodyMemoryWaits(t *testing.T) {
 	})
 }
 
+// TestBodyMemoryKeepsOrder: a small body of a client, for which there is room, does not overtake its
+// large one that waits.
+func TestBodyMemoryKeepsOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, ok := newBodyMemory(64), make([]bool, 3)
+		for n, size := range []int{16, 32, 8} {
+			go func() { _, ok[n] = m.take(t.Context(), 1, size, time.Hour) }()
+			synctest.Wait()
+		}
+		require.Equal(t, []bool{true, false, false}, ok)
+		require.False(t, m.takeNow(1, 8), "nor does what does not wait")
+		m.give(1, 16)
+		synctest.Wait()
+		require.Equal(t, []bool{true, true, false}, ok)
+		m.give(1, 32)
+		synctest.Wait()
+		require.Equal(t, []bool{true, true, true}, ok)
+	})
+}
+
 // TestBodyMemoryReleases: what was given back is released once.
 func TestBodyMemoryReleases(t *testing.T) {
 	m := newBodyMemory(64 << 20)
