@@ -82,7 +82,7 @@ func (o *Orchestrator) call(found Job) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(o.ctx), keepTime)
 	defer cancel()
-	kept, err := o.change(ctx, j.ID, event{kind: called, lease: j.Lease, outcome: outcome, retry: delay, end: end}, try)
+	kept, err := o.change(ctx, j.ID, event{kind: called, term: j.Term, outcome: outcome, retry: delay, end: end}, try)
 	if err != nil {
 		o.Log.Error("callbacks: keep a call", zap.String("job", j.ID), zap.Error(err))
 		return

@@ -1,9 +1,6 @@
 package webhook
 
 import (
-	"cmp"
-	"errors"
-	"fmt"
 	"net/url"
 	"slices"
 	"strconv"
@@ -106,7 +103,7 @@ type Job struct {
 	Started      time.Time // of the work, the last time it was begun
 	Finished     time.Time // of the work
 	Claims       int       // how often the work was begun, but for what was postponed or handed back
-	Term         int       // which claim it is, of all there were
+	Term         int       // which claim, call or replay it is, of all there were
 	Lease        time.Time // whoever works on it, or calls, has it until then; while it is accepted, when it wakes
 	Tries        int       // calls made
 	NextTry      time.Time // when the callback is due; zero where it is not
@@ -180,140 +177,6 @@ const (
 // valid any more.
 func (j Job) spent(now time.Time) bool {
 	return j.State == Collected && !j.gone() && !j.Linked.IsZero() && !now.Before(j.Linked.Add(SpentAfter))
-}
-
-// event is what happens to a job.
-type event struct {
-	kind    eventKind
-	hold    time.Duration // claimed, renewed, postponed, slept, calling: how long the lease is
-	lease   time.Time     // called: the one it was begun with
-	term    int           // handedBack, renewed, grown, postponed, slept, completed, broke: by which claim
-	room    int64         // grown: to how many bytes
-	result  Result        // completed
-	failure string        // broke
-	noRoom  bool          // broke: because of that
-	cause   string        // postponed
-	outcome Outcome       // called
-	retry   time.Duration // called: until the next try
-	end     bool          // called: there is none
-}
-
-type eventKind int
-
-const (
-	claimed    eventKind = iota // somebody begins the work
-	handedBack                  // whoever works on it has to stop
-	renewed                     // whoever works on it still does
-	grown                       // more is set aside for its result
-	completed                   // the work has a result
-	broke                       // the work failed
-	postponed                   // the work cannot be done now
-	slept                       // the work waits for something, and nobody is needed meanwhile
-	woken                       // what it waits for has come
-	calling                     // somebody begins a call
-	called                      // the call was answered, or not
-	fetched                     // the client asked for the result, and got an address of it
-	cleared                     // the result gave way to others
-	replayed                    // an operator wants the callback made again
-	withdrawn                   // the client wants no result, and no callback
-)
-
-// ErrNotNow says that something cannot happen to a job in its state: another process was
-// faster, or there is nothing to call about.
-var ErrNotNow = errors.New("not in this state")
-
-// after returns the job after an event. A job changes only in this function.
-func (j Job) after(e event, now time.Time) (Job, error) {
-	finished := j.State == Done || j.State == Failed
-	switch {
-	case e.kind == claimed && (j.State == Accepted && !now.Before(j.Lease) || j.State == Running && now.After(j.Lease)):
-		if j.Claims++; j.Claims > maxClaims {
-			return j.finish(Failed, Result{}, "interrupted too often", now), nil
-		}
-		j.Term = max(j.Term+1, j.Claims)
-		j.State, j.Lease, j.Started = Running, now.Add(e.hold), now
-	case e.kind == handedBack && j.State == Running && j.Term == e.term:
-		j.State, j.Lease = Accepted, time.Time{}
-		j.Claims-- // it is not the work's fault
-	case e.kind == renewed && j.State == Running && j.Term == e.term:
-		j.Lease = now.Add(e.hold)
-	case e.kind == grown && j.State == Running && j.Term == e.term:
-		j.Room = e.room
-	case e.kind == postponed && j.State == Running && j.Term == e.term:
-		j.Lease = now.Add(e.hold) // nobody has it until then
-		j.Claims--
-		if _, known := j.pause(e.cause); !known {
-			j.Pauses = append(slices.Clip(j.Pauses), Pause{Since: now, For: e.cause})
-		}
-	case e.kind == slept && j.State == Running && j.Term == e.term:
-		j.State, j.Lease = Accepted, now.Add(e.hold)
-		j.Claims--
-	case e.kind == woken && j.asleep():
-		j.Lease = time.Time{}
-	case e.kind == completed && j.State == Running && j.Term == e.term:
-		return j.finish(Done, e.result, "", now), nil
-	case e.kind == broke && j.State == Running && j.Term == e.term:
-		j.NoRoom = e.noRoom
-		return j.finish(Failed, Result{}, cmp.Or(e.failure, "no reason given"), now), nil
-	case e.kind == calling && finished && !j.NextTry.IsZero() && !now.Before(j.NextTry) && now.After(j.Lease):
-		j.Lease = now.Add(e.hold)
-	case e.kind == called && finished && j.Lease.Equal(e.lease):
-		return j.answered(e, now), nil
-	case e.kind == called && j.State != Accepted && j.State != Running: // collected or replayed meanwhile: the try still counts
-		j.count(e.outcome)
-	case e.kind == fetched && j.Failure == "" && !j.gone() && j.State != Accepted && j.State != Running:
-		j.State, j.NextTry, j.Linked, j.Failing = Collected, time.Time{}, now, time.Time{}
-	case e.kind == cleared && j.spent(now):
-		j.Result.File = ""
-	case e.kind == replayed && !j.gone() && j.State != Accepted && j.State != Running:
-		j.State, j.Tries, j.NextTry, j.Lease, j.Failing = Done, 0, now, time.Time{}, time.Time{}
-		if j.Failure != "" {
-			j.State = Failed
-		}
-	case e.kind == withdrawn && (j.State == Accepted || j.State == Running):
-		j = j.finish(Exhausted, Result{}, withdrawal, now)
-		j.NextTry = time.Time{}
-	default:
-		return j, fmt.Errorf("job %s is %s: %w", j.ID, j.State, ErrNotNow)
-	}
-	return j, nil
-}
-
-// withdrawal is the failure of a job that its client withdrew.
-const withdrawal = "withdrawn by its client"
-
-// answered is a job whose call has ended. There is no further try after the result is
-// deleted, even if a receiver asks to wait longer or its circuit stays open. The next try
-// is due at a whole millisecond, because a Store compares milliseconds.
-func (j Job) answered(e event, now time.Time) Job {
-	j.count(e.outcome)
-	j.Lease, j.NextTry = time.Time{}, now.Add(e.retry).Truncate(time.Millisecond)
-	if !e.end && j.NextTry.Before(j.Finished.Add(Retention)) {
-		if e.outcome.Tried && j.Failing.IsZero() {
-			j.Failing = now
-		}
-		return j
-	}
-	j.State, j.NextTry, j.Failing = Exhausted, time.Time{}, time.Time{}
-	if e.outcome.Delivered() || e.outcome.Gone() {
-		j.State = CalledBack
-	}
-	return j
-}
-
-func (j *Job) count(o Outcome) {
-	if o.Tried {
-		j.Tries++
-	}
-}
-
-func (j Job) finish(s State, r Result, failure string, now time.Time) Job {
-	j.State, j.Result, j.Failure = s, r, failure
-	if j.SeparateData = 0; len(j.Work.Data) > smallData {
-		j.Work.Data = nil
-	}
-	j.Finished, j.NextTry, j.Lease = now, now, time.Time{}
-	return j
 }
 
 // Try is one call of a receiver, as the journal stores it.

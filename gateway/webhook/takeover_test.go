@@ -14,10 +14,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/zap"
-	"go.uber.org/zap/zaptest/observer"
 
-	"frontdesk/cmd/frontdesk/rig/await"
 	"frontdesk/gateway/webhook"
 )
 
@@ -46,82 +43,6 @@ func TestWorkIsHandedBack(t *testing.T) {
 		require.Equal(t, 1, j.Claims, "stopping is not the work's fault")
 		require.EqualValues(t, len("hello"), j.Result.Size)
 	})
-}
-
-// Who crashes in a call leaves the receiver one call more, never one less.
-func TestACallIsTakenOverWhenItsLeaseEnds(t *testing.T) {
-	onEngines(t, func(t *testing.T, e engine) {
-		rs, c, store := newReceivers(t), newClock(), e.open(t)
-		var calls atomic.Int32
-		crashed := make(chan struct{})
-		to := rs.add(t, func(http.ResponseWriter, *http.Request) {
-			if calls.Add(1) == 1 {
-				store.cut.Store(true)
-				close(crashed)
-			}
-		})
-		first := start(t, c, store, rs.caller(t))
-		id := first.accept(t, to, "echo")
-		<-crashed
-		second := start(t, c, e.open(t), rs.caller(t))
-		c.Advance(time.Minute)
-		second.look()
-		c.Advance(time.Millisecond)
-		second.look()
-		j := second.store.untilState(t, id, webhook.CalledBack)
-		require.Equal(t, 1, j.Tries)
-		require.EqualValues(t, 2, calls.Load())
-		tries, err := second.store.Journal(t.Context(), id)
-		require.NoError(t, err)
-		require.Len(t, tries, 1)
-		require.Equal(t, c.Now(), tries[0].At, "not before the lease had ended")
-	})
-}
-
-// What else a process has under way when it crashes has no effect: here the same
-// call, which a second look found before the first one was on record.
-func TestACrashEndsAllThatWasUnderWay(t *testing.T) {
-	rs, c, e := newReceivers(t), newClock(), postgresEngine(t)
-	store := e.open(t)
-	var calls atomic.Int32
-	late, crashed, goOn := make(chan struct{}), make(chan struct{}), make(chan struct{})
-	isLate := sync.OnceFunc(func() { close(late) })
-	store.waits = func(j webhook.Job) {
-		if j.State == webhook.Done && !j.Lease.IsZero() {
-			isLate()
-			<-goOn
-		}
-	}
-	to := rs.add(t, func(http.ResponseWriter, *http.Request) {
-		if calls.Add(1) == 1 {
-			<-late
-			store.cut.Store(true)
-			close(crashed)
-		}
-	})
-	core, logs := observer.New(zap.ErrorLevel)
-	first := start(t, c, store, rs.caller(t), func(cfg *webhook.Config) {
-		cfg.Store, cfg.Log = foundTwice{store}, zap.New(core)
-	})
-	id := first.accept(t, to, "echo")
-	<-crashed
-	c.Advance(time.Minute + time.Millisecond)
-	close(goOn)
-	second := start(t, c, e.open(t), rs.caller(t))
-	second.look()
-	second.store.untilState(t, id, webhook.CalledBack)
-	require.EqualValues(t, 2, calls.Load())
-	for _, message := range []string{"callbacks: begin a call", "callbacks: keep a call"} {
-		await.True(t, func() bool { return logs.FilterMessage(message).FilterField(zap.String("job", id)).Len() > 0 }, message)
-	}
-}
-
-// foundTwice is a store where two looks find each call.
-type foundTwice struct{ *watched }
-
-func (s foundTwice) DueCalls(ctx context.Context, now time.Time, most int, without []int64) ([]webhook.Job, error) {
-	due, err := s.watched.DueCalls(ctx, now, most, without)
-	return append(due, due...), err
 }
 
 // The answer's status is there, its body is not, when the orchestrator stops.
