@@ -196,14 +196,15 @@ type AnswerStore interface {
 	// Recall returns the answer that is kept under a key, nil where there is none. It
 	// fails with the violation IdempotencyInUse while the key is taken.
 	Recall(ctx context.Context, client auth.Client, key string) (*StoredAnswer, error)
-	// Begin takes a key. It fails with ErrStale where there is something under it by now.
-	Begin(ctx context.Context, client auth.Client, key string) error
+	// Begin takes a key, and returns by which mark. It fails with ErrStale where there is
+	// something under it by now.
+	Begin(ctx context.Context, client auth.Client, key string) (mark int64, err error)
 	// Finish keeps the answer under a key that was taken, for StoredAnswerLife, or for
-	// m.Life where that is longer.
-	Finish(ctx context.Context, client auth.Client, key string, m StoredAnswer) error
-	// Abandon gives a key back whose write did not happen. One that is neither
-	// finished nor abandoned stays taken for StoredAnswerLife.
-	Abandon(ctx context.Context, client auth.Client, key string) error
+	// m.Life where that is longer. Under another mark it does nothing.
+	Finish(ctx context.Context, client auth.Client, key string, mark int64, m StoredAnswer) error
+	// Abandon gives a key back whose write did not happen. Under another mark it does
+	// nothing. One that is neither finished nor abandoned stays taken for StoredAnswerLife.
+	Abandon(ctx context.Context, client auth.Client, key string, mark int64) error
 }
 
 // ModelDescriber is a Driver whose administration describes its resources

@@ -40,43 +40,44 @@ func (s *Store) Recall(ctx context.Context, client auth.Client, key string) (mem
 }
 
 // Begin marks, durably, that the work under an idempotency key begins. It fails with
-// backend.ErrStale where other work under it has begun, or been done, since Recall.
-func (s *Store) Begin(ctx context.Context, client auth.Client, key string) error {
+// backend.ErrStale where other work under it has begun, or been done, since Recall. The mark is
+// when it expires: whoever takes the key after that has a later one.
+func (s *Store) Begin(ctx context.Context, client auth.Client, key string) (mark int64, err error) {
 	now := s.now()
-	expired, expires := mapping.IntValue(now.UnixMilli()), mapping.IntValue(now.Add(backend.StoredAnswerLife).UnixMilli())
-	id, name := mapping.IntValue(client.ID), mapping.TextValue(key)
+	mark = now.Add(backend.StoredAnswerLife).UnixMilli()
+	expired, id, name := mapping.IntValue(now.UnixMilli()), mapping.IntValue(client.ID), mapping.TextValue(key)
 	var begun int64
-	err := s.db.Write(ctx, func(c sqlrecord.Conn) error {
+	err = s.db.Write(ctx, func(c sqlrecord.Conn) error {
 		_, err := c.Exec(ctx, `DELETE FROM kept_answer WHERE (client_id, key) IN
 			(SELECT client_id, key FROM kept_answer WHERE expires_at <= ?1 ORDER BY expires_at LIMIT ?2) OR client_id = ?3 AND key = ?4 AND expires_at <= ?1`,
 			expired, mapping.IntValue(purgeAtOnce), id, name)
 		if err == nil {
-			begun, err = c.Exec(ctx, `INSERT INTO kept_answer (client_id, key, expires_at) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING`, id, name, expires)
+			begun, err = c.Exec(ctx, `INSERT INTO kept_answer (client_id, key, expires_at) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING`, id, name, mapping.IntValue(mark))
 		}
 		return err
 	})
 	switch {
 	case err != nil:
-		return failed("begin under an idempotency key", err)
+		return 0, failed("begin under an idempotency key", err)
 	case begun == 0:
-		return fmt.Errorf("%w: an idempotency key was taken", backend.ErrStale)
+		return 0, fmt.Errorf("%w: an idempotency key was taken", backend.ErrStale)
 	default:
-		return nil
+		return mark, nil
 	}
 }
 
 // Finish keeps the answer of work that has begun under the key: for 24 hours, or
 // for m.Life where that is longer.
-func (s *Store) Finish(ctx context.Context, client auth.Client, key string, m backend.StoredAnswer) error {
-	return s.end(ctx, `UPDATE kept_answer SET sum = ?3, answer = ?4, expires_at = ?5 WHERE client_id = ?1 AND key = ?2 AND answer IS NULL`,
-		mapping.IntValue(client.ID), mapping.TextValue(key), mapping.BytesValue(m.Sum[:]), mapping.BytesValue(m.Answer),
+func (s *Store) Finish(ctx context.Context, client auth.Client, key string, mark int64, m backend.StoredAnswer) error {
+	return s.end(ctx, `UPDATE kept_answer SET sum = ?4, answer = ?5, expires_at = ?6 WHERE client_id = ?1 AND key = ?2 AND expires_at = ?3 AND answer IS NULL`,
+		mapping.IntValue(client.ID), mapping.TextValue(key), mapping.IntValue(mark), mapping.BytesValue(m.Sum[:]), mapping.BytesValue(m.Answer),
 		mapping.IntValue(s.now().Add(max(backend.StoredAnswerLife, m.Life)).UnixMilli()))
 }
 
 // Abandon frees the key of work that has begun and left no trace.
-func (s *Store) Abandon(ctx context.Context, client auth.Client, key string) error {
-	return s.end(ctx, `DELETE FROM kept_answer WHERE client_id = ?1 AND key = ?2 AND answer IS NULL`,
-		mapping.IntValue(client.ID), mapping.TextValue(key))
+func (s *Store) Abandon(ctx context.Context, client auth.Client, key string, mark int64) error {
+	return s.end(ctx, `DELETE FROM kept_answer WHERE client_id = ?1 AND key = ?2 AND expires_at = ?3 AND answer IS NULL`,
+		mapping.IntValue(client.ID), mapping.TextValue(key), mapping.IntValue(mark))
 }
 
 func (s *Store) end(ctx context.Context, sql string, args ...mapping.Value) error {

@@ -229,16 +229,18 @@ func TestAnswers(t *testing.T) {
 	onEngines(t, func(t *testing.T, open opener) {
 		defer func(was time.Time) { now = was }(now)
 		ctx, mine, other := context.Background(), auth.Client{ID: 1}, auth.Client{ID: 2}
-		sum := [32]byte{1, 2, 3}
+		sum, marks := [32]byte{1, 2, 3}, map[int64]int64{}
 		s, done := open()
 		begin := func(client auth.Client, key string) (*backend.StoredAnswer, bool) {
 			memo, err := s.Recall(ctx, client, key)
 			if inUse := mapping.Is(err, mapping.IdempotencyInUse); inUse || memo != nil {
-				require.ErrorIs(t, s.Begin(ctx, client, key), backend.ErrStale)
+				_, err = s.Begin(ctx, client, key)
+				require.ErrorIs(t, err, backend.ErrStale)
 				return memo, inUse
 			}
 			require.NoError(t, err)
-			require.NoError(t, s.Begin(ctx, client, key))
+			marks[client.ID], err = s.Begin(ctx, client, key)
+			require.NoError(t, err)
 			return nil, false
 		}
 		memo, inUse := begin(mine, "k")
@@ -248,15 +250,15 @@ func TestAnswers(t *testing.T) {
 		require.True(t, inUse, "begun, not ended")
 		_, inUse = begin(other, "k")
 		require.False(t, inUse, "another client's key")
-		require.NoError(t, s.Finish(ctx, mine, "k", backend.StoredAnswer{Sum: sum, Answer: []byte("answer")}))
-		require.NoError(t, s.Abandon(ctx, other, "k"))
+		require.NoError(t, s.Finish(ctx, mine, "k", marks[1], backend.StoredAnswer{Sum: sum, Answer: []byte("answer")}))
+		require.NoError(t, s.Abandon(ctx, other, "k", marks[2]))
 		done()
 
 		s, done = open()
 		defer done()
 		memo, _ = begin(mine, "k")
 		require.Equal(t, &backend.StoredAnswer{Sum: sum, Answer: []byte("answer")}, memo)
-		require.NoError(t, s.Abandon(ctx, mine, "k"), "what is finished is not abandoned")
+		require.NoError(t, s.Abandon(ctx, mine, "k", marks[1]), "what is finished is not abandoned")
 		memo, _ = begin(mine, "k")
 		require.NotNil(t, memo)
 		memo, inUse = begin(other, "k")
@@ -274,7 +276,7 @@ func TestAnswers(t *testing.T) {
 			require.Nil(t, memo, "expired")
 			require.False(t, inUse)
 		}
-		require.NoError(t, s.Finish(ctx, mine, "k", backend.StoredAnswer{Sum: sum, Life: 90 * 24 * time.Hour}))
+		require.NoError(t, s.Finish(ctx, mine, "k", marks[1], backend.StoredAnswer{Sum: sum, Life: 90 * 24 * time.Hour}))
 		now = now.Add(89 * 24 * time.Hour)
 		memo, _ = begin(mine, "k")
 		require.NotNil(t, memo, "kept for longer")
@@ -331,7 +333,7 @@ func beVictim(file string) {
 		if err != nil || ids[ref("order", 1, key)] != nth(n) {
 			panic(fmt.Sprint(ids, err))
 		}
-		if err := s.Begin(context.Background(), auth.Client{ID: 1}, key); err != nil {
+		if _, err := s.Begin(context.Background(), auth.Client{ID: 1}, key); err != nil {
 			panic(err)
 		}
 		fmt.Println(n)

@@ -1,14 +1,10 @@
 package legacy
 
 import (
-	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"time"
-
-	"go.uber.org/zap"
 
 	"frontdesk/auth"
 	"frontdesk/backend"
@@ -43,9 +39,6 @@ func (t *txn) onAnswers(sql string, row kept) (text string, args []mapping.Value
 		}[name]))
 	}).Expr(Parse(fmt.Sprintf(sql, t.answers))).Statement()
 }
-
-// cleanupTimeout bounds the work that remains when a call's time is up.
-const cleanupTimeout = 2 * time.Second
 
 var foreignText = sqlrecord.Column{Type: mapping.Text, Foreign: true}
 
@@ -90,33 +83,17 @@ func (t *txn) recall(ctx context.Context, client auth.Client, key string) (*back
 }
 
 func (t *txn) recallFromIDStore(ctx context.Context, client auth.Client, key string) (*backend.StoredAnswer, error) {
-	switch {
-	case t.idStore == nil:
+	if t.idStore == nil {
 		return nil, errors.New("there is nowhere to keep answers under idempotency keys")
-	case t.tx.tries.taken:
-		return nil, nil // by a try before this one
 	}
-	t.tx.tries.client, t.tx.tries.key = client, key
-	return t.idStore.Recall(ctx, client, key)
-}
-
-// takeKey takes the key of a transaction right before its commit: if the process dies earlier,
-// the database undoes the work. A transaction whose time is up by then is not committed.
-func (t *txn) takeKey(ctx context.Context) error {
-	m := t.tx.tries
-	if m.key == "" || m.taken {
-		return nil
-	}
-	err := t.idStore.Begin(ctx, m.client, m.key)
-	m.taken = err == nil
-	return cmp.Or(err, ctx.Err())
+	return t.tx.tries.Recall(ctx, client, key)
 }
 
 // Remember implements backend.Tx. An answer that is to live longer than a day is dated later,
 // so that it expires later.
 func (t *txn) Remember(ctx context.Context, client auth.Client, key string, m backend.StoredAnswer) error {
 	if t.answers == "" {
-		t.tx.tries.answer = &m
+		t.tx.tries.Remember(m)
 		return nil
 	}
 	row := kept{client, key, hex.EncodeToString(m.Sum[:]), string(m.Answer), t.now().Add(max(0, m.Life-backend.StoredAnswerLife)).UnixMilli()}
@@ -127,25 +104,4 @@ func (t *txn) Remember(ctx context.Context, client auth.Client, key string, m ba
 		_, err = t.conn.Exec(ctx, text, args...)
 	}
 	return t.wrap("remember an answer", err)
-}
-
-// settle ends what was begun in the id store. The answer is stored once the write is known to
-// have happened, and the key released once it is known not to have. If that is unclear the key
-// stays taken, so that the write happens at most once.
-func (s *Store) settle(ctx context.Context, m *acrossTries, err error) error {
-	if !m.taken || errors.Is(err, backend.ErrUnsettled) {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
-	defer cancel()
-	if err != nil || m.answer == nil {
-		if err := s.idStore.Abandon(ctx, m.client, m.key); err != nil {
-			s.log.Error("an idempotency key was not given back; it stays in use for 24 hours", zap.Error(err))
-		}
-		return err
-	}
-	if err := s.idStore.Finish(ctx, m.client, m.key, *m.answer); err != nil {
-		s.log.Error("the answer under an idempotency key is not kept; the key stays in use for 24 hours", zap.Error(err))
-	}
-	return nil
 }

@@ -37,11 +37,8 @@ type transaction struct {
 // acrossTries is what is known over all runs of a transaction: the state of its idempotency
 // key, and which rows were refused with a key made for them.
 type acrossTries struct {
-	client  auth.Client
-	key     string // asked for in the id store; "" for none
-	taken   bool   // the key, in the id store
-	answer  *backend.StoredAnswer
-	refused []string
+	backend.Attempt // whose answer the id store keeps, where no table does
+	refused         []string
 }
 
 // Write implements backend.Driver.
@@ -59,7 +56,7 @@ var errTaken = errors.New("another transaction has taken a value that was made f
 // database runs it again where it ended it in favour of another one. Answers under idempotency keys
 // are settled at the end.
 func (s *Store) inTx(ctx context.Context, f func(*txn) error) error {
-	m := &acrossTries{}
+	m := &acrossTries{Attempt: backend.Attempt{Answers: s.idStore}}
 	err := backend.RunAgain(ctx, func() error { return s.once(ctx, m, f) }, func(err error) bool {
 		again := errors.Is(err, errTaken) || errors.Is(err, errAltered)
 		if again {
@@ -67,7 +64,10 @@ func (s *Store) inTx(ctx context.Context, f func(*txn) error) error {
 		}
 		return again
 	})
-	return s.settle(ctx, m, err)
+	if unkept := m.Settle(ctx, err); unkept != nil {
+		s.log.Error("a write has ended", zap.Error(unkept))
+	}
+	return err
 }
 
 // once runs f in one transaction.
@@ -76,16 +76,24 @@ func (s *Store) once(ctx context.Context, m *acrossTries, f func(*txn) error) er
 	done := false
 	err := s.db.Write(ctx, func(c sqlrecord.Conn) error {
 		done = false
+		m.Undone() // by the run before
 		last = &txn{session{Store: s, conn: c, tx: &transaction{held: map[recordID]held{}, tries: m, user: s.user(ctx)}, doubt: new(bool)}}
 		if err := last.certain(ctx, f(last)); err != nil {
 			return err
 		}
-		if err := last.takeKey(ctx); err != nil {
-			return err
+		if !m.Answered() {
+			done = true
+			return nil
 		}
-		done = true
-		return nil
+		// Right before the commit: if the process dies earlier, the database undoes the work.
+		_, err := m.Take(ctx)
+		if err == nil {
+			err = m.Send()
+		}
+		done = err == nil
+		return err
 	})
+	err = m.Ended(err, err != nil && !errors.Is(err, backend.ErrUnsettled))
 	if err == nil || !done || errors.Is(err, backend.ErrUnsettled) || errors.Is(err, backend.ErrCollision) {
 		return err
 	}

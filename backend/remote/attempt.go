@@ -5,10 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"time"
-
-	"go.uber.org/zap"
 
 	"frontdesk/auth"
 	"frontdesk/backend"
@@ -35,63 +32,22 @@ func tellsUndone(err error) bool {
 	return ok
 }
 
-// attempt is one write, perhaps under an idempotency key. It takes the key just before the request
-// is sent, and notes whether a byte of it may have been sent. So a failure before that, such as of a
-// log-on or of reading a parent, leaves no trace, nor does a crash.
+// attempt is one write. It notes that a byte of it may have been sent, and what the service is sent of its key.
 type attempt struct {
-	of     *core
-	client auth.Client
-	key    string // of the request; "" for none
-	sent   string // what the service is sent of it: a hash fits anywhere
-	// taken tells that the key was reserved in the gateway's own store before the write was sent,
-	// nothingDone that no record has been written under it.
-	taken, nothingDone bool
-	begun              bool // the request has begun to go out
-}
-
-// ended notes how a write ended.
-func (a *attempt) ended(err error) error {
-	a.nothingDone = err != nil && (!a.begun || tellsUndone(err))
-	if err != nil && !a.nothingDone {
-		return fmt.Errorf("%w: %w", backend.ErrUnsettled, err)
-	}
-	return err
+	backend.Attempt
+	sent string // a hash of the key, which fits anywhere; "" for none
 }
 
 // Recall returns the answer that was given under the key before.
 func (a *attempt) Recall(ctx context.Context, client auth.Client, key string) (*backend.StoredAnswer, error) {
 	sum := sha256.Sum256([]byte(key))
-	a.client, a.key, a.sent = client, key, hex.EncodeToString(sum[:])
-	if a.taken {
-		return nil, nil
-	}
-	return a.of.IDStore.Recall(ctx, client, key)
+	a.sent = hex.EncodeToString(sum[:])
+	return a.Attempt.Recall(ctx, client, key)
 }
 
-// takeKey takes the key of the request, if it has one, once. A write whose time is up by then
-// is not sent.
-func (a *attempt) takeKey(ctx context.Context) (took bool, err error) {
-	if a.taken || a.key == "" {
-		return false, nil
-	}
-	err = a.of.IDStore.Begin(ctx, a.client, a.key)
-	a.taken, a.nothingDone = err == nil, true
-	if err == nil {
-		err = ctx.Err()
-	}
-	return a.taken, err
-}
-
-// Remember stores the answer under the key.
-func (a *attempt) Remember(ctx context.Context, client auth.Client, key string, m backend.StoredAnswer) error {
-	if _, err := a.takeKey(ctx); err != nil { // nothing was sent
-		return err
-	}
-	// The record is there: the client hears of it, even if storing the answer fails.
-	ctx, cancel := settling(ctx)
-	defer cancel()
-	if err := a.of.IDStore.Finish(ctx, client, key, m); err != nil {
-		a.of.Log.Error("the answer under an idempotency key was not kept; the key stays in use", zap.Error(err))
-	}
-	return nil
+// Remember has the answer kept under the key, which is taken now where nothing was sent.
+func (a *attempt) Remember(ctx context.Context, _ auth.Client, _ string, m backend.StoredAnswer) error {
+	a.Attempt.Remember(m)
+	_, err := a.Take(ctx)
+	return err
 }

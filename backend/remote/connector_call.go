@@ -194,7 +194,7 @@ func (c *connector) send(ctx context.Context, on *call, k *known) (*reply, error
 		}
 		c.wire.release(a)
 		if r.attempt != nil {
-			r.attempt.begun = false
+			r.attempt.Undone()
 		}
 	}
 }

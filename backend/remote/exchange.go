@@ -129,10 +129,16 @@ func (w *wire) try(ctx context.Context, r *request, deadline time.Time, fresh bo
 	}
 	c.expireAt(deadline, r.timeout/8)
 	used := c.again
+	if r.attempt != nil {
+		if err := r.attempt.Send(); err != nil {
+			w.pool.give(c, false)
+			return nil, err
+		}
+	}
 	a, begun, again, err := w.converse(c, r)
 	again = c.settle() && again
-	if r.attempt != nil && c.wrote {
-		r.attempt.begun = true
+	if r.attempt != nil && !c.wrote {
+		r.attempt.Undone()
 	}
 	if err != nil {
 		w.pool.give(c, false)
@@ -161,7 +167,7 @@ func (w *wire) connect(ctx context.Context, r *request, deadline time.Time, fres
 		good := c.watch(ctx)
 		if good && r.attempt != nil {
 			var took bool
-			took, err = r.attempt.takeKey(ctx)
+			took, err = r.attempt.Take(ctx)
 			good = err == nil && (!took || c.alive())
 		}
 		if good {

@@ -1,12 +1,10 @@
 package remote
 
 import (
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -73,57 +71,6 @@ func TestLostWrites(t *testing.T) {
 	_, err = g.client.Create(bg(), noord, body(t, contacts, `{"kind":"person","name":"Unsent"}`), backend.Write{})
 	require.True(t, mapping.Is(err, mapping.BackendUnavailable), "%v", err)
 	require.NotErrorIs(t, err, backend.ErrUnsettled, "it was never sent")
-}
-
-// TestKeyOfWhatNeverLeft: a key is locked by the bytes of its write, and by nothing
-// else that fails on the way there. Before, a log-on that failed locked it for a day.
-func TestKeyOfWhatNeverLeft(t *testing.T) {
-	g := &garage{JSON: remotetest.NewJSON(remotetest.Options{})}
-	var failing atomic.Pointer[http.HandlerFunc]
-	var posts atomic.Int32
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if fail := failing.Load(); fail != nil && r.URL.Path == "/oauth/token" {
-			(*fail)(w, r)
-			return
-		}
-		if r.Method == http.MethodPost && r.URL.Path != "/oauth/token" {
-			posts.Add(1)
-		}
-		g.ServeHTTP(w, r)
-	}))
-	t.Cleanup(server.Close)
-	for name, fail := range map[string]http.HandlerFunc{
-		"unavailable": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) },
-		"refused":     func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) },
-		"nonsense":    func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) },
-		"cut off":     func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
-		"too late": func(_ http.ResponseWriter, r *http.Request) {
-			_, _ = io.Copy(io.Discard, r.Body) // else the end of the connection is not seen
-			<-r.Context().Done()
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			ids := openIDStore(t)
-			create := func(timeout time.Duration) error {
-				// A log-on that failed is not tried again for a while, by the same Store.
-				store := open(t, Options{Sheet: loadSheet(t, "garagecloud.yaml", server.URL), IDStore: ids})
-				front, err := backend.NewClient(store, store.Sheet.Model, backend.Options{Timeout: timeout, CircuitFailures: 1000})
-				require.NoError(t, err)
-				_, err = front.Create(bg(), noord, body(t, store.Sheet.Model.Resource("contact"), `{"kind":"person","name":"Once"}`),
-					backend.Write{Idempotency: &backend.Idempotency{Key: "k", Answer: func(mapping.Record) []byte { return []byte("x") }}})
-				return err
-			}
-			failing.Store(&fail)
-			before := posts.Load()
-			err := create(300 * time.Millisecond)
-			require.Error(t, err)
-			require.NotErrorIs(t, err, backend.ErrUnsettled)
-			require.Equal(t, before, posts.Load())
-			failing.Store(nil)
-			require.NoError(t, create(ample), "the key is free")
-			require.Equal(t, before+1, posts.Load())
-		})
-	}
 }
 
 // TestLookAfterAWriteThatLogsOnAgain: what is asked after the write says nothing of the

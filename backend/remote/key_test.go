@@ -3,7 +3,6 @@ package remote
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -142,38 +141,6 @@ func TestKeyLeavesWithItsWrite(t *testing.T) {
 	}
 }
 
-// TestOneWriteUnderAKey: of many requests with one key, over two gateways with one id
-// store, one writes.
-func TestOneWriteUnderAKey(t *testing.T) {
-	k, _ := sharedIDStore(t)
-	var writes atomic.Int32
-	told := func(write bool) {
-		if write {
-			writes.Add(1)
-		}
-	}
-	sh := keyedSheetAt(t, remotetest.NewRack(), told)
-	one, _ := watchedAt(t, sh, k, ample)
-	two, _ := watchedAt(t, sh, k, ample)
-	var all sync.WaitGroup
-	var done atomic.Int32
-	for n := range 16 {
-		c := []*backend.Client{one, two}[n%2]
-		once := body(t, c.Model().Resource("contact"), `{"kind":"person","name":"Once"}`)
-		all.Go(func() {
-			_, err := c.Create(bg(), noord, once, keyedBy("k"))
-			if err == nil {
-				done.Add(1)
-			} else if !errors.As(err, new(*backend.Replay)) {
-				assert.True(t, mapping.Is(err, mapping.IdempotencyInUse), "%v", err)
-			}
-		})
-	}
-	all.Wait()
-	require.EqualValues(t, 1, done.Load())
-	require.EqualValues(t, 1, writes.Load())
-}
-
 // TestIDStoreThatHangs: before, a write whose key could not be finished or given back
 // waited for that without end, and held its place at the backend.
 func TestIDStoreThatHangs(t *testing.T) {
@@ -284,8 +251,7 @@ type goneIDStore struct {
 	leave func()
 }
 
-func (k goneIDStore) Begin(ctx context.Context, client auth.Client, key string) error {
-	err := k.IDStore.Begin(ctx, client, key)
-	k.leave()
-	return err
+func (k goneIDStore) Begin(ctx context.Context, client auth.Client, key string) (int64, error) {
+	defer k.leave()
+	return k.IDStore.Begin(ctx, client, key)
 }

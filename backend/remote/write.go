@@ -24,15 +24,11 @@ var (
 // through this gateway, or through others with the same id store, judge and change the same
 // record at once.
 func (d *Driver) Write(ctx context.Context, f func(backend.Tx) error) error {
-	w := &writing{Driver: d, holding: holding{of: d.core}, attempt: attempt{of: d.core}}
+	w := &writing{Driver: d, holding: holding{of: d.core}, attempt: attempt{Attempt: backend.Attempt{Answers: d.IDStore}}}
 	defer w.letGo(ctx)
 	err := f(w)
-	if err != nil && w.taken && w.nothingDone {
-		ctx, cancel := settling(ctx)
-		defer cancel()
-		if err := d.IDStore.Abandon(ctx, w.client, w.key); err != nil {
-			d.Log.Error("an idempotency key was not given back; it stays in use", zap.Error(err))
-		}
+	if unkept := w.Settle(ctx, err); unkept != nil {
+		d.Log.Error("a write has ended", zap.Error(unkept))
 	}
 	return err
 }
@@ -156,9 +152,8 @@ func (w *writing) change(ctx context.Context, client auth.Client, m *mapping.Res
 	if err := w.writable(ctx, r, client); err != nil {
 		return mapping.Record{}, err
 	}
-	w.begun = false
 	t, err := send(r)
-	if err := w.ended(err); err != nil {
+	if err := w.Ended(err, tellsUndone(err)); err != nil {
 		return mapping.Record{}, err
 	}
 	// It is done: what the copy lacks of it the next walk finds.
