@@ -19,25 +19,28 @@ import (
 // hold for all, whatever the files of each say. The shared database keeps them, which every gateway
 // reads each BlockedEvery; a shared store of sessions ends what is open, and lets nobody in, before that.
 //
-// Only changes are told. What a gateway finds ended when it starts may simply have run out, and
-// another one may have files that prolong it. An end by expires is final once it has come: files that
-// are older, cut short or away for a moment undo nothing, and who revoked by mistake hands out another
-// api_key. The end of a hash that is gone from the files is undone when they have it again.
+// What that means for a hash, keyFact says.
 type keyEnds struct {
 	ring     auth.KeyEnds       // that snapshots look at
 	tables   *neighbours.Tables // nil where there is one gateway
 	sessions auth.KeyEnder      // nil where each gateway has its own
-
-	removed map[[32]byte]bool // hashes that reloads removed; the reloader's own
-	told    chan struct{}     // something is to be told
+	told     chan struct{}      // something is to be told
 
 	mu    sync.Mutex
-	queue map[[32]byte]neighbours.KeyEnd // what the others have to hear
-	known []neighbours.KeyEnd
+	facts keyFacts
+}
+
+// keyFacts are those of hashes of which anything is known.
+type keyFacts map[[32]byte]keyFact
+
+func (all keyFacts) set(hash [32]byte, f keyFact) {
+	if all[hash] = f; f == (keyFact{}) {
+		delete(all, hash)
+	}
 }
 
 func newKeyEnds(s *ownStore, sessions auth.Sessions) *keyEnds {
-	k := &keyEnds{removed: map[[32]byte]bool{}, told: make(chan struct{}, 1), queue: map[[32]byte]neighbours.KeyEnd{}}
+	k := &keyEnds{told: make(chan struct{}, 1), facts: keyFacts{}}
 	if s.file == "" {
 		k.tables = s.neighbours
 		k.sessions, _ = sessions.(auth.KeyEnder)
@@ -45,7 +48,7 @@ func newKeyEnds(s *ownStore, sessions auth.Sessions) *keyEnds {
 	return k
 }
 
-// hashEnds are the ends of all hashes of some keys; zero for none.
+// hashEnds are the ends of all hashes of some keys; a zero time for none.
 func hashEnds(keys []config.Key) map[[32]byte]neighbours.KeyEnd {
 	all := map[[32]byte]neighbours.KeyEnd{}
 	for i := range keys {
@@ -59,30 +62,25 @@ func hashEnds(keys []config.Key) map[[32]byte]neighbours.KeyEnd {
 // sooner tells whether an end is before another; zero is never.
 func sooner(a, b time.Time) bool { return !a.IsZero() && (b.IsZero() || a.Before(b)) }
 
-// keyChanges are the ends that are others in one configuration than in the one before, zero where they are
-// later. removed are hashes that earlier ones had.
-func keyChanges(before, after []config.Key, removed map[[32]byte]bool, now time.Time) (changed []neighbours.KeyEnd) {
+// filed brings a change of the files into what is known of each hash.
+func (all keyFacts) filed(before, after []config.Key, now time.Time) {
 	were, are := hashEnds(before), hashEnds(after)
-	for hash, is := range are {
-		if _, there := were[hash]; !there && removed[hash] {
-			were[hash] = neighbours.KeyEnd{Hash: hash, Key: is.Key, Ends: now}
-		}
-		delete(removed, hash)
-	}
 	for hash, was := range were {
-		is, there := are[hash]
-		if is.Final = there; !there {
-			is, removed[hash] = was, true
-			is.Ends = now
+		all.set(hash, all[hash].filed(was, are[hash], now))
+	}
+	for hash, is := range are {
+		if were[hash].Key == "" {
+			all.set(hash, all[hash].filed(neighbours.KeyEnd{}, is, now))
 		}
-		passed := func(end time.Time) bool { return !end.IsZero() && !end.After(now) }
-		switch {
-		case is.Ends.Equal(was.Ends), passed(is.Ends) && passed(was.Ends):
-			continue
-		case !sooner(is.Ends, was.Ends):
-			is.Ends, is.Final = time.Time{}, false
+	}
+}
+
+// untold are the changes that the others have to hear.
+func (all keyFacts) untold() (changed []neighbours.KeyEnd) {
+	for _, f := range all {
+		if f.untold.Key != "" {
+			changed = append(changed, f.untold)
 		}
-		changed = append(changed, is)
 	}
 	return changed
 }
@@ -92,13 +90,8 @@ func (k *keyEnds) changed(before, after []config.Key) {
 	if k.tables == nil {
 		return
 	}
-	now := time.Now()
 	k.mu.Lock()
-	for _, end := range keyChanges(before, after, k.removed, now) {
-		if untold := k.queue[end.Hash]; !untold.Final || untold.Ends.After(now) { // else it is final, also before the others have heard it
-			k.queue[end.Hash] = end
-		}
-	}
+	k.facts.filed(before, after, time.Now())
 	k.know()
 	k.mu.Unlock()
 	select {
@@ -113,34 +106,36 @@ func (k *keyEnds) exchange(ctx context.Context) error {
 		return nil
 	}
 	k.mu.Lock()
-	changed := slices.Collect(maps.Values(k.queue))
+	told := maps.Clone(k.facts)
 	k.mu.Unlock()
-	untold := tellKeyEnds(ctx, changed, k.tables, k.sessions)
-	known, err := k.tables.KeyEnds(ctx)
+	fault := tellKeyEnds(ctx, told.untold(), k.tables, k.sessions)
+	all, err := k.tables.KeyEnds(ctx)
 	if err != nil {
-		return errors.Join(untold, err)
+		return errors.Join(fault, err)
+	}
+	if fault != nil {
+		told = nil
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.known = known
-	for _, end := range changed {
-		if untold == nil && k.queue[end.Hash] == end {
-			delete(k.queue, end.Hash)
-		}
+	known := map[[32]byte]neighbours.KeyEnd{}
+	for _, end := range all {
+		known[end.Hash] = end
+		k.facts[end.Hash] = k.facts[end.Hash] // which may be the first of it
+	}
+	for hash, f := range k.facts {
+		k.facts.set(hash, f.heard(told[hash].changes, known[hash]))
 	}
 	k.know()
-	return untold
+	return fault
 }
 
-// know has snapshots go by what is known, and by the ends by expires that are still to be told.
+// know has snapshots go by what is known.
 func (k *keyEnds) know() {
-	ring := make(map[[32]byte]time.Time, len(k.known))
-	for _, end := range k.known {
-		ring[end.Hash] = end.Ends
-	}
-	for hash, end := range k.queue {
-		if is, known := ring[hash]; end.Final && !end.Ends.IsZero() && (!known || end.Ends.Before(is)) {
-			ring[hash] = end.Ends
+	ring := make(map[[32]byte]time.Time, len(k.facts))
+	for hash, f := range k.facts {
+		if end := f.ends(); !end.IsZero() {
+			ring[hash] = end
 		}
 	}
 	k.ring.Know(ring)
@@ -183,13 +178,13 @@ func (k *keyEnds) ended(ctx context.Context, hash [32]byte) bool {
 func (h *Desk) letIn() (all []string) {
 	k := h.keyEnds
 	k.mu.Lock()
-	known := k.known
-	k.mu.Unlock()
-	if len(known) == 0 {
+	defer k.mu.Unlock()
+	if len(k.facts) == 0 {
 		return nil
 	}
 	here := hashEnds(h.keys())
-	for _, end := range known {
+	for _, f := range k.facts {
+		end := f.known
 		is, there := here[end.Hash]
 		if !there || !sooner(end.Ends, is.Ends) {
 			continue
@@ -201,6 +196,7 @@ func (h *Desk) letIn() (all []string) {
 		all = append(all, fmt.Sprintf("the api_key %s ends at %s, which %s told all gateways at %s; the files here have it %s: bring them up to date",
 			is.Key, end.Ends.UTC().Format(time.RFC3339), end.By, end.Told.UTC().Format(time.RFC3339), until))
 	}
+	slices.Sort(all)
 	return all
 }
 
@@ -211,7 +207,9 @@ func TellKeyChange(p Program, c *config.Config, before, after config.Key) (gatew
 	if database, err := DatabaseOf(c); err != nil || database.file() != "" {
 		return nil, false, err
 	}
-	changed := keyChanges([]config.Key{before}, []config.Key{after}, map[[32]byte]bool{}, time.Now())
+	facts := keyFacts{}
+	facts.filed([]config.Key{before}, []config.Key{after}, time.Now())
+	changed := facts.untold()
 	err = AskNeighbours(p, c, func(ctx context.Context, t *neighbours.Tables) (err error) {
 		if gateways, err = gatewaysOf(ctx, t); err != nil || len(changed) == 0 {
 			return err

@@ -25,8 +25,8 @@ type KeyEnd struct {
 func (t *Tables) KeyEnds(ctx context.Context) (all []KeyEnd, err error) {
 	err = t.db.Read(ctx, func(c sqlrecord.Conn) error {
 		all = nil
-		return c.Query(ctx, `SELECT sha256, key_name, ends_at, told_at, told_by FROM neighbour_key_end ORDER BY key_name, sha256`, []sqlrecord.Column{words, words, number, number, words}, nil, func(row []mapping.Value) error {
-			end := KeyEnd{Key: row[1].Text(), Ends: time.UnixMilli(row[2].Int()), Told: time.UnixMilli(row[3].Int()), By: row[4].Text()}
+		return c.Query(ctx, `SELECT sha256, key_name, ends_at, told_at, told_by, final FROM neighbour_key_end ORDER BY key_name, sha256`, []sqlrecord.Column{words, words, number, number, words, number}, nil, func(row []mapping.Value) error {
+			end := KeyEnd{Key: row[1].Text(), Ends: time.UnixMilli(row[2].Int()), Told: time.UnixMilli(row[3].Int()), By: row[4].Text(), Final: row[5].Int() != 0}
 			if _, err := hex.Decode(end.Hash[:], []byte(row[0].Text())); err != nil {
 				return err
 			}
