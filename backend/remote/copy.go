@@ -100,13 +100,19 @@ type delta struct {
 }
 
 // apply brings a page into the copy, and returns which of its records were read or written one by
-// one after mark: those stay as they are, since either may be the older one.
-func (c *copied) apply(ctx context.Context, r *sheet.Resource, mark int64, page []taken) (passed []int32, err error) {
+// one after mark, or told as changed: those stay as they are, since either may be the older one. A walk
+// does so as long as it has its lease.
+func (l *look) apply(ctx context.Context, mark int64, page []taken) (passed []int32, err error) {
 	if len(page) == 0 {
 		return nil, nil
 	}
-	err = c.write(ctx, func(tx *sqlrecord.Store) ([]delta, error) {
-		touched, err := touchedSince(ctx, tx.Conn(), r.Resource, mark)
+	err = l.c.write(ctx, func(tx *sqlrecord.Store) ([]delta, error) {
+		if l.isWalk {
+			if err := l.c.lease(ctx, tx.Conn(), l.p, l.walked); err != nil {
+				return nil, err
+			}
+		}
+		touched, err := touchedSince(ctx, tx.Conn(), l.p.r.Resource, mark)
 		if err != nil {
 			return nil, err
 		}
@@ -117,9 +123,47 @@ func (c *copied) apply(ctx context.Context, r *sheet.Resource, mark int64, page 
 			}
 			return touched[t.rec.ID()]
 		})
-		return c.merge(ctx, tx, r, page)
+		if !l.isWalk {
+			if err := touchChanged(ctx, tx, l.p.r.Resource, page); err != nil {
+				return nil, err
+			}
+		}
+		return l.c.merge(ctx, tx, l.p.r, page)
 	})
 	return passed, err
+}
+
+// touchChanged notes records that were told as changed, unless the copy has them: a walk that is under way
+// has not seen them, or as they were.
+func touchChanged(ctx context.Context, tx *sqlrecord.Store, r *mapping.Resource, page []taken) error {
+	page = slices.Clone(page)
+	ids := make([]int32, len(page))
+	for i, t := range page {
+		ids[i] = t.rec.ID()
+	}
+	kept, err := tx.Kept(ctx, r, ids)
+	if err != nil {
+		return err
+	}
+	page = slices.DeleteFunc(page, func(t taken) bool {
+		known, there := kept[t.rec.ID()]
+		return held{known, there}.isLike(t)
+	})
+	for i, t := range page {
+		ids[i] = t.rec.ID()
+	}
+	return touch(ctx, tx.Conn(), r, ids[:len(page)]...)
+}
+
+// ids are those of the records that it changes.
+func (d *delta) ids() []int32 {
+	all := slices.Concat(d.removed, d.quietly)
+	for _, records := range d.put {
+		for _, rec := range records {
+			all = append(all, rec.ID())
+		}
+	}
+	return all
 }
 
 // held is what the copy had of a record before the service was asked for it.
@@ -154,7 +198,7 @@ func (c *copied) keep(ctx context.Context, r *sheet.Resource, before held, t tak
 	if c.sources[r.Resource] == nil || before.isLike(t) {
 		return nil
 	}
-	id, page := t.rec.ID(), []taken{t} // which a get of what is as it was does not need
+	id := t.rec.ID()
 	defer c.recent.Remove(recordKey{r.Resource, id})
 	return c.write(ctx, func(tx *sqlrecord.Store) ([]delta, error) {
 		if err := touch(ctx, tx.Conn(), r.Resource, id); err != nil { // others who touch it wait from here on
@@ -165,15 +209,25 @@ func (c *copied) keep(ctx context.Context, r *sheet.Resource, before held, t tak
 			return nil, err
 		}
 		known, there := kept[id]
-		switch now := (held{known, there}); {
-		case now.isLike(page[0]):
-			return nil, nil
-		case there != before.there, known.Version != before.Version, known.Client != before.Client:
-			return nil, errPassed
-		default:
-			return c.merge(ctx, tx, r, page)
+		brings, err := before.brings(held{known, there}, t)
+		if err != nil || !brings {
+			return nil, err
 		}
+		return c.merge(ctx, tx, r, []taken{t})
 	})
+}
+
+// brings tells whether a record that was read or written by itself changes the copy, which has it as it
+// is now. It fails with errPassed where that is not as it was before, when the service was asked.
+func (before held) brings(now held, t taken) (bool, error) {
+	switch {
+	case now.isLike(t):
+		return false, nil
+	case now.there != before.there, now.Version != before.Version, now.Client != before.Client:
+		return false, errPassed
+	default:
+		return true, nil
+	}
 }
 
 // isLike tells whether the copy would be the same with a record. Its version changes with all that
@@ -212,12 +266,7 @@ func (c *copied) write(ctx context.Context, f func(*sqlrecord.Store) ([]delta, e
 	}
 	err := backend.RunAgain(ctx, once, func(err error) bool { return errors.Is(err, backend.ErrStale) })
 	for _, d := range all {
-		for _, records := range d.put {
-			for _, rec := range records {
-				c.recent.Remove(recordKey{d.r, rec.ID()})
-			}
-		}
-		for _, id := range slices.Concat(d.removed, d.quietly) {
+		for _, id := range d.ids() {
 			c.recent.Remove(recordKey{d.r, id})
 		}
 	}

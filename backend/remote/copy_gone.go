@@ -17,7 +17,8 @@ const removedAtOnce = 500
 
 // removeUnseen removes what a walk has not found. Some of it is read one by one before: a list that
 // lacks records which are there says nothing of the others.
-func (c *copied) removeUnseen(ctx context.Context, p *walked, seen []int32, start int64) error {
+func (l *look) removeUnseen(ctx context.Context, start int64) error {
+	c, p, seen := l.c, l.p, l.seen
 	slices.Sort(seen)
 	var gone []int32
 	err := c.records.EachID(ctx, p.r.Resource, p.client.ID, func(id int32) error {
@@ -37,7 +38,7 @@ func (c *copied) removeUnseen(ctx context.Context, p *walked, seen []int32, star
 		for i, id := range some {
 			page[i] = goneOf(p.r, id)
 		}
-		if _, err := c.apply(ctx, p.r, start, page); err != nil {
+		if _, err := l.apply(ctx, start, page); err != nil {
 			return err
 		}
 	}

@@ -104,9 +104,9 @@ func (p *walked) key(more ...mapping.Value) []mapping.Value {
 	return append([]mapping.Value{mapping.TextValue(p.r.Name), mapping.IntValue(p.client.ID)}, more...)
 }
 
-// set changes columns of a walk's row.
-func (c *copied) set(ctx context.Context, p *walked, sets string, values ...mapping.Value) (n int64, err error) {
-	n, err = sqlrecord.Change(ctx, c.db, "UPDATE "+stateTable+" SET "+strings.ReplaceAll(sets, "now()", c.db.Dialect().Present)+" WHERE resource = ?1 AND client_id = ?2", p.key(values...)...)
+// set changes columns of a walk's row, where that is as well.
+func (c *copied) set(ctx context.Context, p *walked, sets, where string, values ...mapping.Value) (n int64, err error) {
+	n, err = sqlrecord.Change(ctx, c.db, "UPDATE "+stateTable+" SET "+strings.ReplaceAll(sets, "now()", c.db.Dialect().Present)+" WHERE resource = ?1 AND client_id = ?2"+where, p.key(values...)...)
 	return n, ownFailure("state of the copy", err)
 }
 
@@ -116,16 +116,51 @@ func (c *copied) begin(ctx context.Context, p *walked) error {
 	return ownFailure("state of the copy", err)
 }
 
-// lease has this gateway make a walk for a minute, unless another one does, or has made it. A lease
-// that ends later is of a clock that was set back since.
-func (c *copied) lease(ctx context.Context, p *walked, walked time.Time) (bool, error) {
-	now, at := c.db.Dialect().Present, int64(0)
-	if !walked.IsZero() {
-		at = walked.UnixMilli()
+// A walk is one gateway's, by its lease, a minute at a time:
+//
+//	lease    of the row as it was when the walk began; another gateway's only once it has ended. In turn,
+//	         and again with each change of the copy: a walk that has lost it changes nothing
+//	ended    while it has the lease: the next walk is of a row that says so
+//	given up its lease, and nobody else's
+//
+// A lease that ends later than in a minute is of a clock that was set back since.
+func (c *copied) lease(ctx context.Context, conn sqlrecord.Conn, p *walked, since time.Time) error {
+	now := c.db.Dialect().Present
+	n, err := conn.Exec(ctx, "UPDATE "+stateTable+" SET holder = ?3, until = "+now+" + 60000 WHERE resource = ?1 AND client_id = ?2 AND walked_at = ?4 AND (holder = ?3 OR until < "+now+" OR until > "+now+" + 60000)",
+		p.key(mapping.TextValue(c.holder), milli(since))...)
+	if err == nil && n == 0 {
+		err = errOthers
 	}
-	n, err := sqlrecord.Change(ctx, c.db, "UPDATE "+stateTable+" SET holder = ?3, until = "+now+" + 60000 WHERE resource = ?1 AND client_id = ?2 AND walked_at = ?4 AND (holder = ?3 OR until < "+now+" OR until > "+now+" + 60000)",
-		p.key(mapping.TextValue(c.holder), mapping.IntValue(at))...)
-	return n == 1, ownFailure("turn to walk", err)
+	return err
+}
+
+// ended notes that a walk has ended well which began at that moment, the one before at since.
+func (c *copied) ended(ctx context.Context, p *walked, since, began time.Time, members string, next string, records int) error {
+	n, err := c.set(ctx, p, "walked_at = ?3, members = ?4, records = ?6, failed = '', failed_at = 0, changed = 0, until = 0, since = CASE WHEN since = '' THEN ?5 ELSE since END",
+		" AND walked_at = ?7 AND holder = ?8", milli(began), mapping.TextValue(members), mapping.TextValue(next), mapping.IntValue(int64(records)), milli(since), mapping.TextValue(c.holder))
+	if err == nil && n == 0 {
+		err = errOthers
+	}
+	return err
+}
+
+// givenUp notes why a walk has failed, and whether that is since the service has changed.
+func (c *copied) givenUp(ctx context.Context, p *walked, why string, changed bool) error {
+	is := int64(0)
+	if changed {
+		is = 1
+	}
+	_, err := c.set(ctx, p, "failed = ?3, failed_at = CASE WHEN failed_at = 0 THEN now() ELSE failed_at END, changed = ?4, until = CASE WHEN holder = ?5 THEN 0 ELSE until END", "",
+		mapping.TextValue(why), mapping.IntValue(is), mapping.TextValue(c.holder))
+	return err
+}
+
+// milli is a moment as the tables have it.
+func milli(t time.Time) mapping.Value {
+	if t.IsZero() {
+		return mapping.IntValue(0)
+	}
+	return mapping.IntValue(t.UnixMilli())
 }
 
 // ownFailure marks an error of the gateway's own database.

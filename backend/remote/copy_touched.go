@@ -2,17 +2,32 @@ package remote
 
 import (
 	"context"
+	"slices"
+	"strconv"
+	"strings"
 
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping"
 )
 
-// touch notes that a record was read or written by itself.
-func touch(ctx context.Context, c sqlrecord.Conn, r *mapping.Resource, id int32) error {
-	_, err := c.Exec(ctx, "INSERT INTO "+touchedTable+" (resource, id, at) SELECT CAST(?1 AS TEXT), CAST(?2 AS BIGINT), coalesce(max(at), 0) + 1 FROM "+touchedTable+
-		" WHERE true ON CONFLICT (resource, id) DO UPDATE SET at = excluded.at", mapping.TextValue(r.Name), mapping.IntValue(int64(id)))
-	return err
+// touch notes that records were read or written by themselves, or told as changed.
+func touch(ctx context.Context, c sqlrecord.Conn, r *mapping.Resource, ids ...int32) error {
+	slices.Sort(ids)
+	for some := range slices.Chunk(slices.Compact(ids), touchedAtOnce) {
+		rows := make([]string, len(some))
+		for i, id := range some {
+			rows[i] = "(" + strconv.Itoa(int(id)) + ")"
+		}
+		if _, err := c.Exec(ctx, "INSERT INTO "+touchedTable+" (resource, id, at) SELECT CAST(?1 AS TEXT), v.column1, (SELECT coalesce(max(at), 0) + 1 FROM "+touchedTable+") FROM (VALUES "+strings.Join(rows, ", ")+
+			") AS v WHERE true ON CONFLICT (resource, id) DO UPDATE SET at = excluded.at", mapping.TextValue(r.Name)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
+
+// touchedAtOnce is how many of them a statement notes.
+const touchedAtOnce = 250
 
 // touchedSince returns the records of a resource that were touched after mark.
 func touchedSince(ctx context.Context, c sqlrecord.Conn, r *mapping.Resource, mark int64) (map[int32]bool, error) {

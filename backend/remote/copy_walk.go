@@ -15,6 +15,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
+	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
 )
@@ -87,7 +88,7 @@ func (l *look) pass(ctx context.Context, since *string) (next string, err error)
 		if err := l.note(ctx, page); err != nil || l.only {
 			return err
 		}
-		passed, err := l.c.apply(ctx, l.p.r, l.mark, page)
+		passed, err := l.apply(ctx, l.mark, page)
 		if err == nil {
 			err = l.readPassed(ctx, page, passed)
 		}
@@ -134,8 +135,8 @@ func (l *look) turn(ctx context.Context) (err error) {
 	}
 	l.release = release
 	if l.isWalk {
-		if mine, err := l.c.lease(ctx, l.p, l.walked); err != nil || !mine {
-			return cmp.Or(err, errOthers)
+		if err := l.c.db.Write(ctx, func(conn sqlrecord.Conn) error { return l.c.lease(ctx, conn, l.p, l.walked) }); err != nil {
+			return ownFailure("turn to walk", err)
 		}
 	}
 	l.mark, err = l.c.mark(ctx)
@@ -262,7 +263,7 @@ func (c *copied) walk(ctx context.Context, p *walked) error {
 		}
 	}
 	if err == nil {
-		err = c.removeUnseen(ctx, p, l.seen, start)
+		err = l.removeUnseen(ctx, start)
 	}
 	if err != nil {
 		return err
@@ -277,9 +278,7 @@ func (c *copied) walk(ctx context.Context, p *walked) error {
 	if err != nil {
 		return err
 	}
-	_, err = c.set(ctx, p, "walked_at = ?3, members = ?4, records = ?6, failed = '', failed_at = 0, changed = 0, until = 0, since = CASE WHEN since = '' THEN ?5 ELSE since END",
-		mapping.IntValue(began.UnixMilli()), mapping.TextValue(string(members)), mapping.TextValue(since), mapping.IntValue(int64(l.count)))
-	if err != nil {
+	if err = c.ended(ctx, p, s.walked, began, string(members), since, l.count); err != nil {
 		return err
 	}
 	c.note(l)
@@ -364,7 +363,7 @@ func (c *copied) ask(ctx context.Context, p *walked) error {
 	if unchanged := cmp.Or(next, from) == from; unchanged && s.now.Sub(s.noted).Abs() < askedNoted {
 		return nil
 	}
-	_, err = c.set(ctx, p, "asked_at = CASE WHEN asked_at < ?3 OR asked_at > now() THEN ?3 ELSE asked_at END, since = ?4", mapping.IntValue(s.now.UnixMilli()), mapping.TextValue(cmp.Or(next, from)))
+	_, err = c.set(ctx, p, "asked_at = CASE WHEN asked_at < ?3 OR asked_at > now() THEN ?3 ELSE asked_at END, since = ?4", "", mapping.IntValue(s.now.UnixMilli()), mapping.TextValue(cmp.Or(next, from)))
 	return err
 }
 
@@ -381,12 +380,8 @@ func (c *copied) fail(ctx context.Context, p *walked, why error) {
 	if ctx.Err() != nil || errors.Is(why, errOthers) {
 		return
 	}
-	changed, told := int64(0), why.Error()
-	if errors.Is(why, backend.ErrChanged) {
-		changed, told = 1, strings.TrimPrefix(told, backend.ErrChanged.Error()+": ") // which is said where it is shown
-	}
-	if _, err := c.set(ctx, p, "failed = ?3, failed_at = CASE WHEN failed_at = 0 THEN now() ELSE failed_at END, changed = ?4, until = 0",
-		mapping.TextValue(told), mapping.IntValue(changed)); err != nil {
+	changed := errors.Is(why, backend.ErrChanged) // which is said where it is shown
+	if err := c.givenUp(ctx, p, strings.TrimPrefix(why.Error(), backend.ErrChanged.Error()+": "), changed); err != nil {
 		why = errors.Join(why, err)
 	}
 	c.Log.Error("the service's records could not be walked; it is tried again", zap.String("resource", p.r.Name), zap.Int64("client", p.client.ID), zap.Error(why))
