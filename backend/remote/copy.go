@@ -108,7 +108,7 @@ func (l *look) apply(ctx context.Context, mark int64, page []taken) (passed []in
 	}
 	err = l.c.write(ctx, func(tx *sqlrecord.Store) ([]delta, error) {
 		if l.isWalk {
-			if err := l.c.lease(ctx, tx.Conn(), l.p, l.walked); err != nil {
+			if err := l.c.renew(ctx, tx.Conn(), l.p, l.walked); err != nil {
 				return nil, err
 			}
 		}
@@ -123,20 +123,22 @@ func (l *look) apply(ctx context.Context, mark int64, page []taken) (passed []in
 			}
 			return touched[t.rec.ID()]
 		})
-		if !l.isWalk {
-			if err := touchChanged(ctx, tx, l.p.r.Resource, page); err != nil {
-				return nil, err
-			}
+		// What was told as changed, a walk that is under way has not seen, or as it was; what a walk removes,
+		// a read that is under way may have found.
+		told := slices.DeleteFunc(slices.Clone(page), func(t taken) bool { return l.isWalk && !t.gone })
+		if err := touchChanged(ctx, tx, l.p.r.Resource, told); err != nil {
+			return nil, err
 		}
 		return l.c.merge(ctx, tx, l.p.r, page)
 	})
 	return passed, err
 }
 
-// touchChanged notes records that were told as changed, unless the copy has them: a walk that is under way
-// has not seen them, or as they were.
+// touchChanged notes those of some records that the copy has not as they are.
 func touchChanged(ctx context.Context, tx *sqlrecord.Store, r *mapping.Resource, page []taken) error {
-	page = slices.Clone(page)
+	if len(page) == 0 {
+		return nil
+	}
 	ids := make([]int32, len(page))
 	for i, t := range page {
 		ids[i] = t.rec.ID()
@@ -147,7 +149,7 @@ func touchChanged(ctx context.Context, tx *sqlrecord.Store, r *mapping.Resource,
 	}
 	page = slices.DeleteFunc(page, func(t taken) bool {
 		known, there := kept[t.rec.ID()]
-		return held{known, there}.isLike(t)
+		return held{Kept: known, there: there}.isLike(t)
 	})
 	for i, t := range page {
 		ids[i] = t.rec.ID()
@@ -166,10 +168,12 @@ func (d *delta) ids() []int32 {
 	return all
 }
 
-// held is what the copy had of a record before the service was asked for it.
+// held is what the copy had of a record before the service was asked for it. touched is, of one that was
+// not there, the number of the last touch of all; of what there is now, that of the record's own last.
 type held struct {
 	sqlrecord.Kept
-	there bool
+	there   bool
+	touched int64
 }
 
 // held reads what the copy has of a record.
@@ -180,13 +184,18 @@ func (c *copied) held(ctx context.Context, r *sheet.Resource, id int32) (held, e
 	if h, is := c.recent.Get(recordKey{r.Resource, id}); is {
 		return h, nil
 	}
+	mark, err := c.mark(ctx)
+	if err != nil {
+		return held{}, err
+	}
 	kept, err := c.records.Kept(ctx, r.Resource, []int32{id})
 	if err != nil {
 		return held{}, ownFailure("copy of a record", err)
 	}
 	known, there := kept[id]
-	c.recent.Add(recordKey{r.Resource, id}, held{known, there})
-	return held{known, there}, nil
+	h := held{known, there, mark}
+	c.recent.Add(recordKey{r.Resource, id}, h)
+	return h, nil
 }
 
 // errPassed says that the copy of a record changed while the service was asked for the record.
@@ -201,7 +210,11 @@ func (c *copied) keep(ctx context.Context, r *sheet.Resource, before held, t tak
 	id := t.rec.ID()
 	defer c.recent.Remove(recordKey{r.Resource, id})
 	return c.write(ctx, func(tx *sqlrecord.Store) ([]delta, error) {
-		if err := touch(ctx, tx.Conn(), r.Resource, id); err != nil { // others who touch it wait from here on
+		touched, err := lastTouch(ctx, tx.Conn(), r.Resource, id) // others who touch it wait from here on
+		if err == nil {
+			err = touch(ctx, tx.Conn(), r.Resource, id)
+		}
+		if err != nil {
 			return nil, err
 		}
 		kept, err := tx.Kept(ctx, r.Resource, []int32{id})
@@ -209,7 +222,7 @@ func (c *copied) keep(ctx context.Context, r *sheet.Resource, before held, t tak
 			return nil, err
 		}
 		known, there := kept[id]
-		brings, err := before.brings(held{known, there}, t)
+		brings, err := before.brings(held{known, there, touched}, t)
 		if err != nil || !brings {
 			return nil, err
 		}
@@ -223,6 +236,8 @@ func (before held) brings(now held, t taken) (bool, error) {
 	switch {
 	case now.isLike(t):
 		return false, nil
+	case !now.there && !before.there && now.touched > before.touched: // it was there meanwhile
+		return false, errPassed
 	case now.there != before.there, now.Version != before.Version, now.Client != before.Client:
 		return false, errPassed
 	default:

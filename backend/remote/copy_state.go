@@ -118,15 +118,24 @@ func (c *copied) begin(ctx context.Context, p *walked) error {
 
 // A walk is one gateway's, by its lease, a minute at a time:
 //
-//	lease    of the row as it was when the walk began; another gateway's only once it has ended. In turn,
-//	         and again with each change of the copy: a walk that has lost it changes nothing
-//	ended    while it has the lease: the next walk is of a row that says so
-//	given up its lease, and nobody else's
+//	lease    at its first page, of the row as it was when the walk began; another's only once it has ended
+//	renew    at each further page, and with each change of the copy: a walk that has lost it changes nothing,
+//	         and does not go on, since it knows nothing of what the other has brought in
+//	ended    while it has the lease; the next walk is of a row that says so
+//	givenUp  its own lease, and nobody else's
 //
 // A lease that ends later than in a minute is of a clock that was set back since.
 func (c *copied) lease(ctx context.Context, conn sqlrecord.Conn, p *walked, since time.Time) error {
 	now := c.db.Dialect().Present
-	n, err := conn.Exec(ctx, "UPDATE "+stateTable+" SET holder = ?3, until = "+now+" + 60000 WHERE resource = ?1 AND client_id = ?2 AND walked_at = ?4 AND (holder = ?3 OR until < "+now+" OR until > "+now+" + 60000)",
+	return c.renewed(ctx, conn, p, since, "(holder = ?3 OR until < "+now+" OR until > "+now+" + 60000)")
+}
+
+func (c *copied) renew(ctx context.Context, conn sqlrecord.Conn, p *walked, since time.Time) error {
+	return c.renewed(ctx, conn, p, since, "holder = ?3")
+}
+
+func (c *copied) renewed(ctx context.Context, conn sqlrecord.Conn, p *walked, since time.Time, where string) error {
+	n, err := conn.Exec(ctx, "UPDATE "+stateTable+" SET holder = ?3, until = "+c.db.Dialect().Present+" + 60000 WHERE resource = ?1 AND client_id = ?2 AND walked_at = ?4 AND "+where,
 		p.key(mapping.TextValue(c.holder), milli(since))...)
 	if err == nil && n == 0 {
 		err = errOthers

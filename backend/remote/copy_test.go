@@ -202,15 +202,14 @@ func TestCopyOfMoved(t *testing.T) {
 	}
 }
 
-// TestCopyOfOwnWrites has what was written through the gateway at once, whatever a page says that
-// was asked for before.
+// TestCopyOfOwnWrites has what was written through the gateway at once.
 func TestCopyOfOwnWrites(t *testing.T) {
 	s := remotetest.NewRack()
 	d := copiedFrom(t, s, "every: 1h")
 	contact := d.Sheet.Model.Resource("contact")
 	c, err := backend.NewClient(d, d.Sheet.Model, backend.Options{Timeout: ample})
 	require.NoError(t, err)
-	made := create(t, c, north, "contact", `{"kind": "person", "name": "Made"}`)
+	create(t, c, north, "contact", `{"kind": "person", "name": "Made"}`)
 	id := idOf(t, d, north, "N07")
 	changed, err := c.Update(bg(), north, id, patch(t, contact, `{"name": "Changed", "note": "x"}`), backend.Write{})
 	require.NoError(t, err)
@@ -220,18 +219,7 @@ func TestCopyOfOwnWrites(t *testing.T) {
 	assert.Subset(t, all, []string{"Made", "Changed"})
 	assert.NotContains(t, all, "N08")
 	assert.Len(t, all, 25)
-
-	old := s.Seen()
-	assert.Contains(t, old, "PATCH /contacts/c07")
-	mark, err := d.copy.mark(bg())
-	require.NoError(t, err)
-	_, err = c.Update(bg(), north, made.ID(), patch(t, contact, `{"name": "Made again"}`), backend.Write{})
-	require.NoError(t, err)
-	stale := taken{rec: made, client: north.ID}
-	passed, err := d.copy.look(d.copy.sources[contact].of(d.copy, north), nil).apply(bg(), mark, []taken{stale})
-	require.NoError(t, err)
-	assert.Equal(t, []int32{made.ID()}, passed)
-	assert.Equal(t, made.ID(), idOf(t, d, north, "Made again"))
+	assert.Contains(t, s.Seen(), "PATCH /contacts/c07")
 }
 
 // TestCopyWhileAway goes on with lists while the service is away, and with records where a request

@@ -29,6 +29,20 @@ func touch(ctx context.Context, c sqlrecord.Conn, r *mapping.Resource, ids ...in
 // touchedAtOnce is how many of them a statement notes.
 const touchedAtOnce = 250
 
+// lastTouch is the number of a record's last touch, 0 for none. Until the transaction ends nobody else
+// touches the record.
+func lastTouch(ctx context.Context, c sqlrecord.Conn, r *mapping.Resource, id int32) (at int64, err error) {
+	of := []mapping.Value{mapping.TextValue(r.Name), mapping.IntValue(int64(id))}
+	if _, err = c.Exec(ctx, "INSERT INTO "+touchedTable+" (resource, id, at) VALUES (?1, ?2, 0) ON CONFLICT (resource, id) DO UPDATE SET at = "+touchedTable+".at", of...); err != nil {
+		return 0, err
+	}
+	row, err := sqlrecord.One(ctx, c, "SELECT at FROM "+touchedTable+" WHERE resource = ?1 AND id = ?2", []sqlrecord.Column{sqlrecord.Number}, of...)
+	if err == nil {
+		at = row[0].Int()
+	}
+	return at, err
+}
+
 // touchedSince returns the records of a resource that were touched after mark.
 func touchedSince(ctx context.Context, c sqlrecord.Conn, r *mapping.Resource, mark int64) (map[int32]bool, error) {
 	all := map[int32]bool{}

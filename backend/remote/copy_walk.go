@@ -34,6 +34,7 @@ type look struct {
 	odd     bool       // a page may lack what all records had, or have no record that can be shown: others do not
 	isWalk  bool       // of all records
 	walked  time.Time  // when the last walk began
+	leased  bool       // it had the lease
 
 	jq    []string        // that reads the records
 	named map[string]bool // members of records: whether jq names them
@@ -135,9 +136,14 @@ func (l *look) turn(ctx context.Context) (err error) {
 	}
 	l.release = release
 	if l.isWalk {
-		if err := l.c.db.Write(ctx, func(conn sqlrecord.Conn) error { return l.c.lease(ctx, conn, l.p, l.walked) }); err != nil {
+		lease := l.c.lease
+		if l.leased {
+			lease = l.c.renew
+		}
+		if err := l.c.db.Write(ctx, func(conn sqlrecord.Conn) error { return lease(ctx, conn, l.p, l.walked) }); err != nil {
 			return ownFailure("turn to walk", err)
 		}
+		l.leased = true
 	}
 	l.mark, err = l.c.mark(ctx)
 	return err

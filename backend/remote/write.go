@@ -212,5 +212,5 @@ func (w *writing) before(r *sheet.Resource, client auth.Client, t taken) held {
 	if !there {
 		return held{}
 	}
-	return held{sqlrecord.Kept{Version: had.rec.Version, Client: had.client}, true}
+	return held{Kept: sqlrecord.Kept{Version: had.rec.Version, Client: had.client}, there: true}
 }
