@@ -118,13 +118,15 @@ func (k *keyEnds) exchange(ctx context.Context) error {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	known := map[[32]byte]neighbours.KeyEnd{}
+	known := map[[32]byte]bool{}
 	for _, end := range all {
-		known[end.Hash] = end
-		k.facts[end.Hash] = k.facts[end.Hash] // which may be the first of it
+		known[end.Hash] = true
+		k.facts.set(end.Hash, k.facts[end.Hash].heard(told[end.Hash].changes, end))
 	}
 	for hash, f := range k.facts {
-		k.facts.set(hash, f.heard(told[hash].changes, known[hash]))
+		if !known[hash] {
+			k.facts.set(hash, f.heard(told[hash].changes, neighbours.KeyEnd{}))
+		}
 	}
 	k.know()
 	return fault
