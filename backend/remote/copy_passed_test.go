@@ -107,6 +107,25 @@ func TestCopyPassedByWrites(t *testing.T) {
 	assert.NotContains(t, all, "Written before")
 }
 
+// TestCopyOfALostLease: a walk whose lease another gateway has got while a page was asked for changes nothing.
+func TestCopyOfALostLease(t *testing.T) {
+	d, s := crossing(t, "every: 1h")
+	listed(t, d, north, "contact", "name")
+	p := d.copy.sources[d.Sheet.Model.Resource("contact")].of(d.copy, north)
+	s.Put("contacts", "c01", map[string]any{"name": "Seen too late"})
+	s.Do(func() {
+		s.fits = func(r *http.Request) bool { return r.URL.Path == "/contacts" }
+		s.after = func() {
+			_, err := d.copy.set(bg(), p, "holder = 'another', until = now() + 60000", "")
+			assert.NoError(t, err)
+		}
+	})
+	require.ErrorIs(t, d.copy.walk(bg(), p), errOthers)
+	all, _ := listed(t, d, north, "contact", "name")
+	assert.Contains(t, all, "N01")
+	assert.NotContains(t, all, "Seen too late")
+}
+
 // TestCopyPassedByGateways brings in what a gateway reads, also where it remembers another state of
 // a copy that it shares.
 func TestCopyPassedByGateways(t *testing.T) {
