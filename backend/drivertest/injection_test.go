@@ -40,6 +40,9 @@ func TestEverySheetMeetsHostileTexts(t *testing.T) {
 			return err
 		}
 		name, err := filepath.Rel(root, file)
+		if strings.HasPrefix(filepath.ToSlash(name), "backend/adopt/check/testdata/") { // in front of a few rows, which no client asks for
+			return err
+		}
 		test, named := askedBy[filepath.ToSlash(name)]
 		require.True(t, named, "who asks what stands behind %s by hostile texts?", name)
 		found++
