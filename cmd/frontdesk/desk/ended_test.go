@@ -41,7 +41,8 @@ func endsUnreadAreTold(t *testing.T) {
 	h := new(Desk)
 	h.basis, h.config, h.common = &basis{log: zap.New(core), now: time.Now}, new(config.Config), &common{sessions: newEndedSessions(nil)}
 	accounts := givenAccounts{answers: make(chan []auth.UserEnd, 1)}
-	h.system, h.keyEnds = &System{accounts: accounts}, &keyEnds{}
+	tables, _ := ownTables(t)
+	h.system, h.keyEnds = &System{accounts: accounts}, &keyEnds{tables: tables, facts: keyFacts{}}
 	look := func() { h.lookForEnded(t.Context(), endsUnread) }
 	reasons := func() []string {
 		var now Health

@@ -124,11 +124,7 @@ func toldBy(t *testing.T) func(row endRow, end neighbours.KeyEnd, now int) endRo
 		end   int
 		final bool
 	}
-	db, err := sqlrecord.OpenSQLite(filepath.Join(t.TempDir(), "own.db"), sqlrecord.Options{})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, db.Close()) })
-	tables, err := neighbours.Open(t.Context(), db)
-	require.NoError(t, err)
+	tables, db := ownTables(t)
 	known, present := map[call]endRow{}, time.Now()
 	at := func(hours int) time.Time { return present.Add(time.Duration(hours)*time.Hour - time.Minute) } // what is now has come
 	return func(row endRow, end neighbours.KeyEnd, now int) endRow {
@@ -138,7 +134,7 @@ func toldBy(t *testing.T) func(row endRow, end neighbours.KeyEnd, now int) endRo
 		}
 		after, is := known[c]
 		if !is {
-			_, err = sqlrecord.Change(t.Context(), db, "DELETE FROM neighbour_key_end")
+			_, err := sqlrecord.Change(t.Context(), db, "DELETE FROM neighbour_key_end")
 			require.NoError(t, err)
 			for _, one := range []struct {
 				tell, final bool
@@ -389,4 +385,15 @@ func (m keyMachine) faults() map[string]keyMachine {
 			return a
 		}),
 	}
+}
+
+// ownTables are those of a gateway's own database.
+func ownTables(t *testing.T) (*neighbours.Tables, sqlrecord.DB) {
+	t.Helper()
+	db, err := sqlrecord.OpenSQLite(filepath.Join(t.TempDir(), "own.db"), sqlrecord.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	tables, err := neighbours.Open(t.Context(), db)
+	require.NoError(t, err)
+	return tables, db
 }

@@ -22,7 +22,7 @@ import (
 // What that means for a hash, keyFact says.
 type keyEnds struct {
 	ring     auth.KeyEnds       // that snapshots look at
-	tables   *neighbours.Tables // nil where there is one gateway
+	tables   *neighbours.Tables // which keep them over a restart, too
 	sessions auth.KeyEnder      // nil where each gateway has its own
 	told     chan struct{}      // something is to be told
 
@@ -40,9 +40,8 @@ func (all keyFacts) set(hash [32]byte, f keyFact) {
 }
 
 func newKeyEnds(s *ownStore, sessions auth.Sessions) *keyEnds {
-	k := &keyEnds{told: make(chan struct{}, 1), facts: keyFacts{}}
+	k := &keyEnds{tables: s.neighbours, told: make(chan struct{}, 1), facts: keyFacts{}}
 	if s.file == "" {
-		k.tables = s.neighbours
 		k.sessions, _ = sessions.(auth.KeyEnder)
 	}
 	return k
@@ -87,9 +86,6 @@ func (all keyFacts) untold() (changed []neighbours.KeyEnd) {
 
 // changed has the other gateways told what a reload has changed.
 func (k *keyEnds) changed(before, after []config.Key) {
-	if k.tables == nil {
-		return
-	}
 	k.mu.Lock()
 	k.facts.filed(before, after, time.Now())
 	k.know()
@@ -102,9 +98,6 @@ func (k *keyEnds) changed(before, after []config.Key) {
 
 // exchange tells what is to be told, and reads what others told.
 func (k *keyEnds) exchange(ctx context.Context) error {
-	if k.tables == nil {
-		return nil
-	}
 	k.mu.Lock()
 	told := maps.Clone(k.facts)
 	k.mu.Unlock()
