@@ -29,7 +29,7 @@ func newWire(o *core, of *sheet.Service) (w *wire, base string, err error) {
 			return nil, "", err
 		}
 	}
-	p := newPool(net.JoinHostPort(u.Hostname(), port), config, of.Connections, o.Now)
+	p := newPool(net.JoinHostPort(u.Hostname(), port), config, of.Connections, o.Options)
 	return &wire{pool: p, host: u.Host, maxAnswer: int(of.MaxAnswer), retries: of.Retries, random: o.Random, now: o.Now}, u.EscapedPath(), nil
 }
 

@@ -30,7 +30,7 @@ func secured(t *testing.T) (near *conn, far *tls.Conn, under net.Conn) {
 		}
 		shaken <- err
 	}()
-	p := newPool(listener.Addr().String(), &tls.Config{InsecureSkipVerify: true, ClientSessionCache: tls.NewLRUClientSessionCache(1)}, 1, time.Now)
+	p := newPool(listener.Addr().String(), &tls.Config{InsecureSkipVerify: true, ClientSessionCache: tls.NewLRUClientSessionCache(1)}, 1, Options{}.withDefaults())
 	near, err = p.take(bg(), time.Now().Add(ample), true)
 	require.NoError(t, err)
 	require.NoError(t, <-shaken)

@@ -9,9 +9,14 @@ import (
 )
 
 // lookAt returns a function that tells whether no byte, no end and no reset has come on a
-// connection. It takes one system call and waits for nothing.
+// connection. It takes one system call and waits for nothing. It returns nil for a connection that
+// the system does not know.
 func lookAt(c net.Conn) func() bool {
-	raw, err := c.(syscall.Conn).SyscallConn()
+	known, ok := c.(syscall.Conn)
+	if !ok {
+		return nil
+	}
+	raw, err := known.SyscallConn()
 	if err != nil {
 		return func() bool { return false }
 	}

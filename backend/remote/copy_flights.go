@@ -9,10 +9,10 @@ import (
 
 // flights are a piece of work that is done once for all who wait for it, again and again.
 type flights struct {
-	do  func() error
-	one sync.Mutex // held by the flight under way
+	do func() error
 
 	mu     sync.Mutex
+	newest *flight
 	now    *flight // that is under way
 	next   *flight // that has not begun
 	failed error   // of the last one
@@ -32,12 +32,13 @@ func (c *copied) fly(of *flights) *flight {
 	of.mu.Lock()
 	defer of.mu.Unlock()
 	if of.next == nil {
-		f := &flight{done: make(chan struct{})}
-		of.next = f
+		f, before := &flight{done: make(chan struct{})}, of.newest
+		of.next, of.newest = f, f
 		c.running.Go(func() {
 			defer close(f.done)
-			of.one.Lock()
-			defer of.one.Unlock()
+			if before != nil {
+				<-before.done
+			}
 			of.begun(f)
 			f.err = of.do()
 			of.begun(nil)

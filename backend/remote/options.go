@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"time"
 
 	"go.uber.org/zap"
@@ -43,6 +44,8 @@ type Options struct {
 	Timeout     time.Duration
 	// Closely has walks ask for a page more, behind what the answers say is the end.
 	Closely bool
+	// Dial connects to the service; nil stands for the system's.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
 // aboutHeaders tells the service which request and which trace a call belongs to.
@@ -68,6 +71,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.RequestID == nil {
 		o.RequestID = func(context.Context) string { return "" }
+	}
+	if o.Dial == nil {
+		o.Dial = (&net.Dialer{Timeout: connectTime, KeepAlive: 15 * time.Second}).DialContext
 	}
 	if o.Random == nil {
 		o.Random = func() float64 { return 0.5 }

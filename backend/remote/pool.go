@@ -36,7 +36,7 @@ var errUnasked = errors.New("the service sent something before it was asked, or 
 type pool struct {
 	address string
 	tls     *tls.Config // nil for plain HTTP
-	dialer  net.Dialer
+	connect func(ctx context.Context, network, address string) (net.Conn, error)
 	now     func() time.Time
 	slots   chan struct{}
 
@@ -46,11 +46,9 @@ type pool struct {
 	closed bool
 }
 
-func newPool(address string, config *tls.Config, connections int, now func() time.Time) *pool {
+func newPool(address string, config *tls.Config, connections int, o Options) *pool {
 	return &pool{
-		address: address, tls: config, now: now, slots: make(chan struct{}, connections),
-		dialer: net.Dialer{Timeout: connectTime, KeepAlive: 15 * time.Second},
-		busy:   map[*conn]struct{}{},
+		address: address, tls: config, now: o.Now, connect: o.Dial, slots: make(chan struct{}, connections), busy: map[*conn]struct{}{},
 	}
 }
 
@@ -128,7 +126,7 @@ func (p *pool) dial(ctx context.Context) (*conn, error) {
 	p.mu.Lock()
 	p.leave(cap(p.slots) - len(p.slots))
 	p.mu.Unlock()
-	raw, err := p.dialer.DialContext(ctx, "tcp", p.address)
+	raw, err := p.connect(ctx, "tcp", p.address)
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", p.address, err)
 	}

@@ -86,7 +86,7 @@ func (s schema) changeTriggers(r *mapping.Resource) []string {
 	on := func(kind int, name, event, row string) string {
 		return "CREATE TRIGGER " + s.name(r.Name, "change", name) + " AFTER " + event + " BEGIN INSERT INTO " + changeTable +
 			" (client_id, resource, id, kind, at) SELECT " + row + "." + clientColumn + ", '" + r.Name + "', " + row + ".id, " + strconv.Itoa(kind) + ", " +
-			s.d.Present + " WHERE " + notQuiet + "; END"
+			sqliteClock + " WHERE " + notQuiet + "; END"
 	}
 	return []string{
 		on(kindCreated, "created", "INSERT ON "+table, "NEW"),

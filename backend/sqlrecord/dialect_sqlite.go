@@ -12,7 +12,7 @@ func SQLite() *Dialect {
 		Foreign:      sqliteForeign(),
 		IDColumn:     "INTEGER PRIMARY KEY AUTOINCREMENT",
 		BigInt:       "INTEGER",
-		Present:      "CAST(round(unixepoch('subsec') * 1000) AS INTEGER)",
+		Present:      programClock + "()",
 		TableOptions: " STRICT",
 		quote:        `"`,
 		placeholder:  '?',

@@ -43,6 +43,10 @@ func openSQLiteConn(path string, flags sqlite.OpenFlags, w *watcher, statements 
 	if err != nil {
 		return nil, err
 	}
+	if err := giveProgramClock(conn); err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
 	for i, text := range statements {
 		if err := executeAlone(conn, text); err != nil {
 			_ = conn.Close()
@@ -53,6 +57,20 @@ func openSQLiteConn(path string, flags sqlite.OpenFlags, w *watcher, statements 
 	conn.SetInterrupt(c.stop)
 	w.add(c)
 	return c, nil
+}
+
+// SQLite has no clock of its own: what a statement asks for is the program's, as the function programClock,
+// which a test may have; triggers, which other programs run as well, have the machine's.
+const (
+	programClock = "program_clock"
+	sqliteClock  = "CAST(round(unixepoch('subsec') * 1000) AS INTEGER)"
+)
+
+// giveProgramClock gives a connection the function programClock.
+func giveProgramClock(conn *sqlite.Conn) error {
+	return conn.CreateFunction(programClock, &sqlite.FunctionImpl{Scalar: func(sqlite.Context, []sqlite.Value) (sqlite.Value, error) {
+		return sqlite.IntegerValue(time.Now().UnixMilli()), nil
+	}})
 }
 
 // executeAlone executes a statement, again while another process has the file: to turn to

@@ -54,6 +54,8 @@ type CallerConfig struct {
 	Roots *x509.CertPool
 	// Resolver resolves names; nil stands for the system's.
 	Resolver *net.Resolver
+	// Dial connects, judging no address, in place of the system's; nil for that.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// Clock tells the time; nil stands for time.Now.
 	Clock func() time.Time
 	// Timeout bounds a call in all (15 s where it is zero), ConnectTimeout its
@@ -87,7 +89,10 @@ func NewCaller(cfg CallerConfig) *Caller {
 	if cfg.PerHost == 0 {
 		cfg.PerHost = defaultPerHost
 	}
-	d := newDialer(cfg.Rules, net.Dialer{Timeout: cfg.ConnectTimeout, Resolver: cfg.Resolver})
+	dial := newDialer(cfg.Rules, net.Dialer{Timeout: cfg.ConnectTimeout, Resolver: cfg.Resolver}).DialContext
+	if cfg.Dial != nil {
+		dial = cfg.Dial
+	}
 	return &Caller{
 		rules:   cfg.Rules,
 		clock:   cfg.Clock,
@@ -95,7 +100,7 @@ func NewCaller(cfg CallerConfig) *Caller {
 		hosts:   newHosts(keptHosts, cfg.PerHost),
 		transport: &http.Transport{
 			Proxy:                  nil, // a proxy would connect for us, unjudged
-			DialContext:            d.DialContext,
+			DialContext:            dial,
 			TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: cfg.Roots},
 			TLSHandshakeTimeout:    cfg.ConnectTimeout,
 			ForceAttemptHTTP2:      true,

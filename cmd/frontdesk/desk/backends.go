@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	mathrand "math/rand/v2"
+	"net"
 	"time"
 
 	"go.uber.org/zap"
@@ -52,7 +53,11 @@ type opening struct {
 	config *config.Config
 	hasher *auth.Hasher
 	log    *zap.Logger
+	dial   dial // nil for the system's
 }
+
+// dial connects to a service or a receiver.
+type dial = func(ctx context.Context, network, address string) (net.Conn, error)
 
 // System is an opened backend with what comes with it.
 type System struct {
@@ -85,7 +90,11 @@ type OwnDatabase struct {
 }
 
 // OpenSystem opens the backend of a configuration.
-func OpenSystem(ctx context.Context, c *config.Config, hasher *auth.Hasher, log *zap.Logger) (s *System, err error) {
+func OpenSystem(ctx context.Context, c *config.Config, hasher *auth.Hasher, log *zap.Logger) (*System, error) {
+	return openSystem(Program{Ctx: ctx}, c, hasher, log)
+}
+
+func openSystem(p Program, c *config.Config, hasher *auth.Hasher, log *zap.Logger) (s *System, err error) {
 	s = &System{loginsAtOnce: auth.LoginsAtOnce}
 	defer func() {
 		if err != nil {
@@ -97,7 +106,7 @@ func OpenSystem(ctx context.Context, c *config.Config, hasher *auth.Hasher, log 
 		return s, err
 	}
 	s.whole = s.model
-	return s, drivers()[c.Backend.Driver].open(s, opening{ctx, c, hasher, log})
+	return s, drivers()[c.Backend.Driver].open(s, opening{p.Ctx, c, hasher, log, p.Dial})
 }
 
 func (s *System) openReference(o opening) error {
@@ -197,7 +206,7 @@ func (s *System) openLegacy(o opening, sh *sheet.Sheet, kept *idstore.Store) err
 func (s *System) openRemote(o opening, sh *sheet.Sheet, kept *idstore.Store) error {
 	d, err := remote.OpenDriver(o.ctx, remote.Options{
 		Sheet: sh, IDStore: kept, Hasher: o.hasher, RequestID: gateway.RequestIDOf, Trace: traceHeaders, Log: o.log, Now: time.Now, Random: mathrand.Float64,
-		DB: s.Own.Db, Model: s.whole, KeepChanges: o.config.Changes.Keep, Timeout: o.config.Backend.Timeout,
+		DB: s.Own.Db, Model: s.whole, KeepChanges: o.config.Changes.Keep, Timeout: o.config.Backend.Timeout, Dial: o.dial,
 	})
 	if err != nil {
 		return fmt.Errorf("open the service of %s: %w", sh.File, err)

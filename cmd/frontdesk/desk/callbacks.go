@@ -116,7 +116,7 @@ func longRunning(rules []config.Rule) func(gateway.Grant) bool {
 }
 
 // startCallbacks starts the orchestrator, which does the gateway's kinds of work.
-func startCallbacks(h *Desk, callbacks *gateway.Callbacks) (*webhook.Orchestrator, error) {
+func startCallbacks(h *Desk, callbacks *gateway.Callbacks, dial dial) (*webhook.Orchestrator, error) {
 	c, store := h.config.Webhooks, h.store
 	roots, err := webhook.Roots(c.CAFile)
 	if err != nil {
@@ -132,7 +132,7 @@ func startCallbacks(h *Desk, callbacks *gateway.Callbacks) (*webhook.Orchestrato
 	}
 	callbacks.Orchestrator = webhook.Start(webhook.Config{
 		Store: store.jobs, Results: store.results, Runners: h.Gateway.Runners(), Ready: h.Gateway.Ready,
-		Caller:  webhook.NewCaller(webhook.CallerConfig{Rules: callbacks.Rules, Roots: roots}),
+		Caller:  webhook.NewCaller(webhook.CallerConfig{Rules: callbacks.Rules, Roots: roots, Dial: dial}),
 		Secrets: func(key string) []string { return h.live.Load().secrets[key] },
 		Space:   h.bounds.ResultSpace, Left: h.looks.resultsLeft(),
 		Model: h.system.model.Steps(), Workers: callbackWorkers, Calls: callbackCalls, WorkLease: WorkLease, CallLease: CallLease,

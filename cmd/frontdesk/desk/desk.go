@@ -150,7 +150,7 @@ func build(p Program, c *config.Config, environment string, logs *Logs, f *front
 
 func (h *Desk) openAdministration(p Program, c *config.Config) (err error) {
 	h.hasher = auth.NewHasher()
-	if h.system, err = OpenSystem(p.Ctx, c, h.hasher, h.log); err != nil {
+	if h.system, err = openSystem(p, c, h.hasher, h.log); err != nil {
 		return err
 	}
 	h.onClose(h.system.Close)
@@ -212,7 +212,7 @@ func (h *Desk) openGateway(p Program, c *config.Config, environment string) (err
 	if err != nil {
 		return err
 	}
-	h.callbacks, err = startCallbacks(h, callbacks)
+	h.callbacks, err = startCallbacks(h, callbacks, p.Dial)
 	return err
 }
 

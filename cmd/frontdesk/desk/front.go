@@ -40,13 +40,13 @@ type front struct {
 func openFront(p Program, c *config.Config, environment string, logs *Logs) (f *front, err error) {
 	f = &front{config: c, began: time.Now(), failed: make(chan error, 2)}
 	f.starts("the start is under way")
-	if f.public, err = listen(p.Supervisor, PublicSocket, c.Server.Listen); err != nil {
+	if f.public, err = listen(p, PublicSocket, c.Server.Listen); err != nil {
 		return nil, err
 	}
 	if f.server, err = f.openServer(p, environment, logs); err != nil {
 		return nil, errors.Join(err, f.close())
 	}
-	ops, err := listen(p.Supervisor, opsSocket, c.Ops.Listen)
+	ops, err := listen(p, opsSocket, c.Ops.Listen)
 	if err != nil {
 		return nil, errors.Join(err, f.close())
 	}
@@ -103,14 +103,14 @@ func (f *front) openServer(p Program, environment string, logs *Logs) (*gateway.
 // listen opens the listener of an address, or takes the one that systemd handed over by that name; nil
 // where operators have none. Its error says plainly that another program has the address, which is the
 // usual cause.
-func listen(s *Supervisor, name, address string) (net.Listener, error) {
-	if l, err := s.activated(name); l != nil || err != nil {
+func listen(p Program, name, address string) (net.Listener, error) {
+	if l, err := p.Supervisor.activated(name); l != nil || err != nil {
 		return l, err
 	}
 	if address == "" && name != PublicSocket {
 		return nil, nil
 	}
-	l, err := net.Listen("tcp", address)
+	l, err := p.Listen("tcp", address)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		err = fmt.Errorf("cannot serve on %s: %w by another program", address, syscall.EADDRINUSE)
 	}

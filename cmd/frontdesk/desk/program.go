@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"time"
 )
@@ -21,7 +22,9 @@ type Program struct {
 	After   func(time.Duration) <-chan time.Time // in place of time.After; nil for this
 	Now     func() time.Time                     // in place of time.Now where callbacks and derived fields are concerned; nil for this
 
-	Disk LookAtDisk // in place of what the system tells of disks; nil for this
+	Disk   LookAtDisk                                                           // in place of what the system tells of disks; nil for this
+	Listen func(network, address string) (net.Listener, error)                  // in place of net.Listen; nil for this
+	Dial   func(ctx context.Context, network, address string) (net.Conn, error) // in place of the system's, to services and receivers; nil for this
 
 	LogDelay time.Duration // in place of LogDelay; 0 for this
 
@@ -38,6 +41,9 @@ func (p Program) whole() Program {
 	}
 	if p.Disk == nil {
 		p.Disk = diskOf
+	}
+	if p.Listen == nil {
+		p.Listen = net.Listen
 	}
 	p.LogDelay = cmp.Or(p.LogDelay, LogDelay)
 	return p
