@@ -2,6 +2,7 @@ package rig
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -108,6 +109,8 @@ type Desk struct {
 	Stop    context.CancelFunc
 	Stopped chan struct{}
 	Code    int
+
+	net *network
 }
 
 // Options vary how a desk is started.
@@ -129,6 +132,8 @@ type Options struct {
 
 	Descriptors int      // that a child may have open; 0 for the usual number
 	Stderr      *os.File // that a child writes its log to; nil for Desk.Log
+
+	net *network // see InBubble
 }
 
 // BySheet are the options of a desk behind a mapping sheet, which is put into a folder of
@@ -155,11 +160,13 @@ func Begin(t testing.TB, o Options) (d *Desk, ready func()) {
 	t.Helper()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "frontdesk.yaml")
-	d = &Desk{T: t, Ops: FreeAddress(t), Mail: filepath.Join(dir, "mail"), Log: new(LockedBuffer), Stopped: make(chan struct{})}
+	d = &Desk{T: t, Ops: FreeAddress(t), Mail: filepath.Join(dir, "mail"), Log: new(LockedBuffer), Stopped: make(chan struct{}), net: o.net}
 	require.NoError(t, os.WriteFile(file, o.unhurried().config(d), 0o600))
 
-	d.HTTP = &http.Client{Transport: d.heldToContract(t, file, &http.Transport{MaxIdleConnsPerHost: 64})}
-	return d, d.start(desk.Program{Wrap: o.Wrap, Now: o.Now, Disk: o.Disk, After: o.After, Bound: o.Bound}, serving(file, true))
+	d.HTTP = &http.Client{Transport: d.heldToContract(t, file, o.net.transport())}
+	program := desk.Program{Wrap: o.Wrap, Now: o.Now, Disk: o.Disk, After: o.After, Bound: o.Bound}
+	o.net.into(&program)
+	return d, d.start(program, serving(file, true))
 }
 
 func serving(file string, watch bool) func(desk.Program) error {
@@ -201,7 +208,7 @@ func (d *Desk) start(p desk.Program, serve func(desk.Program) error) (ready func
 	ctx, stop := context.WithCancel(context.Background())
 	d.Stop = stop
 	read, write := io.Pipe()
-	p.Ctx, p.Stdin, p.Stdout, p.Stderr, p.LogDelay = ctx, strings.NewReader(""), write, d.Log, time.Millisecond
+	p.Ctx, p.Stdin, p.Stdout, p.Stderr, p.LogDelay = ctx, strings.NewReader(""), write, d.Log, cmp.Or(p.LogDelay, time.Millisecond)
 	go func() {
 		defer close(d.Stopped)
 		if err := serve(p); err != nil {

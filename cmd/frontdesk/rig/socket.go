@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/url"
 	"os"
 	"strconv"
 	"strings"
@@ -51,11 +50,7 @@ type Socket struct {
 // Socket connects to the desk, and says nothing yet.
 func (d *Desk) Socket() *Socket {
 	d.T.Helper()
-	base, err := url.Parse(d.Base)
-	require.NoError(d.T, err)
-	conn, err := net.Dial("tcp", base.Host)
-	require.NoError(d.T, err)
-	d.T.Cleanup(func() { _ = conn.Close() })
+	conn := d.net.connect(d.T, d.Host())
 	return &Socket{Conn: conn, t: d.T, Reader: bufio.NewReader(conn)}
 }
 
@@ -162,7 +157,8 @@ func HangUp(all []net.Conn) {
 
 // Host is where the desk listens.
 func (d *Desk) Host() string {
-	return strings.TrimSuffix(strings.TrimPrefix(d.Base, "http://"), "/webservice_v2")
+	host, _, _ := strings.Cut(d.Base[strings.Index(d.Base, "://")+3:], "/")
+	return host
 }
 
 // ContactAsked is a request for a contact, byte for byte.

@@ -1,21 +1,13 @@
 package bounds
 
 import (
-	"bytes"
-	"encoding/base64"
 	"fmt"
 	"io"
-	"net"
-	"net/http"
-	"net/url"
-	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
 	"frontdesk/cmd/frontdesk/rig/await"
 )
@@ -242,17 +234,6 @@ func TestBodiesEndAsAsked(t *testing.T) {
 	}
 }
 
-// TestBodiesAfterARest: a connection that rested for longer than an answer may take is still told to
-// go on.
-func TestBodiesAfterARest(t *testing.T) {
-	t.Parallel()
-	d := rig.OnSQLite(t, rig.Options{Bound: func(b *desk.Bounds) { b.WriteTimeout = 2 * time.Second }})
-	token, w := d.Login(rig.FullKey, "demo"), d.Socket()
-	require.Equal(t, 200, w.Send("GET /webservice_v2/contact/1 HTTP/1.1\r\nHost: desk\r\ntoken: "+token+"\r\n\r\n").Answer("GET").Status)
-	<-time.After(2500 * time.Millisecond) // nothing tells when the deadline of that answer has passed
-	require.Equal(t, 201, w.Send(posting("/contact", token, len(rig.NewContact), "Expect: 100-continue\r\n")+rig.NewContact).Answer("POST").Status)
-}
-
 // TestBodiesCutShort: what broke off is never taken for a body.
 func TestBodiesCutShort(t *testing.T) {
 	t.Parallel()
@@ -282,67 +263,4 @@ func TestBodiesCutShort(t *testing.T) {
 	impatient := rig.OnSQLite(t, rig.Options{Server: "  read_timeout: 5s"})
 	w = impatient.Socket().Send(strings.Replace(chunked, token, impatient.Login(rig.FullKey, "demo"), 1) + whole + "0\r\n\r")
 	require.Equal(t, "Invalid request", w.Answer("POST").Failure(t).Message)
-}
-
-// TestDownloadWithoutReading: whoever asks for a result without a right address
-// has no longer to read the answer than others have.
-func TestDownloadWithoutReading(t *testing.T) {
-	t.Parallel()
-	d := rig.OnSQLite(t, rig.Options{Bound: func(b *desk.Bounds) { b.WriteTimeout = 300 * time.Millisecond }})
-	w := d.Socket()
-	ask := []byte(strings.Repeat("GET /webservice_v2/webhook/download?x HTTP/1.1\r\nHost: desk\r\n\r\n", 1000))
-	var err error
-	for err == nil { // until the desk does not read on, and then ends it
-		_, err = io.Copy(w, bytes.NewReader(ask))
-	}
-	require.NotErrorIs(t, err, os.ErrDeadlineExceeded)
-}
-
-// TestDownloadBySlowClients: whoever has the address of a result has time for it as
-// long as he takes something of it within each time for an answer, and no more than that
-// where he takes nothing. It lasts one of these, which is longer than a busy machine keeps
-// the slow client from reading on.
-func TestDownloadBySlowClients(t *testing.T) {
-	t.Parallel()
-	hooks, options := rig.NewHooks(t, nil)
-	options.Bound = func(b *desk.Bounds) { b.WriteTimeout = 10 * time.Second }
-	options.Extra += "callbacks: [\"GET /document\"]\n"
-	d := rig.OnSQLite(t, options)
-	token := d.Login(rig.HookedKey, "demo")
-	content := base64.StdEncoding.EncodeToString(make([]byte, 5<<20))
-	for range 2 {
-		d.Create(token, "document", fmt.Sprintf(`{"name":"large","resource":"contact","resource_id":1,"content":%q}`, content))
-	}
-	id := d.Call("GET", "/document?resource=contact&resource_id=1&name=large&fields=content&page_size=2&webhook_url="+url.QueryEscape(hooks.Address()), token, "").Promise(t)
-	require.Equal(t, id, hooks.Next(t))
-	address := d.Collect(token, id)
-	begin := func() *http.Response {
-		w := d.Socket()
-		require.NoError(t, w.Conn.(*net.TCPConn).SetReadBuffer(64<<10))
-		_, target, _ := strings.Cut(address, "/webservice_v2")
-		w.Send("GET /webservice_v2" + target + " HTTP/1.1\r\nHost: desk\r\n\r\n")
-		answer, err := http.ReadResponse(w.Reader, &http.Request{Method: "GET"})
-		require.NoError(t, err)
-		require.Equal(t, 200, answer.StatusCode)
-		return answer
-	}
-	asleep, slow := begin(), begin()
-	open := func() bool { return strings.Contains(d.OpsText("/metrics"), "frontdesk_connections_open 3\n") } // with that of d.HTTP
-	require.True(t, open())
-
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	taken := int64(0)
-	for open() { // until the one who began with him, and takes nothing, has no connection any more
-		n, err := io.CopyN(io.Discard, slow.Body, 16<<10)
-		require.NoError(t, err)
-		taken += n
-		<-tick.C
-	}
-	rest, err := io.Copy(io.Discard, slow.Body)
-	require.NoError(t, err)
-	require.Equal(t, slow.ContentLength, taken+rest)
-	require.Greater(t, rest, int64(4<<20), "it was still far from its end")
-	_, err = io.Copy(io.Discard, asleep.Body)
-	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 }

@@ -1,16 +1,13 @@
 package bounds
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/cmd/frontdesk/rig"
-	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // TestIdentityIsInItsHeader: whose a request is, and where it comes from, is said by one
@@ -83,38 +80,4 @@ func identityByAddress(t *testing.T, d *rig.Desk, chunks func(path, header, trai
 			require.Contains(t, []int{400, 401}, d.Raw(chunks("/contact", header, trailer+"\r\n")).Status, "%s %q", trailer, header)
 		}
 	}
-}
-
-// TestKeyEndsWhileInUse: a key that has come to its end is refused with all its sessions from
-// then on: what was found right of it before is not kept.
-func TestKeyEndsWhileInUse(t *testing.T) {
-	t.Parallel()
-	var d *rig.Desk
-	var ends time.Time
-	var session struct{ Token string }
-	var before rig.Answer
-	for life := 4 * time.Second; before.Status != 200; life *= 2 { // until it is long enough for this machine
-		require.Less(t, life, 2*rig.Patience)
-		ends = time.Now().Add(life)
-		d = rig.OnSQLite(t, rig.Options{Keys: bound(t, "expires: "+ends.Format(time.RFC3339Nano)) + "\n"})
-		login := d.Call("GET", rig.LoginPath(boundKey, "demo", "demo"), "", "")
-		require.NoError(t, json.Unmarshal(login.Body, &session))
-		before = d.Call("GET", "/contact/1", session.Token, "")
-		require.True(t, before.Status == 200 || !time.Now().Before(ends), "it ended too early")
-	}
-	token, other := session.Token, d.Login(rig.FullKey, "demo")
-	await.True(t, func() bool {
-		asked := time.Now()
-		status := d.Call("GET", "/contact/1", token, "", "If-None-Match", before.Header.Get("ETag")).Status
-		require.Contains(t, []int{304, 401}, status)
-		require.True(t, status == 401 || asked.Before(ends), "it goes on")
-		return status == 401
-	})
-	require.LessOrEqual(t, time.Until(ends), time.Duration(0), "it ended too early")
-	for _, path := range []string{"/contact/1", "/authenticate", "/authenticate/acces", rig.LoginPath(boundKey, "demo", "demo")} {
-		require.Equal(t, 401, d.Call("GET", path, token, "").Status, path)
-	}
-	require.Equal(t, 401, d.Call("POST", "/contact", token, rig.NewContact).Status)
-	require.Equal(t, 401, d.Call("GET", "/openapi.json?api_key="+boundKey, "", "").Status)
-	require.Equal(t, 200, d.Call("GET", "/contact/1", other, "").Status)
 }

@@ -61,28 +61,6 @@ func TestLimitsPanic(t *testing.T) {
 	})
 }
 
-func TestLimitsDeadline(t *testing.T) {
-	t.Parallel()
-	var f rig.Faults
-	d := rig.OnSQLite(t, rig.Options{Wrap: f.Wrap, Backend: ", timeout: 8s"})
-	token := d.Login(rig.FullKey, "demo")
-	f.Set(func(ctx context.Context) error {
-		<-ctx.Done()
-		return fmt.Errorf("a secret that waited: %w", ctx.Err())
-	})
-	for _, a := range d.SideBySide(token, []rig.Rival{
-		{Method: "GET", Path: "/contact/1"},
-		{Method: "GET", Path: "/contact"},
-		{Method: "POST", Path: "/contact", Body: rig.NewContact},
-		{Method: "PUT", Path: "/contact/1", Body: `{"note":"x"}`},
-		{Method: "DELETE", Path: "/contact/1"},
-	}) {
-		d.RequireFailure(a, "backend_timeout", "a secret that waited")
-	}
-	f.None()
-	require.Equal(t, 200, d.Call("GET", "/contact/1", token, "").Status)
-}
-
 // TestLimitsBreaker opens the circuit, which closes by itself after its pause.
 func TestLimitsBreaker(t *testing.T) {
 	t.Parallel()

@@ -3,71 +3,13 @@ package bounds
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/cmd/frontdesk/rig"
 )
-
-func TestLimitsSlowClients(t *testing.T) {
-	t.Parallel()
-	d := rig.OnSQLite(t, rig.Options{Server: "  read_timeout: 5s"})
-	token := d.Login(rig.FullKey, "demo")
-	head := "POST /webservice_v2/contact HTTP/1.1\r\nHost: desk\r\ntoken: " + token + "\r\n"
-	starts := []string{
-		"",                                     // says nothing at all
-		"P",                                    // stops in the first word
-		head,                                   // stops in the header
-		head + "X-Slow: ",                      // drips the header on (slowloris)
-		head + "Content-Length: 1000\r\n\r\n{", // stops in the body
-		head + "Content-Length: 1000\r\n\r\n ", // drips the body on
-		head + "Transfer-Encoding: chunked\r\n\r\n3e8\r\n{",    // stops in a chunk
-		head + "Content-Length: 2\r\n\r\n{}POST /webservice_v", // stops in its second request
-	}
-	var slow []*rig.Socket
-	for range 8 {
-		for _, start := range starts {
-			w := d.Socket()
-			_, err := io.WriteString(w, start)
-			require.NoError(t, err)
-			if strings.HasSuffix(start, " ") {
-				go drip(w)
-			}
-			slow = append(slow, w)
-		}
-	}
-	// The others are served meanwhile.
-	require.Equal(t, 200, d.Call("GET", "/contact/1", token, "").Status)
-	for i, w := range slow {
-		start := starts[i%len(starts)]
-		if strings.Contains(start, "{}") { // the first request was complete
-			require.Equal(t, 403, w.Answer("POST").Status)
-		}
-		if start != "" {
-			require.Equal(t, "Invalid request", w.Answer("POST").Failure(t).Message, "%q", start)
-		}
-		rest, err := io.ReadAll(w.Reader) // one that still drips is reset in the end
-		require.Empty(t, rest)
-		if !strings.HasSuffix(start, " ") {
-			require.NoError(t, err, "%q", start)
-		}
-	}
-}
-
-// drip sends a byte now and then until the other side has had enough.
-func drip(w *rig.Socket) {
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for range tick.C {
-		if _, err := w.Write([]byte(" ")); err != nil {
-			return
-		}
-	}
-}
 
 func TestLimitsHeader(t *testing.T) {
 	t.Parallel()

@@ -16,18 +16,25 @@ const said = 10 * time.Second
 // takes, shortly before the test run would end.
 func True(t testing.TB, condition func() bool, what ...any) {
 	t.Helper()
-	var last time.Time
-	if run, ok := t.(interface{ Deadline() (time.Time, bool) }); ok {
-		if end, bounded := run.Deadline(); bounded {
-			last = end.Add(-said)
-		}
-	}
+	last := endOf(t)
 	for pause := time.Millisecond; !condition(); time.Sleep(pause) {
 		if !last.IsZero() && time.Now().After(last) {
 			t.Fatalf("still waiting at the end of the test run%s", words(what))
 		}
 		pause = min(2*pause, 20*time.Millisecond)
 	}
+}
+
+// endOf is when a wait is given up; zero for never. A synctest bubble has no such time, and says so by
+// a panic.
+func endOf(t testing.TB) (last time.Time) {
+	defer func() { _ = recover() }()
+	if run, ok := t.(interface{ Deadline() (time.Time, bool) }); ok {
+		if end, bounded := run.Deadline(); bounded {
+			last = end.Add(-said)
+		}
+	}
+	return last
 }
 
 func words(what []any) string {
