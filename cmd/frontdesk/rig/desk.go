@@ -103,6 +103,7 @@ type Desk struct {
 	Base string // without a slash at the end
 	Ops  string
 	Mail string // the folder that mails are written to
+	DSN  string // of what it was started on; not of a child
 	Log  *LockedBuffer
 	HTTP *http.Client
 
@@ -160,7 +161,7 @@ func Begin(t testing.TB, o Options) (d *Desk, ready func()) {
 	t.Helper()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "frontdesk.yaml")
-	d = &Desk{T: t, Ops: FreeAddress(t), Mail: filepath.Join(dir, "mail"), Log: new(LockedBuffer), Stopped: make(chan struct{}), net: o.net}
+	d = &Desk{T: t, Ops: FreeAddress(t), Mail: filepath.Join(dir, "mail"), Log: new(LockedBuffer), Stopped: make(chan struct{}), DSN: o.DSN, net: o.net}
 	require.NoError(t, os.WriteFile(file, o.unhurried().config(d), 0o600))
 
 	d.HTTP = &http.Client{Transport: d.heldToContract(t, file, o.net.transport())}

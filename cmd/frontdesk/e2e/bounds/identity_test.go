@@ -17,7 +17,7 @@ func TestIdentityIsInItsHeader(t *testing.T) {
 	t.Parallel()
 	d := rig.OnSQLite(t, rig.Options{
 		Server: "  trusted_proxies: [127.0.0.1]",
-		Keys:   bound(t, "addresses: [192.0.2.0/24]") + "\n",
+		Keys:   bound("addresses: [192.0.2.0/24]") + "\n",
 	})
 	full, orders := d.Login(rig.FullKey, "demo"), d.Login(rig.OrdersKey, "demo")
 	// chunks is a POST whose header may be followed by more of it, after the body.

@@ -3,7 +3,6 @@ package bounds
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,7 +10,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"frontdesk/auth"
 	"frontdesk/cmd/frontdesk/rig"
 	"frontdesk/cmd/frontdesk/rig/await"
 )
@@ -20,11 +18,8 @@ import (
 const boundKey = "77777777-7777-4777-8777-777777777777"
 
 // bound is its entry in the configuration: what it may call, and its bounds.
-func bound(t testing.TB, lines ...string) string {
-	t.Helper()
-	hash, ok := auth.HashKey(boundKey)
-	require.True(t, ok)
-	return fmt.Sprintf("  - name: bound\n    key_sha256: [\"%x\"]\n    allow: [\"* /contact\", \"GET /order\"]\n    %s", hash, strings.Join(lines, "\n    "))
+func bound(lines ...string) string {
+	return rig.KeyConfig("bound", boundKey, "    allow: [\"* /contact\", \"GET /order\"]\n    "+strings.Join(lines, "\n    "))
 }
 
 // requireRoom checks what an answer tells of the limits: where it says "*" any
@@ -38,7 +33,7 @@ func requireRoom(t testing.TB, a rig.Answer, policy, room string) {
 
 func TestKeyLimitRate(t *testing.T) {
 	t.Parallel()
-	d := rig.OnSQLite(t, rig.Options{Keys: bound(t, "rate: {per_second: 0.001, burst: 4}")})
+	d := rig.OnSQLite(t, rig.Options{Keys: bound("rate: {per_second: 0.001, burst: 4}")})
 	demo := d.Login(boundKey, "demo") // which takes nothing
 	const policy = `"rate";q=4;w=4000`
 	// What is judged before the limits takes nothing.
@@ -81,7 +76,7 @@ func TestKeyLimitRate(t *testing.T) {
 func TestKeyLimitConcurrent(t *testing.T) {
 	t.Parallel()
 	var f rig.Faults
-	d := rig.OnSQLite(t, rig.Options{Wrap: f.Wrap, Keys: bound(t, "concurrent: 2")})
+	d := rig.OnSQLite(t, rig.Options{Wrap: f.Wrap, Keys: bound("concurrent: 2")})
 	token, full := d.Login(boundKey, "demo"), d.Login(rig.FullKey, "demo")
 	const policy = `"concurrent";q=2;qu="concurrent-requests"`
 	for name, end := range map[string]error{"answers": nil, "fails": rig.ErrBroken, "panics": nil} {
@@ -126,7 +121,7 @@ func TestKeyAddresses(t *testing.T) {
 	t.Parallel()
 	d := rig.OnSQLite(t, rig.Options{
 		Server: "  trusted_proxies: [127.0.0.1]",
-		Keys:   bound(t, "addresses: [192.0.2.0/26, \"2001:db8::/32\"]"),
+		Keys:   bound("addresses: [192.0.2.0/26, \"2001:db8::/32\"]"),
 	})
 	const via = "X-Forwarded-For"
 	login := rig.LoginPath(boundKey, "demo", "demo")
@@ -168,7 +163,7 @@ func TestKeyAddresses(t *testing.T) {
 // TestKeyAddressesWithoutProxy believes no header by itself.
 func TestKeyAddressesWithoutProxy(t *testing.T) {
 	t.Parallel()
-	d := rig.OnSQLite(t, rig.Options{Keys: bound(t, "addresses: [192.0.2.0/24]")})
+	d := rig.OnSQLite(t, rig.Options{Keys: bound("addresses: [192.0.2.0/24]")})
 	a := d.Call("GET", rig.LoginPath(boundKey, "demo", "demo"), "", "", "X-Forwarded-For", "192.0.2.7")
 	require.Equal(t, 401, a.Status)
 	line := d.Accessed(a.Header.Get("X-Request-Id"))
@@ -181,7 +176,7 @@ func TestKeyAddressesWithoutProxy(t *testing.T) {
 func TestKeyLimitsReload(t *testing.T) {
 	t.Parallel()
 	dsn := rig.Engines[0].DSN(t)
-	config := func(lines ...string) string { return rig.KeptConfig(t, dsn, "", bound(t, lines...)) }
+	config := func(lines ...string) string { return rig.KeptConfig(t, dsn, "", bound(lines...)) }
 	const used = "per_day: 1000000"
 	k := rig.StartKept(t, filepath.Join(t.TempDir(), "frontdesk.yaml"), config(used, "rate: {per_second: 0.001, burst: 2}"), true)
 	token := k.Login(boundKey, "demo")

@@ -1,7 +1,6 @@
 package bounds
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -39,24 +38,20 @@ func TestLimitsBody(t *testing.T) {
 	d := rig.OnSQLite(t, rig.Options{Server: "  body_limit: 64KiB"})
 	token := d.Login(rig.FullKey, "demo")
 	const limit = 64 << 10
-	contact := func(size int) string {
-		return rig.NewContact[:len(rig.NewContact)-1] + strings.Repeat(" ", size-len(rig.NewContact)) + "}"
-	}
-	head := "POST /webservice_v2/contact HTTP/1.1\r\nHost: desk\r\nX-Request-Id: mine\r\ntoken: " + token + "\r\n"
-	sized := func(size int, more string) string {
-		return fmt.Sprintf("%s%sContent-Length: %d\r\n\r\n", head, more, size)
-	}
+	const mine = "X-Request-Id: mine\r\n"
+	sized := func(size int, more string) string { return posting("/contact", token, size, mine+more) }
 	chunked := func(size int) string {
-		return fmt.Sprintf("%sTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", head, size, contact(size))
+		head := strings.TrimSuffix(chunking("/contact", token), "\r\n") + mine
+		return fmt.Sprintf("%s\r\n%x\r\n%s\r\n0\r\n\r\n", head, size, padded(size))
 	}
 	w := d.Socket()
-	require.Equal(t, 201, w.Send(sized(limit, "")+contact(limit)).Answer("POST").Status)
+	require.Equal(t, 201, w.Send(sized(limit, "")+padded(limit)).Answer("POST").Status)
 	require.Equal(t, 201, w.Send(chunked(limit)).Answer("POST").Status)
 
 	for name, request := range map[string]string{
-		"one byte more":            sized(limit+1, "") + contact(limit+1),
+		"one byte more":            sized(limit+1, "") + padded(limit+1),
 		"one byte more, chunked":   chunked(limit + 1),
-		"much more":                sized(16<<20, "") + contact(16<<20),
+		"much more":                sized(16<<20, "") + padded(16<<20),
 		"much more, chunked":       chunked(16 << 20),
 		"begun, and never sent":    sized(1<<30, "") + begun,
 		"begun, after it was told": sized(1<<30, "Expect: 100-continue\r\n") + begun,
@@ -132,7 +127,8 @@ func TestLimitsMalformed(t *testing.T) {
 func TestLimitsWire(t *testing.T) {
 	t.Parallel()
 	d := rig.OnSQLite(t, rig.Options{})
-	token := "token: " + d.Login(rig.FullKey, "demo") + "\r\n"
+	session := d.Login(rig.FullKey, "demo")
+	token := "token: " + session + "\r\n"
 	get := func(target, version, more string) string {
 		return "GET " + target + " HTTP/" + version + "\r\nHost: desk\r\n" + token + more + "\r\n"
 	}
@@ -164,20 +160,24 @@ func TestLimitsWire(t *testing.T) {
 		require.Equal(t, "Invalid endpoint: /contact", w.Send(get("http://elsewhere.example/contact", "1.1", "")).Answer("GET").Failure(t).Message)
 	})
 	t.Run("Expect: 100-continue", func(t *testing.T) {
-		w := d.Socket().Send("POST /webservice_v2/contact HTTP/1.1\r\nHost: desk\r\nExpect: 100-continue\r\n" + token +
-			fmt.Sprintf("Content-Length: %d\r\n\r\n", len(rig.NewContact)))
-		line, err := w.Reader.ReadString('\n')
-		require.NoError(t, err)
-		require.Equal(t, "HTTP/1.1 100 Continue\r\n", line)
-		_, err = w.Reader.ReadString('\n')
-		require.NoError(t, err)
-		require.Equal(t, 201, w.Send(rig.NewContact).Answer("POST").Status)
+		require.Equal(t, 201, d.Underway(session, rig.NewContact).Send(rig.NewContact).Answer("POST").Status)
+	})
+	t.Run("an answer waits for no body behind it", func(t *testing.T) {
+		w := d.Socket().Send(rig.ContactAsked(session) + posting("/contact", session, len(rig.NewContact), "") + rig.NewContact[:5])
+		require.Equal(t, 200, w.Answer("GET").Status)
+		require.Equal(t, 201, w.Send(rig.NewContact[5:]).Answer("POST").Status)
+	})
+	t.Run("an end as it was asked for", func(t *testing.T) {
+		for _, spelling := range []string{"close", "Close", "TE, close", "keep-alive\r\nConnection: CLOSE"} {
+			w := d.Socket().Send(get("/webservice_v2/nowhere", "1.1", "Connection: "+spelling+"\r\n"))
+			require.Equal(t, 400, w.Answer("GET").Status)
+			w.RequireClosed(spelling)
+		}
 	})
 	t.Run("content types", func(t *testing.T) {
 		w := d.Socket()
 		for _, kind := range []string{"multipart/form-data; boundary=x", "application/x-www-form-urlencoded", "text/plain", ""} {
-			a := w.Send("POST /webservice_v2/contact HTTP/1.1\r\nHost: desk\r\nContent-Type: " + kind + "\r\n" + token +
-				fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(rig.NewContact), rig.NewContact)).Answer("POST")
+			a := w.Send(posting("/contact", session, len(rig.NewContact), "Content-Type: "+kind+"\r\n") + rig.NewContact).Answer("POST")
 			require.Equal(t, 201, a.Status, "%s: %s", kind, a.Body)
 		}
 	})
@@ -193,5 +193,5 @@ func TestLimitsWire(t *testing.T) {
 		require.Empty(t, a.Body)
 		require.Equal(t, 200, w.Send(get("/webservice_v2/contact/1", "1.1", "")).Answer("GET").Status)
 	})
-	require.False(t, bytes.Contains([]byte(d.Log.String()), []byte(strings.TrimSpace(token)[7:])), "a token is in the log")
+	require.NotContains(t, d.Log.String(), session, "a token is in the log")
 }

@@ -93,23 +93,18 @@ func TestLogNobodyReads(t *testing.T) {
 	require.Equal(t, many+50, requests+lost, "a stop loses nothing")
 }
 
-// TestLogReaderIsGone: whoever reads the log and ends takes nobody with him.
-func TestLogReaderIsGone(t *testing.T) {
-	t.Parallel()
-	c, log := sleepingLog(t)
-	require.NoError(t, log.Close())
-	askMany(t, c, 100)
-	require.NoError(t, c.Process.Process.Signal(syscall.SIGTERM)) // which writes what is left
-	<-c.Ended
-	require.Zero(t, c.Code)
-}
-
-// TestLogStopNobodyReads: to stop waits for nobody who does not read the log.
+// TestLogStopNobodyReads: whoever does not read the log, or read it and ended, takes nobody with
+// him, and to stop waits for nobody.
 func TestLogStopNobodyReads(t *testing.T) {
 	t.Parallel()
-	c, _ := sleepingLog(t)
-	askMany(t, c, 1000) // more than a pipe holds
-	require.NoError(t, c.Process.Process.Signal(syscall.SIGTERM))
-	<-c.Ended
-	require.Zero(t, c.Code)
+	for _, gone := range []bool{false, true} {
+		c, log := sleepingLog(t)
+		if gone {
+			require.NoError(t, log.Close())
+		}
+		askMany(t, c, 1000) // more than a pipe holds
+		require.NoError(t, c.Process.Process.Signal(syscall.SIGTERM))
+		<-c.Ended
+		require.Zero(t, c.Code, "gone: %t", gone)
+	}
 }

@@ -154,7 +154,7 @@ func TestLimitsDeadline(t *testing.T) {
 func TestKeyEndsWhileInUse(t *testing.T) {
 	t.Parallel()
 	ends := time.Date(2000, 1, 1, 0, 10, 0, 0, time.UTC) // ten minutes after a bubble begins
-	rig.InBubble(t, rig.Options{Keys: bound(t, "expires: "+ends.Format(time.RFC3339)) + "\n"}, func(t *testing.T, d *rig.Desk) {
+	rig.InBubble(t, rig.Options{Keys: bound("expires: "+ends.Format(time.RFC3339)) + "\n"}, func(t *testing.T, d *rig.Desk) {
 		token, other := d.Login(boundKey, "demo"), d.Login(rig.FullKey, "demo")
 		before := d.Call("GET", "/contact/1", token, "")
 		asked := func() int {
