@@ -4,16 +4,18 @@ import (
 	"context"
 	"io"
 	"sync"
+	"sync/atomic"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/backend/reference"
+	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // TestBackupBeginsAgain: a backup whose connection breaks in the middle is no failure of
@@ -45,36 +47,17 @@ func (b broken) Export(ctx context.Context, client auth.Client, w io.Writer) (m 
 
 // cutOnce has what is read the first time wait for a table, and ends its connection then.
 func cutOnce(t *testing.T, dsn string) func(context.Context, func()) {
-	var once sync.Once
-	return func(ctx context.Context, export func()) {
-		cut := false
-		once.Do(func() {
-			cut = true
-			holds, err := pgx.Connect(ctx, dsn)
-			if !assert.NoError(t, err) {
-				return
-			}
-			defer func() { assert.NoError(t, holds.Close(ctx)) }() // gives the table back
-			_, err = holds.Exec(ctx, `BEGIN; LOCK TABLE "order"`)
-			assert.NoError(t, err)
-			looks, err := pgx.Connect(ctx, dsn)
-			if !assert.NoError(t, err) {
-				return
-			}
-			defer func() { assert.NoError(t, looks.Close(ctx)) }()
-			ended := make(chan struct{})
-			go func() {
-				defer close(ended)
-				export()
-			}()
-			for waiting := 0; waiting == 0 && err == nil; {
-				err = looks.QueryRow(ctx, "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'").Scan(&waiting)
-			}
-			assert.NoError(t, err)
-			<-ended
-		})
-		if !cut {
+	var cut atomic.Bool
+	return func(_ context.Context, export func()) {
+		if cut.Swap(true) {
 			export()
+			return
 		}
+		defer rig.Lock(t, dsn, `LOCK TABLE "order"`)()
+		var ended sync.WaitGroup
+		ended.Go(export)
+		await.True(t, func() bool { return rig.Locked(t, dsn) > 0 })
+		assert.NoError(t, sqltest.Execute(dsn, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"))
+		ended.Wait()
 	}
 }

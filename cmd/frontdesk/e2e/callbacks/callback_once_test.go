@@ -8,7 +8,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/backend"
@@ -77,23 +76,6 @@ func TestCallbackChangesHappenOnce(t *testing.T) {
 	})
 }
 
-// lockRow locks a row of a table until it is released.
-func lockRow(t *testing.T, dsn, table string, id any) (release func()) {
-	t.Helper()
-	ctx := context.Background()
-	conn, err := pgx.Connect(ctx, dsn)
-	require.NoError(t, err)
-	tx, err := conn.Begin(ctx)
-	require.NoError(t, err)
-	tag, err := tx.Exec(ctx, `SELECT id FROM `+pgx.Identifier{table}.Sanitize()+` WHERE id = $1 FOR UPDATE`, id)
-	require.NoError(t, err)
-	require.EqualValues(t, 1, tag.RowsAffected())
-	return func() {
-		require.NoError(t, tx.Rollback(ctx))
-		require.NoError(t, conn.Close(ctx))
-	}
-}
-
 // Two jobs under one Idempotency-Key are done as one: the second waits for the
 // first, and has its answer.
 func TestCallbacksUnderOneKey(t *testing.T) {
@@ -105,7 +87,7 @@ func TestCallbacksUnderOneKey(t *testing.T) {
 	d := rig.Start(t, options)
 	token := d.Login(rig.HookedKey, "demo")
 	contact := d.Create(token, "contact", rig.NewContact)
-	record := lockRow(t, dsn, "contact", contact)
+	release := rig.Lock(t, dsn, fmt.Sprintf("SELECT FROM contact WHERE id = %d FOR UPDATE", contact))
 	body := fmt.Sprintf(rig.NewOrder, contact, fmt.Sprintf(`,"reference":"twice","webhook_url":%q`, h.Address()))
 	var ids []string
 	for range 2 {
@@ -113,7 +95,7 @@ func TestCallbacksUnderOneKey(t *testing.T) {
 		reaches(t, dsn, id, webhook.Running)
 		ids = append(ids, id)
 	}
-	record()
+	release()
 	var results []string
 	for range ids {
 		file := d.Download(d.Collect(token, h.Next(t)))

@@ -99,19 +99,22 @@ func TestCallbackFlow(t *testing.T) {
 	})
 }
 
-// gated has exports wait until it is opened.
-type gated struct {
+// exporting does something else first where a backup is made, which may fail.
+type exporting struct {
 	*reference.Store
-	open <-chan struct{}
+	first func(ctx context.Context) error
 }
 
-func (g gated) Export(ctx context.Context, client auth.Client, w io.Writer) (backend.Manifest, error) {
-	select {
-	case <-g.open:
-	case <-ctx.Done():
-		return backend.Manifest{}, ctx.Err()
+func (e exporting) Export(ctx context.Context, client auth.Client, w io.Writer) (backend.Manifest, error) {
+	if err := e.first(ctx); err != nil {
+		return backend.Manifest{}, err
 	}
-	return g.Store.Export(ctx, client, w)
+	return e.Store.Export(ctx, client, w)
+}
+
+// before has a desk do that before each export.
+func before(first func(ctx context.Context) error) func(backend.Driver) backend.Driver {
+	return func(d backend.Driver) backend.Driver { return exporting{d.(*reference.Store), first} }
 }
 
 func TestCallbackNotReady(t *testing.T) {
@@ -119,9 +122,14 @@ func TestCallbackNotReady(t *testing.T) {
 	rig.OnEngines(t, func(t *testing.T, dsn string) {
 		h, options := rig.NewHooks(t, nil)
 		open := make(chan struct{})
-		options.DSN, options.Wrap = dsn, func(driver backend.Driver) backend.Driver {
-			return gated{driver.(*reference.Store), open}
-		}
+		options.DSN, options.Wrap = dsn, before(func(ctx context.Context) error {
+			select {
+			case <-open:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		})
 		d := rig.Start(t, options)
 		token := d.Login(rig.HookedKey, "demo")
 		id := d.Call("POST", "/backup/owner", token, h.Body()).Promise(t)
@@ -146,7 +154,7 @@ func TestCallbackFailed(t *testing.T) {
 	t.Parallel()
 	h, options := rig.NewHooks(t, nil)
 	options.DSN = rig.Engines[0].DSN(t)
-	options.Wrap = func(driver backend.Driver) backend.Driver { return failing{driver.(*reference.Store)} }
+	options.Wrap = before(func(context.Context) error { return fmt.Errorf("%w: the disk is on fire", backend.ErrUnexpected) })
 	d := rig.Start(t, options)
 	token := d.Login(rig.HookedKey, "demo")
 	id := d.Call("POST", "/backup/owner", token, h.Body()).Promise(t)
@@ -154,10 +162,4 @@ func TestCallbackFailed(t *testing.T) {
 	d.Call("GET", "/webhook?id="+id, token, "").Refused(t, 500, "Internal server error", "failed")
 	j, _ := storedJob(t, options.DSN, id)
 	require.Contains(t, j.Failure, "the disk is on fire")
-}
-
-type failing struct{ *reference.Store }
-
-func (failing) Export(context.Context, auth.Client, io.Writer) (backend.Manifest, error) {
-	return backend.Manifest{}, fmt.Errorf("%w: the disk is on fire", backend.ErrUnexpected)
 }
