@@ -94,7 +94,6 @@ soak:
 	FRONTDESK_SOAK=1 .ci/test foreign -p 1 -timeout 120m -run 'Kill|Cop(y|ies)|Concurrent|Soak|UnderLoad|Foreign|Hostile|NobodyCanTell|AreWhole|ToolsAgree|TestWindowIsTheLog|TestBrowser' ./cmd/frontdesk/... ./cmd/frontdesk-kit ./backend/reference ./backend/legacy ./backend/remote
 
 # Attacks on a frontdesk that serves, one after the other, beside a client that behaves:
-# whether the aims of docs/reliability.md are met. SIEGE=-markdown prints the table that
-# stands there.
+# whether the aims of docs/reliability.md are met, as the table that stands there.
 siege:
 	$(GO) test -count=1 -timeout 60m -v -run '^TestSiege$$' ./cmd/frontdesk/e2e/siege -args -long $(SIEGE)

@@ -220,6 +220,15 @@ func (w *Timers) Held(d time.Duration) int {
 	return len(w.waiting[d])
 }
 
+// Round has the desk do once more what it does that often, and returns when it has.
+func (k *Kept) Round(every time.Duration) {
+	k.T.Helper()
+	held := func() bool { return k.Timers.Held(every) == 1 }
+	await.True(k.T, held)
+	k.Timers.Pass(every)
+	await.True(k.T, held)
+}
+
 // Looked has the desk look whose sessions have ended, and returns when it has.
 func (k *Kept) Looked() {
 	k.T.Helper()

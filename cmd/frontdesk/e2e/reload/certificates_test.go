@@ -83,14 +83,3 @@ func TestCertificateReload(t *testing.T) {
 		return k.Ready().Certificate.Error == "" && served(client()) == 103
 	})
 }
-
-// TestCertificateNotWatched: only SIGHUP takes up another one.
-func TestCertificateNotWatched(t *testing.T) {
-	k, ca, certFile, keyFile := startCertified(t, false)
-	days := func() int { return int(math.Round(time.Until(k.Ready().Certificate.Expires).Hours() / 24)) }
-	rig.WriteCertificate(t, ca, certFile, keyFile, 102)
-	k.Timers.Pass(desk.LookEvery)
-	require.Equal(t, 101, days())
-	k.HangUp()
-	require.Equal(t, 102, days())
-}

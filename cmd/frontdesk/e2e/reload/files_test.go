@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
@@ -83,13 +84,6 @@ func (s *site) noticed() {
 	s.Compared(func(now desk.ConfigHealth) bool { return now.Hash == want && now.Error == "" }, "what is on disk")
 }
 
-// looked has the desk look at its files once, and waits until it has.
-func (s *site) looked() {
-	s.t.Helper()
-	await.True(s.t, func() bool { return s.Timers.Pass(desk.LookEvery) == 1 })
-	await.True(s.t, func() bool { return s.Timers.Held(desk.LookEvery) == 1 })
-}
-
 // change is one way in which files become others.
 type change struct {
 	name string
@@ -162,24 +156,31 @@ func TestReloadNoticesEveryChange(t *testing.T) {
 	s.RequireLogged(`"configuration changed"`, `"trigger":"file change"`)
 
 	// Where nothing has changed, nothing is told of it, and no reload is counted.
-	s.looked()
+	s.Round(desk.LookEvery)
 	reloads, lines := s.Metric("frontdesk_config_reloads_total"), strings.Count(s.Log.String(), "\n")
 	for range 30 {
-		s.looked()
+		s.Round(desk.LookEvery)
 	}
 	require.Equal(t, reloads, s.Metric("frontdesk_config_reloads_total"))
 	require.Equal(t, lines, strings.Count(s.Log.String(), "\n"))
 }
 
-// TestReloadNotWatched: only SIGHUP takes up what has changed.
+// TestReloadNotWatched: only SIGHUP takes up what has changed, a certificate too.
 func TestReloadNotWatched(t *testing.T) {
 	s := startSite(t, false)
 	first := s.Ready().Config.Hash
 	s.write("top/site/keys.d/orders.yaml", s.orders())
+	k, ca, certFile, keyFile := startCertified(t, false)
+	expires := k.Ready().Certificate.Expires
+	rig.WriteCertificate(t, ca, certFile, keyFile, 102)
 	s.Timers.Pass(desk.LookEvery)
+	k.Timers.Pass(desk.LookEvery)
 	require.Equal(t, first, s.Ready().Config.Hash)
+	require.Equal(t, expires, k.Ready().Certificate.Expires)
 	s.HangUp()
+	k.HangUp()
 	require.Equal(t, s.onDisk(), s.Ready().Config.Hash)
+	require.Greater(t, k.Ready().Certificate.Expires.Sub(expires), 23*time.Hour)
 }
 
 // TestReloadKeepsLostKeys: a file that is cut short takes nobody's keys away; saying so does.

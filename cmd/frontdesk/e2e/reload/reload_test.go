@@ -11,7 +11,6 @@ import (
 
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
-	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // TestReload changes what can be changed while the desk serves.
@@ -105,11 +104,7 @@ func TestReloadBurst(t *testing.T) {
 	text := rig.KeptConfig(t, rig.Engines[0].DSN(t), "", rig.KeptKey(`"GET /order"`))
 	k := rig.StartKept(t, filepath.Join(t.TempDir(), "frontdesk.yaml"), text, true)
 	changed := func() int { return strings.Count(k.Log.String(), `"configuration changed"`) }
-	look := func() {
-		t.Helper()
-		await.True(t, func() bool { return k.Timers.Pass(desk.LookEvery) == 1 })
-		await.True(t, func() bool { return k.Timers.Held(desk.LookEvery) == 1 })
-	}
+	look := func() { k.Round(desk.LookEvery) }
 	look()
 	for range 2 {
 		for i := range 20 {

@@ -66,7 +66,7 @@ func TestForeignBalancerRepeatsNothing(t *testing.T) {
 		instances = append(instances, &instance{listen: serveOn(t, hangsUp), ops: serveOn(t, ready)})
 	}
 	address, _ := startHAProxy(t, instances)
-	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	for n, method := range []string{"POST", "GET"} {
 		request, err := http.NewRequest(method, "http://"+address+"/webservice_v2/contact", strings.NewReader(`{"kind":"person"}`))
 		require.NoError(t, err)

@@ -109,7 +109,7 @@ func TestForeignCompose(t *testing.T) {
 		require.NoError(t, err, "%s", output)
 	})
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: authority.Roots()}, ForceAttemptHTTP2: true}
-	client := http.Client{Transport: transport, Timeout: time.Minute}
+	client := http.Client{Transport: transport}
 	t.Cleanup(client.CloseIdleConnections)
 	ask := func(path, token string) (int, http.Header, string) {
 		request, err := http.NewRequest("GET", "https://"+address+"/webservice_v2"+path, nil)

@@ -36,22 +36,16 @@ func (s *service) text(replace ...string) string {
 func (s *service) start(replace ...string) *rig.Kept {
 	s.t.Helper()
 	k := rig.StartKept(s.t, filepath.Join(s.t.TempDir(), "frontdesk.yaml"), s.text(replace...), true)
-	rounds(k)
+	await.True(s.t, func() bool { return k.Timers.Held(desk.DriftEvery) == 1 }) // it has met the others
 	return k
 }
 
-// rounds waits until a gateway has met the others, and has it do so that many times more.
-func rounds(k *rig.Kept, more ...struct{}) {
+// rounds has a gateway meet the others so often.
+func rounds(k *rig.Kept, n int) {
 	k.T.Helper()
-	wait := func() {
-		k.T.Helper()
-		await.True(k.T, func() bool { return k.Timers.Held(desk.DriftEvery) == 1 })
-	}
-	wait()
-	for range more {
+	for range n {
 		k.Clock.Pass(desk.DriftEvery)
-		k.Timers.Pass(desk.DriftEvery)
-		wait()
+		k.Round(desk.DriftEvery)
 	}
 }
 
@@ -62,8 +56,8 @@ const enough = 3
 func differ(one, other *rig.Kept, times int) (parts []string) {
 	one.T.Helper()
 	for range times {
-		rounds(other, struct{}{})
-		rounds(one, struct{}{})
+		rounds(other, 1)
+		rounds(one, 1)
 	}
 	return told(one)
 }
@@ -124,7 +118,7 @@ func TestDrift(t *testing.T) {
 		}
 		require.Empty(t, differ(one, other, enough-1), "%s: a moment's difference", c.part)
 		require.Equal(t, []string{c.part}, differ(one, other, 1))
-		rounds(other, struct{}{})
+		rounds(other, 1)
 		require.Equal(t, []string{c.part}, told(other), "the other one tells of this one")
 		host, err := os.Hostname()
 		require.NoError(t, err)
@@ -135,7 +129,7 @@ func TestDrift(t *testing.T) {
 		require.Contains(t, one.OpsText("/metrics"), fmt.Sprintf("frontdesk_gateway_differs{part=%q} 1\n", c.part))
 		require.Contains(t, one.OpsText("/metrics"), "frontdesk_gateway_differs{part=\"version\"} 0\n")
 		other.Shutdown()
-		rounds(one, struct{}{})
+		rounds(one, 1)
 		require.Empty(t, told(one), "%s: who stops takes leave", c.part)
 		require.EqualValues(t, 1, s.sql("UPDATE neighbour_gateway SET seen_at = seen_at"))
 	}
@@ -154,34 +148,34 @@ func TestDriftOfThoseWhoAreGone(t *testing.T) {
 	child := rig.StartChild(t, rig.Options{DSN: s.dsn})
 	await.True(t, func() bool { return s.sql("UPDATE neighbour_gateway SET seen_at = seen_at") == 2 })
 	child.Kill()
-	rounds(one, make([]struct{}, 2*enough)...)
+	rounds(one, 2*enough)
 	require.Empty(t, told(one), "it differs in its sessions and keys, and said so once")
 	require.Empty(t, one.Ready().LookAt, "it may be there still")
 	require.EqualValues(t, 1, s.sql(older, tables.GatewayLife.Milliseconds(), own), "it could not take leave")
-	rounds(one, struct{}{})
+	rounds(one, 1)
 	require.Len(t, one.Ready().LookAt, 1)
 	require.Regexp(t, "^the gateway 127.0.0.1:[0-9]+ of .* has told nothing since .*Z, and was not stopped: it was killed, hangs, or does not reach the database$", one.Ready().LookAt[0])
 	require.Equal(t, desk.HealthOK, one.Ready().Status, "this one is well")
 	require.Contains(t, one.OpsText("/"), "It works. Look at this: the gateway ")
 	s.sql(older, tables.GatewayForgotten.Milliseconds(), own)
-	rounds(one, struct{}{})
+	rounds(one, 1)
 	require.EqualValues(t, 1, s.sql("UPDATE neighbour_gateway SET seen_at = seen_at"), "it is forgotten")
 	require.Empty(t, one.Ready().LookAt)
 
 	other := s.start("vendor: Example", "vendor: Another")
 	require.Equal(t, []string{"vendor"}, differ(one, other, enough))
-	rounds(one, make([]struct{}, enough)...)
+	rounds(one, enough)
 	require.Equal(t, []string{"vendor"}, told(one), "it hangs, for how long nobody knows")
 	s.sql(older, tables.GatewayLife.Milliseconds(), own)
-	rounds(one, struct{}{})
+	rounds(one, 1)
 	require.Empty(t, told(one))
 	other.Shutdown()
 
 	other = s.start()
 	for range enough { // as a program of another version says it
-		rounds(other, struct{}{})
+		rounds(other, 1)
 		require.EqualValues(t, 1, s.sql(`UPDATE neighbour_gateway SET document = regexp_replace(document, '"version":"[^"]*"', '"version":"v9"') WHERE document NOT LIKE '%' || $1 || '%'`, own))
-		rounds(one, struct{}{})
+		rounds(one, 1)
 	}
 	require.Equal(t, []string{"version"}, told(one))
 	require.Equal(t, desk.HealthOK, one.Ready().Status, "who upgrades waits for it")
@@ -198,10 +192,10 @@ func TestDriftThatCannotBeKnown(t *testing.T) {
 	other := s.start("vendor: Example", "vendor: Another")
 	require.Equal(t, []string{"vendor"}, differ(one, other, enough))
 	s.sql("ALTER TABLE neighbour_gateway RENAME TO away")
-	rounds(one, struct{}{})
+	rounds(one, 1)
 	require.Equal(t, []string{"vendor"}, told(one), "for a moment")
 	one.Clock.Pass(tables.GatewayLife)
-	rounds(one, struct{}{})
+	rounds(one, 1)
 	require.Empty(t, told(one))
 	s.sql("ALTER TABLE away RENAME TO neighbour_gateway")
 	require.Equal(t, []string{"vendor"}, differ(one, other, enough), "anew")

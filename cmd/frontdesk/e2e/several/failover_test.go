@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/backend/sqlrecord/sqltest"
@@ -157,18 +156,12 @@ func TestParametersOfPostgres(t *testing.T) {
 		dsn := rig.Engines[1].DSN(t)
 		d := rig.Start(t, rig.Options{DSN: dsn + "&statement_timeout=10s&lock_timeout=0"})
 		token := d.Login(rig.FullKey, "demo")
-		conn, err := pgx.Connect(t.Context(), dsn)
-		require.NoError(t, err)
-		defer conn.Close(t.Context())
-		tx, err := conn.Begin(t.Context())
-		require.NoError(t, err)
-		_, err = tx.Exec(t.Context(), "LOCK TABLE contact")
-		require.NoError(t, err)
+		release := rig.Lock(t, dsn, "LOCK TABLE contact")
 		a := d.Call("GET", "/contact/1", token, "")
 		require.Equal(t, 500, a.Status)
 		require.Equal(t, "backend_unavailable", a.Failure(t).Reason)
 		d.Told("canceling statement due to statement timeout")
-		require.NoError(t, tx.Rollback(t.Context()))
+		release()
 		require.Equal(t, 200, d.Call("GET", "/contact/1", token, "").Status)
 	})
 }

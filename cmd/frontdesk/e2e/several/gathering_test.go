@@ -59,20 +59,13 @@ func TestSumOfGateways(t *testing.T) {
 	t.Parallel()
 	s := &service{t: t, dsn: rig.Engines[1].DSN(t), redis: redistest.Start(t)}
 	one, other := s.start(), s.start()
-	met := func(k *rig.Kept) {
-		t.Helper()
-		held := func() bool { return k.Timers.Held(desk.GatherEvery) == 1 }
-		await.True(t, held)
-		k.Timers.Pass(desk.GatherEvery)
-		await.True(t, held)
-	}
 	for i, k := range []*rig.Kept{one, other} {
 		for range 3 + 4*i {
 			k.Call("GET", "/nowhere", "", "")
 		}
 	}
-	met(other)
-	met(one)
+	other.Round(desk.GatherEvery)
+	one.Round(desk.GatherEvery)
 	alone, requests := firstPage(t, one, "")
 	require.Equal(t, 3, requests)
 	require.Equal(t, 2, alone.Past.There)
@@ -121,7 +114,7 @@ func TestSumOfGateways(t *testing.T) {
 	sum, requests = firstPage(t, one, "gateways=all")
 	require.Contains(t, sum.Past.Fault, "store of sessions does not answer")
 	require.Equal(t, 3, requests)
-	met(one)
+	one.Round(desk.GatherEvery)
 	await.True(t, func() bool {
 		return strings.Contains(one.Log.String(), "the other gateways cannot be told what this one does")
 	})
@@ -137,22 +130,15 @@ func TestRefusalsOfAllGateways(t *testing.T) {
 	t.Parallel()
 	s := &service{t: t, dsn: rig.Engines[1].DSN(t), redis: redistest.Start(t)}
 	one, other := s.start(), s.start()
-	tell := func(k *rig.Kept) {
-		t.Helper()
-		held := func() bool { return k.Timers.Held(desk.GatherEvery) == 1 }
-		await.True(t, held)
-		k.Timers.Pass(desk.GatherEvery)
-		await.True(t, held)
-	}
 	one.Call("GET", rig.LoginPath(rig.FullKey, "demo", "wrong"), "", "", "X-Request-Id", "told-by-the-customer")
 	token := one.Login(rig.FullKey, "demo")
 	require.Equal(t, 404, one.Call("GET", "/order/4711", token, "").Status)
 	for range 2 {
 		other.Call("GET", rig.LoginPath(rig.FullKey, "demo", "wrong"), "", "")
 	}
-	tell(one)
-	tell(other)
-	tell(other) // nothing is told twice
+	for _, k := range []*rig.Kept{one, other, other} { // nothing is told twice
+		k.Round(desk.GatherEvery)
+	}
 	type list struct {
 		Refusals []instrument.Refusal
 		Notices  []desk.Notice `json:"stands_out"`

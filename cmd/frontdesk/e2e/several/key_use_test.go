@@ -16,19 +16,12 @@ import (
 	"frontdesk/auth/redis/redistest"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
-	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // lastUse is what a gateway tells of a hash, once it has noted what it knows and read what others did.
 func lastUse(k *rig.Kept, sha256 string) int64 {
 	k.T.Helper()
-	wait := func() {
-		k.T.Helper()
-		await.True(k.T, func() bool { return k.Timers.Held(desk.UseEvery) == 1 })
-	}
-	wait()
-	k.Timers.Pass(desk.UseEvery)
-	wait()
+	k.Round(desk.UseEvery)
 	return toldUse(k, sha256)
 }
 

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -61,7 +60,6 @@ func listenForStates(t *testing.T) notifications {
 // until reads states up to one that begins so.
 func (n notifications) until(t *testing.T, state string) string {
 	t.Helper()
-	require.NoError(t, n.socket.SetReadDeadline(time.Now().Add(time.Minute)))
 	buffer := make([]byte, 4096)
 	for {
 		size, err := n.socket.Read(buffer)
@@ -104,7 +102,7 @@ mail: {folder: "%[1]s/mail"}
 	}
 	go io.Copy(log, read)
 
-	client := http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true}}
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	response, err := client.Get("http://" + address + "/webservice_v2/order")
 	require.NoError(t, err, "%s", log)
 	require.NoError(t, response.Body.Close())

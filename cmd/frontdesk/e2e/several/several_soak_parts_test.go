@@ -122,7 +122,7 @@ func (i *instance) configHash() string {
 
 // soakGet is one request on a connection of its own; status 0 where none answered.
 func soakGet(address, token string) (status int, body []byte) {
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	req, err := http.NewRequest("GET", address, nil)
 	if err != nil {
 		return 0, nil
@@ -219,7 +219,7 @@ type soakClient struct {
 }
 
 func (c *soakClient) work(ctx context.Context) {
-	c.client = http.Client{Transport: &http.Transport{}, Timeout: 2 * time.Minute}
+	c.client = http.Client{Transport: &http.Transport{}}
 	defer c.client.CloseIdleConnections()
 	for ctx.Err() == nil {
 		if !sqltest.Soak() {

@@ -275,30 +275,18 @@ func (s *siege) blockUsers() {
 // leavesLogins asks what a load balancer asks, and how many connections wait for the lock
 // of jobs: all but one of those that logins have too.
 func (s *siege) leavesLogins() {
-	look := s.connect()
-	waiting := func() (n int) {
-		text := `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
-		assert.NoError(s.t, look.QueryRow(s.t.Context(), text).Scan(&n))
-		return n
-	}
-	await.True(s.t, func() bool { return waiting() > 0 })
+	await.True(s.t, func() bool { return rig.Locked(s.t, s.options.DSN) > 0 })
 	a := s.desk.AskOps("/readyz")
 	assert.Equal(s.t, http.StatusOK, a.Status)
 	assert.Contains(s.t, string(a.Body), `"jobs":"unavailable"`)
-	assert.LessOrEqual(s.t, waiting(), 1, "logins have no connection")
+	assert.LessOrEqual(s.t, rig.Locked(s.t, s.options.DSN), 1, "logins have no connection")
 }
 
 func (s *siege) onPostgres() { s.options.DSN = rig.Engines[1].DSN(s.t) }
 
 // lock has somebody else run a statement in a transaction that ends with the test.
 func (s *siege) lock(statement string) {
-	s.breaks = func() {
-		conn := s.connect()
-		_, err := conn.Exec(s.t.Context(), "BEGIN")
-		require.NoError(s.t, err)
-		_, err = conn.Exec(s.t.Context(), statement)
-		require.NoError(s.t, err)
-	}
+	s.breaks = func() { rig.Lock(s.t, s.options.DSN, statement) }
 }
 
 func (s *siege) onRedis() {

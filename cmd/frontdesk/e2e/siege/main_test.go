@@ -13,9 +13,8 @@ import (
 )
 
 var (
-	long     = flag.Bool("long", false, "measure: one attack after the other, each after a quiet run, judged by its times too")
-	length   = flag.Duration("for", 20*time.Second, "how long an attack lasts in the long form")
-	markdown = flag.Bool("markdown", false, "print the table of the long form as docs/reliability.md has it")
+	long   = flag.Bool("long", false, "measure: one attack after the other, each after a quiet run, judged by its times too")
+	length = flag.Duration("for", 20*time.Second, "how long an attack lasts in the long form")
 )
 
 // TestMain is also where the process of an attacker begins.

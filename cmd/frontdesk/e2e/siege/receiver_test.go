@@ -12,16 +12,14 @@ import (
 // receiver is where the customer is called back.
 type receiver struct {
 	*rig.Hooks
-	mu    sync.Mutex
-	calls map[string]chan struct{} // by the id of what was promised
+	calls sync.Map // channels, by the id of what was promised
 }
 
 // newReceiver returns also the options of a desk that may call it, and a port of this
 // machine where nobody is.
 func newReceiver(t *testing.T) (*receiver, rig.Options) {
 	t.Helper()
-	r := &receiver{calls: map[string]chan struct{}{}}
-	var options rig.Options
+	r, options := new(receiver), rig.Options{}
 	r.Hooks, options = rig.NewHooks(t, func(_ http.ResponseWriter, req *http.Request) {
 		select {
 		case r.called(req.URL.Query().Get("id")) <- struct{}{}:
@@ -34,10 +32,6 @@ func newReceiver(t *testing.T) (*receiver, rig.Options) {
 
 // called has something when the call for an id has come.
 func (r *receiver) called(id string) chan struct{} {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.calls[id] == nil {
-		r.calls[id] = make(chan struct{}, 1)
-	}
-	return r.calls[id]
+	c, _ := r.calls.LoadOrStore(id, make(chan struct{}, 1))
+	return c.(chan struct{})
 }

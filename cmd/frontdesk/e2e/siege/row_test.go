@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"text/tabwriter"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -159,43 +158,23 @@ func short(d time.Duration) string {
 	return fmt.Sprintf("%.0f ms", d.Seconds()*1000)
 }
 
-// printRows prints the table of those attacks that were made.
-func printRows(out io.Writer, rows []*row, markdown bool) {
-	heads := []string{"Attack", "Peak memory", "Quiet: median, p99", "Attacked: median, p99", "Slowest login", "Refused", "Broken, and refused", "Aims"}
-	lines := [][]string{heads}
+// printRows prints the table of those attacks that were made, as docs/reliability.md has it.
+func printRows(out io.Writer, rows []*row) {
+	line := func(cells ...string) { fmt.Fprintf(out, "| %s |\n", strings.Join(cells, " | ")) }
+	fmt.Fprintf(out, "\n%s, %s\n\n", time.Now().Format(time.DateOnly), machine())
+	line("Attack", "Peak memory", "Quiet: median, p99", "Attacked: median, p99", "Slowest login", "Refused", "Broken, and refused", "Aims")
+	fmt.Fprintf(out, "|%s\n", strings.Repeat("---|", 8))
 	for _, r := range rows {
 		if r == nil { // skipped
 			continue
-		}
-		name := r.name
-		if markdown {
-			name = "**" + r.name + "**: " + r.how
 		}
 		missed := r.faults(true)
 		for i := range missed { // by what stands in the column beside
 			missed[i], _, _ = strings.Cut(missed[i], ":")
 		}
-		aims := cmp.Or(strings.Join(missed, "; "), "met")
-		lines = append(lines, []string{
-			name, fmt.Sprintf("%d MiB", r.peak>>20), r.quiet.times(), r.under.times(), r.loginTold(),
-			cmp.Or(told(r.under.refused), "–"), cmp.Or(told(r.under.broken), "–"), aims,
-		})
+		line("**"+r.name+"**: "+r.how, fmt.Sprintf("%d MiB", r.peak>>20), r.quiet.times(), r.under.times(), r.loginTold(),
+			cmp.Or(told(r.under.refused), "–"), cmp.Or(told(r.under.broken), "–"), cmp.Or(strings.Join(missed, "; "), "met"))
 	}
-	fmt.Fprintf(out, "\n%s, %s\n\n", time.Now().Format(time.DateOnly), machine())
-	if markdown {
-		for i, line := range lines {
-			fmt.Fprintf(out, "| %s |\n", strings.Join(line, " | "))
-			if i == 0 {
-				fmt.Fprintf(out, "|%s\n", strings.Repeat("---|", len(line)))
-			}
-		}
-		return
-	}
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	for _, line := range lines {
-		fmt.Fprintln(table, strings.Join(line, "\t"))
-	}
-	table.Flush()
 }
 
 // loginTold is the slowest login, where logins need nothing that is broken.

@@ -2,7 +2,6 @@ package siege
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -15,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/auth/redis/redistest"
@@ -30,7 +28,6 @@ const descriptors = 1024
 const (
 	shortSiege = time.Second
 	quietTime  = 5 * time.Second
-	saidEvery  = 5 * time.Second
 )
 
 // siege is an attack on a desk of its own.
@@ -68,7 +65,7 @@ func TestSiege(t *testing.T) {
 		}
 	})
 	if *long {
-		printRows(os.Stdout, rows, *markdown)
+		printRows(os.Stdout, rows)
 	}
 }
 
@@ -97,7 +94,7 @@ func (s *siege) play() *row {
 	c := newCustomer(s.t, s.desk, s.hooks, s.does())
 	r := &row{attack: s.attack}
 	if *long {
-		r.quiet = summarise(s.lives(c, "quiet", quietTime), s.broken)
+		r.quiet = summarise(s.lives(c, quietTime), s.broken)
 	}
 	if s.breaks != nil {
 		s.breaks()
@@ -110,7 +107,7 @@ func (s *siege) play() *row {
 	if s.meanwhile != nil {
 		aside.Go(func() { s.meanwhile(s) })
 	}
-	r.under = summarise(s.lives(c, s.name, lasts), s.broken)
+	r.under = summarise(s.lives(c, lasts), s.broken)
 	aside.Wait()
 	if s.queues {
 		r.ahead = s.ahead(c)
@@ -132,28 +129,11 @@ func (s *siege) does() []string {
 	return slices.DeleteFunc(append(usual, s.more...), func(kind string) bool { return slices.Contains(s.without, kind) })
 }
 
-// lives has the customer at work for a while. Where that is measured it says how it goes.
-func (s *siege) lives(c *customer, what string, lasts time.Duration) (samples []sample) {
+// lives has the customer at work for a while.
+func (s *siege) lives(c *customer, lasts time.Duration) []sample {
 	ctx, cancel := context.WithTimeout(s.t.Context(), lasts)
 	defer cancel()
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		samples = c.live(ctx)
-	}()
-	tick := time.NewTicker(saidEvery)
-	defer tick.Stop()
-	for begun := time.Now(); ; {
-		select {
-		case <-done:
-			return samples
-		case <-tick.C:
-			if *long {
-				now := summarise(c.soFar(), s.broken)
-				fmt.Printf("%s, %s: %.0f s, %d answers, %s, slowest login %s\n", s.name, what, time.Since(begun).Seconds(), now.count, now.times(), short(now.login))
-			}
-		}
-	}
+	return c.live(ctx)
 }
 
 // ahead is how many lists the administration answers for each that the customer asks for, one
@@ -179,15 +159,6 @@ func (s *siege) ahead(c *customer) int {
 
 // listsAnswered finds how many lists of orders the administration answered.
 var listsAnswered = regexp.MustCompile(`(?m)^frontdesk_backend_calls_total\{operation="list",outcome="answered",resource="order"\} (\d+)$`)
-
-// connect opens a connection to the desk's PostgreSQL, as somebody else.
-func (s *siege) connect() *pgx.Conn {
-	dsn, _, _ := strings.Cut(s.options.DSN, "&pool_max_conns") // which is the pool's own
-	conn, err := pgx.Connect(s.t.Context(), dsn)
-	require.NoError(s.t, err)
-	s.t.Cleanup(func() { _ = conn.Close(context.Background()) })
-	return conn
-}
 
 // memoryLimit is the GOMEMLIMIT that is shipped for a container of 512 MiB.
 func memoryLimit(t *testing.T) string {
