@@ -44,8 +44,7 @@ func (d *Desk) RequireOnce(h *Hooks, token, id string, contact int, method, gone
 	t := d.T
 	t.Helper()
 	require.Equal(t, id, h.Next(t.(*testing.T)))
-	file := d.Download(d.Collect(token, id))
-	require.Equal(t, `attachment; filename="answer-200.json"`, file.Header.Get("Content-Disposition"), "%s", file.Body)
+	file := d.Answered(token, id, 200)
 	now := d.Call("GET", fmt.Sprintf("/contact/%d", contact), token, "")
 	if gone != "" {
 		require.JSONEq(t, `{"successCode":200}`, string(file.Body))
@@ -156,6 +155,15 @@ func (d *Desk) Download(address string, headers ...string) Answer {
 	a, err := d.Try("GET", strings.TrimPrefix(address, d.Base), "", "", headers...)
 	require.NoError(d.T, err)
 	return a
+}
+
+// Answered returns the answer of long-running work as its result has it, which is of that status.
+func (d *Desk) Answered(token, id string, status int) Answer {
+	d.T.Helper()
+	file := d.Download(d.Collect(token, id))
+	require.Equal(d.T, fmt.Sprintf(`attachment; filename="answer-%d.json"`, status), file.Header.Get("Content-Disposition"), "%s", file.Body)
+	require.Equal(d.T, []any{200, "application/json"}, []any{file.Status, file.Header.Get("Content-Type")})
+	return file
 }
 
 // Refused holds an answer to a status and its words.

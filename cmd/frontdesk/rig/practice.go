@@ -293,3 +293,19 @@ func RawRequest(method, target string, headers ...string) string {
 	}
 	return b.String() + "\r\n"
 }
+
+// GroupsSheet is a mapping sheet of one table, with the files of its database and of what it
+// keeps, and the hash of a password, in place of %q.
+const GroupsSheet = `format: 2
+source: {sql: {engine: sqlite, dsn: %q}}
+keep: %q
+rules: backend
+accounts: {users: [{username: demo, password_hash: %q, email: d@example.nl, client: {id: 1, name: demo}}]}
+resources:
+  turnovergroup:
+    table: grp
+    client: ""
+    key: {columns: nr}
+    fields: {code: code, description: oms, vat_kind: {constant: high}, ledger_account: {constant: "8000"}}
+    operations: {only: [get, list]}
+`

@@ -29,10 +29,19 @@ func CommandLine(t *testing.T, dsn string, args ...string) (code int, out, errs 
 	return Command(t, "", append(slices.Clip(args), "--config", file)...)
 }
 
+// File is the configuration of a desk or a child.
+func (d *Desk) File() string { return filepath.Join(filepath.Dir(d.Mail), "frontdesk.yaml") }
+
+// Run runs a command by that configuration.
+func (d *Desk) Run(args ...string) (code int, out, problems string) {
+	d.T.Helper()
+	return Command(d.T, "", append(slices.Clip(args), "--config", d.File())...)
+}
+
 // Show is what frontdesk callbacks show prints of a job.
 func (d *Desk) Show(id string) string {
 	d.T.Helper()
-	code, out, problems := Command(d.T, "", "callbacks", "show", id, "--config", filepath.Join(filepath.Dir(d.Mail), "frontdesk.yaml"))
+	code, out, problems := d.Run("callbacks", "show", id)
 	require.Zero(d.T, code, problems)
 	return out
 }

@@ -39,9 +39,6 @@ func hasSpare(folder string) bool {
 	return err == nil
 }
 
-// configOf is the configuration of a desk.
-func configOf(d *rig.Desk) string { return filepath.Join(filepath.Dir(d.Mail), "frontdesk.yaml") }
-
 // TestFullDisk: a disk that runs full leaves what needs no room, is named, and lets a user
 // be blocked.
 func TestFullDisk(t *testing.T) {
@@ -71,7 +68,7 @@ func TestFullDisk(t *testing.T) {
 	await.True(t, func() bool { return strings.Contains(d.Log.String(), "a disk is nearly full") })
 
 	for _, command := range [][]string{{"user", "list"}, {"callbacks", "list"}, {"user", "block", "other"}} {
-		code, _, problems := rig.Command(t, "", append(command, "--config", configOf(d))...)
+		code, _, problems := d.Run(command...)
 		require.Zero(t, code, "%v: %s", command, problems)
 	}
 	await.True(t, func() bool { return d.Call("GET", "/contact/1", intruder, "").Status == 401 })
@@ -99,7 +96,7 @@ func TestStartOnAFullDisk(t *testing.T) {
 
 	require.NoError(t, os.Remove(filepath.Join(folder, "frontdesk.db-spare")))
 	rig.FillDisk(t, folder)
-	code, _, problems := rig.Command(t, "", "serve", "--config", configOf(d))
+	code, _, problems := d.Run("serve")
 	require.Equal(t, 1, code)
 	require.Contains(t, problems, "the disk is full; free some of it, and do it again")
 }
@@ -110,7 +107,7 @@ func TestRevokeOnAFullDisk(t *testing.T) {
 	t.Parallel()
 	d, _, folder := fullDesk(t, rig.Options{})
 	config := filepath.Join(folder, "frontdesk.yaml")
-	require.NoError(t, os.WriteFile(config, []byte(rig.KeysApart(t, config, rig.Read(t, configOf(d)))), 0o600))
+	require.NoError(t, os.WriteFile(config, []byte(rig.KeysApart(t, config, rig.Read(t, d.File()))), 0o600))
 	rig.FillDisk(t, folder)
 	code, out, problems := rig.Command(t, "", "key", "revoke", "orders", "--config", config)
 	require.Zero(t, code, problems)
@@ -132,7 +129,7 @@ func TestChangesOnADiskThatStaysFull(t *testing.T) {
 	t.Parallel()
 	d, _, folder := fullDesk(t, rig.Options{Bound: rig.Circuit(1000000, 0)})
 	config := filepath.Join(folder, "frontdesk.yaml")
-	require.NoError(t, os.WriteFile(config, []byte(rig.KeysApart(t, config, rig.Read(t, configOf(d)))), 0o600))
+	require.NoError(t, os.WriteFile(config, []byte(rig.KeysApart(t, config, rig.Read(t, d.File()))), 0o600))
 	token := d.Login(rig.FullKey, "demo")
 	rig.FillDisk(t, folder)
 	var refused atomic.Int64

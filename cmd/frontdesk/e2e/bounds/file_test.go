@@ -39,11 +39,11 @@ func TestDatabaseFileIsMoved(t *testing.T) {
 			if name == "replaced" {
 				return
 			}
-			code, _, errs := rig.Command(t, "", "serve", "--config", configOf(d))
+			code, _, errs := d.Run("serve")
 			require.Equal(t, 2, code)
 			require.Contains(t, errs, "frontdesk migrate makes a new one")
 			require.NoFileExists(t, file)
-			code, _, errs = rig.Command(t, "", "migrate", "--config", configOf(d))
+			code, _, errs = d.Run("migrate")
 			require.Zero(t, code, errs)
 			require.FileExists(t, file)
 		})

@@ -20,9 +20,7 @@ type bulkResults struct {
 // resultOf fetches what became of many records.
 func resultOf(t *testing.T, d *rig.Desk, token, id string) (statuses []int, r bulkResults) {
 	t.Helper()
-	file := d.Download(d.Collect(token, id))
-	require.Equal(t, `attachment; filename="answer-200.json"`, file.Header.Get("Content-Disposition"), "%s", file.Body)
-	require.NoError(t, json.Unmarshal(file.Body, &r))
+	require.NoError(t, json.Unmarshal(d.Answered(token, id, 200).Body, &r))
 	for _, one := range r.Data {
 		statuses = append(statuses, one.Status)
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -45,10 +44,9 @@ func TestCallbacksByReceiver(t *testing.T) {
 		reaches(t, dsn, fine, webhook.CalledBack)
 		await.True(t, func() bool { _, tries := storedJob(t, dsn, failing); return len(tries) > 0 })
 
-		config := filepath.Join(filepath.Dir(d.Mail), "frontdesk.yaml")
 		list := func(flags ...string) (jobs []string) {
 			t.Helper()
-			code, out, problems := rig.Command(t, "", append([]string{"callbacks", "list", "--config", config}, flags...)...)
+			code, out, problems := d.Run(append([]string{"callbacks", "list"}, flags...)...)
 			require.Zero(t, code, problems)
 			require.NotContains(t, out, "Kanarie")
 			for line := range strings.Lines(out) {
@@ -145,7 +143,7 @@ func TestCallbacksByReceiver(t *testing.T) {
 
 		mended.Store(true)
 		require.Equal(t, []string{failing}, list("--failing", "--host", host(broken.URL), "--ids"))
-		code, out, problems := rig.Command(t, "", "callbacks", "replay", failing, "--config", config)
+		code, out, problems := d.Run("callbacks", "replay", failing)
 		require.Zero(t, code, problems)
 		require.Contains(t, out, "job "+failing+" is due again")
 		reaches(t, dsn, failing, webhook.CalledBack)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -86,47 +85,33 @@ func TestCallbackLongRunning(t *testing.T) {
 		options.Extra += "callbacks: [\"GET /order\", \"POST /order\", \"PUT /order\"]\n"
 		d := rig.Start(t, options)
 		token := d.Login(rig.HookedKey, "demo")
-		result := func(a rig.Answer) (status, body string) {
+		result := func(a rig.Answer, status int) rig.Answer {
 			t.Helper()
 			id := a.Promise(t)
 			require.Equal(t, id, h.Next(t))
-			file := d.Download(d.Collect(token, id))
-			require.Equal(t, 200, file.Status)
-			require.Equal(t, "application/json", file.Header.Get("Content-Type"))
-			match := regexp.MustCompile(`^attachment; filename="answer-(\d{3})\.json"$`).FindStringSubmatch(file.Header.Get("Content-Disposition"))
-			require.NotNil(t, match, file.Header.Get("Content-Disposition"))
-			return match[1], string(file.Body)
+			return d.Answered(token, id, status)
 		}
 		in := "&webhook_url=" + url.QueryEscape(h.Address())
-		status, body := result(d.Call("GET", "/order?page_size=5&fields=id,number"+in, token, ""))
-		require.Equal(t, "200", status)
-		require.NotContains(t, body, "webhook_url")
-		require.Equal(t, string(want.Body), body, "the direct answer, byte for byte")
+		got := result(d.Call("GET", "/order?page_size=5&fields=id,number"+in, token, ""), 200)
+		require.Equal(t, string(want.Body), string(got.Body), "the direct answer, byte for byte")
 
 		contact := d.Create(token, "contact", rig.NewContact)
 		order := func(reference string) string {
 			return fmt.Sprintf(rig.NewOrder, contact, fmt.Sprintf(`,"reference":%q,"webhook_url":%q`, reference, h.Address()))
 		}
-		status, body = result(d.Call("POST", "/order", token, order("once")))
-		require.Equal(t, "201", status)
-		created := rig.Answer{Body: []byte(body)}
+		created := result(d.Call("POST", "/order", token, order("once")), 201)
 		require.Equal(t, "once", created.Data(t)["reference"])
 		one := fmt.Sprintf("/order/%d", created.ID(t))
-		status, body = result(d.Call("GET", "/order?reference=once&fields=id"+in, token, ""))
-		require.Equal(t, "200", status)
-		require.Equal(t, 1, strings.Count(body, `{"id":`), body)
+		got = result(d.Call("GET", "/order?reference=once&fields=id"+in, token, ""), 200)
+		require.Equal(t, 1, strings.Count(string(got.Body), `{"id":`), "%s", got.Body)
 
 		// What the backend refuses is a result like any other.
-		status, body = result(d.Call("POST", "/order", token, fmt.Sprintf(rig.NewOrder, 999999, fmt.Sprintf(`,"webhook_url":%q`, h.Address()))))
-		require.Equal(t, "404", status)
-		require.Equal(t, "Field: contact_id value: 999999 ID not found", rig.Answer{Body: []byte(body)}.Failure(t).Message)
-		status, _ = result(d.Call("GET", "/order/999999?"+in[1:], token, ""))
-		require.Equal(t, "404", status)
+		got = result(d.Call("POST", "/order", token, fmt.Sprintf(rig.NewOrder, 999999, fmt.Sprintf(`,"webhook_url":%q`, h.Address()))), 404)
+		require.Equal(t, "Field: contact_id value: 999999 ID not found", got.Failure(t).Message)
+		result(d.Call("GET", "/order/999999?"+in[1:], token, ""), 404)
 		change := fmt.Sprintf(`{"reference":"changed","webhook_url":%q}`, h.Address())
-		status, _ = result(d.Call("PUT", one, token, change, "If-Match", `"another"`))
-		require.Equal(t, "412", status)
-		status, _ = result(d.Call("PUT", one, token, change))
-		require.Equal(t, "200", status)
+		result(d.Call("PUT", one, token, change, "If-Match", `"another"`), 412)
+		result(d.Call("PUT", one, token, change), 200)
 
 		// What can be told at once is told at once.
 		d.Call("GET", "/order?page=0"+in, token, "").Refused(t, 400, "Parameter invalid page value must be greater than 0", "page")
@@ -171,10 +156,7 @@ func TestCallbackCommands(t *testing.T) {
 		})
 		options.DSN = dsn
 		d := rig.Start(t, options)
-		config := filepath.Join(filepath.Dir(d.Mail), "frontdesk.yaml")
-		callbacks := func(args ...string) (int, string, string) {
-			return rig.Command(t, "", append(append([]string{"callbacks"}, args...), "--config", config)...)
-		}
+		callbacks := func(args ...string) (int, string, string) { return d.Run(append([]string{"callbacks"}, args...)...) }
 		token := d.Login(rig.HookedKey, "demo")
 		id := d.Call("POST", "/backup/owner", token, h.Body()).Promise(t)
 		require.Equal(t, id, h.Next(t))

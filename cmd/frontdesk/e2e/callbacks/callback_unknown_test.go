@@ -197,11 +197,7 @@ func (b *bookDesk) unknown(d *rig.Desk, token, id string) {
 }
 
 // done holds a job to a result.
-func (b *bookDesk) done(d *rig.Desk, token, id string, status int) {
-	b.t.Helper()
-	file := d.Download(d.Collect(token, id))
-	require.Equal(b.t, fmt.Sprintf(`attachment; filename="answer-%d.json"`, status), file.Header.Get("Content-Disposition"), "%s", file.Body)
-}
+func (b *bookDesk) done(d *rig.Desk, token, id string, status int) { d.Answered(token, id, status) }
 
 // TestCallbackUnderAStuckKey: jobs under a key whose first work got no answer hold
 // nobody up, and end.
@@ -224,13 +220,13 @@ func TestCallbackUnderAStuckKey(t *testing.T) {
 
 	write, read := b.ask(d, bert, "Bakker", "mine"), b.read(d, bert)
 	b.called(write, read)
-	b.done(d, bert, write, 201)
-	b.done(d, bert, read, 200)
+	d.Answered(bert, write, 201)
+	d.Answered(bert, read, 200)
 
 	clock.Pass(7 * time.Minute) // of ten, some of which the test takes
 	own := b.read(d, anna)
 	b.called(own)
-	b.done(d, anna, own, 200)
+	d.Answered(anna, own, 200)
 	d.Shutdown() // the ten minutes go on meanwhile
 	clock.Pass(3*time.Minute + time.Second)
 	d = rig.Start(t, b.options)
@@ -240,7 +236,7 @@ func TestCallbackUnderAStuckKey(t *testing.T) {
 		b.unknown(d, anna, id)
 	}
 	require.Equal(t, 1, b.book.writes("POST Gone"))
-	_, list, _ := rig.Command(d.T, "", "callbacks", "list", "--config", filepath.Join(filepath.Dir(d.Mail), "frontdesk.yaml"))
+	_, list, _ := d.Run("callbacks", "list")
 	require.Equal(t, 3, strings.Count(list, "outcome unknown"), "%s", list)
 }
 
@@ -291,7 +287,7 @@ func TestCallbackCutOff(t *testing.T) {
 				all = append(all, ids...)
 			}
 			b.called(append(all, read)...)
-			b.done(&c.Desk, bert, read, 200)
+			c.Answered(bert, read, 200)
 			for username, ids := range cut {
 				for _, id := range ids {
 					b.unknown(&c.Desk, c.Login(rig.HookedKey, username), id)

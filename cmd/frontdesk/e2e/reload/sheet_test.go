@@ -14,21 +14,6 @@ import (
 	"frontdesk/gateway/webhook/webhooktest"
 )
 
-// groups is a mapping sheet of one table.
-const groups = `format: 2
-source: {sql: {engine: sqlite, dsn: %q}}
-keep: %q
-rules: backend
-accounts: {users: [{username: demo, password_hash: %q, email: d@example.nl, client: {id: 1, name: demo}}]}
-resources:
-  turnovergroup:
-    table: grp
-    client: ""
-    key: {columns: nr}
-    fields: {code: code, description: oms, vat_kind: {constant: high}, ledger_account: {constant: "8000"}}
-    operations: {only: [get, list]}
-`
-
 // besideSheet is a desk with a mapping sheet, a folder for models, and two api_keys that may
 // read groups.
 type besideSheet struct {
@@ -52,7 +37,7 @@ func startBesideSheet(t *testing.T) *besideSheet {
 	b.T = t
 	b.write("dealer.db", "")
 	rig.AskSQLite(t, b.at("dealer.db"), "CREATE TABLE grp (nr INTEGER PRIMARY KEY, code TEXT, oms TEXT)")
-	b.sheet = fmt.Sprintf(groups, b.at("dealer.db"), b.at("keep.db"), rig.PasswordHash("demo"))
+	b.sheet = fmt.Sprintf(rig.GroupsSheet, b.at("dealer.db"), b.at("keep.db"), rig.PasswordHash("demo"))
 	b.write("dealer.yaml", b.sheet)
 	require.NoError(t, os.Mkdir(b.at("model"), 0o700))
 	text := rig.KeptConfig(t, "", fmt.Sprintf("model: {dir: %q}", b.at("model")), "KEYS")

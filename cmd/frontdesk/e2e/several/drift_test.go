@@ -210,21 +210,6 @@ func TestDriftOfSessions(t *testing.T) {
 	require.Equal(t, []string{"sessions"}, differ(one, s.start("sessions: {store: ", "# sessions: {store: "), enough))
 }
 
-// dealer is a mapping sheet of one table.
-const dealer = `format: 2
-source: {sql: {engine: sqlite, dsn: %q}}
-keep: %q
-rules: backend
-accounts: {users: [{username: demo, password_hash: %q, email: d@example.nl, client: {id: 1, name: demo}}]}
-resources:
-  turnovergroup:
-    table: grp
-    client: ""
-    key: {columns: nr}
-    fields: {code: code, description: oms, vat_kind: {constant: high}, ledger_account: {constant: "8000"}}
-    operations: {only: [get, list]}
-`
-
 // TestDriftOfSheets: gateways before a system that is not ours meet where its keep is, and are to have
 // the same sheet, in whatever folder.
 func TestDriftOfSheets(t *testing.T) {
@@ -236,7 +221,7 @@ func TestDriftOfSheets(t *testing.T) {
 	start := func(more string) *rig.Kept {
 		t.Helper()
 		sheet := filepath.Join(t.TempDir(), "dealer.yaml")
-		require.NoError(t, os.WriteFile(sheet, []byte(fmt.Sprintf(dealer, database, keep, hash)+more), 0o600))
+		require.NoError(t, os.WriteFile(sheet, []byte(fmt.Sprintf(rig.GroupsSheet, database, keep, hash)+more), 0o600))
 		return s.start(`backend: {dsn: ""}`, fmt.Sprintf("backend: {driver: legacy, sheet: %q}", sheet), `"GET /contact", "GET /order"`, `"GET /turnovergroup"`)
 	}
 	one, same := start(""), start("")

@@ -80,9 +80,8 @@ func absents() map[string]func(*testing.T) absent {
 		"a DSN that is mended": func(t *testing.T) absent {
 			wrong := "postgres://frontdesk@127.0.0.1:1/nowhere"
 			return absent{rig.Options{DSN: wrong}, "127.0.0.1:1", func(t *testing.T, d *rig.Desk) {
-				file := filepath.Join(filepath.Dir(d.Mail), "frontdesk.yaml")
-				text := strings.Replace(rig.Read(t, file), wrong, rig.Engines[0].DSN(t), 1)
-				require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+				text := strings.Replace(rig.Read(t, d.File()), wrong, rig.Engines[0].DSN(t), 1)
+				require.NoError(t, os.WriteFile(d.File(), []byte(text), 0o600))
 			}, demo}
 		},
 	}

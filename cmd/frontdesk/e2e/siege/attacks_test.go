@@ -260,14 +260,13 @@ func (s *siege) fillDisk() {
 
 // blockUsers blocks one user after the other, once a write has found the disk full.
 func (s *siege) blockUsers() {
-	config := []string{"--config", filepath.Join(filepath.Dir(s.desk.Mail), "frontdesk.yaml")}
 	failed := regexp.MustCompile(`(?m)^frontdesk_backend_calls_total\{operation="create",outcome="failed",resource="contact"\} [1-9]`)
 	await.True(s.t, func() bool { return failed.MatchString(s.desk.OpsText("/metrics")) })
 	for _, user := range []string{"external", "noemail", "bademail"} {
-		code, _, problems := rig.Command(s.t, "", append([]string{"user", "block", user}, config...)...)
+		code, _, problems := s.desk.Run("user", "block", user)
 		assert.Zero(s.t, code, "block %s: %s", user, problems)
 	}
-	code, users, problems := rig.Command(s.t, "", append([]string{"user", "list"}, config...)...)
+	code, users, problems := s.desk.Run("user", "list")
 	assert.Zero(s.t, code, problems)
 	assert.Equal(s.t, 3, strings.Count(users, "blocked"), users)
 }
