@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"frontdesk/auth"
 	"frontdesk/backend/reference"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/await"
 	"frontdesk/gateway/webhook/webhooktest"
 )
 
@@ -54,11 +56,19 @@ func (r refusal) told(t *testing.T, d *rig.Desk, id string, a rig.Answer) {
 	require.Equal(t, r.client, line.Client, "%+v", r)
 }
 
-// refusalsCounted are the refusals that the metrics tell of: key, reason and how many.
-func refusalsCounted(d *rig.Desk) (all [][]string) {
-	for _, found := range regexp.MustCompile(`frontdesk_refusals_total\{key="(.*)",reason="(.*)",status="4\d\d"\} (\d+)`).FindAllStringSubmatch(d.OpsText("/metrics"), -1) {
-		all = append(all, found[1:])
-	}
+// refusalsCounted are the refusals that the metrics tell of, once there are so many: key, reason and
+// how many. They are counted behind the answers.
+func refusalsCounted(d *rig.Desk, many int) (all [][]string) {
+	await.True(d.T, func() bool {
+		all = nil
+		sum := 0
+		for _, found := range regexp.MustCompile(`frontdesk_refusals_total\{key="(.*)",reason="(.*)",status="4\d\d"\} (\d+)`).FindAllStringSubmatch(d.OpsText("/metrics"), -1) {
+			n, err := strconv.Atoi(found[3])
+			require.NoError(d.T, err)
+			all, sum = append(all, found[1:]), sum+n
+		}
+		return sum >= many
+	}, "%d refusals", many)
 	return all
 }
 
@@ -126,7 +136,7 @@ func TestCauses(t *testing.T) {
 	require.Equal(t, [][]string{
 		{"", "credentials_invalid", "3"}, {"", "not_logged_in", "1"}, {"", "token_invalid", "3"},
 		{"bound", "address", "2"}, {"ended", "credentials_invalid", "1"}, {"ending", "token_invalid", "1"}, {"full", "credentials_invalid", "4"}, {"full", "token_invalid", "4"},
-	}, refusalsCounted(&k.Desk), "by names of the configuration, and what the client sees")
+	}, refusalsCounted(&k.Desk, len(all)), "by names of the configuration, and what the client sees")
 	docs := rig.Read(t, rig.Repository(t, "docs", "causes.md"))
 	for _, why := range causes {
 		require.Contains(t, docs, fmt.Sprintf("\n| `%s` | ", why))
