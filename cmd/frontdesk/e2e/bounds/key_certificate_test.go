@@ -39,12 +39,12 @@ func startSecureDesk(t *testing.T, keys func(clients *webhooktest.Authority) str
 // with is a client that shows these certificates, one after the other as the
 // server asks, and keeps its connections.
 func (s *secureDesk) with(shown ...tls.Certificate) *http.Client {
-	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: s.server.Roots()}, TLSHandshakeTimeout: rig.Patience}
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: s.server.Roots()}}
 	if len(shown) > 0 { // whatever authorities the server names
 		transport.TLSClientConfig.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &shown[0], nil }
 	}
 	s.T.Cleanup(transport.CloseIdleConnections)
-	return &http.Client{Transport: transport, Timeout: rig.Patience}
+	return &http.Client{Transport: transport}
 }
 
 // ask sends a GET by that client.
