@@ -30,7 +30,7 @@ func TestDriftUnderLoad(t *testing.T) {
 			}
 			t.Logf("seed %d", seed)
 			u, user := below(t, engine)
-			u.drift(drawn(rand.New(rand.NewPCG(seed, 1)), engine, user, n), rand.New(rand.NewPCG(seed, 2)))
+			u.drift(drawn(t, rand.New(rand.NewPCG(seed, 1)), engine, user, n), rand.New(rand.NewPCG(seed, 2)))
 		})
 	}
 }

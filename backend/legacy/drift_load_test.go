@@ -77,8 +77,17 @@ func underTables(engine string) []string {
 func priceOf(n, v int) int    { return n*100 + v%100 }
 func supplierOf(n, v int) int { return 1 + (n+v)%fixedRows }
 func bornOf(n, v int) time.Time {
-	return time.Date(1970+n%50, time.January, 1+v%300, 0, 0, 0, 0, amsterdam())
+	return time.Date(1970+n%50, time.January, 1+v%300, 0, 0, 0, 0, amsterdam)
 }
+
+var amsterdam = func() *time.Location {
+	zone, err := time.LoadLocation("Europe/Amsterdam")
+	if err != nil {
+		panic(err)
+	}
+	return zone
+}()
+
 func daysOf(n, v int) int        { return (n + v - 1) % 90 }
 func kindOf(v int) (kind string) { return []string{"part", "labour"}[v%2] }
 

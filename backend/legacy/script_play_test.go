@@ -21,15 +21,15 @@ type play struct {
 	*tables
 	t    testing.TB
 	who  auth.Client
-	made int32 // what was created, or found by a field, last
+	made int32     // what was created, or found by a field, last
+	from time.Time // when it began
 }
 
 // step does what a line says, and compares what comes of it.
 func (p *play) step(line string) {
 	p.t.Helper()
 	line, want, _ := strings.Cut(strings.TrimSuffix(line, " ->"), " -> ")
-	line, isTwos := strings.CutPrefix(line, "two ")
-	p.who = map[bool]auth.Client{false: one, true: two}[isTwos]
+	line = p.by(line)
 	verb, rest, _ := strings.Cut(line, " ")
 	if p.beside(verb, rest, line, want) {
 		return
@@ -48,7 +48,7 @@ func (p *play) step(line string) {
 		got = want
 	}
 	outcome := backend.Answered
-	if strings.HasPrefix(got, string(mapping.InternalError)) {
+	if strings.HasPrefix(got, string(mapping.InternalError)) || strings.HasPrefix(got, string(mapping.BackendChanged)) {
 		outcome = backend.Unexpected
 	}
 	for _, o := range p.calls.all { // which are none that are judged again
@@ -61,48 +61,6 @@ func (p *play) step(line string) {
 		want = p.answer(want)
 	}
 	require.Equal(p.t, want, got, line)
-}
-
-// beside does what is no request; false if it is one.
-func (p *play) beside(verb, rest, line, want string) bool {
-	p.t.Helper()
-	switch verb {
-	case "SELECT":
-		require.Equal(p.t, want, p.answer(line), line)
-	case "INSERT", "UPDATE", "DELETE", "CREATE", "DROP", "ALTER":
-		p.exec(line)
-	case "wait":
-		d, err := time.ParseDuration(rest)
-		require.NoError(p.t, err)
-		p.clock.Advance(d)
-	case "look":
-		p.look(p.t.Context())
-	case "user":
-		user, err := p.FindUser(p.t.Context(), rest)
-		require.Equal(p.t, want == "unknown", errors.Is(err, auth.ErrUnknownUser), "%s: %v", line, err)
-		require.True(p.t, err != nil || want == strconv.FormatInt(user.Client.ID, 10), "%s is of client %d", rest, user.Client.ID)
-	default:
-		return false
-	}
-	return true
-}
-
-// looksFor makes many requests of one step; false if it is another one.
-func (p *play) looksFor(verb string, r *mapping.Resource, of, rest string) bool {
-	p.t.Helper()
-	switch verb {
-	case "finds":
-		p.findsShown(r.Name, strings.Split(rest, ", ")...)
-	case "judges":
-		for _, value := range strings.Split(rest, ", ") {
-			p.findsBy(r.Field(of), p.parse(r.Field(of), value), p.list(p.who, r.Name))
-		}
-	case "nobodys":
-		p.isNobodys(r.Name, p.id(r, of))
-	default:
-		return false
-	}
-	return true
 }
 
 // asks makes a request, and says what comes of it.

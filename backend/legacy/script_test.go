@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
@@ -21,6 +22,7 @@ type script struct {
 	encoding  string      // of the database in PostgreSQL; "" for UTF8
 	dealerpak bool        // its sheet and tables are those of DEALERPAK
 	lets      [][3]string // a word, its engines, and what stands for it
+	buts      [][2]string // what stands in the sheet of as, and what does here
 	parts     map[string][]string
 	as        *script // a case before it; nil for none
 }
@@ -94,7 +96,11 @@ func scriptsOf(t *testing.T, file string) (all []*script) {
 		case strings.HasPrefix(line, "as: "):
 			at := slices.IndexFunc(all, func(other *script) bool { return other.name == line[4:] })
 			require.GreaterOrEqual(t, at, 0, line)
-			s.as, s.lets = all[at], slices.Clone(all[at].lets)
+			s.as, s.lets, s.buts = all[at], slices.Clone(all[at].lets), slices.Clone(all[at].buts)
+		case strings.HasPrefix(line, "but "):
+			old, now, is := strings.Cut(line[4:], " => ")
+			require.True(t, is, line)
+			s.buts = append(s.buts, [2]string{old, now})
 		default:
 			found := letLine.FindStringSubmatch(line)
 			require.NotNil(t, found, line)
@@ -104,10 +110,10 @@ func scriptsOf(t *testing.T, file string) (all []*script) {
 	return all
 }
 
-// all are the lines of a part. A case that is as another adds its own, or has its own steps.
+// all are the lines of a part. A case that is as another adds its own, or has its own steps and refusals.
 func (s *script) all(part string) []string {
-	own := s.parts[part]
-	if s.as == nil || part == "steps" && own != nil {
+	own, ends := s.parts[part], part == "steps" || part == "refused"
+	if s.as == nil || ends && len(s.parts["steps"])+len(s.parts["refused"]) > 0 {
 		return own
 	}
 	if part == "sheet" {
@@ -137,11 +143,22 @@ func (s *script) of(part, engine string) (lines []string) {
 	return lines
 }
 
+// text is the sheet for an engine.
+func (s *script) text(t *testing.T, engine string) string {
+	t.Helper()
+	text := strings.Join(s.of("sheet", engine), "\n") + "\n"
+	for _, but := range s.buts {
+		require.Contains(t, text, but[0])
+		text = strings.Replace(text, but[0], but[1], 1)
+	}
+	return text
+}
+
 // open makes the tables in a database of their own, and opens them.
 func (s *script) open(t *testing.T, engine string) *tables {
 	t.Helper()
 	if s.dealerpak {
-		x, err := tryMade(t, engine, dealerpaks[engine](t), dealerpakSheet(t, engine), nil)
+		x, err := tryMade(t, engine, dealerpaks[engine](t), dealerpakSheet(t, engine))
 		require.NoError(t, err)
 		return x
 	}
@@ -154,8 +171,12 @@ func (s *script) open(t *testing.T, engine string) *tables {
 func (s *script) openAt(t *testing.T, engine, dsn string) *tables {
 	t.Helper()
 	run(t, engine, dsn, s.of("tables", engine)...)
-	x, err := tryMade(t, engine, dsn, strings.Join(s.of("sheet", engine), "\n")+"\n", nil)
-	require.NoError(t, err)
+	x, err := tryMade(t, engine, dsn, s.text(t, engine))
+	refused := s.of("refused", engine)
+	require.Equal(t, refused != nil, err != nil, "%v", err)
+	for _, why := range refused {
+		require.ErrorContains(t, err, why)
+	}
 	return x
 }
 
@@ -168,7 +189,10 @@ func (s *script) run(t *testing.T, engine, dsn string) {
 	} else {
 		x = s.open(t, engine)
 	}
-	p, steps := &play{tables: x, t: t, who: one}, s.of("steps", engine)
+	if x == nil { // it is refused
+		return
+	}
+	p, steps := &play{tables: x, t: t, from: time.Now()}, s.of("steps", engine)
 	require.NotEmpty(t, steps)
 	for _, step := range steps {
 		p.step(step)

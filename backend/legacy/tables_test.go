@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
 	"zombiezen.com/go/sqlite"
 
 	"frontdesk/auth"
@@ -71,10 +72,11 @@ func run(t testing.TB, engine, dsn string, statements ...string) {
 // calls of the backend, as the circuit breaker is told.
 type tables struct {
 	*fixture
-	sheet *sheet.Sheet
-	clock *authtest.Clock
-	ids   IDStore
-	calls *outcomes
+	sheet  *sheet.Sheet
+	clock  *authtest.Clock
+	ids    IDStore
+	calls  *outcomes
+	logged *observer.ObservedLogs // warnings and worse
 }
 
 // outcomes are what became of calls.
@@ -101,14 +103,14 @@ func onMade(t *testing.T, engine, dsn, text string, statements ...string) *table
 	run(t, engine, dsn, statements...)
 	leaks := goleak.IgnoreCurrent() // the server is everyone's
 	t.Cleanup(func() { goleak.VerifyNone(t, leaks) })
-	x, err := tryMade(t, engine, dsn, text, nil)
+	x, err := tryMade(t, engine, dsn, text)
 	require.NoError(t, err)
 	return x
 }
 
 // tryMade is onMade for what cannot be opened. Sheets that do not say it have no users, and their
 // source is the database.
-func tryMade(t *testing.T, engine, dsn, text string, log *zap.Logger) (*tables, error) {
+func tryMade(t *testing.T, engine, dsn, text string) (*tables, error) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "sheet.yaml")
 	for _, line := range []string{"accounts: {users: []}\n", "source: {sql: {engine: ENGINE, dsn: \"${DSN}\"}}\n", "format: 2\n"} {
@@ -119,8 +121,10 @@ func tryMade(t *testing.T, engine, dsn, text string, log *zap.Logger) (*tables, 
 	text = strings.ReplaceAll(text, "ENGINE", engine)
 	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 	x := &tables{clock: authtest.ClockAt(time.Date(2026, time.November, 20, 9, 0, 0, 0, time.UTC)), sheet: load(t, file, dsn), calls: &outcomes{}}
+	core, logged := observer.New(zap.WarnLevel)
+	x.logged = logged
 	x.ids = openIDStore(t, x.clock.Now, x.sheet.KeysWithoutCase()...)
-	s, err := Open(t.Context(), Options{Sheet: x.sheet, IDStore: x.ids, Now: x.clock.Now, Hasher: auth.NewHasher(), Log: log})
+	s, err := Open(t.Context(), Options{Sheet: x.sheet, IDStore: x.ids, Now: x.clock.Now, Hasher: auth.NewHasher(), Log: zap.New(core)})
 	if err != nil {
 		return nil, err
 	}
