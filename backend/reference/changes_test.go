@@ -167,3 +167,45 @@ func TestChangesAreKept(t *testing.T) {
 		}, "the end of a cursor")
 	})
 }
+
+// follower applies changes to a copy.
+type follower struct {
+	client auth.Client
+	cursor string
+	copied map[string]int64 // versions, by resource and ID
+	seen   int
+}
+
+// catchUp reads changes until there are no more.
+func (f *follower) catchUp(t testing.TB, front *backend.Client) {
+	q := backend.ChangesQuery{Client: f.client, Limit: 7, Records: true, Resources: front.Model().Resources}
+	for more := true; more; {
+		q.After = f.cursor
+		page, err := front.Changes(bg(), q)
+		require.NoError(t, err)
+		told := map[string]bool{}
+		for _, c := range page.Changes {
+			key := fmt.Sprint(c.Resource.Name, " ", c.ID)
+			require.False(t, told[key], "%s twice on a page", key)
+			told[key] = true
+			if c.Kind == backend.RecordDeleted {
+				delete(f.copied, key)
+				continue
+			}
+			f.copied[key] = c.Record.Version
+		}
+		f.seen += len(page.Changes)
+		f.cursor, more = page.Cursor, page.More
+	}
+}
+
+// source is what a copy should be.
+func (x *fixture) source(client auth.Client) map[string]int64 {
+	all := map[string]int64{}
+	for _, name := range []string{"turnovergroup", "order", "orderline", "contact"} {
+		for _, rec := range x.all(client, name) {
+			all[fmt.Sprint(name, " ", rec.ID())] = rec.Version
+		}
+	}
+	return all
+}

@@ -85,51 +85,66 @@ func gateways(t *testing.T, x *fixture) []*backend.Client {
 	return fronts
 }
 
-// writers create and change records on 16 goroutines, and tell which are there.
+// writers write beside copies, and tell which groups are there.
 type writers struct {
-	t      *testing.T
-	client auth.Client
+	*shop
 	fronts []*backend.Client
+	order  int32
 
 	mu    sync.Mutex
 	there []int32
 	ended atomic.Bool
 }
 
-func (w *writers) run(x *fixture, each int) {
+func (w *writers) run(each int) {
 	defer w.ended.Store(true)
 	var end sync.WaitGroup
 	for n := range 16 {
-		front := w.fronts[n%len(w.fronts)]
-		end.Go(func() {
-			var id int32
-			for k := range each {
-				rec := mapping.BodyOf(x.group(fmt.Sprint(n, " ", k)))
-				if id != 0 && rand.N(3) > 0 {
-					_, err := front.Update(bg(), w.client, id, rec, backend.Write{})
-					require.NoError(w.t, err)
-					continue
-				}
-				stored, err := front.Create(bg(), w.client, rec, backend.Write{})
-				require.NoError(w.t, err)
-				id = stored.ID()
-				w.mu.Lock()
-				w.there = append(w.there, id)
-				w.mu.Unlock()
-			}
-		})
+		end.Go(func() { w.write(w.fronts[n%len(w.fronts)], n, each) })
 	}
 	end.Wait()
 }
 
-// walk goes through all records by after: those that are there when it begins come
+// write creates and changes groups of its own, and lines of an order of all, which it deletes, too.
+func (w *writers) write(front *backend.Client, n, each int) {
+	made := map[string][]int32{}
+	for k := range each {
+		rec := w.group(fmt.Sprint(w.mine.ID, " ", n, " ", k))
+		if rand.N(2) == 0 {
+			rec = w.line("high", fmt.Sprint(k+1), "10", "order_id", fmt.Sprint(w.order))
+		}
+		r, of := rec.Resource, made[rec.Resource.Name]
+		switch what := rand.N(4); {
+		case what == 0 && len(of) > 0 && r.Name == "orderline":
+			require.NoError(w.t, front.Delete(bg(), w.mine, r, of[0], backend.Write{}))
+			made[r.Name] = of[1:]
+		case what <= 1 && len(of) > 0:
+			if r.Name == "orderline" {
+				rec.Set("order_id", mapping.Value{})
+			}
+			_, err := front.Update(bg(), w.mine, of[0], mapping.BodyOf(rec), backend.Write{})
+			require.NoError(w.t, err)
+		default:
+			stored, err := front.Create(bg(), w.mine, mapping.BodyOf(rec), backend.Write{})
+			require.NoError(w.t, err)
+			made[r.Name] = append(of, stored.ID())
+			if r.Name == "turnovergroup" {
+				w.mu.Lock()
+				w.there = append(w.there, stored.ID())
+				w.mu.Unlock()
+			}
+		}
+	}
+}
+
+// walk goes through all groups by after: those that are there when it begins come
 // once, and none comes twice.
 func (w *writers) walk(front *backend.Client) {
 	w.mu.Lock()
 	before := slices.Clone(w.there)
 	w.mu.Unlock()
 	seen := map[int32]int{}
-	q := backend.Query{Client: w.client, Keyset: true, Limit: 10}
+	q := backend.Query{Client: w.mine, Keyset: true, Limit: 10}
 	for more := true; more; {
 		page, err := front.List(bg(), front.Model().Resource("turnovergroup"), q)
 		require.NoError(w.t, err)
@@ -147,8 +162,9 @@ func (w *writers) walk(front *backend.Client) {
 	}
 }
 
-// TestConcurrentCopy keeps two copies beside 16 writers of several gateways, whose
-// clocks jump, and walks through everything meanwhile.
+// TestConcurrentCopy keeps copies beside 16 writers of several gateways, whose clocks jump, and walks
+// through everything meanwhile: two by what was changed since, and one by what is told, also of
+// deletions. Its short form is one round.
 func TestConcurrentCopy(t *testing.T) {
 	rounds, each := 1, 20
 	if sqltest.Soak() {
@@ -158,33 +174,40 @@ func TestConcurrentCopy(t *testing.T) {
 		fronts := gateways(t, x)
 		n := len(fronts)
 		for round := range rounds {
-			client := x.client(fmt.Sprint("copied ", round))
-			w := &writers{t: t, client: client, fronts: fronts}
-			copies := []*copied{newCopy(client), newCopy(client)}
+			s := newShop(x, fmt.Sprint("copied ", round))
+			w := &writers{shop: s, fronts: fronts, order: s.order(s.line("high", "1", "10"), s.line("high", "1", "10")).ID()}
 			var beside sync.WaitGroup
-			for i, c := range copies {
+			during := func(does func(k int)) {
 				beside.Go(func() {
-					for !w.ended.Load() {
-						c.refresh(t, fronts[i%n])
+					for k := 0; !w.ended.Load(); k++ {
+						does(k)
 					}
-					c.refresh(t, fronts[i%n])
+					does(0)
 				})
 			}
-			beside.Go(func() {
-				for !w.ended.Load() {
-					w.walk(fronts[n-1])
-				}
-			})
-			w.run(x, each)
+			copies := []*copied{newCopy(s.mine), newCopy(s.mine)}
+			for i, c := range copies {
+				during(func(int) { c.refresh(t, fronts[i%n]) })
+			}
+			f := &follower{client: s.mine, cursor: cursorOfNow(t, fronts[0], s.mine), copied: x.source(s.mine)}
+			during(func(k int) { f.catchUp(t, fronts[k%n]) })
+			during(func(int) { w.walk(fronts[n-1]) })
+			w.run(each)
 			beside.Wait()
 			want := map[int32]int64{}
-			for _, rec := range x.all(client, "turnovergroup") {
+			for _, rec := range x.all(s.mine, "turnovergroup") {
 				want[rec.ID()] = rec.Version
 			}
-			require.Len(t, want, len(w.there))
+			require.Len(t, want, len(s.groups)+len(w.there))
 			for _, c := range copies {
 				require.True(t, maps.Equal(want, c.versions), "round %d:\n%v\nis not\n%v", round, c.versions, want)
 			}
+			all := x.source(s.mine)
+			await.True(t, func() bool {
+				f.catchUp(t, fronts[0])
+				return maps.Equal(all, f.copied)
+			}, "round %d", round)
+			require.Positive(t, f.seen)
 		}
 	})
 }
