@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/url"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,33 +22,6 @@ import (
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/mapping"
 )
-
-// underSheet is a sheet with what depends on a schema: columns, codes, dates, SQL over another
-// table, references by numbers and by kept keys.
-const underSheet = `format: 2
-source: {sql: {engine: ENGINE, dsn: "${DSN}", connections: 16}}
-keep: keep.db
-client: adm
-changes: {by: scan, every: 20ms, pause: 1ms}
-resources:
-  article:
-    table: art
-    key: {columns: id, generated: identity}
-    fields:
-      number: nr
-      description: {read: TRIM(oms), write: {oms: ":value"}}
-      article_kind: {column: srt, codes: {P: part, L: labour}}
-      unit_type: {constant: piece}
-      turnover_group_id: grp
-      purchase_price: inkoop
-      price: prijs
-      supplier_id: lev
-      stock: {read: (SELECT v.aantal FROM vrd v WHERE v.art = art.id)}
-  turnovergroup: {table: grp, client: "", shared: true, key: {columns: code}, operations: {only: [get, list]},
-    fields: {code: oms, description: {column: oms, readonly: true}, vat_kind: {constant: high}, ledger_account: {constant: "8000"}}}
-  contact: {table: rel, key: {columns: code, id: kept}, operations: {only: [get, list, update, delete]},
-    fields: {kind: {constant: person}, company_number: nr, name: naam, first_name: voor, birth_date: {column: geb, type: date}, payment_days: dagen}}
-`
 
 // fixedRows are those of each table that nobody changes, and movingRows those behind them that
 // writers change; none is ever deleted.
@@ -122,7 +96,9 @@ func below(t *testing.T, engine string) (*under, string) {
 	u.woken = sync.NewCond(&u.mu)
 	dsn := engines[engine](t)
 	user := u.asUser(engine, &dsn)
-	u.tables = onMade(t, engine, dsn, underSheet)
+	text, err := os.ReadFile("testdata/under.yaml")
+	require.NoError(t, err)
+	u.tables = onMade(t, engine, dsn, string(text))
 	u.stop() // it is looked at when the test says so, and never by two
 	<-u.stopped
 	u.phase.Store(&phase{looked: true})

@@ -3,8 +3,6 @@ package legacy
 import (
 	"errors"
 	"fmt"
-	"maps"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -109,48 +107,6 @@ func TestListsEndWhereThereIsNoRoom(t *testing.T) {
 		q.Keyset, q.After = false, 0
 		_, err := x.front.List(t.Context(), x.model.Resource("contact"), q)
 		require.ErrorIs(t, err, errFull)
-	})
-}
-
-// codedFields are ways to read columns whose rows have null, an empty text or a code.
-var codedFields = map[string]string{
-	"language":       `{column: taal, codes: {D: de, N: nl, "": null}, readonly: true}`,
-	"first_name":     `{column: taal, codes: {D: x, N: a, "": null}, readonly: true}`,
-	"initials":       `{column: taal, zero: "", readonly: true}`,
-	"infix":          `{column: taal, empty: "null", readonly: true}`,
-	"vat_number":     `{column: taal, codes: {D: de, N: nl}, unknown: "null", readonly: true}`,
-	"company_number": `{column: taal, codes: {D: m, N: nl, "": m}, readonly: true}`,
-	"note":           `{column: cijfer, codes: {0: de, 1: nl}, readonly: true}`,
-	"payment_days":   `{column: cijfer, zero: "0", readonly: true}`,
-	"number":         `{read: "NULLIF(RTRIM(wijd), '')"}`,
-}
-
-const codedSheet = `without_rules: [license_plate, published]
-resources:
-  contact: {table: v_taal, key: {columns: nr, generated: max+1}, client: "", operations: {only: [get, list]},
-    fields: {kind: {constant: person}, name: {constant: x}, FIELDS}}
-`
-
-// TestDrawnWalksOfCodes: a list sorted by what the sheet makes of a column has the records of one
-// value together and by their IDs, whatever the database has for it.
-func TestDrawnWalksOfCodes(t *testing.T) {
-	var fields []string
-	for _, name := range slices.Sorted(maps.Keys(codedFields)) {
-		fields = append(fields, name+": "+codedFields[name])
-	}
-	eachEngine(t, func(t *testing.T, engine string) {
-		draw := rand.New(rand.NewPCG(3, 13))
-		statements := []string{"CREATE TABLE v_taal (nr integer NOT NULL PRIMARY KEY, taal varchar(4), wijd varchar(4), cijfer integer)"}
-		for n := range 40 {
-			code := []string{"NULL", "''", "'D'", "'N'"}[draw.IntN(4)]
-			wide := strings.Replace(code, "''", "'"+strings.Repeat(" ", draw.IntN(3))+"'", 1)
-			statements = append(statements, fmt.Sprintf("INSERT INTO v_taal VALUES (%d, %s, %s, %s)", n+1, code, wide, []string{"NULL", "0", "1"}[draw.IntN(3)]))
-		}
-		x := onTables(t, engine, strings.Replace(codedSheet, "FIELDS", strings.Join(fields, ", "), 1), statements...)
-		for name := range codedFields {
-			x.findsShown("contact", name)
-			x.walksInOrder(x.model.Resource("contact"), x.model.Resource("contact").Field(name), false)
-		}
 	})
 }
 

@@ -22,7 +22,7 @@ func (p *play) beside(verb, rest, line, want string) bool {
 	case "SELECT":
 		require.Equal(p.t, want, p.answer(line), line)
 	case "INSERT", "UPDATE", "DELETE", "CREATE", "DROP":
-		p.exec(line)
+		p.exec(strings.ReplaceAll(line, "OWN_old", p.view.Load().known.Own+"_old"))
 	case "ALTER": // on a connection of its own, so that the gateway's know nothing of it
 		run(p.t, p.engine, p.dsn, line)
 	case "wait":
@@ -90,6 +90,10 @@ func (p *play) looksFor(verb string, r *mapping.Resource, of, rest string) bool 
 	switch verb {
 	case "finds":
 		p.findsShown(r.Name, strings.Split(rest, ", ")...)
+	case "sorts":
+		for _, name := range strings.Split(rest, ", ") {
+			p.walksInOrder(r, r.Field(name), false)
+		}
 	case "judges":
 		for _, value := range strings.Split(rest, ", ") {
 			p.findsBy(r.Field(of), p.parse(r.Field(of), value), p.list(p.who, r.Name))
