@@ -2,10 +2,12 @@ package idstore_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -23,46 +25,73 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// victim is the variable that makes this test binary a process to be killed:
-// the file it works on.
+// victim is the variable that makes this test binary a process to be killed: "ids" and the file
+// that it works on, or "turn" and a DSN.
 const victim = "FRONTDESK_KEEP_VICTIM"
 
 func TestMain(m *testing.M) {
-	if file := os.Getenv(victim); file != "" {
-		beVictim(file)
-	}
-	if dsn := os.Getenv(turnVictim); dsn != "" {
-		beTurnVictim(dsn)
+	switch what, where, _ := strings.Cut(os.Getenv(victim), " "); what {
+	case "ids":
+		beVictim(where)
+	case "turn":
+		beTurnVictim(where)
 	}
 	os.Exit(sqltest.Run(m))
+}
+
+// killed starts such a process, and kills it once it has told so much.
+func killed(t *testing.T, what, where string, told int) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), victim+"="+what+" "+where)
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	for range told {
+		var n int
+		_, err := fmt.Fscanln(out, &n)
+		require.NoError(t, err)
+	}
+	require.NoError(t, cmd.Process.Kill())
+	_ = cmd.Wait()
+}
+
+// onDatabases runs f with a way to open the same database of each engine again and again.
+func onDatabases(t *testing.T, f func(t *testing.T, open func() sqlrecord.DB)) {
+	for name, open := range map[string]func(dsn string) (sqlrecord.DB, error){
+		"sqlite": func(dsn string) (sqlrecord.DB, error) { return sqlrecord.OpenSQLite(dsn, sqlrecord.Options{}) },
+		"postgres": func(dsn string) (sqlrecord.DB, error) {
+			return sqlrecord.OpenPostgres(context.Background(), dsn, sqlrecord.Options{})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dsn := filepath.Join(t.TempDir(), "keep.db")
+			if name == "postgres" {
+				dsn = sqltest.Postgres(t)
+			}
+			leaks := goleak.IgnoreCurrent()
+			t.Cleanup(func() { goleak.VerifyNone(t, leaks) })
+			f(t, func() sqlrecord.DB {
+				db, err := open(dsn)
+				require.NoError(t, err)
+				return db
+			})
+		})
+	}
 }
 
 // opener opens the same store again and again.
 type opener func() (*idstore.Store, func())
 
 func onEngines(t *testing.T, f func(t *testing.T, open opener)) {
-	t.Run("sqlite", func(t *testing.T) {
-		file := filepath.Join(t.TempDir(), "keep.db")
-		f(t, opens(t, func() (sqlrecord.DB, error) { return sqlrecord.OpenSQLite(file, sqlrecord.Options{}) }))
+	onDatabases(t, func(t *testing.T, open func() sqlrecord.DB) {
+		f(t, func() (*idstore.Store, func()) {
+			db := open()
+			s, err := idstore.Open(context.Background(), db, idstore.Options{Now: clock})
+			require.NoError(t, err)
+			return s, func() { require.NoError(t, db.Close()) }
+		})
 	})
-	t.Run("postgres", func(t *testing.T) {
-		dsn := sqltest.Postgres(t)
-		f(t, opens(t, func() (sqlrecord.DB, error) {
-			return sqlrecord.OpenPostgres(context.Background(), dsn, sqlrecord.Options{})
-		}))
-	})
-}
-
-func opens(t *testing.T, open func() (sqlrecord.DB, error)) opener {
-	leaks := goleak.IgnoreCurrent()
-	t.Cleanup(func() { goleak.VerifyNone(t, leaks) })
-	return func() (*idstore.Store, func()) {
-		db, err := open()
-		require.NoError(t, err)
-		s, err := idstore.Open(context.Background(), db, idstore.Options{Now: clock})
-		require.NoError(t, err)
-		return s, func() { require.NoError(t, db.Close()) }
-	}
 }
 
 // now is what the stores' clock says; tests that move it run alone.
@@ -225,6 +254,8 @@ func TestIDsTogether(t *testing.T) {
 	})
 }
 
+// TestAnswers begins under keys, one after the other: what is under way is in use, and what is finished
+// has its answer, for a day or as long as it is to be kept.
 func TestAnswers(t *testing.T) {
 	onEngines(t, func(t *testing.T, open opener) {
 		defer func(was time.Time) { now = was }(now)
@@ -285,32 +316,17 @@ func TestAnswers(t *testing.T) {
 
 // A process that is killed leaves the key in use, and every ID that it told of.
 func TestKilled(t *testing.T) {
+	const told = 25
 	for range 5 {
 		file := filepath.Join(t.TempDir(), "keep.db")
-		cmd := exec.Command(os.Args[0])
-		cmd.Env = append(os.Environ(), victim+"="+file)
-		out, err := cmd.StdoutPipe()
-		require.NoError(t, err)
-		require.NoError(t, cmd.Start())
-		told := 0
-		for told < 25 {
-			var n int
-			if _, err := fmt.Fscanln(out, &n); err != nil {
-				break
-			}
-			told = n
-		}
-		require.NoError(t, cmd.Process.Kill())
-		_ = cmd.Wait()
-		require.GreaterOrEqual(t, told, 25)
-
+		killed(t, "ids", file, told)
 		db, err := sqlrecord.OpenSQLite(file, sqlrecord.Options{})
 		require.NoError(t, err)
-		s, err := idstore.Open(context.Background(), db, idstore.Options{Now: clock})
+		s, err := idstore.Open(t.Context(), db, idstore.Options{Now: clock})
 		require.NoError(t, err)
 		for n := 1; n <= told; n++ {
 			require.Equal(t, []string{fmt.Sprint("key ", n)}, keysOf(t, s, 1, "order", nth(n)))
-			_, err = s.Recall(context.Background(), auth.Client{ID: 1}, fmt.Sprint("key ", n))
+			_, err = s.Recall(t.Context(), auth.Client{ID: 1}, fmt.Sprint("key ", n))
 			require.True(t, mapping.Is(err, mapping.IdempotencyInUse), "%v", err)
 		}
 		require.NoError(t, db.Close())
