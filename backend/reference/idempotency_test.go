@@ -26,19 +26,34 @@ func (x *fixture) tick() {
 	x.ticks <- time.Time{} // taken only after the first was worked off
 }
 
+// TestRecall: every client has its own keys. What is kept under one is forgotten after a day, or after the
+// life that it was given if that is longer: the answer of a job outlives the weekend on which nobody
+// started frontdesk.
 func TestRecall(t *testing.T) {
 	onEngines(t, func(t *testing.T, x *fixture) {
 		a, b := x.client("A"), x.client("B")
+		const life = 90 * 24 * time.Hour
 		kept := backend.StoredAnswer{Sum: [32]byte{1, 2, 3}, Answer: []byte(`{"data":{}}`)}
+		job, again := backend.StoredAnswer{Answer: []byte("done")}, backend.StoredAnswer{Answer: []byte("second")}
 		require.NoError(t, x.Remember(bg(), a, "key", kept))
-		require.Equal(t, &kept, x.memo(a, "key"))
-		require.Nil(t, x.memo(b, "key"), "every client has its own keys")
-		require.Nil(t, x.memo(a, "KEY"))
-		x.clock.advance(24*time.Hour - time.Millisecond)
-		require.NotNil(t, x.memo(a, "key"))
-		x.clock.advance(time.Millisecond)
-		require.Nil(t, x.memo(a, "key"), "24 hours have passed")
-		again := backend.StoredAnswer{Answer: []byte("second")}
+		for key, life := range map[string]time.Duration{"job": life, "short": time.Minute} {
+			require.NoError(t, x.Remember(bg(), a, key, backend.StoredAnswer{Answer: job.Answer, Life: life}))
+		}
+		for _, s := range []struct {
+			wait   time.Duration
+			client auth.Client
+			key    string
+			want   *backend.StoredAnswer
+		}{
+			{0, a, "key", &kept}, {0, b, "key", nil}, {0, a, "KEY", nil},
+			{backend.StoredAnswerLife - time.Millisecond, a, "key", &kept}, {0, a, "short", &job},
+			{time.Millisecond, a, "key", nil}, {0, a, "short", nil}, {0, a, "job", &job},
+			{life - backend.StoredAnswerLife - time.Millisecond, a, "job", &job}, {time.Millisecond, a, "job", nil},
+		} {
+			x.clock.advance(s.wait)
+			x.tick()
+			require.Equal(t, s.want, x.memo(s.client, s.key), "%s of %s", s.key, s.client.Name)
+		}
 		require.NoError(t, x.Remember(bg(), a, "key", again))
 		require.Equal(t, &again, x.memo(a, "key"))
 	})
@@ -78,25 +93,6 @@ func TestKeyInUse(t *testing.T) {
 			return nil
 		}))
 		x.memo(a, "key")
-	})
-}
-
-// The answer of a job outlives the weekend on which nobody started frontdesk.
-func TestAnAnswerMayBeKeptForLonger(t *testing.T) {
-	onEngines(t, func(t *testing.T, x *fixture) {
-		a := x.client("A")
-		const life = 90 * 24 * time.Hour
-		require.NoError(t, x.Remember(bg(), a, "job", backend.StoredAnswer{Answer: []byte("done"), Life: life}))
-		require.NoError(t, x.Remember(bg(), a, "short", backend.StoredAnswer{Answer: []byte("done"), Life: time.Minute}))
-		x.clock.advance(backend.StoredAnswerLife - time.Millisecond)
-		for _, key := range []string{"job", "short"} {
-			require.NotNil(t, x.memo(a, key), "never for less than the usual time")
-		}
-		x.clock.advance(life - backend.StoredAnswerLife)
-		x.tick()
-		require.Equal(t, &backend.StoredAnswer{Answer: []byte("done")}, x.memo(a, "job"))
-		x.clock.advance(time.Millisecond)
-		require.Nil(t, x.memo(a, "job"))
 	})
 }
 
