@@ -93,7 +93,7 @@ var amsterdam = func() *time.Location {
 
 // columns by a word, as tests write them.
 var foreignColumns = map[string]Column{
-	"int4": {Type: mapping.Int4}, "text": {Type: mapping.Text}, "bytea": {Type: mapping.Bytea}, "float": {Type: mapping.Float8, Scale: -1},
+	"int4": {Type: mapping.Int4}, "text": {Type: mapping.Text}, "varchar": {Type: mapping.Varchar}, "bytea": {Type: mapping.Bytea}, "float": {Type: mapping.Float8, Scale: -1},
 	"float2": {Type: mapping.Float8, Scale: 2}, "time": {Type: mapping.Timestamp, Zone: amsterdam}, "utc": {Type: mapping.Timestamp},
 	"epoch": {Type: mapping.Timestamp, Kind: Epoch, Zone: amsterdam}, "millis": {Type: mapping.Timestamp, Kind: EpochMillis},
 }
@@ -121,25 +121,27 @@ func TestForeignValues(t *testing.T) {
 		for _, text := range section(t, "values.txt", "types of "+o.Engine) {
 			change(t, db, text)
 		}
+		of := append(section(t, "values.txt", "every engine"), section(t, "values.txt", o.Engine)...)
 		if o.Engine == "mariadb" {
 			// Without parameters values come as texts.
-			t.Run("prepared", func(t *testing.T) { walk(t, db, o.Engine, " FROM kinds WHERE 1 = ?", mapping.IntValue(1)) })
-			walk(t, db, o.Engine, " FROM kinds")
+			t.Run("prepared", func(t *testing.T) { walk(t, db, of, true, " FROM kinds WHERE 1 = ?", mapping.IntValue(1)) })
+			walk(t, db, of, true, " FROM kinds")
 			return
 		}
 		if o.Engine == "postgres" {
 			for _, mode := range []string{"exec", "simple_protocol"} {
 				pooled := o
 				pooled.DSN += "&default_query_exec_mode=" + mode
-				t.Run(mode, func(t *testing.T) { walk(t, openForeign(t, pooled), o.Engine, "") })
+				t.Run(mode, func(t *testing.T) { walk(t, openForeign(t, pooled), of, true, "") })
 			}
 		}
-		walk(t, db, o.Engine, "")
+		walk(t, db, of, true, "")
 	})
+	t.Run("ours", func(t *testing.T) { walk(t, openPostgres(t), section(t, "values.txt", "tables of ours"), false, "") })
 }
 
-func walk(t *testing.T, db DB, engine, from string, args ...mapping.Value) {
-	for _, line := range append(section(t, "values.txt", "every engine"), section(t, "values.txt", engine)...) {
+func walk(t *testing.T, db DB, lines []string, foreign bool, from string, args ...mapping.Value) {
+	for _, line := range lines {
 		expression, shown, is := strings.Cut(line, " => ")
 		require.True(t, is, line)
 		// A text stands on each side, so that texts share one string.
@@ -148,7 +150,7 @@ func walk(t *testing.T, db DB, engine, from string, args ...mapping.Value) {
 			name, want, _ := strings.Cut(one, ": ")
 			c := foreignColumns[name]
 			require.NotZero(t, c.Type, name)
-			c.Foreign = true
+			c.Foreign = foreign
 			columns, wants, sql = append(columns, c), append(wants, want), sql+", "+expression
 		}
 		columns, wants, sql = append(columns, Column{Type: mapping.Text, Foreign: true}), append(wants, "behind"), sql+", 'behind'"+from

@@ -118,9 +118,11 @@ func TestInterruptedWriteDoesNotHurtItsBatch(t *testing.T) {
 				return
 			}
 			err := s.DB().Write(ctx, func(c Conn) error {
-				time.AfterFunc(100*time.Millisecond, cancel) // in the midst of what never ends, or sooner
+				require.NoError(t, c.(*sqliteConn).conn.CreateFunction("midst", &sqlite.FunctionImpl{
+					NArgs: 1, Scalar: func(_ sqlite.Context, row []sqlite.Value) (sqlite.Value, error) { cancel(); return row[0], nil },
+				}))
 				_, err := c.Exec(ctx, `INSERT INTO "contact" ("client_id", "row_version", "payment_days") `+
-					`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT 1, 1, i FROM n`)
+					`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT 1, 1, midst(i) FROM n`) // which never ends
 				return err
 			})
 			require.ErrorIs(t, err, context.Canceled)
