@@ -8,6 +8,8 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -19,8 +21,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/backend/backendtest"
-	"frontdesk/backend/legacy/foreigntest"
+	sqlforeign "frontdesk/backend/legacy/foreigntest"
 	"frontdesk/backend/legacy/legacytest"
+	"frontdesk/backend/remote/foreigntest"
+	"frontdesk/backend/remote/remotetest"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
 )
@@ -201,13 +205,13 @@ func TestForeignSQLConforms(t *testing.T) {
 		return backendtest.Login{Username: name, Password: password}
 	}
 	for name, of := range map[string]struct {
-		start func(testing.TB) *foreigntest.System
+		start func(testing.TB) *sqlforeign.System
 		o     backendtest.Options
 		zone  string
 	}{
-		"tryton":    {foreigntest.Tryton, backendtest.Options{Login: login("wit", "tafel-Berg-wit"), Other: login("Wit", "tafel-Berg-Wit")}, "UTC"},
-		"sqlledger": {foreigntest.SQLLedger, backendtest.Options{Login: login("north", "not-a-secret-1"), Other: login("south", "not-a-secret-1")}, "Europe/Amsterdam"},
-		"kraft":     {foreigntest.Kraft, backendtest.Options{Login: login("smit", "not-a-secret-1"), Other: login("jansen", "not-a-secret-1")}, "Europe/Amsterdam"},
+		"tryton":    {sqlforeign.Tryton, backendtest.Options{Login: login("wit", "tafel-Berg-wit"), Other: login("Wit", "tafel-Berg-Wit")}, "UTC"},
+		"sqlledger": {sqlforeign.SQLLedger, backendtest.Options{Login: login("north", "not-a-secret-1"), Other: login("south", "not-a-secret-1")}, "Europe/Amsterdam"},
+		"kraft":     {sqlforeign.Kraft, backendtest.Options{Login: login("smit", "not-a-secret-1"), Other: login("jansen", "not-a-secret-1")}, "Europe/Amsterdam"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := of.start(t)
@@ -216,4 +220,91 @@ func TestForeignSQLConforms(t *testing.T) {
 			conformSystem(t, "legacy", s.Sheet, of.o, "server: {time_zone: "+of.zone+"}")
 		})
 	}
+}
+
+// serveGarageCloud serves Garage Cloud where its sheet says.
+func serveGarageCloud(t testing.TB, garage http.Handler) {
+	server := httptest.NewServer(garage)
+	t.Cleanup(server.Close)
+	t.Setenv("GARAGE_URL", server.URL)
+	t.Setenv("GARAGE_SECRET", remotetest.ClientSecret)
+}
+
+// TestConformRemote holds what stands before a service to the suite, as frontdesk-kit conform
+// --config does: nothing fails but what its exceptions explain, and what it was not asked is what
+// docs/conformance.md says, with the reasons.
+func TestConformRemote(t *testing.T) {
+	serveGarageCloud(t, remotetest.NewJSON(remotetest.Options{}))
+	login := func(name string) backendtest.Login { return backendtest.Login{Username: name, Password: name} }
+	o := rig.ConformOptions("")
+	o.Login, o.Other = login("demo"), login("other")
+	o.Exceptions = readExceptions(t, rig.RemoteSheets(t, "garagecloud.exceptions.yaml"))
+	report := conformSystem(t, "remote", rig.RemoteSheets(t, "garagecloud.yaml"), o)
+	require.Len(t, report.Resources, 11)
+	require.Empty(t, rig.Ended(report, backendtest.Needs), "every login is given")
+	leavesClosedOrders(t, report)
+	documented(t, "garagecloud", "Garage Cloud (JSON)", report)
+}
+
+// TestForeignServicesConform holds what stands before services that nobody here wrote to map check and
+// to the suite: nothing fails, with no exception. PocketBase is held to both on its journey.
+func TestForeignServicesConform(t *testing.T) {
+	user := func(of string) backendtest.Login {
+		return backendtest.Login{Username: of, Password: foreigntest.Password}
+	}
+	for name, start := range map[string]func(testing.TB) *foreigntest.System{
+		"jsonserver": foreigntest.JSONServer, "loopback": foreigntest.LoopBack, "jsonapi": foreigntest.JSONAPI,
+		"soap": foreigntest.SOAP, "feathers": foreigntest.Feathers, "couchdb": foreigntest.CouchDB, "odata": foreigntest.OData,
+	} {
+		t.Run(name, func(t *testing.T) {
+			url := start(t).URL
+			report := journey{
+				driver: "remote", check: []string{"--client", "1:noord", "--other", "2:zuid", "--username", "noord", "--write"},
+				sheet: rig.RemoteSheets(t, name+".yaml"), login: user("noord"), other: user("zuid"),
+				environment: map[string]string{
+					"SERVICE_URL": url, strings.ToUpper(name) + "_URL": url, "FOREIGN_PASSWORD_HASH": foreigntest.PasswordHash, "FRONTDESK_PASSWORD": foreigntest.Password,
+				},
+			}.run(t)
+			for _, left := range report.LeftOver {
+				require.Regexp(t, "^turnovergroup .* in use at: article$", left, "only what the other client's article refers to may stay")
+			}
+			t.Logf("%d passed, %d cannot occur", report.Count(backendtest.Passed), report.Count(backendtest.Impossible))
+		})
+	}
+}
+
+// TestConform holds the built-in administration to the suite that is given to
+// vendors: nothing fails, and what cannot be asked is exactly this.
+func TestConform(t *testing.T) {
+	t.Parallel()
+	rig.OnEngines(t, func(t *testing.T, dsn string) {
+		report := rig.Conform(t, rig.ConformOptions(rig.Start(t, rig.Options{DSN: dsn}).Base))
+		require.Empty(t, rig.Ended(report, backendtest.Failed), "%s", rig.Failures(report))
+		require.Empty(t, rig.Ended(report, backendtest.Needs))
+		require.Equal(t, notAsked, rig.Ended(report, backendtest.Impossible))
+		require.Len(t, report.Resources, 16)
+		leavesClosedOrders(t, report)
+	})
+}
+
+// leavesClosedOrders holds what stays after a run to what only a closed order holds.
+func leavesClosedOrders(t *testing.T, report *backendtest.Report) {
+	t.Helper()
+	for _, left := range report.LeftOver {
+		require.Regexp(t, `cannot add/update/delete$|in use at: order(line)?$`, left)
+	}
+}
+
+// notAsked is what the built-in administration cannot be asked from outside.
+var notAsked = []string{
+	"general.internal_error", "general.backend_unavailable", "general.backend_timeout", "general.backend_changed", "general.too_many_requests", "general.request_malformed",
+	"general.body_too_large", "general.overloaded", "webhook.result_too_large", "general.idempotency_key_in_use", "put.field_required", "list.page_too_large", "model.body_not_json",
+	"record.put_merges [vehicleroleline flatrateline]", "record.put_empties [flatrateline]", "record.put_empty_text [vehicleroleline flatrateline article]",
+	"record.length_in_characters [vehicleroleline flatrateline]",
+	"record.unique [contact order orderline vehicleroleline contactcommunication contactaddress flatrateline document]",
+	"record.references [contact flatrate employee document turnovergroup advertisementsite country]",
+	"record.unicode [vehicleroleline flatrateline]",
+	"record.milliseconds [orderline vehicleadvertisementsite contactcommunication contactaddress flatrate flatrateline article employee document turnovergroup advertisementsite country]",
+	"record.decimals [contact order vehicleroleline contactcommunication contactaddress flatrate document turnovergroup advertisementsite country]",
+	"copy.age " + everyResource, "copy.asked " + everyResource, "copy.stale_if_error " + everyResource, "authenticate.allowlist",
 }

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -14,86 +12,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"frontdesk/backend/adopt/check"
-	"frontdesk/backend/legacy/legacytest"
+	"frontdesk/backend/backendtest"
+	sqlforeign "frontdesk/backend/legacy/foreigntest"
+	"frontdesk/backend/remote/foreigntest"
 	"frontdesk/backend/remote/remotetest"
 	"frontdesk/cmd/frontdesk/rig"
 )
-
-// dealerpak is the folder of a SQLite database with DEALERPAK, its sheet, with
-// words of it replaced, and a configuration that serves it.
-func dealerpak(t *testing.T, replace ...string) (dir string) {
-	t.Helper()
-	dir = t.TempDir()
-	t.Setenv("DEALERPAK_DSN", legacytest.SQLite(t))
-	files, err := legacytest.Files()
-	require.NoError(t, err)
-	text, err := os.ReadFile(filepath.Join(files, "sqlite.yaml"))
-	require.NoError(t, err)
-	for i := 0; i < len(replace); i += 2 {
-		require.Contains(t, string(text), replace[i])
-	}
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "sheet.yaml"), []byte(strings.NewReplacer(replace...).Replace(string(text))), 0o600))
-	config := fmt.Sprintf("backend: {driver: legacy, sheet: %q}\nmail: {folder: %q}\n", filepath.Join(dir, "sheet.yaml"), filepath.Join(dir, "mail"))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "frontdesk.yaml"), []byte(config), 0o600))
-	return dir
-}
-
-// TestMapCheck compares the finished sheet, one that is wrong, and one that is no
-// sheet at all.
-func TestMapCheck(t *testing.T) {
-	dir := dealerpak(t)
-	out, _ := runs(t, 0, "map", "check", "--config", filepath.Join(dir, "frontdesk.yaml"))
-	require.Contains(t, out, "Not for clients: resources advertisementsite, flatrate, flatrateline, vehicleadvertisementsite\n")
-	require.Regexp(t, `\n0 error\(s\), \d+ warning\(s\), \d+ note\(s\)\n$`, out)
-	require.NoFileExists(t, filepath.Join(dir, "keep.db"))
-	out, _ = runs(t, 0, "map", "check", "--config", filepath.Join(dir, "frontdesk.yaml"), "--json")
-	before := filepath.Join(dir, "before.json")
-	require.NoError(t, os.WriteFile(before, []byte(strings.Replace(out, "resources.article ART.OMS\": \"varchar(60)", "resources.article ART.OMS\": \"varchar(40)", 1)), 0o600))
-	out, _ = runs(t, 0, "map", "check", "--config", filepath.Join(dir, "frontdesk.yaml"), "--since", before)
-	require.Contains(t, out, "warning: drift.changed\n  ART.OMS was varchar(40) not null when the sheet was checked before, and is varchar(60) not null\n")
-	_, stderr := runs(t, 2, "map", "check", "--config", filepath.Join(dir, "frontdesk.yaml"), "--since", filepath.Join(dir, "sheet.yaml"))
-	require.Contains(t, stderr, "expected a report of map check --json")
-
-	dir = dealerpak(t, "description: {column: OMS, length: 30", "description: {column: OMSCHR, length: 30")
-	out, stderr = runs(t, 1, "map", "check", "--sheet", filepath.Join(dir, "sheet.yaml"), "--json")
-	require.Contains(t, stderr, "frontdesk-kit: the sheet does not fit: ")
-	var report check.Report
-	require.NoError(t, json.Unmarshal([]byte(out), &report))
-	require.Positive(t, report.Count(check.Error))
-
-	dir = dealerpak(t, "keep: keep.db", "kepe: keep.db")
-	out, stderr = runs(t, 2, "map", "check", "--sheet", filepath.Join(dir, "sheet.yaml"))
-	require.Empty(t, out)
-	require.Contains(t, stderr, "sheet.yaml:10:1: kepe: unknown key, did you mean keep? [unknown-key]\n")
-	out, _ = runs(t, 2, "map", "check", "--sheet", filepath.Join(dir, "sheet.yaml"), "--json")
-	require.Contains(t, out, `"rule": "sheet"`)
-	_, stderr = runs(t, 2, "map", "check", "--sheet", filepath.Join(dir, "none.yaml"))
-	require.Contains(t, stderr, "none.yaml: no such file or directory\n")
-}
-
-// TestMapCheckLogsIn: who is to log in logs in as clients do. The password is no argument, and
-// neither it nor the name is printed.
-func TestMapCheckLogsIn(t *testing.T) {
-	file := filepath.Join(dealerpak(t), "sheet.yaml")
-	check := func(password string, args ...string) (int, string) {
-		t.Setenv("FRONTDESK_PASSWORD", password)
-		code, out, stderr := cli("", append([]string{"map", "check", "--sheet", file}, args...)...)
-		for _, secret := range []string{"Sleutelbos", "piet", "falsch"} {
-			require.NotContains(t, out+stderr, secret)
-		}
-		return code, out
-	}
-	code, out := check("Sleutelbos-1998", "--username", "piet.dekker")
-	require.Zero(t, code, out)
-	require.Contains(t, out, "\nthe user logs in, and works for client 1\n")
-	code, out = check("falsch-1998", "--username", "piet.dekker")
-	require.Equal(t, 1, code, out)
-	require.Contains(t, out, ": error: login.refused\n  the user cannot log in: user or password is wrong")
-	code, out = check("", "--username", "piet.dekker")
-	require.Zero(t, code, out)
-	require.Contains(t, out, "\nnobody logged in: give --username, and the password by FRONTDESK_PASSWORD\n")
-}
 
 // TestMapCheckService compares with Garage Cloud, and asks it for nothing but
 // reads.
@@ -157,23 +81,55 @@ resources:
 	require.Contains(t, stderr, "expected --client, what the service calls the client, or --username")
 }
 
-// TestDaysOfAnotherZone: days of another zone than clients' are refused before anything
-// is connected to, by every command of both programs that knows both. A date that is written
-// would become the day before it.
-func TestDaysOfAnotherZone(t *testing.T) {
-	dir := dealerpak(t, "time_zone: Europe/Amsterdam", "time_zone: UTC")
-	t.Setenv("DEALERPAK_DSN", filepath.Join(dir, "none", "none.db"))
-	config := filepath.Join(dir, "frontdesk.yaml")
-	refused := func(code int, out, stderr string) {
-		require.NotZero(t, code)
-		require.Contains(t, out+stderr, "resources.vehicle.fields.apk_expiry_date: found days of UTC, where clients' dates are days of Europe/Amsterdam (server.time_zone): one that is written would shift, expected time_zone: Europe/Amsterdam")
+// journey is the way from a system that nobody here wrote to a gateway that is proved: a
+// draft of a database, the finished sheet, a check, and the conformance suite.
+type journey struct {
+	driver      string
+	init        []string
+	check       []string
+	sheet       string
+	exceptions  string // "" for none
+	login       backendtest.Login
+	other       backendtest.Login
+	environment map[string]string
+}
+
+// TestForeignJourneys goes all of the way.
+func TestForeignJourneys(t *testing.T) {
+	t.Run("pocketbase", func(t *testing.T) {
+		s := foreigntest.Shop(t)
+		login := func(name string) backendtest.Login {
+			return backendtest.Login{Username: name + "@example.com", Password: foreigntest.Password}
+		}
+		journey{
+			driver: "remote", check: []string{"--client", "1:noord", "--other", "2:zuid", "--username", "noord@example.com"},
+			sheet: rig.RemoteSheets(t, "shop.yaml"), login: login("noord"), other: login("zuid"),
+			environment: map[string]string{"SERVICE_URL": s.URL, "SERVICE_TOKEN": s.Token, "SERVICE_USER": foreigntest.Superuser, "SERVICE_PASSWORD": foreigntest.Password, "FRONTDESK_PASSWORD": foreigntest.Password},
+		}.run(t)
+	})
+	t.Run("northwind", func(t *testing.T) {
+		s := sqlforeign.Northwind(t)
+		journey{
+			driver: "legacy", init: []string{"--engine", "postgres"}, sheet: s.Sheet, exceptions: filepath.Join(filepath.Dir(s.Sheet), "exceptions.yaml"),
+			login: backendtest.Login{Username: "nancy", Password: "not-a-secret-1"},
+			check: []string{"--username", "nancy"}, environment: map[string]string{"DATABASE_DSN": s.DSN, "FRONTDESK_PASSWORD": "not-a-secret-1"},
+		}.run(t)
+	})
+}
+
+func (j journey) run(t *testing.T) *backendtest.Report {
+	for name, value := range j.environment {
+		t.Setenv(name, value)
 	}
-	refused(cli("", "map", "check", "--config", config))
-	refused(rig.Command(t, "", "check", "--config", config))
-	refused(rig.Command(t, "", "serve", "--config", config))
-	text, err := os.ReadFile(config)
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(config, append(text, "server: {time_zone: UTC, vendor: Example}\n"...), 0o600))
-	code, _, stderr := rig.Command(t, "", "check", "--config", config)
-	require.Zero(t, code, stderr)
+	if j.init != nil {
+		_, _ = runs(t, 0, append([]string{"map", "init", "--out", filepath.Join(t.TempDir(), "draft.yaml")}, j.init...)...)
+	}
+	out, _ := runs(t, 0, append([]string{"map", "check", "--sheet", j.sheet}, j.check...)...)
+	require.Contains(t, out, "\n0 error(s), ", out)
+	require.NotRegexp(t, `(?m)^warnings: `, out)
+	o := backendtest.Options{Login: j.login, Other: j.other}
+	if j.exceptions != "" {
+		o.Exceptions = readExceptions(t, j.exceptions)
+	}
+	return conformSystem(t, j.driver, j.sheet, o)
 }
