@@ -127,7 +127,11 @@ func TestDemoOrders(t *testing.T) {
 func TestSeedIsBelievable(t *testing.T) {
 	x := open(t, sqliteDSN(t))
 	demo, _ := x.seeded(200)
-	kinds, states, lines, published := map[string]int{}, map[string]int{}, map[int64]int{}, 0
+	kinds, states, vat, lines, published := map[string]int{}, map[string]int{}, map[string]int{}, map[int64]int{}, 0
+	for _, g := range x.all(demo, "turnovergroup") {
+		vat[g.Get("vat_kind").Text()]++
+	}
+	require.Len(t, vat, 5, "every kind of VAT is there")
 	for _, o := range x.all(demo, "order") {
 		kinds[o.Get("kind").Text()]++
 		states[o.Get("order_status").Text()]++

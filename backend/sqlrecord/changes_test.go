@@ -94,20 +94,8 @@ func TestCursorAheadIsGone(t *testing.T) {
 func TestChangesReadLittle(t *testing.T) {
 	t.Parallel()
 	onStores(t, func(t *testing.T, s *fixture) {
-		var plan []string
-		explain, column := "EXPLAIN QUERY PLAN ", []Column{{Type: mapping.Int4}, {Type: mapping.Int4}, {Type: mapping.Int4}, {Type: mapping.Text}}
-		if !s.db.Dialect().sqlite {
-			explain, column = "EXPLAIN ", []Column{{Type: mapping.Text}}
-		}
-		c := s.changes(t)
-		require.NoError(t, s.db.Read(t.Context(), func(conn Conn) error {
-			args := []mapping.Value{mapping.IntValue(1), mapping.IntValue(0), mapping.IntValue(5), mapping.IntValue(100)}
-			return conn.Query(t.Context(), explain+c.page, column, args, func(row []mapping.Value) error {
-				plan = append(plan, strings.Clone(row[len(row)-1].Text()))
-				return nil
-			})
-		}))
-		whole := strings.Join(plan, "\n")
+		args := []mapping.Value{mapping.IntValue(1), mapping.IntValue(0), mapping.IntValue(5), mapping.IntValue(100)}
+		whole := s.plan(t, s.changes(t).page, args)
 		if s.db.Dialect().sqlite {
 			require.Equal(t, 2, strings.Count(whole, "record_change_client_idx (client_id=? AND rowid>?)"), whole)
 			return

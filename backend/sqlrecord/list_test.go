@@ -208,15 +208,17 @@ func (s *fixture) explain(t *testing.T, q backend.Query) string {
 
 func (s *fixture) plan(t *testing.T, text string, args []mapping.Value) string {
 	t.Helper()
-	columns := []Column{{Type: mapping.Int4}, {Type: mapping.Int4}, {Type: mapping.Int4}, {Type: mapping.Text}}
+	explain, columns := "EXPLAIN QUERY PLAN ", []Column{{Type: mapping.Int4}, {Type: mapping.Int4}, {Type: mapping.Int4}, {Type: mapping.Text}}
+	if !s.db.Dialect().sqlite {
+		explain, columns = "EXPLAIN ", columns[3:]
+	}
 	var lines []string
-	err := s.DB().Read(t.Context(), func(c Conn) error {
-		return c.Query(t.Context(), "EXPLAIN QUERY PLAN "+text, columns, args, func(row []mapping.Value) error {
-			lines = append(lines, row[3].Text())
+	require.NoError(t, s.DB().Read(t.Context(), func(c Conn) error {
+		return c.Query(t.Context(), explain+text, columns, args, func(row []mapping.Value) error {
+			lines = append(lines, strings.Clone(row[len(row)-1].Text()))
 			return nil
 		})
-	})
-	require.NoError(t, err)
+	}))
 	return strings.Join(lines, "\n")
 }
 

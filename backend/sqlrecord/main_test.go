@@ -32,7 +32,13 @@ var engines = []struct {
 
 func openSQLite(t testing.TB) DB {
 	t.Helper()
-	db, err := OpenSQLite(filepath.Join(t.TempDir(), "records.db"), Options{})
+	return openSQLiteAt(t, filepath.Join(t.TempDir(), "records.db"), Options{})
+}
+
+// openSQLiteAt opens a file for as long as the test runs.
+func openSQLiteAt(t testing.TB, path string, o Options) DB {
+	t.Helper()
+	db, err := OpenSQLite(path, o)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
 	return db

@@ -186,14 +186,8 @@ func TestWaitingWriteCanBeGivenUp(t *testing.T) {
 func TestLockOfAnotherProcess(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "records.db")
-	opened := func(lockWait time.Duration) DB {
-		db, err := OpenSQLite(path, Options{LockWait: lockWait})
-		require.NoError(t, err)
-		t.Cleanup(func() { require.NoError(t, db.Close()) })
-		return db
-	}
-	db := opened(time.Hour)
-	s, brief := newFixture(t, db), opened(300*time.Millisecond)
+	db := openSQLiteAt(t, path, Options{LockWait: time.Hour})
+	s, brief := newFixture(t, db), openSQLiteAt(t, path, Options{LockWait: 300 * time.Millisecond})
 	other, err := sqlite.OpenConn(path, sqlite.OpenReadWrite)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, other.Close()) }()
@@ -248,10 +242,7 @@ func TestCloseAnswersWhatWasAccepted(t *testing.T) {
 			require.ErrorIs(t, s.DB().Read(context.Background(), func(Conn) error { return nil }), ErrClosed)
 			require.ErrorIs(t, s.DB().Write(context.Background(), func(Conn) error { return nil }), ErrClosed)
 			if db, ok := s.DB().(*sqliteDB); ok {
-				again, err := OpenSQLite(db.path, Options{})
-				require.NoError(t, err)
-				defer func() { require.NoError(t, again.Close()) }()
-				require.Equal(t, kept.Load(), newFixture(t, again).contacts(t))
+				require.Equal(t, kept.Load(), newFixture(t, openSQLiteAt(t, db.path, Options{})).contacts(t))
 			}
 		})
 	}
@@ -259,9 +250,7 @@ func TestCloseAnswersWhatWasAccepted(t *testing.T) {
 
 func TestReadersWaitForAConnection(t *testing.T) {
 	t.Parallel()
-	db, err := OpenSQLite(filepath.Join(t.TempDir(), "records.db"), Options{Readers: 1})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	db := openSQLiteAt(t, filepath.Join(t.TempDir(), "records.db"), Options{Readers: 1})
 	require.Equal(t, 1, PoolOf(db).Calls)
 	reading(t, db, PoolOf(db).Most, func() {
 		err := db.Read(overdue(t), func(Conn) error { return nil })
@@ -345,10 +334,7 @@ func TestEngineVersion(t *testing.T) {
 // TestReadersUsedLastAreUsedFirst: each open one keeps a cache of its own.
 func TestReadersUsedLastAreUsedFirst(t *testing.T) {
 	t.Parallel()
-	opened, err := OpenSQLite(filepath.Join(t.TempDir(), "records.db"), Options{Readers: 4})
-	require.NoError(t, err)
-	defer func() { require.NoError(t, opened.Close()) }()
-	db := opened.(*sqliteDB)
+	db := openSQLiteAt(t, filepath.Join(t.TempDir(), "records.db"), Options{Readers: 4}).(*sqliteDB)
 	nothing := func(Conn) error { return nil }
 	for range 10 {
 		require.NoError(t, db.Read(t.Context(), nothing))

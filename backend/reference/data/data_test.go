@@ -184,37 +184,6 @@ func TestAdvertisementSites(t *testing.T) {
 	creates(t, sites, "advertisementsite", nil)
 }
 
-// TestSample: every line is a record that a client could have sent, but for what is only read, and
-// has a moment or belongs to one that has.
-func TestSample(t *testing.T) {
-	m, err := model()
-	require.NoError(t, err)
-	text, err := os.ReadFile("sample.tsv")
-	require.NoError(t, err)
-	kinds := map[string]bool{}
-	for line := range strings.Lines(string(text)) {
-		parts := strings.Split(strings.TrimSpace(line), "\t")
-		require.Len(t, parts, 3, line)
-		if parts[1] != "" {
-			_, err := time.Parse(time.RFC3339, parts[1])
-			require.NoError(t, err)
-		}
-		b, err := mapping.DecodeBody(m.Resource(parts[0]), []byte(parts[2]), time.UTC)
-		require.NoError(t, err)
-		require.Empty(t, b.Violations, line)
-		for i := range b.Record.Values {
-			if b.Record.Resource.Fields[i].Readonly {
-				b.Record.Values[i] = mapping.Value{}
-			}
-		}
-		require.Empty(t, mapping.BodyOf(b.Record).CheckCreate(), line)
-		if parts[0] == "turnovergroup" {
-			kinds[b.Record.Get("vat_kind").Text()] = true
-		}
-	}
-	assert.Len(t, kinds, 5, "every kind of VAT is there")
-}
-
 // TestNoOtherFiles keeps this list of tests complete.
 func TestNoOtherFiles(t *testing.T) {
 	files, err := filepath.Glob("*.csv")
