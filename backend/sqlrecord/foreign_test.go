@@ -137,7 +137,6 @@ func TestForeignValues(t *testing.T) {
 		}
 		walk(t, db, of, true, "")
 	})
-	t.Run("ours", func(t *testing.T) { walk(t, openPostgres(t), section(t, "values.txt", "tables of ours"), false, "") })
 }
 
 func walk(t *testing.T, db DB, lines []string, foreign bool, from string, args ...mapping.Value) {

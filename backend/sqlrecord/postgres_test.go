@@ -77,10 +77,11 @@ func TestPostgresRunsAgainAfterADeadlock(t *testing.T) {
 	wg.Wait()
 }
 
-// TestPostgresValuesThatAreNone are refused, and not rounded.
-func TestPostgresValuesThatAreNone(t *testing.T) {
+// TestPostgresReadsForeignTypes reads types of tables that frontdesk did not create.
+func TestPostgresReadsForeignTypes(t *testing.T) {
 	t.Parallel()
 	db, scaled := openPostgres(t), Column{Type: mapping.Float8, Scale: 2}
+	walk(t, db, section(t, "values.txt", "tables of ours"), false, "")
 	for _, text := range []string{"SELECT 'NaN'::numeric", "SELECT 1e30::numeric", "SELECT 'x'"} {
 		err := db.Read(t.Context(), func(c Conn) error {
 			return c.Query(t.Context(), text, []Column{scaled}, nil, func([]mapping.Value) error { return errors.New("read") })
