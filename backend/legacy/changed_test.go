@@ -15,6 +15,15 @@ import (
 	"frontdesk/mapping"
 )
 
+// TestLookThatFails closes nothing.
+func TestLookThatFails(t *testing.T) {
+	x := scripted(t, "drift.txt", "a column more").open(t, "sqlite")
+	require.NoError(t, x.db.Close())
+	x.look(t.Context())
+	require.Empty(t, x.Closed())
+	require.NotZero(t, x.logged.FilterMessage("what the sheet uses of the database could not be looked at").Len())
+}
+
 // TestLooksEveryMinute: the database is looked at each minute, and no more once it is closed.
 func TestLooksEveryMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

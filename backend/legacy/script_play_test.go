@@ -265,6 +265,8 @@ func (p *play) listed(r *mapping.Resource, shown, conds string) string {
 		case name == "sort":
 			field, descending := strings.CutPrefix(value, "-")
 			q.Sort = append(q.Sort, backend.Order{Field: r.Field(field), Descending: descending})
+		case name == "shows":
+			q.Fields = []int{r.Field(value).Index}
 		case name == "only":
 			q.Fields, q.Unversioned = []int{r.Field(value).Index}, true
 		case name == "since":
