@@ -47,6 +47,9 @@ func (c *typed) step(line string) {
 	switch verb {
 	case "dealerpak":
 		c.dealerpak(strings.Split(rest, " => "))
+	case "demo":
+		config := fmt.Sprintf("backend: {dsn: %q}\nmail: {folder: %q}\n", rig.Engines[0].DSN(c.t), filepath.Join(c.dir, "mail"))
+		require.NoError(c.t, os.WriteFile(filepath.Join(c.dir, "frontdesk.yaml"), []byte(config), 0o600))
 	case "file":
 		require.NoError(c.t, os.WriteFile(file, []byte(words), 0o600))
 	case "there":

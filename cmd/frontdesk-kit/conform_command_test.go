@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/xml"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,46 +11,6 @@ import (
 	"frontdesk/backend/backendtest"
 	"frontdesk/cmd/frontdesk/rig"
 )
-
-// conformConfig is a configuration for conform --config, and its folder.
-func conformConfig(t *testing.T) (file, dir string) {
-	dir = t.TempDir()
-	file = filepath.Join(dir, "frontdesk.yaml")
-	config := fmt.Sprintf("backend: {dsn: %q}\nmail: {folder: %q}\n", rig.Engines[0].DSN(t), filepath.Join(dir, "mail"))
-	require.NoError(t, os.WriteFile(file, []byte(config), 0o600))
-	return file, dir
-}
-
-// TestConformCommand starts the gateway of a configuration and tests it, with
-// one exception that is not needed: that fails, and is in every report.
-func TestConformCommand(t *testing.T) {
-	file, dir := conformConfig(t)
-	exceptions, junit, page := filepath.Join(dir, "known.yaml"), filepath.Join(dir, "junit.xml"), filepath.Join(dir, "report.html")
-	require.NoError(t, os.WriteFile(exceptions, []byte("- {case: post.empty_body, reason: not so here}\n"), 0o600))
-	t.Setenv("FRONTDESK_USER", "demo")
-	t.Setenv("FRONTDESK_PASSWORD", "demo")
-	out, stderr := runs(t, 1, "conform", "--config", file, "--only", "post.*", "--exceptions", exceptions, "--junit", junit, "--html", page)
-	require.Equal(t, "frontdesk-kit: the backend does not conform: 1 failed\n", stderr)
-	require.Contains(t, out, "FAILED post.empty_body: the case passes, although an exception says that it fails\n")
-	require.Regexp(t, `: 19 passed, 1 failed, 0 known to fail, 0 impossible, 0 need more; 16 resources, [\d.]+m?s\n$`, out)
-
-	data, err := os.ReadFile(junit)
-	require.NoError(t, err)
-	var read struct {
-		Tests    int `xml:"tests,attr"`
-		Failures int `xml:"failures,attr"`
-	}
-	require.NoError(t, xml.Unmarshal(data, &read))
-	require.Equal(t, []int{20, 1}, []int{read.Tests, read.Failures})
-	data, err = os.ReadFile(page)
-	require.NoError(t, err)
-	require.Contains(t, string(data), "a failure: not so here")
-
-	require.NoError(t, os.WriteFile(exceptions, []byte("- {case: post.empty_bodi, reason: x}\n"), 0o600))
-	out, stderr = runs(t, 2, "conform", "--config", file, "--exceptions", exceptions)
-	require.Empty(t, out)
-	require.Contains(t, stderr, "known.yaml:1:10: [0].case: no case is called post.empty_bodi, did you mean post.empty_body?\n")
-}
 
 // TestConformWithoutAnswer: the password is in no message.
 func TestConformWithoutAnswer(t *testing.T) {
@@ -91,7 +50,8 @@ func TestConformNarrow(t *testing.T) {
 // resource more, and other countries.
 func TestConformVendorModel(t *testing.T) {
 	t.Parallel()
-	file, dir := conformConfig(t)
+	dir := t.TempDir()
+	file := filepath.Join(dir, "frontdesk.yaml")
 	config := fmt.Sprintf("backend: {dsn: %q}\nmail: {folder: %q}\nmodel: {dir: %q}\n",
 		rig.Engines[0].Empty(t), filepath.Join(dir, "mail"), rig.Repository(t, "mapping", "testdata", "vendor"))
 	require.NoError(t, os.WriteFile(file, []byte(config), 0o600))
