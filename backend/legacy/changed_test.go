@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/backend"
+	"frontdesk/backend/drivertest"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/mapping"
@@ -91,15 +92,15 @@ func TestPlansOfBefore(t *testing.T) {
 	x := scripted(t, "drift.txt", "a column more").open(t, "postgres")
 	article := x.model.Resource("article")
 	all := func() (errs []error) {
-		update := func() error {
+		update := func(int) error {
 			_, err := x.front.Update(context.WithoutCancel(t.Context()), one, 1, mapping.BodyOf(x.record("article", "price", "3.5")), backend.Write{})
 			return err
 		}
-		total := func() error {
+		total := func(int) error {
 			_, err := x.front.List(context.WithoutCancel(t.Context()), article, backend.Query{Client: one, Total: true})
 			return err
 		}
-		return append(together(update), together(total)...)
+		return append(drivertest.Together(parallel, update), drivertest.Together(parallel, total)...)
 	}
 	all()
 	run(t, "postgres", x.dsn, retype("postgres", "art", "prijs", "DECIMAL(12, 3)"), retype("postgres", "art", "oms", "TEXT"))

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -245,32 +243,21 @@ func TestSoakScan(t *testing.T) {
 	x, db := onSQLite(t, scannedSheet, followedTables)
 	x.exec(`INSERT INTO f_rel (nr, adm, naam) WITH RECURSIVE n(i) AS (SELECT 10 UNION ALL SELECT i + 1 FROM n WHERE i < 1000009) SELECT i, 1, 'Relatie ' || i FROM n`)
 	x.sheet.Resource("contact").Changes = sheet.Changes{By: sheet.ByScan, Every: 10 * time.Millisecond, Pause: time.Nanosecond, Page: 500}
-	before := resident(t)
+	before := drivertest.Resident(t)
 	x.follows(db, nil)
 	cursor, most := "", before
 	await.True(t, func() bool {
-		most = max(most, resident(t))
+		most = max(most, drivertest.Resident(t))
 		page, err := x.front.Changes(t.Context(), beginning(one, x.model.Resources...))
 		cursor = page.Cursor
 		return err == nil
 	})
 	x.exec("DELETE FROM f_rel WHERE nr = 777777")
 	await.True(t, func() bool {
-		most = max(most, resident(t))
+		most = max(most, drivertest.Resident(t))
 		return x.changed(one, cursor) != ""
 	})
 	require.Equal(t, "deleted 777777", x.changed(one, cursor))
 	t.Logf("resident: +%d MiB", (most-before)>>20)
 	require.Less(t, most-before, int64(64<<20))
-}
-
-// resident is how much memory the process has.
-func resident(t *testing.T) int64 {
-	t.Helper()
-	text, err := os.ReadFile("/proc/self/statm")
-	require.NoError(t, err)
-	var size, pages int64
-	_, err = fmt.Sscan(strings.TrimSpace(string(text)), &size, &pages)
-	require.NoError(t, err)
-	return pages * int64(os.Getpagesize())
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"sync"
 	"testing"
 	"time"
 
@@ -13,28 +12,13 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
+	"frontdesk/backend/drivertest"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
 )
 
 const parallel = 16
-
-// together runs f at once on many goroutines and returns its errors.
-func together(f func() error) []error {
-	errs := make([]error, parallel)
-	var begin, done sync.WaitGroup
-	begin.Add(1)
-	for n := range parallel {
-		done.Go(func() {
-			begin.Wait()
-			errs[n] = f()
-		})
-	}
-	begin.Done()
-	done.Wait()
-	return errs
-}
 
 // TestConcurrentCreates has many create the same at once: a second owner and a second plate are
 // refused, also where a table lacks the index that would have told; lines of one order are all
@@ -45,7 +29,7 @@ func TestConcurrentCreates(t *testing.T) {
 		creates := func(rec mapping.Record, but mapping.Reason) {
 			t.Helper()
 			failed := 0
-			for _, err := range together(func() error {
+			for _, err := range drivertest.Together(parallel, func(int) error {
 				_, err := x.tryCreate(one, rec)
 				return err
 			}) {

@@ -154,25 +154,9 @@ func (x *tables) one(query string) (text string) {
 	return text
 }
 
-// record makes a record of field, value pairs. Numbers are parsed as the field
-// is, so that decimals are exact.
 func (x *tables) record(resource string, pairs ...string) mapping.Record {
 	x.t.Helper()
-	rec := mapping.NewRecord(x.model.Resource(resource))
-	for i := 0; i < len(pairs); i += 2 {
-		f := rec.Resource.Field(pairs[i])
-		require.NotNil(x.t, f, pairs[i])
-		if pairs[i+1] == "null" {
-			rec.Set(pairs[i], mapping.NullValue())
-			continue
-		}
-		v, err := f.Parse(pairs[i+1], time.UTC)
-		if err != nil {
-			x.t.Fatal(pairs[i], err)
-		}
-		rec.Set(pairs[i], v)
-	}
-	return rec
+	return drivertest.Record(x.t, x.model.Resource(resource), pairs...)
 }
 
 func (x *tables) tryCreate(client auth.Client, rec mapping.Record) (mapping.Record, error) {

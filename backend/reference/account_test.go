@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/auth"
+	"frontdesk/backend/drivertest"
 	"frontdesk/mapping"
 )
 
@@ -183,7 +184,7 @@ func TestResets(t *testing.T) {
 		require.Equal(t, auth.CauseNewPassword, ends[0].Why)
 
 		won := 0
-		for _, err := range together(16, func(n int) error { return x.Redeem(bg(), [32]byte{3}, fmt.Sprint("new ", n), now) }) {
+		for _, err := range drivertest.Together(16, func(n int) error { return x.Redeem(bg(), [32]byte{3}, fmt.Sprint("new ", n), now) }) {
 			if err == nil {
 				won++
 			}

@@ -15,6 +15,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
+	"frontdesk/backend/drivertest"
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/mapping"
 )
@@ -158,7 +159,7 @@ func TestSoakBackup(t *testing.T) {
 		y := x.emptied()
 		m, exporting, restoring, took := transfer(t, x, y, client, func() *gauge {
 			debug.FreeOSMemory()
-			return newGauge(func() int64 { return residentMemory(t) })
+			return newGauge(func() int64 { return drivertest.Resident(t) })
 		}, 1<<20, 10000)
 		require.GreaterOrEqual(t, m.Records(), int64(3_000_000))
 		t.Logf("resident: +%d MiB exporting (%s), +%d MiB restoring (%s)", exporting.growth()>>20, took[0].Round(time.Second),
@@ -166,16 +167,4 @@ func TestSoakBackup(t *testing.T) {
 		require.Less(t, exporting.growth(), int64(64<<20))
 		require.Less(t, restoring.growth(), int64(64<<20)+8*m.Records())
 	})
-}
-
-// residentMemory is that of this process, in bytes.
-func residentMemory(t *testing.T) int64 {
-	statm, err := os.ReadFile("/proc/self/statm")
-	if err != nil {
-		t.Skip("the system does not tell the memory of a process: ", err)
-	}
-	var total, resident int64
-	_, err = fmt.Sscan(string(statm), &total, &resident)
-	require.NoError(t, err)
-	return resident * int64(os.Getpagesize())
 }

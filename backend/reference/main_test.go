@@ -172,21 +172,9 @@ func (x *fixture) client(name string) auth.Client {
 	return c
 }
 
-// record makes a record of field, value pairs. Numbers are parsed as the field
-// is, so that decimals are exact.
 func (x *fixture) record(resource string, pairs ...string) mapping.Record {
 	x.t.Helper()
-	rec := mapping.NewRecord(x.model.Resource(resource))
-	for i := 0; i < len(pairs); i += 2 {
-		f := rec.Resource.Field(pairs[i])
-		require.NotNil(x.t, f, pairs[i])
-		v, err := f.Parse(pairs[i+1], time.UTC)
-		if err != nil {
-			x.t.Fatal(err)
-		}
-		rec.Set(pairs[i], v)
-	}
-	return rec
+	return drivertest.Record(x.t, x.model.Resource(resource), pairs...)
 }
 
 // create stores a record through the rules.
@@ -220,19 +208,3 @@ func (x *fixture) all(client auth.Client, resource string) []mapping.Record {
 }
 
 func bg() context.Context { return context.Background() }
-
-// together runs f on so many goroutines at once and returns what each got.
-func together(n int, f func(i int) error) []error {
-	errs := make([]error, n)
-	var start, end sync.WaitGroup
-	start.Add(1)
-	for i := range n {
-		end.Go(func() {
-			start.Wait()
-			errs[i] = f(i)
-		})
-	}
-	start.Done()
-	end.Wait()
-	return errs
-}

@@ -78,7 +78,7 @@ func TestOneOfTwoRestores(t *testing.T) {
 		file := x.backUp(x.small())
 		y := x.emptied()
 		won := 0
-		for _, err := range together(4, func(int) error { return y.restore(file, RestoreOptions{Client: "A"}) }) {
+		for _, err := range drivertest.Together(4, func(int) error { return y.restore(file, RestoreOptions{Client: "A"}) }) {
 			if err == nil {
 				won++
 			} else {
