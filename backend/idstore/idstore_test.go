@@ -2,7 +2,6 @@ package idstore_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
