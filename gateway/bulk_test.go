@@ -41,55 +41,6 @@ func statusesOf(results []bulkResult) (all []int) {
 	return all
 }
 
-// TestBulkBody: what is wrong with the body as a whole is answered as such, and nothing is
-// written.
-func TestBulkBody(t *testing.T) {
-	t.Parallel()
-	c := newFixture(t).as("demo")
-	required := fault{403, "Field: records is required and not supplied in request", mapping.FieldRequired, "records"}
-	empty := fault{403, "Field: records minimum 1 element is required in array", mapping.ArrayEmpty, "records"}
-	unknown := func(name string) fault {
-		return fault{403, "Field: " + name + " not found in model", mapping.FieldNotInModel, name}
-	}
-	notJSON := fault{400, "Body is not valid JSON", mapping.BodyNotJSON, ""}
-	for body, want := range map[string][]fault{
-		"": {{400, "Empty body", mapping.EmptyBody, ""}}, " \n": {{400, "Empty body", mapping.EmptyBody, ""}},
-		`[]`: {notJSON}, `{"records":[{}]} x`: {notJSON}, `{"records":[{}],"records":[{}]}`: {notJSON}, `{"records":[{"a":1,"a":2}]}`: {notJSON}, `{"records":[{}`: {notJSON},
-		`{}`: {required}, `{"records":null}`: {required}, `{"records":[]}`: {empty}, `{"records":{}}`: {empty}, `{"records":5}`: {empty},
-		`{"record":[{}],"webhook_url":1}`:                                   {unknown("record"), unknown("webhook_url"), required},
-		recordsOf(newArticle("T-1"), newArticle("T-2")[:5]+`":1}],"x":[{}`): {unknown("x")},
-		recordsOf(strings.Repeat("{},", mapping.MaxRecords) + "{}"):         {{413, "Body is too large", mapping.BodyTooLarge, ""}},
-	} {
-		refused(t, c.ask("POST", "/article/bulk", body), want...)
-		if !strings.Contains(body, "T-1") {
-			refused(t, c.ask("PUT", "/article/bulk", body), want...)
-		}
-	}
-	require.Contains(t, c.ask("GET", "/article?number=T-1", "").body, `"data":[]`)
-	refused(t, c.ask("POST", "/article/bulk?id=5", recordsOf("{}")), fault{400, "Invalid request, query parameter is not supported: id", mapping.QueryUnsupported, ""})
-	require.Len(t, c.many(t, "POST", "/article/bulk", recordsOf(strings.Repeat("{},", mapping.MaxRecords-1)+"{}")), mapping.MaxRecords)
-}
-
-// TestBulkErrorsAreBounded: the errors of all records together are as many as those of one
-// may be, and of each the first is told.
-func TestBulkErrorsAreBounded(t *testing.T) {
-	t.Parallel()
-	c := newFixture(t).as("demo")
-	var members []string
-	for i := range mapping.MaxViolations {
-		members = append(members, fmt.Sprintf(`"m%d":1`, i))
-	}
-	records := make([]string, 100)
-	for i := range records {
-		records[i] = "{" + strings.Join(members, ",") + "}"
-	}
-	results := c.many(t, "POST", "/article/bulk", recordsOf(records...))
-	require.Len(t, results[0].Errors, mapping.MaxViolations)
-	for _, r := range results[1:] {
-		require.Len(t, r.Errors, 1)
-	}
-}
-
 // TestBulkGrants: only who may do the same with one record is told of it. What is refused to whom,
 // TestToolsAgreeWithServing draws.
 func TestBulkGrants(t *testing.T) {
@@ -126,6 +77,7 @@ func TestBulkArrays(t *testing.T) {
 	unknown := []bulkError{{"Field: orderlines not found in model", "field_not_in_model", "orderlines"}}
 	require.Equal(t, unknown, results[1].Errors)
 	require.Equal(t, unknown, c.many(t, "PUT", "/order/bulk", recordsOf(fmt.Sprintf(`{"id":%d,"orderlines":[{}]}`, results[0].ID)))[0].Errors)
+	refused(t, c.ask("POST", "/order/bulk", `{"webhook_url":1,"records":[{}]}`), fault{403, "Field: webhook_url not found in model", mapping.FieldNotInModel, "webhook_url"})
 	results = h.as("demo").many(t, "POST", "/order/bulk", recordsOf(plain, lines))
 	require.Equal(t, []int{201, 201}, statusesOf(results))
 	require.Contains(t, h.as("demo").ask("GET", fmt.Sprintf("/order/%d?fields=orderlines", results[1].ID), "").body, `"description":"A"`)
@@ -188,17 +140,4 @@ func TestBulkGroups(t *testing.T) {
 		ends = append(ends, from)
 	}
 	require.Equal(t, []int{2, 3, 4, 5}, ends)
-}
-
-// TestBulkPosition: a body that is not JSON says where, as that of one record does.
-func TestBulkPosition(t *testing.T) {
-	t.Parallel()
-	c := newFixture(t).as("demo")
-	for body, want := range map[string]string{
-		`{"records":[{]}`:        `"position":{"line":1,"column":14}`,
-		`[]`:                     `"position":{"line":1,"column":1}`,
-		"{\"records\":[{}]}\n{}": `"position":{"line":2,"column":1}`,
-	} {
-		require.Contains(t, c.ask("POST", "/article/bulk", body).body, want, body)
-	}
 }

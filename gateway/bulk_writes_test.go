@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -15,59 +16,87 @@ import (
 
 // What becomes of many records whose administration undoes, breaks off, or writes side by side.
 
-// faltering is a driver whose transactions fail from one on, or that breaks off after a
-// record was written in one.
-type faltering struct {
+// bent is a driver that a test has wait, fail, or find wrong what it wrote: an article whose
+// number begins with STALE at once, with LATE as the transaction ends.
+type bent struct {
 	backend.Driver
-	left  *int // transactions until it fails; below 0 for never
-	stale *int // records until one is refused once it was written; below 0 for never
+	parallel int                         // calls that may write at once; 0 where one writes several records
+	begin    func(context.Context) error // before a transaction, if set
+	stale    int                         // how often STALE was found
+	gone     int32                       // a record that others remove between a look at it and its write
 }
 
-func (f faltering) Write(ctx context.Context, do func(backend.Tx) error) error {
-	if *f.left == 0 {
-		return fmt.Errorf("away")
-	}
-	*f.left--
-	return f.Driver.Write(ctx, func(tx backend.Tx) error {
-		atEnd := error(nil)
-		if err := do(falteringTx{tx, f, &atEnd}); err != nil {
+func newBent(t testing.TB, b *bent) *fixture {
+	return newFixture(t, onDriver(func(h *fixture) backend.Driver {
+		b.Driver = h.store
+		return b
+	}))
+}
+
+func (b *bent) Capabilities() backend.Capabilities {
+	c := b.Driver.Capabilities()
+	c.Parallel = b.parallel
+	return c
+}
+
+func (b *bent) Shares(*mapping.Resource, mapping.Scope) bool { return b.parallel == 0 }
+
+func (b *bent) Write(ctx context.Context, do func(backend.Tx) error) error {
+	if b.begin != nil {
+		if err := b.begin(ctx); err != nil {
 			return err
 		}
-		return atEnd
+	}
+	return b.Driver.Write(ctx, func(tx backend.Tx) error {
+		bends := &bentTx{Tx: tx, b: b}
+		if err := do(bends); err != nil {
+			return err
+		}
+		return bends.atEnd
 	})
 }
 
-func (faltering) Shares(*mapping.Resource, mapping.Scope) bool { return true }
-
-type falteringTx struct {
+type bentTx struct {
 	backend.Tx
-	f     faltering
-	atEnd *error // what is found wrong when the transaction ends
+	b     *bent
+	atEnd error
 }
 
-func (t falteringTx) Create(ctx context.Context, client auth.Client, rec mapping.Record) (mapping.Record, error) {
+func (t *bentTx) Create(ctx context.Context, client auth.Client, rec mapping.Record) (mapping.Record, error) {
 	stored, err := t.Tx.Create(ctx, client, rec)
-	if strings.HasPrefix(rec.Get("number").Text(), "STALE") && err == nil {
-		*t.f.stale++
-		return stored, &backend.StaleError{Told: mapping.Fail(mapping.DuplicateValue, mapping.Literal("number"), rec.Get("number").Text()), Err: backend.ErrStale}
-	}
-	if strings.HasPrefix(rec.Get("number").Text(), "LATE") && err == nil {
-		*t.atEnd = mapping.Fail(mapping.DuplicateValue, mapping.Literal("number"), rec.Get("number").Text())
+	number := rec.Get("number").Text()
+	duplicate := mapping.Fail(mapping.DuplicateValue, mapping.Literal("number"), number)
+	switch {
+	case err != nil:
+	case strings.HasPrefix(number, "STALE"):
+		t.b.stale++
+		err = &backend.StaleError{Told: duplicate, Err: backend.ErrStale}
+	case strings.HasPrefix(number, "LATE"):
+		t.atEnd = duplicate
 	}
 	return stored, err
 }
 
-func newFaltering(t testing.TB) (h *fixture, left, stale *int) {
-	left, stale = new(int), new(int)
-	*left = -1
-	return newFixture(t, onDriver(func(h *fixture) backend.Driver { return faltering{h.store, left, stale} })), left, stale
+func (t *bentTx) Update(ctx context.Context, client auth.Client, before, patch mapping.Record) (mapping.Record, error) {
+	if before.ID() == t.b.gone {
+		return mapping.Record{}, backend.ErrNotFound
+	}
+	return t.Tx.Update(ctx, client, before, patch)
+}
+
+func (t *bentTx) Delete(ctx context.Context, client auth.Client, before mapping.Record) error {
+	if before.ID() == t.b.gone {
+		return backend.ErrNotFound
+	}
+	return t.Tx.Delete(ctx, client, before)
 }
 
 // TestBulkWhatIsUndone: what a transaction undoes because of one record is done again
 // without it.
 func TestBulkWhatIsUndone(t *testing.T) {
 	t.Parallel()
-	h, _, stale := newFaltering(t)
+	undoing := new(bent)
+	c := newBent(t, undoing).as("demo")
 	for _, key := range []string{"", "k"} {
 		var records []string
 		var want []int
@@ -81,7 +110,6 @@ func TestBulkWhatIsUndone(t *testing.T) {
 			}
 			records, want = append(records, newArticle(number)), append(want, status)
 		}
-		c := h.as("demo")
 		var headers []string
 		if key != "" {
 			headers = []string{"Idempotency-Key", key}
@@ -96,7 +124,7 @@ func TestBulkWhatIsUndone(t *testing.T) {
 			ids[r.ID] = true
 		}
 	}
-	require.Less(t, *stale, 2*4*6, "each was tried alone, and not for ever")
+	require.Less(t, undoing.stale, 2*4*6, "each was tried alone, and not for ever")
 }
 
 // TestBulkCutOff: when the administration fails on the way, what was done is told, and a
@@ -104,8 +132,14 @@ func TestBulkWhatIsUndone(t *testing.T) {
 // refused.
 func TestBulkCutOff(t *testing.T) {
 	t.Parallel()
-	h, left, _ := newFaltering(t)
-	c := h.as("demo")
+	left := -1 // transactions until it fails; below 0 for never
+	c := newBent(t, &bent{begin: func(context.Context) error {
+		if left == 0 {
+			return errors.New("away")
+		}
+		left--
+		return nil
+	}}).as("demo")
 	count := func(prefix string) (n int) {
 		a := decode[struct{ Data []struct{ Number string } }](t, c.ask("GET", "/article?page_size=1000&fields=number", ""))
 		for _, article := range a.Data {
@@ -121,15 +155,15 @@ func TestBulkCutOff(t *testing.T) {
 	}
 	body := recordsOf(records...)
 	for _, transactions := range []int{0, 1} { // the first one recalls
-		*left = transactions
+		left = transactions
 		a := c.ask("POST", "/article/bulk", body, "Idempotency-Key", "c")
-		*left = -1
+		left = -1
 		refused(t, a, fault{500, "Internal server error", mapping.BackendUnavailable, ""})
 	}
 	for _, transactions := range []int{2, 2, 3} {
-		*left = transactions
+		left = transactions
 		results := c.many(t, "POST", "/article/bulk", body, "Idempotency-Key", "c")
-		*left = -1
+		left = -1
 		failed := 0
 		for i, r := range results {
 			require.Equal(t, i, r.Index)
@@ -149,40 +183,21 @@ func TestBulkCutOff(t *testing.T) {
 	require.Equal(t, "true", c.ask("POST", "/article/bulk", body, "Idempotency-Key", "c").head("Idempotent-Replayed"))
 }
 
-// abreast is an administration that is written to by several calls at once.
-type abreast struct {
-	backend.Driver
-	parallel int
-	meet     chan chan bool // those who have come wait for the others
-}
-
-func (a abreast) Capabilities() backend.Capabilities {
-	c := a.Driver.Capabilities()
-	c.Parallel = a.parallel
-	return c
-}
-
-func (a abreast) Write(ctx context.Context, do func(backend.Tx) error) error {
-	if a.meet != nil {
-		met := make(chan bool)
-		select {
-		case a.meet <- met:
-			<-met
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	return a.Driver.Write(ctx, do)
-}
-
 // TestBulkAbreast: as many as the administration allows are written at once, their results
 // come in order, and writes of one record one after the other.
 func TestBulkAbreast(t *testing.T) {
 	t.Parallel()
 	const most = 4
-	meet := make(chan chan bool)
-	front := func(meet chan chan bool) *fixture {
-		return newFixture(t, onDriver(func(h *fixture) backend.Driver { return abreast{h.store, most, meet} }))
+	meet := make(chan chan bool) // those who have come wait for the others
+	waits := func(ctx context.Context) error {
+		met := make(chan bool)
+		select {
+		case meet <- met:
+			<-met
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
 	counted := make(chan []int)
 	go func() {
@@ -204,11 +219,11 @@ func TestBulkAbreast(t *testing.T) {
 		records = append(records, newArticle(fmt.Sprint("A-", i)))
 	}
 	records[5] = `{"number":5}`
-	results := front(meet).as("demo").many(t, "POST", "/article/bulk", recordsOf(records...))
+	results := newBent(t, &bent{parallel: most, begin: waits}).as("demo").many(t, "POST", "/article/bulk", recordsOf(records...))
 	require.Equal(t, []int{201, 201, 201, 201, 201, 403, 201, 201, 201, 201}, statusesOf(results))
 	require.Equal(t, []int{4, 3, 2}, <-counted)
 
-	c := front(nil).as("demo")
+	c := newBent(t, &bent{parallel: most}).as("demo")
 	records = nil
 	for i := range 20 {
 		records = append(records, fmt.Sprintf(`{"id":%d,"description":"%d"}`, i%2+1, i))
@@ -222,54 +237,23 @@ func TestBulkAbreast(t *testing.T) {
 	require.Equal(t, "true", c.ask("PUT", "/article/bulk", recordsOf(records...), "Idempotency-Key", "k").head("Idempotent-Replayed"))
 }
 
-// vanishing is an administration that others remove a record of between a look at it and its
-// write.
-type vanishing struct {
-	backend.Driver
-	gone *int32
-}
-
-func (v vanishing) Write(ctx context.Context, do func(backend.Tx) error) error {
-	return v.Driver.Write(ctx, func(tx backend.Tx) error { return do(vanishingTx{tx, v.gone}) })
-}
-
-type vanishingTx struct {
-	backend.Tx
-	gone *int32
-}
-
-func (t vanishingTx) Update(ctx context.Context, client auth.Client, before, patch mapping.Record) (mapping.Record, error) {
-	if before.ID() == *t.gone {
-		return mapping.Record{}, backend.ErrNotFound
-	}
-	return t.Tx.Update(ctx, client, before, patch)
-}
-
-func (t vanishingTx) Delete(ctx context.Context, client auth.Client, before mapping.Record) error {
-	if before.ID() == *t.gone {
-		return backend.ErrNotFound
-	}
-	return t.Tx.Delete(ctx, client, before)
-}
-
 // TestWritesOfWhatIsGone: before, a record that was gone by its write was an internal error, and
 // the records behind it were not tried.
 func TestWritesOfWhatIsGone(t *testing.T) {
 	t.Parallel()
-	gone := new(int32)
-	h := newFixture(t, onDriver(func(h *fixture) backend.Driver { return vanishing{h.store, gone} }))
-	c := h.as("demo")
+	others := &bent{parallel: 1}
+	c := newBent(t, others).as("demo")
 	made := c.many(t, "POST", "/article/bulk", recordsOf(newArticle("G-1"), newArticle("G-2"), newArticle("G-3")))
-	*gone = made[1].ID
+	others.gone = made[1].ID
 	var records []string
 	for i, one := range made {
 		records = append(records, fmt.Sprintf(`{"id":%d,"number":"GONE-%d"}`, one.ID, i))
 	}
 	results := c.many(t, "PUT", "/article/bulk", recordsOf(records...))
 	require.Equal(t, []int{200, 404, 200}, statusesOf(results))
-	want := fault{404, fmt.Sprintf("Field: id value: %d not found", *gone), mapping.RecordNotFound, "id"}
+	want := fault{404, fmt.Sprintf("Field: id value: %d not found", others.gone), mapping.RecordNotFound, "id"}
 	require.Equal(t, []bulkError{{want.message, string(want.reason), want.field}}, results[1].Errors)
-	path := fmt.Sprint("/article/", *gone)
+	path := fmt.Sprint("/article/", others.gone)
 	refused(t, c.ask("PUT", path, `{"number":"X"}`, "Idempotency-Key", "gone"), want)
 	refused(t, c.ask("DELETE", path, ""), want)
 	require.Equal(t, 200, c.ask("DELETE", fmt.Sprint("/article/", made[0].ID), "").status)
