@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/cmd/frontdesk/rig"
-	"frontdesk/docs"
 )
 
 // shopHash is the hash of an api_key.
@@ -62,12 +61,6 @@ frontdesk: HERE/frontdesk.yaml has 2 problems
 	const dacOverride = 1 // CAP_DAC_OVERRIDE, which AmbientCapabilities of a systemd unit gives
 	capabilities = []uintptr{dacOverride}
 	require.Contains(t, check("taken", "taken"), "is right")
-}
-
-func TestCheckSchema(t *testing.T) {
-	code, stdout, _ := cli("", "check", "--schema")
-	require.Zero(t, code)
-	require.Equal(t, string(docs.ConfigSchema), stdout)
 }
 
 // TestCheckAgainst tells what a file would change of what a gateway serves by.

@@ -64,37 +64,21 @@ func TestCLIKeysAndUsers(t *testing.T) {
 
 		file := filepath.Join(t.TempDir(), "frontdesk.yaml") // as printed, and nothing else but where the data is
 		require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, "backend: {dsn: %q}\napi_keys:\n%s", dsn, yaml), 0o600))
-		user := func(input string, code int, words string, args ...string) {
+		user := func(input string, args ...string) string {
 			t.Helper()
-			got, stdout, stderr := cli(input, append(append([]string{"user"}, args...), "--config", file)...)
-			require.Equal(t, code, got, "%s%s", stdout, stderr)
-			database := `(/\S+/` + desk.DatabaseFile + `|127\.0\.0\.1:\d+/\w+)`
-			require.Regexp(t, `^`+strings.ReplaceAll(words, "DATABASE", database)+`$`, stdout+stderr[strings.LastIndexByte(strings.TrimSuffix(stderr, "\n"), '\n')+1:])
+			code, stdout, stderr := cli(input, append(append([]string{"user"}, args...), "--config", file)...)
+			require.Zero(t, code, "%s%s", stdout, stderr)
+			return stdout + stderr
 		}
-		add := []string{"add", "jan", "--client", "Garage", "--email", "jan@example.nl"}
-		for _, password := range []string{"", "\n", "short\n", strings.Repeat("x", 1025)} {
-			user(password, 1, `frontdesk: the password has \d+ bytes; expected 8 to 1024, [^\n]*\n`, add...)
-		}
-		user("first secret\n", 0, `user jan added to client Garage in DATABASE\n[^\n]*\n?`, add...)
-		user("first secret\n", 1, `frontdesk: there is a user jan already; frontdesk user passwd sets its password\n`, add...)
-		user("other secret\n", 0, `user piet added to client Garage in DATABASE\n[^\n]*\n?`, "add", "piet", "--client", "Garage", "--email", "piet@example.nl", "--external")
+		user("first secret\n", "add", "jan", "--client", "Garage", "--email", "jan@example.nl")
+		user("other secret\n", "add", "piet", "--client", "Garage", "--email", "piet@example.nl", "--external")
 		status := func(username, password string) int {
 			return d.Call("GET", rig.LoginPath(key[1], username, strings.ReplaceAll(password, " ", "%20")), "", "").Status
 		}
 		require.Equal(t, []int{200, 403, 401}, []int{status("jan", "first secret"), status("piet", "other secret"), status("jan", "next secret")})
-		user("next secret\r\n", 0, `user jan in DATABASE has the new password; sessions that are open end within 5 seconds\n[^\n]*\n?`, "passwd", "jan")
+		user("next secret\r\n", "passwd", "jan")
 		require.Equal(t, []int{401, 200}, []int{status("jan", "first secret"), status("jan", "next secret")})
-		user("next secret\n", 1, `frontdesk: there is no user joop in DATABASE; frontdesk user list shows who there is\n`, "passwd", "joop")
-		user("", 0, `user piet in DATABASE is blocked: no login succeeds any more; [^\n]*\n[^\n]*\n?`, "block", "piet")
-		user("", 0, `user piet in DATABASE may log in again\n[^\n]*\n?`, "unblock", "piet")
-		user("", 0, regexp.QuoteMeta("USERNAME  CLIENT        EMAIL                NOTE\n"+
-			"bademail  Demo Garage   bademail at example  \n"+
-			"demo      Demo Garage   demo@example.nl      \n"+
-			"external  Demo Garage   external@example.nl  external, cannot log in\n"+
-			"jan       Garage        jan@example.nl       \n"+
-			"noemail   Demo Garage                        \n"+
-			"other     Other Garage  other@example.nl     \n"+
-			"piet      Garage        piet@example.nl      external, cannot log in\n")+`The users of DATABASE:\n`, "list")
+		require.Regexp(t, `(?s)\njan .*\npiet .*\nThe users of (/\S+/`+desk.DatabaseFile+`|127\.0\.0\.1:\d+/\w+):\n$`, user("", "list"))
 		for _, secret := range []string{"secret", key[1]} {
 			require.NotContains(t, d.Log.String(), secret)
 		}

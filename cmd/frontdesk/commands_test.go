@@ -60,7 +60,8 @@ func (o oneByOne) Run(name string, script func(testscript.T)) {
 	o.T.Run(name, func(t *testing.T) { script(oneByOne{t}) })
 }
 
-// setUpCommands makes what no script can hold: logs that are long or broken, and a body that is too large.
+// setUpCommands makes what no script can hold: logs that are long or broken, a body that is too large, and a
+// password that is.
 // HERE is the script's folder, in its configurations and in what is printed.
 func setUpCommands(env *testscript.Env) error {
 	t := env.T().(oneByOne).T
@@ -70,7 +71,7 @@ func setUpCommands(env *testscript.Env) error {
 	t.Setenv("SERVICE_URL", "http://127.0.0.1:1")
 	const at = "2026-11-10T10:00:00.000Z"
 	for name, text := range map[string]string{
-		"night.log": accesslogtest.Night("2026-11-22"), "broken.gz": "\x1f\x8bnothing", "large": "",
+		"night.log": accesslogtest.Night("2026-11-22"), "broken.gz": "\x1f\x8bnothing", "large": "", "long": strings.Repeat("x", 1025),
 		"long.log": strings.Repeat("x", 3<<20) + "\n" + accesslogtest.Request(at, "x", "webshop", "Demo", "/order", 200),
 	} {
 		require.NoError(t, os.WriteFile(name, []byte(text), 0o600))

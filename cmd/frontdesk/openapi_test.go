@@ -65,12 +65,6 @@ func TestOpenAPICommand(t *testing.T) {
 	for _, since := range []string{`"examples":[`, `"const":`, `"null"`, `"contentEncoding"`} {
 		require.NotContains(t, old, since, "3.1 has that, 3.0 has not")
 	}
-
-	code, _, stderr = cli("", "openapi", "--demo", "--key", "nobody")
-	require.Equal(t, 2, code)
-	require.Equal(t, "frontdesk: --key nobody: there is no api_key of that name; frontdesk key list shows which there are\n", stderr)
-	code, _, _ = cli("", "openapi", "--key", "demo-full")
-	require.Equal(t, 2, code)
 }
 
 // TestOpenAPIDrift: an answer that is not as it is described is noticed.

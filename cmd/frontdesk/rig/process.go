@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -89,6 +90,31 @@ func Command(t testing.TB, input string, args ...string) (code int, stdout, stde
 // removeBinary is called after the last test.
 func removeBinary() error { return os.RemoveAll(built.dir) } // "" removes nothing
 
+// StartDemo starts the demo of the real program at an address, and returns the line by which it says that
+// it is ready.
+func StartDemo(t testing.TB, address string) string {
+	t.Helper()
+	demo := exec.Command(Binary(t), "demo", "--listen", address, "--ops", FreeAddress(t))
+	demo.Dir = t.TempDir()
+	output, err := demo.StdoutPipe()
+	require.NoError(t, err)
+	log := new(LockedBuffer)
+	demo.Stderr = log
+	require.NoError(t, demo.Start())
+	t.Cleanup(func() {
+		require.NoError(t, demo.Process.Signal(os.Interrupt))
+		_, _ = io.Copy(io.Discard, output)
+		require.NoError(t, demo.Wait(), "%s", log)
+	})
+	for lines := bufio.NewScanner(output); lines.Scan(); {
+		if strings.HasPrefix(lines.Text(), "ready: ") {
+			return lines.Text()
+		}
+	}
+	t.Fatalf("the demo did not start:\n%s", log)
+	return ""
+}
+
 // Child is the real program as a process of its own.
 type Child struct {
 	Desk
@@ -150,6 +176,7 @@ func AskSQLite(t testing.TB, path, sql string) []string {
 	conn, err := sqlite.OpenConn(path, sqlite.OpenReadWrite)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, conn.Close()) }()
+	conn.SetBusyTimeout(Patience)
 	var all []string
 	require.NoError(t, sqlitex.ExecuteTransient(conn, sql, &sqlitex.ExecOptions{ResultFunc: func(st *sqlite.Stmt) error {
 		all = append(all, st.ColumnText(0))

@@ -11,8 +11,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"zombiezen.com/go/sqlite"
-	"zombiezen.com/go/sqlite/sqlitex"
 
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/rig"
@@ -201,14 +199,4 @@ func (k *keeping) forget() {
 	require.NoError(k.T, os.WriteFile(k.file, text, 0o600))
 }
 
-func (k *keeping) sql(text string) (all []string) {
-	conn, err := sqlite.OpenConn(k.file, sqlite.OpenReadWrite)
-	require.NoError(k.T, err)
-	defer conn.Close()
-	conn.SetBusyTimeout(rig.Patience)
-	require.NoError(k.T, sqlitex.ExecuteTransient(conn, text, &sqlitex.ExecOptions{ResultFunc: func(row *sqlite.Stmt) error {
-		all = append(all, row.ColumnText(0))
-		return nil
-	}}))
-	return all
-}
+func (k *keeping) sql(text string) []string { return rig.AskSQLite(k.T, k.file, text) }

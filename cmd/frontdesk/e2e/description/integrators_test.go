@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -136,33 +135,14 @@ func startHour(t *testing.T) *hour {
 	return h
 }
 
-// startDemo starts the program as the tutorial does, but on free ports.
+// startDemo starts the demo as the tutorial does, but on free ports.
 func (h *hour) startDemo() {
-	demo := exec.Command(filepath.Join(h.dir, "bin", "frontdesk"), "demo", "--listen", h.address, "--ops", rig.FreeAddress(h.t))
-	demo.Dir = h.dir
-	output, err := demo.StdoutPipe()
-	require.NoError(h.t, err)
-	log := new(rig.LockedBuffer)
-	demo.Stderr = log
-	require.NoError(h.t, demo.Start())
-	h.t.Cleanup(func() {
-		require.NoError(h.t, demo.Process.Signal(syscall.SIGINT))
-		io.Copy(io.Discard, output)
-		require.NoError(h.t, demo.Wait(), "%s", log)
-	})
-	scanner := bufio.NewScanner(output)
-	for scanner.Scan() {
-		if strings.HasPrefix(scanner.Text(), "ready: ") {
-			for _, b := range h.blocks {
-				if b.kind == "demo" {
-					require.Equal(h.t, "bin/frontdesk demo\n", b.script)
-					require.Equal(h.t, b.want, h.written(scanner.Text()+"\n"))
-				}
-			}
-			return
+	ready := rig.StartDemo(h.t, h.address) + "\n"
+	for _, b := range h.blocks {
+		if b.kind == "demo" {
+			require.Equal(h.t, []string{"bin/frontdesk demo\n", b.want}, []string{b.script, h.written(ready)})
 		}
 	}
-	h.t.Fatalf("the demo did not start:\n%s", log)
 }
 
 // written is an output with the address of the tutorial.

@@ -1,10 +1,8 @@
 package pages
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -173,8 +171,9 @@ func TestBrowserExplorer(t *testing.T) {
 // explorer in five acts, of which signing in is one.
 func TestBrowserFirstOrder(t *testing.T) {
 	b := startBrowser(t)
-	d := startDemo(t)
-	p := b.open(t, d.Base)
+	base := strings.TrimSuffix(strings.TrimPrefix(rig.StartDemo(t, rig.FreeAddress(t)), "ready: "), "/")
+	d := &rig.Desk{T: t, Base: base, HTTP: http.DefaultClient}
+	p := b.open(t, base)
 	p.visit("/testpage/explorer")
 	p.await("!document.querySelector('#no-key').hidden")
 	p.click("#no-key a") // 1
@@ -207,27 +206,6 @@ func TestBrowserFirstOrder(t *testing.T) {
 	require.Equal(t, "", p.eval(fmt.Sprintf("document.querySelector(%q).value", p.field("contact_id"))))
 	p.route("createManyOrders")
 	require.Contains(t, p.text("#sample"), "orderlines", "many records begin as one")
-}
-
-// startDemo starts the demo, whose examples may be sent.
-func startDemo(t *testing.T) *rig.Desk {
-	address := rig.FreeAddress(t)
-	demo := exec.Command(rig.Binary(t), "demo", "--listen", address, "--ops", rig.FreeAddress(t), "--data", filepath.Join(t.TempDir(), "demo"))
-	output, err := demo.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, demo.Start())
-	t.Cleanup(func() {
-		require.NoError(t, demo.Process.Signal(os.Interrupt))
-		io.Copy(io.Discard, output)
-		require.NoError(t, demo.Wait())
-	})
-	for lines := bufio.NewScanner(output); lines.Scan(); {
-		if base, ready := strings.CutPrefix(lines.Text(), "ready: "); ready {
-			return &rig.Desk{T: t, Base: strings.TrimSuffix(base, "/"), HTTP: http.DefaultClient}
-		}
-	}
-	t.Fatal("the demo did not start")
-	return nil
 }
 
 // TestForeignExplorerSamples runs the request that is shown in other languages.
