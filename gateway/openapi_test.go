@@ -251,6 +251,38 @@ func TestDescriptionNamesAreNeutral(t *testing.T) {
 	}
 }
 
+// TestDescriptionHasNoExampleToChange keeps programs that send examples from changing records:
+// outside the demo no example names one.
+func TestDescriptionHasNoExampleToChange(t *testing.T) {
+	t.Parallel()
+	d, examples := newFixture(t).description(t, keyAll), 0
+	for _, op := range d.operations() {
+		method, path, _ := strings.Cut(op, " ")
+		o := d.at("paths", path, strings.ToLower(method))
+		if method == "GET" {
+			continue
+		}
+		params, _ := o["parameters"].([]any)
+		for _, p := range params {
+			if p := d.resolve(p); p["name"] == "id" {
+				require.Empty(t, p["examples"], op)
+				require.Empty(t, d.in(p, "schema")["examples"], op)
+			}
+		}
+		if o["requestBody"] == nil {
+			continue
+		}
+		content, _ := d.in(o, "requestBody", "content")[jsonType].(map[string]any)
+		all, _ := content["examples"].(map[string]any)
+		for _, example := range all {
+			examples++
+			require.NotContains(t, d.in(example, "value"), "id", op)
+			require.False(t, method == "PUT" && strings.HasSuffix(path, "/bulk"), op)
+		}
+	}
+	require.Greater(t, examples, 20)
+}
+
 // TestDescriptionTellsHowLongSessionsLive as this gateway has it, and not as most do.
 func TestDescriptionTellsHowLongSessionsLive(t *testing.T) {
 	t.Parallel()
@@ -290,4 +322,5 @@ func TestDescriptionIsSentOnce(t *testing.T) {
 		require.Equal(t, 401, ask("?api_key="+key).status, key)
 	}
 	require.Equal(t, 400, visitor{h: h}.ask("POST", "/openapi.json"+own, "").status)
+	require.Equal(t, 400, visitor{h: h}.ask("GET", "/"+own, "", "Accept", "text/html").status, "the first page takes no api_key")
 }

@@ -19,42 +19,6 @@ const (
 	guideWeight = 50
 )
 
-// TestPages asks for the pages without a browser: their headers, what they are
-// not, and that the interface around them stays as it was.
-func TestPages(t *testing.T) {
-	d := rig.Start(t, rig.Options{DSN: rig.Engines[0].DSN(t)})
-	for _, path := range []string{"", "/", "/guide", "/errors", "/testpage/explorer", "/testpage/callback", "/testpage/requests"} {
-		a := d.Call("GET", path, "", "", "Accept", "text/html,*/*;q=0.8", "Accept-Encoding", "gzip")
-		require.Equal(t, 200, a.Status, path)
-		require.Equal(t, "text/html; charset=utf-8", a.Header.Get("Content-Type"))
-		require.Equal(t, "gzip", a.Header.Get("Content-Encoding"))
-		require.Contains(t, a.Header.Get("Vary"), "Accept-Encoding")
-		require.Equal(t, "nosniff", a.Header.Get("X-Content-Type-Options"))
-		require.Equal(t, "no-referrer", a.Header.Get("Referrer-Policy"))
-		require.Contains(t, a.Header.Get("Content-Security-Policy"), "default-src 'none'")
-		require.Equal(t, 304, d.Call("GET", path, "", "", "Accept", "text/html", "Accept-Encoding", "gzip", "If-None-Match", a.Header.Get("ETag")).Status)
-		e := d.Call("POST", path, "", "{}").Failure(t)
-		require.Equal(t, "method_unsupported", e.Reason)
-	}
-	plain := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}} // the desk's holds answers to the description, which has no pages
-	refused, err := plain.Get(d.Base + "/?api_key=x")
-	require.NoError(t, err)
-	refused.Body.Close()
-	require.Equal(t, 400, refused.StatusCode)
-	for _, path := range []string{"/testpage", "/testpage/", "/testpage/explorer/", "/errors/", "/Errors", "/testpage/x/base.css"} {
-		require.Equal(t, "endpoint_unknown", d.Call("GET", path, "", "").Failure(t).Reason, path)
-	}
-	var access struct {
-		Data struct {
-			Endpoints []struct{ Path string }
-		}
-	}
-	require.NoError(t, json.Unmarshal(d.Call("GET", "/authenticate/acces", d.Login(rig.FullKey, "demo"), "").Body, &access))
-	for _, e := range access.Data.Endpoints {
-		require.False(t, e.Path == "/" || e.Path == "/errors" || strings.HasPrefix(e.Path, "/testpage"), e.Path)
-	}
-}
-
 // TestBrowserFirstHour is what somebody does who was given a key: the first
 // link, a session, a call, an error, the session's end and its renewal.
 func TestBrowserFirstHour(t *testing.T) {
