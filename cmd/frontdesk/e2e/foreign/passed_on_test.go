@@ -3,7 +3,6 @@ package foreign
 import (
 	"fmt"
 	"net"
-	"net/http"
 	"regexp"
 	"runtime"
 	"slices"
@@ -157,19 +156,18 @@ func TestCircuitLeaksNothing(t *testing.T) {
 			fault = remotetest.Fault{Gate: never}
 		}
 		s.sick(fault)
-		left := &http.Client{Transport: s.HTTP.Transport, Timeout: 30 * time.Millisecond}
+		before := s.Stats().Requests
+		var clients []*rig.Socket
 		for range 8 {
-			req, err := http.NewRequest("GET", s.Base+order, nil)
-			require.NoError(t, err)
-			req.Header.Set("token", s.token)
-			client := s.HTTP
-			if n%3 == 0 {
-				client = left
+			if n%3 > 0 {
+				require.Equal(t, 500, s.Call("GET", order, s.token, "").Status)
+				continue
 			}
-			if resp, err := client.Do(req); err == nil {
-				require.Equal(t, 500, resp.StatusCode)
-				require.NoError(t, resp.Body.Close())
-			}
+			clients = append(clients, s.Socket().Send(rig.RawRequest("GET", order, "token: "+s.token)))
+		}
+		require.NoError(t, s.Wait(t.Context(), func(f remotetest.FaultStats) bool { return f.Requests > before }))
+		for _, c := range clients { // leave, some of them while the service is asked
+			require.NoError(t, c.Close())
 		}
 		require.NoError(t, s.Set(remotetest.Fault{}))
 		close(never)
