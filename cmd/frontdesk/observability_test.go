@@ -47,7 +47,7 @@ func busyDesk(t *testing.T) *rig.Desk {
 	require.Equal(t, 404, d.Call("GET", "/order/999999", token, "", "X-Request-Id", "asked-behind").Status)
 	require.Equal(t, 400, d.Call("GET", "/nowhere/made-up-by-a-client", token, "", "X-Request-Id", "asked-nothing").Status)
 	require.Equal(t, 400, d.Call("BREW", "/order", token, "").Status)
-	require.Equal(t, 200, d.Call("PUT", "/article/bulk", token, `{"records":[{"id":999999}]}`).Status)
+	require.Equal(t, 200, d.Call("PUT", "/article/bulk", token, `{"records":[{"id":999999},{"id":999998}]}`).Status)
 	require.Equal(t, 200, d.Call("GET", "/order/1", d.Login(usedKey, "demo"), "").Status)
 	require.Equal(t, "@1796083200", d.Call("GET", "/country/528", token, "").Header.Get("Deprecation"))
 	return d
@@ -82,6 +82,7 @@ func TestMetrics(t *testing.T) {
 		`frontdesk_request_duration_seconds_count{endpoint="",method="",status="400"} 2`,
 		`frontdesk_refusals_total{key="full",reason="record_not_found",status="404"} 1`,
 		`frontdesk_deprecated_total{how="named",key="full",what="GET /country/{id}"} 1`,
+		`frontdesk_bulk_records_total{endpoint="/article/bulk",method="PUT",status="404"} 2`,
 		`frontdesk_logins_total{outcome="done"} 2`,
 		`frontdesk_sessions 2`,
 		`frontdesk_callbacks{state="exhausted"} 0`,

@@ -23,7 +23,7 @@ func TestConcurrent(t *testing.T) {
 			run  func(t *testing.T, d *rig.Desk, token string)
 		}{
 			{"one of its kind", raceOneOfItsKind}, {"closing", raceClosing}, {"deleting a contact", raceDeletingContact},
-			{"Idempotency-Key", raceIdempotencyKey}, {"If-Match", raceIfMatch}, {"numbers", raceNumbers},
+			{"Idempotency-Key", raceIdempotencyKey}, {"If-Match", raceIfMatch}, {"numbers", raceNumbers}, {"many records", raceBulk},
 		} {
 			t.Run(race.name, func(t *testing.T) { race.run(t, d, token) })
 		}
