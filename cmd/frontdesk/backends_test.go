@@ -112,12 +112,9 @@ func TestBackendsPage(t *testing.T) {
 // TestBackendsBehindSheets: of a mapped system the page has the statements, or the calls as the
 // sheet has them, and no value.
 func TestBackendsBehindSheets(t *testing.T) {
-	files, err := legacytest.Files()
-	require.NoError(t, err)
-	sql, _ := rig.BySheet(t, "legacy", rig.Read(t, filepath.Join(files, "sqlite.yaml")), "${DEALERPAK_DSN}", legacytest.SQLite(t))
 	server := httptest.NewServer(remotetest.NewJSON(remotetest.Options{}))
 	t.Cleanup(server.Close)
-	web, _ := rig.BySheet(t, "remote", rig.Read(t, rig.RemoteSheets(t, "garagecloud.yaml")), "${GARAGE_URL}", server.URL, "${GARAGE_SECRET}", remotetest.ClientSecret)
+	sql, web := rig.DealerPak(t, "sqlite", legacytest.SQLite(t)), rig.GarageCloud(t, server.URL, remotetest.ClientSecret)
 	for name, c := range map[string]struct {
 		rig.Options
 		username, password, asked string

@@ -90,13 +90,8 @@ func TestSessions(t *testing.T) {
 // the socket is still there after the reload.
 func TestSessionsOfEndedKeys(t *testing.T) {
 	folder := t.TempDir()
-	key := func(name, hash string) string {
-		return fmt.Sprintf("  - {name: %s, key_sha256: [%s], allow: [\"* /*\"]}\n", name, hash)
-	}
-	text := fmt.Sprintf("server: {listen: \"127.0.0.1:0\"}\nops: {listen: OPS}\nbackend: {dsn: %q}\nmail: {folder: %q}\napi_keys:\n", rig.Engines[0].DSN(t), folder) +
-		key("full", "e8d95748107aceb93f7fab2901c84c97372d2853a2aea63be35fc4b5822fa19c")
-	both := text + key("orders", "c8f367a876b2c57ec18bd1d1cdc9cf7bc039390e73bd84981b06b873a363f3cf")
-	k := rig.StartKept(t, filepath.Join(folder, "frontdesk.yaml"), both, true)
+	text := rig.KeptConfig(t, rig.Engines[0].DSN(t), "", rig.KeptKey(`"* /*"`))
+	k := rig.StartKept(t, filepath.Join(folder, "frontdesk.yaml"), text+rig.KeptOrders[1:], true)
 	k.Mail = filepath.Join(folder, "mail")
 	k.Login(rig.FullKey, "demo")
 	k.Login(rig.OrdersKey, "demo")
