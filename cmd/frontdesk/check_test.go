@@ -1,19 +1,221 @@
 package main
 
 import (
+	"bufio"
+	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/auth/redis/redistest"
+	"frontdesk/backend/legacy/legacytest"
+	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/gateway/webhook/webhooktest"
 )
+
+// What check cannot know, and serve then finds: servers on other machines that do not
+// answer or refuse, an address that is not this machine's, a port that is in use or that
+// the user may not have, files that others hold a lock on, and a disk that is full.
+// None of the configurations below has any of it.
+
+// startsWhere are configurations that are right elsewhere: what has to be replaced for them
+// to be right here.
+var startsWhere = map[string]*strings.Replacer{
+	"contract.yaml": strings.NewReplacer("127.0.0.1:8080", "127.0.0.1:0", "127.0.0.1:9090", ""),
+	"full.yaml": strings.NewReplacer("0.0.0.0:443", "127.0.0.1:0", "postgres://frontdesk:${SECRET}@db/frontdesk", "PG",
+		"postgresql://frontdesk:${SECRET}@standby/frontdesk", `""`, "drain_delay: 4s", "drain_delay: 1ms"),
+}
+
+// ofTheMachine are the lines about what a configuration names on the machine.
+var ofTheMachine = regexp.MustCompile(`(?m)^.* \[(folder|tls-files|ca-file)\]\n`)
+
+// TestCheckIsServe: serve starts with every configuration that check calls right, and
+// refuses the others in the same words. Check changes nothing.
+func TestCheckIsServe(t *testing.T) {
+	for name, value := range map[string]string{"SECRET": "hush-hush", "EMPTY": "", "CALLS": "32", "HUSHED": "empty.pem"} {
+		t.Setenv(name, value)
+	}
+	t.Setenv("DEALERPAK_DSN", legacytest.SQLite(t))
+	dealerpak, err := legacytest.Files()
+	require.NoError(t, err)
+	sheet := rig.Read(t, filepath.Join(dealerpak, "sqlite.yaml"))
+	golden, ofConfig := rig.Repository(t, "cmd", "frontdesk", "testdata", "check"), rig.Repository(t, "config", "testdata")
+	t.Chdir(machine(t, sheet))
+	tried := 0
+	for _, folder := range []string{golden, ofConfig} {
+		files, err := filepath.Glob(filepath.Join(folder, "*.yaml"))
+		require.NoError(t, err)
+		for _, file := range files {
+			tried++
+			name := filepath.Base(file)
+			t.Run(name, func(t *testing.T) {
+				text := rig.Read(t, file)
+				if where := startsWhere[name]; where != nil {
+					text = where.Replace(text)
+				}
+				require.NoError(t, os.WriteFile(name, []byte(ofThisMachine(t, text)), 0o600))
+				defer os.Remove(name)
+				right := !strings.HasSuffix(name, ".bad.yaml")
+				out := checkedAsServed(t, name, right)
+				_, elsewhere, _ := cli("", "check", "--elsewhere", "--config", name)
+				if said := ofTheMachine.ReplaceAllString(out, ""); right || said == "" {
+					require.Contains(t, elsewhere, " is right: ")
+				} else {
+					require.Equal(t, said, elsewhere)
+				}
+				if folder == golden && strings.HasSuffix(name, ".bad.yaml") {
+					requireGolden(t, strings.TrimSuffix(file, ".yaml")+".txt", out)
+				}
+			})
+		}
+	}
+	require.Greater(t, tried, 100)
+}
+
+// machine makes a folder with what the configurations name, and what they must not.
+func machine(t *testing.T, sheet string) string {
+	t.Helper()
+	dir := t.TempDir()
+	require.NoError(t, os.CopyFS(dir, os.DirFS(rig.Repository(t, "config", "testdata"))))
+	at := func(parts ...string) string { return filepath.Join(append([]string{dir}, parts...)...) }
+	ca := webhooktest.NewAuthority(t)
+	rig.WriteCertificate(t, ca, at("cert.pem"), at("other.pem"), 10)
+	rig.WriteCertificate(t, ca, at("cert.pem"), at("key.pem"), 10)
+	without := func(of, what, with string) string {
+		require.Contains(t, of, what)
+		return strings.Replace(of, what, with, 1)
+	}
+	resource := func(name string) string {
+		return rig.Read(t, rig.Repository(t, "mapping", "resources", name+".yaml"))
+	}
+	order, country := resource("order"), resource("country")
+	loopback := strings.NewReplacer("${LOOPBACK_URL}", "http://127.0.0.1:1", "${FOREIGN_PASSWORD_HASH}", rig.PasswordHash("demo")).
+		Replace(rig.Read(t, rig.Repository(t, "backend", "remote", "testdata", "loopback.yaml")))
+	for name, text := range map[string]string{
+		"ca.pem": rig.Read(t, ca.File(t)), "empty.pem": "", "busy.db-callbacks": "", "text.db": strings.Repeat("text ", 1000), "foreign.db": "", "gone.db-spare": "", "dealerpak.yaml": sheet,
+		"resources/country.yaml":         country,
+		"models/rule/order.yaml":         without(order, "rules: [order_status]", "rules: [order_status, order_stauts]"),
+		"models/dropped/country.yaml":    without(country, "module: basics\n", "module: basics\nrules: [postcode]\n"),
+		"models/kept/order.yaml":         without(order, "name: total_excl\n    type: float8\n    scale: 2", "name: total_excl\n    type: float8\n    scale: 3"),
+		"models/kept/turnovergroup.yaml": without(resource("turnovergroup"), "name: vat_kind", "name: vat_sort"),
+		"models/kept/document.yaml":      without(resource("document"), "name: size\n    type: int4", "name: size\n    type: float8"),
+		"models/table/counter.yaml":      without(country, "name: country", "name: counter"),
+		"loopback.yaml":                  loopback,
+		"wrong/country.yaml":             "name: country\ndescription: Countries.\nfields:\n  - {name: code, typ: int4}\n",
+		"wrong.yaml":                     "format: 2\nbogus: 1\n" + without(sheet, "format: 2\n", ""),
+		"lost.yaml":                      without(sheet, "keep: ", "keep: gone/"),
+		"keys.yaml":                      "api_keys:\n  - {name: webshop, key_sha256: [" + shopHash + "], allow: [GET /order]}\n",
+	} {
+		require.NoError(t, os.MkdirAll(filepath.Dir(at(name)), 0o700))
+		require.NoError(t, os.WriteFile(at(name), []byte(text), 0o600))
+	}
+	rig.AskSQLite(t, at("foreign.db"), `CREATE TABLE "order" (id)`)
+	require.NoError(t, os.Symlink("loop.yaml", at("loop.yaml")))
+	require.NoError(t, os.Symlink("gone/for/good", at("link")))
+	require.NoError(t, os.Symlink("linked.db", at("link.db")))
+	require.NoError(t, os.Symlink("gone", at("lost.db-callbacks")))
+	return dir
+}
+
+// ofThisMachine puts the servers and the ports of this machine into a configuration.
+func ofThisMachine(t *testing.T, text string) string {
+	t.Helper()
+	if strings.Contains(text, "PORT") {
+		_, port, _ := strings.Cut(rig.FreeAddress(t), ":")
+		text = strings.ReplaceAll(text, "PORT", port)
+	}
+	if strings.Contains(text, "PG") {
+		text = strings.ReplaceAll(text, "PG", rig.Engines[1].DSN(t))
+	}
+	if strings.Contains(text, "REDIS") {
+		url, authority := redistest.StartTLS(t)
+		text = strings.NewReplacer("REDIS", url, "AUTHORITY", authority).Replace(text)
+	}
+	return text
+}
+
+// checkedAsServed holds check and serve to each other, and returns what check says.
+func checkedAsServed(t *testing.T, file string, right bool) string {
+	t.Helper()
+	before := tree(t)
+	code, out, stderr := cli("", "check", "--config", file)
+	require.Equal(t, before, tree(t), "check made something, or changed it")
+	require.Equal(t, right, code == 0, "%s%s", out, stderr)
+	served, ready, said := served(t, file)
+	require.Equal(t, code, served, "check says:\n%sserve says:\n%s", out, said)
+	require.Equal(t, right, ready, said)
+	if !right {
+		require.Equal(t, 2, code)
+		require.Equal(t, out, strings.Split(said, "frontdesk: ")[0])
+	}
+	return out
+}
+
+// served starts serve, and stops it as soon as it is ready.
+func served(t *testing.T, file string) (code int, ready bool, stderr string) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	read, write := io.Pipe()
+	var problems rig.LockedBuffer
+	ended := make(chan int)
+	go func() {
+		defer write.Close()
+		code := run(desk.Program{Ctx: ctx, Stdin: strings.NewReader(""), Stdout: write, Stderr: &problems}, []string{"serve", "--config", file, "--no-watch"})
+		go func() { ended <- code }()
+	}()
+	for lines := bufio.NewScanner(read); lines.Scan(); {
+		ready = ready || strings.HasPrefix(lines.Text(), "ready: ")
+		stop()
+	}
+	return <-ended, ready, problems.String()
+}
+
+// tree is what there is in this folder: names, modes, sizes and times.
+func tree(t *testing.T) (all []string) {
+	t.Helper()
+	require.NoError(t, filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		all = append(all, fmt.Sprint(path, info.Mode(), info.Size(), info.ModTime()))
+		return err
+	}))
+	return all
+}
+
+var (
+	update = flag.Bool("update", false, "write the golden files in testdata anew")
+	ports  = regexp.MustCompile(`:[0-9]{4,5}"`)
+)
+
+// requireGolden holds what was said to a file.
+func requireGolden(t *testing.T, file, said string) {
+	t.Helper()
+	here, err := os.Getwd()
+	require.NoError(t, err)
+	said = ports.ReplaceAllString(strings.ReplaceAll(said, here, "HERE"), `:PORT"`)
+	require.NotContains(t, said, "hush")
+	if *update {
+		require.NoError(t, os.WriteFile(file, []byte(said), 0o644))
+	}
+	assert.Empty(t, cmp.Diff(rig.Read(t, file), said), "problems (-want +got)")
+}
 
 // shopHash is the hash of an api_key.
 const shopHash = "e8d95748107aceb93f7fab2901c84c97372d2853a2aea63be35fc4b5822fa19c"
