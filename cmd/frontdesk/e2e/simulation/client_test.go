@@ -1,0 +1,224 @@
+package simulation
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"regexp"
+	"strings"
+	"time"
+
+	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/rig"
+)
+
+// client does something all day, and knows what has to be true of it.
+type client interface {
+	work(ctx context.Context) // until ctx ends
+	check()                   // what it was answered, while all is well
+	close()                   // at the end of the day
+	away()                    // it asks no more
+}
+
+// asking is what all clients have in common: a session, and a judge of each answer.
+type asking struct {
+	*world
+	name   string
+	random *rand.Rand
+	http   http.Client
+	base   string
+
+	key, token string
+	used       time.Time // the token
+	life       *gateway  // that gave it
+}
+
+func (w *world) asker(name string) *asking {
+	n := uint64(len(name))
+	for _, c := range name {
+		n = n*31 + uint64(c)
+	}
+	a := &asking{world: w, name: name, random: rand.New(rand.NewPCG(w.seed, n)), base: "http://" + public + "/webservice_v2", key: rig.FullKey}
+	transport := &http.Transport{DialContext: w.net.dialer(name), MaxIdleConnsPerHost: 8, DisableCompression: true}
+	a.http.Transport = transport
+	if c, err := desk.LoadConfig(w.folder() + "/" + configName); err == nil {
+		held, err := rig.ContractOf(c, desk.ProductionEnvironment)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		a.http.Transport = &rig.Holding{RoundTripper: transport, Contract: held, Base: &a.base, Fault: func(err error) { w.fault("%s: %v", name, err) }}
+	}
+	return a
+}
+
+func (c *asking) away() {
+	switch t := c.http.Transport.(type) {
+	case *rig.Holding:
+		t.RoundTripper.(*http.Transport).CloseIdleConnections()
+	case *http.Transport:
+		t.CloseIdleConnections()
+	}
+}
+
+// pause is what a client thinks for, so that time passes.
+func (c *asking) pause() {
+	time.Sleep(time.Duration(1+c.random.IntN(200)) * time.Millisecond)
+}
+
+// send sends one request. There is no answer if the connection failed, which needs an excuse, as an
+// answer of 500 and above does: then nobody knows whether it was done.
+func (c *asking) send(method, path, token, body string, headers ...string) (a rig.Answer, known bool) {
+	began := time.Now()
+	target := path
+	if strings.HasPrefix(path, "/") {
+		target = c.base + path
+	}
+	req, err := http.NewRequest(method, target, strings.NewReader(body))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if token != "" {
+		req.Header.Set("token", token)
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	resp, err := c.http.Do(req)
+	if err == nil {
+		a.Status, a.Header = resp.StatusCode, resp.Header
+		a.Body, err = io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+	}
+	if err != nil || a.Status >= 500 {
+		if !c.excused(began) {
+			c.fault("%s: %s %s while all is well: %d %s %v", c.name, method, path, a.Status, a.Body, err)
+		}
+		return a, false
+	}
+	return a, true
+}
+
+// live is how long an unused session lives; those in memory end with their gateway.
+const live30 = 29 * time.Minute
+
+// ask sends a request with a session; it logs in where there is none, or none any more.
+func (c *asking) ask(method, path, body string, headers ...string) (a rig.Answer, known bool) {
+	for range 3 {
+		if c.token == "" && !c.logIn() {
+			return a, false
+		}
+		began, life := time.Now(), c.life
+		if a, known = c.send(method, path, c.token, body, headers...); !known {
+			return a, false
+		}
+		if a.Status != http.StatusUnauthorized {
+			c.used = began
+			return a, true
+		}
+		if began.Sub(c.used) < live30 && life == c.serving.Load() && life.since.Before(c.used) {
+			c.fault("%s: %s %s: a session that lives was refused: %s", c.name, method, path, a.Body)
+		}
+		c.token = ""
+	}
+	return a, false
+}
+
+func (c *asking) logIn() bool {
+	life := c.serving.Load()
+	a, known := c.send("GET", rig.LoginPath(c.key, "demo", "demo"), "", "")
+	if !known {
+		return false
+	}
+	var body struct{ Token string }
+	if json.Unmarshal(a.Body, &body) != nil || a.Status != http.StatusOK {
+		c.fault("%s: a log-in was answered %d: %s", c.name, a.Status, a.Body)
+		return false
+	}
+	c.token, c.used = body.Token, time.Now()
+	if c.life = life; life != c.serving.Load() || life == nil { // nobody knows which gave it
+		c.token = ""
+		return false
+	}
+	return true
+}
+
+// want sends a request that has to be answered with one of these, if it is answered at all.
+func (c *asking) want(statuses []int, method, path, body string, headers ...string) (a rig.Answer, known bool) {
+	if a, known = c.ask(method, path, body, headers...); !known {
+		return a, false
+	}
+	for _, s := range statuses {
+		if a.Status == s {
+			return a, true
+		}
+	}
+	c.fault("%s: %s %s %s was answered %d, not %v: %s", c.name, method, path, body, a.Status, statuses, a.Body)
+	return a, false
+}
+
+// record is a record of an answer.
+func record(a rig.Answer) map[string]any {
+	var body struct{ Data map[string]any }
+	_ = json.Unmarshal(a.Body, &body)
+	return body.Data
+}
+
+func number(v any) int {
+	f, _ := v.(float64)
+	return int(f)
+}
+
+// list reads a list to its end; what was not answered is a fault.
+func (c *asking) list(path string, headers ...string) (all []map[string]any) {
+	join := "?"
+	if strings.Contains(path, "?") {
+		join = "&"
+	}
+	for after := 0; ; {
+		a, known := c.want([]int{200}, "GET", fmt.Sprintf("%s%spage_size=200&after=%d", path, join, after), "", headers...)
+		var page struct{ Data []map[string]any }
+		if !known || json.Unmarshal(a.Body, &page) != nil {
+			c.fault("%s: the list %s was not answered: %d %s", c.name, path, a.Status, a.Body)
+			return all
+		}
+		if len(page.Data) == 0 {
+			return all
+		}
+		all = append(all, page.Data...)
+		after = number(page.Data[len(page.Data)-1]["id"])
+	}
+}
+
+// ready holds the gateway to what operators see while all is well.
+func (w *world) ready() {
+	o := http.Client{Transport: &http.Transport{DialContext: w.net.dialer(operator), DisableKeepAlives: true, DisableCompression: true}}
+	for _, path := range []string{"/readyz", "/metrics", "/", "/keys", "/refusals", "/callbacks", "/backends"} {
+		resp, err := o.Get("http://" + operators + path)
+		if err != nil {
+			w.fault("operators: %s: %v", path, err)
+			continue
+		}
+		body, err := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		if err != nil || resp.StatusCode != http.StatusOK {
+			w.fault("operators: %s while all is well: %d %s %v", path, resp.StatusCode, tail(string(body), 600), err)
+		}
+	}
+}
+
+// injected are the words of faults that the simulation makes itself.
+var injected = regexp.MustCompile(`panic in a driver of the simulation`)
+
+// judgeLogs finds what no log may have: a panic of our own.
+func (w *world) judgeLogs() {
+	for _, g := range w.graves {
+		for line := range strings.Lines(g.log.String()) {
+			if strings.Contains(line, "panic") && !injected.MatchString(line) {
+				w.fault("%s logged %s", g.name, line)
+			}
+		}
+	}
+}

@@ -1,0 +1,113 @@
+package simulation
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"time"
+)
+
+// follower keeps a copy of all contacts by what has changed.
+type follower struct {
+	*asking
+	cursor string
+	copy   map[int]map[string]any
+}
+
+func (c *follower) work(ctx context.Context) {
+	for ; ctx.Err() == nil; sleep(ctx, time.Duration(c.random.Int64N(int64(3*time.Second)))) {
+		if c.cursor != "" || c.begin() {
+			c.next()
+		}
+	}
+}
+
+type changesPage struct {
+	Data []struct {
+		ID     int
+		Kind   string
+		Record map[string]any
+	}
+	Cursor string
+	More   bool
+}
+
+// begin takes the cursor of now, and then reads everything.
+func (c *follower) begin() bool {
+	a, known := c.want([]int{200, 503}, "GET", "/changes?resource=contact", "")
+	var page changesPage
+	if !known || a.Status != 200 || json.Unmarshal(a.Body, &page) != nil {
+		return false
+	}
+	c.copy = map[int]map[string]any{}
+	for after := 0; ; {
+		a, known := c.want([]int{200}, "GET", fmt.Sprintf("/contact?page_size=50&after=%d", after), "")
+		var list struct{ Data []map[string]any }
+		if !known || json.Unmarshal(a.Body, &list) != nil {
+			return false
+		}
+		if len(list.Data) == 0 {
+			break
+		}
+		for _, rec := range list.Data {
+			after = number(rec["id"])
+			c.copy[after] = rec
+		}
+	}
+	c.cursor = page.Cursor
+	return true
+}
+
+// next applies a page of changes, and tells whether there may be more.
+func (c *follower) next() bool {
+	a, known := c.want([]int{200, 410}, "GET", "/changes?resource=contact&records=1&page_size=20&after="+c.cursor, "")
+	if !known {
+		return false
+	}
+	var page changesPage
+	if a.Status == 410 {
+		c.fault("%s: its cursor is gone: %s", c.name, a.Body)
+		c.cursor = ""
+		return false
+	}
+	if err := json.Unmarshal(a.Body, &page); err != nil {
+		c.fault("%s: %v in %s", c.name, err, a.Body)
+	}
+	for _, change := range page.Data {
+		if change.Kind == "deleted" {
+			delete(c.copy, change.ID)
+		} else {
+			c.copy[change.ID] = change.Record
+		}
+	}
+	c.cursor = page.Cursor
+	return page.More
+}
+
+// check brings the copy up to date: it is the list.
+func (c *follower) check() {
+	if c.cursor == "" && !c.begin() {
+		c.fault("%s: it cannot begin while all is well", c.name)
+		return
+	}
+	list := c.list("/contact", "Cache-Control", "no-cache")
+	for c.next() {
+	}
+	want := map[int]map[string]any{}
+	for _, rec := range list {
+		want[number(rec["id"])] = rec
+	}
+	for id, rec := range want {
+		if !reflect.DeepEqual(rec, c.copy[id]) {
+			c.fault("%s: contact %d is %v, and in the copy %v", c.name, id, rec, c.copy[id])
+		}
+	}
+	for id, rec := range c.copy {
+		if want[id] == nil {
+			c.fault("%s: the copy has contact %d, which is gone: %v", c.name, id, rec)
+		}
+	}
+}
+
+func (c *follower) close() {}

@@ -1,0 +1,114 @@
+package simulation
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/rig"
+)
+
+// Where everybody listens.
+const (
+	public    = "127.0.0.1:8080"
+	operators = "127.0.0.1:9090"
+	receivers = "hooks.example.com:443"
+	service   = "service.example.com:80"
+)
+
+// configName is the file of a gateway's configuration in its folder.
+const configName = "frontdesk.yaml"
+
+// gateway is one life of the program.
+type gateway struct {
+	name   string
+	folder string // all that it has on disk
+	log    *rig.LockedBuffer
+	stop   context.CancelFunc
+	ended  chan struct{}
+	failed error
+	since  time.Time // it serves
+}
+
+// begin starts the program on the present folder, and returns when it serves.
+func (w *world) begin() {
+	w.t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	w.lives++
+	g := &gateway{name: "gateway " + string(rune('A'+w.lives%26)) + strings.Repeat("'", w.lives/26), folder: w.folder(), log: new(rig.LockedBuffer), stop: stop, ended: make(chan struct{})}
+	w.write()
+	said, out := io.Pipe()
+	program := desk.Program{
+		Ctx: ctx, Stdin: strings.NewReader(""), Stdout: out, Stderr: g.log, Wrap: w.system.wrap(w), Signals: make(chan os.Signal), LogDelay: time.Second,
+		Listen: func(_, address string) (net.Listener, error) { return w.net.listen(g.name, address) }, Dial: w.net.dialer(g.name),
+	}
+	go func() {
+		defer close(g.ended)
+		g.failed = desk.ServeConfig(program, filepath.Join(g.folder, configName), true)
+		_ = out.Close()
+	}()
+	scanner := bufio.NewScanner(said)
+	for scanner.Scan() && !strings.HasPrefix(scanner.Text(), "ready: ") {
+	}
+	go func() { _, _ = io.Copy(io.Discard, said) }()
+	g.since = time.Now()
+	w.serving.Store(g)
+	w.tell("%s serves", g.name)
+}
+
+// kill leaves of the program what a kill -9 leaves: its files as they are at this moment. What
+// goes on of it is alone with files of its own, and nobody hears of it.
+func (w *world) kill() {
+	g := w.serving.Swap(nil)
+	synctest.Wait()
+	next := w.nextFolder()
+	require.NoError(w.t, copyFolder(g.folder, next))
+	w.net.cut(g.name, true)
+	w.tell("%s is killed", g.name)
+	g.stop()
+	w.buried.Go(func() { <-g.ended })
+	w.graves = append(w.graves, g)
+}
+
+// end stops the program as SIGTERM does.
+func (w *world) end() {
+	g := w.serving.Load()
+	w.tell("%s is stopped", g.name)
+	g.stop()
+	<-g.ended
+	w.serving.Store(nil)
+	if g.failed != nil {
+		w.fault("a stop ended with %v", g.failed)
+	}
+	w.graves = append(w.graves, g)
+}
+
+// copyFolder copies files but for those that hold a lock or memory of a process.
+func copyFolder(from, to string) error {
+	return filepath.WalkDir(from, func(path string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		target := to + strings.TrimPrefix(path, from)
+		switch {
+		case d.IsDir():
+			return os.MkdirAll(target, 0o700)
+		case strings.HasSuffix(path, "-shm"), strings.HasSuffix(path, "-serve"), !d.Type().IsRegular():
+			return nil
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(target, data, 0o600)
+	})
+}

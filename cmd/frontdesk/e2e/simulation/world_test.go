@@ -1,0 +1,302 @@
+package simulation
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/gateway/webhook/webhooktest"
+)
+
+// system is what is behind the gateway.
+type system interface {
+	// begin makes it, in the folder that the gateway begins with.
+	begin(w *world)
+	// config are members of the section backend.
+	config(folder string) string
+	// wrap may put something around the driver.
+	wrap(w *world) desk.WrapDriver
+	// troubles are those that it can have.
+	troubles(w *world) []trouble
+	// behind changes records as others do who know no gateway.
+	behind(w *world, random *rand.Rand)
+	// names are the contacts that it has of the client, by name, with their payment days; nil where the gateway has the records.
+	names(w *world) map[string]string
+	// again tells that work which was cut off is done again, once.
+	again() bool
+}
+
+// world is a day of one seed.
+type world struct {
+	t      *testing.T
+	seed   uint64
+	system system
+	net    *network
+	random *rand.Rand
+	root   string
+
+	serving atomic.Pointer[gateway]
+	lives   int
+	folders int
+	buried  sync.WaitGroup // of those that were killed
+	graves  []*gateway
+	ca      string // file
+	hooks   *hooks
+
+	writing sync.Mutex
+	keys    string // sections of the configuration
+	broken  string // text that makes the configuration one that cannot be used
+
+	mu       sync.Mutex
+	story    []string
+	faults   []string
+	troubled []span // when something was not as it should be
+}
+
+// span is a time in which something was not as it should be; until is zero while it lasts.
+type span struct {
+	what        string
+	from, until time.Time
+}
+
+// most is how many violations are told.
+const most = 12
+
+func (w *world) tell(format string, values ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.story = append(w.story, time.Now().UTC().Format("02 15:04:05.000 ")+fmt.Sprintf(format, values...))
+}
+
+// fault says that a promise was broken.
+func (w *world) fault(format string, values ...any) {
+	text := fmt.Sprintf(format, values...)
+	w.tell("BROKEN: %s", text)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.faults = append(w.faults, text)
+}
+
+// trouble is something that goes wrong for a while. What it excuses it excuses for so much longer.
+type trouble struct {
+	name       string
+	begin, end func()
+	after      time.Duration
+}
+
+// recovers is how long circuits and waits may take to be over.
+const recovers = 15 * time.Second
+
+// during notes that something is not as it should be while f runs, and for a time after it.
+func (w *world) during(what string, after time.Duration, f func()) {
+	w.mu.Lock()
+	w.troubled = append(w.troubled, span{what: what, from: time.Now()})
+	n := len(w.troubled) - 1
+	w.mu.Unlock()
+	f()
+	w.mu.Lock()
+	w.troubled[n].until = time.Now().Add(max(after, recovers))
+	w.mu.Unlock()
+}
+
+// excused tells whether something was not as it should be at some time since then.
+func (w *world) excused(since time.Time) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, s := range w.troubled {
+		if s.until.IsZero() || !s.until.Before(since) {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *world) folder() string { return filepath.Join(w.root, fmt.Sprint("life ", w.folders)) }
+
+func (w *world) nextFolder() string {
+	w.folders++
+	return w.folder()
+}
+
+// write writes the configuration, which a change may change before.
+func (w *world) write(change ...func()) {
+	w.writing.Lock()
+	defer w.writing.Unlock()
+	for _, f := range change {
+		f()
+	}
+	text := fmt.Sprintf(`
+server: {listen: %q, vendor: Example}
+ops: {listen: %q}
+backend: {%s}
+mail: {folder: %q}
+webhooks: {allow_hosts: ["hooks.example.com"], ca_file: %q}
+api_keys:
+%s%s`, public, operators, w.system.config(w.folder()), filepath.Join(w.folder(), "mail"), w.ca, w.keys, w.broken)
+	file := filepath.Join(w.folder(), configName)
+	require.NoError(w.t, os.WriteFile(file+".new", []byte(text), 0o600))
+	require.NoError(w.t, os.Rename(file+".new", file))
+}
+
+// phases is into how many parts a day is divided, in which all are busy for half a minute.
+const phases = 8
+
+// live lives a day of a seed. It fails the test with what was promised and not held.
+func live(t *testing.T, seed uint64, s system) {
+	// Names of sockets are short, so that a gateway in such a folder has none: nobody could wait for it.
+	root := filepath.Join(t.TempDir(), strings.Repeat("far-", 24))
+	require.NoError(t, os.MkdirAll(root, 0o700))
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(time.Date(2026, 11, 29, 0, 0, 0, 0, time.UTC)))
+		random := rand.New(rand.NewPCG(seed, 0))
+		var mu sync.Mutex
+		delays := rand.New(rand.NewPCG(seed, 1))
+		w := &world{t: t, seed: seed, system: s, random: random, root: root}
+		w.net = newNetwork(func() time.Duration {
+			mu.Lock()
+			defer mu.Unlock()
+			return time.Duration(delays.IntN(500)) * time.Microsecond
+		})
+		w.day()
+	})
+}
+
+func (w *world) day() {
+	require.NoError(w.t, os.MkdirAll(w.folder(), 0o700))
+	authority := webhooktest.NewAuthority(w.t)
+	w.ca = authority.File(w.t)
+	w.keys = rig.KeyConfig("full", rig.FullKey, "    allow: [\"* /*\"]\n")
+	w.hooks = w.listen(authority)
+	w.system.begin(w)
+	w.begin()
+	all := w.clients()
+	for n := range phases {
+		w.phase(all)
+		if len(w.faults) > 0 {
+			break
+		}
+		if n < phases-1 {
+			time.Sleep(time.Duration(w.random.Int64N(int64(4 * time.Hour))))
+		}
+	}
+	if len(w.faults) == 0 {
+		time.Sleep(time.Hour) // all that is tried again is through
+		for _, c := range all {
+			c.close()
+		}
+	}
+	for _, c := range all {
+		c.away()
+	}
+	w.end()
+	w.buried.Wait()
+	w.hooks.close()
+	time.Sleep(time.Minute) // fasthttp's cleaners notice that they were stopped
+	w.judgeLogs()
+	if len(w.faults) > 0 {
+		w.t.Errorf("seed %d on %T:\n%s\nThe day:\n%s\nThe log's end:\n%s", w.seed, w.system, strings.Join(w.faults[:min(len(w.faults), most)], "\n"),
+			strings.Join(w.story, "\n"), tail(w.graves[len(w.graves)-1].log.String(), 4000))
+	}
+}
+
+func tail(s string, n int) string { return s[max(0, len(s)-n):] }
+
+// phase has everybody busy while things go wrong, and then looks whether all is as it was answered.
+func (w *world) phase(all []client) {
+	ctx, stop := context.WithCancel(context.Background())
+	var busy sync.WaitGroup
+	for _, c := range all {
+		busy.Go(func() { c.work(ctx) })
+	}
+	length := time.Duration(20+w.random.IntN(20)) * time.Second
+	timer := time.AfterFunc(length, stop)
+	w.trouble(ctx)
+	<-ctx.Done()
+	timer.Stop()
+	busy.Wait()
+	time.Sleep(90 * time.Second) // longer than anything that is left of a trouble
+	w.ready()
+	for _, c := range all {
+		c.check()
+	}
+}
+
+// trouble has things go wrong, one after the other or at once, until the phase ends; by then all is well.
+func (w *world) trouble(ctx context.Context) {
+	var under sync.WaitGroup
+	known := append(w.ownTroubles(), w.system.troubles(w)...)
+	lives := sync.Mutex{}
+	for ctx.Err() == nil {
+		sleep(ctx, time.Duration(w.random.Int64N(int64(6*time.Second))))
+		which, lasts, calm := w.random.IntN(len(known)+3), time.Duration(w.random.Int64N(int64(12*time.Second))), w.random.IntN(4) > 0
+		if ctx.Err() != nil {
+			break
+		}
+		if which >= len(known) { // a life ends, the most frequent of all
+			lives.Lock()
+			w.during("life", 0, func() {
+				if which == len(known) {
+					w.end()
+				} else {
+					w.kill()
+				}
+				time.Sleep(lasts / 4)
+				w.begin()
+			})
+			lives.Unlock()
+			continue
+		}
+		run := func() {
+			w.during(known[which].name, known[which].after, func() {
+				w.tell("trouble begins: %s", known[which].name)
+				known[which].begin()
+				time.Sleep(lasts)
+				known[which].end()
+				w.tell("trouble ends: %s", known[which].name)
+			})
+		}
+		if calm {
+			run()
+		} else {
+			under.Go(run)
+		}
+	}
+	under.Wait()
+}
+
+// sleep is time.Sleep that a context ends.
+func sleep(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+// ownTroubles are those that need no system.
+func (w *world) ownTroubles() []trouble {
+	all := []trouble{
+		{name: "connections are cut", begin: func() {}, end: func() {
+			if g := w.serving.Load(); g != nil {
+				w.net.cut(g.name, false)
+			}
+		}},
+		{name: "a configuration that cannot be used",
+			begin: func() { w.write(func() { w.broken = "  - {name: nonsense, allow: 7}\n" }) }, end: func() { w.write(func() { w.broken = "" }) }},
+	}
+	for _, does := range hookDoes {
+		all = append(all, trouble{name: "receivers: " + does, begin: func() { w.hooks.does.Store(does) }, end: func() { w.hooks.does.Store("") }})
+	}
+	return all
+}
