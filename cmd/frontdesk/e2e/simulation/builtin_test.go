@@ -19,7 +19,7 @@ import (
 )
 
 func TestBuiltIn(t *testing.T) {
-	live(t, 1, &builtIn{})
+	seeds(t, func() system { return &builtIn{} })
 }
 
 // builtIn is the built-in administration on SQLite, whose writes take a while, and which fails.

@@ -92,6 +92,9 @@ func (c *asking) send(method, path, token, body string, headers ...string) (a ri
 		a.Body, err = io.ReadAll(resp.Body)
 		_ = resp.Body.Close()
 	}
+	if strings.HasPrefix(path, "/webhook?") && a.Status == 500 { // as a work ended
+		return a, true
+	}
 	if err != nil || a.Status >= 500 {
 		if !c.excused(began) {
 			c.fault("%s: %s %s while all is well: %d %s %v", c.name, method, path, a.Status, a.Body, err)
@@ -164,6 +167,13 @@ func record(a rig.Answer) map[string]any {
 	var body struct{ Data map[string]any }
 	_ = json.Unmarshal(a.Body, &body)
 	return body.Data
+}
+
+// read reads the body of an answer.
+func (c *asking) read(a rig.Answer, into any) {
+	if err := json.Unmarshal(a.Body, into); err != nil {
+		c.fault("%s: %v in %s", c.name, err, a.Body)
+	}
 }
 
 func number(v any) int {

@@ -75,7 +75,7 @@ func (c *writer) create() {
 	for range 3 {
 		a, known := c.want([]int{201, 409}, "POST", "/contact", r.body, keyed(r.key)...)
 		if known && a.Status == 201 {
-			r.id, r.may, r.first = number(record(a)["id"]), []string{v}, string(a.Body)
+			r.id, r.may, r.first, r.settles = number(record(a)["id"]), []string{v}, string(a.Body), time.Time{}
 			r.etags[v] = a.Header.Get("ETag")
 			c.matches(r, a)
 			return
@@ -176,7 +176,7 @@ func (c *writer) contend(r *contact) {
 	}
 	results := make(chan result)
 	token := c.token
-	var all []string
+	all := []string{r.may[0]} // what changes nothing is no contender
 	for range 3 {
 		v := c.value()
 		for slices.Contains(all, v) {

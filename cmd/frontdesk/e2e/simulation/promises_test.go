@@ -1,0 +1,133 @@
+package simulation
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"time"
+)
+
+// promised asks for long work, two new contacts at once, and keeps what it was promised.
+type promised struct {
+	*asking
+	all   []*promise
+	count int
+}
+
+type promise struct {
+	ids   []string // of one work that was asked for under one key
+	names [2]string
+	at    time.Time // it was asked for
+}
+
+var promiseID = regexp.MustCompile(`/webhook\?id=([0-9A-Za-z_-]+)$`)
+
+func (c *promised) work(ctx context.Context) {
+	for ; ctx.Err() == nil; sleep(ctx, time.Duration(c.random.Int64N(int64(2*time.Second)))) {
+		c.count++
+		p := &promise{at: time.Now()}
+		for i := range p.names {
+			p.names[i] = fmt.Sprintf("%s %d-%d", c.name, c.count, i)
+		}
+		c.all = append(c.all, p)
+		headers := keyed([]string{"", fmt.Sprintf("job-%d", c.count)}[c.random.IntN(2)])
+		body := fmt.Sprintf(`{"records":[{"kind":"person","name":%q},{"kind":"person","name":%q}],"webhook_url":"https://hooks.example.com/hook?n=%d"}`, p.names[0], p.names[1], c.count)
+		for try := range 4 {
+			a, known := c.want([]int{202, 409}, "POST", "/contact/bulk", body, headers...)
+			if known && a.Status == 202 {
+				id := promiseID.FindStringSubmatch(a.Header.Get("Location"))
+				if id == nil {
+					c.fault("%s: a promise without an id: %s", c.name, a.Header.Get("Location"))
+					break
+				}
+				p.ids = append(p.ids, id[1])
+			}
+			if headers == nil || known && try == 0 && c.random.IntN(3) > 0 {
+				break
+			}
+			time.Sleep(time.Second)
+		}
+	}
+}
+
+func (c *promised) check() {}
+
+// close holds everything to what was promised: the call, the result, and the contacts, once.
+func (c *promised) close() {
+	there := map[string][]int{}
+	for _, rec := range c.list("/contact", "Cache-Control", "no-cache") {
+		name := fmt.Sprint(rec["name"])
+		there[name] = append(there[name], number(rec["id"]))
+	}
+	results := 0
+	for _, p := range c.all {
+		first := ""
+		for _, id := range p.ids {
+			if c.hooks.heard(id) == 0 {
+				c.fault("%s: nobody was called about %s", c.name, id)
+			}
+			result, done := c.result(p, id)
+			if !done {
+				continue
+			}
+			results++
+			if first == "" {
+				first = result
+			}
+			if result != first {
+				c.fault("%s: two works under one key have the results %s and %s", c.name, first, result)
+			}
+			c.holds(p, id, result, there)
+		}
+		for _, name := range p.names {
+			if len(there[name]) > 1 {
+				c.fault("%s: %q was made %d times", c.name, name, len(there[name]))
+			}
+		}
+	}
+	c.tell("%d works were promised, and have %d results", len(c.all), results)
+}
+
+// result is that of a work. There may be none where the system failed, or where work that was cut off
+// is not done again.
+func (c *promised) result(p *promise, id string) (text string, done bool) {
+	a, known := c.ask("GET", "/webhook?id="+id, "")
+	if known && a.Status == 500 {
+		if !c.happened("the administration", p.at) && (c.system.again() || !c.happened("life", p.at)) {
+			c.fault("%s: the work %s of %s failed", c.name, id, p.at)
+		}
+		return "", false
+	}
+	if !known || a.Status != 200 {
+		c.fault("%s: the result of %s was answered %d: %s", c.name, id, a.Status, a.Body)
+		return "", false
+	}
+	address, _ := record(a)["url"].(string)
+	file, known := c.send("GET", address, "", "")
+	if !known || file.Status != 200 {
+		c.fault("%s: the file of %s was answered %d: %s", c.name, id, file.Status, file.Body)
+		return "", false
+	}
+	return string(file.Body), true
+}
+
+// holds holds what there is to a result.
+func (c *promised) holds(p *promise, id, result string, there map[string][]int) {
+	var body struct {
+		Data []struct{ Index, Status, ID int }
+	}
+	if err := json.Unmarshal([]byte(result), &body); err != nil || len(body.Data) != len(p.names) {
+		c.fault("%s: the result of %s is %s", c.name, id, result)
+		return
+	}
+	for i, one := range body.Data {
+		ids := there[p.names[i]]
+		if one.Status == 201 && (len(ids) != 1 || ids[0] != one.ID) {
+			c.fault("%s: the result of %s has %q as %d, and the list %v", c.name, id, p.names[i], one.ID, ids)
+		}
+		if one.Status != 201 && one.Status < 500 {
+			c.fault("%s: %q was refused: %s", c.name, p.names[i], result)
+		}
+	}
+}
