@@ -59,7 +59,7 @@ const serviceSheet = `format: 2
 source: {http: {url: "http://service.example.com", timeout: 8s, walk: {query: {from: "{page.offset}", count: "{page.limit}"}, result: items, paging: {style: offset, size: 20, total: total}%s}}}
 keep: keep.db
 client: org
-copy: {every: 5s, max_age: 2h}
+copy: {every: 30s, max_age: 2h}
 rules: backend
 accounts: {users: [{username: demo, password_hash: %q, email: n@example.nl, client: {id: 1, name: Noord}}]}
 resources:

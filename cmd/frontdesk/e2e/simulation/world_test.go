@@ -220,7 +220,7 @@ func (w *world) day() {
 			break
 		}
 		if n < phases-1 {
-			time.Sleep(time.Duration(w.random.Int64N(int64(4 * time.Hour))))
+			time.Sleep(time.Duration(w.random.Int64N(int64(2 * time.Hour))))
 		}
 	}
 	if len(w.faults) == 0 {
@@ -238,6 +238,7 @@ func (w *world) day() {
 	time.Sleep(time.Minute) // fasthttp's cleaners notice that they were stopped
 	w.judgeLogs()
 	if len(w.faults) > 0 {
+		_ = os.WriteFile("/tmp/simlog-"+fmt.Sprint(w.seed), []byte(w.graves[len(w.graves)-1].log.String()), 0o600)
 		w.t.Errorf("seed %d on %T:\n%s\nThe day:\n%s\nThe log's end:\n%s", w.seed, w.system, strings.Join(w.faults[:min(len(w.faults), most)], "\n"),
 			strings.Join(w.story, "\n"), tail(w.graves[len(w.graves)-1].log.String(), 4000))
 	}
@@ -269,7 +270,7 @@ func (w *world) phase(all []client) {
 func (w *world) trouble(ctx context.Context) {
 	var under sync.WaitGroup
 	known := append(w.ownTroubles(), w.system.troubles(w)...)
-	lives := sync.Mutex{}
+	lives := make(chan struct{}, 1) // no mutex: in a bubble no time passes for who waits for one
 	for ctx.Err() == nil {
 		sleep(ctx, time.Duration(w.random.Int64N(int64(6*time.Second))))
 		which, lasts, calm := w.random.IntN(len(known)+3), time.Duration(w.random.Int64N(int64(12*time.Second))), w.random.IntN(4) > 0
@@ -277,7 +278,7 @@ func (w *world) trouble(ctx context.Context) {
 			break
 		}
 		if which >= len(known) { // a life ends, the most frequent of all
-			lives.Lock()
+			lives <- struct{}{}
 			w.during("life", 0, func() {
 				if which == len(known) {
 					w.end()
@@ -287,13 +288,13 @@ func (w *world) trouble(ctx context.Context) {
 				time.Sleep(lasts / 4)
 				w.begin()
 			})
-			lives.Unlock()
+			<-lives
 			continue
 		}
 		run := func() {
 			if known[which].alone {
-				lives.Lock()
-				defer lives.Unlock()
+				lives <- struct{}{}
+				defer func() { <-lives }()
 			}
 			w.during(known[which].name, known[which].after, func() {
 				w.tell("trouble begins: %s", known[which].name)
