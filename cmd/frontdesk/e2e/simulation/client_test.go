@@ -32,7 +32,7 @@ type asking struct {
 	base   string
 
 	key, token string
-	used       time.Time // the token
+	born       time.Time // of the token
 	life       *gateway  // that gave it
 }
 
@@ -104,8 +104,8 @@ func (c *asking) send(method, path, token, body string, headers ...string) (a ri
 	return a, true
 }
 
-// live is how long an unused session lives; those in memory end with their gateway.
-const live30 = 29 * time.Minute
+// sessionLives is how long a session lives at least; those in memory end with their gateway.
+const sessionLives = 29 * time.Minute
 
 // ask sends a request with a session; it logs in where there is none, or none any more.
 func (c *asking) ask(method, path, body string, headers ...string) (a rig.Answer, known bool) {
@@ -118,10 +118,9 @@ func (c *asking) ask(method, path, body string, headers ...string) (a rig.Answer
 			return a, false
 		}
 		if a.Status != http.StatusUnauthorized {
-			c.used = began
 			return a, true
 		}
-		if began.Sub(c.used) < live30 && life == c.serving.Load() && life.since.Before(c.used) {
+		if began.Sub(c.born) < sessionLives && life == c.serving.Load() {
 			c.fault("%s: %s %s: a session that lives was refused: %s", c.name, method, path, a.Body)
 		}
 		c.token = ""
@@ -140,7 +139,7 @@ func (c *asking) logIn() bool {
 		c.fault("%s: a log-in was answered %d: %s", c.name, a.Status, a.Body)
 		return false
 	}
-	c.token, c.used = body.Token, time.Now()
+	c.token, c.born = body.Token, time.Now()
 	if c.life = life; life != c.serving.Load() || life == nil { // nobody knows which gave it
 		c.token = ""
 		return false
