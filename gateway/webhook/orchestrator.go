@@ -83,9 +83,9 @@ type Orchestrator struct {
 	work     chan struct{} // there may be work
 	calls    chan struct{} // there may be calls
 	sleepers chan struct{} // what a job sleeps for may have come
-	taking   sync.Mutex    // held by the worker that takes a job
+	taking   chan struct{} // held by the worker that takes a job
 	summing  chan struct{} // held by whoever sums up what jobs take
-	clearing sync.Mutex    // held by the worker that has results give way
+	clearing chan struct{} // held by the worker that has results give way
 	book     book          // of the room that is taken
 	crowded  atomic.Bool   // it was told that results take most of their space
 	working  *slots        // of jobs that are worked on
@@ -99,7 +99,7 @@ type Orchestrator struct {
 func Start(c Config) *Orchestrator {
 	o := &Orchestrator{
 		Config: c, work: make(chan struct{}, c.Workers), calls: make(chan struct{}, 1), sleepers: make(chan struct{}, 1), working: newSlots(c.Workers), calling: newSlots(c.Calls),
-		stopping: make(chan struct{}), idle: make(chan struct{}), summing: make(chan struct{}, 1),
+		stopping: make(chan struct{}), idle: make(chan struct{}), summing: make(chan struct{}, 1), taking: make(chan struct{}, 1), clearing: make(chan struct{}, 1),
 	}
 	o.stop = sync.OnceFunc(func() { close(o.stopping) })
 	o.ctx, o.cancel = context.WithCancel(context.Background())

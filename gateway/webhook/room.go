@@ -235,8 +235,8 @@ const clearAtOnce = 100
 func (o *Orchestrator) clear(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, reserveTime)
 	defer cancel()
-	o.clearing.Lock()
-	defer o.clearing.Unlock()
+	o.clearing <- struct{}{}
+	defer func() { <-o.clearing }()
 	r, err := o.Room(ctx)
 	if err != nil {
 		return err

@@ -120,8 +120,8 @@ func (o *Orchestrator) takeWork() bool {
 // claim takes the next job, of a client that does not have its share of the work
 // yet. One worker at a time looks, so that no two find the same job.
 func (o *Orchestrator) claim() (Job, error) {
-	o.taking.Lock()
-	defer o.taking.Unlock()
+	o.taking <- struct{}{}
+	defer func() { <-o.taking }()
 	_, full := o.working.left()
 	found, err := o.Store.NextWork(o.ctx, o.Clock(), o.able(), full)
 	if err != nil {
