@@ -2,20 +2,23 @@ package simulation
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/mapping"
 )
 
 func TestBuiltIn(t *testing.T) {
@@ -25,15 +28,24 @@ func TestBuiltIn(t *testing.T) {
 // builtIn is the built-in administration on SQLite, whose writes take a while, and which fails.
 type builtIn struct {
 	does atomic.Value // string
-	wait func() time.Duration
+	wait func()
 }
 
 func (s *builtIn) begin(w *world) {
 	s.does.Store("")
-	s.wait = w.net.delay
+	s.wait = w.pauses
 	data, err := rig.SampleFile()
 	require.NoError(w.t, err)
 	require.NoError(w.t, os.WriteFile(filepath.Join(w.folder(), desk.DatabaseFile), data, 0o600))
+	s.users(w, "INSERT INTO app_user SELECT 99, client_id, 'third', email, password_hash, 0, 0, created_at, NULL, NULL FROM app_user WHERE username = 'demo'")
+}
+
+// users changes the table of users, as others do.
+func (s *builtIn) users(w *world, text string, values ...any) {
+	again(w, filepath.Join(w.folder(), desk.DatabaseFile), func(db *sql.DB) error {
+		_, err := db.ExecContext(w.t.Context(), text, values...)
+		return err
+	})
 }
 
 func (s *builtIn) config(folder string) string {
@@ -48,17 +60,57 @@ func (s *builtIn) troubles(*world) (all []trouble) {
 	for _, does := range []string{"fails", "hangs", "panics"} {
 		all = append(all, trouble{name: "the administration " + does, begin: func() { s.does.Store(does) }, end: func() { s.does.Store("") }})
 	}
+	for _, does := range []string{"fails for one", "hangs for one"} {
+		all = append(all, trouble{name: "the administration " + does, only: "demo", begin: func() { s.does.Store(does) }, end: func() { s.does.Store("") }})
+	}
 	return all
 }
 
-func (s *builtIn) behind(*world, *rand.Rand)      {}
-func (s *builtIn) names(*world) map[string]string { return nil }
-func (s *builtIn) again() bool                    { return true }
+func (s *builtIn) behind(*world, *rand.Rand)           {}
+func (s *builtIn) names(*world, int) map[string]string { return nil }
+func (s *builtIn) mayHave(string) bool                 { return false }
+func (s *builtIn) again() bool                         { return true }
 
 // slowDriver has time pass before a transaction, within it, and after it.
 type slowDriver struct {
 	rig.FullDriver
 	s *builtIn
+}
+
+// for one is what reads of the first client meet.
+func (d slowDriver) forOne(ctx context.Context, client auth.Client) error {
+	switch does := d.s.does.Load(); {
+	case does == "fails for one" && client.ID == 1:
+		return errors.New("the simulation has the administration fail for a client")
+	case does == "hangs for one" && client.ID == 1:
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return nil
+}
+
+func (d slowDriver) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (mapping.Record, error) {
+	if err := d.forOne(ctx, q.Client); err != nil {
+		return mapping.Record{}, err
+	}
+	return d.FullDriver.Get(ctx, r, q)
+}
+
+func (d slowDriver) List(ctx context.Context, r *mapping.Resource, q backend.Query) (backend.Page, error) {
+	if err := d.forOne(ctx, q.Client); err != nil {
+		return backend.Page{}, err
+	}
+	return d.FullDriver.List(ctx, r, q)
+}
+
+func (d slowDriver) Export(ctx context.Context, client auth.Client, w io.Writer) (backend.Manifest, error) {
+	if err := d.forOne(ctx, client); err != nil {
+		return backend.Manifest{}, err
+	}
+	if d.s.does.Load() == "fails" {
+		return backend.Manifest{}, errors.New("the simulation has the administration fail")
+	}
+	return d.FullDriver.Export(ctx, client, w)
 }
 
 func (d slowDriver) Write(ctx context.Context, f func(backend.Tx) error) error {
@@ -71,12 +123,12 @@ func (d slowDriver) Write(ctx context.Context, f func(backend.Tx) error) error {
 	case "panics":
 		panic("panic in a driver of the simulation")
 	}
-	time.Sleep(d.s.wait())
+	d.s.wait()
 	err := d.FullDriver.Write(ctx, func(tx backend.Tx) error {
 		err := f(tx)
-		time.Sleep(d.s.wait())
+		d.s.wait()
 		return err
 	})
-	time.Sleep(d.s.wait())
+	d.s.wait()
 	return err
 }

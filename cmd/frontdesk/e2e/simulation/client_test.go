@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -27,6 +29,7 @@ type client interface {
 type asking struct {
 	*world
 	name   string
+	user   string
 	random *rand.Rand
 	http   http.Client
 	base   string
@@ -36,12 +39,12 @@ type asking struct {
 	life       *gateway  // that gave it
 }
 
-func (w *world) asker(name string) *asking {
+func (w *world) asker(user, name string) *asking {
 	n := uint64(len(name))
 	for _, c := range name {
 		n = n*31 + uint64(c)
 	}
-	a := &asking{world: w, name: name, random: rand.New(rand.NewPCG(w.seed, n)), base: "http://" + public + "/webservice_v2", key: rig.FullKey}
+	a := &asking{world: w, name: name, user: user, random: rand.New(rand.NewPCG(w.seed, n)), base: "http://" + public + "/webservice_v2", key: rig.FullKey}
 	transport := &http.Transport{DialContext: w.net.dialer(name), MaxIdleConnsPerHost: 8, DisableCompression: true}
 	a.http.Transport = transport
 	if c, err := desk.LoadConfig(w.folder() + "/" + configName); err == nil {
@@ -96,12 +99,17 @@ func (c *asking) send(method, path, token, body string, headers ...string) (a ri
 		return a, true
 	}
 	if err != nil || a.Status >= 500 {
-		if !c.excused(began) {
+		if !c.excuses(began) {
 			c.fault("%s: %s %s while all is well: %d %s %v", c.name, method, path, a.Status, a.Body, err)
 		}
 		return a, false
 	}
 	return a, true
+}
+
+// excuses tells whether something was not as it should be for this client at some time since then.
+func (c *asking) excuses(since time.Time) bool {
+	return c.excused(since, c.user, strings.Fields(c.name)[0])
 }
 
 // sessionLives is how long a session lives at least; those in memory end with their gateway.
@@ -130,7 +138,7 @@ func (c *asking) ask(method, path, body string, headers ...string) (a rig.Answer
 
 func (c *asking) logIn() bool {
 	life := c.serving.Load()
-	a, known := c.send("GET", rig.LoginPath(c.key, "demo", "demo"), "", "")
+	a, known := c.send("GET", rig.LoginPath(c.key, c.user, map[string]string{"other": "other"}[c.user]+map[bool]string{true: "demo"}[c.user != "other"]), "", "")
 	if !known {
 		return false
 	}
@@ -213,21 +221,68 @@ func (w *world) ready() {
 		body, err := io.ReadAll(resp.Body)
 		_ = resp.Body.Close()
 		if err != nil || resp.StatusCode != http.StatusOK {
-			w.fault("operators: %s while all is well: %d %s %v", path, resp.StatusCode, tail(string(body), 600), err)
+			w.fault("operators: %s while all is well: %d %.600s %v", path, resp.StatusCode, body, err)
 		}
+		if path == "/readyz" {
+			w.judgeReady(body)
+		}
+	}
+	w.judgeLogs(w.serving.Load())
+}
+
+// judgeReady wants all to be well, and every kill to be told of for an hour.
+func (w *world) judgeReady(body []byte) {
+	var now struct {
+		Status, Circuit string
+		Reasons         []string
+		LookAt          []string `json:"look_at"`
+	}
+	_ = json.Unmarshal(body, &now)
+	now.Reasons = slices.DeleteFunc(now.Reasons, func(reason string) bool {
+		return strings.Contains(reason, "callback") || strings.Contains(reason, "circuit") // receivers are tried for long, and half-open is a circuit until somebody asks
+	})
+	if now.Circuit == "open" || len(now.Reasons) > 0 || now.Status == "unavailable" {
+		w.fault("operators: /readyz while all is well: %s", body)
+	}
+	sure, perhaps := 0, 0
+	for _, at := range w.kills {
+		if time.Since(at) < time.Hour-time.Minute {
+			sure++
+		}
+		if time.Since(at) < time.Hour+time.Minute {
+			perhaps++
+		}
+	}
+	told := 0
+	for _, line := range now.LookAt {
+		if n, rest, _ := strings.Cut(line, " time(s)"); strings.Contains(rest, "without being stopped") {
+			told, _ = strconv.Atoi(n)
+		}
+	}
+	if told < sure || told > perhaps {
+		w.fault("operators: the gateway was killed %d times in the last hour, and /readyz tells of %d", sure, told)
 	}
 }
 
 // injected are the words of faults that the simulation makes itself.
 var injected = regexp.MustCompile(`panic in a driver of the simulation`)
 
-// judgeLogs finds what no log may have: a panic of our own.
-func (w *world) judgeLogs() {
-	for _, g := range w.graves {
+// judgeLogs finds what no log may have: a panic of our own, and an error without a cause.
+func (w *world) judgeLogs(of ...*gateway) {
+	for _, g := range of {
 		for line := range strings.Lines(g.log.String()) {
-			if strings.Contains(line, "panic") && !injected.MatchString(line) {
+			isError := strings.HasPrefix(line, `{"level":"error"`) && !strings.Contains(line, `"endpoint":"/webhook"`) // which tells how work has ended
+			if !isError && !strings.Contains(line, "panic") {
+				continue
+			}
+			var is struct{ TS string }
+			_ = json.Unmarshal([]byte(line), &is)
+			at, err := time.Parse("2006-01-02T15:04:05.000Z0700", is.TS)
+			isCaused := err != nil || at.Before(g.judged) || w.excused(at.Add(-20*time.Second), "demo", "other", "guard", "nobody")
+			if strings.Contains(line, "panic") && !injected.MatchString(line) || isError && !isCaused {
 				w.fault("%s logged %s", g.name, line)
 			}
 		}
+		g.judged = time.Now()
 	}
 }

@@ -9,13 +9,16 @@ import (
 // clients are all that ask.
 func (w *world) clients() (all []client) {
 	for n := range 3 {
-		all = append(all, &writer{asking: w.asker(fmt.Sprint("writer ", n))})
+		all = append(all, &writer{asking: w.asker("demo", fmt.Sprint("writer ", n))})
 	}
-	all = append(all, &follower{asking: w.asker("follower")}, &promised{asking: w.asker("promised")}, &guard{asking: w.asker("guard")})
-	if _, ok := w.system.(*builtIn); ok {
-		all = append(all, &orderer{asking: w.asker("orderer")})
+	for _, user := range []string{"demo", "other"} {
+		all = append(all, &promised{asking: w.asker(user, "promised "+user)}, &limited{asking: w.asker(user, "limited "+user)}, &waiter{asking: w.asker(user, "waiter "+user)})
 	}
-	return append(all, &others{asking: w.asker("others")})
+	all = append(all, &writer{asking: w.asker("other", "stranger 0")}, &follower{asking: w.asker("demo", "follower")}, &guard{asking: w.asker("demo", "guard")}, &lister{asking: w.asker("demo", "lister")})
+	if s, ok := w.system.(*builtIn); ok {
+		all = append(all, &orderer{asking: w.asker("demo", "orderer")}, &blocker{asking: w.asker("third", "blocker"), s: s}, &refused{asking: w.asker("demo", "refused")})
+	}
+	return append(all, &others{asking: w.asker("demo", "others")})
 }
 
 // others are those who know no gateway, and change records behind it.

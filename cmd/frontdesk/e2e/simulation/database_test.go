@@ -32,10 +32,10 @@ func TestDatabaseWithoutAnswers(t *testing.T) {
 
 // vendorDatabase is a database of somebody else's, behind a sheet.
 type vendorDatabase struct {
-	answers bool // it has a table for answers under idempotency keys
-	demo    string
-	wait    func() time.Duration
-	count   int
+	answers     bool // it has a table for answers under idempotency keys
+	demo, other string
+	wait        func()
+	count       int
 }
 
 const vendorSchema = `
@@ -54,7 +54,7 @@ source: {sql: {engine: sqlite, dsn: %q%s}}
 keep: keep.db
 client: org
 rules: backend
-accounts: {users: [{username: demo, password_hash: %q, email: n@example.nl, client: {id: 1, name: Noord}}]}
+accounts: {users: [{username: demo, password_hash: %q, email: n@example.nl, client: {id: 1, name: Noord}}, {username: other, password_hash: %q, email: z@example.nl, client: {id: 2, name: Zuid}}]}
 resources:
   contact:
     table: cards
@@ -64,7 +64,7 @@ resources:
 `
 
 func (s *vendorDatabase) begin(w *world) {
-	s.demo, s.wait = rig.PasswordHash("demo"), w.net.delay
+	s.demo, s.other, s.wait = rig.PasswordHash("demo"), rig.PasswordHash("other"), w.pauses
 	require.NoError(w.t, s.on(w, func(db *sql.DB) error {
 		_, err := db.ExecContext(w.t.Context(), vendorSchema)
 		return err
@@ -79,18 +79,22 @@ func (s *vendorDatabase) config(folder string) string {
 		answers = ", idempotency: answers"
 	}
 	file := filepath.Join(folder, "sheet.yaml")
-	text := fmt.Sprintf(vendorSheet, s.dsn(folder), answers, s.demo)
+	text := fmt.Sprintf(vendorSheet, s.dsn(folder), answers, s.demo, s.other)
 	if old, _ := os.ReadFile(file); string(old) != text {
 		_ = os.WriteFile(file, []byte(text), 0o600)
 	}
 	return fmt.Sprintf("driver: legacy, sheet: %q", file)
 }
 
-// on has f work on the database as others do, again while somebody else writes: SQLite's own wait for
-// a lock goes by the machine's clock, and there is none here.
 func (s *vendorDatabase) on(w *world, f func(*sql.DB) error) error {
+	return again(w, s.dsn(w.folder()), f)
+}
+
+// again has f work on a database as others do, again while somebody else writes: SQLite's own wait for
+// a lock goes by the machine's clock, and there is none here.
+func again(w *world, file string, f func(*sql.DB) error) error {
 	for {
-		db, err := sql.Open("sqlite", s.dsn(w.folder())+"?_pragma=busy_timeout(0)")
+		db, err := sql.Open("sqlite", file+"?_pragma=busy_timeout(0)")
 		require.NoError(w.t, err)
 		err = f(db)
 		require.NoError(w.t, db.Close())
@@ -121,17 +125,17 @@ func (s *vendorDatabase) wrap(*world) desk.WrapDriver {
 // slowStore has time pass before a transaction, within it, and after it.
 type slowStore struct {
 	*legacy.Store
-	wait func() time.Duration
+	wait func()
 }
 
 func (d slowStore) Write(ctx context.Context, f func(backend.Tx) error) error {
-	time.Sleep(d.wait())
+	d.wait()
 	err := d.Store.Write(ctx, func(tx backend.Tx) error {
 		err := f(tx)
-		time.Sleep(d.wait())
+		d.wait()
 		return err
 	})
-	time.Sleep(d.wait())
+	d.wait()
 	return err
 }
 
@@ -141,6 +145,10 @@ func (s *vendorDatabase) troubles(w *world) []trouble {
 	}
 	return []trouble{
 		{name: "the administration has another column", begin: column("days", "dagen"), end: column("dagen", "days"), after: 70 * time.Second},
+		{name: "the administration begins its table of changes anew", only: "nobody", begin: func() {
+			s.execute(w, "DELETE FROM noted")
+			s.execute(w, "UPDATE sqlite_sequence SET seq = 0 WHERE name = 'noted'")
+		}, end: func() {}},
 	}
 }
 
@@ -158,10 +166,10 @@ func (s *vendorDatabase) behind(w *world, random *rand.Rand) {
 	}
 }
 
-func (s *vendorDatabase) names(w *world) map[string]string {
+func (s *vendorDatabase) names(w *world, org int) map[string]string {
 	all := map[string]string{}
 	require.NoError(w.t, s.on(w, func(db *sql.DB) error {
-		rows, err := db.QueryContext(w.t.Context(), "SELECT name, days FROM cards WHERE org = 1")
+		rows, err := db.QueryContext(w.t.Context(), "SELECT name, days FROM cards WHERE org = ?", org)
 		if err != nil {
 			return err
 		}
@@ -182,7 +190,8 @@ func (s *vendorDatabase) names(w *world) map[string]string {
 	return all
 }
 
-func (s *vendorDatabase) again() bool { return s.answers }
+func (s *vendorDatabase) again() bool         { return s.answers }
+func (s *vendorDatabase) mayHave(string) bool { return !s.answers }
 
 // isBehind tells whether others made a record of that name.
 func isBehind(name string) bool { return strings.HasPrefix(name, "behind ") }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"strings"
 	"time"
 )
 
@@ -76,6 +77,7 @@ func (c *follower) next() bool {
 	}
 	for _, change := range page.Data {
 		if change.Kind == "deleted" {
+			c.isGone(c.copy[change.ID])
 			delete(c.copy, change.ID)
 		} else {
 			c.copy[change.ID] = change.Record
@@ -83,6 +85,14 @@ func (c *follower) next() bool {
 	}
 	c.cursor = page.Cursor
 	return page.More
+}
+
+// isGone holds a deletion that was told to what the system has; what a writer makes is never there again.
+func (c *follower) isGone(rec map[string]any) {
+	name := fmt.Sprint(rec["name"])
+	if _, there := c.system.names(c.world, 1)[name]; there && strings.HasPrefix(name, "writer") {
+		c.fault("%s: %q is told as deleted, and is there", c.name, name)
+	}
 }
 
 // check brings the copy up to date: it is the list.
@@ -101,6 +111,13 @@ func (c *follower) check() {
 	for id, rec := range want {
 		if !reflect.DeepEqual(rec, c.copy[id]) {
 			c.fault("%s: contact %d is %v, and in the copy %v", c.name, id, rec, c.copy[id])
+		}
+	}
+	var digest struct{ Data []struct{ Count int } }
+	if a, known := c.want([]int{200}, "GET", "/changes/digest?resource=contact&ranges=1", ""); known {
+		c.read(a, &digest)
+		if len(digest.Data) != 1 || digest.Data[0].Count != len(want) {
+			c.fault("%s: the list has %d contacts, and the digest %s", c.name, len(want), a.Body)
 		}
 	}
 	for id, rec := range c.copy {

@@ -36,7 +36,8 @@ type gateway struct {
 	stop   context.CancelFunc
 	ended  chan struct{}
 	failed error
-	since  time.Time // it serves
+	killed bool
+	judged time.Time // its log, up to then
 }
 
 // begin starts the program on the present folder, and returns when it serves.
@@ -60,7 +61,9 @@ func (w *world) begin() {
 	for scanner.Scan() && !strings.HasPrefix(scanner.Text(), "ready: ") {
 	}
 	go func() { _, _ = io.Copy(io.Discard, said) }()
-	g.since = time.Now()
+	if n := len(w.graves); n > 0 && w.graves[n-1].killed {
+		w.kills = append(w.kills, time.Now())
+	}
 	w.serving.Store(g)
 	w.tell("%s serves", g.name)
 }
@@ -68,7 +71,14 @@ func (w *world) begin() {
 // kill leaves of the program what a kill -9 leaves: its files as they are at this moment. What
 // goes on of it is alone with files of its own, and nobody hears of it.
 func (w *world) kill() {
+	if w.random.IntN(3) > 0 { // within a call of the system, if there is one
+		select {
+		case <-w.moments:
+		case <-time.After(time.Second):
+		}
+	}
 	g := w.serving.Swap(nil)
+	g.killed = true
 	synctest.Wait()
 	next := w.nextFolder()
 	require.NoError(w.t, copyFolder(g.folder, next))

@@ -58,10 +58,10 @@ func (c *guard) endKey() {
 		var body struct{ Token string }
 		c.read(a, &body)
 		token = body.Token
-		if a, known := c.send("GET", "/contact?page_size=1", token, ""); known && a.Status != 200 && !c.excused(began) {
+		if a, known := c.send("GET", "/contact?page_size=1", token, ""); known && a.Status != 200 && !c.excuses(began) {
 			c.fault("%s: a new api_key was answered %d: %s", c.name, a.Status, a.Body)
 		}
-	} else if !c.excused(began) {
+	} else if !c.excuses(began) {
 		c.fault("%s: a new api_key is not known after two seconds: %d %s", c.name, a.Status, a.Body)
 	}
 	began = time.Now()
@@ -69,7 +69,7 @@ func (c *guard) endKey() {
 	ended := with(fmt.Sprintf("    expires: %s\n", began.Add(-time.Second).UTC().Format(time.RFC3339)))
 	c.write(func() { c.world.keys = strings.Replace(c.world.keys, alive, ended, 1) })
 	time.Sleep(2 * time.Second)
-	if c.excused(began) { // the files may not have been read
+	if c.excuses(began) { // the files may not have been read
 		c.write(func() { c.world.keys = strings.Replace(c.world.keys, ended, "", 1) })
 		return
 	}

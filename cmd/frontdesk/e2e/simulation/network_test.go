@@ -19,11 +19,12 @@ type network struct {
 	mu    sync.Mutex
 	ports map[string]*port // by address
 	gone  map[string]bool  // who was cut off
+	shut  map[string]bool  // addresses that refuse connections
 	conns map[*end]bool
 }
 
 func newNetwork(delay func() time.Duration) *network {
-	return &network{delay: delay, ports: map[string]*port{}, gone: map[string]bool{}, conns: map[*end]bool{}}
+	return &network{delay: delay, ports: map[string]*port{}, gone: map[string]bool{}, shut: map[string]bool{}, conns: map[*end]bool{}}
 }
 
 // port is where somebody listens.
@@ -59,6 +60,17 @@ func (n *network) listen(owner, address string) (net.Listener, error) {
 	p := &port{net: n, owner: owner, at: at, waiting: make(chan net.Conn), done: make(chan struct{})}
 	n.ports[address] = p
 	return p, nil
+}
+
+// refuse has an address refuse connections, or not, and ends those that it has.
+func (n *network) refuse(address string, shut bool) {
+	n.mu.Lock()
+	n.shut[address] = shut
+	p := n.ports[address]
+	n.mu.Unlock()
+	if shut && p != nil {
+		n.cut(p.owner, false)
+	}
 }
 
 func (p *port) Accept() (net.Conn, error) {
@@ -97,7 +109,7 @@ func (n *network) dialer(owner string) func(ctx context.Context, network, addres
 	return func(ctx context.Context, _, address string) (net.Conn, error) {
 		n.mu.Lock()
 		p := n.ports[address]
-		if p == nil || n.gone[owner] || n.gone[p.owner] {
+		if p == nil || n.shut[address] || n.gone[owner] || n.gone[p.owner] {
 			n.mu.Unlock()
 			return nil, &net.OpError{Op: "dial", Net: "tcp", Err: errRefused}
 		}

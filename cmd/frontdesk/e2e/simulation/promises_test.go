@@ -1,10 +1,12 @@
 package simulation
 
 import (
+	"archive/zip"
 	"context"
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"strings"
 	"time"
 )
 
@@ -16,32 +18,33 @@ type promised struct {
 }
 
 type promise struct {
-	ids   []string // of one work that was asked for under one key
-	names [2]string
+	ids   []string  // of one work that was asked for under one key
+	names [2]string // of contacts; none for a backup
 	at    time.Time // it was asked for
+	over  bool      // it was seen to be done
 }
 
 var promiseID = regexp.MustCompile(`/webhook\?id=([0-9A-Za-z_-]+)$`)
 
 func (c *promised) work(ctx context.Context) {
 	for ; ctx.Err() == nil; sleep(ctx, time.Duration(c.random.Int64N(int64(2*time.Second)))) {
+		c.inTime()
 		c.count++
 		p := &promise{at: time.Now()}
+		if _, ok := c.system.(*builtIn); ok && c.random.IntN(10) == 0 {
+			c.backUp(p)
+			continue
+		}
 		for i := range p.names {
 			p.names[i] = fmt.Sprintf("%s %d-%d", c.name, c.count, i)
 		}
 		c.all = append(c.all, p)
 		headers := keyed([]string{"", fmt.Sprintf("job-%d", c.count)}[c.random.IntN(2)])
-		body := fmt.Sprintf(`{"records":[{"kind":"person","name":%q},{"kind":"person","name":%q}],"webhook_url":"https://hooks.example.com/hook?n=%d"}`, p.names[0], p.names[1], c.count)
+		body := fmt.Sprintf(`{"records":[{"kind":"person","name":%q},{"kind":"person","name":%q}],"webhook_url":"https://hooks.example.com/%s?n=%d"%s}`, p.names[0], p.names[1], c.user, c.count, strings.Repeat(" ", c.random.IntN(2)*6000))
 		for try := range 4 {
 			a, known := c.want([]int{202, 409}, "POST", "/contact/bulk", body, headers...)
 			if known && a.Status == 202 {
-				id := promiseID.FindStringSubmatch(a.Header.Get("Location"))
-				if id == nil {
-					c.fault("%s: a promise without an id: %s", c.name, a.Header.Get("Location"))
-					break
-				}
-				p.ids = append(p.ids, id[1])
+				p.ids = append(p.ids, promiseID.FindStringSubmatch(a.Header.Get("Location"))[1])
 			}
 			if headers == nil || known && try == 0 && c.random.IntN(3) > 0 {
 				break
@@ -51,7 +54,34 @@ func (c *promised) work(ctx context.Context) {
 	}
 }
 
-func (c *promised) check() {}
+// backUp asks for a backup.
+func (c *promised) backUp(p *promise) {
+	if a, known := c.want([]int{202}, "POST", "/backup/owner", fmt.Sprintf(`{"webhook_url":"https://hooks.example.com/%s?n=%d"}`, c.user, c.count)); known {
+		p.ids = append(p.ids, promiseID.FindStringSubmatch(a.Header.Get("Location"))[1])
+		c.all = append(c.all, p)
+	}
+}
+
+// workTakes is how long a work may take while nothing is wrong for its client.
+const workTakes = 30 * time.Second
+
+// inTime wants what was asked for to be done, and told, soon, whatever is wrong for others.
+func (c *promised) inTime() {
+	for _, p := range c.all {
+		if p.over || time.Since(p.at) < workTakes {
+			continue
+		}
+		for _, id := range p.ids {
+			if c.hooks.heard(id) == 0 && !c.excuses(p.at) {
+				a, _ := c.ask("GET", "/webhook?id="+id, "")
+				c.fault("%s: nobody was called within %s about %s: %d %s", c.name, workTakes, id, a.Status, a.Body)
+			}
+		}
+		p.over = true
+	}
+}
+
+func (c *promised) check() { c.inTime() }
 
 // close holds everything to what was promised: the call, the result, and the contacts, once.
 func (c *promised) close() {
@@ -75,13 +105,17 @@ func (c *promised) close() {
 			if first == "" {
 				first = result
 			}
+			if p.names[0] == "" {
+				c.isBackup(result)
+				continue
+			}
 			if result != first {
 				c.fault("%s: two works under one key have the results %s and %s", c.name, first, result)
 			}
 			c.holds(p, id, result, there)
 		}
 		for _, name := range p.names {
-			if len(there[name]) > 1 {
+			if name != "" && len(there[name]) > 1 {
 				c.fault("%s: %q was made %d times", c.name, name, len(there[name]))
 			}
 		}
@@ -89,12 +123,19 @@ func (c *promised) close() {
 	c.tell("%d works were promised, and have %d results", len(c.all), results)
 }
 
+// isBackup wants a backup to be one.
+func (c *promised) isBackup(result string) {
+	if _, err := zip.NewReader(strings.NewReader(result), int64(len(result))); err != nil {
+		c.fault("%s: a backup of %d bytes: %v", c.name, len(result), err)
+	}
+}
+
 // result is that of a work. There may be none where the system failed, or where work that was cut off
 // is not done again.
 func (c *promised) result(p *promise, id string) (text string, done bool) {
 	a, known := c.ask("GET", "/webhook?id="+id, "")
 	if known && a.Status == 500 {
-		if !c.happened("the administration", p.at) && (c.system.again() || !c.happened("life", p.at)) {
+		if c.system.again() || !c.happened("the administration", p.at) && !c.happened("life", p.at) {
 			c.fault("%s: the work %s of %s failed", c.name, id, p.at)
 		}
 		return "", false

@@ -33,15 +33,16 @@ func TestServiceWithoutSince(t *testing.T) {
 
 // vendorService is an HTTP service with contacts, which takes its time and fails in all ways.
 type vendorService struct {
-	since string // how the sheet asks what has changed; "" for not at all
-	demo  string
-	wait  func() time.Duration
-	does  atomic.Value // string
+	since       string // how the sheet asks what has changed; "" for not at all
+	demo, other string
+	wait        func()
+	does        atomic.Value // string
 
 	mu    sync.Mutex
 	cards []card
 	rev   int
 	count int
+	sent  map[string]bool // names that it was sent with a POST
 }
 
 type card struct {
@@ -61,7 +62,7 @@ keep: keep.db
 client: org
 copy: {every: 30s, max_age: 2h}
 rules: backend
-accounts: {users: [{username: demo, password_hash: %q, email: n@example.nl, client: {id: 1, name: Noord}}]}
+accounts: {users: [{username: demo, password_hash: %q, email: n@example.nl, client: {id: 1, name: Noord}}, {username: other, password_hash: %q, email: z@example.nl, client: {id: 2, name: Zuid}}]}
 resources:
   contact:
     path: /cards
@@ -70,7 +71,7 @@ resources:
 `
 
 func (s *vendorService) begin(w *world) {
-	s.demo, s.wait = rig.PasswordHash("demo"), w.net.delay
+	s.demo, s.other, s.wait, s.sent = rig.PasswordHash("demo"), rig.PasswordHash("other"), w.pauses, map[string]bool{}
 	s.does.Store("")
 	at, err := w.net.listen("service", service)
 	require.NoError(w.t, err)
@@ -84,7 +85,7 @@ func (s *vendorService) begin(w *world) {
 
 func (s *vendorService) config(folder string) string {
 	file := filepath.Join(folder, "sheet.yaml")
-	text := fmt.Sprintf(serviceSheet, s.since, s.demo)
+	text := fmt.Sprintf(serviceSheet, s.since, s.demo, s.other)
 	if old, _ := os.ReadFile(file); string(old) != text {
 		_ = os.WriteFile(file, []byte(text), 0o600)
 	}
@@ -95,11 +96,11 @@ func (s *vendorService) wrap(*world) desk.WrapDriver { return nil }
 func (s *vendorService) again() bool                 { return false }
 
 // serviceDoes is what the service does at times.
-var serviceDoes = []string{"is away", "answers nonsense", "breaks off before", "breaks off after", "takes long before", "takes long after", "has other members", "has another list"}
+var serviceDoes = []string{"is away", "answers nonsense", "breaks off before", "breaks off after", "takes long before", "takes long after", "has other members", "has another list", "answers about another", "leaves out what it has", "refuses connections"}
 
-func (s *vendorService) troubles(*world) (all []trouble) {
+func (s *vendorService) troubles(w *world) (all []trouble) {
 	for _, does := range serviceDoes {
-		t := trouble{name: "the administration " + does, begin: func() { s.does.Store(does) }, end: func() { s.does.Store("") }}
+		t := trouble{name: "the administration " + does, begin: func() { s.does.Store(does); w.net.refuse(service, does == "refuses connections") }, end: func() { s.does.Store(""); w.net.refuse(service, false) }}
 		if strings.HasPrefix(does, "has") {
 			t.after = 70 * time.Second
 		}
@@ -148,12 +149,18 @@ func (s *vendorService) behind(_ *world, random *rand.Rand) {
 	}
 }
 
-func (s *vendorService) names(*world) map[string]string {
+func (s *vendorService) mayHave(name string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.sent[name]
+}
+
+func (s *vendorService) names(_ *world, org int) map[string]string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all := map[string]string{}
 	for _, c := range s.cards {
-		if c.Org == 1 && !c.gone {
+		if c.Org == org && !c.gone {
 			all[c.Name] = "<nil>"
 			if c.Days != nil {
 				all[c.Name] = fmt.Sprint(*c.Days)
@@ -166,6 +173,13 @@ func (s *vendorService) names(*world) map[string]string {
 func (s *vendorService) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	does := s.does.Load()
+	if r.Method == http.MethodPost {
+		var c card
+		_ = json.Unmarshal(body, &c)
+		s.mu.Lock()
+		s.sent[c.Name] = true
+		s.mu.Unlock()
+	}
 	switch does {
 	case "is away":
 		rw.WriteHeader(http.StatusServiceUnavailable)
@@ -179,9 +193,9 @@ func (s *vendorService) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	case "takes long before":
 		time.Sleep(20 * time.Second)
 	}
-	time.Sleep(s.wait())
+	s.wait()
 	status, answer := s.do(r, body, does)
-	time.Sleep(s.wait())
+	s.wait()
 	switch does {
 	case "breaks off after":
 		panic(http.ErrAbortHandler)
@@ -216,6 +230,9 @@ func (s *vendorService) do(r *http.Request, body []byte, does any) (status int, 
 	}
 	switch r.Method {
 	case http.MethodGet:
+		if does == "answers about another" {
+			c = s.cards[id%len(s.cards)]
+		}
 		return http.StatusOK, c
 	case http.MethodDelete:
 		c.gone = true
@@ -239,7 +256,7 @@ func (s *vendorService) list(r *http.Request, does any) any {
 	count, _ := strconv.Atoi(r.FormValue("count"))
 	all := []card{}
 	for _, c := range s.cards {
-		if c.rev > since && !c.gone {
+		if c.rev > since && !c.gone && (does != "leaves out what it has" || since > 0 || c.ID%5 > 0) {
 			all = append(all, c)
 		}
 	}
