@@ -89,7 +89,8 @@ bench:
 fuzz:
 	.ci/fuzz $(FUZZ)
 
-# Long loops: many kills and restarts, many clients, a backup of 1,000,000 orders.
+# Long loops: many kills and restarts, many clients, a backup of 1,000,000 orders; 200 simulated days of each
+# system, and those without each of forty mends.
 soak:
 	FRONTDESK_SOAK=1 .ci/test foreign -p 1 -timeout 120m -run 'Kill|Cop(y|ies)|Concurrent|Soak|UnderLoad|Foreign|Hostile|NobodyCanTell|AreWhole|ToolsAgree|TestWindowIsTheLog|TestBrowser' ./cmd/frontdesk/... ./cmd/frontdesk-kit ./backend/reference ./backend/legacy ./backend/remote
 

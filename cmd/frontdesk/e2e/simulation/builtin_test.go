@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -58,7 +59,7 @@ func (s *builtIn) wrap(*world) desk.WrapDriver {
 
 func (s *builtIn) troubles(*world) (all []trouble) {
 	for _, does := range []string{"fails", "hangs", "panics"} {
-		all = append(all, trouble{name: "the administration " + does, begin: func() { s.does.Store(does) }, end: func() { s.does.Store("") }})
+		all = append(all, trouble{name: "the administration " + does, only: "writes", begin: func() { s.does.Store(does) }, end: func() { s.does.Store("") }})
 	}
 	for _, does := range []string{"fails for one", "hangs for one"} {
 		all = append(all, trouble{name: "the administration " + does, only: "demo", begin: func() { s.does.Store(does) }, end: func() { s.does.Store("") }})
@@ -83,7 +84,9 @@ func (d slowDriver) forOne(ctx context.Context, client auth.Client) error {
 	case does == "fails for one" && client.ID == 1:
 		return errors.New("the simulation has the administration fail for a client")
 	case does == "hangs for one" && client.ID == 1:
-		<-ctx.Done()
+		for ctx.Err() == nil && d.s.does.Load() == does {
+			sleep(ctx, time.Second)
+		}
 		return ctx.Err()
 	}
 	return nil

@@ -98,18 +98,31 @@ func (c *asking) send(method, path, token, body string, headers ...string) (a ri
 	if strings.HasPrefix(path, "/webhook?") && a.Status == 500 { // as a work ended
 		return a, true
 	}
-	if err != nil || a.Status >= 500 {
-		if !c.excuses(began) {
-			c.fault("%s: %s %s while all is well: %d %s %v", c.name, method, path, a.Status, a.Body, err)
-		}
-		return a, false
+	switch {
+	case err == nil && a.Status < 500:
+		return a, true
+	case !c.excused(began, c.concerned(map[bool]string{true: "writes"}[method != "GET"])...):
+		c.fault("%s: %s %s while all is well: %d %s %v", c.name, method, path, a.Status, a.Body, err)
+	case err != nil && c.alone("stop", began):
+		a.Status = undone
+	case err == nil && c.alone("the administration has", began.Add(-recovers)) && !strings.Contains(string(a.Body), `"backend_changed"`):
+		c.fault("%s: %s %s while the administration has changed: %d %s", c.name, method, path, a.Status, a.Body)
 	}
-	return a, true
+	return a, false
 }
+
+// undone is the status of what a stop left without an answer: it was not begun.
+const undone = -1
 
 // excuses tells whether something was not as it should be for this client at some time since then.
 func (c *asking) excuses(since time.Time) bool {
-	return c.excused(since, c.user, strings.Fields(c.name)[0])
+	return c.excused(since, c.concerned("writes")...)
+}
+
+// concerned are the names by which troubles concern this client.
+func (c *asking) concerned(more string) []string {
+	of := map[string]string{"third": "demo"}[c.user] // whose client's user he is, too
+	return []string{c.user, of, strings.Fields(c.name)[0], more}
 }
 
 // sessionLives is how long a session lives at least; those in memory end with their gateway.

@@ -89,6 +89,9 @@ func (c *writer) create() {
 			if known {
 				c.fault("%s: 409 without a key: %s", c.name, a.Body)
 			}
+			if a.Status == undone {
+				r.may = r.may[:1]
+			}
 			return
 		}
 		r.settles = time.Now().Add(late)
@@ -114,8 +117,11 @@ func (c *writer) again(r *contact) {
 	}
 }
 
-// maybe notes that one value may have become another.
-func (r *contact) maybe(value string) {
+// maybe notes that one value may have become another, by what nobody answered.
+func (r *contact) maybe(value string, a rig.Answer) {
+	if a.Status == undone {
+		return
+	}
 	r.settles = time.Now().Add(late)
 	if !slices.Contains(r.may, value) {
 		r.may = append(r.may, value)
@@ -147,7 +153,7 @@ func (c *writer) change(r *contact) {
 	}
 	a, known := c.want(statuses, "PUT", fmt.Sprint("/contact/", r.id), days(v), headers...)
 	if !known {
-		r.maybe(v)
+		r.maybe(v, a)
 		return
 	}
 	if a.Status == 412 {
@@ -160,8 +166,8 @@ func (c *writer) change(r *contact) {
 }
 
 func (c *writer) remove(r *contact) {
-	if _, known := c.want([]int{200}, "DELETE", fmt.Sprint("/contact/", r.id), ""); !known {
-		r.maybe(gone)
+	if a, known := c.want([]int{200}, "DELETE", fmt.Sprint("/contact/", r.id), ""); !known {
+		r.maybe(gone, a)
 		return
 	}
 	r.may = []string{gone}
@@ -227,7 +233,7 @@ func (c *writer) contend(r *contact) {
 	case len(won) == 0:
 		r.may = before
 		for _, v := range unknown {
-			r.maybe(v)
+			r.maybe(v, rig.Answer{})
 		}
 		r.etags = map[string]string{}
 		if len(unknown) == 0 && !c.excuses(r.tagged) {

@@ -178,6 +178,15 @@ func stampOf(line string) string {
 	return at[8:10] + " " + at[11:23]
 }
 
+// alone tells whether only such things were not as they should be since then.
+func (w *world) alone(what string, since time.Time) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return !slices.ContainsFunc(w.troubled, func(s span) bool {
+		return !strings.HasPrefix(s.what, what) && (s.until.IsZero() || !s.until.Before(since))
+	})
+}
+
 func (w *world) folder() string { return filepath.Join(w.root, fmt.Sprint("life ", w.folders)) }
 
 func (w *world) nextFolder() string {
@@ -260,8 +269,8 @@ func (w *world) day() {
 	w.system.begin(w)
 	w.begin()
 	all := w.clients()
-	for n := range phases {
-		w.phase(all)
+	for n, part := range w.random.Perm(phases) {
+		w.phase(all, part)
 		if len(w.faults) > 0 {
 			break
 		}
@@ -287,26 +296,31 @@ func (w *world) day() {
 }
 
 // phase has everybody busy while things go wrong, and then looks whether all is as it was answered.
-func (w *world) phase(all []client) {
+func (w *world) phase(all []client, part int) {
 	ctx, stop := context.WithCancel(context.Background())
 	var busy sync.WaitGroup
 	for _, c := range all {
 		busy.Go(func() { c.work(ctx) })
 	}
-	length := time.Duration(20+w.random.IntN(20)) * time.Second
+	length := time.Duration([]int{20, 40, 20}[part]+w.random.IntN(20)) * time.Second
 	timer := time.AfterFunc(length, stop)
-	w.trouble(ctx)
+	w.trouble(ctx, part)
 	<-ctx.Done()
 	timer.Stop()
-	busy.Wait()
-	if w.random.IntN(3) == 0 { // it is away for longer than a day
-		w.during("life", "", 0, func() {
+	if part == 2 { // it is away for longer than a day
+		away := 26 * time.Hour
+		if !w.system.again() { // what was cut off stays under its key for a day
+			away = 22 * time.Hour
+		}
+		w.during("life of a day", "", 0, func() {
 			w.kill()
+			busy.Wait()
 			w.system.behind(w, w.random)
-			time.Sleep(26 * time.Hour)
+			time.Sleep(away)
 			w.begin()
 		})
 	}
+	busy.Wait()
 	time.Sleep(90 * time.Second) // longer than anything that is left of a trouble
 	w.ready()
 	for _, c := range all {
@@ -315,25 +329,35 @@ func (w *world) phase(all []client) {
 }
 
 // trouble has things go wrong, one after the other or at once, until the phase ends; by then all is well.
-func (w *world) trouble(ctx context.Context) {
+//
+// In a part of the day lives end and everything goes wrong, in another one only what concerns some, and for
+// longer, and in the third lives alone end.
+func (w *world) trouble(ctx context.Context, part int) {
 	var under sync.WaitGroup
-	known := append(w.ownTroubles(), w.system.troubles(w)...)
+	known, ends, rest, long := append(w.ownTroubles(), w.system.troubles(w)...), 4, 6*time.Second, 12*time.Second
+	switch part {
+	case 1:
+		known = slices.DeleteFunc(known, func(t trouble) bool { return t.only == "" })
+		ends, long = 0, 30*time.Second
+	case 2:
+		known, rest = nil, 3*time.Second
+	}
 	lives := make(chan struct{}, 1) // no mutex: in a bubble no time passes for who waits for one
 	for ctx.Err() == nil {
-		sleep(ctx, time.Duration(w.random.Int64N(int64(6*time.Second))))
-		which, lasts, calm := w.random.IntN(len(known)+3), time.Duration(w.random.Int64N(int64(12*time.Second))), w.random.IntN(4) > 0
+		sleep(ctx, time.Duration(w.random.Int64N(int64(rest))))
+		which, lasts, calm := w.random.IntN(len(known)+ends), time.Duration(w.random.Int64N(int64(long))), w.random.IntN(4) > 0
 		if ctx.Err() != nil {
 			break
 		}
 		if which >= len(known) { // a life ends, the most frequent of all
 			lives <- struct{}{}
-			w.during("life", "", 0, func() {
-				if which == len(known) {
-					w.end()
-				} else {
-					w.kill()
-				}
-				time.Sleep(lasts / 4)
+			what, end := "life", w.kill
+			if which == len(known) {
+				what, end = "stop", w.end
+			}
+			w.during(what, "", 0, func() {
+				end()
+				time.Sleep(lasts / 8)
 				w.begin()
 			})
 			<-lives

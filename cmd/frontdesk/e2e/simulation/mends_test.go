@@ -1,0 +1,97 @@
+package simulation
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/backend/sqlrecord/sqltest"
+)
+
+// enoughMends is how many of the mends in testdata/mends have to be found where they are undone. Each is a
+// patch that undoes one; its first line names the commit.
+const enoughMends = 30
+
+// TestForeignMends undoes mends of this history one by one, and tells whether a day without it breaks a
+// promise. It compiles the program anew for each, and belongs to the soak. FRONTDESK_MENDS=17 names one, or
+// several by a pattern of filepath.Match.
+func TestForeignMends(t *testing.T) {
+	pattern := os.Getenv("FRONTDESK_MENDS")
+	if pattern == "" && !sqltest.Soak() {
+		t.Skip("it compiles the program forty times: make soak runs it, or FRONTDESK_MENDS names some")
+	}
+	if pattern == "" {
+		pattern = "*"
+	}
+	all, err := filepath.Glob(filepath.Join("testdata", "mends", pattern+"-*.patch"))
+	require.NoError(t, err)
+	require.NotEmpty(t, all)
+	found := 0
+	for _, patch := range all {
+		by := foundBy(t, patch)
+		if by != "" {
+			found++
+		}
+		t.Logf("%s: %s", filepath.Base(patch), by)
+	}
+	if len(all) > enoughMends {
+		require.GreaterOrEqual(t, found, enoughMends)
+	}
+}
+
+// foundBy undoes a mend, and returns the first promise that is broken without it; "" for none.
+func foundBy(t *testing.T, patch string) string {
+	folder := t.TempDir()
+	program := filepath.Join(folder, "simulation.test")
+	build := exec.Command("go", "test", "-c", "-vet=off", "-overlay", overlay(t, patch, folder), "-o", program, ".")
+	out, err := build.CombinedOutput()
+	require.NoError(t, err, "%s: %s", patch, out)
+	for _, seeds := range []string{"1", "2", "3", "4-6"} {
+		run := exec.Command(program, "-test.run", "^Test(BuiltIn|Database|Service)", "-test.failfast", "-test.timeout", "10m")
+		run.Env = append(os.Environ(), "FRONTDESK_SEEDS="+seeds)
+		if out, err := run.CombinedOutput(); err != nil {
+			return firstBroken(string(out))
+		}
+	}
+	return ""
+}
+
+var broken = regexp.MustCompile(`(FRONTDESK_SEEDS=\d+, \S+\n.*)`)
+
+func firstBroken(out string) string {
+	if told := broken.FindString(out); told != "" {
+		return strings.Join(strings.Fields(told), " ")
+	}
+	return strings.TrimSpace(out[:min(len(out), 300)])
+}
+
+// overlay writes the files that a patch changes, and which they replace, as go build takes it.
+func overlay(t *testing.T, patch, folder string) (file string) {
+	root := sqltest.Repository()
+	text, err := os.ReadFile(patch)
+	require.NoError(t, err)
+	replace := map[string]string{}
+	for _, line := range regexp.MustCompile(`(?m)^\+\+\+ b/(\S+)$`).FindAllStringSubmatch(string(text), -1) {
+		data, err := os.ReadFile(filepath.Join(root, line[1]))
+		require.NoError(t, err)
+		changed := filepath.Join(folder, line[1])
+		require.NoError(t, os.MkdirAll(filepath.Dir(changed), 0o700))
+		require.NoError(t, os.WriteFile(changed, data, 0o600))
+		replace[filepath.Join(root, line[1])] = changed
+	}
+	apply := exec.Command("git", "-C", folder, "apply")
+	apply.Stdin = strings.NewReader(string(text))
+	out, err := apply.CombinedOutput()
+	require.NoError(t, err, "%s does not fit any more: %s", patch, out)
+	data, err := json.Marshal(map[string]any{"Replace": replace})
+	require.NoError(t, err)
+	file = filepath.Join(folder, "overlay.json")
+	require.NoError(t, os.WriteFile(file, data, 0o600))
+	return file
+}
