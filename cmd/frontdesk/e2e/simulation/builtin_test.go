@@ -9,6 +9,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -57,13 +59,11 @@ func (s *builtIn) wrap(*world) desk.WrapDriver {
 	return func(d backend.Driver) backend.Driver { return slowDriver{d.(rig.FullDriver), s} }
 }
 
-func (s *builtIn) troubles(*world) (all []trouble) {
-	for _, does := range []string{"fails", "hangs", "panics"} {
-		all = append(all, trouble{name: "the administration " + does, only: "writes", begin: func() { s.does.Store(does) }, end: func() { s.does.Store("") }})
+func (s *builtIn) troubles(w *world) (all []trouble) {
+	for only, does := range map[string]string{"writes": pick(w.random, "fails", "hangs", "panics"), "demo": pick(w.random, "fails for one", "hangs for one")} {
+		all = append(all, trouble{name: "the administration " + does, only: only, begin: func() { s.does.Store(does) }, end: func() { s.does.Store("") }})
 	}
-	for _, does := range []string{"fails for one", "hangs for one"} {
-		all = append(all, trouble{name: "the administration " + does, only: "demo", begin: func() { s.does.Store(does) }, end: func() { s.does.Store("") }})
-	}
+	slices.SortFunc(all, func(a, b trouble) int { return strings.Compare(a.only, b.only) })
 	return all
 }
 

@@ -62,15 +62,11 @@ func (n *network) listen(owner, address string) (net.Listener, error) {
 	return p, nil
 }
 
-// refuse has an address refuse connections, or not, and ends those that it has.
+// refuse has an address refuse connections, or not.
 func (n *network) refuse(address string, shut bool) {
 	n.mu.Lock()
+	defer n.mu.Unlock()
 	n.shut[address] = shut
-	p := n.ports[address]
-	n.mu.Unlock()
-	if shut && p != nil {
-		n.cut(p.owner, false)
-	}
 }
 
 func (p *port) Accept() (net.Conn, error) {

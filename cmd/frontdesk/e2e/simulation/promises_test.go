@@ -74,7 +74,7 @@ func (c *promised) inTime() {
 			continue
 		}
 		for _, id := range p.ids {
-			if c.hooks.heard(id) == 0 && !c.excuses(p.at) {
+			if c.hooks.heard(id) == 0 && !c.excuses(p.at) && !(c.user == "demo" && c.excused(p.at, "receivers")) {
 				a, _ := c.ask("GET", "/webhook?id="+id, "")
 				c.fault("%s: nobody was called within %s about %s: %d %s", c.name, workTakes, id, a.Status, a.Body)
 			}

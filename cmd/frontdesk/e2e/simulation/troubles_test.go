@@ -1,0 +1,161 @@
+package simulation
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// span is a time in which something was not as it should be; until is zero while it lasts.
+type span struct {
+	what, only  string // only: the user or the client of the simulation whom it concerns; "" for all
+	from, until time.Time
+}
+
+// trouble is something that goes wrong for a while. What it excuses it excuses for so much longer.
+type trouble struct {
+	name, only string // only: as in span
+	begin, end func()
+	after      time.Duration
+	alone      bool // no life ends meanwhile
+}
+
+// recovers is how long circuits and waits may take to be over.
+const recovers = 15 * time.Second
+
+// during notes that something is not as it should be while f runs, and for a time after it.
+func (w *world) during(what, only string, after time.Duration, f func()) {
+	w.mu.Lock()
+	w.troubled = append(w.troubled, span{what: what, only: only, from: time.Now()})
+	n := len(w.troubled) - 1
+	w.mu.Unlock()
+	f()
+	w.mu.Lock()
+	w.troubled[n].until = time.Now().Add(max(after, recovers))
+	w.mu.Unlock()
+}
+
+// excused tells whether something was not as it should be for one of these at some time since then.
+func (w *world) excused(since time.Time, who ...string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.ContainsFunc(w.troubled, func(s span) bool {
+		return (s.only == "" || slices.Contains(who, s.only)) && (s.until.IsZero() || !s.until.Before(since))
+	})
+}
+
+// happened tells whether such a thing went wrong within a while after that.
+func (w *world) happened(what string, after time.Time) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, s := range w.troubled {
+		if strings.HasPrefix(s.what, what) && s.until.After(after) && s.from.Before(after.Add(2*time.Minute)) {
+			return true
+		}
+	}
+	return false
+}
+
+// alone tells whether only such things were not as they should be since then.
+func (w *world) alone(what string, since time.Time) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return !slices.ContainsFunc(w.troubled, func(s span) bool {
+		return !strings.HasPrefix(s.what, what) && (s.until.IsZero() || !s.until.Before(since))
+	})
+}
+
+// trouble has things go wrong, one after the other or at once, until the phase ends; by then all is well.
+//
+// In a part of the day lives end and everything goes wrong, in another one only what concerns some, and for
+// longer, and in the third lives alone end.
+func (w *world) trouble(ctx context.Context, part int) {
+	var under sync.WaitGroup
+	ends, rest, long := 4, 6*time.Second, 12*time.Second
+	switch part {
+	case 1:
+		ends, long = 0, 30*time.Second
+	case 2:
+		rest = 3 * time.Second
+	}
+	lives := make(chan struct{}, 1) // no mutex: in a bubble no time passes for who waits for one
+	for ctx.Err() == nil {
+		sleep(ctx, time.Duration(w.random.Int64N(int64(rest))))
+		known := w.known(part)
+		which, lasts, calm := w.random.IntN(len(known)+ends), time.Duration(w.random.Int64N(int64(long))), w.random.IntN(4) > 0
+		if ctx.Err() != nil {
+			break
+		}
+		if which >= len(known) { // a life ends, the most frequent of all
+			lives <- struct{}{}
+			what, end := "life", w.kill
+			if which == len(known) {
+				what, end = "stop", w.end
+			}
+			w.during(what, "", 0, func() {
+				end()
+				time.Sleep(lasts / 8)
+				w.begin()
+			})
+			<-lives
+			continue
+		}
+		run := func() {
+			if known[which].alone {
+				lives <- struct{}{}
+				defer func() { <-lives }()
+			}
+			w.during(known[which].name, known[which].only, known[which].after, func() {
+				w.tell("trouble begins: %s", known[which].name)
+				known[which].begin()
+				time.Sleep(lasts)
+				known[which].end()
+				w.tell("trouble ends: %s", known[which].name)
+			})
+		}
+		if calm {
+			run()
+		} else {
+			under.Go(run)
+		}
+	}
+	under.Wait()
+}
+
+// sleep is time.Sleep that a context ends.
+func sleep(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+// known are the troubles of a part of the day.
+func (w *world) known(part int) []trouble {
+	if part == 2 {
+		return nil
+	}
+	hook, broken := pick(w.random, hookDoes...), pick(w.random, "nonsense", "cut off")
+	set := func(nonsense string, cutOff bool) func() {
+		return func() { w.write(func() { w.broken, w.cutOff = nonsense, cutOff }) }
+	}
+	all := append(w.system.troubles(w),
+		trouble{name: "receivers: " + hook, only: "receivers", begin: func() { w.hooks.does.Store(hook) }, end: func() { w.hooks.does.Store("") }},
+		trouble{name: "connections are cut", begin: func() {}, end: func() {
+			if g := w.serving.Load(); g != nil {
+				w.net.cut(g.name, false)
+			}
+		}},
+		trouble{name: "a configuration of " + broken, alone: true, only: "guard", end: set("", false),
+			begin: set(map[string]string{"nonsense": "  - {name: nonsense, allow: 7}\n"}[broken], broken == "cut off")})
+	if part == 1 {
+		all = slices.DeleteFunc(all, func(t trouble) bool { return t.only == "" })
+	}
+	return all
+}
+
+// pick is one of several.
+func pick[T any](random *rand.Rand, of ...T) T { return of[random.IntN(len(of))] }
