@@ -16,7 +16,7 @@ import (
 
 // enoughMends is how many of the mends in testdata/mends have to be found where they are undone. Each is a
 // patch that undoes one; its first line names the commit.
-const enoughMends = 30
+const enoughMends = 10
 
 // TestForeignMends undoes mends of this history one by one, and tells whether a day without it breaks a
 // promise. It compiles the program anew for each, and belongs to the soak. FRONTDESK_MENDS=17 names one, or
