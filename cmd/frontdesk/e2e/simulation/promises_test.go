@@ -137,7 +137,9 @@ func (c *promised) isBackup(result string) {
 func (c *promised) result(p *promise, id string) (text string, done bool) {
 	a, known := c.ask("GET", "/webhook?id="+id, "")
 	if known && a.Status == 500 {
-		if c.system.again() && !c.happened("the administration panics", p.at) || !c.system.again() && !c.happened("the administration", p.at) && !c.happened("life", p.at) && !c.happened("stop", p.at) {
+		// Two works under one key: for who waits for the other the time that the gateway is away counts as waiting.
+		waited := len(p.ids) > 1 && c.happened("life", p.at)
+		if c.system.again() && !waited && !c.happened("the administration panics", p.at) || !c.system.again() && !c.happened("the administration", p.at) && !c.happened("life", p.at) && !c.happened("stop", p.at) {
 			c.fault("%s: the work %s of %s failed", c.name, id, p.at)
 		}
 		return "", false
