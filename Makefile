@@ -90,9 +90,10 @@ fuzz:
 	.ci/fuzz $(FUZZ)
 
 # Long loops: many kills and restarts, many clients, a backup of 1,000,000 orders; 200 simulated days of each
-# system, and those without each of forty mends.
+# system, and days without each of some mends.
 soak:
 	FRONTDESK_SOAK=1 .ci/test foreign -p 1 -timeout 120m -run 'Kill|Cop(y|ies)|Concurrent|Soak|UnderLoad|Foreign|Hostile|NobodyCanTell|AreWhole|ToolsAgree|TestWindowIsTheLog|TestBrowser' ./cmd/frontdesk/... ./cmd/frontdesk-kit ./backend/reference ./backend/legacy ./backend/remote
+	FRONTDESK_SOAK=1 .ci/test foreign -p 1 -timeout 300m -run '^Test(BuiltIn|Database|Service)' ./cmd/frontdesk/e2e/simulation
 
 # Attacks on a frontdesk that serves, one after the other, beside a client that behaves:
 # whether the aims of docs/reliability.md are met, as the table that stands there.
