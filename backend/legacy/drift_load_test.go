@@ -96,7 +96,7 @@ func below(t *testing.T, engine string) (*under, string) {
 	u.woken = sync.NewCond(&u.mu)
 	dsn := engines[engine](t)
 	user := u.asUser(engine, &dsn)
-	text, err := os.ReadFile("testdata/under.yaml")
+	text, err := os.ReadFile("testdata/under.txt")
 	require.NoError(t, err)
 	u.tables = onMade(t, engine, dsn, string(text))
 	u.stop() // it is looked at when the test says so, and never by two

@@ -49,14 +49,6 @@ func emptySQLite(t testing.TB) string {
 	return path
 }
 
-// made makes tables in a database of their own.
-func made(t testing.TB, engine string, statements ...string) (dsn string) {
-	t.Helper()
-	dsn = engines[engine](t)
-	run(t, engine, dsn, statements...)
-	return dsn
-}
-
 // run runs statements on a database.
 func run(t testing.TB, engine, dsn string, statements ...string) {
 	t.Helper()
