@@ -111,7 +111,7 @@ type Desk struct {
 	Stopped chan struct{}
 	Code    int
 
-	net *network
+	net *Network
 }
 
 // Options vary how a desk is started.
@@ -134,7 +134,7 @@ type Options struct {
 	Descriptors int      // that a child may have open; 0 for the usual number
 	Stderr      *os.File // that a child writes its log to; nil for Desk.Log
 
-	net *network // see InBubble
+	net *Network // see InBubble
 }
 
 // BySheet are the options of a desk behind a mapping sheet, which is put into a folder of

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"regexp"
 	"slices"
@@ -23,6 +24,17 @@ type client interface {
 	check()                   // what it was answered, while all is well
 	close()                   // at the end of the day
 	away()                    // it asks no more
+}
+
+// operator is whoever looks at the operators' pages.
+const operator = "operator"
+
+// addressOf is where somebody is: the operator on the gateway's machine.
+func addressOf(owner string) net.IP {
+	if owner == operator {
+		return net.IPv4(127, 0, 0, 1)
+	}
+	return net.IPv4(198, 51, 100, 7)
 }
 
 // asking is what all clients have in common: a session, and a judge of each answer.
@@ -45,7 +57,7 @@ func (w *world) asker(user, name string) *asking {
 		n = n*31 + uint64(c)
 	}
 	a := &asking{world: w, name: name, user: user, random: rand.New(rand.NewPCG(w.seed, n)), base: "http://" + public + "/webservice_v2", key: rig.FullKey}
-	transport := &http.Transport{DialContext: w.net.dialer(name), MaxIdleConnsPerHost: 8, DisableCompression: true}
+	transport := &http.Transport{DialContext: w.net.Dialer(name), MaxIdleConnsPerHost: 8, DisableCompression: true}
 	a.http.Transport = transport
 	if c, err := desk.LoadConfig(w.folder() + "/" + configName); err == nil {
 		held, err := rig.ContractOf(c, desk.ProductionEnvironment)
@@ -224,7 +236,7 @@ func (c *asking) list(path string, headers ...string) (all []map[string]any) {
 
 // ready holds the gateway to what operators see while all is well.
 func (w *world) ready() {
-	o := http.Client{Transport: &http.Transport{DialContext: w.net.dialer(operator), DisableKeepAlives: true, DisableCompression: true}}
+	o := http.Client{Transport: &http.Transport{DialContext: w.net.Dialer(operator), DisableKeepAlives: true, DisableCompression: true}}
 	for _, path := range []string{"/readyz", "/metrics", "/", "/keys", "/refusals", "/callbacks", "/backends"} {
 		resp, err := o.Get("http://" + operators + path)
 		if err != nil {

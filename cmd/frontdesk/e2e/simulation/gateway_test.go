@@ -50,7 +50,7 @@ func (w *world) begin() {
 	said, out := io.Pipe()
 	program := desk.Program{
 		Ctx: ctx, Stdin: strings.NewReader(""), Stdout: out, Stderr: g.log, Wrap: w.system.wrap(w), Signals: make(chan os.Signal), LogDelay: time.Second,
-		Listen: func(_, address string) (net.Listener, error) { return w.net.listen(g.name, address) }, Dial: w.net.dialer(g.name),
+		Listen: func(_, address string) (net.Listener, error) { return w.net.Listen(g.name, address) }, Dial: w.net.Dialer(g.name),
 	}
 	go func() {
 		defer close(g.ended)
@@ -82,7 +82,7 @@ func (w *world) kill() {
 	synctest.Wait()
 	next := w.nextFolder()
 	require.NoError(w.t, copyFolder(g.folder, next))
-	w.net.cut(g.name, true)
+	w.net.Cut(g.name, true)
 	w.tell("%s is killed", g.name)
 	g.stop()
 	w.buried.Go(func() { <-g.ended })

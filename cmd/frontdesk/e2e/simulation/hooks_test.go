@@ -30,7 +30,7 @@ type hooks struct {
 func (w *world) listen(a *webhooktest.Authority) *hooks {
 	h := &hooks{taken: map[string]int{}}
 	h.does.Store("")
-	at, err := w.net.listen("receivers", receivers)
+	at, err := w.net.Listen("receivers", receivers)
 	require.NoError(w.t, err)
 	h.server = http.Server{Handler: h, ErrorLog: log.New(io.Discard, "", 0)}
 	config := &tls.Config{Certificates: []tls.Certificate{a.Issue(w.t, "hooks.example.com", time.Now().AddDate(1, 0, 0))}}

@@ -73,7 +73,7 @@ resources:
 func (s *vendorService) begin(w *world) {
 	s.demo, s.other, s.wait, s.sent = rig.PasswordHash("demo"), rig.PasswordHash("other"), w.pauses, map[string]bool{}
 	s.does.Store("")
-	at, err := w.net.listen("service", service)
+	at, err := w.net.Listen("service", service)
 	require.NoError(w.t, err)
 	server := http.Server{Handler: s, ErrorLog: log.New(io.Discard, "", 0)}
 	done := make(chan struct{})
@@ -100,7 +100,7 @@ var serviceDoes = []string{"is away", "answers nonsense", "breaks off before", "
 
 func (s *vendorService) troubles(w *world) (all []trouble) {
 	for _, does := range serviceDoes {
-		t := trouble{name: "the administration " + does, begin: func() { s.does.Store(does); w.net.refuse(service, does == "refuses connections") }, end: func() { s.does.Store(""); w.net.refuse(service, false) }}
+		t := trouble{name: "the administration " + does, begin: func() { s.does.Store(does); w.net.Refuse(service, does == "refuses connections") }, end: func() { s.does.Store(""); w.net.Refuse(service, false) }}
 		if strings.HasPrefix(does, "has") {
 			t.after = 70 * time.Second
 		}

@@ -146,7 +146,7 @@ func (w *world) known(part int) []trouble {
 		trouble{name: "receivers: " + hook, only: "receivers", begin: func() { w.hooks.does.Store(hook) }, end: func() { w.hooks.does.Store("") }},
 		trouble{name: "connections are cut", begin: func() {}, end: func() {
 			if g := w.serving.Load(); g != nil {
-				w.net.cut(g.name, false)
+				w.net.Cut(g.name, false)
 			}
 		}},
 		trouble{name: "a configuration of " + broken, alone: true, only: "guard", end: set("", false),

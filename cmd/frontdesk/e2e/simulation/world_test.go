@@ -47,7 +47,7 @@ type world struct {
 	t      *testing.T
 	seed   uint64
 	system system
-	net    *network
+	net    *rig.Network
 	random *rand.Rand
 	root   string
 
@@ -97,7 +97,7 @@ func (w *world) pauses() {
 	case w.moments <- struct{}{}:
 	default:
 	}
-	time.Sleep(w.net.delay())
+	time.Sleep(w.net.Delay())
 }
 
 // before is what happened in the minute before the first violation, and up to the last one that is told: the
@@ -191,11 +191,11 @@ func live(t *testing.T, seed uint64, s system) {
 		delays := rand.New(rand.NewPCG(seed, 1))
 		w := &world{t: t, seed: seed, system: s, random: random, root: root}
 		w.moments = make(chan struct{})
-		w.net = newNetwork(func() time.Duration {
+		w.net = &rig.Network{From: addressOf, Delay: func() time.Duration {
 			mu.Lock()
 			defer mu.Unlock()
 			return time.Duration(delays.IntN([]int{500, 500, 500, 500, 500, 500, 500, 20_000}[delays.IntN(8)])) * time.Microsecond
-		})
+		}}
 		w.day()
 	})
 }
