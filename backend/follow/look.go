@@ -19,6 +19,7 @@ import (
 type look struct {
 	pair
 	place
+	reach
 	f       *Follower
 	how     sheet.Changes
 	at      string    // how far its journal was read
@@ -28,14 +29,10 @@ type look struct {
 	first   bool      // nobody has a cursor yet: it is waited for
 	whole   bool      // all records are read
 	inside  bool      // it is one of mostWhole
-	since   int64     // modified_at that it begins from, less what a change may take to show
-	highest int64     // modified_at that was seen before it began, and the highest by now
-	high    int64
-	present int64   // when it began
-	settled bool    // all up to highest had shown by then
-	final   int64   // modified_at up to which all was read after it had settled; 0 for nothing
-	seen    []int32 // where all are read: 4 bytes for each record
-	lists   portion // records of a list, and those that are read one by one
+	highest int64     // modified_at that was seen by now
+	present int64     // when it began
+	seen    []int32   // where all are read: 4 bytes for each record
+	lists   portion   // records of a list, and those that are read one by one
 	singles portion
 }
 
@@ -76,7 +73,7 @@ func (l *look) changes(ctx context.Context) error {
 	}
 	err := l.list(ctx)
 	if err == nil && l.how.Deleted != "" {
-		err = l.entries(ctx, mapping.IntValue(max(0, l.from())).String())
+		err = l.entries(ctx, mapping.IntValue(max(0, l.from(l.how.Settle))).String())
 	}
 	return err
 }
@@ -180,7 +177,7 @@ func (l *look) list(ctx context.Context) error {
 		return nil
 	}}
 	if !l.whole && l.since > 0 {
-		q.ModifiedSince = mapping.TimeValue(time.UnixMilli(l.from()))
+		q.ModifiedSince = mapping.TimeValue(time.UnixMilli(l.from(l.how.Settle)))
 	}
 	for more := true; more; {
 		var page backend.Page
@@ -218,7 +215,7 @@ func (l *look) listed(ctx context.Context, q backend.Query) (page backend.Page, 
 			l.seen = append(l.seen, rec.ID())
 		}
 		if at := rec.Values[l.resource.ModifiedAt]; at.IsSet() && at.Int() <= l.present {
-			l.high = max(l.high, at.Int())
+			l.highest = max(l.highest, at.Int())
 		}
 	}
 	return page, nil

@@ -124,6 +124,17 @@ func (f *Follower) lastSeen(ctx context.Context, p pair, ids []int32) (map[int32
 	})
 }
 
+// newsAfter is a record that is there, and whether it is not as it was seen before; was is nothing where it
+// was not.
+func (s sighting) newsAfter(was sighting) (sighting, bool) {
+	if was.kind != backend.RecordUpdated {
+		return s, true
+	}
+	s.kind = was.kind
+	same := was.version == s.version && was.modified.Kind() == s.modified.Kind() && was.modified.Int() == s.modified.Int()
+	return s, !same
+}
+
 // noteNews notes those of some records that are not as they were seen last.
 func (l *look) noteNews(ctx context.Context, records []mapping.Record) error {
 	ids := make([]int32, len(records))
@@ -136,13 +147,9 @@ func (l *look) noteNews(ctx context.Context, records []mapping.Record) error {
 	}
 	var news []sighting
 	for _, rec := range records {
-		s := sightingOf(rec, backend.RecordCreated)
-		if was := before[s.id]; was.kind == backend.RecordUpdated {
-			if s.kind = was.kind; was.version == s.version && was.modified.Kind() == s.modified.Kind() && was.modified.Int() == s.modified.Int() {
-				continue
-			}
+		if s, is := sightingOf(rec, backend.RecordCreated).newsAfter(before[rec.ID()]); is {
+			news = append(news, s)
 		}
-		news = append(news, s)
 	}
 	return l.f.note(ctx, l.pair, l, news)
 }

@@ -17,6 +17,11 @@ type place struct {
 	markedAt, unsettled int64
 }
 
+// reach is how far records were read by their modified_at: the one that the next look goes back from, the
+// highest that was seen and when it was seen first, and the one up to which all was read after it had
+// settled, 0 for none; see the table followed.
+type reach struct{ since, high, highAt, final int64 }
+
 // sameMoment is how long another change may get the same modified_at, besides what the sheet says: for as
 // long as the unit lasts that the column counts by, which is a day of 25 hours at most.
 const sameMoment = 25 * time.Hour
@@ -36,10 +41,10 @@ func (l *look) start(ctx context.Context) error {
 			return cmp.Or(err, errLeft)
 		}
 		of := func(i int) int64 { return row[i].Int() }
-		l.present, l.pass, l.first, l.since, l.high, l.final = of(0), of(1), of(2) == 0, of(5), of(6), of(8)
+		l.present, l.pass, l.first = of(0), of(1), of(2) == 0
+		l.reach, l.highest = reach{of(5), of(6), of(7), of(8)}, of(6)
 		l.place = place{strings.Clone(row[9].Text()), strings.Clone(row[10].Text()), of(11), of(12)}
 		l.turned = time.Now().Add(-time.Duration(l.present-of(4)) * time.Millisecond)
-		l.highest, l.settled = l.high, l.present-of(7) > (l.how.Settle+sameMoment).Milliseconds()
 		l.begins(of(3))
 		return nil
 	})
@@ -54,27 +59,102 @@ func (l *look) begins(wholeAt int64) {
 	l.whole = l.how.By == sheet.ByScan || l.first || late
 	if l.how.IsTold() {
 		l.anew = l.first || l.position == "" || l.late()
-		l.whole = l.whole || l.anew || l.unsettled == 1 && l.hasSettled()
+		l.whole = l.whole || l.anew || l.rereads(l.present, l.how.Settle)
 	}
 }
 
-// hasSettled tells whether all writes that were under way at the mark have ended.
-func (l *look) hasSettled() bool { return l.present >= l.markedAt+l.how.Settle.Milliseconds() }
+// settled tells whether all writes that were under way at the mark have ended, where they take so long at most.
+func (p place) settled(present int64, settle time.Duration) bool {
+	return present >= p.markedAt+settle.Milliseconds()
+}
+
+// rereads tells whether all records are to be read once more, since writes were under way when the journal
+// was begun with.
+func (p place) rereads(present int64, settle time.Duration) bool {
+	return p.unsettled == 1 && p.settled(present, settle)
+}
+
+// begun is the place after all records have been read, with a position that was taken before.
+func begun(position string, now int64, settle time.Duration) place {
+	p := place{position: position, mark: position, markedAt: now}
+	if settle > 0 {
+		p.unsettled = 1
+	}
+	return p
+}
+
+// reread is the place after all records have been read once more, in a look that began at a moment.
+func (p place) reread(began int64, settle time.Duration) place {
+	if p.settled(began, settle) {
+		p.unsettled = 0
+	}
+	return p
+}
+
+// readTo is the place after the journal has been read to a position, in a look that began at one moment of
+// the database's clock and has ended at another. It goes on to the mark once all has settled that was under
+// way there.
+func (p place) readTo(position string, began, now int64, settle time.Duration) place {
+	switch {
+	case settle == 0:
+		return place{position: position}
+	case p.settled(began, settle):
+		return place{position: cmp.Or(p.mark, p.position), mark: position, markedAt: now, unsettled: p.unsettled}
+	}
+	return p
+}
+
+// placed is where the next look begins.
+func (l *look) placed(now int64) place {
+	switch {
+	case !l.how.IsTold():
+		return place{}
+	case l.anew:
+		return begun(l.at, now, l.how.Settle)
+	case l.whole:
+		return l.reread(l.present, l.how.Settle)
+	}
+	return l.readTo(l.at, l.present, now, l.how.Settle)
+}
 
 // late tells whether the system may have forgotten what has changed since it was asked last.
 func (l *look) late() bool { return l.how.Keeps > 0 && time.Since(l.turned) > l.how.Keeps }
 
-// from is the modified_at that a look by version begins with.
-func (l *look) from() int64 {
-	from := l.since - l.how.Settle.Milliseconds()
-	if l.final > 0 {
-		from = max(from, l.final+1)
+// unitOf is the longest unit that the column of a modified_at may count by: a day, where it is midnight
+// somewhere. A change that shows late may have one that is a unit lower.
+func unitOf(modified int64) time.Duration {
+	for _, unit := range []struct{ of, may time.Duration }{{15 * time.Minute, sameMoment}, {time.Minute, time.Minute}, {time.Second, time.Second}} {
+		if modified%unit.of.Milliseconds() == 0 {
+			return unit.may
+		}
+	}
+	return 0
+}
+
+// from is the modified_at that a look by version begins with, where a change may take so long to show.
+func (r reach) from(settle time.Duration) int64 {
+	from := r.since - (settle + unitOf(r.since)).Milliseconds()
+	if r.final > 0 {
+		from = max(from, r.final+1)
 	}
 	return from
 }
 
-// finish notes that a look has ended. The next one by version begins where this one found
-// the last change when it began: what changed meanwhile, it may have passed before.
+// ended is the reach after a look that began at one moment of the database's clock, has ended at another,
+// and has seen a highest modified_at. The next one goes back from the one that this look began with: what
+// changed meanwhile, it may have passed before.
+func (r reach) ended(began, now, highest int64, settle time.Duration) reach {
+	next := reach{since: r.high, high: highest, highAt: r.highAt, final: r.final}
+	if began-r.highAt > (settle + sameMoment).Milliseconds() {
+		next.final = r.high
+	}
+	if highest != r.high {
+		next.highAt = now
+	}
+	return next
+}
+
+// finish notes that a look has ended.
 func (l *look) finish(ctx context.Context) error {
 	return l.f.db.Write(ctx, func(c sqlrecord.Conn) error {
 		if err := l.f.renew(ctx, c); err != nil {
@@ -84,51 +164,25 @@ func (l *look) finish(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		now, done, whole, final := row[0].Int(), row[0].Int(), int64(0), l.final
-		at := l.ended(now)
+		now, done, whole := row[0].Int(), row[0].Int(), int64(0)
+		at, reach := l.placed(now), l.ended(l.present, now, l.highest, l.how.Settle)
 		if l.how.IsTold() {
 			done -= time.Since(l.turned).Milliseconds()
 		}
 		if l.whole {
 			whole = now
 		}
-		if l.settled {
-			final = l.highest
-		}
-		n, err := c.Exec(ctx, `UPDATE followed SET next_at = ?4, done_at = ?5, since = ?6, high_at = CASE WHEN high = ?7 THEN high_at ELSE CAST(?8 AS BIGINT) END, high = ?7, final = ?9,
-			whole_at = CASE WHEN CAST(?10 AS BIGINT) = 0 THEN whole_at ELSE ?10 END, ready_at = CASE WHEN ready_at = 0 THEN ?8 ELSE ready_at END,
+		n, err := c.Exec(ctx, `UPDATE followed SET next_at = ?4, done_at = ?5, since = ?6, high = ?7, high_at = ?8, final = ?9,
+			whole_at = CASE WHEN CAST(?10 AS BIGINT) = 0 THEN whole_at ELSE ?10 END, ready_at = CASE WHEN ready_at = 0 THEN CAST(?15 AS BIGINT) ELSE ready_at END,
 			position = ?11, mark = ?12, marked_at = ?13, unsettled = ?14
 			WHERE client_id = ?1 AND resource = ?2 AND pass = ?3`,
-			l.values(mapping.IntValue(l.pass), mapping.IntValue(now+l.how.Every.Milliseconds()), mapping.IntValue(done), mapping.IntValue(l.highest), mapping.IntValue(l.high),
-				mapping.IntValue(now), mapping.IntValue(final), mapping.IntValue(whole), mapping.TextValue(at.position), mapping.TextValue(at.mark), mapping.IntValue(at.markedAt), mapping.IntValue(at.unsettled))...)
+			l.values(mapping.IntValue(l.pass), mapping.IntValue(now+l.how.Every.Milliseconds()), mapping.IntValue(done), mapping.IntValue(reach.since), mapping.IntValue(reach.high),
+				mapping.IntValue(reach.highAt), mapping.IntValue(reach.final), mapping.IntValue(whole), mapping.TextValue(at.position), mapping.TextValue(at.mark), mapping.IntValue(at.markedAt),
+				mapping.IntValue(at.unsettled), mapping.IntValue(now))...)
 		if err != nil || n == 0 {
 			return cmp.Or(err, errLeft)
 		}
 		_, err = c.Exec(ctx, `DELETE FROM followed_record WHERE client_id = ?1 AND resource = ?2 AND gone = 1 AND pass < ?3`, l.values(mapping.IntValue(l.pass))...)
 		return err
 	})
-}
-
-// ended is the place of a pair after a look of it, at a moment of the database's clock. The
-// position goes on to a mark once all has settled that was under way there.
-func (l *look) ended(now int64) place {
-	at, settle := l.place, l.how.Settle
-	switch {
-	case !l.how.IsTold():
-		return place{}
-	case l.anew:
-		at = place{position: l.at, mark: l.at, markedAt: now}
-		if settle > 0 {
-			at.unsettled = 1
-		}
-	case l.whole:
-		if l.hasSettled() {
-			at.unsettled = 0
-		}
-	case settle == 0:
-		at = place{position: l.at}
-	case l.hasSettled():
-		at = place{position: cmp.Or(at.mark, at.position), mark: l.at, markedAt: now, unsettled: at.unsettled}
-	}
-	return at
 }
