@@ -3,7 +3,7 @@ package auth_test
 import (
 	"testing"
 
-	"go.uber.org/goleak"
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { await.Run(m) }

@@ -20,7 +20,7 @@ import (
 // cluster again wakes up within a second, and ends. Where no server is installed the
 // tests are over before.
 func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/redis/rueidis.(*call).DelayDo.func1"))
+	await.Run(m, goleak.IgnoreAnyFunction("github.com/redis/rueidis.(*call).DelayDo.func1"))
 }
 
 func open(t *testing.T, o redis.Options) *redis.Client {

@@ -20,6 +20,7 @@ import (
 	"frontdesk/backend/idstore"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/cmd/frontdesk/rig/await"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
 )
@@ -69,7 +70,7 @@ func onDatabases(t *testing.T, f func(t *testing.T, open func() sqlrecord.DB)) {
 				dsn = sqltest.Postgres(t)
 			}
 			leaks := goleak.IgnoreCurrent()
-			t.Cleanup(func() { goleak.VerifyNone(t, leaks) })
+			t.Cleanup(func() { await.Goroutines(leaks) })
 			f(t, func() sqlrecord.DB {
 				db, err := open(dsn)
 				require.NoError(t, err)

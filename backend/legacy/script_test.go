@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // script is a case of testdata/scripts, whose README says how they are written.
@@ -45,7 +46,7 @@ func TestScripts(t *testing.T) {
 		run(t, engine, engines[engine](t))
 	}
 	leaks := goleak.IgnoreCurrent()
-	t.Cleanup(func() { goleak.VerifyNone(t, leaks) })
+	t.Cleanup(func() { await.Goroutines(leaks) })
 	for engine := range engines {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()

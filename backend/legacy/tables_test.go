@@ -23,6 +23,7 @@ import (
 	"frontdesk/backend/legacy/legacytest"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/cmd/frontdesk/rig/await"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
 )
@@ -95,7 +96,7 @@ func onMade(t *testing.T, engine, dsn, text string, statements ...string) *table
 	t.Helper()
 	run(t, engine, dsn, statements...)
 	leaks := goleak.IgnoreCurrent() // the server is everyone's
-	t.Cleanup(func() { goleak.VerifyNone(t, leaks) })
+	t.Cleanup(func() { await.Goroutines(leaks) })
 	x, err := tryMade(t, engine, dsn, text)
 	require.NoError(t, err)
 	return x

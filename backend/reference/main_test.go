@@ -17,6 +17,7 @@ import (
 	"frontdesk/backend"
 	"frontdesk/backend/drivertest"
 	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/cmd/frontdesk/rig/await"
 	"frontdesk/mapping"
 )
 
@@ -148,7 +149,7 @@ func open(t testing.TB, dsn string) *fixture {
 	t.Cleanup(func() {
 		require.NoError(t, x.Close())
 		if opened--; opened == 0 {
-			goleak.VerifyNone(t, leaks)
+			await.Goroutines(leaks)
 		}
 	})
 	x.front, err = backend.NewClient(x.Store, model, backend.Options{Timeout: time.Minute, Now: x.clock.Now})

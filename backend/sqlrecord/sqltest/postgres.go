@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"go.uber.org/goleak"
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // cluster is the one PostgreSQL cluster of a test binary. It lives in a new
@@ -39,12 +39,11 @@ func Run(m *testing.M) int {
 	return code
 }
 
-// FindLeaks is what Run returned, or 1 if goroutines are left:
+// FindLeaks returns what Run returned, when no goroutine is left:
 // func TestMain(m *testing.M) { os.Exit(sqltest.FindLeaks(sqltest.Run(m))) }.
 func FindLeaks(code int) int {
-	if err := goleak.Find(); err != nil && code == 0 {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
+	if code == 0 {
+		await.Goroutines()
 	}
 	return code
 }

@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
 	"frontdesk/auth"
 	"frontdesk/backend/legacy/legacytest"
@@ -25,6 +24,7 @@ import (
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/desk/neighbours"
+	"frontdesk/cmd/frontdesk/rig/await"
 	"frontdesk/gateway/webhook/jobstore"
 	"frontdesk/mapping"
 )
@@ -33,24 +33,16 @@ import (
 // goroutine is left, and whatever else the package says.
 func Main(m *testing.M, after ...func() error) int {
 	code := legacytest.Run(m)
-	for _, check := range append(after, removeBinary, findLeaks) {
+	for _, check := range append(after, removeBinary) {
 		if err := check(); err != nil && code == 0 {
 			fmt.Fprintln(os.Stderr, err)
 			code = 1
 		}
 	}
+	if code == 0 {
+		await.Goroutines(await.LeftByFasthttp...)
+	}
 	return code
-}
-
-// findLeaks finds goroutines that are left. fasthttp keeps the date in one that
-// never ends, and its pools' cleaners notice only at their next tick that they
-// were stopped.
-func findLeaks() error {
-	return goleak.Find(
-		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"),
-		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp/stackless.funcWorker"),
-		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*workerPool).Start.func2"),
-	)
 }
 
 // SampleOrders is how many orders the databases of the tests begin with.

@@ -52,10 +52,7 @@ func startSick(t *testing.T, backend string, bound func(*desk.Bounds)) *sickDesk
 		require.NoError(t, s.Wait(context.Background(), func(f remotetest.FaultStats) bool { return f.Open == 0 }), "connections were left open")
 		require.NoError(t, s.FaultProxy.Close())
 		server.Close()
-		goleak.VerifyNone(t, leaks,
-			goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"),
-			goleak.IgnoreAnyFunction("github.com/valyala/fasthttp/stackless.funcWorker"),
-			goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*workerPool).Start.func2"))
+		await.Goroutines(append(slices.Clone(await.LeftByFasthttp), leaks)...)
 	})
 	o := rig.GarageCloud(t, s.URL(), remotetest.ClientSecret,
 		"    connections: 32\n", "    connections: 32\n    max_answer: 256KiB\n", // the end of an endless answer has to come before its time is up

@@ -4,8 +4,11 @@ package await
 
 import (
 	"fmt"
+	"os"
 	"testing"
 	"time"
+
+	"go.uber.org/goleak"
 )
 
 // said is how long before the end of the test run a wait is given up, so that the test can
@@ -46,4 +49,35 @@ func words(what []any) string {
 		return ": " + fmt.Sprint(what...)
 	}
 	return ": " + fmt.Sprintf(format, what[1:]...)
+}
+
+// LeftByFasthttp are goroutines of the program that outlive it: one keeps the date for ever, and the pools'
+// cleaners notice only at their next tick that they were stopped.
+var LeftByFasthttp = []goleak.Option{
+	goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"),
+	goleak.IgnoreAnyFunction("github.com/valyala/fasthttp/stackless.funcWorker"),
+	goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*workerPool).Start.func2"),
+}
+
+// Goroutines waits until none is left but those that are ignored, and says once for which it waits. One that
+// never ends, the end of the test run shows.
+func Goroutines(ignored ...goleak.Option) {
+	for said := false; ; said = true {
+		err := goleak.Find(ignored...)
+		if err == nil {
+			return
+		}
+		if !said {
+			fmt.Fprintln(os.Stderr, "waiting for goroutines to end:", err)
+		}
+	}
+}
+
+// Run runs the tests of a package, and waits for what they have begun: func TestMain(m *testing.M) { await.Run(m) }.
+func Run(m interface{ Run() int }, ignored ...goleak.Option) {
+	code := m.Run()
+	if code == 0 {
+		Goroutines(ignored...)
+	}
+	os.Exit(code)
 }
