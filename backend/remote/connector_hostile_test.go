@@ -42,6 +42,7 @@ func TestHostileAnswers(t *testing.T) {
 		itsList bool // a list of it is one that the sheet knows
 	}{
 		"as it should be":       {answer: ok(200, good), shows: true},
+		"until it is closed":    {answer: "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n" + good, ends: true, shows: true},
 		"a list of one":         {answer: ok(200, "["+good+"]"), shows: true, itsList: true},
 		"with more members":     {answer: ok(200, with(`{`, `{"x":{"y":[1,{}]},`)), shows: true},
 		"cut":                   {answer: strings.Replace(ok(200, good), good, good[:40], 1), ends: true},
@@ -80,6 +81,9 @@ func TestHostileAnswers(t *testing.T) {
 		"compressed":            {answer: "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 2\r\n\r\n{}"},
 		"no HTTP":               {answer: "SSH-2.0-OpenSSH_9.2\r\n", ends: true},
 		"two lengths":           {answer: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 90\r\n\r\n" + good},
+		"a chunk that lies":     {answer: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfffffff\r\n{}", ends: true},
+		"interim answers":       {answer: strings.Repeat("HTTP/1.1 102 Processing\r\n\r\n", 50), ends: true},
+		"cut, and another":      {answer: ok(200, good[:40]) + ok(200, "{}"), fails: unexpected},
 		"a header without end":  {answer: "HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 64<<10), ends: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -107,7 +111,7 @@ func TestHostileAnswers(t *testing.T) {
 				}
 				require.Less(t, len(err.Error()), 2000)
 			}
-			before := taken{rec: mapping.NewRecord(r.Resource), raw: jsonOf(t, object{"id": 1, "org": 1})}
+			before := taken{rec: mapping.NewRecord(r.Resource), raw: jsonOf(t, map[string]any{"id": 1, "org": 1})}
 			patch := c.record(t, "contact", `{"payment_days":8}`)
 			_, err := c.update(bg(), nil, r, noord, before, patch)
 			if !test.shows && name != "no client" { // what was written is the client's own

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/auth"
+	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
 )
 
@@ -51,6 +52,18 @@ func connecting(t testing.TB, sh *sheet.Sheet) *connector {
 
 // of is a resource of the sheet.
 func (c *connector) of(name string) *sheet.Resource { return c.Sheet.Resource(name) }
+
+// record is a record of what a client sends.
+func (c *connector) record(t testing.TB, resource, text string) mapping.Record {
+	t.Helper()
+	return patch(t, c.of(resource).Resource, text).Record
+}
+
+// keyOf is the key of a record, as the id store has it.
+func (c *connector) keyOf(t taken) string {
+	parts, _ := partsOf(bg(), c.Sheet.Resources[t.rec.Resource], t.raw)
+	return sheet.KeyText(parts...)
+}
 
 // walked are the records of a walk, as they are taken.
 func (c *connector) walked(ctx context.Context, resource string, client auth.Client) (all []taken, err error) {

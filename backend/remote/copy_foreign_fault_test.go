@@ -40,10 +40,7 @@ func TestForeignCopiesThroughFaults(t *testing.T) {
 				drawn, rounds = rand.New(rand.NewPCG(rand.Uint64(), 3)), 1500
 			}
 			for n := range rounds {
-				proxy.Next(remotetest.Fault{
-					Kind:  []remotetest.FaultKind{remotetest.Healthy, remotetest.ResetBefore, remotetest.ResetAfter, remotetest.ResetMidAnswer, remotetest.Truncate, remotetest.EndlessBody, remotetest.Storm, remotetest.TLSGarbage}[drawn.IntN(8)],
-					Bytes: drawn.IntN(400), Status: []int{200, 302, 404, 500, 502}[drawn.IntN(5)], Type: "text/html", Body: "<html>",
-				})
+				proxy.Next(drawnFault(drawn))
 				who := foreignClients[drawn.IntN(2)]
 				if n%3 > 0 {
 					if page, err := c.List(bg(), article, backend.Query{Client: who, Limit: 1000}); err != nil {

@@ -2,7 +2,6 @@ package remote
 
 import (
 	"context"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
@@ -249,37 +248,4 @@ func TestCircuitOfOneResource(t *testing.T) {
 	await.True(t, func() bool { return f.client.State() == "half-open" })
 	require.NoError(t, f.get(bg()))
 	require.Equal(t, "closed", f.client.State())
-}
-
-// A service that claims more than it sends, or never ends its head.
-func TestAnswersThatLie(t *testing.T) {
-	for name, answer := range map[string]string{
-		"length":     "HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n{}",
-		"head":       "HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 64<<10),
-		"chunk":      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfffffff\r\n{}",
-		"interim":    strings.Repeat("HTTP/1.1 102 Processing\r\n\r\n", 50),
-		"gzip":       "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 2\r\n\r\n{}",
-		"two at one": "HTTP/1.1 200 OK\r\nContent-Length: 1023\r\n\r\n" + orderRecord()[:1023] + "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}",
-	} {
-		t.Run(name, func(t *testing.T) {
-			listener, err := net.Listen("tcp", "127.0.0.1:0")
-			require.NoError(t, err)
-			defer func() { _ = listener.Close() }()
-			go func() {
-				for {
-					c, err := listener.Accept()
-					if err != nil {
-						return
-					}
-					buffer := make([]byte, 4096)
-					_, _ = c.Read(buffer)
-					_, _ = c.Write([]byte(answer))
-					_ = c.Close()
-				}
-			}()
-			s := serviceAt(t, "http://"+listener.Addr().String(), "")
-			_, err = s.Get(bg(), s.Sheet.Model.Resource("order"), backend.Query{Client: anna, ID: 1})
-			require.Error(t, err)
-		})
-	}
 }
