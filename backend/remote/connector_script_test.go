@@ -48,6 +48,7 @@ func TestConnector(t *testing.T) {
 		sheets, cases := scriptIn(t, file)
 		for _, of := range cases {
 			t.Run(filepath.Base(file)+"/"+of.name, func(t *testing.T) {
+				t.Parallel()
 				require.Contains(t, sheets, of.sheet)
 				s := &scripted{t: t}
 				p := &play{T: t, c: speaking(t, sheets[of.sheet], s), who: noord, known: map[string]taken{}, owners: map[int32]int64{}, texts: map[int64]string{}}
