@@ -145,17 +145,22 @@ func closing(t *testing.T, answer string) string {
 	return "http://" + listener.Addr().String()
 }
 
-// TestEndlessAnswer: an answer without end is given up at its limit.
+// TestEndlessAnswer: an answer without end is given up at its limit, and what is on its way by then.
 func TestEndlessAnswer(t *testing.T) {
+	sent := make(chan int, 1)
 	c := speaking(t, hostileSheet, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		all := 0
 		for {
-			if _, err := w.Write([]byte(`{"id":1,`)); err != nil {
+			n, err := w.Write([]byte(`{"id":1,`))
+			if all += n; err != nil {
+				sent <- all
 				return
 			}
 		}
 	}))
 	_, err := c.get(bg(), c.of("contact"), noord, "1")
 	require.ErrorIs(t, err, errTooLarge)
+	require.Less(t, <-sent, 32<<20)
 }
 
 // TestDoubledAnswers: an answer that comes twice is not taken for the next one's.

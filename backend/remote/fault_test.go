@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
-	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -12,9 +11,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/backend/remote/remotetest"
-	"frontdesk/cmd/frontdesk/rig/await"
 	"frontdesk/mapping"
 )
 
@@ -90,7 +89,8 @@ func requireUnavailable(t testing.TB, err error, reasons ...mapping.Reason) {
 func TestFaultsAreDocumentedAnswers(t *testing.T) {
 	f := newFaulty(t, backend.Options{Timeout: ample, CircuitFailures: 1000})
 	patient := f.client
-	brief, err := backend.NewClient(f.store, f.store.Sheet.Model, backend.Options{Timeout: 400 * time.Millisecond, CircuitFailures: 1000})
+	// What it waits for never comes: how long it waits decides nothing.
+	brief, err := backend.NewClient(f.store, f.store.Sheet.Model, backend.Options{Timeout: 20 * time.Millisecond, CircuitFailures: 1000})
 	require.NoError(t, err)
 	unavailable, timeout, internal := mapping.BackendUnavailable, mapping.BackendTimeout, mapping.InternalError
 	never := make(chan struct{})
@@ -180,12 +180,7 @@ func TestCancelReleasesAtOnce(t *testing.T) {
 	go func() { ended <- f.get(ctx) }()
 	require.NoError(t, f.Wait(bg(), func(s remotetest.FaultStats) bool { return s.Requests > requests }))
 	cancel()
-	select {
-	case err := <-ended:
-		requireUnavailable(t, err, mapping.BackendUnavailable)
-	case <-time.After(ample):
-		t.Fatal("still waiting")
-	}
+	requireUnavailable(t, <-ended, mapping.BackendUnavailable)
 	require.NoError(t, f.Set(remotetest.Fault{}))
 	require.NoError(t, f.get(bg()))
 }
@@ -212,40 +207,55 @@ func TestConnectionsAreBounded(t *testing.T) {
 	requireUnavailable(t, f.get(bg()), mapping.BackendUnavailable)
 }
 
-// An answer without end costs no more memory than max_answer.
-func TestMemoryIsBounded(t *testing.T) {
-	f := newFaulty(t, backend.Options{Timeout: ample, CircuitFailures: 1000})
-	require.NoError(t, f.Set(remotetest.Fault{Kind: remotetest.EndlessBody, Body: `{"id":1,"number":"`}))
-	var before, after runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&before)
-	for range 20 {
-		requireUnavailable(t, f.get(bg()), mapping.BackendUnavailable)
+// TestLoginsAndCallsLeaveConnections: where as many logins and calls hang as there may be,
+// the service answers when it is asked whether it does.
+func TestLoginsAndCallsLeaveConnections(t *testing.T) {
+	f := newFaulty(t, backend.Options{Timeout: ample})
+	gate := make(chan struct{})
+	pool, logins := f.store.Pool(), f.store.LoginsAtOnce()
+	require.Equal(t, backend.Pool{Most: 8, Calls: 5}, pool)
+	require.Equal(t, 2, logins)
+	ended := make(chan error)
+	hang := func(n int, f func() error) {
+		for range n {
+			go func() { ended <- f() }()
+		}
 	}
-	runtime.GC()
-	runtime.ReadMemStats(&after)
-	require.Less(t, int64(after.HeapAlloc)-int64(before.HeapAlloc), int64(4<<20))
+	before := f.Stats().Requests
+	for range pool.Calls + logins {
+		f.Next(remotetest.Fault{Gate: gate})
+	}
+	hang(pool.Calls, func() error {
+		_, err := f.store.Get(bg(), f.orders, backend.Query{Client: anna, ID: 12345})
+		return err
+	})
+	hang(logins, func() error {
+		_, err := f.store.Verify(bg(), auth.Credentials{Username: "anna", Password: "secret"})
+		return err
+	})
+	require.NoError(t, f.Wait(bg(), func(s remotetest.FaultStats) bool { return s.Requests == before+pool.Calls+logins }))
+	require.NotErrorIs(t, f.store.Ping(bg()), backend.ErrBusy)
+	close(gate)
+	for range pool.Calls + logins {
+		<-ended
+	}
 }
 
-func TestCircuitOfOneResource(t *testing.T) {
-	opened := func(pause time.Duration) *faulty {
-		f := newFaulty(t, backend.Options{Timeout: ample, CircuitFailures: 3, CircuitPause: pause})
-		require.NoError(t, f.Set(remotetest.Fault{Kind: remotetest.Storm, Status: 500}))
-		for range 3 {
-			requireUnavailable(t, f.get(bg()), mapping.BackendUnavailable)
-		}
-		return f
+// TestNoWaitForAConnectionIsAFailure: calls that find no connection within the time that
+// the sheet gives them open no circuit. Before, to try again was given up for want of time, and
+// that was counted.
+func TestNoWaitForAConnectionIsAFailure(t *testing.T) {
+	var outcomes []backend.Outcome
+	f := newFaulty(t, backend.Options{Timeout: ample, CircuitFailures: 1, Observe: func(_ context.Context, c backend.Call) { outcomes = append(outcomes, c.Outcome) }})
+	slots := f.store.conn.wire.pool.slots
+	for range cap(slots) { // as by calls that hang
+		slots <- struct{}{}
 	}
-	f := opened(time.Hour)
-	require.Equal(t, "open", f.client.State())
-	require.NoError(t, f.Set(remotetest.Fault{}))
-	_, err := f.client.Get(bg(), f.store.Sheet.Model.Resource("contact"), backend.Query{Client: anna, ID: 1})
-	require.NoError(t, err)
-	requireUnavailable(t, f.get(bg()), mapping.BackendUnavailable)
-
-	f = opened(50 * time.Millisecond)
-	require.NoError(t, f.Set(remotetest.Fault{}))
-	await.True(t, func() bool { return f.client.State() == "half-open" })
-	require.NoError(t, f.get(bg()))
+	f.store.conn.source.Timeout = time.Millisecond
+	requireUnavailable(t, f.get(bg()), mapping.BackendTimeout)
+	require.Equal(t, []backend.Outcome{backend.Busy}, outcomes)
 	require.Equal(t, "closed", f.client.State())
+	for range cap(slots) {
+		<-slots
+	}
 }

@@ -2,28 +2,26 @@ package remote
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
-	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"github.com/valyala/fasthttp/fasthttputil"
 
 	"frontdesk/auth"
 	"frontdesk/backend"
-	"frontdesk/backend/idstore"
 	"frontdesk/backend/remote/remotetest"
-	"frontdesk/backend/sqlrecord"
-	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/mapping"
-	"frontdesk/mapping/sheet"
 )
 
 // keyedBy is a write under a key.
@@ -47,15 +45,13 @@ resources:
     fields: {kind: kind, name: name}
 `
 
-// watched is a rack that tells of every request before it answers.
-func watched(t *testing.T, k IDStore, timeout time.Duration, told func(write bool)) (*backend.Client, *Driver) {
+// watched is a driver before a rack, in memory, that tells of every request before it answers.
+func watched(t *testing.T, k IDStore, told func(write bool)) *Driver {
 	t.Helper()
-	return watchedAt(t, keyedSheetAt(t, remotetest.NewRack(), told), k, timeout)
-}
-
-func keyedSheetAt(t *testing.T, s *remotetest.Rack, told func(write bool)) *sheet.Sheet {
-	t.Helper()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := remotetest.NewRack()
+	file := t.TempDir() + "/keyed.yaml"
+	require.NoError(t, os.WriteFile(file, []byte(keyedSheet), 0o600))
+	return open(t, Options{Sheet: loadSheetFile(t, file, "http://127.0.0.1:1"), IDStore: k, Dial: inMemory(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		told(r.Method != http.MethodGet && r.URL.Path != "/token")
 		sent, _ := io.ReadAll(r.Body)
 		r.Body = io.NopCloser(bytes.NewReader(sent))
@@ -67,40 +63,64 @@ func keyedSheetAt(t *testing.T, s *remotetest.Rack, told func(write bool)) *shee
 		default:
 			s.ServeHTTP(w, r)
 		}
-	}))
-	t.Cleanup(server.Close)
-	file := t.TempDir() + "/keyed.yaml"
-	require.NoError(t, os.WriteFile(file, []byte(keyedSheet), 0o600))
-	return loadSheetFile(t, file, server.URL)
+	}))})
 }
 
-func watchedAt(t *testing.T, sh *sheet.Sheet, k IDStore, timeout time.Duration) (*backend.Client, *Driver) {
-	t.Helper()
-	d := open(t, Options{Sheet: sh, IDStore: k})
-	c, err := backend.NewClient(d, sh.Model, backend.Options{Timeout: timeout, CircuitFailures: 1})
-	require.NoError(t, err)
-	return c, d
+// inMemory connects to what serves without a network.
+func inMemory(t *testing.T, serve http.Handler) func(ctx context.Context, network, address string) (net.Conn, error) {
+	l := fasthttputil.NewInmemoryListener()
+	server := &http.Server{Handler: serve}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(l) }()
+	t.Cleanup(func() {
+		_ = server.Close()
+		require.ErrorIs(t, <-served, http.ErrServerClosed)
+	})
+	return func(context.Context, string, string) (net.Conn, error) { return l.Dial() }
 }
 
-// sharedIDStore opens a store in a PostgreSQL database, and how its table is locked until
-// free is called, as by somebody's maintenance.
-func sharedIDStore(t *testing.T) (k IDStore, lock func(table string) (free func())) {
-	t.Helper()
-	dsn := sqltest.Postgres(t)
-	db, err := sqlrecord.OpenPostgres(bg(), dsn, sqlrecord.Options{})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, db.Close()) })
-	k, err = idstore.Open(bg(), db, idstore.Options{Now: time.Now})
-	require.NoError(t, err)
-	return k, func(table string) func() {
-		c, err := pgx.Connect(bg(), dsn)
-		assert.NoError(t, err)
-		_, err = c.Exec(bg(), "BEGIN; LOCK TABLE "+table+" IN ACCESS EXCLUSIVE MODE")
-		assert.NoError(t, err)
-		free := sync.OnceFunc(func() { assert.NoError(t, c.Close(bg())) })
-		t.Cleanup(free)
-		return free
+// hanging is an id store that does not answer some of what it is asked, as while somebody's maintenance
+// has its tables locked.
+type hanging struct {
+	IDStore
+	what atomic.Value // "" for nothing
+}
+
+func (k *hanging) hangs(ctx context.Context, what string) error {
+	if k.what.Load() != what {
+		return nil
 	}
+	<-ctx.Done()
+	return fmt.Errorf("%w: %w", backend.ErrOwnStore, ctx.Err())
+}
+
+func (k *hanging) Recall(ctx context.Context, client auth.Client, key string) (*backend.StoredAnswer, error) {
+	err := k.hangs(ctx, "recall")
+	memo, of := k.IDStore.Recall(ctx, client, key)
+	return memo, cmp.Or(err, of)
+}
+
+func (k *hanging) Finish(ctx context.Context, client auth.Client, key string, mark int64, m backend.StoredAnswer) error {
+	return cmp.Or(k.hangs(ctx, "end"), k.IDStore.Finish(ctx, client, key, mark, m))
+}
+
+func (k *hanging) Abandon(ctx context.Context, client auth.Client, key string, mark int64) error {
+	return cmp.Or(k.hangs(ctx, "end"), k.IDStore.Abandon(ctx, client, key, mark))
+}
+
+func (k *hanging) Take(ctx context.Context, resource string, client int64, id int32) (func(context.Context), error) {
+	if err := k.hangs(ctx, "turn"); err != nil {
+		return nil, err
+	}
+	return k.IDStore.Take(ctx, resource, client, id)
+}
+
+// strict is a client whose circuit opens with the first failure.
+func strict(t *testing.T, d *Driver, timeout time.Duration) *backend.Client {
+	t.Helper()
+	c, err := backend.NewClient(d, d.Sheet.Model, backend.Options{Timeout: timeout, CircuitFailures: 1})
+	require.NoError(t, err)
+	return c
 }
 
 // TestKeyLeavesWithItsWrite looks at the store whenever the service is asked for
@@ -110,7 +130,7 @@ func TestKeyLeavesWithItsWrite(t *testing.T) {
 	k := openIDStore(t)
 	var key atomic.Value
 	var free, used atomic.Int32
-	c, s := watched(t, k, ample, func(write bool) {
+	d := watched(t, k, func(write bool) {
 		memo, err := k.Recall(bg(), noord, key.Load().(string))
 		if write {
 			used.Add(1)
@@ -121,7 +141,7 @@ func TestKeyLeavesWithItsWrite(t *testing.T) {
 		assert.NoError(t, err)
 		assert.Nil(t, memo)
 	})
-	contacts := s.Sheet.Model.Resource("contact")
+	c, contacts := strict(t, d, ample), d.Sheet.Model.Resource("contact")
 	key.Store("create")
 	rec, err := c.Create(bg(), noord, body(t, contacts, `{"kind":"person","name":"Once"}`), keyedBy("create"))
 	require.NoError(t, err)
@@ -146,33 +166,25 @@ func TestKeyLeavesWithItsWrite(t *testing.T) {
 func TestIDStoreThatHangs(t *testing.T) {
 	for end, name := range map[string]string{"finish": "Once", "give back": ""} {
 		t.Run(end, func(t *testing.T) {
-			k, lock := sharedIDStore(t)
-			var locked atomic.Bool
-			c, s := watched(t, k, 10*ample, func(write bool) {
-				if write {
-					lock("kept_answer")
-					locked.Store(true)
-				}
-			})
-			rec := mapping.NewRecord(s.Sheet.Model.Resource("contact"))
-			rec.Set("kind", mapping.TextValue("person"))
-			rec.Set("name", mapping.TextValue(name))
-			rec.FillDefaults()
-			ended := make(chan error, 1)
-			go func() {
+			synctest.Test(t, func(t *testing.T) {
+				k := &hanging{IDStore: openIDStore(t)}
+				d := watched(t, k, func(write bool) {
+					if write {
+						k.what.Store("end")
+					}
+				})
+				c, begun := strict(t, d, time.Hour), time.Now()
+				rec := mapping.NewRecord(d.Sheet.Model.Resource("contact"))
+				rec.Set("kind", mapping.TextValue("person"))
+				rec.Set("name", mapping.TextValue(name))
+				rec.FillDefaults()
 				_, err := c.Create(bg(), noord, mapping.BodyOf(rec), keyedBy("k"))
-				ended <- err
-			}()
-			select {
-			case err := <-ended:
 				require.Equal(t, name != "", err == nil, "%v", err)
 				_, refused := mapping.AsViolations(err)
 				require.Equal(t, err != nil, refused)
-			case <-time.After(ample):
-				t.Fatal("it waits for the id store")
-			}
-			require.True(t, locked.Load())
-			require.Equal(t, "closed", c.State())
+				require.Equal(t, settleTimeout, time.Since(begun).Truncate(time.Second))
+				require.Equal(t, "closed", c.State())
+			})
 		})
 	}
 }
@@ -181,40 +193,40 @@ func TestIDStoreThatHangs(t *testing.T) {
 // failure of the service. Before, a handful of changes to one record closed the resource
 // to everybody.
 func TestOwnWaitsCloseNoCircuit(t *testing.T) {
-	k, lock := sharedIDStore(t)
-	var writes atomic.Int32
-	c, s := watched(t, k, ample, func(write bool) {
-		if write {
-			writes.Add(1)
+	synctest.Test(t, func(t *testing.T) {
+		k := &hanging{IDStore: openIDStore(t)}
+		var writes atomic.Int32
+		d := watched(t, k, func(write bool) {
+			if write {
+				writes.Add(1)
+			}
+		})
+		c, contacts := strict(t, d, 3*time.Second), d.Sheet.Model.Resource("contact")
+		rec := create(t, c, noord, "contact", `{"kind":"person","name":"Held"}`)
+		later := func(name string, w backend.Write) error {
+			_, err := c.Update(bg(), noord, rec.ID(), patch(t, contacts, fmt.Sprintf(`{"name":%q}`, name)), w)
+			return err
 		}
+		require.NoError(t, d.Write(bg(), func(tx backend.Tx) error {
+			_, err := tx.Get(bg(), contacts, backend.Query{Client: noord, ID: rec.ID(), ForUpdate: true})
+			require.NoError(t, err)
+			err = later("Later", backend.Write{})
+			require.ErrorIs(t, err, backend.ErrCollision)
+			found, _ := mapping.AsViolations(err)
+			require.Positive(t, found[0].RetryAfter)
+			return nil
+		}))
+		for _, what := range []string{"recall", "turn"} {
+			k.what.Store(what)
+			err := later("Later", keyedBy("k"))
+			require.ErrorIs(t, err, backend.ErrOwnStore, what)
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+			require.Equal(t, "closed", c.State())
+		}
+		k.what.Store("")
+		require.EqualValues(t, 1, writes.Load())
+		require.NoError(t, later("Now", keyedBy("k")))
 	})
-	brief, err := backend.NewClient(s, s.Sheet.Model, backend.Options{Timeout: 3 * time.Second, CircuitFailures: 1})
-	require.NoError(t, err)
-	contacts := s.Sheet.Model.Resource("contact")
-	rec, err := c.Create(bg(), noord, body(t, contacts, `{"kind":"person","name":"Held"}`), backend.Write{})
-	require.NoError(t, err)
-	require.NoError(t, s.Write(bg(), func(tx backend.Tx) error {
-		_, err := tx.Get(bg(), contacts, backend.Query{Client: noord, ID: rec.ID(), ForUpdate: true})
-		require.NoError(t, err)
-		_, err = brief.Update(bg(), noord, rec.ID(), patch(t, contacts, `{"name":"Later"}`), backend.Write{})
-		require.ErrorIs(t, err, backend.ErrCollision)
-		found, _ := mapping.AsViolations(err)
-		require.Positive(t, found[0].RetryAfter)
-		return nil
-	}))
-	require.Equal(t, "closed", brief.State())
-
-	for _, table := range []string{"kept_answer", "kept_turn"} {
-		free := lock(table)
-		_, err = brief.Update(bg(), noord, rec.ID(), patch(t, contacts, `{"name":"Later"}`), keyedBy("k"))
-		require.ErrorIs(t, err, backend.ErrOwnStore, table)
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.Equal(t, "closed", brief.State())
-		free()
-	}
-	require.EqualValues(t, 1, writes.Load())
-	_, err = c.Update(bg(), noord, rec.ID(), patch(t, contacts, `{"name":"Now"}`), keyedBy("k"))
-	require.NoError(t, err)
 }
 
 // TestWhatIsLateIsNotSent: a request whose time is up, or whose client has gone, once its
@@ -224,18 +236,18 @@ func TestWhatIsLateIsNotSent(t *testing.T) {
 		own := openIDStore(t)
 		ctx, leave := context.WithCancel(bg())
 		var writes atomic.Int32
-		c, s := watched(t, goneIDStore{own, leave}, ample, func(write bool) {
+		d := watched(t, goneIDStore{own, leave}, func(write bool) {
 			if write {
 				writes.Add(1)
 			}
 		})
-		rec, err := c.Create(bg(), noord, body(t, s.Sheet.Model.Resource("contact"), `{"kind":"person","name":"Here"}`), backend.Write{})
-		require.NoError(t, err)
+		c := strict(t, d, ample)
+		rec := create(t, c, noord, "contact", `{"kind":"person","name":"Here"}`)
 		change := `{"name":"Gone"}`
 		if unchanged {
 			change = `{"name":"Here"}`
 		}
-		_, err = c.Update(ctx, noord, rec.ID(), patch(t, rec.Resource, change), keyedBy("k"))
+		_, err := c.Update(ctx, noord, rec.ID(), patch(t, rec.Resource, change), keyedBy("k"))
 		require.ErrorIs(t, err, context.Canceled)
 		require.NotErrorIs(t, err, backend.ErrUnsettled)
 		require.EqualValues(t, 1, writes.Load(), "the create")
