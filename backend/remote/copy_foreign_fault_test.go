@@ -21,7 +21,7 @@ import (
 func TestForeignCopiesThroughFaults(t *testing.T) {
 	for _, name := range []string{"json-server", "pocketbase"} {
 		t.Run(name, func(t *testing.T) {
-			of := foreignCopies[name]
+			of := foreignCopies(t)[name]
 			s := of.start(t)
 			proxy, err := remotetest.NewFaultProxy(strings.TrimPrefix(s.URL, "http://"))
 			require.NoError(t, err)

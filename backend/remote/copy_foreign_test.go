@@ -4,13 +4,18 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"net/http"
+	"os"
+	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/goccy/go-yaml"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
@@ -24,32 +29,48 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// foreignCopy is a service that nobody here wrote, and how its records are said there. It is the
-// oracle of the copy that lists are answered from.
+// foreignCopy is a service of testdata/foreign/services.yaml, which says what the members mean.
 type foreignCopy struct {
-	start  func(testing.TB) *foreigntest.System
-	sheet  string
-	rows   func(s *foreigntest.System, of string) ([]foreigntest.Object, error) // of a collection
-	key    func(foreigntest.Object) string
-	owner  func(foreigntest.Object) int64
-	hidden string // the member that hides a row
-	of     map[string]shownAs
-	draw   func(t *rapid.T, resource string, pick func(string) drivertest.Key) map[string]any
-	// meddled is the resource whose rows other programs make, change and delete, made what they make,
-	// with the path that it is made at.
-	meddled string
-	made    func(n int) (path string, row foreigntest.Object)
-	change  func(s *foreigntest.System, row, members foreigntest.Object) error
-	remove  func(s *foreigntest.System, row foreigntest.Object) error
-	renames string // the member that they change
-	rest    func(row foreigntest.Object, of string) map[string]any
+	start func(testing.TB) *foreigntest.System
+	Sheet string
+	Rows  struct {
+		Path, Row        foreigntest.JQ
+		At               string
+		Companies, Paged bool
+	}
+	Key, Owner                       foreigntest.JQ
+	Hidden, Forget, Meddled, Renames string
+	At, Body, Remove                 foreigntest.JQ
+	Method                           string
+	Make                             struct{ Path, Row foreigntest.JQ }
+	Of                               map[string]shownAs
 }
 
 // shownAs is how a resource is shown of a collection.
 type shownAs struct {
-	name   string
-	fields map[string]func(foreigntest.Object) any
-	says   map[string]string // the member of a field
+	Is     string
+	Row    foreigntest.JQ
+	Fields map[string]foreigntest.JQ
+	Draws  map[string]any
+}
+
+var foreignStarts = map[string]func(testing.TB) *foreigntest.System{
+	"json-server": foreigntest.JSONServer, "pocketbase": foreigntest.PocketBase, "soap": foreigntest.SOAP, "feathers": foreigntest.Feathers,
+	"loopback": foreigntest.LoopBack, "couchdb": foreigntest.CouchDB, "odata": foreigntest.OData, "jsonapi": foreigntest.JSONAPI,
+}
+
+// foreignCopies reads the services.
+func foreignCopies(t *testing.T) (all map[string]foreignCopy) {
+	t.Helper()
+	text, err := os.ReadFile("testdata/foreign/services.yaml")
+	require.NoError(t, err)
+	require.NoError(t, yaml.UnmarshalWithOptions(text, &all, yaml.Strict()))
+	require.Len(t, all, len(foreignStarts))
+	for name, of := range all {
+		of.start = foreignStarts[name]
+		all[name] = of
+	}
+	return all
 }
 
 var foreignClients = []auth.Client{{ID: 1, Name: "noord"}, {ID: 2, Name: "zuid"}}
@@ -63,32 +84,51 @@ type inFront struct {
 	made int
 }
 
+// objects are the rows that the service has of a resource.
+func (f *inFront) objects(resource string) (all []foreigntest.Object, err error) {
+	of, companies := f.Of[resource], []string{""}
+	if f.foreignCopy.Rows.Companies {
+		companies = foreigntest.Companies
+	}
+	for _, company := range companies {
+		for from := 0; ; {
+			vars := map[string]any{"$of": of.Is, "$company": company, "$from": from}
+			rows, err := f.System.Rows(f.foreignCopy.Rows.Path.Text(nil, vars), f.foreignCopy.Rows.At)
+			if err != nil {
+				return nil, err
+			}
+			for _, row := range rows {
+				for _, o := range cmp.Or(of.Row, f.foreignCopy.Rows.Row, ".").All(row, nil) {
+					o := o.(foreigntest.Object)
+					if company != "" {
+						o["company"] = company
+					}
+					all = append(all, o)
+				}
+			}
+			if from += len(rows); !f.foreignCopy.Rows.Paged || len(rows) == 0 {
+				break
+			}
+		}
+	}
+	return all, nil
+}
+
+// saidBy is the member that says a field first.
+var saidBy = regexp.MustCompile(`\.(\w+)`)
+
 // Rows implements drivertest.Oracle: what the service says, in the order of the IDs that were given
 // to it.
 func (f *inFront) Rows(ctx context.Context, resource string) ([]drivertest.Row, error) {
-	of, r := f.of[resource], f.d.Sheet.Resource(resource)
-	found, err := f.foreignCopy.rows(f.System, of.name)
+	r := f.d.Sheet.Resource(resource)
+	found, err := f.objects(resource)
 	if err != nil {
 		return nil, err
 	}
 	rows, refs := make([]drivertest.Row, len(found)), make([]sheet.KeyRef, len(found))
 	for i, o := range found {
-		row := drivertest.Row{Client: f.owner(o), Hidden: o[f.hidden] == true, Fields: map[string]any{}, Rest: map[string]string{}}
-		refs[i] = sheet.KeyRef{Resource: resource, Client: keyed(r, auth.Client{ID: row.Client}), Key: f.key(o)}
-		row.Key = f.keyOf(o, f.key(o))
-		for name, as := range of.fields {
-			row.Fields[name] = as(o)
-		}
-		for member, v := range f.restOf(o, of.name) {
-			name := member
-			for field, says := range of.says {
-				if says == member {
-					name = field
-				}
-			}
-			row.Rest[name] = fmt.Sprint(v)
-		}
-		rows[i] = row
+		rows[i] = f.row(r, o)
+		refs[i] = sheet.KeyRef{Resource: resource, Client: keyed(r, auth.Client{ID: rows[i].Client}), Key: f.Key.Text(o, nil)}
 	}
 	given, err := f.ids.Given(ctx, refs)
 	if err != nil {
@@ -107,19 +147,72 @@ func (f *inFront) Rows(ctx context.Context, resource string) ([]drivertest.Row, 
 	return rows, nil
 }
 
-// keyOf tells rows apart that have one key in two companies.
-func (f *foreignCopy) keyOf(row foreigntest.Object, key string) drivertest.Key {
+// row is an object as the oracle tells it.
+func (f *inFront) row(r *sheet.Resource, o foreigntest.Object) drivertest.Row {
+	row := drivertest.Row{Client: mapping.OfAll, Key: keyIn(o, f.Key.Text(o, nil)), Hidden: o[f.Hidden] == true, Fields: map[string]any{}, Rest: map[string]string{}}
+	if owner := f.Owner.One(o, nil); owner != nil {
+		row.Client, _ = strconv.ParseInt(fmt.Sprint(owner), 10, 64)
+	}
+	says := map[string]string{f.Forget: ""}
+	for name, at := range f.Of[r.Name].Fields {
+		says[saidBy.FindStringSubmatch(string(at))[1]] = name
+		v := at.One(o, nil)
+		if r.Field(name).Target() != nil {
+			if v != nil && v != "" {
+				v = keyIn(o, fmt.Sprint(v))
+			} else {
+				v = nil
+			}
+		}
+		row.Fields[name] = v
+	}
+	for member, v := range o {
+		if name, known := says[member]; !known || name != "" {
+			row.Rest[cmp.Or(name, member)] = fmt.Sprint(v)
+		}
+	}
+	return row
+}
+
+// keyIn tells rows apart that have one key in two companies.
+func keyIn(row foreigntest.Object, key string) drivertest.Key {
 	if company, is := row["company"]; is {
 		return drivertest.Key(fmt.Sprint(company, "/", key))
 	}
 	return drivertest.Key(key)
 }
 
-func (f *foreignCopy) restOf(row foreigntest.Object, of string) map[string]any {
-	if f.rest == nil {
-		return row
+// drawn makes the values of a new record.
+func (f *foreignCopy) drawn(t *rapid.T, resource string, pick func(string) drivertest.Key) map[string]any {
+	all := map[string]any{}
+	draws := f.Of[resource].Draws
+	for _, field := range slices.Sorted(maps.Keys(draws)) {
+		name, optional := strings.CutSuffix(field, "?")
+		if optional && !rapid.Bool().Draw(t, "has "+name) {
+			continue
+		}
+		var least, most int
+		switch how := draws[field].(type) {
+		case []any:
+			all[name] = rapid.SampledFrom(how).Draw(t, name)
+			if n, is := all[name].(uint64); is {
+				all[name] = int(n)
+			}
+		case string:
+			if of, is := strings.CutPrefix(how, "-> "); is {
+				all[name] = pick(of)
+			} else if how == "texts" {
+				all[name] = rapid.SampledFrom(foreignTexts).Draw(t, name)
+			} else if how == "prices" {
+				all[name] = fmt.Sprintf("%.2f", float64(rapid.IntRange(0, 400).Draw(t, name))/4)
+			} else if n, _ := fmt.Sscanf(how, "%d..%d", &least, &most); n == 2 {
+				all[name] = rapid.IntRange(least, most).Draw(t, name)
+			} else {
+				all[name] = rapid.StringMatching(strings.Trim(how, "/")).Draw(t, name)
+			}
+		}
 	}
-	return f.rest(row, of)
+	return all
 }
 
 // fresh asks for each list as it is in the service now.
@@ -140,31 +233,37 @@ func (f fresh) List(ctx context.Context, m *mapping.Resource, q backend.Query) (
 // meddle changes something beside frontdesk. What a service does not tell of, a deletion, is found by
 // a walk.
 func (f *inFront) meddle(t *rapid.T) {
-	rows, err := f.foreignCopy.rows(f.System, f.of[f.meddled].name)
+	rows, err := f.objects(f.Meddled)
 	require.NoError(t, err)
 	what := rapid.SampledFrom([]string{"insert", "hide", "change", "delete"}).Draw(t, "meddling")
 	if what == "insert" && len(rows) < 80 || len(rows) < 20 {
 		f.made++
-		path, row := f.foreignCopy.made(f.made)
-		_, err := f.Try(http.MethodPost, path, row)
+		vars := map[string]any{"$n": f.made, "$name": foreigntest.Name(f.made)}
+		_, err := f.Try(http.MethodPost, f.foreignCopy.Make.Path.Text(nil, vars), f.foreignCopy.Make.Row.One(nil, vars))
 		require.NoError(t, err)
 		return
 	}
 	row := rapid.SampledFrom(rows).Draw(t, "row")
 	switch {
 	case what == "delete":
-		require.NoError(t, f.remove(f.System, row))
+		_, err := f.Try(http.MethodDelete, cmp.Or(f.Remove, f.At).Text(row, nil), nil)
+		require.NoError(t, err)
 		f.walkAll(t)
 	case what == "change":
-		require.NoError(t, f.change(f.System, row, foreigntest.Object{f.renames: rapid.SampledFrom(foreignTexts).Draw(t, "text")}))
-	case f.hidden != "":
-		require.NoError(t, f.change(f.System, row, foreigntest.Object{f.hidden: row[f.hidden] != true}))
+		f.changes(t, row, foreigntest.Object{f.Renames: rapid.SampledFrom(foreignTexts).Draw(t, "text")})
+	case f.Hidden != "":
+		f.changes(t, row, foreigntest.Object{f.Hidden: row[f.Hidden] != true})
 	}
+}
+
+func (f *inFront) changes(t *rapid.T, row, members foreigntest.Object) {
+	_, err := f.Try(cmp.Or(f.Method, http.MethodPatch), f.At.Text(row, nil), cmp.Or(f.Body, ".").One(members, map[string]any{"$row": row}))
+	require.NoError(t, err)
 }
 
 // walkAll walks what the service does not tell the deletions of.
 func (f *inFront) walkAll(t require.TestingT) {
-	r := f.d.Sheet.Resource(f.meddled)
+	r := f.d.Sheet.Resource(f.Meddled)
 	if since := r.Service.Walk.Since; since == nil || since.Deleted != nil {
 		return
 	}
@@ -179,26 +278,11 @@ func (f *inFront) walkAll(t require.TestingT) {
 	}
 }
 
-// patchAt changes and removes rows at addresses of their own.
-func patchAt(place func(foreigntest.Object) string) (change func(s *foreigntest.System, row, members foreigntest.Object) error, remove func(*foreigntest.System, foreigntest.Object) error) {
-	return func(s *foreigntest.System, row, members foreigntest.Object) error {
-			_, err := s.Try(http.MethodPatch, place(row), members)
-			return err
-		}, func(s *foreigntest.System, row foreigntest.Object) error {
-			_, err := s.Try(http.MethodDelete, place(row), nil)
-			return err
-		}
-}
-
-var (
-	foreignTexts   = slices.Concat(drivertest.Texts[2:], []string{"Oil filter", "a b"})
-	foreignNumbers = rapid.StringMatching(`N[0-9]{3}`)
-	foreignPrices  = rapid.Map(rapid.IntRange(0, 400), func(n int) any { return fmt.Sprintf("%.2f", float64(n)/4) })
-)
+var foreignTexts = slices.Concat(drivertest.Texts[2:], []string{"Oil filter", "a b"})
 
 // openForeign opens the Driver before a service.
 func (f *foreignCopy) open(t *testing.T, url string) (*Driver, *idstore.Store) {
-	sh, db := loadSheet(t, f.sheet, url), keepDB(t, "")
+	sh, db := loadSheet(t, f.Sheet, url), keepDB(t, "")
 	k, err := idstore.Open(bg(), db, idstore.Options{Now: time.Now, IgnoreCase: sh.KeysWithoutCase()})
 	require.NoError(t, err)
 	d, err := OpenDriver(bg(), Options{Sheet: sh, IDStore: k, DB: db, Model: wholeModel(t), KeepChanges: time.Hour, Timeout: ample, Now: time.Now})
@@ -210,7 +294,7 @@ func (f *foreignCopy) open(t *testing.T, url string) (*Driver, *idstore.Store) {
 // TestForeignCopies walks the copy of services that nobody here wrote, while others write there:
 // nothing is missing, double, another's or old, and a write changes nothing beside.
 func TestForeignCopies(t *testing.T) {
-	for name, of := range foreignCopies {
+	for name, of := range foreignCopies(t) {
 		t.Run(name, func(t *testing.T) {
 			s := of.start(t)
 			f := &inFront{foreignCopy: &of, System: s}
@@ -218,10 +302,10 @@ func TestForeignCopies(t *testing.T) {
 			c, err := backend.NewClient(fresh{f.d, t}, f.d.Sheet.Model, backend.Options{Timeout: ample})
 			require.NoError(t, err)
 			w := drivertest.Walk{
-				Client: c, Oracle: f, Clients: foreignClients, Draw: of.draw, Meddle: f.meddle, Steps: 2,
+				Client: c, Oracle: f, Clients: foreignClients, Draw: of.drawn, Meddle: f.meddle, Steps: 2,
 				Refusals: []mapping.Reason{mapping.DuplicateValue, mapping.InUse, mapping.RelatedIDNotFound},
 			}
-			for resource := range of.of {
+			for resource := range of.Of {
 				w.Resources = append(w.Resources, resource)
 			}
 			if slices.Sort(w.Resources); sqltest.Soak() {
