@@ -7,11 +7,11 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/itchyny/gojq"
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/auth"
 	"frontdesk/backend"
+	"frontdesk/backend/remote/foreigntest"
 )
 
 // countries answers the countries from one on, in all ways of paging.
@@ -19,17 +19,7 @@ type countries struct {
 	n      int // how many there are
 	most   int // in one page, whatever is asked
 	asked  []string
-	change *gojq.Code // what becomes of the answer to the query $n, from 0 on; .status is that of the answer
-}
-
-// changing has the answers be what jq makes of them; "" for what they are.
-func (s *countries) changing(t *testing.T, jq string) *countries {
-	t.Helper()
-	query, err := gojq.Parse("(.items[0] // {}) as $first | " + jq)
-	require.NoError(t, err)
-	s.change, err = gojq.Compile(query, gojq.WithVariables([]string{"$n"}))
-	require.NoError(t, err)
-	return s
+	change foreigntest.JQ // what becomes of the answer to the query $n, from 0 on; .status is that of the answer
 }
 
 func (s *countries) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -55,9 +45,8 @@ func (s *countries) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Add("Link", `</list>; rel="first", <http://`+r.Host+body["link"].(string)+`>; title="a, b"; rel="x next"`)
 	}
 	s.asked = append(s.asked, r.URL.RawQuery)
-	if s.change != nil {
-		changed, _ := s.change.Run(body, len(s.asked)-1).Next()
-		body = changed.(map[string]any)
+	if s.change != "" {
+		body = s.change.One(body, map[string]any{"$n": len(s.asked) - 1}).(map[string]any)
 	}
 	w.Header().Set("Content-Type", "application/json")
 	if status, is := body["status"].(int); is {
@@ -119,7 +108,7 @@ func TestWalk(t *testing.T) {
 func TestWalkThatIsCountedTooLow(t *testing.T) {
 	for _, behind := range []string{".", ".status = 404", "del(.items)", `.items = [{id: 41, code: "C40", name: "N"}]`} {
 		for _, counted := range []int{0, 3, 10, 15, 39, 41} {
-			s := (&countries{n: 41, most: 100}).changing(t, fmt.Sprintf("(if .items == [] then %s else . end) | .total = %d", behind, counted))
+			s := &countries{n: 41, most: 100, change: foreigntest.JQ(fmt.Sprintf("(if .items == [] then %s else . end) | .total = %d", behind, counted))}
 			all, err := s.walks(t, "page, total", false)
 			require.NoError(t, err, "%s %d", behind, counted)
 			require.Len(t, all, 41, "%s %d", behind, counted)
@@ -134,7 +123,7 @@ func TestWalkThatIsCountedTooLow(t *testing.T) {
 		{"page, total", "400", "10"}, // it goes no further, and its count is false
 		{"cursor, total", "410", "30"},
 	} {
-		s := (&countries{n: 41, most: 100}).changing(t, ".total = "+test.counts+" | if $n == 3 then .status = "+test.status+" else . end")
+		s := &countries{n: 41, most: 100, change: foreigntest.JQ(".total = " + test.counts + " | if $n == 3 then .status = " + test.status + " else . end")}
 		_, err := s.walks(t, test.walk, false)
 		require.ErrorContains(t, err, test.status, test.walk)
 	}
@@ -145,7 +134,7 @@ func TestWalkThatDoesNotAddUp(t *testing.T) {
 	for name, test := range map[string]struct {
 		walk, why string
 		most      int
-		jq        string
+		jq        foreigntest.JQ
 	}{
 		"the next cursor renamed":             {"cursor", "no next one at next", 100, ".nextCursor = .next | del(.next)"},
 		"renamed, and the service gives less": {"cursor", "no next one at next", 7, ".nextCursor = .next | del(.next)"},
@@ -157,7 +146,7 @@ func TestWalkThatDoesNotAddUp(t *testing.T) {
 		"fewer than the total":                {"page, total", "35 of 36 records came", 100, ".total = 36"},
 		"the page renamed":                    {"page", "the same page twice", 10, ".items |= (to_entries | map(.value.id = .key + 1 | .value))"},
 		"a cursor that leads back":            {"cursor", "the same page twice", 10, `.next = "10"`},
-		"a record twice in a page":            {"page", `record "1" twice`, 10, ".items += [$first]"},
+		"a record twice in a page":            {"page", `record "1" twice`, 10, ".items += .items[:1]"},
 		"empty pages without end":             {"cursor", "1001 pages without", 10, ".items = [] | .next = ($n | tostring)"},
 		"a link elsewhere":                    {"link", "leads away", 10, `.link = "http://169.254.169.254/list"`},
 		"a link by another scheme":            {"link", "leads away", 10, `.link = "file:///etc/passwd"`},
@@ -171,7 +160,7 @@ func TestWalkThatDoesNotAddUp(t *testing.T) {
 		"no such page":                        {"page", "its list is not there", 10, ".status = 404"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := (&countries{n: 35, most: test.most}).changing(t, test.jq)
+			s := &countries{n: 35, most: test.most, change: test.jq}
 			_, err := s.walks(t, test.walk, false)
 			require.ErrorIs(t, err, backend.ErrChanged)
 			require.ErrorContains(t, err, test.why)

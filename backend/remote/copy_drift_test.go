@@ -1,13 +1,14 @@
 package remote
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,6 +16,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
+	"frontdesk/backend/remote/foreigntest"
 	"frontdesk/backend/remote/remotetest"
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/mapping"
@@ -23,8 +25,9 @@ import (
 // drift is a change of what a service answers, to all or to lists alone.
 type drift struct {
 	name   string
-	ask    func(q map[string]string)             // what the service makes of a list's query
-	answer func(status int, body any) (int, any) // nil for what it was
+	ask    foreigntest.JQ // what the service makes of a list's query
+	answer foreigntest.JQ // what becomes of the body of an answer
+	status int            // of the answer; 0 for what it was
 }
 
 // drifting is a rack whose answers a test changes.
@@ -40,27 +43,24 @@ func (s *drifting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.Rack.ServeHTTP(w, r)
 		return
 	}
-	if isList && now.ask != nil {
-		q := map[string]string{}
-		for name, values := range r.URL.Query() {
-			q[name] = values[0]
+	if values := r.URL.Query(); isList && now.ask != "" {
+		q := map[string]any{}
+		for name := range values {
+			q[name] = values.Get(name)
 		}
-		now.ask(q)
-		values := r.URL.Query()
-		clear(values)
-		for name, v := range q {
-			values.Set(name, v)
+		for name, v := range now.ask.One(q, nil).(map[string]any) {
+			values.Set(name, v.(string))
 		}
 		r.URL.RawQuery = values.Encode()
 	}
 	in := httptest.NewRecorder()
 	s.Rack.ServeHTTP(in, r)
 	var body any
-	text, _ := io.ReadAll(in.Body)
-	_ = json.Unmarshal(text, &body)
+	_ = json.Unmarshal(in.Body.Bytes(), &body)
+	of, _ := body.(map[string]any)
 	status := in.Code
-	if now.answer != nil && status == http.StatusOK {
-		status, body = now.answer(status, body)
+	if status == http.StatusOK && now.answer != "" && (now.status/100 != 4 || of["items"] != nil) { // 4xx says of a record that it is gone
+		status, body = cmp.Or(now.status, status), now.answer.One(body, nil)
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
@@ -69,97 +69,37 @@ func (s *drifting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// everyRecord changes each record of an answer.
-func everyRecord(change func(map[string]any) any) func(int, any) (int, any) {
-	return func(status int, body any) (int, any) {
-		of, _ := body.(map[string]any)
-		items, isList := of["items"].([]any)
-		if !isList {
-			return status, change(of)
-		}
-		for i, item := range items {
-			items[i] = change(item.(map[string]any))
-		}
-		return status, body
-	}
-}
-
 // drifts are those that are drawn from: of each member, of lists, of pages.
 func drifts() (all []drift) {
 	for _, member := range []string{"id", "org", "kind", "name", "note", "days", "changed", "gone"} {
-		change := func(name string, to func(rec map[string]any, v any)) {
-			all = append(all, drift{name: member + " " + name, answer: everyRecord(func(rec map[string]any) any {
-				if v, there := rec[member]; there {
-					to(rec, v)
-				}
-				return rec
-			})})
-		}
-		change("renamed", func(rec map[string]any, v any) {
-			delete(rec, member)
-			rec[member+"_2"] = v
-		})
-		change("left out", func(rec map[string]any, _ any) { delete(rec, member) })
-		change("within", func(rec map[string]any, v any) { rec[member] = map[string]any{"value": v} })
-		change("a list", func(rec map[string]any, v any) { rec[member] = []any{v} })
-		change("another text", func(rec map[string]any, v any) {
-			if member != "name" && member != "note" && member != "gone" && member != "id" { // where that is no other value, or record
-				rec[member] = fmt.Sprint("x ", v)
+		for name, jq := range map[string]string{"renamed": ".M_2 = .M | del(.M)", "left out": "del(.M)", "within": ".M |= {value: .}", "a list": ".M |= [.]", "another text": `.M |= "x \(.)"`} {
+			if name == "another text" && slices.Contains([]string{"name", "note", "gone", "id"}, member) {
+				continue // where that is no other value, or record
 			}
-		})
-	}
-	list := func(name string, to func(items []any) any) {
-		all = append(all, drift{name: "lists " + name, answer: func(status int, body any) (int, any) {
-			if of, _ := body.(map[string]any); of != nil {
-				if items, is := of["items"].([]any); is {
-					return status, to(items)
-				}
-			}
-			return status, body
-		}})
-	}
-	list("with another root", func(items []any) any { return map[string]any{"data": items} })
-	list("without a root", func(items []any) any { return items })
-	list("deeper", func(items []any) any { return map[string]any{"items": map[string]any{"items": items}} })
-	list("that are null", func([]any) any { return map[string]any{"items": nil} })
-	list("that are not there", func([]any) any { return map[string]any{} })
-	list("that are empty", func([]any) any { return map[string]any{"items": []any{}} })
-	list("that end early", func(items []any) any { return map[string]any{"items": items[:min(len(items), 1)]} })
-	list("of wrapped records", func(items []any) any {
-		for i, of := range items {
-			items[i] = map[string]any{"record": of}
+			all = append(all, drift{name: member + " " + name, answer: everyRecord(strings.ReplaceAll(`if has("M") then `+jq+" else . end", "M", member))})
 		}
-		return map[string]any{"items": items}
-	})
-	list("of texts", func([]any) any { return map[string]any{"items": []any{"a", "b"}} })
-	list("of keys", func(items []any) any {
-		for i, of := range items {
-			items[i] = map[string]any{"id": of.(map[string]any)["id"]}
-		}
-		return map[string]any{"items": items}
-	})
-	list("twice in one", func(items []any) any { return map[string]any{"items": append(items, items...)} })
-	list("in a message", func([]any) any { return map[string]any{"error": "deprecated", "items": "see /v2"} })
-	ask := func(name string, of func(q map[string]string)) {
-		all = append(all, drift{name: "pages " + name, ask: of})
 	}
-	ask("always the first", func(q map[string]string) { q["page"] = "1" })
-	ask("counted from 0", func(q map[string]string) {
-		var n int
-		_, _ = fmt.Sscan(q["page"], &n)
-		q["page"] = fmt.Sprint(n + 1)
-	})
-	ask("of another limit", func(q map[string]string) { q["limit"] = "3" })
+	for name, jq := range map[string]string{
+		"with another root": "{data: .items}", "without a root": ".items", "deeper": "{items: {items: .items}}", "that are null": "{items: null}", "that are not there": "{}",
+		"that are empty": "{items: []}", "that end early": "{items: .items[:1]}", "of wrapped records": "{items: (.items | map({record: .}))}", "of texts": `{items: ["a", "b"]}`,
+		"of keys": "{items: (.items | map({id: .id}))}", "twice in one": "{items: (.items + .items)}", "in a message": `{error: "deprecated", items: "see /v2"}`,
+	} {
+		all = append(all, drift{name: "lists " + name, answer: foreigntest.JQ("if has(\"items\") then " + jq + " else . end")})
+	}
+	for name, jq := range map[string]foreigntest.JQ{"always the first": `.page = "1"`, "counted from 0": ".page |= (tonumber + 1 | tostring)", "of another limit": `.limit = "3"`} {
+		all = append(all, drift{name: "pages " + name, ask: jq})
+	}
 	for _, status := range []int{404, 410, 301, 500, 204} {
-		all = append(all, drift{name: fmt.Sprint("status ", status), answer: func(was int, body any) (int, any) {
-			if of, _ := body.(map[string]any); status/100 == 4 && of["items"] == nil { // which says of a record that it is gone
-				return was, body
-			}
-			return status, map[string]any{"message": "moved"}
-		}})
+		all = append(all, drift{name: fmt.Sprint("status ", status), answer: `{message: "moved"}`, status: status})
 	}
-	all = append(all, drift{name: "records wrapped", answer: everyRecord(func(rec map[string]any) any { return map[string]any{"data": rec} })})
+	all = append(all, drift{name: "records wrapped", answer: everyRecord("{data: .}")})
+	slices.SortFunc(all, func(a, b drift) int { return strings.Compare(a.name, b.name) })
 	return all
+}
+
+// everyRecord changes each record of an answer.
+func everyRecord(jq string) foreigntest.JQ {
+	return foreigntest.JQ("if has(\"items\") then .items |= map(" + jq + ") else " + jq + " end")
 }
 
 // TestCopyThroughDrift changes a service in drawn ways while it goes on, and takes that back: nothing
