@@ -1,7 +1,6 @@
 package remote
 
 import (
-	"context"
 	"crypto/x509"
 	"encoding/pem"
 	"net/http"
@@ -61,8 +60,4 @@ func TestTLS(t *testing.T) {
 		_, err = s.Get(bg(), order, backend.Query{Client: anna, ID: 12345})
 		require.NoError(t, err)
 	}
-	ctx, cancel := context.WithTimeout(bg(), ample)
-	defer cancel()
-	_, err = s.Get(ctx, order, backend.Query{Client: anna, ID: 12345})
-	require.NoError(t, err)
 }

@@ -12,11 +12,11 @@ import (
 	"os/exec"
 	"strconv"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // System is a service that runs for a test.
@@ -57,25 +57,22 @@ func start(t testing.TB, path string, command func(port string) *exec.Cmd) *Syst
 		_ = cmd.Wait()
 		close(ended)
 	}()
-	s := &System{URL: "http://127.0.0.1:" + port, http: &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 8}}}
+	s := &System{URL: "http://127.0.0.1:" + port, http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}}}
 	t.Cleanup(func() {
 		s.http.CloseIdleConnections()
 		_ = cmd.Process.Kill()
 		<-ended
 	})
-	for deadline := time.Now().Add(time.Minute); ; {
-		if _, err := s.Try(http.MethodGet, path, nil); err == nil {
-			return s
-		}
+	await.True(t, func() bool {
 		select {
 		case <-ended:
 			t.Fatalf("%s ended: %s", cmd.Path, said.String())
-		case <-time.After(20 * time.Millisecond):
+		default:
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%s does not answer", cmd.Path)
-		}
-	}
+		_, err := s.Try(http.MethodGet, path, nil)
+		return err == nil
+	}, "%s to answer", cmd.Path)
+	return s
 }
 
 // Try asks the service for something, and returns the JSON of its answer, nil where that
