@@ -23,6 +23,8 @@ import (
 type play struct {
 	*testing.T
 	c      *connector
+	d      *Driver // of a case that is asked of a gateway's front, whose circuit opens with the first failure
+	front  *backend.Client
 	who    auth.Client
 	known  map[string]taken // by resource and key, as they came last
 	owners map[int32]int64
@@ -38,6 +40,10 @@ func (p *play) step(s scriptStep) {
 	p.Helper()
 	verb, rest, _ := strings.Cut(s.line, " ")
 	name, rest, _ := strings.Cut(rest, " ")
+	if p.front != nil {
+		p.atFront(s, verb, name, rest)
+		return
+	}
 	ctx, r := p.Context(), p.c.of(name)
 	switch verb {
 	case "as":
@@ -95,10 +101,47 @@ func (p *play) row(text string) sheet.JSON {
 	return jsonOf(p, all)
 }
 
+// atFront asks the front for something: a write may have a key.
+func (p *play) atFront(s scriptStep, verb, name, rest string) {
+	p.Helper()
+	rest, key, _ := strings.Cut(rest, " key ")
+	id, sent, _ := strings.Cut(rest, " ")
+	number, _ := strconv.Atoi(id)
+	w := backend.Write{}
+	if key != "" {
+		w = keyedBy(key)
+	}
+	var rec mapping.Record
+	var err error
+	switch r := p.d.Sheet.Model.Resource(name); verb {
+	case "create":
+		rec, err = p.front.Create(p.Context(), p.who, mapping.BodyOf(p.decoded(r, rest)), w)
+	case "update":
+		rec, err = p.front.Update(p.Context(), p.who, int32(number), patch(p, r, sent), w)
+	case "get":
+		rec, err = p.front.Get(p.Context(), r, backend.Query{Client: p.who, ID: int32(number)})
+	case "ping":
+		err = p.d.Ping(p.Context())
+	default:
+		require.Fail(p, "no step", s.line)
+	}
+	require.Len(p, s.want, 1, "%s: %v", s.line, err)
+	if err != nil {
+		p.failed(s.line, s.want[0], err)
+		return
+	}
+	p.shows(rec, strings.TrimPrefix(s.want[0], "= "))
+}
+
 // sent is a record of what a client sends, with the IDs of what is named.
 func (p *play) sent(r *sheet.Resource, text string) mapping.Record {
 	p.Helper()
-	b, err := mapping.DecodeBody(r.Resource, []byte(p.named(text)), time.UTC)
+	return p.decoded(r.Resource, p.named(text))
+}
+
+func (p *play) decoded(r *mapping.Resource, text string) mapping.Record {
+	p.Helper()
+	b, err := mapping.DecodeBody(r, []byte(text), time.UTC)
 	require.NoError(p, err)
 	return b.Record
 }
@@ -229,7 +272,7 @@ var failures = []struct {
 	err  error
 }{
 	{"changed", backend.ErrChanged}, {"unexpected", backend.ErrUnexpected}, {"stale", backend.ErrStale}, {"not found", backend.ErrNotFound}, {"of another", errOther},
-	{"of nobody", errNoOwner}, {"credentials", auth.ErrCredentials}, {"unknown user", auth.ErrUnknownUser},
+	{"of nobody", errNoOwner}, {"unsettled", backend.ErrUnsettled}, {"credentials", auth.ErrCredentials}, {"unknown user", auth.ErrUnknownUser},
 }
 
 // errorKind is all that an error is, the reason that a client is told, or "fails".

@@ -49,10 +49,16 @@ func TestConnector(t *testing.T) {
 		for _, of := range cases {
 			t.Run(filepath.Base(file)+"/"+of.name, func(t *testing.T) {
 				t.Parallel()
-				require.Contains(t, sheets, of.sheet)
+				require.Contains(t, sheets, strings.TrimSuffix(of.sheet, ", front"))
 				s := &scripted{t: t}
-				p := &play{T: t, c: speaking(t, sheets[of.sheet], s), who: noord, known: map[string]taken{}, owners: map[int32]int64{}, texts: map[int64]string{}}
-				p.c.owners = p.ownersOf
+				p := &play{T: t, who: noord, known: map[string]taken{}, owners: map[int32]int64{}, texts: map[int64]string{}}
+				if name, front := strings.CutSuffix(of.sheet, ", front"); front {
+					p.d = fronted(t, sheets[name], s)
+					p.front = strict(t, p.d, ample)
+				} else {
+					p.c = speaking(t, sheets[of.sheet], s)
+					p.c.owners = p.ownersOf
+				}
 				for _, step := range of.steps {
 					s.begins(step)
 					p.step(step)

@@ -37,6 +37,14 @@ func speakingTo(t testing.TB, text, url string) *connector {
 	return connecting(t, loadSheetFile(t, file, url))
 }
 
+// fronted opens the driver of a sheet before what serves.
+func fronted(t testing.TB, text string, serve http.Handler) *Driver {
+	t.Helper()
+	server := httptest.NewServer(serve)
+	t.Cleanup(server.Close)
+	return openDriver(t, text, server.URL, "")
+}
+
 // connecting opens a connector by a sheet.
 func connecting(t testing.TB, sh *sheet.Sheet) *connector {
 	t.Helper()

@@ -6,40 +6,12 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/backend"
-	"frontdesk/mapping"
 )
-
-// A log-on that fails is no 401 of the client's, and is not tried by all at once.
-func TestLogOnThatFails(t *testing.T) {
-	var asked atomic.Int32
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		asked.Add(1)
-		w.WriteHeader(http.StatusUnauthorized)
-		_, _ = w.Write([]byte(`{"error":"invalid_client"}`))
-	}))
-	t.Cleanup(server.Close)
-	d := openDriver(t, `
-format: 2
-source: {http: {url: "${URL}", log_on: {request: {path: /token}, token: token, headers: {Authorization: "{token}"}}}}
-rules: backend
-accounts: {users: []}
-resources:
-  contact: {key: id, get: {path: "/contacts/{key}"}, fields: {kind: {constant: person}, name: name}}
-`, server.URL, "")
-	client := front(t, d)
-	for range 5 {
-		_, err := client.Get(bg(), client.Model().Resource("contact"), backend.Query{Client: noord, ID: 1})
-		requireUnavailable(t, err, mapping.BackendUnavailable)
-	}
-	require.EqualValues(t, 1, asked.Load())
-	require.Error(t, d.Ping(bg()))
-}
 
 func TestTLS(t *testing.T) {
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
