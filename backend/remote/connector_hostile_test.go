@@ -81,6 +81,7 @@ func TestHostileAnswers(t *testing.T) {
 		"compressed":            {answer: "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 2\r\n\r\n{}"},
 		"no HTTP":               {answer: "SSH-2.0-OpenSSH_9.2\r\n", ends: true},
 		"two lengths":           {answer: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 90\r\n\r\n" + good},
+		"a chunk that is cut":   {answer: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n" + good, ends: true},
 		"a chunk that lies":     {answer: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfffffff\r\n{}", ends: true},
 		"interim answers":       {answer: strings.Repeat("HTTP/1.1 102 Processing\r\n\r\n", 50), ends: true},
 		"cut, and another":      {answer: ok(200, good[:40]) + ok(200, "{}"), fails: unexpected},
