@@ -23,8 +23,9 @@ import (
 type play struct {
 	*testing.T
 	c      *connector
-	d      *Driver // of a case that is asked of a gateway's front, whose circuit opens with the first failure
+	d      *Driver // of a case that is asked of a gateway's front
 	front  *backend.Client
+	made   int32 // what came of its front last
 	who    auth.Client
 	known  map[string]taken // by resource and key, as they came last
 	owners map[int32]int64
@@ -104,12 +105,14 @@ func (p *play) row(text string) sheet.JSON {
 // atFront asks the front for something: a write may have a key.
 func (p *play) atFront(s scriptStep, verb, name, rest string) {
 	p.Helper()
-	rest, key, _ := strings.Cut(rest, " key ")
+	rest, key, _ := strings.Cut(strings.ReplaceAll(rest, "$made", strconv.Itoa(int(p.made))), " key ")
+	key, begun := strings.CutSuffix(key, " begun") // as somebody knows though no key does
 	id, sent, _ := strings.Cut(rest, " ")
 	number, _ := strconv.Atoi(id)
 	w := backend.Write{}
 	if key != "" {
 		w = keyedBy(key)
+		w.Idempotency.Begun = begun
 	}
 	var rec mapping.Record
 	var err error
@@ -118,6 +121,8 @@ func (p *play) atFront(s scriptStep, verb, name, rest string) {
 		rec, err = p.front.Create(p.Context(), p.who, mapping.BodyOf(p.decoded(r, rest)), w)
 	case "update":
 		rec, err = p.front.Update(p.Context(), p.who, int32(number), patch(p, r, sent), w)
+	case "delete":
+		err = p.front.Delete(p.Context(), p.who, r, int32(number), w)
 	case "get":
 		rec, err = p.front.Get(p.Context(), r, backend.Query{Client: p.who, ID: int32(number)})
 	case "ping":
@@ -130,7 +135,8 @@ func (p *play) atFront(s scriptStep, verb, name, rest string) {
 		p.failed(s.line, s.want[0], err)
 		return
 	}
-	p.shows(rec, strings.TrimPrefix(s.want[0], "= "))
+	p.made = cmp.Or(rec.ID(), p.made)
+	p.shows(rec, strings.ReplaceAll(strings.TrimPrefix(s.want[0], "= "), "$made", strconv.Itoa(int(p.made))))
 }
 
 // sent is a record of what a client sends, with the IDs of what is named.

@@ -70,8 +70,8 @@ func (f *faulty) get(ctx context.Context) error {
 	return err
 }
 
-func (f *faulty) create(t testing.TB) error {
-	_, err := f.client.Create(bg(), anna, body(t, f.orders, `{"contact_id":1,"kind":"parts","order_status":"open","order_date":"2026-11-20"}`), backend.Write{})
+func (f *faulty) create(t testing.TB, w backend.Write) error {
+	_, err := f.client.Create(bg(), anna, body(t, f.orders, `{"contact_id":1,"kind":"parts","order_status":"open","order_date":"2026-11-20"}`), w)
 	return err
 }
 
@@ -127,14 +127,17 @@ func TestFaultsAreDocumentedAnswers(t *testing.T) {
 				f.client = brief
 			}
 			before, requests := f.upstream.writes.Load(), f.Stats().Requests
-			requireUnavailable(t, f.create(t), test.reason)
+			requireUnavailable(t, f.create(t, backend.Write{}), test.reason)
 			require.LessOrEqual(t, f.upstream.writes.Load()-before, test.writes)
 			require.LessOrEqual(t, f.Stats().Requests-requests, 1, "a write is sent once")
 			requireUnavailable(t, f.get(bg()), test.reason)
+			if test.fault.Kind == remotetest.Refuse {
+				require.NotErrorIs(t, f.create(t, keyedBy("k")), backend.ErrUnsettled, "it was never sent")
+			}
 			f.client = patient
 			require.NoError(t, f.Set(remotetest.Fault{}))
 			require.NoError(t, f.get(bg()))
-			require.NoError(t, f.create(t))
+			require.NoError(t, f.create(t, backend.Write{}))
 			require.LessOrEqual(t, f.Stats().Open, 8)
 		})
 	}
@@ -162,7 +165,7 @@ func TestConnectionsThatDiedWhileIdle(t *testing.T) {
 		require.NoError(t, f.get(bg()))
 		require.NoError(t, f.Set(remotetest.Fault{Kind: remotetest.Refuse})) // resets those that are open
 		require.NoError(t, f.Set(remotetest.Fault{}))
-		require.NoError(t, f.create(t))
+		require.NoError(t, f.create(t, backend.Write{}))
 		require.NoError(t, f.Set(remotetest.Fault{Kind: remotetest.Refuse}))
 		require.NoError(t, f.Set(remotetest.Fault{}))
 		require.NoError(t, f.get(bg()))

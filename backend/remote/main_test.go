@@ -86,6 +86,14 @@ func front(t testing.TB, s *Driver) *backend.Client {
 	return c
 }
 
+// patient is a client whose circuit stays closed.
+func patient(t testing.TB, d *Driver) *backend.Client {
+	t.Helper()
+	c, err := backend.NewClient(d, d.Sheet.Model, backend.Options{Timeout: ample, CircuitFailures: 1000})
+	require.NoError(t, err)
+	return c
+}
+
 // body reads a request body as the gateway does, and finds nothing wrong with it.
 func body(t testing.TB, r *mapping.Resource, text string) *mapping.Body {
 	t.Helper()
