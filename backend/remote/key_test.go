@@ -267,3 +267,37 @@ func (k goneIDStore) Begin(ctx context.Context, client auth.Client, key string) 
 	defer k.leave()
 	return k.IDStore.Begin(ctx, client, key)
 }
+
+// TestWhatIsNotWrittenIsNotSent: a write of which no byte went out leaves its key free.
+func TestWhatIsNotWrittenIsNotSent(t *testing.T) {
+	k := openIDStore(t)
+	d := watched(t, k, func(bool) {})
+	var deaf atomic.Bool
+	connect := d.conn.wire.pool.connect
+	d.conn.wire.pool.connect = func(ctx context.Context, network, address string) (net.Conn, error) {
+		c, err := connect(ctx, network, address)
+		return deafConn{c, &deaf}, err
+	}
+	c, contacts := patient(t, d), d.Sheet.Model.Resource("contact")
+	create(t, c, noord, "contact", `{"kind":"person","name":"Logs on"}`)
+	deaf.Store(true)
+	_, err := c.Create(bg(), noord, body(t, contacts, `{"kind":"person","name":"Unwritten"}`), keyedBy("k"))
+	require.ErrorIs(t, err, net.ErrClosed)
+	require.NotErrorIs(t, err, backend.ErrUnsettled)
+	memo, err := k.Recall(bg(), noord, "k")
+	require.NoError(t, err)
+	require.Nil(t, memo)
+}
+
+// deafConn is a connection that takes nothing once it is deaf.
+type deafConn struct {
+	net.Conn
+	deaf *atomic.Bool
+}
+
+func (c deafConn) Write(b []byte) (int, error) {
+	if c.deaf.Load() {
+		return 0, net.ErrClosed
+	}
+	return c.Conn.Write(b)
+}
