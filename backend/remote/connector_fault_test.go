@@ -33,7 +33,8 @@ func TestConnectorThroughFaults(t *testing.T) {
 	proxy, err := remotetest.NewFaultProxy(server.Listener.Addr().String())
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, proxy.Close()) })
-	c := speakingTo(t, strings.NewReplacer("SINCE", "", "size: 10", "size: 100", `"${URL}"`, `"${SERVICE_URL}", retries: 1, max_answer: 1MiB`).Replace(remotetest.RackSheet), proxy.URL())
+	says := strings.NewReplacer("SINCE", "", "size: 10", "size: 100", `"${URL}"`, `"${SERVICE_URL}", retries: 1, max_answer: 1MiB`)
+	c := speakingTo(t, says.Replace(remotetest.RackSheet), proxy.URL())
 	r, drawn := c.of("contact"), rand.New(rand.NewPCG(3, 9))
 	known, sent := map[string]string{}, map[string]bool{}
 	for i := range 30 {

@@ -72,7 +72,9 @@ func (s *drifting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // drifts are those that are drawn from: of each member, of lists, of pages.
 func drifts() (all []drift) {
 	for _, member := range []string{"id", "org", "kind", "name", "note", "days", "changed", "gone"} {
-		for name, jq := range map[string]string{"renamed": ".M_2 = .M | del(.M)", "left out": "del(.M)", "within": ".M |= {value: .}", "a list": ".M |= [.]", "another text": `.M |= "x \(.)"`} {
+		for name, jq := range map[string]string{
+			"renamed": ".M_2 = .M | del(.M)", "left out": "del(.M)", "within": ".M |= {value: .}", "a list": ".M |= [.]", "another text": `.M |= "x \(.)"`,
+		} {
 			if name == "another text" && slices.Contains([]string{"name", "note", "gone", "id"}, member) {
 				continue // where that is no other value, or record
 			}
@@ -80,13 +82,15 @@ func drifts() (all []drift) {
 		}
 	}
 	for name, jq := range map[string]string{
-		"with another root": "{data: .items}", "without a root": ".items", "deeper": "{items: {items: .items}}", "that are null": "{items: null}", "that are not there": "{}",
-		"that are empty": "{items: []}", "that end early": "{items: .items[:1]}", "of wrapped records": "{items: (.items | map({record: .}))}", "of texts": `{items: ["a", "b"]}`,
-		"of keys": "{items: (.items | map({id: .id}))}", "twice in one": "{items: (.items + .items)}", "in a message": `{error: "deprecated", items: "see /v2"}`,
+		"with another root": "{data: .items}", "without a root": ".items", "deeper": "{items: {items: .items}}", "that are null": "{items: null}",
+		"that are not there": "{}", "that are empty": "{items: []}", "that end early": "{items: .items[:1]}", "of wrapped records": "{items: (.items | map({record: .}))}",
+		"of texts": `{items: ["a", "b"]}`, "of keys": "{items: (.items | map({id: .id}))}", "twice in one": "{items: (.items + .items)}", "in a message": `{error: "deprecated", items: "see /v2"}`,
 	} {
 		all = append(all, drift{name: "lists " + name, answer: foreigntest.JQ("if has(\"items\") then " + jq + " else . end")})
 	}
-	for name, jq := range map[string]foreigntest.JQ{"always the first": `.page = "1"`, "counted from 0": ".page |= (tonumber + 1 | tostring)", "of another limit": `.limit = "3"`} {
+	for name, jq := range map[string]foreigntest.JQ{
+		"always the first": `.page = "1"`, "counted from 0": ".page |= (tonumber + 1 | tostring)", "of another limit": `.limit = "3"`,
+	} {
 		all = append(all, drift{name: "pages " + name, ask: jq})
 	}
 	for _, status := range []int{404, 410, 301, 500, 204} {
