@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/backend"
+	"frontdesk/backend/sqlrecord"
 	"frontdesk/cmd/frontdesk/rig/await"
 	"frontdesk/gateway/webhook"
 	"frontdesk/gateway/webhook/jobstore"
@@ -173,15 +174,21 @@ func (a Answer) Refused(t testing.TB, status int, message, what string) {
 	require.Equal(t, message, a.Failure(t).Message, what)
 }
 
-// OnJobs has f work on the jobs of a database, beside the desk.
+// OnJobs has f work on the jobs of a database, beside the desk: that of the built-in
+// administration, or the keep of a sheet.
 func OnJobs(t testing.TB, dsn string, f func(*jobstore.Store)) {
 	t.Helper()
-	store, err := OpenAdministration(dsn)
+	path, onFile := strings.CutPrefix(dsn, "sqlite:")
+	open := func() (sqlrecord.DB, error) { return sqlrecord.OpenSQLite(path, sqlrecord.Options{}) }
+	if !onFile && strings.HasPrefix(dsn, "postgres:") {
+		open = func() (sqlrecord.DB, error) { return sqlrecord.OpenPostgres(t.Context(), dsn, sqlrecord.Options{}) }
+	}
+	db, err := open()
 	require.NoError(t, err)
-	jobs, err := jobstore.Open(t.Context(), store.Database())
+	jobs, err := jobstore.Open(t.Context(), db)
 	require.NoError(t, err)
 	f(jobs)
-	require.NoError(t, store.Close())
+	require.NoError(t, db.Close())
 }
 
 // RequireBackup opens a backup: its parts are what the manifest says, and the

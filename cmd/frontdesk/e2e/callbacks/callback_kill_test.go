@@ -1,22 +1,17 @@
 package callbacks
 
 import (
-	"bytes"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
-	"text/tabwriter"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -25,7 +20,6 @@ import (
 	"frontdesk/cmd/frontdesk/rig/await"
 	"frontdesk/gateway/webhook"
 	"frontdesk/gateway/webhook/jobstore"
-	"frontdesk/gateway/webhook/webhooktest"
 )
 
 // The moments of a job's life at which the program is ended.
@@ -37,41 +31,40 @@ const (
 	killMoments
 )
 
-// callbackKill is a system that frontdesk is killed on, over and over.
+// promise is what a job does.
+type promise struct {
+	method    string // "" for a backup
+	reference string // of the order, or the name that the contact gets
+}
+
+// callbackKill is a system that frontdesk is killed on, over and over, and what its clients were
+// promised.
 type callbackKill struct {
-	*promises
 	system
 	t       *testing.T
-	results func(context.Context) ([]string, error) // the names of all, with those being written
-	address string
-	contact int             // of the client's, for orders
-	cut     map[string]bool // jobs that were worked on when the program was killed
+	hooks   *rig.Hooks
+	contact int // of the client's, for orders
 	random  *rand.Rand
-	table   *tabwriter.Writer
-	summary bytes.Buffer
+	next    atomic.Pointer[killing]
+	heard   map[string]int  // calls by id
+	cut     map[string]bool // jobs that were worked on when the program was killed
+
+	mu   sync.Mutex
+	made map[string]promise // by id
 }
 
-func newCallbackKill(t *testing.T, behind system) *callbackKill {
-	seed := rand.Uint64()
-	t.Logf("random seed %d", seed)
-	k := &callbackKill{
-		promises: &promises{made: map[string]promise{}, sent: map[string]bool{}, heard: map[string]int{}}, system: behind, cut: map[string]bool{},
-		t: t, results: resultsOf(t, behind.jobs), random: rand.New(rand.NewPCG(seed, seed)),
+// killing is when and how the program is ended next.
+type killing struct {
+	moment int
+	after  atomic.Int64 // so many events of its kind
+	end    func()
+}
+
+// event counts what happens; the last one ends the program.
+func (k *callbackKill) event(moment int) {
+	if next := k.next.Load(); next != nil && next.moment == moment && next.after.Add(-1) == 0 {
+		next.end()
 	}
-	authority := webhooktest.NewAuthority(t)
-	receiver := authority.Serve(t, "127.0.0.1", k.promises)
-	k.address = receiver.URL + "/hook"
-	k.options.Extra = fmt.Sprintf(
-		"webhooks: {allow_hosts: [\"127.0.0.1\"], ports: [%d], ca_file: %q}\ncallbacks: [\"POST /order\", \"PUT /contact\", \"DELETE /contact\"]\n",
-		webhooktest.Port(t, receiver), authority.File(t))
-	k.table = tabwriter.NewWriter(&k.summary, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(k.table, "round\tended while\tby\tpromised\tat the end: accepted\trunning\tdone\tcalled back\t")
-	return k
-}
-
-// logIn logs a user of the system in.
-func (k *callbackKill) logIn(d *rig.Desk, username string) string {
-	return d.LoginAs(rig.FullKey, username, k.password(username))
 }
 
 // TestCallbackKill takes some time, since each of its kills is a start and a
@@ -89,7 +82,15 @@ func TestCallbackKill(t *testing.T) {
 		}
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
-			k := newCallbackKill(t, s.start(t))
+			seed := rand.Uint64()
+			t.Logf("random seed %d", seed)
+			k := &callbackKill{system: s.start(t), t: t, random: rand.New(rand.NewPCG(seed, seed)), heard: map[string]int{}, cut: map[string]bool{}, made: map[string]promise{}}
+			var o rig.Options
+			k.hooks, o = rig.NewHooks(t, func(http.ResponseWriter, *http.Request) {
+				k.event(killCalling)
+				go k.event(killCalled)
+			})
+			k.options.Extra = o.Extra + "callbacks: [\"POST /order\", \"PUT /contact\", \"DELETE /contact\"]\n"
 			first := k.random.IntN(2 * killMoments)
 			for round := range rounds {
 				stop := (first/killMoments+round+round/killMoments)%2 == 1 // another moment's, each time they come round
@@ -100,104 +101,97 @@ func TestCallbackKill(t *testing.T) {
 				// On PostgreSQL what was interrupted waits for its lease: that is
 				// sat out in the last round of many, and taken as run out else.
 				if strings.HasPrefix(k.jobs, "postgres") && (round < rounds-1 || !sqltest.Soak()) {
-					onJobs(t, k.jobs, func(s *jobstore.Store) { require.NoError(t, s.Release(t.Context())) })
+					rig.OnJobs(t, k.jobs, func(s *jobstore.Store) { require.NoError(t, s.Release(t.Context())) })
 				}
-				k.settle()
+				c := rig.StartChild(t, k.options)
+				await.True(t, k.settled, "%s", c.Log)
+				c.Kill()
 			}
-			failed := k.check()
-			k.table.Flush()
-			t.Logf("ends on %s\n%s%d calls for %d promises, %d of unknown outcome", s.name, &k.summary, k.calls(), len(k.made), failed)
+			k.check()
 		})
 	}
 }
 
-// untilEnded lets clients ask for long work until the program is killed, or stopped.
-// Without asking, it is killed early in what it does with the jobs it finds.
+// untilEnded lets clients ask for long work until the program is killed, or stopped: at that
+// moment, or when all is done that they asked for. Without asking, it is killed early in what it
+// does with the jobs it finds.
 func (k *callbackKill) untilEnded(round, moment int, ask, stop bool) {
 	k.t.Helper()
 	c := rig.StartChild(k.t, k.options)
-	token := k.logIn(&c.Desk, k.username)
+	token := c.LoginAs(rig.FullKey, k.username, k.password)
 	if k.contact == 0 {
 		k.contact = c.Create(token, "contact", `{"kind":"person","name":"Of orders"}`)
 	}
-	end, by := c.Kill, "a kill"
+	next := &killing{moment: moment, end: c.Kill}
 	if stop { // asked for once: whoever asks again does not want to wait
-		end, by = sync.OnceFunc(func() { _ = c.Process.Process.Signal(syscall.SIGTERM) }), "a stop"
+		next.end = sync.OnceFunc(func() { _ = c.Process.Process.Signal(syscall.SIGTERM) })
 	}
-	next := &killing{moment: moment, end: end, wait: time.Duration(k.random.IntN(5_000)) * time.Microsecond}
 	next.after.Store(int64(1 + k.random.IntN(12)))
-	if moment == killCalling {
-		next.wait = 0
-	}
-	k.trigger.Store(next)
-	defer k.trigger.Store(nil)
-	var asking sync.WaitGroup
-	if moment == killRunning {
-		asking.Go(func() { k.watch(c) })
-	}
-	before := len(k.made)
-	const clients, most = 4, 10 // jobs of each client
-	for client := range clients {
-		if !ask {
-			break
+	k.next.Store(next)
+	defer k.next.Store(nil)
+	ended := func() bool {
+		select {
+		case <-c.Ended:
+			return true
+		default:
+			return false
 		}
-		asking.Go(func() {
-			for n := range most {
-				if !k.ask(c, token, fmt.Sprintf("C%d-%d-%d", round, client, n), n) {
-					return
-				}
+	}
+	var asking, watching sync.WaitGroup
+	if moment == killRunning {
+		watching.Go(func() { // results that are being written
+			for seen := len(results(k.t, k.jobs)); !ended(); seen++ {
+				await.True(k.t, func() bool { return ended() || len(results(k.t, k.jobs)) > seen })
+				k.event(killRunning)
 			}
 		})
 	}
-	// The jobs of the other moments may be done before there are enough of them.
-	select {
-	case <-c.Ended:
-	case <-time.After(time.Duration(2+k.random.IntN(2)) * time.Second):
+	const clients, most = 4, 10 // jobs of each client
+	for client := range clients {
+		asking.Go(func() {
+			for n := 0; ask && n < most && k.ask(c, token, fmt.Sprintf("C%d-%d-%d", round, client, n), n); n++ {
+				k.event(killAccepted)
+			}
+		})
 	}
-	end()
-	<-c.Ended
 	asking.Wait()
-	states := map[webhook.State]int{}
+	await.True(k.t, func() bool { return ended() || k.settled() })
+	next.end()
+	<-c.Ended
+	watching.Wait()
 	for _, j := range k.list() {
-		states[j.State]++
+		require.False(k.t, stop && j.State == webhook.Running, "what was under way ended")
 		k.cut[j.ID] = k.cut[j.ID] || j.State == webhook.Running
 	}
 	if stop {
 		require.Zero(k.t, c.Code, "%s", c.Log)
-		require.Zero(k.t, states[webhook.Running], "what was under way ended")
 	}
-	words := []string{"accepting", "running", "calling", "called"}
-	fmt.Fprintf(k.table, "%d\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t\n", round+1, words[moment], by, len(k.made)-before,
-		states[webhook.Accepted], states[webhook.Running], states[webhook.Done], states[webhook.CalledBack])
 }
 
-// ask asks for the n-th job of a client. It is false when nobody answers any
-// more.
+// ask asks for the n-th job of a client. It is false when nobody answers any more.
 func (k *callbackKill) ask(c *rig.Child, token, reference string, n int) bool {
-	method, path, body, etag := "POST", "/backup/owner", fmt.Sprintf(`{"webhook_url":%q}`, k.address), ""
-	job := promise{method, reference}
+	refused := func(a rig.Answer, err error) bool { return err != nil || a.Status == http.StatusServiceUnavailable } // it ends
+	job, path, body, etag := promise{"POST", reference}, "/order", k.order(reference), ""
 	switch {
 	case n%4 == 0 && k.backups:
-		job = promise{}
+		job, path, body = promise{}, "/backup/owner", k.hooks.Body()
 	case n%4 == 2: // what would fail the second time
 		created, err := c.Try("POST", "/contact", token, `{"kind":"person","name":"To go"}`)
-		if err != nil || created.Status == http.StatusServiceUnavailable {
+		if refused(created, err) {
 			return false
 		}
 		path, etag = fmt.Sprintf("/contact/%d", created.ID(k.t)), created.Header.Get("ETag")
-		job.method, body = "PUT", fmt.Sprintf(`{"name":%q,"webhook_url":%q}`, reference, k.address)
+		job.method, body = "PUT", fmt.Sprintf(`{"name":%q,"webhook_url":%q}`, reference, k.hooks.Address())
 		if n%8 == 2 {
-			job.method, path, body = "DELETE", path+"?webhook_url="+url.QueryEscape(k.address), ""
+			job.method, path, body = "DELETE", path+"?webhook_url="+url.QueryEscape(k.hooks.Address()), ""
 		}
-		method = job.method
-	default:
-		path, body = "/order", k.order(k.contact, reference)
-		k.mu.Lock()
-		k.sent[reference] = true
-		k.mu.Unlock()
+	}
+	method := job.method
+	if method == "" {
+		method = "POST"
 	}
 	a, err := c.Try(method, path, token, body, "If-Match", etag)
-	if err != nil || a.Status == http.StatusServiceUnavailable { // it ends
+	if refused(a, err) {
 		return false
 	}
 	id := rig.Promised.FindStringSubmatch(a.Header.Get("Location"))
@@ -206,114 +200,67 @@ func (k *callbackKill) ask(c *rig.Child, token, reference string, n int) bool {
 		return false
 	}
 	k.mu.Lock()
+	defer k.mu.Unlock()
 	k.made[id[1]] = job
-	k.mu.Unlock()
-	k.event(killAccepted)
 	return true
 }
 
 // order is the body of an order that is long-running work.
-func (k *callbackKill) order(contact int, reference string) string {
-	return fmt.Sprintf(rig.NewOrder, contact, fmt.Sprintf(`,"reference":%q,"webhook_url":%q`, reference, k.address))
-}
-
-// watch counts results that are being written.
-func (k *callbackKill) watch(c *rig.Child) {
-	tick := time.NewTicker(300 * time.Microsecond)
-	defer tick.Stop()
-	seen := map[string]bool{}
-	before, _ := k.results(k.t.Context())
-	for _, name := range before {
-		seen[jobOf(name)] = true
-	}
-	for {
-		select {
-		case <-c.Ended:
-			return
-		case <-tick.C:
-		}
-		now, _ := k.results(k.t.Context())
-		for _, name := range now {
-			if !seen[jobOf(name)] {
-				seen[jobOf(name)] = true
-				k.event(killRunning)
-			}
-		}
-	}
+func (k *callbackKill) order(reference string) string {
+	return fmt.Sprintf(rig.NewOrder, k.contact, fmt.Sprintf(`,"reference":%q,"webhook_url":%q`, reference, k.hooks.Address()))
 }
 
 // list reads all jobs.
 func (k *callbackKill) list() (found []webhook.Job) {
 	k.t.Helper()
-	onJobs(k.t, k.jobs, func(s *jobstore.Store) {
+	rig.OnJobs(k.t, k.jobs, func(s *jobstore.Store) {
 		var err error
-		found, err = s.List(k.t.Context(), everyJob)
+		found, err = s.List(k.t.Context(), webhook.Filter{Limit: 1 << 20})
 		require.NoError(k.t, err)
 	})
 	return found
 }
 
-var everyJob = webhook.Filter{Limit: 1 << 20}
-
-// settle starts the program and waits until every job came to its end. Where
-// several processes may share the jobs, those that were interrupted wait for
-// their lease.
-func (k *callbackKill) settle() {
-	k.t.Helper()
-	c := rig.StartChild(k.t, k.options)
-	onJobs(k.t, k.jobs, func(s *jobstore.Store) {
-		await.True(k.t, func() bool {
-			jobs, err := s.List(k.t.Context(), everyJob)
-			return err == nil && !slices.ContainsFunc(jobs, func(j webhook.Job) bool { return j.State != webhook.CalledBack && j.State != webhook.Collected })
-		}, "%s", c.Log)
-	})
-	c.Kill()
-}
-
-func (k *callbackKill) calls() (n int) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	for _, of := range k.heard {
-		n += of
+// settled tells whether every job has come to its end, and takes note of the calls. Where several
+// processes may share the jobs, those that were interrupted wait for their lease.
+func (k *callbackKill) settled() bool {
+	for len(k.hooks.Calls) > 0 {
+		k.heard[(<-k.hooks.Calls).URL.Query().Get("id")]++
 	}
-	return n
+	for _, j := range k.list() {
+		if j.State != webhook.CalledBack && j.State != webhook.Collected {
+			return false
+		}
+	}
+	return true
 }
 
-// check holds what is there to what was promised, and counts the jobs of which nobody knows
-// whether they were done.
-func (k *callbackKill) check() (unknown int) {
+// check holds what is there to what was promised.
+func (k *callbackKill) check() {
 	t := k.t
 	t.Helper()
-	k.mu.Lock()
-	heard := maps.Clone(k.heard)
-	k.mu.Unlock()
-	jobs, kept := map[string]webhook.Job{}, map[string]bool{}
+	require.True(t, k.settled())
+	jobs, kept, unknown := map[string]webhook.Job{}, []string{}, 0
 	for _, j := range k.list() {
 		jobs[j.ID] = j
-		require.Positive(t, heard[j.ID], "nobody was called for %s", j.ID)
+		require.Positive(t, k.heard[j.ID], "nobody was called for %s", j.ID)
 		if j.Failure == "" {
-			kept[j.Result.File] = true
+			kept = append(kept, j.Result.File)
 			continue
 		}
 		unknown++
 		require.True(t, !k.again && k.cut[j.ID] && strings.HasPrefix(j.Failure, "outcome unknown: "), "%s, cut off: %v: %s", j.ID, k.cut[j.ID], j.Failure)
 	}
-	results, err := k.results(t.Context())
-	require.NoError(t, err)
-	require.ElementsMatch(t, slices.Collect(maps.Keys(kept)), results, "one result each, and none that is nobody's")
-	for id := range heard {
+	require.ElementsMatch(t, kept, results(t, k.jobs), "one result each, and none that is nobody's")
+	for id := range k.heard {
 		require.Contains(t, jobs, id, "called about what there is not")
 	}
-	k.options.Extra = strings.Replace(k.options.Extra, "callbacks:", "#", 1)
-	c := rig.StartChild(t, k.options)
-	token := k.logIn(&c.Desk, k.username)
-	var done map[string]int
-	if k.effects != nil {
-		done = k.effects()
-	}
+	done := k.effects()
 	for what, n := range done {
 		require.LessOrEqual(t, n, 1, "%s was done twice", what)
 	}
+	c := rig.StartChild(t, k.options)
+	token := c.LoginAs(rig.FullKey, k.username, k.password)
 	for id, of := range k.made {
 		job, ok := jobs[id]
 		require.True(t, ok, "%s was promised and is lost", id)
@@ -322,15 +269,9 @@ func (k *callbackKill) check() (unknown int) {
 			continue
 		}
 		k.result(c, token, job, of)
-		if done != nil && (of.method == "POST" || of.method == "PUT") {
+		if of.method == "POST" || of.method == "PUT" {
 			require.Equal(t, 1, done[of.reference], "%s was done", of.reference)
 		}
-	}
-	for reference := range k.sent {
-		if k.effects != nil {
-			break // which has told
-		}
-		require.LessOrEqual(t, len(c.List(token, "/order?reference="+reference)), 1, "%s was done twice", reference)
 	}
 	c.Kill()
 	for _, j := range k.list() {
@@ -338,7 +279,7 @@ func (k *callbackKill) check() (unknown int) {
 			require.Equal(t, webhook.Collected, j.State)
 		}
 	}
-	return unknown
+	t.Logf("%d promises, %d jobs of unknown outcome", len(k.made), unknown)
 }
 
 // result holds the result of a job to what was asked for.
@@ -353,9 +294,6 @@ func (k *callbackKill) result(c *rig.Child, token string, job webhook.Job, of pr
 	case "POST":
 		require.Equal(k.t, "answer-201.json", job.Result.Name, "%s", file.Body)
 		require.Equal(k.t, of.reference, file.Data(k.t)["reference"])
-		if k.effects == nil {
-			require.Len(k.t, c.List(token, "/order?reference="+of.reference), 1)
-		}
 	default:
 		require.Equal(k.t, "answer-200.json", job.Result.Name, "%s", file.Body)
 	}
