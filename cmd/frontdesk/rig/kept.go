@@ -60,26 +60,11 @@ func (w *Timers) Pass(d time.Duration) int {
 func StartKept(t testing.TB, file, text string, watch bool) *Kept {
 	t.Helper()
 	k := &Kept{File: file, Signals: make(chan os.Signal)}
-	k.serve(t, text, watch, k.Timers.After)
-	return k
-}
-
-// StartTimed is StartKept with timers that go by themselves.
-func StartTimed(t testing.TB, file, text string, after func(time.Duration) <-chan time.Time) *Kept {
-	t.Helper()
-	k := &Kept{File: file, Signals: make(chan os.Signal)}
-	k.serve(t, text, true, after)
-	return k
-}
-
-func (k *Kept) serve(t testing.TB, text string, watch bool, after func(time.Duration) <-chan time.Time) {
-	t.Helper()
 	k.Desk = Desk{T: t, Ops: FreeAddress(t), Log: new(LockedBuffer), Stopped: make(chan struct{})}
 	k.HTTP = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
-	if text != "" {
-		k.Write(text)
-	}
-	k.Serve(desk.Program{Signals: k.Signals, After: after, Now: k.Clock.Now}, k.File, watch)
+	k.Write(text)
+	k.Serve(desk.Program{Signals: k.Signals, After: k.Timers.After, Now: k.Clock.Now}, k.File, watch)
+	return k
 }
 
 // Write replaces the file at once, as a careful editor does.
