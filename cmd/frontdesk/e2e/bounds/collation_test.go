@@ -15,22 +15,19 @@ import (
 // TestModelTellsCollations: before, nothing told a client that a filter finds texts in other
 // capitals, too.
 func TestModelTellsCollations(t *testing.T) {
-	legacy := func(engine string, dsn func(testing.TB) string) func(t *testing.T) *rig.Desk {
-		return func(t *testing.T) *rig.Desk { return dealerpak(t, engine, dsn(t)) }
-	}
 	for name, c := range map[string]struct {
-		start              func(t *testing.T) *rig.Desk
+		options            func(t *testing.T) rig.Options
 		username, password string
 		article, vehicle   string // the collations of a description, and of a brand that SQL may make
 		found              int    // articles, by the description of one in capitals
 	}{
-		"built in": {func(t *testing.T) *rig.Desk { return rig.Start(t, rig.Options{DSN: rig.Engines[0].DSN(t)}) }, "demo", "demo", "", "", 0},
-		"sqlite":   {legacy("sqlite", legacytest.SQLite), "sanne.bos", "Welkom01", "", "unknown", 0},
-		"mariadb":  {legacy("mariadb", legacytest.MariaDB), "sanne.bos", "Welkom01", "latin1_swedish_ci", "latin1_swedish_ci", 1},
+		"built in": {func(t *testing.T) rig.Options { return rig.Options{DSN: rig.Engines[0].DSN(t)} }, "demo", "demo", "", "", 0},
+		"sqlite":   {func(t *testing.T) rig.Options { return rig.DealerPak(t, "sqlite", legacytest.SQLite(t)) }, "sanne.bos", "Welkom01", "", "unknown", 0},
+		"mariadb":  {func(t *testing.T) rig.Options { return rig.DealerPak(t, "mariadb", legacytest.MariaDB(t)) }, "sanne.bos", "Welkom01", "latin1_swedish_ci", "latin1_swedish_ci", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := c.start(t)
+			d := rig.Start(t, c.options(t))
 			token := d.LoginAs(rig.FullKey, c.username, c.password)
 			collation := func(resource, field string) string {
 				var model struct {

@@ -6,8 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -120,42 +118,6 @@ func TestRevokeOnAFullDisk(t *testing.T) {
 	require.NotZero(t, code)
 	require.Contains(t, problems, "the disk is full; free some of it, and do it again")
 	require.Equal(t, before, rig.Read(t, full))
-}
-
-// TestChangesOnADiskThatStaysFull: while others go on writing, one user after the other is
-// blocked and a key is revoked. Before, the first of these commands let go of all the spare
-// room, of which others took what it left.
-func TestChangesOnADiskThatStaysFull(t *testing.T) {
-	t.Parallel()
-	d, _, folder := fullDesk(t, rig.Options{Bound: rig.Circuit(1000000, 0)})
-	config := filepath.Join(folder, "frontdesk.yaml")
-	require.NoError(t, os.WriteFile(config, []byte(rig.KeysApart(t, config, rig.Read(t, d.File()))), 0o600))
-	token := d.Login(rig.FullKey, "demo")
-	rig.FillDisk(t, folder)
-	var refused atomic.Int64
-	var writers sync.WaitGroup
-	defer writers.Wait()
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	for range 8 {
-		writers.Go(func() {
-			for ctx.Err() == nil {
-				if a, err := d.Try("POST", "/contact", token, rig.NewContact); err == nil && a.Status == 500 {
-					refused.Add(1)
-				}
-			}
-		})
-	}
-	for _, command := range [][]string{
-		{"user", "block", "other"}, {"user", "block", "external"}, {"user", "unblock", "other"}, {"key", "revoke", "orders"}, {"user", "block", "noemail"},
-	} {
-		before := refused.Load()
-		await.True(t, func() bool { return refused.Load() > before+8 }, "the disk has room")
-		code, _, problems := rig.Command(t, "", append(command, "--config", config)...)
-		require.Zero(t, code, "%v: %s", command, problems)
-	}
-	_, users, _ := rig.Command(t, "", "user", "list", "--config", config)
-	require.Equal(t, 2, strings.Count(users, "blocked"), users)
 }
 
 // TestSpareRoomIsOfWhoLetsGoOfIt: nobody else writes to the file between the moment in which

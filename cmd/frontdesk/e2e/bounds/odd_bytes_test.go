@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -37,16 +36,16 @@ func TestSoakOddBytes(t *testing.T) {
 		everywhere = oddBytes
 	}
 	for name, of := range map[string]struct {
-		start          func(*testing.T) *rig.Desk
+		options        func(*testing.T) rig.Options
 		user, password string
 	}{
-		"postgres":        {func(t *testing.T) *rig.Desk { return rig.Start(t, rig.Options{DSN: rig.Engines[1].DSN(t)}) }, "demo", "demo"},
-		"legacy mariadb":  {func(t *testing.T) *rig.Desk { return dealerpak(t, "mariadb", legacytest.MariaDB(t)) }, "sanne.bos", "Welkom01"},
-		"legacy postgres": {func(t *testing.T) *rig.Desk { return dealerpak(t, "postgres", legacytest.Postgres(t)) }, "sanne.bos", "Welkom01"},
+		"postgres":        {func(t *testing.T) rig.Options { return rig.Options{DSN: rig.Engines[1].DSN(t)} }, "demo", "demo"},
+		"legacy mariadb":  {func(t *testing.T) rig.Options { return rig.DealerPak(t, "mariadb", legacytest.MariaDB(t)) }, "sanne.bos", "Welkom01"},
+		"legacy postgres": {func(t *testing.T) rig.Options { return rig.DealerPak(t, "postgres", legacytest.Postgres(t)) }, "sanne.bos", "Welkom01"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := of.start(t)
+			d := rig.Start(t, of.options(t))
 			token := d.LoginAs(rig.FullKey, of.user, of.password)
 			asked := 0
 			holds := func(method, path, body string, headers ...string) {
@@ -89,15 +88,6 @@ func TestSoakOddBytes(t *testing.T) {
 			}
 		})
 	}
-}
-
-// dealerpak serves the administration DEALERPAK.
-func dealerpak(t *testing.T, engine, dsn string) *rig.Desk {
-	t.Helper()
-	files, err := legacytest.Files()
-	require.NoError(t, err)
-	o, _ := rig.BySheet(t, "legacy", rig.Read(t, filepath.Join(files, engine+".yaml")), "${DEALERPAK_DSN}", dsn)
-	return rig.Start(t, o)
 }
 
 // described are the parameters of all operations, by path and method.

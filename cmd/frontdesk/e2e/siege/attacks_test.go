@@ -61,8 +61,12 @@ var attacks = []attack{
 	},
 	{
 		name: "wrong logins", how: "200 at once from 2,000 addresses, a third of them under the customer's own name",
-		blow: "guess", aim: func(s *siege) {
+		blow: "guess", gets: http.StatusTooManyRequests, aim: func(s *siege) {
 			s.to.Query = strings.ReplaceAll(rig.LoginPath(rig.FullKey, "USER", "wrong"), "USER", "%s")
+		},
+		meanwhile: func(s *siege) {
+			counted := regexp.MustCompile(`(?m)^frontdesk_logins_total\{outcome="busy"\} [1-9]`)
+			await.True(s.t, func() bool { return counted.MatchString(s.desk.OpsText("/metrics")) }, "those who are turned away are counted")
 		},
 	},
 	{
