@@ -128,12 +128,20 @@ func StartChild(t testing.TB, o Options) *Child {
 	require.Nil(t, o.Bound, "a process of its own has the bounds of the program")
 	dir := t.TempDir()
 	file := filepath.Join(dir, "frontdesk.yaml")
-	c := &Child{Desk: Desk{T: t, Ops: FreeAddress(t), Mail: filepath.Join(dir, "mail"), Log: new(LockedBuffer)}, Ended: make(chan struct{})}
+	c := &Child{Desk: Desk{T: t, Ops: FreeAddress(t), Mail: filepath.Join(dir, "mail"), Log: new(LockedBuffer)}}
 	require.NoError(t, os.WriteFile(file, o.config(&c.Desk), 0o600))
-	c.HTTP = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
-	c.Process = exec.Command(Binary(t), "serve", "--config", file)
+	c.Launch(Binary(t), file, o)
+	return c
+}
+
+// Launch starts a version of the program by a configuration, as the options have it, and returns when it serves.
+func (c *Child) Launch(program, file string, o Options) {
+	t := c.T
+	t.Helper()
+	c.HTTP, c.Ended = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}, make(chan struct{})
+	c.Process = exec.Command(program, "serve", "--config", file)
 	if o.Descriptors > 0 {
-		c.Process = exec.Command("/bin/sh", "-c", `ulimit -n "$1"; shift; exec "$@"`, "sh", strconv.Itoa(o.Descriptors), Binary(t), "serve", "--config", file)
+		c.Process = exec.Command("/bin/sh", "-c", `ulimit -n "$1"; shift; exec "$@"`, "sh", strconv.Itoa(o.Descriptors), program, "serve", "--config", file)
 	}
 	c.Process.Env = append(append(os.Environ(), "GOGC="), o.Environ...) // as it is shipped: the tests have their own
 	c.Process.Stderr = c.Log
@@ -143,16 +151,16 @@ func StartChild(t testing.TB, o Options) *Child {
 	stdout, err := c.Process.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, c.Process.Start())
-	ready := make(chan string, 1)
+	ready, process, ended := make(chan string, 1), c.Process, c.Ended
 	go func() {
-		defer close(c.Ended)
+		defer close(ended)
 		for lines := bufio.NewScanner(stdout); lines.Scan(); {
 			if base, ok := strings.CutPrefix(lines.Text(), "ready: "); ok {
 				ready <- strings.TrimSuffix(base, "/")
 			}
 		}
-		_ = c.Process.Wait() // how it ended is in ProcessState
-		c.Code = c.Process.ProcessState.ExitCode()
+		_ = process.Wait() // how it ended is in ProcessState
+		c.Code = process.ProcessState.ExitCode()
 	}()
 	t.Cleanup(c.Kill)
 	select {
@@ -160,7 +168,6 @@ func StartChild(t testing.TB, o Options) *Child {
 	case <-c.Ended:
 		t.Fatalf("frontdesk did not start (exit code %d):\n%s", c.Code, c.Log)
 	}
-	return c
 }
 
 // Kill ends the process with no chance to clean up, and waits until it is gone.

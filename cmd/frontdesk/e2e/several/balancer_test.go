@@ -35,7 +35,7 @@ func startHAProxy(t testing.TB, instances []*instance, env ...string) (address, 
 	command := exec.Command(program, "-W", "-db", "-f", rig.Repository(t, "deploy", "compose", "haproxy", "haproxy.cfg"))
 	command.Env = append(append(os.Environ(), "BALANCER_BIND="+address, "BALANCER_OPS="+operators), env...)
 	for n, i := range instances {
-		_, port, _ := strings.Cut(i.ops, ":")
+		_, port, _ := strings.Cut(i.Ops, ":")
 		command.Env = append(command.Env, fmt.Sprintf("GATEWAY%d=%s", n+1, i.listen), fmt.Sprintf("GATEWAY%d_OPS=%s", n+1, port))
 	}
 	server, err := sqltest.Start(command, "Loading success")
@@ -46,7 +46,7 @@ func startHAProxy(t testing.TB, instances []*instance, env ...string) (address, 
 
 // balances tells whether HAProxy sends requests to all three gateways.
 func balances(operators string) bool {
-	_, table := soakGet("http://"+operators+"/;csv", "")
+	_, table := soakGet("http://" + operators + "/;csv")
 	return len(regexp.MustCompile(`(?m)^gateways,frontdesk\d,(?:[^,]*,){15}UP,`).FindAll(table, -1)) == 3
 }
 
@@ -63,7 +63,7 @@ func TestForeignBalancerRepeatsNothing(t *testing.T) {
 	})
 	var instances []*instance
 	for range 3 {
-		instances = append(instances, &instance{listen: serveOn(t, hangsUp), ops: serveOn(t, ready)})
+		instances = append(instances, &instance{listen: serveOn(t, hangsUp), Child: rig.Child{Desk: rig.Desk{Ops: serveOn(t, ready)}}})
 	}
 	address, _ := startHAProxy(t, instances)
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}

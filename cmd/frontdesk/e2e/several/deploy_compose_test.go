@@ -135,13 +135,13 @@ func TestForeignCompose(t *testing.T) {
 	status, _, body = ask("/order?note="+strings.Repeat("a", 20<<10), login.Token)
 	assert.Equal(t, http.StatusRequestHeaderFieldsTooLarge, status, "frontdesk says so, not HAProxy: %s", body)
 	for _, i := range instances {
-		require.NoError(t, i.process.Process.Signal(syscall.SIGTERM))
+		require.NoError(t, i.Process.Process.Signal(syscall.SIGTERM))
 	}
 	for _, i := range instances {
-		<-i.ended
-		assert.Zero(t, i.process.ProcessState.ExitCode(), "%s", i.log)
-		assert.Contains(t, i.log.String(), `"address":"127.0.0.1"`, "HAProxy reaches each of them")
-		assert.NotContains(t, i.log.String(), "203.0.113.66", "clients do not say where they call from")
+		<-i.Ended
+		assert.Zero(t, i.Code, "%s", i.Log)
+		assert.Contains(t, i.Log.String(), `"address":"127.0.0.1"`, "HAProxy reaches each of them")
+		assert.NotContains(t, i.Log.String(), "203.0.113.66", "clients do not say where they call from")
 	}
 	status, header, body := ask("/order", login.Token)
 	assert.Equal(t, http.StatusServiceUnavailable, status)
@@ -182,10 +182,10 @@ func startComposed(t *testing.T, c composed) (instances []*instance) {
 		t.Setenv(name, strings.Replace(value, "@redis:6379/", fmt.Sprintf("@127.0.0.1:%d/", redis.Port()), 1))
 	}
 	for range 3 {
-		i := &instance{t: t, listen: rig.FreeAddress(t), ops: rig.FreeAddress(t), dir: t.TempDir()}
+		i := newInstance(t)
 		require.NoError(t, os.CopyFS(i.dir, os.DirFS(rig.Repository(t, "deploy", "compose", "config"))))
 		text := rig.Read(t, i.file())
-		for from, to := range map[string]string{"0.0.0.0:8080": i.listen, "0.0.0.0:9090": i.ops, composeAddress: "127.0.0.1"} {
+		for from, to := range map[string]string{"0.0.0.0:8080": i.listen, "0.0.0.0:9090": i.Ops, composeAddress: "127.0.0.1"} {
 			require.Equal(t, 1, strings.Count(text, from), from)
 			text = strings.Replace(text, from, to, 1)
 		}

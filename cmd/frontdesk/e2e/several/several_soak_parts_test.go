@@ -1,18 +1,15 @@
 package several
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -22,91 +19,60 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
-	"frontdesk/gateway/webhook"
-	"frontdesk/gateway/webhook/jobstore"
 )
 
 // instance is one of several gateways, with addresses that it keeps over restarts.
 type instance struct {
-	t                testing.TB
-	listen, ops, dir string
-	text             string // its configuration, without what is written after it
-	program          string // the binary that it runs; "" for this one's
-	log              *rig.LockedBuffer
-	process          *exec.Cmd
-	ended            chan struct{}
+	rig.Child
+	listen, dir string
+	text        string // its configuration, without what is written after it
+	program     string // the binary that it runs; "" for this one's
+}
+
+func newInstance(t testing.TB) *instance {
+	return &instance{listen: rig.FreeAddress(t), dir: t.TempDir(), Child: rig.Child{Desk: rig.Desk{T: t, Ops: rig.FreeAddress(t), Log: new(rig.LockedBuffer)}}}
 }
 
 func (i *instance) file() string { return filepath.Join(i.dir, "frontdesk.yaml") }
 
 func (i *instance) write(text string) {
-	i.t.Helper()
-	require.NoError(i.t, os.WriteFile(i.file()+".new", []byte(text), 0o600))
-	require.NoError(i.t, os.Rename(i.file()+".new", i.file()))
+	i.T.Helper()
+	require.NoError(i.T, os.WriteFile(i.file()+".new", []byte(text), 0o600))
+	require.NoError(i.T, os.Rename(i.file()+".new", i.file()))
 }
 
 // start returns when it serves.
 func (i *instance) start() {
-	i.t.Helper()
-	if i.log == nil {
-		i.log = new(rig.LockedBuffer) // of all its lives
-	}
-	i.ended = make(chan struct{})
-	i.process = exec.Command(cmp.Or(i.program, rig.Binary(i.t)), "serve", "--config", i.file())
-	i.process.Stderr = i.log
-	stdout, err := i.process.StdoutPipe()
-	require.NoError(i.t, err)
-	require.NoError(i.t, i.process.Start())
-	ready, process, ended := make(chan struct{}), i.process, i.ended
-	go func() {
-		defer close(ended)
-		for lines := bufio.NewScanner(stdout); lines.Scan(); {
-			if strings.HasPrefix(lines.Text(), "ready: ") {
-				close(ready)
-			}
-		}
-		_ = process.Wait()
-	}()
-	i.t.Cleanup(i.kill)
-	select {
-	case <-ready:
-	case <-i.ended:
-		i.t.Fatalf("a gateway did not start:\n%s", i.log)
-	}
-}
-
-func (i *instance) kill() {
-	_ = i.process.Process.Kill()
-	<-i.ended
+	i.T.Helper()
+	i.Launch(cmp.Or(i.program, rig.Binary(i.T)), i.file(), rig.Options{})
 }
 
 // stop stops it as a supervisor does, which is to go well.
 func (i *instance) stop() {
-	i.t.Helper()
-	require.NoError(i.t, i.process.Process.Signal(syscall.SIGTERM))
-	<-i.ended
-	require.Zero(i.t, i.process.ProcessState.ExitCode(), "%s", i.log)
+	i.T.Helper()
+	require.NoError(i.T, i.Process.Process.Signal(syscall.SIGTERM))
+	<-i.Ended
+	i.HTTP.CloseIdleConnections()
+	require.Zero(i.T, i.Code, "%s", i.Log)
 }
 
 // serves tells whether it answers all that clients of the soak use: an open circuit refuses some
 // for a while after what opened it.
 func (i *instance) serves() bool {
-	base := "http://" + i.listen + "/webservice_v2"
-	status, body := soakGet("http://"+i.ops+"/readyz", "")
+	status, body := soakGet("http://" + i.Ops + "/readyz")
 	var health desk.Health
 	if status != http.StatusOK || json.Unmarshal(body, &health) != nil || health.Circuit != "closed" {
 		return false
 	}
-	_, body = soakGet(base+rig.LoginPath(rig.FullKey, "demo", "demo"), "")
+	a, _ := i.Try("GET", rig.LoginPath(rig.FullKey, "demo", "demo"), "", "")
 	var login struct{ Token string }
-	if json.Unmarshal(body, &login) != nil {
+	if json.Unmarshal(a.Body, &login) != nil {
 		return false
 	}
 	for _, path := range []string{"/contact?page_size=1", "/order?page_size=1"} {
-		if status, _ := soakGet(base+path, login.Token); status != http.StatusOK {
+		if a, _ := i.Try("GET", path, login.Token, ""); a.Status != http.StatusOK {
 			return false
 		}
 	}
@@ -114,21 +80,16 @@ func (i *instance) serves() bool {
 }
 
 func (i *instance) configHash() string {
-	_, body := soakGet("http://"+i.ops+"/readyz", "")
-	var ready struct{ Config struct{ Hash string } }
+	_, body := soakGet("http://" + i.Ops + "/readyz")
+	var ready desk.Health
 	_ = json.Unmarshal(body, &ready)
 	return ready.Config.Hash
 }
 
 // soakGet is one request on a connection of its own; status 0 where none answered.
-func soakGet(address, token string) (status int, body []byte) {
+func soakGet(address string) (status int, body []byte) {
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	req, err := http.NewRequest("GET", address, nil)
-	if err != nil {
-		return 0, nil
-	}
-	req.Header.Set("token", token)
-	resp, err := client.Do(req)
+	resp, err := client.Get(address)
 	if err != nil {
 		return 0, nil
 	}
@@ -144,87 +105,51 @@ func soakGet(address, token string) (status int, body []byte) {
 type ledger struct {
 	database, receiver string
 
-	mu        sync.Mutex
-	answered  int
-	contacts  map[string]bool   // by name: was it answered
-	orders    map[string]bool   // references that were sent
-	promised  map[string]string // references by the job's id
-	heard     map[string]bool   // calls by the job's id
-	ended     []string          // tokens whose logout was answered
-	emptied   time.Time         // when sessions were last forgotten
-	revokedAt time.Time         // when the doomed key was known to be gone everywhere
-	outages   []period
-	faults    []soakFault
-	wrongs    []string // what must never be
+	mu       sync.Mutex
+	answered int
+	contacts map[string]bool   // by name: was it answered
+	orders   map[string]bool   // references that were sent
+	promised map[string]string // references by the job's id
+	heard    map[string]bool   // calls by the job's id
+	ended    []string          // tokens whose logout was answered
+	emptied  int               // how often sessions were forgotten
+	revoked  bool              // the doomed key is known to be gone everywhere
+	outages  int               // how often something was down, twice; odd while it is
+	faults   int               // requests that failed, while something was down
+	wrongs   []string          // what must never be
 }
 
-type soakFault struct {
-	period
-	what, how string
-}
-
-func (l *ledger) answers() int {
+// locked is for reading and noting something.
+func (l *ledger) locked(f func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.answered
+	f()
 }
 
-func (l *ledger) hear(id string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.heard[id] = true
-}
-
-// forgetSessions notes that Redis lost what it knew.
-func (l *ledger) forgetSessions() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.emptied = time.Now()
-}
-
-func (l *ledger) wrong(format string, args ...any) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.wrongs = append(l.wrongs, fmt.Sprintf(format, args...))
-}
-
-// endLeases has the leases end of what was not called about yet: work that was cut
-// off waits for them, which is sat out in the long form. What is under way at the
-// moment is taken over as well.
-func (s *soak) endLeases() {
-	s.t.Helper()
-	rig.OnJobs(s.t, s.database, func(jobs *jobstore.Store) {
-		for id := range s.unheard() {
-			_, err := jobs.Change(s.t.Context(), id, func(j webhook.Job) (webhook.Job, *webhook.Try, error) {
-				if !j.Lease.IsZero() {
-					j.Lease = time.Now().Add(-time.Second)
-				}
-				return j, nil, nil
-			})
-			require.NoError(s.t, err)
-		}
-	})
+func (l *ledger) answers() (n int) {
+	l.locked(func() { n = l.answered })
+	return n
 }
 
 // soakClient is one client, which does one thing after the other.
 type soakClient struct {
 	*soak
-	number int
-	key    string
-	random *rand.Rand
-	client http.Client
-	token  string
-	since  time.Time // of the token
-	made   int
+	rig.Desk // at the load balancer
+	number   int
+	key      string
+	random   *rand.Rand
+	token    string
+	emptied  int // before its login
+	made     int
 }
 
+// soakPace is how long a client waits after a request: the machine is left to others.
+const soakPace = 20 * time.Millisecond
+
 func (c *soakClient) work(ctx context.Context) {
-	c.client = http.Client{Transport: &http.Transport{}}
-	defer c.client.CloseIdleConnections()
+	c.HTTP = &http.Client{Transport: &http.Transport{}}
+	defer c.HTTP.CloseIdleConnections()
 	for ctx.Err() == nil {
-		if !sqltest.Soak() {
-			<-time.After(soakPace)
-		}
 		if c.token == "" && !c.login() {
 			continue
 		}
@@ -234,7 +159,9 @@ func (c *soakClient) work(ctx context.Context) {
 		case n < 9:
 			c.createOrder()
 		case n < 17:
-			c.read("/contact?page_size=5&sort=-id")
+			if a := c.ask("GET", "/contact?page_size=5&sort=-id", c.token, "", ""); a.Status != 0 && a.Status != http.StatusOK && a.Status != http.StatusUnauthorized {
+				c.wrong("a list was answered %d: %s", a.Status, a.Body)
+			}
 		case n < 18:
 			c.tryEnded()
 		default:
@@ -243,96 +170,77 @@ func (c *soakClient) work(ctx context.Context) {
 	}
 }
 
-// faultPause is how long a client waits after a fault.
-const faultPause = 50 * time.Millisecond
+func (c *soakClient) wrong(format string, args ...any) {
+	c.locked(func() { c.wrongs = append(c.wrongs, fmt.Sprintf(format, args...)) })
+}
 
-// ask sends a request and notes what failed. Only what is answered counts: a
-// status from 500 on, or none, is a fault.
-func (c *soakClient) ask(method, path, token, body, onceKey string) (status int, answer []byte, header http.Header) {
-	req, err := http.NewRequest(method, c.balanced+path, strings.NewReader(body))
-	if err != nil {
-		c.wrong("%v", err)
-		return 0, nil, nil
-	}
-	req.Header.Set("token", token)
-	if onceKey != "" {
-		req.Header.Set("Idempotency-Key", onceKey)
-	}
-	from, how := time.Now(), ""
-	resp, err := c.client.Do(req)
-	if err == nil {
-		answer, err = io.ReadAll(resp.Body)
-		err = errors.Join(err, resp.Body.Close())
-	}
-	switch {
-	case err != nil:
-		how = err.Error()
-	case resp.StatusCode >= 500:
-		how = fmt.Sprintf("%d %s", resp.StatusCode, answer)
-	}
-	to := time.Now()
+// ask sends a request and judges what failed. Only what is answered counts: a
+// status from 500 on, or none, is a fault, which may be while something is down.
+func (c *soakClient) ask(method, path, token, body, onceKey string) (a rig.Answer) {
+	var outages int
+	var revoked bool
+	c.locked(func() { outages, revoked = c.outages, c.revoked })
+	a, err := c.Try(method, path, token, body, map[bool][]string{true: {"Idempotency-Key", onceKey}}[onceKey != ""]...)
 	what := method + " " + strings.SplitN(path, "?", 2)[0]
-	if how != "" {
-		<-time.After(faultPause)
-	}
+	<-time.After(soakPace)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if how != "" {
-		c.faults = append(c.faults, soakFault{period{from, to}, what, how})
-		return 0, nil, nil
+	down := outages%2 == 1 || c.outages != outages
+	switch {
+	case err != nil || a.Status >= 500:
+		c.faults++
+		if !down {
+			c.wrongs = append(c.wrongs, fmt.Sprintf("%s failed when nothing was down: %v %d %s\n%s", what, err, a.Status, a.Body, c.loggedOf(a.Body)))
+		}
+		return rig.Answer{}
+	case a.Status == http.StatusUnauthorized && token != "" && token == c.token:
+		c.token = ""
+		if c.key != doomedKey && c.soak.emptied == c.emptied && !down {
+			c.wrongs = append(c.wrongs, what+": a session was lost while nothing was down")
+		}
+	case a.Status < 400 && token != "" && c.key == doomedKey && revoked && !bytes.Contains(a.Body, []byte(`"errorCode"`)): // a logout of nobody is 200, with the words of a refusal
+		c.wrongs = append(c.wrongs, what+" was let in by an api_key that was revoked")
 	}
 	c.answered++
-	if resp.StatusCode == http.StatusUnauthorized && token != "" && token == c.token {
-		c.token = ""
-		lost := c.emptied.After(c.since.Add(-time.Second)) || c.during(period{from, to})
-		if c.key != doomedKey && !lost {
-			c.wrongs = append(c.wrongs, fmt.Sprintf("%s: a session of %s was lost while nothing was down", what, time.Since(c.since)))
-		}
-	}
-	refused := resp.StatusCode >= 400 || bytes.Contains(answer, []byte(`"errorCode"`)) // a logout of nobody is 200, with the words of a refusal
-	if !refused && token != "" && c.key == doomedKey && !c.revokedAt.IsZero() && from.After(c.revokedAt) {
-		c.wrongs = append(c.wrongs, fmt.Sprintf("%s was let in by an api_key that was revoked", what))
-	}
-	return resp.StatusCode, answer, resp.Header
+	return a
 }
 
 func (c *soakClient) login() bool {
-	since := time.Now()
-	status, answer, _ := c.ask("GET", rig.LoginPath(c.key, "demo", "demo"), "", "", "")
+	c.locked(func() { c.emptied = c.soak.emptied })
+	a := c.ask("GET", rig.LoginPath(c.key, "demo", "demo"), "", "", "")
 	var body struct{ Token string }
-	if status != http.StatusOK || json.Unmarshal(answer, &body) != nil {
-		if status == http.StatusUnauthorized && c.key == doomedKey {
+	if a.Status != http.StatusOK || json.Unmarshal(a.Body, &body) != nil {
+		if a.Status == http.StatusUnauthorized && c.key == doomedKey {
 			c.key = rig.FullKey // it is gone, as it should be
-		} else if status != 0 {
-			c.wrong("login was answered %d: %s", status, answer)
+		} else if a.Status != 0 {
+			c.wrong("login was answered %d: %s", a.Status, a.Body)
 		}
 		return false
 	}
-	c.token, c.since = body.Token, since
+	c.token = body.Token
 	return true
+}
+
+// next is a name that nothing has yet.
+func (c *soakClient) next() string {
+	c.made++
+	return fmt.Sprintf("soak-%d-%d", c.number, c.made)
 }
 
 // createContact sends a record until it is answered, under one key.
 func (c *soakClient) createContact(ctx context.Context) {
-	c.made++
-	name := fmt.Sprintf("soak-%d-%d", c.number, c.made)
-	c.mu.Lock()
-	c.contacts[name] = false
-	c.mu.Unlock()
-	body := fmt.Sprintf(`{"kind":"person","name":%q}`, name)
+	name := c.next()
+	c.locked(func() { c.contacts[name] = false })
 	for ctx.Err() == nil {
-		status, answer, _ := c.ask("POST", "/contact", c.token, body, name)
-		switch status {
+		switch a := c.ask("POST", "/contact", c.token, fmt.Sprintf(`{"kind":"person","name":%q}`, name), name); a.Status {
 		case http.StatusCreated:
-			c.mu.Lock()
-			c.contacts[name] = true
-			c.mu.Unlock()
+			c.locked(func() { c.contacts[name] = true })
 			return
 		case 0, http.StatusConflict: // not known, or the first is being served still
 		case http.StatusUnauthorized:
 			return // and another one begins anew
 		default:
-			c.wrong("POST /contact was answered %d: %s", status, answer)
+			c.wrong("POST /contact was answered %d: %s", a.Status, a.Body)
 			return
 		}
 	}
@@ -340,50 +248,36 @@ func (c *soakClient) createContact(ctx context.Context) {
 
 // createOrder asks for an order that is made in the background.
 func (c *soakClient) createOrder() {
-	c.made++
-	reference := fmt.Sprintf("soak-%d-%d", c.number, c.made)
-	c.mu.Lock()
-	c.orders[reference] = true
-	c.mu.Unlock()
+	reference := c.next()
+	c.locked(func() { c.orders[reference] = true })
 	body := fmt.Sprintf(rig.NewOrder, 1, fmt.Sprintf(`,"reference":%q,"webhook_url":%q`, reference, c.receiver))
-	status, answer, header := c.ask("POST", "/order", c.token, body, "")
-	promise := rig.Promised.FindStringSubmatch(header.Get("Location"))
+	a := c.ask("POST", "/order", c.token, body, "")
+	promise := rig.Promised.FindStringSubmatch(a.Header.Get("Location"))
 	switch {
-	case status == http.StatusAccepted && promise != nil:
-		c.mu.Lock()
-		c.promised[promise[1]] = reference
-		c.mu.Unlock()
-	case status != 0 && status != http.StatusUnauthorized:
-		c.wrong("POST /order was answered %d: %s", status, answer)
-	}
-}
-
-func (c *soakClient) read(path string) {
-	if status, answer, _ := c.ask("GET", path, c.token, "", ""); status != 0 && status != http.StatusOK && status != http.StatusUnauthorized {
-		c.wrong("GET %s was answered %d: %s", path, status, answer)
+	case a.Status == http.StatusAccepted && promise != nil:
+		c.locked(func() { c.promised[promise[1]] = reference })
+	case a.Status != 0 && a.Status != http.StatusUnauthorized:
+		c.wrong("POST /order was answered %d: %s", a.Status, a.Body)
 	}
 }
 
 func (c *soakClient) logout() {
 	token := c.token
 	c.token = ""
-	if status, answer, _ := c.ask("GET", "/authenticate/logout", token, "", ""); status == http.StatusOK && strings.Contains(string(answer), "successCode") {
-		c.mu.Lock()
-		c.ended = append(c.ended, token)
-		c.mu.Unlock()
+	if a := c.ask("GET", "/authenticate/logout", token, "", ""); a.Status == http.StatusOK && strings.Contains(string(a.Body), "successCode") {
+		c.locked(func() { c.soak.ended = append(c.soak.ended, token) })
 	}
 }
 
 // tryEnded tries a token that somebody logged out: nobody may be let in.
 func (c *soakClient) tryEnded() {
-	c.mu.Lock()
-	if len(c.ended) == 0 {
-		c.mu.Unlock()
-		return
-	}
-	token := c.ended[c.random.IntN(len(c.ended))]
-	c.mu.Unlock()
-	if status, _, _ := c.ask("GET", "/contact?page_size=1", token, "", ""); status != 0 && status != http.StatusUnauthorized {
-		c.wrong("a token that was logged out was answered %d", status)
+	token := ""
+	c.locked(func() {
+		if n := len(c.soak.ended); n > 0 {
+			token = c.soak.ended[c.random.IntN(n)]
+		}
+	})
+	if a := c.ask("GET", "/contact?page_size=1", token, "", ""); a.Status != 0 && a.Status != http.StatusUnauthorized {
+		c.wrong("a token that was logged out was answered %d", a.Status)
 	}
 }

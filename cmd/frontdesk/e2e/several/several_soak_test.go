@@ -1,12 +1,10 @@
 package several
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"fmt"
 	"io"
-	"maps"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -16,7 +14,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"text/tabwriter"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -26,21 +23,16 @@ import (
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/rig"
 	"frontdesk/cmd/frontdesk/rig/await"
+	"frontdesk/gateway/webhook"
+	"frontdesk/gateway/webhook/jobstore"
 	"frontdesk/gateway/webhook/webhooktest"
 )
 
-// How long the soak lasts, and how long it is calm between two disturbances.
-const (
-	soakShort = 15 * time.Second // and each disturbance at least once
-	soakLong  = 10 * time.Minute
-	soakCalm  = 2 * time.Second
-)
-
-// soakClients is how many clients work at once. The short form leaves the machine to
-// other tests: a client asks not more often than once in soakPace.
+// soakClients is how many clients work at once, and soakCalm how many answers they get between two
+// disturbances at least.
 const (
 	soakClients = 6
-	soakPace    = 50 * time.Millisecond
+	soakCalm    = 150
 )
 
 const doomedKey = "66666666-6666-4666-8666-666666666666"
@@ -62,36 +54,36 @@ type soak struct {
 // TestForeignSoakSeveral kills, stops, restarts and cuts off every part of a service of
 // three gateways while clients work with it, and holds it to all it answered.
 func TestForeignSoakSeveral(t *testing.T) {
-	length := soakShort
+	rounds := 1
 	if sqltest.Soak() {
-		length = soakLong
+		rounds = 20
 	}
 	s := startSoak(t, "")
 	stop := s.work()
-	begun, revoked := time.Now(), false
-	var summary bytes.Buffer
-	table := tabwriter.NewWriter(&summary, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "after\tdisturbance\tlasted\tanswers since")
-	disturbances := s.disturbances()
-	for n := 0; n < len(disturbances) || time.Since(begun) < length; n++ {
-		<-time.After(soakCalm)
-		if !revoked && time.Since(begun) > length/2 {
-			s.revoke()
-			revoked = true
+	for round := range rounds {
+		for n, d := range s.disturbances() {
+			s.calm()
+			if round == rounds/2 && n == 3 {
+				s.revoke()
+			}
+			at, before := time.Now(), s.answers()
+			d.happen()
+			t.Logf("%s: %.1f s, %d answers since", d.name, time.Since(at).Seconds(), s.answers()-before)
 		}
-		d := disturbances[n%len(disturbances)]
-		at, before := time.Now(), s.answers()
-		d.happen()
-		fmt.Fprintf(table, "%.0f s\t%s\t%.1f s\t%d\n", at.Sub(begun).Seconds(), d.name, time.Since(at).Seconds(), s.answers()-before)
 	}
-	<-time.After(soakCalm)
+	s.calm()
 	stop()
 	if !sqltest.Soak() {
 		s.endLeases()
 	}
-	s.judge(&summary)
-	table.Flush()
-	t.Logf("three gateways, %s\n%s", length, &summary)
+	s.judge()
+}
+
+// calm waits until the clients have had some answers.
+func (s *soak) calm() {
+	s.t.Helper()
+	from := s.answers()
+	await.True(s.t, func() bool { return s.answers() >= from+soakCalm })
 }
 
 // work has clients work with the service until they are stopped.
@@ -99,11 +91,10 @@ func (s *soak) work() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var working sync.WaitGroup
 	for n := range soakClients {
-		key := rig.FullKey
+		c := &soakClient{soak: s, Desk: rig.Desk{T: s.t, Base: s.balanced}, number: n, key: rig.FullKey, random: rand.New(rand.NewPCG(s.random.Uint64(), uint64(n)))}
 		if n == 0 {
-			key = doomedKey
+			c.key = doomedKey
 		}
-		c := &soakClient{soak: s, number: n, key: key, random: rand.New(rand.NewPCG(s.random.Uint64(), uint64(n)))}
 		working.Go(func() { c.work(ctx) })
 	}
 	return func() {
@@ -127,15 +118,18 @@ func startSoak(t *testing.T, program string) *soak {
 	s.database = dsn.String()
 	toPostgres, toRedis := startCutter(t, dsn.Host), startCutter(t, fmt.Sprintf("127.0.0.1:%d", s.redis.Port()))
 	s.cuts = []*cutter{toPostgres, toRedis}
-	dsn.Host = toPostgres.address()
+	dsn.Host = toPostgres.Addr().String()
 	authority := webhooktest.NewAuthority(t)
-	receiver := authority.Serve(t, "127.0.0.1", http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { s.hear(r.URL.Query().Get("id")) }))
+	receiver := authority.Serve(t, "127.0.0.1", http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		s.locked(func() { s.heard[r.URL.Query().Get("id")] = true })
+	}))
 	s.receiver = receiver.URL + "/hook"
 	for range 3 {
-		i := &instance{t: t, program: program, listen: rig.FreeAddress(t), ops: rig.FreeAddress(t), dir: t.TempDir()}
-		i.text = fmt.Sprintf(soakConfig, i.listen, i.ops, dsn, toRedis.address(), webhooktest.Port(t, receiver), authority.File(t), i.dir,
+		i := newInstance(t)
+		i.program = program
+		i.text = fmt.Sprintf(soakConfig, i.listen, i.Ops, dsn, toRedis.Addr(), webhooktest.Port(t, receiver), authority.File(t), i.dir,
 			sha256.Sum256([]byte(rig.FullKey)))
-		i.write(i.text + fmt.Sprintf(soakDoomed, sha256.Sum256([]byte(doomedKey))))
+		i.write(i.text + rig.KeyConfig("doomed", doomedKey, "    allow: [\"* /*\"]\n"))
 		i.start()
 		s.instances = append(s.instances, i)
 	}
@@ -160,11 +154,6 @@ api_keys:
     allow: ["* /*"]
 `
 
-const soakDoomed = `  - name: doomed
-    key_sha256: ["%x"]
-    allow: ["* /*"]
-`
-
 // disturbance is something that happens to a part; it is over when it returns.
 type disturbance struct {
 	name   string
@@ -173,56 +162,44 @@ type disturbance struct {
 
 func (s *soak) disturbances() []disturbance {
 	one := func() *instance { return s.instances[s.random.IntN(len(s.instances))] }
+	away := func() { <-time.After(time.Second) } // so long that somebody notices
 	return []disturbance{
-		{"kill -9 of a gateway", func() {
-			defer s.outage()()
+		{"kill -9 of a gateway", s.outage(func() {
 			i := one()
-			i.kill()
-			<-time.After(time.Second)
+			i.Kill()
+			away()
 			i.start()
-		}},
-		{"connections to PostgreSQL cut", func() {
-			defer s.outage()()
-			s.cuts[0].cut()
-		}},
+		})},
+		{"connections to PostgreSQL cut", s.outage(s.cuts[0].cut)},
 		{"a gateway stopped and started", func() { // nobody is to notice
 			i := one()
 			i.stop()
 			i.start()
 			s.recovered()
 		}},
-		{"Redis killed and restarted, empty", func() {
-			defer s.outage()()
+		{"Redis killed and restarted, empty", s.outage(func() {
 			s.redis.Kill()
-			<-time.After(time.Second)
-			s.forgetSessions()
+			away()
+			s.locked(func() { s.emptied++ })
 			s.redis.Restart()
-		}},
-		{"connections to Redis cut", func() {
-			defer s.outage()()
-			s.cuts[1].cut()
-		}},
-		{"PostgreSQL stopped at once and restarted", func() {
-			defer s.outage()()
+		})},
+		{"connections to Redis cut", s.outage(s.cuts[1].cut)},
+		{"PostgreSQL stopped at once and restarted", s.outage(func() {
 			restart := sqltest.StopPostgres(s.t)
-			<-time.After(time.Second)
+			away()
 			restart()
-		}},
+		})},
 	}
 }
 
-// outage begins a time in which clients may be failed; it ends when every gateway
-// answers again, and the load balancer has seen it.
-func (s *soak) outage() (over func()) {
-	begun := time.Now()
-	s.mu.Lock()
-	s.outages = append(s.outages, period{from: begun})
-	s.mu.Unlock()
+// outage has clients be failed, perhaps, until every gateway answers again, and the load balancer has seen it.
+func (s *soak) outage(happen func()) func() {
 	return func() {
+		s.locked(func() { s.outages++ })
+		happen()
 		s.recovered()
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.outages[len(s.outages)-1].to = time.Now().Add(balancerSees)
+		<-time.After(balancerSees)
+		s.locked(func() { s.outages++ })
 	}
 }
 
@@ -231,7 +208,7 @@ func (s *soak) outage() (over func()) {
 func (s *soak) recovered() {
 	s.t.Helper()
 	for _, i := range s.instances {
-		await.True(s.t, i.serves, "a gateway did not come back:\n%s", i.log)
+		await.True(s.t, i.serves, "a gateway did not come back:\n%s", i.Log)
 	}
 	await.True(s.t, func() bool { return balances(s.operators) }, "HAProxy does not see all gateways")
 }
@@ -243,19 +220,47 @@ func (s *soak) revoke() {
 	for _, i := range s.instances {
 		before := i.configHash()
 		i.write(i.text)
-		require.NoError(s.t, i.process.Process.Signal(syscall.SIGHUP))
+		require.NoError(s.t, i.Process.Process.Signal(syscall.SIGHUP))
 		await.True(s.t, func() bool { h := i.configHash(); return h != "" && h != before })
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.revokedAt = time.Now()
+	s.locked(func() { s.revoked = true })
+}
+
+// endLeases has the leases end of what was not called about yet: work that was cut
+// off waits for them, which is sat out in the long form. What is under way at the
+// moment is taken over as well.
+func (s *soak) endLeases() {
+	s.t.Helper()
+	rig.OnJobs(s.t, s.database, func(jobs *jobstore.Store) {
+		for _, id := range s.unheard() {
+			_, err := jobs.Change(s.t.Context(), id, func(j webhook.Job) (webhook.Job, *webhook.Try, error) {
+				if !j.Lease.IsZero() {
+					j.Lease = time.Now().Add(-time.Second)
+				}
+				return j, nil, nil
+			})
+			require.NoError(s.t, err)
+		}
+	})
+}
+
+// unheard are the jobs that nobody called about.
+func (l *ledger) unheard() (ids []string) {
+	l.locked(func() {
+		for id := range l.promised {
+			if !l.heard[id] {
+				ids = append(ids, id)
+			}
+		}
+	})
+	return ids
 }
 
 // judge compares what is there with what was answered.
-func (s *soak) judge(summary io.Writer) {
+func (s *soak) judge() {
 	t := s.t
 	t.Helper()
-	await.True(t, s.allHeard, "promises without a call: %v", s.unheard())
+	await.True(t, func() bool { return len(s.unheard()) == 0 }, "promises without a call")
 	conn, err := pgx.Connect(t.Context(), s.database)
 	require.NoError(t, err)
 	defer conn.Close(context.Background())
@@ -275,9 +280,7 @@ func (s *soak) judge(summary io.Writer) {
 	defer s.mu.Unlock()
 	for name, answered := range s.contacts {
 		require.LessOrEqual(t, contacts[name], 1, "%s is there twice", name)
-		if answered {
-			require.Equal(t, 1, contacts[name], "%s was answered and is gone", name)
-		}
+		require.True(t, !answered || contacts[name] == 1, "%s was answered and is gone", name)
 	}
 	for id, reference := range s.promised {
 		if orders[reference] != 1 {
@@ -289,24 +292,18 @@ func (s *soak) judge(summary io.Writer) {
 	for reference := range s.orders {
 		require.LessOrEqual(t, orders[reference], 1, "%s was done twice", reference)
 	}
-	failed := 0
-	for _, f := range s.faults {
-		require.True(t, s.during(f.period), "%s failed %s, when nothing was down:\n%s", f.what, f.how, s.loggedOf(f.how))
-		failed++
-	}
 	require.Empty(t, s.wrongs)
-	require.Positive(t, len(s.promised))
-	fmt.Fprintf(summary, "%d answers, %d requests failed, all while something was down\n%d records and %d promises answered: none lost, none double; %d ended tokens let nobody in\n",
-		s.answered, failed, len(s.contacts), len(s.promised), len(s.ended))
+	require.NotEmpty(t, s.promised)
+	t.Logf("%d answers, %d requests failed; %d records, %d promises, %d ended tokens", s.answered, s.faults, len(s.contacts), len(s.promised), len(s.ended))
 }
 
 // loggedOf are the lines that the gateways wrote of the request that an answer names.
-func (s *soak) loggedOf(answer string) string {
-	id := regexp.MustCompile(`"request_id":"[^"]+"`).FindString(answer)
+func (s *soak) loggedOf(answer []byte) string {
+	id := regexp.MustCompile(`"request_id":"[^"]+"`).Find(answer)
 	var lines strings.Builder
 	for _, i := range s.instances {
-		for line := range strings.Lines(i.log.String()) {
-			if id != "" && strings.Contains(line, id) {
+		for line := range strings.Lines(i.Log.String()) {
+			if id != nil && strings.Contains(line, string(id)) {
 				lines.WriteString(line)
 			}
 		}
@@ -316,17 +313,17 @@ func (s *soak) loggedOf(answer string) string {
 
 // cutter passes connections on to a server, and can break all of them off.
 type cutter struct {
-	listener net.Listener
-	to       string
-	mu       sync.Mutex
-	open     map[net.Conn]bool
+	net.Listener
+	to   string
+	mu   sync.Mutex
+	open map[net.Conn]bool
 }
 
 func startCutter(t *testing.T, to string) *cutter {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	c := &cutter{listener: l, to: to, open: map[net.Conn]bool{}}
+	c := &cutter{Listener: l, to: to, open: map[net.Conn]bool{}}
 	var passing sync.WaitGroup
 	passing.Go(func() {
 		for {
@@ -345,8 +342,6 @@ func startCutter(t *testing.T, to string) *cutter {
 	return c
 }
 
-func (c *cutter) address() string { return c.listener.Addr().String() }
-
 func (c *cutter) pass(from net.Conn) {
 	defer from.Close()
 	to, err := net.Dial("tcp", c.to)
@@ -354,9 +349,8 @@ func (c *cutter) pass(from net.Conn) {
 		return
 	}
 	defer to.Close()
-	c.mu.Lock()
-	c.open[from], c.open[to] = true, true
-	c.mu.Unlock()
+	c.note(true, from, to)
+	defer c.note(false, from, to)
 	var back sync.WaitGroup
 	back.Go(func() {
 		_, _ = io.Copy(from, to)
@@ -365,10 +359,16 @@ func (c *cutter) pass(from net.Conn) {
 	_, _ = io.Copy(to, from)
 	_ = to.Close()
 	back.Wait()
+}
+
+func (c *cutter) note(open bool, conns ...net.Conn) {
 	c.mu.Lock()
-	delete(c.open, from)
-	delete(c.open, to)
-	c.mu.Unlock()
+	defer c.mu.Unlock()
+	for _, conn := range conns {
+		if delete(c.open, conn); open {
+			c.open[conn] = true
+		}
+	}
 }
 
 // cut resets every connection there is.
@@ -380,27 +380,3 @@ func (c *cutter) cut() {
 		_ = conn.Close()
 	}
 }
-
-// period is a time that something took; to is zero while it lasts.
-type period struct{ from, to time.Time }
-
-// during tells whether a request was under way while something was down.
-func (l *ledger) during(request period) bool {
-	for _, o := range l.outages {
-		if request.to.After(o.from) && (o.to.IsZero() || request.from.Before(o.to)) {
-			return true
-		}
-	}
-	return false
-}
-
-// unheard are the jobs that nobody called about, and what they make.
-func (l *ledger) unheard() map[string]string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	missing := maps.Clone(l.promised)
-	maps.DeleteFunc(missing, func(id, _ string) bool { return l.heard[id] })
-	return missing
-}
-
-func (l *ledger) allHeard() bool { return len(l.unheard()) == 0 }

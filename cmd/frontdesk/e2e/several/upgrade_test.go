@@ -1,13 +1,9 @@
 package several
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"net/http"
 	"testing"
-	"text/tabwriter"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
@@ -27,29 +23,23 @@ func TestForeignRollingUpgrade(t *testing.T) {
 	next := recipes.Build(t, "frontdesk") // with a schema change of each kind that docs/upgrading.md allows, and work that this version does not know
 	s := startSoak(t, previous)
 	stop := s.work()
-	begun := time.Now()
-	var summary bytes.Buffer
-	table := tabwriter.NewWriter(&summary, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "after\tgateway\tis now\tanswers since")
 	change := func(n int, name, program string) {
-		at, before, i := time.Now(), s.answers(), s.instances[n]
+		before, i := s.answers(), s.instances[n]
 		i.stop()
 		i.program = program
 		i.start()
 		s.recovered()
-		fmt.Fprintf(table, "%.0f s\t%d\t%s\t%d\n", at.Sub(begun).Seconds(), n+1, name, s.answers()-before)
+		t.Logf("gateway %d is now %s, %d answers since", n+1, name, s.answers()-before)
 	}
 	s.step(change, "this version", this)
 	s.step(change, "the next one", next)
 	change(2, "this version again", this)
-	s.newThings(s.instances[0].desk(), s.instances[2].desk())
-	s.agree(s.instances[2].desk(), s.instances[0].desk())
-	<-time.After(soakCalm)
+	s.newThings(&s.instances[0].Desk, &s.instances[2].Desk)
+	s.agree(&s.instances[2].Desk, &s.instances[0].Desk)
+	s.calm()
 	stop()
-	s.judge(&summary)
-	require.Empty(t, s.faults)
-	table.Flush()
-	t.Logf("three gateways\n%s", &summary)
+	s.judge()
+	require.Zero(t, s.faults)
 }
 
 // step changes the gateways to another program; while there are both, each has to go
@@ -58,16 +48,11 @@ func (s *soak) step(change func(n int, name, program string), name, program stri
 	for n := range s.instances {
 		change(n, name, program)
 		if n == 0 {
-			older, newer := s.instances[1].desk(), s.instances[0].desk()
+			older, newer := &s.instances[1].Desk, &s.instances[0].Desk
 			s.agree(older, newer)
 			s.agree(newer, older)
 		}
 	}
-}
-
-// desk is the gateway for what is asked of no other one.
-func (i *instance) desk() *rig.Desk {
-	return &rig.Desk{T: i.t, Base: "http://" + i.listen + "/webservice_v2", HTTP: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
 }
 
 // agree has one gateway begin what the other goes on with.
@@ -103,24 +88,19 @@ func (s *soak) agree(one, other *rig.Desk) {
 // promise has an order promised, which the ledger holds the service to.
 func (s *soak) promise(d *rig.Desk, token, reference, more string) (id string) {
 	s.t.Helper()
-	s.mu.Lock()
-	s.orders[reference] = true
-	s.mu.Unlock()
+	s.locked(func() { s.orders[reference] = true })
 	body := fmt.Sprintf(rig.NewOrder, 1, fmt.Sprintf(`,"reference":%q,"webhook_url":%q%s`, reference, s.receiver, more))
 	id = d.Call("POST", "/order", token, body).Promise(s.t)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.promised[id] = reference
+	s.locked(func() { s.promised[id] = reference })
 	return id
 }
 
 // await returns when the receiver was told that a job is done.
 func (s *soak) await(id string) {
 	s.t.Helper()
-	await.True(s.t, func() bool {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		return s.heard[id]
+	await.True(s.t, func() (heard bool) {
+		s.locked(func() { heard = s.heard[id] })
+		return heard
 	}, "the job %s", id)
 }
 
