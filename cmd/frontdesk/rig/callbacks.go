@@ -12,7 +12,6 @@ import (
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"regexp"
 	"strings"
 	"testing"
@@ -27,34 +26,6 @@ import (
 	"frontdesk/gateway/webhook/jobstore"
 	"frontdesk/gateway/webhook/webhooktest"
 )
-
-// AskChange asks for a change of a contact that must be as etag says.
-func (d *Desk) AskChange(h *Hooks, token, method, body string, contact int, etag string) (id string) {
-	d.T.Helper()
-	path := fmt.Sprintf("/contact/%d", contact)
-	if body == "" {
-		path += "?webhook_url=" + url.QueryEscape(h.Address())
-	} else {
-		body = fmt.Sprintf(body, h.Address())
-	}
-	return d.Call(method, path, token, body, "If-Match", etag).Promise(d.T)
-}
-
-// RequireOnce holds a change that was begun twice to one effect and one result.
-func (d *Desk) RequireOnce(h *Hooks, token, id string, contact int, method, gone string) {
-	t := d.T
-	t.Helper()
-	require.Equal(t, id, h.Next(t.(*testing.T)))
-	file := d.Answered(token, id, 200)
-	now := d.Call("GET", fmt.Sprintf("/contact/%d", contact), token, "")
-	if gone != "" {
-		require.JSONEq(t, `{"successCode":200}`, string(file.Body))
-		now.Refused(t, 404, fmt.Sprintf(gone, contact), method)
-		return
-	}
-	require.Equal(t, "Changed", now.Data(t)["name"])
-	require.Equal(t, string(now.Body), string(file.Body), "the first answer, and nothing has changed since")
-}
 
 // The api_keys of a desk with callbacks.
 const (

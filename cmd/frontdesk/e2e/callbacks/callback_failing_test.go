@@ -82,6 +82,7 @@ func TestCallbacksByReceiver(t *testing.T) {
 			{[]string{"--key", "orders"}, nil},
 			{[]string{"--older", "1h"}, nil},
 			{[]string{"--older", "1ms", "--failing"}, []string{failing}},
+			{[]string{"--state", "exhausted"}, nil},
 			{[]string{"--limit", "1"}, []string{fine}},
 		} {
 			found := list(c.flags...)
