@@ -245,35 +245,6 @@ func (d *Desk) Ranges(address string, whole Answer) {
 	require.True(t, bytes.Equal(whole.Body, got))
 }
 
-// Forgeries changes every character of an address's query. A parameter that
-// there is not is refused as such, everything else like an unknown id.
-func (d *Desk) Forgeries(address, id string) {
-	t := d.T
-	t.Helper()
-	path, query, _ := strings.Cut(strings.TrimPrefix(address, d.Base), "?")
-	sound := map[string]bool{"id": true, "expires": true, "key": true, "signature": true}
-	for i, c := range []byte(query) {
-		for _, other := range []byte{c ^ 1, c ^ 0x20, 'a'} {
-			if other == c || !(other >= '0' && other <= '9' || other|0x20 >= 'a' && other|0x20 <= 'z') {
-				continue
-			}
-			forged := query[:i] + string(other) + query[i+1:]
-			want := 404
-			for part := range strings.SplitSeq(forged, "&") {
-				if name, _, _ := strings.Cut(part, "="); !sound[name] {
-					want = 400
-				}
-			}
-			a := d.Download(path + "?" + forged)
-			require.Equal(t, want, a.Status, "%s", forged)
-		}
-	}
-	for _, forged := range []string{"", "id=" + id, query[:len(query)-1], query + "0", query + "&", "&" + query, query + "%", strings.Replace(query, "id=", "id=%41", 1)} {
-		require.Equal(t, 404, d.Download(path+"?"+forged).Status, "%s", forged)
-	}
-	require.Equal(t, 200, d.Download(address).Status)
-}
-
 // StateOf is what frontdesk callbacks show says of a job.
 func (d *Desk) StateOf(id string) webhook.State {
 	d.T.Helper()

@@ -78,7 +78,12 @@ func TestCallbackFlow(t *testing.T) {
 		require.Regexp(t, `^attachment; filename="backup-\d{8}-\d{6}\.zip"$`, whole.Header.Get("Content-Disposition"))
 		d.RequireBackup(token, whole.Body)
 		d.Ranges(address, whole)
-		d.Forgeries(address, id)
+		for forged, want := range map[string]int{
+			address: 200, address[:len(address)-1]: 404, address + "0": 404, address + "&": 404, strings.Replace(address, "id=", "id=%41", 1): 404,
+			strings.Replace(address, "expires=", "expired=", 1): 400, address[:strings.IndexByte(address, '?')] + "?id=" + id: 404,
+		} {
+			require.Equal(t, want, d.Download(forged).Status, forged)
+		}
 
 		// What was signed two hours ago is no longer valid.
 		rig.OnJobs(t, dsn, func(s *jobstore.Store) {

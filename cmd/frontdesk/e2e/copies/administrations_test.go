@@ -4,7 +4,6 @@ import (
 	"database/sql"
 	"fmt"
 	"net/http"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -77,15 +76,12 @@ func person(name string) (made, string) {
 
 // onMariaDB is a vendor's database that tells nobody of changes.
 func onMariaDB(t *testing.T) *administration {
-	files, err := legacytest.Files()
-	require.NoError(t, err)
 	dsn := legacytest.MariaDB(t)
 	db, err := sql.Open("mysql", dsn)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
 	a := &administration{user: login{"sanne.bos", "Welkom01"}, other: login{"sanne.bos2", "Welkom01"}, keep: sqltest.Postgres(t)}
-	a.options, _ = rig.BySheet(t, "legacy", rig.Read(t, filepath.Join(files, "mariadb.yaml")), "${DEALERPAK_DSN}", dsn,
-		"\nkeep: keep.db\n", fmt.Sprintf("\nkeep: %q\n", a.keep),
+	a.options = rig.DealerPak(t, "mariadb", dsn, "\nkeep: keep.db\n", fmt.Sprintf("\nkeep: %q\n", a.keep),
 		"\nresources:\n", "\nchanges: {by: scan, every: 200ms, pause: 1ms}\nresources:\n")
 	a.copied = []copiedResource{{"contact", "", ""}, {"turnovergroup", "", ""}, {"country", "", ""}}
 	a.next = func(_ *writer, name string) (made, string) { return person(name) }
