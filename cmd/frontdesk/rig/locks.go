@@ -21,7 +21,7 @@ func Lock(t testing.TB, dsn, statement string) (release func()) {
 		require.NoError(t, sqlitex.ExecuteTransient(conn, "BEGIN IMMEDIATE", nil))
 		return func() { require.NoError(t, conn.Close()) }
 	}
-	conn := besidePool(t, dsn)
+	conn := Beside(t, dsn)
 	for _, text := range []string{"BEGIN", statement} {
 		_, err := conn.Exec(t.Context(), text)
 		require.NoError(t, err)
@@ -32,15 +32,15 @@ func Lock(t testing.TB, dsn, statement string) (release func()) {
 // Locked is how many connections to a PostgreSQL wait for locks.
 func Locked(t testing.TB, dsn string) (n int) {
 	t.Helper()
-	conn := besidePool(t, dsn)
+	conn := Beside(t, dsn)
 	text := `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
 	require.NoError(t, conn.QueryRow(t.Context(), text).Scan(&n))
 	require.NoError(t, conn.Close(t.Context()))
 	return n
 }
 
-// besidePool connects by a DSN that may be for a pool.
-func besidePool(t testing.TB, dsn string) *pgx.Conn {
+// Beside connects by a DSN that may be for a pool, until the test ends.
+func Beside(t testing.TB, dsn string) *pgx.Conn {
 	t.Helper()
 	dsn, _, _ = strings.Cut(dsn, "&pool_max_conns")
 	conn, err := pgx.Connect(t.Context(), dsn)

@@ -261,9 +261,7 @@ func (s *soak) judge() {
 	t := s.t
 	t.Helper()
 	await.True(t, func() bool { return len(s.unheard()) == 0 }, "promises without a call")
-	conn, err := pgx.Connect(t.Context(), s.database)
-	require.NoError(t, err)
-	defer conn.Close(context.Background())
+	conn := rig.Beside(t, s.database)
 	count := func(sql string) map[string]int {
 		found := map[string]int{}
 		rows, err := conn.Query(t.Context(), sql)

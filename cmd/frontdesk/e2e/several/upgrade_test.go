@@ -1,11 +1,9 @@
 package several
 
 import (
-	"context"
 	"fmt"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/cmd/frontdesk/e2e/recipes"
@@ -132,9 +130,7 @@ func (s *soak) newThings(newer, older *rig.Desk) {
 	for _, id := range ids {
 		s.await(id)
 	}
-	conn, err := pgx.Connect(t.Context(), s.database)
-	require.NoError(t, err)
-	defer conn.Close(context.Background())
+	conn := rig.Beside(t, s.database)
 	var referred int
 	require.NoError(t, conn.QueryRow(t.Context(), `SELECT count(*) FROM "order" WHERE referrer_id = $1`, contact).Scan(&referred))
 	require.Equal(t, len(ids), referred)
