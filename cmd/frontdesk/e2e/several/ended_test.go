@@ -15,57 +15,61 @@ import (
 	"frontdesk/cmd/frontdesk/rig/await"
 )
 
-// ends are gateways of one service that look whose sessions have ended when they are told
-// to, each with an address of its own that leads to the store of sessions.
-type ends struct {
+// shared are gateways of one service, each with its own files of api_keys, and an address of its own that
+// leads to the store of sessions. Nothing passes a timer of theirs but the test: what is so without that,
+// is so at once.
+type shared struct {
 	*testing.T
 	dsn      string
 	users    *reference.Store
 	gateways []*rig.Kept
+	files    []string // of the api_key full
 	ways     []*redistest.Floating
 }
 
-func startEnds(t *testing.T, n int, store *redistest.Redis) *ends {
+func startShared(t *testing.T, n int, store *redistest.Redis) *shared {
 	t.Helper()
-	e := &ends{T: t, dsn: rig.Engines[1].DSN(t)}
-	mail := regexp.MustCompile(`mail: \{folder: "([^"]*)"\}`)
+	s := &shared{T: t, dsn: rig.Engines[1].DSN(t)}
 	for range n {
-		way := redistest.Float(t, store)
-		text := rig.KeptConfig(t, e.dsn, fmt.Sprintf("sessions: {store: %q}", way.URL()), rig.KeptKey(`"GET /order"`))
-		k := rig.StartKept(t, filepath.Join(t.TempDir(), "frontdesk.yaml"), text, false)
-		k.Mail = mail.FindStringSubmatch(text)[1]
-		e.gateways, e.ways = append(e.gateways, k), append(e.ways, way)
+		way, file := redistest.Float(t, store), filepath.Join(t.TempDir(), "frontdesk.yaml")
+		whole := rig.KeptConfig(t, s.dsn, fmt.Sprintf("sessions: {store: %q}", way.URL()), rig.KeptKey(`"GET /order", "GET /contact"`)+rig.KeptOrders)
+		k := rig.StartKept(t, file, rig.KeysApart(t, file, whole), false)
+		k.Mail = regexp.MustCompile(`mail: \{folder: "([^"]*)"\}`).FindStringSubmatch(whole)[1]
+		s.gateways, s.ways = append(s.gateways, k), append(s.ways, way)
+		s.files = append(s.files, filepath.Join(filepath.Dir(file), "keys.d", "full.yaml"))
 	}
 	var err error
-	e.users, err = rig.OpenAdministration(e.dsn)
+	s.users, err = rig.OpenAdministration(s.dsn)
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, e.users.Close()) })
-	return e
+	t.Cleanup(func() { require.NoError(t, s.users.Close()) })
+	return s
 }
 
 // looked has every gateway look.
-func (e *ends) looked() {
-	e.Helper()
-	for _, k := range e.gateways {
+func (s *shared) looked() {
+	s.Helper()
+	for _, k := range s.gateways {
 		k.Looked()
 	}
 }
 
-// out wants a token refused by every gateway, for that cause.
-func (e *ends) out(token, cause, what string) {
-	e.Helper()
-	for n, k := range e.gateways {
-		a := k.Call("GET", "/order", token, "")
-		require.Equal(e, 401, a.Status, "gateway %d: %s", n, what)
-		require.Equal(e, cause, k.Accessed(a.Failure(e).RequestID).Cause, "gateway %d: %s", n, what)
+// out wants a token refused by every gateway, for that cause; and what else is asked of them.
+func (s *shared) out(token, cause, what string, paths ...string) {
+	s.Helper()
+	for n, k := range s.gateways {
+		for _, path := range append(paths, "/order") {
+			a := k.Call("GET", path, token, "")
+			require.Equal(s, 401, a.Status, "gateway %d, %s: %s", n, path, what)
+			require.Regexp(s, "^("+cause+")$", k.Accessed(a.Failure(s).RequestID).Cause, "gateway %d, %s: %s", n, path, what)
+		}
 	}
 }
 
 // in wants a token served by every gateway.
-func (e *ends) in(token, what string) {
-	e.Helper()
-	for n, k := range e.gateways {
-		require.Equal(e, 200, k.Status("GET", "/order", token), "gateway %d: %s", n, what)
+func (s *shared) in(token, what string) {
+	s.Helper()
+	for n, k := range s.gateways {
+		require.Equal(s, 200, k.Status("GET", "/order", token), "gateway %d: %s", n, what)
 	}
 }
 
@@ -81,23 +85,23 @@ func lagging(t *testing.T, store *redistest.Redis) *redistest.Redis {
 }
 
 // failOver leads every gateway to another store.
-func (e *ends) failOver(to *redistest.Redis) {
-	e.Helper()
-	for n, way := range e.ways {
+func (s *shared) failOver(to *redistest.Redis) {
+	s.Helper()
+	for n, way := range s.ways {
 		way.Cut()
 		way.Move(to)
-		await.True(e, func() bool { return e.gateways[n].AskOps("/readyz").Status == 200 })
+		await.True(s, func() bool { return s.gateways[n].AskOps("/readyz").Status == 200 })
 	}
 }
 
 // login logs in as demo after a failover, of which a gateway learns by what it asks over
 // each of its connections.
-func (e *ends) login(k *rig.Kept, password string) (token string) {
-	e.Helper()
-	await.True(e, func() bool {
+func (s *shared) login(k *rig.Kept, password string) (token string) {
+	s.Helper()
+	await.True(s, func() bool {
 		var session struct{ Token string }
 		a := k.Call("GET", rig.LoginPath(rig.FullKey, "demo", password), "", "")
-		require.NoError(e, json.Unmarshal(a.Body, &session))
+		require.NoError(s, json.Unmarshal(a.Body, &session))
 		token = session.Token
 		return a.Status == 200
 	})
@@ -110,7 +114,7 @@ func (e *ends) login(k *rig.Kept, password string) (token string) {
 func TestNewPasswordEndsSessions(t *testing.T) {
 	t.Parallel()
 	store := redistest.Start(t)
-	e := startEnds(t, 3, store)
+	e := startShared(t, 3, store)
 	stolen, other := e.gateways[0].Login(rig.FullKey, "demo"), e.gateways[0].Login(rig.FullKey, "other")
 	e.in(stolen, "nothing has changed yet")
 	replica := lagging(t, store)
@@ -138,17 +142,26 @@ func TestNewPasswordEndsSessions(t *testing.T) {
 	e.out(stolen, "unknown", "a store that came back empty")
 }
 
-// TestPasswordByCommandEndsSessions: one that the operator sets ends them too.
-func TestPasswordByCommandEndsSessions(t *testing.T) {
+// TestCommandsEndSessions: one that sets a password, or blocks a user, ends the sessions at once where
+// gateways share them.
+func TestCommandsEndSessions(t *testing.T) {
 	t.Parallel()
-	e := startEnds(t, 2, redistest.Start(t))
-	token := e.gateways[0].Login(rig.FullKey, "demo")
-	code, out, problems := rig.Command(t, "another password\n", "user", "passwd", "demo", "--config", e.gateways[0].File)
-	require.Zero(t, code, problems)
-	require.Regexp(t, `^user demo in \S+ has the new password; open sessions have ended\n$`, out)
-	e.looked()
-	e.out(token, "new_password", "of before")
-	e.in(e.gateways[1].LoginAs(rig.FullKey, "demo", "another%20password"), "of after")
+	s := startShared(t, 2, redistest.Start(t))
+	first, second := s.gateways[0].Login(rig.FullKey, "demo"), s.gateways[1].Login(rig.FullKey, "demo")
+	command := func(input, what, told string) {
+		t.Helper()
+		code, out, problems := rig.Command(t, input, "user", what, "demo", "--config", s.gateways[0].File)
+		require.Zero(t, code, problems)
+		require.Regexp(t, told, out)
+	}
+	command("another password\n", "passwd", `^user demo in \S+ has the new password; open sessions have ended\n$`)
+	s.looked()
+	s.out(first, "new_password", "of before")
+	s.out(second, "new_password", "of before, at another gateway")
+	after := s.gateways[1].LoginAs(rig.FullKey, "demo", "another%20password")
+	s.in(after, "of after")
+	command("", "block", `no login succeeds any more; open sessions have ended\n`)
+	s.out(after, ".*", "blocked", rig.LoginPath(rig.FullKey, "demo", "another%20password"))
 }
 
 // TestBlockSurvivesFailover: who is blocked stays out when the store of sessions fails over to a
@@ -156,7 +169,7 @@ func TestPasswordByCommandEndsSessions(t *testing.T) {
 func TestBlockSurvivesFailover(t *testing.T) {
 	t.Parallel()
 	store := redistest.Start(t)
-	e := startEnds(t, 2, store)
+	e := startShared(t, 2, store)
 	token := e.gateways[0].Login(rig.FullKey, "demo")
 	e.in(token, "nobody is blocked")
 	replica := lagging(t, store)
