@@ -1,11 +1,8 @@
 package records
 
 import (
-	"bufio"
 	"context"
-	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -61,21 +58,8 @@ func TestStopSignal(t *testing.T) {
 // the program ends all the same, and says that it was not in order.
 func TestStopGivesUp(t *testing.T) {
 	t.Parallel()
-	dsn := rig.Engines[0].DSN(t)
 	var f rig.Faults
-	file := filepath.Join(t.TempDir(), "frontdesk.yaml")
-	require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, rig.DeskConfig, "  shutdown_timeout: 100ms", "127.0.0.1:0", dsn, "", t.TempDir(), "", ""), 0o600))
-	ctx, stop := context.WithCancel(context.Background())
-	defer stop()
-	read, write := io.Pipe()
-	log := new(rig.LockedBuffer)
-	result := make(chan error, 1)
-	go func() {
-		result <- desk.ServeConfig(desk.Program{Ctx: ctx, Stdin: strings.NewReader(""), Stdout: write, Stderr: log, Wrap: f.Wrap}, file, true)
-	}()
-	line, err := bufio.NewReader(read).ReadString('\n')
-	require.NoError(t, err)
-	d := &rig.Desk{T: t, Base: strings.TrimSuffix(strings.TrimPrefix(line, "ready: "), "/\n"), Log: log, HTTP: &http.Client{Transport: &http.Transport{}}}
+	d := rig.OnSQLite(t, rig.Options{Server: "  shutdown_timeout: 100ms", Wrap: f.Wrap})
 	token := d.Login(rig.FullKey, "demo")
 	entered := make(chan struct{})
 	f.Set(func(ctx context.Context) error {
@@ -89,11 +73,13 @@ func TestStopGivesUp(t *testing.T) {
 		_, _ = d.Try("GET", "/contact/1", token, "") // an answer or none
 	}()
 	<-entered
-	stop()
-	require.ErrorContains(t, <-result, "requests under way")
+	d.Stop()
+	<-d.Stopped
 	<-ended
-	d.HTTP.CloseIdleConnections()
-	rig.RequireAtRest(t, dsn)
+	require.Equal(t, 1, d.Code)
+	require.Contains(t, d.Log.String(), "requests under way")
+	d.Code = 0 // as it was to be
+	rig.RequireAtRest(t, d.DSN)
 }
 
 // TestDrain stops a desk behind a load balancer, which has to notice first.
