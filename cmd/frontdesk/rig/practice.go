@@ -51,11 +51,6 @@ func (p *Practice) As(token string) *Practice {
 	return &inner
 }
 
-// OwnOrder is an order of whichever client the session belongs to.
-func (p *Practice) OwnOrder() int {
-	return p.Post("order", `{"contact_id":%d,"kind":"parts","order_status":"open","order_date":"2026-07-01"}`, p.Contact())
-}
-
 // Group is the id of a turnover group of the sample data.
 func (p *Practice) Group(code string) int {
 	p.T.Helper()
@@ -216,14 +211,6 @@ func (p *Practice) Order(status string) int {
 // Line creates a line of an order.
 func (p *Practice) Line(order int) int {
 	return p.Post("orderline", `{"order_id":%d,"description":"Work","quantity":1,"price":10,"turnover_group_id":1}`, order)
-}
-
-// ClosedOrder is an invoiced order and a line of it.
-func (p *Practice) ClosedOrder() []any {
-	order := p.Order("open")
-	line := p.Line(order)
-	p.Put(fmt.Sprintf("/order/%d", order), `{"order_status":"invoiced"}`)
-	return []any{order, line}
 }
 
 // Plate is a Dutch license plate that no other vehicle has.

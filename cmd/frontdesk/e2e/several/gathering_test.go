@@ -1,8 +1,6 @@
 package several
 
 import (
-	"encoding/json"
-	"net/http"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -40,13 +38,7 @@ type gatheredJSON struct {
 
 func firstPage(t *testing.T, k *rig.Kept, query string) (of gatheredJSON, requests int) {
 	t.Helper()
-	req, err := http.NewRequest("GET", "http://"+k.Ops+"/?span=24h&"+query, nil)
-	require.NoError(t, err)
-	req.Header.Set("Accept", "application/json")
-	resp, err := k.HTTP.Do(req)
-	require.NoError(t, err)
-	defer resp.Body.Close()
-	require.NoError(t, json.NewDecoder(resp.Body).Decode(&of))
+	k.OpsJSON("/?span=24h&"+query, &of)
 	for _, p := range of.Past.Points {
 		requests += p.Requests
 	}
