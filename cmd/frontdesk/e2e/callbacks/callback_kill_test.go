@@ -96,12 +96,11 @@ func TestCallbackKill(t *testing.T) {
 				stop := (first/killMoments+round+round/killMoments)%2 == 1 // another moment's, each time they come round
 				k.untilEnded(round, (first+round)%killMoments, true, stop)
 				if k.random.IntN(2) == 0 { // and once more while it recovers
+					k.endLeases()
 					k.untilEnded(round, k.random.IntN(killMoments), false, false)
 				}
-				// On PostgreSQL what was interrupted waits for its lease: that is
-				// sat out in the last round of many, and taken as run out else.
-				if strings.HasPrefix(k.jobs, "postgres") && (round < rounds-1 || !sqltest.Soak()) {
-					rig.OnJobs(t, k.jobs, func(s *jobstore.Store) { require.NoError(t, s.Release(t.Context())) })
+				if round < rounds-1 || !sqltest.Soak() { // the last of many sits them out
+					k.endLeases()
 				}
 				c := rig.StartChild(t, k.options)
 				await.True(t, k.settled, "%s", c.Log)
@@ -109,6 +108,13 @@ func TestCallbackKill(t *testing.T) {
 			}
 			k.check()
 		})
+	}
+}
+
+// endLeases has those end of what was interrupted, which others may be working on where the database is PostgreSQL.
+func (k *callbackKill) endLeases() {
+	if strings.HasPrefix(k.jobs, "postgres") {
+		rig.OnJobs(k.t, k.jobs, func(s *jobstore.Store) { require.NoError(k.t, s.Release(k.t.Context())) })
 	}
 }
 
