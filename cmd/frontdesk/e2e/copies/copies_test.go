@@ -34,10 +34,7 @@ func TestCopy(t *testing.T) {
 			}
 			c := newCopy(s)
 			c.follow(s.any())
-			for round := range rounds {
-				if !s.hasTime(round, rounds) {
-					break
-				}
+			for range rounds {
 				c.round(writes,
 					func() { c.kill(); c.follow(s.any()); jump() },
 					func() { s.restart(s.process()); jump() },
@@ -89,9 +86,6 @@ func TestCopyFailsOver(t *testing.T) {
 	c := newCopy(s)
 	c.follow(s.any())
 	for round := range rounds {
-		if !s.hasTime(round, rounds) {
-			break
-		}
 		if round%2 == 0 {
 			c.round(writes)
 			continue
@@ -135,9 +129,6 @@ func TestForeignCopyOfOthers(t *testing.T) {
 			c, from := newCopy(s), s.gateways[0]
 			c.follow(from)
 			for round := range rounds {
-				if !s.hasTime(round, rounds) {
-					break
-				}
 				if round%2 == 0 {
 					s.round(writes)
 					c.catchesUp(from)

@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -139,18 +138,6 @@ func equal(a, b records) bool {
 		}
 	}
 	return true
-}
-
-// hasTime tells whether another round fits into the time of the test. One that is too short for
-// all of them ends by failing, which says how many copies were equal and leaves nothing behind.
-func (s *service) hasTime(round, rounds int) bool {
-	s.t.Helper()
-	end, bounded := s.t.Deadline()
-	if !bounded || time.Until(end) > 2*rig.Patience {
-		return true
-	}
-	s.t.Errorf("there was time for %d of %d rounds, after which the copy was equal", round, rounds)
-	return false
 }
 
 // size is how many rounds a test has, and how many writes each of them: these in its short

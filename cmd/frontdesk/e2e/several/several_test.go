@@ -2,7 +2,6 @@ package several
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"fmt"
 	"strings"
 	"testing"
@@ -22,13 +21,8 @@ func startSeveral(t *testing.T, n int) (*redistest.Redis, *rig.Hooks, []*rig.Des
 	server := redistest.Start(t)
 	h, options := rig.NewHooks(t, nil)
 	options.DSN = rig.Engines[1].DSN(t)
-	options.Server = "  time_zone: " + rig.NoonZone()
 	options.Extra += fmt.Sprintf("sessions: {store: %q}\n", server.URL())
-	options.Keys += fmt.Sprintf(`  - name: quota
-    key_sha256: ["%x"]
-    allow: ["* /*"]
-    per_day: 5
-`, sha256.Sum256([]byte(quotaKey)))
+	options.Keys += rig.KeyConfig("quota", quotaKey, "    allow: [\"* /*\"]\n    per_day: 1000\n")
 	desks := make([]*rig.Desk, n)
 	for i := range desks {
 		desks[i] = rig.Start(t, options)
