@@ -4,15 +4,18 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/base64"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
@@ -22,12 +25,21 @@ import (
 	"frontdesk/gateway/webhook/webhooktest"
 )
 
+// speaking has a receiver speak HTTP/2, or not.
+func speaking(http2 bool) func(*httptest.Server, *webhooktest.Authority) {
+	return func(s *httptest.Server, _ *webhooktest.Authority) { s.EnableHTTP2 = http2 }
+}
+
+// The environment of every test names a proxy (TestMain), which no call uses.
 func TestCallDelivers(t *testing.T) {
 	for _, http2 := range []bool{true, false} {
 		seen := make(chan *http.Request, 1)
-		r := newReceiver(t, func(_ http.ResponseWriter, r *http.Request) { seen <- r },
-			func(s *httptest.Server, _ *webhooktest.Authority) { s.EnableHTTP2 = http2 })
-		o := r.call(t, r.config(t))
+		r := newReceiver(t, func(_ http.ResponseWriter, r *http.Request) { seen <- r }, speaking(http2))
+		cfg := r.config(t)
+		proxy, err := http.ProxyFromEnvironment(&http.Request{URL: r.callback(t, cfg.Rules)})
+		require.NoError(t, err)
+		require.NotNil(t, proxy, "a transport that heeds the environment would use it")
+		o := r.call(t, cfg)
 		require.Positive(t, o.Duration)
 		o.Duration = 0
 		require.Equal(t, webhook.Outcome{Tried: true, Status: 200}, o)
@@ -65,27 +77,37 @@ func TestCallIsSigned(t *testing.T) {
 	require.NoError(t, err)
 	require.Error(t, stranger.Verify(nil, header))
 	require.Error(t, current.Verify([]byte("{}"), header))
+
+	before := r.connections.Load()
+	o = webhook.NewCaller(cfg).Call(t.Context(), webhook.Request{URL: r.callback(t, cfg.Rules), ID: "a1b2", Secrets: []string{"whsec_?"}})
+	require.Equal(t, webhook.Outcome{Tried: true, Err: webhook.ErrSecret, Duration: o.Duration}, o)
+	require.Equal(t, before, r.connections.Load())
 }
 
-func TestCallWithAnUnreadableSecret(t *testing.T) {
-	r := answering(t, 200)
-	cfg := r.config(t)
-	o := webhook.NewCaller(cfg).Call(t.Context(), webhook.Request{URL: r.callback(t, cfg.Rules), ID: "a1b2", Secrets: []string{"whsec_?"}})
-	require.True(t, o.Tried)
-	require.Equal(t, webhook.ErrSecret, o.Err)
-	require.Zero(t, r.connections.Load())
+func TestParseSecret(t *testing.T) {
+	for secret, want := range map[string]string{
+		"whsec_" + base64.StdEncoding.EncodeToString([]byte("a key of thirty-two bytes, almost")): "a key of thirty-two bytes, almost",
+		"hush-hush": "hush-hush", "aHVzaA==": "aHVzaA==", "WHSEC_aHVzaA": "WHSEC_aHVzaA",
+		"": "", "whsec_": "", "whsec_no-base64!": "", "whsec_aHVzaA": "", // which are none
+	} {
+		key, err := webhook.ParseSecret(secret)
+		require.Equal(t, want, string(key), secret)
+		require.Equal(t, want == "", err != nil, secret)
+		require.NotContains(t, fmt.Sprint(err), "aHVzaA")
+	}
 }
 
 func TestCallStatuses(t *testing.T) {
 	now := time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
-		status     int
-		retryAfter string
-		class      string
-		wait       time.Duration
+		status int
+		header string // Location of a redirect, Retry-After of others
+		class  string
+		wait   time.Duration
 	}{
 		{200, "", "", 0}, {202, "7", "", 0}, {204, "", "", 0}, {299, "", "", 0},
-		{301, "", webhook.ErrRedirect, 0}, {304, "", webhook.ErrRedirect, 0},
+		{301, "", webhook.ErrRedirect, 0}, {304, "", webhook.ErrRedirect, 0}, {302, "/elsewhere", webhook.ErrRedirect, 0},
+		{307, "https://127.0.0.1/", webhook.ErrRedirect, 0}, {308, "https://169.254.169.254/latest/meta-data/", webhook.ErrRedirect, 0},
 		{400, "", webhook.ErrStatus, 0}, {410, "", webhook.ErrStatus, 0}, {500, "", webhook.ErrStatus, 0},
 		{429, "120", webhook.ErrStatus, 2 * time.Minute},
 		{503, "Mon, 02 Nov 2026 13:00:00 GMT", webhook.ErrStatus, time.Hour},
@@ -93,49 +115,14 @@ func TestCallStatuses(t *testing.T) {
 		{503, "99999999999999999", webhook.ErrStatus, 24 * time.Hour},
 		{503, "-5", webhook.ErrStatus, 0}, {503, "soon", webhook.ErrStatus, 0},
 	} {
-		r := answering(t, c.status, "Retry-After", c.retryAfter)
+		r := answering(t, c.status, map[bool]string{true: "Location", false: "Retry-After"}[c.status/100 == 3], c.header)
 		cfg := r.config(t)
 		cfg.Clock = func() time.Time { return now }
 		o := r.call(t, cfg)
 		require.Equal(t, webhook.Outcome{Tried: true, Status: c.status, Err: c.class, RetryAfter: c.wait}, o)
 		require.Equal(t, c.status == 410, o.Gone())
+		require.EqualValues(t, 1, r.connections.Load(), "a redirect is not followed")
 	}
-}
-
-func TestCallFollowsNoRedirect(t *testing.T) {
-	for _, location := range []string{"/elsewhere", "https://127.0.0.1/", "https://169.254.169.254/latest/meta-data/"} {
-		r := answering(t, 302, "Location", location)
-		o := r.call(t, r.config(t))
-		require.Equal(t, webhook.ErrRedirect, o.Err)
-		require.EqualValues(t, 1, r.connections.Load())
-	}
-}
-
-func TestCallOfAHangingReceiver(t *testing.T) {
-	r := newReceiver(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
-	cfg := r.config(t)
-	cfg.Timeout = 100 * time.Millisecond
-	o := r.call(t, cfg)
-	require.True(t, o.Tried)
-	require.Equal(t, webhook.ErrTimeout, o.Err)
-	require.Less(t, o.Duration, 15*time.Second, "the default")
-}
-
-func TestCallCancelledIsNoTry(t *testing.T) {
-	arrived := make(chan struct{})
-	r := newReceiver(t, func(_ http.ResponseWriter, r *http.Request) {
-		close(arrived)
-		<-r.Context().Done()
-	})
-	cfg := r.config(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	go func() {
-		<-arrived
-		cancel()
-	}()
-	o := webhook.NewCaller(cfg).Call(ctx, webhook.Request{URL: r.callback(t, cfg.Rules), ID: "a1b2"})
-	require.False(t, o.Tried)
-	require.Equal(t, webhook.ErrCancelled, o.Err)
 }
 
 // A receiver that never ends its answer is left after the first KiB.
@@ -152,7 +139,7 @@ func TestCallOfAnEndlessAnswer(t *testing.T) {
 					return
 				}
 			}
-		}, func(s *httptest.Server, _ *webhooktest.Authority) { s.EnableHTTP2 = http2 })
+		}, speaking(http2))
 		o := r.call(t, r.config(t))
 		require.True(t, o.Delivered(), "%+v", o)
 		require.Less(t, <-sent, 64<<20, "what the sockets hold, and no more")
@@ -165,7 +152,7 @@ func TestCallOfAnEndlessHeader(t *testing.T) {
 			for _, letter := range "abcdefghijklmnop" {
 				w.Header().Set("X-"+string(letter), strings.Repeat("x", 4<<10))
 			}
-		}, func(s *httptest.Server, _ *webhooktest.Authority) { s.EnableHTTP2 = http2 })
+		}, speaking(http2))
 		require.Equal(t, webhook.ErrAnswer, r.call(t, r.config(t)).Err)
 	}
 }
@@ -179,7 +166,7 @@ func hijacked(t *testing.T, raw string) *receiver {
 			_, _ = io.WriteString(conn, raw)
 			_ = conn.Close()
 		}
-	}, func(s *httptest.Server, _ *webhooktest.Authority) { s.EnableHTTP2 = false })
+	}, speaking(false))
 }
 
 func TestCallWhoseAnswerBreaksOff(t *testing.T) {
@@ -293,16 +280,6 @@ func TestCallJudgesByTheRulesOfTheDay(t *testing.T) {
 	require.Zero(t, r.connections.Load())
 }
 
-// The environment of every test names a proxy (TestMain).
-func TestCallIgnoresTheProxyOfTheEnvironment(t *testing.T) {
-	r := answering(t, 200)
-	cfg := r.config(t)
-	proxy, err := http.ProxyFromEnvironment(&http.Request{URL: r.callback(t, cfg.Rules)})
-	require.NoError(t, err)
-	require.NotNil(t, proxy, "a transport that heeds the environment would use it")
-	require.True(t, r.call(t, cfg).Delivered())
-}
-
 func TestCallOfAnUnreachableReceiver(t *testing.T) {
 	r := answering(t, 200)
 	cfg := r.config(t)
@@ -313,34 +290,22 @@ func TestCallOfAnUnreachableReceiver(t *testing.T) {
 	require.Equal(t, webhook.ErrConnect, r.call(t, r.config(t)).Err)
 }
 
-// A peer that accepts connections and says nothing is left when the handshake's
-// time is up.
+// TestCallOfASilentPeer: a peer that accepts the connection and says nothing is left when its time is up.
 func TestCallOfASilentPeer(t *testing.T) {
-	t.Parallel()
-	r := answering(t, 200)
-	cfg := r.config(t)
-	silent, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer silent.Close()
-	r.URL = "https://" + silent.Addr().String()
-	cfg.Rules.Ports = []uint16{r.port(t)}
-	cfg.ConnectTimeout = 3 * time.Second // which is ample for the connection itself
-	require.Equal(t, webhook.ErrTLS, r.call(t, cfg).Err)
-}
-
-func TestCallSparesAFailingHost(t *testing.T) {
-	r := answering(t, 500)
-	cfg := r.config(t)
-	c := webhook.NewCaller(cfg)
-	request := webhook.Request{URL: r.callback(t, cfg.Rules), ID: "a1b2"}
-	for range 5 {
-		require.True(t, c.Call(t.Context(), request).Tried)
+	for _, c := range []struct{ connect, timeout, takes time.Duration }{
+		{0, 0, 5 * time.Second}, {3 * time.Second, 0, 3 * time.Second}, {time.Minute, 0, 15 * time.Second}, {time.Minute, 2 * time.Second, 2 * time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			near, far := net.Pipe()
+			defer near.Close()
+			go func() { _, _ = io.Copy(io.Discard, far) }()
+			o := webhook.NewCaller(webhook.CallerConfig{
+				ConnectTimeout: c.connect, Timeout: c.timeout, Dial: func(context.Context, string, string) (net.Conn, error) { return near, nil },
+			}).Call(t.Context(), webhook.Request{URL: &url.URL{Scheme: "https", Host: receiverName}, ID: "a1b2"})
+			class := map[bool]string{true: webhook.ErrTimeout, false: webhook.ErrTLS}[c.connect == time.Minute]
+			require.Equal(t, webhook.Outcome{Tried: true, Err: class, Duration: c.takes}, o)
+		})
 	}
-	o := c.Call(t.Context(), request)
-	require.False(t, o.Tried)
-	require.Equal(t, webhook.ErrOpen, o.Err)
-	require.Equal(t, 30*time.Second, o.RetryAfter)
-	require.EqualValues(t, 5, r.connections.Load())
 }
 
 // Calls of one client at one host are bounded, and leave room for those of others there.

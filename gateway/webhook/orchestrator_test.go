@@ -20,10 +20,9 @@ import (
 )
 
 func TestTheWholeScheduleToExhausted(t *testing.T) {
+	t.Parallel()
 	onEngines(t, func(t *testing.T, e engine) {
-		rs, c, store := newReceivers(t), newClock(), e.open(t)
-		to := rs.add(t, status(404))
-		p := start(t, c, store, rs.caller(t))
+		p, c, store, to := working(t, e, status(404))
 		id := p.accept(t, to, "echo")
 		want := []time.Duration{
 			5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour,
@@ -60,6 +59,7 @@ func TestTheWholeScheduleToExhausted(t *testing.T) {
 // TestALeaseBeginsWhenItIsGranted: a database that takes its time to grant it takes
 // nothing of it away, else another would be given the same job.
 func TestALeaseBeginsWhenItIsGranted(t *testing.T) {
+	t.Parallel()
 	rs, c, store := newReceivers(t), newClock(), sqliteEngine(t).open(t)
 	store.waits = func(j webhook.Job) {
 		if j.Lease.IsZero() {
@@ -91,6 +91,7 @@ func TestALeaseBeginsWhenItIsGranted(t *testing.T) {
 // Every client has its share of the calls under way: what one client's receivers
 // do, however many they are, is not felt by another's.
 func TestAClientsHangingReceiversDelayNoOtherClient(t *testing.T) {
+	t.Parallel()
 	onEngines(t, func(t *testing.T, e engine) {
 		rs, c, store := newReceivers(t), newClock(), e.open(t)
 		hanging := make(chan struct{}, 1000)
@@ -109,29 +110,37 @@ func TestAClientsHangingReceiversDelayNoOtherClient(t *testing.T) {
 		}
 		p := start(t, c, store, caller, func(cfg *webhook.Config) { cfg.CallLease = 24 * time.Hour })
 		for range 8 {
-			settleUntil(t, c, p, func() bool { return len(hanging) > 0 })
+			settle(t, c, func() bool { return len(hanging) > 0 }, p)
 			<-hanging
 		}
 		for client := range int64(20) {
-			id, err := p.Accept(t.Context(), owner(2+client), healthy, webhook.Work{Kind: "echo", Data: []byte("hello")})
-			require.NoError(t, err)
-			settleUntil(t, c, p, func() bool { return store.job(t, id).State == webhook.CalledBack })
+			id := p.acceptOf(t, 2+client, healthy, "echo")
+			settle(t, c, func() bool { return store.job(t, id).State == webhook.CalledBack }, p)
 		}
 		require.Empty(t, hanging, "half of the calls, and no more")
 	})
 }
 
-// A circuit lets nothing through for 30 seconds of real time.
-func TestACallbackThatCannotBeTriedEnds(t *testing.T) {
-	rs, c, store := newReceivers(t), newClock(), sqliteEngine(t).open(t)
-	to := rs.add(t, status(500))
-	p := start(t, c, store, rs.caller(t))
-	id := p.accept(t, to, "echo")
+// Two clients have their receivers at one host, as customers of one vendor do: those of the first fail
+// until its circuit lets nothing through for 30 seconds of real time, and a callback that cannot be tried ends.
+func TestAClientsFailingReceiversStopNoOtherClient(t *testing.T) {
+	t.Parallel()
+	p, c, store, failing := working(t, sqliteEngine(t), func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Has("failing") {
+			w.WriteHeader(500)
+		}
+	})
+	to := *failing
+	failing.RawQuery = "failing=1"
+	id := p.accept(t, failing, "echo")
 	for n := 1; n <= 5; n++ {
 		j := store.untilTries(t, id, n)
 		c.Advance(j.NextTry.Sub(c.Now()))
 		p.look()
 	}
+	other := p.acceptOf(t, 2, &to, "echo")
+	require.Equal(t, 1, store.untilState(t, other, webhook.CalledBack).Tries)
+
 	var j webhook.Job
 	store.until(t, func() bool {
 		j = store.job(t, id)
@@ -140,40 +149,18 @@ func TestACallbackThatCannotBeTriedEnds(t *testing.T) {
 	require.Equal(t, 33*time.Second, j.NextTry.Sub(c.Now()), "the circuit is open")
 	c.Advance(j.Finished.Add(webhook.Retention - time.Second).Sub(c.Now()))
 	p.look()
-	j = store.untilState(t, id, webhook.Exhausted)
-	require.Equal(t, 5, j.Tries)
+	require.Equal(t, 5, store.untilState(t, id, webhook.Exhausted).Tries)
 }
 
-// Two clients have their receivers at one host, as customers of one vendor do: those
-// of the first fail until its circuit is open.
-func TestAClientsFailingReceiversStopNoOtherClient(t *testing.T) {
-	rs, c, store := newReceivers(t), newClock(), sqliteEngine(t).open(t)
-	to := rs.add(t, func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Query().Has("failing") {
-			w.WriteHeader(500)
-		}
-	})
-	failing := *to
-	failing.RawQuery = "failing=1"
-	p := start(t, c, store, rs.caller(t))
-	id := p.accept(t, &failing, "echo")
-	for n := 1; n <= 5; n++ {
-		j := store.untilTries(t, id, n)
-		c.Advance(j.NextTry.Sub(c.Now()))
-		p.look()
-	}
-	other, err := p.Accept(t.Context(), owner(2), to, webhook.Work{Kind: "echo", Data: []byte("hello")})
-	require.NoError(t, err)
-	require.Equal(t, 1, store.untilState(t, other, webhook.CalledBack).Tries)
-}
-
+// A panic is somebody's mistake to be found: its stack is in the log, and not in the job.
 func TestWorkThatFails(t *testing.T) {
-	rs, c, store := newReceivers(t), newClock(), sqliteEngine(t).open(t)
-	to := rs.add(t, status(200))
-	p := start(t, c, store, rs.caller(t), blobs, func(cfg *webhook.Config) {
+	t.Parallel()
+	core, logged := observer.New(zap.ErrorLevel)
+	p, _, store, to := working(t, sqliteEngine(t), status(200), blobs, func(cfg *webhook.Config) {
+		cfg.Log = zap.New(core)
 		cfg.Runners["panics"] = func(_ context.Context, _ webhook.Job, w io.Writer) (webhook.Content, error) {
 			_, _ = w.Write(make([]byte, space/2))
-			panic("what now")
+			return panicsHere()
 		}
 		cfg.Runners["fails"] = func(_ context.Context, _ webhook.Job, w io.Writer) (webhook.Content, error) {
 			_, _ = w.Write(make([]byte, space/2))
@@ -205,29 +192,15 @@ func TestWorkThatFails(t *testing.T) {
 		require.Equal(t, failure, j.Failure)
 	}
 	require.Empty(t, entries(t, p.folder))
+	found := logged.FilterMessage("callbacks: job panicked").All()
+	require.Len(t, found, 1)
+	require.Contains(t, found[0].ContextMap()["stack"], "panicsHere")
 	j := store.untilState(t, p.accept(t, to, "fits"), webhook.CalledBack)
 	require.EqualValues(t, space/4*3, j.Result.Size, "all that one client may have: %s", j.Failure)
 	p.takes(t, webhook.Taken{Client: 1, Kind: "fits", Stage: webhook.Kept, Jobs: 1, Bytes: space / 4 * 3, Job: j.ID})
 }
 
-// A panic is somebody's mistake to be found: its stack is in the log, and not in
-// the job.
-func TestAPanicIsLoggedWithItsStack(t *testing.T) {
-	rs, c, store := newReceivers(t), newClock(), sqliteEngine(t).open(t)
-	to := rs.add(t, status(200))
-	core, logged := observer.New(zap.ErrorLevel)
-	p := start(t, c, store, rs.caller(t), func(cfg *webhook.Config) {
-		cfg.Log = zap.New(core)
-		cfg.Runners["panics"] = panicsHere
-	})
-	j := store.untilState(t, p.accept(t, to, "panics"), webhook.CalledBack)
-	require.Equal(t, "panic: what now", j.Failure)
-	found := logged.FilterMessage("callbacks: job panicked").FilterField(zap.String("job", j.ID)).All()
-	require.Len(t, found, 1)
-	require.Contains(t, string(found[0].ContextMap()["stack"].(string)), "panicsHere")
-}
-
-func panicsHere(context.Context, webhook.Job, io.Writer) (webhook.Content, error) { panic("what now") }
+func panicsHere() (webhook.Content, error) { panic("what now") }
 
 func entries(t *testing.T, folder string) (names []string) {
 	t.Helper()
@@ -240,6 +213,7 @@ func entries(t *testing.T, folder string) (names []string) {
 }
 
 func TestResultsAreKeptForSevenDays(t *testing.T) {
+	t.Parallel()
 	onEngines(t, func(t *testing.T, e engine) {
 		rs, c, store := newReceivers(t), newClock(), e.open(t)
 		to := rs.add(t, status(200))

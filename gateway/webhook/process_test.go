@@ -3,7 +3,6 @@ package webhook_test
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"io"
 	"net/http"
 	"net/url"
@@ -21,6 +20,7 @@ import (
 	"frontdesk/auth"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/cmd/frontdesk/rig/await"
 	"frontdesk/gateway/webhook"
 	"frontdesk/gateway/webhook/jobstore"
 	"frontdesk/gateway/webhook/webhooktest"
@@ -74,17 +74,14 @@ func (e engine) open(t *testing.T) *watched {
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
 	store, err := jobstore.Open(t.Context(), db)
 	require.NoError(t, err)
-	return &watched{Store: store, changes: make(chan struct{}, 1)}
+	return &watched{Store: store}
 }
 
-// watched is a store whose changes a test can wait for, and that can be cut off
-// as a crash of its process would.
+// watched is a store of which a test can wait for what comes about.
 type watched struct {
 	*jobstore.Store
-	changes chan struct{}
-	cut     atomic.Bool
-	waits   func(webhook.Job) // what happens before a change is given the job, if set
-	ended   atomic.Int32      // callbacks that were delivered
+	waits func(webhook.Job) // what happens before a change is given the job, if set
+	ended atomic.Int32      // callbacks that were delivered
 }
 
 func (w *watched) Change(ctx context.Context, id string, f func(webhook.Job) (webhook.Job, *webhook.Try, error)) (webhook.Job, error) {
@@ -92,35 +89,18 @@ func (w *watched) Change(ctx context.Context, id string, f func(webhook.Job) (we
 		if w.waits != nil {
 			w.waits(j)
 		}
-		changed, try, err := f(j)
-		if w.cut.Load() { // asked last, or what was begun before would still happen
-			return webhook.Job{}, nil, errors.New("cut off")
-		}
-		return changed, try, err
+		return f(j)
 	})
 	if err == nil && j.State == webhook.CalledBack {
 		w.ended.Add(1)
 	}
-	select {
-	case w.changes <- struct{}{}:
-	default:
-	}
 	return j, err
 }
 
-// until returns when reached does, which it asks after every change, and now and then:
-// another process may have made the change.
+// until returns when reached does, which another process may bring about.
 func (w *watched) until(t *testing.T, reached func() bool) {
 	t.Helper()
-	timeout := time.After(time.Minute)
-	for !reached() {
-		select {
-		case <-w.changes:
-		case <-time.After(10 * time.Millisecond):
-		case <-timeout:
-			t.Fatal("it never came to that")
-		}
-	}
+	await.True(t, reached)
 }
 
 func (w *watched) job(t *testing.T, id string) webhook.Job {
@@ -189,6 +169,7 @@ func (r *receivers) caller(t *testing.T) webhook.CallerConfig {
 type process struct {
 	*webhook.Orchestrator
 	store  *watched
+	caller webhook.CallerConfig
 	folder string
 	tick   chan time.Time
 }
@@ -204,10 +185,10 @@ const (
 // data. The test may tune it before.
 func start(t *testing.T, c *clock, store *watched, caller webhook.CallerConfig, tune ...func(*webhook.Config)) *process {
 	t.Helper()
-	p := &process{store: store, folder: t.TempDir(), tick: make(chan time.Time)}
 	if caller.Clock == nil {
 		caller.Clock = c.Now
 	}
+	p := &process{store: store, caller: caller, folder: t.TempDir(), tick: make(chan time.Time)}
 	cfg := webhook.Config{
 		Store: store, Caller: webhook.NewCaller(caller), Runners: map[string]webhook.Runner{"echo": echo},
 		Secrets: func(string) []string { return nil }, Workers: 2, Calls: 16,
@@ -223,6 +204,14 @@ func start(t *testing.T, c *clock, store *watched, caller webhook.CallerConfig, 
 	p.Orchestrator = webhook.Start(cfg)
 	t.Cleanup(func() { require.NoError(t, p.Close()) })
 	return p
+}
+
+// working starts a process that works on what is in a database, with a receiver of its callbacks.
+func working(t *testing.T, e engine, receiver http.HandlerFunc, tune ...func(*webhook.Config)) (p *process, c *clock, store *watched, to *url.URL) {
+	t.Helper()
+	rs, c, store := newReceivers(t), newClock(), e.open(t)
+	to = rs.add(t, receiver)
+	return start(t, c, store, rs.caller(t), tune...), c, store, to
 }
 
 func openFiles(t *testing.T, folder string) *webhook.Files {
@@ -251,7 +240,12 @@ func owner(client int64) webhook.Owner {
 // accept promises work of that kind to client 1.
 func (p *process) accept(t *testing.T, to *url.URL, kind string) string {
 	t.Helper()
-	id, err := p.Accept(t.Context(), owner(1), to, webhook.Work{Kind: kind, Data: []byte("hello")})
+	return p.acceptOf(t, 1, to, kind)
+}
+
+func (p *process) acceptOf(t *testing.T, client int64, to *url.URL, kind string) string {
+	t.Helper()
+	id, err := p.Accept(t.Context(), owner(client), to, webhook.Work{Kind: kind, Data: []byte("hello")})
 	require.NoError(t, err)
 	return id
 }

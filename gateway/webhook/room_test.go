@@ -49,6 +49,14 @@ func (p *process) ask(t *testing.T, client int64, to *url.URL, size int) (id str
 	return p.Accept(t.Context(), owner(client), to, webhook.Work{Kind: "blob", Data: []byte(strconv.Itoa(size))})
 }
 
+// gets has a client ask for a blob, which is made and called back for.
+func (p *process) gets(t *testing.T, client int64, to *url.URL, size int) webhook.Job {
+	t.Helper()
+	id, err := p.ask(t, client, to, size)
+	require.NoError(t, err)
+	return p.store.untilState(t, id, webhook.CalledBack)
+}
+
 // fill has a client ask for blobs, one after the other, until it is refused.
 func (p *process) fill(t *testing.T, client int64, to *url.URL, size int) (ids []string) {
 	t.Helper()
@@ -70,10 +78,9 @@ func (p *process) fill(t *testing.T, client int64, to *url.URL, size int) (ids [
 // TestClientsShareTheSpace: whoever fills the space of results leaves room for others, and
 // what there is no room for is not promised.
 func TestClientsShareTheSpace(t *testing.T) {
+	t.Parallel()
 	onEngines(t, func(t *testing.T, e engine) {
-		rs, c, store := newReceivers(t), newClock(), e.open(t)
-		to := rs.add(t, status(200))
-		p := start(t, c, store, rs.caller(t), blobs)
+		p, _, _, to := working(t, e, status(200), blobs)
 		const size = space / 64
 		require.Len(t, p.fill(t, 1, to, size), 48, "three quarters of all")
 		require.Len(t, p.fill(t, 2, to, size), 12, "of what is left")
@@ -87,24 +94,20 @@ func TestClientsShareTheSpace(t *testing.T) {
 // TestLargeResultsOfOthersKeepNobodyOut: who has no results of its own yet is not expected to need
 // as much as others did.
 func TestLargeResultsOfOthersKeepNobodyOut(t *testing.T) {
+	t.Parallel()
 	onEngines(t, func(t *testing.T, e engine) {
-		rs, c, store := newReceivers(t), newClock(), e.open(t)
-		to := rs.add(t, status(200))
-		p := start(t, c, store, rs.caller(t), blobs)
+		p, _, _, to := working(t, e, status(200), blobs)
 		for client := range int64(3) {
-			id, err := p.ask(t, client, to, space/4)
-			require.NoError(t, err)
-			require.Empty(t, store.untilState(t, id, webhook.CalledBack).Failure)
+			require.Empty(t, p.gets(t, client, to, space/4).Failure)
 		}
-		id, err := p.ask(t, 3, to, 1000)
-		require.NoError(t, err)
-		require.EqualValues(t, 1000, store.untilState(t, id, webhook.CalledBack).Result.Size)
+		require.EqualValues(t, 1000, p.gets(t, 3, to, 1000).Result.Size)
 	})
 }
 
 // TestRoomIsSetAside: jobs that wait have their room, so that a crowd of them is not
 // promised what is not there.
 func TestRoomIsSetAside(t *testing.T) {
+	t.Parallel()
 	onEngines(t, func(t *testing.T, e engine) {
 		rs, c, store := newReceivers(t), newClock(), e.open(t)
 		to := rs.add(t, status(200))
@@ -150,33 +153,25 @@ func firstOf(ids []string) (first string) {
 
 // TestAResultThatOutgrowsItsRoom fails, says why, and takes nothing from others.
 func TestAResultThatOutgrowsItsRoom(t *testing.T) {
+	t.Parallel()
 	onEngines(t, func(t *testing.T, e engine) {
-		rs, c, store := newReceivers(t), newClock(), e.open(t)
-		to := rs.add(t, status(200))
-		p := start(t, c, store, rs.caller(t), blobs)
-		small, err := p.ask(t, 2, to, 100)
-		require.NoError(t, err)
-		store.untilState(t, small, webhook.CalledBack)
-		id, err := p.ask(t, 1, to, space)
-		require.NoError(t, err)
-		j := store.untilState(t, id, webhook.CalledBack)
+		p, _, _, to := working(t, e, status(200), blobs)
+		small := p.gets(t, 2, to, 100).ID
+		j := p.gets(t, 1, to, space)
 		require.True(t, j.NoRoom)
 		require.Equal(t, webhook.ErrNoSpace.Error(), j.Failure)
 		p.takes(t, webhook.Taken{Client: 2, Kind: "blob", Stage: webhook.Kept, Jobs: 1, Bytes: 100, Job: small})
 		require.Equal(t, []string{small + ".1"}, entries(t, p.folder))
-		id, err = p.ask(t, 1, to, space/2)
-		require.NoError(t, err)
-		require.Empty(t, store.untilState(t, id, webhook.CalledBack).Failure, "what is not too large grows beyond what was expected")
+		require.Empty(t, p.gets(t, 1, to, space/2).Failure, "what is not too large grows beyond what was expected")
 	})
 }
 
 // TestFetchedResultsGiveWay: where room is needed, a result goes an hour after its last
 // address ended, and none before.
 func TestFetchedResultsGiveWay(t *testing.T) {
+	t.Parallel()
 	onEngines(t, func(t *testing.T, e engine) {
-		rs, c, store := newReceivers(t), newClock(), e.open(t)
-		to := rs.add(t, status(200))
-		p := start(t, c, store, rs.caller(t), blobs)
+		p, c, _, to := working(t, e, status(200), blobs)
 		const size = space / 8
 		ids := p.fill(t, 1, to, size)
 		require.Len(t, ids, 6)
@@ -211,10 +206,9 @@ func TestFetchedResultsGiveWay(t *testing.T) {
 
 // TestFetchingAgainWritesLittle: that a result was fetched is noted once a minute.
 func TestFetchingAgainWritesLittle(t *testing.T) {
+	t.Parallel()
 	onEngines(t, func(t *testing.T, e engine) {
-		rs, c, store := newReceivers(t), newClock(), e.open(t)
-		to := rs.add(t, status(200))
-		p := start(t, c, store, rs.caller(t), blobs)
+		p, c, _, to := working(t, e, status(200), blobs)
 		id := p.fill(t, 1, to, space/2)[0]
 		collected := func() time.Time {
 			j, err := p.Collect(t.Context(), owner(1), id)
@@ -232,32 +226,28 @@ func TestFetchingAgainWritesLittle(t *testing.T) {
 
 // TestRoomOfASmallDisk: a disk with less room than results may take is what bounds them.
 func TestRoomOfASmallDisk(t *testing.T) {
+	t.Parallel()
 	rs, c, store := newReceivers(t), newClock(), sqliteEngine(t).open(t)
 	to := rs.add(t, status(200))
 	left := int64(space / 4)
 	p := start(t, c, store, rs.caller(t), blobs, func(cfg *webhook.Config) { cfg.Left = func() int64 { return left } })
-	id, err := p.ask(t, 1, to, space/16)
-	require.NoError(t, err)
-	require.EqualValues(t, space/16, store.untilState(t, id, webhook.CalledBack).Result.Size)
-	left = 1000
-	_, err = p.ask(t, 2, to, 10)
-	require.ErrorIs(t, err, webhook.ErrNoSpace)
-	left = 0
-	_, err = p.ask(t, 2, to, 10)
-	require.ErrorIs(t, err, webhook.ErrNoSpace)
+	require.EqualValues(t, space/16, p.gets(t, 1, to, space/16).Result.Size)
+	for _, left = range []int64{1000, 0} {
+		_, err := p.ask(t, 2, to, 10)
+		require.ErrorIs(t, err, webhook.ErrNoSpace)
+	}
 }
 
 // TestTheLogTellsBeforeTheSpaceIsFull once, and who has most of it.
 func TestTheLogTellsBeforeTheSpaceIsFull(t *testing.T) {
+	t.Parallel()
 	rs, c, store := newReceivers(t), newClock(), sqliteEngine(t).open(t)
 	to := rs.add(t, status(200))
 	core, logged := observer.New(zap.WarnLevel)
 	p := start(t, c, store, rs.caller(t), blobs, func(cfg *webhook.Config) { cfg.Log = zap.New(core) })
 	told := func() int { return logged.FilterMessageSnippet("results take most of their space").Len() }
 	for range 20 {
-		id, err := p.ask(t, 1, to, space/32)
-		require.NoError(t, err)
-		store.untilState(t, id, webhook.CalledBack)
+		p.gets(t, 1, to, space/32)
 	}
 	require.Zero(t, told())
 	p.fill(t, 1, to, space/32)

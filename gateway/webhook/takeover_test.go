@@ -3,6 +3,7 @@ package webhook_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -15,83 +16,97 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/cmd/frontdesk/rig/await"
 	"frontdesk/gateway/webhook"
 )
 
-// Who is stopped hands the work back: the next begins again, at once.
+// Who is stopped hands the work back, and the next begins it again at once; but what may have been
+// done is not begun again.
 func TestWorkIsHandedBack(t *testing.T) {
-	onEngines(t, func(t *testing.T, e engine) {
-		rs, c := newReceivers(t), newClock()
-		to := rs.add(t, status(200))
-		running := make(chan struct{})
-		first := start(t, c, e.open(t), rs.caller(t), func(cfg *webhook.Config) {
-			cfg.Runners["echo"] = func(ctx context.Context, _ webhook.Job, w io.Writer) (webhook.Content, error) {
-				_, _ = w.Write([]byte("half"))
-				close(running)
-				<-ctx.Done()
-				return webhook.Content{}, ctx.Err()
-			}
+	t.Parallel()
+	for _, c := range []struct {
+		kind    string
+		left    webhook.State
+		failure string
+		size    int
+	}{
+		{"echo", webhook.Accepted, "", len("hello")},
+		{"sends", webhook.Failed, "outcome unknown: context canceled", 0},
+	} {
+		onEngines(t, func(t *testing.T, e engine) {
+			running := make(chan struct{}, 2)
+			first, now, _, to := working(t, e, status(200), func(cfg *webhook.Config) {
+				cfg.Runners[c.kind] = func(ctx context.Context, _ webhook.Job, w io.Writer) (webhook.Content, error) {
+					_, _ = w.Write([]byte("half"))
+					running <- struct{}{}
+					<-ctx.Done()
+					if c.kind == "echo" {
+						return webhook.Content{}, ctx.Err()
+					}
+					return webhook.Content{}, fmt.Errorf("%w: %w", webhook.ErrUnknown, ctx.Err())
+				}
+			})
+			id := first.accept(t, to, c.kind)
+			<-running
+			require.NoError(t, first.Close())
+			require.Equal(t, c.left, first.store.job(t, id).State)
+
+			second := start(t, now, e.open(t), first.caller)
+			second.look()
+			j := second.store.untilState(t, id, webhook.CalledBack)
+			require.Equal(t, 1, j.Claims, "stopping is not the work's fault")
+			require.Equal(t, c.failure, j.Failure)
+			require.EqualValues(t, c.size, j.Result.Size)
 		})
-		id := first.accept(t, to, "echo")
-		<-running
-		require.NoError(t, first.Close())
-		require.Equal(t, webhook.Accepted, first.store.job(t, id).State)
-
-		second := start(t, c, e.open(t), rs.caller(t))
-		second.look()
-		j := second.store.untilState(t, id, webhook.CalledBack)
-		require.Equal(t, 1, j.Claims, "stopping is not the work's fault")
-		require.EqualValues(t, len("hello"), j.Result.Size)
-	})
-}
-
-// The answer's status is there, its body is not, when the orchestrator stops.
-func TestATryIsKeptWhileStopping(t *testing.T) {
-	rs, c, store := newReceivers(t), newClock(), sqliteEngine(t).open(t)
-	to := rs.add(t, func(w http.ResponseWriter, r *http.Request) {
-		w.WriteHeader(404)
-		w.(http.Flusher).Flush()
-		<-r.Context().Done()
-	})
-	cfg := rs.caller(t)
-	answered := make(chan struct{})
-	var looks atomic.Int32
-	cfg.Clock = func() time.Time { // at the start, at the status, at the end
-		if looks.Add(1) == 2 {
-			close(answered)
-		}
-		return c.Now()
 	}
-	p := start(t, c, store, cfg)
-	id := p.accept(t, to, "echo")
-	<-answered
-	require.NoError(t, p.Close())
-	j := store.job(t, id)
-	require.Equal(t, 1, j.Tries)
-	require.Zero(t, j.Lease)
-	tries, err := store.Journal(t.Context(), id)
-	require.NoError(t, err)
-	require.Len(t, tries, 1)
-	require.Equal(t, 404, tries[0].Status)
 }
 
-func TestACallThatWasStoppedIsNoTry(t *testing.T) {
-	rs, c, e := newReceivers(t), newClock(), sqliteEngine(t)
-	seen := make(chan struct{}, 2)
-	to := rs.add(t, func(_ http.ResponseWriter, r *http.Request) {
-		seen <- struct{}{}
-		<-r.Context().Done()
-	})
-	p := start(t, c, e.open(t), rs.caller(t))
-	id := p.accept(t, to, "echo")
-	<-seen
-	require.NoError(t, p.Close())
-	require.Zero(t, p.store.job(t, id).Tries)
-	start(t, c, e.open(t), rs.caller(t))
-	<-seen // at once: there is no lease to wait for
+// Who stops while the receiver has answered, though not to the end, keeps the try; a call that was
+// stopped before is none, and is made again at once: there is no lease to wait for.
+func TestATryIsKeptWhileStopping(t *testing.T) {
+	t.Parallel()
+	for _, answers := range []bool{true, false} {
+		seen, e := make(chan struct{}, 2), sqliteEngine(t)
+		rs, c := newReceivers(t), newClock()
+		to := rs.add(t, func(w http.ResponseWriter, r *http.Request) {
+			if answers {
+				w.WriteHeader(404)
+				w.(http.Flusher).Flush()
+			} else {
+				seen <- struct{}{}
+			}
+			<-r.Context().Done()
+		})
+		cfg := rs.caller(t)
+		var looks atomic.Int32
+		cfg.Clock = func() time.Time { // at the start, at the status, at the end
+			if looks.Add(1) == 2 && answers {
+				seen <- struct{}{}
+			}
+			return c.Now()
+		}
+		p := start(t, c, e.open(t), cfg)
+		id := p.accept(t, to, "echo")
+		<-seen
+		require.NoError(t, p.Close())
+		j := p.store.job(t, id)
+		tries, err := p.store.Journal(t.Context(), id)
+		require.NoError(t, err)
+		require.Zero(t, j.Lease)
+		if answers {
+			require.Equal(t, 1, j.Tries)
+			require.Len(t, tries, 1)
+			require.Equal(t, 404, tries[0].Status)
+			continue
+		}
+		require.Zero(t, j.Tries)
+		start(t, c, e.open(t), rs.caller(t))
+		<-seen
+	}
 }
 
 func TestTwoOrchestratorsDoEachJobOnce(t *testing.T) {
+	t.Parallel()
 	rs, c, e := newReceivers(t), newClock(), postgresEngine(t)
 	c.step = time.Millisecond
 	var mu sync.Mutex
@@ -118,15 +133,25 @@ func TestTwoOrchestratorsDoEachJobOnce(t *testing.T) {
 	for n := range jobs {
 		want[both[n%2].accept(t, to, "echo")] = 1
 	}
-	for both[0].store.ended.Load()+both[1].store.ended.Load() < jobs {
-		settle(t, c, both...)
-	}
+	settle(t, c, func() bool { return both[0].store.ended.Load()+both[1].store.ended.Load() == jobs }, both...)
 	require.Equal(t, want, runs)
 	require.Equal(t, want, calls)
 	for _, j := range doneJobs(t, both[0].store) {
 		require.Equal(t, 1, j.Claims)
 		require.Equal(t, 1, j.Tries)
 	}
+}
+
+// settle waits until something came about, and lets those whose host was busy try again.
+func settle(t *testing.T, c *clock, reached func() bool, all ...*process) {
+	t.Helper()
+	await.True(t, func() bool {
+		c.Advance(100 * time.Millisecond)
+		for _, p := range all {
+			p.tick <- time.Time{}
+		}
+		return reached()
+	})
 }
 
 func doneJobs(t *testing.T, s *watched) []webhook.Job {
@@ -136,37 +161,9 @@ func doneJobs(t *testing.T, s *watched) []webhook.Job {
 	return found
 }
 
-// settle waits for a change, and lets those whose host was busy try again.
-func settle(t *testing.T, c *clock, all ...*process) {
-	t.Helper()
-	c.Advance(100 * time.Millisecond)
-	for _, p := range all {
-		p.tick <- time.Time{}
-	}
-	var other chan struct{}
-	if len(all) > 1 {
-		other = all[1].store.changes
-	}
-	select {
-	case <-all[0].store.changes:
-	case <-other:
-	case <-time.After(10 * time.Millisecond): // all wait for the clock
-	case <-t.Context().Done():
-	}
-}
-
-// settleUntil is settle until something came about.
-func settleUntil(t *testing.T, c *clock, p *process, reached func() bool) {
-	t.Helper()
-	for timeout := time.Now().Add(time.Minute); !reached(); settle(t, c, p) {
-		if time.Now().After(timeout) {
-			t.Fatal("it never came to that")
-		}
-	}
-}
-
 // Who lost a job without noticing writes a result nevertheless: it is nobody's.
 func TestWhoLostAJobLeavesItsResultAlone(t *testing.T) {
+	t.Parallel()
 	onEngines(t, func(t *testing.T, e engine) {
 		rs, c := newReceivers(t), newClock()
 		to, folder := rs.add(t, status(200)), t.TempDir()
@@ -213,6 +210,7 @@ func TestWhoLostAJobLeavesItsResultAlone(t *testing.T) {
 // What a process left that died with its result written but not yet on record
 // goes as soon as the job is begun again.
 func TestWhatADeadClaimWroteGoes(t *testing.T) {
+	t.Parallel()
 	rs, c, store, folder := newReceivers(t), newClock(), sqliteEngine(t).open(t), t.TempDir()
 	to := rs.add(t, status(200))
 	require.NoError(t, store.Add(t.Context(), webhook.Job{
