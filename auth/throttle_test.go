@@ -201,3 +201,7 @@ func TestThrottleWaits(t *testing.T) {
 		require.Equal(t, [2]int{1, 2}, [2]int{addresses, failures})
 	})
 }
+
+func TestMemoryGuessCounter(t *testing.T) {
+	authtest.GuessCounter(t, func(*testing.T) auth.GuessCounter { return auth.NewMemoryGuessCounter() })
+}

@@ -1,12 +1,19 @@
 package gateway
 
 import (
+	"compress/gzip"
 	"context"
 	"errors"
+	"io"
 	"net/netip"
+	"os"
+	"regexp"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/goccy/go-yaml"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"github.com/valyala/fasthttp"
 	"go.uber.org/zap/zapcore"
@@ -165,4 +172,123 @@ func unknownPathHasItsKey(t *testing.T) {
 		require.Equal(t, 1, sessions.asked, "what was found is not looked for again")
 		require.Zero(t, sessions.within)
 	}
+}
+
+// TestMistakesAreCured sends what integrators get wrong (testdata/mistakes.yaml), and looks for
+// what cures it: in the answer alone, which is its body and the titles of its links.
+func TestMistakesAreCured(t *testing.T) {
+	t.Parallel()
+	h := newLongFixture(t)
+	demo := h.as("demo")
+	const order = `"contact_id":1,"kind":"workshop","order_status":"open","order_date":"2026-07-01"`
+	text, err := os.ReadFile("testdata/mistakes.yaml")
+	require.NoError(t, err)
+	var mistakes []struct {
+		What, Send, Body, Cure string
+		Headers                []string
+	}
+	require.NoError(t, yaml.Unmarshal(text, &mistakes))
+	require.Greater(t, len(mistakes), 60)
+	placeholders := strings.NewReplacer("<order>", order, "<key>", keyAll, "<501 records>", recordsOf(strings.Repeat("{},", 500)+"{}"))
+	for _, m := range mistakes {
+		who := demo
+		if len(m.Headers) > 0 && m.Headers[0] == "token" {
+			who, m.Headers = visitor{h.fixture, placeholders.Replace(m.Headers[1])}, m.Headers[2:]
+		}
+		method, target, _ := strings.Cut(m.Send, " ")
+		a := who.ask(method, target, placeholders.Replace(m.Body), m.Headers...)
+		require.GreaterOrEqual(t, a.status, 400, "%s: %s", m.What, a.body)
+		told := strings.ReplaceAll(a.head("Link"), `\"`, `"`)
+		assert.Contains(t, a.body+told, m.Cure, m.What)
+	}
+}
+
+// TestHelpIsLinked tells of several errors what to do about the first of each reason, in a
+// header that a program can read.
+func TestHelpIsLinked(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	for _, e := range h.catalogue.Entries() {
+		require.Regexp(t, `^[ -~]+$`, e.Cure, e.Reason)
+	}
+	demo := h.as("demo")
+	a := demo.ask("POST", "/order", `{"colour":"red","size":1,"order_date":"soon","kind":"repair"}`)
+	var linked []string
+	for _, link := range regexp.MustCompile(`errors#(\w+)>`).FindAllStringSubmatch(a.head("Link"), -1) {
+		linked = append(linked, link[1])
+	}
+	require.Equal(t, []string{"field_not_in_model", "field_required", "timestamp_invalid"}, linked)
+	require.Contains(t, a.head("Link"), `<https://api.example.nl/webservice_v2/errors#timestamp_invalid>; rel="help"; title="Send 2026-07-01T10:00:00Z`)
+	require.Less(t, len(a.head("Link")), 3<<10)
+	require.Empty(t, demo.ask("GET", "/order/1", "").head("Link"))
+}
+
+func TestUnchanged(t *testing.T) {
+	const byVersion, byContent = `"aaaaaa-2.k3x"`, `"aaaaaa.00112233445566778899aabb"`
+	for _, c := range []struct {
+		list, etag string
+		want       bool
+	}{
+		{`"aaaaaa-2.k3x"`, byVersion, true},
+		{`"bbbbbb-2.k3x"`, byVersion, true}, // read under another model
+		{`"x", "bbbbbb-2.k3x"`, byVersion, true},
+		{`*`, byVersion, true},
+		{`"aaaaaa-1.k3x"`, byVersion, false},
+		{`"bbbbbb-2.k3y"`, byVersion, false},
+		{`W/"aaaaaa-2.k3x"`, byVersion, false},
+		{`W/aaaa-2.k3x"`, byVersion, false},
+		{`-2.k3x"`, byVersion, false},
+		{``, byVersion, false},
+		{byContent, byContent, true},
+		{`"bbbbbb.00112233445566778899aabb"`, byContent, false}, // which may be of other fields
+	} {
+		require.Equal(t, c.want, unchanged(c.list, c.etag), "%s of %s", c.list, c.etag)
+	}
+}
+
+// TestListsAreCompressed from 1 KiB on, for who takes that.
+func TestListsAreCompressed(t *testing.T) {
+	t.Parallel()
+	demo := newFixture(t).as("demo")
+	const list = "/country?page_size=50"
+	plain := demo.ask("GET", list, "")
+	require.Equal(t, 200, plain.status)
+	require.Greater(t, len(plain.body), 1024)
+	for accept, coding := range map[string]string{"": "", "identity": "", "gzip;q=0": "", "gzip": "gzip", "br": "br", "br, gzip;q=0": "br", "deflate, gzip, br": "gzip"} {
+		a := demo.ask("GET", list, "", "Accept-Encoding", accept)
+		require.Equal(t, coding, a.head("Content-Encoding"), accept)
+		require.Equal(t, "Accept-Encoding", a.head("Vary"), accept)
+		body := a.body
+		switch coding {
+		case "gzip":
+			body = unzipped(t, a.body)
+		case "br":
+			all, err := fasthttp.AppendUnbrotliBytes(nil, []byte(a.body))
+			require.NoError(t, err)
+			body = string(all)
+		}
+		require.Equal(t, plain.body, body, accept)
+		require.True(t, coding == "" || len(a.body) < len(plain.body)/2, accept)
+	}
+	small := demo.ask("GET", "/country?page_size=1&fields=id", "", "Accept-Encoding", "gzip")
+	require.Equal(t, 200, small.status)
+	require.Empty(t, small.head("Content-Encoding"), "it is small")
+	require.Equal(t, "Accept-Encoding", small.head("Vary"))
+	for _, query := range []string{"/country?page=0", "/country?colour=1"} {
+		a := demo.ask("GET", query, "", "Accept-Encoding", "gzip")
+		require.Equal(t, 400, a.status)
+		require.Empty(t, a.head("Vary"), "no refusal says that there is a list")
+	}
+	one := demo.ask("GET", "/country/528", "", "Accept-Encoding", "gzip")
+	require.Empty(t, one.head("Vary")+one.head("Content-Encoding"))
+	require.Equal(t, 304, demo.ask("GET", "/country/528", "", "Accept-Encoding", "gzip", "If-None-Match", one.head("ETag")).status)
+}
+
+func unzipped(t *testing.T, packed string) string {
+	t.Helper()
+	r, err := gzip.NewReader(strings.NewReader(packed))
+	require.NoError(t, err)
+	all, err := io.ReadAll(r)
+	require.NoError(t, err)
+	return string(all)
 }

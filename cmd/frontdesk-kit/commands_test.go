@@ -3,15 +3,23 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/backend/backendtest"
+	sqlforeign "frontdesk/backend/legacy/foreigntest"
 	"frontdesk/backend/legacy/legacytest"
+	"frontdesk/backend/remote/foreigntest"
+	"frontdesk/backend/remote/remotetest"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
 )
@@ -170,4 +178,119 @@ func TestHelp(t *testing.T) {
 	}
 	version, _ := runs(t, 0, "--version")
 	require.Equal(t, desk.Version()+"\n", version)
+}
+
+// TestMapCheckService compares with Garage Cloud, and asks it for nothing but
+// reads.
+func TestMapCheckService(t *testing.T) {
+	var mutex sync.Mutex
+	asked := map[string]bool{}
+	garage := remotetest.NewJSON(remotetest.Options{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mutex.Lock()
+		asked[r.Method+" "+strings.Split(r.URL.Path, "/")[1]] = true
+		mutex.Unlock()
+		garage.ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	t.Setenv("GARAGE_URL", server.URL)
+	t.Setenv("GARAGE_SECRET", remotetest.ClientSecret)
+	const file = "../../backend/remote/testdata/garagecloud.yaml"
+	out, _ := runs(t, 0, "map", "check", "--sheet", file, "--client", "1:garage-noord")
+	require.Regexp(t, `\ncontact: all \d+ record\(s\), of 1 client\(s\)\n`, out)
+	require.Equal(t, map[string]bool{"POST oauth": true, "GET v3": true}, asked)
+
+	runs(t, 0, "map", "check", "--sheet", file, "--client", "1:garage-noord", "--other", "2:garage-zuid")
+	require.Equal(t, map[string]bool{"POST oauth": true, "GET v3": true}, asked, "the other client is read as, too")
+	_, stderr := runs(t, 2, "map", "check", "--sheet", file, "--write")
+	require.Contains(t, stderr, "--client")
+	code, out, _ := cli("", "map", "check", "--sheet", file, "--client", "1:garage-noord", "--write")
+	require.Contains(t, []int{0, 1}, code, out)
+	require.True(t, asked["POST v3"], "%v", asked)
+	require.NotContains(t, out, "write.left", "what was made is removed again")
+	require.Contains(t, out, "order: order_status was written in a new record and not changed in it")
+
+	_, stderr = runs(t, 2, "map", "check", "--sheet", file, "--client", "x")
+	require.Contains(t, stderr, "--client x: expected a number")
+}
+
+// TestMapCheckOfKeptClients: where clients are texts the flags name them as the service does.
+func TestMapCheckOfKeptClients(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if r.URL.Path != "/c" {
+			_, _ = io.WriteString(w, `{"id": 1, "org": "6f1e", "name": "A"}`)
+			return
+		}
+		_, _ = io.WriteString(w, `[{"id": 1, "org": "6f1e", "name": "A"}, {"id": 2, "org": "77aa", "name": "B"}]`)
+	}))
+	defer server.Close()
+	t.Setenv("URL", server.URL)
+	file := filepath.Join(t.TempDir(), "sheet.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(`format: 2
+source: {http: {url: "${URL}"}}
+keep: keep.db
+client: org
+accounts: {clients: kept, users: []}
+resources:
+  contact: {path: /c, key: id, operations: {only: [get, list]}, fields: {kind: {constant: person}, name: name}}
+`), 0o600))
+	out, _ := runs(t, 0, "map", "check", "--sheet", file, "--client", "6f1e", "--other", "77aa")
+	require.Contains(t, out, "\ncontact: all 2 record(s), of 2 client(s)\n")
+	require.Contains(t, out, "\n0 error(s), 0 warning(s), 0 note(s)\n")
+	_, stderr := runs(t, 2, "map", "check", "--sheet", file)
+	require.Contains(t, stderr, "expected --client, what the service calls the client, or --username")
+}
+
+// journey is the way from a system that nobody here wrote to a gateway that is proved: a
+// draft of a database, the finished sheet, a check, and the conformance suite.
+type journey struct {
+	driver      string
+	init        []string
+	check       []string
+	sheet       string
+	exceptions  string // "" for none
+	login       backendtest.Login
+	other       backendtest.Login
+	environment map[string]string
+}
+
+// TestForeignJourneys goes all of the way.
+func TestForeignJourneys(t *testing.T) {
+	t.Run("pocketbase", func(t *testing.T) {
+		s := foreigntest.Shop(t)
+		login := func(name string) backendtest.Login {
+			return backendtest.Login{Username: name + "@example.com", Password: foreigntest.Password}
+		}
+		journey{
+			driver: "remote", check: []string{"--client", "1:noord", "--other", "2:zuid", "--username", "noord@example.com"},
+			sheet: rig.RemoteSheets(t, "shop.yaml"), login: login("noord"), other: login("zuid"),
+			environment: map[string]string{"SERVICE_URL": s.URL, "SERVICE_TOKEN": s.Token, "SERVICE_USER": foreigntest.Superuser, "SERVICE_PASSWORD": foreigntest.Password, "FRONTDESK_PASSWORD": foreigntest.Password},
+		}.run(t)
+	})
+	t.Run("northwind", func(t *testing.T) {
+		s := sqlforeign.Northwind(t)
+		journey{
+			driver: "legacy", init: []string{"--engine", "postgres"}, sheet: s.Sheet, exceptions: filepath.Join(filepath.Dir(s.Sheet), "exceptions.yaml"),
+			login: backendtest.Login{Username: "nancy", Password: "not-a-secret-1"},
+			check: []string{"--username", "nancy"}, environment: map[string]string{"DATABASE_DSN": s.DSN, "FRONTDESK_PASSWORD": "not-a-secret-1"},
+		}.run(t)
+	})
+}
+
+func (j journey) run(t *testing.T) *backendtest.Report {
+	for name, value := range j.environment {
+		t.Setenv(name, value)
+	}
+	if j.init != nil {
+		_, _ = runs(t, 0, append([]string{"map", "init", "--out", filepath.Join(t.TempDir(), "draft.yaml")}, j.init...)...)
+	}
+	out, _ := runs(t, 0, append([]string{"map", "check", "--sheet", j.sheet}, j.check...)...)
+	require.Contains(t, out, "\n0 error(s), ", out)
+	require.NotRegexp(t, `(?m)^warnings: `, out)
+	o := backendtest.Options{Login: j.login, Other: j.other}
+	if j.exceptions != "" {
+		o.Exceptions = readExceptions(t, j.exceptions)
+	}
+	return conformSystem(t, j.driver, j.sheet, o)
 }
