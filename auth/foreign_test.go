@@ -10,13 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/auth"
+	"frontdesk/cmd/frontdesk/rig/must"
 )
 
 func foreign(t testing.TB, list ...auth.ForeignHash) *auth.ForeignHashes {
 	t.Helper()
-	f, err := auth.NewForeignHashes(auth.NewHasher(), list)
-	require.NoError(t, err)
-	return f
+	return must.Have(auth.NewForeignHashes(auth.NewHasher(), list))(t)
 }
 
 // everyForm are all the algorithms that can stand beside each other.
@@ -47,8 +46,7 @@ func TestForms(t *testing.T) {
 					f = ours
 				}
 				for password, want := range map[string]bool{password: true, "x" + password: false, "": false, password[1:]: false} {
-					got, err := f.Verify(t.Context(), password, stored, salts)
-					require.NoError(t, err)
+					got := must.Have(f.Verify(t.Context(), password, stored, salts))(t)
 					require.Equal(t, want, got, password)
 				}
 				got, err := f.Verify(t.Context(), password, stored[:3]+swap(stored[3:]), salts)
@@ -58,8 +56,7 @@ func TestForms(t *testing.T) {
 				require.ErrorIs(t, err, auth.ErrStoredHash)
 				require.False(t, ok || strings.Contains(err.Error(), stored) || strings.Contains(err.Error(), "aaaa"))
 			case "locked":
-				ok, err := others.Verify(t.Context(), password, stored, salts)
-				require.NoError(t, err)
+				ok := must.Have(others.Verify(t.Context(), password, stored, salts))(t)
 				require.False(t, ok)
 			}
 		})
@@ -106,8 +103,7 @@ func TestSchemesOrderOfSaltAndPassword(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.hash.Algorithm = auth.MD5
-			got, err := foreign(t, tt.hash).Verify(t.Context(), tt.password, abc, map[string]string{"S": tt.salt})
-			require.NoError(t, err)
+			got := must.Have(foreign(t, tt.hash).Verify(t.Context(), tt.password, abc, map[string]string{"S": tt.salt}))(t)
 			require.Equal(t, tt.want, got)
 		})
 	}
@@ -121,8 +117,7 @@ func TestSchemesReadOnlyWhatIsConfigured(t *testing.T) {
 	h := auth.NewHasher()
 	ours, err := h.Hash(t.Context(), "geheim")
 	require.NoError(t, err)
-	got, err := foreign(t).Verify(t.Context(), "geheim", ours, nil)
-	require.NoError(t, err)
+	got := must.Have(foreign(t).Verify(t.Context(), "geheim", ours, nil))(t)
 	require.True(t, got, "our own where nothing is said")
 }
 
@@ -162,13 +157,11 @@ func TestEverybodyCostsTheSame(t *testing.T) {
 	configured, err := spent("geheim", "")
 	require.NoError(t, err)
 	require.Positive(t, configured)
-	want, err := spent("geheim", "$2a$08$"+rest)
-	require.NoError(t, err)
+	want := must.Have(spent("geheim", "$2a$08$"+rest))(t)
 	require.Equal(t, configured<<4, want, "of four more rounds of doubling")
 	for _, stored := range []string{"", "*", cheap, "$P$5nobodys." + rest[:22], "$2a$08$" + rest} {
 		for _, password := range []string{"geheim", "abc", "", strings.Repeat("x", 5000)} {
-			work, err := spent(password, stored)
-			require.NoError(t, err)
+			work := must.Have(spent(password, stored))(t)
 			require.InDelta(t, want, work, float64(want/2), "%q of %.5s", stored, password)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/auth"
+	"frontdesk/cmd/frontdesk/rig/must"
 )
 
 func TestKeyAddresses(t *testing.T) {
@@ -57,9 +58,7 @@ func sum(s string) [32]byte { return sha256.Sum256([]byte(s)) }
 
 func ring(t *testing.T, keys ...auth.Key) *auth.Keyring {
 	t.Helper()
-	r, err := auth.NewKeyring(keys, nil)
-	require.NoError(t, err)
-	return r
+	return must.Have(auth.NewKeyring(keys, nil))(t)
 }
 
 func TestKeyringFind(t *testing.T) {

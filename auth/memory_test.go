@@ -14,6 +14,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/auth/authtest"
+	"frontdesk/cmd/frontdesk/rig/must"
 )
 
 func TestMemory(t *testing.T) {
@@ -102,22 +103,17 @@ func TestMemoryLimitsMidnight(t *testing.T) {
 		{"Asia/Beirut", "2022-03-26T12:00:00+02:00", "2022-03-27T01:00:00+03:00"},
 		{"UTC", "2026-02-28T12:00:00Z", "2026-03-01T00:00:00Z"},
 	} {
-		zone, err := time.LoadLocation(c.zone)
-		require.NoError(t, err)
-		now, err := time.Parse(time.RFC3339, c.at)
-		require.NoError(t, err)
-		ends, err := time.Parse(time.RFC3339, c.ends)
-		require.NoError(t, err)
+		zone := must.Have(time.LoadLocation(c.zone))(t)
+		now := must.Have(time.Parse(time.RFC3339, c.at))(t)
+		ends := must.Have(time.Parse(time.RFC3339, c.ends))(t)
 		m, key := auth.NewMemoryLimits(zone), &auth.Key{Name: "shop", Bounds: auth.Bounds{PerDay: 1}}
-		s, err := m.Take(t.Context(), key, 1, now)
-		require.NoError(t, err)
+		s := must.Have(m.Take(t.Context(), key, 1, now))(t)
 		require.Equal(t, ends.Sub(now), s.Rooms[auth.DayBound].More, c.at)
 		for _, moment := range []struct {
 			time.Time
 			refused auth.Bound
 		}{{ends.Add(-1), auth.DayBound}, {ends, auth.NoBound}} {
-			s, err = m.Take(t.Context(), key, 1, moment.Time)
-			require.NoError(t, err)
+			s = must.Have(m.Take(t.Context(), key, 1, moment.Time))(t)
 			require.Equal(t, moment.refused, s.Refused, "%s %s", c.at, moment.Time)
 		}
 	}
@@ -129,9 +125,7 @@ func TestMemoryLimitsLetsGo(t *testing.T) {
 	m := auth.NewMemoryLimits(time.UTC)
 	now := time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 	take := func(name string, b auth.Bounds, client int64) auth.Standing {
-		s, err := m.Take(context.Background(), &auth.Key{Name: name, Bounds: b}, client, now)
-		require.NoError(t, err)
-		return s
+		return must.Have(m.Take(context.Background(), &auth.Key{Name: name, Bounds: b}, client, now))(t)
 	}
 	rate := auth.Bounds{Rate: auth.Rate{PerSecond: 1, Burst: 2}, Concurrent: 1}
 	slot := take("running", rate, -1).Slot

@@ -17,6 +17,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/auth/authtest"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/mapping"
 )
 
@@ -72,7 +73,7 @@ func openResetDesk(t *testing.T, accounts auth.Accounts, mailer auth.Mailer) *re
 	memory := auth.NewMemory(d.clock.Now)
 	core, logs := observer.New(zap.DebugLevel)
 	d.logs = logs
-	resets, err := auth.NewResets(auth.ResetsConfig{
+	resets := must.Have(auth.NewResets(auth.ResetsConfig{
 		Accounts: accounts,
 		Hasher:   auth.NewHasher(),
 		Sessions: memory,
@@ -81,8 +82,7 @@ func openResetDesk(t *testing.T, accounts auth.Accounts, mailer auth.Mailer) *re
 		Clock:    d.clock.Now,
 		Random:   rand.Reader,
 		Log:      zap.New(core),
-	})
-	require.NoError(t, err)
+	}))(t)
 	d.Resets = resets
 	t.Cleanup(func() {
 		require.NoError(t, resets.Close())
@@ -116,8 +116,7 @@ func (d *resetDesk) mailed(t *testing.T, username string) string {
 // requireSet requires anna to have that password.
 func (d *resetDesk) requireSet(t *testing.T, password string) {
 	t.Helper()
-	set, err := auth.NewHasher().Verify(t.Context(), password, d.accounts.hashes["anna"])
-	require.NoError(t, err)
+	set := must.Have(auth.NewHasher().Verify(t.Context(), password, d.accounts.hashes["anna"]))(t)
 	require.True(t, set)
 }
 

@@ -22,6 +22,7 @@ import (
 	"frontdesk/auth/authtest"
 	"frontdesk/auth/redis/redistest"
 	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/cmd/frontdesk/rig/must"
 )
 
 // pythonWithServer returns a Python that has the mail server (Debian:
@@ -45,8 +46,7 @@ func startServer(t *testing.T, python string, mode ...string) (address string, l
 	t.Helper()
 	server := exec.Command(python, append([]string{"testdata/smtpd.py"}, mode...)...)
 	server.Stderr = os.Stderr
-	out, err := server.StdoutPipe()
-	require.NoError(t, err)
+	out := must.Have(server.StdoutPipe())(t)
 	require.NoError(t, server.Start())
 	t.Cleanup(func() {
 		_ = server.Process.Kill()
@@ -63,9 +63,7 @@ func smtpMailer(t *testing.T, url string, roots *x509.CertPool) *auth.SMTPMailer
 	if roots != nil {
 		config.TLS = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
 	}
-	m, err := auth.NewSMTPMailer(config)
-	require.NoError(t, err)
-	return m
+	return must.Have(auth.NewSMTPMailer(config))(t)
 }
 
 func TestForeignSMTPMailer(t *testing.T) {
@@ -156,24 +154,19 @@ func TestFolderMailer(t *testing.T) {
 	}
 	all.Wait()
 
-	entries, err := os.ReadDir(folder)
-	require.NoError(t, err)
+	entries := must.Have(os.ReadDir(folder))(t)
 	require.Len(t, entries, 10)
 	for _, entry := range entries {
 		require.Equal(t, ".eml", filepath.Ext(entry.Name()))
-		info, err := entry.Info()
-		require.NoError(t, err)
+		info := must.Have(entry.Info())(t)
 		require.Equal(t, os.FileMode(0o600), info.Mode())
-		text, err := os.ReadFile(filepath.Join(folder, entry.Name()))
-		require.NoError(t, err)
+		text := must.Have(os.ReadFile(filepath.Join(folder, entry.Name())))(t)
 		require.Contains(t, string(text), "x?reset=abc\r\n", "the link is in one piece")
-		letter, err := mail.ReadMessage(strings.NewReader(string(text)))
-		require.NoError(t, err)
+		letter := must.Have(mail.ReadMessage(strings.NewReader(string(text))))(t)
 		require.Equal(t, "<anna@example.nl>", letter.Header.Get("To"))
 		require.Equal(t, `"Example" <noreply@example.nl>`, letter.Header.Get("From"))
 		require.Regexp(t, `^<[0-9a-f]{32}@example\.nl>$`, letter.Header.Get("Message-Id"))
-		date, err := letter.Header.Date()
-		require.NoError(t, err)
+		date := must.Have(letter.Header.Date())(t)
 		require.Equal(t, clock.Now().Unix(), date.Unix())
 	}
 }
@@ -185,8 +178,7 @@ func TestFolderMailerRefuses(t *testing.T) {
 	m, err := auth.NewFolderMailer(folder, "noreply@example.nl", authtest.NewClock().Now, rand.Reader)
 	require.NoError(t, err)
 	require.Error(t, m.Send(t.Context(), auth.Mail{To: "anna@example.nl\r\nBcc: eve@example.nl"}))
-	entries, err := os.ReadDir(folder)
-	require.NoError(t, err)
+	entries := must.Have(os.ReadDir(folder))(t)
 	require.Empty(t, entries)
 }
 

@@ -12,6 +12,7 @@ import (
 	"frontdesk/backend"
 	"frontdesk/backend/idstore"
 	"frontdesk/backend/sqlrecord"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/cmd/frontdesk/rig/search"
 	"frontdesk/mapping"
 )
@@ -76,11 +77,9 @@ func keptBy(t *testing.T) func(keptCall) keptAnswer {
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
 	start, now, known, one := time.UnixMilli(0), 0, map[keptCall]keptAnswer{}, auth.Client{ID: 1}
 	at := func(n int) time.Time { return start.Add(time.Duration(n) * backend.StoredAnswerLife / 2) }
-	store, err := idstore.Open(t.Context(), db, idstore.Options{Now: func() time.Time { return at(now) }})
-	require.NoError(t, err)
+	store := must.Have(idstore.Open(t.Context(), db, idstore.Options{Now: func() time.Time { return at(now) }}))(t)
 	exec := func(sql string, args ...mapping.Value) {
-		_, err := sqlrecord.Change(t.Context(), db, sql, args...)
-		require.NoError(t, err)
+		must.Have(sqlrecord.Change(t.Context(), db, sql, args...))(t)
 	}
 	return func(c keptCall) (a keptAnswer) {
 		if a, is := known[c]; is {

@@ -10,6 +10,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/mapping"
 )
 
@@ -61,11 +62,8 @@ func (f *fixed) Write(_ context.Context, do func(backend.Tx) error) error { retu
 // read reads a body of a resource of the built-in model.
 func read(t *testing.T, resource, text string) *mapping.Body {
 	t.Helper()
-	model, err := loadModel()
-	require.NoError(t, err)
-	b, err := mapping.DecodeBody(model.Resource(resource), []byte(text), time.UTC)
-	require.NoError(t, err)
-	return b
+	model := must.Have(loadModel())(t)
+	return must.Have(mapping.DecodeBody(model.Resource(resource), []byte(text), time.UTC))(t)
 }
 
 // TestAnswersOfDrivers: whatever driver it comes from, and by whatever door, a record

@@ -13,6 +13,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/mapping"
 )
 
@@ -28,14 +29,11 @@ func TestMain(m *testing.M) {
 // newClient is a Client of a driver with the built-in model.
 func newClient(t testing.TB, d backend.Driver, o backend.Options) *backend.Client {
 	t.Helper()
-	model, err := loadModel()
-	require.NoError(t, err)
+	model := must.Have(loadModel())(t)
 	if o.Timeout == 0 {
 		o.Timeout = time.Minute
 	}
-	c, err := backend.NewClient(d, model, o)
-	require.NoError(t, err)
-	return c
+	return must.Have(backend.NewClient(d, model, o))(t)
 }
 
 // scripted is an administration whose every Get is answered by a function: what

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/config"
 )
 
@@ -24,8 +25,7 @@ func changed(t *testing.T, from, to string) (lines []string) {
 	}}
 	var both [2]*config.Config
 	for i, text := range []string{from, to} {
-		c, err := config.Parse("frontdesk.yaml", []byte(text), known)
-		require.NoError(t, err)
+		c := must.Have(config.Parse("frontdesk.yaml", []byte(text), known))(t)
 		both[i] = c
 	}
 	for _, c := range config.Changes(both[0], both[1]) {
@@ -100,12 +100,6 @@ func TestChanges(t *testing.T) {
 	require.Empty(t, changed(t, from, strings.Replace(from, `["GET /order", "GET /vehicle"]`, `["GET /vehicle", "GET /order"]`, 1)), "the order of an allowlist means nothing")
 }
 
-// must ends the test at the first error.
-func must(t *testing.T, errs ...error) {
-	t.Helper()
-	require.NoError(t, errors.Join(errs...))
-}
-
 // TestChangedSinceProblems: of files that are wrong only a change of theirs is one, not
 // that they are wrong still.
 func TestChangedSinceProblems(t *testing.T) {
@@ -137,7 +131,7 @@ func TestLoadIsOfOneMoment(t *testing.T) {
 	}
 	keys := filepath.Join(f.dir, "keys.d")
 	turn := func(version string) {
-		must(t, os.Symlink("keys."+version, keys+".new"), os.Rename(keys+".new", keys))
+		require.NoError(t, errors.Join(os.Symlink("keys."+version, keys+".new"), os.Rename(keys+".new", keys)))
 	}
 	turn("1")
 	each := func() {} // while the first of the included files is read, and the second is not yet
@@ -186,10 +180,8 @@ func TestDifferences(t *testing.T) {
 		Env:       func(string) (string, bool) { return "canary-of-a-variable", true },
 	}
 	read := func(text string) (settings []config.Setting) {
-		c, err := config.Parse("frontdesk.yaml", []byte("backend: {dsn: 'postgres://u:canary@db/x'}\n"+text), known)
-		require.NoError(t, err)
-		sent, err := json.Marshal(c.Settings())
-		require.NoError(t, err)
+		c := must.Have(config.Parse("frontdesk.yaml", []byte("backend: {dsn: 'postgres://u:canary@db/x'}\n"+text), known))(t)
+		sent := must.Have(json.Marshal(c.Settings()))(t)
 		require.NotContains(t, string(sent), "canary")
 		require.NotContains(t, string(sent), hash)
 		require.NoError(t, json.Unmarshal(sent, &settings))

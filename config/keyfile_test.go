@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/config"
 	"frontdesk/config/strictyaml"
 )
@@ -52,8 +53,7 @@ var amsterdam, _ = time.LoadLocation("Europe/Amsterdam")
 // TestKeyFile writes a file anew, and nothing that it says is lost: no setting, no variable,
 // no secret, no comment at the beginning.
 func TestKeyFile(t *testing.T) {
-	file, err := config.ReadKeyFile([]byte(wholeKey), amsterdam)
-	require.NoError(t, err)
+	file := must.Have(config.ReadKeyFile([]byte(wholeKey), amsterdam))(t)
 	require.Equal(t, wholeKey, file.String())
 	require.Equal(t, time.Date(2026, 12, 6, 0, 0, 0, 0, amsterdam), file.Key.Hashes[0].Expires.Time, "dates are resolved")
 	require.EqualValues(t, "${HOOK_SECRET}", file.Key.WebhookSecret[0])

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/config"
 
 	"github.com/stretchr/testify/require"
@@ -119,7 +120,5 @@ func BenchmarkLoad(b *testing.B) {
 
 func mustLoad(t testing.TB, loader *config.Loader) *config.Config {
 	t.Helper()
-	c, err := loader.Load()
-	require.NoError(t, err)
-	return c
+	return must.Have(loader.Load())(t)
 }

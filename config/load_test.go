@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/config"
 	"frontdesk/config/strictyaml"
 )
@@ -55,16 +56,14 @@ func TestBad(t *testing.T) {
 			if *update {
 				require.NoError(t, os.WriteFile(golden, []byte(got), 0o644))
 			}
-			want, err := os.ReadFile(golden)
-			require.NoError(t, err)
+			want := must.Have(os.ReadFile(golden))(t)
 			assert.Empty(t, cmp.Diff(string(want), got), "problems (-want +got)")
 		})
 	}
 }
 
 func TestParseOfNothingIsTheDefault(t *testing.T) {
-	c, err := config.Parse("empty.yaml", []byte("api_keys: []\n"), known)
-	require.NoError(t, err)
+	c := must.Have(config.Parse("empty.yaml", []byte("api_keys: []\n"), known))(t)
 	assert.Empty(t, cmp.Diff(config.Default(), c, comparable), "config (-default +got)")
 	assert.Equal(t, "http://127.0.0.1:8080/webservice_v2", c.Server.BaseURL())
 }
@@ -77,8 +76,7 @@ var comparable = cmp.Options{
 }
 
 func TestLoadContract(t *testing.T) {
-	got, err := config.Load("testdata/contract.yaml", known)
-	require.NoError(t, err)
+	got := must.Have(config.Load("testdata/contract.yaml", known))(t)
 	want := config.Default()
 	want.Server.PublicURL, want.Server.Vendor = "https://api.example.nl/webservice_v2", "Example"
 	want.Webhooks.AllowHosts, want.Callbacks = []string{}, []config.Rule{}
@@ -94,8 +92,7 @@ func TestLoadContract(t *testing.T) {
 }
 
 func TestLoadFull(t *testing.T) {
-	got, err := config.Load("testdata/full.yaml", known)
-	require.NoError(t, err)
+	got := must.Have(config.Load("testdata/full.yaml", known))(t)
 	london := config.Zone{}
 	require.NoError(t, london.UnmarshalText([]byte("Europe/London")))
 	reading := []config.Rule{{"GET", "/order"}, {"*", "/vehicle"}, {"GET", "/*"}}
@@ -143,8 +140,7 @@ func TestLoadWithoutFile(t *testing.T) {
 
 func TestParseLooksInTheEnvironment(t *testing.T) {
 	t.Setenv("FRONTDESK_TEST_VENDOR", "Example")
-	c, err := config.Parse("a.yaml", []byte("server: {vendor: \"${FRONTDESK_TEST_VENDOR}\"}"), config.Known{Endpoints: known.Endpoints})
-	require.NoError(t, err)
+	c := must.Have(config.Parse("a.yaml", []byte("server: {vendor: \"${FRONTDESK_TEST_VENDOR}\"}"), config.Known{Endpoints: known.Endpoints}))(t)
 	assert.Equal(t, "Example", c.Server.Vendor)
 }
 
@@ -231,7 +227,7 @@ func TestUnreadableFolder(t *testing.T) {
 			f := newFolder(t, map[string]string{"frontdesk.yaml": "include: [\"" + pattern + "\"]\n"})
 			loader := f.loader()
 			mustLoad(t, loader)
-			must(t, spoil(f.dir))
+			require.NoError(t, spoil(f.dir))
 			_, err := loader.Load()
 			require.Error(t, err)
 			assert.Equal(t, f.dir+"/frontdesk.yaml:1:11: include[0]: found \""+pattern+"\", and a folder of it cannot be read: "+name+" [include-unreadable]", err.Error())

@@ -2,6 +2,7 @@ package config_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/config"
 	"frontdesk/config/schema/schematest"
 )
@@ -37,7 +39,7 @@ func TestEveryRuleIsTried(t *testing.T) {
 	}
 	files, err := filepath.Glob("testdata/*.bad.txt")
 	ofCheck, wrong := filepath.Glob("../cmd/frontdesk/testdata/check/*.bad.txt")
-	must(t, err, wrong)
+	require.NoError(t, errors.Join(err, wrong))
 	for _, file := range append(files, ofCheck...) {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
@@ -55,14 +57,12 @@ func TestEveryRuleIsTried(t *testing.T) {
 
 // TestDocumentedConfiguration is right, and what it says of defaults is so.
 func TestDocumentedConfiguration(t *testing.T) {
-	doc, err := os.ReadFile("../docs/configuration.md")
-	require.NoError(t, err)
+	doc := must.Have(os.ReadFile("../docs/configuration.md"))(t)
 	_, example, _ := strings.Cut(string(doc), "```yaml\n")
 	example, _, _ = strings.Cut(example, "```")
 	withSecret := known
 	withSecret.Env = func(string) (string, bool) { return "hush", true }
-	c, err := config.Parse("example.yaml", []byte(example), withSecret)
-	require.NoError(t, err)
+	c := must.Have(config.Parse("example.yaml", []byte(example), withSecret))(t)
 	assert.Len(t, c.APIKeys, 1)
 	defaults := config.Default()
 	c.APIKeys, c.Include = nil, nil
@@ -156,8 +156,7 @@ func TestSchemaFileIsUpToDate(t *testing.T) {
 
 func TestConfigurationsFitTheSchema(t *testing.T) {
 	s := schematest.Compile(t, config.SchemaID, config.Schema())
-	files, err := filepath.Glob("testdata/*.yaml")
-	require.NoError(t, err)
+	files := must.Have(filepath.Glob("testdata/*.yaml"))(t)
 	fit := 0
 	for _, file := range files {
 		if strings.HasSuffix(file, ".bad.yaml") {
@@ -199,8 +198,7 @@ func TestBaseURL(t *testing.T) {
 
 func TestSecretIsNotSeen(t *testing.T) {
 	backend := config.Backend{DSN: "hush"}
-	encoded, err := json.Marshal(backend)
-	require.NoError(t, err)
+	encoded := must.Have(json.Marshal(backend))(t)
 	seen := string(encoded) + fmt.Sprint(backend.DSN) + backend.DSN.String()
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
 		seen += fmt.Sprintf(verb, backend) + fmt.Sprintf(verb, []config.Secret{"hush"})

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/backend"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/gateway/webhook"
 	"frontdesk/gateway/webhook/jobstore"
 	"frontdesk/gateway/webhook/webhooktest"
@@ -41,8 +42,7 @@ func newLongFixture(t *testing.T, long ...Grant) *longFixture {
 		var err error
 		jobs, err = jobstore.Open(t.Context(), f.store.Database())
 		require.NoError(t, err)
-		files, err := webhook.OpenFiles(filepath.Join(t.TempDir(), "results"))
-		require.NoError(t, err)
+		files := must.Have(webhook.OpenFiles(filepath.Join(t.TempDir(), "results")))(t)
 		callbacks = &Callbacks{
 			Links: webhook.NewLinks(jobs, f.clock.Now, o.Log), Results: files, Timeout: time.Minute, Long: func(g Grant) bool { return slices.Contains(long, g) },
 			Rules: webhook.Rules{AllowHosts: []string{"127.0.0.1"}, Ports: []uint16{443, webhooktest.Port(t, server)}},
@@ -83,8 +83,7 @@ func waiting(t *testing.T, pages map[string]backend.ChangesPage) (h *longFixture
 	user, err := h.store.FindUser(t.Context(), "demo")
 	require.NoError(t, err)
 	job = func(after string, until time.Time) webhook.Job {
-		data, err := json.Marshal(storedWait{After: after, Until: until})
-		require.NoError(t, err)
+		data := must.Have(json.Marshal(storedWait{After: after, Until: until}))(t)
 		return webhook.Job{ID: "j", Owner: webhook.Owner{Key: "all", User: user}, Work: webhook.Work{Kind: changesWork, Data: data}}
 	}
 	return h, job, func(j webhook.Job) (string, error) {
@@ -112,11 +111,9 @@ func TestWaitBehindOthers(t *testing.T) {
 	require.Contains(t, answer, `"id":7`)
 	_, err = run(job("end", later))
 	require.True(t, errors.As(err, new(webhook.Asleep)), "%v", err)
-	answer, err = run(job("end", h.clock.Now()))
-	require.NoError(t, err)
+	answer = must.Have(run(job("end", h.clock.Now())))(t)
 	require.Contains(t, answer, `{"data":[],"cursor":"end","more":false`)
-	answer, err = run(job("gone", later))
-	require.NoError(t, err)
+	answer = must.Have(run(job("gone", later)))(t)
 	require.Contains(t, answer, `"reason":"cursor_gone"`)
 }
 
@@ -129,13 +126,11 @@ func TestWaitLongerThanACursorIsGood(t *testing.T) {
 	j, over := job("old", h.clock.Now().Add(time.Hour)), job("old", h.clock.Now())
 	require.Empty(t, h.Ready(t.Context(), []webhook.Job{j}))
 	delete(pages, "old")
-	answer, err := run(over)
-	require.NoError(t, err)
+	answer := must.Have(run(over))(t)
 	require.Contains(t, answer, `{"data":[],"cursor":"fresh","more":false`)
 	pages["fresh"] = backend.ChangesPage{Cursor: "end", Changes: h.deleted(7)}
 	require.Len(t, h.Ready(t.Context(), []webhook.Job{j}), 1)
-	answer, err = run(j)
-	require.NoError(t, err)
+	answer = must.Have(run(j))(t)
 	require.Contains(t, answer, `"id":7`)
 }
 

@@ -17,6 +17,7 @@ import (
 	"go.uber.org/zap"
 
 	"frontdesk/auth"
+	"frontdesk/cmd/frontdesk/rig/must"
 )
 
 // noted is a connection that notes until when its writes may take.
@@ -62,8 +63,7 @@ func downloadDeadlines(t *testing.T) {
 	time.Sleep(time.Second + latest + time.Nanosecond)
 	require.ErrorContains(t, piece(), "timeout")
 	c.sent()
-	_, err := c.Write([]byte("another answer"))
-	require.NoError(t, err)
+	must.Have(c.Write([]byte("another answer")))(t)
 	require.Equal(t, time.Now().Add(10*time.Minute+latest), last())
 	require.Len(t, at.deadlines, 4)
 }

@@ -28,6 +28,7 @@ import (
 	"frontdesk/auth/authtest"
 	"frontdesk/backend"
 	"frontdesk/backend/reference"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/mapping"
 )
 
@@ -97,8 +98,7 @@ func openStore(file string, model *mapping.Model, clock func() time.Time) (*refe
 
 // inBubble runs a test by the clock of a bubble. What the process has once is begun before.
 func inBubble(t *testing.T, test func(*testing.T)) {
-	_, err := sampleFile()
-	require.NoError(t, err)
+	must.Have(sampleFile())(t)
 	require.NotEmpty(t, new(fasthttp.ResponseHeader).Header(), "with its Date, by a clock of fasthttp's own")
 	synctest.Test(t, test)
 }
@@ -107,8 +107,7 @@ func inBubble(t *testing.T, test func(*testing.T)) {
 // gateway is made of.
 func newFixture(t testing.TB, tune ...func(*fixture, *Options)) *fixture {
 	t.Helper()
-	model, err := sampleModel()
-	require.NoError(t, err)
+	model := must.Have(sampleModel())(t)
 	return fixtureOf(t, model, tune...)
 }
 
@@ -124,16 +123,13 @@ func onDriver(of func(*fixture) backend.Driver) func(*fixture, *Options) {
 // fixtureOf is a fixture of that model.
 func fixtureOf(t testing.TB, model *mapping.Model, tune ...func(*fixture, *Options)) *fixture {
 	t.Helper()
-	data, err := sampleFile()
-	require.NoError(t, err)
+	data := must.Have(sampleFile())(t)
 	file := filepath.Join(t.TempDir(), "f.db")
 	require.NoError(t, os.WriteFile(file, data, 0o600))
 	h := &fixture{t: t, clock: authtest.NewClock(), mail: t.TempDir()}
-	h.store, err = openStore(file, model, h.clock.Now)
-	require.NoError(t, err)
+	h.store = must.Have(openStore(file, model, h.clock.Now))(t)
 	t.Cleanup(func() { require.NoError(t, h.store.Close()) })
-	client, err := backend.NewClient(h.store, model, backend.Options{Timeout: time.Hour})
-	require.NoError(t, err)
+	client := must.Have(backend.NewClient(h.store, model, backend.Options{Timeout: time.Hour}))(t)
 	memory := auth.NewMemory(h.clock.Now)
 	t.Cleanup(func() { require.NoError(t, memory.Close()) })
 	h.sessions = memory
@@ -196,8 +192,7 @@ func (h *fixture) setKeys(keys ...heldKey) {
 		all[i] = k.Key
 		all[i].Allowed = keyFor(h.Gateway, k.grants...).Allowed
 	}
-	ring, err := auth.NewKeyring(all, nil)
-	require.NoError(h.t, err)
+	ring := must.Have(auth.NewKeyring(all, nil))(h.t)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.policy = &Policy{Keys: ring, Hash: "c0ffee", AccessLog: true}
@@ -211,8 +206,7 @@ func (h *fixture) session(key, username string) string {
 
 func (h *fixture) sessionUntil(key, username string, ends time.Time) string {
 	h.t.Helper()
-	user, err := h.store.FindUser(context.Background(), username)
-	require.NoError(h.t, err)
+	user := must.Have(h.store.FindUser(context.Background(), username))(h.t)
 	token := uuid.NewString()
 	hash, ok := auth.HashToken(token)
 	require.True(h.t, ok)

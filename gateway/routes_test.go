@@ -15,13 +15,13 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/mapping"
 )
 
 // tableOnly is a gateway that can route, and nothing else.
 func tableOnly(t testing.TB) *Gateway {
-	model, err := sampleModel()
-	require.NoError(t, err)
+	model := must.Have(sampleModel())(t)
 	return offering(backend.Offer{Model: model, Exports: true})
 }
 
@@ -197,8 +197,7 @@ func TestMethodsOfAPath(t *testing.T) {
 // TestArraysThatAreTheOnlyWay: where nobody is offered the elements by themselves,
 // the array goes with the record that has it.
 func TestArraysThatAreTheOnlyWay(t *testing.T) {
-	model, err := sampleModel()
-	require.NoError(t, err)
+	model := must.Have(sampleModel())(t)
 	lines := model.Resource("order").Field("orderlines")
 	g := offering(backend.Offer{Model: model, Supports: func(r *mapping.Resource, op mapping.Scope) bool {
 		return r.Name != "orderline" || op == mapping.OpCreate

@@ -14,18 +14,17 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"frontdesk/backend"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/gateway"
 	"frontdesk/mapping"
 )
 
 // serving begins to serve, each time it is called, on a port of its own.
 func serving(t *testing.T, handler fasthttp.RequestHandler) func() (server *gateway.Server, at string, served chan error) {
-	model, err := mapping.LoadModel("")
-	require.NoError(t, err)
+	model := must.Have(mapping.LoadModel(""))(t)
 	g := gateway.New(gateway.Options{BasePath: "/webservice_v2", Offer: backend.Offer{Model: model}})
 	return func() (*gateway.Server, string, chan error) {
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		require.NoError(t, err)
+		listener := must.Have(net.Listen("tcp", "127.0.0.1:0"))(t)
 		server := gateway.NewServer(gateway.ServerOptions{Current: func() (*gateway.Gateway, fasthttp.RequestHandler) { return g, handler }})
 		served := make(chan error, 1)
 		go func() { served <- server.Serve(listener) }()

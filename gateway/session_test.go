@@ -19,6 +19,7 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"frontdesk/auth"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/mapping"
 )
 
@@ -181,8 +182,7 @@ func TestMistakesAreCured(t *testing.T) {
 	h := newLongFixture(t)
 	demo := h.as("demo")
 	const order = `"contact_id":1,"kind":"workshop","order_status":"open","order_date":"2026-07-01"`
-	text, err := os.ReadFile("testdata/mistakes.yaml")
-	require.NoError(t, err)
+	text := must.Have(os.ReadFile("testdata/mistakes.yaml"))(t)
 	var mistakes []struct {
 		What, Send, Body, Cure string
 		Headers                []string
@@ -263,8 +263,7 @@ func TestListsAreCompressed(t *testing.T) {
 		case "gzip":
 			body = unzipped(t, a.body)
 		case "br":
-			all, err := fasthttp.AppendUnbrotliBytes(nil, []byte(a.body))
-			require.NoError(t, err)
+			all := must.Have(fasthttp.AppendUnbrotliBytes(nil, []byte(a.body)))(t)
 			body = string(all)
 		}
 		require.Equal(t, plain.body, body, accept)
@@ -286,9 +285,7 @@ func TestListsAreCompressed(t *testing.T) {
 
 func unzipped(t *testing.T, packed string) string {
 	t.Helper()
-	r, err := gzip.NewReader(strings.NewReader(packed))
-	require.NoError(t, err)
-	all, err := io.ReadAll(r)
-	require.NoError(t, err)
+	r := must.Have(gzip.NewReader(strings.NewReader(packed)))(t)
+	all := must.Have(io.ReadAll(r))(t)
 	return string(all)
 }

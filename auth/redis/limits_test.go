@@ -14,6 +14,7 @@ import (
 	"frontdesk/auth/authtest"
 	"frontdesk/auth/redis"
 	"frontdesk/auth/redis/redistest"
+	"frontdesk/cmd/frontdesk/rig/must"
 )
 
 func TestLimits(t *testing.T) {
@@ -29,18 +30,14 @@ func TestLimitsAreShared(t *testing.T) {
 	url := redistest.StartCluster(t)
 	one, other := redis.NewLimits(open(t, redis.Options{URL: url}), time.UTC, time.Minute), redis.NewLimits(open(t, redis.Options{URL: url}), time.UTC, time.Minute)
 	key, now := &auth.Key{Name: "shop", Bounds: auth.Bounds{Concurrent: 1, PerDay: 3}}, time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
-	s, err := one.Take(t.Context(), key, 1, now)
-	require.NoError(t, err)
-	refused, err := other.Take(t.Context(), key, 1, now)
-	require.NoError(t, err)
+	s := must.Have(one.Take(t.Context(), key, 1, now))(t)
+	refused := must.Have(other.Take(t.Context(), key, 1, now))(t)
 	require.Equal(t, auth.ConcurrentBound, refused.Refused)
 	other.Done(t.Context(), key.Name, 1, s.Slot)
-	s, err = other.Take(t.Context(), key, 1, now)
-	require.NoError(t, err)
+	s = must.Have(other.Take(t.Context(), key, 1, now))(t)
 	require.EqualValues(t, 1, s.Rooms[auth.DayBound].Left)
 
-	s, err = one.Take(t.Context(), key, 1, now.Add(time.Minute))
-	require.NoError(t, err)
+	s = must.Have(one.Take(t.Context(), key, 1, now.Add(time.Minute)))(t)
 	require.Equal(t, auth.NoBound, s.Refused, "the slot of a gateway that died comes back")
 }
 
@@ -78,12 +75,10 @@ func TestGuessCounterIsShared(t *testing.T) {
 		r, err := counters[n%2].Reserve(t.Context(), "192.0.2.1", auth.Account{1}, clock.Now())
 		require.NoError(t, err)
 		require.True(t, r.Admitted)
-		_, err = counters[(n+1)%2].Settle(t.Context(), r, auth.Failed, clock.Now())
-		require.NoError(t, err)
+		must.Have(counters[(n+1)%2].Settle(t.Context(), r, auth.Failed, clock.Now()))(t)
 	}
 	for _, counter := range counters {
-		r, err := counter.Reserve(t.Context(), "192.0.2.1", auth.Account{1}, clock.Now())
-		require.NoError(t, err)
+		r := must.Have(counter.Reserve(t.Context(), "192.0.2.1", auth.Account{1}, clock.Now()))(t)
 		require.Positive(t, r.Refused)
 	}
 	server.Kill()
@@ -118,8 +113,7 @@ func TestIdentity(t *testing.T) {
 		name, err := client.Identity(t.Context())
 		require.NoError(t, err)
 		require.NotEmpty(t, name)
-		again, err := client.Identity(t.Context())
-		require.NoError(t, err)
+		again := must.Have(client.Identity(t.Context()))(t)
 		require.Equal(t, name, again)
 		return name
 	}
@@ -225,8 +219,7 @@ func TestLostAnswerIsNotAskedForAgain(t *testing.T) {
 	address.LoseAnswer("*8\r\n") // of the script: it has run
 	_, err = take()
 	require.Error(t, err)
-	s, err = take()
-	require.NoError(t, err)
+	s = must.Have(take())(t)
 	require.EqualValues(t, 7, s.Rooms[auth.DayBound].Left)
 	require.EqualValues(t, 7, s.Rooms[auth.ConcurrentBound].Left)
 }

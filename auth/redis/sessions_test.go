@@ -14,6 +14,7 @@ import (
 	"frontdesk/auth/redis"
 	"frontdesk/auth/redis/redistest"
 	"frontdesk/cmd/frontdesk/rig/await"
+	"frontdesk/cmd/frontdesk/rig/must"
 )
 
 // TestMain lets rueidis sleep: a client that is closed while it waits to look for its
@@ -25,8 +26,7 @@ func TestMain(m *testing.M) {
 
 func open(t *testing.T, o redis.Options) *redis.Client {
 	t.Helper()
-	client, err := redis.Open(o)
-	require.NoError(t, err)
+	client := must.Have(redis.Open(o))(t)
 	t.Cleanup(client.Close)
 	return client
 }
@@ -80,8 +80,7 @@ func TestSessionsForgetTokens(t *testing.T) {
 		require.NoError(t, sessions.Put(t.Context(), s))
 		clock.Advance(auth.MaxTTL / 2)
 	}
-	kept, err := client.Do(t.Context(), client.B().Zcard().Key("frontdesk:tokens:anna").Build()).AsInt64()
-	require.NoError(t, err)
+	kept := must.Have(client.Do(t.Context(), client.B().Zcard().Key("frontdesk:tokens:anna").Build()).AsInt64())(t)
 	require.EqualValues(t, 2, kept)
 }
 
@@ -165,19 +164,16 @@ func TestTokensAreKeptHashed(t *testing.T) {
 	ended.Token = auth.TokenHash{9}
 	require.NoError(t, sessions.End(t.Context(), ended, auth.CauseLoggedOut))
 	client := open(t, redis.Options{URL: server.URL()})
-	keys, err := client.Do(t.Context(), client.B().Keys().Pattern("*").Build()).AsStrSlice()
-	require.NoError(t, err)
+	keys := must.Have(client.Do(t.Context(), client.B().Keys().Pattern("*").Build()).AsStrSlice())(t)
 	require.Len(t, keys, 3)
 	for _, key := range keys {
 		require.NotContains(t, key, token)
-		left, err := client.Do(t.Context(), client.B().Pttl().Key(key).Build()).AsInt64()
-		require.NoError(t, err)
+		left := must.Have(client.Do(t.Context(), client.B().Pttl().Key(key).Build()).AsInt64())(t)
 		require.Greater(t, left, int64(0), "%s is kept for ever", key)
 		require.LessOrEqual(t, left, (auth.MaxTTL + auth.Remembered).Milliseconds(), key)
 		if strings.HasPrefix(key, "frontdesk:session:") {
 			require.Greater(t, left, auth.MaxTTL.Milliseconds(), "it is told of it that it has expired")
-			value, err := client.Do(t.Context(), client.B().Get().Key(key).Build()).ToString()
-			require.NoError(t, err)
+			value := must.Have(client.Do(t.Context(), client.B().Get().Key(key).Build()).ToString())(t)
 			require.NotContains(t, value, token)
 		}
 	}

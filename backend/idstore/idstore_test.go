@@ -21,6 +21,7 @@ import (
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/rig/await"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
 )
@@ -44,13 +45,11 @@ func killed(t *testing.T, what, where string, told int) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), victim+"="+what+" "+where)
-	out, err := cmd.StdoutPipe()
-	require.NoError(t, err)
+	out := must.Have(cmd.StdoutPipe())(t)
 	require.NoError(t, cmd.Start())
 	for range told {
 		var n int
-		_, err := fmt.Fscanln(out, &n)
-		require.NoError(t, err)
+		must.Have(fmt.Fscanln(out, &n))(t)
 	}
 	require.NoError(t, cmd.Process.Kill())
 	_ = cmd.Wait()
@@ -72,9 +71,7 @@ func onDatabases(t *testing.T, f func(t *testing.T, open func() sqlrecord.DB)) {
 			leaks := goleak.IgnoreCurrent()
 			t.Cleanup(func() { await.Goroutines(leaks) })
 			f(t, func() sqlrecord.DB {
-				db, err := open(dsn)
-				require.NoError(t, err)
-				return db
+				return must.Have(open(dsn))(t)
 			})
 		})
 	}
@@ -87,8 +84,7 @@ func onEngines(t *testing.T, f func(t *testing.T, open opener)) {
 	onDatabases(t, func(t *testing.T, open func() sqlrecord.DB) {
 		f(t, func() (*idstore.Store, func()) {
 			db := open()
-			s, err := idstore.Open(context.Background(), db, idstore.Options{Now: clock})
-			require.NoError(t, err)
+			s := must.Have(idstore.Open(context.Background(), db, idstore.Options{Now: clock}))(t)
 			return s, func() { require.NoError(t, db.Close()) }
 		})
 	})
@@ -110,8 +106,7 @@ func give(t *testing.T, s *idstore.Store, resource string, client int64, keys ..
 	for _, key := range keys {
 		refs = append(refs, ref(resource, client, key))
 	}
-	ids, err := s.IDs(t.Context(), refs)
-	require.NoError(t, err)
+	ids := must.Have(s.IDs(t.Context(), refs))(t)
 	for _, r := range refs {
 		all = append(all, ids[r])
 	}
@@ -125,8 +120,7 @@ func keysOf(t *testing.T, s *idstore.Store, client int64, resource string, ids .
 	for _, n := range ids {
 		refs = append(refs, sheet.IDRef{Resource: resource, ID: n})
 	}
-	keys, err := s.Keys(t.Context(), auth.Client{ID: client}, refs)
-	require.NoError(t, err)
+	keys := must.Have(s.Keys(t.Context(), auth.Client{ID: client}, refs))(t)
 	for _, r := range refs {
 		if key, found := keys[r]; found {
 			all = append(all, key)
@@ -147,8 +141,7 @@ func TestIDsStayWhatTheyAre(t *testing.T) {
 		s, done := open()
 		a, b := ref("order", 1, "A\x1f1"), ref("order", 1, "A\x1f2")
 		elsewhere, contact := ref("order", 2, "A\x1f1"), ref("contact", 1, "A\x1f1")
-		ids, err := s.IDs(t.Context(), []sheet.KeyRef{a, b, a, elsewhere, contact})
-		require.NoError(t, err)
+		ids := must.Have(s.IDs(t.Context(), []sheet.KeyRef{a, b, a, elsewhere, contact}))(t)
 		require.Equal(t, sheet.IDs{a: nth(1), b: nth(2), elsewhere: nth(3), contact: nth(1)}, ids)
 		give(t, s, "country", 0, "NL")
 		done()
@@ -202,14 +195,12 @@ func TestAnotherStore(t *testing.T) {
 	wanted := idstore.Options{Now: time.Now, ID: uuid.NewString()}
 	_, err = idstore.Open(t.Context(), db, wanted)
 	require.ErrorIs(t, err, idstore.ErrOther)
-	s, err := idstore.Open(t.Context(), db, idstore.Options{Now: time.Now})
-	require.NoError(t, err)
+	s := must.Have(idstore.Open(t.Context(), db, idstore.Options{Now: time.Now}))(t)
 	_, err = idstore.Open(t.Context(), db, wanted)
 	require.ErrorIs(t, err, idstore.ErrOther)
 	require.ErrorContains(t, err, s.ID())
 	wanted.ID = s.ID()
-	_, err = idstore.Open(t.Context(), db, wanted)
-	require.NoError(t, err)
+	must.Have(idstore.Open(t.Context(), db, wanted))(t)
 }
 
 // Two gateways with 16 callers each ask for overlapping keys: every key gets
@@ -322,8 +313,7 @@ func TestKilled(t *testing.T) {
 		killed(t, "ids", file, told)
 		db, err := sqlrecord.OpenSQLite(file, sqlrecord.Options{})
 		require.NoError(t, err)
-		s, err := idstore.Open(t.Context(), db, idstore.Options{Now: clock})
-		require.NoError(t, err)
+		s := must.Have(idstore.Open(t.Context(), db, idstore.Options{Now: clock}))(t)
 		for n := 1; n <= told; n++ {
 			require.Equal(t, []string{fmt.Sprint("key ", n)}, keysOf(t, s, 1, "order", nth(n)))
 			_, err = s.Recall(t.Context(), auth.Client{ID: 1}, fmt.Sprint("key ", n))

@@ -19,6 +19,7 @@ import (
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/rig/await"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/mapping/sheet"
 )
 
@@ -204,9 +205,7 @@ func TestKeysWithoutCase(t *testing.T) {
 		defer db.Close()
 		core, told := observer.New(zap.InfoLevel)
 		start := func(ignoreCase ...string) *idstore.Store {
-			s, err := idstore.Open(t.Context(), db, idstore.Options{Now: clock, IgnoreCase: ignoreCase, Log: zap.New(core)})
-			require.NoError(t, err)
-			return s
+			return must.Have(idstore.Open(t.Context(), db, idstore.Options{Now: clock, IgnoreCase: ignoreCase, Log: zap.New(core)}))(t)
 		}
 		allOf := give
 		give := func(s *idstore.Store, resource string, client int64, key string) int32 {
@@ -262,16 +261,13 @@ func TestKeysFoldedAtOnce(t *testing.T) {
 	folding, err := start("group", "area")
 	require.NoError(t, err)
 	group, area := give(t, before, "group", 1, "AB01")[0], give(t, before, "area", 1, "AB01")[0] // as of a sheet by which case counts
-	other, err := pgx.Connect(t.Context(), dsn)
-	require.NoError(t, err)
+	other := must.Have(pgx.Connect(t.Context(), dsn))(t)
 	defer other.Close(t.Context())
 	// meanwhile runs f while the other gateway is in a transaction, which ends once f waits for it.
 	meanwhile := func(statement string, args []any, f func() error) {
 		t.Helper()
-		tx, err := other.Begin(t.Context())
-		require.NoError(t, err)
-		_, err = tx.Exec(t.Context(), statement, args...)
-		require.NoError(t, err)
+		tx := must.Have(other.Begin(t.Context()))(t)
+		must.Have(tx.Exec(t.Context(), statement, args...))(t)
 		done := make(chan error, 1)
 		go func() { done <- f() }()
 		await.True(t, func() bool {

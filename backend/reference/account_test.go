@@ -11,23 +11,21 @@ import (
 	"frontdesk/backend"
 	"frontdesk/backend/drivertest"
 	"frontdesk/backend/sqlrecord"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/mapping"
 )
 
 // user is the user of that name.
 func (x *fixture) user(name string) auth.User {
 	x.t.Helper()
-	user, err := x.FindUser(bg(), name)
-	require.NoError(x.t, err)
-	return user
+	return must.Have(x.FindUser(bg(), name))(x.t)
 }
 
 // users adds users whose names are their passwords.
 func (x *fixture) users(names ...string) {
 	x.t.Helper()
 	for _, name := range names {
-		_, err := x.AddUser(bg(), NewUser{Username: name, Password: name, Client: "A"})
-		require.NoError(x.t, err)
+		must.Have(x.AddUser(bg(), NewUser{Username: name, Password: name, Client: "A"}))(x.t)
 	}
 }
 
@@ -41,8 +39,7 @@ func TestAccounts(t *testing.T) {
 		login := func(username, password string) (auth.User, error) {
 			return x.Verify(bg(), auth.Credentials{Username: username, Password: password})
 		}
-		user, err := login("jan", "geheim12")
-		require.NoError(t, err)
+		user := must.Have(login("jan", "geheim12"))(t)
 		require.Equal(t, added, user)
 		refused := func(username, password string, as auth.Refused) {
 			t.Helper()
@@ -73,15 +70,12 @@ func TestAccounts(t *testing.T) {
 		refused("jan", "geheim12", auth.Refused{Why: auth.CauseUserBlocked, Client: added.Client})
 		require.True(t, x.user("jan").Blocked)
 		require.NoError(t, x.SetBlocked(bg(), "jan", false))
-		hash, err := hasher.Hash(bg(), "nieuw1234")
-		require.NoError(t, err)
+		hash := must.Have(hasher.Hash(bg(), "nieuw1234"))(t)
 		require.NoError(t, x.SetPassword(bg(), "jan", hash))
 		require.ErrorIs(t, x.SetPassword(bg(), "piet", hash), auth.ErrUnknownUser)
-		_, err = login("jan", "nieuw1234")
-		require.NoError(t, err)
+		must.Have(login("jan", "nieuw1234"))(t)
 
-		users, err := x.ListUsers(bg())
-		require.NoError(t, err)
+		users := must.Have(x.ListUsers(bg()))(t)
 		require.Len(t, users, 2)
 		require.Equal(t, "Jan", users[0].Username)
 	})
@@ -155,8 +149,7 @@ func TestResets(t *testing.T) {
 		require.Empty(t, ends, "all of it or nothing")
 
 		const hash = "a new one"
-		user, err := x.FindReset(bg(), [32]byte{1}, now)
-		require.NoError(t, err)
+		user := must.Have(x.FindReset(bg(), [32]byte{1}, now))(t)
 		require.Equal(t, "jan", user.Username)
 		require.NoError(t, x.Redeem(bg(), [32]byte{1}, hash, now))
 		require.Equal(t, hash, kept("jan"))
@@ -171,8 +164,7 @@ func TestResets(t *testing.T) {
 		}
 		unknown(2, later, "an hour has passed")
 		require.Equal(t, hash, kept("jan"))
-		ends, err = x.EndedSessions(bg(), time.Hour)
-		require.NoError(t, err)
+		ends = must.Have(x.EndedSessions(bg(), time.Hour))(t)
 		require.Len(t, ends, 1)
 		require.Equal(t, auth.CauseNewPassword, ends[0].Why)
 
@@ -189,9 +181,7 @@ func TestResets(t *testing.T) {
 // memo is the answer that is kept under a key; nil for none.
 func (x *fixture) memo(client auth.Client, key string) *backend.StoredAnswer {
 	x.t.Helper()
-	memo, err := x.Recall(bg(), client, key)
-	require.NoError(x.t, err)
-	return memo
+	return must.Have(x.Recall(bg(), client, key))(x.t)
 }
 
 // tick has old rows removed.

@@ -22,6 +22,7 @@ import (
 	"frontdesk/backend/backupzip"
 	"frontdesk/backend/drivertest"
 	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/mapping"
 )
 
@@ -29,8 +30,7 @@ import (
 func (x *fixture) backUp(client auth.Client) []byte {
 	x.t.Helper()
 	var file bytes.Buffer
-	_, err := x.Export(bg(), client, &file)
-	require.NoError(x.t, err)
+	must.Have(x.Export(bg(), client, &file))(x.t)
 	return file.Bytes()
 }
 
@@ -43,14 +43,11 @@ func (x *fixture) restore(file []byte, o RestoreOptions) error {
 // contents are the files of a backup by name, the manifest aside.
 func contents(t testing.TB, file []byte) (map[string]string, backend.Manifest) {
 	t.Helper()
-	archive, err := zip.NewReader(bytes.NewReader(file), int64(len(file)))
-	require.NoError(t, err)
+	archive := must.Have(zip.NewReader(bytes.NewReader(file), int64(len(file))))(t)
 	files := map[string]string{}
 	for _, f := range archive.File {
-		in, err := f.Open()
-		require.NoError(t, err)
-		text, err := io.ReadAll(in)
-		require.NoError(t, err)
+		in := must.Have(f.Open())(t)
+		text := must.Have(io.ReadAll(in))(t)
 		files[f.Name] = string(text)
 	}
 	var m backend.Manifest
@@ -226,8 +223,7 @@ func TestBackupLeavesReadersAlone(t *testing.T) {
 		wrote := 0
 		_, err = narrow.Export(bg(), demo, writer(func(data []byte) (int, error) {
 			if wrote++; wrote == 1 {
-				_, err := narrow.Get(bg(), x.model.Resource("order"), backend.Query{Client: demo, ID: 1})
-				require.NoError(t, err)
+				must.Have(narrow.Get(bg(), x.model.Resource("order"), backend.Query{Client: demo, ID: 1}))(t)
 				_, err = drivertest.Single{Driver: narrow}.Create(bg(), demo, x.record("order", "contact_id", "50", "kind", "parts", "order_status", "open", "order_date", "2026-11-20"))
 				require.NoError(t, err)
 			}

@@ -12,14 +12,14 @@ import (
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/rig/await"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/mapping"
 )
 
 // cursorOfNow is where a copy begins.
 func cursorOfNow(t testing.TB, front *backend.Client, client auth.Client) string {
 	t.Helper()
-	page, err := front.Changes(bg(), backend.ChangesQuery{Client: client, Begin: true})
-	require.NoError(t, err)
+	page := must.Have(front.Changes(bg(), backend.ChangesQuery{Client: client, Begin: true}))(t)
 	require.Empty(t, page.Changes)
 	require.False(t, page.More)
 	return page.Cursor
@@ -42,8 +42,7 @@ func (x *fixture) changesAfter(q backend.ChangesQuery, ends string) (told []stri
 	}
 	q.Limit = max(q.Limit, 1)
 	await.True(x.t, func() bool {
-		page, err := x.front.Changes(bg(), q)
-		require.NoError(x.t, err)
+		page := must.Have(x.front.Changes(bg(), q))(x.t)
 		require.LessOrEqual(x.t, len(page.Changes), q.Limit)
 		for _, c := range page.Changes {
 			require.False(x.t, c.At.Before(x.began) || c.At.After(time.Now()), "%s", c.At)
@@ -84,8 +83,7 @@ func TestChangesWithRecords(t *testing.T) {
 		_, _ = x.changesAfter(backend.ChangesQuery{Client: s.mine, After: q.After, Limit: 300}, fmt.Sprint("deleted turnovergroup ", all[3].ID()))
 		page := func(from, to int) {
 			t.Helper()
-			page, err := x.front.Changes(bg(), q)
-			require.NoError(t, err)
+			page := must.Have(x.front.Changes(bg(), q))(t)
 			require.Len(t, page.Changes, to-from)
 			require.True(t, page.More)
 			for i, c := range page.Changes {
@@ -164,8 +162,7 @@ func (f *follower) catchUp(t testing.TB, front *backend.Client) {
 	q := backend.ChangesQuery{Client: f.client, Limit: 7, Records: true, Resources: front.Model().Resources}
 	for more := true; more; {
 		q.After = f.cursor
-		page, err := front.Changes(bg(), q)
-		require.NoError(t, err)
+		page := must.Have(front.Changes(bg(), q))(t)
 		told := map[string]bool{}
 		for _, c := range page.Changes {
 			key := fmt.Sprint(c.Resource.Name, " ", c.ID)

@@ -17,6 +17,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/mapping"
 )
 
@@ -47,9 +48,7 @@ func (s *shop) order(lines ...mapping.Record) mapping.Record {
 		rec.Values[f.Index] = mapping.RecordsValue()
 		rec.Children = map[int][]mapping.Record{f.Index: lines}
 	}
-	stored, err := s.judged(rec)
-	require.NoError(s.t, err)
-	return stored
+	return must.Have(s.judged(rec))(s.t)
 }
 
 // judged stores a record that has elements, as the rules would after they
@@ -110,8 +109,7 @@ func TestLinesMoveTheirOrder(t *testing.T) {
 
 		s.create(s.mine, s.lineOf(o, "high", "1", "100"))
 		expect("100", "121")
-		id, err := strconv.Atoi(s.groups["high"])
-		require.NoError(t, err)
+		id := must.Have(strconv.Atoi(s.groups["high"]))(t)
 		s.update(s.mine, int32(id), s.record("turnovergroup", "vat_kind", "low"))
 		require.Equal(t, before.Version, s.requireTotals(o.ID(), "100", "121").Version, "what was before has the kind of VAT that it had")
 		s.create(s.mine, s.lineOf(o, "zero", "1", "0"))

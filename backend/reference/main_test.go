@@ -18,6 +18,7 @@ import (
 	"frontdesk/backend/drivertest"
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/rig/await"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/mapping"
 )
 
@@ -60,10 +61,8 @@ const sampleOrders = 60
 func onSample(t *testing.T, f func(t *testing.T, x *fixture, demo, other auth.Client)) {
 	run := func(t *testing.T, dsn string) {
 		x := open(t, dsn)
-		demo, err := x.FindClient(bg(), DemoClient)
-		require.NoError(t, err)
-		other, err := x.FindClient(bg(), OtherClient)
-		require.NoError(t, err)
+		demo := must.Have(x.FindClient(bg(), DemoClient))(t)
+		other := must.Have(x.FindClient(bg(), OtherClient))(t)
 		f(t, x, demo, other)
 	}
 	t.Run("sqlite", func(t *testing.T) { run(t, sampleDSN(t)) })
@@ -107,8 +106,7 @@ var sampleFile = sync.OnceValues(func() ([]byte, error) {
 
 func sampleDSN(t testing.TB) string {
 	t.Helper()
-	file, err := sampleFile()
-	require.NoError(t, err)
+	file := must.Have(sampleFile())(t)
 	dsn := sqliteDSN(t)
 	require.NoError(t, os.WriteFile(strings.TrimPrefix(dsn, "sqlite:"), file, 0o600))
 	return dsn
@@ -140,8 +138,7 @@ var opened int
 func open(t testing.TB, dsn string) *fixture {
 	t.Helper()
 	leaks := goleak.IgnoreCurrent()
-	model, err := loadModel()
-	require.NoError(t, err)
+	model := must.Have(loadModel())(t)
 	x := &fixture{t: t, dsn: dsn, clock: newClock(), ticks: make(chan time.Time), model: model, began: time.UnixMilli(time.Now().UnixMilli())}
 	x.Store = x.reopen()
 	x.Single = drivertest.Single{Driver: x.Store}
@@ -152,25 +149,20 @@ func open(t testing.TB, dsn string) *fixture {
 			await.Goroutines(leaks)
 		}
 	})
-	x.front, err = backend.NewClient(x.Store, model, backend.Options{Timeout: time.Minute, Now: x.clock.Now})
-	require.NoError(t, err)
+	x.front = must.Have(backend.NewClient(x.Store, model, backend.Options{Timeout: time.Minute, Now: x.clock.Now}))(t)
 	return x
 }
 
 // reopen opens the same database once more.
 func (x *fixture) reopen() *Store {
 	x.t.Helper()
-	s, err := Open(x.t.Context(), Options{DSN: x.dsn, Model: x.model, Hasher: hasher, Now: x.clock.Now, Purge: x.ticks})
-	require.NoError(x.t, err)
-	return s
+	return must.Have(Open(x.t.Context(), Options{DSN: x.dsn, Model: x.model, Hasher: hasher, Now: x.clock.Now, Purge: x.ticks}))(x.t)
 }
 
 // client adds a client.
 func (x *fixture) client(name string) auth.Client {
 	x.t.Helper()
-	c, err := x.AddClient(x.t.Context(), name)
-	require.NoError(x.t, err)
-	return c
+	return must.Have(x.AddClient(x.t.Context(), name))(x.t)
 }
 
 func (x *fixture) record(resource string, pairs ...string) mapping.Record {
@@ -181,30 +173,23 @@ func (x *fixture) record(resource string, pairs ...string) mapping.Record {
 // create stores a record through the rules.
 func (x *fixture) create(client auth.Client, rec mapping.Record) mapping.Record {
 	x.t.Helper()
-	stored, err := x.front.Create(x.t.Context(), client, mapping.BodyOf(rec), backend.Write{})
-	require.NoError(x.t, err)
-	return stored
+	return must.Have(x.front.Create(x.t.Context(), client, mapping.BodyOf(rec), backend.Write{}))(x.t)
 }
 
 func (x *fixture) update(client auth.Client, id int32, patch mapping.Record) mapping.Record {
 	x.t.Helper()
-	stored, err := x.front.Update(x.t.Context(), client, id, mapping.BodyOf(patch), backend.Write{})
-	require.NoError(x.t, err)
-	return stored
+	return must.Have(x.front.Update(x.t.Context(), client, id, mapping.BodyOf(patch), backend.Write{}))(x.t)
 }
 
 func (x *fixture) get(client auth.Client, resource string, id int32) mapping.Record {
 	x.t.Helper()
-	rec, err := x.front.Get(x.t.Context(), x.model.Resource(resource), backend.Query{Client: client, ID: id})
-	require.NoError(x.t, err)
-	return rec
+	return must.Have(x.front.Get(x.t.Context(), x.model.Resource(resource), backend.Query{Client: client, ID: id}))(x.t)
 }
 
 // all lists every record of a resource that the client sees, by ID.
 func (x *fixture) all(client auth.Client, resource string) []mapping.Record {
 	x.t.Helper()
-	page, err := x.List(x.t.Context(), x.model.Resource(resource), backend.Query{Client: client, Fields: x.model.Resource(resource).RecordFields()})
-	require.NoError(x.t, err)
+	page := must.Have(x.List(x.t.Context(), x.model.Resource(resource), backend.Query{Client: client, Fields: x.model.Resource(resource).RecordFields()}))(x.t)
 	return page.Records
 }
 

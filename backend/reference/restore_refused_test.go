@@ -18,6 +18,7 @@ import (
 	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/backend/backupzip"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/mapping"
 )
 
@@ -59,16 +60,13 @@ func (f *forged) zip() []byte {
 	var out bytes.Buffer
 	w := zip.NewWriter(&out)
 	put := func(name, text string) {
-		entry, err := w.Create(name)
-		require.NoError(f.t, err)
-		_, err = entry.Write([]byte(text))
-		require.NoError(f.t, err)
+		entry := must.Have(w.Create(name))(f.t)
+		must.Have(entry.Write([]byte(text)))(f.t)
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.files)) {
 		put(name, f.files[name])
 	}
-	text, err := json.Marshal(f.manifest)
-	require.NoError(f.t, err)
+	text := must.Have(json.Marshal(f.manifest))(f.t)
 	put(backupzip.ManifestName, string(text))
 	for _, name := range f.names {
 		put(name, "")
@@ -180,10 +178,8 @@ func TestDamagedBackupsAreRefused(t *testing.T) {
 func zipOf(t testing.TB, name, text string) []byte {
 	var out bytes.Buffer
 	w := zip.NewWriter(&out)
-	entry, err := w.Create(name)
-	require.NoError(t, err)
-	_, err = entry.Write([]byte(text))
-	require.NoError(t, err)
+	entry := must.Have(w.Create(name))(t)
+	must.Have(entry.Write([]byte(text)))(t)
 	require.NoError(t, w.Close())
 	return out.Bytes()
 }
@@ -231,8 +227,7 @@ func TestEveryByteCounts(t *testing.T) {
 	archive, err := zip.NewReader(bytes.NewReader(file), int64(len(file)))
 	require.NoError(t, err)
 	for _, entry := range archive.File {
-		at, err := entry.DataOffset()
-		require.NoError(t, err)
+		at := must.Have(entry.DataOffset())(t)
 		broken := bytes.Clone(file)
 		broken[at+int64(entry.CompressedSize64)/2] ^= 0x10
 		err = y.restore(broken, RestoreOptions{Client: "A"})
@@ -250,15 +245,11 @@ func TestBombsAreRefused(t *testing.T) {
 		w := zip.NewWriter(&out)
 		entry, err := w.CreateRaw(&zip.FileHeader{Name: "order.ndjson", Method: zip.Deflate, CompressedSize64: 3, UncompressedSize64: declared})
 		require.NoError(t, err)
-		_, err = entry.Write([]byte{3, 0, 0})
-		require.NoError(t, err)
-		entry, err = w.Create(backupzip.ManifestName)
-		require.NoError(t, err)
+		must.Have(entry.Write([]byte{3, 0, 0}))(t)
+		entry = must.Have(w.Create(backupzip.ManifestName))(t)
 		f.manifest.Parts = []backend.Part{{Resource: "order", Count: 1, Bytes: int64(declared), SHA256: strings.Repeat("0", 64)}}
-		text, err := json.Marshal(f.manifest)
-		require.NoError(t, err)
-		_, err = entry.Write(text)
-		require.NoError(t, err)
+		text := must.Have(json.Marshal(f.manifest))(t)
+		must.Have(entry.Write(text))(t)
 		require.NoError(t, w.Close())
 		return out.Bytes()
 	}

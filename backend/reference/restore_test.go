@@ -21,6 +21,7 @@ import (
 	"frontdesk/backend/drivertest"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/mapping"
 )
 
@@ -129,10 +130,8 @@ func openWith(t *testing.T, dsn, node string) *Store {
 	t.Helper()
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "node.yaml"), []byte(node), 0o600))
-	model, err := mapping.LoadModel(dir)
-	require.NoError(t, err)
-	s, err := Open(bg(), Options{DSN: dsn, Model: model, Hasher: hasher, Now: time.Now})
-	require.NoError(t, err)
+	model := must.Have(mapping.LoadModel(dir))(t)
+	s := must.Have(Open(bg(), Options{DSN: dsn, Model: model, Hasher: hasher, Now: time.Now}))(t)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	return s
 }
@@ -147,19 +146,16 @@ func TestRestoreWithAnotherModel(t *testing.T) {
 		node := s.model.Resource("node")
 		var nodes []mapping.Record
 		for range 3 {
-			rec, err := drivertest.Single{Driver: s}.Create(bg(), client, mapping.NewRecord(node))
-			require.NoError(t, err)
+			rec := must.Have(drivertest.Single{Driver: s}.Create(bg(), client, mapping.NewRecord(node)))(t)
 			nodes = append(nodes, rec)
 		}
 		for i, parent := range []int64{3, 1, 3} {
 			patch := mapping.NewRecord(node)
 			patch.Set("parent_id", mapping.IntValue(parent))
-			_, err := drivertest.Single{Driver: s}.Update(bg(), client, nodes[i], patch)
-			require.NoError(t, err)
+			must.Have(drivertest.Single{Driver: s}.Update(bg(), client, nodes[i], patch))(t)
 		}
 		var file bytes.Buffer
-		_, err = s.Export(bg(), client, &file)
-		require.NoError(t, err)
+		must.Have(s.Export(bg(), client, &file))(t)
 		restore := func(node string, o RestoreOptions) (string, error) {
 			y := x.emptied()
 			s := openWith(t, y.dsn, node)
@@ -168,20 +164,17 @@ func TestRestoreWithAnotherModel(t *testing.T) {
 				return "", err
 			}
 			var again bytes.Buffer
-			_, err := s.Export(bg(), y.client("A"), &again)
-			require.NoError(t, err)
+			must.Have(s.Export(bg(), y.client("A"), &again))(t)
 			files, _ := contents(t, again.Bytes())
 			return files["node.ndjson"], nil
 		}
 
 		want, _ := contents(t, file.Bytes())
-		got, err := restore(nodeModel, RestoreOptions{})
-		require.NoError(t, err)
+		got := must.Have(restore(nodeModel, RestoreOptions{}))(t)
 		require.Equal(t, want["node.ndjson"], got)
 
 		added := nodeModel + "  - {name: note, type: text, since: 3, description: A note., example: a}\n"
-		got, err = restore(added, RestoreOptions{})
-		require.NoError(t, err)
+		got = must.Have(restore(added, RestoreOptions{}))(t)
 		require.Equal(t, strings.ReplaceAll(want["node.ndjson"], `"label":null,`, `"label":null,"note":null,`), got)
 
 		_, err = restore(strings.Replace(nodeModel, "label", "title", 1), RestoreOptions{})
@@ -191,8 +184,7 @@ func TestRestoreWithAnotherModel(t *testing.T) {
 		_, err = restore(stricter, RestoreOptions{})
 		require.ErrorIs(t, err, ErrLegacyRecord)
 		require.ErrorContains(t, err, "node.ndjson, line 1: the model does not allow it: Field: label ")
-		got, err = restore(stricter, RestoreOptions{Legacy: true})
-		require.NoError(t, err)
+		got = must.Have(restore(stricter, RestoreOptions{Legacy: true}))(t)
 		require.Equal(t, want["node.ndjson"], got)
 	})
 }

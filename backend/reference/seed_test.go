@@ -12,6 +12,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/mapping"
 )
 
@@ -31,8 +32,7 @@ func (x *fixture) sum(s *Store, clients ...auth.Client) string {
 	hash := sha256.New()
 	for _, c := range clients {
 		for _, r := range x.model.Resources {
-			page, err := s.List(bg(), r, backend.Query{Client: c, Fields: r.RecordFields()})
-			require.NoError(x.t, err)
+			page := must.Have(s.List(bg(), r, backend.Query{Client: c, Fields: r.RecordFields()}))(x.t)
 			for _, rec := range page.Records {
 				fmt.Fprintf(hash, "%s %d %s\n", r.Name, rec.Version, rec.AppendJSON(nil, r.RecordFields()))
 			}
@@ -58,8 +58,7 @@ func TestSeedIsTheSameEverywhere(t *testing.T) {
 		x.Single.Driver = x.Store
 		require.Equal(t, first, x.sum(x.Store, demo, other), "a restart keeps all")
 		for name, client := range map[string]auth.Client{"demo": demo, "other": other, "external": demo, "noemail": demo, "bademail": demo} {
-			user, err := x.Verify(bg(), auth.Credentials{Username: name, Password: name})
-			require.NoError(t, err)
+			user := must.Have(x.Verify(bg(), auth.Credentials{Username: name, Password: name}))(t)
 			require.Equal(t, client, user.Client)
 			require.Equal(t, name == "external", user.External)
 			require.Equal(t, name == "noemail", user.Email == "")
@@ -219,8 +218,7 @@ func TestSeedPassesTheRules(t *testing.T) {
 		}
 		for _, v := range x.all(demo, "vehicle") {
 			if v.Get("publish_status").Text() == "published" {
-				_, err := again.front.PublishStart(bg(), client, v.ID(), false, backend.Write{})
-				require.NoError(t, err)
+				must.Have(again.front.PublishStart(bg(), client, v.ID(), false, backend.Write{}))(t)
 			}
 		}
 		for _, name := range sampleResources {
@@ -245,8 +243,7 @@ func (x *fixture) whole(client auth.Client, resource string) []mapping.Record {
 	}
 	var all []mapping.Record
 	for _, rec := range x.all(client, resource) {
-		rec, err := x.Get(bg(), r, backend.Query{Client: client, ID: rec.ID(), Fields: fields})
-		require.NoError(x.t, err)
+		rec := must.Have(x.Get(bg(), r, backend.Query{Client: client, ID: rec.ID(), Fields: fields}))(x.t)
 		all = append(all, rec)
 	}
 	return all

@@ -18,6 +18,7 @@ import (
 	"frontdesk/backend"
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/rig/await"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/mapping"
 )
 
@@ -25,8 +26,7 @@ import (
 func since(t testing.TB, front *backend.Client, client auth.Client, moment mapping.Value, q backend.Query) backend.Page {
 	t.Helper()
 	q.Client, q.ModifiedSince = client, moment
-	page, err := front.List(bg(), front.Model().Resource("turnovergroup"), q)
-	require.NoError(t, err)
+	page := must.Have(front.List(bg(), front.Model().Resource("turnovergroup"), q))(t)
 	require.True(t, page.Until.IsSet())
 	return page
 }
@@ -76,11 +76,9 @@ func gateways(t *testing.T, x *fixture) []*backend.Client {
 	jumping := func() time.Time { return time.Now().Add(rand.N(20*time.Second) - 10*time.Second) }
 	fronts := make([]*backend.Client, n)
 	for i := range fronts {
-		s, err := Open(t.Context(), Options{DSN: x.dsn, Model: x.model, Hasher: hasher, Now: jumping, Purge: x.ticks})
-		require.NoError(t, err)
+		s := must.Have(Open(t.Context(), Options{DSN: x.dsn, Model: x.model, Hasher: hasher, Now: jumping, Purge: x.ticks}))(t)
 		t.Cleanup(func() { require.NoError(t, s.Close()) })
-		fronts[i], err = backend.NewClient(s, x.model, backend.Options{Timeout: time.Minute})
-		require.NoError(t, err)
+		fronts[i] = must.Have(backend.NewClient(s, x.model, backend.Options{Timeout: time.Minute}))(t)
 	}
 	return fronts
 }
@@ -122,11 +120,9 @@ func (w *writers) write(front *backend.Client, n, each int) {
 			if r.Name == "orderline" {
 				rec.Set("order_id", mapping.Value{})
 			}
-			_, err := front.Update(bg(), w.mine, of[0], mapping.BodyOf(rec), backend.Write{})
-			require.NoError(w.t, err)
+			must.Have(front.Update(bg(), w.mine, of[0], mapping.BodyOf(rec), backend.Write{}))(w.t)
 		default:
-			stored, err := front.Create(bg(), w.mine, mapping.BodyOf(rec), backend.Write{})
-			require.NoError(w.t, err)
+			stored := must.Have(front.Create(bg(), w.mine, mapping.BodyOf(rec), backend.Write{}))(w.t)
 			made[r.Name] = append(of, stored.ID())
 			if r.Name == "turnovergroup" {
 				w.mu.Lock()
@@ -146,8 +142,7 @@ func (w *writers) walk(front *backend.Client) {
 	seen := map[int32]int{}
 	q := backend.Query{Client: w.mine, Keyset: true, Limit: 10}
 	for more := true; more; {
-		page, err := front.List(bg(), front.Model().Resource("turnovergroup"), q)
-		require.NoError(w.t, err)
+		page := must.Have(front.List(bg(), front.Model().Resource("turnovergroup"), q))(w.t)
 		for _, rec := range page.Records {
 			seen[rec.ID()]++
 			q.After = rec.ID()
@@ -247,8 +242,7 @@ func TestUntilStaysBelowAWriter(t *testing.T) {
 	release()
 	end.Wait()
 	require.Contains(t, idsOf(since(t, fronts[1], s.mine, page.Until, backend.Query{Limit: 100})), held.ID())
-	lag, err = x.UntilLag(bg())
-	require.NoError(t, err)
+	lag = must.Have(x.UntilLag(bg()))(t)
 	require.Zero(t, lag)
 }
 
@@ -259,11 +253,9 @@ func TestUntilIsToldWhileAWriterBegins(t *testing.T) {
 	s := newShop(x, "A")
 	ahead := time.Now().Add(time.Hour).UnixMilli() // what the writer will begin with
 	x.set(t, ahead)
-	conn, err := pgx.Connect(t.Context(), x.dsn)
-	require.NoError(t, err)
+	conn := must.Have(pgx.Connect(t.Context(), x.dsn))(t)
 	defer func() { require.NoError(t, conn.Close(t.Context())) }()
-	_, err = conn.Exec(t.Context(), "SELECT pg_advisory_lock((424242::bigint << 44) + $1)", ahead)
-	require.NoError(t, err)
+	must.Have(conn.Exec(t.Context(), "SELECT pg_advisory_lock((424242::bigint << 44) + $1)", ahead))(t)
 	created := make(chan mapping.Record, 1)
 	go func() { created <- s.create(s.mine, s.group("begins")) }()
 	await.True(t, func() bool {
@@ -272,10 +264,8 @@ func TestUntilIsToldWhileAWriterBegins(t *testing.T) {
 		return waits
 	})
 	told := ahead + 5000
-	_, err = conn.Exec(t.Context(), "UPDATE record_until SET at = $1", told)
-	require.NoError(t, err)
-	_, err = conn.Exec(t.Context(), "SELECT pg_advisory_unlock((424242::bigint << 44) + $1)", ahead)
-	require.NoError(t, err)
+	must.Have(conn.Exec(t.Context(), "UPDATE record_until SET at = $1", told))(t)
+	must.Have(conn.Exec(t.Context(), "SELECT pg_advisory_unlock((424242::bigint << 44) + $1)", ahead))(t)
 	require.Equal(t, told, (<-created).Get("modified_at").Int())
 }
 
@@ -304,8 +294,7 @@ func TestUntilHoldsWhenTheClockIsSetBack(t *testing.T) {
 		page := since(t, x.front, s.mine, mapping.MilliValue(0), backend.Query{None: true, Limit: 100})
 		require.Empty(t, page.Records)
 		require.NotZero(t, page.Until.Int())
-		plain, err := x.front.List(bg(), x.model.Resource("turnovergroup"), backend.Query{Client: s.mine, Limit: 100})
-		require.NoError(t, err)
+		plain := must.Have(x.front.List(bg(), x.model.Resource("turnovergroup"), backend.Query{Client: s.mine, Limit: 100}))(t)
 		require.False(t, plain.Until.IsSet(), "only answers to modified_since have it")
 
 		ahead := time.Now().Add(time.Hour).UnixMilli() // by which the clock was ahead
@@ -315,13 +304,10 @@ func TestUntilHoldsWhenTheClockIsSetBack(t *testing.T) {
 		x.clock.advance(-time.Hour)
 		again := x.reopen()
 		defer func() { require.NoError(t, again.Close()) }()
-		front, err := backend.NewClient(again, x.model, backend.Options{Timeout: time.Minute})
-		require.NoError(t, err)
-		rec, err := front.Create(bg(), s.mine, mapping.BodyOf(s.group("after")), backend.Write{})
-		require.NoError(t, err)
+		front := must.Have(backend.NewClient(again, x.model, backend.Options{Timeout: time.Minute}))(t)
+		rec := must.Have(front.Create(bg(), s.mine, mapping.BodyOf(s.group("after")), backend.Write{}))(t)
 		require.Equal(t, []int32{rec.ID()}, idsOf(since(t, front, s.mine, first.Until, backend.Query{Limit: 100})))
-		changed, err := front.Update(bg(), s.mine, rec.ID(), mapping.BodyOf(s.record("turnovergroup", "description", "changed")), backend.Write{})
-		require.NoError(t, err)
+		changed := must.Have(front.Update(bg(), s.mine, rec.ID(), mapping.BodyOf(s.record("turnovergroup", "description", "changed")), backend.Write{}))(t)
 		require.Greater(t, changed.Get("modified_at").Int(), rec.Get("modified_at").Int())
 	})
 }

@@ -15,6 +15,7 @@ import (
 
 	"frontdesk/backend"
 	"frontdesk/cmd/frontdesk/rig/await"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/mapping"
 )
 
@@ -33,8 +34,7 @@ func through(t *testing.T, dsn string) (string, *wire) {
 	t.Helper()
 	at := regexp.MustCompile(`[(@](127\.0\.0\.1:\d+)[)/]`).FindStringSubmatch(dsn)
 	require.NotNil(t, at, "a server by TCP")
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	l := must.Have(net.Listen("tcp", "127.0.0.1:0"))(t)
 	w := &wire{listener: l, server: at[1], open: map[net.Conn]bool{}}
 	w.done.Go(w.accept)
 	t.Cleanup(func() {
@@ -97,8 +97,7 @@ func onServers(t *testing.T, f func(t *testing.T, o ForeignOptions)) {
 // count counts the rows of a table.
 func count(t *testing.T, c Conn, table string) int64 {
 	t.Helper()
-	row, err := One(t.Context(), c, "SELECT count(*) FROM "+table, []Column{{Type: mapping.Int4, Foreign: true}})
-	require.NoError(t, err)
+	row := must.Have(One(t.Context(), c, "SELECT count(*) FROM "+table, []Column{{Type: mapping.Int4, Foreign: true}}))(t)
 	return row[0].Int()
 }
 
@@ -280,8 +279,7 @@ func TestIdentities(t *testing.T) {
 // TestFoundRows: a row that has the value already counts as one that was changed.
 func TestFoundRows(t *testing.T) {
 	onForeigners(t, []string{"CREATE TABLE same (x INTEGER)", "INSERT INTO same VALUES (1), (2)"}, func(t *testing.T, _ ForeignOptions, db DB) {
-		n, err := Change(t.Context(), db, "UPDATE same SET x = "+db.Dialect().Placeholder(1)+" WHERE x = 1", mapping.IntValue(1))
-		require.NoError(t, err)
+		n := must.Have(Change(t.Context(), db, "UPDATE same SET x = "+db.Dialect().Placeholder(1)+" WHERE x = 1", mapping.IntValue(1)))(t)
 		require.EqualValues(t, 1, n)
 	})
 }

@@ -17,6 +17,7 @@ import (
 
 	"frontdesk/backend/legacy/legacytest"
 	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/mapping"
 )
 
@@ -63,8 +64,7 @@ func onForeigners(t *testing.T, prepare []string, f func(t *testing.T, o Foreign
 
 func openForeign(t testing.TB, o ForeignOptions, prepare ...string) DB {
 	t.Helper()
-	db, err := OpenForeign(t.Context(), o)
-	require.NoError(t, err)
+	db := must.Have(OpenForeign(t.Context(), o))(t)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
 	for _, text := range prepare {
 		change(t, db, text)
@@ -101,8 +101,7 @@ var foreignColumns = map[string]Column{
 // section are the lines of a part of a file of testdata.
 func section(t testing.TB, file, name string) (lines []string) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata", file))
-	require.NoError(t, err)
+	text := must.Have(os.ReadFile(filepath.Join("testdata", file)))(t)
 	in := ""
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimRight(line, "\n")

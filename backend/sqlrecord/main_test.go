@@ -16,6 +16,7 @@ import (
 	"frontdesk/backend"
 	"frontdesk/backend/legacy/legacytest"
 	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/mapping"
 )
 
@@ -38,8 +39,7 @@ func openSQLite(t testing.TB) DB {
 // openSQLiteAt opens a file for as long as the test runs.
 func openSQLiteAt(t testing.TB, path string, o Options) DB {
 	t.Helper()
-	db, err := OpenSQLite(path, o)
-	require.NoError(t, err)
+	db := must.Have(OpenSQLite(path, o))(t)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
 	return db
 }
@@ -52,8 +52,7 @@ func openPostgres(t testing.TB) DB {
 // openPostgresAt opens a database for as long as the test runs.
 func openPostgresAt(t testing.TB, dsn string, o Options) DB {
 	t.Helper()
-	db, err := OpenPostgres(t.Context(), dsn, o)
-	require.NoError(t, err)
+	db := must.Have(OpenPostgres(t.Context(), dsn, o))(t)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
 	return db
 }
@@ -149,8 +148,7 @@ func held(t *testing.T, run func(context.Context, func(Conn) error) error) (rele
 
 func newFixture(t testing.TB, db DB) *fixture {
 	t.Helper()
-	model, err := mapping.LoadModel("")
-	require.NoError(t, err)
+	model := must.Have(mapping.LoadModel(""))(t)
 	require.NoError(t, Migrate(t.Context(), db, model))
 	c := newClock()
 	return &fixture{New(db, model, c.now), model, c}
@@ -189,16 +187,12 @@ func (s *fixture) record(resource string, pairs ...any) mapping.Record {
 
 func (s *fixture) create(t testing.TB, client auth.Client, resource string, pairs ...any) mapping.Record {
 	t.Helper()
-	rec, err := s.Create(t.Context(), client, s.record(resource, pairs...))
-	require.NoError(t, err)
-	return rec
+	return must.Have(s.Create(t.Context(), client, s.record(resource, pairs...)))(t)
 }
 
 func (s *fixture) get(t testing.TB, client auth.Client, like mapping.Record) mapping.Record {
 	t.Helper()
-	rec, err := s.Get(t.Context(), like.Resource, backend.Query{Client: client, ID: like.ID()})
-	require.NoError(t, err)
-	return rec
+	return must.Have(s.Get(t.Context(), like.Resource, backend.Query{Client: client, ID: like.ID()}))(t)
 }
 
 func (s *fixture) list(t testing.TB, resource string, q backend.Query) backend.Page {
@@ -206,9 +200,7 @@ func (s *fixture) list(t testing.TB, resource string, q backend.Query) backend.P
 	if q.Client.ID == 0 {
 		q.Client = alice
 	}
-	page, err := s.List(t.Context(), s.model.Resource(resource), q)
-	require.NoError(t, err)
-	return page
+	return must.Have(s.List(t.Context(), s.model.Resource(resource), q))(t)
 }
 
 func ids(page backend.Page) []int32 {
@@ -233,7 +225,5 @@ func (s *fixture) newOrder(t testing.TB, client auth.Client, lines int) mapping.
 			"turnover_group_id", group.ID(), "sort_order", lines-n))}
 		order.Values[at] = mapping.RecordsValue()
 	}
-	order, err := s.Create(context.Background(), client, order)
-	require.NoError(t, err)
-	return order
+	return must.Have(s.Create(context.Background(), client, order))(t)
 }

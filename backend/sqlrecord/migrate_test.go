@@ -22,6 +22,7 @@ import (
 	"frontdesk/backend"
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/rig/await"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/mapping"
 )
 
@@ -32,9 +33,7 @@ func modelWith(t *testing.T, files map[string]string) *mapping.Model {
 	for name, text := range files {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
-	m, err := mapping.LoadModel(dir)
-	require.NoError(t, err)
-	return m
+	return must.Have(mapping.LoadModel(dir))(t)
 }
 
 const widget = `
@@ -58,8 +57,7 @@ fields:
 
 func extended(t *testing.T, since string) map[string]string {
 	t.Helper()
-	country, err := os.ReadFile(filepath.Join("..", "..", "mapping", "resources", "country.yaml"))
-	require.NoError(t, err)
+	country := must.Have(os.ReadFile(filepath.Join("..", "..", "mapping", "resources", "country.yaml")))(t)
 	return map[string]string{
 		"widget.yaml": strings.Replace(widget, "SINCE", since, 1),
 		"country.yaml": string(country) + `
@@ -86,11 +84,9 @@ func TestMigrateToALaterModel(t *testing.T) {
 		require.NoError(t, Migrate(t.Context(), db, later))
 		require.NoError(t, Migrate(t.Context(), db, later), "again")
 		l := &fixture{New(db, later, s.clock.now), later, s.clock}
-		got, err := l.Get(t.Context(), later.Resource("country"), backend.Query{Client: alice, ID: country.ID()})
-		require.NoError(t, err)
+		got := must.Have(l.Get(t.Context(), later.Resource("country"), backend.Query{Client: alice, ID: country.ID()}))(t)
 		require.Equal(t, mapping.NullValue(), got.Get("capital"))
-		_, err = l.Update(t.Context(), alice, got, l.record("country", "capital", "Amsterdam", "main_contact_id", contact.ID()))
-		require.NoError(t, err)
+		must.Have(l.Update(t.Context(), alice, got, l.record("country", "capital", "Amsterdam", "main_contact_id", contact.ID())))(t)
 		w := l.create(t, alice, "widget", "code", "a", "country_id", country.ID(), "weight", mapping.FloatValue(0.1))
 		require.Equal(t, w.Values, l.get(t, alice, w).Values)
 		require.ErrorIs(t, l.Delete(t.Context(), alice, l.get(t, alice, contactIn(later, contact))), backend.ErrStale)
@@ -207,13 +203,11 @@ func startLive(t *testing.T, dsn, statement string) *live {
 	db := openPostgresAt(t, dsn, Options{Readers: 4, Log: log})
 	l := &live{fixture: newFixture(t, db), t: t, later: modelWith(t, extended(t, "since: 7")), told: told}
 	l.write("NL")
-	other, err := pgx.Connect(t.Context(), dsn)
-	require.NoError(t, err)
+	other := must.Have(pgx.Connect(t.Context(), dsn))(t)
 	l.other = other
 	t.Cleanup(func() { require.NoError(t, l.other.Close(context.Background())) })
 	for _, text := range []string{"BEGIN ISOLATION LEVEL REPEATABLE READ", statement} {
-		_, err := l.other.Exec(t.Context(), text)
-		require.NoError(t, err)
+		must.Have(l.other.Exec(t.Context(), text))(t)
 	}
 	return l
 }
@@ -222,15 +216,13 @@ func startLive(t *testing.T, dsn, statement string) *live {
 func (l *live) write(code string) {
 	l.t.Helper()
 	country := l.create(l.t, alice, "country", "code", code, "name", code)
-	_, err := l.Update(l.t.Context(), alice, l.get(l.t, alice, country), l.record("country", "name", "changed"))
-	require.NoError(l.t, err)
+	must.Have(l.Update(l.t.Context(), alice, l.get(l.t, alice, country), l.record("country", "name", "changed")))(l.t)
 }
 
 // release ends the other transaction.
 func (l *live) release() {
 	l.t.Helper()
-	_, err := l.other.Exec(l.t.Context(), "ROLLBACK")
-	require.NoError(l.t, err)
+	must.Have(l.other.Exec(l.t.Context(), "ROLLBACK"))(l.t)
 }
 
 // migrate starts the migration; its result arrives on the channel.
@@ -314,8 +306,7 @@ func (l *live) deadBuilding() (built chan error) {
 		l.other: {"BEGIN ISOLATION LEVEL REPEATABLE READ", "SELECT 1"},
 	} {
 		for _, text := range texts {
-			_, err := conn.Exec(l.t.Context(), text)
-			require.NoError(l.t, err)
+			must.Have(conn.Exec(l.t.Context(), text))(l.t)
 		}
 	}
 	built = make(chan error, 1)

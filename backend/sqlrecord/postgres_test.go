@@ -14,6 +14,7 @@ import (
 	"frontdesk/backend"
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/rig/await"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/mapping"
 )
 
@@ -25,11 +26,9 @@ func TestPostgresBehindAPooler(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			dsn := sqltest.Postgres(t)
 			db := openPostgresAt(t, dsn+"&default_query_exec_mode="+mode, Options{})
-			model, err := mapping.LoadModel("")
-			require.NoError(t, err)
+			model := must.Have(mapping.LoadModel(""))(t)
 			require.ErrorIs(t, Migrate(t.Context(), db, model), errPooled)
-			direct, err := OpenPostgres(t.Context(), dsn, Options{})
-			require.NoError(t, err)
+			direct := must.Have(OpenPostgres(t.Context(), dsn, Options{}))(t)
 			newFixture(t, direct)
 			require.NoError(t, direct.Close())
 			s := newFixture(t, db)
@@ -42,8 +41,7 @@ func TestPostgresBehindAPooler(t *testing.T) {
 			q := backend.Query{Limit: 5, Offset: 0, Total: true, ModifiedSince: order.Get("modified_at"),
 				Filters: []backend.Filter{{Field: order.Resource.Field("total_excl"), Value: order.Get("total_excl")}}}
 			require.Len(t, s.list(t, "order", q).Records, 1)
-			_, err = s.Update(t.Context(), alice, got, s.record("order", "reference", "changed"))
-			require.NoError(t, err)
+			must.Have(s.Update(t.Context(), alice, got, s.record("order", "reference", "changed")))(t)
 			s.create(t, alice, "contact", "id", 77, "name", "x")
 		})
 	}
@@ -132,8 +130,7 @@ func TestPostgresConnectionsAreCounted(t *testing.T) {
 		"&pool_max_conns=20&pool_min_conns=1": {Most: 20, Calls: 16},
 		"&pool_max_conns=40":                  {Most: 40, Calls: 36},
 	} {
-		db, err := OpenPostgres(t.Context(), dsn+said, Options{})
-		require.NoError(t, err)
+		db := must.Have(OpenPostgres(t.Context(), dsn+said, Options{}))(t)
 		pool := PoolOf(db)
 		pool.InUse = 0 // one may be on its way back
 		require.Equal(t, want, pool, said)
@@ -237,13 +234,10 @@ func TestForeignPoolerLocks(t *testing.T) {
 // lockThing locks the table for all others.
 func lockThing(t *testing.T, dsn string) (release func()) {
 	t.Helper()
-	conn, err := pgx.Connect(t.Context(), dsn)
-	require.NoError(t, err)
+	conn := must.Have(pgx.Connect(t.Context(), dsn))(t)
 	t.Cleanup(func() { assert.NoError(t, conn.Close(context.Background())) })
-	held, err := conn.Begin(t.Context())
-	require.NoError(t, err)
-	_, err = held.Exec(t.Context(), `LOCK TABLE thing IN ACCESS EXCLUSIVE MODE`)
-	require.NoError(t, err)
+	held := must.Have(conn.Begin(t.Context()))(t)
+	must.Have(held.Exec(t.Context(), `LOCK TABLE thing IN ACCESS EXCLUSIVE MODE`))(t)
 	return func() { require.NoError(t, held.Rollback(t.Context())) }
 }
 
@@ -277,18 +271,14 @@ func TestChangesAreReadAhead(t *testing.T) {
 		coming = append(coming, s.record("contact", "id", made[len(made)-1].ID(), "note", "new"))
 	}
 	require.NoError(t, s.inTx(t.Context(), func(tx *Store) error {
-		prepared, err := tx.Prepare(t.Context(), alice, coming)
-		require.NoError(t, err)
+		prepared := must.Have(tx.Prepare(t.Context(), alice, coming))(t)
 		require.True(t, prepared)
 		hold := func(i int) mapping.Record {
-			rec, err := tx.Get(t.Context(), made[i].Resource, backend.Query{Client: alice, ID: made[i].ID(), ForUpdate: true})
-			require.NoError(t, err)
-			return rec
+			return must.Have(tx.Get(t.Context(), made[i].Resource, backend.Query{Client: alice, ID: made[i].ID(), ForUpdate: true}))(t)
 		}
 		waiting := func() int { return len(tx.conn.(*postgresConn).postponed) }
 		for i := range made {
-			_, err := tx.Update(t.Context(), alice, hold(i), s.record("contact", "note", "new"))
-			require.NoError(t, err)
+			must.Have(tx.Update(t.Context(), alice, hold(i), s.record("contact", "note", "new")))(t)
 			require.Equal(t, i+1, waiting())
 		}
 		require.Equal(t, "new", hold(0).Get("note").Text())

@@ -18,6 +18,7 @@ import (
 	"frontdesk/backend"
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/rig/await"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/mapping"
 )
 
@@ -85,8 +86,7 @@ func TestElementsWithoutAPlaceComeLast(t *testing.T) {
 		group := order.Children[at][0].Get("turnover_group_id")
 		last := s.create(t, alice, "orderline", "order_id", order.ID(), "description", "x", "turnover_group_id", group)
 		first := s.create(t, alice, "orderline", "order_id", order.ID(), "description", "x", "turnover_group_id", group, "sort_order", 0)
-		got, err := s.Get(t.Context(), order.Resource, backend.Query{Client: alice, ID: order.ID(), Fields: []int{at}})
-		require.NoError(t, err)
+		got := must.Have(s.Get(t.Context(), order.Resource, backend.Query{Client: alice, ID: order.ID(), Fields: []int{at}}))(t)
 		require.Equal(t, []int32{first.ID(), order.Children[at][0].ID(), last.ID()}, ids(backend.Page{Records: got.Children[at]}))
 	})
 }
@@ -130,8 +130,7 @@ func TestTransactions(t *testing.T) {
 		require.ErrorIs(t, err, backend.ErrNotFound)
 
 		err = s.inTx(t.Context(), func(tx *Store) error {
-			_, err := tx.Create(t.Context(), alice, s.record("contact", "name", "kept?"))
-			require.NoError(t, err)
+			must.Have(tx.Create(t.Context(), alice, s.record("contact", "name", "kept?")))(t)
 			_, err = tx.Create(t.Context(), alice, s.record("vehicle", "license_plate", "X", "country_id", 999))
 			require.ErrorIs(t, err, backend.ErrStale)
 			_, err = tx.Create(t.Context(), alice, s.record("contact", "name", "after a failure"))
@@ -145,16 +144,13 @@ func TestTransactions(t *testing.T) {
 
 func (s *fixture) changes(t testing.TB) *Changes {
 	t.Helper()
-	c, err := OpenChanges(t.Context(), s.Store, time.Hour)
-	require.NoError(t, err)
-	return c
+	return must.Have(OpenChanges(t.Context(), s.Store, time.Hour))(t)
 }
 
 // begin returns the cursor of now for alice.
 func begin(t testing.TB, c *Changes) string {
 	t.Helper()
-	page, err := c.Page(t.Context(), backend.ChangesQuery{Client: alice, Begin: true})
-	require.NoError(t, err)
+	page := must.Have(c.Page(t.Context(), backend.ChangesQuery{Client: alice, Begin: true}))(t)
 	return page.Cursor
 }
 
@@ -163,8 +159,7 @@ func contacts(t testing.TB, c *Changes, after string, last mapping.Record) (ids 
 	t.Helper()
 	r := c.byName["contact"]
 	await.True(t, func() bool {
-		page, err := c.Page(t.Context(), backend.ChangesQuery{Client: alice, After: after, Limit: 100, Resources: []*mapping.Resource{r}})
-		require.NoError(t, err)
+		page := must.Have(c.Page(t.Context(), backend.ChangesQuery{Client: alice, After: after, Limit: 100, Resources: []*mapping.Resource{r}}))(t)
 		ids = nil
 		for _, change := range page.Changes {
 			ids = append(ids, change.ID)

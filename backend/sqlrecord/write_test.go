@@ -18,6 +18,7 @@ import (
 
 	"frontdesk/backend"
 	"frontdesk/cmd/frontdesk/rig/await"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/mapping"
 )
 
@@ -188,8 +189,7 @@ func TestLockOfAnotherProcess(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "records.db")
 	db := openSQLiteAt(t, path, Options{LockWait: time.Hour})
 	s, brief := newFixture(t, db), openSQLiteAt(t, path, Options{LockWait: 300 * time.Millisecond})
-	other, err := sqlite.OpenConn(path, sqlite.OpenReadWrite)
-	require.NoError(t, err)
+	other := must.Have(sqlite.OpenConn(path, sqlite.OpenReadWrite))(t)
 	defer func() { require.NoError(t, other.Close()) }()
 	require.NoError(t, sqlitex.ExecuteTransient(other, "BEGIN IMMEDIATE", nil))
 

@@ -22,6 +22,7 @@ import (
 	"frontdesk/backend/remote/remotetest"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/must"
 )
 
 // TestCommands runs the cases of testdata/commands.txt, which says how they are written.
@@ -138,8 +139,7 @@ func inEnvironment(text string) string {
 func (c *typed) dealerpak(replace []string) {
 	c.t.Helper()
 	c.t.Setenv("DEALERPAK_DSN", legacytest.SQLite(c.t))
-	files, err := legacytest.Files()
-	require.NoError(c.t, err)
+	files := must.Have(legacytest.Files())(c.t)
 	text := rig.Read(c.t, filepath.Join(files, "sqlite.yaml"))
 	if len(replace) == 2 {
 		require.Contains(c.t, text, replace[0])

@@ -21,6 +21,7 @@ import (
 
 	"frontdesk/backend/backendtest"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/must"
 )
 
 // TestConformWithoutAnswer: the password is in no message.
@@ -181,8 +182,7 @@ func behind(t *testing.T, desk string, defects []defect) string {
 // fails the cases that are about it, and no other.
 func TestConformFindsDefects(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("testdata/defects.yaml")
-	require.NoError(t, err)
+	text := must.Have(os.ReadFile("testdata/defects.yaml"))(t)
 	var batches [][]defect
 	require.NoError(t, yaml.UnmarshalWithOptions(text, &batches, yaml.Strict()))
 	d := rig.Start(t, rig.Options{DSN: rig.Engines[0].DSN(t)})

@@ -27,6 +27,7 @@ import (
 	"frontdesk/backend/remote/remotetest"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/must"
 )
 
 var update = flag.Bool("update", false, "write what docs/conformance.md says of systems anew")
@@ -63,8 +64,7 @@ func addUsers(t *testing.T, driver, dsn string) {
 
 func conformDealerpak(t *testing.T, engine, name, dsn string) {
 	t.Setenv("DEALERPAK_DSN", dsn)
-	files, err := legacytest.Files()
-	require.NoError(t, err)
+	files := must.Have(legacytest.Files())(t)
 	login := func(name string) backendtest.Login { return backendtest.Login{Username: name, Password: "Welkom01"} }
 	report := conformSystem(t, "legacy", filepath.Join(files, engine+".yaml"), backendtest.Options{
 		Login: login("sanne.bos"), Other: login("sanne.bos2"), External: login("anja.mulder"), NoEmail: login("geen.post"), BadEmail: login("foute.post"),
@@ -82,10 +82,8 @@ func TestLegacyPublishedVehicle(t *testing.T) {
 	for engine, start := range map[string]func(testing.TB) string{"mariadb": legacytest.MariaDB, "postgres": legacytest.Postgres} {
 		t.Run(engine, func(t *testing.T) {
 			t.Setenv("DEALERPAK_DSN", start(t))
-			files, err := legacytest.Files()
-			require.NoError(t, err)
-			text, err := os.ReadFile(filepath.Join(files, engine+".yaml"))
-			require.NoError(t, err)
+			files := must.Have(legacytest.Files())(t)
+			text := must.Have(os.ReadFile(filepath.Join(files, engine+".yaml")))(t)
 			sheet := filepath.Join(t.TempDir(), "sheet.yaml")
 			require.NoError(t, os.WriteFile(sheet, text, 0o600))
 			d := rig.Start(t, rig.Options{Backend: fmt.Sprintf(", driver: legacy, sheet: %q", sheet)})
@@ -105,8 +103,7 @@ func TestLegacyPublishedVehicle(t *testing.T) {
 // readExceptions reads the cases that are known to fail.
 func readExceptions(t *testing.T, file string) []backendtest.Exception {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	require.NoError(t, err)
+	text := must.Have(os.ReadFile(file))(t)
 	exceptions, problems := backendtest.ReadExceptions(file, text)
 	require.NoError(t, problems.Err())
 	return exceptions
@@ -124,10 +121,8 @@ func conformSystem(t *testing.T, driver, sheet string, o backendtest.Options, mo
 	file := filepath.Join(dir, "frontdesk.yaml")
 	require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, "backend: {driver: %s, sheet: %q}\nmail: {folder: %q}\n%s",
 		driver, filepath.Join(dir, "sheet.yaml"), filepath.Join(dir, "mail"), strings.Join(more, "\n")), 0o600))
-	conf, err := desk.LoadConfig(file)
-	require.NoError(t, err)
-	o.Shared, err = sharedResources(conf)
-	require.NoError(t, err)
+	conf := must.Have(desk.LoadConfig(file))(t)
+	o.Shared = must.Have(sharedResources(conf))(t)
 	var report *backendtest.Report
 	require.NoError(t, withGateway(desk.Program{Ctx: context.Background()}, conf, func(baseURL, key string) (err error) {
 		o.BaseURL, o.APIKey, o.AllowsAll = baseURL, key, true
@@ -144,8 +139,7 @@ func conformSystem(t *testing.T, driver, sheet string, o backendtest.Options, mo
 func documented(t *testing.T, id, title string, report *backendtest.Report) {
 	t.Helper()
 	file, cannot := rig.Repository(t, "docs", "conformance.md"), filepath.Join("testdata", id+".txt")
-	text, err := os.ReadFile(file)
-	require.NoError(t, err)
+	text := must.Have(os.ReadFile(file))(t)
 	begin, end := "<!-- "+id+" -->\n", "<!-- end of "+id+" -->\n"
 	section := regexp.MustCompile("(?s)" + regexp.QuoteMeta(begin) + ".*?" + regexp.QuoteMeta(end))
 	want := begin + sectionOf(title, report) + end

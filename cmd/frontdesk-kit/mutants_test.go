@@ -23,6 +23,7 @@ import (
 	"frontdesk/backend/remote/remotetest"
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/mapping"
 )
 
@@ -194,8 +195,7 @@ type suspect struct {
 
 // suspects are systems by name.
 func suspects(t *testing.T) map[string]suspect {
-	files, err := legacytest.Files()
-	require.NoError(t, err)
+	files := must.Have(legacytest.Files())(t)
 	set := func(t *testing.T, pairs ...string) {
 		for i := 0; i < len(pairs); i += 2 {
 			t.Setenv(pairs[i], pairs[i+1])
@@ -231,8 +231,7 @@ func (s suspect) told(t *testing.T, change func(map[string]any)) (refused bool, 
 	s.start(t)
 	sheet := s.read(t)
 	change(sheet)
-	text, err := yaml.Marshal(sheet)
-	require.NoError(t, err)
+	text := must.Have(yaml.Marshal(sheet))(t)
 	file := filepath.Join(t.TempDir(), "sheet.yaml")
 	require.NoError(t, os.WriteFile(file, text, 0o600))
 	code, out, stderr := cli("", append([]string{"map", "check", "--json", "--sheet", file}, s.args...)...)
@@ -253,8 +252,7 @@ func (s suspect) told(t *testing.T, change func(map[string]any)) (refused bool, 
 }
 
 func (s suspect) read(t *testing.T) map[string]any {
-	text, err := os.ReadFile(s.sheet)
-	require.NoError(t, err)
+	text := must.Have(os.ReadFile(s.sheet))(t)
 	sheet := map[string]any{}
 	require.NoError(t, yaml.Unmarshal(text, &sheet))
 	return sheet
@@ -263,8 +261,7 @@ func (s suspect) read(t *testing.T) map[string]any {
 // TestForeignMutants makes mistakes in sheets that are right, and counts how many map check tells of: at
 // least 95 in 100. Those that it does not tell of are listed.
 func TestForeignMutants(t *testing.T) {
-	model, err := mapping.LoadModel("")
-	require.NoError(t, err)
+	model := must.Have(mapping.LoadModel(""))(t)
 	seed := rand.Uint64()
 	t.Logf("random seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, seed))

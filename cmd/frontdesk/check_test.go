@@ -24,6 +24,7 @@ import (
 	"frontdesk/backend/legacy/legacytest"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/gateway/webhook/webhooktest"
 )
 
@@ -50,15 +51,13 @@ func TestCheckIsServe(t *testing.T) {
 		t.Setenv(name, value)
 	}
 	t.Setenv("DEALERPAK_DSN", legacytest.SQLite(t))
-	dealerpak, err := legacytest.Files()
-	require.NoError(t, err)
+	dealerpak := must.Have(legacytest.Files())(t)
 	sheet := rig.Read(t, filepath.Join(dealerpak, "sqlite.yaml"))
 	golden, ofConfig := rig.Repository(t, "cmd", "frontdesk", "testdata", "check"), rig.Repository(t, "config", "testdata")
 	t.Chdir(machine(t, sheet))
 	tried := 0
 	for _, folder := range []string{golden, ofConfig} {
-		files, err := filepath.Glob(filepath.Join(folder, "*.yaml"))
-		require.NoError(t, err)
+		files := must.Have(filepath.Glob(filepath.Join(folder, "*.yaml")))(t)
 		for _, file := range files {
 			tried++
 			name := filepath.Base(file)
@@ -207,8 +206,7 @@ var (
 // requireGolden holds what was said to a file.
 func requireGolden(t *testing.T, file, said string) {
 	t.Helper()
-	here, err := os.Getwd()
-	require.NoError(t, err)
+	here := must.Have(os.Getwd())(t)
 	said = ports.ReplaceAllString(strings.ReplaceAll(said, here, "HERE"), `:PORT"`)
 	require.NotContains(t, said, "hush")
 	if *update {

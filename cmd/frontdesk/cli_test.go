@@ -21,6 +21,7 @@ import (
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/must"
 )
 
 // cli runs a command line with that standard input, to its end.
@@ -105,8 +106,7 @@ func startDemo(t *testing.T, more ...string) demo {
 	}()
 	c, err := desk.DemoConfig(demoListen, "", "")
 	require.NoError(t, err)
-	held, err := rig.ContractOf(c, desk.DemoEnvironment)
-	require.NoError(t, err)
+	held := must.Have(rig.ContractOf(c, desk.DemoEnvironment))(t)
 	d.HTTP = &http.Client{Transport: &rig.Holding{RoundTripper: &http.Transport{}, Contract: held, Base: &d.Base, Fault: func(err error) { t.Error(err) }}}
 	t.Cleanup(d.Shutdown)
 	reader := bufio.NewReader(read)
@@ -148,11 +148,9 @@ func TestCLIDemo(t *testing.T) {
 		require.Empty(t, d.Log.String())
 		rig.RequireAtRest(t, "sqlite:"+filepath.Join(dir, desk.DatabaseFile))
 	}
-	info, err := os.Stat(dir)
-	require.NoError(t, err)
+	info := must.Have(os.Stat(dir))(t)
 	require.Equal(t, os.FileMode(0o700), info.Mode().Perm(), "others must not read it")
-	log, err := os.ReadFile(filepath.Join(dir, "frontdesk.log"))
-	require.NoError(t, err)
+	log := must.Have(os.ReadFile(filepath.Join(dir, "frontdesk.log")))(t)
 	require.NotContains(t, string(log), desk.DemoFullKey)
 	require.NotContains(t, string(log), "password=")
 }
@@ -180,15 +178,13 @@ func TestForeignPastedDemo(t *testing.T) {
 func TestCLIUserHash(t *testing.T) {
 	code, out, problems := cli("a good password\n", "user", "hash")
 	require.Zero(t, code, problems)
-	ok, err := auth.NewHasher().Verify(t.Context(), "a good password", strings.TrimSpace(out))
-	require.NoError(t, err)
+	ok := must.Have(auth.NewHasher().Verify(t.Context(), "a good password", strings.TrimSpace(out)))(t)
 	require.True(t, ok)
 }
 
 // TestSizeOfTheCommandLine: an operator has to find his way in it at night.
 func TestSizeOfTheCommandLine(t *testing.T) {
-	parser, err := kong.New(new(commands), kong.Vars{"demo_listen": demoListen})
-	require.NoError(t, err)
+	parser := must.Have(kong.New(new(commands), kong.Vars{"demo_listen": demoListen}))(t)
 	names, leaves, flags := len(parser.Model.Children), 0, 0
 	for _, leaf := range parser.Model.Leaves(false) {
 		leaves++

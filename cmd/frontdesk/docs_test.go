@@ -22,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/config"
 )
 
@@ -77,8 +78,7 @@ func declared(folders map[string][]string, name string, begins bool, below strin
 // something finds it where the page says.
 func TestDocsNameTestsThatThereAre(t *testing.T) {
 	folders, named := testFolders(t), 0
-	pages, err := filepath.Glob(rig.Repository(t, "docs", "*.md"))
-	require.NoError(t, err)
+	pages := must.Have(filepath.Glob(rig.Repository(t, "docs", "*.md")))(t)
 	for _, page := range append(pages, rig.Repository(t, "README.md")) {
 		for _, name := range namedTest.FindAllStringSubmatch(rig.Read(t, page), -1) {
 			named++
@@ -189,8 +189,7 @@ func TestPicturesShowWhatThereIs(t *testing.T) {
 	pictures := regexp.MustCompile(`!\[[^\]]*\]\((docs/[^)]+)\)`).FindAllStringSubmatch(rig.Read(t, rig.Repository(t, "README.md")), -1)
 	require.Len(t, pictures, 3)
 	for _, picture := range pictures {
-		info, err := os.Stat(rig.Repository(t, picture[1]))
-		require.NoError(t, err)
+		info := must.Have(os.Stat(rig.Repository(t, picture[1])))(t)
 		require.LessOrEqual(t, info.Size(), int64(150<<10), picture[1])
 	}
 }

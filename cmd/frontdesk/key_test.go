@@ -18,6 +18,7 @@ import (
 	"frontdesk/auth/redis/redistest"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/config"
 )
 
@@ -107,8 +108,7 @@ func TestKeyEditsKeepSecrets(t *testing.T) {
 func keyFiles(t *testing.T, file string) map[string]string {
 	t.Helper()
 	files := map[string]string{"": rig.Read(t, file)}
-	found, err := filepath.Glob(filepath.Join(filepath.Dir(file), "keys.d", "*"))
-	require.NoError(t, err)
+	found := must.Have(filepath.Glob(filepath.Join(filepath.Dir(file), "keys.d", "*")))(t)
 	for _, path := range found {
 		files[strings.TrimSuffix(filepath.Base(path), ".yaml")] = rig.Read(t, path)
 	}
@@ -141,8 +141,7 @@ func TestSessions(t *testing.T) {
 	dsn := rig.Engines[0].DSN(t)
 	d := rig.Start(t, rig.Options{DSN: dsn})
 	file := strings.TrimPrefix(dsn, "sqlite:") + "-socket"
-	info, err := os.Lstat(file)
-	require.NoError(t, err)
+	info := must.Have(os.Lstat(file))(t)
 	require.Equal(t, os.ModeSocket|0o600, info.Mode(), "for its user alone")
 	require.NoDirExists(t, file+".new")
 
@@ -217,8 +216,7 @@ func TestSessionsOfEndedKeys(t *testing.T) {
 // socket, and the other says so and does not start; what is no socket is left alone.
 func TestSocketIsOnesOwn(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "s")
-	left, err := net.Listen("unix", file)
-	require.NoError(t, err)
+	left := must.Have(net.Listen("unix", file))(t)
 	left.(*net.UnixListener).SetUnlinkOnClose(false)
 	require.NoError(t, left.Close())
 	require.NoError(t, os.Mkdir(file+".new", 0o700))

@@ -22,6 +22,7 @@ import (
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/must"
 )
 
 // moreKeys are an api_key that is used, and one that has ended.
@@ -56,8 +57,7 @@ func busyDesk(t *testing.T) *rig.Desk {
 // agingModel is a folder for model.dir whose country is going away.
 func agingModel(t *testing.T) (dir string) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "mapping", "resources", "country.yaml"))
-	require.NoError(t, err)
+	text := must.Have(os.ReadFile(filepath.Join("..", "..", "mapping", "resources", "country.yaml")))(t)
 	dir = t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "country.yaml"), append(text, "\ndeprecated: {since: 2026-12-01}\n"...), 0o600))
 	return dir
@@ -114,8 +114,7 @@ func TestMetrics(t *testing.T) {
 		there[metricName.FindString((<-descs).String())] = true
 	}
 	named := func(file string) map[string]bool {
-		text, err := os.ReadFile(filepath.Join("..", "..", file))
-		require.NoError(t, err)
+		text := must.Have(os.ReadFile(filepath.Join("..", "..", file)))(t)
 		names := map[string]bool{}
 		for _, name := range metricName.FindAllString(string(text), -1) {
 			if !there[name] {
@@ -154,8 +153,7 @@ func panelsHaveData(t *testing.T, expressions []string, before, after string) []
 		all := map[string]string{}
 		for line := range strings.Lines(text) {
 			if at := strings.LastIndexByte(line, ' '); !strings.HasPrefix(line, "#") && at > 0 {
-				value, err := strconv.ParseFloat(strings.TrimSpace(line[at:]), 64)
-				require.NoError(t, err)
+				value := must.Have(strconv.ParseFloat(strings.TrimSpace(line[at:]), 64))(t)
 				name, labels, _ := strings.Cut(strings.TrimSuffix(line[:at], "}"), "{")
 				all[fmt.Sprintf(`%s{instance="gw1",job="frontdesk",%s}`, name, labels)] = strconv.FormatFloat(value, 'f', -1, 64)
 			}
@@ -176,9 +174,7 @@ func panelsHaveData(t *testing.T, expressions []string, before, after string) []
 		wanted = append(wanted, finding{"count(" + expression + ") > bool 0", "1m", []map[string]any{{"labels": "{}", "value": 1}}})
 	}
 	require.Greater(t, len(wanted), 40)
-	text, err := json.Marshal(map[string]any{"tests": []any{map[string]any{"interval": "1m", "input_series": given, "promql_expr_test": wanted}}})
-	require.NoError(t, err)
-	return text
+	return must.Have(json.Marshal(map[string]any{"tests": []any{map[string]any{"interval": "1m", "input_series": given, "promql_expr_test": wanted}}}))(t)
 }
 
 // TestForeignPromtool has Prometheus' own tool judge the metrics, the rules with their
@@ -242,8 +238,7 @@ func TestStatusPage(t *testing.T) {
 	text := d.OpsText("/status.json")
 	var report desk.StatusReport
 	require.NoError(t, json.Unmarshal([]byte(text), &report))
-	host, err := os.Hostname()
-	require.NoError(t, err)
+	host := must.Have(os.Hostname())(t)
 	require.Equal(t, host, report.Host)
 	require.Contains(t, page, " on "+host+" · ")
 	require.Equal(t, 2, *report.Load.Sessions)

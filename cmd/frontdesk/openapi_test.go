@@ -23,6 +23,7 @@ import (
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/gateway/openapi"
 )
 
@@ -42,8 +43,7 @@ var (
 // for the description of everything, which several desks have: it is judged once.
 func loadDescription(t *testing.T, text []byte) *openapi3.T {
 	t.Helper()
-	doc, err := openapi3.NewLoader().LoadFromData(text)
-	require.NoError(t, err)
+	doc := must.Have(openapi3.NewLoader().LoadFromData(text))(t)
 	if _, again := judged.LoadOrStore(string(addressOfOne.ReplaceAll(text, nil)), true); !again {
 		require.NoError(t, doc.Validate(context.Background(), openapi3.EnableExamplesValidation()))
 	}
@@ -71,12 +71,9 @@ func TestOpenAPICommand(t *testing.T) {
 func TestOpenAPIDrift(t *testing.T) {
 	c, err := desk.DemoConfig(demoListen, "", "")
 	require.NoError(t, err)
-	offer, err := desk.OfferOf(c)
-	require.NoError(t, err)
-	g, err := desk.DescribingGateway(c, offer, desk.DemoEnvironment)
-	require.NoError(t, err)
-	told, err := g.Describe(rig.EveryKey(g.Grants()), openapi.Version31)
-	require.NoError(t, err)
+	offer := must.Have(desk.OfferOf(c))(t)
+	g := must.Have(desk.DescribingGateway(c, offer, desk.DemoEnvironment))(t)
+	told := must.Have(g.Describe(rig.EveryKey(g.Grants()), openapi.Version31))(t)
 	text, d := string(told), newDemo(t)
 	token := d.Login(desk.DemoFullKey, "demo")
 	for what, change := range map[string][2]string{
@@ -89,8 +86,7 @@ func TestOpenAPIDrift(t *testing.T) {
 	} {
 		require.Contains(t, text, change[0])
 		var faults []error
-		altered, err := rig.NewContract([]byte(strings.ReplaceAll(text, change[0], change[1])))
-		require.NoError(t, err)
+		altered := must.Have(rig.NewContract([]byte(strings.ReplaceAll(text, change[0], change[1]))))(t)
 		d.HTTP.CloseIdleConnections()
 		d.HTTP.Transport = &rig.Holding{RoundTripper: &http.Transport{}, Contract: altered, Base: &d.Base, Fault: func(err error) { faults = append(faults, err) }}
 		d.Call("GET", "/order/42", token, "")

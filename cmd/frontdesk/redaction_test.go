@@ -31,6 +31,7 @@ import (
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
 	"frontdesk/cmd/frontdesk/rig/await"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/gateway/webhook/webhooktest"
 	"frontdesk/mapping"
 )
@@ -192,8 +193,7 @@ func askEverything(t *testing.T, k *rig.Kept, planted canaries, token string) {
 	t.Helper()
 	ask := func(status int, method, path, token, body string, headers ...string) {
 		t.Helper()
-		a, err := k.Try(method, path, token, body, headers...)
-		require.NoError(t, err)
+		a := must.Have(k.Try(method, path, token, body, headers...))(t)
 		assert.Equal(t, status, a.Status, "%s: %s", path, a.Body)
 	}
 	ask(401, "GET", rig.LoginPath(planted.keep("api_key", uuid.NewString()), planted.plant("username"), planted.plant("password")), "", "")
@@ -216,8 +216,7 @@ func askEverything(t *testing.T, k *rig.Kept, planted canaries, token string) {
 	ask(500, "GET", "/country?name="+planted.plant("a filter of what fails"), token, "")
 	ask(200, "POST", "/authenticate/forgotpassword", token, `{"username":"demo"}`)
 	ask(400, "GET", "/authenticate/resetpassword?token="+planted.plant("the token of a reset link"), "", "")
-	a, err := k.Try("POST", "/authenticate/resetpassword", "", "token="+planted.plant("a reset form")+"&password="+planted.plant("a new password"))
-	require.NoError(t, err)
+	a := must.Have(k.Try("POST", "/authenticate/resetpassword", "", "token="+planted.plant("a reset form")+"&password="+planted.plant("a new password")))(t)
 	require.GreaterOrEqual(t, a.Status, 400)
 	ask(401, "GET", "/openapi.json?api_key="+planted.keep("api_key of the description", uuid.NewString()), "", "")
 }
@@ -241,8 +240,7 @@ func leakyCallback(t *testing.T, k *rig.Kept, planted canaries, token, receiver 
 		return true
 	})
 	for _, address := range []string{signed, signed + "x"} {
-		_, err := k.Try("GET", strings.TrimPrefix(address, k.Base), "", "")
-		require.NoError(t, err)
+		must.Have(k.Try("GET", strings.TrimPrefix(address, k.Base), "", ""))(t)
 	}
 	return signed
 }
@@ -274,8 +272,7 @@ func operatorPages(t *testing.T, k *rig.Kept) []string {
 	pages, seen := []string{"/"}, map[string]bool{}
 	for i := 0; i < len(pages); i++ {
 		for _, link := range linked.FindAllStringSubmatch(k.OpsText(pages[i]), -1) {
-			at, err := url.Parse(html.UnescapeString(link[1]))
-			require.NoError(t, err)
+			at := must.Have(url.Parse(html.UnescapeString(link[1])))(t)
 			page, _, ofJob := strings.Cut(at.Path, "/callbacks/")
 			sort := fmt.Sprint(page, ofJob, slices.Sorted(maps.Keys(at.Query())))
 			if !seen[sort] {
@@ -293,8 +290,7 @@ func historyOf(t *testing.T, file string) string {
 	t.Helper()
 	packed, found := strings.CutPrefix(rig.Read(t, file), "frontdesk history\n")
 	require.True(t, found)
-	plain, err := io.ReadAll(flate.NewReader(strings.NewReader(packed)))
-	require.NoError(t, err)
+	plain := must.Have(io.ReadAll(flate.NewReader(strings.NewReader(packed))))(t)
 	return string(plain)
 }
 

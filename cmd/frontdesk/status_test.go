@@ -20,6 +20,7 @@ import (
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
 	"frontdesk/cmd/frontdesk/rig/await"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/gateway/webhook/webhooktest"
 )
 
@@ -307,8 +308,7 @@ func TestHistoryFile(t *testing.T) {
 	one, _ := requests()
 	two, _ := requests()
 	require.Equal(t, 2*one, two)
-	whole, err := os.ReadFile(file)
-	require.NoError(t, err)
+	whole := must.Have(os.ReadFile(file))(t)
 	require.NoError(t, os.WriteFile(file, whole[:len(whole)/2], 0o600))
 	anew, log := requests()
 	require.Equal(t, one, anew)
@@ -320,7 +320,6 @@ func TestHistoryFile(t *testing.T) {
 	anew, log = requests()
 	require.Equal(t, one, anew)
 	require.Contains(t, log, "the history is not kept over a restart")
-	text, err := os.ReadFile(file)
-	require.NoError(t, err)
+	text := must.Have(os.ReadFile(file))(t)
 	require.Equal(t, "some notes of ours", string(text))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/config"
 	"frontdesk/gateway"
 )
@@ -33,8 +34,7 @@ func misspelled(path string) (sure, near []string) {
 // that endpoint, or nothing. Before, the spelling of the log, GET /order/{id}, was taken for
 // GET /orderline.
 func TestSuggestGrantsNothingElse(t *testing.T) {
-	offer, err := desk.OfferOf(config.Default())
-	require.NoError(t, err)
+	offer := must.Have(desk.OfferOf(config.Default()))(t)
 	meant := map[string]map[string]bool{} // the resources, by what is written
 	surely := map[string]string{}
 	add := func(written, path string) {

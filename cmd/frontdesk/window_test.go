@@ -26,6 +26,7 @@ import (
 	"frontdesk/cmd/frontdesk/instrument"
 	"frontdesk/cmd/frontdesk/rig"
 	"frontdesk/cmd/frontdesk/rig/await"
+	"frontdesk/cmd/frontdesk/rig/must"
 )
 
 // pastJSON is what a test reads of the history.
@@ -143,8 +144,7 @@ var windowAsks = []struct{ method, path, body string }{
 func askMany(t *testing.T, d *rig.Desk, w *loggedTally, requests int, tokens []string) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(5, 6))
-	conn, err := net.Dial("tcp", d.Host())
-	require.NoError(t, err)
+	conn := must.Have(net.Dial("tcp", d.Host()))(t)
 	defer conn.Close()
 	in := bufio.NewReader(conn)
 	var out []byte
@@ -156,8 +156,7 @@ func askMany(t *testing.T, d *rig.Desk, w *loggedTally, requests int, tokens []s
 			a := windowAsks[random.IntN(len(windowAsks))]
 			out = fmt.Appendf(out, "%s /webservice_v2%s HTTP/1.1\r\nHost: desk\r\nToken: %s\r\nX-Request-Id: the-%08d-of-all\r\nContent-Length: %d\r\n\r\n%s", a.method, a.path, tokens[random.IntN(len(tokens))], i+n, len(a.body), a.body)
 		}
-		_, err := conn.Write(out)
-		require.NoError(t, err)
+		must.Have(conn.Write(out))(t)
 		for range atOnce {
 			require.NoError(t, resp.Read(in))
 		}
@@ -338,13 +337,10 @@ func TestOpsHosts(t *testing.T) {
 	require.Equal(t, http.StatusMisdirectedRequest, ask("/nowhere", "evil.example").Status)
 
 	// As HAProxy asks.
-	conn, err := net.Dial("tcp", d.Ops)
-	require.NoError(t, err)
+	conn := must.Have(net.Dial("tcp", d.Ops))(t)
 	defer conn.Close()
-	_, err = io.WriteString(conn, "GET /readyz HTTP/1.0\r\n\r\n")
-	require.NoError(t, err)
-	line, err := bufio.NewReader(conn).ReadString('\n')
-	require.NoError(t, err)
+	must.Have(io.WriteString(conn, "GET /readyz HTTP/1.0\r\n\r\n"))(t)
+	line := must.Have(bufio.NewReader(conn).ReadString('\n'))(t)
 	require.Equal(t, "HTTP/1.0 200 OK\r\n", line)
 
 	for _, test := range []struct {

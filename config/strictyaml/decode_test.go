@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/config/strictyaml"
 )
 
@@ -123,8 +124,7 @@ func TestDecodeKeepsDefaults(t *testing.T) {
 // holds decodes each file of a list in testdata, and holds what is said of it to the list.
 func holds(t *testing.T, list string, into func() any, o strictyaml.Options) {
 	t.Helper()
-	text, err := os.ReadFile("testdata/" + list)
-	require.NoError(t, err)
+	text := must.Have(os.ReadFile("testdata/" + list))(t)
 	cases := strings.Split("\n"+string(text), "\n-- ")[1:]
 	require.NotEmpty(t, cases)
 	for _, c := range cases {

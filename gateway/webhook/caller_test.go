@@ -21,6 +21,7 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/gateway/webhook"
 	"frontdesk/gateway/webhook/webhooktest"
 )
@@ -36,8 +37,7 @@ func TestCallDelivers(t *testing.T) {
 		seen := make(chan *http.Request, 1)
 		r := newReceiver(t, func(_ http.ResponseWriter, r *http.Request) { seen <- r }, speaking(http2))
 		cfg := r.config(t)
-		proxy, err := http.ProxyFromEnvironment(&http.Request{URL: r.callback(t, cfg.Rules)})
-		require.NoError(t, err)
+		proxy := must.Have(http.ProxyFromEnvironment(&http.Request{URL: r.callback(t, cfg.Rules)}))(t)
 		require.NotNil(t, proxy, "a transport that heeds the environment would use it")
 		o := r.call(t, cfg)
 		require.Positive(t, o.Duration)
@@ -67,14 +67,11 @@ func TestCallIsSigned(t *testing.T) {
 	header := <-headers
 	require.Equal(t, "a1b2", header.Get("webhook-id"))
 
-	current, err := standardwebhooks.NewWebhook(encoded)
-	require.NoError(t, err)
+	current := must.Have(standardwebhooks.NewWebhook(encoded))(t)
 	require.NoError(t, current.Verify(nil, header))
-	old, err := standardwebhooks.NewWebhookRaw([]byte("hush-hush"))
-	require.NoError(t, err)
+	old := must.Have(standardwebhooks.NewWebhookRaw([]byte("hush-hush")))(t)
 	require.NoError(t, old.Verify(nil, header))
-	stranger, err := standardwebhooks.NewWebhookRaw([]byte("another"))
-	require.NoError(t, err)
+	stranger := must.Have(standardwebhooks.NewWebhookRaw([]byte("another")))(t)
 	require.Error(t, stranger.Verify(nil, header))
 	require.Error(t, current.Verify([]byte("{}"), header))
 
@@ -217,8 +214,7 @@ func TestRootsAddAFile(t *testing.T) {
 	cfg.Roots, err = webhook.Roots(file)
 	require.NoError(t, err)
 	require.True(t, r.call(t, cfg).Delivered())
-	cfg.Roots, err = webhook.Roots("")
-	require.NoError(t, err)
+	cfg.Roots = must.Have(webhook.Roots(""))(t)
 	require.Equal(t, webhook.ErrTLS, r.call(t, cfg).Err)
 
 	_, err = webhook.Roots(filepath.Join(folder, "none.pem"))
@@ -241,8 +237,7 @@ func TestCallRefusesDNSRebinding(t *testing.T) {
 		}
 		return "127.0.0.1"
 	})
-	public, err := cfg.Resolver.LookupHost(t.Context(), receiverName)
-	require.NoError(t, err)
+	public := must.Have(cfg.Resolver.LookupHost(t.Context(), receiverName))(t)
 	require.Equal(t, []string{"93.184.216.34"}, public)
 	u := r.callback(t, cfg.Rules)
 

@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap/zaptest"
 
 	"frontdesk/backend/sqlrecord"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/gateway/webhook"
 )
 
@@ -24,9 +25,7 @@ func checked(t *testing.T, l *webhook.Links, query string) bool {
 
 func signed(t *testing.T, l *webhook.Links) string {
 	t.Helper()
-	query, err := l.Sign(t.Context(), "a1-b2_")
-	require.NoError(t, err)
-	return query
+	return must.Have(l.Sign(t.Context(), "a1-b2_"))(t)
 }
 
 func TestEveryCharacterOfALinkCounts(t *testing.T) {
@@ -72,8 +71,7 @@ func TestSigningKeysRotate(t *testing.T) {
 		require.Equal(t, second, keyOf(signed(t, l)))
 		c.Advance(24 * time.Hour)
 		signed(t, l)
-		keys, err := store.SigningKeys(t.Context(), c.Now().Add(-time.Hour), time.Time{}, webhook.SigningKey{})
-		require.NoError(t, err)
+		keys := must.Have(store.SigningKeys(t.Context(), c.Now().Add(-time.Hour), time.Time{}, webhook.SigningKey{}))(t)
 		require.Len(t, keys, 2, "the first is gone")
 		require.Equal(t, second, keys[1].ID)
 		require.Len(t, keys[0].Secret, 32)

@@ -14,6 +14,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"frontdesk/backend/sqlrecord"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/gateway/webhook"
 	"frontdesk/mapping"
 )
@@ -42,11 +43,9 @@ func TestWorkIsLeftToThoseWhoKnowIt(t *testing.T) {
 			require.Len(t, said, 1, "it is said once")
 			require.EqualValues(t, 1, said[0].ContextMap()["jobs"])
 
-			n, err := store.Beyond(t.Context(), needs)
-			require.NoError(t, err)
+			n := must.Have(store.Beyond(t.Context(), needs))(t)
 			require.Zero(t, n, "who knows it leaves nothing")
-			next, err := store.NextWork(t.Context(), c.Now(), needs, nil)
-			require.NoError(t, err)
+			next := must.Have(store.NextWork(t.Context(), c.Now(), needs, nil))(t)
 			require.Equal(t, "newer", next.ID)
 		})
 	}
@@ -97,8 +96,7 @@ func TestWhatANewerVersionWroteIsKept(t *testing.T) {
 		newer := document()
 		newer["Tenant"] = "north"
 		newer["Owner"].(map[string]any)["Role"] = "buyer"
-		text, err := json.Marshal(newer)
-		require.NoError(t, err)
+		text := must.Have(json.Marshal(newer))(t)
 		err = db.Write(t.Context(), func(conn sqlrecord.Conn) error {
 			_, err := conn.Exec(t.Context(), `UPDATE callback_job SET lease_until = 1, document = `+db.Dialect().Placeholder(1), mapping.TextValue(string(text)))
 			return err
@@ -142,14 +140,12 @@ func TestPendingIsWhatIsCalled(t *testing.T) {
 		add("e", 3, webhook.Done, time.Second, 0, -time.Minute)
 		add("f", 4, webhook.Collected, -5*time.Hour, 0, 0) // nobody calls it
 
-		due, err := store.DueCalls(t.Context(), now, 100, nil)
-		require.NoError(t, err)
+		due := must.Have(store.DueCalls(t.Context(), now, 100, nil))(t)
 		called := map[int64]int{}
 		for _, j := range due {
 			called[j.Owner.User.Client.ID]++
 		}
-		p, err := store.Pending(t.Context(), now)
-		require.NoError(t, err)
+		p := must.Have(store.Pending(t.Context(), now))(t)
 		told := map[int64]int{}
 		for _, c := range p.Due {
 			told[c.Client] = c.Jobs

@@ -16,6 +16,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/gateway/webhook"
 )
 
@@ -204,8 +205,7 @@ func panicsHere() (webhook.Content, error) { panic("what now") }
 
 func entries(t *testing.T, folder string) (names []string) {
 	t.Helper()
-	found, err := os.ReadDir(folder)
-	require.NoError(t, err)
+	found := must.Have(os.ReadDir(folder))(t)
 	for _, e := range found {
 		names = append(names, e.Name())
 	}
@@ -242,8 +242,7 @@ func TestResultsAreKeptForSevenDays(t *testing.T) {
 		_, err = store.Get(t.Context(), id)
 		require.ErrorIs(t, err, webhook.ErrUnknownJob)
 		require.Empty(t, entries(t, folder))
-		tries, err := store.Journal(t.Context(), id)
-		require.NoError(t, err)
+		tries := must.Have(store.Journal(t.Context(), id))(t)
 		require.Empty(t, tries)
 	})
 }

@@ -21,6 +21,7 @@ import (
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/rig/await"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/gateway/webhook"
 	"frontdesk/gateway/webhook/jobstore"
 	"frontdesk/gateway/webhook/webhooktest"
@@ -69,11 +70,9 @@ func postgresEngine(t *testing.T) engine {
 // open opens the jobs of a process of its own.
 func (e engine) open(t *testing.T) *watched {
 	t.Helper()
-	db, err := e.connect()
-	require.NoError(t, err)
+	db := must.Have(e.connect())(t)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
-	store, err := jobstore.Open(t.Context(), db)
-	require.NoError(t, err)
+	store := must.Have(jobstore.Open(t.Context(), db))(t)
 	return &watched{Store: store}
 }
 
@@ -105,9 +104,7 @@ func (w *watched) until(t *testing.T, reached func() bool) {
 
 func (w *watched) job(t *testing.T, id string) webhook.Job {
 	t.Helper()
-	j, err := w.Get(t.Context(), id)
-	require.NoError(t, err)
-	return j
+	return must.Have(w.Get(t.Context(), id))(t)
 }
 
 func (w *watched) untilState(t *testing.T, id string, s webhook.State) webhook.Job {
@@ -151,9 +148,7 @@ func (r *receivers) add(t *testing.T, handler http.HandlerFunc) *url.URL {
 	t.Helper()
 	port := webhooktest.Port(t, r.authority.Serve(t, receiverName, handler))
 	r.ports = append(r.ports, port)
-	u, err := url.Parse("https://" + receiverName + ":" + strconv.Itoa(int(port)) + "/hook")
-	require.NoError(t, err)
-	return u
+	return must.Have(url.Parse("https://" + receiverName + ":" + strconv.Itoa(int(port)) + "/hook"))(t)
 }
 
 func (r *receivers) caller(t *testing.T) webhook.CallerConfig {
@@ -216,9 +211,7 @@ func working(t *testing.T, e engine, receiver http.HandlerFunc, tune ...func(*we
 
 func openFiles(t *testing.T, folder string) *webhook.Files {
 	t.Helper()
-	files, err := webhook.OpenFiles(folder)
-	require.NoError(t, err)
-	return files
+	return must.Have(webhook.OpenFiles(folder))(t)
 }
 
 // look has the orchestrator look for what is due, and returns when it has
@@ -245,9 +238,7 @@ func (p *process) accept(t *testing.T, to *url.URL, kind string) string {
 
 func (p *process) acceptOf(t *testing.T, client int64, to *url.URL, kind string) string {
 	t.Helper()
-	id, err := p.Accept(t.Context(), owner(client), to, webhook.Work{Kind: kind, Data: []byte("hello")})
-	require.NoError(t, err)
-	return id
+	return must.Have(p.Accept(t.Context(), owner(client), to, webhook.Work{Kind: kind, Data: []byte("hello")}))(t)
 }
 
 func status(code int, header ...string) http.HandlerFunc {
@@ -263,8 +254,7 @@ func status(code int, header ...string) http.HandlerFunc {
 func (r *receivers) addresses(t *testing.T) (all []*url.URL) {
 	t.Helper()
 	for _, port := range r.ports {
-		u, err := url.Parse("https://" + receiverName + ":" + strconv.Itoa(int(port)) + "/hook")
-		require.NoError(t, err)
+		u := must.Have(url.Parse("https://" + receiverName + ":" + strconv.Itoa(int(port)) + "/hook"))(t)
 		all = append(all, u)
 	}
 	return all

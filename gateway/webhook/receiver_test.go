@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/net/dns/dnsmessage"
 
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/gateway/webhook"
 	"frontdesk/gateway/webhook/webhooktest"
 )
@@ -71,9 +72,7 @@ func (r *receiver) config(t *testing.T) webhook.CallerConfig {
 
 func (r *receiver) callback(t *testing.T, rules webhook.Rules) *url.URL {
 	t.Helper()
-	u, err := webhook.ParseCallback("https://"+receiverName+":"+strconv.Itoa(int(r.port(t)))+"/hook?b=2&a=1", rules)
-	require.NoError(t, err)
-	return u
+	return must.Have(webhook.ParseCallback("https://"+receiverName+":"+strconv.Itoa(int(r.port(t)))+"/hook?b=2&a=1", rules))(t)
 }
 
 // call makes one call to the receiver.

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/backend/sqlrecord"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/gateway/webhook"
 	"frontdesk/mapping"
 )
@@ -20,20 +21,17 @@ import (
 func onResults(t *testing.T, f func(t *testing.T, r webhook.Results)) {
 	t.Run("folder", func(t *testing.T) { f(t, openFiles(t, t.TempDir())) })
 	t.Run("postgres", func(t *testing.T) {
-		r, err := postgresEngine(t).open(t).NewResults()
-		require.NoError(t, err)
+		r := must.Have(postgresEngine(t).open(t).NewResults())(t)
 		f(t, r)
 	})
 }
 
 func write(t *testing.T, r webhook.Results, name string, content []byte) {
 	t.Helper()
-	d, err := r.Create(t.Context(), name)
-	require.NoError(t, err)
+	d := must.Have(r.Create(t.Context(), name))(t)
 	defer d.Discard()
 	for piece := range bytes.Lines(content) { // of every length
-		n, err := d.Write(piece)
-		require.NoError(t, err)
+		n := must.Have(d.Write(piece))(t)
 		require.Len(t, piece, n)
 	}
 	require.NoError(t, d.Keep())
@@ -55,15 +53,13 @@ func TestResultsAreReadAtAnyPlace(t *testing.T) {
 			write(t, r, "job.1", content)
 			file, err := r.Open(t.Context(), "job.1")
 			require.NoError(t, err)
-			got, err := io.ReadAll(io.NewSectionReader(file, 0, int64(size)))
-			require.NoError(t, err)
+			got := must.Have(io.ReadAll(io.NewSectionReader(file, 0, int64(size))))(t)
 			require.True(t, bytes.Equal(content, got), size)
 			for range 50 {
 				from := rand.IntN(size + 1)
 				to := from + rand.IntN(size-from+1)
 				part := make([]byte, to-from)
-				n, err := file.ReadAt(part, int64(from))
-				require.NoError(t, err)
+				n := must.Have(file.ReadAt(part, int64(from)))(t)
 				require.True(t, bytes.Equal(content[from:to], part[:n]), "%d to %d of %d", from, to, size)
 			}
 			n, err := file.ReadAt(make([]byte, 2), max(int64(size)-1, 0))
@@ -72,8 +68,7 @@ func TestResultsAreReadAtAnyPlace(t *testing.T) {
 			}
 			require.Error(t, err, "past the end")
 			require.NoError(t, file.Close())
-			names, err := r.Names(t.Context())
-			require.NoError(t, err)
+			names := must.Have(r.Names(t.Context()))(t)
 			require.Equal(t, []string{"job.1"}, names, "the one before gave way")
 		}
 	})
@@ -85,11 +80,9 @@ func TestResultsThatAreDropped(t *testing.T) {
 		write(t, r, "one.1", random(1000))
 		d, err := r.Create(t.Context(), "two.1")
 		require.NoError(t, err)
-		_, err = d.Write(random(700_000))
-		require.NoError(t, err)
+		must.Have(d.Write(random(700_000)))(t)
 		d.Discard()
-		names, err := r.Names(t.Context())
-		require.NoError(t, err)
+		names := must.Have(r.Names(t.Context()))(t)
 		require.Equal(t, []string{"one.1"}, names)
 		require.NoError(t, r.Remove(t.Context(), "one.1"))
 		require.NoError(t, r.Remove(t.Context(), "one.1"), "what is not there is no error")
@@ -104,12 +97,9 @@ func TestResultThatAnotherRemoves(t *testing.T) {
 	e := postgresEngine(t)
 	one, err := e.open(t).NewResults()
 	require.NoError(t, err)
-	other, err := e.open(t).NewResults()
-	require.NoError(t, err)
-	d, err := one.Create(t.Context(), "job.2")
-	require.NoError(t, err)
-	_, err = d.Write(random(300_000))
-	require.NoError(t, err)
+	other := must.Have(e.open(t).NewResults())(t)
+	d := must.Have(one.Create(t.Context(), "job.2"))(t)
+	must.Have(d.Write(random(300_000)))(t)
 	require.NoError(t, other.Remove(t.Context(), "job.2"), "the job was taken over")
 	_, err = d.Write(random(300_000))
 	require.ErrorContains(t, err, "removed while it was written")
@@ -125,11 +115,9 @@ func TestFolderOfResults(t *testing.T) {
 	}
 	files, err := webhook.OpenFiles(folder)
 	require.NoError(t, err)
-	names, err := files.Names(t.Context())
-	require.NoError(t, err)
+	names := must.Have(files.Names(t.Context()))(t)
 	require.Equal(t, []string{"job.1"}, names)
-	left, err := filepath.Glob(folder + "/*")
-	require.NoError(t, err)
+	left := must.Have(filepath.Glob(folder + "/*"))(t)
 	require.Len(t, left, 3, "but what was being written")
 	require.NoError(t, os.Symlink(folder, folder+"-2"))
 	_, err = webhook.OpenFiles(folder + "-2")
@@ -158,21 +146,17 @@ func TestLargeDataCostNothingToLookAt(t *testing.T) {
 		data := bytes.Repeat([]byte("frontdesk"), 8<<20/9)
 		idle := start(t, c, store, rs.caller(t), func(cfg *webhook.Config) { cfg.Workers = 0 })
 		promise := func(data []byte) string {
-			id, err := idle.Accept(t.Context(), owner(1), to, webhook.Work{Kind: "echo", Data: data})
-			require.NoError(t, err)
-			return id
+			return must.Have(idle.Accept(t.Context(), owner(1), to, webhook.Work{Kind: "echo", Data: data}))(t)
 		}
 		large, small := promise(data), promise([]byte("hello"))
 		same := func(j webhook.Job) (webhook.Job, *webhook.Try, error) { return j, nil, nil }
 		for name, look := range map[string]func(id string){
 			"get": func(id string) { require.NotEmpty(t, store.job(t, id).ID) },
 			"change": func(id string) {
-				_, err := store.Change(t.Context(), id, same)
-				require.NoError(t, err)
+				must.Have(store.Change(t.Context(), id, same))(t)
 			},
 			"list": func(string) {
-				all, err := store.List(t.Context(), webhook.Filter{})
-				require.NoError(t, err)
+				all := must.Have(store.List(t.Context(), webhook.Filter{}))(t)
 				require.Len(t, all, 2)
 			},
 		} {
@@ -185,10 +169,8 @@ func TestLargeDataCostNothingToLookAt(t *testing.T) {
 		p.look()
 		j := store.untilState(t, large, webhook.CalledBack)
 		require.Empty(t, j.Failure)
-		result, err := p.Results.Open(t.Context(), j.Result.File)
-		require.NoError(t, err)
-		content, err := io.ReadAll(io.NewSectionReader(result, 0, 1<<40))
-		require.NoError(t, err)
+		result := must.Have(p.Results.Open(t.Context(), j.Result.File))(t)
+		content := must.Have(io.ReadAll(io.NewSectionReader(result, 0, 1<<40)))(t)
 		require.NoError(t, result.Close())
 		require.True(t, bytes.Equal(data, content))
 		require.Zero(t, dataKept(t, e), "it is needed no more")
@@ -198,8 +180,7 @@ func TestLargeDataCostNothingToLookAt(t *testing.T) {
 // dataKept counts the jobs whose data are kept beside them.
 func dataKept(t *testing.T, e engine) (n int64) {
 	t.Helper()
-	db, err := e.connect()
-	require.NoError(t, err)
+	db := must.Have(e.connect())(t)
 	defer func() { require.NoError(t, db.Close()) }()
 	require.NoError(t, db.Read(t.Context(), func(conn sqlrecord.Conn) error {
 		return conn.Query(t.Context(), `SELECT count(*) FROM callback_work`, []sqlrecord.Column{{Type: mapping.Int4}}, nil, func(row []mapping.Value) error {

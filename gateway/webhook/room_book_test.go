@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap/zaptest"
 
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/gateway/webhook"
 )
 
@@ -62,8 +63,7 @@ func startBusy(t *testing.T) (p *process, s *meanwhile, c *clock, ask func(clien
 // reserved is what is set aside as far as it is known, in jobs of the first kind.
 func reserved(t *testing.T, p *process) int64 {
 	t.Helper()
-	r, err := p.Room(t.Context())
-	require.NoError(t, err)
+	r := must.Have(p.Room(t.Context()))(t)
 	return r.Bytes(webhook.Reserved) / (space / 16)
 }
 

@@ -14,6 +14,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/gateway/webhook"
 )
 
@@ -31,8 +32,7 @@ func blobs(cfg *webhook.Config) { cfg.Runners["blob"], cfg.Space = blob, space }
 // taken is what is taken of the space.
 func taken(t *testing.T, p *process) []webhook.Taken {
 	t.Helper()
-	r, err := p.Room(t.Context())
-	require.NoError(t, err)
+	r := must.Have(p.Room(t.Context()))(t)
 	return r.All
 }
 
@@ -52,8 +52,7 @@ func (p *process) ask(t *testing.T, client int64, to *url.URL, size int) (id str
 // gets has a client ask for a blob, which is made and called back for.
 func (p *process) gets(t *testing.T, client int64, to *url.URL, size int) webhook.Job {
 	t.Helper()
-	id, err := p.ask(t, client, to, size)
-	require.NoError(t, err)
+	id := must.Have(p.ask(t, client, to, size))(t)
 	return p.store.untilState(t, id, webhook.CalledBack)
 }
 
@@ -211,8 +210,7 @@ func TestFetchingAgainWritesLittle(t *testing.T) {
 		p, c, _, to := working(t, e, status(200), blobs)
 		id := p.fill(t, 1, to, space/2)[0]
 		collected := func() time.Time {
-			j, err := p.Collect(t.Context(), owner(1), id)
-			require.NoError(t, err)
+			j := must.Have(p.Collect(t.Context(), owner(1), id))(t)
 			require.Equal(t, webhook.Collected, j.State)
 			return j.Linked
 		}

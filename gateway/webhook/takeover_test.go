@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/cmd/frontdesk/rig/await"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/gateway/webhook"
 )
 
@@ -90,8 +91,7 @@ func TestATryIsKeptWhileStopping(t *testing.T) {
 		<-seen
 		require.NoError(t, p.Close())
 		j := p.store.job(t, id)
-		tries, err := p.store.Journal(t.Context(), id)
-		require.NoError(t, err)
+		tries := must.Have(p.store.Journal(t.Context(), id))(t)
 		require.Zero(t, j.Lease)
 		if answers {
 			require.Equal(t, 1, j.Tries)
@@ -156,9 +156,7 @@ func settle(t *testing.T, c *clock, reached func() bool, all ...*process) {
 
 func doneJobs(t *testing.T, s *watched) []webhook.Job {
 	t.Helper()
-	found, err := s.List(t.Context(), webhook.Filter{State: webhook.CalledBack, Limit: 1000})
-	require.NoError(t, err)
-	return found
+	return must.Have(s.List(t.Context(), webhook.Filter{State: webhook.CalledBack, Limit: 1000}))(t)
 }
 
 // Who lost a job without noticing writes a result nevertheless: it is nobody's.

@@ -31,6 +31,7 @@ import (
 	"frontdesk/cmd/frontdesk/accesslog"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/gateway"
 	"frontdesk/mapping"
 )
@@ -84,17 +85,13 @@ func newAgreement(t *testing.T, random *rand.Rand) *agreement {
 	a.naive = newNaive(t, "/webservice_v2")
 	file := filepath.Join(t.TempDir(), "frontdesk.yaml")
 	keys := a.writeConfig(file)
-	c, err := desk.LoadConfig(file)
-	require.NoError(t, err)
-	a.lists, err = Of(c, desk.ProductionEnvironment)
-	require.NoError(t, err)
+	c := must.Have(desk.LoadConfig(file))(t)
+	a.lists = must.Have(Of(c, desk.ProductionEnvironment))(t)
 
-	a.logs, err = desk.NewLogs(c.Log, a.lines, desk.LogDelay)
-	require.NoError(t, err)
+	a.logs = must.Have(desk.NewLogs(c.Log, a.lines, desk.LogDelay))(t)
 	t.Cleanup(a.logs.Stop)
 	counted := func(d backend.Driver) backend.Driver { return countedDriver{d.(*reference.Store), &a.calls} }
-	a.desk, err = desk.Build(desk.Program{Ctx: context.Background(), Wrap: counted}, c, desk.ProductionEnvironment, a.logs)
-	require.NoError(t, err)
+	a.desk = must.Have(desk.Build(desk.Program{Ctx: context.Background(), Wrap: counted}, c, desk.ProductionEnvironment, a.logs))(t)
 	t.Cleanup(a.desk.Close)
 	a.logIn(keys)
 	return a
@@ -103,8 +100,7 @@ func newAgreement(t *testing.T, random *rand.Rand) *agreement {
 // writeConfig writes a configuration with random allowlists, and returns the api_keys.
 func (a *agreement) writeConfig(file string) (keys []string) {
 	database := filepath.Join(filepath.Dir(file), desk.DatabaseFile)
-	data, err := rig.SampleFile()
-	require.NoError(a.t, err)
+	data := must.Have(rig.SampleFile())(a.t)
 	require.NoError(a.t, os.WriteFile(database, data, 0o600))
 	var text strings.Builder
 	fmt.Fprintf(&text, "server: {listen: 127.0.0.1:0}\nops: {listen: \"\"}\nbackend: {dsn: %q}\nmail: {folder: %q}\ncallbacks: [GET /employee, PUT /contact]\napi_keys:\n",
@@ -144,8 +140,7 @@ func (a *agreement) logIn(keys []string) {
 	require.Equal(a.t, 200, resp.StatusCode(), "%s", resp.Body())
 	hash, ok := auth.HashToken(strings.Split(string(resp.Body()), `"`)[3])
 	require.True(a.t, ok)
-	session, err := a.desk.Sessions().Get(context.Background(), hash)
-	require.NoError(a.t, err)
+	session := must.Have(a.desk.Sessions().Get(context.Background(), hash))(a.t)
 	for _, key := range keys {
 		own, token := *session, uuid.NewString()
 		own.Key = sha256.Sum256([]byte(key))
@@ -270,8 +265,7 @@ func expectedOutcome(e gateway.Explanation) outcome {
 func (a *agreement) line() (line accesslog.Line) {
 	require.NoError(a.t, a.logs.Log.Sync())
 	logs := accesslog.Logs{Names: []string{"-"}, Stdin: bytes.NewReader(a.lines.Reset())}
-	read, err := logs.Requests(a.t.Context(), time.Time{}, func(l *accesslog.Line) { line = *l })
-	require.NoError(a.t, err)
+	read := must.Have(logs.Requests(a.t.Context(), time.Time{}, func(l *accesslog.Line) { line = *l }))(a.t)
 	require.EqualValues(a.t, 1, read.Lines)
 	return line
 }

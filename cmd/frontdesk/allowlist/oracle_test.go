@@ -12,6 +12,7 @@ import (
 
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/mapping"
 )
 
@@ -25,8 +26,7 @@ type naive struct {
 }
 
 func newNaive(t testing.TB, base string) naive {
-	model, err := mapping.LoadModel("")
-	require.NoError(t, err)
+	model := must.Have(mapping.LoadModel(""))(t)
 	n := naive{base: base, utilities: map[string][]string{}}
 	for method, paths := range map[string]string{
 		"GET": `/ /openapi.json /authenticate /authenticate/acces /authenticate/component /authenticate/logout /authenticate/modules /authenticate/fingerprint
@@ -176,11 +176,8 @@ func (n naive) drawTarget(t *rapid.T) string {
 // ofDemo are the allowlists of the demo.
 func ofDemo(t testing.TB) *Lists {
 	t.Helper()
-	c, err := desk.DemoConfig("127.0.0.1:8080", "", "")
-	require.NoError(t, err)
-	lists, err := Of(c, desk.DemoEnvironment)
-	require.NoError(t, err)
-	return lists
+	c := must.Have(desk.DemoConfig("127.0.0.1:8080", "", ""))(t)
+	return must.Have(Of(c, desk.DemoEnvironment))(t)
 }
 
 func TestMain(m *testing.M) { os.Exit(rig.Main(m)) }

@@ -25,6 +25,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"frontdesk/cmd/frontdesk/instrument"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/config"
 	"frontdesk/config/strictyaml"
 	"frontdesk/gateway"
@@ -60,18 +61,15 @@ func TestSpareRoomIsWhole(t *testing.T) {
 	s := spareOf(t.TempDir() + "/records.db")
 	require.NoError(t, os.WriteFile(string(s), []byte("begun"), 0o600))
 	require.NoError(t, s.keep())
-	first, err := os.ReadFile(string(s))
-	require.NoError(t, err)
+	first := must.Have(os.ReadFile(string(s)))(t)
 	require.Len(t, first, spareSize)
 	require.NoError(t, s.keep())
-	again, err := os.ReadFile(string(s))
-	require.NoError(t, err)
+	again := must.Have(os.ReadFile(string(s)))(t)
 	require.Equal(t, first, again)
 
 	require.True(t, s.release())
 	require.NoError(t, s.keep())
-	again, err = os.ReadFile(string(s))
-	require.NoError(t, err)
+	again = must.Have(os.ReadFile(string(s)))(t)
 	require.Len(t, again, spareSize)
 	require.Equal(t, first[:spareSize-sparePart], again[:spareSize-sparePart])
 	for range spareSize / sparePart {
@@ -211,8 +209,7 @@ func TestOwnHost(t *testing.T) {
 	for host, want := range map[string]int{"gateway1": 404, "gateway1:80": 404, "GATEWAY1.": 404, "gateway2": 421, "gateway1.example": 421} {
 		r := httptest.NewRequest("GET", "/", nil)
 		r.Host = host
-		answer, err := app.Test(r)
-		require.NoError(t, err)
+		answer := must.Have(app.Test(r))(t)
 		require.NoError(t, answer.Body.Close())
 		require.Equal(t, want, answer.StatusCode, host)
 	}
@@ -223,11 +220,9 @@ func TestOpsPanic(t *testing.T) {
 	core, logged := observer.New(zap.ErrorLevel)
 	s := newOpsServer(nil, time.Minute, zap.New(core))
 	s.Get("/", func(*fiber.Ctx) error { panic("a secret") })
-	answer, err := s.Test(httptest.NewRequest("GET", "/", nil), -1)
-	require.NoError(t, err)
+	answer := must.Have(s.Test(httptest.NewRequest("GET", "/", nil), -1))(t)
 	defer answer.Body.Close()
-	body, err := io.ReadAll(answer.Body)
-	require.NoError(t, err)
+	body := must.Have(io.ReadAll(answer.Body))(t)
 	require.Equal(t, http.StatusInternalServerError, answer.StatusCode)
 	require.NotContains(t, string(body), "secret")
 	require.Equal(t, 1, logged.FilterField(zap.Any("cause", "a secret")).Len())

@@ -18,6 +18,7 @@ import (
 	"frontdesk/backend"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/config"
 	"frontdesk/mapping"
 )
@@ -89,9 +90,7 @@ func (i *installation) start() (ids []int32, err error) {
 }
 
 func (i *installation) mustStart() []int32 {
-	ids, err := i.start()
-	require.NoError(i.t, err)
-	return ids
+	return must.Have(i.start())(i.t)
 }
 
 // TestIDStoreIsLost: the IDs that clients know must not silently come to mean other
@@ -194,8 +193,7 @@ func TestOneGatewayPerFile(t *testing.T) {
 		require.NoError(t, err)
 		return Build(Program{Ctx: t.Context(), Stdout: io.Discard, Stderr: io.Discard}, c, "test", NoLogs())
 	}
-	first, err := build()
-	require.NoError(t, err)
+	first := must.Have(build())(t)
 	second, err := build()
 	if err == nil {
 		second.Close()
@@ -210,7 +208,6 @@ func TestOneGatewayPerFile(t *testing.T) {
 	require.ErrorContains(t, err, "link.db is served by another frontdesk")
 	i.keepIn("ids.db")
 	first.Close()
-	again, err := build()
-	require.NoError(t, err)
+	again := must.Have(build())(t)
 	again.Close()
 }

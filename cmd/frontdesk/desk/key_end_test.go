@@ -10,6 +10,7 @@ import (
 
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/cmd/frontdesk/desk/neighbours"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/cmd/frontdesk/rig/search"
 )
 
@@ -134,8 +135,7 @@ func toldBy(t *testing.T) func(row endRow, end neighbours.KeyEnd, now int) endRo
 		}
 		after, is := known[c]
 		if !is {
-			_, err := sqlrecord.Change(t.Context(), db, "DELETE FROM neighbour_key_end")
-			require.NoError(t, err)
+			must.Have(sqlrecord.Change(t.Context(), db, "DELETE FROM neighbour_key_end"))(t)
 			for _, one := range []struct {
 				tell, final bool
 				ends        int
@@ -145,12 +145,10 @@ func toldBy(t *testing.T) func(row endRow, end neighbours.KeyEnd, now int) endRo
 					end.Ends = time.Time{}
 				}
 				if one.tell {
-					_, err := tables.TellKeyEnds(context.Background(), "a", []neighbours.KeyEnd{end})
-					require.NoError(t, err)
+					must.Have(tables.TellKeyEnds(context.Background(), "a", []neighbours.KeyEnd{end}))(t)
 				}
 			}
-			all, err := tables.KeyEnds(t.Context())
-			require.NoError(t, err)
+			all := must.Have(tables.KeyEnds(t.Context()))(t)
 			for _, end := range all {
 				after = endRow{true, end.Final, int(end.Ends.Sub(at(0)).Round(time.Hour) / time.Hour)}
 			}
@@ -390,10 +388,8 @@ func (m keyMachine) faults() map[string]keyMachine {
 // ownTables are those of a gateway's own database.
 func ownTables(t *testing.T) (*neighbours.Tables, sqlrecord.DB) {
 	t.Helper()
-	db, err := sqlrecord.OpenSQLite(filepath.Join(t.TempDir(), "own.db"), sqlrecord.Options{})
-	require.NoError(t, err)
+	db := must.Have(sqlrecord.OpenSQLite(filepath.Join(t.TempDir(), "own.db"), sqlrecord.Options{}))(t)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
-	tables, err := neighbours.Open(t.Context(), db)
-	require.NoError(t, err)
+	tables := must.Have(neighbours.Open(t.Context(), db))(t)
 	return tables, db
 }

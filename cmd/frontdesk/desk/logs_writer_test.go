@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
 
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/config"
 )
 
@@ -22,8 +23,7 @@ import (
 func pipedLogs(t *testing.T, patience time.Duration) (logs *Logs, read *io.PipeReader, write *io.PipeWriter) {
 	t.Helper()
 	read, write = io.Pipe()
-	logs, err := NewLogs(config.Log{Level: "info"}, write, time.Millisecond)
-	require.NoError(t, err)
+	logs = must.Have(NewLogs(config.Log{Level: "info"}, write, time.Millisecond))(t)
 	logs.lines.patience = patience
 	t.Cleanup(func() {
 		_ = read.Close() // a write that is held up fails
@@ -159,8 +159,7 @@ func (f *fullDisk) Write(p []byte) (int, error) {
 // its order and once.
 func TestLogDiskFull(t *testing.T) {
 	disk := &fullDisk{room: 1234}
-	logs, err := NewLogs(config.Log{Level: "info"}, disk, time.Hour)
-	require.NoError(t, err)
+	logs := must.Have(NewLogs(config.Log{Level: "info"}, disk, time.Hour))(t)
 	for n := range 100 {
 		logs.Log.Info("app", zap.Int("n", n))
 		if n%10 == 0 {

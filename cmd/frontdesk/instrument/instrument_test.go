@@ -15,6 +15,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/gateway"
 )
 
@@ -187,8 +188,7 @@ func TestKeptOverRestart(t *testing.T) {
 	require.NotEqual(t, New(w.clock).ID(), w.ID())
 	require.Equal(t, before.Marks(began)[0].Text, w.Marks(began)[0].Text)
 
-	whole, err := os.ReadFile(file)
-	require.NoError(t, err)
+	whole := must.Have(os.ReadFile(file))(t)
 	require.NoError(t, os.WriteFile(file, whole[:len(whole)/2], 0o600))
 	err = w.Load(file)
 	require.ErrorContains(t, err, "is damaged")
@@ -347,8 +347,7 @@ func TestKeysThatAreGone(t *testing.T) {
 	w.Used([32]byte{2}, began)
 	w.KeepKeys(map[[32]byte]KeyHash{{1}: {"webshop", "01000000"}})
 	of := map[string]int{}
-	families, err := w.Registry.Gather()
-	require.NoError(t, err)
+	families := must.Have(w.Registry.Gather())(t)
 	for _, f := range families {
 		for _, m := range f.Metric {
 			if key, is := labelsOf(m)["key"]; is {
