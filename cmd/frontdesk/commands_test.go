@@ -24,7 +24,7 @@ import (
 func TestCommands(t *testing.T) {
 	testscript.RunT(oneByOne{t}, testscript.Params{
 		Dir: rig.Repository(t, "cmd", "frontdesk", "testdata", "commands"), UpdateScripts: *update, Setup: setUpCommands,
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+		Cmds: withServed(map[string]func(*testscript.TestScript, bool, []string){
 			"frontdesk": func(s *testscript.TestScript, _ bool, args []string) { runCommand(s, 0, args) },
 			"exit1":     func(s *testscript.TestScript, _ bool, args []string) { runCommand(s, 1, args[1:]) },
 			"exit2":     func(s *testscript.TestScript, _ bool, args []string) { runCommand(s, 2, args[1:]) },
@@ -46,7 +46,7 @@ func TestCommands(t *testing.T) {
 					fmt.Fprintln(s.Stdout(), e.Name())
 				}
 			},
-		},
+		}),
 	})
 }
 
@@ -62,7 +62,7 @@ func (o oneByOne) Run(name string, script func(testscript.T)) {
 
 // setUpCommands makes what no script can hold: logs that are long or broken, a body that is too large, and a
 // password that is.
-// HERE is the script's folder, in its configurations and in what is printed.
+// HERE is the script's folder, in its configurations and in what is printed; SAMPLE is a database with sample data.
 func setUpCommands(env *testscript.Env) error {
 	t := env.T().(oneByOne).T
 	env.Setenv("REPOSITORY", rig.Repository(t))
@@ -77,8 +77,18 @@ func setUpCommands(env *testscript.Env) error {
 		require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
 	}
 	files, err := filepath.Glob("*.yaml")
+	env.Values[deskKey{}] = &scriptedDesk{t: t, tokens: map[string]string{}}
 	for _, file := range files {
-		require.NoError(t, os.WriteFile(file, []byte(strings.ReplaceAll(rig.Read(t, file), "HERE", env.WorkDir)), 0o600))
+		text := strings.ReplaceAll(rig.Read(t, file), "HERE", env.WorkDir)
+		if strings.Contains(text, "SAMPLE") {
+			if env.Getenv("SAMPLE") == "" {
+				env.Setenv("SAMPLE", rig.Engines[0].DSN(t))
+				env.Setenv("SOCKET", strings.TrimPrefix(env.Getenv("SAMPLE"), "sqlite:")+"-socket")
+				env.Setenv("ESC", "\x1b")
+			}
+			text = strings.ReplaceAll(text, "SAMPLE", env.Getenv("SAMPLE"))
+		}
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 	}
 	require.NoError(t, err)
 	return os.Truncate("large", 16<<20+1)
@@ -96,6 +106,9 @@ func runCommand(s *testscript.TestScript, want int, args []string) {
 		defer os.Unsetenv("FRONTDESK_CONFIG")
 	}
 	code, stdout, stderr := cli(input, args...)
+	if id := anySession.FindString(stdout); id != "" {
+		s.Setenv("SESSION", id)
+	}
 	here := strings.NewReplacer(s.Getenv("WORK"), "HERE")
 	_, _ = here.WriteString(s.Stdout(), stdout)
 	_, _ = here.WriteString(s.Stderr(), stderr)
@@ -114,6 +127,7 @@ func zipped(text string) []byte {
 
 var (
 	printedKey = regexp.MustCompile(`(?m)^api_key: ([0-9a-f-]{36})\n\nHand it to whoever will use it; it is shown only now\.$`)
+	anySession = regexp.MustCompile(`(?m)^[0-9a-f]{12}`) // in the list of those that are open
 	anyHash    = regexp.MustCompile(`[0-9a-f]{64}`)
 )
 

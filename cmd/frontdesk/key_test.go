@@ -2,13 +2,10 @@ package main
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"net"
 	"os"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,51 +13,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/auth/redis/redistest"
-	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
 	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/config"
 )
-
-// TestCommandsBesideBrokenKeys: what has to work at night works beside api_keys that are broken,
-// and not by settings that may be others.
-func TestCommandsBesideBrokenKeys(t *testing.T) {
-	dir := t.TempDir()
-	file, keys := filepath.Join(dir, "frontdesk.yaml"), filepath.Join(dir, "keys.yaml")
-	text := rig.KeptConfig(t, "sqlite:"+filepath.Join(dir, "frontdesk.db"), "include: [keys.yaml]", rig.KeptKey(`"GET /order"`))
-	require.NoError(t, os.WriteFile(keys, []byte("api_keys: []\n"), 0o600))
-	k := rig.StartKept(t, file, text, false)
-	code, _, stderr := cli("long enough a password", "user", "add", "jan", "--client", "Jansen", "--email", "jan@example.nl", "--config", file)
-	require.Zero(t, code, stderr)
-	commands := [][]string{{"healthcheck"}, {"user", "block", "jan"}, {"callbacks", "list"}}
-	ask := func(command []string) (int, string) {
-		code, _, stderr := cli("", append(command, "--config", file)...)
-		return code, stderr
-	}
-	require.NoError(t, os.WriteFile(keys, []byte("api_keys: [\n"), 0o600))
-	archive := filepath.Join(dir, "backup.zip")
-	records := [][]string{{"backup", "--client", "Jansen", "--out", archive}, {"restore", "--client", "New", "--rename", archive}}
-	for _, command := range slices.Concat(commands, records) {
-		code, stderr := ask(command)
-		require.Zero(t, code, "%v: %s", command, stderr)
-		require.Contains(t, stderr, keys+":1:11: ", "%v", command)
-	}
-	for name, broken := range map[string]string{
-		"bakend": strings.Replace(text, "backend:", "bakend:", 1), "ops.lisen": strings.Replace(text, "ops: {listen", "ops: {lisen", 1), "a flow": "{",
-	} {
-		k.Write(broken)
-		for _, command := range commands {
-			code, stderr := ask(command)
-			if name == "bakend" && command[0] == "healthcheck" {
-				require.Zero(t, code, stderr)
-				continue
-			}
-			require.Equal(t, 2, code, "%s %v: %s", name, command, stderr)
-			require.Contains(t, stderr, "nothing was done")
-		}
-	}
-	require.NoFileExists(t, "frontdesk.db")
-}
 
 // TestKeyEditsKeepSecrets changes api_keys by the commands, beside a desk that serves: no byte
 // of another file changes, and in the key's file no secret and no variable; who had a key keeps
@@ -133,83 +89,6 @@ func sessionsOf(t *testing.T, d *rig.Desk, want int, args ...string) (stdout, st
 	require.Equal(t, want, code, "%v: %s%s", args, stdout, stderr)
 	require.NotContains(t, stdout+stderr, "\x1b")
 	return stdout, stderr
-}
-
-// TestSessions: who is logged in is listed without anything that opens a session, and what is
-// ended opens nothing from then on, while others go on; lines for the audit log tell who did it.
-func TestSessions(t *testing.T) {
-	dsn := rig.Engines[0].DSN(t)
-	d := rig.Start(t, rig.Options{DSN: dsn})
-	file := strings.TrimPrefix(dsn, "sqlite:") + "-socket"
-	info := must.Have(os.Lstat(file))(t)
-	require.Equal(t, os.ModeSocket|0o600, info.Mode(), "for its user alone")
-	require.NoDirExists(t, file+".new")
-
-	_, stderr := sessionsOf(t, d, 0, "list")
-	require.Contains(t, stderr, "No session is as asked for")
-	tokens := map[string]string{
-		"demo": d.Login(rig.FullKey, "demo"), "other": d.Login(rig.FullKey, "other"), "orders": d.Login(rig.OrdersKey, "demo"), "again": d.Login(rig.OrdersKey, "demo"),
-	}
-	status := func(who string) int { t.Helper(); return d.Call("GET", "/order/1", tokens[who], "").Status }
-	status("demo")
-	out, _ := sessionsOf(t, d, 0, "list", "--json")
-	for _, token := range tokens {
-		require.NotContains(t, out, token)
-	}
-	var listed desk.OpenSessions
-	require.NoError(t, json.Unmarshal([]byte(out), &listed))
-	require.Equal(t, 4, listed.Count)
-	require.Len(t, listed.Sessions, 4)
-	for _, s := range listed.Sessions {
-		require.Len(t, s.ID, 12)
-		require.False(t, s.Used.Before(s.Opened.Add(-1e9)))
-		require.True(t, s.Expires.After(s.Opened))
-	}
-	out, stderr = sessionsOf(t, d, 0, "list", "--key", "full", "--limit", "1")
-	require.Regexp(t, `(?m)^[0-9a-f]{12}  full  \S.* +other +\d+s +\d+s ago +29m$`, out)
-	require.Contains(t, stderr, "and 1 more")
-
-	sessionsOf(t, d, 2, "end")
-	sessionsOf(t, d, 1, "end", "0123456789ab")
-	_, stderr = sessionsOf(t, d, 1, "end", "--user", "\x1b[31m")
-	require.Contains(t, stderr, "there is no session of")
-	out, stderr = sessionsOf(t, d, 0, "end", "--key", "orders", "--user", "demo")
-	require.Equal(t, "2 sessions ended\n", out)
-	require.Contains(t, stderr, `"what":"sessions end","whom":"those of api_key orders, user demo",`)
-	require.Equal(t, []int{200, 401, 401}, []int{status("demo"), status("orders"), status("again")})
-	accessed(t, d, d.Call("GET", "/order/1", tokens["orders"], "").Header.Get("X-Request-Id"))
-	require.Regexp(t, `"cause":"ended"`, d.Log.String())
-	require.Contains(t, rig.Read(t, rig.Repository(t, "docs", "causes.md")), "\n| `ended` | ")
-
-	out, _ = sessionsOf(t, d, 0, "list", "--user", "other")
-	id := regexp.MustCompile(`(?m)^[0-9a-f]{12}`).FindString(out)
-	out, stderr = sessionsOf(t, d, 0, "end", id)
-	require.Equal(t, "1 session ended\n", out)
-	require.Equal(t, []int{200, 401}, []int{status("demo"), status("other")})
-	require.Contains(t, stderr, `"what":"sessions end","whom":"those of session `+id+`",`)
-
-	d.Shutdown()
-	require.NoFileExists(t, file)
-	_, stderr = sessionsOf(t, d, 1, "list")
-	require.Contains(t, stderr, "no frontdesk answers at "+file)
-}
-
-// TestSessionsOfEndedKeys: a session whose api_key was taken out opens nothing, and is not listed;
-// the socket is still there after the reload.
-func TestSessionsOfEndedKeys(t *testing.T) {
-	folder := t.TempDir()
-	text := rig.KeptConfig(t, rig.Engines[0].DSN(t), "", rig.KeptKey(`"* /*"`))
-	k := rig.StartKept(t, filepath.Join(folder, "frontdesk.yaml"), text+rig.KeptOrders[1:], true)
-	k.Mail = filepath.Join(folder, "mail")
-	k.Login(rig.FullKey, "demo")
-	k.Login(rig.OrdersKey, "demo")
-	out, _ := sessionsOf(t, &k.Desk, 0, "list")
-	require.Equal(t, 3, strings.Count(out, "\n"), out)
-	k.Write(text)
-	k.HangUp()
-	out, _ = sessionsOf(t, &k.Desk, 0, "list")
-	require.Equal(t, 2, strings.Count(out, "\n"), out)
-	require.NotContains(t, out, "orders")
 }
 
 // TestSocketIsOnesOwn: what a killed gateway left is replaced; a gateway that runs keeps its
