@@ -137,8 +137,7 @@ func TestNewForeignHashesRefuses(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := auth.NewForeignHashes(auth.NewHasher(), tt.list)
-			require.EqualError(t, err, tt.want)
+			require.EqualError(t, must.Fail(auth.NewForeignHashes(auth.NewHasher(), tt.list)), tt.want)
 		})
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"go.uber.org/zap"
 
 	"frontdesk/auth"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/mapping"
 )
 
@@ -301,8 +302,7 @@ func TestLoginQueueLosesNoPlace(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := auth.EnterQueue(ended, queue, "anna", "192.0.2.1")
-	require.ErrorIs(t, err, context.Canceled)
+	require.ErrorIs(t, must.Fail(auth.EnterQueue(ended, queue, "anna", "192.0.2.1")), context.Canceled)
 	require.Empty(t, auth.QueueShares(queue), "nothing is kept of those that are gone")
 }
 

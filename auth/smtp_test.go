@@ -133,8 +133,7 @@ func TestSMTPMailerHonoursTheContext(t *testing.T) {
 		}
 		hungUp <- err
 	}()
-	err = smtpMailer(t, "smtp://"+silent.Addr().String(), nil).Send(ctx, auth.Mail{To: "anna@example.nl"})
-	require.ErrorIs(t, err, context.Canceled)
+	require.ErrorIs(t, smtpMailer(t, "smtp://"+silent.Addr().String(), nil).Send(ctx, auth.Mail{To: "anna@example.nl"}), context.Canceled)
 	require.ErrorIs(t, <-hungUp, io.EOF)
 }
 
@@ -173,8 +172,7 @@ func TestFolderMailer(t *testing.T) {
 
 func TestFolderMailerRefuses(t *testing.T) {
 	folder := t.TempDir()
-	_, err := auth.NewFolderMailer(folder, "nobody", authtest.NewClock().Now, rand.Reader)
-	require.Error(t, err)
+	require.Error(t, must.Fail(auth.NewFolderMailer(folder, "nobody", authtest.NewClock().Now, rand.Reader)))
 	m, err := auth.NewFolderMailer(folder, "noreply@example.nl", authtest.NewClock().Now, rand.Reader)
 	require.NoError(t, err)
 	require.Error(t, m.Send(t.Context(), auth.Mail{To: "anna@example.nl\r\nBcc: eve@example.nl"}))

@@ -13,6 +13,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/auth/authtest"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/mapping"
 )
 
@@ -186,8 +187,7 @@ func TestThrottleWaits(t *testing.T) {
 		require.Equal(t, 5*time.Second, time.Since(began))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		_, err = th.Begin(ctx, "anna", "192.0.2.1")
-		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.ErrorIs(t, must.Fail(th.Begin(ctx, "anna", "192.0.2.1")), context.DeadlineExceeded)
 
 		for _, g := range held[1:9] {
 			g.Abandon(t.Context())

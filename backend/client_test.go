@@ -249,8 +249,7 @@ func TestOwnAnswersCloseNoCircuit(t *testing.T) {
 	var outcomes []backend.Outcome
 	c := newClient(t, &own{}, backend.Options{CircuitFailures: 3, Observe: func(_ context.Context, call backend.Call) { outcomes = append(outcomes, call.Outcome) }})
 	for range 6 {
-		err := c.Delete(t.Context(), auth.Client{ID: 1}, c.Model().Resource("order"), 1, backend.Write{Idempotency: &backend.Idempotency{Key: "k"}})
-		require.Error(t, err)
+		require.Error(t, c.Delete(t.Context(), auth.Client{ID: 1}, c.Model().Resource("order"), 1, backend.Write{Idempotency: &backend.Idempotency{Key: "k"}}))
 	}
 	require.Equal(t, []backend.Outcome{backend.Kept, backend.Failed, backend.Kept, backend.Failed, backend.Kept, backend.Failed}, outcomes)
 	require.Equal(t, "open", c.State())

@@ -99,8 +99,7 @@ func TestNoKeyFile(t *testing.T) {
 		"api_keys:\n" + key + "    expires: ${END}\n":             more,
 		"api_keys:\n" + key + "---\napi_keys:\n" + key:            more,
 	} {
-		_, err := config.ReadKeyFile([]byte(text), time.UTC)
-		require.EqualError(t, err, want, "%s", text)
+		require.EqualError(t, must.Fail(config.ReadKeyFile([]byte(text), time.UTC)), want, "%s", text)
 	}
 }
 

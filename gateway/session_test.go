@@ -33,17 +33,6 @@ func TestWithoutAccounts(t *testing.T) {
 		fault{400, "Invalid endpoint: /authenticate/resetpassword", mapping.EndpointUnknown, ""})
 }
 
-// TestTokenEndsAfterHalfAnHour, to the moment.
-func TestTokenEndsAfterHalfAnHour(t *testing.T) {
-	t.Parallel()
-	h := newFixture(t)
-	demo := h.as("demo")
-	h.clock.Advance(30*time.Minute - 1)
-	require.Equal(t, 200, demo.ask("GET", "/order/1", "").status)
-	h.clock.Advance(1)
-	refused(t, demo.ask("GET", "/order/1", ""), fault{401, "Not authorized", "token_invalid", ""})
-}
-
 func TestClientAddress(t *testing.T) {
 	trusting := &Gateway{o: Options{TrustedProxies: []netip.Prefix{
 		netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("2001:db8:1::/48"),

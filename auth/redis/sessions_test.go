@@ -63,8 +63,7 @@ func TestSessionsReadWhatIsThere(t *testing.T) {
 		}
 	}
 	require.NoError(t, there.End(t.Context(), s, auth.CauseLoggedOut))
-	_, err := here.Get(t.Context(), s.Token)
-	require.ErrorIs(t, err, auth.ErrNoSession)
+	require.ErrorIs(t, must.Fail(here.Get(t.Context(), s.Token)), auth.ErrNoSession)
 }
 
 // TestSessionsForgetTokens: a user who logs in time and again has no more tokens
@@ -135,8 +134,7 @@ func TestFullServer(t *testing.T) {
 	require.NoError(t, sessions.End(t.Context(), first, auth.CauseLoggedOut))
 	require.ErrorContains(t, sessions.EndUser(t.Context(), "anna", auth.CauseNewPassword), "OOM", "a login under way may outlive it")
 	for _, s := range []*auth.Session{first, second, late} {
-		_, err := sessions.Get(t.Context(), s.Token)
-		require.ErrorIs(t, err, auth.ErrNoSession)
+		require.ErrorIs(t, must.Fail(sessions.Get(t.Context(), s.Token)), auth.ErrNoSession)
 	}
 }
 
@@ -185,10 +183,8 @@ func TestTLS(t *testing.T) {
 	url, ca := redistest.StartTLS(t)
 	clock := authtest.NewClock()
 	keepsSessions(t, redis.NewSessions(open(t, redis.Options{URL: url, CAFile: ca}), clock.Now), clock)
-	_, err := redis.Open(redis.Options{URL: url})
-	require.ErrorContains(t, err, "certificate", "an authority nobody trusts")
-	_, err = redis.Open(redis.Options{URL: strings.Replace(url, redistest.Password, "wrong", 1), CAFile: ca})
-	require.ErrorContains(t, err, "WRONGPASS")
+	require.ErrorContains(t, must.Fail(redis.Open(redis.Options{URL: url})), "certificate", "an authority nobody trusts")
+	require.ErrorContains(t, must.Fail(redis.Open(redis.Options{URL: strings.Replace(url, redistest.Password, "wrong", 1), CAFile: ca})), "WRONGPASS")
 }
 
 // TestSentinel: when the primary is lost, the sessions are where its replica is.
@@ -236,6 +232,5 @@ func keepsSessions(t *testing.T, sessions *redis.Sessions, clock *authtest.Clock
 	require.NoError(t, err)
 	require.Equal(t, s.User, found.User)
 	require.NoError(t, sessions.End(t.Context(), s, auth.CauseLoggedOut))
-	_, err = sessions.Get(t.Context(), s.Token)
-	require.ErrorIs(t, err, auth.ErrNoSession)
+	require.ErrorIs(t, must.Fail(sessions.Get(t.Context(), s.Token)), auth.ErrNoSession)
 }

@@ -193,8 +193,7 @@ func TestAnotherStore(t *testing.T) {
 	require.NoError(t, err)
 	defer db.Close()
 	wanted := idstore.Options{Now: time.Now, ID: uuid.NewString()}
-	_, err = idstore.Open(t.Context(), db, wanted)
-	require.ErrorIs(t, err, idstore.ErrOther)
+	require.ErrorIs(t, must.Fail(idstore.Open(t.Context(), db, wanted)), idstore.ErrOther)
 	s := must.Have(idstore.Open(t.Context(), db, idstore.Options{Now: time.Now}))(t)
 	_, err = idstore.Open(t.Context(), db, wanted)
 	require.ErrorIs(t, err, idstore.ErrOther)

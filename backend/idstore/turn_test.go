@@ -134,8 +134,7 @@ func TestTurnThatIsNotCommitted(t *testing.T) {
 	require.NoError(t, sqltest.Execute(dsn,
 		`CREATE FUNCTION lose() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'lost'; END $$`,
 		`CREATE CONSTRAINT TRIGGER lose AFTER INSERT ON kept_turn DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION lose()`))
-	_, err := s.Take(t.Context(), "order", 1, 7)
-	require.ErrorIs(t, err, backend.ErrOwnStore)
+	require.ErrorIs(t, must.Fail(s.Take(t.Context(), "order", 1, 7)), backend.ErrOwnStore)
 }
 
 // ending is a context whose deadline passes when the test says so.

@@ -276,14 +276,6 @@ func TestIdentities(t *testing.T) {
 	}
 }
 
-// TestFoundRows: a row that has the value already counts as one that was changed.
-func TestFoundRows(t *testing.T) {
-	onForeigners(t, []string{"CREATE TABLE same (x INTEGER)", "INSERT INTO same VALUES (1), (2)"}, func(t *testing.T, _ ForeignOptions, db DB) {
-		n := must.Have(Change(t.Context(), db, "UPDATE same SET x = "+db.Dialect().Placeholder(1)+" WHERE x = 1", mapping.IntValue(1)))(t)
-		require.EqualValues(t, 1, n)
-	})
-}
-
 // TestProcedures: each row of all results that a procedure of MySQL returns is given.
 func TestProcedures(t *testing.T) {
 	db := openForeign(t, ForeignOptions{Engine: "mariadb", DSN: foreignDSN(t, "mariadb"), LockWait: time.Second},

@@ -17,7 +17,6 @@ import (
 )
 
 func TestListOfASnapshot(t *testing.T) {
-	t.Parallel()
 	onStores(t, func(t *testing.T, s *fixture) {
 		s.create(t, alice, "contact", "name", "before")
 		err := s.DB().Snapshot(t.Context(), func(c Conn) error {
@@ -157,7 +156,6 @@ func (s *fixture) plan(t *testing.T, text string, args []mapping.Value) string {
 // TestDeepPagesEqualNaiveOnes deletes and inserts at random, in two stores on one database,
 // and compares pages with the records that are stored.
 func TestDeepPagesEqualNaiveOnes(t *testing.T) {
-	t.Parallel()
 	onEngines(t, deepPagesEqualNaiveOnes)
 }
 

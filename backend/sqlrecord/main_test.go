@@ -77,8 +77,9 @@ func ask(t testing.TB, db DB, query string, args ...mapping.Value) (text string)
 	return text
 }
 
-// onEngines runs a test on an empty database of each engine.
+// onEngines runs a test on an empty database of each engine, beside others.
 func onEngines(t *testing.T, f func(t *testing.T, db DB)) {
+	t.Parallel()
 	for _, e := range engines {
 		t.Run(e.name, func(t *testing.T) { f(t, e.open(t)) })
 	}

@@ -74,7 +74,6 @@ func extended(t *testing.T, since string) map[string]string {
 }
 
 func TestMigrateToALaterModel(t *testing.T) {
-	t.Parallel()
 	onEngines(t, func(t *testing.T, db DB) {
 		s := newFixture(t, db)
 		country := s.create(t, alice, "country", "code", "NL", "name", "Nederland")
@@ -102,7 +101,6 @@ func contactIn(m *mapping.Model, contact mapping.Record) mapping.Record {
 }
 
 func TestMigrateMissesWhatCameTooLate(t *testing.T) {
-	t.Parallel()
 	onEngines(t, func(t *testing.T, db DB) {
 		newFixture(t, db)
 		files := extended(t, "since: 1")
@@ -116,7 +114,6 @@ func TestMigrateMissesWhatCameTooLate(t *testing.T) {
 // TestMigrateAVendorsModel: the vendor's numbers and ours form one sequence, and ours can
 // grow later.
 func TestMigrateAVendorsModel(t *testing.T) {
-	t.Parallel()
 	onEngines(t, func(t *testing.T, db DB) {
 		newFixture(t, db)
 		own, ours := extended(t, "since: 1000"), extended(t, "since: 2")
@@ -153,7 +150,6 @@ func TestMigrateAtOnce(t *testing.T) {
 }
 
 func TestMigrateWithOwnFiles(t *testing.T) {
-	t.Parallel()
 	onEngines(t, func(t *testing.T, db DB) {
 		m := Migrations{
 			Table: "own_version",

@@ -159,10 +159,8 @@ func TestPostgresLocks(t *testing.T) {
 	_, err = locks.Exec(t.Context(), `LOCK TABLE "order" IN ACCESS EXCLUSIVE MODE`)
 	require.NoError(t, err)
 
-	_, err = s.Get(t.Context(), order.Resource, backend.Query{Client: alice, ID: order.ID()})
-	require.ErrorIs(t, err, backend.ErrCollision)
-	_, err = s.Update(t.Context(), alice, order, s.record("order", "reference", "changed"))
-	require.ErrorIs(t, err, backend.ErrCollision)
+	require.ErrorIs(t, must.Fail(s.Get(t.Context(), order.Resource, backend.Query{Client: alice, ID: order.ID()})), backend.ErrCollision)
+	require.ErrorIs(t, must.Fail(s.Update(t.Context(), alice, order, s.record("order", "reference", "changed"))), backend.ErrCollision)
 
 	read := make(chan error, 1)
 	go func() {

@@ -33,7 +33,6 @@ func (s *fixture) contacts(t testing.TB) int64 {
 }
 
 func TestConcurrentWrites(t *testing.T) {
-	t.Parallel()
 	onStores(t, func(t *testing.T, s *fixture) {
 		stop := errors.New("stop")
 		var kept atomic.Int64
@@ -77,7 +76,6 @@ func TestConcurrentWrites(t *testing.T) {
 }
 
 func TestDeadlineInterruptsStatements(t *testing.T) {
-	t.Parallel()
 	onStores(t, func(t *testing.T, s *fixture) {
 		for name, run := range map[string]func(context.Context, func(Conn) error) error{
 			"read": s.DB().Read, "write": s.DB().Write, "snapshot": s.DB().Snapshot,
@@ -300,7 +298,6 @@ func TestManyStatementsAreNotKept(t *testing.T) {
 // TestLostUpdates has many writers change one record, each on top of what it
 // read.
 func TestLostUpdates(t *testing.T) {
-	t.Parallel()
 	onStores(t, func(t *testing.T, s *fixture) {
 		rec := s.create(t, alice, "contact", "name", "x", "payment_days", 0)
 		var wg sync.WaitGroup

@@ -54,7 +54,6 @@ func keyOf(query string) string {
 }
 
 func TestSigningKeysRotate(t *testing.T) {
-	t.Parallel()
 	onEngines(t, func(t *testing.T, e engine) {
 		c := newClock()
 		store := e.open(t)
@@ -80,7 +79,6 @@ func TestSigningKeysRotate(t *testing.T) {
 
 // An address is valid for an hour, wherever. The other instance knows no newer key than it read half a second ago.
 func TestLinksHoldOnEveryInstance(t *testing.T) {
-	t.Parallel()
 	onEngines(t, func(t *testing.T, e engine) {
 		c := newClock()
 		one, other := webhook.NewLinks(e.open(t), c.Now, zaptest.NewLogger(t)), webhook.NewLinks(e.open(t), c.Now, zaptest.NewLogger(t))
@@ -100,7 +98,6 @@ func TestLinksHoldOnEveryInstance(t *testing.T) {
 // TestKeysThatCannotBeReplaced: with a disk that is full for days results are handed out, also by a
 // gateway that is started meanwhile, and what was signed stays valid when the key can be replaced.
 func TestKeysThatCannotBeReplaced(t *testing.T) {
-	t.Parallel()
 	onEngines(t, func(t *testing.T, e engine) {
 		c := newClock()
 		store := e.open(t)

@@ -15,7 +15,7 @@ import (
 )
 
 func TestManyJobsOfTwentyClients(t *testing.T) {
-	onEngines(t, func(t *testing.T, e engine) {
+	alone(t, func(t *testing.T, e engine) {
 		const clients, each = 20, 10
 		rs, c, store := newReceivers(t), newClock(), e.open(t)
 		c.step = time.Millisecond

@@ -24,7 +24,7 @@ import (
 func TestWorkIsLeftToThoseWhoKnowIt(t *testing.T) {
 	t.Parallel()
 	for _, needs := range []webhook.Needs{{Format: webhook.Format + 1, Model: 1}, {Format: webhook.Format, Model: 2}} {
-		onEngines(t, func(t *testing.T, e engine) {
+		alone(t, func(t *testing.T, e engine) {
 			rs, c, store := newReceivers(t), newClock(), e.open(t)
 			to := rs.add(t, status(200))
 			require.NoError(t, store.Add(t.Context(), webhook.Job{
@@ -54,7 +54,6 @@ func TestWorkIsLeftToThoseWhoKnowIt(t *testing.T) {
 // TestWorkThatNobodyKnowsFails: a promise that nobody can keep any more does not wait
 // for ever, and the client is told.
 func TestWorkThatNobodyKnowsFails(t *testing.T) {
-	t.Parallel()
 	onEngines(t, func(t *testing.T, e engine) {
 		rs, c, store := newReceivers(t), newClock(), e.open(t)
 		require.NoError(t, store.Add(t.Context(), webhook.Job{
@@ -76,7 +75,6 @@ func TestWorkThatNobodyKnowsFails(t *testing.T) {
 // TestWhatANewerVersionWroteIsKept: an older process calls for a job of a newer one,
 // and hands out its result, without losing what it does not know of it.
 func TestWhatANewerVersionWroteIsKept(t *testing.T) {
-	t.Parallel()
 	onEngines(t, func(t *testing.T, e engine) {
 		store, c := e.open(t), newClock()
 		require.NoError(t, store.Add(t.Context(), webhook.Job{ID: "job", Owner: owner(1), State: webhook.Accepted, Created: c.Now()}))
@@ -116,7 +114,6 @@ func TestWhatANewerVersionWroteIsKept(t *testing.T) {
 
 // TestPendingIsWhatIsCalled: what is told to be due is what is called next, by client.
 func TestPendingIsWhatIsCalled(t *testing.T) {
-	t.Parallel()
 	onEngines(t, func(t *testing.T, e engine) {
 		store, now := e.open(t), newClock().Now()
 		add := func(id string, client int64, state webhook.State, next, lease, failing time.Duration) {
@@ -159,7 +156,6 @@ func TestPendingIsWhatIsCalled(t *testing.T) {
 // Work whose key somebody else has holds no worker, over a restart, and ends ten
 // minutes after it was first begun.
 func TestWorkWhoseKeyIsInUseEnds(t *testing.T) {
-	t.Parallel()
 	onEngines(t, func(t *testing.T, e engine) {
 		rs, c := newReceivers(t), newClock()
 		to := rs.add(t, status(200))
@@ -247,7 +243,6 @@ func TestShutdownLetsWorkEnd(t *testing.T) {
 
 // However much work of a client hangs, others find a worker.
 func TestAClientsWorkLeavesWorkersToOthers(t *testing.T) {
-	t.Parallel()
 	onEngines(t, func(t *testing.T, e engine) {
 		rs, c := newReceivers(t), newClock()
 		to := rs.add(t, status(200))

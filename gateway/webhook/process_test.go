@@ -55,7 +55,13 @@ func sqliteEngine(t *testing.T) engine {
 	return engine{func() (sqlrecord.DB, error) { return sqlrecord.OpenSQLite(file, sqlrecord.Options{}) }}
 }
 
+// onEngines runs a test on each engine, beside others; alone is for what measures the process, or does so again and again.
 func onEngines(t *testing.T, f func(t *testing.T, e engine)) {
+	t.Parallel()
+	alone(t, f)
+}
+
+func alone(t *testing.T, f func(t *testing.T, e engine)) {
 	t.Run("sqlite", func(t *testing.T) { f(t, sqliteEngine(t)) })
 	t.Run("postgres", func(t *testing.T) { f(t, postgresEngine(t)) })
 }

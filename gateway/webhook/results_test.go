@@ -19,6 +19,7 @@ import (
 
 // onResults runs a test on every place that results are kept in, which is empty.
 func onResults(t *testing.T, f func(t *testing.T, r webhook.Results)) {
+	t.Parallel()
 	t.Run("folder", func(t *testing.T) { f(t, openFiles(t, t.TempDir())) })
 	t.Run("postgres", func(t *testing.T) {
 		r := must.Have(postgresEngine(t).open(t).NewResults())(t)
@@ -46,7 +47,6 @@ func random(size int) []byte {
 }
 
 func TestResultsAreReadAtAnyPlace(t *testing.T) {
-	t.Parallel()
 	onResults(t, func(t *testing.T, r webhook.Results) {
 		for _, size := range []int{0, 1, 1000, 256 << 10, 700_001} {
 			content := random(size)
@@ -75,7 +75,6 @@ func TestResultsAreReadAtAnyPlace(t *testing.T) {
 }
 
 func TestResultsThatAreDropped(t *testing.T) {
-	t.Parallel()
 	onResults(t, func(t *testing.T, r webhook.Results) {
 		write(t, r, "one.1", random(1000))
 		d, err := r.Create(t.Context(), "two.1")
@@ -86,8 +85,7 @@ func TestResultsThatAreDropped(t *testing.T) {
 		require.Equal(t, []string{"one.1"}, names)
 		require.NoError(t, r.Remove(t.Context(), "one.1"))
 		require.NoError(t, r.Remove(t.Context(), "one.1"), "what is not there is no error")
-		_, err = r.Open(t.Context(), "one.1")
-		require.Error(t, err)
+		require.Error(t, must.Fail(r.Open(t.Context(), "one.1")))
 	})
 }
 
@@ -101,8 +99,7 @@ func TestResultThatAnotherRemoves(t *testing.T) {
 	d := must.Have(one.Create(t.Context(), "job.2"))(t)
 	must.Have(d.Write(random(300_000)))(t)
 	require.NoError(t, other.Remove(t.Context(), "job.2"), "the job was taken over")
-	_, err = d.Write(random(300_000))
-	require.ErrorContains(t, err, "removed while it was written")
+	require.ErrorContains(t, must.Fail(d.Write(random(300_000))), "removed while it was written")
 }
 
 // TestFolderOfResults keeps what is no result, and takes no folder of another.
@@ -120,8 +117,7 @@ func TestFolderOfResults(t *testing.T) {
 	left := must.Have(filepath.Glob(folder + "/*"))(t)
 	require.Len(t, left, 3, "but what was being written")
 	require.NoError(t, os.Symlink(folder, folder+"-2"))
-	_, err = webhook.OpenFiles(folder + "-2")
-	require.ErrorContains(t, err, "is a link, expected a folder")
+	require.ErrorContains(t, must.Fail(webhook.OpenFiles(folder+"-2")), "is a link, expected a folder")
 }
 
 // allocated is how many bytes a look takes on average.
@@ -140,7 +136,7 @@ func allocated(look func()) uint64 {
 // TestLargeDataCostNothingToLookAt: the data of work, such as the body of a request, are read when
 // the work begins, and by nothing else.
 func TestLargeDataCostNothingToLookAt(t *testing.T) {
-	onEngines(t, func(t *testing.T, e engine) {
+	alone(t, func(t *testing.T, e engine) {
 		rs, c, store := newReceivers(t), newClock(), e.open(t)
 		to := rs.add(t, status(200))
 		data := bytes.Repeat([]byte("frontdesk"), 8<<20/9)

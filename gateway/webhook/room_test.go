@@ -77,7 +77,6 @@ func (p *process) fill(t *testing.T, client int64, to *url.URL, size int) (ids [
 // TestClientsShareTheSpace: whoever fills the space of results leaves room for others, and
 // what there is no room for is not promised.
 func TestClientsShareTheSpace(t *testing.T) {
-	t.Parallel()
 	onEngines(t, func(t *testing.T, e engine) {
 		p, _, _, to := working(t, e, status(200), blobs)
 		const size = space / 64
@@ -93,7 +92,6 @@ func TestClientsShareTheSpace(t *testing.T) {
 // TestLargeResultsOfOthersKeepNobodyOut: who has no results of its own yet is not expected to need
 // as much as others did.
 func TestLargeResultsOfOthersKeepNobodyOut(t *testing.T) {
-	t.Parallel()
 	onEngines(t, func(t *testing.T, e engine) {
 		p, _, _, to := working(t, e, status(200), blobs)
 		for client := range int64(3) {
@@ -106,7 +104,6 @@ func TestLargeResultsOfOthersKeepNobodyOut(t *testing.T) {
 // TestRoomIsSetAside: jobs that wait have their room, so that a crowd of them is not
 // promised what is not there.
 func TestRoomIsSetAside(t *testing.T) {
-	t.Parallel()
 	onEngines(t, func(t *testing.T, e engine) {
 		rs, c, store := newReceivers(t), newClock(), e.open(t)
 		to := rs.add(t, status(200))
@@ -152,7 +149,6 @@ func firstOf(ids []string) (first string) {
 
 // TestAResultThatOutgrowsItsRoom fails, says why, and takes nothing from others.
 func TestAResultThatOutgrowsItsRoom(t *testing.T) {
-	t.Parallel()
 	onEngines(t, func(t *testing.T, e engine) {
 		p, _, _, to := working(t, e, status(200), blobs)
 		small := p.gets(t, 2, to, 100).ID
@@ -168,7 +164,6 @@ func TestAResultThatOutgrowsItsRoom(t *testing.T) {
 // TestFetchedResultsGiveWay: where room is needed, a result goes an hour after its last
 // address ended, and none before.
 func TestFetchedResultsGiveWay(t *testing.T) {
-	t.Parallel()
 	onEngines(t, func(t *testing.T, e engine) {
 		p, c, _, to := working(t, e, status(200), blobs)
 		const size = space / 8
@@ -183,8 +178,7 @@ func TestFetchedResultsGiveWay(t *testing.T) {
 			c.Advance(time.Second)
 		}
 		c.Advance(webhook.SpentAfter - 5*time.Second)
-		_, err := p.ask(t, 1, to, size)
-		require.ErrorIs(t, err, webhook.ErrNoSpace, "the addresses have not ended for long")
+		require.ErrorIs(t, must.Fail(p.ask(t, 1, to, size)), webhook.ErrNoSpace, "the addresses have not ended for long")
 		require.NoError(t, collect(ids[0]), "it has another address")
 		c.Advance(5 * time.Second)
 		require.Len(t, entries(t, p.folder), 6, "as long as nobody needs the room they stay")
@@ -205,7 +199,6 @@ func TestFetchedResultsGiveWay(t *testing.T) {
 
 // TestFetchingAgainWritesLittle: that a result was fetched is noted once a minute.
 func TestFetchingAgainWritesLittle(t *testing.T) {
-	t.Parallel()
 	onEngines(t, func(t *testing.T, e engine) {
 		p, c, _, to := working(t, e, status(200), blobs)
 		id := p.fill(t, 1, to, space/2)[0]
@@ -231,8 +224,7 @@ func TestRoomOfASmallDisk(t *testing.T) {
 	p := start(t, c, store, rs.caller(t), blobs, func(cfg *webhook.Config) { cfg.Left = func() int64 { return left } })
 	require.EqualValues(t, space/16, p.gets(t, 1, to, space/16).Result.Size)
 	for _, left = range []int64{1000, 0} {
-		_, err := p.ask(t, 2, to, 10)
-		require.ErrorIs(t, err, webhook.ErrNoSpace)
+		require.ErrorIs(t, must.Fail(p.ask(t, 2, to, 10)), webhook.ErrNoSpace)
 	}
 }
 

@@ -34,7 +34,7 @@ func TestWorkIsHandedBack(t *testing.T) {
 		{"echo", webhook.Accepted, "", len("hello")},
 		{"sends", webhook.Failed, "outcome unknown: context canceled", 0},
 	} {
-		onEngines(t, func(t *testing.T, e engine) {
+		alone(t, func(t *testing.T, e engine) {
 			running := make(chan struct{}, 2)
 			first, now, _, to := working(t, e, status(200), func(cfg *webhook.Config) {
 				cfg.Runners[c.kind] = func(ctx context.Context, _ webhook.Job, w io.Writer) (webhook.Content, error) {
@@ -161,7 +161,6 @@ func doneJobs(t *testing.T, s *watched) []webhook.Job {
 
 // Who lost a job without noticing writes a result nevertheless: it is nobody's.
 func TestWhoLostAJobLeavesItsResultAlone(t *testing.T) {
-	t.Parallel()
 	onEngines(t, func(t *testing.T, e engine) {
 		rs, c := newReceivers(t), newClock()
 		to, folder := rs.add(t, status(200)), t.TempDir()

@@ -157,8 +157,7 @@ func TestIDStoreOfAnother(t *testing.T) {
 	theirs, _, _ := strings.Cut(string(noted), "\n")
 	require.ErrorContains(t, err, theirs)
 	require.NoError(t, os.WriteFile(mine.note, []byte("nothing\n"), 0o600))
-	_, err = mine.start()
-	require.ErrorContains(t, err, `expected the UUID of an id store on its first line, found "nothing"`)
+	require.ErrorContains(t, must.Fail(mine.start()), `expected the UUID of an id store on its first line, found "nothing"`)
 }
 
 // TestIDStoreCannotBeNoted: where the program cannot write beside the sheet it starts
@@ -166,8 +165,7 @@ func TestIDStoreOfAnother(t *testing.T) {
 func TestIDStoreCannotBeNoted(t *testing.T) {
 	i := newInstallation(t, "ids.db")
 	require.NoError(t, os.MkdirAll(i.note, 0o700))
-	_, err := i.start()
-	require.ErrorContains(t, err, i.note, "it is no file")
+	require.ErrorContains(t, must.Fail(i.start()), i.note, "it is no file")
 
 	name := strings.Repeat("n", 240) // a file beside it has a name that is too long
 	require.NoError(t, os.Rename(i.sheet, filepath.Join(i.folder, name+".yaml")))

@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"frontdesk/auth"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/config"
 )
 
@@ -190,8 +191,7 @@ func TestCountsAreNotWaitedFor(t *testing.T) {
 
 	impatient, enough := context.WithCancel(t.Context())
 	enough()
-	_, err := c.now(impatient)
-	require.ErrorIs(t, err, context.Canceled)
+	require.ErrorIs(t, must.Fail(c.now(impatient)), context.Canceled)
 	end()
 	require.ErrorIs(t, <-ended, context.Canceled)
 }
@@ -208,16 +208,13 @@ func TestCountThatWasBrokenOff(t *testing.T) {
 		hangUp()
 		return 0, ctx.Err()
 	}
-	_, err := c.now(probe)
-	require.ErrorIs(t, err, context.Canceled)
+	require.ErrorIs(t, must.Fail(c.now(probe)), context.Canceled)
 
 	broken := errors.New("broken")
 	count = func(context.Context) (int, error) { return 0, broken }
-	_, err = c.now(t.Context())
-	require.ErrorIs(t, err, broken)
+	require.ErrorIs(t, must.Fail(c.now(t.Context())), broken)
 	count = func(context.Context) (int, error) { return 7, nil }
-	_, err = c.now(t.Context())
-	require.ErrorIs(t, err, broken)
+	require.ErrorIs(t, must.Fail(c.now(t.Context())), broken)
 	now = now.Add(countsLife)
 	n, err := c.now(t.Context())
 	require.NoError(t, err)

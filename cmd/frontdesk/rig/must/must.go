@@ -1,5 +1,5 @@
-// Package must has a test say in one line that a call succeeds, and have what it returns. It is
-// not for programs, and not for errors that a test expects.
+// Package must has tests say in one line that a call succeeds, and what it returns, or that it fails. It is
+// not for programs.
 package must
 
 import (
@@ -18,3 +18,8 @@ func Have[T any](value T, err error) func(testing.TB) T {
 		return value
 	}
 }
+
+// Fail is the error of a call that is to fail, for the test to judge:
+//
+//	require.ErrorIs(t, must.Fail(os.Open(name)), os.ErrNotExist)
+func Fail[T any](_ T, err error) error { return err }
