@@ -115,8 +115,7 @@ func TestSchemesReadOnlyWhatIsConfigured(t *testing.T) {
 	require.ErrorContains(t, err, "auth: stored password hash has the form of none that are configured")
 
 	h := auth.NewHasher()
-	ours, err := h.Hash(t.Context(), "geheim")
-	require.NoError(t, err)
+	ours := must.Have(h.Hash(t.Context(), "geheim"))(t)
 	got := must.Have(foreign(t).Verify(t.Context(), "geheim", ours, nil))(t)
 	require.True(t, got, "our own where nothing is said")
 }
@@ -153,8 +152,7 @@ func TestEverybodyCostsTheSame(t *testing.T) {
 		_, err = f.Verify(t.Context(), password, stored, nil)
 		return *done - before, err
 	}
-	configured, err := spent("geheim", "")
-	require.NoError(t, err)
+	configured := must.Have(spent("geheim", ""))(t)
 	require.Positive(t, configured)
 	want := must.Have(spent("geheim", "$2a$08$"+rest))(t)
 	require.Equal(t, configured<<4, want, "of four more rounds of doubling")

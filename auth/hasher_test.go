@@ -15,8 +15,7 @@ import (
 func TestHasher(t *testing.T) {
 	h := auth.NewHasher()
 	longest := strings.Repeat("x", auth.MaxPassword)
-	secret, err := h.Hash(t.Context(), "geheim")
-	require.NoError(t, err)
+	secret := must.Have(h.Hash(t.Context(), "geheim"))(t)
 	require.True(t, strings.HasPrefix(secret, "$argon2id$v=19$m=19456,t=2,p=1$"), secret)
 	long := must.Have(h.Hash(t.Context(), longest))(t)
 
@@ -72,8 +71,7 @@ func TestHasherRefusesHashesItCannotAfford(t *testing.T) {
 // TestHasherWaitsForRoomAsLongAsTheContext, for our own hashes and for those of others.
 func TestHasherWaitsForRoomAsLongAsTheContext(t *testing.T) {
 	h := auth.NewHasher()
-	f, err := auth.NewForeignHashes(h, []auth.ForeignHash{{Algorithm: auth.MD5}})
-	require.NoError(t, err)
+	f := must.Have(auth.NewForeignHashes(h, []auth.ForeignHash{{Algorithm: auth.MD5}}))(t)
 	leave := auth.FillHasher(h)
 	for _, verify := range []func(context.Context) (bool, error){
 		func(ctx context.Context) (bool, error) { return h.Verify(ctx, "geheim", "") },

@@ -55,11 +55,10 @@ func hot(tb testing.TB) func() bool {
 	m := auth.NewMemory(clock)
 	tb.Cleanup(func() { _ = m.Close() })
 	keyHash := sha256.Sum256([]byte(apiKey))
-	ring, err := auth.NewKeyring([]auth.Key{{
+	ring := must.Have(auth.NewKeyring([]auth.Key{{
 		Name: "webshop", Hashes: []auth.KeyHash{{Hash: keyHash}}, Allowed: []bool{true},
 		Bounds: auth.Bounds{Rate: auth.Rate{PerSecond: 1e9, Burst: 1e9}},
-	}}, nil)
-	require.NoError(tb, err)
+	}}, nil))(tb)
 	limits := auth.NewMemoryLimits(time.UTC)
 	now := clock()
 	require.NoError(tb, m.Put(context.Background(), &auth.Session{Token: hash, Key: keyHash, Issued: now, Expires: now.Add(auth.MaxTTL)}))

@@ -297,8 +297,7 @@ func TestLoginQueueLosesNoPlace(t *testing.T) {
 	all.Wait()
 	require.Zero(t, queue.Waiting())
 	for range 3 {
-		_, err := auth.EnterQueue(t.Context(), queue, "anna", "192.0.2.1")
-		require.NoError(t, err)
+		must.Have(auth.EnterQueue(t.Context(), queue, "anna", "192.0.2.1"))(t)
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -311,8 +310,7 @@ func TestLoginQueueLosesNoPlace(t *testing.T) {
 func TestLoginQueueCalledAsItGivesUp(t *testing.T) {
 	queue := auth.NewLoginQueue(1, time.Now)
 	for range 2000 {
-		leave, err := auth.EnterQueue(t.Context(), queue, "anna", "192.0.2.1")
-		require.NoError(t, err)
+		leave := must.Have(auth.EnterQueue(t.Context(), queue, "anna", "192.0.2.1"))(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		var waiting sync.WaitGroup
 		waiting.Go(func() {

@@ -69,8 +69,7 @@ func smtpMailer(t *testing.T, url string, roots *x509.CertPool) *auth.SMTPMailer
 func TestForeignSMTPMailer(t *testing.T) {
 	python := pythonWithServer(t)
 	cert, key := redistest.SelfSigned(t)
-	authority, err := os.ReadFile(cert)
-	require.NoError(t, err)
+	authority := must.Have(os.ReadFile(cert))(t)
 	roots := x509.NewCertPool()
 	require.True(t, roots.AppendCertsFromPEM(authority))
 	tests := []struct {
@@ -119,8 +118,7 @@ func TestSMTPMailerReportsAServerThatIsNotThere(t *testing.T) {
 }
 
 func TestSMTPMailerHonoursTheContext(t *testing.T) {
-	silent, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	silent := must.Have(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer silent.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	hungUp := make(chan error)
@@ -140,8 +138,7 @@ func TestSMTPMailerHonoursTheContext(t *testing.T) {
 func TestFolderMailer(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "data", "mail")
 	clock := authtest.NewClock()
-	m, err := auth.NewFolderMailer(folder, "Example <noreply@example.nl>", clock.Now, rand.Reader)
-	require.NoError(t, err)
+	m := must.Have(auth.NewFolderMailer(folder, "Example <noreply@example.nl>", clock.Now, rand.Reader))(t)
 	var all sync.WaitGroup
 	for range 10 {
 		all.Go(func() {
@@ -173,8 +170,7 @@ func TestFolderMailer(t *testing.T) {
 func TestFolderMailerRefuses(t *testing.T) {
 	folder := t.TempDir()
 	require.Error(t, must.Fail(auth.NewFolderMailer(folder, "nobody", authtest.NewClock().Now, rand.Reader)))
-	m, err := auth.NewFolderMailer(folder, "noreply@example.nl", authtest.NewClock().Now, rand.Reader)
-	require.NoError(t, err)
+	m := must.Have(auth.NewFolderMailer(folder, "noreply@example.nl", authtest.NewClock().Now, rand.Reader))(t)
 	require.Error(t, m.Send(t.Context(), auth.Mail{To: "anna@example.nl\r\nBcc: eve@example.nl"}))
 	entries := must.Have(os.ReadDir(folder))(t)
 	require.Empty(t, entries)

@@ -175,8 +175,7 @@ func TestThrottleWaits(t *testing.T) {
 		th := auth.NewThrottle(counter, time.Now, auth.Sleep)
 		var held []*auth.Guess
 		for range 10 {
-			g, err := th.Begin(t.Context(), "anna", "192.0.2.1")
-			require.NoError(t, err)
+			g := must.Have(th.Begin(t.Context(), "anna", "192.0.2.1"))(t)
 			held = append(held, g)
 		}
 		require.Error(t, held[0].Wrong(t.Context()))

@@ -72,8 +72,7 @@ type idempotency struct {
 
 // keptBy asks a real store, each thing once.
 func keptBy(t *testing.T) func(keptCall) keptAnswer {
-	db, err := sqlrecord.OpenSQLite(t.TempDir()+"/keep.db", sqlrecord.Options{})
-	require.NoError(t, err)
+	db := must.Have(sqlrecord.OpenSQLite(t.TempDir()+"/keep.db", sqlrecord.Options{}))(t)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
 	start, now, known, one := time.UnixMilli(0), 0, map[keptCall]keptAnswer{}, auth.Client{ID: 1}
 	at := func(n int) time.Time { return start.Add(time.Duration(n) * backend.StoredAnswerLife / 2) }

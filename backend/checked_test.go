@@ -69,8 +69,7 @@ func read(t *testing.T, resource, text string) *mapping.Body {
 // TestAnswersOfDrivers: whatever driver it comes from, and by whatever door, a record
 // that was not asked for is an internal error, and nothing is changed.
 func TestAnswersOfDrivers(t *testing.T) {
-	model, err := loadModel()
-	require.NoError(t, err)
+	model := must.Have(loadModel())(t)
 	mine := auth.Client{ID: 1}
 	vehicles, order := model.Resource("vehicle"), model.Resource("order")
 	lines := order.Field("orderlines").Index
@@ -235,7 +234,6 @@ func TestOwnRulesAreAboutOtherRecords(t *testing.T) {
 	c := newClient(t, d, backend.Options{})
 	_, err := c.Create(context.Background(), auth.Client{ID: 1}, read(t, "order", `{"order_status":"invoiced"}`), backend.Write{})
 	require.EqualError(t, err, "status_forbids_change: order_status, invoiced")
-	_, err = c.Create(context.Background(), auth.Client{ID: 1}, read(t, "orderline", line), backend.Write{})
-	require.NoError(t, err)
+	must.Have(c.Create(context.Background(), auth.Client{ID: 1}, read(t, "orderline", line), backend.Write{}))(t)
 	require.Equal(t, 1, d.changed)
 }

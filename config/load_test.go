@@ -42,8 +42,7 @@ var endpoints = []config.Endpoint{
 
 // TestBad holds every rule to the exact messages it gives.
 func TestBad(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.bad.yaml")
-	require.NoError(t, err)
+	files := must.Have(filepath.Glob("testdata/*.bad.yaml"))(t)
 	require.NotEmpty(t, files)
 	for _, file := range files {
 		name := filepath.Base(file)

@@ -28,8 +28,7 @@ func TestEveryRuleIsTried(t *testing.T) {
 	rules := map[string]bool{}
 	tried := map[string]bool{}
 	for _, file := range []string{"rules.go", "config.go", "key.go", "strictyaml/rules.go"} {
-		text, err := os.ReadFile(file)
-		require.NoError(t, err)
+		text := must.Have(os.ReadFile(file))(t)
 		for _, m := range regexp.MustCompile(`(?:ule[A-Za-z0-9]+ += "| \[)([a-z0-9-]+)(?:"|\][:;"])`).FindAllStringSubmatch(string(text), -1) {
 			rules[m[1]] = true
 			if strings.HasPrefix(file, "strictyaml/") {
@@ -41,8 +40,7 @@ func TestEveryRuleIsTried(t *testing.T) {
 	ofCheck, wrong := filepath.Glob("../cmd/frontdesk/testdata/check/*.bad.txt")
 	require.NoError(t, errors.Join(err, wrong))
 	for _, file := range append(files, ofCheck...) {
-		text, err := os.ReadFile(file)
-		require.NoError(t, err)
+		text := must.Have(os.ReadFile(file))(t)
 		for line := range strings.Lines(string(text)) {
 			m := regexp.MustCompile(` \[([a-z0-9-]+)\]\n$`).FindStringSubmatch(line)
 			if m == nil {

@@ -80,8 +80,7 @@ func waiting(t *testing.T, pages map[string]backend.ChangesPage) (h *longFixture
 	h = newLongFixture(t)
 	onDriver(func(f *fixture) backend.Driver { return crowded{f.store, f.store, pages} })(h.fixture, &h.o)
 	h.o.Callbacks.FindUser = h.store.FindUser
-	user, err := h.store.FindUser(t.Context(), "demo")
-	require.NoError(t, err)
+	user := must.Have(h.store.FindUser(t.Context(), "demo"))(t)
 	job = func(after string, until time.Time) webhook.Job {
 		data := must.Have(json.Marshal(storedWait{After: after, Until: until}))(t)
 		return webhook.Job{ID: "j", Owner: webhook.Owner{Key: "all", User: user}, Work: webhook.Work{Kind: changesWork, Data: data}}
@@ -153,9 +152,7 @@ func agingModel(t *testing.T) *mapping.Model {
 	edit("order", "  - name: reference\n", "  - name: reference\n    deprecated: {since: 2026-12-01, until: 2027-06-30}\n")
 	edit("orderline", "  - name: description\n", "  - name: description\n    deprecated: {since: 2026-11-01, until: 2027-09-30}\n")
 	edit("vehicleroleline", "name: vehicleroleline\n", "name: vehicleroleline\ndeprecated: {since: 2026-12-01}\n")
-	model, err := mapping.LoadModel(dir)
-	require.NoError(t, err)
-	return model
+	return must.Have(mapping.LoadModel(dir))(t)
 }
 
 // newAgingFixture is a fixture whose model is the agingModel.

@@ -159,12 +159,10 @@ func (h *fixture) openAccounts(o *Options, of auth.Accounts) {
 		Queue:    auth.NewLoginQueue(auth.LoginsAtOnce, h.clock.Now),
 	})
 	require.NoError(h.t, err)
-	mailer, err := auth.NewFolderMailer(h.mail, "frontdesk@example.nl", h.clock.Now, rand.Reader)
-	require.NoError(h.t, err)
-	resets, err := auth.NewResets(auth.ResetsConfig{
+	mailer := must.Have(auth.NewFolderMailer(h.mail, "frontdesk@example.nl", h.clock.Now, rand.Reader))(h.t)
+	resets := must.Have(auth.NewResets(auth.ResetsConfig{
 		Accounts: accounts, Hasher: auth.NewHasher(), Sessions: o.Sessions, Mailer: mailer, Base: o.PublicURL, Clock: h.clock.Now, Random: rand.Reader, Log: o.Log,
-	})
-	require.NoError(h.t, err)
+	}))(h.t)
 	h.t.Cleanup(func() { require.NoError(h.t, resets.Close()) })
 	o.Resets = resets
 }

@@ -103,8 +103,7 @@ func FuzzQuery(f *testing.F) {
 			require.Equal(t, want, got)
 		}
 		for _, path := range []string{"/webservice_v2/order", "/webservice_v2/orderline", "/webservice_v2/contact/checkaddress", "/webservice_v2/authenticate"} {
-			x, err := routed("GET", path)
-			require.NoError(t, err)
+			x := must.Have(routed("GET", path))(t)
 			x.rawQuery = []byte(raw)
 			if err := g.query(context.Background(), x); err != nil {
 				v, ok := mapping.AsViolations(err)
@@ -120,8 +119,7 @@ func FuzzQuery(f *testing.F) {
 // What a backend lacks is no endpoint: of operations, of resources, and of the
 // endpoints that work with them.
 func TestEndpointsOfABackendThatHasNotAll(t *testing.T) {
-	model, err := sampleModel()
-	require.NoError(t, err)
+	model := must.Have(sampleModel())(t)
 	offer := backend.Offer{Model: model, Supports: func(r *mapping.Resource, op mapping.Scope) bool {
 		switch r.Name {
 		case "order":

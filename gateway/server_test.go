@@ -53,8 +53,7 @@ func TestServerStopsBetweenRequests(t *testing.T) {
 		var clients sync.WaitGroup
 		started := make(chan struct{}, 64)
 		for range cap(started) {
-			conn, err := net.Dial("tcp", at)
-			require.NoError(t, err)
+			conn := must.Have(net.Dial("tcp", at))(t)
 			clients.Go(func() {
 				defer conn.Close()
 				reader := bufio.NewReader(conn)

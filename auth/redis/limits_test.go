@@ -42,8 +42,7 @@ func TestLimitsAreShared(t *testing.T) {
 }
 
 func BenchmarkTake(b *testing.B) {
-	client, err := redis.Open(redis.Options{URL: redistest.Start(b).URL()})
-	require.NoError(b, err)
+	client := must.Have(redis.Open(redis.Options{URL: redistest.Start(b).URL()}))(b)
 	defer client.Close()
 	limits := redis.NewLimits(client, time.UTC, time.Minute)
 	key := &auth.Key{Name: "shop", Bounds: auth.Bounds{Rate: auth.Rate{PerSecond: 1e6, Burst: 1e6}, PerDay: 1e12}}
@@ -72,8 +71,7 @@ func TestGuessCounterIsShared(t *testing.T) {
 		redis.NewGuessCounter(open(t, redis.Options{URL: server.URL()})), redis.NewGuessCounter(open(t, redis.Options{URL: server.URL()})),
 	}
 	for n := range auth.GuessesPerUser {
-		r, err := counters[n%2].Reserve(t.Context(), "192.0.2.1", auth.Account{1}, clock.Now())
-		require.NoError(t, err)
+		r := must.Have(counters[n%2].Reserve(t.Context(), "192.0.2.1", auth.Account{1}, clock.Now()))(t)
 		require.True(t, r.Admitted)
 		must.Have(counters[(n+1)%2].Settle(t.Context(), r, auth.Failed, clock.Now()))(t)
 	}
@@ -109,8 +107,7 @@ func TestIdentity(t *testing.T) {
 	identity := func(url string) string {
 		t.Helper()
 		client := open(t, redis.Options{URL: url})
-		name, err := client.Identity(t.Context())
-		require.NoError(t, err)
+		name := must.Have(client.Identity(t.Context()))(t)
 		require.NotEmpty(t, name)
 		again := must.Have(client.Identity(t.Context()))(t)
 		require.Equal(t, name, again)
@@ -210,8 +207,7 @@ func TestLostAnswerIsNotAskedForAgain(t *testing.T) {
 	take := func() (auth.Standing, error) { return limits.Take(t.Context(), key, 1, clock.Now()) }
 	old.Follow(promoted)
 	address.Move(promoted)
-	s, err := take()
-	require.NoError(t, err)
+	s := must.Have(take())(t)
 	require.EqualValues(t, 9, s.Rooms[auth.DayBound].Left)
 
 	address.LoseAnswer("*8\r\n") // of the script: it has run

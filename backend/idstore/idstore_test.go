@@ -260,8 +260,7 @@ func TestAnswers(t *testing.T) {
 				return memo, inUse
 			}
 			require.NoError(t, err)
-			marks[client.ID], err = s.Begin(ctx, client, key)
-			require.NoError(t, err)
+			marks[client.ID] = must.Have(s.Begin(ctx, client, key))(t)
 			return nil, false
 		}
 		memo, inUse := begin(mine, "k")

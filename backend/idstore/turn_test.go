@@ -48,8 +48,7 @@ func TestOneTurnAtATime(t *testing.T) {
 	two, _ := openShared(t, dsn)
 	ctx, cancel := context.WithTimeout(t.Context(), victimsTime) // which a turn is taken for, and nobody waits for
 	defer cancel()
-	other, err := one.Take(ctx, "order", 2, 7)
-	require.NoError(t, err)
+	other := must.Have(one.Take(ctx, "order", 2, 7))(t)
 	var at, most atomic.Int32
 	var all sync.WaitGroup
 	for n := range 24 {
@@ -257,8 +256,7 @@ func TestKeysFoldedAtOnce(t *testing.T) {
 	start := func(ignoreCase ...string) (*idstore.Store, error) {
 		return idstore.Open(t.Context(), db, idstore.Options{Now: clock, IgnoreCase: ignoreCase})
 	}
-	folding, err := start("group", "area")
-	require.NoError(t, err)
+	folding := must.Have(start("group", "area"))(t)
 	group, area := give(t, before, "group", 1, "AB01")[0], give(t, before, "area", 1, "AB01")[0] // as of a sheet by which case counts
 	other := must.Have(pgx.Connect(t.Context(), dsn))(t)
 	defer other.Close(t.Context())

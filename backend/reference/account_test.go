@@ -31,8 +31,7 @@ func (x *fixture) users(names ...string) {
 
 func TestAccounts(t *testing.T) {
 	onEngines(t, func(t *testing.T, x *fixture) {
-		added, err := x.AddUser(bg(), NewUser{Username: "jan", Password: "geheim12", Email: "jan@example.nl", Client: "Garage"})
-		require.NoError(t, err)
+		added := must.Have(x.AddUser(bg(), NewUser{Username: "jan", Password: "geheim12", Email: "jan@example.nl", Client: "Garage"}))(t)
 		require.Equal(t, "Garage", added.Client.Name)
 		require.Equal(t, added.Client, x.client("Garage"), "a client of that name was there")
 		require.Equal(t, added, x.user("jan"))
@@ -84,9 +83,7 @@ func TestEndedSessions(t *testing.T) {
 		x.users("jan", "piet")
 		ends := func(within time.Duration) []auth.UserEnd {
 			t.Helper()
-			all, err := x.EndedSessions(bg(), within)
-			require.NoError(t, err)
-			return all
+			return must.Have(x.EndedSessions(bg(), within))(t)
 		}
 		require.Empty(t, ends(time.Hour))
 		require.Zero(t, x.user("jan").SessionsEnd)
@@ -140,8 +137,7 @@ func TestResets(t *testing.T) {
 			return err
 		}))
 		require.Error(t, x.Redeem(bg(), [32]byte{1}, kept("piet"), now))
-		ends, err := x.EndedSessions(bg(), time.Hour)
-		require.NoError(t, err)
+		ends := must.Have(x.EndedSessions(bg(), time.Hour))(t)
 		require.Empty(t, ends, "all of it or nothing")
 
 		const hash = "a new one"

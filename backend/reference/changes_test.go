@@ -203,8 +203,7 @@ func BenchmarkPoll(b *testing.B) {
 		for range 1000 { // that the client has, and others
 			benchOrder(b, s)
 		}
-		now, err := s.front.Changes(bg(), backend.ChangesQuery{Client: s.mine, Begin: true})
-		require.NoError(b, err)
+		now := must.Have(s.front.Changes(bg(), backend.ChangesQuery{Client: s.mine, Begin: true}))(b)
 		contact := s.contact.Resource
 		b.Run("get", func(b *testing.B) {
 			b.ReportAllocs()

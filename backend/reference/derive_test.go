@@ -170,8 +170,7 @@ func TestFindAddress(t *testing.T) {
 }
 
 func TestOpenRefuses(t *testing.T) {
-	model, err := loadModel()
-	require.NoError(t, err)
+	model := must.Have(loadModel())(t)
 	for _, dsn := range []string{"", "sqlite:", "mysql://root:secret@host/db", "frontdesk.db"} {
 		_, err := Open(bg(), Options{DSN: dsn, Model: model, Hasher: hasher, Now: time.Now})
 		require.Error(t, err)

@@ -73,8 +73,7 @@ func TestPlansKnowOfManyRecords(t *testing.T) {
 	}
 	x := open(t, samplePostgres(t))
 	require.Equal(t, int64(sampleOrders+otherOrders), known(x))
-	demo, err := x.FindClient(bg(), DemoClient)
-	require.NoError(t, err)
+	demo := must.Have(x.FindClient(bg(), DemoClient))(t)
 	y := x.emptied()
 	require.NoError(t, y.restore(x.backUp(demo), RestoreOptions{Client: DemoClient}))
 	require.Equal(t, int64(sampleOrders), known(y))

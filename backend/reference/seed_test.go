@@ -259,8 +259,7 @@ func (x *fixture) replay(client auth.Client, rec mapping.Record) {
 		rec = rec.Clone()
 		rec.Set("order_status", mapping.TextValue("open"))
 	}
-	body, err := mapping.DecodeBody(rec.Resource, sendable(nil, rec, nil), time.UTC)
-	require.NoError(x.t, err)
+	body := must.Have(mapping.DecodeBody(rec.Resource, sendable(nil, rec, nil), time.UTC))(x.t)
 	require.Empty(x.t, body.CheckCreate(), "%s %d", rec.Resource.Name, rec.ID())
 	stored, err := x.front.Create(x.t.Context(), client, body, backend.Write{})
 	require.NoError(x.t, err, "%s %d", rec.Resource.Name, rec.ID())

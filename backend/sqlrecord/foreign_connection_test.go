@@ -121,8 +121,7 @@ func TestCommitWithoutAnswer(t *testing.T) {
 		// Before the commit nothing is unclear.
 		w.set(false)
 		err = db.Write(t.Context(), func(c Conn) error {
-			_, err := c.Exec(t.Context(), "INSERT INTO sent VALUES (2)")
-			require.NoError(t, err)
+			must.Have(c.Exec(t.Context(), "INSERT INTO sent VALUES (2)"))(t)
 			w.set(true)
 			_, err = c.Exec(t.Context(), "INSERT INTO sent VALUES (3)")
 			return err
@@ -297,8 +296,7 @@ func TestProcedures(t *testing.T) {
 			if err := call(c, each); err != nil {
 				return err
 			}
-			_, err := c.Exec(t.Context(), "CALL makes(?, @made)", mapping.IntValue(5))
-			require.NoError(t, err)
+			must.Have(c.Exec(t.Context(), "CALL makes(?, @made)", mapping.IntValue(5)))(t)
 			return c.Query(t.Context(), "SELECT @made", []Column{{Type: mapping.Int4, Foreign: true}}, nil, each)
 		}))
 		require.Equal(t, []mapping.Value{mapping.IntValue(5), mapping.IntValue(6), mapping.IntValue(7)}, got)
@@ -321,8 +319,7 @@ func TestTryLock(t *testing.T) {
 		}
 		for _, end := range []error{nil, errUndo} {
 			require.ErrorIs(t, db.Write(t.Context(), func(c Conn) error {
-				taken, err := TryLock(t.Context(), c, "one")
-				require.NoError(t, err)
+				taken := must.Have(TryLock(t.Context(), c, "one"))(t)
 				require.True(t, taken)
 				require.False(t, lock(other))
 				require.True(t, lock(third))

@@ -270,8 +270,7 @@ func TestSQLiteFileOfOthers(t *testing.T) {
 	// A commit waits for who reads, and another program may alter a table.
 	reading, written := make(chan struct{}), make(chan error, 1)
 	require.NoError(t, db.Snapshot(t.Context(), func(c Conn) error {
-		_, err := One(t.Context(), c, "SELECT x FROM there", []Column{Number})
-		require.NoError(t, err)
+		must.Have(One(t.Context(), c, "SELECT x FROM there", []Column{Number}))(t)
 		go func() {
 			close(reading)
 			_, err := Change(t.Context(), db, "ALTER TABLE there ADD COLUMN y")
@@ -329,8 +328,7 @@ func TestForeignLockWait(t *testing.T) {
 	onForeigners(t, []string{"CREATE TABLE locked (x INTEGER)", "INSERT INTO locked VALUES (1)"}, func(t *testing.T, o ForeignOptions, db DB) {
 		other := openForeign(t, o)
 		require.NoError(t, other.Write(t.Context(), func(c Conn) error {
-			_, err := c.Exec(t.Context(), "UPDATE locked SET x = 2")
-			require.NoError(t, err)
+			must.Have(c.Exec(t.Context(), "UPDATE locked SET x = 2"))(t)
 			require.Equal(t, "1", ask(t, db, "SELECT x FROM locked WHERE x > "+db.Dialect().Placeholder(1), mapping.IntValue(0)))
 			wants := func() error { // with one try, unlike Write of a server
 				return db.Read(t.Context(), func(c Conn) error {

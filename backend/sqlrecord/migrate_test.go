@@ -128,8 +128,7 @@ func TestMigrateAVendorsModel(t *testing.T) {
 func TestMigrateAtOnce(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "records.db")
-	model, err := mapping.LoadModel("")
-	require.NoError(t, err)
+	model := must.Have(mapping.LoadModel(""))(t)
 	dsn := sqltest.Postgres(t)
 	for name, open := range map[string]func() (DB, error){
 		"sqlite":   func() (DB, error) { return OpenSQLite(file, Options{}) },
@@ -294,8 +293,7 @@ func (l *live) deadBuilding() (built chan error) {
 	l.t.Helper()
 	l.release()
 	require.NoError(l.t, Migrate(l.t.Context(), l.DB(), l.later))
-	dead, err := pgx.ConnectConfig(l.t.Context(), l.other.Config())
-	require.NoError(l.t, err)
+	dead := must.Have(pgx.ConnectConfig(l.t.Context(), l.other.Config()))(l.t)
 	l.t.Cleanup(func() { require.NoError(l.t, dead.Close(context.Background())) })
 	for conn, texts := range map[*pgx.Conn][]string{
 		dead:    {"DROP INDEX " + lateIndex, "DELETE FROM frontdesk_records_version WHERE version_id = 7"},

@@ -148,16 +148,13 @@ func TestPostgresLocks(t *testing.T) {
 	order := s.newOrder(t, alice, 1)
 
 	connect := func() *pgx.Conn {
-		conn, err := pgx.Connect(t.Context(), dsn)
-		require.NoError(t, err)
+		conn := must.Have(pgx.Connect(t.Context(), dsn))(t)
 		t.Cleanup(func() { assert.NoError(t, conn.Close(context.Background())) })
 		return conn
 	}
 	look := connect() // a transaction sees the active sessions as of its first look
-	locks, err := connect().Begin(t.Context())
-	require.NoError(t, err)
-	_, err = locks.Exec(t.Context(), `LOCK TABLE "order" IN ACCESS EXCLUSIVE MODE`)
-	require.NoError(t, err)
+	locks := must.Have(connect().Begin(t.Context()))(t)
+	must.Have(locks.Exec(t.Context(), `LOCK TABLE "order" IN ACCESS EXCLUSIVE MODE`))(t)
 
 	require.ErrorIs(t, must.Fail(s.Get(t.Context(), order.Resource, backend.Query{Client: alice, ID: order.ID()})), backend.ErrCollision)
 	require.ErrorIs(t, must.Fail(s.Update(t.Context(), alice, order, s.record("order", "reference", "changed"))), backend.ErrCollision)
@@ -177,8 +174,7 @@ func TestPostgresLocks(t *testing.T) {
 	})
 	require.NoError(t, locks.Rollback(t.Context()))
 	require.NoError(t, <-read)
-	_, err = s.Update(t.Context(), alice, order, s.record("order", "reference", "changed"))
-	require.NoError(t, err)
+	must.Have(s.Update(t.Context(), alice, order, s.record("order", "reference", "changed")))(t)
 }
 
 // TestForeignPoolerLocks: a pooler refuses the setting that bounds the wait for a lock, or

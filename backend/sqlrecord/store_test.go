@@ -113,8 +113,7 @@ func TestTransactions(t *testing.T) {
 		var made mapping.Record
 		err := s.inTx(t.Context(), func(tx *Store) error {
 			var err error
-			made, err = tx.Create(t.Context(), alice, s.record("contact", "name", "x"))
-			require.NoError(t, err)
+			made = must.Have(tx.Create(t.Context(), alice, s.record("contact", "name", "x")))(t)
 			got, err := tx.Get(t.Context(), made.Resource, backend.Query{Client: alice, ID: made.ID(), ForUpdate: true})
 			require.NoError(t, err, "it reads its own writes")
 			require.Equal(t, made.Values, got.Values)
@@ -252,8 +251,7 @@ func (ending) Deadline() (time.Time, bool) { return time.Now().Add(time.Nanoseco
 // filling is a page of changes of contacts 1 to 40 whose records are read one by one.
 func filling(t *testing.T, ctx context.Context, read func(id int32) error) (told gathering, page backend.ChangesPage, err error) {
 	t.Helper()
-	model, err := mapping.LoadModel("")
-	require.NoError(t, err)
+	model := must.Have(mapping.LoadModel(""))(t)
 	r := model.Resource("contact")
 	told = gathering{wanted: []*mapping.Resource{r}, most: 100}
 	for id := range int32(40) {

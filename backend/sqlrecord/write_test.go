@@ -140,8 +140,7 @@ func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	s := newFixture(t, openSQLite(t))
 	full := func(pages int64) { change(t, s.DB(), fmt.Sprintf("PRAGMA max_page_count=%d", pages)) }
-	pages, err := strconv.ParseInt(ask(t, s.DB(), "PRAGMA page_count"), 10, 64)
-	require.NoError(t, err)
+	pages := must.Have(strconv.ParseInt(ask(t, s.DB(), "PRAGMA page_count"), 10, 64))(t)
 	full(pages + 2)
 	release := held(t, s.DB().Write)
 	var wg sync.WaitGroup

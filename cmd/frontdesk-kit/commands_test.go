@@ -83,8 +83,7 @@ func (c *typed) step(line string) {
 	case "none":
 		require.NoFileExists(c.t, file)
 	case "private":
-		info, err := os.Stat(file)
-		require.NoError(c.t, err)
+		info := must.Have(os.Stat(file))(c.t)
 		require.Equal(c.t, os.FileMode(0o600), info.Mode().Perm())
 	default:
 		c.run(verb, rest)
@@ -99,8 +98,7 @@ func (c *typed) run(verb, rest string) {
 		verb, rest, _ = strings.Cut(rest, " ")
 		run = func(input string, args ...string) (int, string, string) { return rig.Command(c.t, input, args...) }
 	}
-	want, err := strconv.Atoi(verb)
-	require.NoError(c.t, err)
+	want := must.Have(strconv.Atoi(verb))(c.t)
 	code, out, told := run("", strings.Fields(rest)...)
 	require.Equal(c.t, want, code, "%s: %s%s", rest, out, told)
 	c.out, c.err = out, told

@@ -140,8 +140,7 @@ type fitting struct{}
 
 // behind is the base URL of a desk behind a proxy with these defects.
 func behind(t *testing.T, desk string, defects []defect) string {
-	target, err := url.Parse(desk)
-	require.NoError(t, err)
+	target := must.Have(url.Parse(desk))(t)
 	transport := &http.Transport{MaxIdleConnsPerHost: 16, DisableCompression: true}
 	proxy := httptest.NewServer(&httputil.ReverseProxy{
 		Transport: transport,

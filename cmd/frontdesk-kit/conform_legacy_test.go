@@ -52,8 +52,7 @@ func TestConformLegacy(t *testing.T) {
 // and one whose address is none.
 func addUsers(t *testing.T, driver, dsn string) {
 	t.Helper()
-	db, err := sql.Open(driver, dsn)
-	require.NoError(t, err)
+	db := must.Have(sql.Open(driver, dsn))(t)
 	defer db.Close()
 	for login, mail := range map[string]string{"geen.post": "NULL", "foute.post": "'piet.dekker@'"} {
 		_, err := db.Exec(`INSERT INTO "GEBRUIKER" ("LOGIN", "BEDRNR", "DLRNR", "NAAM", "EMAIL", "WWSRT", "WW", "ZOUT")
@@ -114,8 +113,7 @@ func readExceptions(t *testing.T, file string) []backendtest.Exception {
 func conformSystem(t *testing.T, driver, sheet string, o backendtest.Options, more ...string) *backendtest.Report {
 	t.Helper()
 	dir := t.TempDir()
-	text, err := os.ReadFile(sheet)
-	require.NoError(t, err)
+	text := must.Have(os.ReadFile(sheet))(t)
 	text = bytes.Replace(text, []byte("hash: [bcrypt, "), []byte("hash: ["), 1) // nobody here has it, and every login would take as long
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "sheet.yaml"), text, 0o600))
 	file := filepath.Join(dir, "frontdesk.yaml")

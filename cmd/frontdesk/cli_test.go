@@ -104,8 +104,7 @@ func startDemo(t *testing.T, more ...string) demo {
 		d.Code = run(desk.Program{Ctx: ctx, Stdin: strings.NewReader(""), Stdout: write, Stderr: d.Log}, append([]string{"demo", "--listen", "127.0.0.1:0", "--ops", d.Ops}, more...))
 		write.Close()
 	}()
-	c, err := desk.DemoConfig(demoListen, "", "")
-	require.NoError(t, err)
+	c := must.Have(desk.DemoConfig(demoListen, "", ""))(t)
 	held := must.Have(rig.ContractOf(c, desk.DemoEnvironment))(t)
 	d.HTTP = &http.Client{Transport: &rig.Holding{RoundTripper: &http.Transport{}, Contract: held, Base: &d.Base, Fault: func(err error) { t.Error(err) }}}
 	t.Cleanup(d.Shutdown)

@@ -209,8 +209,7 @@ func mayImport(t *testing.T) map[string][]string {
 // TestImports keeps the direction of dependencies, tests left aside, and the picture of
 // them in docs/development.md, which -update draws anew.
 func TestImports(t *testing.T) {
-	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "frontdesk/...").Output()
-	require.NoError(t, err)
+	out := must.Have(exec.Command("go", "list", "-json=ImportPath,Imports", "frontdesk/...").Output())(t)
 	decoder := json.NewDecoder(strings.NewReader(string(out)))
 	seen, house, may := 0, imports{}, mayImport(t)
 	for {

@@ -195,8 +195,7 @@ func TestForeignPromtool(t *testing.T) {
 	promtool("", "check", "rules", "frontdesk.rules.yml")
 	promtool("", "test", "rules", "frontdesk.rules.test.yml")
 
-	data, err := os.ReadFile("../../deploy/grafana/frontdesk.json")
-	require.NoError(t, err)
+	data := must.Have(os.ReadFile("../../deploy/grafana/frontdesk.json"))(t)
 	var dashboard struct {
 		Panels []struct {
 			ID      int

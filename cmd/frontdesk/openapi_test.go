@@ -69,8 +69,7 @@ func TestOpenAPICommand(t *testing.T) {
 
 // TestOpenAPIDrift: an answer that is not as it is described is noticed.
 func TestOpenAPIDrift(t *testing.T) {
-	c, err := desk.DemoConfig(demoListen, "", "")
-	require.NoError(t, err)
+	c := must.Have(desk.DemoConfig(demoListen, "", ""))(t)
 	offer := must.Have(desk.OfferOf(c))(t)
 	g := must.Have(desk.DescribingGateway(c, offer, desk.DemoEnvironment))(t)
 	told := must.Have(g.Describe(rig.EveryKey(g.Grants()), openapi.Version31))(t)

@@ -225,8 +225,7 @@ func askEverything(t *testing.T, k *rig.Kept, planted canaries, token string) {
 // signed address of the result after it was used.
 func leakyCallback(t *testing.T, k *rig.Kept, planted canaries, token, receiver string, calls <-chan string) string {
 	t.Helper()
-	a, err := k.Try("POST", "/backup/owner", token, fmt.Sprintf(`{"webhook_url":"%s/hook?key=%s"}`, receiver, planted.plant("the query of webhook_url")))
-	require.NoError(t, err)
+	a := must.Have(k.Try("POST", "/backup/owner", token, fmt.Sprintf(`{"webhook_url":"%s/hook?key=%s"}`, receiver, planted.plant("the query of webhook_url"))))(t)
 	id := a.Promise(t)
 	// Before it is collected: nobody is called about a result that was fetched.
 	planted.keep("the signature of a callback", <-calls)

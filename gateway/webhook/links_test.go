@@ -122,8 +122,7 @@ func TestKeysThatCannotBeReplaced(t *testing.T) {
 // breakKeys has no key be kept, until it is mended.
 func breakKeys(t *testing.T, e engine) (mend func()) {
 	t.Helper()
-	db, err := e.connect()
-	require.NoError(t, err)
+	db := must.Have(e.connect())(t)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
 	do := func(statements ...string) {
 		require.NoError(t, db.Write(t.Context(), func(conn sqlrecord.Conn) (err error) {

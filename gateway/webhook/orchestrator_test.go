@@ -186,8 +186,7 @@ func TestWorkThatFails(t *testing.T) {
 		require.Equal(t, failure, j.Failure)
 		require.Equal(t, 1, j.Claims)
 		require.Zero(t, j.Result)
-		j, err := p.Collect(t.Context(), owner(1), id)
-		require.NoError(t, err)
+		j = must.Have(p.Collect(t.Context(), owner(1), id))(t)
 		require.Equal(t, failure, j.Failure)
 	}
 	require.Empty(t, entries(t, p.folder))
@@ -228,8 +227,7 @@ func TestResultsAreKeptForSevenDays(t *testing.T) {
 
 		c.Advance(webhook.Retention - time.Millisecond)
 		p.look()
-		_, err := p.Collect(t.Context(), owner(1), id)
-		require.NoError(t, err)
+		must.Have(p.Collect(t.Context(), owner(1), id))(t)
 		require.Equal(t, []string{id + ".1"}, entries(t, folder))
 		c.Advance(time.Millisecond)
 		require.ErrorIs(t, must.Fail(p.Collect(t.Context(), owner(1), id)), webhook.ErrUnknownJob)

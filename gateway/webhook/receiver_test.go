@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/require"
 	"golang.org/x/net/dns/dnsmessage"
 
 	"frontdesk/cmd/frontdesk/rig/must"
@@ -86,8 +85,7 @@ func (r *receiver) call(t *testing.T, cfg webhook.CallerConfig) webhook.Outcome 
 // answer of "" is that there is no such name.
 func resolver(t *testing.T, answer func(n int) string) *net.Resolver {
 	t.Helper()
-	conn, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.MustParseAddrPort("127.0.0.1:0")))
-	require.NoError(t, err)
+	conn := must.Have(net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.MustParseAddrPort("127.0.0.1:0"))))(t)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

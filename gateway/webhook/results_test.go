@@ -51,8 +51,7 @@ func TestResultsAreReadAtAnyPlace(t *testing.T) {
 		for _, size := range []int{0, 1, 1000, 256 << 10, 700_001} {
 			content := random(size)
 			write(t, r, "job.1", content)
-			file, err := r.Open(t.Context(), "job.1")
-			require.NoError(t, err)
+			file := must.Have(r.Open(t.Context(), "job.1"))(t)
 			got := must.Have(io.ReadAll(io.NewSectionReader(file, 0, int64(size))))(t)
 			require.True(t, bytes.Equal(content, got), size)
 			for range 50 {
@@ -77,8 +76,7 @@ func TestResultsAreReadAtAnyPlace(t *testing.T) {
 func TestResultsThatAreDropped(t *testing.T) {
 	onResults(t, func(t *testing.T, r webhook.Results) {
 		write(t, r, "one.1", random(1000))
-		d, err := r.Create(t.Context(), "two.1")
-		require.NoError(t, err)
+		d := must.Have(r.Create(t.Context(), "two.1"))(t)
 		must.Have(d.Write(random(700_000)))(t)
 		d.Discard()
 		names := must.Have(r.Names(t.Context()))(t)
@@ -93,8 +91,7 @@ func TestResultsThatAreDropped(t *testing.T) {
 func TestResultThatAnotherRemoves(t *testing.T) {
 	t.Parallel()
 	e := postgresEngine(t)
-	one, err := e.open(t).NewResults()
-	require.NoError(t, err)
+	one := must.Have(e.open(t).NewResults())(t)
 	other := must.Have(e.open(t).NewResults())(t)
 	d := must.Have(one.Create(t.Context(), "job.2"))(t)
 	must.Have(d.Write(random(300_000)))(t)
@@ -110,8 +107,7 @@ func TestFolderOfResults(t *testing.T) {
 	for _, name := range []string{"precious.txt", "their.part", "job.1", "job.2.77.part"} {
 		require.NoError(t, os.WriteFile(filepath.Join(folder, name), nil, 0o600))
 	}
-	files, err := webhook.OpenFiles(folder)
-	require.NoError(t, err)
+	files := must.Have(webhook.OpenFiles(folder))(t)
 	names := must.Have(files.Names(t.Context()))(t)
 	require.Equal(t, []string{"job.1"}, names)
 	left := must.Have(filepath.Glob(folder + "/*"))(t)

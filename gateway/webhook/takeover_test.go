@@ -195,8 +195,7 @@ func TestWhoLostAJobLeavesItsResultAlone(t *testing.T) {
 
 		require.Equal(t, j.Result, second.store.job(t, id).Result)
 		require.Equal(t, "sound.txt", j.Result.Name)
-		file, err := files.Open(t.Context(), j.Result.File)
-		require.NoError(t, err)
+		file := must.Have(files.Open(t.Context(), j.Result.File))(t)
 		content, err := io.ReadAll(io.NewSectionReader(file, 0, j.Result.Size))
 		require.NoError(t, errors.Join(err, file.Close()))
 		require.Equal(t, "sound", string(content))

@@ -50,8 +50,7 @@ type installation struct {
 func newInstallation(t *testing.T, keep string) *installation {
 	i := &installation{t: t, folder: t.TempDir()}
 	i.sheet, i.note = filepath.Join(i.folder, "dealer.yaml"), filepath.Join(i.folder, "dealer-keep.id")
-	db, err := sqlrecord.OpenSQLite(filepath.Join(i.folder, "dealer.db"), sqlrecord.Options{})
-	require.NoError(t, err)
+	db := must.Have(sqlrecord.OpenSQLite(filepath.Join(i.folder, "dealer.db"), sqlrecord.Options{}))(t)
 	require.NoError(t, db.Write(t.Context(), func(c sqlrecord.Conn) error {
 		if _, err := c.Exec(t.Context(), "CREATE TABLE grp (nr TEXT PRIMARY KEY, code TEXT, oms TEXT)"); err != nil {
 			return err
@@ -80,8 +79,7 @@ func (i *installation) start() (ids []int32, err error) {
 		return nil, err
 	}
 	defer func() { require.NoError(i.t, s.Close()) }()
-	page, err := s.driver.List(i.t.Context(), s.model.Resource("turnovergroup"), backend.Query{Client: auth.Client{ID: 1}, Sort: []backend.Order{}})
-	require.NoError(i.t, err)
+	page := must.Have(s.driver.List(i.t.Context(), s.model.Resource("turnovergroup"), backend.Query{Client: auth.Client{ID: 1}, Sort: []backend.Order{}}))(i.t)
 	for _, rec := range page.Records {
 		ids = append(ids, rec.ID())
 	}
@@ -124,8 +122,7 @@ func TestIDStoreIsLost(t *testing.T) {
 		_, err := i.start()
 		require.ErrorContains(t, err, "another id store")
 		require.NotContains(t, err.Error(), "postgres://", "the DSN has a password")
-		db, err := sqlrecord.OpenPostgres(t.Context(), other, sqlrecord.Options{})
-		require.NoError(t, err)
+		db := must.Have(sqlrecord.OpenPostgres(t.Context(), other, sqlrecord.Options{}))(t)
 		require.Empty(t, tablesOf(t, db), "a backup has to go there")
 		require.NoError(t, db.Close())
 		require.NoError(t, os.Remove(i.note))
@@ -187,8 +184,7 @@ func TestOneGatewayPerFile(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "frontdesk.yaml")
 		text := fmt.Sprintf("server: {listen: '127.0.0.1:0', vendor: Dealer}\nops: {listen: ''}\nbackend: {driver: legacy, sheet: %q}\nmail: {folder: %q}\napi_keys: []\n", i.sheet, t.TempDir())
 		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
-		c, err := LoadConfig(file)
-		require.NoError(t, err)
+		c := must.Have(LoadConfig(file))(t)
 		return Build(Program{Ctx: t.Context(), Stdout: io.Discard, Stderr: io.Discard}, c, "test", NoLogs())
 	}
 	first := must.Have(build())(t)
