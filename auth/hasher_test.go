@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
 
 	"frontdesk/auth"
 	"frontdesk/cmd/frontdesk/rig/must"
@@ -96,3 +97,5 @@ func TestHasherWaitsForRoomAsLongAsTheContext(t *testing.T) {
 	leave()
 	require.NoError(t, <-admitted)
 }
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

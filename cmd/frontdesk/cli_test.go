@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/alecthomas/kong"
 	"github.com/stretchr/testify/require"
@@ -257,4 +258,9 @@ func requirePlain(t *testing.T, said string) {
 	for line := range strings.Lines(said) {
 		require.Equal(t, fmt.Sprintf("%q", strings.TrimSuffix(line, "\n")), `"`+strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(strings.TrimSuffix(line, "\n"))+`"`)
 	}
+}
+
+func TestMain(m *testing.M) {
+	time.Local = time.FixedZone("UTC", 0) // whose name is in what commands print; time.UTC itself is a zone of configurations
+	os.Exit(rig.Main(m))
 }

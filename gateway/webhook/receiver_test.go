@@ -7,13 +7,16 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"net/url"
+	"os"
 	"strconv"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
 	"golang.org/x/net/dns/dnsmessage"
 
+	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/gateway/webhook"
 	"frontdesk/gateway/webhook/webhooktest"
@@ -131,4 +134,19 @@ func resolve(query []byte, answer func(int) string, n *int) []byte {
 		return nil
 	}
 	return reply
+}
+
+// suite stops the database server before anybody looks for leaks.
+type suite struct{ *testing.M }
+
+func (s suite) Run() int { return sqltest.Run(s.M) }
+
+// Every test runs in an environment that names a proxy where nothing listens.
+func TestMain(m *testing.M) {
+	for _, name := range []string{"HTTPS_PROXY", "https_proxy"} {
+		if err := os.Setenv(name, "http://127.0.0.1:9"); err != nil {
+			panic(err)
+		}
+	}
+	goleak.VerifyTestMain(suite{m})
 }
