@@ -17,7 +17,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/auth"
-	"frontdesk/backend"
 	"frontdesk/backend/drivertest"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/backend/sqlrecord/sqltest"
@@ -262,57 +261,43 @@ func liveHeap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// transfer backs a client up into a file and restores it, with a look at the
-// gauge at every so many bytes and records.
-func transfer(t *testing.T, x, y *fixture, client auth.Client, measure func() *gauge, bytes, records int64) (m backend.Manifest, exporting, restoring *gauge, took [2]time.Duration) {
-	t.Helper()
-	file, err := os.Create(filepath.Join(t.TempDir(), "backup.zip"))
-	require.NoError(t, err)
-	defer file.Close()
-	exporting = measure()
-	began, written, next := time.Now(), int64(0), bytes
-	m, err = x.Export(bg(), client, writer(func(data []byte) (int, error) {
-		if written += int64(len(data)); written >= next {
-			next += bytes
-			exporting.look()
-		}
-		return file.Write(data)
-	}))
-	require.NoError(t, err)
-	took[0] = time.Since(began)
-	restoring = measure()
-	began = time.Now()
-	_, err = Restore(bg(), y.Store, file, written, RestoreOptions{Client: client.Name, Progress: func(done, _ int64) {
-		if done%records == 0 {
-			restoring.look()
-		}
-	}})
-	require.NoError(t, err)
-	took[1] = time.Since(began)
-	t.Logf("%d records, %d MiB of JSON, %d MiB of ZIP", m.Records(), size(m)>>20, written>>20)
-	return m, exporting, restoring, took
-}
-
-func size(m backend.Manifest) (n int64) {
-	for _, p := range m.Parts {
-		n += p.Bytes
-	}
-	return n
-}
-
-// TestBackupInConstantMemory bounds what is held at any moment by far less than
-// what is written.
-func TestBackupInConstantMemory(t *testing.T) {
+// holdsLittle backs a client with so many orders up into a file and restores it, with a look at the gauge at
+// every so many bytes and records: at any moment far less is held than is written.
+func holdsLittle(t *testing.T, orders int, measure func() *gauge, bytes, records, most int64) {
 	onEngines(t, func(t *testing.T, x *fixture) {
-		client := x.many(5000)
+		client := x.many(orders)
 		y := x.emptied()
-		m, exporting, restoring, _ := transfer(t, x, y, client, func() *gauge { return newGauge(liveHeap) }, 64<<10, 2500)
-		require.Greater(t, size(m), int64(7<<20))
-		t.Logf("live heap: +%d KiB exporting, +%d KiB restoring", exporting.growth()>>10, restoring.growth()>>10)
+		file := must.Have(os.Create(filepath.Join(t.TempDir(), "backup.zip")))(t)
+		defer file.Close()
+		exporting, written, next := measure(), int64(0), bytes
+		m := must.Have(x.Export(bg(), client, writer(func(data []byte) (int, error) {
+			if written += int64(len(data)); written >= next {
+				next += bytes
+				exporting.look()
+			}
+			return file.Write(data)
+		})))(t)
+		restoring := measure()
+		must.Have(Restore(bg(), y.Store, file, written, RestoreOptions{Client: client.Name, Progress: func(done, _ int64) {
+			if done%records == 0 {
+				restoring.look()
+			}
+		}}))(t)
+		size := int64(0)
+		for _, p := range m.Parts {
+			size += p.Bytes
+		}
+		t.Logf("%d records, %d MiB of JSON, %d MiB of ZIP: +%d KiB exporting, +%d KiB restoring", m.Records(), size>>20, written>>20, exporting.growth()>>10, restoring.growth()>>10)
+		require.GreaterOrEqual(t, m.Records(), int64(3*orders))
+		require.Greater(t, size, int64(1450*orders))
 		require.GreaterOrEqual(t, min(exporting.looks, restoring.looks), 6)
-		require.Less(t, exporting.growth(), int64(3<<20))
-		require.Less(t, restoring.growth(), int64(3<<20)+8*m.Records())
+		require.Less(t, exporting.growth(), most)
+		require.Less(t, restoring.growth(), most+8*m.Records())
 	})
+}
+
+func TestBackupInConstantMemory(t *testing.T) {
+	holdsLittle(t, 5000, func() *gauge { return newGauge(liveHeap) }, 64<<10, 2500, 3<<20)
 }
 
 // TestSoakBackup is the same with a million orders and the memory of the process.
@@ -320,19 +305,8 @@ func TestSoakBackup(t *testing.T) {
 	if !sqltest.Soak() {
 		t.Skip("a soak test: set FRONTDESK_SOAK=1")
 	}
-	onEngines(t, func(t *testing.T, x *fixture) {
-		began := time.Now()
-		client := x.many(1_000_000)
-		t.Logf("made in %s", time.Since(began).Round(time.Second))
-		y := x.emptied()
-		m, exporting, restoring, took := transfer(t, x, y, client, func() *gauge {
-			debug.FreeOSMemory()
-			return newGauge(func() int64 { return drivertest.Resident(t) })
-		}, 1<<20, 10000)
-		require.GreaterOrEqual(t, m.Records(), int64(3_000_000))
-		t.Logf("resident: +%d MiB exporting (%s), +%d MiB restoring (%s)", exporting.growth()>>20, took[0].Round(time.Second),
-			restoring.growth()>>20, took[1].Round(time.Second))
-		require.Less(t, exporting.growth(), int64(64<<20))
-		require.Less(t, restoring.growth(), int64(64<<20)+8*m.Records())
-	})
+	holdsLittle(t, 1_000_000, func() *gauge {
+		debug.FreeOSMemory()
+		return newGauge(func() int64 { return drivertest.Resident(t) })
+	}, 1<<20, 10000, 64<<20)
 }

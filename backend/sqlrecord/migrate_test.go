@@ -86,7 +86,11 @@ func TestMigrateToALaterModel(t *testing.T) {
 		got := must.Have(l.Get(t.Context(), later.Resource("country"), backend.Query{Client: alice, ID: country.ID()}))(t)
 		require.Equal(t, mapping.NullValue(), got.Get("capital"))
 		must.Have(l.Update(t.Context(), alice, got, l.record("country", "capital", "Amsterdam", "main_contact_id", contact.ID())))(t)
+		c := l.changes(t) // which the new tables tell, too
+		after := begin(t, c)
 		w := l.create(t, alice, "widget", "code", "a", "country_id", country.ID(), "weight", mapping.FloatValue(0.1))
+		c.byName["contact"] = later.Resource("widget")
+		require.Equal(t, []int32{w.ID()}, contacts(t, c, after, w))
 		require.Equal(t, w.Values, l.get(t, alice, w).Values)
 		require.ErrorIs(t, l.Delete(t.Context(), alice, l.get(t, alice, contactIn(later, contact))), backend.ErrStale)
 
