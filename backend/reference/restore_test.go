@@ -287,7 +287,8 @@ func holdsLittle(t *testing.T, orders int, measure func() *gauge, bytes, records
 		for _, p := range m.Parts {
 			size += p.Bytes
 		}
-		t.Logf("%d records, %d MiB of JSON, %d MiB of ZIP: +%d KiB exporting, +%d KiB restoring", m.Records(), size>>20, written>>20, exporting.growth()>>10, restoring.growth()>>10)
+		t.Logf("%d records, %d MiB of JSON, %d MiB of ZIP", m.Records(), size>>20, written>>20)
+		t.Logf("held: +%d KiB exporting, +%d KiB restoring", exporting.growth()>>10, restoring.growth()>>10)
 		require.GreaterOrEqual(t, m.Records(), int64(3*orders))
 		require.Greater(t, size, int64(1450*orders))
 		require.GreaterOrEqual(t, min(exporting.looks, restoring.looks), 6)
