@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
 	"frontdesk/auth"
+	"frontdesk/cmd/frontdesk/rig/await"
 	"frontdesk/cmd/frontdesk/rig/must"
 )
 
@@ -98,4 +98,4 @@ func TestHasherWaitsForRoomAsLongAsTheContext(t *testing.T) {
 	require.NoError(t, <-admitted)
 }
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { await.Run(m) }

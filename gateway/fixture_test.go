@@ -21,7 +21,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"github.com/valyala/fasthttp"
-	"go.uber.org/goleak"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
@@ -29,6 +28,7 @@ import (
 	"frontdesk/auth/authtest"
 	"frontdesk/backend"
 	"frontdesk/backend/reference"
+	"frontdesk/cmd/frontdesk/rig/await"
 	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/mapping"
 )
@@ -303,11 +303,4 @@ func refused(t testing.TB, a answered, faults ...fault) {
 // position is where a body is not JSON, which refusedAt judges.
 var position = regexp.MustCompile(`,"position":\{"line":\d+,"column":\d+\}`)
 
-// The clock of fasthttp's Date header runs for as long as the process, and what
-// tidies the workers of a server that was stopped notices within ten seconds.
-func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m,
-		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"),
-		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp/stackless.funcWorker"),
-		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*workerPool).Start.func2"))
-}
+func TestMain(m *testing.M) { await.Run(m, await.LeftByFasthttp...) }

@@ -1,9 +1,0 @@
-package gateway
-
-import (
-	"testing"
-
-	"frontdesk/cmd/frontdesk/rig/await"
-)
-
-func TestMain(m *testing.M) { await.Run(m, await.LeftByFasthttp...) }
