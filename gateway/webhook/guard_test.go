@@ -94,3 +94,21 @@ func TestRoomIsSharedInTheEnd(t *testing.T) {
 		require.InDelta(t, 3*(1<<20)/31, bytes, 10_000, "client %d", client)
 	}
 }
+
+// TestSlotsAreShared: a client gets one more as long as it has fewer than are free, whatever it was told before.
+func TestSlotsAreShared(t *testing.T) {
+	p := newSlots(6)
+	for _, step := range []struct {
+		client int64
+		enters bool
+		free   int
+	}{{1, true, 5}, {1, true, 4}, {1, true, 3}, {1, false, 3}, {2, true, 2}, {2, true, 1}, {2, false, 1}, {3, true, 0}, {4, false, 0}} {
+		require.Equal(t, step.enters, p.enter(step.client), step)
+		free, _ := p.left()
+		require.Equal(t, step.free, free, step)
+	}
+	p.leave(3)
+	free, full := p.left()
+	require.Equal(t, 1, free)
+	require.ElementsMatch(t, []int64{1, 2}, full)
+}
