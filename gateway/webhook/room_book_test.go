@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"io"
 	"net/url"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -109,6 +111,38 @@ func TestNobodyWaitsForAnothersPromise(t *testing.T) {
 	fails <- full
 	require.ErrorIs(t, <-failed, full)
 	require.EqualValues(t, 2, reserved(t, p))
+}
+
+// failing is a store that cannot sum up what jobs take, once, when it is told so.
+type failing struct {
+	webhook.Store
+	fails atomic.Bool
+}
+
+func (s *failing) Room(ctx context.Context, linkedBefore time.Time) ([]webhook.Taken, error) {
+	if s.fails.Swap(false) {
+		return nil, errors.New("away")
+	}
+	return s.Store.Room(ctx, linkedBefore)
+}
+
+// TestRoomThatCannotBeAskedFor: work that grows while nobody can tell whether there is room is begun again.
+func TestRoomThatCannotBeAskedFor(t *testing.T) {
+	t.Parallel()
+	var away failing
+	p, c, store, to := working(t, sqliteEngine(t), status(200), blobs, func(cfg *webhook.Config) {
+		away.Store, cfg.Store = cfg.Store, &away
+		once := sync.OnceFunc(func() { away.fails.Store(true) })
+		cfg.Runners["blob"] = func(ctx context.Context, j webhook.Job, w io.Writer) (webhook.Content, error) {
+			once()
+			return blob(ctx, j, w)
+		}
+	})
+	id := must.Have(p.ask(t, 1, to, space/2))(t)
+	settle(t, c, func() bool { return store.job(t, id).State == webhook.CalledBack }, p)
+	require.Empty(t, store.job(t, id).Failure)
+	require.False(t, away.fails.Load())
+	require.NotEmpty(t, store.job(t, id).Pauses)
 }
 
 // dear is a store in which it costs time to sum up what jobs take, as it does where there
