@@ -85,7 +85,7 @@ func onEngines(t *testing.T, f func(t *testing.T, db DB)) {
 	}
 }
 
-// clock is a clock that stands still until it is told otherwise.
+// clock is a clock that stands still.
 type clock struct{ ms atomic.Int64 }
 
 func newClock() *clock {
@@ -94,8 +94,7 @@ func newClock() *clock {
 	return c
 }
 
-func (c *clock) now() time.Time          { return time.UnixMilli(c.ms.Load()) }
-func (c *clock) advance(d time.Duration) { c.ms.Add(d.Milliseconds()) }
+func (c *clock) now() time.Time { return time.UnixMilli(c.ms.Load()) }
 
 // fixture is a store of the embedded model.
 type fixture struct {
