@@ -31,7 +31,7 @@ func TestBuiltIn(t *testing.T) {
 // builtIn is the built-in administration on SQLite, whose writes take a while, and which fails.
 type builtIn struct {
 	does atomic.Value // string
-	wait func()
+	wait func(when string)
 }
 
 func (s *builtIn) begin(w *world) {
@@ -51,8 +51,11 @@ func (s *builtIn) users(w *world, text string, values ...any) {
 	})
 }
 
+// slots are few, so that one client's calls that hang would take them all.
+const slots = 12
+
 func (s *builtIn) config(folder string) string {
-	return fmt.Sprintf("dsn: %q", "sqlite:"+filepath.Join(folder, desk.DatabaseFile))
+	return fmt.Sprintf("backend: {dsn: %q, max_concurrent: %d}\ncallbacks: [GET /flatrate, PUT /flatrate, DELETE /flatrate]", "sqlite:"+filepath.Join(folder, desk.DatabaseFile), slots)
 }
 
 func (s *builtIn) wrap(*world) desk.WrapDriver {
@@ -63,7 +66,15 @@ func (s *builtIn) troubles(w *world) (all []trouble) {
 	for only, does := range map[string]string{"writes": pick(w.random, "fails", "hangs", "panics"), "demo": pick(w.random, "fails for one", "hangs for one")} {
 		all = append(all, trouble{name: "the administration " + does, only: only, begin: func() { s.does.Store(does) }, end: func() { s.does.Store("") }})
 	}
-	slices.SortFunc(all, func(a, b trouble) int { return strings.Compare(a.only, b.only) })
+	all = append(all, trouble{name: "the administration fails for one", only: "demo", end: func() { s.does.Store("") }, begin: func() {
+		w.during("the administration fails", "", 0, func() { // and for all at first
+			s.does.Store("fails for all")
+			time.Sleep(8 * time.Second)
+		})
+		s.does.Store("fails for one")
+		time.Sleep(20 * time.Second)
+	}})
+	slices.SortStableFunc(all, func(a, b trouble) int { return strings.Compare(a.only, b.only) })
 	return all
 }
 
@@ -78,10 +89,10 @@ type slowDriver struct {
 	s *builtIn
 }
 
-// for one is what reads of the first client meet.
+// forOne is what reads of the first client meet.
 func (d slowDriver) forOne(ctx context.Context, client auth.Client) error {
 	switch does := d.s.does.Load(); {
-	case does == "fails for one" && client.ID == 1:
+	case does == "fails for all", does == "fails for one" && client.ID == 1:
 		return errors.New("the simulation has the administration fail for a client")
 	case does == "hangs for one" && client.ID == 1:
 		for ctx.Err() == nil && d.s.does.Load() == does {
@@ -118,7 +129,7 @@ func (d slowDriver) Export(ctx context.Context, client auth.Client, w io.Writer)
 
 func (d slowDriver) Write(ctx context.Context, f func(backend.Tx) error) error {
 	switch d.s.does.Load() {
-	case "fails":
+	case "fails", "fails for all":
 		return errors.New("the simulation has the administration fail")
 	case "hangs":
 		<-ctx.Done()
@@ -126,12 +137,12 @@ func (d slowDriver) Write(ctx context.Context, f func(backend.Tx) error) error {
 	case "panics":
 		panic("panic in a driver of the simulation")
 	}
-	d.s.wait()
+	d.s.wait("before")
 	err := d.FullDriver.Write(ctx, func(tx backend.Tx) error {
 		err := f(tx)
-		d.s.wait()
+		d.s.wait("within")
 		return err
 	})
-	d.s.wait()
+	d.s.wait("after")
 	return err
 }

@@ -43,6 +43,7 @@ type asking struct {
 	name   string
 	user   string
 	random *rand.Rand
+	hasty  bool // it hangs up on some of its writes
 	http   http.Client
 	base   string
 
@@ -86,12 +87,17 @@ func (c *asking) pause() {
 // send sends one request. There is no answer if the connection failed, which needs an excuse, as an
 // answer of 500 and above does: then nobody knows whether it was done.
 func (c *asking) send(method, path, token, body string, headers ...string) (a rig.Answer, known bool) {
+	return c.sendIn(context.Background(), method, path, token, body, headers...)
+}
+
+// sendIn is send that hangs up when ctx ends.
+func (c *asking) sendIn(ctx context.Context, method, path, token, body string, headers ...string) (a rig.Answer, known bool) {
 	began := time.Now()
 	target := path
 	if strings.HasPrefix(path, "/") {
 		target = c.base + path
 	}
-	req, err := http.NewRequest(method, target, strings.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, method, target, strings.NewReader(body))
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -113,6 +119,7 @@ func (c *asking) send(method, path, token, body string, headers ...string) (a ri
 	switch {
 	case err == nil && a.Status < 500:
 		return a, true
+	case err != nil && ctx.Err() != nil:
 	case !c.excused(began, c.concerned(map[bool]string{true: "writes"}[method != "GET"])...):
 		c.fault("%s: %s %s while all is well: %d %s %v", c.name, method, path, a.Status, a.Body, err)
 	case err != nil && c.alone("stop", began):
@@ -147,7 +154,12 @@ func (c *asking) ask(method, path, body string, headers ...string) (a rig.Answer
 			return a, false
 		}
 		began, life := time.Now(), c.life
-		if a, known = c.send(method, path, c.token, body, headers...); !known {
+		ctx, stay := context.Background(), func() {}
+		if c.hasty && method != "GET" && c.random.IntN(20) == 0 {
+			ctx, stay = context.WithTimeout(ctx, time.Duration(1+c.random.IntN(6000))*time.Microsecond)
+		}
+		a, known = c.sendIn(ctx, method, path, c.token, body, headers...)
+		if stay(); !known {
 			return a, false
 		}
 		if a.Status != http.StatusUnauthorized {

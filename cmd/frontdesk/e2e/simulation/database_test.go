@@ -34,7 +34,7 @@ func TestDatabaseWithoutAnswers(t *testing.T) {
 type vendorDatabase struct {
 	answers     bool // it has a table for answers under idempotency keys
 	demo, other string
-	wait        func()
+	wait        func(when string)
 	count       int
 }
 
@@ -83,7 +83,7 @@ func (s *vendorDatabase) config(folder string) string {
 	if old, _ := os.ReadFile(file); string(old) != text {
 		_ = os.WriteFile(file, []byte(text), 0o600)
 	}
-	return fmt.Sprintf("driver: legacy, sheet: %q", file)
+	return fmt.Sprintf("backend: {driver: legacy, sheet: %q, max_concurrent: %d}", file, slots)
 }
 
 func (s *vendorDatabase) on(w *world, f func(*sql.DB) error) error {
@@ -125,17 +125,17 @@ func (s *vendorDatabase) wrap(*world) desk.WrapDriver {
 // slowStore has time pass before a transaction, within it, and after it.
 type slowStore struct {
 	*legacy.Store
-	wait func()
+	wait func(when string)
 }
 
 func (d slowStore) Write(ctx context.Context, f func(backend.Tx) error) error {
-	d.wait()
+	d.wait("before")
 	err := d.Store.Write(ctx, func(tx backend.Tx) error {
 		err := f(tx)
-		d.wait()
+		d.wait("within")
 		return err
 	})
-	d.wait()
+	d.wait("after")
 	return err
 }
 

@@ -71,11 +71,13 @@ func (w *world) begin() {
 // kill leaves of the program what a kill -9 leaves: its files as they are at this moment. What
 // goes on of it is alone with files of its own, and nobody hears of it.
 func (w *world) kill() {
-	if w.random.IntN(3) > 0 { // within a call of the system, if there is one
+	if when := pick(w.random, "", "before", "within", "after", "after", "promised"); when != "" {
+		w.awaited.Store(when)
 		select {
 		case <-w.moments:
-		case <-time.After(time.Second):
+		case <-time.After(time.Second): // there is none
 		}
+		w.awaited.Store("")
 	}
 	g := w.serving.Swap(nil)
 	g.killed = true

@@ -46,11 +46,9 @@ func (c *guard) logOut() {
 func (c *guard) endKey() {
 	c.count++
 	key := fmt.Sprintf("%08d-0000-4000-8000-000000000000", c.count)
-	with := func(expires string) string {
-		return fmt.Sprintf("  - name: key%d\n    key_sha256: [\"%x\"]\n    allow: [\"GET /contact\"]\n%s", c.count, sha256.Sum256([]byte(key)), expires)
-	}
+	text := fmt.Sprintf("  - name: key%d\n    key_sha256: [\"%x\"]\n    allow: [\"GET /contact\"]\n", c.count, sha256.Sum256([]byte(key)))
 	began := time.Now()
-	c.write(func() { c.world.keys += with("") })
+	c.write(func() { c.world.keys += text })
 	time.Sleep(2 * time.Second)
 	a, known := c.send("GET", rig.LoginPath(key, "demo", "demo"), "", "")
 	var token string
@@ -58,25 +56,42 @@ func (c *guard) endKey() {
 		var body struct{ Token string }
 		c.read(a, &body)
 		token = body.Token
-		if a, known := c.send("GET", "/contact?page_size=1", token, ""); known && a.Status != 200 && !c.excuses(began) {
+		if a, known := c.send("GET", "/contact?page_size=1", token, ""); known && a.Status != 200 && !c.excused(began, "guard") {
 			c.fault("%s: a new api_key was answered %d: %s", c.name, a.Status, a.Body)
 		}
-	} else if !c.excuses(began) {
+	} else if !c.excused(began, "guard") {
 		c.fault("%s: a new api_key is not known after two seconds: %d %s", c.name, a.Status, a.Body)
 	}
+	alive := c.narrows(text, token)
 	began = time.Now()
-	alive := with("")
-	ended := with(fmt.Sprintf("    expires: %s\n", began.Add(-time.Second).UTC().Format(time.RFC3339)))
+	ended := alive + fmt.Sprintf("    expires: %s\n", began.Add(-time.Second).UTC().Format(time.RFC3339))
 	c.write(func() { c.world.keys = strings.Replace(c.world.keys, alive, ended, 1) })
 	time.Sleep(2 * time.Second)
-	if c.excuses(began) { // the files may not have been read
+	if c.excused(began, "guard") { // the files may not have been read
 		c.write(func() { c.world.keys = strings.Replace(c.world.keys, ended, "", 1) })
 		return
 	}
 	c.keys = append(c.keys, key)
+	c.write(func() { c.world.keys = strings.Replace(c.world.keys, ended, alive, 1) }) // the file of before
+	time.Sleep(2 * time.Second)
+	c.isOut(key)
+	c.write(func() { c.world.keys = strings.Replace(c.world.keys, alive, ended, 1) })
 	if token != "" {
 		c.dead = append(c.dead, token)
 	}
+}
+
+// narrows takes a right away from an api_key, and returns how it is written then.
+func (c *guard) narrows(text, token string) string {
+	began, less := time.Now(), strings.Replace(text, "GET /contact", "POST /contact", 1)
+	c.write(func() { c.world.keys = strings.Replace(c.world.keys, text, less, 1) })
+	time.Sleep(2 * time.Second)
+	if token != "" && !c.excused(began, "guard") {
+		if a, known := c.send("GET", "/contact?page_size=1", token, ""); known && a.Status != 400 && !c.excused(began, "guard") {
+			c.fault("%s: what its api_key may do no more is answered %d: %s", c.name, a.Status, a.Body)
+		}
+	}
+	return less
 }
 
 // stays tries something that has ended.
@@ -87,9 +102,13 @@ func (c *guard) stays() {
 		}
 	}
 	if len(c.keys) > 0 {
-		if a, known := c.send("GET", rig.LoginPath(c.keys[c.random.IntN(len(c.keys))], "demo", "demo"), "", ""); known && a.Status != 401 && a.Status != 429 { // there were many wrong ones
-			c.fault("%s: an api_key that has ended is answered %d: %s", c.name, a.Status, a.Body)
-		}
+		c.isOut(c.keys[c.random.IntN(len(c.keys))])
+	}
+}
+
+func (c *guard) isOut(key string) {
+	if a, known := c.send("GET", rig.LoginPath(key, "demo", "demo"), "", ""); known && a.Status != 401 && a.Status != 429 { // there were many wrong ones
+		c.fault("%s: an api_key that has ended is answered %d: %s", c.name, a.Status, a.Body)
 	}
 }
 

@@ -24,11 +24,12 @@ type hooks struct {
 	over   sync.WaitGroup
 
 	mu    sync.Mutex
-	taken map[string]int // calls that were answered 200, by id
+	taken map[string]int       // calls that were answered 200, by id
+	first map[string]time.Time // call, by id
 }
 
 func (w *world) listen(a *webhooktest.Authority) *hooks {
-	h := &hooks{taken: map[string]int{}}
+	h := &hooks{taken: map[string]int{}, first: map[string]time.Time{}}
 	h.does.Store("")
 	at, err := w.net.Listen("receivers", receivers)
 	require.NoError(w.t, err)
@@ -44,7 +45,12 @@ func (h *hooks) close() {
 }
 
 func (h *hooks) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
-	does := h.does.Load()
+	id, does := r.URL.Query().Get("id"), h.does.Load()
+	h.mu.Lock()
+	if h.first[id].IsZero() {
+		h.first[id] = time.Now()
+	}
+	h.mu.Unlock()
 	if r.URL.Path != "/demo" { // the receivers of the other client always do
 		does = ""
 	}
@@ -62,7 +68,7 @@ func (h *hooks) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler)
 	default:
 		h.mu.Lock()
-		h.taken[r.URL.Query().Get("id")]++
+		h.taken[id]++
 		h.mu.Unlock()
 	}
 }
@@ -71,4 +77,11 @@ func (h *hooks) heard(id string) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.taken[id]
+}
+
+// told is when a call was tried for the first time.
+func (h *hooks) told(id string) time.Time {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.first[id]
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"regexp"
 	"strings"
 	"time"
@@ -18,10 +19,11 @@ type promised struct {
 }
 
 type promise struct {
-	ids   []string  // of one work that was asked for under one key
-	names [2]string // of contacts; none for a backup
-	at    time.Time // it was asked for
-	over  bool      // it was seen to be done
+	ids   []string                 // of one work that was asked for under one key
+	names [2]string                // of contacts that it makes
+	is    func(result string) bool // of other work: whether its result may be this
+	at    time.Time                // it was asked for
+	over  bool                     // it was seen to be done
 }
 
 var promiseID = regexp.MustCompile(`/webhook\?id=([0-9A-Za-z_-]+)$`)
@@ -31,8 +33,8 @@ func (c *promised) work(ctx context.Context) {
 		c.inTime()
 		c.count++
 		p := &promise{at: time.Now()}
-		if _, ok := c.system.(*builtIn); ok && c.random.IntN(5) == 0 {
-			c.backUp(p)
+		if _, ok := c.system.(*builtIn); ok && c.random.IntN(2) == 0 {
+			c.other(p)
 			continue
 		}
 		for i := range p.names {
@@ -42,10 +44,7 @@ func (c *promised) work(ctx context.Context) {
 		headers := keyed([]string{"", fmt.Sprintf("job-%d", c.count)}[c.random.IntN(2)])
 		body := fmt.Sprintf(`{"records":[{"kind":"person","name":%q},{"kind":"person","name":%q}],"webhook_url":"https://hooks.example.com/%s?n=%d"%s}`, p.names[0], p.names[1], c.user, c.count, strings.Repeat(" ", c.random.IntN(2)*6000))
 		for try := range 4 {
-			a, known := c.want([]int{202, 409}, "POST", "/contact/bulk", body, headers...)
-			if known && a.Status == 202 {
-				p.ids = append(p.ids, promiseID.FindStringSubmatch(a.Header.Get("Location"))[1])
-			}
+			known := c.accepted(p, "POST", "/contact/bulk", body, headers...)
 			if headers == nil || known && try == 0 && c.random.IntN(3) > 0 {
 				break
 			}
@@ -56,11 +55,46 @@ func (c *promised) work(ctx context.Context) {
 	}
 }
 
-// backUp asks for a backup.
-func (c *promised) backUp(p *promise) {
-	if a, known := c.want([]int{202}, "POST", "/backup/owner", fmt.Sprintf(`{"webhook_url":"https://hooks.example.com/%s?n=%d"}`, c.user, c.count)); known {
+// accepted asks for work, and notes what is promised.
+func (c *promised) accepted(p *promise, method, path, body string, headers ...string) (known bool) {
+	a, known := c.want([]int{202, 409}, method, path, body, headers...)
+	if known && a.Status == 202 {
 		p.ids = append(p.ids, promiseID.FindStringSubmatch(a.Header.Get("Location"))[1])
-		c.all = append(c.all, p)
+		c.moment("promised")
+	}
+	return known
+}
+
+// other asks for a backup, or for a flat rate, one that has been made just now, to be changed, deleted or read.
+func (c *promised) other(p *promise) {
+	to := fmt.Sprintf("https://hooks.example.com/%s?n=%d", c.user, c.count)
+	body, in := fmt.Sprintf(`{"webhook_url":%q}`, to), "?webhook_url="+url.QueryEscape(to)
+	c.all = append(c.all, p)
+	kind := c.random.IntN(6)
+	if kind == 0 {
+		p.is = isBackup
+		c.accepted(p, "POST", "/backup/owner", body)
+		return
+	}
+	number := fmt.Sprintf("%s-%d", c.user, c.count)
+	has := func(text string) func(string) bool {
+		return func(result string) bool { return strings.Contains(result, text) }
+	}
+	p.is = has(number)
+	made, known := c.want([]int{201}, "POST", "/flatrate", fmt.Sprintf(`{"number":%q,"description":"first"}`, number))
+	if !known {
+		return
+	}
+	path, tag := fmt.Sprint("/flatrate/", record(made)["id"]), made.Header.Get("ETag")
+	switch kind {
+	case 1:
+		p.is = has(`"second"`)
+		c.accepted(p, "PUT", path, `{"description":"second",`+body[1:], "If-Match", tag)
+	case 2:
+		p.is = has(`"successCode":200`)
+		c.accepted(p, "DELETE", path+in, "", "If-Match", tag)
+	default:
+		c.accepted(p, "GET", path+in, "")
 	}
 }
 
@@ -107,8 +141,10 @@ func (c *promised) close() {
 			if first == "" {
 				first = result
 			}
-			if p.names[0] == "" {
-				c.isBackup(result)
+			if p.is != nil {
+				if !p.is(result) {
+					c.fault("%s: the result of %s of %s is %.300s", c.name, id, p.at, result)
+				}
 				continue
 			}
 			if result != first {
@@ -125,11 +161,9 @@ func (c *promised) close() {
 	c.tell("%d works were promised, and have %d results", len(c.all), results)
 }
 
-// isBackup wants a backup to be one.
-func (c *promised) isBackup(result string) {
-	if _, err := zip.NewReader(strings.NewReader(result), int64(len(result))); err != nil {
-		c.fault("%s: a backup of %d bytes: %v", c.name, len(result), err)
-	}
+func isBackup(result string) bool {
+	_, err := zip.NewReader(strings.NewReader(result), int64(len(result)))
+	return err == nil
 }
 
 // result is that of a work. There may be none where the system failed, or where work that was cut off
@@ -137,9 +171,7 @@ func (c *promised) isBackup(result string) {
 func (c *promised) result(p *promise, id string) (text string, done bool) {
 	a, known := c.ask("GET", "/webhook?id="+id, "")
 	if known && a.Status == 500 {
-		// Two works under one key: for who waits for the other the time that the gateway is away counts as waiting.
-		waited := len(p.ids) > 1 && c.happened("life", p.at)
-		if c.system.again() && !waited && !c.happened("the administration panics", p.at) || !c.system.again() && !c.happened("the administration", p.at) && !c.happened("life", p.at) && !c.happened("stop", p.at) {
+		if !c.mayFail(p, id) {
 			c.fault("%s: the work %s of %s failed", c.name, id, p.at)
 		}
 		return "", false
@@ -157,6 +189,19 @@ func (c *promised) result(p *promise, id string) (text string, done bool) {
 	return string(file.Body), true
 }
 
+// unclear are troubles after which nobody knows whether a system that does nothing again has done something.
+var unclear = []string{"life", "stop", "the administration breaks off", "the administration takes long", "the administration answers", "the administration has"}
+
+// mayFail tells whether work may have failed by what went wrong before its end was told.
+func (c *promised) mayFail(p *promise, id string) bool {
+	told := c.hooks.told(id)
+	if !c.system.again() {
+		return c.happened(p.at, told, unclear...)
+	}
+	// Two works under one key: for who waits for the other the time that the gateway is away counts as waiting.
+	return c.happened(p.at, told, "the administration panics") || len(p.ids) > 1 && c.happened(p.at, told, "life")
+}
+
 // holds holds what there is to a result.
 func (c *promised) holds(p *promise, id, result string, there map[string][]int) {
 	var body struct {
@@ -171,7 +216,7 @@ func (c *promised) holds(p *promise, id, result string, there map[string][]int) 
 		if one.Status == 201 && (len(ids) != 1 || ids[0] != one.ID) {
 			c.fault("%s: the result of %s has %q as %d, and the list %v", c.name, id, p.names[i], one.ID, ids)
 		}
-		unknown := one.Status == 409 && !c.system.again() && (c.happened("the administration", p.at) || c.happened("life", p.at) || c.happened("stop", p.at))
+		unknown := one.Status == 409 && !c.system.again() && c.mayFail(p, id)
 		if one.Status != 201 && one.Status < 500 && !unknown {
 			c.fault("%s: %q was refused: %s", c.name, p.names[i], result)
 		}

@@ -296,7 +296,7 @@ func (c *writer) retry(r *contact) {
 	case a.Status == 201:
 		r.id, r.may = number(record(a)["id"]), []string{fmt.Sprint(record(a)["payment_days"])}
 		r.tag(r.may[0], a)
-	case c.system.again() || !c.system.mayHave(r.name) && !c.happened("life", asked) && !c.happened("connections", asked): // else it may have left, and not come
+	case c.system.again() || !c.system.mayHave(r.name) && !c.happened(asked, asked.Add(2*late), "life", "connections"): // else it may have left, and not come
 		c.fault("%s: %q cannot have been made, and its key is not free: %s", c.name, r.name, a.Body)
 	}
 }

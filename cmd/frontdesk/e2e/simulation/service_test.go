@@ -35,7 +35,7 @@ func TestServiceWithoutSince(t *testing.T) {
 type vendorService struct {
 	since       string // how the sheet asks what has changed; "" for not at all
 	demo, other string
-	wait        func()
+	wait        func(when string)
 	does        atomic.Value // string
 
 	mu    sync.Mutex
@@ -89,7 +89,7 @@ func (s *vendorService) config(folder string) string {
 	if old, _ := os.ReadFile(file); string(old) != text {
 		_ = os.WriteFile(file, []byte(text), 0o600)
 	}
-	return fmt.Sprintf("driver: remote, sheet: %q", file)
+	return fmt.Sprintf("backend: {driver: remote, sheet: %q, max_concurrent: %d}", file, slots)
 }
 
 func (s *vendorService) wrap(*world) desk.WrapDriver { return nil }
@@ -193,9 +193,9 @@ func (s *vendorService) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	case "takes long before":
 		time.Sleep(20 * time.Second)
 	}
-	s.wait()
+	s.wait("before")
 	status, answer := s.do(r, body, does)
-	s.wait()
+	s.wait("after")
 	switch does {
 	case "breaks off after":
 		panic(http.ErrAbortHandler)

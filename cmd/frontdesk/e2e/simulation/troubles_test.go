@@ -47,16 +47,13 @@ func (w *world) excused(since time.Time, who ...string) bool {
 	})
 }
 
-// happened tells whether such a thing went wrong within a while after that.
-func (w *world) happened(what string, after time.Time) bool {
+// happened tells whether one of such things went wrong at some time between two moments.
+func (w *world) happened(from, until time.Time, what ...string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, s := range w.troubled {
-		if strings.HasPrefix(s.what, what) && s.until.After(after) && s.from.Before(after.Add(2*time.Minute)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(w.troubled, func(s span) bool {
+		return s.until.After(from) && s.from.Before(until) && slices.ContainsFunc(what, func(prefix string) bool { return strings.HasPrefix(s.what, prefix) })
+	})
 }
 
 // alone tells whether only such things were not as they should be since then.

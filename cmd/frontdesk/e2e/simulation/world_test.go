@@ -26,7 +26,7 @@ import (
 type system interface {
 	// begin makes it, in the folder that the gateway begins with.
 	begin(w *world)
-	// config are members of the section backend.
+	// config are sections of the configuration: backend, and what belongs to it.
 	config(folder string) string
 	// wrap may put something around the driver.
 	wrap(w *world) desk.WrapDriver
@@ -64,7 +64,8 @@ type world struct {
 	broken  string // text that makes the configuration one that cannot be used
 	cutOff  bool   // it ends before its api_keys
 
-	moments chan struct{} // tells each pause within a call of the system
+	moments chan struct{} // tells a moment of the kind that a kill waits for
+	awaited atomic.Value  // that kind
 	kills   []time.Time   // when a life began after one that was killed
 
 	mu       sync.Mutex
@@ -91,12 +92,19 @@ func (w *world) fault(format string, values ...any) {
 	w.faults = append(w.faults, text)
 }
 
-// pauses is a pause within a call of the system.
-func (w *world) pauses() {
-	select {
-	case w.moments <- struct{}{}:
-	default:
+// moment tells whoever waits for one of this kind that it is now.
+func (w *world) moment(kind string) {
+	if w.awaited.Load() == kind {
+		select {
+		case w.moments <- struct{}{}:
+		default:
+		}
 	}
+}
+
+// pauses is a pause before, within or after a call of the system.
+func (w *world) pauses(when string) {
+	w.moment(when)
 	time.Sleep(w.net.Delay())
 }
 
@@ -145,7 +153,7 @@ func (w *world) write(change ...func()) {
 	text := fmt.Sprintf(`
 server: {listen: %q, vendor: Example}
 ops: {listen: %q}
-backend: {%s}
+%s
 mail: {folder: %q}
 webhooks: {allow_hosts: ["hooks.example.com"], ca_file: %q}
 api_keys:
@@ -207,6 +215,7 @@ func (w *world) day() {
 	w.keys = rig.KeyConfig("full", rig.FullKey, "    allow: [\"* /*\"]\n") +
 		rig.KeyConfig("limited", limitedKey, "    allow: [\"GET /contact\"]\n    rate: {per_second: 2, burst: 3}\n")
 	w.hooks = w.listen(authority)
+	w.awaited.Store("")
 	w.system.begin(w)
 	w.begin()
 	all := w.clients()
