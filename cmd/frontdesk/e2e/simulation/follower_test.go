@@ -81,6 +81,9 @@ func (c *follower) next() bool {
 			delete(c.copy, change.ID)
 		} else {
 			c.copy[change.ID] = change.Record
+			if name := fmt.Sprint(change.Record["name"]); strings.HasPrefix(name, "stranger") || strings.Contains(name, " other ") {
+				c.fault("%s: it is told of %q, which is another client's", c.name, name)
+			}
 		}
 	}
 	c.cursor = page.Cursor

@@ -71,7 +71,7 @@ func (w *world) begin() {
 // kill leaves of the program what a kill -9 leaves: its files as they are at this moment. What
 // goes on of it is alone with files of its own, and nobody hears of it.
 func (w *world) kill() {
-	if when := pick(w.random, "", "before", "within", "after", "after", "promised"); when != "" {
+	for _, when := range pick(w.random, nil, []string{"before"}, []string{"within"}, []string{"after"}, []string{"promised"}, []string{"promised", "within"}, []string{"promised", "after"}, []string{"promised", "after"}) {
 		w.awaited.Store(when)
 		select {
 		case <-w.moments:
