@@ -31,12 +31,12 @@ func TestBuiltIn(t *testing.T) {
 // builtIn is the built-in administration on SQLite, whose writes take a while, and which fails.
 type builtIn struct {
 	does atomic.Value // string
-	wait func(when string)
+	w    *world
 }
 
 func (s *builtIn) begin(w *world) {
 	s.does.Store("")
-	s.wait = w.pauses
+	s.w = w
 	data, err := rig.SampleFile()
 	require.NoError(w.t, err)
 	require.NoError(w.t, os.WriteFile(filepath.Join(w.folder(), desk.DatabaseFile), data, 0o600))
@@ -137,12 +137,5 @@ func (d slowDriver) Write(ctx context.Context, f func(backend.Tx) error) error {
 	case "panics":
 		panic("panic in a driver of the simulation")
 	}
-	d.s.wait("before")
-	err := d.FullDriver.Write(ctx, func(tx backend.Tx) error {
-		err := f(tx)
-		d.s.wait("within")
-		return err
-	})
-	d.s.wait("after")
-	return err
+	return d.s.w.slowly(func(f func(backend.Tx) error) error { return d.FullDriver.Write(ctx, f) }, f)
 }

@@ -40,12 +40,13 @@ func addressOf(owner string) net.IP {
 // asking is what all clients have in common: a session, and a judge of each answer.
 type asking struct {
 	*world
-	name   string
-	user   string
-	random *rand.Rand
-	hasty  bool // it hangs up on some of its writes
-	http   http.Client
-	base   string
+	name      string
+	user      string
+	random    *rand.Rand
+	hasty     bool // it hangs up on some of its writes
+	http      http.Client
+	transport *http.Transport
+	base      string
 
 	key, token string
 	born       time.Time // of the token
@@ -58,30 +59,28 @@ func (w *world) asker(user, name string) *asking {
 		n = n*31 + uint64(c)
 	}
 	a := &asking{world: w, name: name, user: user, random: rand.New(rand.NewPCG(w.seed, n)), base: "http://" + public + "/webservice_v2", key: rig.FullKey}
-	transport := &http.Transport{DialContext: w.net.Dialer(name), MaxIdleConnsPerHost: 8, DisableCompression: true}
-	a.http.Transport = transport
+	a.transport = &http.Transport{DialContext: w.net.Dialer(name), MaxIdleConnsPerHost: 8, DisableCompression: true}
+	a.http.Transport = a.transport
 	if c, err := desk.LoadConfig(w.folder() + "/" + configName); err == nil {
 		held, err := rig.ContractOf(c, desk.ProductionEnvironment)
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		a.http.Transport = &rig.Holding{RoundTripper: transport, Contract: held, Base: &a.base, Fault: func(err error) { w.fault("%s: %v", name, err) }}
+		a.http.Transport = &rig.Holding{RoundTripper: a.transport, Contract: held, Base: &a.base, Fault: func(err error) { w.fault("%s: %v", name, err) }}
 	}
 	return a
 }
 
+func (c *asking) check() {}
+func (c *asking) close() {}
+
 func (c *asking) away() {
-	switch t := c.http.Transport.(type) {
-	case *rig.Holding:
-		t.RoundTripper.(*http.Transport).CloseIdleConnections()
-	case *http.Transport:
-		t.CloseIdleConnections()
-	}
+	c.transport.CloseIdleConnections()
 }
 
 // pause is what a client thinks for, so that time passes.
 func (c *asking) pause() {
-	time.Sleep(time.Duration(1+c.random.IntN(200)) * time.Millisecond)
+	time.Sleep(time.Duration(1+c.random.IntN(500)) * time.Millisecond)
 }
 
 // send sends one request. There is no answer if the connection failed, which needs an excuse, as an
@@ -93,6 +92,9 @@ func (c *asking) send(method, path, token, body string, headers ...string) (a ri
 // sendIn is send that hangs up when ctx ends.
 func (c *asking) sendIn(ctx context.Context, method, path, token, body string, headers ...string) (a rig.Answer, known bool) {
 	began := time.Now()
+	c.mu.Lock()
+	c.asked++
+	c.mu.Unlock()
 	target := path
 	if strings.HasPrefix(path, "/") {
 		target = c.base + path

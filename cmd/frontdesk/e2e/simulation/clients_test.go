@@ -34,6 +34,3 @@ func (c *others) work(ctx context.Context) {
 		c.system.behind(c.world, c.random)
 	}
 }
-
-func (c *others) check() {}
-func (c *others) close() {}

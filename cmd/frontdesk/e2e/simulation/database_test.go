@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -34,7 +33,7 @@ func TestDatabaseWithoutAnswers(t *testing.T) {
 type vendorDatabase struct {
 	answers     bool // it has a table for answers under idempotency keys
 	demo, other string
-	wait        func(when string)
+	w           *world
 	count       int
 }
 
@@ -64,7 +63,7 @@ resources:
 `
 
 func (s *vendorDatabase) begin(w *world) {
-	s.demo, s.other, s.wait = rig.PasswordHash("demo"), rig.PasswordHash("other"), w.pauses
+	s.demo, s.other, s.w = rig.PasswordHash("demo"), rig.PasswordHash("other"), w
 	require.NoError(w.t, s.on(w, func(db *sql.DB) error {
 		_, err := db.ExecContext(w.t.Context(), vendorSchema)
 		return err
@@ -78,11 +77,7 @@ func (s *vendorDatabase) config(folder string) string {
 	if s.answers {
 		answers = ", idempotency: answers"
 	}
-	file := filepath.Join(folder, "sheet.yaml")
-	text := fmt.Sprintf(vendorSheet, s.dsn(folder), answers, s.demo, s.other)
-	if old, _ := os.ReadFile(file); string(old) != text {
-		_ = os.WriteFile(file, []byte(text), 0o600)
-	}
+	file := s.w.sheet(folder, fmt.Sprintf(vendorSheet, s.dsn(folder), answers, s.demo, s.other))
 	return fmt.Sprintf("backend: {driver: legacy, sheet: %q, max_concurrent: %d}", file, slots)
 }
 
@@ -119,24 +114,17 @@ func (s *vendorDatabase) execute(w *world, text string, values ...any) {
 }
 
 func (s *vendorDatabase) wrap(*world) desk.WrapDriver {
-	return func(d backend.Driver) backend.Driver { return slowStore{d.(*legacy.Store), s.wait} }
+	return func(d backend.Driver) backend.Driver { return slowStore{d.(*legacy.Store), s.w} }
 }
 
 // slowStore has time pass before a transaction, within it, and after it.
 type slowStore struct {
 	*legacy.Store
-	wait func(when string)
+	w *world
 }
 
 func (d slowStore) Write(ctx context.Context, f func(backend.Tx) error) error {
-	d.wait("before")
-	err := d.Store.Write(ctx, func(tx backend.Tx) error {
-		err := f(tx)
-		d.wait("within")
-		return err
-	})
-	d.wait("after")
-	return err
+	return d.w.slowly(func(f func(backend.Tx) error) error { return d.Store.Write(ctx, f) }, f)
 }
 
 func (s *vendorDatabase) troubles(w *world) []trouble {

@@ -129,5 +129,3 @@ func (c *follower) check() {
 		}
 	}
 }
-
-func (c *follower) close() {}

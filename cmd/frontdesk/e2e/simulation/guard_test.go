@@ -117,5 +117,3 @@ func (c *guard) check() {
 		c.stays()
 	}
 }
-
-func (c *guard) close() {}

@@ -56,9 +56,6 @@ func (c *limited) holds() {
 	}
 }
 
-func (c *limited) check() {}
-func (c *limited) close() {}
-
 // waiter waits for changes by callback, and gives some of it up.
 type waiter struct {
 	*asking
@@ -71,7 +68,11 @@ func (c *waiter) work(ctx context.Context) {
 		c.waits, c.ended = map[string]time.Time{}, map[string]bool{}
 	}
 	for ; ctx.Err() == nil; sleep(ctx, time.Duration(c.random.Int64N(int64(map[string]time.Duration{"demo": time.Second, "other": 6 * time.Second}[c.user])))) {
-		a, known := c.want([]int{200, 503}, "GET", "/changes?resource=contact", "")
+		resource := "contact"
+		if _, ok := c.system.(*builtIn); ok && c.random.IntN(2) == 0 {
+			resource = "turnovergroup" // which nobody changes
+		}
+		a, known := c.want([]int{200, 503}, "GET", "/changes?resource="+resource, "")
 		var page changesPage
 		if !known || a.Status != 200 {
 			continue
@@ -84,7 +85,7 @@ func (c *waiter) work(ctx context.Context) {
 			}
 		}
 		began := time.Now()
-		a, known = c.want([]int{202, 429}, "POST", "/changes", fmt.Sprintf(`{"webhook_url":"https://hooks.example.com/%s?wait=1","after":%q,"resource":"contact","wait":%d}`, c.user, page.Cursor, wait))
+		a, known = c.want([]int{202, 429}, "POST", "/changes", fmt.Sprintf(`{"webhook_url":"https://hooks.example.com/%s?wait=1","after":%q,"resource":%q,"wait":%d}`, c.user, page.Cursor, resource, wait))
 		if !known || a.Status != 202 {
 			if known && under < 18 && !c.excuses(began) {
 				c.fault("%s: it waits for little, and was answered 429", c.name)
@@ -101,8 +102,6 @@ func (c *waiter) work(ctx context.Context) {
 		}
 	}
 }
-
-func (c *waiter) check() {}
 
 // close wants a call for each wait that is over, and none for what was given up.
 func (c *waiter) close() {
@@ -195,8 +194,6 @@ func (c *lister) same(what string, want []map[string]any, path string) {
 	}
 }
 
-func (c *lister) close() {}
-
 // blocker has a user blocked in the administration: his sessions end within five seconds, and stay ended
 // when he is not blocked any more.
 type blocker struct {
@@ -240,9 +237,6 @@ func (c *blocker) out(why, token string) {
 	}
 }
 
-func (c *blocker) check() {}
-func (c *blocker) close() {}
-
 // refused asks for what there is not, again and again, which keeps nobody from what there is.
 type refused struct{ *asking }
 
@@ -255,6 +249,3 @@ func (c *refused) work(ctx context.Context) {
 		c.want([]int{200}, "GET", "/turnovergroup?page_size=1", "")
 	}
 }
-
-func (c *refused) check() {}
-func (c *refused) close() {}

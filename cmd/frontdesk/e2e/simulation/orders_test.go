@@ -108,5 +108,3 @@ func (c *orderer) check() {
 		}
 	}
 }
-
-func (c *orderer) close() {}

@@ -99,7 +99,7 @@ func (c *promised) other(p *promise) {
 }
 
 // workTakes is how long a work may take while nothing is wrong for its client.
-const workTakes = 30 * time.Second
+const workTakes = 12 * time.Second
 
 // inTime wants what was asked for to be done, and told, soon, whatever is wrong for others.
 func (c *promised) inTime() {

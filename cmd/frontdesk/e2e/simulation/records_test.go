@@ -325,5 +325,3 @@ func (c *writer) agrees(found map[string][]map[string]any) {
 		}
 	}
 }
-
-func (c *writer) close() {}

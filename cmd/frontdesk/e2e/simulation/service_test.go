@@ -7,8 +7,6 @@ import (
 	"log"
 	"math/rand/v2"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -35,7 +33,7 @@ func TestServiceWithoutSince(t *testing.T) {
 type vendorService struct {
 	since       string // how the sheet asks what has changed; "" for not at all
 	demo, other string
-	wait        func(when string)
+	w           *world
 	does        atomic.Value // string
 
 	mu    sync.Mutex
@@ -71,7 +69,7 @@ resources:
 `
 
 func (s *vendorService) begin(w *world) {
-	s.demo, s.other, s.wait, s.sent = rig.PasswordHash("demo"), rig.PasswordHash("other"), w.pauses, map[string]bool{}
+	s.demo, s.other, s.w, s.sent = rig.PasswordHash("demo"), rig.PasswordHash("other"), w, map[string]bool{}
 	s.does.Store("")
 	at, err := w.net.Listen("service", service)
 	require.NoError(w.t, err)
@@ -84,11 +82,7 @@ func (s *vendorService) begin(w *world) {
 }
 
 func (s *vendorService) config(folder string) string {
-	file := filepath.Join(folder, "sheet.yaml")
-	text := fmt.Sprintf(serviceSheet, s.since, s.demo, s.other)
-	if old, _ := os.ReadFile(file); string(old) != text {
-		_ = os.WriteFile(file, []byte(text), 0o600)
-	}
+	file := s.w.sheet(folder, fmt.Sprintf(serviceSheet, s.since, s.demo, s.other))
 	return fmt.Sprintf("backend: {driver: remote, sheet: %q, max_concurrent: %d}", file, slots)
 }
 
@@ -193,9 +187,9 @@ func (s *vendorService) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	case "takes long before":
 		time.Sleep(20 * time.Second)
 	}
-	s.wait("before")
+	s.w.pauses("before")
 	status, answer := s.do(r, body, does)
-	s.wait("after")
+	s.w.pauses("after")
 	switch does {
 	case "breaks off after":
 		panic(http.ErrAbortHandler)

@@ -3,10 +3,14 @@ package simulation
 import (
 	"context"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"frontdesk/backend"
 )
 
 // span is a time in which something was not as it should be; until is zero while it lasts.
@@ -42,9 +46,13 @@ func (w *world) during(what, only string, after time.Duration, f func()) {
 func (w *world) excused(since time.Time, who ...string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return slices.ContainsFunc(w.troubled, func(s span) bool {
+	at := slices.IndexFunc(w.troubled, func(s span) bool {
 		return (s.only == "" || slices.Contains(who, s.only)) && (s.until.IsZero() || !s.until.Before(since))
 	})
+	if at >= 0 {
+		w.excuses[w.troubled[at].what]++
+	}
+	return at >= 0
 }
 
 // happened tells whether one of such things went wrong at some time between two moments.
@@ -71,18 +79,21 @@ func (w *world) alone(what string, since time.Time) bool {
 // longer, and in the third lives alone end.
 func (w *world) trouble(ctx context.Context, part int) {
 	var under sync.WaitGroup
-	ends, rest, long := 4, 6*time.Second, 12*time.Second
+	ends, rest, long := 4, 3*time.Second, 12*time.Second
 	switch part {
 	case 1:
 		ends, long = 0, 30*time.Second
-	case 2:
-		rest = 3 * time.Second
 	}
+	var deck []int                  // each comes once before one comes again
 	lives := make(chan struct{}, 1) // no mutex: in a bubble no time passes for who waits for one
 	for ctx.Err() == nil {
 		sleep(ctx, time.Duration(w.random.Int64N(int64(rest))))
 		known := w.known(part)
-		which, lasts, calm := w.random.IntN(len(known)+ends), time.Duration(w.random.Int64N(int64(long))), w.random.IntN(4) > 0
+		if len(deck) == 0 {
+			deck = w.random.Perm(len(known) + ends)
+		}
+		which, lasts, calm := deck[0], time.Duration(w.random.Int64N(int64(long))), w.random.IntN(4) > 0
+		deck = deck[1:]
 		if ctx.Err() != nil {
 			break
 		}
@@ -120,6 +131,27 @@ func (w *world) trouble(ctx context.Context, part int) {
 		}
 	}
 	under.Wait()
+}
+
+// slowly has time pass before a transaction, within it, and after it.
+func (w *world) slowly(write func(func(backend.Tx) error) error, f func(backend.Tx) error) error {
+	w.pauses("before")
+	err := write(func(tx backend.Tx) error {
+		err := f(tx)
+		w.pauses("within")
+		return err
+	})
+	w.pauses("after")
+	return err
+}
+
+// sheet writes a mapping sheet, if it is another one, and returns its file.
+func (w *world) sheet(folder, text string) string {
+	file := filepath.Join(folder, "sheet.yaml")
+	if old, _ := os.ReadFile(file); string(old) != text {
+		_ = os.WriteFile(file, []byte(text), 0o600)
+	}
+	return file
 }
 
 // sleep is time.Sleep that a context ends.
