@@ -51,8 +51,8 @@ func (s *builtIn) users(w *world, text string, values ...any) {
 	})
 }
 
-// slots are few, so that one client's calls that hang would take them all.
-const slots = 12
+// slots are so few that one client's reads that hang would take them all, and as many as writes leave room among.
+const slots = 32
 
 func (s *builtIn) config(folder string) string {
 	return fmt.Sprintf("backend: {dsn: %q, max_concurrent: %d}\ncallbacks: [GET /flatrate, PUT /flatrate, DELETE /flatrate]", "sqlite:"+filepath.Join(folder, desk.DatabaseFile), slots)

@@ -19,9 +19,9 @@ func (w *world) clients() (all []client) {
 	for _, user := range []string{"demo", "other"} {
 		all = append(all, &promised{asking: hasty(user, "promised "+user)}, &limited{asking: w.asker(user, "limited "+user)}, &waiter{asking: w.asker(user, "waiter "+user)})
 	}
-	all = append(all, &writer{asking: hasty("other", "stranger 0")}, &follower{asking: w.asker("demo", "follower")}, &guard{asking: w.asker("demo", "guard")}, &lister{asking: w.asker("demo", "lister")})
+	all = append(all, &writer{asking: hasty("other", "stranger 0")}, &follower{asking: w.asker("demo", "follower")}, &guard{asking: w.asker("demo", "guard")}, &lister{asking: w.asker("demo", "lister")}, &leaver{asking: w.asker("demo", "leaver")})
 	if s, ok := w.system.(*builtIn); ok {
-		all = append(all, &orderer{asking: w.asker("demo", "orderer")}, &blocker{asking: w.asker("third", "blocker"), s: s}, &refused{asking: w.asker("demo", "refused")})
+		all = append(all, &orderer{asking: w.asker("demo", "orderer")}, &blocker{asking: w.asker("third", "blocker"), s: s})
 	}
 	return append(all, &others{asking: w.asker("demo", "others")})
 }

@@ -3,6 +3,7 @@ package simulation
 import (
 	"bufio"
 	"context"
+	"errors"
 	"io"
 	"net"
 	"os"
@@ -106,21 +107,12 @@ func (w *world) end() {
 
 // copyFolder copies files but for those that hold a lock or memory of a process.
 func copyFolder(from, to string) error {
-	return filepath.WalkDir(from, func(path string, d os.DirEntry, err error) error {
-		if err != nil {
-			return err
+	err := os.CopyFS(to, os.DirFS(from))
+	for _, pattern := range []string{"*-shm", "*-serve"} {
+		files, _ := filepath.Glob(filepath.Join(to, pattern))
+		for _, file := range files {
+			err = errors.Join(err, os.Remove(file))
 		}
-		target := to + strings.TrimPrefix(path, from)
-		switch {
-		case d.IsDir():
-			return os.MkdirAll(target, 0o700)
-		case strings.HasSuffix(path, "-shm"), strings.HasSuffix(path, "-serve"), !d.Type().IsRegular():
-			return nil
-		}
-		data, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		return os.WriteFile(target, data, 0o600)
-	})
+	}
+	return err
 }

@@ -246,6 +246,8 @@ func (c *writer) contend(r *contact) {
 
 // check reads all of them as a list, and one by one those of which nobody knew.
 func (c *writer) check() {
+	c.hasty = false // what it hung up on might be done meanwhile
+	defer func() { c.hasty = true }()
 	for _, r := range c.made {
 		if r.key != "" && r.id == 0 && time.Since(r.settles) < 23*time.Hour {
 			c.retry(r)
