@@ -2,7 +2,6 @@ package simulation
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io"
@@ -45,10 +44,7 @@ func (s *builtIn) begin(w *world) {
 
 // users changes the table of users, as others do.
 func (s *builtIn) users(w *world, text string, values ...any) {
-	again(w, filepath.Join(w.folder(), desk.DatabaseFile), func(db *sql.DB) error {
-		_, err := db.ExecContext(w.t.Context(), text, values...)
-		return err
-	})
+	_ = execute(w, desk.DatabaseFile, text, values...)
 }
 
 // slots are so few that one client's reads that hang would take them all, and as many as writes leave room among.

@@ -64,31 +64,26 @@ resources:
 
 func (s *vendorDatabase) begin(w *world) {
 	s.demo, s.other, s.w = rig.PasswordHash("demo"), rig.PasswordHash("other"), w
-	require.NoError(w.t, s.on(w, func(db *sql.DB) error {
-		_, err := db.ExecContext(w.t.Context(), vendorSchema)
-		return err
-	}))
+	require.NoError(w.t, execute(w, cards, vendorSchema))
 }
 
-func (s *vendorDatabase) dsn(folder string) string { return filepath.Join(folder, "cards.db") }
+// cards is its file.
+const cards = "cards.db"
 
 func (s *vendorDatabase) config(folder string) string {
 	answers := ""
 	if s.answers {
 		answers = ", idempotency: answers"
 	}
-	file := s.w.sheet(folder, fmt.Sprintf(vendorSheet, s.dsn(folder), answers, s.demo, s.other))
+	file := s.w.sheet(folder, fmt.Sprintf(vendorSheet, filepath.Join(folder, cards), answers, s.demo, s.other))
 	return fmt.Sprintf("backend: {driver: legacy, sheet: %q, max_concurrent: %d}", file, slots)
-}
-
-func (s *vendorDatabase) on(w *world, f func(*sql.DB) error) error {
-	return again(w, s.dsn(w.folder()), f)
 }
 
 // again has f work on a database as others do, again while somebody else writes: SQLite's own wait for
 // a lock goes by the machine's clock, and there is none here.
-func again(w *world, file string, f func(*sql.DB) error) error {
+func again(w *world, name string, f func(*sql.DB) error) error {
 	for {
+		file := filepath.Join(w.folder(), name) // of the life that there is by then
 		db, err := sql.Open("sqlite", file+"?_pragma=busy_timeout(0)")
 		require.NoError(w.t, err)
 		err = f(db)
@@ -103,12 +98,16 @@ func again(w *world, file string, f func(*sql.DB) error) error {
 // busy is SQLite's code for a lock of somebody else's.
 const busy = 5
 
-func (s *vendorDatabase) execute(w *world, text string, values ...any) {
-	err := s.on(w, func(db *sql.DB) error {
+// execute changes a database as others do.
+func execute(w *world, name, text string, values ...any) error {
+	return again(w, name, func(db *sql.DB) error {
 		_, err := db.ExecContext(w.t.Context(), text, values...)
 		return err
 	})
-	if err != nil { // the column that is called otherwise for a while
+}
+
+func (s *vendorDatabase) execute(w *world, text string, values ...any) {
+	if err := execute(w, cards, text, values...); err != nil { // the column that is called otherwise for a while
 		w.tell("others: %v", err)
 	}
 }
@@ -156,7 +155,7 @@ func (s *vendorDatabase) behind(w *world, random *rand.Rand) {
 
 func (s *vendorDatabase) names(w *world, org int) map[string]string {
 	all := map[string]string{}
-	require.NoError(w.t, s.on(w, func(db *sql.DB) error {
+	require.NoError(w.t, again(w, cards, func(db *sql.DB) error {
 		rows, err := db.QueryContext(w.t.Context(), "SELECT * FROM cards WHERE org = ?", org) // whatever the column of days is called
 		if err != nil {
 			return err

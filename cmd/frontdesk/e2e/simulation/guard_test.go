@@ -86,10 +86,8 @@ func (c *guard) narrows(text, token string) string {
 	began, less := time.Now(), strings.Replace(text, "GET /contact", "POST /contact", 1)
 	c.write(func() { c.world.keys = strings.Replace(c.world.keys, text, less, 1) })
 	time.Sleep(2 * time.Second)
-	if token != "" && !c.excused(began, "guard") {
-		if a, known := c.send("GET", "/contact?page_size=1", token, ""); known && a.Status != 400 && !c.excused(began, "guard") {
-			c.fault("%s: what its api_key may do no more is answered %d: %s", c.name, a.Status, a.Body)
-		}
+	if a, known := c.send("GET", "/contact?page_size=1", token, ""); token != "" && known && a.Status != 400 && !c.excused(began, "guard") {
+		c.fault("%s: what its api_key may do no more is answered %d: %s", c.name, a.Status, a.Body)
 	}
 	return less
 }

@@ -28,6 +28,7 @@ type contact struct {
 	at      time.Time         // it was created
 	body    string            // it was created with
 	first   string            // answer under the key
+	again   time.Time         // it was last asked for in vain
 	tagged  time.Time         // the latest of the etags
 	etags   map[string]string // by what it was
 }
@@ -113,7 +114,14 @@ func (c *writer) again(r *contact) {
 	if r.first == "" || time.Since(r.at) > 23*time.Hour {
 		return
 	}
-	a, known := c.want([]int{201}, "POST", "/contact", r.body, keyed(r.key)...)
+	began := time.Now()
+	a, known := c.want([]int{201, 409}, "POST", "/contact", r.body, keyed(r.key)...)
+	if a.Status == 409 && (c.excuses(began) || r.again.After(began.Add(-late))) { // another one like it is under way
+		return
+	}
+	if !known {
+		r.again = began
+	}
 	if known && (string(a.Body) != r.first || a.Header.Get("Idempotent-Replayed") != "true") {
 		c.fault("%s: the answer under %q was %s, and is %s", c.name, r.key, r.first, a.Body)
 	}

@@ -108,11 +108,11 @@ func (w *world) moment(kind string) {
 // done something says so later than whoever has done something since.
 func (w *world) pauses(when string) {
 	w.moment(when)
-	if d := w.net.Delay(); when == "after" && d < 8*time.Microsecond {
-		time.Sleep(500_000 * d)
-	} else {
-		time.Sleep(d)
+	d := w.net.Delay()
+	if when == "after" && d < 8*time.Microsecond {
+		d *= 500_000
 	}
+	time.Sleep(d)
 }
 
 // before is what happened in the minute before the first violation, and up to the last one that is told: the
@@ -194,9 +194,6 @@ func seeds(t *testing.T, behind func() system) {
 	}
 }
 
-// phases is into how many parts a day is divided, in which all are busy for half a minute.
-const phases = 3
-
 // live lives a day of a seed. It fails the test with what was promised and not held.
 func live(t *testing.T, seed uint64, s system) {
 	// Names of sockets are short, so that a gateway in such a folder has none: nobody could wait for it.
@@ -229,7 +226,7 @@ func (w *world) day() {
 	w.system.begin(w)
 	w.begin()
 	all := w.clients()
-	for n, part := range w.random.Perm(phases) {
+	for n, part := range w.random.Perm(3) {
 		w.phase(all, part)
 		if len(w.faults) > 0 {
 			break

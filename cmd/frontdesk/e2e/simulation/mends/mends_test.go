@@ -1,4 +1,5 @@
-package simulation
+// Package mends undoes mends of this history one by one, and has the days of package simulation find them.
+package mends
 
 import (
 	"encoding/json"
@@ -14,7 +15,7 @@ import (
 	"frontdesk/backend/sqlrecord/sqltest"
 )
 
-// enoughMends is how many of the mends in testdata/mends have to be found where they are undone. Each is a
+// enoughMends is how many of the mends in testdata have to be found where they are undone. Each is a
 // patch that undoes one; its first line names the commit, its second one the tests whose days it is of.
 const enoughMends = 8
 
@@ -29,7 +30,7 @@ func TestMendsApply(t *testing.T) {
 }
 
 func mends(t *testing.T, pattern string) []string {
-	all, err := filepath.Glob(filepath.Join("testdata", "mends", pattern+"-*.patch"))
+	all, err := filepath.Glob(filepath.Join("testdata", pattern+"-*.patch"))
 	require.NoError(t, err)
 	require.NotEmpty(t, all)
 	return all
@@ -63,7 +64,7 @@ func TestForeignMends(t *testing.T) {
 func foundBy(t *testing.T, patch string) string {
 	folder := t.TempDir()
 	program := filepath.Join(folder, "simulation.test")
-	build := exec.Command("go", "test", "-c", "-vet=off", "-overlay", overlay(t, patch, folder), "-o", program, ".")
+	build := exec.Command("go", "test", "-c", "-vet=off", "-overlay", overlay(t, patch, folder), "-o", program, "frontdesk/cmd/frontdesk/e2e/simulation")
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, "%s: %s", patch, out)
 	text, err := os.ReadFile(patch)
@@ -72,7 +73,7 @@ func foundBy(t *testing.T, patch string) string {
 	require.NotNil(t, days, patch)
 	for _, seeds := range []string{"1", "2", "3-4"} {
 		run := exec.Command(program, "-test.run", "^"+string(days[1])+"$", "-test.failfast")
-		run.Env = append(os.Environ(), "FRONTDESK_SEEDS="+seeds)
+		run.Dir, run.Env = "..", append(os.Environ(), "FRONTDESK_SEEDS="+seeds)
 		if out, err := run.CombinedOutput(); err != nil {
 			return firstBroken(string(out))
 		}
