@@ -197,7 +197,7 @@ func (c *leaver) work(ctx context.Context) {
 		if c.token == "" && !c.logIn() {
 			continue
 		}
-		leave, stop := context.WithTimeout(ctx, time.Millisecond)
+		leave, stop := context.WithTimeout(ctx, 30*time.Millisecond)
 		if a, known := c.sendIn(leave, "GET", "/contact?page_size=1", c.token, ""); known && a.Status == 401 {
 			c.token = ""
 		}

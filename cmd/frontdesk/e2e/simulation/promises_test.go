@@ -20,7 +20,7 @@ type promised struct {
 
 type promise struct {
 	ids   []string                 // of one work that was asked for under one key
-	names [2]string                // of contacts that it makes
+	names []string                 // of contacts that it makes
 	is    func(result string) bool // of other work: whether its result may be this
 	at    time.Time                // it was asked for
 	over  bool                     // it was seen to be done
@@ -33,16 +33,21 @@ func (c *promised) work(ctx context.Context) {
 		c.inTime()
 		c.count++
 		p := &promise{at: time.Now()}
-		if _, ok := c.system.(*builtIn); ok && c.random.IntN(2) == 0 {
+		if _, ok := c.system.(*builtIn); ok && c.random.IntN(3) > 0 {
 			c.other(p)
 			continue
 		}
-		for i := range p.names {
-			p.names[i] = fmt.Sprintf("%s %d-%d", c.name, c.count, i)
+		records, n := "", 2
+		if c.system.again() && c.random.IntN(12) == 0 {
+			n = 62 // which is more than is kept within a job
+		}
+		for i := range n {
+			p.names = append(p.names, fmt.Sprintf("%s %d-%d", c.name, c.count, i))
+			records += fmt.Sprintf(`,{"kind":"person","name":%q}`, p.names[i])
 		}
 		c.all = append(c.all, p)
 		headers := keyed([]string{"", fmt.Sprintf("job-%d", c.count)}[c.random.IntN(2)])
-		body := fmt.Sprintf(`{"records":[{"kind":"person","name":%q},{"kind":"person","name":%q}],"webhook_url":"https://hooks.example.com/%s?n=%d"%s}`, p.names[0], p.names[1], c.user, c.count, strings.Repeat(" ", c.random.IntN(2)*6000))
+		body := fmt.Sprintf(`{"records":[%s],"webhook_url":"https://hooks.example.com/%s?n=%d"}`, records[1:], c.user, c.count)
 		for try := range 4 {
 			known := c.accepted(p, "POST", "/contact/bulk", body, headers...)
 			if headers == nil || known && try == 0 && c.random.IntN(3) > 0 {
@@ -70,7 +75,7 @@ func (c *promised) other(p *promise) {
 	to := fmt.Sprintf("https://hooks.example.com/%s?n=%d", c.user, c.count)
 	body, in := fmt.Sprintf(`{"webhook_url":%q}`, to), "?webhook_url="+url.QueryEscape(to)
 	c.all = append(c.all, p)
-	kind := c.random.IntN(6)
+	kind := c.random.IntN(8)
 	if kind == 0 {
 		p.is = isBackup
 		c.accepted(p, "POST", "/backup/owner", body)
@@ -151,7 +156,7 @@ func (c *promised) close() {
 			c.holds(p, id, result, there)
 		}
 		for _, name := range p.names {
-			if name != "" && len(there[name]) > 1 {
+			if len(there[name]) > 1 {
 				c.fault("%s: %q was made %d times", c.name, name, len(there[name]))
 			}
 		}

@@ -79,10 +79,10 @@ func (w *world) alone(what string, since time.Time) bool {
 // longer, and in the third lives alone end.
 func (w *world) trouble(ctx context.Context, part int) {
 	var under sync.WaitGroup
-	ends, rest, long := 4, 3*time.Second, 12*time.Second
+	ends, rest, least, long := 4, 3*time.Second, time.Duration(0), 12*time.Second
 	switch part {
 	case 1:
-		ends, long = 0, 30*time.Second
+		ends, least, long = 0, 10*time.Second, 20*time.Second
 	}
 	var deck []int                  // each comes once before one comes again
 	lives := make(chan struct{}, 1) // no mutex: in a bubble no time passes for who waits for one
@@ -92,7 +92,7 @@ func (w *world) trouble(ctx context.Context, part int) {
 		if len(deck) == 0 {
 			deck = w.random.Perm(len(known) + ends)
 		}
-		which, lasts, calm := deck[0], time.Duration(w.random.Int64N(int64(long))), w.random.IntN(4) > 0
+		which, lasts, calm := deck[0], least+time.Duration(w.random.Int64N(int64(long))), w.random.IntN(4) > 0
 		deck = deck[1:]
 		if ctx.Err() != nil {
 			break

@@ -71,7 +71,7 @@ func foundBy(t *testing.T, patch string) string {
 	require.NoError(t, err)
 	days := regexp.MustCompile(`(?m)^Days: (\S+)$`).FindSubmatch(text)
 	require.NotNil(t, days, patch)
-	for _, seeds := range []string{"1", "2", "3-4"} {
+	for _, seeds := range []string{"0", "1", "2", "3"} {
 		run := exec.Command(program, "-test.run", "^"+string(days[1])+"$", "-test.failfast")
 		run.Dir, run.Env = "..", append(os.Environ(), "FRONTDESK_SEEDS="+seeds)
 		if out, err := run.CombinedOutput(); err != nil {
