@@ -8,8 +8,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -58,20 +56,20 @@ func (s *builtIn) wrap(*world) desk.WrapDriver {
 	return func(d backend.Driver) backend.Driver { return slowDriver{d.(rig.FullDriver), s} }
 }
 
-func (s *builtIn) troubles(w *world) (all []trouble) {
-	for only, does := range map[string]string{"writes": pick(w.random, "fails", "hangs", "panics"), "demo": pick(w.random, "fails for one", "hangs for one")} {
-		all = append(all, trouble{name: "the administration " + does, only: only, begin: func() { s.does.Store(does) }, end: func() { s.does.Store("") }})
+func (s *builtIn) troubles(w *world) []trouble {
+	writes, demo, well := pick(w.random, "fails", "hangs", "panics"), pick(w.random, "fails for one", "hangs for one"), func() { s.does.Store("") }
+	return []trouble{
+		{name: "the administration " + demo, only: "demo", begin: func() { s.does.Store(demo) }, end: well},
+		{name: "the administration fails for one", only: "demo", end: well, begin: func() {
+			w.during("the administration fails", "", 0, func() { // and for all at first
+				s.does.Store("fails for all")
+				time.Sleep(8 * time.Second)
+			})
+			s.does.Store("fails for one")
+			time.Sleep(20 * time.Second)
+		}},
+		{name: "the administration " + writes, only: "writes", begin: func() { s.does.Store(writes) }, end: well},
 	}
-	all = append(all, trouble{name: "the administration fails for one", only: "demo", end: func() { s.does.Store("") }, begin: func() {
-		w.during("the administration fails", "", 0, func() { // and for all at first
-			s.does.Store("fails for all")
-			time.Sleep(8 * time.Second)
-		})
-		s.does.Store("fails for one")
-		time.Sleep(20 * time.Second)
-	}})
-	slices.SortStableFunc(all, func(a, b trouble) int { return strings.Compare(a.only, b.only) })
-	return all
 }
 
 func (s *builtIn) behind(*world, *rand.Rand)           {}

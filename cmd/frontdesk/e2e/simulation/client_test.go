@@ -58,7 +58,7 @@ func (w *world) asker(user, name string) *asking {
 	for _, c := range name {
 		n = n*31 + uint64(c)
 	}
-	a := &asking{world: w, name: name, user: user, random: rand.New(rand.NewPCG(w.seed, n)), base: "http://" + public + "/webservice_v2", key: rig.FullKey}
+	a := &asking{world: w, name: name, user: user, hasty: slices.Contains([]string{"writer", "stranger", "promised"}, strings.Fields(name)[0]), random: rand.New(rand.NewPCG(w.seed, n)), base: "http://" + public + "/webservice_v2", key: rig.FullKey}
 	a.transport = &http.Transport{DialContext: w.net.Dialer(name), MaxIdleConnsPerHost: 8, DisableCompression: true}
 	a.http.Transport = a.transport
 	if c, err := desk.LoadConfig(w.folder() + "/" + configName); err == nil {
@@ -92,9 +92,7 @@ func (c *asking) send(method, path, token, body string, headers ...string) (a ri
 // sendIn is send that hangs up when ctx ends.
 func (c *asking) sendIn(ctx context.Context, method, path, token, body string, headers ...string) (a rig.Answer, known bool) {
 	began := time.Now()
-	c.mu.Lock()
-	c.asked++
-	c.mu.Unlock()
+	c.asked.Add(1)
 	target := path
 	if strings.HasPrefix(path, "/") {
 		target = c.base + path
@@ -228,20 +226,24 @@ func number(v any) int {
 }
 
 // list reads a list to its end; what was not answered is a fault.
-func (c *asking) list(path string, headers ...string) (all []map[string]any) {
-	join := "?"
-	if strings.Contains(path, "?") {
-		join = "&"
+func (c *asking) list(path string, headers ...string) []map[string]any {
+	all, whole := c.pages(200, path, headers...)
+	if !whole {
+		c.fault("%s: the list %s was not answered", c.name, path)
 	}
+	return all
+}
+
+// pages reads a list in pages, and tells whether each was answered.
+func (c *asking) pages(size int, path string, headers ...string) (all []map[string]any, whole bool) {
 	for after := 0; ; {
-		a, known := c.want([]int{200}, "GET", fmt.Sprintf("%s%spage_size=200&after=%d", path, join, after), "", headers...)
+		a, known := c.want([]int{200}, "GET", fmt.Sprintf("%s?page_size=%d&after=%d", path, size, after), "", headers...)
 		var page struct{ Data []map[string]any }
 		if !known || json.Unmarshal(a.Body, &page) != nil {
-			c.fault("%s: the list %s was not answered: %d %s", c.name, path, a.Status, a.Body)
-			return all
+			return all, false
 		}
 		if len(page.Data) == 0 {
-			return all
+			return all, true
 		}
 		all = append(all, page.Data...)
 		after = number(page.Data[len(page.Data)-1]["id"])

@@ -8,18 +8,13 @@ import (
 
 // clients are all that ask.
 func (w *world) clients() (all []client) {
-	hasty := func(user, name string) *asking {
-		a := w.asker(user, name)
-		a.hasty = true
-		return a
-	}
 	for n := range 3 {
-		all = append(all, &writer{asking: hasty("demo", fmt.Sprint("writer ", n))})
+		all = append(all, &writer{asking: w.asker("demo", fmt.Sprint("writer ", n))})
 	}
 	for _, user := range []string{"demo", "other"} {
-		all = append(all, &promised{asking: hasty(user, "promised "+user)}, &limited{asking: w.asker(user, "limited "+user)}, &waiter{asking: w.asker(user, "waiter "+user)})
+		all = append(all, &promised{asking: w.asker(user, "promised "+user)}, &limited{asking: w.asker(user, "limited "+user)}, &waiter{asking: w.asker(user, "waiter "+user)})
 	}
-	all = append(all, &writer{asking: hasty("other", "stranger 0")}, &follower{asking: w.asker("demo", "follower")}, &guard{asking: w.asker("demo", "guard")}, &lister{asking: w.asker("demo", "lister")}, &leaver{asking: w.asker("demo", "leaver")})
+	all = append(all, &writer{asking: w.asker("other", "stranger 0")}, &follower{asking: w.asker("demo", "follower")}, &guard{asking: w.asker("demo", "guard")}, &lister{asking: w.asker("demo", "lister")}, &leaver{asking: w.asker("demo", "leaver")})
 	if s, ok := w.system.(*builtIn); ok {
 		all = append(all, &orderer{asking: w.asker("demo", "orderer")}, &blocker{asking: w.asker("third", "blocker"), s: s})
 	}

@@ -41,20 +41,13 @@ func (c *follower) begin() bool {
 	if !known || a.Status != 200 || json.Unmarshal(a.Body, &page) != nil {
 		return false
 	}
+	all, whole := c.pages(50, "/contact")
+	if !whole {
+		return false
+	}
 	c.copy = map[int]map[string]any{}
-	for after := 0; ; {
-		a, known := c.want([]int{200}, "GET", fmt.Sprintf("/contact?page_size=50&after=%d", after), "")
-		var list struct{ Data []map[string]any }
-		if !known || json.Unmarshal(a.Body, &list) != nil {
-			return false
-		}
-		if len(list.Data) == 0 {
-			break
-		}
-		for _, rec := range list.Data {
-			after = number(rec["id"])
-			c.copy[after] = rec
-		}
+	for _, rec := range all {
+		c.copy[number(rec["id"])] = rec
 	}
 	c.cursor = page.Cursor
 	return true

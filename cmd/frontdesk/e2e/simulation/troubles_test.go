@@ -162,9 +162,6 @@ func sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
-// leftAlone is how long a receiver that has failed may not be called.
-const leftAlone = 40 * time.Second
-
 // known are the troubles of a part of the day.
 func (w *world) known(part int) []trouble {
 	if part == 2 {
@@ -175,7 +172,7 @@ func (w *world) known(part int) []trouble {
 		return func() { w.write(func() { w.broken, w.cutOff = nonsense, cutOff }) }
 	}
 	all := append(w.system.troubles(w),
-		trouble{name: "receivers: " + hook, only: "receivers", after: leftAlone, begin: func() { w.hooks.does.Store(hook) }, end: func() { w.hooks.does.Store("") }},
+		trouble{name: "receivers: " + hook, only: "receivers", after: 40 * time.Second /* as long as who fails may be left alone */, begin: func() { w.hooks.does.Store(hook) }, end: func() { w.hooks.does.Store("") }},
 		trouble{name: "connections are cut", begin: func() {}, end: func() {
 			if g := w.serving.Load(); g != nil {
 				w.net.Cut(g.name, false)

@@ -72,7 +72,7 @@ type world struct {
 	story    []string
 	faults   []string
 	troubled []span         // when something was not as it should be
-	asked    int            // requests of all clients
+	asked    atomic.Int64   // requests of all clients
 	excuses  map[string]int // of how many of them which trouble was the excuse
 }
 
@@ -247,7 +247,7 @@ func (w *world) day() {
 	w.hooks.close()
 	time.Sleep(time.Minute) // fasthttp's cleaners notice that they were stopped
 	w.judgeLogs(w.graves...)
-	w.t.Logf("%d requests, of which were excused by: %v", w.asked, w.excuses)
+	w.t.Logf("%d requests, of which were excused by: %v", w.asked.Load(), w.excuses)
 	if len(w.faults) > 0 {
 		w.t.Errorf("FRONTDESK_SEEDS=%d, %T:\n%s\nBefore:\n%s", w.seed, w.system, strings.Join(w.faults[:min(len(w.faults), most)], "\n"), strings.Join(w.before(), "\n"))
 	}
