@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// limitedKey may ask twice a second, three times at once, of each client.
+// limitedKey may ask every two and a half seconds, three times at once, of each client.
 const limitedKey = "55555555-5555-4555-8555-555555555555"
 
 // limited asks by an api_key with limits: the first client as often as it may, the other seldom. Who has
@@ -42,7 +42,7 @@ func (c *limited) work(ctx context.Context) {
 		}
 		c.holds()
 		if c.user == "other" {
-			sleep(ctx, 2*time.Second)
+			sleep(ctx, 3*time.Second)
 		}
 		sleep(ctx, time.Duration(c.random.IntN(100))*time.Millisecond)
 	}
@@ -50,8 +50,8 @@ func (c *limited) work(ctx context.Context) {
 
 // holds wants no more to be let in within ten seconds of one life than there may be.
 func (c *limited) holds() {
-	if n := len(c.taken) - 25; n >= 0 && c.taken[len(c.taken)-1].Sub(c.taken[n]) < 10*time.Second && c.serving.Load() != nil && !c.excuses(c.taken[n]) {
-		c.fault("%s: 25 requests were let in within ten seconds", c.name)
+	if n := len(c.taken) - 10; n >= 0 && c.taken[len(c.taken)-1].Sub(c.taken[n]) < 10*time.Second && c.serving.Load() != nil && !c.excuses(c.taken[n]) {
+		c.fault("%s: ten requests were let in within ten seconds", c.name)
 		c.taken = nil
 	}
 }

@@ -220,7 +220,7 @@ func (w *world) day() {
 	authority := webhooktest.NewAuthority(w.t)
 	w.ca = authority.File(w.t)
 	w.keys = rig.KeyConfig("full", rig.FullKey, "    allow: [\"* /*\"]\n") +
-		rig.KeyConfig("limited", limitedKey, "    allow: [\"GET /contact\"]\n    rate: {per_second: 2, burst: 3}\n")
+		rig.KeyConfig("limited", limitedKey, "    allow: [\"GET /contact\"]\n    rate: {per_second: 0.4, burst: 3}\n")
 	w.hooks = w.listen(authority)
 	w.awaited.Store("")
 	w.system.begin(w)
