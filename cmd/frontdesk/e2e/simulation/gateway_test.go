@@ -69,9 +69,7 @@ func (w *world) begin() {
 	w.tell("%s serves", g.name)
 }
 
-// kill leaves of the program what a kill -9 leaves: its files as they are at this moment. What
-// goes on of it is alone with files of its own, and nobody hears of it.
-func (w *world) kill() {
+func (w *world) atSomeMoment() {
 	for _, when := range pick(w.random, nil, []string{"before"}, []string{"within"}, []string{"after"}, []string{"promised"}, []string{"promised", "within"}, []string{"promised", "after"}, []string{"promised", "after"}) {
 		w.awaited.Store(when)
 		select {
@@ -80,6 +78,12 @@ func (w *world) kill() {
 		}
 		w.awaited.Store("")
 	}
+}
+
+// kill leaves of the program what a kill -9 leaves: its files as they are at this moment. What
+// goes on of it is alone with files of its own, and nobody hears of it.
+func (w *world) kill() {
+	w.atSomeMoment()
 	g := w.serving.Swap(nil)
 	g.killed = true
 	synctest.Wait()
@@ -94,6 +98,7 @@ func (w *world) kill() {
 
 // end stops the program as SIGTERM does.
 func (w *world) end() {
+	w.atSomeMoment()
 	g := w.serving.Load()
 	w.tell("%s is stopped", g.name)
 	g.stop()

@@ -36,8 +36,6 @@ func (c *orderer) work(ctx context.Context) {
 			c.create()
 		case n == 3 && len(c.open) > 0:
 			c.invoice()
-		case n == 4 && len(c.open) > 0:
-			c.want([]int{200}, "GET", fmt.Sprint("/order/", c.open[c.random.IntN(len(c.open))], "?fields=orderlines,total_excl"), "")
 		default: // what is invoiced does not change
 			for id := range c.invoiced {
 				c.want([]int{409}, "PUT", fmt.Sprint("/order/", id), `{"reference":"changed"}`)

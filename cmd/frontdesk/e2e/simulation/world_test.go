@@ -173,12 +173,9 @@ api_keys:
 	require.NoError(w.t, os.Rename(file+".new", file))
 }
 
-// short is the seed of a day of less work, which every run of the tests lives.
-const short = 0
-
 // seeds lives days of some seeds, each of which FRONTDESK_SEEDS may name (as in 4711 or 1-200).
 func seeds(t *testing.T, behind func() system) {
-	from, to := uint64(short), uint64(short)
+	from, to := uint64(0), uint64(0)
 	if text := os.Getenv("FRONTDESK_SEEDS"); text != "" {
 		if n, _ := fmt.Sscanf(text, "%d-%d", &from, &to); n < 2 {
 			to = from
@@ -261,7 +258,7 @@ func (w *world) phase(all []client, part int) {
 		busy.Go(func() { c.work(ctx) })
 	}
 	length := time.Duration([]int{60, 90, 20}[part]+w.random.IntN(20)) * time.Second
-	if w.seed == short {
+	if w.seed == 0 { // a short day, which every run of the tests lives
 		length /= 3
 	}
 	timer := time.AfterFunc(length, stop)
