@@ -282,7 +282,7 @@ func TestManyJobsOfTwentyClients(t *testing.T) {
 		adding.Wait()
 		before := runtime.NumGoroutine()
 		p := start(t, c, store, rs.caller(t), func(cfg *webhook.Config) {
-			cfg.Workers, cfg.WorkLease, cfg.CallLease = 4, 24*time.Hour, 24*time.Hour
+			cfg.Workers, cfg.WorkLease, cfg.CallLease = 1, 24*time.Hour, 24*time.Hour // with more it matters how long a work lasts
 		})
 		settle(t, c, func() bool { return store.ended.Load() == clients*each }, p)
 		require.Equal(t, 16, most.most())
@@ -291,8 +291,7 @@ func TestManyJobsOfTwentyClients(t *testing.T) {
 	})
 }
 
-// fair checks that nobody's n-th job was begun before everybody's (n-2)-th: whose job is
-// under way is passed over, and on a machine with much to do one lasts as long as a round.
+// fair checks that nobody's n-th job was begun before everybody's (n-1)-th, one after the other.
 func fair(t *testing.T, jobs []webhook.Job, each int) {
 	t.Helper()
 	slices.SortFunc(jobs, func(a, b webhook.Job) int { return a.Started.Compare(b.Started) })
@@ -307,7 +306,7 @@ func fair(t *testing.T, jobs []webhook.Job, each int) {
 		client := j.Owner.User.Client.ID
 		begun[client]++
 		for other, n := range begun {
-			require.GreaterOrEqual(t, n, begun[client]-2, "client %d before client %d", client, other)
+			require.GreaterOrEqual(t, n, begun[client]-1, "client %d before client %d", client, other)
 		}
 	}
 }
