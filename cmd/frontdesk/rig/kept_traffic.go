@@ -3,9 +3,11 @@ package rig
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // Two configurations that agree on little: what a request is told shows by which
@@ -19,7 +21,8 @@ var (
 // called at all.
 var trafficPaths = []string{"/contact/1", "/order?page_size=1", "/country?page_size=1", "/authenticate/acces"}
 
-// Traffic asks for each of trafficPaths as fast as it can until it is stopped.
+// Traffic asks for each of trafficPaths as fast as it can until it is stopped. The id of a request is when it began,
+// in nanoseconds since 1970.
 func (k *Kept) Traffic(token string) (stop func() (answered int64)) {
 	var ended atomic.Bool
 	var answered atomic.Int64
@@ -27,7 +30,7 @@ func (k *Kept) Traffic(token string) (stop func() (answered int64)) {
 	for _, path := range trafficPaths {
 		all.Go(func() {
 			for !ended.Load() {
-				a, err := k.Try("GET", path, token, "")
+				a, err := k.Try("GET", path, token, "", "X-Request-Id", strconv.FormatInt(time.Now().UnixNano(), 10))
 				if err != nil {
 					k.T.Errorf("GET %s: %v", path, err)
 					return
