@@ -217,6 +217,6 @@ func (k *Kept) Round(every time.Duration) {
 // Looked has the desk look whose sessions have ended, and returns when it has.
 func (k *Kept) Looked() {
 	k.T.Helper()
-	await.True(k.T, func() bool { return k.Timers.Pass(desk.BlockedEvery) > 0 })
-	await.True(k.T, func() bool { return k.Timers.Held(desk.BlockedEvery) > 0 })
+	await.True(k.T, func() bool { return k.Timers.Pass(desk.BlockedEvery) > 0 }, "nobody waits to look who is blocked")
+	await.True(k.T, func() bool { return k.Timers.Held(desk.BlockedEvery) > 0 }, "a look who is blocked does not end")
 }
