@@ -1,7 +1,9 @@
 package mapping_test
 
 import (
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -11,97 +13,56 @@ import (
 	"frontdesk/mapping"
 )
 
-// TestWords are errors as their operations word them, and what is read of the words.
+// TestWords holds errors as their operations word them, and what is read of the words, to testdata/words.tsv. There
+// LONG has 101 characters, and CUT is what is shown of it.
 func TestWords(t *testing.T) {
-	long := strings.Repeat("é", 101)
-	cut := strings.Repeat("é", 100) + "…"
-	create := []mapping.Scope{"POST /order", "/order", mapping.OpCreate}
-	update := []mapping.Scope{"PUT /order", "/order", mapping.OpUpdate}
-	list := []mapping.Scope{"GET /order", "/order", mapping.OpList}
-	flatrate := []mapping.Scope{"POST /flatrateline", "/flatrateline", mapping.OpCreate}
-	authenticate := []mapping.Scope{"GET /authenticate"}
-	tests := []struct {
-		name    string
-		status  int
-		message string
-		scopes  []mapping.Scope
-		want    *mapping.Error // nil where nothing is read of it
-	}{
-		{"no placeholder", 400, "Empty body", create, mapping.Fail(mapping.EmptyBody)},
-		{"a general row", 429, "Too many requests", create, mapping.Fail(mapping.TooManyRequests)},
-		{"a row lent by another table", 403, "Field: content has an invalid value: x for datatype: bytea", update, mapping.Fail(mapping.ByteaInvalid, "content", "x")},
-		{"any status", 0, "Field: id value: 7 not found", update, mapping.Fail(mapping.RecordNotFound, "id", 7)},
-		{"another status", 409, "Field: id value: 7 not found", update, nil},
-		{"the words of another operation", 409, "Field: a value: b has a duplicate illegal value", update, nil},
-		{"its own words", 409, "Field: a Value: b has a duplicate illegal value", update, mapping.Fail(mapping.DuplicateValue, "a", "b")},
-		{"more after it", 400, "Empty body!", create, nil},
-		{"less", 403, "Field: a has an invalid value: ", create, nil},
-		{"prefix and suffix that overlap", 409, "Field: sort_order has an invalid valu", flatrate, nil},
-		{"nothing", 400, "", create, nil},
-		{"an empty value", 404, "Field: id value:  not found", update, mapping.Fail(mapping.RecordNotFound, "id", "")},
-		{"four", 403, "Field: a value: 1 date must be after Field: b value: 2", create, mapping.Fail(mapping.DateNotAfter, "a", "1", "b", "2")},
-		{"a value with words of its row", 403, "Field: a has an invalid value: x for validation: y for validation: z", create, mapping.Fail(mapping.ValidationFailed, "a", "x for validation: y", "z")},
-		{"a list of one", 400, "These parameter(s): id are required", nil, mapping.Fail(mapping.ParametersRequired, "id")},
-		{"a list of three", 400, "These parameter(s): a , b , c are required", nil, mapping.Fail(mapping.ParametersRequired, "a", "b", "c")},
-		{"a vendor", 403, "An external user cannot login, contact the Example servicedesk", nil, mapping.Fail(mapping.ExternalUser, "Example")},
-		{"a value too long", 403, "Field: a has an invalid value: " + long + " for datatype: int4", create, mapping.Fail(mapping.Int4Invalid, "a", cut)},
-		{"a value cut already", 403, "Field: a has an invalid value: " + cut + " for datatype: int4", create, mapping.Fail(mapping.Int4Invalid, "a", cut)},
-		{"a long validation", 403, "Field: a has an invalid value: b for validation: " + long, create, mapping.Fail(mapping.ValidationFailed, "a", "b", mapping.Literal(long))},
-		{"a long field", 403, "Field: " + long + " not found in model", create, mapping.Fail(mapping.FieldNotInModel, mapping.Literal(long))},
-		{"a field of an element", 403, "Field: orderlines[0].price is required and not supplied in request", create, mapping.Fail(mapping.FieldRequired, "orderlines[0].price")},
-		{"a row's own field of an element", 403, "Field: flatratelines[0].sort_order has an invalid value 3", flatrate, mapping.Fail(mapping.FlatrateSortOrderInUse, "3").At("flatratelines[0]")},
-
-		{"same words, no session", 401, "Not authorized", create, mapping.Fail(mapping.NotLoggedIn)},
-		{"same words, credentials", 401, "Not authorized", authenticate, mapping.Fail(mapping.NotLoggedIn)},
-		{"same words, told by the status", 200, "Not authorized", []mapping.Scope{"GET /authenticate/logout", mapping.OpGet}, mapping.Fail(mapping.TokenInvalid)},
-		{"same words, failures", 500, "Internal server error", create, mapping.Fail(mapping.InternalError)},
-		{"same words, two combinations", 403, "Field: is_manual_input has an invalid value 1", flatrate, mapping.Fail(mapping.FlatrateManualInputWithArticle)},
-		{"its own field before any", 403, "Field: price is required and not supplied in request", flatrate, mapping.Fail(mapping.FlatratePriceRequired)},
-		{"any field elsewhere", 403, "Field: price is required and not supplied in request", create, mapping.Fail(mapping.FieldRequired, "price")},
-		{"an operation's own status", 403, "Primary ID is invalid", []mapping.Scope{mapping.OpGet}, mapping.Fail(mapping.PrimaryIDInvalid)},
-		{"and another's", 400, "Primary ID is not an valid ID", update, mapping.Fail(mapping.PrimaryIDInvalid)},
-		{"fingerprint without a login", 401, "Missing authorization", []mapping.Scope{"GET /authenticate/fingerprint"}, mapping.Fail(mapping.NotLoggedIn)},
-		{"forgotpassword", 401, "Token invalid", []mapping.Scope{"POST /authenticate/forgotpassword"}, mapping.Fail(mapping.NotLoggedIn)},
-		{"a datatype row in a list", 403, "Field: a has an invalid value: x for datatype: int4", list, mapping.Fail(mapping.Int4Invalid, "a", "x")},
-		{"the contract's own", 400, "Parameter invalid page_size value must be from 1 to 9", list, mapping.Fail(mapping.PageSizeInvalid, "9")},
-		{"two values of no field", 0, "Method: PATCH not supported for endpoint: /order", nil, mapping.Fail(mapping.MethodUnsupported, "PATCH", "/order")},
-		{"a list of two", 400, "These parameter(s): username , password are required", nil, mapping.Fail(mapping.ParametersRequired, "username", "password")},
-		{"the Dutch one", 0, "Er is geen e-mailadres bekend voor gebruiker: noemail", authenticate, mapping.Fail(mapping.EmailMissing, "noemail")},
-		{"a field the message names", 0, "Field: is_prefered_email value: 1 is not alowed", []mapping.Scope{"/contactcommunication"}, mapping.Fail(mapping.PreferredEmailNotAllowed)},
-		{"a field without the word", 0, "Cannot update orderlines", update, mapping.Fail(mapping.CannotUpdate, "orderlines")},
-		{"numbers", 0, "Field: reference valuelength: 51 too long for datatype: varchar: 50", create, mapping.Fail(mapping.VarcharTooLong, mapping.Literal("reference"), 51, 50)},
-		{"type and limit", 0, "Field: Huisnummer valuelength: 11 too long for type varchar (10)", []mapping.Scope{"GET /contact/checkaddress"},
-			mapping.Fail(mapping.AddressPartTooLong, "Huisnummer", 11, "varchar", 10)},
-		{"an order's status", 0, "order_status is invoiced, cannot add/update/delete", create, mapping.Fail(mapping.StatusForbidsChange, "order_status", "invoiced")},
-		{"a value that looks like a placeholder", 404, "Field: id value: <x> <vendor> not found", []mapping.Scope{mapping.OpGet}, mapping.Fail(mapping.RecordNotFound, "id", "<x> <vendor>")},
-		{"words of another row", 404, "Field: id value: 5 ID not found", update, mapping.Fail(mapping.RelatedIDNotFound, "id", "5")},
-	}
+	long, cut := strings.Repeat("é", 101), strings.Repeat("é", 100)+"…"
+	src, err := os.ReadFile("testdata/words.tsv")
+	require.NoError(t, err)
 	c := mapping.NewCatalogue()
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			got, ok := c.Parse(tt.status, tt.message, tt.scopes...)
-			require.Equal(t, tt.want != nil, ok)
-			require.Equal(t, tt.want, got)
-			if got == nil {
+	for _, line := range strings.Split(strings.TrimSuffix(string(src), "\n"), "\n")[1:] {
+		row := strings.Split(strings.NewReplacer("LONG", long, "CUT", cut).Replace(line), "\t")
+		t.Run(row[0], func(t *testing.T) {
+			status, err := strconv.Atoi(row[1])
+			require.NoError(t, err)
+			text, scopes := row[2], scopesOf(row[3])
+			got, ok := c.Parse(status, text, scopes...)
+			if row[4] == "" {
+				require.False(t, ok, got)
 				return
 			}
-			row := c.Lookup(got.Reason, tt.scopes...)
-			text := tt.message
+			want, args := &mapping.Error{Reason: mapping.Reason(row[4])}, row[5:]
+			if last := len(args) - 1; last >= 0 && strings.HasPrefix(args[last], "@") {
+				args, want.Path = args[:last], args[last][1:]
+			}
+			if len(args) > 0 {
+				want.Args = args
+			}
+			require.Equal(t, want, got)
+			asWorded := c.Lookup(got.Reason, scopes...)
 			if !slices.Contains(got.Args, long) {
 				text = strings.ReplaceAll(text, long, cut)
 			}
-			require.Equal(t, text, row.Text(got))
-			require.Contains(t, []int{row.Status, 0}, tt.status)
+			require.Equal(t, text, asWorded.Text(got))
+			require.Contains(t, []int{asWorded.Status, 0}, status)
 			_, field, _ := strings.Cut(text, "Field: ")
 			field, _, _ = strings.Cut(field, " ")
 			if got.Reason == mapping.CannotUpdate {
 				field = "orderlines"
 			}
-			require.Equal(t, field, row.FieldOf(got))
+			require.Equal(t, field, asWorded.FieldOf(got))
 		})
 	}
 	require.Equal(t, 500, c.Lookup("no_such_reason").Status)
-	require.Equal(t, "Not authorized", c.Lookup(mapping.TokenInvalid, list...).Message, "an endpoint without a row of its own")
+	require.Equal(t, "Not authorized", c.Lookup(mapping.TokenInvalid, "GET /order", "/order", mapping.OpList).Message, "an endpoint without a row of its own")
+}
+
+// scopesOf are those of a list.
+func scopesOf(list string) (all []mapping.Scope) {
+	for _, scope := range strings.FieldsFunc(list, func(c rune) bool { return c == ',' }) {
+		all = append(all, mapping.Scope(strings.TrimSpace(scope)))
+	}
+	return all
 }
 
 // twins are the rows whose words an earlier line has too, in one scope.
