@@ -46,13 +46,6 @@ func dealerpakSheet(t *testing.T, engine string) string {
 	return string(text)
 }
 
-// in is the fixture within a part of its test.
-func (x *tables) in(t *testing.T) *tables {
-	base, y := *x.fixture, *x
-	base.t, y.fixture = t, &base
-	return &y
-}
-
 // spelled has # in SQL stand for the quote that DEALERPAK's names in capitals need.
 func (x *tables) spelled(sql string) string {
 	return strings.ReplaceAll(sql, "#", map[string]string{"postgres": `"`}[x.engine])
@@ -66,14 +59,6 @@ func (x *tables) cell(query string) string {
 
 func (x *tables) tryGet(client auth.Client, resource string, id int32) (mapping.Record, error) {
 	return x.front.Get(x.t.Context(), x.model.Resource(resource), backend.Query{Client: client, ID: id})
-}
-
-// updated is update, and what it answers.
-func (x *tables) updated(client auth.Client, id int32, patch mapping.Record) mapping.Record {
-	x.t.Helper()
-	stored, err := x.tryUpdate(client, id, patch)
-	require.NoError(x.t, err)
-	return stored
 }
 
 func (x *tables) page(q backend.Query, resource string) backend.Page {
@@ -100,11 +85,6 @@ func ids(records []mapping.Record) (all []int32) {
 		all = append(all, rec.ID())
 	}
 	return all
-}
-
-// shown is a record as clients see it.
-func shown(rec mapping.Record) string {
-	return string(rec.AppendJSON(nil, rec.Resource.RecordFields()))
 }
 
 // newRecords are those of testdata/scripts/dealerpak.records: what a record of each resource is
