@@ -18,89 +18,13 @@ import (
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/rig/await"
-	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
 )
-
-// TestChanges has what others change told, however it is found out: made, changed, removed, hidden,
-// moved to another client. Nothing is told that has not changed, or that another client has, and no
-// cursor is another client's.
-func TestChanges(t *testing.T) {
-	steps := []struct{ does, told string }{
-		{"", ""},
-		{"UPDATE f_rel SET naam = 'Dri' WHERE nr = 3", "updated 3"},
-		{"UPDATE f_rel SET weg = 1 WHERE nr = 5", "updated 3, deleted 5"},
-		{"UPDATE f_rel SET adm = 2 WHERE nr = 2", "updated 3, deleted 5, deleted 2"},
-		{"INSERT INTO f_rel (nr, adm, naam) VALUES (9, 1, 'Negen')", "updated 3, deleted 5, deleted 2, created 9"},
-		{"DELETE FROM f_rel WHERE nr = 9", "updated 3, deleted 5, deleted 2, deleted 9"},
-		{"UPDATE f_rel SET adm = 1 WHERE nr = 2", "updated 3, deleted 5, deleted 9, created 2"},
-		{"UPDATE f_rel SET naam = 'Zuider' WHERE nr = 4", "updated 3, deleted 5, deleted 9, created 2"},
-	}
-	for how, text := range map[string]string{"scan": scannedSheet, "table": toldSheet("nr", "50ms")} {
-		t.Run(how, func(t *testing.T) {
-			eachEngine(t, func(t *testing.T, engine string) {
-				made := followedTables
-				if how == "table" {
-					made = triggered(engine)
-				}
-				x := onTables(t, engine, text, made...)
-				f := x.follows(ownDatabases(t, engine)(), nil)
-				require.Equal(t, backend.TellsAll, f.Tells(x.model.Resource("contact")))
-				ones, twos := x.copyOf(one), x.copyOf(two)
-				after, theirs := x.cursor(one), x.cursor(two)
-				for _, s := range steps {
-					x.tells(after, s.does, s.told)
-				}
-				for i := range 10 { // several pages
-					x.exec(fmt.Sprintf("INSERT INTO f_com VALUES ('n%d', 1, 1, 'n')", i))
-				}
-				x.exec("DELETE FROM f_com WHERE code = 'zz'")
-				x.equal(ones, twos)
-				require.Empty(t, x.changed(two, x.cursor(two)), "what another client has")
-				if how == "table" {
-					x.exec("DELETE FROM f_wijz") // which leaves no hole
-					x.exec("UPDATE f_rel SET naam = 'Drie' WHERE nr = 3")
-					x.equal(ones)
-				}
-				_, err := x.front.Changes(t.Context(), backend.ChangesQuery{Client: one, After: theirs, Resources: x.model.Resources, Limit: 1})
-				require.True(t, mapping.Is(err, mapping.CursorGone), "%v", err)
-			})
-		})
-	}
-}
-
-// TestOwnChanges has the gateway's own writes told without a look, in which a look then finds nothing new.
-func TestOwnChanges(t *testing.T) {
-	onFollowed(t, []string{"postgres", "sqlite"}, func(t *testing.T, x *tables, own func() sqlrecord.DB) {
-		db, every := own(), x.sheet.Resource("contact").Changes.Every
-		x.seldom()
-		f := x.follows(db, nil)
-		after := x.cursor(one)
-		made := x.create(one, x.record("contact", "name", "Nieuw"))
-		x.update(one, 3, x.record("contact", "name", "Dri"))
-		require.NoError(t, x.tryDelete(one, "contact", 5))
-		told := fmt.Sprint("created ", made.ID(), ", updated 3, deleted 5")
-		require.Equal(t, told, x.changed(one, after))
-		require.Equal(t, 4, x.counted(one, "contact"))
-
-		require.NoError(t, f.Close())
-		x.sheet.Resource("contact").Changes.Every = every
-		f = x.follows(db, nil)
-		scans := func() int64 {
-			all, err := f.Scans(t.Context())
-			require.NoError(t, err)
-			return all[0].Records
-		}
-		from := scans() // of 4 records each time: 20 are of looks that began afterwards
-		await.True(t, func() bool { return scans() >= from+20 })
-		require.Equal(t, told, x.changed(one, after))
-	})
-}
 
 // TestOwnChangesInDisorder has a record changed and then deleted by the gateway itself, and noted
 // the other way round.
 func TestOwnChangesInDisorder(t *testing.T) {
-	x, db := onSQLite(t, scannedSheet, followedTables)
+	x, db := onSQLite(t, scanned)
 	x.seldom()
 	x.follows(db, nil)
 	after, before := x.cursor(one), x.get(one, "contact", 3)
@@ -116,41 +40,6 @@ func TestOwnChangesInDisorder(t *testing.T) {
 	}))
 	require.Equal(t, "deleted 3", x.changed(one, after))
 	require.Equal(t, 3, x.counted(one, "contact"))
-}
-
-// TestChangesByVersion has what was modified told by modified_at, also where transactions
-// end in another order than they began in; deletions only where all is read, too, or where the
-// system marks them.
-func TestChangesByVersion(t *testing.T) {
-	onFollowed(t, []string{"mariadb", "postgres", "sqlite"}, func(t *testing.T, x *tables, own func() sqlrecord.DB) {
-		db, contact, now := own(), x.sheet.Resource("contact"), time.Now().UnixMilli()
-		contact.Changes = byVersion()
-		f := x.follows(db, nil)
-		require.Equal(t, backend.TellsWithoutDeletions, f.Tells(contact.Resource))
-		after := x.cursor(one)
-		x.tells(after, fmt.Sprintf("UPDATE f_rel SET naam = 'Dri', gew = %d WHERE nr = 3", now), "updated 3")
-		x.tells(after, fmt.Sprintf("UPDATE f_rel SET naam = 'Twe', gew = %d WHERE nr = 2", now-30_000), "updated 3, updated 2")
-		x.tells(after, fmt.Sprintf("INSERT INTO f_rel (nr, adm, naam, gew) VALUES (9, 1, 'Negen', %d)", now), "updated 3, updated 2, created 9")
-		x.exec("DELETE FROM f_rel WHERE nr = 9")
-		x.tells(after, fmt.Sprintf("UPDATE f_rel SET naam = 'D', gew = %d WHERE nr = 3", now+1), "updated 2, created 9, updated 3")
-
-		require.NoError(t, f.Close())
-		contact.Changes.Deletions = 10 * time.Millisecond
-		f = x.follows(db, nil)
-		require.Equal(t, backend.TellsAll, f.Tells(contact.Resource))
-		x.tells(after, "", "updated 2, updated 3, deleted 9")
-
-		require.NoError(t, f.Close())
-		contact.Changes = byVersion()
-		contact.Changes.Deleted = "weg IN (1, 2)"
-		f = x.follows(db, nil)
-		require.Equal(t, backend.TellsAll, f.Tells(contact.Resource))
-		after, theirs := x.cursor(one), x.cursor(two)
-		x.tells(after, fmt.Sprintf("UPDATE f_rel SET naam = 'Dri', gew = %d WHERE nr = 3", now+2), "updated 3")
-		x.tells(after, fmt.Sprintf("UPDATE f_rel SET weg = nr %% 2 + 1, gew = %d WHERE nr IN (1, 2, 5)", now+2), "updated 3, deleted 1, deleted 2, deleted 5")
-		x.tells(after, fmt.Sprintf("UPDATE f_rel SET weg = 0, gew = %d WHERE nr = 2", now+3), "updated 3, deleted 1, deleted 5, created 2")
-		require.Empty(t, x.changed(two, theirs))
-	})
 }
 
 // writesOfOthers are what a system does itself: of a contact by its number, a client, and anything.
@@ -187,7 +76,8 @@ func TestCopiesBesideWriters(t *testing.T) {
 	if sqltest.Soak() {
 		writes = 2000
 	}
-	onFollowed(t, []string{"mariadb", "postgres", "sqlite"}, func(t *testing.T, x *tables, own func() sqlrecord.DB) {
+	eachEngine(t, func(t *testing.T, engine string) {
+		x, own := scripted(t, "changes.txt", scanned).open(t, engine), ownDatabases(t, engine)
 		x.follows(own(), nil)
 		copies := []*drivertest.Copy{x.copyOf(one), x.copyOf(two)}
 		var writers sync.WaitGroup
@@ -240,7 +130,7 @@ func TestSoakScan(t *testing.T) {
 	if !sqltest.Soak() {
 		t.Skip("a soak test: set FRONTDESK_SOAK=1")
 	}
-	x, db := onSQLite(t, scannedSheet, followedTables)
+	x, db := onSQLite(t, scanned)
 	x.exec(`INSERT INTO f_rel (nr, adm, naam) WITH RECURSIVE n(i) AS (SELECT 10 UNION ALL SELECT i + 1 FROM n WHERE i < 1000009) SELECT i, 1, 'Relatie ' || i FROM n`)
 	x.sheet.Resource("contact").Changes = sheet.Changes{By: sheet.ByScan, Every: 10 * time.Millisecond, Pause: time.Nanosecond, Page: 500}
 	before := drivertest.Resident(t)

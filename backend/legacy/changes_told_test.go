@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -39,7 +40,7 @@ func (x *tables) begins(t *testing.T, of auth.Client, looked func()) {
 // TestFailingLooksGiveWay has as many looks fail as there may be at once, of clients for whom the
 // system does not work. Others are told their changes all the same.
 func TestFailingLooksGiveWay(t *testing.T) {
-	inBubble(t, scannedSheet, followedTables, func(t *testing.T, x *tables, db sqlrecord.DB) {
+	inBubble(t, scanned, func(t *testing.T, x *tables, db sqlrecord.DB) {
 		failed := make(chan int64, 1000)
 		x.follows(db, func(_ context.Context, a asked) error {
 			if a.what != "list" || a.of.ID < 100 {
@@ -63,7 +64,7 @@ func TestFailingLooksGiveWay(t *testing.T) {
 
 // TestSlowPageKeepsTheLease has a page take longer than the lease of the gateway that reads it.
 func TestSlowPageKeepsTheLease(t *testing.T) {
-	x, db := onSQLite(t, scannedSheet, followedTables)
+	x, db := onSQLite(t, scanned)
 	reached, goOn := make(chan struct{}, 1000), make(chan struct{})
 	x.follows(db, func(ctx context.Context, a asked) error {
 		if a.what != "list" {
@@ -92,81 +93,38 @@ func TestSlowPageKeepsTheLease(t *testing.T) {
 	require.NotEmpty(t, x.cursor(one))
 }
 
-// TestManyChangesAtOneSpot has a transaction change more than is looked up record by record, in a
-// table that has its time for a number: then all are read.
-func TestManyChangesAtOneSpot(t *testing.T) {
-	noted := "CREATE TABLE f_wijz (nr bigint NOT NULL, tabel varchar(10) NOT NULL, sleutel varchar(20) NOT NULL)"
-	x, db := onSQLite(t, toldSheet("nr", "0s"), append([]string{noted}, followedTables...))
-	x.follows(db, nil)
-	after := x.cursor(one)
-	x.exec("UPDATE f_rel SET naam = 'Dri' WHERE nr = 3")
-	x.tells(after, fmt.Sprintf("INSERT INTO f_wijz WITH RECURSIVE n (i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < %d) SELECT 7, 'f_rel', i FROM n", mostTogether+200), "updated 3")
-	x.exec("UPDATE f_rel SET naam = 'Twe' WHERE nr = 2")
-	x.tells(after, "INSERT INTO f_wijz VALUES (8, 'f_rel', 2)", "updated 3, updated 2")
-}
-
 // TestSettledChangesAreReadNoMore has a mass of records that were changed at one moment: they are read again at each
 // look as long as another one may show that was changed at that moment, and then no more.
 func TestSettledChangesAreReadNoMore(t *testing.T) {
-	onFollowed(t, []string{"mariadb", "postgres", "sqlite"}, func(t *testing.T, x *tables, own func() sqlrecord.DB) {
-		contact := x.sheet.Resource("contact")
-		contact.Changes = byVersion()
-		contact.Changes.Settle, contact.Changes.Page = time.Hour, 100
-		var mu sync.Mutex
-		var lists []int // how many records each had
-		since := func(n int) []int {
-			mu.Lock()
-			defer mu.Unlock()
-			return slices.Clone(lists[n:])
-		}
-		next := func() []int { // of the next two looks that begin now
-			n := len(since(0))
-			await.True(t, func() bool { return len(since(n)) >= 3 })
-			return since(n)[1:3]
-		}
-		db := own()
-		set := func(columns string) {
-			_, err := sqlrecord.Change(t.Context(), db, "UPDATE followed SET "+columns)
-			require.NoError(t, err)
-		}
-		seenSince := func(ago time.Duration) { // the highest modified_at; a look that is under way notes its own
-			at := time.Now().Add(-ago).UnixMilli()
-			await.True(t, func() bool {
-				set(fmt.Sprintf("high_at = %d", at))
-				next()
-				n, err := sqlrecord.Change(t.Context(), db, fmt.Sprintf("UPDATE followed SET high_at = %d WHERE high_at = %[1]d AND resource = 'contact'", at))
-				require.NoError(t, err)
-				return n == 1
-			})
-		}
+	inBubble(t, "by modified_at", func(t *testing.T, x *tables, db sqlrecord.DB) {
+		contact := x.model.Resource("contact")
+		var last atomic.Int64 // how many records the last list of client 1 had
 		x.follows(db, func(_ context.Context, a asked) error {
-			mu.Lock()
-			defer mu.Unlock()
-			if a.what == "listed" && a.resource == contact.Resource {
-				lists = append(lists, a.n)
+			if a.what == "listed" && a.resource == contact && a.of == one {
+				last.Store(int64(a.n))
 			}
 			return nil
 		})
+		reads := func(n int64) {
+			time.Sleep(61 * time.Second) // three looks, and none is under way
+			synctest.Wait()
+			require.Equal(t, n, last.Load())
+		}
+		seenSince := func(ago time.Duration) { // the highest modified_at
+			_, err := sqlrecord.Change(t.Context(), db, fmt.Sprintf("UPDATE followed SET high_at = %d", time.Now().Add(-ago).UnixMilli()))
+			require.NoError(t, err)
+			reads(map[bool]int64{true: 4}[ago < 25*time.Hour])
+		}
 		mass := time.Now().Add(-time.Minute).UnixMilli()
 		x.exec(fmt.Sprintf("UPDATE f_rel SET gew = %d", mass))
 		after := x.cursor(one)
-		require.Equal(t, []int{4, 4}, next())
-		seenSince(25 * time.Hour) // an hour is left
-		require.Equal(t, []int{4, 4}, next())
+		reads(4)
+		seenSince(25*time.Hour - time.Minute)
 		x.tells(after, fmt.Sprintf("UPDATE f_rel SET naam = 'Late', gew = %d WHERE nr = 3", mass), "updated 3")
-
-		seenSince(27 * time.Hour)
-		await.True(t, func() bool { return slices.Equal([]int{0, 0}, next()) })
-		n := len(since(0))
+		seenSince(26 * time.Hour)
 		x.tells(after, fmt.Sprintf("UPDATE f_rel SET naam = 'Twe', gew = %d WHERE nr = 2", mass+1), "updated 3, updated 2")
-		require.Equal(t, []int{1, 1}, next())
-		require.LessOrEqual(t, slices.Max(since(n)), 1)
-
-		await.True(t, func() bool { // what the gateway knows is set back: it reads again what it has seen since
-			set("since = since - 7200000, final = 0")
-			return slices.Contains(next(), 4)
-		})
-	})
+		reads(1)
+	}, "every: 10ms", "every: 20s", "page: 3", "page: 100")
 }
 
 // TestToldTwiceInOneLook has a record change twice while one look at what the system names is
@@ -179,7 +137,7 @@ func TestToldTwiceInOneLook(t *testing.T) {
 		{"UPDATE f_rel SET naam = 'x' WHERE adm = 1", "DELETE FROM f_rel WHERE nr = 1", "updated 2, updated 3, updated 5, deleted 1", 3},
 		{"DELETE FROM f_rel WHERE adm = 1", "INSERT INTO f_rel (nr, adm, naam) VALUES (1, 1, 'Weer')", "deleted 2, deleted 3, created 1, deleted 5", 1},
 	} {
-		x, db := onSQLite(t, toldSheet("nr", "0s"), triggered("sqlite"))
+		x, db := onSQLite(t, noted, "settle: 50ms", "settle: 0s")
 		more := false // than the page that was read last
 		x.follows(db, func(_ context.Context, a asked) error {
 			switch mine := a.of == one && a.resource.Name == "contact"; {
@@ -199,8 +157,8 @@ func TestToldTwiceInOneLook(t *testing.T) {
 // TestSlowSystemIsFollowed has a page take longer than there is time for, read record by record
 // as the system names them, record by record where they are missing, and as a list.
 func TestSlowSystemIsFollowed(t *testing.T) {
-	for _, text := range []string{toldSheet("nr", "50ms"), scannedSheet} {
-		inBubble(t, strings.ReplaceAll(text, "page: 3", "page: 100"), triggered("sqlite"), func(t *testing.T, x *tables, db sqlrecord.DB) {
+	for _, name := range []string{noted, scanned} {
+		inBubble(t, name, func(t *testing.T, x *tables, db sqlrecord.DB) {
 			var mu sync.Mutex
 			read := map[time.Time]int{} // by when it has to be done
 			x.follows(db, func(ctx context.Context, a asked) error {
@@ -220,34 +178,14 @@ func TestSlowSystemIsFollowed(t *testing.T) {
 			await.True(x.t, func() bool { return strings.Count(x.changed(one, after), "created") == 40 })
 			x.exec("DELETE FROM f_rel WHERE nr >= 100")
 			await.True(x.t, func() bool { return strings.Count(x.changed(one, after), "deleted") == 40 })
-		})
-	}
-}
-
-// TestFollowedBefore has what is left of what was followed before: more resources than are looked up
-// at once that are not followed any more by the sheet of today, and what a client followed that is
-// forgotten by halves. Of the first none is in the way, and of the second none is news.
-func TestFollowedBefore(t *testing.T) {
-	const note = "INSERT INTO followed (client_id, resource, client_name, asked_at) "
-	for _, c := range []struct{ left, does, told string }{
-		{note + `WITH RECURSIVE n (i) AS (SELECT 1001 UNION ALL SELECT i + 1 FROM n WHERE i < 1100) SELECT i, 'vehicle', '', 1000 * unixepoch() FROM n`,
-			"UPDATE f_rel SET naam = 'Dri' WHERE nr = 3", "updated 3"},
-		{note + `VALUES (1, 'contact', 'one', 1000 * unixepoch())`, "DELETE FROM f_rel WHERE nr = 3", "deleted 3"},
-	} {
-		x, db := onSQLite(t, scannedSheet, followedTables)
-		x.prepared(db, c.left, `INSERT INTO followed_record (client_id, resource, id, version, gone, pass) SELECT client_id, resource, column1, 1, column2, 1000
-			FROM followed, (VALUES (3, 0), (5, 1), (77, 0), (78, 0)) WHERE client_id = 1`)
-		x.follows(db, nil)
-		after := x.cursor(one)
-		require.Equal(t, 4, x.counted(one, "contact"))
-		x.tells(after, c.does, c.told)
+		}, "page: 3", "page: 100")
 	}
 }
 
 // TestRenamedClient has a client get another name, by which alone the system answers him: he goes
 // on asking, and what changes is told.
 func TestRenamedClient(t *testing.T) {
-	inBubble(t, scannedSheet, followedTables, func(t *testing.T, x *tables, db sqlrecord.DB) {
+	inBubble(t, scanned, func(t *testing.T, x *tables, db sqlrecord.DB) {
 		var name atomic.Value
 		name.Store("one")
 		failed := make(chan struct{}, 1000)
@@ -269,7 +207,7 @@ func TestRenamedClient(t *testing.T) {
 // TestStuckLongerThanKept has a look fail for longer than the system keeps what it says: all
 // records are read then.
 func TestStuckLongerThanKept(t *testing.T) {
-	inBubble(t, toldSheet("nr", "0s"), triggered("sqlite"), func(t *testing.T, x *tables, db sqlrecord.DB) {
+	inBubble(t, noted, func(t *testing.T, x *tables, db sqlrecord.DB) {
 		for _, r := range x.sheet.Resources {
 			r.Changes.Keeps = time.Second
 		}
@@ -294,12 +232,12 @@ func TestStuckLongerThanKept(t *testing.T) {
 			slices.Sort(told)
 			return slices.Equal([]string{"updated 2", "updated 3"}, told)
 		})
-	})
+	}, "settle: 50ms", "settle: 0s")
 }
 
 // TestMissingAtTheirRate has records that are missing looked for no faster than the sheet allows.
 func TestMissingAtTheirRate(t *testing.T) {
-	inBubble(t, scannedSheet, followedTables, func(t *testing.T, x *tables, db sqlrecord.DB) {
+	inBubble(t, scanned, func(t *testing.T, x *tables, db sqlrecord.DB) {
 		contact := x.sheet.Resource("contact")
 		contact.Changes.Rate = 30 // three, and then a pause
 		x.exec(manyRows)
@@ -323,8 +261,7 @@ func TestMissingAtTheirRate(t *testing.T) {
 // TestOwnChangesOfAllAreNotAwaited has a record that all clients see written, while many follow it
 // and the system hangs: the answer does not wait until each of them is told.
 func TestOwnChangesOfAllAreNotAwaited(t *testing.T) {
-	text := strings.NewReplacer("\nclient: adm\n", "\n", "where: weg = 0", "where: weg = 0, constants: {adm: \"1\"}").Replace(scannedSheet)
-	x, db := onSQLite(t, text, followedTables)
+	x, db := onSQLite(t, scanned, "\nclient: adm\n", "\n", "where: weg = 0", "where: weg = 0, constants: {adm: \"1\"}")
 	x.seldom()
 	x.prepared(db, `INSERT INTO followed (client_id, resource, client_name, asked_at, ready_at, next_at) WITH RECURSIVE n (i) AS (SELECT 1001 UNION ALL SELECT i + 1 FROM n WHERE i < 1060)
 			SELECT i, 'contact', '', 1000 * unixepoch(), 1, 1000 * unixepoch() + 1800000 FROM n`,
@@ -341,27 +278,4 @@ func TestOwnChangesOfAllAreNotAwaited(t *testing.T) {
 	close(letGo)
 	require.Equal(t, "updated 3", x.changed(one, after))
 	await.True(t, func() bool { return x.changed(two, theirs) == "updated 3" })
-}
-
-// TestFollowedByTableReadLittle: after the first look, and the one when all has settled, only
-// what the table names is read, and what is read again is no news.
-func TestFollowedByTableReadLittle(t *testing.T) {
-	x, db := onSQLite(t, toldSheet("nr", "0s"), triggered("sqlite"))
-	f := x.follows(db, nil)
-	after := x.cursor(one)
-	read := func() (n int64) {
-		all, err := f.Scans(t.Context())
-		require.NoError(t, err)
-		for _, s := range all {
-			n += s.Records
-		}
-		return n
-	}
-	before := read()
-	x.tells(after, "UPDATE f_rel SET naam = 'Dri' WHERE nr = 3", "updated 3")
-	require.EqualValues(t, before+1, read())
-	x.tells(after, "UPDATE f_rel SET naam = 'Twe' WHERE nr = 2", "updated 3, updated 2")
-	x.exec("DELETE FROM f_wijz")
-	x.exec("DELETE FROM sqlite_sequence")
-	x.tells(after, "UPDATE f_rel SET naam = 'Een!' WHERE nr = 1", "updated 3, updated 2, updated 1") // with the number 1: the table has begun anew
 }

@@ -42,7 +42,7 @@ func (p *play) beside(verb, rest, line, want string) bool {
 	case "user", "login":
 		require.Equal(p.t, want, p.user(verb, rest), line)
 	default:
-		return false
+		return p.changes(verb, rest, want)
 	}
 	return true
 }

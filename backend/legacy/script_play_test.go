@@ -23,11 +23,14 @@ type play struct {
 	who  auth.Client
 	made int32     // what was created, or found by a field, last
 	from time.Time // when it began
+
+	following following
 }
 
 // step does what a line says, and compares what comes of it.
 func (p *play) step(line string) {
 	p.t.Helper()
+	line = strings.NewReplacer("$now", strconv.FormatInt(p.from.UnixMilli(), 10), "$most", strconv.Itoa(mostTogether)).Replace(line)
 	line, want, _ := strings.Cut(strings.TrimSuffix(line, " ->"), " -> ")
 	line = p.by(line)
 	verb, rest, _ := strings.Cut(line, " ")
