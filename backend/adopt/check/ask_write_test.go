@@ -2,7 +2,6 @@ package check
 
 import (
 	"context"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -72,33 +71,4 @@ func TestWrittenToADatabase(t *testing.T) {
 	report = check(asIs)
 	require.Len(t, report.has("write.create", "resources.contact"), 1, words(t, report))
 	require.Equal(t, "1,1,a,x,m;2,1,b,y,m;3,7,c,z,m", sum())
-}
-
-// TestEdges: values that are easily lost are written and read back, each is told of by what it is,
-// and all is undone.
-func TestEdges(t *testing.T) {
-	check := func(kind, note string, more ...string) *Report {
-		dsn := filepath.Join(t.TempDir(), "edges.db")
-		execute(t, opened(t, dsn), append([]string{"CREATE TABLE w_contact (id int PRIMARY KEY, adm int NOT NULL, srt varchar(1) NOT NULL, name varchar(100) NOT NULL, memo text, days int, born date)",
-			"INSERT INTO w_contact VALUES (1, 1, 'P', 'a', 'm', 14, '2000-01-01')"}, more...)...)
-		o := loaded(t, sheetFile(t, "edges", "KIND", kind, "NOTE", note), dsn)
-		o.Rows, o.Write = 10, auth.Client{ID: 1}
-		report := reported(t, o)
-		o.Write = auth.Client{}
-		require.Contains(t, words(t, reported(t, o)), "contact: all 1 row(s) of w_contact\n")
-		return report
-	}
-	const right = "{column: srt, codes: {P: person, B: company}}"
-	report := check(right, "memo")
-	require.Zero(t, report.Count(Error)+report.Count(Warning), words(t, report))
-	require.Regexp(t, `contact: [1-9][0-9] value\(s\) were written`, words(t, report))
-	require.Empty(t, report.has("write.altered", "resources.contact.fields.birth_date"), "of days nobody wants the hour")
-
-	report = check(right, `{column: memo, write: {memo: "TRIM(:value)"}}`)
-	require.Equal(t, "what is read after it was written to note is another value for blanks before a text, blanks behind a text",
-		told(t, report, "note write.altered resources.contact.fields.note", "").Seen)
-	report = check(`{column: srt, codes: {P: person, B: company}, write: {srt: "CASE :value WHEN 'firm' THEN 'B' ELSE 'P' END"}}`, "memo")
-	told(t, report, "error write.altered resources.contact.fields.kind", "company")
-	report = check(right, "memo", "CREATE TRIGGER w_none BEFORE UPDATE OF memo ON w_contact BEGIN SELECT RAISE(ABORT, 'not today'); END")
-	require.NotEmpty(t, report.has("write.fails", "resources.contact.fields.note"), words(t, report))
 }

@@ -75,26 +75,21 @@ func TestService(t *testing.T) {
 	require.Contains(t, words(t, report), "Not for clients: resources ")
 }
 
-// TestServiceFindings counts what does not fit by field, of all records, and shows no value.
+// TestServiceFindings makes mistakes in the sheet, one at a time: what does not fit is counted by field, of all records,
+// and no value is shown.
 func TestServiceFindings(t *testing.T) {
-	driver, o := garage(t, "name: lastNameOrCompany", "name: lastName", "BUSINESS: company", "FIRM: company", "payment_days: paymentTermDays", "payment_days: person.lastName")
-	report := serviceReport(t, driver, o)
-	missing := told(t, report, "error http.path-missing resources.contact.fields.name", `^(\d+) of \d+ record\(s\) were looked at, and lastName is in none of them$`)
-	require.Greater(t, missing.Line, 1)
-	told(t, report, "error data.unknown-code resources.contact.fields.kind", `^\d+ of \d+ record\(s\) have at type what the codes of kind do not list`)
-	require.NotContains(t, words(t, report), "BUSINESS")
-
-	driver, o = garage(t)
+	for _, m := range mistakes(t, "garage.mistakes.yaml") {
+		t.Run(m.Name, func(t *testing.T) {
+			driver, o := garage(t, m.words()...)
+			report := serviceReport(t, driver, o)
+			m.isTold(t, nil, report)
+			require.NotContains(t, words(t, report), "BUSINESS")
+		})
+	}
+	driver, o := garage(t)
 	report, err := HTTP(t.Context(), driver, auth.Client{ID: 9, Name: "garage-onbekend"}, o)
 	require.NoError(t, err)
 	require.NotEmpty(t, report.has("http.read", "resources.article"), words(t, report))
-}
-
-// TestServiceIsWrittenAsItIsRead: what is read and written back changes nothing, of all records.
-func TestServiceIsWrittenAsItIsRead(t *testing.T) {
-	driver, o := garage(t, "price: {path: pricing.retail, write: tostring}", "price: {path: pricing.retail, write: . * 100 | tostring}")
-	report := serviceReport(t, driver, o)
-	told(t, report, "warning data.altered resources.article.fields.price", `^\d+ of \d+ record\(s\) would not be as they are if the price that clients read were written back$`)
 }
 
 // TestAnswersNameNobody: what a service answered where its list cannot be read has records
@@ -119,13 +114,6 @@ func TestServiceThatDoesNotAsk(t *testing.T) {
 	o.Other = auth.Client{ID: 2, Name: "garage-zuid"}
 	report := serviceReport(t, driver, o)
 	told(t, report, "error ask.isolation resources.contact", `^(\d+) of \d+ record\(s\) of client 1 are client 2's as well, letter by letter$`)
-}
-
-// TestCallWithoutAHeader tells of a call that does not send what the others of its kind send.
-func TestCallWithoutAHeader(t *testing.T) {
-	driver, o := garage(t, `update: {path: "/v3/orders/{key.0}/lines/{key.1}", headers: *match}`, `update: {path: "/v3/orders/{key.0}/lines/{key.1}"}`)
-	report := serviceReport(t, driver, o)
-	told(t, report, "warning http.header resources.orderline.update", `^update sends no If-Match, as \d+ of \d+ do$`)
 }
 
 // TestWrittenByAStranger: nothing is written for a client that the service does not have, and that is told.

@@ -38,21 +38,6 @@ func TestFinishedSheet(t *testing.T) {
 	}
 }
 
-// TestDuplicates finds values that stand twice where no index keeps them apart.
-func TestDuplicates(t *testing.T) {
-	dsn := legacytest.MariaDB(t)
-	execute(t, opened(t, dsn),
-		"ALTER TABLE ART DROP FOREIGN KEY FK_ART_OGRP", "ALTER TABLE ART DROP FOREIGN KEY FK_ART_LEV", "ALTER TABLE ART DROP INDEX UQ_ART_NR",
-		"UPDATE ART SET ARTNR = 'DUBBEL' WHERE BEDRNR = 1 ORDER BY ARTID LIMIT 2")
-	only := finished(t, "mariadb", "\n    table: ART\n", "\n    table: ART\n    operations: {only: [get, list, update]}\n", "    delete: 'UPDATE ART SET VERVALLEN = ''J'' WHERE ARTID = :key'\n", "")
-	require.Len(t, checked(t, only, dsn).has("sql.not-unique", "resources.article.fields.number"), 1, "an update can make it stand twice, too")
-	report := checked(t, finished(t, "mariadb"), dsn)
-	require.Len(t, report.has("sql.not-unique", "resources.article.fields.number"), 1)
-	twice := report.has("data.duplicate", "resources.article.fields.number")
-	require.Len(t, twice, 1)
-	require.Equal(t, "1 value(s) of number stand in more than one record of a client", twice[0].Seen)
-}
-
 // TestNobodyIsNamed: what a database says of a value repeats it, and a report is sent on.
 func TestNobodyIsNamed(t *testing.T) {
 	dsn := legacytest.Postgres(t)
