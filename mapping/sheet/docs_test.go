@@ -79,50 +79,23 @@ func TestDocsExampleLoads(t *testing.T) {
 	require.Len(t, all, 2)
 }
 
-// partOf is the sheet that examples are parts of which show one thing of an HTTP service.
-const partOf = `
-format: 2
-source: {http: {url: "https://dms.example.nl"}}
-keep: keep.db
-rules: backend
-accounts: {users: []}
-resources:
-  contact: {path: /c, key: nr, fields: {kind: {constant: person}, name: name}}
-`
-
-// partOfTables is that of parts which show one thing of a database.
-const partOfTables = `
-format: 2
-source: {sql: {engine: postgres, dsn: "postgres://x"}}
-keep: keep.db
-rules: backend
-accounts: {users: []}
-resources:
-  contact: {table: REL, key: {columns: RELNR}, fields: {kind: {constant: person}, name: NAAM}}
-  contactaddress: {table: ADR, key: {columns: RELNR}, fields: {contact_id: RELNR, type: {absent: true}, street: STRAAT, house_number: {absent: true}, postcode: PC, city: PL, country_id: {absent: true}}}
-  employee: {table: MDW, key: {columns: MDWNR}, fields: {username: LOGIN, last_name: NAAM}}
-  article: {table: ART, key: {columns: ARTID}, fields: {number: NR, description: OMS, article_kind: {constant: part}, unit_type: {constant: piece}, turnover_group_id: {absent: true}, price: PRIJS}}
-  vehicle: {table: VTG, key: {columns: VTGID}, fields: {license_plate: KENT, country_id: {absent: true}, brand: MERK, model: TYPE}}
-  order: {table: ORD, key: {columns: ORDNR}, fields: {contact_id: RELNR, kind: {constant: sales}, order_status: {constant: open}, order_date: DATUM}}
-  document: {table: DOC, key: {columns: DOCID}, fields: {name: NAAM, kind: {constant: photo}, content: INHOUD, resource: {constant: contact}, resource_id: RELNR}}
-`
-
-// TestDocsPartsLoad loads the examples that are a part of a sheet, within the rest of one.
+// TestDocsPartsLoad loads the examples that are a part of a sheet, within the rest of one: that of an HTTP service, or of a
+// database.
 func TestDocsPartsLoad(t *testing.T) {
 	databases, services, both := docs(t)
 	found := 0
-	for text, of := range map[string]string{databases: partOfTables, both: "", services: partOf} {
+	base := map[bool][]byte{}
+	for tables, name := range map[bool]string{true: "part_tables", false: "part_service"} {
+		text, err := os.ReadFile("testdata/" + name + ".yaml")
+		require.NoError(t, err)
+		base[tables] = text
+	}
+	for _, text := range []string{databases, both, services} {
 		for _, example := range examples(text, "source|changes|resources|errors") {
 			found++
-			base := of
-			if base == "" {
-				base = partOf
-			}
-			if of == "" && strings.Contains(example, "sqlstate:") {
-				base = partOfTables
-			}
+			tables := text == databases || text == both && strings.Contains(example, "sqlstate:")
 			var whole, part map[string]any
-			require.NoError(t, errors.Join(yaml.Unmarshal([]byte(base), &whole), yaml.Unmarshal([]byte(example), &part)))
+			require.NoError(t, errors.Join(yaml.Unmarshal(base[tables], &whole), yaml.Unmarshal([]byte(example), &part)))
 			within(whole, part)
 			text, err := yaml.Marshal(whole)
 			require.NoError(t, err)

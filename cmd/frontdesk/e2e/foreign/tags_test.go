@@ -123,39 +123,6 @@ func TestTagsOfSecondsInMariaDB(t *testing.T) {
 	})
 }
 
-// TestRecordAndLinesAreOfOneMoment: another program gives an order and its line the same
-// text, both in one transaction each time; whoever reads them together finds it the same.
-func TestRecordAndLinesAreOfOneMoment(t *testing.T) {
-	t.Parallel()
-	d, db := startTaggedMariaDB(t)
-	anna := d.Login(rig.FullKey, "anna")
-	stop, stopped := make(chan struct{}), make(chan error, 1)
-	go func() {
-		for n := 0; ; n++ {
-			select {
-			case <-stop:
-				stopped <- nil
-				return
-			default:
-			}
-			_, err := db.Exec("UPDATE t_order o JOIN t_line l ON l.ord = o.id SET o.note = ?, l.text = ? WHERE o.id = 10", fmt.Sprint(n), fmt.Sprint(n))
-			if err != nil {
-				stopped <- err
-				return
-			}
-		}
-	}()
-	for range 300 {
-		got := data[struct {
-			Description string
-			Orderlines  []struct{ Description string }
-		}](t, d.Call("GET", "/order/10?fields=description,orderlines", anna, ""))
-		require.Equal(t, got.Description, got.Orderlines[0].Description)
-	}
-	close(stop)
-	require.NoError(t, <-stopped)
-}
-
 // startTimed starts the program before a service whose changes are all of one second, with lines within
 // their orders, or elsewhere.
 func startTimed(t *testing.T, inside bool, lines, line string) (*rig.Desk, *rig.Shelf) {
