@@ -122,7 +122,10 @@ func (p *play) entries(verb, rest, want string) bool {
 	case "marked":
 		for page := (follow.Entries{Next: how, More: true}); page.More; {
 			var err error
-			page, err = p.Entries(ctx, r, p.who, page.Next, 1)
+			if page, err = p.Entries(ctx, r, p.who, page.Next, 1); want == "no time" {
+				require.ErrorContains(p.t, err, "since when")
+				return true
+			}
 			require.NoError(p.t, err)
 			for _, id := range page.Others {
 				told = append(told, fmt.Sprint(id))
