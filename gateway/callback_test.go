@@ -39,9 +39,7 @@ func newLongFixture(t *testing.T, long ...Grant) *longFixture {
 	var callbacks *Callbacks
 	var jobs *jobstore.Store
 	h.fixture = newFixture(t, func(f *fixture, o *Options) {
-		var err error
-		jobs, err = jobstore.Open(t.Context(), f.store.Database())
-		require.NoError(t, err)
+		jobs = must.Have(jobstore.Open(t.Context(), f.store.Database()))(t)
 		files := must.Have(webhook.OpenFiles(filepath.Join(t.TempDir(), "results")))(t)
 		callbacks = &Callbacks{
 			Links: webhook.NewLinks(jobs, f.clock.Now, o.Log), Results: files, Timeout: time.Minute, Long: func(g Grant) bool { return slices.Contains(long, g) },

@@ -115,9 +115,7 @@ func newFixture(t testing.TB, tune ...func(*fixture, *Options)) *fixture {
 // onDriver has a fixture ask a driver in front of its store.
 func onDriver(of func(*fixture) backend.Driver) func(*fixture, *Options) {
 	return func(h *fixture, o *Options) {
-		var err error
-		o.Backend, err = backend.NewClient(of(h), o.Offer.Model, backend.Options{Timeout: time.Hour})
-		require.NoError(h.t, err)
+		o.Backend = must.Have(backend.NewClient(of(h), o.Offer.Model, backend.Options{Timeout: time.Hour}))(h.t)
 	}
 }
 

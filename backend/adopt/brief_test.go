@@ -14,6 +14,7 @@ import (
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
 	"frontdesk/backend/legacy/legacytest"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/config"
 	"frontdesk/docs"
 	"frontdesk/mapping/sheet"
@@ -24,8 +25,7 @@ func TestMain(m *testing.M) { os.Exit(legacytest.Run(m)) }
 func briefOf(t *testing.T, o Options) (text string, draft *Draft) {
 	t.Helper()
 	draft = drafted(t, o)
-	text, err := draft.Brief()
-	require.NoError(t, err)
+	text = must.Have(draft.Brief())(t)
 	return text, draft
 }
 
@@ -62,8 +62,7 @@ func TestBriefShowsNobody(t *testing.T) {
 		t.Run(engine, func(t *testing.T) {
 			o := Options{Source: sheet.SQL{Engine: engine, DSN: config.Secret(at.dsn)}}
 			full, draft := briefOf(t, o)
-			db, err := sql.Open(at.driver, at.dsn)
-			require.NoError(t, err)
+			db := must.Have(sql.Open(at.driver, at.dsn))(t)
 			defer db.Close()
 			values := map[string]bool{}
 			for _, table := range draft.tables {
@@ -95,8 +94,7 @@ func textsIn(t *testing.T, db *sql.DB, of *table, quote string, values map[strin
 	if of.view {
 		return
 	}
-	rows, err := db.QueryContext(context.Background(), "SELECT * FROM "+quote+of.name+quote)
-	require.NoError(t, err)
+	rows := must.Have(db.QueryContext(context.Background(), "SELECT * FROM "+quote+of.name+quote))(t)
 	defer rows.Close()
 	row, into := make([]sql.NullString, len(of.columns)), make([]any, len(of.columns))
 	for i := range row {
@@ -119,14 +117,12 @@ func textsIn(t *testing.T, db *sql.DB, of *table, quote string, values map[strin
 // TestBriefOfDescription takes a description that others wrote: SendGrid's, with 201 paths, and that of
 // Presalytics.
 func TestBriefOfDescription(t *testing.T) {
-	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/getkin/kin-openapi").Output()
-	require.NoError(t, err)
+	out := must.Have(exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/getkin/kin-openapi").Output())(t)
 	for file, want := range map[string][]string{
 		"oai_v3_stoplight.json": {"\n  /asm/groups/{group_id}/suppressions:\n", "headers: {Authorization: \"{secret.token}\"}"},
 		"issue796.yml":          {"\n  /Documents:\n", "\n    Document.Details:\n"},
 	} {
-		description, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(out)), "openapi3", "testdata", file))
-		require.NoError(t, err)
+		description := must.Have(os.ReadFile(filepath.Join(strings.TrimSpace(string(out)), "openapi3", "testdata", file)))(t)
 		text, draft := briefOf(t, Options{OpenAPI: description})
 		for _, want := range append(want, draft.Text, docs.Sheet, "--json --client 1:NAME --other 2:NAME\n", "`SERVICE_URL` is where the service is.") {
 			require.Contains(t, text, want)
@@ -146,16 +142,14 @@ func TestShape(t *testing.T) {
 // a table without transactions is told.
 func TestBriefOfOddTables(t *testing.T) {
 	dsn := legacytest.EmptyMariaDB(t, "utf8mb4")
-	db, err := sql.Open("mysql", dsn)
-	require.NoError(t, err)
+	db := must.Have(sql.Open("mysql", dsn))(t)
 	defer db.Close()
 	for _, statement := range []string{
 		"CREATE TABLE ip_contacts (id int PRIMARY KEY AUTO_INCREMENT, name varchar(50) NOT NULL, opened time NOT NULL) ENGINE=MyISAM",
 		"CREATE TABLE ip_options (id int PRIMARY KEY, value json)",
 		"INSERT INTO ip_contacts (name, opened) VALUES ('Jansen', '10:11:12'), ('De Wit', '10:11:12')",
 	} {
-		_, err := db.ExecContext(t.Context(), statement)
-		require.NoError(t, err)
+		must.Have(db.ExecContext(t.Context(), statement))(t)
 	}
 	text, draft := briefOf(t, Options{Source: sheet.SQL{Engine: "mariadb", DSN: config.Secret(dsn)}})
 	require.Contains(t, draft.Text, "\n  contact:\n    table: ip_contacts\n")

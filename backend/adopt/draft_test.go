@@ -10,6 +10,7 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 
 	"frontdesk/backend"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/config"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
@@ -21,8 +22,7 @@ func drafted(t *testing.T, o Options) *Draft {
 	model, err := mapping.LoadModel("")
 	require.NoError(t, err)
 	o.Model = model
-	d, err := NewDraft(t.Context(), o)
-	require.NoError(t, err)
+	d := must.Have(NewDraft(t.Context(), o))(t)
 	_, err = sheet.Parse("draft.yaml", []byte(d.Text), model, sheet.Options{
 		Env:        func(string) (string, bool) { return "https://service.example", true },
 		RuleFields: func(rule string) []string { fields, _ := backend.RuleFields(rule); return fields },
@@ -35,8 +35,7 @@ func drafted(t *testing.T, o Options) *Draft {
 func ofTables(t *testing.T, script string) *Draft {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "shop.db")
-	conn, err := sqlite.OpenConn(file)
-	require.NoError(t, err)
+	conn := must.Have(sqlite.OpenConn(file))(t)
 	require.NoError(t, sqlitex.ExecuteScript(conn, script, nil))
 	require.NoError(t, conn.Close())
 	return drafted(t, Options{Source: sheet.SQL{Engine: "sqlite", DSN: config.Secret(file)}})
@@ -178,7 +177,6 @@ func TestDraftOfDescription(t *testing.T) {
 	}
 	require.Contains(t, d.Text, "# Not used: path /v1/wishes (id).")
 	for text, want := range map[string]string{"{": "expected JSON or YAML", "info: {}": "expected paths in it"} {
-		_, err := NewDraft(t.Context(), Options{OpenAPI: []byte(text)})
-		require.ErrorContains(t, err, want)
+		require.ErrorContains(t, must.Fail(NewDraft(t.Context(), Options{OpenAPI: []byte(text)})), want)
 	}
 }

@@ -54,8 +54,7 @@ func TestRestoreBesideOthers(t *testing.T) {
 		err = y.restore(mine, RestoreOptions{Client: "Demo 3", Rename: true})
 		require.ErrorIs(t, err, ErrBackupRefused)
 		require.ErrorContains(t, err, "article.ndjson, line 1: the id 1 is taken here by a record of another client")
-		_, err = y.FindClient(bg(), "Demo 3")
-		require.ErrorIs(t, err, ErrUnknownClient)
+		require.ErrorIs(t, must.Fail(y.FindClient(bg(), "Demo 3")), ErrUnknownClient)
 		require.Equal(t, before, y.sum(y.Store, y.client("Demo 2"), y.client(OtherClient)))
 	})
 }

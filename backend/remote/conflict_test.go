@@ -12,6 +12,7 @@ import (
 
 	"frontdesk/backend"
 	"frontdesk/backend/remote/remotetest"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/mapping"
 )
 
@@ -31,10 +32,8 @@ func TestVersionsGuardAgainstOthers(t *testing.T) {
 		func(tx backend.Tx, stale mapping.Record) error { return tx.Delete(bg(), noord, stale) },
 	} {
 		require.ErrorIs(t, g.store.Write(bg(), func(tx backend.Tx) error {
-			stale, err := tx.Get(bg(), contact.Resource, backend.Query{Client: noord, ID: contact.ID(), ForUpdate: true})
-			require.NoError(t, err)
-			_, err = other.Update(bg(), noord, contact.ID(), patch(t, contact.Resource, fmt.Sprintf(`{"name":"Zwart %d"}`, n)), backend.Write{})
-			require.NoError(t, err)
+			stale := must.Have(tx.Get(bg(), contact.Resource, backend.Query{Client: noord, ID: contact.ID(), ForUpdate: true}))(t)
+			must.Have(other.Update(bg(), noord, contact.ID(), patch(t, contact.Resource, fmt.Sprintf(`{"name":"Zwart %d"}`, n)), backend.Write{}))(t)
 			return write(tx, stale)
 		}), backend.ErrStale)
 	}

@@ -8,17 +8,16 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"frontdesk/cmd/frontdesk/rig/must"
 )
 
 // connected returns a connection, and its other end.
 func connected(t *testing.T) (*conn, net.Conn) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	listener := must.Have(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer func() { _ = listener.Close() }()
-	near, err := net.Dial("tcp", listener.Addr().String())
-	require.NoError(t, err)
-	far, err := listener.Accept()
-	require.NoError(t, err)
+	near := must.Have(net.Dial("tcp", listener.Addr().String()))(t)
+	far := must.Have(listener.Accept())(t)
 	c := newConn(near)
 	t.Cleanup(func() {
 		c.close()
@@ -39,8 +38,7 @@ func TestConnWatches(t *testing.T) {
 		}
 		require.True(t, c.watch(server))
 		cancel()
-		_, err := c.Read(make([]byte, 1))
-		require.Error(t, err)
+		require.Error(t, must.Fail(c.Read(make([]byte, 1))))
 		c.settle()
 		if calls > 0 {
 			assert.NotNil(t, c.stop, "watched on, as the calls before were of the same context")
@@ -84,8 +82,7 @@ func TestConnWatchesWhatIsBounded(t *testing.T) {
 	}
 	assert.Equal(t, server.Done(), c.watched)
 	cancel()
-	_, err := c.Read(make([]byte, 1))
-	require.Error(t, err)
+	require.Error(t, must.Fail(c.Read(make([]byte, 1))))
 }
 
 type besides struct{ context.Context }

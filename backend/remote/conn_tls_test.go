@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/cmd/frontdesk/rig/await"
+	"frontdesk/cmd/frontdesk/rig/must"
 )
 
 // secured returns a connection of a pool with TLS, the server's side of it, and the
@@ -18,8 +19,7 @@ func secured(t *testing.T) (near *conn, far *tls.Conn, under net.Conn) {
 	server := httptest.NewTLSServer(nil)
 	config := server.TLS.Clone()
 	server.Close()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	listener := must.Have(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer func() { _ = listener.Close() }()
 	shaken := make(chan error, 1)
 	go func() {
@@ -31,8 +31,7 @@ func secured(t *testing.T) (near *conn, far *tls.Conn, under net.Conn) {
 		shaken <- err
 	}()
 	p := newPool(listener.Addr().String(), &tls.Config{InsecureSkipVerify: true, ClientSessionCache: tls.NewLRUClientSessionCache(1)}, 1, Options{}.withDefaults())
-	near, err = p.take(bg(), time.Now().Add(ample), true)
-	require.NoError(t, err)
+	near = must.Have(p.take(bg(), time.Now().Add(ample), true))(t)
 	require.NoError(t, <-shaken)
 	t.Cleanup(func() {
 		p.give(near, false)
@@ -52,21 +51,16 @@ func TestQuietTLS(t *testing.T) {
 	}{
 		"nothing but a ticket": {func(*testing.T, *conn, *tls.Conn, net.Conn) {}, true},
 		"data": {func(t *testing.T, c *conn, far *tls.Conn, _ net.Conn) {
-			_, err := far.Write([]byte("HTTP/1.1 200 OK\r\n"))
-			require.NoError(t, err)
+			must.Have(far.Write([]byte("HTTP/1.1 200 OK\r\n")))(t)
 		}, false},
 		"a part of a record": {func(t *testing.T, c *conn, _ *tls.Conn, under net.Conn) {
 			c.again = true // or it could be a session ticket
-			_, err := under.Write([]byte{0x17, 3, 3, 0})
-			require.NoError(t, err)
+			must.Have(under.Write([]byte{0x17, 3, 3, 0}))(t)
 		}, false},
 		"data behind an answer": {func(t *testing.T, c *conn, far *tls.Conn, _ net.Conn) {
-			_, err := far.Write([]byte("A"))
-			require.NoError(t, err)
-			_, err = far.Write([]byte("B"))
-			require.NoError(t, err)
-			_, err = c.in.ReadByte()
-			require.NoError(t, err)
+			must.Have(far.Write([]byte("A")))(t)
+			must.Have(far.Write([]byte("B")))(t)
+			must.Have(c.in.ReadByte())(t)
 		}, false},
 		"the end": {func(t *testing.T, c *conn, far *tls.Conn, _ net.Conn) {
 			require.NoError(t, far.CloseWrite())
@@ -78,11 +72,9 @@ func TestQuietTLS(t *testing.T) {
 			await.True(t, func() bool { require.True(t, c.alive()); return c.quiet.records.isWhole() })
 			test.send(t, c, far, under)
 			if test.alive {
-				_, err := far.Write([]byte("answer"))
-				require.NoError(t, err)
+				must.Have(far.Write([]byte("answer")))(t)
 				b := make([]byte, 6)
-				_, err = c.in.Read(b)
-				require.NoError(t, err)
+				must.Have(c.in.Read(b))(t)
 				require.Equal(t, "answer", string(b))
 			}
 			await.True(t, func() bool { return c.alive() == test.alive }, "once it has come")

@@ -11,6 +11,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend/remote/remotetest"
+	"frontdesk/cmd/frontdesk/rig/must"
 )
 
 // drawnFault is one that strikes a request, or none.
@@ -30,8 +31,7 @@ func TestConnectorThroughFaults(t *testing.T) {
 	s := remotetest.NewRack()
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
-	proxy, err := remotetest.NewFaultProxy(server.Listener.Addr().String())
-	require.NoError(t, err)
+	proxy := must.Have(remotetest.NewFaultProxy(server.Listener.Addr().String()))(t)
 	t.Cleanup(func() { require.NoError(t, proxy.Close()) })
 	says := strings.NewReplacer("SINCE", "", "size: 10", "size: 100", `"${URL}"`, `"${SERVICE_URL}", retries: 1, max_answer: 1MiB`)
 	c := speakingTo(t, says.Replace(remotetest.RackSheet), proxy.URL())
@@ -72,8 +72,7 @@ func TestConnectorThroughFaults(t *testing.T) {
 		}
 	}
 	require.NoError(t, proxy.Set(remotetest.Fault{}))
-	all, err := c.walked(bg(), "contact", auth.Client{})
-	require.NoError(t, err)
+	all := must.Have(c.walked(bg(), "contact", auth.Client{}))(t)
 	there := map[string]int{}
 	for _, of := range all {
 		there[of.rec.Get("name").Text()]++

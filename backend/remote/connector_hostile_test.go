@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/backend"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
 )
@@ -98,8 +99,7 @@ func TestHostileAnswers(t *testing.T) {
 				row, err := c.get(bg(), r, noord, "1")
 				if test.shows || test.inTake {
 					require.NoError(t, err)
-					all, err := c.take(bg(), r, noord, []sheet.JSON{row})
-					require.NoError(t, err)
+					all := must.Have(c.take(bg(), r, noord, []sheet.JSON{row}))(t)
 					require.Equal(t, int32(1), all[0].rec.ID())
 					require.Equal(t, test.inTake, errors.Is(all[0].err, unexpected), "%v", all[0].err)
 					require.True(t, test.inTake || all[0].rec.Get("name").Text() == "Anna")
@@ -120,8 +120,7 @@ func TestHostileAnswers(t *testing.T) {
 				require.NotErrorIs(t, err, backend.ErrChanged, "a write that may be done is not one that is not")
 			}
 			if !test.itsList {
-				_, err = c.walked(bg(), "contact", noord)
-				require.Error(t, err)
+				require.Error(t, must.Fail(c.walked(bg(), "contact", noord)))
 			}
 		})
 	}
@@ -129,8 +128,7 @@ func TestHostileAnswers(t *testing.T) {
 
 // closing is an upstream that answers once on each connection, and closes it.
 func closing(t *testing.T, answer string) string {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	listener := must.Have(net.Listen("tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { _ = listener.Close() })
 	go func() {
 		for {
@@ -159,8 +157,7 @@ func TestEndlessAnswer(t *testing.T) {
 			}
 		}
 	}))
-	_, err := c.get(bg(), c.of("contact"), noord, "1")
-	require.ErrorIs(t, err, errTooLarge)
+	require.ErrorIs(t, must.Fail(c.get(bg(), c.of("contact"), noord, "1")), errTooLarge)
 	require.Less(t, <-sent, 32<<20)
 }
 
@@ -172,8 +169,7 @@ func TestDoubledAnswers(t *testing.T) {
 	c := speakingTo(t, hostileSheet, trivial(t, map[string]string{"GET /contacts/1": answer(1) + answer(1), "GET /contacts/2": answer(2) + answer(2)}))
 	for n := range 20 {
 		key := []string{"1", "2"}[n%2]
-		row, err := c.get(bg(), c.of("contact"), noord, key)
-		require.NoError(t, err)
+		row := must.Have(c.get(bg(), c.of("contact"), noord, key))(t)
 		require.Equal(t, "N"+key, row.Object()["name"])
 	}
 }

@@ -13,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"frontdesk/cmd/frontdesk/rig/must"
 )
 
 // exchange is what the service is asked, and what it answers.
@@ -42,8 +44,7 @@ var bodyKinds = map[string]string{"html": "text/html", "json": "application/json
 // TestConnector plays the cases of testdata/connector: what a connector is asked, what it asks the service,
 // what it is answered, and what it makes of that.
 func TestConnector(t *testing.T) {
-	files, err := filepath.Glob("testdata/connector/*.txt")
-	require.NoError(t, err)
+	files := must.Have(filepath.Glob("testdata/connector/*.txt"))(t)
 	require.NotEmpty(t, files)
 	for _, file := range files {
 		sheets, cases := scriptIn(t, file)
@@ -73,8 +74,7 @@ func TestConnector(t *testing.T) {
 // scriptIn reads the sheets and the cases of a file.
 func scriptIn(t *testing.T, file string) (sheets map[string]string, cases []scriptCase) {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	require.NoError(t, err)
+	text := must.Have(os.ReadFile(file))(t)
 	sheets = map[string]string{}
 	var lets []string
 	within := "" // the sheet that lines are of

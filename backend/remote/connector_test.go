@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/auth"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
 )
@@ -52,8 +53,7 @@ func connecting(t testing.TB, sh *sheet.Sheet) *connector {
 	if sh.NeedsKeep() {
 		o.IDStore = openIDStore(t, sh.KeysWithoutCase()...)
 	}
-	c, err := newConnector(&core{Options: o.withDefaults()}, nil)
-	require.NoError(t, err)
+	c := must.Have(newConnector(&core{Options: o.withDefaults()}, nil))(t)
 	t.Cleanup(c.close)
 	return c
 }

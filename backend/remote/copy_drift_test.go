@@ -19,6 +19,7 @@ import (
 	"frontdesk/backend/remote/foreigntest"
 	"frontdesk/backend/remote/remotetest"
 	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/mapping"
 )
 
@@ -151,8 +152,7 @@ func newDriftWalk(t *testing.T, since string, seed uint64) *driftWalk {
 	w.look()
 	for _, who := range []auth.Client{north, south} {
 		listed(t, d, who, "contact", "name")
-		page, err := d.Changes(bg(), backend.ChangesQuery{Client: who, Begin: true, Resources: []*mapping.Resource{w.contact()}})
-		require.NoError(t, err)
+		page := must.Have(d.Changes(bg(), backend.ChangesQuery{Client: who, Begin: true, Resources: []*mapping.Resource{w.contact()}}))(t)
 		w.start[who.ID] = page.Cursor
 	}
 	return w

@@ -12,6 +12,7 @@ import (
 	"frontdesk/backend"
 	"frontdesk/backend/remote/remotetest"
 	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/mapping"
 )
 
@@ -23,16 +24,13 @@ func TestForeignCopiesThroughFaults(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			of := foreignCopies(t)[name]
 			s := of.start(t)
-			proxy, err := remotetest.NewFaultProxy(strings.TrimPrefix(s.URL, "http://"))
-			require.NoError(t, err)
+			proxy := must.Have(remotetest.NewFaultProxy(strings.TrimPrefix(s.URL, "http://")))(t)
 			t.Cleanup(func() { require.NoError(t, proxy.Close()) })
 			f := &inFront{foreignCopy: &of, System: s}
 			f.d, f.ids = of.open(t, proxy.URL())
 			article := f.d.Sheet.Model.Resource("article")
-			c, err := backend.NewClient(fresh{f.d, t}, f.d.Sheet.Model, backend.Options{Timeout: ample})
-			require.NoError(t, err)
-			_, err = c.List(bg(), article, backend.Query{Client: foreignClients[0], Limit: 1000})
-			require.NoError(t, err)
+			c := must.Have(backend.NewClient(fresh{f.d, t}, f.d.Sheet.Model, backend.Options{Timeout: ample}))(t)
+			must.Have(c.List(bg(), article, backend.Query{Client: foreignClients[0], Limit: 1000}))(t)
 			start, err := f.d.Changes(bg(), backend.ChangesQuery{Client: foreignClients[0], Begin: true, Resources: []*mapping.Resource{article}})
 			require.NoError(t, err)
 			drawn, rounds, failed := rand.New(rand.NewPCG(11, 3)), 150, 0
@@ -54,8 +52,7 @@ func TestForeignCopiesThroughFaults(t *testing.T) {
 				require.NoError(t, err)
 				rec, text := page.Records[drawn.IntN(len(page.Records))], fmt.Sprint("changed ", n)
 				if _, err = c.Update(bg(), who, rec.ID(), patch(t, article, fmt.Sprintf(`{"description":%q}`, text)), backend.Write{}); err == nil {
-					rows, err := f.Rows(bg(), "article")
-					require.NoError(t, err)
+					rows := must.Have(f.Rows(bg(), "article"))(t)
 					done := 0
 					for _, row := range rows {
 						if row.Fields["description"] == text {
@@ -71,8 +68,7 @@ func TestForeignCopiesThroughFaults(t *testing.T) {
 			require.Positive(t, failed)
 			require.NoError(t, proxy.Set(remotetest.Fault{}))
 			for _, who := range foreignClients {
-				page, err := c.List(bg(), article, backend.Query{Client: who, Limit: 1000})
-				require.NoError(t, err)
+				page := must.Have(c.List(bg(), article, backend.Query{Client: who, Limit: 1000}))(t)
 				f.holds(t, article, who, page.Records)
 			}
 			told, err := f.d.Changes(bg(), backend.ChangesQuery{Client: foreignClients[0], After: start.Cursor, Resources: []*mapping.Resource{article}, Limit: 1000})
@@ -87,8 +83,7 @@ func TestForeignCopiesThroughFaults(t *testing.T) {
 // holds holds a list to what the service says.
 func (f *inFront) holds(t *testing.T, r *mapping.Resource, who auth.Client, records []mapping.Record) {
 	t.Helper()
-	rows, err := f.Rows(bg(), r.Name)
-	require.NoError(t, err)
+	rows := must.Have(f.Rows(bg(), r.Name))(t)
 	var want, got []string
 	for _, row := range rows {
 		if !row.Hidden && row.Client == who.ID {

@@ -25,6 +25,7 @@ import (
 	"frontdesk/backend/idstore"
 	"frontdesk/backend/remote/foreigntest"
 	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
 )
@@ -62,8 +63,7 @@ var foreignStarts = map[string]func(testing.TB) *foreigntest.System{
 // foreignCopies reads the services.
 func foreignCopies(t *testing.T) (all map[string]foreignCopy) {
 	t.Helper()
-	text, err := os.ReadFile("testdata/foreign/services.yaml")
-	require.NoError(t, err)
+	text := must.Have(os.ReadFile("testdata/foreign/services.yaml"))(t)
 	require.NoError(t, yaml.UnmarshalWithOptions(text, &all, yaml.Strict()))
 	require.Len(t, all, len(foreignStarts))
 	for name, of := range all {
@@ -283,8 +283,7 @@ var foreignTexts = slices.Concat(drivertest.Texts[2:], []string{"Oil filter", "a
 // openForeign opens the Driver before a service.
 func (f *foreignCopy) open(t *testing.T, url string) (*Driver, *idstore.Store) {
 	sh, db := loadSheet(t, f.Sheet, url), keepDB(t, "")
-	k, err := idstore.Open(bg(), db, idstore.Options{Now: time.Now, IgnoreCase: sh.KeysWithoutCase()})
-	require.NoError(t, err)
+	k := must.Have(idstore.Open(bg(), db, idstore.Options{Now: time.Now, IgnoreCase: sh.KeysWithoutCase()}))(t)
 	d, err := OpenDriver(bg(), Options{Sheet: sh, IDStore: k, DB: db, Model: wholeModel(t), KeepChanges: time.Hour, Timeout: ample, Now: time.Now})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, d.Close()) })
@@ -299,8 +298,7 @@ func TestForeignCopies(t *testing.T) {
 			s := of.start(t)
 			f := &inFront{foreignCopy: &of, System: s}
 			f.d, f.ids = of.open(t, s.URL)
-			c, err := backend.NewClient(fresh{f.d, t}, f.d.Sheet.Model, backend.Options{Timeout: ample})
-			require.NoError(t, err)
+			c := must.Have(backend.NewClient(fresh{f.d, t}, f.d.Sheet.Model, backend.Options{Timeout: ample}))(t)
 			w := drivertest.Walk{
 				Client: c, Oracle: f, Clients: foreignClients, Draw: of.drawn, Meddle: f.meddle, Steps: 2,
 				Refusals: []mapping.Reason{mapping.DuplicateValue, mapping.InUse, mapping.RelatedIDNotFound},

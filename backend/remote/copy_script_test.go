@@ -21,6 +21,7 @@ import (
 	"frontdesk/backend"
 	"frontdesk/backend/remote/remotetest"
 	"frontdesk/backend/sqlrecord"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/mapping"
 )
 
@@ -46,8 +47,7 @@ type crossing struct {
 
 // TestCopy plays the cases of testdata/copy.
 func TestCopy(t *testing.T) {
-	text, err := os.ReadFile("testdata/copy/courses.txt")
-	require.NoError(t, err)
+	text := must.Have(os.ReadFile("testdata/copy/courses.txt"))(t)
 	for part := range strings.SplitSeq("\n"+string(text), "\n=== ") {
 		head, steps, _ := strings.Cut(part, "\n")
 		name, ways, is := strings.Cut(strings.TrimSuffix(head, ")"), " (")

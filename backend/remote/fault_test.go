@@ -14,6 +14,7 @@ import (
 	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/backend/remote/remotetest"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/mapping"
 )
 
@@ -54,13 +55,10 @@ type faulty struct {
 
 func newFaulty(t testing.TB, o backend.Options) *faulty {
 	f := &faulty{upstream: newCounted(t)}
-	var err error
-	f.FaultProxy, err = remotetest.NewFaultProxy(f.upstream.Listener.Addr().String())
-	require.NoError(t, err)
+	f.FaultProxy = must.Have(remotetest.NewFaultProxy(f.upstream.Listener.Addr().String()))(t)
 	t.Cleanup(func() { require.NoError(t, f.FaultProxy.Close()) })
 	f.store = serviceAt(t, f.URL(), "")
-	f.client, err = backend.NewClient(f.store, f.store.Sheet.Model, o)
-	require.NoError(t, err)
+	f.client = must.Have(backend.NewClient(f.store, f.store.Sheet.Model, o))(t)
 	f.orders = f.client.Model().Resource("order")
 	return f
 }
@@ -90,8 +88,7 @@ func TestFaultsAreDocumentedAnswers(t *testing.T) {
 	f := newFaulty(t, backend.Options{Timeout: ample, CircuitFailures: 1000})
 	patient := f.client
 	// What it waits for never comes: how long it waits decides nothing.
-	brief, err := backend.NewClient(f.store, f.store.Sheet.Model, backend.Options{Timeout: 20 * time.Millisecond, CircuitFailures: 1000})
-	require.NoError(t, err)
+	brief := must.Have(backend.NewClient(f.store, f.store.Sheet.Model, backend.Options{Timeout: 20 * time.Millisecond, CircuitFailures: 1000}))(t)
 	unavailable, timeout, internal := mapping.BackendUnavailable, mapping.BackendTimeout, mapping.InternalError
 	never := make(chan struct{})
 	for _, test := range []struct {

@@ -21,6 +21,7 @@ import (
 	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/backend/remote/remotetest"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/mapping"
 )
 
@@ -118,8 +119,7 @@ func (k *hanging) Take(ctx context.Context, resource string, client int64, id in
 // strict is a client whose circuit opens with the first failure.
 func strict(t *testing.T, d *Driver, timeout time.Duration) *backend.Client {
 	t.Helper()
-	c, err := backend.NewClient(d, d.Sheet.Model, backend.Options{Timeout: timeout, CircuitFailures: 1})
-	require.NoError(t, err)
+	c := must.Have(backend.NewClient(d, d.Sheet.Model, backend.Options{Timeout: timeout, CircuitFailures: 1}))(t)
 	return c
 }
 
@@ -143,20 +143,16 @@ func TestKeyLeavesWithItsWrite(t *testing.T) {
 	})
 	c, contacts := strict(t, d, ample), d.Sheet.Model.Resource("contact")
 	key.Store("create")
-	rec, err := c.Create(bg(), noord, body(t, contacts, `{"kind":"person","name":"Once"}`), keyedBy("create"))
-	require.NoError(t, err)
+	rec := must.Have(c.Create(bg(), noord, body(t, contacts, `{"kind":"person","name":"Once"}`), keyedBy("create")))(t)
 	require.Equal(t, []int32{1, 1}, []int32{free.Load(), used.Load()}, "the log-on, and the write")
 	key.Store("update")
-	_, err = c.Update(bg(), noord, rec.ID(), patch(t, contacts, `{"name":"Changed"}`), keyedBy("update"))
-	require.NoError(t, err)
+	must.Have(c.Update(bg(), noord, rec.ID(), patch(t, contacts, `{"name":"Changed"}`), keyedBy("update")))(t)
 	require.Equal(t, []int32{2, 2}, []int32{free.Load(), used.Load()}, "the look at the record, and the write")
 	key.Store("unchanged")
-	_, err = c.Update(bg(), noord, rec.ID(), patch(t, contacts, `{"name":"Changed"}`), keyedBy("unchanged"))
-	require.NoError(t, err)
+	must.Have(c.Update(bg(), noord, rec.ID(), patch(t, contacts, `{"name":"Changed"}`), keyedBy("unchanged")))(t)
 	require.EqualValues(t, 2, used.Load())
 	for _, key := range []string{"create", "update", "unchanged"} {
-		memo, err := k.Recall(bg(), noord, key)
-		require.NoError(t, err)
+		memo := must.Have(k.Recall(bg(), noord, key))(t)
 		require.Equal(t, "done", string(memo.Answer))
 	}
 }
@@ -251,8 +247,7 @@ func TestWhatIsLateIsNotSent(t *testing.T) {
 		require.ErrorIs(t, err, context.Canceled)
 		require.NotErrorIs(t, err, backend.ErrUnsettled)
 		require.EqualValues(t, 1, writes.Load(), "the create")
-		memo, err := own.Recall(bg(), noord, "k")
-		require.NoError(t, err)
+		memo := must.Have(own.Recall(bg(), noord, "k"))(t)
 		require.Nil(t, memo)
 	}
 }
@@ -284,8 +279,7 @@ func TestWhatIsNotWrittenIsNotSent(t *testing.T) {
 	_, err := c.Create(bg(), noord, body(t, contacts, `{"kind":"person","name":"Unwritten"}`), keyedBy("k"))
 	require.ErrorIs(t, err, net.ErrClosed)
 	require.NotErrorIs(t, err, backend.ErrUnsettled)
-	memo, err := k.Recall(bg(), noord, "k")
-	require.NoError(t, err)
+	memo := must.Have(k.Recall(bg(), noord, "k"))(t)
 	require.Nil(t, memo)
 }
 

@@ -14,6 +14,7 @@ import (
 	"frontdesk/backend/idstore"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
 )
@@ -27,8 +28,7 @@ const ample = time.Minute
 
 func wholeModel(t testing.TB) *mapping.Model {
 	t.Helper()
-	m, err := mapping.LoadModel("")
-	require.NoError(t, err)
+	m := must.Have(mapping.LoadModel(""))(t)
 	return m
 }
 
@@ -62,8 +62,7 @@ func open(t testing.TB, o Options) *Driver {
 		o.DB = keepDB(t, "")
 	}
 	o.Model, o.Timeout = wholeModel(t), ample
-	d, err := OpenDriver(bg(), o)
-	require.NoError(t, err)
+	d := must.Have(OpenDriver(bg(), o))(t)
 	t.Cleanup(func() { _ = d.Close() }) // which some tests have done
 	return d
 }
@@ -71,34 +70,29 @@ func open(t testing.TB, o Options) *Driver {
 // openIDStore opens a store for IDs and keys, in memory.
 func openIDStore(t testing.TB, ignoreCase ...string) IDStore {
 	t.Helper()
-	db, err := sqlrecord.OpenSQLite(t.TempDir()+"/keep.db", sqlrecord.Options{})
-	require.NoError(t, err)
+	db := must.Have(sqlrecord.OpenSQLite(t.TempDir()+"/keep.db", sqlrecord.Options{}))(t)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
-	k, err := idstore.Open(bg(), db, idstore.Options{Now: time.Now, IgnoreCase: ignoreCase})
-	require.NoError(t, err)
+	k := must.Have(idstore.Open(bg(), db, idstore.Options{Now: time.Now, IgnoreCase: ignoreCase}))(t)
 	return k
 }
 
 func front(t testing.TB, s *Driver) *backend.Client {
 	t.Helper()
-	c, err := backend.NewClient(s, s.Sheet.Model, backend.Options{Timeout: ample})
-	require.NoError(t, err)
+	c := must.Have(backend.NewClient(s, s.Sheet.Model, backend.Options{Timeout: ample}))(t)
 	return c
 }
 
 // patient is a client whose circuit stays closed.
 func patient(t testing.TB, d *Driver) *backend.Client {
 	t.Helper()
-	c, err := backend.NewClient(d, d.Sheet.Model, backend.Options{Timeout: ample, CircuitFailures: 1000})
-	require.NoError(t, err)
+	c := must.Have(backend.NewClient(d, d.Sheet.Model, backend.Options{Timeout: ample, CircuitFailures: 1000}))(t)
 	return c
 }
 
 // body reads a request body as the gateway does, and finds nothing wrong with it.
 func body(t testing.TB, r *mapping.Resource, text string) *mapping.Body {
 	t.Helper()
-	b, err := mapping.DecodeBody(r, []byte(text), time.UTC)
-	require.NoError(t, err)
+	b := must.Have(mapping.DecodeBody(r, []byte(text), time.UTC))(t)
 	require.Empty(t, b.CheckCreate())
 	return b
 }
@@ -106,8 +100,7 @@ func body(t testing.TB, r *mapping.Resource, text string) *mapping.Body {
 // patch is body for an update.
 func patch(t testing.TB, r *mapping.Resource, text string) *mapping.Body {
 	t.Helper()
-	b, err := mapping.DecodeBody(r, []byte(text), time.UTC)
-	require.NoError(t, err)
+	b := must.Have(mapping.DecodeBody(r, []byte(text), time.UTC))(t)
 	require.Empty(t, b.CheckUpdate())
 	return b
 }
@@ -115,8 +108,7 @@ func patch(t testing.TB, r *mapping.Resource, text string) *mapping.Body {
 // create creates a record through the client.
 func create(t testing.TB, c *backend.Client, who auth.Client, resource, text string) mapping.Record {
 	t.Helper()
-	rec, err := c.Create(bg(), who, body(t, c.Model().Resource(resource), text), backend.Write{})
-	require.NoError(t, err)
+	rec := must.Have(c.Create(bg(), who, body(t, c.Model().Resource(resource), text), backend.Write{}))(t)
 	return rec
 }
 
@@ -132,7 +124,6 @@ func wording(t testing.TB, err error, scopes ...mapping.Scope) string {
 // jsonOf is what a service answers as JSON.
 func jsonOf(t testing.TB, v any) sheet.JSON {
 	t.Helper()
-	of, err := sheet.JSONOf(v)
-	require.NoError(t, err)
+	of := must.Have(sheet.JSONOf(v))(t)
 	return of
 }

@@ -16,6 +16,7 @@ import (
 	"frontdesk/backend/remote/remotetest"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
 )
@@ -52,16 +53,13 @@ func openOn(t testing.TB, text, url string, db sqlrecord.DB, change ...func(*Opt
 	model := wholeModel(t)
 	file := t.TempDir() + "/sheet.yaml"
 	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
-	sh, err := sheet.Load(file, model, sheet.Options{Env: func(string) (string, bool) { return url, true }})
-	require.NoError(t, err)
-	k, err := idstore.Open(bg(), db, idstore.Options{Now: time.Now, IgnoreCase: sh.KeysWithoutCase()})
-	require.NoError(t, err)
+	sh := must.Have(sheet.Load(file, model, sheet.Options{Env: func(string) (string, bool) { return url, true }}))(t)
+	k := must.Have(idstore.Open(bg(), db, idstore.Options{Now: time.Now, IgnoreCase: sh.KeysWithoutCase()}))(t)
 	o := Options{Sheet: sh, IDStore: k, DB: db, Model: model, KeepChanges: time.Hour, Timeout: ample, Now: time.Now}
 	for _, f := range change {
 		f(&o)
 	}
-	d, err := OpenDriver(bg(), o)
-	require.NoError(t, err)
+	d := must.Have(OpenDriver(bg(), o))(t)
 	t.Cleanup(func() { require.NoError(t, d.Close()) })
 	return d
 }
@@ -76,8 +74,7 @@ func listed(t testing.TB, d *Driver, who auth.Client, resource, field string, ch
 	for _, f := range change {
 		f(&q)
 	}
-	page, err := d.List(bg(), r, q)
-	require.NoError(t, err)
+	page := must.Have(d.List(bg(), r, q))(t)
 	all := []string{}
 	for _, rec := range page.Records {
 		require.NoError(t, backend.Believe(r, rec, who, 0))
@@ -108,7 +105,6 @@ func walkNow(d *Driver, p *walked) (err error) {
 
 func writer(t testing.TB, d *Driver) *backend.Client {
 	t.Helper()
-	c, err := backend.NewClient(d, d.Sheet.Model, backend.Options{Timeout: ample})
-	require.NoError(t, err)
+	c := must.Have(backend.NewClient(d, d.Sheet.Model, backend.Options{Timeout: ample}))(t)
 	return c
 }

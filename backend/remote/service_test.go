@@ -14,6 +14,7 @@ import (
 	"frontdesk/backend"
 	"frontdesk/backend/remote/foreigntest"
 	"frontdesk/backend/remote/remotetest"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
 )
@@ -78,8 +79,7 @@ func (g *garage) json(t testing.TB, err error, rec mapping.Record, fields ...str
 // first is the first record of a list.
 func (g *garage) first(t testing.TB, resource string, filters ...backend.Filter) mapping.Record {
 	t.Helper()
-	page, err := g.client.List(bg(), g.model.Resource(resource), backend.Query{Client: noord, Limit: 1, Filters: filters})
-	require.NoError(t, err)
+	page := must.Have(g.client.List(bg(), g.model.Resource(resource), backend.Query{Client: noord, Limit: 1, Filters: filters}))(t)
 	require.NotEmpty(t, page.Records)
 	return page.Records[0]
 }
@@ -151,14 +151,12 @@ func TestGarageKeepsClientsApart(t *testing.T) {
 	_, err := g.client.Get(bg(), contacts, backend.Query{Client: zuid, ID: mine.ID()})
 	require.True(t, mapping.Is(err, mapping.RecordNotFound), "%v", err)
 	require.True(t, mapping.Is(g.client.Delete(bg(), zuid, contacts, mine.ID(), backend.Write{}), mapping.RecordNotFound))
-	theirs, err := g.client.List(bg(), contacts, backend.Query{Client: zuid, Limit: 1000})
-	require.NoError(t, err)
+	theirs := must.Have(g.client.List(bg(), contacts, backend.Query{Client: zuid, Limit: 1000}))(t)
 	for _, rec := range theirs.Records {
 		_, err := g.client.Get(bg(), contacts, backend.Query{Client: noord, ID: rec.ID()})
 		require.True(t, mapping.Is(err, mapping.RecordNotFound), "%v", err)
 	}
-	orders, err := g.client.List(bg(), g.model.Resource("order"), backend.Query{Client: zuid, Limit: 1})
-	require.NoError(t, err)
+	orders := must.Have(g.client.List(bg(), g.model.Resource("order"), backend.Query{Client: zuid, Limit: 1}))(t)
 	group := g.first(t, "turnovergroup")
 	line := body(t, g.model.Resource("orderline"), fmt.Sprintf(`{"order_id":%d,"description":"A","quantity":1,"price":1,"turnover_group_id":%d}`, orders.Records[0].ID(), group.ID()))
 	_, err = g.client.Create(bg(), noord, line, backend.Write{})
@@ -192,9 +190,7 @@ func TestGarageLogsOn(t *testing.T) {
 	require.ErrorIs(t, err, auth.ErrCredentials)
 	require.Equal(t, &auth.Refused{Why: auth.CauseWrongPassword}, err, "it only says no")
 	require.Equal(t, 3, g.Calls("POST /oauth/token"), "wrong credentials are no expired token")
-	_, err = g.store.FindUser(bg(), "nobody")
-	require.ErrorIs(t, err, auth.ErrUnknownUser)
-	user, err = g.store.FindUser(bg(), "external")
-	require.NoError(t, err)
+	require.ErrorIs(t, must.Fail(g.store.FindUser(bg(), "nobody")), auth.ErrUnknownUser)
+	user = must.Have(g.store.FindUser(bg(), "external"))(t)
 	require.True(t, user.External)
 }

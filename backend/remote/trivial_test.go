@@ -9,16 +9,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/require"
 
 	"frontdesk/backend"
+	"frontdesk/cmd/frontdesk/rig/must"
 )
 
 // trivial is an upstream that answers every request on a connection with what
 // answers has for its method, and does nothing else.
 func trivial(t testing.TB, answers map[string]string) string {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	listener := must.Have(net.Listen("tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { _ = listener.Close() })
 	go func() {
 		for {

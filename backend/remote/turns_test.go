@@ -15,6 +15,7 @@ import (
 	"frontdesk/backend/remote/remotetest"
 	"frontdesk/backend/sqlrecord"
 	"frontdesk/backend/sqlrecord/sqltest"
+	"frontdesk/cmd/frontdesk/rig/must"
 )
 
 // TestGatewaysTakeTurns: of many writes with one If-Match, over two gateways that share
@@ -28,11 +29,9 @@ func TestGatewaysTakeTurns(t *testing.T) {
 	var clients []*backend.Client
 	var stores []*Driver
 	for range 2 {
-		db, err := sqlrecord.OpenPostgres(bg(), dsn, sqlrecord.Options{})
-		require.NoError(t, err)
+		db := must.Have(sqlrecord.OpenPostgres(bg(), dsn, sqlrecord.Options{}))(t)
 		t.Cleanup(func() { require.NoError(t, db.Close()) })
-		k, err := idstore.Open(bg(), db, idstore.Options{Now: time.Now})
-		require.NoError(t, err)
+		k := must.Have(idstore.Open(bg(), db, idstore.Options{Now: time.Now}))(t)
 		d := open(t, Options{Sheet: sh, IDStore: k, DB: db, Now: time.Now})
 		stores, clients = append(stores, d), append(clients, front(t, d))
 	}

@@ -10,6 +10,7 @@ import (
 
 	"frontdesk/cmd/frontdesk/rig"
 	"frontdesk/cmd/frontdesk/rig/await"
+	"frontdesk/cmd/frontdesk/rig/must"
 )
 
 // bigBody is as much as a body may be.
@@ -224,8 +225,7 @@ func TestBodiesCutShort(t *testing.T) {
 		chunked + "0\r\n\r\n":    201,
 	} {
 		w := d.Socket()
-		_, err := io.WriteString(w, request)
-		require.NoError(t, err)
+		must.Have(io.WriteString(w, request))(t)
 		require.NoError(t, w.Conn.(interface{ CloseWrite() error }).CloseWrite())
 		a := w.Answer("POST")
 		require.Equal(t, status, a.Status, "%q", request)

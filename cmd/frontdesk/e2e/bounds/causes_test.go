@@ -18,6 +18,7 @@ import (
 	"frontdesk/backend/reference"
 	"frontdesk/cmd/frontdesk/rig"
 	"frontdesk/cmd/frontdesk/rig/await"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/gateway/webhook/webhooktest"
 )
 
@@ -63,8 +64,7 @@ func refusalsCounted(d *rig.Desk, many int) (all [][]string) {
 		all = nil
 		sum := 0
 		for _, found := range regexp.MustCompile(`frontdesk_refusals_total\{key="(.*)",reason="(.*)",status="4\d\d"\} (\d+)`).FindAllStringSubmatch(d.OpsText("/metrics"), -1) {
-			n, err := strconv.Atoi(found[3])
-			require.NoError(d.T, err)
+			n := must.Have(strconv.Atoi(found[3]))(d.T)
 			all, sum = append(all, found[1:]), sum+n
 		}
 		return sum >= many
@@ -88,8 +88,7 @@ func TestCauses(t *testing.T) {
 	always := rig.KeptKey(`"GET /order"`) + rig.KeyConfig("ended", endedKey, "    expires: 2026-01-01\n")
 	k := rig.StartKept(t, filepath.Join(t.TempDir(), "frontdesk.yaml"), rig.KeptConfig(t, dsn, "", always+
 		rig.KeyConfig("gone", goneKey, "")+rig.KeyConfig("ending", endingKey, "")+bound()), false)
-	users, err := rig.OpenAdministration(dsn)
-	require.NoError(t, err)
+	users := must.Have(rig.OpenAdministration(dsn))(t)
 	defer func() { require.NoError(t, users.Close()) }()
 	for _, name := range []string{"piet", "kees"} {
 		_, err := users.AddUser(t.Context(), reference.NewUser{Username: name, Password: name + "-password", Email: name + "@example.nl", Client: "Garage " + name})

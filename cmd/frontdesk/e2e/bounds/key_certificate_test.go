@@ -15,6 +15,7 @@ import (
 
 	"frontdesk/cmd/frontdesk/rig"
 	"frontdesk/cmd/frontdesk/rig/await"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/gateway/webhook/webhooktest"
 )
 
@@ -49,8 +50,7 @@ func (s *secureDesk) with(shown ...tls.Certificate) *http.Client {
 
 // ask sends a GET by that client.
 func (s *secureDesk) ask(client *http.Client, path, token string) (rig.Answer, error) {
-	req, err := http.NewRequest(http.MethodGet, s.Base+path, nil)
-	require.NoError(s.T, err)
+	req := must.Have(http.NewRequest(http.MethodGet, s.Base+path, nil))(s.T)
 	if token != "" {
 		req.Header.Set("token", token)
 	}
@@ -65,8 +65,7 @@ func (s *secureDesk) ask(client *http.Client, path, token string) (rig.Answer, e
 
 func (s *secureDesk) mustAsk(client *http.Client, path, token string) rig.Answer {
 	s.T.Helper()
-	a, err := s.ask(client, path, token)
-	require.NoError(s.T, err)
+	a := must.Have(s.ask(client, path, token))(s.T)
 	a.Judge(s.T, path)
 	return a
 }
@@ -111,8 +110,7 @@ func TestKeyCertificates(t *testing.T) {
 		"of a server":       s.clients.Issue(t, "127.0.0.1", time.Now().Add(time.Hour)),
 	} {
 		t.Run(name, func(t *testing.T) { // there is no connection at all
-			_, err := s.ask(s.with(shown), login, "")
-			require.Error(t, err)
+			require.Error(t, must.Fail(s.ask(s.with(shown), login, "")))
 		})
 	}
 	await.True(t, func() bool { // and no request whose line could tell why

@@ -14,6 +14,7 @@ import (
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/rig"
 	"frontdesk/cmd/frontdesk/rig/await"
+	"frontdesk/cmd/frontdesk/rig/must"
 )
 
 // panicking panics inside of transactions, where the store has its own nets.
@@ -128,8 +129,7 @@ func TestLimitsPostgresGone(t *testing.T) {
 	dsn := rig.Engines[1].DSN(t)
 	d := rig.Start(t, rig.Options{DSN: dsn})
 	token := d.Login(rig.FullKey, "demo")
-	address, err := url.Parse(dsn)
-	require.NoError(t, err)
+	address := must.Have(url.Parse(dsn))(t)
 	database := strings.TrimPrefix(address.Path, "/")
 	address.Path = "/postgres"
 	alter := func(texts ...string) { require.NoError(t, sqltest.Execute(address.String(), texts...)) }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/must"
 )
 
 // TestLogNobodyReads: every request is answered though nobody takes a line of the log.
@@ -35,8 +36,7 @@ func TestLogNobodyReads(t *testing.T) {
 	found := regexp.MustCompile(`frontdesk_log_lines_dropped_total\{stream="access"\} (\S+)\n`).FindStringSubmatch(metrics)
 	require.NotNil(t, found, metrics)
 	var number float64
-	_, err = fmt.Sscan(found[1], &number)
-	require.NoError(t, err)
+	must.Have(fmt.Sscan(found[1], &number))(t)
 	lost := int(number)
 	require.Positive(t, lost)
 	require.Contains(t, metrics, `frontdesk_log_lines_dropped_total{stream="app"} 0`)

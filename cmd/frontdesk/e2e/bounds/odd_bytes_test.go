@@ -12,6 +12,7 @@ import (
 	"frontdesk/backend/legacy/legacytest"
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/must"
 )
 
 // oddBytes are, in an address, texts that databases cannot even be asked for, or take for
@@ -66,10 +67,8 @@ func TestSoakOddBytes(t *testing.T) {
 			}
 			require.Greater(t, asked, 500)
 			for _, odd := range oddBytes {
-				text, err := url.QueryUnescape(odd)
-				require.NoError(t, err)
-				body, err := json.Marshal(map[string]string{"username": text})
-				require.NoError(t, err)
+				text := must.Have(url.QueryUnescape(odd))(t)
+				body := must.Have(json.Marshal(map[string]string{"username": text}))(t)
 				a := d.Call("GET", "/webhook?id="+odd, token, "")
 				require.Equal(t, 404, a.Status, "%s: %s", odd, a.Body)
 				require.Equal(t, "record_not_found", a.Failure(t).Reason)

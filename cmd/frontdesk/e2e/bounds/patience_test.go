@@ -16,6 +16,7 @@ import (
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
 	"frontdesk/cmd/frontdesk/rig/await"
+	"frontdesk/cmd/frontdesk/rig/must"
 )
 
 // TestLimitsSlowClients: whoever is not done within server.read_timeout is told so, wherever he
@@ -108,20 +109,17 @@ func TestDownloadBySlowClients(t *testing.T) {
 		_, target, _ := strings.Cut(d.Collect(token, id), "/webservice_v2")
 		begin := func() *http.Response {
 			w := d.Socket().Send("GET /webservice_v2" + target + " HTTP/1.1\r\nHost: desk\r\n\r\n")
-			answer, err := http.ReadResponse(w.Reader, &http.Request{Method: "GET"})
-			require.NoError(t, err)
+			answer := must.Have(http.ReadResponse(w.Reader, &http.Request{Method: "GET"}))(t)
 			require.Equal(t, 200, answer.StatusCode)
 			return answer
 		}
 		asleep, slow, began := begin(), begin(), time.Now()
 		for taken := int64(0); taken < slow.ContentLength; time.Sleep(9 * time.Second) {
-			n, err := io.CopyN(io.Discard, slow.Body, min(64<<10, slow.ContentLength-taken))
-			require.NoError(t, err)
+			n := must.Have(io.CopyN(io.Discard, slow.Body, min(64<<10, slow.ContentLength-taken)))(t)
 			taken += n
 		}
 		require.Greater(t, time.Since(began), time.Minute)
-		_, err := io.Copy(io.Discard, asleep.Body)
-		require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+		require.ErrorIs(t, must.Fail(io.Copy(io.Discard, asleep.Body)), io.ErrUnexpectedEOF)
 	})
 }
 

@@ -15,6 +15,7 @@ import (
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
 	"frontdesk/cmd/frontdesk/rig/await"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/gateway/webhook"
 	"frontdesk/gateway/webhook/webhooktest"
 )
@@ -57,8 +58,7 @@ func TestCallbacksByReceiver(t *testing.T) {
 			return jobs
 		}
 		host := func(address string) string {
-			u, err := url.Parse(address)
-			require.NoError(t, err)
+			u := must.Have(url.Parse(address))(t)
 			return u.Host
 		}
 		of := func(id string) string { return `^` + id + ` ` }

@@ -18,6 +18,7 @@ import (
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/rig"
 	"frontdesk/cmd/frontdesk/rig/await"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/gateway/webhook"
 	"frontdesk/gateway/webhook/jobstore"
 )
@@ -220,9 +221,7 @@ func (k *callbackKill) order(reference string) string {
 func (k *callbackKill) list() (found []webhook.Job) {
 	k.t.Helper()
 	rig.OnJobs(k.t, k.jobs, func(s *jobstore.Store) {
-		var err error
-		found, err = s.List(k.t.Context(), webhook.Filter{Limit: 1 << 20})
-		require.NoError(k.t, err)
+		found = must.Have(s.List(k.t.Context(), webhook.Filter{Limit: 1 << 20}))(k.t)
 	})
 	return found
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/gateway/webhook"
 	"frontdesk/gateway/webhook/jobstore"
 )
@@ -67,8 +68,7 @@ func TestCallbackAddresses(t *testing.T) {
 			d.Call("POST", path, token, fmt.Sprintf(`{"webhook_url":%q,"nonsense":1}`, h.Address())).Refused(t, 403, "Field: nonsense not found in model", path)
 		}
 		rig.OnJobs(t, dsn, func(s *jobstore.Store) {
-			found, err := s.List(t.Context(), webhook.Filter{})
-			require.NoError(t, err)
+			found := must.Have(s.List(t.Context(), webhook.Filter{}))(t)
 			require.Empty(t, found, "nothing was promised")
 		})
 	})

@@ -11,6 +11,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/gateway/webhook"
 	"frontdesk/gateway/webhook/jobstore"
 )
@@ -48,9 +49,7 @@ func TestReplaySeveral(t *testing.T) {
 	states := func() (all map[webhook.State]int) {
 		t.Helper()
 		rig.OnJobs(t, dsn, func(s *jobstore.Store) {
-			var err error
-			all, err = s.States(t.Context())
-			require.NoError(t, err)
+			all = must.Have(s.States(t.Context()))(t)
 		})
 		return all
 	}

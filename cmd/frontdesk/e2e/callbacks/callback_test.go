@@ -19,6 +19,7 @@ import (
 	"frontdesk/backend/reference"
 	"frontdesk/cmd/frontdesk/rig"
 	"frontdesk/cmd/frontdesk/rig/await"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/gateway/webhook"
 	"frontdesk/gateway/webhook/jobstore"
 )
@@ -27,11 +28,8 @@ import (
 func storedJob(t testing.TB, dsn, id string) (j webhook.Job, tries []webhook.Try) {
 	t.Helper()
 	rig.OnJobs(t, dsn, func(s *jobstore.Store) {
-		var err error
-		j, err = s.Get(t.Context(), id)
-		require.NoError(t, err)
-		tries, err = s.Journal(t.Context(), id)
-		require.NoError(t, err)
+		j = must.Have(s.Get(t.Context(), id))(t)
+		tries = must.Have(s.Journal(t.Context(), id))(t)
 	})
 	return j, tries
 }
@@ -89,12 +87,10 @@ func TestCallbackFlow(t *testing.T) {
 		rig.OnJobs(t, dsn, func(s *jobstore.Store) {
 			for age, want := range map[time.Duration]int{0: 200, webhook.LinkValidity - time.Minute: 200, webhook.LinkValidity + time.Second: 404} {
 				links := webhook.NewLinks(s, func() time.Time { return time.Now().Add(-age) }, zap.NewNop())
-				query, err := links.Sign(t.Context(), id)
-				require.NoError(t, err)
+				query := must.Have(links.Sign(t.Context(), id))(t)
 				require.Equal(t, want, d.Download("/webhook/download?"+query).Status, "%s old", age)
 			}
-			query, err := webhook.NewLinks(s, time.Now, zap.NewNop()).Sign(t.Context(), "none")
-			require.NoError(t, err)
+			query := must.Have(webhook.NewLinks(s, time.Now, zap.NewNop()).Sign(t.Context(), "none"))(t)
 			d.Download("/webhook/download?"+query).Refused(t, 404, "Field: id value: none not found", "signed, but no job")
 		})
 		require.Empty(t, h.Calls, "called once")

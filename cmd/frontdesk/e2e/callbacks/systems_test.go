@@ -21,6 +21,7 @@ import (
 	"frontdesk/backend/remote/remotetest"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/gateway/webhook/jobstore"
 )
 
@@ -64,8 +65,7 @@ var systems = []struct {
 
 func openSQL(t *testing.T, driver, dsn string) *sql.DB {
 	t.Helper()
-	db, err := sql.Open(driver, dsn)
-	require.NoError(t, err)
+	db := must.Have(sql.Open(driver, dsn))(t)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
 	return db
 }
@@ -85,8 +85,7 @@ var marked = regexp.MustCompile(`\bC\d+-\d+-\d+\b`)
 func done(t *testing.T, db *sql.DB, queries ...string) map[string]int {
 	all := map[string]int{}
 	for _, query := range queries {
-		rows, err := db.QueryContext(t.Context(), query)
-		require.NoError(t, err)
+		rows := must.Have(db.QueryContext(t.Context(), query))(t)
 		for rows.Next() {
 			var what string
 			var n int
@@ -164,10 +163,8 @@ func results(t *testing.T, dsn string) (names []string) {
 		return names
 	}
 	rig.OnJobs(t, dsn, func(s *jobstore.Store) {
-		kept, err := s.NewResults()
-		require.NoError(t, err)
-		names, err = kept.Names(t.Context())
-		require.NoError(t, err)
+		kept := must.Have(s.NewResults())(t)
+		names = must.Have(kept.Names(t.Context()))(t)
 	})
 	return names
 }

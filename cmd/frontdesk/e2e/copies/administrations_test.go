@@ -12,6 +12,7 @@ import (
 	"frontdesk/backend/remote/foreigntest"
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/must"
 )
 
 // administration is what keeps the records, and what the writers write there.
@@ -77,8 +78,7 @@ func person(name string) (made, string) {
 // onMariaDB is a vendor's database that tells nobody of changes.
 func onMariaDB(t *testing.T) *administration {
 	dsn := legacytest.MariaDB(t)
-	db, err := sql.Open("mysql", dsn)
-	require.NoError(t, err)
+	db := must.Have(sql.Open("mysql", dsn))(t)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
 	a := &administration{user: login{"sanne.bos", "Welkom01"}, other: login{"sanne.bos2", "Welkom01"}, keep: sqltest.Postgres(t)}
 	a.options = rig.DealerPak(t, "mariadb", dsn, "\nkeep: keep.db\n", fmt.Sprintf("\nkeep: %q\n", a.keep),
@@ -91,8 +91,7 @@ func onMariaDB(t *testing.T) *administration {
 			fmt.Sprintf("UPDATE REL SET NAAM = 'Behind %d', MUTNR = MUTNR + 1 WHERE BEDRNR = 1 AND RELNR %% 3 = %d", n, n%3),
 			fmt.Sprintf("UPDATE REL SET VERVALLEN = IF(RELNR %% 2 = %d, 'J', 'N') WHERE BEDRNR = 1 AND RELNR %% 5 = 0", n%2),
 		} {
-			_, err := db.ExecContext(t.Context(), text)
-			require.NoError(t, err)
+			must.Have(db.ExecContext(t.Context(), text))(t)
 		}
 	}
 	return a
@@ -118,8 +117,7 @@ func onPocketBase(t *testing.T) *administration {
 		t.Helper()
 		for collection, text := range map[string]string{"contacts": "name", "parts": "title"} {
 			records := "/api/collections/" + collection + "/records"
-			rows, err := service.Rows(records+"?perPage=4&sort=-@rowid&filter=org%3D1", "items")
-			require.NoError(t, err)
+			rows := must.Have(service.Rows(records+"?perPage=4&sort=-@rowid&filter=org%3D1", "items"))(t)
 			if len(rows) < 4 {
 				continue
 			}

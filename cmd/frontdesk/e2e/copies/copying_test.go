@@ -15,6 +15,7 @@ import (
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/rig"
 	"frontdesk/cmd/frontdesk/rig/await"
+	"frontdesk/cmd/frontdesk/rig/must"
 )
 
 // copying is a copy that the copier keeps.
@@ -98,8 +99,7 @@ func (c *copying) rigged(change func(*kept)) {
 	c.t.Helper()
 	k := c.read()
 	change(&k)
-	text, err := json.Marshal(k)
-	require.NoError(c.t, err)
+	text := must.Have(json.Marshal(k))(c.t)
 	require.NoError(c.t, os.WriteFile(c.file, text, 0o600))
 }
 

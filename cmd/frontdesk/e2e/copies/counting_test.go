@@ -11,7 +11,8 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"github.com/stretchr/testify/require"
+
+	"frontdesk/cmd/frontdesk/rig/must"
 )
 
 // counting passes requests on, and counts the records in the answers.
@@ -22,8 +23,7 @@ type counting struct {
 
 func (c *copying) counting() *counting {
 	c.t.Helper()
-	to, err := url.Parse(c.gateways[0].Base)
-	require.NoError(c.t, err)
+	to := must.Have(url.Parse(c.gateways[0].Base))(c.t)
 	counted := new(counting)
 	transport := new(http.Transport)
 	server := httptest.NewServer(&httputil.ReverseProxy{

@@ -18,6 +18,7 @@ import (
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/rig"
 	"frontdesk/cmd/frontdesk/rig/await"
+	"frontdesk/cmd/frontdesk/rig/must"
 )
 
 // gateway is one that keeps its address over restarts. One with a clock is a part of the test's
@@ -118,8 +119,7 @@ func (s *service) looks() (looks, other *gateway) {
 			for line := range strings.Lines(g.OpsText("/metrics")) {
 				var one float64
 				if name, value, _ := strings.Cut(line, " "); strings.HasPrefix(name, "frontdesk_changes_scan_records_total{") {
-					_, err := fmt.Sscan(value, &one)
-					require.NoError(s.t, err)
+					must.Have(fmt.Sscan(value, &one))(s.t)
 					n += int(one)
 				}
 			}

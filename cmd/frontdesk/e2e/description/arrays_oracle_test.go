@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/must"
 )
 
 const drawnAllowlists = 50
@@ -132,8 +133,7 @@ func (o arrayOracle) described(t *testing.T, doc *openapi3.T, rules []string, wh
 		require.Equal(t, o.sent(rules), sent.Examples["with_"+o.field] != nil, what)
 	}
 	if !o.seen(rules) && !o.sent(rules) {
-		whole, err := json.Marshal(doc)
-		require.NoError(t, err)
+		whole := must.Have(json.Marshal(doc))(t)
 		require.NotContains(t, string(whole), o.field, what)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/rig"
 	"frontdesk/cmd/frontdesk/rig/await"
+	"frontdesk/cmd/frontdesk/rig/must"
 )
 
 // TestForeignKitsPython runs docs/kits/python.
@@ -151,8 +152,7 @@ func (k *keeping) source(token string) recordsByID {
 
 // copy is what the program keeps: a JSON file, or an SQLite database.
 func (k *keeping) copy() recordsByID {
-	text, err := os.ReadFile(k.file)
-	require.NoError(k.T, err)
+	text := must.Have(os.ReadFile(k.file))(k.T)
 	var kept struct{ Records recordsByID }
 	if json.Unmarshal(text, &kept) == nil {
 		return kept.Records
@@ -177,25 +177,21 @@ func (k *keeping) whole(token string) bool {
 	if _, err := os.Stat(k.file); err != nil {
 		return false
 	}
-	want, err := json.Marshal(k.source(token))
-	require.NoError(k.T, err)
-	got, err := json.Marshal(k.copy())
-	require.NoError(k.T, err)
+	want := must.Have(json.Marshal(k.source(token)))(k.T)
+	got := must.Have(json.Marshal(k.copy()))(k.T)
 	return string(want) == string(got)
 }
 
 // forget replaces the cursor by one that is gone.
 func (k *keeping) forget() {
-	text, err := os.ReadFile(k.file)
-	require.NoError(k.T, err)
+	text := must.Have(os.ReadFile(k.file))(k.T)
 	var kept map[string]any
 	if json.Unmarshal(text, &kept) != nil {
 		k.sql("UPDATE state SET position = 'c1_gone'")
 		return
 	}
 	kept["cursor"] = "c1_gone"
-	text, err = json.Marshal(kept)
-	require.NoError(k.T, err)
+	text = must.Have(json.Marshal(kept))(k.T)
 	require.NoError(k.T, os.WriteFile(k.file, text, 0o600))
 }
 

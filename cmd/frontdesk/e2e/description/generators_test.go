@@ -17,6 +17,7 @@ import (
 
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/must"
 )
 
 var update = flag.Bool("update", false, "write what the generators make of the description into docs/kits/generators.md")
@@ -38,8 +39,7 @@ func foreign(t *testing.T) (node, folder string) {
 func described(t *testing.T, allow, path string) (d *rig.Desk, file string) {
 	t.Helper()
 	d, _ = withAllowlists(t, rig.Options{}, allow)
-	a, err := d.Try("GET", path+"?api_key="+rig.ArrayKey(0), "", "")
-	require.NoError(t, err)
+	a := must.Have(d.Try("GET", path+"?api_key="+rig.ArrayKey(0), "", ""))(t)
 	require.Equal(t, 200, a.Status)
 	file = filepath.Join(t.TempDir(), "read.json")
 	require.NoError(t, os.WriteFile(file, a.Body, 0o600))
@@ -93,8 +93,7 @@ func TestForeignGenerators(t *testing.T) {
 	command := exec.Command(node, append([]string{filepath.Join(folder, "try.mjs"), file, out, d.Base, rig.ArrayKey(0)}, names...)...)
 	said, err := command.CombinedOutput()
 	require.NoError(t, err, "%s", said)
-	text, err := os.ReadFile(filepath.Join(out, "result.json"))
-	require.NoError(t, err)
+	text := must.Have(os.ReadFile(filepath.Join(out, "result.json")))(t)
 	var results map[string]made
 	require.NoError(t, json.Unmarshal(text, &results))
 	require.GreaterOrEqual(t, len(results), len(quick))
@@ -114,8 +113,7 @@ var packageOf = map[string]string{"hey-api": "@hey-api/openapi-ts", "orval-zod":
 
 // version is the pinned one.
 func version(t *testing.T, folder, name string) string {
-	text, err := os.ReadFile(filepath.Join(folder, "package.json"))
-	require.NoError(t, err)
+	text := must.Have(os.ReadFile(filepath.Join(folder, "package.json")))(t)
 	var pinned struct{ Dependencies map[string]string }
 	require.NoError(t, json.Unmarshal(text, &pinned))
 	if p, ok := packageOf[name]; ok {
@@ -135,8 +133,7 @@ type table struct {
 const tableHead = "| Generator | Version | Compiles with `strict` | Makes, lists, changes and deletes an order | Lists of values, `id[in]` |\n|---|---|---|---|---|\n"
 
 func newTable(t *testing.T, page string) *table {
-	text, err := os.ReadFile(page)
-	require.NoError(t, err)
+	text := must.Have(os.ReadFile(page))(t)
 	parts := strings.SplitN(string(text), tableHead, 2)
 	require.Len(t, parts, 2, "the table of %s", page)
 	rows := regexp.MustCompile(`^(\|.*\n)*`).FindString(parts[1])

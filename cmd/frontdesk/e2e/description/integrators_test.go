@@ -20,6 +20,7 @@ import (
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/must"
 )
 
 // TestForeignTutorial runs every command of docs/integrators.md against the
@@ -43,10 +44,8 @@ func TestIntegratorsSignature(t *testing.T) {
 		require.NotNil(t, found, "%s in %s", pattern, tutorialFile)
 		return string(found[1])
 	}
-	hook, err := standardwebhooks.NewWebhook(find(`SECRET=(\S+)`))
-	require.NoError(t, err)
-	signature, err := hook.Sign(find(`CALL=(\S+)`), time.Unix(1782892800, 0), nil)
-	require.NoError(t, err)
+	hook := must.Have(standardwebhooks.NewWebhook(find(`SECRET=(\S+)`)))(t)
+	signature := must.Have(hook.Sign(find(`CALL=(\S+)`), time.Unix(1782892800, 0), nil))(t)
 	require.Contains(t, string(text), "AT=1782892800\n")
 	require.Contains(t, string(text), "\n"+strings.TrimPrefix(signature, "v1,")+"\n")
 }
@@ -115,9 +114,7 @@ func startHour(t *testing.T) *hour {
 	shell.Dir = h.dir
 	shell.Env = append(os.Environ(), "LC_ALL=C.UTF-8", "npm_config_offline=true", "GOPROXY=off", "GOFLAGS=-trimpath",
 		"BASE=http://"+h.address+"/webservice_v2", "API_KEY="+desk.DemoFullKey, "FRONTDESK_USER=demo", "FRONTDESK_PASSWORD=demo")
-	var err error
-	h.in, err = shell.StdinPipe()
-	require.NoError(t, err)
+	h.in = must.Have(shell.StdinPipe())(t)
 	read, write := io.Pipe()
 	h.out, shell.Stdout, shell.Stderr = bufio.NewReader(read), write, write
 	require.NoError(t, shell.Start())
@@ -162,8 +159,7 @@ func (h *hour) perform(b block) {
 	at := fmt.Sprintf("docs/integrators.md:%d", b.line)
 	file := filepath.Join(h.t.TempDir(), "block.sh")
 	require.NoError(h.t, os.WriteFile(file, []byte(strings.ReplaceAll(b.script, tutorialAddress, h.address)), 0o600))
-	_, err := fmt.Fprintf(h.in, ". '%s' </dev/null; printf '\\036end of block %%d\\n' $?\n", file)
-	require.NoError(h.t, err)
+	must.Have(fmt.Fprintf(h.in, ". '%s' </dev/null; printf '\\036end of block %%d\\n' $?\n", file))(h.t)
 	var got bytes.Buffer
 	for !bytes.Contains(got.Bytes(), []byte(endOfBlock)) {
 		line, err := h.out.ReadBytes('\n')

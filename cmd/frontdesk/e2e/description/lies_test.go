@@ -22,6 +22,7 @@ import (
 	"frontdesk/backend/remote/remotetest"
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/must"
 )
 
 // TestDescriptionCannotLie draws allowlists, on each driver. Whatever the description of a key
@@ -86,10 +87,8 @@ func granted(t *testing.T, d *rig.Desk, token string) (all []string) {
 }
 
 func descriptionOf(t *testing.T, d *rig.Desk, key string) *openapi3.T {
-	a, err := d.Try("GET", "/openapi.json?api_key="+key, "", "")
-	require.NoError(t, err)
-	doc, err := openapi3.NewLoader().LoadFromData(a.Body)
-	require.NoError(t, err)
+	a := must.Have(d.Try("GET", "/openapi.json?api_key="+key, "", ""))(t)
+	doc := must.Have(openapi3.NewLoader().LoadFromData(a.Body))(t)
 	return doc
 }
 

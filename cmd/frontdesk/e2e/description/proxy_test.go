@@ -22,6 +22,7 @@ import (
 
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/must"
 )
 
 // TestForeignProxy sends requests that are drawn from the description through Prism, which
@@ -35,10 +36,8 @@ func TestForeignProxy(t *testing.T) {
 		allow, requests = `"* /*"`, 5000
 	}
 	d, file := described(t, allow, "/openapi.json")
-	text, err := os.ReadFile(file)
-	require.NoError(t, err)
-	doc, err := openapi3.NewLoader().LoadFromData(text)
-	require.NoError(t, err)
+	text := must.Have(os.ReadFile(file))(t)
+	doc := must.Have(openapi3.NewLoader().LoadFromData(text))(t)
 	proxy := startPrism(t, node, folder, file, d.Base)
 	draw := newDraw(doc)
 	token := d.Login(rig.ArrayKey(0), "demo")
@@ -47,8 +46,7 @@ func TestForeignProxy(t *testing.T) {
 	statuses := map[int]int{}
 	for range requests {
 		method, path, body, headers := draw.request()
-		req, err := http.NewRequest(method, proxy+path, strings.NewReader(body))
-		require.NoError(t, err)
+		req := must.Have(http.NewRequest(method, proxy+path, strings.NewReader(body)))(t)
 		req.Header.Set("token", token)
 		if body != "" {
 			req.Header.Set("Content-Type", "application/json")
@@ -56,8 +54,7 @@ func TestForeignProxy(t *testing.T) {
 		for name, value := range headers {
 			req.Header.Set(name, value)
 		}
-		resp, err := client.Do(req)
-		require.NoError(t, err)
+		resp := must.Have(client.Do(req))(t)
 		answer, err := io.ReadAll(resp.Body)
 		resp.Body.Close()
 		require.NoError(t, err)
@@ -75,8 +72,7 @@ func startPrism(t *testing.T, node, folder, file, base string) (address string) 
 	_, port, _ := strings.Cut(address, ":")
 	command := exec.Command(node, filepath.Join(folder, "node_modules/@stoplight/prism-cli/dist/index.js"), "proxy", file, base, "--port", port, "--validate-request", "true")
 	command.Env = append(os.Environ(), "NO_COLOR=1")
-	out, err := command.StdoutPipe()
-	require.NoError(t, err)
+	out := must.Have(command.StdoutPipe())(t)
 	require.NoError(t, command.Start())
 	t.Cleanup(func() {
 		command.Process.Signal(syscall.SIGTERM)

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/must"
 )
 
 // BenchmarkPages opens each page in a real browser that has nothing kept, and
@@ -41,8 +42,7 @@ func BenchmarkPages(b *testing.B) {
 func openOnce(b *testing.B, chromium *browser, d *rig.Desk, path, key, ready string, total map[string]float64) {
 	p := chromium.open(b, d.Base)
 	defer func() { require.NoError(b, chromedp.Cancel(p.ctx)) }()
-	_, err := chromedp.Call(p.ctx, performance.Enable, performance.EnableParams{TimeDomain: performance.EnableTimeDomainThreadTicks})
-	require.NoError(b, err)
+	must.Have(chromedp.Call(p.ctx, performance.Enable, performance.EnableParams{TimeDomain: performance.EnableTimeDomainThreadTicks}))(b)
 	p.onNewDocument(`sessionStorage.setItem("frontdesk", '{"key":"` + key + `"}');
 		{ const look = () => (` + ready + `) ? (window.usable = performance.now()) : requestAnimationFrame(look);
 		  addEventListener("DOMContentLoaded", look) }`)
@@ -50,8 +50,7 @@ func openOnce(b *testing.B, chromium *browser, d *rig.Desk, path, key, ready str
 	p.await("window.usable")
 	total["ready-ms"] += p.eval("window.usable").(float64)
 	total["server-ms"] += p.eval(`performance.getEntries().filter((e) => e.requestStart).reduce((sum, e) => sum + e.responseStart - e.requestStart, 0)`).(float64)
-	metrics, err := chromedp.Call(p.ctx, performance.GetMetrics, cdp.Empty{})
-	require.NoError(b, err)
+	metrics := must.Have(chromedp.Call(p.ctx, performance.GetMetrics, cdp.Empty{}))(b)
 	for _, m := range metrics.Metrics {
 		if m.Name == "ScriptDuration" {
 			total["script-ms"] += m.Value * 1000

@@ -32,6 +32,7 @@ import (
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/rig"
 	"frontdesk/cmd/frontdesk/rig/await"
+	"frontdesk/cmd/frontdesk/rig/must"
 )
 
 // browser is a real Chromium with a fresh profile.
@@ -247,10 +248,9 @@ func (p *tab) look(width int64, scheme string) {
 	p.t.Helper()
 	_, err := chromedp.Call(p.ctx, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: 900, DeviceScaleFactor: 1})
 	require.NoError(p.t, err)
-	_, err = chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+	must.Have(chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
-	})
-	require.NoError(p.t, err)
+	}))(p.t)
 }
 
 // shot keeps a picture of the whole page in the folder FRONTDESK_SCREENSHOTS; where that
@@ -305,17 +305,15 @@ type look struct {
 
 func (p *tab) judge(name string, looks ...look) {
 	p.t.Helper()
-	source, err := axe()
-	require.NoError(p.t, err)
+	source := must.Have(axe())(p.t)
 	p.eval(source + ";true")
 	for _, l := range looks {
 		at := fmt.Sprintf("%s-%s-%d", name, l.scheme, l.width)
 		p.look(l.width, l.scheme)
 		p.eval("scrollTo(0, 0); new Promise((f) => requestAnimationFrame(() => requestAnimationFrame(() => f(1))))")
 		p.shot(at)
-		found, err := json.MarshalIndent(p.eval(`axe.run(document, {resultTypes: ["violations"]}).then((r) =>
-			r.violations.map((v) => [v.id, v.nodes.slice(0, 5).map((n) => n.html + " " + n.failureSummary)]))`), "", "  ")
-		require.NoError(p.t, err)
+		found := must.Have(json.MarshalIndent(p.eval(`axe.run(document, {resultTypes: ["violations"]}).then((r) =>
+			r.violations.map((v) => [v.id, v.nodes.slice(0, 5).map((n) => n.html + " " + n.failureSummary)]))`), "", "  "))(p.t)
 		require.Equal(p.t, "[]", string(found), at)
 		require.LessOrEqual(p.t, p.eval("document.documentElement.scrollWidth"), float64(l.width), at)
 	}
@@ -336,8 +334,7 @@ func spelled(args []*runtime.RemoteObject) string {
 // onNewDocument runs a script before any of a page's own.
 func (p *tab) onNewDocument(script string) {
 	p.t.Helper()
-	_, err := chromedp.Call(p.ctx, cdppage.AddScriptToEvaluateOnNewDocument, cdppage.AddScriptToEvaluateOnNewDocumentParams{Source: script})
-	require.NoError(p.t, err)
+	must.Have(chromedp.Call(p.ctx, cdppage.AddScriptToEvaluateOnNewDocument, cdppage.AddScriptToEvaluateOnNewDocumentParams{Source: script}))(p.t)
 }
 
 // set gives a field a value at once, as pasting does.
@@ -373,11 +370,8 @@ func checkShown(t *testing.T, request, secret string) {
 		return m[1]
 	}
 	require.Regexp(t, `^GET /frontdesk\?id=`+regexp.QuoteMeta(header("webhook-id"))+` HTTP/1\.1\n`, request)
-	seconds, err := strconv.ParseInt(header("webhook-timestamp"), 10, 64)
-	require.NoError(t, err)
-	w, err := webhooks.NewWebhook(secret)
-	require.NoError(t, err)
-	want, err := w.Sign(header("webhook-id"), time.Unix(seconds, 0), nil)
-	require.NoError(t, err)
+	seconds := must.Have(strconv.ParseInt(header("webhook-timestamp"), 10, 64))(t)
+	w := must.Have(webhooks.NewWebhook(secret))(t)
+	want := must.Have(w.Sign(header("webhook-id"), time.Unix(seconds, 0), nil))(t)
 	require.Equal(t, want, header("webhook-signature"))
 }

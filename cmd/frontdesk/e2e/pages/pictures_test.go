@@ -19,6 +19,7 @@ import (
 	"frontdesk/backend"
 	"frontdesk/cmd/frontdesk/instrument"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/gateway"
 )
 
@@ -32,8 +33,7 @@ func TestBrowserPictures(t *testing.T) {
 		t.Skip("pictures of README.md: make pictures makes them")
 	}
 	file := filepath.Join(t.TempDir(), "frontdesk.db")
-	data, err := rig.SampleFile()
-	require.NoError(t, err)
+	data := must.Have(rig.SampleFile())(t)
 	require.NoError(t, os.WriteFile(file, data, 0o600))
 	require.NoError(t, anHour(time.Now()).Save(file+"-history"))
 	d := rig.Start(t, rig.Options{DSN: "sqlite:" + file, Edit: strings.NewReplacer("name: full", "name: webshop", "name: orders", "name: planner")})
@@ -59,8 +59,7 @@ func (p *tab) picture(file string, height int64) {
 	require.NoError(p.t, err)
 	p.eval("document.activeElement.blur(); scrollTo(0, 0); new Promise((f) => requestAnimationFrame(() => requestAnimationFrame(() => f(1))))")
 	quality := int64(85)
-	picture, err := chromedp.Call(p.ctx, cdppage.CaptureScreenshot, cdppage.CaptureScreenshotParams{Format: "webp", Quality: &quality})
-	require.NoError(p.t, err)
+	picture := must.Have(chromedp.Call(p.ctx, cdppage.CaptureScreenshot, cdppage.CaptureScreenshotParams{Format: "webp", Quality: &quality}))(p.t)
 	require.LessOrEqual(p.t, len(picture.Data), pictureMost, file)
 	require.NoError(p.t, os.WriteFile(file, picture.Data, 0o644))
 }

@@ -12,6 +12,7 @@ import (
 
 	"frontdesk/backend/reference"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/must"
 )
 
 // TestBackupAndRestore backs up beside a running server, restores into another
@@ -46,8 +47,7 @@ func TestBackupAndRestore(t *testing.T) {
 			require.Contains(t, out, "client Demo Garage has ")
 			_, errs = run(1, empty, "restore", "--client", "Demo Garage", file)
 			require.Contains(t, errs, "the client has records already, nothing was changed: Demo Garage")
-			store, err := rig.OpenAdministration(empty)
-			require.NoError(t, err)
+			store := must.Have(rig.OpenAdministration(empty))(t)
 			_, err = store.AddUser(t.Context(), reference.NewUser{Username: "demo-two", Password: "demo-two", Email: "demo@example.nl", Client: "Demo Garage"})
 			require.NoError(t, err)
 			require.NoError(t, store.Close())

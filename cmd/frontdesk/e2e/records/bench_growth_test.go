@@ -19,6 +19,7 @@ import (
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/mapping"
 )
 
@@ -104,12 +105,10 @@ func benchmarkGrown(b *testing.B, dsn string, size int) {
 func stored(b *testing.B, dsn string) (bytes int64) {
 	b.Helper()
 	if file, ok := strings.CutPrefix(dsn, "sqlite:"); ok {
-		info, err := os.Stat(file)
-		require.NoError(b, err)
+		info := must.Have(os.Stat(file))(b)
 		return info.Size()
 	}
-	conn, err := pgx.Connect(b.Context(), dsn)
-	require.NoError(b, err)
+	conn := must.Have(pgx.Connect(b.Context(), dsn))(b)
 	defer conn.Close(context.Background())
 	require.NoError(b, conn.QueryRow(b.Context(), `SELECT pg_total_relation_size('"order"')`).Scan(&bytes))
 	return bytes
@@ -131,9 +130,8 @@ func grownNumber(n int) string { return fmt.Sprintf("O%06d", n) }
 // grow copies the demo client's orders until there are size of them.
 func grow(b *testing.B, dsn string, have, size int) {
 	b.Helper()
-	store, err := rig.OpenAdministration(dsn)
-	require.NoError(b, err)
-	err = store.Database().Write(b.Context(), func(conn sqlrecord.Conn) error {
+	store := must.Have(rig.OpenAdministration(dsn))(b)
+	err := store.Database().Write(b.Context(), func(conn sqlrecord.Conn) error {
 		// What was created meanwhile makes room.
 		if _, err := conn.Exec(b.Context(), fmt.Sprintf(`DELETE FROM "order" WHERE id > %d`, have+grownOthers)); err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/must"
 )
 
 // TestConcurrent has many clients want the same at once, on a desk of every engine.
@@ -266,8 +267,7 @@ func raceNumbers(t *testing.T, d *rig.Desk, token string) {
 	}
 	slices.Sort(numbers)
 	var last int
-	_, err := fmt.Sscanf(first, "O%d", &last)
-	require.NoError(t, err)
+	must.Have(fmt.Sscanf(first, "O%d", &last))(t)
 	for i, number := range numbers {
 		require.Equal(t, fmt.Sprintf("O%06d", last+1+i), number)
 	}

@@ -15,6 +15,7 @@ import (
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
 	"frontdesk/cmd/frontdesk/rig/await"
+	"frontdesk/cmd/frontdesk/rig/must"
 )
 
 // TestStopSignal stops the program with SIGTERM and Ctrl-C while requests are
@@ -35,8 +36,7 @@ func TestStopSignal(t *testing.T) {
 			require.NoError(t, c.Process.Process.Signal(signal))
 			c.RequireRefusing()
 			for _, w := range all {
-				_, err := io.WriteString(w, rig.NewContact)
-				require.NoError(t, err)
+				must.Have(io.WriteString(w, rig.NewContact))(t)
 			}
 			for _, w := range all {
 				a := w.Answer("POST")

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/mapping"
 )
 
@@ -20,8 +21,7 @@ func BenchmarkReload(b *testing.B) {
 	dir := b.TempDir()
 	keys := filepath.Join(dir, "keys.d")
 	require.NoError(b, os.Mkdir(keys, 0o700))
-	model, err := mapping.LoadModel("")
-	require.NoError(b, err)
+	model := must.Have(mapping.LoadModel(""))(b)
 	var rules []string
 	for _, r := range model.Resources {
 		for _, method := range []string{"GET", "POST", "PUT", "DELETE"} {

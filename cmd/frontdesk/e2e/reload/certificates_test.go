@@ -18,6 +18,7 @@ import (
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
 	"frontdesk/cmd/frontdesk/rig/await"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/gateway/webhook/webhooktest"
 )
 
@@ -41,10 +42,8 @@ func TestCertificateReload(t *testing.T) {
 	// days the certificate lives that it was made with.
 	served := func(transport *http.Transport) int {
 		t.Helper()
-		resp, err := (&http.Client{Transport: transport}).Get(k.Base + "/order")
-		require.NoError(t, err)
-		_, err = io.Copy(io.Discard, resp.Body)
-		require.NoError(t, err)
+		resp := must.Have((&http.Client{Transport: transport}).Get(k.Base + "/order"))(t)
+		must.Have(io.Copy(io.Discard, resp.Body))(t)
 		require.NoError(t, resp.Body.Close())
 		require.Equal(t, 401, resp.StatusCode)
 		return int(math.Round(time.Until(resp.TLS.PeerCertificates[0].NotAfter).Hours() / 24))
@@ -74,8 +73,7 @@ func TestCertificateReload(t *testing.T) {
 	require.Equal(t, 102, served(client()))
 	require.Equal(t, desk.HealthDegraded, k.Ready().Status)
 	k.RequireLogged(`"level":"error"`, "certificate not reloaded", "private key does not match")
-	key, err := os.ReadFile(spare)
-	require.NoError(t, err)
+	key := must.Have(os.ReadFile(spare))(t)
 	require.False(t, bytes.Contains([]byte(k.Log.String()), key[40:80]))
 	require.NoError(t, os.Rename(spare, keyFile))
 	await.True(t, func() bool {

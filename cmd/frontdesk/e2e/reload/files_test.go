@@ -21,6 +21,7 @@ import (
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
 	"frontdesk/cmd/frontdesk/rig/await"
+	"frontdesk/cmd/frontdesk/rig/must"
 )
 
 // site is a folder with a configuration that a desk serves, which a test changes.
@@ -54,8 +55,7 @@ const (
 // startSite starts a desk on one.
 func startSite(t *testing.T, watch bool) *site {
 	t.Helper()
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	require.NoError(t, err)
+	dir := must.Have(filepath.EvalSymlinks(t.TempDir()))(t)
 	s := &site{t: t, dir: dir}
 	s.keys("top/site/keys.d")
 	text := rig.KeptConfig(t, rig.Engines[0].DSN(t), "include: [keys.d/*.yaml, late/*.yaml, deep/er/*.yaml]", " []\n")
@@ -111,8 +111,7 @@ func (s *site) away() string {
 // onDisk is the hash of the configuration that the files hold.
 func (s *site) onDisk() string {
 	s.t.Helper()
-	c, err := desk.LoadConfig(s.File)
-	require.NoError(s.t, err)
+	c := must.Have(desk.LoadConfig(s.File))(s.t)
 	return c.Hash()
 }
 
@@ -151,8 +150,7 @@ var ways = []struct {
 		s.replaceFull()
 	}},
 	{"a file is written in place, to as many bytes, and has the time of before", func(s *site) {
-		was, err := os.Stat(s.at(fullFile))
-		require.NoError(s.t, err)
+		was := must.Have(os.Stat(s.at(fullFile)))(s.t)
 		full, _ := s.next()
 		s.write(fullFile, full)
 		require.NoError(s.t, os.Chtimes(s.at(fullFile), was.ModTime(), was.ModTime()))
@@ -273,8 +271,7 @@ func (s *site) judge(what string) {
 		if l.Msg != "request" {
 			continue
 		}
-		ended, err := time.Parse("2006-01-02T15:04:05.000Z0700", l.TS)
-		require.NoError(s.t, err)
+		ended := must.Have(time.Parse("2006-01-02T15:04:05.000Z0700", l.TS))(s.t)
 		var began time.Time // of the traffic, which names its requests by it
 		if nano, err := strconv.ParseInt(l.ID, 10, 64); err == nil {
 			began = time.Unix(0, nano)

@@ -20,6 +20,7 @@ import (
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
 	"frontdesk/cmd/frontdesk/rig/await"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/gateway/webhook/webhooktest"
 )
 
@@ -124,8 +125,7 @@ func serves(t *testing.T, file string) bool {
 	serve := exec.CommandContext(ctx, binary, "serve", "--config", file)
 	var problems bytes.Buffer
 	serve.Stderr = &problems
-	out, err := serve.StdoutPipe()
-	require.NoError(t, err)
+	out := must.Have(serve.StdoutPipe())(t)
 	require.NoError(t, serve.Start())
 	line, _ := bufio.NewReader(out).ReadString('\n') // nothing where it ends
 	cancel()

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/must"
 )
 
 // TestReloadSecret signs callbacks with the secret that is configured now.
@@ -24,11 +25,9 @@ func TestReloadSecret(t *testing.T) {
 	k.HangUp()
 	k.Call("POST", "/backup/owner", token, h.Body()).Promise(t)
 	r := <-h.Calls
-	newer, err := standardwebhooks.NewWebhookRaw([]byte("a newer secret"))
-	require.NoError(t, err)
+	newer := must.Have(standardwebhooks.NewWebhookRaw([]byte("a newer secret")))(t)
 	require.NoError(t, newer.Verify(nil, r.Header))
-	older, err := standardwebhooks.NewWebhookRaw([]byte(rig.RawSecret))
-	require.NoError(t, err)
+	older := must.Have(standardwebhooks.NewWebhookRaw([]byte(rig.RawSecret)))(t)
 	require.Error(t, older.Verify(nil, r.Header))
 	require.NotContains(t, k.RequireLogged(`"api_key changed"`, "webhook_secret: + [secret]"), "a newer secret")
 }

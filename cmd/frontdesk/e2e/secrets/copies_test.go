@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/cmd/frontdesk/rig/await"
+	"frontdesk/cmd/frontdesk/rig/must"
 )
 
 // Where changes are not told at once, answers of the twins cannot be compared as they come: what
@@ -148,8 +149,7 @@ func (w *walk) fetched(side int, promised answer) []byte {
 		said := w.send(side, w.tokens[side], ask{method: "GET", path: "/webhook?id=" + jobOf(promised)})
 		return said.status == 200 && json.Unmarshal(said.body, &done) == nil
 	})
-	address, err := url.Parse(done.Data.URL)
-	require.NoError(w.t, err)
+	address := must.Have(url.Parse(done.Data.URL))(w.t)
 	return w.send(side, w.tokens[side], ask{method: "GET", path: strings.TrimPrefix(address.Path, "/webservice_v2") + "?" + address.RawQuery}).body
 }
 

@@ -16,6 +16,7 @@ import (
 	"frontdesk/backend"
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/mapping"
 )
 
@@ -250,11 +251,9 @@ func (w *walk) backUp() {
 			return // it has none, or the api_key must not
 		}
 		file := w.fetched(side, promised)
-		archive, err := zip.NewReader(bytes.NewReader(file), int64(len(file)))
-		require.NoError(w.t, err)
+		archive := must.Have(zip.NewReader(bytes.NewReader(file), int64(len(file))))(w.t)
 		for _, f := range archive.File {
-			text, err := fs.ReadFile(archive, f.Name)
-			require.NoError(w.t, err)
+			text := must.Have(fs.ReadFile(archive, f.Name))(w.t)
 			files[side] = append(files[side], f.Name+"\n"+string(text))
 			if f.Name == "manifest.json" {
 				require.NoError(w.t, json.Unmarshal(text, &told[side]))

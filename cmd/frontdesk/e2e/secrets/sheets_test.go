@@ -17,6 +17,7 @@ import (
 	"frontdesk/backend/legacy/legacytest"
 	"frontdesk/backend/remote/remotetest"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/must"
 )
 
 // TestNobodyCanTellByASheet is TestNobodyCanTell of systems behind a mapping sheet. The
@@ -41,8 +42,7 @@ func TestNobodyCanTellByASheet(t *testing.T) {
 // the other one. What is unique stays so beside hidden rows, which tells of them: so none
 // keeps its value.
 func dealerpak(t testing.TB, engine string, database func(testing.TB) string) kind {
-	files, err := legacytest.Files()
-	require.NoError(t, err)
+	files := must.Have(legacytest.Files())(t)
 	var databases [2]*sql.DB
 	start := func(side int) *rig.Desk {
 		dsn := database(t)
@@ -115,8 +115,7 @@ func startSheet(t testing.TB, driver, sheet string, values ...string) *rig.Desk 
 
 func openSQL(t testing.TB, driver, dsn string) *sql.DB {
 	t.Helper()
-	db, err := sql.Open(driver, dsn)
-	require.NoError(t, err)
+	db := must.Have(sql.Open(driver, dsn))(t)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
 	return db
 }
@@ -127,8 +126,7 @@ func change(t testing.TB, db *sql.DB, statements ...string) (n int) {
 	for _, s := range statements {
 		done, err := db.ExecContext(context.Background(), s)
 		require.NoError(t, err, s)
-		rows, err := done.RowsAffected()
-		require.NoError(t, err)
+		rows := must.Have(done.RowsAffected())(t)
 		n += int(rows)
 	}
 	return n

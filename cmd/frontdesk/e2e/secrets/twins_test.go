@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/mapping"
 )
 
@@ -70,8 +71,7 @@ func (w *twins) render(text string, side int) string {
 		return text
 	}
 	return placeholder.ReplaceAllStringFunc(text, func(p string) string {
-		n, err := strconv.Atoi(strings.Trim(p, "«»"))
-		require.NoError(w.t, err)
+		n := must.Have(strconv.Atoi(strings.Trim(p, "«»")))(w.t)
 		return w.pairs[n][side]
 	})
 }

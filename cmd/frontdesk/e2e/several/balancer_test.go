@@ -20,6 +20,7 @@ import (
 
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/must"
 )
 
 // balancerSees is more than the load balancer takes to see what has become of a gateway.
@@ -38,8 +39,7 @@ func startHAProxy(t testing.TB, instances []*instance, env ...string) (address, 
 		_, port, _ := strings.Cut(i.Ops, ":")
 		command.Env = append(command.Env, fmt.Sprintf("GATEWAY%d=%s", n+1, i.listen), fmt.Sprintf("GATEWAY%d_OPS=%s", n+1, port))
 	}
-	server, err := sqltest.Start(command, "Loading success")
-	require.NoError(t, err)
+	server := must.Have(sqltest.Start(command, "Loading success"))(t)
 	t.Cleanup(func() { server.Stop(syscall.SIGTERM) })
 	return address, operators
 }
@@ -68,12 +68,9 @@ func TestForeignBalancerRepeatsNothing(t *testing.T) {
 	address, _ := startHAProxy(t, instances)
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	for n, method := range []string{"POST", "GET"} {
-		request, err := http.NewRequest(method, "http://"+address+"/webservice_v2/contact", strings.NewReader(`{"kind":"person"}`))
-		require.NoError(t, err)
-		response, err := client.Do(request)
-		require.NoError(t, err)
-		body, err := io.ReadAll(response.Body)
-		require.NoError(t, err)
+		request := must.Have(http.NewRequest(method, "http://"+address+"/webservice_v2/contact", strings.NewReader(`{"kind":"person"}`)))(t)
+		response := must.Have(client.Do(request))(t)
+		body := must.Have(io.ReadAll(response.Body))(t)
 		require.NoError(t, response.Body.Close())
 		assert.Equal(t, http.StatusBadGateway, response.StatusCode)
 		assert.Equal(t, "application/json", response.Header.Get("Content-Type"))
@@ -85,8 +82,7 @@ func TestForeignBalancerRepeatsNothing(t *testing.T) {
 // serveOn is the address of a server of loopback that ends with the test.
 func serveOn(t testing.TB, handler http.Handler) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	listener := must.Have(net.Listen("tcp", "127.0.0.1:0"))(t)
 	server := &http.Server{Handler: handler}
 	ended := make(chan struct{})
 	go func() {

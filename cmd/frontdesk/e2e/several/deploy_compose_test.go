@@ -28,6 +28,7 @@ import (
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
 	"frontdesk/cmd/frontdesk/rig/await"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/config"
 	"frontdesk/gateway/webhook/webhooktest"
 )
@@ -112,15 +113,12 @@ func TestForeignCompose(t *testing.T) {
 	client := http.Client{Transport: transport}
 	t.Cleanup(client.CloseIdleConnections)
 	ask := func(path, token string) (int, http.Header, string) {
-		request, err := http.NewRequest("GET", "https://"+address+"/webservice_v2"+path, nil)
-		require.NoError(t, err)
+		request := must.Have(http.NewRequest("GET", "https://"+address+"/webservice_v2"+path, nil))(t)
 		request.Header.Set("token", token)
 		request.Header.Set("X-Forwarded-For", "203.0.113.66")
-		response, err := client.Do(request)
-		require.NoError(t, err)
+		response := must.Have(client.Do(request))(t)
 		defer response.Body.Close()
-		body, err := io.ReadAll(response.Body)
-		require.NoError(t, err)
+		body := must.Have(io.ReadAll(response.Body))(t)
 		return response.StatusCode, response.Header, string(body)
 	}
 	apiKey := firstKey(t, instances)
@@ -256,8 +254,7 @@ func TestForeignComposeFits(t *testing.T) {
 	require.Zero(t, code, stdout)
 	code, stdout, _ = rig.Command(t, "", "audit", "--config", file, "--fail-on", "error")
 	assert.Zero(t, code, stdout)
-	desk, err := desk.LoadConfig(file)
-	require.NoError(t, err)
+	desk := must.Have(desk.LoadConfig(file))(t)
 
 	proxy := rig.Read(t, rig.Repository(t, "deploy", "compose", "haproxy", "haproxy.cfg"))
 	assert.Equal(t, composeAddress, c.Services["haproxy"].Networks["clients"].Address)
@@ -270,18 +267,14 @@ func TestForeignComposeFits(t *testing.T) {
 		_, public, _ := strings.Cut(desk.Server.Listen, ":")
 		_, ops, _ := strings.Cut(desk.Ops.Listen, ":")
 		assert.Contains(t, proxy, fmt.Sprintf(`server %[1]s "${GATEWAY%[2]d-%[1]s:%[3]s}" port "${GATEWAY%[2]d_OPS-%[4]s}"`, name, n+1, public, ops))
-		grace, err := time.ParseDuration(s.Grace)
-		require.NoError(t, err)
+		grace := must.Have(time.ParseDuration(s.Grace))(t)
 		assert.Greater(t, grace, desk.Server.DrainDelay+desk.Server.ShutdownTimeout+5*time.Second)
-		dsn, err := url.Parse(s.Environment["FRONTDESK_DSN"])
-		require.NoError(t, err)
-		pool, err := strconv.Atoi(dsn.Query().Get("pool_max_conns"))
-		require.NoError(t, err)
+		dsn := must.Have(url.Parse(s.Environment["FRONTDESK_DSN"]))(t)
+		pool := must.Have(strconv.Atoi(dsn.Query().Get("pool_max_conns")))(t)
 		connections += pool
 	}
 	limit := regexp.MustCompile(`max_connections=(\d+)`).FindStringSubmatch(strings.Join(c.Services["postgres"].Command, " "))
-	room, err := strconv.Atoi(limit[1])
-	require.NoError(t, err)
+	room := must.Have(strconv.Atoi(limit[1]))(t)
 	const forTools = 20
 	assert.GreaterOrEqual(t, room, connections+forTools)
 	assert.Greater(t, desk.Server.DrainDelay, balancerSees)

@@ -16,6 +16,7 @@ import (
 	tables "frontdesk/cmd/frontdesk/desk/neighbours"
 	"frontdesk/cmd/frontdesk/rig"
 	"frontdesk/cmd/frontdesk/rig/await"
+	"frontdesk/cmd/frontdesk/rig/must"
 )
 
 // service is a database and a Redis that gateways share, each with a file of its own.
@@ -75,11 +76,9 @@ func told(k *rig.Kept) (parts []string) {
 // sql runs a statement in the service's database, and returns how many rows it changed.
 func (s *service) sql(text string, args ...any) int64 {
 	s.t.Helper()
-	conn, err := pgx.Connect(s.t.Context(), s.dsn)
-	require.NoError(s.t, err)
+	conn := must.Have(pgx.Connect(s.t.Context(), s.dsn))(s.t)
 	defer conn.Close(context.Background())
-	tag, err := conn.Exec(s.t.Context(), text, args...)
-	require.NoError(s.t, err)
+	tag := must.Have(conn.Exec(s.t.Context(), text, args...))(s.t)
 	return tag.RowsAffected()
 }
 
@@ -91,8 +90,7 @@ func TestDrift(t *testing.T) {
 	one := s.start()
 	require.Equal(t, desk.HealthOK, one.Ready().Status)
 
-	group, err := os.ReadFile(rig.Repository(t, "mapping", "resources", "turnovergroup.yaml"))
-	require.NoError(t, err)
+	group := must.Have(os.ReadFile(rig.Repository(t, "mapping", "resources", "turnovergroup.yaml")))(t)
 	models := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(models, "turnovergroup.yaml"), append(group, "# ours\n"...), 0o600))
 	for _, c := range []struct {
@@ -120,8 +118,7 @@ func TestDrift(t *testing.T) {
 		require.Equal(t, []string{c.part}, differ(one, other, 1))
 		rounds(other, 1)
 		require.Equal(t, []string{c.part}, told(other), "the other one tells of this one")
-		host, err := os.Hostname()
-		require.NoError(t, err)
+		host := must.Have(os.Hostname())(t)
 		reason := fmt.Sprintf("the gateway %s of %s is set up otherwise than this one: %s", strings.TrimPrefix(strings.TrimSuffix(strings.TrimSuffix(other.Base, "/v3"), "/webservice_v2"), "http://"), host, c.words)
 		require.Equal(t, []string{reason}, one.Ready().Reasons)
 		require.Equal(t, desk.HealthDegraded, one.Ready().Status)

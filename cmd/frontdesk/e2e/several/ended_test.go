@@ -13,6 +13,7 @@ import (
 	"frontdesk/backend/reference"
 	"frontdesk/cmd/frontdesk/rig"
 	"frontdesk/cmd/frontdesk/rig/await"
+	"frontdesk/cmd/frontdesk/rig/must"
 )
 
 // shared are gateways of one service, each with its own files of api_keys, and an address of its own that
@@ -38,9 +39,7 @@ func startShared(t *testing.T, n int, store *redistest.Redis) *shared {
 		s.gateways, s.ways = append(s.gateways, k), append(s.ways, way)
 		s.files = append(s.files, filepath.Join(filepath.Dir(file), "keys.d", "full.yaml"))
 	}
-	var err error
-	s.users, err = rig.OpenAdministration(s.dsn)
-	require.NoError(t, err)
+	s.users = must.Have(rig.OpenAdministration(s.dsn))(t)
 	t.Cleanup(func() { require.NoError(t, s.users.Close()) })
 	return s
 }

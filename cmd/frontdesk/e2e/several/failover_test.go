@@ -18,6 +18,7 @@ import (
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
 	"frontdesk/cmd/frontdesk/rig/await"
+	"frontdesk/cmd/frontdesk/rig/must"
 )
 
 // startFailover starts a desk that knows a primary and the standby that is to take
@@ -170,8 +171,7 @@ func TestParametersOfPostgres(t *testing.T) {
 // refuses all others from then on. Connected is closed once it has come.
 func silentOnce(t *testing.T) (address string, connected chan struct{}) {
 	t.Helper()
-	silent, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	silent := must.Have(net.Listen("tcp", "127.0.0.1:0"))(t)
 	connected = make(chan struct{})
 	ended := make(chan struct{})
 	go func() {

@@ -16,6 +16,7 @@ import (
 	"frontdesk/cmd/frontdesk/instrument"
 	"frontdesk/cmd/frontdesk/rig"
 	"frontdesk/cmd/frontdesk/rig/await"
+	"frontdesk/cmd/frontdesk/rig/must"
 )
 
 // gatheredJSON is what a test reads of the first page.
@@ -159,8 +160,7 @@ func TestRefusalsOfAllGateways(t *testing.T) {
 // TestSilentGateway: of a gateway that was killed the others say so, and since when.
 func TestSilentGateway(t *testing.T) {
 	server := redistest.Start(t)
-	client, err := redis.Open(redis.Options{URL: server.URL()})
-	require.NoError(t, err)
+	client := must.Have(redis.Open(redis.Options{URL: server.URL()}))(t)
 	defer client.Close()
 	gone := time.Now().Add(-time.Minute)
 	gathering := redis.NewGathering(client)

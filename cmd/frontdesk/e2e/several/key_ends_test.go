@@ -15,6 +15,7 @@ import (
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
 	"frontdesk/cmd/frontdesk/rig/await"
+	"frontdesk/cmd/frontdesk/rig/must"
 )
 
 // keyOut wants the api_key full refused by every gateway: its session, a login, its description.
@@ -47,8 +48,7 @@ func TestRevokeIsOneRevoke(t *testing.T) {
 	k := startShared(t, 3, redistest.Start(t))
 	const expired = "key_(expired|revoked)"
 	token, other := k.gateways[0].Login(rig.FullKey, "demo"), k.gateways[1].Login(rig.OrdersKey, "demo")
-	before, err := os.ReadFile(k.files[0])
-	require.NoError(t, err)
+	before := must.Have(os.ReadFile(k.files[0]))(t)
 
 	require.NoError(t, os.Remove(k.files[1]))
 	k.gateways[1].HangUp()

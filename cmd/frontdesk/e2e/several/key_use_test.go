@@ -16,6 +16,7 @@ import (
 	"frontdesk/auth/redis/redistest"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/must"
 )
 
 // lastUse is what a gateway tells of a hash, once it has noted what it knows and read what others did.
@@ -32,8 +33,7 @@ func toldUse(k *rig.Kept, sha256 string) int64 {
 	if found == nil {
 		return 0
 	}
-	value, err := strconv.ParseFloat(found[1], 64)
-	require.NoError(k.T, err)
+	value := must.Have(strconv.ParseFloat(found[1], 64))(k.T)
 	return int64(value)
 }
 

@@ -11,6 +11,7 @@ import (
 	"frontdesk/auth/redis/redistest"
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/gateway/webhook/jobstore"
 )
 
@@ -19,11 +20,9 @@ import (
 func leftBehind(t *testing.T, dsn string) {
 	t.Helper()
 	for range 3 { // as many as the pooler has, each held until all are
-		conn, err := pgx.Connect(t.Context(), dsn)
-		require.NoError(t, err)
+		conn := must.Have(pgx.Connect(t.Context(), dsn))(t)
 		defer conn.Close(t.Context())
-		tx, err := conn.Begin(t.Context())
-		require.NoError(t, err)
+		tx := must.Have(conn.Begin(t.Context()))(t)
 		defer tx.Rollback(t.Context())
 		var timeouts string
 		var locks int

@@ -16,6 +16,7 @@ import (
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/config"
 )
 
@@ -32,8 +33,7 @@ func TestForeignDebianPackage(t *testing.T) {
 	build.Env = append(os.Environ(), "FRONTDESK_BINARY="+rig.Binary(t))
 	output, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", output)
-	made, err := filepath.Glob(filepath.Join(out, "frontdesk_*.deb"))
-	require.NoError(t, err)
+	made := must.Have(filepath.Glob(filepath.Join(out, "frontdesk_*.deb")))(t)
 	require.Len(t, made, 1)
 
 	root := filepath.Join(t.TempDir(), "root")
@@ -92,16 +92,14 @@ func TestForeignDebianPackage(t *testing.T) {
 func TestKubernetes(t *testing.T) {
 	base := rig.Read(t, rig.Repository(t, "deploy", "kubernetes", "base", "frontdesk.yaml"))
 	grace := regexp.MustCompile(`terminationGracePeriodSeconds: (\d+)`).FindStringSubmatch(base)
-	seconds, err := strconv.Atoi(grace[1])
-	require.NoError(t, err)
+	seconds := must.Have(strconv.Atoi(grace[1]))(t)
 	for _, folder := range []string{"one", "several"} {
 		for line := range strings.Lines(rig.Read(t, rig.Repository(t, "deploy", "kubernetes", folder, "secret.env.example"))) {
 			if name, value, found := strings.Cut(strings.TrimSpace(line), "="); found && !strings.HasPrefix(line, "#") {
 				t.Setenv(name, value)
 			}
 		}
-		c, err := desk.LoadConfig(rig.Repository(t, "deploy", "kubernetes", folder, "frontdesk.yaml"))
-		require.NoError(t, err)
+		c := must.Have(desk.LoadConfig(rig.Repository(t, "deploy", "kubernetes", folder, "frontdesk.yaml")))(t)
 		assert.Greater(t, time.Duration(seconds)*time.Second, c.Server.DrainDelay+c.Server.ShutdownTimeout+5*time.Second)
 		assert.Equal(t, folder == "one", c.Sessions.Store == config.MemoryStore)
 	}
@@ -109,8 +107,7 @@ func TestKubernetes(t *testing.T) {
 
 // TestDebianConfiguration loads the configuration that the package brings.
 func TestDebianConfiguration(t *testing.T) {
-	_, err := desk.LoadConfig(rig.Repository(t, "deploy", "debian", "frontdesk.yaml"))
-	require.NoError(t, err)
+	must.Have(desk.LoadConfig(rig.Repository(t, "deploy", "debian", "frontdesk.yaml")))(t)
 }
 
 // TestForeignImage builds the container image, where FRONTDESK_REQUIRE names buildah,

@@ -23,6 +23,7 @@ import (
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/rig"
 	"frontdesk/cmd/frontdesk/rig/await"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/gateway/webhook"
 	"frontdesk/gateway/webhook/jobstore"
 	"frontdesk/gateway/webhook/webhooktest"
@@ -113,8 +114,7 @@ func startSoak(t *testing.T, program string) *soak {
 		t: t, random: rand.New(rand.NewPCG(seed, seed)), redis: redistest.Start(t),
 		ledger: &ledger{heard: map[string]bool{}, promised: map[string]string{}, contacts: map[string]bool{}, orders: map[string]bool{}},
 	}
-	dsn, err := url.Parse(rig.Engines[1].DSN(t))
-	require.NoError(t, err)
+	dsn := must.Have(url.Parse(rig.Engines[1].DSN(t)))(t)
 	s.database = dsn.String()
 	toPostgres, toRedis := startCutter(t, dsn.Host), startCutter(t, fmt.Sprintf("127.0.0.1:%d", s.redis.Port()))
 	s.cuts = []*cutter{toPostgres, toRedis}
@@ -264,12 +264,10 @@ func (s *soak) judge() {
 	conn := rig.Beside(t, s.database)
 	count := func(sql string) map[string]int {
 		found := map[string]int{}
-		rows, err := conn.Query(t.Context(), sql)
-		require.NoError(t, err)
+		rows := must.Have(conn.Query(t.Context(), sql))(t)
 		var name string
 		var n int
-		_, err = pgx.ForEachRow(rows, []any{&name, &n}, func() error { found[name] = n; return nil })
-		require.NoError(t, err)
+		must.Have(pgx.ForEachRow(rows, []any{&name, &n}, func() error { found[name] = n; return nil }))(t)
 		return found
 	}
 	contacts := count(`SELECT name, count(*) FROM contact WHERE name LIKE 'soak-%' GROUP BY name`)
@@ -319,8 +317,7 @@ type cutter struct {
 
 func startCutter(t *testing.T, to string) *cutter {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	l := must.Have(net.Listen("tcp", "127.0.0.1:0"))(t)
 	c := &cutter{Listener: l, to: to, open: map[net.Conn]bool{}}
 	var passing sync.WaitGroup
 	passing.Go(func() {

@@ -20,6 +20,7 @@ import (
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/rig"
 	"frontdesk/cmd/frontdesk/rig/await"
+	"frontdesk/cmd/frontdesk/rig/must"
 )
 
 // absent is what a start needs and does not find.
@@ -65,16 +66,13 @@ func absents() map[string]func(*testing.T) absent {
 		},
 		"password of MariaDB": func(t *testing.T) absent {
 			dsn := legacytest.MariaDB(t)
-			files, err := legacytest.Files()
-			require.NoError(t, err)
+			files := must.Have(legacytest.Files())(t)
 			sheet := rig.Read(t, filepath.Join(files, "mariadb.yaml"))
 			o, _ := rig.BySheet(t, "legacy", sheet, "${DEALERPAK_DSN}", strings.Replace(dsn, ":dealerpak@", ":later@", 1))
 			return absent{o, "Access denied for user", func(t *testing.T, _ *rig.Desk) {
-				db, err := sql.Open("mysql", dsn)
-				require.NoError(t, err)
+				db := must.Have(sql.Open("mysql", dsn))(t)
 				defer db.Close()
-				_, err = db.Exec("SET PASSWORD = PASSWORD('later')")
-				require.NoError(t, err)
+				must.Have(db.Exec("SET PASSWORD = PASSWORD('later')"))(t)
 			}, [2]string{"sanne.bos", "Welkom01"}}
 		},
 		"a DSN that is mended": func(t *testing.T) absent {
@@ -127,8 +125,7 @@ func TestStartWithoutService(t *testing.T) {
 	o, _ := rig.BySheet(t, "remote", sheet, "${GARAGE_URL}", "http://"+at, "${GARAGE_SECRET}", remotetest.ClientSecret)
 	d := rig.Start(t, o)
 	require.Equal(t, 503, d.AskOps("/readyz").Status)
-	listener, err := net.Listen("tcp", at)
-	require.NoError(t, err)
+	listener := must.Have(net.Listen("tcp", at))(t)
 	server := httptest.NewUnstartedServer(remotetest.NewJSON(remotetest.Options{}))
 	server.Listener = listener
 	server.Start()

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"frontdesk/cmd/frontdesk/rig/must"
 )
 
 // attackVariable names to a process the blow that it is there for.
@@ -104,10 +106,8 @@ func strike(t *testing.T, blow string, to target) (end func() tally) {
 	process.Env = append(os.Environ(), attackVariable+"="+blow)
 	var said bytes.Buffer
 	process.Stderr = &said
-	in, err := process.StdinPipe()
-	require.NoError(t, err)
-	out, err := process.StdoutPipe()
-	require.NoError(t, err)
+	in := must.Have(process.StdinPipe())(t)
+	out := must.Have(process.StdoutPipe())(t)
 	require.NoError(t, process.Start())
 	t.Cleanup(func() { _ = process.Process.Kill() }) // it ended long ago, unless the test failed
 	require.NoError(t, json.NewEncoder(in).Encode(to))

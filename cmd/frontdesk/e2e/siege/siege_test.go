@@ -18,6 +18,7 @@ import (
 
 	"frontdesk/auth/redis/redistest"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/must"
 )
 
 // descriptors are those of the desk.
@@ -142,8 +143,7 @@ func (s *siege) ahead(c *customer) int {
 	const own = 8
 	answered := func() (sum int) {
 		for _, line := range listsAnswered.FindAllStringSubmatch(s.desk.OpsText("/metrics"), -1) {
-			n, err := strconv.Atoi(line[1])
-			require.NoError(s.t, err)
+			n := must.Have(strconv.Atoi(line[1]))(s.t)
 			sum += n
 		}
 		return sum
