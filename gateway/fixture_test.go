@@ -108,8 +108,7 @@ func inBubble(t *testing.T, test func(*testing.T)) {
 // gateway is made of.
 func newFixture(t testing.TB, tune ...func(*fixture, *Options)) *fixture {
 	t.Helper()
-	model := must.Have(sampleModel())(t)
-	return fixtureOf(t, model, tune...)
+	return fixtureOf(t, must.Have(sampleModel())(t), tune...)
 }
 
 // onDriver has a fixture ask a driver in front of its store.

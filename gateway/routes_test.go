@@ -21,8 +21,7 @@ import (
 
 // tableOnly is a gateway that can route, and nothing else.
 func tableOnly(t testing.TB) *Gateway {
-	model := must.Have(sampleModel())(t)
-	return offering(backend.Offer{Model: model, Exports: true})
+	return offering(backend.Offer{Model: must.Have(sampleModel())(t), Exports: true})
 }
 
 // offering is one in front of what a backend offers.

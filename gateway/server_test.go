@@ -21,8 +21,7 @@ import (
 
 // serving begins to serve, each time it is called, on a port of its own.
 func serving(t *testing.T, handler fasthttp.RequestHandler) func() (server *gateway.Server, at string, served chan error) {
-	model := must.Have(mapping.LoadModel(""))(t)
-	g := gateway.New(gateway.Options{BasePath: "/webservice_v2", Offer: backend.Offer{Model: model}})
+	g := gateway.New(gateway.Options{BasePath: "/webservice_v2", Offer: backend.Offer{Model: must.Have(mapping.LoadModel(""))(t)}})
 	return func() (*gateway.Server, string, chan error) {
 		listener := must.Have(net.Listen("tcp", "127.0.0.1:0"))(t)
 		server := gateway.NewServer(gateway.ServerOptions{Current: func() (*gateway.Gateway, fasthttp.RequestHandler) { return g, handler }})

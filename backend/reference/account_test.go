@@ -38,8 +38,7 @@ func TestAccounts(t *testing.T) {
 		login := func(username, password string) (auth.User, error) {
 			return x.Verify(bg(), auth.Credentials{Username: username, Password: password})
 		}
-		user := must.Have(login("jan", "geheim12"))(t)
-		require.Equal(t, added, user)
+		require.Equal(t, added, must.Have(login("jan", "geheim12"))(t))
 		refused := func(username, password string, as auth.Refused) {
 			t.Helper()
 			_, err := login(username, password)
@@ -141,8 +140,7 @@ func TestResets(t *testing.T) {
 		require.Empty(t, ends, "all of it or nothing")
 
 		const hash = "a new one"
-		user := must.Have(x.FindReset(bg(), [32]byte{1}, now))(t)
-		require.Equal(t, "jan", user.Username)
+		require.Equal(t, "jan", must.Have(x.FindReset(bg(), [32]byte{1}, now))(t).Username)
 		require.NoError(t, x.Redeem(bg(), [32]byte{1}, hash, now))
 		require.Equal(t, hash, kept("jan"))
 		unknown := func(token byte, at time.Time, what string) {

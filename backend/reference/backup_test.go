@@ -46,8 +46,7 @@ func contents(t testing.TB, file []byte) (map[string]string, backend.Manifest) {
 	archive := must.Have(zip.NewReader(bytes.NewReader(file), int64(len(file))))(t)
 	files := map[string]string{}
 	for _, f := range archive.File {
-		in := must.Have(f.Open())(t)
-		text := must.Have(io.ReadAll(in))(t)
+		text := must.Have(io.ReadAll(must.Have(f.Open())(t)))(t)
 		files[f.Name] = string(text)
 	}
 	var m backend.Manifest

@@ -109,8 +109,7 @@ func TestLinesMoveTheirOrder(t *testing.T) {
 
 		s.create(s.mine, s.lineOf(o, "high", "1", "100"))
 		expect("100", "121")
-		id := must.Have(strconv.Atoi(s.groups["high"]))(t)
-		s.update(s.mine, int32(id), s.record("turnovergroup", "vat_kind", "low"))
+		s.update(s.mine, int32(must.Have(strconv.Atoi(s.groups["high"]))(t)), s.record("turnovergroup", "vat_kind", "low"))
 		require.Equal(t, before.Version, s.requireTotals(o.ID(), "100", "121").Version, "what was before has the kind of VAT that it had")
 		s.create(s.mine, s.lineOf(o, "zero", "1", "0"))
 		expect("100", "109")

@@ -62,8 +62,7 @@ func onSample(t *testing.T, f func(t *testing.T, x *fixture, demo, other auth.Cl
 	run := func(t *testing.T, dsn string) {
 		x := open(t, dsn)
 		demo := must.Have(x.FindClient(bg(), DemoClient))(t)
-		other := must.Have(x.FindClient(bg(), OtherClient))(t)
-		f(t, x, demo, other)
+		f(t, x, demo, must.Have(x.FindClient(bg(), OtherClient))(t))
 	}
 	t.Run("sqlite", func(t *testing.T) { run(t, sampleDSN(t)) })
 	t.Run("postgres", func(t *testing.T) { run(t, samplePostgres(t)) })

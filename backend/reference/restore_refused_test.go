@@ -66,8 +66,7 @@ func (f *forged) zip() []byte {
 	for _, name := range slices.Sorted(maps.Keys(f.files)) {
 		put(name, f.files[name])
 	}
-	text := must.Have(json.Marshal(f.manifest))(f.t)
-	put(backupzip.ManifestName, string(text))
+	put(backupzip.ManifestName, string(must.Have(json.Marshal(f.manifest))(f.t)))
 	for _, name := range f.names {
 		put(name, "")
 	}
@@ -178,8 +177,7 @@ func TestDamagedBackupsAreRefused(t *testing.T) {
 func zipOf(t testing.TB, name, text string) []byte {
 	var out bytes.Buffer
 	w := zip.NewWriter(&out)
-	entry := must.Have(w.Create(name))(t)
-	must.Have(entry.Write([]byte(text)))(t)
+	must.Have(must.Have(w.Create(name))(t).Write([]byte(text)))(t)
 	require.NoError(t, w.Close())
 	return out.Bytes()
 }
@@ -247,8 +245,7 @@ func TestBombsAreRefused(t *testing.T) {
 		must.Have(entry.Write([]byte{3, 0, 0}))(t)
 		entry = must.Have(w.Create(backupzip.ManifestName))(t)
 		f.manifest.Parts = []backend.Part{{Resource: "order", Count: 1, Bytes: int64(declared), SHA256: strings.Repeat("0", 64)}}
-		text := must.Have(json.Marshal(f.manifest))(t)
-		must.Have(entry.Write(text))(t)
+		must.Have(entry.Write(must.Have(json.Marshal(f.manifest))(t)))(t)
 		require.NoError(t, w.Close())
 		return out.Bytes()
 	}

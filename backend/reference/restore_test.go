@@ -127,8 +127,7 @@ func openWith(t *testing.T, dsn, node string) *Store {
 	t.Helper()
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "node.yaml"), []byte(node), 0o600))
-	model := must.Have(mapping.LoadModel(dir))(t)
-	s := must.Have(Open(bg(), Options{DSN: dsn, Model: model, Hasher: hasher, Now: time.Now}))(t)
+	s := must.Have(Open(bg(), Options{DSN: dsn, Model: must.Have(mapping.LoadModel(dir))(t), Hasher: hasher, Now: time.Now}))(t)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	return s
 }
@@ -143,8 +142,7 @@ func TestRestoreWithAnotherModel(t *testing.T) {
 		node := s.model.Resource("node")
 		var nodes []mapping.Record
 		for range 3 {
-			rec := must.Have(drivertest.Single{Driver: s}.Create(bg(), client, mapping.NewRecord(node)))(t)
-			nodes = append(nodes, rec)
+			nodes = append(nodes, must.Have(drivertest.Single{Driver: s}.Create(bg(), client, mapping.NewRecord(node)))(t))
 		}
 		for i, parent := range []int64{3, 1, 3} {
 			patch := mapping.NewRecord(node)

@@ -243,8 +243,7 @@ func (x *fixture) whole(client auth.Client, resource string) []mapping.Record {
 	}
 	var all []mapping.Record
 	for _, rec := range x.all(client, resource) {
-		rec := must.Have(x.Get(bg(), r, backend.Query{Client: client, ID: rec.ID(), Fields: fields}))(x.t)
-		all = append(all, rec)
+		all = append(all, must.Have(x.Get(bg(), r, backend.Query{Client: client, ID: rec.ID(), Fields: fields}))(x.t))
 	}
 	return all
 }

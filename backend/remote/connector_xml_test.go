@@ -39,8 +39,7 @@ func TestEncodeXML(t *testing.T) {
 		`["s:a",{"xmlns:s":"urn:\"s\"","n":null},["b",1,true,"<&"],null,["c",{"d":2}]]`: `<s:a xmlns:s="urn:&#34;s&#34;"><b>1true&lt;&amp;</b><c d="2"></c></s:a>`,
 		`["a",[["b","1"],["b","2"],[]]]`:                                                `<a><b>1</b><b>2</b></a>`,
 	} {
-		got := must.Have(encode(text))(t)
-		require.Equal(t, want, got)
+		require.Equal(t, want, must.Have(encode(text))(t))
 	}
 	for _, text := range []string{`{}`, `"a"`, `[]`, `null`, `[["a"]]`, `["a b"]`, `["a><b"]`, `["a",{"x y":1}]`, `["a",{"x":[]}]`, `["a",["b",{},{}]]`, `["a","\u0001"]`, `["a",{"b":"\u0000"}]`} {
 		require.Error(t, must.Fail(encode(text)), text)

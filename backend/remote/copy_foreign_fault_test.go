@@ -68,8 +68,7 @@ func TestForeignCopiesThroughFaults(t *testing.T) {
 			require.Positive(t, failed)
 			require.NoError(t, proxy.Set(remotetest.Fault{}))
 			for _, who := range foreignClients {
-				page := must.Have(c.List(bg(), article, backend.Query{Client: who, Limit: 1000}))(t)
-				f.holds(t, article, who, page.Records)
+				f.holds(t, article, who, must.Have(c.List(bg(), article, backend.Query{Client: who, Limit: 1000}))(t).Records)
 			}
 			told, err := f.d.Changes(bg(), backend.ChangesQuery{Client: foreignClients[0], After: start.Cursor, Resources: []*mapping.Resource{article}, Limit: 1000})
 			require.NoError(t, err)

@@ -63,8 +63,7 @@ var foreignStarts = map[string]func(testing.TB) *foreigntest.System{
 // foreignCopies reads the services.
 func foreignCopies(t *testing.T) (all map[string]foreignCopy) {
 	t.Helper()
-	text := must.Have(os.ReadFile("testdata/foreign/services.yaml"))(t)
-	require.NoError(t, yaml.UnmarshalWithOptions(text, &all, yaml.Strict()))
+	require.NoError(t, yaml.UnmarshalWithOptions(must.Have(os.ReadFile("testdata/foreign/services.yaml"))(t), &all, yaml.Strict()))
 	require.Len(t, all, len(foreignStarts))
 	for name, of := range all {
 		of.start = foreignStarts[name]

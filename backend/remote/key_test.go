@@ -119,8 +119,7 @@ func (k *hanging) Take(ctx context.Context, resource string, client int64, id in
 // strict is a client whose circuit opens with the first failure.
 func strict(t *testing.T, d *Driver, timeout time.Duration) *backend.Client {
 	t.Helper()
-	c := must.Have(backend.NewClient(d, d.Sheet.Model, backend.Options{Timeout: timeout, CircuitFailures: 1}))(t)
-	return c
+	return must.Have(backend.NewClient(d, d.Sheet.Model, backend.Options{Timeout: timeout, CircuitFailures: 1}))(t)
 }
 
 // TestKeyLeavesWithItsWrite looks at the store whenever the service is asked for
@@ -152,8 +151,7 @@ func TestKeyLeavesWithItsWrite(t *testing.T) {
 	must.Have(c.Update(bg(), noord, rec.ID(), patch(t, contacts, `{"name":"Changed"}`), keyedBy("unchanged")))(t)
 	require.EqualValues(t, 2, used.Load())
 	for _, key := range []string{"create", "update", "unchanged"} {
-		memo := must.Have(k.Recall(bg(), noord, key))(t)
-		require.Equal(t, "done", string(memo.Answer))
+		require.Equal(t, "done", string(must.Have(k.Recall(bg(), noord, key))(t).Answer))
 	}
 }
 
@@ -247,8 +245,7 @@ func TestWhatIsLateIsNotSent(t *testing.T) {
 		require.ErrorIs(t, err, context.Canceled)
 		require.NotErrorIs(t, err, backend.ErrUnsettled)
 		require.EqualValues(t, 1, writes.Load(), "the create")
-		memo := must.Have(own.Recall(bg(), noord, "k"))(t)
-		require.Nil(t, memo)
+		require.Nil(t, must.Have(own.Recall(bg(), noord, "k"))(t))
 	}
 }
 
@@ -279,8 +276,7 @@ func TestWhatIsNotWrittenIsNotSent(t *testing.T) {
 	_, err := c.Create(bg(), noord, body(t, contacts, `{"kind":"person","name":"Unwritten"}`), keyedBy("k"))
 	require.ErrorIs(t, err, net.ErrClosed)
 	require.NotErrorIs(t, err, backend.ErrUnsettled)
-	memo := must.Have(k.Recall(bg(), noord, "k"))(t)
-	require.Nil(t, memo)
+	require.Nil(t, must.Have(k.Recall(bg(), noord, "k"))(t))
 }
 
 // deafConn is a connection that takes nothing once it is deaf.

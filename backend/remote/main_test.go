@@ -28,8 +28,7 @@ const ample = time.Minute
 
 func wholeModel(t testing.TB) *mapping.Model {
 	t.Helper()
-	m := must.Have(mapping.LoadModel(""))(t)
-	return m
+	return must.Have(mapping.LoadModel(""))(t)
 }
 
 var anna = auth.Client{ID: 1, Name: "Garage Anna"}
@@ -72,21 +71,18 @@ func openIDStore(t testing.TB, ignoreCase ...string) IDStore {
 	t.Helper()
 	db := must.Have(sqlrecord.OpenSQLite(t.TempDir()+"/keep.db", sqlrecord.Options{}))(t)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
-	k := must.Have(idstore.Open(bg(), db, idstore.Options{Now: time.Now, IgnoreCase: ignoreCase}))(t)
-	return k
+	return must.Have(idstore.Open(bg(), db, idstore.Options{Now: time.Now, IgnoreCase: ignoreCase}))(t)
 }
 
 func front(t testing.TB, s *Driver) *backend.Client {
 	t.Helper()
-	c := must.Have(backend.NewClient(s, s.Sheet.Model, backend.Options{Timeout: ample}))(t)
-	return c
+	return must.Have(backend.NewClient(s, s.Sheet.Model, backend.Options{Timeout: ample}))(t)
 }
 
 // patient is a client whose circuit stays closed.
 func patient(t testing.TB, d *Driver) *backend.Client {
 	t.Helper()
-	c := must.Have(backend.NewClient(d, d.Sheet.Model, backend.Options{Timeout: ample, CircuitFailures: 1000}))(t)
-	return c
+	return must.Have(backend.NewClient(d, d.Sheet.Model, backend.Options{Timeout: ample, CircuitFailures: 1000}))(t)
 }
 
 // body reads a request body as the gateway does, and finds nothing wrong with it.
@@ -108,8 +104,7 @@ func patch(t testing.TB, r *mapping.Resource, text string) *mapping.Body {
 // create creates a record through the client.
 func create(t testing.TB, c *backend.Client, who auth.Client, resource, text string) mapping.Record {
 	t.Helper()
-	rec := must.Have(c.Create(bg(), who, body(t, c.Model().Resource(resource), text), backend.Write{}))(t)
-	return rec
+	return must.Have(c.Create(bg(), who, body(t, c.Model().Resource(resource), text), backend.Write{}))(t)
 }
 
 // wording is how the gateway words an error.
@@ -124,6 +119,5 @@ func wording(t testing.TB, err error, scopes ...mapping.Scope) string {
 // jsonOf is what a service answers as JSON.
 func jsonOf(t testing.TB, v any) sheet.JSON {
 	t.Helper()
-	of := must.Have(sheet.JSONOf(v))(t)
-	return of
+	return must.Have(sheet.JSONOf(v))(t)
 }

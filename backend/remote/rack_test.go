@@ -105,6 +105,5 @@ func walkNow(d *Driver, p *walked) (err error) {
 
 func writer(t testing.TB, d *Driver) *backend.Client {
 	t.Helper()
-	c := must.Have(backend.NewClient(d, d.Sheet.Model, backend.Options{Timeout: ample}))(t)
-	return c
+	return must.Have(backend.NewClient(d, d.Sheet.Model, backend.Options{Timeout: ample}))(t)
 }

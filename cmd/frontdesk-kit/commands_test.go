@@ -83,8 +83,7 @@ func (c *typed) step(line string) {
 	case "none":
 		require.NoFileExists(c.t, file)
 	case "private":
-		info := must.Have(os.Stat(file))(c.t)
-		require.Equal(c.t, os.FileMode(0o600), info.Mode().Perm())
+		require.Equal(c.t, os.FileMode(0o600), must.Have(os.Stat(file))(c.t).Mode().Perm())
 	default:
 		c.run(verb, rest)
 	}
@@ -137,8 +136,7 @@ func inEnvironment(text string) string {
 func (c *typed) dealerpak(replace []string) {
 	c.t.Helper()
 	c.t.Setenv("DEALERPAK_DSN", legacytest.SQLite(c.t))
-	files := must.Have(legacytest.Files())(c.t)
-	text := rig.Read(c.t, filepath.Join(files, "sqlite.yaml"))
+	text := rig.Read(c.t, filepath.Join(must.Have(legacytest.Files())(c.t), "sqlite.yaml"))
 	if len(replace) == 2 {
 		require.Contains(c.t, text, replace[0])
 		text = strings.ReplaceAll(text, replace[0], replace[1])

@@ -80,8 +80,7 @@ func TestLegacyPublishedVehicle(t *testing.T) {
 	for engine, start := range map[string]func(testing.TB) string{"mariadb": legacytest.MariaDB, "postgres": legacytest.Postgres} {
 		t.Run(engine, func(t *testing.T) {
 			t.Setenv("DEALERPAK_DSN", start(t))
-			files := must.Have(legacytest.Files())(t)
-			text := must.Have(os.ReadFile(filepath.Join(files, engine+".yaml")))(t)
+			text := must.Have(os.ReadFile(filepath.Join(must.Have(legacytest.Files())(t), engine+".yaml")))(t)
 			sheet := filepath.Join(t.TempDir(), "sheet.yaml")
 			require.NoError(t, os.WriteFile(sheet, text, 0o600))
 			d := rig.Start(t, rig.Options{Backend: fmt.Sprintf(", driver: legacy, sheet: %q", sheet)})
@@ -101,8 +100,7 @@ func TestLegacyPublishedVehicle(t *testing.T) {
 // readExceptions reads the cases that are known to fail.
 func readExceptions(t *testing.T, file string) []backendtest.Exception {
 	t.Helper()
-	text := must.Have(os.ReadFile(file))(t)
-	exceptions, problems := backendtest.ReadExceptions(file, text)
+	exceptions, problems := backendtest.ReadExceptions(file, must.Have(os.ReadFile(file))(t))
 	require.NoError(t, problems.Err())
 	return exceptions
 }

@@ -52,8 +52,7 @@ func TestCheckIsServe(t *testing.T) {
 		t.Setenv(name, value)
 	}
 	t.Setenv("DEALERPAK_DSN", legacytest.SQLite(t))
-	dealerpak := must.Have(legacytest.Files())(t)
-	sheet := rig.Read(t, filepath.Join(dealerpak, "sqlite.yaml"))
+	sheet := rig.Read(t, filepath.Join(must.Have(legacytest.Files())(t), "sqlite.yaml"))
 	golden, ofConfig := rig.Repository(t, "cmd", "frontdesk", "testdata", "check"), rig.Repository(t, "config", "testdata")
 	t.Chdir(machine(t, sheet))
 	tried := 0
@@ -207,8 +206,7 @@ var (
 // requireGolden holds what was said to a file.
 func requireGolden(t *testing.T, file, said string) {
 	t.Helper()
-	here := must.Have(os.Getwd())(t)
-	said = ports.ReplaceAllString(strings.ReplaceAll(said, here, "HERE"), `:PORT"`)
+	said = ports.ReplaceAllString(strings.ReplaceAll(said, must.Have(os.Getwd())(t), "HERE"), `:PORT"`)
 	require.NotContains(t, said, "hush")
 	if *update {
 		require.NoError(t, os.WriteFile(file, []byte(said), 0o644))

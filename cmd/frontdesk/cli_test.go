@@ -105,8 +105,7 @@ func startDemo(t *testing.T, more ...string) demo {
 		d.Code = run(desk.Program{Ctx: ctx, Stdin: strings.NewReader(""), Stdout: write, Stderr: d.Log}, append([]string{"demo", "--listen", "127.0.0.1:0", "--ops", d.Ops}, more...))
 		write.Close()
 	}()
-	c := must.Have(desk.DemoConfig(demoListen, "", ""))(t)
-	held := must.Have(rig.ContractOf(c, desk.DemoEnvironment))(t)
+	held := must.Have(rig.ContractOf(must.Have(desk.DemoConfig(demoListen, "", ""))(t), desk.DemoEnvironment))(t)
 	d.HTTP = &http.Client{Transport: &rig.Holding{RoundTripper: &http.Transport{}, Contract: held, Base: &d.Base, Fault: func(err error) { t.Error(err) }}}
 	t.Cleanup(d.Shutdown)
 	reader := bufio.NewReader(read)
@@ -148,8 +147,7 @@ func TestCLIDemo(t *testing.T) {
 		require.Empty(t, d.Log.String())
 		rig.RequireAtRest(t, "sqlite:"+filepath.Join(dir, desk.DatabaseFile))
 	}
-	info := must.Have(os.Stat(dir))(t)
-	require.Equal(t, os.FileMode(0o700), info.Mode().Perm(), "others must not read it")
+	require.Equal(t, os.FileMode(0o700), must.Have(os.Stat(dir))(t).Mode().Perm(), "others must not read it")
 	log := must.Have(os.ReadFile(filepath.Join(dir, "frontdesk.log")))(t)
 	require.NotContains(t, string(log), desk.DemoFullKey)
 	require.NotContains(t, string(log), "password=")
@@ -178,8 +176,7 @@ func TestForeignPastedDemo(t *testing.T) {
 func TestCLIUserHash(t *testing.T) {
 	code, out, problems := cli("a good password\n", "user", "hash")
 	require.Zero(t, code, problems)
-	ok := must.Have(auth.NewHasher().Verify(t.Context(), "a good password", strings.TrimSpace(out)))(t)
-	require.True(t, ok)
+	require.True(t, must.Have(auth.NewHasher().Verify(t.Context(), "a good password", strings.TrimSpace(out)))(t))
 }
 
 // TestSizeOfTheCommandLine: an operator has to find his way in it at night.

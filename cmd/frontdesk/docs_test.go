@@ -189,8 +189,7 @@ func TestPicturesShowWhatThereIs(t *testing.T) {
 	pictures := regexp.MustCompile(`!\[[^\]]*\]\((docs/[^)]+)\)`).FindAllStringSubmatch(rig.Read(t, rig.Repository(t, "README.md")), -1)
 	require.Len(t, pictures, 3)
 	for _, picture := range pictures {
-		info := must.Have(os.Stat(rig.Repository(t, picture[1])))(t)
-		require.LessOrEqual(t, info.Size(), int64(150<<10), picture[1])
+		require.LessOrEqual(t, must.Have(os.Stat(rig.Repository(t, picture[1])))(t).Size(), int64(150<<10), picture[1])
 	}
 }
 

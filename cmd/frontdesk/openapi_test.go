@@ -70,10 +70,8 @@ func TestOpenAPICommand(t *testing.T) {
 // TestOpenAPIDrift: an answer that is not as it is described is noticed.
 func TestOpenAPIDrift(t *testing.T) {
 	c := must.Have(desk.DemoConfig(demoListen, "", ""))(t)
-	offer := must.Have(desk.OfferOf(c))(t)
-	g := must.Have(desk.DescribingGateway(c, offer, desk.DemoEnvironment))(t)
-	told := must.Have(g.Describe(rig.EveryKey(g.Grants()), openapi.Version31))(t)
-	text, d := string(told), newDemo(t)
+	g := must.Have(desk.DescribingGateway(c, must.Have(desk.OfferOf(c))(t), desk.DemoEnvironment))(t)
+	text, d := string(must.Have(g.Describe(rig.EveryKey(g.Grants()), openapi.Version31))(t)), newDemo(t)
 	token := d.Login(desk.DemoFullKey, "demo")
 	for what, change := range map[string][2]string{
 		"a field that is gone":         {`"invoice_number":{`, `"invoice_no":{`},

@@ -289,8 +289,7 @@ func historyOf(t *testing.T, file string) string {
 	t.Helper()
 	packed, found := strings.CutPrefix(rig.Read(t, file), "frontdesk history\n")
 	require.True(t, found)
-	plain := must.Have(io.ReadAll(flate.NewReader(strings.NewReader(packed))))(t)
-	return string(plain)
+	return string(must.Have(io.ReadAll(flate.NewReader(strings.NewReader(packed))))(t))
 }
 
 // commandOutputs are what the commands say of the configuration, of a broken one,

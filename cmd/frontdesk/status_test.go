@@ -320,6 +320,5 @@ func TestHistoryFile(t *testing.T) {
 	anew, log = requests()
 	require.Equal(t, one, anew)
 	require.Contains(t, log, "the history is not kept over a restart")
-	text := must.Have(os.ReadFile(file))(t)
-	require.Equal(t, "some notes of ours", string(text))
+	require.Equal(t, "some notes of ours", string(must.Have(os.ReadFile(file))(t)))
 }

@@ -340,8 +340,7 @@ func TestOpsHosts(t *testing.T) {
 	conn := must.Have(net.Dial("tcp", d.Ops))(t)
 	defer conn.Close()
 	must.Have(io.WriteString(conn, "GET /readyz HTTP/1.0\r\n\r\n"))(t)
-	line := must.Have(bufio.NewReader(conn).ReadString('\n'))(t)
-	require.Equal(t, "HTTP/1.0 200 OK\r\n", line)
+	require.Equal(t, "HTTP/1.0 200 OK\r\n", must.Have(bufio.NewReader(conn).ReadString('\n'))(t))
 
 	for _, test := range []struct {
 		status  int // of what is for programs; the page may be come to from anywhere

@@ -64,8 +64,7 @@ func refusalsCounted(d *rig.Desk, many int) (all [][]string) {
 		all = nil
 		sum := 0
 		for _, found := range regexp.MustCompile(`frontdesk_refusals_total\{key="(.*)",reason="(.*)",status="4\d\d"\} (\d+)`).FindAllStringSubmatch(d.OpsText("/metrics"), -1) {
-			n := must.Have(strconv.Atoi(found[3]))(d.T)
-			all, sum = append(all, found[1:]), sum+n
+			all, sum = append(all, found[1:]), sum+must.Have(strconv.Atoi(found[3]))(d.T)
 		}
 		return sum >= many
 	}, "%d refusals", many)

@@ -115,8 +115,7 @@ func TestDownloadBySlowClients(t *testing.T) {
 		}
 		asleep, slow, began := begin(), begin(), time.Now()
 		for taken := int64(0); taken < slow.ContentLength; time.Sleep(9 * time.Second) {
-			n := must.Have(io.CopyN(io.Discard, slow.Body, min(64<<10, slow.ContentLength-taken)))(t)
-			taken += n
+			taken += must.Have(io.CopyN(io.Discard, slow.Body, min(64<<10, slow.ContentLength-taken)))(t)
 		}
 		require.Greater(t, time.Since(began), time.Minute)
 		require.ErrorIs(t, must.Fail(io.Copy(io.Discard, asleep.Body)), io.ErrUnexpectedEOF)

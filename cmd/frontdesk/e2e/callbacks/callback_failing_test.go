@@ -58,8 +58,7 @@ func TestCallbacksByReceiver(t *testing.T) {
 			return jobs
 		}
 		host := func(address string) string {
-			u := must.Have(url.Parse(address))(t)
-			return u.Host
+			return must.Have(url.Parse(address))(t).Host
 		}
 		of := func(id string) string { return `^` + id + ` ` }
 		require.Len(t, list(), 2)

@@ -68,8 +68,7 @@ func TestCallbackAddresses(t *testing.T) {
 			d.Call("POST", path, token, fmt.Sprintf(`{"webhook_url":%q,"nonsense":1}`, h.Address())).Refused(t, 403, "Field: nonsense not found in model", path)
 		}
 		rig.OnJobs(t, dsn, func(s *jobstore.Store) {
-			found := must.Have(s.List(t.Context(), webhook.Filter{}))(t)
-			require.Empty(t, found, "nothing was promised")
+			require.Empty(t, must.Have(s.List(t.Context(), webhook.Filter{}))(t), "nothing was promised")
 		})
 	})
 }

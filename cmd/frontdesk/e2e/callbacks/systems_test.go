@@ -163,8 +163,7 @@ func results(t *testing.T, dsn string) (names []string) {
 		return names
 	}
 	rig.OnJobs(t, dsn, func(s *jobstore.Store) {
-		kept := must.Have(s.NewResults())(t)
-		names = must.Have(kept.Names(t.Context()))(t)
+		names = must.Have(must.Have(s.NewResults())(t).Names(t.Context()))(t)
 	})
 	return names
 }

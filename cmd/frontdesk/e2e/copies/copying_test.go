@@ -99,8 +99,7 @@ func (c *copying) rigged(change func(*kept)) {
 	c.t.Helper()
 	k := c.read()
 	change(&k)
-	text := must.Have(json.Marshal(k))(c.t)
-	require.NoError(c.t, os.WriteFile(c.file, text, 0o600))
+	require.NoError(c.t, os.WriteFile(c.file, must.Have(json.Marshal(k))(c.t), 0o600))
 }
 
 // becomesWhole brings the copy up to date until it equals its source: on PostgreSQL a change

@@ -178,8 +178,7 @@ func (k *keeping) whole(token string) bool {
 		return false
 	}
 	want := must.Have(json.Marshal(k.source(token)))(k.T)
-	got := must.Have(json.Marshal(k.copy()))(k.T)
-	return string(want) == string(got)
+	return string(want) == string(must.Have(json.Marshal(k.copy()))(k.T))
 }
 
 // forget replaces the cursor by one that is gone.

@@ -133,8 +133,7 @@ type table struct {
 const tableHead = "| Generator | Version | Compiles with `strict` | Makes, lists, changes and deletes an order | Lists of values, `id[in]` |\n|---|---|---|---|---|\n"
 
 func newTable(t *testing.T, page string) *table {
-	text := must.Have(os.ReadFile(page))(t)
-	parts := strings.SplitN(string(text), tableHead, 2)
+	parts := strings.SplitN(string(must.Have(os.ReadFile(page))(t)), tableHead, 2)
 	require.Len(t, parts, 2, "the table of %s", page)
 	rows := regexp.MustCompile(`^(\|.*\n)*`).FindString(parts[1])
 	return &table{parts[0] + tableHead, strings.TrimPrefix(parts[1], rows), strings.Split(strings.TrimSpace(rows), "\n"), map[string]string{}}

@@ -36,8 +36,7 @@ func TestForeignProxy(t *testing.T) {
 		allow, requests = `"* /*"`, 5000
 	}
 	d, file := described(t, allow, "/openapi.json")
-	text := must.Have(os.ReadFile(file))(t)
-	doc := must.Have(openapi3.NewLoader().LoadFromData(text))(t)
+	doc := must.Have(openapi3.NewLoader().LoadFromData(must.Have(os.ReadFile(file))(t)))(t)
 	proxy := startPrism(t, node, folder, file, d.Base)
 	draw := newDraw(doc)
 	token := d.Login(rig.ArrayKey(0), "demo")

@@ -305,8 +305,7 @@ type look struct {
 
 func (p *tab) judge(name string, looks ...look) {
 	p.t.Helper()
-	source := must.Have(axe())(p.t)
-	p.eval(source + ";true")
+	p.eval(must.Have(axe())(p.t) + ";true")
 	for _, l := range looks {
 		at := fmt.Sprintf("%s-%s-%d", name, l.scheme, l.width)
 		p.look(l.width, l.scheme)
@@ -371,7 +370,6 @@ func checkShown(t *testing.T, request, secret string) {
 	}
 	require.Regexp(t, `^GET /frontdesk\?id=`+regexp.QuoteMeta(header("webhook-id"))+` HTTP/1\.1\n`, request)
 	seconds := must.Have(strconv.ParseInt(header("webhook-timestamp"), 10, 64))(t)
-	w := must.Have(webhooks.NewWebhook(secret))(t)
-	want := must.Have(w.Sign(header("webhook-id"), time.Unix(seconds, 0), nil))(t)
+	want := must.Have(must.Have(webhooks.NewWebhook(secret))(t).Sign(header("webhook-id"), time.Unix(seconds, 0), nil))(t)
 	require.Equal(t, want, header("webhook-signature"))
 }

@@ -33,8 +33,7 @@ func TestBrowserPictures(t *testing.T) {
 		t.Skip("pictures of README.md: make pictures makes them")
 	}
 	file := filepath.Join(t.TempDir(), "frontdesk.db")
-	data := must.Have(rig.SampleFile())(t)
-	require.NoError(t, os.WriteFile(file, data, 0o600))
+	require.NoError(t, os.WriteFile(file, must.Have(rig.SampleFile())(t), 0o600))
 	require.NoError(t, anHour(time.Now()).Save(file+"-history"))
 	d := rig.Start(t, rig.Options{DSN: "sqlite:" + file, Edit: strings.NewReplacer("name: full", "name: webshop", "name: orders", "name: planner")})
 	b := startBrowser(t)

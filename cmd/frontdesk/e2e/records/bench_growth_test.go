@@ -105,8 +105,7 @@ func benchmarkGrown(b *testing.B, dsn string, size int) {
 func stored(b *testing.B, dsn string) (bytes int64) {
 	b.Helper()
 	if file, ok := strings.CutPrefix(dsn, "sqlite:"); ok {
-		info := must.Have(os.Stat(file))(b)
-		return info.Size()
+		return must.Have(os.Stat(file))(b).Size()
 	}
 	conn := must.Have(pgx.Connect(b.Context(), dsn))(b)
 	defer conn.Close(context.Background())

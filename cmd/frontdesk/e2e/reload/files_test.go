@@ -111,8 +111,7 @@ func (s *site) away() string {
 // onDisk is the hash of the configuration that the files hold.
 func (s *site) onDisk() string {
 	s.t.Helper()
-	c := must.Have(desk.LoadConfig(s.File))(s.t)
-	return c.Hash()
+	return must.Have(desk.LoadConfig(s.File))(s.t).Hash()
 }
 
 // noticed waits until the desk serves what is on disk.

@@ -126,8 +126,7 @@ func change(t testing.TB, db *sql.DB, statements ...string) (n int) {
 	for _, s := range statements {
 		done, err := db.ExecContext(context.Background(), s)
 		require.NoError(t, err, s)
-		rows := must.Have(done.RowsAffected())(t)
-		n += int(rows)
+		n += int(must.Have(done.RowsAffected())(t))
 	}
 	return n
 }

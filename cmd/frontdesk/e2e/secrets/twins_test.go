@@ -71,8 +71,7 @@ func (w *twins) render(text string, side int) string {
 		return text
 	}
 	return placeholder.ReplaceAllStringFunc(text, func(p string) string {
-		n := must.Have(strconv.Atoi(strings.Trim(p, "«»")))(w.t)
-		return w.pairs[n][side]
+		return w.pairs[must.Have(strconv.Atoi(strings.Trim(p, "«»")))(w.t)][side]
 	})
 }
 

@@ -118,8 +118,7 @@ func TestForeignCompose(t *testing.T) {
 		request.Header.Set("X-Forwarded-For", "203.0.113.66")
 		response := must.Have(client.Do(request))(t)
 		defer response.Body.Close()
-		body := must.Have(io.ReadAll(response.Body))(t)
-		return response.StatusCode, response.Header, string(body)
+		return response.StatusCode, response.Header, string(must.Have(io.ReadAll(response.Body))(t))
 	}
 	apiKey := firstKey(t, instances)
 	status, _, body := ask(rig.LoginPath(apiKey, "jan", "a-good-password"), "")
@@ -269,8 +268,7 @@ func TestForeignComposeFits(t *testing.T) {
 		assert.Contains(t, proxy, fmt.Sprintf(`server %[1]s "${GATEWAY%[2]d-%[1]s:%[3]s}" port "${GATEWAY%[2]d_OPS-%[4]s}"`, name, n+1, public, ops))
 		grace := must.Have(time.ParseDuration(s.Grace))(t)
 		assert.Greater(t, grace, desk.Server.DrainDelay+desk.Server.ShutdownTimeout+5*time.Second)
-		dsn := must.Have(url.Parse(s.Environment["FRONTDESK_DSN"]))(t)
-		pool := must.Have(strconv.Atoi(dsn.Query().Get("pool_max_conns")))(t)
+		pool := must.Have(strconv.Atoi(must.Have(url.Parse(s.Environment["FRONTDESK_DSN"]))(t).Query().Get("pool_max_conns")))(t)
 		connections += pool
 	}
 	limit := regexp.MustCompile(`max_connections=(\d+)`).FindStringSubmatch(strings.Join(c.Services["postgres"].Command, " "))

@@ -78,8 +78,7 @@ func (s *service) sql(text string, args ...any) int64 {
 	s.t.Helper()
 	conn := must.Have(pgx.Connect(s.t.Context(), s.dsn))(s.t)
 	defer conn.Close(context.Background())
-	tag := must.Have(conn.Exec(s.t.Context(), text, args...))(s.t)
-	return tag.RowsAffected()
+	return must.Have(conn.Exec(s.t.Context(), text, args...))(s.t).RowsAffected()
 }
 
 // TestDrift: gateways of a service tell in what they are set up otherwise, as far as clients would

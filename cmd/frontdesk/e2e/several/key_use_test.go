@@ -33,8 +33,7 @@ func toldUse(k *rig.Kept, sha256 string) int64 {
 	if found == nil {
 		return 0
 	}
-	value := must.Have(strconv.ParseFloat(found[1], 64))(k.T)
-	return int64(value)
+	return int64(must.Have(strconv.ParseFloat(found[1], 64))(k.T))
 }
 
 // TestLastUseOfEachHash: while a key is rotated, everybody can see which of its hashes are used, at

@@ -66,8 +66,7 @@ func absents() map[string]func(*testing.T) absent {
 		},
 		"password of MariaDB": func(t *testing.T) absent {
 			dsn := legacytest.MariaDB(t)
-			files := must.Have(legacytest.Files())(t)
-			sheet := rig.Read(t, filepath.Join(files, "mariadb.yaml"))
+			sheet := rig.Read(t, filepath.Join(must.Have(legacytest.Files())(t), "mariadb.yaml"))
 			o, _ := rig.BySheet(t, "legacy", sheet, "${DEALERPAK_DSN}", strings.Replace(dsn, ":dealerpak@", ":later@", 1))
 			return absent{o, "Access denied for user", func(t *testing.T, _ *rig.Desk) {
 				db := must.Have(sql.Open("mysql", dsn))(t)

@@ -143,8 +143,7 @@ func (s *siege) ahead(c *customer) int {
 	const own = 8
 	answered := func() (sum int) {
 		for _, line := range listsAnswered.FindAllStringSubmatch(s.desk.OpsText("/metrics"), -1) {
-			n := must.Have(strconv.Atoi(line[1]))(s.t)
-			sum += n
+			sum += must.Have(strconv.Atoi(line[1]))(s.t)
 		}
 		return sum
 	}
