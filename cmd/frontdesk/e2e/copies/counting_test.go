@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync/atomic"
 
-
 	"frontdesk/cmd/frontdesk/rig/must"
 )
 

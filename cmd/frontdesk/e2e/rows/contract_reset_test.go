@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/play"
 )
 
 // TestContractForgotPassword goes from the forgotten password to the new one,
@@ -21,7 +22,7 @@ func TestContractForgotPassword(t *testing.T) {
 		desk := p.Token
 		p.Token = p.Login(rig.FullKey, "other")
 		old := p.Login(rig.FullKey, "demo")
-		newScript(p).run([]string{
+		play.New(p).Run([]string{
 			`403 POST /authenticate/forgotpassword {"username":"a\u0000"} => Field: username has an invalid value: a«\x00» for datatype: varchar`,
 			`200 POST /authenticate/forgotpassword {"username":"⟨external|noemail|demo⟩"} == {"successCode":200}`,
 		})
@@ -89,7 +90,7 @@ func TestContractFailures(t *testing.T) {
 		require.Equal(t, 500, a.Status)
 		require.Equal(t, "backend_unavailable", a.Failure(t).Reason)
 		require.Regexp(t, `^[1-9][0-9]*$`, a.Header.Get("Retry-After"))
-		newScript(p).run([]string{
+		play.New(p).Run([]string{
 			`200 GET /authenticate/component`, `  has "unavailable"`,
 			`500 GET /contact/2 => Internal server error`, // and no 401
 			`200 PUT /contact/1 {"name":"A"}`,             // writes have their own circuit

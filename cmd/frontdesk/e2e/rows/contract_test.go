@@ -1,9 +1,11 @@
 package rows
 
 import (
+	"path/filepath"
 	"testing"
 
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/play"
 )
 
 // contract is what the contract says beyond its rows and testdata/contract.txt. All of it is
@@ -32,14 +34,14 @@ var contract = []struct {
 // TestContract holds a desk to the contract.
 func TestContract(t *testing.T) {
 	t.Parallel()
-	common, sections := readContract(t)
+	common, sections := play.Read(t, filepath.Join("testdata", "contract.txt"))
 	onPractice(t, func(t *testing.T, p *rig.Practice) {
 		for _, section := range sections {
-			t.Run(section.name, func(t *testing.T) {
+			t.Run(section.Name, func(t *testing.T) {
 				defer p.Faults.None()
-				s := newScript(p.In(t))
-				s.run(common)
-				s.run(section.lines)
+				s := play.New(p.In(t))
+				s.Run(common)
+				s.Run(section.Lines)
 			})
 		}
 		for _, section := range contract {
