@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-
 	"frontdesk/backend"
 	"frontdesk/cmd/frontdesk/rig/must"
 )
