@@ -8,11 +8,11 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/backend/backendtest"
@@ -22,129 +22,30 @@ import (
 	"frontdesk/backend/remote/remotetest"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
-	"frontdesk/cmd/frontdesk/rig/must"
+	"frontdesk/cmd/frontdesk/rig/script"
 )
 
-// TestCommands runs the cases of testdata/commands.txt, which says how they are written.
+// TestCommands runs the scripts of testdata/commands: command lines, and what comes of them.
 func TestCommands(t *testing.T) {
-	cases := strings.Split(rig.Read(t, filepath.Join("testdata", "commands.txt")), "\n=== ")
-	for _, text := range cases[1:] {
-		name, lines, _ := strings.Cut(text, "\n")
-		t.Run(name, func(t *testing.T) {
-			c := &typed{t: t, dir: t.TempDir()}
-			for line := range strings.Lines(lines) {
-				if line = strings.TrimSuffix(line, "\n"); line != "" && line[0] != '#' {
-					c.step(line)
-				}
-			}
-		})
-	}
+	script.Run(t, script.Options{
+		Dir:      filepath.Join("testdata", "commands"),
+		Programs: map[string]script.Program{"frontdesk": rig.Command, "frontdesk-kit": func(_ testing.TB, input string, args ...string) (int, string, string) { return cli(input, args...) }},
+		Inherit:  []string{"DATABASE_DSN", "DEALERPAK_DSN", "FRONTDESK_USER", "FRONTDESK_PASSWORD"},
+		Commands: script.Commands{"dealerpak": dealerpak, "demo": func(s *testscript.TestScript, _ []string) {
+			config := fmt.Sprintf("backend: {dsn: %q}\nmail: {folder: mail}\n", rig.Engines[0].DSN(t))
+			s.Check(os.WriteFile(s.MkAbs("frontdesk.yaml"), []byte(config), 0o600))
+		}},
+	})
 }
 
-// typed is a case that is under way, with what was written last.
-type typed struct {
-	t        *testing.T
-	dir      string
-	out, err string
-}
-
-func (c *typed) step(line string) {
-	c.t.Helper()
-	verb, rest, _ := strings.Cut(strings.NewReplacer("DIR", c.dir, `\n`, "\n").Replace(line), " ")
-	name, words, _ := strings.Cut(rest, " ")
-	file := filepath.Join(c.dir, name)
-	switch verb {
-	case "dealerpak":
-		c.dealerpak(strings.Split(rest, " => "))
-	case "demo":
-		config := fmt.Sprintf("backend: {dsn: %q}\nmail: {folder: %q}\n", rig.Engines[0].DSN(c.t), filepath.Join(c.dir, "mail"))
-		require.NoError(c.t, os.WriteFile(filepath.Join(c.dir, "frontdesk.yaml"), []byte(config), 0o600))
-	case "file":
-		require.NoError(c.t, os.WriteFile(file, []byte(words), 0o600))
-	case "there":
-		c.t.Chdir(c.dir)
-	case "append":
-		require.NoError(c.t, os.WriteFile(file, []byte(rig.Read(c.t, file)+words), 0o600))
-	case "save":
-		old, now, _ := strings.Cut(words, " => ")
-		require.Contains(c.t, c.out, old)
-		require.NoError(c.t, os.WriteFile(file, []byte(strings.Replace(c.out, old, now, 1)), 0o600))
-	case "env":
-		name, value, _ := strings.Cut(rest, "=")
-		c.t.Setenv(name, inEnvironment(value))
-	case "out":
-		c.has(c.out, rest, line)
-	case "err":
-		c.has(c.err, rest, line)
-	case "holds":
-		require.Contains(c.t, c.read(name), words)
-	case "lacks":
-		require.NotContains(c.t, c.read(name), inEnvironment(words))
-	case "none":
-		require.NoFileExists(c.t, file)
-	case "private":
-		require.Equal(c.t, os.FileMode(0o600), must.Have(os.Stat(file))(c.t).Mode().Perm())
-	default:
-		c.run(verb, rest)
-	}
-}
-
-// run runs a command line, which ends with a code.
-func (c *typed) run(verb, rest string) {
-	c.t.Helper()
-	run := cli
-	if verb == "frontdesk" {
-		verb, rest, _ = strings.Cut(rest, " ")
-		run = func(input string, args ...string) (int, string, string) { return rig.Command(c.t, input, args...) }
-	}
-	want := must.Have(strconv.Atoi(verb))(c.t)
-	code, out, told := run("", strings.Fields(rest)...)
-	require.Equal(c.t, want, code, "%s: %s%s", rest, out, told)
-	c.out, c.err = out, told
-}
-
-func (c *typed) read(name string) string {
-	c.t.Helper()
-	if name == "output" {
-		return c.out + c.err
-	}
-	return rig.Read(c.t, filepath.Join(c.dir, name))
-}
-
-func (c *typed) has(text, want, line string) {
-	c.t.Helper()
-	switch how, words, _ := strings.Cut(want, " "); how {
-	case "=":
-		require.Equal(c.t, words, text, line)
-	case "~":
-		require.Regexp(c.t, words, text, line)
-	default:
-		require.Contains(c.t, text, want, line)
-	}
-}
-
-// inEnvironment is a text, or what a variable has whose name it is behind $.
-func inEnvironment(text string) string {
-	if value, is := os.LookupEnv(strings.TrimPrefix(text, "$")); is && text[0] == '$' {
-		return value
-	}
-	return text
-}
-
-// dealerpak puts a sheet of DEALERPAK, with words of it replaced, a configuration that serves it, and a
-// database on SQLite there.
-func (c *typed) dealerpak(replace []string) {
-	c.t.Helper()
-	c.t.Setenv("DEALERPAK_DSN", legacytest.SQLite(c.t))
-	text := rig.Read(c.t, filepath.Join(must.Have(legacytest.Files())(c.t), "sqlite.yaml"))
-	if len(replace) == 2 {
-		require.Contains(c.t, text, replace[0])
-		text = strings.ReplaceAll(text, replace[0], replace[1])
-	}
-	config := fmt.Sprintf("backend: {driver: legacy, sheet: %q}\nmail: {folder: %q}\n", filepath.Join(c.dir, "sheet.yaml"), filepath.Join(c.dir, "mail"))
-	for name, text := range map[string]string{"sheet.yaml": text, "frontdesk.yaml": config} {
-		require.NoError(c.t, os.WriteFile(filepath.Join(c.dir, name), []byte(text), 0o600))
-	}
+// dealerpak puts a sheet of DEALERPAK, a configuration that serves it, and a database on SQLite there.
+func dealerpak(s *testscript.TestScript, _ []string) {
+	s.Check(os.Chdir(s.Getenv("REPOSITORY"))) // where the files are looked for; a program is run in the script's folder
+	folder, err := legacytest.Files()
+	s.Check(err)
+	s.Setenv("DEALERPAK_DSN", legacytest.SQLite(script.Of(s)))
+	s.Check(os.WriteFile(s.MkAbs("sheet.yaml"), []byte(s.ReadFile(filepath.Join(folder, "sqlite.yaml"))), 0o600))
+	s.Check(os.WriteFile(s.MkAbs("frontdesk.yaml"), []byte("backend: {driver: legacy, sheet: sheet.yaml}\nmail: {folder: mail}\n"), 0o600))
 }
 
 func TestMain(m *testing.M) { os.Exit(rig.Main(m)) }

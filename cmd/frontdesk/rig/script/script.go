@@ -42,10 +42,10 @@ func Run(t *testing.T, o Options) {
 		}
 	}
 	for name := range o.Programs {
-		commands[name] = func(s *testscript.TestScript, _ bool, args []string) { o.run(t, s, name, 0, args) }
+		commands[name] = func(s *testscript.TestScript, _ bool, args []string) { o.run(s, name, 0, args) }
 	}
 	for code := 1; code <= 2; code++ {
-		commands[fmt.Sprint("exit", code)] = func(s *testscript.TestScript, _ bool, args []string) { o.run(t, s, args[0], code, args[1:]) }
+		commands[fmt.Sprint("exit", code)] = func(s *testscript.TestScript, _ bool, args []string) { o.run(s, args[0], code, args[1:]) }
 	}
 	repository := rig.Repository(t)
 	testscript.RunT(oneByOne{t}, testscript.Params{Dir: o.Dir, UpdateScripts: o.Update, Cmds: commands, Setup: func(env *testscript.Env) error {
@@ -60,6 +60,9 @@ func Run(t *testing.T, o Options) {
 	}})
 }
 
+// Of is the test that a script is.
+func Of(s *testscript.TestScript) *testing.T { return deskOf(s).t }
+
 // oneByOne has scripts run one after the other.
 type oneByOne struct{ *testing.T }
 
@@ -73,7 +76,7 @@ func (o oneByOne) Run(name string, script func(testscript.T)) {
 var anySession = regexp.MustCompile(`(?m)^[0-9a-f]{12}`) // in the list of those that are open
 
 // run runs a program, with the file behind < as its standard input.
-func (o Options) run(t *testing.T, s *testscript.TestScript, program string, want int, args []string) {
+func (o Options) run(s *testscript.TestScript, program string, want int, args []string) {
 	run := o.Programs[program]
 	if run == nil {
 		s.Fatalf("what program is %s?", program)
@@ -89,7 +92,7 @@ func (o Options) run(t *testing.T, s *testscript.TestScript, program string, wan
 			defer os.Unsetenv(name)
 		}
 	}
-	code, stdout, stderr := run(t, input, args...)
+	code, stdout, stderr := run(Of(s), input, args...)
 	if id := anySession.FindString(stdout); id != "" {
 		s.Setenv("SESSION", id)
 	}
