@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -14,6 +13,7 @@ import (
 
 	"frontdesk/auth"
 	"frontdesk/backend"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/mapping"
 )
 
@@ -123,8 +123,7 @@ func TestBulkIsExplained(t *testing.T) {
 	asked.Key = keyFor(g, Grant{"POST", "/order/bulk"})
 	e = g.Explain(asked)
 	require.Equal(t, []any{StageAllowlist, 400, []string{"POST /order"}}, []any{e.Stopped, e.Status, e.Lacks})
-	var answer map[string]any
-	require.NoError(t, json.Unmarshal(e.Answer, &answer))
+	answer := must.JSON[map[string]any](t, e.Answer)
 	require.Equal(t, "Invalid endpoint: /order/bulk", answer["message"])
 }
 

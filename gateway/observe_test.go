@@ -3,7 +3,6 @@ package gateway
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/backend/reference"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/gateway/testpage"
 	"frontdesk/mapping"
 )
@@ -178,8 +178,7 @@ func (v visitor) refusals(t *testing.T) (all []refusedRequest, text string) {
 	t.Helper()
 	a := v.ask("GET", "/testpage/requests", "")
 	require.Equal(t, 200, a.status, a.body)
-	var answer struct{ Data []refusedRequest }
-	require.NoError(t, json.Unmarshal([]byte(a.body), &answer))
+	answer := must.JSON[struct{ Data []refusedRequest }](t, a.body)
 	require.NotNil(t, answer.Data)
 	return answer.Data, a.body
 }

@@ -2,7 +2,6 @@ package remote
 
 import (
 	"cmp"
-	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -29,8 +28,7 @@ func TestDecodeXML(t *testing.T) {
 
 func TestEncodeXML(t *testing.T) {
 	encode := func(text string) (string, error) {
-		var v any
-		require.NoError(t, json.Unmarshal([]byte(text), &v))
+		v := must.JSON[any](t, text)
 		out, err := encodeXML(v)
 		return strings.TrimPrefix(string(out), `<?xml version="1.0" encoding="UTF-8"?>`+"\n"), err
 	}

@@ -235,8 +235,7 @@ func TestStatusPage(t *testing.T) {
 		require.Contains(t, page, words)
 	}
 	text := d.OpsText("/status.json")
-	var report desk.StatusReport
-	require.NoError(t, json.Unmarshal([]byte(text), &report))
+	report := must.JSON[desk.StatusReport](t, text)
 	host := must.Have(os.Hostname())(t)
 	require.Equal(t, host, report.Host)
 	require.Contains(t, page, " on "+host+" · ")

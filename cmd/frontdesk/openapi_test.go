@@ -242,8 +242,7 @@ func TestOpenAPIExamples(t *testing.T) {
 					seen[r.operation] = true
 					continue // of a request that waits: behind it
 				case "waitForChanges":
-					var now struct{ Cursor string } // which no example can know
-					require.NoError(t, json.Unmarshal(d.Call("GET", "/changes", token, "").Body, &now))
+					now := must.JSON[struct{ Cursor string }](t, d.Call("GET", "/changes", token, "").Body) // which no example can know
 					r.body = strings.Replace(r.body, "c1_ZXhhbXBsZQ", now.Cursor, 1)
 				}
 				a := d.Call(r.method, r.path, token, r.body, r.headers...)

@@ -341,6 +341,14 @@ func (d *Desk) Call(method, path, token, body string, headers ...string) Answer 
 	return a
 }
 
+// Gets sends one request that must be answered so.
+func (d *Desk) Gets(status int, method, path, token, body string, headers ...string) Answer {
+	d.T.Helper()
+	a := d.Call(method, path, token, body, headers...)
+	require.Equal(d.T, status, a.Status, "%s %s: %s", method, path, a.Body)
+	return a
+}
+
 // Try is call where the connection may fail.
 func (d *Desk) Try(method, path, token, body string, headers ...string) (Answer, error) {
 	req, err := http.NewRequest(method, d.Base+path, strings.NewReader(body))

@@ -47,8 +47,7 @@ func TestPagesEndBySize(t *testing.T) {
 			}
 			require.Len(t, p.Pages(query+",content&after=0&total=1"), 5)
 
-			refused := p.Call("GET", query+",content", p.Token, "")
-			require.Equal(t, 400, refused.Status)
+			refused := p.Gets(400, "GET", query+",content", p.Token, "")
 			require.Equal(t, "page_too_large", refused.Failure(t).Reason)
 			require.Len(t, p.Page("/document?resource=contact&resource_id=1&name=long&fields=content&page_size=2&page=3").Data, 2)
 			require.Len(t, p.Page(query).Data, 9)
@@ -58,8 +57,7 @@ func TestPagesEndBySize(t *testing.T) {
 			pages = p.Pages(query + ",content&after=0")
 			require.Equal(t, made, rig.Ids(pages...))
 			require.Len(t, pages, 9, "one: a client alone has half of the memory")
-			busy := p.Call("GET", "/document?resource=contact&resource_id=1&name=long&fields=content&page_size=2", p.Token, "")
-			require.Equal(t, 503, busy.Status)
+			busy := p.Gets(503, "GET", "/document?resource=contact&resource_id=1&name=long&fields=content&page_size=2", p.Token, "")
 			require.Equal(t, "overloaded", busy.Failure(t).Reason)
 			await.True(t, func() bool { // behind the answer
 				return strings.Contains(p.OpsText("/metrics"), "frontdesk_body_memory_used_bytes 0\n")

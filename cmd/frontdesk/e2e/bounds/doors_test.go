@@ -24,8 +24,7 @@ func TestNoSecondDoor(t *testing.T) {
 		require.Equal(t, 400, a.Status, "%s: %s", what, a.Body)
 		require.Contains(t, []string{"endpoint_unknown", "method_unsupported"}, a.Failure(t).Reason, what)
 	}
-	one := d.Call("GET", "/order/1?fields=id", orders, "")
-	require.Equal(t, 200, one.Status)
+	one := d.Gets(200, "GET", "/order/1?fields=id", orders, "")
 
 	// Headers that elsewhere lead to another path, or mean another method.
 	for _, header := range []string{

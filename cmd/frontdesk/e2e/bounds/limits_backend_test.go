@@ -49,8 +49,7 @@ func TestLimitsPanic(t *testing.T) {
 		}
 		f.None()
 		armed.Store(true)
-		a := d.Call("POST", "/contact", token, rig.NewContact, "Idempotency-Key", "k")
-		require.Equal(t, 500, a.Status)
+		a := d.Gets(500, "POST", "/contact", token, rig.NewContact, "Idempotency-Key", "k")
 		require.NotContains(t, string(a.Body), "secret")
 		require.Contains(t, d.Logged(a.Failure(t).RequestID), "limits_backend_test.go", "the stack")
 		armed.Store(false)
@@ -69,8 +68,7 @@ func TestLimitsBreaker(t *testing.T) {
 		fail := func(times int) (last rig.Answer) {
 			f.Set(func(context.Context) error { calls++; return rig.ErrBroken })
 			for range times {
-				last = d.Call("GET", "/contact/1", token, "")
-				require.Equal(t, 500, last.Status)
+				last = d.Gets(500, "GET", "/contact/1", token, "")
 				require.Empty(t, last.Header.Get("Retry-After"))
 			}
 			return last
@@ -142,8 +140,7 @@ func TestLimitsPostgresGone(t *testing.T) {
 
 	alter("ALTER DATABASE "+database+" ALLOW_CONNECTIONS false", cut)
 	for range 5 {
-		a := d.Call("POST", "/contact", token, rig.NewContact)
-		require.Equal(t, 500, a.Status)
+		a := d.Gets(500, "POST", "/contact", token, rig.NewContact)
 		require.NotContains(t, string(a.Body), database)
 		d.Logged(a.Failure(t).RequestID)
 	}

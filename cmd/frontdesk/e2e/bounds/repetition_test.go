@@ -43,8 +43,7 @@ func TestRepetitionCostsNothing(t *testing.T) {
 	asked := func(path string) (rig.Answer, backend.Query) {
 		t.Helper()
 		lists = nil
-		a := d.Call("GET", path, token, "")
-		require.Equal(t, 200, a.Status, "%s", a.Body)
+		a := d.Gets(200, "GET", path, token, "")
 		require.Len(t, lists, 1, "asked once")
 		return a, lists[0]
 	}

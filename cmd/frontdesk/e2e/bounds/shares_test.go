@@ -2,7 +2,6 @@ package bounds
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"sync"
 	"testing"
@@ -14,6 +13,7 @@ import (
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/rig"
 	"frontdesk/cmd/frontdesk/rig/await"
+	"frontdesk/cmd/frontdesk/rig/must"
 )
 
 // held is a desk with callbacks on a PostgreSQL where somebody else has a lock, and clients who
@@ -202,8 +202,7 @@ func TestReadyDoesNotWait(t *testing.T) {
 			d.AskOps("/readyz")
 			a := d.AskOps("/readyz") // once more, with what the first has left
 			require.Equal(t, 503, a.Status)
-			var now map[string]any
-			require.NoError(t, json.Unmarshal(a.Body, &now))
+			now := must.JSON[map[string]any](t, a.Body)
 			require.Equal(t, "unavailable", now[part])
 			thaw()
 			await.True(t, func() bool { return d.AskOps("/readyz").Status == 200 })

@@ -352,7 +352,6 @@ func (g *gateway) page(token, path string) []map[string]any {
 	}, "%s", path)
 	require.NoError(g.T, err)
 	require.Equal(g.T, http.StatusOK, a.Status, "%s: %s", path, a.Body)
-	var page struct{ Data []map[string]any }
-	require.NoError(g.T, json.Unmarshal(a.Body, &page))
+	page := must.JSON[struct{ Data []map[string]any }](g.T, a.Body)
 	return page.Data
 }

@@ -13,6 +13,7 @@ import (
 	"frontdesk/backend/legacy/legacytest"
 	"frontdesk/cmd/frontdesk/rig"
 	"frontdesk/cmd/frontdesk/rig/await"
+	"frontdesk/cmd/frontdesk/rig/must"
 )
 
 // TestCopyBehindASheet keeps a copy of a vendor's database that nobody tells of changes: it is
@@ -37,8 +38,7 @@ func TestCopyBehindASheet(t *testing.T) {
 		Cursor string
 	}) {
 		t.Helper()
-		a := d.Call("GET", "/changes?"+query, token, "")
-		require.Equal(t, 200, a.Status, "%s", a.Body)
+		a := d.Gets(200, "GET", "/changes?"+query, token, "")
 		require.NoError(t, json.Unmarshal(a.Body, &page))
 		return page
 	}
@@ -52,8 +52,7 @@ func TestCopyBehindASheet(t *testing.T) {
 		all := records{}
 		for _, name := range c.names {
 			all[name] = map[int]map[string]any{}
-			var page struct{ Data []map[string]any }
-			require.NoError(t, json.Unmarshal(d.Call("GET", "/"+name+"?page_size=1000", token, "").Body, &page))
+			page := must.JSON[struct{ Data []map[string]any }](t, d.Call("GET", "/"+name+"?page_size=1000", token, "").Body)
 			for _, one := range page.Data {
 				all[name][int(one["id"].(float64))] = one
 			}

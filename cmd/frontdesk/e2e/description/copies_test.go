@@ -164,8 +164,7 @@ func (k *keeping) copy() recordsByID {
 	for _, resource := range copied {
 		kept.Records[resource] = map[string]map[string]any{}
 		for _, record := range k.sql("SELECT data FROM record WHERE resource = '" + resource + "'") {
-			var one map[string]any
-			require.NoError(k.T, json.Unmarshal([]byte(record), &one))
+			one := must.JSON[map[string]any](k.T, record)
 			kept.Records[resource][fmt.Sprint(one["id"])] = one
 		}
 	}

@@ -1,7 +1,6 @@
 package description
 
 import (
-	"encoding/json"
 	"flag"
 	"fmt"
 	"maps"
@@ -94,8 +93,7 @@ func TestForeignGenerators(t *testing.T) {
 	said, err := command.CombinedOutput()
 	require.NoError(t, err, "%s", said)
 	text := must.Have(os.ReadFile(filepath.Join(out, "result.json")))(t)
-	var results map[string]made
-	require.NoError(t, json.Unmarshal(text, &results))
+	results := must.JSON[map[string]made](t, text)
 	require.GreaterOrEqual(t, len(results), len(quick))
 	page := rig.Repository(t, "docs", "kits", "generators.md")
 	table := newTable(t, page)
@@ -114,8 +112,7 @@ var packageOf = map[string]string{"hey-api": "@hey-api/openapi-ts", "orval-zod":
 // version is the pinned one.
 func version(t *testing.T, folder, name string) string {
 	text := must.Have(os.ReadFile(filepath.Join(folder, "package.json")))(t)
-	var pinned struct{ Dependencies map[string]string }
-	require.NoError(t, json.Unmarshal(text, &pinned))
+	pinned := must.JSON[struct{ Dependencies map[string]string }](t, text)
 	if p, ok := packageOf[name]; ok {
 		name = p
 	}

@@ -1,7 +1,6 @@
 package pages
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
@@ -18,6 +17,7 @@ import (
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/must"
 )
 
 // explorerWeight is the most that the explorer may weigh, in KiB as sent.
@@ -148,8 +148,7 @@ func TestBrowserExplorer(t *testing.T) {
 	p.await("document.querySelector('.outcome .status').textContent === '201'")
 	require.Equal(t, "", p.text(p.field("order_date")+"-problem"), "what was wrong is told no more")
 	require.Regexp(t, `^201, after \d+ ms$`, p.text("#announcer"))
-	var made struct{ Data struct{ ID int } }
-	require.NoError(t, json.Unmarshal([]byte(p.text("#answer-body")), &made))
+	made := must.JSON[struct{ Data struct{ ID int } }](t, p.text("#answer-body"))
 
 	p.samples(t, "JavaScript", "Go")
 	p.again(d, made.Data.ID)
@@ -187,8 +186,7 @@ func TestBrowserFirstOrder(t *testing.T) {
 		p.eval("document.querySelector('#answer').replaceChildren()")
 		p.click("#send") // 5
 		p.await("document.querySelector('.outcome .status')?.textContent === '201'")
-		var answer struct{ Data struct{ ID int } }
-		require.NoError(t, json.Unmarshal([]byte(p.text("#answer-body")), &answer))
+		answer := must.JSON[struct{ Data struct{ ID int } }](t, p.text("#answer-body"))
 		return string(d.Call("GET", fmt.Sprintf("/order/%d?fields=orderlines", answer.Data.ID), d.Login(desk.DemoFullKey, "demo"), "").Body)
 	}
 	p.accessible("explorer-example")

@@ -1,7 +1,6 @@
 package records
 
 import (
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"regexp"
@@ -14,6 +13,7 @@ import (
 	"frontdesk/backend/legacy/legacytest"
 	"frontdesk/backend/sqlrecord/sqltest"
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/must"
 )
 
 // bulkResult is what became of one of many records.
@@ -25,8 +25,7 @@ type bulkResult struct {
 func bulkResults(t testing.TB, a rig.Answer) (all []bulkResult) {
 	t.Helper()
 	require.Equal(t, 200, a.Status, "%s", a.Body)
-	var answer struct{ Data []bulkResult }
-	require.NoError(t, json.Unmarshal(a.Body, &answer))
+	answer := must.JSON[struct{ Data []bulkResult }](t, a.Body)
 	for i, r := range answer.Data {
 		require.Equal(t, i, r.Index)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/cmd/frontdesk/rig"
+	"frontdesk/cmd/frontdesk/rig/must"
 )
 
 // cardfile is a service that has nothing but contacts, which a test changes behind the gateway, and
@@ -101,12 +102,10 @@ func away(w http.ResponseWriter, _ *http.Request) bool {
 // list asks for the contacts, which must be answered, and returns the names and their age.
 func (s *cardfile) list(t *testing.T, headers ...string) (names []string, age int) {
 	t.Helper()
-	a := s.Call("GET", "/contact?page_size=100", s.token, "", headers...)
-	require.Equal(t, 200, a.Status, "%s", a.Body)
+	a := s.Gets(200, "GET", "/contact?page_size=100", s.token, "", headers...)
 	age, err := strconv.Atoi(a.Header.Get("Age"))
 	require.NoError(t, err, "Age: %q", a.Header.Get("Age"))
-	var page struct{ Data []struct{ Name string } }
-	require.NoError(t, json.Unmarshal(a.Body, &page))
+	page := must.JSON[struct{ Data []struct{ Name string } }](t, a.Body)
 	for _, c := range page.Data {
 		names = append(names, c.Name)
 	}
@@ -133,8 +132,7 @@ func (s *cardfile) told(t *testing.T, after string) (all map[string]string, curs
 	if after != "" {
 		path += "&records=1&after=" + after
 	}
-	a := s.Call("GET", path, s.token, "")
-	require.Equal(t, 200, a.Status, "%s", a.Body)
+	a := s.Gets(200, "GET", path, s.token, "")
 	var page struct {
 		Data []struct {
 			ID     int
@@ -157,8 +155,7 @@ func (s *cardfile) told(t *testing.T, after string) (all map[string]string, curs
 // digest is that of all contacts.
 func (s *cardfile) digest(t *testing.T) string {
 	t.Helper()
-	var sums struct{ Data json.RawMessage }
-	require.NoError(t, json.Unmarshal(s.Call("GET", "/changes/digest?resource=contact&ranges=1", s.token, "").Body, &sums))
+	sums := must.JSON[struct{ Data json.RawMessage }](t, s.Call("GET", "/changes/digest?resource=contact&ranges=1", s.token, "").Body)
 	require.NotEmpty(t, sums.Data)
 	return string(sums.Data)
 }

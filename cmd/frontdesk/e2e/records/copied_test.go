@@ -35,8 +35,7 @@ func TestListsOfACopy(t *testing.T) {
 		})
 	}
 	builtIn := rig.OnSQLite(t, rig.Options{})
-	list := builtIn.Call("GET", "/contact?page_size=1", builtIn.Login(rig.FullKey, "demo"), "", "Cache-Control", fresh)
-	require.Equal(t, 200, list.Status)
+	list := builtIn.Gets(200, "GET", "/contact?page_size=1", builtIn.Login(rig.FullKey, "demo"), "", "Cache-Control", fresh)
 	require.Empty(t, list.Header.Get("Age"), "the built-in administration has no copy")
 }
 
@@ -103,8 +102,7 @@ func (s *cardfile) hasOwnWrites(t *testing.T) {
 	require.Equal(t, 200, s.Call("DELETE", "/contact/7", s.token, "").Status)
 	names, _ := s.list(t)
 	require.Equal(t, []string{"Card 1", before[1], "Changed here", "Card 9", "Made here"}, names)
-	one := s.Call("GET", fmt.Sprintf("/contact/%d", made), s.token, "")
-	require.Equal(t, 200, one.Status)
+	one := s.Gets(200, "GET", fmt.Sprintf("/contact/%d", made), s.token, "")
 	require.Empty(t, one.Header.Get("Age"), "a single record is the service's")
 	theirs := s.List(s.Login(rig.FullKey, "zuid"), "/contact")
 	require.Len(t, theirs, 5)
@@ -126,11 +124,9 @@ func (s *cardfile) isAway(t *testing.T) {
 		names, _ := s.list(t, "Cache-Control", wish)
 		require.Equal(t, before, names)
 	}
-	changes := s.Call("GET", "/changes?resource=contact", s.token, "")
-	require.Equal(t, 200, changes.Status, "%s", changes.Body)
+	s.Gets(200, "GET", "/changes?resource=contact", s.token, "")
 
-	one := s.Call("GET", "/contact/3", stale, "", ifError...)
-	require.Equal(t, 200, one.Status, "%s", one.Body)
+	one := s.Gets(200, "GET", "/contact/3", stale, "", ifError...)
 	require.Equal(t, before[1], one.Data(t)["name"])
 	require.Equal(t, "frontdesk; hit; detail=stale", one.Header.Get("Cache-Status"))
 	require.NotEmpty(t, one.Header.Get("Age"))
@@ -167,8 +163,7 @@ func (s *cardfile) leavesOut(t *testing.T) {
 	require.Equal(t, append([]string{before[0]}, before[2:]...), names)
 	all, _ := s.told(t, cursor)
 	require.Empty(t, all, "it is not gone")
-	one := s.Call("GET", "/contact/3", s.token, "")
-	require.Equal(t, 500, one.Status, "%s", one.Body)
+	one := s.Gets(500, "GET", "/contact/3", s.token, "")
 	require.NotContains(t, string(one.Body)+string(s.AskOps("/backends").Body), "on receipt")
 	require.Equal(t, 200, s.Call("GET", "/contact/5", s.token, "").Status)
 	require.Equal(t, 200, s.Call("PUT", "/contact/5", s.token, `{"payment_days":30}`).Status)

@@ -48,8 +48,7 @@ func TestTraces(t *testing.T) {
 	d := rig.Start(t, options)
 	token := d.Login(rig.HookedKey, "demo")
 
-	a := d.Call("GET", "/order/1?fields=id", token, "", "traceparent", traceParent, "tracestate", "vendor=opaque")
-	require.Equal(t, 200, a.Status, "%s", a.Body)
+	a := d.Gets(200, "GET", "/order/1?fields=id", token, "", "traceparent", traceParent, "tracestate", "vendor=opaque")
 	promise := d.Call("POST", "/backup/owner", token, receiver.Body(), "traceparent", traceParent, "tracestate", "vendor=opaque")
 	promise.Promise(t)
 	called := <-receiver.Calls

@@ -86,8 +86,7 @@ func (w *walk) tellLater() {
 
 // counted is how many records a digest of one range is of.
 func counted(t testing.TB, said answer) int {
-	var digest struct{ Data []struct{ Count int } }
-	require.NoError(t, json.Unmarshal(said.body, &digest), "%s", said.body)
+	digest := must.JSON[struct{ Data []struct{ Count int } }](t, said.body)
 	require.Len(t, digest.Data, 1, "%s", said.body)
 	return digest.Data[0].Count
 }

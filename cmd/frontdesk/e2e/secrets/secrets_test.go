@@ -348,8 +348,7 @@ func (w *walk) knownOwn(resource, left string) bool { return w.ownIDs[0][resourc
 
 func cursorOf(t *testing.T, said answer) string {
 	t.Helper()
-	var page struct{ Cursor string }
-	require.NoError(t, json.Unmarshal(said.body, &page))
+	page := must.JSON[struct{ Cursor string }](t, said.body)
 	return page.Cursor
 }
 

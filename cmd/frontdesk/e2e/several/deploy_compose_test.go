@@ -2,7 +2,6 @@ package several
 
 import (
 	"crypto/tls"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -81,8 +80,7 @@ func loadCompose(t *testing.T) composed {
 	load.Stderr = &problems
 	output, err := load.Output()
 	require.NoError(t, err, "%s", &problems)
-	var c composed
-	require.NoError(t, json.Unmarshal(output, &c))
+	c := must.JSON[composed](t, output)
 	return c
 }
 
@@ -123,8 +121,7 @@ func TestForeignCompose(t *testing.T) {
 	apiKey := firstKey(t, instances)
 	status, _, body := ask(rig.LoginPath(apiKey, "jan", "a-good-password"), "")
 	require.Equal(t, http.StatusOK, status, body)
-	var login struct{ Token string }
-	require.NoError(t, json.Unmarshal([]byte(body), &login))
+	login := must.JSON[struct{ Token string }](t, body)
 	for range 3 {
 		status, _, body = ask("/order", login.Token)
 		require.Equal(t, http.StatusOK, status, body)

@@ -1,7 +1,6 @@
 package several
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -110,8 +109,7 @@ func TestFailover(t *testing.T) {
 	writers.Wait()
 	t.Logf("%d contacts answered, %d requests failed meanwhile", len(f.names), f.failed.Load())
 	require.Equal(t, 200, d.AskOps("/readyz").Status)
-	var there []string
-	require.NoError(t, json.Unmarshal([]byte(standby.Ask(t, "SELECT json_agg(name) FROM contact WHERE name LIKE 'failover-%'")), &there))
+	there := must.JSON[[]string](t, standby.Ask(t, "SELECT json_agg(name) FROM contact WHERE name LIKE 'failover-%'"))
 	slices.Sort(there)
 	require.Len(t, slices.Compact(slices.Clone(there)), len(there), "there twice")
 	for _, name := range there {
@@ -158,8 +156,7 @@ func TestParametersOfPostgres(t *testing.T) {
 		d := rig.Start(t, rig.Options{DSN: dsn + "&statement_timeout=10s&lock_timeout=0"})
 		token := d.Login(rig.FullKey, "demo")
 		release := rig.Lock(t, dsn, "LOCK TABLE contact")
-		a := d.Call("GET", "/contact/1", token, "")
-		require.Equal(t, 500, a.Status)
+		a := d.Gets(500, "GET", "/contact/1", token, "")
 		require.Equal(t, "backend_unavailable", a.Failure(t).Reason)
 		d.Told("canceling statement due to statement timeout")
 		release()

@@ -62,16 +62,13 @@ func (s *soak) agree(one, other *rig.Desk) {
 	token := one.Login(rig.FullKey, "demo")
 
 	contact := fmt.Sprintf(`{"kind":"person","name":%q}`, name)
-	created := one.Call("POST", "/contact", token, contact, "Idempotency-Key", name)
-	require.Equal(t, 201, created.Status, "%s", created.Body)
-	again := other.Call("POST", "/contact", token, contact, "Idempotency-Key", name)
-	require.Equal(t, 201, again.Status, "%s", again.Body)
+	created := one.Gets(201, "POST", "/contact", token, contact, "Idempotency-Key", name)
+	again := other.Gets(201, "POST", "/contact", token, contact, "Idempotency-Key", name)
 	require.Equal(t, created.ID(t), again.ID(t), "a repetition gets the first answer")
 
 	path := fmt.Sprintf("/contact/%d", created.ID(t))
 	read := one.Call("GET", path, token, "")
-	changed := other.Call("PUT", path, token, `{"note":"changed"}`, "If-Match", read.Header.Get("ETag"))
-	require.Equal(t, 200, changed.Status, "%s", changed.Body)
+	other.Gets(200, "PUT", path, token, `{"note":"changed"}`, "If-Match", read.Header.Get("ETag"))
 	require.Equal(t, 412, one.Call("PUT", path, token, `{"note":"lost"}`, "If-Match", read.Header.Get("ETag")).Status)
 
 	id := s.promise(one, token, name, "")
@@ -117,8 +114,7 @@ func (s *soak) newThings(newer, older *rig.Desk) {
 	require.Equal(t, 200, older.Call("PUT", path, token, `{"note":"changed"}`).Status)
 	require.Equal(t, "L-1", newer.Call("GET", path, token, "").Data(t)["loyalty_number"], "what it does not know it leaves alone")
 	for _, d := range []*rig.Desk{newer, older} { // although the older one does not know what refers to it
-		refused := d.Call("DELETE", path, token, "")
-		require.Equal(t, 406, refused.Status)
+		refused := d.Gets(406, "DELETE", path, token, "")
 		require.Equal(t, "Field: id in use at: loyaltycard", refused.Failure(t).Message)
 	}
 

@@ -1,8 +1,9 @@
-// Package must has tests say in one line that a call succeeds, and what it returns, or that it fails. It is
+// Package must has tests say in one line that a call succeeds, and what it returns, or that it fails, and what a text is. It is
 // not for programs.
 package must
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -23,3 +24,10 @@ func Have[T any](value T, err error) func(testing.TB) T {
 //
 //	require.ErrorIs(t, must.Fail(os.Open(name)), os.ErrNotExist)
 func Fail[T any](_ T, err error) error { return err }
+
+// JSON is the value that a text is in JSON.
+func JSON[T any, B ~string | ~[]byte](t testing.TB, text B) (v T) {
+	t.Helper()
+	require.NoError(t, json.Unmarshal([]byte(text), &v), "%s", text)
+	return v
+}
