@@ -29,6 +29,7 @@ import (
 func TestCommands(t *testing.T) {
 	script.Run(t, script.Options{
 		Dir:      filepath.Join("testdata", "commands"),
+		Setup:    func(_ *testing.T, env *testscript.Env) { env.Setenv("VERSION", desk.Version()) },
 		Programs: map[string]script.Program{"frontdesk": rig.Command, "frontdesk-kit": func(_ testing.TB, input string, args ...string) (int, string, string) { return cli(input, args...) }},
 		Inherit:  []string{"DATABASE_DSN", "DEALERPAK_DSN", "FRONTDESK_USER", "FRONTDESK_PASSWORD"},
 		Commands: script.Commands{"dealerpak": dealerpak, "demo": func(s *testscript.TestScript, _ []string) {
@@ -63,18 +64,6 @@ func runs(t *testing.T, want int, args ...string) (stdout, stderr string) {
 	code, stdout, stderr := cli("", args...)
 	require.Equal(t, want, code, "%s%s", stdout, stderr)
 	return stdout, stderr
-}
-
-func TestHelp(t *testing.T) {
-	help, stderr := runs(t, 0)
-	require.Empty(t, stderr)
-	for _, command := range []string{"map init", "map brief", "map check", "conform"} {
-		require.Regexp(t, `(?m)^  `+command+` +.*[A-Z]`, help)
-		own, _ := runs(t, 0, append(strings.Fields(command), "--help")...)
-		require.Contains(t, own, "Usage: frontdesk-kit "+command)
-	}
-	version, _ := runs(t, 0, "--version")
-	require.Equal(t, desk.Version()+"\n", version)
 }
 
 // TestMapCheckService compares with Garage Cloud, and asks it for nothing but

@@ -3,14 +3,12 @@ package main
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -23,12 +21,6 @@ import (
 	"frontdesk/cmd/frontdesk/rig"
 	"frontdesk/cmd/frontdesk/rig/must"
 )
-
-// TestConformWithoutAnswer: the password is in no message.
-func TestConformWithoutAnswer(t *testing.T) {
-	_, stderr := runs(t, 1, "conform", "--url", "http://"+rig.FreeAddress(t), "--api-key", "k", "--username", "u", "--password", "secret-word")
-	require.Regexp(t, `^frontdesk-kit: no answer: dial tcp .*connection refused\n$`, stderr)
-}
 
 // TestConformNarrow gives the suite less: an api_key for some of the endpoints,
 // a model of a vendor's own, nothing but GET.
@@ -56,25 +48,6 @@ func TestConformNarrow(t *testing.T) {
 	require.Empty(t, rig.Ended(reading, backendtest.Failed), "%s", rig.Failures(reading))
 	require.Greater(t, reading.Count(backendtest.Passed), 200)
 	require.Equal(t, before, p.Counts(), "it only read")
-}
-
-// TestConformVendorModel tests an empty administration with a model that has a
-// resource more, and other countries.
-func TestConformVendorModel(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	file := filepath.Join(dir, "frontdesk.yaml")
-	config := fmt.Sprintf("backend: {dsn: %q}\nmail: {folder: %q}\nmodel: {dir: %q}\n",
-		rig.Engines[0].Empty(t), filepath.Join(dir, "mail"), rig.Repository(t, "mapping", "testdata", "vendor"))
-	require.NoError(t, os.WriteFile(file, []byte(config), 0o600))
-	code, _, stderr := rig.Command(t, "", "migrate", "--config", file)
-	require.Zero(t, code, stderr)
-	code, _, stderr = rig.Command(t, "a long enough word\n", "user", "add", "--config", file, "--client", "Vendor", "--email", "v@example.nl", "vendor")
-	require.Zero(t, code, stderr)
-	out, _ := runs(t, 0, "conform", "--config", file, "--username", "vendor", "--password", "a long enough word")
-	require.Regexp(t, `17 resources, `, out)
-	require.Regexp(t, `(?m)^impossible +contact\.checkaddress +the backend has no countries of its own$`, out)
-	require.Regexp(t, `(?m)^passed +record.created +all resources`, out)
 }
 
 // defect is one of testdata/defects.yaml.

@@ -57,20 +57,7 @@ func TestCallbackChanges(t *testing.T) {
 		require.Equal(t, contact, result(ask(begin, `,"resource":"contact"`)).Data[0].ID, "what is there already is told at once")
 		require.Empty(t, result(ask(told.Cursor, `,"resource":"vehicle","wait":1`)).Data, "nothing has come")
 
-		for body, want := range map[string]struct {
-			status  int
-			message string
-		}{
-			body("nonsense", ""):                {410, "Cursor is gone, read everything again"},
-			body(begin, `,"wait":-1`):           {403, "Field: wait has an invalid value: -1 for validation: 0-86400"},
-			body(begin, `,"wait":86401`):        {403, "Field: wait has an invalid value: 86401 for validation: 0-86400"},
-			body(begin, `,"resource":"nobody"`): {403, "Field: resource has an invalid value: nobody for validation: resource"},
-			body(begin, `,"page":1`):            {403, "Field: page not found in model"},
-			h.Body():                            {403, "Field: after is required and not supplied in request"},
-			fmt.Sprintf(`{"after":%q}`, begin):  {403, "Field: webhook_url is required and not supplied in request"},
-		} {
-			d.Call("POST", "/changes", p.Token, body).Refused(t, want.status, want.message, body)
-		}
+		refuses(d, h, "changes", "")
 		for range 20 {
 			id = ask(told.Cursor, `,"resource":"vehicle"`)
 		}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -12,19 +13,23 @@ import (
 
 	"frontdesk/cmd/frontdesk/rig"
 	"frontdesk/cmd/frontdesk/rig/must"
+	"frontdesk/cmd/frontdesk/rig/play"
 	"frontdesk/gateway/webhook"
 	"frontdesk/gateway/webhook/jobstore"
 )
 
-// refusedAddresses are webhook_urls, and the validation that each fails; TestParseCallbackRefuses
-// has all kinds of them.
-var refusedAddresses = map[string]string{
-	"http://example.com/":       "https",
-	"https://example.com/?id=1": "https",
-	"https://10.0.0.1/":         "public address",
-	"https://localhost/":        "public address",
+// refuses plays a section of testdata/refused.txt.
+func refuses(d *rig.Desk, h *rig.Hooks, section, id string) {
+	d.T.Helper()
+	const most = webhook.AddressLength
+	play.Part(d, "testdata/refused.txt", section, map[string]string{
+		"hooked": rig.HookedKey, "backup": rig.BackupKey, "hook": h.Address(), "in_query": url.QueryEscape(h.Address()), "id": id,
+		"most": strconv.Itoa(most), "longer": strconv.Itoa(most + len("https://example.com/")),
+	})
 }
 
+// TestCallbackAddresses: a job is promised to nobody whose address cannot be called; TestParseCallbackRefuses has
+// all kinds of them.
 func TestCallbackAddresses(t *testing.T) {
 	t.Parallel()
 	rig.OnEngines(t, func(t *testing.T, dsn string) {
@@ -32,41 +37,7 @@ func TestCallbackAddresses(t *testing.T) {
 		options.DSN = dsn
 		options.Extra += "callbacks: [\"GET /order\", \"POST /order\", \"DELETE /order\"]\n"
 		d := rig.Start(t, options)
-		token := d.Login(rig.HookedKey, "demo")
-		const required = "Field: webhook_url is required and not supplied in request"
-		for raw, validation := range refusedAddresses {
-			want := "Field: webhook_url has an invalid value: " + raw + " for validation: " + validation
-			for _, path := range []string{"/backup/owner", "/order"} {
-				d.Call("POST", path, token, fmt.Sprintf(`{"webhook_url":%q}`, raw)).Refused(t, 403, want, path+" "+raw)
-			}
-			d.Call("GET", "/order?webhook_url="+url.QueryEscape(raw), token, "").Refused(t, 403, want, raw)
-		}
-		long := "https://example.com/" + strings.Repeat("x", webhook.AddressLength)
-		tooLong := fmt.Sprintf("Field: webhook_url valuelength: %d too long for datatype: varchar: %d", len(long), webhook.AddressLength)
-		for body, want := range map[string]string{
-			`{}`:                                    required,
-			`{"webhook_url":""}`:                    required,
-			`{"webhook_url":null}`:                  required,
-			`{"webhook_url":5}`:                     "Field: webhook_url has an invalid value: 5 for datatype: varchar",
-			fmt.Sprintf(`{"webhook_url":%q}`, long): tooLong,
-		} {
-			for _, path := range []string{"/backup/owner", "/order"} {
-				d.Call("POST", path, token, body).Refused(t, 403, want, path+" "+body)
-			}
-		}
-		d.Call("GET", "/order", token, "").Refused(t, 403, required, "query")
-		d.Call("GET", "/order?webhook_url=", token, "").Refused(t, 403, required, "query")
-		d.Call("DELETE", "/order/1", token, "").Refused(t, 403, required, "query")
-		d.Call("GET", "/order?webhook_url=a&webhook_url=b", token, "").Refused(t, 400,
-			"Invalid request, query parameter is provided more than once: webhook_url", "repeated")
-		d.Call("POST", "/backup/owner?webhook_url="+url.QueryEscape(h.Address()), token, "{}").Refused(t, 400,
-			"Invalid request, query parameter is not supported: webhook_url", "in the query of a POST")
-		for _, path := range []string{"/backup/owner", "/order"} {
-			d.Call("POST", path, token, "").Refused(t, 400, "Empty body", path)
-			d.Call("POST", path, token, "[]").Refused(t, 400, "Body is not valid JSON", path)
-			d.Call("POST", path, token, `{"webhook_url":"a","webhook_url":"b"}`).Refused(t, 400, "Body is not valid JSON", path)
-			d.Call("POST", path, token, fmt.Sprintf(`{"webhook_url":%q,"nonsense":1}`, h.Address())).Refused(t, 403, "Field: nonsense not found in model", path)
-		}
+		refuses(d, h, "addresses", "")
 		rig.OnJobs(t, dsn, func(s *jobstore.Store) {
 			require.Empty(t, must.Have(s.List(t.Context(), webhook.Filter{}))(t), "nothing was promised")
 		})
@@ -112,13 +83,7 @@ func TestCallbackLongRunning(t *testing.T) {
 		result(d.Call("PUT", one, token, change, "If-Match", `"another"`), 412)
 		result(d.Call("PUT", one, token, change), 200)
 
-		// What can be told at once is told at once.
-		d.Call("GET", "/order?page=0"+in, token, "").Refused(t, 400, "Parameter invalid page value must be greater than 0", "page")
-		d.Call("GET", "/order?nonsense=1"+in, token, "").Refused(t, 400, "Invalid request, query parameter is not supported: nonsense", "query")
-		d.Call("GET", "/order/x?"+in[1:], token, "").Refused(t, 403, "Primary ID is invalid", "id")
-		d.Call("POST", "/order", token, fmt.Sprintf(`{"kind":5,"webhook_url":%q}`, h.Address())).Refused(t, 403, "Field: contact_id is required and not supplied in request", "record")
-		d.Call("PUT", "/order/x", token, change).Refused(t, 400, "Primary ID is not an valid ID", "id")
-		require.Equal(t, 200, d.Call("GET", "/contact/1", token, "").Status, "others answer directly")
+		refuses(d, h, "long", "")
 		require.Empty(t, h.Calls)
 	})
 }
@@ -130,11 +95,8 @@ func TestCallbackAllowlist(t *testing.T) {
 	h, options := rig.NewHooks(t, nil)
 	options.DSN = rig.Engines[0].DSN(t)
 	d := rig.Start(t, options)
-	orders, backups := d.Login(rig.OrdersKey, "demo"), d.Login(rig.BackupKey, "demo")
-	d.Call("POST", "/backup/owner", orders, h.Body()).Refused(t, 400, "Invalid endpoint: /backup/owner", "not granted")
-	d.Call("GET", "/webhook?id=x", orders, "").Refused(t, 400, "Invalid endpoint: /webhook", "not granted")
-	d.Call("POST", "/backup/owner", "", h.Body()).Refused(t, 401, "Not authorized", "no token")
-	d.Call("GET", "/backup/owner", backups, "").Refused(t, 400, "Method: GET not supported for endpoint: /backup/owner", "method")
+	refuses(d, h, "allowlist", "")
+	backups := d.Login(rig.BackupKey, "demo")
 	id := d.Call("POST", "/backup/owner", backups, h.Body()).Promise(t)
 	d.Call("GET", "/webhook?id="+id, backups, "").Refused(t, 400, "Invalid endpoint: /webhook", "not granted")
 	r := <-h.Calls

@@ -54,11 +54,7 @@ func TestCallbackFlow(t *testing.T) {
 		require.Equal(t, id, h.Next(t))
 		reaches(t, dsn, id, webhook.CalledBack)
 
-		d.Call("GET", "/webhook", token, "").Refused(t, 400, "These parameter(s): id are required", "no id")
-		d.Call("GET", "/webhook?id=", token, "").Refused(t, 400, "These parameter(s): id are required", "empty id")
-		d.Call("GET", "/webhook?id=none", token, "").Refused(t, 404, "Field: id value: none not found", "unknown id")
-		d.Call("GET", "/webhook?id="+id, "", "").Refused(t, 401, "Not authorized", "no token")
-		d.Call("GET", "/webhook?id="+id, d.Login(rig.HookedKey, "other"), "").Refused(t, 404, "Field: id value: "+id+" not found", "another client")
+		refuses(d, h, "flow", id)
 
 		address := d.Collect(token, id)
 		job, tries := storedJob(t, dsn, id)
