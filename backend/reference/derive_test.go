@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -224,6 +225,11 @@ func TestFiltersAgainstOracle(t *testing.T) {
 			Client: x.front, Oracle: told{x, demo}, Clients: []auth.Client{demo}, Texts: append(oddNames, drivertest.Texts...),
 			Resources: []string{"contact", "order", "orderline", "vehicle", "article", "country", "employee"},
 		}).Run(t)
+		last := backend.Query{Client: demo, Offset: 5, Sort: []backend.Order{{Field: x.model.Resource("order").Field("id"), Descending: true}}}
+		found := idsOf(must.Have(x.front.List(bg(), x.model.Resource("order"), last))(t))
+		slices.Reverse(found)
+		orders := idsOf(backend.Page{Records: x.all(demo, "order")})
+		require.Equal(t, orders[:len(orders)-5], found, "all but the last, in a list without an end")
 		for _, name := range oddNames {
 			x.findsPieces(x.all(demo, "contact"), demo, x.model.Resource("contact").Field("name"), name)
 		}
