@@ -122,7 +122,7 @@ func (c *asking) sendIn(ctx context.Context, method, path, token, body string, h
 	case err != nil && ctx.Err() != nil:
 	case !c.excused(began, c.concerned(map[bool]string{true: "writes"}[method != "GET"])...):
 		c.fault("%s: %s %s while all is well: %d %s %v", c.name, method, path, a.Status, a.Body, err)
-	case err != nil && c.alone("stop", began):
+	case err != nil && c.onlyStopped(began):
 		a.Status = undone
 	case err == nil && c.alone("the administration has", began.Add(-recovers)) && !strings.Contains(string(a.Body), `"backend_changed"`):
 		c.fault("%s: %s %s while the administration has changed: %d %s", c.name, method, path, a.Status, a.Body)

@@ -33,12 +33,12 @@ func (c *promised) work(ctx context.Context) {
 		c.inTime()
 		c.count++
 		p := &promise{at: time.Now()}
-		if _, ok := c.system.(*builtIn); ok && c.random.IntN(3) > 0 {
+		if _, ok := c.system.(*builtIn); ok && c.random.IntN(2) > 0 {
 			c.other(p)
 			continue
 		}
 		records, n := "", 2
-		if c.system.again() && c.random.IntN(6) == 0 {
+		if c.system.again() && c.random.IntN(3) == 0 {
 			n = 62 // which is more than is kept within a job
 		}
 		for i := range n {
@@ -103,19 +103,21 @@ func (c *promised) other(p *promise) {
 	}
 }
 
-// workTakes is how long a work may take while nothing is wrong for its client.
-const workTakes = 12 * time.Second
+// takes is how long a work may take while nothing is wrong for its client.
+func (p *promise) takes() time.Duration {
+	return 8*time.Second + time.Duration(len(p.names))*time.Second/15
+}
 
 // inTime wants what was asked for to be done, and told, soon, whatever is wrong for others.
 func (c *promised) inTime() {
 	for _, p := range c.all {
-		if p.over || time.Since(p.at) < workTakes {
+		if p.over || time.Since(p.at) < p.takes() {
 			continue
 		}
 		for _, id := range p.ids {
 			if c.hooks.heard(id) == 0 && !c.excuses(p.at) && !(c.user == "demo" && c.excused(p.at, "receivers")) {
 				a, _ := c.ask("GET", "/webhook?id="+id, "")
-				c.fault("%s: nobody was called within %s about %s: %d %s", c.name, workTakes, id, a.Status, a.Body)
+				c.fault("%s: nobody was called within %s about %s: %d %s", c.name, p.takes(), id, a.Status, a.Body)
 			}
 		}
 		p.over = true

@@ -13,10 +13,11 @@ import (
 	"frontdesk/backend"
 )
 
-// span is a time in which something was not as it should be; until is zero while it lasts.
+// span is a time in which something was not as it should be; until is zero while it lasts, or what it has done does.
 type span struct {
 	what, only  string // only: the user or the client of the simulation whom it concerns; "" for all
 	from, until time.Time
+	over        time.Time // what has begun since then it does not concern, but for what recovers until then
 }
 
 // trouble is something that goes wrong for a while. What it excuses it excuses for so much longer.
@@ -38,7 +39,7 @@ func (w *world) during(what, only string, after time.Duration, f func()) {
 	w.mu.Unlock()
 	f()
 	w.mu.Lock()
-	w.troubled[n].until = time.Now().Add(max(after, recovers))
+	w.troubled[n].over, w.troubled[n].until = time.Now(), time.Now().Add(max(after, recovers))
 	w.mu.Unlock()
 }
 
@@ -71,6 +72,23 @@ func (w *world) alone(what string, since time.Time) bool {
 	return !slices.ContainsFunc(w.troubled, func(s span) bool {
 		return !strings.HasPrefix(s.what, what) && (s.until.IsZero() || !s.until.Before(since))
 	})
+}
+
+// onlyStopped tells whether a stop, and nothing that breaks connections or holds answers back, was under way since then.
+func (w *world) onlyStopped(since time.Time) (stopped bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, s := range w.troubled {
+		if !s.over.IsZero() && s.over.Before(since) {
+			continue
+		}
+		if s.what == "stop" {
+			stopped = true
+		} else if s.only != "receivers" && s.only != "guard" && s.only != "nobody" {
+			return false
+		}
+	}
+	return stopped
 }
 
 // trouble has things go wrong, one after the other or at once, until the phase ends; by then all is well.
