@@ -73,6 +73,7 @@ type world struct {
 	faults   []string
 	troubled []span         // when something was not as it should be
 	asked    atomic.Int64   // requests of all clients
+	guesses  atomic.Int32   // connections of the guard
 	excuses  map[string]int // of how many of them which trouble was the excuse
 }
 
@@ -201,9 +202,8 @@ func live(t *testing.T, seed uint64, s system) {
 		random := rand.New(rand.NewPCG(seed, 0))
 		var mu sync.Mutex
 		delays := rand.New(rand.NewPCG(seed, 1))
-		w := &world{t: t, seed: seed, system: s, random: random, root: root, excuses: map[string]int{}}
-		w.moments = make(chan struct{})
-		w.net = &rig.Network{From: addressOf, Delay: func() time.Duration {
+		w := &world{t: t, seed: seed, system: s, random: random, root: root, excuses: map[string]int{}, moments: make(chan struct{})}
+		w.net = &rig.Network{From: w.addressOf, Delay: func() time.Duration {
 			mu.Lock()
 			defer mu.Unlock()
 			return time.Duration(delays.IntN([]int{500, 500, 500, 500, 500, 500, 500, 20_000}[delays.IntN(8)])) * time.Microsecond

@@ -15,8 +15,9 @@ import (
 	"frontdesk/backend/sqlrecord/sqltest"
 )
 
-// enoughMends is how many of the mends in testdata have to be found where they are undone, of which one more was
-// measured: what two goroutines do at one moment is not drawn by a seed. Each is a patch that undoes one; its first line names the commit, its second one the tests whose days it is of.
+// enoughMends is how many of the mends in testdata have to be found where they are undone. Each is a patch that
+// undoes one; its first line names the commit, its second one the tests whose days it is of. When they were measured
+// 33 were found: which of two goroutines goes first is not drawn by a seed.
 const enoughMends = 30
 
 // TestMendsApply wants each of them to fit the program as it is.
