@@ -189,7 +189,7 @@ func (s *vendorService) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	}
 	s.w.pauses("before")
 	status, answer := s.do(r, body, does)
-	s.w.pauses("after")
+	s.w.pauses(map[bool]string{true: "asked how it is", false: "after"}[r.URL.Path == "/"]) // for two seconds at most
 	switch does {
 	case "breaks off after":
 		panic(http.ErrAbortHandler)
