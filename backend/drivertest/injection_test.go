@@ -23,6 +23,7 @@ var askedBy = map[string]string{
 	"backend/legacy/testdata/northwind/northwind.yaml": "backend/legacy TestHostileFilters",
 	"backend/legacy/testdata/sqlledger/sqlledger.yaml": "backend/legacy TestForeignSQLLedger",
 	"backend/legacy/testdata/tryton/tryton.yaml":       "backend/legacy TestForeignTryton",
+	"mapping/sheet/testdata/part_tables.yaml":          "",
 	"mapping/sheet/testdata/tables.yaml":               "",
 }
 
