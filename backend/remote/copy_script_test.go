@@ -21,6 +21,7 @@ import (
 	"frontdesk/backend"
 	"frontdesk/backend/remote/remotetest"
 	"frontdesk/backend/sqlrecord"
+	"frontdesk/cmd/frontdesk/rig/await"
 	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/mapping"
 )
@@ -81,6 +82,14 @@ func playCourse(t *testing.T, way, steps string) {
 	db := keepDB(t, map[bool]string{true: "postgres"}[strings.Contains(way, "postgres")])
 	for range 1 + strings.Count(way, "two") {
 		c.gateways = append(c.gateways, openOn(t, strings.Replace(remotetest.RackSheet, "SINCE", says, 1), server.URL, db))
+	}
+	for _, d := range c.gateways { // what comes is compared with what there was
+		for _, s := range d.copy.sources {
+			await.True(t, func() bool {
+				known, err := d.copy.state(bg(), s.of(d.copy, north))
+				return err == nil && !known.walked.IsZero()
+			}, "the first walk")
+		}
 	}
 	var all []string
 	for line := range strings.Lines(steps) {
