@@ -4,6 +4,8 @@ import (
 	"net/netip"
 	"slices"
 	"time"
+
+	"frontdesk/mapping"
 )
 
 // Key is an api_key: what one integration may call, from where, and how often. A Key that a
@@ -13,6 +15,7 @@ type Key struct {
 	Hashes  []KeyHash // several while the key is rotated
 	Expires time.Time // zero = never
 	Allowed []bool    // by the gateway's operation number; what is not in it is denied
+	Rights  mapping.Rights // to fields; nil for all of them
 	Bounds  Bounds
 	Stale   bool // requests may ask for records of a copy while the administration is away
 
