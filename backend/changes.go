@@ -39,6 +39,8 @@ type ChangesQuery struct {
 	Resources []*mapping.Resource
 	Records   bool // with the records as they are now, in the fields of lists
 	Limit     int  // the most records
+	// Fields are those of the records that are counted for Room; nil for all.
+	Fields map[*mapping.Resource][]int
 	// Room returns an error if so many records of the page may not have so many bytes of
 	// texts and contents in all; nil for no bound.
 	Room func(bytes, records int) error

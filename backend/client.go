@@ -148,7 +148,7 @@ func (c *Client) Model() *mapping.Model { return c.model }
 
 // Offer says which parts of the interface the administration supports.
 func (c *Client) Offer() Offer {
-	o := Offer{Model: c.model, Until: c.Capabilities().Until, Distant: c.Capabilities().Distant, Copied: c.Capabilities().Copied}
+	o := Offer{Model: c.model, Until: c.Capabilities().Until, Distant: c.Capabilities().Distant, Copied: c.Capabilities().Copied, OwnRules: c.Capabilities().OwnRules}
 	if s, ok := optional[Supporter](c.driver); ok {
 		o.Supports, o.Writes = s.Supports, s.Writes
 	}

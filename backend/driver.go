@@ -334,7 +334,7 @@ func (p *Page) Add(q *Query, rec mapping.Record) (added bool, err error) {
 		return false, nil
 	}
 	if q.Room != nil {
-		p.bytes += rec.Bytes()
+		p.bytes += rec.BytesOf(q.Fields)
 		switch err := q.Room(p.bytes, len(p.Records)+1); {
 		case err == nil:
 		case q.Keyset && len(p.Records) > 0:

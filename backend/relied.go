@@ -31,6 +31,8 @@ type Offer struct {
 	Distant bool
 	// Copied says that lists come from a copy, whose age they tell.
 	Copied bool
+	// OwnRules says that the administration judges writes by rules of its own.
+	OwnRules bool
 }
 
 // Has tells whether there is an operation of a resource.

@@ -17,6 +17,8 @@ type rule struct {
 	// needs are the fields that the rule uses, in the resource that names it.
 	// Alternatives are joined by |.
 	needs []string
+	// beyond are those of other resources.
+	beyond []string
 	// words is the unique field for which the rule has its own message if the value is
 	// taken; fixes is the field that the rule forbids to change.
 	words, fixes string
@@ -31,11 +33,11 @@ func rules() map[string]rule {
 	closed := []mapping.Reason{mapping.StatusForbidsChange}
 	return map[string]rule{
 		"order_status": {
-			judge: orderStatus, ownRecord: ownStatus, needs: []string{"order_status|order_id"},
+			judge: orderStatus, ownRecord: ownStatus, needs: []string{"order_status|order_id"}, beyond: []string{"order.order_status"},
 			raises: by{create: closed, update: closed, remove: closed},
 		},
 		"license_plate": {
-			judge: licensePlate, ownRecord: plateStays, needs: []string{"license_plate", "country_id"}, fixes: "license_plate",
+			judge: licensePlate, ownRecord: plateStays, needs: []string{"license_plate", "country_id"}, beyond: []string{"country.code"}, fixes: "license_plate",
 			raises: by{create: {mapping.ValidationFailed}, update: {mapping.LicensePlateChange, mapping.ValidationFailed}},
 		},
 		"published": {
@@ -55,11 +57,11 @@ func rules() map[string]rule {
 			raises: both(mapping.ValidationFailed),
 		},
 		"postcode": {
-			judge: postcode, needs: []string{"postcode", "country_id"},
+			judge: postcode, needs: []string{"postcode", "country_id"}, beyond: []string{"country.code"},
 			raises: both(mapping.ValidationFailed),
 		},
 		"flatrate_line": {
-			judge: flatrateLine, words: "sort_order",
+			judge: flatrateLine, words: "sort_order", beyond: []string{"article.number"},
 			needs: []string{
 				"flatrate_id", "article_id", "article_number", "article_kind", "unit_type", "quantity", "turnover_group_id",
 				"is_manual_input", "is_no_article_price", "price", "sort_order",

@@ -15,6 +15,9 @@ import (
 type Write struct {
 	// Precondition, where not nil, must hold for the stored record.
 	Precondition func(mapping.Record) bool
+	// Seen, where not nil, is what is seen of the record: Precondition is asked of that, and it is what
+	// is answered.
+	Seen func(ctx context.Context, tx Reader, client auth.Client, rec mapping.Record) (mapping.Record, error)
 	// Idempotency, where not nil, makes the write happen at most once.
 	Idempotency *Idempotency
 	// Room, if not nil, returns an error if the answer may not have so many bytes of
@@ -162,11 +165,22 @@ func (c *Client) held(ctx context.Context, tx Reader, client auth.Client, r *map
 	switch {
 	case err != nil:
 		return before, told(id, err)
-	case w.Precondition != nil && !w.Precondition(before):
-		return before, mapping.Fail(mapping.PreconditionChanged)
-	default:
+	case w.Precondition == nil:
 		return before, nil
 	}
+	seen, err := w.seen(ctx, tx, client, before)
+	if err == nil && !w.Precondition(seen) {
+		err = mapping.Fail(mapping.PreconditionChanged)
+	}
+	return before, err
+}
+
+// seen is what is seen of a record; there is none after it was deleted.
+func (w *Write) seen(ctx context.Context, tx Reader, client auth.Client, rec mapping.Record) (mapping.Record, error) {
+	if w.Seen == nil || rec.Resource == nil {
+		return rec, nil
+	}
+	return w.Seen(ctx, tx, client, rec)
 }
 
 // Delete removes a record.
@@ -184,7 +198,7 @@ func (c *Client) Delete(ctx context.Context, client auth.Client, r *mapping.Reso
 		if err := judge(ctx, tx, change, steps...); err != nil {
 			return before, err
 		}
-		return before, told(id, tx.Delete(ctx, client, before))
+		return mapping.Record{}, told(id, tx.Delete(ctx, client, before))
 	})
 	return err
 }
@@ -211,6 +225,9 @@ func (c *Client) write(
 						// What stands in its way may be what was done under its key meanwhile.
 						return cmp.Or(recalled(ctx, tx), err)
 					}
+					return err
+				}
+				if rec, err = w.seen(ctx, tx, client, rec); err != nil {
 					return err
 				}
 				if w.Room != nil && atomic {

@@ -28,7 +28,7 @@ func (b *Body) checkNew(parent *Field) Violations {
 			v = append(v, Fail(FieldReadonly, Literal(f.Name)))
 		case f.Type == Array && b.supplied[i]:
 			v = append(v, b.checkArray(f)...)
-		case f.Required && !f.Primary && f != parent && (!b.supplied[i] || !value.IsAbsent() && value.IsEmpty()):
+		case f.Required && !f.Primary && f.Withheld&InCreates == 0 && f != parent && (!b.supplied[i] || !value.IsAbsent() && value.IsEmpty()):
 			v = append(v, Fail(FieldRequired, Literal(f.Name)))
 		case value.IsSet():
 			v = append(v, b.checkValue(f, value)...)

@@ -26,6 +26,7 @@ type Narrowing struct {
 type FieldNarrowing struct {
 	Readonly, Immutable, SameRow bool
 
+	Withheld   Writes
 	Unfiltered Operators
 	Required   *bool    // nil leaves it; a readonly field is never required
 	Length     int      // 0 leaves it; longer than the model's does too
@@ -74,6 +75,9 @@ func (m *Model) narrowedVersion(to map[string]Narrowing) string {
 		for _, field := range slices.Sorted(maps.Keys(n.Fields)) {
 			f := n.Fields[field]
 			fmt.Fprintf(hash, "%s %t %t %d %d %q", field, f.Readonly, f.Immutable, f.Unfiltered, f.Length, f.OneOf)
+			if f.Withheld != 0 {
+				fmt.Fprintf(hash, " withheld=%d", f.Withheld)
+			}
 			if f.Required != nil {
 				fmt.Fprintf(hash, " required=%t", *f.Required)
 			}
@@ -140,6 +144,7 @@ func (f *Field) narrow(n FieldNarrowing) {
 	f.Readonly = f.Readonly || n.Readonly
 	f.Immutable = f.Immutable || n.Immutable
 	f.Unfiltered |= n.Unfiltered
+	f.Withheld |= n.Withheld
 	f.SameRow = n.SameRow
 	if n.Required != nil && !f.Primary {
 		f.Required = *n.Required

@@ -60,6 +60,8 @@ type Field struct {
 	Deprecated *Deprecation
 	// Unfiltered are operators that the system behind does not have for the field.
 	Unfiltered Operators
+	// Withheld are the writes in which an api_key may not send the field that it reads.
+	Withheld Writes
 	// SameRow says that the record is a part of the row of the record that it refers to:
 	// it does not count as use of that record, and is made and deleted with it.
 	SameRow bool
@@ -99,11 +101,14 @@ func (f *Field) InLists() bool { return f.Type != Bytea && f.Type != Array }
 // Sortable tells whether GET many can be sorted by the field.
 func (f *Field) Sortable() bool { return f.InLists() }
 
-// Arrays tells which array fields a caller's model has; nil means all.
+// Arrays tells which array fields, and fields that some writes withhold, a caller's model has in the
+// use that is made of it; nil means all.
 type Arrays interface{ Has(f *Field) bool }
 
 // In tells whether a model with these arrays has the field.
-func (f *Field) In(arrays Arrays) bool { return f.Type != Array || arrays == nil || arrays.Has(f) }
+func (f *Field) In(arrays Arrays) bool {
+	return f.Type != Array && f.Withheld == 0 || arrays == nil || arrays.Has(f)
+}
 
 // Validation returns what a failed custom validation is called in messages.
 func (f *Field) Validation() string {
@@ -275,6 +280,20 @@ func (rec Record) Bytes() (n int) {
 	}
 	for _, children := range rec.Children {
 		for _, child := range children {
+			n += child.ElementBytes()
+		}
+	}
+	return n
+}
+
+// BytesOf is Bytes of the fields at these positions; nil for all.
+func (rec Record) BytesOf(fields []int) (n int) {
+	if fields == nil {
+		return rec.Bytes()
+	}
+	for _, i := range fields {
+		n += len(rec.Values[i].text)
+		for _, child := range rec.Children[i] {
 			n += child.ElementBytes()
 		}
 	}

@@ -333,7 +333,7 @@ func fill(ctx context.Context, q backend.ChangesQuery, told *gathering, page *ba
 			change.Kind = backend.RecordDeleted
 			continue
 		}
-		bytes += rec.Bytes()
+		bytes += rec.BytesOf(q.Fields[rec.Resource])
 		if q.Room != nil {
 			if err := q.Room(bytes, i+1); err != nil {
 				if i == 0 {
