@@ -92,7 +92,7 @@ func noCountry(sent string) *mapping.Error {
 // checkAddress completes an address as far as a register at hand knows it.
 func (g *Gateway) checkAddress(ctx context.Context, x *Exchange) error {
 	country, _ := parseID(x.Param("CountryId"))
-	_, err := g.o.Backend.Get(ctx, g.o.Offer.Model.Resource("country"), backend.Query{Client: x.user().Client, ID: country})
+	_, err := g.backend.Get(ctx, g.o.Offer.Model.Resource("country"), backend.Query{Client: x.user().Client, ID: country})
 	if mapping.Is(err, mapping.RecordNotFound) {
 		return noCountry(x.Param("CountryId"))
 	}
@@ -102,7 +102,7 @@ func (g *Gateway) checkAddress(ctx context.Context, x *Exchange) error {
 	number, err := strconv.Atoi(x.Param("Huisnummer")) // judged before
 	numbered := err == nil
 	asked := backend.Address{Postcode: x.Param("Postcode"), HouseNumber: number, Addition: x.Param("toevoeging"), CountryID: country}
-	found, known, err := g.o.Backend.FindAddress(ctx, asked)
+	found, known, err := g.backend.FindAddress(ctx, asked)
 	if err != nil {
 		return err
 	}

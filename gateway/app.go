@@ -205,6 +205,7 @@ func (g *Gateway) withAnswer(c *fiber.Ctx) error {
 		_ = c.App().ErrorHandler(c, err) // now, so that the middleware around sees the answer
 		g.recognise(x.ctx, x)
 		g.noteRefusal(x, err)
+		x.noteFields(err)
 	}
 	x.tellLimits()
 	x.tellDeprecated()

@@ -21,6 +21,11 @@ const (
 	arrayKnown                 // hear of it: in the model, and in an update, which takes none
 )
 
+// writes are those in which the use sends a field that is no array.
+func (use arrayUse) writes() mapping.Writes {
+	return [...]mapping.Writes{arrayRead: 0, arraySend: mapping.InCreates, arrayKnown: mapping.InUpdates}[use]
+}
+
 // childRights are the rights to have an array field answered, and to send it.
 type childRights [2]childRight
 
@@ -58,6 +63,9 @@ func (c childRight) of(key *auth.Key) bool { return c.number == openToAll || key
 
 // mayUse tells whether an api_key's model has an array field. It allocates nothing.
 func (r *routes) mayUse(key *auth.Key, f *mapping.Field, use arrayUse) bool {
+	if f.Type != mapping.Array {
+		return f.Withheld&use.writes() == 0
+	}
 	rights, known := r.children[f]
 	if use == arrayKnown {
 		return known && (rights[arrayRead].of(key) || rights[arraySend].of(key))
@@ -134,10 +142,14 @@ type sentArrays Exchange
 // Has implements mapping.Arrays.
 func (s *sentArrays) Has(f *mapping.Field) bool {
 	x := (*Exchange)(s)
-	if use := x.Operation.sent(); use == arraySend {
+	switch use := x.Operation.sent(); {
+	case f.Type != mapping.Array:
+		return f.Withheld&use.writes() == 0
+	case use == arraySend:
 		return x.readsOrSends(f, use)
+	default:
+		return x.knows(f, arrayKnown)
 	}
-	return x.knows(f, arrayKnown)
 }
 
 // modelVersion identifies the model as the caller meets it.

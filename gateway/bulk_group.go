@@ -36,7 +36,7 @@ func (t *bulkGroup) together(ctx context.Context, from int) error {
 	if len(t.items) == 0 {
 		return nil
 	}
-	err := t.g.o.Backend.WriteSeveral(ctx, &backend.Several{
+	err := t.g.backend.WriteSeveral(ctx, &backend.Several{
 		Client: t.x.user().Client, Resource: t.x.Endpoint.Resource, Items: t.items, Idempotency: t.part(from),
 		Recalled: t.recalled, Answer: func() []byte { return appendJSON(nil, t.outcomes()) },
 	})
@@ -118,9 +118,9 @@ func (t *bulkGroup) write(ctx context.Context, k int) {
 	}
 	var rec mapping.Record
 	if client := t.x.user().Client; item.ID == 0 {
-		rec, item.Err = t.g.o.Backend.Create(ctx, client, item.Body, w)
+		rec, item.Err = t.g.backend.Create(ctx, client, item.Body, w)
 	} else {
-		rec, item.Err = t.g.o.Backend.Update(ctx, client, item.ID, item.Body, w)
+		rec, item.Err = t.g.backend.Update(ctx, client, item.ID, item.Body, w)
 	}
 	if item.Err == nil {
 		item.Written = rec.ID()

@@ -55,7 +55,7 @@ func (g *Gateway) writeSeveral(ctx context.Context, x *Exchange) error {
 	}
 	return g.once(x, func(whole *backend.Idempotency) error {
 		b.once = whole
-		if err := g.o.Backend.Recall(ctx, x.user().Client, x.Endpoint.Resource, whole); err != nil {
+		if err := g.backend.Recall(ctx, x.user().Client, x.Endpoint.Resource, whole); err != nil {
 			return err
 		}
 		return b.run(ctx)
@@ -66,7 +66,7 @@ func (b *bulkRun) run(ctx context.Context) error {
 	if err := b.writeAll(ctx); err != nil {
 		return err
 	}
-	client := b.g.o.Backend
+	client := b.g.backend
 	if again := b.x.promised && client.Capabilities().Atomic; b.stopped != nil && (again || !b.written) {
 		return b.stopped
 	}
@@ -105,13 +105,13 @@ func (b *bulkRun) writeAll(ctx context.Context) error {
 	if b.x.Method == http.MethodPut {
 		op = mapping.OpUpdate
 	}
-	together, write := b.g.o.Backend.Together(b.x.Endpoint.Resource, op, b.once != nil), (*bulkGroup).together
+	together, write := b.g.backend.Together(b.x.Endpoint.Resource, op, b.once != nil), (*bulkGroup).together
 	end := func(from int) int { return b.groupFrom(from, together) }
 	if together == 1 {
 		write = (*bulkGroup).apart
-		end = func(from int) int { return min(from+b.g.o.Backend.Parallel(), len(b.results)) }
+		end = func(from int) int { return min(from+b.g.backend.Parallel(), len(b.results)) }
 	}
-	until := b.g.o.Clock().Add(b.g.o.Backend.Timeout())
+	until := b.g.o.Clock().Add(b.g.backend.Timeout())
 	for from, to := 0, 0; from < len(b.results) && b.stopped == nil; from = to {
 		if !b.x.promised && b.g.o.Clock().After(until) {
 			b.stopped = mapping.Fail(mapping.BackendTimeout)
@@ -206,6 +206,7 @@ func (b *bulkRun) refused(i int, err error, told int) bulkResult {
 	if !ok || len(v) == 0 {
 		v = mapping.Violations{mapping.Fail(mapping.InternalError)}
 	}
+	b.x.noteFields(v)
 	r := bulkResult{Index: i}
 	for n, e := range v[:max(1, min(len(v), mostErrors-told))] {
 		row := b.g.catalogue.Lookup(e.Reason, b.scopes...)

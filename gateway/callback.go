@@ -123,7 +123,9 @@ func (x *Exchange) takeCallback(g *Gateway, raw mapping.Value) (v mapping.Violat
 }
 
 // owner is who a job is for.
-func (x *Exchange) owner() webhook.Owner { return webhook.Owner{User: x.user(), Key: x.keyName} }
+func (x *Exchange) owner() webhook.Owner {
+	return webhook.Owner{User: x.user(), Key: x.keyName, Rights: x.rights}
+}
 
 // bounded limits how long a request waits for the job store. If the store does not answer
 // in time, because somebody holds a lock there, the client is told to ask again.

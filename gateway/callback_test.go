@@ -77,6 +77,7 @@ func waiting(t *testing.T, pages map[string]backend.ChangesPage) (h *longFixture
 	t.Helper()
 	h = newLongFixture(t)
 	onDriver(func(f *fixture) backend.Driver { return crowded{f.store, f.store, pages} })(h.fixture, &h.o)
+	h.backend = h.o.Backend
 	h.o.Callbacks.FindUser = h.store.FindUser
 	user := must.Have(h.store.FindUser(t.Context(), "demo"))(t)
 	job = func(after string, until time.Time) webhook.Job {

@@ -49,7 +49,7 @@ func (g *Gateway) runRequest(ctx context.Context, j webhook.Job, w io.Writer) (w
 	if x.idempotencyKey = stored.OnceKey; ownKey {
 		x.idempotencyKey, x.answerLife = "callback-"+j.ID, jobAnswerLife
 	}
-	repeatable := stored.Method == fasthttp.MethodGet || g.o.Backend.Capabilities().Atomic
+	repeatable := stored.Method == fasthttp.MethodGet || g.backend.Capabilities().Atomic
 	x.begun = !repeatable && j.Claims > 1
 	switch err := g.answerStored(rc, x); {
 	case err == nil:
@@ -121,7 +121,7 @@ func (g *Gateway) storedExchange(ctx context.Context, j webhook.Job, stored *sto
 	x.takeURI(g, rc.Request.Header.RequestURI())
 	x.promised = true
 	x.Session = &auth.Session{User: j.Owner.User}
-	x.keyName, x.client = j.Owner.Key, j.Owner.User.Client.Name
+	x.keyName, x.client, x.rights = j.Owner.Key, j.Owner.User.Client.Name, j.Owner.Rights
 	return rc, x
 }
 
@@ -129,7 +129,7 @@ func (g *Gateway) storedExchange(ctx context.Context, j webhook.Job, stored *sto
 // and allowlist were settled when it was accepted.
 func (g *Gateway) directly() fasthttp.RequestHandler {
 	return handlerOf(g.newApp(noteError, []fiber.Handler{g.atBase},
-		stageHandler(StageEndpoint, inDirectForm),
+		stageHandler(StageEndpoint, g.inDirectForm),
 		stageHandler(StageQuery, g.query),
 		stageHandler(StageBody, g.body),
 		stageHandler(StageRecord, g.record),
@@ -137,7 +137,10 @@ func (g *Gateway) directly() fasthttp.RequestHandler {
 }
 
 // inDirectForm takes the operation that is done, for the one that has promised it.
-func inDirectForm(_ context.Context, x *Exchange) error {
+func (g *Gateway) inDirectForm(_ context.Context, x *Exchange) error {
+	if err := g.narrow(x); err != nil {
+		return err
+	}
 	if x.Operation.direct != nil {
 		x.Operation = x.Operation.direct
 	}

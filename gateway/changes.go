@@ -163,7 +163,7 @@ func (g *Gateway) changesQuery(x *Exchange) (q backend.ChangesQuery, v mapping.V
 // changes answers with a page of changes.
 func (g *Gateway) changes(ctx context.Context, x *Exchange) error {
 	q, _ := g.changesQuery(x) // which was judged before
-	page, err := g.o.Backend.Changes(ctx, q)
+	page, err := g.backend.Changes(ctx, q)
 	if err != nil {
 		return err
 	}
@@ -258,7 +258,7 @@ func (g *Gateway) digestQuery(x *Exchange) (r *mapping.Resource, q backend.Diges
 // digest answers with the sums of a resource's records.
 func (g *Gateway) digest(ctx context.Context, x *Exchange) error {
 	r, q, _ := g.digestQuery(x) // which was judged before
-	digest, err := g.o.Backend.Digest(ctx, r, q)
+	digest, err := g.backend.Digest(ctx, r, q)
 	if err != nil {
 		return err
 	}

@@ -102,7 +102,7 @@ func (x *Exchange) wait() (q backend.ChangesQuery, seconds int64, v mapping.Viol
 // waitForChanges promises to call, unless the cursor is gone.
 func (g *Gateway) waitForChanges(ctx context.Context, x *Exchange) error {
 	q, seconds, _ := x.wait()
-	page, err := g.o.Backend.Changes(ctx, q)
+	page, err := g.backend.Changes(ctx, q)
 	if err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ func (g *Gateway) look(ctx context.Context, j webhook.Job, stored storedWait) (f
 		return stored.After, true
 	}
 	for {
-		page, err := g.o.Backend.Changes(ctx, q)
+		page, err := g.backend.Changes(ctx, q)
 		switch {
 		case err != nil:
 			return q.After, mapping.Is(err, mapping.CursorGone)

@@ -32,7 +32,13 @@ func permit(key *auth.Key, op *Operation) mapping.Reason {
 	if op.free() || op.isFor(key) {
 		return ""
 	}
-	if slices.ContainsFunc(op.Endpoint.all, func(other *Operation) bool { return other.isFor(key) }) {
+	return op.Endpoint.refuses(key)
+}
+
+// refuses says how a method that an api_key may not use at the endpoint is answered. There is none
+// where it is nil, and no api_key where that is.
+func (e *Endpoint) refuses(key *auth.Key) mapping.Reason {
+	if e != nil && key != nil && slices.ContainsFunc(e.all, func(other *Operation) bool { return other.isFor(key) }) {
 		return mapping.MethodUnsupported
 	}
 	return mapping.EndpointUnknown

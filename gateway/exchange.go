@@ -60,6 +60,9 @@ type Exchange struct {
 	needs    []string // what it takes of the allowlist beside its operation: POST /orderline
 	lacks    []string // which of it the allowlist does not grant
 
+	rights      mapping.Rights // to fields, of the api_key; nil for all of them
+	lacksFields []string       // those that it named and may not use: contact.note
+
 	deprecated  []DeprecatedUse      // what the request has to do with that is going away
 	deprecation *mapping.Deprecation // of all of that, the first days; nil for nothing
 

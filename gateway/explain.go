@@ -35,6 +35,7 @@ type Explanation struct {
 	Session bool     // a session's api_key was judged: the operation is not open to everybody
 	Stopped string   // the stage that ended it; "" where the backend would be asked
 	Unread  bool     // the operation takes a body, and none was given
+	Fields  []string // that it names and the api_key may not use: contact.note
 	Lacks   []string // what its arrays need and the allowlist does not grant: POST /orderline
 	Status  int      // of the answer; 0 where the backend would be asked
 	Answer  []byte   // what the client gets, with ExplainedID
@@ -60,6 +61,7 @@ func (g *Gateway) Explain(a Asked) Explanation {
 
 	e := Explanation{Unread: x.bodyless}
 	if x.err != nil {
+		x.noteFields(x.err)
 		g.answerError(x, x.err)
 		e.Stopped, e.Status, e.Answer = cmp.Or(x.stopped, StageEndpoint), x.response.StatusCode(), x.response.Body()
 	} else if x.several != nil {
@@ -69,7 +71,7 @@ func (g *Gateway) Explain(a Asked) Explanation {
 	if e.Stopped == StageEndpoint || e.Stopped == StageAllowlist {
 		e.Reason = x.reason
 	}
-	e.Params, e.Lacks = x.knownParams(), x.lacks
+	e.Params, e.Lacks, e.Fields = x.knownParams(), x.lacks, x.lacksFields
 	return e
 }
 

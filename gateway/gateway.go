@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/valyala/fasthttp"
 	"go.opentelemetry.io/otel/trace"
 	"go.uber.org/zap"
@@ -86,9 +87,11 @@ type Gateway struct {
 	publicPath string                    // of PublicURL, for addresses within answers
 	help       map[mapping.Reason][]byte // the link to the explanation of each
 	routes     *routes
-	paths      []string // of all endpoints, to find the one that was meant
+	backend    administration
+	views      *lru.Cache[string, *Gateway] // of those with rights to some fields, by these
+	paths      []string                     // of all endpoints, to find the one that was meant
 	refusals   refusals
-	running    sync.Map // idempotency keys being served
+	running    *sync.Map // idempotency keys being served
 	waits      waits
 	exchanges  sync.Pool // of *Exchange
 	explain    func() fasthttp.RequestHandler
@@ -97,12 +100,13 @@ type Gateway struct {
 
 // New returns a gateway.
 func New(o Options) *Gateway {
-	g := &Gateway{o: o, catalogue: mapping.NewCatalogue(), publicPath: o.BasePath}
+	g := &Gateway{o: o, catalogue: mapping.NewCatalogue(), publicPath: o.BasePath, backend: o.Backend, running: new(sync.Map)}
+	g.views, _ = lru.New[string, *Gateway](keptViews) // it fails without a size only
 	if at, err := url.Parse(o.PublicURL); err == nil && at.Host != "" {
 		g.publicPath = at.EscapedPath()
 	}
 	g.help = g.helpLinks()
-	g.routes = g.newRoutes()
+	g.routes = g.newRoutes(nil)
 	g.paths = slices.Sorted(maps.Keys(g.routes.endpoints))
 	g.explain, g.direct = sync.OnceValue(g.explainHandler), sync.OnceValue(g.directly)
 	return g
@@ -124,7 +128,7 @@ func Endpoints(offer backend.Offer) []Grant {
 	none := func(Grant) bool { return false }
 	g := &Gateway{o: Options{Offer: offer, Resets: new(auth.Resets), Callbacks: &Callbacks{Long: none}}}
 	var all []Grant
-	for op := range g.newRoutes().operations {
+	for op := range g.newRoutes(nil).operations {
 		all = append(all, Grant{Method: op.Method, Path: op.Endpoint.Path})
 	}
 	return all

@@ -39,6 +39,7 @@ func (g *Gateway) logAccess(x *Exchange) {
 		x.loggedRecords(),
 		zap.Strings("needs", x.needs),
 		listed("lacks", x.lacks),
+		listed("fields", x.lacksFields),
 		listed("deprecated", x.deprecatedNames()),
 		zap.String("cause", x.closerCause()),
 		zap.String("trace", x.traceID()),

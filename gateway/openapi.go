@@ -84,7 +84,7 @@ func (g *Gateway) answerDescription(ctx context.Context, x *Exchange) error {
 // Describe writes the description of what a key may call, in one of the versions
 // that package openapi knows. Nothing is asked of the backend.
 func (g *Gateway) Describe(key *auth.Key, version string) ([]byte, error) {
-	doc := g.newDescriber(key).document()
+	doc := g.within(key.Rights).newDescriber(key).document()
 	if version == openapi.Version30 {
 		doc.Downgrade()
 	}

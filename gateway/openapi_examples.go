@@ -85,7 +85,7 @@ func (d *describer) sendable(r *mapping.Resource, body json.RawMessage) bool {
 		return true
 	}
 	for name := range members {
-		if f := r.Field(name); f != nil && !f.In(d.arrays(arraySend)) {
+		if f := r.Field(name); f == nil || !f.In(d.arrays(arraySend)) {
 			return false
 		}
 	}

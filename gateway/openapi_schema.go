@@ -227,7 +227,7 @@ func (d *describer) creatable(f, parent *mapping.Field) bool {
 // changeable tells whether PUT may change a field, which a business rule forbids of one.
 func changeable(r *mapping.Resource, f *mapping.Field) bool {
 	ruled := f.Name == "license_plate" && slices.Contains(r.Rules, "license_plate")
-	return !f.Readonly && !f.Primary && !f.Immutable && f.Type != mapping.Array && !ruled
+	return !f.Readonly && !f.Primary && !f.Immutable && f.Withheld&mapping.InUpdates == 0 && f.Type != mapping.Array && !ruled
 }
 
 // createSchema is the body of a create, or an element of one with a parent.

@@ -92,6 +92,12 @@ func (x *Exchange) ended(was *auth.Ended) {
 
 // allowlist hides what the api_key may not use.
 func (g *Gateway) allowlist(_ context.Context, x *Exchange) error {
+	if x.Key != nil && x.Key.Rights != nil {
+		x.rights = x.Key.Rights
+		if err := g.narrow(x); err != nil {
+			return err
+		}
+	}
 	x.noteSingle()
 	reason := permit(x.Key, x.Operation)
 	if reason != "" && x.Endpoint.hidesFrom(x.Key) {

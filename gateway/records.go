@@ -141,7 +141,7 @@ func (g *Gateway) get(ctx context.Context, x *Exchange) error {
 	if modified := x.Endpoint.Resource.ModifiedAt; fields != nil && !slices.Contains(fields, modified) {
 		x.Query.Fields = append(slices.Clip(fields), modified) // for the entity tag
 	}
-	rec, err := g.o.Backend.Get(ctx, x.Endpoint.Resource, x.Query)
+	rec, err := g.backend.Get(ctx, x.Endpoint.Resource, x.Query)
 	if err == nil {
 		err = x.hold(rec.Bytes())
 	}
@@ -163,7 +163,7 @@ func (g *Gateway) get(ctx context.Context, x *Exchange) error {
 
 func (g *Gateway) list(ctx context.Context, x *Exchange) error {
 	x.Query.Client, x.Query.Room, x.Query.Copy, x.Query.Unversioned = x.user().Client, g.pageRoom(x), g.copyFor(x), true // a list has no entity tags
-	page, err := g.o.Backend.List(ctx, x.Endpoint.Resource, x.Query)
+	page, err := g.backend.List(ctx, x.Endpoint.Resource, x.Query)
 	if err != nil {
 		return err
 	}
@@ -173,7 +173,7 @@ func (g *Gateway) list(ctx context.Context, x *Exchange) error {
 }
 
 func (g *Gateway) create(ctx context.Context, x *Exchange, w backend.Write) (mapping.Record, error) {
-	rec, err := g.o.Backend.Create(ctx, x.user().Client, x.Body, w)
+	rec, err := g.backend.Create(ctx, x.user().Client, x.Body, w)
 	if err == nil {
 		x.ID = rec.ID() // for the access log
 	}
@@ -181,12 +181,12 @@ func (g *Gateway) create(ctx context.Context, x *Exchange, w backend.Write) (map
 }
 
 func (g *Gateway) update(ctx context.Context, x *Exchange, w backend.Write) (mapping.Record, error) {
-	return g.o.Backend.Update(ctx, x.user().Client, x.ID, x.Body, w)
+	return g.backend.Update(ctx, x.user().Client, x.ID, x.Body, w)
 }
 
 func (g *Gateway) delete(ctx context.Context, x *Exchange, w backend.Write) (mapping.Record, error) {
 	w.Room = nil // the record is not answered
-	return mapping.Record{}, g.o.Backend.Delete(ctx, x.user().Client, x.Endpoint.Resource, x.ID, w)
+	return mapping.Record{}, g.backend.Delete(ctx, x.user().Client, x.Endpoint.Resource, x.ID, w)
 }
 
 // keptNew is keptAnswer for a new record, keptChanged for one that there was.
@@ -275,6 +275,7 @@ func (g *Gateway) once(x *Exchange, do func(*backend.Idempotency) error) error {
 	sum := sha256.New()
 	sum.Write([]byte(x.Method + " " + x.Path + "\n"))
 	sum.Write(x.sent)
+	sum.Write([]byte(x.rights.String())) // what is replayed must not tell of what is hidden by now
 	err := do(&backend.Idempotency{Key: key, Sum: [32]byte(sum.Sum(nil)), Life: x.answerLife})
 	var replay *backend.Replay
 	if !errors.As(err, &replay) {

@@ -163,8 +163,8 @@ func (x *Exchange) answerKept(kept []byte) {
 // etag is the entity tag of a record: it changes with any change of the record or of the
 // model, and is "" if the backend cannot tell. The version alone is not enough: after a
 // restore of an older state it repeats numbers that clients have seen, so modified_at is
-// part of the tag. A backend without versions gets a tag of the content, unless the
-// record has elements, which can change without it.
+// part of the tag, unless it may tell of a change that the api_key does not see. A backend without
+// versions gets a tag of the content, unless the record has elements, which can change without it.
 func (g *Gateway) etag(rec mapping.Record) string {
 	model := g.o.Offer.Model.Version[:6]
 	version := cmp.Or(rec.Tag, rec.Version)
@@ -174,8 +174,10 @@ func (g *Gateway) etag(rec mapping.Record) string {
 	if version != 0 {
 		var room [48]byte
 		tag := append(append(append(room[:0], '"'), model...), '-')
-		tag = append(strconv.AppendInt(tag, version, 36), '.')
-		tag = strconv.AppendInt(tag, rec.Values[rec.Resource.ModifiedAt].Int(), 36)
+		tag = strconv.AppendInt(tag, version, 36)
+		if g.routes.whole == nil {
+			tag = strconv.AppendInt(append(tag, '.'), rec.Values[rec.Resource.ModifiedAt].Int(), 36)
+		}
 		return string(append(tag, '"'))
 	}
 	sum := sha256.Sum256(rec.AppendJSON(nil, rec.Resource.RecordFields()))

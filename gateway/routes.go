@@ -94,6 +94,7 @@ type routes struct {
 	children   map[*mapping.Field]childRights // of every array field
 	followable []*mapping.Resource            // what /changes answers
 	front      *Operation                     // at the root of the host, for browsers
+	whole      *routes                        // those of the model with all fields, whose numbers these have; nil for themselves
 }
 
 // operations are those of all endpoints.
@@ -180,6 +181,8 @@ func (r *routes) register(e *Endpoint, method string, op *Operation) {
 		op.Number = openToAll
 	case same != nil:
 		op.Number = same.Number
+	case r.whole != nil:
+		op.Number = r.whole.endpoints[trimStar(e.Path)].first(method).Number
 	default:
 		op.Number = len(r.numbered)
 		r.numbered = append(r.numbered, op)
@@ -213,19 +216,21 @@ type Grant struct {
 // String is the entry of an allowlist that grants only this: GET /order.
 func (g Grant) String() string { return g.Method + " " + g.Path }
 
-// newRoutes builds the table of all endpoints.
-func (g *Gateway) newRoutes() *routes {
-	r := &routes{endpoints: map[string]*Endpoint{}}
+// newRoutes builds the table of all endpoints; of a narrowed model without pages, which are of none.
+func (g *Gateway) newRoutes(whole *routes) *routes {
+	r := &routes{endpoints: map[string]*Endpoint{}, whole: whole}
 	g.sessionRoutes(r)
 	for _, resource := range g.o.Offer.Model.Resources {
 		g.recordRoutes(r, resource)
 	}
 	g.changesRoutes(r)
 	g.utilityRoutes(r)
-	g.pageRoutes(r)
-	r.front = g.front(r)
-	g.descriptionRoute(r)
-	g.refusalsRoute(r)
+	if whole == nil {
+		g.pageRoutes(r)
+		r.front = g.front(r)
+		g.descriptionRoute(r)
+		g.refusalsRoute(r)
+	}
 	r.children = r.childRightsOf(g.o.Offer.Model)
 	r.followable = r.findFollowable(g.o.Offer)
 	if g.o.Callbacks == nil {

@@ -190,9 +190,9 @@ type component struct {
 
 // components answers with the parts of the service and their state.
 func (g *Gateway) components(x *Exchange) {
-	c := g.o.Backend.Capabilities()
+	c := g.backend.Capabilities()
 	status := "ok"
-	if g.o.Backend.State() != "closed" {
+	if g.backend.State() != "closed" {
 		status = "unavailable"
 	}
 	x.answerJSON([]component{

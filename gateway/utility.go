@@ -124,7 +124,7 @@ func textOrNull(s string) any {
 // describeField describes a field as the caller may use it.
 func (x *Exchange) describeField(f *mapping.Field) fieldAnswer {
 	a := fieldAnswer{
-		Name: f.Name, Datatype: f.Type.String(), Required: f.Required, Readonly: f.Readonly, Unique: f.Unique,
+		Name: f.Name, Datatype: f.Type.String(), Required: f.Required && f.Withheld&mapping.InCreates == 0, Readonly: f.Readonly || f.Withheld == mapping.InCreates|mapping.InUpdates, Unique: f.Unique,
 		Primary: f.Primary, Reference: textOrNull(f.Reference), Validation: textOrNull(f.Validation()),
 		After: textOrNull(f.After), Array: f.Type == mapping.Array,
 	}
@@ -170,7 +170,7 @@ func (x *Exchange) describeFields(offer backend.Offer, resource *mapping.Resourc
 // describeModel answers with the model that requests are validated by, unless the backend
 // describes its resources itself.
 func (g *Gateway) describeModel(ctx context.Context, x *Exchange) error {
-	own, err := g.o.Backend.DescribeModel(ctx, x.Item)
+	own, err := g.backend.DescribeModel(ctx, x.Item)
 	if err != nil {
 		return err
 	}
@@ -209,7 +209,7 @@ func (g *Gateway) employeeEmail(ctx context.Context, x *Exchange) error {
 	if bad != nil {
 		return bad
 	}
-	page, err := g.o.Backend.List(ctx, employee, backend.Query{
+	page, err := g.backend.List(ctx, employee, backend.Query{
 		Client: x.user().Client, Limit: 1, Fields: fields, Decides: true,
 		Filters: []backend.Filter{{Field: username, Value: value}},
 	})
@@ -234,7 +234,7 @@ func indexes(r *mapping.Resource, names []string) (all []int) {
 func (g *Gateway) documentInfo(ctx context.Context, x *Exchange) error {
 	document := g.o.Offer.Model.Resource("document")
 	fields := indexes(document, documentFields)
-	rec, err := g.o.Backend.Get(ctx, document, backend.Query{Client: x.user().Client, ID: x.ID, Fields: fields})
+	rec, err := g.backend.Get(ctx, document, backend.Query{Client: x.user().Client, ID: x.ID, Fields: fields})
 	if err != nil {
 		return err
 	}

@@ -75,11 +75,11 @@ func vehicleOperation(form *mapping.Resource, scope mapping.Scope, serve stage, 
 }
 
 func (g *Gateway) publishStart(ctx context.Context, x *Exchange, w backend.Write) (mapping.Record, error) {
-	return g.o.Backend.PublishStart(ctx, x.user().Client, x.ID, false, w)
+	return g.backend.PublishStart(ctx, x.user().Client, x.ID, false, w)
 }
 
 func (g *Gateway) judgePublish(ctx context.Context, x *Exchange) error {
-	if _, err := g.o.Backend.PublishStart(ctx, x.user().Client, x.ID, true, g.precondition(x)); err != nil {
+	if _, err := g.backend.PublishStart(ctx, x.user().Client, x.ID, true, g.precondition(x)); err != nil {
 		return err
 	}
 	x.answerDone()
@@ -87,7 +87,7 @@ func (g *Gateway) judgePublish(ctx context.Context, x *Exchange) error {
 }
 
 func (g *Gateway) publishStop(ctx context.Context, x *Exchange, w backend.Write) (mapping.Record, error) {
-	return g.o.Backend.PublishStop(ctx, x.user().Client, x.ID, w)
+	return g.backend.PublishStop(ctx, x.user().Client, x.ID, w)
 }
 
 // plateForm is the body of /updatelicenseplate: the vehicle and its new plate, with the
@@ -110,5 +110,5 @@ func checkPlate(x *Exchange) mapping.Violations {
 }
 
 func (g *Gateway) changePlate(ctx context.Context, x *Exchange, w backend.Write) (mapping.Record, error) {
-	return g.o.Backend.ChangeLicensePlate(ctx, x.user().Client, x.ID, x.Body.Record.Get("license_plate").Text(), w)
+	return g.backend.ChangeLicensePlate(ctx, x.user().Client, x.ID, x.Body.Record.Get("license_plate").Text(), w)
 }

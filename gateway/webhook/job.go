@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"frontdesk/auth"
+	"frontdesk/mapping"
 )
 
 // State is how far a job is.
@@ -31,8 +32,9 @@ const maxClaims = 3
 
 // Owner is who asked for a job.
 type Owner struct {
-	User auth.User
-	Key  string // name of the api_key
+	User   auth.User
+	Key    string         // name of the api_key
+	Rights mapping.Rights `json:",omitempty"` // to fields, that the api_key had
 }
 
 // Work is what is to be done.
@@ -58,8 +60,9 @@ type Result struct {
 
 // Format is the version of the work that this program creates, and the newest that it can
 // do. It increases with anything that an older version could not do, or would do
-// differently: a new kind of work, or a change in the data of one.
-const Format = 1
+// differently: a new kind of work, or a change in the data of one. 2 is work for an api_key with rights
+// to fields, all other is 1.
+const Format = 2
 
 // Needs are what a process must know to do the work of a job. During a rolling upgrade
 // some processes do not know it yet, or no longer: they leave the job to the others.

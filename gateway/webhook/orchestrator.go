@@ -161,6 +161,15 @@ func (o *Orchestrator) Close() error {
 // able is the highest Needs that this process can meet.
 func (o *Orchestrator) able() Needs { return Needs{Format: Format, Model: o.Model} }
 
+// needs is what the work of an owner takes.
+func (o *Orchestrator) needs(owner Owner) Needs {
+	needs := o.able()
+	if owner.Rights == nil {
+		needs.Format = 1
+	}
+	return needs
+}
+
 // watch wakes the others at every tick, of the workers one, and cleans up once an hour.
 func (o *Orchestrator) watch() {
 	var cleaned time.Time
@@ -211,7 +220,7 @@ func (o *Orchestrator) Accept(ctx context.Context, owner Owner, callback *url.UR
 		return "", fmt.Errorf("webhook: random bits: %w", err)
 	}
 	id = base32.NewEncoding(idAlphabet).WithPadding(base32.NoPadding).EncodeToString(bits[:])
-	j := Job{ID: id, Owner: owner, Callback: callback.String(), Work: w, State: Accepted, Created: o.Clock(), Needs: o.able(), Trace: traceOf(ctx)}
+	j := Job{ID: id, Owner: owner, Callback: callback.String(), Work: w, State: Accepted, Created: o.Clock(), Needs: o.needs(owner), Trace: traceOf(ctx)}
 	if len(w.Data) > smallData {
 		j.SeparateData = int64(len(w.Data))
 	}
@@ -238,7 +247,7 @@ func (o *Orchestrator) Collect(ctx context.Context, owner Owner, id string) (Job
 	switch {
 	case err != nil:
 		return Job{}, err
-	case j.Owner.User.Client.ID != owner.User.Client.ID, j.Failure == withdrawal:
+	case j.Owner.User.Client.ID != owner.User.Client.ID, j.Failure == withdrawal, !owner.Rights.Cover(j.Owner.Rights):
 		return Job{}, ErrUnknownJob
 	case j.State == Accepted || j.State == Running:
 		return j, ErrNotReady

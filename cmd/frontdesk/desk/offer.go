@@ -46,7 +46,7 @@ func OfferOf(c *config.Config) (backend.Offer, error) {
 		if err != nil {
 			return offer, &config.Unreadable{Setting: "backend.sheet", Err: located(err)}
 		}
-		offer.Model, offer.Supports, offer.Writes, offer.Tells = sh.Model, sh.Supports, sh.Writes, follow.Tells(sh)
+		offer.Model, offer.Supports, offer.Writes, offer.Tells, offer.OwnRules = sh.Model, sh.Supports, sh.Writes, follow.Tells(sh), sh.OwnRules
 		if sh.Source.Service != nil {
 			offer.Copied, offer.Tells = true, remote.Tells(sh)
 		}

@@ -1,0 +1,113 @@
+package gateway
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"frontdesk/auth"
+	"frontdesk/backend"
+	"frontdesk/mapping"
+)
+
+// The fields that an api_key may not use are not in the model that it meets: it is served by the
+// operations of a gateway of that model, which asks a view of the administration. Whatever is made of
+// the model follows. That is decided in this file, where a request is given its operation.
+
+// administration is a backend.Client, or a backend.View of one.
+type administration interface {
+	backend.Reader
+	Create(ctx context.Context, client auth.Client, body *mapping.Body, w backend.Write) (mapping.Record, error)
+	Update(ctx context.Context, client auth.Client, id int32, body *mapping.Body, w backend.Write) (mapping.Record, error)
+	Delete(ctx context.Context, client auth.Client, r *mapping.Resource, id int32, w backend.Write) error
+	Together(r *mapping.Resource, op mapping.Scope, underKey bool) int
+	WriteSeveral(ctx context.Context, s *backend.Several) error
+	Recall(ctx context.Context, client auth.Client, r *mapping.Resource, request *backend.Idempotency) error
+	Keep(ctx context.Context, client auth.Client, r *mapping.Resource, request *backend.Idempotency, answer []byte) error
+	PublishStart(ctx context.Context, client auth.Client, id int32, judgeOnly bool, w backend.Write) (mapping.Record, error)
+	PublishStop(ctx context.Context, client auth.Client, id int32, w backend.Write) (mapping.Record, error)
+	ChangeLicensePlate(ctx context.Context, client auth.Client, id int32, plate string, w backend.Write) (mapping.Record, error)
+	Changes(ctx context.Context, q backend.ChangesQuery) (backend.ChangesPage, error)
+	Digest(ctx context.Context, r *mapping.Resource, q backend.DigestQuery) (backend.Digest, error)
+	DescribeModel(ctx context.Context, name string) ([]byte, error)
+	FindAddress(ctx context.Context, a backend.Address) (found backend.Address, known bool, err error)
+	Capabilities() backend.Capabilities
+	Parallel() int
+	State() string
+	Timeout() time.Duration
+}
+
+// keptViews is for how many different rights a gateway is kept. Most api_keys with rights share a few.
+const keptViews = 256
+
+// within returns the gateway as an api_key with these rights meets it.
+func (g *Gateway) within(rights mapping.Rights) *Gateway {
+	if rights == nil {
+		return g
+	}
+	name := rights.String()
+	if v, kept := g.views.Get(name); kept {
+		return v
+	}
+	of := g.o.Offer.Model.View(rights)
+	v := &Gateway{o: g.o, catalogue: g.catalogue, publicPath: g.publicPath, help: g.help, running: g.running}
+	v.o.Offer, v.backend = g.o.Offer.Within(of), g.o.Backend.View(of)
+	v.routes = v.newRoutes(g.routes)
+	g.views.Add(name, v)
+	return v
+}
+
+// narrow has a request go on with the operation that an api_key of its rights meets.
+func (g *Gateway) narrow(x *Exchange) error {
+	if x.rights == nil || x.Operation.page {
+		return nil
+	}
+	x.routes = g.within(x.rights).routes
+	e := x.routes.endpoints[trimStar(x.Endpoint.Path)]
+	if e != nil {
+		for _, op := range e.all {
+			if op.Method == x.Operation.Method && op.Template == x.Operation.Template {
+				x.Endpoint, x.Operation = e, op
+				return nil
+			}
+		}
+	}
+	return refusal(e.refuses(x.Key), x.Method, x.Path)
+}
+
+// taken are the fields of a resource that the operation's method does not take or answer.
+func (x *Exchange) taken(r *mapping.Resource) []string {
+	switch rights := x.rights[r.Name]; x.Method {
+	case "POST":
+		return rights.Creates
+	case "PUT":
+		return rights.Updates
+	default:
+		return rights.Reads
+	}
+}
+
+// noteFields notes for the log which fields a request was refused for that its api_key may not use.
+func (x *Exchange) noteFields(err error) {
+	if x.rights == nil || x.Endpoint == nil || x.Endpoint.Resource == nil {
+		return
+	}
+	found, _ := mapping.AsViolations(err)
+	for _, e := range found {
+		if e.Reason != mapping.FieldNotInModel && e.Reason != mapping.QueryUnsupported {
+			continue
+		}
+		r, name := x.Endpoint.Resource, e.Args[0]
+		if array, inner, ok := strings.Cut(name, "]."); ok {
+			array, _, _ = strings.Cut(array, "[")
+			if f := r.Field(array); f != nil && f.Type == mapping.Array {
+				r, name = f.Target(), inner
+			}
+		}
+		name, _ = mapping.CutOperator(name)
+		if field := r.Name + "." + name; slices.Contains(x.taken(r), name) && !slices.Contains(x.lacksFields, field) {
+			x.lacksFields = append(x.lacksFields, field)
+		}
+	}
+}
