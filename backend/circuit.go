@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"sync"
@@ -21,9 +22,10 @@ type circuit struct {
 	guards  Circuit // closed
 	o       Options
 	all     *breaker
-	failing *cache.Cache // of breakers, by client
-	adding  sync.Mutex   // to failing
-	opened  atomic.Bool  // by a call that has not ended yet
+	failing *cache.Cache                  // of breakers, by client
+	adding  sync.Mutex                    // to failing
+	opened  atomic.Bool                   // by a call that has not ended yet
+	turned  atomic.Pointer[chan struct{}] // closed when a breaker changes its state
 
 	// Of the failures in a row, under the lock of all:
 	last, first failed
@@ -41,6 +43,7 @@ var errTellsNothing = errors.New("the call says nothing about the administration
 func newCircuit(guards Circuit, o Options) *circuit {
 	remembered := o.Timeout + o.CircuitPause + time.Minute // the next call may take the first two
 	c := &circuit{guards: guards, o: o, failing: cache.New(remembered, 0)}
+	c.turned.Store(new(make(chan struct{})))
 	c.all = c.newBreaker(0, gobreaker.Settings{
 		IsExcluded: func(err error) bool {
 			client, fails := err.(failed)
@@ -71,6 +74,7 @@ func (c *circuit) newBreaker(client int64, s gobreaker.Settings) *breaker {
 		if to == gobreaker.StateOpen {
 			c.opened.Store(true)
 		}
+		close(*c.turned.Swap(new(make(chan struct{}))))
 		changed := c.guards
 		changed.State, changed.Client = to.String(), client
 		c.o.OnState(changed, from.String())
@@ -82,26 +86,48 @@ func (c *circuit) enough(n gobreaker.Counts) bool {
 	return int(n.ConsecutiveFailures) >= c.o.CircuitFailures
 }
 
+// trialWait is how long a call waits for the trial of another to end. The first calls after a pause that nobody
+// used come at once, and only one of them is the trial.
+const trialWait = time.Second
+
 // run makes a client's call, which ends with nil, failed or errTellsNothing, unless a breaker
 // refuses it: with gobreaker.ErrOpenState. opened tells that its failure opened a breaker.
-func (c *circuit) run(client int64, call func() (struct{}, error)) (opened bool, err error) {
-	own, counted, fails := c.own(client), false, true // as after a panic
+func (c *circuit) run(ctx context.Context, client int64, call func() (struct{}, error)) (opened bool, err error) {
+	counted, fails := false, true // as after a panic
 	defer func() {
 		if fails {
 			c.remember(client, counted)
 			opened = c.opened.CompareAndSwap(true, false)
 		}
 	}()
-	if own == nil {
-		_, err = c.all.Execute(call)
-	} else {
-		_, err = own.Execute(func() (struct{}, error) { return c.all.Execute(call) })
+	for wait := (<-chan time.Time)(nil); ; {
+		turned, own := *c.turned.Load(), c.own(client)
+		if own == nil {
+			_, err = c.all.Execute(call)
+		} else {
+			_, err = own.Execute(func() (struct{}, error) { return c.all.Execute(call) })
+		}
+		counted = own != nil
+		if err != gobreaker.ErrTooManyRequests {
+			break
+		}
+		if wait == nil {
+			wait = time.After(trialWait)
+		}
+		select {
+		case <-turned:
+			continue
+		case <-wait:
+		case <-ctx.Done():
+		}
+		err = gobreaker.ErrOpenState
+		break
 	}
-	counted = own != nil
-	if _, fails = err.(failed); err == gobreaker.ErrOpenState || err == gobreaker.ErrTooManyRequests {
-		return false, gobreaker.ErrOpenState
+	_, fails = err.(failed)
+	if err != gobreaker.ErrOpenState {
+		err = nil
 	}
-	return false, nil
+	return false, err
 }
 
 // own is the breaker of a client; nil if none of its calls failed lately.

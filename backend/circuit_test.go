@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,11 +23,15 @@ type byClient struct {
 	*scripted
 	fails  map[int64]error
 	during func() // what else happens while a call fails; nil for nothing
-	asked  int
+	takes  func() // what a call waits for; nil for nothing
+	asked  atomic.Int32
 }
 
 func (b *byClient) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (mapping.Record, error) {
-	b.asked++
+	b.asked.Add(1)
+	if b.takes != nil {
+		b.takes()
+	}
 	if err := b.fails[q.Client.ID]; err != nil {
 		if b.during != nil {
 			b.during()
@@ -45,7 +52,7 @@ type clients struct {
 
 func newClients(t *testing.T) *clients {
 	t.Helper()
-	c := &clients{t: t, byClient: &byClient{answers(), map[int64]error{}, nil, 0}}
+	c := &clients{t: t, byClient: &byClient{answers(), map[int64]error{}, nil, nil, atomic.Int32{}}}
 	c.Client = newClient(t, c.byClient, backend.Options{
 		CircuitFailures: 3, CircuitPause: time.Second,
 		OnState: func(to backend.Circuit, from string) {
@@ -63,7 +70,7 @@ func newClients(t *testing.T) *clients {
 // get calls once for each of the clients, and returns how often the administration was asked.
 func (c *clients) get(of ...int64) int {
 	c.t.Helper()
-	before := c.asked
+	before := c.asked.Load()
 	for _, client := range of {
 		err := c.ask(client)
 		if c.fails[client] == nil {
@@ -72,7 +79,7 @@ func (c *clients) get(of ...int64) int {
 			require.Error(c.t, err, "client %d", client)
 		}
 	}
-	return c.asked - before
+	return int(c.asked.Load() - before)
 }
 
 func (c *clients) ask(client int64) error {
@@ -190,6 +197,30 @@ func TestATrialIsOneCall(t *testing.T) {
 			}
 			require.Equal(t, asked, c.get(who))
 			require.Equal(t, then, c.State())
+		})
+	}
+}
+
+// TestFirstCallsAfterAPauseWait: where nobody has called since the pause ended, the first calls come at once.
+// Those that are not the trial wait for what becomes of it, and no longer than a second.
+func TestFirstCallsAfterAPauseWait(t *testing.T) {
+	for took, refused := range map[time.Duration]int{900 * time.Millisecond: 0, 1100 * time.Millisecond: 2} {
+		synctest.Test(t, func(t *testing.T) {
+			c := newClients(t)
+			c.fails[1], c.fails[2] = errAway, errAway
+			c.get(1, 1, 1, 2)
+			clear(c.fails)
+			c.pause()
+			c.takes = func() { time.Sleep(took) }
+			var all [3]error
+			var calls sync.WaitGroup
+			for i := range all {
+				calls.Go(func() { all[i] = c.ask(int64(3 + i)) })
+			}
+			calls.Wait()
+			require.Equal(t, int32(4+3-refused), c.asked.Load())
+			require.Len(t, slices.DeleteFunc(all[:], func(err error) bool { return err == nil }), refused)
+			require.Equal(t, "closed", c.State())
 		})
 	}
 }

@@ -231,7 +231,7 @@ func (l *lane) guarded(ctx context.Context, of *deadline, until time.Time, call 
 	}
 	defer at.leave()
 	of.asked.since = of.asked.since.Add(at.waited)
-	return l.run(at.client, call)
+	return l.run(ctx, at.client, call)
 }
 
 // busyPause is the Retry-After when no slot became free.
