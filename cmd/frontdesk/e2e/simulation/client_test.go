@@ -229,25 +229,39 @@ func number(v any) int {
 	return int(f)
 }
 
-// list reads a list to its end; what was not answered is a fault.
+// settled is how old a list may be when clients check what there is: as long before nobody changed anything.
+// Where a service is too slow to say what has changed, a list may be of any time before.
+const settled = quiet - 2*recovers
+
+// list reads a list to its end, as all is since it is quiet. What was not answered is a fault.
 func (c *asking) list(path string, headers ...string) []map[string]any {
-	all, whole := c.pages(200, path, headers...)
-	if !whole {
-		c.fault("%s: the list %s was not answered", c.name, path)
+	for range 5 {
+		all, age, whole := c.pages(200, path, headers...)
+		if !whole {
+			c.fault("%s: the list %s was not answered", c.name, path)
+		}
+		if !whole || age < settled {
+			return all
+		}
+		c.tell("%s: the list %s is %s old", c.name, path, age)
+		time.Sleep(10 * time.Second)
 	}
-	return all
+	c.fault("%s: the list %s is of some time before, though all is well", c.name, path)
+	return nil
 }
 
-// pages reads a list in pages, and tells whether each was answered.
-func (c *asking) pages(size int, path string, headers ...string) (all []map[string]any, whole bool) {
+// pages reads a list in pages, and tells how old the oldest is, and whether each was answered.
+func (c *asking) pages(size int, path string, headers ...string) (all []map[string]any, age time.Duration, whole bool) {
 	for after := 0; ; {
 		a, known := c.want([]int{200}, "GET", fmt.Sprintf("%s?page_size=%d&after=%d", path, size, after), "", headers...)
 		var page struct{ Data []map[string]any }
 		if !known || json.Unmarshal(a.Body, &page) != nil {
-			return all, false
+			return all, age, false
 		}
+		old, _ := strconv.Atoi(a.Header.Get("Age"))
+		age = max(age, time.Duration(old)*time.Second)
 		if len(page.Data) == 0 {
-			return all, true
+			return all, age, true
 		}
 		all = append(all, page.Data...)
 		after = number(page.Data[len(page.Data)-1]["id"])

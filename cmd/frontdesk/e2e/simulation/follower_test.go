@@ -41,7 +41,7 @@ func (c *follower) begin() bool {
 	if !known || a.Status != 200 || json.Unmarshal(a.Body, &page) != nil {
 		return false
 	}
-	all, whole := c.pages(50, "/contact")
+	all, _, whole := c.pages(50, "/contact")
 	if !whole {
 		return false
 	}

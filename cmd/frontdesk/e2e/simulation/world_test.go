@@ -250,6 +250,9 @@ func (w *world) day() {
 	}
 }
 
+// quiet is how long everybody rests before all is checked: longer than anything that is left of a trouble.
+const quiet = 90 * time.Second
+
 // phase has everybody busy while things go wrong, and then looks whether all is as it was answered.
 func (w *world) phase(all []client, part int) {
 	ctx, stop := context.WithCancel(context.Background())
@@ -277,7 +280,7 @@ func (w *world) phase(all []client, part int) {
 		})
 	}
 	busy.Wait()
-	time.Sleep(90 * time.Second) // longer than anything that is left of a trouble
+	time.Sleep(quiet)
 	w.ready()
 	for _, c := range all {
 		c.check()
