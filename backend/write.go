@@ -24,6 +24,8 @@ type Write struct {
 	// texts and contents; then the write is not done. Only a Driver that is Atomic checks
 	// it.
 	Room func(bytes int) error
+	// Rehearsal, where not nil, has the write judged and then undone.
+	Rehearsal *Rehearsal
 }
 
 // Idempotency identifies a request by its idempotency key.
@@ -161,15 +163,18 @@ func (c *Client) updateIn(ctx context.Context, tx Tx, client auth.Client, id int
 // the precondition.
 func (c *Client) held(ctx context.Context, tx Reader, client auth.Client, r *mapping.Resource, id int32, w Write) (mapping.Record, error) {
 	_, writes := tx.(Tx)
-	before, err := tx.Get(ctx, r, Query{Client: client, ID: id, ForUpdate: writes, Tagged: w.Precondition != nil})
+	before, err := tx.Get(ctx, r, Query{Client: client, ID: id, ForUpdate: writes && !w.readsOnly(c), Tagged: w.Precondition != nil || w.Rehearsal != nil})
 	switch {
 	case err != nil:
 		return before, told(id, err)
-	case w.Precondition == nil:
+	case w.Precondition == nil && w.Rehearsal == nil:
 		return before, nil
 	}
 	seen, err := w.seen(ctx, tx, client, before)
-	if err == nil && !w.Precondition(seen) {
+	if w.Rehearsal != nil {
+		w.Rehearsal.Before = seen
+	}
+	if err == nil && w.Precondition != nil && !w.Precondition(seen) {
 		err = mapping.Fail(mapping.PreconditionChanged)
 	}
 	return before, err
@@ -217,6 +222,9 @@ func (c *Client) write(
 		var err error
 		for look := 1; ; look++ {
 			err = c.driver.Write(ctx, func(tx Tx) error {
+				if w.readsOnly(c) {
+					tx = unsent{tx}
+				}
 				if err := recalled(ctx, tx); err != nil {
 					return err
 				}
@@ -235,8 +243,14 @@ func (c *Client) write(
 						return err
 					}
 				}
+				if w.Rehearsal != nil {
+					return errRehearsed
+				}
 				return remember(ctx, tx, client, w.Idempotency, func() []byte { return w.Idempotency.Answer(rec) })
 			})
+			if errors.Is(err, errRehearsed) {
+				return nil
+			}
 			if settled, err := lookedEnough(ctx, look, err); settled {
 				return err
 			}

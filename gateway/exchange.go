@@ -87,6 +87,8 @@ type Exchange struct {
 	explained      *Asked // what Explain was asked; nil of a real request
 	last           bool   // the client wants no other on the connection
 	bodyless       bool   // the explanation ended before the body
+	tool           string // of an agent, that it is the request of; "" for none
+	rehearsal      *backend.Rehearsal
 	scratch, room  []byte // kept from one request to the next; room is for small bodies
 }
 

@@ -96,6 +96,8 @@ type Gateway struct {
 	exchanges  sync.Pool // of *Exchange
 	explain    func() fasthttp.RequestHandler
 	direct     func() fasthttp.RequestHandler // of background jobs
+	tools      func() fasthttp.RequestHandler // of agents
+	protocol   func() http.Handler            // that agents speak
 }
 
 // New returns a gateway.
@@ -109,6 +111,7 @@ func New(o Options) *Gateway {
 	g.routes = g.newRoutes(nil)
 	g.paths = slices.Sorted(maps.Keys(g.routes.endpoints))
 	g.explain, g.direct = sync.OnceValue(g.explainHandler), sync.OnceValue(g.directly)
+	g.tools, g.protocol = sync.OnceValue(g.toolHandler), sync.OnceValue(g.protocolHandler)
 	return g
 }
 

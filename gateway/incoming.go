@@ -61,7 +61,7 @@ func (g *Gateway) receive(ctx context.Context, x *Exchange) (err error) {
 	defer func() { x.arriving += g.o.Clock().Sub(began) }()
 	limit := x.conn.server.o.BodyLimit
 	switch {
-	case x.Operation.form == nil && !x.Operation.pageForm:
+	case x.Operation.form == nil && !x.Operation.ownBody:
 		return x.incoming.skip(limit)
 	case x.Operation.open:
 		limit = min(limit, smallBody)

@@ -43,7 +43,16 @@ func (g *Gateway) logAccess(x *Exchange) {
 		listed("deprecated", x.deprecatedNames()),
 		zap.String("cause", x.closerCause()),
 		zap.String("trace", x.traceID()),
+		x.loggedTool(),
 	)
+}
+
+// loggedTool is the tool of an agent, left out where there is none.
+func (x *Exchange) loggedTool() zap.Field {
+	if x.tool == "" {
+		return zap.Skip()
+	}
+	return zap.String("tool", x.tool)
 }
 
 // loggedRecords are the records that a request named or wrote, left out where there are none.

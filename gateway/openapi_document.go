@@ -101,7 +101,7 @@ func (d *describer) document() *openapi.Document {
 // be followed to those who may read one.
 func (d *describer) may(op *Operation) bool {
 	switch {
-	case op.page:
+	case op.page || op.ownBody: // for people, and for agents, which have a protocol of their own
 		return false
 	case op.about.answers.form == fileForm:
 		hook := d.g.routes.endpoints["/webhook"]

@@ -210,9 +210,10 @@ func (g *Gateway) precondition(x *Exchange) backend.Write {
 // maxIdempotencyKey is the longest Idempotency-Key, in characters.
 const maxIdempotencyKey = 255
 
-// checkIdempotencyKey judges the key of an operation that takes one.
+// checkIdempotencyKey judges the key of an operation that takes one. A ticket of an agent has one,
+// whatever it does.
 func checkIdempotencyKey(x *Exchange) error {
-	if !x.Operation.idempotent {
+	if !x.Operation.idempotent && x.tool == "" {
 		return nil
 	}
 	key, sent := x.headerSent("Idempotency-Key")
@@ -238,7 +239,7 @@ func (g *Gateway) idempotently(do write, render func(mapping.Record) []byte) sta
 			return err
 		}
 		w := g.precondition(x)
-		w.Room = x.hold
+		w.Room, w.Rehearsal = x.hold, x.rehearsal
 		under := func(request *backend.Idempotency) error {
 			w.Idempotency = request
 			rec, err := do(ctx, x, w)
@@ -246,6 +247,10 @@ func (g *Gateway) idempotently(do write, render func(mapping.Record) []byte) sta
 				return err
 			}
 			x.mustHave(rec.Bytes())
+			if x.rehearsal != nil {
+				g.answerRehearsed(x, rec)
+				return nil
+			}
 			if r := rec.Resource; r != nil {
 				x.holdsFields(r, r.RecordFields())
 			}

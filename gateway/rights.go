@@ -51,7 +51,7 @@ func (g *Gateway) within(rights mapping.Rights) *Gateway {
 		return v
 	}
 	of := g.o.Offer.Model.View(rights)
-	v := &Gateway{o: g.o, catalogue: g.catalogue, publicPath: g.publicPath, help: g.help, running: g.running}
+	v := &Gateway{o: g.o, catalogue: g.catalogue, publicPath: g.publicPath, help: g.help, running: g.running, protocol: g.protocol}
 	v.o.Offer, v.backend = g.o.Offer.Within(of), g.o.Backend.View(of)
 	v.routes = v.newRoutes(g.routes)
 	g.views.Add(name, v)

@@ -49,7 +49,7 @@ type Operation struct {
 	ownOrder     bool                 // parse orders its violations itself, not by the table
 	bodyOptional bool                 // with an id in the query, the body may be absent
 	bodyFirst    bool                 // what the query lacks depends on whether there is a body
-	pageForm     bool                 // the body is what a page of ours sends
+	ownBody      bool                 // the operation reads the body by itself
 	idempotent   bool                 // takes an Idempotency-Key
 	conditional  bool                 // takes If-Match
 	deprecated   *mapping.Deprecation // nil where it stays
@@ -225,6 +225,7 @@ func (g *Gateway) newRoutes(whole *routes) *routes {
 	}
 	g.changesRoutes(r)
 	g.utilityRoutes(r)
+	g.agentsRoute(r)
 	if whole == nil {
 		g.pageRoutes(r)
 		r.front = g.front(r)

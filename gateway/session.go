@@ -59,7 +59,7 @@ func (g *Gateway) sessionRoutes(r *routes) {
 	})
 	reset := r.add("/authenticate/resetpassword", nil)
 	r.on(reset, "GET", &Operation{page: true, open: true, params: []param{named("reset", "", "")}, serve: served(g.resetForm)})
-	r.on(reset, "POST", &Operation{page: true, open: true, pageForm: true, serve: g.resetPassword})
+	r.on(reset, "POST", &Operation{page: true, open: true, ownBody: true, serve: g.resetPassword})
 }
 
 // parseLogin judges the login's parameters. Without any of them, the request asks whether

@@ -59,6 +59,14 @@ func (s site) guideText() string {
 	return strings.NewReplacer(replaced...).Replace(tutorial + "\n\n" + below(docs.Interface) + "\n\n" + programs)
 }
 
+// markdown is the guide as its source, without links that lead out of it.
+func (s site) markdown() string {
+	return "# The guide\n" + foreignMarkdown.ReplaceAllString(s.guideText(), "$1")
+}
+
+// foreignMarkdown is foreignLink in the source.
+var foreignMarkdown = regexp.MustCompile(`\[([^\]\n]+)\]\([^#)\n][^)\n]*\)`)
+
 // served is a text without what needs the source, and with what stands in its place.
 func served(text string) string {
 	return servedOnly.ReplaceAllString(checkoutOnly.ReplaceAllString(text, ""), "$1")

@@ -52,6 +52,8 @@ const (
 	ExplorerPath = "/testpage/explorer"
 	CallbackPath = "/testpage/callback"
 	RequestsPath = "/testpage/requests" // answers programs too, with JSON
+	AgentsPath   = "/llms.txt"          // for agents, as the next one is
+	MarkdownPath = "/guide.md"
 )
 
 // Page is one answer to GET.
@@ -91,6 +93,8 @@ func Pages(o Options) []*Page {
 		s.page(ExplorerPath, "explorer", "../"),
 		s.page(CallbackPath, "callback", "../"),
 		s.page(RequestsPath, "requests", "../"),
+		s.text(AgentsPath, "text/plain", s.forAgents),
+		s.text(MarkdownPath, "text/markdown", s.markdown),
 	}
 	for _, a := range assets() {
 		pages = append(pages, &Page{
@@ -148,6 +152,18 @@ func (s site) page(at, name, root string) *Page {
 		return Compress([]byte(b.String()))
 	})
 	return &Page{Path: at, Type: "text/html; charset=utf-8", Policy: policy, build: build}
+}
+
+// text is a page without markup.
+func (s site) text(at, kind string, write func() string) *Page {
+	return &Page{Path: at, Type: kind + "; charset=utf-8", build: sync.OnceValue(func() Content { return Compress([]byte(write())) })}
+}
+
+// forAgents says in one page what the interface is.
+func (s site) forAgents() string {
+	page, err := embedded.ReadFile("pages/llms.txt")
+	must(err)
+	return strings.NewReplacer("{{BaseURL}}", s.BaseURL, "{{Lifetime}}", Lifetime(s.SessionTTL)).Replace(string(page))
 }
 
 // Lifetime words how long a token is valid.

@@ -79,6 +79,18 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// TestForAgents has one page that says what there is, and the guide as it was written.
+func TestForAgents(t *testing.T) {
+	one, guide := text(pages()[testpage.AgentsPath]), text(pages()[testpage.MarkdownPath])
+	require.Less(t, len(one), 4<<10)
+	require.Contains(t, one, "https://api.example.nl/webservice_v2/mcp")
+	require.NotContains(t, one, "{{")
+	require.Contains(t, guide, "\n### Agents\n")
+	for _, foreign := range []string{"127.0.0.1", "](docs/", ".md)", "<!--", "{{", "11111111"} {
+		require.False(t, strings.Contains(guide, foreign), foreign)
+	}
+}
+
 // TestGuide is readable by those who have an address and a key: it names this installation,
 // needs no source, and leads nowhere that is not there.
 func TestGuide(t *testing.T) {

@@ -31,7 +31,7 @@ func newNaive(t testing.TB, base string) naive {
 	for method, paths := range map[string]string{
 		"GET": `/ /openapi.json /authenticate /authenticate/acces /authenticate/component /authenticate/logout /authenticate/modules /authenticate/fingerprint
 			/changes /changes/digest /webhook /util/environment /document/info /contact/checkaddress /empoyee/email /vehicle/publishstart`,
-		"POST":   "/authenticate/forgotpassword /backup/owner /changes /updatelicenseplate",
+		"POST":   "/authenticate/forgotpassword /backup/owner /changes /mcp /updatelicenseplate",
 		"PUT":    "/vehicle/publishstart /vehicle/publishstop /updatelicenseplate",
 		"DELETE": "/changes",
 	} {

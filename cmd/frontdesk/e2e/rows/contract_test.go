@@ -27,6 +27,9 @@ var contract = []struct {
 	{"changes of records", contractChanges},
 	{"changes, whose they are", contractChangesOfOthers},
 	{"digest", contractDigest},
+	{"agents, the protocol", contractAgentProtocol},
+	{"agents, reading", contractAgentReads},
+	{"agents, writing", contractAgentWrites},
 	{"whole model", contractModel},
 	{"ops", contractOps},
 }

@@ -1,0 +1,78 @@
+package gateway
+
+import (
+	"bytes"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hkdf"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"frontdesk/mapping"
+)
+
+// A ticket is the request that was rehearsed, sealed under a key that is made of the session's token:
+// any gateway can open it, for this session alone, and none keeps it. Its idempotency key has the
+// write happen once.
+
+const (
+	// ticketLife is how long a ticket is valid.
+	ticketLife = 10 * time.Minute
+	// mostRehearsed is the largest record of a rehearsal, in bytes. An agent sends its ticket back.
+	mostRehearsed = 64 << 10
+)
+
+// ticket is what is sealed.
+type ticket struct {
+	Method  string          `json:"m"`
+	Path    string          `json:"p"`
+	Body    json.RawMessage `json:"b,omitempty"`
+	Match   string          `json:"e,omitempty"` // the entity tag that the record had
+	Once    string          `json:"o"`           // the idempotency key
+	Expires time.Time       `json:"x"`
+}
+
+// sealed returns the ticket for a request.
+func (g *Gateway) sealed(x *Exchange, a toolRequest, etag string) (text string, expires time.Time) {
+	expires = g.o.Clock().Add(ticketLife)
+	data := appendJSON(nil, ticket{a.method, a.path, a.body, etag, "agent-" + uuid.NewString(), expires})
+	return base64.RawURLEncoding.EncodeToString(ticketSeal(x).Seal(nil, nil, data, nil)), expires
+}
+
+// opened returns the request of a ticket.
+func (g *Gateway) opened(x *Exchange, text string) toolRequest {
+	var t ticket
+	sealed, err := base64.RawURLEncoding.DecodeString(strings.TrimSpace(text))
+	if err == nil {
+		sealed, err = ticketSeal(x).Open(nil, nil, sealed, nil)
+	}
+	if err == nil {
+		err = json.Unmarshal(sealed, &t)
+	}
+	if err != nil || !g.o.Clock().Before(t.Expires) {
+		bad := mapping.Fail(mapping.ValidationFailed, mapping.Literal("ticket"), text, mapping.Literal("ticket of this session, not older than 10 minutes"))
+		bad.Cure = "Rehearse the change again, and commit the ticket that it answers as it is."
+		return toolRequest{err: bad}
+	}
+	return toolRequest{method: t.Method, path: t.Path, body: t.Body, headers: map[string]string{"If-Match": t.Match, "Idempotency-Key": t.Once}}
+}
+
+// ticketSeal seals the tickets of the session of a request.
+func ticketSeal(x *Exchange) cipher.AEAD {
+	token, _ := x.headerSent("Token")
+	key := made(hkdf.Key(sha256.New, bytes.ToLower(token), nil, "frontdesk ticket", 32))
+	return made(cipher.NewGCMWithRandomNonce(made(aes.NewCipher(key))))
+}
+
+// made is the result of what fails only where a constant is wrong.
+func made[T any](result T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return result
+}

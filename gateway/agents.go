@@ -1,0 +1,130 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/gofiber/fiber/v2/middleware/recover"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/valyala/fasthttp"
+
+	"frontdesk/mapping"
+)
+
+// Agents call the interface by the tools of the Model Context Protocol, at POST /mcp. Such a request
+// goes through the stages like any other; then the tool is a request of the same session to the
+// operation that it stands for, which goes through them too (tools). Nothing is kept between two
+// requests, so that any gateway can serve the next one. The tools are in agent_tools.go.
+
+const agentsPath = "/mcp"
+
+// agentsRoute puts the endpoint of agents into the table. A resource of the same name takes
+// precedence.
+func (g *Gateway) agentsRoute(r *routes) {
+	if r.endpoints[agentsPath] == nil {
+		r.on(r.add(agentsPath, nil), http.MethodPost, &Operation{ownBody: true, serve: g.serveAgent})
+	}
+}
+
+// agentKey is the key of the Exchange of /mcp in the context of its tools.
+type agentKey struct{}
+
+// protocolHandler is the server of the protocol, without sessions of its own.
+func (g *Gateway) protocolHandler() http.Handler {
+	s := mcp.NewServer(&mcp.Implementation{Name: "frontdesk", Version: g.o.Version}, &mcp.ServerOptions{
+		Instructions: agentInstructions,
+		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
+	})
+	g.addTools(s)
+	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, &mcp.StreamableHTTPOptions{
+		Stateless: true, JSONResponse: true, MaxRequestBodyBytes: -1, // the body stage has bounded it
+	})
+}
+
+// serveAgent answers one message of the protocol. A list of them would be many requests for the
+// price of one.
+func (g *Gateway) serveAgent(ctx context.Context, x *Exchange) error {
+	if !bytes.HasPrefix(bytes.TrimSpace(x.sent), []byte{'{'}) {
+		return mapping.Fail(mapping.BodyNotJSON)
+	}
+	// A tool holds on to the exchange, so the handler must wait for it, whatever ends.
+	ctx = context.WithValue(context.WithoutCancel(ctx), agentKey{}, x)
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, agentsPath, bytes.NewReader(x.sent))
+	if err != nil {
+		return err
+	}
+	for name, value := range x.request.Header.All() {
+		if strings.HasPrefix(strings.ToLower(string(name)), "mcp-") {
+			r.Header.Add(string(name), string(value))
+		}
+	}
+	r.Header.Set("Content-Type", jsonType)
+	r.Header.Set("Accept", jsonType+", text/event-stream")
+	w := &protocolAnswer{header: http.Header{}, status: http.StatusOK}
+	g.protocol().ServeHTTP(w, r)
+	if w.status >= http.StatusBadRequest && w.header.Get("Content-Type") != jsonType {
+		return mapping.Fail(mapping.RequestMalformed).Because(errors.New(w.body.String()))
+	}
+	x.mustHave(w.body.Len())
+	x.answer(w.status, jsonType, func(dst []byte) []byte { return append(dst, w.body.Bytes()...) })
+	return nil
+}
+
+// protocolAnswer takes what the server of the protocol answers.
+type protocolAnswer struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (a *protocolAnswer) Header() http.Header         { return a.header }
+func (a *protocolAnswer) WriteHeader(status int)      { a.status = status }
+func (a *protocolAnswer) Write(b []byte) (int, error) { return a.body.Write(b) }
+
+// toolHandler has the handlers of serving for the request of a tool: session, limits and body are
+// those of the request to /mcp.
+func (g *Gateway) toolHandler() fasthttp.RequestHandler {
+	return handlerOf(g.newApp(g.answerToolError,
+		[]fiber.Handler{
+			g.withAccessLog, g.withMetrics, g.withAnswer,
+			recover.New(recover.Config{EnableStackTrace: true, StackTraceHandler: noteStack}), g.atBase,
+		},
+		stageHandler(StageAllowlist, g.allowlist),
+		stageHandler(StageEndpoint, g.inDirectForm), // a tool has nobody to call back
+		stageHandler(StageQuery, g.query),
+		stageHandler(StageBody, g.body),
+		stageHandler(StageRecord, g.record),
+		lastStage(StageServe, g.serve)))
+}
+
+// answerToolError answers an error as to any request, and keeps it for its help.
+func (g *Gateway) answerToolError(c *fiber.Ctx, err error) error {
+	x := exchangeOf(c)
+	g.answerError(x, err)
+	x.err = err
+	return nil
+}
+
+// toolExchange is the request of a tool, on behalf of the request to /mcp. The caller releases it.
+func (g *Gateway) toolExchange(of *Exchange, a toolRequest) (*fasthttp.RequestCtx, *Exchange) {
+	rc := new(fasthttp.RequestCtx)
+	rc.Init(new(fasthttp.Request), nil, nil)
+	rc.Request.Header.SetMethod(a.method)
+	rc.Request.SetRequestURI(g.o.BasePath + a.path + "?" + a.query.Encode())
+	for name, value := range a.headers {
+		if value != "" {
+			rc.Request.Header.Set(name, value)
+		}
+	}
+	x := g.newExchange(rc)
+	x.ctx, x.conn, x.policy, x.peer, x.Address, x.RequestID, x.span = of.ctx, of.conn, of.policy, of.peer, of.Address, of.RequestID, of.span
+	x.Session, x.Key, x.keyHash, x.keyName, x.client = of.Session, of.Key, of.keyHash, of.keyName, of.client
+	x.Method, x.sent, x.tool, x.rehearsal = a.method, a.body, of.tool, a.rehearsal
+	x.takeURI(g, rc.Request.Header.RequestURI())
+	x.prepare()
+	return rc, x
+}
