@@ -104,12 +104,12 @@ func (v *View) List(ctx context.Context, r *mapping.Resource, q Query) (Page, er
 func (v *View) seen(ctx context.Context, tx Reader, client auth.Client, rec mapping.Record) (mapping.Record, error) {
 	r := v.of.Model.Resource(rec.Resource.Name)
 	if r.HasArrays() {
-		whole, err := tx.Get(ctx, rec.Resource, Query{Client: client, ID: rec.ID(), Tagged: true, Fields: v.of.Places(r, everyField(r))})
+		with, err := tx.Get(ctx, rec.Resource, Query{Client: client, ID: rec.ID(), Tagged: true, Fields: v.of.Places(r, everyField(r))})
 		switch {
 		case err == nil:
-			rec = whole
+			rec.Children, rec.Tag = with.Children, with.Tag
 		case v.Capabilities().Atomic:
-			return whole, err
+			return with, err
 		default: // it may have been written
 			rec.Tag = mapping.Untold
 		}

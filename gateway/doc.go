@@ -13,7 +13,8 @@
 //     judged is what is routed.
 //  2. session: the token header is looked up by its hash, and its api_key must be
 //     one that this caller may use.
-//  3. allowlist: may the session's api_key use this operation? Rights to
+//  3. allowlist: may the session's api_key use this operation? One that may not use all
+//     fields goes on with the operation of a narrowed model (rights.go). Rights to
 //     arrays of records are judged where the request names an array, in 5 and 6
 //     (arrays.go).
 //  4. limits of the client with the api_key: rate, concurrent requests, daily count.

@@ -1,10 +1,14 @@
 package gateway
 
 import (
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/auth"
 	"frontdesk/mapping"
 )
 
@@ -43,6 +47,39 @@ func TestRightsFaults(t *testing.T) {
 			}
 			require.Len(t, faults, 1)
 			require.Equal(t, c.why, faults[0].Why)
+		})
+	}
+}
+
+// TestFieldsThatARequestLacks: what a request names and its api_key may not use is refused as what there
+// is not, and told to the log alone.
+func TestFieldsThatARequestLacks(t *testing.T) {
+	g := tableOnly(t)
+	note := []string{"note"}
+	key := &auth.Key{Allowed: slices.Repeat([]bool{true}, len(g.Grants())), Rights: mapping.Rights{
+		"contact":   {Reads: note, Creates: []string{"initials", "note"}, Updates: []string{"language", "note"}},
+		"orderline": {Reads: []string{"unit_type"}, Creates: []string{"unit_type"}, Updates: []string{"unit_type"}},
+	}}
+	for _, c := range []struct{ method, target, body, lacks string }{
+		{"GET", "/contact?fields=id,name,initials,language", "", ""},
+		{"GET", "/contact?fields=note,name", "", "contact.note"},
+		{"GET", "/contact?sort=-note", "", "contact.note"},
+		{"GET", "/contact?note[contains]=abc&note[null]=1", "", "contact.note"},
+		{"GET", "/contact?notes=1", "", ""},
+		{"GET", "/contact/5?fields=note", "", "contact.note"},
+		{"POST", "/contact", `{"kind":"person","name":"N","initials":"A","language":"nl"}`, "contact.initials"},
+		{"PUT", "/contact/5", `{"initials":"A","language":"nl","note":1}`, "contact.language contact.note"},
+		{"POST", "/order", `{"orderlines":[{"unit_type":"kg"}]}`, "orderline.unit_type"},
+		{"POST", "/backup/owner", `{}`, ""},
+	} {
+		t.Run(c.method+" "+c.target, func(t *testing.T) {
+			e := g.Explain(Asked{Method: c.method, Target: "/webservice_v2" + c.target, Body: []byte(c.body), Key: key, At: time.Now()})
+			require.Equal(t, c.lacks, strings.Join(e.Fields, " "), "%s", e.Answer)
+			for _, field := range e.Fields {
+				_, name, _ := strings.Cut(field, ".")
+				require.Contains(t, string(e.Answer), name)
+			}
+			require.Equal(t, c.lacks == "" && c.method == "GET" && c.target != "/contact?notes=1", e.Status == 0)
 		})
 	}
 }
