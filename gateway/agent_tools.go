@@ -109,8 +109,8 @@ func (g *Gateway) addTools(s *mcp.Server) {
 		ID       int32  `json:"id"`
 		Fields   string `json:"fields,omitempty" jsonschema:"a,b; arrays come only if named"`
 	}) toolAnswer {
-		query := queryOf(map[string]any{fieldsName: in.Fields})
-		query.Set("id", strconv.Itoa(int(in.ID)))
+		query := url.Values{"id": {strconv.Itoa(int(in.ID))}}
+		setGiven(query, fieldsName, in.Fields)
 		return g.answerTool(x, g.toRecords(in.Resource, toolRequest{method: http.MethodGet, query: query}))
 	})
 	addTool(g, s, "rehearse", "Judge a change as if it were done. Nothing is changed. Answers all that is wrong, or what would change and a ticket for commit.", g.rehearse)
@@ -125,14 +125,12 @@ func (g *Gateway) addTools(s *mcp.Server) {
 		PageSize int32  `json:"page_size,omitempty"`
 		Records  int32  `json:"records,omitempty" jsonschema:"1 for each record as it is now"`
 	}) toolAnswer {
-		query := map[string]any{"after": in.After, "resource": in.Resource}
-		if in.PageSize != 0 {
-			query["page_size"] = in.PageSize
-		}
-		if in.Records != 0 {
-			query["records"] = in.Records
-		}
-		return g.answerTool(x, toolRequest{method: http.MethodGet, path: changesPath, query: queryOf(query)})
+		query := url.Values{}
+		setGiven(query, "after", in.After)
+		setGiven(query, "resource", in.Resource)
+		setGiven(query, "page_size", strconv.Itoa(int(in.PageSize)))
+		setGiven(query, "records", strconv.Itoa(int(in.Records)))
+		return g.answerTool(x, toolRequest{method: http.MethodGet, path: changesPath, query: query})
 	})
 }
 
@@ -167,7 +165,14 @@ func (g *Gateway) toRecords(resource string, a toolRequest) toolRequest {
 	return a
 }
 
-// queryOf are query parameters as an agent gives them. Empty texts are left out.
+// setGiven sets a parameter that has a value.
+func setGiven(query url.Values, name, value string) {
+	if value != "" && value != "0" {
+		query.Set(name, value)
+	}
+}
+
+// queryOf are query parameters as an agent gives them.
 func queryOf(given map[string]any) url.Values {
 	query := url.Values{}
 	for name, value := range given {
@@ -175,9 +180,7 @@ func queryOf(given map[string]any) url.Values {
 		if !ok {
 			text = string(appendJSON(nil, value))
 		}
-		if text != "" {
-			query.Set(name, text)
-		}
+		query.Set(name, text)
 	}
 	return query
 }

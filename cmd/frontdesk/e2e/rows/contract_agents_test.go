@@ -64,7 +64,7 @@ func contractAgentReads(t *testing.T, p *rig.Practice) {
 	}{
 		{"list", map[string]any{"resource": "contact"}, "/contact"},
 		{"list", map[string]any{"resource": "order", "query": map[string]any{"page_size": 2, "sort": "-id", "total": 1, "order_status[in]": "open,invoiced"}}, "/order?order_status[in]=open,invoiced&page_size=2&sort=-id&total=1"},
-		{"list", map[string]any{"resource": "contact", "query": map[string]any{"note": ""}}, "/contact"},
+		{"list", map[string]any{"resource": "contact", "query": map[string]any{"note": ""}}, "/contact?note="},
 		{"list", map[string]any{"resource": "contact", "query": map[string]any{"colour": "red"}}, "/contact?colour=red"},
 		{"list", map[string]any{"resource": "orderline"}, "/orderline"},
 		{"get", map[string]any{"resource": "contact", "id": 1}, "/contact/1"},
