@@ -153,6 +153,43 @@ func (a *agent) rehearsed(t *testing.T, q ask, arguments map[string]any) string 
 	return fmt.Sprint(done.Status)
 }
 
+// TestRehearsalsSendNothing has systems behind a sheet, which do not keep idempotency keys, be asked for what
+// they have and sent nothing. What is committed is done once.
+func TestRehearsalsSendNothing(t *testing.T) {
+	t.Parallel()
+	for name, of := range map[string]func(testing.TB) kind{"in SQL": shopInSQL, "over HTTP": shopOverHTTP} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := of(t)
+			d := k.start(0)
+			token := k.viewer.at(d, rig.FullKey)
+			contacts := func() string {
+				return string(d.Gets(200, "GET", "/contact?page_size=1000&total=1", token, "", "Cache-Control", "no-cache").Body)
+			}
+			before := contacts()
+			id := ids([]byte(before))[0]
+			created := d.Rehearse(token, `{"operation":"create","resource":"contact","record":{"name":"New"}}`)
+			updated := d.Rehearse(token, `{"operation":"update","resource":"contact","id":`+id+`,"record":{"name":"Other"}}`)
+			require.Contains(t, string(created.Body), `"name":"New"`)
+			require.Contains(t, string(updated.Body), `"after":{"name":"Other"}`)
+			for _, told := range []rig.Told{created, updated} {
+				require.Contains(t, told.NotJudged, "sent nothing")
+			}
+			require.Equal(t, 404, d.Tool(token, "rehearse", `{"operation":"delete","resource":"contact","id":9999}`).Status)
+			require.Equal(t, 403, d.Tool(token, "rehearse", `{"operation":"create","resource":"contact","record":{}}`).Status)
+			require.Equal(t, before, contacts())
+			for ticket, status := range map[string]int{created.Ticket: 201, updated.Ticket: 200} {
+				first, again := d.Commit(token, ticket), d.Commit(token, ticket)
+				require.Equal(t, status, first.Status, "%s", first.Body)
+				require.Equal(t, "true", again.Headers["Idempotent-Replayed"], "%s", again.Body)
+			}
+			after := contacts()
+			require.Equal(t, 1, strings.Count(after, `"name":"New"`))
+			require.Equal(t, 1, strings.Count(after, `"name":"Other"`))
+		})
+	}
+}
+
 // mark is in everything that the agent must not see.
 const mark = "not-for-agents"
 

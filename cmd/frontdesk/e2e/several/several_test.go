@@ -50,6 +50,14 @@ func TestSeveralGateways(t *testing.T) {
 		require.Equal(t, string(first.Body), string(again.Body))
 		require.Equal(t, "true", again.Header.Get("Idempotent-Replayed"))
 	})
+	t.Run("tickets", func(t *testing.T) {
+		token := one.Login(rig.HookedKey, "other")
+		ticket := one.Rehearse(token, fmt.Sprintf(`{"operation":"create","resource":"contact","record":%s}`, rig.NewContact)).Ticket
+		first, again := other.Commit(token, ticket), one.Commit(token, ticket)
+		require.Equal(t, 201, first.Status, "%s", first.Body)
+		require.JSONEq(t, string(first.Body), string(again.Body))
+		require.Equal(t, "true", again.Headers["Idempotent-Replayed"], "the one knows that the other has taken it")
+	})
 	t.Run("results", func(t *testing.T) {
 		token := one.Login(rig.HookedKey, "other")
 		require.Equal(t, 202, one.Call("POST", "/backup/owner", token, h.Body()).Status)

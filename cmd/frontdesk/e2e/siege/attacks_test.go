@@ -1,6 +1,7 @@
 package siege
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -58,6 +59,10 @@ var attacks = []attack{
 	{
 		name: "heavy lists", how: "40 connections of one client sort all of its orders by six fields, and ask for a page of 1,000 deep in them",
 		blow: "ask", ground: (*siege).manyOrders, aim: (*siege).aimAtLists, queues: true,
+	},
+	{
+		name: "agents without an end", how: "40 connections of one client rehearse orders with lines, list by tools, and commit none of their tickets",
+		blow: "ask", gets: http.StatusOK, aim: (*siege).aimAtTools,
 	},
 	{
 		name: "wrong logins", how: "200 at once from 2,000 addresses, a third of them under the customer's own name",
@@ -183,6 +188,14 @@ func (s *siege) aimAtLists() {
 
 // littleSpace has the results on a disk of their own, with room for some backups, more of
 // them where the customer asks for longer.
+// aimAtTools has agents ask for what is much work and leaves nothing.
+func (s *siege) aimAtTools() {
+	order := json.RawMessage(fmt.Sprintf(rig.NewOrder, 1, ""))
+	s.ask(40,
+		rawPost(rig.AgentsPath, s.to.Token, rig.ToolCall("rehearse", map[string]any{"operation": "create", "resource": "order", "record": order})),
+		rawPost(rig.AgentsPath, s.to.Token, rig.ToolCall("list", map[string]any{"resource": "order", "query": map[string]any{"page_size": 1000}})))
+}
+
 func (s *siege) littleSpace() {
 	size := "1m"
 	if *long {
