@@ -287,10 +287,14 @@ func (i imports) draw(program string) string {
 		fmt.Fprintf(&nodes, "  subgraph room_%s[ ]\n", room)
 		for _, name := range rooms[room] {
 			fmt.Fprintf(&nodes, "    %s[%s]\n", node(name), name)
-			for _, on := range i[name] {
-				if !slices.ContainsFunc(i[name], func(other string) bool { return i.below(other)[on] }) {
-					fmt.Fprintf(&lines, "  %s --> %s\n", node(name), node(on))
+			var on []string
+			for _, imported := range i[name] {
+				if !slices.ContainsFunc(i[name], func(other string) bool { return i.below(other)[imported] }) {
+					on = append(on, node(imported))
 				}
+			}
+			if len(on) > 0 {
+				fmt.Fprintf(&lines, "  %s --> %s\n", node(name), strings.Join(on, " & "))
 			}
 		}
 		nodes.WriteString("  end\n")
