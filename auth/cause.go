@@ -1,7 +1,7 @@
 package auth
 
 // Cause says in a word why a caller was not let in. It is for operators: clients get the
-// same answer for all causes. docs/observability.md explains each.
+// same answer for all causes. docs/causes.md explains each.
 type Cause string
 
 // Why a token opens nothing.
