@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"go/ast"
@@ -268,36 +267,22 @@ func (i imports) below(name string) map[string]bool {
 	return all
 }
 
-// draw is a picture of a program in mermaid's words: its packages in the rooms of their
-// first folder, and lines between them, but for those that go without saying because
-// others lead there.
+// draw is a picture of a program in mermaid's words: what each of its packages imports, but for
+// what others that it imports lead to.
 func (i imports) draw(program string) string {
-	rooms := map[string][]string{}
 	linked := i.below(program)
 	linked[program] = true
+	var lines strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(linked)) {
-		room, _, _ := strings.Cut(name, "/")
-		rooms[room] = append(rooms[room], name)
-	}
-	node := strings.NewReplacer("/", "_").Replace
-	var nodes, lines strings.Builder
-	for _, room := range slices.SortedFunc(maps.Keys(rooms), func(a, b string) int { // what stands on more comes first
-		return cmp.Or(cmp.Compare(len(i.below(rooms[b][0])), len(i.below(rooms[a][0]))), cmp.Compare(a, b))
-	}) {
-		fmt.Fprintf(&nodes, "  subgraph room_%s[ ]\n", room)
-		for _, name := range rooms[room] {
-			fmt.Fprintf(&nodes, "    %s[%s]\n", node(name), name)
-			var on []string
-			for _, imported := range i[name] {
-				if !slices.ContainsFunc(i[name], func(other string) bool { return i.below(other)[imported] }) {
-					on = append(on, node(imported))
-				}
-			}
-			if len(on) > 0 {
-				fmt.Fprintf(&lines, "  %s --> %s\n", node(name), strings.Join(on, " & "))
+		var on []string
+		for _, imported := range i[name] {
+			if !slices.ContainsFunc(i[name], func(other string) bool { return i.below(other)[imported] }) {
+				on = append(on, imported)
 			}
 		}
-		nodes.WriteString("  end\n")
+		if len(on) > 0 {
+			fmt.Fprintf(&lines, "  %s --> %s\n", name, strings.Join(on, " & "))
+		}
 	}
-	return "flowchart TD\n" + nodes.String() + lines.String()
+	return "flowchart TD\n" + lines.String()
 }
