@@ -41,6 +41,7 @@ const (
 	cleared                     // the result gave way to others
 	replayed                    // an operator wants the callback made again
 	withdrawn                   // the client wants no result, and no callback
+	released                    // whoever had it is gone
 )
 
 // ErrNotNow says that something cannot happen to a job in its state: another process was
@@ -56,7 +57,7 @@ var ErrNotNow = errors.New("not in this state")
 //	called_back, collected, exhausted   replayed: done or failed
 //
 // Before its end a job may be withdrawn: exhausted. After it a result is collected when it is fetched, and
-// cleared when it is spent. What an earlier claim brings changes nothing, what an earlier call brings counts as a try.
+// cleared when it is spent. Its lease is over when it is released. What an earlier claim brings changes nothing, what an earlier call brings counts as a try.
 func (j Job) after(e event, now time.Time) (Job, error) {
 	finished := j.State == Done || j.State == Failed
 	held := j.State == Running && j.Term == e.term
@@ -110,10 +111,19 @@ func (j Job) after(e event, now time.Time) (Job, error) {
 	case e.kind == withdrawn && !over:
 		j = j.finish(Exhausted, Result{}, withdrawal, now)
 		j.NextTry = time.Time{}
+	case e.kind == released && !j.Lease.IsZero():
+		j.Lease = time.Time{}
 	default:
 		return j, fmt.Errorf("job %s is %s: %w", j.ID, j.State, ErrNotNow)
 	}
 	return j, nil
+}
+
+// Released is the job when no process has it: the lease of a work or a call, and a sleep, are over. For a
+// Store whose process is the only one.
+func (j Job) Released() Job {
+	j, _ = j.after(event{kind: released}, time.Time{}) // if nobody had it, it is the same
+	return j
 }
 
 // withdrawal is the failure of a job that its client withdrew.

@@ -1,10 +1,18 @@
 package webhook
 
 import (
+	"flag"
+	"maps"
+	"os"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/cmd/frontdesk/rig/search"
 )
 
@@ -153,6 +161,7 @@ func (m machine) next(w course, step func(string, course, string)) {
 		w.call, w.calls, w.due, w.tries, w.vain = w.call+1, 0, w.now, 0, never
 		w.state = map[bool]State{false: Done, true: Failed}[w.failed]
 	})
+	may("all crash, and it is released", !w.j.Lease.IsZero(), event{kind: released}, func(w *course) { w.doer, w.free, w.calls, w.asleep = [2]doer{}, 0, 0, false })
 	for i, d := range w.doer {
 		by := []string{"A ", "B "}[i]
 		if after = w; d != (doer{}) {
@@ -192,12 +201,50 @@ func (m machine) next(w course, step func(string, course, string)) {
 	}
 }
 
+// begun is a job that was just promised.
+var begun = course{j: Job{ID: "a1b2", State: Accepted, Created: noon}, state: Accepted, due: never, vain: never, linked: never}
+
 // TestEveryCourseOfAJob: two processes claim, crash, come late, call and are replayed, in all ways.
 func TestEveryCourseOfAJob(t *testing.T) {
-	start := course{j: Job{ID: "a1b2", State: Accepted, Created: noon}, state: Accepted, due: never, vain: never, linked: never}
 	search.Holds(t, machine(Job.after), courseFaults, func(m machine) search.Protocol[course, courseKey] {
-		return search.Protocol[course, courseKey]{Start: start, Key: course.key, Next: m.next, Ended: func(w course) bool { return w.over() && w.due == never }}
+		return search.Protocol[course, courseKey]{Start: begun, Key: course.key, Next: m.next, Ended: func(w course) bool { return w.over() && w.due == never }}
 	})
+}
+
+// TestStepsOfAJob: testdata/steps.txt has what one event can make of a job, for tests that look at the jobs of a
+// program that was killed.
+func TestStepsOfAJob(t *testing.T) {
+	found := map[string]bool{}
+	noted := machine(func(was Job, e event, now time.Time) (Job, error) {
+		j, err := was.after(e, now)
+		if err == nil {
+			found[outline(was)+" > "+outline(j)+"\n"] = true
+		}
+		return j, err
+	})
+	_, wrong := search.Protocol[course, courseKey]{Start: begun, Key: course.key, Next: noted.next, Ended: course.over}.Search()
+	require.Empty(t, wrong)
+	steps := strings.Join(slices.Sorted(maps.Keys(found)), "")
+	if *update {
+		require.NoError(t, os.WriteFile("testdata/steps.txt", []byte(steps), 0o600))
+	}
+	require.Equal(t, string(must.Have(os.ReadFile("testdata/steps.txt"))(t)), steps)
+}
+
+var update = flag.Bool("update", false, "write testdata/steps.txt anew")
+
+// outline is the state of a job, and what is set of it.
+func outline(j Job) string {
+	all := string(j.State)
+	for _, part := range []struct {
+		name string
+		set  bool
+	}{{"Failure", j.Failure != ""}, {"File", j.Result.File != ""}, {"Lease", !j.Lease.IsZero()}, {"NextTry", !j.NextTry.IsZero()}, {"Failing", !j.Failing.IsZero()}} {
+		if part.set {
+			all += " " + part.name
+		}
+	}
+	return all
 }
 
 // before has an event meet another job, or be another; later has another job come of it.
@@ -252,6 +299,8 @@ var courseFaults = map[string]machine{
 	"a try outlives the result":            before(called, func(j *Job, _ *event) { j.Finished = j.Finished.Add(Retention) }),
 	"a replay goes on counting":            later(replayed, func(was Job, j *Job) { j.Tries = was.Tries }),
 	"a replay waits for the call":          later(replayed, func(was Job, j *Job) { j.Lease = was.Lease }),
+	"a sleep outlives a release":           later(released, func(was Job, j *Job) { j.Lease = was.Lease }),
+	"a release loses the work":             later(released, func(_ Job, j *Job) { j.State = Accepted }),
 	"what was withdrawn is replayed":       before(replayed, func(j *Job, _ *event) { j.Failure += "!" }),
 	"what was withdrawn is called":         later(withdrawn, func(_ Job, j *Job) { j.NextTry = j.Finished }),
 	"what was collected is called":         later(fetched, func(was Job, j *Job) { j.NextTry = was.NextTry }),

@@ -288,8 +288,7 @@ func (s *Store) Release(ctx context.Context) error {
 		var free [][]mapping.Value
 		var err error
 		found := s.documents(ctx, c, `SELECT document FROM callback_job WHERE lease_until > 0`, nil, func(j webhook.Job, document string) {
-			j.Lease = time.Time{}
-			values, cerr := columns(j, document)
+			values, cerr := columns(j.Released(), document)
 			free, err = append(free, values), errors.Join(err, cerr)
 		})
 		if err := errors.Join(found, err); err != nil {

@@ -222,6 +222,7 @@ func (w *world) day() {
 	w.awaited.Store("")
 	w.system.begin(w)
 	w.begin()
+	w.logJobs()
 	all := w.clients()
 	for n, part := range w.random.Perm(3) {
 		w.phase(all, part)
@@ -244,6 +245,7 @@ func (w *world) day() {
 	w.hooks.close()
 	time.Sleep(time.Minute) // fasthttp's cleaners notice that they were stopped
 	w.judgeLogs(w.graves...)
+	w.judgeJobs()
 	w.t.Logf("%d requests, of which were excused by: %v", w.asked.Load(), w.excuses)
 	if len(w.faults) > 0 {
 		w.t.Errorf("FRONTDESK_SEEDS=%d, %T:\n%s\nBefore:\n%s", w.seed, w.system, strings.Join(w.faults[:min(len(w.faults), most)], "\n"), strings.Join(w.before(), "\n"))
