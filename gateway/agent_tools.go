@@ -60,6 +60,7 @@ func (g *Gateway) answerTool(of *Exchange, a toolRequest) toolAnswer {
 		x.Endpoint, x.Operation = of.Endpoint, of.Operation
 		g.answerError(x, x.err)
 	}
+	of.mustHave(copies * len(rc.Response.Body()))
 	answer := toolAnswer{Status: rc.Response.StatusCode(), Body: slices.Clone(rc.Response.Body())}
 	for _, name := range toolHeaders {
 		if value := rc.Response.Header.Peek(name); len(value) > 0 {

@@ -20,7 +20,15 @@ import (
 // operation that it stands for, which goes through them too (tools). Nothing is kept between two
 // requests, so that any gateway can serve the next one. The tools are in agent_tools.go.
 
-const agentsPath = "/mcp"
+const (
+	agentsPath = "/mcp"
+	// mostMessage is the largest message, in bytes: a ticket for the largest record that is rehearsed.
+	mostMessage = 2 * mostRehearsed
+	// mostTold is how many bytes of texts a page for an agent has.
+	mostTold = 1 << 20
+	// copies is how often a message or an answer is in memory until the protocol has it, at most.
+	copies = 8
+)
 
 // agentsRoute puts the endpoint of agents into the table. A resource of the same name takes
 // precedence.
@@ -51,6 +59,9 @@ func (g *Gateway) serveAgent(ctx context.Context, x *Exchange) error {
 	if !bytes.HasPrefix(bytes.TrimSpace(x.sent), []byte{'{'}) {
 		return mapping.Fail(mapping.BodyNotJSON)
 	}
+	if err := x.hold(copies * len(x.sent)); err != nil {
+		return err
+	}
 	// A tool holds on to the exchange, so the handler must wait for it, whatever ends.
 	ctx = context.WithValue(context.WithoutCancel(ctx), agentKey{}, x)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, agentsPath, bytes.NewReader(x.sent))
@@ -69,7 +80,6 @@ func (g *Gateway) serveAgent(ctx context.Context, x *Exchange) error {
 	if w.status >= http.StatusBadRequest && w.header.Get("Content-Type") != jsonType {
 		return mapping.Fail(mapping.RequestMalformed).Because(errors.New(w.body.String()))
 	}
-	x.mustHave(w.body.Len())
 	x.answer(w.status, jsonType, func(dst []byte) []byte { return append(dst, w.body.Bytes()...) })
 	return nil
 }

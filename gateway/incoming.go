@@ -65,6 +65,8 @@ func (g *Gateway) receive(ctx context.Context, x *Exchange) (err error) {
 		return x.incoming.skip(limit)
 	case x.Operation.open:
 		limit = min(limit, smallBody)
+	case x.Operation.ownBody:
+		limit = min(limit, mostMessage)
 	}
 	if coding, sent := x.headerSent("Content-Encoding"); sent && !bytes.EqualFold(bytes.TrimSpace(coding), []byte("identity")) {
 		x.response.Header.Set("Accept-Encoding", "identity")

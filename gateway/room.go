@@ -37,10 +37,14 @@ func (x *Exchange) hold(bytes int) error {
 }
 
 // pageRoom is room for the records of a page; several records may have Options.PageLimit
-// in all.
+// in all, and mostTold for an agent.
 func (g *Gateway) pageRoom(x *Exchange) func(bytes, records int) error {
+	limit := g.o.PageLimit
+	if x.tool != "" && (limit == 0 || limit > mostTold) {
+		limit = mostTold
+	}
 	return func(bytes, records int) error {
-		if g.o.PageLimit > 0 && bytes > g.o.PageLimit && records > 1 {
+		if limit > 0 && bytes > limit && records > 1 {
 			return mapping.Fail(mapping.PageTooLarge)
 		}
 		return x.hold(bytes)

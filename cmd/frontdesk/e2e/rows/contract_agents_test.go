@@ -1,6 +1,7 @@
 package rows
 
 import (
+	"encoding/base64"
 	"fmt"
 	"strings"
 	"testing"
@@ -45,7 +46,7 @@ func contractAgentProtocol(t *testing.T, p *rig.Practice) {
 		{400, "POST", "/mcp", p.Token, "[" + list + "," + list + "]", "Body is not valid JSON"},
 		{400, "POST", "/mcp", p.Token, "", "Body is not valid JSON"},
 		{400, "POST", "/mcp", p.Token, "{}", "Invalid request"},
-		{413, "POST", "/mcp", p.Token, rig.ToolCall("get", strings.Repeat("x", rig.BodyLimit)), "Body is too large"},
+		{413, "POST", "/mcp", p.Token, rig.ToolCall("get", strings.Repeat("x", 128<<10)), "Body is too large"},
 	} {
 		a := p.Gets(refused.status, refused.method, refused.path, refused.token, refused.body)
 		require.Equal(t, refused.message, a.Failure(t).Message)
@@ -190,6 +191,23 @@ func TestAgentsAreLogged(t *testing.T) {
 		}
 	}
 	require.Equal(t, []string{"{GET /contact/{id} get full Demo Garage demo}", "{POST /mcp get full Demo Garage demo}"}, lines)
+}
+
+// TestAgentsGetSmallPages has a page for an agent end before it has more than it can take in.
+func TestAgentsGetSmallPages(t *testing.T) {
+	t.Parallel()
+	d := rig.Start(t, rig.Options{DSN: rig.Engines[0].DSN(t)})
+	token, content := d.Login(rig.FullKey, "demo"), base64.StdEncoding.EncodeToString(make([]byte, 180<<10))
+	for range 6 {
+		d.Create(token, "document", fmt.Sprintf(`{"resource":"contact","resource_id":20,"name":"Large","content":%q}`, content))
+	}
+	of := map[string]any{"resource": "contact", "resource_id": 20, "name": "Large", "fields": "id,content", "after": 0}
+	told := d.Tool(token, "list", map[string]any{"resource": "document", "query": of})
+	require.Equal(t, 5, len(must.JSON[struct{ Data []any }](t, told.Body).Data), "they have 1 MiB at most")
+	require.Contains(t, string(told.Body[len(told.Body)-300:]), `"next":"/webservice_v2/document?`)
+	delete(of, "after")
+	told = d.Tool(token, "list", map[string]any{"resource": "document", "query": of})
+	require.Equal(t, "Page is too large, ask for fewer records or by after", must.JSON[rig.ErrorBody](t, told.Body).Message)
 }
 
 // TestTicketsEnd has a ticket be good for ten minutes.
