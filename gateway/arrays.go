@@ -21,7 +21,7 @@ const (
 	arrayKnown                 // hear of it: in the model, and in an update, which takes none
 )
 
-// writes are those in which the use sends a field that is no array.
+// writes are those in which the use sends a field.
 func (use arrayUse) writes() mapping.Writes {
 	return [...]mapping.Writes{arrayRead: 0, arraySend: mapping.InCreates, arrayKnown: mapping.InUpdates}[use]
 }
@@ -63,14 +63,15 @@ func (c childRight) of(key *auth.Key) bool { return c.number == openToAll || key
 
 // mayUse tells whether an api_key's model has an array field. It allocates nothing.
 func (r *routes) mayUse(key *auth.Key, f *mapping.Field, use arrayUse) bool {
+	withheld := f.Withheld&use.writes() != 0
 	if f.Type != mapping.Array {
-		return f.Withheld&use.writes() == 0
+		return !withheld
 	}
 	rights, known := r.children[f]
 	if use == arrayKnown {
 		return known && (rights[arrayRead].of(key) || rights[arraySend].of(key))
 	}
-	return known && rights[use].of(key)
+	return known && !withheld && rights[use].of(key)
 }
 
 // arraysOf are the arrays of an api_key's model.
@@ -143,8 +144,10 @@ type sentArrays Exchange
 func (s *sentArrays) Has(f *mapping.Field) bool {
 	x := (*Exchange)(s)
 	switch use := x.Operation.sent(); {
+	case f.Withheld&use.writes() != 0:
+		return false
 	case f.Type != mapping.Array:
-		return f.Withheld&use.writes() == 0
+		return true
 	case use == arraySend:
 		return x.readsOrSends(f, use)
 	default:

@@ -38,8 +38,9 @@ type administration interface {
 	Timeout() time.Duration
 }
 
-// keptViews is for how many different rights a gateway is kept. Most api_keys with rights share a few.
-const keptViews = 256
+// keptViews is for how many different rights a gateway is kept, of some 2 MB each. Most api_keys with
+// rights share a few.
+const keptViews = 64
 
 // within returns the gateway as an api_key with these rights meets it.
 func (g *Gateway) within(rights mapping.Rights) *Gateway {

@@ -57,8 +57,10 @@ func TestFieldsThatARequestLacks(t *testing.T) {
 	g := tableOnly(t)
 	note := []string{"note"}
 	key := &auth.Key{Allowed: slices.Repeat([]bool{true}, len(g.Grants())), Rights: mapping.Rights{
-		"contact":   {Reads: note, Creates: []string{"initials", "note"}, Updates: []string{"language", "note"}},
-		"orderline": {Reads: []string{"unit_type"}, Creates: []string{"unit_type"}, Updates: []string{"unit_type"}},
+		"contact":      {Reads: note, Creates: []string{"initials", "note"}, Updates: []string{"language", "note"}},
+		"flatrateline": {Creates: []string{"price"}},
+		"order":        {Creates: []string{"orderlines"}, Updates: []string{"orderlines"}},
+		"orderline":    {Reads: []string{"unit_type"}, Creates: []string{"unit_type"}, Updates: []string{"unit_type"}},
 	}}
 	for _, c := range []struct{ method, target, body, lacks string }{
 		{"GET", "/contact?fields=id,name,initials,language", "", ""},
@@ -69,7 +71,11 @@ func TestFieldsThatARequestLacks(t *testing.T) {
 		{"GET", "/contact/5?fields=note", "", "contact.note"},
 		{"POST", "/contact", `{"kind":"person","name":"N","initials":"A","language":"nl"}`, "contact.initials"},
 		{"PUT", "/contact/5", `{"initials":"A","language":"nl","note":1}`, "contact.language contact.note"},
-		{"POST", "/order", `{"orderlines":[{"unit_type":"kg"}]}`, "orderline.unit_type"},
+		{"GET", "/order/5?fields=orderlines", "", ""},
+		{"POST", "/order", `{"orderlines":[{"unit_type":"kg"}]}`, "order.orderlines"},
+		{"PUT", "/order/5", `{"orderlines":[]}`, "order.orderlines"},
+		{"POST", "/flatrate", `{"flatratelines":[{"unit_type":"kg"},{"price":1}]}`, "flatrateline.price"},
+		{"POST", "/orderline", `{"unit_type":"kg"}`, "orderline.unit_type"},
 		{"POST", "/backup/owner", `{}`, ""},
 	} {
 		t.Run(c.method+" "+c.target, func(t *testing.T) {
