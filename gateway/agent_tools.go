@@ -138,9 +138,9 @@ func (g *Gateway) addTools(s *mcp.Server) {
 // addTool adds a tool, whose arguments are the fields of In.
 func addTool[In any](g *Gateway, s *mcp.Server, name, description string, do func(*Exchange, In) toolAnswer) {
 	t := &mcp.Tool{Name: name, Description: description, Annotations: &mcp.ToolAnnotations{ReadOnlyHint: name != "commit"}}
-	mcp.AddTool(s, t, func(ctx context.Context, _ *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
+	mcp.AddTool(s, t, func(ctx context.Context, call *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
 		x := ctx.Value(agentKey{}).(*Exchange)
-		x.tool = name
+		x.tool, x.toolArguments = name, call.Params.Arguments
 		answer := g.recovered(x, func() toolAnswer { return do(x, in) })
 		return &mcp.CallToolResult{IsError: answer.Status >= http.StatusBadRequest}, answer, nil
 	})
@@ -212,7 +212,11 @@ func (g *Gateway) rehearse(x *Exchange, in rehearsed) toolAnswer {
 		a.err = mapping.Fail(mapping.ValidationFailed, mapping.Literal("operation"), in.Operation, mapping.Literal("create|update|delete"))
 	}
 	if a.method != http.MethodDelete {
-		a.body = appendJSON(nil, in.Record)
+		var given struct{ Record json.RawMessage } // as it was sent: numbers with all digits, names that are there twice
+		if err := json.Unmarshal(x.toolArguments, &given); err != nil {
+			a.err = mapping.Fail(mapping.BodyNotJSON).Because(err)
+		}
+		a.body = given.Record
 	}
 	if len(a.body) > mostRehearsed {
 		a.err = mapping.Fail(mapping.BodyTooLarge)

@@ -3,6 +3,7 @@ package gateway
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"net/url"
 	"slices"
 	"sync/atomic"
@@ -82,12 +83,13 @@ type Exchange struct {
 	reason         mapping.Reason // of the first error answered
 	keyName        string
 	client         string
-	stopped        string // the stage that was last; "" while the endpoint is looked for
-	err            error  // what was recovered; of an explanation and a job, why it was refused
-	explained      *Asked // what Explain was asked; nil of a real request
-	last           bool   // the client wants no other on the connection
-	bodyless       bool   // the explanation ended before the body
-	tool           string // of an agent, that it is the request of; "" for none
+	stopped        string          // the stage that was last; "" while the endpoint is looked for
+	err            error           // what was recovered; of an explanation and a job, why it was refused
+	explained      *Asked          // what Explain was asked; nil of a real request
+	last           bool            // the client wants no other on the connection
+	bodyless       bool            // the explanation ended before the body
+	toolArguments  json.RawMessage // of the tool, as they were sent
+	tool           string          // of an agent, that it is the request of; "" for none
 	rehearsal      *backend.Rehearsal
 	scratch, room  []byte // kept from one request to the next; room is for small bodies
 }

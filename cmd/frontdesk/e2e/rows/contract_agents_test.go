@@ -125,6 +125,12 @@ func contractAgentWrites(t *testing.T, p *rig.Practice) {
 	require.Contains(t, string(p.Gets(200, "GET", "/contact?name=Rehearsed", p.Token, "").Body), `"data":[]`)
 	require.WithinDuration(t, time.Now().Add(10*time.Minute), create.Expires, time.Minute)
 
+	for _, record := range []string{`{"kind":"person","name":"a","name":"b"}`, `{"kind":"person","name":"a","payment_days":90071992547409930001}`} {
+		told, asked := p.Tool(p.Token, "rehearse", `{"operation":"create","resource":"contact","record":`+record+`}`), p.Call("POST", "/contact", p.Token, record)
+		require.Equal(t, asked.Status, told.Status, record)
+		require.Equal(t, asked.Failure(t).Message, must.JSON[rig.ErrorBody](t, told.Body).Message)
+	}
+
 	made := p.Commit(p.Token, create.Ticket)
 	require.Equal(t, 201, made.Status)
 	again := p.Commit(p.Token, create.Ticket)
