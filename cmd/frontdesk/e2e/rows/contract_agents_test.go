@@ -167,7 +167,7 @@ func contractAgentWrites(t *testing.T, p *rig.Practice) {
 		`{"operation":"merge","resource":"contact","id":1}`:                                                         "Field: operation has an invalid value: merge for validation: create|update|delete",
 		`{"operation":"update","resource":"contact","record":{"note":"x"}}`:                                         "No Primary ID provided",
 		`{"operation":"create","resource":"contact","id":3,"record":{"kind":"person","name":"N"}}`:                  "Method: POST not supported for endpoint: /contact/3",
-		`{"operation":"create","resource":"contact"}`:                                                               "Body is not valid JSON",
+		`{"operation":"create","resource":"contact"}`:                                                               "Empty body",
 		`{"operation":"create","resource":"contact","record":{"kind":"person","name":"N","colour":1}}`:              "Field: colour not found in model",
 		`{"operation":"create","resource":"contact/bulk","record":{"records":[]}}`:                                  "Invalid endpoint: /contact/bulk",
 		`{"operation":"delete","resource":"contact","id":1}`:                                                        "Field: id in use at: contactaddress",
