@@ -125,6 +125,7 @@ func (g *Gateway) toolExchange(of *Exchange, a toolRequest) (*fasthttp.RequestCt
 	rc.Init(new(fasthttp.Request), nil, nil)
 	rc.Request.Header.SetMethod(a.method)
 	rc.Request.SetRequestURI(g.o.BasePath + a.path + "?" + a.query.Encode())
+	rc.Request.SetBodyRaw(a.body)
 	for name, value := range a.headers {
 		if value != "" {
 			rc.Request.Header.Set(name, value)

@@ -216,6 +216,19 @@ func TestAgentsGetSmallPages(t *testing.T) {
 	require.Equal(t, "Page is too large, ask for fewer records or by after", must.JSON[rig.ErrorBody](t, told.Body).Message)
 }
 
+// TestAgentsAreNotCalledBack: a tool waits for what answers by callback otherwise, and a rehearsal of it
+// makes no job.
+func TestAgentsAreNotCalledBack(t *testing.T) {
+	t.Parallel()
+	d := rig.Start(t, rig.Options{DSN: rig.Engines[0].DSN(t), Extra: "callbacks: [\"GET /contact\", \"POST /contact\"]\n"})
+	token := d.Login(rig.FullKey, "demo")
+	d.Gets(403, "POST", "/contact", token, rig.NewContact)
+	told := d.Tool(token, "rehearse", `{"operation":"create","resource":"contact","record":{"kind":"person","name":"N","webhook_url":"https://receiver.invalid"}}`)
+	require.Equal(t, "Field: webhook_url not found in model", must.JSON[rig.ErrorBody](t, told.Body).Message)
+	require.Equal(t, 201, d.Commit(token, d.Rehearse(token, `{"operation":"create","resource":"contact","record":`+rig.NewContact+`}`).Ticket).Status)
+	require.Equal(t, 200, d.Tool(token, "list", `{"resource":"contact"}`).Status)
+}
+
 // TestTicketsEnd has a ticket be good for ten minutes.
 func TestTicketsEnd(t *testing.T) {
 	rig.InBubble(t, rig.Options{DSN: "sqlite:frontdesk.db"}, func(t *testing.T, d *rig.Desk) {

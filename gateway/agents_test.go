@@ -1,0 +1,89 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/backend"
+	"frontdesk/mapping"
+)
+
+// tool calls a tool; arguments are JSON.
+func (c visitor) tool(name, arguments string) (told toolAnswer) {
+	c.h.t.Helper()
+	a := c.ask("POST", agentsPath, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, name, arguments))
+	require.Equal(c.h.t, 200, a.status, a.body)
+	return decode[struct {
+		Result struct {
+			StructuredContent toolAnswer `json:"structuredContent"`
+		}
+	}](c.h.t, a).Result.StructuredContent
+}
+
+// TestAgentsMeetTheirFields: an agent whose api_key may not use all fields is told of no others, nor by
+// what it rehearses.
+func TestAgentsMeetTheirFields(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	const narrow = "22222222-2222-4222-8222-222222222222"
+	key := keyOf(narrow, "narrow", h.Grants()...)
+	key.Rights = mapping.Rights{"contact": {Reads: []string{"note"}, Creates: []string{"note"}, Updates: []string{"note", "language"}}}
+	h.setKeys(keyOf(keyAll, "all", h.Grants()...), key)
+	all, c := h.as("demo"), visitor{h, h.session(narrow, "demo")}
+	id := fmt.Sprint(decode[struct{ Data struct{ ID int } }](t, all.ask("POST", "/contact", `{"kind":"person","name":"N","note":"hidden"}`)).Data.ID)
+
+	seen := func(told toolAnswer) toolAnswer {
+		t.Helper()
+		text, err := json.Marshal(told)
+		require.NoError(t, err)
+		require.NotContains(t, string(text), "hidden")
+		require.NotContains(t, string(text), `"note"`)
+		return told
+	}
+	require.Equal(t, 200, seen(c.tool("describe", `{"resource":"contact"}`)).Status)
+	require.Contains(t, string(all.tool("describe", `{"resource":"contact"}`).Body), `"note"`)
+	got := seen(c.tool("get", `{"resource":"contact","id":`+id+`}`))
+	require.Equal(t, 200, seen(c.tool("list", `{"resource":"contact"}`)).Status)
+	require.Equal(t, 400, c.tool("list", `{"resource":"contact","query":{"note":"hidden"}}`).Status)
+
+	update := seen(c.tool("rehearse", `{"operation":"update","resource":"contact","id":`+id+`,"record":{"name":"O"}}`))
+	require.Equal(t, `{"would_update":{"before":{"name":"N"},"after":{"name":"O"}}}`, string(update.Body))
+	require.Equal(t, got.Headers["ETag"], update.Headers["ETag"])
+	require.Equal(t, 200, all.ask("PUT", "/contact/"+id, `{"note":"hidden still"}`).status)
+	require.Equal(t, 200, seen(c.tool("commit", `{"ticket":"`+update.Ticket+`"}`)).Status, "what it sees has not changed")
+	require.Equal(t, "Field: note not found in model", decode[struct{ Message string }](t, answered{body: string(
+		c.tool("rehearse", `{"operation":"update","resource":"contact","id":`+id+`,"record":{"note":"x"}}`).Body)}).Message)
+	require.Equal(t, 200, seen(c.tool("rehearse", `{"operation":"delete","resource":"contact","id":`+id+`}`)).Status)
+	require.Equal(t, 200, seen(c.tool("rehearse", `{"operation":"create","resource":"contact","record":{"kind":"person","name":"P"}}`)).Status)
+	require.Contains(t, all.ask("GET", "/contact/"+id, "").body, `"note":"hidden still"`)
+}
+
+// brokenDriver breaks off, or fails.
+type brokenDriver struct{ backend.Driver }
+
+func (brokenDriver) List(context.Context, *mapping.Resource, backend.Query) (backend.Page, error) {
+	panic("broken off")
+}
+
+func (brokenDriver) Get(context.Context, *mapping.Resource, backend.Query) (mapping.Record, error) {
+	return mapping.Record{}, errors.New("away")
+}
+
+// TestAgentsAndFailures: what breaks off, and what fails, is answered as to any request, and logged.
+func TestAgentsAndFailures(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t, onDriver(func(h *fixture) backend.Driver { return brokenDriver{h.store} }))
+	c := h.as("demo")
+	for _, tool := range []string{"list", "get"} {
+		told := c.tool(tool, map[string]string{"list": `{"resource":"contact"}`, "get": `{"resource":"contact","id":1}`}[tool])
+		require.Equal(t, 500, told.Status)
+		require.NotContains(t, string(told.Body), "broken off")
+		require.NotEmpty(t, told.Help)
+	}
+	require.Equal(t, 2, h.lines.FilterMessage("request failed").Len())
+}
