@@ -9,17 +9,17 @@ import (
 // so its content keeps its meaning when the rate changes, and more than the burst can be
 // taken: the rest is owed. The zero bucket is full.
 type bucket struct {
-	perSecond float64   // it was last asked under
-	used      float64   // tokens that have not come back
-	at        time.Time // used is of then
-	widest    int       // burst that it was asked under within differ
-	widestAt  time.Time
+	perSecond float64   // rate of the last request
+	taken     float64   // tokens that have not come back
+	takenAt   time.Time // when taken was last brought up to date
+	burst     int       // the largest of the requests within reloadGrace
+	burstAt   time.Time // when a request last had that burst
 }
 
-// differ is how long a bucket is assumed to be used under several rates at once, by
+// reloadGrace is how long a bucket is assumed to be used under several rates at once, by
 // gateways of which not all have reloaded yet. Meanwhile the slowest rate gives tokens
 // back, and a small burst does not cut off what a larger one has allowed.
-const differ = time.Minute
+const reloadGrace = time.Minute
 
 // rounding is the error that sums of fractions of a token may have.
 const rounding = 1e-6
@@ -27,28 +27,28 @@ const rounding = 1e-6
 // under updates the bucket to now, for a caller with this rate.
 func (b *bucket) under(rate Rate, now time.Time) {
 	// A request that began earlier can come later: time does not go back for it.
-	if gone := now.Sub(b.at); gone > 0 {
+	if gone := now.Sub(b.takenAt); gone > 0 {
 		perSecond := b.perSecond
-		if gone <= differ {
+		if gone <= reloadGrace {
 			perSecond = min(perSecond, rate.PerSecond)
 		}
-		b.used, b.at = max(0, b.used-gone.Seconds()*perSecond), now
+		b.taken, b.takenAt = max(0, b.taken-gone.Seconds()*perSecond), now
 	}
 	b.perSecond = rate.PerSecond
-	if rate.Burst >= b.widest || now.Sub(b.widestAt) > differ {
-		if rate.Burst < b.widest { // nobody waits for longer than for one, unless it is owed
-			b.used = min(b.used, float64(rate.Burst))
+	if rate.Burst >= b.burst || now.Sub(b.burstAt) > reloadGrace {
+		if rate.Burst < b.burst { // nobody waits for longer than for one, unless it is owed
+			b.taken = min(b.taken, float64(rate.Burst))
 		}
-		b.widest, b.widestAt = rate.Burst, now
+		b.burst, b.burstAt = rate.Burst, now
 	}
 }
 
 // room is how many tokens a caller with this rate has, as of the last under.
 func (b *bucket) room(rate Rate) Room {
-	if b.used < rounding {
+	if b.taken < rounding {
 		return Room{Left: int64(rate.Burst)}
 	}
-	tokens := float64(rate.Burst) - b.used
+	tokens := float64(rate.Burst) - b.taken
 	left := max(0, math.Floor(tokens+rounding))
 	more := math.Ceil((left + 1 - tokens) / rate.PerSecond * float64(time.Second))
 	return Room{Left: int64(left), More: time.Duration(min(max(more, 1), float64(longest)))}
@@ -59,5 +59,5 @@ const longest = 100 * 365 * 24 * time.Hour
 
 // full tells whether the bucket equals a new one at now.
 func (b *bucket) full(now time.Time) bool {
-	return b.used-now.Sub(b.at).Seconds()*b.perSecond < rounding
+	return b.taken-now.Sub(b.takenAt).Seconds()*b.perSecond < rounding
 }

@@ -68,7 +68,7 @@ func (m *MemoryLimits) Take(_ context.Context, key *Key, client int64, now time.
 		return s, nil
 	}
 	if b.Rate != (Rate{}) {
-		u.rate.used++
+		u.rate.taken++
 		s.Rooms[RateBound] = u.rate.room(b.Rate)
 	}
 	if b.Concurrent > 0 {
@@ -91,7 +91,7 @@ func (m *MemoryLimits) Charge(_ context.Context, key *Key, client int64, further
 	u := m.of(clientOfKey{key.Name, client}, now)
 	if b.Rate != (Rate{}) {
 		u.rate.under(b.Rate, now)
-		u.rate.used += float64(further)
+		u.rate.taken += float64(further)
 		s.Rooms[RateBound] = u.rate.room(b.Rate)
 	}
 	if b.PerDay > 0 {

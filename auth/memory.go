@@ -42,7 +42,7 @@ type keptSession struct {
 
 // note notes a use.
 func (k *keptSession) note(now time.Time) {
-	if second := now.Unix(); k.used.Load() != second { // else processors pass it around at each request
+	if second := now.Unix(); k.used.Load() != second { // a store at each request would have processors contend for its cache line
 		k.used.Store(second)
 	}
 }

@@ -2,13 +2,12 @@ package mapping
 
 import "slices"
 
-// CreateRaises are the reasons that reading a body as a new record of r, and
-// CheckCreate, can find where the model has these arrays.
+// CreateRaises returns the reasons for which a body can be refused as a new record of r: by
+// DecodeBody and by CheckCreate. Arrays that are not in arrays are not in the model.
 func (r *Resource) CreateRaises(arrays Arrays) []Reason { return r.bodyRaises(arrays, true) }
 
-// UpdateRaises are the reasons that reading a body as an update of a record of
-// r, and CheckUpdate, can find where the model has these arrays. CheckMerged adds
-// some of its own.
+// UpdateRaises returns the reasons for which a body can be refused as an update of a record of
+// r: by DecodeBody and by CheckUpdate. CheckMerged has some of its own.
 func (r *Resource) UpdateRaises(arrays Arrays) []Reason { return r.bodyRaises(arrays, false) }
 
 func (r *Resource) bodyRaises(arrays Arrays, create bool) []Reason {

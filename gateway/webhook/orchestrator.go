@@ -87,7 +87,7 @@ type Orchestrator struct {
 	summing  chan struct{} // held by whoever sums up what jobs take
 	clearing chan struct{} // held by the worker that has results give way
 	book     book          // of the room that is taken
-	crowded  atomic.Bool   // it was told that results take most of their space
+	crowded  atomic.Bool   // the warning that results take most of their space is logged
 	working  *slots        // of jobs that are worked on
 	calling  *slots        // of calls under way
 	stopping chan struct{} // closed when nothing more is begun
@@ -173,9 +173,9 @@ func (o *Orchestrator) needs(owner Owner) Needs {
 // watch wakes the others at every tick, of the workers one, and cleans up once an hour.
 func (o *Orchestrator) watch() {
 	var cleaned time.Time
-	told := false
+	warned := false
 	for {
-		told = told || o.tellBeyond()
+		warned = warned || o.warnOfNewerJobs()
 		wake(o.work)
 		wake(o.calls)
 		wake(o.sleepers)
@@ -191,10 +191,10 @@ func (o *Orchestrator) watch() {
 	}
 }
 
-// tellBeyond logs that this process leaves jobs to others, and returns whether it did.
-func (o *Orchestrator) tellBeyond() bool {
+// warnOfNewerJobs logs that this process leaves jobs to others, and returns whether it did.
+func (o *Orchestrator) warnOfNewerJobs() bool {
 	n, err := o.Store.Beyond(o.ctx, o.able())
-	if err != nil || n == 0 { // work that is looked for meets the same fault, and tells of it
+	if err != nil || n == 0 { // whoever looks for work meets the same fault, and logs it
 		return false
 	}
 	o.Log.Warn("callbacks: jobs wait for a newer version, which promised them", zap.Int("jobs", n))

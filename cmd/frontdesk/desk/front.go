@@ -82,8 +82,12 @@ func (f *front) openServer(p Program, environment string, logs *Logs) (*gateway.
 	}
 	refuse := g.Handler(policy)
 	options := gateway.ServerOptions{
-		BodyLimit: int(c.BodyLimit), BodyMemory: max(b.BodyMemory, 2*int(c.BodyLimit)), ReadTimeout: c.ReadTimeout,
-		WriteTimeout: b.WriteTimeout, IdleTimeout: idleTimeout, Connections: connectionBounds(b, descriptors()),
+		BodyLimit:    int(c.BodyLimit),
+		BodyMemory:   max(b.BodyMemory, 2*int(c.BodyLimit)),
+		ReadTimeout:  c.ReadTimeout,
+		WriteTimeout: b.WriteTimeout,
+		IdleTimeout:  idleTimeout,
+		Connections:  connectionBounds(b, descriptors()),
 		Current: func() (*gateway.Gateway, fasthttp.RequestHandler) {
 			if h := f.desk.Load(); h != nil {
 				return h.Gateway, h.Handler()
