@@ -174,7 +174,7 @@ func TestLoadIsOfOneMoment(t *testing.T) {
 // TestDifferences: what a change means, and not how it is written, as one program tells another.
 func TestDifferences(t *testing.T) {
 	const hash, other = "e8d95748107aceb93f7fab2901c84c97372d2853a2aea63be35fc4b5822fa19c", "c8f367a876b2c57ec18bd1d1cdc9cf7bc039390e73bd84981b06b873a363f3cf"
-	endpoints := []config.Endpoint{{Method: "GET", Path: "/order"}, {Method: "POST", Path: "/order"}, {Method: "GET", Path: "/vehicle"}}
+	endpoints := []config.Endpoint{{"GET", "/order", ofOrder, ""}, {"POST", "/order", ofOrder, ""}, {Method: "GET", Path: "/vehicle"}}
 	known := config.Known{
 		Endpoints: func(*config.Config) ([]config.Endpoint, error) { return endpoints, nil },
 		Env:       func(string) (string, bool) { return "canary-of-a-variable", true },
@@ -203,6 +203,10 @@ func TestDifferences(t *testing.T) {
 		{"webhooks: {ports: [443, 444]}\n", "webhooks: {ports: [443, 445, 446]}\n", []string{"webhooks.ports: - 444 (restart)", "webhooks.ports: + 445 (restart)", "webhooks.ports: + 446 (restart)"}},
 		{"", one(`"GET /order"`) + "    webhook_secret: [canary]\n", []string{"webshop: is new", "webshop: key_sha256: + {hash: e8d95748…}", "webshop: gains GET /order", "webshop: webhook_secret: + [secret]"}},
 		{one(`"GET /order"`), one(`"GET /order"`), nil},
+		{one(`"* /order"`), one(`"* /order": {without: [note, status]}`), []string{
+			"webshop: loses note of GET /order, status of GET /order, note of POST /order, status of POST /order"}},
+		{one(`GET /order: {only: [note, number]}`), one(`GET /order: {only: [id, note, status]}`), []string{"webshop: gains status of GET /order", "webshop: loses number of GET /order"}},
+		{one(`GET /order: {only: [note, number]}`), one(`GET /order: {without: [order_date, status]}`), []string{"webshop: its allowlist is written otherwise, and allows the same"}},
 	} {
 		var lines []string
 		all, secret := config.Differences(read(c.from), read(c.to), endpoints)

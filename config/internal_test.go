@@ -42,7 +42,11 @@ func schemaOf(g *schema.Generator, t reflect.Type) schema.Object {
 	case reflect.TypeFor[Zone](), reflect.TypeFor[Network]():
 		return schema.Typed("string")
 	case reflect.TypeFor[Rule]():
-		return matching(`(GET|POST|PUT|DELETE|\*) /.*`, "string")
+		const grant = `(GET|POST|PUT|DELETE|\*) /.*`
+		return schema.AnyOf(matching(grant, "string"), schema.Object{
+			{Key: "type", Value: "object"}, {Key: "minProperties", Value: 1}, {Key: "maxProperties", Value: 1},
+			{Key: "propertyNames", Value: schema.Object{{Key: "pattern", Value: "^" + grant + "$"}}}, {Key: "additionalProperties", Value: g.Reference(reflect.TypeFor[Fields]())},
+		})
 	case reflect.TypeFor[Digest]():
 		return matching(`[0-9a-fA-F]{64}`, "string", "integer")
 	case reflect.TypeFor[Expiry]():

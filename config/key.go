@@ -37,6 +37,13 @@ type Key struct {
 	written string // the name, where a variable of the environment gives it
 }
 
+// Fields are those of a resource's records that an entry of an allowlist takes away: it has one of
+// the two.
+type Fields struct {
+	Without []string `yaml:"without" schema:"pattern=^[A-Za-z][A-Za-z0-9_]*$ [allow-fields]: the name of a field; unique [allow-fields]"` // these
+	Only    []string `yaml:"only" schema:"pattern=^[A-Za-z][A-Za-z0-9_]*$ [allow-fields]: the name of a field; unique [allow-fields]"`    // all but these, and the primary ID
+}
+
 // locate remembers where the key, which doc has at path, stands.
 func (k *Key) locate(doc *strictyaml.Document, path, file string) {
 	k.nameAt = spotOf(doc.At(path + ".name"))

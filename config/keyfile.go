@@ -81,7 +81,9 @@ func flow(v reflect.Value) string {
 		}
 	case Expiry:
 		return x.String()
-	case fmt.Stringer: // Rule, Network
+	case Rule:
+		return x.YAML()
+	case fmt.Stringer: // Network
 		return strconv.Quote(x.String())
 	case string:
 		if plain.MatchString(x) && x != "null" {

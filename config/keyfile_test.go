@@ -34,6 +34,7 @@ api_keys:
     allow:
       - "GET /order"
       - "* /vehicle"
+      - "POST /contact": {without: [birth_date, note]}
     webhook_secret:
       - "${HOOK_SECRET}"
       - "tab\tand é \\ and $$ # $${no comment}: \"quoted\""

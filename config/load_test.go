@@ -33,12 +33,14 @@ var known = config.Known{
 }
 
 var endpoints = []config.Endpoint{
-	{"GET", "/"}, {"GET", "/authenticate"},
-	{"GET", "/order"}, {"POST", "/order"}, {"PUT", "/order"}, {"DELETE", "/order"},
-	{"GET", "/vehicle"}, {"POST", "/vehicle"}, {"PUT", "/vehicle"}, {"DELETE", "/vehicle"},
-	{"PUT", "/vehicle/publishstart"}, {"GET", "/vehicle/publishstart"},
-	{"GET", "/model/*"}, {"GET", "/util/environment"}, {"POST", "/backup/owner"},
+	{Method: "GET", Path: "/"}, {Method: "GET", Path: "/authenticate"},
+	{"GET", "/order", ofOrder, ""}, {"POST", "/order", ofOrder, ""}, {"PUT", "/order", ofOrder, ""}, {Method: "DELETE", Path: "/order"},
+	{Method: "GET", Path: "/vehicle"}, {Method: "POST", Path: "/vehicle"}, {Method: "PUT", Path: "/vehicle"}, {Method: "DELETE", Path: "/vehicle"},
+	{Method: "PUT", Path: "/vehicle/publishstart"}, {Method: "GET", Path: "/vehicle/publishstart"},
+	{Method: "GET", Path: "/model/*"}, {Method: "GET", Path: "/util/environment"}, {Method: "POST", Path: "/backup/owner"},
 }
+
+const ofOrder config.Names = "id, note, number, order_date, status"
 
 // TestBad holds every rule to the exact messages it gives.
 func TestBad(t *testing.T) {

@@ -136,11 +136,16 @@ func (w *wording) tellAllow(before, after []Setting, add func(string, ...any)) {
 			continue
 		}
 		told[e] = true
-		switch had, has := allows(was, e), allows(is, e); {
+		lacked, had := Taken(was, e)
+		lacks, has := Taken(is, e)
+		switch {
 		case has && !had:
 			gained = append(gained, e.Method+" "+e.Path)
 		case had && !has:
 			lost = append(lost, e.Method+" "+e.Path)
+		default:
+			gained = append(gained, others(lacked, lacks, e)...)
+			lost = append(lost, others(lacks, lacked, e)...)
 		}
 	}
 	if len(gained) > 0 {
@@ -164,8 +169,14 @@ func rulesOf(settings []Setting) (rules []Rule) {
 	return rules
 }
 
-func allows(rules []Rule, e Endpoint) bool {
-	return slices.ContainsFunc(rules, func(r Rule) bool { return r.Matches(e.Method, e.Path) })
+// others are the fields of an endpoint that are not among some: note of GET /contact.
+func others(fields, some []string, e Endpoint) (all []string) {
+	for _, field := range fields {
+		if !slices.Contains(some, field) {
+			all = append(all, field+" of "+e.Method+" "+e.Path)
+		}
+	}
+	return all
 }
 
 // listed are so many of the names at most, and how many more there are.

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unique"
 
@@ -10,20 +11,37 @@ import (
 )
 
 // Rule is an entry of an allowlist: a method, or * for all of them, and the path
-// of an endpoint, or one that ends in /* for all endpoints below it.
-type Rule struct{ Method, Path string }
+// of an endpoint, or one that ends in /* for all endpoints below it. It may take
+// fields away: those of Without, or all but those of Only.
+type Rule struct {
+	Method, Path  string
+	Without, Only Names
+}
 
 // Endpoint is a method and a path as the interface spells it, below the base
 // path and without IDs: {"GET", "/order"}, {"GET", "/model/*"}.
-type Endpoint struct{ Method, Path string }
+type Endpoint struct {
+	Method, Path string
+	Fields       Names // of the resource, sorted, where an entry may take them away; else ""
+	Common       Names // those of them that every record has
+}
 
 var methods = []string{"GET", "POST", "PUT", "DELETE"}
 
 const ruleForm = "a method and a path, such as GET /order or * /vehicle"
 
-// ParseRule reads a rule from its text, as in GET /order, * /vehicle, GET /*. Its
-// error is [strictyaml.Expected].
+// ParseRule reads a rule from its text, as in GET /order, * /vehicle, GET /*, and
+// GET /contact: {without: [note]}. Its error is [strictyaml.Expected].
 func ParseRule(text string) (Rule, error) {
+	grant, fields, some := strings.Cut(text, ": ")
+	rule, err := parseGrant(grant)
+	if err != nil || !some {
+		return rule, err
+	}
+	return rule.parseFields(fields)
+}
+
+func parseGrant(text string) (Rule, error) {
 	method, path, ok := strings.Cut(text, " ")
 	if !ok || method == "" || path == "" || strings.Contains(path, " ") {
 		return Rule{}, strictyaml.Expected(ruleForm)
@@ -37,7 +55,7 @@ func ParseRule(text string) (Rule, error) {
 	if fault := pathFault(path); fault != "" {
 		return Rule{}, strictyaml.Expected("a path " + fault)
 	}
-	return Rule{unique.Make(method).Value(), unique.Make(path).Value()}, nil // thousands of keys have the same few
+	return Rule{Method: unique.Make(method).Value(), Path: unique.Make(path).Value()}, nil // thousands of keys have the same few
 }
 
 // UnmarshalText is ParseRule.
@@ -73,7 +91,12 @@ func pathFault(path string) string {
 }
 
 // String is the text ParseRule reads.
-func (r Rule) String() string { return r.Method + " " + r.Path }
+func (r Rule) String() string { return r.grant() + r.fields() }
+
+// YAML is the rule as a file has it.
+func (r Rule) YAML() string { return strconv.Quote(r.grant()) + r.fields() }
+
+func (r Rule) grant() string { return r.Method + " " + r.Path }
 
 // Matches reports whether the rule covers an endpoint, given as the interface
 // spells it: what is asked for /order/7 is /order. Comparison is exact and
@@ -119,7 +142,7 @@ func (r Rule) unmatched(endpoints []Endpoint, basePath string) string {
 // grant another resource by that.
 func (r Rule) suggest(endpoints []Endpoint, basePath string) string {
 	if below, ok := strings.CutPrefix(r.Path, basePath); ok {
-		meant := Rule{r.Method, below}
+		meant := Rule{Method: r.Method, Path: below}
 		if slices.ContainsFunc(endpoints, func(e Endpoint) bool { return meant.Matches(e.Method, e.Path) }) {
 			return ", did you mean " + meant.String() + "? (paths are below server.base_path)"
 		}
@@ -130,7 +153,7 @@ func (r Rule) suggest(endpoints []Endpoint, basePath string) string {
 		if r.Method != "*" && r.Method != e.Method {
 			continue
 		}
-		if strings.HasSuffix(e.Path, "/*") && (Rule{"*", e.Path}).matchesPath(r.Path) {
+		if strings.HasSuffix(e.Path, "/*") && (Rule{Method: "*", Path: e.Path}).matchesPath(r.Path) {
 			return ", did you mean " + r.Method + " " + e.Path + "?"
 		}
 		found := []string{e.Path}

@@ -33,6 +33,10 @@ const (
 	ruleHashTwice         = "key-hash-twice"
 	ruleAllowUnknown      = "allow-unknown-endpoint"
 	ruleAllowTwice        = "allow-twice"
+	ruleAllowFields       = "allow-fields"
+	ruleAllowFieldUnknown = "allow-field-unknown"
+	ruleAllowContradicts  = "allow-contradicts"
+	RuleAllowFieldNeeded  = "allow-field-needed"
 	RuleWebhookSecret     = "webhook-secret"
 	ruleCertificate       = "certificate-without-ca"
 )

@@ -143,7 +143,7 @@ func (c *checker) callbacks() {
 			c.fail(path, ruleCallbackEndpoint, "found %s, %s", strictyaml.Quote(rule.String()), fault)
 		case isUnder(rule.Path, "/authenticate"), isUnder(rule.Path, "/webhook"), rule.Path == "/backup/owner", rule.String() == "POST /changes":
 			c.fail(path, ruleCallbackEndpoint, "%s answers as it does", rule)
-		case rule.Method == "*", strings.HasSuffix(rule.Path, "/*") && rule.Path != "/model/*":
+		case rule.TakesFields(), rule.Method == "*", strings.HasSuffix(rule.Path, "/*") && rule.Path != "/model/*":
 			c.fail(path, ruleCallbackEndpoint, "found %s, expected one endpoint, such as GET /order", strictyaml.Quote(rule.String()))
 		case slices.Contains(c.Callbacks[:i], rule):
 			c.fail(path, ruleRepeated, "%s is there already", rule)
@@ -184,9 +184,12 @@ func (c *checker) allow(rules []Rule, path string) {
 		first[rule] = i
 		if fault := c.fault(rule); fault != "" {
 			at := fmt.Sprintf("%s[%d]", path, i)
-			c.fail(at, ruleAllowUnknown, "found %s, %s", c.doc.Found(at, rule.String()), fault)
+			c.fail(at, ruleAllowUnknown, "found %s, %s", c.doc.Found(at, rule.grant()), fault)
+		} else if rule.TakesFields() {
+			c.fields(rule, fmt.Sprintf("%s[%d]", path, i))
 		}
 	}
+	c.contradictions(rules, path)
 }
 
 // judging is the part of the whole configuration by which the keys of one file are judged.

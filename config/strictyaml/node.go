@@ -64,6 +64,10 @@ func (n Node) Keys() []Key {
 func (n Node) Path() string { return n.path }
 
 // Decode decodes the value into what the pointer points to, with the rules of
-// the package-level Decode, and reports what is wrong with it. A type's own
-// UnmarshalYAML must pass another type than its own, or it calls itself.
-func (n Node) Decode(into any) { n.decoder.value(n.node, target(into), n.path) }
+// the package-level Decode, and reports what is wrong with it; ok tells that nothing
+// is. A type's own UnmarshalYAML must pass another type than its own, or it calls itself.
+func (n Node) Decode(into any) (ok bool) {
+	before := len(n.decoder.problems)
+	n.decoder.value(n.node, target(into), n.path)
+	return len(n.decoder.problems) == before
+}
