@@ -93,6 +93,9 @@ func (g *Gateway) DecideLogged(key *auth.Key, method, template string, needs []s
 	if reason := permit(key, op); reason != "" {
 		return Decision{Operation: op, Reason: reason}
 	}
+	if !op.page && g.within(key.Rights).Logged(method, template) == nil {
+		return Decision{Operation: op, Reason: mapping.EndpointUnknown}
+	}
 	for _, need := range needs {
 		method, path, _ := strings.Cut(need, " ")
 		if !g.routes.rightTo(method, path).of(key) {

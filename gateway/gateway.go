@@ -125,6 +125,9 @@ func (g *Gateway) Grants() []Grant {
 	return grants
 }
 
+// Model is what the administration offers of the interface.
+func (g *Gateway) Model() *mapping.Model { return g.o.Offer.Model }
+
 // Endpoints returns all that an allowlist can name where the administration
 // offers this.
 func Endpoints(offer backend.Offer) []Grant {

@@ -77,18 +77,6 @@ func (g *Gateway) narrow(x *Exchange) error {
 	return refusal(e.refuses(x.Key), x.Method, x.Path)
 }
 
-// taken are the fields of a resource that the operation's method does not take or answer.
-func (x *Exchange) taken(r *mapping.Resource) []string {
-	switch rights := x.rights[r.Name]; x.Method {
-	case "POST":
-		return rights.Creates
-	case "PUT":
-		return rights.Updates
-	default:
-		return rights.Reads
-	}
-}
-
 // noteFields notes for the log which fields a request was refused for that its api_key may not use.
 func (x *Exchange) noteFields(err error) {
 	if x.rights == nil || x.Endpoint == nil || x.Endpoint.Resource == nil {
@@ -96,7 +84,8 @@ func (x *Exchange) noteFields(err error) {
 	}
 	found, _ := mapping.AsViolations(err)
 	for _, e := range found {
-		if e.Reason != mapping.FieldNotInModel && e.Reason != mapping.QueryUnsupported {
+		isFilter := e.Reason == mapping.QueryUnsupported && x.Operation == x.Endpoint.list["GET"]
+		if !isFilter && e.Reason != mapping.FieldNotInModel {
 			continue
 		}
 		r, name := x.Endpoint.Resource, e.Args[0]
@@ -107,7 +96,7 @@ func (x *Exchange) noteFields(err error) {
 			}
 		}
 		name, _ = mapping.CutOperator(name)
-		if field := r.Name + "." + name; slices.Contains(x.taken(r), name) && !slices.Contains(x.lacksFields, field) {
+		if field := r.Name + "." + name; slices.Contains(x.rights[r.Name].By(x.Method), name) && !slices.Contains(x.lacksFields, field) {
 			x.lacksFields = append(x.lacksFields, field)
 		}
 	}

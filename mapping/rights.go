@@ -15,6 +15,20 @@ type Rights map[string]FieldRights
 // be written either: Creates and Updates include Reads.
 type FieldRights struct{ Reads, Creates, Updates []string }
 
+// By are the fields that are taken from requests of a method.
+func (r FieldRights) By(method string) []string {
+	switch method {
+	case "GET":
+		return r.Reads
+	case "POST":
+		return r.Creates
+	case "PUT":
+		return r.Updates
+	default:
+		return nil
+	}
+}
+
 // String is the same for rights to the same fields; "" for those to all.
 func (r Rights) String() string {
 	var s strings.Builder

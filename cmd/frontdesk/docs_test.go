@@ -41,6 +41,19 @@ func section(t *testing.T, page, title string) string {
 	return text
 }
 
+// TestDocumentedFields: the entries of docs/allowlists.md that take fields away are right, and explained as there.
+func TestDocumentedFields(t *testing.T) {
+	_, text, _ := strings.Cut(section(t, "allowlists.md", "Fields"), "```yaml\n")
+	entries, text, _ := strings.Cut(text, "```")
+	_, text, _ = strings.Cut(text, "```console\n$ frontdesk explain --config fields.yaml --key planner '")
+	asked, said, _ := strings.Cut(text, "'\n")
+	said, _, _ = strings.Cut(said, "```")
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("fields.yaml", []byte("api_keys:\n  - name: planner\n    key_sha256: ["+shopHash+"]\n"+entries), 0o600))
+	_, out, stderr := cli("", "explain", "--config", "fields.yaml", "--key", "planner", asked)
+	require.Equal(t, said, out, stderr)
+}
+
 // testFolders are where each test is declared, by its name.
 func testFolders(t *testing.T) map[string][]string {
 	t.Helper()

@@ -31,8 +31,9 @@ type Line struct {
 	Record  int32    `json:"record"`  // the primary ID of the record that was asked for, or made
 	Records []int32  `json:"records"` // those of the records that were written, of several
 	Query   []string `json:"query"`
-	Needs   []string `json:"needs"` // of the allowlist, for arrays
-	Lacks   []string `json:"lacks"` // which of it the allowlist does not grant
+	Needs   []string `json:"needs"`  // of the allowlist, for arrays
+	Lacks   []string `json:"lacks"`  // which of it the allowlist does not grant
+	Fields  []string `json:"fields"` // that it named, and the allowlist takes away: contact.note
 
 	Error      string   `json:"error"`      // of a request that failed; its client does not see it
 	Deprecated []string `json:"deprecated"` // what it named that is going away: DELETE /order/{id}, order.reference
@@ -69,7 +70,7 @@ func (l *Line) readAs(message string, line []byte) bool {
 	for _, text := range [...]*string{&l.RequestID, &l.Key, &l.Client, &l.User, &l.Method, &l.Endpoint, &l.Reason, &l.Cause, &l.Address, &l.Config, &l.Error} {
 		*text = terminal.Safe(*text)
 	}
-	for _, list := range [...][]string{l.Query, l.Needs, l.Lacks, l.Deprecated} {
+	for _, list := range [...][]string{l.Query, l.Needs, l.Lacks, l.Fields, l.Deprecated} {
 		for i := range list {
 			list[i] = terminal.Safe(list[i])
 		}

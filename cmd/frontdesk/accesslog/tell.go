@@ -185,6 +185,11 @@ func (l *Line) help() mapping.Help {
 			Cause: fmt.Sprintf("The allowlist of %s does not grant %s, which arrays of the request need.", l.Key, strings.Join(l.Lacks, ", ")),
 			Cure:  "If it is to be granted, add it to allow of the key.",
 		}
+	case len(l.Fields) > 0:
+		return mapping.Help{
+			Cause: fmt.Sprintf("The allowlist of %s takes %s away, which the request names.", l.Key, strings.Join(l.Fields, ", ")),
+			Cure:  fmt.Sprintf("If it is to have it, change the entry that takes it away; frontdesk explain --config FILE --key %s '%s' shows where that stands.", l.Key, example),
+		}
 	case l.Endpoint != "" && (l.Reason == string(mapping.EndpointUnknown) || l.Reason == string(mapping.MethodUnsupported)):
 		return mapping.Help{
 			Cause: "There is that operation, but the allowlist of " + l.Key + " does not grant it.",

@@ -32,6 +32,7 @@ import (
 	"frontdesk/cmd/frontdesk/desk"
 	"frontdesk/cmd/frontdesk/rig"
 	"frontdesk/cmd/frontdesk/rig/must"
+	"frontdesk/config"
 	"frontdesk/gateway"
 	"frontdesk/mapping"
 )
@@ -122,14 +123,35 @@ func (a *agreement) writeConfig(file string) (keys []string) {
 		if i == 0 {
 			rules["* /*"] = true
 		}
-		a.rules = append(a.rules, slices.Collect(maps.Keys(rules)))
+		a.rules = append(a.rules, a.takeFields(slices.Collect(maps.Keys(rules))))
 		text.WriteString("    allow:\n")
-		for rule := range rules {
-			fmt.Fprintf(&text, "      - %q\n", rule)
+		for _, rule := range a.rules[i] {
+			fmt.Fprintf(&text, "      - %s\n", must.Have(config.ParseRule(rule))(a.t).YAML())
 		}
 	}
 	require.NoError(a.t, os.WriteFile(file, []byte(text.String()), 0o600))
 	return keys
+}
+
+// takeFields has some entries take fields away that can be taken, and that no other entry grants.
+func (a *agreement) takeFields(rules []string) []string {
+	g := ofDemo(a.t).gateway
+	for i, rule := range rules {
+		method, path, _ := strings.Cut(rule, " ")
+		r := g.Model().Resource(path[1:])
+		beside := slices.ContainsFunc(rules, func(other string) bool {
+			m, p, _ := strings.Cut(other, " ")
+			return other != rule && p == path && (m == "*" || method == "*")
+		})
+		if r == nil || method == "DELETE" || beside || slices.Contains(rules, "* /*") || a.random.IntN(2) == 0 {
+			continue
+		}
+		field := []string{r.Fields[a.random.IntN(r.IsSystem)].Name}
+		if g.RightsFaults(mapping.Rights{r.Name: {Reads: field, Creates: field, Updates: field}}, func(string, string) bool { return true }) == nil {
+			rules[i] += ": {without: [" + field[0] + "]}"
+		}
+	}
+	return rules
 }
 
 // logIn makes a session for each api_key: one by logging in, the others like it.
@@ -164,16 +186,22 @@ var drawnBodies = []string{"", "", " ", "{}", `{"id":5}`, `{"colour":1}`, `{"not
 
 // request sends one request, and compares.
 func (a *agreement) request(n int) {
-	k, body := a.random.IntN(agreementKeys), drawnBodies[a.random.IntN(len(drawnBodies))]
+	k, body, ask := a.random.IntN(agreementKeys), drawnBodies[a.random.IntN(len(drawnBodies))], a.method(n)+" "+a.target(n)
+	if a.random.IntN(8) == 0 {
+		ask, body = a.named(k)
+	}
 	var req fasthttp.Request
-	text := fmt.Sprintf("%s %s HTTP/1.1\r\nHost: x\r\nToken: %s\r\nX-Request-Id: %s\r\nContent-Length: %d\r\n\r\n%s",
-		a.method(n), a.target(n), a.tokens[k], gateway.ExplainedID, len(body), body)
+	text := fmt.Sprintf("%s HTTP/1.1\r\nHost: x\r\nToken: %s\r\nX-Request-Id: %s\r\nContent-Length: %d\r\n\r\n%s",
+		ask, a.tokens[k], gateway.ExplainedID, len(body), body)
 	if req.Read(bufio.NewReader(strings.NewReader(text))) != nil {
 		a.outcomes["no request"]++ // the server answers it, before there is anything to judge
 		return
 	}
 	method, target, key := string(req.Header.Method()), string(req.Header.RequestURI()), &a.lists.keys[k]
 	said := a.explain(method, target, req.Body(), key)
+	wide := *key.auth
+	wide.Rights = nil
+	otherwise := a.explain(method, target, req.Body(), &Key{Key: key.Key, auth: &wide})
 	before := a.calls.Load()
 	resp := a.answer(&req)
 	called := a.calls.Load() - before
@@ -185,6 +213,8 @@ func (a *agreement) request(n int) {
 		require.Equal(a.t, string(said.Answer), string(resp.Body()), what)
 		require.Zero(a.t, called, what)
 	}
+	require.Equal(a.t, said.Fields != nil || said.Stopped == gateway.StageAllowlist && otherwise.Stopped != said.Stopped, string(said.Answer) != string(otherwise.Answer), what)
+	require.Equal(a.t, said.Fields, line.Fields, what)
 	u := useOf(&line)
 	require.Equal(a.t, expectedOutcome(said), u.Then, what)
 	hidden := line.Reason == "endpoint_unknown" || line.Reason == "method_unsupported"
@@ -196,7 +226,7 @@ func (a *agreement) request(n int) {
 		require.Equal(a.t, refusal, answer.Message, what)
 	}
 	require.False(a.t, hidden && called > 0, what)
-	require.Equal(a.t, u.Then == wasRefused || u.Then == wasElsewhere, hidden || u.Then == wasRefused && line.Reason == "field_not_in_model" && line.Lacks != nil, what)
+	require.Equal(a.t, u.Then == wasRefused || u.Then == wasElsewhere, hidden || u.Then == wasRefused && (line.Reason == "field_not_in_model" && line.Lacks != nil || line.Fields != nil), what)
 	if u.Then <= wasRefused {
 		require.Equal(a.t, u.Then == wasRefused, a.lists.judgeUse(u, time.Now()) != "", what)
 	}
@@ -205,6 +235,22 @@ func (a *agreement) request(n int) {
 	if said.Operation != nil && said.Operation.Template == "/authenticate/logout" {
 		require.NoError(a.t, a.desk.Sessions().Put(context.Background(), &a.sessions[k]))
 	}
+}
+
+// named is a request that names a field which some entry takes away, maybe of the api_key.
+func (a *agreement) named(k int) (ask, body string) {
+	for at := range agreementKeys {
+		for _, rule := range a.rules[(k+at)%agreementKeys] {
+			grant, fields, takes := strings.Cut(rule, ": {without: [")
+			if _, path, _ := strings.Cut(grant, " "); takes {
+				field := strings.TrimSuffix(fields, "]}")
+				query := []string{"", "/5", "?" + field + "=1", "/5?" + field + "=1", "?fields=id," + field, "/5?fields=" + field, "?sort=" + field, "?" + field + "[null]=1", "/bulk"}
+				return methodOrder[a.random.IntN(3)] + " " + a.naive.base + path + query[a.random.IntN(len(query))],
+					[]string{"", `{"` + field + `":null}`, `{"records":[{"` + field + `":1}]}`}[a.random.IntN(3)]
+			}
+		}
+	}
+	return "GET /", ""
 }
 
 // explain asks as the command does, of a request as somebody types it who has seen it. A path
@@ -253,7 +299,7 @@ func expectedOutcome(e gateway.Explanation) outcome {
 		return wasElsewhere
 	case e.Stopped == gateway.StageAllowlist:
 		return wasRefused
-	case e.Lacks != nil:
+	case e.Lacks != nil, e.Fields != nil:
 		return wasRefused
 	case e.Session, e.Operation.Template == "/authenticate" && e.Stopped == "": // which tells whether the session lives
 		return wasAllowed

@@ -218,6 +218,7 @@ func (a *Audit) key(key *Key) {
 	a.hashesOf(key)
 	a.allowlist(key)
 	a.arrays(key)
+	a.fieldRights(key)
 	a.limits(key)
 	a.secrets(key)
 }
@@ -296,6 +297,21 @@ func (a *Audit) arrays(key *Key) {
 		}
 		a.add(Note, "array-withheld", key, key.AllowAt(at), fmt.Sprintf("%s without %s: %s", need.Operation, need.Grant, what),
 			fmt.Sprintf("allow %s where it needs them, which is that endpoint too", need.Grant))
+	}
+}
+
+// fieldRights looks for what follows of fields that are taken away.
+func (a *Audit) fieldRights(key *Key) {
+	if key.auth.Rights != nil {
+		if at := slices.IndexFunc(key.Allow, func(rule config.Rule) bool { return rule.Matches("POST", "/backup/owner") }); at >= 0 {
+			a.add(Note, "backup-withheld", key, key.AllowAt(at), fmt.Sprintf("%s grants POST /backup/owner, which is not offered to a key without all fields: a backup has them", key.Allow[at]),
+				"give backups to a key of their own")
+		}
+	}
+	for i, rule := range key.Allow {
+		if rule.TakesFields() && !slices.ContainsFunc(a.lists.offered, func(e config.Endpoint) bool { return len(rule.Takes(e)) > 0 }) {
+			a.add(Note, "fields-all-granted", key, key.AllowAt(i), fmt.Sprintf("%s takes no field away: it names all there are", rule), "name those that it is to have, or take the list out")
+		}
 	}
 }
 

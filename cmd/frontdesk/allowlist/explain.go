@@ -68,6 +68,8 @@ func (l *Lists) Explain(key *Key, a Asked) string {
 	switch {
 	case len(e.Lacks) > 0 && e.Stopped != "":
 		r.say("decided by", "allowlist, of an array that the request names")
+	case len(e.Fields) > 0 && e.Stopped != "":
+		r.say("decided by", "allowlist, of a field that the request names")
 	case e.Stopped != "":
 		r.say("decided by", "%s", e.Stopped)
 	}
@@ -123,6 +125,7 @@ func (l *Lists) explainOperation(r *explained, key *Key, a Asked, e gateway.Expl
 	for _, need := range l.gateway.ArraysWithout(key.auth, e.Operation) {
 		r.say("without", "%s, which need %s", need.Field, need.Grant)
 	}
+	l.explainFields(r, key, a.Method, e)
 }
 
 // hintOfPath says what is wrong with a path that no client could request.

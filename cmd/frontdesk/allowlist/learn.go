@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"frontdesk/config"
 	"frontdesk/gateway"
 )
 
@@ -30,14 +31,19 @@ func (l *Lists) Learn(key *Key, used *Used) (Draft, error) {
 	kept := map[gateway.Grant]bool{}
 	for _, rule := range key.Allow {
 		yes, no := l.covered(rule, g.used)
+		alone := func(grant gateway.Grant) bool { // without the GET whose fields are taken from it, too
+			return g.used[gateway.Grant{Method: "GET", Path: grant.Path}] == nil && l.entryFor(key, grant) != config.Rule{Method: grant.Method, Path: grant.Path, Without: rule.Without, Only: rule.Only}
+		}
 		switch {
+		case len(no) == 0 && slices.ContainsFunc(yes, alone):
+			d.dropped = append(d.dropped, drafted{rule.String(), "the GET that takes fields away is not used: the writes have to"})
 		case len(no) == 0:
 			var all counted
 			for _, grant := range yes {
 				kept[grant] = true
 				all.add(g.used[grant].Requests, g.used[grant].Last)
 			}
-			d.list = append(d.list, drafted{rule.String(), all.String()})
+			d.list = append(d.list, drafted{rule.YAML(), all.String()})
 		case len(yes) > 0:
 			d.dropped = append(d.dropped, drafted{rule.String(), fmt.Sprintf("used in part: %d of the %d that it grants", len(yes), len(yes)+len(no))})
 		default:
@@ -46,11 +52,14 @@ func (l *Lists) Learn(key *Key, used *Used) (Draft, error) {
 	}
 	for _, grant := range slices.SortedFunc(maps.Keys(g.used), byEndpoint) {
 		if !kept[grant] {
-			d.list = append(d.list, drafted{grant.String(), g.used[grant].String()})
+			d.list = append(d.list, drafted{l.entryFor(key, grant).YAML(), g.used[grant].String()})
 		}
 	}
 	for _, grant := range slices.SortedFunc(maps.Keys(g.refused), byEndpoint) {
 		d.refused = append(d.refused, drafted{grant.String(), g.refused[grant].String()})
+	}
+	for _, field := range slices.Sorted(maps.Keys(g.fields)) {
+		d.refused = append(d.refused, drafted{field, g.fields[field].String()})
 	}
 	return d, nil
 }
@@ -60,10 +69,10 @@ func (d Draft) Write(out io.Writer) {
 	fmt.Fprintf(out, "# %s\nallow:\n", d.title)
 	width := 0
 	for _, e := range d.list {
-		width = max(width, len(e.rule)+2)
+		width = max(width, len(e.rule))
 	}
 	for _, e := range d.list {
-		fmt.Fprintf(out, "  - %-*s # %s\n", width, `"`+e.rule+`"`, e.why)
+		fmt.Fprintf(out, "  - %-*s # %s\n", width, e.rule, e.why)
 	}
 	for _, rest := range []struct {
 		title   string

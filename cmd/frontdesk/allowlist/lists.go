@@ -15,6 +15,7 @@ type Lists struct {
 	gateway *gateway.Gateway
 	grants  []gateway.Grant
 	keys    []Key
+	offered []config.Endpoint // the grants, with the fields that entries may take away
 	byName  map[string]*Key
 }
 
@@ -35,8 +36,8 @@ func Of(c *config.Config, environment string) (*Lists, error) {
 	if l.gateway, err = desk.DescribingGateway(c, offer, environment); err != nil {
 		return nil, err
 	}
-	l.grants = l.gateway.Grants()
-	keys := desk.NewKeys(c.APIKeys, l.grants)
+	l.grants, l.offered = l.gateway.Grants(), desk.EndpointsOf(l.gateway)
+	keys := desk.NewKeys(c.APIKeys, l.gateway)
 	l.keys = make([]Key, len(keys))
 	for i := range keys {
 		l.keys[i] = Key{Key: &c.APIKeys[i], auth: &keys[i]}

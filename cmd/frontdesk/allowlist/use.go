@@ -24,6 +24,7 @@ type use struct {
 	Direct   bool // it was answered at once, not by callback
 
 	Needs, Lacks string // for arrays, with a comma between
+	Fields       string // that it named and its key could not use, likewise: contact.note
 }
 
 // outcome is the outcome of a request before its query was checked.
@@ -46,15 +47,16 @@ func useOf(l *accesslog.Line) use {
 	}
 	u := use{Key: l.Key, Method: l.Method, Endpoint: l.Endpoint, Direct: l.Status >= 200 && l.Status < 300 && l.Status != 202}
 	u.Needs, u.Lacks = strings.Join(l.Needs, ","), strings.Join(l.Lacks, ",")
-	if l.Lacks != nil || l.Reason == string(mapping.EndpointUnknown) || l.Reason == string(mapping.MethodUnsupported) {
+	u.Fields = strings.Join(l.Fields, ",")
+	if l.Lacks != nil || l.Fields != nil || l.Reason == string(mapping.EndpointUnknown) || l.Reason == string(mapping.MethodUnsupported) {
 		u.Then = wasRefused
 	}
 	return u
 }
 
-// listed takes a list of grants apart.
-func listed(grants string) []string {
-	return strings.FieldsFunc(grants, func(r rune) bool { return r == ',' })
+// listed takes a list apart.
+func listed(list string) []string {
+	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' })
 }
 
 // counted is how many requests there are that have something in common.
@@ -119,6 +121,7 @@ func (u *Used) Notice() string {
 type grantUses struct {
 	used    map[gateway.Grant]*counted
 	refused map[gateway.Grant]*counted
+	fields  map[string]*counted // that were refused: contact.note of GET /contact
 }
 
 // grantUsesOf sorts the requests of each api_key by the grants they used. What
@@ -126,7 +129,7 @@ type grantUses struct {
 func (l *Lists) grantUsesOf(all *Used) map[string]*grantUses {
 	byKey := map[string]*grantUses{}
 	for i := range l.keys {
-		byKey[l.keys[i].Name] = &grantUses{used: map[gateway.Grant]*counted{}, refused: map[gateway.Grant]*counted{}}
+		byKey[l.keys[i].Name] = &grantUses{used: map[gateway.Grant]*counted{}, refused: map[gateway.Grant]*counted{}, fields: map[string]*counted{}}
 	}
 	for u, n := range all.uses {
 		g := byKey[u.Key]
@@ -139,11 +142,14 @@ func (l *Lists) grantUsesOf(all *Used) map[string]*grantUses {
 		}
 		switch grant, governed := op.Grant(); {
 		case !governed:
-		case u.Then == wasRefused && u.Lacks == "":
+		case u.Then == wasRefused && u.Lacks+u.Fields == "":
 			sum(g.refused, grant, *n)
 		default:
 			sum(g.used, grant, *n)
 			l.sumArrays(g, u, *n)
+			for _, field := range listed(u.Fields) {
+				sum(g.fields, field+" of "+grant.String(), *n)
+			}
 		}
 	}
 	return byKey

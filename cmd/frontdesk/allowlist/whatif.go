@@ -46,6 +46,8 @@ func (l *Lists) judgeUse(u use, at time.Time) (refused string) {
 		return "there is no such operation"
 	case d.Reason != "":
 		return denied
+	case key.withholds(u) != "":
+		return key.withholds(u) + " is taken away by its allowlist"
 	case u.Direct && d.Operation.ByCallback():
 		return "answers by callback, and requires webhook_url"
 	}

@@ -35,6 +35,7 @@ func judgedFully(c *config.Config, problems strictyaml.Problems, elsewhere bool)
 	j := judge{Config: c, problems: problems, elsewhere: elsewhere}
 	j.parts()
 	j.problems = append(j.problems, judgeSecrets(c)...)
+	j.problems = append(j.problems, judgeRightsOf(c)...)
 	if len(j.problems) == 0 {
 		return c, nil
 	}

@@ -8,13 +8,14 @@ import (
 	"frontdesk/gateway"
 )
 
-// NewKeys are the api_keys of a configuration. It finds, for each, which of the grants its allowlist
-// gives it.
-func NewKeys(keys []config.Key, grants []gateway.Grant) []auth.Key {
-	all := make([]auth.Key, len(keys))
+// NewKeys are the api_keys of a configuration. It finds, for each, which of the gateway's grants its
+// allowlist gives it, and which fields it takes away.
+func NewKeys(keys []config.Key, g *gateway.Gateway) []auth.Key {
+	all, grants := make([]auth.Key, len(keys)), g.Grants()
+	endpoints := EndpointsOf(g)
 	covered := make(map[config.Rule][]int) // by rule: keys have most of them in common
 	for i, k := range keys {
-		key := auth.Key{Name: k.Name, Expires: k.Expires.Time, Stale: k.Stale, Allowed: make([]bool, len(grants))}
+		key := auth.Key{Name: k.Name, Expires: k.Expires.Time, Stale: k.Stale, Allowed: make([]bool, len(grants)), Rights: rightsOf(k.Allow, endpoints)}
 		for _, hash := range k.Hashes {
 			key.Hashes = append(key.Hashes, auth.KeyHash{Hash: hash.Hash, Expires: hash.Expires.Time})
 		}

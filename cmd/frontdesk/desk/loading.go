@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"frontdesk/config"
 	"frontdesk/config/strictyaml"
 	"frontdesk/gateway"
+	"frontdesk/mapping"
 )
 
 // newLoader reads the configuration in a file, judging it by the endpoints of
@@ -17,11 +19,11 @@ func newLoader(file string) *config.Loader {
 }
 
 // LoadConfig reads a configuration once.
-func LoadConfig(file string) (*config.Config, error) { return loadBy(newLoader(file)) }
+func LoadConfig(file string) (*config.Config, error) { return loadFully(newLoader(file)) }
 
 // LoadWith is LoadConfig with some of its files, by path, as they are to be written.
 func LoadWith(file string, written map[string][]byte) (*config.Config, error) {
-	return loadBy(config.NewLoader(file, config.Known{Endpoints: Endpoints, Written: written}))
+	return loadFully(config.NewLoader(file, config.Known{Endpoints: Endpoints, Written: written}))
 }
 
 // DraftForKeys reads a configuration for a command that ends api_keys, with some files as they are
@@ -66,6 +68,18 @@ func loadBy(loader *config.Loader) (*config.Config, error) {
 	return c, err
 }
 
+// loadFully is loadBy for a command that goes by what api_keys may do.
+func loadFully(loader *config.Loader) (*config.Config, error) {
+	c, err := loadBy(loader)
+	if err == nil {
+		err = judgeRightsOf(c).Err()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
 // anyEndpoint has the allowlists of a configuration not judged.
 var anyEndpoint = config.Known{Endpoints: func(*config.Config) ([]config.Endpoint, error) { return nil, nil }}
 
@@ -75,13 +89,28 @@ func Endpoints(c *config.Config) ([]config.Endpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	return endpointsOf(gateway.Endpoints(offer)), nil
+	return endpointsOf(gateway.Endpoints(offer), offer.Model), nil
 }
 
-func endpointsOf(grants []gateway.Grant) []config.Endpoint {
+// EndpointsOf are those of a gateway, by the numbers of their operations.
+func EndpointsOf(g *gateway.Gateway) []config.Endpoint { return endpointsOf(g.Grants(), g.Model()) }
+
+// endpointsOf are grants with the fields that an entry may take away: those of a resource, but for
+// its DELETE.
+func endpointsOf(grants []gateway.Grant, model *mapping.Model) []config.Endpoint {
+	names := func(fields []mapping.Field) config.Names {
+		var all []string
+		for _, f := range mapping.Each(fields) {
+			all = append(all, f.Name)
+		}
+		return config.NamesOf(slices.Sorted(slices.Values(all)))
+	}
 	endpoints := make([]config.Endpoint, len(grants))
 	for i, grant := range grants {
-		endpoints[i] = config.Endpoint(grant)
+		endpoints[i] = config.Endpoint{Method: grant.Method, Path: grant.Path}
+		if r := model.Resource(strings.TrimPrefix(grant.Path, "/")); r != nil && grant.Method != "DELETE" {
+			endpoints[i].Fields, endpoints[i].Common = names(r.Fields), names(r.Fields[r.IsSystem:])
+		}
 	}
 	return endpoints
 }

@@ -22,10 +22,10 @@ type snapshot struct {
 
 // newSnapshot makes the snapshot of a configuration for a gateway.
 func newSnapshot(c *config.Config, g *gateway.Gateway, ends *auth.KeyEnds) (*snapshot, error) {
-	if err := judgeSecrets(c).Err(); err != nil {
+	if err := append(judgeSecrets(c), judgeRights(c, g)...).Err(); err != nil {
 		return nil, err
 	}
-	keyring, err := auth.NewKeyring(NewKeys(c.APIKeys, g.Grants()), ends)
+	keyring, err := auth.NewKeyring(NewKeys(c.APIKeys, g), ends)
 	if err != nil {
 		return nil, err
 	}

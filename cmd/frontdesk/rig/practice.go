@@ -133,6 +133,8 @@ const (
 	TinyKey = "66666666-6666-4666-8666-666666666666"
 	// VehiclesKey may use vehicles only, where TinyKey may use nothing at all.
 	VehiclesKey = "44444444-4444-4444-8444-444444444444"
+	// PartKey may use some fields only.
+	PartKey = "33333333-3333-4333-8333-333333333333"
 	// ChangesKey may follow the contacts only.
 	ChangesKey = "abababab-abab-4bab-8bab-abababababab"
 )
@@ -163,7 +165,8 @@ func NewPractice(t *testing.T, dsn string, bound func(*desk.Bounds)) *Practice {
 		},
 		Keys: KeyConfig("slow", SlowKey, "    allow: [\"* /*\"]\n    rate: {per_second: 0.001, burst: 1}\n") +
 			KeyConfig("follower", ChangesKey, "    allow: [GET /changes, GET /changes/digest, GET /contact]\n") +
-			KeyConfig("vehicles", VehiclesKey, "    allow: [\"* /vehicle\"]\n") + KeyConfig("nothing", TinyKey, "    allow: []\n"),
+			KeyConfig("vehicles", VehiclesKey, "    allow: [\"* /vehicle\"]\n") + KeyConfig("nothing", TinyKey, "    allow: []\n") +
+			KeyConfig("part", PartKey, "    allow: [\"* /contact\": {without: [birth_date, note]}, POST /contact/bulk, GET /order, PUT /order: {only: [delivery_date, reference]}, GET /changes, GET /changes/digest, GET /model/*, POST /backup/owner]\n"),
 	})
 	p.Token = p.Login(FullKey, "demo")
 	return p
