@@ -110,10 +110,18 @@ func whereGiven(c *fiber.Ctx) error {
 	return c.Next()
 }
 
-// noteNeeds notes which rights the arrays in several records need.
+// noteNeeds notes which rights the arrays in several records need, and which fields of them the
+// api_key may not use.
 func (g *Gateway) noteNeeds(x *Exchange) {
+	whole := x.Operation
+	x.Operation = whole.single
+	defer func() { x.Operation = whole }()
 	for _, data := range x.several.Records {
-		_ = g.decode(x, data) // its errors are those of its record
+		err := g.decode(x, data) // which is an error of its record
+		if err == nil {
+			err = x.Operation.check(x).Err()
+		}
+		x.noteFields(err)
 	}
 }
 

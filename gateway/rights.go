@@ -79,8 +79,8 @@ func (g *Gateway) narrow(x *Exchange) error {
 
 // noteFields notes for the log which fields a request was refused for that its api_key may not use.
 func (x *Exchange) noteFields(err error) {
-	if x.rights == nil || x.Endpoint == nil || x.Endpoint.Resource == nil {
-		return
+	if x.rights == nil || x.Endpoint == nil || x.Endpoint.Resource == nil || x.Operation == nil || x.Operation.single != nil || x.routes.whole == nil {
+		return // what is beside several records is no field of theirs
 	}
 	found, _ := mapping.AsViolations(err)
 	for _, e := range found {
@@ -96,6 +96,9 @@ func (x *Exchange) noteFields(err error) {
 			}
 		}
 		name, _ = mapping.CutOperator(name)
+		if f := x.routes.whole.endpoints[x.Endpoint.Path].Resource.Field(name); isFilter && (f == nil || !f.InLists()) {
+			continue // nobody filters by it
+		}
 		if field := r.Name + "." + name; slices.Contains(x.rights[r.Name].By(x.Method), name) && !slices.Contains(x.lacksFields, field) {
 			x.lacksFields = append(x.lacksFields, field)
 		}
