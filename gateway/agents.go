@@ -9,6 +9,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/gofiber/fiber/v2/middleware/recover"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/valyala/fasthttp"
 
@@ -48,9 +49,22 @@ func (g *Gateway) protocolHandler() http.Handler {
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 	})
 	g.addTools(s)
+	s.AddReceivingMiddleware(onlyTools)
 	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, &mcp.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, MaxRequestBodyBytes: -1, // the body stage has bounded it
 	})
+}
+
+// onlyTools leaves out methods that are not about tools: one of them waits for what may come.
+func onlyTools(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
+		switch method {
+		case "initialize", "notifications/initialized", "notifications/cancelled", "ping", "server/discover", "tools/list", "tools/call":
+			return next(ctx, method, r)
+		default:
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "method not found"}
+		}
+	}
 }
 
 // serveAgent answers one message of the protocol. A list of them would be many requests for the
@@ -77,8 +91,11 @@ func (g *Gateway) serveAgent(ctx context.Context, x *Exchange) error {
 	r.Header.Set("Accept", jsonType+", text/event-stream")
 	w := &protocolAnswer{header: http.Header{}, status: http.StatusOK}
 	g.protocol().ServeHTTP(w, r)
-	if w.status >= http.StatusBadRequest && w.header.Get("Content-Type") != jsonType {
-		return mapping.Fail(mapping.RequestMalformed).Because(errors.New(w.body.String()))
+	if w.status >= http.StatusBadRequest {
+		if w.header.Get("Content-Type") != jsonType {
+			return mapping.Fail(mapping.RequestMalformed).Because(errors.New(w.body.String()))
+		}
+		w.status = http.StatusOK // the error is in the message: an answer with such a status has the one shape of errors
 	}
 	x.answer(w.status, jsonType, func(dst []byte) []byte { return append(dst, w.body.Bytes()...) })
 	return nil

@@ -30,6 +30,13 @@ func contractAgentProtocol(t *testing.T, p *rig.Practice) {
 	require.Contains(t, string(p.Gets(200, "POST", rig.AgentsPath, p.Token, rig.ToolCall("lst", nil)).Body), `"code":-32602`)
 	require.Contains(t, string(p.Gets(200, "POST", rig.AgentsPath, p.Token, rig.ToolCall("get", map[string]any{"resource": "contact"})).Body), `"isError":true`)
 
+	for _, other := range []string{"subscriptions/listen", "resources/list", "logging/setLevel"} { // the first would wait without an end
+		const newest = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"x","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
+		a := p.Gets(200, "POST", rig.AgentsPath, p.Token, `{"jsonrpc":"2.0","id":1,"method":"`+other+`","params":{`+newest+`,"level":"info","notifications":{"toolsListChanged":true}}}`,
+			"Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", other)
+		require.Contains(t, string(a.Body), `"code":-32601`, other)
+	}
+
 	vehicles, slow := p.Login(rig.VehiclesKey, "demo"), p.Login(rig.SlowKey, "demo")
 	p.Call("POST", rig.AgentsPath, slow, list) // what another test may have left of its rate
 	for _, refused := range []struct {
