@@ -40,6 +40,8 @@ var brokenGuards = map[string][2]string{
 	"an end that is no date":                {"expires: 2099-01-01", "expires: tomorrow"},
 	"an entry that no endpoint has":         {"\"GET /order\"", "\"GET /orders\""},
 	"an entry that is an expression":        {"\"GET /order\"", "\"GET /order.*\""},
+	"fields beside an entry with all":       {"\"GET /order\"", "\"* /order\", GET /order: {without: [reference]}"},
+	"a field that there is not":             {"\"GET /order\"", "GET /order: {without: [refrence]}"},
 	"a star in the middle":                  {"\"GET /order\"", "\"GET /*/order\""},
 	"a hash that is cut":                    {"key_sha256: [\"HASH\"]", "key_sha256: [\"0123abcd\"]"},
 	"a rate that is none":                   {"per_second: 5, burst: 10", "per_second: 5rps, burst: 10"},

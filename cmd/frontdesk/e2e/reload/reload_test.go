@@ -82,6 +82,32 @@ func TestReload(t *testing.T) {
 	require.NotContains(t, k.Log.String(), `"config":"`+now.Config.Hash, "access lines are off")
 }
 
+// TestReloadFields: a session has the fields of the allowlist in force, and one that would tell of a
+// field is not put in force.
+func TestReloadFields(t *testing.T) {
+	text := rig.KeptConfig(t, rig.Engines[0].DSN(t), "", rig.KeptKey("ALLOW"))
+	config := func(allow string) string { return strings.Replace(text, "ALLOW", allow, 1) }
+	k := rig.StartKept(t, filepath.Join(t.TempDir(), "frontdesk.yaml"), config(`"* /contact"`), false)
+	token := k.Login(rig.FullKey, "demo")
+	require.Equal(t, 200, k.Status("GET", "/contact/1?fields=note", token))
+	for _, step := range []struct {
+		allow, problem string
+		status         int
+	}{
+		{`"* /contact": {without: [note]}`, "", 403},
+		{`"* /contact": {without: [kind]}`, "takes kind of contact away: ", 403},
+		{`GET /contact: {only: [note]}`, "", 200},
+		{`GET /contact: {only: [note]}, "* /contact"`, "with other fields", 200},
+	} {
+		k.Write(config(step.allow))
+		k.HangUp()
+		require.Equal(t, step.status, k.Status("GET", "/contact/1?fields=note", token), step.allow)
+		wrong := k.Ready().Config.Error
+		require.True(t, strings.Contains(wrong, step.problem) && (step.problem == "") == (wrong == ""), "%s: %s", step.allow, wrong)
+	}
+	k.RequireLogged(`"api_key changed"`, `"changes":["allow: - * /contact","allow: + * /contact: {without: [note]}"]`)
+}
+
 // TestReloadDebug: the level of the log is that of the file, at once.
 func TestReloadDebug(t *testing.T) {
 	text := func(level string) string {
