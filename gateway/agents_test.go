@@ -87,3 +87,26 @@ func TestAgentsAndFailures(t *testing.T) {
 	}
 	require.Equal(t, 2, h.lines.FilterMessage("request failed").Len())
 }
+
+// FuzzAgents: whatever an agent sends, it is answered by a message or an error, and the process lives: what
+// reads messages has goroutines of its own.
+func FuzzAgents(f *testing.F) {
+	for _, seed := range []string{
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`,
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}`, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`,
+		`{"jsonrpc":"2.0","id":"a","method":"tools/list","params":{"cursor":"x"}}`, `{"jsonrpc":"2.0","id":1,"result":{}}`, `{"jsonrpc":"2.0","id":1,"method":"tools/call"}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get","arguments":{"resource":"contact","id":1},"_meta":{"progressToken":1}}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"rehearse","arguments":{"resource":"contact","operation":"create","record":{"kind":"person","name":"N","x":[null,1e9]}}}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list","arguments":{"resource":"order","query":{"page":1,"sort":null}}}}`,
+	} {
+		f.Add(seed, "2026-07-28", "tools/call", "get")
+		f.Add(seed, "", "", "")
+	}
+	h := newFixture(f)
+	c := h.as("demo")
+	f.Fuzz(func(t *testing.T, body, version, method, name string) {
+		a := c.ask("POST", agentsPath, body, "Mcp-Protocol-Version", version, "Mcp-Method", method, "Mcp-Name", name)
+		require.Contains(t, []int{200, 202, 400, 413}, a.status, a.body)
+		require.True(t, a.body == "" || json.Valid([]byte(a.body)), a.body)
+	})
+}
