@@ -27,6 +27,7 @@ type actor struct {
 	jobs      []string            // that are others'
 	cursors   []string            // of changes, «n» for what they are in each of the twins
 	follows   bool                // changes are told at once: nobody else writes into the same database server
+	taken     map[string][]string // fields that it may not use, by resource
 	made      int
 	secrets   int // asked for, see drawSecret
 	name      uint64
@@ -117,6 +118,8 @@ func (a *actor) drawApart() ask {
 func (a *actor) draw() ask {
 	r := pick(a, a.resources)
 	switch {
+	case len(a.taken[r.Name]) > 0 && a.chance(10):
+		return a.drawTaken(r)
 	case !a.bySheet && a.chance(5): // behind a sheet changes are not told at once
 		return a.copied(r)
 	case a.chance(3):

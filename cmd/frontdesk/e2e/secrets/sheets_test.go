@@ -56,7 +56,7 @@ func dealerpak(t testing.TB, engine string, database func(testing.TB) string) ki
 			change(t, databases[side], `CREATE TABLE "ANTWOORD" (client_id INT, idem_key VARCHAR(400), request_sum VARCHAR(64), answer LONGTEXT, created_at BIGINT, PRIMARY KEY (client_id, idem_key))`)
 			sheet = strings.Replace(sheet, "time_zone:", "    idempotency: ANTWOORD\ntime_zone:", 1)
 		}
-		return startSheet(t, "legacy", sheet, "${DEALERPAK_DSN}", dsn)
+		return startSheet(t, "legacy", sheet, "", "${DEALERPAK_DSN}", dsn)
 	}
 	return kind{
 		start: start, viewer: login{"sanne.bos", "Welkom01"}, other: login{"sanne.bos2", "Welkom01"}, requests: drawn(2, shopRequests), bySheet: true, scans: true,
@@ -90,19 +90,20 @@ func garageCloud(t testing.TB) kind {
 		services[side] = remotetest.NewJSON(remotetest.Options{})
 		server := httptest.NewServer(services[side])
 		t.Cleanup(server.Close)
-		return startSheet(t, "remote", rig.Read(t, rig.RemoteSheets(t, "garagecloud.yaml")), "${GARAGE_URL}", server.URL, "${GARAGE_SECRET}", remotetest.ClientSecret,
+		return startSheet(t, "remote", rig.Read(t, rig.RemoteSheets(t, "garagecloud.yaml")), "", "${GARAGE_URL}", server.URL, "${GARAGE_SECRET}", remotetest.ClientSecret,
 			"size: 200", "size: 20", // so that lists have several pages
 			"timeout: 5s", "timeout: 60s")
 	}}
 }
 
-// startSheet serves a system behind a sheet; values are what stands for what in its text. No
+// startSheet serves a system behind a sheet, with these api_keys; values are what stands for what in its text. No
 // disk or processor that is slow for a while ends a call, and what ended one is told.
-func startSheet(t testing.TB, driver, sheet string, values ...string) *rig.Desk {
+func startSheet(t testing.TB, driver, sheet, keys string, values ...string) *rig.Desk {
 	t.Helper()
 	looked := map[string]string{"legacy": scanned, "remote": walked}[driver]
 	o, _ := rig.BySheet(t, driver, strings.Replace(sheet, "\nresources:\n", looked, 1), values...)
 	o.Backend += ", timeout: 60s"
+	o.Keys = keys
 	d := rig.Start(t, o)
 	t.Cleanup(func() {
 		if t.Failed() {

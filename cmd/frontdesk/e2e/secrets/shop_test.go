@@ -44,7 +44,7 @@ func shopKind(t testing.TB, driver string, source func(side int) string, table f
 	hashes := []string{"NOORD", rig.PasswordHash("noord"), "ZUID", rig.PasswordHash("zuid")}
 	sheet := regexp.MustCompile(`OF (\w+)`).ReplaceAllStringFunc(shopSheet, func(of string) string { return table(of[3:]) })
 	return kind{viewer: login{"noord", "noord"}, other: login{"zuid", "zuid"}, requests: shopRequests, bySheet: true, scans: true, hide: hide, start: func(side int) *rig.Desk {
-		return startSheet(t, driver, sheet, append(hashes, "SOURCE", source(side))...)
+		return startSheet(t, driver, sheet, fewerGrants(takenOfShop), append(hashes, "SOURCE", source(side))...)
 	}}
 }
 
