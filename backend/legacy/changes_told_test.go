@@ -137,20 +137,22 @@ func TestToldTwiceInOneLook(t *testing.T) {
 		{"UPDATE f_rel SET naam = 'x' WHERE adm = 1", "DELETE FROM f_rel WHERE nr = 1", "updated 2, updated 3, updated 5, deleted 1", 3},
 		{"DELETE FROM f_rel WHERE adm = 1", "INSERT INTO f_rel (nr, adm, naam) VALUES (1, 1, 'Weer')", "deleted 2, deleted 3, created 1, deleted 5", 1},
 	} {
-		x, db := onSQLite(t, noted, "settle: 50ms", "settle: 0s")
-		more := false // than the page that was read last
-		x.follows(db, func(_ context.Context, a asked) error {
-			switch mine := a.of == one && a.resource.Name == "contact"; {
-			case mine && a.what == "entries" && more:
-				x.exec(c.second)
-			case mine && a.what == "more":
-				more = a.n == 1
-			}
-			return nil
+		t.Run(c.first, func(t *testing.T) {
+			x, db := onSQLite(t, noted, "settle: 50ms", "settle: 0s")
+			more := false // than the page that was read last
+			x.follows(db, func(_ context.Context, a asked) error {
+				switch mine := a.of == one && a.resource.Name == "contact"; {
+				case mine && a.what == "entries" && more:
+					x.exec(c.second)
+				case mine && a.what == "more":
+					more = a.n == 1
+				}
+				return nil
+			})
+			after := x.cursor(one)
+			x.tells(after, c.first, c.want)
+			require.Equal(t, c.count, x.counted(one, "contact"))
 		})
-		after := x.cursor(one)
-		x.tells(after, c.first, c.want)
-		require.Equal(t, c.count, x.counted(one, "contact"))
 	}
 }
 
