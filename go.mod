@@ -107,6 +107,3 @@ require (
 	modernc.org/mathutil v1.7.1 // indirect
 	modernc.org/memory v1.12.1 // indirect
 )
-
-// Asked for by goose and not to be had from the module proxy; cel-go needs the package.
-exclude golang.org/x/exp v0.0.0-20261011100332-faecfb24eb49
